@@ -130,10 +130,11 @@ $(O)/%.o: %.c $(O)/config.mk
 # libraries that some of them load.  The unit tests see our objects directly.
 PROGRAMS := $(patsubst tests/programs/%,$(O)/tests/programs/%,\
             $(basename $(wildcard tests/programs/*.c tests/programs/*.cpp)))
-PLUGINS  := $(patsubst tests/programs/lib/%.c,$(O)/tests/programs/lib%.so,\
+PLUGINS  := $(patsubst tests/programs/lib/%.c,$(O)/tests/programs/lib/lib%.so,\
             $(wildcard tests/programs/lib/*.c))
 UNITS    := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/unit/test_*.c))
-PROGRAM_FLAGS := -g -D_GNU_SOURCE -Iinclude -Wall -Wextra -fopenmp -pthread -MMD -MP
+PROGRAM_FLAGS := -g -D_GNU_SOURCE -Iinclude -Wall -Wextra \
+                 -fopenmp -pthread -MMD -MP -Wl,--as-needed
 
 programs: $(PLUGINS) $(PROGRAMS)
 units: $(UNITS)
@@ -148,12 +149,15 @@ $(O)/tests/programs/%: tests/programs/%.cpp Makefile
 	@mkdir -p $(@D)
 	$(Q)g++ -std=c++11 -O1 $(PROGRAM_FLAGS) $(FLAGS) -o $@ $< $(LIBS) -ldl
 
-$(O)/tests/programs/lib%.so: tests/programs/lib/%.c Makefile
+$(O)/tests/programs/lib/lib%.so: tests/programs/lib/%.c Makefile
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)gcc -std=gnu11 -O1 -fPIC -shared $(PROGRAM_FLAGS) $(FLAGS) -o $@ $<
 
 $(O)/tests/programs/train: FLAGS := -O3
+$(O)/tests/programs/early_host: LIBS = $(O)/tests/programs/lib/libearly.so \
+	-Wl,-rpath,'$$ORIGIN/lib'
+$(O)/tests/programs/early_host: | $(O)/tests/programs/lib/libearly.so
 
 UNIT_OBJECTS := $(COLLECTOR) $(WRITER) $(filter-out $(O)/tools/main.o,$(TOOLS))
 unit_link = $(Q)$(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka \
@@ -216,4 +220,4 @@ help:
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h' '*.cpp')
 
--include $(wildcard $(O)/*/*.d $(O)/tests/*/*.d)
+-include $(wildcard $(O)/*/*.d $(O)/tests/*/*.d $(O)/tests/programs/lib/*.d)

@@ -40,14 +40,14 @@ static void free_late(void *block)
 	free(malloc(123));
 }
 
-static void *short_thread(void *number)
+static void *short_thread(void *same)
 {
 	char *volatile block = malloc(66000);
 
 	block[0] = 1;
 	pthread_setspecific(key, malloc(500));
 	free(block);
-	return number;
+	return same;
 }
 
 int main(int argc, char **argv)
@@ -66,13 +66,13 @@ int main(int argc, char **argv)
 
 		for (int j = 0; j < TOGETHER; j++)
 			if (pthread_create(&some[j], NULL, short_thread,
-					   &some[j]))
+					   &ended))
 				abort();
 		for (int j = 0; j < TOGETHER; j++) {
 			void *result;
 
 			pthread_join(some[j], &result);
-			ended += result == &some[j];
+			ended += result == &ended;
 		}
 	}
 	while (atomic_load(&rounds) < pool)
