@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * annotate_scopes.cpp - include/traceprof.h from C++11, with exceptions: a scope
- * that is left by a throw is closed by its destructor.
+ * annotate_scopes.cpp - include/traceprof.h from C++11, with exceptions: a
+ * scope that is left by a throw is closed by its destructor.
  */
 #include <cstdio>
 #include <stdexcept>

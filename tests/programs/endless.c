@@ -2,8 +2,8 @@
 /*
  * endless.c - regions and large blocks until somebody kills it.
  *
- * Prints a line when it has begun, then works; the argument, if any, is how many
- * milliseconds to go on.
+ * Prints a line when it has begun, then works; the argument, if any, is how
+ * many milliseconds to go on.
  */
 #include <stdio.h>
 #include <stdlib.h>

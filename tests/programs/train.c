@@ -39,7 +39,7 @@ struct text {
 	unsigned int alphabet;
 };
 
-/* One array of weights with its gradient and Adam's two moments, in one block. */
+/* An array of weights with its gradient and Adam's two moments: one block. */
 struct weights {
 	size_t count;
 	float *value;

@@ -281,7 +281,7 @@ def main():
             print(f"ok {number} - {title} # SKIP {skip}")
         except Exception as error:
             failed = 1
-            if not isinstance(error, AssertionError):
+            if not isinstance(error, (AssertionError, OSError)):
                 traceback.print_exc(file=sys.stdout)
             place = traceback.extract_tb(error.__traceback__)[1]
             print(f"{os.path.basename(place.filename)}:{place.lineno}: {error}")
