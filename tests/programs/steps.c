@@ -4,8 +4,8 @@
  *
  *	steps COUNT [milliseconds] [unmarked]
  *
- * Each step runs the regions `work` once and `update` twice and calls
- * traceprof_step(), unless told not to.
+ * Each iteration calls traceprof_step(), unless told not to, and then runs the
+ * regions `work` once and `update` twice: iteration i is step i.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,11 +40,11 @@ int main(int argc, char **argv)
 	int sum = 0;
 
 	for (int i = 0; i < count; i++) {
+		if (marked)
+			traceprof_step();
 		sum += work() + update() + update();
 		if (pause)
 			usleep((unsigned int)pause * 1000);
-		if (marked)
-			traceprof_step();
 	}
 	printf("%d steps, %d\n", count, sum);
 	return 0;
