@@ -64,6 +64,18 @@ class Trace:
                 if event["args"].get("omp") == "task"
                 or event["args"].get("omp") == "implicit task"]
 
+    def waits(self, word):
+        """Slices of waiting for, or holding, what the word says."""
+        return [event for event in self.slices()
+                if event.get("args", {}).get("omp") not in (None, "parallel", "task")
+                and word in event["name"]]
+
+    def explicit_tasks(self):
+        return self.slices(omp="explicit task")
+
+    def created_tasks(self):
+        return self.slices(omp="task creation")
+
     def memory(self):
         """The [memory] instants, in time order."""
         return sorted((event for event in self.events
