@@ -155,9 +155,9 @@ $(O)/tests/programs/lib/lib%.so: tests/programs/lib/%.c Makefile
 	$(Q)gcc -std=gnu11 -O1 -fPIC -shared $(PROGRAM_FLAGS) $(FLAGS) -o $@ $<
 
 $(O)/tests/programs/train: FLAGS := -O3
-$(O)/tests/programs/early_host: LIBS = $(O)/tests/programs/lib/libearly.so \
+$(O)/tests/programs/eager_host: LIBS = $(O)/tests/programs/lib/libeager.so \
 	-Wl,-rpath,'$$ORIGIN/lib'
-$(O)/tests/programs/early_host: | $(O)/tests/programs/lib/libearly.so
+$(O)/tests/programs/eager_host: | $(O)/tests/programs/lib/libeager.so
 
 UNIT_OBJECTS := $(COLLECTOR) $(WRITER) $(filter-out $(O)/tools/main.o,$(TOOLS))
 unit_link = $(Q)$(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka \

@@ -17,13 +17,13 @@ def one(trace, name):
 
 
 def test_nothing_without_the_library():
-    for name in ("annotate", "manual", "annotate_scopes", "unwinding"):
+    for name in ("annotate_calls", "manual", "annotate_scopes", "unwinding"):
         run = plain(name)
         expect_equal((run.status, run.stderr), (0, ""), name)
 
 
 def test_scopes_nest():
-    trace = same("annotate").trace
+    trace = same("annotate_calls").trace
     expect(inside(one(trace, "inner"), one(trace, "outer")), "inner not in outer")
     expect(inside(one(trace, "scoped"), one(trace, "outer")), "scoped not in outer")
     expect(one(trace, "scoped")["dur"] >= 1000, "shorter than its sleep")
@@ -31,44 +31,44 @@ def test_scopes_nest():
 
 
 def test_names_are_copied():
-    trace = same("annotate").trace
+    trace = same("annotate_calls").trace
     for number in range(3):
         one(trace, f"dynamic {number}")
 
 
 def test_threads_have_their_own_scopes():
-    trace = same("annotate").trace
+    trace = same("annotate_calls").trace
     expect(one(trace, "on a thread")["tid"] != one(trace, "outer")["tid"],
            "on the main thread")
 
 
 def test_marks():
-    trace = same("annotate").trace
+    trace = same("annotate_calls").trace
     found = [event for event in trace.events
              if event["ph"] == "i" and event["name"] == "a mark"]
     expect_equal(len(found), 1, "marks")
 
 
 def test_counters():
-    trace = same("annotate").trace
+    trace = same("annotate_calls").trace
     found = sorted(trace.counters("loss"), key=lambda event: event["ts"])
     expect_equal([list(event["args"].values()) for event in found],
                  [[2.5], [1.25]], "values")
 
 
 def test_steps():
-    trace = same("annotate").trace
+    trace = same("annotate_calls").trace
     expect_equal(trace.steps(), [0, 1, 2], "steps")
 
 
 def test_deep_nesting_is_cut_not_lost():
-    trace = same("annotate").trace
+    trace = same("annotate_calls").trace
     found = trace.slices("deep", cat="user_annotation")
     expect(20 <= len(found) <= 100, f"{len(found)} slices of 100 levels")
 
 
 def test_careless_names():
-    trace = same("annotate").trace
+    trace = same("annotate_calls").trace
     names = {event["name"] for event in trace.slices(cat="user_annotation")}
     expect(any(name.startswith("nnnn") and len(name) == 1023 for name in names),
            "long name not cut at 1023 bytes")
@@ -78,7 +78,7 @@ def test_careless_names():
 
 
 def test_scope_left_open_ends_with_the_run():
-    trace = same("annotate").trace
+    trace = same("annotate_calls").trace
     expect(one(trace, "never popped"), "lost")
 
 

@@ -107,13 +107,13 @@ def test_bad_values():
 
 
 def test_active_of_zero():
-    done = same("steps", 3, env={"TRACEPROF_ACTIVE": "0"})
+    done = same("step_loop", 3, env={"TRACEPROF_ACTIVE": "0"})
     expect_equal(len([line for line in done.own_lines
                       if "TRACEPROF_ACTIVE" in line]), 1, f"{done.own_lines}")
 
 
 def test_negative_schedule():
-    done = same("steps", 3, env={"TRACEPROF_WAIT": "-1"})
+    done = same("step_loop", 3, env={"TRACEPROF_WAIT": "-1"})
     expect_equal(len([line for line in done.own_lines
                       if "TRACEPROF_WAIT" in line]), 1, f"{done.own_lines}")
 

@@ -71,13 +71,13 @@ def test_late_load():
 
 
 def test_constructor_before_ours_and_destructor_after():
-    trace = same("early_host").trace
+    trace = same("eager_host").trace
     found = trace.regions("early_region")
     expect(found, "the region of a constructor before ours is lost")
 
 
 def test_early_memory_is_counted():
-    same("early_host", env={"TRACEPROF_MALLOC": "all"})
+    same("eager_host", env={"TRACEPROF_MALLOC": "all"})
 
 
 def test_program_with_its_own_allocator():

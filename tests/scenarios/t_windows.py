@@ -10,7 +10,7 @@ from harness import command, expect, expect_equal, same
 def steps(count, *arguments, **options):
     """Step numbers of each file, oldest first, and the run."""
     env = {"TRACEPROF_" + key.upper(): str(value) for key, value in options.items()}
-    run = same("steps", count, *arguments, env=env)
+    run = same("step_loop", count, *arguments, env=env)
     return [trace.steps() for trace in run.traces], run
 
 
