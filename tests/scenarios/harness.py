@@ -22,7 +22,7 @@ import traceback
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.abspath(os.environ.get("TEST_BUILD", os.path.join(ROOT, "build")))
-LIBRARY = os.path.join(BUILD, "libtraceprof.so")
+LIBRARY = os.environ.get("TEST_LIBRARY", os.path.join(BUILD, "libtraceprof.so"))
 COMMAND = os.path.join(BUILD, "traceprof")
 PROGRAMS = os.path.join(BUILD, "tests", "programs")
 
