@@ -60,21 +60,22 @@ class Trace:
     def team(self, region):
         """The members' slices of a parallel slice."""
         number = region["args"]["region"]
-        return [event for event in self.slices(region=number)
-                if event["args"].get("omp") == "task"
-                or event["args"].get("omp") == "implicit task"]
+        return self.slices(omp="task", region=number)
 
-    def waits(self, word):
-        """Slices of waiting for, or holding, what the word says."""
-        return [event for event in self.slices()
-                if event.get("args", {}).get("omp") not in (None, "parallel", "task")
-                and word in event["name"]]
+    def waits(self, sync):
+        """Slices of waiting for this, in time order."""
+        return self.slices(omp="wait", sync=sync)
+
+    def held(self, sync):
+        """Slices of holding this, a lock or a turn."""
+        return self.slices(omp="held", sync=sync)
 
     def explicit_tasks(self):
-        return self.slices(omp="explicit task")
+        """Executions of explicit tasks."""
+        return self.slices(omp="explicit")
 
     def created_tasks(self):
-        return self.slices(omp="task creation")
+        return self.slices(omp="create")
 
     def memory(self):
         """The [memory] instants, in time order."""
