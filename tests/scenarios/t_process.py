@@ -70,6 +70,14 @@ def test_system():
     check_parent("system", 5)
 
 
+def test_children_where_memory_is_not_wiped():
+    """madvise(MADV_WIPEONFORK) refused, as some sandboxes do."""
+    for way, files in (("fork", 1), ("fork_region", 2), ("fork_twice", 2),
+                       ("vfork", 1), ("spawn", 1), ("raw_clone", 1), ("clone_vm", 1)):
+        run = same("no_wipe", harness.program("forks"), way)
+        expect_equal(len(run.files), files, f"files of {way}: {run.files}")
+
+
 def check_exec(form):
     """Both images have a trace: the process id is the same, the file not."""
     run = same("execs", form)

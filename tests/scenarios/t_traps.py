@@ -88,6 +88,23 @@ def test_program_with_its_own_allocator():
            run.trace.meta)
 
 
+def test_hot_path_stays_out_of_the_kernel():
+    expected = "150 rounds, errno 77, 0 calls\n"
+    for mode in ("off", "counters", "large", "all"):
+        run = traced("hot_path", env={"TRACEPROF_MALLOC": mode}, check=False)
+        expect_equal((run.status, run.stdout), (0, expected), mode)
+        harness.command("recover", run.folder)
+        harness.check_files(run)
+
+
+def test_hot_path_does_not_allocate():
+    path = compile_program("hot_path.c", "-fopenmp", "-DOWN_MALLOC")
+    run = traced(path, check=False)
+    expect_equal((run.status, run.stdout),
+                 (0, "150 rounds, errno 77, 0 calls\n"), run.stderr)
+    harness.command("recover", run.folder)
+
+
 def test_small_stacks():
     same("small_stack", env={"TRACEPROF_MALLOC": "all"})
 
