@@ -132,13 +132,16 @@ static void busy_spans_join(void **state)
 	busy_time_add(&busy, 15, 32);
 	assert_int_equal(busy_time_sum(&busy), 30);
 	assert_int_equal(busy.count, 1);
+	busy_time_add(&busy, 39, 41); /* one nanosecond shared */
+	assert_int_equal(busy_time_sum(&busy), 31);
+	assert_int_equal(busy.count, 1);
 	busy_time_add(&busy, 0, 5);
 	busy_time_add(&busy, 12, 13);
 	busy_time_add(&busy, 50, 50);
-	assert_int_equal(busy_time_sum(&busy), 35);
+	assert_int_equal(busy_time_sum(&busy), 36);
 	for (int64_t at = 0; at < 5 * (int64_t)BUSY_KEPT; at++)
 		busy_time_add(&busy, 100 + 3 * at, 101 + 3 * at);
-	assert_int_equal(busy_time_sum(&busy), 35 + 5 * (int64_t)BUSY_KEPT);
+	assert_int_equal(busy_time_sum(&busy), 36 + 5 * (int64_t)BUSY_KEPT);
 	assert_true(busy.count <= BUSY_KEPT);
 	busy_time_free(&busy);
 }
