@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * base.h - the few spellings that every folder shares: branch hints, named
+ * memory orders, alignment.  It holds no behaviour.
+ *
+ * The memory order stands in the name of the operation, on purpose: a plain
+ * assignment to an _Atomic is an error in review, and the comment beside each
+ * acquire and release names its partner.
+ */
+#ifndef COLLECTOR_BASE_H
+#define COLLECTOR_BASE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if !defined(__linux__) || !(defined(__x86_64__) || defined(__aarch64__))
+#error "traceprof runs on Linux, x86-64 and aarch64: its clock and hooks know no other"
+#endif
+
+#define CACHE_LINE 64
+#define PAGE_BYTES 4096
+
+/* clang-format off */
+#define likely(x)	__builtin_expect(!!(x), 1)
+#define unlikely(x)	__builtin_expect(!!(x), 0)
+#define EXPORT		__attribute__((visibility("default")))
+#define COLD		__attribute__((noinline, cold))
+
+#define load_relaxed(p)		atomic_load_explicit(p, memory_order_relaxed)
+#define load_acquire(p)		atomic_load_explicit(p, memory_order_acquire)
+#define store_relaxed(p, v)	atomic_store_explicit(p, v, memory_order_relaxed)
+#define store_release(p, v)	atomic_store_explicit(p, v, memory_order_release)
+#define add_relaxed(p, v)	atomic_fetch_add_explicit(p, v, memory_order_relaxed)
+/* clang-format on */
+
+/* Rounds up to a power of two. */
+static inline uint64_t align_up(uint64_t value, uint64_t power)
+{
+	return (value + power - 1) & ~(power - 1);
+}
+
+static inline uint64_t min_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline uint64_t max_u64(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+#endif

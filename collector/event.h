@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * event.h - what one hook saw: one cache line, filled in place in a ring.
+ *
+ * An event is written by the thread that it happened on and read by the
+ * writer, possibly in another process after this one is dead.  So it holds no
+ * pointer that must be followed: names are ids of interned strings, code is an
+ * address that the module list explains.
+ *
+ * Most kinds fit one slot.  A kind that needs more takes a second slot directly
+ * behind the first (EVENT_TWO_SLOTS in flags); both are published by one
+ * commit, and a reader that sees the first sees the second.
+ *
+ * Times are raw clock ticks (collector/clock.h); writer/timeline.c alone turns
+ * them into nanoseconds.
+ */
+#ifndef COLLECTOR_EVENT_H
+#define COLLECTOR_EVENT_H
+
+#include "collector/base.h"
+
+/* Kind, and the word for it in metadata and reports. */
+/* clang-format off */
+#define EVENT_KINDS(X)							\
+	X(NONE,         "none")						\
+	X(HEAP_ALLOC,   "alloc")	/* payload heap */		\
+	X(HEAP_FREE,    "free")		/* payload heap */		\
+	X(OMP_REGION,   "omp_region")	/* payload omp, on the master */ \
+	X(OMP_IMPLICIT, "omp_task")	/* payload omp, on each member */ \
+	X(OMP_EXPLICIT, "omp_explicit")	/* payload omp: a task's run */	\
+	X(OMP_CREATE,   "omp_create")	/* payload omp: task creation */ \
+	X(OMP_WAIT,     "omp_wait")	/* payload omp: what was awaited */ \
+	X(OMP_HELD,     "omp_held")	/* payload omp: lock or turn held */ \
+	X(SCOPE,        "scope")	/* name; payload scope */	\
+	X(RANGE,        "range")	/* name; may cross: side lane */ \
+	X(MARK,         "mark")		/* name; an instant */		\
+	X(COUNTER,      "counter")	/* name; payload counter */	\
+	X(STEP,         "step")		/* payload step; extra: its tid */ \
+	X(LOSS,         "loss")		/* payload loss */		\
+	X(CALL,         "call")		/* name; payload call: CUDA host side */
+/* clang-format on */
+
+enum event_kind {
+#define X(name, word) EVENT_##name,
+	EVENT_KINDS(X)
+#undef X
+		EVENT_KIND_COUNT
+};
+
+enum event_flag {
+	EVENT_TWO_SLOTS = 1, /* the next slot belongs to this event */
+	EVENT_CUT = 2,	     /* closed by us: the call had not returned */
+	EVENT_REALLOC = 4,   /* this alloc or free is half of a realloc */
+	EVENT_SERIAL = 8,    /* region with a team of one */
+	EVENT_NO_SIZE = 16,  /* heap: the block's size is not known */
+};
+
+/* What an OMP_WAIT waited for or an OMP_HELD held; word for names. */
+/* clang-format off */
+#define OMP_SYNCS(X)							\
+	X(BARRIER,        "barrier")					\
+	X(REGION_END,     "region end")					\
+	X(LOOP_END,       "loop end")					\
+	X(SECTIONS_END,   "sections end")				\
+	X(SINGLE_COPY,    "single copyprivate")				\
+	X(CRITICAL,       "critical")					\
+	X(ATOMIC,         "atomic")					\
+	X(ORDERED,        "ordered")					\
+	X(TASKWAIT,       "taskwait")					\
+	X(TASKGROUP,      "taskgroup")					\
+	X(TASKLOOP,       "taskloop")					\
+	X(SINGLE,         "single")
+/* clang-format on */
+
+enum omp_sync {
+#define X(name, word) OMP_SYNC_##name,
+	OMP_SYNCS(X)
+#undef X
+		OMP_SYNC_COUNT
+};
+
+/* How a region's work is shared out, where the entry point tells it. */
+/* clang-format off */
+#define OMP_SCHEDULES(X)						\
+	X(NONE,     "")							\
+	X(STATIC,   "static")						\
+	X(DYNAMIC,  "dynamic")						\
+	X(GUIDED,   "guided")						\
+	X(RUNTIME,  "runtime")						\
+	X(SECTIONS, "sections")						\
+	X(TEAMS,    "teams")
+/* clang-format on */
+
+enum omp_schedule {
+#define X(name, word) OMP_SCHEDULE_##name,
+	OMP_SCHEDULES(X)
+#undef X
+		OMP_SCHEDULE_COUNT
+};
+
+struct event {
+	uint16_t kind;	/* enum event_kind */
+	uint16_t flags; /* enum event_flag */
+	uint32_t name;	/* interned string, 0 none */
+	uint32_t stack; /* interned stack, 0 none */
+	uint32_t extra; /* by kind */
+	uint64_t start_ticks;
+	uint64_t end_ticks; /* equals start_ticks for an instant */
+	union {
+		struct {
+			uint64_t address;
+			uint64_t size_bytes; /* usable size of the block */
+			int64_t thread_live; /* this thread's allocated minus
+						 freed bytes after the event */
+			uint64_t dur_ticks;  /* of the real call, on request */
+		} heap;
+		struct {
+			uint64_t region;   /* unique in the process, 0 none */
+			uint64_t code;	   /* return address of the call that
+					       names it */
+			uint32_t team;	   /* size, 0 unknown */
+			uint32_t thread;   /* number in the team */
+			uint16_t sync;	   /* enum omp_sync */
+			uint16_t schedule; /* enum omp_schedule */
+			uint32_t task;	   /* explicit tasks: creation number */
+		} omp;
+		struct {
+			uint32_t colour; /* 0xAARRGGBB, 0 none */
+			uint32_t category;
+			uint32_t domain;
+			uint32_t payload_type;
+			uint64_t payload;
+			uint64_t range; /* RANGE: which one */
+		} scope;
+		struct {
+			double value;
+		} counter;
+		struct {
+			int64_t number;
+			uint64_t outer_at_start; /* start ticks of the slice */
+			uint64_t outer_at_end;	 /* around each end, 0 none */
+		} step;
+		struct {
+			uint64_t count; /* events refused in a row */
+		} loss;
+		struct {
+			uint64_t bytes;
+			uint64_t stream;
+			uint64_t detail;
+			uint64_t result;
+		} call;
+		uint64_t words[4];
+	};
+};
+
+_Static_assert(sizeof(struct event) == CACHE_LINE, "one event, one line");
+
+/* The word for a kind; "unknown" for a number out of range. */
+const char *event_kind_word(unsigned int kind);
+const char *omp_sync_word(unsigned int sync);
+const char *omp_schedule_word(unsigned int schedule);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pool.h - free chunks of a session, last freed first reused.
+ *
+ * A stack of session offsets with a tag against reuse between a look and a
+ * swap.  Owners of rings take chunks (cold path of ring_reserve), the writer
+ * gives them back once what they held is in the file and keeps a reserve of
+ * touched ones ahead.
+ */
+#ifndef COLLECTOR_POOL_H
+#define COLLECTOR_POOL_H
+
+#include "collector/ring.h"
+#include "collector/session.h"
+
+/* Session offset of a chunk, 0 when the ceiling is reached. */
+uint64_t pool_take(struct session *session);
+
+/* The writer alone. */
+void pool_give(struct session *session, uint64_t chunk);
+
+/* Writer: make sure that `chunks` free and touched ones lie ready, as far as
+ * the ceiling allows. */
+void pool_reserve(struct session *session, unsigned int chunks);
+
+/* Chunks that could still be handed out: free ones and room to the ceiling. */
+unsigned int pool_room(struct session *session);
+
+#endif

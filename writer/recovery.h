@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recovery.h - finishes the trace of a process that is gone.
+ *
+ * The same drain, time line and encoder as in the running writer, over a
+ * private mapping of the dead process's session: the file's data up to the last
+ * checkpoint is copied, everything committed since is added, open slices are
+ * closed at the last known time and marked, and the result replaces the file by
+ * rename.  Then the session is unlinked.
+ */
+#ifndef WRITER_RECOVERY_H
+#define WRITER_RECOVERY_H
+
+#include "collector/session.h"
+
+struct recovery_result {
+	char path[SESSION_TEXT_BYTES]; /* the finished trace */
+	uint64_t events;	       /* in it */
+	uint64_t recovered;	       /* of those, found in the rings */
+	uint64_t dropped;
+};
+
+/* One session file.  0; -EBUSY its process still runs; -EBADMSG damaged or
+ * foreign; -EPERM someone else's; other -errno (nothing is unlinked then). */
+int recovery_run(const char *session_path, struct recovery_result *result);
+
+/* All dead sessions of this user whose output folder is `folder` (NULL: any).
+ * Calls done(path, rc, result) for each.  Returns how many were found. */
+int recovery_run_folder(const char *folder,
+			void (*done)(const char *path, int rc,
+				     const struct recovery_result *result,
+				     void *arg),
+			void *arg);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * writer.h - the background thread that turns a session into trace files.
+ *
+ * The life-cycle file of preload/ starts and stops it; the CUPTI source adds
+ * what it polls.  Everything else about files, JSON and gzip stays behind this
+ * page.
+ */
+#ifndef WRITER_WRITER_H
+#define WRITER_WRITER_H
+
+#include "collector/session.h"
+
+/* Starts the thread: all signals blocked, named "traceprof", on the CPUs that
+ * the process had at `affinity` (cpu_set_t of `affinity_bytes`, NULL: as is).
+ * 0 or -errno.  Called once per session. */
+int writer_start(struct session *session, const void *affinity,
+		 size_t affinity_bytes);
+
+/* Asks the writer to drain everything, finish the file and end; waits for it
+ * at most `wait_ms`.  0 done; -ETIMEDOUT (the file on disk is that of the last
+ * checkpoint; `traceprof recover` has the rest); -ECANCELED the writer gave up
+ * before (disk full, say).  Idempotent; a second caller doesn't wait. */
+int writer_stop(unsigned int wait_ms);
+
+/* Wakes it out of its sleep.  Async-signal-safe. */
+void writer_wake(void);
+
+/* What the writer thread calls once in each pass, before the rings: more
+ * events come from `poll`.  At most 4 sources; before or after writer_start. */
+int writer_add_source(void (*poll)(void *arg), void *arg);
+
+/* In a forked child: forget the thread, the files and all state, without
+ * freeing or closing what belongs to the parent. */
+void writer_forget(void);
+
+/* Lets the writer drain what was committed before the call, then hands out
+ * totals by name, largest total first.  Not from a hook.  Returns the number
+ * of names; -ETIMEDOUT.  `total` is called while a lock is held: it must not
+ * call back. */
+struct writer_total {
+	const char *name;
+	const char *category;
+	uint64_t calls;
+	uint64_t total_ns, min_ns, max_ns;
+};
+int writer_totals(void (*total)(const struct writer_total *, void *arg),
+		  void *arg);
+void writer_totals_reset(void);
+
+/* What the closing lines say. */
+struct writer_summary {
+	uint64_t files, written, cut, dropped, bytes;
+	char path[SESSION_TEXT_BYTES]; /* newest file, "" none */
+	uint64_t writer_cpu_ns;
+};
+void writer_summarise(struct writer_summary *summary);
+
+#endif
