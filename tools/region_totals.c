@@ -138,39 +138,62 @@ static struct region_member *member_of(struct region *region, int64_t thread)
 	return &region->members[thread];
 }
 
-bool region_totals_event(struct region_totals *totals,
-			 const struct trace_event *event)
+/* What an event is to its region; explicit tasks, their creation and locks that
+ * are held lie inside a member's part and are no parts of their own. */
+enum region_part { PART_NONE, PART_WHOLE, PART_MEMBER, PART_WAIT };
+
+static enum region_part part_of(const struct trace_event *event)
 {
 	const struct trace_value part = trace_event_arg(event, "omp");
-	const struct trace_value *name = &event->field[FIELD_NAME];
-	struct region *region;
-	struct region_member *member;
-	int64_t id, thread = -1, team = 0;
 
-	if (part.type != TRACE_STRING ||
-	    !trace_event_integer(event, "region", &id) || id <= 0)
-		return false;
-	region = open_region(totals, id);
+	if (trace_value_is(&part, "parallel"))
+		return PART_WHOLE;
+	if (trace_value_is(&part, "task"))
+		return PART_MEMBER;
+	return trace_value_is(&part, "wait") ? PART_WAIT : PART_NONE;
+}
+
+static void add_part(struct region_totals *totals, struct region *region,
+		     enum region_part part, const struct trace_event *event)
+{
+	const struct trace_value *name = &event->field[FIELD_NAME];
+	struct region_member *member;
+	int64_t thread = -1;
+
 	trace_event_integer(event, "thread", &thread);
-	trace_event_integer(event, "team", &team);
 	member = member_of(region, thread);
-	if (team > 0 && team <= INT32_MAX)
-		region->team = (uint32_t)team;
-	if (!strcmp(part.text, "wait")) {
+	if (part == PART_WAIT) {
 		saturate_into(&region->wait_ns, event->dur_ns);
 		if (member && !member->done)
 			saturate_into(&member->inside_ns, event->dur_ns);
-		return true;
+		return;
 	}
 	if (region->name == NAME_NONE)
 		sum_of(totals, name->text, name->len, &region->name);
-	if (!strcmp(part.text, "parallel")) {
+	if (part == PART_WHOLE) {
 		region->has_slice = true;
 		saturate_into(&region->elapsed_ns, event->dur_ns);
-	} else if (!strcmp(part.text, "task") && member) {
+	} else if (member) {
 		saturate_into(&member->work_ns, event->dur_ns);
 		member->done = true;
 	}
+}
+
+bool region_totals_event(struct region_totals *totals,
+			 const struct trace_event *event)
+{
+	const enum region_part part = part_of(event);
+	struct region *region;
+	int64_t id, team = 0;
+
+	if (part == PART_NONE || !trace_event_integer(event, "region", &id) ||
+	    id <= 0)
+		return false;
+	region = open_region(totals, id);
+	trace_event_integer(event, "team", &team);
+	if (team > 0 && team <= INT32_MAX)
+		region->team = (uint32_t)team;
+	add_part(totals, region, part, event);
 	return true;
 }
 

@@ -36,7 +36,8 @@ struct region_totals {
 	struct region *open; /* REGIONS_OPEN of them, by id */
 };
 
-/* Takes the event if it is a part of a region (args.omp); false if not. */
+/* Takes the event if it is the whole, a member's part or a wait of a region
+ * (args.omp, args.region); false if not. */
 bool region_totals_event(struct region_totals *totals,
 			 const struct trace_event *event);
 

@@ -73,11 +73,11 @@ static const char *category_of(struct report *report,
 			       const struct trace_event *event)
 {
 	const struct trace_value part = trace_event_arg(event, "omp");
-	const bool in_region = region_totals_event(&report->regions, event);
 
-	if (in_region && !strcmp(part.text, "task"))
+	region_totals_event(&report->regions, event);
+	if (trace_value_is(&part, "task"))
 		return REPORT_MEMBERS;
-	if (in_region && !strcmp(part.text, "wait"))
+	if (trace_value_is(&part, "wait"))
 		return REPORT_WAITS;
 	return event->field[FIELD_CAT].text;
 }
@@ -118,8 +118,8 @@ static void on_slice(struct report *report, const struct trace_event *event)
 	    !strcmp(category, "gpu_memset"))
 		on_gpu(report, event, category);
 	trace_event_integer(event, "bytes", &bytes);
-	totals_add(&report->totals, category, name->text, name->len,
-		   event->dur_ns, bytes > 0 ? (uint64_t)bytes : 0);
+	tally_add(&report->tally, category, name->text, name->len,
+		  event->dur_ns, bytes > 0 ? (uint64_t)bytes : 0);
 }
 
 static void on_memory(struct report *report, const struct trace_event *event)
@@ -186,32 +186,7 @@ static void on_event(void *arg, const struct trace_event *event)
 
 static void on_entry(void *arg, const struct trace_entry *entry)
 {
-	struct report *report = arg;
-	const struct {
-		const char *path;
-		int64_t *field;
-	} numbers[] = {
-		{"traceprof.heap.calls", &report->heap.calls},
-		{"traceprof.heap.frees", &report->heap.frees},
-		{"traceprof.heap.bytes", &report->heap.bytes},
-		{"traceprof.heap.live_bytes", &report->heap.live_bytes},
-		{"traceprof.heap.peak_bytes", &report->heap.peak_bytes},
-	};
-	struct text_buffer note = {0};
-
-	event_account_entry(&report->account, entry);
-	for (size_t at = 0; at < sizeof(numbers) / sizeof(numbers[0]); at++)
-		if (!strcmp(entry->path, numbers[at].path) &&
-		    entry->value.type == TRACE_NUMBER)
-			decimal_to_integer(entry->value.text, entry->value.len,
-					   numbers[at].field);
-	if (strncmp(entry->path, "traceprof.notes.", 16) ||
-	    entry->value.type != TRACE_STRING ||
-	    report->note_count == REPORT_NOTES_MAX)
-		return;
-	text_buffer_add_printable(&note, entry->value.text, entry->value.len,
-				  300);
-	report->notes[report->note_count++] = note.data;
+	report_metadata(arg, entry);
 }
 
 int report_read(struct report *report, const char *file,
@@ -227,9 +202,11 @@ int report_read(struct report *report, const char *file,
 	report->end_ns = INT64_MIN;
 	report->account = (struct event_account){-1, -1, -1, -1, -1, -1};
 	report->heap = (struct report_heap){-1, -1, -1, -1, -1};
+	report->detail_ended_ns = -1;
 	error = trace_read(file, &sink, &report->facts);
 	if (error)
 		return error;
+	report_metadata_end(report);
 	report->region_list =
 		region_totals_list(&report->regions, &report->region_count);
 	if (choice->tree)
@@ -257,7 +234,9 @@ int64_t report_gpu_ns(const struct report *report)
 
 void report_free(struct report *report)
 {
-	totals_free(&report->totals);
+	tally_free(&report->tally);
+	tally_free(&report->exact);
+	report_metadata_free(report);
 	region_totals_free(&report->regions);
 	free(report->region_list);
 	for (size_t at = 0; at < REPORT_DEVICES_MAX; at++)

@@ -14,7 +14,7 @@
 #include "tools/head_contract.h"
 #include "tools/region_totals.h"
 #include "tools/scope_tree.h"
-#include "tools/totals.h"
+#include "tools/tally.h"
 #include "tools/trace_reader.h"
 
 #define REPORT_DEVICES_MAX 16u
@@ -27,7 +27,7 @@
 #define REPORT_WAITS	   "openmp waits"
 
 struct report_choice {
-	enum totals_order order;
+	enum tally_order order;
 	size_t top; /* names in a table, 0 all */
 	bool json, tree;
 };
@@ -62,7 +62,11 @@ struct report {
 	struct report_choice choice;
 	struct trace_facts facts;
 	int64_t start_ns, end_ns; /* of all slices; start > end: none */
-	struct totals totals;
+	struct tally tally;
+	struct tally exact;	 /* the writer's own, from the metadata */
+	int64_t detail_ended_ns; /* events end here, exact goes on; -1 no */
+	bool is_unfinished, is_recovered;
+	struct report_exact *row; /* of exact, while it is being read */
 	struct region_totals regions;
 	struct region_total *region_list; /* after report_end() */
 	size_t region_count;
@@ -81,12 +85,18 @@ struct report {
 	size_t verdict_count;
 };
 
-/* 0; -errno with report->facts.error. */
+/* Reads the file.  0; -errno with report->facts.error. */
 int report_read(struct report *report, const char *file,
 		const struct report_choice *choice);
 void report_free(struct report *report);
 
 int64_t report_wall_ns(const struct report *report);
+
+/* A value of the file outside traceEvents; then what follows when all were
+ * seen. */
+void report_metadata(struct report *report, const struct trace_entry *entry);
+void report_metadata_end(struct report *report);
+void report_metadata_free(struct report *report);
 
 /* All GPU activity, as a sum over streams. */
 int64_t report_gpu_ns(const struct report *report);

@@ -26,7 +26,7 @@ struct report_arguments {
 	int first;
 };
 
-static int parse_order(const char *text, enum totals_order *order)
+static int parse_order(const char *text, enum tally_order *order)
 {
 	static const char *const words[] = {
 		[ORDER_TOTAL] = "total", [ORDER_CALLS] = "calls",
@@ -36,7 +36,7 @@ static int parse_order(const char *text, enum totals_order *order)
 
 	for (unsigned int at = 0; at <= ORDER_NAME; at++)
 		if (!strcmp(text, words[at])) {
-			*order = (enum totals_order)at;
+			*order = (enum tally_order)at;
 			return 0;
 		}
 	return -1;

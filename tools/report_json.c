@@ -14,6 +14,7 @@
 
 struct json_print {
 	const struct report *report;
+	const struct tally *tally;
 	yajl_gen gen;
 };
 
@@ -67,8 +68,7 @@ static void put_category(void *arg, const char *category)
 	struct total *rows;
 	size_t count;
 
-	rows = totals_list(&print->report->totals, category, choice->order,
-			   &count);
+	rows = tally_list(print->tally, category, choice->order, &count);
 	yajl_gen_map_open(print->gen);
 	put_pair(print->gen, "category", category);
 	put_text(print->gen, "names");
@@ -213,7 +213,7 @@ static void put_lines(yajl_gen gen, const char *key, char *const *lines,
 
 static void put_report(const struct report *report, yajl_gen gen)
 {
-	struct json_print print = {report, gen};
+	struct json_print print = {report, &report->tally, gen};
 
 	yajl_gen_map_open(gen);
 	put_pair(gen, "file", report->file);
@@ -223,8 +223,16 @@ static void put_report(const struct report *report, yajl_gen gen)
 	put_regions(report, gen);
 	put_text(gen, "categories");
 	yajl_gen_array_open(gen);
-	totals_categories(&report->totals, put_category, &print);
+	tally_categories(&report->tally, put_category, &print);
 	yajl_gen_array_close(gen);
+	if (report->detail_ended_ns >= 0) {
+		put_number(gen, "detail_ended_ns", report->detail_ended_ns);
+		put_text(gen, "whole_window");
+		yajl_gen_array_open(gen);
+		print.tally = &report->exact;
+		tally_categories(&report->exact, put_category, &print);
+		yajl_gen_array_close(gen);
+	}
 	if (report->choice.tree)
 		put_tree(report, gen);
 	put_devices(report, gen);

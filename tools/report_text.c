@@ -35,6 +35,12 @@ static void print_head(const struct report *report, FILE *out)
 		quantity_time((double)report_wall_ns(report)).text);
 	for (size_t at = 0; at < report->note_count; at++)
 		fprintf(out, "note: %s\n", report->notes[at]);
+	if (report->is_unfinished)
+		fputs("note: a checkpoint; the program still ran or was killed "
+		      "(traceprof recover adds what was in memory)\n",
+		      out);
+	if (report->is_recovered)
+		fputs("note: recovered after the program's death\n", out);
 }
 
 static void print_steps(const struct report *report, FILE *out)
@@ -124,6 +130,7 @@ static void total_row(struct table *table, const struct total *row,
 
 struct category_print {
 	const struct report *report;
+	const struct tally *tally;
 	FILE *out;
 };
 
@@ -148,8 +155,7 @@ static void print_category(void *arg, const char *category)
 		return;
 	if (!bytes)
 		headers[6] = title;
-	rows = totals_list(&report->totals, category, report->choice.order,
-			   &count);
+	rows = tally_list(print->tally, category, report->choice.order, &count);
 	fputc('\n', print->out);
 	table = table_new(headers, bytes ? 9 : 7);
 	for (size_t at = 0; at < count; at++)
@@ -159,6 +165,20 @@ static void print_category(void *arg, const char *category)
 	if (top && count > top)
 		fprintf(print->out, "and %zu more names\n", count - top);
 	free(rows);
+}
+
+/* Past the size limit a file has no events, but still exact sums. */
+static void print_exact(const struct report *report, FILE *out)
+{
+	struct category_print print = {report, &report->exact, out};
+
+	if (report->detail_ended_ns < 0)
+		return;
+	fprintf(out,
+		"\nThe events end at %s of the file's time, where it had "
+		"reached its size limit.  Sums of the whole window:\n",
+		quantity_time((double)report->detail_ended_ns).text);
+	tally_categories(&report->exact, print_category, &print);
 }
 
 static void print_devices(const struct report *report, FILE *out)
@@ -285,7 +305,7 @@ static void print_losses(const struct report *report, FILE *out)
 
 void report_print_text(const struct report *report, FILE *out)
 {
-	struct category_print print = {report, out};
+	struct category_print print = {report, &report->tally, out};
 
 	print_head(report, out);
 	print_steps(report, out);
@@ -293,7 +313,8 @@ void report_print_text(const struct report *report, FILE *out)
 		print_tree(report, out);
 	} else {
 		print_regions(report, out);
-		totals_categories(&report->totals, print_category, &print);
+		tally_categories(&report->tally, print_category, &print);
+		print_exact(report, out);
 	}
 	print_devices(report, out);
 	print_heap(report, out);

@@ -55,14 +55,14 @@ static void totals_count_a_region_once(void **state)
 
 	(void)state;
 	assert_int_equal(report_read(&report, CPU, &choice), 0);
-	rows = totals_list(&report.totals, "cpu_op", ORDER_TOTAL, &count);
+	rows = tally_list(&report.tally, "cpu_op", ORDER_TOTAL, &count);
 	assert_int_equal(count, 2);
 	assert_string_equal(rows[0].name, "forward [omp parallel #1]");
 	assert_int_equal(rows[0].calls, 3);
 	assert_int_equal(rows[0].total_ns, 3 * 3002000);
 	assert_int_equal(rows[1].min_ns, 502000);
 	free(rows);
-	rows = totals_list(&report.totals, REPORT_MEMBERS, ORDER_NAME, &count);
+	rows = tally_list(&report.tally, REPORT_MEMBERS, ORDER_NAME, &count);
 	assert_int_equal(count, 2);
 	assert_int_equal(rows[0].calls, 12);
 	free(rows);
@@ -126,7 +126,7 @@ static void gpu_time(void **state)
 	assert_int_equal(report_read(&report, GPU, &choice), 0);
 	assert_int_equal(report_gpu_ns(&report), 1000000);
 	assert_int_equal(busy_time_sum(&report.devices[0].busy), 1000000);
-	rows = totals_list(&report.totals, "gpu_memcpy", ORDER_TOTAL, &count);
+	rows = tally_list(&report.tally, "gpu_memcpy", ORDER_TOTAL, &count);
 	assert_int_equal(count, 1);
 	assert_int_equal(rows[0].bytes, 8388608);
 	free(rows);
