@@ -14,12 +14,9 @@
 
 enum step_source {
 	STEP_API,
+	STEP_MANUAL, /* windows by traceprof_start() alone */
 	STEP_TIME,
 	STEP_OMP,
-	STEP_NVTX,
-	STEP_KERNEL,
-	STEP_CUDA,
-	STEP_AUTO
 };
 
 struct step_marker {
