@@ -39,7 +39,7 @@ struct call {
 
 static struct call call_begin(uint32_t open)
 {
-	struct call call = { .counts = decide_alloc(open) & GATE_HEAP };
+	struct call call = {.counts = decide_alloc(open) & GATE_HEAP};
 
 	if (call.counts && heap.timed)
 		call.start_ticks = clock_ticks();

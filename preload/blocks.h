@@ -11,7 +11,7 @@
 
 #include "collector/session.h"
 
-#define BLOCKS_SLOTS 16384u
+#define BLOCKS_SLOTS  16384u
 #define BLOCKS_WINDOW 16u
 
 /* Makes the table for blocks of at least `min_bytes`.  Without memory for it

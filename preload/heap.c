@@ -7,7 +7,7 @@
 #include "preload/life.h"
 #include <errno.h>
 
-struct heap_settings heap = { .large_bytes = UINT64_MAX };
+struct heap_settings heap = {.large_bytes = UINT64_MAX};
 
 void heap_start(struct session *session, uint32_t *base, uint32_t *record)
 {
@@ -101,16 +101,16 @@ static inline void record(struct thread *thread, unsigned int kind,
 	thread_unbusy(thread);
 }
 
-__attribute__((noinline)) void heap_born_large(struct thread *thread,
-					       void *ptr, uint64_t bytes)
+__attribute__((noinline)) void heap_born_large(struct thread *thread, void *ptr,
+					       uint64_t bytes)
 {
 	if (gate_bits() & GATE_HEAP_LARGE)
 		record(thread, EVENT_HEAP_ALLOC, 0, ptr, bytes, clock_ticks(),
 		       0);
 }
 
-__attribute__((noinline)) void heap_died_large(struct thread *thread,
-					       void *ptr, uint64_t bytes)
+__attribute__((noinline)) void heap_died_large(struct thread *thread, void *ptr,
+					       uint64_t bytes)
 {
 	if (gate_bits() & GATE_HEAP_LARGE)
 		record(thread, EVENT_HEAP_FREE, 0, ptr, bytes, clock_ticks(),
@@ -155,8 +155,8 @@ void heap_born_full(void *ptr, size_t size, uint64_t start_ticks)
 	thread = enter();
 	if (unlikely(!thread))
 		return;
-	bytes = likely(heap.plain) ? heap_size_plain(ptr) :
-				     size_born(ptr, size);
+	bytes = likely(heap.plain) ? heap_size_plain(ptr)
+				   : size_born(ptr, size);
 	thread->ring.heap_allocs++;
 	thread->ring.heap_alloc_bytes += bytes;
 	if (!is_wanted(bytes))
@@ -174,8 +174,8 @@ void heap_died_full(void *ptr)
 
 	if (unlikely(!thread))
 		return;
-	bytes = likely(heap.plain) ? heap_size_plain(ptr) :
-				     size_died(ptr, &known);
+	bytes = likely(heap.plain) ? heap_size_plain(ptr)
+				   : size_died(ptr, &known);
 	thread->ring.heap_frees++;
 	thread->ring.heap_free_bytes += bytes;
 	if (is_wanted(bytes))
@@ -195,9 +195,9 @@ void heap_move_begin(struct heap_move *move, void *old)
 	move->old_bytes = 0;
 	move->old_known = true;
 	if (old)
-		move->old_bytes = likely(heap.plain) ?
-					  heap_size_plain(old) :
-					  size_died(old, &move->old_known);
+		move->old_bytes = likely(heap.plain)
+					  ? heap_size_plain(old)
+					  : size_died(old, &move->old_known);
 	move->start_ticks = is_wanted(move->old_bytes) ? clock_ticks() : 0;
 }
 
@@ -248,8 +248,8 @@ void heap_move_end(const struct heap_move *move, void *made, size_t size)
 	if (unlikely(!thread))
 		return;
 	if (made) {
-		bytes = likely(heap.plain) ? heap_size_plain(made) :
-					     size_born(made, size);
+		bytes = likely(heap.plain) ? heap_size_plain(made)
+					   : size_born(made, size);
 		thread->ring.heap_allocs++;
 		thread->ring.heap_alloc_bytes += bytes;
 	}

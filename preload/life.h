@@ -24,12 +24,12 @@
  * forwards, if it can.  Resolves the real functions.  Keeps errno. */
 uint32_t life_decide(void);
 
-/* The process is interesting.  The first caller makes the session, whose first
- * note is `reason`, and opens the gate; others return at once, with what the
- * gate is then.  Returns the gate's bits.  Keeps errno. */
+/* The process is interesting.  The first caller makes the session, in whose
+ * file `reason` stands, and opens the gate; others return at once, with what
+ * the gate is then.  Returns the gate's bits.  Keeps errno. */
 uint32_t life_begin(const char *reason);
 
-/* One allocation under GATE_HEAP_WATCH. */
+/* One allocation under GATE_HEAP_WATCH: may begin.  Keeps errno. */
 void life_watch(void);
 
 /* A thread has got a record: its end is to be noticed. */
@@ -38,6 +38,18 @@ void life_thread_entered(void);
 /* The end of the process, by whatever way: finishes the file, prints the
  * closing lines.  Once; a second caller doesn't wait.  Keeps errno. */
 void life_end(void);
+
+/* The same before an exec.  True if it ended a recording; then
+ * life_exec_failed() says so should the exec return after all. */
+bool life_exec(void);
+void life_exec_failed(void);
+
+/* In a forked child: starts over.  Nothing of the parent's session is touched
+ * from here on. */
+void life_forked(void);
+
+/* True while events are recorded, in the process that owns them. */
+bool life_is_running(void);
 
 /* True in the process that decided, false in a child that shares its memory and
  * in a forked one that has not decided yet. */

@@ -16,8 +16,6 @@
  * reallocarray(), strdup() and all others of libc's own come to us by libc's
  * calls of these; malloc_usable_size() needs no hook.
  */
-#include "preload/malloc_hooks.h"
-
 #include "preload/early.h"
 #include "preload/heap.h"
 #include "preload/life.h"
@@ -210,13 +208,4 @@ EXPORT void *realloc(void *ptr, size_t size)
 	if (unlikely(!(open & GATE_HEAP)))
 		return realloc_cold(ptr, size);
 	return realloc_full(ptr, size);
-}
-
-/* A second name for the same code, which can't be bound to another object. */
-extern __typeof(malloc) own_malloc
-	__attribute__((alias("malloc"), visibility("hidden")));
-
-void *malloc_hooks_malloc_address(void)
-{
-	return (void *)(uintptr_t)&own_malloc;
 }

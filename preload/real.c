@@ -2,10 +2,12 @@
 /* real.c - finds the functions behind our hooks, all in one go. */
 #include "preload/real.h"
 
-#include "preload/malloc_hooks.h"
 #include <dlfcn.h>
 
 struct real_functions real;
+
+/* Where the linker put this library. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
 /* Atomic, since dlsym() is declared `leaf`: the compiler may believe that it
  * can't come back to this file, and drop a plain store before it. */
@@ -24,9 +26,9 @@ struct row {
 
 /* A function pointer's place, as dlsym() gives addresses. */
 #define X(library, need, name, returns, parameters)                            \
-	{ need, #name, (void **)(void *)&real.name },
+	{need, #name, (void **)(void *)&real.name},
 
-static const struct row rows[] = { WRAPPED_FUNCTIONS(X) CALLED_FUNCTIONS(X) };
+static const struct row rows[] = {WRAPPED_FUNCTIONS(X) CALLED_FUNCTIONS(X)};
 
 #undef X
 
@@ -57,8 +59,8 @@ static enum real_sizer find_sizer(void)
 	if (real.malloc == real.__libc_malloc)
 		return REAL_SIZE_HEADER;
 #endif
-	return same_object(real_malloc, usable_size) ? REAL_SIZE_FUNCTION :
-						       REAL_SIZE_UNKNOWN;
+	return same_object(real_malloc, usable_size) ? REAL_SIZE_FUNCTION
+						     : REAL_SIZE_UNKNOWN;
 }
 
 static void look_for_other_heap(void)
@@ -66,9 +68,10 @@ static void look_for_other_heap(void)
 	void *seen = dlsym(RTLD_DEFAULT, "malloc");
 	Dl_info object;
 
-	sees_heap = !seen || seen == malloc_hooks_malloc_address();
-	if (!sees_heap && dladdr(seen, &object))
-		heap_object = object.dli_fname;
+	if (!seen || !dladdr(seen, &object))
+		return;
+	sees_heap = object.dli_fbase == __ehdr_start;
+	heap_object = object.dli_fname;
 }
 
 static COLD enum real_state resolve(void)
