@@ -13,8 +13,10 @@
 #include <stdlib.h>
 
 /* The gate, decided if that is possible; watches the allocation. */
-static uint32_t decide_alloc(uint32_t open)
+static uint32_t decide_alloc(void)
 {
+	uint32_t open = gate_bits();
+
 	if (likely(open & GATE_HEAP))
 		return open;
 	if (open == GATE_UNDECIDED)
@@ -37,9 +39,9 @@ struct call {
 	uint64_t start_ticks;
 };
 
-static struct call call_begin(uint32_t open)
+static struct call call_begin(void)
 {
-	struct call call = {.counts = decide_alloc(open) & GATE_HEAP};
+	struct call call = {.counts = decide_alloc() & GATE_HEAP};
 
 	if (call.counts && heap.timed)
 		call.start_ticks = clock_ticks();
@@ -54,12 +56,10 @@ static void call_end(const struct call *call, void *ptr, size_t size)
 
 EXPORT int posix_memalign(void **ptr, size_t alignment, size_t size)
 {
-	const uint32_t open = gate_bits();
-
-	if (likely(open == GATE_CLOSED))
+	if (likely(heap_is_shut()))
 		return real.posix_memalign(ptr, alignment, size);
 
-	const struct call call = call_begin(open);
+	const struct call call = call_begin();
 
 	if (unlikely(!is_ready())) {
 		const int saved = errno;
@@ -80,12 +80,10 @@ EXPORT int posix_memalign(void **ptr, size_t alignment, size_t size)
 
 EXPORT void *aligned_alloc(size_t alignment, size_t size)
 {
-	const uint32_t open = gate_bits();
-
-	if (likely(open == GATE_CLOSED))
+	if (likely(heap_is_shut()))
 		return real.aligned_alloc(alignment, size);
 
-	const struct call call = call_begin(open);
+	const struct call call = call_begin();
 
 	if (unlikely(!is_ready()))
 		return early_alloc(alignment, size);
@@ -98,12 +96,10 @@ EXPORT void *aligned_alloc(size_t alignment, size_t size)
 
 EXPORT void *memalign(size_t alignment, size_t size)
 {
-	const uint32_t open = gate_bits();
-
-	if (likely(open == GATE_CLOSED))
+	if (likely(heap_is_shut()))
 		return real.memalign(alignment, size);
 
-	const struct call call = call_begin(open);
+	const struct call call = call_begin();
 
 	if (unlikely(!is_ready()))
 		return early_alloc(alignment, size);
@@ -116,12 +112,10 @@ EXPORT void *memalign(size_t alignment, size_t size)
 
 EXPORT void *valloc(size_t size)
 {
-	const uint32_t open = gate_bits();
-
-	if (likely(open == GATE_CLOSED))
+	if (likely(heap_is_shut()))
 		return real.valloc(size);
 
-	const struct call call = call_begin(open);
+	const struct call call = call_begin();
 
 	if (unlikely(!is_ready()))
 		return early_alloc(PAGE_BYTES, size);
@@ -134,12 +128,10 @@ EXPORT void *valloc(size_t size)
 
 EXPORT void *pvalloc(size_t size)
 {
-	const uint32_t open = gate_bits();
-
-	if (likely(open == GATE_CLOSED))
+	if (likely(heap_is_shut()))
 		return real.pvalloc(size);
 
-	const struct call call = call_begin(open);
+	const struct call call = call_begin();
 
 	if (unlikely(!is_ready()))
 		return early_alloc(PAGE_BYTES, align_up(size, PAGE_BYTES));

@@ -16,7 +16,7 @@
 
 #define EARLY_BYTES (16 * 1024)
 
-extern char early_heap[EARLY_BYTES];
+extern char early_heap[EARLY_BYTES] __attribute__((visibility("hidden")));
 
 /* A zeroed block, or NULL with ENOMEM.  `alignment` is a power of two.  Any
  * thread, signal handlers too. */

@@ -17,6 +17,7 @@ void heap_start(struct session *session, uint32_t *base, uint32_t *record)
 	heap.large_bytes = UINT64_MAX;
 	heap.plain = real_sizer() == REAL_SIZE_HEADER && !early_is_used();
 	heap.timed = options->malloc == MALLOC_ALL && options->malloc_duration;
+	heap.fast = heap.plain && clock_uses_counter && !heap.timed;
 	if (options->malloc == MALLOC_OFF)
 		return;
 	*base = GATE_HEAP;
@@ -37,7 +38,8 @@ void heap_start(struct session *session, uint32_t *base, uint32_t *record)
 	}
 }
 
-COLD struct thread *heap_enter(void)
+/* A record for a thread that has none; NULL if it may not or can't. */
+static COLD struct thread *enter_cold(void)
 {
 	struct thread *thread = thread_here();
 
@@ -63,37 +65,20 @@ static inline struct thread *enter(void)
 {
 	struct thread *thread = thread_self;
 
-	return likely(thread_records(thread)) ? thread : heap_enter();
+	return likely(thread_records(thread)) ? thread : enter_cold();
 }
 
-static inline void fill(struct event *event, const struct thread *thread,
-			unsigned int kind, unsigned int flags, void *ptr,
-			uint64_t bytes, uint64_t ticks, uint64_t dur_ticks)
-{
-	event->kind = (uint16_t)kind;
-	event->flags = (uint16_t)flags;
-	event->name = 0;
-	event->stack = 0;
-	event->extra = 0;
-	event->start_ticks = ticks;
-	event->end_ticks = ticks;
-	event->heap.address = (uint64_t)(uintptr_t)ptr;
-	event->heap.size_bytes = bytes;
-	event->heap.thread_live = (int64_t)(thread->ring.heap_alloc_bytes -
-					    thread->ring.heap_free_bytes);
-	event->heap.dur_ticks = dur_ticks;
-}
-
-static inline void record(struct thread *thread, unsigned int kind,
-			  unsigned int flags, void *ptr, uint64_t bytes,
-			  uint64_t ticks, uint64_t dur_ticks)
+static __attribute__((noinline)) void
+record(struct thread *thread, unsigned int kind, unsigned int flags, void *ptr,
+       uint64_t bytes, uint64_t ticks, uint64_t dur_ticks)
 {
 	struct event *event;
 
 	thread_busy();
 	event = ring_reserve(&thread->ring, 1);
 	if (likely(event)) {
-		fill(event, thread, kind, flags, ptr, bytes, ticks, dur_ticks);
+		heap_fill(event, thread, kind, flags, ptr, bytes, ticks,
+			  dur_ticks);
 		ring_commit(&thread->ring, 1, 1);
 	} else {
 		ring_refuse(&thread->ring, (enum event_kind)kind, ticks);
@@ -101,16 +86,15 @@ static inline void record(struct thread *thread, unsigned int kind,
 	thread_unbusy(thread);
 }
 
-__attribute__((noinline)) void heap_born_large(struct thread *thread, void *ptr,
-					       uint64_t bytes)
+void *heap_born_large(struct thread *thread, void *ptr, uint64_t bytes)
 {
 	if (gate_bits() & GATE_HEAP_LARGE)
 		record(thread, EVENT_HEAP_ALLOC, 0, ptr, bytes, clock_ticks(),
 		       0);
+	return ptr;
 }
 
-__attribute__((noinline)) void heap_died_large(struct thread *thread, void *ptr,
-					       uint64_t bytes)
+void heap_died_large(struct thread *thread, void *ptr, uint64_t bytes)
 {
 	if (gate_bits() & GATE_HEAP_LARGE)
 		record(thread, EVENT_HEAP_FREE, 0, ptr, bytes, clock_ticks(),
@@ -145,25 +129,26 @@ static COLD uint64_t size_died(void *ptr, bool *known)
 	return bytes;
 }
 
-void heap_born_full(void *ptr, size_t size, uint64_t start_ticks)
+void *heap_born_full(void *ptr, size_t size, uint64_t start_ticks)
 {
 	struct thread *thread;
 	uint64_t bytes, ticks;
 
 	if (unlikely(!ptr))
-		return;
+		return ptr;
 	thread = enter();
 	if (unlikely(!thread))
-		return;
+		return ptr;
 	bytes = likely(heap.plain) ? heap_size_plain(ptr)
 				   : size_born(ptr, size);
 	thread->ring.heap_allocs++;
 	thread->ring.heap_alloc_bytes += bytes;
 	if (!is_wanted(bytes))
-		return;
+		return ptr;
 	ticks = clock_ticks();
 	record(thread, EVENT_HEAP_ALLOC, 0, ptr, bytes ? bytes : size, ticks,
 	       start_ticks ? ticks - start_ticks : 0);
+	return ptr;
 }
 
 void heap_died_full(void *ptr)
@@ -211,20 +196,20 @@ static COLD void move_failed(const struct heap_move *move)
 static void record_move(struct thread *thread, const struct heap_move *move,
 			void *made, uint64_t bytes)
 {
-	const int64_t live = (int64_t)(thread->ring.heap_alloc_bytes -
-				       thread->ring.heap_free_bytes);
+	const int64_t live = heap_thread_live(thread);
 	const uint64_t ticks = clock_ticks();
 	struct event *event;
 
 	thread_busy();
 	event = ring_reserve(&thread->ring, 2);
 	if (likely(event)) {
-		fill(&event[0], thread, EVENT_HEAP_FREE,
-		     EVENT_REALLOC | (move->old_known ? 0 : EVENT_NO_SIZE),
-		     move->old, move->old_bytes, move->start_ticks, 0);
+		heap_fill(&event[0], thread, EVENT_HEAP_FREE,
+			  EVENT_REALLOC | (move->old_known ? 0 : EVENT_NO_SIZE),
+			  move->old, move->old_bytes, move->start_ticks, 0);
 		event[0].heap.thread_live = live - (int64_t)bytes;
-		fill(&event[1], thread, EVENT_HEAP_ALLOC, EVENT_REALLOC, made,
-		     bytes, ticks, heap.timed ? ticks - move->start_ticks : 0);
+		heap_fill(&event[1], thread, EVENT_HEAP_ALLOC, EVENT_REALLOC,
+			  made, bytes, ticks,
+			  heap.timed ? ticks - move->start_ticks : 0);
 		ring_commit(&thread->ring, 2, 2);
 	} else {
 		ring_refuse(&thread->ring, EVENT_HEAP_FREE, move->start_ticks);

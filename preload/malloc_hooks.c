@@ -8,10 +8,10 @@
  * an address may go to another thread, whose malloc must not appear to come
  * before our free.
  *
- *	gate closed	 the real function, by a jump
- *	counters, large	 the short way, inline
- *	otherwise	 *_full(): every call an event, durations, foreign sizes
- *	no heap bit	 *_cold(): undecided, watching, or early blocks about
+ *	gate closed	the real function, by a jump
+ *	*_open()	counts, or records: inline, without a frame where possible
+ *	*_full()	the rare cases: durations, foreign sizes, a new chunk
+ *	*_cold()	no heap bit: undecided, watching, or early blocks about
  *
  * reallocarray(), strdup() and all others of libc's own come to us by libc's
  * calls of these; malloc_usable_size() needs no hook.
@@ -44,9 +44,10 @@ static uint32_t decided_alloc(void)
 	return gate_bits();
 }
 
-static bool is_real(void)
+/* A decided gate means that all is resolved; before that it depends. */
+static bool is_real(uint32_t open)
 {
-	return likely(real_resolve() >= REAL_BASE);
+	return open != GATE_UNDECIDED || real_resolve() >= REAL_BASE;
 }
 
 static inline uint64_t start_ticks(void)
@@ -59,31 +60,36 @@ static NOINLINE void *malloc_full(size_t size)
 	const uint64_t start = start_ticks();
 	void *ptr = real.malloc(size);
 
-	heap_born_full(ptr, size, start);
-	return ptr;
+	return heap_born_full(ptr, size, start);
 }
 
 static NOINLINE void *malloc_cold(size_t size)
 {
-	if (decided_alloc() & GATE_HEAP)
+	const uint32_t open = decided_alloc();
+
+	if (open & GATE_HEAP)
 		return malloc_full(size);
-	return is_real() ? real.malloc(size) : early_alloc(0, size);
+	return is_real(open) ? real.malloc(size) : early_alloc(0, size);
+}
+
+static NOINLINE void *malloc_open(size_t size)
+{
+	const uint32_t open = gate_bits();
+
+	if (unlikely(!(open & GATE_HEAP)))
+		return malloc_cold(size);
+	if (unlikely(!heap.fast))
+		return malloc_full(size);
+	if (open & GATE_HEAP_ALL)
+		return heap_born_all(real.malloc(size));
+	return heap_born(real.malloc(size));
 }
 
 EXPORT void *malloc(size_t size)
 {
-	const uint32_t open = gate_bits();
-	void *ptr;
-
-	if (likely(open == GATE_CLOSED))
+	if (likely(heap_is_shut()))
 		return real.malloc(size);
-	if (unlikely(!(open & GATE_HEAP)))
-		return malloc_cold(size);
-	if (unlikely(heap_is_full(open)))
-		return malloc_full(size);
-	ptr = real.malloc(size);
-	heap_born(ptr);
-	return ptr;
+	return malloc_open(size);
 }
 
 static NOINLINE void free_full(void *ptr)
@@ -95,34 +101,46 @@ static NOINLINE void free_full(void *ptr)
 
 static NOINLINE void free_cold(void *ptr)
 {
+	uint32_t open;
+
 	if (!ptr || early_owns(ptr))
 		return;
-	if (decided() & GATE_HEAP)
+	open = decided();
+	if (open & GATE_HEAP)
 		free_full(ptr);
-	else if (is_real())
+	else if (is_real(open))
 		real.free(ptr);
 }
 
-EXPORT void free(void *ptr)
+static NOINLINE void free_open(void *ptr)
 {
 	const uint32_t open = gate_bits();
 
-	if (likely(open == GATE_CLOSED)) {
-		real.free(ptr);
-		return;
-	}
 	if (unlikely(!(open & GATE_HEAP))) {
 		free_cold(ptr);
 		return;
 	}
 	if (unlikely(!ptr))
 		return;
-	if (unlikely(heap_is_full(open))) {
+	if (unlikely(!heap.fast)) {
 		free_full(ptr);
 		return;
 	}
-	heap_died(ptr);
+	if (!(open & GATE_HEAP_ALL)) {
+		heap_died(ptr);
+	} else if (unlikely(!heap_died_all(ptr))) {
+		free_full(ptr);
+		return;
+	}
 	real.free(ptr);
+}
+
+EXPORT void free(void *ptr)
+{
+	if (likely(heap_is_shut()))
+		real.free(ptr);
+	else
+		free_open(ptr);
 }
 
 static NOINLINE void *calloc_full(size_t count, size_t size)
@@ -130,17 +148,17 @@ static NOINLINE void *calloc_full(size_t count, size_t size)
 	const uint64_t start = start_ticks();
 	void *ptr = real.calloc(count, size);
 
-	heap_born_full(ptr, count * size, start);
-	return ptr;
+	return heap_born_full(ptr, count * size, start);
 }
 
 static NOINLINE void *calloc_cold(size_t count, size_t size)
 {
+	const uint32_t open = decided_alloc();
 	size_t bytes;
 
-	if (decided_alloc() & GATE_HEAP)
+	if (open & GATE_HEAP)
 		return calloc_full(count, size);
-	if (is_real())
+	if (is_real(open))
 		return real.calloc(count, size);
 	if (__builtin_mul_overflow(count, size, &bytes)) {
 		errno = ENOMEM;
@@ -149,27 +167,32 @@ static NOINLINE void *calloc_cold(size_t count, size_t size)
 	return early_alloc(0, bytes);
 }
 
-EXPORT void *calloc(size_t count, size_t size)
+static NOINLINE void *calloc_open(size_t count, size_t size)
 {
 	const uint32_t open = gate_bits();
-	void *ptr;
 
-	if (likely(open == GATE_CLOSED))
-		return real.calloc(count, size);
 	if (unlikely(!(open & GATE_HEAP)))
 		return calloc_cold(count, size);
-	if (unlikely(heap_is_full(open)))
+	if (unlikely(!heap.fast))
 		return calloc_full(count, size);
-	ptr = real.calloc(count, size);
-	heap_born(ptr);
-	return ptr;
+	if (open & GATE_HEAP_ALL)
+		return heap_born_all(real.calloc(count, size));
+	return heap_born(real.calloc(count, size));
+}
+
+EXPORT void *calloc(size_t count, size_t size)
+{
+	if (likely(heap_is_shut()))
+		return real.calloc(count, size);
+	return calloc_open(count, size);
 }
 
 /* An early block can't grow where it is, and is never given back. */
 static void *realloc_early(void *ptr, size_t size)
 {
 	const size_t old = early_size(ptr);
-	void *made = is_real() ? real.malloc(size) : early_alloc(0, size);
+	void *made = real_resolve() >= REAL_BASE ? real.malloc(size)
+						 : early_alloc(0, size);
 
 	if (made)
 		memcpy(made, ptr, old < size ? old : size);
@@ -192,20 +215,20 @@ static NOINLINE void *realloc_full(void *ptr, size_t size)
 
 static NOINLINE void *realloc_cold(void *ptr, size_t size)
 {
-	if (decided_alloc() & GATE_HEAP)
+	const uint32_t open = decided_alloc();
+
+	if (open & GATE_HEAP)
 		return realloc_full(ptr, size);
 	if (ptr && early_owns(ptr))
 		return realloc_early(ptr, size);
-	return is_real() ? real.realloc(ptr, size) : early_alloc(0, size);
+	return is_real(open) ? real.realloc(ptr, size) : early_alloc(0, size);
 }
 
 EXPORT void *realloc(void *ptr, size_t size)
 {
-	const uint32_t open = gate_bits();
-
-	if (likely(open == GATE_CLOSED))
+	if (likely(heap_is_shut()))
 		return real.realloc(ptr, size);
-	if (unlikely(!(open & GATE_HEAP)))
+	if (unlikely(!(gate_bits() & GATE_HEAP)))
 		return realloc_cold(ptr, size);
 	return realloc_full(ptr, size);
 }

@@ -30,7 +30,7 @@ struct real_functions {
 #undef X
 };
 
-extern struct real_functions real;
+extern struct real_functions real __attribute__((visibility("hidden")));
 
 /* Looks everything up if that has not been done.  What can be called now:
  * REAL_RESOLVING nothing, REAL_BASE the four, REAL_READY all. */
