@@ -17,26 +17,23 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static _Noreturn void leave(void (*function)(int), int status)
+static _Noreturn void leave(int status)
 {
-	if (function)
-		function(status);
+	life_end();
+	if (real_resolve() == REAL_READY && real._exit)
+		real._exit(status);
 	for (;;)
 		syscall(SYS_exit_group, status);
 }
 
 EXPORT void _exit(int status)
 {
-	life_end();
-	real_resolve();
-	leave(real._exit, status);
+	leave(status);
 }
 
 EXPORT void _Exit(int status)
 {
-	life_end();
-	real_resolve();
-	leave(real._Exit, status);
+	leave(status);
 }
 
 void exit_hooks_start(void)

@@ -3,6 +3,8 @@
 #include "preload/real.h"
 
 #include <dlfcn.h>
+#include <gnu/libc-version.h>
+#include <string.h>
 
 struct real_functions real;
 
@@ -16,7 +18,7 @@ static enum real_sizer sizer;
 static bool sees_heap;
 static const char *heap_object;
 
-enum need { BASE, MAY };
+enum need { BASE, REST, NEW, OTHER, NONE };
 
 struct row {
 	enum need need;
@@ -38,6 +40,15 @@ static void find(enum need need)
 		if (rows[i].need == need)
 			*rows[i].where = dlsym(RTLD_NEXT, rows[i].name);
 	}
+}
+
+/* From 2.43 on glibc has free_sized().  A look-up in vain would be ten times
+ * as dear as one that finds, and allocates. */
+static bool libc_is_new(void)
+{
+	const char *version = gnu_get_libc_version();
+
+	return strverscmp(version, "2.43") >= 0;
 }
 
 static bool same_object(const void *a, const void *b)
@@ -86,7 +97,11 @@ static COLD enum real_state resolve(void)
 	/* RELEASE pairs with ACQUIRE in real_resolve(): who sees the state sees
 	 * the pointers. */
 	store_release(&state, REAL_BASE);
-	find(MAY);
+	find(REST);
+	if (real.malloc != real.__libc_malloc)
+		find(OTHER);
+	if (real.malloc != real.__libc_malloc || libc_is_new())
+		find(NEW);
 	sizer = find_sizer();
 	look_for_other_heap();
 	/* RELEASE: as above. */

@@ -14,51 +14,56 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-/* Names of executables.  Interpreters of programs (python, java, julia) are
- * not among them. */
+/* Names of executables, each between blanks: one text, since an array of
+ * pointers would be relocated in each process.  Interpreters of programs
+ * (python, java, julia) are not among them. */
 /* clang-format off */
-static const char *const tools[] = {
+static const char builders[] = " "
 	/* shells */
-	"sh", "bash", "dash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh",
-	"busybox", "toybox",
+	"sh bash dash zsh ksh mksh fish csh tcsh "
+	"busybox toybox "
 	/* compilers, assemblers, linkers */
-	"gcc", "g++", "cc", "c++", "cpp", "cc1", "cc1plus", "cc1obj", "f951",
-	"gfortran", "gnat1", "go", "gdc", "lto1", "lto-wrapper", "collect2",
-	"as", "ld", "ld.bfd", "ld.gold", "ld.lld", "lld", "mold", "clang",
-	"clang++", "clang-cpp", "rustc", "cargo", "icx", "icpx", "ifx",
-	"nvcc", "cicc", "cudafe++", "ptxas", "fatbinary", "nvlink", "bin2c",
-	"tileiras", "nvdisasm", "cuobjdump", "hipcc", "opt", "llc",
-	"tcc", "ccache", "sccache", "distcc",
-	/* of object files */
-	"ar", "ranlib", "nm", "objcopy", "objdump", "readelf", "strip",
-	"addr2line", "ldconfig", "ldd", "patchelf", "gdb", "strace", "ltrace",
-	/* builds */
-	"make", "gmake", "cmake", "ctest", "cpack", "ninja", "meson", "m4",
-	"autoconf", "automake", "libtool", "pkg-config", "pkgconf", "bison",
-	"flex", "perl",
-	/* version control, packages, transfer */
-	"git", "hg", "svn", "ssh", "scp", "sshd", "rsync", "curl", "wget",
-	"apt", "apt-get", "dpkg", "rpm", "dnf", "yum", "sudo", "su",
-	/* text and files */
-	"sed", "grep", "egrep", "fgrep", "awk", "gawk", "mawk", "find",
-	"xargs", "tar", "gzip", "bzip2", "xz", "zstd", "pigz", "zip", "unzip",
-	"diff", "cmp", "patch", "file", "less", "more", "vim", "vi", "nano",
-	"emacs", "tmux", "screen",
-	/* coreutils and the like */
-	"coreutils", "arch", "base64", "basename", "cat", "chgrp", "chmod",
-	"chown", "cp", "cut", "date", "dd", "df", "dirname", "du", "echo",
-	"env", "expr", "false", "head", "hostname", "id", "install", "kill",
-	"ln", "ls", "lscpu", "md5sum", "mkdir", "mkfifo", "mktemp", "mount",
-	"mv", "nice", "nl", "nohup", "nproc", "od", "paste", "pgrep", "printf",
-	"ps", "pwd", "readlink", "realpath", "rm", "rmdir", "seq",
-	"sha256sum", "sleep", "sort", "split", "stat", "stdbuf", "stty",
-	"sync", "tail", "taskset", "tee", "test", "time", "timeout", "top",
-	"touch", "tr", "true", "truncate", "tty", "uname", "uniq", "wc",
-	"which", "who", "whoami", "yes", "nvidia-smi", "lspci", "numactl",
+	"gcc g++ cc c++ cpp cc1 cc1plus cc1obj f951 "
+	"gfortran gnat1 gdc lto1 lto-wrapper collect2 "
+	"as ld ld.bfd ld.gold ld.lld lld mold clang "
+	"clang++ clang-cpp rustc cargo icx icpx ifx "
+	"nvcc cicc cudafe++ ptxas fatbinary nvlink bin2c "
+	"tileiras nvdisasm cuobjdump hipcc llc "
+	"tcc ccache sccache distcc "
 	/* starters of programs */
-	"srun", "mpirun", "mpiexec", "orterun", "prterun", "hydra_pmi_proxy",
-	"hydra_bstrap_proxy", "orted", "prted", "xvfb-run", "traceprof",
-};
+	"srun mpirun mpiexec orterun prterun hydra_pmi_proxy "
+	"hydra_bstrap_proxy orted prted traceprof "
+	;
+
+/* These only in a system folder: many a program is called "sort". */
+static const char utilities[] = " "
+	/* of object files */
+	"ar ranlib nm objcopy objdump readelf strip "
+	"addr2line ldconfig ldd patchelf gdb strace ltrace "
+	/* builds */
+	"make gmake cmake ctest cpack ninja meson m4 "
+	"autoconf automake libtool pkg-config pkgconf bison "
+	"flex perl "
+	/* version control, packages, transfer */
+	"git hg svn ssh scp sshd rsync curl wget "
+	"apt apt-get dpkg rpm dnf yum sudo su "
+	/* text and files */
+	"sed grep egrep fgrep awk gawk mawk find "
+	"xargs tar gzip bzip2 xz zstd pigz zip unzip "
+	"diff cmp patch file less more vim vi nano "
+	"emacs tmux screen "
+	/* coreutils and the like */
+	"coreutils arch base64 basename cat chgrp chmod "
+	"chown cp cut date dd df dirname du echo "
+	"env expr false head hostname id install kill "
+	"ln ls lscpu md5sum mkdir mkfifo mktemp mount "
+	"mv nice nl nohup nproc od paste pgrep printf "
+	"ps pwd readlink realpath rm rmdir seq "
+	"sha256sum sleep sort split stat stdbuf stty "
+	"sync tail taskset tee test time timeout top "
+	"touch tr true truncate tty uname uniq wc "
+	"which who whoami yes nvidia-smi lspci numactl "
+	;
 /* clang-format on */
 
 const char *verdict_variable(char *const *environment, const char *name)
@@ -102,35 +107,41 @@ static size_t length_without_version(const char *name)
 	return end > 1 && end < len && name[end - 1] == '-' ? end - 1 : len;
 }
 
-bool verdict_names_tool(const char *name)
+static bool is_system(const char *path)
 {
+	return !strncmp(path, "/usr/", 5) || !strncmp(path, "/bin/", 5) ||
+	       !strncmp(path, "/sbin/", 6);
+}
+
+bool verdict_names_tool(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
 	const char *triplet = strstr(name, "-linux-gnu");
-	size_t len;
+	char wanted[64];
 
 	/* x86_64-linux-gnu-gcc, arm-linux-gnueabihf-ld */
 	if (triplet && strchr(triplet + 10, '-'))
 		name = strchr(triplet + 10, '-') + 1;
 	if (!strncmp(name, "git-", 4))
 		return true;
-	len = length_without_version(name);
-	for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++) {
-		if (!strncmp(name, tools[i], len) && !tools[i][len])
-			return true;
-	}
-	return false;
+	if (!*name || strchr(name, ' ') || strlen(name) + 3 > sizeof(wanted))
+		return false;
+	log_format(wanted, sizeof(wanted), " %.*s ",
+		   (int)length_without_version(name), name);
+	return strstr(builders, wanted) ||
+	       (is_system(path) && strstr(utilities, wanted));
 }
 
 bool verdict_is_tool(void)
 {
 	char path[512];
 	const ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
-	const char *slash;
 
 	if (len <= 0)
 		return false;
 	path[len] = '\0';
-	slash = strrchr(path, '/');
-	return verdict_names_tool(slash ? slash + 1 : path);
+	return verdict_names_tool(path);
 }
 
 /*

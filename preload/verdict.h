@@ -18,8 +18,8 @@ bool verdict_is_direct(char *const *environment);
  * of them in a build or a start script, and nobody wants their traces. */
 bool verdict_is_tool(void);
 
-/* The same for a name; "x86_64-linux-gnu-gcc-12" counts as "gcc". */
-bool verdict_names_tool(const char *name);
+/* The same for a path; "x86_64-linux-gnu-gcc-12" counts as "gcc". */
+bool verdict_names_tool(const char *path);
 
 /* The parent was itself started with TRACEPROF_CHILDREN=none. */
 bool verdict_is_child(void);

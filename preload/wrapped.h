@@ -11,7 +11,10 @@
  * where need is
  *
  *	BASE	without it nothing can be forwarded; found before all others
- *	MAY	absent on some systems; the hook copes, or isn't reached
+ *	REST	every C library of ours has it
+ *	NEW	a C library of today, or another allocator, may have it
+ *	OTHER	asked of another allocator than the C library's own
+ *	NONE	our hook comes down to another row
  *
  * libgomp has a list of its own: its originals depend on who calls.
  */
@@ -27,44 +30,44 @@
 	X(libc, BASE, free,           void,   (void *ptr))		\
 	X(libc, BASE, calloc,         void *, (size_t count, size_t size)) \
 	X(libc, BASE, realloc,        void *, (void *ptr, size_t size))	\
-	X(libc, MAY,  posix_memalign, int,    (void **ptr, size_t alignment, \
+	X(libc, REST, posix_memalign, int,    (void **ptr, size_t alignment, \
 					       size_t size))		\
-	X(libc, MAY,  aligned_alloc,  void *, (size_t alignment, size_t size)) \
-	X(libc, MAY,  memalign,       void *, (size_t alignment, size_t size)) \
-	X(libc, MAY,  valloc,         void *, (size_t size))		\
-	X(libc, MAY,  pvalloc,        void *, (size_t size))		\
-	X(libc, MAY,  free_sized,     void,   (void *ptr, size_t size))	\
-	X(libc, MAY,  free_aligned_sized, void, (void *ptr, size_t alignment, \
+	X(libc, REST, aligned_alloc,  void *, (size_t alignment, size_t size)) \
+	X(libc, REST, memalign,       void *, (size_t alignment, size_t size)) \
+	X(libc, REST, valloc,         void *, (size_t size))		\
+	X(libc, REST, pvalloc,        void *, (size_t size))		\
+	X(libc, NEW,  free_sized,     void,   (void *ptr, size_t size))	\
+	X(libc, NEW,  free_aligned_sized, void, (void *ptr, size_t alignment, \
 						 size_t size))		\
-	X(libc, MAY,  execv,          int,    (const char *path,	\
+	X(libc, NONE, execv,          int,    (const char *path,	\
 					       char *const argv[]))	\
-	X(libc, MAY,  execve,         int,    (const char *path,	\
+	X(libc, REST, execve,         int,    (const char *path,	\
 					       char *const argv[],	\
 					       char *const envp[]))	\
-	X(libc, MAY,  execvp,         int,    (const char *file,	\
+	X(libc, NONE, execvp,         int,    (const char *file,	\
 					       char *const argv[]))	\
-	X(libc, MAY,  execvpe,        int,    (const char *file,	\
+	X(libc, REST, execvpe,        int,    (const char *file,	\
 					       char *const argv[],	\
 					       char *const envp[]))	\
-	X(libc, MAY,  execl,          int,    (const char *path,	\
+	X(libc, NONE, execl,          int,    (const char *path,	\
 					       const char *first, ...))	\
-	X(libc, MAY,  execlp,         int,    (const char *file,	\
+	X(libc, NONE, execlp,         int,    (const char *file,	\
 					       const char *first, ...))	\
-	X(libc, MAY,  execle,         int,    (const char *path,	\
+	X(libc, NONE, execle,         int,    (const char *path,	\
 					       const char *first, ...))	\
-	X(libc, MAY,  fexecve,        int,    (int fd, char *const argv[], \
+	X(libc, REST, fexecve,        int,    (int fd, char *const argv[], \
 					       char *const envp[]))	\
-	X(libc, MAY,  execveat,       int,    (int folder, const char *path, \
+	X(libc, REST, execveat,       int,    (int folder, const char *path, \
 					       char *const argv[],	\
 					       char *const envp[], int flags)) \
-	X(libc, MAY,  _exit,          void,   (int status))		\
-	X(libc, MAY,  _Exit,          void,   (int status))
+	X(libc, REST, _exit,          void,   (int status))		\
+	X(libc, NONE, _Exit,          void,   (int status))
 
 /* Called, never replaced. */
 #define CALLED_FUNCTIONS(X)						\
-	X(libc, MAY,  malloc_usable_size, size_t, (void *ptr))		\
-	X(libc, MAY,  mallinfo2,      struct mallinfo2, (void))		\
-	X(libc, MAY,  __libc_malloc,  void *, (size_t size))
+	X(libc, OTHER, malloc_usable_size, size_t, (void *ptr))		\
+	X(libc, REST, mallinfo2,      struct mallinfo2, (void))		\
+	X(libc, REST, __libc_malloc,  void *, (size_t size))
 /* clang-format on */
 
 #endif
