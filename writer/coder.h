@@ -36,15 +36,35 @@ struct coder_choice {
 int coder_parse(const char *text, struct coder_choice *choice, char *why,
 		size_t why_bytes);
 
+struct coder;
+
+/* What a back end is.  All blocks are independent, so it keeps no history. */
+struct coder_back_end {
+	size_t arena_bytes; /* the most that it takes from coder_alloc() */
+	/* Sets up coder->state.  0; -ENOMEM; -ENOENT not on this machine. */
+	int (*open)(struct coder *coder);
+	/* As coder_block() with len > 0 or last; `out` has `room` bytes. */
+	int (*block)(struct coder *coder, const char *text, size_t len,
+		     bool last, char *out, size_t room, size_t *made);
+	uint32_t (*crc32)(const struct coder *coder, uint32_t crc,
+			  const char *text, size_t len);
+};
+
+extern const struct coder_back_end isal_coder; /* isal_coder.c */
+
 /* One coder; used by one thread at a time. */
 struct coder {
 	enum coder_kind kind; /* never CODER_AUTO once open */
 	int level;
-	char *arena;	    /* all of its memory */
-	size_t arena_bytes; /* mapped */
+	const struct coder_back_end *back_end;
+	char *arena; /* all of its memory */
+	size_t arena_bytes;
 	size_t arena_used;
 	void *state; /* the back end's own, in the arena */
 };
+
+/* For back ends: `bytes` of the arena, aligned to 64, zero; NULL none left. */
+void *coder_alloc(struct coder *coder, size_t bytes);
 
 /* 0; -ENOMEM; -ENOENT ISA-L was asked for and isn't there. */
 int coder_open(struct coder *coder, const struct coder_choice *choice);
