@@ -7,7 +7,7 @@
  * file beyond 4096 bytes, byte-aligned pieces of deflate (coder.h), the tail
  * with the final block, CRC and length.  A tail is renewed in two steps, so
  * that a kill between any two instructions leaves a file that strict readers
- * accept; trace_file.c says how.  A plain file (coder off) is renewed by one
+ * accept; tail.c says how.  A plain file (coder off) is renewed by one
  * write from the old tail's place on, the best that JSON allows.
  *
  * Commas: the head ends with the first event, without a line break; every
@@ -115,6 +115,12 @@ int trace_file_resume(struct trace_file *file, const char *old_path,
  * checkpoint must hold for trace_file_resume(). */
 void trace_file_position(const struct trace_file *file, uint64_t *tail_at,
 			 uint64_t *text_bytes, uint32_t *crc);
+
+/* TRACEPROF_GZIP=off: the file is the text itself. */
+static inline bool trace_file_is_plain(const struct trace_file *file)
+{
+	return file->coder.kind == CODER_PLAIN;
+}
 
 /* Size on disk now. */
 static inline uint64_t trace_file_size(const struct trace_file *file)
