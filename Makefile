@@ -2,20 +2,222 @@
 # One Makefile, no configure step.  `make help` lists the targets.
 #   V=1 shows commands; O=dir builds elsewhere; SAN=thread|address builds with
 #   a sanitizer; CC=clang works too.
+#
+# What the machine lacks is probed once, kept in $(O)/config.mk, and said in
+# one line.  zlib alone is required.
 
-CC      ?= gcc
+ifeq ($(origin CC),default)
+CC      := gcc
+endif
 O       ?= build
 PREFIX  ?= /usr/local
+CUDA    ?= /usr/local/cuda
 Q       := $(if $(V),,@)
 say      = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
+comma   := ,
+submake  = $(MAKE) --no-print-directory
 
 CFLAGS  ?= -O2 -g
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
            -Wpointer-arith -Wvla -Werror=implicit-function-declaration
+SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
 BASE    := -std=gnu11 -D_GNU_SOURCE -I. -MMD -MP $(WARN) \
-           -fno-strict-aliasing $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
+           -fno-strict-aliasing $(SANFLAGS)
 # The library: position independent, nothing exported unless marked, static
 # TLS only, and unwind tables so that forced unwinds pass through our hooks.
 LIBFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec -fexceptions \
             -fasynchronous-unwind-tables -fno-builtin-malloc \
             -fno-builtin-calloc -fno-builtin-realloc -fno-builtin-free
+# No version script: a named node would keep the exports from standing in for
+# GOMP_parallel@GOMP_4.0.  Never unmapped, since hooks point into us; nothing
+# undefined; zlib and the demangler inside, invisible, so that libc is the only
+# library that a program needs on our account.
+LIBLINK := -shared -Wl,-soname,libtraceprof.so -Wl,-z,nodelete -Wl,-z,now \
+           $(if $(SAN),,-Wl$(comma)-z$(comma)defs) \
+           -Wl,--as-needed -Wl,--exclude-libs,ALL
+
+.DELETE_ON_ERROR:
+.PHONY: all lib command demo test test-real bench install clean help probe \
+        programs units format FORCE
+
+all: lib $(if $(wildcard tools/main.c),command)
+	@$(if $(OMITTED),printf '  left out, not found here: %s\n' '$(OMITTED)',:)
+
+# --- what the machine has ---------------------------------------------------
+
+NO_PROBE := clean help demo test probe
+GOALS    := $(or $(MAKECMDGOALS),all)
+ifneq ($(filter-out $(NO_PROBE),$(GOALS)),)
+include $(O)/config.mk
+ifneq ($(CONFIG_FOR),$(CC) $(SAN) $(CUDA))
+$(O)/config.mk: FORCE
+endif
+endif
+
+# $(call has,header or program text,flags): do these compile and link?
+define PROBES
+has() { printf '#include <stdio.h>\n#include <stddef.h>\n#include <%s>\nint main(void) { return 0; }\n' \
+	"$$1" | $(CC) -x c - -o /dev/null $$2 2>/dev/null; }; \
+echo 'CONFIG_FOR := $(CC) $(SAN) $(CUDA)'; \
+without=; lack() { without="$$without$${without:+, }$$1"; }; \
+if has zlib.h '-l:libz.a'; then echo 'ZLIB := 1'; fi; \
+if has libiberty/demangle.h '-l:libiberty.a'; then \
+	echo 'DEFINES += -DHAVE_DEMANGLE'; echo 'DEMANGLE := -l:libiberty.a'; \
+else lack 'C++ names (libiberty)'; fi; \
+if has yajl/yajl_parse.h -lyajl; then \
+	echo 'DEFINES += -DHAVE_YAJL'; echo 'TOOL_LIBS += -lyajl'; \
+else lack 'reading traces (yajl)'; fi; \
+if has libsmartcols/libsmartcols.h -lsmartcols; then \
+	echo 'DEFINES += -DHAVE_SMARTCOLS'; echo 'TOOL_LIBS += -lsmartcols'; \
+else lack 'aligned tables (libsmartcols)'; fi; \
+if has elfutils/libdwfl.h -ldw; then \
+	echo 'DEFINES += -DHAVE_LIBDW'; echo 'TOOL_LIBS += -ldw'; \
+else lack 'file and line (libdw)'; fi; \
+cupti=; for dir in '$(CUDA)/include' '$(CUDA)/extras/CUPTI/include'; do \
+	if has cupti.h "-isystem $(CUDA)/include -isystem $$dir"; then \
+		cupti="-isystem $(CUDA)/include -isystem $$dir"; break; fi; done; \
+if [ -n "$$cupti" ]; then \
+	echo 'DEFINES += -DHAVE_CUPTI'; echo "CUPTI := $$cupti"; \
+else lack 'GPU activity (cupti.h)'; fi; \
+echo "OMITTED := $$without"
+endef
+
+$(O)/config.mk: Makefile
+	@mkdir -p $(O)
+	@{ $(PROBES); } > $@
+
+# The same again, leaving the file's date alone when nothing has changed.
+probe:
+	@mkdir -p $(O)
+	@{ $(PROBES); } > $(O)/config.new
+	@if cmp -s $(O)/config.new $(O)/config.mk; then rm $(O)/config.new; \
+	 else mv $(O)/config.new $(O)/config.mk; fi
+
+need_zlib = $(if $(ZLIB),,$(error traceprof needs zlib, header and libz.a: \
+	install zlib1g-dev (Debian, Ubuntu) or zlib-devel zlib-static (Fedora)))
+
+# --- library and command ----------------------------------------------------
+
+objects = $(patsubst %.c,$(O)/%.o,$(wildcard $(1)/*.c))
+PRELOAD   := $(call objects,preload)
+COLLECTOR := $(call objects,collector)
+WRITER    := $(call objects,writer)
+TOOLS     := $(call objects,tools)
+
+lib: $(O)/libtraceprof.so
+command: $(O)/traceprof
+
+$(O)/libtraceprof.so: $(PRELOAD) $(COLLECTOR) $(WRITER)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) $(LIBLINK) -o $@ $^ \
+		$(DEMANGLE) -l:libz.a -lpthread -ldl
+
+$(O)/traceprof: $(TOOLS) $(WRITER) $(COLLECTOR)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) -o $@ $^ \
+		$(TOOL_LIBS) $(DEMANGLE) -lz -lpthread -ldl -lm
+
+$(O)/%.o: %.c $(O)/config.mk
+	$(need_zlib)
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(BASE) $(DEFINES) $(CUPTI) $(LIBFLAGS) $(CFLAGS) -c -o $@ $<
+
+# --- test programs ----------------------------------------------------------
+
+# Always gcc's, whatever CC is: libgomp is what most of them are about.  They
+# know nothing of the library; tests/programs/lib holds the shared
+# libraries that some of them load.  The unit tests see our objects directly.
+PROGRAMS := $(patsubst tests/programs/%,$(O)/tests/programs/%,\
+            $(basename $(wildcard tests/programs/*.c tests/programs/*.cpp)))
+PLUGINS  := $(patsubst tests/programs/lib/%.c,$(O)/tests/programs/lib/lib%.so,\
+            $(wildcard tests/programs/lib/*.c))
+UNITS    := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/unit/test_*.c))
+PROGRAM_FLAGS := -g -D_GNU_SOURCE -Iinclude -Wall -Wextra \
+                 -fopenmp -pthread -MMD -MP -Wl,--as-needed
+
+programs: $(PLUGINS) $(PROGRAMS)
+units: $(UNITS)
+
+$(O)/tests/programs/%: tests/programs/%.c Makefile
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)gcc -std=gnu11 -O1 $(PROGRAM_FLAGS) $(FLAGS) -o $@ $< $(LIBS) -lm -ldl
+
+$(O)/tests/programs/%: tests/programs/%.cpp Makefile
+	$(call say,CXX,$<)
+	@mkdir -p $(@D)
+	$(Q)g++ -std=c++11 -O1 $(PROGRAM_FLAGS) $(FLAGS) -o $@ $< $(LIBS) -ldl
+
+$(O)/tests/programs/lib/lib%.so: tests/programs/lib/%.c Makefile
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)gcc -std=gnu11 -O1 -fPIC -shared $(PROGRAM_FLAGS) $(FLAGS) -o $@ $<
+
+$(O)/tests/programs/train: FLAGS := -O3
+$(O)/tests/programs/early_host: LIBS = $(O)/tests/programs/lib/libearly.so \
+	-Wl,-rpath,'$$ORIGIN/lib'
+$(O)/tests/programs/early_host: | $(O)/tests/programs/lib/libearly.so
+
+UNIT_OBJECTS := $(COLLECTOR) $(WRITER) $(filter-out $(O)/tools/main.o,$(TOOLS))
+unit_link = $(Q)$(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka \
+            $(TOOL_LIBS) $(DEMANGLE) -lz -lpthread -ldl -lm
+
+$(O)/tests/unit/test_preload_%: $(O)/tests/unit/test_preload_%.o $(PRELOAD) $(UNIT_OBJECTS)
+	$(call say,LD,$@)
+	$(unit_link)
+
+$(O)/tests/unit/test_%: $(O)/tests/unit/test_%.o $(UNIT_OBJECTS)
+	$(call say,LD,$@)
+	$(unit_link)
+
+.SECONDARY: $(UNITS:%=%.o)
+
+# --- what people call -------------------------------------------------------
+
+demo:
+	@tests/setup demo
+	@$(submake) probe
+	@$(submake) all $(O)/tests/programs/train
+	@LD_PRELOAD=$(abspath $(O))/libtraceprof.so $(O)/tests/programs/train
+	@trace=$$(ls -t traceprof/*.pt.trace.json.gz | head -n 1) && \
+	 $(O)/traceprof report "$$trace" && \
+	 printf '\nThe trace: %s\nOpen it at https://ui.perfetto.dev or in TensorBoard.\n' "$$trace"
+
+test:
+	@tests/setup test
+	@$(submake) probe
+	@$(submake) all programs units
+	@tests/run --build $(O)
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/bin \
+		$(DESTDIR)$(PREFIX)/include
+	install -m 755 $(O)/libtraceprof.so $(DESTDIR)$(PREFIX)/lib/
+	install -m 755 $(O)/traceprof $(DESTDIR)$(PREFIX)/bin/
+	install -m 644 include/traceprof.h $(DESTDIR)$(PREFIX)/include/
+	for page in docs/man/*.[1-8]; do \
+		section=man$${page##*.}; \
+		install -d $(DESTDIR)$(PREFIX)/share/man/$$section; \
+		install -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/$$section/; \
+	done
+
+clean:
+	rm -rf $(O)
+
+help:
+	@printf '%s\n' \
+	'make            the library and the command, in $(O)/' \
+	'make demo       install what is missing, build, trace a training run' \
+	'make test       install what is missing, build, run all tests' \
+	'make install    into $$(DESTDIR)$$(PREFIX); PREFIX is $(PREFIX)' \
+	'make format     clang-format all C sources' \
+	'make clean      remove $(O)/' \
+	'' \
+	'V=1 shows commands; O=dir builds elsewhere; CC=clang works;' \
+	'SAN=thread or SAN=address builds with a sanitizer (use an O= of its own).'
+
+format:
+	clang-format -i $$(git ls-files '*.c' '*.h' '*.cpp')
+
+-include $(wildcard $(O)/*/*.d $(O)/tests/*/*.d $(O)/tests/programs/lib/*.d)

@@ -27,9 +27,10 @@
 
 struct clock_segment {
 	uint64_t from_ticks;
-	int64_t from_ns;     /* CLOCK_MONOTONIC */
+	int64_t from_ns;   /* of the curve, which follows CLOCK_MONOTONIC */
+	int64_t anchor_ns; /* CLOCK_MONOTONIC itself at from_ticks */
 	double ns_per_tick;
-	int64_t real_ns;     /* CLOCK_REALTIME seen at this anchor */
+	int64_t real_ns; /* CLOCK_REALTIME seen at this anchor */
 };
 
 /* In the session.  Segment i lies at i % CLOCK_SEGMENTS_MAX. */

@@ -35,7 +35,7 @@
 	X(RANGE,        "range")	/* name; may cross: side lane */ \
 	X(MARK,         "mark")		/* name; an instant */		\
 	X(COUNTER,      "counter")	/* name; payload counter */	\
-	X(STEP,         "step")		/* payload step */		\
+	X(STEP,         "step")		/* payload step; extra: its tid */ \
 	X(LOSS,         "loss")		/* payload loss */		\
 	X(CALL,         "call")		/* name; payload call: CUDA host side */
 /* clang-format on */
@@ -44,12 +44,12 @@ enum event_kind {
 #define X(name, word) EVENT_##name,
 	EVENT_KINDS(X)
 #undef X
-	EVENT_KIND_COUNT
+		EVENT_KIND_COUNT
 };
 
 enum event_flag {
 	EVENT_TWO_SLOTS = 1, /* the next slot belongs to this event */
-	EVENT_CUT = 2,       /* closed by us: the call had not returned */
+	EVENT_CUT = 2,	     /* closed by us: the call had not returned */
 	EVENT_REALLOC = 4,   /* this alloc or free is half of a realloc */
 	EVENT_SERIAL = 8,    /* region with a team of one */
 	EVENT_NO_SIZE = 16,  /* heap: the block's size is not known */
@@ -76,7 +76,7 @@ enum omp_sync {
 #define X(name, word) OMP_SYNC_##name,
 	OMP_SYNCS(X)
 #undef X
-	OMP_SYNC_COUNT
+		OMP_SYNC_COUNT
 };
 
 /* How a region's work is shared out, where the entry point tells it. */
@@ -95,13 +95,13 @@ enum omp_schedule {
 #define X(name, word) OMP_SCHEDULE_##name,
 	OMP_SCHEDULES(X)
 #undef X
-	OMP_SCHEDULE_COUNT
+		OMP_SCHEDULE_COUNT
 };
 
 struct event {
-	uint16_t kind;  /* enum event_kind */
+	uint16_t kind;	/* enum event_kind */
 	uint16_t flags; /* enum event_flag */
-	uint32_t name;  /* interned string, 0 none */
+	uint32_t name;	/* interned string, 0 none */
 	uint32_t stack; /* interned stack, 0 none */
 	uint32_t extra; /* by kind */
 	uint64_t start_ticks;
@@ -109,20 +109,20 @@ struct event {
 	union {
 		struct {
 			uint64_t address;
-			uint64_t size_bytes;  /* usable size of the block */
-			int64_t thread_live;  /* this thread's allocated minus
+			uint64_t size_bytes; /* usable size of the block */
+			int64_t thread_live; /* this thread's allocated minus
 						 freed bytes after the event */
-			uint64_t dur_ticks;   /* of the real call, on request */
+			uint64_t dur_ticks;  /* of the real call, on request */
 		} heap;
 		struct {
-			uint64_t region;    /* unique in the process, 0 none */
-			uint64_t code;      /* return address of the call that
+			uint64_t region;   /* unique in the process, 0 none */
+			uint64_t code;	   /* return address of the call that
 					       names it */
-			uint32_t team;      /* size, 0 unknown */
-			uint32_t thread;    /* number in the team */
-			uint16_t sync;      /* enum omp_sync */
-			uint16_t schedule;  /* enum omp_schedule */
-			uint32_t task;      /* explicit tasks: creation number */
+			uint32_t team;	   /* size, 0 unknown */
+			uint32_t thread;   /* number in the team */
+			uint16_t sync;	   /* enum omp_sync */
+			uint16_t schedule; /* enum omp_schedule */
+			uint32_t task;	   /* explicit tasks: creation number */
 		} omp;
 		struct {
 			uint32_t colour; /* 0xAARRGGBB, 0 none */
@@ -138,7 +138,7 @@ struct event {
 		struct {
 			int64_t number;
 			uint64_t outer_at_start; /* start ticks of the slice */
-			uint64_t outer_at_end;   /* around each end, 0 none */
+			uint64_t outer_at_end;	 /* around each end, 0 none */
 		} step;
 		struct {
 			uint64_t count; /* events refused in a row */

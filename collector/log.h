@@ -12,7 +12,7 @@
 #include "collector/base.h"
 #include <stdarg.h>
 
-#define LOG_LINES_MAX 5
+#define LOG_LINES_MAX  5
 #define LOG_LINE_BYTES 1024
 
 /* Remembers what fd 2 is; to be called once, early. */

@@ -15,7 +15,7 @@
 
 /* The id of a text, never 0: when the table or the session is full it is
  * NAME_REFUSED, and names_refused counts. */
-#define NAME_REFUSED 0xffffffffu
+#define NAME_REFUSED   0xffffffffu
 uint32_t names_intern(struct session *session, const char *text, size_t len);
 uint32_t names_intern_string(struct session *session, const char *text);
 

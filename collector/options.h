@@ -41,7 +41,8 @@
 	X(FLAG,   openmp,     "OPENMP", 0, 1, "1", "", "0|1",		\
 	  "record OpenMP regions, tasks and waits")			\
 	X(TEXT,   step,       "STEP", 0, 0, "api", "", "SOURCE",	\
-	  "what begins a step: api, time:MS, omp:GLOB, each with /N to count every Nth") \
+	  "what begins a step: api, time:MS or omp:GLOB, each with /N to count " \
+	  "every Nth; manual: only traceprof_start() records")		 \
 	X(INT,    skip_first, "SKIP_FIRST", 0, INT32_MAX, "0", "", "N",	\
 	  "steps to pass over once, before the schedule begins")	\
 	X(INT,    skip_first_wait, "SKIP_FIRST_WAIT", 0, 1, "0", "", "0|1", \
@@ -82,12 +83,7 @@ enum option_type {
 	OPTION_TEXT
 };
 
-enum option_malloc {
-	MALLOC_OFF,
-	MALLOC_COUNTERS,
-	MALLOC_LARGE,
-	MALLOC_ALL
-};
+enum option_malloc { MALLOC_OFF, MALLOC_COUNTERS, MALLOC_LARGE, MALLOC_ALL };
 
 enum option_on_full { ON_FULL_DROP, ON_FULL_WAIT };
 enum option_clock { CLOCK_AUTO, CLOCK_MONOTONIC_ONLY };
@@ -95,11 +91,11 @@ enum option_children { CHILDREN_AUTO, CHILDREN_ALL, CHILDREN_NONE };
 
 /* A TEXT option is an array, all others a number. */
 struct options {
-#define OPTION_FIELD_INT(field) int64_t field;
-#define OPTION_FIELD_SIZE(field) int64_t field;
-#define OPTION_FIELD_FLAG(field) int64_t field;
+#define OPTION_FIELD_INT(field)	   int64_t field;
+#define OPTION_FIELD_SIZE(field)   int64_t field;
+#define OPTION_FIELD_FLAG(field)   int64_t field;
 #define OPTION_FIELD_CHOICE(field) int64_t field;
-#define OPTION_FIELD_TEXT(field) char field[OPTION_TEXT_BYTES];
+#define OPTION_FIELD_TEXT(field)   char field[OPTION_TEXT_BYTES];
 #define X(type, field, name, low, high, def, values, argument, help)           \
 	OPTION_FIELD_##type(field)
 	OPTIONS(X)

@@ -36,7 +36,7 @@
 struct chunk {
 	_Atomic uint64_t next; /* session offset of the next chunk, 0 none yet;
 				  in the pool: the next free one */
-	uint64_t end; /* session offset behind the last slot used; valid once
+	uint64_t end;	/* session offset behind the last slot used; valid once
 			 `next` is set */
 	uint64_t owner; /* session offset of the thread record, 0 free */
 	uint64_t pad[5];
@@ -49,10 +49,10 @@ struct ring {
 	/* Owner's line, with the heap counters that each call updates. */
 	_Alignas(CACHE_LINE) int64_t next;
 	int64_t stop;
-	_Atomic int64_t tail;  /* 0: nothing was ever published */
-	uint64_t committed;    /* events ever published */
-	uint64_t heap_allocs;  /* calls that returned a block */
-	uint64_t heap_frees;   /* calls that freed one */
+	_Atomic int64_t tail; /* 0: nothing was ever published */
+	uint64_t committed;   /* events ever published */
+	uint64_t heap_allocs; /* calls that returned a block */
+	uint64_t heap_frees;  /* calls that freed one */
 	uint64_t heap_alloc_bytes;
 	uint64_t heap_free_bytes;
 
@@ -97,7 +97,8 @@ static inline struct event *ring_reserve(struct ring *ring, unsigned int slots)
 static inline void ring_commit(struct ring *ring, unsigned int slots,
 			       unsigned int events)
 {
-	const int64_t next = ring->next + (int64_t)(slots * sizeof(struct event));
+	const int64_t next =
+		ring->next + (int64_t)(slots * sizeof(struct event));
 
 	ring->next = next;
 	ring->committed += events;

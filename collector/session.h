@@ -21,16 +21,17 @@
 #define COLLECTOR_SESSION_H
 
 #include "collector/clock.h"
+#include "collector/event.h"
 #include "collector/options.h"
 #include "collector/window.h"
 
-#define SESSION_MAGIC "traceprf"
-#define SESSION_VERSION 1u
+#define SESSION_MAGIC	    "traceprf"
+#define SESSION_VERSION	    1u
 #define SESSION_FIRST_BYTES (2u << 20)
-#define SESSION_TEXT_BYTES 512
-#define SESSION_NAMES_MAX 65536u
-#define SESSION_NOTES_MAX 32u
-#define SESSION_NOTE_BYTES 256u
+#define SESSION_TEXT_BYTES  512
+#define SESSION_NAMES_MAX   65536u
+#define SESSION_NOTES_MAX   32u
+#define SESSION_NOTE_BYTES  256u
 
 enum session_place {
 	SESSION_IN_FILE,      /* shared memory file: survives the process */
@@ -47,16 +48,16 @@ enum session_state {
 /* How far the file had got; two of them, so that one is always whole.
  * `session_header.checkpoint` says which. */
 struct session_checkpoint {
-	uint64_t file_index;   /* which window's file, counted from 1; 0 none */
-	uint64_t tail_at;      /* file offset up to which the data stands */
-	uint64_t text_bytes;   /* uncompressed bytes up to there */
-	uint32_t crc32;	       /* of those */
-	uint32_t window;       /* index in windows[] of the file */
-	uint64_t written;      /* events in files, in all files so far */
-	uint64_t cut;	       /* events outside every window, or past MAX_MB */
-	uint64_t file_events;  /* events in this file */
-	uint64_t last_ticks;   /* latest time that was seen */
-	int64_t heap_live;     /* mode all: running total of the file */
+	uint64_t file_index;  /* which window's file, counted from 1; 0 none */
+	uint64_t tail_at;     /* file offset up to which the data stands */
+	uint64_t text_bytes;  /* uncompressed bytes up to there */
+	uint32_t crc32;	      /* of those */
+	uint32_t window;      /* index in windows[] of the file */
+	uint64_t written;     /* events in files, in all files so far */
+	uint64_t cut;	      /* events outside every window, or past MAX_MB */
+	uint64_t file_events; /* events in this file */
+	uint64_t last_ticks;  /* latest time that was seen */
+	int64_t heap_live;    /* mode all: running total of the file */
 	int64_t heap_peak;
 	uint64_t written_by_kind[EVENT_KIND_COUNT];
 	char path[SESSION_TEXT_BYTES]; /* of the file, absolute */
@@ -65,21 +66,21 @@ struct session_checkpoint {
 struct session_header {
 	char magic[8];
 	uint32_t version;
-	uint32_t header_bytes;	/* sizeof(struct session_header) */
-	uint32_t thread_bytes;	/* sizeof(struct thread) */
-	uint32_t event_kinds;	/* EVENT_KIND_COUNT */
-	_Atomic uint32_t state; /* enum session_state */
-	uint32_t place;		/* enum session_place */
-	uint64_t ceiling_bytes; /* size of the mapping */
-	_Atomic uint64_t used;	/* handed out so far */
-	_Atomic uint64_t backed; /* fallocated so far; never shrinks */
+	uint32_t header_bytes;	  /* sizeof(struct session_header) */
+	uint32_t thread_bytes;	  /* sizeof(struct thread) */
+	uint32_t event_kinds;	  /* EVENT_KIND_COUNT */
+	_Atomic uint32_t state;	  /* enum session_state */
+	uint32_t place;		  /* enum session_place */
+	uint64_t ceiling_bytes;	  /* size of the mapping */
+	_Atomic uint64_t used;	  /* handed out so far */
+	_Atomic uint64_t backed;  /* fallocated so far; never shrinks */
 	_Atomic uint32_t growing; /* 1 while somebody extends `backed` */
 
 	/* Whose it is. */
 	int32_t pid;
 	uint32_t uid;
-	uint64_t pid_namespace;	  /* inode */
-	uint64_t started;	  /* /proc/PID/stat, field 22 */
+	uint64_t pid_namespace; /* inode */
+	uint64_t started;	/* /proc/PID/stat, field 22 */
 	char boot_id[40];
 	char host[SESSION_TEXT_BYTES];
 	char program[SESSION_TEXT_BYTES]; /* argv[0]'s last part */
@@ -105,7 +106,7 @@ struct session_header {
 	/* Interned names (collector/names.h): open addressing, offsets. */
 	_Atomic uint32_t name_count;
 	_Atomic uint32_t names_refused;
-	_Atomic uint64_t name_space;	 /* present block: at << 32 | left */
+	_Atomic uint64_t name_space; /* present block: at << 32 | left */
 	_Atomic uint64_t names[SESSION_NAMES_MAX];
 
 	/* Modules (collector/modules.h): push-only list, writer only. */
@@ -119,7 +120,7 @@ struct session_header {
 	_Atomic uint32_t note_count;
 	char notes[SESSION_NOTES_MAX][SESSION_NOTE_BYTES];
 
-	int64_t heap_base_bytes; /* live before the counters ran */
+	int64_t heap_base_bytes;  /* live before the counters ran */
 	_Atomic uint64_t regions; /* OpenMP region ids handed out */
 
 	_Atomic uint32_t checkpoint; /* which of the two is whole */

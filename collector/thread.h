@@ -20,7 +20,7 @@
 #include "collector/ring.h"
 #include "collector/session.h"
 
-#define OPEN_SLICES_MAX 32u
+#define OPEN_SLICES_MAX	  32u
 #define THREAD_NAME_BYTES 32
 
 enum thread_state { THREAD_FREE, THREAD_LIVE, THREAD_RETIRED };
@@ -126,7 +126,8 @@ static inline void thread_unbusy(struct thread *was)
 /* Open slices: plain stores in the order that a kill may cut anywhere. */
 static inline void thread_open(struct thread *thread, enum event_kind kind,
 			       uint64_t start_ticks, uint32_t name,
-			       uint64_t code, uint64_t region, unsigned int sync)
+			       uint64_t code, uint64_t region,
+			       unsigned int sync)
 {
 	const uint32_t depth = load_relaxed(&thread->depth);
 
@@ -159,7 +160,8 @@ static inline uint64_t thread_outer(const struct thread *thread)
 
 	if (!depth)
 		return 0;
-	return depth > OPEN_SLICES_MAX ? 1 : thread->open[depth - 1].start_ticks;
+	return depth > OPEN_SLICES_MAX ? 1
+				       : thread->open[depth - 1].start_ticks;
 }
 
 /* Iterates all records, newest first, of this process's or another's session;

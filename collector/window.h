@@ -56,7 +56,7 @@ struct window {
 	int64_t first_step;	    /* -1: not by steps */
 	int64_t last_step;	    /* set before end_ticks */
 	uint32_t name;		    /* interned: manual windows, else 0 */
-	uint32_t cycle;
+	uint32_t cycle;		    /* counts windows */
 };
 
 struct window_state {
@@ -65,14 +65,14 @@ struct window_state {
 	_Atomic uint64_t opened;
 	_Atomic uint64_t written; /* windows whose file the writer finished */
 	_Atomic uint32_t busy;	  /* 1 while somebody opens or closes one */
-	_Atomic uint32_t missed;  /* windows not opened: the writer was behind */
+	_Atomic uint32_t missed; /* windows not opened: the writer was behind */
 	uint32_t is_open;
-	uint32_t is_manual; /* the open one was started by hand */
-	_Atomic int64_t steps;	     /* steps begun */
-	_Atomic uint64_t marks;	     /* marker hits, before the divisor */
-	_Atomic uint32_t step_tid;   /* thread that steps, 0 none yet */
-	uint64_t step_start_ticks;   /* of the step that is running */
-	uint64_t step_outer;	     /* slice around its start */
+	uint32_t is_manual;	   /* the open one was started by hand */
+	_Atomic int64_t steps;	   /* steps begun */
+	_Atomic uint64_t marks;	   /* marker hits, before the divisor */
+	_Atomic uint32_t step_tid; /* thread that steps, 0 none yet */
+	uint64_t step_start_ticks; /* of the step that is running */
+	uint64_t step_outer;	   /* slice around its start */
 	struct window window[WINDOWS_MAX];
 };
 

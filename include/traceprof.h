@@ -112,10 +112,9 @@ static inline void traceprof_report(int n)
 		traceprof_report_(n);
 }
 
-static inline int
-traceprof_totals(void (*callback)(const struct traceprof_total *total,
-				  void *arg),
-		 void *arg)
+static inline int traceprof_totals(
+	void (*callback)(const struct traceprof_total *total, void *arg),
+	void *arg)
 {
 	return traceprof_totals_ ? traceprof_totals_(callback, arg) : 0;
 }
@@ -152,17 +151,17 @@ struct scope {
 };
 } // namespace traceprof_detail
 
-#define TRACEPROF_JOIN_(a, b) a##b
+#define TRACEPROF_JOIN_(a, b)	a##b
 #define TRACEPROF_UNIQUE_(a, b) TRACEPROF_JOIN_(a, b)
 #define TRACEPROF_SCOPE(name)                                                  \
 	::traceprof_detail::scope TRACEPROF_UNIQUE_(traceprof_scope_,          \
 						    __COUNTER__)(name)
 #else
-#define TRACEPROF_JOIN_(a, b) a##b
+#define TRACEPROF_JOIN_(a, b)	a##b
 #define TRACEPROF_UNIQUE_(a, b) TRACEPROF_JOIN_(a, b)
 #define TRACEPROF_SCOPE(name)                                                  \
-	__attribute__((cleanup(traceprof_scope_end_), unused))                 \
-	const int TRACEPROF_UNIQUE_(traceprof_scope_, __COUNTER__) =           \
+	__attribute__((cleanup(traceprof_scope_end_), unused)) const int       \
+	TRACEPROF_UNIQUE_(traceprof_scope_, __COUNTER__) =                     \
 		(traceprof_push(name), 0)
 #endif
 

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * clock.c - anchors and segments.
+ *
+ * An anchor is the tightest of many brackets counter, CLOCK_MONOTONIC, counter.
+ * A new segment starts on the old curve and aims at where CLOCK_MONOTONIC will
+ * be one period later, so that the curve is continuous, never runs backwards
+ * and stays within tens of nanoseconds of the system's clock.
+ */
+#include "collector/clock.h"
+
+#include "collector/proc.h"
+#include <string.h>
+
+#define BRACKETS      64
+#define FIRST_SPAN_NS 200000
+#define SLOPE_RANGE   0.001 /* a segment may run 0.1 % fast or slow */
+#define LOST_NS	      INT64_C(500000000) /* further off than this: not a drift */
+
+uint32_t clock_uses_counter;
+
+struct anchor {
+	uint64_t ticks;
+	int64_t ns;
+};
+
+static int64_t clock_real_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static struct anchor take_anchor(void)
+{
+	struct anchor best = {0, 0};
+	uint64_t best_width = UINT64_MAX;
+
+	for (int i = 0; i < BRACKETS; i++) {
+		const uint64_t before = clock_ticks();
+		const int64_t ns = (int64_t)clock_monotonic_ns();
+		const uint64_t after = clock_ticks();
+
+		if (after - before < best_width) {
+			best_width = after - before;
+			best.ticks = before + best_width / 2;
+			best.ns = ns;
+		}
+	}
+	return best;
+}
+
+/* The kernel's own judgement: it keeps time by the counter, and the processor
+ * promises that it neither stops nor changes its rate. */
+static bool counter_is_invariant(void)
+{
+#if defined(__x86_64__)
+	char text[4096];
+	const char *flags;
+
+	if (proc_read("/sys/devices/system/clocksource/clocksource0/"
+		      "current_clocksource",
+		      text, sizeof(text)) <= 0 ||
+	    strncmp(text, "tsc", 3) != 0)
+		return false;
+	if (proc_read("/proc/cpuinfo", text, sizeof(text)) <= 0)
+		return false;
+	flags = strstr(text, "\nflags");
+	return flags && strstr(flags, " constant_tsc") &&
+	       strstr(flags, " nonstop_tsc");
+#else
+	return true; /* the architecture defines it so */
+#endif
+}
+
+void clock_choose(bool monotonic_only)
+{
+	clock_uses_counter = !monotonic_only && counter_is_invariant();
+}
+
+static void open_segment(struct clock_segments *clock,
+			 struct clock_segment next)
+{
+	const uint64_t count = load_relaxed(&clock->count);
+
+	clock->segment[count % CLOCK_SEGMENTS_MAX] = next;
+	/* RELEASE pairs with ACQUIRE in clock_ns(). */
+	store_release(&clock->count, count + 1);
+}
+
+void clock_start(struct clock_segments *clock)
+{
+	const struct anchor first = take_anchor();
+	struct anchor second = first;
+
+	memset(clock, 0, sizeof(*clock));
+	clock->uses_counter = clock_uses_counter;
+	clock->real_minus_mono_ns =
+		clock_real_ns() - (int64_t)clock_monotonic_ns();
+	while (clock_uses_counter && second.ns - first.ns < FIRST_SPAN_NS)
+		second = take_anchor();
+
+	const double slope =
+		clock_uses_counter
+			? (double)(second.ns - first.ns) /
+				  (double)(second.ticks - first.ticks)
+			: 1.0;
+
+	/* From the very beginning, so that no earlier tick lies outside. */
+	open_segment(clock, (struct clock_segment){.from_ticks = first.ticks,
+						   .from_ns = first.ns,
+						   .anchor_ns = first.ns,
+						   .ns_per_tick = slope,
+						   .real_ns = clock_real_ns()});
+}
+
+static int64_t segment_ns(const struct clock_segment *segment, uint64_t ticks)
+{
+	const int64_t ahead = (int64_t)(ticks - segment->from_ticks);
+	const int64_t ns = segment->from_ns +
+			   (int64_t)((double)ahead * segment->ns_per_tick);
+
+	return ns;
+}
+
+void clock_anchor(struct clock_segments *clock)
+{
+	const uint64_t count = load_relaxed(&clock->count);
+	const struct anchor now = take_anchor();
+	struct clock_segment *last;
+	struct clock_segment next;
+	int64_t shown;
+	int64_t off;
+	double rate;
+
+	if (!clock->uses_counter || !count)
+		return;
+	last = &clock->segment[(count - 1) % CLOCK_SEGMENTS_MAX];
+	if (now.ticks <= last->from_ticks || now.ns <= last->anchor_ns)
+		return;
+	shown = segment_ns(last, now.ticks);
+	off = now.ns - shown;
+	if (off > LOST_NS || off < -LOST_NS) {
+		clock->steps_back++;
+	} else if (count > 1) {
+		/* The first one is coarse by design. */
+		const int64_t size = off < 0 ? -off : off;
+
+		if (size > clock->error_ns)
+			clock->error_ns = size;
+	}
+	rate = ((double)(now.ns - last->anchor_ns)) /
+	       (double)(now.ticks - last->from_ticks);
+	next = (struct clock_segment){.from_ticks = now.ticks,
+				      .from_ns = shown,
+				      .anchor_ns = now.ns,
+				      .real_ns = clock_real_ns()};
+	/* Reach the system's clock after as long again as this took. */
+	next.ns_per_tick =
+		rate * (1.0 + (double)off / (double)(now.ns - last->anchor_ns));
+	if (next.ns_per_tick < rate * (1.0 - SLOPE_RANGE))
+		next.ns_per_tick = rate * (1.0 - SLOPE_RANGE);
+	if (next.ns_per_tick > rate * (1.0 + SLOPE_RANGE))
+		next.ns_per_tick = rate * (1.0 + SLOPE_RANGE);
+	if (off > LOST_NS)
+		next.from_ns = now.ns; /* a jump ahead can be followed */
+	open_segment(clock, next);
+}
+
+int64_t clock_ns(const struct clock_segments *clock, uint64_t ticks)
+{
+	/* ACQUIRE pairs with RELEASE in open_segment(). */
+	const uint64_t count =
+		load_acquire(&((struct clock_segments *)clock)->count);
+	uint64_t low;
+	uint64_t high;
+
+	if (!clock->uses_counter)
+		return (int64_t)ticks;
+	if (!count)
+		return 0;
+	/* The newest slot may be overwritten while we read the oldest: leave
+	 * that one out. */
+	low = count > CLOCK_SEGMENTS_MAX - 1 ? count - CLOCK_SEGMENTS_MAX + 1
+					     : 0;
+	high = count;
+	/* Last segment that begins at or before `ticks`; the newest is the
+	 * usual one. */
+	if (ticks <
+	    clock->segment[(count - 1) % CLOCK_SEGMENTS_MAX].from_ticks) {
+		while (high - low > 1) {
+			const uint64_t middle = low + (high - low) / 2;
+
+			if (clock->segment[middle % CLOCK_SEGMENTS_MAX]
+				    .from_ticks <= ticks)
+				low = middle;
+			else
+				high = middle;
+		}
+	} else {
+		low = count - 1;
+	}
+	return segment_ns(&clock->segment[low % CLOCK_SEGMENTS_MAX], ticks);
+}
+
+uint64_t clock_ticks_per_second(const struct clock_segments *clock)
+{
+	const uint64_t count =
+		load_relaxed(&((struct clock_segments *)clock)->count);
+
+	if (!clock->uses_counter || !count)
+		return 1000000000;
+	return (uint64_t)(1e9 / clock->segment[(count - 1) % CLOCK_SEGMENTS_MAX]
+					.ns_per_tick);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gate.c - the gate's page, and the few that turn it.
+ *
+ * The remembered record bits lie outside the page: a forked child decides from
+ * scratch and sets its own.
+ */
+#include "collector/gate.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+struct gate_page gate_page __attribute__((aligned(PAGE_BYTES)));
+
+static _Atomic uint32_t record_bits;
+
+_Static_assert(sizeof(struct gate_page) == PAGE_BYTES, "a page of its own");
+
+int gate_protect(void)
+{
+	if (madvise(&gate_page, sizeof(gate_page), MADV_WIPEONFORK))
+		return -errno;
+	return 0;
+}
+
+void gate_set(uint32_t bits)
+{
+	store_relaxed(&gate_page.bits, bits);
+}
+
+void gate_want(uint32_t bits)
+{
+	store_relaxed(&record_bits, bits & GATE_RECORD_BITS);
+}
+
+void gate_record(bool open)
+{
+	const uint32_t bits = load_relaxed(&record_bits);
+
+	if (open)
+		atomic_fetch_or_explicit(&gate_page.bits, bits,
+					 memory_order_relaxed);
+	else
+		atomic_fetch_and_explicit(&gate_page.bits,
+					  ~(uint32_t)GATE_RECORD_BITS,
+					  memory_order_relaxed);
+}
+
+bool gate_is_recording(void)
+{
+	return gate_bits() & GATE_RECORD_BITS;
+}

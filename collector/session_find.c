@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * session_find.c - opens other processes' sessions, and finds them.
+ *
+ * What comes from a file may be hostile.  Here the frame is checked (size,
+ * version, layout, state); whoever follows an offset checks it again.
+ */
+#include "collector/session.h"
+
+#include "collector/log.h"
+#include "collector/proc.h"
+#include "collector/thread.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SESSION_BYTES_MAX (UINT64_C(8) << 30)
+
+/* Text fields of a hostile header end where the field does. */
+static void terminate_texts(struct session_header *head)
+{
+	head->boot_id[sizeof(head->boot_id) - 1] = '\0';
+	head->host[sizeof(head->host) - 1] = '\0';
+	head->program[sizeof(head->program) - 1] = '\0';
+	head->folder[sizeof(head->folder) - 1] = '\0';
+	head->reason[sizeof(head->reason) - 1] = '\0';
+	head->options.dir[OPTION_TEXT_BYTES - 1] = '\0';
+	head->options.step[OPTION_TEXT_BYTES - 1] = '\0';
+	head->options.gzip[OPTION_TEXT_BYTES - 1] = '\0';
+	for (int i = 0; i < 2; i++)
+		head->checkpoints[i].path[SESSION_TEXT_BYTES - 1] = '\0';
+	for (unsigned int i = 0; i < SESSION_NOTES_MAX; i++)
+		head->notes[i][SESSION_NOTE_BYTES - 1] = '\0';
+}
+
+static bool frame_is_whole(const struct session *session)
+{
+	const struct session_header *head = session->head;
+	/* ACQUIRE pairs with RELEASE at the end of fill_header(). */
+	const uint32_t state =
+		load_acquire(&((struct session_header *)session->head)->state);
+
+	return !memcmp(head->magic, SESSION_MAGIC, sizeof(head->magic)) &&
+	       head->version == SESSION_VERSION &&
+	       head->header_bytes == sizeof(*head) &&
+	       head->thread_bytes == sizeof(struct thread) &&
+	       head->event_kinds == EVENT_KIND_COUNT &&
+	       head->ceiling_bytes == session->bytes &&
+	       (state == SESSION_RUNNING || state == SESSION_ENDED);
+}
+
+/* Opens a file that must be a session of our own user: plain, one link. */
+static int open_own(const char *path, struct stat *status)
+{
+	const int fd =
+		open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, status) || !S_ISREG(status->st_mode) ||
+	    status->st_nlink != 1) {
+		close(fd);
+		return -EBADMSG;
+	}
+	if (status->st_uid != geteuid()) {
+		close(fd);
+		return -EPERM;
+	}
+	return fd;
+}
+
+int session_open(const char *path, struct session *session)
+{
+	struct stat status;
+	const int fd = open_own(path, &status);
+
+	if (fd < 0)
+		return fd;
+	memset(session, 0, sizeof(*session));
+	session->bytes = (uint64_t)status.st_size;
+	if (session->bytes < sizeof(struct session_header) ||
+	    session->bytes > SESSION_BYTES_MAX) {
+		close(fd);
+		return -EBADMSG;
+	}
+	/* Private and writable: draining moves positions, in our copy only.
+	 * Holes read as zeros. */
+	session->base = mmap(NULL, session->bytes, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_NORESERVE, fd, 0);
+	close(fd);
+	if (session->base == MAP_FAILED)
+		return -errno;
+	session->head = (struct session_header *)session->base;
+	log_format(session->path, sizeof(session->path), "%s", path);
+	if (!frame_is_whole(session)) {
+		session_close(session);
+		return -EBADMSG;
+	}
+	terminate_texts(session->head);
+	return 0;
+}
+
+void session_close(struct session *session)
+{
+	if (session->base && session->base != MAP_FAILED)
+		munmap(session->base, session->bytes);
+	session->base = NULL;
+	session->head = NULL;
+}
+
+bool session_is_alive(const struct session_header *head)
+{
+	char boot_id[sizeof(head->boot_id)];
+	uint64_t started;
+
+	proc_boot_id(boot_id, sizeof(boot_id));
+	if (strcmp(boot_id, head->boot_id) != 0)
+		return false;
+	if (head->pid_namespace != proc_pid_namespace())
+		return true;
+	if (head->pid <= 0 || (kill(head->pid, 0) && errno == ESRCH))
+		return false;
+	started = proc_started(head->pid);
+	if (started != head->started)
+		return false;
+
+	/* A zombie has ended; its memory is gone. */
+	char path[64];
+	char text[1024];
+
+	log_format(path, sizeof(path), "/proc/%d/stat", head->pid);
+	if (proc_read(path, text, sizeof(text)) <= 0)
+		return false;
+	const char *name_end = strrchr(text, ')');
+
+	return !name_end || (name_end[2] != 'Z' && name_end[2] != 'X');
+}
+
+static bool looks_like_session(const char *name)
+{
+	const size_t len = strlen(name);
+
+	return len > 18 && !strncmp(name, "traceprof-", 10) &&
+	       !strcmp(name + len - 8, ".session");
+}
+
+static int find_in(const char *folder,
+		   int (*visit)(const char *path, void *arg), void *arg)
+{
+	DIR *entries = folder && folder[0] == '/' ? opendir(folder) : NULL;
+	struct dirent *entry;
+	int stop = 0;
+
+	if (!entries)
+		return 0;
+	while (!stop && (entry = readdir(entries))) {
+		char path[SESSION_TEXT_BYTES];
+		struct stat status;
+		int fd;
+
+		if (!looks_like_session(entry->d_name))
+			continue;
+		log_format(path, sizeof(path), "%s/%s", folder, entry->d_name);
+		fd = open_own(path, &status);
+		if (fd < 0)
+			continue;
+		close(fd);
+		stop = visit(path, arg);
+	}
+	closedir(entries);
+	return stop;
+}
+
+int session_find(int (*visit)(const char *path, void *arg), void *arg)
+{
+	const int stop = find_in("/dev/shm", visit, arg);
+
+	return stop ? stop : find_in(getenv("XDG_RUNTIME_DIR"), visit, arg);
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * steps.c - counts marks and moves the windows.
+ *
+ * Only the stepping thread gets past the check of its tid, so what follows
+ * needs no lock; the window table has its own guard against manual windows.
+ */
+#include "collector/steps.h"
+
+#include "collector/gate.h"
+#include "collector/log.h"
+#include "collector/names.h"
+#include <errno.h>
+#include <fnmatch.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static struct step_marker marker;
+static struct schedule schedule;
+static struct thread *timer_thread; /* the writer's own record, time steps */
+static uint64_t timer_next_ns;
+
+/* "text/N": the divisor, and the length of what stands before it. */
+static size_t split_divisor(const char *text, uint64_t *divisor)
+{
+	const char *slash = strrchr(text, '/');
+	uint64_t value = 0;
+
+	*divisor = 1;
+	if (!slash || !slash[1])
+		return strlen(text);
+	for (const char *c = slash + 1; *c; c++) {
+		if (*c < '0' || *c > '9' || value > UINT32_MAX)
+			return strlen(text);
+		value = value * 10 + (uint64_t)(*c - '0');
+	}
+	if (!value)
+		return strlen(text);
+	*divisor = value;
+	return (size_t)(slash - text);
+}
+
+static int parse_period(const char *text, size_t len, uint64_t *period_ns)
+{
+	uint64_t ms = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] < '0' || text[i] > '9' || ms > 1000000000)
+			return -EINVAL;
+		ms = ms * 10 + (uint64_t)(text[i] - '0');
+	}
+	*period_ns = ms * 1000000;
+	return ms ? 0 : -EINVAL;
+}
+
+static bool is_word(const char *text, size_t len, const char *word)
+{
+	return len == strlen(word) && !strncmp(text, word, len);
+}
+
+int steps_parse(const char *text, struct step_marker *made, char *why,
+		size_t why_bytes)
+{
+	size_t len;
+
+	memset(made, 0, sizeof(*made));
+	len = split_divisor(text, &made->divisor);
+	if (is_word(text, len, "api")) {
+		made->source = STEP_API;
+		return 0;
+	}
+	if (is_word(text, len, "manual")) {
+		made->source = STEP_MANUAL;
+		return 0;
+	}
+	if (len > 5 && !strncmp(text, "time:", 5) &&
+	    !parse_period(text + 5, len - 5, &made->period_ns)) {
+		made->source = STEP_TIME;
+		return 0;
+	}
+	if (len > 4 && len < sizeof(made->glob) && !strncmp(text, "omp:", 4)) {
+		made->source = STEP_OMP;
+		memcpy(made->glob, text + 4, len - 4);
+		return 0;
+	}
+	log_format(why, why_bytes,
+		   "TRACEPROF_STEP=%.*s is not valid: it takes api, manual, "
+		   "time:MS or omp:GLOB, each with /N; using api",
+		   64, text);
+	made->source = STEP_API;
+	made->divisor = 1;
+	return -EINVAL;
+}
+
+enum step_source steps_source(void)
+{
+	return marker.source;
+}
+
+bool steps_matches(const char *name)
+{
+	return marker.glob[0] && !fnmatch(marker.glob, name, 0);
+}
+
+static void open_window(struct session *session, uint64_t ticks, int64_t step)
+{
+	struct window_state *state = &session->head->windows;
+
+	if (!window_open(state, ticks, step, 0, false))
+		gate_record(true);
+}
+
+static void close_window(struct session *session, uint64_t ticks, int64_t step)
+{
+	struct window_state *state = &session->head->windows;
+
+	gate_record(false);
+	if (window_close(state, ticks, step) == -EBUSY) {
+		/* Somebody is starting or stopping by hand this instant: they
+		 * leave within nanoseconds. */
+		for (int i = 0; i < 1000000 && window_close(state, ticks, step);
+		     i++)
+			atomic_signal_fence(memory_order_seq_cst);
+	}
+}
+
+void steps_start(struct session *session)
+{
+	char why[LOG_LINE_BYTES];
+
+	if (steps_parse(session->head->options.step, &marker, why, sizeof(why)))
+		log_trouble("%s", why);
+	schedule_from_options(&session->head->options, &schedule);
+	timer_thread = NULL;
+	timer_next_ns = 0;
+	if (schedule.always && marker.source != STEP_MANUAL)
+		open_window(session, clock_ticks(), -1);
+}
+
+/* Records step `number`, which ran from state->step_start_ticks to `ticks`. */
+static void record_step(struct window_state *state, struct thread *thread,
+			int64_t number, uint64_t ticks, uint64_t outer,
+			uint16_t flags)
+{
+	struct thread *was = thread_busy();
+	struct event *event = ring_reserve(&thread->ring, 1);
+
+	if (event) {
+		*event = (struct event){
+			.kind = EVENT_STEP,
+			.flags = flags,
+			.extra = load_relaxed(&state->step_tid),
+			.start_ticks = state->step_start_ticks,
+			.end_ticks = ticks,
+			.step = {.number = number,
+				 .outer_at_start = state->step_outer,
+				 .outer_at_end = outer},
+		};
+		ring_commit(&thread->ring, 1, 1);
+	} else {
+		ring_refuse(&thread->ring, EVENT_STEP, ticks);
+	}
+	thread_unbusy(was);
+}
+
+/* From step `step` - 1 to step `step`. */
+static void move_window(struct session *session, int64_t step, uint64_t ticks)
+{
+	struct window_state *state = &session->head->windows;
+	const int64_t from = step ? window_cycle(&schedule, step - 1) : -1;
+	const int64_t to = window_cycle(&schedule, step);
+
+	if (schedule.always || state->is_manual)
+		return;
+	if (from != to && from >= 0 && state->is_open)
+		close_window(session, ticks, step - 1);
+	if (to >= 0 && !state->is_open)
+		open_window(session, ticks, step);
+}
+
+void steps_mark(struct session *session, struct thread *thread, uint64_t ticks)
+{
+	struct window_state *state = &session->head->windows;
+	uint32_t owner = load_relaxed(&state->step_tid);
+	uint64_t marks;
+	int64_t step;
+	uint64_t outer;
+
+	if (!owner) {
+		if (atomic_compare_exchange_strong_explicit(
+			    &state->step_tid, &owner, thread->tid,
+			    memory_order_relaxed, memory_order_relaxed))
+			owner = thread->tid;
+	}
+	if (owner != thread->tid)
+		return;
+	marks = load_relaxed(&state->marks);
+	store_relaxed(&state->marks, marks + 1);
+	if (marks % marker.divisor)
+		return;
+	step = load_relaxed(&state->steps);
+	outer = thread_outer(thread);
+	if (step && state->is_open)
+		record_step(state, thread, step - 1, ticks, outer, 0);
+	state->step_start_ticks = ticks;
+	state->step_outer = outer;
+	store_relaxed(&state->steps, step + 1);
+	move_window(session, step, ticks);
+}
+
+void steps_time(struct session *session)
+{
+	uint64_t now;
+
+	if (marker.source != STEP_TIME)
+		return;
+	now = clock_monotonic_ns();
+	if (now < timer_next_ns)
+		return;
+	if (!timer_thread) {
+		timer_thread = thread_enter(session);
+		thread_self = THREAD_BUSY;
+		timer_next_ns = now;
+	}
+	if (!timer_thread)
+		return;
+	/* A late pass begins one step, not a burst of them. */
+	timer_next_ns += marker.period_ns;
+	if (timer_next_ns <= now)
+		timer_next_ns = now + marker.period_ns;
+	steps_mark(session, timer_thread, clock_ticks());
+}
+
+int steps_manual_start(struct session *session, const char *name)
+{
+	struct window_state *state = &session->head->windows;
+	const uint32_t id = name && *name
+				    ? names_intern_string(session, name)
+				    : names_intern_string(session, "manual");
+	const int rc = window_open(state, clock_ticks(), -1, id, true);
+
+	if (rc)
+		return -EBUSY;
+	gate_record(true);
+	return 0;
+}
+
+int steps_manual_stop(struct session *session)
+{
+	struct window_state *state = &session->head->windows;
+
+	if (!state->is_open || !state->is_manual)
+		return -ENOENT;
+	gate_record(false);
+	return window_close(state, clock_ticks(), -1) ? -ENOENT : 0;
+}
+
+void steps_end(struct session *session, struct thread *thread, uint64_t ticks)
+{
+	struct window_state *state = &session->head->windows;
+	const int64_t steps = load_relaxed(&state->steps);
+
+	if (!state->is_open)
+		return;
+	/* The step that the run's end cuts off; drawn on its own thread's lane
+	 * if we are it, else beside it. */
+	if (steps && thread)
+		record_step(state, thread, steps - 1, ticks,
+			    thread->tid == load_relaxed(&state->step_tid)
+				    ? thread_outer(thread)
+				    : UINT64_MAX,
+			    EVENT_CUT);
+	close_window(session, ticks, steps - 1);
+}
+
+void steps_forget(void)
+{
+	memset(&marker, 0, sizeof(marker));
+	marker.divisor = 1;
+	timer_thread = NULL;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * steps.h - what begins a step, and what a step does to the recording.
+ *
+ * A marker (traceprof_step(), a region whose function matches, the writer's
+ * timer) calls steps_mark().  That counts, divides, tells the schedule, opens or
+ * closes the window and the gate, and records the step that has just ended.
+ * Steps belong to the first thread that hit the marker.
+ */
+#ifndef COLLECTOR_STEPS_H
+#define COLLECTOR_STEPS_H
+
+#include "collector/thread.h"
+
+enum step_source {
+	STEP_API,
+	STEP_MANUAL, /* windows by traceprof_start() alone */
+	STEP_TIME,
+	STEP_OMP,
+};
+
+struct step_marker {
+	enum step_source source;
+	uint64_t divisor;   /* every Nth mark begins a step, from the first */
+	uint64_t period_ns; /* STEP_TIME */
+	char glob[OPTION_TEXT_BYTES];
+};
+
+/* Parses TRACEPROF_STEP.  0; -EINVAL with one line in `why`. */
+int steps_parse(const char *text, struct step_marker *marker, char *why,
+		size_t why_bytes);
+
+/* Reads the session's options; to be called once, before the gate opens.
+ * Without a schedule opens the window that is the whole run. */
+void steps_start(struct session *session);
+
+/* The source in force. */
+enum step_source steps_source(void);
+
+/* True if a function's (demangled) name is the marker's. */
+bool steps_matches(const char *name);
+
+/* The marker was hit at `ticks` by the thread of this record (its gate has been
+ * looked at already).  Before the slice that it begins is opened. */
+void steps_mark(struct session *session, struct thread *thread, uint64_t ticks);
+
+/* Writer, each pass: time steps. */
+void steps_time(struct session *session);
+
+/* A window by hand.  0; -EBUSY one is being recorded; -ENOENT none was started
+ * by hand. */
+int steps_manual_start(struct session *session, const char *name);
+int steps_manual_stop(struct session *session);
+
+/* The end of the run: the last step and the open window end here. */
+void steps_end(struct session *session, struct thread *thread, uint64_t ticks);
+
+/* In a forked child: forget all. */
+void steps_forget(void);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * thread.c - thread records: taken, given back, walked, summed.
+ *
+ * Entering is a cold path, but it happens inside hooks: no malloc, no lock.  A
+ * free record is claimed by compare-and-swap; only when there is none is a new
+ * one allocated and pushed.
+ */
+#include "collector/thread.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+_Thread_local struct thread *thread_self
+	__attribute__((tls_model("initial-exec")));
+
+static struct thread *claim_free(struct session *session)
+{
+	for (struct thread *t = thread_each(session, NULL); t;
+	     t = thread_each(session, t)) {
+		uint32_t state = THREAD_FREE;
+
+		if (load_relaxed(&t->state) != THREAD_FREE)
+			continue;
+		/* ACQUIRE pairs with RELEASE of the writer that freed it: its
+		 * reads of the old owner's ring are done. */
+		if (atomic_compare_exchange_strong_explicit(
+			    &t->state, &state, THREAD_LIVE,
+			    memory_order_acquire, memory_order_relaxed))
+			return t;
+	}
+	return NULL;
+}
+
+static struct thread *make(struct session *session)
+{
+	struct session_header *head = session->head;
+	const uint64_t at = session_alloc(session, sizeof(struct thread));
+	struct thread *thread;
+	uint64_t newest;
+
+	if (!at)
+		return NULL;
+	thread = session_at(session, at);
+	thread->ring.at = at;
+	store_relaxed(&thread->state, THREAD_LIVE);
+	newest = load_relaxed(&head->threads);
+	do {
+		store_relaxed(&thread->next, newest);
+		/* RELEASE pairs with ACQUIRE in thread_each(): who finds the
+		 * record sees it initialised. */
+	} while (!atomic_compare_exchange_weak_explicit(
+		&head->threads, &newest, at, memory_order_release,
+		memory_order_relaxed));
+	add_relaxed(&head->thread_count, 1);
+	return thread;
+}
+
+COLD struct thread *thread_enter(struct session *session)
+{
+	const int saved = errno;
+	struct thread *thread;
+
+	if (!session || !session->writable)
+		return NULL;
+	thread_busy();
+	thread = claim_free(session);
+	if (!thread)
+		thread = make(session);
+	if (thread) {
+		store_relaxed(&thread->depth, 0);
+		thread->omp_depth = 0;
+		thread->untracked = 0;
+		thread->name[0] = '\0';
+		thread->tid = (uint32_t)syscall(SYS_gettid);
+		thread->started_ticks = clock_ticks();
+		thread->generation++;
+	}
+	thread_unbusy(thread);
+	errno = saved;
+	return thread;
+}
+
+void thread_leave(void)
+{
+	struct thread *thread = thread_self;
+
+	thread_self = THREAD_BUSY;
+	if (!thread_records(thread))
+		return;
+	store_relaxed(&thread->depth, 0);
+	/* RELEASE pairs with ACQUIRE in the writer's look at `state`: it sees
+	 * all that the thread ever committed. */
+	store_release(&thread->state, THREAD_RETIRED);
+}
+
+struct thread *thread_each(const struct session *session, struct thread *last)
+{
+	/* ACQUIRE pairs with RELEASE in make(). */
+	const uint64_t at = last ? load_relaxed(&last->next)
+				 : load_acquire(&session->head->threads);
+
+	/* Records are allocated front to back, so a list that is walked from
+	 * the newest goes strictly down: a hostile one can't go in circles. */
+	if (last && at >= session_offset(session, last))
+		return NULL;
+	return session_at_checked(session, at, sizeof(struct thread));
+}
+
+void thread_sum(const struct session *session, struct thread_sums *sums)
+{
+	*sums = (struct thread_sums){0};
+	for (struct thread *t = thread_each(session, NULL); t;
+	     t = thread_each(session, t)) {
+		sums->committed += t->ring.committed;
+		sums->heap_allocs += t->ring.heap_allocs;
+		sums->heap_frees += t->ring.heap_frees;
+		sums->heap_alloc_bytes += t->ring.heap_alloc_bytes;
+		sums->heap_free_bytes += t->ring.heap_free_bytes;
+		for (int i = 0; i < EVENT_KIND_COUNT; i++) {
+			sums->dropped_by_kind[i] += t->ring.dropped[i];
+			sums->dropped += t->ring.dropped[i];
+		}
+	}
+}

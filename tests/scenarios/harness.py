@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: MIT
+"""Runs small programs under the library and looks at the traces they leave.
+
+A scenario file t_NAME.py holds functions test_*() and ends with
+`harness.main()`.  A test fails by an exception; expect() and its kin raise one
+that says what was seen.  Every trace that a test produces goes through
+`traceprof check` before the test sees it, and no test may leave other files.
+"""
+
+import fnmatch
+import glob
+import gzip
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import traceback
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.path.abspath(os.environ.get("TEST_BUILD", os.path.join(ROOT, "build")))
+LIBRARY = os.path.join(BUILD, "libtraceprof.so")
+COMMAND = os.path.join(BUILD, "traceprof")
+PROGRAMS = os.path.join(BUILD, "tests", "programs")
+
+_folders = []                   # of the running test; removed after it
+
+
+class Skip(Exception):
+    """What the machine lacks, so that the test cannot run."""
+
+
+class Trace:
+    """One trace file, parsed."""
+
+    def __init__(self, path):
+        self.path = path
+        opener = gzip.open if path.endswith(".gz") else open
+        with opener(path, "rt", encoding="utf-8") as file:
+            self.top = json.load(file)
+        self.events = self.top["traceEvents"]
+        self.meta = self.top.get("traceprof", {})
+
+    def slices(self, name="*", cat=None, **args):
+        """Complete events by name pattern, category and args, in time order."""
+        found = [event for event in self.events
+                 if event["ph"] == "X" and fnmatch.fnmatchcase(event["name"], name)
+                 and (cat is None or event["cat"] == cat)
+                 and all(event.get("args", {}).get(key) == value
+                         for key, value in args.items())]
+        return sorted(found, key=lambda event: (event["ts"], -event["dur"]))
+
+    def regions(self, function="*"):
+        """OpenMP parallel slices whose name begins with the function's."""
+        return self.slices(function + " [[]omp parallel*", omp="parallel")
+
+    def team(self, region):
+        """The members' slices of a parallel slice."""
+        number = region["args"]["region"]
+        return [event for event in self.slices(region=number)
+                if event["args"].get("omp") == "task"
+                or event["args"].get("omp") == "implicit task"]
+
+    def memory(self):
+        """The [memory] instants, in time order."""
+        return sorted((event for event in self.events
+                       if event["name"] == "[memory]"
+                       and event["cat"] == "cpu_instant_event"),
+                      key=lambda event: event["ts"])
+
+    def counters(self, name="*"):
+        return [event for event in self.events
+                if event["ph"] == "C" and fnmatch.fnmatchcase(event["name"], name)]
+
+    def steps(self):
+        """Numbers of the ProfilerStep#N slices, in time order."""
+        return [int(event["name"].partition("#")[2])
+                for event in self.slices("ProfilerStep#*")]
+
+    @property
+    def pid(self):
+        """As the file name says, since a low pid is shifted inside."""
+        return int(re.search(r"_(\d+)(_rank\d+)?\.\d+\.pt\.trace\.json",
+                             self.path).group(1))
+
+
+class Run:
+    """What a program said, how it ended, and its traces, oldest first."""
+
+    def __init__(self, command, status, stdout, stderr, folder, killed=False):
+        self.command = command
+        self.status = status
+        self.stdout = stdout
+        self.stderr = stderr
+        self.folder = folder
+        self.killed = killed
+
+    @property
+    def files(self):
+        if not self.folder or not os.path.isdir(self.folder):
+            return []
+        return sorted((entry.path for entry in os.scandir(self.folder)),
+                      key=lambda path: re.findall(r"\.(\d+)\.pt", path) or path)
+
+    @property
+    def traces(self):
+        return [Trace(path) for path in self.files]
+
+    @property
+    def trace(self):
+        """The one trace; anything else is a failure."""
+        expect(len(self.files) == 1, f"one trace expected, found {self.files}",
+               self.stderr)
+        return Trace(self.files[0])
+
+    @property
+    def own_lines(self):
+        return [line for line in self.stderr.splitlines()
+                if line.startswith("traceprof")]
+
+    @property
+    def foreign_stderr(self):
+        return "\n".join(line for line in self.stderr.splitlines()
+                         if not line.startswith("traceprof"))
+
+
+def expect(condition, *said):
+    if not condition:
+        raise AssertionError("\n".join(str(part) for part in said))
+
+
+def expect_equal(seen, wanted, what=""):
+    expect(seen == wanted, f"{what}: seen {seen!r}, wanted {wanted!r}")
+
+
+def folder():
+    """A new folder that is removed after the test."""
+    path = tempfile.mkdtemp(prefix="traceprof-test-")
+    _folders.append(path)
+    return path
+
+
+def program(name):
+    """A command for one of tests/programs, or anything on the PATH."""
+    path = os.path.join(PROGRAMS, name)
+    if os.path.exists(path):
+        return path
+    path = shutil.which(name)
+    if not path:
+        raise Skip(f"{name} is not on this machine")
+    return path
+
+
+def compile_program(source, *flags, compiler="gcc", name=None):
+    """Builds a source of tests/programs in a way of the test's own."""
+    if not shutil.which(compiler):
+        raise Skip(f"{compiler} is not on this machine")
+    output = os.path.join(folder(), name or os.path.splitext(source)[0])
+    command = [compiler, "-g", "-O1", "-D_GNU_SOURCE", "-I", f"{ROOT}/include",
+               os.path.join(ROOT, "tests", "programs", source), "-o", output,
+               *flags]
+    done = subprocess.run(command, capture_output=True, text=True)
+    expect(done.returncode == 0, " ".join(command), done.stderr)
+    return output
+
+
+def clean_environment():
+    return {key: value for key, value in os.environ.items()
+            if not key.startswith(("TRACEPROF", "LD_", "OMP_", "GOMP_", "KMP_"))}
+
+
+def execute(command, env, timeout, cwd=None, target=None, stdin=None):
+    """Runs in a session of its own, so that nothing outlives a timeout."""
+    process = subprocess.Popen(command, env=env, cwd=cwd, text=True,
+                               errors="replace",
+                               stdin=stdin or subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               start_new_session=True)
+    try:
+        stdout, stderr = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        stdout, stderr = process.communicate()
+        raise AssertionError(f"hung for {timeout} s: {' '.join(command)}\n"
+                             f"{stdout[-2000:]}\n{stderr[-2000:]}")
+    return Run(command, process.returncode, stdout, stderr, target)
+
+
+def plain(*command, env=None, timeout=60, cwd=None):
+    """Runs without the library."""
+    return execute([program(command[0]), *map(str, command[1:])],
+                   clean_environment() | (env or {}), timeout, cwd)
+
+
+def traced(*command, env=None, timeout=60, cwd=None, preload=LIBRARY, check=True):
+    """Runs under LD_PRELOAD; env adds to TRACEPROF_DIR, a new folder."""
+    target = os.path.join(folder(), "out")
+    settings = {"LD_PRELOAD": preload, "TRACEPROF_DIR": target}
+    before = sessions()
+    run = execute([program(command[0]), *map(str, command[1:])],
+                  clean_environment() | settings | (env or {}), timeout, cwd,
+                  target)
+    if check:
+        check_files(run)
+        expect(not sessions() - before,
+               f"left a session behind: {sessions() - before}")
+    return run
+
+
+def sessions():
+    """Session files that a dead process of ours would leave in memory."""
+    places = ["/dev/shm", os.environ.get("XDG_RUNTIME_DIR", "/dev/shm")]
+    return {path for place in places
+            for path in glob.glob(os.path.join(place, "*traceprof*"))}
+
+
+def check_files(run):
+    """Only finished traces lie in the folder, and each keeps the contract."""
+    for path in run.files:
+        expect(path.endswith((".pt.trace.json.gz", ".pt.trace.json")),
+               f"left a file: {path}")
+    if run.files:
+        done = subprocess.run([COMMAND, "check", *run.files],
+                              capture_output=True, text=True)
+        expect(done.returncode == 0, f"traceprof check: {done.returncode}",
+               done.stdout[-4000:], done.stderr[-2000:])
+
+
+def same(*command, env=None, timeout=60, **more):
+    """Runs with and without the library, which must make no difference."""
+    without = plain(*command, env={key: value for key, value in (env or {}).items()
+                                   if not key.startswith("TRACEPROF")},
+                    timeout=timeout)
+    within = traced(*command, env=env, timeout=timeout, **more)
+    expect_equal(within.status, without.status,
+                 f"status of {command} ({within.stderr[-1500:]})")
+    expect_equal(within.stdout, without.stdout, f"output of {command}")
+    expect_equal(within.foreign_stderr, without.stderr.rstrip("\n"),
+                 f"errors of {command}")
+    expect(len(within.own_lines) <= 5, "more than five lines", within.stderr)
+    return within
+
+
+def command(*arguments, env=None, timeout=60, cwd=None):
+    """Runs build/traceprof."""
+    return execute([COMMAND, *map(str, arguments)],
+                   clean_environment() | (env or {}), timeout, cwd)
+
+
+def golden(name, lines):
+    """Compares with tests/scenarios/golden/NAME; UPDATE_GOLDEN=1 renews it."""
+    path = os.path.join(ROOT, "tests", "scenarios", "golden", name)
+    text = "\n".join(lines) + "\n"
+    if os.environ.get("UPDATE_GOLDEN"):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    with open(path, encoding="utf-8") as file:
+        wanted = file.read()
+    expect(text == wanted, f"differs from golden/{name}; seen:", text)
+
+
+def main():
+    """Runs the test_* functions of the calling file and prints TAP."""
+    module = sys.modules["__main__"]
+    tests = [(name, value) for name, value in vars(module).items()
+             if name.startswith("test_") and callable(value)]
+    wanted = sys.argv[1:]
+    failed = 0
+    for number, (name, test) in enumerate(tests, 1):
+        if wanted and not any(part in name for part in wanted):
+            continue
+        title = name[5:].replace("_", " ")
+        try:
+            test()
+            print(f"ok {number} - {title}")
+        except Skip as skip:
+            print(f"ok {number} - {title} # SKIP {skip}")
+        except Exception as error:
+            failed = 1
+            if not isinstance(error, (AssertionError, OSError)):
+                traceback.print_exc(file=sys.stdout)
+            place = traceback.extract_tb(error.__traceback__)[1]
+            print(f"{os.path.basename(place.filename)}:{place.lineno}: {error}")
+            print(f"not ok {number} - {title}")
+        finally:
+            while _folders:
+                shutil.rmtree(_folders.pop(), ignore_errors=True)
+        sys.stdout.flush()
+    sys.exit(failed)

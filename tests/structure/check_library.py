@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""What a program gets with the library, read from the file as built."""
+
+import os
+import re
+
+import tree
+from harness import LIBRARY
+
+TLS_BYTES = 64
+GLIBC = (2, 34)
+
+# Families of exports; exports.txt lists them one by one.
+EXPORTS = re.compile(
+    r"malloc|calloc|realloc|reallocarray|free|cfree|free_sized"
+    r"|free_aligned_sized|posix_memalign|aligned_alloc|memalign|valloc|pvalloc"
+    r"|malloc_usable_size"
+    r"|GOMP_\w+"
+    r"|_?fork|vfork|_Fork|clone|posix_spawnp?|system|popen"
+    r"|exec[lv]p?e?|execvpe|fexecve|execveat|_exit|_Exit|exit|quick_exit|abort"
+    r"|pthread_create|traceprof_\w+"
+    r"|InitializeInjection(Nvtx2?)?|ompt_start_tool"
+    r"|(cuda|cu|nccl|cblas_)\w+")
+
+
+def library():
+    tree.expect(os.path.exists(LIBRARY), f"{LIBRARY} is not built")
+    return LIBRARY
+
+
+def symbols():
+    """(name with version, defined, binding) of the dynamic symbols."""
+    for line in tree.output("readelf", "--dyn-syms", "-W", library()).splitlines():
+        fields = line.split()
+        if len(fields) >= 8 and fields[0].rstrip(":").isdigit():
+            yield fields[7], fields[6] != "UND", fields[4]
+
+
+def test_needs_libc_alone():
+    needed = re.findall(r"NEEDED.*\[(.*)\]",
+                        tree.output("readelf", "-dW", library()))
+    others = [name for name in needed
+              if name != "libc.so.6" and not name.startswith("ld-linux")]
+    tree.no_faults([f"needs {name}" for name in others])
+
+
+def test_runs_on_older_glibc():
+    faults = []
+    for name, defined, binding in symbols():
+        version = re.search(r"@GLIBC_(\d+)\.(\d+)", name)
+        if (not defined and version and binding != "WEAK"
+                and tuple(map(int, version.groups())) > GLIBC):
+            faults.append(name)
+    tree.no_faults(faults)
+
+
+def test_exports_are_the_list():
+    names = sorted(name for name, defined, _ in symbols() if defined)
+    versioned = [name for name in names if "@" in name]
+    tree.expect(not versioned, "exports with a version node", versioned)
+    tree.no_faults([f"of no known family: {name}" for name in names
+                    if not EXPORTS.fullmatch(name)])
+    path = os.path.join(tree.ROOT, "tests", "structure", "exports.txt")
+    if os.environ.get("UPDATE_GOLDEN"):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("\n".join(names) + "\n")
+    with open(path, encoding="utf-8") as file:
+        listed = file.read().split()
+    tree.no_faults([f"exported, not in exports.txt: {name}"
+                    for name in sorted(set(names) - set(listed))]
+                   + [f"in exports.txt, not exported: {name}"
+                      for name in sorted(set(listed) - set(names))])
+
+
+def test_no_version_definitions():
+    text = tree.output("readelf", "-VW", library())
+    tree.expect("Version definition section" not in text, text)
+
+
+def test_thread_local_storage_is_small_and_static():
+    segment = re.search(r"^\s+TLS\s+(?:0x\w+\s+){4}0x(\w+)",
+                        tree.output("readelf", "-lW", library()), re.M)
+    tree.expect(segment, "no TLS segment at all")
+    size = int(segment.group(1), 16)
+    tree.expect(size <= TLS_BYTES, f"{size} bytes of TLS")
+    relocations = tree.output("readelf", "-rW", library())
+    dynamic = re.findall(r"R_\w+_(?:DTPMOD|DTPOFF|TLSDESC)\w*", relocations)
+    tree.expect(not dynamic, "dynamic TLS", dynamic)
+
+
+def test_stays_loaded_and_is_bound_at_once():
+    text = tree.output("readelf", "-dW", library())
+    for word in ("NODELETE", "NOW"):
+        tree.expect(word in text, f"not linked with {word}")
+    tree.expect("TEXTREL" not in text, "text relocations")
+    tree.expect("SYMBOLIC" not in text, "linked with -Bsymbolic")
+
+
+if __name__ == "__main__":
+    tree.main()

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+"""What can be said of the sources without building them."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import tree
+
+C_FILES = (".c", ".h", ".cpp")
+MOST_LINES = 500
+MOST_FUNCTION_LINES = 60
+COLUMNS = 80
+
+# Who may include which of our folders.
+MAY_INCLUDE = {
+    "preload": ("preload", "collector", "include", "writer"),
+    "collector": ("collector",),
+    "writer": ("writer", "collector"),
+    "tools": ("tools", "writer", "collector"),
+    "include": (),
+}
+# And which libraries only one folder may know.
+FOREIGN = {
+    r"zlib\.h|isa-l.*|igzip.*": ("writer", "tools"),
+    r"libiberty/.*|demangle\.h": ("writer",),
+    r"cupti.*|cuda.*|nv.*": ("preload",),
+    r"elfutils/.*|dwarf.*|libdw.*": ("tools",),
+    r"yajl/.*|libsmartcols/.*|argp\.h": ("tools",),
+}
+# preload/ sees one page of the writer, and from these two places only.
+WRITER_FROM_PRELOAD = re.compile(r"preload/(life|cupti)\w*\.c$")
+
+
+def includes(name):
+    return re.findall(r'^\s*#\s*include\s+(["<])([^">]+)[">]', tree.read(name), re.M)
+
+
+def test_includes_point_down():
+    faults = []
+    for name in tree.files(".c", ".h"):
+        folder = name.split("/")[0]
+        if folder not in MAY_INCLUDE:
+            continue
+        for quote, header in includes(name):
+            target = header.split("/")[0]
+            if quote == '"' and "/" not in header and header != "traceprof.h":
+                faults.append(f"{name}: \"{header}\" is not written from the root")
+            elif target in MAY_INCLUDE and target not in MAY_INCLUDE[folder]:
+                faults.append(f"{name}: {folder}/ may not include {header}")
+            elif folder == "preload" and target == "writer" and not (
+                    header == "writer/writer.h" and WRITER_FROM_PRELOAD.match(name)):
+                faults.append(f"{name}: may not include {header}")
+            for pattern, allowed in FOREIGN.items():
+                if (target not in MAY_INCLUDE and folder not in allowed
+                        and re.fullmatch(pattern, header)):
+                    faults.append(f"{name}: {folder}/ may not know {header}")
+    tree.no_faults(faults)
+
+
+def test_no_long_files():
+    tree.no_faults([
+        f"{name}: {count} lines"
+        for name in tree.files(".c", ".h", ".cpp", ".py", ".sh")
+        for count in [tree.read(name).count("\n")] if count > MOST_LINES])
+
+
+def test_no_long_functions():
+    faults = []
+    for name in tree.files(*C_FILES):
+        start = None
+        for number, line in enumerate(tree.read(name).splitlines(), 1):
+            if line == "{":
+                start = number
+            elif line.startswith("}") and start:
+                if number - start - 1 > MOST_FUNCTION_LINES:
+                    faults.append(f"{name}:{start}: {number - start - 1} lines")
+                start = None
+    tree.no_faults(faults)
+
+
+def test_no_wide_lines():
+    """Strings, pragmas and hand-aligned lists may be wider."""
+    faults = []
+    for name in tree.files(*C_FILES):
+        formatted = True
+        for number, line in enumerate(tree.read(name).splitlines(), 1):
+            if "clang-format o" in line:
+                formatted = "clang-format on" in line
+            if (formatted and len(line.expandtabs(8)) > COLUMNS
+                    and '"' not in line and "#pragma" not in line
+                    and "://" not in line):
+                faults.append(f"{name}:{number}: {len(line.expandtabs(8))} columns")
+    tree.no_faults(faults)
+
+
+def test_each_file_says_what_it_is():
+    faults = []
+    for name in tree.files(*C_FILES):
+        text = tree.read(name)
+        if not text.startswith("/* SPDX-License-Identifier: MIT */\n/*\n"):
+            faults.append(f"{name}: no licence line with a comment behind it")
+        elif f" * {os.path.basename(name)} - " not in text[:400]:
+            faults.append(f"{name}: the comment does not begin with name and purpose")
+    for name in tree.files(".py", ".sh"):
+        if "SPDX-License-Identifier: MIT" not in tree.read(name)[:200]:
+            faults.append(f"{name}: no licence line")
+    tree.no_faults(faults)
+
+
+def test_file_names_are_unique():
+    seen = {}
+    for name in tree.files(*C_FILES, ".py"):
+        seen.setdefault(os.path.basename(name), []).append(name)
+    seen.pop("__init__.py", None)
+    tree.no_faults([" and ".join(names) for names in seen.values()
+                    if len(names) > 1])
+
+
+def test_nothing_unfinished():
+    # Spelt in pieces, so that the list does not find itself.
+    words = ["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK",
+             "not imple" + "mented", "for n" + "ow", "place" + "holder",
+             "st" + "ub", "/wo" + "rk/", "/fa" + "rm/"]
+    pattern = re.compile("|".join(rf"(?<![A-Za-z]){word}" + ("" if word[0] == "/" else r"\b")
+                                  for word in words))
+    tree.no_faults([
+        f"{name}:{number}: {match.group(0)}"
+        for name in tree.files(*C_FILES, ".py", ".sh", "Makefile", ".md", "run", "setup")
+        for number, line in enumerate(tree.read(name).splitlines(), 1)
+        for match in [pattern.search(line)] if match])
+
+
+def test_memory_order_partners_exist():
+    """"pairs with ACQUIRE in f()" names a function that is there."""
+    names = tree.files(".c", ".h")
+    product = [name for name in names if name.split("/")[0] in tree.PRODUCT]
+    everything = "\n".join(tree.read(name) for name in product)
+    faults = []
+    for name in product:
+        text = re.sub(r"\n\s*\*\s*", " ", tree.read(name))
+        for partner in re.findall(r"pairs\s+with\s+(?:the\s+)?[\w/-]+\s+(?:in|of)\s+(\w+)\(\)", text):
+            if not re.search(rf"^[\w \t*]*\b{partner}\([^;]*$", everything, re.M):
+                faults.append(f"{name}: no function {partner}()")
+    tree.no_faults(faults)
+
+
+def test_clang_format():
+    if not shutil.which("clang-format"):
+        raise tree.Skip("clang-format is not on this machine")
+    version = re.search(r"version (\d+)", tree.output("clang-format", "--version"))
+    if version.group(1) != "14":
+        raise tree.Skip(f"clang-format {version.group(1)}, the style is 14's")
+    done = subprocess.run(["clang-format", "--dry-run", "-Werror",
+                           *tree.files(*C_FILES)],
+                          cwd=tree.ROOT, capture_output=True, text=True)
+    places = [line.split(":")[0] for line in done.stderr.splitlines()
+              if ": error:" in line]
+    tree.no_faults([f"{name}: {places.count(name)} places; make format mends them"
+                    for name in sorted(set(places))])
+
+
+if __name__ == "__main__":
+    tree.main()

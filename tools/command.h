@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * command.h - what the commands of traceprof share: exit codes and their
+ * functions, each of which lies in a file of its own name.
+ */
+#ifndef TOOLS_COMMAND_H
+#define TOOLS_COMMAND_H
+
+#include <argp.h>
+
+enum {
+	EXIT_GOOD = 0,
+	EXIT_FOUND = 1,	     /* the command found a fault */
+	EXIT_USAGE = 2,	     /* unknown command, option or value */
+	EXIT_UNREADABLE = 3, /* an input cannot be read */
+};
+
+/* argv[0] is "traceprof <command>". */
+int check_command(int argc, char **argv);
+int options_command(int argc, char **argv);
+int plan_command(int argc, char **argv);
+int record_command(int argc, char **argv);
+int recover_command(int argc, char **argv);
+int report_command(int argc, char **argv);
+
+/* argp_parse(), but a usage error ends with EXIT_USAGE.  Returns 0 or the
+ * parser's errno. */
+int command_parse(const struct argp *argp, int argc, char **argv,
+		  unsigned int flags, void *input);
+
+#endif

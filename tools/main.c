@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * main.c - `traceprof <command>`: finds the command and calls it.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/command.h"
+
+#ifndef TRACEPROF_VERSION
+#define TRACEPROF_VERSION "0.1"
+#endif
+
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *help;
+} commands[] = {
+	{"record", record_command, "run a program and record it"},
+	{"report", report_command, "totals, imbalance and steps of a trace"},
+	{"check", check_command, "check a trace against the format's rules"},
+	{"recover", recover_command, "finish the traces of crashed runs"},
+	{"plan", plan_command, "show which steps a schedule records"},
+	{"options", options_command, "list all settings"},
+};
+
+#define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
+
+static void print_help(FILE *out)
+{
+	fputs("Usage: traceprof <command> [options]\n"
+	      "Records native programs as traces in torch.profiler's format, "
+	      "and reads them.\n\n",
+	      out);
+	for (size_t at = 0; at < COMMAND_COUNT; at++)
+		fprintf(out, "  %-9s%s\n", commands[at].name,
+			commands[at].help);
+	fputs("\n`traceprof <command> --help` says more.\n", out);
+}
+
+/* Edits (insert, delete, replace) that make one word the other. */
+static size_t distance(const char *from, const char *to)
+{
+	const size_t len = strlen(to);
+	size_t row[32], corner;
+
+	for (size_t at = 0; at <= len; at++)
+		row[at] = at;
+	for (size_t line = 1; *from; from++, line++) {
+		corner = row[0];
+		row[0] = line;
+		for (size_t at = 1; at <= len; at++) {
+			const size_t above = row[at];
+			size_t best = corner + (*from != to[at - 1]);
+
+			if (above + 1 < best)
+				best = above + 1;
+			if (row[at - 1] + 1 < best)
+				best = row[at - 1] + 1;
+			row[at] = best;
+			corner = above;
+		}
+	}
+	return row[len];
+}
+
+static const char *nearest(const char *word)
+{
+	size_t best = 0;
+
+	for (size_t at = 1; at < COMMAND_COUNT; at++)
+		if (distance(word, commands[at].name) <
+		    distance(word, commands[best].name))
+			best = at;
+	return commands[best].name;
+}
+
+int main(int argc, char **argv)
+{
+	char name[64];
+
+	if (argc < 2) {
+		print_help(stderr);
+		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
+	    !strcmp(argv[1], "help")) {
+		print_help(stdout);
+		return EXIT_GOOD;
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		puts("traceprof " TRACEPROF_VERSION);
+		return EXIT_GOOD;
+	}
+	for (size_t at = 0; at < COMMAND_COUNT; at++) {
+		if (strcmp(argv[1], commands[at].name))
+			continue;
+		snprintf(name, sizeof(name), "traceprof %s", argv[1]);
+		argv[1] = name;
+		return commands[at].run(argc - 1, argv + 1);
+	}
+	fprintf(stderr,
+		"traceprof: no command \"%.40s\"; did you mean \"%s\"?\n",
+		argv[1], nearest(argv[1]));
+	return EXIT_USAGE;
+}

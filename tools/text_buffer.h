@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * text_buffer.h - bytes that grow.
+ *
+ * Always NUL-terminated behind len once something was added, so data can be
+ * used as a C string where the text holds no NUL of its own.
+ */
+#ifndef TOOLS_TEXT_BUFFER_H
+#define TOOLS_TEXT_BUFFER_H
+
+#include <stddef.h>
+
+struct text_buffer {
+	char *data;
+	size_t len;
+	size_t capacity;
+};
+
+/* Cut back to len bytes; len must not be beyond what is there. */
+void text_buffer_cut(struct text_buffer *buffer, size_t len);
+
+/* Append; returns the offset of the first byte added. */
+size_t text_buffer_add(struct text_buffer *buffer, const char *text,
+		       size_t len);
+size_t text_buffer_format(struct text_buffer *buffer, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Append text fit for a terminal: at most max_bytes of it, control characters
+ * and what is not UTF-8 as \xNN, a cut shown by "...". */
+void text_buffer_add_printable(struct text_buffer *buffer, const char *text,
+			       size_t len, size_t max_bytes);
+
+void text_buffer_free(struct text_buffer *buffer);
+
+#endif
