@@ -30,10 +30,9 @@ void *arena_alloc(struct arena *arena, size_t bytes)
 	const size_t need = align_up(bytes, CACHE_LINE);
 
 	if (need > arena->left) {
-		const size_t size =
-			align_up(max_u64(need + sizeof(struct arena_block),
-					 BLOCK_BYTES),
-				 PAGE_BYTES);
+		const size_t size = align_up(
+			max_u64(need + sizeof(struct arena_block), BLOCK_BYTES),
+			PAGE_BYTES);
 		struct arena_block *block = map(size);
 
 		if (!block)
@@ -93,5 +92,5 @@ void array_free(struct array *array)
 {
 	if (array->base)
 		munmap(array->base, array->room_bytes);
-	*array = (struct array){ 0 };
+	*array = (struct array){0};
 }

@@ -3,7 +3,7 @@
 #include "writer/drain.h"
 
 #define CHUNK_SLOTS (CHUNK_BYTES / sizeof(struct event))
-#define CHUNK_BITS 40
+#define CHUNK_BITS  40
 
 uint64_t drain_pack(const struct drain *drain)
 {
@@ -14,8 +14,8 @@ struct drain drain_unpack(uint64_t word)
 {
 	const uint64_t chunk = word & ((UINT64_C(1) << CHUNK_BITS) - 1);
 
-	return (struct drain){ .chunk = chunk,
-			       .slot = (uint32_t)(word >> CHUNK_BITS) };
+	return (struct drain){.chunk = chunk,
+			      .slot = (uint32_t)(word >> CHUNK_BITS)};
 }
 
 static const struct event *damaged(struct drain *drain)
@@ -27,9 +27,8 @@ static const struct event *damaged(struct drain *drain)
 static void leave_chunk(struct drain *drain, uint64_t next,
 			struct drain_spent *spent)
 {
-	if (spent &&
-	    !array_reserve(&spent->array,
-			   (spent->count + 1) * sizeof(uint64_t)))
+	if (spent && !array_reserve(&spent->array,
+				    (spent->count + 1) * sizeof(uint64_t)))
 		((uint64_t *)spent->array.base)[spent->count++] = drain->chunk;
 	drain->chunk = next;
 	drain->slot = 1;
@@ -50,10 +49,9 @@ static struct chunk *find_chunk(const struct session *session,
 	return session_at_checked(session, drain->chunk, CHUNK_BYTES);
 }
 
-const struct event *drain_peek(const struct session *session,
-			       struct ring *ring, struct drain *drain,
-			       uint64_t limit, struct drain_spent *spent,
-			       uint64_t *budget)
+const struct event *drain_peek(const struct session *session, struct ring *ring,
+			       struct drain *drain, uint64_t limit,
+			       struct drain_spent *spent, uint64_t *budget)
 {
 	const struct event *event;
 	uint32_t slots;

@@ -42,10 +42,9 @@ static inline uint64_t drain_at(const struct drain *drain)
  * into its chunk but not behind it.  NULL when there is none.  `spent` (may be
  * NULL) takes the chunks that were left; `budget` counts slots down and ends
  * the walk at 0. */
-const struct event *drain_peek(const struct session *session,
-			       struct ring *ring, struct drain *drain,
-			       uint64_t limit, struct drain_spent *spent,
-			       uint64_t *budget);
+const struct event *drain_peek(const struct session *session, struct ring *ring,
+			       struct drain *drain, uint64_t limit,
+			       struct drain_spent *spent, uint64_t *budget);
 
 /* Moves behind the event that was peeked at. */
 static inline void drain_skip(struct drain *drain, const struct event *event)

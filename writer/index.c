@@ -34,14 +34,14 @@ static void put(struct index_slot *slots, size_t count, uint64_t hash,
 
 	while (slots[i].item)
 		i = (i + 1) & (count - 1);
-	slots[i] = (struct index_slot){ .hash = hash, .item = item };
+	slots[i] = (struct index_slot){.hash = hash, .item = item};
 }
 
 static int grow(struct index *index)
 {
 	const size_t count = index->slots ? index->slots * 2 : SLOTS_FIRST;
 	const struct index_slot *old = index->array.base;
-	struct array array = { 0 };
+	struct array array = {0};
 
 	if (array_reserve(&array, count * sizeof(struct index_slot)))
 		return -ENOMEM;

@@ -12,10 +12,10 @@
 #include "collector/base.h"
 
 /* tid of lane n of a thread: its own plus this many times n. */
-#define LANE_STEP 10000000u
+#define LANE_STEP   10000000u
 
 #define LANE_RANGES 8u
-#define LANE_KEPT 8u
+#define LANE_KEPT   8u
 
 enum lane {
 	LANE_MAIN = 0,

@@ -12,7 +12,7 @@
 #endif
 
 #define FUNCTION_BYTES_MAX 400u
-#define SYMBOL_BYTES_MAX 4096u
+#define SYMBOL_BYTES_MAX   4096u
 
 /* The symbols of one file, opened at its first address. */
 struct naming_module {
@@ -29,7 +29,7 @@ struct ordinal_key {
 
 void naming_start(struct naming *naming, const struct session *session)
 {
-	*naming = (struct naming){ .session = session };
+	*naming = (struct naming){.session = session};
 }
 
 void naming_end(struct naming *naming)
@@ -56,8 +56,8 @@ static size_t without_suffix(const char *symbol, size_t len)
 	size_t kept = len;
 
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
-		const char *at = memmem(symbol, kept, suffixes[i],
-					strlen(suffixes[i]));
+		const char *at =
+			memmem(symbol, kept, suffixes[i], strlen(suffixes[i]));
 
 		if (at && at > symbol)
 			kept = (size_t)(at - symbol);
@@ -90,7 +90,7 @@ size_t naming_tidy(const char *symbol, size_t symbol_len, char *text,
 
 #ifdef HAVE_DEMANGLE
 	char mangled[SYMBOL_BYTES_MAX];
-	struct demangled out = { .text = text, .bytes = bytes };
+	struct demangled out = {.text = text, .bytes = bytes};
 
 	if (len > 2 && len < sizeof(mangled) && symbol[0] == '_' &&
 	    symbol[1] == 'Z') {
@@ -142,9 +142,9 @@ static bool same_ordinal(const void *item, const void *key)
 static void number(struct naming *naming, struct code_name *name,
 		   unsigned int wanted)
 {
-	struct ordinal_key key = { .function = name->function,
-				   .len = name->len,
-				   .ordinal = wanted ? wanted : 1 };
+	struct ordinal_key key = {.function = name->function,
+				  .len = name->len,
+				  .ordinal = wanted ? wanted : 1};
 	const uint64_t hash = index_hash_text(name->function, name->len);
 
 	while (index_find(&naming->ordinals, hash + key.ordinal, same_ordinal,
@@ -196,9 +196,8 @@ static bool same_code(const void *item, const void *key)
 
 const struct code_name *naming_find(struct naming *naming, uint64_t code)
 {
-	static const struct code_name nowhere = { .function = "unknown code",
-						  .len = 12,
-						  .ordinal = 1 };
+	static const struct code_name nowhere = {
+		.function = "unknown code", .len = 12, .ordinal = 1};
 	const uint64_t hash = index_hash_u64(code);
 	struct code_name *name;
 

@@ -19,8 +19,8 @@ struct naming_module;
 struct naming {
 	const struct session *session;
 	struct arena arena;
-	struct index codes;	/* struct code_name by address */
-	struct index ordinals;	/* those taken, by function and number */
+	struct index codes;    /* struct code_name by address */
+	struct index ordinals; /* those taken, by function and number */
 	struct naming_module *modules;
 };
 

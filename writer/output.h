@@ -16,11 +16,11 @@ struct scribe;
 struct output {
 	struct trace_file file;
 	bool is_open;
-	uint64_t file_index;	/* files begun, this one counted */
-	uint64_t files_done;	/* finished in this process */
-	uint64_t bytes_done;	/* of those */
-	uint64_t text_base;	/* text in the file before this process */
-	uint64_t start_ns;	/* of the window */
+	uint64_t file_index; /* files begun, this one counted */
+	uint64_t files_done; /* finished in this process */
+	uint64_t bytes_done; /* of those */
+	uint64_t text_base;  /* text in the file before this process */
+	uint64_t start_ns;   /* of the window */
 	bool detail_is_over;
 	uint64_t detail_ended_ns;
 	char path[TRACE_FILE_PATH_BYTES]; /* newest file, "" none */

@@ -8,7 +8,7 @@
 
 int region_join_start(struct region_join *join)
 {
-	*join = (struct region_join){ 0 };
+	*join = (struct region_join){0};
 	return array_reserve(&join->array,
 			     REGIONS_KEPT * sizeof(struct region_end));
 }

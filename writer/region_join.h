@@ -44,9 +44,9 @@ const struct region_end *region_join_find(const struct region_join *join,
 static inline uint64_t region_join_until(const struct pending_wait *wait,
 					 uint64_t region_end_ticks)
 {
-	return wait->until_ticks && wait->until_ticks < region_end_ticks ?
-		       wait->until_ticks :
-		       region_end_ticks;
+	return wait->until_ticks && wait->until_ticks < region_end_ticks
+		       ? wait->until_ticks
+		       : region_end_ticks;
 }
 
 #endif

@@ -5,19 +5,19 @@
 #include <errno.h>
 
 /* GPUs show as processes 0 to 15 in this format, so a small pid moves. */
-#define PID_SHIFT 100000u
+#define PID_SHIFT	100000u
 #define PID_OF_GPU_LAST 15
-#define TEXT_BYTES (256u << 10)
+#define TEXT_BYTES	(256u << 10)
 
 int scribe_start(struct scribe *scribe, struct session *session, bool is_live)
 {
 	const struct session_header *head = session->head;
 	const uint64_t pid = head->pid > 0 ? (uint64_t)head->pid : 1;
 
-	*scribe = (struct scribe){ .session = session, .is_live = is_live };
+	*scribe = (struct scribe){.session = session, .is_live = is_live};
 	scribe->pid = pid <= PID_OF_GPU_LAST ? pid + PID_SHIFT : pid;
-	scribe->budget = is_live ? UINT64_MAX :
-				   session->bytes / sizeof(struct event) * 4;
+	scribe->budget = is_live ? UINT64_MAX
+				 : session->bytes / sizeof(struct event) * 4;
 	scribe->heap.live = head->heap_base_bytes;
 	scribe->heap.peak = head->heap_base_bytes;
 	scribe->totals_are_whole = true;
@@ -104,9 +104,9 @@ static bool is_opened(struct scribe *scribe, uint64_t index)
 
 struct window *scribe_window(struct scribe *scribe)
 {
-	return is_opened(scribe, scribe->window) ?
-		       window_at(scribe, scribe->window) :
-		       NULL;
+	return is_opened(scribe, scribe->window)
+		       ? window_at(scribe, scribe->window)
+		       : NULL;
 }
 
 enum scribe_place scribe_place(struct scribe *scribe, uint64_t ticks)

@@ -26,21 +26,22 @@
 struct track {
 	struct track *older;
 	struct thread *thread;
-	struct drain drain;	/* next event to write down */
-	struct drain scan;	/* next event to look at ahead */
-	uint64_t first_limit;	/* published at the pass's first look, */
-	uint64_t limit;		/* and at its second */
-	bool is_stopped;	/* the drain left published events for later */
-	bool saw_heap;		/* in this pass */
-	bool is_ending;		/* retired, all drained: free after the next
+	struct drain drain;   /* next event to write down */
+	struct drain scan;    /* next event to look at ahead */
+	uint64_t first_limit; /* published at the pass's first look, */
+	uint64_t limit;	      /* and at its second */
+	bool is_stopped;      /* the drain left published events for later */
+	bool saw_heap;	      /* in this pass */
+	bool is_ending;	      /* retired, all drained: free after the next
 				   checkpoint */
+	unsigned int passes_over; /* checkpoints since, with a wait open */
 	struct pending_wait pending;
 	uint64_t named_in_file; /* file_index in which its lane is named */
 	uint32_t lanes_named;	/* bit per side lane, in that file */
 	uint64_t loss_drawn;
 	int64_t heap_live;
-	uint64_t last_end_ns;	/* of what lies on the main lane */
-	struct lane_span wait;	/* the last region-end wait drawn */
+	uint64_t last_end_ns;	 /* of what lies on the main lane */
+	struct lane_span wait;	 /* the last region-end wait drawn */
 	struct lane_set *ranges; /* NULL until the first range */
 };
 
@@ -54,7 +55,7 @@ struct scribe_counts {
 };
 
 struct scribe_heap {
-	int64_t live;	/* base and the last known live bytes of each thread */
+	int64_t live; /* base and the last known live bytes of each thread */
 	int64_t peak;
 	int64_t sampled; /* last value on the counter track */
 	uint64_t sampled_ns;
@@ -80,8 +81,8 @@ struct scribe {
 
 	struct scribe_counts counts;
 	struct scribe_heap heap;
-	uint64_t window; /* index of the window that is written */
-	uint64_t opened; /* windows known to be open or closed */
+	uint64_t window;     /* index of the window that is written */
+	uint64_t opened;     /* windows known to be open or closed */
 	uint64_t next_index; /* "Ev Idx" */
 
 	struct json json; /* texts not yet handed to the file */
@@ -91,8 +92,9 @@ struct scribe {
 	bool writer_is_named; /* its lane, in this file */
 	uint64_t passes;
 	uint64_t checkpoints;
+	uint64_t text_at_checkpoint;
 	uint64_t events_at_checkpoint; /* written + cut */
-	uint64_t checkpoint_ns; /* CLOCK_MONOTONIC of the last */
+	uint64_t checkpoint_ns;	       /* CLOCK_MONOTONIC of the last */
 };
 
 /* 0 or -ENOMEM. */

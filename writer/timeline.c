@@ -2,9 +2,9 @@
 /* timeline.c - ticks to nanoseconds; see timeline.h. */
 #include "writer/timeline.h"
 
-#define SECOND_NS INT64_C(1000000000)
+#define SECOND_NS	     INT64_C(1000000000)
 #define QUARTER_YEAR_SECONDS INT64_C(7889238)
-#define YEAR_NS (4 * QUARTER_YEAR_SECONDS * SECOND_NS)
+#define YEAR_NS		     (4 * QUARTER_YEAR_SECONDS * SECOND_NS)
 
 void timeline_start(struct timeline *timeline, const struct session *session)
 {
@@ -16,8 +16,8 @@ void timeline_start(struct timeline *timeline, const struct session *session)
 				   &unix_ns) ||
 	    unix_ns < 0)
 		unix_ns = 0;
-	if (!clock->uses_counter && !load_relaxed(
-		    &((struct clock_segments *)clock)->count))
+	if (!clock->uses_counter &&
+	    !load_relaxed(&((struct clock_segments *)clock)->count))
 		unix_ns = max_u64(0, (uint64_t)clock->real_minus_mono_ns);
 	timeline->clock = clock;
 	timeline->base_ns = unix_ns / SECOND_NS / QUARTER_YEAR_SECONDS *

@@ -11,7 +11,7 @@
 
 void totals_start(struct totals *totals, struct naming *naming)
 {
-	*totals = (struct totals){ .naming = naming };
+	*totals = (struct totals){.naming = naming};
 	totals->lost.text = "(no memory for names)";
 	totals->lost.plain = totals->lost.text;
 	totals->lost.text_len = strlen(totals->lost.text);
@@ -42,7 +42,7 @@ static bool is_omp(unsigned int kind)
 /* What tells labels apart, and nothing else. */
 static struct label key_of(const struct event *event)
 {
-	struct label key = { .kind = event->kind };
+	struct label key = {.kind = event->kind};
 
 	switch (event->kind) {
 	case EVENT_OMP_IMPLICIT:
@@ -63,11 +63,8 @@ static struct label key_of(const struct event *event)
 	case EVENT_RANGE:
 	case EVENT_MARK:
 	case EVENT_COUNTER:
-	case EVENT_CALL:
-		key.name = event->name;
-		break;
-	default:
-		break;
+	case EVENT_CALL: key.name = event->name; break;
+	default: break;
 	}
 	return key;
 }
@@ -118,9 +115,9 @@ static void plain_text(struct totals *totals, const struct label *key,
 	else if (key->kind == EVENT_LOSS)
 		log_format(text, bytes, "lost events");
 	else
-		log_format(text, bytes, "%s",
-			   names_text(totals->naming->session, key->name,
-				      &len));
+		log_format(
+			text, bytes, "%s",
+			names_text(totals->naming->session, key->name, &len));
 }
 
 static const char *category_of(unsigned int kind)
@@ -146,7 +143,7 @@ static struct label *make_label(struct totals *totals, const struct label *key)
 {
 	struct label *label = arena_alloc(&totals->arena, sizeof(*label));
 	char plain[PLAIN_BYTES_MAX];
-	struct json json = { 0 };
+	struct json json = {0};
 
 	if (!label)
 		return NULL;
@@ -169,8 +166,8 @@ struct label *totals_label(struct totals *totals, const struct event *event)
 {
 	const struct label key = key_of(event);
 	const uint64_t hash = index_hash_u64(
-		key.code ^ (uint64_t)key.name << 16 ^
-		(uint64_t)key.kind << 52 ^ (uint64_t)key.sync << 58);
+		key.code ^ (uint64_t)key.name << 16 ^ (uint64_t)key.kind << 52 ^
+		(uint64_t)key.sync << 58);
 	struct label *label =
 		index_find(&totals->labels, hash, same_label, &key);
 
@@ -246,7 +243,7 @@ void totals_reset_run(struct totals *totals)
 	size_t at = 0;
 
 	while ((label = index_each(&totals->labels, &at)))
-		label->run = (struct total){ 0 };
+		label->run = (struct total){0};
 }
 
 void totals_reset_file(struct totals *totals)
@@ -255,5 +252,5 @@ void totals_reset_file(struct totals *totals)
 	size_t at = 0;
 
 	while ((label = index_each(&totals->labels, &at)))
-		label->file = (struct total){ 0 };
+		label->file = (struct total){0};
 }

@@ -25,9 +25,9 @@ struct label {
 	uint32_t name;
 	uint16_t kind;
 	uint16_t sync;
-	const char *text;    /* as it stands between quotes in JSON */
+	const char *text; /* as it stands between quotes in JSON */
 	size_t text_len;
-	const char *plain;   /* the same unescaped, NUL-terminated */
+	const char *plain; /* the same unescaped, NUL-terminated */
 	const char *category;
 	struct total run;
 	struct total file;
