@@ -5,6 +5,10 @@
 #include "collector/pool.h"
 #include <string.h>
 
+_Static_assert(sizeof(((struct session_checkpoint *)0)->path) ==
+		       TRACE_FILE_PATH_BYTES,
+	       "a file's path fits the session");
+
 #define PERIOD_NS	UINT64_C(1000000000)
 /* Nothing has happened but time: the file is good as it is. */
 #define IDLE_PERIOD_NS	UINT64_C(10000000000)
@@ -21,7 +25,7 @@ static uint64_t consumed(const struct scribe *scribe)
 bool checkpoint_is_due(struct scribe *scribe)
 {
 	const uint64_t since = clock_monotonic_ns() - scribe->checkpoint_ns;
-	const uint64_t text = output_text_bytes(scribe);
+	const uint64_t text = window_file_text_bytes(scribe);
 	struct session *session = scribe->session;
 
 	if (text > scribe->text_at_checkpoint + TEXT_BYTES)
@@ -84,14 +88,14 @@ static void note_file(struct scribe *scribe,
 	checkpoint->tail_at = 0;
 	checkpoint->text_bytes = 0;
 	checkpoint->crc32 = 0;
-	checkpoint->file_index = scribe->output.file_index;
+	checkpoint->file_index = scribe->file.file_index;
 	checkpoint->window = (uint32_t)scribe->window;
-	if (scribe->output.is_open) {
-		trace_file_position(&scribe->output.file, &checkpoint->tail_at,
+	if (scribe->file.is_open) {
+		trace_file_position(&scribe->file.trace, &checkpoint->tail_at,
 				    &checkpoint->text_bytes,
 				    &checkpoint->crc32);
-		strncpy(checkpoint->path, scribe->output.path,
-			sizeof(checkpoint->path) - 1);
+		memcpy(checkpoint->path, scribe->file.path,
+		       sizeof(scribe->file.path));
 	}
 	checkpoint->written = counts->written;
 	checkpoint->cut = counts->cut;
@@ -128,7 +132,7 @@ int checkpoint_make(struct scribe *scribe)
 {
 	struct session_header *head = scribe->session->head;
 	const unsigned int next = !(load_relaxed(&head->checkpoint) & 1);
-	const int rc = output_checkpoint(scribe);
+	const int rc = window_file_checkpoint(scribe);
 
 	if (rc)
 		return rc;
@@ -143,6 +147,6 @@ int checkpoint_make(struct scribe *scribe)
 	scribe->checkpoints++;
 	scribe->checkpoint_ns = clock_monotonic_ns();
 	scribe->events_at_checkpoint = consumed(scribe);
-	scribe->text_at_checkpoint = output_text_bytes(scribe);
+	scribe->text_at_checkpoint = window_file_text_bytes(scribe);
 	return 0;
 }

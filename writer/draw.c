@@ -70,19 +70,19 @@ static bool has_room(struct scribe *scribe, const struct event *event,
 		     uint64_t ts_ns)
 {
 	const int64_t max_mb = scribe->session->head->options.max_mb;
-	struct output *output = &scribe->output;
+	struct window_file *file = &scribe->file;
 
 	if (max_mb <= 0 || !is_detail(event->kind))
 		return true;
-	if (output->detail_is_over)
+	if (file->detail_is_over)
 		return false;
-	if (output_text_bytes(scribe) < (uint64_t)max_mb * TEXT_MIB)
+	if (window_file_text_bytes(scribe) < (uint64_t)max_mb * TEXT_MIB)
 		return true;
-	output->detail_is_over = true;
-	output->detail_ended_ns = ts_ns;
+	file->detail_is_over = true;
+	file->detail_ended_ns = ts_ns;
 	session_note(scribe->session,
 		     "detail ended at MAX_MB=%ld in file %lu; totals go on",
-		     (long)max_mb, (unsigned long)output->file_index);
+		     (long)max_mb, (unsigned long)file->file_index);
 	return false;
 }
 
@@ -99,8 +99,8 @@ static bool write(struct scribe *scribe, struct track *track,
 		return false;
 	if (is_on_lane(event->kind))
 		track->last_end_ns = max_u64(track->last_end_ns, span->end_ns);
-	if (output_is_due(&scribe->json))
-		output_flush(scribe);
+	if (window_file_is_due(&scribe->json))
+		window_file_flush(scribe);
 	return true;
 }
 

@@ -75,7 +75,7 @@ void heap_track_sample(struct scribe *scribe)
 	live = look(scribe);
 	if (live > scribe->heap.peak)
 		scribe->heap.peak = live;
-	if (mode != MALLOC_ALL && scribe->output.is_open &&
+	if (mode != MALLOC_ALL && scribe->file.is_open &&
 	    scribe_place(scribe, ticks) == SCRIBE_WRITE)
 		draw(scribe, timeline_ns(&scribe->timeline, ticks), live);
 }

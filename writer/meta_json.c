@@ -49,7 +49,7 @@ static void lane_events(struct scribe *scribe, uint64_t tid, uint64_t index,
 			const char *name)
 {
 	struct json *json = &scribe->json;
-	const uint64_t ts_ns = scribe->output.start_ns;
+	const uint64_t ts_ns = scribe->file.start_ns;
 
 	json_raw(json, ",\n");
 	begin(json, SCHEMA_THREAD_NAME, ts_ns, scribe->pid, tid);
@@ -102,8 +102,8 @@ void meta_json_lane(struct scribe *scribe, struct track *track,
 	char words[32];
 	char text[128];
 
-	if (track->named_in_file != scribe->output.file_index) {
-		track->named_in_file = scribe->output.file_index;
+	if (track->named_in_file != scribe->file.file_index) {
+		track->named_in_file = scribe->file.file_index;
 		track->lanes_named = 0;
 		look_up_name(scribe, track);
 		log_format(text, sizeof(text), "thread %lu (%.*s)", tid,

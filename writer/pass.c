@@ -138,7 +138,7 @@ static int finish_window(struct scribe *scribe, bool is_last)
 	draw_open(scribe);
 	if (is_last)
 		draw_refused(scribe);
-	rc = output_finish(scribe, is_last);
+	rc = window_file_finish(scribe, is_last);
 	if (rc)
 		return rc;
 	scribe->window++;
@@ -165,8 +165,8 @@ static uint64_t run(struct scribe *scribe, bool may_finish)
 	bool has_ended;
 
 	do {
-		if (!scribe->output.is_open && scribe_window(scribe)) {
-			if (output_open(scribe) || checkpoint_make(scribe))
+		if (!scribe->file.is_open && scribe_window(scribe)) {
+			if (window_file_open(scribe) || checkpoint_make(scribe))
 				return events;
 		}
 		has_ended = window_has_ended(scribe);
@@ -243,7 +243,7 @@ int pass_finish(struct scribe *scribe, uint64_t end_ticks)
 		session_note(scribe->session,
 			     "hooks were still recording when the file was "
 			     "closed");
-	if (scribe->output.is_open)
+	if (scribe->file.is_open)
 		return finish_window(scribe, is_settled) ? scribe->error : 0;
 	return checkpoint_make(scribe);
 }

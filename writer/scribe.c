@@ -34,9 +34,9 @@ int scribe_start(struct scribe *scribe, struct session *session, bool is_live)
 
 void scribe_end(struct scribe *scribe)
 {
-	if (scribe->output.is_open)
-		trace_file_abandon(&scribe->output.file);
-	scribe->output.is_open = false;
+	if (scribe->file.is_open)
+		trace_file_abandon(&scribe->file.trace);
+	scribe->file.is_open = false;
 	json_close(&scribe->json);
 	region_join_end(&scribe->regions);
 	totals_end(&scribe->totals);

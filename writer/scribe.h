@@ -17,7 +17,7 @@
 #include "writer/json.h"
 #include "writer/lane.h"
 #include "writer/naming.h"
-#include "writer/output.h"
+#include "writer/window_file.h"
 #include "writer/region_join.h"
 #include "writer/timeline.h"
 #include "writer/totals.h"
@@ -86,7 +86,7 @@ struct scribe {
 	uint64_t next_index; /* "Ev Idx" */
 
 	struct json json; /* texts not yet handed to the file */
-	struct output output;
+	struct window_file file;
 
 	uint32_t writer_tid;
 	bool writer_is_named; /* its lane, in this file */

@@ -40,5 +40,5 @@ void trace_head_write(struct scribe *scribe, struct json *json)
 								 "reason"));
 	text_pair(json, head->reason);
 	json_raw(json, SCHEMA_KEY(SCHEMA_EVENTS) "[\n");
-	meta_json_process(scribe, json, scribe->output.start_ns);
+	meta_json_process(scribe, json, scribe->file.start_ns);
 }

@@ -21,8 +21,8 @@ static void micros(struct json *json, uint64_t ns)
 
 static void trace_name(const struct scribe *scribe, struct json *json)
 {
-	const char *slash = strrchr(scribe->output.path, '/');
-	const char *name = slash ? slash + 1 : scribe->output.path;
+	const char *slash = strrchr(scribe->file.path, '/');
+	const char *name = slash ? slash + 1 : scribe->file.path;
 
 	json_raw(json, ",\n" SCHEMA_KEY(SCHEMA_TRACE_NAME));
 	json_string(json, name, strlen(name));
@@ -182,7 +182,7 @@ static void window(struct json *json, struct scribe *scribe)
 
 static void totals(struct json *json, struct scribe *scribe)
 {
-	const size_t most = scribe->output.detail_is_over
+	const size_t most = scribe->file.detail_is_over
 				    ? TOTALS_SHOWN_WITHOUT_DETAIL
 				    : TOTALS_SHOWN;
 	struct label *const *sorted;
@@ -269,8 +269,8 @@ static void ourselves(struct json *json, struct scribe *scribe)
 	json_raw(json, ",\"checkpoints\":");
 	json_u64(json, scribe->checkpoints);
 	json_raw(json, "},\"detail_ended\":");
-	if (scribe->output.detail_is_over)
-		micros(json, scribe->output.detail_ended_ns);
+	if (scribe->file.detail_is_over)
+		micros(json, scribe->file.detail_ended_ns);
 	else
 		json_raw(json, "null");
 }
@@ -279,7 +279,7 @@ static void ourselves(struct json *json, struct scribe *scribe)
 static void span(struct json *json, const struct scribe *scribe,
 		 uint64_t end_ns)
 {
-	const uint64_t start_ns = scribe->output.start_ns;
+	const uint64_t start_ns = scribe->file.start_ns;
 
 	json_raw(json, ",\n{\"ph\":\"X\",\"cat\":\"" SCHEMA_TRACE
 		       "\",\"name\":\"" SCHEMA_SPAN_NAME

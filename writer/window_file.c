@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* output.c - one file per window; see output.h. */
-#include "writer/output.h"
+/* window_file.c - one file per window; see window_file.h. */
+#include "writer/window_file.h"
 
 #include "collector/gate.h"
 #include "collector/log.h"
@@ -15,7 +15,7 @@
 #define TAIL_BYTES 16384u
 #define NAME_TRIES 16
 
-void output_fail(struct scribe *scribe, int error, const char *doing)
+void window_file_fail(struct scribe *scribe, int error, const char *doing)
 {
 	const char *what = strerrordesc_np(-error);
 
@@ -26,7 +26,7 @@ void output_fail(struct scribe *scribe, int error, const char *doing)
 		return;
 	gate_set(GATE_CLOSED);
 	log_trouble("can't %s %s: %s; recording ends here, the program goes on",
-		    doing, scribe->output.path, what ? what : "unknown error");
+		    doing, scribe->file.path, what ? what : "unknown error");
 }
 
 /* The host's name comes from the session: it must not lead elsewhere. */
@@ -41,8 +41,8 @@ static void tidy_host(const char *host, char *text, size_t bytes)
 	text[i] = '\0';
 }
 
-void output_name(const struct scribe *scribe, uint64_t unix_ns, char *path,
-		 size_t bytes)
+void window_file_name(const struct scribe *scribe, uint64_t unix_ns, char *path,
+		      size_t bytes)
 {
 	const struct session_header *head = scribe->session->head;
 	struct coder_choice choice;
@@ -60,7 +60,7 @@ void output_name(const struct scribe *scribe, uint64_t unix_ns, char *path,
 
 static int create(struct scribe *scribe, uint64_t unix_ns)
 {
-	struct output *output = &scribe->output;
+	struct window_file *file = &scribe->file;
 	struct json head = {0};
 	int rc = json_open(&head, HEAD_BYTES);
 
@@ -69,9 +69,9 @@ static int create(struct scribe *scribe, uint64_t unix_ns)
 	trace_head_write(scribe, &head);
 	rc = head.failed ? -ENOMEM : 0;
 	for (int i = 0; !rc && i < NAME_TRIES; i++) {
-		output_name(scribe, unix_ns + (uint64_t)i, output->path,
-			    sizeof(output->path));
-		rc = trace_file_create(&output->file, output->path,
+		window_file_name(scribe, unix_ns + (uint64_t)i, file->path,
+				 sizeof(file->path));
+		rc = trace_file_create(&file->trace, file->path,
 				       scribe->session->head->options.gzip,
 				       head.data, head.used);
 		if (rc != -EEXIST)
@@ -82,23 +82,23 @@ static int create(struct scribe *scribe, uint64_t unix_ns)
 	return rc;
 }
 
-int output_open(struct scribe *scribe)
+int window_file_open(struct scribe *scribe)
 {
-	struct output *output = &scribe->output;
+	struct window_file *file = &scribe->file;
 	const struct window *window = scribe_window(scribe);
 	int rc;
 
-	output->start_ns = timeline_ns(&scribe->timeline, window->start_ticks);
-	output->detail_is_over = false;
-	output->text_base = 0;
+	file->start_ns = timeline_ns(&scribe->timeline, window->start_ticks);
+	file->detail_is_over = false;
+	file->text_base = 0;
 	rc = create(scribe,
 		    timeline_unix_ns(&scribe->timeline, window->start_ticks));
 	if (rc) {
-		output_fail(scribe, rc, "make");
+		window_file_fail(scribe, rc, "make");
 		return rc;
 	}
-	output->is_open = true;
-	output->file_index++;
+	file->is_open = true;
+	file->file_index++;
 	scribe->writer_is_named = false;
 	scribe->counts.file_events = 0;
 	scribe->totals_are_whole = true;
@@ -107,61 +107,61 @@ int output_open(struct scribe *scribe)
 	return 0;
 }
 
-uint64_t output_text_bytes(const struct scribe *scribe)
+uint64_t window_file_text_bytes(const struct scribe *scribe)
 {
-	const struct output *output = &scribe->output;
+	const struct window_file *file = &scribe->file;
 
-	if (!output->is_open)
+	if (!file->is_open)
 		return scribe->json.used;
-	return output->text_base + trace_file_text_bytes(&output->file) +
+	return file->text_base + trace_file_text_bytes(&file->trace) +
 	       scribe->json.used;
 }
 
-int output_flush(struct scribe *scribe)
+int window_file_flush(struct scribe *scribe)
 {
-	struct output *output = &scribe->output;
+	struct window_file *file = &scribe->file;
 	struct json *json = &scribe->json;
 	int rc = 0;
 
-	if (output->is_open && json->used && !scribe->error)
-		rc = trace_file_append(&output->file, json->data, json->used);
+	if (file->is_open && json->used && !scribe->error)
+		rc = trace_file_append(&file->trace, json->data, json->used);
 	json_clear(json);
 	if (rc)
-		output_fail(scribe, rc, "write");
+		window_file_fail(scribe, rc, "write");
 	return scribe->error;
 }
 
-int output_checkpoint(struct scribe *scribe)
+int window_file_checkpoint(struct scribe *scribe)
 {
-	struct output *output = &scribe->output;
+	struct window_file *file = &scribe->file;
 	struct json tail = {0};
-	int rc = output_flush(scribe);
+	int rc = window_file_flush(scribe);
 
-	if (rc || !output->is_open)
+	if (rc || !file->is_open)
 		return rc;
 	rc = json_open(&tail, TAIL_BYTES);
 	if (!rc) {
 		trace_tail_short(scribe, &tail);
 		rc = tail.failed ? -ENOMEM
-				 : trace_file_checkpoint(&output->file,
+				 : trace_file_checkpoint(&file->trace,
 							 tail.data, tail.used);
 		json_close(&tail);
 	}
 	if (rc)
-		output_fail(scribe, rc, "write");
+		window_file_fail(scribe, rc, "write");
 	return rc;
 }
 
-int output_finish(struct scribe *scribe, bool is_last)
+int window_file_finish(struct scribe *scribe, bool is_last)
 {
-	struct output *output = &scribe->output;
+	struct window_file *file = &scribe->file;
 	const struct window *window = scribe_window(scribe);
 	struct json tail = {0};
 	struct trace_end end = {.is_last = is_last,
 				.is_recovered = scribe->is_recovered};
-	int rc = output_flush(scribe);
+	int rc = window_file_flush(scribe);
 
-	if (!output->is_open)
+	if (!file->is_open)
 		return rc;
 	if (window)
 		/* ACQUIRE pairs with RELEASE in window_close(): last_step. */
@@ -176,15 +176,15 @@ int output_finish(struct scribe *scribe, bool is_last)
 			json_clear(&tail);
 			trace_tail_short(scribe, &tail);
 		}
-		rc = trace_file_finish(&output->file, tail.data, tail.used);
-		output->bytes_done += trace_file_size(&output->file);
+		rc = trace_file_finish(&file->trace, tail.data, tail.used);
+		file->bytes_done += trace_file_size(&file->trace);
 	} else {
-		trace_file_abandon(&output->file);
+		trace_file_abandon(&file->trace);
 	}
 	json_close(&tail);
-	output->is_open = false;
-	output->files_done++;
+	file->is_open = false;
+	file->files_done++;
 	if (rc)
-		output_fail(scribe, rc, "finish");
+		window_file_fail(scribe, rc, "finish");
 	return rc;
 }
