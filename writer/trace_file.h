@@ -7,7 +7,7 @@
  * file beyond 4096 bytes, byte-aligned pieces of deflate (coder.h), the tail
  * with the final block, CRC and length.  A tail is renewed in two steps, so
  * that a kill between any two instructions leaves a file that strict readers
- * accept; trace_file.c says how.  A plain file (coder off) is renewed by one
+ * accept; tail.c says how.  A plain file (coder off) is renewed by one
  * write from the old tail's place on, the best that JSON allows.
  *
  * Commas: the head ends with the first event, without a line break; every
@@ -17,7 +17,8 @@
  *	append	,\n{"ph":"X",...}	any number, whole events only
  *	tail	\n],"deviceProperties":[],...}
  *
- * is valid JSON with any number of events.
+ * is valid JSON with any number of events.  A line break stands nowhere but
+ * there: where a long append must be cut, it is cut in front of ",\n".
  *
  * Renewals also happen inside trace_file_append(), each time a good piece has
  * come together, with the last tail (or TRACE_FILE_SHORT_TAIL where that was
@@ -40,9 +41,8 @@
 
 #include "writer/coder.h"
 #include "writer/json.h"
-#include <sys/types.h>
+#include "writer/output.h"
 
-#define TRACE_FILE_PATH_BYTES 512u /* as the session keeps */
 #define TRACE_FILE_SHORT_TAIL "\n]}"
 #define TRACE_FILE_TAIL_KEPT  4096u
 
@@ -54,21 +54,23 @@ struct trace_file_mark {
 };
 
 struct trace_file {
-	int fd;
+	struct output output;
 	int error; /* 0, or the -errno that every call returns */
-	dev_t device;
-	ino_t inode;
-	char path[TRACE_FILE_PATH_BYTES];
 	struct coder coder;
 
 	uint64_t tail_at; /* of the tail that is on disk */
 	uint64_t end;	  /* size of the file on disk */
 
-	char *text; /* block that is not yet coded */
+	/* Whole events that are not yet coded. */
+	char *text;
 	size_t text_used;
-	char *pieces; /* coded, not yet on disk; room for a shield first */
+	size_t block_bytes; /* at most so much */
+
+	/* Coded, not yet on disk; with room for a shield in front. */
+	char *pieces;
 	size_t pieces_used;
 	size_t pieces_room;
+
 	struct json tail; /* text of the tail on disk */
 
 	uint64_t text_bytes; /* of text coded so far, without tail */
@@ -77,7 +79,7 @@ struct trace_file {
 };
 
 /* Makes the folder (0700, with what is missing above it) and the file (0600),
- * which must not exist: head and TRACE_FILE_SHORT_TAIL are in it before it has
+ * which must not exist; head and TRACE_FILE_SHORT_TAIL are in it before it has
  * its name, where the file system knows O_TMPFILE.  `coder` is TRACEPROF_GZIP's
  * text.  0; -EEXIST; -EINVAL bad coder; -ENAMETOOLONG; other -errno.  On error
  * nothing is left open, and no file. */
@@ -113,6 +115,12 @@ int trace_file_resume(struct trace_file *file, const char *old_path,
  * checkpoint must hold for trace_file_resume(). */
 void trace_file_position(const struct trace_file *file, uint64_t *tail_at,
 			 uint64_t *text_bytes, uint32_t *crc);
+
+/* TRACEPROF_GZIP=off: the file is the text itself. */
+static inline bool trace_file_is_plain(const struct trace_file *file)
+{
+	return file->coder.kind == CODER_PLAIN;
+}
 
 /* Size on disk now. */
 static inline uint64_t trace_file_size(const struct trace_file *file)
