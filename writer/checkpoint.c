@@ -5,36 +5,36 @@
 #include "collector/pool.h"
 #include <string.h>
 
-_Static_assert(sizeof(((struct session_checkpoint *)0)->path) ==
-		       TRACE_FILE_PATH_BYTES,
-	       "a file's path fits the session");
-
 #define PERIOD_NS	UINT64_C(1000000000)
 /* Nothing has happened but time: the file is good as it is. */
 #define IDLE_PERIOD_NS	UINT64_C(10000000000)
 #define TEXT_BYTES	(UINT64_C(256) << 10)
 #define PASSES_OF_GRACE 3u
 /* Fewer free chunks than this on top of those that wait: don't let them. */
-#define CHECKPOINT_ROOM 16u
+#define ROOM_CHUNKS	16u
 
 static uint64_t consumed(const struct scribe *scribe)
 {
 	return scribe->counts.written + scribe->counts.cut;
 }
 
+bool checkpoint_is_urgent(struct scribe *scribe)
+{
+	if (window_file_text_bytes(scribe) >
+	    scribe->text_at_checkpoint + TEXT_BYTES)
+		return true;
+	/* Chunks wait for us, and the pool runs low. */
+	return scribe->spent.count &&
+	       pool_room(scribe->session) < scribe->spent.count + ROOM_CHUNKS;
+}
+
 bool checkpoint_is_due(struct scribe *scribe)
 {
 	const uint64_t since = clock_monotonic_ns() - scribe->checkpoint_ns;
-	const uint64_t text = window_file_text_bytes(scribe);
-	struct session *session = scribe->session;
 
-	if (text > scribe->text_at_checkpoint + TEXT_BYTES)
+	if (checkpoint_is_urgent(scribe))
 		return true;
-	/* Chunks wait for us, and the pool runs low. */
-	if (scribe->spent.count &&
-	    pool_room(session) < scribe->spent.count + CHECKPOINT_ROOM)
-		return true;
-	if (text != scribe->text_at_checkpoint ||
+	if (window_file_text_bytes(scribe) != scribe->text_at_checkpoint ||
 	    consumed(scribe) != scribe->events_at_checkpoint)
 		return since >= PERIOD_NS;
 	return since >= IDLE_PERIOD_NS;

@@ -19,7 +19,10 @@
 
 #include "writer/scribe.h"
 
-/* True when enough has happened since the last. */
+/* True when much text or many chunks wait for the next: even in mid-pass. */
+bool checkpoint_is_urgent(struct scribe *scribe);
+
+/* True when that, or its time has come. */
 bool checkpoint_is_due(struct scribe *scribe);
 
 /* 0 or -errno (told already; nothing was given back then). */

@@ -165,6 +165,10 @@ static void resolve(struct naming *naming, struct code_name *name)
 	struct symbols *symbols;
 	struct symbol symbol;
 
+	/* A library that was loaded a moment ago. */
+	if (!module && naming->session->writable &&
+	    modules_refresh((struct session *)naming->session) > 0)
+		module = modules_find(naming->session, name->code - 1);
 	if (!module) {
 		log_format(text, sizeof(text), "code at 0x%lx", name->code);
 	} else if ((symbols = symbols_of(naming, module)) &&

@@ -10,8 +10,12 @@
 #include <time.h>
 
 /* How often the last drain looks again for what hooks were just committing. */
-#define LAST_LOOKS   50
-#define LAST_LOOK_NS 200000
+#define LAST_LOOKS	  50
+#define LAST_LOOK_NS	  200000
+
+/* A slice of time is made longer or shorter until it holds so many events. */
+#define SLICE_EVENTS_LOW  2000u
+#define SLICE_EVENTS_HIGH 20000u
 
 /* Follows one ring ahead of the drain for the ends of regions. */
 static void scan_ahead(struct scribe *scribe, struct track *track)
@@ -85,46 +89,85 @@ static bool take(struct scribe *scribe, struct track *track,
 	return true;
 }
 
-static uint64_t drain_track(struct scribe *scribe, struct track *track)
+/* Drains one ring as far as events that ended by `until_ticks`. */
+static uint64_t drain_track(struct scribe *scribe, struct track *track,
+			    uint64_t until_ticks)
 {
 	struct ring *ring = &track->thread->ring;
-	bool is_late = false; /* published after the first look */
 	const struct event *event;
 	uint64_t events = 0;
 
-	track->is_stopped = false;
-	for (;;) {
-		is_late |= !track->first_limit ||
-			   drain_at(&track->drain) == track->first_limit;
+	while (!scribe->error) {
+		track->is_late |= !track->first_limit ||
+				  drain_at(&track->drain) == track->first_limit;
 		event = drain_peek(scribe->session, ring, &track->drain,
 				   track->limit, &scribe->spent,
 				   &scribe->budget);
-		if (!event)
+		if (!event || event->end_ticks > until_ticks)
 			break;
-		is_late |= drain_at(&track->drain) == track->first_limit;
-		if ((is_late && event->kind == EVENT_OMP_REGION) ||
+		track->is_late |= drain_at(&track->drain) == track->first_limit;
+		if ((track->is_late && event->kind == EVENT_OMP_REGION) ||
 		    !take(scribe, track, event)) {
 			track->is_stopped = true;
 			break;
 		}
 		drain_skip(&track->drain, event);
 		events++;
-		if (unlikely(scribe->error))
-			break;
 	}
 	return events;
 }
 
+/* When the oldest event that may be drained ended; UINT64_MAX: none is left. */
+static uint64_t oldest_end(struct scribe *scribe)
+{
+	uint64_t oldest = UINT64_MAX;
+
+	for (struct track *t = scribe->tracks; t; t = t->older) {
+		const struct event *event;
+
+		if (t->is_stopped || !t->limit ||
+		    drain_at(&t->drain) == t->limit)
+			continue;
+		event = drain_peek(scribe->session, &t->thread->ring, &t->drain,
+				   t->limit, &scribe->spent, &scribe->budget);
+		if (event)
+			oldest = min_u64(oldest, min_u64(event->end_ticks,
+							 UINT64_MAX - 1));
+	}
+	return oldest;
+}
+
+/* A large backlog is drained in slices of time over all rings, so that running
+ * totals follow the order of events, and that a checkpoint between two slices
+ * never parts a region's end from the shares of its team. */
 static uint64_t drain_all(struct scribe *scribe)
 {
 	uint64_t events = 0;
+	uint64_t oldest;
 
-	for (struct track *t = scribe->tracks; t && !scribe->error;
-	     t = t->older) {
-		if (t->limit && drain_at(&t->drain) != t->limit)
-			events += drain_track(scribe, t);
-		else
-			t->is_stopped = false;
+	for (struct track *t = scribe->tracks; t; t = t->older) {
+		t->is_stopped = false;
+		t->is_late = false;
+	}
+	while (!scribe->error && (oldest = oldest_end(scribe)) != UINT64_MAX) {
+		const uint64_t until = oldest < UINT64_MAX - scribe->slice_ticks
+					       ? oldest + scribe->slice_ticks
+					       : UINT64_MAX;
+		uint64_t drained = 0;
+
+		for (struct track *t = scribe->tracks; t; t = t->older) {
+			if (t->limit && !t->is_stopped)
+				drained += drain_track(scribe, t, until);
+		}
+		draw_waits(scribe);
+		if (drained < SLICE_EVENTS_LOW &&
+		    scribe->slice_ticks < UINT64_MAX / 4)
+			scribe->slice_ticks *= 2;
+		if (drained > SLICE_EVENTS_HIGH && scribe->slice_ticks > 1)
+			scribe->slice_ticks /= 2;
+		events += drained;
+		if (checkpoint_is_urgent(scribe))
+			checkpoint_make(scribe);
 	}
 	draw_waits(scribe);
 	return events;

@@ -18,6 +18,7 @@ int scribe_start(struct scribe *scribe, struct session *session, bool is_live)
 	scribe->pid = pid <= PID_OF_GPU_LAST ? pid + PID_SHIFT : pid;
 	scribe->budget = is_live ? UINT64_MAX
 				 : session->bytes / sizeof(struct event) * 4;
+	scribe->slice_ticks = clock_ticks_per_second(&head->clock) / 100 + 1;
 	scribe->heap.live = head->heap_base_bytes;
 	scribe->heap.peak = head->heap_base_bytes;
 	scribe->totals_are_whole = true;

@@ -9,6 +9,7 @@
 #ifndef WRITER_WINDOW_FILE_H
 #define WRITER_WINDOW_FILE_H
 
+#include "collector/session.h"
 #include "writer/trace_file.h"
 
 struct scribe;
@@ -23,7 +24,7 @@ struct window_file {
 	uint64_t start_ns;   /* of the window */
 	bool detail_is_over;
 	uint64_t detail_ended_ns;
-	char path[TRACE_FILE_PATH_BYTES]; /* newest file, "" none */
+	char path[SESSION_TEXT_BYTES]; /* newest file, "" none */
 };
 
 /* Begins the file of scribe_window().  0 or -errno. */
