@@ -158,6 +158,9 @@ static void create(const char *coder)
 	want(head_text, strlen(head_text));
 }
 
+/* How many letters there are: how badly an event compresses. */
+static int letters = 16;
+
 /* `count` events whose text differs, of about `bytes` each, in one append. */
 static int append_events(int count, size_t bytes)
 {
@@ -171,8 +174,8 @@ static int append_events(int count, size_t bytes)
 					",\n{\"ph\":\"X\",\"n\":%d,\"v\":\"",
 					++serial);
 		for (size_t j = 0; j < bytes; j++)
-			text[used++] =
-				(char)('a' + lrand48() % 16 * (long)(j & 1));
+			text[used++] = (char)('a' + lrand48() % letters *
+							    (long)(j & 1));
 		used += (size_t)sprintf(text + used, "\"}");
 	}
 	rc = trace_file_append(&file, text, used);
@@ -316,6 +319,9 @@ static void is_whole_after_each_page_written(void **state)
 	}
 	for (int i = 0; i < 4 && !broken; i++)
 		assert_int_equal(append_events(2000, 100), 0);
+	letters = 2;
+	assert_int_equal(append_events(1, 400000), 0);
+	letters = 16;
 	assert_int_equal(finish(), 0);
 	watching = false;
 	if (broken)
@@ -366,6 +372,21 @@ static void is_whole_after_each_failure(void **state)
 		assert_int_equal(unlink(path), 0);
 	}
 	assert_true(failures >= 10);
+}
+
+static void plain_takes_shorter_tails(void **state)
+{
+	(void)state;
+	create("off");
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(checkpoint(), 0);
+		holds_at(path, wanted_len, tail_text, true);
+		assert_int_equal(trace_file_checkpoint(&file, "\n]}", 3), 0);
+		holds_at(path, wanted_len, "\n]}", true);
+		assert_int_equal(append_events(1, 3), 0);
+	}
+	assert_int_equal(finish(), 0);
+	holds_at(path, wanted_len, tail_text, true);
 }
 
 static void plain_takes_back_what_did_not_fit(void **state)
@@ -473,7 +494,17 @@ static void refuses_what_is_not_its_file(void **state)
 	free(bytes);
 	assert_int_equal(unlink(path), 0);
 
-	/* A pipe in its place must not make us wait. */
+	/* A link, even to it. */
+	wanted_len = 0;
+	create("zlib:1");
+	close(file.output.fd);
+	assert_int_equal(rename(path, new_path), 0);
+	assert_int_equal(symlink(new_path, path), 0);
+	assert_int_equal(checkpoint(), -ESTALE);
+	trace_file_abandon(&file);
+	assert_int_equal(unlink(path), 0);
+
+	/* A pipe. */
 	wanted_len = 0;
 	create("zlib:1");
 	close(file.output.fd);
@@ -694,6 +725,7 @@ int main(void)
 		TEST(does_not_grow_when_nothing_happens),
 		TEST(is_whole_after_each_page_written),
 		TEST(is_whole_after_each_failure),
+		TEST(plain_takes_shorter_tails),
 		TEST(plain_takes_back_what_did_not_fit),
 		TEST(obeys_the_limit_of_file_size),
 		TEST(finds_its_file_again),
