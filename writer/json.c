@@ -274,7 +274,8 @@ void json_double(struct json *json, double value)
 		json_char(json, '0');
 		return;
 	}
-	if (fabs(value) < 9007199254740992.0 && value == trunc(value)) {
+	if (fabs(value) < 9007199254740992.0 &&
+	    value == (double)(int64_t)value) {
 		json_i64(json, (int64_t)value);
 		return;
 	}
