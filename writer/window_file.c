@@ -9,7 +9,9 @@
 #include "writer/trace_head.h"
 #include "writer/trace_tail.h"
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define HEAD_BYTES 8192u
 #define TAIL_BYTES 16384u
@@ -90,7 +92,6 @@ int window_file_open(struct scribe *scribe)
 
 	file->start_ns = timeline_ns(&scribe->timeline, window->start_ticks);
 	file->detail_is_over = false;
-	file->text_base = 0;
 	rc = create(scribe,
 		    timeline_unix_ns(&scribe->timeline, window->start_ticks));
 	if (rc) {
@@ -98,6 +99,7 @@ int window_file_open(struct scribe *scribe)
 		return rc;
 	}
 	file->is_open = true;
+	file->temporary[0] = '\0';
 	file->file_index++;
 	scribe->writer_is_named = false;
 	scribe->counts.file_events = 0;
@@ -107,14 +109,38 @@ int window_file_open(struct scribe *scribe)
 	return 0;
 }
 
+int window_file_resume(struct scribe *scribe,
+		       const struct session_checkpoint *checkpoint)
+{
+	struct window_file *file = &scribe->file;
+	const struct window *window = scribe_window(scribe);
+	int rc;
+
+	if (!window)
+		return -EBADMSG;
+	log_format(file->temporary, sizeof(file->temporary), "%s.%d.tmp",
+		   checkpoint->path, (int)getpid());
+	rc = trace_file_resume(&file->trace, checkpoint->path, file->temporary,
+			       checkpoint->tail_at, checkpoint->text_bytes,
+			       checkpoint->crc32,
+			       scribe->session->head->options.gzip);
+	if (rc) {
+		file->temporary[0] = '\0';
+		return rc;
+	}
+	memcpy(file->path, checkpoint->path, sizeof(file->path));
+	file->start_ns = timeline_ns(&scribe->timeline, window->start_ticks);
+	file->is_open = true;
+	return 0;
+}
+
 uint64_t window_file_text_bytes(const struct scribe *scribe)
 {
 	const struct window_file *file = &scribe->file;
 
 	if (!file->is_open)
 		return scribe->json.used;
-	return file->text_base + trace_file_text_bytes(&file->trace) +
-	       scribe->json.used;
+	return trace_file_text_bytes(&file->trace) + scribe->json.used;
 }
 
 int window_file_flush(struct scribe *scribe)
@@ -152,6 +178,19 @@ int window_file_checkpoint(struct scribe *scribe)
 	return rc;
 }
 
+/* Recovery's copy takes the place of the file that it was made from. */
+static int settle(struct window_file *file, int rc)
+{
+	if (!file->temporary[0])
+		return rc;
+	if (!rc && rename(file->temporary, file->path))
+		rc = -errno;
+	if (rc)
+		unlink(file->temporary);
+	file->temporary[0] = '\0';
+	return rc;
+}
+
 int window_file_finish(struct scribe *scribe, bool is_last)
 {
 	struct window_file *file = &scribe->file;
@@ -182,6 +221,7 @@ int window_file_finish(struct scribe *scribe, bool is_last)
 		trace_file_abandon(&file->trace);
 	}
 	json_close(&tail);
+	rc = settle(file, rc);
 	file->is_open = false;
 	file->files_done++;
 	if (rc)

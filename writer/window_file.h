@@ -20,15 +20,21 @@ struct window_file {
 	uint64_t file_index; /* files begun, this one counted */
 	uint64_t files_done; /* finished in this process */
 	uint64_t bytes_done; /* of those */
-	uint64_t text_base;  /* text in the file before this process */
 	uint64_t start_ns;   /* of the window */
 	bool detail_is_over;
 	uint64_t detail_ended_ns;
 	char path[SESSION_TEXT_BYTES]; /* newest file, "" none */
+	/* Recovery writes here and renames to `path` at the end; "" not so. */
+	char temporary[SESSION_TEXT_BYTES];
 };
 
 /* Begins the file of scribe_window().  0 or -errno. */
 int window_file_open(struct scribe *scribe);
+
+/* Recovery: goes on with the file of the session's last checkpoint, in a copy
+ * beside it.  0; -EBADMSG it is not what the checkpoint says; -errno. */
+int window_file_resume(struct scribe *scribe,
+		       const struct session_checkpoint *checkpoint);
 
 /* Hands scribe->json to the file. */
 int window_file_flush(struct scribe *scribe);

@@ -92,11 +92,11 @@ static inline void sample_scope(struct sample *sample, struct thread *thread,
 				const char *name, uint64_t start, uint64_t end)
 {
 	sample_push(sample, thread,
-		    (struct event){ .kind = EVENT_SCOPE,
-				    .name = names_intern_string(
-					    sample->session, name),
-				    .start_ticks = start,
-				    .end_ticks = end });
+		    (struct event){
+			    .kind = EVENT_SCOPE,
+			    .name = names_intern_string(sample->session, name),
+			    .start_ticks = start,
+			    .end_ticks = end});
 }
 
 /* The files that were made, in order of their names. */

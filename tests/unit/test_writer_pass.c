@@ -17,9 +17,9 @@ static void assert_json(const char *text)
 #ifdef HAVE_YAJL
 	yajl_handle parser = yajl_alloc(NULL, NULL, NULL);
 
-	assert_int_equal(yajl_parse(parser, (const unsigned char *)text,
-				    strlen(text)),
-			 yajl_status_ok);
+	assert_int_equal(
+		yajl_parse(parser, (const unsigned char *)text, strlen(text)),
+		yajl_status_ok);
 	assert_int_equal(yajl_complete_parse(parser), yajl_status_ok);
 	yajl_free(parser);
 #else
