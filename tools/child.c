@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static const int passed_on[] = {SIGINT,	 SIGTERM, SIGHUP,
@@ -61,6 +62,18 @@ static void attend(pid_t child, const sigset_t *watched, struct child_end *end)
 	}
 }
 
+/* Undoes what child_run() set up; what came too late for the child is gone. */
+static void restore(const sigset_t *watched, const sigset_t *mask,
+		    const struct sigaction *on_child)
+{
+	const struct timespec now = {0};
+
+	while (sigtimedwait(watched, NULL, &now) > 0)
+		;
+	sigaction(SIGCHLD, on_child, NULL);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+}
+
 int child_run(char *const *command, struct child_end *end)
 {
 	const struct sigaction ordinary = {.sa_handler = SIG_DFL};
@@ -86,6 +99,7 @@ int child_run(char *const *command, struct child_end *end)
 	if (child < 0) {
 		error = errno;
 		close(report[0]);
+		restore(&watched, &mask, &on_child);
 		return -error;
 	}
 	do {
@@ -93,5 +107,6 @@ int child_run(char *const *command, struct child_end *end)
 	} while (got < 0 && errno == EINTR);
 	close(report[0]);
 	attend(child, &watched, end);
+	restore(&watched, &mask, &on_child);
 	return got == (ssize_t)sizeof(error) ? -error : 0;
 }
