@@ -162,7 +162,8 @@ static void children_end_as_they_end(void **state)
 static void signals_are_passed_on(void **state)
 {
 	char *waits[] = {"sh", "-c",
-			 "trap 'exit 9' TERM; echo; while :; do sleep 0.05; "
+			 "trap 'exit 9' TERM; echo; for i in 1 2 3 4 5 6 7 8 "
+			 "9; do sleep 0.3; "
 			 "done",
 			 NULL};
 	struct child_end end = {0};
