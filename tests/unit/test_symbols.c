@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_symbols.c - names of this program's own functions, which call of its kind
- * a return address belongs to, and ELF files that are damaged.
+ * test_symbols.c - names of this program's own functions, which call of its
+ * kind a return address belongs to, and ELF files that are damaged.
  *
  * The damaged files are copies of this program with some bytes changed, by a
  * fixed seed, or cut short.  No fault is all that is asked of them.
@@ -256,8 +256,8 @@ static void test_truncated_files_do_no_harm(void **state)
 	}
 }
 
-/* Symbols of hand-written assembly may have no size: they reach to the next, and
- * the last one to the end of the file at most. */
+/* Symbols of hand-written assembly may have no size: they reach to the next
+ * one, or to the end of their section. */
 static void test_functions_without_size(void **state)
 {
 	uint8_t *copy = malloc(original_bytes);
