@@ -15,7 +15,9 @@ CUDA    ?= /usr/local/cuda
 Q       := $(if $(V),,@)
 say      = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
 comma   := ,
-submake  = $(MAKE) --no-print-directory
+# As many jobs as there are processors, unless the caller has said how many.
+jobs     = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
+submake  = $(MAKE) --no-print-directory $(jobs)
 
 CFLAGS  ?= -O2 -g
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
@@ -37,7 +39,7 @@ LIBLINK := -shared -Wl,-soname,libtraceprof.so -Wl,-z,nodelete -Wl,-z,now \
            -Wl,--as-needed -Wl,--exclude-libs,ALL
 
 .DELETE_ON_ERROR:
-.PHONY: all lib command demo test test-real bench install clean help probe \
+.PHONY: all lib command demo test test-hooks install clean help probe \
         programs units format FORCE
 
 all: lib $(if $(wildcard tools/main.c),command)
@@ -155,9 +157,9 @@ $(O)/tests/programs/lib/lib%.so: tests/programs/lib/%.c Makefile
 	$(Q)gcc -std=gnu11 -O1 -fPIC -shared $(PROGRAM_FLAGS) $(FLAGS) -o $@ $<
 
 $(O)/tests/programs/train: FLAGS := -O3
-$(O)/tests/programs/early_host: LIBS = $(O)/tests/programs/lib/libearly.so \
+$(O)/tests/programs/eager_host: LIBS = $(O)/tests/programs/lib/libeager.so \
 	-Wl,-rpath,'$$ORIGIN/lib'
-$(O)/tests/programs/early_host: | $(O)/tests/programs/lib/libearly.so
+$(O)/tests/programs/eager_host: | $(O)/tests/programs/lib/libeager.so
 
 UNIT_OBJECTS := $(COLLECTOR) $(WRITER) $(filter-out $(O)/tools/main.o,$(TOOLS))
 unit_link = $(Q)$(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka \
@@ -190,6 +192,10 @@ test:
 	@$(submake) all programs units
 	@tests/run --build $(O)
 
+# Each hook taken out of a copy of the library: some test must fail without it.
+test-hooks: all programs
+	@tests/hooks --build $(O)
+
 install: all
 	install -d $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/bin \
 		$(DESTDIR)$(PREFIX)/include
@@ -210,6 +216,7 @@ help:
 	'make            the library and the command, in $(O)/' \
 	'make demo       install what is missing, build, trace a training run' \
 	'make test       install what is missing, build, run all tests' \
+	'make test-hooks take each hook out in turn: a test must notice' \
 	'make install    into $$(DESTDIR)$$(PREFIX); PREFIX is $(PREFIX)' \
 	'make format     clang-format all C sources' \
 	'make clean      remove $(O)/' \

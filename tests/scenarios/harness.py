@@ -22,7 +22,7 @@ import traceback
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.abspath(os.environ.get("TEST_BUILD", os.path.join(ROOT, "build")))
-LIBRARY = os.path.join(BUILD, "libtraceprof.so")
+LIBRARY = os.environ.get("TEST_LIBRARY", os.path.join(BUILD, "libtraceprof.so"))
 COMMAND = os.path.join(BUILD, "traceprof")
 PROGRAMS = os.path.join(BUILD, "tests", "programs")
 
@@ -60,9 +60,22 @@ class Trace:
     def team(self, region):
         """The members' slices of a parallel slice."""
         number = region["args"]["region"]
-        return [event for event in self.slices(region=number)
-                if event["args"].get("omp") == "task"
-                or event["args"].get("omp") == "implicit task"]
+        return self.slices(omp="task", region=number)
+
+    def waits(self, sync):
+        """Slices of waiting for this, in time order."""
+        return self.slices(omp="wait", sync=sync)
+
+    def held(self, sync):
+        """Slices of holding this, a lock or a turn."""
+        return self.slices(omp="held", sync=sync)
+
+    def explicit_tasks(self):
+        """Executions of explicit tasks."""
+        return self.slices(omp="explicit")
+
+    def created_tasks(self):
+        return self.slices(omp="create")
 
     def memory(self):
         """The [memory] instants, in time order."""

@@ -99,9 +99,9 @@ def test_each_file_says_what_it_is():
     faults = []
     for name in tree.files(*C_FILES):
         text = tree.read(name)
-        if not text.startswith("/* SPDX-License-Identifier: MIT */\n/*\n"):
+        if not text.startswith("/* SPDX-License-Identifier: MIT */\n/*"):
             faults.append(f"{name}: no licence line with a comment behind it")
-        elif f" * {os.path.basename(name)} - " not in text[:400]:
+        elif f"* {os.path.basename(name)} - " not in text[:400]:
             faults.append(f"{name}: the comment does not begin with name and purpose")
     for name in tree.files(".py", ".sh"):
         if "SPDX-License-Identifier: MIT" not in tree.read(name)[:200]:

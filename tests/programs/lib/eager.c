@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * early.c - a library whose constructor allocates and runs a region.
+ * eager.c - a library whose constructor allocates and runs a region.
  *
  * A dependency's constructor runs before that of a preloaded library.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * annotate.c - each call of include/traceprof.h, from C.
+ * annotate_calls.c - each call of include/traceprof.h, from C.
  *
  * Prints the same with and without the library, where all of it does nothing.
  */

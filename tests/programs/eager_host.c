@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * early_host.c - links lib/early.c and frees nothing of its own.
+ * eager_host.c - links lib/eager.c and frees nothing of its own.
  */
 #include <stdio.h>
 

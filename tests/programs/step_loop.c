@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * steps.c - a training loop in miniature: N steps, marked or not.
+ * step_loop.c - a training loop in miniature: N steps, marked or not.
  *
- *	steps COUNT [milliseconds] [unmarked]
+ *	step_loop COUNT [milliseconds] [unmarked]
  *
  * Each iteration calls traceprof_step(), unless told not to, and then runs the
  * regions `work` once and `update` twice: iteration i is step i.

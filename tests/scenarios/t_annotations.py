@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: MIT
+"""include/traceprof.h: in C and C++, with and without the library."""
+
+import harness
+from harness import compile_program, expect, expect_equal, plain, same, traced
+
+
+def inside(inner, outer):
+    return (inner["tid"] == outer["tid"] and inner["ts"] >= outer["ts"]
+            and inner["ts"] + inner["dur"] <= outer["ts"] + outer["dur"] + 0.001)
+
+
+def one(trace, name):
+    found = trace.slices(name, cat="user_annotation")
+    expect_equal(len(found), 1, f"slices named {name}")
+    return found[0]
+
+
+def test_nothing_without_the_library():
+    for name in ("annotate_calls", "manual", "annotate_scopes", "unwinding"):
+        run = plain(name)
+        expect_equal((run.status, run.stderr), (0, ""), name)
+
+
+def test_scopes_nest():
+    trace = same("annotate_calls").trace
+    expect(inside(one(trace, "inner"), one(trace, "outer")), "inner not in outer")
+    expect(inside(one(trace, "scoped"), one(trace, "outer")), "scoped not in outer")
+    expect(one(trace, "scoped")["dur"] >= 1000, "shorter than its sleep")
+    expect(one(trace, "scoped_by_function"), "no scope of a function")
+
+
+def test_names_are_copied():
+    trace = same("annotate_calls").trace
+    for number in range(3):
+        one(trace, f"dynamic {number}")
+
+
+def test_threads_have_their_own_scopes():
+    trace = same("annotate_calls").trace
+    expect(one(trace, "on a thread")["tid"] != one(trace, "outer")["tid"],
+           "on the main thread")
+
+
+def test_marks():
+    trace = same("annotate_calls").trace
+    found = [event for event in trace.events
+             if event["ph"] == "i" and event["name"] == "a mark"]
+    expect_equal(len(found), 1, "marks")
+
+
+def test_counters():
+    trace = same("annotate_calls").trace
+    found = sorted(trace.counters("loss"), key=lambda event: event["ts"])
+    expect_equal([list(event["args"].values()) for event in found],
+                 [[2.5], [1.25]], "values")
+
+
+def test_steps():
+    trace = same("annotate_calls").trace
+    expect_equal(trace.steps(), [0, 1, 2], "steps")
+
+
+def test_deep_nesting_is_cut_not_lost():
+    trace = same("annotate_calls").trace
+    found = trace.slices("deep", cat="user_annotation")
+    expect(20 <= len(found) <= 100, f"{len(found)} slices of 100 levels")
+
+
+def test_careless_names():
+    trace = same("annotate_calls").trace
+    names = {event["name"] for event in trace.slices(cat="user_annotation")}
+    expect(any(name.startswith("nnnn") and len(name) == 1023 for name in names),
+           "long name not cut at 1023 bytes")
+    expect('quote " backslash \\ tab \t newline \n' in names, "not escaped", names)
+    expect(any(name.endswith(", gr\u00fc\u00df, \U0001F600") and "\ufffd" in name
+               for name in names), "bytes that are no UTF-8", names)
+
+
+def test_scope_left_open_ends_with_the_run():
+    trace = same("annotate_calls").trace
+    expect(one(trace, "never popped"), "lost")
+
+
+def test_cpp_scopes_and_exceptions():
+    trace = same("annotate_scopes").trace
+    expect(inside(one(trace, "throws"), one(trace, "try")), "throws not in try")
+    expect(one(trace, "after")["ts"] >= one(trace, "try")["ts"]
+           + one(trace, "try")["dur"] - 0.001, "try was not closed by the throw")
+
+
+def test_cpp_region_is_named_by_its_function():
+    trace = same("annotate_scopes").trace
+    names = [event["name"] for event in trace.slices(omp="parallel")]
+    expect(any(name.startswith("net::Layer<double>::forward") for name in names),
+           "not demangled", names)
+
+
+def test_every_language_level_compiles():
+    for compiler, flags in (("gcc", "-std=c11"), ("clang", "-std=c11"),
+                            ("gcc", "-std=gnu17")):
+        compile_program("manual.c", flags, "-Wall", "-Wextra", "-Wpedantic",
+                        "-Werror", compiler=compiler)
+    for compiler in ("g++", "clang++"):
+        compile_program("annotate_scopes.cpp", "-std=c++11", "-Wall", "-Wextra",
+                        "-Werror", "-Wno-unknown-pragmas",
+                        "-Wno-source-uses-openmp", compiler=compiler)
+
+
+def test_windows_by_hand():
+    run = same("manual")
+    expect_equal(len(run.files), 2, f"files {run.files}")
+    first, second = run.traces
+    expect(first.slices("in first") and first.slices("still in first"), "first")
+    expect(second.slices("in second"), "second")
+    for trace in (first, second):
+        expect(not trace.slices("before") and not trace.slices("between"),
+               "recorded outside of a window")
+
+
+def test_results_inside_the_program():
+    run = traced("results")
+    expect_equal(run.status, 0, "status")
+    expect("enabled 1" in run.stdout, run.stdout)
+    report = run.stderr
+    line = [line for line in report.splitlines() if "counted" in line]
+    expect(len(line) == 1 and " 5 " in line[0].replace("\t", " ") + " ",
+           "five calls in the first report alone", report)
+    expect("after reset" in report, "nothing after the reset", report)
+
+
+def test_control_that_leaves_by_other_roads():
+    trace = same("unwinding").trace
+    expect(one(trace, "cancelled"), "scope of a cancelled thread")
+    expect(one(trace, "after the jump"), "scope after a long jump")
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+"""build/traceprof: record, report, check, recover, plan, and bad input."""
+
+import gzip
+import json
+import os
+
+import harness
+from harness import (command, compile_program, expect, expect_equal, folder,
+                     program, traced)
+
+
+def record(*arguments, env=None):
+    target = os.path.join(folder(), "out")
+    done = command("record", "--dir", target, *arguments, env=env, timeout=60)
+    done.folder = target
+    return done
+
+
+def test_record_passes_on_the_status():
+    for way, status in (("return", 2), ("exit", 3), ("_exit", 4), ("abort", None)):
+        done = record("--", program("exits"), way)
+        if status is not None:
+            expect_equal(done.status, status, way)
+        else:
+            expect(done.status in (-6, 128 + 6), f"{way}: {done.status}")
+        harness.check_files(done)
+        expect(done.trace.regions("last_region"), f"no region: {way}", done.stderr)
+
+
+def test_record_takes_the_options():
+    done = record("--malloc", "all", "--", program("heap"), "malloc", 5, 1234)
+    expect(done.trace.memory(), "no heap events")
+
+
+def test_record_recovers_when_its_child_is_killed():
+    done = record("--", program("exits"), "kill", 1300)
+    expect(done.status in (-9, 128 + 9), f"status {done.status}")
+    harness.check_files(done)
+    expect(done.trace.regions("last_region"), "the region is lost")
+
+
+def test_record_says_why_there_is_no_file():
+    done = record("--", "true")
+    expect_equal(done.status, 0, done.stderr)
+    expect(done.own_lines or "traceprof" in done.stderr, "silent", done.stderr)
+
+
+def test_record_refuses_what_cannot_be_preloaded():
+    done = record("--", compile_program("namespaces.c", "-static"))
+    expect_equal(done.status, 2, done.stderr)
+    expect("static" in done.stderr, done.stderr)
+
+
+def test_record_of_nothing():
+    expect_equal(record("--", "/nonexistent/program").status not in (0,), True, "status")
+    expect_equal(command("record").status, 2, "usage")
+    expect_equal(command("record", "--malloc", "some", "--", "true").status, 2, "value")
+    expect_equal(command("record", "--no-such-option", "--", "true").status, 2, "option")
+
+
+def test_commands():
+    expect_equal(command().status, 2, "no command")
+    expect_equal(command("nonsense").status, 2, "unknown command")
+    expect_equal(command("--help").status, 0, "help")
+
+
+def sample():
+    return traced("region", "all", 2, env={"OMP_CANCELLATION": "true"}).files[0]
+
+
+def test_report():
+    done = command("report", sample())
+    expect_equal(done.status, 0, done.stderr)
+    expect("loop_dynamic [omp parallel #1]" in done.stdout, done.stdout)
+
+
+def test_report_as_json():
+    done = command("report", "--json", sample())
+    expect_equal(done.status, 0, done.stderr)
+    expect("loop_dynamic [omp parallel #1]" in json.dumps(json.loads(done.stdout)),
+           done.stdout[:2000])
+
+
+def test_report_top():
+    path = sample()
+    short, long = command("report", "--top", 2, path), command("report", path)
+    expect_equal((short.status, long.status), (0, 0), short.stderr)
+    expect(len(short.stdout) < len(long.stdout), "as long as without --top")
+
+
+def bad_files():
+    place = folder()
+    whole = sample()
+    with open(whole, "rb") as file:
+        data = file.read()
+    with gzip.open(whole) as file:
+        text = file.read()
+    files = {
+        "truncated.pt.trace.json.gz": data[:len(data) // 2],
+        "tiny.pt.trace.json.gz": data[:5],
+        "empty.pt.trace.json.gz": b"",
+        "empty.pt.trace.json": b"",
+        "foreign.png": b"\x89PNG\r\n\x1a\n" + bytes(500),
+        "words.pt.trace.json": b"these are words\n",
+        "cut.pt.trace.json": text[:len(text) // 2],
+        "array.pt.trace.json": b"[1, 2, 3]",
+        "number.pt.trace.json": b"12",
+        "deep.pt.trace.json": b"[" * 100000,
+        "null.pt.trace.json": b'{"traceEvents": null}',
+        "odd.pt.trace.json": b'{"traceEvents": [3, null, "x", {}, {"ph": 5}]}',
+    }
+    for name, content in files.items():
+        path = os.path.join(place, name)
+        with open(path, "wb") as file:
+            file.write(content)
+        yield path
+    yield os.path.join(place, "not-there.json")
+    yield place
+
+
+def test_bad_files_are_refused_in_one_line():
+    for path in bad_files():
+        for name in ("report", "check"):
+            done = command(name, path, timeout=20)
+            expect(done.status in (1, 3), f"{name} {path}: status {done.status}",
+                   done.stdout[-500:], done.stderr[-500:])
+            if done.status == 3:
+                expect_equal(len(done.stderr.splitlines()), 1,
+                             f"{name} {path}: {done.stderr}")
+
+
+def test_check_finds_each_fault():
+    with gzip.open(sample()) as file:
+        top = json.load(file)
+
+    def broken(change):
+        copy = json.loads(json.dumps(top))
+        change(copy)
+        path = os.path.join(folder(), "a_1.1234.pt.trace.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(copy, file)
+        return command("check", path).status
+
+    slices = [number for number, event in enumerate(top["traceEvents"])
+              if event["ph"] == "X"]
+    first = slices[0]
+
+    def event(copy):
+        return copy["traceEvents"][first]
+
+    expect_equal(broken(lambda copy: event(copy).pop("cat")), 1, "X without cat")
+    expect_equal(broken(lambda copy: event(copy).pop("dur")), 1, "X without dur")
+    expect_equal(broken(lambda copy: event(copy).update(args=None)), 1, "args null")
+    expect_equal(broken(lambda copy: event(copy).update(ts="5")), 1, "text for ts")
+    expect_equal(broken(lambda copy: event(copy).update(ts=-5)), 1, "negative ts")
+    expect_equal(broken(lambda copy: event(copy).update(name="ProfilerStepX")), 1,
+                 "name of a step")
+    expect_equal(broken(lambda copy: copy.pop("schemaVersion")), 1, "schemaVersion")
+    expect_equal(broken(lambda copy: copy.update(traceEvents=[])), 1, "no events")
+    expect_equal(broken(lambda copy: event(copy).update(dur=1e15)), 1, "crossing")
+
+
+def test_recover_of_nothing():
+    done = command("recover", folder())
+    expect(done.status in (0, 1), done.stderr)
+    expect_equal(command("recover", "/nonexistent").status, 3, "status")
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+"""The heap: every function that gives or takes memory, in every mode."""
+
+import re
+
+import harness
+from harness import expect, expect_equal, same
+
+FUNCTIONS = ("malloc", "calloc", "realloc", "reallocarray", "posix_memalign",
+             "aligned_alloc", "memalign", "valloc", "pvalloc", "strdup")
+
+
+def heap(function, count, size, **options):
+    """The run, its trace, and the block's usable size as the program says."""
+    env = {"TRACEPROF_" + key.upper(): str(value) for key, value in options.items()}
+    run = same("heap", function, count, size,
+               env={"TRACEPROF_MALLOC": "large"} | env)
+    usable = re.search(r"usable (\d+)", run.stdout)
+    return run, run.trace, int(usable.group(1)) if usable else None
+
+
+def check_pairs(trace, count, usable):
+    """Exactly so many blocks of this size are born, and die, in pairs."""
+    born = [one for one in trace.memory() if one["args"]["Bytes"] == usable]
+    died = [one for one in trace.memory() if one["args"]["Bytes"] == -usable]
+    expect_equal(len(born), count, f"births of {usable} bytes")
+    expect_equal(len(died), count, f"deaths of {usable} bytes")
+    expect_equal(sorted(one["args"]["Addr"] for one in born),
+                 sorted(one["args"]["Addr"] for one in died), "addresses")
+    for one in born + died:
+        expect_equal((one["ph"], one["args"]["Device Type"],
+                      one["args"]["Device Id"]), ("i", 0, -1), "kind of event")
+    return born, died
+
+
+def check_function(function, mode):
+    _, trace, usable = heap(function, 50, 98765, malloc=mode)
+    born, died = check_pairs(trace, 50, usable)
+    expect(max(one["ts"] for one in born) <= min(one["ts"] for one in died),
+           "a block died before all were born")
+
+
+def test_malloc():
+    check_function("malloc", "large")
+    check_function("malloc", "all")
+
+
+def test_calloc():
+    check_function("calloc", "large")
+    check_function("calloc", "all")
+
+
+def test_realloc():
+    check_function("realloc", "large")
+    check_function("realloc", "all")
+
+
+def test_reallocarray():
+    check_function("reallocarray", "large")
+
+
+def test_posix_memalign():
+    check_function("posix_memalign", "large")
+    check_function("posix_memalign", "all")
+
+
+def test_aligned_alloc():
+    check_function("aligned_alloc", "large")
+
+
+def test_memalign():
+    check_function("memalign", "large")
+
+
+def test_valloc():
+    check_function("valloc", "large")
+
+
+def test_pvalloc():
+    check_function("pvalloc", "large")
+
+
+def test_blocks_that_libc_makes_for_itself():
+    check_function("strdup", "large")
+
+
+def test_realloc_is_a_death_and_a_birth():
+    _, trace, usable = heap("realloc", 20, 700000, malloc="all")
+    small = [one for one in trace.memory() if 70000 < one["args"]["Bytes"] < 71000]
+    gone = [one for one in trace.memory() if -71000 < one["args"]["Bytes"] < -70000]
+    expect_equal((len(small), len(gone)), (20, 20), "blocks before they grew")
+    check_pairs(trace, 20, usable)
+
+
+def test_blocks_of_another_thread():
+    _, trace, usable = heap("threads", 20, 98765)
+    born, died = check_pairs(trace, 20, usable)
+    main = {one["tid"] for one in died}
+    expect_equal(len(main), 1, "threads that free")
+    expect(not main & {one["tid"] for one in born}, "born on the main thread")
+
+
+def test_large_blocks_only():
+    _, trace, usable = heap("malloc", 10, 65535)
+    expect(usable >= 65536 or not [one for one in trace.memory()
+                                   if abs(one["args"]["Bytes"]) < 65536],
+           "a small block in mode large")
+    _, trace, _ = heap("malloc", 10, 1000)
+    expect(not [one for one in trace.memory() if abs(one["args"]["Bytes"]) < 65536],
+           "a small block in mode large")
+
+
+def test_smallest_block_is_an_option():
+    _, trace, usable = heap("malloc", 10, 5000, malloc_min="4K")
+    check_pairs(trace, 10, usable)
+
+
+def test_all_records_small_blocks():
+    _, trace, usable = heap("malloc", 10, 1234, malloc="all")
+    check_pairs(trace, 10, usable)
+
+
+def test_total_follows_the_blocks():
+    _, trace, usable = heap("malloc", 30, 400000, malloc="all")
+    born = [one for one in trace.memory() if one["args"]["Bytes"] == usable]
+    totals = [one["args"]["Total Allocated"] for one in born]
+    expect_equal([after - before for before, after in zip(totals, totals[1:])],
+                 [usable] * 29, "growth of the total")
+
+
+def test_counters_alone():
+    run, trace, _ = heap("malloc", 100, 98765, malloc="counters")
+    expect(not trace.memory(), "events in mode counters")
+    heap_meta = trace.meta.get("heap", {})
+    calls = [value for value in heap_meta.values() if isinstance(value, int)]
+    expect(calls and max(calls) >= 100 * 98765, "no totals of the heap", heap_meta)
+    expect(trace.counters(), "no counter track")
+
+
+def test_off_records_no_heap():
+    run = same("region", "plain_parallel", env={"TRACEPROF_MALLOC": "off"})
+    expect(not run.trace.memory(), "heap events in mode off")
+    expect(not same("heap", "malloc", 100, 98765,
+                    env={"TRACEPROF_MALLOC": "off"}).files, "a trace of nothing")
+
+
+def test_a_program_that_only_allocates_is_left_alone():
+    run = same("heap", "malloc", 100, 98765)
+    expect(not run.files, "a trace although nothing of interest happened")
+
+
+def test_duration_on_request():
+    _, trace, usable = heap("malloc", 10, 1234, malloc="all", malloc_duration=1)
+    born, _ = check_pairs(trace, 10, usable)
+    expect(all(one["args"].get("dur_ns", -1) >= 0 for one in born), "no duration",
+           born[0])
+
+
+def test_edges_and_errno():
+    for mode in ("off", "counters", "large", "all"):
+        same("heap", "edges", env={"TRACEPROF_MALLOC": mode})
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""Programs that are none of our business: same output, and no litter."""
+
+import os
+import sys
+
+import harness
+from harness import compile_program, expect, folder, same
+
+
+def quiet(*command, **more):
+    run = same(*command, **more)
+    expect(not run.files, f"left {run.files}")
+    expect(not os.path.exists(run.folder), "made the folder for nothing")
+    expect(not run.own_lines, "said something", run.stderr)
+
+
+def test_true_and_false():
+    quiet("true")
+    quiet("false")
+
+
+def test_shell():
+    quiet("bash", "-c", "for i in 1 2 3; do echo $i | cat; done; (exit 3); ls / | head -3")
+    quiet("sh", "-c", "echo out; echo err >&2; exit 7")
+
+
+def test_pipes_that_break():
+    quiet("bash", "-c", "yes | head -n 2; echo ${PIPESTATUS[1]}")
+
+
+def test_git():
+    place = folder()
+    quiet("git", "init", "-q", os.path.join(place, "one"))
+    quiet("git", "--version")
+
+
+def test_gcc():
+    place = folder()
+    source = os.path.join(place, "a.c")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write("int main(void) { return 0; }\n")
+    quiet("gcc", "-O2", source, "-o", os.path.join(place, "a"))
+
+
+def test_python():
+    quiet(sys.executable, "-c", "pass")
+    quiet(sys.executable, "-c", "import json; print(json.dumps({'a': [1] * 5}))")
+
+
+def test_python_that_forks():
+    """3.12 and later warn of a fork when a process has threads: it must not."""
+    quiet(sys.executable, "-W", "error", "-c",
+          "import os\n"
+          "for _ in range(20):\n"
+          "    pid = os.fork()\n"
+          "    if pid == 0: os._exit(4)\n"
+          "    print(os.waitpid(pid, 0)[1])")
+
+
+def test_python_workers():
+    quiet(sys.executable, "-c",
+          "import multiprocessing as m\n"
+          "if __name__ == '__main__':\n"
+          "    with m.get_context('fork').Pool(2) as p:\n"
+          "        print(p.map(abs, range(-20, 0)))")
+
+
+def test_switched_off():
+    quiet("region", "plain_parallel", env={"TRACEPROF": "0"})
+
+
+def test_threads_alone():
+    quiet("threads", 8, 200)
+
+
+def test_static_program():
+    path = compile_program("namespaces.c", "-static")
+    quiet(path)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: MIT
+"""OpenMP regions of libgomp: one test per entry point or property."""
+
+import harness
+from harness import expect, expect_equal, same
+
+CANCEL = {"OMP_CANCELLATION": "true"}
+
+
+def region(construct, threads=2, env=None):
+    """Runs one construct both ways and returns its trace."""
+    return same("region", construct, threads, env=env).trace
+
+
+def check_team(trace, found, threads=2):
+    """Each member has a slice of its own, inside the region's, on its thread."""
+    team = trace.team(found)
+    expect_equal(sorted(one["args"]["thread"] for one in team),
+                 list(range(threads)), f"team of {found['name']}")
+    expect_equal(len({one["tid"] for one in team}), threads, "threads of the team")
+    for one in team:
+        expect_equal(one["args"]["team"], threads, "team size")
+        expect(one["ts"] >= found["ts"] - 0.001, "member began before the region",
+               one, found)
+        expect(one["ts"] + one["dur"] <= found["ts"] + found["dur"] + 0.001,
+               "member ended after the region", one, found)
+    master = [one for one in team if one["args"]["thread"] == 0]
+    expect_equal(master[0]["tid"], found["tid"], "the master's thread")
+
+
+def check_region(construct, schedule=None, env=None):
+    trace = region(construct, env=env)
+    found = trace.regions(construct)
+    expect_equal(len(found), 1, f"regions of {construct}")
+    expect_equal(found[0]["cat"], "cpu_op", "category")
+    expect_equal(found[0]["name"], f"{construct} [omp parallel #1]", "name")
+    if schedule:
+        expect_equal(found[0]["args"].get("schedule"), schedule, "schedule")
+    check_team(trace, found[0])
+    return trace
+
+
+def check_wait(construct, word, least=1, env=None, threads=2):
+    """The construct makes its threads wait, and the trace names for what."""
+    trace = region(construct, threads, env=env)
+    found = trace.waits(word)
+    expect(len(found) >= least, f"{len(found)} waits for {word}",
+           sorted({one["name"] for one in trace.slices()}))
+    return trace, found
+
+
+def test_results_stay_the_same():
+    same("region", "all", 2, env=CANCEL)
+    same("region", "all", 5, env=CANCEL)
+    same("gomp", "all")
+
+
+def test_parallel():
+    check_region("plain_parallel")
+
+
+def test_loop_static():
+    check_region("loop_static")
+
+
+def test_loop_dynamic():
+    check_region("loop_dynamic", "dynamic")
+
+
+def test_loop_monotonic_dynamic():
+    check_region("loop_monotonic_dynamic", "dynamic")
+
+
+def test_loop_guided():
+    check_region("loop_guided", "guided")
+
+
+def test_loop_monotonic_guided():
+    check_region("loop_monotonic_guided", "guided")
+
+
+def test_loop_runtime():
+    check_region("loop_runtime", "runtime")
+
+
+def test_loop_nonmonotonic_runtime():
+    check_region("loop_nonmonotonic_runtime", "runtime")
+
+
+def test_loop_monotonic_runtime():
+    check_region("loop_monotonic_runtime", "runtime")
+
+
+def test_parallel_sections():
+    check_region("sections", "sections")
+
+
+def test_parallel_reductions():
+    check_region("reductions")
+
+
+def test_loop_static_entry():
+    trace = same("gomp", "loop_static_called").trace
+    found = trace.regions("loop_static_called")
+    expect_equal(len(found), 1, "regions")
+    expect_equal(found[0]["args"].get("schedule"), "static", "schedule")
+    check_team(trace, found[0])
+
+
+def test_start_and_end_of_old_compilers():
+    for construct in ("old_parallel", "old_loop_static", "old_loop_dynamic",
+                      "old_sections"):
+        trace = same("gomp", construct).trace
+        found = trace.regions(construct)
+        expect_equal(len(found), 1, f"regions of {construct}")
+        check_team(trace, found[0])
+
+
+def test_two_regions_have_ordinals():
+    found = region("two_regions").regions("two_regions")
+    expect_equal([one["name"] for one in found],
+                 ["two_regions [omp parallel #1]", "two_regions [omp parallel #2]"],
+                 "names")
+    expect(found[0]["args"]["region"] != found[1]["args"]["region"], "same id")
+
+
+def test_teams_of_other_sizes():
+    for threads in (1, 3, 8):
+        trace = region("plain_parallel", threads)
+        check_team(trace, trace.regions("plain_parallel")[0], threads)
+
+
+def test_serial_region():
+    trace = region("serial")
+    check_team(trace, trace.regions("serial")[0], 1)
+
+
+def test_large_team():
+    trace = region("large_team", 64)
+    check_team(trace, trace.regions("large_team")[0], 64)
+
+
+def test_nested_regions():
+    trace = region("nested")
+    found = trace.regions("nested")
+    expect_equal(len(found), 3, "regions")      # one outer, two inner
+    expect_equal(len({one["args"]["region"] for one in found}), 3, "ids")
+    for one in found:
+        check_team(trace, one)
+
+
+def test_recursive_regions():
+    trace = region("recursive")
+    found = trace.regions("recurse")
+    expect_equal(len(found), 7, "regions")
+    for one in found:
+        check_team(trace, one)
+
+
+def test_teams():
+    trace = region("teams")
+    expect(trace.slices("teams [[]omp*"), "no slice for the teams",
+           {one["name"] for one in trace.slices()})
+
+
+def test_region_end_wait_is_joined():
+    """A worker never returns to us, yet its wait ends with the region."""
+    trace = region("plain_parallel")
+    found = trace.regions("plain_parallel")[0]
+    for wait in trace.waits("region end"):
+        expect_equal(wait["args"]["region"], found["args"]["region"], "region")
+        expect(wait["ts"] + wait["dur"] <= found["ts"] + found["dur"] + 0.001,
+               "waits beyond the region", wait, found)
+    expect(trace.waits("region end"), "nobody waits at the end")
+
+
+def test_barrier():
+    _, found = check_wait("barrier", "barrier", 2)
+    expect_equal(len({one["tid"] for one in found}), 2, "threads at the barrier")
+
+
+def test_loop_end_barrier():
+    check_wait("loop_end", "loop end", 2)
+
+
+def test_sections_end_barrier():
+    check_wait("sections_end", "sections end", 2)
+
+
+def test_single_copyprivate():
+    check_wait("single_copyprivate", "single copyprivate", 1)
+
+
+def test_single():
+    trace = region("single")
+    check_team(trace, trace.regions("single")[0])
+
+
+def test_critical():
+    trace, found = check_wait("critical", "critical", 1)
+    expect(all(one["tid"] in {two["tid"] for two in trace.slices(omp="task")}
+               for one in found), "critical on a thread of no team")
+
+
+def test_critical_named():
+    check_wait("critical_named", "critical", 1)
+
+
+def test_atomic():
+    check_wait("atomic", "atomic", 1)
+
+
+def test_ordered():
+    check_wait("ordered", "ordered", 1)
+
+
+def test_cancellation():
+    trace = region("cancellation", env=CANCEL)
+    check_team(trace, trace.regions("cancellation")[0])
+    trace = region("cancel_parallel", env=CANCEL)
+    check_team(trace, trace.regions("cancel_parallel")[0])
+
+
+def test_cancellable_barriers():
+    check_wait("cancellation", "loop end", 1, env=CANCEL)
+    check_wait("cancellation", "barrier", 1, env=CANCEL)
+
+
+def test_openmp_can_be_left_out():
+    run = same("region", "all", 2,
+               env=CANCEL | {"TRACEPROF_OPENMP": "0", "TRACEPROF_MALLOC": "all"})
+    expect(not run.trace.slices("*[[]omp*"), "regions in spite of OPENMP=0")
+
+
+if __name__ == "__main__":
+    harness.main()

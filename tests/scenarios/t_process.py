@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: MIT
+"""Forks, execs and ends: the program's behaviour and its traces, whole."""
+
+import time
+
+import harness
+from harness import command, expect, expect_equal, same, traced
+
+
+def check_parent(way, count=1, files=1, env=None):
+    """The parent's two regions are there, and nobody else's file is."""
+    run = same("forks", way, count, env=env)
+    expect_equal(len(run.files), files, f"files of {way}: {run.files}")
+    parents = [trace for trace in run.traces
+               if len(trace.regions("parent_work")) == 2]
+    expect_equal(len(parents), 1, "traces with both of the parent's regions")
+    expect(not parents[0].regions("child_work"), "a child's region in it")
+    return run
+
+
+def test_fork():
+    check_parent("fork")
+
+
+def test_fork_that_ends_by__exit():
+    check_parent("fork_exit_now")
+
+
+def test_fork_with_a_region_has_a_trace_of_its_own():
+    run = check_parent("fork_region", 1, files=2)
+    child = [trace for trace in run.traces if trace.regions("child_work")]
+    expect_equal(len(child), 1, "traces of the child")
+    expect(not child[0].regions("parent_work"), "the parent's events twice")
+
+
+def test_fork_of_a_fork():
+    run = check_parent("fork_twice", 1, files=2)
+    expect(any(trace.regions("child_work") for trace in run.traces), "grandchild")
+
+
+def test_children_none():
+    check_parent("fork_region", 1, files=1, env={"TRACEPROF_CHILDREN": "none"})
+
+
+def test_many_forks():
+    check_parent("fork", 500)
+
+
+def test_vfork():
+    check_parent("vfork", 50)
+
+
+def test_vfork_and_exec():
+    check_parent("vfork_exec", 20)
+
+
+def test_posix_spawn():
+    check_parent("spawn", 20)
+
+
+def test_clone_without_the_handlers():
+    check_parent("raw_clone", 20)
+
+
+def test_clone_that_shares_memory():
+    check_parent("clone_vm", 20)
+
+
+def test_system():
+    check_parent("system", 5)
+
+
+def test_children_where_memory_is_not_wiped():
+    """madvise(MADV_WIPEONFORK) refused, as some sandboxes do."""
+    for way, files in (("fork", 1), ("fork_region", 2), ("fork_twice", 2),
+                       ("vfork", 1), ("spawn", 1), ("raw_clone", 1), ("clone_vm", 1)):
+        run = same("no_wipe", harness.program("forks"), way)
+        expect_equal(len(run.files), files, f"files of {way}: {run.files}")
+
+
+def check_exec(form):
+    """Both images have a trace: the process id is the same, the file not."""
+    run = same("execs", form)
+    expect_equal(len(run.files), 2, f"files of {form}: {run.files}")
+    first, last = run.traces
+    expect(first.regions("before_exec") and not first.regions("after_exec"), form)
+    expect(last.regions("after_exec") and not last.regions("before_exec"), form)
+    expect_equal(first.pid, last.pid, "process id")
+
+
+def test_execl():
+    check_exec("execl")
+
+
+def test_execle():
+    check_exec("execle")
+
+
+def test_execlp():
+    check_exec("execlp")
+
+
+def test_execv():
+    check_exec("execv")
+
+
+def test_execve():
+    check_exec("execve")
+
+
+def test_execvp():
+    check_exec("execvp")
+
+
+def test_execvpe():
+    check_exec("execvpe")
+
+
+def test_fexecve():
+    check_exec("fexecve")
+
+
+def test_execveat():
+    check_exec("execveat")
+
+
+def test_exec_that_fails():
+    run = same("execs", "fails")
+    names = [event["name"] for trace in run.traces
+             for event in trace.slices(omp="parallel")]
+    expect(any("before_exec" in name for name in names), "first region", names)
+    expect(any("after_exec" in name for name in names), "second region", names)
+
+
+def check_exit(way):
+    run = same("exits", way)
+    expect(run.trace.regions("last_region"), "the region is lost")
+    return run
+
+
+def test_return():
+    check_exit("return")
+
+
+def test_exit():
+    check_exit("exit")
+
+
+def test__exit():
+    check_exit("_exit")
+
+
+def test__Exit():
+    check_exit("_Exit")
+
+
+def test_quick_exit():
+    check_exit("quick_exit")
+
+
+def test__exit_in_a_handler():
+    check_exit("handler")
+
+
+def test_exit_of_another_thread():
+    check_exit("thread")
+
+
+def test_pthread_exit_of_main():
+    check_exit("pthread_exit")
+
+
+def test_closed_descriptors():
+    check_exit("closed")
+
+
+def check_death(way):
+    """No hook sees this end: the next command finds what memory still holds."""
+    run = traced("exits", way, 1500, check=False)
+    plain = harness.plain("exits", way)
+    expect_equal((run.status, run.stdout), (plain.status, plain.stdout), way)
+    harness.check_files(run)
+    expect(run.files, "no file although a checkpoint had passed")
+    done = command("recover", run.folder)
+    expect_equal(done.status, 0, done.stderr)
+    harness.check_files(run)
+    expect(run.trace.regions("last_region"), "the region is lost")
+    expect(not [path for path in harness.sessions()
+                if str(run.trace.pid) in path], "session left after recovery")
+
+
+def test_abort():
+    check_death("abort")
+
+
+def test_segmentation_fault():
+    check_death("segv")
+
+
+def test_kill():
+    check_death("kill")
+
+
+def test_terminate():
+    check_death("terminate")
+
+
+def test_exit_group_by_hand():
+    check_death("exit_group")
+
+
+def test_the_end_waits_no_longer_than_allowed():
+    start = time.monotonic()
+    same("exits", "exit", env={"TRACEPROF_EXIT_MS": "0"})
+    expect(time.monotonic() - start < 20, "hung at the end")
+
+
+if __name__ == "__main__":
+    harness.main()
