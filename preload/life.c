@@ -119,6 +119,7 @@ static void watch(void)
 	if (life.options.malloc != MALLOC_OFF &&
 	    (!life.forked || life.options.children == CHILDREN_ALL))
 		bits |= GATE_HEAP_WATCH;
+	thread_hooks_start();
 	watch_start(options_is_set(&life.options, OPTION_AT_malloc));
 	gate_set(bits);
 	store_relaxed(&life.state, LIFE_WATCHING);
@@ -404,7 +405,6 @@ static __attribute__((constructor)) void construct(void)
 	if (load_relaxed(&life.state) == LIFE_CLOSED)
 		return;
 	fork_hooks_start();
-	thread_hooks_start();
 	exit_hooks_start();
 	if (load_relaxed(&life.writer_waits))
 		start_late_writer();
