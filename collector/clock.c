@@ -124,12 +124,30 @@ static int64_t segment_ns(const struct clock_segment *segment, uint64_t ticks)
 	return ns;
 }
 
+static bool is_lost(int64_t off)
+{
+	return off > LOST_NS || off < -LOST_NS;
+}
+
+/* The slope that reaches the system's clock, `off` away, after as long again
+ * as the last period took. */
+static double slope_towards(double rate, int64_t off, int64_t period_ns)
+{
+	const double share = (double)off / (double)period_ns;
+
+	if (share < -SLOPE_RANGE)
+		return rate * (1.0 - SLOPE_RANGE);
+	if (share > SLOPE_RANGE)
+		return rate * (1.0 + SLOPE_RANGE);
+	return rate * (1.0 + share);
+}
+
 void clock_anchor(struct clock_segments *clock)
 {
 	const uint64_t count = load_relaxed(&clock->count);
 	const struct anchor now = take_anchor();
 	struct clock_segment *last;
-	struct clock_segment next;
+	int64_t period_ns;
 	int64_t shown;
 	int64_t off;
 	double rate;
@@ -139,33 +157,33 @@ void clock_anchor(struct clock_segments *clock)
 	last = &clock->segment[(count - 1) % CLOCK_SEGMENTS_MAX];
 	if (now.ticks <= last->from_ticks || now.ns <= last->anchor_ns)
 		return;
+	period_ns = now.ns - last->anchor_ns;
 	shown = segment_ns(last, now.ticks);
 	off = now.ns - shown;
-	if (off > LOST_NS || off < -LOST_NS) {
+	/* A period with a jump in it says nothing about the rate. */
+	rate = is_lost(off - (last->anchor_ns - last->from_ns))
+		       ? last->ns_per_tick
+		       : (double)period_ns /
+				 (double)(now.ticks - last->from_ticks);
+	if (is_lost(off)) {
 		clock->steps_back++;
 	} else if (count > 1) {
 		/* The first one is coarse by design. */
-		const int64_t size = off < 0 ? -off : off;
-
-		if (size > clock->error_ns)
-			clock->error_ns = size;
+		clock->error_ns =
+			(int64_t)max_u64((uint64_t)clock->error_ns,
+					 (uint64_t)(off < 0 ? -off : off));
 	}
-	rate = ((double)(now.ns - last->anchor_ns)) /
-	       (double)(now.ticks - last->from_ticks);
-	next = (struct clock_segment){.from_ticks = now.ticks,
-				      .from_ns = shown,
-				      .anchor_ns = now.ns,
-				      .real_ns = clock_real_ns()};
-	/* Reach the system's clock after as long again as this took. */
-	next.ns_per_tick =
-		rate * (1.0 + (double)off / (double)(now.ns - last->anchor_ns));
-	if (next.ns_per_tick < rate * (1.0 - SLOPE_RANGE))
-		next.ns_per_tick = rate * (1.0 - SLOPE_RANGE);
-	if (next.ns_per_tick > rate * (1.0 + SLOPE_RANGE))
-		next.ns_per_tick = rate * (1.0 + SLOPE_RANGE);
-	if (off > LOST_NS)
-		next.from_ns = now.ns; /* a jump ahead can be followed */
-	open_segment(clock, next);
+	if (off > LOST_NS) {
+		shown = now.ns; /* a jump ahead can be followed */
+		off = 0;
+	}
+	open_segment(clock,
+		     (struct clock_segment){
+			     .from_ticks = now.ticks,
+			     .from_ns = shown,
+			     .anchor_ns = now.ns,
+			     .ns_per_tick = slope_towards(rate, off, period_ns),
+			     .real_ns = clock_real_ns()});
 }
 
 int64_t clock_ns(const struct clock_segments *clock, uint64_t ticks)

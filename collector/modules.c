@@ -25,7 +25,6 @@ struct walk {
 
 static unsigned long long seen_adds;
 static unsigned long long seen_subs;
-static struct session *seen_session;
 
 static void copy_build_id(struct module *module,
 			  const struct dl_phdr_info *info)
@@ -96,7 +95,7 @@ static const char *path_of(const struct dl_phdr_info *info, bool first,
 	return buffer;
 }
 
-static void add(struct session *session, const struct dl_phdr_info *info,
+static bool add(struct session *session, const struct dl_phdr_info *info,
 		uint64_t low, uint64_t high, const char *path)
 {
 	struct session_header *head = session->head;
@@ -106,7 +105,7 @@ static void add(struct session *session, const struct dl_phdr_info *info,
 	struct module *module;
 
 	if (!at)
-		return;
+		return false;
 	module = session_at(session, at);
 	module->bias = info->dlpi_addr;
 	module->low = low;
@@ -118,6 +117,7 @@ static void add(struct session *session, const struct dl_phdr_info *info,
 	/* RELEASE pairs with ACQUIRE in modules_each(). */
 	store_release(&head->modules, at);
 	add_relaxed(&head->module_count, 1);
+	return true;
 }
 
 static int visit(struct dl_phdr_info *info, size_t bytes, void *arg)
@@ -131,12 +131,13 @@ static int visit(struct dl_phdr_info *info, size_t bytes, void *arg)
 
 	if (first && bytes >= offsetof(struct dl_phdr_info, dlpi_subs) +
 				      sizeof(info->dlpi_subs)) {
-		walk->changed = info->dlpi_adds != seen_adds ||
-				info->dlpi_subs != seen_subs ||
-				walk->session != seen_session;
+		/* A new session, a forked child's say, has nothing yet. */
+		walk->changed =
+			info->dlpi_adds != seen_adds ||
+			info->dlpi_subs != seen_subs ||
+			!load_relaxed(&walk->session->head->module_count);
 		seen_adds = info->dlpi_adds;
 		seen_subs = info->dlpi_subs;
-		seen_session = walk->session;
 	}
 	walk->first = false;
 	if (!walk->changed)
@@ -145,8 +146,7 @@ static int visit(struct dl_phdr_info *info, size_t bytes, void *arg)
 	find_range(info, &low, &high);
 	if (low >= high || !path[0] || is_known(walk->session, low, high, path))
 		return 0;
-	add(walk->session, info, low, high, path);
-	walk->added++;
+	walk->added += add(walk->session, info, low, high, path);
 	return 0;
 }
 
@@ -163,6 +163,7 @@ static bool is_whole(const struct session *session, const struct module *module)
 	const uint64_t at = session_offset(session, module);
 
 	return module->path_len < PATH_BYTES &&
+	       module->id_len <= BUILD_ID_BYTES &&
 	       session_at_checked(session, at,
 				  sizeof(*module) + module->path_len + 1) &&
 	       !module->path[module->path_len];

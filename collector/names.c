@@ -41,7 +41,8 @@ static size_t cut_length(const char *text, size_t len)
 	if (len <= NAME_BYTES_MAX)
 		return len;
 	len = NAME_BYTES_MAX;
-	while (len && ((unsigned char)text[len] & 0xc0) == 0x80)
+	while (len > NAME_BYTES_MAX - 3 &&
+	       ((unsigned char)text[len] & 0xc0) == 0x80)
 		len--;
 	return len;
 }
@@ -102,6 +103,20 @@ static uint32_t refuse(struct session *session)
 	return NAME_REFUSED;
 }
 
+/* The name at an offset, whole: a table that comes from a file may be damaged.
+ * NULL if it isn't. */
+static const struct name *name_at(const struct session *session, uint64_t at)
+{
+	const struct name *name =
+		session_at_checked(session, at, sizeof(*name) + 1);
+
+	if (!name || name->len > NAME_BYTES_MAX ||
+	    !session_at_checked(session, at, sizeof(*name) + name->len + 1) ||
+	    name->text[name->len])
+		return NULL;
+	return name;
+}
+
 uint32_t names_intern(struct session *session, const char *text, size_t len)
 {
 	struct session_header *head = session->head;
@@ -128,9 +143,9 @@ uint32_t names_intern(struct session *session, const char *text, size_t len)
 				return (uint32_t)(made >> 3);
 			}
 		}
-		const struct name *name = session_at(session, at);
+		const struct name *name = name_at(session, at);
 
-		if (name->len == len && !memcmp(name->text, text, len))
+		if (name && name->len == len && !memcmp(name->text, text, len))
 			return (uint32_t)(at >> 3);
 		slot = (slot + 1) % SESSION_NAMES_MAX;
 	}
@@ -151,17 +166,14 @@ static const char *fixed_text(const char *text, size_t *len)
 
 const char *names_text(const struct session *session, uint32_t id, size_t *len)
 {
-	const uint64_t at = (uint64_t)id << 3;
 	const struct name *name;
 
 	if (!id)
 		return fixed_text("", len);
 	if (id == NAME_REFUSED)
 		return fixed_text("(name table full)", len);
-	name = session_at_checked(session, at, sizeof(*name) + 1);
-	if (!name || name->len > NAME_BYTES_MAX ||
-	    !session_at_checked(session, at, sizeof(*name) + name->len + 1) ||
-	    name->text[name->len])
+	name = name_at(session, (uint64_t)id << 3);
+	if (!name)
 		return fixed_text("(unknown name)", len);
 	if (len)
 		*len = name->len;

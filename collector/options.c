@@ -152,8 +152,7 @@ static void describe_values(const struct option_row *row, char *text,
 		log_format(text, bytes, "one of %s", row->values);
 		break;
 	case OPTION_TEXT:
-		log_format(text, bytes, "at most %d bytes",
-			   OPTION_TEXT_BYTES - 1);
+		log_format(text, bytes, "1 to %d bytes", OPTION_TEXT_BYTES - 1);
 		break;
 	}
 }
@@ -272,10 +271,17 @@ void options_read(struct options *options, char *const *environment,
 	}
 }
 
+/* "unknown" for an index out of range: a session may be damaged. */
 static const char *choice_word(const char *values, int64_t index, size_t *len)
 {
-	while (index-- > 0 && *values)
-		values += strcspn(values, "|") + 1;
+	size_t word = strcspn(values, "|");
+
+	for (; index > 0 && values[word]; index--) {
+		values += word + 1;
+		word = strcspn(values, "|");
+	}
+	if (index)
+		values = "unknown";
 	*len = strcspn(values, "|");
 	return values;
 }

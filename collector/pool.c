@@ -67,6 +67,8 @@ void pool_give(struct session *session, uint64_t at)
 	uint64_t seen = load_relaxed(&head->free_chunks);
 
 	chunk->owner = 0;
+	/* Counted first, so that no taker can bring the count below zero. */
+	add_relaxed(&head->free_chunk_count, 1);
 	do {
 		store_relaxed(&chunk->next, seen & OFFSET_MASK);
 		/* RELEASE pairs with ACQUIRE in pop(): who takes the chunk sees
@@ -74,7 +76,6 @@ void pool_give(struct session *session, uint64_t at)
 	} while (!atomic_compare_exchange_weak_explicit(
 		&head->free_chunks, &seen, with_next_tag(seen, at),
 		memory_order_release, memory_order_relaxed));
-	add_relaxed(&head->free_chunk_count, 1);
 }
 
 /* Faults a chunk's pages in, so that no hook has to. */

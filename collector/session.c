@@ -44,13 +44,15 @@ int session_grow(struct session *session, uint64_t bytes)
 {
 	struct session_header *head = session->head;
 	const int saved = errno;
-	const uint64_t backed = load_relaxed(&head->backed);
+	uint64_t backed;
 	uint64_t until;
 	int rc;
 
-	/* ACQUIRE pairs with RELEASE below: one grower at a time. */
+	/* ACQUIRE pairs with RELEASE below: one grower at a time, which sees
+	 * how far the last one got. */
 	if (atomic_exchange_explicit(&head->growing, 1, memory_order_acquire))
 		return -EAGAIN;
+	backed = load_relaxed(&head->backed);
 	until = min_u64(
 		align_up(backed + max_u64(bytes, GROW_BYTES), PAGE_BYTES),
 		head->ceiling_bytes);
@@ -76,8 +78,9 @@ static bool ensure_backed(struct session *session, uint64_t end)
 		if (likely(end <= backed))
 			return true;
 		rc = session_grow(session, end - backed);
+		/* Somebody else may have got there in between. */
 		if (rc && rc != -EAGAIN)
-			return false;
+			return end <= load_relaxed(&head->backed);
 		if (rc)
 			syscall(SYS_sched_yield);
 	}
@@ -90,6 +93,8 @@ uint64_t session_alloc(struct session *session, uint64_t bytes)
 	uint64_t used = load_relaxed(&head->used);
 	uint64_t end;
 
+	if (bytes > head->ceiling_bytes)
+		return 0;
 	bytes = align_up(bytes, CACHE_LINE);
 	do {
 		if (bytes > head->ceiling_bytes ||

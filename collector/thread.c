@@ -45,14 +45,19 @@ static struct thread *make(struct session *session)
 	thread = session_at(session, at);
 	thread->ring.at = at;
 	store_relaxed(&thread->state, THREAD_LIVE);
-	newest = load_relaxed(&head->threads);
+	/* ACQUIRE, here and on failure, pairs with RELEASE below: the place of
+	 * the record that was pushed before. */
+	newest = load_acquire(&head->threads);
 	do {
+		const struct thread *before = session_at(session, newest);
+
+		thread->place = newest ? before->place + 1 : 1;
 		store_relaxed(&thread->next, newest);
 		/* RELEASE pairs with ACQUIRE in thread_each(): who finds the
 		 * record sees it initialised. */
 	} while (!atomic_compare_exchange_weak_explicit(
-		&head->threads, &newest, at, memory_order_release,
-		memory_order_relaxed));
+		&head->threads, &newest, at, memory_order_acq_rel,
+		memory_order_acquire));
 	add_relaxed(&head->thread_count, 1);
 	return thread;
 }
@@ -101,11 +106,14 @@ struct thread *thread_each(const struct session *session, struct thread *last)
 	const uint64_t at = last ? load_relaxed(&last->next)
 				 : load_acquire(&session->head->threads);
 
-	/* Records are allocated front to back, so a list that is walked from
-	 * the newest goes strictly down: a hostile one can't go in circles. */
-	if (last && at >= session_offset(session, last))
+	struct thread *thread =
+		session_at_checked(session, at, sizeof(struct thread));
+
+	/* Places go strictly down: a hostile list can't go in circles.  (Not
+	 * so offsets: who takes space first may be pushed last.) */
+	if (thread && last && thread->place >= last->place)
 		return NULL;
-	return session_at_checked(session, at, sizeof(struct thread));
+	return thread;
 }
 
 void thread_sum(const struct session *session, struct thread_sums *sums)

@@ -62,6 +62,7 @@ struct thread {
 	uint32_t tid;
 	uint32_t omp_depth;	/* nesting of recorded regions */
 	_Atomic uint64_t next;	/* session offset of the next older record */
+	uint64_t place;		/* in the list: one more than the next's */
 	uint64_t started_ticks; /* of the present owner */
 	uint64_t generation;	/* owners so far */
 	uint64_t untracked;	/* scopes pushed while not recording */

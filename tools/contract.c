@@ -17,6 +17,7 @@
 #include "tools/name_table.h"
 #include "tools/nesting.h"
 #include "tools/text_buffer.h"
+#include "tools/saturate.h"
 
 #define GZIP_BYTES_MIN 4096u
 
@@ -156,7 +157,8 @@ static void print_crossing(const struct contract *contract,
 		contract->faults.file, crossing->index,
 		crossing->name.len ? crossing->name.data : "?",
 		crossing->outer_name.len ? crossing->outer_name.data : "?",
-		crossing->span.end_ns - crossing->outer.end_ns,
+		saturate_subtract(crossing->span.end_ns,
+				  crossing->outer.end_ns),
 		name_table_text(&contract->lanes, crossing->lane, NULL));
 }
 

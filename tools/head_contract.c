@@ -9,6 +9,7 @@
 
 #include "tools/decimal.h"
 #include "tools/event_contract.h"
+#include "tools/saturate.h"
 
 static const struct {
 	const char *key;
@@ -51,7 +52,7 @@ static void take_sum(int64_t *field, const struct trace_value *value)
 	if (*field < 0)
 		*field = 0;
 	if (integer(value, &number))
-		*field += number;
+		saturate_into(field, number);
 }
 
 void event_account_entry(struct event_account *account,
@@ -134,7 +135,9 @@ static void check_account(const struct event_account *account,
 			  struct fault_list *faults)
 {
 	if (account->seen >= 0 &&
-	    account->seen != account->written + account->cut + account->dropped)
+	    account->seen !=
+		    saturate_add(account->written,
+				 saturate_add(account->cut, account->dropped)))
 		fault_add(faults, RULE_ACCOUNT, NULL,
 			  "%" PRId64 " events seen, but %" PRId64 " written, "
 			  "%" PRId64 " cut and %" PRId64 " dropped",

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* closing.c - says how a recording ended. */
+#include "preload/closing.h"
+
+#include "collector/log.h"
+#include "preload/life.h"
+#include "preload/real.h"
+#include "preload/verdict.h"
+#include "writer/writer.h"
+#include <errno.h>
+
+/* The path as the user would write it: relative if that is shorter. */
+static const char *short_path(const struct session *session, const char *path)
+{
+	const struct session_header *head = session->head;
+	const char *dir = head->options.dir;
+	size_t here = 0;
+
+	while (dir[0] == '.' && dir[1] == '/')
+		dir += 2;
+	while (head->folder[here])
+		here++;
+	for (size_t i = 0; dir[0] != '/' && i < here; i++) {
+		if (head->folder[i] != path[i])
+			return path;
+	}
+	if (dir[0] == '/')
+		return path;
+	for (size_t len = 0; dir[len]; len++)
+		here--;
+	return path + here;
+}
+
+static void say_size(char *text, size_t bytes, uint64_t size)
+{
+	if (size < 1000)
+		log_format(text, bytes, "%lu B", (unsigned long)size);
+	else if (size < 1000000)
+		log_format(text, bytes, "%.1f kB", (double)size / 1e3);
+	else
+		log_format(text, bytes, "%.1f MB", (double)size / 1e6);
+}
+
+static void say_files(const struct session *session,
+		      const struct writer_summary *summary)
+{
+	const char *path = short_path(session, summary->path);
+	char size[32];
+
+	say_size(size, sizeof(size), summary->bytes);
+	if (summary->files == 1)
+		log_say("wrote %s (%lu events, %s)", path,
+			(unsigned long)summary->written, size);
+	else
+		log_say("wrote %lu traces (%lu events, %s), the last one %s",
+			(unsigned long)summary->files,
+			(unsigned long)summary->written, size, path);
+	if (summary->cut)
+		log_say("%lu events lay outside the windows or past "
+			"TRACEPROF_MAX_MB",
+			(unsigned long)summary->cut);
+	log_say("next: traceprof report %s", path);
+}
+
+/* A schedule that the run did not live to see. */
+static void say_steps(const struct session *session)
+{
+	const struct window_state *state = &session->head->windows;
+	struct schedule schedule;
+	int64_t needed;
+
+	schedule_from_options(&session->head->options, &schedule);
+	needed = window_steps_needed(&schedule);
+	if (schedule.always || load_relaxed(&state->steps) >= needed)
+		return;
+	log_say("the run had %ld steps, the schedule needs %ld%s",
+		(long)load_relaxed(&state->steps), (long)needed,
+		load_relaxed(&state->opened) ? "" : ": nothing was recorded");
+}
+
+void closing_report(const struct session *session, int rc, bool terse)
+{
+	struct writer_summary summary;
+
+	writer_summarise(&summary);
+	if (rc == -ETIMEDOUT)
+		log_trouble("the writer was not done after %ld ms "
+			    "(TRACEPROF_EXIT_MS): `traceprof recover` "
+			    "finishes %s",
+			    (long)session->head->options.exit_ms,
+			    summary.path[0] ? summary.path : "the trace");
+	if (summary.dropped)
+		log_trouble("%lu events found no room: raise "
+			    "TRACEPROF_BUFFER_MB (%ld), or record less",
+			    (unsigned long)summary.dropped,
+			    (long)session->head->options.buffer_mb);
+	if (terse)
+		return;
+	if (summary.files)
+		say_files(session, &summary);
+	say_steps(session);
+}
+
+void closing_explain(const struct options *options, uint64_t heap_calls,
+		     uint64_t cpu_ns)
+{
+	const double seconds = (double)cpu_ns / 1e9;
+	const char *object;
+
+	if (verdict_is_tool())
+		log_say("no trace of this process: it did nothing that is "
+			"recorded; the programs that it started write their "
+			"own");
+	else if (!real_sees_heap(&object))
+		log_say("no trace: no OpenMP region or annotation was seen, "
+			"and the allocator built into %s can't be watched",
+			object);
+	else if (options->malloc == MALLOC_OFF)
+		log_say("no trace: no OpenMP region or annotation was seen, "
+			"and TRACEPROF_MALLOC is off");
+	else
+		log_say("no trace: no OpenMP region or annotation was seen, "
+			"%.1f s of processor time and some %lu allocations "
+			"are too few; TRACEPROF_MALLOC=large records them "
+			"from the start",
+			seconds, (unsigned long)heap_calls);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * closing.h - the few lines on stderr when a recording, or a process from
+ * which one was expected, has ended.
+ */
+#ifndef PRELOAD_CLOSING_H
+#define PRELOAD_CLOSING_H
+
+#include "collector/session.h"
+
+/* What became of a session: `rc` as writer_stop() returned it.  `terse`: only
+ * what went wrong. */
+void closing_report(const struct session *session, int rc, bool terse);
+
+/* The process that `traceprof record` started was never interesting: what was
+ * seen of it, and why there is no file. */
+void closing_explain(const struct options *options, uint64_t heap_calls,
+		     uint64_t cpu_ns);
+
+#endif

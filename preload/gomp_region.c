@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gomp_region.c - what master and members do at the ends of a region.
+ */
+#include "preload/gomp_region.h"
+
+#include "collector/steps.h"
+
+#include <errno.h>
+
+COLD struct thread *gomp_thread_enter(void)
+{
+	const int saved = errno;
+	struct thread *thread = thread_here();
+
+	if (thread)
+		life_thread_entered();
+	errno = saved;
+	return thread;
+}
+
+/* The gate isn't simply open: decide, begin, mark.  Returns its bits. */
+static COLD uint32_t region_cold(uint32_t bits, const struct gomp_site *site)
+{
+	if (gomp_is_foreign(site))
+		return GATE_CLOSED;
+	if (bits == GATE_UNDECIDED)
+		bits = life_decide();
+	if (bits & GATE_OMP_WATCH)
+		bits = life_begin("OpenMP region");
+	return bits;
+}
+
+/* The region is perhaps the beginning of a step, which may open or close the
+ * window.  Returns the gate's bits. */
+static __attribute__((noinline)) uint32_t region_mark(struct gomp_site *site)
+{
+	struct thread *thread;
+
+	if (gomp_site_steps(site)) {
+		thread = gomp_thread();
+		if (thread)
+			steps_mark(load_relaxed(&session_here), thread,
+				   clock_ticks());
+	}
+	return gate_bits();
+}
+
+bool gomp_region_begin(struct gomp_region *region, struct gomp_site *site,
+		       gomp_function *function, void *data,
+		       enum omp_schedule schedule)
+{
+	struct gomp_slice *slice = &region->slice;
+	uint32_t bits = gate_bits();
+
+	slice->thread = NULL;
+	if (unlikely(bits == GATE_UNDECIDED || bits & GATE_OMP_WATCH))
+		bits = region_cold(bits, site);
+	if (gomp_is_foreign(site))
+		return false;
+	if (unlikely(bits & GATE_OMP_MARK))
+		bits = region_mark(site);
+	if (unlikely(!(bits & GATE_OMP)))
+		return false;
+	slice->thread = gomp_thread();
+	if (unlikely(!slice->thread))
+		return false;
+	region->function = function;
+	region->data = data;
+	region->was_last = gomp_last;
+	region->library = gomp_library(site);
+	region->wait.thread = NULL;
+	region->detail = (struct gomp_detail){.schedule = (uint16_t)schedule};
+	slice->code = site->code;
+	slice->kind = EVENT_OMP_REGION;
+	slice->sync = 0;
+	slice->region =
+		add_relaxed(&load_relaxed(&session_here)->head->regions, 1) + 1;
+	gomp_slice_push(slice, clock_ticks());
+	return true;
+}
+
+void gomp_region_end(struct gomp_region *region)
+{
+	uint64_t end;
+
+	if (unlikely(!region->slice.thread))
+		return;
+	end = clock_ticks();
+	gomp_last = region->was_last;
+	if (region->wait.thread)
+		gomp_slice_close(&region->wait, end, &region->detail);
+	gomp_slice_close(&region->slice, end, &region->detail);
+}
+
+/* --- members -------------------------------------------------------------- */
+
+bool gomp_member_begin(struct gomp_member *member, struct gomp_region *region,
+		       unsigned int team, unsigned int thread)
+{
+	struct gomp_slice *slice = &member->slice;
+
+	member->region = region;
+	member->was_last = gomp_last;
+	gomp_last = region->library;
+	slice->thread = gomp_is_recording() ? gomp_thread() : NULL;
+	if (unlikely(!slice->thread))
+		return false;
+	slice->code = region->slice.code;
+	slice->region = region->slice.region;
+	slice->kind = EVENT_OMP_IMPLICIT;
+	slice->sync = 0;
+	member->detail =
+		(struct gomp_detail){.schedule = region->detail.schedule,
+				     .team = team,
+				     .thread = thread};
+	if (slice->thread == region->slice.thread)
+		region->detail.team = team;
+	gomp_slice_push(slice, clock_ticks());
+	return true;
+}
+
+void gomp_member_end(struct gomp_member *member)
+{
+	struct gomp_region *region = member->region;
+	uint64_t end;
+
+	gomp_last = member->was_last;
+	if (unlikely(!member->slice.thread))
+		return;
+	end = clock_ticks();
+	gomp_slice_close(&member->slice, end, &member->detail);
+	if (member->slice.thread != region->slice.thread ||
+	    region->detail.schedule == OMP_SCHEDULE_TEAMS ||
+	    !gomp_is_mine(member->slice.thread))
+		return;
+	region->wait = member->slice;
+	region->wait.kind = EVENT_OMP_WAIT;
+	region->wait.sync = OMP_SYNC_REGION_END;
+	gomp_slice_push(&region->wait, end);
+}
+
+/* The team's only member: the region's own event says it all. */
+static void run_serial(struct gomp_region *region)
+{
+	region->detail.team = 1;
+	region->detail.flags = EVENT_SERIAL;
+	region->function(region->data);
+}
+
+static void run_member(struct gomp_region *region, unsigned int team,
+		       unsigned int thread)
+{
+	struct gomp_member member __attribute__((cleanup(gomp_member_end)));
+
+	gomp_member_begin(&member, region, team, thread);
+	region->function(region->data);
+}
+
+void gomp_region_member(void *argument)
+{
+	struct gomp_region *region = argument;
+	const unsigned int team =
+		(unsigned int)region->library->omp_get_num_threads();
+
+	if (team == 1)
+		run_serial(region);
+	else
+		run_member(region, team,
+			   (unsigned int)region->library->omp_get_thread_num());
+}
+
+void gomp_region_team(void *argument)
+{
+	struct gomp_region *region = argument;
+	const unsigned int teams =
+		(unsigned int)region->library->omp_get_num_teams();
+
+	if (teams == 1)
+		run_serial(region);
+	else
+		run_member(region, teams,
+			   (unsigned int)region->library->omp_get_team_num());
+}

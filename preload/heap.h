@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heap.h - what one call of the malloc family leaves behind.
+ *
+ * Each call updates the counters of its thread's record; blocks of at least
+ * `large_bytes`, or every one with TRACEPROF_MALLOC=all, become events.  Sizes
+ * are what the block holds, on both sides: glibc's own header is read in
+ * place, another allocator is asked.  Where neither can be had, large blocks
+ * are remembered in a table (preload/blocks.h), only they count in bytes, and
+ * a free that isn't found there says EVENT_NO_SIZE.
+ *
+ * While a slot is being filled the thread is THREAD_BUSY: what a signal handler
+ * allocates meanwhile is forwarded and not counted.
+ */
+#ifndef PRELOAD_HEAP_H
+#define PRELOAD_HEAP_H
+
+#include "collector/gate.h"
+#include "collector/thread.h"
+#include "preload/real.h"
+
+/* Set by heap_start(), before the gate opens; then constant. */
+struct heap_settings {
+	uint64_t large_bytes; /* UINT64_MAX: none is large */
+	bool plain; /* glibc's header can be read, no early block is about */
+	bool fast;  /* plain, the processor's counter, and no durations */
+	bool timed; /* mode all, the call's duration too */
+};
+
+extern struct heap_settings heap __attribute__((visibility("hidden")));
+
+/* True when the heap is of no interest: the process is decided, and neither
+ * counters nor the watch want this call. */
+static inline bool heap_is_shut(void)
+{
+	return (gate_bits() & (GATE_CLOSED | GATE_HEAP | GATE_HEAP_WATCH)) ==
+	       GATE_CLOSED;
+}
+
+/* Reads the session's options.  The gate bits that are wanted: *base while
+ * the process lives, *record while a window is open. */
+void heap_start(struct session *session, uint32_t *base, uint32_t *record);
+
+/* The size of a block where `plain` doesn't hold.  False: not known. */
+bool heap_size_asked(void *ptr, uint64_t *bytes);
+
+/* A large block was born, or is about to die.  The first returns `ptr`: so the
+ * hook can leave by a jump and needs to keep nothing. */
+void *heap_born_large(struct thread *thread, void *ptr, uint64_t bytes);
+void heap_died_large(struct thread *thread, void *ptr, uint64_t bytes);
+
+/* Every case: modes, sizes and clocks.  `size` is what was asked for, `start`
+ * the time before the call or 0.  The first returns `ptr`. */
+void *heap_born_full(void *ptr, size_t size, uint64_t start_ticks);
+void heap_died_full(void *ptr);
+
+/* glibc's own size, from the word before the block: the chunk's, less one word
+ * or, for a chunk of its own mapping (bit 1), two. */
+static inline uint64_t heap_size_plain(const void *ptr)
+{
+	const uint64_t word = ((const uint64_t *)ptr)[-1];
+
+	return (word & ~(uint64_t)7) - 8 - ((word & 2) << 2);
+}
+
+static inline int64_t heap_thread_live(const struct thread *thread)
+{
+	return (int64_t)(thread->ring.heap_alloc_bytes -
+			 thread->ring.heap_free_bytes);
+}
+
+static inline void heap_fill(struct event *event, const struct thread *thread,
+			     unsigned int kind, unsigned int flags,
+			     const void *ptr, uint64_t bytes, uint64_t ticks,
+			     uint64_t dur_ticks)
+{
+	event->kind = (uint16_t)kind;
+	event->flags = (uint16_t)flags;
+	event->name = 0;
+	event->stack = 0;
+	event->extra = 0;
+	event->start_ticks = ticks;
+	event->end_ticks = ticks;
+	event->heap.address = (uint64_t)(uintptr_t)ptr;
+	event->heap.size_bytes = bytes;
+	event->heap.thread_live = heap_thread_live(thread);
+	event->heap.dur_ticks = dur_ticks;
+}
+
+/* What follows are the shortest ways, valid under heap.fast. */
+
+static inline bool heap_has_slot(const struct thread *thread)
+{
+	return thread->ring.next + (int64_t)sizeof(struct event) <=
+	       thread->ring.stop;
+}
+
+/* One event, where there is room for it. */
+static inline void heap_commit(struct thread *thread, unsigned int kind,
+			       const void *ptr, uint64_t bytes)
+{
+	const uint64_t ticks = clock_counter();
+
+	thread_busy();
+	heap_fill(ring_slot(&thread->ring, thread->ring.next), thread, kind, 0,
+		  ptr, bytes, ticks, 0);
+	ring_commit(&thread->ring, 1, 1);
+	thread_unbusy(thread);
+}
+
+/* Modes counters and large. */
+static inline void *heap_born(void *ptr)
+{
+	struct thread *thread = thread_self;
+
+	if (unlikely(!ptr))
+		return ptr;
+	if (unlikely(!thread_records(thread)))
+		return heap_born_full(ptr, 0, 0);
+
+	const uint64_t bytes = heap_size_plain(ptr);
+
+	thread->ring.heap_allocs++;
+	thread->ring.heap_alloc_bytes += bytes;
+	if (unlikely(bytes >= heap.large_bytes))
+		return heap_born_large(thread, ptr, bytes);
+	return ptr;
+}
+
+static inline void heap_died(void *ptr)
+{
+	struct thread *thread = thread_self;
+
+	if (unlikely(!thread_records(thread))) {
+		heap_died_full(ptr);
+		return;
+	}
+
+	const uint64_t bytes = heap_size_plain(ptr);
+
+	thread->ring.heap_frees++;
+	thread->ring.heap_free_bytes += bytes;
+	if (unlikely(bytes >= heap.large_bytes))
+		heap_died_large(thread, ptr, bytes);
+}
+
+/* Mode all. */
+static inline void *heap_born_all(void *ptr)
+{
+	struct thread *thread = thread_self;
+
+	if (unlikely(!ptr))
+		return ptr;
+	if (unlikely(!thread_records(thread) || !heap_has_slot(thread)))
+		return heap_born_full(ptr, 0, 0);
+
+	const uint64_t bytes = heap_size_plain(ptr);
+
+	thread->ring.heap_allocs++;
+	thread->ring.heap_alloc_bytes += bytes;
+	heap_commit(thread, EVENT_HEAP_ALLOC, ptr, bytes);
+	return ptr;
+}
+
+/* False: the full way is needed, nothing has been done. */
+static inline bool heap_died_all(void *ptr)
+{
+	struct thread *thread = thread_self;
+
+	if (unlikely(!thread_records(thread) || !heap_has_slot(thread)))
+		return false;
+
+	const uint64_t bytes = heap_size_plain(ptr);
+
+	thread->ring.heap_frees++;
+	thread->ring.heap_free_bytes += bytes;
+	heap_commit(thread, EVENT_HEAP_FREE, ptr, bytes);
+	return true;
+}
+
+/* What a realloc needs to remember of the old block. */
+struct heap_move {
+	void *old;
+	uint64_t old_bytes;
+	bool old_known;
+	uint64_t start_ticks;
+};
+
+void heap_move_begin(struct heap_move *move, void *old);
+void heap_move_end(const struct heap_move *move, void *made, size_t size);
+
+#endif

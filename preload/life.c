@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * life.c - decides what becomes of a process, begins and ends its recording.
+ *
+ * Everything here is cold.  Any thread may come first, at any time: inside the
+ * loader, before our constructor, in another library's.  So there is one atomic
+ * state, changed by compare-and-swap, and nobody ever waits for another.
+ *
+ * What goes wrong is one line on stderr and a closed gate: the program runs on
+ * as if we weren't there.
+ */
+#include "preload/life.h"
+
+#include "collector/log.h"
+#include "collector/steps.h"
+#include "preload/closing.h"
+#include "preload/early.h"
+#include "preload/exit_hooks.h"
+#include "preload/fork_hooks.h"
+#include "preload/heap.h"
+#include "preload/thread_hooks.h"
+#include "preload/verdict.h"
+#include "preload/watch.h"
+#include "writer/writer.h"
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum life_state {
+	LIFE_UNDECIDED,
+	LIFE_DECIDING,
+	LIFE_WATCHING,
+	LIFE_BEGINNING,
+	LIFE_RUNNING,
+	LIFE_ENDED,
+	LIFE_CLOSED
+};
+
+#define COMPLAINTS_MAX 3
+#define AFFINITY_BYTES 512
+
+static struct life {
+	_Atomic int state;
+	_Atomic int pid;	   /* whose state this is */
+	_Atomic bool writer_waits; /* to be started by the constructor */
+	bool constructed;	   /* our constructor has run */
+	bool direct;		   /* `traceprof record` started it */
+	bool forked;		   /* without exec */
+	bool wipes;		   /* the kernel clears the gate on fork */
+	unsigned int complaints;
+	long affinity_bytes;
+	struct session *session;
+	struct options options;
+	unsigned long affinity[AFFINITY_BYTES / sizeof(unsigned long)];
+	char complaint[COMPLAINTS_MAX][LOG_LINE_BYTES / 4];
+} life;
+
+bool life_is_owner(void)
+{
+	return load_relaxed(&life.pid) == (int)getpid();
+}
+
+bool life_is_running(void)
+{
+	return load_relaxed(&life.state) == LIFE_RUNNING && life_is_owner();
+}
+
+static bool move(int from, int to)
+{
+	return atomic_compare_exchange_strong(&life.state, &from, to);
+}
+
+/* Nothing more is wanted.  While early blocks are about, free() must go on
+ * taking its longer way, which tells them: any further bit does that. */
+static void close_gate(void)
+{
+	gate_want(0);
+	gate_set(GATE_CLOSED | (early_is_used() ? GATE_HEAP_WATCH : 0));
+}
+
+/* Complaints wait until the process is interesting. */
+static void keep_complaint(const char *line)
+{
+	if (life.complaints < COMPLAINTS_MAX)
+		log_format(life.complaint[life.complaints++],
+			   sizeof(life.complaint[0]), "%s", line);
+}
+
+/* False: nothing to do with this process. */
+static bool is_wanted(void)
+{
+	char *const *const environment = environ;
+
+	if (verdict_is_off(environment))
+		return false;
+	life.direct = verdict_is_direct(environment);
+	if (!life.direct && verdict_is_tool())
+		return false;
+	options_default(&life.options);
+	options_read(&life.options, environment, keep_complaint);
+	if (life.options.children == CHILDREN_NONE && !life.direct &&
+	    verdict_is_child())
+		return false;
+	log_start(life.options.quiet);
+	life.affinity_bytes = syscall(SYS_sched_getaffinity, 0, AFFINITY_BYTES,
+				      life.affinity);
+	return true;
+}
+
+/* Opens the gate for what may make the process interesting. */
+static void watch(void)
+{
+	uint32_t bits = GATE_CLOSED | GATE_SCOPE_WATCH;
+
+	if (life.options.openmp)
+		bits |= GATE_OMP_WATCH;
+	if (life.options.malloc != MALLOC_OFF &&
+	    (!life.forked || life.options.children == CHILDREN_ALL))
+		bits |= GATE_HEAP_WATCH;
+	thread_hooks_start();
+	watch_start(options_is_set(&life.options, OPTION_AT_malloc));
+	gate_set(bits);
+	store_relaxed(&life.state, LIFE_WATCHING);
+}
+
+/* Puts private memory where the parent's session is mapped: whoever still
+ * holds a pointer into it, a frame below a signal handler that forked, say,
+ * writes into nothing. */
+static void drop_session(void)
+{
+	if (life.session)
+		mmap(life.session->base, life.session->bytes,
+		     PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+		     -1, 0);
+	life.session = NULL;
+	store_relaxed(&session_here, NULL);
+	if (thread_records(thread_self))
+		thread_self = NULL;
+}
+
+/* This is a forked child that has not noticed yet. */
+static void start_over(void)
+{
+	const int state = load_relaxed(&life.state);
+
+	store_relaxed(&life.pid, (int)getpid());
+	store_relaxed(&life.writer_waits, false);
+	life.direct = false;
+	life.forked = true;
+	life.complaints = 0;
+	if (state >= LIFE_BEGINNING) {
+		drop_session();
+		writer_forget();
+		steps_forget();
+	}
+	if (state == LIFE_CLOSED || state == LIFE_ENDED ||
+	    life.options.children == CHILDREN_NONE) {
+		close_gate();
+		store_relaxed(&life.state, LIFE_CLOSED);
+	} else {
+		watch();
+	}
+}
+
+void life_forked(void)
+{
+	const int saved = errno;
+
+	/* Another library's handler may have called a hook before. */
+	if (load_relaxed(&life.state) >= LIFE_WATCHING &&
+	    (gate_bits() == GATE_UNDECIDED || !life.wipes))
+		start_over();
+	errno = saved;
+}
+
+COLD uint32_t life_decide(void)
+{
+	const int saved = errno;
+	const int state = load_relaxed(&life.state);
+
+	if (real_resolve() != REAL_READY)
+		return GATE_UNDECIDED;
+	if (state >= LIFE_WATCHING) {
+		/* Decided, and yet the gate is 0: the kernel wiped it. */
+		if (gate_bits() == GATE_UNDECIDED)
+			start_over();
+	} else if (environ && move(LIFE_UNDECIDED, LIFE_DECIDING)) {
+		store_relaxed(&life.pid, (int)getpid());
+		life.wipes = !gate_protect();
+		if (is_wanted()) {
+			watch();
+		} else {
+			close_gate();
+			store_relaxed(&life.state, LIFE_CLOSED);
+		}
+	}
+	errno = saved;
+	return gate_bits();
+}
+
+/* The session's thread; from here on the file grows. */
+static int start_writer(void)
+{
+	const bool known = life.affinity_bytes > 0;
+
+	return writer_start(life.session, known ? life.affinity : NULL,
+			    known ? (size_t)life.affinity_bytes : 0);
+}
+
+/* The gate's bits that don't depend on windows, and those that do. */
+static uint32_t wanted_bits(struct session *session, uint32_t *record)
+{
+	uint32_t bits = GATE_CLOSED;
+	uint32_t heap_base, heap_record;
+
+	heap_start(session, &heap_base, &heap_record);
+	*record = GATE_SCOPE | heap_record;
+	bits |= heap_base;
+	if (life.options.openmp)
+		*record |= GATE_OMP;
+	gate_want(*record);
+	steps_start(session);
+	if (steps_source() == STEP_OMP)
+		bits |= GATE_OMP_MARK;
+	/* Even if no annotation is the marker: pushes and pops must pair up
+	 * across windows. */
+	return bits | GATE_SCOPE_MARK;
+}
+
+static int begin(const char *reason)
+{
+	uint32_t bits, record;
+	const char *object;
+	int rc;
+
+	clock_choose(life.options.clock == CLOCK_MONOTONIC_ONLY);
+	rc = session_create(&life.options, reason, &life.session);
+	if (rc) {
+		log_trouble("no memory for a session (%s): nothing is recorded",
+			    strerrordesc_np(-rc));
+		return rc;
+	}
+	if (!real_sees_heap(&object))
+		session_note(life.session,
+			     "heap not recorded: the allocator is built into "
+			     "%s",
+			     object);
+	/* RELEASE pairs with the dependency of whoever loads the pointer: the
+	 * session is whole. */
+	store_release(&session_here, life.session);
+	bits = wanted_bits(life.session, &record);
+	if (!life.constructed) {
+		store_relaxed(&life.writer_waits, true);
+	} else {
+		rc = start_writer();
+		if (rc)
+			goto fail;
+	}
+	store_relaxed(&life.state, LIFE_RUNNING);
+	gate_set(bits | (life.session->head->windows.is_open ? record : 0));
+	return 0;
+fail:
+	log_trouble("the writer thread can't be started (%s): nothing is "
+		    "recorded",
+		    strerrordesc_np(-rc));
+	session_unlink(life.session);
+	return rc;
+}
+
+COLD uint32_t life_begin(const char *reason)
+{
+	const int saved = errno;
+	struct thread *was;
+
+	/* A child that shares our memory may run a hook, but owns nothing. */
+	if (!life_is_owner() || !move(LIFE_WATCHING, LIFE_BEGINNING))
+		return gate_bits();
+	was = thread_busy();
+	for (unsigned int i = 0; i < life.complaints; i++)
+		log_trouble("%s", life.complaint[i]);
+	if (begin(reason)) {
+		store_relaxed(&life.state, LIFE_CLOSED);
+		close_gate();
+	}
+	thread_unbusy(was);
+	errno = saved;
+	return gate_bits();
+}
+
+void life_watch(void)
+{
+	const char *reason;
+
+	if (likely(!watch_call(&reason)))
+		return;
+	if (load_relaxed(&life.state) == LIFE_WATCHING)
+		life_begin(reason);
+}
+
+void life_thread_entered(void)
+{
+	thread_hooks_arm();
+}
+
+/* Ends the recording.  0, or what writer_stop() said. */
+static int finish(void)
+{
+	struct session *session = life.session;
+	struct thread *thread = thread_self;
+	struct thread *was = thread_busy();
+	int rc = -ECANCELED;
+
+	steps_end(session, thread_records(thread) ? thread : NULL,
+		  clock_ticks());
+	close_gate();
+	if (load_relaxed(&life.writer_waits))
+		rc = start_writer() ? -ECANCELED : 0;
+	else
+		rc = 0;
+	if (!rc)
+		rc = writer_stop((unsigned int)life.options.exit_ms);
+	if (!rc)
+		session_unlink(session);
+	closing_report(session, rc, session->head->rank > 0 || life.forked);
+	thread_unbusy(was);
+	return rc;
+}
+
+/* Of a process that `record` started and that was never interesting. */
+static void explain(void)
+{
+	struct timespec used = {0, 0};
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	closing_explain(&life.options, watch_count(),
+			(uint64_t)used.tv_sec * 1000000000u +
+				(uint64_t)used.tv_nsec);
+}
+
+void life_end(void)
+{
+	const int saved = errno;
+
+	if (!life_is_owner())
+		return;
+	if (move(LIFE_RUNNING, LIFE_ENDED)) {
+		finish();
+	} else if (move(LIFE_WATCHING, LIFE_ENDED)) {
+		close_gate();
+		if (life.direct)
+			explain();
+	}
+	errno = saved;
+}
+
+bool life_exec(void)
+{
+	const int saved = errno;
+	const bool ends = life_is_running() && move(LIFE_RUNNING, LIFE_ENDED);
+
+	if (ends)
+		finish();
+	errno = saved;
+	return ends;
+}
+
+void life_exec_failed(void)
+{
+	const int saved = errno;
+
+	log_trouble("the recording was finished for an exec that then failed "
+		    "(%s); nothing is recorded after it",
+		    strerrordesc_np(saved));
+	errno = saved;
+}
+
+/* A session that was made before us waits for its writer: another library's
+ * constructor, or the loader, came first. */
+static void start_late_writer(void)
+{
+	struct thread *was = thread_busy();
+	int rc;
+
+	if (atomic_exchange(&life.writer_waits, false)) {
+		rc = start_writer();
+		if (rc && move(LIFE_RUNNING, LIFE_CLOSED)) {
+			close_gate();
+			log_trouble("the writer thread can't be started (%s): "
+				    "nothing is recorded",
+				    strerrordesc_np(-rc));
+			session_unlink(life.session);
+		}
+	}
+	thread_unbusy(was);
+}
+
+static __attribute__((constructor)) void construct(void)
+{
+	if (gate_bits() == GATE_UNDECIDED)
+		life_decide();
+	life.constructed = true;
+	if (load_relaxed(&life.state) == LIFE_CLOSED)
+		return;
+	fork_hooks_start();
+	exit_hooks_start();
+	if (load_relaxed(&life.writer_waits))
+		start_late_writer();
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * table.h - rows and columns of text on a terminal.
+ *
+ * libsmartcols cuts long names to the terminal's width where it is there;
+ * without it the columns are aligned all the same.
+ */
+#ifndef TOOLS_TABLE_H
+#define TOOLS_TABLE_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+struct table;
+
+/* The last column is flush left and may be cut; the others are flush right in
+ * a table of numbers, flush left in one of texts. */
+enum table_kind { TABLE_NUMBERS, TABLE_TEXTS };
+
+struct table *table_new(enum table_kind kind, const char *const *headers,
+			size_t columns);
+
+/* Fills the next cell, row by row. */
+void table_cell(struct table *table, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Prints it and frees it. */
+void table_print(struct table *table, FILE *out);
+
+#endif
