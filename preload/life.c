@@ -23,6 +23,7 @@
 #include "preload/watch.h"
 #include "writer/writer.h"
 #include <errno.h>
+#include <linux/membarrier.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -230,6 +231,19 @@ static uint32_t wanted_bits(struct session *session, uint32_t *record)
 	return bits | GATE_SCOPE_MARK;
 }
 
+/* Hooks read the gate relaxed, so what they read behind it must have reached
+ * all threads before it opens. */
+static void settle(void)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+#if !defined(__x86_64__)
+	/* Loads are ordered on x86; elsewhere each running thread is made to
+	 * pass a barrier. */
+	syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0);
+	syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0);
+#endif
+}
+
 static int begin(const char *reason)
 {
 	uint32_t bits, record;
@@ -260,6 +274,7 @@ static int begin(const char *reason)
 			goto fail;
 	}
 	store_relaxed(&life.state, LIFE_RUNNING);
+	settle();
 	gate_set(bits | (life.session->head->windows.is_open ? record : 0));
 	return 0;
 fail:
