@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recover_command.c - `traceprof recover`: finishes the traces of processes
+ * that are gone.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tools/command.h"
+#include "writer/recovery.h"
+
+struct recover_arguments {
+	bool list;
+	int first; /* of the places in argv, 0 none */
+};
+
+struct recover_count {
+	int found, failed;
+};
+
+static const struct argp_option choices[] = {
+	{"list", 'l', NULL, 0, "only list the sessions that are there", 0},
+	{0},
+};
+
+static void say(const char *path, int error,
+		const struct recovery_result *result, void *arg)
+{
+	struct recover_count *count = arg;
+
+	count->found++;
+	if (!error) {
+		printf("%s: %llu events, %llu of them from memory, %llu "
+		       "dropped\n",
+		       result->path, (unsigned long long)result->events,
+		       (unsigned long long)result->recovered,
+		       (unsigned long long)result->dropped);
+		return;
+	}
+	if (error == -EBUSY) {
+		printf("%s: its program still runs\n", path);
+		return;
+	}
+	count->failed++;
+	fprintf(stderr, "traceprof recover: %s: %s\n", path,
+		error == -EBADMSG ? "damaged, or no session of this version"
+				  : strerror(-error));
+}
+
+static int list_one(const char *path, void *arg)
+{
+	struct recover_count *count = arg;
+	struct session session;
+	const int error = session_open(path, &session);
+
+	count->found++;
+	if (error) {
+		printf("%s: %s\n", path,
+		       error == -EBADMSG ? "no session of this version"
+					 : strerror(-error));
+		return 0;
+	}
+	printf("%s: %.200s, pid %d, %s, traces in %.400s\n", path,
+	       session.head->program, session.head->pid,
+	       session_is_alive(session.head) ? "runs" : "dead",
+	       session.head->folder);
+	session_close(&session);
+	return 0;
+}
+
+/* A folder of traces, or one session file. */
+static void recover_place(const char *place, struct recover_count *count)
+{
+	struct recovery_result result = {.events = 0};
+	struct stat status;
+	char whole[PATH_MAX];
+
+	if (!realpath(place, whole) || stat(whole, &status) < 0) {
+		count->failed++;
+		fprintf(stderr, "traceprof recover: %s: %s\n", place,
+			strerror(errno));
+	} else if (S_ISDIR(status.st_mode)) {
+		recovery_run_folder(whole, say, count);
+	} else {
+		say(whole, recovery_run(whole, &result), &result, count);
+	}
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+	struct recover_arguments *arguments = state->input;
+
+	(void)text;
+	switch (key) {
+	case 'l': arguments->list = true; return 0;
+	case ARGP_KEY_ARGS: arguments->first = state->next; return 0;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+}
+
+int recover_command(int argc, char **argv)
+{
+	static const struct argp argp = {
+		choices,
+		parse,
+		"[FOLDER|SESSION...]",
+		"Finish the traces of programs that were killed.\vTakes all "
+		"sessions of yours, those whose traces lie in FOLDER, or one "
+		"session file.  A running program's session is left alone.  "
+		"Ends with 3 when one could not be recovered.",
+		NULL,
+		NULL,
+		NULL,
+	};
+	struct recover_arguments arguments = {0};
+	struct recover_count count = {0};
+
+	if (command_parse(&argp, argc, argv, 0, &arguments))
+		return EXIT_USAGE;
+	if (arguments.list)
+		session_find(list_one, &count);
+	else if (!arguments.first)
+		recovery_run_folder(NULL, say, &count);
+	for (int at = arguments.first;
+	     !arguments.list && arguments.first && at < argc; at++)
+		recover_place(argv[at], &count);
+	if (!count.found && !count.failed)
+		puts("nothing to recover");
+	return count.failed ? EXIT_UNREADABLE : EXIT_GOOD;
+}
