@@ -18,6 +18,7 @@
 #include "preload/exit_hooks.h"
 #include "preload/fork_hooks.h"
 #include "preload/heap.h"
+#include "preload/last_thread.h"
 #include "preload/thread_hooks.h"
 #include "preload/verdict.h"
 #include "preload/watch.h"
@@ -207,6 +208,7 @@ static int start_writer(void)
 {
 	const bool known = life.affinity_bytes > 0;
 
+	last_thread_start();
 	return writer_start(life.session, known ? life.affinity : NULL,
 			    known ? (size_t)life.affinity_bytes : 0);
 }
@@ -257,6 +259,9 @@ static int begin(const char *reason)
 			    strerrordesc_np(-rc));
 		return rc;
 	}
+	/* Of many ranks and workers one speaks, unless something is wrong. */
+	if (life.session->head->rank > 0 || life.forked)
+		log_start(true);
 	if (!real_sees_heap(&object))
 		session_note(life.session,
 			     "heap not recorded: the allocator is built into "
@@ -339,7 +344,7 @@ static int finish(void)
 		rc = writer_stop((unsigned int)life.options.exit_ms);
 	if (!rc)
 		session_unlink(session);
-	closing_report(session, rc, session->head->rank > 0 || life.forked);
+	closing_report(session, rc);
 	thread_unbusy(was);
 	return rc;
 }
