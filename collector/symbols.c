@@ -21,13 +21,15 @@
 
 struct entry {
 	uint64_t start;
-	uint64_t size;
-	const char *name;
+	uint64_t size;	/* 0: not told, as of hand-written assembly */
+	uint32_t name;	/* offset in the strings */
+	uint32_t reach; /* without size: bytes to the section's end */
 };
 
 struct symbols {
 	const char *file;
 	size_t file_bytes;
+	const char *strings;
 	struct entry *entries;
 	size_t count;
 	size_t table_bytes; /* of the mapping that this struct heads */
@@ -74,6 +76,8 @@ static const ElfW(Ehdr) * elf_header(const char *file, size_t bytes)
 
 /* The symbol table section to use and its strings. */
 struct table {
+	const ElfW(Shdr) * sections;
+	unsigned int section_count;
 	const ElfW(Sym) * symbols;
 	size_t count;
 	const char *strings;
@@ -91,6 +95,8 @@ static bool load_table(const char *file, size_t bytes,
 	    section->sh_offset % _Alignof(ElfW(Sym)))
 		return false;
 	strings = &sections[section->sh_link];
+	table->sections = sections;
+	table->section_count = count;
 	table->count = section->sh_size / sizeof(ElfW(Sym));
 	table->symbols =
 		part(file, bytes, section->sh_offset, section->sh_size);
@@ -134,6 +140,22 @@ static bool is_function(const struct table *table, const ElfW(Sym) * symbol)
 	       symbol->st_shndx != SHN_UNDEF && symbol->st_value &&
 	       symbol->st_name < table->string_bytes &&
 	       table->strings[symbol->st_name];
+}
+
+/* How far a symbol without size may reach: to its section's end. */
+static uint32_t reach_of(const struct table *table, const ElfW(Sym) * symbol)
+{
+	const ElfW(Shdr) * section;
+
+	if (symbol->st_shndx >= table->section_count)
+		return 0;
+	section = &table->sections[symbol->st_shndx];
+	if (symbol->st_value < section->sh_addr ||
+	    symbol->st_value - section->sh_addr >= section->sh_size)
+		return 0;
+	return (uint32_t)min_u64(section->sh_size -
+					 (symbol->st_value - section->sh_addr),
+				 UINT32_MAX);
 }
 
 static bool comes_before(const struct entry *a, const struct entry *b)
@@ -191,6 +213,7 @@ static struct symbols *build(const char *file, size_t file_bytes,
 	symbols->file = file;
 	symbols->file_bytes = file_bytes;
 	symbols->table_bytes = bytes;
+	symbols->strings = table->strings;
 	symbols->entries = (struct entry *)(symbols + 1);
 	for (size_t i = 0; i < table->count; i++) {
 		const ElfW(Sym) *symbol = &table->symbols[i];
@@ -200,7 +223,8 @@ static struct symbols *build(const char *file, size_t file_bytes,
 		symbols->entries[symbols->count++] = (struct entry){
 			.start = symbol->st_value,
 			.size = symbol->st_size,
-			.name = table->strings + symbol->st_name,
+			.name = symbol->st_name,
+			.reach = reach_of(table, symbol),
 		};
 	}
 	sort_entries(symbols->entries, symbols->count);
@@ -249,12 +273,13 @@ static size_t last_before(const struct symbols *symbols, uint64_t address)
 }
 
 /* Aliases share an address: of those the one that sorts first, which is the
- * largest; a symbol without size reaches to the next. */
+ * largest; a symbol without size reaches to the next or its section's end. */
 int symbols_find(const struct symbols *symbols, uint64_t address,
 		 struct symbol *found)
 {
 	size_t at = last_before(symbols, address);
 	const struct entry *entry;
+	const char *name;
 
 	if (at == symbols->count)
 		return -ENOENT;
@@ -262,11 +287,12 @@ int symbols_find(const struct symbols *symbols, uint64_t address,
 	       symbols->entries[at - 1].start == symbols->entries[at].start)
 		at--;
 	entry = &symbols->entries[at];
-	if (entry->size && address - entry->start >= entry->size)
+	if (address - entry->start >=
+	    (entry->size ? entry->size : entry->reach))
 		return -ENOENT;
-	*found = (struct symbol){.name = entry->name,
-				 .name_len =
-					 strnlen(entry->name, NAME_MAX_BYTES),
+	name = symbols->strings + entry->name;
+	*found = (struct symbol){.name = name,
+				 .name_len = strnlen(name, NAME_MAX_BYTES),
 				 .start = entry->start,
 				 .size = entry->size};
 	return 0;
@@ -342,19 +368,19 @@ unsigned int symbols_call_ordinal(const struct symbols *symbols,
 	const uint8_t *code;
 	uint64_t wanted;
 	uint64_t target;
+	uint64_t len;
 	unsigned int kind;
 	unsigned int ordinal = 0;
 
 	/* The call itself lies before the address that it returns to. */
 	if (symbols_find(symbols, address - 1, &function))
 		return 0;
-	code = code_at(symbols, function.start, function.size);
-	kind = code ? call_before(code, address - function.start, address,
-				  &wanted)
-		    : 0;
+	len = address - function.start;
+	code = code_at(symbols, function.start, len);
+	kind = code ? call_before(code, len, address, &wanted) : 0;
 	if (!kind)
 		return 0;
-	for (uint64_t end = 1; end <= address - function.start; end++) {
+	for (uint64_t end = 1; end <= len; end++) {
 		if (call_before(code, end, function.start + end, &target) ==
 			    kind &&
 		    target == wanted && ++ordinal == CALLS_MAX)

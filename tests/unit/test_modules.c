@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_modules.c - the loader's list in the session: what is there at first, what
- * dlopen adds, and a list that somebody has damaged.
+ * test_modules.c - the loader's list in the session: what is there at first,
+ * what dlopen adds, and a list that somebody has damaged.
  */
 #include "tests/unit/session_fixture.h"
 

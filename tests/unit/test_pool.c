@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_pool.c - chunks are handed out once, last freed first, and never past the
- * ceiling.
+ * test_pool.c - chunks are handed out once, last freed first, and never past
+ * the ceiling.
  */
 #include "tests/unit/session_fixture.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_thread.c - thread records: taken, reused, walked, summed, and a list that
- * somebody has damaged.
+ * test_thread.c - thread records: taken, reused, walked, summed, and a list
+ * that somebody has damaged.
  */
 #include "tests/unit/session_fixture.h"
 
@@ -161,8 +161,7 @@ static void test_threads_that_start_together_are_all_found(void **state)
 }
 
 /* As if the newest had taken its space first and been pushed last. */
-static void
-test_a_record_may_lie_before_one_that_was_pushed_earlier(void **state)
+static void test_the_newest_record_may_lie_first(void **state)
 {
 	const uint64_t early = session_alloc(session, sizeof(struct thread));
 	struct session_header *head = session->head;
@@ -268,8 +267,7 @@ int main(void)
 		THREAD_TEST(test_without_room_a_thread_stays_unrecorded),
 		THREAD_TEST(test_open_slices_beyond_the_array_are_counted),
 		THREAD_TEST(test_threads_that_start_together_are_all_found),
-		THREAD_TEST(
-			test_a_record_may_lie_before_one_that_was_pushed_earlier),
+		THREAD_TEST(test_the_newest_record_may_lie_first),
 		THREAD_TEST(test_a_hostile_list_ends),
 		THREAD_TEST(test_a_list_of_noise_ends),
 		THREAD_TEST(test_sums_over_all_records),
