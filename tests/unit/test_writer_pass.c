@@ -1,36 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* test_writer_pass.c - from events in rings to a finished file. */
 #include "tests/unit/sample_session.h"
-#include "collector/gate.h"
 #include "writer/pass.h"
-#include "writer/writer.h"
 
-#include <errno.h>
-#include <signal.h>
-#include <sys/resource.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <cmocka.h>
-#ifdef HAVE_YAJL
-#include <yajl/yajl_parse.h>
-#endif
 
 #define MS 1000000u
-
-static void assert_json(const char *text)
-{
-#ifdef HAVE_YAJL
-	yajl_handle parser = yajl_alloc(NULL, NULL, NULL);
-
-	assert_int_equal(
-		yajl_parse(parser, (const unsigned char *)text, strlen(text)),
-		yajl_status_ok);
-	assert_int_equal(yajl_complete_parse(parser), yajl_status_ok);
-	yajl_free(parser);
-#else
-	assert_int_equal(text[0], '{');
-#endif
-}
 
 /* The account of the file closes. */
 static void assert_account(const char *text, unsigned long written,
@@ -64,11 +41,11 @@ static void one_scope_makes_a_whole_file(void **state)
 	sample_scope(&sample, thread, "hello \"w\"\n", 1 * MS, 3 * MS);
 	pass_run(&scribe);
 	text = sample_text(&sample);
-	assert_json(text);
+	sample_assert_json(text);
 	assert_non_null(strstr(text, "\"final\":false"));
 	finish(&sample, &scribe, 10 * MS);
 	text = sample_text(&sample);
-	assert_json(text);
+	sample_assert_json(text);
 	assert_non_null(strstr(text, "\"final\":true"));
 	assert_non_null(strstr(text, "\"rank\": 0"));
 	assert_non_null(strstr(text, "\"name\":\"hello \\\"w\\\"\\n\""));
@@ -162,7 +139,7 @@ static void a_workers_wait_ends_with_the_region(void **state)
 	pass_run(&scribe);
 	finish(&sample, &scribe, 2000);
 	text = sample_text(&sample);
-	assert_json(text);
+	sample_assert_json(text);
 	assert_slice(text, "region end wait", 101, 200, 600);
 	text = strstr(text, "\"region\":2");
 	assert_non_null(text);
@@ -207,7 +184,7 @@ static void events_go_to_the_window_they_began_in(void **state)
 	finish(&sample, &scribe, 4000);
 	assert_int_equal(sample_files(&sample, paths), 2);
 	text = sample_read(&sample, paths[0]);
-	assert_json(text);
+	sample_assert_json(text);
 	assert_slice(text, "first", 100, 0, 200);
 	assert_slice(text, "open", 100, 300, 1000);
 	assert_slice(text, "long", 100, 900, 1000);
@@ -217,7 +194,7 @@ static void events_go_to_the_window_they_began_in(void **state)
 	assert_null(strstr(text, "\"second\""));
 	assert_int_equal(sample_number(text, "in_file"), 1);
 	text = sample_read(&sample, paths[1]);
-	assert_json(text);
+	sample_assert_json(text);
 	assert_slice(text, "second", 100, 100, 200);
 	assert_null(strstr(text, "\"between\""));
 	assert_null(strstr(text, "\"open\""));
@@ -251,7 +228,7 @@ static void losses_are_counted_and_drawn(void **state)
 		sample_scope(&sample, thread, "work", 100 * i, 100 * i + 50);
 	finish(&sample, &scribe, 100 * (events + 20));
 	text = sample_text(&sample);
-	assert_json(text);
+	sample_assert_json(text);
 	dropped = sample_number(text, "dropped");
 	assert_true(dropped > 0);
 	/* The loss is an event too. */
@@ -289,7 +266,7 @@ static void detail_ends_at_max_mb(void **state)
 			    .counter.value = 0.25});
 	finish(&sample, &scribe, 100 * (events + 20));
 	text = sample_text(&sample);
-	assert_json(text);
+	sample_assert_json(text);
 	assert_in_range(strlen(text), 1u << 20, (1u << 20) + 16384);
 	assert_non_null(strstr(text, "\"value\":0.25"));
 	assert_null(strstr(text, "\"detail_ended\":null"));
@@ -339,7 +316,7 @@ static void heap_events_carry_the_processs_total(void **state)
 					    .thread_live = 0}});
 	finish(&sample, &scribe, 300000000);
 	text = sample_text(&sample);
-	assert_json(text);
+	sample_assert_json(text);
 	assert_int_equal(sample_count(text, "\"name\":\"[memory]\",\"pid\""),
 			 4);
 	assert_non_null(
@@ -387,7 +364,7 @@ static void what_may_cross_gets_a_side_lane(void **state)
 					    .outer_at_end = 6}});
 	finish(&sample, &scribe, 1000);
 	text = sample_text(&sample);
-	assert_json(text);
+	sample_assert_json(text);
 	assert_slice(text, "r0", 100 + LANE_STEP * LANE_FIRST_RANGE, 100, 200);
 	assert_slice(text, "r1", 100 + LANE_STEP * (LANE_FIRST_RANGE + 1), 150,
 		     250);
@@ -424,116 +401,11 @@ static void records_of_ended_threads_are_given_back(void **state)
 	assert_int_equal(load_relaxed(&sample.session->head->thread_count), 1);
 	finish(&sample, &scribe, 10000);
 	text = sample_text(&sample);
-	assert_json(text);
+	sample_assert_json(text);
 	assert_slice(text, "life", 100, 0, 10);
 	assert_slice(text, "life", 119, 1900, 1910);
 	assert_int_equal(sample_count(text, "\"thread_name\""), 20);
 	assert_account(text, 20, 0, 0);
-	sample_end(&sample);
-}
-
-/* One line, the gate closes, nothing is thrown away. */
-static void a_folder_that_cant_be_made_ends_the_recording(void **state)
-{
-	struct sample sample;
-	struct scribe scribe;
-	struct thread *thread;
-
-	(void)state;
-	sample_begin(&sample);
-	strcpy(sample.options.dir, "/dev/null/nowhere");
-	sample_session(&sample);
-	sample_window(&sample, 0);
-	thread = sample_thread(&sample, 100);
-	gate_set(GATE_CLOSED | GATE_SCOPE);
-	assert_int_equal(scribe_start(&scribe, sample.session, true), 0);
-	sample_scope(&sample, thread, "work", 100, 200);
-	pass_run(&scribe);
-	assert_int_equal(scribe.error, -ENOTDIR);
-	assert_int_equal(gate_bits(), GATE_CLOSED);
-	assert_int_equal(pass_run(&scribe), 0);
-	assert_int_equal(pass_finish(&scribe, sample.zero + 1000), -ENOTDIR);
-	assert_int_equal(ring_published(&thread->ring) != 0, 1);
-	scribe_end(&scribe);
-	sample_end(&sample);
-}
-
-/* The file stays what it was at the last good moment, and what the rings hold
- * stays there. */
-static void a_full_disk_keeps_what_was_written(void **state)
-{
-	const struct rlimit tight = {100000, RLIM_INFINITY};
-	struct rlimit before;
-	struct sample sample;
-	struct scribe scribe;
-	struct thread *thread;
-	unsigned int seed = 1;
-	uint64_t at = 0;
-
-	(void)state;
-	signal(SIGXFSZ, SIG_IGN);
-	sample_begin(&sample);
-	sample_session(&sample);
-	sample_window(&sample, 0);
-	thread = sample_thread(&sample, 100);
-	assert_int_equal(scribe_start(&scribe, sample.session, true), 0);
-	getrlimit(RLIMIT_FSIZE, &before);
-	setrlimit(RLIMIT_FSIZE, &tight);
-	for (int round = 0; round < 100 && !scribe.error; round++) {
-		for (int i = 0; i < 1000; i++) {
-			at += (uint64_t)rand_r(&seed) % 100000;
-			sample_scope(&sample, thread, "work", at,
-				     at + (uint64_t)rand_r(&seed) % 1000);
-		}
-		scribe.checkpoint_ns = 0;
-		pass_run(&scribe);
-	}
-	setrlimit(RLIMIT_FSIZE, &before);
-	assert_int_equal(scribe.error, -EFBIG);
-	scribe_end(&scribe);
-	assert_json(sample_text(&sample));
-	assert_true(sample_count(sample.text, "\"name\":\"work\"") > 1000);
-	sample_end(&sample);
-}
-
-/* The thread itself: starts, answers, stops, and the session is gone. */
-static void add_total(const struct writer_total *total, void *arg)
-{
-	uint64_t *calls = arg;
-
-	if (!strcmp(total->name, "work"))
-		*calls += total->calls;
-}
-
-static void the_thread_answers_and_stops(void **state)
-{
-	struct sample sample;
-	struct thread *thread;
-	struct writer_summary summary;
-	uint64_t calls = 0;
-
-	(void)state;
-	sample_begin(&sample);
-	sample_session(&sample);
-	sample_window(&sample, 0);
-	thread = sample_thread(&sample, 100);
-	assert_int_equal(writer_start(sample.session, NULL, 0), 0);
-	for (uint64_t i = 0; i < 100; i++)
-		sample_scope(&sample, thread, "work", i * 100, i * 100 + 10);
-	assert_int_equal(writer_totals(add_total, &calls), 1);
-	assert_int_equal(calls, 100);
-	writer_totals_reset();
-	assert_int_equal(writer_totals(add_total, &calls), 0);
-	assert_int_equal(writer_stop(5000), 0);
-	assert_int_equal(writer_stop(5000), 0);
-	writer_summarise(&summary);
-	assert_int_equal(summary.files, 1);
-	assert_int_equal(summary.written, 100);
-	assert_true(summary.bytes > 4096);
-	assert_int_equal(access(summary.path, F_OK), 0);
-	assert_int_equal(access(sample.session->path, F_OK), -1);
-	assert_account(sample_text(&sample), 100, 0, 0);
-	writer_forget();
 	sample_end(&sample);
 }
 
@@ -548,9 +420,6 @@ int main(void)
 		cmocka_unit_test(heap_events_carry_the_processs_total),
 		cmocka_unit_test(what_may_cross_gets_a_side_lane),
 		cmocka_unit_test(records_of_ended_threads_are_given_back),
-		cmocka_unit_test(a_folder_that_cant_be_made_ends_the_recording),
-		cmocka_unit_test(a_full_disk_keeps_what_was_written),
-		cmocka_unit_test(the_thread_answers_and_stops),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
