@@ -145,6 +145,11 @@ static void each_rule_is_named(void **state)
 		 "\"ph\":\"f\",\"id\":101,\"pid\":0,\"tid\":8", "11"},
 		{GPU, "\"tid\":7,\"ts\":1300.000,\"dur\"",
 		 "\"tid\":7,\"ts\":1100.000,\"dur\"", "12"},
+		{GPU, ",\"bp\":\"e\"", "", "11"},
+		{GPU, "\"ph\":\"s\",\"id\":101,\"pid\":4242",
+		 "\"ph\":\"s\",\"id\":101", "11"},
+		{CPU, "\"s\":\"g\"", "\"s\":\"x\"", "21"},
+		{CPU, "\"ph\":\"C\"", "\"ph\":\"O\"", "27"},
 		{GPU, "\"cbid\":41", "\"stream\":7", "13"},
 		{CPU, "ProfilerStep#1", "ProfilerStep1", "14"},
 		{CPU, "\"rank\": 0", "\"rank\":0", "16"},
@@ -162,7 +167,7 @@ static void each_rule_is_named(void **state)
 		{GPU, "\"pid\":0,\"tid\":7,\"ts\":1080",
 		 "\"pid\":1,\"tid\":7,"
 		 "\"ts\":1080",
-		 "25"},
+		 "26"},
 	};
 
 	(void)state;
