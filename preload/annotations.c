@@ -54,10 +54,17 @@ static struct thread *enter(void)
 	return thread;
 }
 
+/* A name is cut after 1023 bytes, not inside a character. */
 static uint32_t intern(const char *name)
 {
-	return names_intern(load_relaxed(&session_here), name,
-			    strnlen(name, NAME_BYTES_MAX));
+	size_t len = strnlen(name, NAME_BYTES_MAX);
+
+	if (len == NAME_BYTES_MAX) {
+		len--;
+		while (len && ((unsigned char)name[len] & 0xc0) == 0x80)
+			len--;
+	}
+	return names_intern(load_relaxed(&session_here), name, len);
 }
 
 static void record(struct thread *thread, const struct event *event)

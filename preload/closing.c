@@ -78,7 +78,7 @@ static void say_steps(const struct session *session)
 		load_relaxed(&state->opened) ? "" : ": nothing was recorded");
 }
 
-void closing_report(const struct session *session, int rc, bool terse)
+void closing_report(const struct session *session, int rc)
 {
 	struct writer_summary summary;
 
@@ -94,8 +94,6 @@ void closing_report(const struct session *session, int rc, bool terse)
 			    "TRACEPROF_BUFFER_MB (%ld), or record less",
 			    (unsigned long)summary.dropped,
 			    (long)session->head->options.buffer_mb);
-	if (terse)
-		return;
 	if (summary.files)
 		say_files(session, &summary);
 	say_steps(session);

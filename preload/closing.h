@@ -8,9 +8,8 @@
 
 #include "collector/session.h"
 
-/* What became of a session: `rc` as writer_stop() returned it.  `terse`: only
- * what went wrong. */
-void closing_report(const struct session *session, int rc, bool terse);
+/* What became of a session: `rc` as writer_stop() returned it. */
+void closing_report(const struct session *session, int rc);
 
 /* The process that `traceprof record` started was never interesting: what was
  * seen of it, and why there is no file. */

@@ -18,11 +18,13 @@
 #include "preload/exit_hooks.h"
 #include "preload/fork_hooks.h"
 #include "preload/heap.h"
+#include "preload/last_thread.h"
 #include "preload/thread_hooks.h"
 #include "preload/verdict.h"
 #include "preload/watch.h"
 #include "writer/writer.h"
 #include <errno.h>
+#include <linux/membarrier.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -119,6 +121,7 @@ static void watch(void)
 	if (life.options.malloc != MALLOC_OFF &&
 	    (!life.forked || life.options.children == CHILDREN_ALL))
 		bits |= GATE_HEAP_WATCH;
+	thread_hooks_start();
 	watch_start(options_is_set(&life.options, OPTION_AT_malloc));
 	gate_set(bits);
 	store_relaxed(&life.state, LIFE_WATCHING);
@@ -205,6 +208,7 @@ static int start_writer(void)
 {
 	const bool known = life.affinity_bytes > 0;
 
+	last_thread_start();
 	return writer_start(life.session, known ? life.affinity : NULL,
 			    known ? (size_t)life.affinity_bytes : 0);
 }
@@ -229,6 +233,19 @@ static uint32_t wanted_bits(struct session *session, uint32_t *record)
 	return bits | GATE_SCOPE_MARK;
 }
 
+/* Hooks read the gate relaxed, so what they read behind it must have reached
+ * all threads before it opens. */
+static void settle(void)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+#if !defined(__x86_64__)
+	/* Loads are ordered on x86; elsewhere each running thread is made to
+	 * pass a barrier. */
+	syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0);
+	syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0);
+#endif
+}
+
 static int begin(const char *reason)
 {
 	uint32_t bits, record;
@@ -242,6 +259,9 @@ static int begin(const char *reason)
 			    strerrordesc_np(-rc));
 		return rc;
 	}
+	/* Of many ranks and workers one speaks, unless something is wrong. */
+	if (life.session->head->rank > 0 || life.forked)
+		log_start(true);
 	if (!real_sees_heap(&object))
 		session_note(life.session,
 			     "heap not recorded: the allocator is built into "
@@ -259,6 +279,7 @@ static int begin(const char *reason)
 			goto fail;
 	}
 	store_relaxed(&life.state, LIFE_RUNNING);
+	settle();
 	gate_set(bits | (life.session->head->windows.is_open ? record : 0));
 	return 0;
 fail:
@@ -323,7 +344,7 @@ static int finish(void)
 		rc = writer_stop((unsigned int)life.options.exit_ms);
 	if (!rc)
 		session_unlink(session);
-	closing_report(session, rc, session->head->rank > 0 || life.forked);
+	closing_report(session, rc);
 	thread_unbusy(was);
 	return rc;
 }
@@ -404,7 +425,6 @@ static __attribute__((constructor)) void construct(void)
 	if (load_relaxed(&life.state) == LIFE_CLOSED)
 		return;
 	fork_hooks_start();
-	thread_hooks_start();
 	exit_hooks_start();
 	if (load_relaxed(&life.writer_waits))
 		start_late_writer();

@@ -33,7 +33,8 @@ static void thread_ends(void *round)
 
 void thread_hooks_start(void)
 {
-	has_key = !pthread_key_create(&key, thread_ends);
+	if (!has_key)
+		has_key = !pthread_key_create(&key, thread_ends);
 }
 
 void thread_hooks_arm(void)

@@ -3,7 +3,7 @@
 #ifndef PRELOAD_THREAD_HOOKS_H
 #define PRELOAD_THREAD_HOOKS_H
 
-/* Makes the key.  Once, early. */
+/* Makes the key, if that has not been done. */
 void thread_hooks_start(void);
 
 /* The calling thread has got a record. */

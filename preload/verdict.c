@@ -30,6 +30,10 @@ static const char builders[] = " "
 	"nvcc cicc cudafe++ ptxas fatbinary nvlink bin2c "
 	"tileiras nvdisasm cuobjdump hipcc llc "
 	"tcc ccache sccache distcc "
+	/* builds */
+	"make gmake cmake ctest cpack ninja meson m4 "
+	"autoconf automake libtool pkg-config pkgconf bison "
+	"flex "
 	/* starters of programs */
 	"srun mpirun mpiexec orterun prterun hydra_pmi_proxy "
 	"hydra_bstrap_proxy orted prted traceprof "
@@ -40,12 +44,8 @@ static const char utilities[] = " "
 	/* of object files */
 	"ar ranlib nm objcopy objdump readelf strip "
 	"addr2line ldconfig ldd patchelf gdb strace ltrace "
-	/* builds */
-	"make gmake cmake ctest cpack ninja meson m4 "
-	"autoconf automake libtool pkg-config pkgconf bison "
-	"flex perl "
 	/* version control, packages, transfer */
-	"git hg svn ssh scp sshd rsync curl wget "
+	"perl git hg svn ssh scp sshd rsync curl wget "
 	"apt apt-get dpkg rpm dnf yum sudo su "
 	/* text and files */
 	"sed grep egrep fgrep awk gawk mawk find "

@@ -91,7 +91,7 @@ static void print_regions(const struct report *report, FILE *out)
 	if (!report->region_count)
 		return;
 	fputc('\n', out);
-	table = table_new(headers, 8);
+	table = table_new(TABLE_NUMBERS, headers, 8);
 	for (size_t at = 0; at < report->region_count; at++)
 		if (!top || at < top)
 			region_row(table, &report->region_list[at]);
@@ -157,7 +157,7 @@ static void print_category(void *arg, const char *category)
 		headers[6] = title;
 	rows = tally_list(print->tally, category, report->choice.order, &count);
 	fputc('\n', print->out);
-	table = table_new(headers, bytes ? 9 : 7);
+	table = table_new(TABLE_NUMBERS, headers, bytes ? 9 : 7);
 	for (size_t at = 0; at < count; at++)
 		if (!top || at < top)
 			total_row(table, &rows[at], whole, bytes);
@@ -280,7 +280,7 @@ static void print_tree(const struct report *report, FILE *out)
 	static const char *const headers[] = {"calls", "total", "self",
 					      "% of thread", "scopes"};
 	const struct scope_tree *tree = &report->tree;
-	struct table *table = table_new(headers, 5);
+	struct table *table = table_new(TABLE_NUMBERS, headers, 5);
 	double whole = 0;
 
 	fputc('\n', out);

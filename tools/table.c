@@ -15,16 +15,19 @@
 #endif
 
 struct table {
+	enum table_kind kind;
 	const char *const *headers;
 	size_t columns;
 	char **cells;
 	size_t count, capacity;
 };
 
-struct table *table_new(const char *const *headers, size_t columns)
+struct table *table_new(enum table_kind kind, const char *const *headers,
+			size_t columns)
 {
 	struct table *table = memory_zeroed(1, sizeof(*table));
 
+	table->kind = kind;
 	table->headers = headers;
 	table->columns = columns;
 	return table;
@@ -46,6 +49,13 @@ void table_cell(struct table *table, const char *format, ...)
 
 #ifdef HAVE_SMARTCOLS
 
+static int column_flags(const struct table *table, size_t column)
+{
+	if (column + 1 == table->columns)
+		return SCOLS_FL_TRUNC;
+	return table->kind == TABLE_NUMBERS ? SCOLS_FL_RIGHT : 0;
+}
+
 static void print_cells(const struct table *table, FILE *out)
 {
 	struct libscols_table *columns = scols_new_table();
@@ -56,9 +66,7 @@ static void print_cells(const struct table *table, FILE *out)
 	scols_table_set_stream(columns, out);
 	for (size_t at = 0; at < table->columns; at++)
 		scols_table_new_column(columns, table->headers[at], 0,
-				       at + 1 < table->columns
-					       ? SCOLS_FL_RIGHT
-					       : SCOLS_FL_TRUNC);
+				       column_flags(table, at));
 	for (size_t at = 0; at < table->count; at++) {
 		if (at % table->columns == 0)
 			line = scols_table_new_line(columns, NULL);
@@ -83,12 +91,17 @@ static int width_of(const char *text)
 	return width;
 }
 
-static void print_cell(const char *text, int width, int is_last, FILE *out)
+static void print_cell(const struct table *table, size_t column,
+		       const char *text, int width, FILE *out)
 {
-	if (is_last)
+	const int blanks = width - width_of(text);
+
+	if (column + 1 == table->columns)
 		fprintf(out, "%s\n", text);
+	else if (table->kind == TABLE_NUMBERS)
+		fprintf(out, "%*s%s ", blanks, "", text);
 	else
-		fprintf(out, "%*s%s ", width - width_of(text), "", text);
+		fprintf(out, "%s%*s ", text, blanks, "");
 }
 
 static void print_cells(const struct table *table, FILE *out)
@@ -104,11 +117,10 @@ static void print_cells(const struct table *table, FILE *out)
 			widths[at % table->columns] = width;
 	}
 	for (size_t at = 0; at < table->columns; at++)
-		print_cell(table->headers[at], widths[at],
-			   at + 1 == table->columns, out);
+		print_cell(table, at, table->headers[at], widths[at], out);
 	for (size_t at = 0; at < table->count; at++)
-		print_cell(table->cells[at], widths[at % table->columns],
-			   (at + 1) % table->columns == 0, out);
+		print_cell(table, at % table->columns, table->cells[at],
+			   widths[at % table->columns], out);
 	free(widths);
 }
 

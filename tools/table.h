@@ -13,8 +13,12 @@
 
 struct table;
 
-/* The last column is flush left and may be cut; all others are flush right. */
-struct table *table_new(const char *const *headers, size_t columns);
+/* The last column is flush left and may be cut; the others are flush right in
+ * a table of numbers, flush left in one of texts. */
+enum table_kind { TABLE_NUMBERS, TABLE_TEXTS };
+
+struct table *table_new(enum table_kind kind, const char *const *headers,
+			size_t columns);
 
 /* Fills the next cell, row by row. */
 void table_cell(struct table *table, const char *format, ...)

@@ -108,6 +108,20 @@ static inline bool is_plain(unsigned char byte)
 	return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
 }
 
+/* Eight bytes at once: all plain?  The usual test for a byte that is zero, or
+ * below a bound; a borrow can only make it see more than there is behind a
+ * byte that it saw rightly. */
+static inline bool are_plain(uint64_t bytes)
+{
+	const uint64_t ones = 0x0101010101010101, highs = ones << 7;
+	const uint64_t quote = bytes ^ ones * '"';
+	const uint64_t slash = bytes ^ ones * '\\';
+
+	return !((bytes | ((bytes - ones * 0x20) & ~bytes) |
+		  ((quote - ones) & ~quote) | ((slash - ones) & ~slash)) &
+		 highs);
+}
+
 /* One ASCII byte that must be escaped, at `out`.  Returns its end. */
 static char *escape(char *out, unsigned char byte)
 {
@@ -163,7 +177,13 @@ void json_text(struct json *json, const char *text, size_t len)
 {
 	const unsigned char *bytes = (const unsigned char *)text;
 	size_t plain = 0;
+	uint64_t eight;
 
+	for (; plain + sizeof(eight) <= len; plain += sizeof(eight)) {
+		memcpy(&eight, text + plain, sizeof(eight));
+		if (!are_plain(eight))
+			break;
+	}
 	while (plain < len && is_plain(bytes[plain]))
 		plain++;
 	json_bytes(json, text, plain);
@@ -274,7 +294,8 @@ void json_double(struct json *json, double value)
 		json_char(json, '0');
 		return;
 	}
-	if (fabs(value) < 9007199254740992.0 && value == trunc(value)) {
+	if (fabs(value) < 9007199254740992.0 &&
+	    value == (double)(int64_t)value) {
 		json_i64(json, (int64_t)value);
 		return;
 	}

@@ -56,20 +56,30 @@ static int move_high(int fd)
 static int identify(int fd, struct output_identity *identity)
 {
 	struct statx now;
+	struct stat old;
 
-	if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &now))
-		return -errno;
 	memset(identity, 0, sizeof(*identity));
-	identity->device =
-		(uint64_t)now.stx_dev_major << 32 | now.stx_dev_minor;
-	identity->inode = now.stx_ino;
-	if (now.stx_mask & STATX_BTIME) {
-		identity->birth_seconds = now.stx_btime.tv_sec;
-		identity->birth_ns = now.stx_btime.tv_nsec;
+	if (!statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME,
+		   &now)) {
+		identity->device =
+			(uint64_t)now.stx_dev_major << 32 | now.stx_dev_minor;
+		identity->inode = now.stx_ino;
+		if (now.stx_mask & STATX_BTIME) {
+			identity->birth_seconds = now.stx_btime.tv_sec;
+			identity->birth_ns = now.stx_btime.tv_nsec;
+		}
+		if (!S_ISREG(now.stx_mode))
+			return -ESTALE;
+		return now.stx_nlink ? 0 : -ENOENT;
 	}
-	if (!S_ISREG(now.stx_mode))
+	/* Some containers forbid statx(). */
+	if (fstat(fd, &old))
+		return -errno;
+	identity->device = old.st_dev;
+	identity->inode = old.st_ino;
+	if (!S_ISREG(old.st_mode))
 		return -ESTALE;
-	return now.stx_nlink ? 0 : -ENOENT;
+	return old.st_nlink ? 0 : -ENOENT;
 }
 
 static bool is_same(const struct output_identity *a,

@@ -242,7 +242,7 @@ static void batch_sample(struct batch *batch, const struct text *text,
 
 /* --- one step ----------------------------------------------------------- */
 
-static float dot(const float *a, const float *b, unsigned int count)
+static inline float dot(const float *a, const float *b, unsigned int count)
 {
 	float lanes[8] = {0};
 
@@ -253,8 +253,8 @@ static float dot(const float *a, const float *b, unsigned int count)
 	       ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
 }
 
-static void add_scaled(float *to, const float *from, float scale,
-		       unsigned int count)
+static inline void add_scaled(float *to, const float *from, float scale,
+			      unsigned int count)
 {
 	for (unsigned int i = 0; i < count; i++)
 		to[i] += scale * from[i];

@@ -73,6 +73,31 @@ static void escapes_every_control_byte(void **state)
 	}
 }
 
+/* Any byte at any place among plain ones, against the byte-by-byte truth. */
+static void looks_at_every_place(void **state)
+{
+	(void)state;
+	for (int byte = 0; byte < 0x100; byte++) {
+		const bool plain = byte >= 0x20 && byte < 0x80 && byte != '"' &&
+				   byte != '\\';
+
+		for (size_t place = 0; place < 19; place++) {
+			char text[20] = "abc !#[]~\x7f?01234567";
+
+			text[place] = (char)byte;
+			json_text(&json, text, 19);
+			assert_int_equal(json.used == 19, plain);
+			assert_memory_equal(json.data, text, place);
+			json_clear(&json);
+			json_string(&json, text, 19);
+			assert_true(json_is_whole(json.data, json.used));
+			assert_memory_equal(json.data + json.used - 19 + place,
+					    text + place + 1, 18 - place);
+			json_clear(&json);
+		}
+	}
+}
+
 static void keeps_utf8_and_replaces_the_rest(void **state)
 {
 	(void)state;
@@ -252,6 +277,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(escapes_what_must_be),
 		TEST(escapes_every_control_byte),
+		TEST(looks_at_every_place),
 		TEST(keeps_utf8_and_replaces_the_rest),
 		TEST(writes_whole_numbers),
 		TEST(writes_microseconds),

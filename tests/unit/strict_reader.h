@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace_reader.h - reads a trace as the strictest reader would, for unit tests.
+ * strict_reader.h - reads a trace as the strictest reader would, in
+ * unit tests.
  */
-#ifndef TESTS_UNIT_TRACE_READER_H
-#define TESTS_UNIT_TRACE_READER_H
+#ifndef TESTS_UNIT_STRICT_READER_H
+#define TESTS_UNIT_STRICT_READER_H
 
 #include "tests/unit/json_reader.h"
 #include <fcntl.h>
@@ -14,7 +15,7 @@
 #include <zlib.h>
 
 /* All of a file in memory that the caller frees; NULL unreadable. */
-static inline char *trace_read_file(const char *path, size_t *len)
+static inline char *strict_read_file(const char *path, size_t *len)
 {
 	const int fd = open(path, O_RDONLY);
 	char *bytes = NULL;
@@ -36,8 +37,8 @@ static inline char *trace_read_file(const char *path, size_t *len)
 
 /* One gzip member from *at on; its text is appended.  0, or -1 not a whole one.
  */
-static inline int trace_read_member(const char *bytes, size_t len, size_t *at,
-				    char **text, size_t *text_len)
+static inline int strict_read_member(const char *bytes, size_t len, size_t *at,
+				     char **text, size_t *text_len)
 {
 	z_stream in = {.next_in = (Bytef *)bytes + *at,
 		       .avail_in = (uInt)(len - *at)};
@@ -63,24 +64,24 @@ static inline int trace_read_member(const char *bytes, size_t len, size_t *at,
 /* The text of a .gz that gzip -t and Python's gzip accept and whose first
  * member holds everything; behind it may stand empty members, and zeros.  NULL
  * and a word in *fault where it isn't one. */
-static inline char *trace_read_gzip(const char *path, size_t *text_len,
-				    const char **fault)
+static inline char *strict_read_gzip(const char *path, size_t *text_len,
+				     const char **fault)
 {
 	size_t len, at = 0, more_len;
-	char *bytes = trace_read_file(path, &len), *text = NULL, *more;
+	char *bytes = strict_read_file(path, &len), *text = NULL, *more;
 	int rc;
 
 	*fault = "unreadable";
 	if (!bytes)
 		return NULL;
 	*fault = "first member";
-	rc = trace_read_member(bytes, len, &at, &text, text_len);
+	rc = strict_read_member(bytes, len, &at, &text, text_len);
 	while (!rc) {
 		while (at < len && !bytes[at])
 			at++;
 		if (at == len)
 			break;
-		rc = trace_read_member(bytes, len, &at, &more, &more_len);
+		rc = strict_read_member(bytes, len, &at, &more, &more_len);
 		free(more);
 		*fault = "what follows the first member";
 		if (more_len)
@@ -95,10 +96,10 @@ static inline char *trace_read_gzip(const char *path, size_t *text_len,
 	return NULL;
 }
 
-static inline char *trace_read_plain(const char *path, size_t *text_len,
-				     const char **fault)
+static inline char *strict_read_plain(const char *path, size_t *text_len,
+				      const char **fault)
 {
-	char *text = trace_read_file(path, text_len);
+	char *text = strict_read_file(path, text_len);
 
 	*fault = text ? "JSON" : "unreadable";
 	if (text && json_is_whole(text, *text_len))

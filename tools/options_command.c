@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * options_command.c - `traceprof options`: all settings, and what this build
+ * holds.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "collector/options.h"
+#include "tools/command.h"
+#include "tools/table.h"
+
+static void print_build(FILE *out)
+{
+	static const struct {
+		const char *what;
+		bool here;
+		const char *package;
+	} parts[] = {
+#ifdef HAVE_CUPTI
+		{"GPU activity (CUPTI)", true, ""},
+#else
+		{"GPU activity (CUPTI)", false, "CUDA's headers"},
+#endif
+#ifdef HAVE_DEMANGLE
+		{"C++ names (libiberty)", true, ""},
+#else
+		{"C++ names (libiberty)", false, "libiberty-dev"},
+#endif
+#ifdef HAVE_YAJL
+		{"reading traces (yajl)", true, ""},
+#else
+		{"reading traces (yajl)", false, "libyajl-dev"},
+#endif
+#ifdef HAVE_SMARTCOLS
+		{"tables cut to the terminal (libsmartcols)", true, ""},
+#else
+		{"tables cut to the terminal (libsmartcols)", false,
+		 "libsmartcols-dev"},
+#endif
+	};
+
+	fputs("\nIn this build:\n", out);
+	for (size_t at = 0; at < sizeof(parts) / sizeof(parts[0]); at++) {
+		fprintf(out, "  %s  %s", parts[at].here ? "yes" : "no ",
+			parts[at].what);
+		if (!parts[at].here)
+			fprintf(out, ", needs %s", parts[at].package);
+		fputc('\n', out);
+	}
+}
+
+static void range_cell(struct table *table, const struct option_row *row)
+{
+	switch (row->type) {
+	case OPTION_INT:
+		table_cell(table, "%" PRId64 "..%" PRId64, row->low, row->high);
+		return;
+	case OPTION_SIZE: table_cell(table, "bytes, K, M, G"); return;
+	case OPTION_FLAG: table_cell(table, "0|1"); return;
+	case OPTION_CHOICE: table_cell(table, "%s", row->values); return;
+	case OPTION_TEXT: table_cell(table, "text"); return;
+	}
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+	if (key == ARGP_KEY_ARG)
+		argp_error(state, "unexpected argument %s", text);
+	return ARGP_ERR_UNKNOWN;
+}
+
+int options_command(int argc, char **argv)
+{
+	static const struct argp argp = {
+		NULL,
+		parse,
+		NULL,
+		"List all settings.\vEach is an environment variable for "
+		"LD_PRELOAD, and an option of traceprof record.",
+		NULL,
+		NULL,
+		NULL,
+	};
+	static const char *const headers[] = {"variable", "default", "values",
+					      "meaning"};
+	struct table *table;
+
+	if (command_parse(&argp, argc, argv, 0, NULL))
+		return EXIT_USAGE;
+	table = table_new(TABLE_TEXTS, headers, 4);
+	for (unsigned int at = 0; at < option_row_count; at++) {
+		const struct option_row *row = &option_rows[at];
+
+		table_cell(table, "TRACEPROF_%s", row->name);
+		if (row->type == OPTION_INT && row->low > 0 &&
+		    row->fallback[0] == '0')
+			table_cell(table, "unset");
+		else
+			table_cell(table, "%s", row->fallback);
+		range_cell(table, row);
+		table_cell(table, "%s", row->help);
+	}
+	table_print(table, stdout);
+	fputs("\nTRACEPROF=0 turns everything off.\n", stdout);
+	print_build(stdout);
+	return EXIT_GOOD;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recover_command.c - `traceprof recover`: finishes the traces of processes
+ * that are gone.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tools/command.h"
+#include "tools/settings.h"
+#include "writer/recovery.h"
+
+struct recover_arguments {
+	bool list, all;
+	int first; /* of the places in argv, 0 none */
+};
+
+struct recover_count {
+	int found, failed;
+};
+
+static const struct argp_option choices[] = {
+	{"all", 'a', NULL, 0, "all sessions of yours, whatever their folder",
+	 0},
+	{"list", 'l', NULL, 0, "only list all sessions that are there", 0},
+	{0},
+};
+
+static void say(const char *path, int error,
+		const struct recovery_result *result, void *arg)
+{
+	struct recover_count *count = arg;
+
+	count->found++;
+	if (!error && !result->path[0]) {
+		printf("%s: nothing was recorded\n", path);
+		return;
+	}
+	if (!error) {
+		printf("%s: %llu events, %llu of them from memory, %llu "
+		       "dropped\n",
+		       result->path, (unsigned long long)result->events,
+		       (unsigned long long)result->recovered,
+		       (unsigned long long)result->dropped);
+		return;
+	}
+	if (error == -EBUSY) {
+		printf("%s: its program still runs\n", path);
+		return;
+	}
+	count->failed++;
+	fprintf(stderr, "traceprof recover: %s: %s\n", path,
+		error == -EBADMSG ? "damaged, or no session of this version"
+				  : strerror(-error));
+}
+
+static int list_one(const char *path, void *arg)
+{
+	struct recover_count *count = arg;
+	struct session session;
+	const int error = session_open(path, &session);
+
+	count->found++;
+	if (error) {
+		printf("%s: %s\n", path,
+		       error == -EBADMSG ? "no session of this version"
+					 : strerror(-error));
+		return 0;
+	}
+	printf("%s: %.200s, pid %d, %s, traces in %.400s\n", path,
+	       session.head->program, session.head->pid,
+	       session_is_alive(session.head) ? "runs" : "dead",
+	       session.head->folder);
+	session_close(&session);
+	return 0;
+}
+
+/* A folder of traces, or one session file. */
+static void recover_place(const char *place, struct recover_count *count)
+{
+	struct recovery_result result = {.events = 0};
+	struct stat status;
+	char whole[PATH_MAX];
+
+	if (!realpath(place, whole) || stat(whole, &status) < 0) {
+		count->failed++;
+		fprintf(stderr, "traceprof recover: %s: %s\n", place,
+			strerror(errno));
+	} else if (S_ISDIR(status.st_mode)) {
+		recovery_run_folder(whole, say, count);
+	} else {
+		say(whole, recovery_run(whole, &result), &result, count);
+	}
+}
+
+/* The folder that a program recorded from here would write to. */
+static void recover_here(struct recover_count *count)
+{
+	struct options options;
+	char whole[PATH_MAX];
+
+	settings_from_environment(&options);
+	if (realpath(options.dir, whole))
+		recovery_run_folder(whole, say, count);
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+	struct recover_arguments *arguments = state->input;
+
+	(void)text;
+	switch (key) {
+	case 'a': arguments->all = true; return 0;
+	case 'l': arguments->list = true; return 0;
+	case ARGP_KEY_ARGS: arguments->first = state->next; return 0;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+}
+
+int recover_command(int argc, char **argv)
+{
+	static const struct argp argp = {
+		choices,
+		parse,
+		"[FOLDER|SESSION...]",
+		"Finish the traces of programs that were killed.\vTakes "
+		"the sessions whose traces lie in FOLDER, or one session "
+		"file; without either, the folder that would be recorded to "
+		"(TRACEPROF_DIR, ./traceprof).  A running program's session is "
+		"left alone.  "
+		"Ends with 3 when one could not be recovered.",
+		NULL,
+		NULL,
+		NULL,
+	};
+	struct recover_arguments arguments = {0};
+	struct recover_count count = {0};
+
+	if (command_parse(&argp, argc, argv, 0, &arguments))
+		return EXIT_USAGE;
+	if (arguments.list)
+		session_find(list_one, &count);
+	else if (arguments.all)
+		recovery_run_folder(NULL, say, &count);
+	else if (!arguments.first)
+		recover_here(&count);
+	else
+		for (int at = arguments.first; at < argc; at++)
+			recover_place(argv[at], &count);
+	if (!count.found && !count.failed)
+		puts(arguments.list || arguments.all
+			     ? "no sessions"
+			     : "nothing to recover here; traceprof recover "
+			       "--list shows sessions elsewhere");
+	return count.failed ? EXIT_UNREADABLE : EXIT_GOOD;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * account.h - what was seen, and what became of it.
+ *
+ *	seen = written + cut + dropped
+ *
+ * to the last event.  `dropped` is what the hooks counted as refused.  While a
+ * program runs, `seen` is that sum; in the run's last file it is what the hooks
+ * counted, so that a difference would show.
+ */
+#ifndef WRITER_ACCOUNT_H
+#define WRITER_ACCOUNT_H
+
+#include "writer/scribe.h"
+
+struct account {
+	uint64_t seen;
+	uint64_t written;
+	uint64_t cut;
+	struct thread_sums sums;
+	int64_t heap_live;
+};
+
+void account_take(struct scribe *scribe, bool is_last, struct account *account);
+
+/* Events that hooks have committed and that nobody has read yet. */
+uint64_t account_unread(struct scribe *scribe);
+
+/* CPU time of the calling thread in the live process, 0 elsewhere. */
+uint64_t account_cpu_ns(const struct scribe *scribe);
+
+#endif

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+/* draw.c - clipping, joining and writing of single events; see draw.h. */
+#include "writer/draw.h"
+
+#include "writer/event_json.h"
+#include "writer/heap_track.h"
+
+#define TEXT_MIB (UINT64_C(1) << 20)
+
+/* Lies as a slice on its thread's own lane. */
+static bool is_on_lane(unsigned int kind)
+{
+	return (kind >= EVENT_OMP_REGION && kind <= EVENT_SCOPE) ||
+	       kind == EVENT_CALL;
+}
+
+static bool is_slice(unsigned int kind)
+{
+	return is_on_lane(kind) || kind == EVENT_RANGE || kind == EVENT_STEP ||
+	       kind == EVENT_LOSS;
+}
+
+static bool is_detail(unsigned int kind)
+{
+	return kind != EVENT_COUNTER && kind != EVENT_STEP &&
+	       kind != EVENT_LOSS;
+}
+
+/* The end of the window that is written, 0 while it is open. */
+static uint64_t window_end(struct scribe *scribe)
+{
+	const struct window *window = scribe_window(scribe);
+
+	/* ACQUIRE pairs with RELEASE in window_close(). */
+	return window ? load_acquire(&((struct window *)window)->end_ticks) : 0;
+}
+
+static struct event_span clip(struct scribe *scribe, struct track *track,
+			      const struct event *event)
+{
+	const struct timeline *line = &scribe->timeline;
+	const uint64_t limit = window_end(scribe);
+	uint64_t end = max_u64(event->start_ticks, event->end_ticks);
+	struct event_span span = {.is_cut = event->flags & EVENT_CUT};
+
+	if (limit && end > limit) {
+		end = limit;
+		span.is_cut = true;
+	}
+	span.start_ns = timeline_ns(line, event->start_ticks);
+	span.end_ns = max_u64(span.start_ns, timeline_ns(line, end));
+	if (!is_on_lane(event->kind))
+		return span;
+	/* The master's share lies in its region, which may begin on the same
+	 * tick and is longer: at equal times a viewer would guess. */
+	if (event->kind == EVENT_OMP_IMPLICIT && !event->omp.thread &&
+	    span.start_ns < span.end_ns)
+		span.start_ns++;
+	/* A wait that was joined from another thread's clock reads may reach
+	 * some nanoseconds into what followed. */
+	if (span.start_ns >= track->wait.start_ns &&
+	    span.start_ns < track->wait.end_ns &&
+	    span.end_ns > track->wait.end_ns)
+		span.start_ns = track->wait.end_ns;
+	return span;
+}
+
+/* Past TRACEPROF_MAX_MB only totals, counters and steps go on. */
+static bool has_room(struct scribe *scribe, const struct event *event,
+		     uint64_t ts_ns)
+{
+	const int64_t max_mb = scribe->session->head->options.max_mb;
+	struct window_file *file = &scribe->file;
+
+	if (max_mb <= 0 || !is_detail(event->kind))
+		return true;
+	if (file->detail_is_over)
+		return false;
+	if (window_file_text_bytes(scribe) < (uint64_t)max_mb * TEXT_MIB)
+		return true;
+	file->detail_is_over = true;
+	file->detail_ended_ns = ts_ns;
+	session_note(scribe->session,
+		     "detail ended at MAX_MB=%ld in file %lu; totals go on",
+		     (long)max_mb, (unsigned long)file->file_index);
+	return false;
+}
+
+static bool write(struct scribe *scribe, struct track *track,
+		  const struct event *event, struct event_span *span)
+{
+	struct label *label = totals_label(&scribe->totals, event);
+
+	*span = clip(scribe, track, event);
+	totals_add(label,
+		   is_slice(event->kind) ? span->end_ns - span->start_ns : 0);
+	if (!has_room(scribe, event, span->end_ns) ||
+	    !event_json_write(scribe, track, event, label, *span))
+		return false;
+	if (is_on_lane(event->kind))
+		track->last_end_ns = max_u64(track->last_end_ns, span->end_ns);
+	if (window_file_is_due(&scribe->json))
+		window_file_flush(scribe);
+	return true;
+}
+
+/* The wait that the track has pending, up to a tick. */
+static void write_wait(struct scribe *scribe, struct track *track,
+		       uint64_t end_ticks, bool is_cut)
+{
+	const struct pending_wait wait = track->pending;
+	const struct event event = {
+		.kind = EVENT_OMP_WAIT,
+		.flags = is_cut ? EVENT_CUT : 0,
+		.start_ticks = wait.start_ticks,
+		.end_ticks = max_u64(wait.start_ticks, end_ticks),
+		.omp = {.region = wait.region,
+			.code = wait.code,
+			.sync = OMP_SYNC_REGION_END},
+	};
+	struct event_span span;
+
+	if (scribe_place(scribe, wait.start_ticks) != SCRIBE_WRITE)
+		return;
+	if (write(scribe, track, &event, &span))
+		track->wait = (struct lane_span){.start_ns = span.start_ns,
+						 .end_ns = span.end_ns};
+}
+
+static void end_wait(struct scribe *scribe, struct track *track,
+		     uint64_t region_end_ticks)
+{
+	write_wait(scribe, track,
+		   region_join_until(&track->pending, region_end_ticks), false);
+	track->pending = (struct pending_wait){0};
+}
+
+/* The thread went on: where does its wait end?  A slice that lies in the wait
+ * is a task that ran meanwhile, and its outer slices, which began before it,
+ * come after it; so until the region's end is passed, only note the place. */
+static void meet_wait(struct scribe *scribe, struct track *track,
+		      const struct event *event)
+{
+	struct pending_wait *wait = &track->pending;
+	const struct region_end *end =
+		region_join_find(&scribe->regions, wait->region);
+
+	if (end && event->start_ticks >= end->end_ticks) {
+		end_wait(scribe, track, end->end_ticks);
+		return;
+	}
+	if (event->start_ticks >= wait->start_ticks &&
+	    (!wait->until_ticks || event->start_ticks < wait->until_ticks))
+		wait->until_ticks = event->start_ticks;
+	if (event->kind != EVENT_OMP_IMPLICIT)
+		return;
+	/* Its place is needed for the next one. */
+	if (end)
+		end_wait(scribe, track, end->end_ticks);
+	else
+		*wait = (struct pending_wait){0};
+}
+
+static void begin_wait(struct track *track, const struct event *event)
+{
+	if (event->kind != EVENT_OMP_IMPLICIT || !event->omp.thread ||
+	    event->flags & EVENT_CUT)
+		return;
+	track->pending = (struct pending_wait){.region = event->omp.region,
+					       .code = event->omp.code,
+					       .start_ticks = event->end_ticks};
+}
+
+bool draw_event(struct scribe *scribe, struct track *track,
+		const struct event *event)
+{
+	struct event_span span;
+	bool is_written;
+
+	if (track->pending.region && is_on_lane(event->kind))
+		meet_wait(scribe, track, event);
+	is_written = write(scribe, track, event, &span);
+	if (event->kind == EVENT_HEAP_ALLOC || event->kind == EVENT_HEAP_FREE)
+		heap_track_draw(scribe, span.start_ns);
+	begin_wait(track, event);
+	return is_written;
+}
+
+void draw_waits(struct scribe *scribe)
+{
+	for (struct track *t = scribe->tracks; t; t = t->older) {
+		const struct region_end *end;
+
+		if (!t->pending.region || t->is_stopped)
+			continue;
+		end = region_join_find(&scribe->regions, t->pending.region);
+		/* Once the drain has come by the region's end, it has come by
+		 * all that the team did in it. */
+		if (end && end->is_drained)
+			end_wait(scribe, t, end->end_ticks);
+	}
+}
+
+/* A consistent look at a slice that its thread may be closing. */
+static bool look_at_open(struct thread *thread, uint32_t at,
+			 struct open_slice *slice)
+{
+	/* ACQUIRE pairs with RELEASE in thread_open(): the slice. */
+	if (load_acquire(&thread->depth) <= at)
+		return false;
+	*slice = thread->open[at];
+	atomic_thread_fence(memory_order_acquire);
+	return load_relaxed(&thread->depth) > at &&
+	       thread->open[at].start_ticks == slice->start_ticks;
+}
+
+static void write_open(struct scribe *scribe, struct track *track,
+		       const struct open_slice *slice, uint64_t end_ticks)
+{
+	const struct window *window = scribe_window(scribe);
+	struct event event = {
+		.kind = slice->kind,
+		.flags = EVENT_CUT,
+		.name = slice->name,
+		.start_ticks = max_u64(slice->start_ticks, window->start_ticks),
+		.end_ticks = end_ticks,
+	};
+	struct event_span span;
+
+	if (!is_on_lane(slice->kind) || slice->start_ticks >= end_ticks)
+		return;
+	if (slice->kind != EVENT_SCOPE && slice->kind != EVENT_CALL) {
+		event.omp.region = slice->region;
+		event.omp.code = slice->code;
+		event.omp.sync = slice->sync;
+	}
+	write(scribe, track, &event, &span);
+}
+
+/* Events of this window that lie behind one of the next. */
+static void write_held(struct scribe *scribe, struct track *track,
+		       struct open_slice *open, uint32_t count,
+		       uint64_t end_ticks)
+{
+	struct ring *ring = &track->thread->ring;
+	const uint64_t limit = ring_published(ring);
+	struct drain drain = track->drain;
+	const struct event *event;
+
+	while ((event = drain_peek(scribe->session, ring, &drain, limit, NULL,
+				   &scribe->budget))) {
+		struct event_span span;
+
+		drain_skip(&drain, event);
+		if (!is_on_lane(event->kind) ||
+		    event->start_ticks >= end_ticks ||
+		    scribe_place(scribe, event->start_ticks) != SCRIBE_WRITE)
+			continue;
+		write(scribe, track, event, &span);
+		for (uint32_t i = 0; i < count; i++) {
+			if (open[i].start_ticks == event->start_ticks &&
+			    open[i].kind == event->kind)
+				open[i].kind = EVENT_NONE;
+		}
+	}
+}
+
+static void draw_open_track(struct scribe *scribe, struct track *track,
+			    uint64_t end_ticks)
+{
+	struct open_slice open[OPEN_SLICES_MAX];
+	struct pending_wait *wait = &track->pending;
+	const struct region_end *end;
+	uint32_t count = 0;
+
+	while (count < OPEN_SLICES_MAX &&
+	       look_at_open(track->thread, count, &open[count]))
+		count++;
+	if (track->is_stopped)
+		write_held(scribe, track, open, count, end_ticks);
+	if (wait->region) {
+		end = region_join_find(&scribe->regions, wait->region);
+		write_wait(scribe, track,
+			   region_join_until(wait,
+					     end ? end->end_ticks : end_ticks),
+			   !end && !wait->until_ticks);
+		*wait = (struct pending_wait){0};
+	}
+	/* Innermost first, as they would have ended. */
+	while (count)
+		write_open(scribe, track, &open[--count], end_ticks);
+}
+
+void draw_open(struct scribe *scribe)
+{
+	const uint64_t end_ticks = window_end(scribe);
+
+	for (struct track *t = scribe->tracks; t; t = t->older)
+		draw_open_track(scribe, t, end_ticks);
+}
+
+void draw_refused(struct scribe *scribe)
+{
+	for (struct track *t = scribe->tracks; t; t = t->older) {
+		const struct ring *ring = &t->thread->ring;
+		const struct event event = {
+			.kind = EVENT_LOSS,
+			.start_ticks = ring->refused_from_ticks,
+			.end_ticks = ring->refused_to_ticks,
+			.loss.count = ring->refused,
+		};
+		struct event_span span;
+
+		if (event.loss.count &&
+		    scribe_place(scribe, event.start_ticks) == SCRIBE_WRITE)
+			write(scribe, t, &event, &span);
+	}
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/* event_json.c - one event, one line; see event_json.h. */
+#include "writer/event_json.h"
+
+#include "writer/meta_json.h"
+#include "writer/schema.h"
+#include <math.h>
+#include <string.h>
+
+/* The start of a slice up to its name's opening quote. */
+#define SLICE(category)                                                        \
+	",\n{" SCHEMA_PAIR(SCHEMA_PHASE, SCHEMA_PHASE_SLICE) "," SCHEMA_PAIR(  \
+		SCHEMA_CATEGORY, category) "," SCHEMA_KEY(SCHEMA_NAME) "\""
+#define THEN(key) "," SCHEMA_KEY(key)
+
+static void place(struct json *json, uint64_t pid, uint64_t tid, uint64_t ts_ns)
+{
+	json_raw(json, "\"" THEN(SCHEMA_PID));
+	json_u64(json, pid);
+	json_raw(json, THEN(SCHEMA_TID));
+	json_u64(json, tid);
+	json_raw(json, THEN(SCHEMA_TIME));
+	json_micros(json, (int64_t)ts_ns);
+}
+
+/* Name's closing quote to the args' opening brace. */
+static void slice_place(struct scribe *scribe, const struct track *track,
+			unsigned int lane, struct event_span span)
+{
+	struct json *json = &scribe->json;
+
+	place(json, scribe->pid, meta_json_tid(scribe, track, lane),
+	      span.start_ns);
+	json_raw(json, THEN(SCHEMA_DURATION));
+	json_micros(json, (int64_t)(span.end_ns - span.start_ns));
+	json_raw(json, THEN(SCHEMA_ARGS) "{");
+}
+
+/* What torch gives each operator and annotation. */
+static void ids(struct scribe *scribe)
+{
+	struct json *json = &scribe->json;
+	const uint64_t index = scribe->next_index++;
+
+	json_raw(json, SCHEMA_KEY(SCHEMA_EXTERNAL_ID));
+	json_u64(json, index + 1);
+	json_raw(json,
+		 THEN(SCHEMA_RECORD_FUNCTION) "0" THEN(SCHEMA_EVENT_INDEX));
+	json_u64(json, index);
+}
+
+static void close_slice(struct json *json, struct event_span span)
+{
+	if (span.is_cut)
+		json_raw(json, "," SCHEMA_PAIR(SCHEMA_FINISHED, "false"));
+	json_raw(json, "}}");
+}
+
+static void omp_args(struct json *json, const struct event *event)
+{
+	switch (event->kind) {
+	case EVENT_OMP_REGION: json_raw(json, ",\"omp\":\"parallel\""); break;
+	case EVENT_OMP_IMPLICIT: json_raw(json, ",\"omp\":\"task\""); break;
+	case EVENT_OMP_EXPLICIT: json_raw(json, ",\"omp\":\"explicit\""); break;
+	case EVENT_OMP_CREATE: json_raw(json, ",\"omp\":\"create\""); break;
+	case EVENT_OMP_WAIT: json_raw(json, ",\"omp\":\"wait\""); break;
+	default: json_raw(json, ",\"omp\":\"held\""); break;
+	}
+	if (event->kind == EVENT_OMP_WAIT || event->kind == EVENT_OMP_HELD) {
+		const char *word = omp_sync_word(event->omp.sync);
+
+		json_raw(json, ",\"sync\":");
+		json_string(json, word, strlen(word));
+	}
+	json_raw(json, ",\"region\":");
+	json_u64(json, event->omp.region);
+	if (event->omp.team) {
+		json_raw(json, ",\"team\":");
+		json_u64(json, event->omp.team);
+		json_raw(json, ",\"thread\":");
+		json_u64(json, event->omp.thread);
+	}
+	if (event->omp.schedule && event->omp.schedule < OMP_SCHEDULE_COUNT) {
+		const char *word = omp_schedule_word(event->omp.schedule);
+
+		json_raw(json, ",\"schedule\":");
+		json_string(json, word, strlen(word));
+	}
+	if (event->omp.task) {
+		json_raw(json, ",\"task\":");
+		json_u64(json, event->omp.task);
+	}
+}
+
+static void write_omp(struct scribe *scribe, struct track *track,
+		      const struct event *event, const struct label *label,
+		      struct event_span span)
+{
+	struct json *json = &scribe->json;
+
+	json_raw(json, SLICE(SCHEMA_CPU_OP));
+	json_bytes(json, label->text, label->text_len);
+	slice_place(scribe, track, LANE_MAIN, span);
+	ids(scribe);
+	omp_args(json, event);
+	close_slice(json, span);
+}
+
+static void write_annotation(struct scribe *scribe, struct track *track,
+			     unsigned int lane, const struct label *label,
+			     struct event_span span)
+{
+	struct json *json = &scribe->json;
+
+	json_raw(json, SLICE(SCHEMA_USER_ANNOTATION));
+	json_bytes(json, label->text, label->text_len);
+	slice_place(scribe, track, lane, span);
+	ids(scribe);
+	close_slice(json, span);
+}
+
+static void write_range(struct scribe *scribe, struct track *track,
+			const struct label *label, struct event_span span)
+{
+	unsigned int lane =
+		scribe->is_live ? LANE_FIRST_RANGE : LANE_FIRST_RECOVERED;
+
+	if (!track->ranges)
+		track->ranges =
+			arena_alloc(&scribe->arena, sizeof(*track->ranges));
+	if (track->ranges)
+		lane += lane_place(track->ranges, &span.start_ns, span.end_ns);
+	else
+		span.start_ns = span.end_ns; /* an instant crosses nothing */
+	meta_json_lane(scribe, track, lane);
+	write_annotation(scribe, track, lane, label, span);
+}
+
+static void write_step(struct scribe *scribe, struct track *track,
+		       const struct event *event, const struct label *label,
+		       struct event_span span)
+{
+	/* On the thread's own lane only where both ends lie in the same slice;
+	 * 1 stands for "too deep to tell". */
+	const bool nests =
+		event->step.outer_at_start == event->step.outer_at_end &&
+		event->step.outer_at_start != 1;
+	const unsigned int lane = nests ? LANE_MAIN : LANE_STEPS;
+	struct json *json = &scribe->json;
+
+	meta_json_lane(scribe, track, lane);
+	json_raw(json, SLICE(SCHEMA_USER_ANNOTATION));
+	json_bytes(json, label->text, label->text_len);
+	json_i64(json, event->step.number);
+	slice_place(scribe, track, lane, span);
+	ids(scribe);
+	close_slice(json, span);
+}
+
+static void write_mark(struct scribe *scribe, struct track *track,
+		       const struct label *label, uint64_t ts_ns)
+{
+	struct json *json = &scribe->json;
+
+	json_raw(
+		json,
+		",\n{" SCHEMA_PAIR(SCHEMA_PHASE, SCHEMA_PHASE_INSTANT) "," SCHEMA_PAIR(
+			SCHEMA_CATEGORY,
+			SCHEMA_USER_ANNOTATION) "," SCHEMA_PAIR(SCHEMA_SCOPE,
+								SCHEMA_SCOPE_THREAD) "," SCHEMA_KEY(SCHEMA_NAME) "\"");
+	json_bytes(json, label->text, label->text_len);
+	place(json, scribe->pid, meta_json_tid(scribe, track, LANE_MAIN),
+	      ts_ns);
+	json_char(json, '}');
+}
+
+/* Up to the opening brace of the args. */
+static void counter_head(struct json *json, const char *name, size_t len,
+			 uint64_t pid, uint64_t tid, uint64_t ts_ns)
+{
+	json_raw(
+		json,
+		",\n{" SCHEMA_PAIR(
+			SCHEMA_PHASE,
+			SCHEMA_PHASE_COUNTER) "," SCHEMA_KEY(SCHEMA_NAME) "\"");
+	json_bytes(json, name, len);
+	place(json, pid, tid, ts_ns);
+	json_raw(json, THEN(SCHEMA_ARGS) "{");
+}
+
+static bool write_counter(struct scribe *scribe, struct track *track,
+			  const struct event *event, const struct label *label,
+			  uint64_t ts_ns)
+{
+	if (!isfinite(event->counter.value))
+		return false;
+	counter_head(&scribe->json, label->text, label->text_len, scribe->pid,
+		     meta_json_tid(scribe, track, LANE_MAIN), ts_ns);
+	json_raw(&scribe->json, "\"value\":");
+	json_double(&scribe->json, event->counter.value);
+	json_raw(&scribe->json, "}}");
+	return true;
+}
+
+void event_json_heap(struct scribe *scribe, uint64_t ts_ns, int64_t live)
+{
+	counter_head(&scribe->json, "heap", 4, scribe->pid, scribe->pid, ts_ns);
+	json_raw(&scribe->json, "\"live_bytes\":");
+	json_i64(&scribe->json, live);
+	json_raw(&scribe->json, "}}");
+}
+
+static bool write_memory(struct scribe *scribe, struct track *track,
+			 const struct event *event, uint64_t ts_ns)
+{
+	struct json *json = &scribe->json;
+	const int64_t total = scribe->heap.live > 0 ? scribe->heap.live : 0;
+
+	if (event->flags & EVENT_NO_SIZE)
+		return false;
+	json_raw(
+		json,
+		",\n{" SCHEMA_PAIR(SCHEMA_PHASE, SCHEMA_PHASE_INSTANT) "," SCHEMA_PAIR(
+			SCHEMA_CATEGORY,
+			SCHEMA_CPU_INSTANT) "," SCHEMA_PAIR(SCHEMA_SCOPE,
+							    SCHEMA_SCOPE_THREAD) "," SCHEMA_KEY(SCHEMA_NAME) "\"" SCHEMA_MEMORY);
+	place(json, scribe->pid, meta_json_tid(scribe, track, LANE_MAIN),
+	      ts_ns);
+	json_raw(json, THEN(SCHEMA_ARGS) "{" SCHEMA_KEY(SCHEMA_TOTAL_RESERVED));
+	json_i64(json, total);
+	json_raw(json, THEN(SCHEMA_TOTAL_ALLOCATED));
+	json_i64(json, total);
+	json_raw(json, THEN(SCHEMA_BYTES));
+	if (event->kind == EVENT_HEAP_FREE)
+		json_char(json, '-');
+	json_u64(json, event->heap.size_bytes);
+	json_raw(json, THEN(SCHEMA_DEVICE_ID) "-1" THEN(
+			       SCHEMA_DEVICE_TYPE) "0" THEN(SCHEMA_ADDRESS));
+	json_u64(json, event->heap.address);
+	json_raw(json, THEN(SCHEMA_EVENT_INDEX));
+	json_u64(json, scribe->next_index++);
+	if (event->heap.dur_ticks) {
+		const struct timeline *line = &scribe->timeline;
+		const uint64_t end = event->start_ticks + event->heap.dur_ticks;
+
+		json_raw(json, ",\"dur_ns\":");
+		json_u64(json, timeline_ns(line, end) -
+				       timeline_ns(line, event->start_ticks));
+	}
+	json_raw(json, "}}");
+	return true;
+}
+
+static void write_loss(struct scribe *scribe, struct track *track,
+		       const struct event *event, struct event_span span)
+{
+	struct json *json = &scribe->json;
+
+	meta_json_lane(scribe, track, LANE_LOSSES);
+	json_raw(json, SLICE(SCHEMA_OVERHEAD) "lost ");
+	json_u64(json, event->loss.count);
+	json_raw(json, " events");
+	slice_place(scribe, track, LANE_LOSSES, span);
+	json_raw(json, "\"lost\":");
+	json_u64(json, event->loss.count);
+	json_raw(json, "}}");
+}
+
+static void write_call(struct scribe *scribe, struct track *track,
+		       const struct event *event, const struct label *label,
+		       struct event_span span)
+{
+	struct json *json = &scribe->json;
+
+	json_raw(json, SLICE("cuda_runtime"));
+	json_bytes(json, label->text, label->text_len);
+	slice_place(scribe, track, LANE_MAIN, span);
+	json_raw(json, "\"result\":");
+	json_u64(json, event->call.result);
+	if (event->call.bytes) {
+		json_raw(json, ",\"bytes\":");
+		json_u64(json, event->call.bytes);
+	}
+	close_slice(json, span);
+}
+
+static bool write_kind(struct scribe *scribe, struct track *track,
+		       const struct event *event, struct label *label,
+		       struct event_span span)
+{
+	switch (event->kind) {
+	case EVENT_HEAP_ALLOC:
+	case EVENT_HEAP_FREE:
+		return write_memory(scribe, track, event, span.start_ns);
+	case EVENT_OMP_REGION:
+	case EVENT_OMP_IMPLICIT:
+	case EVENT_OMP_EXPLICIT:
+	case EVENT_OMP_CREATE:
+	case EVENT_OMP_WAIT:
+	case EVENT_OMP_HELD:
+		write_omp(scribe, track, event, label, span);
+		return true;
+	case EVENT_SCOPE:
+		write_annotation(scribe, track, LANE_MAIN, label, span);
+		return true;
+	case EVENT_RANGE: write_range(scribe, track, label, span); return true;
+	case EVENT_MARK:
+		write_mark(scribe, track, label, span.start_ns);
+		return true;
+	case EVENT_COUNTER:
+		return write_counter(scribe, track, event, label,
+				     span.start_ns);
+	case EVENT_STEP:
+		write_step(scribe, track, event, label, span);
+		return true;
+	case EVENT_LOSS: write_loss(scribe, track, event, span); return true;
+	case EVENT_CALL:
+		write_call(scribe, track, event, label, span);
+		return true;
+	default: return false;
+	}
+}
+
+bool event_json_write(struct scribe *scribe, struct track *track,
+		      const struct event *event, struct label *label,
+		      struct event_span span)
+{
+	struct json *json = &scribe->json;
+	const size_t begin = json_mark(json);
+	size_t mark;
+	bool is_written;
+
+	meta_json_lane(scribe, track, LANE_MAIN);
+	mark = json_mark(json);
+	is_written = write_kind(scribe, track, event, label, span);
+	if (json->failed) {
+		json_back(json, begin);
+		track->named_in_file = 0;
+		return false;
+	}
+	if (!is_written)
+		json_back(json, mark);
+	return is_written;
+}
+
+void event_json_pass(struct scribe *scribe, uint64_t start_ns, uint64_t end_ns)
+{
+	struct json *json = &scribe->json;
+	size_t mark = json_mark(json);
+
+	meta_json_writer(scribe);
+	json_raw(json, SLICE(SCHEMA_OVERHEAD) "traceprof writer");
+	place(json, scribe->pid, scribe->writer_tid, start_ns);
+	json_raw(json, THEN(SCHEMA_DURATION));
+	json_micros(json, (int64_t)(end_ns - start_ns));
+	json_char(json, '}');
+	if (json->failed) {
+		json_back(json, mark);
+		scribe->writer_is_named = false;
+	}
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * event_json.h - which fields an event has in the file.
+ *
+ * Each text is one line that begins with ",\n"; it goes to scribe->json, the
+ * metadata events that name its lane before it.  Times come in nanoseconds of
+ * the file, already clipped to the window.
+ */
+#ifndef WRITER_EVENT_JSON_H
+#define WRITER_EVENT_JSON_H
+
+#include "writer/scribe.h"
+
+struct event_span {
+	uint64_t start_ns;
+	uint64_t end_ns;
+	bool is_cut; /* the call had not returned, or the window ended first */
+};
+
+/* One event.  False: nothing was written (memory, or a value that JSON can't
+ * hold, or a block of unknown size). */
+bool event_json_write(struct scribe *scribe, struct track *track,
+		      const struct event *event, struct label *label,
+		      struct event_span span);
+
+/* Our own cost: one pass. */
+void event_json_pass(struct scribe *scribe, uint64_t start_ns, uint64_t end_ns);
+
+/* The heap's counter track. */
+void event_json_heap(struct scribe *scribe, uint64_t ts_ns, int64_t live);
+
+#endif

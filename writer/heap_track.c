@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* heap_track.c - samples of the live heap; see heap_track.h. */
+#include "writer/heap_track.h"
+
+#include "writer/event_json.h"
+
+#define SAMPLE_NS 10000000u /* at most 100 a second */
+
+void heap_track_event(struct scribe *scribe, struct track *track,
+		      const struct event *event)
+{
+	struct scribe_heap *heap = &scribe->heap;
+
+	heap->live += event->heap.thread_live - track->heap_live;
+	track->heap_live = event->heap.thread_live;
+	track->saw_heap = true;
+	if (heap->live > heap->peak)
+		heap->peak = heap->live;
+}
+
+static void draw(struct scribe *scribe, uint64_t ts_ns, int64_t live)
+{
+	struct scribe_heap *heap = &scribe->heap;
+	const size_t mark = json_mark(&scribe->json);
+
+	if (live < 0)
+		live = 0;
+	if (heap->any_sample &&
+	    (live == heap->sampled || ts_ns < heap->sampled_ns + SAMPLE_NS))
+		return;
+	heap->any_sample = true;
+	heap->sampled = live;
+	heap->sampled_ns = ts_ns;
+	event_json_heap(scribe, ts_ns, live);
+	if (scribe->json.failed)
+		json_back(&scribe->json, mark);
+}
+
+void heap_track_draw(struct scribe *scribe, uint64_t ts_ns)
+{
+	if (scribe->session->head->options.malloc == MALLOC_ALL)
+		draw(scribe, ts_ns, scribe->heap.live);
+}
+
+/* What a thread's counters say now becomes its last known count, unless events
+ * of this pass say it exactly. */
+static int64_t look(struct scribe *scribe)
+{
+	struct scribe_heap *heap = &scribe->heap;
+	int64_t total = scribe->session->head->heap_base_bytes;
+
+	for (struct track *t = scribe->tracks; t; t = t->older) {
+		const struct ring *ring = &t->thread->ring;
+		const int64_t live = (int64_t)(ring->heap_alloc_bytes -
+					       ring->heap_free_bytes);
+
+		total += live;
+		if (!t->saw_heap && !t->is_stopped) {
+			heap->live += live - t->heap_live;
+			t->heap_live = live;
+		}
+		t->saw_heap = false;
+	}
+	return total;
+}
+
+void heap_track_sample(struct scribe *scribe)
+{
+	const int64_t mode = scribe->session->head->options.malloc;
+	const uint64_t ticks = clock_ticks();
+	int64_t live;
+
+	if (!scribe->is_live || mode == MALLOC_OFF)
+		return;
+	live = look(scribe);
+	if (live > scribe->heap.peak)
+		scribe->heap.peak = live;
+	if (mode != MALLOC_ALL && scribe->file.is_open &&
+	    scribe_place(scribe, ticks) == SCRIBE_WRITE)
+		draw(scribe, timeline_ns(&scribe->timeline, ticks), live);
+}

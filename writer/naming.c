@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* naming.c - call sites to names; see naming.h. */
+#include "writer/naming.h"
+
+#include "collector/log.h"
+#include "collector/modules.h"
+#include "collector/names.h"
+#include "collector/symbols.h"
+#include <string.h>
+#ifdef HAVE_DEMANGLE
+#include <libiberty/demangle.h>
+#endif
+
+#define FUNCTION_BYTES_MAX 400u
+#define SYMBOL_BYTES_MAX   4096u
+
+/* The symbols of one file, opened at its first address. */
+struct naming_module {
+	struct naming_module *next;
+	const struct module *module;
+	struct symbols *symbols; /* NULL: the file can't be read */
+};
+
+struct ordinal_key {
+	const char *function;
+	size_t len;
+	unsigned int ordinal;
+};
+
+void naming_start(struct naming *naming, const struct session *session)
+{
+	*naming = (struct naming){.session = session};
+}
+
+void naming_end(struct naming *naming)
+{
+	for (struct naming_module *m = naming->modules; m; m = m->next) {
+		if (m->symbols)
+			symbols_close(m->symbols);
+	}
+	index_free(&naming->codes);
+	index_free(&naming->ordinals);
+	arena_free(&naming->arena);
+	naming->modules = NULL;
+}
+
+/* What gcc and clang put behind the name of a function that they cloned,
+ * split or outlined.  All of it goes from the first such word on. */
+static size_t without_suffix(const char *symbol, size_t len)
+{
+	static const char *const suffixes[] = {
+		"._omp_fn", ".omp_outlined", ".part.",	   ".cold",
+		".isra.",   ".constprop.",   ".lto_priv.", ".llvm.",
+		".clone.",  ".localalias",   ".resolver",  "._omp_cpyfn",
+	};
+	size_t kept = len;
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
+		const char *at =
+			memmem(symbol, kept, suffixes[i], strlen(suffixes[i]));
+
+		if (at && at > symbol)
+			kept = (size_t)(at - symbol);
+	}
+	return kept;
+}
+
+#ifdef HAVE_DEMANGLE
+struct demangled {
+	char *text;
+	size_t used;
+	size_t bytes;
+};
+
+static void add_demangled(const char *piece, size_t len, void *arg)
+{
+	struct demangled *out = arg;
+	const size_t fits = min_u64(len, out->bytes - 1 - out->used);
+
+	memcpy(out->text + out->used, piece, fits);
+	out->used += fits;
+}
+#endif
+
+size_t naming_tidy(const char *symbol, size_t symbol_len, char *text,
+		   size_t bytes)
+{
+	const size_t len = without_suffix(symbol, symbol_len);
+	const size_t kept = min_u64(len, bytes - 1);
+
+#ifdef HAVE_DEMANGLE
+	char mangled[SYMBOL_BYTES_MAX];
+	struct demangled out = {.text = text, .bytes = bytes};
+
+	if (len > 2 && len < sizeof(mangled) && symbol[0] == '_' &&
+	    symbol[1] == 'Z') {
+		memcpy(mangled, symbol, len);
+		mangled[len] = '\0';
+		/* The callback form takes no memory from malloc. */
+		if (cplus_demangle_v3_callback(mangled, DMGL_NO_OPTS,
+					       add_demangled, &out) &&
+		    out.used) {
+			text[out.used] = '\0';
+			return out.used;
+		}
+	}
+#endif
+	memcpy(text, symbol, kept);
+	text[kept] = '\0';
+	return kept;
+}
+
+static struct symbols *symbols_of(struct naming *naming,
+				  const struct module *module)
+{
+	struct naming_module *m = naming->modules;
+
+	while (m && strcmp(m->module->path, module->path) != 0)
+		m = m->next;
+	if (!m) {
+		m = arena_alloc(&naming->arena, sizeof(*m));
+		if (!m)
+			return NULL;
+		m->module = module;
+		m->symbols = symbols_open(module->path);
+		m->next = naming->modules;
+		naming->modules = m;
+	}
+	return m->symbols;
+}
+
+static bool same_ordinal(const void *item, const void *key)
+{
+	const struct code_name *name = item;
+	const struct ordinal_key *want = key;
+
+	return name->ordinal == want->ordinal && name->len == want->len &&
+	       memcmp(name->function, want->function, want->len) == 0;
+}
+
+/* The number of a call: what the code says, or else the next that is free. */
+static void number(struct naming *naming, struct code_name *name,
+		   unsigned int wanted)
+{
+	struct ordinal_key key = {.function = name->function,
+				  .len = name->len,
+				  .ordinal = wanted ? wanted : 1};
+	const uint64_t hash = index_hash_text(name->function, name->len);
+
+	while (index_find(&naming->ordinals, hash + key.ordinal, same_ordinal,
+			  &key))
+		key.ordinal++;
+	name->ordinal = key.ordinal;
+	index_add(&naming->ordinals, hash + key.ordinal, name);
+}
+
+static void resolve(struct naming *naming, struct code_name *name)
+{
+	/* The call that returns here may be its function's last instruction:
+	 * look at the byte before. */
+	const struct module *module =
+		modules_find(naming->session, name->code - 1);
+	char text[FUNCTION_BYTES_MAX];
+	unsigned int ordinal = 0;
+	struct symbols *symbols;
+	struct symbol symbol;
+
+	/* A library that was loaded a moment ago. */
+	if (!module && naming->session->writable &&
+	    modules_refresh((struct session *)naming->session) > 0)
+		module = modules_find(naming->session, name->code - 1);
+	if (!module) {
+		log_format(text, sizeof(text), "code at 0x%lx", name->code);
+	} else if ((symbols = symbols_of(naming, module)) &&
+		   !symbols_find(symbols, name->code - 1 - module->bias,
+				 &symbol)) {
+		naming_tidy(symbol.name, symbol.name_len, text, sizeof(text));
+		ordinal = symbols_call_ordinal(symbols,
+					       name->code - module->bias);
+	} else {
+		const char *slash = strrchr(module->path, '/');
+
+		log_format(text, sizeof(text), "%s+0x%lx",
+			   slash ? slash + 1 : module->path,
+			   name->code - module->bias);
+	}
+	name->len = strlen(text);
+	name->function = arena_text(&naming->arena, text, name->len);
+	if (!name->function) {
+		name->function = "";
+		name->len = 0;
+	}
+	number(naming, name, ordinal);
+}
+
+static bool same_code(const void *item, const void *key)
+{
+	return ((const struct code_name *)item)->code == *(const uint64_t *)key;
+}
+
+const struct code_name *naming_find(struct naming *naming, uint64_t code)
+{
+	static const struct code_name nowhere = {
+		.function = "unknown code", .len = 12, .ordinal = 1};
+	const uint64_t hash = index_hash_u64(code);
+	struct code_name *name;
+
+	if (!code)
+		return &nowhere;
+	name = index_find(&naming->codes, hash, same_code, &code);
+	if (name)
+		return name;
+	name = arena_alloc(&naming->arena, sizeof(*name));
+	if (!name)
+		return &nowhere;
+	name->code = code;
+	resolve(naming, name);
+	index_add(&naming->codes, hash, name);
+	return name;
+}

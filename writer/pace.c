@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* pace.c - the writer's sleep; see pace.h. */
+#include "writer/pace.h"
+
+#include "collector/pool.h"
+#include "collector/ring.h"
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define MS_NS		 UINT64_C(1000000)
+/* One part of work, so many of sleep: 2 % of a core. */
+#define REST_PER_WORK	 49u
+#define REST_LEAST_NS	 MS_NS
+#define REST_MOST_NS	 (400 * MS_NS)
+/* How long the buffer is not looked at. */
+#define NAP_NS		 (20 * MS_NS)
+#define IDLE_NS		 (100 * MS_NS)
+#define IDLE_LONG_NS	 (500 * MS_NS)
+#define IDLE_PASSES_LONG 50u
+
+static void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
+{
+	const struct timespec limit = {
+		.tv_sec = (time_t)(ns / (1000 * MS_NS)),
+		.tv_nsec = (long)(ns % (1000 * MS_NS)),
+	};
+
+	syscall(SYS_futex, word, FUTEX_WAIT, value, &limit, NULL, 0);
+}
+
+static void futex_wake(_Atomic uint32_t *word)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+/* The part of the ceiling that is in rings, in 16ths. */
+static uint64_t fill(struct session *session)
+{
+	const uint64_t most = session->head->ceiling_bytes / CHUNK_BYTES + 1;
+	const uint64_t room = pool_room(session);
+
+	return room >= most ? 0 : (most - room) * 16 / most;
+}
+
+static bool is_woken(struct pace *pace)
+{
+	/* ACQUIRE pairs with RELEASE in pace_wake(): why it was called. */
+	return load_acquire(&pace->wake);
+}
+
+/* Rests for so long, unless the buffer is half full by then. */
+static void rest(struct pace *pace, struct session *session, uint64_t ns)
+{
+	while (ns && !is_woken(pace)) {
+		const uint64_t nap = min_u64(ns, NAP_NS);
+
+		futex_wait(&pace->wake, 0, nap);
+		ns -= nap;
+		if (fill(session) >= 8)
+			return;
+	}
+}
+
+/* Sleeps until a chunk is full or the time is up. */
+static void idle(struct pace *pace, struct session *session)
+{
+	_Atomic uint32_t *sleeps = &session->head->writer_sleeps;
+	uint64_t ns =
+		pace->idle_passes > IDLE_PASSES_LONG ? IDLE_LONG_NS : IDLE_NS;
+
+	if (pace->most_ns)
+		ns = min_u64(ns, pace->most_ns);
+
+	store_relaxed(sleeps, 1);
+	/* The wake word and the sleep word are set in the other order by
+	 * pace_wake(): one of the two sees the other. */
+	atomic_thread_fence(memory_order_seq_cst);
+	if (!is_woken(pace))
+		futex_wait(sleeps, 1, ns);
+	store_relaxed(sleeps, 0);
+}
+
+void pace_sleep(struct pace *pace, struct session *session, uint64_t events,
+		uint64_t cpu_ns)
+{
+	const uint64_t full = fill(session);
+	uint64_t ns = min_u64(max_u64(cpu_ns * REST_PER_WORK, REST_LEAST_NS),
+			      REST_MOST_NS);
+
+	pace->idle_passes = events ? 0 : pace->idle_passes + 1;
+	if (full >= 14)
+		ns = 0;
+	else if (full >= 8)
+		ns = min_u64(cpu_ns, NAP_NS);
+	if (pace->most_ns)
+		ns = min_u64(ns, pace->most_ns);
+	rest(pace, session, ns);
+	if (!events)
+		idle(pace, session);
+	store_relaxed(&pace->wake, 0);
+}
+
+void pace_wake(struct pace *pace, struct session *session)
+{
+	_Atomic uint32_t *sleeps = &session->head->writer_sleeps;
+
+	/* RELEASE pairs with ACQUIRE in is_woken(). */
+	store_release(&pace->wake, 1);
+	atomic_thread_fence(memory_order_seq_cst);
+	futex_wake(&pace->wake);
+	if (atomic_exchange_explicit(sleeps, 0, memory_order_relaxed))
+		futex_wake(sleeps);
+}

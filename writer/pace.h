@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pace.h - how long the writer sleeps between two passes.
+ *
+ * The program's threads may spin at barriers on every core, so each moment that
+ * the writer runs is taken from them: while the backlog is small it keeps to a
+ * small share of one core and lets events pile up; when the buffer is half full
+ * it takes what it needs.  With nothing to do it sleeps until a hook fills a
+ * chunk or its clock says that a look is due.
+ */
+#ifndef WRITER_PACE_H
+#define WRITER_PACE_H
+
+#include "collector/session.h"
+
+struct pace {
+	_Atomic uint32_t wake; /* futex word: 1 ends the nap */
+	unsigned int idle_passes;
+	uint64_t most_ns; /* longest sleep, 0: as it pleases */
+};
+
+/* Sleeps after a pass that read `events` and took `cpu_ns`.  Returns at once
+ * when pace_wake() was called since the last sleep ended. */
+void pace_sleep(struct pace *pace, struct session *session, uint64_t events,
+		uint64_t cpu_ns);
+
+/* Ends the sleep.  Any thread; async-signal-safe. */
+void pace_wake(struct pace *pace, struct session *session);
+
+#endif

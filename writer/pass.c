@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/* pass.c - the drain of all rings; see pass.h. */
+#include "writer/pass.h"
+
+#include "writer/account.h"
+#include "writer/checkpoint.h"
+#include "writer/draw.h"
+#include "writer/heap_track.h"
+#include <errno.h>
+#include <time.h>
+
+/* How often the last drain looks again for what hooks were just committing. */
+#define LAST_LOOKS	  50
+#define LAST_LOOK_NS	  200000
+
+/* A slice of time is made longer or shorter until it holds so many events. */
+#define SLICE_EVENTS_LOW  2000u
+#define SLICE_EVENTS_HIGH 20000u
+
+/* Follows one ring ahead of the drain for the ends of regions. */
+static void scan_ahead(struct scribe *scribe, struct track *track)
+{
+	struct ring *ring = &track->thread->ring;
+	const uint64_t limit = ring_published(ring);
+	const struct event *event;
+
+	while ((event = drain_peek(scribe->session, ring, &track->scan, limit,
+				   NULL, &scribe->budget))) {
+		if (event->kind == EVENT_OMP_REGION)
+			region_join_add(&scribe->regions, event->omp.region,
+					event->end_ticks, false);
+		drain_skip(&track->scan, event);
+	}
+}
+
+static int look(struct scribe *scribe)
+{
+	for (struct track *t = scribe->tracks; t; t = t->older)
+		t->first_limit = ring_published(&t->thread->ring);
+	if (scribe_find_tracks(scribe))
+		return -ENOMEM;
+	scribe->retired = 0;
+	for (struct track *t = scribe->tracks; t; t = t->older) {
+		t->limit = ring_published(&t->thread->ring);
+		scribe->retired +=
+			load_relaxed(&t->thread->state) == THREAD_RETIRED;
+	}
+	for (struct track *t = scribe->tracks; t; t = t->older) {
+		if (t->limit)
+			scan_ahead(scribe, t);
+	}
+	return 0;
+}
+
+/* What an event changes whether it is written or not. */
+static void note(struct scribe *scribe, struct track *track,
+		 const struct event *event)
+{
+	switch (event->kind) {
+	case EVENT_HEAP_ALLOC:
+	case EVENT_HEAP_FREE: heap_track_event(scribe, track, event); break;
+	case EVENT_OMP_REGION:
+		region_join_add(&scribe->regions, event->omp.region,
+				event->end_ticks, true);
+		break;
+	case EVENT_LOSS: track->loss_drawn += event->loss.count; break;
+	default: break;
+	}
+	scribe->counts.last_ticks =
+		max_u64(scribe->counts.last_ticks, event->end_ticks);
+}
+
+/* One event.  False: it belongs to a later window and stays in its ring. */
+static bool take(struct scribe *scribe, struct track *track,
+		 const struct event *event)
+{
+	struct scribe_counts *counts = &scribe->counts;
+	enum scribe_place place = SCRIBE_CUT;
+
+	if (likely(event->kind && event->kind < EVENT_KIND_COUNT)) {
+		place = scribe_place(scribe, event->start_ticks);
+		if (place == SCRIBE_HOLD)
+			return false;
+		note(scribe, track, event);
+	}
+	if (place == SCRIBE_WRITE && draw_event(scribe, track, event)) {
+		counts->written++;
+		counts->file_events++;
+		counts->written_by_kind[event->kind]++;
+	} else {
+		counts->cut++;
+	}
+	return true;
+}
+
+/* Drains one ring as far as events that ended by `until_ticks`. */
+static uint64_t drain_track(struct scribe *scribe, struct track *track,
+			    uint64_t until_ticks)
+{
+	struct ring *ring = &track->thread->ring;
+	const struct event *event;
+	uint64_t events = 0;
+
+	while (!scribe->error) {
+		track->is_late |= !track->first_limit ||
+				  drain_at(&track->drain) == track->first_limit;
+		event = drain_peek(scribe->session, ring, &track->drain,
+				   track->limit, &scribe->spent,
+				   &scribe->budget);
+		if (!event || event->end_ticks > until_ticks)
+			break;
+		track->is_late |= drain_at(&track->drain) == track->first_limit;
+		if ((track->is_late && event->kind == EVENT_OMP_REGION) ||
+		    !take(scribe, track, event)) {
+			track->is_stopped = true;
+			break;
+		}
+		drain_skip(&track->drain, event);
+		events++;
+	}
+	return events;
+}
+
+/* When the oldest event that may be drained ended; UINT64_MAX: none is left. */
+static uint64_t oldest_end(struct scribe *scribe)
+{
+	uint64_t oldest = UINT64_MAX;
+
+	for (struct track *t = scribe->tracks; t; t = t->older) {
+		const struct event *event;
+
+		if (t->is_stopped || !t->limit ||
+		    drain_at(&t->drain) == t->limit)
+			continue;
+		event = drain_peek(scribe->session, &t->thread->ring, &t->drain,
+				   t->limit, &scribe->spent, &scribe->budget);
+		if (event)
+			oldest = min_u64(oldest, min_u64(event->end_ticks,
+							 UINT64_MAX - 1));
+	}
+	return oldest;
+}
+
+/* A large backlog is drained in slices of time over all rings, so that running
+ * totals follow the order of events, and that a checkpoint between two slices
+ * never parts a region's end from the shares of its team. */
+static uint64_t drain_all(struct scribe *scribe)
+{
+	uint64_t events = 0;
+	uint64_t oldest;
+
+	for (struct track *t = scribe->tracks; t; t = t->older) {
+		t->is_stopped = false;
+		t->is_late = false;
+	}
+	while (!scribe->error && (oldest = oldest_end(scribe)) != UINT64_MAX) {
+		const uint64_t until = oldest < UINT64_MAX - scribe->slice_ticks
+					       ? oldest + scribe->slice_ticks
+					       : UINT64_MAX;
+		uint64_t drained = 0;
+
+		for (struct track *t = scribe->tracks; t; t = t->older) {
+			if (t->limit && !t->is_stopped)
+				drained += drain_track(scribe, t, until);
+		}
+		draw_waits(scribe);
+		if (drained < SLICE_EVENTS_LOW &&
+		    scribe->slice_ticks < UINT64_MAX / 4)
+			scribe->slice_ticks *= 2;
+		if (drained > SLICE_EVENTS_HIGH && scribe->slice_ticks > 1)
+			scribe->slice_ticks /= 2;
+		events += drained;
+		if (checkpoint_is_urgent(scribe))
+			checkpoint_make(scribe);
+	}
+	draw_waits(scribe);
+	return events;
+}
+
+/* The window has ended and everything of it was drained. */
+static int finish_window(struct scribe *scribe, bool is_last)
+{
+	int rc;
+
+	draw_open(scribe);
+	if (is_last)
+		draw_refused(scribe);
+	rc = window_file_finish(scribe, is_last);
+	if (rc)
+		return rc;
+	scribe->window++;
+	rc = checkpoint_make(scribe);
+	if (!rc)
+		/* RELEASE pairs with ACQUIRE in window_open(): its slot in the
+		 * table may be used again. */
+		store_release(&scribe->session->head->windows.written,
+			      scribe->window);
+	return rc;
+}
+
+static bool window_has_ended(struct scribe *scribe)
+{
+	struct window *window = scribe_window(scribe);
+
+	/* ACQUIRE pairs with RELEASE in window_close(). */
+	return window && load_acquire(&window->end_ticks);
+}
+
+static uint64_t run(struct scribe *scribe, bool may_finish)
+{
+	uint64_t events = 0;
+	bool has_ended;
+
+	do {
+		if (!scribe->file.is_open && scribe_window(scribe)) {
+			if (window_file_open(scribe) || checkpoint_make(scribe))
+				return events;
+		}
+		has_ended = window_has_ended(scribe);
+		if (look(scribe))
+			return events;
+		events += drain_all(scribe);
+		if (scribe->error || !has_ended || !may_finish)
+			return events;
+	} while (!finish_window(scribe, false));
+	return events;
+}
+
+uint64_t pass_run(struct scribe *scribe)
+{
+	uint64_t events;
+
+	if (scribe->error)
+		return 0;
+	scribe->passes++;
+	events = run(scribe, true);
+	if (scribe->error)
+		return events;
+	heap_track_sample(scribe);
+	if (checkpoint_is_due(scribe))
+		checkpoint_make(scribe);
+	return events;
+}
+
+/* Hooks that were in flight when the gate closed commit within microseconds:
+ * wait for them, so that the account of the last file closes. */
+static bool drain_rest(struct scribe *scribe)
+{
+	for (int i = 0; i < LAST_LOOKS; i++) {
+		const struct timespec pause = {0, LAST_LOOK_NS};
+
+		run(scribe, false);
+		if (scribe->error || !account_unread(scribe))
+			return !scribe->error;
+		if (!scribe->is_live)
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+int pass_finish(struct scribe *scribe, uint64_t end_ticks)
+{
+	struct window_state *windows = &scribe->session->head->windows;
+	struct window *window;
+	bool is_settled;
+
+	if (scribe->error)
+		return scribe->error;
+	scribe->passes++;
+	/* ACQUIRE pairs with RELEASE in window_open(). */
+	scribe->opened = load_acquire(&windows->opened);
+	/* All windows but the last one are finished as ever. */
+	while ((window = scribe_window(scribe)) &&
+	       scribe->window + 1 < scribe->opened) {
+		run(scribe, false);
+		if (scribe->error || finish_window(scribe, false))
+			return scribe->error;
+	}
+	if (window && !load_relaxed(&window->end_ticks)) {
+		/* Nobody steps any more. */
+		store_release(&window->end_ticks,
+			      max_u64(end_ticks, window->start_ticks));
+		windows->is_open = 0;
+	}
+	is_settled = drain_rest(scribe);
+	if (scribe->error)
+		return scribe->error;
+	if (!is_settled)
+		session_note(scribe->session,
+			     "hooks were still recording when the file was "
+			     "closed");
+	if (scribe->file.is_open)
+		return finish_window(scribe, is_settled) ? scribe->error : 0;
+	return checkpoint_make(scribe);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pass.h - one round over all rings.
+ *
+ * The published ends of all rings are read twice before the drain.  A region's
+ * end is drained only if it was published at the first look: then the shares of
+ * its team, committed before it, were published at the second, so one pass
+ * brings them all and a checkpoint never parts them.
+ */
+#ifndef WRITER_PASS_H
+#define WRITER_PASS_H
+
+#include "writer/scribe.h"
+
+/* Drains what is published, opens and finishes files as windows demand, makes
+ * checkpoints when due.  Returns the events that were read; look at
+ * scribe->error. */
+uint64_t pass_run(struct scribe *scribe);
+
+/* The run is over: ends the window that is still open at `end_ticks`, drains
+ * all, finishes the last file and makes the last checkpoint.  0 or -errno. */
+int pass_finish(struct scribe *scribe, uint64_t end_ticks);
+
+#endif

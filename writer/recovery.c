@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recovery.c - the writer's passes over a dead process's session.
+ *
+ * The session is mapped privately and may say anything: what is read from it is
+ * checked here or where it is used, and all work is bounded by its size.
+ */
+#include "writer/recovery.h"
+
+#include "writer/pass.h"
+#include "writer/schema.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* No event is believed to be later than this after the last clock anchor. */
+#define LATEST_SECONDS	 86400u
+
+/* An event's text is longer than this, so so many were in a text at most. */
+#define EVENT_TEXT_LEAST 64u
+
+/* One process at a time finishes a session.  An fd to close, or -errno. */
+static int lock_session(const char *path)
+{
+	const int fd =
+		open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	struct stat status;
+	int rc = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (flock(fd, LOCK_EX | LOCK_NB))
+		rc = errno == EWOULDBLOCK ? -EBUSY : -errno;
+	/* The one before us may have finished it and unlinked it. */
+	else if (fstat(fd, &status) || !status.st_nlink)
+		rc = -ENOENT;
+	if (!rc)
+		return fd;
+	close(fd);
+	return rc;
+}
+
+static bool is_sane(const struct session_header *head)
+{
+	const struct window_state *windows = &head->windows;
+	const uint64_t opened =
+		load_relaxed(&((struct window_state *)windows)->opened);
+
+	for (int i = 0; i < 2; i++) {
+		const struct session_checkpoint *checkpoint =
+			&head->checkpoints[i];
+
+		if (checkpoint->window > opened ||
+		    opened - checkpoint->window > WINDOWS_MAX + 1)
+			return false;
+	}
+	return head->folder[0] == '/';
+}
+
+/* The path of a checkpoint leads into the session's own folder, to a file that
+ * can be a trace. */
+static bool path_is_sane(const struct session_header *head, const char *path)
+{
+	const size_t len = strlen(head->folder);
+
+	return strncmp(path, head->folder, len) == 0 && path[len] == '/' &&
+	       !strchr(path + len + 1, '/') &&
+	       strstr(path + len, SCHEMA_FILE_ENDING);
+}
+
+static uint64_t latest_in_ring(const struct scribe *scribe,
+			       const struct track *track, uint64_t limit_ticks)
+{
+	struct ring *ring = &track->thread->ring;
+	const uint64_t limit = ring_published(ring);
+	struct drain drain = track->drain;
+	uint64_t budget = scribe->session->bytes / sizeof(struct event);
+	const struct event *event;
+	uint64_t latest = 0;
+
+	while ((event = drain_peek(scribe->session, ring, &drain, limit, NULL,
+				   &budget))) {
+		if (event->end_ticks <= limit_ticks)
+			latest = max_u64(latest, event->end_ticks);
+		drain_skip(&drain, event);
+	}
+	return latest;
+}
+
+/* The last moment that the process is known to have lived. */
+static uint64_t last_known(struct scribe *scribe)
+{
+	struct clock_segments *clock = &scribe->session->head->clock;
+	const uint64_t count = load_relaxed(&clock->count);
+	const uint64_t anchor =
+		count ? clock->segment[(count - 1) % CLOCK_SEGMENTS_MAX]
+				.from_ticks
+		      : 0;
+	const uint64_t per_second = clock_ticks_per_second(clock);
+	uint64_t limit = UINT64_MAX;
+	uint64_t latest = max_u64(anchor, scribe->counts.last_ticks);
+
+	if (clock->uses_counter && per_second < UINT32_MAX * UINT64_C(16))
+		limit = anchor + per_second * LATEST_SECONDS;
+	for (struct track *t = scribe->tracks; t; t = t->older) {
+		const uint32_t depth = (uint32_t)min_u64(
+			load_relaxed(&t->thread->depth), OPEN_SLICES_MAX);
+
+		latest = max_u64(latest, latest_in_ring(scribe, t, limit));
+		for (uint32_t i = 0; i < depth; i++) {
+			if (t->thread->open[i].start_ticks <= limit)
+				latest = max_u64(
+					latest, t->thread->open[i].start_ticks);
+		}
+	}
+	/* A slice that was opened at that very moment is seen too. */
+	return latest + 1;
+}
+
+/* Takes up the state that the last whole checkpoint kept. */
+static int load(struct scribe *scribe)
+{
+	const struct session_header *head = scribe->session->head;
+	const struct session_checkpoint *whole =
+		&head->checkpoints[load_relaxed(&((struct session_header *)head)
+							 ->checkpoint) &
+				   1];
+	int rc;
+
+	scribe->is_recovered = true;
+	scribe->window = whole->window;
+	scribe->counts.written = whole->written;
+	scribe->counts.cut = whole->cut;
+	scribe->counts.file_events = whole->file_events;
+	scribe->counts.last_ticks = whole->last_ticks;
+	memcpy(scribe->counts.written_by_kind, whole->written_by_kind,
+	       sizeof(whole->written_by_kind));
+	scribe->heap.peak = whole->heap_peak;
+	scribe->file.file_index = whole->file_index;
+	rc = scribe_find_tracks(scribe);
+	if (rc || !whole->path[0])
+		return rc;
+	if (!path_is_sane(head, whole->path))
+		return -EBADMSG;
+	scribe->next_index = whole->text_bytes / EVENT_TEXT_LEAST + 1;
+	scribe->totals_are_whole = false;
+	rc = window_file_resume(scribe, whole);
+	if (rc == -ENOENT || rc == -EBADMSG) {
+		/* What the file held is gone; what the rings hold isn't. */
+		session_note(scribe->session,
+			     "%lu events were in %s, which was %s",
+			     (unsigned long)whole->file_events, whole->path,
+			     rc == -ENOENT ? "deleted" : "damaged");
+		rc = 0;
+	}
+	return rc;
+}
+
+static int finish_trace(struct session *session, struct recovery_result *result)
+{
+	struct scribe *scribe;
+	struct arena arena = {0};
+	struct thread_sums sums;
+	uint64_t before;
+	int rc;
+
+	/* Too large for a thread's small stack. */
+	scribe = arena_alloc(&arena, sizeof(*scribe));
+	if (!scribe)
+		return -ENOMEM;
+	rc = scribe_start(scribe, session, false);
+	if (rc)
+		goto out;
+	rc = load(scribe);
+	before = scribe->counts.written;
+	if (!rc)
+		rc = pass_finish(scribe, last_known(scribe));
+	if (scribe->file.temporary[0])
+		unlink(scribe->file.temporary);
+	thread_sum(session, &sums);
+	memcpy(result->path, scribe->file.path, sizeof(result->path));
+	result->events = scribe->counts.written;
+	result->recovered = scribe->counts.written - before;
+	result->dropped = sums.dropped;
+	scribe_end(scribe);
+out:
+	arena_free(&arena);
+	return rc;
+}
+
+int recovery_run(const char *session_path, struct recovery_result *result)
+{
+	struct session session;
+	int fd;
+	int rc;
+
+	memset(result, 0, sizeof(*result));
+	rc = session_open(session_path, &session);
+	if (rc)
+		return rc;
+	fd = lock_session(session_path);
+	if (fd < 0) {
+		session_close(&session);
+		return fd;
+	}
+	if (session_is_alive(session.head))
+		rc = -EBUSY;
+	else if (load_relaxed(&session.head->state) == SESSION_MAKING ||
+		 !is_sane(session.head))
+		rc = -EBADMSG;
+	else if (load_relaxed(&session.head->state) != SESSION_ENDED)
+		rc = finish_trace(&session, result);
+	if (!rc)
+		session_unlink(&session);
+	close(fd);
+	session_close(&session);
+	return rc;
+}
+
+struct search {
+	const char *folder;
+	void (*done)(const char *path, int rc,
+		     const struct recovery_result *result, void *arg);
+	void *arg;
+	int found;
+};
+
+static int visit(const char *path, void *arg)
+{
+	struct search *search = arg;
+	struct recovery_result result;
+	struct session session;
+	bool is_wanted;
+	int rc;
+
+	if (session_open(path, &session))
+		return 0;
+	is_wanted = (!search->folder ||
+		     !strcmp(session.head->folder, search->folder)) &&
+		    !session_is_alive(session.head);
+	session_close(&session);
+	if (!is_wanted)
+		return 0;
+	rc = recovery_run(path, &result);
+	if (rc == -EBUSY || rc == -ENOENT)
+		return 0; /* somebody else is at it */
+	search->found++;
+	search->done(path, rc, &result, search->arg);
+	return 0;
+}
+
+int recovery_run_folder(const char *folder,
+			void (*done)(const char *path, int rc,
+				     const struct recovery_result *result,
+				     void *arg),
+			void *arg)
+{
+	struct search search = {.folder = folder, .done = done, .arg = arg};
+
+	session_find(visit, &search);
+	return search.found;
+}

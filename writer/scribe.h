@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * scribe.h - all that is known while a session is written down.
+ *
+ * One scribe writes one session: in the writer thread of the live process
+ * (writer.c) or in another process after its death (recovery.c).  Both run
+ * pass_run() over it; nothing else differs but where the time comes from.
+ *
+ * What must outlive a kill lies in the session and is renewed by
+ * checkpoint_make(); what lies here can be made anew from there.
+ */
+#ifndef WRITER_SCRIBE_H
+#define WRITER_SCRIBE_H
+
+#include "collector/thread.h"
+#include "writer/drain.h"
+#include "writer/json.h"
+#include "writer/lane.h"
+#include "writer/naming.h"
+#include "writer/window_file.h"
+#include "writer/region_join.h"
+#include "writer/timeline.h"
+#include "writer/totals.h"
+
+/* The scribe's own view of one thread record. */
+struct track {
+	struct track *older;
+	struct thread *thread;
+	struct drain drain;   /* next event to write down */
+	struct drain scan;    /* next event to look at ahead */
+	uint64_t first_limit; /* published at the pass's first look, */
+	uint64_t limit;	      /* and at its second */
+	bool is_stopped;      /* the drain left published events for later */
+	bool is_late;	      /* the drain is past the first look */
+	bool saw_heap;	      /* in this pass */
+	bool is_ending;	      /* retired, all drained: free after the next
+				   checkpoint */
+	unsigned int passes_over; /* checkpoints since, with a wait open */
+	struct pending_wait pending;
+	uint64_t named_in_file; /* file_index in which its lane is named */
+	uint32_t lanes_named;	/* bit per side lane, in that file */
+	uint64_t loss_drawn;
+	int64_t heap_live;
+	uint64_t last_end_ns;	 /* of what lies on the main lane */
+	struct lane_span wait;	 /* the last region-end wait drawn */
+	struct lane_set *ranges; /* NULL until the first range */
+};
+
+/* What a checkpoint makes permanent. */
+struct scribe_counts {
+	uint64_t written;
+	uint64_t cut;
+	uint64_t file_events;
+	uint64_t last_ticks;
+	uint64_t written_by_kind[EVENT_KIND_COUNT];
+};
+
+struct scribe_heap {
+	int64_t live; /* base and the last known live bytes of each thread */
+	int64_t peak;
+	int64_t sampled; /* last value on the counter track */
+	uint64_t sampled_ns;
+	bool any_sample;
+};
+
+struct scribe {
+	struct session *session;
+	bool is_live;	   /* this is the traced process */
+	bool is_recovered; /* a file or a run was taken over */
+	int error;	   /* -errno that ended the writing */
+	uint64_t pid;	   /* as the file shows it */
+
+	struct timeline timeline;
+	struct naming naming;
+	struct totals totals;
+	bool totals_are_whole; /* of the file: nothing lies before them */
+	struct region_join regions;
+	struct arena arena;
+	struct track *tracks; /* newest first */
+	unsigned int retired; /* threads that ended, as of the last look */
+	struct drain_spent spent;
+	uint64_t slice_ticks; /* of one round in a large backlog */
+	uint64_t budget;      /* slots that may still be read */
+
+	struct scribe_counts counts;
+	struct scribe_heap heap;
+	uint64_t window;     /* index of the window that is written */
+	uint64_t opened;     /* windows known to be open or closed */
+	uint64_t next_index; /* "Ev Idx" */
+
+	struct json json; /* texts not yet handed to the file */
+	struct window_file file;
+
+	uint32_t writer_tid;
+	bool writer_is_named; /* its lane, in this file */
+	uint64_t passes;
+	uint64_t checkpoints;
+	uint64_t text_at_checkpoint;
+	uint64_t events_at_checkpoint; /* written + cut */
+	uint64_t checkpoint_ns;	       /* CLOCK_MONOTONIC of the last */
+};
+
+/* 0 or -ENOMEM. */
+int scribe_start(struct scribe *scribe, struct session *session, bool is_live);
+
+/* Frees everything; an open file is left as it is. */
+void scribe_end(struct scribe *scribe);
+
+/* Finds the thread records that came since the last call. */
+int scribe_find_tracks(struct scribe *scribe);
+
+/* The window that is written now, NULL none; looks for new ones. */
+struct window *scribe_window(struct scribe *scribe);
+
+/* Is the start of an event in that window? */
+enum scribe_place {
+	SCRIBE_WRITE, /* yes */
+	SCRIBE_CUT,   /* in none that is still to be written */
+	SCRIBE_HOLD,  /* in a later one */
+};
+enum scribe_place scribe_place(struct scribe *scribe, uint64_t ticks);
+
+#endif

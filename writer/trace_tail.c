@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/* trace_tail.c - the tail of a trace; see trace_tail.h. */
+#include "writer/trace_tail.h"
+
+#include "collector/names.h"
+#include "writer/account.h"
+#include "writer/schema.h"
+#include "writer/trace_head.h"
+#include <string.h>
+
+/* Names of the totals in the file, largest sums first; more where the detail
+ * had to end, since then nothing else has them. */
+#define TOTALS_SHOWN		    200u
+#define TOTALS_SHOWN_WITHOUT_DETAIL 100000u
+#define THREADS_SHOWN		    256u
+
+static void micros(struct json *json, uint64_t ns)
+{
+	json_micros(json, (int64_t)ns);
+}
+
+static void trace_name(const struct scribe *scribe, struct json *json)
+{
+	const char *slash = strrchr(scribe->file.path, '/');
+	const char *name = slash ? slash + 1 : scribe->file.path;
+
+	json_raw(json, ",\n" SCHEMA_KEY(SCHEMA_TRACE_NAME));
+	json_string(json, name, strlen(name));
+	json_char(json, '}');
+}
+
+/* Closes the events and opens our own object. */
+static void open_ours(struct json *json)
+{
+	json_raw(json, "\n],\n" SCHEMA_KEY(SCHEMA_DEVICES) "[],\n" SCHEMA_KEY(
+			       SCHEMA_OURS) "{" SCHEMA_PAIR("version",
+							    TRACEPROF_VERSION));
+}
+
+static void events(struct json *json, const struct scribe *scribe,
+		   const struct account *account)
+{
+	json_raw(json, ",\"events\":{\"seen\":");
+	json_u64(json, account->seen);
+	json_raw(json, ",\"written\":");
+	json_u64(json, account->written);
+	json_raw(json, ",\"cut\":");
+	json_u64(json, account->cut);
+	json_raw(json, ",\"dropped\":");
+	json_u64(json, account->sums.dropped);
+	json_raw(json, ",\"in_file\":");
+	json_u64(json, scribe->counts.file_events);
+	json_char(json, '}');
+}
+
+static void flag(struct json *json, const char *name, bool value)
+{
+	json_char(json, ',');
+	json_string(json, name, strlen(name));
+	json_char(json, ':');
+	if (value)
+		json_raw(json, "true");
+	else
+		json_raw(json, "false");
+}
+
+void trace_tail_short(struct scribe *scribe, struct json *json)
+{
+	struct account account;
+
+	account_take(scribe, false, &account);
+	open_ours(json);
+	flag(json, "final", false);
+	flag(json, "recovered", scribe->is_recovered);
+	events(json, scribe, &account);
+	json_char(json, '}');
+	trace_name(scribe, json);
+}
+
+static void by_kind(struct json *json, const char *name, const uint64_t *counts)
+{
+	bool any = false;
+
+	json_char(json, ',');
+	json_string(json, name, strlen(name));
+	json_raw(json, ":{");
+	for (unsigned int i = 0; i < EVENT_KIND_COUNT; i++) {
+		const char *word = event_kind_word(i);
+
+		if (!counts[i])
+			continue;
+		if (any)
+			json_char(json, ',');
+		any = true;
+		json_string(json, word, strlen(word));
+		json_char(json, ':');
+		json_u64(json, counts[i]);
+	}
+	json_char(json, '}');
+}
+
+/* A record may have had several owners; its losses go to the last. */
+static void dropped_by_thread(const struct scribe *scribe, struct json *json)
+{
+	unsigned int shown = 0;
+
+	json_raw(json, ",\"dropped_by_thread\":{");
+	for (const struct track *t = scribe->tracks; t && shown < THREADS_SHOWN;
+	     t = t->older) {
+		const struct ring *ring = &t->thread->ring;
+		uint64_t dropped = 0;
+
+		for (unsigned int i = 0; i < EVENT_KIND_COUNT; i++)
+			dropped += ring->dropped[i];
+		if (!dropped)
+			continue;
+		if (shown++)
+			json_char(json, ',');
+		json_char(json, '"');
+		json_u64(json, t->thread->tid);
+		/* Two records may have had one tid: each key once. */
+		json_char(json, '.');
+		json_u64(json, t->thread->ring.at);
+		json_raw(json, "\":");
+		json_u64(json, dropped);
+	}
+	json_char(json, '}');
+}
+
+static void heap(struct json *json, const struct scribe *scribe,
+		 const struct account *account)
+{
+	const struct thread_sums *sums = &account->sums;
+
+	json_raw(json, ",\"heap\":{\"calls\":");
+	json_u64(json, sums->heap_allocs);
+	json_raw(json, ",\"frees\":");
+	json_u64(json, sums->heap_frees);
+	json_raw(json, ",\"bytes\":");
+	json_u64(json, sums->heap_alloc_bytes);
+	json_raw(json, ",\"live_bytes\":");
+	json_i64(json, account->heap_live);
+	json_raw(json, ",\"peak_bytes\":");
+	json_i64(json, scribe->heap.peak > account->heap_live
+			       ? scribe->heap.peak
+			       : account->heap_live);
+	json_raw(json, ",\"base_bytes\":");
+	json_i64(json, scribe->session->head->heap_base_bytes);
+	json_char(json, '}');
+}
+
+static void window(struct json *json, struct scribe *scribe)
+{
+	const struct session *session = scribe->session;
+	const struct window_state *windows = &session->head->windows;
+	const struct window *now = scribe_window(scribe);
+	size_t len = 0;
+
+	json_raw(json, ",\"step\":{\"source\":");
+	json_string(json, session->head->options.step,
+		    strnlen(session->head->options.step, OPTION_TEXT_BYTES));
+	json_raw(json, ",\"seen\":");
+	json_i64(json, load_relaxed(&((struct window_state *)windows)->steps));
+	if (now && now->first_step >= 0) {
+		json_raw(json, ",\"first\":");
+		json_i64(json, now->first_step);
+		json_raw(json, ",\"last\":");
+		json_i64(json, now->last_step);
+	}
+	json_raw(json, ",\"window\":");
+	json_u64(json, scribe->window);
+	if (now && now->name) {
+		const char *name = names_text(session, now->name, &len);
+
+		json_raw(json, ",\"name\":");
+		json_string(json, name, len);
+	}
+	json_raw(json, ",\"missed_windows\":");
+	json_u64(json, load_relaxed(&((struct window_state *)windows)->missed));
+	json_char(json, '}');
+}
+
+static void totals(struct json *json, struct scribe *scribe)
+{
+	const size_t most = scribe->file.detail_is_over
+				    ? TOTALS_SHOWN_WITHOUT_DETAIL
+				    : TOTALS_SHOWN;
+	struct label *const *sorted;
+	size_t count;
+
+	if (!scribe->totals_are_whole)
+		return;
+	count = totals_sort(&scribe->totals, true, &sorted);
+	json_raw(json, ",\n" SCHEMA_KEY(SCHEMA_TOTALS) "[");
+	for (size_t i = 0; i < count && i < most; i++) {
+		const struct label *label = sorted[i];
+
+		if (i)
+			json_char(json, ',');
+		json_raw(json, "\n{\"name\":\"");
+		json_bytes(json, label->text, label->text_len);
+		json_raw(json, "\",\"cat\":");
+		json_string(json, label->category, strlen(label->category));
+		json_raw(json, ",\"calls\":");
+		json_u64(json, label->file.calls);
+		json_raw(json, ",\"total_us\":");
+		micros(json, label->file.sum_ns);
+		json_raw(json, ",\"min_us\":");
+		micros(json, label->file.min_ns);
+		json_raw(json, ",\"max_us\":");
+		micros(json, label->file.max_ns);
+		json_char(json, '}');
+	}
+	json_char(json, ']');
+}
+
+static void all_options(struct json *json, const struct options *options)
+{
+	char text[OPTION_TEXT_BYTES];
+
+	json_raw(json, ",\n" SCHEMA_KEY(SCHEMA_OPTIONS) "{");
+	for (unsigned int i = 0; i < option_row_count; i++) {
+		if (i)
+			json_char(json, ',');
+		options_text(options, i, text, sizeof(text));
+		json_string(json, option_rows[i].name,
+			    strlen(option_rows[i].name));
+		json_char(json, ':');
+		json_string(json, text, strlen(text));
+	}
+	json_char(json, '}');
+}
+
+static void notes(struct json *json, const struct scribe *scribe)
+{
+	struct session_header *head = scribe->session->head;
+	const uint32_t count = (uint32_t)min_u64(
+		load_relaxed(&head->note_count), SESSION_NOTES_MAX);
+
+	json_raw(json, ",\n" SCHEMA_KEY(SCHEMA_NOTES) "[");
+	for (uint32_t i = 0; i < count; i++) {
+		if (i)
+			json_char(json, ',');
+		json_string(json, head->notes[i],
+			    strnlen(head->notes[i], SESSION_NOTE_BYTES));
+	}
+	json_char(json, ']');
+}
+
+static void ourselves(struct json *json, struct scribe *scribe)
+{
+	struct clock_segments *clock = &scribe->session->head->clock;
+	const uint64_t cpu_ns = account_cpu_ns(scribe);
+
+	if (clock->uses_counter)
+		json_raw(json, ",\"clock\":{\"source\":\"counter\"");
+	else
+		json_raw(json, ",\"clock\":{\"source\":\"monotonic\"");
+	json_raw(json, ",\"error_ns\":");
+	json_i64(json, clock->error_ns);
+	json_raw(json, ",\"segments\":");
+	json_u64(json, load_relaxed(&clock->count));
+	json_raw(json, ",\"jumps\":");
+	json_u64(json, clock->steps_back);
+	json_raw(json, "},\"writer\":{\"cpu_ns\":");
+	json_u64(json, cpu_ns);
+	json_raw(json, ",\"passes\":");
+	json_u64(json, scribe->passes);
+	json_raw(json, ",\"checkpoints\":");
+	json_u64(json, scribe->checkpoints);
+	json_raw(json, "},\"detail_ended\":");
+	if (scribe->file.detail_is_over)
+		micros(json, scribe->file.detail_ended_ns);
+	else
+		json_raw(json, "null");
+}
+
+/* The window as the readers of torch.profiler's traces know it. */
+static void span(struct json *json, const struct scribe *scribe,
+		 uint64_t end_ns)
+{
+	const uint64_t start_ns = scribe->file.start_ns;
+
+	json_raw(json, ",\n{\"ph\":\"X\",\"cat\":\"" SCHEMA_TRACE
+		       "\",\"name\":\"" SCHEMA_SPAN_NAME
+		       "\",\"pid\":\"" SCHEMA_SPAN_PID
+		       "\",\"tid\":\"" SCHEMA_SPAN_TID "\",\"ts\":");
+	micros(json, start_ns);
+	json_raw(json, ",\"dur\":");
+	micros(json, end_ns > start_ns ? end_ns - start_ns : 0);
+	json_raw(json, ",\"args\":{\"" SCHEMA_OP_COUNT "\":0}}");
+	json_raw(json, ",\n{\"ph\":\"M\",\"name\":\"" SCHEMA_PROCESS_SORT
+		       "\",\"ts\":");
+	micros(json, start_ns);
+	json_raw(json, ",\"pid\":\"" SCHEMA_SPAN_PID
+		       "\",\"tid\":0,\"args\":{\"" SCHEMA_SORT_INDEX
+		       "\":536870912}}");
+	json_raw(json,
+		 ",\n{\"ph\":\"i\",\"s\":\"g\",\"name\":"
+		 "\"" SCHEMA_ITERATION_START "\",\"pid\":\"" SCHEMA_MARK_PID
+		 "\",\"tid\":\"" SCHEMA_MARK_TID "\",\"ts\":");
+	micros(json, start_ns);
+	json_raw(json,
+		 "},\n{\"ph\":\"i\",\"s\":\"g\",\"name\":\"" SCHEMA_WINDOW_END
+		 "\",\"pid\":\"\",\"tid\":\"\",\"ts\":");
+	micros(json, max_u64(start_ns, end_ns));
+	json_char(json, '}');
+}
+
+void trace_tail_whole(struct scribe *scribe, struct json *json,
+		      struct trace_end end)
+{
+	const struct session_header *head = scribe->session->head;
+	struct account account;
+
+	account_take(scribe, end.is_last, &account);
+	span(json, scribe, end.end_ns);
+	open_ours(json);
+	flag(json, "final", true);
+	flag(json, "recovered", end.is_recovered);
+	events(json, scribe, &account);
+	by_kind(json, "dropped_by_kind", account.sums.dropped_by_kind);
+	dropped_by_thread(scribe, json);
+	by_kind(json, "written_by_kind", scribe->counts.written_by_kind);
+	heap(json, scribe, &account);
+	window(json, scribe);
+	all_options(json, &head->options);
+	json_raw(json, ",\n\"reason\":");
+	json_string(json, head->reason,
+		    strnlen(head->reason, sizeof(head->reason)));
+	notes(json, scribe);
+	ourselves(json, scribe);
+	totals(json, scribe);
+	json_char(json, '}');
+	trace_name(scribe, json);
+}

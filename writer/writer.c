@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * writer.c - the background thread; see writer.h.
+ *
+ * One thread makes passes over the session until it is told to stop or can't go
+ * on.  `lock` is held during a pass and while totals are read; no hook takes
+ * it.  The thread counts as busy, so whatever it calls is only forwarded.
+ */
+#include "writer/writer.h"
+
+#include "collector/log.h"
+#include "collector/modules.h"
+#include "collector/pool.h"
+#include "collector/steps.h"
+#include "writer/event_json.h"
+#include "writer/account.h"
+#include "writer/pace.h"
+#include "writer/pass.h"
+#include "writer/recovery.h"
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define SOURCES_MAX	     4u
+#define STACK_BYTES	     (512u << 10)
+#define SECOND_NS	     UINT64_C(1000000000)
+#define ANSWER_NS	     (2 * SECOND_NS)
+#define SHOWN_PASS_NS	     UINT64_C(1000000)
+/* Longest sleep while steps are made by time. */
+#define TIMER_NS	     UINT64_C(5000000)
+#define RESERVE_CHUNKS_LEAST 4u
+#define RESERVE_CHUNKS_MOST  64u
+
+enum writer_state { WRITER_NONE, WRITER_RUNS, WRITER_DONE, WRITER_GAVE_UP };
+
+struct writer_source {
+	void (*poll)(void *arg);
+	void *arg;
+};
+
+static struct {
+	struct scribe scribe;
+	struct session *session;
+	pthread_mutex_t lock;
+	pthread_mutex_t summary_lock;
+	struct writer_summary summary;
+	struct pace pace;
+	_Atomic uint32_t state;	   /* enum writer_state; futex word */
+	_Atomic uint32_t stopping; /* somebody asked already */
+	_Atomic uint32_t stop;
+	_Atomic uint32_t asked;	   /* questions to the writer */
+	_Atomic uint32_t answered; /* those answered; futex word */
+	uint64_t anchor_ns;
+	uint64_t stop_ticks;
+	_Atomic uint32_t source_count;
+	struct writer_source sources[SOURCES_MAX];
+	char affinity[CPU_ALLOC_SIZE(1024)];
+	size_t affinity_bytes;
+} writer = {.lock = PTHREAD_MUTEX_INITIALIZER,
+	    .summary_lock = PTHREAD_MUTEX_INITIALIZER};
+
+static long futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
+{
+	const struct timespec limit = {.tv_sec = (time_t)(ns / SECOND_NS),
+				       .tv_nsec = (long)(ns % SECOND_NS)};
+
+	return syscall(SYS_futex, word, FUTEX_WAIT, value, &limit, NULL, 0);
+}
+
+static void futex_wake(_Atomic uint32_t *word)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+/* Waits until *word differs from `value`.  False: the time is up. */
+static bool wait_change(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
+{
+	const uint64_t end = clock_monotonic_ns() + ns;
+
+	/* ACQUIRE pairs with RELEASE in announce(): what was done before. */
+	while (load_acquire(word) == value) {
+		const uint64_t now = clock_monotonic_ns();
+
+		if (now >= end)
+			return false;
+		futex_wait(word, value, end - now);
+	}
+	return true;
+}
+
+static void announce(_Atomic uint32_t *word, uint32_t value)
+{
+	/* RELEASE pairs with ACQUIRE in wait_change(). */
+	store_release(word, value);
+	futex_wake(word);
+}
+
+static void poll_sources(void)
+{
+	/* ACQUIRE pairs with RELEASE in writer_add_source(). */
+	const uint32_t count = load_acquire(&writer.source_count);
+
+	for (uint32_t i = 0; i < count && i < SOURCES_MAX; i++) {
+		/* ACQUIRE as above: a slot is counted before it is filled. */
+		if (__atomic_load_n(&writer.sources[i].poll, __ATOMIC_ACQUIRE))
+			writer.sources[i].poll(writer.sources[i].arg);
+	}
+}
+
+static void note_summary(void)
+{
+	const struct scribe *scribe = &writer.scribe;
+	struct writer_summary *summary = &writer.summary;
+	struct thread_sums sums;
+
+	thread_sum(writer.session, &sums);
+	pthread_mutex_lock(&writer.summary_lock);
+	summary->files = scribe->file.file_index;
+	summary->written = scribe->counts.written;
+	summary->cut = scribe->counts.cut;
+	summary->dropped = sums.dropped;
+	summary->bytes = scribe->file.bytes_done;
+	if (scribe->file.is_open)
+		summary->bytes += trace_file_size(&scribe->file.trace);
+	memcpy(summary->path, scribe->file.path, sizeof(summary->path));
+	summary->writer_cpu_ns = account_cpu_ns(scribe);
+	pthread_mutex_unlock(&writer.summary_lock);
+}
+
+/* Draws a pass that took long enough to be seen. */
+static void show_pass(uint64_t start_ticks, uint64_t cpu_ns)
+{
+	struct scribe *scribe = &writer.scribe;
+	const uint64_t end_ticks = clock_ticks();
+
+	if (cpu_ns < SHOWN_PASS_NS || !scribe->file.is_open ||
+	    scribe->file.detail_is_over ||
+	    scribe_place(scribe, start_ticks) != SCRIBE_WRITE ||
+	    scribe_place(scribe, end_ticks) != SCRIBE_WRITE)
+		return;
+	event_json_pass(scribe, timeline_ns(&scribe->timeline, start_ticks),
+			timeline_ns(&scribe->timeline, end_ticks));
+}
+
+static void reserve_chunks(uint64_t events)
+{
+	const uint64_t chunks = events * sizeof(struct event) / CHUNK_BYTES;
+
+	pool_reserve(writer.session,
+		     (unsigned int)min_u64(RESERVE_CHUNKS_LEAST + chunks,
+					   RESERVE_CHUNKS_MOST));
+}
+
+/* One pass with all that goes with it.  Returns the events that it read. */
+static uint64_t make_pass(uint64_t *cpu_ns)
+{
+	struct session_header *head = writer.session->head;
+	const uint64_t cpu_start = account_cpu_ns(&writer.scribe);
+	/* ACQUIRE pairs with RELEASE in ask(). */
+	const uint32_t asked = load_acquire(&writer.asked);
+	const uint64_t start_ticks = clock_ticks();
+	uint64_t events;
+
+	poll_sources();
+	pthread_mutex_lock(&writer.lock);
+	if (clock_monotonic_ns() - writer.anchor_ns >= SECOND_NS) {
+		writer.anchor_ns = clock_monotonic_ns();
+		clock_anchor(&head->clock);
+		modules_refresh(writer.session);
+	}
+	steps_time(writer.session);
+	events = pass_run(&writer.scribe);
+	*cpu_ns = account_cpu_ns(&writer.scribe) - cpu_start;
+	show_pass(start_ticks, *cpu_ns);
+	pthread_mutex_unlock(&writer.lock);
+	reserve_chunks(events);
+	note_summary();
+	add_relaxed(&head->writer_passes, 1);
+	futex_wake(&head->writer_passes);
+	if (asked != load_relaxed(&writer.answered))
+		announce(&writer.answered, asked);
+	return events;
+}
+
+static void tell_recovered(const char *path, int rc,
+			   const struct recovery_result *result, void *arg)
+{
+	uint64_t cpu_ns;
+
+	(void)arg;
+	if (!rc)
+		log_say("finished the trace of a run that was killed: %s, %lu "
+			"events",
+			result->path, (unsigned long)result->events);
+	else if (rc != -EBUSY)
+		log_say("can't finish the trace in %s: %s", path,
+			strerrordesc_np(-rc));
+	make_pass(&cpu_ns);
+}
+
+static void finish(void)
+{
+	struct scribe *scribe = &writer.scribe;
+	struct session_header *head = writer.session->head;
+	int rc;
+
+	poll_sources();
+	pthread_mutex_lock(&writer.lock);
+	clock_anchor(&head->clock);
+	modules_refresh(writer.session);
+	rc = pass_finish(scribe, writer.stop_ticks);
+	pthread_mutex_unlock(&writer.lock);
+	note_summary();
+	if (!rc) {
+		store_release(&head->state, SESSION_ENDED);
+		session_unlink(writer.session);
+	}
+	announce(&writer.state, rc ? WRITER_GAVE_UP : WRITER_DONE);
+}
+
+static void give_up(void)
+{
+	/* The session stays for `traceprof recover`, unless there is nothing
+	 * that it could go on from. */
+	if (!writer.scribe.file.file_index)
+		session_unlink(writer.session);
+	announce(&writer.state, WRITER_GAVE_UP);
+}
+
+static void *run(void *arg)
+{
+	const struct session_header *head = writer.session->head;
+	bool look_for_orphans = head->options.recover;
+	uint64_t cpu_ns;
+
+	(void)arg;
+	thread_busy();
+	prctl(PR_SET_NAME, "traceprof", 0, 0, 0);
+	if (writer.affinity_bytes)
+		sched_setaffinity(0, writer.affinity_bytes,
+				  (const cpu_set_t *)writer.affinity);
+	writer.scribe.writer_tid = (uint32_t)syscall(SYS_gettid);
+	writer.anchor_ns = clock_monotonic_ns();
+	modules_refresh(writer.session);
+	if (steps_source() == STEP_TIME)
+		writer.pace.most_ns = TIMER_NS;
+	/* ACQUIRE pairs with RELEASE in writer_stop(): stop_ticks. */
+	while (!load_acquire(&writer.stop)) {
+		const uint64_t events = make_pass(&cpu_ns);
+
+		if (writer.scribe.error)
+			break;
+		if (look_for_orphans) {
+			look_for_orphans = false;
+			recovery_run_folder(head->folder, tell_recovered, NULL);
+		}
+		pace_sleep(&writer.pace, writer.session, events, cpu_ns);
+	}
+	if (writer.scribe.error)
+		give_up();
+	else
+		finish();
+	/* Nobody is left waiting for an answer. */
+	announce(&writer.answered, load_relaxed(&writer.asked));
+	return NULL;
+}
+
+int writer_start(struct session *session, const void *affinity,
+		 size_t affinity_bytes)
+{
+	struct thread *was = thread_busy();
+	pthread_attr_t attributes;
+	pthread_t thread;
+	sigset_t all;
+	sigset_t before;
+	int rc;
+
+	rc = scribe_start(&writer.scribe, session, true);
+	if (rc)
+		goto out;
+	writer.session = session;
+	if (affinity && affinity_bytes <= sizeof(writer.affinity)) {
+		memcpy(writer.affinity, affinity, affinity_bytes);
+		writer.affinity_bytes = affinity_bytes;
+	}
+	store_relaxed(&writer.state, WRITER_RUNS);
+	pthread_attr_init(&attributes);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	/* A signal sent to the process must never be delivered to us. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = -pthread_create(&thread, &attributes, run, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+	if (rc) {
+		store_relaxed(&writer.state, WRITER_NONE);
+		scribe_end(&writer.scribe);
+	}
+out:
+	thread_unbusy(was);
+	return rc;
+}
+
+static int result(void)
+{
+	/* ACQUIRE pairs with RELEASE in announce(). */
+	switch (load_acquire(&writer.state)) {
+	case WRITER_RUNS: return -ETIMEDOUT;
+	case WRITER_GAVE_UP: return -ECANCELED;
+	default: return 0;
+	}
+}
+
+int writer_stop(unsigned int wait_ms)
+{
+	if (load_relaxed(&writer.state) != WRITER_RUNS ||
+	    atomic_exchange_explicit(&writer.stopping, 1, memory_order_relaxed))
+		return result();
+	writer.stop_ticks = clock_ticks();
+	/* RELEASE pairs with ACQUIRE in run(). */
+	store_release(&writer.stop, 1);
+	writer_wake();
+	wait_change(&writer.state, WRITER_RUNS, (uint64_t)wait_ms * 1000000);
+	return result();
+}
+
+void writer_wake(void)
+{
+	if (load_relaxed(&writer.state) == WRITER_RUNS)
+		pace_wake(&writer.pace, writer.session);
+}
+
+int writer_add_source(void (*poll)(void *arg), void *arg)
+{
+	const uint32_t at = add_relaxed(&writer.source_count, 1);
+
+	if (at >= SOURCES_MAX)
+		return -ENOSPC;
+	writer.sources[at].arg = arg;
+	/* RELEASE pairs with ACQUIRE in poll_sources(): the argument. */
+	__atomic_store_n(&writer.sources[at].poll, poll, __ATOMIC_RELEASE);
+	return 0;
+}
+
+void writer_forget(void)
+{
+	memset(&writer, 0, sizeof(writer));
+	pthread_mutex_init(&writer.lock, NULL);
+	pthread_mutex_init(&writer.summary_lock, NULL);
+}
+
+/* Lets the writer make a pass that begins after this call. */
+static bool ask(void)
+{
+	const uint32_t question = add_relaxed(&writer.asked, 1) + 1;
+	const uint64_t end = clock_monotonic_ns() + ANSWER_NS;
+	uint32_t answered;
+
+	while (load_relaxed(&writer.state) == WRITER_RUNS) {
+		const uint64_t now = clock_monotonic_ns();
+
+		/* ACQUIRE pairs with RELEASE in announce(): the totals. */
+		answered = load_acquire(&writer.answered);
+		if ((int32_t)(answered - question) >= 0)
+			return true;
+		if (now >= end)
+			return false;
+		writer_wake();
+		wait_change(&writer.answered, answered, end - now);
+	}
+	return load_relaxed(&writer.state) != WRITER_NONE;
+}
+
+int writer_totals(void (*total)(const struct writer_total *, void *arg),
+		  void *arg)
+{
+	struct thread *was = thread_busy();
+	struct label *const *sorted;
+	size_t count = 0;
+	int rc = -ETIMEDOUT;
+
+	if (!ask())
+		goto out;
+	pthread_mutex_lock(&writer.lock);
+	count = totals_sort(&writer.scribe.totals, false, &sorted);
+	for (size_t i = 0; i < count; i++) {
+		const struct label *label = sorted[i];
+		const struct writer_total one = {
+			.name = label->plain,
+			.category = label->category,
+			.calls = label->run.calls,
+			.total_ns = label->run.sum_ns,
+			.min_ns = label->run.min_ns,
+			.max_ns = label->run.max_ns,
+		};
+
+		total(&one, arg);
+	}
+	pthread_mutex_unlock(&writer.lock);
+	rc = (int)count;
+out:
+	thread_unbusy(was);
+	return rc;
+}
+
+void writer_totals_reset(void)
+{
+	struct thread *was = thread_busy();
+
+	if (ask()) {
+		pthread_mutex_lock(&writer.lock);
+		totals_reset_run(&writer.scribe.totals);
+		pthread_mutex_unlock(&writer.lock);
+	}
+	thread_unbusy(was);
+}
+
+void writer_summarise(struct writer_summary *summary)
+{
+	pthread_mutex_lock(&writer.summary_lock);
+	*summary = writer.summary;
+	pthread_mutex_unlock(&writer.summary_lock);
+}
