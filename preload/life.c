@@ -208,7 +208,7 @@ static int start_writer(void)
 {
 	const bool known = life.affinity_bytes > 0;
 
-	last_thread_start();
+	writer_add_source(last_thread_look, NULL);
 	return writer_start(life.session, known ? life.affinity : NULL,
 			    known ? (size_t)life.affinity_bytes : 0);
 }
@@ -325,28 +325,77 @@ void life_thread_entered(void)
 	thread_hooks_arm();
 }
 
-/* Ends the recording.  0, or what writer_stop() said. */
-static int finish(void)
+static void report(int rc)
+{
+	struct writer_summary summary;
+
+	writer_summarise(&summary);
+	const struct closing closing = {
+		.files = summary.files,
+		.written = summary.written,
+		.cut = summary.cut,
+		.dropped = summary.dropped,
+		.bytes = summary.bytes,
+		.path = summary.path,
+		.timed_out = rc == -ETIMEDOUT,
+	};
+
+	closing_report(life.session, &closing);
+}
+
+/* Ends the recording. */
+static void finish(void)
 {
 	struct session *session = life.session;
 	struct thread *thread = thread_self;
 	struct thread *was = thread_busy();
-	int rc = -ECANCELED;
+	int rc = 0;
 
 	steps_end(session, thread_records(thread) ? thread : NULL,
 		  clock_ticks());
 	close_gate();
-	if (load_relaxed(&life.writer_waits))
-		rc = start_writer() ? -ECANCELED : 0;
-	else
-		rc = 0;
+	if (atomic_exchange(&life.writer_waits, false))
+		rc = start_writer();
 	if (!rc)
 		rc = writer_stop((unsigned int)life.options.exit_ms);
 	if (!rc)
 		session_unlink(session);
-	closing_report(session, rc);
+	report(rc);
 	thread_unbusy(was);
-	return rc;
+}
+
+/* The caller's function, under our own name of what it gets. */
+struct totals_caller {
+	void (*each)(const struct traceprof_total *total, void *arg);
+	void *arg;
+};
+
+static void pass_total(const struct writer_total *total, void *arg)
+{
+	const struct totals_caller *caller = arg;
+	const struct traceprof_total passed = {
+		.name = total->name,
+		.category = total->category,
+		.calls = total->calls,
+		.total_ns = total->total_ns,
+		.min_ns = total->min_ns,
+		.max_ns = total->max_ns,
+	};
+
+	caller->each(&passed, caller->arg);
+}
+
+int life_totals(void (*each)(const struct traceprof_total *, void *), void *arg)
+{
+	struct totals_caller caller = {each, arg};
+
+	return life_is_running() ? writer_totals(pass_total, &caller) : 0;
+}
+
+void life_totals_reset(void)
+{
+	if (life_is_running())
+		writer_totals_reset();
 }
 
 /* Of a process that `record` started and that was never interesting. */
