@@ -39,8 +39,12 @@ static int look(struct scribe *scribe)
 		t->first_limit = ring_published(&t->thread->ring);
 	if (scribe_find_tracks(scribe))
 		return -ENOMEM;
-	for (struct track *t = scribe->tracks; t; t = t->older)
+	scribe->retired = 0;
+	for (struct track *t = scribe->tracks; t; t = t->older) {
 		t->limit = ring_published(&t->thread->ring);
+		scribe->retired +=
+			load_relaxed(&t->thread->state) == THREAD_RETIRED;
+	}
 	for (struct track *t = scribe->tracks; t; t = t->older) {
 		if (t->limit)
 			scan_ahead(scribe, t);

@@ -116,7 +116,8 @@ static uint64_t last_known(struct scribe *scribe)
 					latest, t->thread->open[i].start_ticks);
 		}
 	}
-	return latest;
+	/* A slice that was opened at that very moment is seen too. */
+	return latest + 1;
 }
 
 /* Takes up the state that the last whole checkpoint kept. */

@@ -77,6 +77,7 @@ struct scribe {
 	struct region_join regions;
 	struct arena arena;
 	struct track *tracks; /* newest first */
+	unsigned int retired; /* threads that ended, as of the last look */
 	struct drain_spent spent;
 	uint64_t slice_ticks; /* of one round in a large backlog */
 	uint64_t budget;      /* slots that may still be read */

@@ -185,8 +185,7 @@ def check_death(way):
     expect_equal(done.status, 0, done.stderr)
     harness.check_files(run)
     expect(run.trace.regions("last_region"), "the region is lost")
-    expect(not [path for path in harness.sessions()
-                if str(run.trace.pid) in path], "session left after recovery")
+    harness.expect_no_session(run)
 
 
 def test_abort():
