@@ -19,7 +19,7 @@
 #include "preload/fork_hooks.h"
 #include "preload/heap.h"
 #include "preload/last_thread.h"
-#include "preload/settings.h"
+#include "preload/process.h"
 #include "preload/thread_hooks.h"
 #include "preload/watch.h"
 #include "writer/writer.h"
@@ -83,13 +83,13 @@ static void watch(void)
 {
 	uint32_t bits = GATE_CLOSED | GATE_SCOPE_WATCH;
 
-	if (settings.options.openmp)
+	if (process.options.openmp)
 		bits |= GATE_OMP_WATCH;
-	if (settings.options.malloc != MALLOC_OFF &&
-	    (!life.forked || settings.options.children == CHILDREN_ALL))
+	if (process.options.malloc != MALLOC_OFF &&
+	    (!life.forked || process.options.children == CHILDREN_ALL))
 		bits |= GATE_HEAP_WATCH;
 	thread_hooks_start();
-	watch_start(options_is_set(&settings.options, OPTION_AT_malloc));
+	watch_start(options_is_set(&process.options, OPTION_AT_malloc));
 	gate_set(bits);
 	store_relaxed(&life.state, LIFE_WATCHING);
 }
@@ -117,16 +117,16 @@ static void start_over(void)
 
 	store_relaxed(&life.pid, (int)getpid());
 	store_relaxed(&life.writer_waits, false);
-	settings.direct = false;
+	process.direct = false;
 	life.forked = true;
-	settings.complaints = 0;
+	process.complaints = 0;
 	if (state >= LIFE_BEGINNING) {
 		drop_session();
 		writer_forget();
 		steps_forget();
 	}
 	if (state == LIFE_CLOSED || state == LIFE_ENDED ||
-	    settings.options.children == CHILDREN_NONE) {
+	    process.options.children == CHILDREN_NONE) {
 		close_gate();
 		store_relaxed(&life.state, LIFE_CLOSED);
 	} else {
@@ -159,7 +159,7 @@ COLD uint32_t life_decide(void)
 	} else if (environ && move(LIFE_UNDECIDED, LIFE_DECIDING)) {
 		store_relaxed(&life.pid, (int)getpid());
 		life.wipes = !gate_protect();
-		if (settings_read()) {
+		if (process_read()) {
 			watch();
 		} else {
 			close_gate();
@@ -173,11 +173,11 @@ COLD uint32_t life_decide(void)
 /* The session's thread; from here on the file grows. */
 static int start_writer(void)
 {
-	const bool known = settings.affinity_bytes > 0;
+	const bool known = process.affinity_bytes > 0;
 
 	writer_add_source(last_thread_look, NULL);
-	return writer_start(life.session, known ? settings.affinity : NULL,
-			    known ? (size_t)settings.affinity_bytes : 0);
+	return writer_start(life.session, known ? process.affinity : NULL,
+			    known ? (size_t)process.affinity_bytes : 0);
 }
 
 /* Hooks read the gate relaxed, so what they read behind it must have reached
@@ -202,7 +202,7 @@ static uint32_t wanted_bits(struct session *session, uint32_t *record)
 	heap_start(session, &heap_base, &heap_record);
 	*record = GATE_SCOPE | heap_record;
 	bits |= heap_base;
-	if (settings.options.openmp)
+	if (process.options.openmp)
 		*record |= GATE_OMP;
 	gate_want(*record);
 	settle();
@@ -220,8 +220,8 @@ static int begin(const char *reason)
 	const char *object;
 	int rc;
 
-	clock_choose(settings.options.clock == CLOCK_MONOTONIC_ONLY);
-	rc = session_create(&settings.options, reason, &life.session);
+	clock_choose(process.options.clock == CLOCK_MONOTONIC_ONLY);
+	rc = session_create(&process.options, reason, &life.session);
 	if (rc) {
 		log_trouble("no memory for a session (%s): nothing is recorded",
 			    strerrordesc_np(-rc));
@@ -290,7 +290,7 @@ COLD uint32_t life_begin(const char *reason)
 	if (!life_is_owner() || !move(LIFE_WATCHING, LIFE_BEGINNING))
 		return gate_bits();
 	quiet = quiet_begin();
-	settings_complain();
+	process_complain();
 	if (begin(reason)) {
 		store_relaxed(&life.state, LIFE_CLOSED);
 		close_gate();
@@ -347,7 +347,7 @@ static void finish(void)
 				     memory_order_relaxed))
 		rc = start_writer();
 	if (!rc)
-		rc = writer_stop((unsigned int)settings.options.exit_ms);
+		rc = writer_stop((unsigned int)process.options.exit_ms);
 	if (!rc)
 		session_unlink(session);
 	report(rc);
@@ -394,7 +394,7 @@ static void explain(void)
 	struct timespec used = {0, 0};
 
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-	closing_explain(&settings.options, watch_count(),
+	closing_explain(&process.options, watch_count(),
 			(uint64_t)used.tv_sec * 1000000000u +
 				(uint64_t)used.tv_nsec);
 }
@@ -409,7 +409,7 @@ void life_end(void)
 		finish();
 	} else if (move(LIFE_WATCHING, LIFE_ENDED)) {
 		close_gate();
-		if (settings.direct)
+		if (process.direct)
 			explain();
 	}
 	errno = saved;
