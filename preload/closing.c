@@ -53,7 +53,8 @@ static void say_files(const struct session *session,
 		log_say("wrote %lu traces (%lu events, %s), the last one %s",
 			(unsigned long)closing->files,
 			(unsigned long)closing->written, size, path);
-	if (closing->cut)
+	/* A few were under way when the last window closed. */
+	if (closing->cut > closing->written / 100)
 		log_say("%lu events lay outside the windows or past "
 			"TRACEPROF_MAX_MB",
 			(unsigned long)closing->cut);
