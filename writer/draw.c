@@ -237,7 +237,7 @@ static void write_open(struct scribe *scribe, struct track *track,
 	write(scribe, track, &event, &span);
 }
 
-/* Events of this window that lie behind one of the next. */
+/* Events of this window that lie behind one of the next, or came just now. */
 static void write_held(struct scribe *scribe, struct track *track,
 		       struct open_slice *open, uint32_t count,
 		       uint64_t end_ticks)
@@ -276,8 +276,7 @@ static void draw_open_track(struct scribe *scribe, struct track *track,
 	while (count < OPEN_SLICES_MAX &&
 	       look_at_open(track->thread, count, &open[count]))
 		count++;
-	if (track->is_stopped)
-		write_held(scribe, track, open, count, end_ticks);
+	write_held(scribe, track, open, count, end_ticks);
 	if (wait->region) {
 		end = region_join_find(&scribe->regions, wait->region);
 		write_wait(scribe, track,
