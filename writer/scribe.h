@@ -31,6 +31,7 @@ struct track {
 	uint64_t first_limit; /* published at the pass's first look, */
 	uint64_t limit;	      /* and at its second */
 	bool is_stopped;      /* the drain left published events for later */
+	bool is_held;	      /* ... because they belong to a later window */
 	bool is_late;	      /* the drain is past the first look */
 	bool saw_heap;	      /* in this pass */
 	bool is_ending;	      /* retired, all drained: free after the next

@@ -14,6 +14,7 @@
 #include "collector/steps.h"
 #include "writer/event_json.h"
 #include "writer/account.h"
+#include "writer/coder.h"
 #include "writer/pace.h"
 #include "writer/pass.h"
 #include "writer/recovery.h"
@@ -34,6 +35,8 @@
 #define SHOWN_PASS_NS	     UINT64_C(1000000)
 /* Longest sleep while steps are made by time. */
 #define TIMER_NS	     UINT64_C(5000000)
+#define FORK_PAUSE_NS	     1000000
+#define FORK_PAUSES	     200
 #define RESERVE_CHUNKS_LEAST 4u
 #define RESERVE_CHUNKS_MOST  64u
 
@@ -391,8 +394,17 @@ int writer_add_source(void (*poll)(void *arg), void *arg)
 	return 0;
 }
 
+void writer_before_fork(void)
+{
+	const struct timespec pause = {0, FORK_PAUSE_NS};
+
+	for (int i = 0; i < FORK_PAUSES && coder_is_loading(); i++)
+		nanosleep(&pause, NULL);
+}
+
 void writer_forget(void)
 {
+	coder_forget();
 	memset(&writer, 0, sizeof(writer));
 	pthread_mutex_init(&writer.lock, NULL);
 	pthread_mutex_init(&writer.summary_lock, NULL);
