@@ -252,8 +252,7 @@ static void write_held(struct scribe *scribe, struct track *track,
 		struct event_span span;
 
 		drain_skip(&drain, event);
-		if (!is_on_lane(event->kind) ||
-		    event->start_ticks >= end_ticks ||
+		if (!is_slice(event->kind) || event->start_ticks >= end_ticks ||
 		    scribe_place(scribe, event->start_ticks) != SCRIBE_WRITE)
 			continue;
 		write(scribe, track, event, &span);
