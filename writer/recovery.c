@@ -244,6 +244,10 @@ static int visit(const char *path, void *arg)
 	session_close(&session);
 	if (!is_wanted)
 		return 0;
+	if (!search->done) {
+		search->found++;
+		return 0;
+	}
 	rc = recovery_run(path, &result);
 	if (rc == -EBUSY || rc == -ENOENT)
 		return 0; /* somebody else is at it */
@@ -262,4 +266,12 @@ int recovery_run_folder(const char *folder,
 
 	session_find(visit, &search);
 	return search.found;
+}
+
+unsigned int recovery_count_folder(const char *folder)
+{
+	struct search search = {.folder = folder};
+
+	session_find(visit, &search);
+	return (unsigned int)search.found;
 }
