@@ -74,7 +74,7 @@ static void run_end(struct task_run *run)
 
 static void run(void *block, const struct task_header *header)
 {
-	struct task_run run __attribute__((cleanup(run_end)));
+	struct task_run run;
 	struct gomp_slice *slice = &run.slice;
 
 	run.was_last = gomp_last;
@@ -89,6 +89,7 @@ static void run(void *block, const struct task_header *header)
 		gomp_slice_push(slice, clock_ticks());
 	}
 	header->function(block);
+	run_end(&run);
 }
 
 #define X(offset)                                                              \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gomp_waits.c - calls in which a thread waits for others: barriers, the ends of
- * loops and sections, taskwait.
+ * gomp_waits.c - calls in which a thread waits for others: barriers, the ends
+ * of loops and sections, taskwait.
  *
  * One event each, from the call to its return; the tasks that a waiting thread
  * runs lie inside.
