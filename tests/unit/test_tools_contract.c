@@ -168,7 +168,6 @@ static void each_rule_is_named(void **state)
 {
 	(void)state;
 	for (size_t at = 0; at < sizeof(mutants) / sizeof(mutants[0]); at++)
-
 		expect_rule(mutants[at].fixture, mutants[at].from,
 			    mutants[at].to, mutants[at].rule);
 }
