@@ -20,20 +20,9 @@
 #include "preload/fork_hooks.h"
 
 #include "preload/life.h"
-#include "writer/writer.h"
-#include <errno.h>
 #include <pthread.h>
-
-static void before_fork(void)
-{
-	const int saved = errno;
-
-	if (life_is_running())
-		writer_before_fork();
-	errno = saved;
-}
 
 void fork_hooks_start(void)
 {
-	pthread_atfork(before_fork, NULL, life_forked);
+	pthread_atfork(life_before_fork, NULL, life_forked);
 }
