@@ -23,5 +23,5 @@
 
 void fork_hooks_start(void)
 {
-	pthread_atfork(NULL, NULL, life_forked);
+	pthread_atfork(life_before_fork, NULL, life_forked);
 }

@@ -39,8 +39,12 @@ static int look(struct scribe *scribe)
 		t->first_limit = ring_published(&t->thread->ring);
 	if (scribe_find_tracks(scribe))
 		return -ENOMEM;
-	for (struct track *t = scribe->tracks; t; t = t->older)
+	scribe->retired = 0;
+	for (struct track *t = scribe->tracks; t; t = t->older) {
 		t->limit = ring_published(&t->thread->ring);
+		scribe->retired +=
+			load_relaxed(&t->thread->state) == THREAD_RETIRED;
+	}
 	for (struct track *t = scribe->tracks; t; t = t->older) {
 		if (t->limit)
 			scan_ahead(scribe, t);
@@ -75,8 +79,10 @@ static bool take(struct scribe *scribe, struct track *track,
 
 	if (likely(event->kind && event->kind < EVENT_KIND_COUNT)) {
 		place = scribe_place(scribe, event->start_ticks);
-		if (place == SCRIBE_HOLD)
+		if (place == SCRIBE_HOLD) {
+			track->is_held = true;
 			return false;
+		}
 		note(scribe, track, event);
 	}
 	if (place == SCRIBE_WRITE && draw_event(scribe, track, event)) {
@@ -147,6 +153,7 @@ static uint64_t drain_all(struct scribe *scribe)
 
 	for (struct track *t = scribe->tracks; t; t = t->older) {
 		t->is_stopped = false;
+		t->is_held = false;
 		t->is_late = false;
 	}
 	while (!scribe->error && (oldest = oldest_end(scribe)) != UINT64_MAX) {
@@ -170,6 +177,32 @@ static uint64_t drain_all(struct scribe *scribe)
 			checkpoint_make(scribe);
 	}
 	draw_waits(scribe);
+	return events;
+}
+
+/* Some ring was left at an event that came in while we looked. */
+static bool is_behind(const struct scribe *scribe)
+{
+	for (const struct track *t = scribe->tracks; t; t = t->older) {
+		if (t->is_stopped && !t->is_held)
+			return true;
+	}
+	return false;
+}
+
+/* Drains what was committed so far.  Of a window that has ended everything:
+ * what comes in meanwhile are its last events, and they don't come for long. */
+static uint64_t drain_window(struct scribe *scribe, bool has_ended)
+{
+	uint64_t events = 0;
+	int looks = 0;
+
+	do {
+		if (look(scribe))
+			break;
+		events += drain_all(scribe);
+	} while (has_ended && !scribe->error && is_behind(scribe) &&
+		 ++looks < LAST_LOOKS);
 	return events;
 }
 
@@ -213,9 +246,7 @@ static uint64_t run(struct scribe *scribe, bool may_finish)
 				return events;
 		}
 		has_ended = window_has_ended(scribe);
-		if (look(scribe))
-			return events;
-		events += drain_all(scribe);
+		events += drain_window(scribe, has_ended);
 		if (scribe->error || !has_ended || !may_finish)
 			return events;
 	} while (!finish_window(scribe, false));

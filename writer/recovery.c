@@ -116,7 +116,8 @@ static uint64_t last_known(struct scribe *scribe)
 					latest, t->thread->open[i].start_ticks);
 		}
 	}
-	return latest;
+	/* A slice that was opened at that very moment is seen too. */
+	return latest + 1;
 }
 
 /* Takes up the state that the last whole checkpoint kept. */
@@ -243,6 +244,10 @@ static int visit(const char *path, void *arg)
 	session_close(&session);
 	if (!is_wanted)
 		return 0;
+	if (!search->done) {
+		search->found++;
+		return 0;
+	}
 	rc = recovery_run(path, &result);
 	if (rc == -EBUSY || rc == -ENOENT)
 		return 0; /* somebody else is at it */
@@ -261,4 +266,12 @@ int recovery_run_folder(const char *folder,
 
 	session_find(visit, &search);
 	return search.found;
+}
+
+unsigned int recovery_count_folder(const char *folder)
+{
+	struct search search = {.folder = folder};
+
+	session_find(visit, &search);
+	return (unsigned int)search.found;
 }

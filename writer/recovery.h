@@ -32,4 +32,7 @@ int recovery_run_folder(const char *folder,
 				     void *arg),
 			void *arg);
 
+/* How many there are, without touching them. */
+unsigned int recovery_count_folder(const char *folder);
+
 #endif

@@ -31,6 +31,7 @@ struct track {
 	uint64_t first_limit; /* published at the pass's first look, */
 	uint64_t limit;	      /* and at its second */
 	bool is_stopped;      /* the drain left published events for later */
+	bool is_held;	      /* ... because they belong to a later window */
 	bool is_late;	      /* the drain is past the first look */
 	bool saw_heap;	      /* in this pass */
 	bool is_ending;	      /* retired, all drained: free after the next
@@ -77,6 +78,7 @@ struct scribe {
 	struct region_join regions;
 	struct arena arena;
 	struct track *tracks; /* newest first */
+	unsigned int retired; /* threads that ended, as of the last look */
 	struct drain_spent spent;
 	uint64_t slice_ticks; /* of one round in a large backlog */
 	uint64_t budget;      /* slots that may still be read */

@@ -40,9 +40,8 @@ def test_taskwait():
     expect(trace.waits("taskwait"), "no wait for tasks")
 
 
-def test_taskwait_depend():
-    trace = tasks("task_depend")
-    expect(trace.waits("taskwait"), "no wait for a dependence")
+def test_depend():
+    check_explicit("task_depend", 2)
 
 
 def test_taskgroup():

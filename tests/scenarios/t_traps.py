@@ -171,7 +171,7 @@ def test_valgrind_and_other_tools_do_not_crash_on_us():
 
 def test_address_sanitizer():
     """gcc's runtime wants to be first; told not to mind, both must work."""
-    path = compile_program("heap.c", "-fsanitize=address", "-pthread")
+    path = compile_program("heap_calls.c", "-fsanitize=address", "-pthread")
     settings = {"ASAN_OPTIONS": "verify_asan_link_order=0:detect_leaks=0"}
     run = traced(path, "malloc", 10, 98765, env=settings)
     expect_equal(run.status, 0, run.stderr)

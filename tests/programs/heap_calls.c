@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap.c - allocates a known number of blocks of a known size in one way.
+ * heap_calls.c - allocates a known number of blocks of a known size in one way.
  *
- *	heap FUNCTION COUNT SIZE
+ *	heap_calls FUNCTION COUNT SIZE
  *
  * All COUNT blocks live at once, then all are freed.  Prints the usable size of
  * the first, which is what a trace must give as its bytes.
@@ -203,6 +203,6 @@ int main(int argc, char **argv)
 		allocate_and_free(functions[i].allocate, count, size);
 		return 0;
 	}
-	fprintf(stderr, "heap: no function '%s'\n", name);
+	fprintf(stderr, "heap_calls: no function '%s'\n", name);
 	return 2;
 }
