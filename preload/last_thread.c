@@ -14,7 +14,6 @@
 #include "collector/clock.h"
 #include "collector/log.h"
 #include "collector/proc.h"
-#include "writer/writer.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +55,7 @@ static void *leave(void *unused)
 	exit(0);
 }
 
-static void look(void *unused)
+void last_thread_look(void *unused)
 {
 	const uint64_t now = clock_monotonic_ns();
 	pthread_t thread;
@@ -68,9 +67,4 @@ static void look(void *unused)
 	if (are_two() && main_is_dead() &&
 	    !pthread_create(&thread, NULL, leave, NULL))
 		pthread_detach(thread);
-}
-
-int last_thread_start(void)
-{
-	return writer_add_source(look, NULL);
 }

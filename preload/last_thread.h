@@ -3,7 +3,8 @@
 #ifndef PRELOAD_LAST_THREAD_H
 #define PRELOAD_LAST_THREAD_H
 
-/* Has the writer look, now and then, whether it is alone. */
-int last_thread_start(void);
+/* Looks whether the writer is alone, and if so ends the process.  For
+ * writer_add_source(). */
+void last_thread_look(void *unused);
 
 #endif

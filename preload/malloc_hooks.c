@@ -9,7 +9,7 @@
  * before our free.
  *
  *	gate closed	the real function, by a jump
- *	*_open()	counts, or records: inline, without a frame where possible
+ *	*_open()	counts, or records: inline, mostly without a frame
  *	*_full()	the rare cases: durations, foreign sizes, a new chunk
  *	*_cold()	no heap bit: undecided, watching, or early blocks about
  *

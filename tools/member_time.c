@@ -56,8 +56,8 @@ void member_time_task(struct member_time *member, int64_t start_ns,
 	keep(member, slice);
 }
 
-int64_t member_time_wait(struct member_time *member, int64_t start_ns,
-			 int64_t dur_ns)
+int64_t member_time_wait(struct member_time *member, bool may_lie_in_task,
+			 int64_t start_ns, int64_t dur_ns)
 {
 	struct member_loose slice = enclose(member, start_ns);
 	const int64_t net = saturate_subtract(dur_ns, slice.task_ns);
@@ -73,7 +73,8 @@ int64_t member_time_wait(struct member_time *member, int64_t start_ns,
 	}
 	slice.task_ns = 0;
 	saturate_into(&slice.wait_ns, net);
-	keep(member, slice);
+	if (may_lie_in_task)
+		keep(member, slice);
 	return net > 0 ? net : 0;
 }
 

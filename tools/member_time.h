@@ -25,16 +25,18 @@ struct member_time {
 	int64_t work_ns;   /* right when is_done */
 	int64_t inside_ns; /* waited before that */
 	struct member_loose *loose;
-	size_t count, capacity;
+	uint32_t count;
+	size_t capacity;
 };
 
 /* An explicit task was run. */
 void member_time_task(struct member_time *member, int64_t start_ns,
 		      int64_t dur_ns);
 
-/* A wait; returns its time without the tasks run in it. */
-int64_t member_time_wait(struct member_time *member, int64_t start_ns,
-			 int64_t dur_ns);
+/* A wait; returns its time without the tasks run in it.  may_lie_in_task: there
+ * are tasks, so one may enclose it. */
+int64_t member_time_wait(struct member_time *member, bool may_lie_in_task,
+			 int64_t start_ns, int64_t dur_ns);
 
 /* Its part of the region. */
 void member_time_part(struct member_time *member, int64_t dur_ns);

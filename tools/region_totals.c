@@ -19,6 +19,7 @@ struct region {
 	uint32_t name;
 	uint32_t team;
 	bool has_slice; /* the parallel slice itself was seen */
+	bool has_tasks; /* explicit ones */
 	int64_t elapsed_ns;
 	int64_t wait_ns;
 	struct member_time *members;
@@ -89,7 +90,7 @@ static void close_region(struct region_totals *totals, struct region *region)
 	number = region->name;
 	sum = &totals->sums[number];
 	done = weigh(region, &longest, &total);
-	sum->calls += region->has_slice || done;
+	sum->calls += region->has_slice;
 	saturate_into(&sum->elapsed_ns, region->elapsed_ns);
 	saturate_into(&sum->work_ns, total);
 	saturate_into(&sum->wait_ns, region->wait_ns);
@@ -139,9 +140,16 @@ static struct member_time *member_of(struct region *region, uint32_t lane)
 	return &region->members[region->member_count++];
 }
 
-/* What an event is to its region; the creation of tasks and locks that are
- * held are parts of what surrounds them. */
-enum region_part { PART_NONE, PART_WHOLE, PART_MEMBER, PART_WAIT, PART_TASK };
+/* What an event is to its region; locks that are held and the creation of tasks
+ * are parts of what surrounds them, but the latter tells that tasks follow. */
+enum region_part {
+	PART_NONE,
+	PART_WHOLE,
+	PART_MEMBER,
+	PART_WAIT,
+	PART_CREATE,
+	PART_TASK,
+};
 
 static enum region_part part_of(const struct trace_event *event)
 {
@@ -153,6 +161,8 @@ static enum region_part part_of(const struct trace_event *event)
 		return PART_MEMBER;
 	if (trace_value_is(&part, "explicit"))
 		return PART_TASK;
+	if (trace_value_is(&part, "create"))
+		return PART_CREATE;
 	return trace_value_is(&part, "wait") ? PART_WAIT : PART_NONE;
 }
 
@@ -171,6 +181,10 @@ static void add_part(struct region_totals *totals, struct region *region,
 		saturate_into(&region->elapsed_ns, event->dur_ns);
 		return;
 	}
+	if (part == PART_CREATE || part == PART_TASK)
+		region->has_tasks = true;
+	if (part == PART_CREATE)
+		return;
 	member = member_of(region, name_table_number(&totals->threads,
 						     tid->text, tid->len));
 	if (!member)
@@ -180,9 +194,9 @@ static void add_part(struct region_totals *totals, struct region *region,
 	else if (part == PART_TASK)
 		member_time_task(member, event->ts_ns, event->dur_ns);
 	else
-		saturate_into(
-			&region->wait_ns,
-			member_time_wait(member, event->ts_ns, event->dur_ns));
+		saturate_into(&region->wait_ns,
+			      member_time_wait(member, region->has_tasks,
+					       event->ts_ns, event->dur_ns));
 }
 
 bool region_totals_event(struct region_totals *totals,

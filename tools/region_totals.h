@@ -8,6 +8,9 @@
  * names.  What comes for a region that is closed already counts for its time,
  * not for its balance.
  *
+ * A file is written thread by thread, some milliseconds of each in turn, so
+ * short regions lie thousands of others apart from their members.
+ *
  * What a member worked and waited is member_time.h's.
  */
 #ifndef TOOLS_REGION_TOTALS_H
@@ -16,11 +19,11 @@
 #include "tools/name_table.h"
 #include "tools/trace_reader.h"
 
-#define REGIONS_OPEN 4096u
+#define REGIONS_OPEN 16384u
 
 struct region_total {
 	const char *name;
-	uint64_t calls;
+	uint64_t calls; /* whole regions: their own slices */
 	uint32_t team_min, team_max;
 	int64_t elapsed_ns; /* of the parallel slices */
 	int64_t work_ns;    /* of all members, waits taken off */

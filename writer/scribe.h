@@ -31,6 +31,7 @@ struct track {
 	uint64_t first_limit; /* published at the pass's first look, */
 	uint64_t limit;	      /* and at its second */
 	bool is_stopped;      /* the drain left published events for later */
+	bool is_held;	      /* ... because they belong to a later window */
 	bool is_late;	      /* the drain is past the first look */
 	bool saw_heap;	      /* in this pass */
 	bool is_ending;	      /* retired, all drained: free after the next
@@ -116,7 +117,7 @@ struct window *scribe_window(struct scribe *scribe);
 enum scribe_place {
 	SCRIBE_WRITE, /* yes */
 	SCRIBE_CUT,   /* in none that is still to be written */
-	SCRIBE_HOLD,  /* in a later one */
+	SCRIBE_HOLD,  /* in a later one, or its file isn't begun */
 };
 enum scribe_place scribe_place(struct scribe *scribe, uint64_t ticks);
 

@@ -57,16 +57,16 @@ static void waits_and_tasks_lie_in_each_other(void **state)
 
 	(void)state;
 	member_time_task(&member, 56, 4);
-	wait += member_time_wait(&member, 55, 10);
+	wait += member_time_wait(&member, true, 55, 10);
 	assert_int_equal(wait, 6);
 	member_time_task(&member, 50, 20);
-	wait += member_time_wait(&member, 40, 40);
+	wait += member_time_wait(&member, true, 40, 40);
 	assert_int_equal(wait, 6 + 20);
 	member_time_part(&member, 100);
 	assert_int_equal(member.work_ns, 100 - 26);
-	wait += member_time_wait(&member, 120, 10);
+	wait += member_time_wait(&member, true, 120, 10);
 	member_time_task(&member, 110, 30);
-	wait += member_time_wait(&member, 100, 50);
+	wait += member_time_wait(&member, true, 100, 50);
 	assert_int_equal(wait, 26 + 10 + 20);
 	assert_int_equal(member.work_ns, 100 - 26 + 20);
 	assert_int_equal(member.work_ns + wait, 150);
@@ -75,9 +75,9 @@ static void waits_and_tasks_lie_in_each_other(void **state)
 	member_time_part(&member, 0);
 	member.work_ns = 0;
 	member_time_task(&member, 220, 5);
-	member_time_wait(&member, 215, 15);
+	member_time_wait(&member, true, 215, 15);
 	member_time_task(&member, 210, 30);
-	member_time_wait(&member, 200, 50);
+	member_time_wait(&member, true, 200, 50);
 	assert_int_equal(member.work_ns, 20);
 	for (int64_t at = 0; at < 3 * (int64_t)MEMBER_LOOSE_MAX; at++)
 		member_time_task(&member, 300 + at, 1);

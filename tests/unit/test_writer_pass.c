@@ -6,26 +6,8 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <cmocka.h>
-#ifdef HAVE_YAJL
-#include <yajl/yajl_parse.h>
-#endif
 
 #define MS 1000000u
-
-static void assert_json(const char *text)
-{
-#ifdef HAVE_YAJL
-	yajl_handle parser = yajl_alloc(NULL, NULL, NULL);
-
-	assert_int_equal(
-		yajl_parse(parser, (const unsigned char *)text, strlen(text)),
-		yajl_status_ok);
-	assert_int_equal(yajl_complete_parse(parser), yajl_status_ok);
-	yajl_free(parser);
-#else
-	assert_int_equal(text[0], '{');
-#endif
-}
 
 /* The account of the file closes. */
 static void assert_account(const char *text, unsigned long written,
@@ -59,11 +41,11 @@ static void one_scope_makes_a_whole_file(void **state)
 	sample_scope(&sample, thread, "hello \"w\"\n", 1 * MS, 3 * MS);
 	pass_run(&scribe);
 	text = sample_text(&sample);
-	assert_json(text);
+	sample_assert_json(text);
 	assert_non_null(strstr(text, "\"final\":false"));
 	finish(&sample, &scribe, 10 * MS);
 	text = sample_text(&sample);
-	assert_json(text);
+	sample_assert_json(text);
 	assert_non_null(strstr(text, "\"final\":true"));
 	assert_non_null(strstr(text, "\"rank\": 0"));
 	assert_non_null(strstr(text, "\"name\":\"hello \\\"w\\\"\\n\""));
@@ -157,7 +139,7 @@ static void a_workers_wait_ends_with_the_region(void **state)
 	pass_run(&scribe);
 	finish(&sample, &scribe, 2000);
 	text = sample_text(&sample);
-	assert_json(text);
+	sample_assert_json(text);
 	assert_slice(text, "region end wait", 101, 200, 600);
 	text = strstr(text, "\"region\":2");
 	assert_non_null(text);
@@ -202,7 +184,7 @@ static void events_go_to_the_window_they_began_in(void **state)
 	finish(&sample, &scribe, 4000);
 	assert_int_equal(sample_files(&sample, paths), 2);
 	text = sample_read(&sample, paths[0]);
-	assert_json(text);
+	sample_assert_json(text);
 	assert_slice(text, "first", 100, 0, 200);
 	assert_slice(text, "open", 100, 300, 1000);
 	assert_slice(text, "long", 100, 900, 1000);
@@ -212,7 +194,7 @@ static void events_go_to_the_window_they_began_in(void **state)
 	assert_null(strstr(text, "\"second\""));
 	assert_int_equal(sample_number(text, "in_file"), 1);
 	text = sample_read(&sample, paths[1]);
-	assert_json(text);
+	sample_assert_json(text);
 	assert_slice(text, "second", 100, 100, 200);
 	assert_null(strstr(text, "\"between\""));
 	assert_null(strstr(text, "\"open\""));
@@ -246,7 +228,7 @@ static void losses_are_counted_and_drawn(void **state)
 		sample_scope(&sample, thread, "work", 100 * i, 100 * i + 50);
 	finish(&sample, &scribe, 100 * (events + 20));
 	text = sample_text(&sample);
-	assert_json(text);
+	sample_assert_json(text);
 	dropped = sample_number(text, "dropped");
 	assert_true(dropped > 0);
 	/* The loss is an event too. */
@@ -284,7 +266,7 @@ static void detail_ends_at_max_mb(void **state)
 			    .counter.value = 0.25});
 	finish(&sample, &scribe, 100 * (events + 20));
 	text = sample_text(&sample);
-	assert_json(text);
+	sample_assert_json(text);
 	assert_in_range(strlen(text), 1u << 20, (1u << 20) + 16384);
 	assert_non_null(strstr(text, "\"value\":0.25"));
 	assert_null(strstr(text, "\"detail_ended\":null"));
@@ -334,7 +316,7 @@ static void heap_events_carry_the_processs_total(void **state)
 					    .thread_live = 0}});
 	finish(&sample, &scribe, 300000000);
 	text = sample_text(&sample);
-	assert_json(text);
+	sample_assert_json(text);
 	assert_int_equal(sample_count(text, "\"name\":\"[memory]\",\"pid\""),
 			 4);
 	assert_non_null(
@@ -382,7 +364,7 @@ static void what_may_cross_gets_a_side_lane(void **state)
 					    .outer_at_end = 6}});
 	finish(&sample, &scribe, 1000);
 	text = sample_text(&sample);
-	assert_json(text);
+	sample_assert_json(text);
 	assert_slice(text, "r0", 100 + LANE_STEP * LANE_FIRST_RANGE, 100, 200);
 	assert_slice(text, "r1", 100 + LANE_STEP * (LANE_FIRST_RANGE + 1), 150,
 		     250);
@@ -419,11 +401,56 @@ static void records_of_ended_threads_are_given_back(void **state)
 	assert_int_equal(load_relaxed(&sample.session->head->thread_count), 1);
 	finish(&sample, &scribe, 10000);
 	text = sample_text(&sample);
-	assert_json(text);
+	sample_assert_json(text);
 	assert_slice(text, "life", 100, 0, 10);
 	assert_slice(text, "life", 119, 1900, 1910);
 	assert_int_equal(sample_count(text, "\"thread_name\""), 20);
 	assert_account(text, 20, 0, 0);
+	sample_end(&sample);
+}
+
+/* A window that opens while a pass runs has no file yet. */
+static void no_event_is_written_before_its_file(void **state)
+{
+	struct sample sample;
+	struct scribe scribe;
+
+	(void)state;
+	sample_begin(&sample);
+	sample_session(&sample);
+	assert_int_equal(scribe_start(&scribe, sample.session, true), 0);
+	pass_run(&scribe);
+	sample_window(&sample, 1000);
+	assert_int_equal(scribe_place(&scribe, sample.zero + 500), SCRIBE_CUT);
+	assert_int_equal(scribe_place(&scribe, sample.zero + 1500),
+			 SCRIBE_HOLD);
+	pass_run(&scribe);
+	assert_int_equal(scribe_place(&scribe, sample.zero + 1500),
+			 SCRIBE_WRITE);
+	finish(&sample, &scribe, 2000);
+	sample_end(&sample);
+}
+
+/* Processes 0 to 15 are GPUs in this format. */
+static void a_small_pid_is_moved(void **state)
+{
+	struct sample sample;
+	struct scribe scribe;
+	const char *text;
+
+	(void)state;
+	sample_begin(&sample);
+	sample_session(&sample);
+	sample.session->head->pid = 7;
+	sample_window(&sample, 0);
+	assert_int_equal(scribe_start(&scribe, sample.session, true), 0);
+	sample_scope(&sample, sample_thread(&sample, 7), "main", 1, 2);
+	sample_scope(&sample, sample_thread(&sample, 8), "other", 1, 2);
+	finish(&sample, &scribe, 1000);
+	text = sample_text(&sample);
+	assert_slice(text, "main", 100007, 1, 2);
+	assert_slice(text, "other", 8, 1, 2);
+	assert_null(strstr(text, "\"pid\":7,"));
 	sample_end(&sample);
 }
 
@@ -438,6 +465,8 @@ int main(void)
 		cmocka_unit_test(heap_events_carry_the_processs_total),
 		cmocka_unit_test(what_may_cross_gets_a_side_lane),
 		cmocka_unit_test(records_of_ended_threads_are_given_back),
+		cmocka_unit_test(no_event_is_written_before_its_file),
+		cmocka_unit_test(a_small_pid_is_moved),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
