@@ -214,6 +214,8 @@ static int finish_window(struct scribe *scribe, bool is_last)
 	int rc;
 
 	draw_open(scribe);
+	/* ACQUIRE pairs with RELEASE in window_close(). */
+	heap_track_end(scribe, load_acquire(&scribe_window(scribe)->end_ticks));
 	if (is_last)
 		draw_refused(scribe);
 	rc = window_file_finish(scribe, is_last);
