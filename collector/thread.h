@@ -89,7 +89,7 @@ static inline bool thread_records(const struct thread *thread)
 }
 
 /* First event of a thread: a record from the free ones or a new one, set as
- * thread_self.  NULL when none can be had (the thread then stays unrecorded). */
+ * thread_self.  NULL when none can be had: the thread stays unrecorded. */
 struct thread *thread_enter(struct session *session);
 
 /* End of a thread: its record is retired, thread_self becomes BUSY. */

@@ -332,6 +332,7 @@ int writer_start(struct session *session, const void *affinity,
 		memcpy(writer.affinity, affinity, affinity_bytes);
 		writer.affinity_bytes = affinity_bytes;
 	}
+	recovery_stop(false);
 	store_relaxed(&writer.state, WRITER_RUNS);
 	pthread_attr_init(&attributes);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
@@ -367,6 +368,7 @@ int writer_stop(unsigned int wait_ms)
 	    atomic_exchange_explicit(&writer.stopping, 1, memory_order_relaxed))
 		return result();
 	writer.stop_ticks = clock_ticks();
+	recovery_stop(true);
 	/* RELEASE pairs with ACQUIRE in run(). */
 	store_release(&writer.stop, 1);
 	writer_wake();
