@@ -46,7 +46,7 @@ struct clock_segments {
 };
 
 /* 1: hooks read the counter.  clock_choose() sets it before the gate opens. */
-extern uint32_t clock_uses_counter;
+extern uint32_t clock_uses_counter __attribute__((visibility("hidden")));
 
 static inline uint64_t clock_monotonic_ns(void)
 {

@@ -139,7 +139,8 @@ struct session {
 /* The session of this process, NULL until it is interesting.
  * Published with RELEASE in session_publish(); readers that got here through
  * the gate or their own thread record need no further ordering. */
-extern struct session *_Atomic session_here;
+extern struct session *_Atomic session_here
+	__attribute__((visibility("hidden")));
 
 static inline void *session_at(const struct session *session, uint64_t offset)
 {

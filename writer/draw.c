@@ -237,7 +237,7 @@ static void write_open(struct scribe *scribe, struct track *track,
 	write(scribe, track, &event, &span);
 }
 
-/* Events of this window that lie behind one of the next. */
+/* Events of this window that lie behind one of the next, or came just now. */
 static void write_held(struct scribe *scribe, struct track *track,
 		       struct open_slice *open, uint32_t count,
 		       uint64_t end_ticks)
@@ -252,8 +252,7 @@ static void write_held(struct scribe *scribe, struct track *track,
 		struct event_span span;
 
 		drain_skip(&drain, event);
-		if (!is_on_lane(event->kind) ||
-		    event->start_ticks >= end_ticks ||
+		if (!is_slice(event->kind) || event->start_ticks >= end_ticks ||
 		    scribe_place(scribe, event->start_ticks) != SCRIBE_WRITE)
 			continue;
 		write(scribe, track, event, &span);
@@ -276,8 +275,7 @@ static void draw_open_track(struct scribe *scribe, struct track *track,
 	while (count < OPEN_SLICES_MAX &&
 	       look_at_open(track->thread, count, &open[count]))
 		count++;
-	if (track->is_stopped)
-		write_held(scribe, track, open, count, end_ticks);
+	write_held(scribe, track, open, count, end_ticks);
 	if (wait->region) {
 		end = region_join_find(&scribe->regions, wait->region);
 		write_wait(scribe, track,

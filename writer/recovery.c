@@ -11,6 +11,8 @@
 #include "writer/schema.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -194,6 +196,8 @@ out:
 int recovery_run(const char *session_path, struct recovery_result *result)
 {
 	struct session session;
+	sigset_t blocked;
+	sigset_t before;
 	int fd;
 	int rc;
 
@@ -206,6 +210,10 @@ int recovery_run(const char *session_path, struct recovery_result *result)
 		session_close(&session);
 		return fd;
 	}
+	/* A file that grows past RLIMIT_FSIZE is to be an error, not an end. */
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGXFSZ);
+	pthread_sigmask(SIG_BLOCK, &blocked, &before);
 	if (session_is_alive(session.head))
 		rc = -EBUSY;
 	else if (load_relaxed(&session.head->state) == SESSION_MAKING ||
@@ -215,9 +223,18 @@ int recovery_run(const char *session_path, struct recovery_result *result)
 		rc = finish_trace(&session, result);
 	if (!rc)
 		session_unlink(&session);
+	sigtimedwait(&blocked, NULL, &(const struct timespec){0});
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	close(fd);
 	session_close(&session);
 	return rc;
+}
+
+static _Atomic bool is_stopped;
+
+void recovery_stop(bool stop)
+{
+	store_relaxed(&is_stopped, stop);
 }
 
 struct search {
@@ -236,6 +253,8 @@ static int visit(const char *path, void *arg)
 	bool is_wanted;
 	int rc;
 
+	if (load_relaxed(&is_stopped))
+		return 1;
 	if (session_open(path, &session))
 		return 0;
 	is_wanted = (!search->folder ||

@@ -32,6 +32,10 @@ int recovery_run_folder(const char *folder,
 				     void *arg),
 			void *arg);
 
+/* Makes recovery_run_folder() stop at the next session, in any thread: the
+ * process is about to end.  False lets later calls work again. */
+void recovery_stop(bool stop);
+
 /* How many there are, without touching them. */
 unsigned int recovery_count_folder(const char *folder);
 

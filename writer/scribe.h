@@ -117,7 +117,7 @@ struct window *scribe_window(struct scribe *scribe);
 enum scribe_place {
 	SCRIBE_WRITE, /* yes */
 	SCRIBE_CUT,   /* in none that is still to be written */
-	SCRIBE_HOLD,  /* in a later one */
+	SCRIBE_HOLD,  /* in a later one, or its file isn't begun */
 };
 enum scribe_place scribe_place(struct scribe *scribe, uint64_t ticks);
 

@@ -29,7 +29,8 @@
 #include <unistd.h>
 
 #define SOURCES_MAX	     4u
-#define STACK_BYTES	     (512u << 10)
+/* The static TLS of everything that is loaded comes out of it. */
+#define STACK_BYTES	     (2u << 20)
 #define SECOND_NS	     UINT64_C(1000000000)
 #define ANSWER_NS	     (2 * SECOND_NS)
 #define SHOWN_PASS_NS	     UINT64_C(1000000)
@@ -208,7 +209,7 @@ static void count_orphan(const char *path, int rc,
 	(void)path;
 	if (rc) {
 		orphans->failed++;
-	} else {
+	} else if (result->path[0]) {
 		orphans->finished++;
 		orphans->events += result->events;
 		memcpy(orphans->path, result->path, sizeof(orphans->path));
@@ -332,6 +333,7 @@ int writer_start(struct session *session, const void *affinity,
 		memcpy(writer.affinity, affinity, affinity_bytes);
 		writer.affinity_bytes = affinity_bytes;
 	}
+	recovery_stop(false);
 	store_relaxed(&writer.state, WRITER_RUNS);
 	pthread_attr_init(&attributes);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
@@ -367,6 +369,7 @@ int writer_stop(unsigned int wait_ms)
 	    atomic_exchange_explicit(&writer.stopping, 1, memory_order_relaxed))
 		return result();
 	writer.stop_ticks = clock_ticks();
+	recovery_stop(true);
 	/* RELEASE pairs with ACQUIRE in run(). */
 	store_release(&writer.stop, 1);
 	writer_wake();

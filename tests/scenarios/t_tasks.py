@@ -47,6 +47,7 @@ def test_depend():
 def test_taskgroup():
     trace, _ = check_explicit("taskgroup", 5)
     expect(trace.waits("taskgroup"), "no wait for the group")
+    expect_equal(len(trace.held("taskgroup")), 1, "groups")
 
 
 def test_taskloop():

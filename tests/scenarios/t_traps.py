@@ -61,6 +61,13 @@ def test_two_libgomps_in_one_process():
     same("plugin_host", own, plugin())
 
 
+def test_one_plugin_at_the_address_of_another():
+    """What was found for the first must not be used for the second."""
+    own = plugin_with_own_libgomp()
+    trace = same("plugin_host", "-s", plugin(), own).trace
+    expect_equal(len(trace.slices(omp="parallel")), 6, "regions")
+
+
 def test_deepbind():
     same("plugin_host", "-d", plugin())
 
