@@ -123,7 +123,7 @@ static void say_recovered(const char *path, int error,
 			  const struct recovery_result *result, void *arg)
 {
 	(void)arg;
-	if (error == -EBUSY)
+	if (error == -EBUSY || (!error && !result->path[0]))
 		return;
 	if (error)
 		fprintf(stderr, "traceprof record: cannot recover %s: %s\n",

@@ -208,7 +208,7 @@ static void count_orphan(const char *path, int rc,
 	(void)path;
 	if (rc) {
 		orphans->failed++;
-	} else {
+	} else if (result->path[0]) {
 		orphans->finished++;
 		orphans->events += result->events;
 		memcpy(orphans->path, result->path, sizeof(orphans->path));
