@@ -109,6 +109,8 @@ struct thread *thread_each(const struct session *session, struct thread *last)
 	struct thread *thread =
 		session_at_checked(session, at, sizeof(struct thread));
 
+	if (at & (CACHE_LINE - 1))
+		return NULL;
 	/* Places go strictly down: a hostile list can't go in circles.  (Not
 	 * so offsets: who takes space first may be pushed last.) */
 	if (thread && last && thread->place >= last->place)
