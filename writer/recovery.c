@@ -271,8 +271,10 @@ static int visit(const char *path, void *arg)
 
 	if (load_relaxed(&is_stopped))
 		return 1;
-	if (session_open(path, &session))
+	if (session_open(path, &session)) {
+		session_sweep(path);
 		return 0;
+	}
 	is_wanted = (!search->folder ||
 		     is_same_folder(session.head->folder, search->folder)) &&
 		    !session_is_alive(session.head);

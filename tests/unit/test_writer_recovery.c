@@ -192,7 +192,10 @@ static void any_instant_of_the_thread_will_do(void **state)
 			strcpy(told->session, sample.session->path);
 			live_threaded(&sample);
 		}
-		usleep(20000 + i * 37000);
+		/* On a busy machine it may take its time to begin. */
+		while (!load_relaxed(&told->committed))
+			usleep(1000);
+		usleep(i * 37000);
 		kill(pid, SIGKILL);
 		assert_int_equal(waitpid(pid, &status, 0), pid);
 		assert_true(WIFSIGNALED(status));
