@@ -46,7 +46,7 @@ struct pending_wait {
 
 /* What the writer has done with a thread; double like the checkpoint. */
 struct thread_progress {
-	uint64_t head; /* session offset of the next slot to read, 0 none */
+	uint64_t head; /* next slot to read, as drain_pack() makes it */
 	struct pending_wait pending;
 	uint64_t named_in_file; /* file_index in which its lane is named */
 	uint64_t loss_drawn;	/* refused events already drawn */

@@ -39,20 +39,32 @@ static void say_size(char *text, size_t bytes, uint64_t size)
 		log_format(text, bytes, "%.1f MB", (double)size / 1e6);
 }
 
+/* "nothing lost", or how many: never left out. */
+static void say_loss(char *text, size_t bytes, uint64_t dropped)
+{
+	if (dropped)
+		log_format(text, bytes, "%lu LOST", (unsigned long)dropped);
+	else
+		log_format(text, bytes, "none lost");
+}
+
 static void say_files(const struct session *session,
 		      const struct closing *closing)
 {
 	const char *path = short_path(session, closing->path);
 	char size[32];
+	char loss[32];
 
 	say_size(size, sizeof(size), closing->bytes);
+	say_loss(loss, sizeof(loss), closing->dropped);
 	if (closing->files == 1)
-		log_say("wrote %s (%lu events, %s)", path,
-			(unsigned long)closing->written, size);
+		log_say("wrote %s (%lu events, %s, %s)", path,
+			(unsigned long)closing->written, loss, size);
 	else
-		log_say("wrote %lu traces (%lu events, %s), the last one %s",
+		log_say("wrote %lu traces (%lu events, %s, %s), the last one "
+			"%s",
 			(unsigned long)closing->files,
-			(unsigned long)closing->written, size, path);
+			(unsigned long)closing->written, loss, size, path);
 	/* A few were under way when the last window closed. */
 	if (closing->cut > closing->written / 100)
 		log_say("%lu events lay outside the windows or past "

@@ -29,7 +29,8 @@
 #include <unistd.h>
 
 #define SOURCES_MAX	     4u
-#define STACK_BYTES	     (512u << 10)
+/* The static TLS of everything that is loaded comes out of it. */
+#define STACK_BYTES	     (2u << 20)
 #define SECOND_NS	     UINT64_C(1000000000)
 #define ANSWER_NS	     (2 * SECOND_NS)
 #define SHOWN_PASS_NS	     UINT64_C(1000000)

@@ -207,6 +207,8 @@ static void test_a_hostile_list_ends(void **state)
 		store_relaxed(&head->threads, hostile[i]);
 		assert_in_range(list_length(), 0, 4);
 	}
+	store_relaxed(&head->threads, newest + 8); /* inside, but not aligned */
+	assert_int_equal(list_length(), 0);
 }
 
 static void test_a_list_of_noise_ends(void **state)
