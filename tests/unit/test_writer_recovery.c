@@ -226,7 +226,7 @@ static void what_the_rings_hold_outlives_a_deleted_file(void **state)
 
 	(void)state;
 	killed(&sample, live_on_a_lost_file);
-	recovered();
+	assert_int_equal(recovered().events, EVENTS - EVENTS / 3 - 1);
 	text = sample_text(&sample);
 	assert_int_equal(sample_count(text, WORK), EVENTS - EVENTS / 3 - 1);
 	assert_non_null(strstr(text, "which was deleted"));
