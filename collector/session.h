@@ -201,6 +201,10 @@ int session_grow(struct session *session, uint64_t bytes);
 void session_note(struct session *session, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* Unlinks what can't be opened because its process was killed while it made it;
+ * nothing was recorded there.  Anything else, and what is young, is left. */
+void session_sweep(const char *path);
+
 /* Where sessions may lie: calls visit(path) for each session file of this user
  * whose name looks like one; visit returns nonzero to stop.  Owner, type and
  * links are checked before. */

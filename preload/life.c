@@ -224,6 +224,17 @@ static uint32_t wanted_bits(struct session *session, uint32_t *record)
 	return bits | GATE_SCOPE_MARK;
 }
 
+/* Where shared memory has no room, in a container say. */
+static void say_mortal(struct session *session)
+{
+	static const char text[] =
+		"no room for shared memory in /dev/shm or $XDG_RUNTIME_DIR: a "
+		"kill would lose what is not in the file yet, up to a second";
+
+	log_say("%s", text);
+	session_note(session, "%s", text);
+}
+
 static int begin(const char *reason)
 {
 	uint32_t bits, record;
@@ -240,6 +251,8 @@ static int begin(const char *reason)
 	/* Of many ranks and workers one speaks, unless something is wrong. */
 	if (life.session->head->rank > 0 || life.forked)
 		log_start(true);
+	if (life.session->head->place != SESSION_IN_FILE)
+		say_mortal(life.session);
 	if (!real_sees_heap(&object))
 		session_note(life.session,
 			     "heap not recorded: the allocator is built into "
@@ -340,6 +353,7 @@ static void report(int rc)
 		.bytes = summary.bytes,
 		.path = summary.path,
 		.timed_out = rc == -ETIMEDOUT,
+		.gave_up = rc == -ECANCELED,
 	};
 
 	closing_report(life.session, &closing);
