@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+# `make fake-gpu`: a GPU without one, in $(O)/fake-gpu; see README.md here.
+#
+# It needs CUDA's headers, the ones of CUPTI among them, and the GPU programs
+# need nvcc.  What cannot be built for want of them is left out with a word,
+# and its tests skip.
+
+FAKE      := $(O)/fake-gpu
+FAKE_SO   := $(addprefix $(FAKE)/,libsimgpu.so libcuda.so.1 libcudart.so.13 \
+             libcupti.so.13 libspy.so)
+NVCC      ?= $(firstword $(wildcard $(CUDA)/bin/nvcc) $(shell command -v nvcc))
+NVCC_FLAGS := -O1 -gencode arch=compute_80,code=compute_80 \
+             -gencode arch=compute_90,code=sm_90
+
+fake_objects = $(patsubst %.c,$(O)/%.o,$(wildcard tests/fake_gpu/$(1)*.c))
+
+.PHONY: fake-gpu gpu-programs
+ifneq ($(CUPTI),)
+fake-gpu: $(FAKE_SO) gpu-programs
+programs: fake-gpu
+else
+fake-gpu:
+	@echo '  fake-gpu left out for want of cupti.h'
+endif
+ifneq ($(and $(NVCC),$(CUPTI)),)
+gpu-programs: $(O)/tests/programs/cuda_train \
+	$(O)/tests/programs/cuda_train_static
+else
+gpu-programs:
+	@echo '  GPU programs left out for want of nvcc'
+endif
+
+# The faces see each other only through the simulated device, which stands
+# beside them.  Nothing is hidden: these are not the library that we ship.
+fake_link = $(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,defs \
+            -Wl,-rpath,'$$ORIGIN' -Wl,-soname,$(@F) -o $@ $(filter %.o,$^)
+
+$(FAKE)/libsimgpu.so: $(call fake_objects,sim_)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(fake_link) -lpthread -ldl
+
+$(FAKE)/libcuda.so.1: $(call fake_objects,cuda_) $(FAKE)/libsimgpu.so
+	$(call say,LD,$@)
+	$(fake_link) -L$(FAKE) -lsimgpu -ldl
+
+# Programs ask for these two by version node, as of the real libraries.
+$(FAKE)/libcudart.so.13: $(call fake_objects,cudart)
+$(FAKE)/libcupti.so.13: $(call fake_objects,cupti_)
+$(FAKE)/libcudart.so.13 $(FAKE)/libcupti.so.13: $(FAKE)/libsimgpu.so
+	$(call say,LD,$@)
+	@echo '$(@F) { global: *; };' > $@.map
+	$(fake_link) -Wl,--version-script=$@.map -L$(FAKE) -lsimgpu -ldl
+
+$(FAKE)/libspy.so: $(call fake_objects,spy)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(fake_link) -lpthread -ldl
+
+$(O)/tests/fake_gpu/%.o: tests/fake_gpu/%.c $(O)/config.mk
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(BASE) $(CUPTI) -I$(FAKE) -fPIC $(CFLAGS) -c -o $@ $<
+
+# Names of API functions and results, out of CUPTI's own headers.
+cupti_header = $(firstword $(foreach dir,$(filter-out -isystem,$(CUPTI)),\
+               $(wildcard $(dir)/$(1))))
+names_of = $(Q)sed -n 's/^ *CUPTI_$(1)\([A-Za-z_0-9]*\) *= *\([0-9][0-9]\{0,2\}\),.*/[\2] = "$(2)\1",/p' $< > $@
+
+$(FAKE)/runtime_names.inc: $(call cupti_header,cupti_runtime_cbid.h)
+	@mkdir -p $(@D)
+	$(call names_of,RUNTIME_TRACE_CBID_)
+$(FAKE)/driver_names.inc: $(call cupti_header,cupti_driver_cbid.h)
+	@mkdir -p $(@D)
+	$(call names_of,DRIVER_TRACE_CBID_)
+$(FAKE)/result_names.inc: $(call cupti_header,cupti_result.h)
+	@mkdir -p $(@D)
+	$(call names_of,,CUPTI_)
+$(O)/tests/fake_gpu/cupti_callback_face.o: \
+	$(addprefix $(FAKE)/,runtime_names.inc driver_names.inc result_names.inc)
+
+$(O)/tests/programs/cuda_train $(O)/tests/programs/cuda_train_static: \
+$(O)/tests/programs/cuda_train%: tests/programs/cuda_train.cu
+	$(call say,NVCC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) $(NVCC_FLAGS) \
+		-cudart $(if $(filter %_static,$@),static,shared) -o $@ $<
