@@ -19,8 +19,10 @@ CUresult cuInit(unsigned int flags)
 {
 	cuInit_params params = {flags};
 	struct sim_call call = DRIVER_CALL(cuInit, &params);
-	const int error = life_initialise();
 
+	/* Whoever is let in by the first call cannot have seen its start. */
+	call.silent = life_state() == LIFE_BEFORE;
+	const int error = life_initialise();
 	if (sim_call_begin(&call))
 		call.result = error;
 	return sim_call_end(&call);

@@ -206,12 +206,19 @@ CUptiResult cuptiGetResultString(CUptiResult result, const char **text)
 #include "result_names.inc"
 	};
 
+	const char *known =
+		name_in(texts, sizeof(texts) / sizeof(char *), result);
+
 	if (!text)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	*text = name_in(texts, sizeof(texts) / sizeof(char *), result);
 	if (result == CUPTI_ERROR_UNKNOWN)
-		*text = "CUPTI_ERROR_UNKNOWN";
-	return *text ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+		known = "CUPTI_ERROR_UNKNOWN";
+	/* The header has these two, the real library does not know them. */
+	if (result == CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED ||
+	    result == CUPTI_ERROR_OPENACC_UNDEFINED_ROUTINE)
+		known = NULL;
+	*text = known ? known : "<unknown>";
+	return known ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
 CUptiResult cuptiGetErrorMessage(CUptiResult result, const char **text)

@@ -65,7 +65,7 @@ $(O)/tests/fake_gpu/%.o: tests/fake_gpu/%.c $(O)/config.mk
 # Names of API functions and results, out of CUPTI's own headers.
 cupti_header = $(firstword $(foreach dir,$(filter-out -isystem,$(CUPTI)),\
                $(wildcard $(dir)/$(1))))
-names_of = $(Q)sed -n 's/^ *CUPTI_$(1)\([A-Za-z_0-9]*\) *= *\([0-9][0-9]\{0,2\}\),.*/[\2] = "$(2)\1",/p' $< > $@
+names_of = $(Q)sed -n '/_SIZE/d; s/^ *CUPTI_$(1)\([A-Za-z_0-9]*\) *= *\([0-9][0-9]\{0,2\}\),.*/[\2] = "$(2)\1",/p' $< > $@
 
 $(FAKE)/runtime_names.inc: $(call cupti_header,cupti_runtime_cbid.h)
 	@mkdir -p $(@D)

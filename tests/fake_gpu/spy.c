@@ -14,6 +14,7 @@
  *	SPY_CLOCK    "own": no timestamp callback
  *	SPY_NAMES    "late": read the names when the program ends
  *	SPY_SET      activity attributes, number=value separated by commas
+ *	SPY_STUBBORN 1: go on after a refused subscription
  *	SPY_EXIT     "early": flush from a handler that is older than the driver's
  */
 #include <cupti.h>
@@ -274,7 +275,7 @@ int InitializeInjection(void)
 	cupti.cuptiGetVersion(&version);
 	error = cupti.cuptiSubscribe(&subscriber, called, NULL);
 	say("version %u, subscribe %d", version, error);
-	if (error)
+	if (error && strcmp(setting("SPY_STUBBORN", "0"), "1") != 0)
 		return 1;
 	say("thread ids %d",
 	    cupti.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM));
