@@ -63,19 +63,16 @@ $(O)/tests/fake_gpu/%.o: tests/fake_gpu/%.c $(O)/config.mk
 	$(Q)$(CC) $(BASE) $(CUPTI) -I$(FAKE) -fPIC $(CFLAGS) -c -o $@ $<
 
 # Names of API functions and results, out of CUPTI's own headers.
-cupti_header = $(firstword $(foreach dir,$(filter-out -isystem,$(CUPTI)),\
-               $(wildcard $(dir)/$(1))))
-names_of = $(Q)sed -n '/_SIZE/d; s/^ *CUPTI_$(1)\([A-Za-z_0-9]*\) *= *\([0-9][0-9]\{0,2\}\),.*/[\2] = "$(2)\1",/p' $< > $@
+names_of = $(Q)mkdir -p $(@D) && echo '\#include <cupti.h>' | \
+           $(CC) $(CUPTI) -E -x c - | sed -n '/_SIZE *=/d; \
+           s/^ *$(1)\($(2)\) *= *\([0-9][0-9]\{0,2\}\),.*/[\2] = "\1",/p' > $@
 
-$(FAKE)/runtime_names.inc: $(call cupti_header,cupti_runtime_cbid.h)
-	@mkdir -p $(@D)
-	$(call names_of,RUNTIME_TRACE_CBID_)
-$(FAKE)/driver_names.inc: $(call cupti_header,cupti_driver_cbid.h)
-	@mkdir -p $(@D)
-	$(call names_of,DRIVER_TRACE_CBID_)
-$(FAKE)/result_names.inc: $(call cupti_header,cupti_result.h)
-	@mkdir -p $(@D)
-	$(call names_of,,CUPTI_)
+$(FAKE)/runtime_names.inc: tests/fake_gpu/fake_gpu.mk $(O)/config.mk
+	$(call names_of,CUPTI_RUNTIME_TRACE_CBID_,[A-Za-z_0-9]*)
+$(FAKE)/driver_names.inc: tests/fake_gpu/fake_gpu.mk $(O)/config.mk
+	$(call names_of,CUPTI_DRIVER_TRACE_CBID_,[A-Za-z_0-9]*)
+$(FAKE)/result_names.inc: tests/fake_gpu/fake_gpu.mk $(O)/config.mk
+	$(call names_of,,CUPTI_SUCCESS\|CUPTI_ERROR_[A-Z_]*)
 $(O)/tests/fake_gpu/cupti_callback_face.o: \
 	$(addprefix $(FAKE)/,runtime_names.inc driver_names.inc result_names.inc)
 

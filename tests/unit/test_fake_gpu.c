@@ -119,7 +119,7 @@ static void need_double(void)
 	dlclose(there);
 }
 
-/* --- a client --------------------------------------------------------------- */
+/* --- a client ------------------------------------------------------------ */
 
 static struct given {
 	uint8_t *data;
@@ -173,7 +173,7 @@ static void never(void *unused, CUpti_CallbackDomain domain,
 	CHECK(!"called");
 }
 
-/* --- tests ------------------------------------------------------------------ */
+/* --- tests --------------------------------------------------------------- */
 
 static void walk_codes(void)
 {
