@@ -72,7 +72,7 @@ $(FAKE)/runtime_names.inc: tests/fake_gpu/fake_gpu.mk $(O)/config.mk
 $(FAKE)/driver_names.inc: tests/fake_gpu/fake_gpu.mk $(O)/config.mk
 	$(call names_of,CUPTI_DRIVER_TRACE_CBID_,[A-Za-z_0-9]*)
 $(FAKE)/result_names.inc: tests/fake_gpu/fake_gpu.mk $(O)/config.mk
-	$(call names_of,,CUPTI_SUCCESS\|CUPTI_ERROR_[A-Z_]*)
+	$(call names_of,,CUPTI_SUCCESS\|CUPTI_ERROR_[A-Z_0-9]*)
 $(O)/tests/fake_gpu/cupti_callback_face.o: \
 	$(addprefix $(FAKE)/,runtime_names.inc driver_names.inc result_names.inc)
 
