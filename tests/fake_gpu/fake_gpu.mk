@@ -11,6 +11,10 @@ FAKE_SO   := $(addprefix $(FAKE)/,libsimgpu.so libcuda.so.1 libcudart.so.13 \
 NVCC      ?= $(firstword $(wildcard $(CUDA)/bin/nvcc) $(shell command -v nvcc))
 NVCC_FLAGS := -O1 -gencode arch=compute_80,code=compute_80 \
              -gencode arch=compute_90,code=sm_90
+# The same source with the shared runtime, with the static one, which needs a
+# real GPU, and with a default stream for each thread.
+GPU_PROGRAMS := $(addprefix $(O)/tests/programs/cuda_train,_static _per_thread) \
+             $(O)/tests/programs/cuda_train
 
 fake_objects = $(patsubst %.c,$(O)/%.o,$(wildcard tests/fake_gpu/$(1)*.c))
 
@@ -23,8 +27,7 @@ fake-gpu:
 	@echo '  fake-gpu left out for want of cupti.h'
 endif
 ifneq ($(and $(NVCC),$(CUPTI)),)
-gpu-programs: $(O)/tests/programs/cuda_train \
-	$(O)/tests/programs/cuda_train_static
+gpu-programs: $(GPU_PROGRAMS)
 else
 gpu-programs:
 	@echo '  GPU programs left out for want of nvcc'
@@ -76,8 +79,8 @@ $(FAKE)/result_names.inc: tests/fake_gpu/fake_gpu.mk $(O)/config.mk
 $(O)/tests/fake_gpu/cupti_callback_face.o: \
 	$(addprefix $(FAKE)/,runtime_names.inc driver_names.inc result_names.inc)
 
-$(O)/tests/programs/cuda_train $(O)/tests/programs/cuda_train_static: \
-$(O)/tests/programs/cuda_train%: tests/programs/cuda_train.cu
+$(O)/tests/programs/cuda_train_per_thread: NVCC_FLAGS += --default-stream per-thread
+$(GPU_PROGRAMS): tests/programs/cuda_train.cu
 	$(call say,NVCC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) $(NVCC_FLAGS) \

@@ -32,14 +32,18 @@ def need_double():
         raise Skip("cuda_train is not built: no nvcc on this machine")
 
 
-def train(steps=STEPS, threads=THREADS, timeout=30, **env):
-    """Runs the trainer with the spy in it: (run, path of the dump)"""
+def spied(*command, timeout=30, **env):
+    """Runs a program with the spy in it: (run, path of the dump)"""
     need_double()
     output = os.path.join(folder(), "spy")
     settings = environment(BUILD, output)
-    run = plain("cuda_train", steps, threads, timeout=timeout,
+    run = plain(*command, timeout=timeout,
                 env=settings | {key: str(value) for key, value in env.items()})
     return run, output
+
+
+def train(**env):
+    return spied("cuda_train", STEPS, THREADS, **env)
 
 
 def seen(version=130001, **env):
@@ -126,6 +130,29 @@ def test_streams_run_one_thing_at_a_time():
     dump = seen()
     expect_equal(overlaps(dump.kernels + dump.of(MEMCPY, MEMSET)), 0, "overlaps")
     expect_equal(early(dump), [], "before their launch")
+
+
+def test_default_stream_for_each_thread():
+    run, output = spied("cuda_train_per_thread", STEPS, THREADS)
+    expect_equal(run.status, 0, run.stderr)
+    whole, dump = seen(), Dump(output)
+    for kind in (CONCURRENT_KERNEL, MEMCPY, MEMSET, RUNTIME):
+        expect_equal(len(dump.of(kind)), len(whole.of(kind)), f"records of {kind}")
+    expect_equal(len({r.stream for r in dump.of(MEMCPY)}), 2 * THREADS, "streams")
+    # One null stream for all, and a copy stream for each thread.
+    expect_equal(len({r.stream for r in whole.of(MEMCPY)}), THREADS + 1, "streams")
+
+
+def test_driver_alone():
+    run, output = spied("ptx_launch", 5)
+    expect_equal(run.status, 0, run.stderr)
+    expect_equal(run.stdout, "5 launches, copies agree\n")
+    dump = Dump(output)
+    calls = {record.correlation: record for record in dump.of(DRIVER)}
+    expect_equal([k.name for k in dump.kernels], 5 * ["ptx_kernel"], "kernels")
+    expect_equal({calls[k.correlation].cbid for k in dump.kernels}, {307}, "launches")
+    expect_equal(dump.of(RUNTIME), [], "runtime calls")
+    expect_equal(len(dump.of(MEMCPY)), 2, "copies")
 
 
 def test_graphs():
