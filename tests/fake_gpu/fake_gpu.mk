@@ -34,7 +34,8 @@ gpu-programs:
 endif
 
 # The faces see each other only through the simulated device, which stands
-# beside them.  Nothing is hidden: these are not the library that we ship.
+# beside them.  Nothing is hidden: these are not the library that we ship, and
+# never built with a sanitizer, which a program of nvcc's would not have.
 fake_link = $(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,defs \
             -Wl,-rpath,'$$ORIGIN' -Wl,-soname,$(@F) -o $@ $(filter %.o,$^)
 
@@ -63,7 +64,8 @@ $(FAKE)/libspy.so: $(call fake_objects,spy)
 $(O)/tests/fake_gpu/%.o: tests/fake_gpu/%.c $(O)/config.mk
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(BASE) $(CUPTI) -I$(FAKE) -fPIC $(CFLAGS) -c -o $@ $<
+	$(Q)$(CC) $(filter-out $(SANFLAGS),$(BASE)) $(CUPTI) -I$(FAKE) -fPIC \
+		$(CFLAGS) -c -o $@ $<
 
 # Names of API functions and results, out of CUPTI's own headers.
 names_of = $(Q)mkdir -p $(@D) && echo '\#include <cupti.h>' | \
