@@ -139,7 +139,8 @@ struct session {
 /* The session of this process, NULL until it is interesting.
  * Published with RELEASE in session_publish(); readers that got here through
  * the gate or their own thread record need no further ordering. */
-extern struct session *_Atomic session_here;
+extern struct session *_Atomic session_here
+	__attribute__((visibility("hidden")));
 
 static inline void *session_at(const struct session *session, uint64_t offset)
 {
@@ -173,6 +174,10 @@ int session_create(const struct options *options, const char *reason,
  * file).  0; -errno; -EBADMSG not a session of this version, or damaged. */
 int session_open(const char *path, struct session *session);
 void session_close(struct session *session);
+
+/* The absolute path that a folder's name stands for here, as a session that is
+ * made here keeps it; nothing needs to be there.  `text`. */
+const char *session_folder(const char *dir, char *text, size_t bytes);
 
 /* Unlinks the backing file, if any. */
 void session_unlink(const struct session *session);

@@ -36,6 +36,7 @@ static bool is_ready(void)
 /* What a hook must do around the real call. */
 struct call {
 	bool counts;
+	struct thread *was;
 	uint64_t start_ticks;
 };
 
@@ -45,13 +46,17 @@ static struct call call_begin(void)
 
 	if (call.counts && heap.timed)
 		call.start_ticks = clock_ticks();
+	if (call.counts)
+		call.was = heap_enter_real();
 	return call;
 }
 
 static void call_end(const struct call *call, void *ptr, size_t size)
 {
-	if (call->counts)
-		heap_born_full(ptr, size, call->start_ticks);
+	if (!call->counts)
+		return;
+	heap_leave_real(call->was);
+	heap_born_full(ptr, size, call->start_ticks);
 }
 
 EXPORT int posix_memalign(void **ptr, size_t alignment, size_t size)

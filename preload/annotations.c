@@ -15,7 +15,6 @@
 #include "collector/names.h"
 #include "collector/steps.h"
 #include "preload/life.h"
-#include "writer/writer.h"
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -54,10 +53,17 @@ static struct thread *enter(void)
 	return thread;
 }
 
+/* A name is cut after 1023 bytes, not inside a character. */
 static uint32_t intern(const char *name)
 {
-	return names_intern(load_relaxed(&session_here), name,
-			    strnlen(name, NAME_BYTES_MAX));
+	size_t len = strnlen(name, NAME_BYTES_MAX);
+
+	if (len == NAME_BYTES_MAX) {
+		len--;
+		while (len && ((unsigned char)name[len] & 0xc0) == 0x80)
+			len--;
+	}
+	return names_intern(load_relaxed(&session_here), name, len);
 }
 
 static void record(struct thread *thread, const struct event *event)
@@ -229,37 +235,15 @@ EXPORT int traceprof_enabled_(void)
 	return (look("traceprof_enabled()") & GATE_SCOPE) != 0;
 }
 
-/* The caller's function, under the name of our own struct. */
-struct totals_caller {
-	void (*callback)(const struct traceprof_total *total, void *arg);
-	void *arg;
-};
-
-static void pass_total(const struct writer_total *total, void *arg)
-{
-	const struct totals_caller *caller = arg;
-	const struct traceprof_total passed = {
-		.name = total->name,
-		.category = total->category,
-		.calls = total->calls,
-		.total_ns = total->total_ns,
-		.min_ns = total->min_ns,
-		.max_ns = total->max_ns,
-	};
-
-	caller->callback(&passed, caller->arg);
-}
-
 EXPORT int traceprof_totals_(void (*callback)(const struct traceprof_total *,
 					      void *),
 			     void *arg)
 {
-	struct totals_caller caller = {callback, arg};
 	const int saved = errno;
 	int rc = 0;
 
 	if (callback && has_session("traceprof_totals()"))
-		rc = writer_totals(pass_total, &caller);
+		rc = life_totals(callback, arg);
 	errno = saved;
 	return rc < 0 ? -1 : rc;
 }
@@ -269,7 +253,7 @@ EXPORT void traceprof_reset_(void)
 	const int saved = errno;
 
 	if (has_session("traceprof_reset()"))
-		writer_totals_reset();
+		life_totals_reset();
 	errno = saved;
 }
 
@@ -293,7 +277,7 @@ static void print(const char *line, size_t len)
 	}
 }
 
-static void report_total(const struct writer_total *total, void *arg)
+static void report_total(const struct traceprof_total *total, void *arg)
 {
 	static const char head[] = "       calls     total ms       avg us     "
 				   "  min us       max us"
@@ -329,7 +313,7 @@ EXPORT void traceprof_report_(int n)
 	const int saved = errno;
 
 	if (has_session("traceprof_report()") &&
-	    writer_totals(report_total, &report) < 0)
+	    life_totals(report_total, &report) < 0)
 		log_trouble("traceprof_report(): the writer did not answer");
 	errno = saved;
 }

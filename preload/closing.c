@@ -6,8 +6,6 @@
 #include "preload/life.h"
 #include "preload/real.h"
 #include "preload/verdict.h"
-#include "writer/writer.h"
-#include <errno.h>
 
 /* The path as the user would write it: relative if that is shorter. */
 static const char *short_path(const struct session *session, const char *path)
@@ -41,24 +39,37 @@ static void say_size(char *text, size_t bytes, uint64_t size)
 		log_format(text, bytes, "%.1f MB", (double)size / 1e6);
 }
 
-static void say_files(const struct session *session,
-		      const struct writer_summary *summary)
+/* "nothing lost", or how many: never left out. */
+static void say_loss(char *text, size_t bytes, uint64_t dropped)
 {
-	const char *path = short_path(session, summary->path);
-	char size[32];
-
-	say_size(size, sizeof(size), summary->bytes);
-	if (summary->files == 1)
-		log_say("wrote %s (%lu events, %s)", path,
-			(unsigned long)summary->written, size);
+	if (dropped)
+		log_format(text, bytes, "%lu LOST", (unsigned long)dropped);
 	else
-		log_say("wrote %lu traces (%lu events, %s), the last one %s",
-			(unsigned long)summary->files,
-			(unsigned long)summary->written, size, path);
-	if (summary->cut)
+		log_format(text, bytes, "none lost");
+}
+
+static void say_files(const struct session *session,
+		      const struct closing *closing)
+{
+	const char *path = short_path(session, closing->path);
+	char size[32];
+	char loss[32];
+
+	say_size(size, sizeof(size), closing->bytes);
+	say_loss(loss, sizeof(loss), closing->dropped);
+	if (closing->files == 1)
+		log_say("wrote %s (%lu events, %s, %s)", path,
+			(unsigned long)closing->written, loss, size);
+	else
+		log_say("wrote %lu traces (%lu events, %s, %s), the last one "
+			"%s",
+			(unsigned long)closing->files,
+			(unsigned long)closing->written, loss, size, path);
+	/* A few were under way when the last window closed. */
+	if (closing->cut > closing->written / 100)
 		log_say("%lu events lay outside the windows or past "
 			"TRACEPROF_MAX_MB",
-			(unsigned long)summary->cut);
+			(unsigned long)closing->cut);
 	log_say("next: traceprof report %s", path);
 }
 
@@ -78,26 +89,24 @@ static void say_steps(const struct session *session)
 		load_relaxed(&state->opened) ? "" : ": nothing was recorded");
 }
 
-void closing_report(const struct session *session, int rc, bool terse)
+void closing_report(const struct session *session,
+		    const struct closing *closing)
 {
-	struct writer_summary summary;
+	const struct options *options = &session->head->options;
 
-	writer_summarise(&summary);
-	if (rc == -ETIMEDOUT)
+	if (closing->timed_out)
 		log_trouble("the writer was not done after %ld ms "
 			    "(TRACEPROF_EXIT_MS): `traceprof recover` "
 			    "finishes %s",
-			    (long)session->head->options.exit_ms,
-			    summary.path[0] ? summary.path : "the trace");
-	if (summary.dropped)
+			    (long)options->exit_ms,
+			    closing->path[0] ? closing->path : "the trace");
+	if (closing->dropped)
 		log_trouble("%lu events found no room: raise "
 			    "TRACEPROF_BUFFER_MB (%ld), or record less",
-			    (unsigned long)summary.dropped,
-			    (long)session->head->options.buffer_mb);
-	if (terse)
-		return;
-	if (summary.files)
-		say_files(session, &summary);
+			    (unsigned long)closing->dropped,
+			    (long)options->buffer_mb);
+	if (closing->files)
+		say_files(session, closing);
 	say_steps(session);
 }
 

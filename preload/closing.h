@@ -8,9 +8,15 @@
 
 #include "collector/session.h"
 
-/* What became of a session: `rc` as writer_stop() returned it.  `terse`: only
- * what went wrong. */
-void closing_report(const struct session *session, int rc, bool terse);
+/* What the writer had done when it was stopped. */
+struct closing {
+	uint64_t files, written, cut, dropped, bytes;
+	const char *path; /* of the newest file, "" none */
+	bool timed_out;	  /* it was still at it */
+};
+
+void closing_report(const struct session *session,
+		    const struct closing *closing);
 
 /* The process that `traceprof record` started was never interesting: what was
  * seen of it, and why there is no file. */

@@ -20,7 +20,7 @@ EXPORT void GOMP_parallel(gomp_function *function, void *data,
 		gomp_library(site)->parallel(function, data, threads, flags);
 		return;
 	}
-	struct gomp_region region GOMP_REGION_ENDS;
+	struct gomp_region region;
 
 	if (gomp_region_begin(&region, site, function, data,
 			      OMP_SCHEDULE_NONE)) {
@@ -28,6 +28,7 @@ EXPORT void GOMP_parallel(gomp_function *function, void *data,
 		data = &region;
 	}
 	gomp_library(site)->parallel(function, data, threads, flags);
+	gomp_region_end(&region);
 }
 
 /* libgomp reads the reductions' descriptor from the first word of the data, so
@@ -43,7 +44,8 @@ EXPORT unsigned int GOMP_parallel_reductions(gomp_function *function,
 		return gomp_library(site)->parallel_reductions(function, data,
 							       threads, flags);
 	}
-	struct gomp_region region GOMP_REGION_ENDS;
+	struct gomp_region region;
+	unsigned int members;
 
 	if (gomp_region_begin(&region, site, function, data,
 			      OMP_SCHEDULE_NONE)) {
@@ -51,8 +53,10 @@ EXPORT unsigned int GOMP_parallel_reductions(gomp_function *function,
 		region.first_word = *(void **)data;
 		data = &region;
 	}
-	return gomp_library(site)->parallel_reductions(function, data, threads,
-						       flags);
+	members = gomp_library(site)->parallel_reductions(function, data,
+							  threads, flags);
+	gomp_region_end(&region);
+	return members;
 }
 
 EXPORT void GOMP_parallel_sections(gomp_function *function, void *data,
@@ -67,7 +71,7 @@ EXPORT void GOMP_parallel_sections(gomp_function *function, void *data,
 						      count, flags);
 		return;
 	}
-	struct gomp_region region GOMP_REGION_ENDS;
+	struct gomp_region region;
 
 	if (gomp_region_begin(&region, site, function, data,
 			      OMP_SCHEDULE_SECTIONS)) {
@@ -76,6 +80,7 @@ EXPORT void GOMP_parallel_sections(gomp_function *function, void *data,
 	}
 	gomp_library(site)->parallel_sections(function, data, threads, count,
 					      flags);
+	gomp_region_end(&region);
 }
 
 EXPORT void GOMP_teams_reg(gomp_function *function, void *data,
@@ -90,7 +95,7 @@ EXPORT void GOMP_teams_reg(gomp_function *function, void *data,
 					      flags);
 		return;
 	}
-	struct gomp_region region GOMP_REGION_ENDS;
+	struct gomp_region region;
 
 	if (gomp_region_begin(&region, site, function, data,
 			      OMP_SCHEDULE_TEAMS)) {
@@ -98,4 +103,5 @@ EXPORT void GOMP_teams_reg(gomp_function *function, void *data,
 		data = &region;
 	}
 	gomp_library(site)->teams_reg(function, data, teams, threads, flags);
+	gomp_region_end(&region);
 }

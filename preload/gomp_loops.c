@@ -21,7 +21,7 @@ EXPORT void GOMP_parallel_loop_static(gomp_function *function, void *data,
 							 step, chunk, flags);
 		return;
 	}
-	struct gomp_region region GOMP_REGION_ENDS;
+	struct gomp_region region;
 
 	if (gomp_region_begin(&region, site, function, data,
 			      OMP_SCHEDULE_STATIC)) {
@@ -30,6 +30,7 @@ EXPORT void GOMP_parallel_loop_static(gomp_function *function, void *data,
 	}
 	gomp_library(site)->parallel_loop_static(function, data, threads, start,
 						 end, step, chunk, flags);
+	gomp_region_end(&region);
 }
 
 EXPORT void GOMP_parallel_loop_dynamic(gomp_function *function, void *data,
@@ -46,7 +47,7 @@ EXPORT void GOMP_parallel_loop_dynamic(gomp_function *function, void *data,
 							  step, chunk, flags);
 		return;
 	}
-	struct gomp_region region GOMP_REGION_ENDS;
+	struct gomp_region region;
 
 	if (gomp_region_begin(&region, site, function, data,
 			      OMP_SCHEDULE_DYNAMIC)) {
@@ -55,6 +56,7 @@ EXPORT void GOMP_parallel_loop_dynamic(gomp_function *function, void *data,
 	}
 	gomp_library(site)->parallel_loop_dynamic(
 		function, data, threads, start, end, step, chunk, flags);
+	gomp_region_end(&region);
 }
 
 EXPORT void GOMP_parallel_loop_guided(gomp_function *function, void *data,
@@ -71,7 +73,7 @@ EXPORT void GOMP_parallel_loop_guided(gomp_function *function, void *data,
 							 step, chunk, flags);
 		return;
 	}
-	struct gomp_region region GOMP_REGION_ENDS;
+	struct gomp_region region;
 
 	if (gomp_region_begin(&region, site, function, data,
 			      OMP_SCHEDULE_GUIDED)) {
@@ -80,6 +82,7 @@ EXPORT void GOMP_parallel_loop_guided(gomp_function *function, void *data,
 	}
 	gomp_library(site)->parallel_loop_guided(function, data, threads, start,
 						 end, step, chunk, flags);
+	gomp_region_end(&region);
 }
 
 EXPORT void GOMP_parallel_loop_nonmonotonic_dynamic(
@@ -95,7 +98,7 @@ EXPORT void GOMP_parallel_loop_nonmonotonic_dynamic(
 			flags);
 		return;
 	}
-	struct gomp_region region GOMP_REGION_ENDS;
+	struct gomp_region region;
 
 	if (gomp_region_begin(&region, site, function, data,
 			      OMP_SCHEDULE_DYNAMIC)) {
@@ -104,6 +107,7 @@ EXPORT void GOMP_parallel_loop_nonmonotonic_dynamic(
 	}
 	gomp_library(site)->parallel_loop_nonmonotonic_dynamic(
 		function, data, threads, start, end, step, chunk, flags);
+	gomp_region_end(&region);
 }
 
 EXPORT void GOMP_parallel_loop_nonmonotonic_guided(
@@ -119,7 +123,7 @@ EXPORT void GOMP_parallel_loop_nonmonotonic_guided(
 			flags);
 		return;
 	}
-	struct gomp_region region GOMP_REGION_ENDS;
+	struct gomp_region region;
 
 	if (gomp_region_begin(&region, site, function, data,
 			      OMP_SCHEDULE_GUIDED)) {
@@ -128,6 +132,7 @@ EXPORT void GOMP_parallel_loop_nonmonotonic_guided(
 	}
 	gomp_library(site)->parallel_loop_nonmonotonic_guided(
 		function, data, threads, start, end, step, chunk, flags);
+	gomp_region_end(&region);
 }
 
 EXPORT void GOMP_parallel_loop_runtime(gomp_function *function, void *data,
@@ -142,7 +147,7 @@ EXPORT void GOMP_parallel_loop_runtime(gomp_function *function, void *data,
 			function, data, threads, start, end, step, flags);
 		return;
 	}
-	struct gomp_region region GOMP_REGION_ENDS;
+	struct gomp_region region;
 
 	if (gomp_region_begin(&region, site, function, data,
 			      OMP_SCHEDULE_RUNTIME)) {
@@ -151,6 +156,7 @@ EXPORT void GOMP_parallel_loop_runtime(gomp_function *function, void *data,
 	}
 	gomp_library(site)->parallel_loop_runtime(function, data, threads,
 						  start, end, step, flags);
+	gomp_region_end(&region);
 }
 
 EXPORT void
@@ -166,7 +172,7 @@ GOMP_parallel_loop_nonmonotonic_runtime(gomp_function *function, void *data,
 			function, data, threads, start, end, step, flags);
 		return;
 	}
-	struct gomp_region region GOMP_REGION_ENDS;
+	struct gomp_region region;
 
 	if (gomp_region_begin(&region, site, function, data,
 			      OMP_SCHEDULE_RUNTIME)) {
@@ -175,6 +181,7 @@ GOMP_parallel_loop_nonmonotonic_runtime(gomp_function *function, void *data,
 	}
 	gomp_library(site)->parallel_loop_nonmonotonic_runtime(
 		function, data, threads, start, end, step, flags);
+	gomp_region_end(&region);
 }
 
 EXPORT void GOMP_parallel_loop_maybe_nonmonotonic_runtime(
@@ -189,7 +196,7 @@ EXPORT void GOMP_parallel_loop_maybe_nonmonotonic_runtime(
 			function, data, threads, start, end, step, flags);
 		return;
 	}
-	struct gomp_region region GOMP_REGION_ENDS;
+	struct gomp_region region;
 
 	if (gomp_region_begin(&region, site, function, data,
 			      OMP_SCHEDULE_RUNTIME)) {
@@ -198,4 +205,5 @@ EXPORT void GOMP_parallel_loop_maybe_nonmonotonic_runtime(
 	}
 	gomp_library(site)->parallel_loop_maybe_nonmonotonic_runtime(
 		function, data, threads, start, end, step, flags);
+	gomp_region_end(&region);
 }

@@ -151,10 +151,11 @@ static void run_serial(struct gomp_region *region)
 static void run_member(struct gomp_region *region, unsigned int team,
 		       unsigned int thread)
 {
-	struct gomp_member member __attribute__((cleanup(gomp_member_end)));
+	struct gomp_member member;
 
 	gomp_member_begin(&member, region, team, thread);
 	region->function(region->data);
+	gomp_member_end(&member);
 }
 
 void gomp_region_member(void *argument)

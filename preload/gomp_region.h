@@ -43,9 +43,9 @@ void gomp_region_member(void *region);
 /* The same for a league of teams, which the host runs one by one. */
 void gomp_region_team(void *region);
 
-/* After the call, however it was left. */
+/* After the call.  No exception leaves a region; a thread that ends in one
+ * takes its record along. */
 void gomp_region_end(struct gomp_region *region);
-#define GOMP_REGION_ENDS __attribute__((cleanup(gomp_region_end)))
 
 /* One member's part: between these it runs the program's code. */
 struct gomp_member {

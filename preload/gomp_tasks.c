@@ -21,11 +21,12 @@
 
 /* clang-format off */
 #define TASK_OFFSETS(X)							\
-	X(32) X(64) X(128) X(256) X(512) X(1024) X(2048) X(4096)
+	X(32) X(64) X(128) X(256) X(512) X(1024) X(2048) X(4096)		\
+	X(8192) X(16384)
 /* clang-format on */
 
 #define TASK_OFFSET_MIN	   32u
-#define TASK_OFFSET_MAX	   4096u
+#define TASK_OFFSET_MAX	   16384u
 #define TASK_ALIGNMENT_MAX 4096
 
 /* libgomp's flags, of which these change what is done with the block. */
@@ -74,7 +75,7 @@ static void run_end(struct task_run *run)
 
 static void run(void *block, const struct task_header *header)
 {
-	struct task_run run __attribute__((cleanup(run_end)));
+	struct task_run run;
 	struct gomp_slice *slice = &run.slice;
 
 	run.was_last = gomp_last;
@@ -89,6 +90,7 @@ static void run(void *block, const struct task_header *header)
 		gomp_slice_push(slice, clock_ticks());
 	}
 	header->function(block);
+	run_end(&run);
 }
 
 #define X(offset)                                                              \

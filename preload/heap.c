@@ -12,13 +12,16 @@ struct heap_settings heap = {.large_bytes = UINT64_MAX};
 void heap_start(struct session *session, uint32_t *base, uint32_t *record)
 {
 	const struct options *options = &session->head->options;
+	const char *object;
 
 	*base = *record = 0;
 	heap.large_bytes = UINT64_MAX;
 	heap.plain = real_sizer() == REAL_SIZE_HEADER && !early_is_used();
 	heap.timed = options->malloc == MALLOC_ALL && options->malloc_duration;
 	heap.fast = heap.plain && clock_uses_counter && !heap.timed;
-	if (options->malloc == MALLOC_OFF)
+	/* Where another malloc comes first, what still reaches us (an aligned
+	 * block, say) is no picture of the heap. */
+	if (options->malloc == MALLOC_OFF || !real_sees_heap(&object))
 		return;
 	*base = GATE_HEAP;
 	if (options->malloc == MALLOC_LARGE) {

@@ -49,6 +49,19 @@ bool heap_size_asked(void *ptr, uint64_t *bytes);
 void *heap_born_large(struct thread *thread, void *ptr, uint64_t bytes);
 void heap_died_large(struct thread *thread, void *ptr, uint64_t bytes);
 
+/* Around the real call, in the full way: another allocator may call, inside,
+ * functions that we stand before; those calls are not the program's. */
+static inline struct thread *heap_enter_real(void)
+{
+	return heap.plain ? NULL : thread_busy();
+}
+
+static inline void heap_leave_real(struct thread *was)
+{
+	if (!heap.plain)
+		thread_unbusy(was);
+}
+
 /* Every case: modes, sizes and clocks.  `size` is what was asked for, `start`
  * the time before the call or 0.  The first returns `ptr`. */
 void *heap_born_full(void *ptr, size_t size, uint64_t start_ticks);

@@ -18,11 +18,14 @@
 #include "preload/exit_hooks.h"
 #include "preload/fork_hooks.h"
 #include "preload/heap.h"
+#include "preload/last_thread.h"
+#include "preload/process.h"
 #include "preload/thread_hooks.h"
-#include "preload/verdict.h"
 #include "preload/watch.h"
 #include "writer/writer.h"
 #include <errno.h>
+#include <linux/membarrier.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -38,23 +41,14 @@ enum life_state {
 	LIFE_CLOSED
 };
 
-#define COMPLAINTS_MAX 3
-#define AFFINITY_BYTES 512
-
 static struct life {
 	_Atomic int state;
 	_Atomic int pid;	   /* whose state this is */
 	_Atomic bool writer_waits; /* to be started by the constructor */
 	bool constructed;	   /* our constructor has run */
-	bool direct;		   /* `traceprof record` started it */
 	bool forked;		   /* without exec */
 	bool wipes;		   /* the kernel clears the gate on fork */
-	unsigned int complaints;
-	long affinity_bytes;
 	struct session *session;
-	struct options options;
-	unsigned long affinity[AFFINITY_BYTES / sizeof(unsigned long)];
-	char complaint[COMPLAINTS_MAX][LOG_LINE_BYTES / 4];
 } life;
 
 bool life_is_owner(void)
@@ -69,7 +63,11 @@ bool life_is_running(void)
 
 static bool move(int from, int to)
 {
-	return atomic_compare_exchange_strong(&life.state, &from, to);
+	/* ACQ_REL pairs with itself: who moves the state on sees what those
+	 * before did. */
+	return atomic_compare_exchange_strong_explicit(&life.state, &from, to,
+						       memory_order_acq_rel,
+						       memory_order_relaxed);
 }
 
 /* Nothing more is wanted.  While early blocks are about, free() must go on
@@ -80,47 +78,18 @@ static void close_gate(void)
 	gate_set(GATE_CLOSED | (early_is_used() ? GATE_HEAP_WATCH : 0));
 }
 
-/* Complaints wait until the process is interesting. */
-static void keep_complaint(const char *line)
-{
-	if (life.complaints < COMPLAINTS_MAX)
-		log_format(life.complaint[life.complaints++],
-			   sizeof(life.complaint[0]), "%s", line);
-}
-
-/* False: nothing to do with this process. */
-static bool is_wanted(void)
-{
-	char *const *const environment = environ;
-
-	if (verdict_is_off(environment))
-		return false;
-	life.direct = verdict_is_direct(environment);
-	if (!life.direct && verdict_is_tool())
-		return false;
-	options_default(&life.options);
-	options_read(&life.options, environment, keep_complaint);
-	if (life.options.children == CHILDREN_NONE && !life.direct &&
-	    verdict_is_child())
-		return false;
-	log_start(life.options.quiet);
-	life.affinity_bytes = syscall(SYS_sched_getaffinity, 0, AFFINITY_BYTES,
-				      life.affinity);
-	return true;
-}
-
 /* Opens the gate for what may make the process interesting. */
 static void watch(void)
 {
 	uint32_t bits = GATE_CLOSED | GATE_SCOPE_WATCH;
 
-	if (life.options.openmp)
+	if (process.options.openmp)
 		bits |= GATE_OMP_WATCH;
-	if (life.options.malloc != MALLOC_OFF &&
-	    (!life.forked || life.options.children == CHILDREN_ALL))
+	if (process.options.malloc != MALLOC_OFF &&
+	    (!life.forked || process.options.children == CHILDREN_ALL))
 		bits |= GATE_HEAP_WATCH;
 	thread_hooks_start();
-	watch_start(options_is_set(&life.options, OPTION_AT_malloc));
+	watch_start(options_is_set(&process.options, OPTION_AT_malloc));
 	gate_set(bits);
 	store_relaxed(&life.state, LIFE_WATCHING);
 }
@@ -148,21 +117,30 @@ static void start_over(void)
 
 	store_relaxed(&life.pid, (int)getpid());
 	store_relaxed(&life.writer_waits, false);
-	life.direct = false;
+	process.direct = false;
 	life.forked = true;
-	life.complaints = 0;
+	process.complaints = 0;
 	if (state >= LIFE_BEGINNING) {
 		drop_session();
 		writer_forget();
 		steps_forget();
 	}
 	if (state == LIFE_CLOSED || state == LIFE_ENDED ||
-	    life.options.children == CHILDREN_NONE) {
+	    process.options.children == CHILDREN_NONE) {
 		close_gate();
 		store_relaxed(&life.state, LIFE_CLOSED);
 	} else {
 		watch();
 	}
+}
+
+void life_before_fork(void)
+{
+	const int saved = errno;
+
+	if (life_is_running())
+		writer_before_fork();
+	errno = saved;
 }
 
 void life_forked(void)
@@ -190,7 +168,7 @@ COLD uint32_t life_decide(void)
 	} else if (environ && move(LIFE_UNDECIDED, LIFE_DECIDING)) {
 		store_relaxed(&life.pid, (int)getpid());
 		life.wipes = !gate_protect();
-		if (is_wanted()) {
+		if (process_read()) {
 			watch();
 		} else {
 			close_gate();
@@ -204,10 +182,24 @@ COLD uint32_t life_decide(void)
 /* The session's thread; from here on the file grows. */
 static int start_writer(void)
 {
-	const bool known = life.affinity_bytes > 0;
+	const bool known = process.affinity_bytes > 0;
 
-	return writer_start(life.session, known ? life.affinity : NULL,
-			    known ? (size_t)life.affinity_bytes : 0);
+	writer_add_source(last_thread_look, NULL);
+	return writer_start(life.session, known ? process.affinity : NULL,
+			    known ? (size_t)process.affinity_bytes : 0);
+}
+
+/* Hooks read the gate relaxed, so what they read behind it must have reached
+ * all threads before it opens. */
+static void settle(void)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+#if !defined(__x86_64__)
+	/* Loads are ordered on x86; elsewhere each running thread is made to
+	 * pass a barrier. */
+	syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0);
+	syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0);
+#endif
 }
 
 /* The gate's bits that don't depend on windows, and those that do. */
@@ -219,9 +211,10 @@ static uint32_t wanted_bits(struct session *session, uint32_t *record)
 	heap_start(session, &heap_base, &heap_record);
 	*record = GATE_SCOPE | heap_record;
 	bits |= heap_base;
-	if (life.options.openmp)
+	if (process.options.openmp)
 		*record |= GATE_OMP;
 	gate_want(*record);
+	settle();
 	steps_start(session);
 	if (steps_source() == STEP_OMP)
 		bits |= GATE_OMP_MARK;
@@ -236,13 +229,16 @@ static int begin(const char *reason)
 	const char *object;
 	int rc;
 
-	clock_choose(life.options.clock == CLOCK_MONOTONIC_ONLY);
-	rc = session_create(&life.options, reason, &life.session);
+	clock_choose(process.options.clock == CLOCK_MONOTONIC_ONLY);
+	rc = session_create(&process.options, reason, &life.session);
 	if (rc) {
 		log_trouble("no memory for a session (%s): nothing is recorded",
 			    strerrordesc_np(-rc));
 		return rc;
 	}
+	/* Of many ranks and workers one speaks, unless something is wrong. */
+	if (life.session->head->rank > 0 || life.forked)
+		log_start(true);
 	if (!real_sees_heap(&object))
 		session_note(life.session,
 			     "heap not recorded: the allocator is built into "
@@ -270,23 +266,45 @@ fail:
 	return rc;
 }
 
+/* What we do is no point of cancellation, as malloc() is none; and hooks see
+ * nothing of it. */
+struct quiet {
+	struct thread *was;
+	int cancels;
+	int saved;
+};
+
+static struct quiet quiet_begin(void)
+{
+	struct quiet quiet = {.saved = errno, .was = thread_busy()};
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &quiet.cancels);
+	return quiet;
+}
+
+static void quiet_end(const struct quiet *quiet)
+{
+	int ignored;
+
+	pthread_setcancelstate(quiet->cancels, &ignored);
+	thread_unbusy(quiet->was);
+	errno = quiet->saved;
+}
+
 COLD uint32_t life_begin(const char *reason)
 {
-	const int saved = errno;
-	struct thread *was;
+	struct quiet quiet;
 
 	/* A child that shares our memory may run a hook, but owns nothing. */
 	if (!life_is_owner() || !move(LIFE_WATCHING, LIFE_BEGINNING))
 		return gate_bits();
-	was = thread_busy();
-	for (unsigned int i = 0; i < life.complaints; i++)
-		log_trouble("%s", life.complaint[i]);
+	quiet = quiet_begin();
+	process_complain();
 	if (begin(reason)) {
 		store_relaxed(&life.state, LIFE_CLOSED);
 		close_gate();
 	}
-	thread_unbusy(was);
-	errno = saved;
+	quiet_end(&quiet);
 	return gate_bits();
 }
 
@@ -305,28 +323,78 @@ void life_thread_entered(void)
 	thread_hooks_arm();
 }
 
-/* Ends the recording.  0, or what writer_stop() said. */
-static int finish(void)
+static void report(int rc)
+{
+	struct writer_summary summary;
+
+	writer_summarise(&summary);
+	const struct closing closing = {
+		.files = summary.files,
+		.written = summary.written,
+		.cut = summary.cut,
+		.dropped = summary.dropped,
+		.bytes = summary.bytes,
+		.path = summary.path,
+		.timed_out = rc == -ETIMEDOUT,
+	};
+
+	closing_report(life.session, &closing);
+}
+
+/* Ends the recording. */
+static void finish(void)
 {
 	struct session *session = life.session;
 	struct thread *thread = thread_self;
-	struct thread *was = thread_busy();
-	int rc = -ECANCELED;
+	const struct quiet quiet = quiet_begin();
+	int rc = 0;
 
 	steps_end(session, thread_records(thread) ? thread : NULL,
 		  clock_ticks());
 	close_gate();
-	if (load_relaxed(&life.writer_waits))
-		rc = start_writer() ? -ECANCELED : 0;
-	else
-		rc = 0;
+	if (atomic_exchange_explicit(&life.writer_waits, false,
+				     memory_order_relaxed))
+		rc = start_writer();
 	if (!rc)
-		rc = writer_stop((unsigned int)life.options.exit_ms);
+		rc = writer_stop((unsigned int)process.options.exit_ms);
 	if (!rc)
 		session_unlink(session);
-	closing_report(session, rc, session->head->rank > 0 || life.forked);
-	thread_unbusy(was);
-	return rc;
+	report(rc);
+	quiet_end(&quiet);
+}
+
+/* The caller's function, under our own name of what it gets. */
+struct totals_caller {
+	void (*each)(const struct traceprof_total *total, void *arg);
+	void *arg;
+};
+
+static void pass_total(const struct writer_total *total, void *arg)
+{
+	const struct totals_caller *caller = arg;
+	const struct traceprof_total passed = {
+		.name = total->name,
+		.category = total->category,
+		.calls = total->calls,
+		.total_ns = total->total_ns,
+		.min_ns = total->min_ns,
+		.max_ns = total->max_ns,
+	};
+
+	caller->each(&passed, caller->arg);
+}
+
+int life_totals(void (*each)(const struct traceprof_total *, void *), void *arg)
+{
+	struct totals_caller caller = {each, arg};
+
+	return life_is_running() ? writer_totals(pass_total, &caller) : 0;
+}
+
+void life_totals_reset(void)
+{
+	if (life_is_running())
+		writer_totals_reset();
 }
 
 /* Of a process that `record` started and that was never interesting. */
@@ -335,7 +403,7 @@ static void explain(void)
 	struct timespec used = {0, 0};
 
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-	closing_explain(&life.options, watch_count(),
+	closing_explain(&process.options, watch_count(),
 			(uint64_t)used.tv_sec * 1000000000u +
 				(uint64_t)used.tv_nsec);
 }
@@ -350,7 +418,7 @@ void life_end(void)
 		finish();
 	} else if (move(LIFE_WATCHING, LIFE_ENDED)) {
 		close_gate();
-		if (life.direct)
+		if (process.direct)
 			explain();
 	}
 	errno = saved;
@@ -381,10 +449,11 @@ void life_exec_failed(void)
  * constructor, or the loader, came first. */
 static void start_late_writer(void)
 {
-	struct thread *was = thread_busy();
+	const struct quiet quiet = quiet_begin();
 	int rc;
 
-	if (atomic_exchange(&life.writer_waits, false)) {
+	if (atomic_exchange_explicit(&life.writer_waits, false,
+				     memory_order_relaxed)) {
 		rc = start_writer();
 		if (rc && move(LIFE_RUNNING, LIFE_CLOSED)) {
 			close_gate();
@@ -394,7 +463,7 @@ static void start_late_writer(void)
 			session_unlink(life.session);
 		}
 	}
-	thread_unbusy(was);
+	quiet_end(&quiet);
 }
 
 static __attribute__((constructor)) void construct(void)

@@ -18,6 +18,7 @@
 #define PRELOAD_LIFE_H
 
 #include "collector/gate.h"
+#include "include/traceprof.h"
 
 /* The gate was 0: decides.  Returns the gate's bits; GATE_UNDECIDED when it is
  * too early even for that (the environment isn't there yet): the caller then
@@ -43,6 +44,15 @@ void life_end(void);
  * life_exec_failed() says so should the exec return after all. */
 bool life_exec(void);
 void life_exec_failed(void);
+
+/* Totals by name, largest first, from the writer; how many there were, 0 when
+ * nothing is recorded, negative when the writer doesn't answer. */
+int life_totals(void (*each)(const struct traceprof_total *, void *),
+		void *arg);
+void life_totals_reset(void);
+
+/* Before a fork: not while the writer is where a child must not begin. */
+void life_before_fork(void);
 
 /* In a forked child: starts over.  Nothing of the parent's session is touched
  * from here on. */

@@ -9,7 +9,7 @@
  * before our free.
  *
  *	gate closed	the real function, by a jump
- *	*_open()	counts, or records: inline, without a frame where possible
+ *	*_open()	counts, or records: inline, mostly without a frame
  *	*_full()	the rare cases: durations, foreign sizes, a new chunk
  *	*_cold()	no heap bit: undecided, watching, or early blocks about
  *
@@ -58,8 +58,10 @@ static inline uint64_t start_ticks(void)
 static NOINLINE void *malloc_full(size_t size)
 {
 	const uint64_t start = start_ticks();
+	struct thread *was = heap_enter_real();
 	void *ptr = real.malloc(size);
 
+	heap_leave_real(was);
 	return heap_born_full(ptr, size, start);
 }
 
@@ -94,9 +96,14 @@ EXPORT void *malloc(size_t size)
 
 static NOINLINE void free_full(void *ptr)
 {
+	struct thread *was;
+
 	heap_died_full(ptr);
-	if (likely(!early_owns(ptr)))
-		real.free(ptr);
+	if (unlikely(early_owns(ptr)))
+		return;
+	was = heap_enter_real();
+	real.free(ptr);
+	heap_leave_real(was);
 }
 
 static NOINLINE void free_cold(void *ptr)
@@ -146,8 +153,10 @@ EXPORT void free(void *ptr)
 static NOINLINE void *calloc_full(size_t count, size_t size)
 {
 	const uint64_t start = start_ticks();
+	struct thread *was = heap_enter_real();
 	void *ptr = real.calloc(count, size);
 
+	heap_leave_real(was);
 	return heap_born_full(ptr, count * size, start);
 }
 
@@ -202,13 +211,16 @@ static void *realloc_early(void *ptr, size_t size)
 static NOINLINE void *realloc_full(void *ptr, size_t size)
 {
 	struct heap_move move;
+	struct thread *was;
 	void *made;
 
 	heap_move_begin(&move, ptr);
+	was = heap_enter_real();
 	if (unlikely(ptr && early_owns(ptr)))
 		made = realloc_early(ptr, size);
 	else
 		made = real.realloc(ptr, size);
+	heap_leave_real(was);
 	heap_move_end(&move, made, size);
 	return made;
 }

@@ -89,7 +89,9 @@ static COLD enum real_state resolve(void)
 {
 	int unknown = REAL_UNKNOWN;
 
-	if (!atomic_compare_exchange_strong(&state, &unknown, REAL_RESOLVING))
+	if (!atomic_compare_exchange_strong_explicit(
+		    &state, &unknown, REAL_RESOLVING, memory_order_relaxed,
+		    memory_order_relaxed))
 		return (enum real_state)unknown;
 	find(BASE);
 	if (!real.malloc || !real.free || !real.calloc || !real.realloc)

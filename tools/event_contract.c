@@ -202,6 +202,29 @@ static void check_lane(struct fault_list *faults,
 			  (long long)device);
 }
 
+static void check_phase(struct fault_list *faults,
+			const struct trace_event *event)
+{
+	const struct trace_value *ph = &event->field[FIELD_PH];
+	const struct trace_value *scope = &event->field[FIELD_SCOPE];
+
+	if (ph->type != TRACE_STRING)
+		return;
+	if (ph->len != 1 || !strchr("XiCMsf", ph->text[0]))
+		fault_add(faults, RULE_PHASE, event,
+			  "ph %.10s is not used in these files", ph->text);
+	if (ph->text[0] == 'i' && scope->type != TRACE_ABSENT &&
+	    !trace_value_is(scope, "g") && !trace_value_is(scope, "p") &&
+	    !trace_value_is(scope, "t"))
+		fault_add(faults, RULE_INSTANT, event,
+			  "s is neither g, p nor t");
+	if ((ph->text[0] == 's' || ph->text[0] == 'f') &&
+	    (event->field[FIELD_PID].type == TRACE_ABSENT ||
+	     event->field[FIELD_TID].type == TRACE_ABSENT))
+		fault_add(faults, RULE_FLOW_END, event,
+			  "a flow without pid or tid");
+}
+
 bool event_contract_check(struct fault_list *faults,
 			  const struct trace_event *event)
 {
@@ -218,6 +241,7 @@ bool event_contract_check(struct fault_list *faults,
 	if (event->index == 0 && !is_metadata)
 		fault_add(faults, RULE_FIRST, event,
 			  "the first event is not an M event");
+	check_phase(faults, event);
 	check_args(faults, event);
 	check_lane(faults, event);
 	check_time(faults, event, "ts", event->ts_state, event->ts_ns);

@@ -40,11 +40,13 @@
 	X(SIZE,     "18", 0, "a .gz file has at least 4096 bytes")	\
 	X(PID,      "19", 0, "a process has a pid above 15, which GPUs do not use") \
 	X(ACCOUNT,  "20", 0, "traceprof's own counts add up")		\
-	X(FILE,     "21", 1, "the file is called <worker>.<digits>.pt.trace.json.gz") \
-	X(HEAD,     "22", 1, "distributedInfo comes before traceEvents") \
-	X(FIRST,    "23", 1, "the first event is an M event")		\
-	X(LANE,     "24", 1, "pids and tids fit in 32 bits and are not negative") \
-	X(DEVICE,   "25", 1, "a GPU activity's pid is its device")
+	X(INSTANT,  "21", 0, "an instant's s is g, p or t")		\
+	X(FILE,     "22", 1, "the file is called <worker>.<digits>.pt.trace.json.gz") \
+	X(HEAD,     "23", 1, "distributedInfo comes before traceEvents") \
+	X(FIRST,    "24", 1, "the first event is an M event")		\
+	X(LANE,     "25", 1, "pids and tids fit in 32 bits and are not negative") \
+	X(DEVICE,   "26", 1, "a GPU activity's pid is its device")	\
+	X(PHASE,    "27", 1, "ph is one of X, i, C, M, s and f")
 /* clang-format on */
 
 enum rule {

@@ -128,6 +128,13 @@ void flow_table_arrow(struct flow_table *table, struct fault_list *faults,
 	}
 	flow = find(table, id,
 		    trace_value_is(&event->field[FIELD_CAT], "ac2g"));
+	if (!is_start && flow->is_launch &&
+	    !trace_value_is(&event->field[FIELD_BIND], "e"))
+		fault_add(faults, RULE_FLOW_END, event,
+			  "flow %" PRId64
+			  " ends without \"bp\":\"e\" and hangs "
+			  "on the next slice",
+			  id);
 	if (is_start && flow->start.count)
 		fault_add(faults, RULE_FLOW, event,
 			  "flow %" PRId64 " starts a second time", id);

@@ -23,12 +23,14 @@ static const struct {
 	{"traceEvents", TRACE_ARRAY},
 };
 
+/* The writer names no more threads than these. */
+#define THREADS_NAMED  256
 #define REQUIRED_COUNT (sizeof(required) / sizeof(required[0]))
 
 void head_contract_begin(struct head_contract *head)
 {
 	memset(head, 0, sizeof(*head));
-	head->account = (struct event_account){-1, -1, -1, -1, -1, -1};
+	head->account = (struct event_account){-1, -1, -1, -1, -1, -1, 0};
 }
 
 static bool integer(const struct trace_value *value, int64_t *number)
@@ -65,18 +67,20 @@ void event_account_entry(struct event_account *account,
 	path += 10;
 	if (!strncmp(path, "events.", 7))
 		path += 7;
-	if (!strcmp(path, "seen"))
+	if (!strcmp(path, "seen")) {
 		take(&account->seen, &entry->value);
-	else if (!strcmp(path, "written"))
+	} else if (!strcmp(path, "written")) {
 		take(&account->written, &entry->value);
-	else if (!strcmp(path, "cut"))
+	} else if (!strcmp(path, "cut")) {
 		take(&account->cut, &entry->value);
-	else if (!strcmp(path, "dropped"))
+	} else if (!strcmp(path, "dropped")) {
 		take(&account->dropped, &entry->value);
-	else if (!strncmp(path, "dropped_by_kind.", 16))
+	} else if (!strncmp(path, "dropped_by_kind.", 16)) {
 		take_sum(&account->dropped_by_kind, &entry->value);
-	else if (!strncmp(path, "dropped_by_thread.", 18))
+	} else if (!strncmp(path, "dropped_by_thread.", 18)) {
 		take_sum(&account->dropped_by_thread, &entry->value);
+		account->threads++;
+	}
 }
 
 static void check_key(struct head_contract *head, struct fault_list *faults,
@@ -149,7 +153,9 @@ static void check_account(const struct event_account *account,
 			  "%" PRId64 " events dropped, but %" PRId64 " by kind",
 			  account->dropped, account->dropped_by_kind);
 	if (account->dropped_by_thread >= 0 &&
-	    account->dropped_by_thread != account->dropped)
+	    account->dropped_by_thread != account->dropped &&
+	    (account->threads < THREADS_NAMED ||
+	     account->dropped_by_thread > account->dropped))
 		fault_add(faults, RULE_ACCOUNT, NULL,
 			  "%" PRId64 " events dropped, but %" PRId64
 			  " by thread",

@@ -13,6 +13,7 @@
 struct event_account {
 	int64_t seen, written, cut, dropped;
 	int64_t dropped_by_kind, dropped_by_thread; /* sums */
+	int64_t threads; /* that dropped_by_thread names */
 };
 
 struct head_contract {

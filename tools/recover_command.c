@@ -4,17 +4,17 @@
  * that are gone.
  */
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "tools/command.h"
+#include "tools/settings.h"
 #include "writer/recovery.h"
 
 struct recover_arguments {
-	bool list;
+	bool list, all;
 	int first; /* of the places in argv, 0 none */
 };
 
@@ -23,7 +23,9 @@ struct recover_count {
 };
 
 static const struct argp_option choices[] = {
-	{"list", 'l', NULL, 0, "only list the sessions that are there", 0},
+	{"all", 'a', NULL, 0, "all sessions of yours, whatever their folder",
+	 0},
+	{"list", 'l', NULL, 0, "only list all sessions that are there", 0},
 	{0},
 };
 
@@ -33,6 +35,10 @@ static void say(const char *path, int error,
 	struct recover_count *count = arg;
 
 	count->found++;
+	if (!error && !result->path[0]) {
+		printf("%s: nothing was recorded\n", path);
+		return;
+	}
 	if (!error) {
 		printf("%s: %llu events, %llu of them from memory, %llu "
 		       "dropped\n",
@@ -72,22 +78,30 @@ static int list_one(const char *path, void *arg)
 	return 0;
 }
 
-/* A folder of traces, or one session file. */
+/* A folder of traces, or one session file.  A program that was killed early may
+ * not have made its folder yet. */
 static void recover_place(const char *place, struct recover_count *count)
 {
 	struct recovery_result result = {.events = 0};
 	struct stat status;
-	char whole[PATH_MAX];
+	const int error = stat(place, &status) ? errno : 0;
 
-	if (!realpath(place, whole) || stat(whole, &status) < 0) {
+	if (!error && !S_ISDIR(status.st_mode)) {
+		say(place, recovery_run(place, &result), &result, count);
+	} else if (!recovery_run_folder(place, say, count) && error) {
 		count->failed++;
 		fprintf(stderr, "traceprof recover: %s: %s\n", place,
-			strerror(errno));
-	} else if (S_ISDIR(status.st_mode)) {
-		recovery_run_folder(whole, say, count);
-	} else {
-		say(whole, recovery_run(whole, &result), &result, count);
+			strerror(error));
 	}
+}
+
+/* The folder that a program recorded from here would write to. */
+static void recover_here(struct recover_count *count)
+{
+	struct options options;
+
+	settings_from_environment(&options);
+	recovery_run_folder(options.dir, say, count);
 }
 
 static error_t parse(int key, char *text, struct argp_state *state)
@@ -96,6 +110,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 
 	(void)text;
 	switch (key) {
+	case 'a': arguments->all = true; return 0;
 	case 'l': arguments->list = true; return 0;
 	case ARGP_KEY_ARGS: arguments->first = state->next; return 0;
 	default: return ARGP_ERR_UNKNOWN;
@@ -108,9 +123,11 @@ int recover_command(int argc, char **argv)
 		choices,
 		parse,
 		"[FOLDER|SESSION...]",
-		"Finish the traces of programs that were killed.\vTakes all "
-		"sessions of yours, those whose traces lie in FOLDER, or one "
-		"session file.  A running program's session is left alone.  "
+		"Finish the traces of programs that were killed.\vTakes "
+		"the sessions whose traces lie in FOLDER, or one session "
+		"file; without either, the folder that would be recorded to "
+		"(TRACEPROF_DIR, ./traceprof).  A running program's session is "
+		"left alone.  "
 		"Ends with 3 when one could not be recovered.",
 		NULL,
 		NULL,
@@ -123,12 +140,17 @@ int recover_command(int argc, char **argv)
 		return EXIT_USAGE;
 	if (arguments.list)
 		session_find(list_one, &count);
-	else if (!arguments.first)
+	else if (arguments.all)
 		recovery_run_folder(NULL, say, &count);
-	for (int at = arguments.first;
-	     !arguments.list && arguments.first && at < argc; at++)
-		recover_place(argv[at], &count);
+	else if (!arguments.first)
+		recover_here(&count);
+	else
+		for (int at = arguments.first; at < argc; at++)
+			recover_place(argv[at], &count);
 	if (!count.found && !count.failed)
-		puts("nothing to recover");
+		puts(arguments.list || arguments.all
+			     ? "no sessions"
+			     : "nothing to recover here; traceprof recover "
+			       "--list shows sessions elsewhere");
 	return count.failed ? EXIT_UNREADABLE : EXIT_GOOD;
 }

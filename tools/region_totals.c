@@ -7,27 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/member_time.h"
 #include "tools/memory.h"
 #include "tools/saturate.h"
 
-#define MEMBERS_MAX 4096
+#define MEMBERS_MAX 4096u
 #define NAME_NONE   UINT32_MAX
-
-struct region_member {
-	int64_t work_ns;   /* its part of the region */
-	int64_t inside_ns; /* waits that came before its part ended */
-	bool done;
-};
 
 struct region {
 	int64_t id; /* 0: free */
 	uint32_t name;
 	uint32_t team;
 	bool has_slice; /* the parallel slice itself was seen */
+	bool has_tasks; /* explicit ones */
 	int64_t elapsed_ns;
 	int64_t wait_ns;
-	struct region_member *members;
-	size_t member_count;
+	struct member_time *members;
+	size_t member_count, member_capacity;
 };
 
 struct region_sum {
@@ -35,6 +31,7 @@ struct region_sum {
 	uint32_t team_min, team_max;
 	int64_t elapsed_ns, work_ns, wait_ns;
 	double longest_ns, mean_ns; /* sums over the regions */
+	double uneven_ns;	    /* waits that balance would save */
 };
 
 static struct region_sum *sum_of(struct region_totals *totals, const char *name,
@@ -59,20 +56,24 @@ static size_t weigh(const struct region *region, int64_t *longest,
 	*longest = 0;
 	*total = 0;
 	for (size_t at = 0; at < region->member_count; at++) {
-		const struct region_member *member = &region->members[at];
-		int64_t work =
-			saturate_subtract(member->work_ns, member->inside_ns);
+		const struct member_time *member = &region->members[at];
+		const int64_t work = member->work_ns > 0 ? member->work_ns : 0;
 
-		if (!member->done)
+		if (!member->is_done)
 			continue;
-		if (work < 0)
-			work = 0;
 		done++;
 		saturate_into(total, work);
 		if (work > *longest)
 			*longest = work;
 	}
 	return done;
+}
+
+static void forget_members(struct region *region)
+{
+	for (size_t at = 0; at < region->member_count; at++)
+		member_time_free(&region->members[at]);
+	free(region->members);
 }
 
 static void close_region(struct region_totals *totals, struct region *region)
@@ -89,7 +90,7 @@ static void close_region(struct region_totals *totals, struct region *region)
 	number = region->name;
 	sum = &totals->sums[number];
 	done = weigh(region, &longest, &total);
-	sum->calls += region->has_slice || done;
+	sum->calls += region->has_slice;
 	saturate_into(&sum->elapsed_ns, region->elapsed_ns);
 	saturate_into(&sum->work_ns, total);
 	saturate_into(&sum->wait_ns, region->wait_ns);
@@ -100,8 +101,10 @@ static void close_region(struct region_totals *totals, struct region *region)
 	if (done > 1) {
 		sum->longest_ns += (double)longest;
 		sum->mean_ns += (double)total / (double)done;
+		sum->uneven_ns +=
+			(double)longest * (double)done - (double)total;
 	}
-	free(region->members);
+	forget_members(region);
 	memset(region, 0, sizeof(*region));
 }
 
@@ -121,26 +124,32 @@ static struct region *open_region(struct region_totals *totals, int64_t id)
 	return region;
 }
 
-static struct region_member *member_of(struct region *region, int64_t thread)
+/* By thread; explicit tasks do not say their number in the team. */
+static struct member_time *member_of(struct region *region, uint32_t lane)
 {
-	if (thread < 0 || thread >= MEMBERS_MAX)
+	for (size_t at = 0; at < region->member_count; at++)
+		if (region->members[at].lane == lane)
+			return &region->members[at];
+	if (region->member_count == MEMBERS_MAX)
 		return NULL;
-	if ((size_t)thread >= region->member_count) {
-		const size_t count = (size_t)thread + 1;
-
-		region->members = memory_resize(region->members, count,
-						sizeof(*region->members));
-		memset(region->members + region->member_count, 0,
-		       (count - region->member_count) *
-			       sizeof(*region->members));
-		region->member_count = count;
-	}
-	return &region->members[thread];
+	region->members =
+		memory_grow(region->members, region->member_count,
+			    &region->member_capacity, sizeof(*region->members));
+	region->members[region->member_count] =
+		(struct member_time){.lane = lane};
+	return &region->members[region->member_count++];
 }
 
-/* What an event is to its region; explicit tasks, their creation and locks that
- * are held lie inside a member's part and are no parts of their own. */
-enum region_part { PART_NONE, PART_WHOLE, PART_MEMBER, PART_WAIT };
+/* What an event is to its region; locks that are held and the creation of tasks
+ * are parts of what surrounds them, but the latter tells that tasks follow. */
+enum region_part {
+	PART_NONE,
+	PART_WHOLE,
+	PART_MEMBER,
+	PART_WAIT,
+	PART_CREATE,
+	PART_TASK,
+};
 
 static enum region_part part_of(const struct trace_event *event)
 {
@@ -150,33 +159,44 @@ static enum region_part part_of(const struct trace_event *event)
 		return PART_WHOLE;
 	if (trace_value_is(&part, "task"))
 		return PART_MEMBER;
+	if (trace_value_is(&part, "explicit"))
+		return PART_TASK;
+	if (trace_value_is(&part, "create"))
+		return PART_CREATE;
 	return trace_value_is(&part, "wait") ? PART_WAIT : PART_NONE;
 }
 
 static void add_part(struct region_totals *totals, struct region *region,
 		     enum region_part part, const struct trace_event *event)
 {
+	const struct trace_value *tid = &event->field[FIELD_TID];
 	const struct trace_value *name = &event->field[FIELD_NAME];
-	struct region_member *member;
-	int64_t thread = -1;
+	struct member_time *member;
 
-	trace_event_integer(event, "thread", &thread);
-	member = member_of(region, thread);
-	if (part == PART_WAIT) {
-		saturate_into(&region->wait_ns, event->dur_ns);
-		if (member && !member->done)
-			saturate_into(&member->inside_ns, event->dur_ns);
-		return;
-	}
-	if (region->name == NAME_NONE)
+	if ((part == PART_WHOLE || part == PART_MEMBER) &&
+	    region->name == NAME_NONE)
 		sum_of(totals, name->text, name->len, &region->name);
 	if (part == PART_WHOLE) {
 		region->has_slice = true;
 		saturate_into(&region->elapsed_ns, event->dur_ns);
-	} else if (member) {
-		saturate_into(&member->work_ns, event->dur_ns);
-		member->done = true;
+		return;
 	}
+	if (part == PART_CREATE || part == PART_TASK)
+		region->has_tasks = true;
+	if (part == PART_CREATE)
+		return;
+	member = member_of(region, name_table_number(&totals->threads,
+						     tid->text, tid->len));
+	if (!member)
+		return;
+	if (part == PART_MEMBER)
+		member_time_part(member, event->dur_ns);
+	else if (part == PART_TASK)
+		member_time_task(member, event->ts_ns, event->dur_ns);
+	else
+		saturate_into(&region->wait_ns,
+			      member_time_wait(member, region->has_tasks,
+					       event->ts_ns, event->dur_ns));
 }
 
 bool region_totals_event(struct region_totals *totals,
@@ -229,6 +249,7 @@ struct region_total *region_totals_list(struct region_totals *totals,
 			.elapsed_ns = sum->elapsed_ns,
 			.work_ns = sum->work_ns,
 			.wait_ns = sum->wait_ns,
+			.uneven_ns = (int64_t)sum->uneven_ns,
 			.imbalance = sum->mean_ns > 0
 					     ? sum->longest_ns / sum->mean_ns
 					     : 0,
@@ -241,9 +262,10 @@ struct region_total *region_totals_list(struct region_totals *totals,
 void region_totals_free(struct region_totals *totals)
 {
 	for (size_t at = 0; totals->open && at < REGIONS_OPEN; at++)
-		free(totals->open[at].members);
+		forget_members(&totals->open[at]);
 	free(totals->open);
 	free(totals->sums);
 	name_table_free(&totals->names);
+	name_table_free(&totals->threads);
 	memset(totals, 0, sizeof(*totals));
 }

@@ -8,8 +8,10 @@
  * names.  What comes for a region that is closed already counts for its time,
  * not for its balance.
  *
- * A member's wait that ends before its own part does lies inside it (a barrier
- * or a lock in the middle) and is taken off its work.
+ * A file is written thread by thread, some milliseconds of each in turn, so
+ * short regions lie thousands of others apart from their members.
+ *
+ * What a member worked and waited is member_time.h's.
  */
 #ifndef TOOLS_REGION_TOTALS_H
 #define TOOLS_REGION_TOTALS_H
@@ -17,26 +19,27 @@
 #include "tools/name_table.h"
 #include "tools/trace_reader.h"
 
-#define REGIONS_OPEN 4096u
+#define REGIONS_OPEN 16384u
 
 struct region_total {
 	const char *name;
-	uint64_t calls;
+	uint64_t calls; /* whole regions: their own slices */
 	uint32_t team_min, team_max;
 	int64_t elapsed_ns; /* of the parallel slices */
 	int64_t work_ns;    /* of all members, waits taken off */
 	int64_t wait_ns;
-	double imbalance; /* longest member over mean member, weighted */
+	int64_t uneven_ns; /* of the waits: what perfect balance would save */
+	double imbalance;  /* longest member over mean member, weighted */
 };
 
 struct region_totals {
-	struct name_table names;
+	struct name_table names, threads;
 	struct region_sum *sums; /* one for each name */
 	size_t capacity;
 	struct region *open; /* REGIONS_OPEN of them, by id */
 };
 
-/* Takes the event if it is the whole, a member's part or a wait of a region
+/* Takes the event if it is a part of a region's time
  * (args.omp, args.region); false if not. */
 bool region_totals_event(struct region_totals *totals,
 			 const struct trace_event *event);

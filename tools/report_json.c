@@ -96,6 +96,7 @@ static void put_regions(const struct report *report, yajl_gen gen)
 		put_number(gen, "elapsed_ns", region->elapsed_ns);
 		put_number(gen, "work_ns", region->work_ns);
 		put_number(gen, "wait_ns", region->wait_ns);
+		put_number(gen, "uneven_ns", region->uneven_ns);
 		put_text(gen, "max_over_mean");
 		yajl_gen_double(gen, region->imbalance);
 		yajl_gen_map_close(gen);

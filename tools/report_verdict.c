@@ -12,10 +12,10 @@
 #include "tools/saturate.h"
 
 /* From where on something is worth a sentence. */
-#define WAIT_SHARE_MIN 0.10
-#define IMBALANCE_MIN  1.10
-#define SLOW_STEP_MIN  1.5
-#define GPU_IDLE_MIN   0.30
+#define WAIT_SHARE_MIN	 0.10
+#define UNEVEN_SHARE_MIN 0.5
+#define SLOW_STEP_MIN	 1.5
+#define GPU_IDLE_MIN	 0.30
 
 static void say(struct report *report, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -54,7 +54,8 @@ static void judge_regions(struct report *report)
 		    "OpenMP: %.1f %% of the thread time in parallel regions "
 		    "was spent waiting.",
 		    100 * share);
-	else if (worst->imbalance >= IMBALANCE_MIN)
+	else if ((double)worst->uneven_ns >=
+		 UNEVEN_SHARE_MIN * (double)worst->wait_ns)
 		say(report,
 		    "OpenMP: %.0f %% of the thread time in parallel regions "
 		    "was spent waiting: region %s is imbalanced (max/mean "
@@ -63,9 +64,9 @@ static void judge_regions(struct report *report)
 	else
 		say(report,
 		    "OpenMP: %.0f %% of the thread time in parallel regions "
-		    "was spent waiting, most of it in region %s, whose threads "
-		    "do equal work (max/mean %.2f): many short regions, locks "
-		    "or too many threads may be the cause.",
+		    "was spent waiting, most of it in region %s, but not "
+		    "for uneven work (max/mean %.2f): many short regions, "
+		    "locks or too few processors may be the cause.",
 		    100 * share, name.data, worst->imbalance);
 	text_buffer_free(&name);
 }

@@ -4,6 +4,7 @@
  */
 #include "tools/tally.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,6 +99,31 @@ struct total *tally_list(const struct tally *tally, const char *category,
 	return rows;
 }
 
+/* The order in which people ask. */
+static const char *const first_categories[] = {
+	"user_annotation",
+	"cpu_op",
+	"openmp waits",
+	"python_function",
+	"cuda_runtime",
+	"cuda_driver",
+	"kernel",
+	"gpu_memcpy",
+	"gpu_memset",
+	"cuda_sync",
+	"gpu_user_annotation",
+};
+
+#define FIRST_COUNT (sizeof(first_categories) / sizeof(first_categories[0]))
+
+static bool is_first(const char *category)
+{
+	for (size_t at = 0; at < FIRST_COUNT; at++)
+		if (!strcmp(category, first_categories[at]))
+			return true;
+	return false;
+}
+
 void tally_categories(const struct tally *tally,
 		      void (*category)(void *arg, const char *name), void *arg)
 {
@@ -106,10 +132,19 @@ void tally_categories(const struct tally *tally,
 	for (size_t at = 0; at < tally->keys.count; at++) {
 		const char *name =
 			name_table_text(&tally->keys, (uint32_t)at, NULL);
-		const size_t before = seen.count;
 
 		name_table_number(&seen, name, strlen(name));
-		if (seen.count != before)
+	}
+	for (size_t at = 0; at < FIRST_COUNT; at++)
+		for (size_t have = 0; have < seen.count; have++)
+			if (!strcmp(first_categories[at],
+				    name_table_text(&seen, (uint32_t)have,
+						    NULL)))
+				category(arg, first_categories[at]);
+	for (size_t at = 0; at < seen.count; at++) {
+		const char *name = name_table_text(&seen, (uint32_t)at, NULL);
+
+		if (!is_first(name))
 			category(arg, name);
 	}
 	name_table_free(&seen);

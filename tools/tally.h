@@ -43,7 +43,7 @@ void tally_put(struct tally *tally, const char *category, const char *name,
 struct total *tally_list(const struct tally *tally, const char *category,
 			 enum tally_order order, size_t *count);
 
-/* Calls back once for each category, in order of first appearance. */
+/* Calls back once for each category: the host's, the GPU's, then the others. */
 void tally_categories(const struct tally *tally,
 		      void (*category)(void *arg, const char *name), void *arg);
 

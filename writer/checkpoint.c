@@ -12,6 +12,8 @@
 #define PASSES_OF_GRACE 3u
 /* Fewer free chunks than this on top of those that wait: don't let them. */
 #define ROOM_CHUNKS	16u
+/* Threads that come and go each hold a chunk until then. */
+#define RETIRED_MOST	64u
 
 static uint64_t consumed(const struct scribe *scribe)
 {
@@ -20,12 +22,15 @@ static uint64_t consumed(const struct scribe *scribe)
 
 bool checkpoint_is_urgent(struct scribe *scribe)
 {
+	const size_t waiting = scribe->spent.count + scribe->retired;
+
 	if (window_file_text_bytes(scribe) >
 	    scribe->text_at_checkpoint + TEXT_BYTES)
 		return true;
-	/* Chunks wait for us, and the pool runs low. */
-	return scribe->spent.count &&
-	       pool_room(scribe->session) < scribe->spent.count + ROOM_CHUNKS;
+	/* Chunks and records wait for us, and the pool runs low. */
+	if (scribe->retired > RETIRED_MOST)
+		return true;
+	return waiting && pool_room(scribe->session) < waiting + ROOM_CHUNKS;
 }
 
 bool checkpoint_is_due(struct scribe *scribe)
@@ -114,6 +119,7 @@ static void give_back(struct scribe *scribe)
 	for (size_t i = 0; i < scribe->spent.count; i++)
 		pool_give(scribe->session, chunks[i]);
 	scribe->spent.count = 0;
+	scribe->retired = 0;
 	for (struct track *t = scribe->tracks; t; t = t->older) {
 		if (!t->is_ending)
 			continue;
@@ -121,7 +127,7 @@ static void give_back(struct scribe *scribe)
 		t->passes_over = 0;
 		if (t->ranges)
 			memset(t->ranges, 0, sizeof(*t->ranges));
-		t->wait = (struct lane_span){0};
+		t->nest.count = 0;
 		/* RELEASE pairs with ACQUIRE in claim_free(): our reads of
 		 * the old owner's record are done. */
 		store_release(&t->thread->state, THREAD_FREE);

@@ -6,6 +6,10 @@
  * The library is never linked, only opened where it is installed, and for
  * itself (RTLD_LOCAL); its header is needed when building.  Without either,
  * coder_open() says -ENOENT and `auto` takes zlib.
+ *
+ * A fork while the library is being opened would leave the child one that is
+ * there and yet not relocated.  So forks wait for that moment
+ * (coder_is_loading), and a forked child does without (coder_forget).
  */
 #include "writer/coder.h"
 #include <errno.h>
@@ -28,11 +32,39 @@ struct isal_state {
 	uint8_t level_buffer[ISAL_DEF_LVL1_DEFAULT];
 };
 
+static _Atomic bool is_loading;
+static bool is_forked;
+
+bool coder_is_loading(void)
+{
+	/* ACQUIRE pairs with RELEASE in load(): the library is whole. */
+	return load_acquire(&is_loading);
+}
+
+void coder_forget(void)
+{
+	is_forked = true;
+	store_relaxed(&is_loading, false);
+}
+
+/* Never closed: another coder of this process may be in it. */
+static void *load(void)
+{
+	void *library;
+
+	if (is_forked)
+		return NULL;
+	atomic_store(&is_loading, true);
+	library = dlopen(ISAL_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	/* RELEASE pairs with ACQUIRE in coder_is_loading(). */
+	store_release(&is_loading, false);
+	return library;
+}
+
 static int isal_open(struct coder *coder)
 {
 	struct isal_state *state;
-	/* Never closed: another coder of this process may be in it. */
-	void *library = dlopen(ISAL_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	void *library = load();
 
 	if (!library)
 		return -ENOENT;
@@ -87,6 +119,15 @@ const struct coder_back_end isal_coder = {
 };
 
 #else
+
+bool coder_is_loading(void)
+{
+	return false;
+}
+
+void coder_forget(void)
+{
+}
 
 static int isal_open(struct coder *coder)
 {

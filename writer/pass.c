@@ -13,6 +13,8 @@
 #define LAST_LOOKS	  50
 #define LAST_LOOK_NS	  200000
 
+#define GRACE_NS	  500000
+
 /* A slice of time is made longer or shorter until it holds so many events. */
 #define SLICE_EVENTS_LOW  2000u
 #define SLICE_EVENTS_HIGH 20000u
@@ -39,8 +41,12 @@ static int look(struct scribe *scribe)
 		t->first_limit = ring_published(&t->thread->ring);
 	if (scribe_find_tracks(scribe))
 		return -ENOMEM;
-	for (struct track *t = scribe->tracks; t; t = t->older)
+	scribe->retired = 0;
+	for (struct track *t = scribe->tracks; t; t = t->older) {
 		t->limit = ring_published(&t->thread->ring);
+		scribe->retired +=
+			load_relaxed(&t->thread->state) == THREAD_RETIRED;
+	}
 	for (struct track *t = scribe->tracks; t; t = t->older) {
 		if (t->limit)
 			scan_ahead(scribe, t);
@@ -75,8 +81,10 @@ static bool take(struct scribe *scribe, struct track *track,
 
 	if (likely(event->kind && event->kind < EVENT_KIND_COUNT)) {
 		place = scribe_place(scribe, event->start_ticks);
-		if (place == SCRIBE_HOLD)
+		if (place == SCRIBE_HOLD) {
+			track->is_held = true;
 			return false;
+		}
 		note(scribe, track, event);
 	}
 	if (place == SCRIBE_WRITE && draw_event(scribe, track, event)) {
@@ -147,6 +155,7 @@ static uint64_t drain_all(struct scribe *scribe)
 
 	for (struct track *t = scribe->tracks; t; t = t->older) {
 		t->is_stopped = false;
+		t->is_held = false;
 		t->is_late = false;
 	}
 	while (!scribe->error && (oldest = oldest_end(scribe)) != UINT64_MAX) {
@@ -173,12 +182,40 @@ static uint64_t drain_all(struct scribe *scribe)
 	return events;
 }
 
+/* Some ring was left at an event that came in while we looked. */
+static bool is_behind(const struct scribe *scribe)
+{
+	for (const struct track *t = scribe->tracks; t; t = t->older) {
+		if (t->is_stopped && !t->is_held)
+			return true;
+	}
+	return false;
+}
+
+/* Drains what was committed so far.  Of a window that has ended everything:
+ * what comes in meanwhile are its last events, and they don't come for long. */
+static uint64_t drain_window(struct scribe *scribe, bool has_ended)
+{
+	uint64_t events = 0;
+	int looks = 0;
+
+	do {
+		if (look(scribe))
+			break;
+		events += drain_all(scribe);
+	} while (has_ended && !scribe->error && is_behind(scribe) &&
+		 ++looks < LAST_LOOKS);
+	return events;
+}
+
 /* The window has ended and everything of it was drained. */
 static int finish_window(struct scribe *scribe, bool is_last)
 {
 	int rc;
 
 	draw_open(scribe);
+	/* ACQUIRE pairs with RELEASE in window_close(). */
+	heap_track_end(scribe, load_acquire(&scribe_window(scribe)->end_ticks));
 	if (is_last)
 		draw_refused(scribe);
 	rc = window_file_finish(scribe, is_last);
@@ -202,6 +239,16 @@ static bool window_has_ended(struct scribe *scribe)
 	return window && load_acquire(&window->end_ticks);
 }
 
+/* A hook that saw the window open is done with its event by then, and the step
+ * that ended the window has been recorded too. */
+static void let_hooks_end(const struct scribe *scribe)
+{
+	const struct timespec pause = {0, GRACE_NS};
+
+	if (scribe->is_live)
+		nanosleep(&pause, NULL);
+}
+
 static uint64_t run(struct scribe *scribe, bool may_finish)
 {
 	uint64_t events = 0;
@@ -213,9 +260,9 @@ static uint64_t run(struct scribe *scribe, bool may_finish)
 				return events;
 		}
 		has_ended = window_has_ended(scribe);
-		if (look(scribe))
-			return events;
-		events += drain_all(scribe);
+		if (has_ended && may_finish)
+			let_hooks_end(scribe);
+		events += drain_window(scribe, has_ended);
 		if (scribe->error || !has_ended || !may_finish)
 			return events;
 	} while (!finish_window(scribe, false));

@@ -11,6 +11,8 @@
 #include "writer/schema.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -116,7 +118,8 @@ static uint64_t last_known(struct scribe *scribe)
 					latest, t->thread->open[i].start_ticks);
 		}
 	}
-	return latest;
+	/* A slice that was opened at that very moment is seen too. */
+	return latest + 1;
 }
 
 /* Takes up the state that the last whole checkpoint kept. */
@@ -193,6 +196,8 @@ out:
 int recovery_run(const char *session_path, struct recovery_result *result)
 {
 	struct session session;
+	sigset_t blocked;
+	sigset_t before;
 	int fd;
 	int rc;
 
@@ -205,6 +210,10 @@ int recovery_run(const char *session_path, struct recovery_result *result)
 		session_close(&session);
 		return fd;
 	}
+	/* A file that grows past RLIMIT_FSIZE is to be an error, not an end. */
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGXFSZ);
+	pthread_sigmask(SIG_BLOCK, &blocked, &before);
 	if (session_is_alive(session.head))
 		rc = -EBUSY;
 	else if (load_relaxed(&session.head->state) == SESSION_MAKING ||
@@ -214,9 +223,18 @@ int recovery_run(const char *session_path, struct recovery_result *result)
 		rc = finish_trace(&session, result);
 	if (!rc)
 		session_unlink(&session);
+	sigtimedwait(&blocked, NULL, &(const struct timespec){0});
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	close(fd);
 	session_close(&session);
 	return rc;
+}
+
+static _Atomic bool is_stopped;
+
+void recovery_stop(bool stop)
+{
+	store_relaxed(&is_stopped, stop);
 }
 
 struct search {
@@ -227,6 +245,22 @@ struct search {
 	int found;
 };
 
+/* The same text but for slashes at the end, or the same place on disk. */
+static bool is_same_folder(const char *a, const char *b)
+{
+	struct stat here, there;
+	size_t len_a = strlen(a), len_b = strlen(b);
+
+	while (len_a > 1 && a[len_a - 1] == '/')
+		len_a--;
+	while (len_b > 1 && b[len_b - 1] == '/')
+		len_b--;
+	if (len_a == len_b && !memcmp(a, b, len_a))
+		return true;
+	return !stat(a, &here) && !stat(b, &there) &&
+	       here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+}
+
 static int visit(const char *path, void *arg)
 {
 	struct search *search = arg;
@@ -235,14 +269,20 @@ static int visit(const char *path, void *arg)
 	bool is_wanted;
 	int rc;
 
+	if (load_relaxed(&is_stopped))
+		return 1;
 	if (session_open(path, &session))
 		return 0;
 	is_wanted = (!search->folder ||
-		     !strcmp(session.head->folder, search->folder)) &&
+		     is_same_folder(session.head->folder, search->folder)) &&
 		    !session_is_alive(session.head);
 	session_close(&session);
 	if (!is_wanted)
 		return 0;
+	if (!search->done) {
+		search->found++;
+		return 0;
+	}
 	rc = recovery_run(path, &result);
 	if (rc == -EBUSY || rc == -ENOENT)
 		return 0; /* somebody else is at it */
@@ -257,8 +297,21 @@ int recovery_run_folder(const char *folder,
 				     void *arg),
 			void *arg)
 {
-	struct search search = {.folder = folder, .done = done, .arg = arg};
+	struct search search = {.done = done, .arg = arg};
+	char whole[SESSION_TEXT_BYTES];
 
+	if (folder)
+		search.folder = session_folder(folder, whole, sizeof(whole));
 	session_find(visit, &search);
 	return search.found;
+}
+
+unsigned int recovery_count_folder(const char *folder)
+{
+	char whole[SESSION_TEXT_BYTES];
+	struct search search = {
+		.folder = session_folder(folder, whole, sizeof(whole))};
+
+	session_find(visit, &search);
+	return (unsigned int)search.found;
 }

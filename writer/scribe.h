@@ -17,6 +17,7 @@
 #include "writer/json.h"
 #include "writer/lane.h"
 #include "writer/naming.h"
+#include "writer/nest.h"
 #include "writer/window_file.h"
 #include "writer/region_join.h"
 #include "writer/timeline.h"
@@ -31,6 +32,7 @@ struct track {
 	uint64_t first_limit; /* published at the pass's first look, */
 	uint64_t limit;	      /* and at its second */
 	bool is_stopped;      /* the drain left published events for later */
+	bool is_held;	      /* ... because they belong to a later window */
 	bool is_late;	      /* the drain is past the first look */
 	bool saw_heap;	      /* in this pass */
 	bool is_ending;	      /* retired, all drained: free after the next
@@ -41,8 +43,7 @@ struct track {
 	uint32_t lanes_named;	/* bit per side lane, in that file */
 	uint64_t loss_drawn;
 	int64_t heap_live;
-	uint64_t last_end_ns;	 /* of what lies on the main lane */
-	struct lane_span wait;	 /* the last region-end wait drawn */
+	struct nest nest;	 /* of the main lane */
 	struct lane_set *ranges; /* NULL until the first range */
 };
 
@@ -77,6 +78,7 @@ struct scribe {
 	struct region_join regions;
 	struct arena arena;
 	struct track *tracks; /* newest first */
+	unsigned int retired; /* threads that ended, as of the last look */
 	struct drain_spent spent;
 	uint64_t slice_ticks; /* of one round in a large backlog */
 	uint64_t budget;      /* slots that may still be read */
@@ -115,7 +117,7 @@ struct window *scribe_window(struct scribe *scribe);
 enum scribe_place {
 	SCRIBE_WRITE, /* yes */
 	SCRIBE_CUT,   /* in none that is still to be written */
-	SCRIBE_HOLD,  /* in a later one */
+	SCRIBE_HOLD,  /* in a later one, or its file isn't begun */
 };
 enum scribe_place scribe_place(struct scribe *scribe, uint64_t ticks);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timeline.h - the one place where clock ticks become the nanoseconds of a file.
+ * timeline.h - the one place where clock ticks become a file's nanoseconds.
  *
- * A file counts from `base_ns`, a quarter of a year's boundary on the Unix clock
+ * A file counts from `base_ns`, a quarter's boundary on the Unix clock
  * (Kineto's rule: so near that microseconds with three decimals stay exact in a
  * double, and the same for all ranks).  The map from ticks never runs backwards
  * (collector/clock.h), so two slices that nest in ticks nest in nanoseconds.

@@ -14,6 +14,7 @@
 #include "collector/steps.h"
 #include "writer/event_json.h"
 #include "writer/account.h"
+#include "writer/coder.h"
 #include "writer/pace.h"
 #include "writer/pass.h"
 #include "writer/recovery.h"
@@ -28,12 +29,15 @@
 #include <unistd.h>
 
 #define SOURCES_MAX	     4u
-#define STACK_BYTES	     (512u << 10)
+/* The static TLS of everything that is loaded comes out of it. */
+#define STACK_BYTES	     (2u << 20)
 #define SECOND_NS	     UINT64_C(1000000000)
 #define ANSWER_NS	     (2 * SECOND_NS)
 #define SHOWN_PASS_NS	     UINT64_C(1000000)
 /* Longest sleep while steps are made by time. */
 #define TIMER_NS	     UINT64_C(5000000)
+#define FORK_PAUSE_NS	     1000000
+#define FORK_PAUSES	     200
 #define RESERVE_CHUNKS_LEAST 4u
 #define RESERVE_CHUNKS_MOST  64u
 
@@ -188,20 +192,62 @@ static uint64_t make_pass(uint64_t *cpu_ns)
 	return events;
 }
 
-static void tell_recovered(const char *path, int rc,
-			   const struct recovery_result *result, void *arg)
+/* What became of the runs that were killed, for one line. */
+struct orphans {
+	unsigned int finished;
+	unsigned int failed;
+	uint64_t events;
+	char path[SESSION_TEXT_BYTES]; /* newest trace */
+};
+
+static void count_orphan(const char *path, int rc,
+			 const struct recovery_result *result, void *arg)
 {
+	struct orphans *orphans = arg;
 	uint64_t cpu_ns;
 
-	(void)arg;
-	if (!rc)
+	(void)path;
+	if (rc) {
+		orphans->failed++;
+	} else if (result->path[0]) {
+		orphans->finished++;
+		orphans->events += result->events;
+		memcpy(orphans->path, result->path, sizeof(orphans->path));
+	}
+	/* Our own program's events must not wait for all of them. */
+	make_pass(&cpu_ns);
+}
+
+static void look_after_orphans(void)
+{
+	const struct session_header *head = writer.session->head;
+	struct orphans orphans = {0};
+	unsigned int count;
+
+	if (!head->options.recover) {
+		count = recovery_count_folder(head->folder);
+		if (count)
+			log_say("%u killed run%s left data for %s: traceprof "
+				"recover %s",
+				count, count == 1 ? "" : "s", head->folder,
+				head->folder);
+		return;
+	}
+	recovery_run_folder(head->folder, count_orphan, &orphans);
+	if (orphans.finished == 1)
 		log_say("finished the trace of a run that was killed: %s, %lu "
 			"events",
-			result->path, (unsigned long)result->events);
-	else if (rc != -EBUSY)
-		log_say("can't finish the trace in %s: %s", path,
-			strerrordesc_np(-rc));
-	make_pass(&cpu_ns);
+			orphans.path, (unsigned long)orphans.events);
+	else if (orphans.finished)
+		log_say("finished the traces of %u runs that were killed, in "
+			"%s: %lu events",
+			orphans.finished, head->folder,
+			(unsigned long)orphans.events);
+	if (orphans.failed)
+		log_say("%u trace%s of killed runs can't be finished: "
+			"traceprof recover %s says why",
+			orphans.failed, orphans.failed == 1 ? "" : "s",
+			head->folder);
 }
 
 static void finish(void)
@@ -235,8 +281,7 @@ static void give_up(void)
 
 static void *run(void *arg)
 {
-	const struct session_header *head = writer.session->head;
-	bool look_for_orphans = head->options.recover;
+	bool is_first = true;
 	uint64_t cpu_ns;
 
 	(void)arg;
@@ -256,10 +301,9 @@ static void *run(void *arg)
 
 		if (writer.scribe.error)
 			break;
-		if (look_for_orphans) {
-			look_for_orphans = false;
-			recovery_run_folder(head->folder, tell_recovered, NULL);
-		}
+		if (is_first)
+			look_after_orphans();
+		is_first = false;
 		pace_sleep(&writer.pace, writer.session, events, cpu_ns);
 	}
 	if (writer.scribe.error)
@@ -289,6 +333,7 @@ int writer_start(struct session *session, const void *affinity,
 		memcpy(writer.affinity, affinity, affinity_bytes);
 		writer.affinity_bytes = affinity_bytes;
 	}
+	recovery_stop(false);
 	store_relaxed(&writer.state, WRITER_RUNS);
 	pthread_attr_init(&attributes);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
@@ -324,6 +369,7 @@ int writer_stop(unsigned int wait_ms)
 	    atomic_exchange_explicit(&writer.stopping, 1, memory_order_relaxed))
 		return result();
 	writer.stop_ticks = clock_ticks();
+	recovery_stop(true);
 	/* RELEASE pairs with ACQUIRE in run(). */
 	store_release(&writer.stop, 1);
 	writer_wake();
@@ -349,8 +395,17 @@ int writer_add_source(void (*poll)(void *arg), void *arg)
 	return 0;
 }
 
+void writer_before_fork(void)
+{
+	const struct timespec pause = {0, FORK_PAUSE_NS};
+
+	for (int i = 0; i < FORK_PAUSES && coder_is_loading(); i++)
+		nanosleep(&pause, NULL);
+}
+
 void writer_forget(void)
 {
+	coder_forget();
 	memset(&writer, 0, sizeof(writer));
 	pthread_mutex_init(&writer.lock, NULL);
 	pthread_mutex_init(&writer.summary_lock, NULL);

@@ -15,7 +15,7 @@ static size_t used;
 static void *take(size_t size)
 {
 	const size_t start = __atomic_fetch_add(
-		&used, (size + 79) & ~(size_t)63, __ATOMIC_RELAXED);
+		&used, (size + 127) & ~(size_t)63, __ATOMIC_RELAXED);
 
 	if (start + size + 64 > sizeof(pool))
 		return NULL;

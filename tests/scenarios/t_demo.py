@@ -27,8 +27,7 @@ def test_every_region_on_every_thread():
     trace = run.trace
     for function in REGIONS:
         found = trace.regions(function)
-        calls = 100 if function == "adam_update" else 20
-        expect_equal(len(found), calls, f"regions of {function}")
+        expect_equal(len(found), 20, f"regions of {function}")
         team = {event["tid"] for one in found for event in trace.team(one)}
         expect_equal(len(team), 3, f"threads of {function}")
 
@@ -36,8 +35,9 @@ def test_every_region_on_every_thread():
 def test_heap_of_the_steps():
     run = train("-e", 1, "-s", 20)
     born = [event for event in run.trace.memory() if event["args"]["Bytes"] > 0]
-    # input and its gradient, hidden and its gradient, of each step's batch
-    expect(len(born) >= 20 * 4, f"{len(born)} large blocks")
+    # Input, hidden and their gradients of each batch; the first batch is made
+    # before the first region, when the process was not interesting yet.
+    expect_equal(len(born), 19 * 4, "large blocks")
     expect(run.trace.counters(), "no counter of the heap")
 
 
@@ -46,7 +46,7 @@ def test_a_step_without_changing_the_program():
                 env={"TRACEPROF_STEP": "omp:embed", "TRACEPROF_WAIT": "5",
                      "TRACEPROF_ACTIVE": "2", "TRACEPROF_REPEAT": "1"})
     expect_equal(run.trace.steps(), [5, 6], "steps")
-    expect_equal(len(run.trace.regions("adam_update")), 10, "updates")
+    expect_equal(len(run.trace.regions("adam_update")), 2, "updates")
 
 
 def test_report_names_the_regions():

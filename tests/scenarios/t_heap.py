@@ -13,20 +13,27 @@ FUNCTIONS = ("malloc", "calloc", "realloc", "reallocarray", "posix_memalign",
 def heap(function, count, size, **options):
     """The run, its trace, and the block's usable size as the program says."""
     env = {"TRACEPROF_" + key.upper(): str(value) for key, value in options.items()}
-    run = same("heap", function, count, size,
+    run = same("heap_calls", function, count, size,
                env={"TRACEPROF_MALLOC": "large"} | env)
     usable = re.search(r"usable (\d+)", run.stdout)
     return run, run.trace, int(usable.group(1)) if usable else None
 
 
 def check_pairs(trace, count, usable):
-    """Exactly so many blocks of this size are born, and die, in pairs."""
-    born = [one for one in trace.memory() if one["args"]["Bytes"] == usable]
-    died = [one for one in trace.memory() if one["args"]["Bytes"] == -usable]
+    """Exactly so many blocks of this size are born, and die, in pairs.
+
+    Aligned blocks differ by what the allocator cannot use for others.
+    """
+    born = [one for one in trace.memory()
+            if usable - 64 <= one["args"]["Bytes"] <= usable + 64]
+    died = [one for one in trace.memory()
+            if usable - 64 <= -one["args"]["Bytes"] <= usable + 64]
     expect_equal(len(born), count, f"births of {usable} bytes")
     expect_equal(len(died), count, f"deaths of {usable} bytes")
-    expect_equal(sorted(one["args"]["Addr"] for one in born),
-                 sorted(one["args"]["Addr"] for one in died), "addresses")
+    expect(any(one["args"]["Bytes"] == usable for one in born), "usable size")
+    expect_equal(sorted((one["args"]["Addr"], one["args"]["Bytes"]) for one in born),
+                 sorted((one["args"]["Addr"], -one["args"]["Bytes"]) for one in died),
+                 "addresses and sizes")
     for one in born + died:
         expect_equal((one["ph"], one["args"]["Device Type"],
                       one["args"]["Device Id"]), ("i", 0, -1), "kind of event")
@@ -82,6 +89,16 @@ def test_pvalloc():
 
 def test_blocks_that_libc_makes_for_itself():
     check_function("strdup", "large")
+
+
+def test_sized_frees_of_c23():
+    """The library offers them even where libc has none, and passes them on."""
+    run = harness.traced("heap_calls", "sized", 1, 98816,
+                         env={"TRACEPROF_MALLOC": "large"})
+    expect_equal((run.status, run.stdout), (0, "2 functions\n"), run.stderr)
+    sizes = [one["args"]["Bytes"] for one in run.trace.memory()]
+    expect_equal(len([size for size in sizes if size < 0]), 2, f"deaths in {sizes}")
+    expect_equal(sum(sizes), 0, f"sum of {sizes}")
 
 
 def test_realloc_is_a_death_and_a_birth():
@@ -140,12 +157,12 @@ def test_counters_alone():
 def test_off_records_no_heap():
     run = same("region", "plain_parallel", env={"TRACEPROF_MALLOC": "off"})
     expect(not run.trace.memory(), "heap events in mode off")
-    expect(not same("heap", "malloc", 100, 98765,
+    expect(not same("heap_calls", "malloc", 100, 98765,
                     env={"TRACEPROF_MALLOC": "off"}).files, "a trace of nothing")
 
 
 def test_a_program_that_only_allocates_is_left_alone():
-    run = same("heap", "malloc", 100, 98765)
+    run = same("heap_calls", "malloc", 100, 98765)
     expect(not run.files, "a trace although nothing of interest happened")
 
 
@@ -158,7 +175,7 @@ def test_duration_on_request():
 
 def test_edges_and_errno():
     for mode in ("off", "counters", "large", "all"):
-        same("heap", "edges", env={"TRACEPROF_MALLOC": mode})
+        same("heap_calls", "edges", env={"TRACEPROF_MALLOC": mode})
 
 
 if __name__ == "__main__":

@@ -185,8 +185,7 @@ def check_death(way):
     expect_equal(done.status, 0, done.stderr)
     harness.check_files(run)
     expect(run.trace.regions("last_region"), "the region is lost")
-    expect(not [path for path in harness.sessions()
-                if str(run.trace.pid) in path], "session left after recovery")
+    harness.expect_no_session(run)
 
 
 def test_abort():
@@ -210,9 +209,15 @@ def test_exit_group_by_hand():
 
 
 def test_the_end_waits_no_longer_than_allowed():
+    """What is not in the file yet is then left to recovery."""
     start = time.monotonic()
-    same("exits", "exit", env={"TRACEPROF_EXIT_MS": "0"})
+    run = traced("exits", "exit", env={"TRACEPROF_EXIT_MS": "0"}, check=False)
     expect(time.monotonic() - start < 20, "hung at the end")
+    expect_equal((run.status, run.stdout), (3, "region 2\nat exit\n"), "the program")
+    command("recover", run.folder)
+    harness.check_files(run)
+    expect(run.trace.regions("last_region"), "the region is lost")
+    harness.expect_no_session(run)
 
 
 if __name__ == "__main__":

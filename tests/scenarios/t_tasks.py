@@ -40,14 +40,15 @@ def test_taskwait():
     expect(trace.waits("taskwait"), "no wait for tasks")
 
 
-def test_taskwait_depend():
-    trace = tasks("task_depend")
+def test_depend():
+    trace, _ = check_explicit("task_depend", 2)
     expect(trace.waits("taskwait"), "no wait for a dependence")
 
 
 def test_taskgroup():
     trace, _ = check_explicit("taskgroup", 5)
     expect(trace.waits("taskgroup"), "no wait for the group")
+    expect_equal(len(trace.held("taskgroup")), 1, "groups")
 
 
 def test_taskloop():

@@ -18,7 +18,7 @@ EXPORTS = re.compile(
     r"|GOMP_\w+"
     r"|_?fork|vfork|_Fork|clone|posix_spawnp?|system|popen"
     r"|exec[lv]p?e?|execvpe|fexecve|execveat|_exit|_Exit|exit|quick_exit|abort"
-    r"|pthread_create|traceprof_\w+"
+    r"|pthread_create|dlclose|traceprof_\w+"
     r"|InitializeInjection(Nvtx2?)?|ompt_start_tool"
     r"|(cuda|cu|nccl|cblas_)\w+")
 

@@ -29,8 +29,9 @@ FOREIGN = {
     r"elfutils/.*|dwarf.*|libdw.*": ("tools",),
     r"yajl/.*|libsmartcols/.*|argp\.h": ("tools",),
 }
-# preload/ sees one page of the writer, and from these two places only.
-WRITER_FROM_PRELOAD = re.compile(r"preload/(life|cupti)\w*\.c$")
+# preload/ sees one page of the writer, and from few places: the life of the
+# process (start, fork, closing lines), the CUPTI source, traceprof.h's totals.
+WRITER_FROM_PRELOAD = re.compile(r"preload/(life|closing|fork_hooks|cupti|annotations)\w*\.c$")
 
 
 def includes(name):

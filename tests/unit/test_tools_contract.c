@@ -112,62 +112,62 @@ static void good_files_have_no_fault(void **state)
 	}
 }
 
+/* One place of a fixture, what it becomes, the rule that this breaks. */
+static const struct {
+	const char *fixture, *from, *to, *rule;
+} mutants[] = {
+	{CPU, "\"schemaVersion\":1,",
+	 "\"schemaVersion\":1,\"schemaVersion\":1,", "2"},
+	{CPU, "{\"ph\":\"X\"", "{\"pg\":\"X\"", "3"},
+	{CPU, "\"ph\":\"C\",\"name\"", "\"ph\":\"C\",\"nome\"", "3"},
+	{CPU, "{\"ph\":\"X\"", "17,{\"ph\":\"X\"", "3"},
+	{CPU, "\"cat\":\"cpu_op\",", "", "4"},
+	{CPU, "\"dur\":", "\"dura\":", "4"},
+	{CPU, "\"args\":{\"name\":\"train\"}", "\"args\":null", "5"},
+	{CPU, "\"dur\":50.000", "\"dur\":\"50.000\"", "6"},
+	{CPU, "\"dur\":50.000", "\"dur\":50.0001", "6"},
+	{CPU, "\"dur\":50.000", "\"dur\":-50.000", "6"},
+	{GPU, "\"bytes\":4194304", "\"bytes\":\"inf\"", "7"},
+	{CPU, "forward pass", "forward\tpass", "8"},
+	{CPU, "forward pass", "forward\xff pass", "8"},
+	{CPU, "forward pass", "\\ud83d\\ude00", "8"},
+	{CPU, "forward pass", "\\ude00", "8"},
+	{CPU, "\"process_labels\"", "\"process_uptime\"", "9"},
+	{CPU, "\"labels\":", "\"label\":", "9"},
+	{GPU, "\"ph\":\"s\",\"id\":101", "\"ph\":\"s\",\"id\":\"101\"", "10"},
+	{GPU, "\"ph\":\"s\",\"id\":101", "\"ph\":\"s\",\"id\":999", "10"},
+	{GPU, "\"ph\":\"f\",\"id\":101", "\"ph\":\"f\",\"id\":102", "10"},
+	{GPU, "\"ph\":\"f\",\"id\":101,\"pid\":0,\"tid\":7",
+	 "\"ph\":\"f\",\"id\":101,\"pid\":0,\"tid\":8", "11"},
+	{GPU, "\"tid\":7,\"ts\":1300.000,\"dur\"",
+	 "\"tid\":7,\"ts\":1100.000,\"dur\"", "12"},
+	{GPU, ",\"bp\":\"e\"", "", "11"},
+	{GPU, "\"ph\":\"s\",\"id\":101,\"pid\":4242", "\"ph\":\"s\",\"id\":101",
+	 "11"},
+	{CPU, "\"s\":\"g\"", "\"s\":\"x\"", "21"},
+	{CPU, "\"ph\":\"C\"", "\"ph\":\"O\"", "27"},
+	{GPU, "\"cbid\":41", "\"stream\":7", "13"},
+	{CPU, "ProfilerStep#1", "ProfilerStep1", "14"},
+	{CPU, "\"rank\": 0", "\"rank\":0", "16"},
+	{CPU, "\"rank\": 0", "\"rank\": \"0\"", "16"},
+	{CPU, "\"rank\": 0,", "", "16"},
+	{CPU, "\"displayTimeUnit\":\"ms\"", "\"displayTimeUnit\":\"s\"", "17"},
+	{CPU, "\"deviceProperties\":[]", "\"deviceproperties\":[]", "17"},
+	{CPU, "\"pid\":4242,\"tid\":4242,\"ts\":1201",
+	 "\"pid\":1,\"tid\":4242,\"ts\":1201", "19"},
+	{CPU, "\"seen\":70", "\"seen\":71", "20"},
+	{CPU, "{\"task\": 2}", "{\"task\": 1}", "20"},
+	{CPU, "{\"4243\": 2}", "{\"4243\": 3}", "20"},
+	{GPU, "\"pid\":0,\"tid\":7,\"ts\":1080",
+	 "\"pid\":1,\"tid\":7,"
+	 "\"ts\":1080",
+	 "26"},
+};
+
 static void each_rule_is_named(void **state)
 {
-	static const struct {
-		const char *fixture, *from, *to, *rule;
-	} mutants[] = {
-		{CPU, "\"schemaVersion\":1,",
-		 "\"schemaVersion\":1,\"schemaVersion\":1,", "2"},
-		{CPU, "{\"ph\":\"X\"", "{\"pg\":\"X\"", "3"},
-		{CPU, "\"ph\":\"C\",\"name\"", "\"ph\":\"C\",\"nome\"", "3"},
-		{CPU, "{\"ph\":\"X\"", "17,{\"ph\":\"X\"", "3"},
-		{CPU, "\"cat\":\"cpu_op\",", "", "4"},
-		{CPU, "\"dur\":", "\"dura\":", "4"},
-		{CPU, "\"args\":{\"name\":\"train\"}", "\"args\":null", "5"},
-		{CPU, "\"dur\":50.000", "\"dur\":\"50.000\"", "6"},
-		{CPU, "\"dur\":50.000", "\"dur\":50.0001", "6"},
-		{CPU, "\"dur\":50.000", "\"dur\":-50.000", "6"},
-		{GPU, "\"bytes\":4194304", "\"bytes\":\"inf\"", "7"},
-		{CPU, "forward pass", "forward\tpass", "8"},
-		{CPU, "forward pass", "forward\xff pass", "8"},
-		{CPU, "forward pass", "\\ud83d\\ude00", "8"},
-		{CPU, "forward pass", "\\ude00", "8"},
-		{CPU, "\"process_labels\"", "\"process_uptime\"", "9"},
-		{CPU, "\"labels\":", "\"label\":", "9"},
-		{GPU, "\"ph\":\"s\",\"id\":101", "\"ph\":\"s\",\"id\":\"101\"",
-		 "10"},
-		{GPU, "\"ph\":\"s\",\"id\":101", "\"ph\":\"s\",\"id\":999",
-		 "10"},
-		{GPU, "\"ph\":\"f\",\"id\":101", "\"ph\":\"f\",\"id\":102",
-		 "10"},
-		{GPU, "\"ph\":\"f\",\"id\":101,\"pid\":0,\"tid\":7",
-		 "\"ph\":\"f\",\"id\":101,\"pid\":0,\"tid\":8", "11"},
-		{GPU, "\"tid\":7,\"ts\":1300.000,\"dur\"",
-		 "\"tid\":7,\"ts\":1100.000,\"dur\"", "12"},
-		{GPU, "\"cbid\":41", "\"stream\":7", "13"},
-		{CPU, "ProfilerStep#1", "ProfilerStep1", "14"},
-		{CPU, "\"rank\": 0", "\"rank\":0", "16"},
-		{CPU, "\"rank\": 0", "\"rank\": \"0\"", "16"},
-		{CPU, "\"rank\": 0,", "", "16"},
-		{CPU, "\"displayTimeUnit\":\"ms\"", "\"displayTimeUnit\":\"s\"",
-		 "17"},
-		{CPU, "\"deviceProperties\":[]", "\"deviceproperties\":[]",
-		 "17"},
-		{CPU, "\"pid\":4242,\"tid\":4242,\"ts\":1201",
-		 "\"pid\":1,\"tid\":4242,\"ts\":1201", "19"},
-		{CPU, "\"seen\":70", "\"seen\":71", "20"},
-		{CPU, "{\"task\": 2}", "{\"task\": 1}", "20"},
-		{CPU, "{\"4243\": 2}", "{\"4243\": 3}", "20"},
-		{GPU, "\"pid\":0,\"tid\":7,\"ts\":1080",
-		 "\"pid\":1,\"tid\":7,"
-		 "\"ts\":1080",
-		 "25"},
-	};
-
 	(void)state;
 	for (size_t at = 0; at < sizeof(mutants) / sizeof(mutants[0]); at++)
-
 		expect_rule(mutants[at].fixture, mutants[at].from,
 			    mutants[at].to, mutants[at].rule);
 }

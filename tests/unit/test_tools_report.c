@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/member_time.h"
 #include "tools/report.h"
 
 #define CPU "tests/fixtures/openmp_4242.1791057570000000000.pt.trace.json"
@@ -44,6 +45,44 @@ static void regions_are_weighed(void **state)
 	assert_int_equal(report.region_list[1].wait_ns, 0);
 	assert_true(report.region_list[1].imbalance == 1);
 	report_free(&report);
+}
+
+/* Part [0,100) with a barrier [40,80) that ran a task [50,70), which itself
+ * waited [55,65) while it ran another, [56,60); behind the part the end's wait
+ * [100,150) with a task [110,140), which waited [120,130). */
+static void waits_and_tasks_lie_in_each_other(void **state)
+{
+	struct member_time member = {0};
+	int64_t wait = 0;
+
+	(void)state;
+	member_time_task(&member, 56, 4);
+	wait += member_time_wait(&member, true, 55, 10);
+	assert_int_equal(wait, 6);
+	member_time_task(&member, 50, 20);
+	wait += member_time_wait(&member, true, 40, 40);
+	assert_int_equal(wait, 6 + 20);
+	member_time_part(&member, 100);
+	assert_int_equal(member.work_ns, 100 - 26);
+	wait += member_time_wait(&member, true, 120, 10);
+	member_time_task(&member, 110, 30);
+	wait += member_time_wait(&member, true, 100, 50);
+	assert_int_equal(wait, 26 + 10 + 20);
+	assert_int_equal(member.work_ns, 100 - 26 + 20);
+	assert_int_equal(member.work_ns + wait, 150);
+
+	/* A task in a wait that is itself in a task is counted once. */
+	member_time_part(&member, 0);
+	member.work_ns = 0;
+	member_time_task(&member, 220, 5);
+	member_time_wait(&member, true, 215, 15);
+	member_time_task(&member, 210, 30);
+	member_time_wait(&member, true, 200, 50);
+	assert_int_equal(member.work_ns, 20);
+	for (int64_t at = 0; at < 3 * (int64_t)MEMBER_LOOSE_MAX; at++)
+		member_time_task(&member, 300 + at, 1);
+	assert_true(member.count <= MEMBER_LOOSE_MAX);
+	member_time_free(&member);
 }
 
 static void totals_count_a_region_once(void **state)
@@ -171,6 +210,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(regions_are_weighed),
+		cmocka_unit_test(waits_and_tasks_lie_in_each_other),
 		cmocka_unit_test(totals_count_a_region_once),
 		cmocka_unit_test(steps_heap_and_losses),
 		cmocka_unit_test(tree_merges_paths),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap.c - allocates a known number of blocks of a known size in one way.
+ * heap_calls.c - allocates a known number of blocks of a known size in one way.
  *
- *	heap FUNCTION COUNT SIZE
+ *	heap_calls FUNCTION COUNT SIZE
  *
  * All COUNT blocks live at once, then all are freed.  Prints the usable size of
  * the first, which is what a trace must give as its bytes.
@@ -16,6 +16,11 @@
 #include <string.h>
 
 static volatile size_t zero;
+
+/* C23; only there if the C library or a preloaded one has them. */
+void free_sized(void *block, size_t size) __attribute__((weak));
+void free_aligned_sized(void *block, size_t alignment, size_t size)
+	__attribute__((weak));
 
 static void *by_malloc(size_t size)
 {
@@ -162,6 +167,16 @@ static void edges(void)
 	printf("bad alignment %d %d\n", status == EINVAL, errno == 5);
 }
 
+/* Prints how many of the two functions there are to call. */
+static void sized(size_t size)
+{
+	if (free_sized)
+		free_sized(malloc(size), size);
+	if (free_aligned_sized)
+		free_aligned_sized(aligned_alloc(64, size), 64, size);
+	printf("%d functions\n", !!free_sized + !!free_aligned_sized);
+}
+
 static void *make_block(void *size)
 {
 	return malloc((size_t)size);
@@ -193,6 +208,10 @@ int main(int argc, char **argv)
 		edges();
 		return 0;
 	}
+	if (strcmp(name, "sized") == 0) {
+		sized(size);
+		return 0;
+	}
 	if (strcmp(name, "threads") == 0) {
 		across_threads(count, size);
 		return 0;
@@ -203,6 +222,6 @@ int main(int argc, char **argv)
 		allocate_and_free(functions[i].allocate, count, size);
 		return 0;
 	}
-	fprintf(stderr, "heap: no function '%s'\n", name);
+	fprintf(stderr, "heap_calls: no function '%s'\n", name);
 	return 2;
 }

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* process.c - reads the environment at the start of the process. */
+#include "preload/process.h"
+
+#include "collector/log.h"
+#include "preload/verdict.h"
+#include <sys/syscall.h>
+#include <unistd.h>
+
+struct process process;
+
+static void keep_complaint(const char *line)
+{
+	if (process.complaints < PROCESS_COMPLAINTS_MAX)
+		log_format(process.complaint[process.complaints++],
+			   sizeof(process.complaint[0]), "%s", line);
+}
+
+bool process_read(void)
+{
+	char *const *const environment = environ;
+
+	if (verdict_is_off(environment))
+		return false;
+	process.direct = verdict_is_direct(environment);
+	if (!process.direct && verdict_is_tool())
+		return false;
+	options_default(&process.options);
+	options_read(&process.options, environment, keep_complaint);
+	if (process.options.children == CHILDREN_NONE && !process.direct &&
+	    verdict_is_child())
+		return false;
+	log_start(process.options.quiet);
+	process.affinity_bytes =
+		syscall(SYS_sched_getaffinity, 0, PROCESS_AFFINITY_BYTES,
+			process.affinity);
+	return true;
+}
+
+void process_complain(void)
+{
+	for (unsigned int i = 0; i < process.complaints; i++)
+		log_trouble("%s", process.complaint[i]);
+	process.complaints = 0;
+}
