@@ -115,7 +115,7 @@ static void record_kernel(const struct sim_work *work, uint32_t stream,
 		.channelType = CUPTI_CHANNEL_TYPE_COMPUTE,
 	};
 
-	if (record.kind)
+	if (record.kind && !sim_knobs()->no_kernels)
 		activity_emit_later(&record, stream, start, end);
 }
 

@@ -168,7 +168,7 @@ static uint64_t seven(void)
 	return time += 1000;
 }
 
-/* A clock of the client's own, and what registering it again spoils. */
+/* A clock of the client's own, in units of its own. */
 static void clocks(void)
 {
 	static const int kinds[] = {CUPTI_ACTIVITY_KIND_MEMSET,
@@ -186,6 +186,43 @@ static void clocks(void)
 	set = (void *)nth(CUPTI_ACTIVITY_KIND_MEMSET, 0);
 	CHECK(set && set->start >= 7000000 && set->end < seven());
 	CHECK(set->start <= set->end);
+}
+
+static uint64_t monotonic(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Registering again spoils three records, which then begin too early. */
+static void clock_twice(void)
+{
+	static const int kinds[] = {CUPTI_ACTIVITY_KIND_MEMSET, 0};
+	CUpti_SubscriberHandle handle;
+	uint64_t again;
+	void *memory;
+
+	CHECK(gpu.cuptiActivityRegisterTimestampCallback(monotonic) == 0);
+	begin(kinds, &handle, never);
+	CHECK(gpu.cudaMalloc(&memory, 4096) == 0);
+	CHECK(gpu.cudaMemset(memory, 1, 4096) == 0);
+	CHECK(gpu.cudaDeviceSynchronize() == 0);
+	CHECK(gpu.cuptiActivityFlushAll(0) == 0);
+	again = monotonic();
+	CHECK(gpu.cuptiActivityRegisterTimestampCallback(monotonic) == 0);
+	for (int i = 0; i < 4; i++)
+		CHECK(gpu.cudaMemset(memory, 1, 4096) == 0);
+	CHECK(gpu.cudaDeviceSynchronize() == 0);
+	CHECK(gpu.cuptiActivityFlushAll(0) == 0);
+	for (int i = 0; i < 5; i++) {
+		const CUpti_ActivityMemset4 *set =
+			(void *)nth(CUPTI_ACTIVITY_KIND_MEMSET, i);
+
+		CHECK(set && set->end < monotonic());
+		CHECK((set->start < again) == (i < 4));
+	}
 }
 
 static void *flush(void *unused)
@@ -268,6 +305,7 @@ static void buffer_cleaned_by_cupti(void)
 	X(noisy_calls_off, "", 0)					\
 	X(attached_late, "", 0)						\
 	X(clocks, "", 0)						\
+	X(clock_twice, "", 0)						\
 	X(many_threads_flush, "SIMGPU_COMPLETE_ON=worker", 0)		\
 	X(forked, "", 0)						\
 	X(buffer_twice, "SIMGPU_COMPLETE_ON=flusher", -SIGABRT)		\

@@ -179,7 +179,7 @@ static void set_flag(void *flag)
 	*(int *)flag = 1;
 }
 
-/* 50 ms of kernel: the stream is busy so long, waiting takes so long. */
+/* 300 ms of kernel: the stream is busy so long, waiting takes so long. */
 static void time_passes(void)
 {
 	const dim3 one = {1, 1, 1};
@@ -203,7 +203,7 @@ static void time_passes(void)
 	CHECK(gpu.cudaStreamSynchronize(NULL) == 0);
 	CHECK(gpu.cudaStreamQuery(NULL) == 0);
 	CHECK(gpu.cudaEventElapsedTime(&ms, before, after) == 0);
-	CHECK(ms >= 50 && ms < 60);
+	CHECK(ms >= 300 && ms < 3000);
 }
 
 static void limits_of_a_launch(void)
@@ -232,7 +232,7 @@ static void limits_of_a_launch(void)
 	X(kinds_of_memory, "", 0)					\
 	X(capture_of_two_streams, "", 0)				\
 	X(graph_by_nodes, "", 0)					\
-	X(time_passes, "SIMGPU_KERNEL_NS=50000000", 0)			\
+	X(time_passes, "SIMGPU_KERNEL_NS=300000000", 0)			\
 	X(limits_of_a_launch, "", 0)
 /* clang-format on */
 
