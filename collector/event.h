@@ -102,8 +102,9 @@ struct event {
 	uint16_t kind;	/* enum event_kind */
 	uint16_t flags; /* enum event_flag */
 	uint32_t name;	/* interned string, 0 none */
-	uint32_t stack; /* interned stack, 0 none */
-	uint32_t extra; /* by kind */
+	uint32_t stack; /* interned stack, 0 none; OpenMP: see extra */
+	uint32_t extra; /* by kind; OpenMP: with `stack` as the low half, the
+			   address of the outlined function, 0 unknown */
 	uint64_t start_ticks;
 	uint64_t end_ticks; /* equals start_ticks for an instant */
 	union {
@@ -154,6 +155,12 @@ struct event {
 };
 
 _Static_assert(sizeof(struct event) == CACHE_LINE, "one event, one line");
+
+/* OpenMP kinds: the function that the compiler made of the construct's body. */
+static inline uint64_t event_outlined(const struct event *event)
+{
+	return (uint64_t)event->extra << 32 | event->stack;
+}
 
 /* The word for a kind; "unknown" for a number out of range. */
 const char *event_kind_word(unsigned int kind);

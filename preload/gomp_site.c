@@ -226,20 +226,21 @@ static struct symbols *symbols_of(struct gomp_object *object)
 	return symbols;
 }
 
-static bool code_steps(uint64_t code)
+/* Is the function that holds an address the marker? */
+static bool address_steps(uint64_t address)
 {
-	struct gomp_object *object = gomp_object_of(code - 1);
+	struct gomp_object *object = gomp_object_of(address);
 	const struct symbols *symbols = symbols_of(object);
 	char readable[GOMP_NAME_BYTES];
 	struct symbol symbol;
 
-	if (!symbols || symbols_find(symbols, code - 1 - object->base, &symbol))
+	if (!symbols || symbols_find(symbols, address - object->base, &symbol))
 		return false;
 	gomp_name_read(symbol.name, symbol.name_len, readable);
 	return steps_matches(readable) || steps_matches(symbol.name);
 }
 
-COLD bool gomp_site_steps(struct gomp_site *site)
+COLD bool gomp_site_steps(struct gomp_site *site, uint64_t outlined)
 {
 	uint32_t step = load_relaxed(&site->step);
 	const int saved = errno;
@@ -247,7 +248,9 @@ COLD bool gomp_site_steps(struct gomp_site *site)
 
 	if (step == GOMP_STEP_UNKNOWN && site->code) {
 		was = thread_busy();
-		step = code_steps(site->code) ? GOMP_STEP_YES : GOMP_STEP_NO;
+		step = address_steps(site->code - 1) || address_steps(outlined)
+			       ? GOMP_STEP_YES
+			       : GOMP_STEP_NO;
 		thread_unbusy(was);
 		store_relaxed(&site->step, step);
 		errno = saved;

@@ -43,8 +43,9 @@ struct gomp_site *gomp_site_find(uintptr_t address, uintptr_t function);
 /* The library when the site doesn't tell. */
 struct gomp_library *gomp_site_guess(const struct gomp_site *site);
 
-/* True if the function that encloses the call begins a step. */
-bool gomp_site_steps(struct gomp_site *site);
+/* True if the function that encloses the call begins a step, or the one that
+ * `outlined` was made of: the call may be inlined in another. */
+bool gomp_site_steps(struct gomp_site *site, uint64_t outlined);
 
 static inline uint32_t gomp_site_hash(uintptr_t address, uintptr_t function)
 {

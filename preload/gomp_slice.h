@@ -36,6 +36,7 @@ struct gomp_detail {
 	uint32_t team;
 	uint32_t thread;
 	uint32_t task;
+	uint64_t function; /* outlined, 0 unknown */
 };
 
 /* First event of a thread. */
@@ -86,8 +87,8 @@ static inline void gomp_commit(const struct gomp_slice *slice,
 		event->kind = slice->kind;
 		event->flags = detail->flags;
 		event->name = 0;
-		event->stack = 0;
-		event->extra = 0;
+		event->stack = (uint32_t)detail->function;
+		event->extra = (uint32_t)(detail->function >> 32);
 		event->start_ticks = slice->start_ticks;
 		event->end_ticks = end_ticks;
 		event->omp.region = slice->region;

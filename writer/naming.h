@@ -33,8 +33,11 @@ struct code_name {
 
 void naming_start(struct naming *naming, const struct session *session);
 
-/* The name of a call site; never NULL. */
-const struct code_name *naming_find(struct naming *naming, uint64_t code);
+/* The name of a call site; never NULL.  `outlined` is the function that was
+ * called there, 0 unknown: where the call was inlined into another function, it
+ * still carries the name of its own. */
+const struct code_name *naming_find(struct naming *naming, uint64_t code,
+				    uint64_t outlined);
 void naming_end(struct naming *naming);
 
 /* What a symbol is called in the source, as far as can be told: compiler

@@ -52,6 +52,7 @@ static struct label key_of(const struct event *event)
 	case EVENT_OMP_EXPLICIT:
 	case EVENT_OMP_CREATE:
 		key.code = event->omp.code;
+		key.outlined = event_outlined(event);
 		key.name = event->name;
 		break;
 	case EVENT_OMP_WAIT:
@@ -83,7 +84,7 @@ static void plain_omp(struct totals *totals, const struct label *key,
 			   omp_sync_word(key->sync), tail, name);
 		return;
 	}
-	code = naming_find(totals->naming, key->code);
+	code = naming_find(totals->naming, key->code, key->outlined);
 	if (!key->name)
 		name = code->function;
 	switch (key->kind) {
