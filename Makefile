@@ -224,6 +224,7 @@ help:
 	'make test       install what is missing, build, run all tests' \
 	'make test-real  real programs and viewers (gigabytes from PyPI)' \
 	'make test-hooks take each hook out in turn: a test must notice' \
+	'make fake-gpu   a simulated GPU in $(O)/fake-gpu' \
 	'make sanitize   the tests under ASan, UBSan and TSan' \
 	'make fuzz       each parser under libFuzzer, FUZZ_SECONDS=60 each' \
 	'make install    into $$(DESTDIR)$$(PREFIX); PREFIX is $(PREFIX)' \
@@ -237,4 +238,5 @@ format:
 	clang-format -i $$(git ls-files '*.c' '*.h' '*.cpp')
 
 -include tests/sanitize/sanitize.mk tests/fuzz/fuzz.mk
+-include tests/fake_gpu/fake_gpu.mk
 -include $(wildcard $(O)/*/*.d $(O)/tests/*/*.d $(O)/tests/programs/lib/*.d)

@@ -95,6 +95,8 @@ struct session_header {
 	/* Thread records: push-only list (collector/thread.h). */
 	_Atomic uint64_t threads; /* newest record */
 	_Atomic uint32_t thread_count;
+	_Atomic uint64_t strangers; /* hook calls of threads without a record,
+				       for which there was no room */
 
 	/* Chunk pool (collector/pool.h). */
 	_Atomic uint64_t free_chunks; /* tag << 40 | offset */

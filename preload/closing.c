@@ -112,6 +112,12 @@ void closing_report(const struct session *session,
 			    "TRACEPROF_BUFFER_MB (%ld), or record less",
 			    (unsigned long)closing->dropped,
 			    (long)options->buffer_mb);
+	if (load_relaxed(&session->head->strangers))
+		log_trouble(
+			"some threads found no room to be recorded (%lu "
+			"calls): raise TRACEPROF_BUFFER_MB (%ld)",
+			(unsigned long)load_relaxed(&session->head->strangers),
+			(long)options->buffer_mb);
 	if (closing->files)
 		say_files(session, closing);
 	say_steps(session);

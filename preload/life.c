@@ -12,6 +12,7 @@
 #include "preload/life.h"
 
 #include "collector/log.h"
+#include "collector/modules.h"
 #include "collector/steps.h"
 #include "preload/closing.h"
 #include "preload/early.h"
@@ -264,6 +265,9 @@ static int begin(const char *reason)
 	if (!life.constructed) {
 		store_relaxed(&life.writer_waits, true);
 	} else {
+		/* A run that is killed before the writer's first pass still
+		 * has names for its code. */
+		modules_refresh(life.session);
 		rc = start_writer();
 		if (rc)
 			goto fail;
