@@ -6,6 +6,7 @@
 
 #include "collector/gate.h"
 #include "collector/log.h"
+#include "writer/salvage.h"
 #include "writer/schema.h"
 #include "writer/scribe.h"
 #include "writer/trace_head.h"
@@ -111,6 +112,33 @@ int window_file_open(struct scribe *scribe)
 	return 0;
 }
 
+/* A file that was cut: behind what is whole of it. */
+static int resume_cut(struct scribe *scribe,
+		      const struct session_checkpoint *checkpoint)
+{
+	const char *gzip = scribe->session->head->options.gzip;
+	struct window_file *file = &scribe->file;
+	struct coder_choice choice;
+	struct salvage found;
+	int rc;
+
+	coder_parse(gzip, &choice, NULL, 0);
+	rc = salvage_find(checkpoint->path, choice.kind == CODER_PLAIN,
+			  checkpoint->tail_at, &found);
+	if (!rc)
+		rc = trace_file_resume(&file->trace, checkpoint->path,
+				       file->temporary, found.at,
+				       found.text_bytes, found.crc32, gzip);
+	if (!rc)
+		session_note(scribe->session,
+			     "%s was cut; of its %lu events those in the first "
+			     "%lu bytes are kept",
+			     checkpoint->path,
+			     (unsigned long)checkpoint->file_events,
+			     (unsigned long)found.at);
+	return rc;
+}
+
 int window_file_resume(struct scribe *scribe,
 		       const struct session_checkpoint *checkpoint)
 {
@@ -126,6 +154,8 @@ int window_file_resume(struct scribe *scribe,
 			       checkpoint->tail_at, checkpoint->text_bytes,
 			       checkpoint->crc32,
 			       scribe->session->head->options.gzip);
+	if (rc == -EBADMSG)
+		rc = resume_cut(scribe, checkpoint);
 	if (rc) {
 		file->temporary[0] = '\0';
 		return rc;

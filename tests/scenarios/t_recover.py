@@ -35,14 +35,14 @@ def sessions(target):
     return found
 
 
-def killed(seconds=1.5):
+def killed(seconds=1.5, **options):
     """(folder, session) of a program that was killed after this time."""
     target = os.path.join(folder(), "out")
     process = subprocess.Popen(
         [harness.program("endless")], stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         env=harness.clean_environment() | ENDLESS | {
-            "LD_PRELOAD": harness.LIBRARY, "TRACEPROF_DIR": target})
+            "LD_PRELOAD": harness.LIBRARY, "TRACEPROF_DIR": target} | options)
     process.stdout.readline()
     time.sleep(seconds)
     process.kill()
@@ -113,17 +113,17 @@ def test_memory_runs_out():
     check_end("memory")
 
 
-def test_a_trace_cut_at_any_byte():
-    """Recovery makes a whole trace of what is left of the file and memory."""
-    target, session = killed()
+def check_cut(form):
+    target, session = killed(1.5, TRACEPROF_GZIP=form)
     path = harness.Run([], 0, "", "", target).files[0]
     with open(path, "rb") as file:
         whole = file.read()
     copy = os.path.join(folder(), "traceprof-0-1-0.session")
     shutil.copyfile(session, copy)
-    step = max(len(whole) // 12, 1)
+    step = max(len(whole) // 10, 1)
     cuts = [0, 1, 9, 10, 11, 100, *range(step, len(whole), step),
             len(whole) - 9, len(whole) - 8, len(whole) - 1]
+    kept = []
     for cut in cuts:
         shutil.copyfile(copy, session)
         with open(path, "wb") as file:
@@ -131,9 +131,20 @@ def test_a_trace_cut_at_any_byte():
         done = command("recover", session)
         expect_equal(done.status, 0, f"cut at {cut}: {done.stderr}")
         made = harness.Run([], 0, "", "", target).files[-1]
-        expect_equal(command("check", made).status, 0, f"cut at {cut}")
-        expect(harness.Trace(made).meta.get("recovered"), f"cut at {cut}")
+        done = command("check", made)
+        expect_equal(done.status, 0, f"cut at {cut}: {done.stdout}")
+        trace = harness.Trace(made)
+        expect(trace.meta.get("recovered"), f"cut at {cut}")
+        kept.append(len(trace.regions()))
         os.remove(made)
+    return kept
+
+
+def test_a_trace_cut_at_any_byte():
+    """Recovery makes a whole trace of what is left of file and memory."""
+    for form in ("zlib:1", "off"):
+        kept = check_cut(form)
+        expect(kept[0] < kept[-4] <= kept[-1], f"{form}: what was kept: {kept}")
 
 
 def test_a_folder_by_another_name():
