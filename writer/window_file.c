@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define HEAD_BYTES 8192u
@@ -63,6 +64,18 @@ void window_file_name(const struct scribe *scribe, uint64_t unix_ns, char *path,
 		   choice.kind == CODER_PLAIN ? "" : SCHEMA_GZIP_ENDING);
 }
 
+/* The dead process had made this file and was killed before a checkpoint that
+ * knows of it: whatever it holds is still in the rings. */
+static void drop_stub(const struct scribe *scribe)
+{
+	const char *path = scribe->file.path;
+	struct stat status;
+
+	if (scribe->is_recovered && !lstat(path, &status) &&
+	    S_ISREG(status.st_mode) && status.st_uid == geteuid())
+		unlink(path);
+}
+
 static int create(struct scribe *scribe, uint64_t unix_ns)
 {
 	struct window_file *file = &scribe->file;
@@ -76,6 +89,8 @@ static int create(struct scribe *scribe, uint64_t unix_ns)
 	for (int i = 0; !rc && i < NAME_TRIES; i++) {
 		window_file_name(scribe, unix_ns + (uint64_t)i, file->path,
 				 sizeof(file->path));
+		if (!i)
+			drop_stub(scribe);
 		rc = trace_file_create(&file->trace, file->path,
 				       scribe->session->head->options.gzip,
 				       head.data, head.used);
