@@ -103,7 +103,7 @@ struct event {
 	uint16_t flags; /* enum event_flag */
 	uint32_t name;	/* interned string, 0 none */
 	uint32_t stack; /* interned stack, 0 none */
-	uint32_t extra; /* by kind */
+	uint32_t extra; /* by kind; OpenMP: from code to what names it */
 	uint64_t start_ticks;
 	uint64_t end_ticks; /* equals start_ticks for an instant */
 	union {

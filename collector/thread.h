@@ -30,7 +30,7 @@ struct open_slice {
 	uint64_t start_ticks;
 	uint64_t code; /* OpenMP: what names it */
 	uint64_t region;
-	uint32_t name; /* interned */
+	uint32_t name; /* interned; OpenMP: the event's `extra` */
 	uint16_t kind; /* enum event_kind */
 	uint16_t sync; /* enum omp_sync */
 };

@@ -138,20 +138,21 @@ static bool same_ordinal(const void *item, const void *key)
 	       memcmp(name->function, want->function, want->len) == 0;
 }
 
-/* The number of a call: what the code says, or else the next that is free. */
-static void number(struct naming *naming, struct code_name *name,
-		   unsigned int wanted)
+unsigned int naming_ordinal(struct naming *naming, struct code_name *name)
 {
 	struct ordinal_key key = {.function = name->function,
 				  .len = name->len,
-				  .ordinal = wanted ? wanted : 1};
+				  .ordinal = name->wanted ? name->wanted : 1};
 	const uint64_t hash = index_hash_text(name->function, name->len);
 
+	if (name->ordinal)
+		return name->ordinal;
 	while (index_find(&naming->ordinals, hash + key.ordinal, same_ordinal,
 			  &key))
 		key.ordinal++;
 	name->ordinal = key.ordinal;
 	index_add(&naming->ordinals, hash + key.ordinal, name);
+	return key.ordinal;
 }
 
 static void resolve(struct naming *naming, struct code_name *name)
@@ -161,7 +162,6 @@ static void resolve(struct naming *naming, struct code_name *name)
 	const struct module *module =
 		modules_find(naming->session, name->code - 1);
 	char text[FUNCTION_BYTES_MAX];
-	unsigned int ordinal = 0;
 	struct symbols *symbols;
 	struct symbol symbol;
 
@@ -175,8 +175,8 @@ static void resolve(struct naming *naming, struct code_name *name)
 		   !symbols_find(symbols, name->code - 1 - module->bias,
 				 &symbol)) {
 		naming_tidy(symbol.name, symbol.name_len, text, sizeof(text));
-		ordinal = symbols_call_ordinal(symbols,
-					       name->code - module->bias);
+		name->wanted = symbols_call_ordinal(symbols,
+						    name->code - module->bias);
 	} else {
 		const char *slash = strrchr(module->path, '/');
 
@@ -190,7 +190,6 @@ static void resolve(struct naming *naming, struct code_name *name)
 		name->function = "";
 		name->len = 0;
 	}
-	number(naming, name, ordinal);
 }
 
 static bool same_code(const void *item, const void *key)
@@ -198,9 +197,20 @@ static bool same_code(const void *item, const void *key)
 	return ((const struct code_name *)item)->code == *(const uint64_t *)key;
 }
 
-const struct code_name *naming_find(struct naming *naming, uint64_t code)
+/* A call in a body that the compiler moved out of the function. */
+static void borrow(struct naming *naming, struct code_name *name,
+		   uint64_t named)
 {
-	static const struct code_name nowhere = {
+	const struct code_name *other = naming_find(naming, named, named);
+
+	name->function = other->function;
+	name->len = other->len;
+}
+
+struct code_name *naming_find(struct naming *naming, uint64_t code,
+			      uint64_t named)
+{
+	static struct code_name nowhere = {
 		.function = "unknown code", .len = 12, .ordinal = 1};
 	const uint64_t hash = index_hash_u64(code);
 	struct code_name *name;
@@ -214,7 +224,10 @@ const struct code_name *naming_find(struct naming *naming, uint64_t code)
 	if (!name)
 		return &nowhere;
 	name->code = code;
-	resolve(naming, name);
+	if (named != code)
+		borrow(naming, name, named);
+	else
+		resolve(naming, name);
 	index_add(&naming->codes, hash, name);
 	return name;
 }
