@@ -175,6 +175,10 @@ int session_create(const struct options *options, const char *reason,
 int session_open(const char *path, struct session *session);
 void session_close(struct session *session);
 
+/* The absolute path that a folder's name stands for here, as a session that is
+ * made here keeps it; nothing needs to be there.  `text`. */
+const char *session_folder(const char *dir, char *text, size_t bytes);
+
 /* Unlinks the backing file, if any. */
 void session_unlink(const struct session *session);
 

@@ -166,18 +166,18 @@ static void fill_rank(struct session_header *head)
 	}
 }
 
-static void fill_folder(struct session_header *head)
+const char *session_folder(const char *dir, char *text, size_t bytes)
 {
-	const char *dir = head->options.dir;
 	char here[SESSION_TEXT_BYTES];
 
 	if (dir[0] == '/' || !getcwd(here, sizeof(here))) {
-		log_format(head->folder, sizeof(head->folder), "%s", dir);
-		return;
+		log_format(text, bytes, "%s", dir);
+		return text;
 	}
 	while (dir[0] == '.' && dir[1] == '/')
 		dir += 2;
-	log_format(head->folder, sizeof(head->folder), "%s/%s", here, dir);
+	log_format(text, bytes, "%s/%s", here, dir);
+	return text;
 }
 
 static void fill_header(struct session *session, const struct options *options,
@@ -204,7 +204,7 @@ static void fill_header(struct session *session, const struct options *options,
 	proc_program(head->program, sizeof(head->program));
 	head->options = *options;
 	log_format(head->reason, sizeof(head->reason), "%s", reason);
-	fill_folder(head);
+	session_folder(options->dir, head->folder, sizeof(head->folder));
 	fill_rank(head);
 	clock_start(&head->clock);
 	/* The magic last: a file without it is no session yet. */

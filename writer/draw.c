@@ -14,6 +14,13 @@ static bool is_on_lane(unsigned int kind)
 	       kind == EVENT_CALL;
 }
 
+/* A step does where it crosses nothing. */
+static bool is_on_main_lane(const struct event *event)
+{
+	return is_on_lane(event->kind) ||
+	       (event->kind == EVENT_STEP && event_json_step_nests(event));
+}
+
 static bool is_slice(unsigned int kind)
 {
 	return is_on_lane(kind) || kind == EVENT_RANGE || kind == EVENT_STEP ||
@@ -49,19 +56,14 @@ static struct event_span clip(struct scribe *scribe, struct track *track,
 	}
 	span.start_ns = timeline_ns(line, event->start_ticks);
 	span.end_ns = max_u64(span.start_ns, timeline_ns(line, end));
-	if (!is_on_lane(event->kind))
-		return span;
-	/* The master's share lies in its region, which may begin on the same
-	 * tick and is longer: at equal times a viewer would guess. */
-	if (event->kind == EVENT_OMP_IMPLICIT && !event->omp.thread &&
-	    span.start_ns < span.end_ns)
-		span.start_ns++;
-	/* A wait that was joined from another thread's clock reads may reach
-	 * some nanoseconds into what followed. */
-	if (span.start_ns >= track->wait.start_ns &&
-	    span.start_ns < track->wait.end_ns &&
-	    span.end_ns > track->wait.end_ns)
-		span.start_ns = track->wait.end_ns;
+	if (is_on_main_lane(event)) {
+		int64_t start_ns = (int64_t)span.start_ns;
+		int64_t end_ns = (int64_t)span.end_ns;
+
+		nest_place(&track->nest, &start_ns, &end_ns);
+		span.start_ns = (uint64_t)start_ns;
+		span.end_ns = (uint64_t)end_ns;
+	}
 	return span;
 }
 
@@ -97,8 +99,6 @@ static bool write(struct scribe *scribe, struct track *track,
 	if (!has_room(scribe, event, span->end_ns) ||
 	    !event_json_write(scribe, track, event, label, *span))
 		return false;
-	if (is_on_lane(event->kind))
-		track->last_end_ns = max_u64(track->last_end_ns, span->end_ns);
 	if (window_file_is_due(&scribe->json))
 		window_file_flush(scribe);
 	return true;
@@ -122,9 +122,7 @@ static void write_wait(struct scribe *scribe, struct track *track,
 
 	if (scribe_place(scribe, wait.start_ticks) != SCRIBE_WRITE)
 		return;
-	if (write(scribe, track, &event, &span))
-		track->wait = (struct lane_span){.start_ns = span.start_ns,
-						 .end_ns = span.end_ns};
+	write(scribe, track, &event, &span);
 }
 
 static void end_wait(struct scribe *scribe, struct track *track,

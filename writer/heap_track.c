@@ -84,8 +84,18 @@ void heap_track_sample(struct scribe *scribe)
 		sample(scribe, ticks);
 }
 
+void heap_track_begin(struct scribe *scribe, uint64_t start_ticks)
+{
+	scribe->heap.any_sample = false;
+	if (scribe->session->head->options.malloc != MALLOC_OFF)
+		draw(scribe, timeline_ns(&scribe->timeline, start_ticks),
+		     scribe->heap.live);
+}
+
 void heap_track_end(struct scribe *scribe, uint64_t end_ticks)
 {
+	/* However soon it comes after the last one. */
+	scribe->heap.sampled_ns = 0;
 	if (scribe->file.is_open &&
 	    scribe->session->head->options.malloc != MALLOC_OFF)
 		sample(scribe, end_ticks);

@@ -245,6 +245,22 @@ struct search {
 	int found;
 };
 
+/* The same text but for slashes at the end, or the same place on disk. */
+static bool is_same_folder(const char *a, const char *b)
+{
+	struct stat here, there;
+	size_t len_a = strlen(a), len_b = strlen(b);
+
+	while (len_a > 1 && a[len_a - 1] == '/')
+		len_a--;
+	while (len_b > 1 && b[len_b - 1] == '/')
+		len_b--;
+	if (len_a == len_b && !memcmp(a, b, len_a))
+		return true;
+	return !stat(a, &here) && !stat(b, &there) &&
+	       here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+}
+
 static int visit(const char *path, void *arg)
 {
 	struct search *search = arg;
@@ -258,7 +274,7 @@ static int visit(const char *path, void *arg)
 	if (session_open(path, &session))
 		return 0;
 	is_wanted = (!search->folder ||
-		     !strcmp(session.head->folder, search->folder)) &&
+		     is_same_folder(session.head->folder, search->folder)) &&
 		    !session_is_alive(session.head);
 	session_close(&session);
 	if (!is_wanted)
@@ -281,15 +297,20 @@ int recovery_run_folder(const char *folder,
 				     void *arg),
 			void *arg)
 {
-	struct search search = {.folder = folder, .done = done, .arg = arg};
+	struct search search = {.done = done, .arg = arg};
+	char whole[SESSION_TEXT_BYTES];
 
+	if (folder)
+		search.folder = session_folder(folder, whole, sizeof(whole));
 	session_find(visit, &search);
 	return search.found;
 }
 
 unsigned int recovery_count_folder(const char *folder)
 {
-	struct search search = {.folder = folder};
+	char whole[SESSION_TEXT_BYTES];
+	struct search search = {
+		.folder = session_folder(folder, whole, sizeof(whole))};
 
 	session_find(visit, &search);
 	return (unsigned int)search.found;

@@ -25,6 +25,7 @@ struct recovery_result {
 int recovery_run(const char *session_path, struct recovery_result *result);
 
 /* All dead sessions of this user whose output folder is `folder` (NULL: any).
+ * It need not be there, nor be named as the program named it.
  * Calls done(path, rc, result) for each.  Returns how many were found. */
 int recovery_run_folder(const char *folder,
 			void (*done)(const char *path, int rc,

@@ -41,7 +41,8 @@ def test_taskwait():
 
 
 def test_depend():
-    check_explicit("task_depend", 2)
+    trace, _ = check_explicit("task_depend", 2)
+    expect(trace.waits("taskwait"), "no wait for a dependence")
 
 
 def test_taskgroup():

@@ -9,10 +9,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -387,6 +389,45 @@ static void test_alive_and_dead(void **state)
 	assert_false(session_is_alive(&head));
 }
 
+static void *stay(void *arg)
+{
+	pause();
+	return arg;
+}
+
+/* The first thread has ended, as pthread_exit() in main() lets it, and looks
+ * like a zombie; the others go on. */
+static void test_alive_without_its_first_thread(void **state)
+{
+	struct session_header head;
+	siginfo_t info;
+	char stat[64];
+	char text[512];
+	pid_t child;
+
+	(void)state;
+	memcpy(&head, session->head, sizeof(head));
+	child = fork();
+	if (!child) {
+		pthread_t thread;
+
+		pthread_create(&thread, NULL, stay, NULL);
+		syscall(SYS_exit, 0);
+	}
+	snprintf(stat, sizeof(stat), "/proc/%d/stat", (int)child);
+	do {
+		usleep(1000);
+		assert_true(proc_read(stat, text, sizeof(text)) > 0);
+	} while (!strstr(text, ") Z "));
+	head.pid = child;
+	head.started = proc_started(child);
+	assert_true(session_is_alive(&head));
+	kill(child, SIGKILL);
+	waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT);
+	assert_false(session_is_alive(&head));
+	waitpid(child, NULL, 0);
+}
+
 static int find_own(const char *found, void *arg)
 {
 	*(bool *)arg |= !strcmp(found, session->path);
@@ -441,6 +482,7 @@ int main(void)
 		SESSION_TEST(test_someone_elses_file_is_refused),
 		SESSION_TEST(test_offsets_are_checked),
 		SESSION_TEST(test_alive_and_dead),
+		SESSION_TEST(test_alive_without_its_first_thread),
 		SESSION_TEST(test_sessions_are_found),
 	};
 
