@@ -19,6 +19,8 @@
 #include "preload/fork_hooks.h"
 #include "preload/heap.h"
 #include "preload/last_thread.h"
+#include "preload/nvtx_injection.h"
+#include "preload/nvtx_range.h"
 #include "preload/process.h"
 #include "preload/thread_hooks.h"
 #include "preload/watch.h"
@@ -223,6 +225,18 @@ static uint32_t wanted_bits(struct session *session, uint32_t *record)
 	return bits | GATE_SCOPE_MARK;
 }
 
+/* NVTX has one injection: whoever is named in the environment first. */
+static void say_other_tool(void)
+{
+	const char *tool = nvtx_injection_other();
+
+	if (!tool)
+		return;
+	session_note(life.session, "NVTX ranges went to another tool: %s",
+		     tool);
+	log_say("NVTX ranges are left to %s (NVTX_INJECTION64_PATH)", tool);
+}
+
 static int begin(const char *reason)
 {
 	uint32_t bits, record;
@@ -244,6 +258,7 @@ static int begin(const char *reason)
 			     "heap not recorded: the allocator is built into "
 			     "%s",
 			     object);
+	say_other_tool();
 	/* RELEASE pairs with the dependency of whoever loads the pointer: the
 	 * session is whole. */
 	store_release(&session_here, life.session);
@@ -321,6 +336,7 @@ void life_watch(void)
 void life_thread_entered(void)
 {
 	thread_hooks_arm();
+	nvtx_thread_entered();
 }
 
 static void report(int rc)
@@ -475,6 +491,7 @@ static __attribute__((constructor)) void construct(void)
 		return;
 	fork_hooks_start();
 	exit_hooks_start();
+	nvtx_injection_announce();
 	if (load_relaxed(&life.writer_waits))
 		start_late_writer();
 }
