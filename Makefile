@@ -47,7 +47,7 @@ all: lib command
 
 # --- what the machine has ---------------------------------------------------
 
-NO_PROBE := clean help demo test probe
+NO_PROBE := clean help demo test probe sanitize
 GOALS    := $(or $(MAKECMDGOALS),all)
 ifneq ($(filter-out $(NO_PROBE),$(GOALS)),)
 include $(O)/config.mk
@@ -224,6 +224,9 @@ help:
 	'make test       install what is missing, build, run all tests' \
 	'make test-real  real programs and viewers (gigabytes from PyPI)' \
 	'make test-hooks take each hook out in turn: a test must notice' \
+	'make fake-gpu   a simulated GPU in $(O)/fake-gpu' \
+	'make sanitize   the tests under ASan, UBSan and TSan' \
+	'make fuzz       each parser under libFuzzer, FUZZ_SECONDS=60 each' \
 	'make install    into $$(DESTDIR)$$(PREFIX); PREFIX is $(PREFIX)' \
 	'make format     clang-format all C sources' \
 	'make clean      remove $(O)/' \
@@ -234,4 +237,6 @@ help:
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h' '*.cpp')
 
+-include tests/sanitize/sanitize.mk tests/fuzz/fuzz.mk
+-include tests/fake_gpu/fake_gpu.mk
 -include $(wildcard $(O)/*/*.d $(O)/tests/*/*.d $(O)/tests/programs/lib/*.d)

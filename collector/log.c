@@ -220,8 +220,8 @@ static bool stderr_is_ours(void)
 	       status.st_dev == log_device && status.st_ino == log_inode;
 }
 
-/* A reader that has stopped costs the line, not the program.  write() and poll()
- * themselves would be points of cancellation. */
+/* A reader that has stopped costs the line, not the program.  The functions
+ * write() and poll() themselves would be points of cancellation. */
 static void write_line(const char *line, size_t len)
 {
 	struct pollfd ready = {.fd = STDERR_FILENO, .events = POLLOUT};

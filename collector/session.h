@@ -95,6 +95,8 @@ struct session_header {
 	/* Thread records: push-only list (collector/thread.h). */
 	_Atomic uint64_t threads; /* newest record */
 	_Atomic uint32_t thread_count;
+	_Atomic uint64_t strangers; /* hook calls of threads without a record,
+				       for which there was no room */
 
 	/* Chunk pool (collector/pool.h). */
 	_Atomic uint64_t free_chunks; /* tag << 40 | offset */
@@ -198,6 +200,10 @@ int session_grow(struct session *session, uint64_t bytes);
  * Formats like printf with %s %d %u %ld %lu %% alone. */
 void session_note(struct session *session, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* Unlinks what can't be opened because its process was killed while it made it;
+ * nothing was recorded there.  Anything else, and what is young, is left. */
+void session_sweep(const char *path);
 
 /* Where sessions may lie: calls visit(path) for each session file of this user
  * whose name looks like one; visit returns nonzero to stop.  Owner, type and

@@ -18,9 +18,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SESSION_BYTES_MAX (UINT64_C(8) << 30)
+
+/* Making a session takes a millisecond, a stopped process some more. */
+#define UNMADE_SECONDS	  60
 
 /* Text fields of a hostile header end where the field does. */
 static void terminate_texts(struct session_header *head)
@@ -153,6 +157,34 @@ bool session_is_alive(const struct session_header *head)
 	if (proc_started(head->pid) != head->started)
 		return false;
 	return head->pid == (int)getpid() || !has_ended(head->pid);
+}
+
+void session_sweep(const char *path)
+{
+	char magic[sizeof(SESSION_MAGIC) - 1] = {0};
+	static const char none[sizeof(magic)];
+	const char *name = strrchr(path, '/');
+	struct stat status;
+	struct timespec now;
+	long pid;
+	int fd = open_own(path, &status);
+
+	if (fd < 0)
+		return;
+	/* An empty file is one that was not even sized. */
+	if (pread(fd, magic, sizeof(magic), 0) < 0)
+		magic[0] = 1;
+	close(fd);
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (!name || memcmp(magic, none, sizeof(magic)) != 0 ||
+	    now.tv_sec - status.st_mtime < UNMADE_SECONDS)
+		return;
+	/* /traceprof-UID-PID-... */
+	name = strchr(name + 11, '-');
+	pid = name ? strtol(name + 1, NULL, 10) : 0;
+	if (pid > 0 && pid <= INT32_MAX && kill((pid_t)pid, 0) &&
+	    errno == ESRCH)
+		unlink(path);
 }
 
 static bool looks_like_session(const char *name)

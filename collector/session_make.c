@@ -22,6 +22,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
@@ -53,6 +54,15 @@ static bool has_room(const char *folder, uint64_t bytes)
 
 	return !statvfs(folder, &space) &&
 	       (uint64_t)space.f_bavail * space.f_frsize >= bytes * FREE_FACTOR;
+}
+
+/* Past a limit on the size of files (ulimit -f), making one as large as a
+ * session would end the program by SIGXFSZ. */
+static bool may_be_as_large(uint64_t bytes)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur >= bytes;
 }
 
 /* A mapped file in `folder`: 0 or -errno, nothing is left behind. */
@@ -113,12 +123,14 @@ static int map_anonymous(struct session *session)
 /* The first of these that can be had. */
 static int map_somewhere(struct session *session, enum session_place *place)
 {
+	const bool may = may_be_as_large(session->bytes);
+
 	*place = SESSION_IN_FILE;
-	if (!map_file(session, "/dev/shm") ||
-	    !map_file(session, getenv("XDG_RUNTIME_DIR")))
+	if (may && (!map_file(session, "/dev/shm") ||
+		    !map_file(session, getenv("XDG_RUNTIME_DIR"))))
 		return 0;
 	*place = SESSION_IN_MEMFD;
-	if (!map_memfd(session))
+	if (may && !map_memfd(session))
 		return 0;
 	*place = SESSION_IN_ANONYMOUS;
 	return map_anonymous(session);

@@ -81,7 +81,9 @@ COLD struct thread *thread_enter(struct session *session)
 		thread->tid = (uint32_t)syscall(SYS_gettid);
 		thread->started_ticks = clock_ticks();
 		thread->generation++;
-	}
+	} else
+		/* Not even room for a record: at least that is counted. */
+		add_relaxed(&session->head->strangers, 1);
 	thread_unbusy(thread);
 	errno = saved;
 	return thread;

@@ -56,7 +56,10 @@ static void say_files(const struct session *session,
 	char loss[32];
 
 	say_size(size, sizeof(size), closing->bytes);
-	say_loss(loss, sizeof(loss), closing->dropped);
+	if (closing->gave_up)
+		log_format(loss, sizeof(loss), "until then");
+	else
+		say_loss(loss, sizeof(loss), closing->dropped);
 	if (closing->files == 1)
 		log_say("wrote %s (%lu events, %s, %s)", path,
 			(unsigned long)closing->written, loss, size);
@@ -70,7 +73,11 @@ static void say_files(const struct session *session,
 		log_say("%lu events lay outside the windows or past "
 			"TRACEPROF_MAX_MB",
 			(unsigned long)closing->cut);
-	log_say("next: traceprof report %s", path);
+	if (closing->gave_up && session->head->place == SESSION_IN_FILE)
+		log_say("`traceprof recover %s` adds what memory still holds",
+			session->head->options.dir);
+	else
+		log_say("next: traceprof report %s", path);
 }
 
 /* A schedule that the run did not live to see. */
@@ -105,6 +112,12 @@ void closing_report(const struct session *session,
 			    "TRACEPROF_BUFFER_MB (%ld), or record less",
 			    (unsigned long)closing->dropped,
 			    (long)options->buffer_mb);
+	if (load_relaxed(&session->head->strangers))
+		log_trouble(
+			"some threads found no room to be recorded (%lu "
+			"calls): raise TRACEPROF_BUFFER_MB (%ld)",
+			(unsigned long)load_relaxed(&session->head->strangers),
+			(long)options->buffer_mb);
 	if (closing->files)
 		say_files(session, closing);
 	say_steps(session);

@@ -12,6 +12,7 @@
 #include "preload/life.h"
 
 #include "collector/log.h"
+#include "collector/modules.h"
 #include "collector/steps.h"
 #include "preload/closing.h"
 #include "preload/early.h"
@@ -225,16 +226,15 @@ static uint32_t wanted_bits(struct session *session, uint32_t *record)
 	return bits | GATE_SCOPE_MARK;
 }
 
-/* NVTX has one injection: whoever is named in the environment first. */
-static void say_other_tool(void)
+/* Where shared memory has no room, in a container say. */
+static void say_mortal(struct session *session)
 {
-	const char *tool = nvtx_injection_other();
+	static const char text[] =
+		"no room for shared memory in /dev/shm or $XDG_RUNTIME_DIR: a "
+		"kill would lose what is not in the file yet, up to a second";
 
-	if (!tool)
-		return;
-	session_note(life.session, "NVTX ranges went to another tool: %s",
-		     tool);
-	log_say("NVTX ranges are left to %s (NVTX_INJECTION64_PATH)", tool);
+	log_say("%s", text);
+	session_note(session, "%s", text);
 }
 
 static int begin(const char *reason)
@@ -253,12 +253,14 @@ static int begin(const char *reason)
 	/* Of many ranks and workers one speaks, unless something is wrong. */
 	if (life.session->head->rank > 0 || life.forked)
 		log_start(true);
+	if (life.session->head->place != SESSION_IN_FILE)
+		say_mortal(life.session);
 	if (!real_sees_heap(&object))
 		session_note(life.session,
 			     "heap not recorded: the allocator is built into "
 			     "%s",
 			     object);
-	say_other_tool();
+	nvtx_injection_say(life.session);
 	/* RELEASE pairs with the dependency of whoever loads the pointer: the
 	 * session is whole. */
 	store_release(&session_here, life.session);
@@ -266,6 +268,9 @@ static int begin(const char *reason)
 	if (!life.constructed) {
 		store_relaxed(&life.writer_waits, true);
 	} else {
+		/* A run that is killed before the writer's first pass still
+		 * has names for its code. */
+		modules_refresh(life.session);
 		rc = start_writer();
 		if (rc)
 			goto fail;
@@ -352,6 +357,7 @@ static void report(int rc)
 		.bytes = summary.bytes,
 		.path = summary.path,
 		.timed_out = rc == -ETIMEDOUT,
+		.gave_up = rc == -ECANCELED,
 	};
 
 	closing_report(life.session, &closing);

@@ -12,6 +12,7 @@
 #include "preload/nvtx_injection.h"
 
 #include "collector/gate.h"
+#include "collector/log.h"
 #include "preload/gomp_original.h"
 #include "preload/life.h"
 #include "preload/nvtx_range.h"
@@ -63,9 +64,12 @@ void nvtx_injection_announce(void)
 		strncpy(other, there, sizeof(other) - 1);
 }
 
-const char *nvtx_injection_other(void)
+void nvtx_injection_say(struct session *session)
 {
-	return other[0] ? other : NULL;
+	if (!other[0])
+		return;
+	session_note(session, "NVTX ranges went to another tool: %s", other);
+	log_say("NVTX ranges are left to %s (NVTX_INJECTION64_PATH)", other);
 }
 
 /* --- the default domain's short forms ------------------------------------- */

@@ -9,12 +9,12 @@
 #ifndef PRELOAD_NVTX_INJECTION_H
 #define PRELOAD_NVTX_INJECTION_H
 
-#include "collector/base.h"
+#include "collector/session.h"
 
 /* Constructor: puts our own path into the environment. */
 void nvtx_injection_announce(void);
 
-/* The other tool that is named there; NULL none. */
-const char *nvtx_injection_other(void);
+/* Says if another tool is named there: NVTX ranges are its, then. */
+void nvtx_injection_say(struct session *session);
 
 #endif

@@ -19,13 +19,35 @@ static void push(struct nest *nest, struct nest_slice slice)
 	nest->slice[nest->count++] = slice;
 }
 
-/* It comes after one that it lies in or before: written as it is. */
-static bool is_late(const struct nest_slice *last, int64_t start, int64_t end)
+/* It lies before the last one, which was written first. */
+static bool is_before(const struct nest_slice *last, int64_t start, int64_t end)
 {
-	if (start < last->seen_start_ns)
-		return end < last->seen_start_ns;
+	if (start >= last->seen_start_ns)
+		return false;
+	return end < last->seen_start_ns ||
+	       (end == last->seen_start_ns &&
+		last->seen_end_ns > last->seen_start_ns);
+}
+
+/* It lies in the last one, which was written first. */
+static bool is_within(const struct nest_slice *last, int64_t start, int64_t end)
+{
 	return start > last->seen_start_ns && start < last->seen_end_ns &&
 	       end <= last->seen_end_ns;
+}
+
+/* Between the last one and the one before that. */
+static void squeeze_in(const struct nest *nest, int64_t *start_ns,
+		       int64_t *end_ns)
+{
+	const struct nest_slice *last = &nest->slice[nest->count - 1];
+
+	if (nest->count > 1 && *start_ns < last[-1].end_ns + NEST_GAP_NS)
+		*start_ns = last[-1].end_ns + NEST_GAP_NS;
+	if (*end_ns > last->start_ns - NEST_GAP_NS)
+		*end_ns = last->start_ns - NEST_GAP_NS;
+	if (*end_ns < *start_ns)
+		*end_ns = *start_ns;
 }
 
 void nest_place(struct nest *nest, int64_t *start_ns, int64_t *end_ns)
@@ -41,7 +63,11 @@ void nest_place(struct nest *nest, int64_t *start_ns, int64_t *end_ns)
 		push(nest, made);
 		return;
 	}
-	if (is_late(last, made.seen_start_ns, made.seen_end_ns))
+	if (is_before(last, made.seen_start_ns, made.seen_end_ns)) {
+		squeeze_in(nest, start_ns, end_ns);
+		return;
+	}
+	if (is_within(last, made.seen_start_ns, made.seen_end_ns))
 		return;
 	end_of_last = last->end_ns;
 	while (last && last->seen_start_ns >= made.seen_start_ns) {

@@ -122,8 +122,9 @@ static uint64_t last_known(struct scribe *scribe)
 	return latest + 1;
 }
 
-/* Takes up the state that the last whole checkpoint kept. */
-static int load(struct scribe *scribe)
+/* Takes up the state that the last whole checkpoint kept.  *gone gets the
+ * events of a file that is no longer there. */
+static int load(struct scribe *scribe, uint64_t *gone)
 {
 	const struct session_header *head = scribe->session->head;
 	const struct session_checkpoint *whole =
@@ -152,6 +153,7 @@ static int load(struct scribe *scribe)
 	rc = window_file_resume(scribe, whole);
 	if (rc == -ENOENT || rc == -EBADMSG) {
 		/* What the file held is gone; what the rings hold isn't. */
+		*gone = whole->file_events;
 		session_note(scribe->session,
 			     "%lu events were in %s, which was %s",
 			     (unsigned long)whole->file_events, whole->path,
@@ -167,6 +169,7 @@ static int finish_trace(struct session *session, struct recovery_result *result)
 	struct arena arena = {0};
 	struct thread_sums sums;
 	uint64_t before;
+	uint64_t gone = 0;
 	int rc;
 
 	/* Too large for a thread's small stack. */
@@ -176,7 +179,7 @@ static int finish_trace(struct session *session, struct recovery_result *result)
 	rc = scribe_start(scribe, session, false);
 	if (rc)
 		goto out;
-	rc = load(scribe);
+	rc = load(scribe, &gone);
 	before = scribe->counts.written;
 	if (!rc)
 		rc = pass_finish(scribe, last_known(scribe));
@@ -184,7 +187,8 @@ static int finish_trace(struct session *session, struct recovery_result *result)
 		unlink(scribe->file.temporary);
 	thread_sum(session, &sums);
 	memcpy(result->path, scribe->file.path, sizeof(result->path));
-	result->events = scribe->counts.written;
+	result->events =
+		scribe->counts.written - min_u64(gone, scribe->counts.written);
 	result->recovered = scribe->counts.written - before;
 	result->dropped = sums.dropped;
 	scribe_end(scribe);
@@ -271,8 +275,10 @@ static int visit(const char *path, void *arg)
 
 	if (load_relaxed(&is_stopped))
 		return 1;
-	if (session_open(path, &session))
+	if (session_open(path, &session)) {
+		session_sweep(path);
 		return 0;
+	}
 	is_wanted = (!search->folder ||
 		     is_same_folder(session.head->folder, search->folder)) &&
 		    !session_is_alive(session.head);

@@ -50,6 +50,8 @@ static void events(struct json *json, const struct scribe *scribe,
 	json_u64(json, account->sums.dropped);
 	json_raw(json, ",\"in_file\":");
 	json_u64(json, scribe->counts.file_events);
+	json_raw(json, ",\"unrecorded_calls\":");
+	json_u64(json, load_relaxed(&scribe->session->head->strangers));
 	json_char(json, '}');
 }
 

@@ -117,6 +117,18 @@ static void poll_sources(void)
 	}
 }
 
+/* What is on disk after the file could not be written any further. */
+static void correct_summary(struct writer_summary *summary)
+{
+	const struct session_header *head = writer.session->head;
+	const struct session_checkpoint *last =
+		&head->checkpoints[load_relaxed(&head->checkpoint) & 1];
+
+	summary->files = access(last->path, F_OK) ? 0 : last->file_index;
+	summary->written = last->written;
+	memcpy(summary->path, last->path, sizeof(summary->path));
+}
+
 static void note_summary(void)
 {
 	const struct scribe *scribe = &writer.scribe;
@@ -133,6 +145,8 @@ static void note_summary(void)
 	if (scribe->file.is_open)
 		summary->bytes += trace_file_size(&scribe->file.trace);
 	memcpy(summary->path, scribe->file.path, sizeof(summary->path));
+	if (scribe->error)
+		correct_summary(summary);
 	summary->writer_cpu_ns = account_cpu_ns(scribe);
 	pthread_mutex_unlock(&writer.summary_lock);
 }

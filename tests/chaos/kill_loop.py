@@ -110,8 +110,11 @@ def kill_once(target, delay, **options):
     reader.join()
     process.stdout.close()
     process.stderr.close()
-    recover(target)
     told = reader.events()
+    if told or os.path.exists(target):
+        recover(target)
+    else:                       # killed before there was anything, perhaps
+        harness.command("recover", target)
     return sum(told.values()), compare(target, told)
 
 

@@ -67,6 +67,19 @@ static void one_that_comes_late_is_left_alone(void **state)
 	assert_int_equal(before.end_ns, 900);
 }
 
+static void a_wait_found_late_fits_between_its_neighbours(void **state)
+{
+	struct nest nest = {0};
+
+	(void)state;
+	place(&nest, 100, 200);
+	place(&nest, 300, 400);
+	const struct nest_slice wait = place(&nest, 200, 300);
+
+	assert_int_equal(wait.start_ns, 200 + NEST_GAP_NS);
+	assert_int_equal(wait.end_ns, 300 - NEST_GAP_NS);
+}
+
 #define SLICES 4000
 
 struct tree {
@@ -132,6 +145,7 @@ int main(void)
 		cmocka_unit_test(a_parent_encloses_children_with_its_own_ticks),
 		cmocka_unit_test(slices_that_are_apart_stay_as_they_are),
 		cmocka_unit_test(one_that_comes_late_is_left_alone),
+		cmocka_unit_test(a_wait_found_late_fits_between_its_neighbours),
 		cmocka_unit_test(random_trees_on_a_coarse_clock_never_cross),
 	};
 

@@ -9,12 +9,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -356,109 +354,6 @@ static void test_offsets_are_checked(void **state)
 	assert_non_null(session_at_checked(session, bytes, 0));
 }
 
-static void test_alive_and_dead(void **state)
-{
-	struct session_header head;
-	pid_t child;
-
-	(void)state;
-	memcpy(&head, session->head, sizeof(head));
-	assert_true(session_is_alive(&head));
-	head.started++; /* the pid was used again */
-	assert_false(session_is_alive(&head));
-	head.started--;
-	head.boot_id[0] ^= 1; /* another boot, or another machine */
-	assert_false(session_is_alive(&head));
-	head.boot_id[0] ^= 1;
-	head.pid_namespace++; /* can't be known */
-	assert_true(session_is_alive(&head));
-	head.pid_namespace--;
-	head.pid = -1;
-	assert_false(session_is_alive(&head));
-
-	child = fork();
-	if (!child)
-		_exit(0);
-	siginfo_t info;
-
-	waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT);
-	head.pid = child; /* a zombie */
-	head.started = proc_started(child);
-	assert_false(session_is_alive(&head));
-	waitpid(child, NULL, 0);
-	assert_false(session_is_alive(&head));
-}
-
-static void *stay(void *arg)
-{
-	pause();
-	return arg;
-}
-
-/* The first thread has ended, as pthread_exit() in main() lets it, and looks
- * like a zombie; the others go on. */
-static void test_alive_without_its_first_thread(void **state)
-{
-	struct session_header head;
-	siginfo_t info;
-	char stat[64];
-	char text[512];
-	pid_t child;
-
-	(void)state;
-	memcpy(&head, session->head, sizeof(head));
-	child = fork();
-	if (!child) {
-		pthread_t thread;
-
-		pthread_create(&thread, NULL, stay, NULL);
-		syscall(SYS_exit, 0);
-	}
-	snprintf(stat, sizeof(stat), "/proc/%d/stat", (int)child);
-	do {
-		usleep(1000);
-		assert_true(proc_read(stat, text, sizeof(text)) > 0);
-	} while (!strstr(text, ") Z "));
-	head.pid = child;
-	head.started = proc_started(child);
-	assert_true(session_is_alive(&head));
-	kill(child, SIGKILL);
-	waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT);
-	assert_false(session_is_alive(&head));
-	waitpid(child, NULL, 0);
-}
-
-static int find_own(const char *found, void *arg)
-{
-	*(bool *)arg |= !strcmp(found, session->path);
-	return 0;
-}
-
-static int stop_at_once(const char *found, void *arg)
-{
-	(void)found;
-	++*(int *)arg;
-	return 7;
-}
-
-static void test_sessions_are_found(void **state)
-{
-	bool seen = false;
-	int visits = 0;
-
-	(void)state;
-	if (session->head->place != SESSION_IN_FILE)
-		skip(); /* no roomy /dev/shm here */
-	assert_int_equal(session_find(find_own, &seen), 0);
-	assert_true(seen);
-	assert_int_equal(session_find(stop_at_once, &visits), 7);
-	assert_int_equal(visits, 1);
-	session_unlink(session);
-	seen = false;
-	session_find(find_own, &seen);
-	assert_false(seen);
-}
-
 #define SESSION_TEST(name)                                                     \
 	cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
@@ -481,9 +376,6 @@ int main(void)
 		SESSION_TEST(test_only_a_plain_file_of_one_name_is_opened),
 		SESSION_TEST(test_someone_elses_file_is_refused),
 		SESSION_TEST(test_offsets_are_checked),
-		SESSION_TEST(test_alive_and_dead),
-		SESSION_TEST(test_alive_without_its_first_thread),
-		SESSION_TEST(test_sessions_are_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
