@@ -41,8 +41,8 @@
 	X(FLAG,   openmp,     "OPENMP", 0, 1, "1", "", "0|1",		\
 	  "record OpenMP regions, tasks and waits")			\
 	X(TEXT,   step,       "STEP", 0, 0, "api", "", "SOURCE",	\
-	  "what begins a step: api, time:MS or omp:GLOB, each with /N to count " \
-	  "every Nth; manual: only traceprof_start() records")		 \
+	  "what begins a step: api, time:MS, omp:GLOB or nvtx:GLOB, each with " \
+	  "/N to count every Nth; manual: only traceprof_start() records")		 \
 	X(INT,    skip_first, "SKIP_FIRST", 0, INT32_MAX, "0", "", "N",	\
 	  "steps to pass over once, before the schedule begins")	\
 	X(INT,    skip_first_wait, "SKIP_FIRST_WAIT", 0, 1, "0", "", "0|1", \

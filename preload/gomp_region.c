@@ -31,6 +31,15 @@ static COLD uint32_t region_cold(uint32_t bits, const struct gomp_site *site)
 	return bits;
 }
 
+/* From a call to the function that it hands over: both lie in one file.  0 where
+ * that isn't so. */
+static inline uint32_t distance(uint64_t code, gomp_function *function)
+{
+	const int64_t bytes = (int64_t)((uint64_t)(uintptr_t)function - code);
+
+	return bytes == (int32_t)bytes ? (uint32_t)bytes : 0;
+}
+
 /* The region is perhaps the beginning of a step, which may open or close the
  * window.  Returns the gate's bits. */
 static __attribute__((noinline)) uint32_t region_mark(struct gomp_site *site,
@@ -71,9 +80,9 @@ bool gomp_region_begin(struct gomp_region *region, struct gomp_site *site,
 	region->was_last = gomp_last;
 	region->library = gomp_library(site);
 	region->wait.thread = NULL;
-	region->detail =
-		(struct gomp_detail){.schedule = (uint16_t)schedule,
-				     .function = (uint64_t)(uintptr_t)function};
+	region->detail = (struct gomp_detail){
+		.schedule = (uint16_t)schedule,
+		.outlined = distance(site->code, function)};
 	slice->code = site->code;
 	slice->kind = EVENT_OMP_REGION;
 	slice->sync = 0;
@@ -115,7 +124,7 @@ bool gomp_member_begin(struct gomp_member *member, struct gomp_region *region,
 	slice->sync = 0;
 	member->detail =
 		(struct gomp_detail){.schedule = region->detail.schedule,
-				     .function = region->detail.function,
+				     .outlined = region->detail.outlined,
 				     .team = team,
 				     .thread = thread};
 	if (slice->thread == region->slice.thread)

@@ -138,20 +138,23 @@ static bool same_ordinal(const void *item, const void *key)
 	       memcmp(name->function, want->function, want->len) == 0;
 }
 
-/* The number of a call: what the code says, or else the next that is free. */
-static void number(struct naming *naming, struct code_name *name,
-		   unsigned int wanted)
+unsigned int naming_ordinal(struct naming *naming, struct code_name *name)
 {
 	struct ordinal_key key = {.function = name->function,
 				  .len = name->len,
-				  .ordinal = wanted ? wanted : 1};
+				  .ordinal = name->wanted ? name->wanted : 1};
 	const uint64_t hash = index_hash_text(name->function, name->len);
 
+	if (name->origin)
+		return naming_ordinal(naming, name->origin);
+	if (name->ordinal)
+		return name->ordinal;
 	while (index_find(&naming->ordinals, hash + key.ordinal, same_ordinal,
 			  &key))
 		key.ordinal++;
 	name->ordinal = key.ordinal;
 	index_add(&naming->ordinals, hash + key.ordinal, name);
+	return key.ordinal;
 }
 
 static const struct module *module_of(struct naming *naming, uint64_t address)
@@ -191,8 +194,8 @@ static void resolve(struct naming *naming, struct code_name *name)
 		   !symbols_find(symbols, name->code - 1 - module->bias,
 				 &symbol)) {
 		naming_tidy(symbol.name, symbol.name_len, text, sizeof(text));
-		name->ordinal = symbols_call_ordinal(symbols,
-						     name->code - module->bias);
+		name->wanted = symbols_call_ordinal(symbols,
+						    name->code - module->bias);
 	} else {
 		const char *slash = strrchr(module->path, '/');
 
@@ -242,33 +245,44 @@ static struct code_name *add(struct naming *naming, uint64_t code)
 	return name;
 }
 
-/* The call was inlined: the construct's own function names it, the same
- * wherever it was inlined. */
+/* Where the call was inlined, the construct's own function names it, the same
+ * wherever that was. */
 static void name_inlined(struct naming *naming, struct code_name *name,
-			 uint64_t outlined, const char *text)
+			 uint64_t outlined)
 {
-	struct code_name *origin = find(naming, outlined);
+	char text[FUNCTION_BYTES_MAX];
+	struct code_name *origin;
 
+	if (!outlined || !outlined_from(naming, outlined, text, sizeof(text)) ||
+	    strcmp(text, name->function) == 0)
+		return;
+	origin = find(naming, outlined);
 	if (!origin) {
 		origin = add(naming, outlined);
-		if (!origin) {
-			number(naming, name, name->ordinal);
+		if (!origin)
 			return;
-		}
 		set_function(naming, origin, text);
-		number(naming, origin, 0);
 	}
 	name->function = origin->function;
 	name->len = origin->len;
-	name->ordinal = origin->ordinal;
+	name->origin = origin;
 }
 
-const struct code_name *naming_find(struct naming *naming, uint64_t code,
-				    uint64_t outlined)
+/* A call in a body that the compiler moved out of the function. */
+static void borrow(struct naming *naming, struct code_name *name,
+		   uint64_t named)
 {
-	static const struct code_name nowhere = {
+	const struct code_name *other = naming_find(naming, named, named, 0);
+
+	name->function = other->function;
+	name->len = other->len;
+}
+
+struct code_name *naming_find(struct naming *naming, uint64_t code,
+			      uint64_t named, uint64_t outlined)
+{
+	static struct code_name nowhere = {
 		.function = "unknown code", .len = 12, .ordinal = 1};
-	char text[FUNCTION_BYTES_MAX];
 	struct code_name *name;
 
 	if (!code)
@@ -279,11 +293,11 @@ const struct code_name *naming_find(struct naming *naming, uint64_t code,
 	name = add(naming, code);
 	if (!name)
 		return &nowhere;
-	resolve(naming, name);
-	if (outlined && outlined_from(naming, outlined, text, sizeof(text)) &&
-	    strcmp(text, name->function) != 0)
-		name_inlined(naming, name, outlined, text);
-	else
-		number(naming, name, name->ordinal);
+	if (named != code) {
+		borrow(naming, name, named);
+	} else {
+		resolve(naming, name);
+		name_inlined(naming, name, outlined);
+	}
 	return name;
 }

@@ -22,6 +22,7 @@ struct total {
 
 struct label {
 	uint64_t code;
+	uint64_t named; /* the code whose function names it */
 	uint32_t name;
 	uint16_t kind;
 	uint16_t sync;
