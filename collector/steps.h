@@ -17,6 +17,8 @@ enum step_source {
 	STEP_MANUAL, /* windows by traceprof_start() alone */
 	STEP_TIME,
 	STEP_OMP,
+	STEP_KERNEL, /* a kernel's launch, by its symbol */
+	STEP_CUDA,   /* a call of the CUDA API */
 };
 
 struct step_marker {

@@ -14,6 +14,7 @@
 #include "collector/log.h"
 #include "collector/steps.h"
 #include "preload/closing.h"
+#include "preload/cupti_source.h"
 #include "preload/early.h"
 #include "preload/exit_hooks.h"
 #include "preload/fork_hooks.h"
@@ -123,6 +124,7 @@ static void start_over(void)
 	if (state >= LIFE_BEGINNING) {
 		drop_session();
 		writer_forget();
+		cupti_forget();
 		steps_forget();
 	}
 	if (state == LIFE_CLOSED || state == LIFE_ENDED ||
@@ -343,6 +345,8 @@ static void finish(void)
 	steps_end(session, thread_records(thread) ? thread : NULL,
 		  clock_ticks());
 	close_gate();
+	/* Half of the time that there is. */
+	cupti_end((unsigned int)process.options.exit_ms / 2);
 	if (atomic_exchange_explicit(&life.writer_waits, false,
 				     memory_order_relaxed))
 		rc = start_writer();
@@ -466,6 +470,7 @@ static __attribute__((constructor)) void construct(void)
 		return;
 	fork_hooks_start();
 	exit_hooks_start();
+	cupti_prepare();
 	if (load_relaxed(&life.writer_waits))
 		start_late_writer();
 }

@@ -29,6 +29,8 @@
 #include <unistd.h>
 
 #define SOURCES_MAX	     4u
+/* Before the last pass, while a source still has something. */
+#define LAST_PASSES_MOST     1000
 #define STACK_BYTES	     (512u << 10)
 #define SECOND_NS	     UINT64_C(1000000000)
 #define ANSWER_NS	     (2 * SECOND_NS)
@@ -249,13 +251,25 @@ static void look_after_orphans(void)
 			head->folder);
 }
 
+/* A source may have more than one pass takes. */
+static void poll_to_the_end(void)
+{
+	uint64_t cpu_ns;
+
+	poll_sources();
+	for (int i = 0; i < LAST_PASSES_MOST && !writer.scribe.error &&
+			load_relaxed(&writer.session->head->gpu.is_live);
+	     i++)
+		make_pass(&cpu_ns);
+}
+
 static void finish(void)
 {
 	struct scribe *scribe = &writer.scribe;
 	struct session_header *head = writer.session->head;
 	int rc;
 
-	poll_sources();
+	poll_to_the_end();
 	pthread_mutex_lock(&writer.lock);
 	clock_anchor(&head->clock);
 	modules_refresh(writer.session);

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cuda_calls.h - the calls of a shared CUDA runtime, where CUPTI can't be had.
+ *
+ * Hooks in front of the runtime's own functions see who calls what, for how
+ * long and with how many bytes; they don't see the GPU.  They stay closed while
+ * CUPTI records, which sees all that they do and more.
+ */
+#ifndef PRELOAD_CUDA_CALLS_H
+#define PRELOAD_CUDA_CALLS_H
+
+#include "collector/session.h"
+
+/* CUPTI can't be had: from now on they record. */
+void cuda_calls_record(struct session *session);
+
+#endif
