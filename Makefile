@@ -229,4 +229,5 @@ help:
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h' '*.cpp')
 
+-include tests/fake_gpu/fake_gpu.mk
 -include $(wildcard $(O)/*/*.d $(O)/tests/*/*.d $(O)/tests/programs/lib/*.d)

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+# `make fake-gpu`: a GPU without one, in $(O)/fake-gpu; see README.md here.
+#
+# It needs CUDA's headers, the ones of CUPTI among them, and the GPU programs
+# need nvcc.  What cannot be built for want of them is left out with a word,
+# and its tests skip.
+
+FAKE      := $(O)/fake-gpu
+FAKE_SO   := $(addprefix $(FAKE)/,libsimgpu.so libcuda.so.1 libcudart.so.13 \
+             libcupti.so.13 libspy.so)
+NVCC      ?= $(firstword $(wildcard $(CUDA)/bin/nvcc) $(shell command -v nvcc))
+NVCC_FLAGS := -O1 -gencode arch=compute_80,code=compute_80 \
+             -gencode arch=compute_90,code=sm_90
+# The same source with the shared runtime, with the static one, which needs a
+# real GPU, and with a default stream for each thread.
+GPU_PROGRAMS := $(addprefix $(O)/tests/programs/cuda_train,_static _per_thread) \
+             $(O)/tests/programs/cuda_train
+
+fake_objects = $(patsubst %.c,$(O)/%.o,$(wildcard tests/fake_gpu/$(1)*.c))
+
+.PHONY: fake-gpu gpu-programs
+ifneq ($(CUPTI),)
+fake-gpu: $(FAKE_SO) gpu-programs
+programs: fake-gpu
+else
+fake-gpu:
+	@echo '  fake-gpu left out for want of cupti.h'
+endif
+ifneq ($(and $(NVCC),$(CUPTI)),)
+gpu-programs: $(GPU_PROGRAMS)
+else
+gpu-programs:
+	@echo '  GPU programs left out for want of nvcc'
+endif
+
+# The faces see each other only through the simulated device, which stands
+# beside them.  Nothing is hidden: these are not the library that we ship.
+fake_link = $(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,defs \
+            -Wl,-rpath,'$$ORIGIN' -Wl,-soname,$(@F) -o $@ $(filter %.o,$^)
+
+$(FAKE)/libsimgpu.so: $(call fake_objects,sim_)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(fake_link) -lpthread -ldl
+
+$(FAKE)/libcuda.so.1: $(call fake_objects,cuda_) $(FAKE)/libsimgpu.so
+	$(call say,LD,$@)
+	$(fake_link) -L$(FAKE) -lsimgpu -ldl
+
+# Programs ask for these two by version node, as of the real libraries.
+$(FAKE)/libcudart.so.13: $(call fake_objects,cudart)
+$(FAKE)/libcupti.so.13: $(call fake_objects,cupti_)
+$(FAKE)/libcudart.so.13 $(FAKE)/libcupti.so.13: $(FAKE)/libsimgpu.so
+	$(call say,LD,$@)
+	@echo '$(@F) { global: *; };' > $@.map
+	$(fake_link) -Wl,--version-script=$@.map -L$(FAKE) -lsimgpu -ldl
+
+$(FAKE)/libspy.so: $(call fake_objects,spy)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(fake_link) -lpthread -ldl
+
+$(O)/tests/fake_gpu/%.o: tests/fake_gpu/%.c $(O)/config.mk
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(BASE) $(CUPTI) -I$(FAKE) -fPIC $(CFLAGS) -c -o $@ $<
+
+# Names of API functions and results, out of CUPTI's own headers.
+names_of = $(Q)mkdir -p $(@D) && echo '\#include <cupti.h>' | \
+           $(CC) $(CUPTI) -E -x c - | sed -n '/_SIZE *=/d; \
+           s/^ *$(1)\($(2)\) *= *\([0-9][0-9]\{0,2\}\),.*/[\2] = "\1",/p' > $@
+
+$(FAKE)/runtime_names.inc: tests/fake_gpu/fake_gpu.mk $(O)/config.mk
+	$(call names_of,CUPTI_RUNTIME_TRACE_CBID_,[A-Za-z_0-9]*)
+$(FAKE)/driver_names.inc: tests/fake_gpu/fake_gpu.mk $(O)/config.mk
+	$(call names_of,CUPTI_DRIVER_TRACE_CBID_,[A-Za-z_0-9]*)
+$(FAKE)/result_names.inc: tests/fake_gpu/fake_gpu.mk $(O)/config.mk
+	$(call names_of,,CUPTI_SUCCESS\|CUPTI_ERROR_[A-Z_0-9]*)
+$(O)/tests/fake_gpu/cupti_callback_face.o: \
+	$(addprefix $(FAKE)/,runtime_names.inc driver_names.inc result_names.inc)
+
+$(O)/tests/programs/cuda_train_per_thread: NVCC_FLAGS += --default-stream per-thread
+$(GPU_PROGRAMS): tests/programs/cuda_train.cu
+	$(call say,NVCC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) $(NVCC_FLAGS) \
+		-cudart $(if $(filter %_static,$@),static,shared) -o $@ $<

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sim_activity.c - enabled kinds, and records that wait for the device.
+ */
+#include "tests/fake_gpu/sim_activity.h"
+
+#include "tests/fake_gpu/sim_buffers.h"
+#include "tests/fake_gpu/sim_clock.h"
+#include "tests/fake_gpu/sim_knobs.h"
+#include "tests/fake_gpu/sim_record.h"
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_CBIDS = 2048, MOST_STREAMS = 1024 };
+
+struct waiting {
+	struct waiting *next;
+	int64_t start_ns, end_ns;
+	uint32_t stream;
+	_Alignas(8) uint8_t record[LONGEST_RECORD];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t collecting = PTHREAD_MUTEX_INITIALIZER;
+static struct waiting *first, **last = &first;
+static const struct waiting *newest_kernel[MOST_STREAMS];
+static _Atomic char wanted[KIND_COUNT];
+static _Atomic char unwanted_api[2][MOST_CBIDS];
+static _Atomic int system_thread_id;
+static _Atomic uint64_t gpu_records;
+
+void activity_enable(CUpti_ActivityKind kind, int on)
+{
+	if (on)
+		clock_anchor();
+	wanted[kind] = (char)on;
+}
+
+int activity_enabled(CUpti_ActivityKind kind)
+{
+	return wanted[kind];
+}
+
+CUpti_ActivityKind activity_kernel_kind(void)
+{
+	if (wanted[CUPTI_ACTIVITY_KIND_KERNEL])
+		return CUPTI_ACTIVITY_KIND_KERNEL;
+	if (wanted[CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL])
+		return CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+	return CUPTI_ACTIVITY_KIND_INVALID;
+}
+
+void activity_enable_api(CUpti_ActivityKind kind, uint32_t cbid, int on)
+{
+	if (cbid < MOST_CBIDS)
+		unwanted_api[kind == CUPTI_ACTIVITY_KIND_DRIVER][cbid] = !on;
+}
+
+int activity_api_enabled(CUpti_ActivityKind kind, uint32_t cbid)
+{
+	return wanted[kind] &&
+	       !(cbid < MOST_CBIDS &&
+		 unwanted_api[kind == CUPTI_ACTIVITY_KIND_DRIVER][cbid]);
+}
+
+static CUpti_ActivityKind kind_of(const void *record)
+{
+	return ((const CUpti_Activity *)record)->kind;
+}
+
+void activity_emit(const void *record)
+{
+	const CUpti_ActivityKind kind = kind_of(record);
+
+	if (wanted[kind] && record_size(kind))
+		buffers_put(record, record_size(kind));
+}
+
+static int is_kernel(const void *record)
+{
+	return kind_of(record) == CUPTI_ACTIVITY_KIND_KERNEL ||
+	       kind_of(record) == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+}
+
+void activity_emit_later(const void *record, uint32_t stream, int64_t start_ns,
+			 int64_t end_ns)
+{
+	const CUpti_ActivityKind kind = kind_of(record);
+	const uint64_t drop = sim_knobs()->drop;
+
+	if (!wanted[kind] || !record_size(kind))
+		return;
+	if (drop && ++gpu_records % drop == 0) {
+		buffers_count_dropped();
+		return;
+	}
+
+	struct waiting *w = calloc(1, sizeof(*w));
+	w->start_ns = start_ns;
+	w->end_ns = end_ns;
+	w->stream = stream;
+	memcpy(w->record, record, record_size(kind));
+	pthread_mutex_lock(&lock);
+	*last = w;
+	last = &w->next;
+	if (is_kernel(record))
+		newest_kernel[stream % MOST_STREAMS] = w;
+	pthread_mutex_unlock(&lock);
+}
+
+static int unfinished(const struct waiting *w, int64_t now)
+{
+	if (w->end_ns > now)
+		return 1;
+	return sim_knobs()->forced_incomplete && is_kernel(w->record) &&
+	       newest_kernel[w->stream % MOST_STREAMS] == w;
+}
+
+/* Those that are ready, oldest first, or newest first for OOO. */
+static struct waiting *take_ready(int64_t now, int forced)
+{
+	struct waiting *ready = NULL, **end = &ready, *w;
+
+	pthread_mutex_lock(&lock);
+	for (struct waiting **place = &first; (w = *place) != NULL;) {
+		const int early = unfinished(w, now);
+
+		if (early && !forced) {
+			place = &w->next;
+			continue;
+		}
+		*place = w->next;
+		if (early)
+			w->end_ns = 0;
+		if (sim_knobs()->out_of_order) {
+			w->next = ready;
+			ready = w;
+		} else {
+			w->next = NULL;
+			*end = w;
+			end = &w->next;
+		}
+	}
+	for (last = &first; *last; last = &(*last)->next)
+		;
+	pthread_mutex_unlock(&lock);
+	return ready;
+}
+
+static void put_time(struct waiting *w, size_t at, int64_t device_ns)
+{
+	const uint64_t time = w->end_ns ? clock_convert(device_ns) : 0;
+
+	if (at && at + sizeof(time) <= record_size(kind_of(w->record)))
+		memcpy(w->record + at, &time, sizeof(time));
+}
+
+static void finish(struct waiting *w)
+{
+	size_t start_at, end_at;
+
+	record_times_at(kind_of(w->record), &start_at, &end_at);
+	if (w->start_ns)
+		put_time(w, start_at, w->start_ns);
+	put_time(w, end_at, w->end_ns);
+	if (is_kernel(w->record)) {
+		CUpti_ActivityKernel10 *kernel = (void *)w->record;
+
+		kernel->completed = kernel->end;
+	}
+	buffers_put(w->record, record_size(kind_of(w->record)));
+}
+
+void activity_collect(int forced)
+{
+	struct waiting *ready;
+
+	pthread_mutex_lock(&collecting);
+	/* Everything that is ready now lies between the anchors. */
+	ready = take_ready(clock_device_now(), forced);
+	if (ready)
+		clock_anchor();
+	while (ready) {
+		struct waiting *w = ready;
+
+		ready = w->next;
+		finish(w);
+		free(w);
+	}
+	pthread_mutex_unlock(&collecting);
+}
+
+void activity_overhead(CUpti_ActivityOverheadKind kind, uint64_t start,
+		       uint64_t end, uint32_t correlation)
+{
+	CUpti_ActivityOverhead3 record = {
+		.kind = CUPTI_ACTIVITY_KIND_OVERHEAD,
+		.overheadKind = kind,
+		.objectKind = CUPTI_ACTIVITY_OBJECT_THREAD,
+		.start = start,
+		.end = end,
+		.correlationId = correlation,
+	};
+
+	record.objectId.pt.processId = (uint32_t)getpid();
+	record.objectId.pt.threadId = activity_thread_id();
+	activity_emit(&record);
+}
+
+void activity_use_system_thread_id(int on)
+{
+	system_thread_id = on;
+}
+
+uint32_t activity_thread_id(void)
+{
+	return system_thread_id ? (uint32_t)gettid() : (uint32_t)pthread_self();
+}

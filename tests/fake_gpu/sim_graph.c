@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sim_graph.c - capture, instantiation, launch.
+ */
+#include "tests/fake_gpu/sim_graph.h"
+
+#include "tests/fake_gpu/sim_activity.h"
+#include "tests/fake_gpu/sim_call.h"
+#include "tests/fake_gpu/sim_clock.h"
+#include "tests/fake_gpu/sim_life.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct sim_graph {
+	uint32_t id;
+	size_t count, room;
+	struct sim_work *nodes;
+};
+
+static _Atomic uint32_t last_id;
+
+struct sim_graph *graph_new(void)
+{
+	struct sim_graph *graph = calloc(1, sizeof(*graph));
+
+	graph->id = ++last_id;
+	return graph;
+}
+
+void graph_free(struct sim_graph *graph)
+{
+	if (graph)
+		free(graph->nodes);
+	free(graph);
+}
+
+uint32_t graph_id(const struct sim_graph *graph)
+{
+	return graph->id;
+}
+
+size_t graph_size(const struct sim_graph *graph)
+{
+	return graph->count;
+}
+
+uint64_t graph_add(struct sim_graph *graph, const struct sim_work *work)
+{
+	if (graph->count == graph->room) {
+		graph->room = graph->room ? 2 * graph->room : 16;
+		graph->nodes = realloc(graph->nodes,
+				       graph->room * sizeof(*graph->nodes));
+	}
+
+	struct sim_work *node = &graph->nodes[graph->count++];
+	*node = *work;
+	node->graph = graph->id;
+	node->graph_node = (uint64_t)graph->id << 32 | graph->count;
+	return node->graph_node;
+}
+
+struct sim_graph *graph_instantiate(const struct sim_graph *graph)
+{
+	struct sim_graph *executable = graph_new();
+
+	for (size_t i = 0; i < graph->count; i++)
+		graph_add(executable, &graph->nodes[i]);
+	return executable;
+}
+
+static void record_graph(const struct sim_graph *graph, uint32_t stream,
+			 int64_t start, int64_t end)
+{
+	const CUpti_ActivityGraphTrace2 record = {
+		.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE,
+		.correlationId = sim_call_correlation(),
+		.deviceId = DEVICE_ID,
+		.graphId = graph->id,
+		.contextId = CONTEXT_ID,
+		.streamId = stream,
+		.endDeviceId = DEVICE_ID,
+		.endContextId = CONTEXT_ID,
+	};
+
+	activity_emit_later(&record, stream, start, end);
+}
+
+int graph_launch(struct sim_graph *executable, struct sim_stream *stream)
+{
+	const int whole = activity_enabled(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+	int64_t first = 0, start = 0, end = 0;
+	struct sim_call inner;
+
+	if (!executable || !stream)
+		return CUDA_ERROR_INVALID_VALUE;
+	sim_call_begin_inner(&inner, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch,
+			     "cuGraphLaunch");
+	for (size_t i = 0; i < executable->count; i++) {
+		struct sim_work node = executable->nodes[i];
+
+		node.silent = whole;
+		work_run(stream, &node, &start, &end);
+		if (i == 0)
+			first = start;
+	}
+	if (whole && executable->count)
+		record_graph(executable, stream->id, first, end);
+	sim_call_end_inner(&inner);
+	return 0;
+}
+
+int graph_begin_capture(struct sim_stream *stream)
+{
+	if (!stream || stream == stream_null())
+		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+	if (stream->capture)
+		return CUDA_ERROR_ILLEGAL_STATE;
+	stream->capture = graph_new();
+	return 0;
+}
+
+int graph_end_capture(struct sim_stream *stream, struct sim_graph **graph)
+{
+	*graph = NULL;
+	if (!stream || !stream->capture)
+		return CUDA_ERROR_ILLEGAL_STATE;
+	*graph = stream->capture;
+	stream_leave_capture(*graph);
+	return 0;
+}

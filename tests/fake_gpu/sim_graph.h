@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sim_graph.h - CUDA graphs: work that is launched together.
+ *
+ * The nodes run one after the other in the order in which they were added,
+ * which every dependency allows.
+ */
+#ifndef FAKE_GPU_SIM_GRAPH_H
+#define FAKE_GPU_SIM_GRAPH_H
+
+#include "tests/fake_gpu/sim_work.h"
+
+struct sim_graph;
+
+struct sim_graph *graph_new(void);
+void graph_free(struct sim_graph *graph);
+uint32_t graph_id(const struct sim_graph *graph);
+
+/* The number of the new node. */
+uint64_t graph_add(struct sim_graph *graph, const struct sim_work *work);
+size_t graph_size(const struct sim_graph *graph);
+
+/* A copy that can be launched; it outlives the original. */
+struct sim_graph *graph_instantiate(const struct sim_graph *graph);
+int graph_launch(struct sim_graph *executable, struct sim_stream *stream);
+
+/* 0 or a CUDA error */
+int graph_begin_capture(struct sim_stream *stream);
+int graph_end_capture(struct sim_stream *stream, struct sim_graph **graph);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sim_kernel.c - a list of kernels.
+ *
+ * A name is kept when its module goes, as long as no record has been given
+ * back that points to it: with NAME_REUSE the records have copies.
+ */
+#include "tests/fake_gpu/sim_kernel.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sim_kernel *kernels;
+
+struct sim_kernel *kernel_register(const void *image, const void *host,
+				   const char *name)
+{
+	struct sim_kernel *kernel = calloc(1, sizeof(*kernel));
+	unsigned int sum = 0;
+
+	for (const char *c = name; *c; c++)
+		sum = sum * 31 + (unsigned char)*c;
+	kernel->image = image;
+	kernel->host = host;
+	kernel->name = strdup(name);
+	kernel->registers = 16 + (int)(sum % 12) * 8;
+	pthread_mutex_lock(&lock);
+	kernel->next = kernels;
+	kernels = kernel;
+	pthread_mutex_unlock(&lock);
+	return kernel;
+}
+
+struct sim_kernel *kernel_of_host(const void *host)
+{
+	struct sim_kernel *kernel;
+
+	pthread_mutex_lock(&lock);
+	for (kernel = kernels; kernel; kernel = kernel->next)
+		if (kernel->host == host && host)
+			break;
+	pthread_mutex_unlock(&lock);
+	return kernel;
+}
+
+int kernel_valid(const void *handle)
+{
+	const struct sim_kernel *kernel;
+
+	pthread_mutex_lock(&lock);
+	for (kernel = kernels; kernel; kernel = kernel->next)
+		if (kernel == handle && kernel->image)
+			break;
+	pthread_mutex_unlock(&lock);
+	return kernel != NULL;
+}
+
+void kernel_forget(const void *image)
+{
+	pthread_mutex_lock(&lock);
+	for (struct sim_kernel *k = kernels; k; k = k->next)
+		if (k->image == image)
+			k->image = k->host = NULL;
+	pthread_mutex_unlock(&lock);
+}

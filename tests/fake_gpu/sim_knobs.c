@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sim_knobs.c - reads SIMGPU_* from the environment.
+ *
+ * A knob that nobody knows, or a value that makes no sense, ends the program:
+ * a test that sets it would otherwise pass without having tested anything.
+ */
+#include "tests/fake_gpu/sim_knobs.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_FAILURES = 16 };
+
+struct failure {
+	char function[64];
+	int code;
+	unsigned long nth; /* 0: every call */
+	_Atomic unsigned long seen;
+};
+
+static struct sim_knobs knobs = {
+	.version = VERSION_NEWEST,
+	.per_thread = PER_THREAD_BY_CLIENT,
+	.latency_ns = 2000,
+	.kernel_ns = 5000,
+};
+static struct failure failures[MOST_FAILURES];
+static int failure_count;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+extern char **environ;
+
+_Noreturn void sim_fault(const char *what, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, what);
+	fprintf(stderr, "simgpu: ");
+	vfprintf(stderr, what, arguments);
+	fprintf(stderr, "\n");
+	va_end(arguments);
+	abort();
+}
+
+static int64_t number(const char *name, const char *value)
+{
+	char *end;
+	const long long result = strtoll(value, &end, 0);
+
+	if (end == value || *end)
+		sim_fault("SIMGPU_%s=%s is not a number", name, value);
+	return result;
+}
+
+/* "fn:code[:nth]", several separated by commas */
+static void read_failures(const char *value)
+{
+	char *copy = strdup(value), *rest = copy, *item;
+
+	while ((item = strsep(&rest, ",")) != NULL) {
+		struct failure *f = &failures[failure_count++];
+		char *name = strsep(&item, ":");
+		char *code = strsep(&item, ":");
+
+		if (failure_count > MOST_FAILURES || !code)
+			sim_fault("SIMGPU_FAIL=%s is not fn:code[:nth]", value);
+		snprintf(f->function, sizeof(f->function), "%s", name);
+		f->code = (int)number("FAIL", code);
+		f->nth = item ? (unsigned long)number("FAIL", item) : 0;
+	}
+	free(copy);
+}
+
+/* The place of the word among the words, which are separated by blanks. */
+static int choice(const char *name, const char *value, const char *words)
+{
+	char list[128], *rest = list, *word;
+	int place = 0;
+
+	snprintf(list, sizeof(list), "%s", words);
+	for (; (word = strsep(&rest, " ")) != NULL; place++)
+		if (strcmp(word, value) == 0)
+			return place;
+	sim_fault("SIMGPU_%s=%s is none of: %s", name, value, words);
+}
+
+static int read_number(const char *name, const char *value)
+{
+	const struct {
+		const char *name;
+		int *number;
+	} flags[] = {
+		{"PER_THREAD", &knobs.per_thread},
+		{"OOO", &knobs.out_of_order},
+		{"NAME_REUSE", &knobs.name_reuse},
+		{"SUBSCRIBER_TAKEN", &knobs.subscriber_taken},
+		{"FORCED_INCOMPLETE", &knobs.forced_incomplete},
+		{"DUP_DRIVER", &knobs.dup_driver},
+		{"WRAP_CORR", &knobs.wrap_correlation},
+		{"OVERLAP", &knobs.overlap},
+		{"NULL_OK", &knobs.null_ok},
+	};
+	const struct {
+		const char *name;
+		int64_t *number;
+	} amounts[] = {
+		{"SKEW_NS", &knobs.skew_ns},
+		{"LATENCY_NS", &knobs.latency_ns},
+		{"KERNEL_NS", &knobs.kernel_ns},
+		{"DROP", (int64_t *)&knobs.drop},
+		{"FATAL_STATE_AFTER", (int64_t *)&knobs.fatal_after},
+	};
+
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		if (strcmp(name, flags[i].name) == 0) {
+			*flags[i].number = choice(name, value, "0 1");
+			return 1;
+		}
+	for (size_t i = 0; i < sizeof(amounts) / sizeof(amounts[0]); i++)
+		if (strcmp(name, amounts[i].name) == 0) {
+			*amounts[i].number = number(name, value);
+			return 1;
+		}
+	return 0;
+}
+
+static void read_knob(const char *name, const char *value)
+{
+	if (read_number(name, value))
+		return;
+	if (strcmp(name, "VERSION") == 0)
+		knobs.version = (uint32_t)number(name, value);
+	else if (strcmp(name, "HANG_FLUSH") == 0)
+		knobs.hang_flush = choice(name, value, "0 1 forced");
+	else if (strcmp(name, "COMPLETE_ON") == 0)
+		knobs.complete_on = choice(name, value, "worker flusher app");
+	else if (strcmp(name, "DRIVER") == 0)
+		knobs.driver_absent = choice(name, value, "present absent");
+	else if (strcmp(name, "FAIL") == 0)
+		read_failures(value);
+	else
+		sim_fault("SIMGPU_%s is no knob", name);
+}
+
+static void read_all(void)
+{
+	for (char **entry = environ; entry && *entry; entry++) {
+		const char *equals = strchr(*entry, '=');
+		char name[32];
+
+		if (strncmp(*entry, "SIMGPU_", 7) != 0 || !equals)
+			continue;
+		snprintf(name, sizeof(name), "%.*s", (int)(equals - *entry - 7),
+			 *entry + 7);
+		read_knob(name, equals + 1);
+	}
+}
+
+const struct sim_knobs *sim_knobs(void)
+{
+	pthread_once(&once, read_all);
+	return &knobs;
+}
+
+int knobs_failure(const char *function)
+{
+	pthread_once(&once, read_all);
+	for (int i = 0; i < failure_count; i++) {
+		struct failure *f = &failures[i];
+
+		if (strcmp(f->function, function) != 0)
+			continue;
+		if (f->seen++ + 1 == f->nth || f->nth == 0)
+			return f->code;
+	}
+	return 0;
+}

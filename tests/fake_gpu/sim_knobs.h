@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sim_knobs.h - what of the simulated GPU the environment can change.
+ *
+ * README.md says what each knob is for; they are read once, at the first call.
+ */
+#ifndef FAKE_GPU_SIM_KNOBS_H
+#define FAKE_GPU_SIM_KNOBS_H
+
+#include <stdint.h>
+
+enum { VERSION_NEWEST = 130001, VERSION_LONG = 130000 };
+
+/* Who calls the client's completed-callback. */
+enum complete_on { COMPLETE_ON_WORKER, COMPLETE_ON_FLUSHER, COMPLETE_ON_APP };
+
+enum hang_flush { HANG_NEVER, HANG_ALWAYS, HANG_FORCED };
+
+enum { PER_THREAD_BY_CLIENT = -1 };
+
+struct sim_knobs {
+	uint32_t version; /* as cuptiGetVersion() says it */
+	int per_thread;	  /* 0, 1 or PER_THREAD_BY_CLIENT */
+	int out_of_order; /* OOO */
+	int name_reuse;	  /* NAME_REUSE */
+	int subscriber_taken;
+	int forced_incomplete;
+	int dup_driver;
+	int wrap_correlation;
+	int overlap;
+	int null_ok;
+	int driver_absent; /* DRIVER=absent */
+	enum hang_flush hang_flush;
+	enum complete_on complete_on;
+	int64_t skew_ns;      /* GPU times are wrong by so much */
+	int64_t latency_ns;   /* from the launch to the earliest start */
+	int64_t kernel_ns;    /* of the smallest kernel */
+	uint64_t drop;	      /* each n-th record of the GPU is lost */
+	uint64_t fatal_after; /* API calls until CUPTI gives up */
+};
+
+const struct sim_knobs *sim_knobs(void);
+
+/* The code that FAIL= wants this call of the function to fail with, or 0. */
+int knobs_failure(const char *function);
+
+/* A client broke a rule that CUPTI punishes with a crash or worse: say which
+ * and abort. */
+_Noreturn void sim_fault(const char *what, ...)
+	__attribute__((format(printf, 1, 2)));
+
+#endif

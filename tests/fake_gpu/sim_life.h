@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sim_life.h - from cuInit() to the driver's own end.
+ */
+#ifndef FAKE_GPU_SIM_LIFE_H
+#define FAKE_GPU_SIM_LIFE_H
+
+#include <cupti.h>
+
+enum { CONTEXT_ID = 1, DEVICE_ID = 0 };
+
+enum life { LIFE_BEFORE, LIFE_STARTING, LIFE_READY, LIFE_DEAD };
+
+enum life life_state(void);
+
+/* cuInit(): injection, the driver's exit handler, CU_INIT_FINISHED. */
+int life_initialise(void);
+
+/* What the runtime calls first in each of its calls: finds libcuda and
+ * initialises it, 0 or the runtime's error. */
+void life_set_runtime_start(int (*start)(void));
+
+/* May this call go on?  0, or the error that it has to return. */
+int life_ready(CUpti_CallbackDomain domain, const char *function);
+
+/* The primary context, made when first needed. */
+CUcontext life_context(void);
+CUcontext life_need_context(void);
+
+/* CUPTI sees a driver: it does not after the driver's end, nor without one. */
+int life_driver_alive(void);
+
+/* DEVICE and CONTEXT records of what there is already. */
+void life_dump(CUpti_ActivityKind kind);
+
+#endif
