@@ -11,10 +11,11 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+#define SPARE_BYTES (64u << 10)
+
 enum buffer_state { BUFFER_FREE, BUFFER_LENT, BUFFER_FULL };
 
-/* One region of address space holds all of them and, behind, a last one that
- * is lent again and again when there is no other and its contents are lost. */
+/* One region of address space holds all of them. */
 static struct buffers {
 	uint8_t *region;
 	bool may_refuse;
@@ -26,8 +27,7 @@ static struct buffers {
 
 int cupti_buffers_start(bool may_refuse)
 {
-	const size_t bytes =
-		(size_t)(CUPTI_BUFFERS_MAX + 1) * CUPTI_BUFFER_BYTES;
+	const size_t bytes = (size_t)CUPTI_BUFFERS_MAX * CUPTI_BUFFER_BYTES;
 	void *region = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
@@ -79,12 +79,15 @@ void CUPTIAPI cupti_buffers_request(uint8_t **bytes, size_t *size,
 	add_relaxed(&buffers.refused, 1);
 	*bytes = NULL;
 	*size = 0;
-	/* Before 12.9 CUPTI follows a NULL. */
-	if (buffers.may_refuse)
-		return;
-	*bytes =
-		buffers.region + (size_t)CUPTI_BUFFERS_MAX * CUPTI_BUFFER_BYTES;
-	*size = CUPTI_BUFFER_BYTES;
+	/* Before 12.9 CUPTI follows a NULL: it gets a buffer whose contents are
+	 * lost. */
+	if (!buffers.may_refuse)
+		*bytes = mmap(NULL, SPARE_BYTES, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (*bytes == MAP_FAILED)
+		*bytes = NULL;
+	else if (*bytes)
+		*size = SPARE_BYTES;
 }
 
 /* Texts that records point to are copied while they certainly exist: a module
@@ -134,10 +137,15 @@ void CUPTIAPI cupti_buffers_complete(CUcontext context, uint32_t stream,
 
 	(void)context;
 	(void)stream;
-	(void)size;
-	if (!buffers.region || bytes < buffers.region ||
-	    index >= CUPTI_BUFFERS_MAX || at % CUPTI_BUFFER_BYTES)
-		return; /* somebody else's, or the one whose contents are lost */
+	if (!buffers.region)
+		return;
+	if (bytes < buffers.region || index >= CUPTI_BUFFERS_MAX) {
+		/* A spare one: too small to be one of ours. */
+		if (size == SPARE_BYTES)
+			munmap(bytes, SPARE_BYTES);
+		errno = saved;
+		return;
+	}
 	was = thread_busy();
 	if (session && valid_bytes && valid_bytes <= CUPTI_BUFFER_BYTES)
 		intern_names(session, bytes, valid_bytes);

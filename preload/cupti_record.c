@@ -394,6 +394,10 @@ static enum cupti_record memory(const void *at, struct cupti_event *made)
 {
 	const CUpti_ActivityMemory4 *record = at;
 
+	/* Of the host's memory the heap's hooks know. */
+	if (record->memoryKind != CUPTI_ACTIVITY_MEMORY_KIND_DEVICE &&
+	    record->memoryKind != CUPTI_ACTIVITY_MEMORY_KIND_MANAGED)
+		return CUPTI_RECORD_NOTHING;
 	made->event = (struct event){
 		.kind = EVENT_GPU_MEMORY,
 		.extra = (uint32_t)record->memoryKind,

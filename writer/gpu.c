@@ -128,26 +128,33 @@ static void name_thread(struct scribe *scribe, uint32_t tid)
 		      shown_tid(scribe, tid), text);
 }
 
+/* What work needs of its call, whether that is drawn already or not: calls are
+ * never moved, so it is known where it will be. */
+static void know_launch(struct scribe *scribe, struct gpu_launch *launch)
+{
+	struct gpu_link_thread *links =
+		gpu_links_thread(&scribe->gpu->links, launch->tid);
+
+	launch->start_ns = timeline_ns(&scribe->timeline, launch->start_ticks);
+	launch->drawn_in =
+		scribe_place(scribe, launch->start_ticks) == SCRIBE_WRITE
+			? scribe->file.file_index
+			: 0;
+	if (links && !launch->external_id)
+		launch->external_id = gpu_links_find(
+			links, live_thread(scribe, launch->tid),
+			launch->start_ticks, &scribe->next_index);
+}
+
 static bool draw_call(struct scribe *scribe, const struct gpu_slice *slice,
 		      bool is_cut)
 {
 	const struct event *event = slice->event;
-	struct gpu *gpu = scribe->gpu;
-	struct gpu_launch *launch = gpu_launches_add(&gpu->launches, event);
-	struct gpu_link_thread *links =
-		gpu_links_thread(&gpu->links, event->extra);
+	struct gpu_launch *launch =
+		gpu_launches_add(&scribe->gpu->launches, event);
 
 	name_thread(scribe, event->extra);
-	if (links && !launch->external_id)
-		launch->external_id =
-			gpu_links_find(links, live_thread(scribe, event->extra),
-				       event->start_ticks, &scribe->next_index);
-	/* One call twice (another buffer's driver call): the first has the
-	 * arrows. */
-	if (launch->drawn_in != scribe->file.file_index) {
-		launch->start_ns = slice->span.start_ns;
-		launch->drawn_in = scribe->file.file_index;
-	}
+	know_launch(scribe, launch);
 	gpu_json_call(scribe, slice, shown_tid(scribe, event->extra),
 		      launch->external_id, is_cut);
 	return true;
@@ -300,6 +307,8 @@ static bool draw(struct scribe *scribe, struct track *track,
 	struct event_span span = draw_clip(scribe, track, event);
 	bool is_drawn;
 
+	if (launch)
+		know_launch(scribe, launch);
 	slice.span = (struct lane_span){span.start_ns, span.end_ns};
 	totals_add(label, span.end_ns - span.start_ns);
 	if (!draw_has_room(scribe, event, span.end_ns))
@@ -423,10 +432,9 @@ void gpu_after_slice(struct scribe *scribe, const struct track *track,
 	struct gpu_link_thread *links;
 	struct gpu_link dropped;
 
-	scribe->reserved_id = 0;
 	if (!scribe->gpu)
 		return;
-	links = gpu_links_known(&scribe->gpu->links, track->thread->tid);
+	links = gpu_links_thread(&scribe->gpu->links, track->thread->tid);
 	if (links &&
 	    gpu_links_close(links, event->start_ticks, event->end_ticks,
 			    scribe->last_id, is_annotation ? label->text : NULL,

@@ -14,11 +14,11 @@
 struct gpu_launch {
 	uint64_t correlation;
 	uint64_t start_ticks;
-	uint64_t start_ns;    /* as drawn */
+	uint64_t start_ns;    /* in the file */
 	uint64_t external_id; /* of the slice around it, 0 none */
-	uint64_t drawn_in;    /* file_index of its own slice, 0 none yet */
-	uint64_t work_in;     /* ... of the first work that it is linked to */
-	uint64_t sync_in;     /* ... of the first wait */
+	uint64_t drawn_in; /* file_index it belongs to, 0 none that is open */
+	uint64_t work_in;  /* ... of the first work that it is linked to */
+	uint64_t sync_in;  /* ... of the first wait */
 	uint32_t tid;
 	uint32_t pad;
 };

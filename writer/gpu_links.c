@@ -65,18 +65,39 @@ uint64_t gpu_links_reserved(struct gpu_link_thread *thread,
 	return link ? link->id : 0;
 }
 
-static struct gpu_link *closed_at(struct gpu_link_thread *thread,
-				  uint64_t number)
+static uint64_t first_kept(uint64_t count, uint64_t kept)
 {
-	return (struct gpu_link *)thread->closed.base +
+	return count > kept ? count - kept : 0;
+}
+
+static struct gpu_link_closed *closed_at(const struct gpu_link_thread *thread,
+					 uint64_t number)
+{
+	return (struct gpu_link_closed *)thread->closed.base +
 	       number % GPU_LINK_CLOSED;
 }
 
-static uint64_t first_closed(const struct gpu_link_thread *thread)
+static struct gpu_link *annotation_at(const struct gpu_link_thread *thread,
+				      uint64_t number)
 {
-	return thread->closed_count > GPU_LINK_CLOSED
-		       ? thread->closed_count - GPU_LINK_CLOSED
-		       : 0;
+	return (struct gpu_link *)thread->annotations.base +
+	       number % GPU_LINK_ANNOTATIONS;
+}
+
+/* Room for an annotation; what was there and not handed out is dropped. */
+static struct gpu_link *next_annotation(struct gpu_link_thread *thread,
+					struct gpu_link *dropped)
+{
+	struct gpu_link *link;
+
+	dropped->text = NULL;
+	if (array_reserve(&thread->annotations,
+			  GPU_LINK_ANNOTATIONS * sizeof(*link)))
+		return NULL;
+	link = annotation_at(thread, thread->annotation_count++);
+	if (link->text)
+		*dropped = *link;
+	return link;
 }
 
 bool gpu_links_close(struct gpu_link_thread *thread, uint64_t start_ticks,
@@ -85,30 +106,32 @@ bool gpu_links_close(struct gpu_link_thread *thread, uint64_t start_ticks,
 {
 	struct gpu_link *open = find_open(thread, start_ticks);
 	struct gpu_link *link;
-	bool drops;
 
-	if (array_reserve(&thread->closed, GPU_LINK_CLOSED * sizeof(*link)))
+	dropped->text = NULL;
+	if (array_reserve(&thread->closed,
+			  GPU_LINK_CLOSED * sizeof(struct gpu_link_closed)))
 		return false;
-	link = closed_at(thread, thread->closed_count);
-	drops = thread->closed_count >= GPU_LINK_CLOSED && link->text;
-	if (drops)
-		*dropped = *link;
-	thread->closed_count++;
-	*link = open && text ? *open : (struct gpu_link){0};
-	link->start_ticks = start_ticks;
-	link->end_ticks = end_ticks;
-	link->id = id;
-	link->text = text;
-	link->text_len = text_len;
+	*closed_at(thread, thread->closed_count++) =
+		(struct gpu_link_closed){start_ticks, end_ticks, id};
+	link = text ? next_annotation(thread, dropped) : NULL;
+	if (link) {
+		*link = open ? *open : (struct gpu_link){0};
+		link->start_ticks = start_ticks;
+		link->end_ticks = end_ticks;
+		link->id = id;
+		link->text = text;
+		link->text_len = text_len;
+	}
 	if (open)
 		*open = (struct gpu_link){0};
-	return drops;
+	return dropped->text;
 }
 
 /* The first closed slice that ends at or after a tick. */
-static uint64_t first_after(struct gpu_link_thread *thread, uint64_t ticks)
+static uint64_t first_after(const struct gpu_link_thread *thread,
+			    uint64_t ticks)
 {
-	uint64_t low = first_closed(thread);
+	uint64_t low = first_kept(thread->closed_count, GPU_LINK_CLOSED);
 	uint64_t high = thread->closed_count;
 
 	while (low < high) {
@@ -161,9 +184,8 @@ uint64_t gpu_links_find(struct gpu_link_thread *thread,
 
 	for (uint64_t i = first_after(thread, ticks); i < thread->closed_count;
 	     i++) {
-		link = closed_at(thread, i);
-		if (link->start_ticks <= ticks)
-			return link->id;
+		if (closed_at(thread, i)->start_ticks <= ticks)
+			return closed_at(thread, i)->id;
 	}
 	start = open_around(live, ticks, &depth);
 	if (!start)
@@ -201,10 +223,13 @@ void gpu_links_work(struct gpu_link_thread *thread, const struct thread *live,
 	uint32_t depth = depth_of(live);
 	uint64_t start;
 
-	for (uint64_t i = first_after(thread, ticks); i < thread->closed_count;
-	     i++) {
-		struct gpu_link *link = closed_at(thread, i);
+	for (uint64_t i = thread->annotation_count;
+	     i-- >
+	     first_kept(thread->annotation_count, GPU_LINK_ANNOTATIONS);) {
+		struct gpu_link *link = annotation_at(thread, i);
 
+		if (link->end_ticks < ticks)
+			break;
 		if (link->text && link->start_ticks <= ticks)
 			widen(link, device, stream, span);
 	}
@@ -218,8 +243,10 @@ void gpu_links_flush(struct gpu_links *links, uint64_t ticks,
 {
 	for (struct gpu_link_thread *t = links->newest; t; t = t->older) {
 		/* The outer ones ended later: they come first. */
-		for (uint64_t i = t->closed_count; i-- > first_closed(t);) {
-			struct gpu_link *link = closed_at(t, i);
+		for (uint64_t i = t->annotation_count;
+		     i-- >
+		     first_kept(t->annotation_count, GPU_LINK_ANNOTATIONS);) {
+			struct gpu_link *link = annotation_at(t, i);
 
 			if (!link->text || link->end_ticks >= ticks)
 				continue;
@@ -232,8 +259,10 @@ void gpu_links_flush(struct gpu_links *links, uint64_t ticks,
 
 void gpu_links_free(struct gpu_links *links)
 {
-	for (struct gpu_link_thread *t = links->newest; t; t = t->older)
+	for (struct gpu_link_thread *t = links->newest; t; t = t->older) {
 		array_free(&t->closed);
+		array_free(&t->annotations);
+	}
 	arena_free(&links->arena);
 	links->newest = NULL;
 }

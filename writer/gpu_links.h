@@ -17,8 +17,9 @@
 #include "writer/area.h"
 #include "writer/lane.h"
 
-#define GPU_LINK_STREAMS 8u
-#define GPU_LINK_CLOSED	 4096u
+#define GPU_LINK_STREAMS     8u
+#define GPU_LINK_CLOSED	     4096u
+#define GPU_LINK_ANNOTATIONS 1024u
 
 /* What an annotation's work takes on one stream. */
 struct gpu_projection {
@@ -27,22 +28,32 @@ struct gpu_projection {
 	struct lane_span span; /* end 0: unused */
 };
 
-/* A slice, open or closed. */
+/* An annotation, or a slice that is still open. */
 struct gpu_link {
 	uint64_t start_ticks;
 	uint64_t end_ticks; /* 0 open */
 	uint64_t id;	    /* 0 none yet */
-	const char *text;   /* of an annotation, as in JSON; NULL: another */
+	const char *text;   /* as in JSON; NULL: was handed out */
 	size_t text_len;
 	struct gpu_projection stream[GPU_LINK_STREAMS];
 };
 
+/* A slice that was written. */
+struct gpu_link_closed {
+	uint64_t start_ticks;
+	uint64_t end_ticks;
+	uint64_t id;
+};
+
+/* Of each list the last ones are kept, in the order of their ends. */
 struct gpu_link_thread {
 	struct gpu_link_thread *older;
 	uint32_t tid;
 	struct gpu_link open[OPEN_SLICES_MAX];
-	uint64_t closed_count; /* ever; the last GPU_LINK_CLOSED are kept */
-	struct array closed;   /* of struct gpu_link, by end */
+	uint64_t closed_count; /* ever */
+	struct array closed;
+	uint64_t annotation_count; /* ever */
+	struct array annotations;  /* of struct gpu_link */
 };
 
 struct gpu_links {
@@ -50,7 +61,8 @@ struct gpu_links {
 	struct gpu_link_thread *newest;
 };
 
-/* A thread that has called CUDA, NULL; and the same, made if need be. */
+/* A thread that has called CUDA or closed a slice, NULL; and the same, made if
+ * need be. */
 struct gpu_link_thread *gpu_links_known(const struct gpu_links *links,
 					uint32_t tid);
 struct gpu_link_thread *gpu_links_thread(struct gpu_links *links, uint32_t tid);
@@ -60,7 +72,7 @@ uint64_t gpu_links_reserved(struct gpu_link_thread *thread,
 			    uint64_t start_ticks);
 
 /* A slice was written.  `text` is NULL but for an annotation; it must last.
- * What fell out of the list on its account goes to `dropped`: true. */
+ * True: an older annotation had to go on its account, to `dropped`. */
 bool gpu_links_close(struct gpu_link_thread *thread, uint64_t start_ticks,
 		     uint64_t end_ticks, uint64_t id, const char *text,
 		     size_t text_len, struct gpu_link *dropped);
