@@ -35,6 +35,16 @@ void gate_want(uint32_t bits)
 	store_relaxed(&record_bits, bits & GATE_RECORD_BITS);
 }
 
+void gate_want_more(uint32_t bits, bool is_open)
+{
+	atomic_fetch_or_explicit(&record_bits, bits & GATE_RECORD_BITS,
+				 memory_order_relaxed);
+	if (is_open)
+		atomic_fetch_or_explicit(&gate_page.bits,
+					 bits & GATE_RECORD_BITS,
+					 memory_order_relaxed);
+}
+
 void gate_follow(void (*opened)(bool open))
 {
 	/* RELEASE pairs with ACQUIRE in gate_record(): what was set up. */

@@ -60,6 +60,7 @@ void gate_set(uint32_t bits);
 /* Opens or closes the record bits: `wanted` is remembered once by
  * gate_want(); the rest of the word stays. */
 void gate_want(uint32_t record_bits);
+void gate_want_more(uint32_t record_bits, bool is_open);
 void gate_record(bool open);
 bool gate_is_recording(void);
 

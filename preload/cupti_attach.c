@@ -44,7 +44,6 @@ enum attach_state {
 };
 
 static _Atomic uint32_t state; /* enum attach_state */
-static bool awaited;	       /* the variable is ours */
 static CUpti_SubscriberHandle subscriber;
 
 bool cupti_is_alive(void)
@@ -69,11 +68,6 @@ bool cupti_is_attached(void)
 	return now == ATTACH_ALIVE || now == ATTACH_DEAD;
 }
 
-bool cupti_is_awaited(void)
-{
-	return awaited && load_relaxed(&state) == ATTACH_NONE;
-}
-
 void cupti_prepare(void)
 {
 	char path[PATH_MAX];
@@ -85,7 +79,6 @@ void cupti_prepare(void)
 		return;
 	/* Another tool's is left alone. */
 	setenv(INJECTION, path, 0);
-	awaited = getenv(INJECTION) && !strcmp(getenv(INJECTION), path);
 }
 
 /* Why CUPTI can't be had, where the user should know. */
@@ -134,7 +127,9 @@ static CUptiResult subscribe(struct session *session)
 	else
 		rc = cupti.cuptiSubscribe(&subscriber, cupti_callback, NULL);
 	if (rc != CUPTI_SUCCESS)
-		explain(session, rc, "cuptiSubscribe", holder);
+		explain(session, rc, "cuptiSubscribe",
+			strncmp(holder, "CUPTI for ", 10) ? holder
+							  : holder + 10);
 	return rc;
 }
 
@@ -190,7 +185,7 @@ static bool open_library(struct session *session)
 }
 
 /* True: records will come. */
-static bool attach(struct session *session)
+static bool attach(struct session *session, bool late)
 {
 	struct gpu_state *gpu = &session->head->gpu;
 	uint32_t version = 0;
@@ -209,8 +204,12 @@ static bool attach(struct session *session)
 		return false;
 	store_relaxed(&gpu->source, GPU_SOURCE_CUPTI);
 	store_relaxed(&gpu->is_live, 1);
-	cupti_kinds_start(&session->head->options);
+	cupti_kinds_start(&session->head->options, late);
 	cupti_callbacks_start(subscriber);
+	if (late)
+		session_note(session,
+			     "CUPTI came late, after the first call: " INJECTION
+			     " is another tool's");
 	return !cupti_flush_start();
 }
 
@@ -223,7 +222,7 @@ static void follow(bool open)
 		cupti_kinds_want(true);
 }
 
-COLD bool cupti_attach(void)
+COLD bool cupti_attach(bool late)
 {
 	struct session *session = load_relaxed(&session_here);
 	uint32_t was = ATTACH_NONE;
@@ -239,7 +238,7 @@ COLD bool cupti_attach(void)
 		return cupti_is_alive();
 	busy = thread_busy();
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancels);
-	if (attach(session)) {
+	if (attach(session, late)) {
 		/* RELEASE pairs with ACQUIRE in cupti_is_alive(). */
 		store_release(&state, ATTACH_ALIVE);
 		gate_follow(follow);
@@ -272,7 +271,7 @@ EXPORT int InitializeInjection(void)
 	if (!life_is_owner() || process.options.cuda == CUDA_OFF)
 		return 1;
 	life_begin("CUDA");
-	cupti_attach();
+	cupti_attach(false);
 	return 1;
 }
 

@@ -48,12 +48,18 @@ static _Atomic uint32_t are_on;
 static _Atomic uint32_t turning;
 static bool whole_graphs;
 
-void cupti_kinds_start(const struct options *options)
+void cupti_kinds_start(const struct options *options, bool late)
 {
+	__typeof__(cupti.cuptiActivityEnable) enable =
+		cupti.cuptiActivityEnable;
+
 	whole_graphs = options->graphs == GRAPHS_GRAPH;
-	/* Devices are told once, to who is there before they are opened. */
-	cupti.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_DEVICE);
-	cupti.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONTEXT);
+	/* Devices are told once, to who is there before they are opened; who
+	 * comes later must ask. */
+	if (late && cupti.cuptiActivityEnableAndDump)
+		enable = cupti.cuptiActivityEnableAndDump;
+	enable(CUPTI_ACTIVITY_KIND_DEVICE);
+	enable(CUPTI_ACTIVITY_KIND_CONTEXT);
 }
 
 static void be_quiet(void)

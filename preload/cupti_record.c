@@ -5,6 +5,7 @@
 #include "preload/cupti_record.h"
 
 #include "collector/names.h"
+#include "preload/cupti_name.h"
 #include <string.h>
 
 /* Every CUPTI from 12.0 on has these fields here. */
@@ -64,15 +65,11 @@ AT(Device5, name, 136);
 #define DEVICE_BYTES   144
 #define CONTEXT_BYTES  16
 
-#define CBIDS_MAX      2048u
 #define CONTEXTS_MAX   64u
-#define NAME_BYTES     256
 
 /* The writer's thread alone. */
 static struct {
 	uint64_t last_correlation;
-	uint32_t api_name[2][CBIDS_MAX];
-	uint8_t api_is_launch[2][CBIDS_MAX];
 	uint32_t overhead_name[16];
 	struct {
 		uint32_t context, device;
@@ -117,55 +114,6 @@ static uint64_t wide(uint32_t correlation)
 	if (id > last)
 		known.last_correlation = id;
 	return id;
-}
-
-/* cudaMalloc_v3020, cuMemAlloc_v2, cudaLaunchKernel_ptsz_v7000. */
-static size_t plain_length(const char *name)
-{
-	size_t len = strlen(name);
-	size_t digits = len;
-
-	while (digits && name[digits - 1] >= '0' && name[digits - 1] <= '9')
-		digits--;
-	if (digits < len && digits > 2 && name[digits - 1] == 'v' &&
-	    name[digits - 2] == '_')
-		len = digits - 2;
-	if (len > 5 && (!strncmp(name + len - 5, "_ptsz", 5) ||
-			!strncmp(name + len - 5, "_ptds", 5)))
-		len -= 5;
-	return len;
-}
-
-static bool puts_work(const char *name)
-{
-	return (strstr(name, "Launch") && !strstr(name, "HostFunc")) ||
-	       strstr(name, "Memcpy") || strstr(name, "Memset");
-}
-
-uint32_t cupti_record_api_name(struct session *session, bool is_driver,
-			       uint32_t cbid, bool *is_launch)
-{
-	const char *name = NULL;
-	uint32_t *id;
-
-	*is_launch = false;
-	if (cbid >= CBIDS_MAX)
-		return names_intern_string(session, "(unknown CUDA call)");
-	id = &known.api_name[is_driver][cbid];
-	if (!*id) {
-		if (cupti.cuptiGetCallbackName(
-			    is_driver ? CUPTI_CB_DOMAIN_DRIVER_API
-				      : CUPTI_CB_DOMAIN_RUNTIME_API,
-			    cbid, &name) != CUPTI_SUCCESS ||
-		    !name)
-			name = "(unknown CUDA call)";
-		known.api_is_launch[is_driver][cbid] = puts_work(name);
-		while (*name == '_')
-			name++;
-		*id = names_intern(session, name, plain_length(name));
-	}
-	*is_launch = known.api_is_launch[is_driver][cbid];
-	return *id;
 }
 
 static void note_context(uint32_t context, uint32_t device)
@@ -308,8 +256,8 @@ static enum cupti_record call(struct session *session, const void *at,
 			.result = record->returnValue,
 			.is_driver = is_driver},
 	};
-	made->event.name = cupti_record_api_name(session, is_driver,
-						 record->cbid, &is_launch);
+	made->event.name =
+		cupti_name_of(session, is_driver, record->cbid, &is_launch);
 	made->event.api.is_launch = is_launch && !record->returnValue;
 	return CUPTI_RECORD_EVENT;
 }
@@ -519,6 +467,7 @@ enum cupti_record cupti_record_decode(struct session *session,
 void cupti_record_forget(void)
 {
 	memset(&known, 0, sizeof(known));
+	cupti_name_forget();
 }
 
 #endif

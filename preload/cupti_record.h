@@ -37,10 +37,6 @@ enum cupti_record cupti_record_decode(struct session *session,
 				      const CUpti_Activity *record, size_t room,
 				      struct cupti_event *made);
 
-/* The interned name of an API call, without version and stream suffix. */
-uint32_t cupti_record_api_name(struct session *session, bool is_driver,
-			       uint32_t cbid, bool *is_launch);
-
 /* Ids of another session mean nothing in a new one. */
 void cupti_record_forget(void);
 

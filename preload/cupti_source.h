@@ -26,12 +26,10 @@
 /* From our constructor: lets libcuda find us. */
 void cupti_prepare(void);
 
-/* Attaches if nobody has.  True: CUPTI records.  Keeps errno. */
-bool cupti_attach(void);
+/* Attaches if nobody has, `late` when CUDA is in use already.  True: CUPTI
+ * records.  Keeps errno. */
+bool cupti_attach(bool late);
 bool cupti_is_attached(void);
-
-/* CUDA_INJECTION64_PATH is ours: the attachment comes by itself. */
-bool cupti_is_awaited(void);
 
 /* The program ends: gets from CUPTI what it has, waiting at most so long. */
 void cupti_end(unsigned int wait_ms);
@@ -60,7 +58,7 @@ void cupti_flush_forget(void);
 uint64_t cupti_flush_ticks(void);
 
 /* Activity kinds, on or off; any thread, but not inside a callback. */
-void cupti_kinds_start(const struct options *options);
+void cupti_kinds_start(const struct options *options, bool late);
 void cupti_kinds_want(bool on);
 bool cupti_kinds_are_on(void);
 void cupti_kinds_forget(void);
@@ -71,17 +69,13 @@ static inline void cupti_prepare(void)
 {
 }
 
-static inline bool cupti_attach(void)
+static inline bool cupti_attach(bool late)
 {
+	(void)late;
 	return false;
 }
 
 static inline bool cupti_is_attached(void)
-{
-	return false;
-}
-
-static inline bool cupti_is_awaited(void)
 {
 	return false;
 }

@@ -14,6 +14,7 @@
 #include "collector/log.h"
 #include "collector/steps.h"
 #include "preload/closing.h"
+#include "preload/cuda_calls.h"
 #include "preload/cupti_source.h"
 #include "preload/early.h"
 #include "preload/exit_hooks.h"
@@ -86,6 +87,8 @@ static void watch(void)
 
 	if (process.options.openmp)
 		bits |= GATE_OMP_WATCH;
+	if (process.options.cuda != CUDA_OFF)
+		bits |= GATE_CUDA_WATCH;
 	if (process.options.malloc != MALLOC_OFF &&
 	    (!life.forked || process.options.children == CHILDREN_ALL))
 		bits |= GATE_HEAP_WATCH;
@@ -125,6 +128,7 @@ static void start_over(void)
 		drop_session();
 		writer_forget();
 		cupti_forget();
+		cuda_calls_forget();
 		steps_forget();
 	}
 	if (state == LIFE_CLOSED || state == LIFE_ENDED ||
