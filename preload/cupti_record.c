@@ -66,6 +66,7 @@ AT(Device5, name, 136);
 #define CONTEXT_BYTES  16
 
 #define CONTEXTS_MAX   64u
+#define ROUND	       (UINT64_C(1) << 32)
 
 /* The writer's thread alone. */
 static struct {
@@ -97,23 +98,21 @@ static uint32_t text_id(const char *field)
 }
 
 /* CUPTI counts calls in 32 bits: of the numbers that a record may mean, the
- * nearest to the last one. */
+ * nearest to the highest so far.  The first round is counted as the second one
+ * and shown as the first, so that a record from before it has a number too. */
 static uint64_t wide(uint32_t correlation)
 {
 	const uint64_t last = known.last_correlation;
-	uint64_t id = correlation;
+	uint64_t id = ROUND + correlation;
 
 	if (!correlation)
 		return 0;
-	if (last) {
-		const int64_t step = (int32_t)(correlation - (uint32_t)last);
-
-		if (step >= 0 || last >= (uint64_t)-step + 1)
-			id = last + (uint64_t)step;
-	}
+	if (last)
+		id = last +
+		     (uint64_t)(int64_t)(int32_t)(correlation - (uint32_t)last);
 	if (id > last)
 		known.last_correlation = id;
-	return id;
+	return id >= ROUND ? id - ROUND : id;
 }
 
 static void note_context(uint32_t context, uint32_t device)

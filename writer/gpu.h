@@ -24,7 +24,9 @@ struct gpu {
 	struct gpu_rows rows;
 	struct gpu_links links;
 	int64_t allocated[GPU_DEVICES_MAX]; /* bytes, by device */
-	uint32_t devices_named;		    /* bit each, in this file */
+	struct array memory; /* of struct event: allocations of this pass */
+	size_t memory_count;
+	uint32_t devices_named; /* bit each, in this file */
 	uint64_t named_in_file;
 	uint64_t moved; /* work that began before its launch */
 	uint64_t most_moved_ns;
@@ -47,6 +49,9 @@ void gpu_scan(struct scribe *scribe, const struct event *event);
 /* One event: drawn, cut or put back.  False: it must stay where it is. */
 bool gpu_take(struct scribe *scribe, struct track *track,
 	      const struct event *event);
+
+/* The ring was drained: allocations, in the order of their times. */
+void gpu_drained(struct scribe *scribe);
 
 /* Before a slice of a thread's own is written: reserves `External id`. */
 void gpu_before_slice(struct scribe *scribe, const struct track *track,

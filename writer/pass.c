@@ -156,7 +156,7 @@ static uint64_t drain_gpu(struct scribe *scribe)
 		if (gpu_is_track(t) && t->limit)
 			events += drain_track(scribe, t, UINT64_MAX);
 	}
-	gpu_project(scribe, false);
+	gpu_drained(scribe);
 	return events;
 }
 
