@@ -22,7 +22,7 @@
 
 #include "collector/clock.h"
 #include "collector/event.h"
-#include "collector/gpu.h"
+#include "collector/gpu_state.h"
 #include "collector/options.h"
 #include "collector/window.h"
 

@@ -43,22 +43,36 @@ static bool matches(const char *text)
 	return is_marker;
 }
 
+/* What launches a kernel; __cudaLaunchKernel, which nvcc 13 writes, has no name
+ * in older headers. */
+static const struct {
+	CUpti_CallbackDomain domain;
+	CUpti_CallbackId number;
+} launches[] = {
+	/* clang-format off */
+	{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000},
+	{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_ptsz_v7000},
+	{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060},
+	{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_ptsz_v11060},
+	{CUPTI_CB_DOMAIN_RUNTIME_API, 505},
+	{CUPTI_CB_DOMAIN_RUNTIME_API, 506},
+	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel},
+	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz},
+	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx},
+	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz},
+	/* clang-format on */
+};
+
+#define LAUNCHES (sizeof(launches) / sizeof(launches[0]))
+
 static bool is_launch(CUpti_CallbackDomain domain, CUpti_CallbackId number)
 {
-	if (domain == CUPTI_CB_DOMAIN_RUNTIME_API)
-		return number ==
-			       CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000 ||
-		       number ==
-			       CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_ptsz_v7000 ||
-		       number ==
-			       CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060 ||
-		       number ==
-			       CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_ptsz_v11060 ||
-		       number == 505 || number == 506; /* __cudaLaunchKernel */
-	return number == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel ||
-	       number == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz ||
-	       number == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx ||
-	       number == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz;
+	for (size_t i = 0; i < LAUNCHES; i++) {
+		if (launches[i].domain == domain &&
+		    launches[i].number == number)
+			return true;
+	}
+	return false;
 }
 
 /* A call begins: does it begin a step? */
@@ -116,33 +130,6 @@ void CUPTIAPI cupti_callback(void *unused, CUpti_CallbackDomain domain,
 	errno = saved;
 }
 
-static void listen_to_launches(CUpti_SubscriberHandle subscriber)
-{
-	static const struct {
-		CUpti_CallbackDomain domain;
-		CUpti_CallbackId number;
-	} calls[] = {
-		{CUPTI_CB_DOMAIN_RUNTIME_API,
-		 CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000},
-		{CUPTI_CB_DOMAIN_RUNTIME_API,
-		 CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_ptsz_v7000},
-		{CUPTI_CB_DOMAIN_RUNTIME_API,
-		 CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060},
-		{CUPTI_CB_DOMAIN_RUNTIME_API,
-		 CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_ptsz_v11060},
-		{CUPTI_CB_DOMAIN_RUNTIME_API, 505},
-		{CUPTI_CB_DOMAIN_RUNTIME_API, 506},
-		{CUPTI_CB_DOMAIN_DRIVER_API,
-		 CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel},
-		{CUPTI_CB_DOMAIN_DRIVER_API,
-		 CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx},
-	};
-
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
-		cupti.cuptiEnableCallback(1, subscriber, calls[i].domain,
-					  calls[i].number);
-}
-
 void cupti_callbacks_start(CUpti_SubscriberHandle subscriber)
 {
 	cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
@@ -152,7 +139,10 @@ void cupti_callbacks_start(CUpti_SubscriberHandle subscriber)
 	cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_STATE,
 				  CUPTI_CBID_STATE_FATAL_ERROR);
 	if (steps_source() == STEP_KERNEL) {
-		listen_to_launches(subscriber);
+		for (size_t i = 0; i < LAUNCHES; i++)
+			cupti.cuptiEnableCallback(1, subscriber,
+						  launches[i].domain,
+						  launches[i].number);
 	} else if (steps_source() == STEP_CUDA) {
 		cupti.cuptiEnableDomain(1, subscriber,
 					CUPTI_CB_DOMAIN_RUNTIME_API);

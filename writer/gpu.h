@@ -3,9 +3,9 @@
  * gpu.h - what the writer keeps about GPUs, and how their events are drawn.
  *
  * All come through one ring of the writer's own, in the order in which CUPTI
- * handed them over, which is nearly none: a kernel may come before the call that
- * launched it, or when its window is long over.  So what can't be drawn yet goes
- * back to the end of that ring, where it is as safe as before.
+ * handed them over, which is nearly none: a kernel may come before the call
+ * that launched it, or when its window is long over.  So what can't be drawn
+ * yet goes back to the end of that ring, where it is as safe as before.
  *
  * Work belongs to the window in which it was launched, and never begins before
  * its launch: where the two clocks say otherwise its start is moved, and the

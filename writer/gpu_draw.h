@@ -2,8 +2,8 @@
 /*
  * gpu_draw.h - the lane of one event of a GPU, what it is linked to, its text.
  *
- * Its place is SCRIBE_WRITE; `launch` is the call that it comes from, NULL where
- * that was never seen.
+ * Its place is SCRIBE_WRITE; `launch` is the call that it comes from, NULL
+ * where that was never seen.
  */
 #ifndef WRITER_GPU_DRAW_H
 #define WRITER_GPU_DRAW_H

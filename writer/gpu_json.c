@@ -277,13 +277,11 @@ void gpu_json_memory(struct scribe *scribe, const struct event *event,
 {
 	struct json *json = &scribe->json;
 
-	json_raw(
-		json,
-		",\n{" SCHEMA_PAIR(SCHEMA_PHASE, SCHEMA_PHASE_INSTANT) "," SCHEMA_PAIR(
-			SCHEMA_CATEGORY,
-			SCHEMA_CPU_INSTANT) "," SCHEMA_PAIR(SCHEMA_SCOPE,
-							    SCHEMA_SCOPE_THREAD) "," SCHEMA_PAIR(SCHEMA_NAME,
-												 SCHEMA_MEMORY));
+	json_raw(json, ",\n{");
+	json_raw(json, SCHEMA_PAIR(SCHEMA_PHASE, SCHEMA_PHASE_INSTANT) ",");
+	json_raw(json, SCHEMA_PAIR(SCHEMA_CATEGORY, SCHEMA_CPU_INSTANT) ",");
+	json_raw(json, SCHEMA_PAIR(SCHEMA_SCOPE, SCHEMA_SCOPE_THREAD) ",");
+	json_raw(json, SCHEMA_PAIR(SCHEMA_NAME, SCHEMA_MEMORY));
 	place(json, scribe->pid, tid, ts_ns);
 	json_raw(json, THEN(SCHEMA_ARGS) "{");
 	if (external_id) {

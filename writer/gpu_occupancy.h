@@ -9,7 +9,7 @@
 #define WRITER_GPU_OCCUPANCY_H
 
 #include "collector/event.h"
-#include "collector/gpu.h"
+#include "collector/gpu_state.h"
 
 struct gpu_occupancy {
 	double blocks_per_sm; /* of this grid */

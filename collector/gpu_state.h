@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gpu.h - what the session knows about GPUs beside events: where its records
+ * gpu_state.h - what the session knows about GPUs beside events: where its records
  * come from, the devices, and how far those records have come.
  *
  * Records of the GPU arrive late: a kernel is delivered when it has run and its
  * buffer was handed over.  `settled_ticks` is the time up to which everything
  * that was launched has arrived; a window's file is not finished before.
  */
-#ifndef COLLECTOR_GPU_H
-#define COLLECTOR_GPU_H
+#ifndef COLLECTOR_GPU_STATE_H
+#define COLLECTOR_GPU_STATE_H
 
 #include "collector/base.h"
 
