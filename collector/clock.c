@@ -15,7 +15,7 @@
 #define BRACKETS      64
 #define FIRST_SPAN_NS 200000
 #define SLOPE_RANGE   0.001 /* a segment may run 0.1 % fast or slow */
-#define LOST_NS	      INT64_C(500000000) /* further off than this: not a drift */
+#define LOST_NS	      INT64_C(500000000) /* more is no drift */
 
 uint32_t clock_uses_counter;
 

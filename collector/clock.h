@@ -45,8 +45,8 @@ struct clock_segments {
 	struct clock_segment segment[CLOCK_SEGMENTS_MAX];
 };
 
-/* 1 when hooks read the counter; set by clock_choose() before the gate opens. */
-extern uint32_t clock_uses_counter;
+/* 1: hooks read the counter.  clock_choose() sets it before the gate opens. */
+extern uint32_t clock_uses_counter __attribute__((visibility("hidden")));
 
 static inline uint64_t clock_monotonic_ns(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gpu_state.h - what the session knows about GPUs beside events: where its records
- * come from, the devices, and how far those records have come.
+ * gpu_state.h - what the session knows about GPUs beside events: where its
+ * records come from, the devices, and how far those records have come.
  *
  * Records of the GPU arrive late: a kernel is delivered when it has run and its
  * buffer was handed over.  `settled_ticks` is the time up to which everything

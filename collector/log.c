@@ -7,10 +7,16 @@
 #include "collector/log.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
+
+/* How long a line may wait for its reader; it fits a pipe's smallest room. */
+#define PATIENCE_NS 100000000
 
 static bool log_quiet;
 static bool log_known; /* fd 2 was there at the start */
@@ -214,6 +220,20 @@ static bool stderr_is_ours(void)
 	       status.st_dev == log_device && status.st_ino == log_inode;
 }
 
+/* A reader that has stopped costs the line, not the program.  The functions
+ * write() and poll() themselves would be points of cancellation. */
+static void write_line(const char *line, size_t len)
+{
+	struct pollfd ready = {.fd = STDERR_FILENO, .events = POLLOUT};
+	const struct timespec limit = {.tv_nsec = PATIENCE_NS};
+
+	if (syscall(SYS_ppoll, &ready, 1, &limit, NULL, 0) == 0)
+		return;
+	while (syscall(SYS_write, STDERR_FILENO, line, len) < 0 &&
+	       errno == EINTR)
+		;
+}
+
 static void log_line(const char *format, va_list args)
 {
 	char line[LOG_LINE_BYTES];
@@ -225,8 +245,7 @@ static void log_line(const char *format, va_list args)
 		len += log_format_list(line + len, sizeof(line) - len - 1,
 				       format, args);
 		line[len++] = '\n';
-		while (write(STDERR_FILENO, line, len) < 0 && errno == EINTR)
-			;
+		write_line(line, len);
 	}
 	errno = saved;
 }

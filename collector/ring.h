@@ -8,7 +8,7 @@
  *
  * The storage is a chain of chunks from one pool in the session
  * (collector/pool.h): small and in cache while the writer keeps up, deep for
- * bursts.  A chunk starts with a struct chunk and then holds slots of one event.
+ * bursts.  A chunk starts with a struct chunk; slots of one event follow.
  *
  *	next	where the owner writes its next slot
  *	stop	end of the owner's chunk
@@ -104,7 +104,7 @@ static inline void ring_commit(struct ring *ring, unsigned int slots,
 	ring->next = next;
 	ring->committed += events;
 	/* RELEASE pairs with ACQUIRE in ring_published(): whoever sees the new
-	 * tail also sees the whole event, in this process or after its death. */
+	 * tail sees the whole event too, in this process or after its death. */
 	store_release(&ring->tail, next);
 }
 

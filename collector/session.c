@@ -23,7 +23,9 @@ struct session *_Atomic session_here;
 
 /* Backs [from, from + bytes) of the mapping without touching its content.
  * MADV_POPULATE_WRITE would fault the pages of the caller's time; for a file
- * the same mapping is asked through its path, since no fd is kept open. */
+ * the same mapping is asked through its path, since no fd is kept open.  By
+ * system calls alone: hooks get here, and open() and close() are points where
+ * a thread may be cancelled. */
 static int back(struct session *session, uint64_t from, uint64_t bytes)
 {
 	int fd;
@@ -31,12 +33,13 @@ static int back(struct session *session, uint64_t from, uint64_t bytes)
 
 	if (session->head->place != SESSION_IN_FILE)
 		return 0;
-	fd = open(session->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	fd = (int)syscall(SYS_openat, AT_FDCWD, session->path,
+			  O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
 	if (fd < 0)
 		return -errno;
 	if (syscall(SYS_fallocate, fd, 0, from, bytes))
 		rc = -errno;
-	close(fd);
+	syscall(SYS_close, fd);
 	return rc;
 }
 

@@ -96,6 +96,8 @@ struct session_header {
 	/* Thread records: push-only list (collector/thread.h). */
 	_Atomic uint64_t threads; /* newest record */
 	_Atomic uint32_t thread_count;
+	_Atomic uint64_t strangers; /* hook calls of threads without a record,
+				       for which there was no room */
 
 	/* Chunk pool (collector/pool.h). */
 	_Atomic uint64_t free_chunks; /* tag << 40 | offset */
@@ -142,7 +144,8 @@ struct session {
 /* The session of this process, NULL until it is interesting.
  * Published with RELEASE in session_publish(); readers that got here through
  * the gate or their own thread record need no further ordering. */
-extern struct session *_Atomic session_here;
+extern struct session *_Atomic session_here
+	__attribute__((visibility("hidden")));
 
 static inline void *session_at(const struct session *session, uint64_t offset)
 {
@@ -177,6 +180,10 @@ int session_create(const struct options *options, const char *reason,
 int session_open(const char *path, struct session *session);
 void session_close(struct session *session);
 
+/* The absolute path that a folder's name stands for here, as a session that is
+ * made here keeps it; nothing needs to be there.  `text`. */
+const char *session_folder(const char *dir, char *text, size_t bytes);
+
 /* Unlinks the backing file, if any. */
 void session_unlink(const struct session *session);
 
@@ -196,6 +203,10 @@ int session_grow(struct session *session, uint64_t bytes);
  * Formats like printf with %s %d %u %ld %lu %% alone. */
 void session_note(struct session *session, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* Unlinks what can't be opened because its process was killed while it made it;
+ * nothing was recorded there.  Anything else, and what is young, is left. */
+void session_sweep(const char *path);
 
 /* Where sessions may lie: calls visit(path) for each session file of this user
  * whose name looks like one; visit returns nonzero to stop.  Owner, type and

@@ -18,9 +18,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SESSION_BYTES_MAX (UINT64_C(8) << 30)
+
+/* Making a session takes a millisecond, a stopped process some more. */
+#define UNMADE_SECONDS	  60
 
 /* Text fields of a hostile header end where the field does. */
 static void terminate_texts(struct session_header *head)
@@ -114,10 +118,34 @@ void session_close(struct session *session)
 	session->head = NULL;
 }
 
+/* A zombie has ended, and its memory is gone, unless other threads of it go on:
+ * its first thread alone ended by pthread_exit(). */
+static bool has_ended(int pid)
+{
+	char path[64];
+	char text[1024];
+	const char *at;
+	unsigned int threads;
+
+	log_format(path, sizeof(path), "/proc/%d/stat", pid);
+	if (proc_read(path, text, sizeof(text)) <= 0)
+		return true;
+	/* The name, in parentheses, may hold anything; behind it come the
+	 * state, field 3, and the number of threads, field 20. */
+	at = strrchr(text, ')');
+	if (!at || (at[2] != 'Z' && at[2] != 'X'))
+		return false;
+	for (int field = 2; at && field < 20; field++) {
+		at = strchr(at, ' ');
+		at = at ? at + 1 : NULL;
+	}
+	threads = at ? (unsigned int)strtoul(at, NULL, 10) : 0;
+	return threads <= 1;
+}
+
 bool session_is_alive(const struct session_header *head)
 {
 	char boot_id[sizeof(head->boot_id)];
-	uint64_t started;
 
 	proc_boot_id(boot_id, sizeof(boot_id));
 	if (strcmp(boot_id, head->boot_id) != 0)
@@ -126,20 +154,37 @@ bool session_is_alive(const struct session_header *head)
 		return true;
 	if (head->pid <= 0 || (kill(head->pid, 0) && errno == ESRCH))
 		return false;
-	started = proc_started(head->pid);
-	if (started != head->started)
+	if (proc_started(head->pid) != head->started)
 		return false;
+	return head->pid == (int)getpid() || !has_ended(head->pid);
+}
 
-	/* A zombie has ended; its memory is gone. */
-	char path[64];
-	char text[1024];
+void session_sweep(const char *path)
+{
+	char magic[sizeof(SESSION_MAGIC) - 1] = {0};
+	static const char none[sizeof(magic)];
+	const char *name = strrchr(path, '/');
+	struct stat status;
+	struct timespec now;
+	long pid;
+	int fd = open_own(path, &status);
 
-	log_format(path, sizeof(path), "/proc/%d/stat", head->pid);
-	if (proc_read(path, text, sizeof(text)) <= 0)
-		return false;
-	const char *name_end = strrchr(text, ')');
-
-	return !name_end || (name_end[2] != 'Z' && name_end[2] != 'X');
+	if (fd < 0)
+		return;
+	/* An empty file is one that was not even sized. */
+	if (pread(fd, magic, sizeof(magic), 0) < 0)
+		magic[0] = 1;
+	close(fd);
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (!name || memcmp(magic, none, sizeof(magic)) != 0 ||
+	    now.tv_sec - status.st_mtime < UNMADE_SECONDS)
+		return;
+	/* /traceprof-UID-PID-... */
+	name = strchr(name + 11, '-');
+	pid = name ? strtol(name + 1, NULL, 10) : 0;
+	if (pid > 0 && pid <= INT32_MAX && kill((pid_t)pid, 0) &&
+	    errno == ESRCH)
+		unlink(path);
 }
 
 static bool looks_like_session(const char *name)

@@ -22,6 +22,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
@@ -53,6 +54,15 @@ static bool has_room(const char *folder, uint64_t bytes)
 
 	return !statvfs(folder, &space) &&
 	       (uint64_t)space.f_bavail * space.f_frsize >= bytes * FREE_FACTOR;
+}
+
+/* Past a limit on the size of files (ulimit -f), making one as large as a
+ * session would end the program by SIGXFSZ. */
+static bool may_be_as_large(uint64_t bytes)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur >= bytes;
 }
 
 /* A mapped file in `folder`: 0 or -errno, nothing is left behind. */
@@ -113,12 +123,14 @@ static int map_anonymous(struct session *session)
 /* The first of these that can be had. */
 static int map_somewhere(struct session *session, enum session_place *place)
 {
+	const bool may = may_be_as_large(session->bytes);
+
 	*place = SESSION_IN_FILE;
-	if (!map_file(session, "/dev/shm") ||
-	    !map_file(session, getenv("XDG_RUNTIME_DIR")))
+	if (may && (!map_file(session, "/dev/shm") ||
+		    !map_file(session, getenv("XDG_RUNTIME_DIR"))))
 		return 0;
 	*place = SESSION_IN_MEMFD;
-	if (!map_memfd(session))
+	if (may && !map_memfd(session))
 		return 0;
 	*place = SESSION_IN_ANONYMOUS;
 	return map_anonymous(session);
@@ -166,18 +178,18 @@ static void fill_rank(struct session_header *head)
 	}
 }
 
-static void fill_folder(struct session_header *head)
+const char *session_folder(const char *dir, char *text, size_t bytes)
 {
-	const char *dir = head->options.dir;
 	char here[SESSION_TEXT_BYTES];
 
 	if (dir[0] == '/' || !getcwd(here, sizeof(here))) {
-		log_format(head->folder, sizeof(head->folder), "%s", dir);
-		return;
+		log_format(text, bytes, "%s", dir);
+		return text;
 	}
 	while (dir[0] == '.' && dir[1] == '/')
 		dir += 2;
-	log_format(head->folder, sizeof(head->folder), "%s/%s", here, dir);
+	log_format(text, bytes, "%s/%s", here, dir);
+	return text;
 }
 
 static void fill_header(struct session *session, const struct options *options,
@@ -204,7 +216,7 @@ static void fill_header(struct session *session, const struct options *options,
 	proc_program(head->program, sizeof(head->program));
 	head->options = *options;
 	log_format(head->reason, sizeof(head->reason), "%s", reason);
-	fill_folder(head);
+	session_folder(options->dir, head->folder, sizeof(head->folder));
 	fill_rank(head);
 	clock_start(&head->clock);
 	/* The magic last: a file without it is no session yet. */

@@ -3,8 +3,8 @@
  * steps.h - what begins a step, and what a step does to the recording.
  *
  * A marker (traceprof_step(), a region whose function matches, the writer's
- * timer) calls steps_mark().  That counts, divides, tells the schedule, opens or
- * closes the window and the gate, and records the step that has just ended.
+ * timer) calls steps_mark().  That counts, divides, asks the schedule, opens
+ * or closes the window and the gate, and records the step that has just ended.
  * Steps belong to the first thread that hit the marker.
  */
 #ifndef COLLECTOR_STEPS_H

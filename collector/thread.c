@@ -81,7 +81,9 @@ COLD struct thread *thread_enter(struct session *session)
 		thread->tid = (uint32_t)syscall(SYS_gettid);
 		thread->started_ticks = clock_ticks();
 		thread->generation++;
-	}
+	} else
+		/* Not even room for a record: at least that is counted. */
+		add_relaxed(&session->head->strangers, 1);
 	thread_unbusy(thread);
 	errno = saved;
 	return thread;
@@ -105,10 +107,12 @@ struct thread *thread_each(const struct session *session, struct thread *last)
 	/* ACQUIRE pairs with RELEASE in make(). */
 	const uint64_t at = last ? load_relaxed(&last->next)
 				 : load_acquire(&session->head->threads);
+	struct thread *thread;
 
-	struct thread *thread =
-		session_at_checked(session, at, sizeof(struct thread));
-
+	/* The compiler may rely on a record's alignment. */
+	if (at % _Alignof(struct thread))
+		return NULL;
+	thread = session_at_checked(session, at, sizeof(struct thread));
 	/* Places go strictly down: a hostile list can't go in circles.  (Not
 	 * so offsets: who takes space first may be pushed last.) */
 	if (thread && last && thread->place >= last->place)

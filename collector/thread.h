@@ -46,7 +46,7 @@ struct pending_wait {
 
 /* What the writer has done with a thread; double like the checkpoint. */
 struct thread_progress {
-	uint64_t head; /* session offset of the next slot to read, 0 none */
+	uint64_t head; /* next slot to read, as drain_pack() makes it */
 	struct pending_wait pending;
 	uint64_t named_in_file; /* file_index in which its lane is named */
 	uint64_t loss_drawn;	/* refused events already drawn */
@@ -89,7 +89,7 @@ static inline bool thread_records(const struct thread *thread)
 }
 
 /* First event of a thread: a record from the free ones or a new one, set as
- * thread_self.  NULL when none can be had (the thread then stays unrecorded). */
+ * thread_self.  NULL when none can be had: the thread stays unrecorded. */
 struct thread *thread_enter(struct session *session);
 
 /* End of a thread: its record is retired, thread_self becomes BUSY. */

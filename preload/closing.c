@@ -39,26 +39,45 @@ static void say_size(char *text, size_t bytes, uint64_t size)
 		log_format(text, bytes, "%.1f MB", (double)size / 1e6);
 }
 
+/* "nothing lost", or how many: never left out. */
+static void say_loss(char *text, size_t bytes, uint64_t dropped)
+{
+	if (dropped)
+		log_format(text, bytes, "%lu LOST", (unsigned long)dropped);
+	else
+		log_format(text, bytes, "none lost");
+}
+
 static void say_files(const struct session *session,
 		      const struct closing *closing)
 {
 	const char *path = short_path(session, closing->path);
 	char size[32];
+	char loss[32];
 
 	say_size(size, sizeof(size), closing->bytes);
-	if (closing->files == 1)
-		log_say("wrote %s (%lu events, %s)", path,
-			(unsigned long)closing->written, size);
+	if (closing->gave_up)
+		log_format(loss, sizeof(loss), "until then");
 	else
-		log_say("wrote %lu traces (%lu events, %s), the last one %s",
+		say_loss(loss, sizeof(loss), closing->dropped);
+	if (closing->files == 1)
+		log_say("wrote %s (%lu events, %s, %s)", path,
+			(unsigned long)closing->written, loss, size);
+	else
+		log_say("wrote %lu traces (%lu events, %s, %s), the last one "
+			"%s",
 			(unsigned long)closing->files,
-			(unsigned long)closing->written, size, path);
+			(unsigned long)closing->written, loss, size, path);
 	/* A few were under way when the last window closed. */
 	if (closing->cut > closing->written / 100)
 		log_say("%lu events lay outside the windows or past "
 			"TRACEPROF_MAX_MB",
 			(unsigned long)closing->cut);
-	log_say("next: traceprof report %s", path);
+	if (closing->gave_up && session->head->place == SESSION_IN_FILE)
+		log_say("`traceprof recover %s` adds what memory still holds",
+			session->head->options.dir);
+	else
+		log_say("next: traceprof report %s", path);
 }
 
 /* A schedule that the run did not live to see. */
@@ -93,6 +112,12 @@ void closing_report(const struct session *session,
 			    "TRACEPROF_BUFFER_MB (%ld), or record less",
 			    (unsigned long)closing->dropped,
 			    (long)options->buffer_mb);
+	if (load_relaxed(&session->head->strangers))
+		log_trouble(
+			"some threads found no room to be recorded (%lu "
+			"calls): raise TRACEPROF_BUFFER_MB (%ld)",
+			(unsigned long)load_relaxed(&session->head->strangers),
+			(long)options->buffer_mb);
 	if (closing->files)
 		say_files(session, closing);
 	say_steps(session);

@@ -13,6 +13,7 @@ struct closing {
 	uint64_t files, written, cut, dropped, bytes;
 	const char *path; /* of the newest file, "" none */
 	bool timed_out;	  /* it was still at it */
+	bool gave_up;	  /* the file could not be written */
 };
 
 void closing_report(const struct session *session,

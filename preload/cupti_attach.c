@@ -19,11 +19,10 @@
 #include "preload/cupti_record.h"
 #include "preload/life.h"
 #include "preload/process.h"
+#include "preload/quiet.h"
 #include "writer/writer.h"
 #include <dlfcn.h>
-#include <errno.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -226,9 +225,7 @@ COLD bool cupti_attach(bool late)
 {
 	struct session *session = load_relaxed(&session_here);
 	uint32_t was = ATTACH_NONE;
-	const int saved = errno;
-	struct thread *busy;
-	int cancels;
+	struct quiet quiet;
 
 	if (!session || !life_is_running() ||
 	    process.options.cuda == CUDA_OFF ||
@@ -236,8 +233,7 @@ COLD bool cupti_attach(bool late)
 						     memory_order_relaxed,
 						     memory_order_relaxed))
 		return cupti_is_alive();
-	busy = thread_busy();
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancels);
+	quiet = quiet_begin();
 	if (attach(session, late)) {
 		/* RELEASE pairs with ACQUIRE in cupti_is_alive(). */
 		store_release(&state, ATTACH_ALIVE);
@@ -251,9 +247,7 @@ COLD bool cupti_attach(bool late)
 		store_relaxed(&state, ATTACH_FAILED);
 		cuda_calls_record(session);
 	}
-	pthread_setcancelstate(cancels, &cancels);
-	thread_unbusy(busy);
-	errno = saved;
+	quiet_end(&quiet);
 	return cupti_is_alive();
 }
 

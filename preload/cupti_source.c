@@ -272,7 +272,7 @@ void cupti_source_poll(void *unused)
 	struct session *session = load_relaxed(&session_here);
 	const uint64_t second = clock_ticks_per_second(&session->head->clock);
 	const bool is_over = !cupti_is_alive();
-	/* Before the look at the list: all that was flushed by then is on it. */
+	/* Before the look at the list: what was flushed by then is on it. */
 	const uint64_t flushed = cupti_flush_ticks();
 	uint32_t budget = EVENTS_PER_PASS;
 

@@ -5,8 +5,9 @@
  * No function of the fork family is wrapped:
  *
  *	fork		runs our handler in the child, before anything else
- *	_Fork, clone	run no handler; the gate's page is wiped, the first
- *			hook finds it undecided and compares pids
+ *	_Fork, clone	run no handler; the gate's page is wiped, and the first
+ *			hook finds it undecided (where the kernel can't wipe,
+ *			such a child counts as its parent until it ends)
  *	vfork		can't be wrapped, since the child would return into a
  *			frame that its parent still needs; it shares our memory,
  *			and exec and exit hooks compare pids
@@ -19,20 +20,9 @@
 #include "preload/fork_hooks.h"
 
 #include "preload/life.h"
-#include "writer/writer.h"
-#include <errno.h>
 #include <pthread.h>
-
-static void before_fork(void)
-{
-	const int saved = errno;
-
-	if (life_is_running())
-		writer_before_fork();
-	errno = saved;
-}
 
 void fork_hooks_start(void)
 {
-	pthread_atfork(before_fork, NULL, life_forked);
+	pthread_atfork(life_before_fork, NULL, life_forked);
 }

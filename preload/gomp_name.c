@@ -21,12 +21,12 @@ static void put(struct reader *reader, const char *text, size_t len)
 	reader->room -= len;
 }
 
-/* <length><name>, as often as it comes.  True if there was one. */
-static bool read_parts(struct reader *reader)
+/* <length><name>, up to `most` times.  True if there was one. */
+static bool read_parts(struct reader *reader, size_t most)
 {
 	bool any = false;
 
-	while (reader->at < reader->end && *reader->at >= '1' &&
+	while (most-- && reader->at < reader->end && *reader->at >= '1' &&
 	       *reader->at <= '9') {
 		size_t len = 0;
 
@@ -59,7 +59,8 @@ static bool read_mangled(struct reader *reader)
 	/* GCC's own: a function of internal linkage. */
 	if (reader->at < reader->end && *reader->at == 'L')
 		reader->at++;
-	return read_parts(reader);
+	/* Behind the only part of a plain name stand parameters. */
+	return read_parts(reader, is_nested ? SIZE_MAX : 1);
 }
 
 void gomp_name_read(const char *symbol, size_t len,

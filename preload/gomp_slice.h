@@ -106,12 +106,28 @@ static inline void gomp_commit(const struct gomp_slice *slice,
 	thread_unbusy(thread);
 }
 
+/* Two readings of the counter, one soon after the other, may execute at once
+ * and give the same value.  A slice then begins so much, a nanosecond or more,
+ * after the one around it that everybody sees which is inside. */
+#if defined(__x86_64__)
+#define GOMP_TICKS_APART 8u
+#else
+#define GOMP_TICKS_APART 1u
+#endif
+
 /* Opens a slice at `start_ticks` on this thread's record. */
 static inline void gomp_slice_push(struct gomp_slice *slice,
 				   uint64_t start_ticks)
 {
+	const struct thread *thread = slice->thread;
+	const uint32_t depth = load_relaxed(&thread->depth);
+
+	if (likely(depth - 1 < OPEN_SLICES_MAX))
+		start_ticks = max_u64(start_ticks,
+				      thread->open[depth - 1].start_ticks +
+					      GOMP_TICKS_APART);
 	slice->start_ticks = start_ticks;
-	slice->depth = load_relaxed(&slice->thread->depth);
+	slice->depth = depth;
 	thread_open(slice->thread, slice->kind, start_ticks, 0, slice->code,
 		    slice->region, slice->sync);
 }

@@ -11,13 +11,15 @@
 
 static const struct gomp_detail nothing;
 
-/* The wait is over: it is held from here on. */
+/* The wait is over: it is held from here on.  Deeper than the open slices are
+ * kept its end would not be known again, so there only the wait is seen. */
 static void hold(const struct gomp_slice *wait)
 {
 	struct gomp_slice held = *wait;
 	const uint64_t now = gomp_wait_end(wait);
 
-	if (!gomp_is_mine(held.thread) || !gomp_is_recording())
+	if (!gomp_is_mine(held.thread) || !gomp_is_recording() ||
+	    held.depth >= OPEN_SLICES_MAX)
 		return;
 	held.kind = EVENT_OMP_HELD;
 	gomp_slice_push(&held, now);

@@ -21,11 +21,12 @@
 
 /* clang-format off */
 #define TASK_OFFSETS(X)							\
-	X(32) X(64) X(128) X(256) X(512) X(1024) X(2048) X(4096)
+	X(32) X(64) X(128) X(256) X(512) X(1024) X(2048) X(4096)		\
+	X(8192) X(16384)
 /* clang-format on */
 
 #define TASK_OFFSET_MIN	   32u
-#define TASK_OFFSET_MAX	   4096u
+#define TASK_OFFSET_MAX	   16384u
 #define TASK_ALIGNMENT_MAX 4096
 
 /* libgomp's flags, of which these change what is done with the block. */

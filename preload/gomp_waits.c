@@ -110,3 +110,18 @@ EXPORT void GOMP_taskwait(void)
 	gomp_library(site)->taskwait();
 	gomp_wait_end(&wait);
 }
+
+/* Waits for the tasks that these depend on alone. */
+EXPORT void GOMP_taskwait_depend(void **depend)
+{
+	const void *address = __builtin_return_address(0);
+	const struct gomp_site *site = gomp_site(address, NULL);
+	struct gomp_slice wait;
+
+	if (likely(!gomp_wait_begin(&wait, site, address, OMP_SYNC_TASKWAIT))) {
+		gomp_library(site)->taskwait_depend(depend);
+		return;
+	}
+	gomp_library(site)->taskwait_depend(depend);
+	gomp_wait_end(&wait);
+}

@@ -91,6 +91,7 @@ typedef void gomp_copy(void *to, void *from);
 	X(void, ordered_start, nothing, (void))				\
 	X(void, ordered_end, nothing, (void))				\
 	X(void, taskwait, nothing, (void))				\
+	X(void, taskwait_depend, nothing, (void **depend))		\
 	X(void, taskgroup_start, nothing, (void))			\
 	X(void, taskgroup_end, nothing, (void))
 

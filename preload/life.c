@@ -12,6 +12,7 @@
 #include "preload/life.h"
 
 #include "collector/log.h"
+#include "collector/modules.h"
 #include "collector/steps.h"
 #include "preload/closing.h"
 #include "preload/cuda_calls.h"
@@ -22,6 +23,7 @@
 #include "preload/heap.h"
 #include "preload/last_thread.h"
 #include "preload/process.h"
+#include "preload/quiet.h"
 #include "preload/thread_hooks.h"
 #include "preload/watch.h"
 #include "writer/writer.h"
@@ -140,6 +142,15 @@ static void start_over(void)
 	}
 }
 
+void life_before_fork(void)
+{
+	const int saved = errno;
+
+	if (life_is_running())
+		writer_before_fork();
+	errno = saved;
+}
+
 void life_forked(void)
 {
 	const int saved = errno;
@@ -220,6 +231,17 @@ static uint32_t wanted_bits(struct session *session, uint32_t *record)
 	return bits | GATE_SCOPE_MARK;
 }
 
+/* Where shared memory has no room, in a container say. */
+static void say_mortal(struct session *session)
+{
+	static const char text[] =
+		"no room for shared memory in /dev/shm or $XDG_RUNTIME_DIR: a "
+		"kill would lose what is not in the file yet, up to a second";
+
+	log_say("%s", text);
+	session_note(session, "%s", text);
+}
+
 static int begin(const char *reason)
 {
 	uint32_t bits, record;
@@ -236,6 +258,8 @@ static int begin(const char *reason)
 	/* Of many ranks and workers one speaks, unless something is wrong. */
 	if (life.session->head->rank > 0 || life.forked)
 		log_start(true);
+	if (life.session->head->place != SESSION_IN_FILE)
+		say_mortal(life.session);
 	if (!real_sees_heap(&object))
 		session_note(life.session,
 			     "heap not recorded: the allocator is built into "
@@ -248,6 +272,9 @@ static int begin(const char *reason)
 	if (!life.constructed) {
 		store_relaxed(&life.writer_waits, true);
 	} else {
+		/* A run that is killed before the writer's first pass still
+		 * has names for its code. */
+		modules_refresh(life.session);
 		rc = start_writer();
 		if (rc)
 			goto fail;
@@ -261,31 +288,6 @@ fail:
 		    strerrordesc_np(-rc));
 	session_unlink(life.session);
 	return rc;
-}
-
-/* What we do is no point of cancellation, as malloc() is none; and hooks see
- * nothing of it. */
-struct quiet {
-	struct thread *was;
-	int cancels;
-	int saved;
-};
-
-static struct quiet quiet_begin(void)
-{
-	struct quiet quiet = {.saved = errno, .was = thread_busy()};
-
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &quiet.cancels);
-	return quiet;
-}
-
-static void quiet_end(const struct quiet *quiet)
-{
-	int ignored;
-
-	pthread_setcancelstate(quiet->cancels, &ignored);
-	thread_unbusy(quiet->was);
-	errno = quiet->saved;
 }
 
 COLD uint32_t life_begin(const char *reason)
@@ -333,6 +335,7 @@ static void report(int rc)
 		.bytes = summary.bytes,
 		.path = summary.path,
 		.timed_out = rc == -ETIMEDOUT,
+		.gave_up = rc == -ECANCELED,
 	};
 
 	closing_report(life.session, &closing);

@@ -123,7 +123,7 @@ static void say_recovered(const char *path, int error,
 			  const struct recovery_result *result, void *arg)
 {
 	(void)arg;
-	if (error == -EBUSY)
+	if (error == -EBUSY || (!error && !result->path[0]))
 		return;
 	if (error)
 		fprintf(stderr, "traceprof record: cannot recover %s: %s\n",
@@ -138,10 +138,8 @@ static void say_recovered(const char *path, int error,
 
 static void recover(const struct options *options)
 {
-	char folder[PATH_MAX];
-
-	if (options->recover && realpath(options->dir, folder))
-		recovery_run_folder(folder, say_recovered, NULL);
+	if (options->recover)
+		recovery_run_folder(options->dir, say_recovered, NULL);
 }
 
 static error_t parse(int key, char *text, struct argp_state *state)

@@ -4,7 +4,6 @@
  * that are gone.
  */
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,21 +78,20 @@ static int list_one(const char *path, void *arg)
 	return 0;
 }
 
-/* A folder of traces, or one session file. */
+/* A folder of traces, or one session file.  A program that was killed early may
+ * not have made its folder yet. */
 static void recover_place(const char *place, struct recover_count *count)
 {
 	struct recovery_result result = {.events = 0};
 	struct stat status;
-	char whole[PATH_MAX];
+	const int error = stat(place, &status) ? errno : 0;
 
-	if (!realpath(place, whole) || stat(whole, &status) < 0) {
+	if (!error && !S_ISDIR(status.st_mode)) {
+		say(place, recovery_run(place, &result), &result, count);
+	} else if (!recovery_run_folder(place, say, count) && error) {
 		count->failed++;
 		fprintf(stderr, "traceprof recover: %s: %s\n", place,
-			strerror(errno));
-	} else if (S_ISDIR(status.st_mode)) {
-		recovery_run_folder(whole, say, count);
-	} else {
-		say(whole, recovery_run(whole, &result), &result, count);
+			strerror(error));
 	}
 }
 
@@ -101,11 +99,9 @@ static void recover_place(const char *place, struct recover_count *count)
 static void recover_here(struct recover_count *count)
 {
 	struct options options;
-	char whole[PATH_MAX];
 
 	settings_from_environment(&options);
-	if (realpath(options.dir, whole))
-		recovery_run_folder(whole, say, count);
+	recovery_run_folder(options.dir, say, count);
 }
 
 static error_t parse(int key, char *text, struct argp_state *state)

@@ -44,16 +44,28 @@ static const char *help_of(const struct option_row *row)
 	return len < 0 ? row->help : text;
 }
 
+/* All lists that were made: they live as long as the command. */
+struct settings_list {
+	struct settings_list *older;
+	struct argp_option options[];
+};
+
+static struct settings_list *newest_list;
+
 struct argp_option *settings_options(const struct argp_option *own,
 				     bool (*take)(unsigned int row))
 {
+	struct settings_list *list;
 	struct argp_option *options;
 	size_t count = 0;
 
 	while (own[count].name)
 		count++;
-	options =
-		memory_zeroed(count + option_row_count + 1u, sizeof(*options));
+	list = memory_zeroed(1, sizeof(*list) + (count + option_row_count + 1) *
+							sizeof(*options));
+	list->older = newest_list;
+	newest_list = list;
+	options = list->options;
 	memcpy(options, own, count * sizeof(*options));
 	for (unsigned int row = 0; row < option_row_count; row++) {
 		if (take && !take(row))

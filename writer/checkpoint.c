@@ -127,7 +127,7 @@ static void give_back(struct scribe *scribe)
 		t->passes_over = 0;
 		if (t->ranges)
 			memset(t->ranges, 0, sizeof(*t->ranges));
-		t->wait = (struct lane_span){0};
+		t->nest.count = 0;
 		/* RELEASE pairs with ACQUIRE in claim_free(): our reads of
 		 * the old owner's record are done. */
 		store_release(&t->thread->state, THREAD_FREE);

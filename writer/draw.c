@@ -14,6 +14,13 @@ static bool is_on_lane(unsigned int kind)
 	       kind == EVENT_CALL;
 }
 
+/* A step does where it crosses nothing. */
+static bool is_on_main_lane(const struct event *event)
+{
+	return is_on_lane(event->kind) ||
+	       (event->kind == EVENT_STEP && event_json_step_nests(event));
+}
+
 static bool is_slice(unsigned int kind)
 {
 	return is_on_lane(kind) || kind == EVENT_RANGE || kind == EVENT_STEP ||
@@ -53,19 +60,14 @@ struct event_span draw_clip(struct scribe *scribe, struct track *track,
 	}
 	span.start_ns = timeline_ns(line, event->start_ticks);
 	span.end_ns = max_u64(span.start_ns, timeline_ns(line, end));
-	if (!is_on_lane(event->kind))
-		return span;
-	/* The master's share lies in its region, which may begin on the same
-	 * tick and is longer: at equal times a viewer would guess. */
-	if (event->kind == EVENT_OMP_IMPLICIT && !event->omp.thread &&
-	    span.start_ns < span.end_ns)
-		span.start_ns++;
-	/* A wait that was joined from another thread's clock reads may reach
-	 * some nanoseconds into what followed. */
-	if (span.start_ns >= track->wait.start_ns &&
-	    span.start_ns < track->wait.end_ns &&
-	    span.end_ns > track->wait.end_ns)
-		span.start_ns = track->wait.end_ns;
+	if (is_on_main_lane(event)) {
+		int64_t start_ns = (int64_t)span.start_ns;
+		int64_t end_ns = (int64_t)span.end_ns;
+
+		nest_place(&track->nest, &start_ns, &end_ns);
+		span.start_ns = (uint64_t)start_ns;
+		span.end_ns = (uint64_t)end_ns;
+	}
 	return span;
 }
 
@@ -101,8 +103,6 @@ static bool write(struct scribe *scribe, struct track *track,
 	if (!draw_has_room(scribe, event, span->end_ns) ||
 	    !event_json_write(scribe, track, event, label, *span))
 		return false;
-	if (is_on_lane(event->kind))
-		track->last_end_ns = max_u64(track->last_end_ns, span->end_ns);
 	if (window_file_is_due(&scribe->json))
 		window_file_flush(scribe);
 	return true;
@@ -126,9 +126,7 @@ static void write_wait(struct scribe *scribe, struct track *track,
 
 	if (scribe_place(scribe, wait.start_ticks) != SCRIBE_WRITE)
 		return;
-	if (write(scribe, track, &event, &span))
-		track->wait = (struct lane_span){.start_ns = span.start_ns,
-						 .end_ns = span.end_ns};
+	write(scribe, track, &event, &span);
 }
 
 static void end_wait(struct scribe *scribe, struct track *track,
@@ -241,7 +239,7 @@ static void write_open(struct scribe *scribe, struct track *track,
 	write(scribe, track, &event, &span);
 }
 
-/* Events of this window that lie behind one of the next. */
+/* Events of this window that lie behind one of the next, or came just now. */
 static void write_held(struct scribe *scribe, struct track *track,
 		       struct open_slice *open, uint32_t count,
 		       uint64_t end_ticks)
@@ -256,8 +254,7 @@ static void write_held(struct scribe *scribe, struct track *track,
 		struct event_span span;
 
 		drain_skip(&drain, event);
-		if (!is_on_lane(event->kind) ||
-		    event->start_ticks >= end_ticks ||
+		if (!is_slice(event->kind) || event->start_ticks >= end_ticks ||
 		    scribe_place(scribe, event->start_ticks) != SCRIBE_WRITE)
 			continue;
 		write(scribe, track, event, &span);
@@ -280,8 +277,7 @@ static void draw_open_track(struct scribe *scribe, struct track *track,
 	while (count < OPEN_SLICES_MAX &&
 	       look_at_open(track->thread, count, &open[count]))
 		count++;
-	if (track->is_stopped)
-		write_held(scribe, track, open, count, end_ticks);
+	write_held(scribe, track, open, count, end_ticks);
 	if (wait->region) {
 		end = region_join_find(&scribe->regions, wait->region);
 		write_wait(scribe, track,

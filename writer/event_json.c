@@ -147,12 +147,8 @@ static void write_step(struct scribe *scribe, struct track *track,
 		       const struct event *event, const struct label *label,
 		       struct event_span span)
 {
-	/* On the thread's own lane only where both ends lie in the same slice;
-	 * 1 stands for "too deep to tell". */
-	const bool nests =
-		event->step.outer_at_start == event->step.outer_at_end &&
-		event->step.outer_at_start != 1;
-	const unsigned int lane = nests ? LANE_MAIN : LANE_STEPS;
+	const unsigned int lane =
+		event_json_step_nests(event) ? LANE_MAIN : LANE_STEPS;
 	struct json *json = &scribe->json;
 
 	meta_json_lane(scribe, track, lane);

@@ -29,4 +29,12 @@ void event_json_pass(struct scribe *scribe, uint64_t start_ns, uint64_t end_ns);
 /* The heap's counter track. */
 void event_json_heap(struct scribe *scribe, uint64_t ts_ns, int64_t live);
 
+/* A step lies on its thread's own lane only where both ends lie in the same
+ * slice; 1 stands for "too deep to tell". */
+static inline bool event_json_step_nests(const struct event *event)
+{
+	return event->step.outer_at_start == event->step.outer_at_end &&
+	       event->step.outer_at_start != 1;
+}
+
 #endif

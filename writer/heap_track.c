@@ -64,18 +64,39 @@ static int64_t look(struct scribe *scribe)
 	return total;
 }
 
-void heap_track_sample(struct scribe *scribe)
+static void sample(struct scribe *scribe, uint64_t ticks)
 {
-	const int64_t mode = scribe->session->head->options.malloc;
-	const uint64_t ticks = clock_ticks();
-	int64_t live;
+	const int64_t live = look(scribe);
 
-	if (!scribe->is_live || mode == MALLOC_OFF)
-		return;
-	live = look(scribe);
 	if (live > scribe->heap.peak)
 		scribe->heap.peak = live;
-	if (mode != MALLOC_ALL && scribe->file.is_open &&
-	    scribe_place(scribe, ticks) == SCRIBE_WRITE)
+	if (scribe->session->head->options.malloc != MALLOC_ALL)
 		draw(scribe, timeline_ns(&scribe->timeline, ticks), live);
+}
+
+void heap_track_sample(struct scribe *scribe)
+{
+	const uint64_t ticks = clock_ticks();
+
+	if (scribe->is_live && scribe->file.is_open &&
+	    scribe->session->head->options.malloc != MALLOC_OFF &&
+	    scribe_place(scribe, ticks) == SCRIBE_WRITE)
+		sample(scribe, ticks);
+}
+
+void heap_track_begin(struct scribe *scribe, uint64_t start_ticks)
+{
+	scribe->heap.any_sample = false;
+	if (scribe->session->head->options.malloc != MALLOC_OFF)
+		draw(scribe, timeline_ns(&scribe->timeline, start_ticks),
+		     scribe->heap.live);
+}
+
+void heap_track_end(struct scribe *scribe, uint64_t end_ticks)
+{
+	/* However soon it comes after the last one. */
+	scribe->heap.sampled_ns = 0;
+	if (scribe->file.is_open &&
+	    scribe->session->head->options.malloc != MALLOC_OFF)
+		sample(scribe, end_ticks);
 }

@@ -21,4 +21,8 @@ void heap_track_draw(struct scribe *scribe, uint64_t ts_ns);
 /* Live process, once a pass: looks at the counters. */
 void heap_track_sample(struct scribe *scribe);
 
+/* The first and the last one of a window, so that short ones have any. */
+void heap_track_begin(struct scribe *scribe, uint64_t start_ticks);
+void heap_track_end(struct scribe *scribe, uint64_t end_ticks);
+
 #endif

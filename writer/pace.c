@@ -43,6 +43,15 @@ static uint64_t fill(struct session *session)
 	return room >= most ? 0 : (most - room) * 16 / most;
 }
 
+static bool windows_pile_up(struct session *session)
+{
+	struct window_state *windows = &session->head->windows;
+
+	return load_relaxed(&windows->opened) -
+		       load_relaxed(&windows->written) >
+	       WINDOWS_MAX / 4;
+}
+
 static bool is_woken(struct pace *pace)
 {
 	/* ACQUIRE pairs with RELEASE in pace_wake(): why it was called. */
@@ -57,7 +66,7 @@ static void rest(struct pace *pace, struct session *session, uint64_t ns)
 
 		futex_wait(&pace->wake, 0, nap);
 		ns -= nap;
-		if (fill(session) >= 8)
+		if (fill(session) >= 8 || windows_pile_up(session))
 			return;
 	}
 }

@@ -14,6 +14,8 @@
 #define LAST_LOOKS	  50
 #define LAST_LOOK_NS	  200000
 
+#define GRACE_NS	  500000
+
 /* A slice of time is made longer or shorter until it holds so many events. */
 #define SLICE_EVENTS_LOW  2000u
 #define SLICE_EVENTS_HIGH 20000u
@@ -230,6 +232,8 @@ static int finish_window(struct scribe *scribe, bool is_last)
 
 	draw_open(scribe);
 	gpu_project(scribe, true);
+	/* ACQUIRE pairs with RELEASE in window_close(). */
+	heap_track_end(scribe, load_acquire(&scribe_window(scribe)->end_ticks));
 	if (is_last)
 		draw_refused(scribe);
 	rc = window_file_finish(scribe, is_last);
@@ -260,6 +264,16 @@ static bool is_complete(struct scribe *scribe)
 			      load_relaxed(&scribe_window(scribe)->end_ticks));
 }
 
+/* A hook that saw the window open is done with its event by then, and the step
+ * that ended the window has been recorded too. */
+static void let_hooks_end(const struct scribe *scribe)
+{
+	const struct timespec pause = {0, GRACE_NS};
+
+	if (scribe->is_live)
+		nanosleep(&pause, NULL);
+}
+
 static uint64_t run(struct scribe *scribe, bool may_finish)
 {
 	uint64_t events = 0;
@@ -271,6 +285,8 @@ static uint64_t run(struct scribe *scribe, bool may_finish)
 				return events;
 		}
 		has_ended = window_has_ended(scribe);
+		if (has_ended && may_finish)
+			let_hooks_end(scribe);
 		events += drain_window(scribe, has_ended);
 		if (scribe->error || !has_ended || !may_finish ||
 		    !is_complete(scribe))

@@ -11,6 +11,8 @@
 #include "writer/schema.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -120,8 +122,9 @@ static uint64_t last_known(struct scribe *scribe)
 	return latest + 1;
 }
 
-/* Takes up the state that the last whole checkpoint kept. */
-static int load(struct scribe *scribe)
+/* Takes up the state that the last whole checkpoint kept.  *gone gets the
+ * events of a file that is no longer there. */
+static int load(struct scribe *scribe, uint64_t *gone)
 {
 	const struct session_header *head = scribe->session->head;
 	const struct session_checkpoint *whole =
@@ -150,6 +153,7 @@ static int load(struct scribe *scribe)
 	rc = window_file_resume(scribe, whole);
 	if (rc == -ENOENT || rc == -EBADMSG) {
 		/* What the file held is gone; what the rings hold isn't. */
+		*gone = whole->file_events;
 		session_note(scribe->session,
 			     "%lu events were in %s, which was %s",
 			     (unsigned long)whole->file_events, whole->path,
@@ -165,6 +169,7 @@ static int finish_trace(struct session *session, struct recovery_result *result)
 	struct arena arena = {0};
 	struct thread_sums sums;
 	uint64_t before;
+	uint64_t gone = 0;
 	int rc;
 
 	/* Too large for a thread's small stack. */
@@ -174,7 +179,7 @@ static int finish_trace(struct session *session, struct recovery_result *result)
 	rc = scribe_start(scribe, session, false);
 	if (rc)
 		goto out;
-	rc = load(scribe);
+	rc = load(scribe, &gone);
 	before = scribe->counts.written;
 	if (!rc)
 		rc = pass_finish(scribe, last_known(scribe));
@@ -182,7 +187,8 @@ static int finish_trace(struct session *session, struct recovery_result *result)
 		unlink(scribe->file.temporary);
 	thread_sum(session, &sums);
 	memcpy(result->path, scribe->file.path, sizeof(result->path));
-	result->events = scribe->counts.written;
+	result->events =
+		scribe->counts.written - min_u64(gone, scribe->counts.written);
 	result->recovered = scribe->counts.written - before;
 	result->dropped = sums.dropped;
 	scribe_end(scribe);
@@ -194,6 +200,8 @@ out:
 int recovery_run(const char *session_path, struct recovery_result *result)
 {
 	struct session session;
+	sigset_t blocked;
+	sigset_t before;
 	int fd;
 	int rc;
 
@@ -206,6 +214,10 @@ int recovery_run(const char *session_path, struct recovery_result *result)
 		session_close(&session);
 		return fd;
 	}
+	/* A file that grows past RLIMIT_FSIZE is to be an error, not an end. */
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGXFSZ);
+	pthread_sigmask(SIG_BLOCK, &blocked, &before);
 	if (session_is_alive(session.head))
 		rc = -EBUSY;
 	else if (load_relaxed(&session.head->state) == SESSION_MAKING ||
@@ -215,9 +227,18 @@ int recovery_run(const char *session_path, struct recovery_result *result)
 		rc = finish_trace(&session, result);
 	if (!rc)
 		session_unlink(&session);
+	sigtimedwait(&blocked, NULL, &(const struct timespec){0});
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	close(fd);
 	session_close(&session);
 	return rc;
+}
+
+static _Atomic bool is_stopped;
+
+void recovery_stop(bool stop)
+{
+	store_relaxed(&is_stopped, stop);
 }
 
 struct search {
@@ -228,6 +249,22 @@ struct search {
 	int found;
 };
 
+/* The same text but for slashes at the end, or the same place on disk. */
+static bool is_same_folder(const char *a, const char *b)
+{
+	struct stat here, there;
+	size_t len_a = strlen(a), len_b = strlen(b);
+
+	while (len_a > 1 && a[len_a - 1] == '/')
+		len_a--;
+	while (len_b > 1 && b[len_b - 1] == '/')
+		len_b--;
+	if (len_a == len_b && !memcmp(a, b, len_a))
+		return true;
+	return !stat(a, &here) && !stat(b, &there) &&
+	       here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+}
+
 static int visit(const char *path, void *arg)
 {
 	struct search *search = arg;
@@ -236,10 +273,14 @@ static int visit(const char *path, void *arg)
 	bool is_wanted;
 	int rc;
 
-	if (session_open(path, &session))
+	if (load_relaxed(&is_stopped))
+		return 1;
+	if (session_open(path, &session)) {
+		session_sweep(path);
 		return 0;
+	}
 	is_wanted = (!search->folder ||
-		     !strcmp(session.head->folder, search->folder)) &&
+		     is_same_folder(session.head->folder, search->folder)) &&
 		    !session_is_alive(session.head);
 	session_close(&session);
 	if (!is_wanted)
@@ -262,15 +303,20 @@ int recovery_run_folder(const char *folder,
 				     void *arg),
 			void *arg)
 {
-	struct search search = {.folder = folder, .done = done, .arg = arg};
+	struct search search = {.done = done, .arg = arg};
+	char whole[SESSION_TEXT_BYTES];
 
+	if (folder)
+		search.folder = session_folder(folder, whole, sizeof(whole));
 	session_find(visit, &search);
 	return search.found;
 }
 
 unsigned int recovery_count_folder(const char *folder)
 {
-	struct search search = {.folder = folder};
+	char whole[SESSION_TEXT_BYTES];
+	struct search search = {
+		.folder = session_folder(folder, whole, sizeof(whole))};
 
 	session_find(visit, &search);
 	return (unsigned int)search.found;

@@ -25,12 +25,17 @@ struct recovery_result {
 int recovery_run(const char *session_path, struct recovery_result *result);
 
 /* All dead sessions of this user whose output folder is `folder` (NULL: any).
+ * It need not be there, nor be named as the program named it.
  * Calls done(path, rc, result) for each.  Returns how many were found. */
 int recovery_run_folder(const char *folder,
 			void (*done)(const char *path, int rc,
 				     const struct recovery_result *result,
 				     void *arg),
 			void *arg);
+
+/* Makes recovery_run_folder() stop at the next session, in any thread: the
+ * process is about to end.  False lets later calls work again. */
+void recovery_stop(bool stop);
 
 /* How many there are, without touching them. */
 unsigned int recovery_count_folder(const char *folder);

@@ -19,7 +19,7 @@ int scribe_start(struct scribe *scribe, struct session *session, bool is_live)
 	*scribe = (struct scribe){.session = session, .is_live = is_live};
 	scribe->pid = pid <= PID_OF_GPU_LAST ? pid + PID_SHIFT : pid;
 	scribe->budget = is_live ? UINT64_MAX
-				 : session->bytes / sizeof(struct event) * 4;
+				 : session->bytes / sizeof(struct event) * 16;
 	scribe->slice_ticks = clock_ticks_per_second(&head->clock) / 100 + 1;
 	scribe->heap.live = head->heap_base_bytes;
 	scribe->heap.peak = head->heap_base_bytes;
@@ -120,6 +120,9 @@ enum scribe_place scribe_place(struct scribe *scribe, uint64_t ticks)
 
 	if (!window || ticks < window->start_ticks)
 		return SCRIBE_CUT;
+	/* It was opened in mid-pass: its file comes with the next. */
+	if (!scribe->file.is_open)
+		return SCRIBE_HOLD;
 	/* ACQUIRE pairs with RELEASE in window_close(): last_step. */
 	end = load_acquire(&((struct window *)window)->end_ticks);
 	if (!end || ticks < end)

@@ -17,6 +17,7 @@
 #include "writer/json.h"
 #include "writer/lane.h"
 #include "writer/naming.h"
+#include "writer/nest.h"
 #include "writer/window_file.h"
 #include "writer/region_join.h"
 #include "writer/timeline.h"
@@ -44,8 +45,7 @@ struct track {
 	uint32_t lanes_named;	/* bit per side lane, in that file */
 	uint64_t loss_drawn;
 	int64_t heap_live;
-	uint64_t last_end_ns;	 /* of what lies on the main lane */
-	struct lane_span wait;	 /* the last region-end wait drawn */
+	struct nest nest;	 /* of the main lane */
 	struct lane_set *ranges; /* NULL until the first range */
 };
 
@@ -123,7 +123,7 @@ struct window *scribe_window(struct scribe *scribe);
 enum scribe_place {
 	SCRIBE_WRITE, /* yes */
 	SCRIBE_CUT,   /* in none that is still to be written */
-	SCRIBE_HOLD,  /* in a later one */
+	SCRIBE_HOLD,  /* in a later one, or its file isn't begun */
 };
 enum scribe_place scribe_place(struct scribe *scribe, uint64_t ticks);
 

@@ -52,6 +52,8 @@ static void events(struct json *json, const struct scribe *scribe,
 	json_u64(json, account->sums.dropped);
 	json_raw(json, ",\"in_file\":");
 	json_u64(json, scribe->counts.file_events);
+	json_raw(json, ",\"unrecorded_calls\":");
+	json_u64(json, load_relaxed(&scribe->session->head->strangers));
 	json_char(json, '}');
 }
 
@@ -101,30 +103,49 @@ static void by_kind(struct json *json, const char *name, const uint64_t *counts)
 	json_char(json, '}');
 }
 
+struct thread_loss {
+	uint32_t tid;
+	uint64_t dropped;
+};
+
+/* Adds a loss; two records may have had one tid, and each key comes once. */
+static void add_loss(struct thread_loss *losses, unsigned int *count,
+		     uint32_t tid, uint64_t dropped)
+{
+	unsigned int i = 0;
+
+	while (i < *count && losses[i].tid != tid)
+		i++;
+	if (i == THREADS_SHOWN)
+		return;
+	if (i == *count)
+		losses[(*count)++] = (struct thread_loss){.tid = tid};
+	losses[i].dropped += dropped;
+}
+
 /* A record may have had several owners; its losses go to the last. */
 static void dropped_by_thread(const struct scribe *scribe, struct json *json)
 {
-	unsigned int shown = 0;
+	struct thread_loss losses[THREADS_SHOWN];
+	unsigned int count = 0;
 
-	json_raw(json, ",\"dropped_by_thread\":{");
-	for (const struct track *t = scribe->tracks; t && shown < THREADS_SHOWN;
-	     t = t->older) {
+	for (const struct track *t = scribe->tracks; t; t = t->older) {
 		const struct ring *ring = &t->thread->ring;
 		uint64_t dropped = 0;
 
 		for (unsigned int i = 0; i < EVENT_KIND_COUNT; i++)
 			dropped += ring->dropped[i];
-		if (!dropped)
-			continue;
-		if (shown++)
+		if (dropped)
+			add_loss(losses, &count, t->thread->tid, dropped);
+	}
+	json_raw(json, ",\"dropped_by_thread\":{");
+	for (unsigned int i = 0; i < count; i++) {
+		if (i)
 			json_char(json, ',');
 		json_char(json, '"');
-		json_u64(json, t->thread->tid);
-		/* Two records may have had one tid: each key once. */
-		json_char(json, '.');
-		json_u64(json, t->thread->ring.at);
+		json_u64(json, losses[i].tid);
 		json_raw(json, "\":");
-		json_u64(json, dropped);
+		json_u64(json, losses[i].dropped);
 	}
 	json_char(json, '}');
 }

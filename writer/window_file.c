@@ -2,6 +2,8 @@
 /* window_file.c - one file per window; see window_file.h. */
 #include "writer/window_file.h"
 
+#include "writer/heap_track.h"
+
 #include "collector/gate.h"
 #include "collector/log.h"
 #include "writer/schema.h"
@@ -104,7 +106,7 @@ int window_file_open(struct scribe *scribe)
 	scribe->writer_is_named = false;
 	scribe->counts.file_events = 0;
 	scribe->totals_are_whole = true;
-	scribe->heap.any_sample = false;
+	heap_track_begin(scribe, window->start_ticks);
 	totals_reset_file(&scribe->totals);
 	return 0;
 }

@@ -18,6 +18,7 @@
 #include "writer/pace.h"
 #include "writer/pass.h"
 #include "writer/recovery.h"
+#include "writer/sources.h"
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -28,10 +29,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SOURCES_MAX	     4u
 /* Before the last pass, while a source still has something. */
 #define LAST_PASSES_MOST     1000
-#define STACK_BYTES	     (512u << 10)
+/* The static TLS of everything that is loaded comes out of it. */
+#define STACK_BYTES	     (2u << 20)
 #define SECOND_NS	     UINT64_C(1000000000)
 #define ANSWER_NS	     (2 * SECOND_NS)
 #define SHOWN_PASS_NS	     UINT64_C(1000000)
@@ -43,11 +44,6 @@
 #define RESERVE_CHUNKS_MOST  64u
 
 enum writer_state { WRITER_NONE, WRITER_RUNS, WRITER_DONE, WRITER_GAVE_UP };
-
-struct writer_source {
-	void (*poll)(void *arg);
-	void *arg;
-};
 
 static struct {
 	struct scribe scribe;
@@ -63,8 +59,6 @@ static struct {
 	_Atomic uint32_t answered; /* those answered; futex word */
 	uint64_t anchor_ns;
 	uint64_t stop_ticks;
-	_Atomic uint32_t source_count;
-	struct writer_source sources[SOURCES_MAX];
 	char affinity[CPU_ALLOC_SIZE(1024)];
 	size_t affinity_bytes;
 } writer = {.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -106,16 +100,16 @@ static void announce(_Atomic uint32_t *word, uint32_t value)
 	futex_wake(word);
 }
 
-static void poll_sources(void)
+/* What is on disk after the file could not be written any further. */
+static void correct_summary(struct writer_summary *summary)
 {
-	/* ACQUIRE pairs with RELEASE in writer_add_source(). */
-	const uint32_t count = load_acquire(&writer.source_count);
+	const struct session_header *head = writer.session->head;
+	const struct session_checkpoint *last =
+		&head->checkpoints[load_relaxed(&head->checkpoint) & 1];
 
-	for (uint32_t i = 0; i < count && i < SOURCES_MAX; i++) {
-		/* ACQUIRE as above: a slot is counted before it is filled. */
-		if (__atomic_load_n(&writer.sources[i].poll, __ATOMIC_ACQUIRE))
-			writer.sources[i].poll(writer.sources[i].arg);
-	}
+	summary->files = access(last->path, F_OK) ? 0 : last->file_index;
+	summary->written = last->written;
+	memcpy(summary->path, last->path, sizeof(summary->path));
 }
 
 static void note_summary(void)
@@ -134,6 +128,8 @@ static void note_summary(void)
 	if (scribe->file.is_open)
 		summary->bytes += trace_file_size(&scribe->file.trace);
 	memcpy(summary->path, scribe->file.path, sizeof(summary->path));
+	if (scribe->error)
+		correct_summary(summary);
 	summary->writer_cpu_ns = account_cpu_ns(scribe);
 	pthread_mutex_unlock(&writer.summary_lock);
 }
@@ -172,7 +168,7 @@ static uint64_t make_pass(uint64_t *cpu_ns)
 	const uint64_t start_ticks = clock_ticks();
 	uint64_t events;
 
-	poll_sources();
+	sources_poll();
 	pthread_mutex_lock(&writer.lock);
 	if (clock_monotonic_ns() - writer.anchor_ns >= SECOND_NS) {
 		writer.anchor_ns = clock_monotonic_ns();
@@ -210,7 +206,7 @@ static void count_orphan(const char *path, int rc,
 	(void)path;
 	if (rc) {
 		orphans->failed++;
-	} else {
+	} else if (result->path[0]) {
 		orphans->finished++;
 		orphans->events += result->events;
 		memcpy(orphans->path, result->path, sizeof(orphans->path));
@@ -256,7 +252,7 @@ static void poll_to_the_end(void)
 {
 	uint64_t cpu_ns;
 
-	poll_sources();
+	sources_poll();
 	for (int i = 0; i < LAST_PASSES_MOST && !writer.scribe.error &&
 			load_relaxed(&writer.session->head->gpu.is_live);
 	     i++)
@@ -346,6 +342,7 @@ int writer_start(struct session *session, const void *affinity,
 		memcpy(writer.affinity, affinity, affinity_bytes);
 		writer.affinity_bytes = affinity_bytes;
 	}
+	recovery_stop(false);
 	store_relaxed(&writer.state, WRITER_RUNS);
 	pthread_attr_init(&attributes);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
@@ -381,6 +378,7 @@ int writer_stop(unsigned int wait_ms)
 	    atomic_exchange_explicit(&writer.stopping, 1, memory_order_relaxed))
 		return result();
 	writer.stop_ticks = clock_ticks();
+	recovery_stop(true);
 	/* RELEASE pairs with ACQUIRE in run(). */
 	store_release(&writer.stop, 1);
 	writer_wake();
@@ -392,18 +390,6 @@ void writer_wake(void)
 {
 	if (load_relaxed(&writer.state) == WRITER_RUNS)
 		pace_wake(&writer.pace, writer.session);
-}
-
-int writer_add_source(void (*poll)(void *arg), void *arg)
-{
-	const uint32_t at = add_relaxed(&writer.source_count, 1);
-
-	if (at >= SOURCES_MAX)
-		return -ENOSPC;
-	writer.sources[at].arg = arg;
-	/* RELEASE pairs with ACQUIRE in poll_sources(): the argument. */
-	__atomic_store_n(&writer.sources[at].poll, poll, __ATOMIC_RELEASE);
-	return 0;
 }
 
 void writer_before_fork(void)
@@ -418,6 +404,7 @@ void writer_forget(void)
 {
 	coder_forget();
 	memset(&writer, 0, sizeof(writer));
+	sources_forget();
 	pthread_mutex_init(&writer.lock, NULL);
 	pthread_mutex_init(&writer.summary_lock, NULL);
 }

@@ -9,6 +9,7 @@
  */
 #include "tests/fake_gpu/cudart.h"
 
+#include "tests/fake_gpu/sim_clock.h"
 #include "tests/fake_gpu/sim_kernel.h"
 #include "tests/fake_gpu/sim_work.h"
 #include <stdlib.h>
@@ -212,4 +213,48 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config,
 	return launch(&call, kernel_of_host(function), config->gridDim,
 		      config->blockDim, config->dynamicSmemBytes,
 		      stream_of(config->stream));
+}
+
+cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid,
+					dim3 block, void **arguments,
+					size_t shared, cudaStream_t stream)
+{
+	cudaLaunchCooperativeKernel_v9000_params params = {
+		function, grid, block, arguments, shared, stream};
+	struct sim_call call =
+		RUNTIME_CALL(cudaLaunchCooperativeKernel_v9000, &params);
+
+	return launch(&call, kernel_of_host(function), grid, block, shared,
+		      stream_of(stream));
+}
+
+/* On this thread, once the stream has come so far. */
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function,
+			       void *argument)
+{
+	cudaLaunchHostFunc_v10000_params params = {stream, function, argument};
+	struct sim_call call = RUNTIME_CALL(cudaLaunchHostFunc_v10000, &params);
+	struct sim_stream *s = stream_of(stream);
+
+	if (sim_call_begin(&call)) {
+		if (s) {
+			clock_sleep_until(stream_ready_at(s));
+			function(argument);
+		} else {
+			call.result = cudaErrorInvalidResourceHandle;
+		}
+	}
+	return cudart_end(&call);
+}
+
+cudaError_t cudaFuncSetAttribute(const void *function,
+				 enum cudaFuncAttribute attribute, int value)
+{
+	cudaFuncSetAttribute_v9000_params params = {function, attribute, value};
+	struct sim_call call =
+		RUNTIME_CALL(cudaFuncSetAttribute_v9000, &params);
+
+	if (sim_call_begin(&call) && !kernel_of_host(function))
+		call.result = cudaErrorInvalidDeviceFunction;
+	return cudart_end(&call);
 }

@@ -172,6 +172,64 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
 	return cudart_end(&call);
 }
 
+cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from,
+			 size_t from_pitch, size_t width, size_t height,
+			 enum cudaMemcpyKind kind)
+{
+	cudaMemcpy2D_v3020_params params = {to,	   to_pitch, from, from_pitch,
+					    width, height,   kind};
+	struct sim_call call = RUNTIME_CALL(cudaMemcpy2D_v3020, &params);
+
+	if (sim_call_begin(&call))
+		call.result = work_copy_rows(stream_null(), to, to_pitch, from,
+					     from_pitch, width, height, 0);
+	return cudart_end(&call);
+}
+
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from,
+			      size_t from_pitch, size_t width, size_t height,
+			      enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+	cudaMemcpy2DAsync_v3020_params params = {
+		to, to_pitch, from, from_pitch, width, height, kind, stream};
+	struct sim_call call = RUNTIME_CALL(cudaMemcpy2DAsync_v3020, &params);
+
+	if (sim_call_begin(&call))
+		call.result = work_copy_rows(stream_of(stream), to, to_pitch,
+					     from, from_pitch, width, height,
+					     !touches_pageable(to, from));
+	return cudart_end(&call);
+}
+
+static int copy_peer(struct sim_stream *stream, void *to, const void *from,
+		     size_t bytes, int asynchronous)
+{
+	const struct sim_work work = {
+		.kind = WORK_COPY,
+		.to = to,
+		.from = from,
+		.bytes = bytes,
+		.asynchronous = asynchronous,
+		.peer = 1,
+	};
+
+	if (!stream || !to || !from)
+		return cudaErrorInvalidValue;
+	return work_put(stream, &work);
+}
+
+cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from,
+			   int from_device, size_t bytes)
+{
+	cudaMemcpyPeer_v4000_params params = {to, to_device, from, from_device,
+					      bytes};
+	struct sim_call call = RUNTIME_CALL(cudaMemcpyPeer_v4000, &params);
+
+	if (sim_call_begin(&call))
+		call.result = copy_peer(stream_null(), to, from, bytes, 0);
+	return cudart_end(&call);
+}
+
 cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from,
 				int from_device, size_t bytes,
 				cudaStream_t stream)
@@ -179,19 +237,9 @@ cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from,
 	cudaMemcpyPeerAsync_v4000_params params = {
 		to, to_device, from, from_device, bytes, stream};
 	struct sim_call call = RUNTIME_CALL(cudaMemcpyPeerAsync_v4000, &params);
-	const struct sim_work work = {
-		.kind = WORK_COPY,
-		.to = to,
-		.from = from,
-		.bytes = bytes,
-		.asynchronous = 1,
-		.peer = 1,
-	};
-	struct sim_stream *s = stream_of(stream);
 
 	if (sim_call_begin(&call))
-		call.result = s && to && from ? work_put(s, &work)
-					      : (int)cudaErrorInvalidValue;
+		call.result = copy_peer(stream_of(stream), to, from, bytes, 1);
 	return cudart_end(&call);
 }
 

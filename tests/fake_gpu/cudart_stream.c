@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cudart_stream.c - libcudart.so.13: streams, events, graphs.
+ * cudart_stream.c - libcudart.so.13: streams and events.
  */
 #include "tests/fake_gpu/cudart.h"
 
 #include "tests/fake_gpu/sim_event.h"
-#include "tests/fake_gpu/sim_graph.h"
 
 static cudaError_t create(struct sim_call *call, cudaStream_t *stream,
 			  unsigned int flags, int priority)
@@ -42,6 +41,36 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream,
 		RUNTIME_CALL(cudaStreamCreateWithPriority_v5050, &params);
 
 	return create(&call, stream, flags, priority);
+}
+
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
+{
+	cudaStreamGetPriority_v5050_params params = {stream, priority};
+	struct sim_call call =
+		RUNTIME_CALL(cudaStreamGetPriority_v5050, &params);
+	const struct sim_stream *s = stream_of(stream);
+
+	if (sim_call_begin(&call)) {
+		if (s)
+			*priority = s->priority;
+		else
+			call.result = cudaErrorInvalidResourceHandle;
+	}
+	return cudart_end(&call);
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+	cudaDeviceGetStreamPriorityRange_v5050_params params = {least,
+								greatest};
+	struct sim_call call =
+		RUNTIME_CALL(cudaDeviceGetStreamPriorityRange_v5050, &params);
+
+	if (sim_call_begin(&call)) {
+		*least = 0;
+		*greatest = -5;
+	}
+	return cudart_end(&call);
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
@@ -141,6 +170,21 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 	return cudart_end(&call);
 }
 
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
+				     unsigned int flags)
+{
+	cudaEventRecordWithFlags_v11010_params params = {event, stream, flags};
+	struct sim_call call =
+		RUNTIME_CALL(cudaEventRecordWithFlags_v11010, &params);
+	struct sim_stream *s = stream_of(stream);
+
+	if (sim_call_begin(&call))
+		call.result =
+			s && event ? event_record((struct sim_event *)event, s)
+				   : (int)cudaErrorInvalidResourceHandle;
+	return cudart_end(&call);
+}
+
 cudaError_t cudaEventQuery(cudaEvent_t event)
 {
 	cudaEventQuery_v3020_params params = {event};
@@ -171,91 +215,5 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
 	if (sim_call_begin(&call))
 		call.result = event_elapsed((struct sim_event *)start,
 					    (struct sim_event *)end, ms);
-	return cudart_end(&call);
-}
-
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream,
-				   enum cudaStreamCaptureMode mode)
-{
-	cudaStreamBeginCapture_v10000_params params = {stream, mode};
-	struct sim_call call =
-		RUNTIME_CALL(cudaStreamBeginCapture_v10000, &params);
-
-	if (sim_call_begin(&call))
-		call.result = graph_begin_capture(stream_of(stream));
-	return cudart_end(&call);
-}
-
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
-{
-	cudaStreamEndCapture_v10000_params params = {stream, graph};
-	struct sim_call call =
-		RUNTIME_CALL(cudaStreamEndCapture_v10000, &params);
-
-	if (sim_call_begin(&call))
-		call.result = graph_end_capture(stream_of(stream),
-						(struct sim_graph **)graph);
-	return cudart_end(&call);
-}
-
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream,
-				  enum cudaStreamCaptureStatus *status)
-{
-	cudaStreamIsCapturing_v10000_params params = {stream, status};
-	struct sim_call call =
-		RUNTIME_CALL(cudaStreamIsCapturing_v10000, &params);
-	const struct sim_stream *s = stream_of(stream);
-
-	if (sim_call_begin(&call)) {
-		*status = s && s->capture ? cudaStreamCaptureStatusActive
-					  : cudaStreamCaptureStatusNone;
-		if (!s)
-			call.result = cudaErrorInvalidResourceHandle;
-	}
-	return cudart_end(&call);
-}
-
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph,
-				 unsigned long long flags)
-{
-	cudaGraphInstantiate_v12000_params params = {executable, graph, flags};
-	struct sim_call call =
-		RUNTIME_CALL(cudaGraphInstantiate_v12000, &params);
-
-	if (sim_call_begin(&call))
-		*executable = (cudaGraphExec_t)graph_instantiate(
-			(struct sim_graph *)graph);
-	return cudart_end(&call);
-}
-
-cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream)
-{
-	cudaGraphLaunch_v10000_params params = {executable, stream};
-	struct sim_call call = RUNTIME_CALL(cudaGraphLaunch_v10000, &params);
-
-	if (sim_call_begin(&call))
-		call.result = graph_launch((struct sim_graph *)executable,
-					   stream_of(stream));
-	return cudart_end(&call);
-}
-
-cudaError_t cudaGraphDestroy(cudaGraph_t graph)
-{
-	cudaGraphDestroy_v10000_params params = {graph};
-	struct sim_call call = RUNTIME_CALL(cudaGraphDestroy_v10000, &params);
-
-	if (sim_call_begin(&call))
-		graph_free((struct sim_graph *)graph);
-	return cudart_end(&call);
-}
-
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable)
-{
-	cudaGraphExecDestroy_v10000_params params = {executable};
-	struct sim_call call =
-		RUNTIME_CALL(cudaGraphExecDestroy_v10000, &params);
-
-	if (sim_call_begin(&call))
-		graph_free((struct sim_graph *)executable);
 	return cudart_end(&call);
 }

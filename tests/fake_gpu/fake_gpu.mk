@@ -8,6 +8,8 @@
 FAKE      := $(O)/fake-gpu
 FAKE_SO   := $(addprefix $(FAKE)/,libsimgpu.so libcuda.so.1 libcudart.so.13 \
              libcupti.so.13 libspy.so)
+FAKE_12   := $(addprefix $(O)/fake-gpu-12/,libsimgpu.so libcuda.so.1 \
+             libcupti.so.12)
 NVCC      ?= $(firstword $(wildcard $(CUDA)/bin/nvcc) $(shell command -v nvcc))
 NVCC_FLAGS := -O1 -gencode arch=compute_80,code=compute_80 \
              -gencode arch=compute_90,code=sm_90
@@ -20,7 +22,7 @@ fake_objects = $(patsubst %.c,$(O)/%.o,$(wildcard tests/fake_gpu/$(1)*.c))
 
 .PHONY: fake-gpu gpu-programs
 ifneq ($(CUPTI),)
-fake-gpu: $(FAKE_SO) gpu-programs
+fake-gpu: $(FAKE_SO) $(FAKE_12) gpu-programs
 programs: fake-gpu
 else
 fake-gpu:
@@ -34,7 +36,8 @@ gpu-programs:
 endif
 
 # The faces see each other only through the simulated device, which stands
-# beside them.  Nothing is hidden: these are not the library that we ship.
+# beside them.  Nothing is hidden: these are not the library that we ship, and
+# never built with a sanitizer, which a program of nvcc's would not have.
 fake_link = $(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,defs \
             -Wl,-rpath,'$$ORIGIN' -Wl,-soname,$(@F) -o $@ $(filter %.o,$^)
 
@@ -55,6 +58,17 @@ $(FAKE)/libcudart.so.13 $(FAKE)/libcupti.so.13: $(FAKE)/libsimgpu.so
 	@echo '$(@F) { global: *; };' > $@.map
 	$(fake_link) -Wl,--version-script=$@.map -L$(FAKE) -lsimgpu -ldl
 
+# The driver, and beside it CUPTI as CUDA 12 calls it.
+$(O)/fake-gpu-12/libcupti.so.12: $(call fake_objects,cupti_) $(FAKE)/libsimgpu.so
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	@echo '$(@F) { global: *; };' > $@.map
+	$(fake_link) -Wl,--version-script=$@.map -L$(FAKE) -lsimgpu -ldl
+
+$(O)/fake-gpu-12/lib%: $(FAKE)/lib%
+	@mkdir -p $(@D)
+	@ln -sf ../fake-gpu/$(@F) $@
+
 $(FAKE)/libspy.so: $(call fake_objects,spy)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
@@ -63,7 +77,8 @@ $(FAKE)/libspy.so: $(call fake_objects,spy)
 $(O)/tests/fake_gpu/%.o: tests/fake_gpu/%.c $(O)/config.mk
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(BASE) $(CUPTI) -I$(FAKE) -fPIC $(CFLAGS) -c -o $@ $<
+	$(Q)$(CC) $(filter-out $(SANFLAGS),$(BASE)) $(CUPTI) -I$(FAKE) -fPIC \
+		$(CFLAGS) -c -o $@ $<
 
 # Names of API functions and results, out of CUPTI's own headers.
 names_of = $(Q)mkdir -p $(@D) && echo '\#include <cupti.h>' | \

@@ -159,12 +159,13 @@ static void put_time(struct waiting *w, size_t at, int64_t device_ns)
 
 static void finish(struct waiting *w)
 {
+	const int64_t error = clock_error();
 	size_t start_at, end_at;
 
 	record_times_at(kind_of(w->record), &start_at, &end_at);
 	if (w->start_ns)
-		put_time(w, start_at, w->start_ns);
-	put_time(w, end_at, w->end_ns);
+		put_time(w, start_at, w->start_ns + error);
+	put_time(w, end_at, w->end_ns + error);
 	if (is_kernel(w->record)) {
 		CUpti_ActivityKernel10 *kernel = (void *)w->record;
 

@@ -79,6 +79,19 @@ void clock_anchor(void)
 	pthread_mutex_unlock(&lock);
 }
 
+int64_t clock_error(void)
+{
+	int64_t error = 0;
+
+	pthread_mutex_lock(&lock);
+	if (spoilt > 0) {
+		spoilt--;
+		error = -SPOILT_BY_NS;
+	}
+	pthread_mutex_unlock(&lock);
+	return error;
+}
+
 uint64_t clock_convert(int64_t device_ns)
 {
 	double slope = 1;
@@ -89,10 +102,6 @@ uint64_t clock_convert(int64_t device_ns)
 		slope = (double)(last.client - first.client) /
 			(double)(last.device - first.device);
 	time += (double)(device_ns - first.device);
-	if (spoilt > 0) {
-		spoilt--;
-		time -= SPOILT_BY_NS;
-	}
 	const uint64_t client =
 		first.client + (uint64_t)(int64_t)(time * slope);
 	pthread_mutex_unlock(&lock);

@@ -23,6 +23,9 @@ void clock_register(uint64_t (*callback)(void));
 void clock_anchor(void);
 uint64_t clock_convert(int64_t device_ns);
 
+/* By how much the next record's times are wrong. */
+int64_t clock_error(void);
+
 /* Until the device's clock has come so far. */
 void clock_sleep_until(int64_t device_ns);
 

@@ -102,6 +102,7 @@ static int read_number(const char *name, const char *value)
 		{"WRAP_CORR", &knobs.wrap_correlation},
 		{"OVERLAP", &knobs.overlap},
 		{"NULL_OK", &knobs.null_ok},
+		{"NO_KERNELS", &knobs.no_kernels},
 	};
 	const struct {
 		const char *name;

@@ -29,6 +29,7 @@ struct sim_knobs {
 	int wrap_correlation;
 	int overlap;
 	int null_ok;
+	int no_kernels;
 	int driver_absent; /* DRIVER=absent */
 	enum hang_flush hang_flush;
 	enum complete_on complete_on;

@@ -42,6 +42,11 @@ static int pageable(const void *address)
 	return memory_kind(address) == CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE;
 }
 
+static size_t all_bytes(const struct sim_work *work)
+{
+	return work->rows ? work->bytes * work->rows : work->bytes;
+}
+
 static int64_t duration(const struct sim_work *work)
 {
 	int64_t rate = PINNED_BYTES_PER_US, threads = 1;
@@ -56,7 +61,7 @@ static int64_t duration(const struct sim_work *work)
 		rate = DEVICE_BYTES_PER_US;
 	else if (pageable(work->to) || pageable(work->from))
 		rate = PAGEABLE_BYTES_PER_US;
-	return COPY_START_NS + (int64_t)work->bytes * 1000 / rate;
+	return COPY_START_NS + (int64_t)all_bytes(work) * 1000 / rate;
 }
 
 static void set_memory(const struct sim_work *work)
@@ -69,6 +74,17 @@ static void set_memory(const struct sim_work *work)
 	}
 	for (size_t at = 0; at < work->bytes; at += work->unit)
 		memcpy(to + at, &work->value, work->unit);
+}
+
+static void copy_memory(const struct sim_work *work)
+{
+	char *to = work->to;
+	const char *from = work->from;
+
+	memmove(to, from, work->bytes);
+	for (size_t row = 1; row < work->rows; row++)
+		memmove(to + row * work->to_pitch,
+			from + row * work->from_pitch, work->bytes);
 }
 
 static void record_kernel(const struct sim_work *work, uint32_t stream,
@@ -99,7 +115,7 @@ static void record_kernel(const struct sim_work *work, uint32_t stream,
 		.channelType = CUPTI_CHANNEL_TYPE_COMPUTE,
 	};
 
-	if (record.kind)
+	if (record.kind && !sim_knobs()->no_kernels)
 		activity_emit_later(&record, stream, start, end);
 }
 
@@ -125,7 +141,7 @@ static void record_peer_copy(const struct sim_work *work, uint32_t stream,
 		.dstKind = (uint8_t)memory_kind(work->to),
 		.flags = work->asynchronous ? CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC
 					    : 0,
-		.bytes = work->bytes,
+		.bytes = all_bytes(work),
 		.deviceId = DEVICE_ID,
 		.contextId = CONTEXT_ID,
 		.streamId = stream,
@@ -153,7 +169,7 @@ static void record_copy(const struct sim_work *work, uint32_t stream,
 		.dstKind = (uint8_t)memory_kind(work->to),
 		.flags = work->asynchronous ? CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC
 					    : 0,
-		.bytes = work->bytes,
+		.bytes = all_bytes(work),
 		.deviceId = DEVICE_ID,
 		.contextId = CONTEXT_ID,
 		.streamId = stream,
@@ -175,7 +191,7 @@ static void record_set(const struct sim_work *work, uint32_t stream,
 	const CUpti_ActivityMemset4 record = {
 		.kind = CUPTI_ACTIVITY_KIND_MEMSET,
 		.value = work->value,
-		.bytes = work->bytes,
+		.bytes = all_bytes(work),
 		.deviceId = DEVICE_ID,
 		.contextId = CONTEXT_ID,
 		.streamId = stream,
@@ -198,7 +214,7 @@ void work_run(struct sim_stream *stream, const struct sim_work *work,
 	stream_place(stream, work->kind == WORK_KERNEL, duration(work), start,
 		     end);
 	if (work->kind == WORK_COPY)
-		memmove(work->to, work->from, work->bytes);
+		copy_memory(work);
 	else if (work->kind == WORK_SET)
 		set_memory(work);
 	if (work->silent)
@@ -262,6 +278,26 @@ int work_copy(struct sim_stream *stream, void *to, const void *from,
 	if (!stream || ((!to || !from) && bytes))
 		return CUDA_ERROR_INVALID_VALUE;
 	return bytes ? work_put(stream, &work) : 0;
+}
+
+int work_copy_rows(struct sim_stream *stream, void *to, size_t to_pitch,
+		   const void *from, size_t from_pitch, size_t width,
+		   size_t rows, int asynchronous)
+{
+	const struct sim_work work = {
+		.kind = WORK_COPY,
+		.to = to,
+		.from = from,
+		.bytes = width,
+		.rows = rows,
+		.to_pitch = to_pitch,
+		.from_pitch = from_pitch,
+		.asynchronous = asynchronous,
+	};
+
+	if (!stream || !to || !from || width > to_pitch || width > from_pitch)
+		return CUDA_ERROR_INVALID_VALUE;
+	return width && rows ? work_put(stream, &work) : 0;
 }
 
 int work_set(struct sim_stream *stream, void *to, uint32_t value, uint32_t unit,

@@ -19,7 +19,9 @@ struct sim_work {
 	size_t shared;
 	void *to;
 	const void *from;
-	size_t bytes;	/* also of a memset: all of them */
+	size_t bytes; /* of a row; of a memset all of them */
+	size_t rows;  /* 0: one */
+	size_t to_pitch, from_pitch;
 	uint32_t value; /* of a memset */
 	uint32_t unit;	/* 1, 2 or 4 bytes */
 	int asynchronous;
@@ -39,6 +41,9 @@ void work_run(struct sim_stream *stream, const struct sim_work *work,
 /* Work as the two APIs describe it. */
 int work_copy(struct sim_stream *stream, void *to, const void *from,
 	      size_t bytes, int asynchronous);
+int work_copy_rows(struct sim_stream *stream, void *to, size_t to_pitch,
+		   const void *from, size_t from_pitch, size_t width,
+		   size_t rows, int asynchronous);
 int work_set(struct sim_stream *stream, void *to, uint32_t value, uint32_t unit,
 	     size_t count, int asynchronous);
 int work_launch(struct sim_stream *stream, struct sim_kernel *kernel,

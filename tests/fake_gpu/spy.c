@@ -255,6 +255,8 @@ static int find_cupti(void)
 	int missing = 0;
 
 	if (!library)
+		library = dlopen("libcupti.so.12", RTLD_NOW | RTLD_LOCAL);
+	if (!library)
 		return 0;
 #define X(name)                                                                \
 	*(void **)&cupti.name = dlsym(library, #name);                         \

@@ -26,6 +26,12 @@ void GOMP_parallel_loop_static_start(outlined fn, void *data,
 void GOMP_parallel_loop_dynamic_start(outlined fn, void *data,
 				      unsigned int threads, long start,
 				      long end, long step, long chunk);
+void GOMP_parallel_loop_guided_start(outlined fn, void *data,
+				     unsigned int threads, long start, long end,
+				     long step, long chunk);
+void GOMP_parallel_loop_runtime_start(outlined fn, void *data,
+				      unsigned int threads, long start,
+				      long end, long step);
 void GOMP_parallel_sections_start(outlined fn, void *data, unsigned int threads,
 				  unsigned int count);
 void GOMP_parallel_loop_static(outlined fn, void *data, unsigned int threads,
@@ -33,6 +39,8 @@ void GOMP_parallel_loop_static(outlined fn, void *data, unsigned int threads,
 			       unsigned int flags);
 bool GOMP_loop_static_next(long *start, long *end);
 bool GOMP_loop_dynamic_next(long *start, long *end);
+bool GOMP_loop_guided_next(long *start, long *end);
+bool GOMP_loop_runtime_next(long *start, long *end);
 void GOMP_loop_end_nowait(void);
 unsigned int GOMP_sections_next(void);
 void GOMP_sections_end_nowait(void);
@@ -62,6 +70,26 @@ static void static_body(void *data)
 	long start, end;
 
 	while (GOMP_loop_static_next(&start, &end))
+		for (long i = start; i < end; i++)
+			add(data, i);
+	GOMP_loop_end_nowait();
+}
+
+static void guided_body(void *data)
+{
+	long start, end;
+
+	while (GOMP_loop_guided_next(&start, &end))
+		for (long i = start; i < end; i++)
+			add(data, i);
+	GOMP_loop_end_nowait();
+}
+
+static void runtime_body(void *data)
+{
+	long start, end;
+
+	while (GOMP_loop_runtime_next(&start, &end))
 		for (long i = start; i < end; i++)
 			add(data, i);
 	GOMP_loop_end_nowait();
@@ -97,6 +125,26 @@ __attribute__((noinline)) static long old_loop_dynamic(void)
 	return sum;
 }
 
+__attribute__((noinline)) static long old_loop_guided(void)
+{
+	long sum = 0;
+
+	GOMP_parallel_loop_guided_start(guided_body, &sum, 2, 0, 64, 1, 4);
+	guided_body(&sum);
+	GOMP_parallel_end();
+	return sum;
+}
+
+__attribute__((noinline)) static long old_loop_runtime(void)
+{
+	long sum = 0;
+
+	GOMP_parallel_loop_runtime_start(runtime_body, &sum, 2, 0, 64, 1);
+	runtime_body(&sum);
+	GOMP_parallel_end();
+	return sum;
+}
+
 static void sections_body(void *data)
 {
 	for (unsigned int section = GOMP_sections_next(); section;
@@ -127,6 +175,8 @@ static const struct construct constructs[] = {
 	{"old_parallel", old_parallel},
 	{"old_loop_static", old_loop_static},
 	{"old_loop_dynamic", old_loop_dynamic},
+	{"old_loop_guided", old_loop_guided},
+	{"old_loop_runtime", old_loop_runtime},
 	{"old_sections", old_sections},
 	{"loop_static_called", loop_static_called},
 	{NULL, NULL},

@@ -17,6 +17,11 @@
 
 static volatile size_t zero;
 
+/* C23; only there if the C library or a preloaded one has them. */
+void free_sized(void *block, size_t size) __attribute__((weak));
+void free_aligned_sized(void *block, size_t alignment, size_t size)
+	__attribute__((weak));
+
 static void *by_malloc(size_t size)
 {
 	return malloc(size);
@@ -162,6 +167,16 @@ static void edges(void)
 	printf("bad alignment %d %d\n", status == EINVAL, errno == 5);
 }
 
+/* Prints how many of the two functions there are to call. */
+static void sized(size_t size)
+{
+	if (free_sized)
+		free_sized(malloc(size), size);
+	if (free_aligned_sized)
+		free_aligned_sized(aligned_alloc(64, size), 64, size);
+	printf("%d functions\n", !!free_sized + !!free_aligned_sized);
+}
+
 static void *make_block(void *size)
 {
 	return malloc((size_t)size);
@@ -191,6 +206,10 @@ int main(int argc, char **argv)
 
 	if (strcmp(name, "edges") == 0) {
 		edges();
+		return 0;
+	}
+	if (strcmp(name, "sized") == 0) {
+		sized(size);
 		return 0;
 	}
 	if (strcmp(name, "threads") == 0) {

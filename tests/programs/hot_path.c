@@ -4,8 +4,9 @@
  *
  * After a warm-up each call into the kernel is answered by SIGSYS.  Blocks come
  * from the allocator's own lists, locks are free, all of it inside one region
- * with a team of one: whatever enters the kernel is not the program's doing.  Built with OWN_MALLOC it brings an
- * allocator of its own and counts who calls it meanwhile.
+ * with a team of one: whatever enters the kernel is not the program's doing.
+ * Built with OWN_MALLOC it brings an allocator of its own and counts who calls
+ * it meanwhile.
  */
 #include <errno.h>
 #include <linux/filter.h>

@@ -348,6 +348,33 @@ CONSTRUCT(cancel_parallel)
 	return found;
 }
 
+/* A cancel that never comes changes every barrier of the region. */
+CONSTRUCT(cancellable)
+{
+	long sum = 0;
+
+#pragma omp parallel num_threads(threads)
+	{
+#pragma omp for schedule(dynamic, 1)
+		for (int i = 0; i < COUNT; i++) {
+#pragma omp atomic
+			sum += i;
+		}
+#pragma omp sections
+		{
+#pragma omp section
+#pragma omp atomic
+			sum += 1;
+#pragma omp section
+#pragma omp atomic
+			sum += 2;
+		}
+#pragma omp barrier
+#pragma omp cancel parallel if (threads > 1000)
+	}
+	return sum;
+}
+
 CONSTRUCT(teams)
 {
 	long sum = 0;
@@ -394,6 +421,7 @@ static const struct construct constructs[] = {
 	{"serial", serial},
 	{"cancellation", cancellation},
 	{"cancel_parallel", cancel_parallel},
+	{"cancellable", cancellable},
 	{"teams", teams},
 	{"large_team", large_team},
 	{NULL, NULL},

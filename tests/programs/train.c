@@ -6,7 +6,7 @@
  *
  * Sixteen characters go through an embedding and one hidden layer to a softmax
  * over the next character; the weights follow the gradient by Adam.  The text
- * is the files named, else the licences that each Debian carries, else our own.
+ * is the files named, else licences that each Debian carries, else our README.
  *
  * It is an ordinary OpenMP program and knows nothing of the profiler.  Each
  * element of each array is summed by one thread in a fixed order, so the losses
@@ -153,10 +153,8 @@ static void text_load(struct text *text, char **paths)
 	}
 	for (size_t i = 0; !*paths && i < 2; i++)
 		text_append(text, standard[i]);
-	if (text->length == 0) {
+	if (text->length == 0)
 		text_append(text, "README.md");
-		text_append(text, "LICENSE");
-	}
 	if (text->length <= CONTEXT + 1) {
 		fprintf(stderr, "train: not enough text to learn from\n");
 		exit(1);
@@ -399,23 +397,31 @@ static void backward_embedding(struct model *model, struct batch *batch)
 	}
 }
 
-static void adam_update(struct weights *weights, unsigned int step)
+static void adam_update(struct model *model, unsigned int step)
 {
+	struct weights *const all[] = {&model->embedding, &model->hidden,
+				       &model->hidden_bias, &model->output,
+				       &model->output_bias};
 	const float mean_scale = 1 / (1 - powf(0.9f, (float)step));
-	const float variance_scale = 1 / (1 - powf(0.999f, (float)step));
+	const float square_scale = 1 / (1 - powf(0.999f, (float)step));
 
-#pragma omp parallel for schedule(static)
-	for (size_t i = 0; i < weights->count; i++) {
-		const float gradient = weights->gradient[i];
-		float *mean = &weights->mean[i];
-		float *variance = &weights->variance[i];
+#pragma omp parallel
+	for (unsigned int which = 0; which < 5; which++) {
+		struct weights *weights = all[which];
 
-		*mean += 0.1f * (gradient - *mean);
-		*variance += 0.001f * (gradient * gradient - *variance);
-		weights->value[i] -=
-			RATE * *mean * mean_scale /
-			(sqrtf(*variance * variance_scale) + 1e-8f);
-		weights->gradient[i] = 0;
+#pragma omp for schedule(static) nowait
+		for (size_t i = 0; i < weights->count; i++) {
+			const float slope = weights->gradient[i];
+			float *mean = &weights->mean[i];
+			float *square = &weights->variance[i];
+
+			*mean += 0.1f * (slope - *mean);
+			*square += 0.001f * (slope * slope - *square);
+			weights->value[i] -=
+				RATE * *mean * mean_scale /
+				(sqrtf(*square * square_scale) + 1e-8f);
+			weights->gradient[i] = 0;
+		}
 	}
 }
 
@@ -434,11 +440,7 @@ static float train_step(struct model *model, const struct text *text,
 	backward_output(model, batch);
 	backward_hidden(model, batch);
 	backward_embedding(model, batch);
-	adam_update(&model->embedding, step);
-	adam_update(&model->hidden, step);
-	adam_update(&model->hidden_bias, step);
-	adam_update(&model->output, step);
-	adam_update(&model->output_bias, step);
+	adam_update(model, step);
 	batch_destroy(batch);
 	return loss;
 }
@@ -469,7 +471,7 @@ static unsigned int positive(const char *word)
 
 int main(int argc, char **argv)
 {
-	struct options options = {10, 200, 128};
+	struct options options = {10, 40, 128};
 	struct text text = {0};
 	struct model model;
 	uint64_t seed = 0x9E3779B97F4A7C15u;

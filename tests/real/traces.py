@@ -34,10 +34,10 @@ class Report:
 
     def end(self, summary):
         """Prints; True if the file is good."""
-        for fault in self.faults[:20]:
+        for fault in self.faults[:6]:
             print(f"{self.path}: {fault}")
-        if len(self.faults) > 20:
-            print(f"{self.path}: and {len(self.faults) - 20} more")
+        if len(self.faults) > 6:
+            print(f"{self.path}: and {len(self.faults) - 6} more")
         if not self.faults:
             print(f"{self.path}: {summary}")
         return not self.faults

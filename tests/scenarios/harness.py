@@ -181,8 +181,10 @@ def compile_program(source, *flags, compiler="gcc", name=None):
 
 
 def clean_environment():
-    return {key: value for key, value in os.environ.items()
+    """Threads that wait sleep: spinning on a busy machine takes minutes."""
+    kept = {key: value for key, value in os.environ.items()
             if not key.startswith(("TRACEPROF", "LD_", "OMP_", "GOMP_", "KMP_"))}
+    return kept | {"OMP_WAIT_POLICY": "passive"}
 
 
 def execute(command, env, timeout, cwd=None, target=None, stdin=None):
@@ -229,11 +231,14 @@ def expect_no_session(run):
                  for path in glob.glob(os.path.join(place, "traceprof-*"))):
         try:
             with open(path, "rb") as file:
-                if run.folder.encode() in file.read(1 << 16):
-                    left.append(path)
+                head = file.read(1 << 16)
+            # Who was killed while it made one left it without its first word.
+            if run.folder.encode() in head and head.startswith(b"traceprf"):
+                left.append(path)
         except OSError:         # another test's, gone in the meantime
             pass
-    expect(not left, f"left a session behind: {left}")
+    expect(not left, f"left a session behind: {left}; status {run.status}",
+           run.stderr[-1000:])
 
 
 def check_files(run):
@@ -324,11 +329,14 @@ def main():
     tests = [(name, value) for name, value in vars(module).items()
              if name.startswith("test_") and callable(value)]
     wanted = sys.argv[1:]
+    left_out = os.environ.get("TEST_LEAVE_OUT", "").split(";")
     failed = 0
     for number, (name, test) in enumerate(tests, 1):
         if wanted and not any(part in name for part in wanted):
             continue
         title = name[5:].replace("_", " ")
+        if title in left_out:
+            continue
         try:
             test()
             print(f"ok {number} - {title}")

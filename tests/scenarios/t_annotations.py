@@ -124,6 +124,8 @@ def test_results_inside_the_program():
     run = traced("results")
     expect_equal(run.status, 0, "status")
     expect("enabled 1" in run.stdout, run.stdout)
+    expect("total counted 5\n" in run.stdout, run.stdout)
+    expect_equal(plain("results").stdout, "0 names, 0 calls\nenabled 0\n", "without")
     report = run.stderr
     line = [line for line in report.splitlines() if "counted" in line]
     expect(len(line) == 1 and " 5 " in line[0].replace("\t", " ") + " ",

@@ -70,7 +70,7 @@ def sample():
 
 
 def test_report():
-    done = command("report", sample())
+    done = command("report", "--top", "100", sample())
     expect_equal(done.status, 0, done.stderr)
     expect("loop_dynamic [omp parallel #1]" in done.stdout, done.stdout)
 

@@ -27,8 +27,7 @@ def test_every_region_on_every_thread():
     trace = run.trace
     for function in REGIONS:
         found = trace.regions(function)
-        calls = 100 if function == "adam_update" else 20
-        expect_equal(len(found), calls, f"regions of {function}")
+        expect_equal(len(found), 20, f"regions of {function}")
         team = {event["tid"] for one in found for event in trace.team(one)}
         expect_equal(len(team), 3, f"threads of {function}")
 
@@ -47,7 +46,7 @@ def test_a_step_without_changing_the_program():
                 env={"TRACEPROF_STEP": "omp:embed", "TRACEPROF_WAIT": "5",
                      "TRACEPROF_ACTIVE": "2", "TRACEPROF_REPEAT": "1"})
     expect_equal(run.trace.steps(), [5, 6], "steps")
-    expect_equal(len(run.trace.regions("adam_update")), 10, "updates")
+    expect_equal(len(run.trace.regions("adam_update")), 2, "updates")
 
 
 def test_report_names_the_regions():

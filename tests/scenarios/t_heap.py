@@ -91,6 +91,16 @@ def test_blocks_that_libc_makes_for_itself():
     check_function("strdup", "large")
 
 
+def test_sized_frees_of_c23():
+    """The library offers them even where libc has none, and passes them on."""
+    run = harness.traced("heap_calls", "sized", 1, 98816,
+                         env={"TRACEPROF_MALLOC": "large"})
+    expect_equal((run.status, run.stdout), (0, "2 functions\n"), run.stderr)
+    sizes = [one["args"]["Bytes"] for one in run.trace.memory()]
+    expect_equal(len([size for size in sizes if size < 0]), 2, f"deaths in {sizes}")
+    expect_equal(sum(sizes), 0, f"sum of {sizes}")
+
+
 def test_realloc_is_a_death_and_a_birth():
     _, trace, usable = heap("realloc", 20, 700000, malloc="all")
     small = [one for one in trace.memory() if 70000 < one["args"]["Bytes"] < 71000]

@@ -112,7 +112,7 @@ def test_loop_static_entry():
 
 def test_start_and_end_of_old_compilers():
     for construct in ("old_parallel", "old_loop_static", "old_loop_dynamic",
-                      "old_sections"):
+                      "old_loop_guided", "old_loop_runtime", "old_sections"):
         trace = same("gomp", construct).trace
         found = trace.regions(construct)
         expect_equal(len(found), 1, f"regions of {construct}")
@@ -194,31 +194,54 @@ def test_sections_end_barrier():
     check_wait("sections_end", "sections end", 2)
 
 
+def check_held(construct, sync, count, env=None):
+    """Each time a lock or a turn is waited for, it is then held."""
+    trace = region(construct, env=env)
+    waits, held = trace.waits(sync), trace.held(sync)
+    expect_equal((len(waits), len(held)), (count, count), f"{sync}: waits, held")
+    for wait, hold in zip(sorted(waits, key=by_thread), sorted(held, key=by_thread)):
+        expect_equal(wait["tid"], hold["tid"], "thread")
+        expect(hold["ts"] >= wait["ts"] + wait["dur"] - 0.001,
+               "held before the wait was over", wait, hold)
+    return trace
+
+
+def by_thread(event):
+    return event["tid"], event["ts"]
+
+
 def test_single_copyprivate():
-    check_wait("single_copyprivate", "single copyprivate", 1)
+    """One runs the block and hands over; who comes second waits for that."""
+    trace = region("single_copyprivate")
+    expect_equal(len(trace.held("single copyprivate")), 1, "who ran the block")
+    owner = trace.held("single copyprivate")[0]["tid"]
+    both = {event["tid"] for event in trace.waits("single copyprivate")}
+    expect_equal(len(both), 2, "threads that waited")
+    after = [event for event in trace.waits("single copyprivate")
+             if event["tid"] == owner]
+    expect_equal(len(after), 2, "waits of the owner: to begin, to hand over")
 
 
 def test_single():
     trace = region("single")
     check_team(trace, trace.regions("single")[0])
+    expect_equal(len(trace.held("single")), 1, "who ran the block")
 
 
 def test_critical():
-    trace, found = check_wait("critical", "critical", 1)
-    expect(all(one["tid"] in {two["tid"] for two in trace.slices(omp="task")}
-               for one in found), "critical on a thread of no team")
+    check_held("critical", "critical", 20)
 
 
 def test_critical_named():
-    check_wait("critical_named", "critical", 1)
+    check_held("critical_named", "critical", 20)
 
 
 def test_atomic():
-    check_wait("atomic", "atomic", 1)
+    check_held("atomic", "atomic", 2)
 
 
 def test_ordered():
-    check_wait("ordered", "ordered", 1)
+    check_held("ordered", "ordered", 8)
 
 
 def test_cancellation():
@@ -229,8 +252,9 @@ def test_cancellation():
 
 
 def test_cancellable_barriers():
-    check_wait("cancellation", "loop end", 1, env=CANCEL)
-    check_wait("cancellation", "barrier", 1, env=CANCEL)
+    """Where a cancel may come, barriers, loops and sections end in their own way."""
+    for sync in ("barrier", "loop end", "sections end"):
+        check_wait("cancellable", sync, 2)
 
 
 def test_openmp_can_be_left_out():

@@ -41,12 +41,14 @@ def test_taskwait():
 
 
 def test_depend():
-    check_explicit("task_depend", 2)
+    trace, _ = check_explicit("task_depend", 2)
+    expect(trace.waits("taskwait"), "no wait for a dependence")
 
 
 def test_taskgroup():
     trace, _ = check_explicit("taskgroup", 5)
     expect(trace.waits("taskgroup"), "no wait for the group")
+    expect_equal(len(trace.held("taskgroup")), 1, "groups")
 
 
 def test_taskloop():

@@ -61,6 +61,13 @@ def test_two_libgomps_in_one_process():
     same("plugin_host", own, plugin())
 
 
+def test_one_plugin_at_the_address_of_another():
+    """What was found for the first must not be used for the second."""
+    own = plugin_with_own_libgomp()
+    trace = same("plugin_host", "-s", plugin(), own).trace
+    expect_equal(len(trace.slices(omp="parallel")), 6, "regions")
+
+
 def test_deepbind():
     same("plugin_host", "-d", plugin())
 
@@ -141,7 +148,10 @@ def test_threads_that_come_and_go():
     run = same("threads", 64, 10000, env={"TRACEPROF_MALLOC": "large"}, timeout=120)
     events = run.trace.meta["events"]
     born = [one for one in run.trace.memory() if 66000 <= one["args"]["Bytes"] < 67000]
-    expect(len(born) + events["dropped"] >= 10000, "threads are lost", events)
+    # A thread that finds no room for a record makes two calls or more.
+    missing = events["dropped"] + events["unrecorded_calls"]
+    expect(len(born) + missing >= 10000, f"only {len(born)} threads",
+           run.trace.meta)
 
 
 def test_libomp_behind_the_same_names():

@@ -30,8 +30,8 @@ FOREIGN = {
     r"yajl/.*|libsmartcols/.*|argp\.h": ("tools",),
 }
 # preload/ sees one page of the writer, and from few places: the life of the
-# process with its closing lines, the CUPTI source, the totals of traceprof.h.
-WRITER_FROM_PRELOAD = re.compile(r"preload/(life|closing|cupti|annotations)\w*\.c$")
+# process (start, fork, closing lines), the CUPTI source, traceprof.h's totals.
+WRITER_FROM_PRELOAD = re.compile(r"preload/(life|closing|fork_hooks|cupti|annotations)\w*\.c$")
 
 
 def includes(name):

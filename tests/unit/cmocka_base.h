@@ -11,4 +11,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+/* For the few tests that limit memory, which a sanitizer needs for itself. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define UNDER_SANITIZER 1
+#else
+#define UNDER_SANITIZER 0
+#endif
+
 #endif

@@ -185,6 +185,35 @@ static void print_wide(void)
 	log_say("errno %d", errno == ERANGE);
 }
 
+/* Whoever reads stderr has stopped, and its pipe is full. */
+static void test_a_full_pipe_costs_the_line(void **state)
+{
+	int ends[2];
+	int status;
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	if (!child) {
+		char block[4096] = {0};
+
+		alarm(10);
+		dup2(ends[1], STDERR_FILENO);
+		fcntl(STDERR_FILENO, F_SETFL, O_NONBLOCK);
+		while (write(STDERR_FILENO, block, sizeof(block)) > 0)
+			;
+		fcntl(STDERR_FILENO, F_SETFL, 0);
+		log_start(false);
+		log_trouble("nobody reads this");
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	assert_int_equal(status, 0);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 static void test_a_long_line_ends_in_a_newline_and_errno_stays(void **state)
 {
 	char *text = stderr_of(print_wide);
@@ -206,6 +235,7 @@ int main(void)
 		cmocka_unit_test(test_at_most_five_lines),
 		cmocka_unit_test(test_quiet_keeps_trouble),
 		cmocka_unit_test(test_a_replaced_stderr_is_left_alone),
+		cmocka_unit_test(test_a_full_pipe_costs_the_line),
 		cmocka_unit_test(
 			test_nothing_before_the_start_or_without_stderr),
 		cmocka_unit_test(

@@ -18,8 +18,9 @@ static void header_says_what_libc_says(void **state)
 {
 	(void)state;
 	for (size_t size = 0; size < 4 << 20; size += 1 + size / 7) {
-		void *plain = malloc(size);
-		void *aligned = aligned_alloc(4096, 4096 + (size & ~4095ul));
+		void *volatile plain = malloc(size);
+		void *volatile aligned =
+			aligned_alloc(4096, 4096 + (size & ~4095ul));
 
 		assert_int_equal(heap_size_plain(plain),
 				 malloc_usable_size(plain));

@@ -354,70 +354,6 @@ static void test_offsets_are_checked(void **state)
 	assert_non_null(session_at_checked(session, bytes, 0));
 }
 
-static void test_alive_and_dead(void **state)
-{
-	struct session_header head;
-	pid_t child;
-
-	(void)state;
-	memcpy(&head, session->head, sizeof(head));
-	assert_true(session_is_alive(&head));
-	head.started++; /* the pid was used again */
-	assert_false(session_is_alive(&head));
-	head.started--;
-	head.boot_id[0] ^= 1; /* another boot, or another machine */
-	assert_false(session_is_alive(&head));
-	head.boot_id[0] ^= 1;
-	head.pid_namespace++; /* can't be known */
-	assert_true(session_is_alive(&head));
-	head.pid_namespace--;
-	head.pid = -1;
-	assert_false(session_is_alive(&head));
-
-	child = fork();
-	if (!child)
-		_exit(0);
-	siginfo_t info;
-
-	waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT);
-	head.pid = child; /* a zombie */
-	head.started = proc_started(child);
-	assert_false(session_is_alive(&head));
-	waitpid(child, NULL, 0);
-	assert_false(session_is_alive(&head));
-}
-
-static int find_own(const char *found, void *arg)
-{
-	*(bool *)arg |= !strcmp(found, session->path);
-	return 0;
-}
-
-static int stop_at_once(const char *found, void *arg)
-{
-	(void)found;
-	++*(int *)arg;
-	return 7;
-}
-
-static void test_sessions_are_found(void **state)
-{
-	bool seen = false;
-	int visits = 0;
-
-	(void)state;
-	if (session->head->place != SESSION_IN_FILE)
-		skip(); /* no roomy /dev/shm here */
-	assert_int_equal(session_find(find_own, &seen), 0);
-	assert_true(seen);
-	assert_int_equal(session_find(stop_at_once, &visits), 7);
-	assert_int_equal(visits, 1);
-	session_unlink(session);
-	seen = false;
-	session_find(find_own, &seen);
-	assert_false(seen);
-}
-
 #define SESSION_TEST(name)                                                     \
 	cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
@@ -440,8 +376,6 @@ int main(void)
 		SESSION_TEST(test_only_a_plain_file_of_one_name_is_opened),
 		SESSION_TEST(test_someone_elses_file_is_refused),
 		SESSION_TEST(test_offsets_are_checked),
-		SESSION_TEST(test_alive_and_dead),
-		SESSION_TEST(test_sessions_are_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

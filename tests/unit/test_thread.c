@@ -207,6 +207,8 @@ static void test_a_hostile_list_ends(void **state)
 		store_relaxed(&head->threads, hostile[i]);
 		assert_in_range(list_length(), 0, 4);
 	}
+	store_relaxed(&head->threads, newest + 8); /* inside, but not aligned */
+	assert_int_equal(list_length(), 0);
 }
 
 static void test_a_list_of_noise_ends(void **state)
@@ -218,11 +220,12 @@ static void test_a_list_of_noise_ends(void **state)
 			(at * UINT64_C(0x9e3779b97f4a7c15) >> 20) %
 			session->bytes;
 
-		*(uint64_t *)session_at(session, at) = noise & ~UINT64_C(7);
+		*(uint64_t *)session_at(session, at) = noise & ~UINT64_C(63);
 	}
 	for (uint64_t at = 0; at < 4000; at++) {
 		store_relaxed(&session->head->threads,
-			      sizeof(*session->head) + 8 * at);
+			      align_up(sizeof(*session->head), CACHE_LINE) +
+				      CACHE_LINE * at);
 		assert_in_range(list_length(), 0, 1000000);
 	}
 }

@@ -6,6 +6,7 @@
 #include "writer/writer.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -117,12 +118,91 @@ static void the_thread_answers_and_stops(void **state)
 	sample_end(&sample);
 }
 
+/* Threads record while windows come and go. */
+static _Atomic bool is_over;
+static _Atomic uint64_t recorded;
+
+static void *record(void *arg)
+{
+	struct sample *sample = arg;
+	struct thread *thread = thread_enter(sample->session);
+	uint64_t at = clock_ticks();
+
+	while (!load_relaxed(&is_over)) {
+		const uint64_t start = at;
+
+		for (int i = 0; i < 5; i++) {
+			const uint64_t inner = at = clock_ticks();
+
+			at = clock_ticks();
+			sample_scope(sample, thread, "inner",
+				     inner - sample->zero, at - sample->zero);
+		}
+		at = clock_ticks();
+		sample_scope(sample, thread, "outer", start - sample->zero,
+			     at - sample->zero);
+		add_relaxed(&recorded, 6);
+		usleep(50);
+	}
+	thread_leave();
+	return NULL;
+}
+
+static void windows_come_and_go_under_load(void **state)
+{
+	struct sample sample;
+	struct window_state *windows;
+	pthread_t threads[3];
+	char paths[16][512];
+	unsigned long in_files = 0;
+	unsigned long seen = 0;
+	int files;
+
+	(void)state;
+	sample_begin(&sample);
+	sample_session(&sample);
+	windows = &sample.session->head->windows;
+	assert_int_equal(writer_start(sample.session, NULL, 0), 0);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(
+			pthread_create(&threads[i], NULL, record, &sample), 0);
+	for (int i = 0; i < 8; i++) {
+		assert_int_equal(
+			window_open(windows, clock_ticks(), i, 0, false), 0);
+		usleep(15000);
+		assert_int_equal(window_close(windows, clock_ticks(), i), 0);
+		if (i & 1)
+			usleep(2000);
+	}
+	store_relaxed(&is_over, true);
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(writer_stop(5000), 0);
+	files = sample_files(&sample, paths);
+	assert_int_equal(files, 8);
+	for (int i = 0; i < files; i++) {
+		const char *text = sample_read(&sample, paths[i]);
+
+		sample_assert_json(text);
+		in_files += sample_number(text, "in_file");
+		assert_true(sample_number(text, "in_file") > 0);
+		seen = sample_number(text, "seen");
+		assert_int_equal(seen, sample_number(text, "written") +
+					       sample_number(text, "cut"));
+		assert_int_equal(sample_number(text, "written"), in_files);
+	}
+	assert_true(seen <= load_relaxed(&recorded));
+	writer_forget();
+	sample_end(&sample);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_folder_that_cant_be_made_ends_the_recording),
 		cmocka_unit_test(a_full_disk_keeps_what_was_written),
 		cmocka_unit_test(the_thread_answers_and_stops),
+		cmocka_unit_test(windows_come_and_go_under_load),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+# make fuzz: every tests/fuzz/fuzz_*.c is one target, built with clang's
+# libFuzzer, ASan and UBSan, and run for FUZZ_SECONDS.
+
+.PHONY: fuzz fuzzers
+
+FUZZ_SECONDS ?= 60
+FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/tests/fuzz/%,\
+           $(wildcard tests/fuzz/fuzz_*.c))
+
+fuzz:
+	@$(submake) CC=clang O=$(O)/fuzz SAN=fuzzer-no-link,address,undefined \
+		CFLAGS='-O1 -g' fuzzers
+	@tests/fuzz/run --build $(O)/fuzz --seconds $(FUZZ_SECONDS)
+
+fuzzers: $(FUZZERS)
+
+$(O)/tests/fuzz/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(UNIT_OBJECTS)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer,address,undefined $(LDFLAGS) \
+		-o $@ $^ $(TOOL_LIBS) $(DEMANGLE) -lz -lpthread -ldl -lm
+
+.SECONDARY: $(FUZZERS:%=%.o)
