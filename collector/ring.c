@@ -33,7 +33,7 @@ static _Atomic uint32_t gave_up_at;
 
 /* A chunk from the pool; under ON_FULL=wait it lets the writer make room, as
  * long as the writer still makes passes. */
-static uint64_t take_chunk(struct session *session)
+static uint64_t take_chunk(struct session *session, const struct ring *ring)
 {
 	struct session_header *head = session->head;
 	const uint32_t before = load_relaxed(&head->writer_passes);
@@ -41,7 +41,7 @@ static uint64_t take_chunk(struct session *session)
 
 	wake_writer(head);
 	if (likely(at) || head->options.on_full != ON_FULL_WAIT ||
-	    load_relaxed(&gave_up_at) == before + 1)
+	    ring->never_waits || load_relaxed(&gave_up_at) == before + 1)
 		return at;
 	for (int i = 0; i < WAITS_MAX && !at; i++) {
 		const struct timespec limit = {0, WAIT_NS};
@@ -78,7 +78,7 @@ COLD struct event *ring_reserve_chunk(struct ring *ring, unsigned int slots)
 	uint64_t at = 0;
 
 	if (session)
-		at = take_chunk(session);
+		at = take_chunk(session, ring);
 	thread_unbusy(was);
 	errno = saved;
 	if (!at)
