@@ -15,12 +15,17 @@
 #include "collector/modules.h"
 #include "collector/steps.h"
 #include "preload/closing.h"
+#include "preload/cuda_calls.h"
+#include "preload/cupti_source.h"
 #include "preload/early.h"
 #include "preload/exit_hooks.h"
 #include "preload/fork_hooks.h"
 #include "preload/heap.h"
 #include "preload/last_thread.h"
+#include "preload/nvtx_injection.h"
+#include "preload/nvtx_range.h"
 #include "preload/process.h"
+#include "preload/quiet.h"
 #include "preload/thread_hooks.h"
 #include "preload/watch.h"
 #include "writer/writer.h"
@@ -86,6 +91,8 @@ static void watch(void)
 
 	if (process.options.openmp)
 		bits |= GATE_OMP_WATCH;
+	if (process.options.cuda != CUDA_OFF)
+		bits |= GATE_CUDA_WATCH;
 	if (process.options.malloc != MALLOC_OFF &&
 	    (!life.forked || process.options.children == CHILDREN_ALL))
 		bits |= GATE_HEAP_WATCH;
@@ -124,6 +131,8 @@ static void start_over(void)
 	if (state >= LIFE_BEGINNING) {
 		drop_session();
 		writer_forget();
+		cupti_forget();
+		cuda_calls_forget();
 		steps_forget();
 	}
 	if (state == LIFE_CLOSED || state == LIFE_ENDED ||
@@ -258,6 +267,7 @@ static int begin(const char *reason)
 			     "heap not recorded: the allocator is built into "
 			     "%s",
 			     object);
+	nvtx_injection_say(life.session);
 	/* RELEASE pairs with the dependency of whoever loads the pointer: the
 	 * session is whole. */
 	store_release(&session_here, life.session);
@@ -281,31 +291,6 @@ fail:
 		    strerrordesc_np(-rc));
 	session_unlink(life.session);
 	return rc;
-}
-
-/* What we do is no point of cancellation, as malloc() is none; and hooks see
- * nothing of it. */
-struct quiet {
-	struct thread *was;
-	int cancels;
-	int saved;
-};
-
-static struct quiet quiet_begin(void)
-{
-	struct quiet quiet = {.saved = errno, .was = thread_busy()};
-
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &quiet.cancels);
-	return quiet;
-}
-
-static void quiet_end(const struct quiet *quiet)
-{
-	int ignored;
-
-	pthread_setcancelstate(quiet->cancels, &ignored);
-	thread_unbusy(quiet->was);
-	errno = quiet->saved;
 }
 
 COLD uint32_t life_begin(const char *reason)
@@ -338,6 +323,7 @@ void life_watch(void)
 void life_thread_entered(void)
 {
 	thread_hooks_arm();
+	nvtx_thread_entered();
 }
 
 static void report(int rc)
@@ -370,6 +356,8 @@ static void finish(void)
 	steps_end(session, thread_records(thread) ? thread : NULL,
 		  clock_ticks());
 	close_gate();
+	/* Half of the time that there is. */
+	cupti_end((unsigned int)process.options.exit_ms / 2);
 	if (atomic_exchange_explicit(&life.writer_waits, false,
 				     memory_order_relaxed))
 		rc = start_writer();
@@ -493,6 +481,8 @@ static __attribute__((constructor)) void construct(void)
 		return;
 	fork_hooks_start();
 	exit_hooks_start();
+	nvtx_injection_announce();
+	cupti_prepare();
 	if (load_relaxed(&life.writer_waits))
 		start_late_writer();
 }
