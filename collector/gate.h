@@ -63,4 +63,8 @@ void gate_want(uint32_t record_bits);
 void gate_record(bool open);
 bool gate_is_recording(void);
 
+/* Hooks read the gate relaxed, so what they read behind it must have reached
+ * all threads before it opens. */
+void gate_settle(void);
+
 #endif
