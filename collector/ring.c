@@ -29,13 +29,14 @@ static void wake_writer(struct session_header *head)
 
 /* A chunk from the pool; under ON_FULL=wait it lets the writer make room, as
  * long as the writer still makes passes. */
-static uint64_t take_chunk(struct session *session)
+static uint64_t take_chunk(struct session *session, const struct ring *ring)
 {
 	struct session_header *head = session->head;
 	uint64_t at = pool_take(session);
 
 	wake_writer(head);
-	if (likely(at) || head->options.on_full != ON_FULL_WAIT)
+	if (likely(at) || head->options.on_full != ON_FULL_WAIT ||
+	    ring->never_waits)
 		return at;
 	for (int i = 0; i < WAITS_MAX && !at; i++) {
 		const struct timespec limit = {0, WAIT_NS};
@@ -70,7 +71,7 @@ COLD struct event *ring_reserve_chunk(struct ring *ring, unsigned int slots)
 	uint64_t at = 0;
 
 	if (session)
-		at = take_chunk(session);
+		at = take_chunk(session, ring);
 	thread_unbusy(was);
 	errno = saved;
 	if (!at)

@@ -22,11 +22,12 @@
 
 #include "collector/clock.h"
 #include "collector/event.h"
+#include "collector/gpu_state.h"
 #include "collector/options.h"
 #include "collector/window.h"
 
 #define SESSION_MAGIC	    "traceprf"
-#define SESSION_VERSION	    1u
+#define SESSION_VERSION	    2u
 #define SESSION_FIRST_BYTES (2u << 20)
 #define SESSION_TEXT_BYTES  512
 #define SESSION_NAMES_MAX   65536u
@@ -124,6 +125,8 @@ struct session_header {
 
 	int64_t heap_base_bytes;  /* live before the counters ran */
 	_Atomic uint64_t regions; /* OpenMP region ids handed out */
+
+	struct gpu_state gpu;
 
 	_Atomic uint32_t checkpoint; /* which of the two is whole */
 	struct session_checkpoint checkpoints[2];

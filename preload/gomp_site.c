@@ -283,9 +283,12 @@ static bool answer(_Atomic uint32_t *kept, uint64_t code,
 	return known == GOMP_STEP_YES;
 }
 
-COLD bool gomp_site_steps(struct gomp_site *site)
+COLD bool gomp_site_steps(struct gomp_site *site, uint64_t outlined)
 {
-	return answer(&site->step, site->code, code_steps);
+	/* code_steps() looks at the byte in front of what it is given. */
+	return answer(&site->step, site->code, code_steps) ||
+	       (outlined &&
+		answer(&site->body_steps, outlined + 1, code_steps));
 }
 
 COLD bool gomp_site_is_outlined(struct gomp_site *site)

@@ -28,10 +28,11 @@ struct gomp_site {
 	uintptr_t function;	      /* the outlined function, 0 none */
 	struct gomp_library *library; /* NULL: can't be told from here */
 	uint64_t code; /* names the call; 0: what encloses it does */
-	struct gomp_object *object; /* gone: so is this */
-	_Atomic uint32_t step;	    /* enum gomp_step */
-	_Atomic uint32_t outlined;  /* likewise */
-	_Atomic uint32_t is_static; /* likewise */
+	struct gomp_object *object;  /* gone: so is this */
+	_Atomic uint32_t step;	     /* enum gomp_step */
+	_Atomic uint32_t body_steps; /* likewise, by the outlined function */
+	_Atomic uint32_t outlined;   /* likewise */
+	_Atomic uint32_t is_static;  /* likewise */
 };
 
 extern struct gomp_site *_Atomic gomp_sites[GOMP_SITE_SLOTS];
@@ -46,8 +47,9 @@ struct gomp_site *gomp_site_find(uintptr_t address, uintptr_t function);
 /* The library when the site doesn't tell. */
 struct gomp_library *gomp_site_guess(const struct gomp_site *site);
 
-/* True if the function that encloses the call begins a step. */
-bool gomp_site_steps(struct gomp_site *site);
+/* True if the function that encloses the call begins a step, or the one that
+ * `outlined` was made of: the call may be inlined in another. */
+bool gomp_site_steps(struct gomp_site *site, uint64_t outlined);
 
 /* True if the code lies in a region's body that clang made a function without
  * a name of its own. */

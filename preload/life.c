@@ -15,6 +15,8 @@
 #include "collector/modules.h"
 #include "collector/steps.h"
 #include "preload/closing.h"
+#include "preload/cuda_calls.h"
+#include "preload/cupti_source.h"
 #include "preload/early.h"
 #include "preload/exit_hooks.h"
 #include "preload/fork_hooks.h"
@@ -23,6 +25,7 @@
 #include "preload/nvtx_injection.h"
 #include "preload/nvtx_range.h"
 #include "preload/process.h"
+#include "preload/quiet.h"
 #include "preload/thread_hooks.h"
 #include "preload/watch.h"
 #include "writer/writer.h"
@@ -86,6 +89,8 @@ static void watch(void)
 
 	if (process.options.openmp)
 		bits |= GATE_OMP_WATCH;
+	if (process.options.cuda != CUDA_OFF)
+		bits |= GATE_CUDA_WATCH;
 	if (process.options.malloc != MALLOC_OFF &&
 	    (!life.forked || process.options.children == CHILDREN_ALL))
 		bits |= GATE_HEAP_WATCH;
@@ -124,6 +129,8 @@ static void start_over(void)
 	if (state >= LIFE_BEGINNING) {
 		drop_session();
 		writer_forget();
+		cupti_forget();
+		cuda_calls_forget();
 		steps_forget();
 	}
 	if (state == LIFE_CLOSED || state == LIFE_ENDED ||
@@ -271,31 +278,6 @@ fail:
 	return rc;
 }
 
-/* What we do is no point of cancellation, as malloc() is none; and hooks see
- * nothing of it. */
-struct quiet {
-	struct thread *was;
-	int cancels;
-	int saved;
-};
-
-static struct quiet quiet_begin(void)
-{
-	struct quiet quiet = {.saved = errno, .was = thread_busy()};
-
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &quiet.cancels);
-	return quiet;
-}
-
-static void quiet_end(const struct quiet *quiet)
-{
-	int ignored;
-
-	pthread_setcancelstate(quiet->cancels, &ignored);
-	thread_unbusy(quiet->was);
-	errno = quiet->saved;
-}
-
 COLD uint32_t life_begin(const char *reason)
 {
 	struct quiet quiet;
@@ -359,6 +341,8 @@ static void finish(void)
 	steps_end(session, thread_records(thread) ? thread : NULL,
 		  clock_ticks());
 	close_gate();
+	/* Half of the time that there is. */
+	cupti_end((unsigned int)process.options.exit_ms / 2);
 	if (atomic_exchange_explicit(&life.writer_waits, false,
 				     memory_order_relaxed))
 		rc = start_writer();
@@ -483,6 +467,7 @@ static __attribute__((constructor)) void construct(void)
 	fork_hooks_start();
 	exit_hooks_start();
 	nvtx_injection_announce();
+	cupti_prepare();
 	if (load_relaxed(&life.writer_waits))
 		start_late_writer();
 }

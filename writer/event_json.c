@@ -4,6 +4,7 @@
 
 #include "collector/log.h"
 #include "collector/names.h"
+#include "writer/gpu.h"
 #include "writer/meta_json.h"
 #include "writer/schema.h"
 #include <math.h>
@@ -42,8 +43,14 @@ static void slice_place(struct scribe *scribe, const struct track *track,
 static void ids(struct scribe *scribe)
 {
 	struct json *json = &scribe->json;
-	const uint64_t index = scribe->next_index++;
+	uint64_t index;
 
+	/* Work on a GPU may have named it already. */
+	if (scribe->reserved_id)
+		index = scribe->reserved_id - 1;
+	else
+		index = scribe->next_index++;
+	scribe->last_id = index + 1;
 	json_raw(json, SCHEMA_KEY(SCHEMA_EXTERNAL_ID));
 	json_u64(json, index + 1);
 	json_raw(json,
@@ -383,6 +390,12 @@ static bool write_kind(struct scribe *scribe, struct track *track,
 	}
 }
 
+/* What can enclose a call to a GPU: slices on the thread's own lane. */
+static bool has_id(unsigned int kind)
+{
+	return kind >= EVENT_OMP_REGION && kind <= EVENT_SCOPE;
+}
+
 bool event_json_write(struct scribe *scribe, struct track *track,
 		      const struct event *event, struct label *label,
 		      struct event_span span)
@@ -394,7 +407,11 @@ bool event_json_write(struct scribe *scribe, struct track *track,
 
 	meta_json_lane(scribe, track, LANE_MAIN);
 	mark = json_mark(json);
+	gpu_before_slice(scribe, track, event);
 	is_written = write_kind(scribe, track, event, label, span);
+	scribe->reserved_id = 0;
+	if (is_written && has_id(event->kind))
+		gpu_after_slice(scribe, track, event, label);
 	if (json->failed) {
 		json_back(json, begin);
 		track->named_in_file = 0;

@@ -4,6 +4,7 @@
 
 #include "collector/log.h"
 #include "collector/names.h"
+#include "writer/gpu_label.h"
 #include "writer/schema.h"
 #include <string.h>
 
@@ -53,6 +54,9 @@ static struct label key_of(const struct event *event)
 	case EVENT_OMP_CREATE:
 		key.code = event->omp.code;
 		key.named = key.code + (uint64_t)(int64_t)(int32_t)event->extra;
+		if (event->stack)
+			key.outlined = key.code +
+				       (uint64_t)(int64_t)(int32_t)event->stack;
 		key.name = event->name;
 		break;
 	case EVENT_OMP_WAIT:
@@ -65,7 +69,7 @@ static struct label key_of(const struct event *event)
 	case EVENT_MARK:
 	case EVENT_COUNTER:
 	case EVENT_CALL: key.name = event->name; break;
-	default: break;
+	default: gpu_label_key(event, &key); break;
 	}
 	return key;
 }
@@ -84,7 +88,8 @@ static void plain_omp(struct totals *totals, const struct label *key,
 			   omp_sync_word(key->sync), tail, name);
 		return;
 	}
-	code = naming_find(totals->naming, key->code, key->named);
+	code = naming_find(totals->naming, key->code, key->named,
+			   key->outlined);
 	if (!key->name)
 		name = code->function;
 	switch (key->kind) {
@@ -109,6 +114,10 @@ static void plain_text(struct totals *totals, const struct label *key,
 		plain_omp(totals, key, text, bytes);
 		return;
 	}
+	if (event_is_gpu(key->kind)) {
+		gpu_label_text(totals->naming->session, key, text, bytes);
+		return;
+	}
 	if (key->kind == EVENT_HEAP_ALLOC || key->kind == EVENT_HEAP_FREE)
 		log_format(text, bytes, SCHEMA_MEMORY);
 	else if (key->kind == EVENT_STEP)
@@ -121,8 +130,12 @@ static void plain_text(struct totals *totals, const struct label *key,
 			names_text(totals->naming->session, key->name, &len));
 }
 
-static const char *category_of(unsigned int kind)
+static const char *category_of(const struct label *key)
 {
+	const unsigned int kind = key->kind;
+
+	if (event_is_gpu(kind))
+		return gpu_label_category(key);
 	switch (kind) {
 	case EVENT_HEAP_ALLOC:
 	case EVENT_HEAP_FREE: return SCHEMA_CPU_INSTANT;
@@ -158,7 +171,7 @@ static struct label *make_label(struct totals *totals, const struct label *key)
 	label->text = arena_text(&totals->arena, json.data, json.used);
 	label->text_len = json.used;
 	label->plain = arena_text(&totals->arena, plain, strlen(plain));
-	label->category = category_of(key->kind);
+	label->category = category_of(key);
 	json_close(&json);
 	return label->text && label->plain ? label : NULL;
 }

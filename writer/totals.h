@@ -26,7 +26,8 @@ struct label {
 	uint32_t name;
 	uint16_t kind;
 	uint16_t sync;
-	const char *text; /* as it stands between quotes in JSON */
+	uint64_t outlined; /* of the first event, not compared */
+	const char *text;  /* as it stands between quotes in JSON */
 	size_t text_len;
 	const char *plain; /* the same unescaped, NUL-terminated */
 	const char *category;

@@ -4,6 +4,7 @@
 
 #include "collector/names.h"
 #include "writer/account.h"
+#include "writer/gpu_tail.h"
 #include "writer/schema.h"
 #include "writer/trace_head.h"
 #include <string.h>
@@ -30,11 +31,12 @@ static void trace_name(const struct scribe *scribe, struct json *json)
 }
 
 /* Closes the events and opens our own object. */
-static void open_ours(struct json *json)
+static void open_ours(const struct scribe *scribe, struct json *json)
 {
-	json_raw(json, "\n],\n" SCHEMA_KEY(SCHEMA_DEVICES) "[],\n" SCHEMA_KEY(
-			       SCHEMA_OURS) "{" SCHEMA_PAIR("version",
-							    TRACEPROF_VERSION));
+	json_raw(json, "\n],\n");
+	gpu_tail_devices(scribe, json);
+	json_raw(json, SCHEMA_KEY(SCHEMA_OURS) "{" SCHEMA_PAIR(
+			       "version", TRACEPROF_VERSION));
 }
 
 static void events(struct json *json, const struct scribe *scribe,
@@ -71,7 +73,7 @@ void trace_tail_short(struct scribe *scribe, struct json *json)
 	struct account account;
 
 	account_take(scribe, false, &account);
-	open_ours(json);
+	open_ours(scribe, json);
 	flag(json, "final", false);
 	flag(json, "recovered", scribe->is_recovered);
 	events(json, scribe, &account);
@@ -336,7 +338,7 @@ void trace_tail_whole(struct scribe *scribe, struct json *json,
 
 	account_take(scribe, end.is_last, &account);
 	span(json, scribe, end.end_ns);
-	open_ours(json);
+	open_ours(scribe, json);
 	flag(json, "final", true);
 	flag(json, "recovered", end.is_recovered);
 	events(json, scribe, &account);
@@ -345,6 +347,7 @@ void trace_tail_whole(struct scribe *scribe, struct json *json,
 	by_kind(json, "written_by_kind", scribe->counts.written_by_kind);
 	heap(json, scribe, &account);
 	window(json, scribe);
+	gpu_tail_account(scribe, json);
 	all_options(json, &head->options);
 	json_raw(json, ",\n\"reason\":");
 	json_string(json, head->reason,
