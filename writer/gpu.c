@@ -188,6 +188,14 @@ void gpu_drained(struct scribe *scribe)
 	gpu_project(scribe, false);
 }
 
+/* A session may be damaged: what is read from a second slot must have one. */
+static bool is_whole(const struct event *event)
+{
+	return event->flags & EVENT_TWO_SLOTS ||
+	       (event->kind != EVENT_GPU_KERNEL &&
+		event->kind != EVENT_GPU_COPY);
+}
+
 bool gpu_take(struct scribe *scribe, struct track *track,
 	      const struct event *event)
 {
@@ -195,7 +203,7 @@ bool gpu_take(struct scribe *scribe, struct track *track,
 	struct gpu_launch *launch;
 	enum scribe_place place;
 
-	if (gpu_start(scribe) || !scribe->gpu) {
+	if (gpu_start(scribe) || !scribe->gpu || !is_whole(event)) {
 		count(scribe, event, false);
 		return true;
 	}

@@ -6,6 +6,8 @@
 
 #define SPANS_KEPT 4096u
 #define SIDES_MOST 16u
+/* More only a damaged session has. */
+#define ROWS_MOST  8192u
 
 struct gpu_row *gpu_rows_find(struct gpu_rows *rows, uint64_t pid, uint64_t tid)
 {
@@ -15,6 +17,8 @@ struct gpu_row *gpu_rows_find(struct gpu_rows *rows, uint64_t pid, uint64_t tid)
 		row = row->older;
 	if (row)
 		return row;
+	if (rows->count++ >= ROWS_MOST)
+		return NULL;
 	row = arena_alloc(&rows->arena, sizeof(*row));
 	if (!row)
 		return NULL;

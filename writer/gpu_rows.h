@@ -30,9 +30,10 @@ struct gpu_row {
 struct gpu_rows {
 	struct arena arena;
 	struct gpu_row *newest;
+	size_t count;
 };
 
-/* The row of that very lane, made if need be; NULL no memory. */
+/* The row of that very lane, made if need be; NULL no memory, or too many. */
 struct gpu_row *gpu_rows_find(struct gpu_rows *rows, uint64_t pid,
 			      uint64_t tid);
 
