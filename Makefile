@@ -239,4 +239,5 @@ format:
 
 -include tests/sanitize/sanitize.mk tests/fuzz/fuzz.mk
 -include tests/fake_gpu/fake_gpu.mk
+-include tests/bench/bench.mk
 -include $(wildcard $(O)/*/*.d $(O)/tests/*/*.d $(O)/tests/programs/lib/*.d)

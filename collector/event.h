@@ -106,12 +106,25 @@ enum omp_schedule {
 		OMP_SCHEDULE_COUNT
 };
 
+/* Types of a scope's payload, as NVTX numbers them. */
+enum event_payload {
+	EVENT_PAYLOAD_NONE,
+	EVENT_PAYLOAD_U64,
+	EVENT_PAYLOAD_I64,
+	EVENT_PAYLOAD_F64,
+	EVENT_PAYLOAD_U32,
+	EVENT_PAYLOAD_I32,
+	EVENT_PAYLOAD_F32
+};
+
 struct event {
 	uint16_t kind;	/* enum event_kind */
 	uint16_t flags; /* enum event_flag */
 	uint32_t name;	/* interned string, 0 none */
-	uint32_t stack; /* interned stack, 0 none */
-	uint32_t extra; /* by kind */
+	uint32_t stack; /* interned stack, 0 none; OpenMP: from code to the
+			   function that the compiler outlined, 0 unknown */
+	uint32_t extra; /* OpenMP: from code to what names it; scope: its
+			   category's name; step: its thread */
 	uint64_t start_ticks;
 	uint64_t end_ticks; /* equals start_ticks for an instant */
 	union {

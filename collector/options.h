@@ -45,9 +45,9 @@
 	X(CHOICE, graphs,     "GRAPHS", 0, 0, "node", "node|graph", "MODE", \
 	  "CUDA graphs: each of their kernels, or each launch as one")	\
 	X(TEXT,   step,       "STEP", 0, 0, "api", "", "SOURCE",	\
-	  "what begins a step: api, time:MS, omp:GLOB, kernel:GLOB or " \
-	  "cuda:GLOB, each with /N to count every Nth; manual: only "	\
-	  "traceprof_start() records")					\
+	  "what begins a step: api, time:MS, omp:GLOB, nvtx:GLOB, " \
+	  "kernel:GLOB or cuda:GLOB, each with /N to count every Nth; " \
+	  "manual: only traceprof_start() records")			\
 	X(INT,    skip_first, "SKIP_FIRST", 0, INT32_MAX, "0", "", "N",	\
 	  "steps to pass over once, before the schedule begins")	\
 	X(INT,    skip_first_wait, "SKIP_FIRST_WAIT", 0, 1, "0", "", "0|1", \

@@ -66,6 +66,7 @@ static bool parse_glob(const char *text, size_t len, struct step_marker *made)
 		const char *word;
 		enum step_source source;
 	} known[] = {{"omp:", STEP_OMP},
+		     {"nvtx:", STEP_NVTX},
 		     {"kernel:", STEP_KERNEL},
 		     {"cuda:", STEP_CUDA}};
 
@@ -106,8 +107,8 @@ int steps_parse(const char *text, struct step_marker *made, char *why,
 		return 0;
 	log_format(why, why_bytes,
 		   "TRACEPROF_STEP=%.*s is not valid: it takes api, manual, "
-		   "time:MS, omp:GLOB, kernel:GLOB or cuda:GLOB, each with "
-		   "/N; using api",
+		   "time:MS, omp:GLOB, nvtx:GLOB, kernel:GLOB or cuda:GLOB, "
+		   "each with /N; using api",
 		   64, text);
 	made->source = STEP_API;
 	made->divisor = 1;

@@ -59,6 +59,18 @@ static void call_end(const struct call *call, void *ptr, size_t size)
 	heap_born_full(ptr, size, call->start_ticks);
 }
 
+/* The short way: nothing is rare about this call.  libgomp makes one for each
+ * region that has a team of one. */
+static inline bool is_usual(uint32_t open)
+{
+	return likely((open & GATE_HEAP) && heap.fast);
+}
+
+static inline void *born(uint32_t open, void *ptr)
+{
+	return open & GATE_HEAP_ALL ? heap_born_all(ptr) : heap_born(ptr);
+}
+
 EXPORT int posix_memalign(void **ptr, size_t alignment, size_t size)
 {
 	if (likely(heap_is_shut()))
@@ -85,8 +97,12 @@ EXPORT int posix_memalign(void **ptr, size_t alignment, size_t size)
 
 EXPORT void *aligned_alloc(size_t alignment, size_t size)
 {
+	const uint32_t open = gate_bits();
+
 	if (likely(heap_is_shut()))
 		return real.aligned_alloc(alignment, size);
+	if (is_usual(open))
+		return born(open, real.aligned_alloc(alignment, size));
 
 	const struct call call = call_begin();
 
@@ -101,8 +117,12 @@ EXPORT void *aligned_alloc(size_t alignment, size_t size)
 
 EXPORT void *memalign(size_t alignment, size_t size)
 {
+	const uint32_t open = gate_bits();
+
 	if (likely(heap_is_shut()))
 		return real.memalign(alignment, size);
+	if (is_usual(open))
+		return born(open, real.memalign(alignment, size));
 
 	const struct call call = call_begin();
 

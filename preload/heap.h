@@ -72,8 +72,14 @@ void heap_died_full(void *ptr);
 static inline uint64_t heap_size_plain(const void *ptr)
 {
 	const uint64_t word = ((const uint64_t *)ptr)[-1];
+	uint64_t bytes = (word & ~(uint64_t)7) - 8;
 
-	return (word & ~(uint64_t)7) - 8 - ((word & 2) << 2);
+	if (unlikely(word & 2)) {
+		/* Keeps the compiler from doing this for every block. */
+		atomic_signal_fence(memory_order_seq_cst);
+		bytes -= 8;
+	}
+	return bytes;
 }
 
 static inline int64_t heap_thread_live(const struct thread *thread)
@@ -102,21 +108,24 @@ static inline void heap_fill(struct event *event, const struct thread *thread,
 
 /* What follows are the shortest ways, valid under heap.fast. */
 
-static inline bool heap_has_slot(const struct thread *thread)
+/* Busy for one event; false, and not busy, where the chunk has no room.  The
+ * look comes after the word: a signal handler before it may take the slot. */
+static inline bool heap_claim(struct thread *thread)
 {
-	return thread->ring.next + (int64_t)sizeof(struct event) <=
-	       thread->ring.stop;
+	thread_busy();
+	if (likely(thread->ring.next + (int64_t)sizeof(struct event) <=
+		   thread->ring.stop))
+		return true;
+	thread_unbusy(thread);
+	return false;
 }
 
-/* One event, where there is room for it. */
+/* The event for which heap_claim() found room. */
 static inline void heap_commit(struct thread *thread, unsigned int kind,
 			       const void *ptr, uint64_t bytes)
 {
-	const uint64_t ticks = clock_counter();
-
-	thread_busy();
 	heap_fill(ring_slot(&thread->ring, thread->ring.next), thread, kind, 0,
-		  ptr, bytes, ticks, 0);
+		  ptr, bytes, clock_counter(), 0);
 	ring_commit(&thread->ring, 1, 1);
 	thread_unbusy(thread);
 }
@@ -164,7 +173,7 @@ static inline void *heap_born_all(void *ptr)
 
 	if (unlikely(!ptr))
 		return ptr;
-	if (unlikely(!thread_records(thread) || !heap_has_slot(thread)))
+	if (unlikely(!thread_records(thread) || !heap_claim(thread)))
 		return heap_born_full(ptr, 0, 0);
 
 	const uint64_t bytes = heap_size_plain(ptr);
@@ -180,7 +189,7 @@ static inline bool heap_died_all(void *ptr)
 {
 	struct thread *thread = thread_self;
 
-	if (unlikely(!thread_records(thread) || !heap_has_slot(thread)))
+	if (unlikely(!thread_records(thread) || !heap_claim(thread)))
 		return false;
 
 	const uint64_t bytes = heap_size_plain(ptr);

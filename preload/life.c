@@ -22,6 +22,8 @@
 #include "preload/fork_hooks.h"
 #include "preload/heap.h"
 #include "preload/last_thread.h"
+#include "preload/nvtx_injection.h"
+#include "preload/nvtx_range.h"
 #include "preload/process.h"
 #include "preload/quiet.h"
 #include "preload/thread_hooks.h"
@@ -265,6 +267,7 @@ static int begin(const char *reason)
 			     "heap not recorded: the allocator is built into "
 			     "%s",
 			     object);
+	nvtx_injection_say(life.session);
 	/* RELEASE pairs with the dependency of whoever loads the pointer: the
 	 * session is whole. */
 	store_release(&session_here, life.session);
@@ -320,6 +323,7 @@ void life_watch(void)
 void life_thread_entered(void)
 {
 	thread_hooks_arm();
+	nvtx_thread_entered();
 }
 
 static void report(int rc)
@@ -477,6 +481,7 @@ static __attribute__((constructor)) void construct(void)
 		return;
 	fork_hooks_start();
 	exit_hooks_start();
+	nvtx_injection_announce();
 	cupti_prepare();
 	if (load_relaxed(&life.writer_waits))
 		start_late_writer();

@@ -232,6 +232,8 @@ static void write_open(struct scribe *scribe, struct track *track,
 	if (!is_on_lane(slice->kind) || slice->start_ticks >= end_ticks)
 		return;
 	if (slice->kind != EVENT_SCOPE && slice->kind != EVENT_CALL) {
+		event.name = 0;
+		event.extra = slice->name;
 		event.omp.region = slice->region;
 		event.omp.code = slice->code;
 		event.omp.sync = slice->sync;

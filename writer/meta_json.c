@@ -108,7 +108,7 @@ static void look_up_name(const struct scribe *scribe, struct track *track)
 	struct thread *thread = track->thread;
 	char name[THREAD_NAME_BYTES] = "";
 
-	if (!scribe->is_live)
+	if (!scribe->is_live || thread->is_named)
 		return;
 	proc_thread_name(thread->tid, name, sizeof(name));
 	if (name[0])

@@ -53,6 +53,10 @@ static struct label key_of(const struct event *event)
 	case EVENT_OMP_EXPLICIT:
 	case EVENT_OMP_CREATE:
 		key.code = event->omp.code;
+		key.named = key.code + (uint64_t)(int64_t)(int32_t)event->extra;
+		if (event->stack)
+			key.outlined = key.code +
+				       (uint64_t)(int64_t)(int32_t)event->stack;
 		key.name = event->name;
 		break;
 	case EVENT_OMP_WAIT:
@@ -73,7 +77,7 @@ static struct label key_of(const struct event *event)
 static void plain_omp(struct totals *totals, const struct label *key,
 		      char *text, size_t bytes)
 {
-	const struct code_name *code;
+	struct code_name *code;
 	size_t len;
 	const char *name = names_text(totals->naming->session, key->name, &len);
 
@@ -84,7 +88,8 @@ static void plain_omp(struct totals *totals, const struct label *key,
 			   omp_sync_word(key->sync), tail, name);
 		return;
 	}
-	code = naming_find(totals->naming, key->code);
+	code = naming_find(totals->naming, key->code, key->named,
+			   key->outlined);
 	if (!key->name)
 		name = code->function;
 	switch (key->kind) {
@@ -96,7 +101,7 @@ static void plain_omp(struct totals *totals, const struct label *key,
 		break;
 	default:
 		log_format(text, bytes, "%s [omp parallel #%u]", name,
-			   code->ordinal);
+			   naming_ordinal(totals->naming, code));
 	}
 }
 

@@ -263,5 +263,19 @@ def test_openmp_can_be_left_out():
     expect(not run.trace.slices("*[[]omp*"), "regions in spite of OPENMP=0")
 
 
+def test_names_of_inlined_functions():
+    trace = same("inlined").trace
+    names = {one["name"] for one in trace.slices(cat="cpu_op") if "parallel" in one["name"]}
+    expect_equal(names, {"scale [omp parallel #1]", "shift [omp parallel #1]"},
+                 "names")
+
+
+def test_step_of_an_inlined_function():
+    run = same("inlined", env={"TRACEPROF_STEP": "omp:shift",
+                               "TRACEPROF_WAIT": "2", "TRACEPROF_ACTIVE": "2",
+                               "TRACEPROF_REPEAT": "1"})
+    expect_equal(run.trace.steps(), [2, 3], "steps")
+
+
 if __name__ == "__main__":
     harness.main()

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+# make bench, make bench-quick: what recording costs, against the peers.
+#
+#   bench-quick	under two minutes, 7 interleaved rounds, peers that are there
+#   bench	31 rounds, 10 million events; installs the peers
+
+.PHONY: bench bench-quick benches
+
+BENCHES := $(patsubst %,$(O)/tests/bench/%,bench_heap bench_region bench_coder)
+
+benches: $(BENCHES)
+
+# The programs that are measured are always gcc's, like tests/programs.
+$(O)/tests/bench/bench_heap $(O)/tests/bench/bench_region: \
+$(O)/tests/bench/%: tests/bench/%.c
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)gcc -std=gnu11 -O2 -fno-builtin $(PROGRAM_FLAGS) -o $@ $<
+
+$(O)/tests/bench/bench_coder: $(O)/tests/bench/bench_coder.o $(UNIT_OBJECTS)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ \
+		$(TOOL_LIBS) $(DEMANGLE) -lz -lpthread -ldl -lm
+
+bench bench-quick:
+	@$(submake) probe
+	@$(submake) all benches
+	@python3 -B tests/bench/bench.py --build $(O) $(if $(filter bench,$@),--full)

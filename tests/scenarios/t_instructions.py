@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+"""How many instructions a hook adds to the program's own thread.
+
+Counted under callgrind, so no other load on the machine matters.  Each figure
+comes from two runs that differ only in how many calls they make: what start and
+end cost cancels out.
+"""
+
+import glob
+import os
+import re
+import shutil
+import subprocess
+
+import harness
+from harness import Skip, clean_environment, expect, folder
+
+FEW, MANY = 4096, 20480
+# Added per call of malloc or free, averaged; mode: its settings, its limit.
+HEAP = {
+    "closed": ({"TRACEPROF": "0"}, 5),
+    "default": ({"TRACEPROF_MALLOC": "large"}, 45),
+    "all": ({"TRACEPROF_MALLOC": "all"}, 60),
+}
+
+
+def build(name):
+    """One of tests/bench, without what could move it from call to call."""
+    if not shutil.which("valgrind"):
+        raise Skip("valgrind is not on this machine")
+    built = os.path.join(folder(), name)
+    done = subprocess.run(["gcc", "-O2", "-fno-builtin", "-fopenmp", "-pthread",
+                           "-D_GNU_SOURCE", "-o", built,
+                           os.path.join(harness.ROOT, "tests", "bench", name + ".c")],
+                          capture_output=True, text=True)
+    expect(done.returncode == 0, done.stderr)
+    return built
+
+
+def count(command, settings, preload=None):
+    """Instructions of the program's first thread."""
+    place = folder()
+    env = clean_environment() | settings
+    if preload:
+        env |= {"LD_PRELOAD": preload, "TRACEPROF_DIR": os.path.join(place, "out")}
+    done = subprocess.run(["valgrind", "--tool=callgrind", "--separate-threads=yes",
+                           f"--callgrind-out-file={place}/counts",
+                           *map(str, command)],
+                          env=env, capture_output=True, text=True, timeout=120)
+    expect(done.returncode == 0, done.stderr[-2000:])
+    first = glob.glob(os.path.join(place, "counts-01")) \
+        or glob.glob(os.path.join(place, "counts"))
+    with open(first[0], encoding="utf-8") as file:
+        found = re.search(r"^(?:totals|summary): (\d+)", file.read(), re.M)
+    return int(found.group(1))
+
+
+def each(command, settings=None, preload=None):
+    """Instructions for one more turn; command's {} is how many turns."""
+    few, many = (count([str(part).format(turns) for part in command],
+                       settings or {}, preload) for turns in (FEW, MANY))
+    return (many - few) / (MANY - FEW)
+
+
+def added_to_heap_call(mode, program, pattern="pair"):
+    """A turn is a pair: two calls."""
+    command = [program, pattern, 1, "{}"]
+    settings, _ = HEAP[mode]
+    return (each(command, settings, harness.LIBRARY) - each(command)) / 2
+
+
+def within_limit(mode):
+    added = added_to_heap_call(mode, build("bench_heap"))
+    limit = HEAP[mode][1]
+    # The two ends of a run differ by a few instructions in a million.
+    expect(limit / 3 < added < limit + 0.05,
+           f"{added:.2f} instructions added per call, the limit is {limit}")
+
+
+def test_closed_gate():
+    within_limit("closed")
+
+
+def test_default_mode():
+    within_limit("default")
+
+
+def test_every_call_recorded():
+    within_limit("all")
+
+
+if __name__ == "__main__":
+    harness.main()
