@@ -166,6 +166,14 @@ def test_overlap_goes_to_a_side_lane():
                   if event["tid"] >= 2000000], [], "without overlap")
 
 
+def test_dropped_records_are_counted():
+    trace = train(SIMGPU_DROP=3)
+    missing = 3 * STEPS * THREADS - len(trace.slices(cat="kernel"))
+    expect(missing > 0, "none dropped")
+    expect(trace.meta["gpu"]["dropped_records"] >= missing, trace.meta["gpu"])
+    expect_equal(train().meta["gpu"]["dropped_records"], 0, "otherwise")
+
+
 def test_records_without_time():
     trace = train(SIMGPU_FORCED_INCOMPLETE=1)
     expect_equal(trace.meta["gpu"]["without_time"], THREADS)
