@@ -37,7 +37,15 @@
 	X(COUNTER,      "counter")	/* name; payload counter */	\
 	X(STEP,         "step")		/* payload step; extra: its tid */ \
 	X(LOSS,         "loss")		/* payload loss */		\
-	X(CALL,         "call")		/* name; payload call: CUDA host side */
+	X(CALL,         "call")		/* name; payload call: CUDA host side */ \
+	X(GPU_API,      "cuda_api")	/* name; payload api; extra: tid */ \
+	X(GPU_KERNEL,   "kernel")	/* name; payload gpu, then gpu_kernel */ \
+	X(GPU_COPY,     "gpu_copy")	/* payload gpu, then gpu_copy */ \
+	X(GPU_FILL,     "gpu_fill")	/* payload gpu; extra: memory kind */ \
+	X(GPU_SYNC,     "gpu_sync")	/* payload gpu; extra: enum gpu_sync */ \
+	X(GPU_GRAPH,    "gpu_graph")	/* payload gpu: a whole graph's run */ \
+	X(GPU_OVERHEAD, "gpu_overhead")	/* name; extra: tid, 0 unknown */ \
+	X(GPU_MEMORY,   "gpu_memory")	/* payload memory; extra: kind */
 /* clang-format on */
 
 enum event_kind {
@@ -98,12 +106,25 @@ enum omp_schedule {
 		OMP_SCHEDULE_COUNT
 };
 
+/* Types of a scope's payload, as NVTX numbers them. */
+enum event_payload {
+	EVENT_PAYLOAD_NONE,
+	EVENT_PAYLOAD_U64,
+	EVENT_PAYLOAD_I64,
+	EVENT_PAYLOAD_F64,
+	EVENT_PAYLOAD_U32,
+	EVENT_PAYLOAD_I32,
+	EVENT_PAYLOAD_F32
+};
+
 struct event {
 	uint16_t kind;	/* enum event_kind */
 	uint16_t flags; /* enum event_flag */
 	uint32_t name;	/* interned string, 0 none */
-	uint32_t stack; /* interned stack, 0 none */
-	uint32_t extra; /* by kind */
+	uint32_t stack; /* interned stack, 0 none; OpenMP: from code to the
+			   function that the compiler outlined, 0 unknown */
+	uint32_t extra; /* OpenMP: from code to what names it; scope: its
+			   category's name; step: its thread */
 	uint64_t start_ticks;
 	uint64_t end_ticks; /* equals start_ticks for an instant */
 	union {
@@ -149,9 +170,85 @@ struct event {
 			uint64_t detail;
 			uint64_t result;
 		} call;
+		struct {
+			uint64_t correlation; /* joins the call with its work */
+			uint32_t cbid;	      /* number in CUPTI's list */
+			uint32_t result;
+			uint32_t is_driver; /* cu..., not cuda... */
+			uint32_t is_launch; /* work on a GPU is to follow */
+			uint64_t pad;
+		} api;
+		struct {
+			uint64_t correlation;
+			uint32_t device;
+			uint32_t context;
+			uint32_t stream;
+			uint32_t graph; /* 0 not in a graph */
+			union {
+				uint64_t bytes;	     /* copy, fill */
+				uint64_t graph_node; /* kernel */
+				uint64_t event;	     /* sync: CUDA event's id */
+			};
+		} gpu;
+		struct {
+			uint64_t correlation;
+			uint64_t address;
+			uint64_t size_bytes;
+			uint32_t device;
+			uint32_t is_free;
+		} memory;
 		uint64_t words[4];
 	};
 };
+
+/* The second slot of a GPU_KERNEL. */
+struct gpu_kernel {
+	uint32_t grid[3];
+	uint32_t block[3];
+	uint32_t static_bytes; /* shared memory of a block */
+	uint32_t dynamic_bytes;
+	uint32_t registers; /* of a thread */
+	uint32_t channel;
+	uint32_t channel_type;
+	uint32_t pad;
+	uint64_t queued_ticks; /* 0 not measured */
+	uint64_t spare;
+};
+
+/* The second slot of a GPU_COPY. */
+struct gpu_copy {
+	uint32_t kind;	 /* as CUPTI counts: 1 HtoD, 2 DtoH, ... */
+	uint32_t source; /* memory kinds: 1 pageable, 2 pinned, ... */
+	uint32_t destination;
+	uint32_t is_peer;
+	uint32_t source_device, source_context;
+	uint32_t destination_device, destination_context;
+	uint64_t graph_node;
+	uint32_t channel, channel_type;
+	uint64_t spare[2];
+};
+
+_Static_assert(sizeof(struct gpu_kernel) == sizeof(struct event), "one slot");
+_Static_assert(sizeof(struct gpu_copy) == sizeof(struct event), "one slot");
+
+/* What a GPU_SYNC waited for, as CUPTI counts. */
+enum gpu_sync {
+	GPU_SYNC_UNKNOWN,
+	GPU_SYNC_EVENT,
+	GPU_SYNC_STREAM_WAIT,
+	GPU_SYNC_STREAM,
+	GPU_SYNC_CONTEXT,
+	GPU_SYNC_COUNT
+};
+
+/* No stream, or none that is known. */
+#define GPU_STREAM_NONE 0xffffffffu
+
+/* Comes from CUPTI, through a ring of the writer's own. */
+static inline bool event_is_gpu(unsigned int kind)
+{
+	return kind >= EVENT_GPU_API && kind <= EVENT_GPU_MEMORY;
+}
 
 _Static_assert(sizeof(struct event) == CACHE_LINE, "one event, one line");
 

@@ -8,11 +8,16 @@
 #include "collector/gate.h"
 
 #include <errno.h>
+#include <linux/membarrier.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 struct gate_page gate_page __attribute__((aligned(PAGE_BYTES)));
 
 static _Atomic uint32_t record_bits;
+
+static void (*_Atomic follower)(bool open);
 
 _Static_assert(sizeof(struct gate_page) == PAGE_BYTES, "a page of its own");
 
@@ -33,9 +38,30 @@ void gate_want(uint32_t bits)
 	store_relaxed(&record_bits, bits & GATE_RECORD_BITS);
 }
 
+void gate_want_more(uint32_t bits, bool is_open)
+{
+	atomic_fetch_or_explicit(&record_bits, bits & GATE_RECORD_BITS,
+				 memory_order_relaxed);
+	if (is_open)
+		atomic_fetch_or_explicit(&gate_page.bits,
+					 bits & GATE_RECORD_BITS,
+					 memory_order_relaxed);
+}
+
+void gate_follow(void (*opened)(bool open))
+{
+	/* RELEASE pairs with ACQUIRE in gate_record(): what was set up. */
+	store_release(&follower, opened);
+}
+
 void gate_record(bool open)
 {
 	const uint32_t bits = load_relaxed(&record_bits);
+	/* ACQUIRE pairs with RELEASE in gate_follow(). */
+	void (*const opened)(bool) = load_acquire(&follower);
+
+	if (opened)
+		opened(open);
 
 	if (open)
 		atomic_fetch_or_explicit(&gate_page.bits, bits,
@@ -49,4 +75,15 @@ void gate_record(bool open)
 bool gate_is_recording(void)
 {
 	return gate_bits() & GATE_RECORD_BITS;
+}
+
+void gate_settle(void)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+#if !defined(__x86_64__)
+	/* Loads are ordered on x86; elsewhere each running thread is made to
+	 * pass a barrier. */
+	syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0);
+	syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0);
+#endif
 }

@@ -32,7 +32,7 @@ enum gate_bit {
 	GATE_SCOPE_MARK = 1 << 9,   /* ranges may begin a step */
 	GATE_SCOPE_WATCH = 1 << 10, /* an annotation makes it interesting */
 	GATE_CUDA = 1 << 11,	    /* record: CUDA host side */
-	GATE_CUDA_MARK = 1 << 12,
+	GATE_CUDA_WATCH = 1 << 12,  /* a CUDA call makes it interesting */
 };
 
 #define GATE_UNDECIDED 0u
@@ -60,7 +60,16 @@ void gate_set(uint32_t bits);
 /* Opens or closes the record bits: `wanted` is remembered once by
  * gate_want(); the rest of the word stays. */
 void gate_want(uint32_t record_bits);
+void gate_want_more(uint32_t record_bits, bool is_open);
 void gate_record(bool open);
 bool gate_is_recording(void);
+
+/* Hooks read the gate relaxed, so what they read behind it must have reached
+ * all threads before it opens. */
+void gate_settle(void);
+
+/* Called by gate_record(), on the thread that opens or closes: what records
+ * without looking at the gate (CUPTI) follows it so.  One; NULL none. */
+void gate_follow(void (*opened)(bool open));
 
 #endif

@@ -40,9 +40,14 @@
 	  "with MALLOC=all, time each call too (a second clock read)")	\
 	X(FLAG,   openmp,     "OPENMP", 0, 1, "1", "", "0|1",		\
 	  "record OpenMP regions, tasks and waits")			\
+	X(CHOICE, cuda,       "CUDA", 0, 0, "auto", "auto|off", "MODE",	\
+	  "record the GPU through CUPTI, or else CUDA's host side; off: neither") \
+	X(CHOICE, graphs,     "GRAPHS", 0, 0, "node", "node|graph", "MODE", \
+	  "CUDA graphs: each of their kernels, or each launch as one")	\
 	X(TEXT,   step,       "STEP", 0, 0, "api", "", "SOURCE",	\
-	  "what begins a step: api, time:MS or omp:GLOB, each with /N to count " \
-	  "every Nth; manual: only traceprof_start() records")		 \
+	  "what begins a step: api, time:MS, omp:GLOB, nvtx:GLOB, " \
+	  "kernel:GLOB or cuda:GLOB, each with /N to count every Nth; " \
+	  "manual: only traceprof_start() records")			\
 	X(INT,    skip_first, "SKIP_FIRST", 0, INT32_MAX, "0", "", "N",	\
 	  "steps to pass over once, before the schedule begins")	\
 	X(INT,    skip_first_wait, "SKIP_FIRST_WAIT", 0, 1, "0", "", "0|1", \
@@ -85,6 +90,8 @@ enum option_type {
 
 enum option_malloc { MALLOC_OFF, MALLOC_COUNTERS, MALLOC_LARGE, MALLOC_ALL };
 
+enum option_cuda { CUDA_AUTO, CUDA_OFF };
+enum option_graphs { GRAPHS_NODE, GRAPHS_GRAPH };
 enum option_on_full { ON_FULL_DROP, ON_FULL_WAIT };
 enum option_clock { CLOCK_AUTO, CLOCK_MONOTONIC_ONLY };
 enum option_children { CHILDREN_AUTO, CHILDREN_ALL, CHILDREN_NONE };

@@ -64,7 +64,8 @@ struct ring {
 	uint64_t refused;		  /* of the present run */
 	uint64_t refused_from_ticks;
 	uint64_t refused_to_ticks;
-	uint64_t pad[2];
+	uint64_t never_waits; /* the owner is the writer itself */
+	uint64_t pad;
 
 	/* Owner adds, anyone reads. */
 	uint64_t dropped[EVENT_KIND_COUNT];

@@ -22,6 +22,7 @@
 
 #include "collector/clock.h"
 #include "collector/event.h"
+#include "collector/gpu_state.h"
 #include "collector/options.h"
 #include "collector/window.h"
 
@@ -124,6 +125,8 @@ struct session_header {
 
 	int64_t heap_base_bytes;  /* live before the counters ran */
 	_Atomic uint64_t regions; /* OpenMP region ids handed out */
+
+	struct gpu_state gpu;
 
 	_Atomic uint32_t checkpoint; /* which of the two is whole */
 	struct session_checkpoint checkpoints[2];

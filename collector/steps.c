@@ -59,6 +59,30 @@ static bool is_word(const char *text, size_t len, const char *word)
 	return len == strlen(word) && !strncmp(text, word, len);
 }
 
+/* "omp:GLOB" and its like. */
+static bool parse_glob(const char *text, size_t len, struct step_marker *made)
+{
+	static const struct {
+		const char *word;
+		enum step_source source;
+	} known[] = {{"omp:", STEP_OMP},
+		     {"nvtx:", STEP_NVTX},
+		     {"kernel:", STEP_KERNEL},
+		     {"cuda:", STEP_CUDA}};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		const size_t begin = strlen(known[i].word);
+
+		if (len <= begin || len >= sizeof(made->glob) ||
+		    strncmp(text, known[i].word, begin))
+			continue;
+		made->source = known[i].source;
+		memcpy(made->glob, text + begin, len - begin);
+		return true;
+	}
+	return false;
+}
+
 int steps_parse(const char *text, struct step_marker *made, char *why,
 		size_t why_bytes)
 {
@@ -79,14 +103,12 @@ int steps_parse(const char *text, struct step_marker *made, char *why,
 		made->source = STEP_TIME;
 		return 0;
 	}
-	if (len > 4 && len < sizeof(made->glob) && !strncmp(text, "omp:", 4)) {
-		made->source = STEP_OMP;
-		memcpy(made->glob, text + 4, len - 4);
+	if (parse_glob(text, len, made))
 		return 0;
-	}
 	log_format(why, why_bytes,
 		   "TRACEPROF_STEP=%.*s is not valid: it takes api, manual, "
-		   "time:MS or omp:GLOB, each with /N; using api",
+		   "time:MS, omp:GLOB, nvtx:GLOB, kernel:GLOB or cuda:GLOB, "
+		   "each with /N; using api",
 		   64, text);
 	made->source = STEP_API;
 	made->divisor = 1;

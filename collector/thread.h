@@ -30,7 +30,7 @@ struct open_slice {
 	uint64_t start_ticks;
 	uint64_t code; /* OpenMP: what names it */
 	uint64_t region;
-	uint32_t name; /* interned */
+	uint32_t name; /* interned; OpenMP: the event's `extra` */
 	uint16_t kind; /* enum event_kind */
 	uint16_t sync; /* enum omp_sync */
 };
@@ -65,7 +65,7 @@ struct thread {
 	uint64_t place;		/* in the list: one more than the next's */
 	uint64_t started_ticks; /* of the present owner */
 	uint64_t generation;	/* owners so far */
-	uint64_t untracked;	/* scopes pushed while not recording */
+	uint64_t is_named;	/* by the program: the writer leaves it */
 	char name[THREAD_NAME_BYTES]; /* as of the last look */
 
 	struct open_slice open[OPEN_SLICES_MAX];

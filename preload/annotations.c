@@ -2,96 +2,29 @@
 /*
  * annotations.c - the functions of include/traceprof.h.
  *
- * A scope is an open slice of its thread while it lasts and one event at its
- * end.  One that was pushed while nothing was recorded is only counted in
- * thread->untracked, so that pops find their pushes: an open scope keeps in
- * `region` what that count was at its push, and a higher one means that the
- * innermost scope is a counted one.
+ * They do nothing but look at the gate and describe the call; what scopes are
+ * is in scope.h.
  */
 #include "include/traceprof.h"
 
-#include "collector/gate.h"
 #include "collector/log.h"
-#include "collector/names.h"
 #include "collector/steps.h"
 #include "preload/life.h"
+#include "preload/scope.h"
 #include <errno.h>
 #include <math.h>
-#include <string.h>
 #include <unistd.h>
-
-/* The gate, decided, and open if this call makes the process interesting. */
-static COLD uint32_t open_gate(uint32_t open, const char *caller)
-{
-	if (open == GATE_UNDECIDED)
-		open = life_decide();
-	if (open & GATE_SCOPE_WATCH)
-		open = life_begin(caller);
-	return open;
-}
-
-static inline uint32_t look(const char *caller)
-{
-	const uint32_t open = gate_bits();
-
-	if (likely(open == GATE_CLOSED ||
-		   (open & (GATE_SCOPE | GATE_SCOPE_MARK))))
-		return open;
-	return open_gate(open, caller);
-}
-
-/* This thread's record, with its end to be noticed. */
-static struct thread *enter(void)
-{
-	struct thread *thread = thread_self;
-
-	if (likely(thread_records(thread)))
-		return thread;
-	thread = thread_here();
-	if (thread)
-		life_thread_entered();
-	return thread;
-}
-
-/* A name is cut after 1023 bytes, not inside a character. */
-static uint32_t intern(const char *name)
-{
-	size_t len = strnlen(name, NAME_BYTES_MAX);
-
-	if (len == NAME_BYTES_MAX) {
-		len--;
-		while (len && ((unsigned char)name[len] & 0xc0) == 0x80)
-			len--;
-	}
-	return names_intern(load_relaxed(&session_here), name, len);
-}
-
-static void record(struct thread *thread, const struct event *event)
-{
-	struct event *slot;
-
-	thread_busy();
-	slot = ring_reserve(&thread->ring, 1);
-	if (likely(slot)) {
-		*slot = *event;
-		ring_commit(&thread->ring, 1, 1);
-	} else {
-		ring_refuse(&thread->ring, (enum event_kind)event->kind,
-			    event->end_ticks);
-	}
-	thread_unbusy(thread);
-}
 
 EXPORT void traceprof_step_(void)
 {
 	const int saved = errno;
-	const uint32_t open = look("traceprof_step()");
+	const uint32_t open = scope_gate("traceprof_step()");
 	struct thread *thread;
 
 	if (!(open & (GATE_SCOPE | GATE_SCOPE_MARK)) ||
 	    steps_source() != STEP_API)
 		return;
-	thread = enter();
+	thread = scope_thread();
 	if (thread)
 		steps_mark(load_relaxed(&session_here), thread, clock_ticks());
 	errno = saved;
@@ -99,62 +32,29 @@ EXPORT void traceprof_step_(void)
 
 EXPORT void traceprof_push_(const char *name)
 {
-	const uint32_t open = look("traceprof_push()");
+	const uint32_t open = scope_gate("traceprof_push()");
 	const int saved = errno;
 	struct thread *thread;
+	bool is_shown;
 
 	if (!(open & (GATE_SCOPE | GATE_SCOPE_MARK)))
 		return;
-	thread = enter();
+	thread = scope_thread();
 	if (!thread)
 		return;
-	if (open & GATE_SCOPE && name)
-		thread_open(thread, EVENT_SCOPE, clock_ticks(), intern(name), 0,
-			    thread->untracked, 0);
-	else
-		thread->untracked++;
+	is_shown = open & GATE_SCOPE && name;
+	scope_push(thread, SCOPE_OWN, is_shown,
+		   is_shown ? scope_intern(name) : 0, NULL);
 	errno = saved;
-}
-
-/* The innermost open slice if it is a scope that is shown. */
-static const struct open_slice *open_scope(const struct thread *thread,
-					   uint32_t depth)
-{
-	if (!depth || thread->open[depth - 1].kind != EVENT_SCOPE)
-		return NULL;
-	return &thread->open[depth - 1];
 }
 
 EXPORT void traceprof_pop_(void)
 {
 	struct thread *thread = thread_self;
-	const struct open_slice *slice;
-	struct event event;
-	uint32_t depth;
 
 	/* Also with the gate closed: what was pushed must be popped. */
-	if (!thread_records(thread) || gate_bits() == GATE_UNDECIDED)
-		return;
-	depth = load_relaxed(&thread->depth);
-	if (unlikely(depth > OPEN_SLICES_MAX)) {
-		thread_shut(thread);
-		return;
-	}
-	slice = open_scope(thread, depth);
-	if (thread->untracked > (slice ? slice->region : 0)) {
-		thread->untracked--;
-		return;
-	}
-	if (!slice)
-		return;
-	event = (struct event){
-		.kind = EVENT_SCOPE,
-		.name = slice->name,
-		.start_ticks = slice->start_ticks,
-		.end_ticks = clock_ticks(),
-	};
-	thread_shut(thread);
-	record(thread, &event);
+	if (thread_records(thread) && gate_bits() != GATE_UNDECIDED)
+		scope_pop(thread, SCOPE_OWN);
 }
 
 static void record_instant(struct thread *thread, enum event_kind kind,
@@ -163,25 +63,25 @@ static void record_instant(struct thread *thread, enum event_kind kind,
 	const uint64_t now = clock_ticks();
 	struct event event = {
 		.kind = (uint16_t)kind,
-		.name = intern(name),
+		.name = scope_intern(name),
 		.start_ticks = now,
 		.end_ticks = now,
 	};
 
 	if (kind == EVENT_COUNTER)
 		event.counter.value = value;
-	record(thread, &event);
+	scope_record(thread, &event);
 }
 
 EXPORT void traceprof_mark_(const char *name)
 {
-	const uint32_t open = look("traceprof_mark()");
+	const uint32_t open = scope_gate("traceprof_mark()");
 	const int saved = errno;
 	struct thread *thread;
 
 	if (!(open & GATE_SCOPE) || !name)
 		return;
-	thread = enter();
+	thread = scope_thread();
 	if (thread)
 		record_instant(thread, EVENT_MARK, name, 0);
 	errno = saved;
@@ -189,13 +89,13 @@ EXPORT void traceprof_mark_(const char *name)
 
 EXPORT void traceprof_counter_(const char *name, double value)
 {
-	const uint32_t open = look("traceprof_counter()");
+	const uint32_t open = scope_gate("traceprof_counter()");
 	const int saved = errno;
 	struct thread *thread;
 
 	if (!(open & GATE_SCOPE) || !name || !isfinite(value))
 		return;
-	thread = enter();
+	thread = scope_thread();
 	if (thread)
 		record_instant(thread, EVENT_COUNTER, name, value);
 	errno = saved;
@@ -204,7 +104,7 @@ EXPORT void traceprof_counter_(const char *name, double value)
 /* True when there is a session to ask. */
 static bool has_session(const char *caller)
 {
-	look(caller);
+	scope_gate(caller);
 	return life_is_running();
 }
 
@@ -232,7 +132,7 @@ EXPORT int traceprof_stop_(void)
 
 EXPORT int traceprof_enabled_(void)
 {
-	return (look("traceprof_enabled()") & GATE_SCOPE) != 0;
+	return (scope_gate("traceprof_enabled()") & GATE_SCOPE) != 0;
 }
 
 EXPORT int traceprof_totals_(void (*callback)(const struct traceprof_total *,

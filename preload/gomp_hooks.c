@@ -16,7 +16,7 @@ EXPORT void GOMP_parallel(gomp_function *function, void *data,
 	struct gomp_site *site =
 		gomp_site(__builtin_return_address(0), function);
 
-	if (likely(!gomp_region_wanted())) {
+	if (likely(!gomp_region_wanted(site))) {
 		gomp_library(site)->parallel(function, data, threads, flags);
 		return;
 	}
@@ -40,7 +40,7 @@ EXPORT unsigned int GOMP_parallel_reductions(gomp_function *function,
 	struct gomp_site *site =
 		gomp_site(__builtin_return_address(0), function);
 
-	if (likely(!gomp_region_wanted())) {
+	if (likely(!gomp_region_wanted(site))) {
 		return gomp_library(site)->parallel_reductions(function, data,
 							       threads, flags);
 	}
@@ -66,7 +66,7 @@ EXPORT void GOMP_parallel_sections(gomp_function *function, void *data,
 	struct gomp_site *site =
 		gomp_site(__builtin_return_address(0), function);
 
-	if (likely(!gomp_region_wanted())) {
+	if (likely(!gomp_region_wanted(site))) {
 		gomp_library(site)->parallel_sections(function, data, threads,
 						      count, flags);
 		return;
@@ -90,7 +90,7 @@ EXPORT void GOMP_teams_reg(gomp_function *function, void *data,
 	struct gomp_site *site =
 		gomp_site(__builtin_return_address(0), function);
 
-	if (likely(!gomp_region_wanted())) {
+	if (likely(!gomp_region_wanted(site))) {
 		gomp_library(site)->teams_reg(function, data, teams, threads,
 					      flags);
 		return;

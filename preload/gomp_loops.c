@@ -15,7 +15,7 @@ EXPORT void GOMP_parallel_loop_static(gomp_function *function, void *data,
 	struct gomp_site *site =
 		gomp_site(__builtin_return_address(0), function);
 
-	if (likely(!gomp_region_wanted())) {
+	if (likely(!gomp_region_wanted(site))) {
 		gomp_library(site)->parallel_loop_static(function, data,
 							 threads, start, end,
 							 step, chunk, flags);
@@ -41,7 +41,7 @@ EXPORT void GOMP_parallel_loop_dynamic(gomp_function *function, void *data,
 	struct gomp_site *site =
 		gomp_site(__builtin_return_address(0), function);
 
-	if (likely(!gomp_region_wanted())) {
+	if (likely(!gomp_region_wanted(site))) {
 		gomp_library(site)->parallel_loop_dynamic(function, data,
 							  threads, start, end,
 							  step, chunk, flags);
@@ -67,7 +67,7 @@ EXPORT void GOMP_parallel_loop_guided(gomp_function *function, void *data,
 	struct gomp_site *site =
 		gomp_site(__builtin_return_address(0), function);
 
-	if (likely(!gomp_region_wanted())) {
+	if (likely(!gomp_region_wanted(site))) {
 		gomp_library(site)->parallel_loop_guided(function, data,
 							 threads, start, end,
 							 step, chunk, flags);
@@ -92,7 +92,7 @@ EXPORT void GOMP_parallel_loop_nonmonotonic_dynamic(
 	struct gomp_site *site =
 		gomp_site(__builtin_return_address(0), function);
 
-	if (likely(!gomp_region_wanted())) {
+	if (likely(!gomp_region_wanted(site))) {
 		gomp_library(site)->parallel_loop_nonmonotonic_dynamic(
 			function, data, threads, start, end, step, chunk,
 			flags);
@@ -117,7 +117,7 @@ EXPORT void GOMP_parallel_loop_nonmonotonic_guided(
 	struct gomp_site *site =
 		gomp_site(__builtin_return_address(0), function);
 
-	if (likely(!gomp_region_wanted())) {
+	if (likely(!gomp_region_wanted(site))) {
 		gomp_library(site)->parallel_loop_nonmonotonic_guided(
 			function, data, threads, start, end, step, chunk,
 			flags);
@@ -142,7 +142,7 @@ EXPORT void GOMP_parallel_loop_runtime(gomp_function *function, void *data,
 	struct gomp_site *site =
 		gomp_site(__builtin_return_address(0), function);
 
-	if (likely(!gomp_region_wanted())) {
+	if (likely(!gomp_region_wanted(site))) {
 		gomp_library(site)->parallel_loop_runtime(
 			function, data, threads, start, end, step, flags);
 		return;
@@ -167,7 +167,7 @@ GOMP_parallel_loop_nonmonotonic_runtime(gomp_function *function, void *data,
 	struct gomp_site *site =
 		gomp_site(__builtin_return_address(0), function);
 
-	if (likely(!gomp_region_wanted())) {
+	if (likely(!gomp_region_wanted(site))) {
 		gomp_library(site)->parallel_loop_nonmonotonic_runtime(
 			function, data, threads, start, end, step, flags);
 		return;
@@ -191,7 +191,7 @@ EXPORT void GOMP_parallel_loop_maybe_nonmonotonic_runtime(
 	struct gomp_site *site =
 		gomp_site(__builtin_return_address(0), function);
 
-	if (likely(!gomp_region_wanted())) {
+	if (likely(!gomp_region_wanted(site))) {
 		gomp_library(site)->parallel_loop_maybe_nonmonotonic_runtime(
 			function, data, threads, start, end, step, flags);
 		return;

@@ -31,13 +31,23 @@ static COLD uint32_t region_cold(uint32_t bits, const struct gomp_site *site)
 	return bits;
 }
 
+/* From a call to the function that it hands over: both lie in one file.  0
+ * where that isn't so. */
+static inline uint32_t distance(uint64_t code, gomp_function *function)
+{
+	const int64_t bytes = (int64_t)((uint64_t)(uintptr_t)function - code);
+
+	return bytes == (int32_t)bytes ? (uint32_t)bytes : 0;
+}
+
 /* The region is perhaps the beginning of a step, which may open or close the
  * window.  Returns the gate's bits. */
-static __attribute__((noinline)) uint32_t region_mark(struct gomp_site *site)
+static __attribute__((noinline)) uint32_t region_mark(struct gomp_site *site,
+						      gomp_function *function)
 {
 	struct thread *thread;
 
-	if (gomp_site_steps(site)) {
+	if (gomp_site_steps(site, (uint64_t)(uintptr_t)function)) {
 		thread = gomp_thread();
 		if (thread)
 			steps_mark(load_relaxed(&session_here), thread,
@@ -59,7 +69,7 @@ bool gomp_region_begin(struct gomp_region *region, struct gomp_site *site,
 	if (gomp_is_foreign(site))
 		return false;
 	if (unlikely(bits & GATE_OMP_MARK))
-		bits = region_mark(site);
+		bits = region_mark(site, function);
 	if (unlikely(!(bits & GATE_OMP)))
 		return false;
 	slice->thread = gomp_thread();
@@ -70,7 +80,9 @@ bool gomp_region_begin(struct gomp_region *region, struct gomp_site *site,
 	region->was_last = gomp_last;
 	region->library = gomp_library(site);
 	region->wait.thread = NULL;
-	region->detail = (struct gomp_detail){.schedule = (uint16_t)schedule};
+	region->detail = (struct gomp_detail){
+		.schedule = (uint16_t)schedule,
+		.outlined = distance(site->code, function)};
 	slice->code = site->code;
 	slice->kind = EVENT_OMP_REGION;
 	slice->sync = 0;
@@ -112,6 +124,7 @@ bool gomp_member_begin(struct gomp_member *member, struct gomp_region *region,
 	slice->sync = 0;
 	member->detail =
 		(struct gomp_detail){.schedule = region->detail.schedule,
+				     .outlined = region->detail.outlined,
 				     .team = team,
 				     .thread = thread};
 	if (slice->thread == region->slice.thread)

@@ -60,13 +60,15 @@ bool gomp_member_begin(struct gomp_member *member, struct gomp_region *region,
 void gomp_member_end(struct gomp_member *member);
 
 /* Is anything to be done about regions?  Closed, decided and not watched for:
- * no. */
-static inline bool gomp_region_wanted(void)
+ * no.  Neither where libomp tells them itself; the hook then jumps there, so
+ * that libomp sees who called. */
+static inline bool gomp_region_wanted(const struct gomp_site *site)
 {
 	const uint32_t bits = gate_bits();
 
-	return unlikely(bits & (GATE_OMP | GATE_OMP_MARK | GATE_OMP_WATCH)) ||
-	       unlikely(bits == GATE_UNDECIDED);
+	return (unlikely(bits & (GATE_OMP | GATE_OMP_MARK | GATE_OMP_WATCH)) ||
+		unlikely(bits == GATE_UNDECIDED)) &&
+	       !gomp_is_foreign(site);
 }
 
 #endif

@@ -226,31 +226,77 @@ static struct symbols *symbols_of(struct gomp_object *object)
 	return symbols;
 }
 
-static bool code_steps(uint64_t code)
+/* The function that holds the code in front of a return address. */
+static bool symbol_of(uint64_t code, struct symbol *symbol)
 {
 	struct gomp_object *object = gomp_object_of(code - 1);
 	const struct symbols *symbols = symbols_of(object);
+
+	return symbols &&
+	       !symbols_find(symbols, code - 1 - object->base, symbol);
+}
+
+static bool code_steps(uint64_t code)
+{
 	char readable[GOMP_NAME_BYTES];
 	struct symbol symbol;
 
-	if (!symbols || symbols_find(symbols, code - 1 - object->base, &symbol))
+	if (!symbol_of(code, &symbol))
 		return false;
 	gomp_name_read(symbol.name, symbol.name_len, readable);
 	return steps_matches(readable) || steps_matches(symbol.name);
 }
 
-COLD bool gomp_site_steps(struct gomp_site *site)
+static bool code_is_outlined(uint64_t code)
 {
-	uint32_t step = load_relaxed(&site->step);
+	struct symbol symbol;
+
+	return symbol_of(code, &symbol) &&
+	       (!strncmp(symbol.name, ".omp_", 5) ||
+		!strncmp(symbol.name, "__captured_stmt", 15));
+}
+
+static bool code_is_static(uint64_t code)
+{
+	static const char name[] = "__kmpc_for_static_init";
+	struct symbol symbol;
+
+	return symbol_of(code, &symbol) &&
+	       !strncmp(symbol.name, name, sizeof(name) - 1);
+}
+
+/* Asks once and keeps the answer. */
+static bool answer(_Atomic uint32_t *kept, uint64_t code,
+		   bool (*ask)(uint64_t code))
+{
+	uint32_t known = load_relaxed(kept);
 	const int saved = errno;
 	struct thread *was;
 
-	if (step == GOMP_STEP_UNKNOWN && site->code) {
+	if (known == GOMP_STEP_UNKNOWN && code) {
 		was = thread_busy();
-		step = code_steps(site->code) ? GOMP_STEP_YES : GOMP_STEP_NO;
+		known = ask(code) ? GOMP_STEP_YES : GOMP_STEP_NO;
 		thread_unbusy(was);
-		store_relaxed(&site->step, step);
+		store_relaxed(kept, known);
 		errno = saved;
 	}
-	return step == GOMP_STEP_YES;
+	return known == GOMP_STEP_YES;
+}
+
+COLD bool gomp_site_steps(struct gomp_site *site, uint64_t outlined)
+{
+	/* code_steps() looks at the byte in front of what it is given. */
+	return answer(&site->step, site->code, code_steps) ||
+	       (outlined &&
+		answer(&site->body_steps, outlined + 1, code_steps));
+}
+
+COLD bool gomp_site_is_outlined(struct gomp_site *site)
+{
+	return answer(&site->outlined, site->code, code_is_outlined);
+}
+
+COLD bool gomp_site_is_static(struct gomp_site *site)
+{
+	return answer(&site->is_static, site->code, code_is_static);
 }

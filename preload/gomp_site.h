@@ -19,16 +19,20 @@
 
 #define GOMP_SITE_SLOTS 16384u /* a power of two */
 
+/* Answers that are looked up once. */
 enum gomp_step { GOMP_STEP_UNKNOWN, GOMP_STEP_NO, GOMP_STEP_YES };
 
-/* Never changed once published, but for `step`. */
+/* Never changed once published, but for the answers. */
 struct gomp_site {
 	uintptr_t address;	      /* the return address */
 	uintptr_t function;	      /* the outlined function, 0 none */
 	struct gomp_library *library; /* NULL: can't be told from here */
 	uint64_t code; /* names the call; 0: what encloses it does */
-	struct gomp_object *object; /* gone: so is this */
-	_Atomic uint32_t step;	    /* enum gomp_step */
+	struct gomp_object *object;  /* gone: so is this */
+	_Atomic uint32_t step;	     /* enum gomp_step */
+	_Atomic uint32_t body_steps; /* likewise, by the outlined function */
+	_Atomic uint32_t outlined;   /* likewise */
+	_Atomic uint32_t is_static;  /* likewise */
 };
 
 extern struct gomp_site *_Atomic gomp_sites[GOMP_SITE_SLOTS];
@@ -43,8 +47,16 @@ struct gomp_site *gomp_site_find(uintptr_t address, uintptr_t function);
 /* The library when the site doesn't tell. */
 struct gomp_library *gomp_site_guess(const struct gomp_site *site);
 
-/* True if the function that encloses the call begins a step. */
-bool gomp_site_steps(struct gomp_site *site);
+/* True if the function that encloses the call begins a step, or the one that
+ * `outlined` was made of: the call may be inlined in another. */
+bool gomp_site_steps(struct gomp_site *site, uint64_t outlined);
+
+/* True if the code lies in a region's body that clang made a function without
+ * a name of its own. */
+bool gomp_site_is_outlined(struct gomp_site *site);
+
+/* True if it is a call that begins a loop with a static schedule. */
+bool gomp_site_is_static(struct gomp_site *site);
 
 static inline uint32_t gomp_site_hash(uintptr_t address, uintptr_t function)
 {

@@ -36,6 +36,8 @@ struct gomp_detail {
 	uint32_t team;
 	uint32_t thread;
 	uint32_t task;
+	uint32_t outer; /* event.extra: from code to what it is named after */
+	uint32_t outlined; /* event.stack: from code to the outlined function */
 };
 
 /* First event of a thread. */
@@ -86,8 +88,8 @@ static inline void gomp_commit(const struct gomp_slice *slice,
 		event->kind = slice->kind;
 		event->flags = detail->flags;
 		event->name = 0;
-		event->stack = 0;
-		event->extra = 0;
+		event->stack = detail->outlined;
+		event->extra = detail->outer;
 		event->start_ticks = slice->start_ticks;
 		event->end_ticks = end_ticks;
 		event->omp.region = slice->region;

@@ -84,7 +84,7 @@ static struct split *split_begin(struct gomp_site *site,
 	struct gomp_region region;
 	struct split *split;
 
-	if (likely(!gomp_region_wanted()) ||
+	if (likely(!gomp_region_wanted(site)) ||
 	    !gomp_region_begin(&region, site, function, data, schedule))
 		return NULL;
 	split = split_take(&region);

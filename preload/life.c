@@ -15,21 +15,24 @@
 #include "collector/modules.h"
 #include "collector/steps.h"
 #include "preload/closing.h"
+#include "preload/cuda_calls.h"
+#include "preload/cupti_source.h"
 #include "preload/early.h"
 #include "preload/exit_hooks.h"
 #include "preload/fork_hooks.h"
 #include "preload/heap.h"
 #include "preload/last_thread.h"
+#include "preload/nvtx_injection.h"
+#include "preload/nvtx_range.h"
 #include "preload/process.h"
+#include "preload/quiet.h"
 #include "preload/thread_hooks.h"
 #include "preload/watch.h"
 #include "writer/writer.h"
 #include <errno.h>
-#include <linux/membarrier.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum life_state {
@@ -86,6 +89,8 @@ static void watch(void)
 
 	if (process.options.openmp)
 		bits |= GATE_OMP_WATCH;
+	if (process.options.cuda != CUDA_OFF)
+		bits |= GATE_CUDA_WATCH;
 	if (process.options.malloc != MALLOC_OFF &&
 	    (!life.forked || process.options.children == CHILDREN_ALL))
 		bits |= GATE_HEAP_WATCH;
@@ -124,6 +129,8 @@ static void start_over(void)
 	if (state >= LIFE_BEGINNING) {
 		drop_session();
 		writer_forget();
+		cupti_forget();
+		cuda_calls_forget();
 		steps_forget();
 	}
 	if (state == LIFE_CLOSED || state == LIFE_ENDED ||
@@ -190,19 +197,6 @@ static int start_writer(void)
 			    known ? (size_t)process.affinity_bytes : 0);
 }
 
-/* Hooks read the gate relaxed, so what they read behind it must have reached
- * all threads before it opens. */
-static void settle(void)
-{
-	atomic_thread_fence(memory_order_seq_cst);
-#if !defined(__x86_64__)
-	/* Loads are ordered on x86; elsewhere each running thread is made to
-	 * pass a barrier. */
-	syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0);
-	syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0);
-#endif
-}
-
 /* The gate's bits that don't depend on windows, and those that do. */
 static uint32_t wanted_bits(struct session *session, uint32_t *record)
 {
@@ -215,7 +209,7 @@ static uint32_t wanted_bits(struct session *session, uint32_t *record)
 	if (process.options.openmp)
 		*record |= GATE_OMP;
 	gate_want(*record);
-	settle();
+	gate_settle();
 	steps_start(session);
 	if (steps_source() == STEP_OMP)
 		bits |= GATE_OMP_MARK;
@@ -258,6 +252,7 @@ static int begin(const char *reason)
 			     "heap not recorded: the allocator is built into "
 			     "%s",
 			     object);
+	nvtx_injection_say(life.session);
 	/* RELEASE pairs with the dependency of whoever loads the pointer: the
 	 * session is whole. */
 	store_release(&session_here, life.session);
@@ -281,31 +276,6 @@ fail:
 		    strerrordesc_np(-rc));
 	session_unlink(life.session);
 	return rc;
-}
-
-/* What we do is no point of cancellation, as malloc() is none; and hooks see
- * nothing of it. */
-struct quiet {
-	struct thread *was;
-	int cancels;
-	int saved;
-};
-
-static struct quiet quiet_begin(void)
-{
-	struct quiet quiet = {.saved = errno, .was = thread_busy()};
-
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &quiet.cancels);
-	return quiet;
-}
-
-static void quiet_end(const struct quiet *quiet)
-{
-	int ignored;
-
-	pthread_setcancelstate(quiet->cancels, &ignored);
-	thread_unbusy(quiet->was);
-	errno = quiet->saved;
 }
 
 COLD uint32_t life_begin(const char *reason)
@@ -338,6 +308,7 @@ void life_watch(void)
 void life_thread_entered(void)
 {
 	thread_hooks_arm();
+	nvtx_thread_entered();
 }
 
 static void report(int rc)
@@ -370,6 +341,8 @@ static void finish(void)
 	steps_end(session, thread_records(thread) ? thread : NULL,
 		  clock_ticks());
 	close_gate();
+	/* Half of the time that there is. */
+	cupti_end((unsigned int)process.options.exit_ms / 2);
 	if (atomic_exchange_explicit(&life.writer_waits, false,
 				     memory_order_relaxed))
 		rc = start_writer();
@@ -426,11 +399,23 @@ static void explain(void)
 				(uint64_t)used.tv_nsec);
 }
 
+/* Known without a system call: a child may sit in a sandbox where even getpid()
+ * is fatal.  An undecided child holds a copy of its parent's state. */
+static bool has_an_end(void)
+{
+	const int state = load_relaxed(&life.state);
+
+	if (gate_bits() == GATE_UNDECIDED)
+		return false;
+	return state == LIFE_RUNNING ||
+	       (state == LIFE_WATCHING && !life.forked);
+}
+
 void life_end(void)
 {
 	const int saved = errno;
 
-	if (!life_is_owner())
+	if (!has_an_end() || !life_is_owner())
 		return;
 	if (move(LIFE_RUNNING, LIFE_ENDED)) {
 		finish();
@@ -493,6 +478,8 @@ static __attribute__((constructor)) void construct(void)
 		return;
 	fork_hooks_start();
 	exit_hooks_start();
+	nvtx_injection_announce();
+	cupti_prepare();
 	if (load_relaxed(&life.writer_waits))
 		start_late_writer();
 }

@@ -42,11 +42,15 @@ static uint64_t window_end(struct scribe *scribe)
 	return window ? load_acquire(&((struct window *)window)->end_ticks) : 0;
 }
 
-static struct event_span clip(struct scribe *scribe, struct track *track,
-			      const struct event *event)
+struct event_span draw_clip(struct scribe *scribe, struct track *track,
+			    const struct event *event)
 {
 	const struct timeline *line = &scribe->timeline;
-	const uint64_t limit = window_end(scribe);
+	/* What a GPU does is not over when the program's window is. */
+	const uint64_t limit =
+		event_is_gpu(event->kind) && event->kind != EVENT_GPU_API
+			? 0
+			: window_end(scribe);
 	uint64_t end = max_u64(event->start_ticks, event->end_ticks);
 	struct event_span span = {.is_cut = event->flags & EVENT_CUT};
 
@@ -68,8 +72,8 @@ static struct event_span clip(struct scribe *scribe, struct track *track,
 }
 
 /* Past TRACEPROF_MAX_MB only totals, counters and steps go on. */
-static bool has_room(struct scribe *scribe, const struct event *event,
-		     uint64_t ts_ns)
+bool draw_has_room(struct scribe *scribe, const struct event *event,
+		   uint64_t ts_ns)
 {
 	const int64_t max_mb = scribe->session->head->options.max_mb;
 	struct window_file *file = &scribe->file;
@@ -93,10 +97,10 @@ static bool write(struct scribe *scribe, struct track *track,
 {
 	struct label *label = totals_label(&scribe->totals, event);
 
-	*span = clip(scribe, track, event);
+	*span = draw_clip(scribe, track, event);
 	totals_add(label,
 		   is_slice(event->kind) ? span->end_ns - span->start_ns : 0);
-	if (!has_room(scribe, event, span->end_ns) ||
+	if (!draw_has_room(scribe, event, span->end_ns) ||
 	    !event_json_write(scribe, track, event, label, *span))
 		return false;
 	if (window_file_is_due(&scribe->json))
@@ -159,9 +163,11 @@ static void meet_wait(struct scribe *scribe, struct track *track,
 		*wait = (struct pending_wait){0};
 }
 
+/* Teams run in turn on one thread here, and none waits for the others. */
 static void begin_wait(struct track *track, const struct event *event)
 {
 	if (event->kind != EVENT_OMP_IMPLICIT || !event->omp.thread ||
+	    event->omp.schedule == OMP_SCHEDULE_TEAMS ||
 	    event->flags & EVENT_CUT)
 		return;
 	track->pending = (struct pending_wait){.region = event->omp.region,
@@ -228,6 +234,8 @@ static void write_open(struct scribe *scribe, struct track *track,
 	if (!is_on_lane(slice->kind) || slice->start_ticks >= end_ticks)
 		return;
 	if (slice->kind != EVENT_SCOPE && slice->kind != EVENT_CALL) {
+		event.name = 0;
+		event.extra = slice->name;
 		event.omp.region = slice->region;
 		event.omp.code = slice->code;
 		event.omp.sync = slice->sync;

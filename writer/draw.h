@@ -10,12 +10,20 @@
 #ifndef WRITER_DRAW_H
 #define WRITER_DRAW_H
 
+#include "writer/event_json.h"
 #include "writer/scribe.h"
 
 /* Writes an event of scribe_window() (its place is SCRIBE_WRITE) and adds it to
  * the totals.  False: it isn't in the file. */
 bool draw_event(struct scribe *scribe, struct track *track,
 		const struct event *event);
+
+/* An event's times in the file, clipped to its window if it is the program's;
+ * and whether MAX_MB leaves room for it. */
+struct event_span draw_clip(struct scribe *scribe, struct track *track,
+			    const struct event *event);
+bool draw_has_room(struct scribe *scribe, const struct event *event,
+		   uint64_t ts_ns);
 
 /* Waits whose region has ended by now, after all tracks were drained. */
 void draw_waits(struct scribe *scribe);

@@ -2,6 +2,9 @@
 /* event_json.c - one event, one line; see event_json.h. */
 #include "writer/event_json.h"
 
+#include "collector/log.h"
+#include "collector/names.h"
+#include "writer/gpu.h"
 #include "writer/meta_json.h"
 #include "writer/schema.h"
 #include <math.h>
@@ -40,8 +43,14 @@ static void slice_place(struct scribe *scribe, const struct track *track,
 static void ids(struct scribe *scribe)
 {
 	struct json *json = &scribe->json;
-	const uint64_t index = scribe->next_index++;
+	uint64_t index;
 
+	/* Work on a GPU may have named it already. */
+	if (scribe->reserved_id)
+		index = scribe->reserved_id - 1;
+	else
+		index = scribe->next_index++;
+	scribe->last_id = index + 1;
 	json_raw(json, SCHEMA_KEY(SCHEMA_EXTERNAL_ID));
 	json_u64(json, index + 1);
 	json_raw(json,
@@ -106,9 +115,60 @@ static void write_omp(struct scribe *scribe, struct track *track,
 	close_slice(json, span);
 }
 
+/* What NVTX says of a range beyond its name; each begins with a comma. */
+static void scope_payload(struct json *json, const struct event *event)
+{
+	const uint64_t word = event->scope.payload;
+	const uint32_t low = (uint32_t)word;
+	double wide;
+	float narrow;
+
+	memcpy(&wide, &word, sizeof(wide));
+	memcpy(&narrow, &low, sizeof(narrow));
+	json_raw(json, ",\"payload\":");
+	switch (event->scope.payload_type) {
+	case EVENT_PAYLOAD_U64: json_u64(json, word); break;
+	case EVENT_PAYLOAD_I64: json_i64(json, (int64_t)word); break;
+	case EVENT_PAYLOAD_U32: json_u64(json, low); break;
+	case EVENT_PAYLOAD_I32: json_i64(json, (int32_t)low); break;
+	case EVENT_PAYLOAD_F32: wide = (double)narrow; /* fallthrough */
+	case EVENT_PAYLOAD_F64:
+		if (isfinite(wide)) {
+			json_double(json, wide);
+			break;
+		} /* fallthrough */
+	default: json_raw(json, "null");
+	}
+}
+
+static void scope_args(struct scribe *scribe, const struct event *event)
+{
+	struct json *json = &scribe->json;
+	char text[16];
+	size_t len;
+
+	if (event->extra || event->scope.category) {
+		const char *name =
+			names_text(scribe->session, event->extra, &len);
+
+		json_raw(json, ",\"category\":");
+		if (event->extra)
+			json_string(json, name, len);
+		else
+			json_u64(json, event->scope.category);
+	}
+	if (event->scope.colour) {
+		log_format(text, sizeof(text), "#%08x", event->scope.colour);
+		json_raw(json, ",\"colour\":");
+		json_string(json, text, strlen(text));
+	}
+	if (event->scope.payload_type)
+		scope_payload(json, event);
+}
+
 static void write_annotation(struct scribe *scribe, struct track *track,
-			     unsigned int lane, const struct label *label,
-			     struct event_span span)
+			     const struct event *event, unsigned int lane,
+			     const struct label *label, struct event_span span)
 {
 	struct json *json = &scribe->json;
 
@@ -116,11 +176,13 @@ static void write_annotation(struct scribe *scribe, struct track *track,
 	json_bytes(json, label->text, label->text_len);
 	slice_place(scribe, track, lane, span);
 	ids(scribe);
+	scope_args(scribe, event);
 	close_slice(json, span);
 }
 
 static void write_range(struct scribe *scribe, struct track *track,
-			const struct label *label, struct event_span span)
+			const struct event *event, const struct label *label,
+			struct event_span span)
 {
 	unsigned int lane =
 		scribe->is_live ? LANE_FIRST_RANGE : LANE_FIRST_RECOVERED;
@@ -133,7 +195,7 @@ static void write_range(struct scribe *scribe, struct track *track,
 	else
 		span.start_ns = span.end_ns; /* an instant crosses nothing */
 	meta_json_lane(scribe, track, lane);
-	write_annotation(scribe, track, lane, label, span);
+	write_annotation(scribe, track, event, lane, label, span);
 }
 
 static void write_step(struct scribe *scribe, struct track *track,
@@ -154,7 +216,8 @@ static void write_step(struct scribe *scribe, struct track *track,
 }
 
 static void write_mark(struct scribe *scribe, struct track *track,
-		       const struct label *label, uint64_t ts_ns)
+		       const struct event *event, const struct label *label,
+		       uint64_t ts_ns)
 {
 	struct json *json = &scribe->json;
 
@@ -167,6 +230,14 @@ static void write_mark(struct scribe *scribe, struct track *track,
 	json_bytes(json, label->text, label->text_len);
 	place(json, scribe->pid, meta_json_tid(scribe, track, LANE_MAIN),
 	      ts_ns);
+	if (event->extra || event->scope.category || event->scope.colour ||
+	    event->scope.payload_type) {
+		json_raw(json,
+			 THEN(SCHEMA_ARGS) "{" SCHEMA_KEY(SCHEMA_EVENT_INDEX));
+		json_u64(json, scribe->next_index++);
+		scope_args(scribe, event);
+		json_char(json, '}');
+	}
 	json_char(json, '}');
 }
 
@@ -297,11 +368,13 @@ static bool write_kind(struct scribe *scribe, struct track *track,
 		write_omp(scribe, track, event, label, span);
 		return true;
 	case EVENT_SCOPE:
-		write_annotation(scribe, track, LANE_MAIN, label, span);
+		write_annotation(scribe, track, event, LANE_MAIN, label, span);
 		return true;
-	case EVENT_RANGE: write_range(scribe, track, label, span); return true;
+	case EVENT_RANGE:
+		write_range(scribe, track, event, label, span);
+		return true;
 	case EVENT_MARK:
-		write_mark(scribe, track, label, span.start_ns);
+		write_mark(scribe, track, event, label, span.start_ns);
 		return true;
 	case EVENT_COUNTER:
 		return write_counter(scribe, track, event, label,
@@ -317,6 +390,12 @@ static bool write_kind(struct scribe *scribe, struct track *track,
 	}
 }
 
+/* What can enclose a call to a GPU: slices on the thread's own lane. */
+static bool has_id(unsigned int kind)
+{
+	return kind >= EVENT_OMP_REGION && kind <= EVENT_SCOPE;
+}
+
 bool event_json_write(struct scribe *scribe, struct track *track,
 		      const struct event *event, struct label *label,
 		      struct event_span span)
@@ -328,7 +407,11 @@ bool event_json_write(struct scribe *scribe, struct track *track,
 
 	meta_json_lane(scribe, track, LANE_MAIN);
 	mark = json_mark(json);
+	gpu_before_slice(scribe, track, event);
 	is_written = write_kind(scribe, track, event, label, span);
+	scribe->reserved_id = 0;
+	if (is_written && has_id(event->kind))
+		gpu_after_slice(scribe, track, event, label);
 	if (json->failed) {
 		json_back(json, begin);
 		track->named_in_file = 0;

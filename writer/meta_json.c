@@ -7,6 +7,9 @@
 #include "writer/schema.h"
 #include <string.h>
 
+/* GPUs come behind the process. */
+#define GPU_SORT_INDEX 5000000u
+
 /* ,\n{"ph":"M","name":<name>,"ts":..,"pid":..,"tid":..,"args":{ */
 static void begin(struct json *json, const char *name, uint64_t ts_ns,
 		  uint64_t pid, uint64_t tid)
@@ -45,19 +48,48 @@ void meta_json_process(struct scribe *scribe, struct json *json, uint64_t ts_ns)
 	sort_index(json, scribe->pid);
 }
 
-static void lane_events(struct scribe *scribe, uint64_t tid, uint64_t index,
-			const char *name)
+void meta_json_row(struct scribe *scribe, uint64_t pid, uint64_t tid,
+		   uint64_t index, const char *name)
 {
 	struct json *json = &scribe->json;
 	const uint64_t ts_ns = scribe->file.start_ns;
 
 	json_raw(json, ",\n");
-	begin(json, SCHEMA_THREAD_NAME, ts_ns, scribe->pid, tid);
+	begin(json, SCHEMA_THREAD_NAME, ts_ns, pid, tid);
 	json_raw(json, SCHEMA_KEY(SCHEMA_NAME));
 	json_string(json, name, strlen(name));
 	json_raw(json, "}},\n");
-	begin(json, SCHEMA_THREAD_SORT, ts_ns, scribe->pid, tid);
+	begin(json, SCHEMA_THREAD_SORT, ts_ns, pid, tid);
 	sort_index(json, index);
+}
+
+void meta_json_gpu(struct scribe *scribe, uint32_t device)
+{
+	const char *program = scribe->session->head->program;
+	const uint64_t ts_ns = scribe->file.start_ns;
+	struct json *json = &scribe->json;
+	char text[SESSION_TEXT_BYTES + 32];
+
+	/* Perfetto shows the name alone, not the label. */
+	log_format(text, sizeof(text), "%.*s GPU %u", SESSION_TEXT_BYTES - 1,
+		   program, device);
+	json_raw(json, ",\n");
+	begin(json, SCHEMA_PROCESS_NAME, ts_ns, device, 0);
+	json_raw(json, SCHEMA_KEY(SCHEMA_NAME));
+	json_string(json, text, strlen(text));
+	json_raw(json, "}},\n");
+	begin(json, SCHEMA_PROCESS_LABELS, ts_ns, device, 0);
+	json_raw(json, SCHEMA_KEY(SCHEMA_LABELS) "\"GPU ");
+	json_u64(json, device);
+	json_raw(json, "\"}},\n");
+	begin(json, SCHEMA_PROCESS_SORT, ts_ns, device, 0);
+	sort_index(json, GPU_SORT_INDEX + device);
+}
+
+static void lane_events(struct scribe *scribe, uint64_t tid, uint64_t index,
+			const char *name)
+{
+	meta_json_row(scribe, scribe->pid, tid, index, name);
 }
 
 uint64_t meta_json_tid(const struct scribe *scribe, const struct track *track,
@@ -76,7 +108,7 @@ static void look_up_name(const struct scribe *scribe, struct track *track)
 	struct thread *thread = track->thread;
 	char name[THREAD_NAME_BYTES] = "";
 
-	if (!scribe->is_live)
+	if (!scribe->is_live || thread->is_named)
 		return;
 	proc_thread_name(thread->tid, name, sizeof(name));
 	if (name[0])

@@ -21,6 +21,13 @@ void meta_json_lane(struct scribe *scribe, struct track *track,
 /* The lane for our own cost. */
 void meta_json_writer(struct scribe *scribe);
 
+/* A row of any process. */
+void meta_json_row(struct scribe *scribe, uint64_t pid, uint64_t tid,
+		   uint64_t index, const char *name);
+
+/* A device's process: its three. */
+void meta_json_gpu(struct scribe *scribe, uint32_t device);
+
 /* tid of a lane as the file shows it. */
 uint64_t meta_json_tid(const struct scribe *scribe, const struct track *track,
 		       unsigned int lane);

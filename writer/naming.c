@@ -138,45 +138,64 @@ static bool same_ordinal(const void *item, const void *key)
 	       memcmp(name->function, want->function, want->len) == 0;
 }
 
-/* The number of a call: what the code says, or else the next that is free. */
-static void number(struct naming *naming, struct code_name *name,
-		   unsigned int wanted)
+unsigned int naming_ordinal(struct naming *naming, struct code_name *name)
 {
 	struct ordinal_key key = {.function = name->function,
 				  .len = name->len,
-				  .ordinal = wanted ? wanted : 1};
+				  .ordinal = name->wanted ? name->wanted : 1};
 	const uint64_t hash = index_hash_text(name->function, name->len);
 
+	if (name->origin)
+		return naming_ordinal(naming, name->origin);
+	if (name->ordinal)
+		return name->ordinal;
 	while (index_find(&naming->ordinals, hash + key.ordinal, same_ordinal,
 			  &key))
 		key.ordinal++;
 	name->ordinal = key.ordinal;
 	index_add(&naming->ordinals, hash + key.ordinal, name);
+	return key.ordinal;
+}
+
+static const struct module *module_of(struct naming *naming, uint64_t address)
+{
+	const struct module *module = modules_find(naming->session, address);
+
+	/* A library that was loaded a moment ago. */
+	if (!module && naming->session->writable &&
+	    modules_refresh((struct session *)naming->session) > 0)
+		module = modules_find(naming->session, address);
+	return module;
+}
+
+static void set_function(struct naming *naming, struct code_name *name,
+			 const char *text)
+{
+	name->len = strlen(text);
+	name->function = arena_text(&naming->arena, text, name->len);
+	if (!name->function) {
+		name->function = "";
+		name->len = 0;
+	}
 }
 
 static void resolve(struct naming *naming, struct code_name *name)
 {
 	/* The call that returns here may be its function's last instruction:
 	 * look at the byte before. */
-	const struct module *module =
-		modules_find(naming->session, name->code - 1);
+	const struct module *module = module_of(naming, name->code - 1);
 	char text[FUNCTION_BYTES_MAX];
-	unsigned int ordinal = 0;
 	struct symbols *symbols;
 	struct symbol symbol;
 
-	/* A library that was loaded a moment ago. */
-	if (!module && naming->session->writable &&
-	    modules_refresh((struct session *)naming->session) > 0)
-		module = modules_find(naming->session, name->code - 1);
 	if (!module) {
 		log_format(text, sizeof(text), "code at 0x%lx", name->code);
 	} else if ((symbols = symbols_of(naming, module)) &&
 		   !symbols_find(symbols, name->code - 1 - module->bias,
 				 &symbol)) {
 		naming_tidy(symbol.name, symbol.name_len, text, sizeof(text));
-		ordinal = symbols_call_ordinal(symbols,
-					       name->code - module->bias);
+		name->wanted = symbols_call_ordinal(symbols,
+						    name->code - module->bias);
 	} else {
 		const char *slash = strrchr(module->path, '/');
 
@@ -184,13 +203,24 @@ static void resolve(struct naming *naming, struct code_name *name)
 			   slash ? slash + 1 : module->path,
 			   name->code - module->bias);
 	}
-	name->len = strlen(text);
-	name->function = arena_text(&naming->arena, text, name->len);
-	if (!name->function) {
-		name->function = "";
-		name->len = 0;
-	}
-	number(naming, name, ordinal);
+	set_function(naming, name, text);
+}
+
+/* gcc calls what it makes of a construct in f() "f._omp_fn.0". */
+static bool outlined_from(struct naming *naming, uint64_t outlined, char *text,
+			  size_t bytes)
+{
+	const struct module *module = module_of(naming, outlined);
+	struct symbols *symbols = module ? symbols_of(naming, module) : NULL;
+	struct symbol symbol;
+
+	if (!symbols ||
+	    symbols_find(symbols, outlined - module->bias, &symbol) ||
+	    symbol.start != outlined - module->bias ||
+	    !memmem(symbol.name, symbol.name_len, "._omp_fn.", 9))
+		return false;
+	naming_tidy(symbol.name, symbol.name_len, text, bytes);
+	return true;
 }
 
 static bool same_code(const void *item, const void *key)
@@ -198,23 +228,76 @@ static bool same_code(const void *item, const void *key)
 	return ((const struct code_name *)item)->code == *(const uint64_t *)key;
 }
 
-const struct code_name *naming_find(struct naming *naming, uint64_t code)
+static struct code_name *find(struct naming *naming, uint64_t code)
 {
-	static const struct code_name nowhere = {
+	return index_find(&naming->codes, index_hash_u64(code), same_code,
+			  &code);
+}
+
+static struct code_name *add(struct naming *naming, uint64_t code)
+{
+	struct code_name *name = arena_alloc(&naming->arena, sizeof(*name));
+
+	if (name) {
+		name->code = code;
+		index_add(&naming->codes, index_hash_u64(code), name);
+	}
+	return name;
+}
+
+/* Where the call was inlined, the construct's own function names it, the same
+ * wherever that was. */
+static void name_inlined(struct naming *naming, struct code_name *name,
+			 uint64_t outlined)
+{
+	char text[FUNCTION_BYTES_MAX];
+	struct code_name *origin;
+
+	if (!outlined || !outlined_from(naming, outlined, text, sizeof(text)) ||
+	    strcmp(text, name->function) == 0)
+		return;
+	origin = find(naming, outlined);
+	if (!origin) {
+		origin = add(naming, outlined);
+		if (!origin)
+			return;
+		set_function(naming, origin, text);
+	}
+	name->function = origin->function;
+	name->len = origin->len;
+	name->origin = origin;
+}
+
+/* A call in a body that the compiler moved out of the function. */
+static void borrow(struct naming *naming, struct code_name *name,
+		   uint64_t named)
+{
+	const struct code_name *other = naming_find(naming, named, named, 0);
+
+	name->function = other->function;
+	name->len = other->len;
+}
+
+struct code_name *naming_find(struct naming *naming, uint64_t code,
+			      uint64_t named, uint64_t outlined)
+{
+	static struct code_name nowhere = {
 		.function = "unknown code", .len = 12, .ordinal = 1};
-	const uint64_t hash = index_hash_u64(code);
 	struct code_name *name;
 
 	if (!code)
 		return &nowhere;
-	name = index_find(&naming->codes, hash, same_code, &code);
+	name = find(naming, code);
 	if (name)
 		return name;
-	name = arena_alloc(&naming->arena, sizeof(*name));
+	name = add(naming, code);
 	if (!name)
 		return &nowhere;
-	name->code = code;
-	resolve(naming, name);
-	index_add(&naming->codes, hash, name);
+	if (named != code) {
+		borrow(naming, name, named);
+	} else {
+		resolve(naming, name);
+		name_inlined(naming, name, outlined);
+	}
 	return name;
 }

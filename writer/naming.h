@@ -28,13 +28,23 @@ struct code_name {
 	uint64_t code;
 	const char *function; /* NUL-terminated */
 	size_t len;
-	unsigned int ordinal; /* from 1 */
+	unsigned int ordinal;	  /* from 1; 0 not asked for yet */
+	unsigned int wanted;	  /* what the code says, 0 nothing */
+	struct code_name *origin; /* whose number it shares, NULL none */
 };
 
 void naming_start(struct naming *naming, const struct session *session);
 
-/* The name of a call site; never NULL. */
-const struct code_name *naming_find(struct naming *naming, uint64_t code);
+/* The name of a call site; never NULL.  `named` is `code`, or lies in the
+ * function that is to name it, where its own has no name in the source.
+ * `outlined` is the function that the call hands over, 0 unknown: where the
+ * call was inlined into another function, it still carries its own name. */
+struct code_name *naming_find(struct naming *naming, uint64_t code,
+			      uint64_t named, uint64_t outlined);
+
+/* The number of a region among those of its function, given when it is first
+ * asked for. */
+unsigned int naming_ordinal(struct naming *naming, struct code_name *name);
 void naming_end(struct naming *naming);
 
 /* What a symbol is called in the source, as far as can be told: compiler

@@ -5,6 +5,7 @@
 #include "writer/account.h"
 #include "writer/checkpoint.h"
 #include "writer/draw.h"
+#include "writer/gpu.h"
 #include "writer/heap_track.h"
 #include <errno.h>
 #include <time.h>
@@ -31,6 +32,7 @@ static void scan_ahead(struct scribe *scribe, struct track *track)
 		if (event->kind == EVENT_OMP_REGION)
 			region_join_add(&scribe->regions, event->omp.region,
 					event->end_ticks, false);
+		gpu_scan(scribe, event);
 		drain_skip(&track->scan, event);
 	}
 }
@@ -39,7 +41,7 @@ static int look(struct scribe *scribe)
 {
 	for (struct track *t = scribe->tracks; t; t = t->older)
 		t->first_limit = ring_published(&t->thread->ring);
-	if (scribe_find_tracks(scribe))
+	if (scribe_find_tracks(scribe) || gpu_start(scribe))
 		return -ENOMEM;
 	scribe->retired = 0;
 	for (struct track *t = scribe->tracks; t; t = t->older) {
@@ -79,6 +81,8 @@ static bool take(struct scribe *scribe, struct track *track,
 	struct scribe_counts *counts = &scribe->counts;
 	enum scribe_place place = SCRIBE_CUT;
 
+	if (event_is_gpu(event->kind))
+		return gpu_take(scribe, track, event);
 	if (likely(event->kind && event->kind < EVENT_KIND_COUNT)) {
 		place = scribe_place(scribe, event->start_ticks);
 		if (place == SCRIBE_HOLD) {
@@ -133,7 +137,7 @@ static uint64_t oldest_end(struct scribe *scribe)
 	for (struct track *t = scribe->tracks; t; t = t->older) {
 		const struct event *event;
 
-		if (t->is_stopped || !t->limit ||
+		if (t->is_stopped || !t->limit || gpu_is_track(t) ||
 		    drain_at(&t->drain) == t->limit)
 			continue;
 		event = drain_peek(scribe->session, &t->thread->ring, &t->drain,
@@ -143,6 +147,19 @@ static uint64_t oldest_end(struct scribe *scribe)
 							 UINT64_MAX - 1));
 	}
 	return oldest;
+}
+
+/* Last, so that the slices around a launch are written already. */
+static uint64_t drain_gpu(struct scribe *scribe)
+{
+	uint64_t events = 0;
+
+	for (struct track *t = scribe->tracks; t; t = t->older) {
+		if (gpu_is_track(t) && t->limit)
+			events += drain_track(scribe, t, UINT64_MAX);
+	}
+	gpu_drained(scribe);
+	return events;
 }
 
 /* A large backlog is drained in slices of time over all rings, so that running
@@ -165,7 +182,7 @@ static uint64_t drain_all(struct scribe *scribe)
 		uint64_t drained = 0;
 
 		for (struct track *t = scribe->tracks; t; t = t->older) {
-			if (t->limit && !t->is_stopped)
+			if (t->limit && !t->is_stopped && !gpu_is_track(t))
 				drained += drain_track(scribe, t, until);
 		}
 		draw_waits(scribe);
@@ -179,7 +196,7 @@ static uint64_t drain_all(struct scribe *scribe)
 			checkpoint_make(scribe);
 	}
 	draw_waits(scribe);
-	return events;
+	return events + drain_gpu(scribe);
 }
 
 /* Some ring was left at an event that came in while we looked. */
@@ -214,6 +231,7 @@ static int finish_window(struct scribe *scribe, bool is_last)
 	int rc;
 
 	draw_open(scribe);
+	gpu_project(scribe, true);
 	/* ACQUIRE pairs with RELEASE in window_close(). */
 	heap_track_end(scribe, load_acquire(&scribe_window(scribe)->end_ticks));
 	if (is_last)
@@ -237,6 +255,13 @@ static bool window_has_ended(struct scribe *scribe)
 
 	/* ACQUIRE pairs with RELEASE in window_close(). */
 	return window && load_acquire(&window->end_ticks);
+}
+
+/* Nothing of the window is still on its way from a GPU. */
+static bool is_complete(struct scribe *scribe)
+{
+	return gpu_is_settled(scribe,
+			      load_relaxed(&scribe_window(scribe)->end_ticks));
 }
 
 /* A hook that saw the window open is done with its event by then, and the step
@@ -263,7 +288,8 @@ static uint64_t run(struct scribe *scribe, bool may_finish)
 		if (has_ended && may_finish)
 			let_hooks_end(scribe);
 		events += drain_window(scribe, has_ended);
-		if (scribe->error || !has_ended || !may_finish)
+		if (scribe->error || !has_ended || !may_finish ||
+		    !is_complete(scribe))
 			return events;
 	} while (!finish_window(scribe, false));
 	return events;
@@ -311,6 +337,7 @@ int pass_finish(struct scribe *scribe, uint64_t end_ticks)
 	if (scribe->error)
 		return scribe->error;
 	scribe->passes++;
+	scribe->is_finishing = true;
 	/* ACQUIRE pairs with RELEASE in window_open(). */
 	scribe->opened = load_acquire(&windows->opened);
 	/* All windows but the last one are finished as ever. */

@@ -2,6 +2,8 @@
 /* scribe.c - begins and ends the writing of a session; see scribe.h. */
 #include "writer/scribe.h"
 
+#include "writer/gpu.h"
+
 #include <errno.h>
 
 /* GPUs show as processes 0 to 15 in this format, so a small pid moves. */
@@ -38,6 +40,7 @@ void scribe_end(struct scribe *scribe)
 	if (scribe->file.is_open)
 		trace_file_abandon(&scribe->file.trace);
 	scribe->file.is_open = false;
+	gpu_end(scribe);
 	json_close(&scribe->json);
 	region_join_end(&scribe->regions);
 	totals_end(&scribe->totals);

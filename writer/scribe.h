@@ -23,6 +23,8 @@
 #include "writer/timeline.h"
 #include "writer/totals.h"
 
+struct gpu;
+
 /* The scribe's own view of one thread record. */
 struct track {
 	struct track *older;
@@ -85,9 +87,13 @@ struct scribe {
 
 	struct scribe_counts counts;
 	struct scribe_heap heap;
-	uint64_t window;     /* index of the window that is written */
-	uint64_t opened;     /* windows known to be open or closed */
-	uint64_t next_index; /* "Ev Idx" */
+	uint64_t window;      /* index of the window that is written */
+	uint64_t opened;      /* windows known to be open or closed */
+	uint64_t next_index;  /* "Ev Idx" */
+	uint64_t last_id;     /* "External id" of the last slice */
+	uint64_t reserved_id; /* the next slice's, 0 none */
+	struct gpu *gpu;      /* NULL until there are records of GPUs */
+	bool is_finishing;    /* nothing more comes */
 
 	struct json json; /* texts not yet handed to the file */
 	struct window_file file;

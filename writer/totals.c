@@ -4,6 +4,7 @@
 
 #include "collector/log.h"
 #include "collector/names.h"
+#include "writer/gpu_label.h"
 #include "writer/schema.h"
 #include <string.h>
 
@@ -52,6 +53,10 @@ static struct label key_of(const struct event *event)
 	case EVENT_OMP_EXPLICIT:
 	case EVENT_OMP_CREATE:
 		key.code = event->omp.code;
+		key.named = key.code + (uint64_t)(int64_t)(int32_t)event->extra;
+		if (event->stack)
+			key.outlined = key.code +
+				       (uint64_t)(int64_t)(int32_t)event->stack;
 		key.name = event->name;
 		break;
 	case EVENT_OMP_WAIT:
@@ -64,7 +69,7 @@ static struct label key_of(const struct event *event)
 	case EVENT_MARK:
 	case EVENT_COUNTER:
 	case EVENT_CALL: key.name = event->name; break;
-	default: break;
+	default: gpu_label_key(event, &key); break;
 	}
 	return key;
 }
@@ -72,7 +77,7 @@ static struct label key_of(const struct event *event)
 static void plain_omp(struct totals *totals, const struct label *key,
 		      char *text, size_t bytes)
 {
-	const struct code_name *code;
+	struct code_name *code;
 	size_t len;
 	const char *name = names_text(totals->naming->session, key->name, &len);
 
@@ -83,7 +88,8 @@ static void plain_omp(struct totals *totals, const struct label *key,
 			   omp_sync_word(key->sync), tail, name);
 		return;
 	}
-	code = naming_find(totals->naming, key->code);
+	code = naming_find(totals->naming, key->code, key->named,
+			   key->outlined);
 	if (!key->name)
 		name = code->function;
 	switch (key->kind) {
@@ -95,7 +101,7 @@ static void plain_omp(struct totals *totals, const struct label *key,
 		break;
 	default:
 		log_format(text, bytes, "%s [omp parallel #%u]", name,
-			   code->ordinal);
+			   naming_ordinal(totals->naming, code));
 	}
 }
 
@@ -106,6 +112,10 @@ static void plain_text(struct totals *totals, const struct label *key,
 
 	if (is_omp(key->kind)) {
 		plain_omp(totals, key, text, bytes);
+		return;
+	}
+	if (event_is_gpu(key->kind)) {
+		gpu_label_text(totals->naming->session, key, text, bytes);
 		return;
 	}
 	if (key->kind == EVENT_HEAP_ALLOC || key->kind == EVENT_HEAP_FREE)
@@ -120,8 +130,12 @@ static void plain_text(struct totals *totals, const struct label *key,
 			names_text(totals->naming->session, key->name, &len));
 }
 
-static const char *category_of(unsigned int kind)
+static const char *category_of(const struct label *key)
 {
+	const unsigned int kind = key->kind;
+
+	if (event_is_gpu(kind))
+		return gpu_label_category(key);
 	switch (kind) {
 	case EVENT_HEAP_ALLOC:
 	case EVENT_HEAP_FREE: return SCHEMA_CPU_INSTANT;
@@ -157,7 +171,7 @@ static struct label *make_label(struct totals *totals, const struct label *key)
 	label->text = arena_text(&totals->arena, json.data, json.used);
 	label->text_len = json.used;
 	label->plain = arena_text(&totals->arena, plain, strlen(plain));
-	label->category = category_of(key->kind);
+	label->category = category_of(key);
 	json_close(&json);
 	return label->text && label->plain ? label : NULL;
 }

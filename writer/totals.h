@@ -22,10 +22,12 @@ struct total {
 
 struct label {
 	uint64_t code;
+	uint64_t named; /* the code whose function names it */
 	uint32_t name;
 	uint16_t kind;
 	uint16_t sync;
-	const char *text; /* as it stands between quotes in JSON */
+	uint64_t outlined; /* of the first event, not compared */
+	const char *text;  /* as it stands between quotes in JSON */
 	size_t text_len;
 	const char *plain; /* the same unescaped, NUL-terminated */
 	const char *category;

@@ -4,6 +4,7 @@
 
 #include "collector/names.h"
 #include "writer/account.h"
+#include "writer/gpu_tail.h"
 #include "writer/schema.h"
 #include "writer/trace_head.h"
 #include <string.h>
@@ -24,7 +25,12 @@ static void trace_name(const struct scribe *scribe, struct json *json)
 	const char *slash = strrchr(scribe->file.path, '/');
 	const char *name = slash ? slash + 1 : scribe->file.path;
 
-	json_raw(json, ",\n" SCHEMA_KEY(SCHEMA_TRACE_NAME));
+	/* TensorBoard's plugin cuts the file of a program with a GPU behind its
+	 * last ']' and puts counters and "]}" there: it must be that of a list
+	 * on the top level. */
+	json_raw(json, ",\n");
+	gpu_tail_devices(scribe, json);
+	json_raw(json, SCHEMA_KEY(SCHEMA_TRACE_NAME));
 	json_string(json, name, strlen(name));
 	json_char(json, '}');
 }
@@ -32,9 +38,8 @@ static void trace_name(const struct scribe *scribe, struct json *json)
 /* Closes the events and opens our own object. */
 static void open_ours(struct json *json)
 {
-	json_raw(json, "\n],\n" SCHEMA_KEY(SCHEMA_DEVICES) "[],\n" SCHEMA_KEY(
-			       SCHEMA_OURS) "{" SCHEMA_PAIR("version",
-							    TRACEPROF_VERSION));
+	json_raw(json, "\n],\n" SCHEMA_KEY(SCHEMA_OURS) "{" SCHEMA_PAIR(
+			       "version", TRACEPROF_VERSION));
 }
 
 static void events(struct json *json, const struct scribe *scribe,
@@ -345,6 +350,7 @@ void trace_tail_whole(struct scribe *scribe, struct json *json,
 	by_kind(json, "written_by_kind", scribe->counts.written_by_kind);
 	heap(json, scribe, &account);
 	window(json, scribe);
+	gpu_tail_account(scribe, json);
 	all_options(json, &head->options);
 	json_raw(json, ",\n\"reason\":");
 	json_string(json, head->reason,

@@ -6,6 +6,7 @@
 
 #include "collector/gate.h"
 #include "collector/log.h"
+#include "writer/salvage.h"
 #include "writer/schema.h"
 #include "writer/scribe.h"
 #include "writer/trace_head.h"
@@ -13,6 +14,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define HEAD_BYTES 8192u
@@ -62,6 +64,18 @@ void window_file_name(const struct scribe *scribe, uint64_t unix_ns, char *path,
 		   choice.kind == CODER_PLAIN ? "" : SCHEMA_GZIP_ENDING);
 }
 
+/* The dead process had made this file and was killed before a checkpoint that
+ * knows of it: whatever it holds is still in the rings. */
+static void drop_unknown(const struct scribe *scribe)
+{
+	const char *path = scribe->file.path;
+	struct stat status;
+
+	if (scribe->is_recovered && !lstat(path, &status) &&
+	    S_ISREG(status.st_mode) && status.st_uid == geteuid())
+		unlink(path);
+}
+
 static int create(struct scribe *scribe, uint64_t unix_ns)
 {
 	struct window_file *file = &scribe->file;
@@ -75,6 +89,8 @@ static int create(struct scribe *scribe, uint64_t unix_ns)
 	for (int i = 0; !rc && i < NAME_TRIES; i++) {
 		window_file_name(scribe, unix_ns + (uint64_t)i, file->path,
 				 sizeof(file->path));
+		if (!i)
+			drop_unknown(scribe);
 		rc = trace_file_create(&file->trace, file->path,
 				       scribe->session->head->options.gzip,
 				       head.data, head.used);
@@ -111,6 +127,33 @@ int window_file_open(struct scribe *scribe)
 	return 0;
 }
 
+/* A file that was cut: behind what is whole of it. */
+static int resume_cut(struct scribe *scribe,
+		      const struct session_checkpoint *checkpoint)
+{
+	const char *gzip = scribe->session->head->options.gzip;
+	struct window_file *file = &scribe->file;
+	struct coder_choice choice;
+	struct salvage found;
+	int rc;
+
+	coder_parse(gzip, &choice, NULL, 0);
+	rc = salvage_find(checkpoint->path, choice.kind == CODER_PLAIN,
+			  checkpoint->tail_at, &found);
+	if (!rc)
+		rc = trace_file_resume(&file->trace, checkpoint->path,
+				       file->temporary, found.at,
+				       found.text_bytes, found.crc32, gzip);
+	if (!rc)
+		session_note(scribe->session,
+			     "%s was cut; of its %lu events those in the first "
+			     "%lu bytes are kept",
+			     checkpoint->path,
+			     (unsigned long)checkpoint->file_events,
+			     (unsigned long)found.at);
+	return rc;
+}
+
 int window_file_resume(struct scribe *scribe,
 		       const struct session_checkpoint *checkpoint)
 {
@@ -126,6 +169,8 @@ int window_file_resume(struct scribe *scribe,
 			       checkpoint->tail_at, checkpoint->text_bytes,
 			       checkpoint->crc32,
 			       scribe->session->head->options.gzip);
+	if (rc == -EBADMSG)
+		rc = resume_cut(scribe, checkpoint);
 	if (rc) {
 		file->temporary[0] = '\0';
 		return rc;

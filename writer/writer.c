@@ -18,6 +18,7 @@
 #include "writer/pace.h"
 #include "writer/pass.h"
 #include "writer/recovery.h"
+#include "writer/sources.h"
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -28,7 +29,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SOURCES_MAX	     4u
+/* Before the last pass, while a source still has something. */
+#define LAST_PASSES_MOST     1000
 /* The static TLS of everything that is loaded comes out of it. */
 #define STACK_BYTES	     (2u << 20)
 #define SECOND_NS	     UINT64_C(1000000000)
@@ -42,11 +44,6 @@
 #define RESERVE_CHUNKS_MOST  64u
 
 enum writer_state { WRITER_NONE, WRITER_RUNS, WRITER_DONE, WRITER_GAVE_UP };
-
-struct writer_source {
-	void (*poll)(void *arg);
-	void *arg;
-};
 
 static struct {
 	struct scribe scribe;
@@ -62,8 +59,6 @@ static struct {
 	_Atomic uint32_t answered; /* those answered; futex word */
 	uint64_t anchor_ns;
 	uint64_t stop_ticks;
-	_Atomic uint32_t source_count;
-	struct writer_source sources[SOURCES_MAX];
 	char affinity[CPU_ALLOC_SIZE(1024)];
 	size_t affinity_bytes;
 } writer = {.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -103,18 +98,6 @@ static void announce(_Atomic uint32_t *word, uint32_t value)
 	/* RELEASE pairs with ACQUIRE in wait_change(). */
 	store_release(word, value);
 	futex_wake(word);
-}
-
-static void poll_sources(void)
-{
-	/* ACQUIRE pairs with RELEASE in writer_add_source(). */
-	const uint32_t count = load_acquire(&writer.source_count);
-
-	for (uint32_t i = 0; i < count && i < SOURCES_MAX; i++) {
-		/* ACQUIRE as above: a slot is counted before it is filled. */
-		if (__atomic_load_n(&writer.sources[i].poll, __ATOMIC_ACQUIRE))
-			writer.sources[i].poll(writer.sources[i].arg);
-	}
 }
 
 /* What is on disk after the file could not be written any further. */
@@ -185,7 +168,7 @@ static uint64_t make_pass(uint64_t *cpu_ns)
 	const uint64_t start_ticks = clock_ticks();
 	uint64_t events;
 
-	poll_sources();
+	sources_poll();
 	pthread_mutex_lock(&writer.lock);
 	if (clock_monotonic_ns() - writer.anchor_ns >= SECOND_NS) {
 		writer.anchor_ns = clock_monotonic_ns();
@@ -264,13 +247,25 @@ static void look_after_orphans(void)
 			head->folder);
 }
 
+/* A source may have more than one pass takes. */
+static void poll_to_the_end(void)
+{
+	uint64_t cpu_ns;
+
+	sources_poll();
+	for (int i = 0; i < LAST_PASSES_MOST && !writer.scribe.error &&
+			load_relaxed(&writer.session->head->gpu.is_live);
+	     i++)
+		make_pass(&cpu_ns);
+}
+
 static void finish(void)
 {
 	struct scribe *scribe = &writer.scribe;
 	struct session_header *head = writer.session->head;
 	int rc;
 
-	poll_sources();
+	poll_to_the_end();
 	pthread_mutex_lock(&writer.lock);
 	clock_anchor(&head->clock);
 	modules_refresh(writer.session);
@@ -397,18 +392,6 @@ void writer_wake(void)
 		pace_wake(&writer.pace, writer.session);
 }
 
-int writer_add_source(void (*poll)(void *arg), void *arg)
-{
-	const uint32_t at = add_relaxed(&writer.source_count, 1);
-
-	if (at >= SOURCES_MAX)
-		return -ENOSPC;
-	writer.sources[at].arg = arg;
-	/* RELEASE pairs with ACQUIRE in poll_sources(): the argument. */
-	__atomic_store_n(&writer.sources[at].poll, poll, __ATOMIC_RELEASE);
-	return 0;
-}
-
 void writer_before_fork(void)
 {
 	const struct timespec pause = {0, FORK_PAUSE_NS};
@@ -421,6 +404,7 @@ void writer_forget(void)
 {
 	coder_forget();
 	memset(&writer, 0, sizeof(writer));
+	sources_forget();
 	pthread_mutex_init(&writer.lock, NULL);
 	pthread_mutex_init(&writer.summary_lock, NULL);
 }

@@ -90,6 +90,7 @@ def compare(target, told):
     run = harness.Run([], 0, "", "", target)
     harness.check_files(run)
     harness.expect_no_session(run)
+    harness.expect(len(run.files) <= 1, f"more than one trace: {run.files}")
     found = recorded(target)
     wrong = 0
     for thread in told.keys() | found.keys():

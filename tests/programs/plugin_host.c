@@ -76,6 +76,7 @@ int main(int argc, char **argv)
 		printf("first %d: %d\n", i, runs[i](3));
 		if (!reload)
 			continue;
+		keep_runtime(library);
 		dlclose(library);
 		load(argv[i], flags, &runs[i]);
 		printf("again %d: %d\n", i, runs[i](2));

@@ -170,6 +170,15 @@ def test_teams():
            {one["name"] for one in trace.slices()})
 
 
+def test_teams_of_teams():
+    """Teams run in turn; none waits for the others at their end."""
+    trace = region("teams_of_teams")
+    outer = trace.regions("teams_of_teams")[0]["args"]["region"]
+    expect_equal(len(trace.team(trace.regions("teams_of_teams")[0])), 3, "teams")
+    for wait in trace.waits("region end"):
+        expect(wait["args"]["region"] != outer, "a team waits", wait)
+
+
 def test_region_end_wait_is_joined():
     """A worker never returns to us, yet its wait ends with the region."""
     trace = region("plain_parallel")
@@ -261,6 +270,20 @@ def test_openmp_can_be_left_out():
     run = same("region", "all", 2,
                env=CANCEL | {"TRACEPROF_OPENMP": "0", "TRACEPROF_MALLOC": "all"})
     expect(not run.trace.slices("*[[]omp*"), "regions in spite of OPENMP=0")
+
+
+def test_names_of_inlined_functions():
+    trace = same("inlined").trace
+    names = {one["name"] for one in trace.slices(cat="cpu_op") if "parallel" in one["name"]}
+    expect_equal(names, {"scale [omp parallel #1]", "shift [omp parallel #1]"},
+                 "names")
+
+
+def test_step_of_an_inlined_function():
+    run = same("inlined", env={"TRACEPROF_STEP": "omp:shift",
+                               "TRACEPROF_WAIT": "2", "TRACEPROF_ACTIVE": "2",
+                               "TRACEPROF_REPEAT": "1"})
+    expect_equal(run.trace.steps(), [2, 3], "steps")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ EXPORTS = re.compile(
     r"|exec[lv]p?e?|execvpe|fexecve|execveat|_exit|_Exit|exit|quick_exit|abort"
     r"|pthread_create|dlclose|traceprof_\w+"
     r"|InitializeInjection(Nvtx2?)?|ompt_start_tool"
-    r"|(cuda|cu|nccl|cblas_)\w+")
+    r"|(__cuda|cuda|cu|nccl|cblas_)\w+")
 
 
 def library():

@@ -203,8 +203,8 @@ static void call_sites_are_numbered_in_their_function(void **state)
 {
 	struct sample sample;
 	struct naming naming;
-	const struct code_name *first;
-	const struct code_name *second;
+	struct code_name *first;
+	struct code_name *second;
 
 	(void)state;
 	sample_begin(&sample);
@@ -213,15 +213,16 @@ static void call_sites_are_numbered_in_their_function(void **state)
 	naming_start(&naming, sample.session);
 	calling_function();
 	/* The later one first: numbers follow the code, not the calls. */
-	second = naming_find(&naming, sites[1]);
-	first = naming_find(&naming, sites[0]);
+	second = naming_find(&naming, sites[1], sites[1], 0);
+	first = naming_find(&naming, sites[0], sites[0], 0);
 	assert_string_equal(first->function, "calling_function");
 	assert_string_equal(second->function, "calling_function");
-	assert_int_equal(first->ordinal, 1);
-	assert_int_equal(second->ordinal, 2);
-	assert_ptr_equal(naming_find(&naming, sites[0]), first);
-	assert_string_equal(naming_find(&naming, 0)->function, "unknown code");
-	assert_string_equal(naming_find(&naming, 0x123)->function,
+	assert_int_equal(naming_ordinal(&naming, second), 2);
+	assert_int_equal(naming_ordinal(&naming, first), 1);
+	assert_ptr_equal(naming_find(&naming, sites[0], sites[0], 0), first);
+	assert_string_equal(naming_find(&naming, 0, 0, 0)->function,
+			    "unknown code");
+	assert_string_equal(naming_find(&naming, 0x123, 0x123, 0)->function,
 			    "code at 0x123");
 	naming_end(&naming);
 	sample_end(&sample);

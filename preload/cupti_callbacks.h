@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cupti_callbacks.h - the few moments at which CUPTI calls us back.
+ *
+ *	the end of cuInit(), a first context	our exit handler goes before
+ *						libcuda's own
+ *	a fatal error				CUPTI is gone
+ *	launches and calls			only where they begin a step
+ */
+#ifndef PRELOAD_CUPTI_CALLBACKS_H
+#define PRELOAD_CUPTI_CALLBACKS_H
+
+#include "preload/cupti_library.h"
+
+#ifdef HAVE_CUPTI
+void cupti_callbacks_start(CUpti_SubscriberHandle subscriber);
+void CUPTIAPI cupti_callback(void *unused, CUpti_CallbackDomain domain,
+			     CUpti_CallbackId number, const void *data);
+
+/* A step is being marked inside a call of CUDA's: CUPTI's settings must not be
+ * touched. */
+bool cupti_callbacks_are_inside(void);
+#endif
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* cupti_name.h - what a call of the CUDA API is called, by its number. */
+#ifndef PRELOAD_CUPTI_NAME_H
+#define PRELOAD_CUPTI_NAME_H
+
+#include "preload/cupti_library.h"
+
+#ifdef HAVE_CUPTI
+#include "collector/session.h"
+
+/* The interned name, without version and stream suffix; and whether the call
+ * puts work on a GPU.  The writer's thread alone. */
+uint32_t cupti_name_of(struct session *session, bool is_driver, uint32_t cbid,
+		       bool *is_launch);
+void cupti_name_forget(void);
+#endif
+#endif

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cupti_source.c - from completed buffers to events, in the writer's passes.
+ *
+ * What was decoded lies in a ring of the session and survives a kill.  When the
+ * ring has no more room the buffer is left where it is and goes on in the next
+ * pass, after the writer has drained: nothing is lost but time.
+ *
+ * Launches whose work has not arrived yet are kept by correlation, so that a
+ * window's file is not finished before the last of its kernels.
+ */
+#ifdef HAVE_CUPTI
+
+#include "preload/cupti_source.h"
+
+#include "collector/log.h"
+#include "collector/steps.h"
+#include "preload/cupti_buffers.h"
+#include "preload/cupti_pairs.h"
+#include "preload/cupti_record.h"
+#include <string.h>
+
+#define LAUNCHES	 32768u
+#define EVENTS_PER_PASS	 40000u
+#define SLOTS_PER_RECORD 4u
+/* A launch without work (an empty copy, say) is waited for so long. */
+#define PATIENCE_SECONDS 2u
+/* A driver call waits for the end of the runtime call around it. */
+#define PAIR_SECONDS	 1u
+
+enum launch_state { LAUNCH_NONE, LAUNCH_CALLED, LAUNCH_WORKED };
+
+struct launch {
+	uint64_t correlation;
+	uint64_t ticks;
+	uint32_t state;
+};
+
+/* The writer's thread alone. */
+static struct {
+	struct thread *thread;	    /* whose ring takes the events */
+	struct cupti_buffer *queue; /* being decoded, oldest first */
+	struct cupti_buffer *last;
+	uint64_t launches;
+	bool said_no_kernels;
+	struct launch launch[LAUNCHES];
+} source;
+
+static struct launch *launch_of(uint64_t correlation)
+{
+	return &source.launch[correlation % LAUNCHES];
+}
+
+static void note_call(const struct event *event)
+{
+	struct launch *launch = launch_of(event->api.correlation);
+
+	if (!event->api.is_launch)
+		return;
+	source.launches++;
+	if (launch->correlation == event->api.correlation &&
+	    launch->state == LAUNCH_WORKED) {
+		launch->state = LAUNCH_NONE;
+		return;
+	}
+	*launch = (struct launch){.correlation = event->api.correlation,
+				  .ticks = event->start_ticks,
+				  .state = LAUNCH_CALLED};
+}
+
+static void note_work(uint64_t correlation)
+{
+	struct launch *launch = launch_of(correlation);
+
+	if (launch->correlation == correlation &&
+	    launch->state == LAUNCH_CALLED)
+		launch->state = LAUNCH_NONE;
+	else
+		*launch = (struct launch){.correlation = correlation,
+					  .state = LAUNCH_WORKED};
+}
+
+/* When the oldest launch was made whose work is still to come. */
+static uint64_t oldest_launch(uint64_t patience)
+{
+	const uint64_t now = clock_ticks();
+	uint64_t oldest = UINT64_MAX;
+
+	for (uint32_t i = 0; i < LAUNCHES; i++) {
+		const struct launch *launch = &source.launch[i];
+
+		if (launch->state == LAUNCH_CALLED &&
+		    launch->ticks + patience > now && launch->ticks < oldest)
+			oldest = launch->ticks;
+	}
+	return oldest;
+}
+
+static void push(const struct event *events, unsigned int slots)
+{
+	struct ring *ring = &source.thread->ring;
+	struct event *slot = ring_reserve(ring, slots);
+
+	/* There is room: decode_record() has looked. */
+	if (!slot)
+		return;
+	memcpy(slot, events, slots * sizeof(*slot));
+	ring_commit(ring, slots, 1);
+}
+
+static void push_call(struct session *session, const struct event *event)
+{
+	struct event out[CUPTI_PAIRS_OUT];
+	const unsigned int count =
+		cupti_pairs_add(event, out, &session->head->gpu.doubled);
+
+	for (unsigned int i = 0; i < count; i++) {
+		note_call(&out[i]);
+		push(&out[i], 1);
+	}
+}
+
+static void push_event(struct session *session, const struct cupti_event *made)
+{
+	const struct event *event = &made->event;
+	struct event slots[2];
+
+	switch (event->kind) {
+	case EVENT_GPU_API: push_call(session, event); return;
+	case EVENT_GPU_KERNEL:
+	case EVENT_GPU_GRAPH:
+		session->head->gpu.kernels++;
+		/* fallthrough */
+	case EVENT_GPU_COPY:
+	case EVENT_GPU_FILL: note_work(event->gpu.correlation); break;
+	default: break;
+	}
+	slots[0] = *event;
+	if (!(event->flags & EVENT_TWO_SLOTS)) {
+		push(slots, 1);
+		return;
+	}
+	memcpy(&slots[1], &made->kernel, sizeof(slots[1]));
+	push(slots, 2);
+}
+
+/* False: the ring has no room. */
+static bool decode_record(struct session *session,
+			  const struct cupti_buffer *buffer,
+			  const CUpti_Activity *record)
+{
+	struct gpu_state *gpu = &session->head->gpu;
+	const size_t room = buffer->valid_bytes -
+			    (size_t)((const uint8_t *)record - buffer->bytes);
+	struct cupti_event made;
+
+	if (!ring_reserve(&source.thread->ring, SLOTS_PER_RECORD))
+		return false;
+	switch (cupti_record_decode(session, record, room, &made)) {
+	case CUPTI_RECORD_EVENT: push_event(session, &made); break;
+	case CUPTI_RECORD_NO_TIME: gpu->without_time++; break;
+	case CUPTI_RECORD_UNKNOWN: gpu->unknown++; break;
+	default: break;
+	}
+	return true;
+}
+
+/* Goes on in the oldest buffer.  False: no room, or enough for this pass. */
+static bool decode_buffer(struct session *session, uint32_t *budget)
+{
+	struct cupti_buffer *buffer = source.queue;
+
+	while (buffer->valid_bytes) {
+		CUpti_Activity *record = buffer->at;
+
+		if (cupti.cuptiActivityGetNextRecord(buffer->bytes,
+						     buffer->valid_bytes,
+						     &record) != CUPTI_SUCCESS)
+			break;
+		if (!*budget || !decode_record(session, buffer, record))
+			return false;
+		buffer->at = record;
+		--*budget;
+	}
+	source.queue = cupti_buffers_next(buffer);
+	if (!source.queue)
+		source.last = NULL;
+	cupti_buffers_release(buffer);
+	return true;
+}
+
+static void queue_completed(void)
+{
+	struct cupti_buffer *buffer = cupti_buffers_take();
+
+	if (!buffer)
+		return;
+	if (source.last)
+		cupti_buffers_link(source.last, buffer);
+	else
+		source.queue = buffer;
+	while (cupti_buffers_next(buffer))
+		buffer = cupti_buffers_next(buffer);
+	source.last = buffer;
+}
+
+static void show_overdue(uint64_t before)
+{
+	struct event event;
+
+	while (ring_reserve(&source.thread->ring, SLOTS_PER_RECORD) &&
+	       cupti_pairs_overdue(before, &event)) {
+		note_call(&event);
+		push(&event, 1);
+	}
+}
+
+/* A window has ended and its file waits for us. */
+static bool is_awaited(struct session *session, uint64_t *end)
+{
+	struct window_state *windows = &session->head->windows;
+	/* ACQUIRE pairs with RELEASE in window_open(). */
+	const uint64_t opened = load_acquire(&windows->opened);
+
+	if (!opened)
+		return false;
+	/* ACQUIRE pairs with RELEASE in window_close(). */
+	*end = load_acquire(
+		&windows->window[(opened - 1) % WINDOWS_MAX].end_ticks);
+	return *end && load_relaxed(&session->head->gpu.settled_ticks) < *end;
+}
+
+/* Everything that was handed over by `flushed` is decoded. */
+static void settle(struct session *session, uint64_t flushed)
+{
+	struct gpu_state *gpu = &session->head->gpu;
+	const uint64_t second = clock_ticks_per_second(&session->head->clock);
+	uint64_t settled = flushed;
+	uint64_t end;
+
+	if (!cupti_is_alive()) {
+		store_relaxed(&gpu->settled_ticks, UINT64_MAX);
+		store_relaxed(&gpu->is_live, 0);
+		return;
+	}
+	settled = min_u64(settled, oldest_launch(PATIENCE_SECONDS * second));
+	if (settled > load_relaxed(&gpu->settled_ticks))
+		store_relaxed(&gpu->settled_ticks, settled);
+	if (is_awaited(session, &end))
+		cupti_flush_ask();
+	else if (cupti_kinds_are_on() && !session->head->windows.is_open &&
+		 steps_source() != STEP_KERNEL && steps_source() != STEP_CUDA)
+		cupti_kinds_want(false);
+}
+
+/* Some CUPTI versions trace no kernels in some setups. */
+static void look_for_kernels(struct session *session)
+{
+	if (source.said_no_kernels || source.launches < 1000 ||
+	    session->head->gpu.kernels)
+		return;
+	source.said_no_kernels = true;
+	session_note(session,
+		     "the GPU is used (%lu launches), but CUPTI %u gives no "
+		     "record of a kernel",
+		     (unsigned long)source.launches,
+		     session->head->gpu.cupti_version);
+}
+
+void cupti_source_poll(void *unused)
+{
+	struct session *session = load_relaxed(&session_here);
+	const uint64_t second = clock_ticks_per_second(&session->head->clock);
+	const bool is_over = !cupti_is_alive();
+	/* Before the look at the list: what was flushed by then is on it. */
+	const uint64_t flushed = cupti_flush_ticks();
+	uint32_t budget = EVENTS_PER_PASS;
+
+	(void)unused;
+	if (!source.thread) {
+		source.thread = thread_enter(session);
+		thread_busy();
+		if (!source.thread)
+			return;
+		source.thread->ring.never_waits = 1;
+	}
+	queue_completed();
+	while (source.queue) {
+		if (!decode_buffer(session, &budget))
+			return;
+	}
+	show_overdue(is_over ? UINT64_MAX
+			     : clock_ticks() - PAIR_SECONDS * second);
+	session->head->gpu.launches = source.launches;
+	store_relaxed(&session->head->gpu.lost, cupti_buffers_refused());
+	settle(session, flushed);
+	look_for_kernels(session);
+}
+
+void cupti_source_forget(void)
+{
+	cupti_pairs_forget();
+	memset(&source, 0, sizeof(source));
+}
+
+#endif

@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: MIT
+"""What the library makes of a GPU, on the simulated one (tests/fake_gpu)."""
+
+import collections
+import os
+import subprocess
+import time
+
+import harness
+from harness import BUILD, Skip, command, expect, expect_equal, traced
+
+FAKE = os.path.join(BUILD, "fake-gpu")
+STEPS, THREADS = 4, 2
+WORK = ("kernel", "gpu_memcpy", "gpu_memset")
+
+
+def need(program):
+    if not os.path.exists(os.path.join(FAKE, "libcupti.so.13")):
+        raise Skip("the double is not built: no CUDA headers on this machine")
+    if not os.path.exists(os.path.join(BUILD, "tests", "programs", program)):
+        raise Skip(f"{program} is not built: no nvcc on this machine")
+
+
+def on_gpu(*command, program="cuda_train", **env):
+    """A run of a program on the simulated GPU, with SIMGPU_ and TRACEPROF_
+    settings."""
+    need(program)
+    settings = {"LD_LIBRARY_PATH": FAKE}
+    for key, value in env.items():
+        settings[key] = str(value)
+    return traced(program, *map(str, command), env=settings)
+
+
+def train(**env):
+    run = on_gpu(STEPS, THREADS, **env)
+    expect_equal(run.status, 0, run.stderr)
+    return run.trace
+
+
+def work(trace):
+    return [event for category in WORK for event in trace.slices(cat=category)]
+
+
+def calls(trace):
+    found = trace.slices(cat="cuda_runtime") + trace.slices(cat="cuda_driver")
+    return {event["args"]["correlation"]: event for event in found}
+
+
+def arrows(trace, phase):
+    return collections.Counter(event["id"] for event in trace.events
+                               if event["ph"] == phase)
+
+
+def expect_whole(trace):
+    """All that a run of the trainer does is there, and hangs together."""
+    counts = collections.Counter(event["cat"] for event in work(trace))
+    expect_equal(counts["kernel"], 3 * STEPS * THREADS, "kernels")
+    expect_equal(counts["gpu_memset"], (STEPS + 2) * THREADS, "memsets")
+    expect_equal(counts["gpu_memcpy"], (2 * STEPS + 2) * THREADS, "copies")
+    launches, begins, ends = calls(trace), arrows(trace, "s"), arrows(trace, "f")
+    for event in work(trace):
+        number = event["args"]["correlation"]
+        expect(number in launches, f"no call of {event}")
+        expect(event["ts"] >= launches[number]["ts"], f"before its call: {event}")
+        expect_equal((begins[number], ends[number] > 0), (1, True),
+                     f"arrows of {event}")
+    names = collections.Counter(event["name"] for event in trace.slices(cat="kernel"))
+    expect_equal(names, {
+        "forward(float const*, float const*, float*)": STEPS * THREADS,
+        "backward(float const*, float const*, float*)": STEPS * THREADS,
+        "update(float*, float const*, float)": STEPS * THREADS}, "names")
+
+
+def test_trainer():
+    trace = train()
+    expect_whole(trace)
+    gpu, device = trace.meta["gpu"], trace.top["deviceProperties"][0]
+    expect_equal(gpu["source"], "cupti")
+    expect_equal(trace.top["cupti_version"], 130001)
+    expect_equal((device["name"], device["numSms"], device["computeMajor"]),
+                 ("Simulated GPU", 132, 9))
+    expect_equal((gpu["unlinked"], gpu["unknown_records"], gpu["lost_buffers"]),
+                 (0, 0, 0))
+    kernel = trace.slices("forward*", cat="kernel")[0]
+    expect_equal((kernel["args"]["grid"], kernel["args"]["block"]),
+                 ([4, 1, 1], [128, 1, 1]))
+    expect_equal(round(kernel["args"]["blocks per SM"] * 132), 4)
+    copy = trace.slices("Memcpy HtoD (Pinned -> Device)")[0]
+    expect_equal(copy["args"]["bytes"], 524288)
+    expect(abs(copy["args"]["memory bandwidth (GB/s)"] * copy["dur"] * 1000
+               - 524288) < 1000, copy)
+    expect_equal({event["args"]["name"] for event in trace.events
+                  if event["name"] == "process_name" and event["pid"] == 0},
+                 {"cuda_train GPU 0"})
+    expect(trace.slices("Lazy Function Loading", cat="overhead"), "no overhead")
+
+
+def test_waits_lie_on_lanes_of_their_own():
+    trace = train()
+    waits = trace.slices("Stream Sync", cat="cuda_sync")
+    expect_equal(len(waits), STEPS * THREADS, "waits for a stream")
+    for wait in waits:
+        expect_equal(wait["tid"], wait["args"]["stream"] + 1000000)
+    expect(trace.slices("Context Sync"), "no wait for the device")
+    expect(trace.slices("Stream Wait Event"), "no wait for an event")
+
+
+def test_device_memory():
+    blocks = [event for event in train().memory()
+              if event["args"]["Device Type"] == 1]
+    expect(blocks, "nothing allocated")
+    total = 0
+    for event in blocks:
+        total += event["args"]["Bytes"]
+        expect_equal((event["args"]["Total Allocated"], event["args"]["Device Id"]),
+                     (total, 0))
+    expect_equal(total, 0, "what stays")
+
+
+def test_older_cupti():
+    for version in (24, 28):
+        trace = train(SIMGPU_VERSION=version)
+        expect_whole(trace)
+        expect_equal(trace.top["cupti_version"], version)
+
+
+def test_buffers_in_any_way():
+    for knob in ({"PER_THREAD": 0}, {"PER_THREAD": 1}, {"OOO": 1},
+                 {"NAME_REUSE": 1}, {"COMPLETE_ON": "flusher"},
+                 {"COMPLETE_ON": "app"}):
+        expect_whole(train(**{f"SIMGPU_{key}": value
+                              for key, value in knob.items()}))
+
+
+def test_ids_that_wrap():
+    trace = train(SIMGPU_WRAP_CORR=1)
+    expect_whole(trace)
+    numbers = sorted(calls(trace))
+    expect(numbers[-1] > 0xfffffff0, f"{numbers[0]} to {numbers[-1]}")
+    expect_equal(len(numbers), len(trace.slices(cat="cuda_runtime")), "ids used once")
+
+
+def test_one_slice_for_one_call():
+    trace = train(SIMGPU_DUP_DRIVER=1)
+    expect_whole(trace)
+    expect(trace.meta["gpu"]["doubled_calls"] > STEPS, trace.meta["gpu"])
+    expect_equal(trace.slices(cat="cuda_driver"), [])
+
+
+def test_skew_is_told():
+    trace = train(SIMGPU_SKEW_NS=-50000)
+    expect_whole(trace)
+    gpu = trace.meta["gpu"]
+    expect(gpu["moved_to_launch"] > STEPS, gpu)
+    expect(0 < gpu["moved_most_ns"] <= 50000, gpu)
+    expect_equal(train().meta["gpu"]["moved_to_launch"], 0, "without skew")
+
+
+def test_overlap_goes_to_a_side_lane():
+    sides = [event for event in train(SIMGPU_OVERLAP=1).slices(cat="kernel")
+             if event["tid"] >= 2000000]
+    expect(sides, "no side lane")
+    for event in sides:
+        expect_equal(event["tid"] % 2000000, event["args"]["stream"])
+    expect_equal([event for event in train().slices(cat="kernel")
+                  if event["tid"] >= 2000000], [], "without overlap")
+
+
+def test_dropped_records_are_counted():
+    trace = train(SIMGPU_DROP=3)
+    missing = 3 * STEPS * THREADS - len(trace.slices(cat="kernel"))
+    expect(missing > 0, "none dropped")
+    expect(trace.meta["gpu"]["dropped_records"] >= missing, trace.meta["gpu"])
+    expect_equal(train().meta["gpu"]["dropped_records"], 0, "otherwise")
+
+
+def test_records_without_time():
+    trace = train(SIMGPU_FORCED_INCOMPLETE=1)
+    expect_equal(trace.meta["gpu"]["without_time"], THREADS)
+    expect_equal(len(trace.slices(cat="kernel")), 3 * STEPS * THREADS - THREADS)
+
+
+def test_flush_that_hangs():
+    start = time.monotonic()
+    run = on_gpu(STEPS, THREADS, SIMGPU_HANG_FLUSH=1, TRACEPROF_EXIT_MS=1000)
+    expect_equal(run.status, 0, run.stderr)
+    expect(time.monotonic() - start < 5, "the program hung")
+    expect("CUPTI did not hand over" in run.stderr, run.stderr)
+    expect(run.trace.slices(cat="cuda_runtime"), "nothing at all")
+
+
+def test_another_profiler_is_there():
+    run = on_gpu(STEPS, THREADS, SIMGPU_SUBSCRIBER_TAKEN=1)
+    expect_equal(run.status, 0, run.stderr)
+    lines = [line for line in run.own_lines if "SomeOtherTool" in line]
+    expect_equal(len(lines), 1, run.stderr)
+    trace = run.trace
+    expect_equal(trace.meta["gpu"]["source"], "calls")
+    expect_equal(work(trace), [], "work of the GPU")
+    expect_equal(len(trace.slices("cudaStreamSynchronize")), STEPS * THREADS)
+    expect(trace.slices("cudaLaunchKernel"), "no launch")
+    expect_equal(trace.slices("cudaMemcpyAsync")[0]["args"]["bytes"], 524288)
+
+
+def test_no_driver():
+    run = on_gpu(STEPS, THREADS, SIMGPU_DRIVER="absent")
+    expect_equal((run.status, run.files, run.own_lines), (1, [], []))
+
+
+def test_variable_of_another_tool():
+    run = on_gpu(STEPS, THREADS, CUDA_INJECTION64_PATH="/nonexistent.so")
+    expect_equal(run.status, 0, run.stderr)
+    trace = run.trace
+    expect(trace.slices(cat="kernel"), "no kernels")
+    expect(any("came late" in note for note in trace.meta["notes"]), trace.meta)
+    expect_equal(trace.top["deviceProperties"][0]["name"], "Simulated GPU")
+
+
+def test_off():
+    run = on_gpu(STEPS, THREADS, TRACEPROF_CUDA="off")
+    expect_equal((run.status, run.files), (0, []))
+
+
+def test_fatal_error():
+    run = on_gpu(STEPS, THREADS, SIMGPU_FATAL_STATE_AFTER=40)
+    expect_equal(run.status, 0, run.stderr)
+    expect(any("fatal" in note for note in run.trace.meta["notes"]), run.trace.meta)
+
+
+def test_whole_graphs():
+    trace = train(TRACEPROF_GRAPHS="graph")
+    runs = trace.slices("CUDA graph", cat="kernel")
+    launches = trace.slices("cudaGraphLaunch")
+    expect_equal(len(runs), len(launches), "runs of a graph")
+    expect_equal([event for event in trace.slices(cat="kernel")
+                  if event["args"]["graph id"] and event not in runs], [],
+                 "their kernels")
+    expect(any(event["args"]["graph id"] for event in train().slices("forward*")),
+           "by default each kernel is there")
+
+
+def test_work_belongs_to_its_operation():
+    trace = on_gpu(5, program="cuda_scopes").trace
+    uploads = trace.slices("upload", cat="user_annotation")
+    expect_equal(len(uploads), 5, "scopes")
+    for scope in uploads:
+        number = scope["args"]["External id"]
+        own = [event for event in trace.slices("Memcpy*") + trace.slices("cudaMemcpy*")
+               if event["args"].get("External id") == number]
+        expect_equal(len(own), 4, f"two calls and two copies of {scope}")
+        twin = trace.slices("upload", cat="gpu_user_annotation",
+                            **{"External id": number})
+        expect_equal(len(twin), 1, f"on the GPU: {scope}")
+        copies = [event for event in own if event["cat"] == "gpu_memcpy"]
+        expect_equal((twin[0]["ts"], twin[0]["tid"]),
+                     (copies[0]["ts"], copies[0]["tid"]))
+    whole = trace.slices("run", cat="gpu_user_annotation")
+    expect_equal(len(whole), 1, "the scope around all")
+    expect_equal(trace.slices("prepare", cat="gpu_user_annotation"), [])
+    expect_equal(trace.slices("ProfilerStep*", cat="gpu_user_annotation"), [])
+
+
+def test_windows():
+    run = on_gpu(12, program="cuda_scopes", TRACEPROF_WAIT=1, TRACEPROF_ACTIVE=2,
+                 TRACEPROF_REPEAT=3)
+    expect_equal(len(run.traces), 3, run.stderr)
+    for trace in run.traces:
+        expect_equal(len(trace.steps()), 2)
+        copies, launches = trace.slices(cat="gpu_memcpy"), calls(trace)
+        expect(len(copies) >= 4, f"{len(copies)} copies")
+        for event in copies:
+            expect(event["args"]["correlation"] in launches, event)
+
+
+def test_steps_by_a_call():
+    run = on_gpu(12, program="cuda_scopes", TRACEPROF_WAIT=2, TRACEPROF_ACTIVE=2,
+                 TRACEPROF_REPEAT=2, TRACEPROF_STEP="cuda:cudaStreamSynchronize*")
+    expect_equal([trace.steps() for trace in run.traces], [[2, 3], [6, 7]])
+
+
+def test_steps_by_a_kernel():
+    trace = on_gpu(6, 1, TRACEPROF_STEP="kernel:*update*").trace
+    expect_equal(len(trace.steps()) >= 1, True, "steps")
+
+
+def test_killed():
+    need(program="cuda_scopes")
+    output = os.path.join(harness.folder(), "out")
+    process = subprocess.Popen(
+        [harness.program("cuda_scopes"), "1000000"],
+        env=harness.clean_environment() | {
+            "LD_PRELOAD": harness.LIBRARY, "LD_LIBRARY_PATH": FAKE,
+            "TRACEPROF_DIR": output}, stderr=subprocess.DEVNULL)
+    time.sleep(1.5)
+    process.kill()
+    process.wait()
+    expect_equal(command("recover", output).status, 0)
+    trace = harness.Trace(os.path.join(output, os.listdir(output)[0]))
+    copies, launches = trace.slices(cat="gpu_memcpy"), calls(trace)
+    expect(len(copies) > 50, f"{len(copies)} copies")
+    # The last buffers are CUPTI's until it hands them over, each its own.
+    alone = [event for event in copies
+             if event["args"]["correlation"] not in launches]
+    expect(len(alone) < len(copies) / 10, f"{len(alone)} copies without a call")
+
+
+if __name__ == "__main__":
+    harness.main()

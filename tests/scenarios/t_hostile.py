@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: MIT
+"""Surroundings that are not friendly: the program goes on all the same.
+
+Everywhere: same output and status as without the library, at most five lines of
+ours, each trace that is there is whole.  What needs rights that the machine
+does not give is skipped.
+"""
+
+import os
+import shutil
+import subprocess
+import time
+
+import harness
+from harness import Skip, command, expect, expect_equal, folder, traced
+
+CALM = "0 regions went wrong\n"
+
+
+def run(what="calm", ms=1500, prefix=(), check=True, **env):
+    """hostile WHAT under the library, after the commands of `prefix`."""
+    words = [*prefix, harness.program("hostile"), what, ms]
+    done = traced(*words, env=env, timeout=60, check=False)
+    expect_equal(done.status, 7, f"status ({done.stderr[-1500:]})")
+    expect_equal(done.stdout, CALM if what != "storm" else
+                 CALM + "handlers ran: 1\n", "output")
+    expect_equal(done.foreign_stderr, "", "errors")
+    expect(len(done.own_lines) <= 5, "more than five lines", done.stderr)
+    if check and "TRACEPROF_DIR" not in env:
+        harness.check_files(done)
+    return done
+
+
+def limited(option, number):
+    return ["sh", "-c", f'ulimit {option} {number}; exec "$@"', "sh"]
+
+
+def as_another_user():
+    """Commands before the program: root may write anywhere."""
+    if os.geteuid() != 0:
+        return []
+    prefix = ["setpriv", "--reuid=65534", "--clear-groups"]
+    done = subprocess.run([*prefix, "test", "-r", harness.LIBRARY, "-a", "-x",
+                           harness.program("hostile")], check=False)
+    if done.returncode:
+        raise Skip("root's build is for root alone")
+    return prefix
+
+
+def mounts(script):
+    """Commands that run `script`, which may mount, before the program."""
+    for unshare in (["unshare", "-m"], ["unshare", "-rm"]):
+        try:
+            done = subprocess.run([*unshare, "sh", "-c", script],
+                                  capture_output=True, timeout=20)
+        except OSError:
+            break
+        if done.returncode == 0:
+            return [*unshare, "sh", "-c", script + ' && exec "$@"', "sh"]
+    raise Skip("no right to mount")
+
+
+
+
+
+
+def test_calm():
+    expect(run().trace.regions("hostile_region"), "no regions")
+
+
+def test_the_folder_is_a_pipe():
+    place = os.path.join(folder(), "pipe")
+    os.mkfifo(place)
+    done = run(TRACEPROF_DIR=place)
+    expect_equal(len(done.own_lines), 1, done.stderr)
+    expect(place in done.own_lines[0], done.stderr)
+
+
+def test_a_pipe_that_nobody_reads_stands_in_the_file():
+    """The trace's place is taken by a pipe while the program runs."""
+    target = os.path.join(folder(), "out")
+    process = subprocess.Popen(
+        [harness.program("hostile"), "calm", "3000"], stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+        env=harness.clean_environment() | {"LD_PRELOAD": harness.LIBRARY,
+                                           "TRACEPROF_DIR": target})
+    deadline = time.monotonic() + 5
+    while not (os.path.isdir(target) and os.listdir(target)):
+        expect(time.monotonic() < deadline, "no trace")
+        time.sleep(0.05)
+    path = os.path.join(target, os.listdir(target)[0])
+    os.remove(path)
+    os.mkfifo(path)
+    stdout, stderr = process.communicate(timeout=30)
+    expect_equal((process.returncode, stdout), (7, CALM), stderr)
+    expect(len(stderr.splitlines()) <= 3, stderr)
+    os.remove(path)
+    command("recover", target)
+
+
+def test_the_folder_is_removed():
+    target = os.path.join(folder(), "out")
+    process = subprocess.Popen(
+        [harness.program("hostile"), "calm", "3000"], stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+        env=harness.clean_environment() | {"LD_PRELOAD": harness.LIBRARY,
+                                           "TRACEPROF_DIR": target})
+    time.sleep(1.5)
+    shutil.rmtree(target)
+    stdout, stderr = process.communicate(timeout=30)
+    expect_equal((process.returncode, stdout), (7, CALM), stderr)
+    expect_equal(len(stderr.splitlines()), 1, stderr)
+    expect("recording ends here" in stderr, stderr)
+    # What was in memory then is still to be had.
+    done = command("recover", target)
+    expect_equal(done.status, 0, done.stderr)
+    after = harness.Run([], 0, "", "", target)
+    harness.check_files(after)
+    expect(after.trace.regions("hostile_region"), "nothing was kept")
+
+
+def test_an_unwritable_folder():
+    place = folder()
+    os.chmod(place, 0o500)
+    done = run(prefix=as_another_user(), TRACEPROF_DIR=place)
+    expect_equal(len(done.own_lines), 1, done.stderr)
+    expect_equal(os.listdir(place), [], "files")
+
+
+def test_a_read_only_disk():
+    place = folder()
+    done = run(prefix=mounts(f"mount -t tmpfs -o ro none {place}"),
+               TRACEPROF_DIR=place)
+    expect_equal(len(done.own_lines), 1, done.stderr)
+    expect("ead-only" in done.own_lines[0], done.stderr)
+
+
+def test_a_full_disk():
+    """A disk of 64 KiB: what fits on it is a whole trace."""
+    place = folder()
+    seen = os.path.join(folder(), "checked")
+    check = f"{harness.COMMAND} check {place}/*.gz >{seen} 2>&1"
+    done = run("calm", 3000, mounts(f"mount -t tmpfs -o size=64k none {place}")
+               + ["sh", "-c", f'"$@"; status=$?; {check}; exit $status', "sh"],
+               TRACEPROF_DIR=place, TRACEPROF_MALLOC="all")
+    expect("No space left" in done.stderr, done.stderr)
+    with open(seen, encoding="utf-8") as file:
+        text = file.read()
+    expect(text.rstrip().endswith("good"), text)
+    command("recover", place)
+
+
+def test_a_limit_of_file_size():
+    for blocks in (1, 24, 200):
+        done = run("calm", 2500, limited("-f", blocks), TRACEPROF_MALLOC="all")
+        expect(done.own_lines, "not a word")
+
+
+def test_a_limit_of_descriptors():
+    run(prefix=limited("-n", 4))
+    done = run("fds", prefix=limited("-n", 64))
+    expect(done.own_lines, "not a word")
+
+
+def test_a_limit_of_memory():
+    done = run("memory")
+    expect(done.own_lines or done.files, "not a word")
+
+
+def test_signals_all_the_time():
+    expect(run("storm").trace.regions("hostile_region"), "no regions")
+
+
+def test_the_working_folder_is_gone():
+    place = run("nowhere", TRACEPROF_DIR="./out")
+    expect(len(place.own_lines) >= 1, "not a word")
+
+
+def test_no_shared_memory():
+    script = "mount -t tmpfs -o ro none /dev/shm"
+    done = run(prefix=mounts(script), XDG_RUNTIME_DIR="")
+    expect(done.trace.regions("hostile_region"), "no regions")
+    expect("kill would lose" in done.stderr, done.stderr)
+
+
+def test_little_shared_memory():
+    """A container's 64 MB are the program's."""
+    script = "mount -t tmpfs -o size=64m none /dev/shm"
+    done = run(prefix=mounts(script), XDG_RUNTIME_DIR="")
+    expect(done.trace.regions("hostile_region"), "no regions")
+
+
+def check_stuck(writes):
+    """What is there opens, in the middle of a write too; recovery has more."""
+    start = time.monotonic()
+    done = run(
+        check=False,
+        LD_PRELOAD=f"{harness.PROGRAMS}/lib/libstuck_disk.so:{harness.LIBRARY}",
+        STUCK_WRITES=str(writes), TRACEPROF_EXIT_MS="700")
+    expect(time.monotonic() - start < 1.5 + 0.7 + 5, "waited too long")
+    expect("TRACEPROF_EXIT_MS" in done.stderr, done.stderr)
+    expect(len(done.traces) <= 1, done.files)
+    expect_equal(command("recover", done.folder).status, 0, "recover")
+    harness.check_files(done)
+    expect(done.trace.regions("hostile_region"), "no regions")
+
+
+def test_a_disk_that_hangs_from_the_start():
+    check_stuck(0)
+
+
+def test_a_disk_that_hangs_later():
+    check_stuck(6)
+
+
+def test_a_memory_cgroup():
+    """What we take is a small part of what the group has left."""
+    base = "/sys/fs/cgroup/memory"
+    group = os.path.join(base, f"traceprof-test-{os.getpid()}")
+    limit = "memory.limit_in_bytes"
+    if not os.path.exists(os.path.join(base, limit)):
+        base, limit = "/sys/fs/cgroup", "memory.max"
+        group = os.path.join(base, os.path.basename(group))
+    try:
+        os.mkdir(group)
+        with open(os.path.join(group, limit), "w", encoding="ascii") as file:
+            file.write(str(48 << 20))
+    except OSError as error:
+        raise Skip(f"no memory cgroup of our own: {error}") from None
+    try:
+        script = f'echo $$ >{group}/cgroup.procs && exec "$@"'
+        done = run("calm", 2000, ["sh", "-c", script, "sh"],
+                   TRACEPROF_MALLOC="all")
+        expect(done.trace.regions("hostile_region"), "no regions")
+    finally:
+        for _ in range(50):
+            try:
+                os.rmdir(group)
+                break
+            except OSError:
+                time.sleep(0.1)
+
+
+if __name__ == "__main__":
+    harness.main()

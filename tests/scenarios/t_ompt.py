@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: MIT
+"""OpenMP of clang's runtime: the same trace as from gcc's."""
+
+import atexit
+import collections
+import os
+import shutil
+import subprocess
+import tempfile
+
+import harness
+from harness import (LIBRARY, PROGRAMS, ROOT, Skip, expect, expect_equal,
+                     same, traced)
+
+_built = {}
+
+
+def kept_folder():
+    """One that lives as long as this file's tests."""
+    place = tempfile.mkdtemp(prefix="traceprof-test-")
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    return place
+
+
+def clang():
+    """compilers.c for libomp; built once for all tests of this file."""
+    return build("clang", "compilers.c", "-fopenmp")
+
+
+def gcc_on_libomp():
+    """gcc's code, whose GOMP_* calls libomp answers."""
+    part = os.path.join(kept_folder(), "compilers.o")
+    subprocess.run(["gcc", "-O1", "-g", "-fopenmp", "-c", "-o", part,
+                    os.path.join(ROOT, "tests/programs/compilers.c")], check=True)
+    return build("clang", part, "-fopenmp")
+
+
+def build(compiler, source, *flags):
+    key = (compiler, os.path.basename(source))
+    if key not in _built:
+        output = os.path.join(kept_folder(), "compilers")
+        try:
+            done = subprocess.run(
+                [compiler, "-O1", "-g", "-D_GNU_SOURCE", "-o", output,
+                 os.path.join(ROOT, "tests/programs", source), *flags],
+                capture_output=True, text=True)
+        except FileNotFoundError:
+            raise Skip(f"{compiler} is not on this machine")
+        if done.returncode:
+            raise Skip("clang has no OpenMP here: " + done.stderr[:200])
+        _built[key] = output
+    return _built[key]
+
+
+def content(trace):
+    """How often each kind of slice is there."""
+    return collections.Counter(
+        (event["name"], event["args"].get("omp"), event["args"].get("sync"))
+        for event in trace.slices(cat="cpu_op"))
+
+
+def differences(one, other):
+    return [f"{key}: {one[key]} and {other[key]}"
+            for key in sorted(set(one) | set(other), key=str)
+            if one[key] != other[key]]
+
+
+def expect_same_as_gcc(construct):
+    clangs = content(same(clang(), construct).trace)
+    gccs = content(same("compilers", construct).trace)
+    expect(clangs, "nothing recorded")
+    expect(not differences(clangs, gccs), "clang and gcc:",
+           "\n".join(differences(clangs, gccs)))
+
+
+def test_loops():
+    expect_same_as_gcc("two_loops")
+
+
+def test_barriers():
+    expect_same_as_gcc("barriers")
+
+
+def test_critical():
+    expect_same_as_gcc("critical")
+
+
+def test_single():
+    expect_same_as_gcc("single")
+
+
+def test_serial():
+    expect_same_as_gcc("serial")
+
+
+def test_nested():
+    expect_same_as_gcc("outer")
+
+
+def test_tasks():
+    expect_same_as_gcc("tasks")
+
+
+def test_ordered():
+    expect_same_as_gcc("ordered")
+
+
+def test_teams_and_waits_fit_together():
+    trace = same(clang(), "two_loops").trace
+    found = trace.regions("two_loops")
+    expect_equal([one["name"] for one in found],
+                 ["two_loops [omp parallel #1]", "two_loops [omp parallel #2]"],
+                 "names")
+    for region in found:
+        team = trace.team(region)
+        expect_equal(sorted((one["args"]["thread"], one["args"]["team"])
+                            for one in team), [(0, 2), (1, 2)], "team")
+        expect_equal(len({one["tid"] for one in team}), 2, "threads")
+        for one in team:
+            expect(region["ts"] - 0.001 <= one["ts"] and one["ts"] + one["dur"]
+                   <= region["ts"] + region["dur"] + 0.001, one, region)
+    expect_equal(len(trace.waits("region end")), 4, "waits")
+
+
+def test_nothing_is_counted_twice():
+    """gcc's code on libomp goes through both interfaces."""
+    expect_equal(differences(content(same(gcc_on_libomp(), "two_loops").trace),
+                             content(same("compilers", "two_loops").trace)), [],
+                 "gcc's code on libomp and on libgomp")
+
+
+def test_a_runtime_without_a_region_leaves_nothing():
+    expect_equal(same(clang(), "asked").files, [], "files")
+
+
+def test_openmp_can_be_left_out():
+    run = same(clang(), "all", env={"TRACEPROF_OPENMP": "0",
+                                    "TRACEPROF_MALLOC": "all"})
+    expect(not run.trace.slices("*[[]omp*"), "regions in spite of OPENMP=0")
+
+
+def test_steps():
+    run = same(clang(), "all", env={"TRACEPROF_STEP": "omp:two_loops",
+                                    "TRACEPROF_WAIT": "1"})
+    expect_equal(run.trace.steps(), [1], "steps")
+    expect_equal([one["name"] for one in run.trace.regions("two_loops")],
+                 ["two_loops [omp parallel #2]"], "regions of the window")
+
+
+def test_another_tool_goes_first():
+    other = os.path.join(PROGRAMS, "lib", "libother_tool.so")
+    run = traced(clang(), "two_loops", preload=f"{LIBRARY}:{other}")
+    expect_equal((run.status, run.files), (0, []), "status and files")
+    expect_equal(len([line for line in run.own_lines if "another tool" in line]), 1,
+                 run.stderr)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: MIT
+"""Every way to end: what a program had recorded and told of is in the trace.
+
+The long form of the first test is tests/chaos/kill_loop.py; TRACEPROF_KILLS says
+how many kills this one makes.
+"""
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import time
+
+import harness
+from harness import Skip, command, expect, expect_equal, folder
+
+sys.path.insert(0, os.path.join(harness.ROOT, "tests", "chaos"))
+import kill_loop
+
+ENDLESS = {"TRACEPROF_MALLOC": "all"}
+
+
+def sessions(target):
+    """The session files whose traces go to this folder."""
+    found = []
+    for name in os.listdir("/dev/shm"):
+        path = os.path.join("/dev/shm", name)
+        try:
+            with open(path, "rb") as file:
+                if target.encode() + b"\0" in file.read(1 << 16):
+                    found.append(path)
+        except OSError:
+            pass
+    return found
+
+
+def killed(seconds=1.5, **options):
+    """(folder, session) of a program that was killed after this time."""
+    target = os.path.join(folder(), "out")
+    process = subprocess.Popen(
+        [harness.program("endless")], stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=harness.clean_environment() | ENDLESS | {
+            "LD_PRELOAD": harness.LIBRARY, "TRACEPROF_DIR": target} | options)
+    process.stdout.readline()
+    time.sleep(seconds)
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    found = sessions(target)
+    if not found:
+        raise Skip("no shared memory that outlives a process")
+    expect_equal(len(found), 1, "sessions")
+    return target, found[0]
+
+
+def test_killed_at_random_instants():
+    kills = int(os.environ.get("TRACEPROF_KILLS", "15"))
+    told, wrong = kill_loop.kill_many(kills, int(time.time()))
+    expect(told > 100, f"only {told} events were told")
+    expect_equal(wrong, 0, f"events that are not as they must be, of {told}")
+
+
+def check_end(how, recording_ends_first=False):
+    """The program ends by itself, this way, while its threads record."""
+    target = os.path.join(folder(), "out")
+    process, reader = kill_loop.start(target, 3, how, 700)
+    try:
+        process.wait(timeout=60)
+    finally:
+        process.kill()
+    reader.join()
+    process.stdout.close()
+    process.stderr.close()
+    kill_loop.recover(target)
+    told = reader.events()
+    expect_equal(len(told), 3, "threads that told")
+    if recording_ends_first:
+        # Threads go on for the moment that the end of the recording takes.
+        found = kill_loop.recorded(target)
+        told = {thread: min(count, len(found.get(thread, [])))
+                for thread, count in told.items()}
+        expect(min(told.values()) > 100, told)
+    expect_equal(kill_loop.compare(target, told), 0, "wrong events")
+
+
+def test_segmentation_fault():
+    check_end("segv")
+
+
+def test_abort():
+    check_end("abort")
+
+
+def test_exit_group_by_hand():
+    check_end("exit_group")
+
+
+def test_execve_by_hand():
+    check_end("raw_exec")
+
+
+def test_exec():
+    check_end("exec", recording_ends_first=True)
+
+
+def test_exit_under_running_threads():
+    check_end("exit", recording_ends_first=True)
+
+
+def test_memory_runs_out():
+    check_end("memory")
+
+
+def check_cut(form):
+    target, session = killed(1.5, TRACEPROF_GZIP=form)
+    path = harness.Run([], 0, "", "", target).files[0]
+    with open(path, "rb") as file:
+        whole = file.read()
+    copy = os.path.join(folder(), "traceprof-0-1-0.session")
+    shutil.copyfile(session, copy)
+    step = max(len(whole) // 10, 1)
+    cuts = [0, 1, 9, 10, 11, 100, *range(step, len(whole), step),
+            len(whole) - 9, len(whole) - 8, len(whole) - 1]
+    kept = []
+    for cut in cuts:
+        shutil.copyfile(copy, session)
+        with open(path, "wb") as file:
+            file.write(whole[:cut])
+        done = command("recover", session)
+        expect_equal(done.status, 0, f"cut at {cut}: {done.stderr}")
+        made = harness.Run([], 0, "", "", target).files[-1]
+        done = command("check", made)
+        expect_equal(done.status, 0, f"cut at {cut}: {done.stdout}")
+        trace = harness.Trace(made)
+        expect(trace.meta.get("recovered"), f"cut at {cut}")
+        kept.append(len(trace.regions()))
+        os.remove(made)
+    return kept
+
+
+def test_a_trace_cut_at_any_byte():
+    """Recovery makes a whole trace of what is left of file and memory."""
+    for form in ("zlib:1", "off"):
+        kept = check_cut(form)
+        expect(kept[0] < kept[-4] <= kept[-1], f"{form}: what was kept: {kept}")
+
+
+def test_a_folder_by_another_name():
+    target, _ = killed(0.3)
+    link = os.path.join(folder(), "link")
+    os.symlink(os.path.dirname(target), link)
+    done = command("recover", os.path.join(link, "out"))
+    expect("events" in done.stdout, done.stdout + done.stderr)
+    expect_equal(sessions(target), [], "sessions left")
+
+
+def test_a_folder_that_is_gone():
+    target, _ = killed(1.5)
+    shutil.rmtree(target)
+    expect("nothing" not in command("recover", target).stdout, "not found")
+    run = harness.Run([], 0, "", "", target)
+    harness.check_files(run)
+    expect("deleted" in str(run.trace.meta.get("notes")), run.trace.meta)
+
+
+def test_modes():
+    """Nobody else may read what a program did."""
+    before = os.umask(0)
+    try:
+        target, session = killed()
+    finally:
+        os.umask(before)
+    path = harness.Run([], 0, "", "", target).files[0]
+    for place, mode in ((target, 0o700), (path, 0o600), (session, 0o600)):
+        expect_equal(stat.S_IMODE(os.stat(place).st_mode), mode, place)
+    command("recover", target)
+    path = harness.Run([], 0, "", "", target).files[0]
+    expect_equal(stat.S_IMODE(os.stat(path).st_mode), 0o600, "recovered")
+
+
+def test_a_link_in_the_traces_place():
+    """Recovery follows no link to a file that is not its own."""
+    target, _ = killed()
+    path = harness.Run([], 0, "", "", target).files[0]
+    victim = os.path.join(folder(), "victim")
+    with open(victim, "w", encoding="utf-8") as file:
+        file.write("precious\n")
+    os.remove(path)
+    os.symlink(victim, path)
+    command("recover", target)
+    with open(victim, encoding="utf-8") as file:
+        expect_equal(file.read(), "precious\n", "the file behind the link")
+
+
+def test_links_to_sessions_are_not_followed():
+    target, session = killed(0.3)
+    for link, make in (("symbolic", os.symlink), ("hard", os.link)):
+        path = f"/dev/shm/traceprof-{os.geteuid()}-1-{link}.session"
+        make(session, path)
+        try:
+            done = command("recover", path)
+            expect_equal(done.status, 3, f"{link} link: {done.stdout}")
+        finally:
+            os.remove(path)
+    command("recover", target)
+
+
+def test_someone_elses_session():
+    """Neither found nor opened: who made it could name any file of ours."""
+    if os.geteuid() != 0:
+        raise Skip("needs two users")
+    target, session = killed(0.3)
+    os.chown(session, 65534, 65534)
+    try:
+        done = command("recover", target)
+        expect("events" not in done.stdout, done.stdout)
+        expect_equal(command("recover", session).status, 3, "by its name")
+        expect(os.path.exists(session), "it was removed")
+    finally:
+        os.remove(session)
+
+
+def test_settings_are_ignored_across_privileges():
+    """AT_SECURE: who calls must not choose where a privileged program writes.
+
+    The loader takes no path from LD_PRELOAD then, so the program is linked with
+    the library: it is there, and does nothing."""
+    if os.geteuid() != 0 or not shutil.which("setpriv"):
+        raise Skip("needs another user's rights")
+    place = folder()
+    os.chmod(place, 0o755)
+    library = os.path.join(place, "libtraceprof.so")
+    shutil.copy(harness.LIBRARY, library)
+    program = harness.compile_program(
+        "hostile.c", "-Wl,--no-as-needed", library, f"-Wl,-rpath,{place}",
+        "-fopenmp")
+    os.chmod(os.path.dirname(program), 0o755)
+    out = folder()
+    os.chmod(out, 0o777)
+    files = []
+    for mode in (0o755, 0o4755):
+        os.chmod(program, mode)
+        target = os.path.join(out, str(mode))
+        done = subprocess.run(
+            ["setpriv", "--reuid=65534", "--clear-groups", program, "calm",
+             "300"], capture_output=True, text=True, timeout=30,
+            env=harness.clean_environment() | {"TRACEPROF_DIR": target})
+        expect_equal((done.returncode, done.stdout),
+                     (7, "0 regions went wrong\n"), done.stderr)
+        files.append(os.path.exists(target))
+    expect(files[0], "no trace where it is allowed: the test tests nothing")
+    expect(not files[1], "a trace was written with another's rights")
+
+
+def test_no_values_of_the_environment():
+    secret = "hunter2-do-not-tell"
+    run = harness.traced("hostile", "calm", 300, env={
+        "PASSWORD": secret, "TRACEPROF_MALLOC": "all", "AWS_SECRET": secret},
+        check=False)
+    expect(secret not in str(run.trace.top), "the trace tells")
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu.c - places the events of GPUs; see gpu.h. */
+#include "writer/gpu.h"
+
+#include "writer/gpu_draw.h"
+#include "writer/gpu_json.h"
+#include <errno.h>
+#include <string.h>
+
+/* Work waits so long for the call that launched it. */
+#define PATIENCE_SECONDS 3u
+/* A window waits so long for its last records. */
+#define WINDOW_SECONDS	 4u
+
+int gpu_start(struct scribe *scribe)
+{
+	struct gpu *gpu;
+
+	if (scribe->gpu || load_relaxed(&scribe->session->head->gpu.source) !=
+				   GPU_SOURCE_CUPTI)
+		return 0;
+	gpu = arena_alloc(&scribe->arena, sizeof(*gpu));
+	if (!gpu || gpu_launches_start(&gpu->launches))
+		return -ENOMEM;
+	scribe->gpu = gpu;
+	return 0;
+}
+
+void gpu_end(struct scribe *scribe)
+{
+	struct gpu *gpu = scribe->gpu;
+
+	if (!gpu)
+		return;
+	array_free(&gpu->memory);
+	gpu_launches_end(&gpu->launches);
+	gpu_rows_free(&gpu->rows);
+	gpu_rows_free(&gpu->annotations);
+	gpu_links_free(&gpu->links);
+	scribe->gpu = NULL;
+}
+
+void gpu_scan(struct scribe *scribe, const struct event *event)
+{
+	if (event->kind == EVENT_GPU_API && scribe->gpu)
+		gpu_launches_add(&scribe->gpu->launches, event);
+}
+
+static uint64_t ticks_of(const struct scribe *scribe, unsigned int seconds)
+{
+	return seconds * clock_ticks_per_second(&scribe->session->head->clock);
+}
+
+/* Back to the end of the ring, for the next pass. */
+static bool put_back(struct track *track, const struct event *event)
+{
+	struct ring *ring = &track->thread->ring;
+	const unsigned int slots = event->flags & EVENT_TWO_SLOTS ? 2 : 1;
+	struct event *slot = ring_reserve(ring, slots);
+
+	if (!slot)
+		return false;
+	memcpy(slot, event, slots * sizeof(*event));
+	ring_commit(ring, slots, 0);
+	return true;
+}
+
+static uint64_t correlation_of(const struct event *event)
+{
+	switch (event->kind) {
+	case EVENT_GPU_OVERHEAD: return 0;
+	case EVENT_GPU_API: return event->api.correlation;
+	case EVENT_GPU_MEMORY: return event->memory.correlation;
+	default: return event->gpu.correlation;
+	}
+}
+
+/* By its launch, else by itself: what was launched before the window and runs
+ * in it is shown too. */
+static enum scribe_place place_of(struct scribe *scribe,
+				  const struct event *event,
+				  const struct gpu_launch *launch)
+{
+	enum scribe_place place = SCRIBE_CUT;
+
+	if (launch)
+		place = scribe_place(scribe, launch->start_ticks);
+	if (place == SCRIBE_CUT)
+		place = scribe_place(scribe, event->start_ticks);
+	return place;
+}
+
+/* Its launch may still come. */
+static bool is_young(const struct scribe *scribe, const struct event *event)
+{
+	return scribe->is_live && !scribe->is_finishing &&
+	       event->end_ticks + ticks_of(scribe, PATIENCE_SECONDS) >
+		       clock_ticks();
+}
+
+static void count(struct scribe *scribe, const struct event *event,
+		  bool is_drawn)
+{
+	struct scribe_counts *counts = &scribe->counts;
+
+	counts->last_ticks = max_u64(counts->last_ticks, event->end_ticks);
+	if (!is_drawn) {
+		counts->cut++;
+		return;
+	}
+	counts->written++;
+	counts->file_events++;
+	counts->written_by_kind[event->kind]++;
+}
+
+/* Running totals want allocations in order, so they are drawn when all that
+ * came before them has arrived. */
+static bool keep_memory(struct scribe *scribe, struct track *track,
+			const struct event *event)
+{
+	struct gpu *gpu = scribe->gpu;
+	const uint64_t settled =
+		load_relaxed(&scribe->session->head->gpu.settled_ticks);
+
+	if (scribe->is_live && !scribe->is_finishing &&
+	    event->start_ticks >= settled && is_young(scribe, event) &&
+	    put_back(track, event))
+		return true;
+	if (array_reserve(&gpu->memory,
+			  (gpu->memory_count + 1) * sizeof(*event)))
+		return false;
+	((struct event *)gpu->memory.base)[gpu->memory_count++] = *event;
+	return true;
+}
+
+/* Sinks one element of a heap whose latest lies on top. */
+static void sink(struct event *heap, size_t count, size_t at)
+{
+	for (;;) {
+		size_t latest = at;
+
+		for (size_t child = 2 * at + 1;
+		     child < count && child <= 2 * at + 2; child++) {
+			if (heap[child].start_ticks > heap[latest].start_ticks)
+				latest = child;
+		}
+		if (latest == at)
+			return;
+
+		const struct event swap = heap[at];
+
+		heap[at] = heap[latest];
+		heap[latest] = swap;
+		at = latest;
+	}
+}
+
+static void sort(struct event *events, size_t count)
+{
+	for (size_t i = count / 2; i-- > 0;)
+		sink(events, count, i);
+	for (size_t left = count; left > 1; left--) {
+		const struct event latest = events[0];
+
+		events[0] = events[left - 1];
+		events[left - 1] = latest;
+		sink(events, left - 1, 0);
+	}
+}
+
+void gpu_drained(struct scribe *scribe)
+{
+	struct gpu *gpu = scribe->gpu;
+	const struct event *events;
+
+	if (!gpu)
+		return;
+	events = gpu->memory.base;
+	sort(gpu->memory.base, gpu->memory_count);
+	for (size_t i = 0; i < gpu->memory_count; i++) {
+		struct gpu_launch *launch = gpu_launches_find(
+			&gpu->launches, events[i].memory.correlation);
+
+		count(scribe, &events[i],
+		      place_of(scribe, &events[i], launch) == SCRIBE_WRITE &&
+			      gpu_draw(scribe, &events[i], launch));
+	}
+	gpu->memory_count = 0;
+	gpu_project(scribe, false);
+}
+
+/* A session may be damaged: what is read from a second slot must have one. */
+static bool is_whole(const struct event *event)
+{
+	return event->flags & EVENT_TWO_SLOTS ||
+	       (event->kind != EVENT_GPU_KERNEL &&
+		event->kind != EVENT_GPU_COPY);
+}
+
+bool gpu_take(struct scribe *scribe, struct track *track,
+	      const struct event *event)
+{
+	const uint64_t correlation = correlation_of(event);
+	struct gpu_launch *launch;
+	enum scribe_place place;
+
+	if (gpu_start(scribe) || !scribe->gpu || !is_whole(event)) {
+		count(scribe, event, false);
+		return true;
+	}
+	launch = gpu_launches_find(&scribe->gpu->launches, correlation);
+	if (correlation && !launch && is_young(scribe, event) &&
+	    put_back(track, event))
+		return true;
+	place = place_of(scribe, event, launch);
+	if (place == SCRIBE_HOLD) {
+		if (scribe->is_live && put_back(track, event))
+			return true;
+		track->is_held = true;
+		return false;
+	}
+	if (event->kind == EVENT_GPU_MEMORY &&
+	    keep_memory(scribe, track, event))
+		return true;
+	count(scribe, event,
+	      place == SCRIBE_WRITE && gpu_draw(scribe, event, launch));
+	return true;
+}
+
+void gpu_before_slice(struct scribe *scribe, const struct track *track,
+		      const struct event *event)
+{
+	struct gpu_link_thread *links;
+
+	if (!scribe->gpu)
+		return;
+	links = gpu_links_known(&scribe->gpu->links, track->thread->tid);
+	if (links)
+		scribe->reserved_id =
+			gpu_links_reserved(links, event->start_ticks);
+}
+
+static void project(const struct gpu_link *link, void *arg)
+{
+	struct scribe *scribe = arg;
+
+	for (unsigned int i = 0; i < GPU_LINK_STREAMS; i++) {
+		const struct gpu_projection *one = &link->stream[i];
+		struct gpu_row *row;
+
+		if (!one->span.end_ns)
+			break;
+		row = gpu_rows_nest(&scribe->gpu->annotations, one->device,
+				    one->stream, GPU_ROW_NEST, one->span);
+		if (!row)
+			continue;
+		if (row->tid != one->stream)
+			gpu_json_row(scribe, row, one->device, "annotations",
+				     one->stream);
+		gpu_json_annotation(scribe, row, link, one->span);
+	}
+	if (scribe->json.failed)
+		json_clear(&scribe->json);
+	else if (window_file_is_due(&scribe->json))
+		window_file_flush(scribe);
+}
+
+void gpu_after_slice(struct scribe *scribe, const struct track *track,
+		     const struct event *event, const struct label *label)
+{
+	const bool is_annotation = event->kind == EVENT_SCOPE;
+	struct gpu_link_thread *links;
+	struct gpu_link dropped;
+
+	if (!scribe->gpu)
+		return;
+	links = gpu_links_thread(&scribe->gpu->links, track->thread->tid);
+	if (links &&
+	    gpu_links_close(links, event->start_ticks, event->end_ticks,
+			    scribe->last_id, is_annotation ? label->text : NULL,
+			    label->text_len, &dropped))
+		project(&dropped, scribe);
+}
+
+void gpu_project(struct scribe *scribe, bool all)
+{
+	if (scribe->gpu && scribe->file.is_open)
+		gpu_links_flush(&scribe->gpu->links,
+				all ? UINT64_MAX
+				    : load_relaxed(&scribe->session->head->gpu
+							    .settled_ticks),
+				project, scribe);
+}
+
+bool gpu_is_settled(struct scribe *scribe, uint64_t end_ticks)
+{
+	struct gpu_state *state = &scribe->session->head->gpu;
+
+	return !scribe->is_live || !load_relaxed(&state->is_live) ||
+	       load_relaxed(&state->settled_ticks) >= end_ticks ||
+	       clock_ticks() > end_ticks + ticks_of(scribe, WINDOW_SECONDS);
+}

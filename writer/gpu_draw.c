@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu_draw.c - what becomes of one event of a GPU; see gpu_draw.h. */
+#include "writer/gpu_draw.h"
+
+#include "collector/log.h"
+#include "collector/proc.h"
+#include "writer/draw.h"
+#include "writer/gpu_json.h"
+#include "writer/meta_json.h"
+
+static uint64_t shown_tid(const struct scribe *scribe, uint32_t tid)
+{
+	return (int64_t)tid == scribe->session->head->pid ? scribe->pid : tid;
+}
+
+/* The record of a thread, for its open slices and its name. */
+static struct track *track_of(const struct scribe *scribe, uint32_t tid)
+{
+	struct track *track = scribe->tracks;
+
+	while (track && (track->thread->tid != tid || gpu_is_track(track) ||
+			 load_relaxed(&track->thread->state) == THREAD_FREE))
+		track = track->older;
+	return track;
+}
+
+static const struct thread *live_thread(const struct scribe *scribe,
+					uint32_t tid)
+{
+	const struct track *track = track_of(scribe, tid);
+
+	return track ? track->thread : NULL;
+}
+
+/* The row of a thread of the program. */
+static void name_thread(struct scribe *scribe, uint32_t tid)
+{
+	struct track *track = track_of(scribe, tid);
+	char name[THREAD_NAME_BYTES] = "";
+	struct gpu_row *row;
+	char text[64];
+
+	if (track) {
+		meta_json_lane(scribe, track, LANE_MAIN);
+		return;
+	}
+	row = gpu_rows_find(&scribe->gpu->rows, scribe->pid, tid);
+	if (!row || row->named_in_file == scribe->file.file_index)
+		return;
+	if (scribe->is_live)
+		proc_thread_name(tid, name, sizeof(name));
+	log_format(text, sizeof(text), "thread %lu (%s)",
+		   (unsigned long)shown_tid(scribe, tid), name);
+	row->named_in_file = scribe->file.file_index;
+	meta_json_row(scribe, scribe->pid, shown_tid(scribe, tid),
+		      shown_tid(scribe, tid), text);
+}
+
+/* What work needs of its call, whether that is drawn already or not: calls are
+ * never moved, so it is known where it will be. */
+static void know_launch(struct scribe *scribe, struct gpu_launch *launch)
+{
+	struct gpu_link_thread *links =
+		gpu_links_thread(&scribe->gpu->links, launch->tid);
+
+	launch->start_ns = timeline_ns(&scribe->timeline, launch->start_ticks);
+	launch->drawn_in =
+		scribe_place(scribe, launch->start_ticks) == SCRIBE_WRITE
+			? scribe->file.file_index
+			: 0;
+	if (links && !launch->external_id)
+		launch->external_id = gpu_links_find(
+			links, live_thread(scribe, launch->tid),
+			launch->start_ticks, &scribe->next_index);
+}
+
+static bool draw_call(struct scribe *scribe, const struct gpu_slice *slice,
+		      bool is_cut)
+{
+	const struct event *event = slice->event;
+	struct gpu_launch *launch =
+		gpu_launches_add(&scribe->gpu->launches, event);
+
+	name_thread(scribe, event->extra);
+	know_launch(scribe, launch);
+	gpu_json_call(scribe, slice, shown_tid(scribe, event->extra),
+		      launch->external_id, is_cut);
+	return true;
+}
+
+static bool draw_overhead(struct scribe *scribe, struct gpu_slice *slice)
+{
+	const uint32_t tid = slice->event->extra;
+	const uint64_t shown = shown_tid(
+		scribe, tid ? tid : (uint32_t)scribe->session->head->pid);
+	struct gpu_row *row =
+		gpu_rows_place(&scribe->gpu->rows, scribe->pid,
+			       shown + (uint64_t)LANE_COUNT * LANE_STEP,
+			       LANE_STEP, slice->span);
+	char name[64];
+
+	if (!row)
+		return false;
+	slice->row = row;
+	log_format(name, sizeof(name), "thread %lu CUPTI overhead",
+		   (unsigned long)shown);
+	gpu_json_row(scribe, row, UINT32_MAX, name, shown);
+	gpu_json_overhead(scribe, slice);
+	return true;
+}
+
+static bool draw_memory(struct scribe *scribe, const struct event *event,
+			const struct gpu_launch *launch, uint64_t ts_ns)
+{
+	struct gpu *gpu = scribe->gpu;
+	const uint32_t device = event->memory.device;
+	const uint32_t tid =
+		launch ? launch->tid : (uint32_t)scribe->session->head->pid;
+	int64_t *total;
+
+	if (device >= GPU_DEVICES_MAX)
+		return false;
+	total = &gpu->allocated[device];
+	*total += event->memory.is_free ? -(int64_t)event->memory.size_bytes
+					: (int64_t)event->memory.size_bytes;
+	/* Blocks from before the window are freed in it. */
+	if (*total < 0)
+		*total = 0;
+	name_thread(scribe, tid);
+	gpu_json_memory(scribe, event, shown_tid(scribe, tid), ts_ns, *total,
+			launch ? launch->external_id : 0);
+	return true;
+}
+
+static void row_name(const struct gpu_row *row, uint32_t stream, bool is_sync,
+		     char *text, size_t bytes)
+{
+	const unsigned long side = row->tid / GPU_ROW_SIDE;
+	char tail[32] = "";
+
+	if (side)
+		log_format(tail, sizeof(tail), "(overlap %lu)", side);
+	if (stream == GPU_STREAM_NONE)
+		log_format(text, bytes, "Device %lu (sync) %s",
+			   (unsigned long)row->pid, tail);
+	else
+		log_format(text, bytes, "stream %u %s%s", stream,
+			   is_sync ? "(sync)" : "", tail);
+}
+
+/* The arrow to the first work of a call, and to its first wait. */
+static void draw_flow(struct scribe *scribe, struct gpu_launch *launch,
+		      const struct gpu_slice *slice)
+{
+	const uint64_t index = scribe->file.file_index;
+	const bool is_sync = slice->event->kind == EVENT_GPU_SYNC;
+	uint64_t *linked = is_sync ? &launch->sync_in : &launch->work_in;
+	const bool has_start =
+		launch->work_in == index || launch->sync_in == index;
+
+	if (launch->drawn_in != index || *linked == index)
+		return;
+	*linked = index;
+	gpu_json_flow(scribe, launch, slice, !has_start);
+}
+
+/* Work never begins before its launch. */
+static void move(struct scribe *scribe, struct gpu_slice *slice,
+		 const struct gpu_launch *launch)
+{
+	struct gpu *gpu = scribe->gpu;
+	uint64_t launch_ns;
+
+	if (!launch)
+		return;
+	launch_ns =
+		launch->drawn_in == scribe->file.file_index
+			? launch->start_ns
+			: timeline_ns(&scribe->timeline, launch->start_ticks);
+	if (slice->span.start_ns >= launch_ns)
+		return;
+	slice->moved_ns = launch_ns - slice->span.start_ns;
+	gpu->moved++;
+	gpu->most_moved_ns = max_u64(gpu->most_moved_ns, slice->moved_ns);
+	slice->span.start_ns = launch_ns;
+	slice->span.end_ns = max_u64(launch_ns, slice->span.end_ns);
+}
+
+static bool draw_work(struct scribe *scribe, struct gpu_slice *slice,
+		      struct gpu_launch *launch)
+{
+	const struct event *event = slice->event;
+	const bool is_sync = event->kind == EVENT_GPU_SYNC;
+	const uint32_t stream = event->gpu.stream;
+	struct gpu *gpu = scribe->gpu;
+	struct gpu_link_thread *links;
+	struct gpu_row *row;
+	char name[64];
+
+	move(scribe, slice, launch);
+	row = gpu_rows_place(&gpu->rows, event->gpu.device,
+			     (stream == GPU_STREAM_NONE ? 0 : stream) +
+				     (is_sync ? GPU_ROW_SYNC : 0),
+			     GPU_ROW_SIDE, slice->span);
+	if (!row)
+		return false;
+	slice->row = row;
+	slice->launch = launch;
+	row_name(row, stream, is_sync, name, sizeof(name));
+	gpu_json_row(scribe, row, event->gpu.device, name,
+		     stream == GPU_STREAM_NONE ? 0 : stream);
+	gpu_json_work(scribe, slice);
+	if (!launch) {
+		gpu->unlinked++;
+		return true;
+	}
+	draw_flow(scribe, launch, slice);
+	links = is_sync ? NULL : gpu_links_known(&gpu->links, launch->tid);
+	if (links)
+		gpu_links_work(links, live_thread(scribe, launch->tid),
+			       launch->start_ticks, event->gpu.device,
+			       (uint32_t)row->tid, slice->span);
+	return true;
+}
+
+bool gpu_draw(struct scribe *scribe, const struct event *event,
+	      struct gpu_launch *launch)
+{
+	struct label *label = totals_label(&scribe->totals, event);
+	struct json *json = &scribe->json;
+	const size_t begin = json_mark(json);
+	struct gpu_slice slice = {.event = event, .label = label};
+	struct event_span span = draw_clip(scribe, NULL, event);
+	bool is_drawn;
+
+	if (launch)
+		know_launch(scribe, launch);
+	slice.span = (struct lane_span){span.start_ns, span.end_ns};
+	totals_add(label, span.end_ns - span.start_ns);
+	if (!draw_has_room(scribe, event, span.end_ns))
+		return false;
+	switch (event->kind) {
+	case EVENT_GPU_API:
+		is_drawn = draw_call(scribe, &slice, span.is_cut);
+		break;
+	case EVENT_GPU_OVERHEAD:
+		is_drawn = draw_overhead(scribe, &slice);
+		break;
+	case EVENT_GPU_MEMORY:
+		is_drawn = draw_memory(scribe, event, launch, span.start_ns);
+		break;
+	default: is_drawn = draw_work(scribe, &slice, launch); break;
+	}
+	if (json->failed) {
+		json_back(json, begin);
+		return false;
+	}
+	if (window_file_is_due(json))
+		window_file_flush(scribe);
+	return is_drawn;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu_tail.c - devices, versions and counts of GPUs; see gpu_tail.h. */
+#include "writer/gpu_tail.h"
+
+#include "writer/gpu.h"
+#include "writer/schema.h"
+#include <string.h>
+
+/* Shared memory that a block may ask for beyond the usual 48 KiB, where the
+ * system keeps a part for itself. */
+#define SYSTEM_SHARED 1024u
+
+static void number(struct json *json, const char *key, uint64_t value)
+{
+	json_char(json, ',');
+	json_string(json, key, strlen(key));
+	json_char(json, ':');
+	json_u64(json, value);
+}
+
+static void device(struct json *json, unsigned int id,
+		   const struct gpu_device *known)
+{
+	const uint64_t shared = known->shared_per_multiprocessor;
+
+	json_raw(json, "{\"id\":");
+	json_u64(json, id);
+	json_raw(json, ",\"name\":");
+	json_string(json, known->name, strnlen(known->name, GPU_NAME_BYTES));
+	number(json, "totalGlobalMem", known->memory_bytes);
+	number(json, "computeMajor", known->major);
+	number(json, "computeMinor", known->minor);
+	number(json, "maxThreadsPerBlock", known->threads_per_block);
+	number(json, "maxThreadsPerMultiprocessor",
+	       (uint64_t)known->warps_per_multiprocessor * known->warp_size);
+	number(json, "regsPerBlock", known->registers_per_block);
+	number(json, "warpSize", known->warp_size);
+	number(json, "sharedMemPerBlock", known->shared_per_block);
+	number(json, "numSms", known->multiprocessors);
+	number(json, "regsPerMultiprocessor",
+	       known->registers_per_multiprocessor);
+	number(json, "sharedMemPerBlockOptin",
+	       known->major >= 8 && shared > SYSTEM_SHARED
+		       ? shared - SYSTEM_SHARED
+		       : shared);
+	number(json, "sharedMemPerMultiprocessor", shared);
+	json_char(json, '}');
+}
+
+void gpu_tail_devices(const struct scribe *scribe, struct json *json)
+{
+	const struct gpu_state *state = &scribe->session->head->gpu;
+	unsigned int last = 0;
+
+	/* The place in the list is the id: a hole gets an empty one. */
+	for (unsigned int i = 0; i < GPU_DEVICES_MAX; i++) {
+		if (state->device[i].is_known)
+			last = i + 1;
+	}
+	json_raw(json, SCHEMA_KEY(SCHEMA_DEVICES) "[");
+	for (unsigned int i = 0; i < last; i++) {
+		if (i)
+			json_raw(json, ",\n");
+		device(json, i, &state->device[i]);
+	}
+	json_char(json, ']');
+	if (state->cupti_version)
+		number(json, SCHEMA_CUPTI_VERSION, state->cupti_version);
+	if (state->runtime_version)
+		number(json, SCHEMA_CUDA_RUNTIME_VERSION,
+		       (uint64_t)state->runtime_version);
+	if (state->driver_version)
+		number(json, SCHEMA_CUDA_DRIVER_VERSION,
+		       (uint64_t)state->driver_version);
+	json_raw(json, ",\n");
+}
+
+void gpu_tail_account(const struct scribe *scribe, struct json *json)
+{
+	struct gpu_state *state = &scribe->session->head->gpu;
+	const uint32_t source = load_relaxed(&state->source);
+
+	if (source == GPU_SOURCE_NONE)
+		return;
+	json_raw(json, ",\n\"gpu\":{\"source\":");
+	if (source == GPU_SOURCE_CUPTI)
+		json_raw(json, "\"cupti\"");
+	else
+		json_raw(json, "\"calls\"");
+	number(json, "launches", state->launches);
+	number(json, "kernels", state->kernels);
+	number(json, "without_time", state->without_time);
+	number(json, "unknown_records", state->unknown);
+	number(json, "doubled_calls", state->doubled);
+	number(json, "lost_buffers", load_relaxed(&state->lost));
+	number(json, "dropped_records", load_relaxed(&state->dropped));
+	if (scribe->gpu) {
+		number(json, "unlinked", scribe->gpu->unlinked);
+		number(json, "moved_to_launch", scribe->gpu->moved);
+		number(json, "moved_most_ns", scribe->gpu->most_moved_ns);
+	}
+	json_char(json, '}');
+}
