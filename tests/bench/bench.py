@@ -60,8 +60,8 @@ class Row:
             return ""
         if self.met:
             return "met"
-        share = self.target / self.figure if self.at_least else self.figure / self.target
-        return f"**missed** by {100 * (share - 1):.0f} %"
+        share = abs(self.figure / self.target - 1)
+        return f"**missed**, {100 * share:.0f} % {'below' if self.at_least else 'above'}"
 
     def cells(self):
         target = ""
