@@ -52,7 +52,8 @@ struct gpu_state {
 	uint64_t without_time; /* records whose times are 0, left out */
 	uint64_t unknown;      /* records of kinds that aren't decoded */
 	uint64_t doubled;      /* driver calls made by a runtime call */
-	_Atomic uint64_t lost; /* records that CUPTI or we had no room for */
+	_Atomic uint64_t lost;	  /* buffers that we had no room for */
+	_Atomic uint64_t dropped; /* records that CUPTI had no room for */
 	struct gpu_device device[GPU_DEVICES_MAX];
 };
 
