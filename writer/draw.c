@@ -163,9 +163,11 @@ static void meet_wait(struct scribe *scribe, struct track *track,
 		*wait = (struct pending_wait){0};
 }
 
+/* Teams run in turn on one thread here, and none waits for the others. */
 static void begin_wait(struct track *track, const struct event *event)
 {
 	if (event->kind != EVENT_OMP_IMPLICIT || !event->omp.thread ||
+	    event->omp.schedule == OMP_SCHEDULE_TEAMS ||
 	    event->flags & EVENT_CUT)
 		return;
 	track->pending = (struct pending_wait){.region = event->omp.region,

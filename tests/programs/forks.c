@@ -8,13 +8,17 @@
  * trace; what the child does is said by WAY.  Prints how each child ended.
  */
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <omp.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -79,6 +83,50 @@ static pid_t by_fork_exit_now(void)
 	if (pid == 0) {
 		heap_only();
 		_exit(12);
+	}
+	return pid;
+}
+
+/* From here on nothing but its end is allowed. */
+static void enter_sandbox(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+	};
+	const struct sock_fprog program = {
+		.len = sizeof(filter) / sizeof(filter[0]),
+		.filter = filter,
+	};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+		_exit(126);
+}
+
+static pid_t by_fork_sandbox(void)
+{
+	const pid_t pid = fork();
+
+	if (pid == 0) {
+		heap_only();
+		enter_sandbox();
+		exit(19);
+	}
+	return pid;
+}
+
+static pid_t by_fork_sandbox_exit_now(void)
+{
+	const pid_t pid = fork();
+
+	if (pid == 0) {
+		heap_only();
+		enter_sandbox();
+		_exit(20);
 	}
 	return pid;
 }
@@ -176,6 +224,8 @@ static const struct {
 } ways[] = {
 	{"fork", by_fork},
 	{"fork_exit_now", by_fork_exit_now},
+	{"fork_sandbox", by_fork_sandbox},
+	{"fork_sandbox_exit_now", by_fork_sandbox_exit_now},
 	{"fork_region", by_fork_region},
 	{"fork_twice", by_fork_twice},
 	{"vfork", by_vfork},

@@ -384,6 +384,21 @@ CONSTRUCT(teams)
 	return sum > 0;
 }
 
+/* One thread runs them in turn; each of them runs regions of its own. */
+CONSTRUCT(teams_of_teams)
+{
+	long sum = 0;
+
+#pragma omp teams num_teams(3) thread_limit(2) reduction(+ : sum)
+	{
+#pragma omp parallel reduction(+ : sum)
+		sum += 1;
+#pragma omp parallel reduction(+ : sum)
+		sum += 1;
+	}
+	return sum > 0;
+}
+
 CONSTRUCT(large_team)
 {
 	long sum = 0;
@@ -423,6 +438,7 @@ static const struct construct constructs[] = {
 	{"cancel_parallel", cancel_parallel},
 	{"cancellable", cancellable},
 	{"teams", teams},
+	{"teams_of_teams", teams_of_teams},
 	{"large_team", large_team},
 	{NULL, NULL},
 };

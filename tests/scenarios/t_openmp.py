@@ -170,6 +170,15 @@ def test_teams():
            {one["name"] for one in trace.slices()})
 
 
+def test_teams_of_teams():
+    """Teams run in turn; none waits for the others at their end."""
+    trace = region("teams_of_teams")
+    outer = trace.regions("teams_of_teams")[0]["args"]["region"]
+    expect_equal(len(trace.team(trace.regions("teams_of_teams")[0])), 3, "teams")
+    for wait in trace.waits("region end"):
+        expect(wait["args"]["region"] != outer, "a team waits", wait)
+
+
 def test_region_end_wait_is_joined():
     """A worker never returns to us, yet its wait ends with the region."""
     trace = region("plain_parallel")

@@ -26,6 +26,14 @@ def test_fork_that_ends_by__exit():
     check_parent("fork_exit_now")
 
 
+def test_fork_that_ends_in_a_sandbox():
+    """Where each further system call is fatal, we make none."""
+    for way, status in (("fork_sandbox", 0x1300), ("fork_sandbox_exit_now", 0x1400)):
+        run = check_parent(way)
+        expect(f"child ended with {status:#x}" in run.stdout, "how it ended",
+               run.stdout)
+
+
 def test_fork_with_a_region_has_a_trace_of_its_own():
     run = check_parent("fork_region", 1, files=2)
     child = [trace for trace in run.traces if trace.regions("child_work")]
