@@ -47,7 +47,7 @@ all: lib command
 
 # --- what the machine has ---------------------------------------------------
 
-NO_PROBE := clean help demo test probe sanitize
+NO_PROBE := clean help demo test probe sanitize bench bench-quick
 GOALS    := $(or $(MAKECMDGOALS),all)
 ifneq ($(filter-out $(NO_PROBE),$(GOALS)),)
 include $(O)/config.mk
@@ -226,6 +226,7 @@ help:
 	'make test-hooks take each hook out in turn: a test must notice' \
 	'make fake-gpu   a simulated GPU in $(O)/fake-gpu' \
 	'make sanitize   the tests under ASan, UBSan and TSan' \
+	'make bench      costs against targets and peers; bench-quick: 2 minutes' \
 	'make fuzz       each parser under libFuzzer, FUZZ_SECONDS=60 each' \
 	'make install    into $$(DESTDIR)$$(PREFIX); PREFIX is $(PREFIX)' \
 	'make format     clang-format all C sources' \

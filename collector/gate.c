@@ -8,7 +8,10 @@
 #include "collector/gate.h"
 
 #include <errno.h>
+#include <linux/membarrier.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 struct gate_page gate_page __attribute__((aligned(PAGE_BYTES)));
 
@@ -72,4 +75,15 @@ void gate_record(bool open)
 bool gate_is_recording(void)
 {
 	return gate_bits() & GATE_RECORD_BITS;
+}
+
+void gate_settle(void)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+#if !defined(__x86_64__)
+	/* Loads are ordered on x86; elsewhere each running thread is made to
+	 * pass a barrier. */
+	syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0);
+	syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0);
+#endif
 }

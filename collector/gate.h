@@ -64,6 +64,10 @@ void gate_want_more(uint32_t record_bits, bool is_open);
 void gate_record(bool open);
 bool gate_is_recording(void);
 
+/* Hooks read the gate relaxed, so what they read behind it must have reached
+ * all threads before it opens. */
+void gate_settle(void);
+
 /* Called by gate_record(), on the thread that opens or closes: what records
  * without looking at the gate (CUPTI) follows it so.  One; NULL none. */
 void gate_follow(void (*opened)(bool open));

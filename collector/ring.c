@@ -27,16 +27,21 @@ static void wake_writer(struct session_header *head)
 			NULL, 0);
 }
 
+/* The writer's passes when a thread had waited in vain, plus one.  Until there
+ * is another pass nobody waits again: its disk may never answer. */
+static _Atomic uint32_t gave_up_at;
+
 /* A chunk from the pool; under ON_FULL=wait it lets the writer make room, as
  * long as the writer still makes passes. */
 static uint64_t take_chunk(struct session *session, const struct ring *ring)
 {
 	struct session_header *head = session->head;
+	const uint32_t before = load_relaxed(&head->writer_passes);
 	uint64_t at = pool_take(session);
 
 	wake_writer(head);
 	if (likely(at) || head->options.on_full != ON_FULL_WAIT ||
-	    ring->never_waits)
+	    ring->never_waits || load_relaxed(&gave_up_at) == before + 1)
 		return at;
 	for (int i = 0; i < WAITS_MAX && !at; i++) {
 		const struct timespec limit = {0, WAIT_NS};
@@ -47,6 +52,8 @@ static uint64_t take_chunk(struct session *session, const struct ring *ring)
 			&limit, NULL, 0);
 		at = pool_take(session);
 	}
+	if (!at && load_relaxed(&head->writer_passes) == before)
+		store_relaxed(&gave_up_at, before + 1);
 	return at;
 }
 

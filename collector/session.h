@@ -27,7 +27,7 @@
 #include "collector/window.h"
 
 #define SESSION_MAGIC	    "traceprf"
-#define SESSION_VERSION	    2u
+#define SESSION_VERSION	    1u
 #define SESSION_FIRST_BYTES (2u << 20)
 #define SESSION_TEXT_BYTES  512
 #define SESSION_NAMES_MAX   65536u

@@ -17,7 +17,7 @@ enum step_source {
 	STEP_MANUAL, /* windows by traceprof_start() alone */
 	STEP_TIME,
 	STEP_OMP,
-	STEP_NVTX, /* a range or mark, by its name */
+	STEP_NVTX,   /* a range or mark, by its name */
 	STEP_KERNEL, /* a kernel's launch, by its symbol */
 	STEP_CUDA,   /* a call of the CUDA API */
 };

@@ -6,9 +6,11 @@
  * When the subscription is refused another tool has it, and then no further
  * CUPTI function may be called at all.
  */
-#ifdef HAVE_CUPTI
-
 #include "preload/cupti_source.h"
+
+EXPORT int InitializeInjection(void);
+
+#ifdef HAVE_CUPTI
 
 #include "collector/clock.h"
 #include "collector/log.h"
@@ -31,8 +33,6 @@
 #define REFUSES_FROM	27u /* cuptiGetVersion() of 12.9 */
 #define PER_THREAD_FROM 21u /* of 12.3 */
 #define NAME_BYTES	CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN
-
-EXPORT int InitializeInjection(void);
 
 enum attach_state {
 	ATTACH_NONE,
@@ -289,6 +289,14 @@ void cupti_forget(void)
 	cupti_flush_forget();
 	cupti_kinds_forget();
 	cupti_record_forget();
+}
+
+#else
+
+/* Built without CUPTI's headers: the variable that leads here isn't set. */
+EXPORT int InitializeInjection(void)
+{
+	return 1;
 }
 
 #endif

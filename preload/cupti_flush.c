@@ -75,9 +75,16 @@ static void flush_all(uint32_t flag)
 {
 	const uint64_t before = clock_ticks();
 
+	size_t dropped = 0;
+
 	if (!cupti_is_alive() ||
 	    cupti.cuptiActivityFlushAll(flag) != CUPTI_SUCCESS)
 		return;
+	if (cupti.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) ==
+		    CUPTI_SUCCESS &&
+	    dropped)
+		add_relaxed(&load_relaxed(&session_here)->head->gpu.dropped,
+			    dropped);
 	/* RELEASE pairs with ACQUIRE in cupti_flush_ticks(). */
 	store_release(&flush.ticks, before);
 	writer_wake();

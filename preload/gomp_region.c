@@ -31,8 +31,8 @@ static COLD uint32_t region_cold(uint32_t bits, const struct gomp_site *site)
 	return bits;
 }
 
-/* From a call to the function that it hands over: both lie in one file.  0 where
- * that isn't so. */
+/* From a call to the function that it hands over: both lie in one file.  0
+ * where that isn't so. */
 static inline uint32_t distance(uint64_t code, gomp_function *function)
 {
 	const int64_t bytes = (int64_t)((uint64_t)(uintptr_t)function - code);

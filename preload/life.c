@@ -30,11 +30,9 @@
 #include "preload/watch.h"
 #include "writer/writer.h"
 #include <errno.h>
-#include <linux/membarrier.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum life_state {
@@ -190,19 +188,6 @@ static int start_writer(void)
 			    known ? (size_t)process.affinity_bytes : 0);
 }
 
-/* Hooks read the gate relaxed, so what they read behind it must have reached
- * all threads before it opens. */
-static void settle(void)
-{
-	atomic_thread_fence(memory_order_seq_cst);
-#if !defined(__x86_64__)
-	/* Loads are ordered on x86; elsewhere each running thread is made to
-	 * pass a barrier. */
-	syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0);
-	syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0);
-#endif
-}
-
 /* The gate's bits that don't depend on windows, and those that do. */
 static uint32_t wanted_bits(struct session *session, uint32_t *record)
 {
@@ -215,7 +200,7 @@ static uint32_t wanted_bits(struct session *session, uint32_t *record)
 	if (process.options.openmp)
 		*record |= GATE_OMP;
 	gate_want(*record);
-	settle();
+	gate_settle();
 	steps_start(session);
 	if (steps_source() == STEP_OMP)
 		bits |= GATE_OMP_MARK;

@@ -35,6 +35,7 @@ void gpu_end(struct scribe *scribe)
 	array_free(&gpu->memory);
 	gpu_launches_end(&gpu->launches);
 	gpu_rows_free(&gpu->rows);
+	gpu_rows_free(&gpu->annotations);
 	gpu_links_free(&gpu->links);
 	scribe->gpu = NULL;
 }
@@ -188,6 +189,14 @@ void gpu_drained(struct scribe *scribe)
 	gpu_project(scribe, false);
 }
 
+/* A session may be damaged: what is read from a second slot must have one. */
+static bool is_whole(const struct event *event)
+{
+	return event->flags & EVENT_TWO_SLOTS ||
+	       (event->kind != EVENT_GPU_KERNEL &&
+		event->kind != EVENT_GPU_COPY);
+}
+
 bool gpu_take(struct scribe *scribe, struct track *track,
 	      const struct event *event)
 {
@@ -195,7 +204,7 @@ bool gpu_take(struct scribe *scribe, struct track *track,
 	struct gpu_launch *launch;
 	enum scribe_place place;
 
-	if (gpu_start(scribe) || !scribe->gpu) {
+	if (gpu_start(scribe) || !scribe->gpu || !is_whole(event)) {
 		count(scribe, event, false);
 		return true;
 	}
@@ -241,10 +250,14 @@ static void project(const struct gpu_link *link, void *arg)
 
 		if (!one->span.end_ns)
 			break;
-		row = gpu_rows_find(&scribe->gpu->rows, one->device,
-				    one->stream);
-		if (row)
-			gpu_json_annotation(scribe, row, link, one->span);
+		row = gpu_rows_nest(&scribe->gpu->annotations, one->device,
+				    one->stream, GPU_ROW_NEST, one->span);
+		if (!row)
+			continue;
+		if (row->tid != one->stream)
+			gpu_json_row(scribe, row, one->device, "annotations",
+				     one->stream);
+		gpu_json_annotation(scribe, row, link, one->span);
 	}
 	if (scribe->json.failed)
 		json_clear(&scribe->json);

@@ -22,6 +22,7 @@
 struct gpu {
 	struct gpu_launches launches;
 	struct gpu_rows rows;
+	struct gpu_rows annotations; /* the same lanes, of annotations */
 	struct gpu_links links;
 	int64_t allocated[GPU_DEVICES_MAX]; /* bytes, by device */
 	struct array memory; /* of struct event: allocations of this pass */

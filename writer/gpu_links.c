@@ -4,6 +4,10 @@
 
 #include <string.h>
 
+/* More only a damaged session has, or a program that makes threads without end:
+ * their work is drawn without an operation. */
+#define THREADS_MOST 8192u
+
 struct gpu_link_thread *gpu_links_known(const struct gpu_links *links,
 					uint32_t tid)
 {
@@ -20,6 +24,8 @@ struct gpu_link_thread *gpu_links_thread(struct gpu_links *links, uint32_t tid)
 
 	if (thread)
 		return thread;
+	if (links->count++ >= THREADS_MOST)
+		return NULL;
 	thread = arena_alloc(&links->arena, sizeof(*thread));
 	if (!thread)
 		return NULL;

@@ -59,6 +59,7 @@ struct gpu_link_thread {
 struct gpu_links {
 	struct arena arena;
 	struct gpu_link_thread *newest;
+	size_t count;
 };
 
 /* A thread that has called CUDA or closed a slice, NULL; and the same, made if

@@ -4,8 +4,12 @@
 
 #include <string.h>
 
-#define SPANS_KEPT 4096u
-#define SIDES_MOST 16u
+#define SPANS_KEPT  4096u
+#define SIDES_MOST  16u
+#define NESTED_KEPT 512u
+#define NEST_SIDES  2u
+/* More only a damaged session has. */
+#define ROWS_MOST   8192u
 
 struct gpu_row *gpu_rows_find(struct gpu_rows *rows, uint64_t pid, uint64_t tid)
 {
@@ -15,6 +19,8 @@ struct gpu_row *gpu_rows_find(struct gpu_rows *rows, uint64_t pid, uint64_t tid)
 		row = row->older;
 	if (row)
 		return row;
+	if (rows->count++ >= ROWS_MOST)
+		return NULL;
 	row = arena_alloc(&rows->arena, sizeof(*row));
 	if (!row)
 		return NULL;
@@ -76,6 +82,43 @@ struct gpu_row *gpu_rows_place(struct gpu_rows *rows, uint64_t pid,
 	for (unsigned int i = 0; i < SIDES_MOST; i++) {
 		row = gpu_rows_find(rows, pid, tid + i * side);
 		if (!row || put(row, span))
+			break;
+	}
+	return row;
+}
+
+/* Keeps the last spans in the order in which they came. */
+static bool nest(struct gpu_row *row, struct lane_span span)
+{
+	struct lane_span *spans = row->spans.base;
+	const size_t kept = min_u64(row->count, NESTED_KEPT);
+
+	for (size_t i = 0; i < kept; i++) {
+		const struct lane_span *other = &spans[i];
+
+		if (span.start_ns < other->end_ns &&
+		    other->start_ns < span.end_ns &&
+		    !(span.start_ns <= other->start_ns &&
+		      span.end_ns >= other->end_ns) &&
+		    !(other->start_ns <= span.start_ns &&
+		      other->end_ns >= span.end_ns))
+			return false;
+	}
+	if (array_reserve(&row->spans, NESTED_KEPT * sizeof(*spans)))
+		return true;
+	spans = row->spans.base;
+	spans[row->count++ % NESTED_KEPT] = span;
+	return true;
+}
+
+struct gpu_row *gpu_rows_nest(struct gpu_rows *rows, uint64_t pid, uint64_t tid,
+			      uint64_t side, struct lane_span span)
+{
+	struct gpu_row *row = NULL;
+
+	for (unsigned int i = 0; i < NEST_SIDES; i++) {
+		row = gpu_rows_find(rows, pid, tid + i * side);
+		if (!row || nest(row, span))
 			break;
 	}
 	return row;

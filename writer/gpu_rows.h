@@ -17,6 +17,8 @@
 /* tid of a GPU's lanes: the stream, and this much more for each side lane. */
 #define GPU_ROW_SIDE 2000000u
 #define GPU_ROW_SYNC 1000000u
+/* Annotations of several threads that cross on one stream. */
+#define GPU_ROW_NEST 500000u
 
 struct gpu_row {
 	struct gpu_row *older;
@@ -30,9 +32,10 @@ struct gpu_row {
 struct gpu_rows {
 	struct arena arena;
 	struct gpu_row *newest;
+	size_t count;
 };
 
-/* The row of that very lane, made if need be; NULL no memory. */
+/* The row of that very lane, made if need be; NULL no memory, or too many. */
 struct gpu_row *gpu_rows_find(struct gpu_rows *rows, uint64_t pid,
 			      uint64_t tid);
 
@@ -41,6 +44,10 @@ struct gpu_row *gpu_rows_find(struct gpu_rows *rows, uint64_t pid,
 struct gpu_row *gpu_rows_place(struct gpu_rows *rows, uint64_t pid,
 			       uint64_t tid, uint64_t side,
 			       struct lane_span span);
+
+/* The same for spans that may lie in each other, but must not cross. */
+struct gpu_row *gpu_rows_nest(struct gpu_rows *rows, uint64_t pid, uint64_t tid,
+			      uint64_t side, struct lane_span span);
 
 void gpu_rows_free(struct gpu_rows *rows);
 

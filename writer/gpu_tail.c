@@ -93,6 +93,7 @@ void gpu_tail_account(const struct scribe *scribe, struct json *json)
 	number(json, "unknown_records", state->unknown);
 	number(json, "doubled_calls", state->doubled);
 	number(json, "lost_buffers", load_relaxed(&state->lost));
+	number(json, "dropped_records", load_relaxed(&state->dropped));
 	if (scribe->gpu) {
 		number(json, "unlinked", scribe->gpu->unlinked);
 		number(json, "moved_to_launch", scribe->gpu->moved);

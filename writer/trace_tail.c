@@ -25,17 +25,20 @@ static void trace_name(const struct scribe *scribe, struct json *json)
 	const char *slash = strrchr(scribe->file.path, '/');
 	const char *name = slash ? slash + 1 : scribe->file.path;
 
-	json_raw(json, ",\n" SCHEMA_KEY(SCHEMA_TRACE_NAME));
+	/* TensorBoard's plugin cuts the file of a program with a GPU behind its
+	 * last ']' and puts counters and "]}" there: it must be that of a list
+	 * on the top level. */
+	json_raw(json, ",\n");
+	gpu_tail_devices(scribe, json);
+	json_raw(json, SCHEMA_KEY(SCHEMA_TRACE_NAME));
 	json_string(json, name, strlen(name));
 	json_char(json, '}');
 }
 
 /* Closes the events and opens our own object. */
-static void open_ours(const struct scribe *scribe, struct json *json)
+static void open_ours(struct json *json)
 {
-	json_raw(json, "\n],\n");
-	gpu_tail_devices(scribe, json);
-	json_raw(json, SCHEMA_KEY(SCHEMA_OURS) "{" SCHEMA_PAIR(
+	json_raw(json, "\n],\n" SCHEMA_KEY(SCHEMA_OURS) "{" SCHEMA_PAIR(
 			       "version", TRACEPROF_VERSION));
 }
 
@@ -73,7 +76,7 @@ void trace_tail_short(struct scribe *scribe, struct json *json)
 	struct account account;
 
 	account_take(scribe, false, &account);
-	open_ours(scribe, json);
+	open_ours(json);
 	flag(json, "final", false);
 	flag(json, "recovered", scribe->is_recovered);
 	events(json, scribe, &account);
@@ -338,7 +341,7 @@ void trace_tail_whole(struct scribe *scribe, struct json *json,
 
 	account_take(scribe, end.is_last, &account);
 	span(json, scribe, end.end_ns);
-	open_ours(scribe, json);
+	open_ours(json);
 	flag(json, "final", true);
 	flag(json, "recovered", end.is_recovered);
 	events(json, scribe, &account);

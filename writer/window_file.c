@@ -66,7 +66,7 @@ void window_file_name(const struct scribe *scribe, uint64_t unix_ns, char *path,
 
 /* The dead process had made this file and was killed before a checkpoint that
  * knows of it: whatever it holds is still in the rings. */
-static void drop_stub(const struct scribe *scribe)
+static void drop_unknown(const struct scribe *scribe)
 {
 	const char *path = scribe->file.path;
 	struct stat status;
@@ -90,7 +90,7 @@ static int create(struct scribe *scribe, uint64_t unix_ns)
 		window_file_name(scribe, unix_ns + (uint64_t)i, file->path,
 				 sizeof(file->path));
 		if (!i)
-			drop_stub(scribe);
+			drop_unknown(scribe);
 		rc = trace_file_create(&file->trace, file->path,
 				       scribe->session->head->options.gzip,
 				       head.data, head.used);

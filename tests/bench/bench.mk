@@ -3,6 +3,8 @@
 #
 #   bench-quick	under two minutes, 7 interleaved rounds, peers that are there
 #   bench	31 rounds, 10 million events; installs the peers
+#
+# PUBLISH=1 also puts table and plot into docs/.
 
 .PHONY: bench bench-quick benches
 
@@ -25,4 +27,5 @@ $(O)/tests/bench/bench_coder: $(O)/tests/bench/bench_coder.o $(UNIT_OBJECTS)
 bench bench-quick:
 	@$(submake) probe
 	@$(submake) all benches
-	@python3 -B tests/bench/bench.py --build $(O) $(if $(filter bench,$@),--full)
+	@python3 -B tests/bench/bench.py --build $(O) $(if $(filter bench,$@),--full) \
+		$(if $(PUBLISH),--publish)

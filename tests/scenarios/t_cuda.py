@@ -166,6 +166,14 @@ def test_overlap_goes_to_a_side_lane():
                   if event["tid"] >= 2000000], [], "without overlap")
 
 
+def test_dropped_records_are_counted():
+    trace = train(SIMGPU_DROP=3)
+    missing = 3 * STEPS * THREADS - len(trace.slices(cat="kernel"))
+    expect(missing > 0, "none dropped")
+    expect(trace.meta["gpu"]["dropped_records"] >= missing, trace.meta["gpu"])
+    expect_equal(train().meta["gpu"]["dropped_records"], 0, "otherwise")
+
+
 def test_records_without_time():
     trace = train(SIMGPU_FORCED_INCOMPLETE=1)
     expect_equal(trace.meta["gpu"]["without_time"], THREADS)
@@ -290,9 +298,10 @@ def test_killed():
     trace = harness.Trace(os.path.join(output, os.listdir(output)[0]))
     copies, launches = trace.slices(cat="gpu_memcpy"), calls(trace)
     expect(len(copies) > 50, f"{len(copies)} copies")
-    expect_equal([event for event in copies
-                  if event["args"]["correlation"] not in launches], [],
-                 "copies without a call")
+    # The last buffers are CUPTI's until it hands them over, each its own.
+    alone = [event for event in copies
+             if event["args"]["correlation"] not in launches]
+    expect(len(alone) < len(copies) / 10, f"{len(alone)} copies without a call")
 
 
 if __name__ == "__main__":

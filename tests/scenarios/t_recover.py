@@ -223,27 +223,35 @@ def test_someone_elses_session():
 
 
 def test_settings_are_ignored_across_privileges():
-    """AT_SECURE: who calls must not choose where a privileged program writes."""
-    target = os.path.join(folder(), "out")
-    place = folder()
-    os.chmod(place, 0o755)
-    program = os.path.join(place, "hostile")
-    shutil.copy(harness.program("hostile"), program)
-    library = os.path.join(place, "libtraceprof.so")
-    shutil.copy(harness.LIBRARY, library)
+    """AT_SECURE: who calls must not choose where a privileged program writes.
+
+    The loader takes no path from LD_PRELOAD then, so the program is linked with
+    the library: it is there, and does nothing."""
     if os.geteuid() != 0 or not shutil.which("setpriv"):
         raise Skip("needs another user's rights")
-    os.chmod(program, 0o4755)
-    os.chmod(library, 0o4755)   # or the loader would not take it at all
-    # Found by its plain name in a trusted folder, or it isn't loaded.
-    done = subprocess.run(
-        ["setpriv", "--reuid=65534", "--clear-groups", program, "calm", "300"],
-        capture_output=True, text=True, timeout=30,
-        env=harness.clean_environment() | {
-            "LD_PRELOAD": library, "TRACEPROF_DIR": target})
-    expect_equal((done.returncode, done.stdout), (7, "0 regions went wrong\n"),
-                 done.stderr)
-    expect(not os.path.exists(target), "a trace was written")
+    place = folder()
+    os.chmod(place, 0o755)
+    library = os.path.join(place, "libtraceprof.so")
+    shutil.copy(harness.LIBRARY, library)
+    program = harness.compile_program(
+        "hostile.c", "-Wl,--no-as-needed", library, f"-Wl,-rpath,{place}",
+        "-fopenmp")
+    os.chmod(os.path.dirname(program), 0o755)
+    out = folder()
+    os.chmod(out, 0o777)
+    files = []
+    for mode in (0o755, 0o4755):
+        os.chmod(program, mode)
+        target = os.path.join(out, str(mode))
+        done = subprocess.run(
+            ["setpriv", "--reuid=65534", "--clear-groups", program, "calm",
+             "300"], capture_output=True, text=True, timeout=30,
+            env=harness.clean_environment() | {"TRACEPROF_DIR": target})
+        expect_equal((done.returncode, done.stdout),
+                     (7, "0 regions went wrong\n"), done.stderr)
+        files.append(os.path.exists(target))
+    expect(files[0], "no trace where it is allowed: the test tests nothing")
+    expect(not files[1], "a trace was written with another's rights")
 
 
 def test_no_values_of_the_environment():

@@ -126,6 +126,9 @@ static void *convert(void *arg)
 {
 	/* An old time: its segment is looked for among all that are there. */
 	const uint64_t ticks = clock_ticks();
+
+	/* Until an anchor that is being taken lies behind it. */
+	usleep(20000);
 	const int64_t ns = clock_ns(&session->head->clock, ticks);
 
 	while (!load_relaxed(&is_over)) {

@@ -116,6 +116,27 @@ static void a_long_lane_stays_in_order(void **state)
 	gpu_rows_free(&rows);
 }
 
+static uint64_t nest_of(struct gpu_rows *rows, uint64_t start, uint64_t end)
+{
+	return gpu_rows_nest(rows, 0, 7, GPU_ROW_NEST,
+			     (struct lane_span){start, end})
+		->tid;
+}
+
+static void annotations_nest_or_lie_apart(void **state)
+{
+	struct gpu_rows rows = {0};
+
+	(void)state;
+	assert_int_equal(nest_of(&rows, 100, 200), 7);
+	assert_int_equal(nest_of(&rows, 100, 150), 7);
+	assert_int_equal(nest_of(&rows, 50, 300), 7);
+	assert_int_equal(nest_of(&rows, 300, 400), 7);
+	assert_int_equal(nest_of(&rows, 150, 250), 7 + GPU_ROW_NEST);
+	assert_int_equal(nest_of(&rows, 160, 170), 7);
+	gpu_rows_free(&rows);
+}
+
 static struct event call_at(uint64_t correlation, uint64_t ticks)
 {
 	return (struct event){.kind = EVENT_GPU_API,
@@ -291,6 +312,7 @@ int main(void)
 		cmocka_unit_test(occupancy_knows_its_limits),
 		cmocka_unit_test(what_overlaps_lies_apart),
 		cmocka_unit_test(a_long_lane_stays_in_order),
+		cmocka_unit_test(annotations_nest_or_lie_apart),
 		cmocka_unit_test(launches_are_found),
 		cmocka_unit_test(a_call_belongs_to_the_innermost_slice),
 		cmocka_unit_test(annotations_span_their_work),

@@ -7,6 +7,7 @@
 
 #include "collector/pool.h"
 #include <pthread.h>
+#include <unistd.h>
 #include <string.h>
 
 #define SLOTS_PER_CHUNK ((int)(CHUNK_BYTES / sizeof(struct event)) - 1)
@@ -242,6 +243,19 @@ static void test_on_full_wait_waits_for_the_writer(void **state)
 	assert_int_equal(ring->chunk, first);
 }
 
+/* A writer that makes no pass is waited for once, not at each event. */
+static void test_on_full_wait_does_not_wait_for_ever(void **state)
+{
+	(void)state;
+	fill();
+	session->head->options.on_full = ON_FULL_WAIT;
+	alarm(60);
+	for (int i = 0; i < 200; i++)
+		assert_false(put(1, 1));
+	alarm(0);
+	assert_int_equal(ring->dropped[EVENT_MARK], 200);
+}
+
 static void test_taking_a_chunk_wakes_the_writer(void **state)
 {
 	(void)state;
@@ -278,6 +292,7 @@ int main(void)
 		RING_TEST(test_a_full_ring_refuses_and_counts_by_kind),
 		RING_TEST(test_a_loss_is_drawn_at_its_place),
 		RING_TEST(test_on_full_wait_waits_for_the_writer),
+		RING_TEST(test_on_full_wait_does_not_wait_for_ever),
 		RING_TEST(test_taking_a_chunk_wakes_the_writer),
 		RING_TEST(test_a_record_stays_its_threads_after_a_chunk_change),
 	};

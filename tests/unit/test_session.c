@@ -266,7 +266,8 @@ static void test_a_foreign_layout_is_refused(void **state)
 	struct session_header *head = session->head;
 
 	(void)state;
-	assert_int_equal(open_damaged(&head->version, 2), -EBADMSG);
+	assert_int_equal(open_damaged(&head->version, SESSION_VERSION + 1),
+			 -EBADMSG);
 	assert_int_equal(open_damaged(&head->header_bytes, 64), -EBADMSG);
 	assert_int_equal(open_damaged(&head->thread_bytes, 0), -EBADMSG);
 	assert_int_equal(open_damaged(&head->event_kinds, 99), -EBADMSG);

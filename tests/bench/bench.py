@@ -1,0 +1,406 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Measures what recording costs, against targets and peers.
+
+    bench.py [--build DIR] [--full] [--publish] [--only PART...]
+
+Prints one table; leaves bench.json, bench.md and bench.svg in the build folder.
+--full takes 31 rounds instead of 7, ten million events instead of one, and
+installs the peers.  --publish also puts the table into docs/performance.md and
+the plot into docs/images.  Times mean something only on a quiet machine.
+"""
+
+import argparse
+import datetime
+import glob
+import json
+import os
+import platform
+import re
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+
+import bench_peers
+import bench_plot
+from bench_rounds import (Variant, added, added_ratio, median, ratio,
+                          rounds, run, spawn_us)
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tests", "scenarios"))
+
+
+class Row:
+    """One line of the table.  `measured` is (figure, low, high)."""
+
+    def __init__(self, name, unit, measured, target=None, at_least=False,
+                 peer="", note=""):
+        self.name, self.unit, self.target = name, unit, target
+        self.figure, self.low, self.high = (measured if isinstance(measured, tuple)
+                                            else (measured, None, None))
+        self.at_least, self.peer, self.note = at_least, peer, note
+
+    @property
+    def met(self):
+        if not self.target:
+            return True
+        limit = self.target * (0.999 if self.at_least else 1.001)
+        return self.figure >= limit if self.at_least else self.figure <= limit
+
+    def text(self, value, unit=True):
+        digits = 3 if self.unit == "x" else 0 if abs(value) >= 1000 else 2 \
+            if abs(value) < 10 else 1
+        shown = f"{value:,.{digits}f}"
+        return shown + (f" {self.unit}" if unit and self.unit not in ("x", "") else "")
+
+    def verdict(self):
+        if not self.target:
+            return ""
+        if self.met:
+            return "met"
+        share = self.target / self.figure if self.at_least else self.figure / self.target
+        return f"**missed** by {100 * (share - 1):.0f} %"
+
+    def cells(self):
+        target = ""
+        if self.target:
+            target = ("at least " if self.at_least else "at most ") + self.text(self.target)
+        span = "" if self.low is None else \
+            f"{self.text(self.low, False)} to {self.text(self.high, False)}"
+        return [self.name, target, self.text(self.figure), span, self.peer,
+                ". ".join(part for part in (self.verdict(), self.note) if part)]
+
+
+class Bench:
+    def __init__(self, options):
+        self.full = options.full
+        self.rounds = 31 if options.full else 7
+        self.build = os.path.abspath(options.build)
+        self.library = os.path.join(self.build, "libtraceprof.so")
+        self.command = os.path.join(self.build, "traceprof")
+        self.rows = []
+        self.samples = {}
+        self.scale = options.scale
+        self.folder = tempfile.mkdtemp(prefix="traceprof-bench-")
+        self.plain = Variant()
+        self.closed = self.ours(TRACEPROF="0")
+        self.default = self.ours(TRACEPROF_MALLOC="large")
+        self.every = self.ours(TRACEPROF_MALLOC="all", TRACEPROF_MAX_MB="0")
+
+    def ours(self, **settings):
+        return Variant(self.library, **settings)
+
+    def program(self, name):
+        return os.path.join(self.build, "tests", "bench", name)
+
+    def many(self, number):
+        return max(int(number * self.scale), 1000)
+
+    def add(self, *arguments, **more):
+        self.rows.append(Row(*arguments, **more))
+
+    def keep(self, name, runs):
+        """All samples go into the JSON file."""
+        self.samples[name] = {
+            variant: {"numbers": [one.numbers for one in found],
+                      "wall_s": [one.wall for one in found],
+                      "cpu_s": [one.cpu for one in found],
+                      "lost": [one.lost for one in found]}
+            for variant, found in runs.items()}
+
+    # --- parts --------------------------------------------------------------
+
+    def instructions(self):
+        import t_instructions
+        try:
+            program = t_instructions.build("bench_heap")
+        except t_instructions.Skip as skip:
+            print("instructions:", skip)
+            return
+        for mode, (_, limit) in t_instructions.HEAP.items():
+            self.add(f"instructions added per heap call, {mode}", "",
+                     t_instructions.added_to_heap_call(mode, program),
+                     target=limit,
+                     peer="LTTng 954 (measured elsewhere)" if mode == "all" else "")
+
+    def heap(self):
+        ours = {"plain": self.plain, "closed": self.closed,
+                "default": self.default, "all": self.every}
+        full = self.ours(TRACEPROF_MALLOC="all", TRACEPROF_BUFFER_MB="4",
+                         TRACEPROF_GZIP="zlib:9")
+        with bench_peers.Lttng() as lttng:
+            for pattern in ("pair", "mixed"):
+                for threads in (1, 2):
+                    variants = dict(ours)
+                    if pattern == "mixed":
+                        variants |= lttng.variants()
+                        if threads == 1:
+                            variants |= {"full": full} | bench_peers.heap_variants()
+                    runs = rounds(self.rounds, variants,
+                                  [self.program("bench_heap"), pattern, threads,
+                                   self.many(200000)])
+                    self.keep(f"heap {pattern} {threads}", runs)
+                    self.heap_rows(pattern, threads, runs)
+                    lttng.empty()
+
+    def heap_rows(self, pattern, threads, runs):
+        times, cpu = ({name: [one.numbers[column] for one in found]
+                       for name, found in runs.items()} for column in (0, 1))
+        where = f"{pattern}, {threads} thread{'s' * (threads > 1)}"
+        for mode in ("closed", "default", "all"):
+            lost = max(one.lost for one in runs[mode])
+            self.add(f"added per heap call, {where}, {mode}", "ns",
+                     added(times["plain"], times[mode]),
+                     peer=self.peers_added(times) if mode == "all" else "",
+                     note=f"on {statistics.median(times['plain']):.1f} ns; "
+                     f"thread CPU {added(cpu['plain'], cpu[mode])[0]:.1f} ns"
+                     + (f"; {lost:,} lost in the worst round" if lost else ""))
+        if "lttng" in times:
+            self.add(f"all / LTTng, added, {where}", "x",
+                     added_ratio(times["plain"], times["all"], times["lttng"]),
+                     target=0.25 if threads == 1 else 1 / 3)
+        if "full" in times:
+            lost = statistics.median(one.lost for one in runs["full"])
+            self.add("full ring / recording, added", "x",
+                     added_ratio(times["plain"], times["full"], times["all"]),
+                     target=1, note=f"{lost:,.0f} of "
+                     f"{runs['full'][0].numbers[2]:,.0f} calls refused")
+
+    @staticmethod
+    def peers_added(times):
+        names = {"lttng": "LTTng", "heaptrack": "heaptrack", "uftrace": "uftrace"}
+        return ", ".join(f"{names[name]} {added(times['plain'], times[name])[0]:.0f} ns"
+                         for name in names if name in times)
+
+    def regions(self):
+        variants = {"plain": self.plain, "closed": self.closed, "traced": self.ours()}
+        program = self.program("bench_region")
+        probe = self.plain.run([program, 1, 2000, 20000]).numbers[0] / 20000
+        work = int(20000 / probe)
+        for name, threads, count, steps in (
+                ("one thread, empty", 1, 100000, 0),
+                ("two threads, empty", 2, 40000, 0),
+                ("one thread, 20 us", 1, 4000, work),
+                ("two threads, 20 us", 2, 4000, work)):
+            runs = rounds(self.rounds, variants,
+                          [program, threads, self.many(count), steps])
+            self.keep("region " + name, runs)
+            times = {key: [one.numbers[0] for one in found]
+                     for key, found in runs.items()}
+            if steps:
+                self.add(f"parallel region, {name}", "x",
+                         ratio(times["plain"], times["traced"]), target=1.01)
+                continue
+            closed = added(times["plain"], times["closed"])[0]
+            self.add(f"parallel region, {name}, added", "ns",
+                     added(times["plain"], times["traced"]),
+                     target=60 if threads == 1 else None,
+                     note=f"on {statistics.median(times['plain']):.0f} ns; "
+                          f"closed {closed:.0f} ns")
+
+    def sqlite(self):
+        if not shutil.which("sqlite3"):
+            print("sqlite3 is not installed: left out")
+            return
+        script = os.path.join(self.folder, "script.sql")
+        with open(script, "w", encoding="ascii") as file:
+            file.writelines(sql_lines(self.many(200000)))
+        with bench_peers.Lttng() as lttng:
+            runs = rounds(self.rounds, {"plain": self.plain, "default": self.default,
+                                        "all": self.every} | lttng.variants(),
+                          ["sqlite3", ":memory:"], script=script)
+        self.keep("sqlite", runs)
+        wall = {name: [one.wall for one in found] for name, found in runs.items()}
+        cpu = {name: [one.cpu for one in found] for name, found in runs.items()}
+        rate = runs["all"][0].events / statistics.median(wall["plain"]) / 1e6
+        lost = max(one.lost for one in runs["all"])
+        peer = f"LTTng {ratio(wall['plain'], wall['lttng'])[0]:.2f}" \
+            if "lttng" in wall else ""
+        self.add("sqlite3 script, default mode", "x",
+                 ratio(wall["plain"], wall["default"]), target=1.03,
+                 note=f"CPU {ratio(cpu['plain'], cpu['default'])[0]:.2f}")
+        self.add("sqlite3 script, all", "x", ratio(wall["plain"], wall["all"]),
+                 target=1.15, peer=peer,
+                 note=f"CPU with the writer's {ratio(cpu['plain'], cpu['all'])[0]:.2f}, "
+                 f"{rate:.1f} M events/s, "
+                 f"{f'{lost:,} lost in the worst round' if lost else 'none lost'}")
+
+    def start(self):
+        variants = {"plain": self.plain, "preloaded": Variant(self.library)}
+        times = {name: [] for name in variants}
+        for _ in range(self.rounds):
+            for name, variant in variants.items():
+                times[name].append(spawn_us(variant, ["/bin/true"]))
+        self.samples["start"] = times
+        self.add("/bin/true", "x", ratio(times["plain"], times["preloaded"]),
+                 target=1.10,
+                 note=f"on {statistics.median(times['plain']):.0f} us")
+
+    def memory(self):
+        command = [self.program("bench_heap"), "mixed", 1, self.many(500000)]
+        runs = rounds(3, {"plain": self.plain, "default": self.default,
+                          "all": self.every}, command)
+        kib = {name: [one.numbers[3] / 1024 for one in found]
+               for name, found in runs.items()}
+        for mode in ("default", "all"):
+            self.add(f"resident memory added, {mode}", "MiB",
+                     added(kib["plain"], kib[mode]), target=64 + 4,
+                     note="budget 64 MiB")
+
+    def drain(self):
+        for name, pattern, target, pairs in (("heap", "mixed", 6, 5e6),
+                                             ("mixed kinds", "omp", 4, 2.5e6)):
+            pairs = self.many(pairs * (6 if self.full else 1))
+            one = self.ours(TRACEPROF_MALLOC="all", TRACEPROF_MAX_MB="0",
+                            TRACEPROF_ON_FULL="wait", TRACEPROF_BUFFER_MB="8"
+                            ).run([self.program("bench_heap"), pattern, 1, pairs])
+            seconds = one.numbers[0] * one.numbers[2] / 1e9
+            self.add(f"drained without loss, {name}", "M events/s",
+                     one.events / seconds / 1e6, target=target, at_least=True,
+                     note=f"{one.events:,} events in {seconds:.1f} s, "
+                     f"{one.lost:,} lost, ON_FULL=wait")
+
+    def coders(self):
+        for name, pattern in (("heap", "mixed"), ("mixed kinds", "omp")):
+            folder = os.path.join(self.folder, pattern)
+            one = self.ours(TRACEPROF_MALLOC="all", TRACEPROF_MAX_MB="0",
+                            TRACEPROF_GZIP="off", TRACEPROF_DIR=folder).run(
+                [self.program("bench_heap"), pattern, 1, self.many(150000)])
+            text = glob.glob(folder + "/*.json")[0]
+            turns = 7 if self.full else 3
+            got = os.popen(f"'{self.program('bench_coder')}' '{text}' "
+                           + "isal zlib:1 off " * turns).read()
+            found = {}
+            for line in got.splitlines():
+                coder, speed, size = line.split()
+                found.setdefault(coder, []).append((float(speed), int(size)))
+            for coder, values in found.items():
+                speeds = [speed for speed, _ in values]
+                self.add(f"coder {coder}, {name}", "MB/s", median(speeds),
+                         note=f"text; {values[0][1] / one.events:.1f} bytes per event, "
+                         f"{statistics.median(speeds) * 1e6 * one.events / os.path.getsize(text) / 1e6:.1f} "
+                         "M events/s")
+
+    def tools(self):
+        sizes = [(1000000, 6, 300)] + ([(10000000, 60, 300)] if self.full else [])
+        for events, seconds, mebibytes in sizes:
+            folder = os.path.join(self.folder, str(events))
+            self.ours(TRACEPROF_MALLOC="all", TRACEPROF_MAX_MB="0",
+                      TRACEPROF_ON_FULL="wait", TRACEPROF_DIR=folder).run(
+                [self.program("bench_heap"), "mixed", 1, self.many(events / 2)])
+            trace = glob.glob(folder + "/*.gz")[0]
+            for word in ("check", "report"):
+                runs = [run([self.command, word, trace]) for _ in range(1 if self.full else 3)]
+                self.add(f"traceprof {word}, {events // 1000000} M events", "s",
+                         statistics.median(one.wall for one in runs), target=seconds,
+                         note=f"{max(one.resident_kib for one in runs) / 1024:.0f} MiB "
+                         f"resident, target {mebibytes}")
+
+    PARTS = ("instructions", "heap", "regions", "sqlite", "start", "memory",
+             "drain", "coders", "tools")
+
+    def measure(self, only):
+        try:
+            for part in self.PARTS:
+                if only and part not in only:
+                    continue
+                start = time.monotonic()
+                getattr(self, part)()
+                print(f"{part}: {time.monotonic() - start:.0f} s", flush=True)
+        finally:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def sql_lines(rows):
+    """Create, insert, index, join, update, delete.  A quarter of the rows comes
+    one statement at a time, the rest from one select: some 3.3 million heap
+    events a second in all."""
+    yield ("create table item(id integer primary key, name text, value real, bucket int);\n"
+           "create table bucket(id integer primary key, title text);\nbegin;\n")
+    for i in range(rows // 4):
+        yield (f"insert into item values({i},'item {i * 7919 % 100003}',"
+               f"{i * 37 % 1000 / 10},{i % 997});\n")
+    yield (f"with recursive n(i) as (select {rows // 4} union all "
+           f"select i + 1 from n where i < {rows - 1}) insert into item select "
+           "i, 'item ' || (i * 7919 % 100003), i * 37 % 1000 / 10.0, i % 997 from n;\n")
+    for i in range(997):
+        yield f"insert into bucket values({i},'bucket {i}');\n"
+    yield ("commit;\ncreate index by_name on item(name);\n"
+           "create index by_bucket on item(bucket, value);\n"
+           "select count(*), sum(value) from item join bucket "
+           "on item.bucket = bucket.id where title like '%7';\n"
+           "select count(*) from item a join item b on a.bucket = b.bucket "
+           "and a.value < b.value where a.bucket < 500;\n"
+           "select name, count(*) from item group by name order by 2 desc limit 5;\n"
+           "update item set value = value + 1 where bucket % 3 = 0;\n"
+           "delete from item where bucket % 5 = 0;\nselect count(*) from item;\n")
+
+
+def machine():
+    model = "unknown processor"
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        found = re.search(r"^model name\s*: (.*)$", file.read(), re.M)
+    if found:
+        model = found.group(1)
+    return (f"{model}, {os.cpu_count()} processors, Linux {platform.release()}, "
+            f"{' '.join(platform.libc_ver())}")
+
+
+def table(rows):
+    lines = ["| measured | target | figure | 95 % interval | peers | |",
+             "|---|---|---|---|---|---|"]
+    lines += ["| " + " | ".join(row.cells()) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def publish(text, picture):
+    path = os.path.join(ROOT, "docs", "performance.md")
+    with open(path, encoding="utf-8") as file:
+        page = file.read()
+    page = re.sub(r"(<!-- figures -->\n).*(<!-- end of figures -->)",
+                  lambda found: found.group(1) + text + found.group(2), page, flags=re.S)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(page)
+    with open(os.path.join(ROOT, "docs", "images", "performance.svg"), "w",
+              encoding="utf-8") as file:
+        file.write(picture)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="measures what recording costs")
+    parser.add_argument("--build", default="build")
+    parser.add_argument("--full", action="store_true")
+    parser.add_argument("--publish", action="store_true")
+    parser.add_argument("--scale", type=float, default=1)
+    parser.add_argument("--only", nargs="*", choices=Bench.PARTS)
+    options = parser.parse_args()
+    if options.full:
+        bench_peers.install()
+    load = os.getloadavg()[0]
+    if load > 0.5:
+        print(f"the machine is not quiet (load {load:.1f}): times will be off")
+    bench = Bench(options)
+    bench.measure(options.only)
+    kind = "make bench" if options.full else "make bench-quick"
+    today = datetime.date.today().isoformat()
+    text = (f"`{kind}`, {today}, {bench.rounds} rounds, load {load:.1f} at the start, on\n"
+            f"{machine()}.\n\n") + table(bench.rows)
+    picture = bench_plot.plot(bench.rows, f"{kind}, {today}, {machine()}")
+    for name, content in (
+            ("bench.md", text), ("bench.svg", picture),
+            ("bench.json", json.dumps({
+                "date": today, "machine": machine(), "kind": kind,
+                "rounds": bench.rounds, "load": load,
+                "rows": [vars(row) | {"met": row.met} for row in bench.rows],
+                "samples": bench.samples}, indent=1))):
+        with open(os.path.join(bench.build, name), "w", encoding="utf-8") as file:
+            file.write(content)
+    if options.publish:
+        publish(text, picture)
+    print("\n" + text)
+
+
+if __name__ == "__main__":
+    main()

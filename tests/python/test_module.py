@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: MIT
+"""The Python module, with the library or without: the same results."""
+
+import gzip
+import json
+import os
+import tempfile
+import unittest
+
+import traceprof
+
+MANUAL = (traceprof.is_preloaded()
+          and os.environ.get("TRACEPROF_STEP") == "manual")
+
+
+def names(path):
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        return [event["name"] for event in json.load(file)["traceEvents"]
+                if event["ph"] == "X" and event["cat"] == "user_annotation"]
+
+
+class Calls(unittest.TestCase):
+    def test_preloaded_is_what_the_caller_asked_for(self):
+        self.assertEqual(traceprof.is_preloaded(),
+                         bool(os.environ.get("EXPECT_PRELOADED")))
+
+    def test_plain_calls_return_nothing(self):
+        self.assertIsNone(traceprof.mark("a mark"))
+        self.assertIsNone(traceprof.counter("a counter", 3))
+        self.assertIsInstance(traceprof.enabled(), bool)
+
+    def test_scope_returns_results_and_passes_exceptions(self):
+        @traceprof.scope("decorated")
+        def double(x):
+            """Its own words."""
+            return 2 * x
+
+        self.assertEqual(double(4), 8)
+        self.assertEqual(double.__doc__, "Its own words.")
+        with self.assertRaises(KeyError):
+            with traceprof.scope("raises"):
+                raise KeyError
+        with traceprof.scope("gr\u00fc\u00df \U0001f600 \udcff \0"):
+            pass
+
+    def test_benchmark(self):
+        seen = []
+        result = traceprof.benchmark_function(seen.append, 1, warmup=2, repeat=5,
+                                              name="append")
+        self.assertEqual(len(seen), 7)
+        self.assertEqual(len(result.times), 5)
+        self.assertLessEqual(result.min, result.median)
+        self.assertLessEqual(result.median, result.max)
+        self.assertAlmostEqual(result.mean, sum(result.times) / 5)
+        self.assertGreaterEqual(result.std, 0)
+        self.assertEqual(traceprof.benchmark_function(dict, repeat=1).std, 0)
+        with self.assertRaises(ValueError):
+            traceprof.benchmark_function(dict, repeat=0)
+
+
+class Windows(unittest.TestCase):
+    """In each the results are checked, and the trace where there is one."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def files(self):
+        return [os.path.join(self.folder.name, name)
+                for name in sorted(os.listdir(self.folder.name))]
+
+    def check(self, path, present, absent=()):
+        if not MANUAL:
+            self.assertIsNone(path)
+            return
+        seen = names(path)
+        for name in present:
+            self.assertIn(name, seen)
+        for name in absent:
+            self.assertNotIn(name, seen)
+
+    def test_profile_trace(self):
+        with traceprof.scope("before"):
+            pass
+        with traceprof.profile_trace(self.folder.name, "one block") as window:
+            with traceprof.scope("inside"):
+                pass
+        self.check(window.result(), ["one block", "inside"], ["before"])
+        self.assertEqual(len(self.files()), int(MANUAL))
+        if MANUAL:
+            self.assertIn("one_block.", self.files()[0])
+
+    def test_profile_trace_passes_exceptions(self):
+        with self.assertRaises(KeyError):
+            with traceprof.profile_trace(None, "raises"):
+                raise KeyError
+
+    def test_capture_async(self):
+        window = traceprof.capture_async("capture")
+        self.assertEqual(window.recorded, MANUAL)
+        second = traceprof.capture_async("refused")
+        self.assertFalse(second.recorded)
+        second.stop()
+        with traceprof.scope("captured"):
+            pass
+        window.stop()
+        window.stop()
+        with traceprof.scope("after"):
+            pass
+        self.check(window.result(), ["captured"], ["after"])
+
+    def test_profile_function(self):
+        calls = []
+
+        @traceprof.profile_function(warmup_steps=2, log_dir=self.folder.name)
+        def work(number):
+            with traceprof.scope(f"call {number}"):
+                calls.append(number)
+            return number
+
+        self.assertEqual([work(number) for number in range(5)], list(range(5)))
+        self.assertEqual(calls, list(range(5)))
+        self.assertEqual(len(self.files()), int(MANUAL))
+        if MANUAL:
+            self.check(self.files()[0], ["call 2"], ["call 1", "call 3"])
+
+    def test_profiler(self):
+        profiler = traceprof.Profiler(2, self.folder.name, warmup_steps=1)
+        for number in range(5):
+            profiler.begin_step()
+            with traceprof.scope(f"work {number}"):
+                pass
+            profiler.end_step()
+        self.assertEqual(profiler.step_number, 5)
+        self.check(profiler.result(), ["step 1", "work 1", "step 2", "work 2"],
+                   ["work 0", "work 3"])
+        with self.assertRaises(ValueError):
+            traceprof.Profiler(0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""tools/python: the module with and without the library."""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+import harness
+from harness import ROOT, Skip, expect, expect_equal, plain, traced
+
+MODULE = os.path.join(ROOT, "tools", "python")
+TESTS = os.path.join(ROOT, "tests", "python", "test_module.py")
+PATH = {"PYTHONPATH": MODULE, "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def expect_passed(run):
+    expect(run.status == 0 and "OK" in run.stderr, run.stderr[-3000:])
+
+
+def test_without_the_library():
+    expect_passed(plain(sys.executable, TESTS, env=PATH))
+
+
+def test_with_windows_by_hand():
+    run = traced(sys.executable, TESTS, timeout=120,
+                 env=PATH | {"EXPECT_PRELOADED": "1", "TRACEPROF_STEP": "manual"})
+    expect_passed(run)
+    expect_equal(len(run.files), 5, f"windows {run.files}")
+
+
+def test_in_a_run_that_is_recorded_whole():
+    run = traced(sys.executable, TESTS, timeout=120,
+                 env=PATH | {"EXPECT_PRELOADED": "1"})
+    expect_passed(run)
+    trace = run.trace
+    for name in ("decorated", "raises", "inside", "one block", "step 3"):
+        expect(trace.slices(name), f"no slice {name}")
+    expect_equal(len(trace.slices("append")), 5, "benchmarked calls")
+    expect_equal(trace.steps(), [0, 1, 2, 3, 4], "steps of the Profiler")
+    expect(trace.counters("a counter"), "no counter")
+
+
+def test_steps_and_a_schedule():
+    code = ("import traceprof\n"
+            "for number in range(8):\n"
+            "    traceprof.step()\n"
+            "    with traceprof.scope('batch %d' % number): pass\n")
+    trace = traced(sys.executable, "-c", code, env=PATH | {
+        "TRACEPROF_WAIT": "2", "TRACEPROF_ACTIVE": "2",
+        "TRACEPROF_REPEAT": "1"}).trace
+    expect_equal(trace.steps(), [2, 3], "steps")
+    expect_equal([one["name"] for one in trace.slices("batch*")],
+                 ["batch 2", "batch 3"], "scopes")
+
+
+def test_installs():
+    with tempfile.TemporaryDirectory() as place:
+        source = os.path.join(place, "source")
+        subprocess.run(["cp", "-r", MODULE, source], check=True)
+        done = subprocess.run(
+            [sys.executable, "-m", "pip", "install", "--quiet", "--no-index",
+             "--no-build-isolation", "--target", place + "/site", source],
+            capture_output=True, text=True)
+        for missing in ("No module named pip", "setuptools.build_meta",
+                        "invalid command 'bdist_wheel'"):
+            if missing in done.stderr:
+                raise Skip(f"pip cannot build here: {missing}")
+        expect_equal(done.returncode, 0, done.stderr[-2000:])
+        run = plain(sys.executable, "-c",
+                    "import traceprof; print(traceprof.__version__)",
+                    env={"PYTHONPATH": place + "/site"})
+        expect_equal(run.stdout, "0.1\n", run.stderr)
+
+
+if __name__ == "__main__":
+    harness.main()
