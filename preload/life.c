@@ -142,15 +142,6 @@ static void start_over(void)
 	}
 }
 
-void life_before_fork(void)
-{
-	const int saved = errno;
-
-	if (life_is_running())
-		writer_before_fork();
-	errno = saved;
-}
-
 void life_forked(void)
 {
 	const int saved = errno;
