@@ -49,9 +49,9 @@ struct gpu_state {
 	/* The writer's thread adds. */
 	uint64_t launches; /* calls that put work on a GPU */
 	uint64_t kernels;
-	uint64_t without_time; /* records whose times are 0, left out */
-	uint64_t unknown;      /* records of kinds that aren't decoded */
-	uint64_t doubled;      /* driver calls made by a runtime call */
+	uint64_t without_time;	  /* records whose times are 0, left out */
+	uint64_t unknown;	  /* records of kinds that aren't decoded */
+	uint64_t doubled;	  /* driver calls made by a runtime call */
 	_Atomic uint64_t lost;	  /* buffers that we had no room for */
 	_Atomic uint64_t dropped; /* records that CUPTI had no room for */
 	struct gpu_device device[GPU_DEVICES_MAX];

@@ -7,6 +7,8 @@
  */
 #include "collector/modules.h"
 
+#include "collector/loader.h"
+
 #include "collector/log.h"
 #include <elf.h>
 #include <link.h>
@@ -154,7 +156,10 @@ int modules_refresh(struct session *session)
 {
 	struct walk walk = {.session = session, .first = true, .changed = true};
 
+	if (!loader_enter())
+		return 0;
 	dl_iterate_phdr(visit, &walk);
+	loader_leave();
 	return walk.added;
 }
 

@@ -19,10 +19,26 @@
  */
 #include "preload/fork_hooks.h"
 
+#include "collector/loader.h"
 #include "preload/life.h"
+#include <errno.h>
 #include <pthread.h>
+
+static void before(void)
+{
+	const int saved = errno;
+
+	loader_before_fork();
+	errno = saved;
+}
+
+static void in_child(void)
+{
+	loader_forget();
+	life_forked();
+}
 
 void fork_hooks_start(void)
 {
-	pthread_atfork(life_before_fork, NULL, life_forked);
+	pthread_atfork(before, loader_after_fork, in_child);
 }

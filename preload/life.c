@@ -142,15 +142,6 @@ static void start_over(void)
 	}
 }
 
-void life_before_fork(void)
-{
-	const int saved = errno;
-
-	if (life_is_running())
-		writer_before_fork();
-	errno = saved;
-}
-
 void life_forked(void)
 {
 	const int saved = errno;
@@ -338,6 +329,8 @@ static void finish(void)
 	const struct quiet quiet = quiet_begin();
 	int rc = 0;
 
+	if (thread_records(thread))
+		nvtx_finish(thread);
 	steps_end(session, thread_records(thread) ? thread : NULL,
 		  clock_ticks());
 	close_gate();

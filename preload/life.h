@@ -51,9 +51,6 @@ int life_totals(void (*each)(const struct traceprof_total *, void *),
 		void *arg);
 void life_totals_reset(void);
 
-/* Before a fork: not while the writer is where a child must not begin. */
-void life_before_fork(void);
-
 /* In a forked child: starts over.  Nothing of the parent's session is touched
  * from here on. */
 void life_forked(void);

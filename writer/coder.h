@@ -70,9 +70,6 @@ void *coder_alloc(struct coder *coder, size_t bytes);
 int coder_open(struct coder *coder, const struct coder_choice *choice);
 void coder_close(struct coder *coder);
 
-/* True while a thread is opening a coder's library: not a moment to fork. */
-bool coder_is_loading(void);
-
 /* In a forked child: no library is opened any more, `auto` takes zlib. */
 void coder_forget(void);
 

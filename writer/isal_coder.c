@@ -9,9 +9,11 @@
  *
  * A fork while the library is being opened would leave the child one that is
  * there and yet not relocated.  So forks wait for that moment
- * (coder_is_loading), and a forked child does without (coder_forget).
+ * (collector/loader.h), and a forked child does without (coder_forget).
  */
 #include "writer/coder.h"
+
+#include "collector/loader.h"
 #include <errno.h>
 
 #if __has_include(<isa-l/igzip_lib.h>)
@@ -32,19 +34,11 @@ struct isal_state {
 	uint8_t level_buffer[ISAL_DEF_LVL1_DEFAULT];
 };
 
-static _Atomic bool is_loading;
 static bool is_forked;
-
-bool coder_is_loading(void)
-{
-	/* ACQUIRE pairs with RELEASE in load(): the library is whole. */
-	return load_acquire(&is_loading);
-}
 
 void coder_forget(void)
 {
 	is_forked = true;
-	store_relaxed(&is_loading, false);
 }
 
 /* Never closed: another coder of this process may be in it. */
@@ -52,12 +46,10 @@ static void *load(void)
 {
 	void *library;
 
-	if (is_forked)
+	if (is_forked || !loader_enter())
 		return NULL;
-	atomic_store(&is_loading, true);
 	library = dlopen(ISAL_LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	/* RELEASE pairs with ACQUIRE in coder_is_loading(). */
-	store_release(&is_loading, false);
+	loader_leave();
 	return library;
 }
 
@@ -119,11 +111,6 @@ const struct coder_back_end isal_coder = {
 };
 
 #else
-
-bool coder_is_loading(void)
-{
-	return false;
-}
 
 void coder_forget(void)
 {

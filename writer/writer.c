@@ -8,6 +8,7 @@
  */
 #include "writer/writer.h"
 
+#include "collector/loader.h"
 #include "collector/log.h"
 #include "collector/modules.h"
 #include "collector/pool.h"
@@ -38,8 +39,6 @@
 #define SHOWN_PASS_NS	     UINT64_C(1000000)
 /* Longest sleep while steps are made by time. */
 #define TIMER_NS	     UINT64_C(5000000)
-#define FORK_PAUSE_NS	     1000000
-#define FORK_PAUSES	     200
 #define RESERVE_CHUNKS_LEAST 4u
 #define RESERVE_CHUNKS_MOST  64u
 
@@ -392,17 +391,10 @@ void writer_wake(void)
 		pace_wake(&writer.pace, writer.session);
 }
 
-void writer_before_fork(void)
-{
-	const struct timespec pause = {0, FORK_PAUSE_NS};
-
-	for (int i = 0; i < FORK_PAUSES && coder_is_loading(); i++)
-		nanosleep(&pause, NULL);
-}
-
 void writer_forget(void)
 {
 	coder_forget();
+	loader_forget();
 	memset(&writer, 0, sizeof(writer));
 	sources_forget();
 	pthread_mutex_init(&writer.lock, NULL);

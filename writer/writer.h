@@ -30,10 +30,6 @@ void writer_wake(void);
  * events come from `poll`.  At most 4 sources; before or after writer_start. */
 int writer_add_source(void (*poll)(void *arg), void *arg);
 
-/* Before a fork, in the parent: lets the writer out of the one thing that it
- * must not be copied in (opening a library), for at most 0.2 s. */
-void writer_before_fork(void);
-
 /* In a forked child: forget the thread, the files and all state, without
  * freeing or closing what belongs to the parent. */
 void writer_forget(void);
