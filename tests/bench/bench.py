@@ -226,7 +226,7 @@ class Bench:
         self.keep("sqlite", runs)
         wall = {name: [one.wall for one in found] for name, found in runs.items()}
         cpu = {name: [one.cpu for one in found] for name, found in runs.items()}
-        rate = runs["all"][0].events / statistics.median(wall["plain"]) / 1e6
+        rate = (runs["all"][0].events + runs["all"][0].lost) / statistics.median(wall["plain"]) / 1e6
         lost = max(one.lost for one in runs["all"])
         peer = f"LTTng {ratio(wall['plain'], wall['lttng'])[0]:.2f}" \
             if "lttng" in wall else ""
