@@ -61,6 +61,7 @@ enum event_flag {
 	EVENT_REALLOC = 4,   /* this alloc or free is half of a realloc */
 	EVENT_SERIAL = 8,    /* region with a team of one */
 	EVENT_NO_SIZE = 16,  /* heap: the block's size is not known */
+	EVENT_MOVED = 32,    /* was put again at the ring's end */
 };
 
 /* What an OMP_WAIT waited for or an OMP_HELD held; word for names. */

@@ -329,6 +329,8 @@ static void finish(void)
 	const struct quiet quiet = quiet_begin();
 	int rc = 0;
 
+	if (thread_records(thread))
+		nvtx_finish(thread);
 	steps_end(session, thread_records(thread) ? thread : NULL,
 		  clock_ticks());
 	close_gate();

@@ -258,6 +258,27 @@ void nvtx_end(uint64_t number)
 	errno = saved;
 }
 
+void nvtx_finish(struct thread *thread)
+{
+	const uint64_t now = clock_ticks();
+	struct event event;
+
+	for (unsigned int i = 0; i < RANGES_MAX; i++) {
+		if (!load_relaxed(&range_count) ||
+		    !load_relaxed(&ranges[i].number))
+			continue;
+		event = (struct event){
+			.kind = EVENT_RANGE,
+			.flags = EVENT_CUT,
+			.name = ranges[i].name,
+			.start_ticks = ranges[i].start_ticks,
+			.end_ticks = now,
+		};
+		scope_record(thread, &event);
+	}
+	thread_busy(); /* as it was */
+}
+
 /* --- threads -------------------------------------------------------------- */
 
 static void copy_name(char name[THREAD_NAME_BYTES], const char *from)

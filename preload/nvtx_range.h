@@ -8,6 +8,7 @@
 #ifndef PRELOAD_NVTX_RANGE_H
 #define PRELOAD_NVTX_RANGE_H
 
+#include "collector/thread.h"
 #include "preload/nvtx_text.h"
 
 void nvtx_mark(const struct nvtx_string *domain,
@@ -19,6 +20,10 @@ int nvtx_pop(const struct nvtx_string *domain);
 uint64_t nvtx_start(const struct nvtx_string *domain,
 		    const struct nvtx_event *event);
 void nvtx_end(uint64_t number);
+
+/* The run ends, and with it the ranges that were never ended: on this thread,
+ * which is and stays busy. */
+void nvtx_finish(struct thread *thread);
 
 /* `tid` is called so from now on, also if it comes later. */
 void nvtx_name_thread(uint32_t tid, const char *name);

@@ -42,14 +42,19 @@ static void set_end(struct child_end *end, int status)
 		end->is_killed ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static void attend(pid_t child, const sigset_t *watched, struct child_end *end)
+static void attend(pid_t child, const sigset_t *watched, struct child_end *end,
+		   void (*idle)(void *arg), void *arg)
 {
+	const struct timespec second = {.tv_sec = 1};
 	siginfo_t info;
 	int status;
 
 	for (;;) {
-		if (sigwaitinfo(watched, &info) < 0)
+		if (sigtimedwait(watched, &info, idle ? &second : NULL) < 0) {
+			if (errno == EAGAIN)
+				idle(arg);
 			continue;
+		}
 		if (info.si_signo != SIGCHLD) {
 			if (info.si_code <= 0)
 				kill(child, info.si_signo);
@@ -75,6 +80,12 @@ static void restore(const sigset_t *watched, const sigset_t *mask,
 }
 
 int child_run(char *const *command, struct child_end *end)
+{
+	return child_run_beside(command, end, NULL, NULL);
+}
+
+int child_run_beside(char *const *command, struct child_end *end,
+		     void (*idle)(void *arg), void *arg)
 {
 	const struct sigaction ordinary = {.sa_handler = SIG_DFL};
 	struct sigaction on_child;
@@ -106,7 +117,7 @@ int child_run(char *const *command, struct child_end *end)
 		got = read(report[0], &error, sizeof(error));
 	} while (got < 0 && errno == EINTR);
 	close(report[0]);
-	attend(child, &watched, end);
+	attend(child, &watched, end, idle, arg);
 	restore(&watched, &mask, &on_child);
 	return got == (ssize_t)sizeof(error) ? -error : 0;
 }

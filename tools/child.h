@@ -16,4 +16,8 @@ struct child_end {
 /* Forks, executes and waits.  0; -errno when it could not be started. */
 int child_run(char *const *command, struct child_end *end);
 
+/* The same, and calls idle() about once a second meanwhile. */
+int child_run_beside(char *const *command, struct child_end *end,
+		     void (*idle)(void *arg), void *arg);
+
 #endif

@@ -15,6 +15,7 @@
 
 #include "tools/child.h"
 #include "tools/command.h"
+#include "tools/fresh_files.h"
 #include "tools/settings.h"
 #include "tools/target.h"
 #include "writer/recovery.h"
@@ -22,10 +23,12 @@
 #define LIBRARY "libtraceprof.so"
 
 enum { EXIT_NOT_RUN = 126, EXIT_NOT_FOUND = 127 };
+enum { ON_FILE = 0x800 }; /* argp's key */
 
 struct record_arguments {
 	struct options options;
-	int first; /* of the command in argv */
+	const char *on_file; /* a command; NULL none */
+	int first;	     /* of the command in argv */
 };
 
 /* Beside the command in a build folder, else in ../lib as installed. */
@@ -150,6 +153,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	struct record_arguments *arguments = state->input;
 
 	switch (key) {
+	case ON_FILE: arguments->on_file = text; return 0;
 	case ARGP_KEY_ARG:
 		/* The first word that is no option begins the command. */
 		arguments->first = state->next - 1;
@@ -162,11 +166,44 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	}
 }
 
+static void look(void *files)
+{
+	if (files)
+		fresh_files_look(files, false);
+}
+
+/* Runs the program, and the command for its files. */
+static int run(const struct record_arguments *arguments, char **argv,
+	       const char *preload, struct child_end *end)
+{
+	struct fresh_files *files = NULL;
+	int error;
+
+	if (arguments->on_file)
+		files = fresh_files_start(arguments->options.dir,
+					  arguments->on_file, preload);
+	error = child_run_beside(argv + arguments->first, end,
+				 files ? look : NULL, files);
+	if (!error && end->is_killed)
+		recover(&arguments->options);
+	if (files) {
+		fresh_files_look(files, true);
+		fresh_files_end(files);
+	}
+	return error;
+}
+
 int record_command(int argc, char **argv)
 {
-	static const struct argp_option none[] = {{0}};
+	static const struct argp_option own[] = {
+		{.name = "on-file",
+		 .key = ON_FILE,
+		 .arg = "CMD",
+		 .doc = "run CMD, with the path behind it, for each trace "
+			"that is complete"},
+		{0}};
 	const struct argp argp = {
-		.options = settings_options(none, NULL),
+		.options = settings_options(own, NULL),
 		.parser = parse,
 		.args_doc = "[--] COMMAND [ARGUMENT...]",
 		.doc = "Run a program and record it.\vEach option is also an "
@@ -176,6 +213,8 @@ int record_command(int argc, char **argv)
 		       "run, 2 when it cannot be recorded.",
 	};
 	struct record_arguments arguments = {.first = 0};
+	const char *others = getenv("LD_PRELOAD");
+	char *preload = others ? strdup(others) : NULL;
 	struct child_end end;
 	int code, error;
 
@@ -189,13 +228,12 @@ int record_command(int argc, char **argv)
 		return EXIT_UNREADABLE;
 	warn_if_off();
 	set_own_pid();
-	error = child_run(argv + arguments.first, &end);
+	error = run(&arguments, argv, preload, &end);
+	free(preload);
 	if (error) {
 		fprintf(stderr, "traceprof record: %s: %s\n",
 			argv[arguments.first], strerror(-error));
 		return error == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUN;
 	}
-	if (end.is_killed)
-		recover(&arguments.options);
 	return end.code;
 }

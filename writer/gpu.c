@@ -62,6 +62,8 @@ static bool put_back(struct track *track, const struct event *event)
 		return false;
 	memcpy(slot, event, slots * sizeof(*event));
 	ring_commit(ring, slots, 0);
+	/* Recovery begins at the last checkpoint and would meet both. */
+	((struct event *)event)->flags |= EVENT_MOVED;
 	return true;
 }
 
@@ -204,6 +206,8 @@ bool gpu_take(struct scribe *scribe, struct track *track,
 	struct gpu_launch *launch;
 	enum scribe_place place;
 
+	if (event->flags & EVENT_MOVED)
+		return true;
 	if (gpu_start(scribe) || !scribe->gpu || !is_whole(event)) {
 		count(scribe, event, false);
 		return true;

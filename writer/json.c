@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define DIGITS_MAX 20 /* of a uint64_t */
 #define DOUBLE_BYTES                                                           \
 	40	      /* of a double with 17 digits, and some locale's point */
 #define ESCAPED_MAX 6 /* \u00XX */
@@ -198,47 +197,79 @@ void json_string(struct json *json, const char *text, size_t len)
 	json_char(json, '"');
 }
 
-/* Writes the digits so that they end before `end`; returns their begin. */
-static inline char *digits_before(char *end, uint64_t value)
+/* How many digits a number has. */
+static inline unsigned int digit_count(uint64_t value)
 {
-	while (value >= 100) {
+	/* The smallest number with one digit more than the index. */
+	static const uint64_t powers[] = {
+		0u,
+		10u,
+		100u,
+		1000u,
+		10000u,
+		100000u,
+		1000000u,
+		10000000u,
+		100000000u,
+		1000000000u,
+		10000000000u,
+		100000000000u,
+		1000000000000u,
+		10000000000000u,
+		100000000000000u,
+		1000000000000000u,
+		10000000000000000u,
+		100000000000000000u,
+		1000000000000000000u,
+		10000000000000000000u,
+	};
+	const unsigned int bits = 64 - (unsigned int)__builtin_clzll(value | 1);
+	/* 1233 / 4096 is log10(2), exact enough for 64 bits. */
+	const unsigned int least = bits * 1233 >> 12;
+
+	return least + (value >= powers[least]);
+}
+
+/* Writes `count` digits before `end`: all that the number has. */
+static inline void digits_before(char *end, uint64_t value, unsigned int count)
+{
+	for (; count > 2; count -= 2) {
 		const uint64_t rest = value / 100;
 
 		end -= 2;
 		memcpy(end, json_two_digits + (value - rest * 100) * 2, 2);
 		value = rest;
 	}
-	if (value < 10) {
-		*--end = (char)('0' + value);
-		return end;
-	}
-	end -= 2;
-	memcpy(end, json_two_digits + value * 2, 2);
-	return end;
+	if (count == 2)
+		memcpy(end - 2, json_two_digits + value * 2, 2);
+	else
+		end[-1] = (char)('0' + value);
 }
 
+/* Digits go where they belong, never by way of another buffer: copying a few
+ * bytes, whose number isn't known when compiling, costs more than making
+ * them. */
 void json_u64(struct json *json, uint64_t value)
 {
-	char digits[DIGITS_MAX];
-	char *const end = digits + DIGITS_MAX;
-	char *const begin = digits_before(end, value);
+	const unsigned int count = digit_count(value);
 
-	json_bytes(json, begin, (size_t)(end - begin));
+	if (unlikely(!json_fits(json, count)))
+		return;
+	json->used += count;
+	digits_before(json->data + json->used, value, count);
 }
 
 void json_i64(struct json *json, int64_t value)
 {
-	char digits[DIGITS_MAX + 1];
-	char *const end = digits + sizeof(digits);
-	char *begin;
+	const uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+	const unsigned int count = digit_count(size);
+	const unsigned int sign = value < 0;
 
-	if (value >= 0) {
-		json_u64(json, (uint64_t)value);
+	if (unlikely(!json_fits(json, sign + count)))
 		return;
-	}
-	begin = digits_before(end, 0 - (uint64_t)value);
-	*--begin = '-';
-	json_bytes(json, begin, (size_t)(end - begin));
+	json->data[json->used] = '-'; /* the first digit, where there is none */
+	json->used += sign + count;
+	digits_before(json->data + json->used, size, count);
 }
 
 void json_hex(struct json *json, uint64_t value)
@@ -256,17 +287,20 @@ void json_hex(struct json *json, uint64_t value)
 
 void json_micros(struct json *json, int64_t ns)
 {
-	char digits[DIGITS_MAX + 1];
-	char *const end = digits + sizeof(digits);
 	const uint64_t value = ns > 0 ? (uint64_t)ns : 0;
-	const unsigned int rest = (unsigned int)(value % 1000);
-	char *begin = end - 4;
+	const uint64_t whole = value / 1000;
+	const unsigned int rest = (unsigned int)(value - whole * 1000);
+	const unsigned int count = digit_count(whole);
+	char *end;
 
-	begin[0] = '.';
-	begin[1] = (char)('0' + rest / 100);
-	memcpy(begin + 2, json_two_digits + rest % 100 * 2, 2);
-	begin = digits_before(begin, value / 1000);
-	json_bytes(json, begin, (size_t)(end - begin));
+	if (unlikely(!json_fits(json, count + 4)))
+		return;
+	end = json->data + json->used + count;
+	digits_before(end, whole, count);
+	end[0] = '.';
+	end[1] = (char)('0' + rest / 100);
+	memcpy(end + 2, json_two_digits + rest % 100 * 2, 2);
+	json->used += count + 4;
 }
 
 /* Appends what snprintf made; whatever the locale has for a decimal point is

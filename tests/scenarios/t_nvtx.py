@@ -94,6 +94,12 @@ def test_range_that_another_thread_ends():
     one(same(calls()).trace, "ended elsewhere")
 
 
+def test_ranges_that_never_end():
+    trace = same(calls()).trace
+    for name in ("never ended", "never popped"):
+        expect_equal(one(trace, name)["args"].get("finished"), "false", name)
+
+
 def test_two_libraries_share_their_domains():
     trace = same(calls(), part()).trace
     expect_equal(said(one(trace, "net: in the library")), {"category": "third"},

@@ -266,7 +266,7 @@ static void a_hostile_session_does_no_harm(void **state)
 			 SESSION_FIRST_BYTES);
 	close(fd);
 	snprintf(copy, sizeof(copy), "/dev/shm/traceprof-%u-1-%016x.session",
-		 geteuid(), 77);
+		 geteuid(), (unsigned int)getpid());
 	for (unsigned int round = 0; round < 150; round++) {
 		const size_t head = sizeof(struct session_header);
 		struct recovery_result result;
