@@ -16,6 +16,16 @@
 /* Session offset of a chunk, 0 when the ceiling is reached. */
 uint64_t pool_take(struct session *session);
 
+/* True when pool_take() would give 0: nothing is free, nothing is left before
+ * the ceiling.  The count is never below the number of chunks on the stack. */
+static inline bool pool_is_dry(const struct session *session)
+{
+	const struct session_header *head = session->head;
+
+	return !load_relaxed(&head->free_chunk_count) &&
+	       load_relaxed(&head->used) + CHUNK_BYTES > head->ceiling_bytes;
+}
+
 /* The writer alone. */
 void pool_give(struct session *session, uint64_t chunk);
 

@@ -70,9 +70,23 @@ static void commit_loss(struct ring *ring)
 	ring_commit(ring, 1, 1);
 }
 
+/* In the middle of a refused run, with the writer awake and no chunk about:
+ * another look would find nothing. */
+static inline bool is_still_full(const struct ring *ring,
+				 const struct session *session)
+{
+	return ring->refused && session && pool_is_dry(session) &&
+	       !load_relaxed(&session->head->writer_sleeps) &&
+	       session->head->options.on_full != ON_FULL_WAIT;
+}
+
 COLD struct event *ring_reserve_chunk(struct ring *ring, unsigned int slots)
 {
 	struct session *session = load_relaxed(&session_here);
+
+	if (is_still_full(ring, session))
+		return NULL;
+
 	const int saved = errno;
 	struct thread *was = thread_busy();
 	uint64_t at = 0;
