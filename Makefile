@@ -197,6 +197,7 @@ test:
 # Real programs and real viewers: some gigabytes from PyPI, into $(O)/.
 test-real: all
 	@tests/real/run --build $(O)
+	@tests/real/suites --build $(O)
 
 # Each hook taken out of a copy of the library: some test must fail without it.
 test-hooks: all programs

@@ -19,12 +19,12 @@ EXPORT int InitializeInjection(void);
 #include "preload/cupti_buffers.h"
 #include "preload/cupti_callbacks.h"
 #include "preload/cupti_record.h"
+#include "preload/injection.h"
 #include "preload/life.h"
 #include "preload/process.h"
 #include "preload/quiet.h"
 #include "writer/writer.h"
 #include <dlfcn.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -69,15 +69,9 @@ bool cupti_is_attached(void)
 
 void cupti_prepare(void)
 {
-	char path[PATH_MAX];
-	Dl_info info;
-
-	if (process.options.cuda == CUDA_OFF ||
-	    !dladdr((void *)InitializeInjection, &info) ||
-	    !realpath(info.dli_fname, path))
-		return;
 	/* Another tool's is left alone. */
-	setenv(INJECTION, path, 0);
+	if (process.options.cuda != CUDA_OFF)
+		injection_announce(INJECTION);
 }
 
 /* Why CUPTI can't be had, where the user should know. */

@@ -14,14 +14,13 @@
 #include "collector/gate.h"
 #include "collector/log.h"
 #include "preload/gomp_original.h"
+#include "preload/injection.h"
 #include "preload/life.h"
 #include "preload/nvtx_range.h"
 #include <dlfcn.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #define VARIABLE "NVTX_INJECTION64_PATH"
@@ -29,39 +28,13 @@
 /* What was there before us, cut to what a message can hold. */
 static char other[256];
 
-/* setenv() would take memory from the program's heap and so change where its
- * blocks lie; a list of our own does not.  Before main(), so nobody else is at
- * the list. */
-static void add_to_environment(char *entry)
-{
-	size_t count = 0;
-	char **list;
-
-	while (environ[count])
-		count++;
-	list = mmap(NULL, (count + 2) * sizeof(*list), PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (list == MAP_FAILED)
-		return;
-	memcpy(list, environ, count * sizeof(*list));
-	list[count] = entry;
-	environ = list;
-}
-
 void nvtx_injection_announce(void)
 {
-	static char entry[sizeof(VARIABLE) + PATH_MAX] = VARIABLE "=";
-	char *path = entry + sizeof(VARIABLE);
 	const char *there = getenv(VARIABLE);
-	Dl_info self;
 
-	if (!environ || !dladdr(__ehdr_start, &self) ||
-	    !realpath(self.dli_fname, path))
-		return;
-	if (!there)
-		add_to_environment(entry);
-	else if (strcmp(there, path) != 0)
+	if (there && strcmp(there, injection_path()) != 0)
 		strncpy(other, there, sizeof(other) - 1);
+	injection_announce(VARIABLE);
 }
 
 void nvtx_injection_say(struct session *session)

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * injection.h - names this library where others look for a tool to load.
+ *
+ * CUDA's driver and each copy of NVTX read a variable of the environment, open
+ * the library that it names and call into it.  Whoever is named there already
+ * is left alone.
+ */
+#ifndef PRELOAD_INJECTION_H
+#define PRELOAD_INJECTION_H
+
+/* Our own absolute path, "" if it can't be told. */
+const char *injection_path(void);
+
+/* From the constructor alone: sets `variable` to our path, unless it is set. */
+void injection_announce(const char *variable);
+
+#endif
