@@ -167,7 +167,13 @@ UNIT_OBJECTS := $(COLLECTOR) $(WRITER) $(filter-out $(O)/tools/main.o,$(TOOLS))
 unit_link = $(Q)$(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka \
             $(TOOL_LIBS) $(DEMANGLE) -lz -lpthread -ldl -lm
 
-$(O)/tests/unit/test_preload_%: $(O)/tests/unit/test_preload_%.o $(PRELOAD) $(UNIT_OBJECTS)
+# AddressSanitizer calls malloc() before instrumented code may run: with it the
+# program's heap stays its own.
+UNIT_PRELOAD := $(if $(findstring address,$(SAN)),$(filter-out \
+                $(O)/preload/malloc_hooks.o $(O)/preload/aligned_hooks.o,\
+                $(PRELOAD)),$(PRELOAD))
+
+$(O)/tests/unit/test_preload_%: $(O)/tests/unit/test_preload_%.o $(UNIT_PRELOAD) $(UNIT_OBJECTS)
 	$(call say,LD,$@)
 	$(unit_link)
 
