@@ -175,9 +175,12 @@ static inline void *session_at_checked(const struct session *session,
 int session_create(const struct options *options, const char *reason,
 		   struct session **made);
 
-/* Maps another process's session privately (nothing done to it reaches the
- * file).  0; -errno; -EBADMSG not a session of this version, or damaged. */
+/* A copy of another process's session, as it is now: nothing done to it reaches
+ * the file, nor the other way.  0; -errno; -EBADMSG not a session of this
+ * version, or damaged; -ENOMEM also where it would take more than half of the
+ * memory that is left.  session_look() copies the header alone. */
 int session_open(const char *path, struct session *session);
+int session_look(const char *path, struct session *session);
 void session_close(struct session *session);
 
 /* The absolute path that a folder's name stands for here, as a session that is

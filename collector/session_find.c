@@ -3,7 +3,9 @@
  * session_find.c - opens other processes' sessions, and finds them.
  *
  * What comes from a file may be hostile.  Here the frame is checked (size,
- * version, layout, state); whoever follows an offset checks it again.
+ * version, layout, state); whoever follows an offset checks it again.  And the
+ * file is read, not mapped: where a mapped one is cut short, whoever reads on
+ * dies of SIGBUS, which in the next run's writer would be the program's death.
  */
 #include "collector/session.h"
 
@@ -79,43 +81,117 @@ static int open_own(const char *path, struct stat *status)
 	return fd;
 }
 
-int session_open(const char *path, struct session *session)
-{
-	struct stat status;
-	const int fd = open_own(path, &status);
-
-	if (fd < 0)
-		return fd;
-	memset(session, 0, sizeof(*session));
-	session->bytes = (uint64_t)status.st_size;
-	if (session->bytes < sizeof(struct session_header) ||
-	    session->bytes > SESSION_BYTES_MAX) {
-		close(fd);
-		return -EBADMSG;
-	}
-	/* Private and writable: draining moves positions, in our copy only.
-	 * Holes read as zeros. */
-	session->base = mmap(NULL, session->bytes, PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_NORESERVE, fd, 0);
-	close(fd);
-	if (session->base == MAP_FAILED)
-		return -errno;
-	session->head = (struct session_header *)session->base;
-	log_format(session->path, sizeof(session->path), "%s", path);
-	if (!frame_is_whole(session)) {
-		session_close(session);
-		return -EBADMSG;
-	}
-	terminate_texts(session->head);
-	return 0;
-}
-
 void session_close(struct session *session)
 {
 	if (session->base && session->base != MAP_FAILED)
 		munmap(session->base, session->bytes);
 	session->base = NULL;
 	session->head = NULL;
+}
+
+/* Reads [at, end) of the file to the same place in memory.  -EBADMSG: it ends
+ * before, since somebody cut it. */
+static int copy_part(int fd, char *base, uint64_t at, uint64_t end)
+{
+	while (at < end) {
+		const ssize_t got = pread(fd, base + at, end - at, (off_t)at);
+
+		if (got < 0 && errno != EINTR)
+			return -errno;
+		if (!got)
+			return -EBADMSG;
+		if (got > 0)
+			at += (uint64_t)got;
+	}
+	return 0;
+}
+
+/* The same of all that isn't a hole; holes are zeros. */
+static int copy_data(int fd, char *base, uint64_t bytes)
+{
+	uint64_t at = 0;
+	int rc = 0;
+
+	while (!rc && at < bytes) {
+		const off_t data = lseek(fd, (off_t)at, SEEK_DATA);
+		const off_t hole = data < 0 ? -1 : lseek(fd, data, SEEK_HOLE);
+
+		if (data < 0 && errno == ENXIO)
+			return 0;
+		if (hole < 0)
+			return copy_part(fd, base, at, bytes);
+		at = min_u64((uint64_t)hole, bytes);
+		rc = copy_part(fd, base, (uint64_t)data, at);
+	}
+	return rc;
+}
+
+/* The header into memory that has room for the rest. */
+static int look(int fd, const char *path, uint64_t bytes,
+		struct session *session)
+{
+	int rc;
+
+	memset(session, 0, sizeof(*session));
+	session->bytes = bytes;
+	if (bytes < sizeof(struct session_header) || bytes > SESSION_BYTES_MAX)
+		return -EBADMSG;
+	session->base =
+		mmap(NULL, session->bytes, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (session->base == MAP_FAILED)
+		return -errno;
+	session->head = (struct session_header *)session->base;
+	log_format(session->path, sizeof(session->path), "%s", path);
+	rc = copy_part(fd, session->base, 0, sizeof(*session->head));
+	if (!rc && !frame_is_whole(session))
+		rc = -EBADMSG;
+	if (rc)
+		session_close(session);
+	else
+		terminate_texts(session->head);
+	return rc;
+}
+
+int session_look(const char *path, struct session *session)
+{
+	struct stat status;
+	const int fd = open_own(path, &status);
+	int rc;
+
+	if (fd < 0)
+		return fd;
+	rc = look(fd, path, (uint64_t)status.st_size, session);
+	close(fd);
+	return rc;
+}
+
+int session_open(const char *path, struct session *session)
+{
+	struct stat status;
+	struct stat after;
+	const int fd = open_own(path, &status);
+	int rc;
+
+	if (fd < 0)
+		return fd;
+	rc = look(fd, path, (uint64_t)status.st_size, session);
+	if (rc)
+		goto out;
+	if ((uint64_t)status.st_blocks * 512 > proc_memory_left() / 2)
+		rc = -ENOMEM;
+	else
+		rc = copy_data(fd, session->base, session->bytes);
+	if (!rc && (fstat(fd, &after) || after.st_size != status.st_size ||
+		    !frame_is_whole(session)))
+		rc = -EBADMSG;
+	if (rc)
+		session_close(session);
+	else
+		terminate_texts(session->head);
+out:
+	close(fd);
+	return rc;
 }
 
 /* A zombie has ended, and its memory is gone, unless other threads of it go on:

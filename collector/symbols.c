@@ -255,6 +255,68 @@ void symbols_close(struct symbols *symbols)
 	munmap(symbols, symbols->table_bytes);
 }
 
+/* The build-id among a segment's notes; NULL: none there. */
+static const uint8_t *id_in_notes(const char *at, uint64_t bytes, size_t *len)
+{
+	const char *const end = at + bytes;
+
+	while ((size_t)(end - at) >= sizeof(ElfW(Nhdr))) {
+		ElfW(Nhdr) note;
+		uint64_t id_at;
+
+		memcpy(&note, at, sizeof(note));
+		id_at = sizeof(note) + align_up(note.n_namesz, 4);
+		if (id_at + note.n_descsz > (size_t)(end - at))
+			break;
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
+		    memcmp(at + sizeof(note), "GNU", 4) == 0) {
+			*len = note.n_descsz;
+			return (const uint8_t *)at + id_at;
+		}
+		at += min_u64(id_at + align_up(note.n_descsz, 4),
+			      (uint64_t)(end - at));
+	}
+	return NULL;
+}
+
+static const ElfW(Phdr) *
+	segments_of(const struct symbols *symbols, unsigned int *count)
+{
+	const ElfW(Ehdr) *header =
+		elf_header(symbols->file, symbols->file_bytes);
+
+	if (!header || header->e_phentsize != sizeof(ElfW(Phdr)) ||
+	    header->e_phoff % _Alignof(ElfW(Phdr)))
+		return NULL;
+	*count = header->e_phnum;
+	return part(symbols->file, symbols->file_bytes, header->e_phoff,
+		    (uint64_t)header->e_phnum * sizeof(ElfW(Phdr)));
+}
+
+bool symbols_is_build(const struct symbols *symbols, const uint8_t *id,
+		      size_t id_len)
+{
+	unsigned int count = 0;
+	const ElfW(Phdr) *segments = segments_of(symbols, &count);
+
+	for (unsigned int i = 0; segments && id_len && i < count; i++) {
+		const char *notes;
+		const uint8_t *found = NULL;
+		size_t len = 0;
+
+		if (segments[i].p_type != PT_NOTE)
+			continue;
+		notes = part(symbols->file, symbols->file_bytes,
+			     segments[i].p_offset, segments[i].p_filesz);
+		if (notes)
+			found = id_in_notes(notes, segments[i].p_filesz, &len);
+		/* The loader's list keeps no more than its first bytes. */
+		if (found)
+			return len >= id_len && !memcmp(found, id, id_len);
+	}
+	return !id_len;
+}
+
 /* Last entry that begins at or before `address`, count if none. */
 static size_t last_before(const struct symbols *symbols, uint64_t address)
 {
@@ -302,16 +364,10 @@ int symbols_find(const struct symbols *symbols, uint64_t address,
 static const uint8_t *code_at(const struct symbols *symbols, uint64_t start,
 			      uint64_t size)
 {
-	const ElfW(Ehdr) *header =
-		elf_header(symbols->file, symbols->file_bytes);
-	const ElfW(Phdr) * segments;
+	unsigned int count = 0;
+	const ElfW(Phdr) *segments = segments_of(symbols, &count);
 
-	if (!header || header->e_phentsize != sizeof(*segments) ||
-	    header->e_phoff % _Alignof(ElfW(Phdr)))
-		return NULL;
-	segments = part(symbols->file, symbols->file_bytes, header->e_phoff,
-			(uint64_t)header->e_phnum * sizeof(*segments));
-	for (unsigned int i = 0; segments && i < header->e_phnum; i++) {
+	for (unsigned int i = 0; segments && i < count; i++) {
 		const ElfW(Phdr) *segment = &segments[i];
 
 		if (segment->p_type != PT_LOAD || start < segment->p_vaddr ||

@@ -19,6 +19,11 @@ struct symbols; /* opaque */
 struct symbols *symbols_open(const char *path);
 void symbols_close(struct symbols *symbols);
 
+/* True if the file has this build-id, the first `id_len` bytes of it, or if
+ * there is none to ask for.  False: it was built anew since. */
+bool symbols_is_build(const struct symbols *symbols, const uint8_t *id,
+		      size_t id_len);
+
 struct symbol {
 	const char *name; /* as in the table, mangled; lives as the index */
 	size_t name_len;

@@ -30,7 +30,7 @@ static const struct {
 void head_contract_begin(struct head_contract *head)
 {
 	memset(head, 0, sizeof(*head));
-	head->account = (struct event_account){-1, -1, -1, -1, -1, -1, 0};
+	head->account = (struct event_account){-1, -1, -1, -1, -1, -1, 0, 0};
 }
 
 static bool integer(const struct trace_value *value, int64_t *number)
@@ -75,6 +75,8 @@ void event_account_entry(struct event_account *account,
 		take(&account->cut, &entry->value);
 	} else if (!strcmp(path, "dropped")) {
 		take(&account->dropped, &entry->value);
+	} else if (!strcmp(path, "unrecorded_calls")) {
+		take(&account->strangers, &entry->value);
 	} else if (!strncmp(path, "dropped_by_kind.", 16)) {
 		take_sum(&account->dropped_by_kind, &entry->value);
 	} else if (!strncmp(path, "dropped_by_thread.", 18)) {

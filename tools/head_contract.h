@@ -13,7 +13,8 @@
 struct event_account {
 	int64_t seen, written, cut, dropped;
 	int64_t dropped_by_kind, dropped_by_thread; /* sums */
-	int64_t threads; /* that dropped_by_thread names */
+	int64_t threads;   /* that dropped_by_thread names */
+	int64_t strangers; /* calls of threads without room: in no sum */
 };
 
 struct head_contract {

@@ -61,7 +61,7 @@ static int list_one(const char *path, void *arg)
 {
 	struct recover_count *count = arg;
 	struct session session;
-	const int error = session_open(path, &session);
+	const int error = session_look(path, &session);
 
 	count->found++;
 	if (error) {

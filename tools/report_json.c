@@ -178,6 +178,7 @@ static void put_account(const struct report *report, yajl_gen gen)
 	put_number(gen, "written", account->written);
 	put_number(gen, "cut", account->cut);
 	put_number(gen, "dropped", account->dropped);
+	put_number(gen, "unrecorded_calls", account->strangers);
 	yajl_gen_map_close(gen);
 }
 

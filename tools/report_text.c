@@ -301,6 +301,11 @@ static void print_losses(const struct report *report, FILE *out)
 			"\nLosses: of %" PRId64 " events %" PRId64
 			" were dropped and %" PRId64 " cut\n",
 			account->seen, account->dropped, account->cut);
+	if (account->strangers > 0)
+		fprintf(out,
+			"\nLosses: %" PRId64 " calls came from threads that "
+			"found no room to be recorded\n",
+			account->strangers);
 }
 
 void report_print_text(const struct report *report, FILE *out)

@@ -138,6 +138,11 @@ static void judge_losses(struct report *report)
 		    "buffers were full: raise TRACEPROF_BUFFER_MB or set "
 		    "TRACEPROF_ON_FULL=wait.",
 		    account->dropped, account->seen);
+	if (account->strangers > 0)
+		say(report,
+		    "Some threads found no room to be recorded (%" PRId64
+		    " calls): raise TRACEPROF_BUFFER_MB.",
+		    account->strangers);
 	if (account->cut > 0)
 		say(report,
 		    "%" PRId64 " events were seen outside the window or past "

@@ -18,7 +18,8 @@
 struct naming_module {
 	struct naming_module *next;
 	const struct module *module;
-	struct symbols *symbols; /* NULL: the file can't be read */
+	struct symbols *symbols; /* NULL: the file can't be read, or is another
+				    than the one that ran */
 };
 
 struct ordinal_key {
@@ -110,19 +111,38 @@ size_t naming_tidy(const char *symbol, size_t symbol_len, char *text,
 	return kept;
 }
 
+static bool is_same_file(const struct module *a, const struct module *b)
+{
+	return strcmp(a->path, b->path) == 0 && a->id_len == b->id_len &&
+	       memcmp(a->build_id, b->build_id, a->id_len) == 0;
+}
+
+/* The file as it is on disk now: after a crash it may have been built again,
+ * and its names would be wrong ones. */
+static struct symbols *open_symbols(const struct module *module)
+{
+	struct symbols *symbols = symbols_open(module->path);
+
+	if (!symbols ||
+	    symbols_is_build(symbols, module->build_id, module->id_len))
+		return symbols;
+	symbols_close(symbols);
+	return NULL;
+}
+
 static struct symbols *symbols_of(struct naming *naming,
 				  const struct module *module)
 {
 	struct naming_module *m = naming->modules;
 
-	while (m && strcmp(m->module->path, module->path) != 0)
+	while (m && !is_same_file(m->module, module))
 		m = m->next;
 	if (!m) {
 		m = arena_alloc(&naming->arena, sizeof(*m));
 		if (!m)
 			return NULL;
 		m->module = module;
-		m->symbols = symbols_open(module->path);
+		m->symbols = open_symbols(module);
 		m->next = naming->modules;
 		naming->modules = m;
 	}

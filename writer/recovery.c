@@ -2,7 +2,7 @@
 /*
  * recovery.c - the writer's passes over a dead process's session.
  *
- * The session is mapped privately and may say anything: what is read from it is
+ * The session is a private copy and may say anything: what is read from it is
  * checked here or where it is used, and all work is bounded by its size.
  */
 #include "writer/recovery.h"
@@ -197,6 +197,33 @@ out:
 	return rc;
 }
 
+/* With the lock held.  Copied once its process is known to be dead: before, it
+ * might commit more. */
+static int finish_session(const char *path, struct recovery_result *result)
+{
+	struct session session;
+	int rc = session_look(path, &session);
+
+	if (rc)
+		return rc;
+	if (session_is_alive(session.head))
+		rc = -EBUSY;
+	session_close(&session);
+	if (!rc)
+		rc = session_open(path, &session);
+	if (rc)
+		return rc;
+	if (load_relaxed(&session.head->state) == SESSION_MAKING ||
+	    !is_sane(session.head))
+		rc = -EBADMSG;
+	else if (load_relaxed(&session.head->state) != SESSION_ENDED)
+		rc = finish_trace(&session, result);
+	if (!rc)
+		session_unlink(&session);
+	session_close(&session);
+	return rc;
+}
+
 int recovery_run(const char *session_path, struct recovery_result *result)
 {
 	struct session session;
@@ -206,31 +233,22 @@ int recovery_run(const char *session_path, struct recovery_result *result)
 	int rc;
 
 	memset(result, 0, sizeof(*result));
-	rc = session_open(session_path, &session);
+	/* Whether it is one of ours at all. */
+	rc = session_look(session_path, &session);
 	if (rc)
 		return rc;
+	session_close(&session);
 	fd = lock_session(session_path);
-	if (fd < 0) {
-		session_close(&session);
+	if (fd < 0)
 		return fd;
-	}
 	/* A file that grows past RLIMIT_FSIZE is to be an error, not an end. */
 	sigemptyset(&blocked);
 	sigaddset(&blocked, SIGXFSZ);
 	pthread_sigmask(SIG_BLOCK, &blocked, &before);
-	if (session_is_alive(session.head))
-		rc = -EBUSY;
-	else if (load_relaxed(&session.head->state) == SESSION_MAKING ||
-		 !is_sane(session.head))
-		rc = -EBADMSG;
-	else if (load_relaxed(&session.head->state) != SESSION_ENDED)
-		rc = finish_trace(&session, result);
-	if (!rc)
-		session_unlink(&session);
+	rc = finish_session(session_path, result);
 	sigtimedwait(&blocked, NULL, &(const struct timespec){0});
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	close(fd);
-	session_close(&session);
 	return rc;
 }
 
@@ -275,7 +293,7 @@ static int visit(const char *path, void *arg)
 
 	if (load_relaxed(&is_stopped))
 		return 1;
-	if (session_open(path, &session)) {
+	if (session_look(path, &session)) {
 		session_sweep(path);
 		return 0;
 	}

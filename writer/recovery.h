@@ -3,7 +3,7 @@
  * recovery.h - finishes the trace of a process that is gone.
  *
  * The same drain, time line and encoder as in the running writer, over a
- * private mapping of the dead process's session: the file's data up to the last
+ * private copy of the dead process's session: the file's data up to the last
  * checkpoint is copied, everything committed since is added, open slices are
  * closed at the last known time and marked, and the result replaces the file by
  * rename.  Then the session is unlinked.

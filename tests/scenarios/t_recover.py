@@ -35,11 +35,11 @@ def sessions(target):
     return found
 
 
-def killed(seconds=1.5, **options):
+def killed(seconds=1.5, program="endless", **options):
     """(folder, session) of a program that was killed after this time."""
     target = os.path.join(folder(), "out")
     process = subprocess.Popen(
-        [harness.program("endless")], stdout=subprocess.PIPE,
+        [harness.program(program)], stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         env=harness.clean_environment() | ENDLESS | {
             "LD_PRELOAD": harness.LIBRARY, "TRACEPROF_DIR": target} | options)
@@ -145,6 +145,22 @@ def test_a_trace_cut_at_any_byte():
     for form in ("zlib:1", "off"):
         kept = check_cut(form)
         expect(kept[0] < kept[-4] <= kept[-1], f"{form}: what was kept: {kept}")
+
+
+def test_a_program_that_was_built_again():
+    """Its new functions' names are not given to the old one's calls."""
+    program = harness.compile_program("endless.c", "-fopenmp")
+    target, _ = killed(0.3, program)
+    # Never written over: that is refused while another still runs it.
+    os.rename(harness.compile_program("tasks.c", "-fopenmp"), program)
+    expect_equal(command("recover", target).status, 0, "recover")
+    names = {one["name"] for one in
+             harness.Run([], 0, "", "", target).trace.slices(omp="parallel")}
+    wrong = [name for name in names
+             if not name.startswith(("endless_region", "endless+0x"))]
+    expect(names and not wrong, f"names of regions: {names}")
+    expect(any(name.startswith("endless+0x") for name in names),
+           f"none came from memory: {names}")
 
 
 def test_a_folder_by_another_name():

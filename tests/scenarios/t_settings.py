@@ -42,6 +42,23 @@ def test_ranks_above_zero_are_silent():
     expect(same("region", "plain_parallel", env={"RANK": "0"}).own_lines, "rank 0 silent")
 
 
+def test_threads_without_room_are_told_of():
+    """Their calls are in no sum, and at the end, in the file and in the report."""
+    done = same("threads", 2000, 10, env={"TRACEPROF_MALLOC": "all",
+                                          "TRACEPROF_BUFFER_MB": "1"}, timeout=120)
+    events = done.trace.meta["events"]
+    calls = events["unrecorded_calls"]
+    expect(calls > 100, f"every thread found room: {events}")
+    expect_equal(events["seen"],
+                 events["written"] + events["cut"] + events["dropped"], "the sum")
+    expect(any(f"({calls} calls)" in line for line in done.own_lines), "the end",
+           done.own_lines)
+    said = harness.command("report", done.files[0]).stdout
+    expect(f"({calls} calls)" in said, "the report", said[-1500:])
+    said = harness.command("report", "--json", done.files[0]).stdout
+    expect_equal(json.loads(said)[0]["account"]["unrecorded_calls"], calls, "--json")
+
+
 def test_head_of_the_file():
     top = run().trace.top
     for key in ("schemaVersion", "deviceProperties", "displayTimeUnit",

@@ -246,6 +246,21 @@ static void test_a_truncated_session_is_refused(void **state)
 	assert_int_equal(session_open(path, &opened), -EBADMSG);
 }
 
+/* Its own user may cut it while it is being read. */
+static void test_a_session_cut_behind_us_is_still_there(void **state)
+{
+	volatile uint64_t sum = 0;
+
+	(void)state;
+	save(session->bytes);
+	assert_int_equal(session_open(path, &opened), 0);
+	assert_int_equal(truncate(path, 0), 0);
+	for (uint64_t at = 0; at < opened.bytes; at += 4096)
+		sum = sum + (uint64_t)opened.base[at];
+	assert_int_equal(opened.head->pid, getpid());
+	session_close(&opened);
+}
+
 /* Saves with one number of the header changed, and opens it. */
 static int open_damaged(uint32_t *field, uint32_t value)
 {
@@ -372,6 +387,7 @@ int main(void)
 		SESSION_TEST(test_notes_count_once_and_are_bounded),
 		SESSION_TEST(test_another_process_sees_a_copy),
 		SESSION_TEST(test_a_truncated_session_is_refused),
+		SESSION_TEST(test_a_session_cut_behind_us_is_still_there),
 		SESSION_TEST(test_a_foreign_layout_is_refused),
 		SESSION_TEST(test_texts_of_a_hostile_header_end),
 		SESSION_TEST(test_only_a_plain_file_of_one_name_is_opened),

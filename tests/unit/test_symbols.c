@@ -12,6 +12,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
+#include <link.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,6 +133,41 @@ static void test_a_call_is_numbered_among_those_with_its_target(void **state)
 	assert_int_equal(symbols_call_ordinal(symbols, returns[0] + 1), 0);
 	assert_int_equal(symbols_call_ordinal(symbols, 0), 0);
 	assert_int_equal(symbols_call_ordinal(symbols, UINT64_MAX), 0);
+	symbols_close(symbols);
+}
+
+/* As the loader has it, not as the file says. */
+static int find_own_id(struct dl_phdr_info *info, size_t bytes, void *arg)
+{
+	(void)bytes;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+		const char *at =
+			(const char *)info->dlpi_addr + segment->p_vaddr;
+		const ElfW(Nhdr) *note = (const ElfW(Nhdr) *)at;
+
+		if (segment->p_type != PT_NOTE ||
+		    note->n_type != NT_GNU_BUILD_ID)
+			continue;
+		memcpy(arg, at + sizeof(*note) + 4, 20);
+		return 1;
+	}
+	return 2; /* the first object is the program */
+}
+
+static void test_a_file_that_was_built_again_is_told(void **state)
+{
+	struct symbols *symbols = symbols_open(SELF);
+	uint8_t id[20];
+
+	(void)state;
+	if (dl_iterate_phdr(find_own_id, id) != 1)
+		skip();
+	assert_true(symbols_is_build(symbols, id, sizeof(id)));
+	assert_true(symbols_is_build(symbols, id, 8));
+	assert_true(symbols_is_build(symbols, NULL, 0));
+	id[19] ^= 1;
+	assert_false(symbols_is_build(symbols, id, sizeof(id)));
 	symbols_close(symbols);
 }
 
@@ -297,6 +333,7 @@ int main(void)
 			test_a_function_is_found_from_first_to_last_byte),
 		cmocka_unit_test(
 			test_a_call_is_numbered_among_those_with_its_target),
+		cmocka_unit_test(test_a_file_that_was_built_again_is_told),
 		cmocka_unit_test(test_what_is_no_elf_file_is_refused),
 		cmocka_unit_test(test_damaged_files_do_no_harm),
 		cmocka_unit_test(test_truncated_files_do_no_harm),
