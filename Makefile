@@ -39,7 +39,7 @@ LIBLINK := -shared -Wl,-soname,libtraceprof.so -Wl,-z,nodelete -Wl,-z,now \
            -Wl,--as-needed -Wl,--exclude-libs,ALL
 
 .DELETE_ON_ERROR:
-.PHONY: all lib command demo test test-real test-hooks install clean help probe \
+.PHONY: all lib command demo test test-real test-hooks soak install clean help probe \
         programs units format FORCE
 
 all: lib command
@@ -209,6 +209,11 @@ test-real: all
 test-hooks: all programs
 	@tests/hooks --build $(O)
 
+# A mixed program for half an hour: nothing of ours may grow.
+SOAK_SECONDS ?= 1800
+soak: all programs
+	@tests/chaos/soak --build $(O) --seconds $(SOAK_SECONDS)
+
 install: all
 	install -d $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/bin \
 		$(DESTDIR)$(PREFIX)/include
@@ -235,6 +240,7 @@ help:
 	'make sanitize   the tests under ASan, UBSan and TSan' \
 	'make bench      costs against targets and peers; bench-quick: 2 minutes' \
 	'make fuzz       each parser under libFuzzer, FUZZ_SECONDS=60 each' \
+	'make soak       half an hour, for what grows or drifts, SOAK_SECONDS=1800' \
 	'make install    into $$(DESTDIR)$$(PREFIX); PREFIX is $(PREFIX)' \
 	'make format     clang-format all C sources' \
 	'make clean      remove $(O)/' \

@@ -4,8 +4,10 @@
  *
  * An anchor is the tightest of many brackets counter, CLOCK_MONOTONIC, counter.
  * A new segment starts on the old curve and aims at where CLOCK_MONOTONIC will
- * be one period later, so that the curve is continuous, never runs backwards
- * and stays within tens of nanoseconds of the system's clock.
+ * be when the next one is due, so that the curve is continuous, never runs
+ * backwards and stays within some hundred nanoseconds of the system's clock:
+ * its slope is as wrong as a bracket, by the length of the period before, and
+ * serves for twice that length at most.
  */
 #include "collector/clock.h"
 
@@ -13,7 +15,11 @@
 #include <string.h>
 
 #define BRACKETS      64
+#define REAL_BRACKETS 16
 #define FIRST_SPAN_NS 200000
+#define FIRST_WAIT_NS UINT64_C(1000000) /* each one twice the one before */
+#define MOST_WAIT_NS  UINT64_C(1000000000)
+#define SETTLED	      11u   /* segments: FIRST_WAIT_NS << 10 is above it */
 #define SLOPE_RANGE   0.001 /* a segment may run 0.1 % fast or slow */
 #define LOST_NS	      INT64_C(500000000) /* more is no drift */
 
@@ -30,6 +36,25 @@ static int64_t clock_real_ns(void)
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* CLOCK_REALTIME - CLOCK_MONOTONIC, of the tightest bracket. */
+static int64_t take_real_minus_mono(void)
+{
+	uint64_t best_width = UINT64_MAX;
+	int64_t best = 0;
+
+	for (int i = 0; i < REAL_BRACKETS; i++) {
+		const uint64_t before = clock_monotonic_ns();
+		const int64_t real = clock_real_ns();
+		const uint64_t width = clock_monotonic_ns() - before;
+
+		if (width < best_width) {
+			best_width = width;
+			best = real - (int64_t)(before + width / 2);
+		}
+	}
+	return best;
 }
 
 static struct anchor take_anchor(void)
@@ -96,8 +121,8 @@ void clock_start(struct clock_segments *clock)
 
 	memset(clock, 0, sizeof(*clock));
 	clock->uses_counter = clock_uses_counter;
-	clock->real_minus_mono_ns =
-		clock_real_ns() - (int64_t)clock_monotonic_ns();
+	clock->real_minus_mono_ns = take_real_minus_mono();
+	clock->first_ns = first.ns;
 	while (clock_uses_counter && second.ns - first.ns < FIRST_SPAN_NS)
 		second = take_anchor();
 
@@ -129,11 +154,16 @@ static bool is_lost(int64_t off)
 	return off > LOST_NS || off < -LOST_NS;
 }
 
-/* The slope that reaches the system's clock, `off` away, after as long again
- * as the last period took. */
-static double slope_towards(double rate, int64_t off, int64_t period_ns)
+/* How long after the last of `count` segments the next one is due. */
+static uint64_t wait_ns(uint64_t count)
 {
-	const double share = (double)off / (double)period_ns;
+	return count < SETTLED ? FIRST_WAIT_NS << (count - 1) : MOST_WAIT_NS;
+}
+
+/* The slope that reaches the system's clock, `off` away, in `ahead_ns`. */
+static double slope_towards(double rate, int64_t off, uint64_t ahead_ns)
+{
+	const double share = (double)off / (double)ahead_ns;
 
 	if (share < -SLOPE_RANGE)
 		return rate * (1.0 - SLOPE_RANGE);
@@ -145,8 +175,8 @@ static double slope_towards(double rate, int64_t off, int64_t period_ns)
 void clock_anchor(struct clock_segments *clock)
 {
 	const uint64_t count = load_relaxed(&clock->count);
-	const struct anchor now = take_anchor();
 	struct clock_segment *last;
+	struct anchor now;
 	int64_t period_ns;
 	int64_t shown;
 	int64_t off;
@@ -154,6 +184,7 @@ void clock_anchor(struct clock_segments *clock)
 
 	if (!clock->uses_counter || !count)
 		return;
+	now = take_anchor();
 	last = &clock->segment[(count - 1) % CLOCK_SEGMENTS_MAX];
 	if (now.ticks <= last->from_ticks || now.ns <= last->anchor_ns)
 		return;
@@ -177,13 +208,36 @@ void clock_anchor(struct clock_segments *clock)
 		shown = now.ns; /* a jump ahead can be followed */
 		off = 0;
 	}
-	open_segment(clock,
-		     (struct clock_segment){
-			     .from_ticks = now.ticks,
-			     .from_ns = shown,
-			     .anchor_ns = now.ns,
-			     .ns_per_tick = slope_towards(rate, off, period_ns),
-			     .real_ns = clock_real_ns()});
+	open_segment(clock, (struct clock_segment){
+				    .from_ticks = now.ticks,
+				    .from_ns = shown,
+				    .anchor_ns = now.ns,
+				    .ns_per_tick = slope_towards(
+					    rate, off, wait_ns(count + 1)),
+				    .real_ns = clock_real_ns()});
+}
+
+uint64_t clock_due_in(const struct clock_segments *clock)
+{
+	const uint64_t count =
+		load_relaxed(&((struct clock_segments *)clock)->count);
+	uint64_t due_ns;
+	uint64_t now_ns;
+
+	if (!clock->uses_counter || !count)
+		return UINT64_MAX;
+	due_ns = (uint64_t)clock->segment[(count - 1) % CLOCK_SEGMENTS_MAX]
+			 .anchor_ns +
+		 wait_ns(count);
+	now_ns = clock_monotonic_ns();
+	return now_ns < due_ns ? due_ns - now_ns : 0;
+}
+
+bool clock_is_settled(const struct clock_segments *clock)
+{
+	return !clock->uses_counter ||
+	       load_relaxed(&((struct clock_segments *)clock)->count) >=
+		       SETTLED;
 }
 
 int64_t clock_ns(const struct clock_segments *clock, uint64_t ticks)

@@ -4,7 +4,9 @@
  *
  * Hooks read the processor's counter (ticks): 10 ns against 25 for
  * clock_gettime.  Once a second the writer takes an anchor, the tightest of
- * many (ticks, CLOCK_MONOTONIC) brackets, and opens a new segment there.
+ * many (ticks, CLOCK_MONOTONIC) brackets, and opens a new segment there; in the
+ * session's first second after 1, 2, 4 ... milliseconds, since the slope that
+ * clock_start() can measure is good for no longer.
  *
  * A segment, once opened, never changes, and each begins where the last one
  * ends: so one tick value always gives the same nanoseconds whenever it is
@@ -38,6 +40,7 @@ struct clock_segments {
 	uint32_t uses_counter; /* 0: ticks are nanoseconds */
 	uint32_t pad;
 	int64_t real_minus_mono_ns; /* fixed for the session */
+	int64_t first_ns;	    /* CLOCK_MONOTONIC at the first segment */
 	_Atomic uint64_t count;	    /* segments opened */
 	int64_t error_ns;	    /* worst difference seen at an anchor */
 	uint64_t steps_back;	    /* anchors at which the counter had gone
@@ -82,8 +85,14 @@ void clock_choose(bool monotonic_only);
 /* Opens the first segment: some 0.2 ms of measuring. */
 void clock_start(struct clock_segments *clock);
 
-/* Writer, about once a second: opens the next segment. */
+/* Writer: opens the next segment. */
 void clock_anchor(struct clock_segments *clock);
+
+/* Nanoseconds until clock_anchor() should be called; 0 now; UINT64_MAX never. */
+uint64_t clock_due_in(const struct clock_segments *clock);
+
+/* Whether anchors have come to be a second apart. */
+bool clock_is_settled(const struct clock_segments *clock);
 
 /* CLOCK_MONOTONIC nanoseconds of a tick value. */
 int64_t clock_ns(const struct clock_segments *clock, uint64_t ticks);

@@ -9,16 +9,13 @@
 void timeline_start(struct timeline *timeline, const struct session *session)
 {
 	const struct clock_segments *clock = &session->head->clock;
-	int64_t unix_ns = clock->segment[0].from_ns;
+	int64_t unix_ns = clock->first_ns;
 
 	/* A damaged session may hold any number. */
 	if (__builtin_add_overflow(unix_ns, clock->real_minus_mono_ns,
 				   &unix_ns) ||
 	    unix_ns < 0)
 		unix_ns = 0;
-	if (!clock->uses_counter &&
-	    !load_relaxed(&((struct clock_segments *)clock)->count))
-		unix_ns = max_u64(0, (uint64_t)clock->real_minus_mono_ns);
 	timeline->clock = clock;
 	timeline->base_ns = unix_ns / SECOND_NS / QUARTER_YEAR_SECONDS *
 			    QUARTER_YEAR_SECONDS * SECOND_NS;

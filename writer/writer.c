@@ -56,7 +56,7 @@ static struct {
 	_Atomic uint32_t stop;
 	_Atomic uint32_t asked;	   /* questions to the writer */
 	_Atomic uint32_t answered; /* those answered; futex word */
-	uint64_t anchor_ns;
+	uint64_t refreshed_ns;	   /* when the modules were last looked at */
 	uint64_t stop_ticks;
 	char affinity[CPU_ALLOC_SIZE(1024)];
 	size_t affinity_bytes;
@@ -157,6 +157,12 @@ static void reserve_chunks(uint64_t events)
 					   RESERVE_CHUNKS_MOST));
 }
 
+static void refresh_modules(void)
+{
+	writer.refreshed_ns = clock_monotonic_ns();
+	modules_refresh(writer.session);
+}
+
 /* One pass with all that goes with it.  Returns the events that it read. */
 static uint64_t make_pass(uint64_t *cpu_ns)
 {
@@ -169,11 +175,10 @@ static uint64_t make_pass(uint64_t *cpu_ns)
 
 	sources_poll();
 	pthread_mutex_lock(&writer.lock);
-	if (clock_monotonic_ns() - writer.anchor_ns >= SECOND_NS) {
-		writer.anchor_ns = clock_monotonic_ns();
+	if (!clock_due_in(&head->clock))
 		clock_anchor(&head->clock);
-		modules_refresh(writer.session);
-	}
+	if (clock_monotonic_ns() - writer.refreshed_ns >= SECOND_NS)
+		refresh_modules();
 	steps_time(writer.session);
 	events = pass_run(&writer.scribe);
 	*cpu_ns = account_cpu_ns(&writer.scribe) - cpu_start;
@@ -287,6 +292,17 @@ static void give_up(void)
 	announce(&writer.state, WRITER_GAVE_UP);
 }
 
+/* 0: as the pace pleases. */
+static uint64_t longest_sleep(void)
+{
+	const struct clock_segments *clock = &writer.session->head->clock;
+	uint64_t most = steps_source() == STEP_TIME ? TIMER_NS : UINT64_MAX;
+
+	if (!clock_is_settled(clock))
+		most = min_u64(most, clock_due_in(clock) + 1);
+	return most == UINT64_MAX ? 0 : most;
+}
+
 static void *run(void *arg)
 {
 	bool is_first = true;
@@ -299,10 +315,7 @@ static void *run(void *arg)
 		sched_setaffinity(0, writer.affinity_bytes,
 				  (const cpu_set_t *)writer.affinity);
 	writer.scribe.writer_tid = (uint32_t)syscall(SYS_gettid);
-	writer.anchor_ns = clock_monotonic_ns();
-	modules_refresh(writer.session);
-	if (steps_source() == STEP_TIME)
-		writer.pace.most_ns = TIMER_NS;
+	refresh_modules();
 	/* ACQUIRE pairs with RELEASE in writer_stop(): stop_ticks. */
 	while (!load_acquire(&writer.stop)) {
 		const uint64_t events = make_pass(&cpu_ns);
@@ -312,6 +325,7 @@ static void *run(void *arg)
 		if (is_first)
 			look_after_orphans();
 		is_first = false;
+		writer.pace.most_ns = longest_sleep();
 		pace_sleep(&writer.pace, writer.session, events, cpu_ns);
 	}
 	if (writer.scribe.error)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A busy program killed at random instants: nothing that it told of is lost.
 
-    tests/chaos/kill_loop.py [--kills N] [--seed N] [--build DIR]
+    tests/chaos/kill_loop.py [--kills N] [--seconds N] [--seed N]
 
 tests/programs/busy.c puts a thread's number and a scope's number into a pipe
 once the scope is closed, so what came out of the pipe had been committed to a
@@ -10,6 +10,9 @@ thread's scopes must be in it from the first to the last that was told, each
 once, in order (one more may have been closed and not yet told).  The last line
 says how many were killed, how many events were told and how many of them are
 not as they must be.
+
+--seconds ends it early, at the kill after that time, so that a long tally can
+be made of several runs, each with a seed of its own.
 """
 
 import argparse
@@ -119,11 +122,13 @@ def kill_once(target, delay, **options):
     return sum(told.values()), compare(target, told)
 
 
-def kill_many(kills, seed, say=print):
-    """(events told, of which wrong)"""
+def kill_many(kills, seed, say=print, seconds=None):
+    """(kills, events told, of which wrong)"""
     chance = random.Random(seed)
-    told = wrong = 0
-    for number in range(1, kills + 1):
+    told = wrong = number = 0
+    end = time.monotonic() + (seconds or 1e9)
+    while number < kills and time.monotonic() < end:
+        number += 1
         target = tempfile.mkdtemp(prefix="traceprof-kill-")
         # Most instants in the life before and about the first checkpoints.
         delay = chance.choice((0.005, 0.1, 0.4, 1.3)) * chance.uniform(0.2, 1.3)
@@ -137,19 +142,21 @@ def kill_many(kills, seed, say=print):
             say(f"kept: {target}")
         else:
             shutil.rmtree(target, ignore_errors=True)
-    return told, wrong
+    return number, told, wrong
 
 
 def main():
     parser = argparse.ArgumentParser(description="kills at random instants")
     parser.add_argument("--kills", type=int,
                         default=int(os.environ.get("TRACEPROF_KILLS", "1000")))
+    parser.add_argument("--seconds", type=float)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     options = parser.parse_args()
     print(f"seed {options.seed}")
-    told, wrong = kill_many(options.kills, options.seed,
-                            lambda line: print(line, flush=True))
-    print(f"{options.kills} kills, {told} events told before them, "
+    kills, told, wrong = kill_many(options.kills, options.seed,
+                                   lambda line: print(line, flush=True),
+                                   options.seconds)
+    print(f"{kills} kills, {told} events told before them, "
           f"{wrong} wrong in the traces")
     return 1 if wrong else 0
 

@@ -95,6 +95,24 @@ static void test_the_curve_is_near_the_system_clock(void **state)
 	assert_int_equal(segments.steps_back, 0);
 }
 
+/* The first slope is good for a millisecond, a measured one for twice as long
+ * as it was measured. */
+static void test_anchors_are_due_at_growing_distances(void **state)
+{
+	(void)state;
+	for (uint64_t ms = 1; ms <= 512; ms *= 2) {
+		assert_in_range(clock_due_in(&segments), 0, ms * 1000000);
+		assert_false(clock_is_settled(&segments));
+		clock_anchor(&segments);
+	}
+	assert_in_range(clock_due_in(&segments), 1, 1000000000);
+	assert_true(clock_is_settled(&segments));
+	clock_anchor(&segments);
+	assert_in_range(clock_due_in(&segments), 500000001, 1000000000);
+	jump_ns = 1000000000;
+	assert_int_equal(clock_due_in(&segments), 0);
+}
+
 static void test_a_tick_value_always_gives_the_same_time(void **state)
 {
 	uint64_t ticks[300];
@@ -235,6 +253,8 @@ static void test_without_the_counter_ticks_are_nanoseconds(void **state)
 	clock_anchor(&segments);
 	assert_int_equal(load_relaxed(&segments.count), 1);
 	assert_int_equal(clock_ticks_per_second(&segments), 1000000000);
+	assert_int_equal(clock_due_in(&segments), UINT64_MAX);
+	assert_true(clock_is_settled(&segments));
 }
 
 #define CLOCK_TEST(name)                                                       \
@@ -244,6 +264,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CLOCK_TEST(test_the_curve_is_near_the_system_clock),
+		CLOCK_TEST(test_anchors_are_due_at_growing_distances),
 		CLOCK_TEST(test_a_tick_value_always_gives_the_same_time),
 		CLOCK_TEST(
 			test_the_curve_is_continuous_and_never_runs_backwards),

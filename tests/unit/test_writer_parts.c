@@ -308,6 +308,27 @@ static void time_is_unix_time_from_a_quarters_start(void **state)
 	sample_end(&sample);
 }
 
+/* A run of weeks that is killed: recovery goes on in a file whose base is that
+ * of the start, whatever the segments still hold. */
+static void a_long_run_keeps_its_base(void **state)
+{
+	struct sample sample;
+	struct timeline line;
+	struct clock_segments *clock;
+	int64_t base_ns;
+
+	(void)state;
+	sample_begin(&sample);
+	sample_session(&sample);
+	timeline_start(&line, sample.session);
+	base_ns = line.base_ns;
+	clock = &sample.session->head->clock;
+	clock->segment[0].from_ns += INT64_C(7889238000000000);
+	timeline_start(&line, sample.session);
+	assert_int_equal(line.base_ns, base_ns);
+	sample_end(&sample);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -320,6 +341,7 @@ int main(void)
 		cmocka_unit_test(totals_sort_by_their_sums),
 		cmocka_unit_test(only_real_steps_are_called_steps),
 		cmocka_unit_test(time_is_unix_time_from_a_quarters_start),
+		cmocka_unit_test(a_long_run_keeps_its_base),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
