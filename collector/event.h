@@ -45,7 +45,8 @@
 	X(GPU_SYNC,     "gpu_sync")	/* payload gpu; extra: enum gpu_sync */ \
 	X(GPU_GRAPH,    "gpu_graph")	/* payload gpu: a whole graph's run */ \
 	X(GPU_OVERHEAD, "gpu_overhead")	/* name; extra: tid, 0 unknown */ \
-	X(GPU_MEMORY,   "gpu_memory")	/* payload memory; extra: kind */
+	X(GPU_MEMORY,   "gpu_memory")	/* payload memory; extra: kind */ \
+	X(GPU_EVENT,    "cuda_event")	/* payload gpu; extra: 1 timed by GPU */
 /* clang-format on */
 
 enum event_kind {
@@ -62,6 +63,7 @@ enum event_flag {
 	EVENT_SERIAL = 8,    /* region with a team of one */
 	EVENT_NO_SIZE = 16,  /* heap: the block's size is not known */
 	EVENT_MOVED = 32,    /* was put again at the ring's end */
+	EVENT_SCANNED = 64,  /* the scan ahead of the drain has been here */
 };
 
 /* What an OMP_WAIT waited for or an OMP_HELD held; word for names. */
@@ -186,9 +188,14 @@ struct event {
 			uint32_t stream;
 			uint32_t graph; /* 0 not in a graph */
 			union {
-				uint64_t bytes;	     /* copy, fill */
-				uint64_t graph_node; /* kernel */
-				uint64_t event;	     /* sync: CUDA event's id */
+				uint64_t bytes;		/* copy, fill */
+				uint64_t graph_node;	/* kernel */
+				struct {		/* sync, CUDA event */
+					uint32_t event; /* its id */
+					uint32_t recording; /* which of its
+							       recordings, 0
+							       unknown */
+				};
 			};
 		} gpu;
 		struct {
@@ -242,13 +249,19 @@ enum gpu_sync {
 	GPU_SYNC_COUNT
 };
 
+/* Those that wait for a CUDA event. */
+static inline bool gpu_sync_has_event(uint32_t sync)
+{
+	return sync == GPU_SYNC_EVENT || sync == GPU_SYNC_STREAM_WAIT;
+}
+
 /* No stream, or none that is known. */
 #define GPU_STREAM_NONE 0xffffffffu
 
 /* Comes from CUPTI, through a ring of the writer's own. */
 static inline bool event_is_gpu(unsigned int kind)
 {
-	return kind >= EVENT_GPU_API && kind <= EVENT_GPU_MEMORY;
+	return kind >= EVENT_GPU_API && kind <= EVENT_GPU_EVENT;
 }
 
 _Static_assert(sizeof(struct event) == CACHE_LINE, "one event, one line");

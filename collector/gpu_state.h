@@ -42,8 +42,9 @@ struct gpu_state {
 	_Atomic uint32_t is_live;	/* records may still come */
 	_Atomic uint64_t settled_ticks; /* writer's thread alone stores */
 	uint32_t cupti_version;
-	int32_t driver_version;
-	int32_t runtime_version;
+	/* As CUDA counts, 13000 is 13.0; 0 unknown. */
+	_Atomic int32_t driver_version;
+	_Atomic int32_t runtime_version;
 	uint32_t pad;
 
 	/* The writer's thread adds. */

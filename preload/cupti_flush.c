@@ -43,6 +43,7 @@ static struct {
 	_Atomic uint32_t handlers;
 	_Atomic uint32_t ending;
 	_Atomic uint64_t ticks;
+	_Atomic uint32_t tid;
 	bool runs;
 } flush;
 
@@ -90,6 +91,20 @@ static void flush_all(uint32_t flag)
 	writer_wake();
 }
 
+uint32_t cupti_flush_tid(void)
+{
+	return load_relaxed(&flush.tid);
+}
+
+/* The program may still be inside of cuInit(), where these calls wait. */
+static void note_versions(void)
+{
+	struct gpu_state *gpu = &load_relaxed(&session_here)->head->gpu;
+
+	store_relaxed(&gpu->driver_version, cupti_library_driver_version());
+	store_relaxed(&gpu->runtime_version, cupti_library_runtime_version());
+}
+
 static void *run(void *unused)
 {
 	uint32_t seen = 0;
@@ -97,6 +112,8 @@ static void *run(void *unused)
 	(void)unused;
 	thread_busy();
 	prctl(PR_SET_NAME, "traceprof-gpu", 0, 0, 0);
+	store_relaxed(&flush.tid, (uint32_t)syscall(SYS_gettid));
+	note_versions();
 	/* ACQUIRE pairs with RELEASE in cupti_flush_end(). */
 	while (load_acquire(&flush.stage) == FLUSH_RUNS) {
 		if (load_relaxed(&flush.asked) == seen)

@@ -20,7 +20,7 @@ static const CUpti_ActivityKind kinds[] = {
 	CUPTI_ACTIVITY_KIND_MEMCPY2,	       CUPTI_ACTIVITY_KIND_MEMSET,
 	CUPTI_ACTIVITY_KIND_RUNTIME,	       CUPTI_ACTIVITY_KIND_DRIVER,
 	CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,   CUPTI_ACTIVITY_KIND_OVERHEAD,
-	CUPTI_ACTIVITY_KIND_MEMORY2,
+	CUPTI_ACTIVITY_KIND_MEMORY2,	       CUPTI_ACTIVITY_KIND_CUDA_EVENT,
 };
 
 /* Calls that say nothing and are made all the time. */
@@ -32,6 +32,7 @@ static const CUpti_CallbackId quiet_runtime[] = {
 	CUPTI_RUNTIME_TRACE_CBID_cudaEventCreate_v3020,
 	CUPTI_RUNTIME_TRACE_CBID_cudaEventCreateWithFlags_v3020,
 	CUPTI_RUNTIME_TRACE_CBID_cudaEventDestroy_v3020,
+	CUPTI_RUNTIME_TRACE_CBID_cudaRuntimeGetVersion_v3020,
 };
 
 static const CUpti_CallbackId quiet_driver[] = {
@@ -41,6 +42,7 @@ static const CUpti_CallbackId quiet_driver[] = {
 	CUPTI_DRIVER_TRACE_CBID_cuCtxSetCurrent,
 	CUPTI_DRIVER_TRACE_CBID_cuCtxGetDevice,
 	CUPTI_DRIVER_TRACE_CBID_cuGetProcAddress_v2,
+	CUPTI_DRIVER_TRACE_CBID_cuDriverGetVersion,
 };
 
 static _Atomic uint32_t wanted;
@@ -60,6 +62,8 @@ void cupti_kinds_start(const struct options *options, bool late)
 		enable = cupti.cuptiActivityEnableAndDump;
 	enable(CUPTI_ACTIVITY_KIND_DEVICE);
 	enable(CUPTI_ACTIVITY_KIND_CONTEXT);
+	if (cupti.cuptiActivityEnableCudaEventDeviceTimestamps)
+		cupti.cuptiActivityEnableCudaEventDeviceTimestamps(1);
 }
 
 static void be_quiet(void)

@@ -9,7 +9,8 @@
  *	wherever the loader finds it by its plain name
  *	/usr/local/cuda
  *
- * Where the CUDA runtime is loaded, its major version is asked for first.
+ * Of the major versions that of the loaded CUDA runtime is tried first, or
+ * where none is loaded that of the driver.
  */
 #ifdef HAVE_CUPTI
 
@@ -126,6 +127,40 @@ static void *open_known(char *path, size_t bytes, int major)
 	return handle;
 }
 
+static int look_for_runtime(struct dl_phdr_info *info, size_t bytes, void *arg)
+{
+	(void)bytes;
+	if (!strstr(info->dlpi_name, "libcudart.so."))
+		return 0;
+	*(const char **)arg = info->dlpi_name;
+	return 1;
+}
+
+static int ask_version(const char *path, const char *name)
+{
+	void *handle = path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+	int (*ask)(int *) = NULL;
+	int version = 0;
+
+	/* The handle is kept: what is loaded stays loaded. */
+	if (handle)
+		*(void **)(void *)&ask = dlsym(handle, name);
+	return ask && !ask(&version) ? version : 0;
+}
+
+int cupti_library_driver_version(void)
+{
+	return ask_version("libcuda.so.1", "cuDriverGetVersion");
+}
+
+int cupti_library_runtime_version(void)
+{
+	const char *path = NULL;
+
+	dl_iterate_phdr(look_for_runtime, &path);
+	return ask_version(path, "cudaRuntimeGetVersion");
+}
+
 static void *find(char *path, size_t bytes)
 {
 	static struct places places; /* too large for a small stack */
@@ -136,6 +171,10 @@ static void *find(char *path, size_t bytes)
 	dl_iterate_phdr(look_at_object, &places);
 	for (int i = 0; i < 2 && !handle; i++)
 		handle = open_loaded(path, bytes, majors[i]);
+	/* Without a shared runtime by the driver: a newer CUPTI than that is
+	 * refused. */
+	if (!places.runtime_major)
+		places.runtime_major = cupti_library_driver_version() / 1000;
 	if (places.runtime_major == OLDEST) {
 		majors[0] = OLDEST;
 		majors[1] = NEWEST;

@@ -4,7 +4,9 @@
 
 #include "preload/cupti_record.h"
 
+#include "collector/clock.h"
 #include "collector/names.h"
+#include "preload/cupti_device.h"
 #include "preload/cupti_name.h"
 #include <string.h>
 
@@ -43,6 +45,11 @@ AT(API, correlationId, 32);
 AT(Synchronization2, start, 8);
 AT(Synchronization2, correlationId, 24);
 AT(Synchronization2, cudaEventId, 36);
+AT(Synchronization2, cudaEventSyncId, 40);
+AT(CudaEvent2, correlationId, 4);
+AT(CudaEvent2, streamId, 12);
+AT(CudaEvent2, deviceTimestamp, 40);
+AT(CudaEvent2, cudaEventSyncId, 48);
 AT(Memory4, correlationId, 12);
 AT(Memory4, timestamp, 32);
 AT(Memory4, deviceId, 52);
@@ -50,8 +57,6 @@ AT(GraphTrace2, start, 8);
 AT(GraphTrace2, streamId, 36);
 AT(Overhead3, objectId, 12);
 AT(Overhead3, start, 24);
-AT(Device5, id, 112);
-AT(Device5, name, 136);
 
 /* How much of each record is read: what CUPTI 12.0 has of it. */
 #define KERNEL_BYTES   176
@@ -59,22 +64,24 @@ AT(Device5, name, 136);
 #define PEER_BYTES     88
 #define FILL_BYTES     80
 #define SYNC_BYTES     40
+#define MARK_BYTES     24
 #define OVERHEAD_BYTES 40
 #define GRAPH_BYTES    40
 #define MEMORY_BYTES   64
 #define DEVICE_BYTES   144
 #define CONTEXT_BYTES  16
 
-#define CONTEXTS_MAX   64u
+/* cuptiGetVersion() of 12.8: from it on waits name the recording of an event
+ * that they wait for, and records of events are longer. */
+#define RECORDING_FROM 26u
+#define RECORDED_BYTES 56
+
 #define ROUND	       (UINT64_C(1) << 32)
 
 /* The writer's thread alone. */
 static struct {
 	uint64_t last_correlation;
 	uint32_t overhead_name[16];
-	struct {
-		uint32_t context, device;
-	} context[CONTEXTS_MAX];
 } known;
 
 const char **cupti_record_text(CUpti_Activity *record)
@@ -115,19 +122,6 @@ static uint64_t wide(uint32_t correlation)
 	return id >= ROUND ? id - ROUND : id;
 }
 
-static void note_context(uint32_t context, uint32_t device)
-{
-	known.context[context % CONTEXTS_MAX].context = context;
-	known.context[context % CONTEXTS_MAX].device = device;
-}
-
-static uint32_t device_of(uint32_t context)
-{
-	return known.context[context % CONTEXTS_MAX].context == context
-		       ? known.context[context % CONTEXTS_MAX].device
-		       : 0;
-}
-
 static enum cupti_record kernel(const void *at, struct cupti_event *made)
 {
 	const CUpti_ActivityKernel10 *record = at;
@@ -158,7 +152,7 @@ static enum cupti_record kernel(const void *at, struct cupti_event *made)
 		.channel_type = (uint32_t)record->channelType,
 		.queued_ticks = record->queued,
 	};
-	note_context(record->contextId, record->deviceId);
+	cupti_device_note(record->contextId, record->deviceId);
 	return CUPTI_RECORD_EVENT;
 }
 
@@ -185,7 +179,7 @@ static enum cupti_record copy(const void *at, struct cupti_event *made)
 		.graph_node = record->graphNodeId,
 		.channel = record->channelID,
 	};
-	note_context(record->contextId, record->deviceId);
+	cupti_device_note(record->contextId, record->deviceId);
 	return CUPTI_RECORD_EVENT;
 }
 
@@ -261,7 +255,23 @@ static enum cupti_record call(struct session *session, const void *at,
 	return CUPTI_RECORD_EVENT;
 }
 
-static enum cupti_record synchronisation(const void *at,
+/* The longer records of waits and of events. */
+static bool has_recording(const struct session *session, size_t room)
+{
+	return session->head->gpu.cupti_version >= RECORDING_FROM &&
+	       room >= RECORDED_BYTES;
+}
+
+/* All ones, in 32 bits or in 64, is CUPTI's "none". */
+static uint32_t recording_of(uint64_t number)
+{
+	return (uint32_t)number == CUPTI_SYNCHRONIZATION_INVALID_VALUE
+		       ? 0
+		       : (uint32_t)number;
+}
+
+static enum cupti_record synchronisation(const struct session *session,
+					 const void *at, size_t room,
 					 struct cupti_event *made)
 {
 	const CUpti_ActivitySynchronization2 *record = at;
@@ -272,11 +282,44 @@ static enum cupti_record synchronisation(const void *at,
 		.start_ticks = record->start,
 		.end_ticks = record->end,
 		.gpu = {.correlation = wide(record->correlationId),
-			.device = device_of(record->contextId),
+			.device = cupti_device_of(record->contextId),
 			.context = record->contextId,
 			.stream = record->streamId,
 			.event = record->cudaEventId},
 	};
+	if (has_recording(session, room))
+		made->event.gpu.recording =
+			recording_of(record->cudaEventSyncId);
+	return CUPTI_RECORD_EVENT;
+}
+
+/* Where the GPU has not measured the moment the writer takes that of the
+ * call; until then it counts as now.  A time that lies ahead is none of our
+ * clock's. */
+static enum cupti_record mark(const struct session *session, const void *at,
+			      size_t room, struct cupti_event *made)
+{
+	const CUpti_ActivityCudaEvent2 *record = at;
+	const uint64_t now = clock_ticks();
+	const bool is_long = has_recording(session, room);
+	const bool is_timed = is_long && record->deviceTimestamp &&
+			      record->deviceTimestamp <= now;
+
+	made->event = (struct event){
+		.kind = EVENT_GPU_EVENT,
+		.extra = is_timed,
+		.gpu = {.correlation = wide(record->correlationId),
+			.device = is_long ? record->deviceId
+					  : cupti_device_of(record->contextId),
+			.context = record->contextId,
+			.stream = record->streamId,
+			.event = record->eventId},
+	};
+	if (is_long)
+		made->event.gpu.recording =
+			recording_of(record->cudaEventSyncId);
+	made->event.start_ticks = is_timed ? record->deviceTimestamp : now;
+	made->event.end_ticks = made->event.start_ticks;
 	return CUPTI_RECORD_EVENT;
 }
 
@@ -362,38 +405,6 @@ static enum cupti_record memory(const void *at, struct cupti_event *made)
 	return CUPTI_RECORD_EVENT;
 }
 
-static void device(struct session *session, const void *at)
-{
-	const CUpti_ActivityDevice5 *record = at;
-	struct gpu_device *known_as;
-	const char *name;
-	size_t len;
-
-	if (record->id >= GPU_DEVICES_MAX)
-		return;
-	known_as = &session->head->gpu.device[record->id];
-	*known_as = (struct gpu_device){
-		.memory_bytes = record->globalMemorySize,
-		.major = record->computeCapabilityMajor,
-		.minor = record->computeCapabilityMinor,
-		.multiprocessors = record->numMultiprocessors,
-		.warp_size = record->numThreadsPerWarp,
-		.warps_per_multiprocessor = record->maxWarpsPerMultiprocessor,
-		.blocks_per_multiprocessor = record->maxBlocksPerMultiprocessor,
-		.threads_per_block = record->maxThreadsPerBlock,
-		.registers_per_block = record->maxRegistersPerBlock,
-		.registers_per_multiprocessor =
-			record->maxRegistersPerMultiprocessor,
-		.shared_per_block = record->maxSharedMemoryPerBlock,
-		.shared_per_multiprocessor =
-			record->maxSharedMemoryPerMultiprocessor,
-	};
-	name = names_text(session, text_id(record->name), &len);
-	memcpy(known_as->name, name,
-	       len < GPU_NAME_BYTES ? len : GPU_NAME_BYTES - 1);
-	known_as->is_known = 1;
-}
-
 /* So many bytes a record of this kind must have; 0: it isn't decoded. */
 static size_t needed_bytes(CUpti_ActivityKind kind)
 {
@@ -406,6 +417,7 @@ static size_t needed_bytes(CUpti_ActivityKind kind)
 	case CUPTI_ACTIVITY_KIND_RUNTIME:
 	case CUPTI_ACTIVITY_KIND_DRIVER: return sizeof(CUpti_ActivityAPI);
 	case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION: return SYNC_BYTES;
+	case CUPTI_ACTIVITY_KIND_CUDA_EVENT: return MARK_BYTES;
 	case CUPTI_ACTIVITY_KIND_GRAPH_TRACE: return GRAPH_BYTES;
 	case CUPTI_ACTIVITY_KIND_OVERHEAD: return OVERHEAD_BYTES;
 	case CUPTI_ACTIVITY_KIND_MEMORY2: return MEMORY_BYTES;
@@ -416,7 +428,7 @@ static size_t needed_bytes(CUpti_ActivityKind kind)
 }
 
 static enum cupti_record decode(struct session *session,
-				const CUpti_Activity *record,
+				const CUpti_Activity *record, size_t room,
 				struct cupti_event *made)
 {
 	const CUpti_ActivityContext *context;
@@ -430,17 +442,20 @@ static enum cupti_record decode(struct session *session,
 	case CUPTI_ACTIVITY_KIND_RUNTIME:
 	case CUPTI_ACTIVITY_KIND_DRIVER: return call(session, record, made);
 	case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
-		return synchronisation(record, made);
+		return synchronisation(session, record, room, made);
+	case CUPTI_ACTIVITY_KIND_CUDA_EVENT:
+		return mark(session, record, room, made);
 	case CUPTI_ACTIVITY_KIND_GRAPH_TRACE: return graph(record, made);
 	case CUPTI_ACTIVITY_KIND_OVERHEAD:
 		return overhead(session, record, made);
 	case CUPTI_ACTIVITY_KIND_MEMORY2: return memory(record, made);
 	case CUPTI_ACTIVITY_KIND_DEVICE:
-		device(session, record);
+		cupti_device_take(session,
+				  (const CUpti_ActivityDevice5 *)record);
 		return CUPTI_RECORD_NOTHING;
 	default:
 		context = (const CUpti_ActivityContext *)record;
-		note_context(context->contextId, context->deviceId);
+		cupti_device_note(context->contextId, context->deviceId);
 		return CUPTI_RECORD_NOTHING;
 	}
 }
@@ -454,7 +469,7 @@ enum cupti_record cupti_record_decode(struct session *session,
 
 	if (!needed || room < needed)
 		return CUPTI_RECORD_UNKNOWN;
-	result = decode(session, record, made);
+	result = decode(session, record, room, made);
 	/* 0 means "could not be measured": without this the work would begin
 	 * when the machine did. */
 	if (result == CUPTI_RECORD_EVENT &&
@@ -466,6 +481,7 @@ enum cupti_record cupti_record_decode(struct session *session,
 void cupti_record_forget(void)
 {
 	memset(&known, 0, sizeof(known));
+	cupti_device_forget();
 	cupti_name_forget();
 }
 

@@ -111,9 +111,11 @@ static void push(const struct event *events, unsigned int slots)
 static void push_call(struct session *session, const struct event *event)
 {
 	struct event out[CUPTI_PAIRS_OUT];
-	const unsigned int count =
-		cupti_pairs_add(event, out, &session->head->gpu.doubled);
+	unsigned int count;
 
+	if (event->extra == cupti_flush_tid())
+		return;
+	count = cupti_pairs_add(event, out, &session->head->gpu.doubled);
 	for (unsigned int i = 0; i < count; i++) {
 		note_call(&out[i]);
 		push(&out[i], 1);

@@ -54,6 +54,9 @@ void cupti_flush_end(unsigned int wait_ms);
 void cupti_flush_at_exit(void);
 void cupti_flush_forget(void);
 
+/* Its thread, whose own calls of CUDA aren't the program's; 0 none. */
+uint32_t cupti_flush_tid(void);
+
 /* Ticks before which CUPTI was last asked, and gave what it had. */
 uint64_t cupti_flush_ticks(void);
 

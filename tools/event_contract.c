@@ -40,8 +40,9 @@ bool event_contract_is_launch(const struct trace_event *event)
 
 bool event_contract_is_gpu(const struct trace_event *event)
 {
-	static const char *const gpu[] = {"kernel", "gpu_memcpy", "gpu_memset",
-					  "cuda_sync", NULL};
+	static const char *const gpu[] = {"kernel",	"gpu_memcpy",
+					  "gpu_memset", "cuda_sync",
+					  "cuda_event", NULL};
 
 	return cat_in(event, gpu);
 }

@@ -107,7 +107,8 @@ void flow_table_slice(struct flow_table *table, const struct trace_event *event,
 	} else if (event_contract_is_gpu(event)) {
 		flow = find(table, id, true);
 		see(&flow->work, event, lane);
-		if (!trace_value_is(&event->field[FIELD_CAT], "cuda_sync"))
+		if (!trace_value_is(&event->field[FIELD_CAT], "cuda_sync") &&
+		    !trace_value_is(&event->field[FIELD_CAT], "cuda_event"))
 			flow->work_needs_flow = true;
 	}
 }

@@ -37,13 +37,29 @@ void gpu_end(struct scribe *scribe)
 	gpu_rows_free(&gpu->rows);
 	gpu_rows_free(&gpu->annotations);
 	gpu_links_free(&gpu->links);
+	gpu_marks_free(&gpu->marks);
 	scribe->gpu = NULL;
+}
+
+/* What was put back comes by again. */
+static void scan_mark(struct scribe *scribe, const struct event *event)
+{
+	if (event->flags & EVENT_MOVED ||
+	    (scribe->is_live && event->flags & EVENT_SCANNED))
+		return;
+	gpu_marks_add(&scribe->gpu->marks, event);
+	if (scribe->is_live)
+		((struct event *)event)->flags |= EVENT_SCANNED;
 }
 
 void gpu_scan(struct scribe *scribe, const struct event *event)
 {
-	if (event->kind == EVENT_GPU_API && scribe->gpu)
+	if (!scribe->gpu)
+		return;
+	if (event->kind == EVENT_GPU_API)
 		gpu_launches_add(&scribe->gpu->launches, event);
+	else if (event->kind == EVENT_GPU_EVENT)
+		scan_mark(scribe, event);
 }
 
 static uint64_t ticks_of(const struct scribe *scribe, unsigned int seconds)
@@ -90,6 +106,14 @@ static enum scribe_place place_of(struct scribe *scribe,
 	if (place == SCRIBE_CUT)
 		place = scribe_place(scribe, event->start_ticks);
 	return place;
+}
+
+/* A wait for an event whose recording hasn't been seen. */
+static bool lacks_mark(const struct scribe *scribe, const struct event *event)
+{
+	return event->kind == EVENT_GPU_SYNC &&
+	       gpu_sync_has_event(event->extra) &&
+	       !gpu_marks_find(&scribe->gpu->marks, event);
 }
 
 /* Its launch may still come. */
@@ -213,8 +237,8 @@ bool gpu_take(struct scribe *scribe, struct track *track,
 		return true;
 	}
 	launch = gpu_launches_find(&scribe->gpu->launches, correlation);
-	if (correlation && !launch && is_young(scribe, event) &&
-	    put_back(track, event))
+	if (((correlation && !launch) || lacks_mark(scribe, event)) &&
+	    is_young(scribe, event) && put_back(track, event))
 		return true;
 	place = place_of(scribe, event, launch);
 	if (place == SCRIBE_HOLD) {

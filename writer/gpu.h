@@ -16,6 +16,7 @@
 
 #include "writer/gpu_launch.h"
 #include "writer/gpu_links.h"
+#include "writer/gpu_marks.h"
 #include "writer/gpu_rows.h"
 #include "writer/scribe.h"
 
@@ -24,6 +25,7 @@ struct gpu {
 	struct gpu_rows rows;
 	struct gpu_rows annotations; /* the same lanes, of annotations */
 	struct gpu_links links;
+	struct gpu_marks marks;
 	int64_t allocated[GPU_DEVICES_MAX]; /* bytes, by device */
 	struct array memory; /* of struct event: allocations of this pass */
 	size_t memory_count;

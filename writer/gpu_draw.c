@@ -132,8 +132,8 @@ static bool draw_memory(struct scribe *scribe, const struct event *event,
 	return true;
 }
 
-static void row_name(const struct gpu_row *row, uint32_t stream, bool is_sync,
-		     char *text, size_t bytes)
+static void row_name(const struct gpu_row *row, uint32_t stream,
+		     const char *what, char *text, size_t bytes)
 {
 	const unsigned long side = row->tid / GPU_ROW_SIDE;
 	char tail[32] = "";
@@ -144,8 +144,7 @@ static void row_name(const struct gpu_row *row, uint32_t stream, bool is_sync,
 		log_format(text, bytes, "Device %lu (sync) %s",
 			   (unsigned long)row->pid, tail);
 	else
-		log_format(text, bytes, "stream %u %s%s", stream,
-			   is_sync ? "(sync)" : "", tail);
+		log_format(text, bytes, "stream %u %s%s", stream, what, tail);
 }
 
 /* The arrow to the first work of a call, and to its first wait. */
@@ -206,7 +205,7 @@ static bool draw_work(struct scribe *scribe, struct gpu_slice *slice,
 		return false;
 	slice->row = row;
 	slice->launch = launch;
-	row_name(row, stream, is_sync, name, sizeof(name));
+	row_name(row, stream, is_sync ? "(sync)" : "", name, sizeof(name));
 	gpu_json_row(scribe, row, event->gpu.device, name,
 		     stream == GPU_STREAM_NONE ? 0 : stream);
 	gpu_json_work(scribe, slice);
@@ -220,6 +219,38 @@ static bool draw_work(struct scribe *scribe, struct gpu_slice *slice,
 		gpu_links_work(links, live_thread(scribe, launch->tid),
 			       launch->start_ticks, event->gpu.device,
 			       (uint32_t)row->tid, slice->span);
+	return true;
+}
+
+/* The moment at which a stream came to a CUDA event; the call's, where the GPU
+ * has not measured it.  Slices of 1 ns are equal or apart, so that one lane
+ * takes them all. */
+static bool draw_mark(struct scribe *scribe, struct gpu_slice *slice,
+		      struct gpu_launch *launch)
+{
+	const struct event *event = slice->event;
+	const uint32_t stream = event->gpu.stream;
+	struct gpu_row *row;
+	char name[64];
+
+	if (!launch) {
+		scribe->gpu->unlinked++;
+		return false;
+	}
+	if (!event->extra || event->start_ticks < launch->start_ticks)
+		slice->span.start_ns =
+			timeline_ns(&scribe->timeline, launch->start_ticks);
+	slice->span.end_ns = slice->span.start_ns + 1;
+	row = gpu_rows_find(&scribe->gpu->rows, event->gpu.device,
+			    (uint64_t)stream + GPU_ROW_MARK);
+	if (!row)
+		return false;
+	slice->row = row;
+	slice->launch = launch;
+	row_name(row, stream, "(events)", name, sizeof(name));
+	gpu_json_row(scribe, row, event->gpu.device, name, stream);
+	gpu_json_work(scribe, slice);
+	draw_flow(scribe, launch, slice);
 	return true;
 }
 
@@ -248,6 +279,9 @@ bool gpu_draw(struct scribe *scribe, const struct event *event,
 		break;
 	case EVENT_GPU_MEMORY:
 		is_drawn = draw_memory(scribe, event, launch, span.start_ns);
+		break;
+	case EVENT_GPU_EVENT:
+		is_drawn = draw_mark(scribe, &slice, launch);
 		break;
 	default: is_drawn = draw_work(scribe, &slice, launch); break;
 	}

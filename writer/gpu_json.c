@@ -223,19 +223,41 @@ static void fill_args(struct json *json, const struct gpu_slice *slice)
 	number(json, "graph id", event->gpu.graph);
 }
 
-static void sync_args(struct json *json, const struct event *event)
+static void sync_args(struct scribe *scribe, const struct event *event)
 {
 	const char *kind = gpu_label_sync(event->extra);
+	const struct gpu_mark *mark = NULL;
+	struct json *json = &scribe->json;
 
 	json_raw(json, "\"cuda_sync_kind\":");
 	json_string(json, kind, strlen(kind));
-	if (event->extra == GPU_SYNC_EVENT ||
-	    event->extra == GPU_SYNC_STREAM_WAIT)
+	if (gpu_sync_has_event(event->extra))
+		mark = gpu_marks_find(&scribe->gpu->marks, event);
+	if (mark) {
+		number(json, "wait_on_stream", mark->stream);
+		number(json, "wait_on_cuda_event_record_corr_id",
+		       mark->correlation);
+	}
+	if (gpu_sync_has_event(event->extra))
 		number(json, "wait_on_cuda_event_id", event->gpu.event);
 	stream(json, event->gpu.stream);
 	number(json, SCHEMA_CORRELATION, event->gpu.correlation);
 	number(json, SCHEMA_DEVICE, event->gpu.device);
 	number(json, "context", event->gpu.context);
+}
+
+/* Without the stream, which would make it work in the eyes of readers. */
+static void mark_args(struct json *json, const struct gpu_slice *slice)
+{
+	const struct event *event = slice->event;
+
+	json_raw(json, "\"event_id\":");
+	json_u64(json, event->gpu.event);
+	number(json, SCHEMA_CORRELATION, event->gpu.correlation);
+	number(json, SCHEMA_DEVICE, event->gpu.device);
+	number(json, "context", event->gpu.context);
+	if (!event->extra)
+		json_raw(json, ",\"time\":\"of the call\"");
 }
 
 void gpu_json_work(struct scribe *scribe, const struct gpu_slice *slice)
@@ -253,7 +275,8 @@ void gpu_json_work(struct scribe *scribe, const struct gpu_slice *slice)
 	switch (slice->event->kind) {
 	case EVENT_GPU_KERNEL: kernel_args(scribe, slice->event); break;
 	case EVENT_GPU_COPY: copy_args(json, slice); break;
-	case EVENT_GPU_SYNC: sync_args(json, slice->event); break;
+	case EVENT_GPU_SYNC: sync_args(scribe, slice->event); break;
+	case EVENT_GPU_EVENT: mark_args(json, slice); break;
 	default: fill_args(json, slice); break;
 	}
 	if (slice->moved_ns)

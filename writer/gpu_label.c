@@ -122,6 +122,7 @@ void gpu_label_text(const struct session *session, const struct label *key,
 	case EVENT_GPU_SYNC:
 		log_format(text, bytes, "%s", gpu_label_sync(key->sync));
 		break;
+	case EVENT_GPU_EVENT: log_format(text, bytes, "cudaEvent"); break;
 	case EVENT_GPU_GRAPH: log_format(text, bytes, "CUDA graph"); break;
 	case EVENT_GPU_MEMORY:
 		log_format(text, bytes, SCHEMA_MEMORY " of a GPU");
@@ -140,6 +141,7 @@ const char *gpu_label_category(const struct label *key)
 	case EVENT_GPU_COPY: return SCHEMA_GPU_MEMCPY;
 	case EVENT_GPU_FILL: return SCHEMA_GPU_MEMSET;
 	case EVENT_GPU_SYNC: return SCHEMA_CUDA_SYNC;
+	case EVENT_GPU_EVENT: return SCHEMA_CUDA_EVENT;
 	case EVENT_GPU_OVERHEAD: return SCHEMA_OVERHEAD;
 	case EVENT_GPU_MEMORY: return SCHEMA_CPU_INSTANT;
 	default: return SCHEMA_KERNEL;

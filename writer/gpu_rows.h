@@ -17,6 +17,7 @@
 /* tid of a GPU's lanes: the stream, and this much more for each side lane. */
 #define GPU_ROW_SIDE 2000000u
 #define GPU_ROW_SYNC 1000000u
+#define GPU_ROW_MARK 1500000u /* moments at which CUDA events were reached */
 /* Annotations of several threads that cross on one stream. */
 #define GPU_ROW_NEST 500000u
 

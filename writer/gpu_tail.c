@@ -18,6 +18,15 @@ static void number(struct json *json, const char *key, uint64_t value)
 	json_u64(json, value);
 }
 
+static void version(struct json *json, const char *key,
+		    const _Atomic int32_t *known)
+{
+	const int32_t value = load_relaxed((_Atomic int32_t *)known);
+
+	if (value > 0)
+		number(json, key, (uint64_t)value);
+}
+
 static void device(struct json *json, unsigned int id,
 		   const struct gpu_device *known)
 {
@@ -66,12 +75,8 @@ void gpu_tail_devices(const struct scribe *scribe, struct json *json)
 	json_char(json, ']');
 	if (state->cupti_version)
 		number(json, SCHEMA_CUPTI_VERSION, state->cupti_version);
-	if (state->runtime_version)
-		number(json, SCHEMA_CUDA_RUNTIME_VERSION,
-		       (uint64_t)state->runtime_version);
-	if (state->driver_version)
-		number(json, SCHEMA_CUDA_DRIVER_VERSION,
-		       (uint64_t)state->driver_version);
+	version(json, SCHEMA_CUDA_RUNTIME_VERSION, &state->runtime_version);
+	version(json, SCHEMA_CUDA_DRIVER_VERSION, &state->driver_version);
 	json_raw(json, ",\n");
 }
 

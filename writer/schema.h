@@ -116,6 +116,7 @@ enum schema_category {
 #define SCHEMA_CUDA_RUNTIME	   "cuda_runtime"
 #define SCHEMA_CUDA_DRIVER	   "cuda_driver"
 #define SCHEMA_CUDA_SYNC	   "cuda_sync"
+#define SCHEMA_CUDA_EVENT	   "cuda_event"
 #define SCHEMA_OVERHEAD		   "overhead"
 #define SCHEMA_TRACE		   "Trace"
 #define SCHEMA_FLOW_GPU		   "ac2g"

@@ -30,7 +30,7 @@ CUresult cuInit(unsigned int flags)
 
 CUresult cuDriverGetVersion(int *version)
 {
-	*version = DRIVER_VERSION;
+	*version = device_driver_version();
 	return CUDA_SUCCESS;
 }
 

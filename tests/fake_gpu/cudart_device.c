@@ -191,7 +191,7 @@ cudaError_t cudaRuntimeGetVersion(int *version)
 
 cudaError_t cudaDriverGetVersion(int *version)
 {
-	*version = sim_knobs()->driver_absent ? 0 : DRIVER_VERSION;
+	*version = sim_knobs()->driver_absent ? 0 : device_driver_version();
 	return cudaSuccess;
 }
 

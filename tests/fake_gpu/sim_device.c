@@ -4,6 +4,8 @@
  */
 #include "tests/fake_gpu/sim_device.h"
 
+#include "tests/fake_gpu/sim_knobs.h"
+
 #include "tests/fake_gpu/sim_life.h"
 #include <string.h>
 
@@ -16,6 +18,19 @@ enum {
 
 const char device_name[] = "Simulated GPU";
 static const char uuid[16] = "simulated-gpu-0";
+
+int device_driver_version(void)
+{
+	/* By cuptiGetVersion(), from 19 on. */
+	static const int minors[] = {0, 2, 3, 4, 5, 6, 6, 8, 9, 9};
+	const uint32_t version = sim_knobs()->version;
+
+	if (version >= VERSION_LONG)
+		return 13000;
+	if (version < 19 || version - 19 >= sizeof(minors) / sizeof(minors[0]))
+		return 12000;
+	return 12000 + 10 * minors[version - 19];
+}
 
 void device_describe(CUpti_ActivityDevice5 *record)
 {

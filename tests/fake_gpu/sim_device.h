@@ -27,13 +27,15 @@ enum {
 	DEVICE_L2_BYTES = 62914560,
 	DEVICE_CONSTANT_BYTES = 65536,
 	DEVICE_COPY_ENGINES = 3,
-	DRIVER_VERSION = 13000,
 	RUNTIME_VERSION = 13000,
 };
 
 #define DEVICE_MEMORY_BYTES ((size_t)141 << 30)
 
 extern const char device_name[];
+
+/* The driver that came out with the simulated CUPTI, 12090 for 12.9. */
+int device_driver_version(void);
 
 void device_describe(CUpti_ActivityDevice5 *record);
 void device_properties(struct cudaDeviceProp *properties);

@@ -87,7 +87,8 @@ int event_query(struct sim_event *event)
 	if (sim_cupti.all_sync_records)
 		stream_record_wait(
 			CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE,
-			start, event->stream, event->id, event->sync, result);
+			start, CUPTI_SYNCHRONIZATION_INVALID_VALUE, event->id,
+			event->sync, result);
 	return result;
 }
 
@@ -99,7 +100,7 @@ int event_synchronize(struct sim_event *event)
 		clock_sleep_until(event->moment);
 	stream_record_wait(
 		CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE, start,
-		event->stream, event->id, event->sync, 0);
+		CUPTI_SYNCHRONIZATION_INVALID_VALUE, event->id, event->sync, 0);
 	return 0;
 }
 

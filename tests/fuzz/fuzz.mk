@@ -7,6 +7,9 @@
 FUZZ_SECONDS ?= 60
 FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/tests/fuzz/%,\
            $(wildcard tests/fuzz/fuzz_*.c))
+ifeq ($(CUPTI),)
+FUZZERS := $(filter-out %/fuzz_cupti,$(FUZZERS))
+endif
 
 fuzz:
 	@$(submake) CC=clang O=$(O)/fuzz SAN=fuzzer-no-link,address,undefined \
@@ -15,6 +18,10 @@ fuzz:
 
 fuzzers: $(FUZZERS)
 
+# What turns buffers into events, and the lengths of all versions of CUPTI.
+$(O)/tests/fuzz/fuzz_cupti: $(O)/tests/fake_gpu/sim_record.o $(addprefix \
+	$(O)/preload/cupti_,buffers.o device.o library.o name.o pairs.o \
+	record.o source.o)
 $(O)/tests/fuzz/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(UNIT_OBJECTS)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer,address,undefined $(LDFLAGS) \

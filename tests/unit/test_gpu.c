@@ -9,6 +9,7 @@
 #include "writer/gpu_label.h"
 #include "writer/gpu_launch.h"
 #include "writer/gpu_links.h"
+#include "writer/gpu_marks.h"
 #include "writer/gpu_occupancy.h"
 #include "writer/gpu_rows.h"
 #include <string.h>
@@ -261,6 +262,73 @@ static void old_annotations_are_handed_on(void **state)
 	gpu_links_free(&links);
 }
 
+static void record(struct gpu_marks *marks, uint32_t event, uint32_t recording,
+		   uint64_t correlation)
+{
+	const struct event mark = {.kind = EVENT_GPU_EVENT,
+				   .gpu = {.correlation = correlation,
+					   .context = 1,
+					   .stream = 7,
+					   .event = event,
+					   .recording = recording}};
+
+	gpu_marks_add(marks, &mark);
+}
+
+/* The call that recorded what a wait is for, 0 unknown. */
+static uint64_t awaited(const struct gpu_marks *marks, uint32_t event,
+			uint32_t recording, uint64_t correlation)
+{
+	const struct event wait = {.kind = EVENT_GPU_SYNC,
+				   .extra = GPU_SYNC_STREAM_WAIT,
+				   .gpu = {.correlation = correlation,
+					   .context = 1,
+					   .event = event,
+					   .recording = recording}};
+	const struct gpu_mark *mark = gpu_marks_find(marks, &wait);
+
+	return mark ? mark->correlation : 0;
+}
+
+static void waits_find_their_recording(void **state)
+{
+	struct gpu_marks marks = {0};
+
+	(void)state;
+	assert_int_equal(awaited(&marks, 3, 0, 100), 0);
+	/* Without numbers of recordings: the last one before the wait, in
+	 * whatever order they came. */
+	record(&marks, 3, 0, 10);
+	record(&marks, 3, 0, 50);
+	record(&marks, 3, 0, 30);
+	record(&marks, 3 + GPU_MARKS_CHAINS, 0, 35);
+	assert_int_equal(awaited(&marks, 3, 0, 40), 30);
+	assert_int_equal(awaited(&marks, 3, 0, 60), 50);
+	assert_int_equal(awaited(&marks, 3, 0, 10), 0);
+	assert_int_equal(awaited(&marks, 4, 0, 60), 0);
+	/* With them: that one, wherever the wait was called. */
+	record(&marks, 5, 71, 80);
+	record(&marks, 5, 72, 90);
+	assert_int_equal(awaited(&marks, 5, 71, 200), 80);
+	assert_int_equal(awaited(&marks, 5, 73, 200), 0);
+	assert_int_equal(awaited(&marks, 5, 0, 200), 90);
+	gpu_marks_free(&marks);
+}
+
+static void old_recordings_are_forgotten(void **state)
+{
+	struct gpu_marks marks = {0};
+
+	(void)state;
+	record(&marks, 1, 1, 1);
+	for (uint32_t i = 2; i <= GPU_MARKS_KEPT; i++)
+		record(&marks, 2, i, i);
+	assert_int_equal(awaited(&marks, 1, 1, 1), 1);
+	record(&marks, 2, 9, 9);
+	assert_int_equal(awaited(&marks, 1, 1, 1), 0);
+	gpu_marks_free(&marks);
+}
+
 static void name_is(struct session *session, const struct event *event,
 		    const char *name, const char *category)
 {
@@ -317,6 +385,8 @@ int main(void)
 		cmocka_unit_test(a_call_belongs_to_the_innermost_slice),
 		cmocka_unit_test(annotations_span_their_work),
 		cmocka_unit_test(old_annotations_are_handed_on),
+		cmocka_unit_test(waits_find_their_recording),
+		cmocka_unit_test(old_recordings_are_forgotten),
 		cmocka_unit_test(names_are_those_of_torch),
 	};
 

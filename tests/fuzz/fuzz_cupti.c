@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz_cupti.c - activity buffers of any content, of any CUPTI: decoded, drawn
+ * and finished, the file is JSON, and nothing faults.
+ *
+ * The first byte chooses the version of CUPTI, by whose lengths the buffers are
+ * walked, and how many buffers the rest is cut into.  CUPTI's pointers are good, so those of the input are made
+ * to point to texts: of the input again, from that offset on.
+ *
+ * The decoder, its pairs and its buffers are the real ones; attaching, flushing
+ * and switching kinds, which take a CUPTI, are stood in for.
+ */
+#include "tests/fuzz/fuzz_input.h"
+#include "tests/unit/sample_session.h"
+
+#include "preload/cupti_buffers.h"
+#include "preload/cupti_pairs.h"
+#include "preload/cupti_record.h"
+#include "preload/cupti_source.h"
+#include "tests/fake_gpu/sim_knobs.h"
+#include "tests/fake_gpu/sim_record.h"
+#include "writer/pass.h"
+#include <string.h>
+#include <sys/mman.h>
+
+static struct sim_knobs knobs;
+static uint64_t flushed;
+
+const struct sim_knobs *sim_knobs(void)
+{
+	return &knobs;
+}
+
+bool cupti_is_alive(void)
+{
+	return true;
+}
+
+uint64_t cupti_flush_ticks(void)
+{
+	return flushed;
+}
+
+uint32_t cupti_flush_tid(void)
+{
+	return 77;
+}
+
+void cupti_flush_ask(void)
+{
+}
+
+bool cupti_kinds_are_on(void)
+{
+	return true;
+}
+
+void cupti_kinds_want(bool on)
+{
+	(void)on;
+}
+
+static CUptiResult CUPTIAPI next_record(uint8_t *buffer, size_t valid_bytes,
+					CUpti_Activity **record)
+{
+	return record_next(buffer, valid_bytes, record);
+}
+
+static CUptiResult CUPTIAPI callback_name(CUpti_CallbackDomain domain,
+					  uint32_t number, const char **name)
+{
+	static const char *const names[] = {
+		"cudaLaunchKernel_v7000", "cudaMemcpyAsync_ptsz_v7000",
+		"cuLaunchKernel",	  "cudaStreamSynchronize_v3020",
+		"__cudaLaunchKernel",	  "_v1"};
+
+	(void)domain;
+	*name = names[number % (sizeof(names) / sizeof(names[0]))];
+	return number > 600 ? CUPTI_ERROR_INVALID_PARAMETER : CUPTI_SUCCESS;
+}
+
+/* A copy of the whole input, ended. */
+static char *text_of(const uint8_t *data, size_t size)
+{
+	char *text = malloc(size + 1);
+
+	memcpy(text, data, size);
+	text[size] = '\0';
+	return text;
+}
+
+static void mend_pointers(uint8_t *bytes, size_t valid_bytes, const char *text,
+			  size_t size)
+{
+	CUpti_Activity *record = NULL;
+
+	while (record_next(bytes, valid_bytes, &record) == CUPTI_SUCCESS) {
+		const char **field = cupti_record_text(record);
+
+		if (field && *field)
+			*field = text + (uintptr_t)*field % (size + 1);
+	}
+}
+
+static void hand_over(const uint8_t *data, size_t size, const char *text,
+		      size_t text_size)
+{
+	size_t room, most;
+	uint8_t *bytes;
+
+	cupti_buffers_request(&bytes, &room, &most);
+	if (size > room)
+		size = room;
+	memcpy(bytes, data, size);
+	mend_pointers(bytes, size, text, text_size);
+	cupti_buffers_complete(NULL, 0, bytes, room, size);
+}
+
+static void check_files(struct sample *sample)
+{
+	char paths[16][512];
+	const int count = sample_files(sample, paths);
+
+	for (int i = 0; i < count; i++)
+		sample_assert_json(sample_read(sample, paths[i]));
+}
+
+static void run(struct sample *sample, const uint8_t *data, size_t size,
+		unsigned int parts)
+{
+	static struct scribe scribe;
+	char *text = text_of(data, size);
+
+	sample_window(sample, 0);
+	for (unsigned int i = 0; i < parts; i++)
+		hand_over(data + size * i / parts,
+			  size * (i + 1) / parts - size * i / parts, text,
+			  size);
+	if (scribe_start(&scribe, sample->session, true))
+		abort();
+	for (int i = 0; i < 2; i++) {
+		flushed = clock_ticks();
+		cupti_source_poll(NULL);
+		pass_run(&scribe);
+	}
+	if (pass_finish(&scribe, clock_ticks()) || scribe.error)
+		abort();
+	scribe_end(&scribe);
+	free(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const uint32_t versions[] = {19,	    24,	    26,	    28,
+					    130000, 130001, 130400, 999999};
+	static bool is_ready;
+	struct sample sample;
+	struct session *session;
+
+	if (size < 2)
+		return 0;
+	if (!is_ready && cupti_buffers_start(true))
+		abort();
+	is_ready = true;
+	cupti.cuptiActivityGetNextRecord = next_record;
+	cupti.cuptiGetCallbackName = callback_name;
+	knobs.version = versions[data[0] & 7];
+	sample_begin(&sample);
+	sample.options.buffer_mb = 4;
+	session = sample_session(&sample);
+	store_relaxed(&session->head->gpu.source, GPU_SOURCE_CUPTI);
+	store_relaxed(&session->head->gpu.is_live, 1);
+	session->head->gpu.cupti_version = knobs.version;
+	run(&sample, data + 1, size - 1, 1 + (data[0] >> 6));
+	check_files(&sample);
+	cupti_source_forget();
+	cupti_record_forget();
+	sample_end(&sample);
+	munmap(session->base, session->bytes);
+	return 0;
+}
