@@ -201,7 +201,7 @@ test:
 	@tests/run --build $(O)
 
 # Real programs and real viewers: some gigabytes from PyPI, into $(O)/.
-test-real: all
+test-real: all fake-gpu programs
 	@tests/real/run --build $(O)
 	@tests/real/suites --build $(O)
 

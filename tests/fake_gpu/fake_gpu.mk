@@ -14,9 +14,9 @@ NVCC      ?= $(firstword $(wildcard $(CUDA)/bin/nvcc) $(shell command -v nvcc))
 NVCC_FLAGS := -O1 -gencode arch=compute_80,code=compute_80 \
              -gencode arch=compute_90,code=sm_90
 # The same source with the shared runtime, with the static one, which needs a
-# real GPU, and with a default stream for each thread.
-GPU_PROGRAMS := $(addprefix $(O)/tests/programs/cuda_train,_static _per_thread) \
-             $(O)/tests/programs/cuda_train
+# real GPU, with a default stream for each thread, and with OpenMP.
+GPU_PROGRAMS := $(addprefix $(O)/tests/programs/cuda_train,_static _per_thread \
+             _openmp) $(O)/tests/programs/cuda_train
 
 fake_objects = $(patsubst %.c,$(O)/%.o,$(wildcard tests/fake_gpu/$(1)*.c))
 
@@ -95,8 +95,9 @@ $(O)/tests/fake_gpu/cupti_callback_face.o: \
 	$(addprefix $(FAKE)/,runtime_names.inc driver_names.inc result_names.inc)
 
 $(O)/tests/programs/cuda_train_per_thread: NVCC_FLAGS += --default-stream per-thread
+$(O)/tests/programs/cuda_train_openmp: NVCC_FLAGS += -Xcompiler -fopenmp
 $(GPU_PROGRAMS): tests/programs/cuda_train.cu
 	$(call say,NVCC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) $(NVCC_FLAGS) \
-		-cudart $(if $(filter %_static,$@),static,shared) -o $@ $<
+		-cudart $(if $(filter %_static,$@),static,shared) -o $@ $< -ldl

@@ -2,7 +2,7 @@
 /*
  * cuda_train.cu - a small training loop on a GPU, in the CUDA runtime's C.
  *
- *	cuda_train [steps] [threads]
+ *	cuda_train [steps] [threads] [libcublas]
  *
  * Each host thread trains a linear model of its own: a batch goes up from
  * pinned memory on a copy stream, the step's kernels wait for it by an event,
@@ -10,8 +10,13 @@
  * step once and launches it as a CUDA graph; the others launch kernel by
  * kernel.  What was copied up is copied back and compared at the end, which
  * holds on any device, also on one that runs no kernels.
+ *
+ * Where a path of cuBLAS is given, each step also multiplies its batch by
+ * itself there; it is loaded by name, so that this builds and runs without it.
+ * Built with OpenMP the host threads are a team, else they are POSIX threads.
  */
 #include <cuda_runtime.h>
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,15 +24,31 @@
 
 enum { FEATURES = 256, BATCH = 512, BLOCK = 128, MOST_THREADS = 16 };
 
+enum { NO_TRANSPOSE, TRANSPOSE }; /* as cuBLAS counts them */
+
 static int steps = 4;
+
+/* Of cuBLAS; `create` is NULL without it. */
+static struct {
+	int (*create)(void **handle);
+	int (*set_stream)(void *handle, cudaStream_t stream);
+	int (*multiply)(void *handle, int transpose_a, int transpose_b,
+			int rows, int columns, int inner, const float *alpha,
+			const float *a, int a_stride, const float *b,
+			int b_stride, const float *beta, float *c,
+			int c_stride);
+	int (*destroy)(void *handle);
+} blas;
 
 struct trainer {
 	int number;
 	int faults;
+	void *blas;
 	cudaStream_t compute, copy;
 	cudaEvent_t uploaded, begin, end;
 	cudaGraphExec_t graph;
-	float *weights, *gradient, *batch, *loss; /* on the device */
+	float *weights, *gradient, *batch, *loss, *product; /* on the device */
+	float first_product;
 	float *pinned;
 	float pageable[BATCH];
 };
@@ -80,8 +101,23 @@ __global__ void update(float *weights, const float *gradient, float rate)
 		weights[i] -= rate * gradient[i];
 }
 
+/* product = batch transposed * batch */
+static void multiply(struct trainer *me)
+{
+	const float one = 1, zero = 0;
+
+	if (me->blas && blas.multiply(me->blas, NO_TRANSPOSE, TRANSPOSE,
+				      FEATURES, FEATURES, BATCH, &one,
+				      me->batch, FEATURES, me->batch, FEATURES,
+				      &zero, me->product, FEATURES)) {
+		fprintf(stderr, "cuda_train: cublasSgemm failed\n");
+		me->faults++;
+	}
+}
+
 static void enqueue_step(struct trainer *me)
 {
+	multiply(me);
 	check(me,
 	      cudaMemsetAsync(me->gradient, 0, FEATURES * sizeof(float),
 			      me->compute),
@@ -135,6 +171,18 @@ static void set_up(struct trainer *me)
 	      "cudaMallocHost");
 	check(me, cudaMemset(me->weights, 0, FEATURES * sizeof(float)),
 	      "cudaMemset");
+	if (!blas.create)
+		return;
+	check(me,
+	      cudaMalloc(&me->product, FEATURES * FEATURES * sizeof(float)),
+	      "cudaMalloc");
+	if (blas.create(&me->blas) || blas.set_stream(me->blas, me->compute)) {
+		fprintf(stderr, "cuda_train: cublasCreate failed\n");
+		me->faults++;
+	}
+	/* The first product loads its kernels, which no capture may see. */
+	multiply(me);
+	check(me, cudaStreamSynchronize(me->compute), "cudaStreamSynchronize");
 }
 
 static void fill_batch(struct trainer *me, int step)
@@ -206,6 +254,12 @@ static void compare(struct trainer *me)
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		me->faults += bytes[i] != 0x5a;
 	free(back);
+	if (me->blas)
+		check(me,
+		      cudaMemcpy(&me->first_product, me->product,
+				 sizeof(me->first_product),
+				 cudaMemcpyDeviceToHost),
+		      "cudaMemcpy");
 }
 
 static void tear_down(struct trainer *me)
@@ -213,6 +267,10 @@ static void tear_down(struct trainer *me)
 	if (me->graph)
 		check(me, cudaGraphExecDestroy(me->graph),
 		      "cudaGraphExecDestroy");
+	if (me->blas)
+		blas.destroy(me->blas);
+	if (me->product)
+		check(me, cudaFree(me->product), "cudaFree");
 	check(me, cudaEventDestroy(me->uploaded), "cudaEventDestroy");
 	check(me, cudaEventDestroy(me->begin), "cudaEventDestroy");
 	check(me, cudaEventDestroy(me->end), "cudaEventDestroy");
@@ -240,10 +298,45 @@ static void *train(void *argument)
 	return NULL;
 }
 
+static int load_blas(const char *path)
+{
+	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+
+	if (library) {
+		*(void **)&blas.create = dlsym(library, "cublasCreate_v2");
+		*(void **)&blas.set_stream =
+			dlsym(library, "cublasSetStream_v2");
+		*(void **)&blas.multiply = dlsym(library, "cublasSgemm_v2");
+		*(void **)&blas.destroy = dlsym(library, "cublasDestroy_v2");
+	}
+	if (blas.create && blas.set_stream && blas.multiply && blas.destroy)
+		return 1;
+	fprintf(stderr, "cuda_train: no cuBLAS: %s\n", dlerror());
+	return 0;
+}
+
+#ifdef _OPENMP
+static void train_all(struct trainer *trainers, int count)
+{
+#pragma omp parallel for num_threads(count) schedule(static, 1)
+	for (int i = 0; i < count; i++)
+		train(&trainers[i]);
+}
+#else
+static void train_all(struct trainer *trainers, int count)
+{
+	pthread_t threads[MOST_THREADS];
+
+	for (int i = 0; i < count; i++)
+		pthread_create(&threads[i], NULL, train, &trainers[i]);
+	for (int i = 0; i < count; i++)
+		pthread_join(threads[i], NULL);
+}
+#endif
+
 int main(int argc, char **argv)
 {
 	static struct trainer trainers[MOST_THREADS];
-	pthread_t threads[MOST_THREADS];
 	struct cudaDeviceProp device;
 	int count = 2, faults = 0;
 
@@ -252,22 +345,23 @@ int main(int argc, char **argv)
 	if (argc > 2)
 		count = atoi(argv[2]);
 	if (steps < 1 || count < 1 || count > MOST_THREADS) {
-		fprintf(stderr, "usage: cuda_train [steps] [threads]\n");
+		fprintf(stderr,
+			"usage: cuda_train [steps] [threads] [libcublas]\n");
 		return 2;
 	}
+	if (argc > 3 && !load_blas(argv[3]))
+		return 2;
 	if (!check(&trainers[0], cudaGetDeviceProperties(&device, 0),
 		   "cudaGetDeviceProperties"))
 		return 1;
-	for (int i = 0; i < count; i++) {
+	for (int i = 0; i < count; i++)
 		trainers[i].number = i;
-		pthread_create(&threads[i], NULL, train, &trainers[i]);
-	}
-	for (int i = 0; i < count; i++) {
-		pthread_join(threads[i], NULL);
+	train_all(trainers, count);
+	for (int i = 0; i < count; i++)
 		faults += trainers[i].faults;
-	}
 	check(&trainers[0], cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-	printf("%s: %d steps, %d threads, %d faults, loss %g\n", device.name,
-	       steps, count, faults, trainers[0].pageable[0]);
+	printf("%s: %d steps, %d threads, %d faults, loss %.9g, product %.9g\n",
+	       device.name, steps, count, faults, trainers[0].pageable[0],
+	       trainers[0].first_product);
 	return faults != 0;
 }
