@@ -20,6 +20,9 @@
 #define SLICE_EVENTS_LOW  2000u
 #define SLICE_EVENTS_HIGH 20000u
 
+/* So many events between two looks at the stock of chunks; a power of two. */
+#define STOCK_EVENTS	  1024u
+
 /* Follows one ring ahead of the drain for the ends of regions. */
 static void scan_ahead(struct scribe *scribe, struct track *track)
 {
@@ -101,6 +104,13 @@ static bool take(struct scribe *scribe, struct track *track,
 	return true;
 }
 
+/* A pass can take long enough for the rings to use up what lies ready. */
+static inline void keep_stock(struct scribe *scribe, uint64_t events)
+{
+	if (scribe->is_live && !(events & (STOCK_EVENTS - 1)))
+		stock_refill(&scribe->stock, scribe->session);
+}
+
 /* Drains one ring as far as events that ended by `until_ticks`. */
 static uint64_t drain_track(struct scribe *scribe, struct track *track,
 			    uint64_t until_ticks)
@@ -124,7 +134,7 @@ static uint64_t drain_track(struct scribe *scribe, struct track *track,
 			break;
 		}
 		drain_skip(&track->drain, event);
-		events++;
+		keep_stock(scribe, ++events);
 	}
 	return events;
 }

@@ -20,6 +20,7 @@
 #include "writer/nest.h"
 #include "writer/window_file.h"
 #include "writer/region_join.h"
+#include "writer/stock.h"
 #include "writer/timeline.h"
 #include "writer/totals.h"
 
@@ -82,6 +83,7 @@ struct scribe {
 	struct track *tracks; /* newest first */
 	unsigned int retired; /* threads that ended, as of the last look */
 	struct drain_spent spent;
+	struct stock stock;   /* of chunks, where it is live */
 	uint64_t slice_ticks; /* of one round in a large backlog */
 	uint64_t budget;      /* slots that may still be read */
 

@@ -31,16 +31,14 @@
 #include <unistd.h>
 
 /* Before the last pass, while a source still has something. */
-#define LAST_PASSES_MOST     1000
+#define LAST_PASSES_MOST 1000
 /* The static TLS of everything that is loaded comes out of it. */
-#define STACK_BYTES	     (2u << 20)
-#define SECOND_NS	     UINT64_C(1000000000)
-#define ANSWER_NS	     (2 * SECOND_NS)
-#define SHOWN_PASS_NS	     UINT64_C(1000000)
+#define STACK_BYTES	 (2u << 20)
+#define SECOND_NS	 UINT64_C(1000000000)
+#define ANSWER_NS	 (2 * SECOND_NS)
+#define SHOWN_PASS_NS	 UINT64_C(1000000)
 /* Longest sleep while steps are made by time. */
-#define TIMER_NS	     UINT64_C(5000000)
-#define RESERVE_CHUNKS_LEAST 4u
-#define RESERVE_CHUNKS_MOST  64u
+#define TIMER_NS	 UINT64_C(5000000)
 
 enum writer_state { WRITER_NONE, WRITER_RUNS, WRITER_DONE, WRITER_GAVE_UP };
 
@@ -148,15 +146,6 @@ static void show_pass(uint64_t start_ticks, uint64_t cpu_ns)
 			timeline_ns(&scribe->timeline, end_ticks));
 }
 
-static void reserve_chunks(uint64_t events)
-{
-	const uint64_t chunks = events * sizeof(struct event) / CHUNK_BYTES;
-
-	pool_reserve(writer.session,
-		     (unsigned int)min_u64(RESERVE_CHUNKS_LEAST + chunks,
-					   RESERVE_CHUNKS_MOST));
-}
-
 static void refresh_modules(void)
 {
 	writer.refreshed_ns = clock_monotonic_ns();
@@ -184,7 +173,7 @@ static uint64_t make_pass(uint64_t *cpu_ns)
 	*cpu_ns = account_cpu_ns(&writer.scribe) - cpu_start;
 	show_pass(start_ticks, *cpu_ns);
 	pthread_mutex_unlock(&writer.lock);
-	reserve_chunks(events);
+	stock_refill(&writer.scribe.stock, writer.session);
 	note_summary();
 	add_relaxed(&head->writer_passes, 1);
 	futex_wake(&head->writer_passes);
@@ -303,6 +292,15 @@ static uint64_t longest_sleep(void)
 	return most == UINT64_MAX ? 0 : most;
 }
 
+/* What the mode is likely to need, at once: in the program's first moments the
+ * other processors are idle.  The end of a short run doesn't wait for it. */
+static void fill_stock(void)
+{
+	while (!load_relaxed(&writer.stop) &&
+	       stock_extend(&writer.scribe.stock, writer.session))
+		;
+}
+
 static void *run(void *arg)
 {
 	bool is_first = true;
@@ -322,8 +320,10 @@ static void *run(void *arg)
 
 		if (writer.scribe.error)
 			break;
-		if (is_first)
+		if (is_first) {
+			fill_stock();
 			look_after_orphans();
+		}
 		is_first = false;
 		writer.pace.most_ns = longest_sleep();
 		pace_sleep(&writer.pace, writer.session, events, cpu_ns);

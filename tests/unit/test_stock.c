@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_stock.c - chunks lie ready, their pages mapped, before a ring takes
+ * them.
+ */
+#include "tests/unit/session_fixture.h"
+
+#include "collector/pool.h"
+#include "writer/stock.h"
+#include <sys/resource.h>
+
+#define BUFFER_MB 8
+#define PAGES	  (CHUNK_BYTES / PAGE_BYTES)
+
+static struct session *begin(int mode)
+{
+	struct options options;
+
+	options_default(&options);
+	options.buffer_mb = BUFFER_MB;
+	options.malloc = mode;
+	return fixture_with(&options);
+}
+
+static long faults(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_minflt;
+}
+
+/* Takes a chunk and writes to each of its pages: the faults that it took. */
+static long faults_of_a_chunk(struct session *session)
+{
+	const uint64_t at = pool_take(session);
+	volatile char *bytes = session_at(session, at);
+	const long before = faults();
+
+	assert_int_not_equal(at, 0);
+	for (size_t i = 0; i < CHUNK_BYTES; i += PAGE_BYTES)
+		bytes[i] = 1;
+	return faults() - before;
+}
+
+static unsigned int free_chunks(const struct session *session)
+{
+	return load_relaxed(&session->head->free_chunk_count);
+}
+
+static void test_a_chunk_from_the_stock_takes_no_fault(void **state)
+{
+	struct session *session = begin(MALLOC_LARGE);
+	struct stock stock = {0};
+
+	(void)state;
+	stock_refill(&stock, session);
+	assert_int_equal(faults_of_a_chunk(session), 0);
+	fixture_end(session);
+}
+
+static void test_without_a_stock_each_page_takes_one(void **state)
+{
+	struct session *session = begin(MALLOC_LARGE);
+
+	(void)state;
+	assert_in_range(faults_of_a_chunk(session), PAGES / 2, PAGES);
+	fixture_end(session);
+}
+
+static void test_the_stock_follows_what_the_rings_take(void **state)
+{
+	struct session *session = begin(MALLOC_LARGE);
+	struct stock stock = {0};
+	unsigned int least, after;
+
+	(void)state;
+	stock_refill(&stock, session);
+	least = free_chunks(session);
+	stock_refill(&stock, session);
+	assert_int_equal(free_chunks(session), least);
+	for (unsigned int i = 0; i < 10; i++)
+		assert_int_not_equal(pool_take(session), 0);
+	stock_refill(&stock, session);
+	after = free_chunks(session);
+	assert_int_equal(after, least + 20);
+	stock_refill(&stock, session);
+	assert_int_equal(free_chunks(session), after);
+	fixture_end(session);
+}
+
+static void test_only_mode_all_prepares_half_of_the_buffer(void **state)
+{
+	struct session *session = begin(MALLOC_LARGE);
+	struct stock stock = {0};
+	const unsigned int half = (BUFFER_MB << 20) / CHUNK_BYTES / 2;
+
+	(void)state;
+	assert_false(stock_extend(&stock, session));
+	assert_in_range(free_chunks(session), 1, half / 2);
+	fixture_end(session);
+
+	session = begin(MALLOC_ALL);
+	stock = (struct stock){0};
+	while (stock_extend(&stock, session))
+		;
+	assert_in_range(free_chunks(session), half, half + half / 2);
+	assert_int_equal(faults_of_a_chunk(session), 0);
+	fixture_end(session);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_chunk_from_the_stock_takes_no_fault),
+		cmocka_unit_test(test_without_a_stock_each_page_takes_one),
+		cmocka_unit_test(test_the_stock_follows_what_the_rings_take),
+		cmocka_unit_test(
+			test_only_mode_all_prepares_half_of_the_buffer),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

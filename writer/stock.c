@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* stock.c - touches chunks ahead; see stock.h. */
+#include "writer/stock.h"
+
+#include "collector/pool.h"
+
+#define LEAST_CHUNKS  4u
+/* Most that one look touches: some milliseconds. */
+#define STEP_CHUNKS   64u
+/* The same where nothing presses. */
+#define EXTEND_CHUNKS 16u
+
+static unsigned int chunks_of(uint64_t bytes)
+{
+	return (unsigned int)(bytes / CHUNK_BYTES);
+}
+
+void stock_refill(struct stock *stock, struct session *session)
+{
+	const struct session_header *head = session->head;
+	const unsigned int made = load_relaxed(&head->chunk_count);
+	const unsigned int free = load_relaxed(&head->free_chunk_count);
+	const unsigned int in_rings = made > free ? made - free : 0;
+	const unsigned int taken =
+		in_rings > stock->in_rings ? in_rings - stock->in_rings : 0;
+
+	stock->in_rings = in_rings;
+	pool_reserve(session, min_u32(LEAST_CHUNKS + 2 * taken, STEP_CHUNKS));
+}
+
+bool stock_extend(struct stock *stock, struct session *session)
+{
+	const struct session_header *head = session->head;
+	const unsigned int made = load_relaxed(&head->chunk_count);
+	unsigned int wanted;
+
+	stock_refill(stock, session);
+	if (head->options.malloc != MALLOC_ALL)
+		return false;
+	wanted = chunks_of(head->ceiling_bytes / 2);
+	if (made >= wanted)
+		return false;
+	pool_reserve(session, load_relaxed(&head->free_chunk_count) +
+				      min_u32(EXTEND_CHUNKS, wanted - made));
+	return true;
+}
