@@ -4,9 +4,9 @@
  * and finished, the file is JSON, and nothing faults.
  *
  * The first byte chooses the version of CUPTI, by whose lengths the buffers are
- * walked, and how many buffers the rest is cut into.  CUPTI's pointers are good,
- * so those of the input are made to point to texts: of the input again, from
- * that offset on.
+ * walked, and how many buffers the rest is cut into.  CUPTI's pointers are
+ * good, so those of the input are made to point to texts: of the input again,
+ * from that offset on.
  *
  * The decoder, its pairs and its buffers are the real ones; attaching, flushing
  * and switching kinds, which take a CUPTI, are stood in for.
