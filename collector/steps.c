@@ -222,6 +222,7 @@ void steps_mark(struct session *session, struct thread *thread, uint64_t ticks)
 	if (marks % marker.divisor)
 		return;
 	step = load_relaxed(&state->steps);
+	thread_drop_left(thread, __builtin_frame_address(0));
 	outer = thread_outer(thread);
 	if (step && state->is_open)
 		record_step(state, thread, step - 1, ticks, outer, 0);

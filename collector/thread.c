@@ -102,6 +102,61 @@ void thread_leave(void)
 	store_release(&thread->state, THREAD_RETIRED);
 }
 
+/* A stack is this large at most, or frames are thought to lie on two. */
+#define STACK_BYTES_MAX (UINT64_C(8) << 20)
+
+/* The slices that are open inside a live one lie deeper on its stack. */
+static bool is_gone(const struct thread *thread, uint32_t at, uint32_t frame)
+{
+	const struct open_frame *opened = &thread->frame[at];
+
+	return thread->open[at].kind == EVENT_OMP_REGION && opened->at &&
+	       opened->start == (uint32_t)thread->open[at].start_ticks &&
+	       frame - opened->at <= STACK_BYTES_MAX / 16;
+}
+
+/* Where a region was left isn't known: its slice ends now, and says so. */
+static void record_left(struct thread *thread, const struct open_slice *left)
+{
+	const uint64_t now = clock_ticks();
+	struct thread *was = thread_busy();
+	struct event *event = ring_reserve(&thread->ring, 1);
+
+	if (event) {
+		*event = (struct event){.kind = left->kind,
+					.flags = EVENT_CUT,
+					.extra = left->name,
+					.start_ticks = left->start_ticks,
+					.end_ticks = now};
+		event->omp.region = left->region;
+		event->omp.code = left->code;
+		ring_commit(&thread->ring, 1, 1);
+	} else {
+		ring_refuse(&thread->ring, (enum event_kind)left->kind, now);
+	}
+	thread_unbusy(was);
+}
+
+COLD void thread_drop_gone(struct thread *thread, const void *frame)
+{
+	const uint32_t here = (uint32_t)((uintptr_t)frame >> 4);
+	const uint32_t depth = (uint32_t)min_u64(load_relaxed(&thread->depth),
+						 OPEN_SLICES_MAX);
+	uint32_t first = 0;
+
+	while (first < depth && !is_gone(thread, first, here))
+		first++;
+	if (first == depth)
+		return;
+	/* Innermost first, as they would have ended. */
+	for (uint32_t i = depth; i-- > first;) {
+		if (is_gone(thread, i, here))
+			record_left(thread, &thread->open[i]);
+	}
+	/* RELEASE pairs with ACQUIRE in the writer's look at open slices. */
+	store_release(&thread->depth, first);
+}
+
 struct thread *thread_each(const struct session *session, struct thread *last)
 {
 	/* ACQUIRE pairs with RELEASE in make(). */

@@ -35,6 +35,13 @@ struct open_slice {
 	uint16_t sync; /* enum omp_sync */
 };
 
+/* Where on the stack a region's slice was opened, so that one that was left by
+ * a long jump is told from one that is still open. */
+struct open_frame {
+	uint32_t at;	/* address over 16, modulo 64 GiB; 0 not known */
+	uint32_t start; /* of start_ticks: whose frame it is */
+};
+
 /* A worker's wait at a region's end: begun, its end not known yet.  Kept in
  * the session so that recovery can finish it. */
 struct pending_wait {
@@ -69,6 +76,7 @@ struct thread {
 	char name[THREAD_NAME_BYTES]; /* as of the last look */
 
 	struct open_slice open[OPEN_SLICES_MAX];
+	struct open_frame frame[OPEN_SLICES_MAX];
 
 	_Alignas(CACHE_LINE) struct thread_progress progress[2];
 };
@@ -152,6 +160,30 @@ static inline void thread_shut(struct thread *thread)
 
 	if (likely(depth))
 		store_release(&thread->depth, depth - 1);
+}
+
+/* The slice just opened belongs to this frame; NULL: to none. */
+static inline void thread_open_in(struct thread *thread, const void *frame)
+{
+	const uint32_t at = load_relaxed(&thread->depth) - 1;
+
+	if (likely(at < OPEN_SLICES_MAX)) {
+		thread->frame[at].at = (uint32_t)((uintptr_t)frame >> 4);
+		thread->frame[at].start =
+			(uint32_t)thread->open[at].start_ticks;
+	}
+}
+
+/* Drops the slices that were opened in frames which are gone: what lies at
+ * `frame` or below it, on the same stack, was left by longjmp() or an
+ * exception.  A region so left is recorded as one that was not finished. */
+void thread_drop_gone(struct thread *thread, const void *frame);
+
+/* The same where nothing is open most of the time. */
+static inline void thread_drop_left(struct thread *thread, const void *frame)
+{
+	if (unlikely(load_relaxed(&thread->depth)))
+		thread_drop_gone(thread, frame);
 }
 
 /* Start of the innermost open slice, 0 none: what a step's ends lie in. */

@@ -86,9 +86,11 @@ bool gomp_region_begin(struct gomp_region *region, struct gomp_site *site,
 	slice->code = site->code;
 	slice->kind = EVENT_OMP_REGION;
 	slice->sync = 0;
+	thread_drop_left(slice->thread, region);
 	slice->region =
 		add_relaxed(&load_relaxed(&session_here)->head->regions, 1) + 1;
 	gomp_slice_push(slice, clock_ticks());
+	thread_open_in(slice->thread, region);
 	return true;
 }
 

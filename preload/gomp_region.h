@@ -30,7 +30,8 @@ struct gomp_region {
 	struct gomp_detail detail;
 };
 
-/* Begins a region if it is to be recorded, and a step if it is a marker.
+/* Begins a region if it is to be recorded, and a step if it is a marker.  The
+ * context lies in the frame of the hook: where that is gone, so is the region.
  * Otherwise false: the caller forwards as if we weren't there.  In both cases
  * gomp_region_end() is to be called. */
 bool gomp_region_begin(struct gomp_region *region, struct gomp_site *site,

@@ -87,6 +87,8 @@ static struct split *split_begin(struct gomp_site *site,
 	if (likely(!gomp_region_wanted(site)) ||
 	    !gomp_region_begin(&region, site, function, data, schedule))
 		return NULL;
+	/* It outlives this frame. */
+	thread_open_in(region.slice.thread, NULL);
 	split = split_take(&region);
 	if (!split) {
 		gomp_last = region.was_last;

@@ -329,8 +329,10 @@ static void finish(void)
 	const struct quiet quiet = quiet_begin();
 	int rc = 0;
 
-	if (thread_records(thread))
+	if (thread_records(thread)) {
+		thread_drop_left(thread, __builtin_frame_address(0));
 		nvtx_finish(thread);
+	}
 	steps_end(session, thread_records(thread) ? thread : NULL,
 		  clock_ticks());
 	close_gate();

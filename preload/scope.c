@@ -180,8 +180,10 @@ unsigned int scope_depth(const struct thread *thread, uint64_t owner)
 void scope_push(struct thread *thread, uint64_t owner, bool is_shown,
 		uint32_t name, const struct scope_details *details)
 {
-	uint32_t depth = load_relaxed(&thread->depth);
+	uint32_t depth;
 
+	thread_drop_left(thread, __builtin_frame_address(0));
+	depth = load_relaxed(&thread->depth);
 	if (depth <= OPEN_SLICES_MAX) {
 		depth = without_holes(thread, depth);
 		store_relaxed(&thread->depth, depth);
@@ -195,11 +197,13 @@ void scope_push(struct thread *thread, uint64_t owner, bool is_shown,
 
 bool scope_pop(struct thread *thread, uint64_t owner)
 {
-	uint32_t depth = load_relaxed(&thread->depth);
 	struct scope_details details;
 	struct open_slice slice;
+	uint32_t depth;
 	uint32_t at;
 
+	thread_drop_left(thread, __builtin_frame_address(0));
+	depth = load_relaxed(&thread->depth);
 	if (unlikely(depth > OPEN_SLICES_MAX)) {
 		thread_shut(thread);
 		return true;

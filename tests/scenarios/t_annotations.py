@@ -133,6 +133,22 @@ def test_results_inside_the_program():
     expect("after reset" in report, "nothing after the reset", report)
 
 
+def test_regions_left_by_a_jump():
+    """What was open in frames that are gone is not open any more."""
+    trace = same("leaps").trace
+    left = trace.regions("leap")
+    expect_equal(len(left), 100, "regions that were left")
+    expect(all(one["args"].get("finished") == "false" for one in left), left[0])
+    expect_equal(len(trace.slices("between")), 100, "scopes between")
+    for name in ("around", "between", "after"):
+        expect(not any("finished" in one.get("args", {})
+                       for one in trace.slices(name)), f"{name} was not closed")
+    last = trace.slices("after")[0]["ts"]
+    expect(all(one["ts"] + one["dur"] <= last for one in left),
+           "a region that was left goes on")
+    expect_equal(len(trace.regions("last_region")), 1, "the last region")
+
+
 def test_control_that_leaves_by_other_roads():
     trace = same("unwinding").trace
     expect(one(trace, "cancelled"), "scope of a cancelled thread")

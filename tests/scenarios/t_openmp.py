@@ -210,7 +210,8 @@ def check_held(construct, sync, count, env=None):
     expect_equal((len(waits), len(held)), (count, count), f"{sync}: waits, held")
     for wait, hold in zip(sorted(waits, key=by_thread), sorted(held, key=by_thread)):
         expect_equal(wait["tid"], hold["tid"], "thread")
-        expect(hold["ts"] >= wait["ts"] + wait["dur"] - 0.001,
+        expect(round(hold["ts"] * 1000)
+               >= round((wait["ts"] + wait["dur"]) * 1000) - 1,
                "held before the wait was over", wait, hold)
     return trace
 
