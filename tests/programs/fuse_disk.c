@@ -6,8 +6,8 @@
  *
  * Mounts itself (which needs the right to mount), writes its process id into
  * PIDFILE and serves FOLDER's files, one level deep, until it is unmounted.
- * After SIGUSR1 it stops as SIGSTOP would, but between two requests.  Speaks the
- * kernel's protocol by itself, so that nothing but linux/fuse.h is needed.
+ * After SIGUSR1 it stops as SIGSTOP would, but between two requests.  Speaks
+ * the kernel's protocol by itself, so that linux/fuse.h is all it needs.
  */
 #include <dirent.h>
 #include <errno.h>
