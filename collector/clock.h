@@ -88,8 +88,7 @@ void clock_start(struct clock_segments *clock);
 /* Writer: opens the next segment. */
 void clock_anchor(struct clock_segments *clock);
 
-/* Nanoseconds until clock_anchor() should be called; 0 now; UINT64_MAX
- * never. */
+/* Nanoseconds until clock_anchor() is due; 0 now; UINT64_MAX never. */
 uint64_t clock_due_in(const struct clock_segments *clock);
 
 /* Whether anchors have come to be a second apart. */

@@ -118,7 +118,8 @@ void closing_report(const struct session *session,
 			"calls): raise TRACEPROF_BUFFER_MB (%ld)",
 			(unsigned long)load_relaxed(&session->head->strangers),
 			(long)options->buffer_mb);
-	if (closing->files)
+	/* Of a file that is not whole yet there are no totals to tell. */
+	if (closing->files && !closing->timed_out)
 		say_files(session, closing);
 	say_steps(session);
 }

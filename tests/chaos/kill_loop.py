@@ -57,13 +57,14 @@ class Reader(threading.Thread):
                 in struct.iter_unpack("=II", self.told[:whole])}
 
 
-def start(target, *arguments, **options):
+def start(target, *arguments, prefix=(), **options):
     env = harness.clean_environment() | {
         "LD_PRELOAD": harness.LIBRARY, "TRACEPROF_DIR": target,
         "TRACEPROF_ON_FULL": "wait", "TRACEPROF_MALLOC": "all",
         "TRACEPROF_MAX_MB": "0"} | {
         "TRACEPROF_" + key.upper(): str(value) for key, value in options.items()}
-    process = subprocess.Popen([harness.program("busy"), *map(str, arguments)],
+    process = subprocess.Popen([*prefix, harness.program("busy"),
+                                *map(str, arguments)],
                                env=env, stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     reader = Reader(process.stdout)

@@ -8,8 +8,8 @@
  * Each thread opens and closes a scope "busy T.N", allocates, enters an OpenMP
  * region each few rounds, and after the scope is closed puts T and N on the
  * standard output, in one write of eight bytes: what the reader got before the
- * end was in a ring before it.  Names come again after NAMES rounds.  The ending is "none" (until killed) or one of
- * those in end() below.
+ * end was in a ring before it.  Names come again after NAMES rounds.  The
+ * ending is "none" (until killed) or one of those in end() below.
  */
 #include <omp.h>
 #include <pthread.h>
@@ -68,9 +68,6 @@ static void *work(void *arg)
 /* All memory that may be had, as a program does that runs away. */
 static void eat_memory(void)
 {
-	const struct rlimit limit = {256u << 20, 256u << 20};
-
-	setrlimit(RLIMIT_AS, &limit);
 	for (;;) {
 		char *block = malloc(1 << 20);
 
@@ -78,6 +75,13 @@ static void eat_memory(void)
 			abort();
 		memset(block, 1, 1 << 20);
 	}
+}
+
+static void limit_memory(void)
+{
+	const struct rlimit limit = {256u << 20, 256u << 20};
+
+	setrlimit(RLIMIT_AS, &limit);
 }
 
 static void end(const char *how)
@@ -94,9 +98,12 @@ static void end(const char *how)
 		execv(again[0], again);
 	else if (!strcmp(how, "raw_exec"))
 		syscall(SYS_execve, again[0], again, environ);
-	else if (!strcmp(how, "memory"))
+	else if (!strcmp(how, "grow"))
 		eat_memory();
-	else if (!strcmp(how, "exit"))
+	else if (!strcmp(how, "memory")) {
+		limit_memory();
+		eat_memory();
+	} else if (!strcmp(how, "exit"))
 		exit(0);
 }
 

@@ -7,7 +7,7 @@
 The files of a folder are the ranks of one run.  Each file must load without an error or a warning, give the rank that it
 states, keep every complete event and pass HTA's own validation.  A file with
 GPU activity goes through HTA's analyses as well; they refuse one that has
-none, by design.  Exit status: 0 good, 1 a fault, 77 HTA is not installed.
+none, by design.  A file without slices, of the heap alone, is not for HTA.  Exit status: 0 good, 1 a fault, 77 HTA is not installed.
 """
 
 import logging
@@ -95,6 +95,8 @@ def load(path, report):
     top = traces.load(path)
     events = top["traceEvents"]
     rows = rows_wanted(events)
+    if not rows:                # HTA fails on such a file, whoever wrote it
+        return 0, False
     _, frame, _ = trace_parser.parse_trace_dataframe(
         path, ParserConfig.get_default_cfg())
     report.equal("rows kept by the parser", len(frame), len(rows))

@@ -215,33 +215,5 @@ def test_a_disk_that_hangs_later():
     check_stuck(6)
 
 
-def test_a_memory_cgroup():
-    """What we take is a small part of what the group has left."""
-    base = "/sys/fs/cgroup/memory"
-    group = os.path.join(base, f"traceprof-test-{os.getpid()}")
-    limit = "memory.limit_in_bytes"
-    if not os.path.exists(os.path.join(base, limit)):
-        base, limit = "/sys/fs/cgroup", "memory.max"
-        group = os.path.join(base, os.path.basename(group))
-    try:
-        os.mkdir(group)
-        with open(os.path.join(group, limit), "w", encoding="ascii") as file:
-            file.write(str(48 << 20))
-    except OSError as error:
-        raise Skip(f"no memory cgroup of our own: {error}") from None
-    try:
-        script = f'echo $$ >{group}/cgroup.procs && exec "$@"'
-        done = run("calm", 2000, ["sh", "-c", script, "sh"],
-                   TRACEPROF_MALLOC="all")
-        expect(done.trace.regions("hostile_region"), "no regions")
-    finally:
-        for _ in range(50):
-            try:
-                os.rmdir(group)
-                break
-            except OSError:
-                time.sleep(0.1)
-
-
 if __name__ == "__main__":
     harness.main()
