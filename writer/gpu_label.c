@@ -70,8 +70,8 @@ static void add(const char *piece, size_t len, void *arg)
 	made->len += len;
 }
 
-/* The demangler refuses longer symbols than 1 KiB for fear of its stack.  The
- * writer's has room for NAME_SYMBOL_MAX, nested as badly as can be (1.4 MiB). */
+/* The demangler refuses symbols longer than 1 KiB for fear of its stack.  Ours
+ * has room for NAME_SYMBOL_MAX, nested as badly as can be (1.4 MiB). */
 #ifndef DMGL_NO_RECURSE_LIMIT
 #define DMGL_NO_RECURSE_LIMIT 0
 #endif
