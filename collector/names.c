@@ -36,13 +36,12 @@ static uint64_t hash_text(const char *text, size_t len)
 }
 
 /* Cuts at a character's first byte. */
-static size_t cut_length(const char *text, size_t len)
+static size_t cut_length(const char *text, size_t len, size_t most)
 {
-	if (len <= NAME_BYTES_MAX)
+	if (len <= most)
 		return len;
-	len = NAME_BYTES_MAX;
-	while (len > NAME_BYTES_MAX - 3 &&
-	       ((unsigned char)text[len] & 0xc0) == 0x80)
+	len = most;
+	while (len > most - 3 && ((unsigned char)text[len] & 0xc0) == 0x80)
 		len--;
 	return len;
 }
@@ -110,20 +109,19 @@ static const struct name *name_at(const struct session *session, uint64_t at)
 	const struct name *name =
 		session_at_checked(session, at, sizeof(*name) + 1);
 
-	if (!name || name->len > NAME_BYTES_MAX ||
+	if (!name || name->len > NAME_SYMBOL_MAX ||
 	    !session_at_checked(session, at, sizeof(*name) + name->len + 1) ||
 	    name->text[name->len])
 		return NULL;
 	return name;
 }
 
-uint32_t names_intern(struct session *session, const char *text, size_t len)
+static uint32_t intern(struct session *session, const char *text, size_t len)
 {
 	struct session_header *head = session->head;
 	uint64_t made = 0;
 	uint64_t slot;
 
-	len = cut_length(text, len);
 	slot = hash_text(text, len) % SESSION_NAMES_MAX;
 	for (int i = 0; i < PROBES_MAX; i++) {
 		/* ACQUIRE pairs with RELEASE below: the text behind it. */
@@ -152,9 +150,21 @@ uint32_t names_intern(struct session *session, const char *text, size_t len)
 	return refuse(session);
 }
 
+uint32_t names_intern(struct session *session, const char *text, size_t len)
+{
+	return intern(session, text, cut_length(text, len, NAME_BYTES_MAX));
+}
+
 uint32_t names_intern_string(struct session *session, const char *text)
 {
 	return names_intern(session, text, strnlen(text, NAME_BYTES_MAX + 1));
+}
+
+uint32_t names_intern_symbol(struct session *session, const char *text)
+{
+	const size_t len = strnlen(text, NAME_SYMBOL_MAX + 1);
+
+	return intern(session, text, cut_length(text, len, NAME_SYMBOL_MAX));
 }
 
 static const char *fixed_text(const char *text, size_t *len)

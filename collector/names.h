@@ -11,13 +11,19 @@
 
 #include "collector/session.h"
 
-#define NAME_BYTES_MAX 1024u /* longer ones are cut, at a UTF-8 boundary */
+#define NAME_BYTES_MAX	1024u /* longer ones are cut, at a UTF-8 boundary */
+
+/* A linker's symbol must come whole, or nothing can make sense of it. */
+#define NAME_SYMBOL_MAX 8000u
 
 /* The id of a text, never 0: when the table or the session is full it is
  * NAME_REFUSED, and names_refused counts. */
-#define NAME_REFUSED   0xffffffffu
+#define NAME_REFUSED	0xffffffffu
 uint32_t names_intern(struct session *session, const char *text, size_t len);
 uint32_t names_intern_string(struct session *session, const char *text);
+
+/* The same for a symbol, cut at NAME_SYMBOL_MAX. */
+uint32_t names_intern_symbol(struct session *session, const char *text);
 
 /* The text of an id and its length; "" for 0, "(name table full)" for
  * NAME_REFUSED, "(unknown name)" for one that is damaged.  NUL-terminated. */

@@ -105,7 +105,7 @@ static void intern_names(struct session *session, uint8_t *bytes,
 		if (!text)
 			continue;
 		if (*text)
-			id = names_intern_string(session, *text);
+			id = names_intern_symbol(session, *text);
 		*text = (const char *)(uintptr_t)id;
 	}
 }

@@ -54,10 +54,14 @@ static const struct {
 	{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_ptsz_v7000},
 	{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060},
 	{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_ptsz_v11060},
+	{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchCooperativeKernel_v9000},
+	{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchCooperativeKernel_ptsz_v9000},
 	{CUPTI_CB_DOMAIN_RUNTIME_API, 505},
 	{CUPTI_CB_DOMAIN_RUNTIME_API, 506},
 	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel},
 	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz},
+	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel},
+	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz},
 	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx},
 	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz},
 	/* clang-format on */
@@ -75,34 +79,102 @@ static bool is_launch(CUpti_CallbackDomain domain, CUpti_CallbackId number)
 	return false;
 }
 
-/* A call begins: does it begin a step? */
-static void look_at_call(CUpti_CallbackDomain domain, CUpti_CallbackId number,
-			 const CUpti_CallbackData *data)
+/* A call that may begin a step, and goes on: its thread and its number, and in
+ * bit 0 whether it only went into a graph.  One place for each thread; two that
+ * share one lose a step. */
+#define CALLS 1024u
+static _Atomic uint64_t calls[CALLS];
+
+static _Atomic uint64_t *place_of(const struct thread *thread)
+{
+	return &calls[thread->tid % CALLS];
+}
+
+static uint64_t call_of(const struct thread *thread, uint32_t correlation)
+{
+	return (uint64_t)thread->tid << 32 | (correlation << 1);
+}
+
+/* For other calls than launches `symbolName` points anywhere. */
+static bool is_marker(CUpti_CallbackDomain domain, CUpti_CallbackId number,
+		      const CUpti_CallbackData *data)
 {
 	const char *text = data->functionName;
-	static _Atomic uint32_t last;
-	struct thread *thread;
 
-	if (data->callbackSite != CUPTI_API_ENTER || !life_is_running())
-		return;
 	if (steps_source() == STEP_KERNEL)
-		/* For other calls it points anywhere. */
 		text = is_launch(domain, number) ? data->symbolName : NULL;
-	if (!text || !matches(text))
-		return;
-	/* A driver call inside a runtime call has its number. */
-	if (data->correlationId &&
-	    atomic_exchange_explicit(&last, data->correlationId,
-				     memory_order_relaxed) ==
-		    data->correlationId)
-		return;
-	thread = thread_here();
+	return text && matches(text);
+}
+
+static void mark(struct thread *thread, uint64_t ticks)
+{
+	add_relaxed(&inside, 1);
+	steps_mark(load_relaxed(&session_here), thread, ticks);
+	atomic_fetch_sub_explicit(&inside, 1, memory_order_relaxed);
+}
+
+static void call_begins(const CUpti_CallbackData *data)
+{
+	struct thread *thread = thread_here();
+	uint64_t call;
+
 	if (!thread)
 		return;
 	life_thread_entered();
-	add_relaxed(&inside, 1);
-	steps_mark(load_relaxed(&session_here), thread, clock_ticks());
-	atomic_fetch_sub_explicit(&inside, 1, memory_order_relaxed);
+	call = call_of(thread, data->correlationId);
+	/* A driver call inside a runtime call has its number. */
+	if ((load_relaxed(place_of(thread)) & ~UINT64_C(1)) == call)
+		return;
+	store_relaxed(place_of(thread), call);
+	*data->correlationData = clock_ticks();
+	if (steps_source() == STEP_CUDA)
+		mark(thread, *data->correlationData);
+}
+
+/* Only now it is known whether a kernel was launched at all: during a stream's
+ * capture it became a node of a graph. */
+static void call_ends(const CUpti_CallbackData *data)
+{
+	struct thread *thread = thread_self;
+	const uint64_t start = *data->correlationData;
+	const int *result = data->functionReturnValue;
+	uint64_t call;
+
+	if (!start || !thread_records(thread))
+		return;
+	call = atomic_exchange_explicit(place_of(thread), 0,
+					memory_order_relaxed);
+	if (steps_source() == STEP_KERNEL && result && !*result &&
+	    call == call_of(thread, data->correlationId))
+		mark(thread, start);
+}
+
+static void look_at_call(CUpti_CallbackDomain domain, CUpti_CallbackId number,
+			 const CUpti_CallbackData *data)
+{
+	const bool begins = data->callbackSite == CUPTI_API_ENTER;
+
+	if (begins)
+		*data->correlationData = 0;
+	if (!life_is_running() || !is_marker(domain, number, data))
+		return;
+	if (begins)
+		call_begins(data);
+	else
+		call_ends(data);
+}
+
+/* A node of a graph was made, perhaps by a launch of this thread. */
+static void note_node(void)
+{
+	struct thread *thread = thread_self;
+	uint64_t call;
+
+	if (!thread_records(thread))
+		return;
+	call = load_relaxed(place_of(thread));
+	if (call >> 32 == thread->tid)
+		store_relaxed(place_of(thread), call | 1);
 }
 
 void CUPTIAPI cupti_callback(void *unused, CUpti_CallbackDomain domain,
@@ -114,7 +186,12 @@ void CUPTIAPI cupti_callback(void *unused, CUpti_CallbackDomain domain,
 	if (!cupti_is_attached() && domain != CUPTI_CB_DOMAIN_RESOURCE)
 		return;
 	switch (domain) {
-	case CUPTI_CB_DOMAIN_RESOURCE: cupti_flush_at_exit(); break;
+	case CUPTI_CB_DOMAIN_RESOURCE:
+		if (number == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED)
+			note_node();
+		else
+			cupti_flush_at_exit();
+		break;
 	case CUPTI_CB_DOMAIN_STATE:
 		/* CUPTI has ended itself. */
 		cupti_kill();
@@ -139,6 +216,9 @@ void cupti_callbacks_start(CUpti_SubscriberHandle subscriber)
 	cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_STATE,
 				  CUPTI_CBID_STATE_FATAL_ERROR);
 	if (steps_source() == STEP_KERNEL) {
+		cupti.cuptiEnableCallback(
+			1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+			CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
 		for (size_t i = 0; i < LAUNCHES; i++)
 			cupti.cuptiEnableCallback(1, subscriber,
 						  launches[i].domain,

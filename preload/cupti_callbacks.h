@@ -5,7 +5,8 @@
  *	the end of cuInit(), a first context	our exit handler goes before
  *						libcuda's own
  *	a fatal error				CUPTI is gone
- *	launches and calls			only where they begin a step
+ *	launches and calls, and new nodes	only where they begin a step
+ *	of graphs
  */
 #ifndef PRELOAD_CUPTI_CALLBACKS_H
 #define PRELOAD_CUPTI_CALLBACKS_H

@@ -52,21 +52,32 @@ static void on_step(struct report *report, const struct trace_event *event)
 	saturate_into(&steps->total_ns, event->dur_ns);
 }
 
+/* A copy between devices names three of them. */
+static int device_of_work(const struct trace_event *event)
+{
+	const int device = device_of(event, "device");
+
+	return device < 0 ? device_of(event, "inDevice") : device;
+}
+
 static void on_gpu(struct report *report, const struct trace_event *event,
 		   const char *category)
 {
-	const int device = device_of(event, "device");
+	static const char *const works[] = {"kernel", "gpu_memcpy",
+					    "gpu_memset"};
+	const int device = device_of_work(event);
+	enum stream_work work = STREAM_KERNEL;
 	struct report_device *at;
 
-	if (device < 0)
+	while (work < STREAM_WORKS && strcmp(category, works[work]) != 0)
+		work++;
+	if (work == STREAM_WORKS || device < 0)
 		return;
 	at = &report->devices[device];
 	at->used = true;
 	busy_time_add(&at->busy, event->ts_ns, event->ts_ns + event->dur_ns);
-	if (!strcmp(category, "kernel"))
-		saturate_into(&at->kernel_ns, event->dur_ns);
-	else
-		saturate_into(&at->copy_ns, event->dur_ns);
+	saturate_into(&at->sum_ns[work], event->dur_ns);
+	stream_totals_add(&report->streams, (unsigned int)device, work, event);
 }
 
 static const char *category_of(struct report *report,
@@ -114,9 +125,7 @@ static void on_slice(struct report *report, const struct trace_event *event)
 			on_step(report, event);
 		return;
 	}
-	if (!strcmp(category, "kernel") || !strcmp(category, "gpu_memcpy") ||
-	    !strcmp(category, "gpu_memset"))
-		on_gpu(report, event, category);
+	on_gpu(report, event, category);
 	trace_event_integer(event, "bytes", &bytes);
 	tally_add(&report->tally, category, name->text, name->len,
 		  event->dur_ns, bytes > 0 ? (uint64_t)bytes : 0);
@@ -207,6 +216,7 @@ int report_read(struct report *report, const char *file,
 	if (error)
 		return error;
 	report_metadata_end(report);
+	stream_totals_sort(&report->streams);
 	report->region_list =
 		region_totals_list(&report->regions, &report->region_count);
 	if (choice->tree)
@@ -227,8 +237,8 @@ int64_t report_gpu_ns(const struct report *report)
 	int64_t sum = 0;
 
 	for (size_t at = 0; at < REPORT_DEVICES_MAX; at++)
-		saturate_into(&sum, saturate_add(report->devices[at].kernel_ns,
-						 report->devices[at].copy_ns));
+		for (int work = 0; work < STREAM_WORKS; work++)
+			saturate_into(&sum, report->devices[at].sum_ns[work]);
 	return sum;
 }
 
@@ -241,6 +251,7 @@ void report_free(struct report *report)
 	free(report->region_list);
 	for (size_t at = 0; at < REPORT_DEVICES_MAX; at++)
 		busy_time_free(&report->devices[at].busy);
+	stream_totals_free(&report->streams);
 	scope_tree_free(&report->tree);
 	name_table_free(&report->lanes);
 	name_table_free(&report->lane_labels);

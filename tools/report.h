@@ -3,7 +3,7 @@
  * report.h - all that `traceprof report` knows of one file.
  *
  * report.c gathers it in one pass, report_verdict.c draws conclusions,
- * report_text.c and report_json.c print it.
+ * report_text.c, report_gpu.c and report_json.c print it.
  */
 #ifndef TOOLS_REPORT_H
 #define TOOLS_REPORT_H
@@ -14,6 +14,7 @@
 #include "tools/head_contract.h"
 #include "tools/region_totals.h"
 #include "tools/scope_tree.h"
+#include "tools/stream_totals.h"
 #include "tools/tally.h"
 #include "tools/trace_reader.h"
 
@@ -53,7 +54,7 @@ struct report_heap {
 struct report_device {
 	bool used;
 	struct busy_time busy;
-	int64_t kernel_ns, copy_ns;
+	int64_t sum_ns[STREAM_WORKS];
 	struct report_memory memory;
 };
 
@@ -74,6 +75,7 @@ struct report {
 	struct report_memory heap_events;
 	struct report_heap heap;
 	struct report_device devices[REPORT_DEVICES_MAX];
+	struct stream_totals streams;
 	struct event_account account;
 	struct scope_tree tree;
 	struct name_table lanes;       /* "pid tid" */
@@ -105,6 +107,7 @@ int64_t report_gpu_ns(const struct report *report);
 void report_verdict(struct report *report);
 
 void report_print_text(const struct report *report, FILE *out);
+void report_print_gpus(const struct report *report, FILE *out);
 void report_print_json(const struct report *report, FILE *out);
 
 #endif

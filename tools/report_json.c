@@ -146,6 +146,34 @@ static void put_heap(const struct report *report, yajl_gen gen)
 	yajl_gen_map_close(gen);
 }
 
+static void put_sums(yajl_gen gen, const int64_t sum_ns[STREAM_WORKS])
+{
+	put_number(gen, "kernel_ns", sum_ns[STREAM_KERNEL]);
+	put_number(gen, "copy_ns", sum_ns[STREAM_COPY]);
+	put_number(gen, "memset_ns", sum_ns[STREAM_FILL]);
+}
+
+static void put_streams(const struct report *report, yajl_gen gen)
+{
+	put_text(gen, "streams");
+	yajl_gen_array_open(gen);
+	for (size_t at = 0; at < report->streams.count; at++) {
+		const struct stream_total *row = &report->streams.rows[at];
+
+		yajl_gen_map_open(gen);
+		put_number(gen, "device", row->device);
+		put_number(gen, "stream", row->stream);
+		put_number(gen, "busy_ns", busy_time_sum(&row->busy));
+		put_number(gen, "kernels", (int64_t)row->calls[STREAM_KERNEL]);
+		put_number(gen, "copies", (int64_t)row->calls[STREAM_COPY]);
+		put_number(gen, "memsets", (int64_t)row->calls[STREAM_FILL]);
+		put_sums(gen, row->sum_ns);
+		put_number(gen, "bytes", (int64_t)row->bytes);
+		yajl_gen_map_close(gen);
+	}
+	yajl_gen_array_close(gen);
+}
+
 static void put_devices(const struct report *report, yajl_gen gen)
 {
 	put_text(gen, "devices");
@@ -158,8 +186,7 @@ static void put_devices(const struct report *report, yajl_gen gen)
 		yajl_gen_map_open(gen);
 		put_number(gen, "device", at);
 		put_number(gen, "busy_ns", busy_time_sum(&device->busy));
-		put_number(gen, "kernel_ns", device->kernel_ns);
-		put_number(gen, "copy_ns", device->copy_ns);
+		put_sums(gen, device->sum_ns);
 		put_memory(gen, &device->memory);
 		yajl_gen_map_close(gen);
 	}
@@ -238,6 +265,7 @@ static void put_report(const struct report *report, yajl_gen gen)
 	if (report->choice.tree)
 		put_tree(report, gen);
 	put_devices(report, gen);
+	put_streams(report, gen);
 	put_heap(report, gen);
 	put_account(report, gen);
 	put_lines(gen, "notes", report->notes, report->note_count);

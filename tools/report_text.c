@@ -151,7 +151,9 @@ static void print_category(void *arg, const char *category)
 	struct total *rows;
 	size_t count;
 
-	if (!strcmp(category, REPORT_MEMBERS))
+	/* Events are moments, counted with the calls that record them. */
+	if (!strcmp(category, REPORT_MEMBERS) ||
+	    !strcmp(category, "cuda_event"))
 		return;
 	if (!bytes)
 		headers[6] = title;
@@ -179,32 +181,6 @@ static void print_exact(const struct report *report, FILE *out)
 		"reached its size limit.  Sums of the whole window:\n",
 		quantity_time((double)report->detail_ended_ns).text);
 	tally_categories(&report->exact, print_category, &print);
-}
-
-static void print_devices(const struct report *report, FILE *out)
-{
-	const double wall = (double)report_wall_ns(report);
-
-	for (unsigned int at = 0; at < REPORT_DEVICES_MAX; at++) {
-		const struct report_device *device = &report->devices[at];
-		const struct report_memory *memory = &device->memory;
-		const double busy = (double)busy_time_sum(&device->busy);
-
-		if (device->used)
-			fprintf(out,
-				"\nGPU %u: busy %s of the time; kernels %s and "
-				"copies %s, summed over streams\n",
-				at, quantity_share(busy, wall).text,
-				quantity_time((double)device->kernel_ns).text,
-				quantity_time((double)device->copy_ns).text);
-		if (memory->allocs)
-			fprintf(out,
-				"GPU %u memory: %" PRIu64
-				" allocations, %" PRIu64 " frees, peak %s\n",
-				at, memory->allocs, memory->frees,
-				quantity_bytes((double)memory->peak_bytes)
-					.text);
-	}
 }
 
 static void print_heap(const struct report *report, FILE *out)
@@ -321,7 +297,7 @@ void report_print_text(const struct report *report, FILE *out)
 		tally_categories(&report->tally, print_category, &print);
 		print_exact(report, out);
 	}
-	print_devices(report, out);
+	report_print_gpus(report, out);
 	print_heap(report, out);
 	print_losses(report, out);
 	fputc('\n', out);

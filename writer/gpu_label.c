@@ -70,13 +70,21 @@ static void add(const char *piece, size_t len, void *arg)
 	made->len += len;
 }
 
+/* The demangler refuses symbols longer than 1 KiB for fear of its stack.  Ours
+ * has room for NAME_SYMBOL_MAX, nested as badly as can be (1.4 MiB). */
+#ifndef DMGL_NO_RECURSE_LIMIT
+#define DMGL_NO_RECURSE_LIMIT 0
+#endif
+
 /* Kernels keep their parameters: two that differ in nothing else are two. */
 static bool demangle(const char *name, char *text, size_t bytes)
 {
 	struct demangled made = {.text = text, .room = bytes - 1};
-	const bool is_done = !strncmp(name, "_Z", 2) &&
-			     cplus_demangle_v3_callback(
-				     name, DMGL_PARAMS | DMGL_ANSI, add, &made);
+	const bool is_done =
+		!strncmp(name, "_Z", 2) &&
+		cplus_demangle_v3_callback(
+			name, DMGL_PARAMS | DMGL_ANSI | DMGL_NO_RECURSE_LIMIT,
+			add, &made);
 
 	text[made.len] = '\0';
 	return is_done && made.len;

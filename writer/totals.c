@@ -8,7 +8,8 @@
 #include "writer/schema.h"
 #include <string.h>
 
-#define PLAIN_BYTES_MAX (NAME_BYTES_MAX + 64)
+/* A demangled kernel may be longer than its symbol. */
+#define PLAIN_BYTES_MAX (2 * NAME_SYMBOL_MAX)
 
 void totals_start(struct totals *totals, struct naming *naming)
 {

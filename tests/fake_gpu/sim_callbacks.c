@@ -96,6 +96,22 @@ void callbacks_resource(uint32_t cbid, CUcontext context, void *handle)
 	call_back(CUPTI_CB_DOMAIN_RESOURCE, cbid, &data);
 }
 
+void callbacks_graph_node(void *graph, uint64_t node)
+{
+	CUpti_GraphData about = {
+		.graph = graph,
+		.node = (CUgraphNode)node,
+		.nodeType = CU_GRAPH_NODE_TYPE_KERNEL,
+	};
+	const CUpti_ResourceData data = {
+		.context = life_context(),
+		.resourceDescriptor = &about,
+	};
+
+	call_back(CUPTI_CB_DOMAIN_RESOURCE,
+		  CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, &data);
+}
+
 void callbacks_synchronized(uint32_t cbid, CUcontext context, CUstream stream)
 {
 	const CUpti_SynchronizeData data = {

@@ -6,6 +6,7 @@
 
 #include "tests/fake_gpu/sim_activity.h"
 #include "tests/fake_gpu/sim_call.h"
+#include "tests/fake_gpu/sim_callbacks.h"
 #include "tests/fake_gpu/sim_clock.h"
 #include "tests/fake_gpu/sim_life.h"
 #include <stdlib.h>
@@ -44,7 +45,7 @@ size_t graph_size(const struct sim_graph *graph)
 	return graph->count;
 }
 
-uint64_t graph_add(struct sim_graph *graph, const struct sim_work *work)
+static uint64_t append(struct sim_graph *graph, const struct sim_work *work)
 {
 	if (graph->count == graph->room) {
 		graph->room = graph->room ? 2 * graph->room : 16;
@@ -59,12 +60,20 @@ uint64_t graph_add(struct sim_graph *graph, const struct sim_work *work)
 	return node->graph_node;
 }
 
+uint64_t graph_add(struct sim_graph *graph, const struct sim_work *work)
+{
+	const uint64_t node = append(graph, work);
+
+	callbacks_graph_node(graph, node);
+	return node;
+}
+
 struct sim_graph *graph_instantiate(const struct sim_graph *graph)
 {
 	struct sim_graph *executable = graph_new();
 
 	for (size_t i = 0; i < graph->count; i++)
-		graph_add(executable, &graph->nodes[i]);
+		append(executable, &graph->nodes[i]);
 	return executable;
 }
 

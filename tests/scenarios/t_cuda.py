@@ -279,8 +279,24 @@ def test_steps_by_a_call():
 
 
 def test_steps_by_a_kernel():
-    trace = on_gpu(6, 1, TRACEPROF_STEP="kernel:*update*").trace
-    expect_equal(len(trace.steps()) >= 1, True, "steps")
+    """Of three threads one only captures the kernel into a graph; of the other
+    two the first one steps."""
+    for knobs in ({}, {"SIMGPU_DUP_DRIVER": 1}):
+        trace = on_gpu(6, 3, TRACEPROF_STEP="kernel:*update*", **knobs).trace
+        expect_equal(trace.steps(), list(range(6)))
+        steps = trace.slices("ProfilerStep#*")
+        launches = [call for call in trace.slices("cudaLaunchKernel")
+                    if call["tid"] == steps[0]["tid"]]
+        begins = {call["ts"] for call in launches}
+        expect(all(any(abs(step["ts"] - ts) < 3 for ts in begins)
+                   for step in steps), "a step begins with its launch")
+
+
+def test_a_captured_launch_is_no_step():
+    run = on_gpu(6, 1, TRACEPROF_STEP="kernel:*update*")
+    expect_equal((run.trace.steps(), len(run.trace.slices("update*"))), ([], 6))
+    run = on_gpu(6, 1, TRACEPROF_STEP="cuda:cudaGraphLaunch*")
+    expect_equal(run.trace.steps(), list(range(6)), "launches of the graph")
 
 
 def test_killed():

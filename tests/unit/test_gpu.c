@@ -12,6 +12,7 @@
 #include "writer/gpu_marks.h"
 #include "writer/gpu_occupancy.h"
 #include "writer/gpu_rows.h"
+#include <stdio.h>
 #include <string.h>
 
 /* An H200, as CUPTI describes it. */
@@ -373,6 +374,52 @@ static void names_are_those_of_torch(void **state)
 	fixture_end(session);
 }
 
+#ifdef HAVE_DEMANGLE
+/* void deep<box<box<...<int>...>>, double>(int): `depth` boxes. */
+static void deep_symbol(char *text, int depth)
+{
+	text += sprintf(text, "_Z4deepI");
+	for (int i = 0; i < depth; i++)
+		text += sprintf(text, "3boxI");
+	text += sprintf(text, "i");
+	for (int i = 0; i < depth; i++)
+		text += sprintf(text, "E");
+	sprintf(text, "dEvi");
+}
+
+static void long_symbols_are_demangled_whole(void **state)
+{
+	struct session *session = fixture_begin(4);
+	struct event event = {.kind = EVENT_GPU_KERNEL};
+	struct label key = {.kind = EVENT_GPU_KERNEL};
+	char symbol[NAME_SYMBOL_MAX + 1], text[2 * NAME_SYMBOL_MAX];
+	char parts[NAME_SYMBOL_MAX + 1] = "_Z4wideIJ";
+	size_t len;
+
+	(void)state;
+	deep_symbol(symbol, 300);
+	assert_true(strlen(symbol) > 1500);
+	event.name = names_intern_symbol(session, symbol);
+	gpu_label_key(&event, &key);
+	gpu_label_text(session, &key, text, sizeof(text));
+	len = strlen(text);
+	assert_int_equal(strncmp(text, "void deep<box<box<", 18), 0);
+	assert_string_equal(text + len - 15, ">, double>(int)");
+	/* Some KB of template arguments, as kernels really have them. */
+	len = strlen(parts);
+	while (len + 40 < NAME_SYMBOL_MAX)
+		len += (size_t)sprintf(parts + len, "N3lib5tupleIfLi%zuEEE",
+				       len);
+	strcpy(parts + len, "EEvPf");
+	key.name = names_intern_symbol(session, parts);
+	gpu_label_text(session, &key, text, sizeof(text));
+	assert_int_equal(strncmp(text, "void wide<lib::tuple<float, 9>", 30),
+			 0);
+	assert_string_equal(text + strlen(text) - 9, ">(float*)");
+	fixture_end(session);
+}
+#endif
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -388,6 +435,9 @@ int main(void)
 		cmocka_unit_test(waits_find_their_recording),
 		cmocka_unit_test(old_recordings_are_forgotten),
 		cmocka_unit_test(names_are_those_of_torch),
+#ifdef HAVE_DEMANGLE
+		cmocka_unit_test(long_symbols_are_demangled_whole),
+#endif
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

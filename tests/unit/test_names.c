@@ -105,6 +105,24 @@ static void test_a_text_without_end_is_not_read_further(void **state)
 	assert_int_equal(len, NAME_BYTES_MAX);
 }
 
+static void test_symbols_are_kept_longer(void **state)
+{
+	char text[2 * NAME_SYMBOL_MAX];
+	size_t len;
+	uint32_t id;
+
+	(void)state;
+	memset(text, 's', sizeof(text));
+	text[NAME_SYMBOL_MAX] = '\0';
+	id = names_intern_symbol(session, text);
+	assert_string_equal(names_text(session, id, &len), text);
+	assert_int_equal(len, NAME_SYMBOL_MAX);
+	text[NAME_SYMBOL_MAX] = 's';
+	text[sizeof(text) - 1] = '\0';
+	assert_int_equal(names_intern_symbol(session, text), id);
+	assert_int_not_equal(names_intern_string(session, text), id);
+}
+
 /* Each thread interns all the texts, beginning elsewhere. */
 struct worker {
 	pthread_t id;
@@ -219,7 +237,7 @@ static void test_a_damaged_session_gives_texts_that_end(void **state)
 		size_t len;
 		const char *text = names_text(session, (uint32_t)id, &len);
 
-		assert_true(len <= NAME_BYTES_MAX);
+		assert_true(len <= NAME_SYMBOL_MAX);
 		assert_int_equal(text[len], '\0');
 		known += text[0] != '(';
 	}
@@ -252,6 +270,7 @@ int main(void)
 		NAMES_TEST(test_bytes_of_any_kind),
 		NAMES_TEST(test_long_texts_are_cut_at_a_character),
 		NAMES_TEST(test_a_text_without_end_is_not_read_further),
+		NAMES_TEST(test_symbols_are_kept_longer),
 		NAMES_TEST(test_eight_threads_get_the_same_ids),
 		NAMES_TEST(test_a_full_table_refuses_and_counts),
 		NAMES_TEST(test_a_full_session_refuses),

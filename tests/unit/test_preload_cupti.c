@@ -6,6 +6,7 @@
 #include "tests/unit/session_fixture.h"
 
 #include "collector/names.h"
+#include "preload/cupti_buffers.h"
 #include "preload/cupti_pairs.h"
 #include "preload/cupti_record.h"
 #include <string.h>
@@ -247,6 +248,31 @@ static void numbers_go_on_where_cupti_wraps(void **state)
 	fixture_end(session);
 }
 
+static void long_names_are_kept_whole(void **state)
+{
+	struct session *session = fixture_begin(4);
+	char name[5001];
+	CUpti_ActivityKernel10 *kernel;
+	size_t room, most, len;
+	uint8_t *bytes;
+
+	(void)state;
+	begin();
+	memset(name, 'k', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	assert_int_equal(cupti_buffers_start(true), 0);
+	cupti_buffers_request(&bytes, &room, &most);
+	kernel = (CUpti_ActivityKernel10 *)(void *)bytes;
+	kernel->kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+	kernel->name = name;
+	cupti_buffers_complete(NULL, 0, bytes, room, sizeof(*kernel));
+	names_text(session, (uint32_t)(uintptr_t)kernel->name, &len);
+	assert_int_equal(len, sizeof(name) - 1);
+	assert_non_null(cupti_buffers_take());
+	cupti_buffers_forget();
+	fixture_end(session);
+}
+
 /* Kinds as they are, all else noise: no fault, and no event that names what
  * isn't there. */
 static void noise_does_no_harm(void **state)
@@ -284,6 +310,7 @@ int main(void)
 		cmocka_unit_test(work_without_times_is_left_out),
 		cmocka_unit_test(short_and_strange_records_are_unknown),
 		cmocka_unit_test(numbers_go_on_where_cupti_wraps),
+		cmocka_unit_test(long_names_are_kept_whole),
 		cmocka_unit_test(noise_does_no_harm),
 #endif
 	};
