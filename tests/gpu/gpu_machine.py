@@ -44,7 +44,7 @@ class Report:
     def add(self, check, verdict, said=""):
         """verdict: "ok", "FAIL", "skip", or "info" for what is only told."""
         row = {"part": self.part, "check": check, "verdict": verdict,
-               "said": " ".join(str(said).split())}
+               "said": " ".join(words(said).split())}
         self.rows.append(row)
         print(self.line(row), flush=True)
 
@@ -75,6 +75,13 @@ class Report:
               json.dumps({"rows": self.rows, "details": self.details,
                           "failed": count["FAIL"]}, indent=1) + "\n")
         return last
+
+
+def words(said):
+    """A sentence, or the parts of a list, without the folders of this machine."""
+    if isinstance(said, (list, tuple)):
+        said = ", ".join(str(part) for part in said)
+    return re.sub(re.escape(ROOT) + r"/\S*/", "", str(said))
 
 
 def write(path, text):
@@ -114,11 +121,12 @@ class Machine:
     def left(self):
         return self.seconds - (time.monotonic() - self.start)
 
-    def environment(self):
+    def environment(self, program=None):
         kept = {key: value for key, value in os.environ.items()
                 if not key.startswith(OURS)}
         paths = os.environ.get("LD_LIBRARY_PATH", "")
-        if self.fake:
+        # Wheels hold a real libcupti, which crashes on a simulated driver.
+        if self.fake and program != self.python:
             paths = os.path.join(ROOT, "build", "fake-gpu")
         if paths:
             kept["LD_LIBRARY_PATH"] = paths
@@ -128,7 +136,7 @@ class Machine:
         """Runs in a folder of its own; `traced` preloads the library."""
         folder = os.path.join(self.work, name)
         os.makedirs(folder, exist_ok=True)
-        settings = self.environment() | (env or {})
+        settings = self.environment(command[0]) | (env or {})
         if traced:
             settings["LD_PRELOAD"] = self.library
             settings["TRACEPROF_DIR"] = os.path.join(folder, "traces")
