@@ -12,6 +12,7 @@
 #include "tests/fake_gpu/sim_knobs.h"
 #include "tests/fake_gpu/sim_life.h"
 #include "tests/fake_gpu/sim_record.h"
+#include "tests/fake_gpu/sim_replay.h"
 #include "tests/fake_gpu/sim_stream.h"
 #include <string.h>
 
@@ -80,6 +81,7 @@ cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request,
 	if (!request || !complete)
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	buffers_register(request, complete);
+	replay_arm();
 	return CUPTI_SUCCESS;
 }
 
@@ -110,6 +112,7 @@ CUptiResult cuptiActivityFlushAll(uint32_t flag)
 
 	if (error)
 		return error;
+	replay_play();
 	buffers_flush(flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 	activity_overhead(CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH, start,
 			  clock_client_now(), 0);

@@ -140,6 +140,8 @@ static void read_knob(const char *name, const char *value)
 		knobs.complete_on = choice(name, value, "worker flusher app");
 	else if (strcmp(name, "DRIVER") == 0)
 		knobs.driver_absent = choice(name, value, "present absent");
+	else if (strcmp(name, "REPLAY") == 0)
+		knobs.replay = value;
 	else if (strcmp(name, "FAIL") == 0)
 		read_failures(value);
 	else

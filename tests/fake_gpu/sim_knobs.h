@@ -38,6 +38,7 @@ struct sim_knobs {
 	int64_t kernel_ns;    /* of the smallest kernel */
 	uint64_t drop;	      /* each n-th record of the GPU is lost */
 	uint64_t fatal_after; /* API calls until CUPTI gives up */
+	const char *replay;   /* a capture, or NULL */
 };
 
 const struct sim_knobs *sim_knobs(void);

@@ -5,9 +5,9 @@
  *	CUDA_INJECTION64_PATH=build/fake-gpu/libspy.so SPY_OUT=file program
  *
  * It works on a real GPU as on the simulated one.  The file is a sequence of
- * completed buffers: a struct chunk, the bytes, and the name of each kernel
- * record in turn, 0-terminated.  A chunk of kind CHUNK_TEXT is a line of text
- * about what CUPTI answered and which callbacks came.
+ * completed buffers: a struct chunk, the bytes, and the name of each kernel and
+ * device record in turn, 0-terminated.  A chunk of kind CHUNK_TEXT is a line of
+ * text about what CUPTI answered and which callbacks came.
  *
  *	SPY_KINDS    kinds to enable, numbers separated by commas
  *	SPY_BUFFER   bytes of a buffer (65536); 0 refuses every request
@@ -113,12 +113,21 @@ static void request(uint8_t **buffer, size_t *size, size_t *most)
 			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
+/* NULL for a record that has none. */
 static const char *name_of(const CUpti_Activity *record)
 {
-	if (record->kind != CUPTI_ACTIVITY_KIND_KERNEL &&
-	    record->kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
-		return NULL;
-	return ((const CUpti_ActivityKernel10 *)record)->name;
+	const char *name = NULL;
+
+	switch (record->kind) {
+	case CUPTI_ACTIVITY_KIND_KERNEL:
+	case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+		name = ((const CUpti_ActivityKernel10 *)record)->name;
+		return name ? name : "";
+	case CUPTI_ACTIVITY_KIND_DEVICE:
+		name = ((const CUpti_ActivityDevice5 *)record)->name;
+		return name ? name : "";
+	default: return NULL;
+	}
 }
 
 static void write_buffer(struct chunk *chunk, uint8_t *data)
@@ -175,7 +184,11 @@ static void at_end(void)
 
 	if (done++)
 		return;
-	say("flush %d", cupti.cuptiActivityFlushAll(0));
+	const uint64_t before = now();
+	const int error = cupti.cuptiActivityFlushAll(0);
+
+	say("waited %lu ns for a flush", now() - before);
+	say("flush %d", error);
 	say("flush forced %d",
 	    cupti.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED));
 	say("dropped %d",

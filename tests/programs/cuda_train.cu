@@ -360,8 +360,10 @@ int main(int argc, char **argv)
 	for (int i = 0; i < count; i++)
 		faults += trainers[i].faults;
 	check(&trainers[0], cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-	printf("%s: %d steps, %d threads, %d faults, loss %.9g, product %.9g\n",
-	       device.name, steps, count, faults, trainers[0].pageable[0],
-	       trainers[0].first_product);
+	printf("%s: %d steps, %d threads, %d faults, loss %.9g", device.name,
+	       steps, count, faults, trainers[0].pageable[0]);
+	if (blas.create)
+		printf(", product %.9g", trainers[0].first_product);
+	printf("\n");
 	return faults != 0;
 }

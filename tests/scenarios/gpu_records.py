@@ -108,7 +108,7 @@ class Dump:
             for field, (offset, form) in FIELDS.get(kind, {}).items():
                 values = struct.unpack_from("=" + form, buffer.data, at + offset)
                 record[field] = values if len(values) > 1 else values[0]
-            if kind in (KERNEL, CONCURRENT_KERNEL):
+            if kind in (KERNEL, CONCURRENT_KERNEL, DEVICE):
                 record["name"] = next(names).decode()
             found.append(record)
             at += self.sizes[kind]

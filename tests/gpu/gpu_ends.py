@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""Ends a process in one of many ways right behind its last kernel.
+
+    gpu_ends.py WAY     return, thread, os_exit, sigterm, exception, abort,
+                        workers, profiler
+
+The last kernel's name contains "cosh"; the GPU has finished it.  `workers`
+loads its data in forked processes first; `profiler` ends after torch.profiler
+was used.
+"""
+
+import os
+import signal
+import sys
+import threading
+import time
+
+import torch
+
+
+def last_kernel():
+    values = torch.ones(1 << 16, device="cuda")
+    (values + 1).cosh_()
+    torch.cuda.synchronize()
+
+
+def workers():
+    data = torch.utils.data.TensorDataset(torch.arange(4096.0).reshape(-1, 16))
+    loader = torch.utils.data.DataLoader(data, batch_size=32, num_workers=4,
+                                         pin_memory=True)
+    total = torch.zeros((), device="cuda")
+    for _ in range(2):
+        for (batch,) in loader:
+            total += batch.to("cuda", non_blocking=True).sum()
+    print("sum", total.item())
+
+
+def profiled():
+    """Says how many kernels torch.profiler got."""
+    with torch.profiler.profile() as recording:
+        last_kernel()
+    kernels = [event for event in recording.events()
+               if event.device_type == torch.autograd.DeviceType.CUDA]
+    print("kernels for torch.profiler", len(kernels))
+
+
+def main(way):
+    torch.ones(8, device="cuda").sum().item()
+    if way == "workers":
+        workers()
+    if way == "profiler":
+        profiled()
+    last_kernel()
+    # Without a handover nothing is there yet, as after a kernel at the end.
+    if way == "thread":
+        thread = threading.Thread(target=sys.exit, args=(5,))
+        thread.start()
+        thread.join()
+    elif way == "os_exit":
+        os._exit(6)
+    elif way == "sigterm":
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(10)
+    elif way == "exception":
+        raise RuntimeError("as it should be")
+    elif way == "abort":
+        os.abort()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
