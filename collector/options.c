@@ -8,6 +8,7 @@
 #include "collector/options.h"
 
 #include "collector/log.h"
+#include "collector/signal_name.h"
 #include <errno.h>
 #include <string.h>
 
@@ -218,6 +219,9 @@ int options_set(struct options *options, const char *name, const char *value,
 			   NAME_LEN_MAX, name, options_nearest(name));
 		return -ENOENT;
 	}
+	if (row - option_rows == OPTION_AT_signal &&
+	    signal_name_parse(value, why, why_bytes) < 0)
+		return -EINVAL;
 	if (!set_row_checked(options, row, value)) {
 		describe_values(row, right, sizeof(right));
 		log_format(why, why_bytes,

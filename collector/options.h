@@ -60,6 +60,9 @@
 	  "steps to record in each cycle; unset: to the end of the run") \
 	X(INT,    repeat,     "REPEAT", 0, INT32_MAX, "0", "", "N",	\
 	  "cycles, one file each; 0: for ever")				\
+	X(TEXT,   signal,     "SIGNAL", 0, 0, "none", "", "NAME",		\
+	  "a signal that starts and stops a window: USR1, USR2 or RTMIN to " \
+	  "RTMAX")							\
 	X(INT,    buffer_mb,  "BUFFER_MB", 4, 4096, "64", "", "MIB",	\
 	  "ceiling of the memory that holds events not yet written")	\
 	X(CHOICE, on_full,    "ON_FULL", 0, 0, "drop", "drop|wait", "WHAT", \

@@ -21,13 +21,14 @@
 #define COLLECTOR_SESSION_H
 
 #include "collector/clock.h"
+#include "collector/control.h"
 #include "collector/event.h"
 #include "collector/gpu_state.h"
 #include "collector/options.h"
 #include "collector/window.h"
 
 #define SESSION_MAGIC	    "traceprf"
-#define SESSION_VERSION	    1u
+#define SESSION_VERSION	    2u
 #define SESSION_FIRST_BYTES (2u << 20)
 #define SESSION_TEXT_BYTES  512
 #define SESSION_NAMES_MAX   65536u
@@ -128,6 +129,8 @@ struct session_header {
 
 	struct gpu_state gpu;
 
+	struct control control; /* what is asked from outside */
+
 	_Atomic uint32_t checkpoint; /* which of the two is whole */
 	struct session_checkpoint checkpoints[2];
 };
@@ -182,6 +185,16 @@ int session_create(const struct options *options, const char *reason,
 int session_open(const char *path, struct session *session);
 int session_look(const char *path, struct session *session);
 void session_close(struct session *session);
+
+/* Opens a session's file for session_share(): an fd, or -errno; -EPERM another
+ * user's, -EBADMSG no plain file with one name. */
+int session_file(const char *path);
+
+/* Maps the header alone of a running process's session, shared: what is stored
+ * there reaches the process, so nothing but its letter box may be written, and
+ * what is read may change at any time.  Returns as session_open(); the fd stays
+ * the caller's. */
+int session_share(int fd, struct session *session);
 
 /* The absolute path that a folder's name stands for here, as a session that is
  * made here keeps it; nothing needs to be there.  `text`. */

@@ -45,7 +45,8 @@ static void terminate_texts(struct session_header *head)
 		head->notes[i][SESSION_NOTE_BYTES - 1] = '\0';
 }
 
-static bool frame_is_whole(const struct session *session)
+/* Of a session whose file has so many bytes. */
+static bool frame_is_whole(const struct session *session, uint64_t bytes)
 {
 	const struct session_header *head = session->head;
 	/* ACQUIRE pairs with RELEASE at the end of fill_header(). */
@@ -57,15 +58,14 @@ static bool frame_is_whole(const struct session *session)
 	       head->header_bytes == sizeof(*head) &&
 	       head->thread_bytes == sizeof(struct thread) &&
 	       head->event_kinds == EVENT_KIND_COUNT &&
-	       head->ceiling_bytes == session->bytes &&
+	       head->ceiling_bytes == bytes &&
 	       (state == SESSION_RUNNING || state == SESSION_ENDED);
 }
 
 /* Opens a file that must be a session of our own user: plain, one link. */
-static int open_own(const char *path, struct stat *status)
+static int open_own(const char *path, int flags, struct stat *status)
 {
-	const int fd =
-		open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	const int fd = open(path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 
 	if (fd < 0)
 		return -errno;
@@ -144,7 +144,7 @@ static int look(int fd, const char *path, uint64_t bytes,
 	session->head = (struct session_header *)session->base;
 	log_format(session->path, sizeof(session->path), "%s", path);
 	rc = copy_part(fd, session->base, 0, sizeof(*session->head));
-	if (!rc && !frame_is_whole(session))
+	if (!rc && !frame_is_whole(session, session->bytes))
 		rc = -EBADMSG;
 	if (rc)
 		session_close(session);
@@ -156,7 +156,7 @@ static int look(int fd, const char *path, uint64_t bytes,
 int session_look(const char *path, struct session *session)
 {
 	struct stat status;
-	const int fd = open_own(path, &status);
+	const int fd = open_own(path, O_RDONLY, &status);
 	int rc;
 
 	if (fd < 0)
@@ -170,7 +170,7 @@ int session_open(const char *path, struct session *session)
 {
 	struct stat status;
 	struct stat after;
-	const int fd = open_own(path, &status);
+	const int fd = open_own(path, O_RDONLY, &status);
 	int rc;
 
 	if (fd < 0)
@@ -183,7 +183,7 @@ int session_open(const char *path, struct session *session)
 	else
 		rc = copy_data(fd, session->base, session->bytes);
 	if (!rc && (fstat(fd, &after) || after.st_size != status.st_size ||
-		    !frame_is_whole(session)))
+		    !frame_is_whole(session, session->bytes)))
 		rc = -EBADMSG;
 	if (rc)
 		session_close(session);
@@ -192,6 +192,40 @@ int session_open(const char *path, struct session *session)
 out:
 	close(fd);
 	return rc;
+}
+
+int session_file(const char *path)
+{
+	struct stat status;
+
+	return open_own(path, O_RDWR, &status);
+}
+
+int session_share(int fd, struct session *session)
+{
+	const uint64_t bytes =
+		align_up(sizeof(struct session_header), PAGE_BYTES);
+	struct stat status;
+	bool is_whole;
+
+	memset(session, 0, sizeof(*session));
+	if (fstat(fd, &status) || !S_ISREG(status.st_mode))
+		return -EBADMSG;
+	if (status.st_uid != geteuid())
+		return -EPERM;
+	if ((uint64_t)status.st_size < bytes)
+		return -EBADMSG;
+	session->base =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (session->base == MAP_FAILED)
+		return -errno;
+	session->bytes = bytes;
+	session->head = (struct session_header *)session->base;
+	is_whole = frame_is_whole(session, (uint64_t)status.st_size);
+	if (is_whole)
+		return 0;
+	session_close(session);
+	return -EBADMSG;
 }
 
 /* A zombie has ended, and its memory is gone, unless other threads of it go on:
@@ -243,7 +277,7 @@ void session_sweep(const char *path)
 	struct stat status;
 	struct timespec now;
 	long pid;
-	int fd = open_own(path, &status);
+	int fd = open_own(path, O_RDONLY, &status);
 
 	if (fd < 0)
 		return;
@@ -288,7 +322,7 @@ static int find_in(const char *folder,
 		if (!looks_like_session(entry->d_name))
 			continue;
 		log_format(path, sizeof(path), "%s/%s", folder, entry->d_name);
-		fd = open_own(path, &status);
+		fd = open_own(path, O_RDONLY, &status);
 		if (fd < 0)
 			continue;
 		close(fd);

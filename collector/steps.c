@@ -9,7 +9,7 @@
 
 #include "collector/gate.h"
 #include "collector/log.h"
-#include "collector/names.h"
+#include "collector/manual_window.h"
 #include <errno.h>
 #include <fnmatch.h>
 #include <string.h>
@@ -193,12 +193,14 @@ static void move_window(struct session *session, int64_t step, uint64_t ticks)
 	const int64_t from = step ? window_cycle(&schedule, step - 1) : -1;
 	const int64_t to = window_cycle(&schedule, step);
 
-	if (schedule.always || state->is_manual)
-		return;
-	if (from != to && from >= 0 && state->is_open)
-		close_window(session, ticks, step - 1);
-	if (to >= 0 && !state->is_open)
-		open_window(session, ticks, step);
+	manual_step_ends(session, step, ticks);
+	if (!schedule.always && !state->is_manual) {
+		if (from != to && from >= 0 && state->is_open)
+			close_window(session, ticks, step - 1);
+		if (to >= 0 && !state->is_open)
+			open_window(session, ticks, step);
+	}
+	manual_step_begins(session, step, ticks);
 }
 
 void steps_mark(struct session *session, struct thread *thread, uint64_t ticks)
@@ -253,30 +255,6 @@ void steps_time(struct session *session)
 	if (timer_next_ns <= now)
 		timer_next_ns = now + marker.period_ns;
 	steps_mark(session, timer_thread, clock_ticks());
-}
-
-int steps_manual_start(struct session *session, const char *name)
-{
-	struct window_state *state = &session->head->windows;
-	const uint32_t id = name && *name
-				    ? names_intern_string(session, name)
-				    : names_intern_string(session, "manual");
-	const int rc = window_open(state, clock_ticks(), -1, id, true);
-
-	if (rc)
-		return -EBUSY;
-	gate_record(true);
-	return 0;
-}
-
-int steps_manual_stop(struct session *session)
-{
-	struct window_state *state = &session->head->windows;
-
-	if (!state->is_open || !state->is_manual)
-		return -ENOENT;
-	gate_record(false);
-	return window_close(state, clock_ticks(), -1) ? -ENOENT : 0;
 }
 
 void steps_end(struct session *session, struct thread *thread, uint64_t ticks)

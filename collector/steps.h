@@ -50,11 +50,6 @@ void steps_mark(struct session *session, struct thread *thread, uint64_t ticks);
 /* Writer, each pass: time steps. */
 void steps_time(struct session *session);
 
-/* A window by hand.  0; -EBUSY one is being recorded; -ENOENT none was started
- * by hand. */
-int steps_manual_start(struct session *session, const char *name);
-int steps_manual_stop(struct session *session);
-
 /* The end of the run: the last step and the open window end here. */
 void steps_end(struct session *session, struct thread *thread, uint64_t ticks);
 

@@ -67,7 +67,12 @@ struct window_state {
 	_Atomic uint32_t busy;	  /* 1 while somebody opens or closes one */
 	_Atomic uint32_t missed; /* windows not opened: the writer was behind */
 	uint32_t is_open;
-	uint32_t is_manual;	   /* the open one was started by hand */
+	uint32_t is_manual;	     /* the open one was started by hand */
+	_Atomic int64_t armed_steps; /* so many from the next step on; 0 not */
+	_Atomic uint32_t armed_name;
+	_Atomic int64_t until_step; /* the manual one ends with it; 0 not */
+	_Atomic uint64_t until_ns; /* the manual one ends then, CLOCK_MONOTONIC;
+				       0 not */
 	_Atomic int64_t steps;	   /* steps begun */
 	_Atomic uint64_t marks;	   /* marker hits, before the divisor */
 	_Atomic uint32_t step_tid; /* thread that steps, 0 none yet */

@@ -8,6 +8,7 @@
 #include "include/traceprof.h"
 
 #include "collector/log.h"
+#include "collector/manual_window.h"
 #include "collector/steps.h"
 #include "preload/life.h"
 #include "preload/scope.h"
@@ -114,7 +115,7 @@ EXPORT int traceprof_start_(const char *name)
 	int rc = -1;
 
 	if (has_session("traceprof_start()"))
-		rc = steps_manual_start(load_relaxed(&session_here), name);
+		rc = manual_start(load_relaxed(&session_here), name, 0, 0);
 	errno = saved;
 	return rc ? -1 : 0;
 }
@@ -125,7 +126,7 @@ EXPORT int traceprof_stop_(void)
 	int rc = -1;
 
 	if (has_session("traceprof_stop()"))
-		rc = steps_manual_stop(load_relaxed(&session_here));
+		rc = manual_stop(load_relaxed(&session_here));
 	errno = saved;
 	return rc ? -1 : 0;
 }

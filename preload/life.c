@@ -27,6 +27,7 @@
 #include "preload/process.h"
 #include "preload/quiet.h"
 #include "preload/thread_hooks.h"
+#include "preload/user_signal.h"
 #include "preload/watch.h"
 #include "writer/writer.h"
 #include <errno.h>
@@ -133,6 +134,7 @@ static void start_over(void)
 		cuda_calls_forget();
 		steps_forget();
 	}
+	control_forget();
 	if (state == LIFE_CLOSED || state == LIFE_ENDED ||
 	    process.options.children == CHILDREN_NONE) {
 		close_gate();
@@ -184,6 +186,7 @@ static int start_writer(void)
 	const bool known = process.affinity_bytes > 0;
 
 	writer_add_source(last_thread_look, NULL);
+	writer_add_source(user_signal_look, NULL);
 	return writer_start(life.session, known ? process.affinity : NULL,
 			    known ? (size_t)process.affinity_bytes : 0);
 }
@@ -473,6 +476,7 @@ static __attribute__((constructor)) void construct(void)
 		return;
 	fork_hooks_start();
 	exit_hooks_start();
+	user_signal_start();
 	nvtx_injection_announce();
 	cupti_prepare();
 	if (load_relaxed(&life.writer_waits))

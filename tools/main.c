@@ -20,6 +20,8 @@ static const struct {
 	{"report", report_command, "totals, imbalance and steps of a trace"},
 	{"check", check_command, "check a trace against the format's rules"},
 	{"recover", recover_command, "finish the traces of crashed runs"},
+	{"ctl", ctl_command,
+	 "start and stop the recording of a running program"},
 	{"plan", plan_command, "show which steps a schedule records"},
 	{"options", options_command, "list all settings"},
 };

@@ -52,16 +52,18 @@ static bool windows_pile_up(struct session *session)
 	       WINDOWS_MAX / 4;
 }
 
-static bool is_woken(struct pace *pace)
+/* From inside, or by a request from outside. */
+static bool is_woken(struct pace *pace, struct session *session)
 {
 	/* ACQUIRE pairs with RELEASE in pace_wake(): why it was called. */
-	return load_acquire(&pace->wake);
+	return load_acquire(&pace->wake) ||
+	       control_is_rung(&session->head->control);
 }
 
 /* Rests for so long, unless the buffer is half full by then. */
 static void rest(struct pace *pace, struct session *session, uint64_t ns)
 {
-	while (ns && !is_woken(pace)) {
+	while (ns && !is_woken(pace, session)) {
 		const uint64_t nap = min_u64(ns, NAP_NS);
 
 		futex_wait(&pace->wake, 0, nap);
@@ -85,7 +87,7 @@ static void idle(struct pace *pace, struct session *session)
 	/* The wake word and the sleep word are set in the other order by
 	 * pace_wake(): one of the two sees the other. */
 	atomic_thread_fence(memory_order_seq_cst);
-	if (!is_woken(pace))
+	if (!is_woken(pace, session))
 		futex_wait(sleeps, 1, ns);
 	store_relaxed(sleeps, 0);
 }
@@ -110,14 +112,19 @@ void pace_sleep(struct pace *pace, struct session *session, uint64_t events,
 	store_relaxed(&pace->wake, 0);
 }
 
-void pace_wake(struct pace *pace, struct session *session)
+void pace_wake_other(struct session_header *head)
 {
-	_Atomic uint32_t *sleeps = &session->head->writer_sleeps;
+	_Atomic uint32_t *sleeps = &head->writer_sleeps;
 
-	/* RELEASE pairs with ACQUIRE in is_woken(). */
-	store_release(&pace->wake, 1);
 	atomic_thread_fence(memory_order_seq_cst);
-	futex_wake(&pace->wake);
 	if (atomic_exchange_explicit(sleeps, 0, memory_order_relaxed))
 		futex_wake(sleeps);
+}
+
+void pace_wake(struct pace *pace, struct session *session)
+{
+	/* RELEASE pairs with ACQUIRE in is_woken(). */
+	store_release(&pace->wake, 1);
+	futex_wake(&pace->wake);
+	pace_wake_other(session->head);
 }

@@ -27,4 +27,8 @@ void pace_sleep(struct pace *pace, struct session *session, uint64_t events,
 /* Ends the sleep.  Any thread; async-signal-safe. */
 void pace_wake(struct pace *pace, struct session *session);
 
+/* Another process has put a request into the session's box: ends the writer's
+ * sleep, or the nap of a few milliseconds that it is in. */
+void pace_wake_other(struct session_header *head);
+
 #endif

@@ -10,6 +10,7 @@
 
 #include "collector/loader.h"
 #include "collector/log.h"
+#include "collector/manual_window.h"
 #include "collector/modules.h"
 #include "collector/pool.h"
 #include "collector/steps.h"
@@ -19,6 +20,7 @@
 #include "writer/pace.h"
 #include "writer/pass.h"
 #include "writer/recovery.h"
+#include "writer/request.h"
 #include "writer/sources.h"
 #include <errno.h>
 #include <linux/futex.h>
@@ -49,6 +51,7 @@ static struct {
 	pthread_mutex_t summary_lock;
 	struct writer_summary summary;
 	struct pace pace;
+	struct requests requests;
 	_Atomic uint32_t state;	   /* enum writer_state; futex word */
 	_Atomic uint32_t stopping; /* somebody asked already */
 	_Atomic uint32_t stop;
@@ -169,7 +172,9 @@ static uint64_t make_pass(uint64_t *cpu_ns)
 	if (clock_monotonic_ns() - writer.refreshed_ns >= SECOND_NS)
 		refresh_modules();
 	steps_time(writer.session);
+	request_look(&writer.requests, &writer.scribe);
 	events = pass_run(&writer.scribe);
+	request_done(&writer.requests, &writer.scribe);
 	*cpu_ns = account_cpu_ns(&writer.scribe) - cpu_start;
 	show_pass(start_ticks, *cpu_ns);
 	pthread_mutex_unlock(&writer.lock);
@@ -285,8 +290,11 @@ static void give_up(void)
 static uint64_t longest_sleep(void)
 {
 	const struct clock_segments *clock = &writer.session->head->clock;
+	const uint64_t window = manual_time(writer.session);
 	uint64_t most = steps_source() == STEP_TIME ? TIMER_NS : UINT64_MAX;
 
+	if (window)
+		most = min_u64(most, window);
 	if (!clock_is_settled(clock))
 		most = min_u64(most, clock_due_in(clock) + 1);
 	return most == UINT64_MAX ? 0 : most;

@@ -30,8 +30,9 @@ FOREIGN = {
     r"yajl/.*|libsmartcols/.*|argp\.h": ("tools",),
 }
 # preload/ sees one page of the writer, and from few places: the life of the
-# process (start, fork, closing lines), the CUPTI source, traceprof.h's totals.
-WRITER_FROM_PRELOAD = re.compile(r"preload/(life|closing|fork_hooks|cupti|annotations)\w*\.c$")
+# process (start, fork, closing lines, the signal that wakes it), the CUPTI
+# source, traceprof.h's totals.
+WRITER_FROM_PRELOAD = re.compile(r"preload/(life|closing|fork_hooks|cupti|annotations|user_signal)\w*\.c$")
 
 
 def includes(name):

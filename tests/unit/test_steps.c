@@ -8,6 +8,7 @@
 
 #include "collector/gate.h"
 #include "collector/names.h"
+#include "collector/manual_window.h"
 #include "collector/steps.h"
 #include "tests/unit/schedule_reference.h"
 #include <errno.h>
@@ -271,17 +272,17 @@ static void test_windows_by_hand(void **state)
 	assert_int_equal(steps_source(), STEP_MANUAL);
 	assert_false(gate_is_recording());
 	assert_int_equal(windows_opened(), 0);
-	assert_int_equal(steps_manual_stop(session), -ENOENT);
-	assert_int_equal(steps_manual_start(session, "epoch"), 0);
+	assert_int_equal(manual_stop(session), -ENOENT);
+	assert_int_equal(manual_start(session, "epoch", 0, 0), 0);
 	assert_true(gate_is_recording());
-	assert_int_equal(steps_manual_start(session, "again"), -EBUSY);
+	assert_int_equal(manual_start(session, "again", 0, 0), -EBUSY);
 	assert_true(gate_is_recording());
-	assert_int_equal(steps_manual_stop(session), 0);
+	assert_int_equal(manual_stop(session), 0);
 	assert_false(gate_is_recording());
-	assert_int_equal(steps_manual_stop(session), -ENOENT);
+	assert_int_equal(manual_stop(session), -ENOENT);
 	assert_string_equal(names_text(session, windows->window[0].name, NULL),
 			    "epoch");
-	assert_int_equal(steps_manual_start(session, NULL), 0);
+	assert_int_equal(manual_start(session, NULL, 0, 0), 0);
 	assert_string_equal(names_text(session, windows->window[1].name, NULL),
 			    "manual");
 	assert_int_equal(windows->window[1].first_step, -1);
@@ -291,8 +292,8 @@ static void test_by_hand_is_refused_while_one_records(void **state)
 {
 	(void)state;
 	steps_start(session); /* no schedule: the whole run */
-	assert_int_equal(steps_manual_start(session, "late"), -EBUSY);
-	assert_int_equal(steps_manual_stop(session), -ENOENT);
+	assert_int_equal(manual_start(session, "late", 0, 0), -EBUSY);
+	assert_int_equal(manual_stop(session), -ENOENT);
 	assert_true(gate_is_recording());
 	assert_int_equal(windows_opened(), 1);
 }
@@ -306,15 +307,15 @@ static void test_a_schedule_waits_for_a_window_by_hand(void **state)
 	set("ACTIVE", 3);
 	steps_start(session);
 	steps_mark(session, thread, TICKS(0));
-	assert_int_equal(steps_manual_start(session, "mine"), 0);
+	assert_int_equal(manual_start(session, "mine", 0, 0), 0);
 	for (int step = 1; step < 4; step++) /* 2 and 3 would be recorded */
 		steps_mark(session, thread, TICKS(step));
 	assert_int_equal(windows_opened(), 1);
-	assert_int_equal(steps_manual_stop(session), 0);
+	assert_int_equal(manual_stop(session), 0);
 	steps_mark(session, thread, TICKS(4));
 	assert_int_equal(windows_opened(), 2);
 	assert_int_equal(windows->window[1].first_step, 4);
-	assert_int_equal(steps_manual_stop(session), -ENOENT);
+	assert_int_equal(manual_stop(session), -ENOENT);
 	steps_mark(session, thread, TICKS(5));
 	assert_int_equal(windows->window[1].last_step, 4);
 	assert_false(gate_is_recording());

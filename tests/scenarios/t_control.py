@@ -1,0 +1,347 @@
+# SPDX-License-Identifier: MIT
+"""A running program is told to record: traceprof ctl, and a signal."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+import harness
+from harness import Skip, command, expect, expect_equal, folder
+
+
+class Running:
+    """A program under the library, until leave() or kill()."""
+
+    def __init__(self, *arguments, program="step_loop", **options):
+        self.target = os.path.join(folder(), "out")
+        settings = {"LD_PRELOAD": harness.LIBRARY, "TRACEPROF_DIR": self.target}
+        self.process = subprocess.Popen(
+            [harness.program(program), *map(str, arguments)], text=True,
+            env=harness.clean_environment() | settings | {
+                "TRACEPROF_" + key.upper(): str(value)
+                for key, value in options.items()},
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.pid = self.process.pid
+
+    def ctl(self, *arguments, pid=None):
+        return command("ctl", pid or self.pid, *arguments)
+
+    def good(self, *arguments):
+        done = self.ctl(*arguments)
+        expect_equal(done.status, 0, f"{arguments}: {done.stderr}")
+        return done.stdout
+
+    def until(self, *words):
+        """Waits for a status that holds one of these."""
+        for _ in range(300):
+            done = self.ctl("status")
+            if done.status == 0 and any(word in done.stdout for word in words):
+                return done.stdout
+            time.sleep(0.05)
+        raise AssertionError(f"no {words} in {done.stdout} {done.stderr}")
+
+    def leave(self):
+        """Lets it end, and checks what it left."""
+        stdout, stderr = self.process.communicate(timeout=60)
+        run = harness.Run([], self.process.returncode, stdout, stderr,
+                          self.target)
+        expect_equal(run.status, 0, stderr)
+        harness.check_files(run)
+        harness.expect_no_session(run)
+        return run
+
+    def kill(self):
+        self.process.kill()
+        self.process.communicate()
+        command("recover", self.target)
+
+
+def test_a_window_of_so_many_steps():
+    program = Running(150, 20, wait=100000, active=1)
+    program.until("not recording")
+    expect("waiting for the next step, to record 3" in
+           program.good("start", "--steps", 3), "what was begun is not said")
+    program.until("window   1\n")
+    path = program.until(".pt.trace.json").split()[-1]
+    run = program.leave()
+    expect_equal(run.files, [path], "files")
+    steps = run.trace.steps()
+    expect_equal(len(steps), 3, "steps")
+    expect_equal(steps, list(range(steps[0], steps[0] + 3)), "steps in a row")
+    expect_equal(len(run.trace.regions("work")), 3, "regions")
+    expect_equal(run.trace.meta["step"]["name"], "ctl", "name")
+    expect_equal([run.trace.meta["step"][key] for key in ("first", "last")],
+                 [steps[0], steps[-1]], "the window's steps")
+
+
+def test_a_window_of_so_many_milliseconds():
+    program = Running(100, 20, step="manual")
+    program.until("not recording")
+    expect("ms left" in program.good("start", "--ms", 300), "not said")
+    program.until("window   1\n")
+    program.until("not recording")
+    run = program.leave()
+    window = run.trace.slices("PyTorch Profiler*")[0]
+    expect(250e3 < window["dur"] < 1500e3, f"{window['dur']} us")
+    expect(run.trace.regions("work"), "no region")
+
+
+def test_start_and_stop():
+    program = Running(150, 20, step="manual")
+    program.until("not recording")
+    expect("recording until it is stopped" in program.good("start"), "start")
+    time.sleep(0.3)
+    path = program.good("stop").strip()
+    expect(os.path.exists(path), f"stop did not say which file: {path}")
+    harness.check_files(harness.Run([], 0, "", "", program.target))
+    run = program.leave()
+    expect_equal(run.files, [path], "files")
+    expect(5 < len(run.trace.regions("work")) < 140, "regions")
+
+
+def test_a_second_start_is_refused():
+    program = Running(250, 20, wait=100000, active=1)
+    program.until("not recording")
+    program.good("start", "--steps", 100)
+    program.until("state    recording, ")
+    done = program.ctl("start", "--ms", 5)
+    expect_equal(done.status, 1, "status")
+    expect(re.search(r"already recording, \d+ of 100 steps", done.stderr),
+           done.stderr)
+    program.good("stop")
+    done = program.ctl("stop")
+    expect_equal(done.status, 1, "second stop")
+    expect("nothing is being recorded" in done.stderr, done.stderr)
+    run = program.leave()
+    expect_equal(len(run.files), 1, "files")
+
+
+def test_a_window_that_still_waits_for_its_step():
+    program = Running(100, 20, "unmarked", wait=5, active=1)
+    program.until("not recording")
+    expect("none has begun so far" in program.good("start", "--steps", 2),
+           "that no step has been seen is not said")
+    done = program.ctl("start")
+    expect_equal(done.status, 1, "status")
+    expect("waiting" in done.stderr, done.stderr)
+    expect("no longer waiting" in program.good("stop"), "stop")
+    expect_equal(program.leave().files, [], "files")
+
+
+def test_what_the_schedule_records_is_its_own():
+    program = Running(150, 20, active=100000)
+    program.until("recording, ")
+    for verb, said in (("start", r"already recording, \d+ of 100000 steps"),
+                       ("stop", "the schedule ends it")):
+        done = program.ctl(verb)
+        expect_equal(done.status, 1, verb)
+        expect(re.search(said, done.stderr), done.stderr)
+    program.leave()
+
+
+def test_windows_of_the_schedule_go_on_around_one_by_hand():
+    program = Running(120, 20, wait=50, active=3, repeat=2)
+    program.until("not recording")
+    program.good("start", "--steps", 4)
+    run = program.leave()
+    files = [trace.steps() for trace in run.traces]
+    expect([50, 51, 52] in files and [103, 104, 105] in files, files)
+    expect_equal(len(files), 3, f"files {files}")
+
+
+def test_a_snapshot_is_complete():
+    """All that had been recorded when it was asked for is in the file."""
+    program = Running(150, 20)
+    program.until("recording the whole run")
+    time.sleep(0.3)
+    seen = int(re.search(r"(\d+) seen", program.good("status")).group(1))
+    path = program.good("snapshot").strip()
+    copy = os.path.join(folder(), os.path.basename(path))
+    shutil.copyfile(path, copy)
+    harness.check_files(harness.Run([], 0, "", "", os.path.dirname(copy)))
+    written = harness.Trace(copy).meta["events"]["written"]
+    expect(written >= seen > 10, f"{written} of {seen}")
+    expect_equal(program.leave().files, [path], "files")
+
+
+def test_status():
+    program = Running(150, 20, wait=2, active=3, repeat=4)
+    said = program.until("window   1 of 4")
+    expect(re.search(r"^step +\d+, by api$", said, re.M), said)
+    expect(re.search(r"^events +\d+ seen, 0 of them dropped, \d+ in files$",
+                     said, re.M), said)
+    program.leave()
+
+
+def test_processes_that_cannot_be_asked():
+    sleeper = subprocess.Popen(["sleep", "60"])
+    try:
+        done = command("ctl", sleeper.pid, "status")
+        expect_equal(done.status, 3, "without traceprof")
+        expect("without traceprof" in done.stderr, done.stderr)
+    finally:
+        sleeper.kill()
+        sleeper.wait()
+    done = command("ctl", sleeper.pid, "start")
+    expect_equal(done.status, 3, "dead")
+    expect("there is no process" in done.stderr, done.stderr)
+    for arguments in (("x", "status"), ("1",), ("1", "go"), ("1", "stop", "--ms", "3"),
+                      ("1", "start", "--ms", "3", "--steps", "3"),
+                      ("1", "start", "--steps", "0")):
+        expect_equal(command("ctl", *arguments).status, 2, arguments)
+
+
+def test_a_dead_process_that_nobody_has_waited_for():
+    program = Running(1000, 20)
+    program.until("recording")
+    program.process.kill()
+    time.sleep(0.2)
+    done = program.ctl("status")
+    program.kill()
+    expect_equal(done.status, 3, "status")
+    expect("is dead" in done.stderr and "recover" in done.stderr, done.stderr)
+
+
+def test_someone_elses_process():
+    if os.geteuid() != 0 or not shutil.which("setpriv"):
+        raise Skip("needs two users")
+    sleeper = subprocess.Popen(["setpriv", "--reuid=65534", "--clear-groups",
+                                "sleep", "60"])
+    try:
+        time.sleep(0.3)
+        done = command("ctl", sleeper.pid, "start")
+        expect_equal(done.status, 3, "status")
+        expect("belongs to another user" in done.stderr, done.stderr)
+    finally:
+        sleeper.kill()
+        sleeper.wait()
+
+
+def session_of(pid):
+    for name in os.listdir("/dev/shm"):
+        if name.startswith(f"traceprof-{os.geteuid()}-{pid}-"):
+            return os.path.join("/dev/shm", name)
+    raise Skip("no shared memory with room for a session")
+
+
+def test_a_session_of_another_version():
+    program = Running(1000, 20)
+    program.until("recording")
+    path = session_of(program.pid)
+    with open(path, "r+b") as file:
+        file.seek(8)
+        file.write(b"\1")
+    done = program.ctl("status")
+    program.kill()
+    os.remove(path)
+    expect_equal(done.status, 3, "status")
+    expect("version" in done.stderr, done.stderr)
+
+
+def test_a_writer_that_does_not_answer():
+    program = Running(2000, 20)
+    program.until("recording")
+    os.kill(program.pid, signal.SIGSTOP)
+    done = program.ctl("start")
+    expect_equal(done.status, 1, "status")
+    expect("has not answered" in done.stderr, done.stderr)
+    os.kill(program.pid, signal.SIGCONT)
+    program.until("recording")          # and the box is free again
+    program.kill()
+
+
+def test_a_request_left_by_a_tool_that_was_killed():
+    program = Running(2000, 20)
+    program.until("recording")
+    os.kill(program.pid, signal.SIGSTOP)
+    tool = subprocess.Popen([harness.COMMAND, "ctl", str(program.pid), "status"])
+    time.sleep(0.3)
+    tool.kill()
+    tool.wait()
+    os.kill(program.pid, signal.SIGCONT)
+    program.until("recording")
+    program.kill()
+
+
+def test_a_signal_starts_and_stops():
+    program = Running(150, 20, step="manual", signal="SIGUSR2")
+    program.until("not recording")
+    program.process.send_signal(signal.SIGUSR2)
+    program.until("recording until it is stopped")
+    time.sleep(0.2)
+    program.process.send_signal(signal.SIGUSR2)
+    program.until("not recording")
+    run = program.leave()
+    expect_equal(len(run.files), 1, "files")
+    expect_equal(run.trace.meta["step"]["name"], "signal", "name")
+    expect(run.trace.regions("work"), "no region")
+
+
+def test_a_signal_before_there_is_anything_to_record():
+    """Its default action would end the program."""
+    run = harness.traced("bash", "-c", "kill -USR2 $$; exec true",
+                         env={"TRACEPROF_SIGNAL": "USR2"})
+    expect(run.status in (0, -signal.SIGUSR2), run.status)  # a shell is a tool
+    source = "import os, signal; os.kill(os.getpid(), signal.SIGUSR2); print('on')"
+    run = harness.traced("python3", "-c", source, env={"TRACEPROF_SIGNAL": "12"})
+    expect_equal((run.status, run.stdout), (0, "on\n"), run.stderr)
+
+
+def test_a_handler_of_the_programs_own_stays():
+    source = """
+import ctypes, signal, time
+seen = []
+signal.signal(signal.SIGUSR1, lambda *_: seen.append(1))
+step = ctypes.CDLL(None).traceprof_step_
+for _ in range(16):
+    step()
+    time.sleep(0.1)
+signal.raise_signal(signal.SIGUSR1)
+print(len(seen))
+"""
+    run = harness.traced("python3", "-c", source,
+                         env={"TRACEPROF_SIGNAL": "USR1", "TRACEPROF_STEP": "manual"})
+    expect_equal((run.status, run.stdout), (0, "1\n"), run.stderr)
+    expect_equal(run.files, [], "files")
+    expect_equal(run.stderr.count("handles signal 10 itself"), 1, run.stderr)
+
+
+def test_calls_go_on_behind_the_handler():
+    """SA_RESTART: a read that a signal meets is not cut short."""
+    source = """
+import ctypes, os, threading, time
+ctypes.CDLL(None).traceprof_step_()
+ends = os.pipe()
+main = threading.get_native_id()
+def later():
+    time.sleep(0.2)
+    os.kill(os.getpid(), 12)
+    time.sleep(0.2)
+    os.write(ends[1], b"x")
+threading.Thread(target=later).start()
+libc = ctypes.CDLL(None, use_errno=True)
+buffer = ctypes.create_string_buffer(1)
+print(libc.read(ends[0], buffer, 1), buffer.raw)
+"""
+    run = harness.traced("python3", "-c", source,
+                         env={"TRACEPROF_SIGNAL": "USR2", "TRACEPROF_STEP": "manual"})
+    expect_equal((run.status, run.stdout), (0, "1 b'x'\n"), run.stderr)
+
+
+def test_signals_that_cannot_be_used():
+    for name in ("KILL", "SIGSTOP", "SEGV", "TERM", "CHLD", "IO", "9", "64000", "USR9"):
+        run = harness.traced("step_loop", 3, env={"TRACEPROF_SIGNAL": name})
+        expect("TRACEPROF_SIGNAL" in run.stderr and "USR2" in run.stderr,
+               f"{name}: {run.stderr}")
+        done = command("record", "--signal", name, "--", "true")
+        expect_equal(done.status, 2, name)
+    for name in ("USR1", "SIGUSR2", "10", "RTMIN", "RTMIN+3", "SIGRTMAX-1"):
+        run = harness.traced("step_loop", 3, env={"TRACEPROF_SIGNAL": name})
+        expect("TRACEPROF_SIGNAL" not in run.stderr, f"{name}: {run.stderr}")
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* request.c - acts on signals and requests; see request.h. */
+#include "writer/request.h"
+
+#include "collector/log.h"
+#include "collector/manual_window.h"
+#include "writer/account.h"
+#include "writer/checkpoint.h"
+#include <errno.h>
+#include <string.h>
+
+#define MS_NS UINT64_C(1000000)
+
+static struct window_state *windows_of(const struct scribe *scribe)
+{
+	return &scribe->session->head->windows;
+}
+
+/* The newest window, NULL none. */
+static struct window *newest_window(const struct scribe *scribe)
+{
+	struct window_state *state = windows_of(scribe);
+	/* ACQUIRE pairs with RELEASE in window_open(): its fields. */
+	const uint64_t opened = load_acquire(&state->opened);
+
+	return opened ? &state->window[(opened - 1) % WINDOWS_MAX] : NULL;
+}
+
+static void say_manual(const struct scribe *scribe, int64_t done, char *text,
+		       size_t bytes)
+{
+	struct window_state *state = windows_of(scribe);
+	const int64_t until_step = load_relaxed(&state->until_step);
+	const uint64_t until_ns = load_relaxed(&state->until_ns);
+	const uint64_t now = clock_monotonic_ns();
+
+	if (until_step)
+		log_format(
+			text, bytes, "recording, %ld of %ld steps", (long)done,
+			(long)(until_step - newest_window(scribe)->first_step));
+	else if (until_ns)
+		log_format(text, bytes, "recording, %lu ms left",
+			   (unsigned long)(until_ns > now
+						   ? (until_ns - now) / MS_NS
+						   : 0));
+	else
+		log_format(text, bytes, "recording until it is stopped");
+}
+
+/* What is recorded at this moment, in words. */
+static void say_state(const struct scribe *scribe, char *text, size_t bytes)
+{
+	struct window_state *state = windows_of(scribe);
+	const struct window *window = newest_window(scribe);
+	const int64_t armed = load_relaxed(&state->armed_steps);
+	struct schedule schedule;
+	int64_t done = 0;
+
+	schedule_from_options(&scribe->session->head->options, &schedule);
+	if (window && window->first_step >= 0)
+		done = load_relaxed(&state->steps) - 1 - window->first_step;
+	if (armed > 0)
+		log_format(text, bytes,
+			   "waiting for the next step, to record %ld",
+			   (long)armed);
+	else if (!state->is_open || !window)
+		log_format(text, bytes, "not recording");
+	else if (state->is_manual)
+		say_manual(scribe, done, text, bytes);
+	else if (schedule.always)
+		log_format(text, bytes, "recording the whole run");
+	else if (schedule.active == INT64_MAX)
+		log_format(text, bytes, "recording to the end of the run");
+	else
+		log_format(text, bytes, "recording, %ld of %ld steps",
+			   (long)done, (long)schedule.active);
+}
+
+static void say_window(const struct scribe *scribe, char *text, size_t bytes)
+{
+	struct window_state *state = windows_of(scribe);
+	const int64_t repeat = scribe->session->head->options.repeat;
+	const unsigned long opened =
+		(unsigned long)load_relaxed(&state->opened);
+
+	if (repeat)
+		log_format(text, bytes, "%lu of %ld", opened, (long)repeat);
+	else
+		log_format(text, bytes, "%lu", opened);
+}
+
+static void answer_status(struct scribe *scribe, struct control_answer *answer)
+{
+	struct window_state *state = windows_of(scribe);
+	const int64_t steps = load_relaxed(&state->steps);
+	char now[160];
+	char windows[64];
+	size_t len;
+
+	say_state(scribe, now, sizeof(now));
+	say_window(scribe, windows, sizeof(windows));
+	len = log_format(answer->text, sizeof(answer->text),
+			 "state    %s\nstep     ", now);
+	if (steps)
+		len += log_format(answer->text + len,
+				  sizeof(answer->text) - len, "%ld, by %s",
+				  (long)steps - 1,
+				  scribe->session->head->options.step);
+	else
+		len += log_format(answer->text + len,
+				  sizeof(answer->text) - len, "none yet, by %s",
+				  scribe->session->head->options.step);
+	log_format(answer->text + len, sizeof(answer->text) - len,
+		   "\nwindow   %s", windows);
+}
+
+static void answer_start(struct scribe *scribe,
+			 const struct control_request *request,
+			 struct control_answer *answer)
+{
+	struct window_state *state = windows_of(scribe);
+	char now[160];
+	const char *source = scribe->session->head->options.step;
+
+	answer->error = manual_start(scribe->session, "ctl", request->steps,
+				     request->ms);
+	say_state(scribe, now, sizeof(now));
+	if (answer->error)
+		log_format(answer->text, sizeof(answer->text), "already %s",
+			   now);
+	else if (request->steps && !load_relaxed(&state->steps))
+		log_format(answer->text, sizeof(answer->text),
+			   "%s; none has begun so far (TRACEPROF_STEP=%s)", now,
+			   source);
+	else
+		log_format(answer->text, sizeof(answer->text), "%s", now);
+}
+
+static void answer_stop(struct requests *requests, struct scribe *scribe,
+			uint64_t word, struct control_answer *answer)
+{
+	struct window_state *state = windows_of(scribe);
+	const bool was_open = state->is_open && state->is_manual;
+
+	answer->error = manual_stop(scribe->session);
+	if (answer->error && state->is_open)
+		log_format(answer->text, sizeof(answer->text),
+			   "what is being recorded was not started by hand: "
+			   "the schedule ends it");
+	else if (answer->error)
+		log_format(answer->text, sizeof(answer->text),
+			   "nothing is being recorded");
+	else if (!was_open)
+		log_format(answer->text, sizeof(answer->text),
+			   "no longer waiting for a step");
+	if (answer->error || !was_open)
+		return;
+	requests->word = word;
+	requests->window = load_relaxed(&state->opened) - 1;
+}
+
+static void reply(struct scribe *scribe, uint64_t word,
+		  struct control_answer *answer)
+{
+	struct account account;
+
+	account_take(scribe, false, &account);
+	answer->seen = account.sums.committed + account.sums.dropped;
+	answer->written = account.written;
+	answer->dropped = account.sums.dropped;
+	memcpy(answer->path, scribe->file.path, sizeof(answer->path));
+	control_reply(&scribe->session->head->control, word, answer);
+}
+
+static bool is_sane(const struct control_request *request)
+{
+	return request->verb < CONTROL_VERB_COUNT && request->steps >= 0 &&
+	       request->steps <= CONTROL_STEPS_MAX && request->ms >= 0 &&
+	       request->ms <= CONTROL_MS_MAX;
+}
+
+static void take_request(struct requests *requests, struct scribe *scribe)
+{
+	struct control_answer answer = {0};
+	struct control_request request;
+	uint64_t word;
+
+	if (!control_take(&scribe->session->head->control, &request, &word) ||
+	    word == requests->word)
+		return;
+	requests->word = 0;
+	if (!is_sane(&request)) {
+		answer.error = -EINVAL;
+		log_format(answer.text, sizeof(answer.text),
+			   "a request that makes no sense");
+	} else if (request.verb == CONTROL_STATUS) {
+		answer_status(scribe, &answer);
+	} else if (request.verb == CONTROL_START) {
+		answer_start(scribe, &request, &answer);
+	} else if (request.verb == CONTROL_STOP) {
+		answer_stop(requests, scribe, word, &answer);
+	} else {
+		requests->word = word;
+		requests->window = UINT64_MAX;
+	}
+	if (!requests->word)
+		reply(scribe, word, &answer);
+}
+
+/* However many came in since the last pass: signals of one number are one. */
+static void take_signals(struct requests *requests, struct scribe *scribe)
+{
+	const uint32_t signals = control_signals();
+
+	if (signals == requests->signals)
+		return;
+	requests->signals = signals;
+	if (manual_stop(scribe->session))
+		manual_start(scribe->session, "signal", 0, 0);
+}
+
+void request_look(struct requests *requests, struct scribe *scribe)
+{
+	take_signals(requests, scribe);
+	take_request(requests, scribe);
+	manual_time(scribe->session);
+}
+
+static void finish_snapshot(struct scribe *scribe, uint64_t word)
+{
+	struct control_answer answer = {0};
+
+	if (!scribe->file.is_open) {
+		answer.error = -ENOENT;
+		log_format(answer.text, sizeof(answer.text),
+			   "nothing is being recorded");
+	} else {
+		answer.error = checkpoint_make(scribe);
+	}
+	if (answer.error && !answer.text[0])
+		log_format(answer.text, sizeof(answer.text),
+			   "the file can't be written");
+	reply(scribe, word, &answer);
+}
+
+void request_done(struct requests *requests, struct scribe *scribe)
+{
+	const uint64_t word = requests->word;
+	struct control_answer answer = {0};
+
+	if (!word)
+		return;
+	if (requests->window == UINT64_MAX) {
+		requests->word = 0;
+		finish_snapshot(scribe, word);
+	} else if (scribe->window > requests->window || scribe->error) {
+		requests->word = 0;
+		answer.error = scribe->error;
+		reply(scribe, word, &answer);
+	}
+}
