@@ -260,63 +260,124 @@ static void fit(struct deflate *deflate, struct deflate_bits *out)
 			code.len + length_extra[symbol],
 		};
 	}
+	for (unsigned int i = 0; i < DEFLATE_DISTANCES; i++) {
+		const struct huffman_code code = deflate->distance[i];
+
+		deflate->far[i] = (struct deflate_distance){
+			.bits = code.bits,
+			.base = (uint16_t)distance_base(i),
+			.len = (uint8_t)code.len,
+			.len_all = (uint8_t)(code.len + distance_extra(i)),
+		};
+	}
 	put_lengths(out, lengths);
 }
 
+/* The bits stay in registers: nobody else knows where they are. */
+struct register_bits {
+	uint64_t word;
+	unsigned int count;
+	char *out;
+};
+
+static inline void add_fast(struct register_bits *out, uint64_t bits,
+			    unsigned int len)
+{
+	out->word |= bits << out->count;
+	out->count += len;
+}
+
+static inline void flush_fast(struct register_bits *out)
+{
+	memcpy(out->out, &out->word, sizeof(out->word));
+	out->out += out->count >> 3;
+	out->word >>= out->count & ~7u;
+	out->count &= 7;
+}
+
 static inline void put_literals(const struct deflate *deflate,
-				struct deflate_bits *out,
+				struct register_bits *out,
 				const unsigned char *text, uint32_t len)
 {
 	for (; len >= 4; text += 4, len -= 4) {
-		for (int i = 0; i < 4; i++)
-			add(out, deflate->literal[text[i]].bits,
-			    deflate->literal[text[i]].len);
-		flush(out);
+		for (int i = 0; i < 4; i++) {
+			const struct huffman_code code =
+				deflate->literal[text[i]];
+
+			add_fast(out, code.bits, code.len);
+		}
+		flush_fast(out);
 	}
-	for (; len; text++, len--)
-		add(out, deflate->literal[*text].bits,
-		    deflate->literal[*text].len);
-	flush(out);
+	for (; len; text++, len--) {
+		const struct huffman_code code = deflate->literal[*text];
+
+		add_fast(out, code.bits, code.len);
+	}
+	flush_fast(out);
 }
 
 static inline void put_match(const struct deflate *deflate,
-			     struct deflate_bits *out,
-			     const struct line_sequence *sequence)
+			     struct register_bits *out, uint32_t match,
+			     uint32_t distance)
 {
-	const unsigned int symbol =
-		distance_symbol(deflate, sequence->distance);
-	const struct huffman_code distance = deflate->distance[symbol];
-	const uint32_t extra = sequence->distance - distance_base(symbol);
+	const unsigned int symbol = distance_symbol(deflate, distance);
+	const struct deflate_distance code = deflate->far[symbol];
+	const uint64_t bits = code.bits | (uint64_t)(distance - code.base)
+						  << code.len;
 
-	for (uint32_t left = sequence->match; left;) {
-		const uint32_t part = part_of(left);
+	while (match) {
+		const uint32_t part = part_of(match);
 		const struct deflate_piece piece = deflate->match[part];
 
-		add(out, piece.bits, piece.len);
-		add(out, distance.bits | extra << distance.len,
-		    distance.len + distance_extra(symbol));
-		flush(out);
-		left -= part;
+		add_fast(out, piece.bits, piece.len);
+		add_fast(out, bits, code.len_all);
+		flush_fast(out);
+		match -= part;
 	}
+}
+
+/* False: they might not fit. */
+static bool put_sequences(const struct deflate *deflate,
+			  struct deflate_bits *bits, const unsigned char *text,
+			  const struct line_sequence *sequences, size_t number)
+{
+	struct register_bits out = {bits->word, bits->count, bits->out};
+
+	for (size_t i = 0; i < number; i++) {
+		const struct line_sequence sequence = sequences[i];
+		/* A word each time; no code of a literal is longer than two
+		 * bytes, and a match's parts have six. */
+		const size_t most = 32 + 2 * (size_t)sequence.literals +
+				    sequence.match / 32;
+
+		if (unlikely(bits->limit - out.out < (ptrdiff_t)most))
+			return false;
+		put_literals(deflate, &out, text, sequence.literals);
+		text += sequence.literals;
+		if (likely(sequence.match))
+			put_match(deflate, &out, sequence.match,
+				  sequence.distance);
+		text += sequence.match;
+	}
+	bits->word = out.word;
+	bits->count = out.count;
+	bits->out = out.out;
+	return true;
 }
 
 void deflate_block(struct deflate *deflate, struct deflate_bits *out,
 		   const char *text, const struct line_sequence *sequences,
 		   size_t number, bool last)
 {
-	struct deflate_bits bits = *out;
-
 	count(deflate, text, sequences, number);
-	put(&bits, (last ? 1u : 0u) | 2u << 1, 3);
-	fit(deflate, &bits);
-	for (size_t i = 0; i < number && !bits.is_full; i++) {
-		put_literals(deflate, &bits, (const unsigned char *)text,
-			     sequences[i].literals);
-		if (sequences[i].match)
-			put_match(deflate, &bits, &sequences[i]);
-		text += sequences[i].literals + sequences[i].match;
+	put(out, (last ? 1u : 0u) | 2u << 1, 3);
+	fit(deflate, out);
+	if (out->is_full ||
+	    !put_sequences(deflate, out, (const unsigned char *)text, sequences,
+			   number)) {
+		out->is_full = true;
+		return;
 	}
-	put(&bits, deflate->literal[END_OF_BLOCK].bits,
+	put(out, deflate->literal[END_OF_BLOCK].bits,
 	    deflate->literal[END_OF_BLOCK].len);
-	*out = bits;
 }

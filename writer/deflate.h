@@ -30,12 +30,21 @@ struct deflate_piece {
 	uint32_t len;
 };
 
+/* A distance symbol's code and where its distances begin. */
+struct deflate_distance {
+	uint16_t bits;
+	uint16_t base;
+	uint8_t len;
+	uint8_t len_all; /* with the extra bits */
+};
+
 /* Tables for one block at a time. */
 struct deflate {
 	uint32_t counts[DEFLATE_LITERALS];
 	uint32_t distance_counts[DEFLATE_DISTANCES];
 	struct huffman_code literal[DEFLATE_LITERALS];
 	struct huffman_code distance[DEFLATE_DISTANCES];
+	struct deflate_distance far[DEFLATE_DISTANCES];
 	struct deflate_piece match[DEFLATE_MATCH_MAX + 1]; /* by its length */
 
 	/* Constant after deflate_start(). */
