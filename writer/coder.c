@@ -138,6 +138,10 @@ int coder_parse(const char *text, struct coder_choice *choice, char *why,
 		choice->kind = CODER_ISAL;
 		return 0;
 	}
+	if (!strcmp(text, "fast")) {
+		choice->kind = CODER_FAST;
+		return 0;
+	}
 	if (!strncmp(text, "zlib:", 5) && text[5] >= '1' && text[5] <= '9' &&
 	    !text[6]) {
 		choice->kind = CODER_ZLIB;
@@ -146,8 +150,8 @@ int coder_parse(const char *text, struct coder_choice *choice, char *why,
 	}
 	if (why)
 		snprintf(why, why_bytes,
-			 "TRACEPROF_GZIP=%.40s: it is auto, isal, zlib:1 to "
-			 "zlib:9, or off",
+			 "TRACEPROF_GZIP=%.40s: it is auto, fast, isal, "
+			 "zlib:1 to zlib:9, or off",
 			 text);
 	return -EINVAL;
 }
@@ -158,6 +162,7 @@ static int open_kind(struct coder *coder, enum coder_kind kind, int level)
 		[CODER_PLAIN] = &plain_coder,
 		[CODER_ZLIB] = &zlib_coder,
 		[CODER_ISAL] = &isal_coder,
+		[CODER_FAST] = &fast_coder,
 	};
 	int rc;
 
@@ -205,6 +210,8 @@ const char *coder_name(const struct coder *coder)
 
 	if (coder->kind == CODER_ZLIB)
 		return levels[coder->level - 1];
+	if (coder->kind == CODER_FAST)
+		return "fast";
 	return coder->kind == CODER_ISAL ? "isal" : "off";
 }
 

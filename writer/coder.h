@@ -11,6 +11,7 @@
  * Which coder: the text of TRACEPROF_GZIP.
  *
  *	auto		ISA-L where libisal.so.2 is installed, else zlib:1
+ *	fast		our own, for the lines of a trace
  *	isal		ISA-L, or -ENOENT from coder_open()
  *	zlib:1-zlib:9	zlib at that level
  *	off		none: pieces are the text itself
@@ -23,7 +24,7 @@
 
 #include "collector/base.h"
 
-enum coder_kind { CODER_AUTO, CODER_PLAIN, CODER_ZLIB, CODER_ISAL };
+enum coder_kind { CODER_AUTO, CODER_PLAIN, CODER_ZLIB, CODER_ISAL, CODER_FAST };
 
 struct coder_choice {
 	enum coder_kind kind;
@@ -51,6 +52,7 @@ struct coder_back_end {
 };
 
 extern const struct coder_back_end isal_coder; /* isal_coder.c */
+extern const struct coder_back_end fast_coder; /* fast_coder.c */
 
 /* One coder; used by one thread at a time. */
 struct coder {

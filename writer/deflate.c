@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+/* deflate.c - writes deflate blocks; see deflate.h. */
+#include "writer/deflate.h"
+
+#include <string.h>
+
+#define END_OF_BLOCK  256u
+#define FIRST_LENGTH  257u
+#define STORED_MAX    65535u
+/* Four literals, or a match, and seven bits that wait: one word of 64. */
+#define LITERAL_BITS  14u
+#define DISTANCE_BITS 13u
+#define CODE_SYMBOLS  19u
+#define CODE_BITS     7u
+/* Counted are this many sequences in turn of each so many. */
+#define SAMPLE	      48u
+#define SAMPLE_EACH   256u
+/* What has been seen in a sample weighs more than what has not. */
+#define SAMPLE_WEIGHT 64u
+
+/* Of the length symbols from FIRST_LENGTH: the shortest match, extra bits. */
+static const uint16_t length_base[29] = {
+	3,  4,	5,  6,	7,  8,	9,  10, 11,  13,  15,  17,  19,	 23, 27,
+	31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258};
+static const uint8_t length_extra[29] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1,
+					 1, 1, 2, 2, 2, 2, 3, 3, 3, 3,
+					 4, 4, 4, 4, 5, 5, 5, 5, 0};
+
+static inline unsigned int distance_extra(unsigned int symbol)
+{
+	return symbol < 4 ? 0 : symbol / 2 - 1;
+}
+
+static inline uint32_t distance_base(unsigned int symbol)
+{
+	const unsigned int extra = distance_extra(symbol);
+
+	return symbol < 4 ? symbol + 1 : ((2 + (symbol & 1)) << extra) + 1;
+}
+
+static inline unsigned int distance_symbol(const struct deflate *deflate,
+					   uint32_t distance)
+{
+	return distance <= 256
+		       ? deflate->distance_symbol[distance - 1]
+		       : deflate->distance_symbol[256 + ((distance - 1) >> 7)];
+}
+
+void deflate_start(struct deflate *deflate)
+{
+	unsigned int symbol = 0;
+
+	for (unsigned int len = 3; len <= DEFLATE_MATCH_MAX; len++) {
+		if (symbol + 1 < 29 && len >= length_base[symbol + 1])
+			symbol++;
+		deflate->length_symbol[len] = (uint8_t)symbol;
+	}
+	symbol = 0;
+	for (uint32_t at = 1; at <= LINE_MATCH_DISTANCE; at++) {
+		if (symbol + 1 < DEFLATE_DISTANCES &&
+		    at >= distance_base(symbol + 1))
+			symbol++;
+		if (at <= 256)
+			deflate->distance_symbol[at - 1] = (uint8_t)symbol;
+		else
+			deflate->distance_symbol[256 + ((at - 1) >> 7)] =
+				(uint8_t)symbol;
+	}
+}
+
+/* Out with all whole bytes. */
+static inline void flush(struct deflate_bits *out)
+{
+	if (unlikely(out->out >= out->limit)) {
+		out->is_full = true;
+		out->count = 0;
+		out->word = 0;
+		return;
+	}
+	memcpy(out->out, &out->word, sizeof(out->word));
+	out->out += out->count >> 3;
+	out->word >>= out->count & ~7u;
+	out->count &= 7;
+}
+
+static inline void add(struct deflate_bits *out, uint64_t bits,
+		       unsigned int len)
+{
+	out->word |= bits << out->count;
+	out->count += len;
+}
+
+static inline void put(struct deflate_bits *out, uint64_t bits,
+		       unsigned int len)
+{
+	add(out, bits, len);
+	flush(out);
+}
+
+void deflate_finish(struct deflate_bits *out)
+{
+	out->count = (unsigned int)align_up(out->count, 8);
+	flush(out);
+}
+
+void deflate_stored(struct deflate_bits *out, const char *text, size_t len,
+		    bool last)
+{
+	do {
+		const size_t piece = min_u64(len, STORED_MAX);
+
+		put(out, last && piece == len, 3);
+		deflate_finish(out);
+		put(out, piece | (~(uint64_t)piece & 0xffff) << 16, 32);
+		if (out->is_full || (size_t)(out->limit - out->out) < piece) {
+			out->is_full = true;
+			return;
+		}
+		if (piece)
+			memcpy(out->out, text, piece);
+		out->out += piece;
+		text += piece;
+		len -= piece;
+	} while (len);
+}
+
+void deflate_align(struct deflate_bits *out)
+{
+	deflate_stored(out, NULL, 0, false);
+}
+
+/* A match may be longer than deflate has words for: the length of the first
+ * part, such that the rest is long enough too. */
+static inline uint32_t part_of(uint32_t match)
+{
+	if (likely(match <= DEFLATE_MATCH_MAX))
+		return match;
+	return match - DEFLATE_MATCH_MAX < 3 ? DEFLATE_MATCH_MAX - 3
+					     : DEFLATE_MATCH_MAX;
+}
+
+static void count_one(struct deflate *deflate, const unsigned char *text,
+		      const struct line_sequence *sequence)
+{
+	for (uint32_t i = 0; i < sequence->literals; i++)
+		deflate->counts[text[i]] += SAMPLE_WEIGHT;
+	for (uint32_t left = sequence->match; left;) {
+		const uint32_t part = part_of(left);
+
+		deflate->counts[FIRST_LENGTH + deflate->length_symbol[part]] +=
+			SAMPLE_WEIGHT;
+		deflate->distance_counts[distance_symbol(
+			deflate, sequence->distance)] += SAMPLE_WEIGHT;
+		left -= part;
+	}
+}
+
+/* Counts a part of the sequences; whatever else comes up can be written too. */
+static void count(struct deflate *deflate, const char *text,
+		  const struct line_sequence *sequences, size_t number)
+{
+	for (unsigned int i = 0; i < DEFLATE_LITERALS; i++)
+		deflate->counts[i] = 1;
+	for (unsigned int i = 0; i < DEFLATE_DISTANCES; i++)
+		deflate->distance_counts[i] = 1;
+	for (size_t i = 0; i < number; i++) {
+		if (i % SAMPLE_EACH < SAMPLE)
+			count_one(deflate, (const unsigned char *)text,
+				  &sequences[i]);
+		text += sequences[i].literals + sequences[i].match;
+	}
+}
+
+/* The lengths of both codes in a row: runs of one length, and of zeros, are
+ * shorter to say.  Each entry is a symbol, and what follows it above 8 bits. */
+static unsigned int pack_lengths(const uint8_t *lengths, unsigned int number,
+				 uint16_t *packed)
+{
+	unsigned int made = 0;
+
+	for (unsigned int at = 0; at < number;) {
+		unsigned int run = 1;
+
+		while (at + run < number && lengths[at + run] == lengths[at])
+			run++;
+		at += run;
+		if (!lengths[at - run]) {
+			for (; run >= 11; run -= min_u64(run, 138))
+				packed[made++] = (uint16_t)(
+					18 | (min_u64(run, 138) - 11) << 8);
+			if (run >= 3) {
+				packed[made++] =
+					(uint16_t)(17 | (run - 3) << 8);
+				run = 0;
+			}
+		} else {
+			packed[made++] = lengths[at - run--];
+			for (; run >= 3; run -= min_u64(run, 6))
+				packed[made++] = (uint16_t)(
+					16 | (min_u64(run, 6) - 3) << 8);
+		}
+		while (run)
+			packed[made++] = lengths[at - run--];
+	}
+	return made;
+}
+
+static void put_lengths(struct deflate_bits *out, const uint8_t *lengths)
+{
+	static const uint8_t order[CODE_SYMBOLS] = {
+		16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
+	static const uint8_t extra[3] = {2, 3, 7};
+	uint16_t packed[DEFLATE_LITERALS + DEFLATE_DISTANCES];
+	struct huffman_code codes[CODE_SYMBOLS];
+	uint32_t counts[CODE_SYMBOLS] = {0};
+	uint8_t of_codes[CODE_SYMBOLS];
+	unsigned int used = CODE_SYMBOLS;
+	const unsigned int made = pack_lengths(
+		lengths, DEFLATE_LITERALS + DEFLATE_DISTANCES, packed);
+
+	for (unsigned int i = 0; i < made; i++)
+		counts[packed[i] & 0xff]++;
+	huffman_lengths(counts, CODE_SYMBOLS, CODE_BITS, of_codes);
+	huffman_codes(of_codes, CODE_SYMBOLS, codes);
+	while (used > 4 && !of_codes[order[used - 1]])
+		used--;
+	put(out, DEFLATE_LITERALS - 257, 5);
+	put(out, DEFLATE_DISTANCES - 1, 5);
+	put(out, used - 4, 4);
+	for (unsigned int i = 0; i < used; i++)
+		put(out, of_codes[order[i]], 3);
+	for (unsigned int i = 0; i < made; i++) {
+		const unsigned int symbol = packed[i] & 0xff;
+
+		put(out, codes[symbol].bits, codes[symbol].len);
+		if (symbol >= 16)
+			put(out, packed[i] >> 8, extra[symbol - 16]);
+	}
+}
+
+/* Codes for what was counted. */
+static void fit(struct deflate *deflate, struct deflate_bits *out)
+{
+	uint8_t lengths[DEFLATE_LITERALS + DEFLATE_DISTANCES];
+
+	huffman_lengths(deflate->counts, DEFLATE_LITERALS, LITERAL_BITS,
+			lengths);
+	huffman_lengths(deflate->distance_counts, DEFLATE_DISTANCES,
+			DISTANCE_BITS, lengths + DEFLATE_LITERALS);
+	huffman_codes(lengths, DEFLATE_LITERALS, deflate->literal);
+	huffman_codes(lengths + DEFLATE_LITERALS, DEFLATE_DISTANCES,
+		      deflate->distance);
+	for (unsigned int len = 3; len <= DEFLATE_MATCH_MAX; len++) {
+		const unsigned int symbol = deflate->length_symbol[len];
+		const struct huffman_code code =
+			deflate->literal[FIRST_LENGTH + symbol];
+
+		deflate->match[len] = (struct deflate_piece){
+			code.bits | (len - length_base[symbol]) << code.len,
+			code.len + length_extra[symbol],
+		};
+	}
+	for (unsigned int i = 0; i < DEFLATE_DISTANCES; i++) {
+		const struct huffman_code code = deflate->distance[i];
+
+		deflate->far[i] = (struct deflate_distance){
+			.bits = code.bits,
+			.base = (uint16_t)distance_base(i),
+			.len = (uint8_t)code.len,
+			.len_all = (uint8_t)(code.len + distance_extra(i)),
+		};
+	}
+	put_lengths(out, lengths);
+}
+
+/* The bits stay in registers: nobody else knows where they are. */
+struct register_bits {
+	uint64_t word;
+	unsigned int count;
+	char *out;
+};
+
+static inline void add_fast(struct register_bits *out, uint64_t bits,
+			    unsigned int len)
+{
+	out->word |= bits << out->count;
+	out->count += len;
+}
+
+static inline void flush_fast(struct register_bits *out)
+{
+	memcpy(out->out, &out->word, sizeof(out->word));
+	out->out += out->count >> 3;
+	out->word >>= out->count & ~7u;
+	out->count &= 7;
+}
+
+static inline void put_literals(const struct deflate *deflate,
+				struct register_bits *out,
+				const unsigned char *text, uint32_t len)
+{
+	for (; len >= 4; text += 4, len -= 4) {
+		for (int i = 0; i < 4; i++) {
+			const struct huffman_code code =
+				deflate->literal[text[i]];
+
+			add_fast(out, code.bits, code.len);
+		}
+		flush_fast(out);
+	}
+	for (; len; text++, len--) {
+		const struct huffman_code code = deflate->literal[*text];
+
+		add_fast(out, code.bits, code.len);
+	}
+	flush_fast(out);
+}
+
+static inline void put_match(const struct deflate *deflate,
+			     struct register_bits *out, uint32_t match,
+			     uint32_t distance)
+{
+	const unsigned int symbol = distance_symbol(deflate, distance);
+	const struct deflate_distance code = deflate->far[symbol];
+	const uint64_t bits = code.bits | (uint64_t)(distance - code.base)
+						  << code.len;
+
+	while (match) {
+		const uint32_t part = part_of(match);
+		const struct deflate_piece piece = deflate->match[part];
+
+		add_fast(out, piece.bits, piece.len);
+		add_fast(out, bits, code.len_all);
+		flush_fast(out);
+		match -= part;
+	}
+}
+
+/* False: they might not fit. */
+static bool put_sequences(const struct deflate *deflate,
+			  struct deflate_bits *bits, const unsigned char *text,
+			  const struct line_sequence *sequences, size_t number)
+{
+	struct register_bits out = {bits->word, bits->count, bits->out};
+
+	for (size_t i = 0; i < number; i++) {
+		const struct line_sequence sequence = sequences[i];
+		/* A word each time; no code of a literal is longer than two
+		 * bytes, and a match's parts have six. */
+		const size_t most = 32 + 2 * (size_t)sequence.literals +
+				    sequence.match / 32;
+
+		if (unlikely(bits->limit - out.out < (ptrdiff_t)most))
+			return false;
+		put_literals(deflate, &out, text, sequence.literals);
+		text += sequence.literals;
+		if (likely(sequence.match))
+			put_match(deflate, &out, sequence.match,
+				  sequence.distance);
+		text += sequence.match;
+	}
+	bits->word = out.word;
+	bits->count = out.count;
+	bits->out = out.out;
+	return true;
+}
+
+void deflate_block(struct deflate *deflate, struct deflate_bits *out,
+		   const char *text, const struct line_sequence *sequences,
+		   size_t number, bool last)
+{
+	count(deflate, text, sequences, number);
+	put(out, (last ? 1u : 0u) | 2u << 1, 3);
+	fit(deflate, out);
+	if (out->is_full ||
+	    !put_sequences(deflate, out, (const unsigned char *)text, sequences,
+			   number)) {
+		out->is_full = true;
+		return;
+	}
+	put(out, deflate->literal[END_OF_BLOCK].bits,
+	    deflate->literal[END_OF_BLOCK].len);
+}

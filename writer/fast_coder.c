@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fast_coder.c - the coder for traces: it knows that a trace's lines repeat
+ * each other.
+ *
+ * line_match.c finds what each line repeats, deflate.c writes it down.  What
+ * gets no shorter so is stored as it is.
+ */
+#include "writer/coder.h"
+#include "writer/crc32.h"
+#include "writer/deflate.h"
+#include <errno.h>
+
+/* One deflate block has at most so many sequences, some 200 KB of text. */
+#define SEQUENCES    8192u
+/* Words are written whole, also the last one. */
+#define SPARE	     16u
+/* Less is not worth codes of its own. */
+#define DEFLATE_LEAST 128u
+
+struct fast_state {
+	struct crc32 crc32;
+	struct deflate deflate;
+	struct line_sequence sequences[SEQUENCES];
+	struct line_match *lines;
+};
+
+static int fast_open(struct coder *coder)
+{
+	struct fast_state *state = coder_alloc(coder, sizeof(*state));
+
+	if (!state)
+		return -ENOMEM;
+	state->lines = coder_alloc(coder, line_match_bytes());
+	if (!state->lines)
+		return -ENOMEM;
+	crc32_start(&state->crc32);
+	deflate_start(&state->deflate);
+	line_match_start(state->lines, LINE_MATCH_BEST);
+	coder->state = state;
+	return 0;
+}
+
+/* False: it didn't fit. */
+static bool deflate_text(struct fast_state *state, struct deflate_bits *bits,
+			 const char *text, size_t len, bool last)
+{
+	size_t number, done = 0;
+
+	line_match_begin(state->lines, text, len);
+	while (done < len && !bits->is_full) {
+		const char *from = text + done;
+
+		number = line_match_next(state->lines, state->sequences,
+					 SEQUENCES);
+		for (size_t i = 0; i < number; i++)
+			done += state->sequences[i].literals +
+				state->sequences[i].match;
+		deflate_block(&state->deflate, bits, from, state->sequences,
+			      number, last && done == len);
+	}
+	return !bits->is_full;
+}
+
+static int fast_block(struct coder *coder, const char *text, size_t len,
+		      bool last, char *out, size_t room, size_t *made)
+{
+	struct fast_state *const state = coder->state;
+	struct deflate_bits bits = {.out = out, .limit = out + room - SPARE};
+
+	if (len > LINE_MATCH_TEXT)
+		return -EIO;
+	if (len < DEFLATE_LEAST ||
+	    !deflate_text(state, &bits, text, len, last)) {
+		bits = (struct deflate_bits){.out = out,
+					     .limit = out + room - SPARE};
+		deflate_stored(&bits, text, len, last);
+	}
+	if (!last)
+		deflate_align(&bits);
+	deflate_finish(&bits);
+	*made = (size_t)(bits.out - out);
+	return bits.is_full ? -EIO : 0;
+}
+
+static uint32_t fast_crc32(const struct coder *coder, uint32_t crc,
+			   const char *text, size_t len)
+{
+	const struct fast_state *const state = coder->state;
+
+	return crc32_text(&state->crc32, crc, text, len);
+}
+
+const struct coder_back_end fast_coder = {
+	.arena_bytes = sizeof(struct fast_state) + 64 * 1024,
+	.open = fast_open,
+	.block = fast_block,
+	.crc32 = fast_crc32,
+};
