@@ -99,6 +99,11 @@ static bool counter_is_invariant(void)
 #endif
 }
 
+COLD uint64_t clock_ticks_system(void)
+{
+	return clock_monotonic_ns();
+}
+
 void clock_choose(bool monotonic_only)
 {
 	clock_uses_counter = !monotonic_only && counter_is_invariant();

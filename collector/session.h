@@ -124,8 +124,7 @@ struct session_header {
 	_Atomic uint32_t note_count;
 	char notes[SESSION_NOTES_MAX][SESSION_NOTE_BYTES];
 
-	int64_t heap_base_bytes;  /* live before the counters ran */
-	_Atomic uint64_t regions; /* OpenMP region ids handed out */
+	int64_t heap_base_bytes; /* live before the counters ran */
 
 	struct gpu_state gpu;
 

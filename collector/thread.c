@@ -52,6 +52,7 @@ static struct thread *make(struct session *session)
 		const struct thread *before = session_at(session, newest);
 
 		thread->place = newest ? before->place + 1 : 1;
+		thread->region = (thread->place - 1) << 32;
 		store_relaxed(&thread->next, newest);
 		/* RELEASE pairs with ACQUIRE in thread_each(): who finds the
 		 * record sees it initialised. */

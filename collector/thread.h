@@ -68,6 +68,7 @@ struct thread {
 	_Atomic uint32_t state;
 	uint32_t tid;
 	uint32_t omp_depth;	/* nesting of recorded regions */
+	uint64_t region;	/* the last one that it began, 0 none */
 	_Atomic uint64_t next;	/* session offset of the next older record */
 	uint64_t place;		/* in the list: one more than the next's */
 	uint64_t started_ticks; /* of the present owner */
@@ -184,6 +185,13 @@ static inline void thread_drop_left(struct thread *thread, const void *frame)
 {
 	if (unlikely(load_relaxed(&thread->depth)))
 		thread_drop_gone(thread, frame);
+}
+
+/* A number for an OpenMP region that this thread begins: unique in the session,
+ * without another thread's cache line.  2^32 for each record. */
+static inline uint64_t thread_region(struct thread *thread)
+{
+	return ++thread->region;
 }
 
 /* Start of the innermost open slice, 0 none: what a step's ends lie in. */

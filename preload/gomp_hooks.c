@@ -10,25 +10,33 @@
  */
 #include "preload/gomp_region.h"
 
+/* Apart, so that the closed way needs no frame. */
+static __attribute__((noinline)) void
+parallel_open(gomp_function *function, void *data, unsigned int threads,
+	      unsigned int flags, struct gomp_site *site)
+{
+	struct gomp_region region;
+
+	if (gomp_region_begin(&region, site, function, data,
+			      OMP_SCHEDULE_NONE)) {
+		function =
+			threads == 1 ? gomp_region_alone : gomp_region_member;
+		data = &region;
+	}
+	gomp_library(site)->parallel(function, data, threads, flags);
+	gomp_region_end(&region);
+}
+
 EXPORT void GOMP_parallel(gomp_function *function, void *data,
 			  unsigned int threads, unsigned int flags)
 {
 	struct gomp_site *site =
 		gomp_site(__builtin_return_address(0), function);
 
-	if (likely(!gomp_region_wanted(site))) {
+	if (likely(!gomp_region_wanted(site)))
 		gomp_library(site)->parallel(function, data, threads, flags);
-		return;
-	}
-	struct gomp_region region;
-
-	if (gomp_region_begin(&region, site, function, data,
-			      OMP_SCHEDULE_NONE)) {
-		function = gomp_region_member;
-		data = &region;
-	}
-	gomp_library(site)->parallel(function, data, threads, flags);
-	gomp_region_end(&region);
+	else
+		parallel_open(function, data, threads, flags, site);
 }
 
 /* libgomp reads the reductions' descriptor from the first word of the data, so

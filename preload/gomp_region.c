@@ -87,11 +87,18 @@ bool gomp_region_begin(struct gomp_region *region, struct gomp_site *site,
 	slice->kind = EVENT_OMP_REGION;
 	slice->sync = 0;
 	thread_drop_left(slice->thread, region);
-	slice->region =
-		add_relaxed(&load_relaxed(&session_here)->head->regions, 1) + 1;
+	slice->region = thread_region(slice->thread);
 	gomp_slice_push(slice, clock_ticks());
 	thread_open_in(slice->thread, region);
 	return true;
+}
+
+/* The master waited for its team. */
+static __attribute__((noinline)) void close_both(struct gomp_region *region,
+						 uint64_t end)
+{
+	gomp_slice_close(&region->wait, end, &region->detail);
+	gomp_slice_close(&region->slice, end, &region->detail);
 }
 
 void gomp_region_end(struct gomp_region *region)
@@ -103,8 +110,9 @@ void gomp_region_end(struct gomp_region *region)
 	end = clock_ticks();
 	gomp_last = region->was_last;
 	if (region->wait.thread)
-		gomp_slice_close(&region->wait, end, &region->detail);
-	gomp_slice_close(&region->slice, end, &region->detail);
+		close_both(region, end);
+	else
+		gomp_slice_close(&region->slice, end, &region->detail);
 }
 
 /* --- members -------------------------------------------------------------- */
@@ -163,8 +171,8 @@ static void run_serial(struct gomp_region *region)
 	region->function(region->data);
 }
 
-static void run_member(struct gomp_region *region, unsigned int team,
-		       unsigned int thread)
+static __attribute__((noinline)) void
+run_member(struct gomp_region *region, unsigned int team, unsigned int thread)
 {
 	struct gomp_member member;
 
@@ -184,6 +192,11 @@ void gomp_region_member(void *argument)
 	else
 		run_member(region, team,
 			   (unsigned int)region->library->omp_get_thread_num());
+}
+
+void gomp_region_alone(void *argument)
+{
+	run_serial(argument);
 }
 
 void gomp_region_team(void *argument)

@@ -41,6 +41,9 @@ bool gomp_region_begin(struct gomp_region *region, struct gomp_site *site,
 /* The function to hand to the library, with the region as its data. */
 void gomp_region_member(void *region);
 
+/* The same where the program asked for a team of one. */
+void gomp_region_alone(void *region);
+
 /* The same for a league of teams, which the host runs one by one. */
 void gomp_region_team(void *region);
 

@@ -169,11 +169,13 @@ static inline void gomp_slice_close(const struct gomp_slice *slice,
 				    uint64_t end_ticks,
 				    const struct gomp_detail *detail)
 {
-	if (unlikely(!gomp_is_mine(slice->thread)))
+	const uint32_t bits = gate_bits();
+
+	if (unlikely(bits == GATE_UNDECIDED || thread_self != slice->thread))
 		return;
 	/* RELEASE pairs with ACQUIRE in the writer's look at open slices. */
 	store_release(&slice->thread->depth, slice->depth);
-	if (likely(gomp_is_recording()))
+	if (likely(bits & GATE_OMP))
 		gomp_commit(slice, end_ticks, detail);
 }
 

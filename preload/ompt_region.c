@@ -26,9 +26,12 @@ static struct ompt_region regions[REGIONS_MAX];
 
 static struct ompt_region *take(uint64_t number)
 {
+	/* Each thread counts for itself. */
+	const uint64_t first = number + (number >> 32) * PROBES;
+
 	for (unsigned int i = 0; i < PROBES; i++) {
 		struct ompt_region *region =
-			&regions[(number + i) % REGIONS_MAX];
+			&regions[(first + i) % REGIONS_MAX];
 		uint64_t free = 0;
 
 		/* ACQUIRE pairs with RELEASE in give(). */
@@ -105,8 +108,7 @@ void ompt_parallel_begin(union ompt_word *task, const struct ompt_frame *frame,
 	thread = ompt_thread();
 	if (!thread)
 		return;
-	number =
-		add_relaxed(&load_relaxed(&session_here)->head->regions, 1) + 1;
+	number = thread_region(thread);
 	region = take(number);
 	if (!region)
 		return;

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#define POLYNOMIAL  UINT32_C(0xedb88320)
+#define POLYNOMIAL   UINT32_C(0xedb88320)
 #define FOLDED_LEAST 64u
 
 static uint32_t by_tables(const struct crc32 *crc32, uint32_t crc,
@@ -39,8 +39,8 @@ static uint32_t by_tables(const struct crc32 *crc32, uint32_t crc,
 #define MULTIPLIES __attribute__((target("pclmul,sse4.1")))
 
 /* x^544, x^480: over 64 bytes; x^160, x^96: over 16. */
-#define OVER_64 _mm_set_epi64x(0x1c6e41596, 0x154442bd4)
-#define OVER_16 _mm_set_epi64x(0x0ccaa009e, 0x1751997d0)
+#define OVER_64	   _mm_set_epi64x(0x1c6e41596, 0x154442bd4)
+#define OVER_16	   _mm_set_epi64x(0x0ccaa009e, 0x1751997d0)
 
 MULTIPLIES static inline __m128i fold(__m128i value, __m128i by, __m128i next)
 {

@@ -186,8 +186,9 @@ static unsigned int pack_lengths(const uint8_t *lengths, unsigned int number,
 		at += run;
 		if (!lengths[at - run]) {
 			for (; run >= 11; run -= min_u64(run, 138))
-				packed[made++] = (uint16_t)(
-					18 | (min_u64(run, 138) - 11) << 8);
+				packed[made++] =
+					(uint16_t)(18 | (min_u64(run, 138) - 11)
+								<< 8);
 			if (run >= 3) {
 				packed[made++] =
 					(uint16_t)(17 | (run - 3) << 8);
@@ -196,8 +197,9 @@ static unsigned int pack_lengths(const uint8_t *lengths, unsigned int number,
 		} else {
 			packed[made++] = lengths[at - run--];
 			for (; run >= 3; run -= min_u64(run, 6))
-				packed[made++] = (uint16_t)(
-					16 | (min_u64(run, 6) - 3) << 8);
+				packed[made++] =
+					(uint16_t)(16 | (min_u64(run, 6) - 3)
+								<< 8);
 		}
 		while (run)
 			packed[made++] = lengths[at - run--];
@@ -207,8 +209,9 @@ static unsigned int pack_lengths(const uint8_t *lengths, unsigned int number,
 
 static void put_lengths(struct deflate_bits *out, const uint8_t *lengths)
 {
-	static const uint8_t order[CODE_SYMBOLS] = {
-		16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
+	static const uint8_t order[CODE_SYMBOLS] = {16, 17, 18, 0,  8, 7,  9,
+						    6,	10, 5,	11, 4, 12, 3,
+						    13, 2,  14, 1,  15};
 	static const uint8_t extra[3] = {2, 3, 7};
 	uint16_t packed[DEFLATE_LITERALS + DEFLATE_DISTANCES];
 	struct huffman_code codes[CODE_SYMBOLS];

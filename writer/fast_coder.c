@@ -12,9 +12,9 @@
 #include <errno.h>
 
 /* One deflate block has at most so many sequences, some 200 KB of text. */
-#define SEQUENCES    8192u
+#define SEQUENCES     8192u
 /* Words are written whole, also the last one. */
-#define SPARE	     16u
+#define SPARE	      16u
 /* Less is not worth codes of its own. */
 #define DEFLATE_LEAST 128u
 

@@ -12,12 +12,12 @@
 #define TEMPLATE_FAR  (LINE_MATCH_DISTANCE - 4096)
 #define STRING_MAX    1024u
 /* A value's match must save more than it costs. */
-#define VALUE_ALONE 5u
-#define VALUE_WITH 3u
-#define VALUE_LEAST 2u
-#define VALUE_STAY 4u
+#define VALUE_ALONE   5u
+#define VALUE_WITH    3u
+#define VALUE_LEAST   2u
+#define VALUE_STAY    4u
 /* A value is known by eight bytes, so many of them behind it. */
-#define VALUE_BEHIND 3u
+#define VALUE_BEHIND  3u
 
 /* Where it stands.  The hot loop has a copy of its own, in registers. */
 struct line_cursor {

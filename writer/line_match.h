@@ -18,7 +18,7 @@
 
 #include "collector/base.h"
 
-#define LINE_MATCH_MIN 4u
+#define LINE_MATCH_MIN	    4u
 #define LINE_MATCH_DISTANCE 32768u
 #define LINE_MATCH_TEXT	    (UINT32_C(1) << 30)
 

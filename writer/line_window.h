@@ -61,8 +61,8 @@ static inline struct line_window line_window_eights(const char *text,
 
 		memcpy(&a, text + at, sizeof(a));
 		memcpy(&b, old + at, sizeof(b));
-		window.differs |=
-			line_gather(line_zeros(a ^ b) ^ LINE_HIGHS) << at;
+		window.differs |= line_gather(line_zeros(a ^ b) ^ LINE_HIGHS)
+				  << at;
 		window.number |= line_gather(line_numbers(a)) << at;
 		window.old_number |= line_gather(line_numbers(b)) << at;
 		window.newline |= line_gather(line_zeros(a ^ LINE_ONES * '\n'))

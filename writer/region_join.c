@@ -2,9 +2,11 @@
 /* region_join.c - the table of ended regions; see region_join.h. */
 #include "writer/region_join.h"
 
-/* Region ids are handed out in turn, so this many lie between two that share
- * a place.  A wait whose region's end was overwritten isn't drawn. */
+/* Each thread hands out its ids in turn, and a multiplier spreads them evenly:
+ * about this many lie between two that share a place.  A wait whose region's
+ * end was overwritten isn't drawn. */
 #define REGIONS_KEPT 65536u
+#define SPREAD	     UINT64_C(0x9e3779b97f4a7c15)
 
 int region_join_start(struct region_join *join)
 {
@@ -18,9 +20,11 @@ void region_join_end(struct region_join *join)
 	array_free(&join->array);
 }
 
+_Static_assert(REGIONS_KEPT == 1u << (64 - 48), "all bits of the spread");
+
 static struct region_end *place(const struct region_join *join, uint64_t region)
 {
-	return (struct region_end *)join->array.base + region % REGIONS_KEPT;
+	return (struct region_end *)join->array.base + (region * SPREAD >> 48);
 }
 
 void region_join_add(struct region_join *join, uint64_t region,
@@ -28,7 +32,8 @@ void region_join_add(struct region_join *join, uint64_t region,
 {
 	struct region_end *end = place(join, region);
 
-	if (!region || end->region > region)
+	/* The scan is ahead of the drain: what it found last stays. */
+	if (!region || (end->region != region && end->end_ticks > end_ticks))
 		return;
 	end->region = region;
 	end->end_ticks = end_ticks;

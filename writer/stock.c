@@ -35,9 +35,8 @@ bool stock_extend(struct stock *stock, struct session *session)
 	unsigned int wanted;
 
 	stock_refill(stock, session);
-	if (head->options.malloc != MALLOC_ALL)
-		return false;
-	wanted = chunks_of(head->ceiling_bytes / 2);
+	wanted = chunks_of(head->ceiling_bytes /
+			   (head->options.malloc == MALLOC_ALL ? 2 : 8));
 	if (made >= wanted)
 		return false;
 	pool_reserve(session, load_relaxed(&head->free_chunk_count) +

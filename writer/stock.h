@@ -6,10 +6,9 @@
  * kernel finds memory, clears it and maps it, 16 pages one by one.  The writer
  * does that ahead, here, in its own time:
  *
- *	always		a few chunks, and twice what the rings took since the
+ *	at first	an eighth of the buffer, half with TRACEPROF_MALLOC=all
+ *	then		a few free ones, and twice what the rings took since the
  *			last look: a burst that goes on finds more each time
- *	mode all	half of the buffer in the writer's first moments, since
- *			bursts are sure to come
  *
  * Chunks come back (collector/pool.h) and stay touched, so this ends; what it
  * takes is part of TRACEPROF_BUFFER_MB.  The writer's thread alone.

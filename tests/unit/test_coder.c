@@ -18,8 +18,8 @@
 
 #define TEXT_MAX (300u << 10)
 
-static const char *const names[] = {"isal", "fast", "zlib:1", "zlib:4", "zlib:6",
-				    "zlib:9"};
+static const char *const names[] = {"isal",   "fast",	"zlib:1",
+				    "zlib:4", "zlib:6", "zlib:9"};
 #define NAMES (sizeof(names) / sizeof(names[0]))
 
 static struct coder coders[NAMES];

@@ -258,6 +258,28 @@ static void test_sums_over_all_records(void **state)
 	assert_int_equal(sums.heap_free_bytes, 24);
 }
 
+static void test_regions_have_numbers_of_their_own(void **state)
+{
+	struct thread *first = thread_here();
+	struct thread *second;
+	uint64_t last;
+
+	(void)state;
+	assert_int_equal(thread_region(first), 1);
+	assert_int_equal(thread_region(first), 2);
+	thread_self = NULL;
+	second = thread_here();
+	assert_ptr_not_equal(second, first);
+	last = thread_region(second);
+	assert_int_not_equal(last >> 32, thread_region(first) >> 32);
+	/* Whoever has the record next goes on from there. */
+	thread_leave();
+	store_release(&second->state, THREAD_FREE);
+	thread_self = NULL;
+	assert_ptr_equal(thread_here(), second);
+	assert_int_equal(thread_region(second), last + 1);
+}
+
 #define THREAD_TEST(name)                                                      \
 	cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
@@ -274,6 +296,7 @@ int main(void)
 		THREAD_TEST(test_a_hostile_list_ends),
 		THREAD_TEST(test_a_list_of_noise_ends),
 		THREAD_TEST(test_sums_over_all_records),
+		THREAD_TEST(test_regions_have_numbers_of_their_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -329,6 +329,55 @@ static void a_long_run_keeps_its_base(void **state)
 	sample_end(&sample);
 }
 
+static void regions_of_many_threads_are_kept_apart(void **state)
+{
+	struct region_join join;
+	unsigned int kept = 0;
+
+	(void)state;
+	assert_int_equal(region_join_start(&join), 0);
+	for (uint64_t i = 1; i <= 1000; i++) {
+		for (uint64_t t = 0; t < 8; t++)
+			region_join_add(&join, t << 32 | i, i * 10 + t, false);
+	}
+	for (uint64_t i = 1; i <= 1000; i++) {
+		for (uint64_t t = 0; t < 8; t++) {
+			const struct region_end *end =
+				region_join_find(&join, t << 32 | i);
+
+			assert_true(!end || end->end_ticks == i * 10 + t);
+			kept += end != NULL;
+		}
+	}
+	/* Where two share a place the later one stays. */
+	assert_in_range(kept, 7000, 8000);
+	for (uint64_t i = 990; i <= 1000; i++)
+		assert_non_null(region_join_find(&join, i));
+	region_join_end(&join);
+}
+
+static void the_drain_does_not_take_back_what_the_scan_found(void **state)
+{
+	struct region_join join;
+	uint64_t late = 0;
+
+	(void)state;
+	assert_int_equal(region_join_start(&join), 0);
+	region_join_add(&join, 1, 100, false);
+	/* Some later region has the same place. */
+	for (uint64_t i = 2; !late; i++) {
+		region_join_add(&join, i, 100 + i, false);
+		if (!region_join_find(&join, 1))
+			late = i;
+	}
+	region_join_add(&join, 1, 100, true);
+	assert_null(region_join_find(&join, 1));
+	assert_false(region_join_find(&join, late)->is_drained);
+	region_join_add(&join, late, 100 + late, true);
+	assert_true(region_join_find(&join, late)->is_drained);
+	region_join_end(&join);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -342,6 +391,9 @@ int main(void)
 		cmocka_unit_test(only_real_steps_are_called_steps),
 		cmocka_unit_test(time_is_unix_time_from_a_quarters_start),
 		cmocka_unit_test(a_long_run_keeps_its_base),
+		cmocka_unit_test(regions_of_many_threads_are_kept_apart),
+		cmocka_unit_test(
+			the_drain_does_not_take_back_what_the_scan_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
