@@ -20,6 +20,7 @@ static const struct {
 	{"report", report_command, "totals, imbalance and steps of a trace"},
 	{"check", check_command, "check a trace against the format's rules"},
 	{"recover", recover_command, "finish the traces of crashed runs"},
+	{"compress", compress_command, "make finished traces smaller"},
 	{"plan", plan_command, "show which steps a schedule records"},
 	{"options", options_command, "list all settings"},
 };
@@ -33,7 +34,7 @@ static void print_help(FILE *out)
 	      "and reads them.\n\n",
 	      out);
 	for (size_t at = 0; at < COMMAND_COUNT; at++)
-		fprintf(out, "  %-9s%s\n", commands[at].name,
+		fprintf(out, "  %-10s%s\n", commands[at].name,
 			commands[at].help);
 	fputs("\n`traceprof <command> --help` says more.\n", out);
 }
