@@ -39,6 +39,7 @@ struct totals {
 	struct naming *naming;
 	struct arena arena;
 	struct index labels;
+	struct label *of_kind[EVENT_KIND_COUNT]; /* where the kind says all */
 	struct array order; /* scratch for sorting */
 	struct label lost;  /* what a label is when memory is not to be had */
 };
