@@ -17,6 +17,7 @@ enum {
 
 /* argv[0] is "traceprof <command>". */
 int check_command(int argc, char **argv);
+int compress_command(int argc, char **argv);
 int ctl_command(int argc, char **argv);
 int options_command(int argc, char **argv);
 int plan_command(int argc, char **argv);

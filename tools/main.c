@@ -22,6 +22,7 @@ static const struct {
 	{"recover", recover_command, "finish the traces of crashed runs"},
 	{"ctl", ctl_command,
 	 "start and stop the recording of a running program"},
+	{"compress", compress_command, "make finished traces smaller"},
 	{"plan", plan_command, "show which steps a schedule records"},
 	{"options", options_command, "list all settings"},
 };
@@ -35,7 +36,7 @@ static void print_help(FILE *out)
 	      "and reads them.\n\n",
 	      out);
 	for (size_t at = 0; at < COMMAND_COUNT; at++)
-		fprintf(out, "  %-9s%s\n", commands[at].name,
+		fprintf(out, "  %-10s%s\n", commands[at].name,
 			commands[at].help);
 	fputs("\n`traceprof <command> --help` says more.\n", out);
 }

@@ -14,6 +14,7 @@
 #include <zlib.h>
 
 #include "tools/memory.h"
+#include "tools/progress.h"
 
 #define PIECE_BYTES (64u << 10)
 
@@ -23,6 +24,7 @@ struct trace_input {
 	bool in_member; /* of a gzip file */
 	bool past_gzip; /* what follows is trailing bytes */
 	struct trace_input_facts facts;
+	struct progress progress;
 	z_stream inflater;
 	unsigned char piece[PIECE_BYTES]; /* inflater.next_in points here */
 	char error[128];
@@ -54,6 +56,7 @@ static int fill(struct trace_input *input)
 			input->at_end = true;
 		in->avail_in += (unsigned int)got;
 		input->facts.file_bytes += (uint64_t)got;
+		progress_at(&input->progress, input->facts.file_bytes);
 	}
 	return 0;
 }
@@ -69,7 +72,8 @@ static bool begins_gzip(const struct trace_input *input)
 int trace_input_open(const char *path, struct trace_input **opened)
 {
 	struct trace_input *input;
-	struct stat status;
+	const char *name = strrchr(path, '/');
+	struct stat status = {.st_size = 0};
 	const int fd = open(path, O_RDONLY | O_CLOEXEC);
 	int error;
 
@@ -81,6 +85,8 @@ int trace_input_open(const char *path, struct trace_input **opened)
 	}
 	input = memory_zeroed(1, sizeof(*input));
 	input->fd = fd;
+	progress_begin(&input->progress, name ? name + 1 : path,
+		       (uint64_t)status.st_size);
 	error = fill(input);
 	if (!error && begins_gzip(input)) {
 		input->facts.compressed = true;
@@ -190,6 +196,7 @@ void trace_input_close(struct trace_input *input)
 {
 	if (input->facts.compressed)
 		inflateEnd(&input->inflater);
+	progress_end(&input->progress);
 	close(input->fd);
 	free(input);
 }

@@ -5,6 +5,8 @@
  * Which of the two is told by the first bytes, not by the name.  Behind the
  * first gzip member a further one is read on, and anything else is counted:
  * viewers differ in what they do there, so `traceprof check` wants to know.
+ *
+ * On a terminal a long file shows how far it was read (progress.h).
  */
 #ifndef TOOLS_TRACE_INPUT_H
 #define TOOLS_TRACE_INPUT_H
@@ -23,7 +25,7 @@ struct trace_input_facts {
 	uint64_t trailing_bytes; /* behind the last member, not gzip */
 };
 
-/* 0 and *opened, or -errno. */
+/* 0 and *opened, or -errno.  `path` must stay valid until it is closed. */
 int trace_input_open(const char *path, struct trace_input **opened);
 
 /* Up to len bytes of text: how many, 0 at the end, or -errno; then

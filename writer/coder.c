@@ -50,17 +50,9 @@ static int plain_block(struct coder *coder, const char *text, size_t len,
 	return 0;
 }
 
-static uint32_t zlib_crc32(const struct coder *coder, uint32_t crc,
-			   const char *text, size_t len)
-{
-	(void)coder;
-	return (uint32_t)crc32_z(crc, (const Bytef *)text, len);
-}
-
 static const struct coder_back_end plain_coder = {
 	.open = plain_open,
 	.block = plain_block,
-	.crc32 = zlib_crc32,
 };
 
 /* zlib. */
@@ -119,7 +111,6 @@ static const struct coder_back_end zlib_coder = {
 	.arena_bytes = ZLIB_ARENA_BYTES,
 	.open = zlib_open,
 	.block = zlib_block,
-	.crc32 = zlib_crc32,
 };
 
 /* The choice. */
@@ -170,6 +161,7 @@ static int open_kind(struct coder *coder, enum coder_kind kind, int level)
 	coder->kind = kind;
 	coder->level = level;
 	coder->back_end = back_ends[kind];
+	crc32_start(&coder->crc32);
 	coder->arena_bytes = align_up(coder->back_end->arena_bytes, PAGE_BYTES);
 	if (coder->arena_bytes) {
 		void *arena =
@@ -235,5 +227,7 @@ int coder_block(struct coder *coder, const char *text, size_t len, bool last,
 uint32_t coder_crc32(const struct coder *coder, uint32_t crc, const char *text,
 		     size_t len)
 {
-	return coder->back_end->crc32(coder, crc, text, len);
+	if (coder->back_end->crc32)
+		return coder->back_end->crc32(coder, crc, text, len);
+	return crc32_text(&coder->crc32, crc, text, len);
 }

@@ -22,7 +22,7 @@
 #ifndef WRITER_CODER_H
 #define WRITER_CODER_H
 
-#include "collector/base.h"
+#include "writer/crc32.h"
 
 enum coder_kind { CODER_AUTO, CODER_PLAIN, CODER_ZLIB, CODER_ISAL, CODER_FAST };
 
@@ -47,6 +47,7 @@ struct coder_back_end {
 	/* As coder_block() with len > 0 or last; `out` has `room` bytes. */
 	int (*block)(struct coder *coder, const char *text, size_t len,
 		     bool last, char *out, size_t room, size_t *made);
+	/* NULL: crc32.h's. */
 	uint32_t (*crc32)(const struct coder *coder, uint32_t crc,
 			  const char *text, size_t len);
 };
@@ -63,6 +64,7 @@ struct coder {
 	size_t arena_bytes;
 	size_t arena_used;
 	void *state; /* the back end's own, in the arena */
+	struct crc32 crc32;
 };
 
 /* For back ends: `bytes` of the arena, aligned to 64, zero; NULL none left. */

@@ -59,7 +59,9 @@ struct event_span draw_clip(struct scribe *scribe, struct track *track,
 		span.is_cut = true;
 	}
 	span.start_ns = timeline_ns(line, event->start_ticks);
-	span.end_ns = max_u64(span.start_ns, timeline_ns(line, end));
+	span.end_ns = span.start_ns;
+	if (end != event->start_ticks)
+		span.end_ns = max_u64(span.start_ns, timeline_ns(line, end));
 	if (is_on_main_lane(event)) {
 		int64_t start_ns = (int64_t)span.start_ns;
 		int64_t end_ns = (int64_t)span.end_ns;

@@ -26,14 +26,39 @@ static void place(struct json *json, uint64_t pid, uint64_t tid, uint64_t ts_ns)
 	json_micros(json, (int64_t)ts_ns);
 }
 
+/* The same on a lane of a thread.  All but the time is the same for most of a
+ * thread's events, so it is kept. */
+static void place_on(struct scribe *scribe, struct track *track,
+		     unsigned int lane, uint64_t ts_ns)
+{
+	struct json *json = &scribe->json;
+	const size_t mark = json_mark(json);
+	struct track_place *kept = &track->place;
+
+	if (likely(lane == LANE_MAIN && kept->len)) {
+		json_bytes(json, kept->text, kept->len);
+	} else {
+		json_raw(json, "\"" THEN(SCHEMA_PID));
+		json_u64(json, scribe->pid);
+		json_raw(json, THEN(SCHEMA_TID));
+		json_u64(json, meta_json_tid(scribe, track, lane));
+		json_raw(json, THEN(SCHEMA_TIME));
+		if (lane == LANE_MAIN && !json->failed &&
+		    json->used - mark <= sizeof(kept->text)) {
+			kept->len = json->used - mark;
+			memcpy(kept->text, json->data + mark, kept->len);
+		}
+	}
+	json_micros(json, (int64_t)ts_ns);
+}
+
 /* Name's closing quote to the args' opening brace. */
-static void slice_place(struct scribe *scribe, const struct track *track,
+static void slice_place(struct scribe *scribe, struct track *track,
 			unsigned int lane, struct event_span span)
 {
 	struct json *json = &scribe->json;
 
-	place(json, scribe->pid, meta_json_tid(scribe, track, lane),
-	      span.start_ns);
+	place_on(scribe, track, lane, span.start_ns);
 	json_raw(json, THEN(SCHEMA_DURATION));
 	json_micros(json, (int64_t)(span.end_ns - span.start_ns));
 	json_raw(json, THEN(SCHEMA_ARGS) "{");
@@ -228,8 +253,7 @@ static void write_mark(struct scribe *scribe, struct track *track,
 			SCHEMA_USER_ANNOTATION) "," SCHEMA_PAIR(SCHEMA_SCOPE,
 								SCHEMA_SCOPE_THREAD) "," SCHEMA_KEY(SCHEMA_NAME) "\"");
 	json_bytes(json, label->text, label->text_len);
-	place(json, scribe->pid, meta_json_tid(scribe, track, LANE_MAIN),
-	      ts_ns);
+	place_on(scribe, track, LANE_MAIN, ts_ns);
 	if (event->extra || event->scope.category || event->scope.colour ||
 	    event->scope.payload_type) {
 		json_raw(json,
@@ -282,6 +306,7 @@ static bool write_memory(struct scribe *scribe, struct track *track,
 {
 	struct json *json = &scribe->json;
 	const int64_t total = scribe->heap.live > 0 ? scribe->heap.live : 0;
+	size_t mark, len;
 
 	if (event->flags & EVENT_NO_SIZE)
 		return false;
@@ -291,12 +316,13 @@ static bool write_memory(struct scribe *scribe, struct track *track,
 			SCHEMA_CATEGORY,
 			SCHEMA_CPU_INSTANT) "," SCHEMA_PAIR(SCHEMA_SCOPE,
 							    SCHEMA_SCOPE_THREAD) "," SCHEMA_KEY(SCHEMA_NAME) "\"" SCHEMA_MEMORY);
-	place(json, scribe->pid, meta_json_tid(scribe, track, LANE_MAIN),
-	      ts_ns);
+	place_on(scribe, track, LANE_MAIN, ts_ns);
 	json_raw(json, THEN(SCHEMA_ARGS) "{" SCHEMA_KEY(SCHEMA_TOTAL_RESERVED));
+	mark = json_mark(json);
 	json_i64(json, total);
+	len = json->used - mark;
 	json_raw(json, THEN(SCHEMA_TOTAL_ALLOCATED));
-	json_i64(json, total);
+	json_again(json, mark, len);
 	json_raw(json, THEN(SCHEMA_BYTES));
 	if (event->kind == EVENT_HEAP_FREE)
 		json_char(json, '-');

@@ -7,7 +7,6 @@
  * gets no shorter so is stored as it is.
  */
 #include "writer/coder.h"
-#include "writer/crc32.h"
 #include "writer/deflate.h"
 #include <errno.h>
 
@@ -19,7 +18,6 @@
 #define DEFLATE_LEAST 128u
 
 struct fast_state {
-	struct crc32 crc32;
 	struct deflate deflate;
 	struct line_sequence sequences[SEQUENCES];
 	struct line_match *lines;
@@ -34,7 +32,6 @@ static int fast_open(struct coder *coder)
 	state->lines = coder_alloc(coder, line_match_bytes());
 	if (!state->lines)
 		return -ENOMEM;
-	crc32_start(&state->crc32);
 	deflate_start(&state->deflate);
 	line_match_start(state->lines, LINE_MATCH_BEST);
 	coder->state = state;
@@ -83,17 +80,8 @@ static int fast_block(struct coder *coder, const char *text, size_t len,
 	return bits.is_full ? -EIO : 0;
 }
 
-static uint32_t fast_crc32(const struct coder *coder, uint32_t crc,
-			   const char *text, size_t len)
-{
-	const struct fast_state *const state = coder->state;
-
-	return crc32_text(&state->crc32, crc, text, len);
-}
-
 const struct coder_back_end fast_coder = {
 	.arena_bytes = sizeof(struct fast_state) + 64 * 1024,
 	.open = fast_open,
 	.block = fast_block,
-	.crc32 = fast_crc32,
 };

@@ -3,7 +3,7 @@
  * json.c - text of JSON values, appended to a buffer that grows by itself.
  *
  * The writer spends most of its own time here (compression aside), so numbers
- * are made by hand, two digits for each division, and strings are copied in
+ * are made by hand, eight digits at once, and strings are copied in
  * runs of bytes that need no thought.
  */
 #include "writer/json.h"
@@ -230,20 +230,49 @@ static inline unsigned int digit_count(uint64_t value)
 	return least + (value >= powers[least]);
 }
 
-/* Writes `count` digits before `end`: all that the number has. */
-static inline void digits_before(char *end, uint64_t value, unsigned int count)
+/* Eight digits, the first in the lowest byte, of a number below 10^8.  Halves,
+ * quarters and eighths of it are divided side by side in one word: first by
+ * 10^4, then both halves by 100, then all four quarters by 10. */
+static inline uint64_t eight_digits(uint32_t value)
 {
-	for (; count > 2; count -= 2) {
-		const uint64_t rest = value / 100;
+	const uint64_t high = value / 10000;
+	const uint64_t halves = high | (value - high * 10000) << 32;
+	const uint64_t hundreds =
+		(halves * 10486 >> 20) & UINT64_C(0x0000007f0000007f);
+	const uint64_t quarters = hundreds | (halves - hundreds * 100) << 16;
+	const uint64_t tens =
+		(quarters * 103 >> 10) & UINT64_C(0x000f000f000f000f);
 
-		end -= 2;
-		memcpy(end, json_two_digits + (value - rest * 100) * 2, 2);
-		value = rest;
+	return (tens | (quarters - tens * 10) << 8) |
+	       UINT64_C(0x3030303030303030);
+}
+
+/* What digits_at() may write beyond the digits themselves. */
+#define DIGITS_SPARE 8u
+
+/* Writes all `count` digits of a number at `out`; returns their end. */
+static inline char *digits_at(char *out, uint64_t value, unsigned int count)
+{
+	const uint64_t base = 100000000;
+	uint64_t eight;
+
+	if (count > 8) {
+		const uint64_t rest = value / base;
+		const uint64_t low = value - rest * base;
+
+		out = count > 16 ? digits_at(out, rest, count - 8) : out;
+		if (count <= 16) {
+			eight = eight_digits((uint32_t)rest) >>
+				8 * (16 - count);
+			memcpy(out, &eight, sizeof(eight));
+			out += count - 8;
+		}
+		value = low;
+		count = 8;
 	}
-	if (count == 2)
-		memcpy(end - 2, json_two_digits + value * 2, 2);
-	else
-		end[-1] = (char)('0' + value);
+	eight = eight_digits((uint32_t)value) >> 8 * (8 - count);
+	memcpy(out, &eight, sizeof(eight));
+	return out + count;
 }
 
 /* Digits go where they belong, never by way of another buffer: copying a few
@@ -253,10 +282,10 @@ void json_u64(struct json *json, uint64_t value)
 {
 	const unsigned int count = digit_count(value);
 
-	if (unlikely(!json_fits(json, count)))
+	if (unlikely(!json_fits(json, count + DIGITS_SPARE)))
 		return;
+	digits_at(json->data + json->used, value, count);
 	json->used += count;
-	digits_before(json->data + json->used, value, count);
 }
 
 void json_i64(struct json *json, int64_t value)
@@ -265,11 +294,12 @@ void json_i64(struct json *json, int64_t value)
 	const unsigned int count = digit_count(size);
 	const unsigned int sign = value < 0;
 
-	if (unlikely(!json_fits(json, sign + count)))
+	if (unlikely(!json_fits(json, sign + count + DIGITS_SPARE)))
 		return;
 	json->data[json->used] = '-'; /* the first digit, where there is none */
-	json->used += sign + count;
-	digits_before(json->data + json->used, size, count);
+	json->used += sign;
+	digits_at(json->data + json->used, size, count);
+	json->used += count;
 }
 
 void json_hex(struct json *json, uint64_t value)
@@ -293,10 +323,9 @@ void json_micros(struct json *json, int64_t ns)
 	const unsigned int count = digit_count(whole);
 	char *end;
 
-	if (unlikely(!json_fits(json, count + 4)))
+	if (unlikely(!json_fits(json, count + 4 + DIGITS_SPARE)))
 		return;
-	end = json->data + json->used + count;
-	digits_before(end, whole, count);
+	end = digits_at(json->data + json->used, whole, count);
 	end[0] = '.';
 	end[1] = (char)('0' + rest / 100);
 	memcpy(end + 2, json_two_digits + rest % 100 * 2, 2);

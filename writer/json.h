@@ -79,6 +79,15 @@ static inline void json_char(struct json *json, char c)
 		json->data[json->used++] = c;
 }
 
+/* `len` bytes that were appended at the mark `at`, once more. */
+static inline void json_again(struct json *json, size_t at, size_t len)
+{
+	if (likely(json_fits(json, len) && at + len <= json->used)) {
+		memcpy(json->data + json->used, json->data + at, len);
+		json->used += len;
+	}
+}
+
 /* The inside of a string, without the quotes, so that a name can be put
  * together from parts.  Escapes '"', '\' and every byte below 0x20; other
  * ASCII, 0x7f too, and valid UTF-8 pass as they are; each byte that is not part

@@ -26,6 +26,12 @@
 
 struct gpu;
 
+/* `","pid":1,"tid":1,"ts":` as a thread's own lane has it. */
+struct track_place {
+	size_t len; /* 0: not made yet */
+	char text[56];
+};
+
 /* The scribe's own view of one thread record. */
 struct track {
 	struct track *older;
@@ -44,6 +50,7 @@ struct track {
 	struct pending_wait pending;
 	uint64_t named_in_file; /* file_index in which its lane is named */
 	uint32_t lanes_named;	/* bit per side lane, in that file */
+	struct track_place place;
 	uint64_t loss_drawn;
 	int64_t heap_live;
 	struct nest nest;	 /* of the main lane */

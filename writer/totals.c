@@ -177,7 +177,15 @@ static struct label *make_label(struct totals *totals, const struct label *key)
 	return label->text && label->plain ? label : NULL;
 }
 
-struct label *totals_label(struct totals *totals, const struct event *event)
+/* One label for all events of the kind. */
+static bool is_alike(unsigned int kind)
+{
+	return kind == EVENT_HEAP_ALLOC || kind == EVENT_HEAP_FREE ||
+	       kind == EVENT_STEP || kind == EVENT_LOSS;
+}
+
+static struct label *find_label(struct totals *totals,
+				const struct event *event)
 {
 	const struct label key = key_of(event);
 	const uint64_t hash = index_hash_u64(
@@ -192,6 +200,18 @@ struct label *totals_label(struct totals *totals, const struct event *event)
 	if (!label || index_add(&totals->labels, hash, label))
 		return &totals->lost;
 	return label;
+}
+
+struct label *totals_label(struct totals *totals, const struct event *event)
+{
+	struct label **known;
+
+	if (!is_alike(event->kind))
+		return find_label(totals, event);
+	known = &totals->of_kind[event->kind];
+	if (unlikely(!*known))
+		*known = find_label(totals, event);
+	return *known;
 }
 
 static uint64_t sum_of(const struct label *label, bool in_file)

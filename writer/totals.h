@@ -39,8 +39,9 @@ struct totals {
 	struct naming *naming;
 	struct arena arena;
 	struct index labels;
-	struct array order; /* scratch for sorting */
-	struct label lost;  /* what a label is when memory is not to be had */
+	struct label *of_kind[EVENT_KIND_COUNT]; /* where the kind says all */
+	struct array order;			 /* scratch for sorting */
+	struct label lost; /* what a label is when memory is not to be had */
 };
 
 void totals_start(struct totals *totals, struct naming *naming);
