@@ -137,6 +137,7 @@ void meta_json_lane(struct scribe *scribe, struct track *track,
 	if (track->named_in_file != scribe->file.file_index) {
 		track->named_in_file = scribe->file.file_index;
 		track->lanes_named = 0;
+		track->place.len = 0; /* of another thread, maybe */
 		look_up_name(scribe, track);
 		log_format(text, sizeof(text), "thread %lu (%.*s)", tid,
 			   THREAD_NAME_BYTES, track->thread->name);
