@@ -293,9 +293,8 @@ void life_watch(void)
 {
 	const char *reason;
 
-	if (likely(!watch_call(&reason)))
-		return;
-	if (load_relaxed(&life.state) == LIFE_WATCHING)
+	/* Not so where only early blocks keep free() on its longer way. */
+	if (load_relaxed(&life.state) == LIFE_WATCHING && watch_call(&reason))
 		life_begin(reason);
 }
 
@@ -397,8 +396,8 @@ static void explain(void)
 				(uint64_t)used.tv_nsec);
 }
 
-/* Known without a system call: a child may sit in a sandbox where even getpid()
- * is fatal.  An undecided child holds a copy of its parent's state. */
+/* Known without a system call, which may be fatal to a child in a sandbox.  An
+ * undecided child holds a copy of its parent's state. */
 static bool has_an_end(void)
 {
 	const int state = load_relaxed(&life.state);
@@ -421,6 +420,27 @@ void life_end(void)
 		close_gate();
 		if (process.direct)
 			explain();
+	}
+	errno = saved;
+}
+
+void life_confine(void)
+{
+	const int saved = errno;
+
+	/* A forked child has not decided yet, and could not do so later. */
+	if (gate_bits() == GATE_UNDECIDED)
+		life_decide();
+	if (!life_is_owner())
+		return;
+	if (move(LIFE_RUNNING, LIFE_ENDED)) {
+		session_note(life.session, "seccomp ended the recording");
+		finish();
+		writer_wait_gone();
+	} else if (move(LIFE_WATCHING, LIFE_CLOSED)) {
+		close_gate();
+		if (process.direct)
+			log_say("no trace: a seccomp filter came first");
 	}
 	errno = saved;
 }

@@ -32,6 +32,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* How long the end of our thread is waited for, where it matters. */
+#define GONE_MS		 1000
 /* Before the last pass, while a source still has something. */
 #define LAST_PASSES_MOST 1000
 /* The static TLS of everything that is loaded comes out of it. */
@@ -343,6 +345,18 @@ static void *run(void *arg)
 	/* Nobody is left waiting for an answer. */
 	announce(&writer.answered, load_relaxed(&writer.asked));
 	return NULL;
+}
+
+void writer_wait_gone(void)
+{
+	const struct timespec pause = {0, 1000000};
+	const int tid = (int)writer.scribe.writer_tid;
+
+	for (int i = 0; i < GONE_MS && tid; i++) {
+		if (syscall(SYS_tgkill, getpid(), tid, 0))
+			return;
+		nanosleep(&pause, NULL);
+	}
 }
 
 int writer_start(struct session *session, const void *affinity,

@@ -23,6 +23,10 @@ int writer_start(struct session *session, const void *affinity,
  * before (disk full, say).  Idempotent; a second caller doesn't wait. */
 int writer_stop(unsigned int wait_ms);
 
+/* After that: waits until its thread is gone from the kernel too, a second at
+ * most.  What kills only a thread then ends a program that has no other. */
+void writer_wait_gone(void);
+
 /* Wakes it out of its sleep.  Async-signal-safe. */
 void writer_wake(void);
 

@@ -66,6 +66,14 @@ def test_posix_spawn():
     check_parent("spawn", 20)
 
 
+def test__Fork():
+    check_parent("_Fork", 50)
+
+
+def test_clone():
+    check_parent("clone", 50)
+
+
 def test_clone_without_the_handlers():
     check_parent("raw_clone", 20)
 
@@ -180,6 +188,43 @@ def test_pthread_exit_of_main():
 
 def test_closed_descriptors():
     check_exit("closed")
+
+
+def check_confined(way, regions):
+    """A program that forbids itself system calls ends as without us."""
+    run = same("exits", way, 0, 1)
+    expect_equal(len(run.trace.regions("last_region")), regions, f"regions of {way}")
+    return run
+
+
+def test_strict_seccomp():
+    check_confined("strict", 1)
+    check_confined("strict_killed", 1)
+
+
+def test_a_seccomp_filter_of_few_calls():
+    """The recording ends before it is in force, and the file says so."""
+    run = check_confined("filter", 1)
+    expect("seccomp" in str(run.trace.meta.get("notes")), run.trace.meta)
+    check_confined("filter_killed", 1)
+
+
+def test_a_seccomp_filter_that_lets_us():
+    check_confined("mild", 2)
+    check_confined("question", 2)
+
+
+def test_the_first_thread_ends_alone():
+    """By a bare system call, or killed by a filter: the program's end, if it
+    has no other thread, whatever threads we have."""
+    check_confined("alone", 1)
+    check_confined("mild_killed", 1)
+
+
+def test_seccomp_before_anything_was_recorded():
+    """Then nothing is, and nothing of ours is called."""
+    run = check_parent("fork_sandbox_heap")
+    expect("child ended with 0x1500" in run.stdout, run.stdout)
 
 
 def check_death(way):
