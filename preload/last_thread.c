@@ -24,9 +24,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LOOK_EACH_NS 200000000u
+#define GONE_MS	     1000
 
 /* The writer's alone. */
 static uint64_t looked_ns;
@@ -98,4 +101,15 @@ void last_thread_look(void *unused)
 	if (are_two() && main_is_dead(&status) &&
 	    !pthread_create(&thread, NULL, leave, (void *)(intptr_t)status))
 		pthread_detach(thread);
+}
+
+void last_thread_wait_gone(uint32_t tid)
+{
+	const struct timespec pause = {0, 1000000};
+
+	for (int i = 0; i < GONE_MS; i++) {
+		if (syscall(SYS_tgkill, getpid(), (int)tid, 0))
+			return;
+		nanosleep(&pause, NULL);
+	}
 }

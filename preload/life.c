@@ -385,17 +385,6 @@ void life_totals_reset(void)
 		writer_totals_reset();
 }
 
-/* Of a process that `record` started and that was never interesting. */
-static void explain(void)
-{
-	struct timespec used = {0, 0};
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-	closing_explain(&process.options, watch_count(),
-			(uint64_t)used.tv_sec * 1000000000u +
-				(uint64_t)used.tv_nsec);
-}
-
 /* Known without a system call, which may be fatal to a child in a sandbox.  An
  * undecided child holds a copy of its parent's state. */
 static bool has_an_end(void)
@@ -419,13 +408,14 @@ void life_end(void)
 	} else if (move(LIFE_WATCHING, LIFE_ENDED)) {
 		close_gate();
 		if (process.direct)
-			explain();
+			closing_explain(&process.options, watch_count());
 	}
 	errno = saved;
 }
 
 void life_confine(void)
 {
+	struct writer_summary summary;
 	const int saved = errno;
 
 	/* A forked child has not decided yet, and could not do so later. */
@@ -436,7 +426,8 @@ void life_confine(void)
 	if (move(LIFE_RUNNING, LIFE_ENDED)) {
 		session_note(life.session, "seccomp ended the recording");
 		finish();
-		writer_wait_gone();
+		writer_summarise(&summary);
+		last_thread_wait_gone(summary.tid);
 	} else if (move(LIFE_WATCHING, LIFE_CLOSED)) {
 		close_gate();
 		if (process.direct)

@@ -32,8 +32,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* How long the end of our thread is waited for, where it matters. */
-#define GONE_MS		 1000
 /* Before the last pass, while a source still has something. */
 #define LAST_PASSES_MOST 1000
 /* The static TLS of everything that is loaded comes out of it. */
@@ -122,6 +120,7 @@ static void note_summary(void)
 
 	thread_sum(writer.session, &sums);
 	pthread_mutex_lock(&writer.summary_lock);
+	summary->tid = scribe->writer_tid;
 	summary->files = scribe->file.file_index;
 	summary->written = scribe->counts.written;
 	summary->cut = scribe->counts.cut;
@@ -345,18 +344,6 @@ static void *run(void *arg)
 	/* Nobody is left waiting for an answer. */
 	announce(&writer.answered, load_relaxed(&writer.asked));
 	return NULL;
-}
-
-void writer_wait_gone(void)
-{
-	const struct timespec pause = {0, 1000000};
-	const int tid = (int)writer.scribe.writer_tid;
-
-	for (int i = 0; i < GONE_MS && tid; i++) {
-		if (syscall(SYS_tgkill, getpid(), tid, 0))
-			return;
-		nanosleep(&pause, NULL);
-	}
 }
 
 int writer_start(struct session *session, const void *affinity,

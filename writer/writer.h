@@ -23,10 +23,6 @@ int writer_start(struct session *session, const void *affinity,
  * before (disk full, say).  Idempotent; a second caller doesn't wait. */
 int writer_stop(unsigned int wait_ms);
 
-/* After that: waits until its thread is gone from the kernel too, a second at
- * most.  What kills only a thread then ends a program that has no other. */
-void writer_wait_gone(void);
-
 /* Wakes it out of its sleep.  Async-signal-safe. */
 void writer_wake(void);
 
@@ -54,6 +50,7 @@ void writer_totals_reset(void);
 
 /* What the closing lines say. */
 struct writer_summary {
+	uint32_t tid; /* of the writer's thread */
 	uint64_t files, written, cut, dropped, bytes;
 	char path[SESSION_TEXT_BYTES]; /* newest file, "" none */
 	uint64_t writer_cpu_ns;

@@ -140,6 +140,15 @@ def test_execveat():
     check_exec("execveat")
 
 
+def test_a_chain_of_execs():
+    """A shell, an interpreter, a program that becomes itself: two traces."""
+    script = "import os, sys; os.execv(sys.argv[1], sys.argv[1:])"
+    run = same("sh", "-c", 'exec env "$@"', "sh", "python3", "-c", script,
+               harness.program("execs"), "execv")
+    expect_equal(len(run.files), 2, f"files: {run.files}")
+    expect_equal(len({trace.pid for trace in run.traces}), 1, "processes")
+
+
 def test_exec_that_fails():
     run = same("execs", "fails")
     names = [event["name"] for trace in run.traces
