@@ -14,7 +14,8 @@
 #include "collector/base.h"
 
 /* Around calls into the loader.  False: not now, a fork goes on and on; then
- * there is nothing to leave. */
+ * there is nothing to leave.  A hook on a program's own thread, which can't do
+ * without, goes in all the same. */
 bool loader_enter(void);
 void loader_leave(void);
 

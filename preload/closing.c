@@ -6,6 +6,7 @@
 #include "preload/life.h"
 #include "preload/real.h"
 #include "preload/verdict.h"
+#include <time.h>
 
 /* The path as the user would write it: relative if that is shorter. */
 static const char *short_path(const struct session *session, const char *path)
@@ -124,12 +125,12 @@ void closing_report(const struct session *session,
 	say_steps(session);
 }
 
-void closing_explain(const struct options *options, uint64_t heap_calls,
-		     uint64_t cpu_ns)
+void closing_explain(const struct options *options, uint64_t heap_calls)
 {
-	const double seconds = (double)cpu_ns / 1e9;
+	struct timespec used = {0, 0};
 	const char *object;
 
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
 	if (verdict_is_tool())
 		log_say("no trace of this process: it did nothing that is "
 			"recorded; the programs that it started write their "
@@ -146,5 +147,6 @@ void closing_explain(const struct options *options, uint64_t heap_calls,
 			"%.1f s of processor time and some %lu allocations "
 			"are too few; TRACEPROF_MALLOC=large records them "
 			"from the start",
-			seconds, (unsigned long)heap_calls);
+			(double)used.tv_sec + (double)used.tv_nsec / 1e9,
+			(unsigned long)heap_calls);
 }

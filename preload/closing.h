@@ -21,7 +21,6 @@ void closing_report(const struct session *session,
 
 /* The process that `traceprof record` started was never interesting: what was
  * seen of it, and why there is no file. */
-void closing_explain(const struct options *options, uint64_t heap_calls,
-		     uint64_t cpu_ns);
+void closing_explain(const struct options *options, uint64_t heap_calls);
 
 #endif

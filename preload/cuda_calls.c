@@ -3,6 +3,7 @@
 #include "preload/cuda_calls.h"
 
 #include "collector/log.h"
+#include "collector/loader.h"
 #include "collector/names.h"
 #include "preload/cupti_source.h"
 #include "preload/life.h"
@@ -55,8 +56,10 @@ COLD void cuda_calls_resolve(void)
 	struct thread *was = thread_busy();
 	const char *path = NULL;
 	void *runtime = NULL;
+	bool keeps_forks_out;
 	bool any = false;
 
+	keeps_forks_out = loader_enter();
 	dl_iterate_phdr(find_runtime, &path);
 	if (path)
 		runtime = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
@@ -68,6 +71,8 @@ COLD void cuda_calls_resolve(void)
 		any |= found != NULL;
 		*places[i] = found ? found : (void *)no_cuda;
 	}
+	if (keeps_forks_out)
+		loader_leave();
 	/* Without a runtime it may still be loaded later. */
 	if (any)
 		/* RELEASE pairs with ACQUIRE in cuda_call(). */

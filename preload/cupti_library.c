@@ -16,6 +16,7 @@
 
 #include "preload/cupti_library.h"
 
+#include "collector/loader.h"
 #include "collector/log.h"
 #include <dlfcn.h>
 #include <errno.h>
@@ -76,8 +77,13 @@ int cupti_library_runtime(void)
 {
 	static struct places places;
 
+	bool keeps_forks_out;
+
 	places = (struct places){0};
+	keeps_forks_out = loader_enter();
 	dl_iterate_phdr(look_at_object, &places);
+	if (keeps_forks_out)
+		loader_leave();
 	return places.runtime_major;
 }
 
@@ -187,7 +193,7 @@ static void *find(char *path, size_t bytes)
 	return handle;
 }
 
-int cupti_library_open(char *path, size_t bytes)
+static int open_library(char *path, size_t bytes)
 {
 	static const struct {
 		const char *name;
@@ -214,6 +220,16 @@ int cupti_library_open(char *path, size_t bytes)
 		}
 	}
 	return 0;
+}
+
+int cupti_library_open(char *path, size_t bytes)
+{
+	const bool keeps_forks_out = loader_enter();
+	const int rc = open_library(path, bytes);
+
+	if (keeps_forks_out)
+		loader_leave();
+	return rc;
 }
 
 #endif

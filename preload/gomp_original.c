@@ -14,6 +14,7 @@
  */
 #include "preload/gomp_original.h"
 
+#include "collector/loader.h"
 #include "collector/thread.h"
 #include "preload/gomp_alone.h"
 
@@ -343,12 +344,16 @@ COLD struct gomp_object *gomp_object_of(uintptr_t address)
 {
 	struct gomp_object *object = object_known(address);
 	const int saved = errno;
+	bool keeps_forks_out;
 	struct thread *was;
 
 	if (object)
 		return object;
 	was = thread_busy();
+	keeps_forks_out = loader_enter();
 	object = object_make(address);
+	if (keeps_forks_out)
+		loader_leave();
 	thread_unbusy(was);
 	errno = saved;
 	return object;
@@ -383,6 +388,7 @@ static void mark_gone(void)
  * to lie where the one that is closed here was. */
 EXPORT int dlclose(void *handle)
 {
+	bool keeps_forks_out;
 	struct thread *was;
 	int result;
 	int saved;
@@ -394,7 +400,10 @@ EXPORT int dlclose(void *handle)
 		return result;
 	saved = errno;
 	was = thread_busy();
+	keeps_forks_out = loader_enter();
 	mark_gone();
+	if (keeps_forks_out)
+		loader_leave();
 	thread_unbusy(was);
 	errno = saved;
 	return result;

@@ -293,9 +293,8 @@ void life_watch(void)
 {
 	const char *reason;
 
-	if (likely(!watch_call(&reason)))
-		return;
-	if (load_relaxed(&life.state) == LIFE_WATCHING)
+	/* Not so where only early blocks keep free() on its longer way. */
+	if (load_relaxed(&life.state) == LIFE_WATCHING && watch_call(&reason))
 		life_begin(reason);
 }
 
@@ -386,19 +385,8 @@ void life_totals_reset(void)
 		writer_totals_reset();
 }
 
-/* Of a process that `record` started and that was never interesting. */
-static void explain(void)
-{
-	struct timespec used = {0, 0};
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-	closing_explain(&process.options, watch_count(),
-			(uint64_t)used.tv_sec * 1000000000u +
-				(uint64_t)used.tv_nsec);
-}
-
-/* Known without a system call: a child may sit in a sandbox where even getpid()
- * is fatal.  An undecided child holds a copy of its parent's state. */
+/* Known without a system call, which may be fatal to a child in a sandbox.  An
+ * undecided child holds a copy of its parent's state. */
 static bool has_an_end(void)
 {
 	const int state = load_relaxed(&life.state);
@@ -420,7 +408,30 @@ void life_end(void)
 	} else if (move(LIFE_WATCHING, LIFE_ENDED)) {
 		close_gate();
 		if (process.direct)
-			explain();
+			closing_explain(&process.options, watch_count());
+	}
+	errno = saved;
+}
+
+void life_confine(void)
+{
+	struct writer_summary summary;
+	const int saved = errno;
+
+	/* A forked child has not decided yet, and could not do so later. */
+	if (gate_bits() == GATE_UNDECIDED)
+		life_decide();
+	if (!life_is_owner())
+		return;
+	if (move(LIFE_RUNNING, LIFE_ENDED)) {
+		session_note(life.session, "seccomp ended the recording");
+		finish();
+		writer_summarise(&summary);
+		last_thread_wait_gone(summary.tid);
+	} else if (move(LIFE_WATCHING, LIFE_CLOSED)) {
+		close_gate();
+		if (process.direct)
+			log_say("no trace: a seccomp filter came first");
 	}
 	errno = saved;
 }

@@ -40,6 +40,10 @@ void life_thread_entered(void);
  * closing lines.  Once; a second caller doesn't wait.  Keeps errno. */
 void life_end(void);
 
+/* Before the program forbids itself what the end would take: ends now, so that
+ * nothing of ours runs from here on.  Keeps errno. */
+void life_confine(void);
+
 /* The same before an exec.  True if it ended a recording; then
  * life_exec_failed() says so should the exec return after all. */
 bool life_exec(void);

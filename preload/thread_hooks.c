@@ -26,8 +26,9 @@ static void thread_ends(void *round)
 	    !pthread_setspecific(key, (void *)(number + 1)))
 		return;
 	/* A forked child that took no handler on its way (_Fork, clone) still
-	 * has its parent's record here. */
-	if (life_is_owner())
+	 * has its parent's record here.  After the end of the recording not
+	 * even the question is allowed: the thread may sit in a sandbox. */
+	if (life_is_running())
 		thread_leave();
 }
 

@@ -23,6 +23,7 @@
 
 #include <malloc.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 /* clang-format off */
 #define WRAPPED_FUNCTIONS(X)						\
@@ -61,7 +62,17 @@
 					       char *const argv[],	\
 					       char *const envp[], int flags)) \
 	X(libc, REST, _exit,          void,   (int status))		\
-	X(libc, NONE, _Exit,          void,   (int status))
+	X(libc, NONE, _Exit,          void,   (int status))		\
+	X(libc, REST, _Fork,          pid_t,  (void))			\
+	X(libc, REST, clone,          int,    (int (*function)(void *),	\
+					       void *stack, int flags,	\
+					       void *arg, void *parent,	\
+					       void *tls, void *child))	\
+	X(libc, REST, prctl,          int,    (int option, unsigned long a, \
+					       unsigned long b, unsigned long c, \
+					       unsigned long d))	\
+	X(libc, REST, syscall,        long,   (long number, long a, long b, \
+					       long c, long d, long e, long f))
 
 /* Called, never replaced. */
 #define CALLED_FUNCTIONS(X)						\

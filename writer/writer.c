@@ -120,6 +120,7 @@ static void note_summary(void)
 
 	thread_sum(writer.session, &sums);
 	pthread_mutex_lock(&writer.summary_lock);
+	summary->tid = scribe->writer_tid;
 	summary->files = scribe->file.file_index;
 	summary->written = scribe->counts.written;
 	summary->cut = scribe->counts.cut;

@@ -50,6 +50,7 @@ void writer_totals_reset(void);
 
 /* What the closing lines say. */
 struct writer_summary {
+	uint32_t tid; /* of the writer's thread */
 	uint64_t files, written, cut, dropped, bytes;
 	char path[SESSION_TEXT_BYTES]; /* newest file, "" none */
 	uint64_t writer_cpu_ns;

@@ -2,23 +2,30 @@
 /*
  * exits.c - ends in each way that a process can.
  *
- *	exits WAY
+ *	exits WAY [milliseconds before [threads of the region]]
  *
  * Runs a region first, which the trace must hold however the end comes.
  */
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+/* A thread of libgomp's would outlive what kills this one alone. */
+static int members = 2;
 
 __attribute__((noinline)) static int last_region(void)
 {
 	int sum = 0;
 
-#pragma omp parallel num_threads(2) reduction(+ : sum)
+#pragma omp parallel num_threads(members) reduction(+ : sum)
 	sum += 1;
 	return sum;
 }
@@ -54,6 +61,95 @@ static void on_terminate(int number)
 {
 	(void)number;
 	_exit(9);
+}
+
+/* From here on this thread may write and end, and whatever `also` is. */
+static void enter_filter(unsigned int action, unsigned int also)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 3, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, also, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_RET | BPF_K, action),
+	};
+	const struct sock_fprog program = {
+		.len = sizeof(filter) / sizeof(filter[0]),
+		.filter = filter,
+	};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program))
+		_exit(126);
+}
+
+/* The other way round: all but one call. */
+static void forbid(unsigned int action, unsigned int call)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, action),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = {
+		.len = sizeof(filter) / sizeof(filter[0]),
+		.filter = filter,
+	};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+		_exit(126);
+}
+
+static void work_confined(void)
+{
+	for (int i = 0; i < 20000; i++)
+		free(malloc(100 + (size_t)i % 100));
+	printf("worked\n");
+}
+
+/* Ends under seccomp; by another thread of ours it must not be seen. */
+static void leave_confined(const char *way)
+{
+	if (strcmp(way, "strict") == 0) {
+		prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+		syscall(SYS_exit, 21);
+	}
+	if (strcmp(way, "strict_killed") == 0) {
+		prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+		syscall(SYS_getppid);
+	}
+	if (strcmp(way, "filter") == 0) {
+		enter_filter(SECCOMP_RET_KILL_PROCESS, SYS_exit);
+		work_confined();
+		exit(22);
+	}
+	if (strcmp(way, "filter_killed") == 0) {
+		enter_filter(SECCOMP_RET_KILL_THREAD, SYS_exit);
+		syscall(SYS_getppid);
+	}
+	if (strcmp(way, "mild") == 0) {
+		forbid(SECCOMP_RET_KILL_PROCESS, SYS_ptrace);
+		printf("region %d\n", last_region());
+		exit(23);
+	}
+	if (strcmp(way, "mild_killed") == 0) {
+		forbid(SECCOMP_RET_KILL_THREAD, SYS_getppid);
+		syscall(SYS_getppid);
+	}
+	if (strcmp(way, "question") == 0) {
+		prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL);
+		syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, 1);
+		printf("region %d\n", last_region());
+		exit(24);
+	}
+	if (strcmp(way, "alone") == 0)
+		syscall(SYS_exit, 25);
 }
 
 static void leave(const char *way)
@@ -103,12 +199,15 @@ int main(int argc, char **argv)
 {
 	const char *way = argc > 1 ? argv[1] : "return";
 
+	if (argc > 3)
+		members = atoi(argv[3]);
 	atexit(said_at_exit);
 	printf("region %d\n", last_region());
 	fflush(stdout);
 	/* What comes by surprise comes after a checkpoint. */
 	if (argc > 2)
 		usleep((unsigned int)atoi(argv[2]) * 1000);
+	leave_confined(way);
 	leave(way);
 	return 2;
 }

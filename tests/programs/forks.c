@@ -131,6 +131,51 @@ static pid_t by_fork_sandbox_exit_now(void)
 	return pid;
 }
 
+/* No handler has run in it when it forbids itself all; then far more calls than
+ * the library counts before it looks at the time. */
+static pid_t by_fork_sandbox_heap(void)
+{
+	const pid_t pid = _Fork();
+
+	if (pid == 0) {
+		void *block = NULL;
+
+		enter_sandbox();
+		for (int i = 0; i < 20000; i++) {
+			free(block);
+			block = malloc(100);
+		}
+		_exit(21);
+	}
+	return pid;
+}
+
+/* As fork(), past its handlers. */
+static pid_t by__Fork(void)
+{
+	const pid_t pid = _Fork();
+
+	if (pid == 0) {
+		heap_only();
+		_exit(22);
+	}
+	return pid;
+}
+
+static int work_cloned(void *unused)
+{
+	(void)unused;
+	heap_only();
+	_exit(23);
+}
+
+static pid_t by_clone(void)
+{
+	static char stack[65536] __attribute__((aligned(16)));
+
+	return clone(work_cloned, stack + sizeof(stack), SIGCHLD, NULL);
+}
+
 /* The child is interesting itself. */
 static pid_t by_fork_region(void)
 {
@@ -226,6 +271,9 @@ static const struct {
 	{"fork_exit_now", by_fork_exit_now},
 	{"fork_sandbox", by_fork_sandbox},
 	{"fork_sandbox_exit_now", by_fork_sandbox_exit_now},
+	{"fork_sandbox_heap", by_fork_sandbox_heap},
+	{"_Fork", by__Fork},
+	{"clone", by_clone},
 	{"fork_region", by_fork_region},
 	{"fork_twice", by_fork_twice},
 	{"vfork", by_vfork},

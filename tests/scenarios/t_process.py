@@ -66,6 +66,14 @@ def test_posix_spawn():
     check_parent("spawn", 20)
 
 
+def test__Fork():
+    check_parent("_Fork", 50)
+
+
+def test_clone():
+    check_parent("clone", 50)
+
+
 def test_clone_without_the_handlers():
     check_parent("raw_clone", 20)
 
@@ -132,6 +140,15 @@ def test_execveat():
     check_exec("execveat")
 
 
+def test_a_chain_of_execs():
+    """A shell, an interpreter, a program that becomes itself: two traces."""
+    script = "import os, sys; os.execv(sys.argv[1], sys.argv[1:])"
+    run = same("sh", "-c", 'exec env "$@"', "sh", "python3", "-c", script,
+               harness.program("execs"), "execv")
+    expect_equal(len(run.files), 2, f"files: {run.files}")
+    expect_equal(len({trace.pid for trace in run.traces}), 1, "processes")
+
+
 def test_exec_that_fails():
     run = same("execs", "fails")
     names = [event["name"] for trace in run.traces
@@ -180,6 +197,43 @@ def test_pthread_exit_of_main():
 
 def test_closed_descriptors():
     check_exit("closed")
+
+
+def check_confined(way, regions):
+    """A program that forbids itself system calls ends as without us."""
+    run = same("exits", way, 0, 1)
+    expect_equal(len(run.trace.regions("last_region")), regions, f"regions of {way}")
+    return run
+
+
+def test_strict_seccomp():
+    check_confined("strict", 1)
+    check_confined("strict_killed", 1)
+
+
+def test_a_seccomp_filter_of_few_calls():
+    """The recording ends before it is in force, and the file says so."""
+    run = check_confined("filter", 1)
+    expect("seccomp" in str(run.trace.meta.get("notes")), run.trace.meta)
+    check_confined("filter_killed", 1)
+
+
+def test_a_seccomp_filter_that_lets_us():
+    check_confined("mild", 2)
+    check_confined("question", 2)
+
+
+def test_the_first_thread_ends_alone():
+    """By a bare system call, or killed by a filter: the program's end, if it
+    has no other thread, whatever threads we have."""
+    check_confined("alone", 1)
+    check_confined("mild_killed", 1)
+
+
+def test_seccomp_before_anything_was_recorded():
+    """Then nothing is, and nothing of ours is called."""
+    run = check_parent("fork_sandbox_heap")
+    expect("child ended with 0x1500" in run.stdout, run.stdout)
 
 
 def check_death(way):

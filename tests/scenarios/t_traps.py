@@ -95,6 +95,38 @@ def test_program_with_its_own_allocator():
            run.trace.meta)
 
 
+def check_allocator(name):
+    """Before us it is what the program calls; behind us, what we call."""
+    path = f"/usr/lib/x86_64-linux-gnu/{name}"
+    if not os.path.exists(path):
+        raise Skip(f"no {name}")
+    wanted = plain("heap_calls", "malloc", 1000, 98765,
+                   env={"LD_PRELOAD": path})
+    for preload, is_seen in ((f"{harness.LIBRARY} {path}", True),
+                             (f"{path} {harness.LIBRARY}", False)):
+        run = traced("heap_calls", "malloc", 1000, 98765, preload=preload,
+                     env={"TRACEPROF_MALLOC": "all"})
+        expect_equal((run.status, run.stdout, run.foreign_stderr),
+                     (wanted.status, wanted.stdout, ""), preload)
+        expect_equal(bool(run.files), is_seen, f"a trace with {preload}")
+        expect(not is_seen or len(run.trace.memory()) >= 2000, "events are lost")
+        run = traced("region", "plain_parallel", preload=preload)
+        expect_equal(run.status, 0, run.stderr)
+        expect(run.trace.regions("plain_parallel"), f"no region with {preload}")
+
+
+def test_jemalloc():
+    check_allocator("libjemalloc.so.2")
+
+
+def test_tcmalloc():
+    check_allocator("libtcmalloc_minimal.so.4")
+
+
+def test_mimalloc():
+    check_allocator("libmimalloc.so.2")
+
+
 def test_hot_path_stays_out_of_the_kernel():
     expected = "150 rounds, errno 77, 0 calls\n"
     for mode in ("off", "counters", "large", "all"):

@@ -16,7 +16,7 @@ EXPORTS = re.compile(
     r"|free_aligned_sized|posix_memalign|aligned_alloc|memalign|valloc|pvalloc"
     r"|malloc_usable_size"
     r"|GOMP_\w+"
-    r"|_?fork|vfork|_Fork|clone|posix_spawnp?|system|popen"
+    r"|_?fork|vfork|_Fork|clone|syscall|prctl|posix_spawnp?|system|popen"
     r"|exec[lv]p?e?|execvpe|fexecve|execveat|_exit|_Exit|exit|quick_exit|abort"
     r"|pthread_create|dlclose|traceprof_\w+"
     r"|InitializeInjection(Nvtx2?)?|ompt_start_tool"
