@@ -82,7 +82,8 @@ static bool is_launch(CUpti_CallbackDomain domain, CUpti_CallbackId number)
 /* A call that may begin a step, and goes on: its thread and its number, and in
  * bit 0 whether it only went into a graph.  One place for each thread; two that
  * share one lose a step. */
-#define CALLS 1024u
+#define CALLS	    1024u
+#define STEPS_AHEAD UINT64_C(100000000) /* of a second: 10 ns */
 static _Atomic uint64_t calls[CALLS];
 
 static _Atomic uint64_t *place_of(const struct thread *thread)
@@ -106,10 +107,16 @@ static bool is_marker(CUpti_CallbackDomain domain, CUpti_CallbackId number,
 	return text && matches(text);
 }
 
+/* The call's own slice begins right after, perhaps in the same tick: the step
+ * comes so much before it that the gap between two steps lies outside too. */
 static void mark(struct thread *thread, uint64_t ticks)
 {
+	struct session *session = load_relaxed(&session_here);
+	const uint64_t ahead =
+		clock_ticks_per_second(&session->head->clock) / STEPS_AHEAD;
+
 	add_relaxed(&inside, 1);
-	steps_mark(load_relaxed(&session_here), thread, ticks);
+	steps_mark(session, thread, ticks - ahead);
 	atomic_fetch_sub_explicit(&inside, 1, memory_order_relaxed);
 }
 
