@@ -67,17 +67,7 @@ static const struct {
 	/* clang-format on */
 };
 
-#define LAUNCHES (sizeof(launches) / sizeof(launches[0]))
-
-static bool is_launch(CUpti_CallbackDomain domain, CUpti_CallbackId number)
-{
-	for (size_t i = 0; i < LAUNCHES; i++) {
-		if (launches[i].domain == domain &&
-		    launches[i].number == number)
-			return true;
-	}
-	return false;
-}
+#define LAUNCHES    (sizeof(launches) / sizeof(launches[0]))
 
 /* A call that may begin a step, and goes on: its thread and its number, and in
  * bit 0 whether it only went into a graph.  One place for each thread; two that
@@ -96,14 +86,13 @@ static uint64_t call_of(const struct thread *thread, uint32_t correlation)
 	return (uint64_t)thread->tid << 32 | (correlation << 1);
 }
 
-/* For other calls than launches `symbolName` points anywhere. */
-static bool is_marker(CUpti_CallbackDomain domain, CUpti_CallbackId number,
-		      const CUpti_CallbackData *data)
+/* By kernels only launches are called back for: for other calls `symbolName`
+ * points anywhere. */
+static bool is_marker(const CUpti_CallbackData *data)
 {
-	const char *text = data->functionName;
+	const char *text = steps_source() == STEP_KERNEL ? data->symbolName
+							 : data->functionName;
 
-	if (steps_source() == STEP_KERNEL)
-		text = is_launch(domain, number) ? data->symbolName : NULL;
 	return text && matches(text);
 }
 
@@ -156,19 +145,15 @@ static void call_ends(const CUpti_CallbackData *data)
 		mark(thread, start);
 }
 
-static void look_at_call(CUpti_CallbackDomain domain, CUpti_CallbackId number,
-			 const CUpti_CallbackData *data)
+static void look_at_call(const CUpti_CallbackData *data)
 {
-	const bool begins = data->callbackSite == CUPTI_API_ENTER;
-
-	if (begins)
-		*data->correlationData = 0;
-	if (!life_is_running() || !is_marker(domain, number, data))
-		return;
-	if (begins)
-		call_begins(data);
-	else
+	if (data->callbackSite != CUPTI_API_ENTER) {
 		call_ends(data);
+		return;
+	}
+	*data->correlationData = 0;
+	if (is_marker(data) && life_is_running())
+		call_begins(data);
 }
 
 /* A node of a graph was made, perhaps by a launch of this thread. */
@@ -206,9 +191,7 @@ void CUPTIAPI cupti_callback(void *unused, CUpti_CallbackDomain domain,
 			     "CUPTI stopped after a fatal error of the GPU");
 		break;
 	case CUPTI_CB_DOMAIN_RUNTIME_API:
-	case CUPTI_CB_DOMAIN_DRIVER_API:
-		look_at_call(domain, number, data);
-		break;
+	case CUPTI_CB_DOMAIN_DRIVER_API: look_at_call(data); break;
 	default: break;
 	}
 	errno = saved;
