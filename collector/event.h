@@ -178,7 +178,7 @@ struct event {
 			uint32_t cbid;	      /* number in CUPTI's list */
 			uint32_t result;
 			uint32_t is_driver; /* cu..., not cuda... */
-			uint32_t is_launch; /* work on a GPU is to follow */
+			uint32_t is_launch; /* enum gpu_launch_kind */
 			uint64_t pad;
 		} api;
 		struct {
@@ -238,6 +238,9 @@ struct gpu_copy {
 
 _Static_assert(sizeof(struct gpu_kernel) == sizeof(struct event), "one slot");
 _Static_assert(sizeof(struct gpu_copy) == sizeof(struct event), "one slot");
+
+/* What a GPU_API puts on a GPU. */
+enum gpu_launch_kind { GPU_LAUNCH_NONE, GPU_LAUNCH_COPY, GPU_LAUNCH_KERNEL };
 
 /* What a GPU_SYNC waited for, as CUPTI counts. */
 enum gpu_sync {

@@ -67,22 +67,13 @@ static const struct {
 	/* clang-format on */
 };
 
-#define LAUNCHES (sizeof(launches) / sizeof(launches[0]))
-
-static bool is_launch(CUpti_CallbackDomain domain, CUpti_CallbackId number)
-{
-	for (size_t i = 0; i < LAUNCHES; i++) {
-		if (launches[i].domain == domain &&
-		    launches[i].number == number)
-			return true;
-	}
-	return false;
-}
+#define LAUNCHES    (sizeof(launches) / sizeof(launches[0]))
 
 /* A call that may begin a step, and goes on: its thread and its number, and in
  * bit 0 whether it only went into a graph.  One place for each thread; two that
  * share one lose a step. */
-#define CALLS 1024u
+#define CALLS	    1024u
+#define STEPS_AHEAD UINT64_C(100000000) /* of a second: 10 ns */
 static _Atomic uint64_t calls[CALLS];
 
 static _Atomic uint64_t *place_of(const struct thread *thread)
@@ -95,21 +86,26 @@ static uint64_t call_of(const struct thread *thread, uint32_t correlation)
 	return (uint64_t)thread->tid << 32 | (correlation << 1);
 }
 
-/* For other calls than launches `symbolName` points anywhere. */
-static bool is_marker(CUpti_CallbackDomain domain, CUpti_CallbackId number,
-		      const CUpti_CallbackData *data)
+/* By kernels only launches are called back for: for other calls `symbolName`
+ * points anywhere. */
+static bool is_marker(const CUpti_CallbackData *data)
 {
-	const char *text = data->functionName;
+	const char *text = steps_source() == STEP_KERNEL ? data->symbolName
+							 : data->functionName;
 
-	if (steps_source() == STEP_KERNEL)
-		text = is_launch(domain, number) ? data->symbolName : NULL;
 	return text && matches(text);
 }
 
+/* The call's own slice begins right after, perhaps in the same tick: the step
+ * comes so much before it that the gap between two steps lies outside too. */
 static void mark(struct thread *thread, uint64_t ticks)
 {
+	struct session *session = load_relaxed(&session_here);
+	const uint64_t ahead =
+		clock_ticks_per_second(&session->head->clock) / STEPS_AHEAD;
+
 	add_relaxed(&inside, 1);
-	steps_mark(load_relaxed(&session_here), thread, ticks);
+	steps_mark(session, thread, ticks - ahead);
 	atomic_fetch_sub_explicit(&inside, 1, memory_order_relaxed);
 }
 
@@ -149,19 +145,15 @@ static void call_ends(const CUpti_CallbackData *data)
 		mark(thread, start);
 }
 
-static void look_at_call(CUpti_CallbackDomain domain, CUpti_CallbackId number,
-			 const CUpti_CallbackData *data)
+static void look_at_call(const CUpti_CallbackData *data)
 {
-	const bool begins = data->callbackSite == CUPTI_API_ENTER;
-
-	if (begins)
-		*data->correlationData = 0;
-	if (!life_is_running() || !is_marker(domain, number, data))
-		return;
-	if (begins)
-		call_begins(data);
-	else
+	if (data->callbackSite != CUPTI_API_ENTER) {
 		call_ends(data);
+		return;
+	}
+	*data->correlationData = 0;
+	if (is_marker(data) && life_is_running())
+		call_begins(data);
 }
 
 /* A node of a graph was made, perhaps by a launch of this thread. */
@@ -199,9 +191,7 @@ void CUPTIAPI cupti_callback(void *unused, CUpti_CallbackDomain domain,
 			     "CUPTI stopped after a fatal error of the GPU");
 		break;
 	case CUPTI_CB_DOMAIN_RUNTIME_API:
-	case CUPTI_CB_DOMAIN_DRIVER_API:
-		look_at_call(domain, number, data);
-		break;
+	case CUPTI_CB_DOMAIN_DRIVER_API: look_at_call(data); break;
 	default: break;
 	}
 	errno = saved;

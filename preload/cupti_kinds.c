@@ -52,16 +52,15 @@ static bool whole_graphs;
 
 void cupti_kinds_start(const struct options *options, bool late)
 {
-	__typeof__(cupti.cuptiActivityEnable) enable =
-		cupti.cuptiActivityEnable;
+	__typeof__(cupti.cuptiActivityEnable) tell = cupti.cuptiActivityEnable;
 
 	whole_graphs = options->graphs == GRAPHS_GRAPH;
-	/* Devices are told once, to who is there before they are opened; who
+	/* Devices are told of once, to who is there before they are opened; who
 	 * comes later must ask. */
 	if (late && cupti.cuptiActivityEnableAndDump)
-		enable = cupti.cuptiActivityEnableAndDump;
-	enable(CUPTI_ACTIVITY_KIND_DEVICE);
-	enable(CUPTI_ACTIVITY_KIND_CONTEXT);
+		tell = cupti.cuptiActivityEnableAndDump;
+	tell(CUPTI_ACTIVITY_KIND_DEVICE);
+	tell(CUPTI_ACTIVITY_KIND_CONTEXT);
 	if (cupti.cuptiActivityEnableCudaEventDeviceTimestamps)
 		cupti.cuptiActivityEnableCudaEventDeviceTimestamps(1);
 }
@@ -84,17 +83,32 @@ static void be_quiet(void)
 		cupti.cuptiActivityEnableAllSyncRecords(0);
 }
 
+/* A kind that is refused leaves the others as they are. */
+static void enable(CUpti_ActivityKind kind)
+{
+	static _Atomic uint64_t said;
+	const CUptiResult rc = cupti.cuptiActivityEnable(kind);
+	const uint64_t bit = UINT64_C(1) << ((unsigned int)kind % 64);
+
+	if (rc != CUPTI_SUCCESS && !(load_relaxed(&said) & bit)) {
+		store_relaxed(&said, load_relaxed(&said) | bit);
+		session_note(load_relaxed(&session_here),
+			     "CUPTI refuses records of kind %d: error %d",
+			     (int)kind, (int)rc);
+	}
+}
+
 static void turn(bool on)
 {
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (on)
-			cupti.cuptiActivityEnable(kinds[i]);
+			enable(kinds[i]);
 		else
 			cupti.cuptiActivityDisable(kinds[i]);
 	}
 	/* Both kinds give graphs alone; that is why it is one or the other. */
 	if (whole_graphs && on)
-		cupti.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+		enable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
 	else if (whole_graphs)
 		cupti.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
 	if (on)

@@ -11,7 +11,7 @@
 
 static struct {
 	uint32_t name[2][CBIDS_MAX];
-	uint8_t is_launch[2][CBIDS_MAX];
+	uint8_t launch[2][CBIDS_MAX];
 } known;
 
 /* cudaMalloc_v3020, cuMemAlloc_v2, cudaLaunchKernel_ptsz_v7000. */
@@ -31,19 +31,22 @@ static size_t plain_length(const char *name)
 	return len;
 }
 
-static bool puts_work(const char *name)
+static enum gpu_launch_kind launch_kind(const char *name)
 {
-	return (strstr(name, "Launch") && !strstr(name, "HostFunc")) ||
-	       strstr(name, "Memcpy") || strstr(name, "Memset");
+	if (strstr(name, "Launch") && !strstr(name, "HostFunc"))
+		return GPU_LAUNCH_KERNEL;
+	return strstr(name, "Memcpy") || strstr(name, "Memset")
+		       ? GPU_LAUNCH_COPY
+		       : GPU_LAUNCH_NONE;
 }
 
 uint32_t cupti_name_of(struct session *session, bool is_driver, uint32_t cbid,
-		       bool *is_launch)
+		       enum gpu_launch_kind *launch)
 {
 	const char *name = NULL;
 	uint32_t *id;
 
-	*is_launch = false;
+	*launch = GPU_LAUNCH_NONE;
 	if (cbid >= CBIDS_MAX)
 		return names_intern_string(session, "(unknown CUDA call)");
 	id = &known.name[is_driver][cbid];
@@ -54,12 +57,12 @@ uint32_t cupti_name_of(struct session *session, bool is_driver, uint32_t cbid,
 			    cbid, &name) != CUPTI_SUCCESS ||
 		    !name)
 			name = "(unknown CUDA call)";
-		known.is_launch[is_driver][cbid] = puts_work(name);
+		known.launch[is_driver][cbid] = (uint8_t)launch_kind(name);
 		while (*name == '_')
 			name++;
 		*id = names_intern(session, name, plain_length(name));
 	}
-	*is_launch = known.is_launch[is_driver][cbid];
+	*launch = (enum gpu_launch_kind)known.launch[is_driver][cbid];
 	return *id;
 }
 

@@ -8,10 +8,10 @@
 #ifdef HAVE_CUPTI
 #include "collector/session.h"
 
-/* The interned name, without version and stream suffix; and whether the call
- * puts work on a GPU.  The writer's thread alone. */
+/* The interned name, without version and stream suffix; and what the call puts
+ * on a GPU.  The writer's thread alone. */
 uint32_t cupti_name_of(struct session *session, bool is_driver, uint32_t cbid,
-		       bool *is_launch);
+		       enum gpu_launch_kind *launch);
 void cupti_name_forget(void);
 #endif
 #endif

@@ -237,7 +237,7 @@ static enum cupti_record call(struct session *session, const void *at,
 {
 	const CUpti_ActivityAPI *record = at;
 	const bool is_driver = record->kind == CUPTI_ACTIVITY_KIND_DRIVER;
-	bool is_launch;
+	enum gpu_launch_kind launch;
 
 	made->event = (struct event){
 		.kind = EVENT_GPU_API,
@@ -250,8 +250,9 @@ static enum cupti_record call(struct session *session, const void *at,
 			.is_driver = is_driver},
 	};
 	made->event.name =
-		cupti_name_of(session, is_driver, record->cbid, &is_launch);
-	made->event.api.is_launch = is_launch && !record->returnValue;
+		cupti_name_of(session, is_driver, record->cbid, &launch);
+	made->event.api.is_launch =
+		record->returnValue ? GPU_LAUNCH_NONE : launch;
 	return CUPTI_RECORD_EVENT;
 }
 

@@ -25,6 +25,8 @@
 #define SLOTS_PER_RECORD 4u
 /* A launch without work (an empty copy, say) is waited for so long. */
 #define PATIENCE_SECONDS 2u
+/* So many launches of kernels without a record of one are a fault. */
+#define KERNELS_MISSED	 1000u
 /* A driver call waits for the end of the runtime call around it. */
 #define PAIR_SECONDS	 1u
 
@@ -42,6 +44,8 @@ static struct {
 	struct cupti_buffer *queue; /* being decoded, oldest first */
 	struct cupti_buffer *last;
 	uint64_t launches;
+	uint64_t kernels_launched;
+	uint64_t missed_ticks; /* when so many were, without a record */
 	bool said_no_kernels;
 	struct launch launch[LAUNCHES];
 } source;
@@ -58,6 +62,9 @@ static void note_call(const struct event *event)
 	if (!event->api.is_launch)
 		return;
 	source.launches++;
+	if (event->api.is_launch == GPU_LAUNCH_KERNEL &&
+	    ++source.kernels_launched == KERNELS_MISSED)
+		source.missed_ticks = clock_ticks();
 	if (launch->correlation == event->api.correlation &&
 	    launch->state == LAUNCH_WORKED) {
 		launch->state = LAUNCH_NONE;
@@ -255,18 +262,26 @@ static void settle(struct session *session, uint64_t flushed)
 		cupti_kinds_want(false);
 }
 
-/* Some CUPTI versions trace no kernels in some setups. */
-static void look_for_kernels(struct session *session)
+/* Some CUPTI versions trace no kernels in some setups.  Launches may also have
+ * been captured into a graph that is still to run: they get their time. */
+static void look_for_kernels(struct session *session, bool is_over)
 {
-	if (source.said_no_kernels || source.launches < 1000 ||
-	    session->head->gpu.kernels)
+	const uint64_t second = clock_ticks_per_second(&session->head->clock);
+
+	if (source.said_no_kernels || !source.missed_ticks ||
+	    session->head->gpu.kernels ||
+	    (!is_over &&
+	     clock_ticks() - source.missed_ticks < PATIENCE_SECONDS * second))
 		return;
 	source.said_no_kernels = true;
 	session_note(session,
-		     "the GPU is used (%lu launches), but CUPTI %u gives no "
-		     "record of a kernel",
-		     (unsigned long)source.launches,
+		     "the GPU is used (%lu kernels launched), but CUPTI %u "
+		     "gives no record of one",
+		     (unsigned long)source.kernels_launched,
 		     session->head->gpu.cupti_version);
+	log_trouble("CUPTI %u gives no record of the kernels that are "
+		    "launched: another version of it may",
+		    session->head->gpu.cupti_version);
 }
 
 void cupti_source_poll(void *unused)
@@ -296,7 +311,7 @@ void cupti_source_poll(void *unused)
 	session->head->gpu.launches = source.launches;
 	store_relaxed(&session->head->gpu.lost, cupti_buffers_refused());
 	settle(session, flushed);
-	look_for_kernels(session);
+	look_for_kernels(session, is_over);
 }
 
 void cupti_source_forget(void)

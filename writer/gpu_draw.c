@@ -237,7 +237,10 @@ static bool draw_mark(struct scribe *scribe, struct gpu_slice *slice,
 		scribe->gpu->unlinked++;
 		return false;
 	}
-	if (!event->extra || event->start_ticks < launch->start_ticks)
+	/* A time before the call is of no clock that we know. */
+	slice->is_of_call =
+		!event->extra || event->start_ticks < launch->start_ticks;
+	if (slice->is_of_call)
 		slice->span.start_ns =
 			timeline_ns(&scribe->timeline, launch->start_ticks);
 	slice->span.end_ns = slice->span.start_ns + 1;

@@ -256,7 +256,7 @@ static void mark_args(struct json *json, const struct gpu_slice *slice)
 	number(json, SCHEMA_CORRELATION, event->gpu.correlation);
 	number(json, SCHEMA_DEVICE, event->gpu.device);
 	number(json, "context", event->gpu.context);
-	if (!event->extra)
+	if (slice->is_of_call)
 		json_raw(json, ",\"time\":\"of the call\"");
 }
 

@@ -16,6 +16,7 @@ struct gpu_slice {
 	const struct gpu_row *row;
 	struct lane_span span;
 	uint64_t moved_ns; /* so much later than CUPTI said, 0 not */
+	bool is_of_call;   /* a CUDA event at its call's time */
 };
 
 void gpu_json_call(struct scribe *scribe, const struct gpu_slice *slice,

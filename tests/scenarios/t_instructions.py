@@ -22,6 +22,12 @@ HEAP = {
     "default": ({"TRACEPROF_MALLOC": "large"}, 45),
     "all": ({"TRACEPROF_MALLOC": "all"}, 60),
 }
+# In CUPTI's callbacks, for each launch on the simulated GPU, windows closed.
+MARKS = {
+    "kernel:other*": 150,
+    "cuda:other*": 150,
+    "kernel:ptx_kernel": 550,
+}
 
 
 def build(name):
@@ -37,14 +43,15 @@ def build(name):
     return built
 
 
-def count(command, settings, preload=None):
-    """Instructions of the program's first thread."""
+def count(command, settings, preload=None, within=None):
+    """Instructions of the program's first thread, or of one function there."""
     place = folder()
     env = clean_environment() | settings
     if preload:
         env |= {"LD_PRELOAD": preload, "TRACEPROF_DIR": os.path.join(place, "out")}
     done = subprocess.run(["valgrind", "--tool=callgrind", "--separate-threads=yes",
                            f"--callgrind-out-file={place}/counts",
+                           *([f"--toggle-collect={within}"] if within else []),
                            *map(str, command)],
                           env=env, capture_output=True, text=True, timeout=120)
     expect(done.returncode == 0, done.stderr[-2000:])
@@ -55,10 +62,11 @@ def count(command, settings, preload=None):
     return int(found.group(1))
 
 
-def each(command, settings=None, preload=None):
+def each(command, settings=None, preload=None, within=None):
     """Instructions for one more turn; command's {} is how many turns."""
     few, many = (count([str(part).format(turns) for part in command],
-                       settings or {}, preload) for turns in (FEW, MANY))
+                       settings or {}, preload, within)
+                 for turns in (FEW, MANY))
     return (many - few) / (MANY - FEW)
 
 
@@ -99,6 +107,21 @@ def test_default_mode():
 
 def test_every_call_recorded():
     within_limit("all")
+
+
+def test_launch_marks():
+    if not reads_counter():
+        raise Skip("this machine does not keep time by the processor's counter")
+    double = os.path.join(harness.BUILD, "fake-gpu")
+    if not os.path.exists(os.path.join(double, "libcupti.so.13")):
+        raise Skip("the double is not built: no CUDA headers on this machine")
+    for step, limit in MARKS.items():
+        seen = each([harness.program("ptx_launch"), "{}"],
+                    {"LD_LIBRARY_PATH": double, "SIMGPU_KERNEL_NS": "1",
+                     "TRACEPROF_STEP": step, "TRACEPROF_WAIT": "1000000000",
+                     "TRACEPROF_ACTIVE": "1"}, harness.LIBRARY, "cupti_callback")
+        expect(limit / 3 < seen < limit,
+               f"{step}: {seen:.1f} instructions a launch, the limit is {limit}")
 
 
 if __name__ == "__main__":

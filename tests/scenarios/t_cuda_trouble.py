@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""What can go wrong between a GPU's records and us, on the simulated one."""
+
+import harness
+from harness import expect, expect_equal
+from t_cuda import STEPS, THREADS, WORK, calls, expect_whole, on_gpu, train, work
+
+
+def notes(trace):
+    return "\n".join(trace.meta.get("notes", []))
+
+
+def test_kernels_that_never_come():
+    """Launches, and no record of a kernel: said once, in a line and a note."""
+    run = on_gpu(180, 2, SIMGPU_NO_KERNELS=1)
+    expect_equal(run.status, 0, run.stderr)
+    lines = [line for line in run.own_lines if "no record of the kernels" in line]
+    expect_equal(len(lines), 0, "few launches say nothing yet")
+    run = on_gpu(600, 2, SIMGPU_NO_KERNELS=1)
+    lines = [line for line in run.own_lines if "no record of the kernels" in line]
+    expect_equal(len(lines), 1, run.stderr)
+    expect("gives no record of one" in notes(run.trace), notes(run.trace))
+    run = on_gpu(600, 2)
+    expect("no record" not in run.stderr + notes(run.trace), "all is well")
+
+
+def test_copies_alone_are_no_trouble():
+    run = on_gpu(1200, program="cuda_scopes")
+    expect("no record" not in run.stderr + notes(run.trace), run.stderr)
+
+
+def refused(function, code):
+    run = on_gpu(STEPS, THREADS, SIMGPU_FAIL=f"{function}:{code}")
+    expect_equal(run.status, 0, run.stderr)
+    trace = run.trace
+    expect_equal((trace.meta["gpu"]["source"], work(trace)), ("calls", []))
+    expect_equal(len(trace.slices("cudaStreamSynchronize")), STEPS * THREADS)
+    return run
+
+
+def test_refusals():
+    """Each by one line that says what to do, and the host side goes on."""
+    run = refused("cuptiSubscribe_v2", 35)
+    expect("NVreg_RestrictProfilingToAdminUsers" in run.stderr, run.stderr)
+    expect("error 35" in notes(run.trace), notes(run.trace))
+    run = refused("cuptiSubscribe_v2", 15)
+    expect("newer than the GPU's driver" in run.stderr, run.stderr)
+    run = refused("cuptiActivityRegisterCallbacks", 8)
+    expect("setting up: CUPTI error 8" in notes(run.trace), notes(run.trace))
+    run = refused("cuptiActivityRegisterTimestampCallback", 999)
+    expect("error 999" in notes(run.trace), notes(run.trace))
+
+
+def test_a_kind_that_is_refused():
+    """The third enabled: copies; all else goes on."""
+    run = on_gpu(STEPS, THREADS, SIMGPU_FAIL="cuptiActivityEnable:21:4")
+    expect("refuses records of kind 1: error 21" in notes(run.trace),
+           notes(run.trace))
+    trace = run.trace
+    expect_equal(trace.slices(cat="gpu_memcpy"), [])
+    expect_equal(len(trace.slices(cat="kernel")), 3 * STEPS * THREADS)
+
+
+def test_flush_that_hangs_at_the_end():
+    run = on_gpu(STEPS, THREADS, SIMGPU_HANG_FLUSH="forced",
+                 TRACEPROF_EXIT_MS=1000)
+    expect_equal(run.status, 0, run.stderr)
+    # What was complete had been handed over before.
+    expect_whole(run.trace)
+    expect("CUPTI did not hand over" in run.stderr, run.stderr)
+
+
+def test_children():
+    for way in ("exit", "_exit", "exec"):
+        run = on_gpu(way, program="cuda_forks")
+        expect_equal((run.status, run.stdout), (0, "7\n"), f"{way} {run.stderr}")
+        trace = run.trace
+        expect_equal(len(trace.slices(cat="gpu_memcpy")), 2, way)
+        expect_equal({call["tid"] for call in calls(trace).values()}, {trace.pid})
+
+
+def test_streams_have_names():
+    trace = train()
+    names = {event["tid"]: event["args"]["name"] for event in trace.events
+             if event["name"] == "thread_name" and event["pid"] == 0}
+    for event in work(trace):
+        expect_equal(names[event["tid"]], f"stream {event['args']['stream']} ")
+    expect({event["cat"] for event in work(trace)} == set(WORK), "all kinds")
+
+
+def test_nothing_is_recorded_between_windows():
+    """Kinds are off: of hundreds of copies few are ever decoded."""
+    run = on_gpu(600, program="cuda_scopes", TRACEPROF_WAIT=250,
+                 TRACEPROF_ACTIVE=2, TRACEPROF_REPEAT=2)
+    expect_equal(len(run.traces), 2, run.stderr)
+    launches = run.traces[1].meta["gpu"]["launches"]
+    expect(8 <= launches < 300, f"{launches} of 1200 launches")
+
+
+if __name__ == "__main__":
+    harness.main()
