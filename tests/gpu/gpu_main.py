@@ -20,10 +20,10 @@ PARTS = (
     ("build", gpu_build.build, 10),
     ("trainer", gpu_build.trainer, 10),
     ("eager", gpu_training.eager, 40),
-    ("ends", gpu_checklist.ends, 30),
-    ("capture", gpu_capture.capture, 30),
     ("graph", gpu_training.graph, 40),
     ("launches", gpu_build.launches, 10),
+    ("capture", gpu_capture.capture, 30),
+    ("ends", gpu_checklist.ends, 30),
     ("jax", gpu_training.jax, 30),
     ("compile", gpu_training.compiled, 60),
     ("profilers", gpu_checklist.profilers, 25),
@@ -83,8 +83,7 @@ def main():
         report.add("packing", "FAIL", fault)
     report.tell("took", f"{machine.seconds - machine.left():.0f} s")
     print(report.save())
-    if not report.failed():
-        shutil.rmtree(machine.work, ignore_errors=True)
+    shutil.rmtree(machine.work, ignore_errors=True)
     return 1 if report.failed() else 0
 
 
