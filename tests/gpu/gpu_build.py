@@ -73,7 +73,7 @@ def works(m, folder, report):
 
 
 def build(m, report):
-    carried = os.environ.get("TRACEPROF_BUILD")
+    carried = m.carried
     own = os.path.join(ROOT, "build", "gpu-run", "build")
     places = [os.path.abspath(carried)] if carried else [own, os.path.join(ROOT, "build")]
     if not carried and m.fake and os.path.exists(os.path.join(places[1],

@@ -32,7 +32,7 @@ HEAD = struct.Struct("=IIQQQ")
 
 def spy(m):
     """Its path; built here, where it isn't yet."""
-    built = os.path.join(ROOT, "build", "fake-gpu", "libspy.so")
+    built = os.path.join(m.double, "libspy.so")
     output = os.path.join(m.work, "libspy.so")
     if m.fake and os.path.exists(built):
         return built

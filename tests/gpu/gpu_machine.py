@@ -91,10 +91,15 @@ def write(path, text):
 
 
 class Machine:
-    def __init__(self, out, seconds, fake):
+    def __init__(self, out, seconds, fake, build):
         self.start = time.monotonic()
         self.seconds = seconds
         self.fake = fake
+        self.carried = build    # a build folder from elsewhere, or None
+        self.double = os.path.join(os.path.abspath(build) if build else
+                                   os.path.join(ROOT, "build"), "fake-gpu")
+        if not os.path.isdir(self.double):
+            self.double = os.path.join(ROOT, "build", "fake-gpu")
         self.out = out
         self.work = tempfile.mkdtemp(prefix="traceprof-gpu-")
         os.makedirs(out, exist_ok=True)
@@ -126,7 +131,7 @@ class Machine:
         paths = os.environ.get("LD_LIBRARY_PATH", "")
         # Wheels hold a real libcupti, which crashes on a simulated driver.
         if self.fake and program != self.python:
-            paths = os.path.join(ROOT, "build", "fake-gpu")
+            paths = self.double
         if paths:
             kept["LD_LIBRARY_PATH"] = paths
         return kept

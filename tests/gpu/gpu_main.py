@@ -40,6 +40,7 @@ def arguments():
     parser.add_argument("--seconds", type=float, default=460)
     parser.add_argument("--only", default="", metavar="PART,...",
                         help=", ".join(name for name, _, _ in PARTS))
+    parser.add_argument("--build", default=os.environ.get("TRACEPROF_BUILD"))
     parser.add_argument("--fake", action="store_true")
     options = parser.parse_args()
     known = {name for name, _, _ in PARTS}
@@ -71,7 +72,7 @@ def run_part(report, machine, name, function, least):
 def main():
     options = arguments()
     out = os.environ.get("OUT") or os.path.join(gpu_machine.ROOT, "build", "gpu-run")
-    machine = gpu_machine.Machine(out, options.seconds, options.fake)
+    machine = gpu_machine.Machine(out, options.seconds, options.fake, options.build)
     report = gpu_machine.Report(out, {"host": platform.node(), "fake": options.fake})
     for name, function, least in PARTS:
         if name in options.wanted:

@@ -23,10 +23,14 @@ def gpu_run(*arguments, **env):
     return done, out
 
 
-def rehearse(*arguments, **env):
+def need_double():
     if not os.path.exists(os.path.join(BUILD, "fake-gpu", "libcupti.so.13")):
         raise Skip("the double is not built: no CUDA headers on this machine")
-    return gpu_run("--fake", *arguments, **({"TRACEPROF_BUILD": BUILD} | env))
+
+
+def rehearse(*arguments, **env):
+    need_double()
+    return gpu_run("--fake", "--build", BUILD, *arguments, **env)
 
 
 def rows(out):
@@ -58,10 +62,11 @@ def test_rehearsal():
 
 
 def test_a_library_that_does_not_load():
+    need_double()
     broken = folder()
     with open(os.path.join(broken, "libtraceprof.so"), "w", encoding="utf-8") as file:
         file.write("no library")
-    done, out = rehearse("--only", "trainer", TRACEPROF_BUILD=broken)
+    done, out = gpu_run("--fake", "--build", broken, "--only", "trainer")
     expect_equal(done.returncode, 1, done.stdout)
     expect(any(row["check"] == "a library" and row["verdict"] == "FAIL"
                for row in rows(out)), done.stdout)
