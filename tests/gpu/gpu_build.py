@@ -114,6 +114,10 @@ def compile_programs(m, report):
     if not m.nvcc:
         report.add("programs in C", "skip", "no nvcc here")
         return
+    if not m.wanted & {"launches", "long"}:
+        wanted.pop()
+    if not m.wanted & {"trainer", "capture"}:
+        wanted = wanted[-1:]
     for name, source, flags in wanted:
         output = os.path.join(m.work, f"{name}.program")
         for architecture in (["-arch=native"], ["-arch=sm_90"], []):
