@@ -257,6 +257,20 @@ static bool draw_mark(struct scribe *scribe, struct gpu_slice *slice,
 	return true;
 }
 
+/* Its work is in the file already and points to it: it follows even where the
+ * detail has ended in between. */
+static bool is_owed(struct scribe *scribe, const struct event *event)
+{
+	const uint64_t index = scribe->file.file_index;
+	const struct gpu_launch *launch;
+
+	if (event->kind != EVENT_GPU_API)
+		return false;
+	launch = gpu_launches_find(&scribe->gpu->launches,
+				   event->api.correlation);
+	return launch && (launch->work_in == index || launch->sync_in == index);
+}
+
 bool gpu_draw(struct scribe *scribe, const struct event *event,
 	      struct gpu_launch *launch)
 {
@@ -271,7 +285,8 @@ bool gpu_draw(struct scribe *scribe, const struct event *event,
 		know_launch(scribe, launch);
 	slice.span = (struct lane_span){span.start_ns, span.end_ns};
 	totals_add(label, span.end_ns - span.start_ns);
-	if (!draw_has_room(scribe, event, span.end_ns))
+	if (!draw_has_room(scribe, event, span.end_ns) &&
+	    !is_owed(scribe, event))
 		return false;
 	switch (event->kind) {
 	case EVENT_GPU_API:

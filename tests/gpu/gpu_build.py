@@ -3,7 +3,7 @@
 
 import collections
 import glob
-import json
+import importlib.metadata
 import os
 import platform
 import re
@@ -16,16 +16,6 @@ import gpu_traces
 from gpu_machine import HERE, ROOT, Lacking
 
 STEPS, THREADS = 50, 2
-VERSIONS = """
-import importlib, json
-found = {}
-for name in ("torch", "jax", "triton"):
-    try:
-        found[name] = importlib.import_module(name).__version__
-    except Exception as fault:
-        found[name] = "none: " + type(fault).__name__
-print(json.dumps(found))
-"""
 
 
 def machine(m, report):
@@ -40,11 +30,14 @@ def machine(m, report):
         report.detail("gpu", asked.stdout.strip())
     else:
         report.tell("GPU and driver", "simulated" if m.fake else "no nvidia-smi")
-    asked = m.run("versions", [m.python, "-c", VERSIONS], limit=60)
-    line = asked.stdout.strip().splitlines()[-1:] or ["{}"]
-    report.detail("python", {"version": platform.python_version(),
-                             "path": m.python, **json.loads(line[0])})
-    report.tell("python", f"{platform.python_version()} {line[0]}")
+    found = {"python": platform.python_version()}
+    for name in ("torch", "jax", "triton"):
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            found[name] = "none"
+    report.detail("python", found | {"path": m.python})
+    report.tell("versions", ", ".join(f"{name} {text}" for name, text in found.items()))
     report.tell("processors", os.cpu_count())
 
 
@@ -80,11 +73,12 @@ def works(m, folder, report):
 
 
 def build(m, report):
-    carried = os.environ.get("TRACEPROF_BUILD")
+    carried = m.carried
     own = os.path.join(ROOT, "build", "gpu-run", "build")
     places = [os.path.abspath(carried)] if carried else [own, os.path.join(ROOT, "build")]
-    if not carried and m.fake:
-        places.reverse()
+    if not carried and m.fake and os.path.exists(os.path.join(places[1],
+                                                              "libtraceprof.so")):
+        places.reverse()        # as `make fake-gpu` left it
     elif not carried:
         made = m.run("make", ["make", "-C", ROOT, f"-j{os.cpu_count() or 1}", "lib",
                               f"O={os.path.relpath(own, ROOT)}",
@@ -120,6 +114,10 @@ def compile_programs(m, report):
     if not m.nvcc:
         report.add("programs in C", "skip", "no nvcc here")
         return
+    if not m.wanted & {"launches", "long"}:
+        wanted.pop()
+    if not m.wanted & {"trainer", "capture"}:
+        wanted = wanted[-1:]
     for name, source, flags in wanted:
         output = os.path.join(m.work, f"{name}.program")
         for architecture in (["-arch=native"], ["-arch=sm_90"], []):

@@ -9,6 +9,7 @@ tests/scenarios/t_replay.py.
 
 import collections
 import gzip
+import importlib.util
 import os
 import re
 import struct
@@ -31,10 +32,12 @@ HEAD = struct.Struct("=IIQQQ")
 
 def spy(m):
     """Its path; built here, where it isn't yet."""
-    built = os.path.join(ROOT, "build", "fake-gpu", "libspy.so")
+    built = os.path.join(m.double, "libspy.so")
+    output = os.path.join(m.work, "libspy.so")
     if m.fake and os.path.exists(built):
         return built
-    output = os.path.join(m.work, "libspy.so")
+    if os.path.exists(output):
+        return output
     headers = gpu_build.cuda_with_headers(m)
     made = m.run("spy-build", [
         "gcc", "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-g", "-fPIC", "-shared",
@@ -132,47 +135,46 @@ def walked(m, report, name, dump):
                   f"{different} of {len(dump.buffers)} buffers differ")
 
 
-def programs(m):
-    """(name, command, kinds) of what is captured."""
-    found = []
-    for kind in ("shared", "static"):
-        if kind in m.programs:
-            found.append((f"trainer_{kind}", [m.programs[kind], 6, 2,
-                                              *gpu_build.cublas(m)], KINDS))
-    if "shared" in m.programs:
-        found.append(("trainer_graphs", [m.programs["shared"], 6, 2], GRAPHS))
-    if m.fake:
-        return found
-    for mode in ("eager", "graph", "compile"):
-        found.append((f"torch_{mode}", [
-            m.python, os.path.join(HERE, "torch_train.py"), "--mode", mode, "--steps",
-            "4", "--warm-up", "1", "--out", os.path.join(m.work, "spied.json")], KINDS))
-    found.append(("jax", [m.python, os.path.join(HERE, "jax_train.py"), "--steps", "4",
-                          "--warm-up", "1", "--out",
-                          os.path.join(m.work, "spied.json")], KINDS))
-    return found
+def capture_one(m, report, name, command, kinds=KINDS):
+    """Runs the command with the spy in it; a fixture for m.buffers."""
+    place = cupti_of(m)
+    paths = [m.environment(command[0]).get("LD_LIBRARY_PATH", ""),
+             gpu_build.with_runtime(m).get("LD_LIBRARY_PATH", ""),
+             os.path.dirname(place) if place and not m.fake else ""]
+    path = os.path.join(m.work, f"{name}.spy")
+    result = m.run(f"spy-{name}", command, limit=60, env={
+        "CUDA_INJECTION64_PATH": spy(m), "SPY_OUT": path, "SPY_KINDS": kinds,
+        "SPY_SET": PER_THREAD, "LD_LIBRARY_PATH": ":".join(filter(None, paths))})
+    if not report.expect(f"{name}: finishes", result.status == 0
+                         and os.path.exists(path), gpu_machine.last_words(result)):
+        return
+    with open(path, "rb") as file:
+        packed = shorten(file.read())
+    with open(path + ".gz", "wb") as file:
+        file.write(packed)
+    m.buffers.append(path + ".gz")
+    report.expect(f"{name}: a fixture of at most 2 MB", len(packed) <= LIMIT,
+                  f"{len(packed)} bytes")
+    examine(m, report, name, path)
+
+
+def capture_training(m, report, mode):
+    """A few steps of one of the Python programs."""
+    script = ["jax_train.py"] if mode == "jax" else ["torch_train.py", "--mode", mode]
+    capture_one(m, report, f"python_{mode}", [
+        m.python, os.path.join(HERE, script[0]), *script[1:], "--steps", "4",
+        "--warm-up", "1", "--out", os.path.join(m.work, "spied.json")])
 
 
 def capture(m, report):
-    library = spy(m)
-    place = cupti_of(m)
-    paths = [m.environment().get("LD_LIBRARY_PATH", ""),
-             gpu_build.with_runtime(m).get("LD_LIBRARY_PATH", ""),
-             os.path.dirname(place) if place and not m.fake else ""]
-    for name, command, kinds in programs(m):
-        path = os.path.join(m.work, f"{name}.spy")
-        env = {"CUDA_INJECTION64_PATH": library, "SPY_OUT": path,
-               "SPY_KINDS": kinds, "SPY_SET": PER_THREAD,
-               "LD_LIBRARY_PATH": ":".join(filter(None, paths))}
-        result = m.run(f"spy-{name}", command, env=env, limit=60)
-        if not report.expect(f"{name}: finishes", result.status == 0
-                             and os.path.exists(path), gpu_machine.last_words(result)):
-            continue
-        examine(m, report, name, path)
-        with open(path, "rb") as file:
-            packed = shorten(file.read())
-        report.expect(f"{name}: a fixture of at most 2 MB", len(packed) <= LIMIT,
-                      f"{len(packed)} bytes")
-        with open(path + ".gz", "wb") as file:
-            file.write(packed)
-        m.buffers.append(path + ".gz")
+    for kind in ("shared", "static"):
+        if kind in m.programs:
+            capture_one(m, report, f"trainer_{kind}",
+                        [m.programs[kind], 6, 2, *gpu_build.cublas(m)])
+    if "shared" in m.programs:
+        capture_one(m, report, "trainer_graphs", [m.programs["shared"], 6, 2], GRAPHS)
+    if m.fake:
+        return
+    for mode, module in (("eager", "torch"), ("graph", "torch"), ("jax", "jax")):
+        if importlib.util.find_spec(module):
+            capture_training(m, report, mode)

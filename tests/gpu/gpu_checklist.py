@@ -138,7 +138,7 @@ def long_graph(m, report):
     trace = gpu_traces.load(m, report, "traced", result)
     if not trace:
         return
-    gpu_traces.records(report, "traced", trace, work=False)
+    gpu_traces.records(m, report, "traced", trace, work=False)
     wanted = nodes * count
     calls = sum(entry["calls"] for name, entry in totals(trace).items()
                 if "empty_kernel" in name)

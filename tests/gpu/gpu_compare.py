@@ -31,7 +31,7 @@ class Trace:
     def __init__(self, path):
         opener = gzip.open if path.endswith(".gz") else open
         with opener(path, "rt", encoding="utf-8") as file:
-            self.top = json.load(file)
+            self.top = json.load(file, strict=False)
         self.path = path
         self.slices = [event for event in self.top["traceEvents"]
                        if event.get("ph") == "X"]

@@ -16,11 +16,12 @@ import signal
 import subprocess
 import sys
 import tarfile
+import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-OURS = ("TRACEPROF", "LD_PRELOAD", "LD_LIBRARY_PATH", "OMP_", "SPY_", "SIMGPU_",
+OURS = ("TRACEPROF", "LD_PRELOAD", "LD_LIBRARY_PATH", "OMP_", "SPY_",
         "CUDA_INJECTION", "NVTX_INJECTION")
 ARCHIVE_BYTES = 14 << 20        # of traces that go back
 OWN_LINES = 5
@@ -81,7 +82,7 @@ def words(said):
     """A sentence, or the parts of a list, without the folders of this machine."""
     if isinstance(said, (list, tuple)):
         said = ", ".join(str(part) for part in said)
-    return re.sub(re.escape(ROOT) + r"/\S*/", "", str(said))
+    return re.sub(r"(?:/[\w.-]+){3,}/(?=[\w.-]+)", "", str(said))
 
 
 def write(path, text):
@@ -90,14 +91,17 @@ def write(path, text):
 
 
 class Machine:
-    def __init__(self, out, seconds, fake):
+    def __init__(self, out, seconds, fake, build):
         self.start = time.monotonic()
         self.seconds = seconds
         self.fake = fake
+        self.carried = build    # a build folder from elsewhere, or None
+        self.double = os.path.join(os.path.abspath(build) if build else
+                                   os.path.join(ROOT, "build"), "fake-gpu")
+        if not os.path.isdir(self.double):
+            self.double = os.path.join(ROOT, "build", "fake-gpu")
         self.out = out
-        self.work = os.path.join(ROOT, "build", "gpu-run", "work")
-        shutil.rmtree(self.work, ignore_errors=True)
-        os.makedirs(self.work)
+        self.work = tempfile.mkdtemp(prefix="traceprof-gpu-")
         os.makedirs(out, exist_ok=True)
         self.log = open(os.path.join(out, "log.txt"), "w", encoding="utf-8")
         self.python = sys.executable
@@ -127,7 +131,7 @@ class Machine:
         paths = os.environ.get("LD_LIBRARY_PATH", "")
         # Wheels hold a real libcupti, which crashes on a simulated driver.
         if self.fake and program != self.python:
-            paths = os.path.join(ROOT, "build", "fake-gpu")
+            paths = self.double
         if paths:
             kept["LD_LIBRARY_PATH"] = paths
         return kept
@@ -137,6 +141,8 @@ class Machine:
         folder = os.path.join(self.work, name)
         os.makedirs(folder, exist_ok=True)
         settings = self.environment(command[0]) | (env or {})
+        if traced and not self.library:
+            raise Lacking("no library to preload")
         if traced:
             settings["LD_PRELOAD"] = self.library
             settings["TRACEPROF_DIR"] = os.path.join(folder, "traces")

@@ -20,10 +20,10 @@ PARTS = (
     ("build", gpu_build.build, 10),
     ("trainer", gpu_build.trainer, 10),
     ("eager", gpu_training.eager, 40),
-    ("ends", gpu_checklist.ends, 30),
-    ("capture", gpu_capture.capture, 30),
     ("graph", gpu_training.graph, 40),
     ("launches", gpu_build.launches, 10),
+    ("capture", gpu_capture.capture, 30),
+    ("ends", gpu_checklist.ends, 30),
     ("jax", gpu_training.jax, 30),
     ("compile", gpu_training.compiled, 60),
     ("profilers", gpu_checklist.profilers, 25),
@@ -40,6 +40,7 @@ def arguments():
     parser.add_argument("--seconds", type=float, default=460)
     parser.add_argument("--only", default="", metavar="PART,...",
                         help=", ".join(name for name, _, _ in PARTS))
+    parser.add_argument("--build", default=os.environ.get("TRACEPROF_BUILD"))
     parser.add_argument("--fake", action="store_true")
     options = parser.parse_args()
     known = {name for name, _, _ in PARTS}
@@ -71,7 +72,8 @@ def run_part(report, machine, name, function, least):
 def main():
     options = arguments()
     out = os.environ.get("OUT") or os.path.join(gpu_machine.ROOT, "build", "gpu-run")
-    machine = gpu_machine.Machine(out, options.seconds, options.fake)
+    machine = gpu_machine.Machine(out, options.seconds, options.fake, options.build)
+    machine.wanted = options.wanted
     report = gpu_machine.Report(out, {"host": platform.node(), "fake": options.fake})
     for name, function, least in PARTS:
         if name in options.wanted:
@@ -83,8 +85,7 @@ def main():
         report.add("packing", "FAIL", fault)
     report.tell("took", f"{machine.seconds - machine.left():.0f} s")
     print(report.save())
-    if not report.failed():
-        shutil.rmtree(machine.work, ignore_errors=True)
+    shutil.rmtree(machine.work, ignore_errors=True)
     return 1 if report.failed() else 0
 
 

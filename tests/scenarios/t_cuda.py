@@ -216,6 +216,15 @@ def test_variable_of_another_tool():
     expect_equal(trace.top["deviceProperties"][0]["name"], "Simulated GPU")
 
 
+def test_no_arrow_is_left_where_the_detail_ends():
+    """The records of work come before those of the calls that launched it."""
+    trace = on_gpu(1500, THREADS, TRACEPROF_MAX_MB=1).trace
+    expect(trace.meta["detail_ended"] is not None, "all of it fitted")
+    linked, known = arrows(trace, "f"), calls(trace)
+    expect(len(linked) > 100, f"{len(linked)} arrows")
+    expect_equal([number for number in linked if number not in known], [])
+
+
 def test_off():
     run = on_gpu(STEPS, THREADS, TRACEPROF_CUDA="off")
     expect_equal((run.status, run.files), (0, []))
