@@ -17,6 +17,8 @@ struct gate_page gate_page __attribute__((aligned(PAGE_BYTES)));
 
 static _Atomic uint32_t record_bits;
 
+static _Atomic bool is_kept;
+
 static void (*_Atomic follower)(bool open);
 
 _Static_assert(sizeof(struct gate_page) == PAGE_BYTES, "a page of its own");
@@ -60,6 +62,8 @@ void gate_record(bool open)
 	/* ACQUIRE pairs with RELEASE in gate_follow(). */
 	void (*const opened)(bool) = load_acquire(&follower);
 
+	if (!open && load_relaxed(&is_kept))
+		return;
 	if (opened)
 		opened(open);
 
@@ -70,6 +74,16 @@ void gate_record(bool open)
 		atomic_fetch_and_explicit(&gate_page.bits,
 					  ~(uint32_t)GATE_RECORD_BITS,
 					  memory_order_relaxed);
+}
+
+void gate_keep(bool keep)
+{
+	store_relaxed(&is_kept, keep);
+}
+
+bool gate_is_kept(void)
+{
+	return load_relaxed(&is_kept);
 }
 
 bool gate_is_recording(void)

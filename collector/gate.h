@@ -64,6 +64,10 @@ void gate_want_more(uint32_t record_bits, bool is_open);
 void gate_record(bool open);
 bool gate_is_recording(void);
 
+/* The flight recorder: what is open stays open between windows. */
+void gate_keep(bool keep);
+bool gate_is_kept(void);
+
 /* Hooks read the gate relaxed, so what they read behind it must have reached
  * all threads before it opens. */
 void gate_settle(void);

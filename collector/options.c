@@ -7,6 +7,7 @@
  */
 #include "collector/options.h"
 
+#include "collector/flight.h"
 #include "collector/log.h"
 #include "collector/signal_name.h"
 #include <errno.h>
@@ -206,6 +207,24 @@ void options_default(struct options *options)
 	}
 }
 
+/* Texts with a grammar of their own. */
+static int check_text(enum option_index index, const char *value, char *why,
+		      size_t why_bytes)
+{
+	struct flight flight;
+
+	switch (index) {
+	case OPTION_AT_signal:
+		return signal_name_parse(value, why, why_bytes) < 0 ? -EINVAL
+								    : 0;
+	case OPTION_AT_flight:
+		return flight_parse_length(value, &flight, why, why_bytes);
+	case OPTION_AT_trigger:
+		return flight_parse_triggers(value, &flight, why, why_bytes);
+	default: return 0;
+	}
+}
+
 int options_set(struct options *options, const char *name, const char *value,
 		char *why, size_t why_bytes)
 {
@@ -219,8 +238,8 @@ int options_set(struct options *options, const char *name, const char *value,
 			   NAME_LEN_MAX, name, options_nearest(name));
 		return -ENOENT;
 	}
-	if (row - option_rows == OPTION_AT_signal &&
-	    signal_name_parse(value, why, why_bytes) < 0)
+	if (check_text((enum option_index)(row - option_rows), value, why,
+		       why_bytes))
 		return -EINVAL;
 	if (!set_row_checked(options, row, value)) {
 		describe_values(row, right, sizeof(right));

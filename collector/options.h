@@ -63,6 +63,14 @@
 	X(TEXT,   signal,     "SIGNAL", 0, 0, "none", "", "NAME",		\
 	  "a signal that starts and stops a window: USR1, USR2 or RTMIN to " \
 	  "RTMAX")							\
+	X(TEXT,   flight,     "FLIGHT", 0, 0, "off", "", "LENGTH",	\
+	  "flight recorder: keep the last 10s, 500ms or 20steps in memory, " \
+	  "write them when something triggers")				\
+	X(TEXT,   trigger,    "TRIGGER", 0, 0, "none", "", "LIST",	\
+	  "what writes the flight recorder: slow:1.5 (a step above so many " \
+	  "medians), stall:30s, cuda-error, signal, with commas between") \
+	X(INT,    flight_dumps, "FLIGHT_DUMPS", 0, 100000, "10", "", "N", \
+	  "files that triggers of the flight recorder write; 0: no limit") \
 	X(INT,    buffer_mb,  "BUFFER_MB", 4, 4096, "64", "", "MIB",	\
 	  "ceiling of the memory that holds events not yet written")	\
 	X(CHOICE, on_full,    "ON_FULL", 0, 0, "drop", "drop|wait", "WHAT", \

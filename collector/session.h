@@ -23,6 +23,7 @@
 #include "collector/clock.h"
 #include "collector/control.h"
 #include "collector/event.h"
+#include "collector/flight.h"
 #include "collector/gpu_state.h"
 #include "collector/options.h"
 #include "collector/window.h"
@@ -128,6 +129,7 @@ struct session_header {
 
 	struct gpu_state gpu;
 
+	struct flight_state flight;
 	struct control control; /* what is asked from outside */
 
 	_Atomic uint32_t checkpoint; /* which of the two is whole */

@@ -39,6 +39,9 @@ static void terminate_texts(struct session_header *head)
 	head->options.dir[OPTION_TEXT_BYTES - 1] = '\0';
 	head->options.step[OPTION_TEXT_BYTES - 1] = '\0';
 	head->options.gzip[OPTION_TEXT_BYTES - 1] = '\0';
+	head->options.signal[OPTION_TEXT_BYTES - 1] = '\0';
+	head->options.flight[OPTION_TEXT_BYTES - 1] = '\0';
+	head->options.trigger[OPTION_TEXT_BYTES - 1] = '\0';
 	for (int i = 0; i < 2; i++)
 		head->checkpoints[i].path[SESSION_TEXT_BYTES - 1] = '\0';
 	for (unsigned int i = 0; i < SESSION_NOTES_MAX; i++)

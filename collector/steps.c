@@ -147,6 +147,17 @@ static void close_window(struct session *session, uint64_t ticks, int64_t step)
 	}
 }
 
+static void start_flight(struct session *session)
+{
+	struct flight_state *state = &session->head->flight;
+	struct flight flight;
+
+	flight_from_options(&session->head->options, &flight);
+	state->is_on = flight.is_on;
+	store_relaxed(&state->from_ticks, clock_ticks());
+	gate_keep(flight.is_on);
+}
+
 void steps_start(struct session *session)
 {
 	char why[LOG_LINE_BYTES];
@@ -156,7 +167,10 @@ void steps_start(struct session *session)
 	schedule_from_options(&session->head->options, &schedule);
 	timer_thread = NULL;
 	timer_next_ns = 0;
-	if (schedule.always && marker.source != STEP_MANUAL)
+	start_flight(session);
+	if (session->head->flight.is_on)
+		gate_record(true);
+	else if (schedule.always && marker.source != STEP_MANUAL)
 		open_window(session, clock_ticks(), -1);
 }
 
@@ -226,7 +240,7 @@ void steps_mark(struct session *session, struct thread *thread, uint64_t ticks)
 	step = load_relaxed(&state->steps);
 	thread_drop_left(thread, __builtin_frame_address(0));
 	outer = thread_outer(thread);
-	if (step && state->is_open)
+	if (step && steps_are_recorded(session))
 		record_step(state, thread, step - 1, ticks, outer, 0);
 	state->step_start_ticks = ticks;
 	state->step_outer = outer;
@@ -280,4 +294,5 @@ void steps_forget(void)
 	memset(&marker, 0, sizeof(marker));
 	marker.divisor = 1;
 	timer_thread = NULL;
+	gate_keep(false);
 }

@@ -37,6 +37,12 @@ int steps_parse(const char *text, struct step_marker *marker, char *why,
  * Without a schedule opens the window that is the whole run. */
 void steps_start(struct session *session);
 
+/* Something is recorded now: a window is open, or the flight recorder is on. */
+static inline bool steps_are_recorded(const struct session *session)
+{
+	return session->head->windows.is_open || session->head->flight.is_on;
+}
+
 /* The source in force. */
 enum step_source steps_source(void);
 

@@ -97,39 +97,80 @@ static void leave(struct window_state *state)
 	store_release(&state->busy, 0);
 }
 
+/* The next free slot of the table, NULL: the writer has not done with it. */
+static struct window *next_slot(struct window_state *state)
+{
+	const uint64_t opened = load_relaxed(&state->opened);
+
+	/* ACQUIRE pairs with RELEASE where the writer finishes a file: it has
+	 * finished reading the slot. */
+	if (opened - load_acquire(&state->written) >= WINDOWS_MAX) {
+		add_relaxed(&state->missed, 1);
+		return NULL;
+	}
+	return &state->window[opened % WINDOWS_MAX];
+}
+
+static void publish(struct window_state *state, struct window *slot,
+		    const struct window *made, uint64_t end_ticks)
+{
+	const uint64_t opened = load_relaxed(&state->opened);
+
+	*slot = *made;
+	slot->cycle = (uint32_t)opened;
+	store_relaxed(&slot->end_ticks, end_ticks);
+	/* RELEASE pairs with ACQUIRE in the writer's look: the window's
+	 * fields. */
+	store_release(&state->opened, opened + 1);
+}
+
 int window_open(struct window_state *state, uint64_t ticks, int64_t first_step,
 		uint32_t name, bool manual)
 {
-	struct window *window;
-	uint64_t opened;
+	const struct window made = {.start_ticks = ticks,
+				    .first_step = first_step,
+				    .last_step = -1,
+				    .name = name};
+	struct window *slot;
 	int rc = -EBUSY;
 
 	if (!enter(state))
 		return -EBUSY;
-	opened = load_relaxed(&state->opened);
-	/* ACQUIRE pairs with RELEASE where the writer finishes a file: it has
-	 * finished reading the slot. */
 	if (state->is_open)
 		goto out;
 	rc = -EAGAIN;
-	if (opened - load_acquire(&state->written) >= WINDOWS_MAX) {
-		add_relaxed(&state->missed, 1);
+	slot = next_slot(state);
+	if (!slot)
 		goto out;
-	}
-	window = &state->window[opened % WINDOWS_MAX];
-	window->start_ticks = ticks;
-	store_relaxed(&window->end_ticks, 0);
-	window->first_step = first_step;
-	window->last_step = -1;
-	window->name = name;
-	window->cycle = (uint32_t)opened;
 	state->is_open = 1;
 	state->is_manual = manual;
-	/* RELEASE pairs with ACQUIRE in the writer's look: the window's
-	 * fields. */
-	store_release(&state->opened, opened + 1);
+	publish(state, slot, &made, 0);
 	rc = 0;
 out:
+	leave(state);
+	return rc;
+}
+
+int window_add(struct window_state *state, uint64_t from, uint64_t to,
+	       uint32_t name, uint32_t reason, uint32_t dump)
+{
+	const struct window made = {.start_ticks = from,
+				    .first_step = -1,
+				    .last_step = -1,
+				    .name = name,
+				    .reason = reason,
+				    .dump = dump};
+	struct window *slot;
+	int rc = -EBUSY;
+
+	if (!enter(state))
+		return -EBUSY;
+	if (!state->is_open) {
+		slot = next_slot(state);
+		rc = slot ? 0 : -EAGAIN;
+		if (slot)
+			publish(state, slot, &made, to);
+	}
 	leave(state);
 	return rc;
 }

@@ -57,6 +57,8 @@ struct window {
 	int64_t last_step;	    /* set before end_ticks */
 	uint32_t name;		    /* interned: manual windows, else 0 */
 	uint32_t cycle;		    /* counts windows */
+	uint32_t reason; /* enum flight_reason: of the flight recorder */
+	uint32_t dump;	 /* ... and its number, from 1 */
 };
 
 struct window_state {
@@ -85,6 +87,11 @@ struct window_state {
  * -EAGAIN the writer is WINDOWS_MAX windows behind. */
 int window_open(struct window_state *state, uint64_t ticks, int64_t first_step,
 		uint32_t name, bool manual);
+
+/* Adds one that is over already: what the flight recorder holds, from `from` to
+ * `to`.  0 or as window_open(). */
+int window_add(struct window_state *state, uint64_t from, uint64_t to,
+	       uint32_t name, uint32_t reason, uint32_t dump);
 
 /* Closes the open one.  0; -EBUSY; -ENOENT none is open. */
 int window_close(struct window_state *state, uint64_t ticks, int64_t last_step);

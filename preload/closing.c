@@ -90,7 +90,8 @@ static void say_steps(const struct session *session)
 
 	schedule_from_options(&session->head->options, &schedule);
 	needed = window_steps_needed(&schedule);
-	if (schedule.always || load_relaxed(&state->steps) >= needed)
+	if (schedule.always || session->head->flight.is_on ||
+	    load_relaxed(&state->steps) >= needed)
 		return;
 	log_say("the run had %ld steps, the schedule needs %ld%s",
 		(long)load_relaxed(&state->steps), (long)needed,
@@ -122,6 +123,8 @@ void closing_report(const struct session *session,
 	/* Of a file that is not whole yet there are no totals to tell. */
 	if (closing->files && !closing->timed_out)
 		say_files(session, closing);
+	else if (session->head->flight.is_on)
+		log_say("no trace: nothing triggered the flight recorder");
 	say_steps(session);
 }
 

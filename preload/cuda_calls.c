@@ -5,6 +5,7 @@
 #include "collector/log.h"
 #include "collector/loader.h"
 #include "collector/names.h"
+#include "collector/steps.h"
 #include "preload/cupti_source.h"
 #include "preload/life.h"
 #include "preload/process.h"
@@ -169,7 +170,7 @@ void cuda_calls_record(struct session *session)
 	    atomic_compare_exchange_strong_explicit(
 		    &session->head->gpu.source, &none, GPU_SOURCE_CALLS,
 		    memory_order_relaxed, memory_order_relaxed))
-		gate_want_more(GATE_CUDA, session->head->windows.is_open);
+		gate_want_more(GATE_CUDA, steps_are_recorded(session));
 }
 
 void cuda_calls_forget(void)

@@ -262,7 +262,7 @@ static int begin(const char *reason)
 			goto fail;
 	}
 	store_relaxed(&life.state, LIFE_RUNNING);
-	gate_set(bits | (life.session->head->windows.is_open ? record : 0));
+	gate_set(bits | (steps_are_recorded(life.session) ? record : 0));
 	return 0;
 fail:
 	log_trouble("the writer thread can't be started (%s): nothing is "

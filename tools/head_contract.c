@@ -30,7 +30,8 @@ static const struct {
 void head_contract_begin(struct head_contract *head)
 {
 	memset(head, 0, sizeof(*head));
-	head->account = (struct event_account){-1, -1, -1, -1, -1, -1, 0, 0};
+	head->account =
+		(struct event_account){-1, -1, -1, -1, -1, -1, 0, -1, 0};
 }
 
 static bool integer(const struct trace_value *value, int64_t *number)
@@ -75,6 +76,8 @@ void event_account_entry(struct event_account *account,
 		take(&account->cut, &entry->value);
 	} else if (!strcmp(path, "dropped")) {
 		take(&account->dropped, &entry->value);
+	} else if (!strcmp(path, "aged")) {
+		take(&account->aged, &entry->value);
 	} else if (!strcmp(path, "unrecorded_calls")) {
 		take(&account->strangers, &entry->value);
 	} else if (!strncmp(path, "dropped_by_kind.", 16)) {
@@ -149,6 +152,10 @@ static void check_account(const struct event_account *account,
 			  "%" PRId64 " cut and %" PRId64 " dropped",
 			  account->seen, account->written, account->cut,
 			  account->dropped);
+	if (account->aged > account->cut)
+		fault_add(faults, RULE_ACCOUNT, NULL,
+			  "%" PRId64 " events aged, but only %" PRId64 " cut",
+			  account->aged, account->cut);
 	if (account->dropped_by_kind >= 0 &&
 	    account->dropped_by_kind != account->dropped)
 		fault_add(faults, RULE_ACCOUNT, NULL,

@@ -14,6 +14,7 @@ struct event_account {
 	int64_t seen, written, cut, dropped;
 	int64_t dropped_by_kind, dropped_by_thread; /* sums */
 	int64_t threads;   /* that dropped_by_thread names */
+	int64_t aged;	   /* of those that were cut; -1 not said */
 	int64_t strangers; /* calls of threads without room: in no sum */
 };
 

@@ -209,7 +209,8 @@ int report_read(struct report *report, const char *file,
 	report->choice = *choice;
 	report->start_ns = INT64_MAX;
 	report->end_ns = INT64_MIN;
-	report->account = (struct event_account){-1, -1, -1, -1, -1, -1, 0, 0};
+	report->account =
+		(struct event_account){-1, -1, -1, -1, -1, -1, 0, -1, 0};
 	report->heap = (struct report_heap){-1, -1, -1, -1, -1};
 	report->detail_ended_ns = -1;
 	error = trace_read(file, &sink, &report->facts);

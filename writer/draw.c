@@ -297,12 +297,40 @@ static void draw_open_track(struct scribe *scribe, struct track *track,
 		write_open(scribe, track, &open[--count], end_ticks);
 }
 
+/* A dump of the flight recorder shows the step that it fell into. */
+static void draw_running_step(struct scribe *scribe, uint64_t end_ticks)
+{
+	struct window_state *state = &scribe->session->head->windows;
+	const struct window *window = scribe_window(scribe);
+	const int64_t steps = load_relaxed(&state->steps);
+	const uint32_t tid = load_relaxed(&state->step_tid);
+	const struct event event = {
+		.kind = EVENT_STEP,
+		.flags = EVENT_CUT,
+		.extra = tid,
+		.start_ticks =
+			max_u64(state->step_start_ticks, window->start_ticks),
+		.end_ticks = end_ticks,
+		.step = {.number = steps - 1, .outer_at_end = UINT64_MAX},
+	};
+	struct track *track = scribe->tracks;
+	struct event_span span;
+
+	while (track && track->thread->tid != tid)
+		track = track->older;
+	/* The next one may have begun while we looked. */
+	if (window->reason && steps && track && event.start_ticks < end_ticks &&
+	    load_relaxed(&state->steps) == steps)
+		write(scribe, track, &event, &span);
+}
+
 void draw_open(struct scribe *scribe)
 {
 	const uint64_t end_ticks = window_end(scribe);
 
 	for (struct track *t = scribe->tracks; t; t = t->older)
 		draw_open_track(scribe, t, end_ticks);
+	draw_running_step(scribe, end_ticks);
 }
 
 void draw_refused(struct scribe *scribe)

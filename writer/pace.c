@@ -34,10 +34,11 @@ static void futex_wake(_Atomic uint32_t *word)
 	syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
-/* The part of the ceiling that is in rings, in 16ths. */
-static uint64_t fill(struct session *session)
+/* The part of the ceiling that is in rings and waits for us, in 16ths. */
+static uint64_t fill(const struct pace *pace, struct session *session)
 {
-	const uint64_t most = session->head->ceiling_bytes / CHUNK_BYTES + 1;
+	const uint64_t all = session->head->ceiling_bytes / CHUNK_BYTES + 1;
+	const uint64_t most = all > pace->held ? all - pace->held : 1;
 	const uint64_t room = pool_room(session);
 
 	return room >= most ? 0 : (most - room) * 16 / most;
@@ -68,7 +69,7 @@ static void rest(struct pace *pace, struct session *session, uint64_t ns)
 
 		futex_wait(&pace->wake, 0, nap);
 		ns -= nap;
-		if (fill(session) >= 8 || windows_pile_up(session))
+		if (fill(pace, session) >= 8 || windows_pile_up(session))
 			return;
 	}
 }
@@ -95,7 +96,7 @@ static void idle(struct pace *pace, struct session *session)
 void pace_sleep(struct pace *pace, struct session *session, uint64_t events,
 		uint64_t cpu_ns)
 {
-	const uint64_t full = fill(session);
+	const uint64_t full = fill(pace, session);
 	uint64_t ns = min_u64(max_u64(cpu_ns * REST_PER_WORK, REST_LEAST_NS),
 			      REST_MOST_NS);
 

@@ -17,6 +17,7 @@ struct pace {
 	_Atomic uint32_t wake; /* futex word: 1 ends the nap */
 	unsigned int idle_passes;
 	uint64_t most_ns; /* longest sleep, 0: as it pleases */
+	uint64_t held;	  /* chunks that are full on purpose: a history */
 };
 
 /* Sleeps after a pass that read `events` and took `cpu_ns`.  Returns at once

@@ -7,6 +7,7 @@
 #include "writer/draw.h"
 #include "writer/gpu.h"
 #include "writer/heap_track.h"
+#include "writer/history.h"
 #include <errno.h>
 #include <time.h>
 
@@ -49,9 +50,13 @@ static int look(struct scribe *scribe)
 	scribe->retired = 0;
 	for (struct track *t = scribe->tracks; t; t = t->older) {
 		t->limit = ring_published(&t->thread->ring);
+		/* What a history holds back is not given back yet. */
 		scribe->retired +=
-			load_relaxed(&t->thread->state) == THREAD_RETIRED;
+			load_relaxed(&t->thread->state) == THREAD_RETIRED &&
+			(!scribe->history || !t->limit ||
+			 drain_at(&t->drain) == t->limit);
 	}
+	history_look(scribe);
 	for (struct track *t = scribe->tracks; t; t = t->older) {
 		if (t->limit)
 			scan_ahead(scribe, t);
@@ -160,13 +165,13 @@ static uint64_t oldest_end(struct scribe *scribe)
 }
 
 /* Last, so that the slices around a launch are written already. */
-static uint64_t drain_gpu(struct scribe *scribe)
+static uint64_t drain_gpu(struct scribe *scribe, uint64_t keep_ticks)
 {
 	uint64_t events = 0;
 
 	for (struct track *t = scribe->tracks; t; t = t->older) {
 		if (gpu_is_track(t) && t->limit)
-			events += drain_track(scribe, t, UINT64_MAX);
+			events += drain_track(scribe, t, keep_ticks);
 	}
 	gpu_drained(scribe);
 	return events;
@@ -174,8 +179,9 @@ static uint64_t drain_gpu(struct scribe *scribe)
 
 /* A large backlog is drained in slices of time over all rings, so that running
  * totals follow the order of events, and that a checkpoint between two slices
- * never parts a region's end from the shares of its team. */
-static uint64_t drain_all(struct scribe *scribe)
+ * never parts a region's end from the shares of its team.  What ended at
+ * `keep_ticks` or later stays. */
+static uint64_t drain_all(struct scribe *scribe, uint64_t keep_ticks)
 {
 	uint64_t events = 0;
 	uint64_t oldest;
@@ -185,10 +191,13 @@ static uint64_t drain_all(struct scribe *scribe)
 		t->is_held = false;
 		t->is_late = false;
 	}
-	while (!scribe->error && (oldest = oldest_end(scribe)) != UINT64_MAX) {
-		const uint64_t until = oldest < UINT64_MAX - scribe->slice_ticks
+	while (!scribe->error && (oldest = oldest_end(scribe)) < keep_ticks) {
+		const uint64_t slice = oldest < UINT64_MAX - scribe->slice_ticks
 					       ? oldest + scribe->slice_ticks
 					       : UINT64_MAX;
+		const uint64_t until = keep_ticks == UINT64_MAX
+					       ? slice
+					       : min_u64(slice, keep_ticks - 1);
 		uint64_t drained = 0;
 
 		for (struct track *t = scribe->tracks; t; t = t->older) {
@@ -206,7 +215,7 @@ static uint64_t drain_all(struct scribe *scribe)
 			checkpoint_make(scribe);
 	}
 	draw_waits(scribe);
-	return events + drain_gpu(scribe);
+	return events + drain_gpu(scribe, keep_ticks);
 }
 
 /* Some ring was left at an event that came in while we looked. */
@@ -219,6 +228,27 @@ static bool is_behind(const struct scribe *scribe)
 	return false;
 }
 
+/* All, or of the flight recorder's history what is too old. */
+static uint64_t drain_kept(struct scribe *scribe)
+{
+	const uint64_t keep_ticks = history_keep(scribe);
+	const uint64_t cut = scribe->counts.cut;
+	const uint64_t events = drain_all(scribe, keep_ticks);
+
+	if (keep_ticks != UINT64_MAX)
+		scribe->session->head->flight.aged += scribe->counts.cut - cut;
+	return events;
+}
+
+static uint64_t shorten(struct scribe *scribe)
+{
+	uint64_t events = 0;
+
+	while (!scribe->error && history_shorten(scribe))
+		events += drain_kept(scribe);
+	return events;
+}
+
 /* Drains what was committed so far.  Of a window that has ended everything:
  * what comes in meanwhile are its last events, and they don't come for long. */
 static uint64_t drain_window(struct scribe *scribe, bool has_ended)
@@ -229,7 +259,7 @@ static uint64_t drain_window(struct scribe *scribe, bool has_ended)
 	do {
 		if (look(scribe))
 			break;
-		events += drain_all(scribe);
+		events += drain_kept(scribe);
 	} while (has_ended && !scribe->error && is_behind(scribe) &&
 		 ++looks < LAST_LOOKS);
 	return events;
@@ -312,7 +342,9 @@ uint64_t pass_run(struct scribe *scribe)
 	if (scribe->error)
 		return 0;
 	scribe->passes++;
-	events = run(scribe, true);
+	events = run(scribe, true) + shorten(scribe);
+	if (history_dump(scribe))
+		events += run(scribe, true);
 	if (scribe->error)
 		return events;
 	heap_track_sample(scribe);

@@ -7,6 +7,7 @@
  */
 #include "writer/recovery.h"
 
+#include "writer/history.h"
 #include "writer/pass.h"
 #include "writer/schema.h"
 #include <errno.h>
@@ -181,8 +182,10 @@ static int finish_trace(struct session *session, struct recovery_result *result)
 		goto out;
 	rc = load(scribe, &gone);
 	before = scribe->counts.written;
-	if (!rc)
+	if (!rc) {
+		history_of_the_dead(scribe, last_known(scribe));
 		rc = pass_finish(scribe, last_known(scribe));
+	}
 	if (scribe->file.temporary[0])
 		unlink(scribe->file.temporary);
 	thread_sum(session, &sums);

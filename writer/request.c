@@ -6,6 +6,7 @@
 #include "collector/manual_window.h"
 #include "writer/account.h"
 #include "writer/checkpoint.h"
+#include "writer/history.h"
 #include <errno.h>
 #include <string.h>
 
@@ -47,6 +48,21 @@ static void say_manual(const struct scribe *scribe, int64_t done, char *text,
 		log_format(text, bytes, "recording until it is stopped");
 }
 
+static void say_history(const struct scribe *scribe, char *text, size_t bytes)
+{
+	const struct history *history = scribe->history;
+	const uint64_t newest = history->trigger.newest_ticks;
+	const double span =
+		newest > history->from ? (double)(newest - history->from) : 0;
+
+	log_format(text, bytes,
+		   "flight recorder, up to %s: %.1f s in memory, %lu dumps",
+		   scribe->session->head->options.flight,
+		   span / (double)clock_ticks_per_second(
+				  &scribe->session->head->clock),
+		   (unsigned long)scribe->session->head->flight.dumps);
+}
+
 /* What is recorded at this moment, in words. */
 static void say_state(const struct scribe *scribe, char *text, size_t bytes)
 {
@@ -63,6 +79,8 @@ static void say_state(const struct scribe *scribe, char *text, size_t bytes)
 		log_format(text, bytes,
 			   "waiting for the next step, to record %ld",
 			   (long)armed);
+	else if ((!state->is_open || !window) && scribe->history)
+		say_history(scribe, text, bytes);
 	else if (!state->is_open || !window)
 		log_format(text, bytes, "not recording");
 	else if (state->is_manual)
@@ -172,6 +190,12 @@ static void reply(struct scribe *scribe, uint64_t word,
 	control_reply(&scribe->session->head->control, word, answer);
 }
 
+static void ask_history(struct requests *requests, struct scribe *scribe)
+{
+	history_wish(scribe, FLIGHT_DEMAND, "traceprof ctl asked for it");
+	requests->window = load_relaxed(&windows_of(scribe)->opened);
+}
+
 static bool is_sane(const struct control_request *request)
 {
 	return request->verb < CONTROL_VERB_COUNT && request->steps >= 0 &&
@@ -202,6 +226,10 @@ static void take_request(struct requests *requests, struct scribe *scribe)
 	} else {
 		requests->word = word;
 		requests->window = UINT64_MAX;
+		/* The next pass dumps it, unless a window is open. */
+		if (scribe->history && !windows_of(scribe)->is_open &&
+		    !scribe_window(scribe))
+			ask_history(requests, scribe);
 	}
 	if (!requests->word)
 		reply(scribe, word, &answer);
@@ -215,7 +243,9 @@ static void take_signals(struct requests *requests, struct scribe *scribe)
 	if (signals == requests->signals)
 		return;
 	requests->signals = signals;
-	if (manual_stop(scribe->session))
+	if (scribe->history)
+		history_wish(scribe, FLIGHT_SIGNAL, "TRACEPROF_SIGNAL came");
+	else if (manual_stop(scribe->session))
 		manual_start(scribe->session, "signal", 0, 0);
 }
 

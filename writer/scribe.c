@@ -3,6 +3,7 @@
 #include "writer/scribe.h"
 
 #include "writer/gpu.h"
+#include "writer/history.h"
 
 #include <errno.h>
 
@@ -27,7 +28,7 @@ int scribe_start(struct scribe *scribe, struct session *session, bool is_live)
 	timeline_start(&scribe->timeline, session);
 	naming_start(&scribe->naming, session);
 	totals_start(&scribe->totals, &scribe->naming);
-	if (region_join_start(&scribe->regions) ||
+	if (region_join_start(&scribe->regions) || history_start(scribe) ||
 	    json_open(&scribe->json, TEXT_BYTES)) {
 		scribe_end(scribe);
 		return -ENOMEM;
@@ -48,6 +49,7 @@ void scribe_end(struct scribe *scribe)
 	array_free(&scribe->spent.array);
 	arena_free(&scribe->arena);
 	scribe->tracks = NULL;
+	scribe->history = NULL;
 }
 
 static struct track *make_track(struct scribe *scribe, struct thread *thread)
@@ -62,6 +64,7 @@ static struct track *make_track(struct scribe *scribe, struct thread *thread)
 	track->thread = thread;
 	track->drain = drain_unpack(progress->head);
 	track->scan = track->drain;
+	track->seen = track->drain;
 	track->pending = progress->pending;
 	track->named_in_file = progress->named_in_file;
 	track->loss_drawn = progress->loss_drawn;
@@ -130,5 +133,7 @@ enum scribe_place scribe_place(struct scribe *scribe, uint64_t ticks)
 	if (is_opened(scribe, scribe->window + 1) &&
 	    ticks >= window_at(scribe, scribe->window + 1)->start_ticks)
 		return SCRIBE_HOLD;
-	return SCRIBE_CUT;
+	/* Behind the last window: the flight recorder's next history. */
+	return scribe->history && !scribe->is_finishing ? SCRIBE_HOLD
+							: SCRIBE_CUT;
 }

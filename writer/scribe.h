@@ -25,6 +25,7 @@
 #include "writer/totals.h"
 
 struct gpu;
+struct history;
 
 /* `","pid":1,"tid":1,"ts":` as a thread's own lane has it. */
 struct track_place {
@@ -38,6 +39,7 @@ struct track {
 	struct thread *thread;
 	struct drain drain;   /* next event to write down */
 	struct drain scan;    /* next event to look at ahead */
+	struct drain seen;    /* next event that triggers have not seen */
 	uint64_t first_limit; /* published at the pass's first look, */
 	uint64_t limit;	      /* and at its second */
 	bool is_stopped;      /* the drain left published events for later */
@@ -96,13 +98,14 @@ struct scribe {
 
 	struct scribe_counts counts;
 	struct scribe_heap heap;
-	uint64_t window;      /* index of the window that is written */
-	uint64_t opened;      /* windows known to be open or closed */
-	uint64_t next_index;  /* "Ev Idx" */
-	uint64_t last_id;     /* "External id" of the last slice */
-	uint64_t reserved_id; /* the next slice's, 0 none */
-	struct gpu *gpu;      /* NULL until there are records of GPUs */
-	bool is_finishing;    /* nothing more comes */
+	uint64_t window;	 /* index of the window that is written */
+	uint64_t opened;	 /* windows known to be open or closed */
+	uint64_t next_index;	 /* "Ev Idx" */
+	uint64_t last_id;	 /* "External id" of the last slice */
+	uint64_t reserved_id;	 /* the next slice's, 0 none */
+	struct gpu *gpu;	 /* NULL until there are records of GPUs */
+	struct history *history; /* NULL without a flight recorder */
+	bool is_finishing;	 /* nothing more comes */
 
 	struct json json; /* texts not yet handed to the file */
 	struct window_file file;

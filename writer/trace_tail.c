@@ -53,6 +53,11 @@ static void events(struct json *json, const struct scribe *scribe,
 	json_u64(json, account->cut);
 	json_raw(json, ",\"dropped\":");
 	json_u64(json, account->sums.dropped);
+	if (scribe->session->head->flight.is_on) {
+		json_raw(json, ",\"aged\":");
+		json_u64(json, min_u64(scribe->session->head->flight.aged,
+				       account->cut));
+	}
 	json_raw(json, ",\"in_file\":");
 	json_u64(json, scribe->counts.file_events);
 	json_raw(json, ",\"unrecorded_calls\":");
@@ -206,6 +211,26 @@ static void window(struct json *json, struct scribe *scribe)
 	json_char(json, '}');
 }
 
+/* Of a file of the flight recorder: what made it. */
+static void trigger(struct json *json, struct scribe *scribe)
+{
+	const struct window *now = scribe_window(scribe);
+	const char *text;
+	size_t len;
+
+	if (!now || !now->reason)
+		return;
+	text = flight_reason_word(now->reason);
+	json_raw(json, ",\"trigger\":{\"reason\":");
+	json_string(json, text, strlen(text));
+	json_raw(json, ",\"number\":");
+	json_u64(json, now->dump);
+	text = names_text(scribe->session, now->name, &len);
+	json_raw(json, ",\"detail\":");
+	json_string(json, text, len);
+	json_char(json, '}');
+}
+
 static void totals(struct json *json, struct scribe *scribe)
 {
 	const size_t most = scribe->file.detail_is_over
@@ -350,6 +375,7 @@ void trace_tail_whole(struct scribe *scribe, struct json *json,
 	by_kind(json, "written_by_kind", scribe->counts.written_by_kind);
 	heap(json, scribe, &account);
 	window(json, scribe);
+	trigger(json, scribe);
 	gpu_tail_account(scribe, json);
 	all_options(json, &head->options);
 	json_raw(json, ",\n\"reason\":");

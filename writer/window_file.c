@@ -47,20 +47,24 @@ static void tidy_host(const char *host, char *text, size_t bytes)
 	text[i] = '\0';
 }
 
-void window_file_name(const struct scribe *scribe, uint64_t unix_ns, char *path,
+void window_file_name(struct scribe *scribe, uint64_t unix_ns, char *path,
 		      size_t bytes)
 {
 	const struct session_header *head = scribe->session->head;
+	const struct window *window = scribe_window(scribe);
 	struct coder_choice choice;
 	char host[65];
 	char rank[24] = "";
+	char flight[24] = "";
 
 	tidy_host(head->host, host, sizeof(host));
 	if (head->rank >= 0)
 		log_format(rank, sizeof(rank), "_rank%d", head->rank);
+	if (window && window->reason)
+		log_format(flight, sizeof(flight), "_flight%u", window->dump);
 	coder_parse(head->options.gzip, &choice, NULL, 0);
-	log_format(path, bytes, "%s/%s_%d%s.%lu" SCHEMA_FILE_ENDING "%s",
-		   head->folder, host, head->pid, rank, unix_ns,
+	log_format(path, bytes, "%s/%s_%d%s%s.%lu" SCHEMA_FILE_ENDING "%s",
+		   head->folder, host, head->pid, rank, flight, unix_ns,
 		   choice.kind == CODER_PLAIN ? "" : SCHEMA_GZIP_ENDING);
 }
 

@@ -57,8 +57,9 @@ int window_file_finish(struct scribe *scribe, bool is_last);
 /* An error that ends the writing: told once, gate closed. */
 void window_file_fail(struct scribe *scribe, int error, const char *doing);
 
-/* "<folder>/<host>_<pid>[_rank<r>].<unix ns>.pt.trace.json[.gz]". */
-void window_file_name(const struct scribe *scribe, uint64_t unix_ns, char *path,
+/* "<folder>/<host>_<pid>[_rank<r>][_flight<n>].<unix ns>.pt.trace.json[.gz]";
+ * the last of them for a dump of the flight recorder, counted from 1. */
+void window_file_name(struct scribe *scribe, uint64_t unix_ns, char *path,
 		      size_t bytes);
 
 #endif

@@ -17,6 +17,7 @@
 #include "writer/event_json.h"
 #include "writer/account.h"
 #include "writer/coder.h"
+#include "writer/history.h"
 #include "writer/pace.h"
 #include "writer/pass.h"
 #include "writer/recovery.h"
@@ -335,6 +336,7 @@ static void *run(void *arg)
 		}
 		is_first = false;
 		writer.pace.most_ns = longest_sleep();
+		writer.pace.held = history_held(&writer.scribe);
 		pace_sleep(&writer.pace, writer.session, events, cpu_ns);
 	}
 	if (writer.scribe.error)

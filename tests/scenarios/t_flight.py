@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: MIT
+"""The flight recorder: what led up to it is in the file."""
+
+import os
+import re
+import signal
+import time
+
+import harness
+from harness import command, expect, expect_equal, traced
+from t_control import Running
+
+CLOSED = {"wait": 1000000, "active": 1}
+
+
+def flown(*arguments, program="uneven", **options):
+    env = {"TRACEPROF_" + key.upper(): str(value) for key, value in options.items()}
+    return traced(program, *arguments, env=env)
+
+
+def check_account(traces):
+    """Each file's own, and all of them together: no event is in two files."""
+    in_files = 0
+    for trace in traces:
+        events = trace.meta["events"]
+        expect_equal(events["seen"],
+                     events["written"] + events["cut"] + events["dropped"],
+                     trace.path)
+        expect(events["aged"] <= events["cut"], events)
+        in_files += events["in_file"]
+        expect_equal(events["written"], in_files, "events in files so far")
+
+
+def test_a_slow_step_and_the_steps_before_it():
+    """In a program that runs with its windows closed."""
+    run = flown(150, 10, 100, 1000, flight="20steps", trigger="slow:30", **CLOSED)
+    expect_equal(len(run.files), 1, f"files {run.stderr}")
+    trace = run.trace
+    expect("_flight1." in trace.path, trace.path)
+    expect_equal({key: trace.meta["trigger"][key] for key in ("reason", "number")},
+                 {"reason": "slow", "number": 1}, "trigger")
+    expect(re.match(r"step 100 took \d+ us, the median is \d+ us",
+                    trace.meta["trigger"]["detail"]), trace.meta["trigger"])
+    steps = trace.steps()
+    expect_equal(steps[0], 81, f"the first of 20 steps, the slow one the last {steps}")
+    expect_equal(steps, list(range(steps[0], steps[-1] + 1)), "steps in a row")
+    slow = trace.slices("slow part")[0]
+    expect(slow["dur"] > 990e3, slow)
+    for step in steps[1:-1]:
+        around = trace.slices(f"ProfilerStep#{step}")[0]
+        expect(any(around["ts"] <= region["ts"] < around["ts"] + around["dur"]
+                   for region in trace.regions("work")), f"no region in {step}")
+    check_account(run.traces)
+
+
+def test_nothing_triggers():
+    run = flown(60, 5, flight="10s", trigger="slow:100,stall:60s,cuda-error")
+    expect_equal(run.files, [], "files")
+    expect("nothing triggered" in run.stderr, run.stderr)
+
+
+def test_no_second_dump_of_the_same_events():
+    run = flown(120, 5, 60, 300, flight="50steps", trigger="slow:1.01")
+    expect(len(run.files) > 1, "only one dump")
+    check_account(run.traces)
+    seen = [step for trace in run.traces for step in trace.steps()
+            if not trace.slices(f"ProfilerStep#{step}")[0]["args"].get("cut")]
+    expect_equal(len(seen), len(set(seen)), f"steps {sorted(seen)}")
+    expect_equal([trace.meta["trigger"]["number"] for trace in run.traces],
+                 list(range(1, len(run.files) + 1)), "numbers")
+
+
+def test_as_many_dumps_as_are_allowed():
+    run = flown(200, 5, 60, 200, flight="50steps", trigger="slow:1.01",
+                flight_dumps=2)
+    expect_equal(len(run.files), 2, "files")
+    expect("TRACEPROF_FLIGHT_DUMPS" in run.stderr, run.stderr)
+
+
+def test_a_stall():
+    program = Running(200, 5, -1, 0, 50, program="uneven", flight="30steps",
+                      trigger="stall:1s", **CLOSED)
+    program.process.stdout.readline()
+    program.until("1 dumps")
+    time.sleep(1.5)             # one stall, one file
+    program.kill()
+    run = harness.Run([], 0, "", "", program.target)
+    harness.check_files(run)
+    trace = run.traces[0]
+    expect_equal(trace.meta["trigger"]["reason"], "stall", "reason")
+    steps = trace.steps()
+    expect_equal(steps[-1], 50, "the step that never ends")
+    expect(len(steps) > 25, steps)
+    expect(trace.slices("never ends"), "the call that never returned")
+    expect_equal(len(run.files), 1, "files")
+
+
+def test_a_signal():
+    program = Running(150, 20, -1, program="uneven", flight="1s", signal="USR2",
+                      trigger="signal", **CLOSED)
+    program.until("flight recorder")
+    time.sleep(1.3)
+    program.process.send_signal(signal.SIGUSR2)
+    program.until("1 dumps")
+    run = program.leave()
+    expect_equal(run.trace.meta["trigger"]["reason"], "signal", "reason")
+    span = run.trace.slices("PyTorch Profiler*")[0]["dur"]
+    expect(0.9e6 < span < 2.5e6, f"{span} us of 1 s")
+    expect(len(run.trace.regions("work")) > 10, "regions")
+    check_account(run.traces)
+
+
+def test_on_demand():
+    program = Running(150, 20, -1, program="uneven", flight="10s", **CLOSED)
+    said = program.until("flight recorder, up to 10s")
+    expect(re.search(r"\d\.\d s in memory, 0 dumps", said), said)
+    time.sleep(0.5)
+    path = program.good("snapshot").strip()
+    trace = harness.Trace(path)
+    expect_equal(trace.meta["trigger"]["reason"], "demand", "reason")
+    expect(len(trace.steps()) > 5, trace.steps())
+    run = program.leave()
+    expect_equal(run.files, [path], "files")
+
+
+def test_killed():
+    """The history is in the session, and recovery writes it."""
+    program = Running(200, 5, -1, 0, 60, program="uneven", flight="20steps",
+                      **CLOSED)
+    program.process.stdout.readline()
+    time.sleep(0.7)
+    program.kill()
+    run = harness.Run([], 0, "", "", program.target)
+    harness.check_files(run)
+    harness.expect_no_session(run)
+    trace = run.trace
+    expect_equal(trace.meta["trigger"]["reason"], "crash", "reason")
+    expect(trace.meta["recovered"], "not marked")
+    steps = trace.steps()
+    expect_equal(steps[-1], 60, "last step")
+    expect(19 <= len(steps) <= 61, steps)
+    expect(trace.slices("never ends"), "the call that never returned")
+    check_account([trace])
+
+
+def test_killed_between_dumps():
+    """What is in a file already is not written again."""
+    program = Running(400, 10, -1, program="uneven", flight="1000steps", **CLOSED)
+    program.until("flight recorder")
+    program.good("snapshot")
+    time.sleep(0.8)
+    program.kill()
+    run = harness.Run([], 0, "", "", program.target)
+    harness.check_files(run)
+    first, second = (trace.steps() for trace in run.traces)
+    expect(second and second[0] >= first[-1], f"{first} and {second}")
+    expect_equal([trace.meta["trigger"]["number"] for trace in run.traces],
+                 [1, 2], "numbers")
+
+
+def test_more_than_the_buffer_holds():
+    """Said with the figure; the newest part is kept."""
+    source = """
+import ctypes, time
+library = ctypes.CDLL(None)
+for _ in range(40):
+    for _ in range(5000):
+        library.traceprof_push_(b"scope")
+        library.traceprof_pop_()
+    time.sleep(0.02)
+print("done", flush=True)
+time.sleep(2)
+"""
+    program = Running("-c", source, program="python3", flight="1000s", buffer_mb=4,
+                      malloc="off")
+    program.process.stdout.readline()
+    path = program.good("snapshot").strip()
+    run = program.leave()
+    lines = [line for line in run.own_lines if "TRACEPROF_FLIGHT=1000s" in line]
+    expect_equal(len(lines), 1, run.stderr)
+    said = re.search(r"needs about (\d+) MB at this rate; TRACEPROF_BUFFER_MB=4 "
+                     r"holds the last (\d+\.\d) s", lines[0])
+    expect(said and int(said.group(1)) > 50, lines[0])
+    expect_equal(run.files, [path], "files")
+    check_account(run.traces)
+    events = run.trace.meta["events"]
+    expect(events["aged"] > 50000 and events["in_file"] > 20000, events)
+    expect_equal((events["dropped"], events["aged"] + events["in_file"]),
+                 (0, 200000), "events")
+    expect("find no room" in str(run.trace.meta["notes"]), run.trace.meta["notes"])
+
+
+def test_beside_a_schedule():
+    """Windows are files of their own, and the history goes on behind them."""
+    run = flown(150, 10, 100, 1000, flight="20steps", trigger="slow:30", wait=30,
+                active=3, repeat=1)
+    expect_equal(len(run.files), 2, f"files {run.stderr}")
+    window, dump = run.traces
+    expect_equal(window.steps(), [30, 31, 32], "the schedule's")
+    expect("trigger" not in window.meta, window.meta)
+    expect(100 in dump.steps(), dump.steps())
+    check_account(run.traces)
+
+
+def test_settings_that_make_no_sense():
+    for name, value in (("FLIGHT", "10"), ("FLIGHT", "0s"), ("FLIGHT", "s"),
+                        ("FLIGHT", "5000steps"), ("FLIGHT", "90000s"),
+                        ("TRIGGER", "slow"), ("TRIGGER", "slow:1"),
+                        ("TRIGGER", "slow:x"), ("TRIGGER", "stall:3"),
+                        ("TRIGGER", "stall:3s,"), ("TRIGGER", "fast:2")):
+        flag = "--" + name.lower()
+        done = command("record", flag, value, "--", "true")
+        expect_equal(done.status, 2, f"{name}={value}")
+        expect(f"TRACEPROF_{name}={value} is not valid" in done.stderr, done.stderr)
+    for name, value in (("FLIGHT", "1step"), ("FLIGHT", "250ms"), ("FLIGHT", "off"),
+                        ("TRIGGER", "slow:1.5,stall:30s,cuda-error,signal")):
+        done = command("record", "--" + name.lower(), value, "--", "true")
+        expect_equal(done.status, 0, f"{name}={value}: {done.stderr}")
+
+
+def test_the_program_is_not_changed():
+    run = harness.same("uneven", 100, 2, 50, 30, env={
+        "TRACEPROF_FLIGHT": "20steps", "TRACEPROF_TRIGGER": "slow:3",
+        "TRACEPROF_MALLOC": "all"})
+    check_account(run.traces)
+
+
+if __name__ == "__main__":
+    harness.main()
