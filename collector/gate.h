@@ -64,6 +64,9 @@ void gate_want_more(uint32_t record_bits, bool is_open);
 void gate_record(bool open);
 bool gate_is_recording(void);
 
+/* Turns a mark bit, unless recording has ended. */
+void gate_mark(uint32_t bit, bool on);
+
 /* Hooks read the gate relaxed, so what they read behind it must have reached
  * all threads before it opens. */
 void gate_settle(void);

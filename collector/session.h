@@ -25,6 +25,7 @@
 #include "collector/event.h"
 #include "collector/gpu_state.h"
 #include "collector/options.h"
+#include "collector/search.h"
 #include "collector/window.h"
 
 #define SESSION_MAGIC	    "traceprf"
@@ -119,6 +120,7 @@ struct session_header {
 
 	/* Recording windows. */
 	struct window_state windows;
+	struct search search; /* TRACEPROF_STEP=auto */
 
 	/* One-line notes for the file's metadata. */
 	_Atomic uint32_t note_count;

@@ -89,7 +89,9 @@ static void say_steps(const struct session *session)
 
 	schedule_from_options(&session->head->options, &schedule);
 	needed = window_steps_needed(&schedule);
-	if (schedule.always || load_relaxed(&state->steps) >= needed)
+	if (schedule.always ||
+	    search_state(&session->head->search) == SEARCH_OVER ||
+	    load_relaxed(&state->steps) >= needed)
 		return;
 	log_say("the run had %ld steps, the schedule needs %ld%s",
 		(long)load_relaxed(&state->steps), (long)needed,

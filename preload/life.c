@@ -262,7 +262,12 @@ static int begin(const char *reason)
 			goto fail;
 	}
 	store_relaxed(&life.state, LIFE_RUNNING);
-	gate_set(bits | (life.session->head->windows.is_open ? record : 0));
+	gate_set(bits |
+		 (life.session->head->windows.is_open ||
+				  search_state(&life.session->head->search) ==
+					  SEARCH_ON
+			  ? record
+			  : 0));
 	return 0;
 fail:
 	log_trouble("the writer thread can't be started (%s): nothing is "

@@ -25,6 +25,7 @@
 #include "writer/totals.h"
 
 struct gpu;
+struct step_finder;
 
 /* The scribe's own view of one thread record. */
 struct track {
@@ -96,6 +97,8 @@ struct scribe {
 	uint64_t reserved_id; /* the next slice's, 0 none */
 	struct gpu *gpu;      /* NULL until there are records of GPUs */
 	bool is_finishing;    /* nothing more comes */
+
+	struct step_finder *finder; /* NULL: no step is searched for */
 
 	struct json json; /* texts not yet handed to the file */
 	struct window_file file;
