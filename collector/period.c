@@ -65,39 +65,38 @@ static bool is_going_on(const struct finder *finder,
 	       finder->groups.count - c->last <= 4 * c->length + 16;
 }
 
-/* Of a loop's markers the one with the fewest exceptions, then with the least
- * context, then the one that comes last in the first turn: what only training
- * does, and not evaluation, stands at its end. */
-static bool is_better(const struct period_loop *a, const struct period_loop *b)
-{
-	if (a->unlike != b->unlike)
-		return a->unlike < b->unlike;
-	if (a->context != b->context)
-		return a->context < b->context;
-	return a->first > b->first;
-}
-
-/* The best marker of the loop that `any` is one of. */
+/* The best marker of the loop that `any` is one of: of those that have about
+ * the fewest exceptions the one with the least context, then the one that comes
+ * last in the first turn.  What only training does, and not evaluation, stands
+ * at its end. */
 static const struct period_loop *best_of(const struct finder *finder,
 					 const struct period_loop *any)
 {
-	const struct period_loop *best = any;
+	const struct period_loop *best = NULL;
+	size_t unlike = any->unlike;
 	size_t first = any->first;
 
 	for (size_t i = 0; i < finder->loop_count; i++) {
-		if (is_same_loop(&finder->loops[i], any) &&
-		    finder->loops[i].first < first)
-			first = finder->loops[i].first;
+		const struct period_loop *loop = &finder->loops[i];
+
+		if (!is_same_loop(loop, any))
+			continue;
+		unlike = min_u64(unlike, loop->unlike);
+		first = min_u64(first, loop->first);
 	}
 	for (size_t i = 0; i < finder->loop_count; i++) {
-		const struct period_loop *c = &finder->loops[i];
+		const struct period_loop *loop = &finder->loops[i];
 
-		if (is_same_loop(c, any) && is_better(c, best) &&
-		    (c->first <= first + any->length ||
-		     c->unlike < best->unlike))
-			best = c;
+		if (!is_same_loop(loop, any) ||
+		    loop->unlike > unlike + unlike / 8 + 1 ||
+		    loop->first > first + any->length)
+			continue;
+		if (!best || loop->context < best->context ||
+		    (loop->context == best->context &&
+		     loop->first > best->first))
+			best = loop;
 	}
-	return best;
+	return best ? best : any;
 }
 
 /* The innermost loop among those that hold most of the marks. */

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-bool search_move(struct search *search, uint32_t from, uint32_t to)
+bool search_move(struct step_search *search, uint32_t from, uint32_t to)
 {
 	/* RELEASE pairs with ACQUIRE in search_state(). */
 	return atomic_compare_exchange_strong_explicit(&search->state, &from,
@@ -13,7 +13,7 @@ bool search_move(struct search *search, uint32_t from, uint32_t to)
 						       memory_order_relaxed);
 }
 
-bool search_hit(struct search *search, uint64_t id)
+bool search_hit(struct step_search *search, uint64_t id)
 {
 	uint64_t *history = search->history;
 

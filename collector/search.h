@@ -40,7 +40,7 @@ enum search_family { SEARCH_REGIONS, SEARCH_RANGES };
 /* Steps of the search that a schedule counts as waited, at most. */
 #define SEARCH_WAITED_MOST 10
 
-struct search {
+struct step_search {
 	_Atomic uint32_t state;
 	uint32_t is_whole; /* no schedule: everything is recorded anyway */
 	uint64_t from_ticks;
@@ -66,15 +66,15 @@ struct search {
 
 struct session;
 
-static inline uint32_t search_state(const struct search *search)
+static inline uint32_t search_state(const struct step_search *search)
 {
 	/* ACQUIRE pairs with RELEASE in search_move(): the fields that the new
 	 * state stands for. */
-	return load_acquire(&((struct search *)search)->state);
+	return load_acquire(&((struct step_search *)search)->state);
 }
 
 /* The gate is open though no window is. */
-static inline bool search_is_on(const struct search *search)
+static inline bool search_is_on(const struct step_search *search)
 {
 	const uint32_t state = search_state(search);
 
@@ -83,11 +83,11 @@ static inline bool search_is_on(const struct search *search)
 }
 
 /* From one state to the next.  False: it is another one by now. */
-bool search_move(struct search *search, uint32_t from, uint32_t to);
+bool search_move(struct step_search *search, uint32_t from, uint32_t to);
 
 /* A site of the marker's family was hit by the marker's thread: is it the
  * marker?  To be called for each. */
-bool search_hit(struct search *search, uint64_t id);
+bool search_hit(struct step_search *search, uint64_t id);
 
 /* A range's name as a site: numbers in it don't count.  `prefix` may be NULL,
  * else it stands in front with ": " behind it. */

@@ -120,7 +120,7 @@ struct session_header {
 
 	/* Recording windows. */
 	struct window_state windows;
-	struct search search; /* TRACEPROF_STEP=auto */
+	struct step_search search; /* TRACEPROF_STEP=auto */
 
 	/* One-line notes for the file's metadata. */
 	_Atomic uint32_t note_count;

@@ -165,7 +165,7 @@ void steps_start(struct session *session)
 	if (schedule.always && marker.source != STEP_MANUAL)
 		open_window(session, clock_ticks(), -1);
 	if (marker.source == STEP_AUTO) {
-		struct search *search = &session->head->search;
+		struct step_search *search = &session->head->search;
 
 		search->is_whole = schedule.always;
 		search->from_ticks = clock_ticks();
@@ -222,7 +222,7 @@ static void move_window(struct session *session, int64_t step, uint64_t ticks)
 static uint64_t outer_of(const struct session *session,
 			 const struct thread *thread)
 {
-	const struct search *search = &session->head->search;
+	const struct step_search *search = &session->head->search;
 
 	return search_state(search) == SEARCH_LIVE && search->is_whole
 		       ? UINT64_MAX
@@ -232,7 +232,7 @@ static uint64_t outer_of(const struct session *session,
 /* The writer draws the step before the first one that is known here. */
 static bool is_first_live(struct session *session, uint64_t ticks)
 {
-	struct search *search = &session->head->search;
+	struct step_search *search = &session->head->search;
 
 	if (search_state(search) != SEARCH_LIVE ||
 	    load_relaxed(&search->live_ticks))
@@ -277,7 +277,7 @@ void steps_mark(struct session *session, struct thread *thread, uint64_t ticks)
 static void go_live(struct session *session)
 {
 	struct window_state *state = &session->head->windows;
-	struct search *search = &session->head->search;
+	struct step_search *search = &session->head->search;
 	uint64_t hits = search->before + search->since;
 	uint64_t steps = (hits + marker.divisor - 1) / marker.divisor;
 	int64_t waits = schedule.skip_first;
@@ -301,7 +301,7 @@ static void go_live(struct session *session)
 /* The marker that was found was hit. */
 static void found_mark(struct session *session, struct thread *thread)
 {
-	struct search *search = &session->head->search;
+	struct step_search *search = &session->head->search;
 	const uint64_t ticks = clock_ticks();
 
 	switch (search_state(search)) {
@@ -320,7 +320,7 @@ static void found_mark(struct session *session, struct thread *thread)
 	}
 }
 
-static bool is_searched(const struct search *search,
+static bool is_searched(const struct step_search *search,
 			const struct thread *thread, uint32_t family)
 {
 	const uint32_t state = search_state(search);
@@ -331,7 +331,7 @@ static bool is_searched(const struct search *search,
 
 void steps_region(struct session *session, struct thread *thread, uint64_t code)
 {
-	struct search *search = &session->head->search;
+	struct step_search *search = &session->head->search;
 
 	if (is_searched(search, thread, SEARCH_REGIONS) &&
 	    search_hit(search, code))
@@ -341,7 +341,7 @@ void steps_region(struct session *session, struct thread *thread, uint64_t code)
 void steps_range(struct session *session, struct thread *thread,
 		 const char *prefix, const char *name)
 {
-	struct search *search = &session->head->search;
+	struct step_search *search = &session->head->search;
 
 	if (is_searched(search, thread, SEARCH_RANGES) &&
 	    search_hit(search, search_name(prefix, name)))
@@ -351,7 +351,7 @@ void steps_range(struct session *session, struct thread *thread,
 bool steps_own_call(struct session *session, struct thread *thread)
 {
 	struct window_state *state = &session->head->windows;
-	struct search *search = &session->head->search;
+	struct step_search *search = &session->head->search;
 	uint32_t was = STEP_AUTO;
 
 	if (!atomic_compare_exchange_strong_explicit(&source, &was, STEP_API,

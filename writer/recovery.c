@@ -259,7 +259,7 @@ void recovery_stop(bool stop)
 	store_relaxed(&is_stopped, stop);
 }
 
-struct folder_search {
+struct search {
 	const char *folder;
 	void (*done)(const char *path, int rc,
 		     const struct recovery_result *result, void *arg);
@@ -285,7 +285,7 @@ static bool is_same_folder(const char *a, const char *b)
 
 static int visit(const char *path, void *arg)
 {
-	struct folder_search *search = arg;
+	struct search *search = arg;
 	struct recovery_result result;
 	struct session session;
 	bool is_wanted;
@@ -321,7 +321,7 @@ int recovery_run_folder(const char *folder,
 				     void *arg),
 			void *arg)
 {
-	struct folder_search search = {.done = done, .arg = arg};
+	struct search search = {.done = done, .arg = arg};
 	char whole[SESSION_TEXT_BYTES];
 
 	if (folder)
@@ -333,7 +333,7 @@ int recovery_run_folder(const char *folder,
 unsigned int recovery_count_folder(const char *folder)
 {
 	char whole[SESSION_TEXT_BYTES];
-	struct folder_search search = {
+	struct search search = {
 		.folder = session_folder(folder, whole, sizeof(whole))};
 
 	session_find(visit, &search);

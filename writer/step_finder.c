@@ -41,7 +41,7 @@ struct step_finder {
 	uint32_t seen_state; /* as of the last pass */
 };
 
-static struct search *search_of(const struct scribe *scribe)
+static struct step_search *search_of(const struct scribe *scribe)
 {
 	return &scribe->session->head->search;
 }
@@ -156,7 +156,7 @@ static void found(struct scribe *scribe, struct step_marks *stream,
 		  const struct period *period)
 {
 	struct step_finder *finder = scribe->finder;
-	struct search *search = search_of(scribe);
+	struct step_search *search = search_of(scribe);
 
 	finder->of = stream;
 	finder->period = *period;
@@ -207,7 +207,7 @@ static void try_streams(struct scribe *scribe, const struct period_needs *needs)
 static void give_up(struct scribe *scribe)
 {
 	struct step_finder *finder = scribe->finder;
-	struct search *search = search_of(scribe);
+	struct step_search *search = search_of(scribe);
 	const bool is_held = finder->holds;
 
 	finder->holds = false;
@@ -292,7 +292,7 @@ static void walk(struct scribe *scribe, uint64_t until_ticks)
 static void number(struct scribe *scribe)
 {
 	struct step_finder *finder = scribe->finder;
-	struct search *search = search_of(scribe);
+	struct step_search *search = search_of(scribe);
 
 	if (finder->seen_state != SEARCH_JOINED)
 		return;
@@ -306,9 +306,9 @@ static void number(struct scribe *scribe)
 static void catch_up(struct scribe *scribe)
 {
 	struct step_finder *finder = scribe->finder;
-	const struct search *search = search_of(scribe);
+	const struct step_search *search = search_of(scribe);
 	const uint64_t live =
-		load_relaxed(&((struct search *)search)->live_ticks);
+		load_relaxed(&((struct step_search *)search)->live_ticks);
 
 	if (!live || finder->seen_state != SEARCH_LIVE)
 		return;
@@ -340,7 +340,7 @@ void step_finder_run(struct scribe *scribe)
 void step_finder_stop(struct scribe *scribe)
 {
 	struct window_state *windows = &scribe->session->head->windows;
-	struct search *search = search_of(scribe);
+	struct step_search *search = search_of(scribe);
 
 	if (search_state(search) != SEARCH_ON || search->is_whole ||
 	    load_relaxed(&windows->opened))
