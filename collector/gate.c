@@ -91,6 +91,18 @@ bool gate_is_recording(void)
 	return gate_bits() & GATE_RECORD_BITS;
 }
 
+void gate_mark(uint32_t bit, bool on)
+{
+	uint32_t bits = load_relaxed(&gate_page.bits);
+
+	/* Ranges may always begin a step while there is a session. */
+	while (bits & GATE_SCOPE_MARK &&
+	       !atomic_compare_exchange_weak_explicit(
+		       &gate_page.bits, &bits, on ? bits | bit : bits & ~bit,
+		       memory_order_relaxed, memory_order_relaxed))
+		;
+}
+
 void gate_settle(void)
 {
 	atomic_thread_fence(memory_order_seq_cst);

@@ -68,6 +68,9 @@ bool gate_is_recording(void);
 void gate_keep(bool keep);
 bool gate_is_kept(void);
 
+/* Turns a mark bit, unless recording has ended. */
+void gate_mark(uint32_t bit, bool on);
+
 /* Hooks read the gate relaxed, so what they read behind it must have reached
  * all threads before it opens. */
 void gate_settle(void);

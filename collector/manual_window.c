@@ -65,7 +65,8 @@ int manual_stop(struct session *session)
 		return 0;
 	if (!state->is_open || !state->is_manual)
 		return -ENOENT;
-	gate_record(false);
+	if (!search_is_on(&session->head->search))
+		gate_record(false);
 	store_relaxed(&state->until_ns, 0);
 	return window_close(state, clock_ticks(), running_step(state)) ? -ENOENT
 								       : 0;

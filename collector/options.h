@@ -44,8 +44,8 @@
 	  "record the GPU through CUPTI, or else CUDA's host side; off: neither") \
 	X(CHOICE, graphs,     "GRAPHS", 0, 0, "node", "node|graph", "MODE", \
 	  "CUDA graphs: each of their kernels, or each launch as one")	\
-	X(TEXT,   step,       "STEP", 0, 0, "api", "", "SOURCE",	\
-	  "what begins a step: api, time:MS, omp:GLOB, nvtx:GLOB, " \
+	X(TEXT,   step,       "STEP", 0, 0, "auto", "", "SOURCE",	\
+	  "what begins a step: auto, api, time:MS, omp:GLOB, nvtx:GLOB, " \
 	  "kernel:GLOB or cuda:GLOB, each with /N to count every Nth; " \
 	  "manual: only traceprof_start() records")			\
 	X(INT,    skip_first, "SKIP_FIRST", 0, INT32_MAX, "0", "", "N",	\

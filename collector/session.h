@@ -26,6 +26,7 @@
 #include "collector/flight.h"
 #include "collector/gpu_state.h"
 #include "collector/options.h"
+#include "collector/search.h"
 #include "collector/window.h"
 
 #define SESSION_MAGIC	    "traceprf"
@@ -120,6 +121,7 @@ struct session_header {
 
 	/* Recording windows. */
 	struct window_state windows;
+	struct step_search search; /* TRACEPROF_STEP=auto */
 
 	/* One-line notes for the file's metadata. */
 	_Atomic uint32_t note_count;

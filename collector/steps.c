@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 static struct step_marker marker;
+static _Atomic uint32_t source; /* enum step_source */
 static struct schedule schedule;
 static struct thread *timer_thread; /* the writer's own record, time steps */
 static uint64_t timer_next_ns;
@@ -90,6 +91,10 @@ int steps_parse(const char *text, struct step_marker *made, char *why,
 
 	memset(made, 0, sizeof(*made));
 	len = split_divisor(text, &made->divisor);
+	if (is_word(text, len, "auto")) {
+		made->source = STEP_AUTO;
+		return 0;
+	}
 	if (is_word(text, len, "api")) {
 		made->source = STEP_API;
 		return 0;
@@ -106,18 +111,18 @@ int steps_parse(const char *text, struct step_marker *made, char *why,
 	if (parse_glob(text, len, made))
 		return 0;
 	log_format(why, why_bytes,
-		   "TRACEPROF_STEP=%.*s is not valid: it takes api, manual, "
-		   "time:MS, omp:GLOB, nvtx:GLOB, kernel:GLOB or cuda:GLOB, "
-		   "each with /N; using api",
+		   "TRACEPROF_STEP=%.*s is not valid: it takes auto, api, "
+		   "manual, time:MS, omp:GLOB, nvtx:GLOB, kernel:GLOB or "
+		   "cuda:GLOB, each with /N; using auto",
 		   64, text);
-	made->source = STEP_API;
+	made->source = STEP_AUTO;
 	made->divisor = 1;
 	return -EINVAL;
 }
 
 enum step_source steps_source(void)
 {
-	return marker.source;
+	return load_relaxed(&source);
 }
 
 bool steps_matches(const char *name)
@@ -167,11 +172,21 @@ void steps_start(struct session *session)
 	schedule_from_options(&session->head->options, &schedule);
 	timer_thread = NULL;
 	timer_next_ns = 0;
+	store_relaxed(&source, marker.source);
 	start_flight(session);
 	if (session->head->flight.is_on)
 		gate_record(true);
 	else if (schedule.always && marker.source != STEP_MANUAL)
 		open_window(session, clock_ticks(), -1);
+	if (marker.source == STEP_AUTO) {
+		struct step_search *search = &session->head->search;
+
+		search->is_whole =
+			schedule.always || session->head->flight.is_on;
+		search->from_ticks = clock_ticks();
+		search_move(search, SEARCH_NONE, SEARCH_ON);
+		gate_record(true);
+	}
 }
 
 /* Records step `number`, which ran from state->step_start_ticks to `ticks`. */
@@ -217,6 +232,30 @@ static void move_window(struct session *session, int64_t step, uint64_t ticks)
 	manual_step_begins(session, step, ticks);
 }
 
+/* Around what a step's ends lie.  The steps before a marker was found are drawn
+ * beside their thread, so all of that run are. */
+static uint64_t outer_of(const struct session *session,
+			 const struct thread *thread)
+{
+	const struct step_search *search = &session->head->search;
+
+	return search_state(search) == SEARCH_LIVE && search->is_whole
+		       ? UINT64_MAX
+		       : thread_outer(thread);
+}
+
+/* The writer draws the step before the first one that is known here. */
+static bool is_first_live(struct session *session, uint64_t ticks)
+{
+	struct step_search *search = &session->head->search;
+
+	if (search_state(search) != SEARCH_LIVE ||
+	    load_relaxed(&search->live_ticks))
+		return false;
+	store_relaxed(&search->live_ticks, ticks);
+	return true;
+}
+
 void steps_mark(struct session *session, struct thread *thread, uint64_t ticks)
 {
 	struct window_state *state = &session->head->windows;
@@ -239,20 +278,134 @@ void steps_mark(struct session *session, struct thread *thread, uint64_t ticks)
 		return;
 	step = load_relaxed(&state->steps);
 	thread_drop_left(thread, __builtin_frame_address(0));
-	outer = thread_outer(thread);
-	if (step && steps_are_recorded(session))
+	outer = outer_of(session, thread);
+	if (!is_first_live(session, ticks) && step &&
+	    steps_are_recorded(session))
 		record_step(state, thread, step - 1, ticks, outer, 0);
 	state->step_start_ticks = ticks;
-	state->step_outer = outer;
+	state->step_outer = thread_outer(thread);
 	store_relaxed(&state->steps, step + 1);
 	move_window(session, step, ticks);
+}
+
+/* The thread knows by now how many hits there were: what a schedule counts of
+ * them as waited. */
+static void go_live(struct session *session)
+{
+	struct window_state *state = &session->head->windows;
+	struct step_search *search = &session->head->search;
+	uint64_t hits = search->before + search->since;
+	uint64_t steps = (hits + marker.divisor - 1) / marker.divisor;
+	int64_t waits = schedule.skip_first;
+
+	search->since = 0;
+	if (!schedule.always) {
+		if (!schedule.skip_first_wait)
+			waits += schedule.wait;
+		search->passed = steps;
+		steps = min_u64(steps, SEARCH_WAITED_MOST);
+		steps = min_u64(steps, (uint64_t)waits);
+		search->passed -= steps;
+		hits = steps * marker.divisor;
+		if (!state->is_open)
+			gate_record(false);
+	}
+	store_relaxed(&state->marks, hits);
+	store_relaxed(&state->steps, (int64_t)steps);
+}
+
+/* The marker that was found was hit. */
+static void found_mark(struct session *session, struct thread *thread)
+{
+	struct step_search *search = &session->head->search;
+	const uint64_t ticks = clock_ticks();
+
+	switch (search_state(search)) {
+	case SEARCH_FOUND:
+		search->since = 1;
+		search->joined_ticks = ticks;
+		search_move(search, SEARCH_FOUND, SEARCH_JOINED);
+		break;
+	case SEARCH_JOINED: search->since++; break;
+	case SEARCH_LIVE:
+		if (search->since)
+			go_live(session);
+		steps_mark(session, thread, ticks);
+		break;
+	default: break;
+	}
+}
+
+static bool is_searched(const struct step_search *search,
+			const struct thread *thread, uint32_t family)
+{
+	const uint32_t state = search_state(search);
+
+	return state >= SEARCH_FOUND && state <= SEARCH_LIVE &&
+	       search->tid == thread->tid && search->family == family;
+}
+
+void steps_region(struct session *session, struct thread *thread, uint64_t code)
+{
+	struct step_search *search = &session->head->search;
+
+	if (is_searched(search, thread, SEARCH_REGIONS) &&
+	    search_hit(search, code))
+		found_mark(session, thread);
+}
+
+void steps_range(struct session *session, struct thread *thread,
+		 const char *prefix, const char *name)
+{
+	struct step_search *search = &session->head->search;
+
+	if (is_searched(search, thread, SEARCH_RANGES) &&
+	    search_hit(search, search_name(prefix, name)))
+		found_mark(session, thread);
+}
+
+bool steps_own_call(struct session *session, struct thread *thread)
+{
+	struct window_state *state = &session->head->windows;
+	struct step_search *search = &session->head->search;
+	uint32_t was = STEP_AUTO;
+
+	if (!atomic_compare_exchange_strong_explicit(&source, &was, STEP_API,
+						     memory_order_relaxed,
+						     memory_order_relaxed))
+		return was == STEP_API;
+	for (was = search_state(search);
+	     was != SEARCH_OVER && !search_move(search, was, SEARCH_NONE);
+	     was = search_state(search))
+		;
+	gate_mark(GATE_OMP_MARK, false);
+	store_relaxed(&state->step_tid, thread->tid);
+	if (!schedule.always && !state->is_open)
+		gate_record(false);
+	return true;
+}
+
+void steps_give_up(struct session *session, uint64_t from_ticks)
+{
+	const struct window_state *state = &session->head->windows;
+
+	if (!search_move(&session->head->search, SEARCH_ON, SEARCH_OVER) ||
+	    session->head->search.is_whole)
+		return;
+	if (load_relaxed(&((struct window_state *)state)->opened)) {
+		if (!state->is_open)
+			gate_record(false);
+		return;
+	}
+	schedule.always = true;
+	open_window(session, from_ticks, -1);
 }
 
 void steps_time(struct session *session)
 {
 	uint64_t now;
 
-	if (marker.source != STEP_TIME)
+	if (steps_source() != STEP_TIME)
 		return;
 	now = clock_monotonic_ns();
 	if (now < timer_next_ns)
@@ -283,7 +436,7 @@ void steps_end(struct session *session, struct thread *thread, uint64_t ticks)
 	if (steps && thread)
 		record_step(state, thread, steps - 1, ticks,
 			    thread->tid == load_relaxed(&state->step_tid)
-				    ? thread_outer(thread)
+				    ? outer_of(session, thread)
 				    : UINT64_MAX,
 			    EVENT_CUT);
 	close_window(session, ticks, steps - 1);
@@ -293,6 +446,7 @@ void steps_forget(void)
 {
 	memset(&marker, 0, sizeof(marker));
 	marker.divisor = 1;
+	store_relaxed(&source, STEP_API);
 	timer_thread = NULL;
 	gate_keep(false);
 }

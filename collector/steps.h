@@ -13,6 +13,7 @@
 #include "collector/thread.h"
 
 enum step_source {
+	STEP_AUTO, /* found by the writer, until the program says */
 	STEP_API,
 	STEP_MANUAL, /* windows by traceprof_start() alone */
 	STEP_TIME,
@@ -52,6 +53,21 @@ bool steps_matches(const char *name);
 /* The marker was hit at `ticks` by the thread of this record (its gate has been
  * looked at already).  Before the slice that it begins is opened. */
 void steps_mark(struct session *session, struct thread *thread, uint64_t ticks);
+
+/* STEP_AUTO, each region or range: it may be the marker that was found.
+ * `prefix` as in search_name(). */
+void steps_region(struct session *session, struct thread *thread,
+		  uint64_t code);
+void steps_range(struct session *session, struct thread *thread,
+		 const char *prefix, const char *name);
+
+/* A step call of the program's: from now on it is what begins steps, unless
+ * another source was asked for.  False: so it is. */
+bool steps_own_call(struct session *session, struct thread *thread);
+
+/* Writer: the search is over without a period.  With a schedule all from
+ * `from_ticks` on is recorded, unless windows were opened by hand. */
+void steps_give_up(struct session *session, uint64_t from_ticks);
 
 /* Writer, each pass: time steps. */
 void steps_time(struct session *session);

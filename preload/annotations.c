@@ -23,17 +23,17 @@ EXPORT void traceprof_step_(void)
 	struct thread *thread;
 
 	if (!(open & (GATE_SCOPE | GATE_SCOPE_MARK)) ||
-	    steps_source() != STEP_API)
+	    steps_source() > STEP_API)
 		return;
 	thread = scope_thread();
-	if (thread)
+	if (thread && steps_own_call(load_relaxed(&session_here), thread))
 		steps_mark(load_relaxed(&session_here), thread, clock_ticks());
 	errno = saved;
 }
 
 EXPORT void traceprof_push_(const char *name)
 {
-	const uint32_t open = scope_gate("traceprof_push()");
+	uint32_t open = scope_gate("traceprof_push()");
 	const int saved = errno;
 	struct thread *thread;
 	bool is_shown;
@@ -43,6 +43,10 @@ EXPORT void traceprof_push_(const char *name)
 	thread = scope_thread();
 	if (!thread)
 		return;
+	if (steps_source() == STEP_AUTO && name) {
+		steps_range(load_relaxed(&session_here), thread, NULL, name);
+		open = gate_bits();
+	}
 	is_shown = open & GATE_SCOPE && name;
 	scope_push(thread, SCOPE_OWN, is_shown,
 		   is_shown ? scope_intern(name) : 0, NULL);

@@ -91,6 +91,7 @@ static void say_steps(const struct session *session)
 	schedule_from_options(&session->head->options, &schedule);
 	needed = window_steps_needed(&schedule);
 	if (schedule.always || session->head->flight.is_on ||
+	    search_state(&session->head->search) == SEARCH_OVER ||
 	    load_relaxed(&state->steps) >= needed)
 		return;
 	log_say("the run had %ld steps, the schedule needs %ld%s",

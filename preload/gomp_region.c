@@ -47,7 +47,12 @@ static __attribute__((noinline)) uint32_t region_mark(struct gomp_site *site,
 {
 	struct thread *thread;
 
-	if (gomp_site_steps(site, (uint64_t)(uintptr_t)function)) {
+	if (steps_source() == STEP_AUTO) {
+		thread = gomp_thread();
+		if (thread)
+			steps_region(load_relaxed(&session_here), thread,
+				     site->code);
+	} else if (gomp_site_steps(site, (uint64_t)(uintptr_t)function)) {
 		thread = gomp_thread();
 		if (thread)
 			steps_mark(load_relaxed(&session_here), thread,

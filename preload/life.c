@@ -262,7 +262,10 @@ static int begin(const char *reason)
 			goto fail;
 	}
 	store_relaxed(&life.state, LIFE_RUNNING);
-	gate_set(bits | (steps_are_recorded(life.session) ? record : 0));
+	if (!steps_are_recorded(life.session) &&
+	    search_state(&life.session->head->search) != SEARCH_ON)
+		record = 0;
+	gate_set(bits | record);
 	return 0;
 fail:
 	log_trouble("the writer thread can't be started (%s): nothing is "

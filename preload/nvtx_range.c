@@ -132,6 +132,10 @@ static bool call_begin(struct call *call, const struct nvtx_string *domain,
 		steps_mark(load_relaxed(&session_here), call->thread,
 			   clock_ticks());
 		call->gate = gate_bits();
+	} else if (steps_source() == STEP_AUTO) {
+		steps_range(load_relaxed(&session_here), call->thread,
+			    domain ? domain->text : NULL, message);
+		call->gate = gate_bits();
 	}
 	if (!(call->gate & GATE_SCOPE))
 		return true;

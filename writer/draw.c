@@ -110,6 +110,15 @@ static bool write(struct scribe *scribe, struct track *track,
 	return true;
 }
 
+void draw_late(struct scribe *scribe, struct track *track,
+	       const struct event *event)
+{
+	struct event_span span;
+
+	if (scribe_place(scribe, event->start_ticks) == SCRIBE_WRITE)
+		write(scribe, track, event, &span);
+}
+
 /* The wait that the track has pending, up to a tick. */
 static void write_wait(struct scribe *scribe, struct track *track,
 		       uint64_t end_ticks, bool is_cut)
@@ -124,11 +133,8 @@ static void write_wait(struct scribe *scribe, struct track *track,
 			.code = wait.code,
 			.sync = OMP_SYNC_REGION_END},
 	};
-	struct event_span span;
 
-	if (scribe_place(scribe, wait.start_ticks) != SCRIBE_WRITE)
-		return;
-	write(scribe, track, &event, &span);
+	draw_late(scribe, track, &event);
 }
 
 static void end_wait(struct scribe *scribe, struct track *track,

@@ -25,6 +25,10 @@ struct event_span draw_clip(struct scribe *scribe, struct track *track,
 bool draw_has_room(struct scribe *scribe, const struct event *event,
 		   uint64_t ts_ns);
 
+/* A slice that is known only now, written if it lies in the window. */
+void draw_late(struct scribe *scribe, struct track *track,
+	       const struct event *event);
+
 /* Waits whose region has ended by now, after all tracks were drained. */
 void draw_waits(struct scribe *scribe);
 

@@ -8,6 +8,7 @@
 #include "writer/gpu.h"
 #include "writer/heap_track.h"
 #include "writer/history.h"
+#include "writer/step_finder.h"
 #include <errno.h>
 #include <time.h>
 
@@ -37,6 +38,7 @@ static void scan_ahead(struct scribe *scribe, struct track *track)
 			region_join_add(&scribe->regions, event->omp.region,
 					event->end_ticks, false);
 		gpu_scan(scribe, event);
+		step_finder_see(scribe, track, event);
 		drain_skip(&track->scan, event);
 	}
 }
@@ -268,12 +270,14 @@ static uint64_t drain_window(struct scribe *scribe, bool has_ended)
 /* The window has ended and everything of it was drained. */
 static int finish_window(struct scribe *scribe, bool is_last)
 {
+	/* ACQUIRE pairs with RELEASE in window_close(). */
+	const uint64_t end = load_acquire(&scribe_window(scribe)->end_ticks);
 	int rc;
 
+	step_finder_draw_rest(scribe, end);
 	draw_open(scribe);
 	gpu_project(scribe, true);
-	/* ACQUIRE pairs with RELEASE in window_close(). */
-	heap_track_end(scribe, load_acquire(&scribe_window(scribe)->end_ticks));
+	heap_track_end(scribe, end);
 	if (is_last)
 		draw_refused(scribe);
 	rc = window_file_finish(scribe, is_last);
@@ -337,16 +341,20 @@ static uint64_t run(struct scribe *scribe, bool may_finish)
 
 uint64_t pass_run(struct scribe *scribe)
 {
-	uint64_t events;
+	uint64_t events = 0;
 
 	if (scribe->error)
 		return 0;
 	scribe->passes++;
-	events = run(scribe, true) + shorten(scribe);
+	if (step_finder_holds(scribe))
+		look(scribe);
+	else
+		events = run(scribe, true) + shorten(scribe);
 	if (history_dump(scribe))
 		events += run(scribe, true);
 	if (scribe->error)
 		return events;
+	step_finder_run(scribe);
 	heap_track_sample(scribe);
 	if (checkpoint_is_due(scribe))
 		checkpoint_make(scribe);
@@ -380,6 +388,7 @@ int pass_finish(struct scribe *scribe, uint64_t end_ticks)
 		return scribe->error;
 	scribe->passes++;
 	scribe->is_finishing = true;
+	step_finder_stop(scribe);
 	/* ACQUIRE pairs with RELEASE in window_open(). */
 	scribe->opened = load_acquire(&windows->opened);
 	/* All windows but the last one are finished as ever. */

@@ -4,6 +4,7 @@
 
 #include "writer/gpu.h"
 #include "writer/history.h"
+#include "writer/step_finder.h"
 
 #include <errno.h>
 
@@ -33,6 +34,8 @@ int scribe_start(struct scribe *scribe, struct session *session, bool is_live)
 		scribe_end(scribe);
 		return -ENOMEM;
 	}
+	if (is_live)
+		step_finder_start(scribe);
 	return 0;
 }
 
@@ -42,6 +45,7 @@ void scribe_end(struct scribe *scribe)
 		trace_file_abandon(&scribe->file.trace);
 	scribe->file.is_open = false;
 	gpu_end(scribe);
+	step_finder_end(scribe);
 	json_close(&scribe->json);
 	region_join_end(&scribe->regions);
 	totals_end(&scribe->totals);

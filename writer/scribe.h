@@ -26,6 +26,7 @@
 
 struct gpu;
 struct history;
+struct step_finder;
 
 /* `","pid":1,"tid":1,"ts":` as a thread's own lane has it. */
 struct track_place {
@@ -106,6 +107,8 @@ struct scribe {
 	struct gpu *gpu;	 /* NULL until there are records of GPUs */
 	struct history *history; /* NULL without a flight recorder */
 	bool is_finishing;	 /* nothing more comes */
+
+	struct step_finder *finder; /* NULL: no step is searched for */
 
 	struct json json; /* texts not yet handed to the file */
 	struct window_file file;

@@ -192,6 +192,10 @@ static void window(struct json *json, struct scribe *scribe)
 		    strnlen(session->head->options.step, OPTION_TEXT_BYTES));
 	json_raw(json, ",\"seen\":");
 	json_i64(json, load_relaxed(&((struct window_state *)windows)->steps));
+	if (session->head->search.passed) {
+		json_raw(json, ",\"passed\":");
+		json_u64(json, session->head->search.passed);
+	}
 	if (now && now->first_step >= 0) {
 		json_raw(json, ",\"first\":");
 		json_i64(json, now->first_step);

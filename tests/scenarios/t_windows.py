@@ -105,7 +105,7 @@ def test_steps_by_time():
 
 
 def test_steps_that_the_program_does_not_mark():
-    files, run = steps(5, 0, "unmarked", wait=1, active=1)
+    files, run = steps(5, 0, "unmarked", step="api", wait=1, active=1)
     expect_equal(files, [], "files")
     expect(run.own_lines, "says nothing of steps that never came")
 

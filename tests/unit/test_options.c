@@ -39,7 +39,7 @@ static void test_defaults(void **state)
 {
 	(void)state;
 	assert_string_equal(options.dir, "./traceprof");
-	assert_string_equal(options.step, "api");
+	assert_string_equal(options.step, "auto");
 	assert_string_equal(options.gzip, "auto");
 	assert_int_equal(options.malloc, MALLOC_LARGE);
 	assert_int_equal(options.malloc_min, 64 << 10);

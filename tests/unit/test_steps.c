@@ -23,25 +23,6 @@ static struct session *session;
 static struct thread *thread;
 static struct ring_reader reader;
 
-static int set_up(void **state)
-{
-	(void)state;
-	session = fixture_begin(64);
-	thread = thread_here();
-	memset(&reader, 0, sizeof(reader));
-	gate_want(GATE_OMP);
-	gate_set(GATE_CLOSED);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	steps_forget();
-	fixture_end(session);
-	return 0;
-}
-
 static void set(const char *name, int64_t value)
 {
 	char text[32];
@@ -60,6 +41,26 @@ static void set_step(const char *text)
 	assert_int_equal(options_set(&session->head->options, "STEP", text, why,
 				     sizeof(why)),
 			 0);
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	session = fixture_begin(64);
+	thread = thread_here();
+	memset(&reader, 0, sizeof(reader));
+	gate_want(GATE_OMP);
+	gate_set(GATE_CLOSED);
+	set_step("api");
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	steps_forget();
+	fixture_end(session);
+	return 0;
 }
 
 static const struct event *next_event(void)
@@ -367,6 +368,8 @@ static const struct {
 	uint64_t period_ns;
 	const char *glob;
 } meanings[] = {
+	{"auto", STEP_AUTO, 1, 0, ""},
+	{"auto/4", STEP_AUTO, 4, 0, ""},
 	{"api", STEP_API, 1, 0, ""},
 	{"api/3", STEP_API, 3, 0, ""},
 	{"manual", STEP_MANUAL, 1, 0, ""},
@@ -403,8 +406,8 @@ static void test_what_a_step_may_be(void **state)
 
 		if (meanings[i].source < 0) {
 			assert_int_equal(rc, -EINVAL);
-			assert_non_null(strstr(why, "using api"));
-			assert_int_equal(made.source, STEP_API);
+			assert_non_null(strstr(why, "using auto"));
+			assert_int_equal(made.source, STEP_AUTO);
 			assert_int_equal(made.divisor, 1);
 			continue;
 		}

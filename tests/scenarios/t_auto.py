@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""TRACEPROF_STEP=auto: the step is found, numbered, and used by the schedule."""
+
+import re
+
+import harness
+from harness import expect, expect_equal, same
+
+
+def looped(*arguments, **options):
+    """Runs the program with a loop in it."""
+    env = {"TRACEPROF_" + key.upper(): str(value) for key, value in options.items()}
+    return same("nested_loop", *arguments, env=env)
+
+
+def said(run):
+    """The line that names the step: its marker, outer period or None."""
+    lines = [line for line in run.own_lines if "step = " in line]
+    expect(len(lines) <= 1, "said twice", run.stderr)
+    if not lines:
+        return None, None
+    found = re.fullmatch(r"traceprof: step = (.*), every \d+\.\d [mu]s"
+                         r"(?:; outer period (\d+))?", lines[0])
+    expect(found, "says what it found in another way", lines[0])
+    return found.group(1), found.group(2)
+
+
+def expect_steps_at(trace, function, count):
+    """Step k runs from the function's region k to region k + 1."""
+    steps = trace.slices("ProfilerStep#*")
+    regions = trace.regions(function)
+    expect_equal(trace.steps(), list(range(count)), "numbers")
+    expect_equal(len(regions), count, "regions")
+    for step, region in zip(steps, regions):
+        expect(abs(step["ts"] - region["ts"]) < 1000, step, region)
+    for step, following in zip(steps, steps[1:]):
+        expect(abs(step["ts"] + step["dur"] - following["ts"]) < 0.01,
+               "a gap", step, following)
+
+
+def test_steps_back_to_the_first():
+    run = looped("epochs=3", "steps=100", "layers=6", "evaluate=3")
+    expect_equal(said(run)[0], 'omp region "update"', run.stderr)
+    expect_steps_at(run.trace, "update", 300)
+
+
+def test_a_run_shorter_than_the_search():
+    run = looped("epochs=1", "steps=12", "layers=4")
+    expect_equal(said(run)[0], 'omp region "update"', run.stderr)
+    expect_steps_at(run.trace, "update", 12)
+
+
+def test_outer_period():
+    run = looped("epochs=40", "steps=8", "layers=3", "evaluate=1", "ms=4")
+    expect_equal(said(run), ('omp region "update"', "8"), run.stderr)
+
+
+def test_warm_up_and_irregular_regions():
+    run = looped("epochs=1", "steps=60", "layers=3", "warm=40", "odd=7", "ms=20")
+    expect_equal(said(run)[0], 'omp region "update"', run.stderr)
+    expect_steps_at(run.trace, "update", 60)
+
+
+def test_without_a_period():
+    run = looped("epochs=0", "warm=300")
+    expect_equal(said(run)[0], None, run.stderr)
+    expect_equal(run.trace.steps(), [], "steps")
+
+
+def test_schedule_that_waits_long_enough():
+    """Where ten steps take the search long enough, the files are those of
+    traceprof_step() itself."""
+    run = looped("epochs=1", "steps=40", "layers=2", "ms=60",
+                 wait=20, warmup=1, active=3, repeat=2)
+    expect_equal([trace.steps() for trace in run.traces], [[21, 22, 23]], "steps")
+    expect_equal([len(trace.regions("update")) for trace in run.traces], [3], "updates")
+
+
+def test_schedule_that_is_found_too_late():
+    run = looped("epochs=1", "steps=60", "layers=2", "ms=60",
+                 wait=1, warmup=1, active=3, repeat=2)
+    expect_equal([trace.steps() for trace in run.traces],
+                 [[2, 3, 4], [7, 8, 9]], "steps")
+    for trace in run.traces:
+        passed = trace.meta["step"]["passed"]
+        expect(7 <= passed <= 30, "steps before the schedule", passed)
+
+
+def test_schedule_without_a_period_records_the_whole_run():
+    run = looped("epochs=0", "warm=300", wait=2, active=1)
+    expect_equal(said(run)[0], None, run.stderr)
+    whole = looped("epochs=0", "warm=300")
+    expect_equal(len(run.trace.regions()), len(whole.trace.regions()), "regions")
+    expect_equal(run.trace.steps(), [], "steps")
+
+
+def test_an_own_call_wins():
+    run = looped("epochs=2", "steps=30", "layers=4", "call")
+    expect_equal(said(run)[0], None, run.stderr)
+    expect_equal(run.trace.steps(), list(range(60)), "steps")
+    calls = looped("epochs=2", "steps=30", "layers=4", "call",
+                   wait=3, warmup=1, active=3, repeat=2)
+    expect_equal([trace.steps() for trace in calls.traces],
+                 [[4, 5, 6], [11, 12, 13]], "steps")
+
+
+def test_a_range_called_like_a_step_wins():
+    run = looped("epochs=2", "steps=50", "layers=4", "range", "ms=10")
+    expect_equal(said(run)[0], 'range "train_step 0"', run.stderr)
+    ranges = run.trace.slices("train_step*")
+    expect_equal(run.trace.steps(), list(range(100)), "steps")
+    for step, scope in zip(run.trace.slices("ProfilerStep#*"), ranges):
+        expect(abs(step["ts"] - scope["ts"]) < 1000, step, scope)
+
+
+def test_the_thread_with_the_loop():
+    """A second thread runs few regions, irregularly."""
+    run = looped("epochs=1", "steps=120", "layers=4", "aside", "ms=12")
+    expect_equal(said(run)[0], 'omp region "update"', run.stderr)
+    trace = run.trace
+    own = {region["tid"] for region in trace.regions("update")}
+    expect_equal(len(own), 1, "threads")
+    expect_equal(trace.steps(), list(range(120)), "steps")
+
+
+def test_divisor():
+    run = looped("epochs=1", "steps=60", "layers=2", "ms=20", step="auto/5")
+    expect_equal(run.trace.steps(), list(range(12)), "steps")
+
+
+if __name__ == "__main__":
+    harness.main()
