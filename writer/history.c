@@ -9,7 +9,9 @@
 
 /* Of the buffer's chunks the history takes at most so many quarters; the rest
  * is for bursts. */
-#define QUARTERS 3u
+#define QUARTERS    3u
+/* Steps that may have begun when a GPU's records are still to come. */
+#define STEPS_AHEAD 4096u
 
 static uint64_t ticks_per_second(const struct scribe *scribe)
 {
@@ -32,9 +34,9 @@ int history_start(struct scribe *scribe)
 	if (!history)
 		return -ENOMEM;
 	flight_from_options(&head->options, &history->flight);
-	history->starts =
-		arena_alloc(&scribe->arena, (history->flight.steps + 1) *
-						    sizeof(*history->starts));
+	history->room = history->flight.steps + STEPS_AHEAD;
+	history->starts = arena_alloc(&scribe->arena,
+				      history->room * sizeof(*history->starts));
 	if (!history->starts)
 		return -ENOMEM;
 	history->trigger.flight = &history->flight;
@@ -54,7 +56,7 @@ static void see(struct scribe *scribe, const struct event *event)
 		return;
 	history->newest = max_u64(history->newest, event->end_ticks);
 	if (event->kind == EVENT_STEP && history->flight.steps)
-		history->starts[history->steps++ % history->flight.steps] =
+		history->starts[history->steps++ % history->room] =
 			event->start_ticks;
 	if (!history->trigger.reason)
 		return;
@@ -78,18 +80,43 @@ void history_look(struct scribe *scribe)
 	}
 }
 
+/* Records of a GPU come late; what they say may be a trigger still. */
+static uint64_t newest_known(const struct scribe *scribe)
+{
+	struct gpu_state *gpu = &scribe->session->head->gpu;
+
+	return load_relaxed(&gpu->is_live)
+		       ? min_u64(scribe->history->newest,
+				 load_relaxed(&gpu->settled_ticks))
+		       : scribe->history->newest;
+}
+
+/* The start of so many steps before the last one that began by `newest`. */
+static uint64_t oldest_step(const struct history *history, uint64_t newest)
+{
+	const uint64_t first = history->steps > history->room
+				       ? history->steps - history->room
+				       : 0;
+	uint64_t last = history->steps;
+
+	while (last > first &&
+	       history->starts[(last - 1) % history->room] > newest)
+		last--;
+	return last >= first + history->flight.steps
+		       ? history->starts[(last - history->flight.steps) %
+					 history->room]
+		       : 0;
+}
+
 /* Where the history begins by its length. */
 static uint64_t oldest_wanted(const struct scribe *scribe)
 {
 	const struct history *history = scribe->history;
-	const uint64_t newest = history->newest;
-	const uint32_t steps = history->flight.steps;
+	const uint64_t newest = newest_known(scribe);
 	uint64_t length;
 
-	if (steps)
-		return history->steps >= steps
-			       ? history->starts[history->steps % steps]
-			       : 0;
+	if (history->flight.steps)
+		return oldest_step(history, newest);
 	length = ticks_of(scribe, history->flight.length_ns);
 	return newest > length ? newest - length : 0;
 }
@@ -150,8 +177,7 @@ static void say_short(struct scribe *scribe, uint64_t used)
 	uint64_t held = 0;
 	double factor;
 
-	for (uint32_t i = 0; i < history->flight.steps && i < history->steps;
-	     i++)
+	for (uint32_t i = 0; i < history->room && i < history->steps; i++)
 		held += history->starts[i] >= history->from;
 	if (history->flight.steps)
 		factor = held ? (double)history->flight.steps / (double)held

@@ -25,7 +25,8 @@
 struct history {
 	struct flight flight;
 	struct trigger trigger;
-	uint64_t *starts; /* of the last steps, flight.steps of them */
+	uint64_t *starts; /* of the last steps, overwritten in turn */
+	uint32_t room;	  /* for so many */
 	uint64_t steps;	  /* seen so far */
 	uint64_t newest;  /* ticks: its length is measured from here */
 	uint64_t from;	  /* ticks: nothing that ended earlier is kept */

@@ -384,6 +384,9 @@ int pass_finish(struct scribe *scribe, uint64_t end_ticks)
 	struct window *window;
 	bool is_settled;
 
+	/* What ends a program is often what triggers. */
+	if (scribe->history)
+		pass_run(scribe);
 	if (scribe->error)
 		return scribe->error;
 	scribe->passes++;

@@ -190,6 +190,35 @@ time.sleep(2)
     expect("find no room" in str(run.trace.meta["notes"]), run.trace.meta["notes"])
 
 
+def test_a_failing_call_of_cuda():
+    """Whether CUPTI tells of it, late, or the runtime's calls alone."""
+    fake = os.path.join(harness.BUILD, "fake-gpu")
+    if not os.path.exists(os.path.join(fake, "libcupti.so.13")):
+        raise harness.Skip("the simulated GPU is not built: no CUDA headers")
+    settings = {"LD_LIBRARY_PATH": fake, "TRACEPROF_FLIGHT": "20steps",
+                "TRACEPROF_TRIGGER": "cuda-error"}
+    run = traced("cuda_scopes", 2000, env=settings | {
+        "SIMGPU_FAIL": "cudaMemcpyAsync:700:301"})
+    # Two copies a step: the 301st is in step 150.
+    seen = run.trace.steps()
+    expect(seen[0] <= 140 and 150 in seen, f"{seen[0]} to {seen[-1]}")
+    expect_failure(run.trace)
+    if not os.path.exists(os.path.join(harness.PROGRAMS, "cuda_train")):
+        raise harness.Skip("cuda_train is not built: no nvcc on this machine")
+    for knobs in ({}, {"SIMGPU_SUBSCRIBER_TAKEN": "1"}):
+        run = traced("cuda_train", 8, 1, env=settings | knobs | {
+            "SIMGPU_FAIL": "cudaMemcpyAsync:700:5"})
+        expect(run.status != 0, "the trainer has not noticed")
+        expect_failure(run.trace)
+
+
+def expect_failure(trace):
+    expect_equal(trace.meta["trigger"]["reason"], "cuda-error", "reason")
+    expect_equal(trace.meta["trigger"]["detail"],
+                 "a CUDA call returned error 700", "detail")
+    check_account([trace])
+
+
 def test_beside_a_schedule():
     """Windows are files of their own, and the history goes on behind them."""
     run = flown(150, 10, 100, 1000, flight="20steps", trigger="slow:30", wait=30,
