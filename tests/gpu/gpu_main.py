@@ -73,6 +73,7 @@ def main():
     options = arguments()
     out = os.environ.get("OUT") or os.path.join(gpu_machine.ROOT, "build", "gpu-run")
     machine = gpu_machine.Machine(out, options.seconds, options.fake, options.build)
+    machine.wanted = options.wanted
     report = gpu_machine.Report(out, {"host": platform.node(), "fake": options.fake})
     for name, function, least in PARTS:
         if name in options.wanted:
