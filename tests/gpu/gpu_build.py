@@ -119,6 +119,9 @@ def compile_programs(m, report):
     if not m.wanted & {"trainer", "capture"}:
         wanted = wanted[-1:]
     for name, source, flags in wanted:
+        users = {"launches", "long"} if name == "launches" else {"trainer", "capture"}
+        if not m.wanted & users:
+            continue
         output = os.path.join(m.work, f"{name}.program")
         for architecture in (["-arch=native"], ["-arch=sm_90"], []):
             if m.fake and architecture == ["-arch=native"]:
