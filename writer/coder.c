@@ -13,7 +13,6 @@
 #include <sys/mman.h>
 #include <zlib.h>
 
-#define LEVEL_AUTO	  1
 /* zlib's state for a window of 32 KiB and memory level 8 is 268 KB (zconf.h).
  */
 #define ZLIB_ARENA_BYTES  (384u << 10)
@@ -184,7 +183,7 @@ int coder_open(struct coder *coder, const struct coder_choice *choice)
 		return open_kind(coder, choice->kind, choice->level);
 	if (!open_kind(coder, CODER_ISAL, 0))
 		return 0;
-	return open_kind(coder, CODER_ZLIB, LEVEL_AUTO);
+	return open_kind(coder, CODER_FAST, 0);
 }
 
 void coder_close(struct coder *coder)

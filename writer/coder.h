@@ -10,7 +10,7 @@
  *
  * Which coder: the text of TRACEPROF_GZIP.
  *
- *	auto		ISA-L where libisal.so.2 is installed, else zlib:1
+ *	auto		ISA-L where libisal.so.2 is installed, else fast
  *	fast		our own, for the lines of a trace
  *	isal		ISA-L, or -ENOENT from coder_open()
  *	zlib:1-zlib:9	zlib at that level
@@ -74,7 +74,7 @@ void *coder_alloc(struct coder *coder, size_t bytes);
 int coder_open(struct coder *coder, const struct coder_choice *choice);
 void coder_close(struct coder *coder);
 
-/* In a forked child: no library is opened any more, `auto` takes zlib. */
+/* In a forked child: no library is opened any more, `auto` takes fast. */
 void coder_forget(void);
 
 /* "zlib:1", "isal", "off": for the metadata. */

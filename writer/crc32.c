@@ -9,6 +9,7 @@
  * bits reversed, as gzip reads bytes.
  */
 #include "writer/crc32.h"
+#include "writer/processor.h"
 
 #include <string.h>
 
@@ -74,12 +75,6 @@ MULTIPLIES static size_t by_multiplying(const struct crc32 *crc32,
 	return len / 64 * 64;
 }
 
-static bool can_multiply(void)
-{
-	return __builtin_cpu_supports("pclmul") &&
-	       __builtin_cpu_supports("sse4.1");
-}
-
 #else
 
 static size_t by_multiplying(const struct crc32 *crc32, uint32_t *crc,
@@ -90,11 +85,6 @@ static size_t by_multiplying(const struct crc32 *crc32, uint32_t *crc,
 	(void)text;
 	(void)len;
 	return 0;
-}
-
-static bool can_multiply(void)
-{
-	return false;
 }
 
 #endif
@@ -116,7 +106,7 @@ void crc32_start(struct crc32 *crc32)
 				crc >> 8 ^ crc32->table[0][crc & 0xff];
 		}
 	}
-	crc32->multiplies = can_multiply();
+	crc32->multiplies = processor_skills() & PROCESSOR_MULTIPLIES;
 }
 
 uint32_t crc32_text(const struct crc32 *crc32, uint32_t crc, const char *text,

@@ -5,7 +5,7 @@
  *
  * The library is never linked, only opened where it is installed, and for
  * itself (RTLD_LOCAL); its header is needed when building.  Without either,
- * coder_open() says -ENOENT and `auto` takes zlib.
+ * coder_open() says -ENOENT and `auto` takes our own.
  *
  * A fork while the library is being opened would leave the child one that is
  * there and yet not relocated.  So forks wait for that moment

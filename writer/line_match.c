@@ -3,6 +3,7 @@
 #include "writer/line_match.h"
 
 #include "writer/line_window.h"
+#include "writer/processor.h"
 
 #define TEMPLATE_BITS 10
 #define VALUE_BITS    12
@@ -440,15 +441,15 @@ LINE_TARGET_AVX512 static void read_avx512(struct line_match *lines)
 
 void line_match_start(struct line_match *lines, int level)
 {
+	const unsigned int skills = processor_skills();
+
 	lines->base = 1;
 	lines->read = read_eights;
 	if (level > 0)
 		lines->read = read_sse2;
-	if (level > 1 && __builtin_cpu_supports("avx2") &&
-	    __builtin_cpu_supports("bmi2"))
+	if (level > 1 && skills & PROCESSOR_AVX2)
 		lines->read = read_avx2;
-	if (level > 2 && __builtin_cpu_supports("avx512bw") &&
-	    __builtin_cpu_supports("avx512vl"))
+	if (level > 2 && skills & PROCESSOR_AVX512)
 		lines->read = read_avx512;
 }
 

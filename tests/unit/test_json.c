@@ -146,6 +146,13 @@ static void writes_whole_numbers(void **state)
 		snprintf(text, sizeof(text), "%ju", (uintmax_t)value);
 		made(text);
 	}
+	for (int i = 0; i < 20000; i++) {
+		value = ((uint64_t)mrand48() << 32 ^ (uint64_t)mrand48()) >>
+			lrand48() % 64;
+		json_u64(&json, value);
+		snprintf(text, sizeof(text), "%ju", (uintmax_t)value);
+		made(text);
+	}
 	json_u64(&json, UINT64_MAX);
 	made("18446744073709551615");
 	json_i64(&json, INT64_MIN);
