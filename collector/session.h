@@ -67,6 +67,14 @@ struct session_checkpoint {
 	char path[SESSION_TEXT_BYTES]; /* of the file, absolute */
 };
 
+/* What a hook takes of its thread's time, as measured; 0 not known. */
+struct session_cost {
+	uint32_t counted_ps; /* a heap call that is counted */
+	uint32_t event_ps;   /* one that is recorded */
+	uint32_t slice_ps;   /* a slice: two readings of the clock */
+	uint32_t pad;
+};
+
 struct session_header {
 	char magic[8];
 	uint32_t version;
@@ -127,7 +135,8 @@ struct session_header {
 	_Atomic uint32_t note_count;
 	char notes[SESSION_NOTES_MAX][SESSION_NOTE_BYTES];
 
-	int64_t heap_base_bytes; /* live before the counters ran */
+	int64_t heap_base_bytes;  /* live before the counters ran */
+	struct session_cost cost; /* the writer's first pass measures it */
 
 	struct gpu_state gpu;
 

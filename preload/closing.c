@@ -49,6 +49,24 @@ static void say_loss(char *text, size_t bytes, uint64_t dropped)
 		log_format(text, bytes, "none lost");
 }
 
+static double processor_seconds(void)
+{
+	struct timespec used = {0, 0};
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
+}
+
+/* What the recording took of the processors. */
+static void say_cost(const struct closing *closing)
+{
+	log_say("recording took %.3f s of %.3f s processor time: %.3f s in "
+		"hooks, %.3f s in the writer",
+		(double)(closing->hooks_ns + closing->writer_ns) / 1e9,
+		processor_seconds(), (double)closing->hooks_ns / 1e9,
+		(double)closing->writer_ns / 1e9);
+}
+
 static void say_files(const struct session *session,
 		      const struct closing *closing)
 {
@@ -74,6 +92,7 @@ static void say_files(const struct session *session,
 		log_say("%lu events lay outside the windows or past "
 			"TRACEPROF_MAX_MB",
 			(unsigned long)closing->cut);
+	say_cost(closing);
 	if (closing->gave_up && session->head->place == SESSION_IN_FILE)
 		log_say("`traceprof recover %s` adds what memory still holds",
 			session->head->options.dir);
@@ -131,10 +150,8 @@ void closing_report(const struct session *session,
 
 void closing_explain(const struct options *options, uint64_t heap_calls)
 {
-	struct timespec used = {0, 0};
 	const char *object;
 
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
 	if (verdict_is_tool())
 		log_say("no trace of this process: it did nothing that is "
 			"recorded; the programs that it started write their "
@@ -151,6 +168,5 @@ void closing_explain(const struct options *options, uint64_t heap_calls)
 			"%.1f s of processor time and some %lu allocations "
 			"are too few; TRACEPROF_MALLOC=large records them "
 			"from the start",
-			(double)used.tv_sec + (double)used.tv_nsec / 1e9,
-			(unsigned long)heap_calls);
+			processor_seconds(), (unsigned long)heap_calls);
 }

@@ -11,9 +11,10 @@
 /* What the writer had done when it was stopped. */
 struct closing {
 	uint64_t files, written, cut, dropped, bytes;
-	const char *path; /* of the newest file, "" none */
-	bool timed_out;	  /* it was still at it */
-	bool gave_up;	  /* the file could not be written */
+	uint64_t hooks_ns, writer_ns; /* what the recording cost */
+	const char *path;	      /* of the newest file, "" none */
+	bool timed_out;		      /* it was still at it */
+	bool gave_up;		      /* the file could not be written */
 };
 
 void closing_report(const struct session *session,

@@ -15,6 +15,7 @@
 #include "collector/modules.h"
 #include "collector/steps.h"
 #include "preload/closing.h"
+#include "preload/cost.h"
 #include "preload/cuda_calls.h"
 #include "preload/cupti_source.h"
 #include "preload/early.h"
@@ -185,6 +186,7 @@ static int start_writer(void)
 {
 	const bool known = process.affinity_bytes > 0;
 
+	writer_add_source(cost_look, NULL);
 	writer_add_source(last_thread_look, NULL);
 	writer_add_source(user_signal_look, NULL);
 	return writer_start(life.session, known ? process.affinity : NULL,
@@ -318,6 +320,8 @@ static void report(int rc)
 		.cut = summary.cut,
 		.dropped = summary.dropped,
 		.bytes = summary.bytes,
+		.hooks_ns = summary.hooks_ns,
+		.writer_ns = summary.writer_cpu_ns,
 		.path = summary.path,
 		.timed_out = rc == -ETIMEDOUT,
 		.gave_up = rc == -ECANCELED,

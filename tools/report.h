@@ -51,6 +51,11 @@ struct report_heap {
 	int64_t calls, frees, bytes, live_bytes, peak_bytes;
 };
 
+/* What recording cost, from the metadata; 0 not in the file. */
+struct report_cost {
+	int64_t hooks_ns, writer_ns;
+};
+
 struct report_device {
 	bool used;
 	struct busy_time busy;
@@ -74,6 +79,7 @@ struct report {
 	struct report_steps steps;
 	struct report_memory heap_events;
 	struct report_heap heap;
+	struct report_cost cost;
 	struct report_device devices[REPORT_DEVICES_MAX];
 	struct stream_totals streams;
 	struct event_account account;

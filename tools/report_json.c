@@ -209,6 +209,15 @@ static void put_account(const struct report *report, yajl_gen gen)
 	yajl_gen_map_close(gen);
 }
 
+static void put_cost(const struct report *report, yajl_gen gen)
+{
+	put_text(gen, "cost");
+	yajl_gen_map_open(gen);
+	put_number(gen, "hooks_ns", report->cost.hooks_ns);
+	put_number(gen, "writer_ns", report->cost.writer_ns);
+	yajl_gen_map_close(gen);
+}
+
 static void put_tree(const struct report *report, yajl_gen gen)
 {
 	const struct scope_tree *tree = &report->tree;
@@ -268,6 +277,7 @@ static void put_report(const struct report *report, yajl_gen gen)
 	put_streams(report, gen);
 	put_heap(report, gen);
 	put_account(report, gen);
+	put_cost(report, gen);
 	put_lines(gen, "notes", report->notes, report->note_count);
 	put_lines(gen, "verdict", report->verdict, report->verdict_count);
 	yajl_gen_map_close(gen);

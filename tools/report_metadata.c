@@ -106,6 +106,15 @@ static void heap_entry(struct report_heap *heap, const char *field,
 		take_integer(&heap->peak_bytes, value);
 }
 
+static void cost_entry(struct report_cost *cost, const char *field,
+		       const struct trace_value *value)
+{
+	if (!strcmp(field, "hooks_ns"))
+		take_integer(&cost->hooks_ns, value);
+	else if (!strcmp(field, "writer_ns"))
+		take_integer(&cost->writer_ns, value);
+}
+
 static void note_entry(struct report *report, const struct trace_value *value)
 {
 	struct text_buffer note = {0};
@@ -129,6 +138,8 @@ void report_metadata(struct report *report, const struct trace_entry *entry)
 	path += 10;
 	if (!strncmp(path, "heap.", 5))
 		heap_entry(&report->heap, path + 5, value);
+	else if (!strncmp(path, "cost.", 5))
+		cost_entry(&report->cost, path + 5, value);
 	else if (!strncmp(path, "notes.", 6))
 		note_entry(report, value);
 	else if (!strncmp(path, "totals.", 7))

@@ -284,6 +284,18 @@ static void print_losses(const struct report *report, FILE *out)
 			account->strangers);
 }
 
+static void print_cost(const struct report *report, FILE *out)
+{
+	const struct report_cost *cost = &report->cost;
+
+	if (!cost->hooks_ns && !cost->writer_ns)
+		return;
+	fprintf(out, "\nRecording took %s in the program's threads, ",
+		quantity_time((double)cost->hooks_ns).text);
+	fprintf(out, "%s in the writer's\n",
+		quantity_time((double)cost->writer_ns).text);
+}
+
 void report_print_text(const struct report *report, FILE *out)
 {
 	struct category_print print = {report, &report->tally, out};
@@ -300,6 +312,7 @@ void report_print_text(const struct report *report, FILE *out)
 	report_print_gpus(report, out);
 	print_heap(report, out);
 	print_losses(report, out);
+	print_cost(report, out);
 	fputc('\n', out);
 	for (size_t at = 0; at < report->verdict_count; at++)
 		fprintf(out, "%s\n", report->verdict[at]);

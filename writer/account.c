@@ -34,6 +34,34 @@ uint64_t account_unread(struct scribe *scribe)
 		       : 0;
 }
 
+uint64_t account_hooks_ns(const struct scribe *scribe,
+			  const struct thread_sums *sums)
+{
+	const struct session_header *head = scribe->session->head;
+	const uint64_t *written = scribe->counts.written_by_kind;
+	const uint64_t calls = sums->heap_allocs + sums->heap_frees;
+	uint64_t slices = 0, events;
+
+	/* The GPU's come from the writer itself. */
+	for (int kind = 0; kind < EVENT_KIND_COUNT; kind++) {
+		if (kind != EVENT_HEAP_ALLOC && kind != EVENT_HEAP_FREE &&
+		    !event_is_gpu((uint16_t)kind))
+			slices += written[kind];
+	}
+	events = written[EVENT_HEAP_ALLOC] + written[EVENT_HEAP_FREE];
+	/* What was read outside the windows, or past the end of detail, cost as
+	 * much; in mode all most of it are heap calls. */
+	if (head->options.malloc == MALLOC_ALL)
+		events += scribe->counts.cut;
+	else
+		slices += scribe->counts.cut;
+	events = min_u64(events, calls);
+	return (events * head->cost.event_ps +
+		(calls - events) * head->cost.counted_ps +
+		slices * head->cost.slice_ps) /
+	       1000;
+}
+
 uint64_t account_cpu_ns(const struct scribe *scribe)
 {
 	struct timespec now;

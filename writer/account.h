@@ -26,6 +26,11 @@ void account_take(struct scribe *scribe, bool is_last, struct account *account);
 /* Events that hooks have committed and that nobody has read yet. */
 uint64_t account_unread(struct scribe *scribe);
 
+/* What the hooks took of the program's threads' time, by what one of each kind
+ * takes here. */
+uint64_t account_hooks_ns(const struct scribe *scribe,
+			  const struct thread_sums *sums);
+
 /* CPU time of the calling thread in the live process, 0 elsewhere. */
 uint64_t account_cpu_ns(const struct scribe *scribe);
 

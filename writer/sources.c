@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define SOURCES_MAX 4u
+#define SOURCES_MAX 8u
 
 static struct {
 	_Atomic uint32_t count;

@@ -302,8 +302,10 @@ static void notes(struct json *json, const struct scribe *scribe)
 	json_char(json, ']');
 }
 
-static void ourselves(struct json *json, struct scribe *scribe)
+static void ourselves(struct json *json, struct scribe *scribe,
+		      const struct thread_sums *sums)
 {
+	const struct session_cost *cost = &scribe->session->head->cost;
 	struct clock_segments *clock = &scribe->session->head->clock;
 	const uint64_t cpu_ns = account_cpu_ns(scribe);
 
@@ -323,6 +325,16 @@ static void ourselves(struct json *json, struct scribe *scribe)
 	json_u64(json, scribe->passes);
 	json_raw(json, ",\"checkpoints\":");
 	json_u64(json, scribe->checkpoints);
+	json_raw(json, "},\"cost\":{\"hooks_ns\":");
+	json_u64(json, account_hooks_ns(scribe, sums));
+	json_raw(json, ",\"writer_ns\":");
+	json_u64(json, cpu_ns);
+	json_raw(json, ",\"heap_call_ps\":");
+	json_u64(json, cost->counted_ps);
+	json_raw(json, ",\"heap_event_ps\":");
+	json_u64(json, cost->event_ps);
+	json_raw(json, ",\"slice_ps\":");
+	json_u64(json, cost->slice_ps);
 	json_raw(json, "},\"detail_ended\":");
 	if (scribe->file.detail_is_over)
 		micros(json, scribe->file.detail_ended_ns);
@@ -386,7 +398,7 @@ void trace_tail_whole(struct scribe *scribe, struct json *json,
 	json_string(json, head->reason,
 		    strnlen(head->reason, sizeof(head->reason)));
 	notes(json, scribe);
-	ourselves(json, scribe);
+	ourselves(json, scribe, &account.sums);
 	totals(json, scribe);
 	json_char(json, '}');
 	trace_name(scribe, json);

@@ -132,6 +132,7 @@ static void note_summary(void)
 	memcpy(summary->path, scribe->file.path, sizeof(summary->path));
 	if (scribe->error)
 		correct_summary(summary);
+	summary->hooks_ns = account_hooks_ns(scribe, &sums);
 	summary->writer_cpu_ns = account_cpu_ns(scribe);
 	pthread_mutex_unlock(&writer.summary_lock);
 }

@@ -27,7 +27,7 @@ int writer_stop(unsigned int wait_ms);
 void writer_wake(void);
 
 /* What the writer thread calls once in each pass, before the rings: more
- * events come from `poll`.  At most 4 sources; before or after writer_start. */
+ * events come from `poll`.  At most 8 sources; before or after writer_start. */
 int writer_add_source(void (*poll)(void *arg), void *arg);
 
 /* In a forked child: forget the thread, the files and all state, without
@@ -52,8 +52,8 @@ void writer_totals_reset(void);
 struct writer_summary {
 	uint32_t tid; /* of the writer's thread */
 	uint64_t files, written, cut, dropped, bytes;
-	char path[SESSION_TEXT_BYTES]; /* newest file, "" none */
-	uint64_t writer_cpu_ns;
+	char path[SESSION_TEXT_BYTES];	  /* newest file, "" none */
+	uint64_t hooks_ns, writer_cpu_ns; /* what the recording cost */
 };
 void writer_summarise(struct writer_summary *summary);
 

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* cost.c - times the hooks' code; see cost.h. */
+#include "preload/cost.h"
+
+#include "preload/gomp_slice.h"
+#include "preload/heap.h"
+#include <sys/mman.h>
+
+#define EVENTS	     256
+#define BATCHES	     8
+#define RECORD_BYTES 8192
+#define BYTES	     (RECORD_BYTES + EVENTS * sizeof(struct event))
+
+_Static_assert(sizeof(struct thread) <= RECORD_BYTES, "the slots follow");
+
+/* glibc's word before a block, and the block. */
+static const uint64_t block[4] = {0, 0x21, 0, 0};
+
+static void count_call(struct thread *thread)
+{
+	(void)thread;
+	heap_died((void *)(uintptr_t)&block[2]);
+}
+
+static void record_call(struct thread *thread)
+{
+	(void)thread;
+	heap_died_all((void *)(uintptr_t)&block[2]);
+}
+
+static void record_slice(struct thread *thread)
+{
+	const struct gomp_detail detail = {0};
+	struct gomp_slice slice = {.thread = thread,
+				   .kind = EVENT_OMP_REGION,
+				   .region = thread_region(thread)};
+
+	gomp_slice_push(&slice, clock_ticks());
+	thread_shut(thread);
+	gomp_commit(&slice, clock_ticks(), &detail);
+}
+
+static void read_clock(struct thread *thread)
+{
+	thread->started_ticks = clock_ticks();
+}
+
+/* The record is empty again: nothing of it is ever read. */
+static void rewind_ring(struct thread *thread)
+{
+	thread->ring.next = RECORD_BYTES;
+	thread->ring.stop = (int64_t)BYTES;
+}
+
+/* Lets all that was begun end: in a program a hook stands between other work,
+ * not between hooks that the processor would run at once. */
+static inline void settle(void)
+{
+#if defined(__x86_64__)
+	_mm_lfence();
+#else
+	__asm__ volatile("isb" : : : "memory");
+#endif
+}
+
+static void do_nothing(struct thread *thread)
+{
+	thread->started_ticks = 0;
+}
+
+/* Ticks that a batch of such calls takes, the best of some. */
+static uint64_t batch_of(struct thread *thread,
+			 void (*hook)(struct thread *thread))
+{
+	uint64_t best = UINT64_MAX;
+
+	for (int i = 0; i < BATCHES; i++) {
+		uint64_t start;
+
+		rewind_ring(thread);
+		start = clock_ticks();
+		for (int at = 0; at < EVENTS; at++) {
+			settle();
+			hook(thread);
+		}
+		best = min_u64(best, clock_ticks() - start);
+	}
+	return best;
+}
+
+/* Picoseconds of one call of `hook`. */
+static uint32_t time_of(struct thread *thread, const struct session *session,
+			void (*hook)(struct thread *thread))
+{
+	const uint64_t second =
+		clock_ticks_per_second(&session->head->clock) + 1;
+	const uint64_t with = batch_of(thread, hook);
+	const uint64_t without = batch_of(thread, do_nothing);
+
+	return with > without ? (uint32_t)((double)(with - without) /
+					   (double)second * 1e12 / EVENTS)
+			      : 0;
+}
+
+static void measure(struct session *session, struct thread *thread)
+{
+	struct session_cost *cost = &session->head->cost;
+	struct thread *was = thread_self;
+
+	thread_self = thread;
+	cost->counted_ps = time_of(thread, session, count_call);
+	cost->event_ps = time_of(thread, session, record_call);
+	cost->slice_ps = time_of(thread, session, record_slice);
+	/* A call's duration takes one reading more. */
+	if (heap.timed)
+		cost->event_ps += time_of(thread, session, read_clock);
+	thread_self = was;
+}
+
+void cost_look(void *unused)
+{
+	struct session *session = load_relaxed(&session_here);
+	void *memory;
+
+	(void)unused;
+	if (!session || session->head->cost.slice_ps)
+		return;
+	memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		return;
+	measure(session, memory);
+	munmap(memory, BYTES);
+}

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""What recording cost: said at the end, kept in the trace, shown by report."""
+
+import re
+
+import harness
+from harness import command, expect, expect_equal, traced
+
+LINE = re.compile(r"recording took ([\d.]+) s of ([\d.]+) s processor time: "
+                  r"([\d.]+) s in hooks, ([\d.]+) s in the writer")
+
+
+def near(seen, wanted):
+    return abs(seen - wanted) <= 0.0015 + 0.001 * wanted
+
+
+def check(run):
+    """The closing line and the trace say the same.  Returns the metadata."""
+    ours = run.trace.meta
+    cost = ours["cost"]
+    said = LINE.search(run.stderr)
+    expect(said, run.stderr)
+    took, process, hooks, writer = map(float, said.groups())
+    expect(near(took, hooks + writer), "the sum of its parts", said.group(0))
+    expect(took <= process, "more than the process used", said.group(0))
+    expect(near(hooks, cost["hooks_ns"] / 1e9), said.group(0), str(cost))
+    # The writer goes on for a moment after it has written its own number.
+    expect(writer + 0.0015 >= cost["writer_ns"] / 1e9, said.group(0), str(cost))
+    expect(cost["writer_ns"] > 0, "the writer's clock")
+    for key in ("heap_call_ps", "heap_event_ps", "slice_ps"):
+        expect(0 < cost[key] < 10000000, f"{key} is {cost[key]}")
+    # A slice reads the clock twice, an event once, a counted call never.
+    expect(cost["heap_call_ps"] < cost["heap_event_ps"] < cost["slice_ps"], str(cost))
+    return ours
+
+
+def estimate(ours):
+    """The rule of docs/trace-format.md, from the numbers in the trace."""
+    written = ours["written_by_kind"]
+    calls = ours["heap"]["calls"] + ours["heap"]["frees"]
+    events = written.get("alloc", 0) + written.get("free", 0)
+    slices = sum(written.values()) - events
+    cost = ours["cost"]
+    return (events * cost["heap_event_ps"] + (calls - events) * cost["heap_call_ps"]
+            + slices * cost["slice_ps"]) / 1000
+
+
+def test_every_call_recorded():
+    run = traced("heap_calls", "malloc", 1000, 100,
+                 env={"TRACEPROF_MALLOC": "all"})
+    ours = check(run)
+    expect(ours["cost"]["hooks_ns"] >= 2000 * ours["cost"]["heap_event_ps"] / 1000,
+           str(ours["cost"]))
+    expect(abs(ours["cost"]["hooks_ns"] - estimate(ours)) <= 1e-3 * estimate(ours) + 1e4,
+           f"{estimate(ours)} from {ours}")
+
+
+def test_calls_that_are_only_counted():
+    run = traced("heap_calls", "malloc", 1000, 100,
+                 env={"TRACEPROF_MALLOC": "counters"})
+    ours = check(run)
+    expect_equal(ours["written_by_kind"].get("alloc", 0), 0, "events")
+    expect(ours["cost"]["hooks_ns"] >= 2000 * ours["cost"]["heap_call_ps"] / 1000,
+           str(ours["cost"]))
+
+
+def test_regions():
+    run = traced("step_loop", 50)
+    ours = check(run)
+    expect(abs(ours["cost"]["hooks_ns"] - estimate(ours)) <= 1e-3 * estimate(ours) + 1e4,
+           f"{estimate(ours)} from {ours}")
+
+
+def test_report_shows_it():
+    run = traced("step_loop", 5)
+    shown = command("report", run.trace.path)
+    expect("Recording took" in shown.stdout and "in the writer's" in shown.stdout,
+           shown.stdout)
+
+
+if __name__ == "__main__":
+    harness.main()
