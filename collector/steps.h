@@ -44,6 +44,13 @@ static inline bool steps_are_recorded(const struct session *session)
 	return session->head->windows.is_open || session->head->flight.is_on;
 }
 
+/* The same, or they are looked at to find the step. */
+static inline bool steps_want_events(const struct session *session)
+{
+	return steps_are_recorded(session) ||
+	       search_state(&session->head->search) == SEARCH_ON;
+}
+
 /* The source in force. */
 enum step_source steps_source(void);
 

@@ -264,10 +264,7 @@ static int begin(const char *reason)
 			goto fail;
 	}
 	store_relaxed(&life.state, LIFE_RUNNING);
-	if (!steps_are_recorded(life.session) &&
-	    search_state(&life.session->head->search) != SEARCH_ON)
-		record = 0;
-	gate_set(bits | record);
+	gate_set(bits | (steps_want_events(life.session) ? record : 0));
 	return 0;
 fail:
 	log_trouble("the writer thread can't be started (%s): nothing is "

@@ -7,8 +7,7 @@
 
 #define TEMPLATE_BITS 10
 #define VALUE_BITS    12
-/* Of a line, at most so many bytes tell its template. */
-#define KEY_BYTES     192u
+#define KEY_BYTES     192u /* of a line, at most, tell its template */
 /* Kept away from the farthest distance, for a line that grows. */
 #define TEMPLATE_FAR  (LINE_MATCH_DISTANCE - 4096)
 #define STRING_MAX    1024u

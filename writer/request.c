@@ -107,6 +107,18 @@ static void say_window(const struct scribe *scribe, char *text, size_t bytes)
 		log_format(text, bytes, "%lu", opened);
 }
 
+/* As set; auto becomes the program's own call once there is one. */
+static const char *step_source(const struct scribe *scribe)
+{
+	const char *set = scribe->session->head->options.step;
+
+	return !strncmp(set, "auto", 4) &&
+			       search_state(&scribe->session->head->search) ==
+				       SEARCH_NONE
+		       ? "api"
+		       : set;
+}
+
 static void answer_status(struct scribe *scribe, struct control_answer *answer)
 {
 	struct window_state *state = windows_of(scribe);
@@ -122,12 +134,11 @@ static void answer_status(struct scribe *scribe, struct control_answer *answer)
 	if (steps)
 		len += log_format(answer->text + len,
 				  sizeof(answer->text) - len, "%ld, by %s",
-				  (long)steps - 1,
-				  scribe->session->head->options.step);
+				  (long)steps - 1, step_source(scribe));
 	else
 		len += log_format(answer->text + len,
 				  sizeof(answer->text) - len, "none yet, by %s",
-				  scribe->session->head->options.step);
+				  step_source(scribe));
 	log_format(answer->text + len, sizeof(answer->text) - len,
 		   "\nwindow   %s", windows);
 }
@@ -138,7 +149,7 @@ static void answer_start(struct scribe *scribe,
 {
 	struct window_state *state = windows_of(scribe);
 	char now[160];
-	const char *source = scribe->session->head->options.step;
+	const char *source = step_source(scribe);
 
 	answer->error = manual_start(scribe->session, "ctl", request->steps,
 				     request->ms);

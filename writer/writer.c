@@ -40,8 +40,7 @@
 #define SECOND_NS	 UINT64_C(1000000000)
 #define ANSWER_NS	 (2 * SECOND_NS)
 #define SHOWN_PASS_NS	 UINT64_C(1000000)
-/* Longest sleep while steps are made by time. */
-#define TIMER_NS	 UINT64_C(5000000)
+#define TIMER_NS	 UINT64_C(5000000) /* longest sleep, steps by time */
 
 enum writer_state { WRITER_NONE, WRITER_RUNS, WRITER_DONE, WRITER_GAVE_UP };
 

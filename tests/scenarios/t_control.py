@@ -120,7 +120,7 @@ def test_a_second_start_is_refused():
 
 
 def test_a_window_that_still_waits_for_its_step():
-    program = Running(100, 20, "unmarked", wait=5, active=1)
+    program = Running(100, 20, "unmarked", wait=5, active=1, step="api")
     program.until("not recording")
     expect("none has begun so far" in program.good("start", "--steps", 2),
            "that no step has been seen is not said")

@@ -109,7 +109,8 @@ def test_the_folder_is_removed():
     shutil.rmtree(target)
     stdout, stderr = process.communicate(timeout=30)
     expect_equal((process.returncode, stdout), (7, CALM), stderr)
-    expect_equal(len(stderr.splitlines()), 1, stderr)
+    said = [line for line in stderr.splitlines() if " step = " not in line]
+    expect_equal(len(said), 1, stderr)
     expect("recording ends here" in stderr, stderr)
     # What was in memory then is still to be had.
     done = command("recover", target)
