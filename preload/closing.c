@@ -58,13 +58,11 @@ static double processor_seconds(void)
 }
 
 /* What the recording took of the processors. */
-static void say_cost(const struct closing *closing)
+static void say_cost(char *text, size_t bytes, const struct closing *closing)
 {
-	log_say("recording took %.3f s of %.3f s processor time: %.3f s in "
-		"hooks, %.3f s in the writer",
-		(double)(closing->hooks_ns + closing->writer_ns) / 1e9,
-		processor_seconds(), (double)closing->hooks_ns / 1e9,
-		(double)closing->writer_ns / 1e9);
+	log_format(text, bytes, "took %.3f s of %.3f s processor time",
+		   (double)(closing->hooks_ns + closing->writer_ns) / 1e9,
+		   processor_seconds());
 }
 
 static void say_files(const struct session *session,
@@ -73,26 +71,28 @@ static void say_files(const struct session *session,
 	const char *path = short_path(session, closing->path);
 	char size[32];
 	char loss[32];
+	char cost[64];
 
+	say_cost(cost, sizeof(cost), closing);
 	say_size(size, sizeof(size), closing->bytes);
 	if (closing->gave_up)
 		log_format(loss, sizeof(loss), "until then");
 	else
 		say_loss(loss, sizeof(loss), closing->dropped);
 	if (closing->files == 1)
-		log_say("wrote %s (%lu events, %s, %s)", path,
-			(unsigned long)closing->written, loss, size);
+		log_say("wrote %s (%lu events, %s, %s; %s)", path,
+			(unsigned long)closing->written, loss, size, cost);
 	else
-		log_say("wrote %lu traces (%lu events, %s, %s), the last one "
-			"%s",
+		log_say("wrote %lu traces (%lu events, %s, %s; %s), the "
+			"last one %s",
 			(unsigned long)closing->files,
-			(unsigned long)closing->written, loss, size, path);
+			(unsigned long)closing->written, loss, size, cost,
+			path);
 	/* A few were under way when the last window closed. */
 	if (closing->cut > closing->written / 100)
 		log_say("%lu events lay outside the windows or past "
 			"TRACEPROF_MAX_MB",
 			(unsigned long)closing->cut);
-	say_cost(closing);
 	if (closing->gave_up && session->head->place == SESSION_IN_FILE)
 		log_say("`traceprof recover %s` adds what memory still holds",
 			session->head->options.dir);
