@@ -125,20 +125,6 @@ static inline struct line_window look_at(const struct line_match *lines,
 	return look(at(lines, here), at(lines, old));
 }
 
-/* Of a window of a line: the first number that is a value; 64 none. */
-static inline uint32_t first_value(const char *text, uint64_t number)
-{
-	uint64_t begins = number & ~(number << 1);
-
-	for (; begins; begins &= begins - 1) {
-		const uint32_t begin = (uint32_t)__builtin_ctzll(begins);
-
-		if (begin && text[begin - 1] == ':')
-			return begin;
-	}
-	return LINE_WINDOW;
-}
-
 /* Has this line the template of the last one?  Then the bytes that are the same
  * at its beginning, else 0. */
 static inline uint32_t as_last(const struct line_match *lines,
@@ -155,7 +141,7 @@ static inline uint32_t as_last(const struct line_match *lines,
 		if (lines->end - line < from + LINE_WINDOW)
 			return 0;
 		window = look(at(lines, line + from), at(lines, last + from));
-		value = first_value(at(lines, line + from), window.number);
+		value = line_first_value(at(lines, line + from), window.number);
 		if (value < LINE_WINDOW)
 			return window.differs << (LINE_WINDOW - value)
 				       ? 0
@@ -177,7 +163,8 @@ static inline uint32_t template_slot(const struct line_match *lines,
 
 	while (len < KEY_BYTES && lines->end - line >= len + LINE_WINDOW) {
 		const struct line_window window = look(text + len, text + len);
-		const uint32_t value = first_value(text + len, window.number);
+		const uint32_t value =
+			line_first_value(text + len, window.number);
 
 		len += value;
 		if (value < LINE_WINDOW)

@@ -27,6 +27,20 @@ struct line_window {
 typedef struct line_window (*line_window_look)(const char *text,
 					       const char *old);
 
+/* Of a window of a line: the first number that is a value; 64 none. */
+static inline uint32_t line_first_value(const char *text, uint64_t number)
+{
+	uint64_t begins = number & ~(number << 1);
+
+	for (; begins; begins &= begins - 1) {
+		const uint32_t begin = (uint32_t)__builtin_ctzll(begins);
+
+		if (begin && text[begin - 1] == ':')
+			return begin;
+	}
+	return LINE_WINDOW;
+}
+
 /* Eight bytes at a time, on any processor.  The high bit of each byte says. */
 #define LINE_ONES  UINT64_C(0x0101010101010101)
 #define LINE_HIGHS (LINE_ONES << 7)
