@@ -240,14 +240,14 @@ static bool is_awaited(struct session *session, uint64_t *end)
 }
 
 /* Everything that was handed over by `flushed` is decoded. */
-static void settle(struct session *session, uint64_t flushed)
+static void settle(struct session *session, uint64_t flushed, bool is_over)
 {
 	struct gpu_state *gpu = &session->head->gpu;
 	const uint64_t second = clock_ticks_per_second(&session->head->clock);
 	uint64_t settled = flushed;
 	uint64_t end;
 
-	if (!cupti_is_alive()) {
+	if (is_over) {
 		store_relaxed(&gpu->settled_ticks, UINT64_MAX);
 		store_relaxed(&gpu->is_live, 0);
 		return;
@@ -288,6 +288,8 @@ void cupti_source_poll(void *unused)
 {
 	struct session *session = load_relaxed(&session_here);
 	const uint64_t second = clock_ticks_per_second(&session->head->clock);
+	/* Asked once: what CUPTI hands over last it does before its end, so
+	 * that a look at the list after this finds all of it. */
 	const bool is_over = !cupti_is_alive();
 	/* Before the look at the list: what was flushed by then is on it. */
 	const uint64_t flushed = cupti_flush_ticks();
@@ -310,7 +312,7 @@ void cupti_source_poll(void *unused)
 			     : clock_ticks() - PAIR_SECONDS * second);
 	session->head->gpu.launches = source.launches;
 	store_relaxed(&session->head->gpu.lost, cupti_buffers_refused());
-	settle(session, flushed);
+	settle(session, flushed, is_over);
 	look_for_kernels(session, is_over);
 }
 

@@ -87,6 +87,8 @@ static void kinds_of_memory(void)
 	CHECK(gpu.cudaFree(device) == cudaErrorInvalidValue);
 	CHECK(gpu.cudaMalloc(&device, (size_t)1 << 50) ==
 	      cudaErrorMemoryAllocation);
+	/* The last copies are asynchronous. */
+	CHECK(gpu.cudaDeviceSynchronize() == 0);
 	CHECK(gpu.cuptiActivityFlushAll(0) == 0);
 	copy = (void *)nth(CUPTI_ACTIVITY_KIND_MEMCPY, 0);
 	CHECK(copy->srcKind == CUPTI_ACTIVITY_MEMORY_KIND_PINNED);
