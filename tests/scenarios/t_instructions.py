@@ -21,6 +21,7 @@ HEAP = {
     "closed": ({"TRACEPROF": "0"}, 5),
     "default": ({"TRACEPROF_MALLOC": "large"}, 45),
     "all": ({"TRACEPROF_MALLOC": "all"}, 60),
+    "flight": ({"TRACEPROF_MALLOC": "all", "TRACEPROF_FLIGHT": "10s"}, 60),
 }
 # In CUPTI's callbacks, for each launch on the simulated GPU, windows closed.
 MARKS = {
@@ -122,6 +123,11 @@ def test_launch_marks():
                      "TRACEPROF_ACTIVE": "1"}, harness.LIBRARY, "cupti_callback")
         expect(limit / 3 < seen < limit,
                f"{step}: {seen:.1f} instructions a launch, the limit is {limit}")
+
+
+def test_flight_recorder():
+    """Its history is the writer's business: a call costs what it always does."""
+    within_limit("flight")
 
 
 if __name__ == "__main__":
