@@ -18,7 +18,8 @@ void account_take(struct scribe *scribe, bool is_last, struct account *account)
 	/* A process that was killed between counting an event and publishing
 	 * it had not finished that event: there the rings are the truth. */
 	if (is_last && scribe->is_live)
-		account->seen = account->sums.committed + account->sums.dropped;
+		account->seen =
+			scribe->counts.committed + account->sums.dropped;
 	account->heap_live = scribe->session->head->heap_base_bytes +
 			     (int64_t)(account->sums.heap_alloc_bytes -
 				       account->sums.heap_free_bytes);
@@ -29,6 +30,7 @@ uint64_t account_unread(struct scribe *scribe)
 	struct thread_sums sums;
 
 	thread_sum(scribe->session, &sums);
+	scribe->counts.committed = sums.committed;
 	return sums.committed > consumed(scribe)
 		       ? sums.committed - consumed(scribe)
 		       : 0;

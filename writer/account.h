@@ -6,7 +6,9 @@
  *
  * to the last event.  `dropped` is what the hooks counted as refused.  While a
  * program runs, `seen` is that sum; in the run's last file it is what the hooks
- * counted, so that a difference would show.
+ * had counted when the writer found that it had read all, so that a difference
+ * would show.  A hook that was held up past the end of the recording may still
+ * commit an event after that; it isn't seen.
  */
 #ifndef WRITER_ACCOUNT_H
 #define WRITER_ACCOUNT_H
@@ -23,7 +25,8 @@ struct account {
 
 void account_take(struct scribe *scribe, bool is_last, struct account *account);
 
-/* Events that hooks have committed and that nobody has read yet. */
+/* Events that hooks have committed and that nobody has read yet.  What it saw
+ * committed is what the last account goes by. */
 uint64_t account_unread(struct scribe *scribe);
 
 /* What the hooks took of the program's threads' time, by what one of each kind

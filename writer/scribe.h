@@ -64,6 +64,7 @@ struct track {
 struct scribe_counts {
 	uint64_t written;
 	uint64_t cut;
+	uint64_t committed; /* by hooks, when account_unread() looked */
 	uint64_t file_events;
 	uint64_t last_ticks;
 	uint64_t written_by_kind[EVENT_KIND_COUNT];
