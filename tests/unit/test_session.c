@@ -156,7 +156,7 @@ static void test_growing_backs_ahead_and_stops_at_the_ceiling(void **state)
 
 static void *end_growing(void *growing)
 {
-	usleep(300000);
+	usleep(100000);
 	store_release((_Atomic uint32_t *)growing, 0);
 	return NULL;
 }
