@@ -14,7 +14,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define GROW_BYTES (1u << 20)
+#define GROW_BYTES   (1u << 20)
+/* For whoever extends the session, who may be without a processor. */
+#define GROW_YIELDS  64u
+#define GROW_NAP_NS  100000
+#define GROW_WAIT_NS UINT64_C(1000000000)
 
 _Static_assert(sizeof(struct session_header) <= SESSION_FIRST_BYTES / 2,
 	       "the first extent holds the header and a first chunk");
@@ -46,15 +50,19 @@ static int back(struct session *session, uint64_t from, uint64_t bytes)
 int session_grow(struct session *session, uint64_t bytes)
 {
 	struct session_header *head = session->head;
+	const uint32_t self = (uint32_t)syscall(SYS_gettid);
 	const int saved = errno;
+	uint32_t grower = 0;
 	uint64_t backed;
 	uint64_t until;
 	int rc;
 
 	/* ACQUIRE pairs with RELEASE below: one grower at a time, which sees
 	 * how far the last one got. */
-	if (atomic_exchange_explicit(&head->growing, 1, memory_order_acquire))
-		return -EAGAIN;
+	if (!atomic_compare_exchange_strong_explicit(&head->growing, &grower,
+						     self, memory_order_acquire,
+						     memory_order_relaxed))
+		return grower == self ? -EDEADLK : -EAGAIN;
 	backed = load_relaxed(&head->backed);
 	until = min_u64(
 		align_up(backed + max_u64(bytes, GROW_BYTES), PAGE_BYTES),
@@ -68,26 +76,43 @@ int session_grow(struct session *session, uint64_t bytes)
 	return rc;
 }
 
+/* Waits a little for the grower; longer after many `tries`. */
+static void give_way(unsigned int tries)
+{
+	const struct timespec nap = {.tv_nsec = GROW_NAP_NS};
+
+	if (tries < GROW_YIELDS)
+		syscall(SYS_sched_yield);
+	else
+		syscall(SYS_nanosleep, &nap, NULL);
+}
+
 /* Makes sure that everything before `end` is backed; several threads may be at
- * it, one grows, the others wait for it in turn. */
+ * it, one grows, the others wait for it in turn.  A signal handler doesn't wait
+ * for the thread that it interrupted. */
 static bool ensure_backed(struct session *session, uint64_t end)
 {
 	struct session_header *head = session->head;
+	const int saved = errno;
+	uint64_t limit_ns = 0;
+	unsigned int tries;
+	int rc = 0;
 
-	for (int i = 0; i < 10000; i++) {
+	for (tries = 0; end > load_relaxed(&head->backed); tries++) {
 		const uint64_t backed = load_relaxed(&head->backed);
-		int rc;
 
-		if (likely(end <= backed))
-			return true;
-		rc = session_grow(session, end - backed);
-		/* Somebody else may have got there in between. */
-		if (rc && rc != -EAGAIN)
-			return end <= load_relaxed(&head->backed);
-		if (rc)
-			syscall(SYS_sched_yield);
+		rc = end > backed ? session_grow(session, end - backed) : 0;
+		if (rc != -EAGAIN)
+			break;
+		if (!limit_ns)
+			limit_ns = clock_monotonic_ns() + GROW_WAIT_NS;
+		else if (clock_monotonic_ns() > limit_ns)
+			break;
+		give_way(tries);
 	}
-	return false;
+	errno = saved;
+	/* Somebody else may have got there in between. */
+	return end <= load_relaxed(&head->backed);
 }
 
 uint64_t session_alloc(struct session *session, uint64_t bytes)

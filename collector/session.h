@@ -86,7 +86,7 @@ struct session_header {
 	uint64_t ceiling_bytes;	  /* size of the mapping */
 	_Atomic uint64_t used;	  /* handed out so far */
 	_Atomic uint64_t backed;  /* fallocated so far; never shrinks */
-	_Atomic uint32_t growing; /* 1 while somebody extends `backed` */
+	_Atomic uint32_t growing; /* thread that extends `backed`, or 0 */
 
 	/* Whose it is. */
 	int32_t pid;

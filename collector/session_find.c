@@ -188,10 +188,13 @@ int session_open(const char *path, struct session *session)
 	if (!rc && (fstat(fd, &after) || after.st_size != status.st_size ||
 		    !frame_is_whole(session, session->bytes)))
 		rc = -EBADMSG;
-	if (rc)
+	if (rc) {
 		session_close(session);
-	else
-		terminate_texts(session->head);
+		goto out;
+	}
+	terminate_texts(session->head);
+	/* Who was at it is dead. */
+	store_relaxed(&session->head->growing, 0);
 out:
 	close(fd);
 	return rc;

@@ -154,6 +154,39 @@ static void test_growing_backs_ahead_and_stops_at_the_ceiling(void **state)
 	assert_int_equal(session_grow(session, 1), -EAGAIN);
 }
 
+static void *end_growing(void *growing)
+{
+	usleep(100000);
+	store_release((_Atomic uint32_t *)growing, 0);
+	return NULL;
+}
+
+/* Whoever extends the session may be kept from a processor for long. */
+static void test_a_slow_grower_is_waited_for(void **state)
+{
+	struct session_header *head = session->head;
+	const uint64_t more = load_relaxed(&head->backed);
+	pthread_t thread;
+
+	(void)state;
+	store_relaxed(&head->growing, 1);
+	pthread_create(&thread, NULL, end_growing, (void *)&head->growing);
+	assert_int_not_equal(session_alloc(session, more), 0);
+	pthread_join(thread, NULL);
+}
+
+/* A signal handler that came in between would wait for itself. */
+static void test_a_thread_does_not_wait_for_itself(void **state)
+{
+	struct session_header *head = session->head;
+
+	(void)state;
+	store_relaxed(&head->growing, (uint32_t)gettid());
+	assert_int_equal(session_grow(session, 1), -EDEADLK);
+	assert_int_equal(session_alloc(session, load_relaxed(&head->backed)),
+			 0);
+}
+
 static void test_without_backing_there_is_no_space(void **state)
 {
 	(void)state;
@@ -382,6 +415,8 @@ int main(void)
 		SESSION_TEST(test_space_ends_at_the_ceiling),
 		SESSION_TEST(test_absurd_sizes_are_refused),
 		SESSION_TEST(test_growing_backs_ahead_and_stops_at_the_ceiling),
+		SESSION_TEST(test_a_slow_grower_is_waited_for),
+		SESSION_TEST(test_a_thread_does_not_wait_for_itself),
 		SESSION_TEST(test_without_backing_there_is_no_space),
 		SESSION_TEST(test_threads_get_space_apart),
 		SESSION_TEST(test_notes_count_once_and_are_bounded),
