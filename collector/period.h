@@ -8,8 +8,8 @@
  * site is hit just once in a step, a site together with those hit right before
  * it is: its *context*.
  *
- * Loops lie in each other.  The step is the innermost loop that holds three
- * quarters of the marks, unless that is so short, and so poor in sites, that
+ * Loops lie in each other.  The step is the innermost loop that holds two
+ * thirds of the marks, unless that is so short, and so poor in sites, that
  * it must be a part of the next one (the layers of a network, the nodes of a
  * tree).  The loop around the step is told as the outer period.
  *
