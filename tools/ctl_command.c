@@ -3,6 +3,7 @@
  * ctl_command.c - `traceprof ctl`: speaks to the writer of a running program.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,6 +141,17 @@ static void check(struct ctl_arguments *arguments, struct argp_state *state)
 		argp_error(state, "--steps or --ms, not both");
 }
 
+/* The session's file was cut under our hands. */
+static void end_at_once(int number)
+{
+	static const char line[] = "traceprof ctl: its session is damaged\n";
+
+	(void)number;
+	if (write(STDERR_FILENO, line, sizeof(line) - 1) < 0)
+		_exit(EXIT_UNREADABLE);
+	_exit(EXIT_UNREADABLE);
+}
+
 static error_t parse(int key, char *text, struct argp_state *state)
 {
 	struct ctl_arguments *arguments = state->input;
@@ -212,6 +224,7 @@ int ctl_command(int argc, char **argv)
 		complain(why);
 		return EXIT_UNREADABLE;
 	}
+	signal(SIGBUS, end_at_once);
 	code = ask(&session, &arguments.request);
 	session_close(&session);
 	return code;

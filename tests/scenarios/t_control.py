@@ -241,6 +241,24 @@ def test_a_session_of_another_version():
     expect("version" in done.stderr, done.stderr)
 
 
+def test_a_session_that_is_cut_off():
+    program = Running(1000, 20)
+    program.until("recording")
+    path = session_of(program.pid)
+    os.kill(program.pid, signal.SIGSTOP)
+    tool = subprocess.Popen([harness.COMMAND, "ctl", str(program.pid), "status"],
+                            stderr=subprocess.PIPE, text=True)
+    time.sleep(0.5)
+    os.truncate(path, 0)
+    said = tool.communicate(timeout=30)[1]
+    program.process.kill()
+    os.kill(program.pid, signal.SIGCONT)
+    program.kill()
+    os.remove(path)
+    expect_equal((tool.returncode, said), (3, "traceprof ctl: its session is damaged\n"),
+                 "a tool that waits")
+
+
 def test_a_writer_that_does_not_answer():
     program = Running(2000, 20)
     program.until("recording")

@@ -231,6 +231,17 @@ def test_beside_a_schedule():
     check_account(run.traces)
 
 
+def test_steps_that_the_library_finds():
+    program = Running(500, 10, "unmarked", flight="20steps")
+    program.until("flight recorder")
+    time.sleep(3.5)
+    path = program.good("snapshot").strip()
+    program.leave()
+    steps = harness.Trace(path).steps()
+    expect(20 <= len(steps) < 200, steps)
+    expect_equal(steps, list(range(steps[0], steps[-1] + 1)), "steps in a row")
+
+
 def test_settings_that_make_no_sense():
     for name, value in (("FLIGHT", "10"), ("FLIGHT", "0s"), ("FLIGHT", "s"),
                         ("FLIGHT", "5000steps"), ("FLIGHT", "90000s"),

@@ -109,6 +109,14 @@ def test_calls_of_cuda():
     drive("cuda:cuMemcpyHtoDAsync*")
 
 
+def test_the_default():
+    """What the program says itself wins from the first call on."""
+    program = markers()
+    for schedule in SCHEDULES:
+        expect_equal(run(program, "auto", schedule), files_of(COUNT, **schedule),
+                     f"auto {schedule}")
+
+
 def test_time():
     """Its steps have no iterations, but the same numbers in the same files."""
     program = markers()
