@@ -10,6 +10,8 @@
  */
 #include "writer/crc32.h"
 
+#include "writer/processor.h"
+
 #include <string.h>
 
 #define POLYNOMIAL   UINT32_C(0xedb88320)
@@ -74,12 +76,6 @@ MULTIPLIES static size_t by_multiplying(const struct crc32 *crc32,
 	return len / 64 * 64;
 }
 
-static bool can_multiply(void)
-{
-	return __builtin_cpu_supports("pclmul") &&
-	       __builtin_cpu_supports("sse4.1");
-}
-
 #else
 
 static size_t by_multiplying(const struct crc32 *crc32, uint32_t *crc,
@@ -90,11 +86,6 @@ static size_t by_multiplying(const struct crc32 *crc32, uint32_t *crc,
 	(void)text;
 	(void)len;
 	return 0;
-}
-
-static bool can_multiply(void)
-{
-	return false;
 }
 
 #endif
@@ -116,7 +107,7 @@ void crc32_start(struct crc32 *crc32)
 				crc >> 8 ^ crc32->table[0][crc & 0xff];
 		}
 	}
-	crc32->multiplies = can_multiply();
+	crc32->multiplies = processor_multiplies();
 }
 
 uint32_t crc32_text(const struct crc32 *crc32, uint32_t crc, const char *text,

@@ -3,6 +3,7 @@
 #include "writer/line_match.h"
 
 #include "writer/line_window.h"
+#include "writer/processor.h"
 
 #define TEMPLATE_BITS 10
 #define VALUE_BITS    12
@@ -444,11 +445,9 @@ void line_match_start(struct line_match *lines, int level)
 	lines->read = read_eights;
 	if (level > 0)
 		lines->read = read_sse2;
-	if (level > 1 && __builtin_cpu_supports("avx2") &&
-	    __builtin_cpu_supports("bmi2"))
+	if (level > 1 && processor_has_avx2())
 		lines->read = read_avx2;
-	if (level > 2 && __builtin_cpu_supports("avx512bw") &&
-	    __builtin_cpu_supports("avx512vl"))
+	if (level > 2 && processor_has_avx512())
 		lines->read = read_avx512;
 }
 
