@@ -4,7 +4,8 @@
 #   bench-quick	under two minutes, 7 interleaved rounds, peers that are there
 #   bench	31 rounds, 10 million events; installs the peers
 #
-# PUBLISH=1 also puts table and plot into docs/.
+# PUBLISH=1 also puts table and plot into docs/; BENCH='PART...' runs some parts
+# and keeps the others' rows; BENCH_PYTHON=PATH is a python that has PyTorch.
 
 .PHONY: bench bench-quick benches
 
@@ -28,4 +29,4 @@ bench bench-quick:
 	@$(submake) probe
 	@$(submake) all benches
 	@python3 -B tests/bench/bench.py --build $(O) $(if $(filter bench,$@),--full) \
-		$(if $(PUBLISH),--publish)
+		$(if $(PUBLISH),--publish) $(if $(BENCH),--only $(BENCH))

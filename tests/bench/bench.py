@@ -5,6 +5,7 @@
     bench.py [--build DIR] [--full] [--publish] [--only PART...]
 
 Prints one table; leaves bench.json, bench.md and bench.svg in the build folder.
+--only runs some of the parts and takes the others from there, as they were.
 --full takes 31 rounds instead of 7, ten million events instead of one, and
 installs the peers.  --publish also puts the table into docs/performance.md and
 the plot into docs/images.  Times mean something only on a quiet machine.
@@ -19,12 +20,15 @@ import platform
 import re
 import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
 
+import bench_cost
 import bench_peers
 import bench_plot
+import bench_steps
 from bench_rounds import (Variant, added, added_ratio, median, ratio,
                           rounds, run, spawn_us)
 
@@ -36,11 +40,19 @@ class Row:
     """One line of the table.  `measured` is (figure, low, high)."""
 
     def __init__(self, name, unit, measured, target=None, at_least=False,
-                 peer="", note=""):
+                 peer="", note="", part=""):
+        self.part = part
         self.name, self.unit, self.target = name, unit, target
         self.figure, self.low, self.high = (measured if isinstance(measured, tuple)
                                             else (measured, None, None))
         self.at_least, self.peer, self.note = at_least, peer, note
+
+    @classmethod
+    def again(cls, kept):
+        """A row as an earlier run kept it."""
+        return cls(kept["name"], kept["unit"],
+                   (kept["figure"], kept["low"], kept["high"]), kept["target"],
+                   kept["at_least"], kept["peer"], kept["note"], kept["part"])
 
     @property
     def met(self):
@@ -82,6 +94,7 @@ class Bench:
         self.command = os.path.join(self.build, "traceprof")
         self.rows = []
         self.samples = {}
+        self.part = ""
         self.scale = options.scale
         self.folder = tempfile.mkdtemp(prefix="traceprof-bench-")
         self.plain = Variant()
@@ -99,7 +112,7 @@ class Bench:
         return max(int(number * self.scale), 1000)
 
     def add(self, *arguments, **more):
-        self.rows.append(Row(*arguments, **more))
+        self.rows.append(Row(*arguments, part=self.part, **more))
 
     def keep(self, name, runs):
         """All samples go into the JSON file."""
@@ -240,7 +253,11 @@ class Bench:
                  f"{f'{lost:,} lost in the worst round' if lost else 'none lost'}")
 
     def start(self):
-        variants = {"plain": self.plain, "preloaded": Variant(self.library)}
+        empty = os.path.join(self.folder, "empty.so")
+        subprocess.run(["gcc", "-shared", "-o", empty, "-x", "c", "/dev/null"],
+                       check=True)
+        variants = {"plain": self.plain, "preloaded": Variant(self.library),
+                    "empty": Variant(empty)}
         times = {name: [] for name in variants}
         for _ in range(self.rounds):
             for name, variant in variants.items():
@@ -248,7 +265,8 @@ class Bench:
         self.samples["start"] = times
         self.add("/bin/true", "x", ratio(times["plain"], times["preloaded"]),
                  target=1.10,
-                 note=f"on {statistics.median(times['plain']):.0f} us")
+                 note=f"on {statistics.median(times['plain']):.0f} us; a library "
+                 f"with nothing in it {ratio(times['plain'], times['empty'])[0]:.2f}")
 
     def memory(self):
         command = [self.program("bench_heap"), "mixed", 1, self.many(500000)]
@@ -310,8 +328,37 @@ class Bench:
                          note=f"{max(one.resident_kib for one in runs) / 1024:.0f} MiB "
                          f"resident, target {mebibytes}")
 
-    PARTS = ("instructions", "heap", "regions", "sqlite", "start", "memory",
-             "drain", "coders", "tools")
+    def cost(self):
+        bench_cost.told(self)
+
+    def writer(self):
+        bench_cost.writer(self)
+
+    def steps(self):
+        bench_steps.spinning(self)
+
+    def torch(self):
+        bench_steps.torch(self)
+
+    PARTS = ("instructions", "heap", "regions", "steps", "sqlite", "torch",
+             "start", "memory", "writer", "cost", "drain", "coders", "tools")
+
+    def merge(self, path, kind):
+        """Takes from an earlier run of this kind the parts that this one left
+        out."""
+        try:
+            with open(path, encoding="utf-8") as file:
+                earlier = json.load(file)
+        except (OSError, ValueError):
+            return
+        if earlier.get("kind") != kind or earlier.get("machine") != machine():
+            return
+        done = {row.part for row in self.rows}
+        for kept in earlier["rows"]:
+            if kept.get("part") and kept["part"] not in done:
+                self.rows.append(Row.again(kept))
+        self.rows.sort(key=lambda row: self.PARTS.index(row.part))
+        self.samples = earlier["samples"] | self.samples
 
     def measure(self, only):
         try:
@@ -319,6 +366,7 @@ class Bench:
                 if only and part not in only:
                     continue
                 start = time.monotonic()
+                self.part = part
                 getattr(self, part)()
                 print(f"{part}: {time.monotonic() - start:.0f} s", flush=True)
         finally:
@@ -396,6 +444,8 @@ def main():
     bench = Bench(options)
     bench.measure(options.only)
     kind = "make bench" if options.full else "make bench-quick"
+    if options.only:
+        bench.merge(os.path.join(bench.build, "bench.json"), kind)
     today = datetime.date.today().isoformat()
     text = (f"`{kind}`, {today}, {bench.rounds} rounds, load {load:.1f} at the start, on\n"
             f"{machine()}.\n\n") + table(bench.rows)

@@ -18,6 +18,7 @@ import time
 
 BOOTSTRAPS = 2000
 CLOSING = re.compile(r"\((\d+) events, (none|\d+) (?:lost|LOST)")
+COST = re.compile(r"recording took .*: ([\d.]+) s in hooks, ([\d.]+) s in the writer")
 
 
 class Run:
@@ -32,6 +33,9 @@ class Run:
         found = CLOSING.search(stderr)
         self.events = int(found.group(1)) if found else 0
         self.lost = int(found.group(2)) if found and found.group(2) != "none" else 0
+        found = COST.search(stderr)
+        self.hooks_s = float(found.group(1)) if found else 0.0
+        self.writer_s = float(found.group(2)) if found else 0.0
 
 
 class Variant:

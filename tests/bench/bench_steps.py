@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+"""Steps of training: with every core in spinning barriers, and PyTorch's."""
+
+import os
+import statistics
+
+from bench_rounds import Variant, rounds, ratio
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SPIN = {"OMP_WAIT_POLICY": "active", "GOMP_SPINCOUNT": "infinite"}
+
+
+def spinning(bench):
+    """Two threads for each two cores: the writer takes its time from them."""
+    threads = max(os.cpu_count() or 2, 2)
+    program = bench.program("bench_region")
+    probe = bench.plain.run([program, 1, 200, 200000]).numbers[0] / 200000
+    # Events for each region: the region's, one for each member, one wait.
+    events = threads + 2
+    for rate, target in ((50000, 1.02), (150000, 1.03)):
+        region_ns = 1e9 * events / rate
+        count = bench.many(rate / events * (2 if bench.full else 0.7))
+        runs = rounds(bench.rounds,
+                      {"plain": Variant(**SPIN),
+                       "traced": Variant(bench.library, **SPIN)},
+                      [program, threads, count, int(region_ns / probe)])
+        bench.keep(f"spinning {rate}", runs)
+        times = {name: [one.numbers[0] for one in found]
+                 for name, found in runs.items()}
+        seconds = statistics.median(times["traced"]) * count / 1e9
+        seen = statistics.median(one.events for one in runs["traced"])
+        lost = max(one.lost for one in runs["traced"])
+        bench.add(f"step, spinning barriers, {rate // 1000},000 events/s", "x",
+                  ratio(times["plain"], times["traced"]), target=target,
+                  note=f"{seen / seconds:,.0f} events/s on {threads} threads, "
+                  + (f"{lost:,} lost" if lost else "none lost"))
+
+
+def torch(bench):
+    """A training step on the processor, default settings."""
+    python = os.environ.get("BENCH_PYTHON")
+    if not python:
+        print("PyTorch's step: left out, BENCH_PYTHON names no python that has it")
+        return
+    command = [python, "-B", os.path.join(HERE, "bench_torch.py"),
+               str(bench.many(60) if bench.full else 20)]
+    runs = rounds(min(bench.rounds, 15), {"plain": bench.plain,
+                                          "traced": Variant(bench.library)}, command)
+    bench.keep("torch", runs)
+    for column, name, target in ((1, "processor time", 1.01), (0, "wall time", None)):
+        times = {key: [one.numbers[column] for one in found]
+                 for key, found in runs.items()}
+        bench.add(f"PyTorch training step, default settings, {name}", "x",
+                  ratio(times["plain"], times["traced"]), target=target,
+                  note=f"on {statistics.median(times['plain']):.2f} ms")
