@@ -54,6 +54,13 @@ def test_runs_on_older_glibc():
     tree.no_faults(faults)
 
 
+def test_asks_the_processor_nothing_at_load():
+    """libgcc's constructor would, in each process: slow in a virtual machine."""
+    names = tree.output("nm", library())
+    tree.expect("__cpu_indicator_init" not in names,
+                "__builtin_cpu_supports() is used: see writer/processor.h")
+
+
 def test_exports_are_the_list():
     names = sorted(name for name, defined, _ in symbols() if defined)
     versioned = [name for name in names if "@" in name]
