@@ -232,7 +232,7 @@ COLD bool cupti_attach(bool late)
 		/* RELEASE pairs with ACQUIRE in cupti_is_alive(). */
 		store_release(&state, ATTACH_ALIVE);
 		gate_follow(follow);
-		cupti_kinds_want(steps_are_recorded(session) ||
+		cupti_kinds_want(steps_want_events(session) ||
 				 steps_source() == STEP_KERNEL ||
 				 steps_source() == STEP_CUDA);
 		writer_add_source(cupti_source_poll, NULL);

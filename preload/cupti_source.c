@@ -257,7 +257,7 @@ static void settle(struct session *session, uint64_t flushed, bool is_over)
 		store_relaxed(&gpu->settled_ticks, settled);
 	if (is_awaited(session, &end))
 		cupti_flush_ask();
-	else if (cupti_kinds_are_on() && !steps_are_recorded(session) &&
+	else if (cupti_kinds_are_on() && !steps_want_events(session) &&
 		 steps_source() != STEP_KERNEL && steps_source() != STEP_CUDA)
 		cupti_kinds_want(false);
 }

@@ -5,11 +5,11 @@
  * each epoch.
  *
  *	nested_loop [epochs=N] [steps=N] [layers=N] [evaluate=N] [warm=N]
- *		    [odd=N] [ms=N] [call] [range] [aside]
+ *		    [odd=N] [ms=N] [late=N] [call] [range] [aside]
  *
  * warm: regions in no order before it all; odd: each so many steps one region
- * more; ms: length of a step; call: traceprof_step() all the same; range: a
- * scope around each; aside: another thread that does this and that.
+ * more; ms: length of a step; call: traceprof_step() all the same, late: from that
+ * step on; range: a scope around each; aside: another thread that does this and that.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ REGION(scale)
 REGION(shuffle)
 
 static int epochs = 2, steps = 20, layers = 3, evaluations, warm, odd_each, ms;
-static int is_calling, is_ranging, is_aside;
+static int late, is_calling, is_ranging, is_aside;
 static volatile int is_over;
 
 static int set(const char *text, const char *name, int *value)
@@ -65,7 +65,7 @@ static void read_arguments(int argc, char **argv)
 		       set(argv[i], "evaluate", &evaluations) ||
 		       set(argv[i], "warm", &warm) ||
 		       set(argv[i], "odd", &odd_each) ||
-		       set(argv[i], "ms", &ms));
+		       set(argv[i], "late", &late) || set(argv[i], "ms", &ms));
 	}
 }
 
@@ -111,7 +111,7 @@ static int train(int step)
 	char name[32];
 	int sum;
 
-	if (is_calling)
+	if (is_calling || (late && step >= late))
 		traceprof_step();
 	if (is_ranging) {
 		snprintf(name, sizeof(name), "train_step %d", step);
@@ -130,6 +130,13 @@ static int train(int step)
 	return sum;
 }
 
+/* To whoever waits for us to have begun. */
+static void announce(void)
+{
+	printf("begun\n");
+	fflush(stdout);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned int state = 1;
@@ -140,8 +147,13 @@ int main(int argc, char **argv)
 	read_arguments(argc, argv);
 	if (is_aside)
 		pthread_create(&thread, NULL, aside, &beside);
-	for (int i = 0; i < warm; i++)
+	for (int i = 0; i < warm; i++) {
 		sum += prepare(&state);
+		if (!i)
+			announce();
+		if (ms)
+			usleep((unsigned int)ms * 1000);
+	}
 	for (int epoch = 0; epoch < epochs; epoch++) {
 		for (int step = 0; step < steps; step++)
 			sum += train(epoch * steps + step);

@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: MIT
 """TRACEPROF_STEP=auto: the step is found, numbered, and used by the schedule."""
 
+import os
 import re
+import subprocess
+import time
 
 import harness
-from harness import expect, expect_equal, same
+from harness import ROOT, Skip, command, compile_program, expect, expect_equal, same
+
+NVTX = os.path.join(os.environ.get("CUDA", "/usr/local/cuda"), "include")
 
 
 def looped(*arguments, **options):
@@ -121,6 +126,58 @@ def test_the_thread_with_the_loop():
     own = {region["tid"] for region in trace.regions("update")}
     expect_equal(len(own), 1, "threads")
     expect_equal(trace.steps(), list(range(120)), "steps")
+
+
+def test_an_own_call_that_comes_late():
+    """The numbers go on from those that were found."""
+    run = looped("epochs=1", "steps=300", "layers=4", "late=200", "ms=10")
+    expect_equal(said(run)[0], 'omp region "update"', run.stderr)
+    numbers = run.trace.steps()
+    expect_equal(numbers, list(range(len(numbers))), "numbers")
+    expect(299 <= len(numbers) <= 301, "steps", len(numbers))
+    last = run.trace.slices("ProfilerStep#*")[-50:]
+    for step, region in zip(last, run.trace.regions("forward")[-50 * 4::4]):
+        expect(step["ts"] <= region["ts"] < step["ts"] + step["dur"], step, region)
+
+
+def test_clang():
+    loop = compile_program("nested_loop.c", "-fopenmp", "-pthread", compiler="clang")
+    run = same(loop, "epochs=1", "steps=150", "layers=3", "ms=10")
+    expect_equal(said(run)[0], 'omp region "update"', run.stderr)
+    expect_steps_at(run.trace, "update", 150)
+
+
+def test_nvtx():
+    if not os.path.exists(os.path.join(NVTX, "nvtx3", "nvToolsExt.h")):
+        raise Skip("no headers of NVTX on this machine")
+    calls = compile_program("nvtx/calls.c", "-isystem", NVTX, "-I", ROOT,
+                            "-pthread", "-ldl", name="calls")
+    run = same(calls, "steps", 8)
+    expect_equal(said(run)[0], 'range "batch"', run.stderr)
+    expect_equal(run.trace.steps(), list(range(24)), "steps")
+
+
+def test_killed_while_it_searches():
+    """With a schedule no file is there yet; all of it is in the session."""
+    target = os.path.join(harness.folder(), "out")
+    process = subprocess.Popen(
+        [harness.program("nested_loop"), "epochs=0", "warm=100000", "ms=5"],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        env=harness.clean_environment() | {
+            "LD_PRELOAD": harness.LIBRARY, "TRACEPROF_DIR": target,
+            "TRACEPROF_WAIT": "5"})
+    process.stdout.readline()
+    time.sleep(1)
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    expect(not os.path.isdir(target) or not os.listdir(target), "a file already")
+    done = command("recover", target)
+    if "nothing" in done.stdout:
+        raise Skip("no shared memory that outlives a process")
+    expect_equal(done.status, 0, done.stderr)
+    trace = harness.Trace(os.path.join(target, os.listdir(target)[0]))
+    expect(len(trace.regions()) > 20, "regions", len(trace.regions()))
 
 
 def test_divisor():
