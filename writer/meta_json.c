@@ -6,6 +6,7 @@
 #include "collector/proc.h"
 #include "writer/schema.h"
 #include <string.h>
+#include <unistd.h>
 
 /* GPUs come behind the process. */
 #define GPU_SORT_INDEX 5000000u
@@ -111,6 +112,9 @@ static void look_up_name(const struct scribe *scribe, struct track *track)
 	if (!scribe->is_live || thread->is_named)
 		return;
 	proc_thread_name(thread->tid, name, sizeof(name));
+	/* It has ended: most likely it had the name that it was born with. */
+	if (!name[0] && !thread->name[0])
+		proc_thread_name((uint32_t)getpid(), name, sizeof(name));
 	if (name[0])
 		memcpy(thread->name, name, sizeof(name));
 }

@@ -74,6 +74,10 @@ def expect_whole(trace):
 def test_trainer():
     trace = train()
     expect_whole(trace)
+    # The trainer's threads have ended by the time that they are drawn.
+    lanes = [event["args"]["name"] for event in trace.events
+             if event["name"] == "thread_name"]
+    expect(not [name for name in lanes if "()" in name], lanes)
     gpu, device = trace.meta["gpu"], trace.top["deviceProperties"][0]
     expect_equal(gpu["source"], "cupti")
     expect_equal(trace.top["cupti_version"], 130001)
