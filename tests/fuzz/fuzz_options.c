@@ -8,6 +8,8 @@
 #include "tests/fuzz/fuzz_input.h"
 
 #include "collector/options.h"
+#include "collector/flight.h"
+#include "collector/signal_name.h"
 #include "collector/steps.h"
 #include "writer/coder.h"
 #include <string.h>
@@ -59,6 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *text = malloc(size + 1);
 	struct coder_choice choice;
 	struct step_marker marker;
+	struct flight flight = {0};
 	char why[256];
 
 	memcpy(text, data, size);
@@ -69,6 +72,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 256)
 		ignore(options_nearest(text));
 	steps_parse(text, &marker, why, sizeof(why));
+	signal_name_parse(text, why, sizeof(why));
+	flight_parse_length(text, &flight, why, sizeof(why));
+	flight_parse_triggers(text, &flight, why, sizeof(why));
 	coder_parse(text, &choice, why, sizeof(why));
 	read_lines(text);
 	free(text);
