@@ -16,6 +16,17 @@ _Static_assert(sizeof(struct thread) <= RECORD_BYTES, "the slots follow");
 /* glibc's word before a block, and the block. */
 static const uint64_t block[4] = {0, 0x21, 0, 0};
 
+/* Lets all that was begun end: in a program a hook stands between other work,
+ * not between hooks that the processor would run at once. */
+static inline void settle(void)
+{
+#if defined(__x86_64__)
+	_mm_lfence();
+#else
+	__asm__ volatile("isb" : : : "memory");
+#endif
+}
+
 static void count_call(struct thread *thread)
 {
 	(void)thread;
@@ -36,6 +47,8 @@ static void record_slice(struct thread *thread)
 				   .region = thread_region(thread)};
 
 	gomp_slice_push(&slice, clock_ticks());
+	/* The program's own work. */
+	settle();
 	thread_shut(thread);
 	gomp_commit(&slice, clock_ticks(), &detail);
 }
@@ -52,19 +65,14 @@ static void rewind_ring(struct thread *thread)
 	thread->ring.stop = (int64_t)BYTES;
 }
 
-/* Lets all that was begun end: in a program a hook stands between other work,
- * not between hooks that the processor would run at once. */
-static inline void settle(void)
-{
-#if defined(__x86_64__)
-	_mm_lfence();
-#else
-	__asm__ volatile("isb" : : : "memory");
-#endif
-}
-
 static void do_nothing(struct thread *thread)
 {
+	thread->started_ticks = 0;
+}
+
+static void only_settle(struct thread *thread)
+{
+	settle();
 	thread->started_ticks = 0;
 }
 
@@ -74,6 +82,8 @@ static uint64_t batch_of(struct thread *thread,
 {
 	uint64_t best = UINT64_MAX;
 
+	/* Each is to be called, not to become one with the loop. */
+	__asm__ volatile("" : "+r"(hook));
 	for (int i = 0; i < BATCHES; i++) {
 		uint64_t start;
 
@@ -88,14 +98,15 @@ static uint64_t batch_of(struct thread *thread,
 	return best;
 }
 
-/* Picoseconds of one call of `hook`. */
+/* Picoseconds of one call of `hook` beyond those of `frame`. */
 static uint32_t time_of(struct thread *thread, const struct session *session,
-			void (*hook)(struct thread *thread))
+			void (*hook)(struct thread *thread),
+			void (*frame)(struct thread *thread))
 {
 	const uint64_t second =
 		clock_ticks_per_second(&session->head->clock) + 1;
 	const uint64_t with = batch_of(thread, hook);
-	const uint64_t without = batch_of(thread, do_nothing);
+	const uint64_t without = batch_of(thread, frame);
 
 	return with > without ? (uint32_t)((double)(with - without) /
 					   (double)second * 1e12 / EVENTS)
@@ -108,12 +119,13 @@ static void measure(struct session *session, struct thread *thread)
 	struct thread *was = thread_self;
 
 	thread_self = thread;
-	cost->counted_ps = time_of(thread, session, count_call);
-	cost->event_ps = time_of(thread, session, record_call);
-	cost->slice_ps = time_of(thread, session, record_slice);
+	cost->counted_ps = time_of(thread, session, count_call, do_nothing);
+	cost->event_ps = time_of(thread, session, record_call, do_nothing);
 	/* A call's duration takes one reading more. */
 	if (heap.timed)
-		cost->event_ps += time_of(thread, session, read_clock);
+		cost->event_ps +=
+			time_of(thread, session, read_clock, do_nothing);
+	cost->slice_ps = time_of(thread, session, record_slice, only_settle);
 	thread_self = was;
 }
 

@@ -16,13 +16,13 @@ def factor(one, other):
 
 
 def told(bench):
-    """The hooks' cost as the closing line has it and as measured: the larger
+    """The hooks' cost as the trace has it and as measured: the larger
     of the two over the smaller."""
     for name, program, numbers, variant in (
-            ("all", "bench_heap", ("mixed", 1, bench.many(1000000)), bench.every),
+            ("all", "bench_heap", ("mixed", 1, bench.many(400000)), bench.every),
             ("default", "bench_heap", ("mixed", 1, bench.many(4000000)), bench.default),
             ("regions", "bench_region", (1, bench.many(200000), 0), bench.ours())):
-        runs = rounds(bench.rounds, {"plain": bench.plain, "told": variant},
+        runs = rounds(bench.rounds, {"plain": bench.plain, "told": variant.telling()},
                       [bench.program(program), *numbers])
         bench.keep("told " + name, runs)
         calls = numbers[1] if program == "bench_region" else 2 * numbers[2]
@@ -50,8 +50,8 @@ def writer(bench):
         pairs = max(rate * SECONDS // 2, 64)
         shares = []
         for _ in range(turns):
-            short = bench.every.run(command + [64])
-            long = bench.every.run(command + [pairs, rate])
+            short = bench.every.telling().run(command + [64])
+            long = bench.every.telling().run(command + [pairs, rate])
             shares.append((long.writer_s - short.writer_s) / SECONDS)
         bench.add(f"writer, share of a core, {name}", "x",
                   max(statistics.median(shares), 0.0), target=target,

@@ -6,6 +6,7 @@ once, one behind the other, so that a machine that slows down slows them all.
 An interval is the middle 95 % of 2000 bootstrap samples of the rounds.
 """
 
+import glob
 import os
 import random
 import re
@@ -18,7 +19,7 @@ import time
 
 BOOTSTRAPS = 2000
 CLOSING = re.compile(r"\((\d+) events, (none|\d+) (?:lost|LOST)")
-COST = re.compile(r"recording took .*: ([\d.]+) s in hooks, ([\d.]+) s in the writer")
+COST = re.compile(rb'"cost":\{"hooks_ns":(\d+),"writer_ns":(\d+)')
 
 
 class Run:
@@ -33,9 +34,16 @@ class Run:
         found = CLOSING.search(stderr)
         self.events = int(found.group(1)) if found else 0
         self.lost = int(found.group(2)) if found and found.group(2) != "none" else 0
-        found = COST.search(stderr)
-        self.hooks_s = float(found.group(1)) if found else 0.0
-        self.writer_s = float(found.group(2)) if found else 0.0
+        self.hooks_s = self.writer_s = 0.0
+
+    def take_cost(self, folder):
+        """What the trace in that folder says that recording it cost."""
+        for path in glob.glob(folder + "/*.gz"):
+            end = subprocess.run(["sh", "-c", 'zcat "$1" | tail -c 300000', "sh", path],
+                                 capture_output=True, check=True).stdout
+            found = COST.search(end)
+            if found:
+                self.hooks_s, self.writer_s = (int(ns) / 1e9 for ns in found.groups())
 
 
 class Variant:
@@ -46,6 +54,13 @@ class Variant:
         self.prefix = list(prefix)
         self.keep = keep                # folder for the trace; None: removed
         self.settings = settings
+        self.tells = False              # its cost is read from the trace
+
+    def telling(self):
+        """The same variant, whose runs know what they cost."""
+        one = Variant(self.preload, self.prefix, self.keep, **self.settings)
+        one.tells = True
+        return one
 
     def run(self, command, **more):
         folder = self.keep or tempfile.mkdtemp(prefix="traceprof-bench-")
@@ -56,7 +71,10 @@ class Variant:
             env["LD_PRELOAD"] = self.preload
         prefix = [part.replace("{}", folder) for part in self.prefix]
         try:
-            return run(prefix + [str(part) for part in command], env, **more)
+            one = run(prefix + [str(part) for part in command], env, **more)
+            if self.tells:
+                one.take_cost(folder)
+            return one
         finally:
             if not self.keep:
                 shutil.rmtree(folder, ignore_errors=True)
