@@ -179,7 +179,7 @@ static void test_an_inner_loop_is_not_taken_too_soon(void **unused)
 	expect_none();
 }
 
-/* Neighbours are listed each 100 steps, energies written each 50. */
+/* Neighbours are listed each 100 steps. */
 static void test_a_long_outer_loop_is_not_the_step(void **unused)
 {
 	(void)unused;
@@ -190,10 +190,39 @@ static void test_a_long_outer_loop_is_not_the_step(void **unused)
 			for (uint64_t site = 20; site < 26; site++)
 				hit(site, MS);
 		}
-		if (i % 50 == 49)
-			hit(30, MS);
 	}
 	expect_steps(9, 1000);
+}
+
+/* One site more in each seventh step, of eight: still the same loop. */
+static void test_something_more_now_and_then(void **unused)
+{
+	(void)unused;
+	for (int i = 0; i < 140; i++) {
+		for (uint64_t site = 1; site <= 8; site++)
+			hit(site, MS / 10);
+		if (i % 7 == 6)
+			hit(20, MS / 10);
+	}
+	expect_steps(8, 140);
+}
+
+/* The marker was hit once before, by chance. */
+static void test_a_hit_before_the_loop(void **unused)
+{
+	struct period found;
+
+	(void)unused;
+	hit(6, MS);
+	for (uint64_t site = 100; site < 400; site++)
+		hit(site, MS);
+	needs.short_ticks = MS;
+	for (int i = 0; i < 20; i++)
+		train(3, MS);
+	assert_int_equal(find(&found), 0);
+	assert_int_equal(found.id, 6);
+	assert_int_equal(found.steps, 20);
+	assert_in_range(found.first, 302, 340);
 }
 
 static void test_evaluation_in_between(void **unused)
@@ -212,6 +241,23 @@ static void test_evaluation_in_between(void **unused)
 	assert_int_equal(found.id, 6);
 	assert_int_equal(found.steps, 150);
 	assert_int_equal(found.outer, 25);
+}
+
+/* The last site of a step, but evaluations have it too. */
+static void test_a_marker_that_evaluation_shares(void **unused)
+{
+	(void)unused;
+	for (int epoch = 0; epoch < 6; epoch++) {
+		for (int i = 0; i < 25; i++) {
+			train(3, MS);
+			hit(9, MS);
+		}
+		for (int i = 0; i < 5; i++) {
+			evaluate(3, MS);
+			hit(9, MS);
+		}
+	}
+	expect_steps(6, 150);
 }
 
 static void test_warm_up(void **unused)
@@ -400,7 +446,10 @@ int main(void)
 		PERIOD_TEST(test_a_short_inner_loop_is_part_of_its_step),
 		PERIOD_TEST(test_an_inner_loop_is_not_taken_too_soon),
 		PERIOD_TEST(test_a_long_outer_loop_is_not_the_step),
+		PERIOD_TEST(test_something_more_now_and_then),
+		PERIOD_TEST(test_a_hit_before_the_loop),
 		PERIOD_TEST(test_evaluation_in_between),
+		PERIOD_TEST(test_a_marker_that_evaluation_shares),
 		PERIOD_TEST(test_warm_up),
 		PERIOD_TEST(test_irregular_marks),
 		PERIOD_TEST(test_trees),
