@@ -26,6 +26,30 @@ bool search_hit(struct step_search *search, uint64_t id)
 			  search->context) == search->key;
 }
 
+/* --- calls ---------------------------------------------------------------- */
+
+#define KERNEL	      (UINT64_C(1) << 63)
+#define SYMBOL_LOOKED 1000u /* never what an interned name is cut at */
+
+uint64_t search_call(bool is_driver, uint32_t cbid)
+{
+	return (uint64_t)is_driver << 32 | cbid;
+}
+
+uint64_t search_kernel(const char *symbol)
+{
+	uint64_t hash = 14695981039346656037u;
+
+	for (size_t i = 0; symbol[i] && i < SYMBOL_LOOKED; i++)
+		hash = (hash ^ (unsigned char)symbol[i]) * 1099511628211u;
+	return hash | KERNEL;
+}
+
+bool search_is_kernel(uint64_t id)
+{
+	return id & KERNEL;
+}
+
 /* --- names of ranges ------------------------------------------------------ */
 
 static bool is_digit(char c)

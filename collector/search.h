@@ -35,7 +35,7 @@ enum search_state {
 	SEARCH_OVER
 };
 
-enum search_family { SEARCH_REGIONS, SEARCH_RANGES };
+enum search_family { SEARCH_REGIONS, SEARCH_RANGES, SEARCH_CALLS };
 
 /* Steps of the search that a schedule counts as waited, at most. */
 #define SEARCH_WAITED_MOST 10
@@ -56,6 +56,7 @@ struct step_search {
 	uint64_t history[PERIOD_CONTEXT_MAX + 1]; /* newest last */
 	uint64_t since;	       /* hits from the first one it saw */
 	uint64_t joined_ticks; /* of that one; set before JOINED */
+	uint64_t joined_call;  /* and its correlation, 0 no call */
 
 	uint64_t before; /* hits before it; set before LIVE */
 
@@ -88,6 +89,12 @@ bool search_move(struct step_search *search, uint32_t from, uint32_t to);
 /* A site of the marker's family was hit by the marker's thread: is it the
  * marker?  To be called for each. */
 bool search_hit(struct step_search *search, uint64_t id);
+
+/* A call that puts work on a GPU as a site: which one it is, or for the launch
+ * of a kernel that one's symbol. */
+uint64_t search_call(bool is_driver, uint32_t cbid);
+uint64_t search_kernel(const char *symbol);
+bool search_is_kernel(uint64_t id);
 
 /* A range's name as a site: numbers in it don't count.  `prefix` may be NULL,
  * else it stands in front with ": " behind it. */

@@ -125,6 +125,14 @@ enum step_source steps_source(void)
 	return load_relaxed(&source);
 }
 
+bool steps_want_gpu(const struct session *session)
+{
+	const enum step_source now = steps_source();
+
+	return steps_want_events(session) || steps_want_calls(session) ||
+	       now == STEP_KERNEL || now == STEP_CUDA;
+}
+
 bool steps_matches(const char *name)
 {
 	return marker.glob[0] && !fnmatch(marker.glob, name, 0);
@@ -315,15 +323,16 @@ static void go_live(struct session *session)
 }
 
 /* The marker that was found was hit. */
-static void found_mark(struct session *session, struct thread *thread)
+static void found_mark(struct session *session, struct thread *thread,
+		       uint64_t ticks, uint64_t call)
 {
 	struct step_search *search = &session->head->search;
-	const uint64_t ticks = clock_ticks();
 
 	switch (search_state(search)) {
 	case SEARCH_FOUND:
 		search->since = 1;
 		search->joined_ticks = ticks;
+		search->joined_call = call;
 		search_move(search, SEARCH_FOUND, SEARCH_JOINED);
 		break;
 	case SEARCH_JOINED: search->since++; break;
@@ -351,7 +360,7 @@ void steps_region(struct session *session, struct thread *thread, uint64_t code)
 
 	if (is_searched(search, thread, SEARCH_REGIONS) &&
 	    search_hit(search, code))
-		found_mark(session, thread);
+		found_mark(session, thread, clock_ticks(), 0);
 }
 
 void steps_range(struct session *session, struct thread *thread,
@@ -361,7 +370,22 @@ void steps_range(struct session *session, struct thread *thread,
 
 	if (is_searched(search, thread, SEARCH_RANGES) &&
 	    search_hit(search, search_name(prefix, name)))
-		found_mark(session, thread);
+		found_mark(session, thread, clock_ticks(), 0);
+}
+
+bool steps_follow_calls(const struct session *session,
+			const struct thread *thread)
+{
+	return is_searched(&session->head->search, thread, SEARCH_CALLS);
+}
+
+void steps_call(struct session *session, struct thread *thread, uint64_t id,
+		uint64_t ticks, uint64_t correlation)
+{
+	struct step_search *search = &session->head->search;
+
+	if (is_searched(search, thread, SEARCH_CALLS) && search_hit(search, id))
+		found_mark(session, thread, ticks, correlation);
 }
 
 bool steps_own_call(struct session *session, struct thread *thread)

@@ -51,6 +51,19 @@ static inline bool steps_want_events(const struct session *session)
 	       search_state(&session->head->search) == SEARCH_ON;
 }
 
+/* The marker that was found is a call of CUDA's. */
+static inline bool steps_want_calls(const struct session *session)
+{
+	const uint32_t state = search_state(&session->head->search);
+
+	return state >= SEARCH_FOUND && state <= SEARCH_LIVE &&
+	       session->head->search.family == SEARCH_CALLS;
+}
+
+/* CUPTI is to record.  What steps inside its callbacks can't switch it on when
+ * a window opens, so that it stays on. */
+bool steps_want_gpu(const struct session *session);
+
 /* The source in force. */
 enum step_source steps_source(void);
 
@@ -67,6 +80,13 @@ void steps_region(struct session *session, struct thread *thread,
 		  uint64_t code);
 void steps_range(struct session *session, struct thread *thread,
 		 const char *prefix, const char *name);
+
+/* The same for a call of CUDA's that put work on a GPU, which began at `ticks`;
+ * and whether this thread's are asked for. */
+bool steps_follow_calls(const struct session *session,
+			const struct thread *thread);
+void steps_call(struct session *session, struct thread *thread, uint64_t id,
+		uint64_t ticks, uint64_t correlation);
 
 /* A step call of the program's: from now on it is what begins steps, unless
  * another source was asked for.  False: so it is. */

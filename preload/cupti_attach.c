@@ -232,9 +232,7 @@ COLD bool cupti_attach(bool late)
 		/* RELEASE pairs with ACQUIRE in cupti_is_alive(). */
 		store_release(&state, ATTACH_ALIVE);
 		gate_follow(follow);
-		cupti_kinds_want(steps_want_events(session) ||
-				 steps_source() == STEP_KERNEL ||
-				 steps_source() == STEP_CUDA);
+		cupti_kinds_want(steps_want_gpu(session));
 		writer_add_source(cupti_source_poll, NULL);
 		cupti_flush_at_exit();
 	} else {
@@ -282,6 +280,7 @@ void cupti_forget(void)
 	cupti_source_forget();
 	cupti_flush_forget();
 	cupti_kinds_forget();
+	cupti_callbacks_forget();
 	cupti_record_forget();
 }
 

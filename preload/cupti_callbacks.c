@@ -6,6 +6,7 @@
 
 #include "collector/log.h"
 #include "collector/steps.h"
+#include "preload/cupti_name.h"
 #include "preload/cupti_source.h"
 #include "preload/life.h"
 #include <errno.h>
@@ -96,16 +97,116 @@ static bool is_marker(const CUpti_CallbackData *data)
 	return text && matches(text);
 }
 
+/* --- the marker that a search has found ----------------------------------- */
+
+/* Symbols and what they are as sites, by address as above.  Only the thread
+ * whose loop it is looks. */
+static struct {
+	const char *text;
+	uint64_t id;
+} kernels[VERDICTS];
+
+static struct {
+	CUpti_SubscriberHandle subscriber;
+	bool is_on; /* the writer's alone */
+} found;
+
+static uint64_t kernel_id(const char *text)
+{
+	const size_t at = ((uintptr_t)text >> 3) % VERDICTS;
+
+	if (kernels[at].text != text) {
+		kernels[at].id = search_kernel(text);
+		kernels[at].text = text;
+	}
+	return kernels[at].id;
+}
+
+/* What the writer takes the call for, from its records.  `symbolName` says
+ * something only where a kernel is launched, and one that went into a graph is
+ * on no record. */
+static uint64_t id_of(const CUpti_CallbackData *data,
+		      CUpti_CallbackDomain domain, CUpti_CallbackId number,
+		      bool is_captured)
+{
+	for (size_t i = 0; !is_captured && i < LAUNCHES; i++) {
+		if (launches[i].domain == domain &&
+		    launches[i].number == number && data->symbolName)
+			return kernel_id(data->symbolName);
+	}
+	return search_call(domain == CUPTI_CB_DOMAIN_DRIVER_API, number);
+}
+
+static void turn_calls(CUpti_CallbackDomain domain, uint32_t on)
+{
+	for (CUpti_CallbackId number = 1; number < CUPTI_CALLS_MAX; number++) {
+		const char *name = NULL;
+
+		if (cupti.cuptiGetCallbackName(domain, number, &name) ==
+			    CUPTI_SUCCESS &&
+		    name && cupti_name_launch(name))
+			cupti.cuptiEnableCallback(on, found.subscriber, domain,
+						  number);
+	}
+}
+
+void cupti_callbacks_follow(const struct session *session)
+{
+	const bool on = steps_want_calls(session);
+
+	if (on == found.is_on || !cupti_is_alive())
+		return;
+	found.is_on = on;
+	cupti.cuptiEnableCallback(on, found.subscriber,
+				  CUPTI_CB_DOMAIN_RESOURCE,
+				  CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
+	turn_calls(CUPTI_CB_DOMAIN_RUNTIME_API, on);
+	turn_calls(CUPTI_CB_DOMAIN_DRIVER_API, on);
+}
+
+void cupti_callbacks_forget(void)
+{
+	found.is_on = false;
+}
+
+/* --- calls ---------------------------------------------------------------- */
+
+/* Any thread's calls are called back for, one's are looked at. */
+static bool is_followed(void)
+{
+	const struct session *session = load_relaxed(&session_here);
+	struct thread *thread;
+
+	if (!session || !steps_want_calls(session))
+		return false;
+	thread = thread_here();
+	return thread && steps_follow_calls(session, thread);
+}
+
 /* The call's own slice begins right after, perhaps in the same tick: the step
  * comes so much before it that the gap between two steps lies outside too. */
+static uint64_t ahead(const struct session *session, uint64_t ticks)
+{
+	return ticks -
+	       clock_ticks_per_second(&session->head->clock) / STEPS_AHEAD;
+}
+
 static void mark(struct thread *thread, uint64_t ticks)
 {
 	struct session *session = load_relaxed(&session_here);
-	const uint64_t ahead =
-		clock_ticks_per_second(&session->head->clock) / STEPS_AHEAD;
 
 	add_relaxed(&inside, 1);
-	steps_mark(session, thread, ticks - ahead);
+	steps_mark(session, thread, ahead(session, ticks));
+	atomic_fetch_sub_explicit(&inside, 1, memory_order_relaxed);
+}
+
+static void mark_found(struct thread *thread, uint64_t id, uint64_t ticks,
+		       uint32_t correlation)
+{
+	struct session *session = load_relaxed(&session_here);
+
+	add_relaxed(&inside, 1);
+	steps_call(session, thread, id, ahead(session, ticks), correlation);
 	atomic_fetch_sub_explicit(&inside, 1, memory_order_relaxed);
 }
 
@@ -129,7 +230,8 @@ static void call_begins(const CUpti_CallbackData *data)
 
 /* Only now it is known whether a kernel was launched at all: during a stream's
  * capture it became a node of a graph. */
-static void call_ends(const CUpti_CallbackData *data)
+static void call_ends(const CUpti_CallbackData *data,
+		      CUpti_CallbackDomain domain, CUpti_CallbackId number)
 {
 	struct thread *thread = thread_self;
 	const uint64_t start = *data->correlationData;
@@ -140,19 +242,26 @@ static void call_ends(const CUpti_CallbackData *data)
 		return;
 	call = atomic_exchange_explicit(place_of(thread), 0,
 					memory_order_relaxed);
-	if (steps_source() == STEP_KERNEL && result && !*result &&
-	    call == call_of(thread, data->correlationId))
+	if (!result || *result ||
+	    (call & ~UINT64_C(1)) != call_of(thread, data->correlationId))
+		return;
+	if (steps_source() == STEP_KERNEL && !(call & 1))
 		mark(thread, start);
+	else if (steps_source() == STEP_AUTO)
+		mark_found(thread, id_of(data, domain, number, call & 1), start,
+			   data->correlationId);
 }
 
-static void look_at_call(const CUpti_CallbackData *data)
+static void look_at_call(const CUpti_CallbackData *data,
+			 CUpti_CallbackDomain domain, CUpti_CallbackId number)
 {
 	if (data->callbackSite != CUPTI_API_ENTER) {
-		call_ends(data);
+		call_ends(data, domain, number);
 		return;
 	}
 	*data->correlationData = 0;
-	if (is_marker(data) && life_is_running())
+	if ((steps_source() == STEP_AUTO ? is_followed() : is_marker(data)) &&
+	    life_is_running())
 		call_begins(data);
 }
 
@@ -191,7 +300,9 @@ void CUPTIAPI cupti_callback(void *unused, CUpti_CallbackDomain domain,
 			     "CUPTI stopped after a fatal error of the GPU");
 		break;
 	case CUPTI_CB_DOMAIN_RUNTIME_API:
-	case CUPTI_CB_DOMAIN_DRIVER_API: look_at_call(data); break;
+	case CUPTI_CB_DOMAIN_DRIVER_API:
+		look_at_call(data, domain, number);
+		break;
 	default: break;
 	}
 	errno = saved;
@@ -199,6 +310,7 @@ void CUPTIAPI cupti_callback(void *unused, CUpti_CallbackDomain domain,
 
 void cupti_callbacks_start(CUpti_SubscriberHandle subscriber)
 {
+	found.subscriber = subscriber;
 	cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
 				  CUPTI_CBID_RESOURCE_CU_INIT_FINISHED);
 	cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,

@@ -5,8 +5,8 @@
  *	the end of cuInit(), a first context	our exit handler goes before
  *						libcuda's own
  *	a fatal error				CUPTI is gone
- *	launches and calls, and new nodes	only where they begin a step
- *	of graphs
+ *	launches and calls, and new nodes	only where they begin a step, or
+ *	of graphs				may be one that was found
  */
 #ifndef PRELOAD_CUPTI_CALLBACKS_H
 #define PRELOAD_CUPTI_CALLBACKS_H
@@ -14,7 +14,14 @@
 #include "preload/cupti_library.h"
 
 #ifdef HAVE_CUPTI
+#include "collector/session.h"
+
 void cupti_callbacks_start(CUpti_SubscriberHandle subscriber);
+
+/* Writer, each pass: once a search (collector/search.h) has found a call, those
+ * that put work on a GPU are called back for. */
+void cupti_callbacks_follow(const struct session *session);
+void cupti_callbacks_forget(void);
 void CUPTIAPI cupti_callback(void *unused, CUpti_CallbackDomain domain,
 			     CUpti_CallbackId number, const void *data);
 

@@ -7,11 +7,9 @@
 #include "collector/names.h"
 #include <string.h>
 
-#define CBIDS_MAX 2048u
-
 static struct {
-	uint32_t name[2][CBIDS_MAX];
-	uint8_t launch[2][CBIDS_MAX];
+	uint32_t name[2][CUPTI_CALLS_MAX];
+	uint8_t launch[2][CUPTI_CALLS_MAX];
 } known;
 
 /* cudaMalloc_v3020, cuMemAlloc_v2, cudaLaunchKernel_ptsz_v7000. */
@@ -31,7 +29,7 @@ static size_t plain_length(const char *name)
 	return len;
 }
 
-static enum gpu_launch_kind launch_kind(const char *name)
+enum gpu_launch_kind cupti_name_launch(const char *name)
 {
 	if (strstr(name, "Launch") && !strstr(name, "HostFunc"))
 		return GPU_LAUNCH_KERNEL;
@@ -47,7 +45,7 @@ uint32_t cupti_name_of(struct session *session, bool is_driver, uint32_t cbid,
 	uint32_t *id;
 
 	*launch = GPU_LAUNCH_NONE;
-	if (cbid >= CBIDS_MAX)
+	if (cbid >= CUPTI_CALLS_MAX)
 		return names_intern_string(session, "(unknown CUDA call)");
 	id = &known.name[is_driver][cbid];
 	if (!*id) {
@@ -57,7 +55,8 @@ uint32_t cupti_name_of(struct session *session, bool is_driver, uint32_t cbid,
 			    cbid, &name) != CUPTI_SUCCESS ||
 		    !name)
 			name = "(unknown CUDA call)";
-		known.launch[is_driver][cbid] = (uint8_t)launch_kind(name);
+		known.launch[is_driver][cbid] =
+			(uint8_t)cupti_name_launch(name);
 		while (*name == '_')
 			name++;
 		*id = names_intern(session, name, plain_length(name));

@@ -13,5 +13,11 @@
 uint32_t cupti_name_of(struct session *session, bool is_driver, uint32_t cbid,
 		       enum gpu_launch_kind *launch);
 void cupti_name_forget(void);
+
+/* Numbers of calls are below. */
+#define CUPTI_CALLS_MAX 2048u
+
+/* By CUPTI's name of the call; any thread. */
+enum gpu_launch_kind cupti_name_launch(const char *name);
 #endif
 #endif

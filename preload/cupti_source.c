@@ -16,6 +16,7 @@
 #include "collector/log.h"
 #include "collector/steps.h"
 #include "preload/cupti_buffers.h"
+#include "preload/cupti_callbacks.h"
 #include "preload/cupti_pairs.h"
 #include "preload/cupti_record.h"
 #include <string.h>
@@ -29,6 +30,8 @@
 #define KERNELS_MISSED	 1000u
 /* A driver call waits for the end of the runtime call around it. */
 #define PAIR_SECONDS	 1u
+/* So often in a second CUPTI is asked while a step is searched for. */
+#define SEARCH_ASKS	 5u
 
 enum launch_state { LAUNCH_NONE, LAUNCH_CALLED, LAUNCH_WORKED };
 
@@ -47,6 +50,7 @@ static struct {
 	uint64_t kernels_launched;
 	uint64_t missed_ticks; /* when so many were, without a record */
 	bool said_no_kernels;
+	uint64_t asked_ticks; /* of a search */
 	struct launch launch[LAUNCHES];
 } source;
 
@@ -257,8 +261,7 @@ static void settle(struct session *session, uint64_t flushed, bool is_over)
 		store_relaxed(&gpu->settled_ticks, settled);
 	if (is_awaited(session, &end))
 		cupti_flush_ask();
-	else if (cupti_kinds_are_on() && !steps_want_events(session) &&
-		 steps_source() != STEP_KERNEL && steps_source() != STEP_CUDA)
+	else if (cupti_kinds_are_on() && !steps_want_gpu(session))
 		cupti_kinds_want(false);
 }
 
@@ -284,6 +287,19 @@ static void look_for_kernels(struct session *session, bool is_over)
 		    session->head->gpu.cupti_version);
 }
 
+/* A schedule waits for the step: each second would be seldom. */
+static void ask_soon(const struct session *session)
+{
+	const uint64_t second = clock_ticks_per_second(&session->head->clock);
+	const uint64_t now = clock_ticks();
+
+	if (!search_is_on(&session->head->search) ||
+	    now - source.asked_ticks < second / SEARCH_ASKS)
+		return;
+	source.asked_ticks = now;
+	cupti_flush_ask();
+}
+
 void cupti_source_poll(void *unused)
 {
 	struct session *session = load_relaxed(&session_here);
@@ -303,6 +319,8 @@ void cupti_source_poll(void *unused)
 			return;
 		source.thread->ring.never_waits = 1;
 	}
+	cupti_callbacks_follow(session);
+	ask_soon(session);
 	queue_completed();
 	while (source.queue) {
 		if (!decode_buffer(session, &budget))

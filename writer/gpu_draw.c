@@ -13,8 +13,7 @@ static uint64_t shown_tid(const struct scribe *scribe, uint32_t tid)
 	return (int64_t)tid == scribe->session->head->pid ? scribe->pid : tid;
 }
 
-/* The record of a thread, for its open slices and its name. */
-static struct track *track_of(const struct scribe *scribe, uint32_t tid)
+struct track *gpu_track_of(const struct scribe *scribe, uint32_t tid)
 {
 	struct track *track = scribe->tracks;
 
@@ -27,7 +26,7 @@ static struct track *track_of(const struct scribe *scribe, uint32_t tid)
 static const struct thread *live_thread(const struct scribe *scribe,
 					uint32_t tid)
 {
-	const struct track *track = track_of(scribe, tid);
+	const struct track *track = gpu_track_of(scribe, tid);
 
 	return track ? track->thread : NULL;
 }
@@ -35,7 +34,7 @@ static const struct thread *live_thread(const struct scribe *scribe,
 /* The row of a thread of the program. */
 static void name_thread(struct scribe *scribe, uint32_t tid)
 {
-	struct track *track = track_of(scribe, tid);
+	struct track *track = gpu_track_of(scribe, tid);
 	char name[THREAD_NAME_BYTES] = "";
 	struct gpu_row *row;
 	char text[64];

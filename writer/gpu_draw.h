@@ -14,4 +14,7 @@
 bool gpu_draw(struct scribe *scribe, const struct event *event,
 	      struct gpu_launch *launch);
 
+/* The record of a thread, for its open slices and its name; NULL none. */
+struct track *gpu_track_of(const struct scribe *scribe, uint32_t tid);
+
 #endif

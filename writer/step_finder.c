@@ -7,15 +7,15 @@
 #include "collector/pool.h"
 #include "collector/steps.h"
 #include "writer/draw.h"
-#include "writer/step_marks.h"
+#include "writer/gpu_draw.h"
+#include "writer/step_calls.h"
 
 #define STREAMS_MAX   16u
-#define MARKS_MAX     65536u
 /* Older halves that were dropped: then the search is given up. */
 #define DROPS_MAX     16u
 #define TRY_LEAST     8u
-/* Turns of a range that is called like a step. */
-#define RANGE_TURNS   3u
+/* After so long a call's record isn't waited for. */
+#define CALL_LOST_MS  3000u
 
 /* With a schedule, without one, and at the end of the run. */
 #define REPEATS_SOON  8u
@@ -32,6 +32,7 @@ struct step_finder {
 	bool holds;
 	bool is_drawn; /* the steps before the thread counts them */
 	unsigned int room_at_start; /* chunks */
+	struct step_calls calls;
 
 	struct step_marks *of; /* whose loop it is, NULL not known yet */
 	struct period period;
@@ -40,6 +41,7 @@ struct step_finder {
 	uint64_t step_ticks; /* the step that is running, 0 none */
 	int64_t step_number;
 	uint32_t seen_state; /* as of the last pass */
+	uint64_t seen_ticks; /* and before which all calls had come */
 };
 
 static struct step_search *search_of(const struct scribe *scribe)
@@ -81,9 +83,9 @@ void step_finder_end(struct scribe *scribe)
 /* --- streams -------------------------------------------------------------- */
 
 static struct step_marks *stream_of(struct step_finder *finder,
-				    struct track *track, uint32_t family)
+				    struct track *track, uint32_t tid,
+				    uint32_t family)
 {
-	const uint32_t tid = track->thread->tid;
 	struct step_marks *stream;
 
 	for (size_t i = 0; i < finder->stream_count; i++) {
@@ -101,6 +103,38 @@ static struct step_marks *stream_of(struct step_finder *finder,
 	return stream;
 }
 
+/* The kernel's call is on one of the threads, or still to come. */
+static void see_kernel(struct scribe *scribe, const struct event *kernel)
+{
+	struct step_finder *finder = scribe->finder;
+
+	if (kernel->gpu.graph)
+		return;
+	for (size_t i = 0; i < finder->stream_count; i++) {
+		struct step_marks *stream = &finder->streams[i];
+
+		if (stream->family == SEARCH_CALLS &&
+		    step_calls_name(scribe->session, stream, kernel))
+			return;
+	}
+	step_calls_keep(&finder->calls, kernel);
+}
+
+static bool read_mark(struct scribe *scribe, const struct event *event,
+		      uint32_t *family, struct period_mark *mark)
+{
+	if (event_is_gpu(event->kind))
+		step_calls_start(&scribe->finder->calls, &scribe->arena);
+	switch (event->kind) {
+	case EVENT_GPU_KERNEL: see_kernel(scribe, event); return false;
+	case EVENT_GPU_API:
+		*family = SEARCH_CALLS;
+		return step_calls_read(&scribe->finder->calls, scribe->session,
+				       event, mark);
+	default: return step_marks_read(scribe->session, event, family, mark);
+	}
+}
+
 void step_finder_see(struct scribe *scribe, struct track *track,
 		     const struct event *event)
 {
@@ -110,10 +144,12 @@ void step_finder_see(struct scribe *scribe, struct track *track,
 	uint32_t family;
 	size_t at;
 
-	if (likely(!finder) ||
-	    !step_marks_read(scribe->session, event, &family, &mark))
+	if (likely(!finder) || !read_mark(scribe, event, &family, &mark))
 		return;
-	stream = stream_of(finder, track, family);
+	stream = stream_of(finder, track,
+			   family == SEARCH_CALLS ? event->extra
+						  : track->thread->tid,
+			   family);
 	if (!stream || (finder->of && stream != finder->of))
 		return;
 	if (stream->count == STEP_MARKS_MAX && !finder->of) {
@@ -177,10 +213,48 @@ static void found(struct scribe *scribe, struct step_marks *stream,
 		gate_mark(GATE_OMP_MARK, true);
 }
 
+/* Marks to which nothing is to come any more. */
+static size_t ready(const struct scribe *scribe,
+		    const struct step_marks *stream)
+{
+	return stream->family == SEARCH_CALLS
+		       ? step_marks_before(stream, scribe->finder->seen_ticks)
+		       : stream->count;
+}
+
+/* Where to look next: the main thread's streams go before others, and larger
+ * ones before smaller ones.  NULL: all were looked at. */
+static struct step_marks *next_stream(const struct scribe *scribe,
+				      uint32_t *looked)
+{
+	const uint32_t main_tid = (uint32_t)scribe->session->head->pid;
+	struct step_finder *finder = scribe->finder;
+	struct step_marks *next = NULL;
+	size_t place = 0;
+
+	for (size_t i = 0; i < finder->stream_count; i++) {
+		struct step_marks *stream = &finder->streams[i];
+
+		if (*looked >> i & 1)
+			continue;
+		if (next &&
+		    (stream->tid != main_tid) >= (next->tid != main_tid) &&
+		    ((stream->tid != main_tid) != (next->tid != main_tid) ||
+		     stream->count <= next->count))
+			continue;
+		next = stream;
+		place = i;
+	}
+	*looked |= UINT32_C(1) << place;
+	return next;
+}
+
 static void try_streams(struct scribe *scribe, const struct period_needs *needs)
 {
 	struct step_finder *finder = scribe->finder;
+	struct step_marks *next;
 	struct period period;
+	uint32_t looked = 0;
 	size_t most = 0;
 
 	for (size_t i = 0; i < finder->stream_count; i++) {
@@ -193,15 +267,16 @@ static void try_streams(struct scribe *scribe, const struct period_needs *needs)
 		}
 		most = max_u64(most, stream->count);
 	}
-	for (size_t i = 0; i < finder->stream_count; i++) {
-		struct step_marks *stream = &finder->streams[i];
+	while ((next = next_stream(scribe, &looked))) {
+		const size_t count =
+			needs->is_over ? next->count : ready(scribe, next);
 
-		if (stream->count * 4 < most ||
-		    (!needs->is_over && stream->count < stream->next_try))
+		if (next->count * 4 < most ||
+		    (!needs->is_over && count < next->next_try))
 			continue;
-		stream->next_try = stream->count + stream->count / 4 + 4;
-		if (!step_marks_find(stream, needs, &period)) {
-			found(scribe, stream, &period);
+		next->next_try = count + count / 4 + 4;
+		if (!step_marks_find(next, count, needs, &period)) {
+			found(scribe, next, &period);
 			return;
 		}
 	}
@@ -256,6 +331,7 @@ static void draw_step(struct scribe *scribe, uint64_t end_ticks,
 		      unsigned int flags)
 {
 	struct step_finder *finder = scribe->finder;
+	struct track *track = finder->of->track;
 	const struct event event = {
 		.kind = EVENT_STEP,
 		.flags = (uint16_t)flags,
@@ -266,19 +342,27 @@ static void draw_step(struct scribe *scribe, uint64_t end_ticks,
 			 .outer_at_start = UINT64_MAX},
 	};
 
-	if (finder->step_ticks && finder->of->track->thread->tid == event.extra)
-		draw_late(scribe, finder->of->track, &event);
+	if (gpu_is_track(track))
+		track = gpu_track_of(scribe, event.extra);
+	if (finder->step_ticks && track && track->thread->tid == event.extra)
+		draw_late(scribe, track, &event);
 }
 
 static void walk(struct scribe *scribe, uint64_t until_ticks)
 {
 	struct step_finder *finder = scribe->finder;
 	const struct period_mark *marks = step_marks(finder->of);
+	/* A call's record may begin a little before its callback. */
+	const uint64_t near =
+		finder->of->family == SEARCH_CALLS && until_ticks != UINT64_MAX
+			? min_u64(finder->period.ticks / 4,
+				  ticks_of(scribe, 1) / 50)
+			: 0;
 
 	for (; finder->walked < finder->of->count; finder->walked++) {
 		const struct period_mark *mark = &marks[finder->walked];
 
-		if (mark->ticks >= until_ticks)
+		if (mark->ticks + near >= until_ticks)
 			return;
 		if (!step_marks_is_hit(finder->of, &finder->period,
 				       finder->walked) ||
@@ -290,17 +374,36 @@ static void walk(struct scribe *scribe, uint64_t until_ticks)
 	}
 }
 
+/* When the first hit was that the thread counted: as the record of the call has
+ * it, if it was one.  False: calls before it are still to come. */
+static bool joined_at(struct scribe *scribe, uint64_t *ticks)
+{
+	struct step_finder *finder = scribe->finder;
+	const struct step_search *search = search_of(scribe);
+	size_t at;
+
+	*ticks = search->joined_ticks;
+	if (finder->of->family != SEARCH_CALLS)
+		return true;
+	at = step_calls_find(finder->of, search->joined_call);
+	if (at == finder->of->count)
+		return finder->seen_ticks >
+		       *ticks + ticks_of(scribe, CALL_LOST_MS);
+	*ticks = step_marks(finder->of)[at].ticks;
+	return finder->seen_ticks >= *ticks;
+}
+
 /* What the thread did before it said that it counts has been scanned by now,
  * if it had said so before this pass. */
 static void number(struct scribe *scribe)
 {
 	struct step_finder *finder = scribe->finder;
 	struct step_search *search = search_of(scribe);
+	uint64_t ticks;
 
-	if (finder->seen_state != SEARCH_JOINED)
+	if (finder->seen_state != SEARCH_JOINED || !joined_at(scribe, &ticks))
 		return;
-	search->before = step_marks_count(finder->of, &finder->period,
-					  search->joined_ticks);
+	search->before = step_marks_count(finder->of, &finder->period, ticks);
 	search_move(search, SEARCH_JOINED, SEARCH_LIVE);
 }
 
@@ -314,6 +417,9 @@ static void catch_up(struct scribe *scribe)
 		load_relaxed(&((struct step_search *)search)->live_ticks);
 
 	if (!live || finder->seen_state != SEARCH_LIVE)
+		return;
+	if (finder->is_drawn && finder->of->family == SEARCH_CALLS &&
+	    finder->seen_ticks < live)
 		return;
 	if (finder->is_drawn && scribe->file.is_open) {
 		walk(scribe, live);
@@ -338,6 +444,8 @@ void step_finder_run(struct scribe *scribe)
 	default: step_finder_end(scribe); break;
 	}
 	finder->seen_state = state;
+	finder->seen_ticks =
+		load_relaxed(&scribe->session->head->gpu.settled_ticks);
 }
 
 void step_finder_stop(struct scribe *scribe)

@@ -4,6 +4,7 @@
 
 #include "collector/log.h"
 #include "collector/names.h"
+#include "writer/step_calls.h"
 #include <string.h>
 
 /* Turns of a range that is called like a step; marks that are looked at. */
@@ -60,15 +61,25 @@ void step_marks_halve(struct step_marks *marks)
 		marks->count * sizeof(struct period_mark));
 }
 
-int step_marks_find(const struct step_marks *marks,
+size_t step_marks_before(const struct step_marks *marks, uint64_t ticks)
+{
+	const struct period_mark *all = step_marks(marks);
+	size_t count = marks->count;
+
+	while (count && all[count - 1].ticks >= ticks)
+		count--;
+	return count;
+}
+
+int step_marks_find(const struct step_marks *marks, size_t count,
 		    const struct period_needs *needs, struct period *found)
 {
 	struct array room = {0};
-	int rc = array_reserve(&room, period_room(marks->count));
+	int rc = array_reserve(&room, period_room(count));
 
 	if (!rc)
-		rc = period_find(step_marks(marks), marks->count, needs,
-				 room.base, found);
+		rc = period_find(step_marks(marks), count, needs, room.base,
+				 found);
 	array_free(&room);
 	return rc;
 }
@@ -153,6 +164,8 @@ void step_marks_describe(const struct step_marks *marks, size_t at,
 		log_format(text, bytes, "range \"%s\"",
 			   names_text(naming->session, (uint32_t)mark->note,
 				      &len));
+	else if (marks->family == SEARCH_CALLS)
+		step_calls_describe(naming->session, mark, text, bytes);
 	else
 		log_format(text, bytes, "omp region \"%s\"",
 			   naming_find(naming, mark->id,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * step_marks.h - one thread's regions, or its ranges, as marks for
- * period_find(), in the order of their beginnings.
+ * step_marks.h - one thread's regions, its ranges or its calls of CUDA, as
+ * marks for period_find(), in the order of their beginnings.
  */
 #ifndef WRITER_STEP_MARKS_H
 #define WRITER_STEP_MARKS_H
@@ -25,7 +25,7 @@ static inline struct period_mark *step_marks(const struct step_marks *marks)
 	return marks->marks.base;
 }
 
-/* The mark of an event.  False: it is none. */
+/* The mark of a region or a range.  False: it is none. */
 bool step_marks_read(const struct session *session, const struct event *event,
 		     uint32_t *family, struct period_mark *mark);
 
@@ -36,8 +36,11 @@ size_t step_marks_add(struct step_marks *marks, const struct period_mark *mark);
 /* Forgets the older half. */
 void step_marks_halve(struct step_marks *marks);
 
-/* period_find() over them. */
-int step_marks_find(const struct step_marks *marks,
+/* Marks that began before `ticks`. */
+size_t step_marks_before(const struct step_marks *marks, uint64_t ticks);
+
+/* period_find() over the first `count` of them. */
+int step_marks_find(const struct step_marks *marks, size_t count,
 		    const struct period_needs *needs, struct period *found);
 
 /* The same for ranges that are called like a step, by their names alone. */

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cuda_loop.c - a training in miniature on a GPU that marks no steps, by CUDA's
+ * driver API alone: epochs of steps, each a copy, some layers forward and
+ * backward and an update; an evaluation after each epoch.
+ *
+ *	cuda_loop [epochs=N] [steps=N] [layers=N] [evaluate=N] [warm=N]
+ *		  [ms=N]
+ *
+ * warm: launches of other kernels in no order before it all; ms: length of a step.
+ */
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { NO_DRIVER = 77, KERNELS = 8 };
+enum { FORWARD, LOSS, BACKWARD, UPDATE, ACCURACY, SCALE, SHUFFLE, INIT };
+
+#define ENTRY(name) ".visible .entry " name "(.param .u64 data)\n{\n\tret;\n}\n"
+
+static const char module_text[] =
+	".version 7.0\n.target sm_50\n.address_size 64\n" ENTRY("forward")
+		ENTRY("loss") ENTRY("backward") ENTRY("update")
+			ENTRY("accuracy") ENTRY("scale") ENTRY("shuffle")
+				ENTRY("init");
+
+static const char *const names[KERNELS] = {"forward", "loss",	  "backward",
+					   "update",  "accuracy", "scale",
+					   "shuffle", "init"};
+
+/*        name                      parameters */
+#define DRIVER_FUNCTIONS(X)                                                    \
+	X(cuInit, (unsigned int))                                              \
+	X(cuDeviceGet, (int *, int))                                           \
+	X(cuDevicePrimaryCtxRetain, (void **, int))                            \
+	X(cuCtxSetCurrent, (void *))                                           \
+	X(cuModuleLoadData, (void **, const void *))                           \
+	X(cuModuleGetFunction, (void **, void *, const char *))                \
+	X(cuMemAlloc_v2, (uint64_t *, size_t))                                 \
+	X(cuStreamCreate, (void **, unsigned int))                             \
+	X(cuStreamSynchronize, (void *))                                       \
+	X(cuMemcpyHtoDAsync_v2, (uint64_t, const void *, size_t, void *))      \
+	X(cuLaunchKernel, (void *, unsigned int, unsigned int, unsigned int,   \
+			   unsigned int, unsigned int, unsigned int,           \
+			   unsigned int, void *, void **, void **))
+
+static struct {
+#define X(name, parameters) int(*name) parameters;
+	DRIVER_FUNCTIONS(X)
+#undef X
+} driver;
+
+static int epochs = 1, steps = 40, layers = 3, evaluations, warm, ms = 10;
+static void *kernels[KERNELS];
+static void *stream;
+static uint64_t memory;
+static char host[4096];
+
+static void check(int error, const char *what)
+{
+	if (!error)
+		return;
+	fprintf(stderr, "cuda_loop: %s: error %d\n", what, error);
+	exit(1);
+}
+
+static int find_driver(void)
+{
+	void *library = dlopen("libcuda.so.1", RTLD_NOW);
+	int missing = !library;
+
+#define X(name, parameters)                                                    \
+	if (!missing)                                                          \
+		*(void **)&driver.name = dlsym(library, #name);                \
+	missing |= !driver.name;
+	DRIVER_FUNCTIONS(X)
+#undef X
+	return !missing && driver.cuInit(0) == 0;
+}
+
+static void start(void)
+{
+	void *context, *module;
+	int device;
+
+	check(driver.cuDeviceGet(&device, 0), "cuDeviceGet");
+	check(driver.cuDevicePrimaryCtxRetain(&context, device),
+	      "cuDevicePrimaryCtxRetain");
+	check(driver.cuCtxSetCurrent(context), "cuCtxSetCurrent");
+	check(driver.cuModuleLoadData(&module, module_text),
+	      "cuModuleLoadData");
+	for (int i = 0; i < KERNELS; i++)
+		check(driver.cuModuleGetFunction(&kernels[i], module, names[i]),
+		      "cuModuleGetFunction");
+	check(driver.cuMemAlloc_v2(&memory, sizeof(host)), "cuMemAlloc");
+	check(driver.cuStreamCreate(&stream, 1), "cuStreamCreate");
+}
+
+static void launch(int kernel)
+{
+	void *arguments[] = {&memory};
+
+	check(driver.cuLaunchKernel(kernels[kernel], 1, 1, 1, 32, 1, 1, 0,
+				    stream, arguments, NULL),
+	      "cuLaunchKernel");
+}
+
+static void copy(void)
+{
+	check(driver.cuMemcpyHtoDAsync_v2(memory, host, sizeof(host), stream),
+	      "cuMemcpyHtoDAsync");
+}
+
+static void wait(void)
+{
+	check(driver.cuStreamSynchronize(stream), "cuStreamSynchronize");
+}
+
+static void train(void)
+{
+	copy();
+	for (int i = 0; i < layers; i++)
+		launch(FORWARD);
+	launch(LOSS);
+	for (int i = 0; i < layers; i++)
+		launch(BACKWARD);
+	launch(UPDATE);
+	usleep((unsigned int)ms * 1000);
+	wait();
+}
+
+static void evaluate(void)
+{
+	copy();
+	for (int i = 0; i < layers; i++)
+		launch(FORWARD);
+	launch(ACCURACY);
+	wait();
+}
+
+static void warm_up(void)
+{
+	uint32_t random = 12345;
+
+	for (int i = 0; i < warm; i++) {
+		random = random * 1664525 + 1013904223;
+		launch(SCALE + (int)((random >> 16) % 3));
+		usleep(1000);
+	}
+}
+
+static int set(const char *text, const char *name, int *value)
+{
+	const size_t len = strlen(name);
+
+	if (strncmp(text, name, len) || text[len] != '=')
+		return 0;
+	*value = atoi(text + len + 1);
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		if (!set(argv[i], "epochs", &epochs) &&
+		    !set(argv[i], "steps", &steps) &&
+		    !set(argv[i], "layers", &layers) &&
+		    !set(argv[i], "evaluate", &evaluations) &&
+		    !set(argv[i], "warm", &warm) && !set(argv[i], "ms", &ms))
+			return 2;
+	}
+	if (!find_driver())
+		return NO_DRIVER;
+	start();
+	warm_up();
+	for (int epoch = 0; epoch < epochs; epoch++) {
+		for (int step = 0; step < steps; step++)
+			train();
+		for (int i = 0; i < evaluations; i++)
+			evaluate();
+	}
+	printf("%d steps\n", epochs * steps);
+	return 0;
+}

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""TRACEPROF_STEP=auto where only kernels and CUDA calls tell of the loop, on the
+simulated GPU."""
+
+from harness import expect, expect_equal, main
+from t_auto import said
+from t_cuda import on_gpu
+
+
+def looped(*arguments, **options):
+    env = {"TRACEPROF_" + key.upper(): str(value) for key, value in options.items()
+           if key != "knobs"}
+    run = on_gpu(*arguments, program="cuda_loop", **env, **options.get("knobs", {}))
+    expect_equal(run.status, 0, run.stderr)
+    return run
+
+
+def expect_steps_at_updates(trace, count):
+    """Step k runs from the launch of update k to that of update k + 1."""
+    steps = trace.slices("ProfilerStep#*")
+    numbers = {kernel["args"]["correlation"]
+               for kernel in trace.slices("update", cat="kernel")}
+    launches = sorted((call for call in trace.slices("cuLaunchKernel")
+                       if call["args"]["correlation"] in numbers),
+                      key=lambda call: call["ts"])
+    expect_equal(trace.steps(), list(range(count)), "numbers")
+    expect_equal(len(launches), count, "launches")
+    for step, launch in zip(steps, launches):
+        expect(abs(step["ts"] - launch["ts"]) < 1000, step, launch)
+    for step, following in zip(steps, steps[1:]):
+        expect(abs(step["ts"] + step["dur"] - following["ts"]) < 0.01,
+               "a gap", step, following)
+
+
+def test_kernels_with_a_warm_up_and_evaluations():
+    for knobs in ({}, {"SIMGPU_DUP_DRIVER": 1, "SIMGPU_OOO": 1, "SIMGPU_WRAP_CORR": 1}):
+        run = looped("epochs=3", "steps=70", "evaluate=3", "warm=40", "ms=15",
+                     knobs=knobs)
+        expect_equal(said(run)[0], 'kernel "update"', run.stderr)
+        expect_steps_at_updates(run.trace, 210)
+
+
+def test_a_run_shorter_than_the_search():
+    run = looped("steps=20", "ms=5")
+    expect_equal(said(run)[0], 'kernel "update"', run.stderr)
+    expect_steps_at_updates(run.trace, 20)
+
+
+def test_schedule_that_waits_long_enough():
+    run = looped("steps=60", "ms=60", wait=20, active=3, repeat=2)
+    expect_equal(said(run)[0], 'kernel "update"', run.stderr)
+    expect_equal([trace.steps() for trace in run.traces],
+                 [[20, 21, 22], [43, 44, 45]], "steps")
+    for trace in run.traces:
+        expect_equal(len(trace.slices("update", cat="kernel")), 3, "updates")
+        expect(trace.meta["step"]["passed"] <= 30, "steps before", trace.meta["step"])
+
+
+def test_launches_of_a_graph():
+    run = on_gpu(14000, 1, TRACEPROF_WAIT=9, TRACEPROF_ACTIVE=3, TRACEPROF_REPEAT=2)
+    expect(said(run)[0] in ("CUDA call cudaGraphLaunch", "CUDA call cudaMemcpy",
+                            "CUDA call cudaMemcpyAsync"), run.stderr)
+    expect_equal([trace.steps() for trace in run.traces],
+                 [[9, 10, 11], [21, 22, 23]], "steps")
+    for trace in run.traces:
+        expect_equal(len(trace.slices("cudaGraphLaunch")), 3, "launches")
+
+
+def test_without_a_period():
+    for schedule in ({}, {"wait": 2, "active": 1}):
+        run = looped("epochs=0", "warm=300", **schedule)
+        expect_equal(said(run)[0], None, run.stderr)
+        expect_equal(run.trace.steps(), [], "steps")
+        expect_equal(len(run.trace.slices(cat="kernel")), 300, "kernels")
+
+
+def test_divisor():
+    run = looped("steps=60", step="auto/5")
+    expect_equal(run.trace.steps(), list(range(12)), "steps")
+
+
+if __name__ == "__main__":
+    main()
