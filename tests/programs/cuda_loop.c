@@ -7,7 +7,8 @@
  *	cuda_loop [epochs=N] [steps=N] [layers=N] [evaluate=N] [warm=N]
  *		  [ms=N]
  *
- * warm: launches of other kernels in no order before it all; ms: length of a step.
+ * warm: launches of other kernels in no order before it all; ms: length of a
+ * step.
  */
 #include <dlfcn.h>
 #include <stdint.h>
