@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#define INLINE	      inline __attribute__((always_inline))
 #define END_OF_BLOCK  256u
 #define FIRST_LENGTH  257u
 #define STORED_MAX    65535u
@@ -13,7 +14,7 @@
 #define CODE_SYMBOLS  19u
 #define CODE_BITS     7u
 /* Counted are this many sequences in turn of each so many. */
-#define SAMPLE	      48u
+#define SAMPLE	      24u
 #define SAMPLE_EACH   256u
 /* What has been seen in a sample weighs more than what has not. */
 #define SAMPLE_WEIGHT 64u
@@ -38,12 +39,15 @@ static inline uint32_t distance_base(unsigned int symbol)
 	return symbol < 4 ? symbol + 1 : ((2 + (symbol & 1)) << extra) + 1;
 }
 
-static inline unsigned int distance_symbol(const struct deflate *deflate,
-					   uint32_t distance)
+static inline unsigned int distance_symbol(uint32_t distance)
 {
-	return distance <= 256
-		       ? deflate->distance_symbol[distance - 1]
-		       : deflate->distance_symbol[256 + ((distance - 1) >> 7)];
+	const uint32_t above = distance - 1;
+	unsigned int power;
+
+	if (unlikely(above < 2))
+		return above;
+	power = 31 - (unsigned int)__builtin_clz(above);
+	return 2 * power + (above >> (power - 1) & 1);
 }
 
 void deflate_start(struct deflate *deflate)
@@ -54,17 +58,6 @@ void deflate_start(struct deflate *deflate)
 		if (symbol + 1 < 29 && len >= length_base[symbol + 1])
 			symbol++;
 		deflate->length_symbol[len] = (uint8_t)symbol;
-	}
-	symbol = 0;
-	for (uint32_t at = 1; at <= LINE_MATCH_DISTANCE; at++) {
-		if (symbol + 1 < DEFLATE_DISTANCES &&
-		    at >= distance_base(symbol + 1))
-			symbol++;
-		if (at <= 256)
-			deflate->distance_symbol[at - 1] = (uint8_t)symbol;
-		else
-			deflate->distance_symbol[256 + ((at - 1) >> 7)] =
-				(uint8_t)symbol;
 	}
 }
 
@@ -149,8 +142,8 @@ static void count_one(struct deflate *deflate, const unsigned char *text,
 
 		deflate->counts[FIRST_LENGTH + deflate->length_symbol[part]] +=
 			SAMPLE_WEIGHT;
-		deflate->distance_counts[distance_symbol(
-			deflate, sequence->distance)] += SAMPLE_WEIGHT;
+		deflate->distance_counts[distance_symbol(sequence->distance)] +=
+			SAMPLE_WEIGHT;
 		left -= part;
 	}
 }
@@ -241,6 +234,13 @@ static void put_lengths(struct deflate_bits *out, const uint8_t *lengths)
 	}
 }
 
+static struct huffman_code digit_code(const struct deflate *deflate,
+				      unsigned int digit)
+{
+	return digit == DEFLATE_NONE ? (struct huffman_code){0, 0}
+				     : deflate->literal[DEFLATE_DIGIT + digit];
+}
+
 /* Codes for what was counted. */
 static void fit(struct deflate *deflate, struct deflate_bits *out)
 {
@@ -273,62 +273,98 @@ static void fit(struct deflate *deflate, struct deflate_bits *out)
 			.len_all = (uint8_t)(code.len + distance_extra(i)),
 		};
 	}
+	for (unsigned int i = 0; i < 256; i++) {
+		const struct huffman_code first = digit_code(deflate, i & 15);
+		const struct huffman_code second = digit_code(deflate, i >> 4);
+
+		deflate->pair[i] = (struct deflate_piece){
+			first.bits | (uint32_t)second.bits << first.len,
+			first.len + second.len};
+	}
 	put_lengths(out, lengths);
 }
 
 /* The bits stay in registers: nobody else knows where they are. */
 struct register_bits {
 	uint64_t word;
-	unsigned int count;
+	uint64_t count;
 	char *out;
 };
 
-static inline void add_fast(struct register_bits *out, uint64_t bits,
-			    unsigned int len)
+static INLINE void add_fast(struct register_bits *out, uint64_t bits,
+			    uint64_t len)
 {
-	out->word |= bits << out->count;
+	out->word |= bits << (out->count & 63);
 	out->count += len;
 }
 
-static inline void flush_fast(struct register_bits *out)
+static INLINE void flush_fast(struct register_bits *out)
 {
 	memcpy(out->out, &out->word, sizeof(out->word));
 	out->out += out->count >> 3;
-	out->word >>= out->count & ~7u;
+	out->word >>= out->count & 56;
 	out->count &= 7;
 }
 
-static inline void put_literals(const struct deflate *deflate,
-				struct register_bits *out,
-				const unsigned char *text, uint32_t len)
+/* Up to four digits at once, without asking how many: those that are not there
+ * have no bits.  False: they are not all of DEFLATE_DIGITS. */
+static INLINE bool put_digits(const struct deflate *deflate,
+			      struct register_bits *out,
+			      const unsigned char *text, uint32_t len)
 {
-	for (; len >= 4; text += 4, len -= 4) {
-		for (int i = 0; i < 4; i++) {
-			const struct huffman_code code =
-				deflate->literal[text[i]];
+	const uint32_t none = (uint32_t)(UINT64_C(0xffffffff) << 8 * len);
+	struct deflate_piece piece;
+	uint32_t digits;
 
-			add_fast(out, code.bits, code.len);
-		}
-		flush_fast(out);
+	memcpy(&digits, text, sizeof(digits));
+	digits = (digits - DEFLATE_DIGIT * UINT32_C(0x01010101)) & ~none;
+	/* Above what is a digit, and DEFLATE_NONE itself. */
+	if (unlikely((digits | (digits + UINT32_C(0x01010101))) &
+		     UINT32_C(0xf0f0f0f0)))
+		return false;
+	digits |= none & DEFLATE_NONE * UINT32_C(0x01010101);
+	digits |= digits >> 4;
+	piece = deflate->pair[digits & 0xff];
+	add_fast(out, piece.bits, piece.len);
+	piece = deflate->pair[digits >> 16 & 0xff];
+	add_fast(out, piece.bits, piece.len);
+	flush_fast(out);
+	return true;
+}
+
+/* `left` bytes of text are there to be read. */
+static INLINE void put_literals(const struct deflate *deflate,
+				struct register_bits *out,
+				const unsigned char *text, uint32_t len,
+				size_t left)
+{
+	while (len) {
+		const uint32_t now = len < 4 ? len : 4;
+
+		if (unlikely(left < 4 || !put_digits(deflate, out, text, now)))
+			break;
+		text += now;
+		left -= now;
+		len -= now;
 	}
-	for (; len; text++, len--) {
+	for (; unlikely(len); text++, len--) {
 		const struct huffman_code code = deflate->literal[*text];
 
 		add_fast(out, code.bits, code.len);
+		flush_fast(out);
 	}
-	flush_fast(out);
 }
 
-static inline void put_match(const struct deflate *deflate,
+static INLINE void put_match(const struct deflate *deflate,
 			     struct register_bits *out, uint32_t match,
 			     uint32_t distance)
 {
-	const unsigned int symbol = distance_symbol(deflate, distance);
-	const struct deflate_distance code = deflate->far[symbol];
+	const struct deflate_distance code =
+		deflate->far[distance_symbol(distance)];
 	const uint64_t bits = code.bits | (uint64_t)(distance - code.base)
 						  << code.len;
 
-	while (match) {
+	do {
 		const uint32_t part = part_of(match);
 		const struct deflate_piece piece = deflate->match[part];
 
@@ -336,13 +372,14 @@ static inline void put_match(const struct deflate *deflate,
 		add_fast(out, bits, code.len_all);
 		flush_fast(out);
 		match -= part;
-	}
+	} while (unlikely(match));
 }
 
 /* False: they might not fit. */
 static bool put_sequences(const struct deflate *deflate,
 			  struct deflate_bits *bits, const unsigned char *text,
-			  const struct line_sequence *sequences, size_t number)
+			  size_t left, const struct line_sequence *sequences,
+			  size_t number)
 {
 	struct register_bits out = {bits->word, bits->count, bits->out};
 
@@ -355,29 +392,30 @@ static bool put_sequences(const struct deflate *deflate,
 
 		if (unlikely(bits->limit - out.out < (ptrdiff_t)most))
 			return false;
-		put_literals(deflate, &out, text, sequence.literals);
-		text += sequence.literals;
+		put_literals(deflate, &out, text, sequence.literals, left);
 		if (likely(sequence.match))
 			put_match(deflate, &out, sequence.match,
 				  sequence.distance);
-		text += sequence.match;
+		text += sequence.literals + sequence.match;
+		left -= sequence.literals + sequence.match;
 	}
 	bits->word = out.word;
-	bits->count = out.count;
+	bits->count = (unsigned int)out.count;
 	bits->out = out.out;
 	return true;
 }
 
 void deflate_block(struct deflate *deflate, struct deflate_bits *out,
-		   const char *text, const struct line_sequence *sequences,
-		   size_t number, bool last)
+		   const char *text, size_t left,
+		   const struct line_sequence *sequences, size_t number,
+		   bool last)
 {
 	count(deflate, text, sequences, number);
 	put(out, (last ? 1u : 0u) | 2u << 1, 3);
 	fit(deflate, out);
 	if (out->is_full ||
-	    !put_sequences(deflate, out, (const unsigned char *)text, sequences,
-			   number)) {
+	    !put_sequences(deflate, out, (const unsigned char *)text, left,
+			   sequences, number)) {
 		out->is_full = true;
 		return;
 	}

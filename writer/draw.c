@@ -105,7 +105,7 @@ static bool write(struct scribe *scribe, struct track *track,
 	if (!draw_has_room(scribe, event, span->end_ns) ||
 	    !event_json_write(scribe, track, event, label, *span))
 		return false;
-	if (window_file_is_due(&scribe->json))
+	if (window_file_is_due(scribe))
 		window_file_flush(scribe);
 	return true;
 }

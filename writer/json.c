@@ -286,6 +286,7 @@ void json_u64(struct json *json, uint64_t value)
 		return;
 	digits_at(json->data + json->used, value, count);
 	json->used += count;
+	json_field(json);
 }
 
 void json_i64(struct json *json, int64_t value)
@@ -300,6 +301,7 @@ void json_i64(struct json *json, int64_t value)
 	json->used += sign;
 	digits_at(json->data + json->used, size, count);
 	json->used += count;
+	json_field(json);
 }
 
 void json_hex(struct json *json, uint64_t value)
@@ -313,6 +315,7 @@ void json_hex(struct json *json, uint64_t value)
 		value >>= 4;
 	} while (value);
 	json_bytes(json, begin, (size_t)(end - begin));
+	json_field(json);
 }
 
 void json_micros(struct json *json, int64_t ns)
@@ -330,6 +333,7 @@ void json_micros(struct json *json, int64_t ns)
 	end[1] = (char)('0' + rest / 100);
 	memcpy(end + 2, json_two_digits + rest % 100 * 2, 2);
 	json->used += count + 4;
+	json_field(json);
 }
 
 /* Appends what snprintf made; whatever the locale has for a decimal point is
@@ -368,4 +372,5 @@ void json_double(struct json *json, double value)
 			break;
 	}
 	number_without_locale(json, number);
+	json_field(json);
 }
