@@ -16,6 +16,8 @@
 /* Counted are this many sequences in turn of each so many. */
 #define SAMPLE	      24u
 #define SAMPLE_EACH   256u
+/* So many blocks have the same codes at most. */
+#define USES_MAX      8u
 /* What has been seen in a sample weighs more than what has not. */
 #define SAMPLE_WEIGHT 64u
 
@@ -148,10 +150,13 @@ static void count_one(struct deflate *deflate, const unsigned char *text,
 	}
 }
 
-/* Counts a part of the sequences; whatever else comes up can be written too. */
-static void count(struct deflate *deflate, const char *text,
-		  const struct line_sequence *sequences, size_t number)
+/* Counts a part of the sequences; whatever else comes up can be written too.
+ * Returns how many literals there are in all of them. */
+static size_t count(struct deflate *deflate, const char *text,
+		    const struct line_sequence *sequences, size_t number)
 {
+	size_t literals = 0;
+
 	for (unsigned int i = 0; i < DEFLATE_LITERALS; i++)
 		deflate->counts[i] = 1;
 	for (unsigned int i = 0; i < DEFLATE_DISTANCES; i++)
@@ -161,7 +166,9 @@ static void count(struct deflate *deflate, const char *text,
 			count_one(deflate, (const unsigned char *)text,
 				  &sequences[i]);
 		text += sequences[i].literals + sequences[i].match;
+		literals += sequences[i].literals;
 	}
+	return literals;
 }
 
 /* The lengths of both codes in a row: runs of one length, and of zeros, are
@@ -241,10 +248,28 @@ static struct huffman_code digit_code(const struct deflate *deflate,
 				     : deflate->literal[DEFLATE_DIGIT + digit];
 }
 
-/* Codes for what was counted. */
-static void fit(struct deflate *deflate, struct deflate_bits *out)
+/* What was counted, in the present codes; how many symbols it is. */
+static uint64_t counted_bits(const struct deflate *deflate, uint64_t *symbols)
 {
-	uint8_t lengths[DEFLATE_LITERALS + DEFLATE_DISTANCES];
+	uint64_t bits = 0;
+
+	*symbols = 0;
+	for (unsigned int i = 0; i < DEFLATE_LITERALS; i++) {
+		bits += (uint64_t)deflate->counts[i] * deflate->lengths[i];
+		*symbols += deflate->counts[i];
+	}
+	for (unsigned int i = 0; i < DEFLATE_DISTANCES; i++) {
+		bits += (uint64_t)deflate->distance_counts[i] *
+			deflate->lengths[DEFLATE_LITERALS + i];
+		*symbols += deflate->distance_counts[i];
+	}
+	return bits;
+}
+
+/* Codes for what was counted. */
+static void fit(struct deflate *deflate)
+{
+	uint8_t *const lengths = deflate->lengths;
 
 	huffman_lengths(deflate->counts, DEFLATE_LITERALS, LITERAL_BITS,
 			lengths);
@@ -281,7 +306,21 @@ static void fit(struct deflate *deflate, struct deflate_bits *out)
 			first.bits | (uint32_t)second.bits << first.len,
 			first.len + second.len};
 	}
-	put_lengths(out, lengths);
+	deflate->uses = 0;
+	deflate->fitted_bits = counted_bits(deflate, &deflate->fitted_symbols);
+}
+
+/* Takes what it took for the last block where that is as good here: making
+ * codes costs as much as a hundred lines. */
+static void fit_if_worth(struct deflate *deflate)
+{
+	uint64_t symbols;
+	const uint64_t bits = counted_bits(deflate, &symbols);
+
+	if (!deflate->fitted_bits || ++deflate->uses == USES_MAX ||
+	    bits * deflate->fitted_symbols / symbols >
+		    deflate->fitted_bits + deflate->fitted_bits / 64)
+		fit(deflate);
 }
 
 /* The bits stay in registers: nobody else knows where they are. */
@@ -306,29 +345,40 @@ static INLINE void flush_fast(struct register_bits *out)
 	out->count &= 7;
 }
 
-/* Up to four digits at once, without asking how many: those that are not there
+/* Two literals of a number. */
+static INLINE void put_pair(const struct deflate *deflate,
+			    struct register_bits *out, uint64_t digits)
+{
+	const struct deflate_piece piece = deflate->pair[digits & 0xff];
+
+	add_fast(out, piece.bits, piece.len);
+}
+
+/* Up to eight digits at once, hardly asking how many: those that are not there
  * have no bits.  False: they are not all of DEFLATE_DIGITS. */
 static INLINE bool put_digits(const struct deflate *deflate,
 			      struct register_bits *out,
 			      const unsigned char *text, uint32_t len)
 {
-	const uint32_t none = (uint32_t)(UINT64_C(0xffffffff) << 8 * len);
-	struct deflate_piece piece;
-	uint32_t digits;
+	const uint64_t ones = UINT64_C(0x0101010101010101);
+	const uint64_t none = len < 8 ? ~UINT64_C(0) << 8 * len : 0;
+	uint64_t digits;
 
 	memcpy(&digits, text, sizeof(digits));
-	digits = (digits - DEFLATE_DIGIT * UINT32_C(0x01010101)) & ~none;
+	digits = (digits - DEFLATE_DIGIT * ones) & ~none;
 	/* Above what is a digit, and DEFLATE_NONE itself. */
-	if (unlikely((digits | (digits + UINT32_C(0x01010101))) &
-		     UINT32_C(0xf0f0f0f0)))
+	if (unlikely((digits | (digits + ones)) & ones * 0xf0))
 		return false;
-	digits |= none & DEFLATE_NONE * UINT32_C(0x01010101);
+	digits |= none & DEFLATE_NONE * ones;
 	digits |= digits >> 4;
-	piece = deflate->pair[digits & 0xff];
-	add_fast(out, piece.bits, piece.len);
-	piece = deflate->pair[digits >> 16 & 0xff];
-	add_fast(out, piece.bits, piece.len);
+	put_pair(deflate, out, digits);
+	put_pair(deflate, out, digits >> 16);
 	flush_fast(out);
+	if (len > 4) {
+		put_pair(deflate, out, digits >> 32);
+		put_pair(deflate, out, digits >> 48);
+		flush_fast(out);
+	}
 	return true;
 }
 
@@ -339,9 +389,9 @@ static INLINE void put_literals(const struct deflate *deflate,
 				size_t left)
 {
 	while (len) {
-		const uint32_t now = len < 4 ? len : 4;
+		const uint32_t now = len < 8 ? len : 8;
 
-		if (unlikely(left < 4 || !put_digits(deflate, out, text, now)))
+		if (unlikely(left < 8 || !put_digits(deflate, out, text, now)))
 			break;
 		text += now;
 		left -= now;
@@ -375,22 +425,28 @@ static INLINE void put_match(const struct deflate *deflate,
 	} while (unlikely(match));
 }
 
-/* False: they might not fit. */
-static bool put_sequences(const struct deflate *deflate,
-			  struct deflate_bits *bits, const unsigned char *text,
-			  size_t left, const struct line_sequence *sequences,
-			  size_t number)
+/* Of `literals` bytes and `match` more: a word each time; no code of a literal
+ * is longer than two bytes, and a match's parts have six. */
+static INLINE size_t most_bytes(size_t literals, size_t match)
+{
+	return 32 + 2 * literals + match / 32;
+}
+
+/* False: they might not fit.  `fits`: they do. */
+static INLINE bool put_each(const struct deflate *deflate,
+			    struct deflate_bits *bits,
+			    const unsigned char *text, size_t left,
+			    const struct line_sequence *sequences,
+			    size_t number, bool fits)
 {
 	struct register_bits out = {bits->word, bits->count, bits->out};
 
 	for (size_t i = 0; i < number; i++) {
 		const struct line_sequence sequence = sequences[i];
-		/* A word each time; no code of a literal is longer than two
-		 * bytes, and a match's parts have six. */
-		const size_t most = 32 + 2 * (size_t)sequence.literals +
-				    sequence.match / 32;
 
-		if (unlikely(bits->limit - out.out < (ptrdiff_t)most))
+		if (!fits && bits->limit - out.out <
+				     (ptrdiff_t)most_bytes(sequence.literals,
+							   sequence.match))
 			return false;
 		put_literals(deflate, &out, text, sequence.literals, left);
 		if (likely(sequence.match))
@@ -405,17 +461,33 @@ static bool put_sequences(const struct deflate *deflate,
 	return true;
 }
 
+static bool put_sequences(const struct deflate *deflate,
+			  struct deflate_bits *bits, const char *text,
+			  size_t left, const struct line_sequence *sequences,
+			  size_t number, size_t literals)
+{
+	const unsigned char *bytes = (const unsigned char *)text;
+	/* Eight bytes for each match, and for the parts of long ones. */
+	const size_t most = most_bytes(literals, left) + 8 * number;
+
+	if (likely(bits->limit - bits->out >= (ptrdiff_t)most))
+		return put_each(deflate, bits, bytes, left, sequences, number,
+				true);
+	return put_each(deflate, bits, bytes, left, sequences, number, false);
+}
+
 void deflate_block(struct deflate *deflate, struct deflate_bits *out,
 		   const char *text, size_t left,
 		   const struct line_sequence *sequences, size_t number,
 		   bool last)
 {
-	count(deflate, text, sequences, number);
+	const size_t literals = count(deflate, text, sequences, number);
+
 	put(out, (last ? 1u : 0u) | 2u << 1, 3);
-	fit(deflate, out);
-	if (out->is_full ||
-	    !put_sequences(deflate, out, (const unsigned char *)text, left,
-			   sequences, number)) {
+	fit_if_worth(deflate);
+	put_lengths(out, deflate->lengths);
+	if (out->is_full || !put_sequences(deflate, out, text, left, sequences,
+					   number, literals)) {
 		out->is_full = true;
 		return;
 	}

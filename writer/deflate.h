@@ -42,10 +42,16 @@ struct deflate_distance {
 	uint8_t len_all; /* with the extra bits */
 };
 
-/* Tables for one block at a time. */
+/* Tables for a block, and the next ones like it. */
 struct deflate {
 	uint32_t counts[DEFLATE_LITERALS];
 	uint32_t distance_counts[DEFLATE_DISTANCES];
+	/* Of the codes below: lengths, all in a row, what the sample had that
+	 * they were made for, and how many blocks have had them. */
+	uint8_t lengths[DEFLATE_LITERALS + DEFLATE_DISTANCES];
+	uint64_t fitted_symbols;
+	uint64_t fitted_bits;
+	unsigned int uses;
 	struct huffman_code literal[DEFLATE_LITERALS];
 	struct huffman_code distance[DEFLATE_DISTANCES];
 	struct deflate_distance far[DEFLATE_DISTANCES];

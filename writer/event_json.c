@@ -5,6 +5,7 @@
 #include "collector/log.h"
 #include "collector/names.h"
 #include "writer/gpu.h"
+#include "writer/memory_json.h"
 #include "writer/meta_json.h"
 #include "writer/schema.h"
 #include <math.h>
@@ -330,8 +331,6 @@ static bool write_memory(struct scribe *scribe, struct track *track,
 			 const struct event *event, uint64_t ts_ns)
 {
 	struct json *json = &scribe->json;
-	const int64_t total = scribe->heap.live > 0 ? scribe->heap.live : 0;
-	size_t mark, len;
 
 	if (event->flags & EVENT_NO_SIZE)
 		return false;
@@ -343,32 +342,7 @@ static bool write_memory(struct scribe *scribe, struct track *track,
 			SCHEMA_CPU_INSTANT) "," SCHEMA_PAIR(SCHEMA_SCOPE,
 							    SCHEMA_SCOPE_THREAD) "," SCHEMA_KEY(SCHEMA_NAME) "\"" SCHEMA_MEMORY);
 	place_on(scribe, track, LANE_MAIN, ts_ns);
-	json_raw(json, THEN(SCHEMA_ARGS) "{" SCHEMA_KEY(SCHEMA_TOTAL_RESERVED));
-	mark = json_mark(json);
-	json_i64(json, total);
-	len = json->used - mark;
-	json_raw(json, THEN(SCHEMA_TOTAL_ALLOCATED));
-	json_again(json, mark, len);
-	json_field(json);
-	json_raw(json, THEN(SCHEMA_BYTES));
-	if (event->kind == EVENT_HEAP_FREE)
-		json_char(json, '-');
-	json_u64(json, event->heap.size_bytes);
-	json_raw(json, THEN(SCHEMA_DEVICE_ID) "-1" THEN(
-			       SCHEMA_DEVICE_TYPE) "0" THEN(SCHEMA_ADDRESS));
-	json_u64(json, event->heap.address);
-	json_recurs(json);
-	json_raw(json, THEN(SCHEMA_EVENT_INDEX));
-	json_u64(json, scribe->next_index++);
-	if (event->heap.dur_ticks) {
-		const struct timeline *line = &scribe->timeline;
-		const uint64_t end = event->start_ticks + event->heap.dur_ticks;
-
-		json_raw(json, ",\"dur_ns\":");
-		json_u64(json, timeline_ns(line, end) -
-				       timeline_ns(line, event->start_ticks));
-	}
-	json_raw(json, "}}");
+	memory_json_args(scribe, event);
 	return true;
 }
 

@@ -18,9 +18,10 @@
 #define DEFLATE_LEAST 128u
 
 struct fast_state {
-	struct deflate deflate;
+	struct deflate lines; /* codes for lines with notes */
+	struct deflate other; /* and for a file's head and tails */
 	struct line_sequence sequences[SEQUENCES];
-	struct line_match *lines;
+	struct line_match *match;
 };
 
 static int fast_open(struct coder *coder)
@@ -29,11 +30,12 @@ static int fast_open(struct coder *coder)
 
 	if (!state)
 		return -ENOMEM;
-	state->lines = coder_alloc(coder, line_match_bytes());
-	if (!state->lines)
+	state->match = coder_alloc(coder, line_match_bytes());
+	if (!state->match)
 		return -ENOMEM;
-	deflate_start(&state->deflate);
-	line_match_start(state->lines, LINE_MATCH_BEST);
+	deflate_start(&state->lines);
+	deflate_start(&state->other);
+	line_match_start(state->match, LINE_MATCH_BEST);
 	coder->state = state;
 	return 0;
 }
@@ -42,21 +44,19 @@ static int fast_open(struct coder *coder)
 static bool deflate_text(struct fast_state *state, struct deflate_bits *bits,
 			 const struct coder_text *text)
 {
+	struct deflate *deflate = text->fields ? &state->lines : &state->other;
 	size_t number, done = 0;
 
-	line_match_begin(state->lines, text->data, text->len, text->fields);
+	line_match_begin(state->match, text->data, text->len, text->fields);
 	while (done < text->len && !bits->is_full) {
 		const char *from = text->data + done;
 		const size_t left = text->len - done;
 
-		number = line_match_next(state->lines, state->sequences,
+		number = line_match_next(state->match, state->sequences,
 					 SEQUENCES);
-		for (size_t i = 0; i < number; i++)
-			done += state->sequences[i].literals +
-				state->sequences[i].match;
-		deflate_block(&state->deflate, bits, from, left,
-			      state->sequences, number,
-			      text->last && done == text->len);
+		done = line_match_done(state->match);
+		deflate_block(deflate, bits, from, left, state->sequences,
+			      number, text->last && done == text->len);
 	}
 	return !bits->is_full;
 }

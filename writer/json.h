@@ -29,9 +29,6 @@ struct json {
 	struct fields *fields; /* notes on it for a coder; NULL nobody asks */
 };
 
-/* "00" to "99", so that two digits cost one division. */
-extern const char json_two_digits[201];
-
 /* Maps a first piece of at least `bytes`.  0 or -ENOMEM. */
 int json_open(struct json *json, size_t bytes);
 void json_close(struct json *json);
@@ -107,15 +104,6 @@ static inline void json_char(struct json *json, char c)
 {
 	if (likely(json_fits(json, 1)))
 		json->data[json->used++] = c;
-}
-
-/* `len` bytes that were appended at the mark `at`, once more. */
-static inline void json_again(struct json *json, size_t at, size_t len)
-{
-	if (likely(json_fits(json, len) && at + len <= json->used)) {
-		memcpy(json->data + json->used, json->data + at, len);
-		json->used += len;
-	}
 }
 
 /* The inside of a string, without the quotes, so that a name can be put

@@ -410,3 +410,8 @@ size_t line_match_next(struct line_match *lines, struct line_sequence *out,
 	}
 	return (size_t)(cursor->next - out);
 }
+
+size_t line_match_done(const struct line_match *lines)
+{
+	return lines->cursor.literals;
+}

@@ -50,4 +50,7 @@ void line_match_begin(struct line_match *lines, const char *text, size_t len,
 size_t line_match_next(struct line_match *lines, struct line_sequence *out,
 		       size_t room);
 
+/* How much of the text those that were written cover. */
+size_t line_match_done(const struct line_match *lines);
+
 #endif
