@@ -29,8 +29,8 @@ int scribe_start(struct scribe *scribe, struct session *session, bool is_live)
 	timeline_start(&scribe->timeline, session);
 	naming_start(&scribe->naming, session);
 	totals_start(&scribe->totals, &scribe->naming);
-	if (region_join_start(&scribe->regions) || history_start(scribe) ||
-	    json_open(&scribe->json, TEXT_BYTES) ||
+	region_join_start(&scribe->regions);
+	if (history_start(scribe) || json_open(&scribe->json, TEXT_BYTES) ||
 	    fields_open(&scribe->fields)) {
 		scribe_end(scribe);
 		return -ENOMEM;
