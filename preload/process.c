@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-struct process process;
+START_DATA struct process process;
 
 static void keep_complaint(const char *line)
 {
@@ -16,15 +16,21 @@ static void keep_complaint(const char *line)
 			   sizeof(process.complaint[0]), "%s", line);
 }
 
-bool process_read(void)
+COLD bool process_matters(void)
 {
 	char *const *const environment = environ;
 
-	if (verdict_is_off(environment))
+	return !verdict_is_off(environment) &&
+	       (verdict_is_direct(environment) || !verdict_is_tool());
+}
+
+COLD bool process_read(void)
+{
+	char *const *const environment = environ;
+
+	if (!process_matters())
 		return false;
 	process.direct = verdict_is_direct(environment);
-	if (!process.direct && verdict_is_tool())
-		return false;
 	options_default(&process.options);
 	options_read(&process.options, environment, keep_complaint);
 	if (process.options.children == CHILDREN_NONE && !process.direct &&
