@@ -456,15 +456,18 @@ static void start_late_writer(void)
 
 static __attribute__((constructor)) void construct(void)
 {
+	const bool first = load_relaxed(&life.state) == LIFE_UNDECIDED;
+
 	life.constructed = true;
 	/* No page is touched, nothing looked up for what is none of our
 	 * business. */
-	if (load_relaxed(&life.state) == LIFE_UNDECIDED && !process_matters())
-		move(LIFE_UNDECIDED, LIFE_LEFT);
-	else if (gate_bits() == GATE_UNDECIDED)
+	if (first && !process_matters() && move(LIFE_UNDECIDED, LIFE_LEFT))
+		return;
+	/* The gate's page is not read before it is written: that would be one
+	 * fault more. */
+	if (first || gate_bits() == GATE_UNDECIDED)
 		life_decide();
-	if (load_relaxed(&life.state) < LIFE_WATCHING ||
-	    load_relaxed(&life.state) == LIFE_CLOSED)
+	if (load_relaxed(&life.state) == LIFE_CLOSED)
 		return;
 	fork_hooks_start();
 	exit_hooks_start();

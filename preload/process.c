@@ -18,10 +18,16 @@ static void keep_complaint(const char *line)
 
 COLD bool process_matters(void)
 {
+	static START_DATA _Atomic int known; /* 1 it does, -1 it doesn't */
 	char *const *const environment = environ;
+	bool matters;
 
-	return !verdict_is_off(environment) &&
-	       (verdict_is_direct(environment) || !verdict_is_tool());
+	if (load_relaxed(&known))
+		return load_relaxed(&known) > 0;
+	matters = !verdict_is_off(environment) &&
+		  (verdict_is_direct(environment) || !verdict_is_tool());
+	store_relaxed(&known, matters ? 1 : -1);
+	return matters;
 }
 
 COLD bool process_read(void)

@@ -14,9 +14,9 @@ extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 /* Atomic, since dlsym() is declared `leaf`: the compiler may believe that it
  * can't come back to this file, and drop a plain store before it. */
 static START_DATA _Atomic int state;
-static enum real_sizer sizer;
-static bool sees_heap;
-static const char *heap_object;
+static START_DATA enum real_sizer sizer;
+static START_DATA bool sees_heap;
+static START_DATA const char *heap_object;
 
 enum need { BASE, REST, NEW, OTHER, NONE };
 
