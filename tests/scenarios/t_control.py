@@ -23,7 +23,8 @@ class Running:
             env=harness.clean_environment() | settings | {
                 "TRACEPROF_" + key.upper(): str(value)
                 for key, value in options.items()},
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE)
         self.pid = self.process.pid
 
     def ctl(self, *arguments, pid=None):
