@@ -9,12 +9,13 @@
  * to be killed.  A step calls traceprof_step() and runs the region `work`; a
  * slow one is in the scope "slow part" meanwhile.
  */
+#include "held.h"
+#include "traceprof.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "traceprof.h"
 
 __attribute__((noinline)) static int work(void)
 {
@@ -30,27 +31,11 @@ static void take(int ms)
 	usleep((unsigned int)ms * 1000);
 }
 
-/* True if the list of numbers between commas holds this one. */
-static int lists(const char *list, int number)
-{
-	char *end;
-
-	for (;; list = end + 1) {
-		if (strtol(list, &end, 10) == number && end != list)
-			return 1;
-		if (*end != ',')
-			return 0;
-	}
-}
-
 static void take_long(int step, const char *ms)
 {
 	traceprof_push("slow part");
 	if (!strcmp(ms, "held")) {
-		printf("step %d\n", step);
-		fflush(stdout);
-		while (getchar() > '\n')
-			;
+		held_wait(step);
 	} else {
 		take(atoi(ms));
 	}
@@ -69,7 +54,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < count; i++) {
 		traceprof_step();
 		sum += work();
-		if (lists(slow, i))
+		if (held_lists(slow, i))
 			take_long(i, slow_ms);
 		else
 			take(ms);

@@ -15,14 +15,14 @@ from harness import Skip, command, expect, expect_equal, folder
 class Running:
     """A program under the library, until leave() or kill()."""
 
-    def __init__(self, *arguments, program="step_loop", **options):
+    def __init__(self, *arguments, program="step_loop", env=None, **options):
         self.target = os.path.join(folder(), "out")
         settings = {"LD_PRELOAD": harness.LIBRARY, "TRACEPROF_DIR": self.target}
         self.process = subprocess.Popen(
             [harness.program(program), *map(str, arguments)], text=True,
             env=harness.clean_environment() | settings | {
                 "TRACEPROF_" + key.upper(): str(value)
-                for key, value in options.items()},
+                for key, value in options.items()} | (env or {}),
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE)
         self.pid = self.process.pid
@@ -43,6 +43,23 @@ class Running:
                 return done.stdout
             time.sleep(0.05)
         raise AssertionError(f"no {words} in {done.stdout} {done.stderr}")
+
+    def held(self, step):
+        """Waits until this step waits (tests/programs/held.h)."""
+        expect_equal(self.process.stdout.readline(), f"step {step}\n", "held")
+
+    def go_on(self):
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+
+    def until_written(self):
+        """Waits until the file of the last window is finished."""
+        for _ in range(300):
+            done = self.ctl("snapshot")
+            if done.status == 1 and "nothing is being recorded" in done.stderr:
+                return
+            time.sleep(0.05)
+        raise AssertionError(f"still written: {done.stdout} {done.stderr}")
 
     def leave(self):
         """Lets it end, and checks what it left."""

@@ -66,11 +66,10 @@ def held(*slow, **options):
     program = Running(slow[-1] + 30, 10, ",".join(map(str, slow)), "held",
                       program="uneven", trigger="slow:30", **options)
     for number, step in enumerate(slow):
-        expect_equal(program.process.stdout.readline(), f"step {step}\n", "held")
+        program.held(step)
         program.until(f" {min(number, dumps)} dumps")
         time.sleep(1)
-        program.process.stdin.write("\n")
-        program.process.stdin.flush()
+        program.go_on()
     return program.leave()
 
 
