@@ -57,7 +57,9 @@ def test_schedule_that_waits_long_enough():
 
 
 def test_launches_of_a_graph():
-    run = on_gpu(14000, 1, TRACEPROF_WAIT=9, TRACEPROF_ACTIVE=3, TRACEPROF_REPEAT=2)
+    # Steps of at least 3 ms on any machine: the run is longer than the search.
+    run = on_gpu(2000, 1, SIMGPU_KERNEL_NS=1000000, TRACEPROF_WAIT=9,
+                 TRACEPROF_ACTIVE=3, TRACEPROF_REPEAT=2)
     expect(said(run)[0] in ("CUDA call cudaGraphLaunch", "CUDA call cudaMemcpy",
                             "CUDA call cudaMemcpyAsync"), run.stderr)
     expect_equal([trace.steps() for trace in run.traces],
