@@ -16,6 +16,7 @@
 
 #include "preload/cupti_source.h"
 
+#include "collector/background.h"
 #include "collector/log.h"
 #include "collector/thread.h"
 #include "preload/cupti_library.h"
@@ -24,8 +25,6 @@
 #include "writer/writer.h"
 #include <errno.h>
 #include <linux/futex.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -134,20 +133,8 @@ static void *run(void *unused)
 
 int cupti_flush_start(void)
 {
-	pthread_attr_t attributes;
-	pthread_t thread;
-	sigset_t all;
-	sigset_t before;
-	int rc;
+	const int rc = background_start(run, STACK_BYTES);
 
-	pthread_attr_init(&attributes);
-	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	pthread_attr_setstacksize(&attributes, STACK_BYTES);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = -pthread_create(&thread, &attributes, run, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attributes);
 	flush.runs = !rc;
 	return rc;
 }
