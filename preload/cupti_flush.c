@@ -25,6 +25,7 @@
 #include "writer/writer.h"
 #include <errno.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -111,6 +112,10 @@ static void *run(void *unused)
 	(void)unused;
 	thread_busy();
 	prctl(PR_SET_NAME, "traceprof-gpu", 0, 0, 0);
+	/* Not where the thread is pinned that initialised CUDA. */
+	if (process.affinity_bytes > 0)
+		sched_setaffinity(0, (size_t)process.affinity_bytes,
+				  (const cpu_set_t *)process.affinity);
 	store_relaxed(&flush.tid, (uint32_t)syscall(SYS_gettid));
 	note_versions();
 	/* ACQUIRE pairs with RELEASE in cupti_flush_end(). */
