@@ -5,10 +5,10 @@
  * backward and an update; an evaluation after each epoch.
  *
  *	cuda_loop [epochs=N] [steps=N] [layers=N] [evaluate=N] [warm=N]
- *		  [ms=N]
+ *		  [own=N] [ms=N]
  *
- * warm: launches of other kernels in no order before it all; ms: length of a
- * step.
+ * warm: launches of other kernels in no order before it all; own: launches of
+ * the loop's; ms: length of a step.
  */
 #include "driver_client.h"
 
@@ -33,7 +33,7 @@ static const char *const names[KERNELS] = {"forward", "loss",	  "backward",
 					   "update",  "accuracy", "scale",
 					   "shuffle", "init"};
 
-static int epochs = 1, steps = 40, layers = 3, evaluations, warm, ms = 10;
+static int epochs = 1, steps = 40, layers = 3, evaluations, warm, own, ms = 10;
 static void *kernels[KERNELS];
 static void *stream;
 static uint64_t memory;
@@ -94,13 +94,13 @@ static void evaluate(void)
 	wait();
 }
 
-static void warm_up(void)
+static void warm_up(int launches, int first, int kinds)
 {
 	uint32_t random = 12345;
 
-	for (int i = 0; i < warm; i++) {
+	for (int i = 0; i < launches; i++) {
 		random = random * 1664525 + 1013904223;
-		launch(SCALE + (int)((random >> 16) % 3));
+		launch(first + (int)((random >> 16) % (uint32_t)kinds));
 		usleep(1000);
 	}
 }
@@ -122,13 +122,15 @@ int main(int argc, char **argv)
 		    !set(argv[i], "steps", &steps) &&
 		    !set(argv[i], "layers", &layers) &&
 		    !set(argv[i], "evaluate", &evaluations) &&
-		    !set(argv[i], "warm", &warm) && !set(argv[i], "ms", &ms))
+		    !set(argv[i], "warm", &warm) &&
+		    !set(argv[i], "own", &own) && !set(argv[i], "ms", &ms))
 			return 2;
 	}
 	if (!driver_find())
 		return NO_DRIVER;
 	start();
-	warm_up();
+	warm_up(warm, SCALE, 3);
+	warm_up(own, FORWARD, 4);
 	for (int epoch = 0; epoch < epochs; epoch++) {
 		for (int step = 0; step < steps; step++)
 			train();

@@ -40,6 +40,15 @@ def test_kernels_with_a_warm_up_and_evaluations():
         expect_steps_at_updates(run.trace, 210)
 
 
+def test_a_warm_up_with_the_loops_own_kernels():
+    """Launches in no order are no steps; where they end is not sharp."""
+    run = looped("steps=300", "own=120", "ms=4")
+    expect(said(run)[0] in ('kernel "update"', 'kernel "loss"'), run.stderr)
+    steps = run.trace.steps()
+    expect_equal(steps, list(range(len(steps))), "numbers")
+    expect(299 <= len(steps) <= 302, f"{len(steps)} steps of 300")
+
+
 def test_a_run_shorter_than_the_search():
     run = looped("steps=20", "ms=5")
     expect_equal(said(run)[0], 'kernel "update"', run.stderr)
