@@ -184,6 +184,9 @@ $(O)/tests/unit/test_%: $(O)/tests/unit/test_%.o $(UNIT_OBJECTS)
 	$(call say,LD,$@)
 	$(unit_link)
 
+# One that plays the rest of the folder itself.
+$(O)/tests/unit/test_cupti_kinds: $(O)/preload/cupti_kinds.o $(O)/preload/cupti_library.o
+
 .SECONDARY: $(UNITS:%=%.o)
 
 # --- what people call -------------------------------------------------------

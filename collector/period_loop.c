@@ -13,6 +13,10 @@
 #define POOR_REPEATS 12u
 #define SURE_REPEATS 100u
 #define STEADY_LEAST 60u
+/* No turns of the loop: so many more stretches that are unlike than alike, at
+ * most one in so many of all. */
+#define LEAD_LEAST   3u
+#define LEAD_PART    3u
 
 static void sort(uint64_t *values, size_t count)
 {
@@ -152,30 +156,69 @@ static bool is_much(const struct period_groups *groups,
 	return loop->hits >= SURE_REPEATS || loop->marks * 4 >= groups->count;
 }
 
+/* What the first stretches are that are no turns: a warm-up that hits the same
+ * sites in no order.  One or two are turns that did something more. */
+struct lead {
+	size_t stretches;
+	size_t unlike; /* of them, more than are alike */
+};
+
+/* Counts stretches and marks; returns where the loop begins. */
+static size_t compare(const struct period_groups *groups, const uint32_t *hits,
+		      size_t stretches, const uint32_t median[PERIOD_BUCKETS],
+		      struct period_loop *loop)
+{
+	struct period_loop whole = *loop;
+	struct lead lead = {0, 0};
+	size_t unlike = 0;
+	size_t alike = 0;
+
+	for (size_t i = 0; i < stretches; i++) {
+		const size_t marks = hits[i + 1] - hits[i];
+
+		if (is_alike(groups, hits + i, median, loop->length)) {
+			alike++;
+			whole.marks += marks;
+			loop->marks += marks;
+			continue;
+		}
+		unlike++;
+		whole.unlike++;
+		loop->unlike++;
+		if (unlike > alike + lead.unlike &&
+		    (i + 1) * LEAD_PART <= stretches) {
+			lead = (struct lead){i + 1, unlike - alike};
+			loop->marks = loop->unlike = 0;
+		}
+	}
+	if (lead.unlike >= LEAD_LEAST)
+		return lead.stretches;
+	*loop = whole;
+	return 0;
+}
+
 /* Whether a group of hits is a step's marker. */
 static bool examine(const struct period_groups *groups, const uint32_t *hits,
 		    size_t count, struct period_loop *loop)
 {
-	const size_t stretches = count - 1;
 	uint32_t median[PERIOD_BUCKETS];
+	size_t stretches = count - 1;
+	size_t lead;
 
-	loop->hits = count;
-	loop->first = hits[0];
-	loop->last = hits[stretches];
 	loop->length = common(groups, hits, stretches, median);
 	loop->unlike = 0;
 	loop->marks = 0;
-	for (size_t i = 0; i < stretches; i++) {
-		if (is_alike(groups, hits + i, median, loop->length))
-			loop->marks += hits[i + 1] - hits[i];
-		else
-			loop->unlike++;
-	}
+	lead = compare(groups, hits, stretches, median, loop);
+	hits += lead;
+	stretches -= lead;
+	loop->hits = stretches + 1;
+	loop->first = hits[0];
+	loop->last = hits[stretches];
 	loop->ticks = median_ticks(groups, hits, stretches);
 	return (stretches - loop->unlike) * 100 >= stretches * ALIKE_LEAST &&
 	       loop->marks * 100 >= (loop->last - loop->first) * MARKS_LEAST &&
 	       (loop->length >= POOR_MARKS ||
-		(count >= POOR_REPEATS && is_much(groups, loop) &&
+		(loop->hits >= POOR_REPEATS && is_much(groups, loop) &&
 		 is_steady(groups, hits, loop)));
 }
 
@@ -204,8 +247,8 @@ bool period_loop_examine(const struct period_groups *groups, size_t group,
 	if (count < PERIOD_LOOP_HITS || !may_do(hits, count - 1) ||
 	    !examine(groups, hits, count, loop))
 		return false;
-	loop->id = groups->marks[hits[0]].id;
-	loop->key = groups->keys[hits[0]];
+	loop->id = groups->marks[loop->first].id;
+	loop->key = groups->keys[loop->first];
 	return true;
 }
 

@@ -16,6 +16,7 @@
 
 #include "preload/cupti_source.h"
 
+#include "collector/background.h"
 #include "collector/log.h"
 #include "collector/thread.h"
 #include "preload/cupti_library.h"
@@ -24,8 +25,7 @@
 #include "writer/writer.h"
 #include <errno.h>
 #include <linux/futex.h>
-#include <pthread.h>
-#include <signal.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -112,6 +112,10 @@ static void *run(void *unused)
 	(void)unused;
 	thread_busy();
 	prctl(PR_SET_NAME, "traceprof-gpu", 0, 0, 0);
+	/* Not where the thread is pinned that initialised CUDA. */
+	if (process.affinity_bytes > 0)
+		sched_setaffinity(0, (size_t)process.affinity_bytes,
+				  (const cpu_set_t *)process.affinity);
 	store_relaxed(&flush.tid, (uint32_t)syscall(SYS_gettid));
 	note_versions();
 	/* ACQUIRE pairs with RELEASE in cupti_flush_end(). */
@@ -134,20 +138,8 @@ static void *run(void *unused)
 
 int cupti_flush_start(void)
 {
-	pthread_attr_t attributes;
-	pthread_t thread;
-	sigset_t all;
-	sigset_t before;
-	int rc;
+	const int rc = background_start(run, STACK_BYTES);
 
-	pthread_attr_init(&attributes);
-	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	pthread_attr_setstacksize(&attributes, STACK_BYTES);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = -pthread_create(&thread, &attributes, run, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attributes);
 	flush.runs = !rc;
 	return rc;
 }

@@ -12,6 +12,7 @@
 
 #include "preload/cupti_source.h"
 
+#include "collector/steps.h"
 #include "preload/cupti_library.h"
 
 /* Kinds that follow the windows. */
@@ -117,11 +118,17 @@ static void turn(bool on)
 
 void cupti_kinds_want(bool on)
 {
+	/* What it is wanted for is visible before the wish. */
+	atomic_thread_fence(memory_order_seq_cst);
 	store_relaxed(&wanted, on);
-	while (cupti_is_alive() &&
-	       load_relaxed(&wanted) != load_relaxed(&are_on)) {
+	for (;;) {
+		/* Either we see the newest wish, or who left it sees that
+		 * nobody turns. */
+		atomic_thread_fence(memory_order_seq_cst);
 		const uint32_t now = load_relaxed(&wanted);
 
+		if (!cupti_is_alive() || now == load_relaxed(&are_on))
+			return;
 		/* ACQUIRE pairs with RELEASE below: one turn after another. */
 		if (atomic_exchange_explicit(&turning, 1, memory_order_acquire))
 			return;
@@ -133,9 +140,15 @@ void cupti_kinds_want(bool on)
 	}
 }
 
-bool cupti_kinds_are_on(void)
+void cupti_kinds_rest(const struct session *session)
 {
-	return load_relaxed(&are_on);
+	if (!load_relaxed(&are_on) || steps_want_gpu(session))
+		return;
+	cupti_kinds_want(false);
+	/* A window that opened since the look had its wish before ours, and
+	 * lost it. */
+	if (steps_want_gpu(session))
+		cupti_kinds_want(true);
 }
 
 void cupti_kinds_forget(void)

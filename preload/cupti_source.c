@@ -261,8 +261,8 @@ static void settle(struct session *session, uint64_t flushed, bool is_over)
 		store_relaxed(&gpu->settled_ticks, settled);
 	if (is_awaited(session, &end))
 		cupti_flush_ask();
-	else if (cupti_kinds_are_on() && !steps_want_gpu(session))
-		cupti_kinds_want(false);
+	else
+		cupti_kinds_rest(session);
 }
 
 /* Some CUPTI versions trace no kernels in some setups.  Launches may also have

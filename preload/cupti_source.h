@@ -63,7 +63,9 @@ uint64_t cupti_flush_ticks(void);
 /* Activity kinds, on or off; any thread, but not inside a callback. */
 void cupti_kinds_start(const struct options *options, bool late);
 void cupti_kinds_want(bool on);
-bool cupti_kinds_are_on(void);
+
+/* The writer: off, if nothing needs them. */
+void cupti_kinds_rest(const struct session *session);
 void cupti_kinds_forget(void);
 
 #else

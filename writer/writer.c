@@ -8,6 +8,7 @@
  */
 #include "writer/writer.h"
 
+#include "collector/background.h"
 #include "collector/loader.h"
 #include "collector/log.h"
 #include "collector/manual_window.h"
@@ -27,7 +28,6 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -352,10 +352,6 @@ int writer_start(struct session *session, const void *affinity,
 		 size_t affinity_bytes)
 {
 	struct thread *was = thread_busy();
-	pthread_attr_t attributes;
-	pthread_t thread;
-	sigset_t all;
-	sigset_t before;
 	int rc;
 
 	rc = scribe_start(&writer.scribe, session, true);
@@ -368,15 +364,7 @@ int writer_start(struct session *session, const void *affinity,
 	}
 	recovery_stop(false);
 	store_relaxed(&writer.state, WRITER_RUNS);
-	pthread_attr_init(&attributes);
-	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	pthread_attr_setstacksize(&attributes, STACK_BYTES);
-	/* A signal sent to the process must never be delivered to us. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = -pthread_create(&thread, &attributes, run, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attributes);
+	rc = background_start(run, STACK_BYTES);
 	if (rc) {
 		store_relaxed(&writer.state, WRITER_NONE);
 		scribe_end(&writer.scribe);

@@ -60,6 +60,8 @@ cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block,
 cudaError_t cudaLaunchKernel_ptsz(const void *function, dim3 grid, dim3 block,
 				  void **arguments, size_t shared,
 				  cudaStream_t stream);
+cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config,
+				     const void *function, void **arguments);
 
 void **__cudaRegisterFatBinary(void *binary)
 {
@@ -213,6 +215,20 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config,
 	return launch(&call, kernel_of_host(function), config->gridDim,
 		      config->blockDim, config->dynamicSmemBytes,
 		      stream_of(config->stream));
+}
+
+cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config,
+				     const void *function, void **arguments)
+{
+	cudaLaunchKernelExC_ptsz_v11060_params params = {config, function,
+							 arguments};
+	struct sim_call call =
+		RUNTIME_CALL(cudaLaunchKernelExC_ptsz_v11060, &params);
+
+	return launch(&call, kernel_of_host(function), config->gridDim,
+		      config->blockDim, config->dynamicSmemBytes,
+		      config->stream ? stream_of(config->stream)
+				     : stream_per_thread());
 }
 
 cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid,

@@ -51,14 +51,9 @@ void cupti_flush_ask(void)
 {
 }
 
-bool cupti_kinds_are_on(void)
+void cupti_kinds_rest(const struct session *session)
 {
-	return true;
-}
-
-void cupti_kinds_want(bool on)
-{
-	(void)on;
+	(void)session;
 }
 
 static CUptiResult CUPTIAPI next_record(uint8_t *buffer, size_t valid_bytes,

@@ -3,17 +3,19 @@
  * busy.c - several threads that record as fast as they can and say what they
  * have recorded, to be killed at any moment.
  *
- *	busy [threads [ending [milliseconds]]]
+ *	busy [threads [ending [rounds]]]
  *
  * Each thread opens and closes a scope "busy T.N", allocates, enters an OpenMP
  * region each few rounds, and after the scope is closed puts T and N on the
  * standard output, in one write of eight bytes: what the reader got before the
  * end was in a ring before it.  Names come again after NAMES rounds.  The
- * ending is "none" (until killed) or one of those in end() below.
+ * ending is "none" (until killed) or one of those in end() below, which comes
+ * when each thread has told so many rounds.
  */
 #include <omp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,12 +27,15 @@
 
 #include "traceprof.h"
 
-#define NAMES 4096
+#define NAMES	     4096
+#define THREADS_MOST 64
 
 struct told {
 	uint32_t thread;
 	uint32_t number;
 };
+
+static _Atomic unsigned int rounds_told[THREADS_MOST];
 
 __attribute__((noinline)) static long busy_region(void)
 {
@@ -60,6 +65,7 @@ static void *work(void *arg)
 		/* Nobody reads any more: the end has come. */
 		if (write(STDOUT_FILENO, &told, sizeof(told)) != sizeof(told))
 			return NULL;
+		atomic_store(&rounds_told[told.thread], told.number + 1);
 		if (told.number % 8 == 7)
 			usleep(500);
 	}
@@ -111,8 +117,10 @@ int main(int argc, char **argv)
 {
 	const int threads = argc > 1 ? atoi(argv[1]) : 3;
 	const char *how = argc > 2 ? argv[2] : "none";
-	const int ms = argc > 3 ? atoi(argv[3]) : 100000;
+	const unsigned int rounds = argc > 3 ? (unsigned int)atoi(argv[3]) : 0;
 
+	if (threads > THREADS_MOST)
+		return 2;
 	signal(SIGPIPE, SIG_IGN);
 	traceprof_mark("busy begins");
 	for (int i = 0; i < threads; i++) {
@@ -122,7 +130,12 @@ int main(int argc, char **argv)
 			return 1;
 		pthread_detach(thread);
 	}
-	usleep((useconds_t)ms * 1000);
+	if (!strcmp(how, "none"))
+		pause();
+	for (int i = 0; i < threads; i++) {
+		while (atomic_load(&rounds_told[i]) < rounds)
+			usleep(1000);
+	}
 	end(how);
 	return 0;
 }

@@ -5,19 +5,20 @@
  * backward and an update; an evaluation after each epoch.
  *
  *	cuda_loop [epochs=N] [steps=N] [layers=N] [evaluate=N] [warm=N]
- *		  [ms=N]
+ *		  [own=N] [ms=N]
  *
- * warm: launches of other kernels in no order before it all; ms: length of a
- * step.
+ * warm: launches of other kernels in no order before it all; own: launches of
+ * the loop's; ms: length of a step.
  */
-#include <dlfcn.h>
+#include "driver_client.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { NO_DRIVER = 77, KERNELS = 8 };
+enum { KERNELS = 8 };
 enum { FORWARD, LOSS, BACKWARD, UPDATE, ACCURACY, SCALE, SHUFFLE, INIT };
 
 #define ENTRY(name) ".visible .entry " name "(.param .u64 data)\n{\n\tret;\n}\n"
@@ -32,92 +33,43 @@ static const char *const names[KERNELS] = {"forward", "loss",	  "backward",
 					   "update",  "accuracy", "scale",
 					   "shuffle", "init"};
 
-/*        name                      parameters */
-#define DRIVER_FUNCTIONS(X)                                                    \
-	X(cuInit, (unsigned int))                                              \
-	X(cuDeviceGet, (int *, int))                                           \
-	X(cuDevicePrimaryCtxRetain, (void **, int))                            \
-	X(cuCtxSetCurrent, (void *))                                           \
-	X(cuModuleLoadData, (void **, const void *))                           \
-	X(cuModuleGetFunction, (void **, void *, const char *))                \
-	X(cuMemAlloc_v2, (uint64_t *, size_t))                                 \
-	X(cuStreamCreate, (void **, unsigned int))                             \
-	X(cuStreamSynchronize, (void *))                                       \
-	X(cuMemcpyHtoDAsync_v2, (uint64_t, const void *, size_t, void *))      \
-	X(cuLaunchKernel, (void *, unsigned int, unsigned int, unsigned int,   \
-			   unsigned int, unsigned int, unsigned int,           \
-			   unsigned int, void *, void **, void **))
-
-static struct {
-#define X(name, parameters) int(*name) parameters;
-	DRIVER_FUNCTIONS(X)
-#undef X
-} driver;
-
-static int epochs = 1, steps = 40, layers = 3, evaluations, warm, ms = 10;
+static int epochs = 1, steps = 40, layers = 3, evaluations, warm, own, ms = 10;
 static void *kernels[KERNELS];
 static void *stream;
 static uint64_t memory;
 static char host[4096];
 
-static void check(int error, const char *what)
-{
-	if (!error)
-		return;
-	fprintf(stderr, "cuda_loop: %s: error %d\n", what, error);
-	exit(1);
-}
-
-static int find_driver(void)
-{
-	void *library = dlopen("libcuda.so.1", RTLD_NOW);
-	int missing = !library;
-
-#define X(name, parameters)                                                    \
-	if (!missing)                                                          \
-		*(void **)&driver.name = dlsym(library, #name);                \
-	missing |= !driver.name;
-	DRIVER_FUNCTIONS(X)
-#undef X
-	return !missing && driver.cuInit(0) == 0;
-}
-
 static void start(void)
 {
-	void *context, *module;
-	int device;
+	void *module = driver_load(module_text);
 
-	check(driver.cuDeviceGet(&device, 0), "cuDeviceGet");
-	check(driver.cuDevicePrimaryCtxRetain(&context, device),
-	      "cuDevicePrimaryCtxRetain");
-	check(driver.cuCtxSetCurrent(context), "cuCtxSetCurrent");
-	check(driver.cuModuleLoadData(&module, module_text),
-	      "cuModuleLoadData");
 	for (int i = 0; i < KERNELS; i++)
-		check(driver.cuModuleGetFunction(&kernels[i], module, names[i]),
-		      "cuModuleGetFunction");
-	check(driver.cuMemAlloc_v2(&memory, sizeof(host)), "cuMemAlloc");
-	check(driver.cuStreamCreate(&stream, 1), "cuStreamCreate");
+		driver_check(driver.cuModuleGetFunction(&kernels[i], module,
+							names[i]),
+			     "cuModuleGetFunction");
+	driver_check(driver.cuMemAlloc_v2(&memory, sizeof(host)), "cuMemAlloc");
+	driver_check(driver.cuStreamCreate(&stream, 1), "cuStreamCreate");
 }
 
 static void launch(int kernel)
 {
 	void *arguments[] = {&memory};
 
-	check(driver.cuLaunchKernel(kernels[kernel], 1, 1, 1, 32, 1, 1, 0,
-				    stream, arguments, NULL),
-	      "cuLaunchKernel");
+	driver_check(driver.cuLaunchKernel(kernels[kernel], 1, 1, 1, 32, 1, 1,
+					   0, stream, arguments, NULL),
+		     "cuLaunchKernel");
 }
 
 static void copy(void)
 {
-	check(driver.cuMemcpyHtoDAsync_v2(memory, host, sizeof(host), stream),
-	      "cuMemcpyHtoDAsync");
+	driver_check(
+		driver.cuMemcpyHtoDAsync_v2(memory, host, sizeof(host), stream),
+		"cuMemcpyHtoDAsync");
 }
 
 static void wait(void)
 {
-	check(driver.cuStreamSynchronize(stream), "cuStreamSynchronize");
+	driver_check(driver.cuStreamSynchronize(stream), "cuStreamSynchronize");
 }
 
 static void train(void)
@@ -142,13 +94,13 @@ static void evaluate(void)
 	wait();
 }
 
-static void warm_up(void)
+static void warm_up(int launches, int first, int kinds)
 {
 	uint32_t random = 12345;
 
-	for (int i = 0; i < warm; i++) {
+	for (int i = 0; i < launches; i++) {
 		random = random * 1664525 + 1013904223;
-		launch(SCALE + (int)((random >> 16) % 3));
+		launch(first + (int)((random >> 16) % (uint32_t)kinds));
 		usleep(1000);
 	}
 }
@@ -170,13 +122,15 @@ int main(int argc, char **argv)
 		    !set(argv[i], "steps", &steps) &&
 		    !set(argv[i], "layers", &layers) &&
 		    !set(argv[i], "evaluate", &evaluations) &&
-		    !set(argv[i], "warm", &warm) && !set(argv[i], "ms", &ms))
+		    !set(argv[i], "warm", &warm) &&
+		    !set(argv[i], "own", &own) && !set(argv[i], "ms", &ms))
 			return 2;
 	}
-	if (!find_driver())
+	if (!driver_find())
 		return NO_DRIVER;
 	start();
-	warm_up();
+	warm_up(warm, SCALE, 3);
+	warm_up(own, FORWARD, 4);
 	for (int epoch = 0; epoch < epochs; epoch++) {
 		for (int step = 0; step < steps; step++)
 			train();

@@ -2,12 +2,14 @@
 /*
  * cuda_scopes.c - scopes, steps and copies to a GPU, without a compiler for it.
  *
- *	cuda_scopes [steps]
+ *	cuda_scopes [STEPS [HELD[,HELD...]]]
  *
  * The CUDA runtime is loaded by name, so that this builds everywhere.  Each
  * step is a scope with two scopes inside, one of which copies twice on a
- * stream; all of it lies in a scope that ends with the program.
+ * stream; all of it lies in a scope that ends with the program.  A step HELD
+ * begins with a wait for a line.
  */
+#include "held.h"
 #include "traceprof.h"
 
 #include <dlfcn.h>
@@ -33,6 +35,7 @@ static void *find(const char *name)
 int main(int argc, char **argv)
 {
 	const int steps = argc > 1 ? atoi(argv[1]) : 3;
+	const char *held = argc > 2 ? argv[2] : "";
 	int (*allocate)(void **, size_t);
 	int (*copy)(void *, const void *, size_t, int, void *);
 	int (*make_stream)(void **);
@@ -54,6 +57,8 @@ int main(int argc, char **argv)
 		return 1;
 	for (int i = 0; i < steps; i++) {
 		traceprof_step();
+		if (held_lists(held, i))
+			held_wait(i);
 		traceprof_push("train");
 		traceprof_push("prepare");
 		usleep(1000);

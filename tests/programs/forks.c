@@ -7,18 +7,16 @@
  * The parent runs a region and allocates before and after, so that it has a
  * trace; what the child does is said by WAY.  Prints how each child ended.
  */
+#include "confined.h"
+
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <omp.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -90,21 +88,8 @@ static pid_t by_fork_exit_now(void)
 /* From here on nothing but its end is allowed. */
 static void enter_sandbox(void)
 {
-	struct sock_filter filter[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-			 offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-	};
-	const struct sock_fprog program = {
-		.len = sizeof(filter) / sizeof(filter[0]),
-		.filter = filter,
-	};
-
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
-		_exit(126);
+	confined_call(SYS_exit_group, SECCOMP_RET_ALLOW,
+		      SECCOMP_RET_KILL_PROCESS);
 }
 
 static pid_t by_fork_sandbox(void)

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * uneven.c - a training loop with one slow step, and one that may never end.
+ * uneven.c - a training loop with slow steps, and one that may never end.
  *
- *	uneven COUNT MS SLOW SLOW_MS [NEVER]
+ *	uneven COUNT MS SLOW[,SLOW...] SLOW_MS [NEVER]
  *
- * Each of COUNT steps takes MS milliseconds, step SLOW takes SLOW_MS; step
- * NEVER, if given, waits to be killed.  A step calls traceprof_step() and runs
- * the region `work`; the slow one is in the scope "slow part" meanwhile.
+ * Each of COUNT steps takes MS milliseconds, each step SLOW takes SLOW_MS, or
+ * with "held" says so and lasts until a line comes; step NEVER, if given, waits
+ * to be killed.  A step calls traceprof_step() and runs the region `work`; a
+ * slow one is in the scope "slow part" meanwhile.
  */
+#include "held.h"
+#include "traceprof.h"
+
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
-
-#include "traceprof.h"
 
 __attribute__((noinline)) static int work(void)
 {
@@ -28,25 +31,33 @@ static void take(int ms)
 	usleep((unsigned int)ms * 1000);
 }
 
+static void take_long(int step, const char *ms)
+{
+	traceprof_push("slow part");
+	if (!strcmp(ms, "held")) {
+		held_wait(step);
+	} else {
+		take(atoi(ms));
+	}
+	traceprof_pop();
+}
+
 int main(int argc, char **argv)
 {
 	const int count = argc > 1 ? atoi(argv[1]) : 100;
 	const int ms = argc > 2 ? atoi(argv[2]) : 5;
-	const int slow = argc > 3 ? atoi(argv[3]) : -1;
-	const int slow_ms = argc > 4 ? atoi(argv[4]) : 0;
+	const char *slow = argc > 3 ? argv[3] : "";
+	const char *slow_ms = argc > 4 ? argv[4] : "0";
 	const int never = argc > 5 ? atoi(argv[5]) : -1;
 	int sum = 0;
 
 	for (int i = 0; i < count; i++) {
 		traceprof_step();
 		sum += work();
-		if (i == slow) {
-			traceprof_push("slow part");
-			take(slow_ms);
-			traceprof_pop();
-		} else {
+		if (held_lists(slow, i))
+			take_long(i, slow_ms);
+		else
 			take(ms);
-		}
 		if (i == never) {
 			traceprof_push("never ends");
 			printf("waits\n");

@@ -34,19 +34,6 @@ USUAL = re.compile(
     r"|No edge was added - queue length is")
 
 
-class Listener(logging.Handler):
-    """Keeps what is said at the level of a warning or above."""
-
-    def __init__(self):
-        super().__init__(logging.WARNING)
-        self.said = []
-
-    def emit(self, record):
-        text = record.getMessage()
-        if record.levelno > logging.WARNING or not USUAL.search(text):
-            self.said.append(f"{record.levelname.lower()}: {text.strip()[:300]}")
-
-
 def gpu_analyses(analysis, report, events):
     """Each of HTA's analyses on a file with kernels and launches."""
     steps = sorted({event["name"] for event in events
@@ -131,7 +118,9 @@ def load_folder(path, report):
 
 def check(path):
     report = traces.Report(path)
-    listener = Listener()
+    listener = traces.Listener(lambda record, text:
+                               record.levelno <= logging.WARNING
+                               and USUAL.search(text))
     logging.getLogger("hta").propagate = False
     logging.getLogger("hta").handlers = [listener]
     kept, gpu = 0, False

@@ -32,18 +32,6 @@ SECONDS = 120
 PLUGIN = "/data/plugin/pytorch_profiler"
 
 
-class Listener(logging.Handler):
-    def __init__(self):
-        super().__init__(logging.WARNING)
-        self.said = []
-
-    def emit(self, record):
-        text = record.getMessage()
-        # Calls outside of operators, in annotations alone: they have no row.
-        if not re.match(r"\d+ Runtime with external id \S+ don't correlate", text):
-            self.said.append(f"{record.levelname.lower()}: {text[:300]}")
-
-
 def wanted_views(events):
     views = ["Overview", "Operator", "Trace"]
     if any(event.get("cat") == "kernel" for event in events):
@@ -204,7 +192,9 @@ def serve(paths):
 
 def check(path):
     report = traces.Report(path)
-    listener = Listener()
+    # Calls outside of operators, in annotations alone: they have no row.
+    listener = traces.Listener(lambda record, text: re.match(
+        r"\d+ Runtime with external id \S+ don't correlate", text))
     logging.getLogger("pytorch_profiler").addHandler(listener)
     count, views = 0, []
     try:

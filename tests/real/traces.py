@@ -3,6 +3,7 @@
 
 import gzip
 import json
+import logging
 import sys
 
 
@@ -41,6 +42,21 @@ class Report:
         if not self.faults:
             print(f"{self.path}: {summary}")
         return not self.faults
+
+
+class Listener(logging.Handler):
+    """Keeps what is said at the level of a warning or above; what is as it
+    should be is not, by its record and text."""
+
+    def __init__(self, is_usual):
+        super().__init__(logging.WARNING)
+        self.is_usual = is_usual
+        self.said = []
+
+    def emit(self, record):
+        text = record.getMessage().strip()
+        if not self.is_usual(record, text):
+            self.said.append(f"{record.levelname.lower()}: {text[:300]}")
 
 
 def main(check, usage):

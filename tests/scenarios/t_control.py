@@ -15,15 +15,16 @@ from harness import Skip, command, expect, expect_equal, folder
 class Running:
     """A program under the library, until leave() or kill()."""
 
-    def __init__(self, *arguments, program="step_loop", **options):
+    def __init__(self, *arguments, program="step_loop", env=None, **options):
         self.target = os.path.join(folder(), "out")
         settings = {"LD_PRELOAD": harness.LIBRARY, "TRACEPROF_DIR": self.target}
         self.process = subprocess.Popen(
             [harness.program(program), *map(str, arguments)], text=True,
             env=harness.clean_environment() | settings | {
                 "TRACEPROF_" + key.upper(): str(value)
-                for key, value in options.items()},
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                for key, value in options.items()} | (env or {}),
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE)
         self.pid = self.process.pid
 
     def ctl(self, *arguments, pid=None):
@@ -43,6 +44,23 @@ class Running:
             time.sleep(0.05)
         raise AssertionError(f"no {words} in {done.stdout} {done.stderr}")
 
+    def held(self, step):
+        """Waits until this step waits (tests/programs/held.h)."""
+        expect_equal(self.process.stdout.readline(), f"step {step}\n", "held")
+
+    def go_on(self):
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+
+    def until_written(self):
+        """Waits until the file of the last window is finished."""
+        for _ in range(300):
+            done = self.ctl("snapshot")
+            if done.status == 1 and "nothing is being recorded" in done.stderr:
+                return
+            time.sleep(0.05)
+        raise AssertionError(f"still written: {done.stdout} {done.stderr}")
+
     def leave(self):
         """Lets it end, and checks what it left."""
         stdout, stderr = self.process.communicate(timeout=60)
@@ -59,47 +77,60 @@ class Running:
         command("recover", self.target)
 
 
+def stepping(count, *held, **options):
+    """Steps of a millisecond, of which some wait until go_on() or leave()."""
+    return Running(count, 1, ",".join(map(str, held)), "held", program="uneven",
+                   **options)
+
+
 def test_a_window_of_so_many_steps():
-    program = Running(150, 20, wait=100000, active=1)
-    program.until("not recording")
+    program = stepping(40, 10, 30, wait=100000, active=1)
+    program.held(10)
+    expect("state    not recording" in program.good("status"), "before")
     expect("waiting for the next step, to record 3" in
            program.good("start", "--steps", 3), "what was begun is not said")
-    program.until("window   1\n")
-    path = program.until(".pt.trace.json").split()[-1]
+    program.go_on()
+    program.held(30)
+    program.until_written()
+    said = program.good("status")
+    expect("window   1\n" in said, said)
     run = program.leave()
-    expect_equal(run.files, [path], "files")
-    steps = run.trace.steps()
-    expect_equal(len(steps), 3, "steps")
-    expect_equal(steps, list(range(steps[0], steps[0] + 3)), "steps in a row")
+    expect_equal(run.files, [said.split()[-1]], "files")
+    expect_equal(run.trace.steps(), [11, 12, 13], "steps")
     expect_equal(len(run.trace.regions("work")), 3, "regions")
     expect_equal(run.trace.meta["step"]["name"], "ctl", "name")
     expect_equal([run.trace.meta["step"][key] for key in ("first", "last")],
-                 [steps[0], steps[-1]], "the window's steps")
+                 [11, 13], "the window's steps")
 
 
 def test_a_window_of_so_many_milliseconds():
-    program = Running(100, 20, step="manual")
+    program = Running(1000000, 20, step="manual")
     program.until("not recording")
     expect("ms left" in program.good("start", "--ms", 300), "not said")
     program.until("window   1\n")
-    program.until("not recording")
-    run = program.leave()
+    program.until_written()
+    program.kill()
+    run = harness.Run([], 0, "", "", program.target)
+    harness.check_files(run)
     window = run.trace.slices("PyTorch Profiler*")[0]
     expect(250e3 < window["dur"] < 1500e3, f"{window['dur']} us")
     expect(run.trace.regions("work"), "no region")
 
 
 def test_start_and_stop():
-    program = Running(150, 20, step="manual")
-    program.until("not recording")
+    program = stepping(60, 10, 30, 50, step="manual")
+    program.held(10)
     expect("recording until it is stopped" in program.good("start"), "start")
-    time.sleep(0.3)
+    program.go_on()
+    program.held(30)
     path = program.good("stop").strip()
     expect(os.path.exists(path), f"stop did not say which file: {path}")
     harness.check_files(harness.Run([], 0, "", "", program.target))
+    program.go_on()
+    program.held(50)
     run = program.leave()
     expect_equal(run.files, [path], "files")
-    expect(5 < len(run.trace.regions("work")) < 140, "regions")
+    expect_equal(len(run.trace.regions("work")), 20, "regions")
 
 
 def test_a_second_start_is_refused():
@@ -143,36 +174,38 @@ def test_what_the_schedule_records_is_its_own():
 
 
 def test_windows_of_the_schedule_go_on_around_one_by_hand():
-    program = Running(120, 20, wait=50, active=3, repeat=2)
-    program.until("not recording")
+    program = stepping(120, 10, wait=50, active=3, repeat=2)
+    program.held(10)
     program.good("start", "--steps", 4)
     run = program.leave()
-    files = [trace.steps() for trace in run.traces]
-    expect([50, 51, 52] in files and [103, 104, 105] in files, files)
-    expect_equal(len(files), 3, f"files {files}")
+    expect_equal([trace.steps() for trace in run.traces],
+                 [[11, 12, 13, 14], [50, 51, 52], [103, 104, 105]], "files")
 
 
 def test_a_snapshot_is_complete():
     """All that had been recorded when it was asked for is in the file."""
-    program = Running(150, 20)
-    program.until("recording the whole run")
-    time.sleep(0.3)
+    program = stepping(60, 30)
+    program.held(30)
     seen = int(re.search(r"(\d+) seen", program.good("status")).group(1))
     path = program.good("snapshot").strip()
     copy = os.path.join(folder(), os.path.basename(path))
     shutil.copyfile(path, copy)
     harness.check_files(harness.Run([], 0, "", "", os.path.dirname(copy)))
-    written = harness.Trace(copy).meta["events"]["written"]
-    expect(written >= seen > 10, f"{written} of {seen}")
+    trace = harness.Trace(copy)
+    written = trace.meta["events"]["written"]
+    expect(written >= seen > 30, f"{written} of {seen}")
+    expect_equal(len(trace.regions("work")), 31, "regions")
     expect_equal(program.leave().files, [path], "files")
 
 
 def test_status():
-    program = Running(150, 20, wait=2, active=3, repeat=4)
-    said = program.until("window   1 of 4")
-    expect(re.search(r"^step +\d+, by api$", said, re.M), said)
-    expect(re.search(r"^events +\d+ seen, 0 of them dropped, \d+ in files$",
-                     said, re.M), said)
+    program = stepping(40, 4, wait=2, active=3, repeat=4)
+    program.held(4)
+    said = program.good("status")
+    for line in (r"state    recording, 2 of 3 steps", r"step     4, by api",
+                 r"window   1 of 4",
+                 r"events   \d+ seen, 0 of them dropped, \d+ in files"):
+        expect(re.search(f"^{line}$", said, re.M), f"no '{line}' in {said}")
     program.leave()
 
 
@@ -198,11 +231,21 @@ def test_a_dead_process_that_nobody_has_waited_for():
     program = Running(1000, 20)
     program.until("recording")
     program.process.kill()
-    time.sleep(0.2)
+    os.waitid(os.P_PID, program.pid, os.WEXITED | os.WNOWAIT)
     done = program.ctl("status")
     program.kill()
     expect_equal(done.status, 3, "status")
     expect("is dead" in done.stderr and "recover" in done.stderr, done.stderr)
+
+
+def wait_for(path, text):
+    """Waits until a file of /proc holds the text."""
+    for _ in range(600):
+        with open(path, encoding="utf-8") as file:
+            if text in file.read():
+                return
+        time.sleep(0.05)
+    raise AssertionError(f"{path} never held {text!r}")
 
 
 def test_someone_elses_process():
@@ -211,7 +254,7 @@ def test_someone_elses_process():
     sleeper = subprocess.Popen(["setpriv", "--reuid=65534", "--clear-groups",
                                 "sleep", "60"])
     try:
-        time.sleep(0.3)
+        wait_for(f"/proc/{sleeper.pid}/status", "Uid:\t65534")
         done = command("ctl", sleeper.pid, "start")
         expect_equal(done.status, 3, "status")
         expect("belongs to another user" in done.stderr, done.stderr)
@@ -248,6 +291,7 @@ def test_a_session_that_is_cut_off():
     os.kill(program.pid, signal.SIGSTOP)
     tool = subprocess.Popen([harness.COMMAND, "ctl", str(program.pid), "status"],
                             stderr=subprocess.PIPE, text=True)
+    wait_for(f"/proc/{tool.pid}/maps", path)
     time.sleep(0.5)
     os.truncate(path, 0)
     said = tool.communicate(timeout=30)[1]
@@ -274,8 +318,10 @@ def test_a_writer_that_does_not_answer():
 def test_a_request_left_by_a_tool_that_was_killed():
     program = Running(2000, 20)
     program.until("recording")
+    path = session_of(program.pid)
     os.kill(program.pid, signal.SIGSTOP)
     tool = subprocess.Popen([harness.COMMAND, "ctl", str(program.pid), "status"])
+    wait_for(f"/proc/{tool.pid}/maps", path)
     time.sleep(0.3)
     tool.kill()
     tool.wait()
@@ -285,17 +331,18 @@ def test_a_request_left_by_a_tool_that_was_killed():
 
 
 def test_a_signal_starts_and_stops():
-    program = Running(150, 20, step="manual", signal="SIGUSR2")
-    program.until("not recording")
+    program = stepping(60, 10, 30, step="manual", signal="SIGUSR2")
+    program.held(10)
     program.process.send_signal(signal.SIGUSR2)
     program.until("recording until it is stopped")
-    time.sleep(0.2)
+    program.go_on()
+    program.held(30)
     program.process.send_signal(signal.SIGUSR2)
     program.until("not recording")
     run = program.leave()
     expect_equal(len(run.files), 1, "files")
     expect_equal(run.trace.meta["step"]["name"], "signal", "name")
-    expect(run.trace.regions("work"), "no region")
+    expect_equal(len(run.trace.regions("work")), 20, "regions")
 
 
 def test_a_signal_before_there_is_anything_to_record():

@@ -161,7 +161,9 @@ def test_skew_is_told():
 
 
 def test_overlap_goes_to_a_side_lane():
-    sides = [event for event in train(SIMGPU_OVERLAP=1).slices(cat="kernel")
+    # Long ones, so that the next is launched before the end on any machine.
+    overlapping = train(SIMGPU_OVERLAP=1, SIMGPU_KERNEL_NS=3000000)
+    sides = [event for event in overlapping.slices(cat="kernel")
              if event["tid"] >= 2000000]
     expect(sides, "no side lane")
     for event in sides:

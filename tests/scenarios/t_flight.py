@@ -59,24 +59,47 @@ def test_nothing_triggers():
     expect("nothing triggered" in run.stderr, run.stderr)
 
 
+def held(*slow, **options):
+    """A run whose steps `slow` are, to the writer, slow without doubt: each
+    lasts a hundred others, and ends once the dump for the one before is made."""
+    dumps = options.get("flight_dumps", len(slow))
+    program = Running(slow[-1] + 30, 10, ",".join(map(str, slow)), "held",
+                      program="uneven", trigger="slow:30", **options)
+    for number, step in enumerate(slow):
+        program.held(step)
+        program.until(f" {min(number, dumps)} dumps")
+        time.sleep(1)
+        program.go_on()
+    return program.leave()
+
+
+def causes(traces):
+    """(number of the dump, step that was slow) of each."""
+    return [(trace.meta["trigger"]["number"],
+             int(re.match(r"step (\d+) took", trace.meta["trigger"]["detail"])[1]))
+            for trace in traces]
+
+
 def test_no_second_dump_of_the_same_events():
-    run = flown(120, 5, 60, 300, flight="50steps", trigger="slow:1.01")
-    expect(run.files, "no dump")
+    run = held(60, 75, flight="50steps")
+    expect_equal(causes(run.traces), [(1, 60), (2, 75)], run.stderr)
     check_account(run.traces)
     seen = [step for trace in run.traces for step in trace.steps()
             if not trace.slices(f"ProfilerStep#{step}")[0]["args"].get("cut")]
     expect_equal(len(seen), len(set(seen)), f"steps {sorted(seen)}")
-    expect_equal([trace.meta["trigger"]["number"] for trace in run.traces],
-                 list(range(1, len(run.files) + 1)), "numbers")
+    first, second = (trace.steps() for trace in run.traces)
+    expect(60 in first and 75 in second, f"{first} and {second}")
+    expect(first[-1] <= second[0] <= first[-1] + 1, f"{first} and {second}")
 
 
 def test_as_many_dumps_as_are_allowed():
-    run = flown(200, 5, 60, 200, flight="50steps", trigger="slow:1.01",
-                flight_dumps=2)
-    expect(1 <= len(run.files) <= 2, f"files {run.files}")
-    # How often a step is a hundredth slower than others is the machine's.
-    expect(len(run.files) < 2 or "TRACEPROF_FLIGHT_DUMPS" in run.stderr,
-           run.stderr)
+    run = held(30, 60, flight="20steps", flight_dumps=2)
+    expect_equal(causes(run.traces), [(1, 30), (2, 60)], run.stderr)
+    expect("TRACEPROF_FLIGHT_DUMPS" not in run.stderr, run.stderr)
+    for most in (1, 2):
+        run = held(30, 60, 90, flight="20steps", flight_dumps=most)
+        expect_equal(causes(run.traces), [(1, 30), (2, 60)][:most], run.stderr)
+        expect_equal(run.stderr.count("TRACEPROF_FLIGHT_DUMPS"), 1, run.stderr)
 
 
 def test_a_stall():

@@ -101,7 +101,7 @@ def test_killed_for_memory_in_a_cgroup():
     size = 64 << 20
     target = os.path.join(folder(), "out")
     with memory_group(size) as prefix:
-        process, reader = kill_loop.start(target, 3, "grow", 700, prefix=prefix)
+        process, reader = kill_loop.start(target, 3, "grow", 2000, prefix=prefix)
         try:
             process.wait(timeout=60)
         finally:

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Forks, execs and ends: the program's behaviour and its traces, whole."""
 
+import os
 import time
 
 import harness
-from harness import command, expect, expect_equal, same, traced
+from harness import Skip, command, expect, expect_equal, same, traced
 
 
 def check_parent(way, count=1, files=1, env=None):
@@ -268,6 +269,44 @@ def test_terminate():
 
 def test_exit_group_by_hand():
     check_death("exit_group")
+
+
+def test_a_program_that_pins_itself():
+    """It stays where it put itself, and our threads are where it began."""
+    if len(os.sched_getaffinity(0)) < 2:
+        raise Skip("one processor alone is allowed")
+    fake = os.path.join(harness.BUILD, "fake-gpu")
+    cuda = os.path.exists(os.path.join(fake, "libcuda.so.1"))
+    wanted = ["traceprof", "traceprof-gpu"] if cuda else ["traceprof"]
+    source = """
+import ctypes, os, sys, time
+def ours():
+    seen = {}
+    for task in os.listdir("/proc/self/task"):
+        with open(f"/proc/self/task/{task}/comm") as file:
+            name = file.read().strip()
+        if name.startswith("traceprof"):
+            seen[name] = sorted(os.sched_getaffinity(int(task)))
+    return seen
+allowed = sorted(os.sched_getaffinity(0))
+os.sched_setaffinity(0, allowed[:1])
+step = ctypes.CDLL(None).traceprof_step_
+step()
+if len(sys.argv) > 2:
+    ctypes.CDLL("libcuda.so.1").cuInit(0)
+wanted = {name: allowed for name in sys.argv[1:]}
+for _ in range(200):
+    if ours() == wanted:
+        break
+    time.sleep(0.05)
+print("began", ours() == wanted or ours(), os.sched_getaffinity(0) == {allowed[0]})
+os.sched_setaffinity(0, allowed[-1:])
+step()
+print("later", ours() == wanted or ours(), os.sched_getaffinity(0) == {allowed[-1]})
+"""
+    run = traced("python3", "-c", source, *wanted, env={"LD_LIBRARY_PATH": fake})
+    expect_equal((run.status, run.stdout),
+                 (0, "began True True\nlater True True\n"), run.stderr)
 
 
 def test_the_end_waits_no_longer_than_allowed():

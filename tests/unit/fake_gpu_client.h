@@ -181,6 +181,25 @@ static inline const CUpti_Activity *nth(CUpti_ActivityKind kind, int n)
 	return NULL;
 }
 
+/* The n-th copy by the order of the calls: of what was collected by several
+ * threads, whose buffer comes first is chance. */
+static inline const CUpti_ActivityMemcpy6 *nth_copy(int n)
+{
+	const CUpti_ActivityMemcpy6 *copy, *other;
+
+	for (int i = 0;
+	     (copy = (void *)nth(CUPTI_ACTIVITY_KIND_MEMCPY, i)) != NULL; i++) {
+		int earlier = 0;
+
+		for (int j = 0;
+		     (other = (void *)nth(CUPTI_ACTIVITY_KIND_MEMCPY, j)); j++)
+			earlier += other->correlationId < copy->correlationId;
+		if (earlier == n)
+			return copy;
+	}
+	return NULL;
+}
+
 static void never(void *unused, CUpti_CallbackDomain domain,
 		  CUpti_CallbackId cbid, const void *data)
 {

@@ -52,7 +52,7 @@ static void rows(void)
 	CHECK(gpu.cudaGetLastError() == cudaErrorInvalidValue);
 	CHECK(gpu.cudaGetLastError() == cudaSuccess);
 	CHECK(gpu.cuptiActivityFlushAll(0) == 0);
-	copy = (void *)nth(CUPTI_ACTIVITY_KIND_MEMCPY, 1);
+	copy = nth_copy(1);
 	CHECK(copy && copy->bytes == 12);
 	CHECK(copy->copyKind == CUPTI_ACTIVITY_MEMCPY_KIND_DTOH);
 }
@@ -90,13 +90,12 @@ static void kinds_of_memory(void)
 	/* The last copies are asynchronous. */
 	CHECK(gpu.cudaDeviceSynchronize() == 0);
 	CHECK(gpu.cuptiActivityFlushAll(0) == 0);
-	copy = (void *)nth(CUPTI_ACTIVITY_KIND_MEMCPY, 0);
+	copy = nth_copy(0);
 	CHECK(copy->srcKind == CUPTI_ACTIVITY_MEMORY_KIND_PINNED);
 	CHECK(copy->copyKind == CUPTI_ACTIVITY_MEMCPY_KIND_HTOD);
-	copy = (void *)nth(CUPTI_ACTIVITY_KIND_MEMCPY, 1);
+	copy = nth_copy(1);
 	CHECK(copy->srcKind == CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE);
-	CHECK(nth(CUPTI_ACTIVITY_KIND_MEMCPY, 2) &&
-	      !nth(CUPTI_ACTIVITY_KIND_MEMCPY, 3));
+	CHECK(nth_copy(2) && !nth_copy(3));
 	CHECK(((const CUpti_ActivityMemcpyPtoP4 *)nth(
 		       CUPTI_ACTIVITY_KIND_MEMCPY2, 0))
 		      ->bytes == SIZE);

@@ -3,8 +3,6 @@
  * test_modules.c - the loader's list in the session: what is there at first,
  * what dlopen adds, and a list that somebody has damaged.
  */
-#include "tests/unit/session_fixture.h"
-
 #include "collector/modules.h"
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -13,21 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static struct session *session;
-
-static int set_up(void **state)
-{
-	(void)state;
-	session = fixture_begin(4);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	fixture_end(session);
-	return 0;
-}
+#include "tests/unit/session_group.h"
 
 static const struct module *module_of(const void *address)
 {

@@ -3,32 +3,16 @@
  * test_names.c - one text, one id: from many threads, with hostile texts, in a
  * table that is full, and in a session that is damaged.
  */
-#include "tests/unit/session_fixture.h"
-
 #include "collector/names.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/session_group.h"
+
 #define THREADS	     8
 #define SHARED_TEXTS 3000
-
-static struct session *session;
-
-static int set_up(void **state)
-{
-	(void)state;
-	session = fixture_begin(8);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	fixture_end(session);
-	return 0;
-}
 
 static void test_same_text_same_id(void **state)
 {

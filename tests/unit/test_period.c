@@ -277,6 +277,29 @@ static void test_warm_up(void **unused)
 	expect_steps(6, 22);
 }
 
+/* It hits the loop's own sites, in no order: that is no step. */
+static void test_warm_up_with_the_loops_own_sites(void **unused)
+{
+	struct period found;
+
+	(void)unused;
+	needs.short_ticks = MS;
+	for (int run = 0; run < 200; run++) {
+		size_t before;
+
+		count = 0;
+		for (int i = 0; i < 60 + run; i++)
+			hit(1 + random_below(6), MS);
+		before = count;
+		for (int i = 0; i < 150; i++)
+			train(3, MS);
+		assert_int_equal(find(&found), 0);
+		/* Where the warm-up ends with parts of a turn, not sharp. */
+		assert_in_range(found.steps, 149, 153);
+		assert_in_range(found.first, before - 32, before + 32);
+	}
+}
+
 static void test_irregular_marks(void **unused)
 {
 	struct period found;
@@ -451,6 +474,7 @@ int main(void)
 		PERIOD_TEST(test_evaluation_in_between),
 		PERIOD_TEST(test_a_marker_that_evaluation_shares),
 		PERIOD_TEST(test_warm_up),
+		PERIOD_TEST(test_warm_up_with_the_loops_own_sites),
 		PERIOD_TEST(test_irregular_marks),
 		PERIOD_TEST(test_trees),
 		PERIOD_TEST(test_a_marker_needs_its_context),

@@ -3,30 +3,14 @@
  * test_pool.c - chunks are handed out once, last freed first, and never past
  * the ceiling.
  */
-#include "tests/unit/session_fixture.h"
-
 #include "collector/pool.h"
 #include <pthread.h>
 #include <string.h>
 
+#include "tests/unit/session_group.h"
+
 #define TAKERS 4
 #define ROUNDS 20000
-
-static struct session *session;
-
-static int set_up(void **state)
-{
-	(void)state;
-	session = fixture_begin(4);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	fixture_end(session);
-	return 0;
-}
 
 static void test_last_freed_is_first_reused(void **state)
 {

@@ -2,8 +2,6 @@
 /*
  * test_session_find.c - who still runs, what is found, what is swept away.
  */
-#include "tests/unit/session_fixture.h"
-
 #include "collector/proc.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -16,21 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static struct session *session;
-
-static int set_up(void **state)
-{
-	(void)state;
-	session = fixture_begin(8);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	fixture_end(session);
-	return 0;
-}
+#include "tests/unit/session_group.h"
 
 static void test_alive_and_dead(void **state)
 {
