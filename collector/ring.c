@@ -18,10 +18,16 @@
 #define WAIT_NS	  20000000
 #define WAITS_MAX 250
 
-static void wake_writer(struct session_header *head)
+static void wake_writer(struct session *session)
 {
-	if (load_relaxed(&head->writer_sleeps) &&
-	    atomic_exchange_explicit(&head->writer_sleeps, 0,
+	struct session_header *head = session->head;
+	const uint32_t sleeps = load_relaxed(&head->writer_sleeps);
+
+	if (sleeps == WRITER_RESTS &&
+	    pool_room(session) >= load_relaxed(&head->writer_wakes_below))
+		return;
+	if (sleeps &&
+	    atomic_exchange_explicit(&head->writer_sleeps, WRITER_AWAKE,
 				     memory_order_relaxed))
 		syscall(SYS_futex, &head->writer_sleeps, FUTEX_WAKE, 1, NULL,
 			NULL, 0);
@@ -39,7 +45,7 @@ static uint64_t take_chunk(struct session *session, const struct ring *ring)
 	const uint32_t before = load_relaxed(&head->writer_passes);
 	uint64_t at = pool_take(session);
 
-	wake_writer(head);
+	wake_writer(session);
 	if (likely(at) || head->options.on_full != ON_FULL_WAIT ||
 	    ring->never_waits || load_relaxed(&gave_up_at) == before + 1)
 		return at;
@@ -47,7 +53,7 @@ static uint64_t take_chunk(struct session *session, const struct ring *ring)
 		const struct timespec limit = {0, WAIT_NS};
 		const uint32_t passes = load_relaxed(&head->writer_passes);
 
-		wake_writer(head);
+		wake_writer(session);
 		syscall(SYS_futex, &head->writer_passes, FUTEX_WAIT, passes,
 			&limit, NULL, 0);
 		at = pool_take(session);

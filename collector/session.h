@@ -30,7 +30,7 @@
 #include "collector/window.h"
 
 #define SESSION_MAGIC	    "traceprf"
-#define SESSION_VERSION	    2u
+#define SESSION_VERSION	    3u
 #define SESSION_FIRST_BYTES (2u << 20)
 #define SESSION_TEXT_BYTES  512
 #define SESSION_NAMES_MAX   65536u
@@ -75,6 +75,13 @@ struct session_cost {
 	uint32_t pad;
 };
 
+/* What wakes the writer, beside a request and its own time. */
+enum writer_sleep {
+	WRITER_AWAKE,
+	WRITER_IDLE,  /* a ring takes another chunk */
+	WRITER_RESTS, /* the same, when few are left */
+};
+
 struct session_header {
 	char magic[8];
 	uint32_t version;
@@ -114,8 +121,10 @@ struct session_header {
 	_Atomic uint64_t free_chunks; /* tag << 40 | offset */
 	_Atomic uint32_t free_chunk_count;
 	_Atomic uint32_t chunk_count;
-	_Atomic uint32_t writer_sleeps; /* futex word: 1 while it sleeps */
-	_Atomic uint32_t writer_passes; /* futex word: counts its passes */
+	_Atomic uint32_t writer_sleeps;	     /* futex word: enum writer_sleep */
+	_Atomic uint32_t writer_passes;	     /* futex word: counts its passes */
+	_Atomic uint32_t writer_wakes_below; /* free chunks, while it rests */
+	uint32_t pad_writer;
 
 	/* Interned names (collector/names.h): open addressing, offsets. */
 	_Atomic uint32_t name_count;

@@ -8,7 +8,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <sys/single_threaded.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -49,6 +51,16 @@ static int move_high(int fd)
 		return fd;
 	close(fd);
 	return moved;
+}
+
+void output_make_room(void)
+{
+	const int saved = errno;
+	int fd = __libc_single_threaded ? eventfd(0, EFD_CLOEXEC) : -1;
+
+	if (fd >= 0)
+		close(move_high(fd));
+	errno = saved;
 }
 
 /* 0; -EBADF nothing is open there; -ESTALE not a regular file; -ENOENT a file

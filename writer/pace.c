@@ -13,8 +13,13 @@
 #define REST_PER_WORK	 49u
 #define REST_LEAST_NS	 MS_NS
 #define REST_MOST_NS	 (400 * MS_NS)
-/* How long the buffer is not looked at. */
+/* How long windows are not looked at. */
 #define NAP_NS		 (20 * MS_NS)
+/* Of the buffer, in 16ths.  Below the first it keeps to its share of a core;
+ * that is left only by programs which it couldn't follow so.  A burst can fill
+ * the other half in forty milliseconds. */
+#define FILL_SOME	 4u
+#define FILL_HALF	 8u
 #define IDLE_NS		 (100 * MS_NS)
 #define IDLE_LONG_NS	 (500 * MS_NS)
 #define IDLE_PASSES_LONG 50u
@@ -34,14 +39,26 @@ static void futex_wake(_Atomic uint32_t *word)
 	syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
-/* The part of the ceiling that is in rings and waits for us, in 16ths. */
-static uint64_t fill(const struct pace *pace, struct session *session)
+/* Chunks that may wait for us. */
+static uint64_t most_chunks(const struct pace *pace, struct session *session)
 {
 	const uint64_t all = session->head->ceiling_bytes / CHUNK_BYTES + 1;
-	const uint64_t most = all > pace->held ? all - pace->held : 1;
+
+	return all > pace->held ? all - pace->held : 1;
+}
+
+/* The part of them that is in rings and does, in 16ths. */
+static uint64_t fill(const struct pace *pace, struct session *session)
+{
+	const uint64_t most = most_chunks(pace, session);
 	const uint64_t room = pool_room(session);
 
 	return room >= most ? 0 : (most - room) * 16 / most;
+}
+
+bool pace_is_behind(const struct pace *pace, struct session *session)
+{
+	return fill(pace, session) >= FILL_SOME;
 }
 
 static bool windows_pile_up(struct session *session)
@@ -61,36 +78,47 @@ static bool is_woken(struct pace *pace, struct session *session)
 	       control_is_rung(&session->head->control);
 }
 
-/* Rests for so long, unless the buffer is half full by then. */
-static void rest(struct pace *pace, struct session *session, uint64_t ns)
+/* Sleeps for so long, or until what `how` says. */
+static void sleep_as(struct pace *pace, struct session *session,
+		     enum writer_sleep how, uint64_t ns)
 {
-	while (ns && !is_woken(pace, session)) {
+	_Atomic uint32_t *sleeps = &session->head->writer_sleeps;
+
+	store_relaxed(sleeps, how);
+	/* The wake word and the sleep word are set in the other order by
+	 * pace_wake(): one of the two sees the other. */
+	atomic_thread_fence(memory_order_seq_cst);
+	if (!is_woken(pace, session))
+		futex_wait(sleeps, how, ns);
+	store_relaxed(sleeps, WRITER_AWAKE);
+}
+
+/* Rests for so long, unless so many 16ths of the buffer are full by then: the
+ * ring that takes the last chunk before that wakes us. */
+static void rest(struct pace *pace, struct session *session, uint64_t ns,
+		 uint64_t limit)
+{
+	store_relaxed(
+		&session->head->writer_wakes_below,
+		(uint32_t)(most_chunks(pace, session) * (16 - limit) / 16));
+	while (ns && !is_woken(pace, session) && fill(pace, session) < limit &&
+	       !windows_pile_up(session)) {
 		const uint64_t nap = min_u64(ns, NAP_NS);
 
-		futex_wait(&pace->wake, 0, nap);
+		sleep_as(pace, session, WRITER_RESTS, nap);
 		ns -= nap;
-		if (fill(pace, session) >= 8 || windows_pile_up(session))
-			return;
 	}
 }
 
 /* Sleeps until a chunk is full or the time is up. */
 static void idle(struct pace *pace, struct session *session)
 {
-	_Atomic uint32_t *sleeps = &session->head->writer_sleeps;
 	uint64_t ns =
 		pace->idle_passes > IDLE_PASSES_LONG ? IDLE_LONG_NS : IDLE_NS;
 
 	if (pace->most_ns)
 		ns = min_u64(ns, pace->most_ns);
-
-	store_relaxed(sleeps, 1);
-	/* The wake word and the sleep word are set in the other order by
-	 * pace_wake(): one of the two sees the other. */
-	atomic_thread_fence(memory_order_seq_cst);
-	if (!is_woken(pace, session))
-		futex_wait(sleeps, 1, ns);
-	store_relaxed(sleeps, 0);
+	sleep_as(pace, session, WRITER_IDLE, ns);
 }
 
 void pace_sleep(struct pace *pace, struct session *session, uint64_t events,
@@ -101,13 +129,13 @@ void pace_sleep(struct pace *pace, struct session *session, uint64_t events,
 			      REST_MOST_NS);
 
 	pace->idle_passes = events ? 0 : pace->idle_passes + 1;
-	if (full >= 14)
+	if (full >= FILL_HALF)
 		ns = 0;
-	else if (full >= 8)
+	else if (full >= FILL_SOME)
 		ns = min_u64(cpu_ns, NAP_NS);
 	if (pace->most_ns)
 		ns = min_u64(ns, pace->most_ns);
-	rest(pace, session, ns);
+	rest(pace, session, ns, full >= FILL_SOME ? FILL_HALF : FILL_SOME);
 	if (!events)
 		idle(pace, session);
 	store_relaxed(&pace->wake, 0);
@@ -126,6 +154,5 @@ void pace_wake(struct pace *pace, struct session *session)
 {
 	/* RELEASE pairs with ACQUIRE in is_woken(). */
 	store_release(&pace->wake, 1);
-	futex_wake(&pace->wake);
 	pace_wake_other(session->head);
 }

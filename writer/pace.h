@@ -4,9 +4,9 @@
  *
  * The program's threads may spin at barriers on every core, so each moment that
  * the writer runs is taken from them: while the backlog is small it keeps to a
- * small share of one core and lets events pile up; when the buffer is half full
- * it takes what it needs.  With nothing to do it sleeps until a hook fills a
- * chunk or its clock says that a look is due.
+ * small share of one core and lets events pile up; when a quarter of the buffer
+ * is full it takes half of one, when half is full what it needs.  With nothing to
+ * do it sleeps until a hook fills a chunk or its clock says that a look is due.
  */
 #ifndef WRITER_PACE_H
 #define WRITER_PACE_H
@@ -14,7 +14,7 @@
 #include "collector/session.h"
 
 struct pace {
-	_Atomic uint32_t wake; /* futex word: 1 ends the nap */
+	_Atomic uint32_t wake; /* 1 ends the sleep */
 	unsigned int idle_passes;
 	uint64_t most_ns; /* longest sleep, 0: as it pleases */
 	uint64_t held;	  /* chunks that are full on purpose: a history */
@@ -25,11 +25,14 @@ struct pace {
 void pace_sleep(struct pace *pace, struct session *session, uint64_t events,
 		uint64_t cpu_ns);
 
+/* More waits than its share of a core is enough for. */
+bool pace_is_behind(const struct pace *pace, struct session *session);
+
 /* Ends the sleep.  Any thread; async-signal-safe. */
 void pace_wake(struct pace *pace, struct session *session);
 
 /* Another process has put a request into the session's box: ends the writer's
- * sleep, or the nap of a few milliseconds that it is in. */
+ * sleep. */
 void pace_wake_other(struct session_header *head);
 
 #endif

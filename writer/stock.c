@@ -15,16 +15,31 @@ static unsigned int chunks_of(uint64_t bytes)
 	return (unsigned int)(bytes / CHUNK_BYTES);
 }
 
-void stock_refill(struct stock *stock, struct session *session)
+static unsigned int in_rings(const struct session *session)
 {
 	const struct session_header *head = session->head;
 	const unsigned int made = load_relaxed(&head->chunk_count);
 	const unsigned int free = load_relaxed(&head->free_chunk_count);
-	const unsigned int in_rings = made > free ? made - free : 0;
-	const unsigned int taken =
-		in_rings > stock->in_rings ? in_rings - stock->in_rings : 0;
 
-	stock->in_rings = in_rings;
+	return made > free ? made - free : 0;
+}
+
+/* Events that wait are more urgent than those to come: a chunk takes as long to
+ * touch as half of one to write down. */
+static bool is_behind(const struct session *session, unsigned int waiting)
+{
+	return waiting > chunks_of(session->head->ceiling_bytes / 4);
+}
+
+void stock_refill(struct stock *stock, struct session *session)
+{
+	const unsigned int now = in_rings(session);
+	const unsigned int taken =
+		now > stock->in_rings ? now - stock->in_rings : 0;
+
+	stock->in_rings = now;
+	if (is_behind(session, now))
+		return;
 	pool_reserve(session, min_u32(LEAST_CHUNKS + 2 * taken, STEP_CHUNKS));
 }
 
@@ -35,6 +50,8 @@ bool stock_extend(struct stock *stock, struct session *session)
 	unsigned int wanted;
 
 	stock_refill(stock, session);
+	if (is_behind(session, in_rings(session)))
+		return false;
 	/* Not all: names and new threads need room that isn't in chunks. */
 	wanted = chunks_of(head->ceiling_bytes /
 			   (head->options.malloc == MALLOC_ALL ? 2 : 8));

@@ -19,6 +19,7 @@
 #include "writer/account.h"
 #include "writer/coder.h"
 #include "writer/history.h"
+#include "writer/output.h"
 #include "writer/pace.h"
 #include "writer/pass.h"
 #include "writer/recovery.h"
@@ -313,7 +314,7 @@ static void fill_stock(void)
 
 static void *run(void *arg)
 {
-	bool is_first = true;
+	bool is_first = true, has_looked = false;
 	uint64_t cpu_ns;
 
 	(void)arg;
@@ -330,15 +331,20 @@ static void *run(void *arg)
 
 		if (writer.scribe.error)
 			break;
-		if (is_first) {
+		if (is_first)
 			fill_stock();
-			look_after_orphans();
-		}
 		is_first = false;
+		if (!has_looked &&
+		    !pace_is_behind(&writer.pace, writer.session)) {
+			look_after_orphans();
+			has_looked = true;
+		}
 		writer.pace.most_ns = longest_sleep();
 		writer.pace.held = history_held(&writer.scribe);
 		pace_sleep(&writer.pace, writer.session, events, cpu_ns);
 	}
+	if (!has_looked && !writer.scribe.error)
+		look_after_orphans();
 	if (writer.scribe.error)
 		give_up();
 	else
@@ -363,6 +369,7 @@ int writer_start(struct session *session, const void *affinity,
 		writer.affinity_bytes = affinity_bytes;
 	}
 	recovery_stop(false);
+	output_make_room();
 	store_relaxed(&writer.state, WRITER_RUNS);
 	rc = background_start(run, STACK_BYTES);
 	if (rc) {
