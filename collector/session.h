@@ -72,7 +72,7 @@ struct session_cost {
 	uint32_t counted_ps; /* a heap call that is counted */
 	uint32_t event_ps;   /* one that is recorded */
 	uint32_t slice_ps;   /* a slice: two readings of the clock */
-	uint32_t pad;
+	uint32_t region_ps;  /* a parallel region of one thread */
 };
 
 struct session_header {

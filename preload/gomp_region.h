@@ -92,27 +92,16 @@ static inline uint32_t gomp_distance(uint64_t code, gomp_function *function)
 	return bytes == (int32_t)bytes ? (uint32_t)bytes : 0;
 }
 
-/* gomp_region_begin() and gomp_region_end(), for the hook that most programs
- * call most. */
-static inline bool gomp_region_open(struct gomp_region *region,
-				    struct gomp_site *site,
-				    gomp_function *function, void *data,
-				    enum omp_schedule schedule)
+/* The region is recorded, on this record: opens its slice. */
+static inline void gomp_region_enter(struct gomp_region *region,
+				     struct thread *thread,
+				     struct gomp_site *site,
+				     gomp_function *function, void *data,
+				     enum omp_schedule schedule)
 {
 	const uint64_t code = site->code;
-	uint32_t bits = gate_bits();
-	struct thread *thread;
 	uint64_t start;
 
-	region->slice.thread = NULL;
-	if (unlikely(bits == GATE_UNDECIDED ||
-		     bits & (GATE_OMP_WATCH | GATE_OMP_MARK)))
-		bits = gomp_region_ask(bits, site, function);
-	if (unlikely(!(bits & GATE_OMP)))
-		return false;
-	thread = gomp_thread();
-	if (unlikely(!thread))
-		return false;
 	region->function = function;
 	region->data = data;
 	region->was_last = gomp_last;
@@ -130,6 +119,28 @@ static inline bool gomp_region_open(struct gomp_region *region,
 					    .kind = EVENT_OMP_REGION};
 	gomp_slice_push(&region->slice, start);
 	thread_open_in(thread, region);
+}
+
+/* gomp_region_begin() and gomp_region_end(), for the hook that most programs
+ * call most. */
+static inline bool gomp_region_open(struct gomp_region *region,
+				    struct gomp_site *site,
+				    gomp_function *function, void *data,
+				    enum omp_schedule schedule)
+{
+	uint32_t bits = gate_bits();
+	struct thread *thread;
+
+	region->slice.thread = NULL;
+	if (unlikely(bits == GATE_UNDECIDED ||
+		     bits & (GATE_OMP_WATCH | GATE_OMP_MARK)))
+		bits = gomp_region_ask(bits, site, function);
+	if (unlikely(!(bits & GATE_OMP)))
+		return false;
+	thread = gomp_thread();
+	if (unlikely(!thread))
+		return false;
+	gomp_region_enter(region, thread, site, function, data, schedule);
 	return true;
 }
 
