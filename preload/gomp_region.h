@@ -19,13 +19,22 @@
 #include "preload/gomp_slice.h"
 
 struct gomp_region {
-	void *first_word; /* of the program's data: GOMP_parallel_reductions
-			     reads a pointer there */
+	/* What the members read: one line, which nobody writes meanwhile. */
+	_Alignas(CACHE_LINE) void *first_word; /* of the program's data:
+				     GOMP_parallel_reductions reads a pointer
+				     there */
 	gomp_function *function;
 	void *data;
 	struct gomp_library *library;
-	struct gomp_library *was_last;
-	struct gomp_slice slice; /* the master's */
+	const struct thread *master;
+	uint64_t number;
+	uint64_t code;
+	uint32_t outlined; /* as in struct gomp_detail */
+	uint16_t schedule;
+
+	/* The master's own lines. */
+	_Alignas(CACHE_LINE) struct gomp_library *was_last;
+	struct gomp_slice slice;
 	struct gomp_slice wait; /* the master's at the end; NULL thread: none */
 	struct gomp_detail detail;
 };
@@ -100,21 +109,27 @@ static inline void gomp_region_enter(struct gomp_region *region,
 				     enum omp_schedule schedule)
 {
 	const uint64_t code = site->code;
+	const uint64_t number = thread_region(thread);
+	const uint32_t outlined = gomp_distance(code, function);
 	uint64_t start;
 
+	region->was_last = gomp_last;
 	region->function = function;
 	region->data = data;
-	region->was_last = gomp_last;
 	region->library = gomp_library(site);
+	region->master = thread;
+	region->number = number;
+	region->code = code;
+	region->outlined = outlined;
+	region->schedule = (uint16_t)schedule;
 	region->wait.thread = NULL;
-	region->detail =
-		(struct gomp_detail){.outlined = gomp_distance(code, function),
-				     .schedule = (uint16_t)schedule};
+	region->detail = (struct gomp_detail){.outlined = outlined,
+					      .schedule = (uint16_t)schedule};
 	thread_drop_left(thread, region);
 	/* Before the slice is filled: what it holds stays in registers. */
 	start = clock_ticks();
 	region->slice = (struct gomp_slice){.thread = thread,
-					    .region = thread_region(thread),
+					    .region = number,
 					    .code = code,
 					    .kind = EVENT_OMP_REGION};
 	gomp_slice_push(&region->slice, start);
