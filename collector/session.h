@@ -72,7 +72,7 @@ struct session_cost {
 	uint32_t counted_ps; /* a heap call that is counted */
 	uint32_t event_ps;   /* one that is recorded */
 	uint32_t slice_ps;   /* a slice: two readings of the clock */
-	uint32_t pad;
+	uint32_t region_ps;  /* a parallel region of one thread */
 };
 
 /* What wakes the writer, beside a request and its own time. */
@@ -202,7 +202,8 @@ int session_create(const struct options *options, const char *reason,
 /* A copy of another process's session, as it is now: nothing done to it reaches
  * the file, nor the other way.  0; -errno; -EBADMSG not a session of this
  * version, or damaged; -ENOMEM also where it would take more than half of the
- * memory that is left.  session_look() copies the header alone. */
+ * memory that is left.  session_look() copies the header alone, and leaves its
+ * table of names empty. */
 int session_open(const char *path, struct session *session);
 int session_look(const char *path, struct session *session);
 void session_close(struct session *session);

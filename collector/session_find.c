@@ -129,7 +129,8 @@ static int copy_data(int fd, char *base, uint64_t bytes)
 	return rc;
 }
 
-/* The header into memory that has room for the rest. */
+/* The header into memory that has room for the rest, without the table of
+ * names: that is most of it. */
 static int look(int fd, const char *path, uint64_t bytes,
 		struct session *session)
 {
@@ -146,7 +147,12 @@ static int look(int fd, const char *path, uint64_t bytes,
 		return -errno;
 	session->head = (struct session_header *)session->base;
 	log_format(session->path, sizeof(session->path), "%s", path);
-	rc = copy_part(fd, session->base, 0, sizeof(*session->head));
+	rc = copy_part(fd, session->base, 0,
+		       offsetof(struct session_header, names));
+	if (!rc)
+		rc = copy_part(fd, session->base,
+			       offsetof(struct session_header, modules),
+			       sizeof(*session->head));
 	if (!rc && !frame_is_whole(session, session->bytes))
 		rc = -EBADMSG;
 	if (rc)

@@ -80,16 +80,15 @@ bool gomp_member_begin(struct gomp_member *member, struct gomp_region *region,
 	slice->thread = gomp_is_recording() ? gomp_thread() : NULL;
 	if (unlikely(!slice->thread))
 		return false;
-	slice->code = region->slice.code;
-	slice->region = region->slice.region;
+	slice->code = region->code;
+	slice->region = region->number;
 	slice->kind = EVENT_OMP_IMPLICIT;
 	slice->sync = 0;
-	member->detail =
-		(struct gomp_detail){.schedule = region->detail.schedule,
-				     .outlined = region->detail.outlined,
-				     .team = team,
-				     .thread = thread};
-	if (slice->thread == region->slice.thread)
+	member->detail = (struct gomp_detail){.schedule = region->schedule,
+					      .outlined = region->outlined,
+					      .team = team,
+					      .thread = thread};
+	if (slice->thread == region->master)
 		region->detail.team = team;
 	gomp_slice_push(slice, clock_ticks());
 	return true;
@@ -105,8 +104,8 @@ void gomp_member_end(struct gomp_member *member)
 		return;
 	end = clock_ticks();
 	gomp_slice_close(&member->slice, end, &member->detail);
-	if (member->slice.thread != region->slice.thread ||
-	    region->detail.schedule == OMP_SCHEDULE_TEAMS ||
+	if (member->slice.thread != region->master ||
+	    region->schedule == OMP_SCHEDULE_TEAMS ||
 	    !gomp_is_mine(member->slice.thread))
 		return;
 	region->wait = member->slice;

@@ -19,13 +19,22 @@
 #include "preload/gomp_slice.h"
 
 struct gomp_region {
-	void *first_word; /* of the program's data: GOMP_parallel_reductions
-			     reads a pointer there */
+	/* What the members read: one line, which nobody writes meanwhile. */
+	_Alignas(CACHE_LINE) void *first_word; /* of the program's data:
+				     GOMP_parallel_reductions reads a pointer
+				     there */
 	gomp_function *function;
 	void *data;
 	struct gomp_library *library;
-	struct gomp_library *was_last;
-	struct gomp_slice slice; /* the master's */
+	const struct thread *master;
+	uint64_t number;
+	uint64_t code;
+	uint32_t outlined; /* as in struct gomp_detail */
+	uint16_t schedule;
+
+	/* The master's own lines. */
+	_Alignas(CACHE_LINE) struct gomp_library *was_last;
+	struct gomp_slice slice;
 	struct gomp_slice wait; /* the master's at the end; NULL thread: none */
 	struct gomp_detail detail;
 };
@@ -92,6 +101,41 @@ static inline uint32_t gomp_distance(uint64_t code, gomp_function *function)
 	return bytes == (int32_t)bytes ? (uint32_t)bytes : 0;
 }
 
+/* The region is recorded, on this record: opens its slice. */
+static inline void gomp_region_enter(struct gomp_region *region,
+				     struct thread *thread,
+				     struct gomp_site *site,
+				     gomp_function *function, void *data,
+				     enum omp_schedule schedule)
+{
+	const uint64_t code = site->code;
+	const uint64_t number = thread_region(thread);
+	const uint32_t outlined = gomp_distance(code, function);
+	uint64_t start;
+
+	region->was_last = gomp_last;
+	region->function = function;
+	region->data = data;
+	region->library = gomp_library(site);
+	region->master = thread;
+	region->number = number;
+	region->code = code;
+	region->outlined = outlined;
+	region->schedule = (uint16_t)schedule;
+	region->wait.thread = NULL;
+	region->detail = (struct gomp_detail){.outlined = outlined,
+					      .schedule = (uint16_t)schedule};
+	thread_drop_left(thread, region);
+	/* Before the slice is filled: what it holds stays in registers. */
+	start = clock_ticks();
+	region->slice = (struct gomp_slice){.thread = thread,
+					    .region = number,
+					    .code = code,
+					    .kind = EVENT_OMP_REGION};
+	gomp_slice_push(&region->slice, start);
+	thread_open_in(thread, region);
+}
+
 /* gomp_region_begin() and gomp_region_end(), for the hook that most programs
  * call most. */
 static inline bool gomp_region_open(struct gomp_region *region,
@@ -99,10 +143,8 @@ static inline bool gomp_region_open(struct gomp_region *region,
 				    gomp_function *function, void *data,
 				    enum omp_schedule schedule)
 {
-	const uint64_t code = site->code;
 	uint32_t bits = gate_bits();
 	struct thread *thread;
-	uint64_t start;
 
 	region->slice.thread = NULL;
 	if (unlikely(bits == GATE_UNDECIDED ||
@@ -113,23 +155,7 @@ static inline bool gomp_region_open(struct gomp_region *region,
 	thread = gomp_thread();
 	if (unlikely(!thread))
 		return false;
-	region->function = function;
-	region->data = data;
-	region->was_last = gomp_last;
-	region->library = gomp_library(site);
-	region->wait.thread = NULL;
-	region->detail =
-		(struct gomp_detail){.outlined = gomp_distance(code, function),
-				     .schedule = (uint16_t)schedule};
-	thread_drop_left(thread, region);
-	/* Before the slice is filled: what it holds stays in registers. */
-	start = clock_ticks();
-	region->slice = (struct gomp_slice){.thread = thread,
-					    .region = thread_region(thread),
-					    .code = code,
-					    .kind = EVENT_OMP_REGION};
-	gomp_slice_push(&region->slice, start);
-	thread_open_in(thread, region);
+	gomp_region_enter(region, thread, site, function, data, schedule);
 	return true;
 }
 

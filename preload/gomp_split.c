@@ -33,7 +33,7 @@ static struct split *split_at(uint64_t region, unsigned int probe)
 /* An entry for a region that has begun; NULL none is free. */
 static struct split *split_take(const struct gomp_region *region)
 {
-	const uint64_t number = region->slice.region;
+	const uint64_t number = region->number;
 
 	for (unsigned int i = 0; i < PROBES; i++) {
 		struct split *split = split_at(number, i);

@@ -208,6 +208,18 @@ static inline void heap_died_all(void *ptr)
 	heap_commit(thread, EVENT_HEAP_FREE, ptr, bytes);
 }
 
+/* For preload/cost.h: the whole way of malloc() and free() where calls are
+ * counted, to functions that allocate nothing.  Under heap.fast; on a thread of
+ * ours, whose record nobody reads. */
+struct heap_rehearsal {
+	void *(*allocate)(size_t size);
+	void (*release)(void *ptr);
+};
+
+void heap_rehearse(const struct heap_rehearsal *with);
+void *heap_rehearse_malloc(size_t size);
+void heap_rehearse_free(void *ptr);
+
 /* What a realloc needs to remember of the old block. */
 struct heap_move {
 	void *old;

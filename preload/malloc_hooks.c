@@ -24,6 +24,7 @@
 #include <string.h>
 
 #define NOINLINE __attribute__((noinline))
+#define ALWAYS	 __attribute__((always_inline))
 
 /* The gate as a cold path needs it: decided if that is possible at all. */
 static uint32_t decided(void)
@@ -74,17 +75,23 @@ static NOINLINE void *malloc_cold(size_t size)
 	return is_real(open) ? real.malloc(size) : early_alloc(0, size);
 }
 
-static NOINLINE void *malloc_open(size_t size)
+/* By the address of the pointer: it is read where the call is made, and no
+ * register keeps it until then. */
+static inline ALWAYS void *malloc_by(void *(*const *allocate)(size_t),
+				     uint32_t open, size_t size)
 {
-	const uint32_t open = gate_bits();
-
 	if (unlikely(!(open & GATE_HEAP)))
 		return malloc_cold(size);
 	if (unlikely(!heap.fast))
 		return malloc_full(size);
 	if (open & GATE_HEAP_ALL)
-		return heap_born_all(real.malloc(size));
-	return heap_born(real.malloc(size));
+		return heap_born_all((*allocate)(size));
+	return heap_born((*allocate)(size));
+}
+
+static NOINLINE void *malloc_open(size_t size)
+{
+	return malloc_by(&real.malloc, gate_bits(), size);
 }
 
 EXPORT void *malloc(size_t size)
@@ -119,10 +126,9 @@ static NOINLINE void free_cold(void *ptr)
 		real.free(ptr);
 }
 
-static NOINLINE void free_open(void *ptr)
+static inline ALWAYS void free_by(void (*const *release)(void *), uint32_t open,
+				  void *ptr)
 {
-	const uint32_t open = gate_bits();
-
 	if (unlikely(!(open & GATE_HEAP))) {
 		free_cold(ptr);
 		return;
@@ -137,7 +143,12 @@ static NOINLINE void free_open(void *ptr)
 		heap_died_all(ptr);
 	else
 		heap_died(ptr);
-	real.free(ptr);
+	(*release)(ptr);
+}
+
+static NOINLINE void free_open(void *ptr)
+{
+	free_by(&real.free, gate_bits(), ptr);
 }
 
 EXPORT void free(void *ptr)
@@ -241,4 +252,44 @@ EXPORT void *realloc(void *ptr, size_t size)
 	if (unlikely(!(gate_bits() & GATE_HEAP)))
 		return realloc_cold(ptr, size);
 	return realloc_full(ptr, size);
+}
+
+/* --- rehearsal ------------------------------------------------------------ */
+
+static struct heap_rehearsal rehearsal;
+
+/* As if calls were counted and not recorded. */
+static inline uint32_t rehearsed_bits(void)
+{
+	return (gate_bits() | GATE_HEAP) & ~(uint32_t)GATE_HEAP_ALL;
+}
+
+static NOINLINE void *malloc_rehearsed(size_t size)
+{
+	return malloc_by(&rehearsal.allocate, rehearsed_bits(), size);
+}
+
+static NOINLINE void free_rehearsed(void *ptr)
+{
+	free_by(&rehearsal.release, rehearsed_bits(), ptr);
+}
+
+void heap_rehearse(const struct heap_rehearsal *with)
+{
+	rehearsal = *with;
+}
+
+void *heap_rehearse_malloc(size_t size)
+{
+	if (likely(heap_is_shut()))
+		return rehearsal.allocate(size);
+	return malloc_rehearsed(size);
+}
+
+void heap_rehearse_free(void *ptr)
+{
+	if (likely(heap_is_shut()))
+		rehearsal.release(ptr);
+	else
+		free_rehearsed(ptr);
 }

@@ -42,12 +42,13 @@ uint64_t account_hooks_ns(const struct scribe *scribe,
 	const struct session_header *head = scribe->session->head;
 	const uint64_t *written = scribe->counts.written_by_kind;
 	const uint64_t calls = sums->heap_allocs + sums->heap_frees;
+	const uint64_t regions = written[EVENT_OMP_REGION];
 	uint64_t slices = 0, events;
 
 	/* The GPU's come from the writer itself. */
 	for (int kind = 0; kind < EVENT_KIND_COUNT; kind++) {
 		if (kind != EVENT_HEAP_ALLOC && kind != EVENT_HEAP_FREE &&
-		    !event_is_gpu((uint16_t)kind))
+		    kind != EVENT_OMP_REGION && !event_is_gpu((uint16_t)kind))
 			slices += written[kind];
 	}
 	events = written[EVENT_HEAP_ALLOC] + written[EVENT_HEAP_FREE];
@@ -60,7 +61,7 @@ uint64_t account_hooks_ns(const struct scribe *scribe,
 	events = min_u64(events, calls);
 	return (events * head->cost.event_ps +
 		(calls - events) * head->cost.counted_ps +
-		slices * head->cost.slice_ps) /
+		slices * head->cost.slice_ps + regions * head->cost.region_ps) /
 	       1000;
 }
 

@@ -6,8 +6,7 @@
  * kernel finds memory, clears it and maps it, 16 pages one by one.  The writer
  * does that ahead, here, in its own time:
  *
- *	at first	an eighth of the buffer; with TRACEPROF_MALLOC=all half
- *			of it, or 6 MiB if that is more
+ *	at first	an eighth of the buffer, half with TRACEPROF_MALLOC=all
  *	then		a few free ones, and twice what the rings took since the
  *			last look: a burst that goes on finds more each time
  *

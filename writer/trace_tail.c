@@ -335,6 +335,8 @@ static void ourselves(struct json *json, struct scribe *scribe,
 	json_u64(json, cost->event_ps);
 	json_raw(json, ",\"slice_ps\":");
 	json_u64(json, cost->slice_ps);
+	json_raw(json, ",\"region_ps\":");
+	json_u64(json, cost->region_ps);
 	json_raw(json, "},\"detail_ended\":");
 	if (scribe->file.detail_is_over)
 		micros(json, scribe->file.detail_ended_ns);

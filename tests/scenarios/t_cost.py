@@ -22,10 +22,11 @@ def check(run):
     expect(parts - 0.001 <= took <= 1.5 * parts + 0.05,
            f"{said.group(0)} of {cost}")
     expect(cost["writer_ns"] > 0, "the writer's clock")
-    for key in ("heap_call_ps", "heap_event_ps", "slice_ps"):
+    for key in ("heap_call_ps", "heap_event_ps", "slice_ps", "region_ps"):
         expect(0 < cost[key] < 10000000, f"{key} is {cost[key]}")
     # A slice reads the clock twice, an event once, a counted call never.
-    expect(cost["heap_call_ps"] < cost["heap_event_ps"] < cost["slice_ps"], str(cost))
+    expect(cost["heap_call_ps"] < cost["heap_event_ps"] < cost["slice_ps"]
+           < cost["region_ps"], str(cost))
     return ours
 
 
@@ -34,10 +35,11 @@ def estimate(ours):
     written = ours["written_by_kind"]
     calls = ours["heap"]["calls"] + ours["heap"]["frees"]
     events = written.get("alloc", 0) + written.get("free", 0)
-    slices = sum(written.values()) - events
+    regions = written.get("omp_region", 0)
+    slices = sum(written.values()) - events - regions
     cost = ours["cost"]
     return (events * cost["heap_event_ps"] + (calls - events) * cost["heap_call_ps"]
-            + slices * cost["slice_ps"]) / 1000
+            + slices * cost["slice_ps"] + regions * cost["region_ps"]) / 1000
 
 
 def test_every_call_recorded():

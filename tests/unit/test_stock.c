@@ -9,22 +9,17 @@
 #include "writer/stock.h"
 #include <sys/resource.h>
 
-#define BUFFER_MB 16
+#define BUFFER_MB 8
 #define PAGES	  (CHUNK_BYTES / PAGE_BYTES)
 
-static struct session *begin_with(int mode, int buffer_mb)
+static struct session *begin(int mode)
 {
 	struct options options;
 
 	options_default(&options);
-	options.buffer_mb = buffer_mb;
+	options.buffer_mb = BUFFER_MB;
 	options.malloc = mode;
 	return fixture_with(&options);
-}
-
-static struct session *begin(int mode)
-{
-	return begin_with(mode, BUFFER_MB);
 }
 
 static long faults(void)
@@ -114,22 +109,6 @@ static void test_a_part_of_the_buffer_is_prepared_at_first(void **state)
 	prepares(MALLOC_ALL, 2);
 }
 
-static void test_a_small_buffer_is_prepared_whole(void **state)
-{
-	struct session *session = begin_with(MALLOC_ALL, 4);
-	struct stock stock = {0};
-	unsigned int chunks;
-
-	(void)state;
-	while (stock_extend(&stock, session))
-		;
-	chunks = free_chunks(session);
-	assert_int_equal(pool_room(session), chunks);
-	for (unsigned int i = 0; i < chunks; i++)
-		assert_int_equal(faults_of_a_chunk(session), 0);
-	fixture_end(session);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -138,7 +117,6 @@ int main(void)
 		cmocka_unit_test(test_the_stock_follows_what_the_rings_take),
 		cmocka_unit_test(
 			test_a_part_of_the_buffer_is_prepared_at_first),
-		cmocka_unit_test(test_a_small_buffer_is_prepared_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
