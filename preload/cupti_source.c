@@ -257,6 +257,7 @@ static void settle(struct session *session, uint64_t flushed, bool is_over)
 		return;
 	}
 	settled = min_u64(settled, oldest_launch(PATIENCE_SECONDS * second));
+	settled = min_u64(settled, cupti_pairs_oldest());
 	if (settled > load_relaxed(&gpu->settled_ticks))
 		store_relaxed(&gpu->settled_ticks, settled);
 	if (is_awaited(session, &end))
