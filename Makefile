@@ -33,9 +33,12 @@ LIBFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec -fexceptions \
 # No version script: a named node would keep the exports from standing in for
 # GOMP_parallel@GOMP_4.0.  Never unmapped, since hooks point into us; nothing
 # undefined; zlib and the demangler inside, invisible, so that libc is the only
-# library that a program needs on our account.
+# library that a program needs on our account.  A library of two segments and
+# without the compiler's start files, whose work is none here, is mapped sooner:
+# it costs every process that inherits it.
 LIBLINK := -shared -Wl,-soname,libtraceprof.so -Wl,-z,nodelete -Wl,-z,now \
-           $(if $(SAN),,-Wl$(comma)-z$(comma)defs) \
+           $(if $(SAN),,-Wl$(comma)-z$(comma)defs -nostartfiles) \
+           -Wl,-z,noseparate-code \
            -Wl,--as-needed -Wl,--exclude-libs,ALL
 
 .DELETE_ON_ERROR:

@@ -115,7 +115,7 @@ static void open_segment(struct clock_segments *clock,
 	const uint64_t count = load_relaxed(&clock->count);
 
 	clock->segment[count % CLOCK_SEGMENTS_MAX] = next;
-	/* RELEASE pairs with ACQUIRE in clock_ns(). */
+	/* RELEASE pairs with ACQUIRE in clock_ns_near(). */
 	store_release(&clock->count, count + 1);
 }
 
@@ -245,40 +245,63 @@ bool clock_is_settled(const struct clock_segments *clock)
 		       SETTLED;
 }
 
-int64_t clock_ns(const struct clock_segments *clock, uint64_t ticks)
+/* Is it in segment `at`, of `count` that there are? */
+static bool is_in(const struct clock_segments *clock, uint64_t ticks,
+		  uint64_t at, uint64_t count)
+{
+	const struct clock_segment *segment = clock->segment;
+
+	/* The newest slot may be overwritten while we read the oldest: leave
+	 * that one out. */
+	if (at >= count || count - at >= CLOCK_SEGMENTS_MAX ||
+	    ticks < segment[at % CLOCK_SEGMENTS_MAX].from_ticks)
+		return false;
+	return at + 1 == count ||
+	       ticks < segment[(at + 1) % CLOCK_SEGMENTS_MAX].from_ticks;
+}
+
+/* The last segment that begins at or before `ticks`, or the oldest. */
+static uint64_t find_segment(const struct clock_segments *clock, uint64_t ticks,
+			     uint64_t count)
+{
+	uint64_t low = count > CLOCK_SEGMENTS_MAX - 1
+			       ? count - CLOCK_SEGMENTS_MAX + 1
+			       : 0;
+	uint64_t high = count;
+
+	while (high - low > 1) {
+		const uint64_t middle = low + (high - low) / 2;
+
+		if (clock->segment[middle % CLOCK_SEGMENTS_MAX].from_ticks <=
+		    ticks)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+int64_t clock_ns_near(const struct clock_segments *clock, uint64_t ticks,
+		      uint64_t *near)
 {
 	/* ACQUIRE pairs with RELEASE in open_segment(). */
 	const uint64_t count =
 		load_acquire(&((struct clock_segments *)clock)->count);
-	uint64_t low;
-	uint64_t high;
 
 	if (!clock->uses_counter)
 		return (int64_t)ticks;
 	if (!count)
 		return 0;
-	/* The newest slot may be overwritten while we read the oldest: leave
-	 * that one out. */
-	low = count > CLOCK_SEGMENTS_MAX - 1 ? count - CLOCK_SEGMENTS_MAX + 1
-					     : 0;
-	high = count;
-	/* Last segment that begins at or before `ticks`; the newest is the
-	 * usual one. */
-	if (ticks <
-	    clock->segment[(count - 1) % CLOCK_SEGMENTS_MAX].from_ticks) {
-		while (high - low > 1) {
-			const uint64_t middle = low + (high - low) / 2;
+	if (unlikely(!is_in(clock, ticks, *near, count)))
+		*near = find_segment(clock, ticks, count);
+	return segment_ns(&clock->segment[*near % CLOCK_SEGMENTS_MAX], ticks);
+}
 
-			if (clock->segment[middle % CLOCK_SEGMENTS_MAX]
-				    .from_ticks <= ticks)
-				low = middle;
-			else
-				high = middle;
-		}
-	} else {
-		low = count - 1;
-	}
-	return segment_ns(&clock->segment[low % CLOCK_SEGMENTS_MAX], ticks);
+int64_t clock_ns(const struct clock_segments *clock, uint64_t ticks)
+{
+	uint64_t near = 0;
+
+	return clock_ns_near(clock, ticks, &near);
 }
 
 uint64_t clock_ticks_per_second(const struct clock_segments *clock)

@@ -100,6 +100,11 @@ bool clock_is_settled(const struct clock_segments *clock);
 /* CLOCK_MONOTONIC nanoseconds of a tick value. */
 int64_t clock_ns(const struct clock_segments *clock, uint64_t ticks);
 
+/* The same, for ticks that mostly follow each other: `near`, any number at
+ * first, keeps where the last one was found. */
+int64_t clock_ns_near(const struct clock_segments *clock, uint64_t ticks,
+		      uint64_t *near);
+
 /* The tick value of so many nanoseconds from now, roughly (slack). */
 uint64_t clock_ticks_per_second(const struct clock_segments *clock);
 

@@ -15,27 +15,27 @@
 
 struct gate_page gate_page __attribute__((aligned(PAGE_BYTES)));
 
-static _Atomic uint32_t record_bits;
+static START_DATA _Atomic uint32_t record_bits;
 
-static _Atomic bool is_kept;
+static START_DATA _Atomic bool is_kept;
 
 static void (*_Atomic follower)(bool open);
 
 _Static_assert(sizeof(struct gate_page) == PAGE_BYTES, "a page of its own");
 
-int gate_protect(void)
+COLD int gate_protect(void)
 {
 	if (madvise(&gate_page, sizeof(gate_page), MADV_WIPEONFORK))
 		return -errno;
 	return 0;
 }
 
-void gate_set(uint32_t bits)
+COLD void gate_set(uint32_t bits)
 {
 	store_relaxed(&gate_page.bits, bits);
 }
 
-void gate_want(uint32_t bits)
+COLD void gate_want(uint32_t bits)
 {
 	store_relaxed(&record_bits, bits & GATE_RECORD_BITS);
 }

@@ -18,10 +18,10 @@
 /* How long a line may wait for its reader; it fits a pipe's smallest room. */
 #define PATIENCE_NS 100000000
 
-static bool log_quiet;
-static bool log_known; /* fd 2 was there at the start */
-static dev_t log_device;
-static ino_t log_inode;
+static START_DATA bool log_quiet;
+static START_DATA bool log_known; /* fd 2 was there at the start */
+static START_DATA dev_t log_device;
+static START_DATA ino_t log_inode;
 static _Atomic int log_lines;
 
 /* Where formatted text goes; `at` may pass `end`, nothing is stored there. */

@@ -19,12 +19,26 @@
 
 const struct option_row option_rows[] = {
 #define X(type, field, name, low, high, def, values, argument, help)           \
-	{OPTION_##type, name, low,                                             \
-	 high,		def,  values,                                          \
-	 argument,	help, offsetof(struct options, field)},
+	{OPTION_##type, offsetof(struct options, field),                       \
+	 low,		high,                                                  \
+	 name,		def,                                                   \
+	 values,	argument,                                              \
+	 help},
 	OPTIONS(X)
 #undef X
 };
+
+/* clang-format off */
+#define FITS(member, text) \
+	(sizeof(((struct option_row *)0)->member) >= sizeof(text))
+#define X(type, field, title, low, high, def, choices, word, text)	\
+	_Static_assert(FITS(name, title) && FITS(fallback, def) &&	\
+		       FITS(values, choices) && FITS(argument, word) &&	\
+		       FITS(help, text), "the texts of " title " fit");
+OPTIONS(X)
+#undef X
+/* clang-format on */
+
 const unsigned int option_row_count =
 	sizeof(option_rows) / sizeof(option_rows[0]);
 

@@ -121,16 +121,17 @@ struct options {
 	uint64_t set; /* bit i: row i was given and valid */
 };
 
-/* One row, for those that walk the list. */
+/* One row, for those that walk the list.  The texts lie in it: pointers would
+ * be relocated in each process. */
 struct option_row {
 	enum option_type type;
-	const char *name; /* without TRACEPROF_ */
+	unsigned int offset; /* of the field in struct options */
 	int64_t low, high;
-	const char *fallback; /* the default's text */
-	const char *values;
-	const char *argument;
-	const char *help;
-	size_t offset; /* of the field in struct options */
+	char name[16];	   /* without TRACEPROF_ */
+	char fallback[16]; /* the default's text */
+	char values[32];
+	char argument[8];
+	char help[192];
 };
 
 extern const struct option_row option_rows[];

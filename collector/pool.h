@@ -16,14 +16,36 @@
 /* Session offset of a chunk, 0 when the ceiling is reached. */
 uint64_t pool_take(struct session *session);
 
-/* True when pool_take() would give 0: nothing is free, nothing is left before
- * the ceiling.  The count is never below the number of chunks on the stack. */
-static inline bool pool_is_dry(const struct session *session)
+/* True when nothing is left before the ceiling: what isn't free now comes back
+ * from the writer or not at all. */
+static inline bool pool_is_spent(const struct session *session)
 {
 	const struct session_header *head = session->head;
 
-	return !load_relaxed(&head->free_chunk_count) &&
-	       load_relaxed(&head->used) + CHUNK_BYTES > head->ceiling_bytes;
+	return load_relaxed(&head->used) + CHUNK_BYTES > head->ceiling_bytes;
+}
+
+/* Of this refused event in its run and of so many more the time is not read. */
+#define POOL_UNTIMED 32u
+
+/* Owner: in the middle of a refused run, with nothing free and the writer
+ * awake: another look would find nothing.  The count is never below the number
+ * of chunks on the stack. */
+static inline bool pool_is_shut(const struct ring *ring)
+{
+	const struct session_header *head =
+		(const struct session_header *)((const char *)ring - ring->at);
+
+	return ring->shut && ring->refused &&
+	       !load_relaxed(&head->free_chunk_count) &&
+	       !load_relaxed(&head->writer_sleeps);
+}
+
+/* The same, and the run's time was read not long ago: ring_refuse_again() is
+ * enough. */
+static inline bool pool_keeps_out(const struct ring *ring)
+{
+	return ring->refused % POOL_UNTIMED && pool_is_shut(ring);
 }
 
 /* The writer alone. */

@@ -70,21 +70,11 @@ static void commit_loss(struct ring *ring)
 	ring_commit(ring, 1, 1);
 }
 
-/* In the middle of a refused run, with the writer awake and no chunk about:
- * another look would find nothing. */
-static inline bool is_still_full(const struct ring *ring,
-				 const struct session *session)
-{
-	return ring->refused && session && pool_is_dry(session) &&
-	       !load_relaxed(&session->head->writer_sleeps) &&
-	       session->head->options.on_full != ON_FULL_WAIT;
-}
-
 COLD struct event *ring_reserve_chunk(struct ring *ring, unsigned int slots)
 {
 	struct session *session = load_relaxed(&session_here);
 
-	if (is_still_full(ring, session))
+	if (pool_is_shut(ring))
 		return NULL;
 
 	const int saved = errno;
@@ -95,6 +85,8 @@ COLD struct event *ring_reserve_chunk(struct ring *ring, unsigned int slots)
 		at = take_chunk(session, ring);
 	thread_unbusy(was);
 	errno = saved;
+	ring->shut = !at && session && pool_is_spent(session) &&
+		     session->head->options.on_full != ON_FULL_WAIT;
 	if (!at)
 		return NULL;
 

@@ -24,7 +24,9 @@
  *
  * When neither the chunk nor the pool has room the event is refused, counted by
  * kind, and the run of refused events becomes one LOSS event at its place in
- * time as soon as there is room again.
+ * time as soon as there is room again.  A hook that would have to read the
+ * clock to be refused does so for the first and then now and then
+ * (pool_keeps_out()): so a run ends in the trace a few calls before it did.
  */
 #ifndef COLLECTOR_RING_H
 #define COLLECTOR_RING_H
@@ -65,7 +67,8 @@ struct ring {
 	uint64_t refused_from_ticks;
 	uint64_t refused_to_ticks;
 	uint64_t never_waits; /* the owner is the writer itself */
-	uint64_t pad;
+	uint64_t shut;	      /* 1: all of the session is handed out, events are
+			  dropped, and only a chunk that comes back helps */
 
 	/* Owner adds, anyone reads. */
 	uint64_t dropped[EVENT_KIND_COUNT];
@@ -110,6 +113,13 @@ static inline void ring_commit(struct ring *ring, unsigned int slots,
 
 /* Owner: count one event that found no room. */
 void ring_refuse(struct ring *ring, enum event_kind kind, uint64_t ticks);
+
+/* Owner: the same in the middle of a run, without a look at the clock. */
+static inline void ring_refuse_again(struct ring *ring, enum event_kind kind)
+{
+	ring->refused++;
+	ring->dropped[kind]++;
+}
 
 /* Writer: the session offset behind the last published slot, 0 if none. */
 static inline uint64_t ring_published(struct ring *ring)

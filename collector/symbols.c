@@ -158,45 +158,58 @@ static uint32_t reach_of(const struct table *table, const ElfW(Sym) * symbol)
 				 UINT32_MAX);
 }
 
-static bool comes_before(const struct entry *a, const struct entry *b)
+/* One pass of a radix sort, by the byte at `shift`; keeps the order of equals.
+ * False: all have the same byte there, nothing was moved. */
+static bool sort_by_byte(const struct entry *from, struct entry *to,
+			 size_t count, unsigned int shift)
 {
-	if (a->start != b->start)
-		return a->start < b->start;
-	return a->size > b->size;
+	uint32_t ends[256] = {0};
+	uint32_t sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		ends[from[i].start >> shift & 0xff]++;
+	if (ends[from[0].start >> shift & 0xff] == count)
+		return false;
+	for (unsigned int i = 0; i < 256; i++) {
+		const uint32_t here = ends[i];
+
+		ends[i] = sum;
+		sum += here;
+	}
+	for (size_t i = 0; i < count; i++)
+		to[ends[from[i].start >> shift & 0xff]++] = from[i];
+	return true;
 }
 
-static void sift_down(struct entry *heap, size_t root, size_t count)
+/* By address.  The library of a framework has hundreds of thousands, and
+ * comparing them took a tenth of a second.  False: no memory. */
+static bool sort_entries(struct entry *entries, size_t count)
 {
-	for (;;) {
-		size_t child = 2 * root + 1;
+	const size_t bytes = count * sizeof(*entries);
+	struct entry *spare, *from = entries, *to;
+	uint64_t all = 0;
 
-		if (child >= count)
-			return;
-		if (child + 1 < count &&
-		    comes_before(&heap[child], &heap[child + 1]))
-			child++;
-		if (!comes_before(&heap[root], &heap[child]))
-			return;
-		const struct entry swap = heap[root];
+	if (!count)
+		return true;
+	spare = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (spare == MAP_FAILED)
+		return false;
+	to = spare;
+	for (size_t i = 0; i < count; i++)
+		all |= entries[i].start;
+	for (unsigned int shift = 0; shift < 64 && all >> shift; shift += 8) {
+		if (!sort_by_byte(from, to, count, shift))
+			continue;
+		struct entry *const swap = from;
 
-		heap[root] = heap[child];
-		heap[child] = swap;
-		root = child;
+		from = to;
+		to = swap;
 	}
-}
-
-/* Heap sort: in place, no allocation (libc's qsort may call malloc). */
-static void sort_entries(struct entry *entries, size_t count)
-{
-	for (size_t i = count / 2; i-- > 0;)
-		sift_down(entries, i, count);
-	for (size_t i = count; i-- > 1;) {
-		const struct entry swap = entries[0];
-
-		entries[0] = entries[i];
-		entries[i] = swap;
-		sift_down(entries, 0, i);
-	}
+	if (from != entries)
+		memcpy(entries, from, bytes);
+	munmap(spare, bytes);
+	return true;
 }
 
 static struct symbols *build(const char *file, size_t file_bytes,
@@ -227,8 +240,10 @@ static struct symbols *build(const char *file, size_t file_bytes,
 			.reach = reach_of(table, symbol),
 		};
 	}
-	sort_entries(symbols->entries, symbols->count);
-	return symbols;
+	if (sort_entries(symbols->entries, symbols->count))
+		return symbols;
+	munmap(symbols, bytes);
+	return NULL;
 }
 
 struct symbols *symbols_open(const char *path)
@@ -334,21 +349,30 @@ static size_t last_before(const struct symbols *symbols, uint64_t address)
 	return low ? low - 1 : symbols->count;
 }
 
-/* Aliases share an address: of those the one that sorts first, which is the
- * largest; a symbol without size reaches to the next or its section's end. */
+/* Aliases share an address: of those the largest, of equals the first in the
+ * file; a symbol without size reaches to the next or its section's end. */
+static const struct entry *largest_at(const struct symbols *symbols, size_t at)
+{
+	const uint64_t start = symbols->entries[at].start;
+	const struct entry *largest = &symbols->entries[at];
+
+	while (at-- && symbols->entries[at].start == start) {
+		if (symbols->entries[at].size >= largest->size)
+			largest = &symbols->entries[at];
+	}
+	return largest;
+}
+
 int symbols_find(const struct symbols *symbols, uint64_t address,
 		 struct symbol *found)
 {
-	size_t at = last_before(symbols, address);
+	const size_t at = last_before(symbols, address);
 	const struct entry *entry;
 	const char *name;
 
 	if (at == symbols->count)
 		return -ENOENT;
-	while (at &&
-	       symbols->entries[at - 1].start == symbols->entries[at].start)
-		at--;
-	entry = &symbols->entries[at];
+	entry = largest_at(symbols, at);
 	if (address - entry->start >=
 	    (entry->size ? entry->size : entry->reach))
 		return -ENOENT;

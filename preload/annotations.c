@@ -12,6 +12,7 @@
 #include "collector/steps.h"
 #include "preload/life.h"
 #include "preload/scope.h"
+#include "writer/writer.h"
 #include <errno.h>
 #include <math.h>
 #include <unistd.h>
@@ -140,6 +141,37 @@ EXPORT int traceprof_enabled_(void)
 	return (scope_gate("traceprof_enabled()") & GATE_SCOPE) != 0;
 }
 
+/* The caller's function, under our own name of what it gets. */
+struct totals_caller {
+	void (*each)(const struct traceprof_total *total, void *arg);
+	void *arg;
+};
+
+static void pass_total(const struct writer_total *total, void *arg)
+{
+	const struct totals_caller *caller = arg;
+	const struct traceprof_total passed = {
+		.name = total->name,
+		.category = total->category,
+		.calls = total->calls,
+		.total_ns = total->total_ns,
+		.min_ns = total->min_ns,
+		.max_ns = total->max_ns,
+	};
+
+	caller->each(&passed, caller->arg);
+}
+
+/* Totals by name, largest first, from the writer; how many there were, 0 when
+ * nothing is recorded, negative when the writer doesn't answer. */
+static int ask_totals(void (*each)(const struct traceprof_total *, void *),
+		      void *arg)
+{
+	struct totals_caller caller = {each, arg};
+
+	return life_is_running() ? writer_totals(pass_total, &caller) : 0;
+}
+
 EXPORT int traceprof_totals_(void (*callback)(const struct traceprof_total *,
 					      void *),
 			     void *arg)
@@ -148,7 +180,7 @@ EXPORT int traceprof_totals_(void (*callback)(const struct traceprof_total *,
 	int rc = 0;
 
 	if (callback && has_session("traceprof_totals()"))
-		rc = life_totals(callback, arg);
+		rc = ask_totals(callback, arg);
 	errno = saved;
 	return rc < 0 ? -1 : rc;
 }
@@ -157,8 +189,8 @@ EXPORT void traceprof_reset_(void)
 {
 	const int saved = errno;
 
-	if (has_session("traceprof_reset()"))
-		life_totals_reset();
+	if (has_session("traceprof_reset()") && life_is_running())
+		writer_totals_reset();
 	errno = saved;
 }
 
@@ -218,7 +250,7 @@ EXPORT void traceprof_report_(int n)
 	const int saved = errno;
 
 	if (has_session("traceprof_report()") &&
-	    life_totals(report_total, &report) < 0)
+	    ask_totals(report_total, &report) < 0)
 		log_trouble("traceprof_report(): the writer did not answer");
 	errno = saved;
 }

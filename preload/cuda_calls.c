@@ -28,11 +28,8 @@ static const char *const words[] = {
 #undef X
 };
 
-static void **const places[] = {
-#define X(name, parameters) (void **)(void *)&cuda_real.name,
-	CUDA_WRAPPED_FUNCTIONS(X)
-#undef X
-};
+_Static_assert(sizeof(cuda_real) == CUDA_FUNCTION_COUNT * sizeof(void *),
+	       "cuda_real is one pointer for each row");
 
 static int no_cuda(void)
 {
@@ -70,7 +67,8 @@ COLD void cuda_calls_resolve(void)
 		if (!found && runtime)
 			found = dlsym(runtime, words[i]);
 		any |= found != NULL;
-		*places[i] = found ? found : (void *)no_cuda;
+		((void **)(void *)&cuda_real)[i] =
+			found ? found : (void *)no_cuda;
 	}
 	if (keeps_forks_out)
 		loader_leave();

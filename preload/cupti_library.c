@@ -195,15 +195,17 @@ static void *find(char *path, size_t bytes)
 
 static int open_library(char *path, size_t bytes)
 {
+	/* In the order of `cupti`, without pointers: those would be relocated
+	 * in each process. */
 	static const struct {
-		const char *name;
-		void **where;
-		int needed;
+		char name[47];
+		bool needed;
 	} rows[] = {
-#define X(function, need) {#function, (void **)(void *)&cupti.function, need},
+#define X(function, need) {#function, need},
 		CUPTI_FUNCTIONS(X)
 #undef X
 	};
+	void **const places = (void **)(void *)&cupti;
 	void *handle = find(path, bytes);
 
 	if (!handle) {
@@ -212,8 +214,8 @@ static int open_library(char *path, size_t bytes)
 	}
 	/* Never closed: its threads and its handlers stay. */
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		*rows[i].where = dlsym(handle, rows[i].name);
-		if (!*rows[i].where && rows[i].needed) {
+		places[i] = dlsym(handle, rows[i].name);
+		if (!places[i] && rows[i].needed) {
 			log_format(path, bytes, "libcupti lacks %s",
 				   rows[i].name);
 			return -ENOSYS;

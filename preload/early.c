@@ -14,7 +14,7 @@ struct early_head {
 #define MAPPED_CHUNK 2u
 
 char early_heap[EARLY_BYTES] __attribute__((aligned(16)));
-static _Atomic size_t early_used;
+static START_DATA _Atomic size_t early_used;
 
 void *early_alloc(size_t alignment, size_t size)
 {
@@ -46,7 +46,7 @@ full:
 	return NULL;
 }
 
-bool early_is_used(void)
+COLD bool early_is_used(void)
 {
 	return load_relaxed(&early_used) != 0;
 }

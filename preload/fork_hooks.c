@@ -29,6 +29,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* By which the C library knows whose a handler is.  The compiler's start files
+ * have one too, where we are linked with them. */
+extern void *__dso_handle __attribute__((visibility("hidden")));
+__attribute__((weak)) void *__dso_handle = &__dso_handle;
+
 static void before(void)
 {
 	const int saved = errno;

@@ -17,14 +17,14 @@ parallel_open(gomp_function *function, void *data, unsigned int threads,
 {
 	struct gomp_region region;
 
-	if (gomp_region_begin(&region, site, function, data,
-			      OMP_SCHEDULE_NONE)) {
+	if (gomp_region_open(&region, site, function, data,
+			     OMP_SCHEDULE_NONE)) {
 		function =
 			threads == 1 ? gomp_region_alone : gomp_region_member;
 		data = &region;
 	}
 	gomp_library(site)->parallel(function, data, threads, flags);
-	gomp_region_end(&region);
+	gomp_region_close(&region);
 }
 
 EXPORT void GOMP_parallel(gomp_function *function, void *data,

@@ -19,31 +19,9 @@ COLD struct thread *gomp_thread_enter(void)
 	return thread;
 }
 
-/* The gate isn't simply open: decide, begin, mark.  Returns its bits. */
-static COLD uint32_t region_cold(uint32_t bits, const struct gomp_site *site)
-{
-	if (gomp_is_foreign(site))
-		return GATE_CLOSED;
-	if (bits == GATE_UNDECIDED)
-		bits = life_decide();
-	if (bits & GATE_OMP_WATCH)
-		bits = life_begin("OpenMP region");
-	return bits;
-}
-
-/* From a call to the function that it hands over: both lie in one file.  0
- * where that isn't so. */
-static inline uint32_t distance(uint64_t code, gomp_function *function)
-{
-	const int64_t bytes = (int64_t)((uint64_t)(uintptr_t)function - code);
-
-	return bytes == (int32_t)bytes ? (uint32_t)bytes : 0;
-}
-
 /* The region is perhaps the beginning of a step, which may open or close the
  * window.  Returns the gate's bits. */
-static __attribute__((noinline)) uint32_t region_mark(struct gomp_site *site,
-						      gomp_function *function)
+static uint32_t mark(struct gomp_site *site, gomp_function *function)
 {
 	struct thread *thread;
 
@@ -61,63 +39,32 @@ static __attribute__((noinline)) uint32_t region_mark(struct gomp_site *site,
 	return gate_bits();
 }
 
+uint32_t gomp_region_ask(uint32_t bits, struct gomp_site *site,
+			 gomp_function *function)
+{
+	if (bits == GATE_UNDECIDED)
+		bits = life_decide();
+	if (bits & GATE_OMP_WATCH)
+		bits = life_begin("OpenMP region");
+	return bits & GATE_OMP_MARK ? mark(site, function) : bits;
+}
+
 bool gomp_region_begin(struct gomp_region *region, struct gomp_site *site,
 		       gomp_function *function, void *data,
 		       enum omp_schedule schedule)
 {
-	struct gomp_slice *slice = &region->slice;
-	uint32_t bits = gate_bits();
-
-	slice->thread = NULL;
-	if (unlikely(bits == GATE_UNDECIDED || bits & GATE_OMP_WATCH))
-		bits = region_cold(bits, site);
-	if (gomp_is_foreign(site))
-		return false;
-	if (unlikely(bits & GATE_OMP_MARK))
-		bits = region_mark(site, function);
-	if (unlikely(!(bits & GATE_OMP)))
-		return false;
-	slice->thread = gomp_thread();
-	if (unlikely(!slice->thread))
-		return false;
-	region->function = function;
-	region->data = data;
-	region->was_last = gomp_last;
-	region->library = gomp_library(site);
-	region->wait.thread = NULL;
-	region->detail = (struct gomp_detail){
-		.schedule = (uint16_t)schedule,
-		.outlined = distance(site->code, function)};
-	slice->code = site->code;
-	slice->kind = EVENT_OMP_REGION;
-	slice->sync = 0;
-	thread_drop_left(slice->thread, region);
-	slice->region = thread_region(slice->thread);
-	gomp_slice_push(slice, clock_ticks());
-	thread_open_in(slice->thread, region);
-	return true;
+	return gomp_region_open(region, site, function, data, schedule);
 }
 
-/* The master waited for its team. */
-static __attribute__((noinline)) void close_both(struct gomp_region *region,
-						 uint64_t end)
+void gomp_region_close_both(struct gomp_region *region, uint64_t end_ticks)
 {
-	gomp_slice_close(&region->wait, end, &region->detail);
-	gomp_slice_close(&region->slice, end, &region->detail);
+	gomp_slice_close(&region->wait, end_ticks, &region->detail);
+	gomp_slice_close(&region->slice, end_ticks, &region->detail);
 }
 
 void gomp_region_end(struct gomp_region *region)
 {
-	uint64_t end;
-
-	if (unlikely(!region->slice.thread))
-		return;
-	end = clock_ticks();
-	gomp_last = region->was_last;
-	if (region->wait.thread)
-		close_both(region, end);
-	else
-		gomp_slice_close(&region->slice, end, &region->detail);
+	gomp_region_close(region);
 }
 
 /* --- members -------------------------------------------------------------- */

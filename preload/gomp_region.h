@@ -31,9 +31,10 @@ struct gomp_region {
 };
 
 /* Begins a region if it is to be recorded, and a step if it is a marker.  The
- * context lies in the frame of the hook: where that is gone, so is the region.
- * Otherwise false: the caller forwards as if we weren't there.  In both cases
- * gomp_region_end() is to be called. */
+ * caller has asked gomp_region_wanted().  The context lies in the frame of the
+ * hook: where that is gone, so is the region.  Otherwise false: the caller
+ * forwards as if we weren't there.  In both cases gomp_region_end() is to be
+ * called. */
 bool gomp_region_begin(struct gomp_region *region, struct gomp_site *site,
 		       gomp_function *function, void *data,
 		       enum omp_schedule schedule);
@@ -73,6 +74,77 @@ static inline bool gomp_region_wanted(const struct gomp_site *site)
 	return (unlikely(bits & (GATE_OMP | GATE_OMP_MARK | GATE_OMP_WATCH)) ||
 		unlikely(bits == GATE_UNDECIDED)) &&
 	       !gomp_is_foreign(site);
+}
+
+/* The gate isn't simply open: decides, begins, marks.  Its bits then. */
+uint32_t gomp_region_ask(uint32_t bits, struct gomp_site *site,
+			 gomp_function *function);
+
+/* The master waited for its team. */
+void gomp_region_close_both(struct gomp_region *region, uint64_t end_ticks);
+
+/* From a call to the function that it hands over: both lie in one file.  0
+ * where that isn't so. */
+static inline uint32_t gomp_distance(uint64_t code, gomp_function *function)
+{
+	const int64_t bytes = (int64_t)((uint64_t)(uintptr_t)function - code);
+
+	return bytes == (int32_t)bytes ? (uint32_t)bytes : 0;
+}
+
+/* gomp_region_begin() and gomp_region_end(), for the hook that most programs
+ * call most. */
+static inline bool gomp_region_open(struct gomp_region *region,
+				    struct gomp_site *site,
+				    gomp_function *function, void *data,
+				    enum omp_schedule schedule)
+{
+	const uint64_t code = site->code;
+	uint32_t bits = gate_bits();
+	struct thread *thread;
+	uint64_t start;
+
+	region->slice.thread = NULL;
+	if (unlikely(bits == GATE_UNDECIDED ||
+		     bits & (GATE_OMP_WATCH | GATE_OMP_MARK)))
+		bits = gomp_region_ask(bits, site, function);
+	if (unlikely(!(bits & GATE_OMP)))
+		return false;
+	thread = gomp_thread();
+	if (unlikely(!thread))
+		return false;
+	region->function = function;
+	region->data = data;
+	region->was_last = gomp_last;
+	region->library = gomp_library(site);
+	region->wait.thread = NULL;
+	region->detail =
+		(struct gomp_detail){.outlined = gomp_distance(code, function),
+				     .schedule = (uint16_t)schedule};
+	thread_drop_left(thread, region);
+	/* Before the slice is filled: what it holds stays in registers. */
+	start = clock_ticks();
+	region->slice = (struct gomp_slice){.thread = thread,
+					    .region = thread_region(thread),
+					    .code = code,
+					    .kind = EVENT_OMP_REGION};
+	gomp_slice_push(&region->slice, start);
+	thread_open_in(thread, region);
+	return true;
+}
+
+static inline void gomp_region_close(struct gomp_region *region)
+{
+	uint64_t end;
+
+	if (unlikely(!region->slice.thread))
+		return;
+	end = clock_ticks();
+	gomp_last = region->was_last;
+	if (region->wait.thread)
+		gomp_region_close_both(region, end);
+	else
+		gomp_slice_close(&region->slice, end, &region->detail);
 }
 
 #endif

@@ -22,22 +22,23 @@
 struct gomp_slice {
 	struct thread *thread; /* NULL: not recorded */
 	uint64_t start_ticks;
-	uint64_t code;
 	uint64_t region;
+	uint64_t code;
 	uint32_t depth; /* of the open slices, before this one */
 	uint16_t kind;	/* enum event_kind */
 	uint16_t sync;	/* enum omp_sync */
 };
 
-/* What an event says beyond its slice. */
+/* What an event says beyond its slice; in its order, so that the compiler
+ * copies pairs at once. */
 struct gomp_detail {
-	uint16_t flags;
-	uint16_t schedule;
+	uint32_t outlined; /* event.stack: from code to the outlined function */
+	uint32_t outer; /* event.extra: from code to what it is named after */
 	uint32_t team;
 	uint32_t thread;
 	uint32_t task;
-	uint32_t outer; /* event.extra: from code to what it is named after */
-	uint32_t outlined; /* event.stack: from code to the outlined function */
+	uint16_t schedule;
+	uint16_t flags;
 };
 
 /* First event of a thread. */
@@ -121,7 +122,7 @@ static inline void gomp_commit(const struct gomp_slice *slice,
 static inline void gomp_slice_push(struct gomp_slice *slice,
 				   uint64_t start_ticks)
 {
-	const struct thread *thread = slice->thread;
+	struct thread *thread = slice->thread;
 	const uint32_t depth = load_relaxed(&thread->depth);
 
 	if (likely(depth - 1 < OPEN_SLICES_MAX))
@@ -130,7 +131,7 @@ static inline void gomp_slice_push(struct gomp_slice *slice,
 					      GOMP_TICKS_APART);
 	slice->start_ticks = start_ticks;
 	slice->depth = depth;
-	thread_open(slice->thread, slice->kind, start_ticks, 0, slice->code,
+	thread_open(thread, slice->kind, start_ticks, 0, slice->code,
 		    slice->region, slice->sync);
 }
 

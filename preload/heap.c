@@ -2,6 +2,7 @@
 /* heap.c - counts and records blocks: all that isn't the shortest way. */
 #include "preload/heap.h"
 
+#include "collector/pool.h"
 #include "preload/blocks.h"
 #include "preload/early.h"
 #include "preload/life.h"
@@ -169,6 +170,32 @@ void heap_died_full(void *ptr)
 	if (is_wanted(bytes))
 		record(thread, EVENT_HEAP_FREE, known ? 0 : EVENT_NO_SIZE, ptr,
 		       bytes, clock_ticks(), 0);
+}
+
+void *heap_born_crowded(struct thread *thread, void *ptr)
+{
+	if (unlikely(!pool_keeps_out(&thread->ring))) {
+		thread_unbusy(thread);
+		return heap_born_full(ptr, 0, 0);
+	}
+	thread->ring.heap_allocs++;
+	thread->ring.heap_alloc_bytes += heap_size_plain(ptr);
+	ring_refuse_again(&thread->ring, EVENT_HEAP_ALLOC);
+	thread_unbusy(thread);
+	return ptr;
+}
+
+void heap_died_crowded(struct thread *thread, void *ptr)
+{
+	if (unlikely(!pool_keeps_out(&thread->ring))) {
+		thread_unbusy(thread);
+		heap_died_full(ptr);
+		return;
+	}
+	thread->ring.heap_frees++;
+	thread->ring.heap_free_bytes += heap_size_plain(ptr);
+	ring_refuse_again(&thread->ring, EVENT_HEAP_FREE);
+	thread_unbusy(thread);
 }
 
 /*

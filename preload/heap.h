@@ -106,18 +106,20 @@ static inline void heap_fill(struct event *event, const struct thread *thread,
 	event->heap.dur_ticks = dur_ticks;
 }
 
+/* The same in mode all, under heap.fast, when heap_claim() found no room: the
+ * thread is busy. */
+void *heap_born_crowded(struct thread *thread, void *ptr);
+void heap_died_crowded(struct thread *thread, void *ptr);
+
 /* What follows are the shortest ways, valid under heap.fast. */
 
-/* Busy for one event; false, and not busy, where the chunk has no room.  The
- * look comes after the word: a signal handler before it may take the slot. */
+/* Busy for one event; false where the chunk has no room for it.  The look comes
+ * after the word: a signal handler before it may take the slot. */
 static inline bool heap_claim(struct thread *thread)
 {
 	thread_busy();
-	if (likely(thread->ring.next + (int64_t)sizeof(struct event) <=
-		   thread->ring.stop))
-		return true;
-	thread_unbusy(thread);
-	return false;
+	return likely(thread->ring.next + (int64_t)sizeof(struct event) <=
+		      thread->ring.stop);
 }
 
 /* The event for which heap_claim() found room. */
@@ -173,8 +175,10 @@ static inline void *heap_born_all(void *ptr)
 
 	if (unlikely(!ptr))
 		return ptr;
-	if (unlikely(!thread_records(thread) || !heap_claim(thread)))
+	if (unlikely(!thread_records(thread)))
 		return heap_born_full(ptr, 0, 0);
+	if (unlikely(!heap_claim(thread)))
+		return heap_born_crowded(thread, ptr);
 
 	const uint64_t bytes = heap_size_plain(ptr);
 
@@ -184,20 +188,24 @@ static inline void *heap_born_all(void *ptr)
 	return ptr;
 }
 
-/* False: the full way is needed, nothing has been done. */
-static inline bool heap_died_all(void *ptr)
+static inline void heap_died_all(void *ptr)
 {
 	struct thread *thread = thread_self;
 
-	if (unlikely(!thread_records(thread) || !heap_claim(thread)))
-		return false;
+	if (unlikely(!thread_records(thread))) {
+		heap_died_full(ptr);
+		return;
+	}
+	if (unlikely(!heap_claim(thread))) {
+		heap_died_crowded(thread, ptr);
+		return;
+	}
 
 	const uint64_t bytes = heap_size_plain(ptr);
 
 	thread->ring.heap_frees++;
 	thread->ring.heap_free_bytes += bytes;
 	heap_commit(thread, EVENT_HEAP_FREE, ptr, bytes);
-	return true;
 }
 
 /* What a realloc needs to remember of the old block. */

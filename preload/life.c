@@ -40,6 +40,7 @@
 enum life_state {
 	LIFE_UNDECIDED,
 	LIFE_DECIDING,
+	LIFE_LEFT, /* the gate is still 0: the first hook, if any, closes it */
 	LIFE_WATCHING,
 	LIFE_BEGINNING,
 	LIFE_RUNNING,
@@ -47,7 +48,7 @@ enum life_state {
 	LIFE_CLOSED
 };
 
-static struct life {
+static START_DATA struct life {
 	_Atomic int state;
 	_Atomic int pid;	   /* whose state this is */
 	_Atomic bool writer_waits; /* to be started by the constructor */
@@ -78,14 +79,14 @@ static bool move(int from, int to)
 
 /* Nothing more is wanted.  While early blocks are about, free() must go on
  * taking its longer way, which tells them: any further bit does that. */
-static void close_gate(void)
+static COLD void close_gate(void)
 {
 	gate_want(0);
 	gate_set(GATE_CLOSED | (early_is_used() ? GATE_HEAP_WATCH : 0));
 }
 
 /* Opens the gate for what may make the process interesting. */
-static void watch(void)
+static COLD void watch(void)
 {
 	uint32_t bits = GATE_CLOSED | GATE_SCOPE_WATCH;
 
@@ -167,10 +168,16 @@ COLD uint32_t life_decide(void)
 		/* Decided, and yet the gate is 0: the kernel wiped it. */
 		if (gate_bits() == GATE_UNDECIDED)
 			start_over();
+	} else if (state == LIFE_LEFT) {
+		close_gate();
+		move(LIFE_LEFT, LIFE_CLOSED);
 	} else if (environ && move(LIFE_UNDECIDED, LIFE_DECIDING)) {
-		store_relaxed(&life.pid, (int)getpid());
-		life.wipes = !gate_protect();
 		if (process_read()) {
+			store_relaxed(&life.pid, (int)getpid());
+			/* A child of a closed process is closed too, and may
+			 * as well inherit that. */
+			life.wipes = !gate_protect();
+			real_look_closer();
 			watch();
 		} else {
 			close_gate();
@@ -355,53 +362,18 @@ static void finish(void)
 	quiet_end(&quiet);
 }
 
-/* The caller's function, under our own name of what it gets. */
-struct totals_caller {
-	void (*each)(const struct traceprof_total *total, void *arg);
-	void *arg;
-};
-
-static void pass_total(const struct writer_total *total, void *arg)
-{
-	const struct totals_caller *caller = arg;
-	const struct traceprof_total passed = {
-		.name = total->name,
-		.category = total->category,
-		.calls = total->calls,
-		.total_ns = total->total_ns,
-		.min_ns = total->min_ns,
-		.max_ns = total->max_ns,
-	};
-
-	caller->each(&passed, caller->arg);
-}
-
-int life_totals(void (*each)(const struct traceprof_total *, void *), void *arg)
-{
-	struct totals_caller caller = {each, arg};
-
-	return life_is_running() ? writer_totals(pass_total, &caller) : 0;
-}
-
-void life_totals_reset(void)
-{
-	if (life_is_running())
-		writer_totals_reset();
-}
-
 /* Known without a system call, which may be fatal to a child in a sandbox.  An
  * undecided child holds a copy of its parent's state. */
-static bool has_an_end(void)
+static COLD bool has_an_end(void)
 {
 	const int state = load_relaxed(&life.state);
 
-	if (gate_bits() == GATE_UNDECIDED)
-		return false;
-	return state == LIFE_RUNNING ||
-	       (state == LIFE_WATCHING && !life.forked);
+	return (state == LIFE_RUNNING ||
+		(state == LIFE_WATCHING && !life.forked)) &&
+	       gate_bits() != GATE_UNDECIDED;
 }
 
-void life_end(void)
+COLD void life_end(void)
 {
 	const int saved = errno;
 
@@ -484,9 +456,17 @@ static void start_late_writer(void)
 
 static __attribute__((constructor)) void construct(void)
 {
-	if (gate_bits() == GATE_UNDECIDED)
-		life_decide();
+	const bool first = load_relaxed(&life.state) == LIFE_UNDECIDED;
+
 	life.constructed = true;
+	/* No page is touched, nothing looked up for what is none of our
+	 * business. */
+	if (first && !process_matters() && move(LIFE_UNDECIDED, LIFE_LEFT))
+		return;
+	/* The gate's page is not read before it is written: that would be one
+	 * fault more. */
+	if (first || gate_bits() == GATE_UNDECIDED)
+		life_decide();
 	if (load_relaxed(&life.state) == LIFE_CLOSED)
 		return;
 	fork_hooks_start();

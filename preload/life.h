@@ -3,6 +3,8 @@
  * life.h - what a process is to us, from its first hook to its end.
  *
  *	UNDECIDED   the gate is 0: start, or a forked child
+ *	LEFT	    a tool, or switched off; the gate is closed by its first
+ *		    hook, which many a short program never calls
  *	WATCHING    decided; a region, an annotation or two seconds of work on
  *		    the heap make it interesting
  *	BEGINNING   one thread makes the session; the others only forward
@@ -18,7 +20,6 @@
 #define PRELOAD_LIFE_H
 
 #include "collector/gate.h"
-#include "include/traceprof.h"
 
 /* The gate was 0: decides.  Returns the gate's bits; GATE_UNDECIDED when it is
  * too early even for that (the environment isn't there yet): the caller then
@@ -48,12 +49,6 @@ void life_confine(void);
  * life_exec_failed() says so should the exec return after all. */
 bool life_exec(void);
 void life_exec_failed(void);
-
-/* Totals by name, largest first, from the writer; how many there were, 0 when
- * nothing is recorded, negative when the writer doesn't answer. */
-int life_totals(void (*each)(const struct traceprof_total *, void *),
-		void *arg);
-void life_totals_reset(void);
 
 /* In a forked child: starts over.  Nothing of the parent's session is touched
  * from here on. */

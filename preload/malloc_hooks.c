@@ -133,12 +133,10 @@ static NOINLINE void free_open(void *ptr)
 		free_full(ptr);
 		return;
 	}
-	if (!(open & GATE_HEAP_ALL)) {
+	if (open & GATE_HEAP_ALL)
+		heap_died_all(ptr);
+	else
 		heap_died(ptr);
-	} else if (unlikely(!heap_died_all(ptr))) {
-		free_full(ptr);
-		return;
-	}
 	real.free(ptr);
 }
 

@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-struct process process;
+START_DATA struct process process;
 
 static void keep_complaint(const char *line)
 {
@@ -16,15 +16,27 @@ static void keep_complaint(const char *line)
 			   sizeof(process.complaint[0]), "%s", line);
 }
 
-bool process_read(void)
+COLD bool process_matters(void)
+{
+	static START_DATA _Atomic int known; /* 1 it does, -1 it doesn't */
+	char *const *const environment = environ;
+	bool matters;
+
+	if (load_relaxed(&known))
+		return load_relaxed(&known) > 0;
+	matters = !verdict_is_off(environment) &&
+		  (verdict_is_direct(environment) || !verdict_is_tool());
+	store_relaxed(&known, matters ? 1 : -1);
+	return matters;
+}
+
+COLD bool process_read(void)
 {
 	char *const *const environment = environ;
 
-	if (verdict_is_off(environment))
+	if (!process_matters())
 		return false;
 	process.direct = verdict_is_direct(environment);
-	if (!process.direct && verdict_is_tool())
-		return false;
 	options_default(&process.options);
 	options_read(&process.options, environment, keep_complaint);
 	if (process.options.children == CHILDREN_NONE && !process.direct &&

@@ -24,6 +24,9 @@ struct process {
 
 extern struct process process __attribute__((visibility("hidden")));
 
+/* False where the library is switched off, and in a tool. */
+bool process_matters(void);
+
 /* Reads the environment.  False: this process is none of our business. */
 bool process_read(void);
 

@@ -6,39 +6,42 @@
 #include <gnu/libc-version.h>
 #include <string.h>
 
-struct real_functions real;
+START_DATA struct real_functions real;
 
 /* Where the linker put this library. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
 /* Atomic, since dlsym() is declared `leaf`: the compiler may believe that it
  * can't come back to this file, and drop a plain store before it. */
-static _Atomic int state;
-static enum real_sizer sizer;
-static bool sees_heap;
-static const char *heap_object;
+static START_DATA _Atomic int state;
+static START_DATA enum real_sizer sizer;
+static START_DATA bool sees_heap;
+static START_DATA const char *heap_object;
 
 enum need { BASE, REST, NEW, OTHER, NONE };
 
+/* Without a pointer, which would be relocated in each process. */
 struct row {
-	enum need need;
-	const char *name;
-	void **where;
+	uint8_t need;
+	uint8_t where; /* offset of the function pointer in `real` */
+	char name[22];
 };
 
-/* A function pointer's place, as dlsym() gives addresses. */
 #define X(library, need, name, returns, parameters)                            \
-	{need, #name, (void **)(void *)&real.name},
+	{need, offsetof(struct real_functions, name), #name},
 
 static const struct row rows[] = {WRAPPED_FUNCTIONS(X) CALLED_FUNCTIONS(X)};
 
 #undef X
 
+_Static_assert(sizeof(struct real_functions) < UINT8_MAX, "row.where");
+
 static void find(enum need need)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		if (rows[i].need == need)
-			*rows[i].where = dlsym(RTLD_NEXT, rows[i].name);
+			*(void **)((char *)&real + rows[i].where) =
+				dlsym(RTLD_NEXT, rows[i].name);
 	}
 }
 
@@ -100,18 +103,22 @@ static COLD enum real_state resolve(void)
 	 * the pointers. */
 	store_release(&state, REAL_BASE);
 	find(REST);
+	/* RELEASE: as above. */
+	store_release(&state, REAL_READY);
+	return REAL_READY;
+}
+
+COLD void real_look_closer(void)
+{
 	if (real.malloc != real.__libc_malloc)
 		find(OTHER);
 	if (real.malloc != real.__libc_malloc || libc_is_new())
 		find(NEW);
 	sizer = find_sizer();
 	look_for_other_heap();
-	/* RELEASE: as above. */
-	store_release(&state, REAL_READY);
-	return REAL_READY;
 }
 
-enum real_state real_resolve(void)
+COLD enum real_state real_resolve(void)
 {
 	/* ACQUIRE pairs with RELEASE in resolve(). */
 	const int now = load_acquire(&state);

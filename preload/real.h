@@ -9,7 +9,8 @@
  *
  *	UNKNOWN -> RESOLVING	by compare-and-swap: one thread looks up
  *	RESOLVING -> BASE	malloc, free, calloc, realloc can be called
- *	BASE -> READY		all others too, or known to be missing
+ *	BASE -> READY		all others too, or known to be missing, but for
+ *				those of real_look_closer()
  *
  * Until BASE, allocations come from the early heap (preload/early.h).  The gate
  * stays undecided until READY, so a hook that finds it decided may call what
@@ -35,6 +36,10 @@ extern struct real_functions real __attribute__((visibility("hidden")));
 /* Looks everything up if that has not been done.  What can be called now:
  * REAL_RESOLVING nothing, REAL_BASE the four, REAL_READY all. */
 enum real_state real_resolve(void);
+
+/* What only a process takes that is watched, found before its gate opens: the
+ * rows OTHER and NEW, who knows sizes, whose heap it is.  Once, when READY. */
+void real_look_closer(void);
 
 /* What knows the size of a block. */
 enum real_sizer {

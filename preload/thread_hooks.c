@@ -14,8 +14,8 @@
 #include <limits.h>
 #include <pthread.h>
 
-static pthread_key_t key;
-static bool has_key;
+static START_DATA pthread_key_t key;
+static START_DATA bool has_key;
 
 /* `round` counts the calls for this thread, from 1. */
 static void thread_ends(void *round)

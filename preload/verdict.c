@@ -66,7 +66,7 @@ static const char utilities[] = " "
 	;
 /* clang-format on */
 
-const char *verdict_variable(char *const *environment, const char *name)
+COLD const char *verdict_variable(char *const *environment, const char *name)
 {
 	const size_t len = strlen(name);
 
@@ -78,7 +78,7 @@ const char *verdict_variable(char *const *environment, const char *name)
 	return NULL;
 }
 
-bool verdict_is_off(char *const *environment)
+COLD bool verdict_is_off(char *const *environment)
 {
 	const char *value = verdict_variable(environment, "TRACEPROF");
 
@@ -87,7 +87,7 @@ bool verdict_is_off(char *const *environment)
 	return getauxval(AT_SECURE) != 0;
 }
 
-bool verdict_is_direct(char *const *environment)
+COLD bool verdict_is_direct(char *const *environment)
 {
 	const char *value =
 		verdict_variable(environment, "TRACEPROF_RECORD_PID");
@@ -113,7 +113,7 @@ static bool is_system(const char *path)
 	       !strncmp(path, "/sbin/", 6);
 }
 
-bool verdict_names_tool(const char *path)
+COLD bool verdict_names_tool(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
@@ -133,11 +133,31 @@ bool verdict_names_tool(const char *path)
 	       (is_system(path) && strstr(utilities, wanted));
 }
 
-bool verdict_is_tool(void)
+/* By the path that was given to execve().  It says too little where it may be
+ * a script's or a link's, but nobody puts a program of his own under a tool's
+ * name where the system has its tools. */
+static COLD bool is_started_as_tool(void)
+{
+	const char *path = (const char *)getauxval(AT_EXECFN);
+
+	if (!path)
+		return false;
+	if (!strncmp(path, "/usr", 4))
+		path += 4;
+	return !strncmp(path, "/bin/", 5) && !strchr(path + 5, '/') &&
+	       verdict_names_tool(path);
+}
+
+/* The file itself is asked last: the first look into /proc makes the kernel
+ * draw up entries for this process, a twentieth of what a short one takes. */
+COLD bool verdict_is_tool(void)
 {
 	char path[512];
-	const ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	ssize_t len;
 
+	if (is_started_as_tool())
+		return true;
+	len = readlink("/proc/self/exe", path, sizeof(path) - 1);
 	if (len <= 0)
 		return false;
 	path[len] = '\0';

@@ -88,6 +88,16 @@ int array_reserve(struct array *array, size_t bytes)
 	return 0;
 }
 
+int array_reserve_touched(struct array *array, size_t bytes)
+{
+	size_t at = array->room_bytes;
+	const int rc = array_reserve(array, bytes);
+
+	for (; at < array->room_bytes; at += PAGE_BYTES)
+		((volatile char *)array->base)[at] = 0;
+	return rc;
+}
+
 void array_free(struct array *array)
 {
 	if (array->base)

@@ -34,6 +34,12 @@ struct array {
 /* Room for at least `bytes`; what was there stays, what is new is zero.
  * 0 or -ENOMEM. */
 int array_reserve(struct array *array, size_t bytes);
+
+/* The same for a table that is looked at before it is written to, all of it:
+ * a page that was read before its first store would be exchanged for another by
+ * that store, for which the kernel interrupts each processor that runs a thread
+ * of the program. */
+int array_reserve_touched(struct array *array, size_t bytes);
 void array_free(struct array *array);
 
 #endif

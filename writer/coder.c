@@ -37,15 +37,14 @@ static int plain_open(struct coder *coder)
 	return 0;
 }
 
-static int plain_block(struct coder *coder, const char *text, size_t len,
-		       bool last, char *out, size_t room, size_t *made)
+static int plain_block(struct coder *coder, const struct coder_text *text,
+		       char *out, size_t room, size_t *made)
 {
 	(void)coder;
-	(void)last;
-	if (len > room)
+	if (text->len > room)
 		return -EIO;
-	memcpy(out, text, len);
-	*made = len;
+	memcpy(out, text->data, text->len);
+	*made = text->len;
 	return 0;
 }
 
@@ -83,25 +82,25 @@ static int zlib_open(struct coder *coder)
 		       : -ENOMEM;
 }
 
-static int zlib_block(struct coder *coder, const char *text, size_t len,
-		      bool last, char *out, size_t room, size_t *made)
+static int zlib_block(struct coder *coder, const struct coder_text *text,
+		      char *out, size_t room, size_t *made)
 {
 	z_stream *const stream = coder->state;
 	int rc;
 
-	if (len > UINT32_MAX || room > UINT32_MAX)
+	if (text->len > UINT32_MAX || room > UINT32_MAX)
 		return -EIO;
 	stream->opaque = coder; /* the struct may have moved since */
-	stream->next_in = (Bytef *)(uintptr_t)text;
-	stream->avail_in = (uInt)len;
+	stream->next_in = (Bytef *)(uintptr_t)text->data;
+	stream->avail_in = (uInt)text->len;
 	stream->next_out = (Bytef *)out;
 	stream->avail_out = (uInt)room;
-	rc = deflate(stream, last ? Z_FINISH : Z_FULL_FLUSH);
+	rc = deflate(stream, text->last ? Z_FINISH : Z_FULL_FLUSH);
 	*made = room - stream->avail_out;
 	/* Room left over means that the flush is complete. */
-	if (rc == (last ? Z_STREAM_END : Z_OK) && !stream->avail_in &&
+	if (rc == (text->last ? Z_STREAM_END : Z_OK) && !stream->avail_in &&
 	    stream->avail_out)
-		return last && deflateReset(stream) != Z_OK ? -EIO : 0;
+		return text->last && deflateReset(stream) != Z_OK ? -EIO : 0;
 	deflateReset(stream);
 	return -EIO;
 }
@@ -113,6 +112,13 @@ static const struct coder_back_end zlib_coder = {
 };
 
 /* The choice. */
+
+static bool is_forked;
+
+void coder_forget(void)
+{
+	is_forked = true;
+}
 
 int coder_parse(const char *text, struct coder_choice *choice, char *why,
 		size_t why_bytes)
@@ -179,11 +185,10 @@ static int open_kind(struct coder *coder, enum coder_kind kind, int level)
 
 int coder_open(struct coder *coder, const struct coder_choice *choice)
 {
-	if (choice->kind != CODER_AUTO)
-		return open_kind(coder, choice->kind, choice->level);
-	if (!open_kind(coder, CODER_ISAL, 0))
-		return 0;
-	return open_kind(coder, CODER_FAST, 0);
+	if (choice->kind == CODER_AUTO ||
+	    (choice->kind == CODER_ISAL && is_forked))
+		return open_kind(coder, CODER_FAST, 0);
+	return open_kind(coder, choice->kind, choice->level);
 }
 
 void coder_close(struct coder *coder)
@@ -213,14 +218,14 @@ size_t coder_bound(const struct coder *coder, size_t len)
 	return coder->kind == CODER_PLAIN ? len : len + (len >> 10) + 256;
 }
 
-int coder_block(struct coder *coder, const char *text, size_t len, bool last,
-		char *out, size_t *made)
+int coder_block(struct coder *coder, const struct coder_text *text, char *out,
+		size_t *made)
 {
 	*made = 0;
-	if (!len && !last)
+	if (!text->len && !text->last)
 		return 0;
-	return coder->back_end->block(coder, text, len, last, out,
-				      coder_bound(coder, len), made);
+	return coder->back_end->block(coder, text, out,
+				      coder_bound(coder, text->len), made);
 }
 
 uint32_t coder_crc32(const struct coder *coder, uint32_t crc, const char *text,

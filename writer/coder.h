@@ -10,7 +10,7 @@
  *
  * Which coder: the text of TRACEPROF_GZIP.
  *
- *	auto		ISA-L where libisal.so.2 is installed, else fast
+ *	auto		fast
  *	fast		our own, for the lines of a trace
  *	isal		ISA-L, or -ENOENT from coder_open()
  *	zlib:1-zlib:9	zlib at that level
@@ -23,6 +23,7 @@
 #define WRITER_CODER_H
 
 #include "writer/crc32.h"
+#include "writer/fields.h"
 
 enum coder_kind { CODER_AUTO, CODER_PLAIN, CODER_ZLIB, CODER_ISAL, CODER_FAST };
 
@@ -37,6 +38,14 @@ struct coder_choice {
 int coder_parse(const char *text, struct coder_choice *choice, char *why,
 		size_t why_bytes);
 
+/* One block of text.  Only fast looks at `fields`. */
+struct coder_text {
+	const char *data;
+	size_t len;
+	const struct fields *fields; /* notes on it; NULL none */
+	bool last;		     /* the final block of the stream */
+};
+
 struct coder;
 
 /* What a back end is.  All blocks are independent, so it keeps no history. */
@@ -45,8 +54,8 @@ struct coder_back_end {
 	/* Sets up coder->state.  0; -ENOMEM; -ENOENT not on this machine. */
 	int (*open)(struct coder *coder);
 	/* As coder_block() with len > 0 or last; `out` has `room` bytes. */
-	int (*block)(struct coder *coder, const char *text, size_t len,
-		     bool last, char *out, size_t room, size_t *made);
+	int (*block)(struct coder *coder, const struct coder_text *text,
+		     char *out, size_t room, size_t *made);
 	/* NULL: crc32.h's. */
 	uint32_t (*crc32)(const struct coder *coder, uint32_t crc,
 			  const char *text, size_t len);
@@ -74,7 +83,7 @@ void *coder_alloc(struct coder *coder, size_t bytes);
 int coder_open(struct coder *coder, const struct coder_choice *choice);
 void coder_close(struct coder *coder);
 
-/* In a forked child: no library is opened any more, `auto` takes fast. */
+/* In a forked child: no library is opened any more, `isal` takes fast. */
 void coder_forget(void);
 
 /* "zlib:1", "isal", "off": for the metadata. */
@@ -83,11 +92,11 @@ const char *coder_name(const struct coder *coder);
 /* The most bytes that coder_block() makes of `len`. */
 size_t coder_bound(const struct coder *coder, size_t len);
 
-/* Codes one block into `out`, which must have coder_bound(len) bytes.  `last`
- * marks the final block of the stream; after it a new stream begins.  *made
- * gets the bytes written.  0; -EIO the back end failed. */
-int coder_block(struct coder *coder, const char *text, size_t len, bool last,
-		char *out, size_t *made);
+/* Codes one block into `out`, which must have coder_bound(text->len) bytes.
+ * After the last block a new stream begins.  *made gets the bytes written.  0;
+ * -EIO the back end failed. */
+int coder_block(struct coder *coder, const struct coder_text *text, char *out,
+		size_t *made);
 
 /* gzip's CRC of what `crc` stands for (0: nothing) followed by `text`. */
 uint32_t coder_crc32(const struct coder *coder, uint32_t crc, const char *text,

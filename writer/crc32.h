@@ -12,7 +12,7 @@
 /* Constant after crc32_start(). */
 struct crc32 {
 	uint32_t table[8][256];
-	bool multiplies; /* false: tables alone, on any processor */
+	unsigned int skills; /* of the processor; 0: tables alone, on any */
 };
 
 void crc32_start(struct crc32 *crc32);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#define INLINE	      inline __attribute__((always_inline))
 #define END_OF_BLOCK  256u
 #define FIRST_LENGTH  257u
 #define STORED_MAX    65535u
@@ -13,8 +14,10 @@
 #define CODE_SYMBOLS  19u
 #define CODE_BITS     7u
 /* Counted are this many sequences in turn of each so many. */
-#define SAMPLE	      48u
+#define SAMPLE	      24u
 #define SAMPLE_EACH   256u
+/* So many blocks have the same codes at most. */
+#define USES_MAX      8u
 /* What has been seen in a sample weighs more than what has not. */
 #define SAMPLE_WEIGHT 64u
 
@@ -38,12 +41,15 @@ static inline uint32_t distance_base(unsigned int symbol)
 	return symbol < 4 ? symbol + 1 : ((2 + (symbol & 1)) << extra) + 1;
 }
 
-static inline unsigned int distance_symbol(const struct deflate *deflate,
-					   uint32_t distance)
+static inline unsigned int distance_symbol(uint32_t distance)
 {
-	return distance <= 256
-		       ? deflate->distance_symbol[distance - 1]
-		       : deflate->distance_symbol[256 + ((distance - 1) >> 7)];
+	const uint32_t above = distance - 1;
+	unsigned int power;
+
+	if (unlikely(above < 2))
+		return above;
+	power = 31 - (unsigned int)__builtin_clz(above);
+	return 2 * power + (above >> (power - 1) & 1);
 }
 
 void deflate_start(struct deflate *deflate)
@@ -54,17 +60,6 @@ void deflate_start(struct deflate *deflate)
 		if (symbol + 1 < 29 && len >= length_base[symbol + 1])
 			symbol++;
 		deflate->length_symbol[len] = (uint8_t)symbol;
-	}
-	symbol = 0;
-	for (uint32_t at = 1; at <= LINE_MATCH_DISTANCE; at++) {
-		if (symbol + 1 < DEFLATE_DISTANCES &&
-		    at >= distance_base(symbol + 1))
-			symbol++;
-		if (at <= 256)
-			deflate->distance_symbol[at - 1] = (uint8_t)symbol;
-		else
-			deflate->distance_symbol[256 + ((at - 1) >> 7)] =
-				(uint8_t)symbol;
 	}
 }
 
@@ -149,16 +144,19 @@ static void count_one(struct deflate *deflate, const unsigned char *text,
 
 		deflate->counts[FIRST_LENGTH + deflate->length_symbol[part]] +=
 			SAMPLE_WEIGHT;
-		deflate->distance_counts[distance_symbol(
-			deflate, sequence->distance)] += SAMPLE_WEIGHT;
+		deflate->distance_counts[distance_symbol(sequence->distance)] +=
+			SAMPLE_WEIGHT;
 		left -= part;
 	}
 }
 
-/* Counts a part of the sequences; whatever else comes up can be written too. */
-static void count(struct deflate *deflate, const char *text,
-		  const struct line_sequence *sequences, size_t number)
+/* Counts a part of the sequences; whatever else comes up can be written too.
+ * Returns how many literals there are in all of them. */
+static size_t count(struct deflate *deflate, const char *text,
+		    const struct line_sequence *sequences, size_t number)
 {
+	size_t literals = 0;
+
 	for (unsigned int i = 0; i < DEFLATE_LITERALS; i++)
 		deflate->counts[i] = 1;
 	for (unsigned int i = 0; i < DEFLATE_DISTANCES; i++)
@@ -168,7 +166,9 @@ static void count(struct deflate *deflate, const char *text,
 			count_one(deflate, (const unsigned char *)text,
 				  &sequences[i]);
 		text += sequences[i].literals + sequences[i].match;
+		literals += sequences[i].literals;
 	}
+	return literals;
 }
 
 /* The lengths of both codes in a row: runs of one length, and of zeros, are
@@ -241,10 +241,35 @@ static void put_lengths(struct deflate_bits *out, const uint8_t *lengths)
 	}
 }
 
-/* Codes for what was counted. */
-static void fit(struct deflate *deflate, struct deflate_bits *out)
+static struct huffman_code digit_code(const struct deflate *deflate,
+				      unsigned int digit)
 {
-	uint8_t lengths[DEFLATE_LITERALS + DEFLATE_DISTANCES];
+	return digit == DEFLATE_NONE ? (struct huffman_code){0, 0}
+				     : deflate->literal[DEFLATE_DIGIT + digit];
+}
+
+/* What was counted, in the present codes; how many symbols it is. */
+static uint64_t counted_bits(const struct deflate *deflate, uint64_t *symbols)
+{
+	uint64_t bits = 0;
+
+	*symbols = 0;
+	for (unsigned int i = 0; i < DEFLATE_LITERALS; i++) {
+		bits += (uint64_t)deflate->counts[i] * deflate->lengths[i];
+		*symbols += deflate->counts[i];
+	}
+	for (unsigned int i = 0; i < DEFLATE_DISTANCES; i++) {
+		bits += (uint64_t)deflate->distance_counts[i] *
+			deflate->lengths[DEFLATE_LITERALS + i];
+		*symbols += deflate->distance_counts[i];
+	}
+	return bits;
+}
+
+/* Codes for what was counted. */
+static void fit(struct deflate *deflate)
+{
+	uint8_t *const lengths = deflate->lengths;
 
 	huffman_lengths(deflate->counts, DEFLATE_LITERALS, LITERAL_BITS,
 			lengths);
@@ -273,62 +298,123 @@ static void fit(struct deflate *deflate, struct deflate_bits *out)
 			.len_all = (uint8_t)(code.len + distance_extra(i)),
 		};
 	}
-	put_lengths(out, lengths);
+	for (unsigned int i = 0; i < 256; i++) {
+		const struct huffman_code first = digit_code(deflate, i & 15);
+		const struct huffman_code second = digit_code(deflate, i >> 4);
+
+		deflate->pair[i] = (struct deflate_piece){
+			first.bits | (uint32_t)second.bits << first.len,
+			first.len + second.len};
+	}
+	deflate->uses = 0;
+	deflate->fitted_bits = counted_bits(deflate, &deflate->fitted_symbols);
+}
+
+/* Takes what it took for the last block where that is as good here: making
+ * codes costs as much as a hundred lines. */
+static void fit_if_worth(struct deflate *deflate)
+{
+	uint64_t symbols;
+	const uint64_t bits = counted_bits(deflate, &symbols);
+
+	if (!deflate->fitted_bits || ++deflate->uses == USES_MAX ||
+	    bits * deflate->fitted_symbols / symbols >
+		    deflate->fitted_bits + deflate->fitted_bits / 64)
+		fit(deflate);
 }
 
 /* The bits stay in registers: nobody else knows where they are. */
 struct register_bits {
 	uint64_t word;
-	unsigned int count;
+	uint64_t count;
 	char *out;
 };
 
-static inline void add_fast(struct register_bits *out, uint64_t bits,
-			    unsigned int len)
+static INLINE void add_fast(struct register_bits *out, uint64_t bits,
+			    uint64_t len)
 {
-	out->word |= bits << out->count;
+	out->word |= bits << (out->count & 63);
 	out->count += len;
 }
 
-static inline void flush_fast(struct register_bits *out)
+static INLINE void flush_fast(struct register_bits *out)
 {
 	memcpy(out->out, &out->word, sizeof(out->word));
 	out->out += out->count >> 3;
-	out->word >>= out->count & ~7u;
+	out->word >>= out->count & 56;
 	out->count &= 7;
 }
 
-static inline void put_literals(const struct deflate *deflate,
-				struct register_bits *out,
-				const unsigned char *text, uint32_t len)
+/* Two literals of a number. */
+static INLINE void put_pair(const struct deflate *deflate,
+			    struct register_bits *out, uint64_t digits)
 {
-	for (; len >= 4; text += 4, len -= 4) {
-		for (int i = 0; i < 4; i++) {
-			const struct huffman_code code =
-				deflate->literal[text[i]];
+	const struct deflate_piece piece = deflate->pair[digits & 0xff];
 
-			add_fast(out, code.bits, code.len);
-		}
+	add_fast(out, piece.bits, piece.len);
+}
+
+/* Up to eight digits at once, hardly asking how many: those that are not there
+ * have no bits.  False: they are not all of DEFLATE_DIGITS. */
+static INLINE bool put_digits(const struct deflate *deflate,
+			      struct register_bits *out,
+			      const unsigned char *text, uint32_t len)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101);
+	const uint64_t none = len < 8 ? ~UINT64_C(0) << 8 * len : 0;
+	uint64_t digits;
+
+	memcpy(&digits, text, sizeof(digits));
+	digits = (digits - DEFLATE_DIGIT * ones) & ~none;
+	/* Above what is a digit, and DEFLATE_NONE itself. */
+	if (unlikely((digits | (digits + ones)) & ones * 0xf0))
+		return false;
+	digits |= none & DEFLATE_NONE * ones;
+	digits |= digits >> 4;
+	put_pair(deflate, out, digits);
+	put_pair(deflate, out, digits >> 16);
+	flush_fast(out);
+	if (len > 4) {
+		put_pair(deflate, out, digits >> 32);
+		put_pair(deflate, out, digits >> 48);
 		flush_fast(out);
 	}
-	for (; len; text++, len--) {
+	return true;
+}
+
+/* `left` bytes of text are there to be read. */
+static INLINE void put_literals(const struct deflate *deflate,
+				struct register_bits *out,
+				const unsigned char *text, uint32_t len,
+				size_t left)
+{
+	while (len) {
+		const uint32_t now = len < 8 ? len : 8;
+
+		if (unlikely(left < 8 || !put_digits(deflate, out, text, now)))
+			break;
+		text += now;
+		left -= now;
+		len -= now;
+	}
+	for (; unlikely(len); text++, len--) {
 		const struct huffman_code code = deflate->literal[*text];
 
 		add_fast(out, code.bits, code.len);
+		flush_fast(out);
 	}
-	flush_fast(out);
 }
 
-static inline void put_match(const struct deflate *deflate,
+static INLINE void put_match(const struct deflate *deflate,
 			     struct register_bits *out, uint32_t match,
 			     uint32_t distance)
 {
-	const unsigned int symbol = distance_symbol(deflate, distance);
-	const struct deflate_distance code = deflate->far[symbol];
+	const struct deflate_distance code =
+		deflate->far[distance_symbol(distance)];
 	const uint64_t bits = code.bits | (uint64_t)(distance - code.base)
 						  << code.len;
 
-	while (match) {
+	do {
 		const uint32_t part = part_of(match);
 		const struct deflate_piece piece = deflate->match[part];
 
@@ -336,48 +422,72 @@ static inline void put_match(const struct deflate *deflate,
 		add_fast(out, bits, code.len_all);
 		flush_fast(out);
 		match -= part;
-	}
+	} while (unlikely(match));
 }
 
-/* False: they might not fit. */
-static bool put_sequences(const struct deflate *deflate,
-			  struct deflate_bits *bits, const unsigned char *text,
-			  const struct line_sequence *sequences, size_t number)
+/* Of `literals` bytes and `match` more: a word each time; no code of a literal
+ * is longer than two bytes, and a match's parts have six. */
+static INLINE size_t most_bytes(size_t literals, size_t match)
+{
+	return 32 + 2 * literals + match / 32;
+}
+
+/* False: they might not fit.  `fits`: they do. */
+static INLINE bool put_each(const struct deflate *deflate,
+			    struct deflate_bits *bits,
+			    const unsigned char *text, size_t left,
+			    const struct line_sequence *sequences,
+			    size_t number, bool fits)
 {
 	struct register_bits out = {bits->word, bits->count, bits->out};
 
 	for (size_t i = 0; i < number; i++) {
 		const struct line_sequence sequence = sequences[i];
-		/* A word each time; no code of a literal is longer than two
-		 * bytes, and a match's parts have six. */
-		const size_t most = 32 + 2 * (size_t)sequence.literals +
-				    sequence.match / 32;
 
-		if (unlikely(bits->limit - out.out < (ptrdiff_t)most))
+		if (!fits && bits->limit - out.out <
+				     (ptrdiff_t)most_bytes(sequence.literals,
+							   sequence.match))
 			return false;
-		put_literals(deflate, &out, text, sequence.literals);
-		text += sequence.literals;
+		put_literals(deflate, &out, text, sequence.literals, left);
 		if (likely(sequence.match))
 			put_match(deflate, &out, sequence.match,
 				  sequence.distance);
-		text += sequence.match;
+		text += sequence.literals + sequence.match;
+		left -= sequence.literals + sequence.match;
 	}
 	bits->word = out.word;
-	bits->count = out.count;
+	bits->count = (unsigned int)out.count;
 	bits->out = out.out;
 	return true;
 }
 
-void deflate_block(struct deflate *deflate, struct deflate_bits *out,
-		   const char *text, const struct line_sequence *sequences,
-		   size_t number, bool last)
+static bool put_sequences(const struct deflate *deflate,
+			  struct deflate_bits *bits, const char *text,
+			  size_t left, const struct line_sequence *sequences,
+			  size_t number, size_t literals)
 {
-	count(deflate, text, sequences, number);
+	const unsigned char *bytes = (const unsigned char *)text;
+	/* Eight bytes for each match, and for the parts of long ones. */
+	const size_t most = most_bytes(literals, left) + 8 * number;
+
+	if (likely(bits->limit - bits->out >= (ptrdiff_t)most))
+		return put_each(deflate, bits, bytes, left, sequences, number,
+				true);
+	return put_each(deflate, bits, bytes, left, sequences, number, false);
+}
+
+void deflate_block(struct deflate *deflate, struct deflate_bits *out,
+		   const char *text, size_t left,
+		   const struct line_sequence *sequences, size_t number,
+		   bool last)
+{
+	const size_t literals = count(deflate, text, sequences, number);
+
 	put(out, (last ? 1u : 0u) | 2u << 1, 3);
-	fit(deflate, out);
-	if (out->is_full ||
-	    !put_sequences(deflate, out, (const unsigned char *)text, sequences,
-			   number)) {
+	fit_if_worth(deflate);
+	put_lengths(out, deflate->lengths);
+	if (out->is_full || !put_sequences(deflate, out, text, left, sequences,
+					   number, literals)) {
 		out->is_full = true;
 		return;
 	}

@@ -15,6 +15,10 @@
 #define DEFLATE_DISTANCES 30u
 #define DEFLATE_MATCH_MAX 258u
 
+/* What numbers consist of: "-./0123456789:;", counted from the first. */
+#define DEFLATE_DIGIT	  ((unsigned int)'-')
+#define DEFLATE_NONE	  15u /* is none */
+
 /* Bits on their way to memory, the first lowest. */
 struct deflate_bits {
 	uint64_t word;
@@ -38,26 +42,35 @@ struct deflate_distance {
 	uint8_t len_all; /* with the extra bits */
 };
 
-/* Tables for one block at a time. */
+/* Tables for a block, and the next ones like it. */
 struct deflate {
 	uint32_t counts[DEFLATE_LITERALS];
 	uint32_t distance_counts[DEFLATE_DISTANCES];
+	/* Of the codes below: lengths, all in a row, what the sample had that
+	 * they were made for, and how many blocks have had them. */
+	uint8_t lengths[DEFLATE_LITERALS + DEFLATE_DISTANCES];
+	uint64_t fitted_symbols;
+	uint64_t fitted_bits;
+	unsigned int uses;
 	struct huffman_code literal[DEFLATE_LITERALS];
 	struct huffman_code distance[DEFLATE_DISTANCES];
 	struct deflate_distance far[DEFLATE_DISTANCES];
 	struct deflate_piece match[DEFLATE_MATCH_MAX + 1]; /* by its length */
+	/* Two literals; each has four bits of the index. */
+	struct deflate_piece pair[256];
 
 	/* Constant after deflate_start(). */
 	uint8_t length_symbol[DEFLATE_MATCH_MAX + 1]; /* above 257 */
-	uint8_t distance_symbol[512];
 };
 
 void deflate_start(struct deflate *deflate);
 
-/* Writes one block.  Where it doesn't fit, out->is_full is set. */
+/* Writes one block, of text of which `left` bytes can be read.  Where it
+ * doesn't fit, out->is_full is set. */
 void deflate_block(struct deflate *deflate, struct deflate_bits *out,
-		   const char *text, const struct line_sequence *sequences,
-		   size_t count, bool last);
+		   const char *text, size_t left,
+		   const struct line_sequence *sequences, size_t count,
+		   bool last);
 
 /* The text as it is, with `bits` as after a whole byte; last or not. */
 void deflate_stored(struct deflate_bits *out, const char *text, size_t len,

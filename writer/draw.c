@@ -45,7 +45,7 @@ static uint64_t window_end(struct scribe *scribe)
 struct event_span draw_clip(struct scribe *scribe, struct track *track,
 			    const struct event *event)
 {
-	const struct timeline *line = &scribe->timeline;
+	struct timeline *line = &scribe->timeline;
 	/* What a GPU does is not over when the program's window is. */
 	const uint64_t limit =
 		event_is_gpu(event->kind) && event->kind != EVENT_GPU_API
@@ -105,7 +105,7 @@ static bool write(struct scribe *scribe, struct track *track,
 	if (!draw_has_room(scribe, event, span->end_ns) ||
 	    !event_json_write(scribe, track, event, label, *span))
 		return false;
-	if (window_file_is_due(&scribe->json))
+	if (window_file_is_due(scribe))
 		window_file_flush(scribe);
 	return true;
 }

@@ -5,6 +5,7 @@
 #include "collector/log.h"
 #include "collector/names.h"
 #include "writer/gpu.h"
+#include "writer/memory_json.h"
 #include "writer/meta_json.h"
 #include "writer/schema.h"
 #include <math.h>
@@ -15,6 +16,19 @@
 	",\n{" SCHEMA_PAIR(SCHEMA_PHASE, SCHEMA_PHASE_SLICE) "," SCHEMA_PAIR(  \
 		SCHEMA_CATEGORY, category) "," SCHEMA_KEY(SCHEMA_NAME) "\""
 #define THEN(key) "," SCHEMA_KEY(key)
+
+/* A line about a thread's events of one name. */
+static void line_of(struct json *json, const struct track *track,
+		    const struct label *label, unsigned int kind)
+{
+	json_line(json, (uintptr_t)track + (uintptr_t)label * 3, kind);
+}
+
+static void put_name(struct json *json, const struct label *label)
+{
+	json_bytes(json, label->text, label->text_len);
+	json_field(json);
+}
 
 static void place(struct json *json, uint64_t pid, uint64_t tid, uint64_t ts_ns)
 {
@@ -35,17 +49,23 @@ static void place_on(struct scribe *scribe, struct track *track,
 	const size_t mark = json_mark(json);
 	struct track_place *kept = &track->place;
 
-	if (likely(lane == LANE_MAIN && kept->len)) {
-		json_bytes(json, kept->text, kept->len);
+	if (likely(lane == LANE_MAIN && kept->len &&
+		   json_fits(json, sizeof(kept->text)))) {
+		/* Of a length that is known when compiling. */
+		memcpy(json->data + mark, kept->text, sizeof(kept->text));
+		json->used = mark + kept->tid_len;
+		json_field(json);
+		json->used = mark + kept->len;
 	} else {
 		json_raw(json, "\"" THEN(SCHEMA_PID));
 		json_u64(json, scribe->pid);
 		json_raw(json, THEN(SCHEMA_TID));
 		json_u64(json, meta_json_tid(scribe, track, lane));
+		kept->tid_len = (uint32_t)(json->used - mark);
 		json_raw(json, THEN(SCHEMA_TIME));
 		if (lane == LANE_MAIN && !json->failed &&
 		    json->used - mark <= sizeof(kept->text)) {
-			kept->len = json->used - mark;
+			kept->len = (uint32_t)(json->used - mark);
 			memcpy(kept->text, json->data + mark, kept->len);
 		}
 	}
@@ -132,8 +152,9 @@ static void write_omp(struct scribe *scribe, struct track *track,
 {
 	struct json *json = &scribe->json;
 
+	line_of(json, track, label, event->kind);
 	json_raw(json, SLICE(SCHEMA_CPU_OP));
-	json_bytes(json, label->text, label->text_len);
+	put_name(json, label);
 	slice_place(scribe, track, LANE_MAIN, span);
 	ids(scribe);
 	omp_args(json, event);
@@ -197,8 +218,9 @@ static void write_annotation(struct scribe *scribe, struct track *track,
 {
 	struct json *json = &scribe->json;
 
+	line_of(json, track, label, event->kind);
 	json_raw(json, SLICE(SCHEMA_USER_ANNOTATION));
-	json_bytes(json, label->text, label->text_len);
+	put_name(json, label);
 	slice_place(scribe, track, lane, span);
 	ids(scribe);
 	scope_args(scribe, event);
@@ -232,8 +254,9 @@ static void write_step(struct scribe *scribe, struct track *track,
 	struct json *json = &scribe->json;
 
 	meta_json_lane(scribe, track, lane);
+	line_of(json, track, label, event->kind);
 	json_raw(json, SLICE(SCHEMA_USER_ANNOTATION));
-	json_bytes(json, label->text, label->text_len);
+	put_name(json, label);
 	json_i64(json, event->step.number);
 	slice_place(scribe, track, lane, span);
 	ids(scribe);
@@ -246,13 +269,14 @@ static void write_mark(struct scribe *scribe, struct track *track,
 {
 	struct json *json = &scribe->json;
 
+	line_of(json, track, label, event->kind);
 	json_raw(
 		json,
 		",\n{" SCHEMA_PAIR(SCHEMA_PHASE, SCHEMA_PHASE_INSTANT) "," SCHEMA_PAIR(
 			SCHEMA_CATEGORY,
 			SCHEMA_USER_ANNOTATION) "," SCHEMA_PAIR(SCHEMA_SCOPE,
 								SCHEMA_SCOPE_THREAD) "," SCHEMA_KEY(SCHEMA_NAME) "\"");
-	json_bytes(json, label->text, label->text_len);
+	put_name(json, label);
 	place_on(scribe, track, LANE_MAIN, ts_ns);
 	if (event->extra || event->scope.category || event->scope.colour ||
 	    event->scope.payload_type) {
@@ -269,12 +293,14 @@ static void write_mark(struct scribe *scribe, struct track *track,
 static void counter_head(struct json *json, const char *name, size_t len,
 			 uint64_t pid, uint64_t tid, uint64_t ts_ns)
 {
+	json_line(json, (uintptr_t)name, EVENT_COUNTER);
 	json_raw(
 		json,
 		",\n{" SCHEMA_PAIR(
 			SCHEMA_PHASE,
 			SCHEMA_PHASE_COUNTER) "," SCHEMA_KEY(SCHEMA_NAME) "\"");
 	json_bytes(json, name, len);
+	json_field(json);
 	place(json, pid, tid, ts_ns);
 	json_raw(json, THEN(SCHEMA_ARGS) "{");
 }
@@ -305,11 +331,10 @@ static bool write_memory(struct scribe *scribe, struct track *track,
 			 const struct event *event, uint64_t ts_ns)
 {
 	struct json *json = &scribe->json;
-	const int64_t total = scribe->heap.live > 0 ? scribe->heap.live : 0;
-	size_t mark, len;
 
 	if (event->flags & EVENT_NO_SIZE)
 		return false;
+	json_line(json, (uintptr_t)track, event->kind);
 	json_raw(
 		json,
 		",\n{" SCHEMA_PAIR(SCHEMA_PHASE, SCHEMA_PHASE_INSTANT) "," SCHEMA_PAIR(
@@ -317,30 +342,7 @@ static bool write_memory(struct scribe *scribe, struct track *track,
 			SCHEMA_CPU_INSTANT) "," SCHEMA_PAIR(SCHEMA_SCOPE,
 							    SCHEMA_SCOPE_THREAD) "," SCHEMA_KEY(SCHEMA_NAME) "\"" SCHEMA_MEMORY);
 	place_on(scribe, track, LANE_MAIN, ts_ns);
-	json_raw(json, THEN(SCHEMA_ARGS) "{" SCHEMA_KEY(SCHEMA_TOTAL_RESERVED));
-	mark = json_mark(json);
-	json_i64(json, total);
-	len = json->used - mark;
-	json_raw(json, THEN(SCHEMA_TOTAL_ALLOCATED));
-	json_again(json, mark, len);
-	json_raw(json, THEN(SCHEMA_BYTES));
-	if (event->kind == EVENT_HEAP_FREE)
-		json_char(json, '-');
-	json_u64(json, event->heap.size_bytes);
-	json_raw(json, THEN(SCHEMA_DEVICE_ID) "-1" THEN(
-			       SCHEMA_DEVICE_TYPE) "0" THEN(SCHEMA_ADDRESS));
-	json_u64(json, event->heap.address);
-	json_raw(json, THEN(SCHEMA_EVENT_INDEX));
-	json_u64(json, scribe->next_index++);
-	if (event->heap.dur_ticks) {
-		const struct timeline *line = &scribe->timeline;
-		const uint64_t end = event->start_ticks + event->heap.dur_ticks;
-
-		json_raw(json, ",\"dur_ns\":");
-		json_u64(json, timeline_ns(line, end) -
-				       timeline_ns(line, event->start_ticks));
-	}
-	json_raw(json, "}}");
+	memory_json_args(scribe, event);
 	return true;
 }
 
@@ -365,8 +367,9 @@ static void write_call(struct scribe *scribe, struct track *track,
 {
 	struct json *json = &scribe->json;
 
+	line_of(json, track, label, event->kind);
 	json_raw(json, SLICE("cuda_runtime"));
-	json_bytes(json, label->text, label->text_len);
+	put_name(json, label);
 	slice_place(scribe, track, LANE_MAIN, span);
 	json_raw(json, "\"result\":");
 	json_u64(json, event->call.result);

@@ -18,9 +18,10 @@
 #define DEFLATE_LEAST 128u
 
 struct fast_state {
-	struct deflate deflate;
+	struct deflate lines; /* codes for lines with notes */
+	struct deflate other; /* and for a file's head and tails */
 	struct line_sequence sequences[SEQUENCES];
-	struct line_match *lines;
+	struct line_match *match;
 };
 
 static int fast_open(struct coder *coder)
@@ -29,51 +30,51 @@ static int fast_open(struct coder *coder)
 
 	if (!state)
 		return -ENOMEM;
-	state->lines = coder_alloc(coder, line_match_bytes());
-	if (!state->lines)
+	state->match = coder_alloc(coder, line_match_bytes());
+	if (!state->match)
 		return -ENOMEM;
-	deflate_start(&state->deflate);
-	line_match_start(state->lines, LINE_MATCH_BEST);
+	deflate_start(&state->lines);
+	deflate_start(&state->other);
+	line_match_start(state->match, LINE_MATCH_BEST);
 	coder->state = state;
 	return 0;
 }
 
 /* False: it didn't fit. */
 static bool deflate_text(struct fast_state *state, struct deflate_bits *bits,
-			 const char *text, size_t len, bool last)
+			 const struct coder_text *text)
 {
+	struct deflate *deflate = text->fields ? &state->lines : &state->other;
 	size_t number, done = 0;
 
-	line_match_begin(state->lines, text, len);
-	while (done < len && !bits->is_full) {
-		const char *from = text + done;
+	line_match_begin(state->match, text->data, text->len, text->fields);
+	while (done < text->len && !bits->is_full) {
+		const char *from = text->data + done;
+		const size_t left = text->len - done;
 
-		number = line_match_next(state->lines, state->sequences,
+		number = line_match_next(state->match, state->sequences,
 					 SEQUENCES);
-		for (size_t i = 0; i < number; i++)
-			done += state->sequences[i].literals +
-				state->sequences[i].match;
-		deflate_block(&state->deflate, bits, from, state->sequences,
-			      number, last && done == len);
+		done = line_match_done(state->match);
+		deflate_block(deflate, bits, from, left, state->sequences,
+			      number, text->last && done == text->len);
 	}
 	return !bits->is_full;
 }
 
-static int fast_block(struct coder *coder, const char *text, size_t len,
-		      bool last, char *out, size_t room, size_t *made)
+static int fast_block(struct coder *coder, const struct coder_text *text,
+		      char *out, size_t room, size_t *made)
 {
 	struct fast_state *const state = coder->state;
 	struct deflate_bits bits = {.out = out, .limit = out + room - SPARE};
 
-	if (len > LINE_MATCH_TEXT)
+	if (text->len > LINE_MATCH_TEXT)
 		return -EIO;
-	if (len < DEFLATE_LEAST ||
-	    !deflate_text(state, &bits, text, len, last)) {
+	if (text->len < DEFLATE_LEAST || !deflate_text(state, &bits, text)) {
 		bits = (struct deflate_bits){.out = out,
 					     .limit = out + room - SPARE};
-		deflate_stored(&bits, text, len, last);
+		deflate_stored(&bits, text->data, text->len, text->last);
 	}
-	if (!last)
+	if (!text->last)
 		deflate_align(&bits);
 	deflate_finish(&bits);
 	*made = (size_t)(bits.out - out);
@@ -81,7 +82,7 @@ static int fast_block(struct coder *coder, const char *text, size_t len,
 }
 
 const struct coder_back_end fast_coder = {
-	.arena_bytes = sizeof(struct fast_state) + 64 * 1024,
+	.arena_bytes = sizeof(struct fast_state) + 96 * 1024,
 	.open = fast_open,
 	.block = fast_block,
 };

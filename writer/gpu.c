@@ -289,7 +289,7 @@ static void project(const struct gpu_link *link, void *arg)
 	}
 	if (scribe->json.failed)
 		json_clear(&scribe->json);
-	else if (window_file_is_due(&scribe->json))
+	else if (window_file_is_due(scribe))
 		window_file_flush(scribe);
 }
 

@@ -306,7 +306,7 @@ bool gpu_draw(struct scribe *scribe, const struct event *event,
 		json_back(json, begin);
 		return false;
 	}
-	if (window_file_is_due(json))
+	if (window_file_is_due(scribe))
 		window_file_flush(scribe);
 	return is_drawn;
 }

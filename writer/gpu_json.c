@@ -47,15 +47,20 @@ static void place(struct json *json, uint64_t pid, uint64_t tid, uint64_t ts_ns)
 }
 
 /* Up to the brace that opens the args. */
-static void head(struct json *json, const char *category, const char *text,
-		 size_t len, uint64_t pid, uint64_t tid, struct lane_span span)
+static void head(struct json *json, unsigned int kind, const char *category,
+		 const char *text, size_t len, uint64_t pid, uint64_t tid,
+		 struct lane_span span)
 {
+	json_line(json, (uintptr_t)text * 3 + tid, kind);
 	json_raw(json, SLICE);
 	json_string(json, category, strlen(category));
 	json_raw(json, THEN(SCHEMA_NAME) "\"");
 	json_bytes(json, text, len);
+	json_field(json);
 	json_char(json, '"');
 	place(json, pid, tid, span.start_ns);
+	/* A flow's arrow begins or ends there. */
+	json_recurs(json);
 	json_raw(json, THEN(SCHEMA_DURATION));
 	json_micros(json, (int64_t)(span.end_ns - span.start_ns));
 	json_raw(json, THEN(SCHEMA_ARGS) "{");
@@ -87,8 +92,9 @@ void gpu_json_call(struct scribe *scribe, const struct gpu_slice *slice,
 	const struct event *event = slice->event;
 	struct json *json = &scribe->json;
 
-	head(json, slice->label->category, slice->label->text,
-	     slice->label->text_len, scribe->pid, tid, slice->span);
+	head(json, slice->event->kind, slice->label->category,
+	     slice->label->text, slice->label->text_len, scribe->pid, tid,
+	     slice->span);
 	if (external_id) {
 		json_raw(json, SCHEMA_KEY(SCHEMA_EXTERNAL_ID));
 		json_u64(json, external_id);
@@ -264,9 +270,9 @@ void gpu_json_work(struct scribe *scribe, const struct gpu_slice *slice)
 {
 	struct json *json = &scribe->json;
 
-	head(json, slice->label->category, slice->label->text,
-	     slice->label->text_len, slice->row->pid, slice->row->tid,
-	     slice->span);
+	head(json, slice->event->kind, slice->label->category,
+	     slice->label->text, slice->label->text_len, slice->row->pid,
+	     slice->row->tid, slice->span);
 	if (slice->launch && slice->launch->external_id) {
 		json_raw(json, SCHEMA_KEY(SCHEMA_EXTERNAL_ID));
 		json_u64(json, slice->launch->external_id);
@@ -288,9 +294,9 @@ void gpu_json_overhead(struct scribe *scribe, const struct gpu_slice *slice)
 {
 	struct json *json = &scribe->json;
 
-	head(json, slice->label->category, slice->label->text,
-	     slice->label->text_len, slice->row->pid, slice->row->tid,
-	     slice->span);
+	head(json, slice->event->kind, slice->label->category,
+	     slice->label->text, slice->label->text_len, slice->row->pid,
+	     slice->row->tid, slice->span);
 	json_raw(json, "}}");
 }
 
@@ -300,6 +306,7 @@ void gpu_json_memory(struct scribe *scribe, const struct event *event,
 {
 	struct json *json = &scribe->json;
 
+	json_line(json, tid, event->kind);
 	json_raw(json, ",\n{");
 	json_raw(json, SCHEMA_PAIR(SCHEMA_PHASE, SCHEMA_PHASE_INSTANT) ",");
 	json_raw(json, SCHEMA_PAIR(SCHEMA_CATEGORY, SCHEMA_CPU_INSTANT) ",");
@@ -323,6 +330,7 @@ void gpu_json_memory(struct scribe *scribe, const struct event *event,
 	number(json, SCHEMA_DEVICE_ID, event->memory.device);
 	json_raw(json, THEN(SCHEMA_DEVICE_TYPE) "1");
 	number(json, SCHEMA_ADDRESS, event->memory.address);
+	json_recurs(json);
 	number(json, SCHEMA_EVENT_INDEX, scribe->next_index++);
 	json_raw(json, "}}");
 }
@@ -332,8 +340,8 @@ void gpu_json_annotation(struct scribe *scribe, const struct gpu_row *row,
 {
 	struct json *json = &scribe->json;
 
-	head(json, SCHEMA_GPU_USER_ANNOTATION, link->text, link->text_len,
-	     row->pid, row->tid, span);
+	head(json, EVENT_RANGE, SCHEMA_GPU_USER_ANNOTATION, link->text,
+	     link->text_len, row->pid, row->tid, span);
 	json_raw(json, SCHEMA_KEY(SCHEMA_EXTERNAL_ID));
 	json_u64(json, link->id);
 	json_raw(json, "}}");
@@ -342,6 +350,7 @@ void gpu_json_annotation(struct scribe *scribe, const struct gpu_row *row,
 static void arrow(struct json *json, bool is_start, uint64_t id, uint64_t pid,
 		  uint64_t tid, uint64_t ts_ns)
 {
+	json_line(json, pid * 2 + is_start, EVENT_KIND_COUNT + is_start);
 	json_raw(json, ",\n{" SCHEMA_KEY(SCHEMA_PHASE));
 	if (is_start)
 		json_raw(json, "\"" SCHEMA_PHASE_FLOW_START "\"");
@@ -350,6 +359,7 @@ static void arrow(struct json *json, bool is_start, uint64_t id, uint64_t pid,
 	json_raw(json, THEN(SCHEMA_ID));
 	json_u64(json, id);
 	place(json, pid, tid, ts_ns);
+	json_recurs(json);
 	json_raw(json,
 		 "," SCHEMA_PAIR(
 			 SCHEMA_CATEGORY,

@@ -5,7 +5,7 @@
  *
  * The library is never linked, only opened where it is installed, and for
  * itself (RTLD_LOCAL); its header is needed when building.  Without either,
- * coder_open() says -ENOENT and `auto` takes our own.
+ * coder_open() says -ENOENT.
  *
  * A fork while the library is being opened would leave the child one that is
  * there and yet not relocated.  So forks wait for that moment
@@ -34,19 +34,12 @@ struct isal_state {
 	uint8_t level_buffer[ISAL_DEF_LVL1_DEFAULT];
 };
 
-static bool is_forked;
-
-void coder_forget(void)
-{
-	is_forked = true;
-}
-
 /* Never closed: another coder of this process may be in it. */
 static void *load(void)
 {
 	void *library;
 
-	if (is_forked || !loader_enter())
+	if (!loader_enter())
 		return NULL;
 	library = dlopen(ISAL_LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	loader_leave();
@@ -71,22 +64,22 @@ static int isal_open(struct coder *coder)
 	return state->prepare && state->deflate && state->crc32 ? 0 : -ENOENT;
 }
 
-static int isal_block(struct coder *coder, const char *text, size_t len,
-		      bool last, char *out, size_t room, size_t *made)
+static int isal_block(struct coder *coder, const struct coder_text *text,
+		      char *out, size_t room, size_t *made)
 {
 	struct isal_state *const state = coder->state;
 	struct isal_zstream *const stream = &state->stream;
 
-	if (len > UINT32_MAX || room > UINT32_MAX)
+	if (text->len > UINT32_MAX || room > UINT32_MAX)
 		return -EIO;
 	state->prepare(stream);
 	stream->level = ISAL_LEVEL;
 	stream->level_buf = state->level_buffer;
 	stream->level_buf_size = sizeof(state->level_buffer);
 	stream->flush = FULL_FLUSH;
-	stream->end_of_stream = last;
-	stream->next_in = (uint8_t *)(uintptr_t)text;
-	stream->avail_in = (uint32_t)len;
+	stream->end_of_stream = text->last;
+	stream->next_in = (uint8_t *)(uintptr_t)text->data;
+	stream->avail_in = (uint32_t)text->len;
 	stream->next_out = (uint8_t *)out;
 	stream->avail_out = (uint32_t)room;
 	if (state->deflate(stream) != COMP_OK || stream->avail_in)
@@ -111,10 +104,6 @@ const struct coder_back_end isal_coder = {
 };
 
 #else
-
-void coder_forget(void)
-{
-}
 
 static int isal_open(struct coder *coder)
 {

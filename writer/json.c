@@ -7,6 +7,7 @@
  * runs of bytes that need no thought.
  */
 #include "writer/json.h"
+#include "writer/digits.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -18,12 +19,6 @@
 #define ESCAPED_MAX 6 /* \u00XX */
 
 static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
-
-const char json_two_digits[201] =
-	"00010203040506070809101112131415161718192021222324"
-	"25262728293031323334353637383940414243444546474849"
-	"50515253545556575859606162636465666768697071727374"
-	"75767778798081828384858687888990919293949596979899";
 
 int json_open(struct json *json, size_t bytes)
 {
@@ -197,101 +192,24 @@ void json_string(struct json *json, const char *text, size_t len)
 	json_char(json, '"');
 }
 
-/* How many digits a number has. */
-static inline unsigned int digit_count(uint64_t value)
-{
-	/* The smallest number with one digit more than the index. */
-	static const uint64_t powers[] = {
-		0u,
-		10u,
-		100u,
-		1000u,
-		10000u,
-		100000u,
-		1000000u,
-		10000000u,
-		100000000u,
-		1000000000u,
-		10000000000u,
-		100000000000u,
-		1000000000000u,
-		10000000000000u,
-		100000000000000u,
-		1000000000000000u,
-		10000000000000000u,
-		100000000000000000u,
-		1000000000000000000u,
-		10000000000000000000u,
-	};
-	const unsigned int bits = 64 - (unsigned int)__builtin_clzll(value | 1);
-	/* 1233 / 4096 is log10(2), exact enough for 64 bits. */
-	const unsigned int least = bits * 1233 >> 12;
-
-	return least + (value >= powers[least]);
-}
-
-/* Eight digits, the first in the lowest byte, of a number below 10^8.  Halves,
- * quarters and eighths of it are divided side by side in one word: first by
- * 10^4, then both halves by 100, then all four quarters by 10. */
-static inline uint64_t eight_digits(uint32_t value)
-{
-	const uint64_t high = value / 10000;
-	const uint64_t halves = high | (value - high * 10000) << 32;
-	const uint64_t hundreds =
-		(halves * 10486 >> 20) & UINT64_C(0x0000007f0000007f);
-	const uint64_t quarters = hundreds | (halves - hundreds * 100) << 16;
-	const uint64_t tens =
-		(quarters * 103 >> 10) & UINT64_C(0x000f000f000f000f);
-
-	return (tens | (quarters - tens * 10) << 8) |
-	       UINT64_C(0x3030303030303030);
-}
-
-/* What digits_at() may write beyond the digits themselves. */
-#define DIGITS_SPARE 8u
-
-/* Writes all `count` digits of a number at `out`; returns their end. */
-static inline char *digits_at(char *out, uint64_t value, unsigned int count)
-{
-	const uint64_t base = 100000000;
-	uint64_t eight;
-
-	if (count > 8) {
-		const uint64_t rest = value / base;
-		const uint64_t low = value - rest * base;
-
-		out = count > 16 ? digits_at(out, rest, count - 8) : out;
-		if (count <= 16) {
-			eight = eight_digits((uint32_t)rest) >>
-				8 * (16 - count);
-			memcpy(out, &eight, sizeof(eight));
-			out += count - 8;
-		}
-		value = low;
-		count = 8;
-	}
-	eight = eight_digits((uint32_t)value) >> 8 * (8 - count);
-	memcpy(out, &eight, sizeof(eight));
-	return out + count;
-}
-
 /* Digits go where they belong, never by way of another buffer: copying a few
  * bytes, whose number isn't known when compiling, costs more than making
  * them. */
 void json_u64(struct json *json, uint64_t value)
 {
-	const unsigned int count = digit_count(value);
+	const unsigned int count = digits_count(value);
 
 	if (unlikely(!json_fits(json, count + DIGITS_SPARE)))
 		return;
 	digits_at(json->data + json->used, value, count);
 	json->used += count;
+	json_field(json);
 }
 
 void json_i64(struct json *json, int64_t value)
 {
 	const uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-	const unsigned int count = digit_count(size);
+	const unsigned int count = digits_count(size);
 	const unsigned int sign = value < 0;
 
 	if (unlikely(!json_fits(json, sign + count + DIGITS_SPARE)))
@@ -300,6 +218,7 @@ void json_i64(struct json *json, int64_t value)
 	json->used += sign;
 	digits_at(json->data + json->used, size, count);
 	json->used += count;
+	json_field(json);
 }
 
 void json_hex(struct json *json, uint64_t value)
@@ -313,23 +232,19 @@ void json_hex(struct json *json, uint64_t value)
 		value >>= 4;
 	} while (value);
 	json_bytes(json, begin, (size_t)(end - begin));
+	json_field(json);
 }
 
 void json_micros(struct json *json, int64_t ns)
 {
-	const uint64_t value = ns > 0 ? (uint64_t)ns : 0;
-	const uint64_t whole = value / 1000;
-	const unsigned int rest = (unsigned int)(value - whole * 1000);
-	const unsigned int count = digit_count(whole);
-	char *end;
+	char *begin, *end;
 
-	if (unlikely(!json_fits(json, count + 4 + DIGITS_SPARE)))
+	if (unlikely(!json_fits(json, DIGITS_MICROS_MAX)))
 		return;
-	end = digits_at(json->data + json->used, whole, count);
-	end[0] = '.';
-	end[1] = (char)('0' + rest / 100);
-	memcpy(end + 2, json_two_digits + rest % 100 * 2, 2);
-	json->used += count + 4;
+	begin = json->data + json->used;
+	end = digits_micros(begin, ns > 0 ? (uint64_t)ns : 0);
+	json->used += (size_t)(end - begin);
+	json_field(json);
 }
 
 /* Appends what snprintf made; whatever the locale has for a decimal point is
@@ -368,4 +283,5 @@ void json_double(struct json *json, double value)
 			break;
 	}
 	number_without_locale(json, number);
+	json_field(json);
 }

@@ -10,11 +10,14 @@
  * program's malloc, and nothing here depends on its locale.  Where the buffer
  * can't grow, `failed` is set, what doesn't fit is left out, and the caller
  * looks at `failed` once per event: text from before it (json_mark) is whole.
+ *
+ * Where somebody asks for notes on the text (fields.h), each number's end is
+ * noted here; where lines begin and names end, the caller says.
  */
 #ifndef WRITER_JSON_H
 #define WRITER_JSON_H
 
-#include "collector/base.h"
+#include "writer/fields.h"
 #include <string.h>
 
 /* `used` bytes of text at `data`, not terminated. */
@@ -22,11 +25,9 @@ struct json {
 	char *data;
 	size_t used;
 	size_t room;
-	bool failed; /* something was left out */
+	bool failed;	       /* something was left out */
+	struct fields *fields; /* notes on it for a coder; NULL nobody asks */
 };
-
-/* "00" to "99", so that two digits cost one division. */
-extern const char json_two_digits[201];
 
 /* Maps a first piece of at least `bytes`.  0 or -ENOMEM. */
 int json_open(struct json *json, size_t bytes);
@@ -40,6 +41,8 @@ static inline void json_clear(struct json *json)
 {
 	json->used = 0;
 	json->failed = false;
+	if (json->fields)
+		fields_clear(json->fields);
 }
 
 /* Where an event begins, so that half of one can be taken back:
@@ -53,6 +56,30 @@ static inline void json_back(struct json *json, size_t mark)
 {
 	json->used = mark;
 	json->failed = false;
+	if (json->fields)
+		fields_back(json->fields, mark);
+}
+
+/* A line begins; see fields_line(). */
+static inline void json_line(struct json *json, uint64_t like,
+			     unsigned int kind)
+{
+	if (json->fields)
+		fields_line(json->fields, json->used, like, kind);
+}
+
+/* A field ends. */
+static inline void json_field(struct json *json)
+{
+	if (json->fields)
+		fields_end(json->fields, json->used);
+}
+
+/* The field that ended last has a value that may come again. */
+static inline void json_recurs(struct json *json)
+{
+	if (json->fields)
+		fields_recurs(json->fields);
 }
 
 static inline bool json_fits(struct json *json, size_t more)
@@ -77,15 +104,6 @@ static inline void json_char(struct json *json, char c)
 {
 	if (likely(json_fits(json, 1)))
 		json->data[json->used++] = c;
-}
-
-/* `len` bytes that were appended at the mark `at`, once more. */
-static inline void json_again(struct json *json, size_t at, size_t len)
-{
-	if (likely(json_fits(json, len) && at + len <= json->used)) {
-		memcpy(json->data + json->used, json->data + at, len);
-		json->used += len;
-	}
 }
 
 /* The inside of a string, without the quotes, so that a name can be put

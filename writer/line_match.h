@@ -3,20 +3,19 @@
  * line_match.h - what each line of a trace repeats of earlier ones.
  *
  * A trace's lines are made from few templates: kind, category and name decide
- * all but the numbers.  So nothing is searched for here.  A line is laid on the
- * last one of its template and both are read along together: equal bytes are a
- * match, where a number or a string differs both are passed by, and the lines
- * agree again behind it.  A table of what stood last in a field finds values
- * that come again, an address or a duration, together with the text behind
- * them.
+ * all but the numbers.  Who wrote them noted where each line begins, which
+ * lines are like it, and where its fields end (fields.h).  So nothing is
+ * searched for here.  A line is laid on the last one like it and both are read
+ * along together: equal bytes are a match, at a difference both go on behind
+ * the field that they are in.  A table finds the few values that are said to
+ * come again, an address, together with the text behind them.
  *
- * It works on text alone and holds for any bytes: what looks like no line that
- * it knows goes through a table of byte strings, and else stays as it is.
+ * Text without notes goes through a table of byte strings.
  */
 #ifndef WRITER_LINE_MATCH_H
 #define WRITER_LINE_MATCH_H
 
-#include "collector/base.h"
+#include "writer/fields.h"
 
 #define LINE_MATCH_MIN	    4u
 #define LINE_MATCH_DISTANCE 32768u
@@ -40,13 +39,18 @@ size_t line_match_bytes(void);
 #define LINE_MATCH_BEST 9
 void line_match_start(struct line_match *lines, int level);
 
-/* Begins a text of at most LINE_MATCH_TEXT bytes; nothing lies before it. */
-void line_match_begin(struct line_match *lines, const char *text, size_t len);
+/* Begins a text of at most LINE_MATCH_TEXT bytes; nothing lies before it.
+ * `fields` has the notes on it, NULL none. */
+void line_match_begin(struct line_match *lines, const char *text, size_t len,
+		      const struct fields *fields);
 
 /* Writes the next sequences, at most `room` (which must be above
  * LINE_MATCH_ROOM); their number, 0 once they cover all of the text. */
-#define LINE_MATCH_ROOM 64u
+#define LINE_MATCH_ROOM 1024u
 size_t line_match_next(struct line_match *lines, struct line_sequence *out,
 		       size_t room);
+
+/* How much of the text those that were written cover. */
+size_t line_match_done(const struct line_match *lines);
 
 #endif

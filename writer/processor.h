@@ -12,9 +12,10 @@
 #include "collector/base.h"
 
 enum processor_skill {
-	PROCESSOR_MULTIPLIES = 1, /* PCLMULQDQ and SSE4.1 */
-	PROCESSOR_AVX2 = 2,	  /* with BMI1, BMI2 and LZCNT */
-	PROCESSOR_AVX512 = 4,	  /* BW and VL, and all of the above */
+	PROCESSOR_MULTIPLIES = 1,      /* PCLMULQDQ and SSE4.1 */
+	PROCESSOR_AVX2 = 2,	       /* with BMI1, BMI2 and LZCNT */
+	PROCESSOR_AVX512 = 4,	       /* BW and VL, and all of the above */
+	PROCESSOR_MULTIPLIES_WIDE = 8, /* VPCLMULQDQ, and all of the above */
 };
 
 /* The sum of enum processor_skill.  Asks each time. */

@@ -2,17 +2,18 @@
 /* region_join.c - the table of ended regions; see region_join.h. */
 #include "writer/region_join.h"
 
-/* Each thread hands out its ids in turn, and a multiplier spreads them evenly:
- * about this many lie between two that share a place.  A wait whose region's
- * end was overwritten isn't drawn. */
-#define REGIONS_KEPT 65536u
+/* Each thread hands out its ids in turn.  So many in a row lie side by side, in
+ * cache lines that are used at once, and a multiplier spreads the rows evenly:
+ * about REGIONS_KEPT lie between two ids that share a place.  A wait whose
+ * region's end was overwritten isn't drawn. */
+#define ROW_BITS     6
+#define ROWS_BITS    10
+#define REGIONS_KEPT (1u << (ROWS_BITS + ROW_BITS))
 #define SPREAD	     UINT64_C(0x9e3779b97f4a7c15)
 
-int region_join_start(struct region_join *join)
+void region_join_start(struct region_join *join)
 {
 	*join = (struct region_join){0};
-	return array_reserve(&join->array,
-			     REGIONS_KEPT * sizeof(struct region_end));
 }
 
 void region_join_end(struct region_join *join)
@@ -20,18 +21,24 @@ void region_join_end(struct region_join *join)
 	array_free(&join->array);
 }
 
-_Static_assert(REGIONS_KEPT == 1u << (64 - 48), "all bits of the spread");
-
 static struct region_end *place(const struct region_join *join, uint64_t region)
 {
-	return (struct region_end *)join->array.base + (region * SPREAD >> 48);
+	const uint64_t row = (region >> ROW_BITS) * SPREAD >> (64 - ROWS_BITS);
+
+	return (struct region_end *)join->array.base +
+	       (row << ROW_BITS | (region & ((1u << ROW_BITS) - 1)));
 }
 
 void region_join_add(struct region_join *join, uint64_t region,
 		     uint64_t end_ticks, bool is_drained)
 {
-	struct region_end *end = place(join, region);
+	struct region_end *end;
 
+	if (unlikely(!join->array.base) &&
+	    array_reserve_touched(&join->array,
+				  REGIONS_KEPT * sizeof(struct region_end)))
+		return;
+	end = place(join, region);
 	/* The scan is ahead of the drain: what it found last stays. */
 	if (!region || (end->region != region && end->end_ticks > end_ticks))
 		return;
@@ -43,7 +50,10 @@ void region_join_add(struct region_join *join, uint64_t region,
 const struct region_end *region_join_find(const struct region_join *join,
 					  uint64_t region)
 {
-	const struct region_end *end = place(join, region);
+	const struct region_end *end;
 
-	return region && end->region == region ? end : NULL;
+	if (!region || !join->array.base)
+		return NULL;
+	end = place(join, region);
+	return end->region == region ? end : NULL;
 }

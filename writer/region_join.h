@@ -28,11 +28,11 @@ struct region_join {
 	struct array array; /* of struct region_end */
 };
 
-/* 0 or -ENOMEM. */
-int region_join_start(struct region_join *join);
+void region_join_start(struct region_join *join);
 void region_join_end(struct region_join *join);
 
-/* A region's end, seen ahead (`is_drained` false) or drained. */
+/* A region's end, seen ahead (`is_drained` false) or drained.  The table is
+ * made for the first; without memory for it waits are not drawn. */
 void region_join_add(struct region_join *join, uint64_t region,
 		     uint64_t end_ticks, bool is_drained);
 

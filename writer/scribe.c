@@ -11,7 +11,7 @@
 /* GPUs show as processes 0 to 15 in this format, so a small pid moves. */
 #define PID_SHIFT	100000u
 #define PID_OF_GPU_LAST 15
-#define TEXT_BYTES	(256u << 10)
+#define TEXT_BYTES	(320u << 10)
 
 int scribe_start(struct scribe *scribe, struct session *session, bool is_live)
 {
@@ -29,8 +29,9 @@ int scribe_start(struct scribe *scribe, struct session *session, bool is_live)
 	timeline_start(&scribe->timeline, session);
 	naming_start(&scribe->naming, session);
 	totals_start(&scribe->totals, &scribe->naming);
-	if (region_join_start(&scribe->regions) || history_start(scribe) ||
-	    json_open(&scribe->json, TEXT_BYTES)) {
+	region_join_start(&scribe->regions);
+	if (history_start(scribe) || json_open(&scribe->json, TEXT_BYTES) ||
+	    fields_open(&scribe->fields)) {
 		scribe_end(scribe);
 		return -ENOMEM;
 	}
@@ -47,6 +48,7 @@ void scribe_end(struct scribe *scribe)
 	gpu_end(scribe);
 	step_finder_end(scribe);
 	json_close(&scribe->json);
+	fields_close(&scribe->fields);
 	region_join_end(&scribe->regions);
 	totals_end(&scribe->totals);
 	naming_end(&scribe->naming);

@@ -30,7 +30,8 @@ struct step_finder;
 
 /* `","pid":1,"tid":1,"ts":` as a thread's own lane has it. */
 struct track_place {
-	size_t len; /* 0: not made yet */
+	uint32_t len;	  /* 0: not made yet */
+	uint32_t tid_len; /* up to the end of the thread's number */
 	char text[56];
 };
 
@@ -111,7 +112,8 @@ struct scribe {
 
 	struct step_finder *finder; /* NULL: no step is searched for */
 
-	struct json json; /* texts not yet handed to the file */
+	struct json json;     /* texts not yet handed to the file */
+	struct fields fields; /* and notes on them */
 	struct window_file file;
 
 	uint32_t writer_tid;

@@ -9,6 +9,8 @@
 #define STEP_CHUNKS   64u
 /* The same where nothing presses. */
 #define EXTEND_CHUNKS 16u
+/* A small buffer fills up in a program's first moments: all of it. */
+#define SMALL_BYTES   (UINT64_C(6) << 20)
 
 static unsigned int chunks_of(uint64_t bytes)
 {
@@ -35,11 +37,14 @@ bool stock_extend(struct stock *stock, struct session *session)
 	unsigned int wanted;
 
 	stock_refill(stock, session);
-	wanted = chunks_of(head->ceiling_bytes /
-			   (head->options.malloc == MALLOC_ALL ? 2 : 8));
+	wanted = chunks_of(
+		head->options.malloc == MALLOC_ALL
+			? max_u64(head->ceiling_bytes / 2, SMALL_BYTES)
+			: head->ceiling_bytes / 8);
 	if (made >= wanted)
 		return false;
 	pool_reserve(session, load_relaxed(&head->free_chunk_count) +
 				      min_u32(EXTEND_CHUNKS, wanted - made));
-	return true;
+	/* The ceiling may come first. */
+	return load_relaxed(&head->chunk_count) > made;
 }

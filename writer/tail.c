@@ -67,6 +67,7 @@ static size_t padding(uint64_t at, size_t len)
 int tail_lay(struct trace_file *file, uint64_t at, const char *tail,
 	     size_t tail_len, size_t *tail_offset, size_t *len)
 {
+	const struct coder_text text = {tail, tail_len, NULL, true};
 	size_t made, pad;
 	char *out;
 	int rc = tail_make_room(file, coder_bound(&file->coder, tail_len));
@@ -74,7 +75,7 @@ int tail_lay(struct trace_file *file, uint64_t at, const char *tail,
 	if (rc)
 		return rc;
 	out = tail_piece(file, file->pieces_used + PAD_MAX);
-	rc = coder_block(&file->coder, tail, tail_len, true, out, &made);
+	rc = coder_block(&file->coder, &text, out, &made);
 	if (rc)
 		return rc;
 	pad = 0;

@@ -17,13 +17,14 @@ void timeline_start(struct timeline *timeline, const struct session *session)
 	    unix_ns < 0)
 		unix_ns = 0;
 	timeline->clock = clock;
+	timeline->near = 0;
 	timeline->base_ns = unix_ns / SECOND_NS / QUARTER_YEAR_SECONDS *
 			    QUARTER_YEAR_SECONDS * SECOND_NS;
 }
 
-uint64_t timeline_ns(const struct timeline *timeline, uint64_t ticks)
+uint64_t timeline_ns(struct timeline *timeline, uint64_t ticks)
 {
-	int64_t ns = clock_ns(timeline->clock, ticks);
+	int64_t ns = clock_ns_near(timeline->clock, ticks, &timeline->near);
 
 	if (__builtin_add_overflow(ns, timeline->clock->real_minus_mono_ns,
 				   &ns) ||
@@ -32,7 +33,7 @@ uint64_t timeline_ns(const struct timeline *timeline, uint64_t ticks)
 	return min_u64((uint64_t)ns, YEAR_NS);
 }
 
-uint64_t timeline_unix_ns(const struct timeline *timeline, uint64_t ticks)
+uint64_t timeline_unix_ns(struct timeline *timeline, uint64_t ticks)
 {
 	return (uint64_t)timeline->base_ns + timeline_ns(timeline, ticks);
 }

@@ -15,14 +15,15 @@
 struct timeline {
 	const struct clock_segments *clock;
 	int64_t base_ns; /* Unix time of ts 0 */
+	uint64_t near;	 /* see clock_ns_near() */
 };
 
 void timeline_start(struct timeline *timeline, const struct session *session);
 
 /* Nanoseconds from the base; never negative, never above a year. */
-uint64_t timeline_ns(const struct timeline *timeline, uint64_t ticks);
+uint64_t timeline_ns(struct timeline *timeline, uint64_t ticks);
 
 /* Unix time of a tick value. */
-uint64_t timeline_unix_ns(const struct timeline *timeline, uint64_t ticks);
+uint64_t timeline_unix_ns(struct timeline *timeline, uint64_t ticks);
 
 #endif

@@ -26,16 +26,22 @@
 #define RENEW_BYTES (24u << 10)
 
 /* Makes one piece of `len` bytes of whole events. */
-static int code(struct trace_file *file, const char *text, size_t len)
+static int code(struct trace_file *file, const char *text, size_t len,
+		const struct fields *fields)
 {
+	const struct coder_text block = {text, len, fields, false};
 	size_t made;
 	int rc = tail_make_room(file, coder_bound(&file->coder, len));
 
 	if (!rc)
-		rc = coder_block(&file->coder, text, len, false,
+		rc = coder_block(&file->coder, &block,
 				 tail_piece(file, file->pieces_used), &made);
 	if (rc)
 		return rc;
+	if (made > PIECE_LONG)
+		file->block_bytes = max_u64(file->block_bytes / 2, BLOCK_MIN);
+	else if (made < PIECE_SHORT && len > file->block_bytes / 2)
+		file->block_bytes = min_u64(file->block_bytes * 2, BLOCK_MAX);
 	file->pieces_used += made;
 	file->crc32 = coder_crc32(&file->coder, file->crc32, text, len);
 	file->text_bytes += len;
@@ -44,19 +50,11 @@ static int code(struct trace_file *file, const char *text, size_t len)
 
 static int code_text(struct trace_file *file)
 {
-	const size_t before = file->pieces_used;
-	const size_t len = file->text_used;
-	int rc = code(file, file->text, len);
+	int rc = code(file, file->text, file->text_used, NULL);
 
-	if (rc)
-		return rc;
-	file->text_used = 0;
-	if (file->pieces_used - before > PIECE_LONG)
-		file->block_bytes = max_u64(file->block_bytes / 2, BLOCK_MIN);
-	else if (file->pieces_used - before < PIECE_SHORT &&
-		 len > file->block_bytes / 2)
-		file->block_bytes = min_u64(file->block_bytes * 2, BLOCK_MAX);
-	return 0;
+	if (!rc)
+		file->text_used = 0;
+	return rc;
 }
 
 /* A renewal between checkpoints, once enough has come together. */
@@ -181,7 +179,7 @@ int trace_file_create(struct trace_file *file, const char *path,
 		rc = output_write(&file->output, 0, header, sizeof(header));
 	}
 	if (!rc)
-		rc = code(file, head, head_len);
+		rc = code(file, head, head_len, NULL);
 	if (!rc)
 		rc = publish(file, at);
 	return give_up(file, rc);
@@ -206,10 +204,18 @@ static size_t first_event(const char *text, size_t len)
 	return line ? (size_t)(line - text) - 1 : len;
 }
 
-int trace_file_append(struct trace_file *file, const char *text, size_t len)
+int trace_file_append(struct trace_file *file, const char *text, size_t len,
+		      const struct fields *fields)
 {
 	int rc = file->error;
 
+	/* A copy would cost more than a block that isn't full. */
+	if (!rc && !file->text_used && fields && len <= 2 * file->block_bytes) {
+		rc = code(file, text, len, fields);
+		if (!rc)
+			rc = renew_if_due(file);
+		len = 0;
+	}
 	while (len && !rc) {
 		size_t whole = whole_events(
 			text, len, file->block_bytes - file->text_used);
@@ -220,7 +226,7 @@ int trace_file_append(struct trace_file *file, const char *text, size_t len)
 		} else {
 			if (!file->text_used) {
 				whole = first_event(text, len);
-				rc = code(file, text, whole);
+				rc = code(file, text, whole, NULL);
 			} else {
 				rc = code_text(file);
 			}

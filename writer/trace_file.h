@@ -86,8 +86,16 @@ struct trace_file {
 int trace_file_create(struct trace_file *file, const char *path,
 		      const char *coder, const char *head, size_t head_len);
 
-/* Adds event texts, each whole and beginning with ",\n". */
-int trace_file_append(struct trace_file *file, const char *text, size_t len);
+/* Adds event texts, each whole and beginning with ",\n".  `fields` has notes on
+ * them, NULL none.  A good deal of text at once is coded where it lies. */
+int trace_file_append(struct trace_file *file, const char *text, size_t len,
+		      const struct fields *fields);
+
+/* So much text at once is best. */
+static inline size_t trace_file_block_bytes(const struct trace_file *file)
+{
+	return file->block_bytes;
+}
 
 /* Puts everything appended so far on disk, with `tail` behind it. */
 int trace_file_checkpoint(struct trace_file *file, const char *tail,

@@ -106,6 +106,15 @@ static int create(struct scribe *scribe, uint64_t unix_ns)
 	return rc;
 }
 
+/* Only one coder reads notes. */
+static void begin_notes(struct scribe *scribe)
+{
+	const bool is_read = scribe->file.trace.coder.kind == CODER_FAST;
+
+	scribe->json.fields = is_read ? &scribe->fields : NULL;
+	fields_clear(&scribe->fields);
+}
+
 int window_file_open(struct scribe *scribe)
 {
 	struct window_file *file = &scribe->file;
@@ -120,6 +129,7 @@ int window_file_open(struct scribe *scribe)
 		window_file_fail(scribe, rc, "make");
 		return rc;
 	}
+	begin_notes(scribe);
 	file->is_open = true;
 	file->temporary[0] = '\0';
 	file->file_index++;
@@ -181,6 +191,7 @@ int window_file_resume(struct scribe *scribe,
 	}
 	memcpy(file->path, checkpoint->path, sizeof(file->path));
 	file->start_ns = timeline_ns(&scribe->timeline, window->start_ticks);
+	begin_notes(scribe);
 	file->is_open = true;
 	return 0;
 }
@@ -194,6 +205,11 @@ uint64_t window_file_text_bytes(const struct scribe *scribe)
 	return trace_file_text_bytes(&file->trace) + scribe->json.used;
 }
 
+bool window_file_is_due(const struct scribe *scribe)
+{
+	return scribe->json.used >= trace_file_block_bytes(&scribe->file.trace);
+}
+
 int window_file_flush(struct scribe *scribe)
 {
 	struct window_file *file = &scribe->file;
@@ -201,7 +217,8 @@ int window_file_flush(struct scribe *scribe)
 	int rc = 0;
 
 	if (file->is_open && json->used && !scribe->error)
-		rc = trace_file_append(&file->trace, json->data, json->used);
+		rc = trace_file_append(&file->trace, json->data, json->used,
+				       json->fields);
 	json_clear(json);
 	if (rc)
 		window_file_fail(scribe, rc, "write");

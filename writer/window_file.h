@@ -40,10 +40,7 @@ int window_file_resume(struct scribe *scribe,
 int window_file_flush(struct scribe *scribe);
 
 /* The same when there is a good deal of it; to be called after each event. */
-static inline bool window_file_is_due(const struct json *json)
-{
-	return json->used >= 65536;
-}
+bool window_file_is_due(const struct scribe *scribe);
 
 /* Text of the file so far, what isn't flushed included. */
 uint64_t window_file_text_bytes(const struct scribe *scribe);

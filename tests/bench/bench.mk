@@ -9,7 +9,8 @@
 
 .PHONY: bench bench-quick benches
 
-BENCHES := $(patsubst %,$(O)/tests/bench/%,bench_heap bench_region bench_coder)
+BENCHES := $(patsubst %,$(O)/tests/bench/%,bench_heap bench_region bench_coder \
+           bench_reader)
 
 benches: $(BENCHES)
 
@@ -20,7 +21,8 @@ $(O)/tests/bench/%: tests/bench/%.c
 	@mkdir -p $(@D)
 	$(Q)gcc -std=gnu11 -O2 -fno-builtin $(PROGRAM_FLAGS) -o $@ $<
 
-$(O)/tests/bench/bench_coder: $(O)/tests/bench/bench_coder.o $(UNIT_OBJECTS)
+$(O)/tests/bench/bench_coder $(O)/tests/bench/bench_reader: \
+$(O)/tests/bench/%: $(O)/tests/bench/%.o $(UNIT_OBJECTS)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ \
 		$(TOOL_LIBS) $(DEMANGLE) -lz -lpthread -ldl -lm

@@ -284,7 +284,7 @@ class Bench:
                                              ("mixed kinds", "omp", 4, 2.5e6)):
             pairs = self.many(pairs * (6 if self.full else 1))
             one = self.ours(TRACEPROF_MALLOC="all", TRACEPROF_MAX_MB="0",
-                            TRACEPROF_ON_FULL="wait", TRACEPROF_BUFFER_MB="8"
+                            TRACEPROF_ON_FULL="wait"
                             ).run([self.program("bench_heap"), pattern, 1, pairs])
             seconds = one.numbers[0] * one.numbers[2] / 1e9
             self.add(f"drained without loss, {name}", "M events/s",

@@ -5,10 +5,11 @@
  *	bench_coder FILE CODER...
  *
  * FILE is a plain trace, CODER a value of TRACEPROF_GZIP.  The coders take
- * turns over the whole text, block by block.  Prints, for each turn, the
- * coder's own name, MB of text for each second of processor time, and the bytes
- * that it made.
+ * turns over the whole text, block by block; what the writer notes of fields is
+ * noted beforehand.  Prints, for each turn, the coder's own name, MB of text
+ * for each second of processor time, and the bytes that it made.
  */
+#include "tests/unit/note_fields.h"
 #include "writer/coder.h"
 
 #include <stdio.h>
@@ -28,34 +29,51 @@ static double spent_ns(void)
 	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
+/* A block ends where a line does. */
+static size_t block_end(const char *text, size_t at, size_t bytes)
+{
+	const char *line;
+
+	if (bytes - at <= BLOCK_BYTES)
+		return bytes;
+	line = memrchr(text + at, '\n', BLOCK_BYTES);
+	return line ? (size_t)(line - text) - 1 : at + BLOCK_BYTES;
+}
+
 static int code_all(const char *name, const char *text, size_t bytes)
 {
 	struct coder_choice choice;
 	struct coder coder;
-	size_t total = 0, made;
+	struct fields fields;
+	size_t total = 0, made, end;
 	uint32_t crc = 0;
-	double start;
+	double start, spent = 0;
 	char *out;
 	int rc = coder_parse(name, &choice, NULL, 0);
 
 	if (!rc)
 		rc = coder_open(&coder, &choice);
-	if (rc)
+	if (rc || fields_open(&fields))
 		return rc;
 	out = malloc(coder_bound(&coder, BLOCK_BYTES));
-	start = spent_ns();
-	for (size_t at = 0; out && at < bytes && !rc; at += BLOCK_BYTES) {
-		const size_t len =
-			bytes - at < BLOCK_BYTES ? bytes - at : BLOCK_BYTES;
+	for (size_t at = 0; out && at < bytes && !rc; at = end) {
+		struct coder_text block = {.data = text + at};
 
-		crc = coder_crc32(&coder, crc, text + at, len);
-		rc = coder_block(&coder, text + at, len,
-				 at + BLOCK_BYTES >= bytes, out, &made);
+		end = block_end(text, at, bytes);
+		block.len = end - at;
+		block.last = end == bytes;
+		note_fields(&fields, block.data, block.len);
+		block.fields = &fields;
+		start = spent_ns();
+		crc = coder_crc32(&coder, crc, block.data, block.len);
+		rc = coder_block(&coder, &block, out, &made);
+		spent += spent_ns() - start;
 		total += made;
 	}
-	printf("%s %.1f %zu\n", coder_name(&coder),
-	       (double)bytes * 1e3 / (spent_ns() - start), total);
+	printf("%s %.1f %zu\n", coder_name(&coder), (double)bytes * 1e3 / spent,
+	       total);
 	free(out);
+	fields_close(&fields);
 	coder_close(&coder);
 	return rc;
 }

@@ -21,7 +21,9 @@ def check(m, report, title, path):
     else:
         command = [m.python, RULES, path]
     checked = m.run("check", command, limit=90)
-    said = checked.stdout.strip().splitlines()[-1:]
+    lines = checked.stdout.strip().splitlines()
+    # The first fault, and how many.
+    said = lines[-1:] if checked.status == 0 else lines[:1] + lines[1:][-1:]
     report.expect(f"{title}: the file is good", checked.status == 0,
                   said or gpu_machine.last_words(checked))
 

@@ -9,17 +9,22 @@
 #include "writer/stock.h"
 #include <sys/resource.h>
 
-#define BUFFER_MB 8
+#define BUFFER_MB 16
 #define PAGES	  (CHUNK_BYTES / PAGE_BYTES)
 
-static struct session *begin(int mode)
+static struct session *begin_with(int mode, int buffer_mb)
 {
 	struct options options;
 
 	options_default(&options);
-	options.buffer_mb = BUFFER_MB;
+	options.buffer_mb = buffer_mb;
 	options.malloc = mode;
 	return fixture_with(&options);
+}
+
+static struct session *begin(int mode)
+{
+	return begin_with(mode, BUFFER_MB);
 }
 
 static long faults(void)
@@ -109,6 +114,22 @@ static void test_a_part_of_the_buffer_is_prepared_at_first(void **state)
 	prepares(MALLOC_ALL, 2);
 }
 
+static void test_a_small_buffer_is_prepared_whole(void **state)
+{
+	struct session *session = begin_with(MALLOC_ALL, 4);
+	struct stock stock = {0};
+	unsigned int chunks;
+
+	(void)state;
+	while (stock_extend(&stock, session))
+		;
+	chunks = free_chunks(session);
+	assert_int_equal(pool_room(session), chunks);
+	for (unsigned int i = 0; i < chunks; i++)
+		assert_int_equal(faults_of_a_chunk(session), 0);
+	fixture_end(session);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -117,6 +138,7 @@ int main(void)
 		cmocka_unit_test(test_the_stock_follows_what_the_rings_take),
 		cmocka_unit_test(
 			test_a_part_of_the_buffer_is_prepared_at_first),
+		cmocka_unit_test(test_a_small_buffer_is_prepared_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

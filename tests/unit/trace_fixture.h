@@ -97,7 +97,7 @@ static inline int append_events(int count, size_t bytes)
 							    (long)(j & 1));
 		used += (size_t)sprintf(text + used, "\"}");
 	}
-	rc = trace_file_append(&file, text, used);
+	rc = trace_file_append(&file, text, used, NULL);
 	if (!rc)
 		want(text, used);
 	free(text);
