@@ -9,8 +9,6 @@
 #define STEP_CHUNKS   64u
 /* The same where nothing presses. */
 #define EXTEND_CHUNKS 16u
-/* A small buffer fills up in a program's first moments: all of it. */
-#define SMALL_BYTES   (UINT64_C(6) << 20)
 
 static unsigned int chunks_of(uint64_t bytes)
 {
@@ -37,10 +35,9 @@ bool stock_extend(struct stock *stock, struct session *session)
 	unsigned int wanted;
 
 	stock_refill(stock, session);
-	wanted = chunks_of(
-		head->options.malloc == MALLOC_ALL
-			? max_u64(head->ceiling_bytes / 2, SMALL_BYTES)
-			: head->ceiling_bytes / 8);
+	/* Not all: names and new threads need room that isn't in chunks. */
+	wanted = chunks_of(head->ceiling_bytes /
+			   (head->options.malloc == MALLOC_ALL ? 2 : 8));
 	if (made >= wanted)
 		return false;
 	pool_reserve(session, load_relaxed(&head->free_chunk_count) +
