@@ -17,7 +17,7 @@ static int arm(struct window_state *state, uint32_t name, int64_t steps)
 {
 	int64_t none = 0;
 
-	if (state->is_open)
+	if (window_is_open(state))
 		return -EBUSY;
 	store_relaxed(&state->armed_name, name);
 	/* RELEASE pairs with ACQUIRE in manual_step_begins(): the name. */
@@ -63,7 +63,7 @@ int manual_stop(struct session *session)
 	if (atomic_exchange_explicit(&state->armed_steps, 0,
 				     memory_order_relaxed))
 		return 0;
-	if (!state->is_open || !state->is_manual)
+	if (!window_is_open(state) || !load_relaxed(&state->is_manual))
 		return -ENOENT;
 	if (!search_is_on(&session->head->search))
 		gate_record(false);
@@ -77,7 +77,8 @@ void manual_step_ends(struct session *session, int64_t step, uint64_t ticks)
 	struct window_state *state = &session->head->windows;
 	const int64_t until = load_relaxed(&state->until_step);
 
-	if (!until || step < until || !state->is_open || !state->is_manual)
+	if (!until || step < until || !window_is_open(state) ||
+	    !load_relaxed(&state->is_manual))
 		return;
 	gate_record(false);
 	window_close(state, ticks, step - 1);
@@ -88,7 +89,7 @@ void manual_step_begins(struct session *session, int64_t step, uint64_t ticks)
 	struct window_state *state = &session->head->windows;
 	int64_t steps;
 
-	if (!is_armed(state) || state->is_open)
+	if (!is_armed(state) || window_is_open(state))
 		return;
 	/* ACQUIRE pairs with RELEASE in arm(): the window's name. */
 	steps = atomic_exchange_explicit(&state->armed_steps, 0,
@@ -108,7 +109,8 @@ uint64_t manual_time(struct session *session)
 	const uint64_t until = load_relaxed(&state->until_ns);
 	uint64_t now;
 
-	if (!until || !state->is_open || !state->is_manual)
+	if (!until || !window_is_open(state) ||
+	    !load_relaxed(&state->is_manual))
 		return 0;
 	now = clock_monotonic_ns();
 	if (now < until)

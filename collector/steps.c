@@ -231,10 +231,10 @@ static void move_window(struct session *session, int64_t step, uint64_t ticks)
 	const int64_t to = window_cycle(&schedule, step);
 
 	manual_step_ends(session, step, ticks);
-	if (!schedule.always && !state->is_manual) {
-		if (from != to && from >= 0 && state->is_open)
+	if (!schedule.always && !load_relaxed(&state->is_manual)) {
+		if (from != to && from >= 0 && window_is_open(state))
 			close_window(session, ticks, step - 1);
-		if (to >= 0 && !state->is_open)
+		if (to >= 0 && !window_is_open(state))
 			open_window(session, ticks, step);
 	}
 	manual_step_begins(session, step, ticks);
@@ -315,7 +315,7 @@ static void go_live(struct session *session)
 		steps = min_u64(steps, (uint64_t)waits);
 		search->passed -= steps;
 		hits = steps * marker.divisor;
-		if (!state->is_open)
+		if (!window_is_open(state))
 			gate_record(false);
 	}
 	store_relaxed(&state->marks, hits);
@@ -404,7 +404,7 @@ bool steps_own_call(struct session *session, struct thread *thread)
 		;
 	gate_mark(GATE_OMP_MARK, false);
 	store_relaxed(&state->step_tid, thread->tid);
-	if (!schedule.always && !state->is_open)
+	if (!schedule.always && !window_is_open(state))
 		gate_record(false);
 	return true;
 }
@@ -417,7 +417,7 @@ void steps_give_up(struct session *session, uint64_t from_ticks)
 	    session->head->search.is_whole)
 		return;
 	if (load_relaxed(&((struct window_state *)state)->opened)) {
-		if (!state->is_open)
+		if (!window_is_open(state))
 			gate_record(false);
 		return;
 	}
@@ -453,7 +453,7 @@ void steps_end(struct session *session, struct thread *thread, uint64_t ticks)
 	struct window_state *state = &session->head->windows;
 	const int64_t steps = load_relaxed(&state->steps);
 
-	if (!state->is_open)
+	if (!window_is_open(state))
 		return;
 	/* The step that the run's end cuts off; drawn on its own thread's lane
 	 * if we are it, else beside it. */

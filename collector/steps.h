@@ -41,7 +41,8 @@ void steps_start(struct session *session);
 /* Something is recorded now: a window is open, or the flight recorder is on. */
 static inline bool steps_are_recorded(const struct session *session)
 {
-	return session->head->windows.is_open || session->head->flight.is_on;
+	return window_is_open(&session->head->windows) ||
+	       session->head->flight.is_on;
 }
 
 /* The same, or they are looked at to find the step. */

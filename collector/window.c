@@ -136,14 +136,14 @@ int window_open(struct window_state *state, uint64_t ticks, int64_t first_step,
 
 	if (!enter(state))
 		return -EBUSY;
-	if (state->is_open)
+	if (window_is_open(state))
 		goto out;
 	rc = -EAGAIN;
 	slot = next_slot(state);
 	if (!slot)
 		goto out;
-	state->is_open = 1;
-	state->is_manual = manual;
+	store_relaxed(&state->is_open, 1);
+	store_relaxed(&state->is_manual, manual);
 	publish(state, slot, &made, 0);
 	rc = 0;
 out:
@@ -165,7 +165,7 @@ int window_add(struct window_state *state, uint64_t from, uint64_t to,
 
 	if (!enter(state))
 		return -EBUSY;
-	if (!state->is_open) {
+	if (!window_is_open(state)) {
 		slot = next_slot(state);
 		rc = slot ? 0 : -EAGAIN;
 		if (slot)
@@ -182,13 +182,13 @@ int window_close(struct window_state *state, uint64_t ticks, int64_t last_step)
 
 	if (!enter(state))
 		return -EBUSY;
-	if (state->is_open) {
+	if (window_is_open(state)) {
 		const uint64_t opened = load_relaxed(&state->opened);
 
 		window = &state->window[(opened - 1) % WINDOWS_MAX];
 		window->last_step = last_step;
-		state->is_open = 0;
-		state->is_manual = 0;
+		store_relaxed(&state->is_open, 0);
+		store_relaxed(&state->is_manual, 0);
 		/* RELEASE pairs with ACQUIRE in the writer's look: the last
 		 * step. */
 		store_release(&window->end_ticks, ticks);

@@ -68,8 +68,8 @@ struct window_state {
 	_Atomic uint64_t written; /* windows whose file the writer finished */
 	_Atomic uint32_t busy;	  /* 1 while somebody opens or closes one */
 	_Atomic uint32_t missed; /* windows not opened: the writer was behind */
-	uint32_t is_open;
-	uint32_t is_manual;	     /* the open one was started by hand */
+	_Atomic uint32_t is_open;
+	_Atomic uint32_t is_manual;  /* the open one was started by hand */
 	_Atomic int64_t armed_steps; /* so many from the next step on; 0 not */
 	_Atomic uint32_t armed_name;
 	_Atomic int64_t until_step; /* the manual one ends with it; 0 not */
@@ -82,6 +82,12 @@ struct window_state {
 	uint64_t step_outer;	   /* slice around its start */
 	struct window window[WINDOWS_MAX];
 };
+
+/* Any thread; it may change at once. */
+static inline bool window_is_open(const struct window_state *state)
+{
+	return load_relaxed(&((struct window_state *)state)->is_open);
+}
 
 /* Opens a window at `ticks`.  0; -EBUSY one is open or somebody is at it;
  * -EAGAIN the writer is WINDOWS_MAX windows behind. */

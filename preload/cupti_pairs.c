@@ -85,6 +85,17 @@ bool cupti_pairs_overdue(uint64_t ticks, struct event *out)
 	return false;
 }
 
+uint64_t cupti_pairs_oldest(void)
+{
+	uint64_t oldest = UINT64_MAX;
+
+	for (unsigned int i = 0; i < THREADS; i++) {
+		if (pairs[i].waits)
+			oldest = min_u64(oldest, pairs[i].driver.start_ticks);
+	}
+	return oldest;
+}
+
 void cupti_pairs_forget(void)
 {
 	memset(pairs, 0, sizeof(pairs));

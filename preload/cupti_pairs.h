@@ -22,6 +22,9 @@ unsigned int cupti_pairs_add(const struct event *event,
 /* Next driver call that has waited since before `ticks`; false: none. */
 bool cupti_pairs_overdue(uint64_t ticks, struct event *out);
 
+/* When the oldest one began that still waits; UINT64_MAX: none does. */
+uint64_t cupti_pairs_oldest(void);
+
 void cupti_pairs_forget(void);
 
 #endif

@@ -228,19 +228,26 @@ static void show_overdue(uint64_t before)
 	}
 }
 
-/* A window has ended and its file waits for us. */
-static bool is_awaited(struct session *session, uint64_t *end)
+enum newest_window { WINDOW_RECORDS, WINDOW_WAITS, WINDOW_DONE };
+
+/* Whether the newest window goes on, or has ended and its file waits for us. */
+static enum newest_window newest_window(struct session *session)
 {
 	struct window_state *windows = &session->head->windows;
 	/* ACQUIRE pairs with RELEASE in window_open(). */
 	const uint64_t opened = load_acquire(&windows->opened);
+	uint64_t end;
 
 	if (!opened)
-		return false;
+		return WINDOW_DONE;
 	/* ACQUIRE pairs with RELEASE in window_close(). */
-	*end = load_acquire(
+	end = load_acquire(
 		&windows->window[(opened - 1) % WINDOWS_MAX].end_ticks);
-	return *end && load_relaxed(&session->head->gpu.settled_ticks) < *end;
+	if (!end)
+		return WINDOW_RECORDS;
+	return load_relaxed(&session->head->gpu.settled_ticks) < end
+		       ? WINDOW_WAITS
+		       : WINDOW_DONE;
 }
 
 /* Everything that was handed over by `flushed` is decoded. */
@@ -249,7 +256,6 @@ static void settle(struct session *session, uint64_t flushed, bool is_over)
 	struct gpu_state *gpu = &session->head->gpu;
 	const uint64_t second = clock_ticks_per_second(&session->head->clock);
 	uint64_t settled = flushed;
-	uint64_t end;
 
 	if (is_over) {
 		store_relaxed(&gpu->settled_ticks, UINT64_MAX);
@@ -257,12 +263,15 @@ static void settle(struct session *session, uint64_t flushed, bool is_over)
 		return;
 	}
 	settled = min_u64(settled, oldest_launch(PATIENCE_SECONDS * second));
+	settled = min_u64(settled, cupti_pairs_oldest());
 	if (settled > load_relaxed(&gpu->settled_ticks))
 		store_relaxed(&gpu->settled_ticks, settled);
-	if (is_awaited(session, &end))
-		cupti_flush_ask();
-	else
-		cupti_kinds_rest(session);
+	/* One that closes just now still waits. */
+	switch (newest_window(session)) {
+	case WINDOW_WAITS: cupti_flush_ask(); break;
+	case WINDOW_DONE: cupti_kinds_rest(session); break;
+	default: break;
+	}
 }
 
 /* Some CUPTI versions trace no kernels in some setups.  Launches may also have

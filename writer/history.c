@@ -268,7 +268,7 @@ bool history_dump(struct scribe *scribe)
 	if (!history->wish)
 		return false;
 	/* It is in that window's file, or will be in the next dump. */
-	if (scribe_window(scribe) || head->windows.is_open) {
+	if (scribe_window(scribe) || window_is_open(&head->windows)) {
 		session_note(scribe->session, "%s: %s",
 			     flight_reason_word(history->wish), history->text);
 		history->wish = FLIGHT_NONE;
@@ -305,7 +305,7 @@ void history_of_the_dead(struct scribe *scribe, uint64_t end_ticks)
 	const uint64_t opened = load_relaxed(&state->opened);
 	uint64_t from = load_relaxed(&head->flight.from_ticks);
 
-	if (!head->flight.is_on || state->is_open || !any_left(scribe))
+	if (!head->flight.is_on || window_is_open(state) || !any_left(scribe))
 		return;
 	if (opened)
 		from = max_u64(

@@ -405,7 +405,7 @@ int pass_finish(struct scribe *scribe, uint64_t end_ticks)
 		/* Nobody steps any more. */
 		store_release(&window->end_ticks,
 			      max_u64(end_ticks, window->start_ticks));
-		windows->is_open = 0;
+		store_relaxed(&windows->is_open, 0);
 	}
 	is_settled = drain_rest(scribe);
 	if (scribe->error)

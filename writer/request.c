@@ -79,11 +79,11 @@ static void say_state(const struct scribe *scribe, char *text, size_t bytes)
 		log_format(text, bytes,
 			   "waiting for the next step, to record %ld",
 			   (long)armed);
-	else if ((!state->is_open || !window) && scribe->history)
+	else if ((!window_is_open(state) || !window) && scribe->history)
 		say_history(scribe, text, bytes);
-	else if (!state->is_open || !window)
+	else if (!window_is_open(state) || !window)
 		log_format(text, bytes, "not recording");
-	else if (state->is_manual)
+	else if (load_relaxed(&state->is_manual))
 		say_manual(scribe, done, text, bytes);
 	else if (schedule.always)
 		log_format(text, bytes, "recording the whole run");
@@ -169,10 +169,11 @@ static void answer_stop(struct requests *requests, struct scribe *scribe,
 			uint64_t word, struct control_answer *answer)
 {
 	struct window_state *state = windows_of(scribe);
-	const bool was_open = state->is_open && state->is_manual;
+	const bool was_open =
+		window_is_open(state) && load_relaxed(&state->is_manual);
 
 	answer->error = manual_stop(scribe->session);
-	if (answer->error && state->is_open)
+	if (answer->error && window_is_open(state))
 		log_format(answer->text, sizeof(answer->text),
 			   "what is being recorded was not started by hand: "
 			   "the schedule ends it");

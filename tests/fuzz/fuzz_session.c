@@ -225,7 +225,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* Half of them flew: the window that was open is closed. */
 	if (size && data[0] >> 7) {
 		head->flight.is_on = 1;
-		head->windows.is_open = 0;
+		store_relaxed(&head->windows.is_open, 0);
 		head->windows.window[0].end_ticks =
 			head->windows.window[0].start_ticks + 5000;
 	}

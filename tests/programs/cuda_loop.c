@@ -5,10 +5,10 @@
  * backward and an update; an evaluation after each epoch.
  *
  *	cuda_loop [epochs=N] [steps=N] [layers=N] [evaluate=N] [warm=N]
- *		  [own=N] [ms=N]
+ *		  [own=N] [regions=N] [ms=N]
  *
  * warm: launches of other kernels in no order before it all; own: launches of
- * the loop's; ms: length of a step.
+ * the loop's; regions: of OpenMP, in each step; ms: length of a step.
  */
 #include "driver_client.h"
 
@@ -33,7 +33,8 @@ static const char *const names[KERNELS] = {"forward", "loss",	  "backward",
 					   "update",  "accuracy", "scale",
 					   "shuffle", "init"};
 
-static int epochs = 1, steps = 40, layers = 3, evaluations, warm, own, ms = 10;
+static int epochs = 1, steps = 40, layers = 3, evaluations, warm, own, regions,
+	   ms = 10;
 static void *kernels[KERNELS];
 static void *stream;
 static uint64_t memory;
@@ -72,8 +73,28 @@ static void wait(void)
 	driver_check(driver.cuStreamSynchronize(stream), "cuStreamSynchronize");
 }
 
+__attribute__((noinline)) static int prepare(void)
+{
+	int sum = 0;
+
+#pragma omp parallel num_threads(2) reduction(+ : sum)
+	sum += 1;
+	return sum;
+}
+
+__attribute__((noinline)) static int adjust(void)
+{
+	int sum = 0;
+
+#pragma omp parallel num_threads(2) reduction(+ : sum)
+	sum += 1;
+	return sum;
+}
+
 static void train(void)
 {
+	for (int i = 1; i < regions; i++)
+		prepare();
 	copy();
 	for (int i = 0; i < layers; i++)
 		launch(FORWARD);
@@ -81,6 +102,8 @@ static void train(void)
 	for (int i = 0; i < layers; i++)
 		launch(BACKWARD);
 	launch(UPDATE);
+	if (regions)
+		adjust();
 	usleep((unsigned int)ms * 1000);
 	wait();
 }
@@ -123,7 +146,9 @@ int main(int argc, char **argv)
 		    !set(argv[i], "layers", &layers) &&
 		    !set(argv[i], "evaluate", &evaluations) &&
 		    !set(argv[i], "warm", &warm) &&
-		    !set(argv[i], "own", &own) && !set(argv[i], "ms", &ms))
+		    !set(argv[i], "own", &own) &&
+		    !set(argv[i], "regions", &regions) &&
+		    !set(argv[i], "ms", &ms))
 			return 2;
 	}
 	if (!driver_find())

@@ -9,6 +9,7 @@
  */
 #include "confined.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <omp.h>
 #include <sched.h>
@@ -161,6 +162,47 @@ static pid_t by_clone(void)
 	return clone(work_cloned, stack + sizeof(stack), SIGCHLD, NULL);
 }
 
+/* With slow_loader.c: whether another thread is inside the loader. */
+static int others_inside(void)
+{
+	int (*inside)(void);
+
+	*(void **)&inside = dlsym(RTLD_DEFAULT, "slow_loader_inside");
+	return inside && inside();
+}
+
+static void wait_for_others(void)
+{
+	for (int i = 0; i < 2000 && !others_inside(); i++)
+		usleep(1000);
+}
+
+/* Born while another thread was inside?  It would hold the loader's lock. */
+static pid_t by__Fork_met(void)
+{
+	pid_t pid;
+
+	wait_for_others();
+	pid = _Fork();
+	if (pid == 0)
+		_exit(24 + others_inside());
+	return pid;
+}
+
+static int leave_cloned(void *unused)
+{
+	(void)unused;
+	_exit(24 + others_inside());
+}
+
+static pid_t by_clone_met(void)
+{
+	static char stack[65536] __attribute__((aligned(16)));
+
+	wait_for_others();
+	return clone(leave_cloned, stack + sizeof(stack), SIGCHLD, NULL);
+}
+
 /* The child is interesting itself. */
 static pid_t by_fork_region(void)
 {
@@ -258,6 +300,8 @@ static const struct {
 	{"fork_sandbox_exit_now", by_fork_sandbox_exit_now},
 	{"fork_sandbox_heap", by_fork_sandbox_heap},
 	{"_Fork", by__Fork},
+	{"_Fork_met", by__Fork_met},
+	{"clone_met", by_clone_met},
 	{"clone", by_clone},
 	{"fork_region", by_fork_region},
 	{"fork_twice", by_fork_twice},

@@ -257,6 +257,29 @@ CONSTRUCT(ordered)
 	return sum;
 }
 
+/* A turn waits for the one before it, whatever thread has that. */
+CONSTRUCT(doacross)
+{
+#pragma omp parallel for num_threads(threads) schedule(static, 1) ordered(1)
+	for (int i = 1; i < COUNT; i++) {
+#pragma omp ordered depend(sink : i - 1)
+		cells[i] = cells[i - 1] + i;
+#pragma omp ordered depend(source)
+	}
+	return total();
+}
+
+CONSTRUCT(doacross_dynamic)
+{
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 2) ordered(1)
+	for (int i = 1; i < COUNT; i++) {
+#pragma omp ordered depend(sink : i - 1)
+		cells[i] = cells[i - 1] + i;
+#pragma omp ordered depend(source)
+	}
+	return total();
+}
+
 CONSTRUCT(reductions)
 {
 	long sum = 0;
@@ -430,6 +453,8 @@ static const struct construct constructs[] = {
 	{"critical_named", critical_named},
 	{"atomic", atomic},
 	{"ordered", ordered},
+	{"doacross", doacross},
+	{"doacross_dynamic", doacross_dynamic},
 	{"reductions", reductions},
 	{"nested", nested},
 	{"recursive", recursive},

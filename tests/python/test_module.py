@@ -123,6 +123,7 @@ class Windows(unittest.TestCase):
         self.assertEqual(len(self.files()), int(MANUAL))
         if MANUAL:
             self.check(self.files()[0], ["call 2"], ["call 1", "call 3"])
+            self.assertEqual(names(self.files()[0]).count(work.__qualname__), 1)
 
     def test_profiler(self):
         profiler = traceprof.Profiler(2, self.folder.name, warmup_steps=1)

@@ -49,6 +49,23 @@ def test_a_warm_up_with_the_loops_own_kernels():
     expect(299 <= len(steps) <= 302, f"{len(steps)} steps of 300")
 
 
+def test_regions_and_kernels_of_one_loop():
+    """Whichever tells the step, it is counted once."""
+    region = 'omp region "adjust"'
+    for regions, markers in ((2, ('kernel "update"', region)), (20, (region,))):
+        run = looped("steps=150", "ms=8", f"regions={regions}")
+        expect(said(run)[0] in markers, run.stderr)
+        trace = run.trace
+        expect_equal(trace.steps(), list(range(150)), f"steps with {regions}")
+        expect_equal(len(trace.regions("adjust")), 150, "regions")
+        expect_equal(len(trace.slices("update", cat="kernel")), 150, "kernels")
+    run = looped("steps=150", "ms=8", "regions=20", wait=20, active=2, repeat=2)
+    expect_equal([trace.steps() for trace in run.traces], [[20, 21], [42, 43]],
+                 "windows")
+    for trace in run.traces:
+        expect_equal(len(trace.slices("update", cat="kernel")), 2, "kernels")
+
+
 def test_a_run_shorter_than_the_search():
     run = looped("steps=20", "ms=5")
     expect_equal(said(run)[0], 'kernel "update"', run.stderr)

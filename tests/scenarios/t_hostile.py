@@ -139,11 +139,11 @@ def test_a_read_only_disk():
 
 
 def test_a_full_disk():
-    """A disk of 64 KiB: what fits on it is a whole trace."""
+    """A disk of 16 KiB: what fits on it is a whole trace."""
     place = folder()
     seen = os.path.join(folder(), "checked")
     check = f"{harness.COMMAND} check {place}/*.gz >{seen} 2>&1"
-    done = run("calm", 3000, mounts(f"mount -t tmpfs -o size=64k none {place}")
+    done = run("calm", 3000, mounts(f"mount -t tmpfs -o size=16k none {place}")
                + ["sh", "-c", f'"$@"; status=$?; {check}; exit $status', "sh"],
                TRACEPROF_DIR=place, TRACEPROF_MALLOC="all")
     expect("No space left" in done.stderr, done.stderr)

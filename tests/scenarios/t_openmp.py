@@ -102,6 +102,13 @@ def test_parallel_reductions():
     check_region("reductions")
 
 
+def test_doacross():
+    """Its waits are not looked at, and none of them is changed."""
+    for construct in ("doacross", "doacross_dynamic"):
+        check_region(construct)
+        expect_equal(same("region", construct, 4).stdout, f"{construct} 43680\n")
+
+
 def test_loop_static_entry():
     trace = same("gomp", "loop_static_called").trace
     found = trace.regions("loop_static_called")

@@ -45,7 +45,7 @@ static CUptiResult CUPTIAPI disable(CUpti_ActivityKind kind)
 
 static void window_opens(void)
 {
-	load_relaxed(&session_here)->head->windows.is_open = 1;
+	store_relaxed(&load_relaxed(&session_here)->head->windows.is_open, 1);
 }
 
 /* As the thread does that steps. */
@@ -81,7 +81,7 @@ static void off_when_nothing_needs_them(void **state)
 	window_opens();
 	cupti_kinds_rest(session);
 	assert_true(is_on);
-	session->head->windows.is_open = 0;
+	store_relaxed(&session->head->windows.is_open, 0);
 	cupti_kinds_rest(session);
 	assert_false(is_on);
 	fixture_end(session);
@@ -95,7 +95,7 @@ static void a_wish_while_they_turn(void **state)
 	meanwhile = window_opens_and_wishes;
 	cupti_kinds_rest(session);
 	assert_true(is_on);
-	session->head->windows.is_open = 0;
+	store_relaxed(&session->head->windows.is_open, 0);
 	cupti_kinds_rest(session);
 	meanwhile = no_wish;
 	cupti_kinds_want(true);

@@ -58,11 +58,14 @@ static void a_driver_call_does_not_wait_for_ever(void **state)
 
 	(void)state;
 	cupti_pairs_forget();
+	assert_true(cupti_pairs_oldest() == UINT64_MAX);
 	cupti_pairs_add(&alone, out, &doubled);
+	assert_int_equal(cupti_pairs_oldest(), 30);
 	assert_false(cupti_pairs_overdue(40, out));
 	assert_true(cupti_pairs_overdue(41, out));
 	assert_int_equal(out[0].api.correlation, 2);
 	assert_false(cupti_pairs_overdue(UINT64_MAX, out));
+	assert_true(cupti_pairs_oldest() == UINT64_MAX);
 }
 
 #ifdef HAVE_CUPTI

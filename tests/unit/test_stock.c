@@ -109,6 +109,23 @@ static void test_a_part_of_the_buffer_is_prepared_at_first(void **state)
 	prepares(MALLOC_ALL, 2);
 }
 
+/* Names and records of new threads need room that isn't in chunks. */
+static void test_a_small_buffer_is_not_prepared_whole(void **state)
+{
+	struct session *session = begin_with(MALLOC_ALL, 4);
+	struct stock stock = {0};
+	unsigned int chunks;
+
+	(void)state;
+	while (stock_extend(&stock, session))
+		;
+	chunks = free_chunks(session);
+	assert_in_range(chunks, 1, pool_room(session) * 3 / 4);
+	for (unsigned int i = 0; i < chunks; i++)
+		assert_int_equal(faults_of_a_chunk(session), 0);
+	fixture_end(session);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -117,6 +134,7 @@ int main(void)
 		cmocka_unit_test(test_the_stock_follows_what_the_rings_take),
 		cmocka_unit_test(
 			test_a_part_of_the_buffer_is_prepared_at_first),
+		cmocka_unit_test(test_a_small_buffer_is_not_prepared_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -136,7 +136,7 @@ static void test_the_writer_may_be_so_far_behind(void **state)
 	}
 	assert_int_equal(window_open(&windows, 99, 0, 0, false), -EAGAIN);
 	assert_int_equal(load_relaxed(&windows.missed), 1);
-	assert_int_equal(windows.is_open, 0);
+	assert_false(window_is_open(&windows));
 	store_relaxed(&windows.written, 1);
 	assert_int_equal(window_open(&windows, 99, 0, 0, false), 0);
 	assert_int_equal(windows.window[0].start_ticks, 99);

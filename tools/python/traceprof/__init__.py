@@ -82,7 +82,7 @@ def profile_function(function=None, *, warmup_steps=0, steps=1, log_dir=None):
         calls += 1
         if calls <= warmup_steps or calls > warmup_steps + steps:
             return function(*arguments, **named)
-        with profile_trace(log_dir, name), scope(name):
+        with profile_trace(log_dir, name):      # with a slice of that name
             return function(*arguments, **named)
     return wrapper
 
