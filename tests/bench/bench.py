@@ -325,8 +325,30 @@ class Bench:
                 runs = [run([self.command, word, trace]) for _ in range(1 if self.full else 3)]
                 self.add(f"traceprof {word}, {events // 1000000} M events", "s",
                          statistics.median(one.wall for one in runs), target=seconds,
-                         note=f"{max(one.resident_kib for one in runs) / 1024:.0f} MiB "
-                         f"resident, target {mebibytes}")
+                         note=f"CPU {statistics.median(one.cpu for one in runs):.1f} s")
+                self.add(f"traceprof {word}, {events // 1000000} M events, resident",
+                         "MiB", max(one.resident_kib for one in runs) / 1024,
+                         target=mebibytes)
+        self.reader()
+
+    def reader(self):
+        """What the tools read events with, against the parser under it."""
+        folder = os.path.join(self.folder, "reader")
+        self.ours(TRACEPROF_MALLOC="all", TRACEPROF_MAX_MB="0", TRACEPROF_GZIP="off",
+                  TRACEPROF_ON_FULL="wait", TRACEPROF_DIR=folder).run(
+            [self.program("bench_heap"), "mixed", 1, self.many(150000)])
+        text = glob.glob(folder + "/*.json")[0]
+        speeds = {"parser": [], "reader": []}
+        got = run([self.program("bench_reader"), text]
+                  + ["parser", "reader"] * self.rounds).stdout
+        for line in got.splitlines():
+            way, speed = line.split()
+            speeds[way].append(float(speed))
+        self.samples["reader"] = speeds
+        self.add("streaming reader / JSON parser alone, rate", "x",
+                 ratio(speeds["parser"], speeds["reader"]), target=0.5,
+                 at_least=True, note=f"yajl {statistics.median(speeds['parser']):.0f} MB/s "
+                 "of processor time")
 
     def cost(self):
         bench_cost.told(self)
