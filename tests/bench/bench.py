@@ -240,7 +240,7 @@ class Bench:
         wall = {name: [one.wall for one in found] for name, found in runs.items()}
         cpu = {name: [one.cpu for one in found] for name, found in runs.items()}
         rate = (runs["all"][0].events + runs["all"][0].lost) / statistics.median(wall["plain"]) / 1e6
-        lost = max(one.lost for one in runs["all"])
+        lost = sorted(one.lost for one in runs["all"])
         peer = f"LTTng {ratio(wall['plain'], wall['lttng'])[0]:.2f}" \
             if "lttng" in wall else ""
         self.add("sqlite3 script, default mode", "x",
@@ -250,7 +250,9 @@ class Bench:
                  target=1.15, peer=peer,
                  note=f"CPU with the writer's {ratio(cpu['plain'], cpu['all'])[0]:.2f}, "
                  f"{rate:.1f} M events/s, "
-                 f"{f'{lost:,} lost in the worst round' if lost else 'none lost'}")
+                 + (f"{statistics.median(lost):,.0f} lost of a median round, "
+                    f"{lost[-1]:,} of the worst, buffer 64 MiB" if lost[-1]
+                    else "none lost"))
 
     def start(self):
         empty = os.path.join(self.folder, "empty.so")
