@@ -231,7 +231,7 @@ class Bench:
             return
         script = os.path.join(self.folder, "script.sql")
         with open(script, "w", encoding="ascii") as file:
-            file.writelines(sql_lines(self.many(200000)))
+            file.writelines(sql_lines(self.many(200000 if self.full else 100000)))
         with bench_peers.Lttng() as lttng:
             runs = rounds(self.rounds, {"plain": self.plain, "default": self.default,
                                         "all": self.every} | lttng.variants(),

@@ -19,7 +19,7 @@ def spinning(bench):
     events = threads + 2
     for rate, target in ((50000, 1.02), (150000, 1.03)):
         region_ns = 1e9 * events / rate
-        count = bench.many(rate / events * (2 if bench.full else 0.7))
+        count = bench.many(rate / events * (2 if bench.full else 0.45))
         runs = rounds(bench.rounds,
                       {"plain": Variant(**SPIN),
                        "traced": Variant(bench.library, **SPIN)},
