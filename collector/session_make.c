@@ -142,10 +142,11 @@ static int open_held(void)
 	return fd;
 }
 
+/* Negative, as `fd` may be: nothing is mapped. */
 static int map_memfd(struct session *session, int fd)
 {
 	if (fd < 0)
-		return -errno;
+		return fd;
 	session->base = MAP_FAILED;
 	if (!ftruncate(fd, (off_t)session->bytes))
 		session->base = mmap(NULL, session->bytes,
