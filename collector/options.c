@@ -46,8 +46,8 @@ _Static_assert(sizeof(option_rows) / sizeof(option_rows[0]) <= 64,
 	       "options.set has a bit for each row");
 
 /* Ours, but no settings: `record` and a parent process hand them on. */
-static const char *const internal_names[] = {"RECORD_PID", "PARENT", "PRELOAD",
-					     "EXEC"};
+static const char *const internal_names[] = {"RECORD_PID", "RECORD_HELD",
+					     "PARENT", "PRELOAD", "EXEC"};
 
 static bool is_digit(char c)
 {

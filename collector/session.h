@@ -41,7 +41,14 @@ enum session_place {
 	SESSION_IN_FILE,      /* shared memory file: survives the process */
 	SESSION_IN_MEMFD,     /* survives while somebody holds the fd */
 	SESSION_IN_ANONYMOUS, /* dies with the process */
+	SESSION_IN_HELD,      /* a memfd that `traceprof record` holds */
 };
+
+/* Memfds of `traceprof record` for its children: this variable has its pid and
+ * the descriptors, "77:5,6,7".  One without a size is free; who takes it locks
+ * it (flock) until it has one. */
+#define SESSION_HELD_VARIABLE "TRACEPROF_RECORD_HELD"
+#define SESSION_HELD_NAME     "traceprof-held"
 
 enum session_state {
 	SESSION_MAKING,
@@ -207,6 +214,17 @@ int session_create(const struct options *options, const char *reason,
 int session_open(const char *path, struct session *session);
 int session_look(const char *path, struct session *session);
 void session_close(struct session *session);
+
+/* The same from an open file without a name, of our own user. */
+int session_open_at(int fd, struct session *session);
+int session_look_at(int fd, struct session *session);
+
+/* True where it outlives its process. */
+static inline bool session_outlives(const struct session *session)
+{
+	return session->head->place == SESSION_IN_FILE ||
+	       session->head->place == SESSION_IN_HELD;
+}
 
 /* Opens a session's file for session_share(): an fd, or -errno; -EPERM another
  * user's, -EBADMSG no plain file with one name. */

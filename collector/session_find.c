@@ -175,18 +175,15 @@ int session_look(const char *path, struct session *session)
 	return rc;
 }
 
-int session_open(const char *path, struct session *session)
+static int open_whole(int fd, const char *path, const struct stat *before,
+		      struct session *session)
 {
-	struct stat status;
+	const struct stat status = *before;
 	struct stat after;
-	const int fd = open_own(path, O_RDONLY, &status);
-	int rc;
+	int rc = look(fd, path, (uint64_t)status.st_size, session);
 
-	if (fd < 0)
-		return fd;
-	rc = look(fd, path, (uint64_t)status.st_size, session);
 	if (rc)
-		goto out;
+		return rc;
 	if ((uint64_t)status.st_blocks * 512 > proc_memory_left() / 2)
 		rc = -ENOMEM;
 	else
@@ -196,14 +193,49 @@ int session_open(const char *path, struct session *session)
 		rc = -EBADMSG;
 	if (rc) {
 		session_close(session);
-		goto out;
+		return rc;
 	}
 	terminate_texts(session->head);
 	/* Who was at it is dead. */
 	store_relaxed(&session->head->growing, 0);
-out:
+	return 0;
+}
+
+int session_open(const char *path, struct session *session)
+{
+	struct stat status;
+	const int fd = open_own(path, O_RDONLY, &status);
+	int rc;
+
+	if (fd < 0)
+		return fd;
+	rc = open_whole(fd, path, &status, session);
 	close(fd);
 	return rc;
+}
+
+/* 0 for what a program of our user may have put there. */
+static int examine(int fd, struct stat *status)
+{
+	if (fstat(fd, status) || !S_ISREG(status->st_mode))
+		return -EBADMSG;
+	return status->st_uid == geteuid() ? 0 : -EPERM;
+}
+
+int session_look_at(int fd, struct session *session)
+{
+	struct stat status;
+	const int rc = examine(fd, &status);
+
+	return rc ? rc : look(fd, "", (uint64_t)status.st_size, session);
+}
+
+int session_open_at(int fd, struct session *session)
+{
+	struct stat status;
+	const int rc = examine(fd, &status);
+
+	return rc ? rc : open_whole(fd, "", &status, session);
 }
 
 int session_file(const char *path)
@@ -218,13 +250,12 @@ int session_share(int fd, struct session *session)
 	const uint64_t bytes =
 		align_up(sizeof(struct session_header), PAGE_BYTES);
 	struct stat status;
+	const int rc = examine(fd, &status);
 	bool is_whole;
 
 	memset(session, 0, sizeof(*session));
-	if (fstat(fd, &status) || !S_ISREG(status.st_mode))
-		return -EBADMSG;
-	if (status.st_uid != geteuid())
-		return -EPERM;
+	if (rc)
+		return rc;
 	if ((uint64_t)status.st_size < bytes)
 		return -EBADMSG;
 	session->base =

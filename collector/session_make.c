@@ -3,10 +3,11 @@
  * session_make.c - makes the session of this process.
  *
  * Place: a file in /dev/shm or $XDG_RUNTIME_DIR where much more is free than we
- * may take (a container's 64 MB /dev/shm is the program's), else a memfd, else
- * anonymous memory.  Never a disk: write-back makes hooks fault and wait.  The
- * file is opened again by path when it must grow, so no fd of ours can be
- * closed or reused by the program.
+ * may take (a container's 64 MB /dev/shm is the program's), else a memfd that
+ * `traceprof record` holds, else one of our own, else anonymous memory.
+ * Never a disk: write-back makes hooks fault and wait.  The file is opened
+ * again by path when it must grow, so no fd of ours can be closed or reused by
+ * the program.
  *
  * Under a memory cgroup fallocate does not fail, it gets the program killed:
  * the limits are read first and the ceiling is kept to a small part.
@@ -20,6 +21,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -98,12 +100,53 @@ fail:
 	return rc;
 }
 
-static int map_memfd(struct session *session)
+/* One of them, locked; -ENOENT it is taken, or something else: the variable may
+ * be older than the process that has the pid now. */
+static int open_held_at(const char *path)
 {
-	const int fd = (int)syscall(SYS_memfd_create, "traceprof", 1u);
+	static const char wanted[] = "/memfd:" SESSION_HELD_NAME " ";
+	char target[sizeof(wanted)] = "";
+	struct stat status;
+	int fd;
 
+	if (readlink(path, target, sizeof(target)) < (ssize_t)sizeof(target) ||
+	    memcmp(target, wanted, sizeof(wanted) - 1) != 0)
+		return -ENOENT;
+	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
+	if (!flock(fd, LOCK_EX | LOCK_NB) && !fstat(fd, &status) &&
+	    !status.st_size && status.st_uid == geteuid())
+		return fd;
+	close(fd);
+	return -ENOENT;
+}
+
+/* A free memfd of `traceprof record`; negative: there is none. */
+static int open_held(void)
+{
+	const char *text = getenv(SESSION_HELD_VARIABLE);
+	char path[64];
+	char *end;
+	long pid, number;
+	int fd = -ENOENT;
+
+	if (!text)
+		return fd;
+	pid = strtol(text, &end, 10);
+	while (fd < 0 && (*end == ':' || *end == ',')) {
+		number = strtol(end + 1, &end, 10);
+		log_format(path, sizeof(path), "/proc/%ld/fd/%ld", pid, number);
+		fd = open_held_at(path);
+	}
+	return fd;
+}
+
+/* Negative, as `fd` may be: nothing is mapped. */
+static int map_memfd(struct session *session, int fd)
+{
+	if (fd < 0)
+		return fd;
 	session->base = MAP_FAILED;
 	if (!ftruncate(fd, (off_t)session->bytes))
 		session->base = mmap(NULL, session->bytes,
@@ -129,8 +172,12 @@ static int map_somewhere(struct session *session, enum session_place *place)
 	if (may && (!map_file(session, "/dev/shm") ||
 		    !map_file(session, getenv("XDG_RUNTIME_DIR"))))
 		return 0;
+	*place = SESSION_IN_HELD;
+	if (may && !map_memfd(session, open_held()))
+		return 0;
 	*place = SESSION_IN_MEMFD;
-	if (may && !map_memfd(session))
+	if (may && !map_memfd(session, (int)syscall(SYS_memfd_create,
+						    "traceprof", MFD_CLOEXEC)))
 		return 0;
 	*place = SESSION_IN_ANONYMOUS;
 	return map_anonymous(session);

@@ -248,7 +248,7 @@ static int begin(const char *reason)
 	/* Of many ranks and workers one speaks, unless something is wrong. */
 	if (life.session->head->rank > 0 || life.forked)
 		log_start(true);
-	if (life.session->head->place != SESSION_IN_FILE)
+	if (!session_outlives(life.session))
 		say_mortal(life.session);
 	if (!real_sees_heap(&object))
 		session_note(life.session,

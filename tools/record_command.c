@@ -16,6 +16,7 @@
 #include "tools/child.h"
 #include "tools/command.h"
 #include "tools/fresh_files.h"
+#include "tools/held_sessions.h"
 #include "tools/settings.h"
 #include "tools/target.h"
 #include "writer/recovery.h"
@@ -166,8 +167,14 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	}
 }
 
+static void say_held(int error, const struct recovery_result *result)
+{
+	say_recovered("a session in memory", error, result, NULL);
+}
+
 static void look(void *files)
 {
+	held_sessions_look(say_held);
 	if (files)
 		fresh_files_look(files, false);
 }
@@ -182,8 +189,10 @@ static int run(const struct record_arguments *arguments, char **argv,
 	if (arguments->on_file)
 		files = fresh_files_start(arguments->options.dir,
 					  arguments->on_file, preload);
-	error = child_run_beside(argv + arguments->first, end,
-				 files ? look : NULL, files);
+	if (arguments->options.recover)
+		held_sessions_start();
+	error = child_run_beside(argv + arguments->first, end, look, files);
+	held_sessions_look(say_held);
 	if (!error && end->is_killed)
 		recover(&arguments->options);
 	if (files) {

@@ -12,7 +12,7 @@
 #include "tools/memory.h"
 #include "tools/utf8.h"
 
-static void reserve(struct text_buffer *buffer, size_t more)
+void text_buffer_reserve(struct text_buffer *buffer, size_t more)
 {
 	size_t capacity = buffer->capacity ? buffer->capacity : 64;
 
@@ -27,7 +27,7 @@ static void reserve(struct text_buffer *buffer, size_t more)
 void text_buffer_cut(struct text_buffer *buffer, size_t len)
 {
 	buffer->len = 0;
-	reserve(buffer, len);
+	text_buffer_reserve(buffer, len);
 	buffer->len = len;
 	buffer->data[len] = '\0';
 }
@@ -36,7 +36,7 @@ size_t text_buffer_add(struct text_buffer *buffer, const char *text, size_t len)
 {
 	const size_t at = buffer->len;
 
-	reserve(buffer, len);
+	text_buffer_reserve(buffer, len);
 	if (len)
 		memcpy(buffer->data + at, text, len);
 	buffer->len += len;
@@ -55,7 +55,7 @@ size_t text_buffer_format(struct text_buffer *buffer, const char *format, ...)
 	len = vsnprintf(NULL, 0, format, args);
 	va_end(args);
 	if (len > 0) {
-		reserve(buffer, (size_t)len);
+		text_buffer_reserve(buffer, (size_t)len);
 		vsnprintf(buffer->data + at, (size_t)len + 1, format, again);
 		buffer->len += (size_t)len;
 	}

@@ -9,6 +9,7 @@
 #define TOOLS_TEXT_BUFFER_H
 
 #include <stddef.h>
+#include <string.h>
 
 struct text_buffer {
 	char *data;
@@ -22,6 +23,24 @@ void text_buffer_cut(struct text_buffer *buffer, size_t len);
 /* Append; returns the offset of the first byte added. */
 size_t text_buffer_add(struct text_buffer *buffer, const char *text,
 		       size_t len);
+
+/* Room for so many bytes more, and a NUL. */
+void text_buffer_reserve(struct text_buffer *buffer, size_t more);
+
+/* Append a text and a NUL that belongs to it. */
+static inline size_t text_buffer_keep(struct text_buffer *buffer,
+				      const char *text, size_t len)
+{
+	const size_t at = buffer->len;
+
+	if (at + len + 2 > buffer->capacity)
+		text_buffer_reserve(buffer, len + 1);
+	memcpy(buffer->data + at, text, len);
+	memset(buffer->data + at + len, 0, 2);
+	buffer->len = at + len + 1;
+	return at;
+}
+
 size_t text_buffer_format(struct text_buffer *buffer, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

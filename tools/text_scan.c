@@ -8,12 +8,46 @@
  */
 #include "tools/text_scan.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/memory.h"
+
+enum byte_class {
+	CLASS_PLAIN = 1 << 0, /* inside a string: nothing to look at */
+	CLASS_WORD = 1 << 1,  /* outside: of a number, true, false, null */
+	CLASS_BLANK = 1 << 2,
+};
+
+/* clang-format off */
+static const unsigned char classes[256] = {
+	['\t'] = CLASS_BLANK, ['\n'] = CLASS_BLANK, ['\r'] = CLASS_BLANK,
+	[' '] = CLASS_BLANK | CLASS_PLAIN,
+	['!'] = CLASS_PLAIN,
+	['#' ... '-'] = CLASS_PLAIN,
+	['.'] = CLASS_WORD | CLASS_PLAIN,
+	['/'] = CLASS_PLAIN,
+	['0' ... '9'] = CLASS_WORD | CLASS_PLAIN,
+	[':' ... '@'] = CLASS_PLAIN,
+	['A' ... 'Z'] = CLASS_WORD | CLASS_PLAIN,
+	['['] = CLASS_PLAIN,
+	[']' ... '`'] = CLASS_PLAIN,
+	['a' ... 'z'] = CLASS_WORD | CLASS_PLAIN,
+	['{' ... '~'] = CLASS_PLAIN,
+};
+/* clang-format on */
+
+/* How many bytes from the first on are of a class. */
+static inline size_t run_of(const char *text, size_t len,
+			    enum byte_class wanted)
+{
+	size_t at = 0;
+
+	while (at < len && classes[(unsigned char)text[at]] & wanted)
+		at++;
+	return at;
+}
 
 static void note(struct text_scan *scan, enum text_flaw flaw)
 {
@@ -63,7 +97,7 @@ static void escape_byte(struct text_scan *scan, unsigned char byte)
 			lone_half(scan);
 		return;
 	}
-	if (isdigit(byte))
+	if (byte >= '0' && byte <= '9')
 		scan->code = scan->code << 4 | (byte - (unsigned int)'0');
 	else
 		scan->code = scan->code << 4 | ((byte & 7u) + 9u);
@@ -75,8 +109,10 @@ static void escape_byte(struct text_scan *scan, unsigned char byte)
 
 static void string_end(struct text_scan *scan)
 {
-	if (scan->utf8.left)
+	if (scan->utf8.left) {
 		note(scan, TEXT_FLAW_UTF8);
+		scan->utf8 = (struct utf8_state){0};
+	}
 	lone_half(scan);
 	scan->in_string = false;
 	scan->rank = scan->token == 4 && memcmp(scan->head, "rank", 4) == 0;
@@ -115,14 +151,13 @@ static char string_byte(struct text_scan *scan, unsigned char byte)
 
 static void plain_byte(struct text_scan *scan, unsigned char byte)
 {
-	const bool blank =
-		byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r';
+	const bool blank = classes[byte] & CLASS_BLANK;
 
 	if (scan->rank && blank == (scan->rank == 1))
 		note(scan, TEXT_FLAW_RANK);
 	if (scan->rank == 2 || !blank)
 		scan->rank = scan->rank == 1 && byte == ':' ? 2 : 0;
-	scan->token = isalnum(byte) || byte == '.' ? scan->token + 1 : 0;
+	scan->token = classes[byte] & CLASS_WORD ? scan->token + 1 : 0;
 	switch (byte) {
 	case '{':
 	case '[': scan->depth++; break;
@@ -131,22 +166,57 @@ static void plain_byte(struct text_scan *scan, unsigned char byte)
 	case '"':
 		scan->in_string = true;
 		scan->token = 0;
-		scan->utf8 = (struct utf8_state){0};
 		break;
 	default: break;
 	}
 }
 
+static bool is_amid(const struct text_scan *scan)
+{
+	return scan->escape || scan->half || scan->utf8.left;
+}
+
+/* Passes over what most text is, without a look at each byte's meaning.  A
+ * string that has just begun is not amid anything. */
+static size_t skip(struct text_scan *scan, const char *text, size_t len,
+		   bool begun)
+{
+	size_t run;
+
+	if (!scan->in_string)
+		run = scan->rank ? 0 : run_of(text, len, CLASS_WORD);
+	else if (begun || !is_amid(scan))
+		run = run_of(text, len, CLASS_PLAIN);
+	else
+		return 0;
+	if (scan->in_string)
+		for (size_t at = scan->token;
+		     at < sizeof(scan->head) && at - scan->token < run; at++)
+			scan->head[at] = text[at - scan->token];
+	scan->token += run;
+	scan->offset += run;
+	return run;
+}
+
 int text_scan_piece(struct text_scan *scan, char *text, size_t len)
 {
-	scan->flaw_count = 0;
-	for (size_t at = 0; at < len; at++, scan->offset++) {
-		const unsigned char byte = (unsigned char)text[at];
+	bool begun = false;
+	size_t at = 0;
 
-		if (scan->in_string)
-			text[at] = string_byte(scan, byte);
-		else
-			plain_byte(scan, byte);
+	scan->flaw_count = 0;
+	while (at < len) {
+		at += skip(scan, text + at, len - at, begun);
+		if (at < len) {
+			const unsigned char byte = (unsigned char)text[at];
+
+			begun = !scan->in_string;
+			if (begun)
+				plain_byte(scan, byte);
+			else
+				text[at] = string_byte(scan, byte);
+			at++;
+			scan->offset++;
+		}
 		if (scan->depth > TEXT_SCAN_DEPTH_MAX) {
 			scan->error = "nested more than 200 deep";
 			return -EMSGSIZE;

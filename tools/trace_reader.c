@@ -64,12 +64,36 @@ struct reader {
 	bool is_array[TEXT_SCAN_DEPTH_MAX + 1];
 };
 
-static const char *const field_names[FIELD_COUNT] = {
-	[FIELD_PH] = "ph",   [FIELD_CAT] = "cat",   [FIELD_NAME] = "name",
-	[FIELD_PID] = "pid", [FIELD_TID] = "tid",   [FIELD_TS] = "ts",
-	[FIELD_DUR] = "dur", [FIELD_ID] = "id",	    [FIELD_SCOPE] = "s",
-	[FIELD_BIND] = "bp", [FIELD_ARGS] = "args",
-};
+/* The letters of a key of up to four, the first one lowest. */
+#define LETTERS(a, b, c, d) ((uint32_t)((a) | (b) << 8 | (c) << 16 | (d) << 24))
+
+/* -1: none that we know. */
+static int field_of(const char *key, size_t len)
+{
+	uint32_t letters = 0;
+
+	if (!len || len > 4)
+		return -1;
+	for (size_t at = 0; at < len; at++) {
+		if (!key[at])
+			return -1;
+		letters |= (uint32_t)(unsigned char)key[at] << 8 * at;
+	}
+	switch (letters) {
+	case LETTERS('p', 'h', 0, 0): return FIELD_PH;
+	case LETTERS('c', 'a', 't', 0): return FIELD_CAT;
+	case LETTERS('n', 'a', 'm', 'e'): return FIELD_NAME;
+	case LETTERS('p', 'i', 'd', 0): return FIELD_PID;
+	case LETTERS('t', 'i', 'd', 0): return FIELD_TID;
+	case LETTERS('t', 's', 0, 0): return FIELD_TS;
+	case LETTERS('d', 'u', 'r', 0): return FIELD_DUR;
+	case LETTERS('i', 'd', 0, 0): return FIELD_ID;
+	case LETTERS('s', 0, 0, 0): return FIELD_SCOPE;
+	case LETTERS('b', 'p', 0, 0): return FIELD_BIND;
+	case LETTERS('a', 'r', 'g', 's'): return FIELD_ARGS;
+	default: return -1;
+	}
+}
 
 bool trace_reader_available(void)
 {
@@ -144,15 +168,6 @@ static void event_end(struct reader *reader)
 	reader->sink->event(reader->sink->arg, event);
 }
 
-/* Keeps a text with a NUL behind it. */
-static size_t keep(struct reader *reader, const char *text, size_t len)
-{
-	const size_t at = text_buffer_add(&reader->texts, text, len);
-
-	text_buffer_add(&reader->texts, "", 1);
-	return at;
-}
-
 static void event_value(struct reader *reader, enum trace_type type,
 			const char *text, size_t len)
 {
@@ -165,7 +180,8 @@ static void event_value(struct reader *reader, enum trace_type type,
 	} else if (inside == 1 && reader->field >= 0) {
 		reader->event.field[reader->field].type = type;
 		reader->event.field[reader->field].len = len;
-		reader->field_text[reader->field] = keep(reader, text, len);
+		reader->field_text[reader->field] =
+			text_buffer_keep(&reader->texts, text, len);
 	} else if (inside == 2 && reader->field == FIELD_ARGS &&
 		   reader->event.field[FIELD_ARGS].type == TRACE_OBJECT &&
 		   reader->loose_count) {
@@ -174,7 +190,7 @@ static void event_value(struct reader *reader, enum trace_type type,
 
 		pair->type = type;
 		pair->len = len;
-		pair->text = keep(reader, text, len);
+		pair->text = text_buffer_keep(&reader->texts, text, len);
 	}
 }
 
@@ -202,10 +218,10 @@ static void entry_value(struct reader *reader, enum trace_type type,
 	path_enter(reader);
 	event_begin(reader);
 	entry.path = reader->path.data;
-	if (len)
-		entry.value.text = reader->texts.data + keep(reader, text, len);
-	if (len) /* keep() may have moved the buffer */
+	if (len) { /* the buffer was empty */
+		text_buffer_keep(&reader->texts, text, len);
 		entry.value.text = reader->texts.data;
+	}
 	entry.flaws = take_flaws(reader);
 	reader->sink->entry(reader->sink->arg, &entry);
 }
@@ -247,12 +263,8 @@ static int on_string(void *arg, const unsigned char *text, size_t len)
 
 static void event_key(struct reader *reader, const char *key, size_t len)
 {
-	int field = -1;
+	const int field = field_of(key, len);
 
-	for (int at = 0; at < FIELD_COUNT; at++)
-		if (strlen(field_names[at]) == len &&
-		    memcmp(field_names[at], key, len) == 0)
-			field = at;
 	reader->field = field;
 	if (field < 0)
 		return;
@@ -280,8 +292,8 @@ static int on_key(void *arg, const unsigned char *key, size_t len)
 		reader->loose = memory_grow(reader->loose, reader->loose_count,
 					    &reader->loose_capacity,
 					    sizeof(*reader->loose));
-		reader->loose[reader->loose_count++] =
-			(struct loose_pair){.key = keep(reader, text, len)};
+		reader->loose[reader->loose_count++] = (struct loose_pair){
+			.key = text_buffer_keep(&reader->texts, text, len)};
 	}
 	return 1;
 }

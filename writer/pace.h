@@ -5,8 +5,9 @@
  * The program's threads may spin at barriers on every core, so each moment that
  * the writer runs is taken from them: while the backlog is small it keeps to a
  * small share of one core and lets events pile up; when a quarter of the buffer
- * is full it takes half of one, when half is full what it needs.  With nothing to
- * do it sleeps until a hook fills a chunk or its clock says that a look is due.
+ * is full it takes half of one, when half is full what it needs.  With nothing
+ * to do it sleeps until a hook fills a chunk or its clock says that a look is
+ * due.
  */
 #ifndef WRITER_PACE_H
 #define WRITER_PACE_H

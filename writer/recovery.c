@@ -200,12 +200,20 @@ out:
 	return rc;
 }
 
+/* By its path, or where it has none by an fd (else -1). */
+static int look_at(int fd, const char *path, struct session *session)
+{
+	return fd < 0 ? session_look(path, session)
+		      : session_look_at(fd, session);
+}
+
 /* With the lock held.  Copied once its process is known to be dead: before, it
  * might commit more. */
-static int finish_session(const char *path, struct recovery_result *result)
+static int finish_session(int held, const char *path,
+			  struct recovery_result *result)
 {
 	struct session session;
-	int rc = session_look(path, &session);
+	int rc = look_at(held, path, &session);
 
 	if (rc)
 		return rc;
@@ -213,7 +221,8 @@ static int finish_session(const char *path, struct recovery_result *result)
 		rc = -EBUSY;
 	session_close(&session);
 	if (!rc)
-		rc = session_open(path, &session);
+		rc = held < 0 ? session_open(path, &session)
+			      : session_open_at(held, &session);
 	if (rc)
 		return rc;
 	if (load_relaxed(&session.head->state) == SESSION_MAKING ||
@@ -227,11 +236,32 @@ static int finish_session(const char *path, struct recovery_result *result)
 	return rc;
 }
 
+/* A file that grows past RLIMIT_FSIZE is to be an error, not an end. */
+static int finish_safely(int held, const char *path,
+			 struct recovery_result *result)
+{
+	sigset_t blocked;
+	sigset_t before;
+	int rc;
+
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGXFSZ);
+	pthread_sigmask(SIG_BLOCK, &blocked, &before);
+	rc = finish_session(held, path, result);
+	sigtimedwait(&blocked, NULL, &(const struct timespec){0});
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return rc;
+}
+
+int recovery_run_held(int fd, struct recovery_result *result)
+{
+	memset(result, 0, sizeof(*result));
+	return finish_safely(fd, "", result);
+}
+
 int recovery_run(const char *session_path, struct recovery_result *result)
 {
 	struct session session;
-	sigset_t blocked;
-	sigset_t before;
 	int fd;
 	int rc;
 
@@ -244,13 +274,7 @@ int recovery_run(const char *session_path, struct recovery_result *result)
 	fd = lock_session(session_path);
 	if (fd < 0)
 		return fd;
-	/* A file that grows past RLIMIT_FSIZE is to be an error, not an end. */
-	sigemptyset(&blocked);
-	sigaddset(&blocked, SIGXFSZ);
-	pthread_sigmask(SIG_BLOCK, &blocked, &before);
-	rc = finish_session(session_path, result);
-	sigtimedwait(&blocked, NULL, &(const struct timespec){0});
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	rc = finish_safely(-1, session_path, result);
 	close(fd);
 	return rc;
 }

@@ -24,6 +24,9 @@ struct recovery_result {
  * foreign; -EPERM someone else's; other -errno (nothing is unlinked then). */
 int recovery_run(const char *session_path, struct recovery_result *result);
 
+/* The same for a session that has no name, by its open file. */
+int recovery_run_held(int fd, struct recovery_result *result);
+
 /* All dead sessions of this user whose output folder is `folder` (NULL: any).
  * It need not be there, nor be named as the program named it.
  * Calls done(path, rc, result) for each.  Returns how many were found. */

@@ -25,8 +25,9 @@ COST = re.compile(rb'"cost":\{"hooks_ns":(\d+),"writer_ns":(\d+)')
 class Run:
     """One finished program."""
 
-    def __init__(self, numbers, wall, cpu, resident_kib, stderr):
-        self.numbers = numbers          # of its last line, as floats
+    def __init__(self, stdout, wall, cpu, resident_kib, stderr):
+        self.stdout = stdout
+        self.numbers = last_numbers(stdout)
         self.wall = wall                # seconds
         self.cpu = cpu                  # seconds, all threads
         self.resident_kib = resident_kib
@@ -94,7 +95,7 @@ def run(command, env=None, stdin=None, timeout=600):
     if status != 0:
         raise RuntimeError(f"{' '.join(command)}: status {status}\n"
                            f"{texts[0][-500:]}{texts[1][-500:]}")
-    return Run(last_numbers(texts[0]), wall, usage.ru_utime + usage.ru_stime,
+    return Run(texts[0], wall, usage.ru_utime + usage.ru_stime,
                usage.ru_maxrss, texts[1])
 
 

@@ -7,7 +7,9 @@ does not give is skipped.
 """
 
 import os
+import re
 import shutil
+import signal
 import subprocess
 import time
 
@@ -45,6 +47,9 @@ def as_another_user():
     if done.returncode:
         raise Skip("root's build is for root alone")
     return prefix
+
+
+LITTLE = "mount -t tmpfs -o size=64m none /dev/shm"
 
 
 def mounts(script):
@@ -188,9 +193,62 @@ def test_no_shared_memory():
 
 def test_little_shared_memory():
     """A container's 64 MB are the program's."""
-    script = "mount -t tmpfs -o size=64m none /dev/shm"
-    done = run(prefix=mounts(script), XDG_RUNTIME_DIR="")
+    done = run(prefix=mounts(LITTLE), XDG_RUNTIME_DIR="")
     expect(done.trace.regions("hostile_region"), "no regions")
+
+
+def test_record_holds_the_session():
+    """Killed before its first second is over: all is in memory alone."""
+    target = os.path.join(folder(), "out")
+    env = harness.clean_environment() | {"TRACEPROF_MALLOC": "all"}
+    env.pop("XDG_RUNTIME_DIR", None)
+    process = subprocess.Popen(
+        [*mounts(LITTLE), harness.COMMAND, "record", "--dir", target, "--",
+         harness.program("endless")],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
+    process.stdout.readline()
+    with open(f"/proc/{process.pid}/task/{process.pid}/children",
+              encoding="ascii") as file:
+        child = int(file.read().split()[0])
+    time.sleep(0.3)
+    os.kill(child, signal.SIGKILL)
+    stderr = process.communicate(timeout=60)[1]
+    expect_equal(process.returncode, 128 + signal.SIGKILL, "its end")
+    expect("kill would lose" not in stderr, stderr)
+    found = re.search(r"recovered \S+ \((\d+) events, (\d+) of them from memory",
+                      stderr)
+    expect(found and int(found.group(2)) > 0, stderr)
+    run_ = harness.Run([], 0, "", "", target)
+    expect_equal(len(run_.files), 1, "traces")
+    expect_equal(subprocess.run([harness.COMMAND, "check", *run_.files],
+                                capture_output=True, check=False).returncode, 0, "check")
+    expect(run_.trace.regions("endless_region"), "no regions")
+
+
+def test_record_takes_memory_back():
+    """One program after the other, and two at a time: each has a trace."""
+    program = harness.program("endless")
+    place = os.path.join(folder(), "out")
+    script = f"for i in 1 2 3; do {program} 200 & {program} 300; wait; sleep 0.7; done"
+    env = {key: value for key, value in harness.clean_environment().items()
+           if key != "XDG_RUNTIME_DIR"}
+    done = subprocess.run(
+        [*mounts(LITTLE), harness.COMMAND, "record", "--dir", place, "--", "sh", "-c",
+         script], capture_output=True, text=True, timeout=60, env=env, check=False)
+    expect_equal(done.returncode, 0, done.stderr)
+    expect("kill would lose" not in done.stderr, done.stderr)
+    expect("recovered" not in done.stderr, done.stderr)
+    expect_equal(len(harness.Run([], 0, "", "", place).files), 6, "traces")
+
+
+def test_an_old_variable_harms_no_file():
+    """The process of that number may have other descriptors by now."""
+    path = os.path.join(folder(), "log")
+    with open(path, "w", encoding="ascii") as file:
+        done = run(prefix=mounts(LITTLE), XDG_RUNTIME_DIR="",
+                   TRACEPROF_RECORD_HELD=f"{os.getpid()}:{file.fileno()}")
+    expect_equal(os.path.getsize(path), 0, "bytes in a file of the program's")
+    expect("kill would lose" in done.stderr, done.stderr)
 
 
 def check_stuck(writes):

@@ -9,17 +9,22 @@
 #include "writer/stock.h"
 #include <sys/resource.h>
 
-#define BUFFER_MB 8
+#define BUFFER_MB 16
 #define PAGES	  (CHUNK_BYTES / PAGE_BYTES)
 
-static struct session *begin(int mode)
+static struct session *begin_with(int mode, int buffer_mb)
 {
 	struct options options;
 
 	options_default(&options);
-	options.buffer_mb = BUFFER_MB;
+	options.buffer_mb = buffer_mb;
 	options.malloc = mode;
 	return fixture_with(&options);
+}
+
+static struct session *begin(int mode)
+{
+	return begin_with(mode, BUFFER_MB);
 }
 
 static long faults(void)
