@@ -71,7 +71,7 @@
 	  "medians), stall:30s, cuda-error, signal, with commas between") \
 	X(INT,    flight_dumps, "FLIGHT_DUMPS", 0, 100000, "10", "", "N", \
 	  "files that triggers of the flight recorder write; 0: no limit") \
-	X(INT,    buffer_mb,  "BUFFER_MB", 4, 4096, "64", "", "MIB",	\
+	X(INT,    buffer_mb,  "BUFFER_MB", 4, 4096, "128", "", "MIB",	\
 	  "ceiling of the memory that holds events not yet written")	\
 	X(CHOICE, on_full,    "ON_FULL", 0, 0, "drop", "drop|wait", "WHAT", \
 	  "full buffers: drop and count the event, or wait for the writer") \

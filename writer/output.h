@@ -36,7 +36,7 @@ struct output {
 
 /* Where files get their descriptors the process' table must grow, and once
  * there are two threads the kernel takes some 20 ms for that: to be called
- * before the writer's begins.  Does nothing where there is another one already. */
+ * before the writer's begins.  Does nothing where there are more already. */
 void output_make_room(void);
 
 /* Makes the folder (0700, with all that is missing above it) and an empty file

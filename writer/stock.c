@@ -28,7 +28,7 @@ static unsigned int in_rings(const struct session *session)
  * touch as half of one to write down. */
 static bool is_behind(const struct session *session, unsigned int waiting)
 {
-	return waiting > chunks_of(session->head->ceiling_bytes / 4);
+	return waiting > chunks_of(session->head->ceiling_bytes / 8);
 }
 
 void stock_refill(struct stock *stock, struct session *session)
@@ -54,7 +54,7 @@ bool stock_extend(struct stock *stock, struct session *session)
 		return false;
 	/* Not all: names and new threads need room that isn't in chunks. */
 	wanted = chunks_of(head->ceiling_bytes /
-			   (head->options.malloc == MALLOC_ALL ? 2 : 8));
+			   (head->options.malloc == MALLOC_ALL ? 4 : 16));
 	if (made >= wanted)
 		return false;
 	pool_reserve(session, load_relaxed(&head->free_chunk_count) +

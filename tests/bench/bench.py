@@ -251,7 +251,7 @@ class Bench:
                  note=f"CPU with the writer's {ratio(cpu['plain'], cpu['all'])[0]:.2f}, "
                  f"{rate:.1f} M events/s, "
                  + (f"{statistics.median(lost):,.0f} lost of a median round, "
-                    f"{lost[-1]:,} of the worst, buffer 64 MiB" if lost[-1]
+                    f"{lost[-1]:,} of the worst, buffer 128 MiB" if lost[-1]
                     else "none lost"))
 
     def start(self):
@@ -283,8 +283,8 @@ class Bench:
                for name, found in runs.items()}
         for mode in ("default", "all"):
             self.add(f"resident memory added, {mode}", "MiB",
-                     added(kib["plain"], kib[mode]), target=64 + 4,
-                     note="budget 64 MiB")
+                     added(kib["plain"], kib[mode]), target=128 + 4,
+                     note="budget 128 MiB")
 
     def drain(self):
         for name, pattern, target, pairs in (("heap", "mixed", 6, 5e6),

@@ -45,7 +45,7 @@ static void test_defaults(void **state)
 	assert_int_equal(options.malloc_min, 64 << 10);
 	assert_int_equal(options.openmp, 1);
 	assert_int_equal(options.active, 0);
-	assert_int_equal(options.buffer_mb, 64);
+	assert_int_equal(options.buffer_mb, 128);
 	assert_int_equal(options.on_full, ON_FULL_DROP);
 	assert_int_equal(options.exit_ms, 5000);
 	assert_int_equal(options.quiet, 0);

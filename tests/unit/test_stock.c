@@ -110,8 +110,8 @@ static void prepares(int mode, unsigned int part)
 static void test_a_part_of_the_buffer_is_prepared_at_first(void **state)
 {
 	(void)state;
-	prepares(MALLOC_LARGE, 8);
-	prepares(MALLOC_ALL, 2);
+	prepares(MALLOC_LARGE, 16);
+	prepares(MALLOC_ALL, 4);
 }
 
 /* Names and records of new threads need room that isn't in chunks. */
