@@ -159,10 +159,18 @@ static void writes_whole_numbers(void **state)
 	made("-9223372036854775808");
 }
 
-static void writes_microseconds(void **state)
+static void writes_time(int64_t ns)
 {
 	char text[32];
 
+	json_micros(&json, ns);
+	snprintf(text, sizeof(text), "%jd.%03jd", (intmax_t)(ns / 1000),
+		 (intmax_t)(ns % 1000));
+	made(text);
+}
+
+static void writes_microseconds(void **state)
+{
 	(void)state;
 	json_micros(&json, 0);
 	made("0.000");
@@ -172,12 +180,17 @@ static void writes_microseconds(void **state)
 	made("0.000");
 	json_micros(&json, INT64_MAX);
 	made("9223372036854775.807");
-	for (int64_t ns = 1; ns < 3000000; ns += ns < 12000 ? 1 : 997) {
-		json_micros(&json, ns);
-		snprintf(text, sizeof(text), "%jd.%03jd", (intmax_t)(ns / 1000),
-			 (intmax_t)(ns % 1000));
-		made(text);
+	for (int64_t ns = 1; ns < 3000000; ns += ns < 12000 ? 1 : 997)
+		writes_time(ns);
+	/* Sixteen digits are written in another way. */
+	for (int64_t ns = 1; ns < INT64_MAX / 10; ns *= 10) {
+		for (int64_t off = -3; off <= 3; off++)
+			writes_time(ns + off > 0 ? ns + off : 1);
 	}
+	srand48(5);
+	for (int i = 0; i < 200000; i++)
+		writes_time((mrand48() & INT64_C(0x7fffffff)) << 22 |
+			    (mrand48() & 0x3fffff));
 }
 
 static void writes_double(double value, const char *wanted)
@@ -276,6 +289,76 @@ static void says_when_it_cannot_grow(void **state)
 	made("kept");
 }
 
+static void ends_at(const struct fields *fields, uint32_t index,
+		    const char *text_before)
+{
+	assert_true(index < fields->ends);
+	assert_int_equal(fields->end[index] & FIELD_END, strlen(text_before));
+}
+
+static void notes_lines_and_fields(void **state)
+{
+	struct fields fields;
+	size_t mark;
+
+	(void)state;
+	assert_int_equal(fields_open(&fields), 0);
+	json.fields = &fields;
+	json_line(&json, 7, 3);
+	json_raw(&json, "{\"n\":\"");
+	json_text(&json, "12", 2);
+	json_field(&json);
+	json_raw(&json, "\",\"u\":");
+	json_u64(&json, 1234567890123);
+	json_recurs(&json);
+	json_raw(&json, ",\"i\":");
+	json_i64(&json, -5);
+	json_raw(&json, "}");
+	mark = json_mark(&json);
+	json_line(&json, 7, 3);
+	json_micros(&json, 1234567);
+	json_back(&json, mark);
+	json_line(&json, 8, 3);
+	json_micros(&json, 4358846257309505);
+	json_double(&json, 0.25);
+	assert_int_equal(fields.lines, 2);
+	assert_int_equal(fields.line[0].begin, 0);
+	assert_int_equal(fields.line[0].first, 0);
+	assert_int_equal(fields.line[1].begin, mark);
+	assert_int_equal(fields.line[1].first, 3);
+	assert_int_not_equal(fields.line[0].like, fields.line[1].like);
+	assert_int_equal(fields.line[0].kind, fields.line[1].kind);
+	assert_int_equal(fields.ends, 5);
+	ends_at(&fields, 0, "{\"n\":\"12");
+	ends_at(&fields, 1, "{\"n\":\"12\",\"u\":1234567890123");
+	ends_at(&fields, 2, "{\"n\":\"12\",\"u\":1234567890123,\"i\":-5");
+	assert_int_equal(fields.end[0] & FIELD_RECURS, 0);
+	assert_int_equal(fields.end[1] & FIELD_RECURS, FIELD_RECURS);
+	made("{\"n\":\"12\",\"u\":1234567890123,\"i\":-5}"
+	     "4358846257309.5050.25");
+	assert_int_equal(fields.lines, 0);
+	json.fields = NULL;
+	fields_close(&fields);
+}
+
+static void notes_no_more_than_there_is_room_for(void **state)
+{
+	struct fields fields;
+
+	(void)state;
+	assert_int_equal(fields_open(&fields), 0);
+	for (uint32_t at = 0; at < 200000; at++) {
+		fields_line(&fields, at, at, at);
+		fields_end(&fields, at);
+		fields_end(&fields, at ? at - 1 : 0); /* goes back: left out */
+	}
+	assert_int_equal(fields.lines, fields.line_room);
+	assert_int_equal(fields.ends, fields.end_room);
+	for (uint32_t i = 1; i < fields.ends; i++)
+		assert_true(fields.end[i] >= fields.end[i - 1]);
+	fields_close(&fields);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -290,6 +373,8 @@ int main(void)
 		TEST(ignores_the_locale),
 		TEST(grows_and_takes_back),
 		TEST(says_when_it_cannot_grow),
+		TEST(notes_lines_and_fields),
+		TEST(notes_no_more_than_there_is_room_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
