@@ -11,10 +11,11 @@
 #define MS_NS		 UINT64_C(1000000)
 /* One part of work, so many of sleep: 2 % of a core. */
 #define REST_PER_WORK	 49u
-#define REST_LEAST_NS	 MS_NS
+#define REST_LEAST_NS	 (100 * MS_NS)
 #define REST_MOST_NS	 (400 * MS_NS)
 /* How long windows are not looked at. */
 #define NAP_NS		 (20 * MS_NS)
+#define NAP_LONG_NS	 (100 * MS_NS)
 /* Of the buffer, in 16ths.  Below the first it keeps to its share of a core;
  * that is left only by programs which it couldn't follow so.  A burst can fill
  * the other half in forty milliseconds. */
@@ -93,6 +94,12 @@ static void sleep_as(struct pace *pace, struct session *session,
 	store_relaxed(sleeps, WRITER_AWAKE);
 }
 
+/* Windows come one after the other. */
+static bool has_schedule(struct session *session)
+{
+	return load_relaxed(&session->head->windows.opened) > 1;
+}
+
 /* Rests for so long, unless so many 16ths of the buffer are full by then: the
  * ring that takes the last chunk before that wakes us. */
 static void rest(struct pace *pace, struct session *session, uint64_t ns,
@@ -103,7 +110,8 @@ static void rest(struct pace *pace, struct session *session, uint64_t ns,
 		(uint32_t)(most_chunks(pace, session) * (16 - limit) / 16));
 	while (ns && !is_woken(pace, session) && fill(pace, session) < limit &&
 	       !windows_pile_up(session)) {
-		const uint64_t nap = min_u64(ns, NAP_NS);
+		const uint64_t nap = min_u64(
+			ns, has_schedule(session) ? NAP_NS : NAP_LONG_NS);
 
 		sleep_as(pace, session, WRITER_RESTS, nap);
 		ns -= nap;
