@@ -287,8 +287,8 @@ class Bench:
                      note="budget 128 MiB")
 
     def drain(self):
-        for name, pattern, target, pairs in (("heap", "mixed", 6, 5e6),
-                                             ("mixed kinds", "omp", 4, 2.5e6)):
+        for name, pattern, target, pairs in (("heap", "mixed", 6, 6.5e6),
+                                             ("mixed kinds", "omp", 4, 5.5e6)):
             pairs = self.many(pairs * (6 if self.full else 1))
             one = self.ours(TRACEPROF_MALLOC="all", TRACEPROF_MAX_MB="0",
                             TRACEPROF_ON_FULL="wait"
