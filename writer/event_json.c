@@ -253,6 +253,10 @@ static void write_step(struct scribe *scribe, struct track *track,
 		event_json_step_nests(event) ? LANE_MAIN : LANE_STEPS;
 	struct json *json = &scribe->json;
 
+	/* There each begins where the last one ends; on the main lane a gap has
+	 * been left already. */
+	if (lane == LANE_STEPS && span.end_ns - span.start_ns > NEST_GAP_NS)
+		span.end_ns -= NEST_GAP_NS;
 	meta_json_lane(scribe, track, lane);
 	line_of(json, track, label, event->kind);
 	json_raw(json, SLICE(SCHEMA_USER_ANNOTATION));

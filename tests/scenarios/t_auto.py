@@ -42,6 +42,9 @@ def expect_steps_at(trace, function, count):
     for step, following in zip(steps, steps[1:]):
         expect(abs(step["ts"] + step["dur"] - following["ts"]) < 0.01,
                "a gap", step, following)
+        # As viewers add them up, in doubles.
+        expect(step["ts"] + step["dur"] <= following["ts"],
+               "steps cross", step, following)
 
 
 def test_steps_back_to_the_first():
