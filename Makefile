@@ -103,7 +103,7 @@ need_zlib = $(if $(ZLIB),,$(error traceprof needs zlib, header and libz.a: \
 
 # --- library and command ----------------------------------------------------
 
-objects = $(patsubst %.c,$(O)/%.o,$(wildcard $(1)/*.c))
+objects = $(patsubst %.c,$(O)/%.o,$(wildcard $(1)/*.c $(1)/*/*.c))
 PRELOAD   := $(call objects,preload)
 COLLECTOR := $(call objects,collector)
 WRITER    := $(call objects,writer)
@@ -137,7 +137,7 @@ PROGRAMS := $(patsubst tests/programs/%,$(O)/tests/programs/%,\
             $(basename $(wildcard tests/programs/*.c tests/programs/*.cpp)))
 PLUGINS  := $(patsubst tests/programs/lib/%.c,$(O)/tests/programs/lib/lib%.so,\
             $(wildcard tests/programs/lib/*.c))
-UNITS    := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/unit/test_*.c))
+UNITS    := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/unit/*/test_*.c))
 PROGRAM_FLAGS := -g -D_GNU_SOURCE -Iinclude -Wall -Wextra \
                  -fopenmp -pthread -MMD -MP -Wl,--as-needed
 
@@ -173,19 +173,22 @@ unit_link = $(Q)$(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka \
 # AddressSanitizer calls malloc() before instrumented code may run: with it the
 # program's heap stays its own.
 UNIT_PRELOAD := $(if $(findstring address,$(SAN)),$(filter-out \
-                $(O)/preload/malloc_hooks.o $(O)/preload/aligned_hooks.o,\
+                $(O)/preload/heap/malloc_hooks.o $(O)/preload/heap/aligned_hooks.o,\
                 $(PRELOAD)),$(PRELOAD))
 
-$(O)/tests/unit/test_preload_%: $(O)/tests/unit/test_preload_%.o $(UNIT_PRELOAD) $(UNIT_OBJECTS)
+$(O)/tests/unit/preload/test_%: $(O)/tests/unit/preload/test_%.o $(UNIT_PRELOAD) $(UNIT_OBJECTS)
 	$(call say,LD,$@)
 	$(unit_link)
 
-$(O)/tests/unit/test_%: $(O)/tests/unit/test_%.o $(UNIT_OBJECTS)
+$(O)/tests/unit/%: $(O)/tests/unit/%.o $(UNIT_OBJECTS)
 	$(call say,LD,$@)
 	$(unit_link)
 
 # One that plays the rest of the folder itself.
-$(O)/tests/unit/test_cupti_kinds: $(O)/preload/cupti_kinds.o $(O)/preload/cupti_library.o
+$(O)/tests/unit/preload/test_cupti_kinds: $(O)/tests/unit/preload/test_cupti_kinds.o \
+		$(O)/preload/cuda/cupti_kinds.o $(O)/preload/cuda/cupti_library.o $(UNIT_OBJECTS)
+	$(call say,LD,$@)
+	$(unit_link)
 
 .SECONDARY: $(UNITS:%=%.o)
 
@@ -260,4 +263,4 @@ format:
 -include tests/sanitize/sanitize.mk tests/fuzz/fuzz.mk
 -include tests/fake_gpu/fake_gpu.mk
 -include tests/bench/bench.mk
--include $(wildcard $(O)/*/*.d $(O)/tests/*/*.d $(O)/tests/programs/lib/*.d)
+-include $(wildcard $(O)/*/*.d $(O)/*/*/*.d $(O)/*/*/*/*.d)

@@ -5,9 +5,9 @@
  */
 #include <stdio.h>
 
-#include "tools/command.h"
-#include "tools/quantity.h"
-#include "tools/rewrite.h"
+#include "tools/util/command.h"
+#include "tools/util/quantity.h"
+#include "tools/compress.h"
 
 static const struct argp_option choices[] = {{0}};
 
@@ -25,9 +25,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 
 static int compress_one(const char *path)
 {
-	struct rewrite_result result;
+	struct compress_result result;
 
-	if (rewrite_file(path, &result)) {
+	if (compress_trace(path, &result)) {
 		fprintf(stderr, "traceprof compress: %s: %s\n", path,
 			result.why);
 		return EXIT_UNREADABLE;

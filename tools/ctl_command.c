@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/command.h"
-#include "tools/decimal.h"
+#include "tools/util/command.h"
+#include "tools/util/decimal.h"
 #include "tools/running.h"
 #include "writer/pace.h"
 

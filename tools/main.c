@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/command.h"
+#include "tools/util/command.h"
 
 #ifndef TRACEPROF_VERSION
 #define TRACEPROF_VERSION "0.1"

@@ -6,9 +6,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "collector/options.h"
-#include "tools/command.h"
-#include "tools/table.h"
+#include "collector/control/options.h"
+#include "tools/util/command.h"
+#include "tools/util/table.h"
 
 static void print_build(FILE *out)
 {

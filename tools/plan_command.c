@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/window.h"
-#include "tools/command.h"
-#include "tools/decimal.h"
-#include "tools/settings.h"
+#include "collector/control/window.h"
+#include "tools/util/command.h"
+#include "tools/util/decimal.h"
+#include "tools/record/settings.h"
 
 /* Shown of a schedule without end. */
 #define CYCLES_SHOWN 3

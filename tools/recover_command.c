@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tools/command.h"
-#include "tools/settings.h"
+#include "tools/util/command.h"
+#include "tools/record/settings.h"
 #include "writer/recovery.h"
 
 struct recover_arguments {

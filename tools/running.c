@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "collector/proc.h"
+#include "collector/system/proc.h"
 
 #define MEMFD "/memfd:traceprof"
 

@@ -5,7 +5,7 @@
 #ifndef TOOLS_RUNNING_H
 #define TOOLS_RUNNING_H
 
-#include "collector/session.h"
+#include "collector/session/session.h"
 
 /* Maps the header of process `pid`'s session, shared; session_close() ends it.
  * 0; -errno with one line in `why`: no such process, somebody else's, nothing

@@ -4,43 +4,43 @@
 
 #include <time.h>
 
-static uint64_t consumed(const struct scribe *scribe)
+static uint64_t consumed(const struct writer_state *state)
 {
-	return scribe->counts.written + scribe->counts.cut;
+	return state->counts.written + state->counts.cut;
 }
 
-void account_take(struct scribe *scribe, bool is_last, struct account *account)
+void account_take(struct writer_state *state, bool is_last,
+		  struct account *account)
 {
-	thread_sum(scribe->session, &account->sums);
-	account->written = scribe->counts.written;
-	account->cut = scribe->counts.cut;
-	account->seen = consumed(scribe) + account->sums.dropped;
+	thread_sum(state->session, &account->sums);
+	account->written = state->counts.written;
+	account->cut = state->counts.cut;
+	account->seen = consumed(state) + account->sums.dropped;
 	/* A process that was killed between counting an event and publishing
 	 * it had not finished that event: there the rings are the truth. */
-	if (is_last && scribe->is_live)
-		account->seen =
-			scribe->counts.committed + account->sums.dropped;
-	account->heap_live = scribe->session->head->heap_base_bytes +
+	if (is_last && state->is_live)
+		account->seen = state->counts.committed + account->sums.dropped;
+	account->heap_live = state->session->head->heap_base_bytes +
 			     (int64_t)(account->sums.heap_alloc_bytes -
 				       account->sums.heap_free_bytes);
 }
 
-uint64_t account_unread(struct scribe *scribe)
+uint64_t account_unread(struct writer_state *state)
 {
 	struct thread_sums sums;
 
-	thread_sum(scribe->session, &sums);
-	scribe->counts.committed = sums.committed;
-	return sums.committed > consumed(scribe)
-		       ? sums.committed - consumed(scribe)
+	thread_sum(state->session, &sums);
+	state->counts.committed = sums.committed;
+	return sums.committed > consumed(state)
+		       ? sums.committed - consumed(state)
 		       : 0;
 }
 
-uint64_t account_hooks_ns(const struct scribe *scribe,
+uint64_t account_hooks_ns(const struct writer_state *state,
 			  const struct thread_sums *sums)
 {
-	const struct session_header *head = scribe->session->head;
-	const uint64_t *written = scribe->counts.written_by_kind;
+	const struct session_header *head = state->session->head;
+	const uint64_t *written = state->counts.written_by_kind;
 	const uint64_t calls = sums->heap_allocs + sums->heap_frees;
 	const uint64_t regions = written[EVENT_OMP_REGION];
 	uint64_t slices = 0, events;
@@ -55,9 +55,9 @@ uint64_t account_hooks_ns(const struct scribe *scribe,
 	/* What was read outside the windows, or past the end of detail, cost as
 	 * much; in mode all most of it are heap calls. */
 	if (head->options.malloc == MALLOC_ALL)
-		events += scribe->counts.cut;
+		events += state->counts.cut;
 	else
-		slices += scribe->counts.cut;
+		slices += state->counts.cut;
 	events = min_u64(events, calls);
 	return (events * head->cost.event_ps +
 		(calls - events) * head->cost.counted_ps +
@@ -65,11 +65,11 @@ uint64_t account_hooks_ns(const struct scribe *scribe,
 	       1000;
 }
 
-uint64_t account_cpu_ns(const struct scribe *scribe)
+uint64_t account_cpu_ns(const struct writer_state *state)
 {
 	struct timespec now;
 
-	if (!scribe->is_live || clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now))
+	if (!state->is_live || clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now))
 		return 0;
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }

@@ -13,7 +13,7 @@
 #ifndef WRITER_ACCOUNT_H
 #define WRITER_ACCOUNT_H
 
-#include "writer/scribe.h"
+#include "writer/state/writer_state.h"
 
 struct account {
 	uint64_t seen;
@@ -23,18 +23,19 @@ struct account {
 	int64_t heap_live;
 };
 
-void account_take(struct scribe *scribe, bool is_last, struct account *account);
+void account_take(struct writer_state *state, bool is_last,
+		  struct account *account);
 
 /* Events that hooks have committed and that nobody has read yet.  What it saw
  * committed is what the last account goes by. */
-uint64_t account_unread(struct scribe *scribe);
+uint64_t account_unread(struct writer_state *state);
 
 /* What the hooks took of the program's threads' time, by what one of each kind
  * takes here. */
-uint64_t account_hooks_ns(const struct scribe *scribe,
+uint64_t account_hooks_ns(const struct writer_state *state,
 			  const struct thread_sums *sums);
 
 /* CPU time of the calling thread in the live process, 0 elsewhere. */
-uint64_t account_cpu_ns(const struct scribe *scribe);
+uint64_t account_cpu_ns(const struct writer_state *state);
 
 #endif

@@ -2,7 +2,7 @@
 /* checkpoint.c - the two checkpoints in the session; see checkpoint.h. */
 #include "writer/checkpoint.h"
 
-#include "collector/pool.h"
+#include "collector/session/pool.h"
 #include <string.h>
 
 #define PERIOD_NS	UINT64_C(1000000000)
@@ -15,112 +15,112 @@
 /* Threads that come and go each hold a chunk until then. */
 #define RETIRED_MOST	64u
 
-static uint64_t consumed(const struct scribe *scribe)
+static uint64_t consumed(const struct writer_state *state)
 {
-	return scribe->counts.written + scribe->counts.cut;
+	return state->counts.written + state->counts.cut;
 }
 
-bool checkpoint_is_urgent(struct scribe *scribe)
+bool checkpoint_is_urgent(struct writer_state *state)
 {
-	const size_t waiting = scribe->spent.count + scribe->retired;
+	const size_t waiting = state->spent.count + state->retired;
 
-	if (window_file_text_bytes(scribe) >
-	    scribe->text_at_checkpoint + TEXT_BYTES)
+	if (window_file_text_bytes(state) >
+	    state->text_at_checkpoint + TEXT_BYTES)
 		return true;
 	/* Chunks and records wait for us, and the pool runs low. */
-	if (scribe->retired > RETIRED_MOST)
+	if (state->retired > RETIRED_MOST)
 		return true;
-	return waiting && pool_room(scribe->session) < waiting + ROOM_CHUNKS;
+	return waiting && pool_room(state->session) < waiting + ROOM_CHUNKS;
 }
 
-bool checkpoint_is_due(struct scribe *scribe)
+bool checkpoint_is_due(struct writer_state *state)
 {
-	const uint64_t since = clock_monotonic_ns() - scribe->checkpoint_ns;
+	const uint64_t since = clock_monotonic_ns() - state->checkpoint_ns;
 
-	if (checkpoint_is_urgent(scribe))
+	if (checkpoint_is_urgent(state))
 		return true;
-	if (window_file_text_bytes(scribe) != scribe->text_at_checkpoint ||
-	    consumed(scribe) != scribe->events_at_checkpoint)
+	if (window_file_text_bytes(state) != state->text_at_checkpoint ||
+	    consumed(state) != state->events_at_checkpoint)
 		return since >= PERIOD_NS;
 	return since >= IDLE_PERIOD_NS;
 }
 
 /* A thread that is over and drained gives its record back; but a wait that it
  * left open may still find its end. */
-static bool is_over(struct track *track)
+static bool is_over(struct ring_reader *reader)
 {
-	struct thread *thread = track->thread;
+	struct thread *thread = reader->thread;
 
 	/* ACQUIRE pairs with RELEASE in thread_leave(): its last commit. */
 	if (load_acquire(&thread->state) != THREAD_RETIRED ||
-	    track->is_stopped) {
-		track->passes_over = 0;
+	    reader->is_stopped) {
+		reader->passes_over = 0;
 		return false;
 	}
 	if (ring_published(&thread->ring) &&
-	    drain_at(&track->drain) != ring_published(&thread->ring) &&
-	    !track->drain.damaged)
+	    drain_at(&reader->drain) != ring_published(&thread->ring) &&
+	    !reader->drain.damaged)
 		return false;
-	if (track->pending.region && track->passes_over++ < PASSES_OF_GRACE)
+	if (reader->pending.region && reader->passes_over++ < PASSES_OF_GRACE)
 		return false;
 	return true;
 }
 
-static void note_progress(struct scribe *scribe, struct track *track,
-			  unsigned int next)
+static void note_progress(struct writer_state *state,
+			  struct ring_reader *reader, unsigned int next)
 {
-	struct thread_progress *progress = &track->thread->progress[next];
+	struct thread_progress *progress = &reader->thread->progress[next];
 
-	track->is_ending = scribe->is_live && is_over(track);
-	if (track->is_ending) {
+	reader->is_ending = state->is_live && is_over(reader);
+	if (reader->is_ending) {
 		/* The next owner is another thread. */
-		track->pending = (struct pending_wait){0};
-		track->named_in_file = 0;
+		reader->pending = (struct pending_wait){0};
+		reader->named_in_file = 0;
 	}
-	progress->head = track->drain.chunk ? drain_pack(&track->drain) : 0;
-	progress->pending = track->pending;
-	progress->named_in_file = track->named_in_file;
-	progress->loss_drawn = track->loss_drawn;
-	progress->heap_live = track->heap_live;
+	progress->head = reader->drain.chunk ? drain_pack(&reader->drain) : 0;
+	progress->pending = reader->pending;
+	progress->named_in_file = reader->named_in_file;
+	progress->loss_drawn = reader->loss_drawn;
+	progress->heap_live = reader->heap_live;
 }
 
-static void note_file(struct scribe *scribe,
+static void note_file(struct writer_state *state,
 		      struct session_checkpoint *checkpoint)
 {
-	const struct scribe_counts *counts = &scribe->counts;
+	const struct writer_counts *counts = &state->counts;
 
 	memset(checkpoint->path, 0, sizeof(checkpoint->path));
 	checkpoint->tail_at = 0;
 	checkpoint->text_bytes = 0;
 	checkpoint->crc32 = 0;
-	checkpoint->file_index = scribe->file.file_index;
-	checkpoint->window = (uint32_t)scribe->window;
-	if (scribe->file.is_open) {
-		trace_file_position(&scribe->file.trace, &checkpoint->tail_at,
+	checkpoint->file_index = state->file.file_index;
+	checkpoint->window = (uint32_t)state->window;
+	if (state->file.is_open) {
+		trace_file_position(&state->file.trace, &checkpoint->tail_at,
 				    &checkpoint->text_bytes,
 				    &checkpoint->crc32);
-		memcpy(checkpoint->path, scribe->file.path,
-		       sizeof(scribe->file.path));
+		memcpy(checkpoint->path, state->file.path,
+		       sizeof(state->file.path));
 	}
 	checkpoint->written = counts->written;
 	checkpoint->cut = counts->cut;
 	checkpoint->file_events = counts->file_events;
 	checkpoint->last_ticks = counts->last_ticks;
-	checkpoint->heap_live = scribe->heap.live;
-	checkpoint->heap_peak = scribe->heap.peak;
+	checkpoint->heap_live = state->heap.live;
+	checkpoint->heap_peak = state->heap.peak;
 	memcpy(checkpoint->written_by_kind, counts->written_by_kind,
 	       sizeof(checkpoint->written_by_kind));
 }
 
-static void give_back(struct scribe *scribe)
+static void give_back(struct writer_state *state)
 {
-	const uint64_t *chunks = scribe->spent.array.base;
+	const uint64_t *chunks = state->spent.array.base;
 
-	for (size_t i = 0; i < scribe->spent.count; i++)
-		pool_give(scribe->session, chunks[i]);
-	scribe->spent.count = 0;
-	scribe->retired = 0;
-	for (struct track *t = scribe->tracks; t; t = t->older) {
+	for (size_t i = 0; i < state->spent.count; i++)
+		pool_give(state->session, chunks[i]);
+	state->spent.count = 0;
+	state->retired = 0;
+	for (struct ring_reader *t = state->readers; t; t = t->older) {
 		if (!t->is_ending)
 			continue;
 		t->is_ending = false;
@@ -134,25 +134,25 @@ static void give_back(struct scribe *scribe)
 	}
 }
 
-int checkpoint_make(struct scribe *scribe)
+int checkpoint_make(struct writer_state *state)
 {
-	struct session_header *head = scribe->session->head;
+	struct session_header *head = state->session->head;
 	const unsigned int next = !(load_relaxed(&head->checkpoint) & 1);
-	const int rc = window_file_checkpoint(scribe);
+	const int rc = window_file_checkpoint(state);
 
 	if (rc)
 		return rc;
-	for (struct track *t = scribe->tracks; t; t = t->older)
-		note_progress(scribe, t, next);
-	note_file(scribe, &head->checkpoints[next]);
+	for (struct ring_reader *t = state->readers; t; t = t->older)
+		note_progress(state, t, next);
+	note_file(state, &head->checkpoints[next]);
 	/* RELEASE pairs with the look of recovery_run(), which comes after our
 	 * death: it orders the stores above for whoever shares the mapping. */
 	store_release(&head->checkpoint, next);
-	if (scribe->is_live)
-		give_back(scribe);
-	scribe->checkpoints++;
-	scribe->checkpoint_ns = clock_monotonic_ns();
-	scribe->events_at_checkpoint = consumed(scribe);
-	scribe->text_at_checkpoint = window_file_text_bytes(scribe);
+	if (state->is_live)
+		give_back(state);
+	state->checkpoints++;
+	state->checkpoint_ns = clock_monotonic_ns();
+	state->events_at_checkpoint = consumed(state);
+	state->text_at_checkpoint = window_file_text_bytes(state);
 	return 0;
 }

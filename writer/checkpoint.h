@@ -17,15 +17,15 @@
 #ifndef WRITER_CHECKPOINT_H
 #define WRITER_CHECKPOINT_H
 
-#include "writer/scribe.h"
+#include "writer/state/writer_state.h"
 
 /* True when much text or many chunks wait for the next: even in mid-pass. */
-bool checkpoint_is_urgent(struct scribe *scribe);
+bool checkpoint_is_urgent(struct writer_state *state);
 
 /* True when that, or its time has come. */
-bool checkpoint_is_due(struct scribe *scribe);
+bool checkpoint_is_due(struct writer_state *state);
 
 /* 0 or -errno (told already; nothing was given back then). */
-int checkpoint_make(struct scribe *scribe);
+int checkpoint_make(struct writer_state *state);
 
 #endif

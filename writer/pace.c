@@ -2,8 +2,8 @@
 /* pace.c - the writer's sleep; see pace.h. */
 #include "writer/pace.h"
 
-#include "collector/pool.h"
-#include "collector/ring.h"
+#include "collector/session/pool.h"
+#include "collector/session/ring.h"
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -12,7 +12,7 @@
 #ifndef WRITER_PACE_H
 #define WRITER_PACE_H
 
-#include "collector/session.h"
+#include "collector/session/session.h"
 
 struct pace {
 	_Atomic uint32_t wake; /* 1 ends the sleep */

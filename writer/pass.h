@@ -10,15 +10,15 @@
 #ifndef WRITER_PASS_H
 #define WRITER_PASS_H
 
-#include "writer/scribe.h"
+#include "writer/state/writer_state.h"
 
 /* Drains what is published, opens and finishes files as windows demand, makes
  * checkpoints when due.  Returns the events that were read; look at
- * scribe->error. */
-uint64_t pass_run(struct scribe *scribe);
+ * state->error. */
+uint64_t pass_run(struct writer_state *state);
 
 /* The run is over: ends the window that is still open at `end_ticks`, drains
  * all, finishes the last file and makes the last checkpoint.  0 or -errno. */
-int pass_finish(struct scribe *scribe, uint64_t end_ticks);
+int pass_finish(struct writer_state *state, uint64_t end_ticks);
 
 #endif

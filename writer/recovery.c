@@ -7,9 +7,9 @@
  */
 #include "writer/recovery.h"
 
-#include "writer/history.h"
+#include "writer/flight/history.h"
 #include "writer/pass.h"
-#include "writer/schema.h"
+#include "writer/text/schema.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -74,17 +74,18 @@ static bool path_is_sane(const struct session_header *head, const char *path)
 	       strstr(path + len, SCHEMA_FILE_ENDING);
 }
 
-static uint64_t latest_in_ring(const struct scribe *scribe,
-			       const struct track *track, uint64_t limit_ticks)
+static uint64_t latest_in_ring(const struct writer_state *state,
+			       const struct ring_reader *reader,
+			       uint64_t limit_ticks)
 {
-	struct ring *ring = &track->thread->ring;
+	struct ring *ring = &reader->thread->ring;
 	const uint64_t limit = ring_published(ring);
-	struct drain drain = track->drain;
-	uint64_t budget = scribe->session->bytes / sizeof(struct event);
+	struct drain drain = reader->drain;
+	uint64_t budget = state->session->bytes / sizeof(struct event);
 	const struct event *event;
 	uint64_t latest = 0;
 
-	while ((event = drain_peek(scribe->session, ring, &drain, limit, NULL,
+	while ((event = drain_peek(state->session, ring, &drain, limit, NULL,
 				   &budget))) {
 		if (event->end_ticks <= limit_ticks)
 			latest = max_u64(latest, event->end_ticks);
@@ -94,9 +95,9 @@ static uint64_t latest_in_ring(const struct scribe *scribe,
 }
 
 /* The last moment that the process is known to have lived. */
-static uint64_t last_known(struct scribe *scribe)
+static uint64_t last_known(struct writer_state *state)
 {
-	struct clock_segments *clock = &scribe->session->head->clock;
+	struct clock_segments *clock = &state->session->head->clock;
 	const uint64_t count = load_relaxed(&clock->count);
 	const uint64_t anchor =
 		count ? clock->segment[(count - 1) % CLOCK_SEGMENTS_MAX]
@@ -104,15 +105,15 @@ static uint64_t last_known(struct scribe *scribe)
 		      : 0;
 	const uint64_t per_second = clock_ticks_per_second(clock);
 	uint64_t limit = UINT64_MAX;
-	uint64_t latest = max_u64(anchor, scribe->counts.last_ticks);
+	uint64_t latest = max_u64(anchor, state->counts.last_ticks);
 
 	if (clock->uses_counter && per_second < UINT32_MAX * UINT64_C(16))
 		limit = anchor + per_second * LATEST_SECONDS;
-	for (struct track *t = scribe->tracks; t; t = t->older) {
+	for (struct ring_reader *t = state->readers; t; t = t->older) {
 		const uint32_t depth = (uint32_t)min_u64(
 			load_relaxed(&t->thread->depth), OPEN_SLICES_MAX);
 
-		latest = max_u64(latest, latest_in_ring(scribe, t, limit));
+		latest = max_u64(latest, latest_in_ring(state, t, limit));
 		for (uint32_t i = 0; i < depth; i++) {
 			if (t->thread->open[i].start_ticks <= limit)
 				latest = max_u64(
@@ -125,37 +126,37 @@ static uint64_t last_known(struct scribe *scribe)
 
 /* Takes up the state that the last whole checkpoint kept.  *gone gets the
  * events of a file that is no longer there. */
-static int load(struct scribe *scribe, uint64_t *gone)
+static int load(struct writer_state *state, uint64_t *gone)
 {
-	const struct session_header *head = scribe->session->head;
+	const struct session_header *head = state->session->head;
 	const struct session_checkpoint *whole =
 		&head->checkpoints[load_relaxed(&((struct session_header *)head)
 							 ->checkpoint) &
 				   1];
 	int rc;
 
-	scribe->is_recovered = true;
-	scribe->window = whole->window;
-	scribe->counts.written = whole->written;
-	scribe->counts.cut = whole->cut;
-	scribe->counts.file_events = whole->file_events;
-	scribe->counts.last_ticks = whole->last_ticks;
-	memcpy(scribe->counts.written_by_kind, whole->written_by_kind,
+	state->is_recovered = true;
+	state->window = whole->window;
+	state->counts.written = whole->written;
+	state->counts.cut = whole->cut;
+	state->counts.file_events = whole->file_events;
+	state->counts.last_ticks = whole->last_ticks;
+	memcpy(state->counts.written_by_kind, whole->written_by_kind,
 	       sizeof(whole->written_by_kind));
-	scribe->heap.peak = whole->heap_peak;
-	scribe->file.file_index = whole->file_index;
-	rc = scribe_find_tracks(scribe);
+	state->heap.peak = whole->heap_peak;
+	state->file.file_index = whole->file_index;
+	rc = writer_state_find_readers(state);
 	if (rc || !whole->path[0])
 		return rc;
 	if (!path_is_sane(head, whole->path))
 		return -EBADMSG;
-	scribe->next_index = whole->text_bytes / EVENT_TEXT_LEAST + 1;
-	scribe->totals_are_whole = false;
-	rc = window_file_resume(scribe, whole);
+	state->next_index = whole->text_bytes / EVENT_TEXT_LEAST + 1;
+	state->totals_are_whole = false;
+	rc = window_file_resume(state, whole);
 	if (rc == -ENOENT || rc == -EBADMSG) {
 		/* What the file held is gone; what the rings hold isn't. */
 		*gone = whole->file_events;
-		session_note(scribe->session,
+		session_note(state->session,
 			     "%lu events were in %s, which was %s",
 			     (unsigned long)whole->file_events, whole->path,
 			     rc == -ENOENT ? "deleted" : "damaged");
@@ -166,7 +167,7 @@ static int load(struct scribe *scribe, uint64_t *gone)
 
 static int finish_trace(struct session *session, struct recovery_result *result)
 {
-	struct scribe *scribe;
+	struct writer_state *state;
 	struct arena arena = {0};
 	struct thread_sums sums;
 	uint64_t before;
@@ -174,27 +175,27 @@ static int finish_trace(struct session *session, struct recovery_result *result)
 	int rc;
 
 	/* Too large for a thread's small stack. */
-	scribe = arena_alloc(&arena, sizeof(*scribe));
-	if (!scribe)
+	state = arena_alloc(&arena, sizeof(*state));
+	if (!state)
 		return -ENOMEM;
-	rc = scribe_start(scribe, session, false);
+	rc = writer_state_start(state, session, false);
 	if (rc)
 		goto out;
-	rc = load(scribe, &gone);
-	before = scribe->counts.written;
+	rc = load(state, &gone);
+	before = state->counts.written;
 	if (!rc) {
-		history_of_the_dead(scribe, last_known(scribe));
-		rc = pass_finish(scribe, last_known(scribe));
+		history_recover(state, last_known(state));
+		rc = pass_finish(state, last_known(state));
 	}
-	if (scribe->file.temporary[0])
-		unlink(scribe->file.temporary);
+	if (state->file.temporary[0])
+		unlink(state->file.temporary);
 	thread_sum(session, &sums);
-	memcpy(result->path, scribe->file.path, sizeof(result->path));
+	memcpy(result->path, state->file.path, sizeof(result->path));
 	result->events =
-		scribe->counts.written - min_u64(gone, scribe->counts.written);
-	result->recovered = scribe->counts.written - before;
+		state->counts.written - min_u64(gone, state->counts.written);
+	result->recovered = state->counts.written - before;
 	result->dropped = sums.dropped;
-	scribe_end(scribe);
+	writer_state_end(state);
 out:
 	arena_free(&arena);
 	return rc;

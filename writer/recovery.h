@@ -11,7 +11,7 @@
 #ifndef WRITER_RECOVERY_H
 #define WRITER_RECOVERY_H
 
-#include "collector/session.h"
+#include "collector/session/session.h"
 
 struct recovery_result {
 	char path[SESSION_TEXT_BYTES]; /* the finished trace */

@@ -2,43 +2,43 @@
 /* request.c - acts on signals and requests; see request.h. */
 #include "writer/request.h"
 
-#include "collector/log.h"
-#include "collector/manual_window.h"
+#include "collector/system/log.h"
+#include "collector/steps/manual_window.h"
 #include "writer/account.h"
 #include "writer/checkpoint.h"
-#include "writer/history.h"
+#include "writer/flight/history.h"
 #include <errno.h>
 #include <string.h>
 
 #define MS_NS UINT64_C(1000000)
 
-static struct window_state *windows_of(const struct scribe *scribe)
+static struct window_state *windows_of(const struct writer_state *state)
 {
-	return &scribe->session->head->windows;
+	return &state->session->head->windows;
 }
 
 /* The newest window, NULL none. */
-static struct window *newest_window(const struct scribe *scribe)
+static struct window *newest_window(const struct writer_state *state)
 {
-	struct window_state *state = windows_of(scribe);
+	struct window_state *windows = windows_of(state);
 	/* ACQUIRE pairs with RELEASE in window_open(): its fields. */
-	const uint64_t opened = load_acquire(&state->opened);
+	const uint64_t opened = load_acquire(&windows->opened);
 
-	return opened ? &state->window[(opened - 1) % WINDOWS_MAX] : NULL;
+	return opened ? &windows->window[(opened - 1) % WINDOWS_MAX] : NULL;
 }
 
-static void say_manual(const struct scribe *scribe, int64_t done, char *text,
-		       size_t bytes)
+static void say_manual(const struct writer_state *state, int64_t done,
+		       char *text, size_t bytes)
 {
-	struct window_state *state = windows_of(scribe);
-	const int64_t until_step = load_relaxed(&state->until_step);
-	const uint64_t until_ns = load_relaxed(&state->until_ns);
+	struct window_state *windows = windows_of(state);
+	const int64_t until_step = load_relaxed(&windows->until_step);
+	const uint64_t until_ns = load_relaxed(&windows->until_ns);
 	const uint64_t now = clock_monotonic_ns();
 
 	if (until_step)
 		log_format(
 			text, bytes, "recording, %ld of %ld steps", (long)done,
-			(long)(until_step - newest_window(scribe)->first_step));
+			(long)(until_step - newest_window(state)->first_step));
 	else if (until_ns)
 		log_format(text, bytes, "recording, %lu ms left",
 			   (unsigned long)(until_ns > now
@@ -48,43 +48,45 @@ static void say_manual(const struct scribe *scribe, int64_t done, char *text,
 		log_format(text, bytes, "recording until it is stopped");
 }
 
-static void say_history(const struct scribe *scribe, char *text, size_t bytes)
+static void say_history(const struct writer_state *state, char *text,
+			size_t bytes)
 {
-	const struct history *history = scribe->history;
+	const struct history *history = state->history;
 	const uint64_t newest = history->trigger.newest_ticks;
 	const double span =
 		newest > history->from ? (double)(newest - history->from) : 0;
 
 	log_format(text, bytes,
 		   "flight recorder, up to %s: %.1f s in memory, %lu dumps",
-		   scribe->session->head->options.flight,
+		   state->session->head->options.flight,
 		   span / (double)clock_ticks_per_second(
-				  &scribe->session->head->clock),
-		   (unsigned long)scribe->session->head->flight.dumps);
+				  &state->session->head->clock),
+		   (unsigned long)state->session->head->flight.dumps);
 }
 
 /* What is recorded at this moment, in words. */
-static void say_state(const struct scribe *scribe, char *text, size_t bytes)
+static void say_state(const struct writer_state *state, char *text,
+		      size_t bytes)
 {
-	struct window_state *state = windows_of(scribe);
-	const struct window *window = newest_window(scribe);
-	const int64_t armed = load_relaxed(&state->armed_steps);
+	struct window_state *windows = windows_of(state);
+	const struct window *window = newest_window(state);
+	const int64_t armed = load_relaxed(&windows->armed_steps);
 	struct schedule schedule;
 	int64_t done = 0;
 
-	schedule_from_options(&scribe->session->head->options, &schedule);
+	schedule_from_options(&state->session->head->options, &schedule);
 	if (window && window->first_step >= 0)
-		done = load_relaxed(&state->steps) - 1 - window->first_step;
+		done = load_relaxed(&windows->steps) - 1 - window->first_step;
 	if (armed > 0)
 		log_format(text, bytes,
 			   "waiting for the next step, to record %ld",
 			   (long)armed);
-	else if ((!window_is_open(state) || !window) && scribe->history)
-		say_history(scribe, text, bytes);
-	else if (!window_is_open(state) || !window)
+	else if ((!window_is_open(windows) || !window) && state->history)
+		say_history(state, text, bytes);
+	else if (!window_is_open(windows) || !window)
 		log_format(text, bytes, "not recording");
-	else if (load_relaxed(&state->is_manual))
-		say_manual(scribe, done, text, bytes);
+	else if (load_relaxed(&windows->is_manual))
+		say_manual(state, done, text, bytes);
 	else if (schedule.always)
 		log_format(text, bytes, "recording the whole run");
 	else if (schedule.active == INT64_MAX)
@@ -94,12 +96,13 @@ static void say_state(const struct scribe *scribe, char *text, size_t bytes)
 			   (long)done, (long)schedule.active);
 }
 
-static void say_window(const struct scribe *scribe, char *text, size_t bytes)
+static void say_window(const struct writer_state *state, char *text,
+		       size_t bytes)
 {
-	struct window_state *state = windows_of(scribe);
-	const int64_t repeat = scribe->session->head->options.repeat;
+	struct window_state *windows = windows_of(state);
+	const int64_t repeat = state->session->head->options.repeat;
 	const unsigned long opened =
-		(unsigned long)load_relaxed(&state->opened);
+		(unsigned long)load_relaxed(&windows->opened);
 
 	if (repeat)
 		log_format(text, bytes, "%lu of %ld", opened, (long)repeat);
@@ -108,56 +111,57 @@ static void say_window(const struct scribe *scribe, char *text, size_t bytes)
 }
 
 /* As set; auto becomes the program's own call once there is one. */
-static const char *step_source(const struct scribe *scribe)
+static const char *step_source(const struct writer_state *state)
 {
-	const char *set = scribe->session->head->options.step;
+	const char *set = state->session->head->options.step;
 
 	return !strncmp(set, "auto", 4) &&
-			       search_state(&scribe->session->head->search) ==
+			       search_state(&state->session->head->search) ==
 				       SEARCH_NONE
 		       ? "api"
 		       : set;
 }
 
-static void answer_status(struct scribe *scribe, struct control_answer *answer)
+static void answer_status(struct writer_state *state,
+			  struct control_answer *answer)
 {
-	struct window_state *state = windows_of(scribe);
-	const int64_t steps = load_relaxed(&state->steps);
+	struct window_state *windows = windows_of(state);
+	const int64_t steps = load_relaxed(&windows->steps);
 	char now[160];
-	char windows[64];
+	char recorded[64];
 	size_t len;
 
-	say_state(scribe, now, sizeof(now));
-	say_window(scribe, windows, sizeof(windows));
+	say_state(state, now, sizeof(now));
+	say_window(state, recorded, sizeof(recorded));
 	len = log_format(answer->text, sizeof(answer->text),
 			 "state    %s\nstep     ", now);
 	if (steps)
 		len += log_format(answer->text + len,
 				  sizeof(answer->text) - len, "%ld, by %s",
-				  (long)steps - 1, step_source(scribe));
+				  (long)steps - 1, step_source(state));
 	else
 		len += log_format(answer->text + len,
 				  sizeof(answer->text) - len, "none yet, by %s",
-				  step_source(scribe));
+				  step_source(state));
 	log_format(answer->text + len, sizeof(answer->text) - len,
-		   "\nwindow   %s", windows);
+		   "\nwindow   %s", recorded);
 }
 
-static void answer_start(struct scribe *scribe,
+static void answer_start(struct writer_state *state,
 			 const struct control_request *request,
 			 struct control_answer *answer)
 {
-	struct window_state *state = windows_of(scribe);
+	struct window_state *windows = windows_of(state);
 	char now[160];
-	const char *source = step_source(scribe);
+	const char *source = step_source(state);
 
-	answer->error = manual_start(scribe->session, "ctl", request->steps,
+	answer->error = manual_start(state->session, "ctl", request->steps,
 				     request->ms);
-	say_state(scribe, now, sizeof(now));
+	say_state(state, now, sizeof(now));
 	if (answer->error)
 		log_format(answer->text, sizeof(answer->text), "already %s",
 			   now);
-	else if (request->steps && !load_relaxed(&state->steps))
+	else if (request->steps && !load_relaxed(&windows->steps))
 		log_format(answer->text, sizeof(answer->text),
 			   "%s; none has begun so far (TRACEPROF_STEP=%s)", now,
 			   source);
@@ -165,15 +169,15 @@ static void answer_start(struct scribe *scribe,
 		log_format(answer->text, sizeof(answer->text), "%s", now);
 }
 
-static void answer_stop(struct requests *requests, struct scribe *scribe,
+static void answer_stop(struct requests *requests, struct writer_state *state,
 			uint64_t word, struct control_answer *answer)
 {
-	struct window_state *state = windows_of(scribe);
+	struct window_state *windows = windows_of(state);
 	const bool was_open =
-		window_is_open(state) && load_relaxed(&state->is_manual);
+		window_is_open(windows) && load_relaxed(&windows->is_manual);
 
-	answer->error = manual_stop(scribe->session);
-	if (answer->error && window_is_open(state))
+	answer->error = manual_stop(state->session);
+	if (answer->error && window_is_open(windows))
 		log_format(answer->text, sizeof(answer->text),
 			   "what is being recorded was not started by hand: "
 			   "the schedule ends it");
@@ -186,26 +190,26 @@ static void answer_stop(struct requests *requests, struct scribe *scribe,
 	if (answer->error || !was_open)
 		return;
 	requests->word = word;
-	requests->window = load_relaxed(&state->opened) - 1;
+	requests->window = load_relaxed(&windows->opened) - 1;
 }
 
-static void reply(struct scribe *scribe, uint64_t word,
+static void reply(struct writer_state *state, uint64_t word,
 		  struct control_answer *answer)
 {
 	struct account account;
 
-	account_take(scribe, false, &account);
+	account_take(state, false, &account);
 	answer->seen = account.sums.committed + account.sums.dropped;
 	answer->written = account.written;
 	answer->dropped = account.sums.dropped;
-	memcpy(answer->path, scribe->file.path, sizeof(answer->path));
-	control_reply(&scribe->session->head->control, word, answer);
+	memcpy(answer->path, state->file.path, sizeof(answer->path));
+	control_reply(&state->session->head->control, word, answer);
 }
 
-static void ask_history(struct requests *requests, struct scribe *scribe)
+static void ask_history(struct requests *requests, struct writer_state *state)
 {
-	history_wish(scribe, FLIGHT_DEMAND, "traceprof ctl asked for it");
-	requests->window = load_relaxed(&windows_of(scribe)->opened);
+	history_wish(state, FLIGHT_DEMAND, "traceprof ctl asked for it");
+	requests->window = load_relaxed(&windows_of(state)->opened);
 }
 
 static bool is_sane(const struct control_request *request)
@@ -215,13 +219,13 @@ static bool is_sane(const struct control_request *request)
 	       request->ms <= CONTROL_MS_MAX;
 }
 
-static void take_request(struct requests *requests, struct scribe *scribe)
+static void take_request(struct requests *requests, struct writer_state *state)
 {
 	struct control_answer answer = {0};
 	struct control_request request;
 	uint64_t word;
 
-	if (!control_take(&scribe->session->head->control, &request, &word) ||
+	if (!control_take(&state->session->head->control, &request, &word) ||
 	    word == requests->word)
 		return;
 	requests->word = 0;
@@ -230,62 +234,62 @@ static void take_request(struct requests *requests, struct scribe *scribe)
 		log_format(answer.text, sizeof(answer.text),
 			   "a request that makes no sense");
 	} else if (request.verb == CONTROL_STATUS) {
-		answer_status(scribe, &answer);
+		answer_status(state, &answer);
 	} else if (request.verb == CONTROL_START) {
-		answer_start(scribe, &request, &answer);
+		answer_start(state, &request, &answer);
 	} else if (request.verb == CONTROL_STOP) {
-		answer_stop(requests, scribe, word, &answer);
+		answer_stop(requests, state, word, &answer);
 	} else {
 		requests->word = word;
 		requests->window = UINT64_MAX;
 		/* The next pass dumps it, unless a window is open. */
-		if (scribe->history && !windows_of(scribe)->is_open &&
-		    !scribe_window(scribe))
-			ask_history(requests, scribe);
+		if (state->history && !windows_of(state)->is_open &&
+		    !writer_state_window(state))
+			ask_history(requests, state);
 	}
 	if (!requests->word)
-		reply(scribe, word, &answer);
+		reply(state, word, &answer);
 }
 
 /* However many came in since the last pass: signals of one number are one. */
-static void take_signals(struct requests *requests, struct scribe *scribe)
+static void take_signals(struct requests *requests, struct writer_state *state)
 {
 	const uint32_t signals = control_signals();
 
 	if (signals == requests->signals)
 		return;
 	requests->signals = signals;
-	if (scribe->history)
-		history_wish(scribe, FLIGHT_SIGNAL, "TRACEPROF_SIGNAL came");
-	else if (manual_stop(scribe->session))
-		manual_start(scribe->session, "signal", 0, 0);
+	if (state->history)
+		history_wish(state, FLIGHT_SIGNAL, "TRACEPROF_SIGNAL came");
+	else if (manual_stop(state->session))
+		manual_start(state->session, "signal", 0, 0);
 }
 
-void request_look(struct requests *requests, struct scribe *scribe)
+void request_poll(struct requests *requests, struct writer_state *state)
 {
-	take_signals(requests, scribe);
-	take_request(requests, scribe);
-	manual_time(scribe->session);
+	take_signals(requests, state);
+	take_request(requests, state);
+	manual_time(state->session);
 }
 
-static void finish_snapshot(struct scribe *scribe, uint64_t word)
+static void finish_snapshot(struct writer_state *state, uint64_t word)
 {
 	struct control_answer answer = {0};
 
-	if (!scribe->file.is_open) {
+	if (!state->file.is_open) {
 		answer.error = -ENOENT;
 		log_format(answer.text, sizeof(answer.text),
 			   "nothing is being recorded");
 	} else {
-		answer.error = checkpoint_make(scribe);
+		answer.error = checkpoint_make(state);
 	}
 	if (answer.error && !answer.text[0])
 		log_format(answer.text, sizeof(answer.text),
 			   "the file can't be written");
-	reply(scribe, word, &answer);
+	reply(state, word, &answer);
 }
 
-void request_done(struct requests *requests, struct scribe *scribe)
+void request_done(struct requests *requests, struct writer_state *state)
 {
 	const uint64_t word = requests->word;
 	struct control_answer answer = {0};
@@ -294,10 +298,10 @@ void request_done(struct requests *requests, struct scribe *scribe)
 		return;
 	if (requests->window == UINT64_MAX) {
 		requests->word = 0;
-		finish_snapshot(scribe, word);
-	} else if (scribe->window > requests->window || scribe->error) {
+		finish_snapshot(state, word);
+	} else if (state->window > requests->window || state->error) {
 		requests->word = 0;
-		answer.error = scribe->error;
-		reply(scribe, word, &answer);
+		answer.error = state->error;
+		reply(state, word, &answer);
 	}
 }

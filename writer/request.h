@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * request.h - what the writer does for those outside: signals and the letter
- * box of the session (collector/control.h).
+ * box of the session (collector/control/mailbox.h).
  *
- * request_look() comes before a pass: it takes a request, starts and stops
+ * request_poll() comes before a pass: it takes a request, starts and stops
  * windows, and sees to those that are limited by time.  request_done() comes
  * behind it: what the pass has finished is answered.  Nothing here waits.
  */
 #ifndef WRITER_REQUEST_H
 #define WRITER_REQUEST_H
 
-#include "collector/control.h"
-#include "writer/scribe.h"
+#include "collector/control/mailbox.h"
+#include "writer/state/writer_state.h"
 
 struct requests {
 	uint32_t signals; /* of those that came in, seen so far */
@@ -20,9 +20,9 @@ struct requests {
 };
 
 /* Before a pass. */
-void request_look(struct requests *requests, struct scribe *scribe);
+void request_poll(struct requests *requests, struct writer_state *state);
 
 /* Behind it. */
-void request_done(struct requests *requests, struct scribe *scribe);
+void request_done(struct requests *requests, struct writer_state *state);
 
 #endif

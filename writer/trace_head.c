@@ -2,8 +2,8 @@
 /* trace_head.c - the head of a trace; see trace_head.h. */
 #include "writer/trace_head.h"
 
-#include "writer/meta_json.h"
-#include "writer/schema.h"
+#include "writer/events/meta_json.h"
+#include "writer/text/schema.h"
 #include <string.h>
 
 static void text_pair(struct json *json, const char *text)
@@ -12,9 +12,9 @@ static void text_pair(struct json *json, const char *text)
 	json_raw(json, ",\n");
 }
 
-void trace_head_write(struct scribe *scribe, struct json *json)
+void trace_head_write(struct writer_state *state, struct json *json)
 {
-	const struct session_header *head = scribe->session->head;
+	const struct session_header *head = state->session->head;
 	const int32_t rank = head->rank > 0 ? head->rank : 0;
 	const int32_t world =
 		head->world_size > rank ? head->world_size : rank + 1;
@@ -24,7 +24,7 @@ void trace_head_write(struct scribe *scribe, struct json *json)
 		",\n" SCHEMA_PAIR(
 			SCHEMA_TIME_UNIT,
 			SCHEMA_TIME_UNIT_VALUE) "," SCHEMA_KEY(SCHEMA_BASE_TIME));
-	json_i64(json, scribe->timeline.base_ns);
+	json_i64(json, state->timeline.base_ns);
 	/* HTA finds the rank by a pattern that wants the blank. */
 	json_raw(json,
 		 ",\n" SCHEMA_KEY(SCHEMA_DISTRIBUTED) "{" SCHEMA_PAIR(
@@ -40,5 +40,5 @@ void trace_head_write(struct scribe *scribe, struct json *json)
 								 "reason"));
 	text_pair(json, head->reason);
 	json_raw(json, SCHEMA_KEY(SCHEMA_EVENTS) "[\n");
-	meta_json_process(scribe, json, scribe->file.start_ns);
+	meta_json_process(state, json, state->file.start_ns);
 }

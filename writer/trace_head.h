@@ -8,11 +8,11 @@
 #ifndef WRITER_TRACE_HEAD_H
 #define WRITER_TRACE_HEAD_H
 
-#include "writer/scribe.h"
+#include "writer/state/writer_state.h"
 
 #define TRACEPROF_VERSION "0.1"
 
 /* From "{" to the first metadata events, as trace_file_create() wants it. */
-void trace_head_write(struct scribe *scribe, struct json *json);
+void trace_head_write(struct writer_state *state, struct json *json);
 
 #endif

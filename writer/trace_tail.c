@@ -2,10 +2,10 @@
 /* trace_tail.c - the tail of a trace; see trace_tail.h. */
 #include "writer/trace_tail.h"
 
-#include "collector/names.h"
+#include "collector/session/names.h"
 #include "writer/account.h"
-#include "writer/gpu_tail.h"
-#include "writer/schema.h"
+#include "writer/gpu/gpu_tail.h"
+#include "writer/text/schema.h"
 #include "writer/trace_head.h"
 #include <string.h>
 
@@ -20,16 +20,16 @@ static void micros(struct json *json, uint64_t ns)
 	json_micros(json, (int64_t)ns);
 }
 
-static void trace_name(const struct scribe *scribe, struct json *json)
+static void trace_name(const struct writer_state *state, struct json *json)
 {
-	const char *slash = strrchr(scribe->file.path, '/');
-	const char *name = slash ? slash + 1 : scribe->file.path;
+	const char *slash = strrchr(state->file.path, '/');
+	const char *name = slash ? slash + 1 : state->file.path;
 
 	/* TensorBoard's plugin cuts the file of a program with a GPU behind its
 	 * last ']' and puts counters and "]}" there: it must be that of a list
 	 * on the top level. */
 	json_raw(json, ",\n");
-	gpu_tail_devices(scribe, json);
+	gpu_tail_devices(state, json);
 	json_raw(json, SCHEMA_KEY(SCHEMA_TRACE_NAME));
 	json_string(json, name, strlen(name));
 	json_char(json, '}');
@@ -42,7 +42,7 @@ static void open_ours(struct json *json)
 			       "version", TRACEPROF_VERSION));
 }
 
-static void events(struct json *json, const struct scribe *scribe,
+static void events(struct json *json, const struct writer_state *state,
 		   const struct account *account)
 {
 	json_raw(json, ",\"events\":{\"seen\":");
@@ -53,15 +53,15 @@ static void events(struct json *json, const struct scribe *scribe,
 	json_u64(json, account->cut);
 	json_raw(json, ",\"dropped\":");
 	json_u64(json, account->sums.dropped);
-	if (scribe->session->head->flight.is_on) {
+	if (state->session->head->flight.is_on) {
 		json_raw(json, ",\"aged\":");
-		json_u64(json, min_u64(scribe->session->head->flight.aged,
+		json_u64(json, min_u64(state->session->head->flight.aged,
 				       account->cut));
 	}
 	json_raw(json, ",\"in_file\":");
-	json_u64(json, scribe->counts.file_events);
+	json_u64(json, state->counts.file_events);
 	json_raw(json, ",\"unrecorded_calls\":");
-	json_u64(json, load_relaxed(&scribe->session->head->strangers));
+	json_u64(json, load_relaxed(&state->session->head->unrecorded_calls));
 	json_char(json, '}');
 }
 
@@ -76,17 +76,17 @@ static void flag(struct json *json, const char *name, bool value)
 		json_raw(json, "false");
 }
 
-void trace_tail_short(struct scribe *scribe, struct json *json)
+void trace_tail_short(struct writer_state *state, struct json *json)
 {
 	struct account account;
 
-	account_take(scribe, false, &account);
+	account_take(state, false, &account);
 	open_ours(json);
 	flag(json, "final", false);
-	flag(json, "recovered", scribe->is_recovered);
-	events(json, scribe, &account);
+	flag(json, "recovered", state->is_recovered);
+	events(json, state, &account);
 	json_char(json, '}');
-	trace_name(scribe, json);
+	trace_name(state, json);
 }
 
 static void by_kind(struct json *json, const char *name, const uint64_t *counts)
@@ -132,12 +132,13 @@ static void add_loss(struct thread_loss *losses, unsigned int *count,
 }
 
 /* A record may have had several owners; its losses go to the last. */
-static void dropped_by_thread(const struct scribe *scribe, struct json *json)
+static void dropped_by_thread(const struct writer_state *state,
+			      struct json *json)
 {
 	struct thread_loss losses[THREADS_SHOWN];
 	unsigned int count = 0;
 
-	for (const struct track *t = scribe->tracks; t; t = t->older) {
+	for (const struct ring_reader *t = state->readers; t; t = t->older) {
 		const struct ring *ring = &t->thread->ring;
 		uint64_t dropped = 0;
 
@@ -158,7 +159,7 @@ static void dropped_by_thread(const struct scribe *scribe, struct json *json)
 	json_char(json, '}');
 }
 
-static void heap(struct json *json, const struct scribe *scribe,
+static void heap(struct json *json, const struct writer_state *state,
 		 const struct account *account)
 {
 	const struct thread_sums *sums = &account->sums;
@@ -172,19 +173,19 @@ static void heap(struct json *json, const struct scribe *scribe,
 	json_raw(json, ",\"live_bytes\":");
 	json_i64(json, account->heap_live);
 	json_raw(json, ",\"peak_bytes\":");
-	json_i64(json, scribe->heap.peak > account->heap_live
-			       ? scribe->heap.peak
+	json_i64(json, state->heap.peak > account->heap_live
+			       ? state->heap.peak
 			       : account->heap_live);
 	json_raw(json, ",\"base_bytes\":");
-	json_i64(json, scribe->session->head->heap_base_bytes);
+	json_i64(json, state->session->head->heap_base_bytes);
 	json_char(json, '}');
 }
 
-static void window(struct json *json, struct scribe *scribe)
+static void window(struct json *json, struct writer_state *state)
 {
-	const struct session *session = scribe->session;
+	const struct session *session = state->session;
 	const struct window_state *windows = &session->head->windows;
-	const struct window *now = scribe_window(scribe);
+	const struct window *now = writer_state_window(state);
 	size_t len = 0;
 
 	json_raw(json, ",\"step\":{\"source\":");
@@ -203,7 +204,7 @@ static void window(struct json *json, struct scribe *scribe)
 		json_i64(json, now->last_step);
 	}
 	json_raw(json, ",\"window\":");
-	json_u64(json, scribe->window);
+	json_u64(json, state->window);
 	if (now && now->name) {
 		const char *name = names_text(session, now->name, &len);
 
@@ -216,9 +217,9 @@ static void window(struct json *json, struct scribe *scribe)
 }
 
 /* Of a file of the flight recorder: what made it. */
-static void trigger(struct json *json, struct scribe *scribe)
+static void trigger(struct json *json, struct writer_state *state)
 {
-	const struct window *now = scribe_window(scribe);
+	const struct window *now = writer_state_window(state);
 	const char *text;
 	size_t len;
 
@@ -229,23 +230,23 @@ static void trigger(struct json *json, struct scribe *scribe)
 	json_string(json, text, strlen(text));
 	json_raw(json, ",\"number\":");
 	json_u64(json, now->dump);
-	text = names_text(scribe->session, now->name, &len);
+	text = names_text(state->session, now->name, &len);
 	json_raw(json, ",\"detail\":");
 	json_string(json, text, len);
 	json_char(json, '}');
 }
 
-static void totals(struct json *json, struct scribe *scribe)
+static void totals(struct json *json, struct writer_state *state)
 {
-	const size_t most = scribe->file.detail_is_over
+	const size_t most = state->file.detail_is_over
 				    ? TOTALS_SHOWN_WITHOUT_DETAIL
 				    : TOTALS_SHOWN;
 	struct label *const *sorted;
 	size_t count;
 
-	if (!scribe->totals_are_whole)
+	if (!state->totals_are_whole)
 		return;
-	count = totals_sort(&scribe->totals, true, &sorted);
+	count = totals_sort(&state->totals, true, &sorted);
 	json_raw(json, ",\n" SCHEMA_KEY(SCHEMA_TOTALS) "[");
 	for (size_t i = 0; i < count && i < most; i++) {
 		const struct label *label = sorted[i];
@@ -286,9 +287,9 @@ static void all_options(struct json *json, const struct options *options)
 	json_char(json, '}');
 }
 
-static void notes(struct json *json, const struct scribe *scribe)
+static void notes(struct json *json, const struct writer_state *state)
 {
-	struct session_header *head = scribe->session->head;
+	struct session_header *head = state->session->head;
 	const uint32_t count = (uint32_t)min_u64(
 		load_relaxed(&head->note_count), SESSION_NOTES_MAX);
 
@@ -302,12 +303,12 @@ static void notes(struct json *json, const struct scribe *scribe)
 	json_char(json, ']');
 }
 
-static void ourselves(struct json *json, struct scribe *scribe,
+static void ourselves(struct json *json, struct writer_state *state,
 		      const struct thread_sums *sums)
 {
-	const struct session_cost *cost = &scribe->session->head->cost;
-	struct clock_segments *clock = &scribe->session->head->clock;
-	const uint64_t cpu_ns = account_cpu_ns(scribe);
+	const struct session_cost *cost = &state->session->head->cost;
+	struct clock_segments *clock = &state->session->head->clock;
+	const uint64_t cpu_ns = account_cpu_ns(state);
 
 	if (clock->uses_counter)
 		json_raw(json, ",\"clock\":{\"source\":\"counter\"");
@@ -322,11 +323,11 @@ static void ourselves(struct json *json, struct scribe *scribe,
 	json_raw(json, "},\"writer\":{\"cpu_ns\":");
 	json_u64(json, cpu_ns);
 	json_raw(json, ",\"passes\":");
-	json_u64(json, scribe->passes);
+	json_u64(json, state->passes);
 	json_raw(json, ",\"checkpoints\":");
-	json_u64(json, scribe->checkpoints);
+	json_u64(json, state->checkpoints);
 	json_raw(json, "},\"cost\":{\"hooks_ns\":");
-	json_u64(json, account_hooks_ns(scribe, sums));
+	json_u64(json, account_hooks_ns(state, sums));
 	json_raw(json, ",\"writer_ns\":");
 	json_u64(json, cpu_ns);
 	json_raw(json, ",\"heap_call_ps\":");
@@ -338,17 +339,17 @@ static void ourselves(struct json *json, struct scribe *scribe,
 	json_raw(json, ",\"region_ps\":");
 	json_u64(json, cost->region_ps);
 	json_raw(json, "},\"detail_ended\":");
-	if (scribe->file.detail_is_over)
-		micros(json, scribe->file.detail_ended_ns);
+	if (state->file.detail_is_over)
+		micros(json, state->file.detail_ended_ns);
 	else
 		json_raw(json, "null");
 }
 
 /* The window as the readers of torch.profiler's traces know it. */
-static void span(struct json *json, const struct scribe *scribe,
+static void span(struct json *json, const struct writer_state *state,
 		 uint64_t end_ns)
 {
-	const uint64_t start_ns = scribe->file.start_ns;
+	const uint64_t start_ns = state->file.start_ns;
 
 	json_raw(json, ",\n{\"ph\":\"X\",\"cat\":\"" SCHEMA_TRACE
 		       "\",\"name\":\"" SCHEMA_SPAN_NAME
@@ -376,32 +377,32 @@ static void span(struct json *json, const struct scribe *scribe,
 	json_char(json, '}');
 }
 
-void trace_tail_whole(struct scribe *scribe, struct json *json,
+void trace_tail_whole(struct writer_state *state, struct json *json,
 		      struct trace_end end)
 {
-	const struct session_header *head = scribe->session->head;
+	const struct session_header *head = state->session->head;
 	struct account account;
 
-	account_take(scribe, end.is_last, &account);
-	span(json, scribe, end.end_ns);
+	account_take(state, end.is_last, &account);
+	span(json, state, end.end_ns);
 	open_ours(json);
 	flag(json, "final", true);
 	flag(json, "recovered", end.is_recovered);
-	events(json, scribe, &account);
+	events(json, state, &account);
 	by_kind(json, "dropped_by_kind", account.sums.dropped_by_kind);
-	dropped_by_thread(scribe, json);
-	by_kind(json, "written_by_kind", scribe->counts.written_by_kind);
-	heap(json, scribe, &account);
-	window(json, scribe);
-	trigger(json, scribe);
-	gpu_tail_account(scribe, json);
+	dropped_by_thread(state, json);
+	by_kind(json, "written_by_kind", state->counts.written_by_kind);
+	heap(json, state, &account);
+	window(json, state);
+	trigger(json, state);
+	gpu_tail_account(state, json);
 	all_options(json, &head->options);
 	json_raw(json, ",\n\"reason\":");
 	json_string(json, head->reason,
 		    strnlen(head->reason, sizeof(head->reason)));
-	notes(json, scribe);
-	ourselves(json, scribe, &account.sums);
-	totals(json, scribe);
+	notes(json, state);
+	ourselves(json, state, &account.sums);
+	totals(json, state);
 	json_char(json, '}');
-	trace_name(scribe, json);
+	trace_name(state, json);
 }

@@ -9,7 +9,7 @@
 #ifndef WRITER_TRACE_TAIL_H
 #define WRITER_TRACE_TAIL_H
 
-#include "writer/scribe.h"
+#include "writer/state/writer_state.h"
 
 /* Ends of the account that only the caller knows. */
 struct trace_end {
@@ -18,8 +18,8 @@ struct trace_end {
 	bool is_recovered;
 };
 
-void trace_tail_short(struct scribe *scribe, struct json *json);
-void trace_tail_whole(struct scribe *scribe, struct json *json,
+void trace_tail_short(struct writer_state *state, struct json *json);
+void trace_tail_whole(struct writer_state *state, struct json *json,
 		      struct trace_end end);
 
 #endif

@@ -2,13 +2,13 @@
 /* window_file.c - one file per window; see window_file.h. */
 #include "writer/window_file.h"
 
-#include "writer/heap_track.h"
+#include "writer/events/heap_counter.h"
 
-#include "collector/gate.h"
-#include "collector/log.h"
-#include "writer/salvage.h"
-#include "writer/schema.h"
-#include "writer/scribe.h"
+#include "collector/session/gate.h"
+#include "collector/system/log.h"
+#include "writer/file/truncated_file.h"
+#include "writer/text/schema.h"
+#include "writer/state/writer_state.h"
 #include "writer/trace_head.h"
 #include "writer/trace_tail.h"
 #include <errno.h>
@@ -21,18 +21,18 @@
 #define TAIL_BYTES 16384u
 #define NAME_TRIES 16
 
-void window_file_fail(struct scribe *scribe, int error, const char *doing)
+void window_file_fail(struct writer_state *state, int error, const char *doing)
 {
 	const char *what = strerrordesc_np(-error);
 
-	if (scribe->error)
+	if (state->error)
 		return;
-	scribe->error = error;
-	if (!scribe->is_live)
+	state->error = error;
+	if (!state->is_live)
 		return;
 	gate_set(GATE_CLOSED);
 	log_trouble("can't %s %s: %s; recording ends here, the program goes on",
-		    doing, scribe->file.path, what ? what : "unknown error");
+		    doing, state->file.path, what ? what : "unknown error");
 }
 
 /* The host's name comes from the session: it must not lead elsewhere. */
@@ -47,11 +47,11 @@ static void tidy_host(const char *host, char *text, size_t bytes)
 	text[i] = '\0';
 }
 
-void window_file_name(struct scribe *scribe, uint64_t unix_ns, char *path,
+void window_file_name(struct writer_state *state, uint64_t unix_ns, char *path,
 		      size_t bytes)
 {
-	const struct session_header *head = scribe->session->head;
-	const struct window *window = scribe_window(scribe);
+	const struct session_header *head = state->session->head;
+	const struct window *window = writer_state_window(state);
 	struct coder_choice choice;
 	char host[65];
 	char rank[24] = "";
@@ -70,33 +70,33 @@ void window_file_name(struct scribe *scribe, uint64_t unix_ns, char *path,
 
 /* The dead process had made this file and was killed before a checkpoint that
  * knows of it: whatever it holds is still in the rings. */
-static void drop_unknown(const struct scribe *scribe)
+static void drop_unknown(const struct writer_state *state)
 {
-	const char *path = scribe->file.path;
+	const char *path = state->file.path;
 	struct stat status;
 
-	if (scribe->is_recovered && !lstat(path, &status) &&
+	if (state->is_recovered && !lstat(path, &status) &&
 	    S_ISREG(status.st_mode) && status.st_uid == geteuid())
 		unlink(path);
 }
 
-static int create(struct scribe *scribe, uint64_t unix_ns)
+static int create(struct writer_state *state, uint64_t unix_ns)
 {
-	struct window_file *file = &scribe->file;
+	struct window_file *file = &state->file;
 	struct json head = {0};
 	int rc = json_open(&head, HEAD_BYTES);
 
 	if (rc)
 		return rc;
-	trace_head_write(scribe, &head);
+	trace_head_write(state, &head);
 	rc = head.failed ? -ENOMEM : 0;
 	for (int i = 0; !rc && i < NAME_TRIES; i++) {
-		window_file_name(scribe, unix_ns + (uint64_t)i, file->path,
+		window_file_name(state, unix_ns + (uint64_t)i, file->path,
 				 sizeof(file->path));
 		if (!i)
-			drop_unknown(scribe);
+			drop_unknown(state);
 		rc = trace_file_create(&file->trace, file->path,
-				       scribe->session->head->options.gzip,
+				       state->session->head->options.gzip,
 				       head.data, head.used);
 		if (rc != -EEXIST)
 			break;
@@ -107,59 +107,59 @@ static int create(struct scribe *scribe, uint64_t unix_ns)
 }
 
 /* Only one coder reads notes. */
-static void begin_notes(struct scribe *scribe)
+static void begin_notes(struct writer_state *state)
 {
-	const bool is_read = scribe->file.trace.coder.kind == CODER_FAST;
+	const bool is_read = state->file.trace.coder.kind == CODER_FAST;
 
-	scribe->json.fields = is_read ? &scribe->fields : NULL;
-	fields_clear(&scribe->fields);
+	state->json.fields = is_read ? &state->fields : NULL;
+	fields_clear(&state->fields);
 }
 
-int window_file_open(struct scribe *scribe)
+int window_file_open(struct writer_state *state)
 {
-	struct window_file *file = &scribe->file;
-	const struct window *window = scribe_window(scribe);
+	struct window_file *file = &state->file;
+	const struct window *window = writer_state_window(state);
 	int rc;
 
-	file->start_ns = timeline_ns(&scribe->timeline, window->start_ticks);
+	file->start_ns = timeline_ns(&state->timeline, window->start_ticks);
 	file->detail_is_over = false;
-	rc = create(scribe,
-		    timeline_unix_ns(&scribe->timeline, window->start_ticks));
+	rc = create(state,
+		    timeline_unix_ns(&state->timeline, window->start_ticks));
 	if (rc) {
-		window_file_fail(scribe, rc, "make");
+		window_file_fail(state, rc, "make");
 		return rc;
 	}
-	begin_notes(scribe);
+	begin_notes(state);
 	file->is_open = true;
 	file->temporary[0] = '\0';
 	file->file_index++;
-	scribe->writer_is_named = false;
-	scribe->counts.file_events = 0;
-	scribe->totals_are_whole = true;
-	heap_track_begin(scribe, window->start_ticks);
-	totals_reset_file(&scribe->totals);
+	state->writer_is_named = false;
+	state->counts.file_events = 0;
+	state->totals_are_whole = true;
+	heap_counter_begin(state, window->start_ticks);
+	totals_reset_file(&state->totals);
 	return 0;
 }
 
 /* A file that was cut: behind what is whole of it. */
-static int resume_cut(struct scribe *scribe,
+static int resume_cut(struct writer_state *state,
 		      const struct session_checkpoint *checkpoint)
 {
-	const char *gzip = scribe->session->head->options.gzip;
-	struct window_file *file = &scribe->file;
+	const char *gzip = state->session->head->options.gzip;
+	struct window_file *file = &state->file;
 	struct coder_choice choice;
-	struct salvage found;
+	struct truncated_file found;
 	int rc;
 
 	coder_parse(gzip, &choice, NULL, 0);
-	rc = salvage_find(checkpoint->path, choice.kind == CODER_PLAIN,
-			  checkpoint->tail_at, &found);
+	rc = truncated_file_find(checkpoint->path, choice.kind == CODER_PLAIN,
+				 checkpoint->tail_at, &found);
 	if (!rc)
 		rc = trace_file_resume(&file->trace, checkpoint->path,
 				       file->temporary, found.at,
 				       found.text_bytes, found.crc32, gzip);
 	if (!rc)
-		session_note(scribe->session,
+		session_note(state->session,
 			     "%s was cut; of its %lu events those in the first "
 			     "%lu bytes are kept",
 			     checkpoint->path,
@@ -168,11 +168,11 @@ static int resume_cut(struct scribe *scribe,
 	return rc;
 }
 
-int window_file_resume(struct scribe *scribe,
+int window_file_resume(struct writer_state *state,
 		       const struct session_checkpoint *checkpoint)
 {
-	struct window_file *file = &scribe->file;
-	const struct window *window = scribe_window(scribe);
+	struct window_file *file = &state->file;
+	const struct window *window = writer_state_window(state);
 	int rc;
 
 	if (!window)
@@ -182,67 +182,67 @@ int window_file_resume(struct scribe *scribe,
 	rc = trace_file_resume(&file->trace, checkpoint->path, file->temporary,
 			       checkpoint->tail_at, checkpoint->text_bytes,
 			       checkpoint->crc32,
-			       scribe->session->head->options.gzip);
+			       state->session->head->options.gzip);
 	if (rc == -EBADMSG)
-		rc = resume_cut(scribe, checkpoint);
+		rc = resume_cut(state, checkpoint);
 	if (rc) {
 		file->temporary[0] = '\0';
 		return rc;
 	}
 	memcpy(file->path, checkpoint->path, sizeof(file->path));
-	file->start_ns = timeline_ns(&scribe->timeline, window->start_ticks);
-	begin_notes(scribe);
+	file->start_ns = timeline_ns(&state->timeline, window->start_ticks);
+	begin_notes(state);
 	file->is_open = true;
 	return 0;
 }
 
-uint64_t window_file_text_bytes(const struct scribe *scribe)
+uint64_t window_file_text_bytes(const struct writer_state *state)
 {
-	const struct window_file *file = &scribe->file;
+	const struct window_file *file = &state->file;
 
 	if (!file->is_open)
-		return scribe->json.used;
-	return trace_file_text_bytes(&file->trace) + scribe->json.used;
+		return state->json.used;
+	return trace_file_text_bytes(&file->trace) + state->json.used;
 }
 
-bool window_file_is_due(const struct scribe *scribe)
+bool window_file_is_due(const struct writer_state *state)
 {
-	return scribe->json.used >= trace_file_block_bytes(&scribe->file.trace);
+	return state->json.used >= trace_file_block_bytes(&state->file.trace);
 }
 
-int window_file_flush(struct scribe *scribe)
+int window_file_flush(struct writer_state *state)
 {
-	struct window_file *file = &scribe->file;
-	struct json *json = &scribe->json;
+	struct window_file *file = &state->file;
+	struct json *json = &state->json;
 	int rc = 0;
 
-	if (file->is_open && json->used && !scribe->error)
+	if (file->is_open && json->used && !state->error)
 		rc = trace_file_append(&file->trace, json->data, json->used,
 				       json->fields);
 	json_clear(json);
 	if (rc)
-		window_file_fail(scribe, rc, "write");
-	return scribe->error;
+		window_file_fail(state, rc, "write");
+	return state->error;
 }
 
-int window_file_checkpoint(struct scribe *scribe)
+int window_file_checkpoint(struct writer_state *state)
 {
-	struct window_file *file = &scribe->file;
+	struct window_file *file = &state->file;
 	struct json tail = {0};
-	int rc = window_file_flush(scribe);
+	int rc = window_file_flush(state);
 
 	if (rc || !file->is_open)
 		return rc;
 	rc = json_open(&tail, TAIL_BYTES);
 	if (!rc) {
-		trace_tail_short(scribe, &tail);
+		trace_tail_short(state, &tail);
 		rc = tail.failed ? -ENOMEM
 				 : trace_file_checkpoint(&file->trace,
 							 tail.data, tail.used);
 		json_close(&tail);
 	}
 	if (rc)
-		window_file_fail(scribe, rc, "write");
+		window_file_fail(state, rc, "write");
 	return rc;
 }
 
@@ -259,29 +259,29 @@ static int settle(struct window_file *file, int rc)
 	return rc;
 }
 
-int window_file_finish(struct scribe *scribe, bool is_last)
+int window_file_finish(struct writer_state *state, bool is_last)
 {
-	struct window_file *file = &scribe->file;
-	const struct window *window = scribe_window(scribe);
+	struct window_file *file = &state->file;
+	const struct window *window = writer_state_window(state);
 	struct json tail = {0};
 	struct trace_end end = {.is_last = is_last,
-				.is_recovered = scribe->is_recovered};
-	int rc = window_file_flush(scribe);
+				.is_recovered = state->is_recovered};
+	int rc = window_file_flush(state);
 
 	if (!file->is_open)
 		return rc;
 	if (window)
 		/* ACQUIRE pairs with RELEASE in window_close(): last_step. */
 		end.end_ns = timeline_ns(
-			&scribe->timeline,
+			&state->timeline,
 			load_acquire(&((struct window *)window)->end_ticks));
 	if (!rc)
 		rc = json_open(&tail, TAIL_BYTES);
 	if (!rc) {
-		trace_tail_whole(scribe, &tail, end);
+		trace_tail_whole(state, &tail, end);
 		if (tail.failed) {
 			json_clear(&tail);
-			trace_tail_short(scribe, &tail);
+			trace_tail_short(state, &tail);
 		}
 		rc = trace_file_finish(&file->trace, tail.data, tail.used);
 		file->bytes_done += trace_file_size(&file->trace);
@@ -293,6 +293,6 @@ int window_file_finish(struct scribe *scribe, bool is_last)
 	file->is_open = false;
 	file->files_done++;
 	if (rc)
-		window_file_fail(scribe, rc, "finish");
+		window_file_fail(state, rc, "finish");
 	return rc;
 }

@@ -4,15 +4,15 @@
  *
  * One file per window: its name, head and tail, how much text it holds and
  * where TRACEPROF_MAX_MB ended its detail.  What goes wrong with a file is kept
- * in scribe->error and told once; the rest of the writer looks there.
+ * in state->error and told once; the rest of the writer looks there.
  */
 #ifndef WRITER_WINDOW_FILE_H
 #define WRITER_WINDOW_FILE_H
 
-#include "collector/session.h"
-#include "writer/trace_file.h"
+#include "collector/session/session.h"
+#include "writer/file/trace_file.h"
 
-struct scribe;
+struct writer_state;
 
 struct window_file {
 	struct trace_file trace;
@@ -28,35 +28,35 @@ struct window_file {
 	char temporary[SESSION_TEXT_BYTES];
 };
 
-/* Begins the file of scribe_window().  0 or -errno. */
-int window_file_open(struct scribe *scribe);
+/* Begins the file of writer_state_window().  0 or -errno. */
+int window_file_open(struct writer_state *state);
 
 /* Recovery: goes on with the file of the session's last checkpoint, in a copy
  * beside it.  0; -EBADMSG it is not what the checkpoint says; -errno. */
-int window_file_resume(struct scribe *scribe,
+int window_file_resume(struct writer_state *state,
 		       const struct session_checkpoint *checkpoint);
 
-/* Hands scribe->json to the file. */
-int window_file_flush(struct scribe *scribe);
+/* Hands state->json to the file. */
+int window_file_flush(struct writer_state *state);
 
 /* The same when there is a good deal of it; to be called after each event. */
-bool window_file_is_due(const struct scribe *scribe);
+bool window_file_is_due(const struct writer_state *state);
 
 /* Text of the file so far, what isn't flushed included. */
-uint64_t window_file_text_bytes(const struct scribe *scribe);
+uint64_t window_file_text_bytes(const struct writer_state *state);
 
 /* Puts all on disk, with the short tail of a file that goes on. */
-int window_file_checkpoint(struct scribe *scribe);
+int window_file_checkpoint(struct writer_state *state);
 
 /* Writes the last tail and closes.  The window's end must be known. */
-int window_file_finish(struct scribe *scribe, bool is_last);
+int window_file_finish(struct writer_state *state, bool is_last);
 
 /* An error that ends the writing: told once, gate closed. */
-void window_file_fail(struct scribe *scribe, int error, const char *doing);
+void window_file_fail(struct writer_state *state, int error, const char *doing);
 
 /* "<folder>/<host>_<pid>[_rank<r>][_flight<n>].<unix ns>.pt.trace.json[.gz]";
  * the last of them for a dump of the flight recorder, counted from 1. */
-void window_file_name(struct scribe *scribe, uint64_t unix_ns, char *path,
+void window_file_name(struct writer_state *state, uint64_t unix_ns, char *path,
 		      size_t bytes);
 
 #endif

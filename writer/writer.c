@@ -8,18 +8,18 @@
  */
 #include "writer/writer.h"
 
-#include "collector/background.h"
-#include "collector/loader.h"
-#include "collector/log.h"
-#include "collector/manual_window.h"
-#include "collector/modules.h"
-#include "collector/pool.h"
-#include "collector/steps.h"
-#include "writer/event_json.h"
+#include "collector/system/background.h"
+#include "collector/system/loader.h"
+#include "collector/system/log.h"
+#include "collector/steps/manual_window.h"
+#include "collector/session/modules.h"
+#include "collector/session/pool.h"
+#include "collector/steps/steps.h"
+#include "writer/events/event_json.h"
 #include "writer/account.h"
-#include "writer/coder.h"
-#include "writer/history.h"
-#include "writer/output.h"
+#include "writer/deflate/coder.h"
+#include "writer/flight/history.h"
+#include "writer/file/output.h"
 #include "writer/pace.h"
 #include "writer/pass.h"
 #include "writer/recovery.h"
@@ -43,17 +43,17 @@
 #define SHOWN_PASS_NS	 UINT64_C(1000000)
 #define TIMER_NS	 UINT64_C(5000000) /* longest sleep, steps by time */
 
-enum writer_state { WRITER_NONE, WRITER_RUNS, WRITER_DONE, WRITER_GAVE_UP };
+enum writer_phase { WRITER_NONE, WRITER_RUNS, WRITER_DONE, WRITER_GAVE_UP };
 
 static struct {
-	struct scribe scribe;
+	struct writer_state state;
 	struct session *session;
 	pthread_mutex_t lock;
 	pthread_mutex_t summary_lock;
 	struct writer_summary summary;
 	struct pace pace;
 	struct requests requests;
-	_Atomic uint32_t state;	   /* enum writer_state; futex word */
+	_Atomic uint32_t phase;	   /* enum writer_phase; futex word */
 	_Atomic uint32_t stopping; /* somebody asked already */
 	_Atomic uint32_t stop;
 	_Atomic uint32_t asked;	   /* questions to the writer */
@@ -115,41 +115,41 @@ static void correct_summary(struct writer_summary *summary)
 
 static void note_summary(void)
 {
-	const struct scribe *scribe = &writer.scribe;
+	const struct writer_state *state = &writer.state;
 	struct writer_summary *summary = &writer.summary;
 	struct thread_sums sums;
 
 	thread_sum(writer.session, &sums);
 	pthread_mutex_lock(&writer.summary_lock);
-	summary->tid = scribe->writer_tid;
-	summary->files = scribe->file.file_index;
-	summary->written = scribe->counts.written;
-	summary->cut = scribe->counts.cut;
+	summary->tid = state->writer_tid;
+	summary->files = state->file.file_index;
+	summary->written = state->counts.written;
+	summary->cut = state->counts.cut;
 	summary->dropped = sums.dropped;
-	summary->bytes = scribe->file.bytes_done;
-	if (scribe->file.is_open)
-		summary->bytes += trace_file_size(&scribe->file.trace);
-	memcpy(summary->path, scribe->file.path, sizeof(summary->path));
-	if (scribe->error)
+	summary->bytes = state->file.bytes_done;
+	if (state->file.is_open)
+		summary->bytes += trace_file_size(&state->file.trace);
+	memcpy(summary->path, state->file.path, sizeof(summary->path));
+	if (state->error)
 		correct_summary(summary);
-	summary->hooks_ns = account_hooks_ns(scribe, &sums);
-	summary->writer_cpu_ns = account_cpu_ns(scribe);
+	summary->hooks_ns = account_hooks_ns(state, &sums);
+	summary->writer_cpu_ns = account_cpu_ns(state);
 	pthread_mutex_unlock(&writer.summary_lock);
 }
 
 /* Draws a pass that took long enough to be seen. */
 static void show_pass(uint64_t start_ticks, uint64_t cpu_ns)
 {
-	struct scribe *scribe = &writer.scribe;
+	struct writer_state *state = &writer.state;
 	const uint64_t end_ticks = clock_ticks();
 
-	if (cpu_ns < SHOWN_PASS_NS || !scribe->file.is_open ||
-	    scribe->file.detail_is_over ||
-	    scribe_place(scribe, start_ticks) != SCRIBE_WRITE ||
-	    scribe_place(scribe, end_ticks) != SCRIBE_WRITE)
+	if (cpu_ns < SHOWN_PASS_NS || !state->file.is_open ||
+	    state->file.detail_is_over ||
+	    writer_state_place(state, start_ticks) != PLACE_WRITE ||
+	    writer_state_place(state, end_ticks) != PLACE_WRITE)
 		return;
-	event_json_pass(scribe, timeline_ns(&scribe->timeline, start_ticks),
-			timeline_ns(&scribe->timeline, end_ticks));
+	event_json_pass(state, timeline_ns(&state->timeline, start_ticks),
+			timeline_ns(&state->timeline, end_ticks));
 }
 
 static void refresh_modules(void)
@@ -162,7 +162,7 @@ static void refresh_modules(void)
 static uint64_t make_pass(uint64_t *cpu_ns)
 {
 	struct session_header *head = writer.session->head;
-	const uint64_t cpu_start = account_cpu_ns(&writer.scribe);
+	const uint64_t cpu_start = account_cpu_ns(&writer.state);
 	/* ACQUIRE pairs with RELEASE in ask(). */
 	const uint32_t asked = load_acquire(&writer.asked);
 	const uint64_t start_ticks = clock_ticks();
@@ -175,13 +175,13 @@ static uint64_t make_pass(uint64_t *cpu_ns)
 	if (clock_monotonic_ns() - writer.refreshed_ns >= SECOND_NS)
 		refresh_modules();
 	steps_time(writer.session);
-	request_look(&writer.requests, &writer.scribe);
-	events = pass_run(&writer.scribe);
-	request_done(&writer.requests, &writer.scribe);
-	*cpu_ns = account_cpu_ns(&writer.scribe) - cpu_start;
+	request_poll(&writer.requests, &writer.state);
+	events = pass_run(&writer.state);
+	request_done(&writer.requests, &writer.state);
+	*cpu_ns = account_cpu_ns(&writer.state) - cpu_start;
 	show_pass(start_ticks, *cpu_ns);
 	pthread_mutex_unlock(&writer.lock);
-	stock_refill(&writer.scribe.stock, writer.session);
+	chunk_prefault_refill(&writer.state.prefault, writer.session);
 	note_summary();
 	add_relaxed(&head->writer_passes, 1);
 	futex_wake(&head->writer_passes);
@@ -254,7 +254,7 @@ static void poll_to_the_end(void)
 	uint64_t cpu_ns;
 
 	sources_poll();
-	for (int i = 0; i < LAST_PASSES_MOST && !writer.scribe.error &&
+	for (int i = 0; i < LAST_PASSES_MOST && !writer.state.error &&
 			load_relaxed(&writer.session->head->gpu.is_live);
 	     i++)
 		make_pass(&cpu_ns);
@@ -262,7 +262,7 @@ static void poll_to_the_end(void)
 
 static void finish(void)
 {
-	struct scribe *scribe = &writer.scribe;
+	struct writer_state *state = &writer.state;
 	struct session_header *head = writer.session->head;
 	int rc;
 
@@ -270,23 +270,23 @@ static void finish(void)
 	pthread_mutex_lock(&writer.lock);
 	clock_anchor(&head->clock);
 	modules_refresh(writer.session);
-	rc = pass_finish(scribe, writer.stop_ticks);
+	rc = pass_finish(state, writer.stop_ticks);
 	pthread_mutex_unlock(&writer.lock);
 	note_summary();
 	if (!rc) {
 		store_release(&head->state, SESSION_ENDED);
 		session_unlink(writer.session);
 	}
-	announce(&writer.state, rc ? WRITER_GAVE_UP : WRITER_DONE);
+	announce(&writer.phase, rc ? WRITER_GAVE_UP : WRITER_DONE);
 }
 
 static void give_up(void)
 {
 	/* The session stays for `traceprof recover`, unless there is nothing
 	 * that it could go on from. */
-	if (!writer.scribe.file.file_index)
+	if (!writer.state.file.file_index)
 		session_unlink(writer.session);
-	announce(&writer.state, WRITER_GAVE_UP);
+	announce(&writer.phase, WRITER_GAVE_UP);
 }
 
 /* 0: as the pace pleases. */
@@ -308,7 +308,7 @@ static uint64_t longest_sleep(void)
 static void fill_stock(void)
 {
 	while (!load_relaxed(&writer.stop) &&
-	       stock_extend(&writer.scribe.stock, writer.session))
+	       chunk_prefault_extend(&writer.state.prefault, writer.session))
 		;
 }
 
@@ -323,13 +323,13 @@ static void *run(void *arg)
 	if (writer.affinity_bytes)
 		sched_setaffinity(0, writer.affinity_bytes,
 				  (const cpu_set_t *)writer.affinity);
-	writer.scribe.writer_tid = (uint32_t)syscall(SYS_gettid);
+	writer.state.writer_tid = (uint32_t)syscall(SYS_gettid);
 	refresh_modules();
 	/* ACQUIRE pairs with RELEASE in writer_stop(): stop_ticks. */
 	while (!load_acquire(&writer.stop)) {
 		const uint64_t events = make_pass(&cpu_ns);
 
-		if (writer.scribe.error)
+		if (writer.state.error)
 			break;
 		if (is_first)
 			fill_stock();
@@ -340,12 +340,12 @@ static void *run(void *arg)
 			has_looked = true;
 		}
 		writer.pace.most_ns = longest_sleep();
-		writer.pace.held = history_held(&writer.scribe);
+		writer.pace.held = history_held(&writer.state);
 		pace_sleep(&writer.pace, writer.session, events, cpu_ns);
 	}
-	if (!has_looked && !writer.scribe.error)
+	if (!has_looked && !writer.state.error)
 		look_after_orphans();
-	if (writer.scribe.error)
+	if (writer.state.error)
 		give_up();
 	else
 		finish();
@@ -360,7 +360,7 @@ int writer_start(struct session *session, const void *affinity,
 	struct thread *was = thread_busy();
 	int rc;
 
-	rc = scribe_start(&writer.scribe, session, true);
+	rc = writer_state_start(&writer.state, session, true);
 	if (rc)
 		goto out;
 	writer.session = session;
@@ -370,11 +370,11 @@ int writer_start(struct session *session, const void *affinity,
 	}
 	recovery_stop(false);
 	output_make_room();
-	store_relaxed(&writer.state, WRITER_RUNS);
+	store_relaxed(&writer.phase, WRITER_RUNS);
 	rc = background_start(run, STACK_BYTES);
 	if (rc) {
-		store_relaxed(&writer.state, WRITER_NONE);
-		scribe_end(&writer.scribe);
+		store_relaxed(&writer.phase, WRITER_NONE);
+		writer_state_end(&writer.state);
 	}
 out:
 	thread_unbusy(was);
@@ -384,7 +384,7 @@ out:
 static int result(void)
 {
 	/* ACQUIRE pairs with RELEASE in announce(). */
-	switch (load_acquire(&writer.state)) {
+	switch (load_acquire(&writer.phase)) {
 	case WRITER_RUNS: return -ETIMEDOUT;
 	case WRITER_GAVE_UP: return -ECANCELED;
 	default: return 0;
@@ -393,7 +393,7 @@ static int result(void)
 
 int writer_stop(unsigned int wait_ms)
 {
-	if (load_relaxed(&writer.state) != WRITER_RUNS ||
+	if (load_relaxed(&writer.phase) != WRITER_RUNS ||
 	    atomic_exchange_explicit(&writer.stopping, 1, memory_order_relaxed))
 		return result();
 	writer.stop_ticks = clock_ticks();
@@ -401,13 +401,13 @@ int writer_stop(unsigned int wait_ms)
 	/* RELEASE pairs with ACQUIRE in run(). */
 	store_release(&writer.stop, 1);
 	writer_wake();
-	wait_change(&writer.state, WRITER_RUNS, (uint64_t)wait_ms * 1000000);
+	wait_change(&writer.phase, WRITER_RUNS, (uint64_t)wait_ms * 1000000);
 	return result();
 }
 
 void writer_wake(void)
 {
-	if (load_relaxed(&writer.state) == WRITER_RUNS)
+	if (load_relaxed(&writer.phase) == WRITER_RUNS)
 		pace_wake(&writer.pace, writer.session);
 }
 
@@ -428,7 +428,7 @@ static bool ask(void)
 	const uint64_t end = clock_monotonic_ns() + ANSWER_NS;
 	uint32_t answered;
 
-	while (load_relaxed(&writer.state) == WRITER_RUNS) {
+	while (load_relaxed(&writer.phase) == WRITER_RUNS) {
 		const uint64_t now = clock_monotonic_ns();
 
 		/* ACQUIRE pairs with RELEASE in announce(): the totals. */
@@ -440,7 +440,7 @@ static bool ask(void)
 		writer_wake();
 		wait_change(&writer.answered, answered, end - now);
 	}
-	return load_relaxed(&writer.state) != WRITER_NONE;
+	return load_relaxed(&writer.phase) != WRITER_NONE;
 }
 
 int writer_totals(void (*total)(const struct writer_total *, void *arg),
@@ -454,7 +454,7 @@ int writer_totals(void (*total)(const struct writer_total *, void *arg),
 	if (!ask())
 		goto out;
 	pthread_mutex_lock(&writer.lock);
-	count = totals_sort(&writer.scribe.totals, false, &sorted);
+	count = totals_sort(&writer.state.totals, false, &sorted);
 	for (size_t i = 0; i < count; i++) {
 		const struct label *label = sorted[i];
 		const struct writer_total one = {
@@ -481,7 +481,7 @@ void writer_totals_reset(void)
 
 	if (ask()) {
 		pthread_mutex_lock(&writer.lock);
-		totals_reset_run(&writer.scribe.totals);
+		totals_reset_run(&writer.state.totals);
 		pthread_mutex_unlock(&writer.lock);
 	}
 	thread_unbusy(was);

@@ -9,7 +9,7 @@
 #ifndef WRITER_WRITER_H
 #define WRITER_WRITER_H
 
-#include "collector/session.h"
+#include "collector/session/session.h"
 
 /* Starts the thread: all signals blocked, named "traceprof", on the CPUs that
  * the process had at `affinity` (cpu_set_t of `affinity_bytes`, NULL: as is).

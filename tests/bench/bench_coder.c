@@ -10,7 +10,7 @@
  * for each second of processor time, and the bytes that it made.
  */
 #include "tests/unit/note_fields.h"
-#include "writer/coder.h"
+#include "writer/deflate/coder.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,7 +13,7 @@
  * Prints, for each turn, the way and the MB of text for each second of
  * processor time.
  */
-#include "tools/trace_reader.h"
+#include "tools/trace/trace_reader.h"
 
 #include <fcntl.h>
 #include <stdio.h>

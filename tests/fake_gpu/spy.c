@@ -15,7 +15,8 @@
  *	SPY_NAMES    "late": read the names when the program ends
  *	SPY_SET      activity attributes, number=value separated by commas
  *	SPY_STUBBORN 1: go on after a refused subscription
- *	SPY_EXIT     "early": flush from a handler that is older than the driver's
+ *	SPY_EXIT     "early": flush from a handler that is older than the
+ *	driver's
  */
 #include <cupti.h>
 #include <dlfcn.h>

@@ -14,10 +14,10 @@
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/unit/sample_session.h"
 
-#include "preload/cupti_buffers.h"
-#include "preload/cupti_pairs.h"
-#include "preload/cupti_record.h"
-#include "preload/cupti_source.h"
+#include "preload/cuda/cupti_buffers.h"
+#include "preload/cuda/cupti_pairs.h"
+#include "preload/cuda/cupti_record.h"
+#include "preload/cuda/cupti_source.h"
 #include "tests/fake_gpu/sim_knobs.h"
 #include "tests/fake_gpu/sim_record.h"
 #include "writer/pass.h"
@@ -129,7 +129,7 @@ static void check_files(struct sample *sample)
 static void run(struct sample *sample, const uint8_t *data, size_t size,
 		unsigned int parts)
 {
-	static struct scribe scribe;
+	static struct writer_state writer_state;
 	char *text = text_of(data, size);
 
 	sample_window(sample, 0);
@@ -137,16 +137,16 @@ static void run(struct sample *sample, const uint8_t *data, size_t size,
 		hand_over(data + size * i / parts,
 			  size * (i + 1) / parts - size * i / parts, text,
 			  size);
-	if (scribe_start(&scribe, sample->session, true))
+	if (writer_state_start(&writer_state, sample->session, true))
 		abort();
 	for (int i = 0; i < 2; i++) {
 		flushed = clock_ticks();
 		cupti_source_poll(NULL);
-		pass_run(&scribe);
+		pass_run(&writer_state);
 	}
-	if (pass_finish(&scribe, clock_ticks()) || scribe.error)
+	if (pass_finish(&writer_state, clock_ticks()) || writer_state.error)
 		abort();
-	scribe_end(&scribe);
+	writer_state_end(&writer_state);
 	free(text);
 }
 

@@ -6,7 +6,7 @@
  */
 #include "tests/fuzz/fuzz_input.h"
 
-#include "writer/json.h"
+#include "writer/text/json.h"
 #include <math.h>
 #include <string.h>
 #include <yajl/yajl_parse.h>

@@ -6,7 +6,7 @@
  */
 #include "tests/fuzz/fuzz_input.h"
 
-#include "writer/naming.h"
+#include "writer/state/naming.h"
 #include <pthread.h>
 #include <string.h>
 

@@ -7,11 +7,11 @@
  */
 #include "tests/fuzz/fuzz_input.h"
 
-#include "collector/options.h"
-#include "collector/flight.h"
-#include "collector/signal_name.h"
-#include "collector/steps.h"
-#include "writer/coder.h"
+#include "collector/control/options.h"
+#include "collector/control/flight.h"
+#include "collector/control/signal_name.h"
+#include "collector/steps/steps.h"
+#include "writer/deflate/coder.h"
 #include <string.h>
 
 #define LINES_MAX 64

@@ -11,7 +11,7 @@
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/unit/sample_session.h"
 
-#include "collector/modules.h"
+#include "collector/session/modules.h"
 #include "writer/checkpoint.h"
 #include "writer/pass.h"
 #include "writer/recovery.h"
@@ -43,20 +43,20 @@ struct area {
 
 static void live(struct sample *sample)
 {
-	static struct scribe scribe;
+	static struct writer_state writer_state;
 	struct thread *thread;
 	char name[32];
 
 	sample_window(sample, 0);
 	thread = sample_thread(sample, 100);
-	if (scribe_start(&scribe, sample->session, true))
+	if (writer_state_start(&writer_state, sample->session, true))
 		_exit(1);
 	for (uint64_t i = 0; i < EVENTS; i++) {
 		snprintf(name, sizeof(name), "work %d", (int)i % 20);
 		sample_scope(sample, thread, name, 100 * i, 100 * i + 50);
 		if (i == EVENTS / 2) {
-			pass_run(&scribe);
-			if (checkpoint_make(&scribe))
+			pass_run(&writer_state);
+			if (checkpoint_make(&writer_state))
 				_exit(1);
 		}
 	}

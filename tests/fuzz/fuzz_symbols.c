@@ -5,7 +5,7 @@
  */
 #include "tests/fuzz/fuzz_input.h"
 
-#include "collector/symbols.h"
+#include "collector/system/symbols.h"
 #include <string.h>
 
 static volatile unsigned int kept;

@@ -5,17 +5,17 @@
  */
 #include "tests/fuzz/fuzz_input.h"
 
-#include "tools/contract.h"
-#include "tools/report.h"
+#include "tools/check/check.h"
+#include "tools/report/report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct report_choice choice = {.top = 20, .tree = true};
 	const char *path = fuzz_file(data, size);
-	struct contract_result result;
+	struct check_result result;
 	struct report report;
 
-	contract_check(path, fuzz_nowhere(), &result);
+	check_trace(path, fuzz_nowhere(), &result);
 	if (!report_read(&report, path, &choice)) {
 		report_print_text(&report, fuzz_nowhere());
 		report_print_json(&report, fuzz_nowhere());

@@ -23,7 +23,7 @@ sys.path.insert(0, os.path.join(ROOT, "tests", "scenarios"))
 import gpu_records
 
 LIMIT = 2_000_000               # bytes of a capture
-# As preload/cupti_kinds.c has them; device and context first.
+# As preload/cuda/cupti_kinds.c has them; device and context first.
 KINDS = "8,9,10,1,22,2,5,4,38,17,49"
 GRAPHS = KINDS + ",51"
 PER_THREAD = "9=1"

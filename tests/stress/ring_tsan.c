@@ -15,8 +15,8 @@
  * nothing, and once for each memory order in ring and pool weakened to relaxed,
  * where it must find a race.
  */
-#include "collector/pool.h"
-#include "collector/thread.h"
+#include "collector/session/pool.h"
+#include "collector/session/thread.h"
 
 #include <limits.h>
 #include <linux/futex.h>

@@ -8,8 +8,8 @@
  * As ring_tsan.c: clean as the sources are, and with each memory order of the
  * file in question weakened a race must be found (tests/stress/run).
  */
-#include "collector/names.h"
-#include "collector/thread.h"
+#include "collector/session/names.h"
+#include "collector/session/thread.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -58,7 +58,7 @@ def test_asks_the_processor_nothing_at_load():
     """libgcc's constructor would, in each process: slow in a virtual machine."""
     names = tree.output("nm", library())
     tree.expect("__cpu_indicator_init" not in names,
-                "__builtin_cpu_supports() is used: see writer/processor.h")
+                "__builtin_cpu_supports() is used: see writer/deflate/processor.h")
 
 
 def test_exports_are_the_list():

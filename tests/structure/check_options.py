@@ -13,7 +13,7 @@ PAGE = "docs/man/libtraceprof.7"
 
 def listed():
     """NAME of each row of OPTIONS(X)."""
-    text = tree.read("collector/options.h")
+    text = tree.read("collector/control/options.h")
     block = re.search(r"#define OPTIONS\(X\)(.*?)clang-format on", text, re.S)
     return re.findall(r'X\(\w+,\s*\w+,\s*"(\w+)"', block.group(1))
 

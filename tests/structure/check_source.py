@@ -9,19 +9,13 @@ import subprocess
 import tree
 
 C_FILES = (".c", ".h", ".cpp")
-MOST_LINES = 500
+MOST_LINES = 700
 MOST_FUNCTION_LINES = 60
 COLUMNS = 80
 
-# Who may include which of our folders.
-MAY_INCLUDE = {
-    "preload": ("preload", "collector", "include", "writer"),
-    "collector": ("collector",),
-    "writer": ("writer", "collector"),
-    "tools": ("tools", "writer", "collector"),
-    "include": (),
-}
-# And which libraries only one folder may know.
+TABLE = "docs/architecture.md"
+ROW = re.compile(r"^\| `((?:collector|writer|preload|tools)/[\w/]*)` \| .* \| ([^|]*)\|$", re.M)
+# Which libraries only one folder may know.
 FOREIGN = {
     r"zlib\.h|isa-l.*|igzip.*": ("writer", "tools"),
     r"libiberty/.*|demangle\.h": ("writer",),
@@ -29,10 +23,13 @@ FOREIGN = {
     r"elfutils/.*|dwarf.*|libdw.*": ("tools",),
     r"yajl/.*|libsmartcols/.*|argp\.h": ("tools",),
 }
-# preload/ sees one page of the writer, and from few places: the life of the
-# process (start, fork, closing lines, the signal that wakes it), the CUPTI
-# source, traceprof.h's totals.
-WRITER_FROM_PRELOAD = re.compile(r"preload/(life|closing|fork_hooks|cupti|annotations|user_signal)\w*\.c$")
+
+
+def may_include():
+    """{folder: folders} as the table has it.  `collector` stands for all of its
+    folders, as every name there stands for what lies below it."""
+    return {folder.rstrip("/"): re.findall(r"`([\w/.]+?)/?`", allowed)
+            for folder, allowed in ROW.findall(tree.read(TABLE))}
 
 
 def includes(name):
@@ -40,24 +37,32 @@ def includes(name):
 
 
 def test_includes_point_down():
+    """As the table of folders says, and nobody includes what it doesn't name."""
+    table = may_include()
     faults = []
     for name in tree.files(".c", ".h"):
-        folder = name.split("/")[0]
-        if folder not in MAY_INCLUDE:
+        folder = os.path.dirname(name)
+        top = name.split("/")[0]
+        if top not in tree.PRODUCT or top == "include":
+            continue
+        if folder not in table:
+            faults.append(f"{name}: {TABLE} has no row for {folder}/")
             continue
         for quote, header in includes(name):
-            target = header.split("/")[0]
-            if quote == '"' and "/" not in header and header != "traceprof.h":
+            target = os.path.dirname(header)
+            if quote == '"' and not target and header != "traceprof.h":
                 faults.append(f"{name}: \"{header}\" is not written from the root")
-            elif target in MAY_INCLUDE and target not in MAY_INCLUDE[folder]:
-                faults.append(f"{name}: {folder}/ may not include {header}")
-            elif folder == "preload" and target == "writer" and not (
-                    header == "writer/writer.h" and WRITER_FROM_PRELOAD.match(name)):
-                faults.append(f"{name}: may not include {header}")
+            elif target in ("", "include", folder):
+                pass
+            elif target.split("/")[0] in tree.PRODUCT:
+                if header not in table[folder] and not any(
+                        target == allowed or target.startswith(allowed + "/")
+                        for allowed in table[folder]):
+                    faults.append(f"{name}: {folder}/ may not include {header}")
             for pattern, allowed in FOREIGN.items():
-                if (target not in MAY_INCLUDE and folder not in allowed
+                if (target.split("/")[0] not in tree.PRODUCT and top not in allowed
                         and re.fullmatch(pattern, header)):
-                    faults.append(f"{name}: {folder}/ may not know {header}")
+                    faults.append(f"{name}: {top}/ may not know {header}")
     tree.no_faults(faults)
 
 

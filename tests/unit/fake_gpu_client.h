@@ -83,7 +83,7 @@ static inline void *library(const char *name)
 
 	CHECK(length > 0 && length < (ssize_t)sizeof(path));
 	path[length] = 0;
-	snprintf(file, sizeof(file), "%s/../../fake-gpu/%s", dirname(path),
+	snprintf(file, sizeof(file), "%s/../../../fake-gpu/%s", dirname(path),
 		 name);
 	return dlopen(file, RTLD_NOW);
 }

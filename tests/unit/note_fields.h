@@ -6,7 +6,7 @@
 #ifndef TESTS_UNIT_NOTE_FIELDS_H
 #define TESTS_UNIT_NOTE_FIELDS_H
 
-#include "writer/fields.h"
+#include "writer/text/fields.h"
 #include <ctype.h>
 #include <string.h>
 

@@ -9,9 +9,9 @@
 #ifndef TESTS_SAMPLE_SESSION_H
 #define TESTS_SAMPLE_SESSION_H
 
-#include "collector/names.h"
-#include "collector/thread.h"
-#include "writer/scribe.h"
+#include "collector/session/names.h"
+#include "collector/session/thread.h"
+#include "writer/state/writer_state.h"
 #include <assert.h>
 #include <dirent.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #ifndef UNIT_SCHEDULE_REFERENCE_H
 #define UNIT_SCHEDULE_REFERENCE_H
 
-#include "collector/window.h"
+#include "collector/control/window.h"
 
 #define REFERENCE_STEPS 61
 

@@ -8,7 +8,7 @@
 
 #include "tests/unit/cmocka_base.h"
 
-#include "collector/thread.h"
+#include "collector/session/thread.h"
 #include <sys/mman.h>
 
 /* A session with these options, as session_here. */
@@ -40,16 +40,16 @@ static inline void fixture_end(struct session *session)
 }
 
 /* Where a reader of one ring stands; zeroed: at the beginning. */
-struct ring_reader {
+struct ring_walk {
 	uint64_t chunk; /* session offset, 0 before the first event */
 	uint64_t at;
 	unsigned int chunks_left;
 };
 
 /* The next published event, NULL if there is none yet. */
-static inline const struct event *ring_reader_next(struct ring_reader *reader,
-						   struct session *session,
-						   struct ring *ring)
+static inline const struct event *ring_walk_next(struct ring_walk *reader,
+						 struct session *session,
+						 struct ring *ring)
 {
 	const uint64_t published = ring_published(ring);
 

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/strict_reader.h"
-#include "writer/trace_file.h"
+#include "writer/file/trace_file.h"
 #include <errno.h>
 #include <ftw.h>
 #include <sys/stat.h>

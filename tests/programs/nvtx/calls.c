@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "preload/nvtx_abi.h"
+#include "preload/annotate/nvtx_abi.h"
 
 /* What we declare ourselves is what NVIDIA's headers say. */
 #define SAME(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), #ours)

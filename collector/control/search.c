@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* search.c - the marker that is searched for, seen from its thread; see
+ * search.h. */
+#include "collector/control/search.h"
+
+#include <string.h>
+
+static uint64_t mix(uint64_t value)
+{
+	value = (value ^ value >> 31) * 0x9e3779b97f4a7c15u;
+	value = (value ^ value >> 29) * 0xbf58476d1ce4e5b9u;
+	return value ^ value >> 32;
+}
+
+uint64_t search_key(const uint64_t *ids, unsigned int context)
+{
+	uint64_t key = context;
+
+	for (unsigned int i = 0; i <= context; i++)
+		key = mix(key * 3 + mix(ids[i] + 1));
+	return key;
+}
+
+bool search_move(struct step_search *search, uint32_t from, uint32_t to)
+{
+	/* RELEASE pairs with ACQUIRE in search_state(). */
+	return atomic_compare_exchange_strong_explicit(&search->state, &from,
+						       to, memory_order_release,
+						       memory_order_relaxed);
+}
+
+bool search_hit(struct step_search *search, uint64_t id)
+{
+	uint64_t *history = search->history;
+
+	if (!search->context)
+		return id == search->id;
+	memmove(history, history + 1, SEARCH_CONTEXT_MAX * sizeof(*history));
+	history[SEARCH_CONTEXT_MAX] = id;
+	return id == search->id &&
+	       search_key(history + SEARCH_CONTEXT_MAX - search->context,
+			  search->context) == search->key;
+}
+
+/* --- calls ---------------------------------------------------------------- */
+
+#define KERNEL	      (UINT64_C(1) << 63)
+#define SYMBOL_LOOKED 1000u /* never what an interned name is cut at */
+
+uint64_t search_call(bool is_driver, uint32_t cbid)
+{
+	return (uint64_t)is_driver << 32 | cbid;
+}
+
+uint64_t search_kernel(const char *symbol)
+{
+	uint64_t hash = 14695981039346656037u;
+
+	for (size_t i = 0; symbol[i] && i < SYMBOL_LOOKED; i++)
+		hash = (hash ^ (unsigned char)symbol[i]) * 1099511628211u;
+	return hash | KERNEL;
+}
+
+bool search_is_kernel(uint64_t id)
+{
+	return id & KERNEL;
+}
+
+/* --- names of ranges ------------------------------------------------------ */
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static uint64_t name_add(uint64_t hash, const char *text)
+{
+	for (const char *c = text; *c; c++) {
+		if (is_digit(*c) && c > text && is_digit(c[-1]))
+			continue;
+		hash ^= is_digit(*c) ? '#' : (unsigned char)*c;
+		hash *= 1099511628211u;
+	}
+	return hash;
+}
+
+uint64_t search_name(const char *prefix, const char *text)
+{
+	uint64_t hash = 14695981039346656037u;
+
+	if (prefix && *prefix)
+		hash = name_add(name_add(hash, prefix), ": ");
+	return name_add(hash, text);
+}
+
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool is_letter(char c)
+{
+	return lower(c) >= 'a' && lower(c) <= 'z';
+}
+
+static bool is_upper(char c)
+{
+	return c >= 'A' && c <= 'Z';
+}
+
+static bool is_word(const char *text, size_t len, const char *const *words)
+{
+	for (; *words; words++) {
+		size_t i = 0;
+
+		while (i < len && lower(text[i]) == (*words)[i])
+			i++;
+		if (i == len && !(*words)[i])
+			return true;
+	}
+	return false;
+}
+
+/* The end of the word that begins here: "trainStep" is two. */
+static const char *word_end(const char *text)
+{
+	const char *end = text + 1;
+
+	while (is_letter(*end) && !(is_upper(*end) && !is_upper(end[-1])))
+		end++;
+	return end;
+}
+
+bool search_is_step_like(const char *text)
+{
+	static const char *const likely[] = {
+		"step",	     "steps",	 "iteration",  "iter",	    "batch",
+		"minibatch", "timestep", "microbatch", "trainstep", NULL};
+	/* Part of a step, or more than one. */
+	static const char *const others[] = {
+		"norm",	      "normalization", "batchnorm", "optimizer",
+		"optimiser",  "optim",	       "scheduler", "loader",
+		"dataloader", "load",	       "size",	    "prepare",
+		"fetch",      "epoch",	       NULL};
+	bool found = false;
+
+	while (*text) {
+		const char *end;
+
+		if (!is_letter(*text)) {
+			text++;
+			continue;
+		}
+		end = word_end(text);
+		if (is_word(text, (size_t)(end - text), others))
+			return false;
+		found |= is_word(text, (size_t)(end - text), likely);
+		text = end;
+	}
+	return found;
+}

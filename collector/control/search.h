@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * search.h - TRACEPROF_STEP=auto: what the writer and the stepping thread tell
+ * each other while a step is searched for.
+ *
+ * The writer looks at the events that it drains anyway
+ * (writer/steps/step_finder.h). Once it knows a marker the thread whose loop it
+ * is takes over, so that steps are counted where they happen; and since neither
+ * waits, that takes three turns:
+ *
+ *	ON	the writer searches.  With a schedule no window is open, yet the
+ *		gate is
+ *	FOUND	the marker is known, and whose it is
+ *	JOINED	its thread hit it, and counts its hits from then on
+ *	LIVE	the writer has counted those before: the thread knows the
+ *		number of its step, and goes on as with any marker
+ *
+ *	NONE	steps come from elsewhere
+ *	OVER	there is no period; the run is recorded whole
+ *
+ * A step call of the program's ends it in any state.  It lies in the session,
+ * so that the run of a process that was killed meanwhile is whole, too.
+ */
+#ifndef COLLECTOR_SEARCH_H
+#define COLLECTOR_SEARCH_H
+
+#include "collector/system/base.h"
+
+/* Sites before a marker that may belong to it. */
+#define SEARCH_CONTEXT_MAX 8u
+
+enum search_state {
+	SEARCH_NONE,
+	SEARCH_ON,
+	SEARCH_FOUND,
+	SEARCH_JOINED,
+	SEARCH_LIVE,
+	SEARCH_OVER
+};
+
+enum search_family { SEARCH_REGIONS, SEARCH_RANGES, SEARCH_CALLS };
+
+/* Steps of the search that a schedule counts as waited, at most. */
+#define SEARCH_WAITED_MOST 10
+
+struct step_search {
+	_Atomic uint32_t state;
+	uint32_t is_whole; /* no schedule: everything is recorded anyway */
+	uint64_t from_ticks;
+
+	/* The marker: set before FOUND. */
+	uint32_t tid;
+	uint32_t family; /* enum search_family */
+	uint32_t context;
+	uint64_t id;
+	uint64_t key;
+
+	/* The stepping thread's own, but for joined_ticks. */
+	uint64_t history[SEARCH_CONTEXT_MAX + 1]; /* newest last */
+	uint64_t since;	       /* hits from the first one it saw */
+	uint64_t joined_ticks; /* of that one; set before JOINED */
+	uint64_t joined_call;  /* and its correlation, 0 no call */
+
+	uint64_t before; /* hits before it; set before LIVE */
+
+	_Atomic uint64_t live_ticks; /* its first step, 0 not yet */
+	uint64_t passed; /* steps before a schedule's first one, beyond those
+			    that it counts as waited */
+};
+
+/* What a site is in the context of those before it: ids[0] is the oldest of
+ * `context` + 1, the last is the site itself. */
+uint64_t search_key(const uint64_t *ids, unsigned int context);
+
+static inline uint32_t search_state(const struct step_search *search)
+{
+	/* ACQUIRE pairs with RELEASE in search_move(): the fields that the new
+	 * state stands for. */
+	return load_acquire(&((struct step_search *)search)->state);
+}
+
+/* The gate is open though no window is. */
+static inline bool search_is_on(const struct step_search *search)
+{
+	const uint32_t state = search_state(search);
+
+	return state >= SEARCH_ON && state <= SEARCH_JOINED &&
+	       !search->is_whole;
+}
+
+/* From one state to the next.  False: it is another one by now. */
+bool search_move(struct step_search *search, uint32_t from, uint32_t to);
+
+/* A site of the marker's family was hit by the marker's thread: is it the
+ * marker?  To be called for each. */
+bool search_hit(struct step_search *search, uint64_t id);
+
+/* A call that puts work on a GPU as a site: which one it is, or for the launch
+ * of a kernel that one's symbol. */
+uint64_t search_call(bool is_driver, uint32_t cbid);
+uint64_t search_kernel(const char *symbol);
+bool search_is_kernel(uint64_t id);
+
+/* A range's name as a site: numbers in it don't count.  `prefix` may be NULL,
+ * else it stands in front with ": " behind it. */
+uint64_t search_name(const char *prefix, const char *text);
+
+/* A range that is called so is likely a step: "train_step", "Iteration 12". */
+bool search_is_step_like(const char *text);
+
+#endif

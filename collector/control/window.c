@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * window.c - the schedule's pure function and the table of windows.
+ */
+#include "collector/control/window.h"
+
+#include "collector/control/options.h"
+#include <errno.h>
+
+void schedule_from_options(const struct options *options,
+			   struct schedule *schedule)
+{
+	*schedule = (struct schedule){
+		.always = !options_have_schedule(options),
+		.skip_first = options->skip_first,
+		.skip_first_wait = options->skip_first_wait,
+		.wait = options->wait,
+		.warmup = options->warmup,
+		.active = options_is_set(options, OPTION_AT_active)
+				  ? options->active
+				  : INT64_MAX,
+		.repeat = options->repeat,
+	};
+}
+
+/* Steps of one cycle; INT64_MAX when it never ends. */
+static int64_t cycle_length(const struct schedule *schedule)
+{
+	if (schedule->active == INT64_MAX)
+		return INT64_MAX;
+	return schedule->wait + schedule->warmup + schedule->active;
+}
+
+/* The step counted as the schedule does; -1 while it is skipped. */
+static int64_t schedule_step(const struct schedule *schedule, int64_t step)
+{
+	if (step < schedule->skip_first)
+		return -1;
+	step -= schedule->skip_first;
+	if (schedule->skip_first_wait)
+		step += schedule->wait;
+	return step;
+}
+
+enum window_action window_action(const struct schedule *schedule, int64_t step)
+{
+	const int64_t length = cycle_length(schedule);
+	int64_t within;
+
+	if (schedule->always)
+		return WINDOW_RECORD;
+	step = schedule_step(schedule, step);
+	if (step < 0)
+		return WINDOW_NONE;
+	if (schedule->repeat > 0 && step / length >= schedule->repeat)
+		return WINDOW_NONE;
+	within = step % length;
+	if (within < schedule->wait)
+		return WINDOW_NONE;
+	if (within < schedule->wait + schedule->warmup)
+		return WINDOW_WARMUP;
+	return within < length - 1 ? WINDOW_RECORD : WINDOW_RECORD_AND_SAVE;
+}
+
+int64_t window_cycle(const struct schedule *schedule, int64_t step)
+{
+	if (window_action(schedule, step) < WINDOW_RECORD)
+		return -1;
+	if (schedule->always)
+		return 0;
+	return schedule_step(schedule, step) / cycle_length(schedule);
+}
+
+int64_t window_steps_needed(const struct schedule *schedule)
+{
+	int64_t needed =
+		schedule->skip_first + schedule->wait + schedule->warmup;
+
+	if (schedule->always)
+		return 0;
+	if (schedule->skip_first_wait)
+		needed -= schedule->wait;
+	/* An endless window is begun, never whole. */
+	return needed + (schedule->active == INT64_MAX ? 1 : schedule->active);
+}
+
+/* One at a time may open or close; nobody waits. */
+static bool enter(struct window_state *state)
+{
+	/* ACQUIRE pairs with RELEASE in leave(). */
+	return !atomic_exchange_explicit(&state->busy, 1, memory_order_acquire);
+}
+
+static void leave(struct window_state *state)
+{
+	/* RELEASE pairs with ACQUIRE in enter(). */
+	store_release(&state->busy, 0);
+}
+
+/* The next free slot of the table, NULL: the writer has not done with it. */
+static struct window *next_slot(struct window_state *state)
+{
+	const uint64_t opened = load_relaxed(&state->opened);
+
+	/* ACQUIRE pairs with RELEASE where the writer finishes a file: it has
+	 * finished reading the slot. */
+	if (opened - load_acquire(&state->written) >= WINDOWS_MAX) {
+		add_relaxed(&state->missed, 1);
+		return NULL;
+	}
+	return &state->window[opened % WINDOWS_MAX];
+}
+
+static void publish(struct window_state *state, struct window *slot,
+		    const struct window *made, uint64_t end_ticks)
+{
+	const uint64_t opened = load_relaxed(&state->opened);
+
+	*slot = *made;
+	slot->cycle = (uint32_t)opened;
+	store_relaxed(&slot->end_ticks, end_ticks);
+	/* RELEASE pairs with ACQUIRE in the writer's look: the window's
+	 * fields. */
+	store_release(&state->opened, opened + 1);
+}
+
+int window_open(struct window_state *state, uint64_t ticks, int64_t first_step,
+		uint32_t name, bool manual)
+{
+	const struct window made = {.start_ticks = ticks,
+				    .first_step = first_step,
+				    .last_step = -1,
+				    .name = name};
+	struct window *slot;
+	int rc = -EBUSY;
+
+	if (!enter(state))
+		return -EBUSY;
+	if (window_is_open(state))
+		goto out;
+	rc = -EAGAIN;
+	slot = next_slot(state);
+	if (!slot)
+		goto out;
+	store_relaxed(&state->is_open, 1);
+	store_relaxed(&state->is_manual, manual);
+	publish(state, slot, &made, 0);
+	rc = 0;
+out:
+	leave(state);
+	return rc;
+}
+
+int window_add(struct window_state *state, uint64_t from, uint64_t to,
+	       uint32_t name, uint32_t reason, uint32_t dump)
+{
+	const struct window made = {.start_ticks = from,
+				    .first_step = -1,
+				    .last_step = -1,
+				    .name = name,
+				    .reason = reason,
+				    .dump = dump};
+	struct window *slot;
+	int rc = -EBUSY;
+
+	if (!enter(state))
+		return -EBUSY;
+	if (!window_is_open(state)) {
+		slot = next_slot(state);
+		rc = slot ? 0 : -EAGAIN;
+		if (slot)
+			publish(state, slot, &made, to);
+	}
+	leave(state);
+	return rc;
+}
+
+int window_close(struct window_state *state, uint64_t ticks, int64_t last_step)
+{
+	struct window *window;
+	int rc = -ENOENT;
+
+	if (!enter(state))
+		return -EBUSY;
+	if (window_is_open(state)) {
+		const uint64_t opened = load_relaxed(&state->opened);
+
+		window = &state->window[(opened - 1) % WINDOWS_MAX];
+		window->last_step = last_step;
+		store_relaxed(&state->is_open, 0);
+		store_relaxed(&state->is_manual, 0);
+		/* RELEASE pairs with ACQUIRE in the writer's look: the last
+		 * step. */
+		store_release(&window->end_ticks, ticks);
+		rc = 0;
+	}
+	leave(state);
+	return rc;
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * event.h - what one hook saw: one cache line, filled in place in a ring.
+ *
+ * An event is written by the thread that it happened on and read by the
+ * writer, possibly in another process after this one is dead.  So it holds no
+ * pointer that must be followed: names are ids of interned strings, code is an
+ * address that the module list explains.
+ *
+ * Most kinds fit one slot.  A kind that needs more takes a second slot directly
+ * behind the first (EVENT_TWO_SLOTS in flags); both are published by one
+ * commit, and a reader that sees the first sees the second.
+ *
+ * Times are raw clock ticks (collector/system/clock.h); writer/state/timeline.c
+ * alone turns them into nanoseconds.
+ */
+#ifndef COLLECTOR_EVENT_H
+#define COLLECTOR_EVENT_H
+
+#include "collector/system/base.h"
+
+/* Kind, and the word for it in metadata and reports. */
+/* clang-format off */
+#define EVENT_KINDS(X)							\
+	X(NONE,         "none")						\
+	X(HEAP_ALLOC,   "alloc")	/* payload heap */		\
+	X(HEAP_FREE,    "free")		/* payload heap */		\
+	X(OMP_REGION,   "omp_region")	/* payload omp, on the master */ \
+	X(OMP_IMPLICIT, "omp_task")	/* payload omp, on each member */ \
+	X(OMP_EXPLICIT, "omp_explicit")	/* payload omp: a task's run */	\
+	X(OMP_CREATE,   "omp_create")	/* payload omp: task creation */ \
+	X(OMP_WAIT,     "omp_wait")	/* payload omp: what was awaited */ \
+	X(OMP_ACQUIRED, "omp_held")	/* payload omp: lock or turn held */ \
+	X(SCOPE,        "scope")	/* name; payload scope */	\
+	X(RANGE,        "range")	/* name; may cross: side lane */ \
+	X(MARK,         "mark")		/* name; an instant */		\
+	X(COUNTER,      "counter")	/* name; payload counter */	\
+	X(STEP,         "step")		/* payload step; extra: its tid */ \
+	X(LOSS,         "loss")		/* payload loss */		\
+	X(CALL,         "call")		/* name; payload call: CUDA host side */ \
+	X(GPU_API,      "cuda_api")	/* name; payload api; extra: tid */ \
+	X(GPU_KERNEL,   "kernel")	/* name; payload gpu, then gpu_kernel */ \
+	X(GPU_COPY,     "gpu_copy")	/* payload gpu, then gpu_copy */ \
+	X(GPU_FILL,     "gpu_fill")	/* payload gpu; extra: memory kind */ \
+	X(GPU_SYNC,     "gpu_sync")	/* payload gpu; extra: enum gpu_sync */ \
+	X(GPU_GRAPH,    "gpu_graph")	/* payload gpu: a whole graph's run */ \
+	X(GPU_OVERHEAD, "gpu_overhead")	/* name; extra: tid, 0 unknown */ \
+	X(GPU_MEMORY,   "gpu_memory")	/* payload memory; extra: kind */ \
+	X(GPU_EVENT,    "cuda_event")	/* payload gpu; extra: 1 timed by GPU */
+/* clang-format on */
+
+enum event_kind {
+#define X(name, word) EVENT_##name,
+	EVENT_KINDS(X)
+#undef X
+		EVENT_KIND_COUNT
+};
+
+enum event_flag {
+	EVENT_TWO_SLOTS = 1,  /* the next slot belongs to this event */
+	EVENT_UNFINISHED = 2, /* closed by us: the call had not returned */
+	EVENT_REALLOC = 4,    /* this alloc or free is half of a realloc */
+	EVENT_SERIAL = 8,     /* region with a team of one */
+	EVENT_NO_SIZE = 16,   /* heap: the block's size is not known */
+	EVENT_MOVED = 32,     /* was put again at the ring's end */
+	EVENT_SCANNED = 64,   /* the scan ahead of the drain has been here */
+};
+
+/* What an OMP_WAIT waited for or an OMP_ACQUIRED holds; word for names. */
+/* clang-format off */
+#define OMP_SYNCS(X)							\
+	X(BARRIER,        "barrier")					\
+	X(REGION_END,     "region end")					\
+	X(LOOP_END,       "loop end")					\
+	X(SECTIONS_END,   "sections end")				\
+	X(SINGLE_COPY,    "single copyprivate")				\
+	X(CRITICAL,       "critical")					\
+	X(ATOMIC,         "atomic")					\
+	X(ORDERED,        "ordered")					\
+	X(TASKWAIT,       "taskwait")					\
+	X(TASKGROUP,      "taskgroup")					\
+	X(TASKLOOP,       "taskloop")					\
+	X(SINGLE,         "single")
+/* clang-format on */
+
+enum omp_sync {
+#define X(name, word) OMP_SYNC_##name,
+	OMP_SYNCS(X)
+#undef X
+		OMP_SYNC_COUNT
+};
+
+/* How a region's work is shared out, where the entry point tells it. */
+/* clang-format off */
+#define OMP_SCHEDULES(X)						\
+	X(NONE,     "")							\
+	X(STATIC,   "static")						\
+	X(DYNAMIC,  "dynamic")						\
+	X(GUIDED,   "guided")						\
+	X(RUNTIME,  "runtime")						\
+	X(SECTIONS, "sections")						\
+	X(TEAMS,    "teams")
+/* clang-format on */
+
+enum omp_schedule {
+#define X(name, word) OMP_SCHEDULE_##name,
+	OMP_SCHEDULES(X)
+#undef X
+		OMP_SCHEDULE_COUNT
+};
+
+/* Types of a scope's payload, as NVTX numbers them. */
+enum event_payload {
+	EVENT_PAYLOAD_NONE,
+	EVENT_PAYLOAD_U64,
+	EVENT_PAYLOAD_I64,
+	EVENT_PAYLOAD_F64,
+	EVENT_PAYLOAD_U32,
+	EVENT_PAYLOAD_I32,
+	EVENT_PAYLOAD_F32
+};
+
+struct event {
+	uint16_t kind;		  /* enum event_kind */
+	uint16_t flags;		  /* enum event_flag */
+	uint32_t name;		  /* interned string, 0 none */
+	uint32_t outlined_offset; /* OpenMP: from code to the
+			   function that the compiler outlined, 0 unknown */
+	uint32_t extra; /* OpenMP: from code to what names it; scope: its
+			   category's name; step: its thread */
+	uint64_t start_ticks;
+	uint64_t end_ticks; /* equals start_ticks for an instant */
+	union {
+		struct {
+			uint64_t address;
+			uint64_t size_bytes; /* usable size of the block */
+			int64_t thread_live; /* this thread's allocated minus
+						 freed bytes after the event */
+			uint64_t dur_ticks;  /* of the real call, on request */
+		} heap;
+		struct {
+			uint64_t region;   /* unique in the process, 0 none */
+			uint64_t code;	   /* return address of the call that
+					       names it */
+			uint32_t team;	   /* size, 0 unknown */
+			uint32_t thread;   /* number in the team */
+			uint16_t sync;	   /* enum omp_sync */
+			uint16_t schedule; /* enum omp_schedule */
+			uint32_t task;	   /* explicit tasks: creation number */
+		} omp;
+		struct {
+			uint32_t colour; /* 0xAARRGGBB, 0 none */
+			uint32_t category;
+			uint32_t domain;
+			uint32_t payload_type;
+			uint64_t payload;
+			uint64_t range; /* RANGE: which one */
+		} scope;
+		struct {
+			double value;
+		} counter;
+		struct {
+			int64_t number;
+			uint64_t outer_at_start; /* start ticks of the slice */
+			uint64_t outer_at_end;	 /* around each end, 0 none */
+		} step;
+		struct {
+			uint64_t count; /* events refused in a row */
+		} loss;
+		struct {
+			uint64_t bytes;
+			uint64_t stream;
+			uint64_t detail;
+			uint64_t result;
+		} call;
+		struct {
+			uint64_t correlation; /* joins the call with its work */
+			uint32_t cbid;	      /* number in CUPTI's list */
+			uint32_t result;
+			uint32_t is_driver; /* cu..., not cuda... */
+			uint32_t is_launch; /* enum gpu_launch_kind */
+			uint64_t pad;
+		} api;
+		struct {
+			uint64_t correlation;
+			uint32_t device;
+			uint32_t context;
+			uint32_t stream;
+			uint32_t graph; /* 0 not in a graph */
+			union {
+				uint64_t bytes;		/* copy, fill */
+				uint64_t graph_node;	/* kernel */
+				struct {		/* sync, CUDA event */
+					uint32_t event; /* its id */
+					uint32_t recording; /* which of its
+							       recordings, 0
+							       unknown */
+				};
+			};
+		} gpu;
+		struct {
+			uint64_t correlation;
+			uint64_t address;
+			uint64_t size_bytes;
+			uint32_t device;
+			uint32_t is_free;
+		} memory;
+		uint64_t words[4];
+	};
+};
+
+/* The second slot of a GPU_KERNEL. */
+struct gpu_kernel {
+	uint32_t grid[3];
+	uint32_t block[3];
+	uint32_t static_bytes; /* shared memory of a block */
+	uint32_t dynamic_bytes;
+	uint32_t registers; /* of a thread */
+	uint32_t channel;
+	uint32_t channel_type;
+	uint32_t pad;
+	uint64_t queued_ticks; /* 0 not measured */
+	uint64_t spare;
+};
+
+/* The second slot of a GPU_COPY. */
+struct gpu_copy {
+	uint32_t kind;	 /* as CUPTI counts: 1 HtoD, 2 DtoH, ... */
+	uint32_t source; /* memory kinds: 1 pageable, 2 pinned, ... */
+	uint32_t destination;
+	uint32_t is_peer;
+	uint32_t source_device, source_context;
+	uint32_t destination_device, destination_context;
+	uint64_t graph_node;
+	uint32_t channel, channel_type;
+	uint64_t spare[2];
+};
+
+_Static_assert(sizeof(struct gpu_kernel) == sizeof(struct event), "one slot");
+_Static_assert(sizeof(struct gpu_copy) == sizeof(struct event), "one slot");
+
+/* What a GPU_API puts on a GPU. */
+enum gpu_launch_kind { GPU_LAUNCH_NONE, GPU_LAUNCH_COPY, GPU_LAUNCH_KERNEL };
+
+/* What a GPU_SYNC waited for, as CUPTI counts. */
+enum gpu_sync {
+	GPU_SYNC_UNKNOWN,
+	GPU_SYNC_EVENT,
+	GPU_SYNC_STREAM_WAIT,
+	GPU_SYNC_STREAM,
+	GPU_SYNC_CONTEXT,
+	GPU_SYNC_COUNT
+};
+
+/* Those that wait for a CUDA event. */
+static inline bool gpu_sync_has_event(uint32_t sync)
+{
+	return sync == GPU_SYNC_EVENT || sync == GPU_SYNC_STREAM_WAIT;
+}
+
+/* No stream, or none that is known. */
+#define GPU_STREAM_NONE 0xffffffffu
+
+/* Comes from CUPTI, through a ring of the writer's own. */
+static inline bool event_is_gpu(unsigned int kind)
+{
+	return kind >= EVENT_GPU_API && kind <= EVENT_GPU_EVENT;
+}
+
+_Static_assert(sizeof(struct event) == CACHE_LINE, "one event, one line");
+
+/* The word for a kind; "unknown" for a number out of range. */
+const char *event_kind_word(unsigned int kind);
+const char *omp_sync_word(unsigned int sync);
+const char *omp_schedule_word(unsigned int schedule);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gate.h - the one word that every hook reads first.
+ *
+ * It lies in a page of its own, marked MADV_WIPEONFORK, so a forked child reads
+ * 0 and decides for itself:
+ *
+ *	0		undecided: the cold path looks at pid and options
+ *	GATE_CLOSED	decided, nothing to do: call the real function
+ *	else		GATE_CLOSED | one bit per thing that is wanted
+ *
+ * A family has a record bit, which follows the recording window, and a mark bit
+ * where it may carry the step marker, which does not.  Children of vfork,
+ * posix_spawn and clone(CLONE_VM) share our memory and read our gate.
+ */
+#ifndef COLLECTOR_GATE_H
+#define COLLECTOR_GATE_H
+
+#include "collector/system/base.h"
+
+enum gate_bit {
+	GATE_CLOSED = 1 << 0,	    /* decided; alone: nothing wanted */
+	GATE_HEAP_WATCH = 1 << 1,   /* count calls until the process may become
+				     interesting by its CPU time */
+	GATE_HEAP = 1 << 2,	    /* heap counters run */
+	GATE_HEAP_LARGE = 1 << 3,   /* record: large blocks */
+	GATE_HEAP_ALL = 1 << 4,	    /* record: every call */
+	GATE_OMP = 1 << 5,	    /* record: OpenMP */
+	GATE_OMP_MARK = 1 << 6,	    /* regions may begin a step */
+	GATE_OMP_WATCH = 1 << 7,    /* a region makes the process interesting */
+	GATE_SCOPE = 1 << 8,	    /* record: annotations, NVTX */
+	GATE_SCOPE_MARK = 1 << 9,   /* ranges may begin a step */
+	GATE_SCOPE_WATCH = 1 << 10, /* an annotation makes it interesting */
+	GATE_CUDA = 1 << 11,	    /* record: CUDA host side */
+	GATE_CUDA_WATCH = 1 << 12,  /* a CUDA call makes it interesting */
+};
+
+#define GATE_UNDECIDED 0u
+#define GATE_RECORD_BITS                                                       \
+	(GATE_HEAP_LARGE | GATE_HEAP_ALL | GATE_OMP | GATE_SCOPE | GATE_CUDA)
+
+struct gate_page {
+	_Atomic uint32_t bits;
+	char rest[PAGE_BYTES - sizeof(uint32_t)];
+};
+
+extern struct gate_page gate_page __attribute__((visibility("hidden")));
+
+static inline uint32_t gate_bits(void)
+{
+	return load_relaxed(&gate_page.bits);
+}
+
+/* Marks the page.  0, or -errno where the kernel can't (then an atfork child
+ * handler must clear the word, and the cold path compares pids). */
+int gate_protect(void);
+
+void gate_set(uint32_t bits);
+
+/* Opens or closes the record bits: `wanted` is remembered once by
+ * gate_set_record(); the rest of the word stays. */
+void gate_set_record(uint32_t record_bits);
+void gate_add_record(uint32_t record_bits, bool is_open);
+void gate_record(bool open);
+bool gate_is_recording(void);
+
+/* The flight recorder: what is open stays open between windows. */
+void gate_keep(bool keep);
+bool gate_is_kept(void);
+
+/* Turns a mark bit, unless recording has ended. */
+void gate_mark(uint32_t bit, bool on);
+
+/* Hooks read the gate relaxed, so what they read behind it must have reached
+ * all threads before it opens. */
+void gate_publish(void);
+
+/* Called by gate_record(), on the thread that opens or closes: what records
+ * without looking at the gate (CUPTI) follows it so.  One; NULL none. */
+void gate_on_change(void (*opened)(bool open));
+
+#endif

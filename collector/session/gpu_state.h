@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gpu_state.h - what the session knows about GPUs beside events: where its
+ * records come from, the devices, and how far those records have come.
+ *
+ * Records of the GPU arrive late: a kernel is delivered when it has run and its
+ * buffer was handed over.  `settled_ticks` is the time up to which everything
+ * that was launched has arrived; a window's file is not finished before.
+ */
+#ifndef COLLECTOR_GPU_STATE_H
+#define COLLECTOR_GPU_STATE_H
+
+#include "collector/system/base.h"
+
+#define GPU_DEVICES_MAX 16u
+#define GPU_NAME_BYTES	96
+
+enum gpu_source {
+	GPU_SOURCE_NONE,
+	GPU_SOURCE_CUPTI,
+	GPU_SOURCE_CALLS, /* the calls of the shared CUDA runtime, no more */
+};
+
+struct gpu_device {
+	uint64_t memory_bytes;
+	uint32_t is_known;
+	uint32_t major, minor; /* compute capability */
+	uint32_t multiprocessors;
+	uint32_t warp_size;
+	uint32_t warps_per_multiprocessor;
+	uint32_t blocks_per_multiprocessor;
+	uint32_t threads_per_block;
+	uint32_t registers_per_block;
+	uint32_t registers_per_multiprocessor;
+	uint32_t shared_per_block;
+	uint32_t shared_per_multiprocessor;
+	char name[GPU_NAME_BYTES];
+};
+
+struct gpu_state {
+	_Atomic uint32_t source;	/* enum gpu_source */
+	_Atomic uint32_t is_live;	/* records may still come */
+	_Atomic uint64_t settled_ticks; /* writer's thread alone stores */
+	uint32_t cupti_version;
+	/* As CUDA counts, 13000 is 13.0; 0 unknown. */
+	_Atomic int32_t driver_version;
+	_Atomic int32_t runtime_version;
+	uint32_t pad;
+
+	/* The writer's thread adds. */
+	uint64_t launches; /* calls that put work on a GPU */
+	uint64_t kernels;
+	uint64_t without_time;	  /* records whose times are 0, left out */
+	uint64_t unknown;	  /* records of kinds that aren't decoded */
+	uint64_t doubled;	  /* driver calls made by a runtime call */
+	_Atomic uint64_t lost;	  /* buffers that we had no room for */
+	_Atomic uint64_t dropped; /* records that CUPTI had no room for */
+	struct gpu_device device[GPU_DEVICES_MAX];
+};
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * modules.c - copies the loader's list into the session.
+ *
+ * dl_iterate_phdr() takes the loader's write lock, which dlopen holds for
+ * moments only.  It is called by the writer thread, never by a hook.
+ */
+#include "collector/session/modules.h"
+
+#include "collector/system/loader.h"
+
+#include "collector/system/log.h"
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PATH_BYTES 4096
+
+/* One walk over the loader's list. */
+struct walk {
+	struct session *session;
+	int added;
+	bool first;   /* the first object is the executable */
+	bool changed; /* the counters moved since the last walk */
+};
+
+static unsigned long long seen_adds;
+static unsigned long long seen_subs;
+
+static void copy_build_id(struct module *module,
+			  const struct dl_phdr_info *info)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+		const char *at =
+			(const char *)info->dlpi_addr + segment->p_vaddr;
+		const char *end = at + segment->p_memsz;
+
+		if (segment->p_type != PT_NOTE)
+			continue;
+		while ((size_t)(end - at) >= sizeof(ElfW(Nhdr))) {
+			const ElfW(Nhdr) *note = (const ElfW(Nhdr) *)at;
+			const char *name = at + sizeof(*note);
+			const char *id = name + align_up(note->n_namesz, 4);
+
+			at = id + align_up(note->n_descsz, 4);
+			if (at > end)
+				break;
+			if (note->n_type != NT_GNU_BUILD_ID ||
+			    note->n_namesz != 4 || memcmp(name, "GNU", 4) != 0)
+				continue;
+			module->id_len = (uint32_t)min_u64(note->n_descsz,
+							   BUILD_ID_BYTES);
+			memcpy(module->build_id, id, module->id_len);
+			return;
+		}
+	}
+}
+
+static void find_range(const struct dl_phdr_info *info, uint64_t *low,
+		       uint64_t *high)
+{
+	*low = UINT64_MAX;
+	*high = 0;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+
+		if (segment->p_type != PT_LOAD)
+			continue;
+		*low = min_u64(*low, info->dlpi_addr + segment->p_vaddr);
+		*high = max_u64(*high, info->dlpi_addr + segment->p_vaddr +
+					       segment->p_memsz);
+	}
+}
+
+static bool is_known(const struct session *session, uint64_t low, uint64_t high,
+		     const char *path)
+{
+	const struct module *module = modules_find(session, low);
+
+	return module && module->low == low && module->high == high &&
+	       !strcmp(module->path, path);
+}
+
+static const char *path_of(const struct dl_phdr_info *info, bool first,
+			   char *buffer)
+{
+	ssize_t len;
+
+	if (info->dlpi_name && info->dlpi_name[0])
+		return info->dlpi_name;
+	if (!first)
+		return "";
+	len = readlink("/proc/self/exe", buffer, PATH_BYTES - 1);
+	buffer[len < 0 ? 0 : len] = '\0';
+	return buffer;
+}
+
+static bool add(struct session *session, const struct dl_phdr_info *info,
+		uint64_t low, uint64_t high, const char *path)
+{
+	struct session_header *head = session->head;
+	const size_t len = strlen(path);
+	const uint64_t at =
+		session_alloc(session, sizeof(struct module) + len + 1);
+	struct module *module;
+
+	if (!at)
+		return false;
+	module = session_at(session, at);
+	module->bias = info->dlpi_addr;
+	module->low = low;
+	module->high = high;
+	copy_build_id(module, info);
+	module->path_len = (uint32_t)len;
+	memcpy(module->path, path, len + 1);
+	store_relaxed(&module->next, load_relaxed(&head->modules));
+	/* RELEASE pairs with ACQUIRE in modules_each(). */
+	store_release(&head->modules, at);
+	add_relaxed(&head->module_count, 1);
+	return true;
+}
+
+static int visit(struct dl_phdr_info *info, size_t bytes, void *arg)
+{
+	struct walk *walk = arg;
+	const bool first = walk->first;
+	char buffer[PATH_BYTES];
+	const char *path;
+	uint64_t low;
+	uint64_t high;
+
+	if (first && bytes >= offsetof(struct dl_phdr_info, dlpi_subs) +
+				      sizeof(info->dlpi_subs)) {
+		/* A new session, a forked child's say, has nothing yet. */
+		walk->changed =
+			info->dlpi_adds != seen_adds ||
+			info->dlpi_subs != seen_subs ||
+			!load_relaxed(&walk->session->head->module_count);
+		seen_adds = info->dlpi_adds;
+		seen_subs = info->dlpi_subs;
+	}
+	walk->first = false;
+	if (!walk->changed)
+		return 1;
+	path = path_of(info, first, buffer);
+	find_range(info, &low, &high);
+	if (low >= high || !path[0] || is_known(walk->session, low, high, path))
+		return 0;
+	walk->added += add(walk->session, info, low, high, path);
+	return 0;
+}
+
+int modules_refresh(struct session *session)
+{
+	struct walk walk = {.session = session, .first = true, .changed = true};
+
+	if (!loader_enter())
+		return 0;
+	dl_iterate_phdr(visit, &walk);
+	loader_leave();
+	return walk.added;
+}
+
+static bool is_whole(const struct session *session, const struct module *module)
+{
+	const uint64_t at = session_offset(session, module);
+
+	return module->path_len < PATH_BYTES &&
+	       module->id_len <= BUILD_ID_BYTES &&
+	       session_at_checked(session, at,
+				  sizeof(*module) + module->path_len + 1) &&
+	       !module->path[module->path_len];
+}
+
+const struct module *modules_each(const struct session *session,
+				  const struct module *last)
+{
+	/* ACQUIRE pairs with RELEASE in add(). */
+	const uint64_t at = last ? load_relaxed(&((struct module *)last)->next)
+				 : load_acquire(&session->head->modules);
+	const struct module *module;
+
+	/* Allocated front to back: a walk goes strictly down. */
+	if (last && at >= session_offset(session, last))
+		return NULL;
+	module = session_at_checked(session, at, sizeof(*module) + 1);
+	return module && is_whole(session, module) ? module : NULL;
+}
+
+const struct module *modules_find(const struct session *session,
+				  uint64_t address)
+{
+	for (const struct module *m = modules_each(session, NULL); m;
+	     m = modules_each(session, m)) {
+		if (address >= m->low && address < m->high)
+			return m;
+	}
+	return NULL;
+}

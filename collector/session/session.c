@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * session.c - space in a session: handing it out, backing it, notes.
+ *
+ * How a session is made and found is in session_make.c and session_find.c.
+ */
+#include "collector/session/session.h"
+
+#include "collector/system/log.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define GROW_BYTES   (1u << 20)
+/* For whoever extends the session, who may be without a processor. */
+#define GROW_YIELDS  64u
+#define GROW_NAP_NS  100000
+#define GROW_WAIT_NS UINT64_C(1000000000)
+
+_Static_assert(sizeof(struct session_header) <= SESSION_FIRST_BYTES / 2,
+	       "the first extent holds the header and a first chunk");
+
+struct session *_Atomic session_here;
+
+/* Backs [from, from + bytes) of the mapping without touching its content.
+ * MADV_POPULATE_WRITE would fault the pages of the caller's time; for a file
+ * the same mapping is asked through its path, since no fd is kept open.  By
+ * system calls alone: hooks get here, and open() and close() are points where
+ * a thread may be cancelled. */
+static int back(struct session *session, uint64_t from, uint64_t bytes)
+{
+	int fd;
+	int rc = 0;
+
+	if (session->head->place != SESSION_IN_FILE)
+		return 0;
+	fd = (int)syscall(SYS_openat, AT_FDCWD, session->path,
+			  O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
+	if (fd < 0)
+		return -errno;
+	if (syscall(SYS_fallocate, fd, 0, from, bytes))
+		rc = -errno;
+	syscall(SYS_close, fd);
+	return rc;
+}
+
+int session_grow(struct session *session, uint64_t bytes)
+{
+	struct session_header *head = session->head;
+	const uint32_t self = (uint32_t)syscall(SYS_gettid);
+	const int saved = errno;
+	uint32_t grower = 0;
+	uint64_t backed;
+	uint64_t until;
+	int rc;
+
+	/* ACQUIRE pairs with RELEASE below: one grower at a time, which sees
+	 * how far the last one got. */
+	if (!atomic_compare_exchange_strong_explicit(&head->growing, &grower,
+						     self, memory_order_acquire,
+						     memory_order_relaxed))
+		return grower == self ? -EDEADLK : -EAGAIN;
+	backed = load_relaxed(&head->backed);
+	until = min_u64(
+		align_up(backed + max_u64(bytes, GROW_BYTES), PAGE_BYTES),
+		head->ceiling_bytes);
+	rc = until > backed ? back(session, backed, until - backed) : -ENOSPC;
+	if (!rc)
+		store_relaxed(&head->backed, until);
+	/* RELEASE pairs with ACQUIRE above. */
+	store_release(&head->growing, 0);
+	errno = saved;
+	return rc;
+}
+
+/* Waits a little for the grower; longer after many `tries`. */
+static void give_way(unsigned int tries)
+{
+	const struct timespec nap = {.tv_nsec = GROW_NAP_NS};
+
+	if (tries < GROW_YIELDS)
+		syscall(SYS_sched_yield);
+	else
+		syscall(SYS_nanosleep, &nap, NULL);
+}
+
+/* Makes sure that everything before `end` is backed; several threads may be at
+ * it, one grows, the others wait for it in turn.  A signal handler doesn't wait
+ * for the thread that it interrupted. */
+static bool ensure_backed(struct session *session, uint64_t end)
+{
+	struct session_header *head = session->head;
+	const int saved = errno;
+	uint64_t limit_ns = 0;
+	unsigned int tries;
+	int rc = 0;
+
+	for (tries = 0; end > load_relaxed(&head->backed); tries++) {
+		const uint64_t backed = load_relaxed(&head->backed);
+
+		rc = end > backed ? session_grow(session, end - backed) : 0;
+		if (rc != -EAGAIN)
+			break;
+		if (!limit_ns)
+			limit_ns = clock_monotonic_ns() + GROW_WAIT_NS;
+		else if (clock_monotonic_ns() > limit_ns)
+			break;
+		give_way(tries);
+	}
+	errno = saved;
+	/* Somebody else may have got there in between. */
+	return end <= load_relaxed(&head->backed);
+}
+
+uint64_t session_alloc(struct session *session, uint64_t bytes)
+{
+	struct session_header *head = session->head;
+	uint64_t used = load_relaxed(&head->used);
+	uint64_t end;
+
+	if (bytes > head->ceiling_bytes)
+		return 0;
+	bytes = align_up(bytes, CACHE_LINE);
+	do {
+		if (bytes > head->ceiling_bytes ||
+		    used > head->ceiling_bytes - bytes)
+			return 0;
+		end = used + bytes;
+		if (!ensure_backed(session, end))
+			return 0;
+	} while (!atomic_compare_exchange_weak_explicit(&head->used, &used, end,
+							memory_order_relaxed,
+							memory_order_relaxed));
+	return used;
+}
+
+void session_note(struct session *session, const char *format, ...)
+{
+	struct session_header *head = session->head;
+	char text[SESSION_NOTE_BYTES];
+	va_list args;
+
+	va_start(args, format);
+	const size_t len = log_format_list(text, sizeof(text), format, args);
+
+	va_end(args);
+	const uint32_t count = load_relaxed(&head->note_count);
+
+	for (uint32_t i = 0; i < count && i < SESSION_NOTES_MAX; i++) {
+		if (!strncmp(head->notes[i], text, sizeof(text)))
+			return;
+	}
+	const uint32_t at = add_relaxed(&head->note_count, 1);
+
+	if (at < SESSION_NOTES_MAX)
+		memcpy(head->notes[at], text, len + 1);
+	else
+		store_relaxed(&head->note_count, SESSION_NOTES_MAX);
+}
+
+void session_unlink(const struct session *session)
+{
+	if (session->path[0])
+		unlink(session->path);
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * session.h - the one mapped region that outlives the process.
+ *
+ * All that the writer needs to make a trace lies here: options, clock segments,
+ * thread records with their rings, interned names, the module list, the windows
+ * and how far the file has got.  The region is file-backed and shared where
+ * that is possible, so the stores that a hook does anyway survive kill -9, and
+ * another process (`traceprof recover`, or the next run) finishes the trace
+ * with the writer's own code.
+ *
+ * It holds offsets from its start, never pointers; offset 0 is "none".  Space
+ * is handed out once, front to back (session_alloc) and backed by fallocate
+ * before its first use, so that a full tmpfs is an error code, never SIGBUS.
+ *
+ * A struct session is the view one process has of it: where it is mapped.  The
+ * header and everything behind it may be hostile when it comes from a file:
+ * readers go through session_check() and session_at_checked().
+ */
+#ifndef COLLECTOR_SESSION_H
+#define COLLECTOR_SESSION_H
+
+#include "collector/system/clock.h"
+#include "collector/control/mailbox.h"
+#include "collector/session/event.h"
+#include "collector/control/flight.h"
+#include "collector/session/gpu_state.h"
+#include "collector/control/options.h"
+#include "collector/control/search.h"
+#include "collector/control/window.h"
+
+#define SESSION_MAGIC	    "traceprf"
+#define SESSION_VERSION	    3u
+#define SESSION_FIRST_BYTES (2u << 20)
+#define SESSION_TEXT_BYTES  512
+#define SESSION_NAMES_MAX   65536u
+#define SESSION_NOTES_MAX   32u
+#define SESSION_NOTE_BYTES  256u
+
+enum session_place {
+	SESSION_IN_FILE,	 /* shared memory file: survives the process */
+	SESSION_IN_MEMFD,	 /* survives while somebody holds the fd */
+	SESSION_IN_ANONYMOUS,	 /* dies with the process */
+	SESSION_IN_RECORD_MEMFD, /* a memfd that `traceprof record` holds */
+};
+
+/* Memfds of `traceprof record` for its children: this variable has its pid and
+ * the descriptors, "77:5,6,7".  One without a size is free; who takes it locks
+ * it (flock) until it has one. */
+#define SESSION_HELD_VARIABLE "TRACEPROF_RECORD_HELD"
+#define SESSION_HELD_NAME     "traceprof-held"
+
+enum session_state {
+	SESSION_MAKING,
+	SESSION_RUNNING,
+	SESSION_ENDED, /* the file is complete; nothing to recover */
+};
+
+/* How far the file had got; two of them, so that one is always whole.
+ * `session_header.checkpoint` says which. */
+struct session_checkpoint {
+	uint64_t file_index;  /* which window's file, counted from 1; 0 none */
+	uint64_t tail_at;     /* file offset up to which the data stands */
+	uint64_t text_bytes;  /* uncompressed bytes up to there */
+	uint32_t crc32;	      /* of those */
+	uint32_t window;      /* index in windows[] of the file */
+	uint64_t written;     /* events in files, in all files so far */
+	uint64_t cut;	      /* events outside every window, or past MAX_MB */
+	uint64_t file_events; /* events in this file */
+	uint64_t last_ticks;  /* latest time that was seen */
+	int64_t heap_live;    /* mode all: running total of the file */
+	int64_t heap_peak;
+	uint64_t written_by_kind[EVENT_KIND_COUNT];
+	char path[SESSION_TEXT_BYTES]; /* of the file, absolute */
+};
+
+/* What a hook takes of its thread's time, as measured; 0 not known. */
+struct session_cost {
+	uint32_t counted_ps; /* a heap call that is counted */
+	uint32_t event_ps;   /* one that is recorded */
+	uint32_t slice_ps;   /* a slice: two readings of the clock */
+	uint32_t region_ps;  /* a parallel region of one thread */
+};
+
+/* What wakes the writer, beside a request and its own time. */
+enum writer_sleep {
+	WRITER_AWAKE,
+	WRITER_IDLE,  /* a ring takes another chunk */
+	WRITER_RESTS, /* the same, when few are left */
+};
+
+struct session_header {
+	char magic[8];
+	uint32_t version;
+	uint32_t header_bytes;	  /* sizeof(struct session_header) */
+	uint32_t thread_bytes;	  /* sizeof(struct thread) */
+	uint32_t event_kinds;	  /* EVENT_KIND_COUNT */
+	_Atomic uint32_t state;	  /* enum session_state */
+	uint32_t place;		  /* enum session_place */
+	uint64_t ceiling_bytes;	  /* size of the mapping */
+	_Atomic uint64_t used;	  /* handed out so far */
+	_Atomic uint64_t backed;  /* fallocated so far; never shrinks */
+	_Atomic uint32_t growing; /* thread that extends `backed`, or 0 */
+
+	/* Whose it is. */
+	int32_t pid;
+	uint32_t uid;
+	uint64_t pid_namespace; /* inode */
+	uint64_t started;	/* /proc/PID/stat, field 22 */
+	char boot_id[40];
+	char host[SESSION_TEXT_BYTES];
+	char program[SESSION_TEXT_BYTES]; /* argv[0]'s last part */
+	char folder[SESSION_TEXT_BYTES];  /* absolute output folder */
+	char reason[SESSION_TEXT_BYTES];  /* what made it interesting */
+	int32_t rank;			  /* -1 unknown */
+	int32_t world_size;		  /* 0 unknown */
+	struct options options;
+
+	struct clock_segments clock;
+
+	/* Thread records: push-only list (collector/session/thread.h). */
+	_Atomic uint64_t threads; /* newest record */
+	_Atomic uint32_t thread_count;
+	_Atomic uint64_t
+		unrecorded_calls; /* hook calls of threads without a record,
+				       for which there was no room */
+
+	/* Chunk pool (collector/session/pool.h). */
+	_Atomic uint64_t free_chunks; /* tag << 40 | offset */
+	_Atomic uint32_t free_chunk_count;
+	_Atomic uint32_t chunk_count;
+	_Atomic uint32_t writer_sleeps;	     /* futex word: enum writer_sleep */
+	_Atomic uint32_t writer_passes;	     /* futex word: counts its passes */
+	_Atomic uint32_t writer_wakes_below; /* free chunks, while it rests */
+	uint32_t pad_writer;
+
+	/* Interned names (collector/session/names.h): open addressing, offsets.
+	 * */
+	_Atomic uint32_t name_count;
+	_Atomic uint32_t names_refused;
+	_Atomic uint64_t name_space; /* present block: at << 32 | left */
+	_Atomic uint64_t names[SESSION_NAMES_MAX];
+
+	/* Modules (collector/session/modules.h): push-only list, writer only.
+	 * */
+	_Atomic uint64_t modules;
+	_Atomic uint32_t module_count;
+
+	/* Recording windows. */
+	struct window_state windows;
+	struct step_search search; /* TRACEPROF_STEP=auto */
+
+	/* One-line notes for the file's metadata. */
+	_Atomic uint32_t note_count;
+	char notes[SESSION_NOTES_MAX][SESSION_NOTE_BYTES];
+
+	int64_t heap_base_bytes;  /* live before the counters ran */
+	struct session_cost cost; /* the writer's first pass measures it */
+
+	struct gpu_state gpu;
+
+	struct flight_state flight;
+	struct control control; /* what is asked from outside */
+
+	_Atomic uint32_t checkpoint; /* which of the two is whole */
+	struct session_checkpoint checkpoints[2];
+};
+
+/* One process's view. */
+struct session {
+	char *base;
+	uint64_t bytes;
+	struct session_header *head;
+	char path[SESSION_TEXT_BYTES]; /* of the backing file, "" none */
+	bool writable;
+};
+
+/* The session of this process, NULL until it is interesting.
+ * Published with RELEASE in session_publish(); readers that got here through
+ * the gate or their own thread record need no further ordering. */
+extern struct session *_Atomic session_here
+	__attribute__((visibility("hidden")));
+
+static inline void *session_at(const struct session *session, uint64_t offset)
+{
+	return session->base + offset;
+}
+
+static inline uint64_t session_offset(const struct session *session,
+				      const void *ptr)
+{
+	return (uint64_t)((const char *)ptr - session->base);
+}
+
+/* A pointer into a session that may be hostile: NULL unless [offset, offset +
+ * bytes) lies inside and is aligned to 8. */
+static inline void *session_at_checked(const struct session *session,
+				       uint64_t offset, uint64_t bytes)
+{
+	if (offset < sizeof(struct session_header) || offset & 7 ||
+	    offset > session->bytes || bytes > session->bytes - offset)
+		return NULL;
+	return session->base + offset;
+}
+
+/* Makes this process's session: place, size, header.  `options` are copied.
+ * 0 and *made; -errno when not even anonymous memory was to be had.
+ * System calls only: no malloc, no stdio. */
+int session_create(const struct options *options, const char *reason,
+		   struct session **made);
+
+/* A copy of another process's session, as it is now: nothing done to it reaches
+ * the file, nor the other way.  0; -errno; -EBADMSG not a session of this
+ * version, or damaged; -ENOMEM also where it would take more than half of the
+ * memory that is left.  session_look() copies the header alone, and leaves its
+ * table of names empty. */
+int session_open(const char *path, struct session *session);
+int session_look(const char *path, struct session *session);
+void session_close(struct session *session);
+
+/* The same from an open file without a name, of our own user. */
+int session_open_at(int fd, struct session *session);
+int session_look_at(int fd, struct session *session);
+
+/* True where it outlives its process. */
+static inline bool session_outlives(const struct session *session)
+{
+	return session->head->place == SESSION_IN_FILE ||
+	       session->head->place == SESSION_IN_RECORD_MEMFD;
+}
+
+/* Opens a session's file for session_share(): an fd, or -errno; -EPERM another
+ * user's, -EBADMSG no plain file with one name. */
+int session_file(const char *path);
+
+/* Maps the header alone of a running process's session, shared: what is stored
+ * there reaches the process, so nothing but its mailbox may be written, and
+ * what is read may change at any time.  Returns as session_open(); the fd stays
+ * the caller's. */
+int session_share(int fd, struct session *session);
+
+/* The absolute path that a folder's name stands for here, as a session that is
+ * made here keeps it; nothing needs to be there.  `text`. */
+const char *session_folder(const char *dir, char *text, size_t bytes);
+
+/* Unlinks the backing file, if any. */
+void session_unlink(const struct session *session);
+
+/* True if the process that made it still runs.  Unknown (another pid
+ * namespace, say) counts as running. */
+bool session_is_alive(const struct session_header *head);
+
+/* Next `bytes` (rounded up to 64) of the session, zeroed.  Offset, or 0 when
+ * the ceiling is reached or backing could not be had.  Async-signal-safe,
+ * lock-free but for system calls where it must grow. */
+uint64_t session_alloc(struct session *session, uint64_t bytes);
+
+/* Backs `bytes` more ahead of use, so that hooks need not.  Writer. */
+int session_grow(struct session *session, uint64_t bytes);
+
+/* Adds a one-line note to the metadata; the same text twice counts once.
+ * Formats like printf with %s %d %u %ld %lu %% alone. */
+void session_note(struct session *session, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Unlinks what can't be opened because its process was killed while it made it;
+ * nothing was recorded there.  Anything else, and what is young, is left. */
+void session_sweep(const char *path);
+
+/* Where sessions may lie: calls visit(path) for each session file of this user
+ * whose name looks like one; visit returns nonzero to stop.  Owner, type and
+ * links are checked before. */
+int session_find(int (*visit)(const char *path, void *arg), void *arg);
+
+#endif

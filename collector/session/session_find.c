@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * session_find.c - opens other processes' sessions, and finds them.
+ *
+ * What comes from a file may be hostile.  Here the frame is checked (size,
+ * version, layout, state); whoever follows an offset checks it again.  And the
+ * file is read, not mapped: where a mapped one is cut short, whoever reads on
+ * dies of SIGBUS, which in the next run's writer would be the program's death.
+ */
+#include "collector/session/session.h"
+
+#include "collector/system/log.h"
+#include "collector/system/proc.h"
+#include "collector/session/thread.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SESSION_BYTES_MAX (UINT64_C(8) << 30)
+
+/* Making a session takes a millisecond, a stopped process some more. */
+#define UNMADE_SECONDS	  60
+
+/* Text fields of a hostile header end where the field does. */
+static void terminate_texts(struct session_header *head)
+{
+	head->boot_id[sizeof(head->boot_id) - 1] = '\0';
+	head->host[sizeof(head->host) - 1] = '\0';
+	head->program[sizeof(head->program) - 1] = '\0';
+	head->folder[sizeof(head->folder) - 1] = '\0';
+	head->reason[sizeof(head->reason) - 1] = '\0';
+	head->options.dir[OPTION_TEXT_BYTES - 1] = '\0';
+	head->options.step[OPTION_TEXT_BYTES - 1] = '\0';
+	head->options.gzip[OPTION_TEXT_BYTES - 1] = '\0';
+	head->options.signal[OPTION_TEXT_BYTES - 1] = '\0';
+	head->options.flight[OPTION_TEXT_BYTES - 1] = '\0';
+	head->options.trigger[OPTION_TEXT_BYTES - 1] = '\0';
+	for (int i = 0; i < 2; i++)
+		head->checkpoints[i].path[SESSION_TEXT_BYTES - 1] = '\0';
+	for (unsigned int i = 0; i < SESSION_NOTES_MAX; i++)
+		head->notes[i][SESSION_NOTE_BYTES - 1] = '\0';
+}
+
+/* Of a session whose file has so many bytes. */
+static bool frame_is_whole(const struct session *session, uint64_t bytes)
+{
+	const struct session_header *head = session->head;
+	/* ACQUIRE pairs with RELEASE at the end of fill_header(). */
+	const uint32_t state =
+		load_acquire(&((struct session_header *)session->head)->state);
+
+	return !memcmp(head->magic, SESSION_MAGIC, sizeof(head->magic)) &&
+	       head->version == SESSION_VERSION &&
+	       head->header_bytes == sizeof(*head) &&
+	       head->thread_bytes == sizeof(struct thread) &&
+	       head->event_kinds == EVENT_KIND_COUNT &&
+	       head->ceiling_bytes == bytes &&
+	       (state == SESSION_RUNNING || state == SESSION_ENDED);
+}
+
+/* Opens a file that must be a session of our own user: plain, one link. */
+static int open_own(const char *path, int flags, struct stat *status)
+{
+	const int fd = open(path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, status) || !S_ISREG(status->st_mode) ||
+	    status->st_nlink != 1) {
+		close(fd);
+		return -EBADMSG;
+	}
+	if (status->st_uid != geteuid()) {
+		close(fd);
+		return -EPERM;
+	}
+	return fd;
+}
+
+void session_close(struct session *session)
+{
+	if (session->base && session->base != MAP_FAILED)
+		munmap(session->base, session->bytes);
+	session->base = NULL;
+	session->head = NULL;
+}
+
+/* Reads [at, end) of the file to the same place in memory.  -EBADMSG: it ends
+ * before, since somebody cut it. */
+static int copy_part(int fd, char *base, uint64_t at, uint64_t end)
+{
+	while (at < end) {
+		const ssize_t got = pread(fd, base + at, end - at, (off_t)at);
+
+		if (got < 0 && errno != EINTR)
+			return -errno;
+		if (!got)
+			return -EBADMSG;
+		if (got > 0)
+			at += (uint64_t)got;
+	}
+	return 0;
+}
+
+/* The same of all that isn't a hole; holes are zeros. */
+static int copy_data(int fd, char *base, uint64_t bytes)
+{
+	uint64_t at = 0;
+	int rc = 0;
+
+	while (!rc && at < bytes) {
+		const off_t data = lseek(fd, (off_t)at, SEEK_DATA);
+		const off_t hole = data < 0 ? -1 : lseek(fd, data, SEEK_HOLE);
+
+		if (data < 0 && errno == ENXIO)
+			return 0;
+		if (hole < 0)
+			return copy_part(fd, base, at, bytes);
+		at = min_u64((uint64_t)hole, bytes);
+		rc = copy_part(fd, base, (uint64_t)data, at);
+	}
+	return rc;
+}
+
+/* The header into memory that has room for the rest, without the table of
+ * names: that is most of it. */
+static int look(int fd, const char *path, uint64_t bytes,
+		struct session *session)
+{
+	int rc;
+
+	memset(session, 0, sizeof(*session));
+	session->bytes = bytes;
+	if (bytes < sizeof(struct session_header) || bytes > SESSION_BYTES_MAX)
+		return -EBADMSG;
+	session->base =
+		mmap(NULL, session->bytes, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (session->base == MAP_FAILED)
+		return -errno;
+	session->head = (struct session_header *)session->base;
+	log_format(session->path, sizeof(session->path), "%s", path);
+	rc = copy_part(fd, session->base, 0,
+		       offsetof(struct session_header, names));
+	if (!rc)
+		rc = copy_part(fd, session->base,
+			       offsetof(struct session_header, modules),
+			       sizeof(*session->head));
+	if (!rc && !frame_is_whole(session, session->bytes))
+		rc = -EBADMSG;
+	if (rc)
+		session_close(session);
+	else
+		terminate_texts(session->head);
+	return rc;
+}
+
+int session_look(const char *path, struct session *session)
+{
+	struct stat status;
+	const int fd = open_own(path, O_RDONLY, &status);
+	int rc;
+
+	if (fd < 0)
+		return fd;
+	rc = look(fd, path, (uint64_t)status.st_size, session);
+	close(fd);
+	return rc;
+}
+
+static int open_whole(int fd, const char *path, const struct stat *before,
+		      struct session *session)
+{
+	const struct stat status = *before;
+	struct stat after;
+	int rc = look(fd, path, (uint64_t)status.st_size, session);
+
+	if (rc)
+		return rc;
+	if ((uint64_t)status.st_blocks * 512 > proc_memory_left() / 2)
+		rc = -ENOMEM;
+	else
+		rc = copy_data(fd, session->base, session->bytes);
+	if (!rc && (fstat(fd, &after) || after.st_size != status.st_size ||
+		    !frame_is_whole(session, session->bytes)))
+		rc = -EBADMSG;
+	if (rc) {
+		session_close(session);
+		return rc;
+	}
+	terminate_texts(session->head);
+	/* Who was at it is dead. */
+	store_relaxed(&session->head->growing, 0);
+	return 0;
+}
+
+int session_open(const char *path, struct session *session)
+{
+	struct stat status;
+	const int fd = open_own(path, O_RDONLY, &status);
+	int rc;
+
+	if (fd < 0)
+		return fd;
+	rc = open_whole(fd, path, &status, session);
+	close(fd);
+	return rc;
+}
+
+/* 0 for what a program of our user may have put there. */
+static int examine(int fd, struct stat *status)
+{
+	if (fstat(fd, status) || !S_ISREG(status->st_mode))
+		return -EBADMSG;
+	return status->st_uid == geteuid() ? 0 : -EPERM;
+}
+
+int session_look_at(int fd, struct session *session)
+{
+	struct stat status;
+	const int rc = examine(fd, &status);
+
+	return rc ? rc : look(fd, "", (uint64_t)status.st_size, session);
+}
+
+int session_open_at(int fd, struct session *session)
+{
+	struct stat status;
+	const int rc = examine(fd, &status);
+
+	return rc ? rc : open_whole(fd, "", &status, session);
+}
+
+int session_file(const char *path)
+{
+	struct stat status;
+
+	return open_own(path, O_RDWR, &status);
+}
+
+int session_share(int fd, struct session *session)
+{
+	const uint64_t bytes =
+		align_up(sizeof(struct session_header), PAGE_BYTES);
+	struct stat status;
+	const int rc = examine(fd, &status);
+	bool is_whole;
+
+	memset(session, 0, sizeof(*session));
+	if (rc)
+		return rc;
+	if ((uint64_t)status.st_size < bytes)
+		return -EBADMSG;
+	session->base =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (session->base == MAP_FAILED)
+		return -errno;
+	session->bytes = bytes;
+	session->head = (struct session_header *)session->base;
+	is_whole = frame_is_whole(session, (uint64_t)status.st_size);
+	if (is_whole)
+		return 0;
+	session_close(session);
+	return -EBADMSG;
+}
+
+/* A zombie has ended, and its memory is gone, unless other threads of it go on:
+ * its first thread alone ended by pthread_exit(). */
+static bool has_ended(int pid)
+{
+	char path[64];
+	char text[1024];
+	const char *at;
+	unsigned int threads;
+
+	log_format(path, sizeof(path), "/proc/%d/stat", pid);
+	if (proc_read(path, text, sizeof(text)) <= 0)
+		return true;
+	/* The name, in parentheses, may hold anything; behind it come the
+	 * state, field 3, and the number of threads, field 20. */
+	at = strrchr(text, ')');
+	if (!at || (at[2] != 'Z' && at[2] != 'X'))
+		return false;
+	for (int field = 2; at && field < 20; field++) {
+		at = strchr(at, ' ');
+		at = at ? at + 1 : NULL;
+	}
+	threads = at ? (unsigned int)strtoul(at, NULL, 10) : 0;
+	return threads <= 1;
+}
+
+bool session_is_alive(const struct session_header *head)
+{
+	char boot_id[sizeof(head->boot_id)];
+
+	proc_boot_id(boot_id, sizeof(boot_id));
+	if (strcmp(boot_id, head->boot_id) != 0)
+		return false;
+	if (head->pid_namespace != proc_pid_namespace())
+		return true;
+	if (head->pid <= 0 || (kill(head->pid, 0) && errno == ESRCH))
+		return false;
+	if (proc_started(head->pid) != head->started)
+		return false;
+	return head->pid == (int)getpid() || !has_ended(head->pid);
+}
+
+void session_sweep(const char *path)
+{
+	char magic[sizeof(SESSION_MAGIC) - 1] = {0};
+	static const char none[sizeof(magic)];
+	const char *name = strrchr(path, '/');
+	struct stat status;
+	struct timespec now;
+	long pid;
+	int fd = open_own(path, O_RDONLY, &status);
+
+	if (fd < 0)
+		return;
+	/* An empty file is one that was not even sized. */
+	if (pread(fd, magic, sizeof(magic), 0) < 0)
+		magic[0] = 1;
+	close(fd);
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (!name || memcmp(magic, none, sizeof(magic)) != 0 ||
+	    now.tv_sec - status.st_mtime < UNMADE_SECONDS)
+		return;
+	/* /traceprof-UID-PID-... */
+	name = strchr(name + 11, '-');
+	pid = name ? strtol(name + 1, NULL, 10) : 0;
+	if (pid > 0 && pid <= INT32_MAX && kill((pid_t)pid, 0) &&
+	    errno == ESRCH)
+		unlink(path);
+}
+
+static bool looks_like_session(const char *name)
+{
+	const size_t len = strlen(name);
+
+	return len > 18 && !strncmp(name, "traceprof-", 10) &&
+	       !strcmp(name + len - 8, ".session");
+}
+
+static int find_in(const char *folder,
+		   int (*visit)(const char *path, void *arg), void *arg)
+{
+	DIR *entries = folder && folder[0] == '/' ? opendir(folder) : NULL;
+	struct dirent *entry;
+	int stop = 0;
+
+	if (!entries)
+		return 0;
+	while (!stop && (entry = readdir(entries))) {
+		char path[SESSION_TEXT_BYTES];
+		struct stat status;
+		int fd;
+
+		if (!looks_like_session(entry->d_name))
+			continue;
+		log_format(path, sizeof(path), "%s/%s", folder, entry->d_name);
+		fd = open_own(path, O_RDONLY, &status);
+		if (fd < 0)
+			continue;
+		close(fd);
+		stop = visit(path, arg);
+	}
+	closedir(entries);
+	return stop;
+}
+
+int session_find(int (*visit)(const char *path, void *arg), void *arg)
+{
+	const int stop = find_in("/dev/shm", visit, arg);
+
+	return stop ? stop : find_in(getenv("XDG_RUNTIME_DIR"), visit, arg);
+}

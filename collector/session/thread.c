@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * thread.c - thread records: taken, given back, walked, summed.
+ *
+ * Entering is a cold path, but it happens inside hooks: no malloc, no lock.  A
+ * free record is claimed by compare-and-swap; only when there is none is a new
+ * one allocated and pushed.
+ */
+#include "collector/session/thread.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+_Thread_local struct thread *thread_self
+	__attribute__((tls_model("initial-exec")));
+
+static struct thread *claim_free(struct session *session)
+{
+	for (struct thread *t = thread_each(session, NULL); t;
+	     t = thread_each(session, t)) {
+		uint32_t state = THREAD_FREE;
+
+		if (load_relaxed(&t->state) != THREAD_FREE)
+			continue;
+		/* ACQUIRE pairs with RELEASE of the writer that freed it: its
+		 * reads of the old owner's ring are done. */
+		if (atomic_compare_exchange_strong_explicit(
+			    &t->state, &state, THREAD_LIVE,
+			    memory_order_acquire, memory_order_relaxed))
+			return t;
+	}
+	return NULL;
+}
+
+static struct thread *make(struct session *session)
+{
+	struct session_header *head = session->head;
+	const uint64_t at = session_alloc(session, sizeof(struct thread));
+	struct thread *thread;
+	uint64_t newest;
+
+	if (!at)
+		return NULL;
+	thread = session_at(session, at);
+	thread->ring.at = at;
+	store_relaxed(&thread->state, THREAD_LIVE);
+	/* ACQUIRE, here and on failure, pairs with RELEASE below: the place of
+	 * the record that was pushed before. */
+	newest = load_acquire(&head->threads);
+	do {
+		const struct thread *before = session_at(session, newest);
+
+		thread->place = newest ? before->place + 1 : 1;
+		thread->region = (thread->place - 1) << 32;
+		store_relaxed(&thread->next, newest);
+		/* RELEASE pairs with ACQUIRE in thread_each(): who finds the
+		 * record sees it initialised. */
+	} while (!atomic_compare_exchange_weak_explicit(
+		&head->threads, &newest, at, memory_order_acq_rel,
+		memory_order_acquire));
+	add_relaxed(&head->thread_count, 1);
+	return thread;
+}
+
+COLD struct thread *thread_enter(struct session *session)
+{
+	const int saved = errno;
+	struct thread *thread;
+
+	if (!session || !session->writable)
+		return NULL;
+	thread_busy();
+	thread = claim_free(session);
+	if (!thread)
+		thread = make(session);
+	if (thread) {
+		store_relaxed(&thread->depth, 0);
+		thread->omp_depth = 0;
+		thread->is_named = 0;
+		thread->name[0] = '\0';
+		thread->tid = (uint32_t)syscall(SYS_gettid);
+		thread->started_ticks = clock_ticks();
+		thread->generation++;
+	} else
+		/* Not even room for a record: at least that is counted. */
+		add_relaxed(&session->head->unrecorded_calls, 1);
+	thread_unbusy(thread);
+	errno = saved;
+	return thread;
+}
+
+void thread_leave(void)
+{
+	struct thread *thread = thread_self;
+
+	thread_self = THREAD_BUSY;
+	if (!thread_records(thread))
+		return;
+	store_relaxed(&thread->depth, 0);
+	/* RELEASE pairs with ACQUIRE in the writer's look at `state`: it sees
+	 * all that the thread ever committed. */
+	store_release(&thread->state, THREAD_RETIRED);
+}
+
+/* A stack is this large at most, or frames are thought to lie on two. */
+#define STACK_BYTES_MAX (UINT64_C(8) << 20)
+
+/* The slices that are open inside a live one lie deeper on its stack. */
+static bool is_gone(const struct thread *thread, uint32_t at, uint32_t frame)
+{
+	const struct open_frame *opened = &thread->frame[at];
+
+	return thread->open[at].kind == EVENT_OMP_REGION && opened->at &&
+	       opened->start == (uint32_t)thread->open[at].start_ticks &&
+	       frame - opened->at <= STACK_BYTES_MAX / 16;
+}
+
+/* Where a region was left isn't known: its slice ends now, and says so. */
+static void record_left(struct thread *thread, const struct open_slice *left)
+{
+	const uint64_t now = clock_ticks();
+	struct thread *was = thread_busy();
+	struct event *event = ring_reserve(&thread->ring, 1);
+
+	if (event) {
+		*event = (struct event){.kind = left->kind,
+					.flags = EVENT_UNFINISHED,
+					.extra = left->name,
+					.start_ticks = left->start_ticks,
+					.end_ticks = now};
+		event->omp.region = left->region;
+		event->omp.code = left->code;
+		ring_commit(&thread->ring, 1, 1);
+	} else {
+		ring_refuse(&thread->ring, (enum event_kind)left->kind, now);
+	}
+	thread_unbusy(was);
+}
+
+COLD void thread_drop_gone(struct thread *thread, const void *frame)
+{
+	const uint32_t here = (uint32_t)((uintptr_t)frame >> 4);
+	const uint32_t depth = (uint32_t)min_u64(load_relaxed(&thread->depth),
+						 OPEN_SLICES_MAX);
+	uint32_t first = 0;
+
+	while (first < depth && !is_gone(thread, first, here))
+		first++;
+	if (first == depth)
+		return;
+	/* Innermost first, as they would have ended. */
+	for (uint32_t i = depth; i-- > first;) {
+		if (is_gone(thread, i, here))
+			record_left(thread, &thread->open[i]);
+	}
+	/* RELEASE pairs with ACQUIRE in the writer's look at open slices. */
+	store_release(&thread->depth, first);
+}
+
+struct thread *thread_each(const struct session *session, struct thread *last)
+{
+	/* ACQUIRE pairs with RELEASE in make(). */
+	const uint64_t at = last ? load_relaxed(&last->next)
+				 : load_acquire(&session->head->threads);
+	struct thread *thread;
+
+	/* The compiler may rely on a record's alignment. */
+	if (at % _Alignof(struct thread))
+		return NULL;
+	thread = session_at_checked(session, at, sizeof(struct thread));
+	/* Places go strictly down: a hostile list can't go in circles.  (Not
+	 * so offsets: who takes space first may be pushed last.) */
+	if (thread && last && thread->place >= last->place)
+		return NULL;
+	return thread;
+}
+
+void thread_sum(const struct session *session, struct thread_sums *sums)
+{
+	*sums = (struct thread_sums){0};
+	for (struct thread *t = thread_each(session, NULL); t;
+	     t = thread_each(session, t)) {
+		sums->committed += t->ring.committed;
+		sums->heap_allocs += t->ring.heap_allocs;
+		sums->heap_frees += t->ring.heap_frees;
+		sums->heap_alloc_bytes += t->ring.heap_alloc_bytes;
+		sums->heap_free_bytes += t->ring.heap_free_bytes;
+		for (int i = 0; i < EVENT_KIND_COUNT; i++) {
+			sums->dropped_by_kind[i] += t->ring.dropped[i];
+			sums->dropped += t->ring.dropped[i];
+		}
+	}
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * thread.h - the session's record of one program thread.
+ *
+ * A record starts with the thread's ring, holds its heap counters and the stack
+ * of its open slices, so that a kill or a checkpoint can show the call that
+ * never returned, and what the writer keeps about it.  Records are pushed on a
+ * list and never leave it:
+ *
+ *	FREE -> LIVE	thread_enter(), compare-and-swap: a new thread takes it
+ *	LIVE -> RETIRED	thread_leave(), at the end of the thread
+ *	RETIRED -> FREE	the writer, when it has drained the ring
+ *
+ * Counters (heap, committed, dropped) are never reset on reuse: only sums over
+ * all records mean something.
+ */
+#ifndef COLLECTOR_THREAD_H
+#define COLLECTOR_THREAD_H
+
+#include "collector/session/ring.h"
+#include "collector/session/session.h"
+
+#define OPEN_SLICES_MAX	  32u
+#define THREAD_NAME_BYTES 32
+
+enum thread_state { THREAD_FREE, THREAD_LIVE, THREAD_RETIRED };
+
+/* A call that has begun and not ended. */
+struct open_slice {
+	uint64_t start_ticks;
+	uint64_t code; /* OpenMP: what names it */
+	uint64_t region;
+	uint32_t name; /* interned; OpenMP: the event's `extra` */
+	uint16_t kind; /* enum event_kind */
+	uint16_t sync; /* enum omp_sync */
+};
+
+/* Where on the stack a region's slice was opened, so that one that was left by
+ * a long jump is told from one that is still open. */
+struct open_frame {
+	uint32_t at;	/* address over 16, modulo 64 GiB; 0 not known */
+	uint32_t start; /* of start_ticks: whose frame it is */
+};
+
+/* A worker's wait at a region's end: begun, its end not known yet.  Kept in
+ * the session so that recovery can finish it. */
+struct pending_wait {
+	uint64_t region; /* 0 none */
+	uint64_t code;
+	uint64_t start_ticks;
+	uint64_t until_ticks; /* the thread's next event, 0 none yet */
+};
+
+/* What the writer has done with a thread; double like the checkpoint. */
+struct thread_progress {
+	uint64_t head; /* next slot to read, as drain_pack() makes it */
+	struct pending_wait pending;
+	uint64_t named_in_file; /* file_index in which its lane is named */
+	uint64_t loss_drawn;	/* refused events already drawn */
+	int64_t heap_live;	/* last thread_live seen in an event */
+};
+
+struct thread {
+	struct ring ring;
+
+	_Alignas(CACHE_LINE) _Atomic uint32_t depth; /* open slices, may
+							exceed the array */
+	_Atomic uint32_t state;
+	uint32_t tid;
+	uint32_t omp_depth;	/* nesting of recorded regions */
+	uint64_t region;	/* the last one that it began, 0 none */
+	_Atomic uint64_t next;	/* session offset of the next older record */
+	uint64_t place;		/* in the list: one more than the next's */
+	uint64_t started_ticks; /* of the present owner */
+	uint64_t generation;	/* owners so far */
+	uint64_t is_named;	/* by the program: the writer leaves it */
+	char name[THREAD_NAME_BYTES]; /* as of the last look */
+
+	struct open_slice open[OPEN_SLICES_MAX];
+	struct open_frame frame[OPEN_SLICES_MAX];
+
+	_Alignas(CACHE_LINE) struct thread_progress progress[2];
+};
+
+_Static_assert(offsetof(struct thread, ring) == 0, "a ring is its thread");
+
+/* The record of the calling thread: NULL before its first event, while it is
+ * inside the profiler, and after its end.  The only thread-local variable. */
+extern _Thread_local struct thread *thread_self;
+
+/* What thread_self is while a thread is inside the profiler or may not
+ * record: a record that is never drained, so that hooks need one test only. */
+#define THREAD_BUSY ((struct thread *)1)
+
+static inline bool thread_records(const struct thread *thread)
+{
+	return (uintptr_t)thread > 1;
+}
+
+/* First event of a thread: a record from the free ones or a new one, set as
+ * thread_self.  NULL when none can be had: the thread stays unrecorded. */
+struct thread *thread_enter(struct session *session);
+
+/* End of a thread: its record is retired, thread_self becomes BUSY. */
+void thread_leave(void);
+
+/* The record of this thread, entering if need be; NULL while busy. */
+static inline struct thread *thread_here(void)
+{
+	struct thread *thread = thread_self;
+
+	if (likely(thread_records(thread)))
+		return thread;
+	if (thread == THREAD_BUSY)
+		return NULL;
+	return thread_enter(load_relaxed(&session_here));
+}
+
+/* Keep hooks out while the profiler itself works: returns what thread_self
+ * was, to be handed back to thread_unbusy(). */
+static inline struct thread *thread_busy(void)
+{
+	struct thread *was = thread_self;
+
+	thread_self = THREAD_BUSY;
+	atomic_signal_fence(memory_order_seq_cst);
+	return was;
+}
+
+static inline void thread_unbusy(struct thread *was)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	thread_self = was;
+}
+
+/* Open slices: plain stores in the order that a kill may cut anywhere. */
+static inline void thread_open(struct thread *thread, enum event_kind kind,
+			       uint64_t start_ticks, uint32_t name,
+			       uint64_t code, uint64_t region,
+			       unsigned int sync)
+{
+	const uint32_t depth = load_relaxed(&thread->depth);
+
+	if (likely(depth < OPEN_SLICES_MAX)) {
+		struct open_slice *slice = &thread->open[depth];
+
+		slice->start_ticks = start_ticks;
+		slice->code = code;
+		slice->region = region;
+		slice->name = name;
+		slice->kind = (uint16_t)kind;
+		slice->sync = (uint16_t)sync;
+	}
+	/* RELEASE pairs with ACQUIRE in the writer's look at open slices. */
+	store_release(&thread->depth, depth + 1);
+}
+
+static inline void thread_shut(struct thread *thread)
+{
+	const uint32_t depth = load_relaxed(&thread->depth);
+
+	if (likely(depth))
+		store_release(&thread->depth, depth - 1);
+}
+
+/* The slice just opened belongs to this frame; NULL: to none. */
+static inline void thread_open_in(struct thread *thread, const void *frame)
+{
+	const uint32_t at = load_relaxed(&thread->depth) - 1;
+
+	if (likely(at < OPEN_SLICES_MAX)) {
+		thread->frame[at].at = (uint32_t)((uintptr_t)frame >> 4);
+		thread->frame[at].start =
+			(uint32_t)thread->open[at].start_ticks;
+	}
+}
+
+/* Drops the slices that were opened in frames which are gone: what lies at
+ * `frame` or below it, on the same stack, was left by longjmp() or an
+ * exception.  A region so left is recorded as one that was not finished. */
+void thread_drop_gone(struct thread *thread, const void *frame);
+
+/* The same where nothing is open most of the time. */
+static inline void thread_drop_left(struct thread *thread, const void *frame)
+{
+	if (unlikely(load_relaxed(&thread->depth)))
+		thread_drop_gone(thread, frame);
+}
+
+/* A number for an OpenMP region that this thread begins: unique in the session,
+ * without another thread's cache line.  2^32 for each record. */
+static inline uint64_t thread_region(struct thread *thread)
+{
+	return ++thread->region;
+}
+
+/* Start of the innermost open slice, 0 none: what a step's ends lie in. */
+static inline uint64_t thread_outer(const struct thread *thread)
+{
+	const uint32_t depth = load_relaxed(&thread->depth);
+
+	if (!depth)
+		return 0;
+	return depth > OPEN_SLICES_MAX ? 1
+				       : thread->open[depth - 1].start_ticks;
+}
+
+/* Iterates all records, newest first, of this process's or another's session;
+ * checked, bounded.  Start with NULL. */
+struct thread *thread_each(const struct session *session, struct thread *last);
+
+/* Sums over all records. */
+struct thread_sums {
+	uint64_t committed;
+	uint64_t dropped;
+	uint64_t dropped_by_kind[EVENT_KIND_COUNT];
+	uint64_t heap_allocs, heap_frees;
+	uint64_t heap_alloc_bytes, heap_free_bytes;
+};
+void thread_sum(const struct session *session, struct thread_sums *sums);
+
+#endif

@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * steps.c - counts marks and moves the windows.
+ *
+ * Only the stepping thread gets past the check of its tid, so what follows
+ * needs no lock; the window table has its own guard against manual windows.
+ */
+#include "collector/steps/steps.h"
+
+#include "collector/session/gate.h"
+#include "collector/system/log.h"
+#include "collector/steps/manual_window.h"
+#include <errno.h>
+#include <fnmatch.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static struct step_marker marker;
+static _Atomic uint32_t source; /* enum step_source */
+static struct schedule schedule;
+static struct thread *timer_thread; /* the writer's own record, time steps */
+static uint64_t timer_next_ns;
+
+/* "text/N": the divisor, and the length of what stands before it. */
+static size_t split_divisor(const char *text, uint64_t *divisor)
+{
+	const char *slash = strrchr(text, '/');
+	uint64_t value = 0;
+
+	*divisor = 1;
+	if (!slash || !slash[1])
+		return strlen(text);
+	for (const char *c = slash + 1; *c; c++) {
+		if (*c < '0' || *c > '9' || value > UINT32_MAX)
+			return strlen(text);
+		value = value * 10 + (uint64_t)(*c - '0');
+	}
+	if (!value)
+		return strlen(text);
+	*divisor = value;
+	return (size_t)(slash - text);
+}
+
+static int parse_period(const char *text, size_t len, uint64_t *period_ns)
+{
+	uint64_t ms = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] < '0' || text[i] > '9' || ms > 1000000000)
+			return -EINVAL;
+		ms = ms * 10 + (uint64_t)(text[i] - '0');
+	}
+	*period_ns = ms * 1000000;
+	return ms ? 0 : -EINVAL;
+}
+
+static bool is_word(const char *text, size_t len, const char *word)
+{
+	return len == strlen(word) && !strncmp(text, word, len);
+}
+
+/* "omp:GLOB" and its like. */
+static bool parse_glob(const char *text, size_t len, struct step_marker *made)
+{
+	static const struct {
+		const char *word;
+		enum step_source source;
+	} known[] = {{"omp:", STEP_OMP},
+		     {"nvtx:", STEP_NVTX},
+		     {"kernel:", STEP_KERNEL},
+		     {"cuda:", STEP_CUDA}};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		const size_t begin = strlen(known[i].word);
+
+		if (len <= begin || len >= sizeof(made->glob) ||
+		    strncmp(text, known[i].word, begin))
+			continue;
+		made->source = known[i].source;
+		memcpy(made->glob, text + begin, len - begin);
+		return true;
+	}
+	return false;
+}
+
+int steps_parse(const char *text, struct step_marker *made, char *why,
+		size_t why_bytes)
+{
+	size_t len;
+
+	memset(made, 0, sizeof(*made));
+	len = split_divisor(text, &made->divisor);
+	if (is_word(text, len, "auto")) {
+		made->source = STEP_AUTO;
+		return 0;
+	}
+	if (is_word(text, len, "api")) {
+		made->source = STEP_API;
+		return 0;
+	}
+	if (is_word(text, len, "manual")) {
+		made->source = STEP_MANUAL;
+		return 0;
+	}
+	if (len > 5 && !strncmp(text, "time:", 5) &&
+	    !parse_period(text + 5, len - 5, &made->period_ns)) {
+		made->source = STEP_TIME;
+		return 0;
+	}
+	if (parse_glob(text, len, made))
+		return 0;
+	log_format(why, why_bytes,
+		   "TRACEPROF_STEP=%.*s is not valid: it takes auto, api, "
+		   "manual, time:MS, omp:GLOB, nvtx:GLOB, kernel:GLOB or "
+		   "cuda:GLOB, each with /N; using auto",
+		   64, text);
+	made->source = STEP_AUTO;
+	made->divisor = 1;
+	return -EINVAL;
+}
+
+enum step_source steps_source(void)
+{
+	return load_relaxed(&source);
+}
+
+bool steps_want_gpu(const struct session *session)
+{
+	const enum step_source now = steps_source();
+
+	return steps_want_events(session) || steps_want_calls(session) ||
+	       now == STEP_KERNEL || now == STEP_CUDA;
+}
+
+bool steps_matches(const char *name)
+{
+	return marker.glob[0] && !fnmatch(marker.glob, name, 0);
+}
+
+static void open_window(struct session *session, uint64_t ticks, int64_t step)
+{
+	struct window_state *state = &session->head->windows;
+
+	if (!window_open(state, ticks, step, 0, false))
+		gate_record(true);
+}
+
+static void close_window(struct session *session, uint64_t ticks, int64_t step)
+{
+	struct window_state *state = &session->head->windows;
+
+	gate_record(false);
+	if (window_close(state, ticks, step) == -EBUSY) {
+		/* Somebody is starting or stopping by hand this instant: they
+		 * leave within nanoseconds. */
+		for (int i = 0; i < 1000000 && window_close(state, ticks, step);
+		     i++)
+			atomic_signal_fence(memory_order_seq_cst);
+	}
+}
+
+static void start_flight(struct session *session)
+{
+	struct flight_state *state = &session->head->flight;
+	struct flight flight;
+
+	flight_from_options(&session->head->options, &flight);
+	state->is_on = flight.is_on;
+	store_relaxed(&state->from_ticks, clock_ticks());
+	gate_keep(flight.is_on);
+}
+
+void steps_start(struct session *session)
+{
+	char why[LOG_LINE_BYTES];
+
+	if (steps_parse(session->head->options.step, &marker, why, sizeof(why)))
+		log_trouble("%s", why);
+	schedule_from_options(&session->head->options, &schedule);
+	timer_thread = NULL;
+	timer_next_ns = 0;
+	store_relaxed(&source, marker.source);
+	start_flight(session);
+	if (session->head->flight.is_on)
+		gate_record(true);
+	else if (schedule.always && marker.source != STEP_MANUAL)
+		open_window(session, clock_ticks(), -1);
+	if (marker.source == STEP_AUTO) {
+		struct step_search *search = &session->head->search;
+
+		search->is_whole =
+			schedule.always || session->head->flight.is_on;
+		search->from_ticks = clock_ticks();
+		search_move(search, SEARCH_NONE, SEARCH_ON);
+		gate_record(true);
+	}
+}
+
+/* Records step `number`, which ran from state->step_start_ticks to `ticks`. */
+static void record_step(struct window_state *state, struct thread *thread,
+			int64_t number, uint64_t ticks, uint64_t outer,
+			uint16_t flags)
+{
+	struct thread *was = thread_busy();
+	struct event *event = ring_reserve(&thread->ring, 1);
+
+	if (event) {
+		*event = (struct event){
+			.kind = EVENT_STEP,
+			.flags = flags,
+			.extra = load_relaxed(&state->step_tid),
+			.start_ticks = state->step_start_ticks,
+			.end_ticks = ticks,
+			.step = {.number = number,
+				 .outer_at_start = state->step_outer,
+				 .outer_at_end = outer},
+		};
+		ring_commit(&thread->ring, 1, 1);
+	} else {
+		ring_refuse(&thread->ring, EVENT_STEP, ticks);
+	}
+	thread_unbusy(was);
+}
+
+/* From step `step` - 1 to step `step`. */
+static void move_window(struct session *session, int64_t step, uint64_t ticks)
+{
+	struct window_state *state = &session->head->windows;
+	const int64_t from = step ? window_cycle(&schedule, step - 1) : -1;
+	const int64_t to = window_cycle(&schedule, step);
+
+	manual_step_ends(session, step, ticks);
+	if (!schedule.always && !load_relaxed(&state->is_manual)) {
+		if (from != to && from >= 0 && window_is_open(state))
+			close_window(session, ticks, step - 1);
+		if (to >= 0 && !window_is_open(state))
+			open_window(session, ticks, step);
+	}
+	manual_step_begins(session, step, ticks);
+}
+
+/* Around what a step's ends lie.  The steps before a marker was found are drawn
+ * beside their thread, so all of that run are. */
+static uint64_t outer_of(const struct session *session,
+			 const struct thread *thread)
+{
+	const struct step_search *search = &session->head->search;
+
+	return search_state(search) == SEARCH_LIVE && search->is_whole
+		       ? UINT64_MAX
+		       : thread_outer(thread);
+}
+
+/* The writer draws the step before the first one that is known here. */
+static bool is_first_live(struct session *session, uint64_t ticks)
+{
+	struct step_search *search = &session->head->search;
+
+	if (search_state(search) != SEARCH_LIVE ||
+	    load_relaxed(&search->live_ticks))
+		return false;
+	store_relaxed(&search->live_ticks, ticks);
+	return true;
+}
+
+void steps_mark(struct session *session, struct thread *thread, uint64_t ticks)
+{
+	struct window_state *state = &session->head->windows;
+	uint32_t owner = load_relaxed(&state->step_tid);
+	uint64_t marks;
+	int64_t step;
+	uint64_t outer;
+
+	if (!owner) {
+		if (atomic_compare_exchange_strong_explicit(
+			    &state->step_tid, &owner, thread->tid,
+			    memory_order_relaxed, memory_order_relaxed))
+			owner = thread->tid;
+	}
+	if (owner != thread->tid)
+		return;
+	marks = load_relaxed(&state->marks);
+	store_relaxed(&state->marks, marks + 1);
+	if (marks % marker.divisor)
+		return;
+	step = load_relaxed(&state->steps);
+	thread_drop_left(thread, __builtin_frame_address(0));
+	outer = outer_of(session, thread);
+	if (!is_first_live(session, ticks) && step &&
+	    steps_are_recorded(session))
+		record_step(state, thread, step - 1, ticks, outer, 0);
+	state->step_start_ticks = ticks;
+	state->step_outer = thread_outer(thread);
+	store_relaxed(&state->steps, step + 1);
+	move_window(session, step, ticks);
+}
+
+/* The thread knows by now how many hits there were: what a schedule counts of
+ * them as waited. */
+static void go_live(struct session *session)
+{
+	struct window_state *state = &session->head->windows;
+	struct step_search *search = &session->head->search;
+	uint64_t hits = search->before + search->since;
+	uint64_t steps = (hits + marker.divisor - 1) / marker.divisor;
+	int64_t waits = schedule.skip_first;
+
+	search->since = 0;
+	if (!schedule.always) {
+		if (!schedule.skip_first_wait)
+			waits += schedule.wait;
+		search->passed = steps;
+		steps = min_u64(steps, SEARCH_WAITED_MOST);
+		steps = min_u64(steps, (uint64_t)waits);
+		search->passed -= steps;
+		hits = steps * marker.divisor;
+		if (!window_is_open(state))
+			gate_record(false);
+	}
+	store_relaxed(&state->marks, hits);
+	store_relaxed(&state->steps, (int64_t)steps);
+}
+
+/* The marker that was found was hit. */
+static void found_mark(struct session *session, struct thread *thread,
+		       uint64_t ticks, uint64_t call)
+{
+	struct step_search *search = &session->head->search;
+
+	switch (search_state(search)) {
+	case SEARCH_FOUND:
+		search->since = 1;
+		search->joined_ticks = ticks;
+		search->joined_call = call;
+		search_move(search, SEARCH_FOUND, SEARCH_JOINED);
+		break;
+	case SEARCH_JOINED: search->since++; break;
+	case SEARCH_LIVE:
+		if (search->since)
+			go_live(session);
+		steps_mark(session, thread, ticks);
+		break;
+	default: break;
+	}
+}
+
+static bool is_searched(const struct step_search *search,
+			const struct thread *thread, uint32_t family)
+{
+	const uint32_t state = search_state(search);
+
+	return state >= SEARCH_FOUND && state <= SEARCH_LIVE &&
+	       search->tid == thread->tid && search->family == family;
+}
+
+void steps_region(struct session *session, struct thread *thread, uint64_t code)
+{
+	struct step_search *search = &session->head->search;
+
+	if (is_searched(search, thread, SEARCH_REGIONS) &&
+	    search_hit(search, code))
+		found_mark(session, thread, clock_ticks(), 0);
+}
+
+void steps_range(struct session *session, struct thread *thread,
+		 const char *prefix, const char *name)
+{
+	struct step_search *search = &session->head->search;
+
+	if (is_searched(search, thread, SEARCH_RANGES) &&
+	    search_hit(search, search_name(prefix, name)))
+		found_mark(session, thread, clock_ticks(), 0);
+}
+
+bool steps_follow_calls(const struct session *session,
+			const struct thread *thread)
+{
+	return is_searched(&session->head->search, thread, SEARCH_CALLS);
+}
+
+void steps_call(struct session *session, struct thread *thread, uint64_t id,
+		uint64_t ticks, uint64_t correlation)
+{
+	struct step_search *search = &session->head->search;
+
+	if (is_searched(search, thread, SEARCH_CALLS) && search_hit(search, id))
+		found_mark(session, thread, ticks, correlation);
+}
+
+bool steps_own_call(struct session *session, struct thread *thread)
+{
+	struct window_state *state = &session->head->windows;
+	struct step_search *search = &session->head->search;
+	uint32_t was = STEP_AUTO;
+
+	if (!atomic_compare_exchange_strong_explicit(&source, &was, STEP_API,
+						     memory_order_relaxed,
+						     memory_order_relaxed))
+		return was == STEP_API;
+	for (was = search_state(search);
+	     was != SEARCH_OVER && !search_move(search, was, SEARCH_NONE);
+	     was = search_state(search))
+		;
+	gate_mark(GATE_OMP_MARK, false);
+	store_relaxed(&state->step_tid, thread->tid);
+	if (!schedule.always && !window_is_open(state))
+		gate_record(false);
+	return true;
+}
+
+void steps_give_up(struct session *session, uint64_t from_ticks)
+{
+	const struct window_state *state = &session->head->windows;
+
+	if (!search_move(&session->head->search, SEARCH_ON, SEARCH_OVER) ||
+	    session->head->search.is_whole)
+		return;
+	if (load_relaxed(&((struct window_state *)state)->opened)) {
+		if (!window_is_open(state))
+			gate_record(false);
+		return;
+	}
+	schedule.always = true;
+	open_window(session, from_ticks, -1);
+}
+
+void steps_time(struct session *session)
+{
+	uint64_t now;
+
+	if (steps_source() != STEP_TIME)
+		return;
+	now = clock_monotonic_ns();
+	if (now < timer_next_ns)
+		return;
+	if (!timer_thread) {
+		timer_thread = thread_enter(session);
+		thread_self = THREAD_BUSY;
+		timer_next_ns = now;
+	}
+	if (!timer_thread)
+		return;
+	/* A late pass begins one step, not a burst of them. */
+	timer_next_ns += marker.period_ns;
+	if (timer_next_ns <= now)
+		timer_next_ns = now + marker.period_ns;
+	steps_mark(session, timer_thread, clock_ticks());
+}
+
+void steps_end(struct session *session, struct thread *thread, uint64_t ticks)
+{
+	struct window_state *state = &session->head->windows;
+	const int64_t steps = load_relaxed(&state->steps);
+
+	if (!window_is_open(state))
+		return;
+	/* The step that the run's end cuts off; drawn on its own thread's lane
+	 * if we are it, else beside it. */
+	if (steps && thread)
+		record_step(state, thread, steps - 1, ticks,
+			    thread->tid == load_relaxed(&state->step_tid)
+				    ? outer_of(session, thread)
+				    : UINT64_MAX,
+			    EVENT_UNFINISHED);
+	close_window(session, ticks, steps - 1);
+}
+
+void steps_forget(void)
+{
+	memset(&marker, 0, sizeof(marker));
+	marker.divisor = 1;
+	store_relaxed(&source, STEP_API);
+	timer_thread = NULL;
+	gate_keep(false);
+}

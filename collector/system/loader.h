@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * loader.h - keeps our threads out of the dynamic loader while others fork.
+ *
+ * The loader's locks are copied by a fork, and no C library frees them in the
+ * child: what one of our threads held there is held for ever, and the child
+ * hangs in its next dlopen(), dladdr() or dl_iterate_phdr().  So whoever of us
+ * goes into the loader says so, and a fork waits for that moment; and while a
+ * fork is under way we wait.  Neither waits longer than 0.2 s.
+ */
+#ifndef COLLECTOR_LOADER_H
+#define COLLECTOR_LOADER_H
+
+#include "collector/system/base.h"
+
+/* Around calls into the loader.  False: not now, a fork goes on and on; then
+ * there is nothing to leave.  A hook on a program's own thread, which can't do
+ * without, goes in all the same. */
+bool loader_enter(void);
+void loader_leave(void);
+
+/* Around a fork, in the parent; and in the child, first of all. */
+void loader_before_fork(void);
+void loader_after_fork(void);
+void loader_forget(void);
+
+#endif

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * log.c - formats and writes single lines without stdio or malloc.
+ *
+ * A line is one write(2), so that lines of ranks and threads don't mix.
+ */
+#include "collector/system/log.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How long a line may wait for its reader; it fits a pipe's smallest room. */
+#define PATIENCE_NS 100000000
+
+static START_DATA bool log_quiet;
+static START_DATA bool log_known; /* fd 2 was there at the start */
+static START_DATA dev_t log_device;
+static START_DATA ino_t log_inode;
+static _Atomic int log_lines;
+
+/* Where formatted text goes; `at` may pass `end`, nothing is stored there. */
+struct log_sink {
+	char *at;
+	char *end;
+};
+
+static void sink_char(struct log_sink *sink, char c)
+{
+	if (sink->at < sink->end)
+		*sink->at++ = c;
+}
+
+static void sink_text(struct log_sink *sink, const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		sink_char(sink, text[i]);
+}
+
+static void sink_number(struct log_sink *sink, uint64_t value, unsigned base,
+			int width, char pad, bool negative)
+{
+	char digits[24];
+	int count = 0;
+
+	do {
+		digits[count++] = "0123456789abcdef"[value % base];
+		value /= base;
+	} while (value);
+	if (negative && pad == '0')
+		sink_char(sink, '-');
+	for (int i = count + negative; i < width; i++)
+		sink_char(sink, pad);
+	if (negative && pad != '0')
+		sink_char(sink, '-');
+	while (count)
+		sink_char(sink, digits[--count]);
+}
+
+static void sink_double(struct log_sink *sink, double value, int decimals)
+{
+	uint64_t scale = 1;
+
+	if (value < 0) {
+		sink_char(sink, '-');
+		value = -value;
+	}
+	if (!(value < 9e15)) {
+		sink_text(sink, "huge", 4);
+		return;
+	}
+	for (int i = 0; i < decimals; i++)
+		scale *= 10;
+	const uint64_t whole = (uint64_t)value;
+	uint64_t part =
+		(uint64_t)((value - (double)whole) * (double)scale + 0.5);
+	const uint64_t carry = part >= scale;
+
+	sink_number(sink, whole + carry, 10, 0, ' ', false);
+	if (!decimals)
+		return;
+	part -= carry ? scale : 0;
+	sink_char(sink, '.');
+	sink_number(sink, part, 10, decimals, '0', false);
+}
+
+/* One conversion, parsed. */
+struct conversion {
+	int width;
+	int precision; /* -1 none */
+	char pad;
+	int longs;
+};
+
+static const char *parse_conversion(const char *format, va_list *args,
+				    struct conversion *conversion)
+{
+	*conversion = (struct conversion){0, -1, ' ', 0};
+	if (*format == '0') {
+		conversion->pad = '0';
+		format++;
+	}
+	while (*format >= '0' && *format <= '9')
+		conversion->width = conversion->width * 10 + *format++ - '0';
+	if (*format == '.') {
+		format++;
+		conversion->precision = 0;
+		if (*format == '*') {
+			conversion->precision = va_arg(*args, int);
+			format++;
+		}
+		while (*format >= '0' && *format <= '9')
+			conversion->precision =
+				conversion->precision * 10 + *format++ - '0';
+	}
+	for (; *format == 'l' || *format == 'z'; format++)
+		conversion->longs++;
+	return format;
+}
+
+static void sink_string(struct log_sink *sink, const char *text, int precision)
+{
+	if (!text)
+		text = "(none)";
+	sink_text(sink, text,
+		  precision < 0 ? strlen(text)
+				: strnlen(text, (size_t)precision));
+}
+
+static void sink_conversion(struct log_sink *sink, char letter,
+			    const struct conversion *c, va_list *args)
+{
+	switch (letter) {
+	case 's':
+		sink_string(sink, va_arg(*args, const char *), c->precision);
+		break;
+	case 'c': sink_char(sink, (char)va_arg(*args, int)); break;
+	case 'd':
+	case 'i': {
+		const int64_t value =
+			c->longs ? va_arg(*args, long) : va_arg(*args, int);
+
+		sink_number(sink,
+			    value < 0 ? -(uint64_t)value : (uint64_t)value, 10,
+			    c->width, c->pad, value < 0);
+		break;
+	}
+	case 'u':
+	case 'x':
+		sink_number(sink,
+			    c->longs ? va_arg(*args, unsigned long)
+				     : va_arg(*args, unsigned int),
+			    letter == 'x' ? 16 : 10, c->width, c->pad, false);
+		break;
+	case 'f':
+		sink_double(sink, va_arg(*args, double),
+			    c->precision < 0 ? 6 : c->precision);
+		break;
+	default: sink_char(sink, letter); break;
+	}
+}
+
+size_t log_format_list(char *text, size_t bytes, const char *format,
+		       va_list list)
+{
+	struct log_sink sink = {text, text + bytes - 1};
+	va_list args;
+
+	va_copy(args, list);
+	for (; *format; format++) {
+		struct conversion conversion;
+
+		if (*format != '%') {
+			sink_char(&sink, *format);
+			continue;
+		}
+		format = parse_conversion(format + 1, &args, &conversion);
+		if (!*format)
+			break;
+		sink_conversion(&sink, *format, &conversion, &args);
+	}
+	va_end(args);
+	*sink.at = '\0';
+	return (size_t)(sink.at - text);
+}
+
+size_t log_format(char *text, size_t bytes, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	const size_t len = log_format_list(text, bytes, format, args);
+
+	va_end(args);
+	return len;
+}
+
+void log_start(bool quiet)
+{
+	struct stat status;
+
+	log_quiet = quiet;
+	if (log_known || fstat(STDERR_FILENO, &status))
+		return;
+	log_device = status.st_dev;
+	log_inode = status.st_ino;
+	log_known = true;
+}
+
+static bool stderr_is_ours(void)
+{
+	struct stat status;
+
+	return log_known && !fstat(STDERR_FILENO, &status) &&
+	       status.st_dev == log_device && status.st_ino == log_inode;
+}
+
+/* A reader that has stopped costs the line, not the program.  The functions
+ * write() and poll() themselves would be points of cancellation. */
+static void write_line(const char *line, size_t len)
+{
+	struct pollfd ready = {.fd = STDERR_FILENO, .events = POLLOUT};
+	const struct timespec limit = {.tv_nsec = PATIENCE_NS};
+
+	if (syscall(SYS_ppoll, &ready, 1, &limit, NULL, 0) == 0)
+		return;
+	while (syscall(SYS_write, STDERR_FILENO, line, len) < 0 &&
+	       errno == EINTR)
+		;
+}
+
+static void log_line(const char *format, va_list args)
+{
+	char line[LOG_LINE_BYTES];
+	const int saved = errno;
+
+	if (stderr_is_ours() && add_relaxed(&log_lines, 1) < LOG_LINES_MAX) {
+		size_t len = log_format(line, sizeof(line), "traceprof: ");
+
+		len += log_format_list(line + len, sizeof(line) - len - 1,
+				       format, args);
+		line[len++] = '\n';
+		write_line(line, len);
+	}
+	errno = saved;
+}
+
+void log_trouble(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	log_line(format, args);
+	va_end(args);
+}
+
+void log_say(const char *format, ...)
+{
+	va_list args;
+
+	if (log_quiet)
+		return;
+	va_start(args, format);
+	log_line(format, args);
+	va_end(args);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * log.h - one line on stderr, or nothing.
+ *
+ * The library prints at most LOG_LINES_MAX lines in a run, never to stdout, and
+ * only while fd 2 is what it was at the start.  No stdio, no malloc; any thread
+ * and signal handlers.
+ */
+#ifndef COLLECTOR_LOG_H
+#define COLLECTOR_LOG_H
+
+#include "collector/system/base.h"
+#include <stdarg.h>
+
+#define LOG_LINES_MAX  5
+#define LOG_LINE_BYTES 1024
+
+/* Remembers what fd 2 is; to be called once, early. */
+void log_start(bool quiet);
+
+/* Something is wrong: what, and what to do.  Printed even when quiet. */
+void log_trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Good to know: not when quiet. */
+void log_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* printf's small brother: %s %c %d %i %u %x with l, ll, z, field width, zero
+ * padding, %.*s and %%; also %.Nf for N <= 9.  Returns the length that was
+ * written, always terminated. */
+size_t log_format(char *text, size_t bytes, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+size_t log_format_list(char *text, size_t bytes, const char *format,
+		       va_list args);
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* proc.c - small readers of /proc and /sys/fs/cgroup. */
+#include "collector/system/proc.h"
+
+#include "collector/system/log.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+long proc_read(const char *path, char *text, size_t bytes)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t len = 0;
+	ssize_t got = 0;
+
+	text[0] = '\0';
+	if (fd < 0)
+		return -errno;
+	while (len < bytes - 1) {
+		got = read(fd, text + len, bytes - 1 - len);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			break;
+		len += (size_t)got;
+	}
+	text[len] = '\0';
+	close(fd);
+	return got < 0 ? -EIO : (long)len;
+}
+
+uint64_t proc_pid_namespace(void)
+{
+	struct stat status;
+
+	return stat("/proc/self/ns/pid", &status) ? 0 : status.st_ino;
+}
+
+static uint64_t parse_number(const char *text)
+{
+	uint64_t value = 0;
+
+	while (*text >= '0' && *text <= '9')
+		value = value * 10 + (uint64_t)(*text++ - '0');
+	return value;
+}
+
+uint64_t proc_started(int pid)
+{
+	char path[64];
+	char text[1024];
+	const char *at;
+
+	log_format(path, sizeof(path), "/proc/%d/stat", pid);
+	if (proc_read(path, text, sizeof(text)) <= 0)
+		return 0;
+	/* The name, in parentheses, may hold anything: begin behind it.  Field
+	 * 3 follows it; 22 is the start time. */
+	at = strrchr(text, ')');
+	for (int field = 2; at && field < 22; field++) {
+		at = strchr(at, ' ');
+		at = at ? at + 1 : NULL;
+	}
+	return at ? parse_number(at) : 0;
+}
+
+void proc_boot_id(char *text, size_t bytes)
+{
+	proc_read("/proc/sys/kernel/random/boot_id", text, bytes);
+	text[strcspn(text, "\n")] = '\0';
+}
+
+void proc_host(char *text, size_t bytes)
+{
+	struct utsname name;
+
+	log_format(text, bytes, "%s",
+		   uname(&name) || !name.nodename[0] ? "localhost"
+						     : name.nodename);
+	for (char *c = text; *c; c++) {
+		if (*c == '/')
+			*c = '_';
+	}
+}
+
+void proc_program(char *text, size_t bytes)
+{
+	char line[4096];
+	const char *last;
+
+	if (proc_read("/proc/self/cmdline", line, sizeof(line)) <= 0 ||
+	    !line[0]) {
+		proc_thread_name((uint32_t)getpid(), text, bytes);
+		return;
+	}
+	last = strrchr(line, '/');
+	log_format(text, bytes, "%s", last && last[1] ? last + 1 : line);
+}
+
+void proc_thread_name(uint32_t tid, char *text, size_t bytes)
+{
+	char path[64];
+
+	log_format(path, sizeof(path), "/proc/self/task/%u/comm", tid);
+	proc_read(path, text, bytes);
+	text[strcspn(text, "\n")] = '\0';
+}
+
+/* What one cgroup folder has left: limit minus use. */
+static uint64_t left_in(const char *folder, const char *limit_file,
+			const char *use_file)
+{
+	char path[1024];
+	char text[64];
+	uint64_t limit;
+	uint64_t use;
+
+	log_format(path, sizeof(path), "%s/%s", folder, limit_file);
+	if (proc_read(path, text, sizeof(text)) <= 0 || text[0] == 'm')
+		return UINT64_MAX;
+	limit = parse_number(text);
+	log_format(path, sizeof(path), "%s/%s", folder, use_file);
+	if (proc_read(path, text, sizeof(text)) <= 0)
+		return UINT64_MAX;
+	use = parse_number(text);
+	/* v1 writes a huge page-aligned number for "no limit". */
+	if (limit > UINT64_MAX / 4)
+		return UINT64_MAX;
+	return limit > use ? limit - use : 0;
+}
+
+/* The smallest along `path` and its parents below `root`. */
+static uint64_t left_along(const char *root, char *path, const char *limit_file,
+			   const char *use_file)
+{
+	char folder[1024];
+	uint64_t least = UINT64_MAX;
+
+	for (;;) {
+		char *slash;
+
+		log_format(folder, sizeof(folder), "%s%s", root, path);
+		least = min_u64(least, left_in(folder, limit_file, use_file));
+		slash = strrchr(path, '/');
+		if (!slash || !path[0])
+			return least;
+		*slash = '\0';
+	}
+}
+
+uint64_t proc_memory_left(void)
+{
+	char text[4096];
+	uint64_t least = UINT64_MAX;
+	char *line = text;
+
+	if (proc_read("/proc/self/cgroup", text, sizeof(text)) <= 0)
+		return UINT64_MAX;
+	while (line && *line) {
+		char *end = strchr(line, '\n');
+		char *controllers = strchr(line, ':');
+		char *path = controllers ? strchr(controllers + 1, ':') : NULL;
+
+		if (end)
+			*end = '\0';
+		if (path && (!end || path < end)) {
+			*path++ = '\0';
+			if (!controllers[1])
+				least = min_u64(least,
+						left_along("/sys/fs/cgroup",
+							   path, "memory.max",
+							   "memory.current"));
+			else if (strstr(controllers + 1, "memory"))
+				least = min_u64(
+					least,
+					left_along("/sys/fs/cgroup/memory",
+						   path,
+						   "memory.limit_in_bytes",
+						   "memory.usage_in_bytes"));
+		}
+		line = end ? end + 1 : NULL;
+	}
+	return least;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * proc.h - what the kernel tells about a process and its limits.
+ *
+ * Reads /proc and /sys with plain system calls into buffers on the stack: no
+ * malloc, no stdio, so it may be called from a hook's cold path.
+ */
+#ifndef COLLECTOR_PROC_H
+#define COLLECTOR_PROC_H
+
+#include "collector/system/base.h"
+
+/* Reads a small file whole, NUL-terminated.  Length or -errno. */
+long proc_read(const char *path, char *text, size_t bytes);
+
+/* Inode of /proc/self/ns/pid, 0 unknown. */
+uint64_t proc_pid_namespace(void);
+
+/* Start time of a process (clock ticks since boot), 0 if there is none. */
+uint64_t proc_started(int pid);
+
+void proc_boot_id(char *text, size_t bytes);
+void proc_host(char *text, size_t bytes);
+
+/* Last part of argv[0]; for an interpreter still the interpreter's name. */
+void proc_program(char *text, size_t bytes);
+
+/* The kernel's name of a thread of this process. */
+void proc_thread_name(uint32_t tid, char *text, size_t bytes);
+
+/* Bytes that the memory cgroups of this process have left, the smallest along
+ * the path (v2 and v1); UINT64_MAX without a limit. */
+uint64_t proc_memory_left(void);
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * scope.c - pushes and pops; see scope.h.
+ *
+ * Details of open scopes lie in a small static table, at a place that follows
+ * from thread and depth, since few scopes have any.  With the place taken by
+ * another thread the scope goes without.
+ */
+#include "preload/annotate/scope.h"
+
+#include "collector/session/names.h"
+#include "preload/process/life.h"
+#include <errno.h>
+#include <string.h>
+
+#define DETAILS_MAX 4096u
+#define PROBES	    4u
+
+/* What `sync` of an open slice without a kind says. */
+enum { HOLE, HIDDEN };
+
+struct detail_place {
+	_Atomic uint64_t key; /* thread and depth; 0 free */
+	struct scope_details details;
+};
+
+static struct detail_place places[DETAILS_MAX];
+
+COLD uint32_t scope_gate_cold(uint32_t open, const char *caller)
+{
+	if (open == GATE_UNDECIDED)
+		open = life_decide();
+	if (open & GATE_SCOPE_WATCH)
+		open = life_begin(caller);
+	return open;
+}
+
+struct thread *scope_thread(void)
+{
+	struct thread *thread = thread_self;
+
+	if (likely(thread_records(thread)))
+		return thread;
+	thread = thread_here();
+	if (thread)
+		life_thread_entered();
+	return thread;
+}
+
+uint32_t scope_intern(const char *name)
+{
+	size_t len = strnlen(name, NAME_BYTES_MAX);
+
+	if (len == NAME_BYTES_MAX) {
+		len--;
+		while (len && ((unsigned char)name[len] & 0xc0) == 0x80)
+			len--;
+	}
+	return names_intern(load_relaxed(&session_here), name, len);
+}
+
+void scope_record(struct thread *thread, const struct event *event)
+{
+	struct event *slot;
+
+	thread_busy();
+	slot = ring_reserve(&thread->ring, 1);
+	if (likely(slot)) {
+		*slot = *event;
+		ring_commit(&thread->ring, 1, 1);
+	} else {
+		ring_refuse(&thread->ring, (enum event_kind)event->kind,
+			    event->end_ticks);
+	}
+	thread_unbusy(thread);
+}
+
+void scope_record_now(struct thread *thread, enum event_kind kind,
+		      uint32_t name, uint64_t start_ticks,
+		      const struct scope_details *details)
+{
+	const uint64_t now = clock_ticks();
+	struct event event = {
+		.kind = (uint16_t)kind,
+		.name = name,
+		.start_ticks = start_ticks ? start_ticks : now,
+		.end_ticks = now,
+	};
+
+	if (details) {
+		event.extra = details->category_name;
+		event.scope.colour = details->colour;
+		event.scope.category = details->category;
+		event.scope.payload_type = details->payload_type;
+		event.scope.payload = details->payload;
+	}
+	scope_record(thread, &event);
+}
+
+/* --- details of what is open ---------------------------------------------- */
+
+/* A record is aligned to its lines, and 32 slices are kept. */
+static uint64_t key_of(const struct thread *thread, uint32_t depth)
+{
+	return (uint64_t)(uintptr_t)thread | depth | UINT64_C(1) << 63;
+}
+
+/* One more than the place; 0 there is none. */
+static unsigned int keep(const struct thread *thread, uint32_t depth,
+			 const struct scope_details *details)
+{
+	const uint64_t key = key_of(thread, depth);
+	const uint64_t first = (key * 0x9e3779b97f4a7c15u) >> 40;
+
+	if (!details || depth >= OPEN_SLICES_MAX)
+		return 0;
+	for (unsigned int i = 0; i < PROBES; i++) {
+		const unsigned int at = (first + i) % DETAILS_MAX;
+		uint64_t there = 0;
+
+		/* ACQUIRE pairs with RELEASE in fetch(): it has been read.  One
+		 * that a scope left behind which was never popped is ours. */
+		if (!atomic_compare_exchange_strong_explicit(
+			    &places[at].key, &there, key, memory_order_acquire,
+			    memory_order_relaxed) &&
+		    there != key)
+			continue;
+		places[at].details = *details;
+		return at + 1;
+	}
+	return 0;
+}
+
+/* Takes the details back. */
+static struct scope_details fetch(unsigned int place)
+{
+	struct scope_details details = {0};
+
+	if (!place || place > DETAILS_MAX)
+		return details;
+	details = places[place - 1].details;
+	/* RELEASE pairs with ACQUIRE in keep(): the place is free. */
+	store_release(&places[place - 1].key, 0);
+	return details;
+}
+
+/* --- pushing and popping -------------------------------------------------- */
+
+static bool is_hole(const struct open_slice *slice)
+{
+	return slice->kind == EVENT_NONE && slice->sync == HOLE;
+}
+
+static bool is_scope_of(const struct open_slice *slice, uint64_t owner)
+{
+	return (slice->kind == EVENT_SCOPE ||
+		(slice->kind == EVENT_NONE && slice->sync == HIDDEN)) &&
+	       slice->code == owner;
+}
+
+/* The depth without holes on top. */
+static uint32_t without_holes(const struct thread *thread, uint32_t depth)
+{
+	while (depth && is_hole(&thread->open[depth - 1]))
+		depth--;
+	return depth;
+}
+
+unsigned int scope_depth(const struct thread *thread, uint64_t owner)
+{
+	const uint32_t depth = load_relaxed(&thread->depth);
+	unsigned int count =
+		depth > OPEN_SLICES_MAX ? depth - OPEN_SLICES_MAX : 0;
+
+	for (uint32_t i = 0; i < depth && i < OPEN_SLICES_MAX; i++)
+		count += is_scope_of(&thread->open[i], owner);
+	return count;
+}
+
+void scope_push(struct thread *thread, uint64_t owner, bool is_shown,
+		uint32_t name, const struct scope_details *details)
+{
+	uint32_t depth;
+
+	thread_drop_left(thread, __builtin_frame_address(0));
+	depth = load_relaxed(&thread->depth);
+	if (depth <= OPEN_SLICES_MAX) {
+		depth = without_holes(thread, depth);
+		store_relaxed(&thread->depth, depth);
+	}
+	if (is_shown)
+		thread_open(thread, EVENT_SCOPE, clock_ticks(), name, owner, 0,
+			    keep(thread, depth, details));
+	else
+		thread_open(thread, EVENT_NONE, 0, 0, owner, 0, HIDDEN);
+}
+
+bool scope_pop(struct thread *thread, uint64_t owner)
+{
+	struct scope_details details;
+	struct open_slice slice;
+	uint32_t depth;
+	uint32_t at;
+
+	thread_drop_left(thread, __builtin_frame_address(0));
+	depth = load_relaxed(&thread->depth);
+	if (unlikely(depth > OPEN_SLICES_MAX)) {
+		thread_shut(thread);
+		return true;
+	}
+	depth = without_holes(thread, depth);
+	for (at = depth; at && !is_scope_of(&thread->open[at - 1], owner); at--)
+		;
+	if (!at)
+		return false;
+	slice = thread->open[at - 1];
+	thread->open[at - 1].kind = EVENT_NONE;
+	thread->open[at - 1].sync = HOLE;
+	/* RELEASE pairs with ACQUIRE in the writer's look at open slices. */
+	store_release(&thread->depth, without_holes(thread, depth));
+	if (slice.kind != EVENT_SCOPE)
+		return true;
+	details = fetch(slice.sync);
+	/* Also behind the end of its window: it is clipped there. */
+	scope_record_now(thread, at == depth ? EVENT_SCOPE : EVENT_RANGE,
+			 slice.name, slice.start_ticks, &details);
+	return true;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * scope.h - what annotations and NVTX ranges share: the gate, names, and scopes
+ * that are pushed and popped.
+ *
+ * A scope is an open slice of its thread while it lasts and one event at its
+ * end.  Each has an owner (traceprof.h, or an NVTX domain), and a pop takes the
+ * innermost of its owner's.  Where that isn't the innermost of all, the scopes
+ * cross: it becomes a range, on a lane beside the thread's, and leaves a hole
+ * in the open slices that goes when it is innermost.  One that was pushed while
+ * nothing was recorded is hidden, so that pops find their pushes.
+ */
+#ifndef PRELOAD_SCOPE_H
+#define PRELOAD_SCOPE_H
+
+#include "collector/session/gate.h"
+#include "collector/session/thread.h"
+
+#define SCOPE_OWN 1u /* the owner that traceprof.h is; others are addresses */
+
+/* What an event says beyond its name; all zero: nothing. */
+struct scope_details {
+	uint32_t colour;   /* 0xAARRGGBB */
+	uint32_t category; /* its number */
+	uint32_t category_name;
+	uint32_t payload_type;
+	uint64_t payload;
+};
+
+/* The gate, decided; a first caller makes the process interesting and is named
+ * as the reason.  Keeps errno. */
+uint32_t scope_gate_cold(uint32_t open, const char *caller);
+
+static inline uint32_t scope_gate(const char *caller)
+{
+	const uint32_t open = gate_bits();
+
+	if (likely(open == GATE_CLOSED ||
+		   (open & (GATE_SCOPE | GATE_SCOPE_MARK))))
+		return open;
+	return scope_gate_cold(open, caller);
+}
+
+/* This thread's record, with its end to be noticed; NULL: only forward. */
+struct thread *scope_thread(void);
+
+/* The id of a name, which is cut after 1023 bytes, not inside a character. */
+uint32_t scope_intern(const char *name);
+
+void scope_record(struct thread *thread, const struct event *event);
+
+/* An event of a kind with details, at one moment or from `start_ticks` on. */
+void scope_record_now(struct thread *thread, enum event_kind kind,
+		      uint32_t name, uint64_t start_ticks,
+		      const struct scope_details *details);
+
+/* How many scopes of an owner's are open on a thread. */
+unsigned int scope_depth(const struct thread *thread, uint64_t owner);
+
+/* `details` may be NULL.  Not shown: the push is only remembered. */
+void scope_push(struct thread *thread, uint64_t owner, bool is_shown,
+		uint32_t name, const struct scope_details *details);
+
+/* False: the owner has none open. */
+bool scope_pop(struct thread *thread, uint64_t owner);
+
+#endif

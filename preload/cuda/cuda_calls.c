@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* cuda_calls.c - what the hooks of the CUDA runtime share; see cuda_calls.h. */
+#include "preload/cuda/cuda_calls.h"
+
+#include "collector/system/log.h"
+#include "collector/system/loader.h"
+#include "collector/session/names.h"
+#include "collector/steps/steps.h"
+#include "preload/cuda/cupti_source.h"
+#include "preload/process/life.h"
+#include "preload/process/process.h"
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <string.h>
+
+/* cudaErrorInsufficientDriver: there is no CUDA here. */
+#define NO_CUDA 35
+
+struct cuda_functions cuda_real;
+_Atomic uint32_t cuda_calls_are_known;
+
+static _Atomic uint32_t names[CUDA_FUNCTION_COUNT];
+
+static const char *const words[] = {
+#define X(name, parameters) #name,
+	CUDA_WRAPPED_FUNCTIONS(X)
+#undef X
+};
+
+_Static_assert(sizeof(cuda_real) == CUDA_FUNCTION_COUNT * sizeof(void *),
+	       "cuda_real is one pointer for each row");
+
+static int no_cuda(void)
+{
+	return NO_CUDA;
+}
+
+static int find_runtime(struct dl_phdr_info *info, size_t bytes, void *arg)
+{
+	const char *slash = strrchr(info->dlpi_name, '/');
+
+	(void)bytes;
+	if (strncmp(slash ? slash + 1 : info->dlpi_name, "libcudart.so.", 13))
+		return 0;
+	*(const char **)arg = info->dlpi_name;
+	return 1;
+}
+
+/* Python loads the runtime where RTLD_NEXT doesn't look. */
+COLD void cuda_calls_resolve(void)
+{
+	const int saved = errno;
+	struct thread *was = thread_busy();
+	const char *path = NULL;
+	void *runtime = NULL;
+	bool keeps_forks_out;
+	bool any = false;
+
+	keeps_forks_out = loader_enter();
+	dl_iterate_phdr(find_runtime, &path);
+	if (path)
+		runtime = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+	for (size_t i = 0; i < CUDA_FUNCTION_COUNT; i++) {
+		void *found = dlsym(RTLD_NEXT, words[i]);
+
+		if (!found && runtime)
+			found = dlsym(runtime, words[i]);
+		any |= found != NULL;
+		((void **)(void *)&cuda_real)[i] =
+			found ? found : (void *)no_cuda;
+	}
+	if (keeps_forks_out)
+		loader_leave();
+	/* Without a runtime it may still be loaded later. */
+	if (any)
+		/* RELEASE pairs with ACQUIRE in cuda_call(). */
+		store_release(&cuda_calls_are_known, 1);
+	thread_unbusy(was);
+	errno = saved;
+}
+
+/* First call of the process.  Where libcuda calls us by itself, it does so
+ * within the first call that needs a GPU. */
+COLD void cuda_calls_open(struct cuda_call *call)
+{
+	uint32_t open = gate_bits();
+
+	if (open == GATE_UNDECIDED)
+		open = life_decide();
+	if (!(open & GATE_CUDA_WATCH))
+		return;
+	call->is_first = true;
+}
+
+COLD void cuda_calls_attach(int result)
+{
+	/* Nobody called us, and yet there is a GPU. */
+	if (result || cupti_is_attached() ||
+	    !load_relaxed(&cuda_calls_are_known))
+		return;
+	if (!life_is_running())
+		life_begin("CUDA");
+	if (life_is_running() && !cupti_attach(true))
+		cuda_calls_record(load_relaxed(&session_here));
+}
+
+void cuda_calls_begin(struct cuda_call *call)
+{
+	struct session *session = load_relaxed(&session_here);
+	struct thread *thread = thread_self;
+	uint32_t name = load_relaxed(&names[call->number]);
+	const int saved = errno;
+
+	if (!thread_records(thread)) {
+		thread = thread_here();
+		if (!thread)
+			return;
+		life_thread_entered();
+	}
+	if (!name) {
+		const char *word = words[call->number];
+
+		while (*word == '_')
+			word++;
+		name = names_intern(session, word, strcspn(word, "_"));
+		store_relaxed(&names[call->number], name);
+	}
+	call->thread = thread;
+	call->start_ticks = clock_ticks();
+	thread_open(thread, EVENT_CALL, call->start_ticks, name, 0, 0, 0);
+	errno = saved;
+}
+
+void cuda_calls_end(const struct cuda_call *call, int result, uint64_t bytes)
+{
+	struct thread *thread = call->thread;
+	const int saved = errno;
+	struct event *event;
+
+	/* A fork inside the call would have taken the record away. */
+	if (thread != thread_self)
+		return;
+	thread_shut(thread);
+	thread_busy();
+	event = ring_reserve(&thread->ring, 1);
+	if (likely(event)) {
+		*event = (struct event){
+			.kind = EVENT_CALL,
+			.name = load_relaxed(&names[call->number]),
+			.start_ticks = call->start_ticks,
+			.end_ticks = clock_ticks(),
+			.call = {.bytes = bytes, .result = (uint64_t)result},
+		};
+		ring_commit(&thread->ring, 1, 1);
+	} else {
+		ring_refuse(&thread->ring, EVENT_CALL, clock_ticks());
+	}
+	thread_unbusy(thread);
+	errno = saved;
+}
+
+void cuda_calls_record(struct session *session)
+{
+	uint32_t none = GPU_SOURCE_NONE;
+
+	if (process.options.cuda != CUDA_OFF &&
+	    atomic_compare_exchange_strong_explicit(
+		    &session->head->gpu.source, &none, GPU_SOURCE_CALLS,
+		    memory_order_relaxed, memory_order_relaxed))
+		gate_add_record(GATE_CUDA, steps_are_recorded(session));
+}
+
+void cuda_calls_forget(void)
+{
+	for (size_t i = 0; i < CUDA_FUNCTION_COUNT; i++)
+		store_relaxed(&names[i], 0);
+}

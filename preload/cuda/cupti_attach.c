@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cupti_attach.c - becomes the process's CUPTI client, once.
+ *
+ * The order of calls is CUPTI's: subscribe, settings, clock, buffers, kinds.
+ * When the subscription is refused another tool has it, and then no further
+ * CUPTI function may be called at all.
+ */
+#include "preload/cuda/cupti_source.h"
+
+EXPORT int InitializeInjection(void);
+
+#ifdef HAVE_CUPTI
+
+#include "collector/system/clock.h"
+#include "collector/system/log.h"
+#include "collector/steps/steps.h"
+#include "preload/cuda/cuda_calls.h"
+#include "preload/cuda/cupti_buffers.h"
+#include "preload/cuda/cupti_callbacks.h"
+#include "preload/cuda/cupti_record.h"
+#include "preload/annotate/injection.h"
+#include "preload/process/life.h"
+#include "preload/process/process.h"
+#include "preload/process/quiet.h"
+#include "writer/writer.h"
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define INJECTION	"CUDA_INJECTION64_PATH"
+#define REFUSES_FROM	27u /* cuptiGetVersion() of 12.9 */
+#define PER_THREAD_FROM 21u /* of 12.3 */
+#define NAME_BYTES	CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN
+
+enum attach_state {
+	ATTACH_NONE,
+	ATTACH_BEGUN,
+	ATTACH_ALIVE,
+	ATTACH_FAILED,
+	ATTACH_DEAD
+};
+
+static _Atomic uint32_t state; /* enum attach_state */
+static CUpti_SubscriberHandle subscriber;
+
+bool cupti_is_alive(void)
+{
+	/* ACQUIRE pairs with RELEASE in cupti_attach(): what it set up. */
+	return load_acquire(&state) == ATTACH_ALIVE;
+}
+
+void cupti_kill(void)
+{
+	uint32_t was = ATTACH_ALIVE;
+
+	atomic_compare_exchange_strong_explicit(&state, &was, ATTACH_DEAD,
+						memory_order_relaxed,
+						memory_order_relaxed);
+}
+
+bool cupti_is_attached(void)
+{
+	const uint32_t now = load_relaxed(&state);
+
+	return now == ATTACH_ALIVE || now == ATTACH_DEAD;
+}
+
+void cupti_prepare(void)
+{
+	/* Another tool's is left alone. */
+	if (process.options.cuda != CUDA_OFF)
+		injection_announce(INJECTION);
+}
+
+/* Why CUPTI can't be had, where the user should know. */
+static void explain(struct session *session, CUptiResult rc, const char *doing,
+		    const char *holder)
+{
+	const char *text = NULL;
+
+	cupti.cuptiGetResultString(rc, &text);
+	session_note(session, "GPU not recorded: %s: CUPTI error %d (%s)",
+		     doing, (int)rc, text ? text : "unknown");
+	switch (rc) {
+	case CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
+		log_trouble("another profiler%s%s has CUPTI: of the GPU only "
+			    "the calls to it are recorded",
+			    holder[0] ? ", " : "", holder);
+		break;
+	case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
+	case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
+		log_trouble("no right to trace the GPU: the administrator may "
+			    "allow it (NVreg_RestrictProfilingToAdminUsers=0)");
+		break;
+	case CUPTI_ERROR_NOT_INITIALIZED:
+		log_trouble("CUPTI %u is newer than the GPU's driver: of the "
+			    "GPU only the calls to it are recorded",
+			    session->head->gpu.cupti_version);
+		break;
+	default: break; /* the usual answer where there is no GPU */
+	}
+}
+
+static CUptiResult subscribe(struct session *session)
+{
+	char holder[NAME_BYTES + 1] = "";
+	CUpti_SubscriberParams params = {
+		.structSize = CUpti_SubscriberParams_STRUCT_SIZE,
+		.subscriberName = "traceprof",
+		.oldSubscriberName = holder,
+		.oldSubscriberSize = NAME_BYTES,
+	};
+	CUptiResult rc;
+
+	if (cupti.cuptiSubscribe_v2)
+		rc = cupti.cuptiSubscribe_v2(&subscriber, cupti_callback, NULL,
+					     &params);
+	else
+		rc = cupti.cuptiSubscribe(&subscriber, cupti_callback, NULL);
+	if (rc != CUPTI_SUCCESS)
+		explain(session, rc, "cuptiSubscribe",
+			strncmp(holder, "CUPTI for ", 10) ? holder
+							  : holder + 10);
+	return rc;
+}
+
+static uint64_t CUPTIAPI ticks(void)
+{
+	return clock_ticks();
+}
+
+static void set_flag(uint32_t attribute, uint8_t value)
+{
+	size_t bytes = sizeof(value);
+
+	cupti.cuptiActivitySetAttribute((CUpti_ActivityAttribute)attribute,
+					&bytes, &value);
+}
+
+/* Clock and buffers, before any kind is enabled. */
+static CUptiResult set_up(struct session *session, uint32_t version)
+{
+	CUptiResult rc;
+
+	cupti.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+	if (version >= PER_THREAD_FROM)
+		set_flag(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, 1);
+	/* Our buffers are zero; clearing them is a thread's time. */
+	set_flag(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, 1);
+	/* Once in a process: doing so again spoils the next kernels' times. */
+	rc = cupti.cuptiActivityRegisterTimestampCallback
+		     ? cupti.cuptiActivityRegisterTimestampCallback(ticks)
+		     : CUPTI_ERROR_NOT_SUPPORTED;
+	if (rc == CUPTI_SUCCESS)
+		rc = cupti.cuptiActivityRegisterCallbacks(
+			cupti_buffers_request, cupti_buffers_complete);
+	if (rc != CUPTI_SUCCESS)
+		explain(session, rc, "setting up", "");
+	return rc;
+}
+
+static bool open_library(struct session *session)
+{
+	char path[SESSION_NOTE_BYTES - 32];
+	int rc = cupti_library_open(path, sizeof(path));
+
+	if (rc) {
+		session_note(session, "GPU not recorded: %s", path);
+		log_trouble("CUPTI can't be used (%s): of the GPU only the "
+			    "calls to it are recorded",
+			    path);
+		return false;
+	}
+	session_note(session, "CUPTI: %s", path);
+	return true;
+}
+
+/* True: records will come. */
+static bool attach(struct session *session, bool late)
+{
+	struct gpu_state *gpu = &session->head->gpu;
+	uint32_t version = 0;
+
+	if (!open_library(session))
+		return false;
+	cupti.cuptiGetVersion(&version);
+	gpu->cupti_version = version;
+	if (cupti_buffers_start(version >= REFUSES_FROM)) {
+		session_note(session, "GPU not recorded: no memory for it");
+		return false;
+	}
+	if (subscribe(session) != CUPTI_SUCCESS)
+		return false;
+	if (set_up(session, version) != CUPTI_SUCCESS)
+		return false;
+	store_relaxed(&gpu->source, GPU_SOURCE_CUPTI);
+	store_relaxed(&gpu->is_live, 1);
+	cupti_kinds_start(&session->head->options, late);
+	cupti_callbacks_start(subscriber);
+	if (late)
+		session_note(session,
+			     "CUPTI came late, after the first call: " INJECTION
+			     " is another tool's");
+	return !cupti_flush_start();
+}
+
+/* A window opens or closes, on the thread that steps. */
+static void follow(bool open)
+{
+	/* What was launched before a window's end is still to come, so that
+	 * the writer's pass turns the kinds off. */
+	if (open && cupti_is_alive() && !cupti_callbacks_are_inside())
+		cupti_kinds_want(true);
+}
+
+COLD bool cupti_attach(bool late)
+{
+	struct session *session = load_relaxed(&session_here);
+	uint32_t was = ATTACH_NONE;
+	struct quiet quiet;
+
+	if (!session || !life_is_running() ||
+	    process.options.cuda == CUDA_OFF ||
+	    !atomic_compare_exchange_strong_explicit(&state, &was, ATTACH_BEGUN,
+						     memory_order_relaxed,
+						     memory_order_relaxed))
+		return cupti_is_alive();
+	quiet = quiet_begin();
+	if (attach(session, late)) {
+		/* RELEASE pairs with ACQUIRE in cupti_is_alive(). */
+		store_release(&state, ATTACH_ALIVE);
+		gate_on_change(follow);
+		cupti_kinds_want(steps_want_gpu(session));
+		writer_add_source(cupti_source_poll, NULL);
+		cupti_flush_at_exit();
+	} else {
+		store_relaxed(&state, ATTACH_FAILED);
+		cuda_calls_record(session);
+	}
+	quiet_end(&quiet);
+	return cupti_is_alive();
+}
+
+/* libcuda calls it at the end of cuInit().  Also found by name where libkineto
+ * has a function of that name: so it does no harm to call it twice. */
+EXPORT int InitializeInjection(void)
+{
+	/* Without LD_PRELOAD, by an inherited variable: none of our hooks is
+	 * in place. */
+	if (dlsym(RTLD_DEFAULT, "InitializeInjection") !=
+	    (void *)InitializeInjection)
+		return 1;
+	if (gate_bits() == GATE_UNDECIDED)
+		life_decide();
+	if (!life_is_owner() || process.options.cuda == CUDA_OFF)
+		return 1;
+	life_begin("CUDA");
+	cupti_attach(false);
+	return 1;
+}
+
+void cupti_end(unsigned int wait_ms)
+{
+	if (cupti_is_alive())
+		cupti_flush_end(wait_ms);
+	cupti_kill();
+}
+
+void cupti_forget(void)
+{
+	/* CUDA itself is unusable in this process; only its parent's state is
+	 * to be forgotten. */
+	store_relaxed(&state, load_relaxed(&state) == ATTACH_NONE
+				      ? ATTACH_NONE
+				      : ATTACH_FAILED);
+	gate_on_change(NULL);
+	cupti_buffers_forget();
+	cupti_source_forget();
+	cupti_flush_forget();
+	cupti_kinds_forget();
+	cupti_callbacks_forget();
+	cupti_record_forget();
+}
+
+#else
+
+/* Built without CUPTI's headers: the variable that leads here isn't set. */
+EXPORT int InitializeInjection(void)
+{
+	return 1;
+}
+
+#endif

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* cupti_buffers.c - lends buffers and takes them back; see cupti_buffers.h. */
+#ifdef HAVE_CUPTI
+
+#include "preload/cuda/cupti_buffers.h"
+
+#include "collector/session/names.h"
+#include "collector/session/thread.h"
+#include "preload/cuda/cupti_record.h"
+#include "writer/writer.h"
+#include <errno.h>
+#include <sys/mman.h>
+
+#define SPARE_BYTES (64u << 10)
+
+enum buffer_state { BUFFER_FREE, BUFFER_LENT, BUFFER_FULL };
+
+/* One region of address space holds all of them. */
+static struct buffers {
+	uint8_t *region;
+	bool may_refuse;
+	_Atomic uint32_t full; /* newest of the list: index + 1 */
+	_Atomic uint32_t start;
+	_Atomic uint64_t refused;
+	struct cupti_buffer buffer[CUPTI_BUFFERS_MAX];
+} buffers;
+
+int cupti_buffers_start(bool may_refuse)
+{
+	const size_t bytes = (size_t)CUPTI_BUFFERS_MAX * CUPTI_BUFFER_BYTES;
+	void *region = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (region == MAP_FAILED)
+		return -errno;
+	/* A large page would cost a whole buffer's memory at first touch. */
+	madvise(region, bytes, MADV_NOHUGEPAGE);
+	buffers.region = region;
+	buffers.may_refuse = may_refuse;
+	for (uint32_t i = 0; i < CUPTI_BUFFERS_MAX; i++) {
+		buffers.buffer[i] = (struct cupti_buffer){
+			.bytes = buffers.region +
+				 (size_t)i * CUPTI_BUFFER_BYTES};
+	}
+	return 0;
+}
+
+static struct cupti_buffer *claim(void)
+{
+	const uint32_t start = add_relaxed(&buffers.start, 1);
+
+	for (uint32_t i = 0; i < CUPTI_BUFFERS_MAX; i++) {
+		struct cupti_buffer *buffer =
+			&buffers.buffer[(start + i) % CUPTI_BUFFERS_MAX];
+		uint32_t state = BUFFER_FREE;
+
+		/* ACQUIRE pairs with RELEASE in cupti_buffers_release(): the
+		 * writer has done with its contents. */
+		if (load_relaxed(&buffer->state) == BUFFER_FREE &&
+		    atomic_compare_exchange_strong_explicit(
+			    &buffer->state, &state, BUFFER_LENT,
+			    memory_order_acquire, memory_order_relaxed))
+			return buffer;
+	}
+	return NULL;
+}
+
+void CUPTIAPI cupti_buffers_request(uint8_t **bytes, size_t *size,
+				    size_t *most_records)
+{
+	struct cupti_buffer *buffer = claim();
+
+	*most_records = 0;
+	if (likely(buffer)) {
+		*bytes = buffer->bytes;
+		*size = CUPTI_BUFFER_BYTES;
+		return;
+	}
+	add_relaxed(&buffers.refused, 1);
+	*bytes = NULL;
+	*size = 0;
+	/* Before 12.9 CUPTI follows a NULL: it gets a buffer whose contents are
+	 * lost. */
+	if (!buffers.may_refuse)
+		*bytes = mmap(NULL, SPARE_BYTES, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (*bytes == MAP_FAILED)
+		*bytes = NULL;
+	else if (*bytes)
+		*size = SPARE_BYTES;
+}
+
+/* Texts that records point to are copied while they certainly exist: a module
+ * may be unloaded, or the text reused, before the writer comes by. */
+static void intern_names(struct session *session, uint8_t *bytes,
+			 size_t valid_bytes)
+{
+	CUpti_Activity *record = NULL;
+
+	while (cupti.cuptiActivityGetNextRecord(bytes, valid_bytes, &record) ==
+	       CUPTI_SUCCESS) {
+		const char **text = cupti_record_text(record);
+		uint32_t id = 0;
+
+		if (!text)
+			continue;
+		if (*text)
+			id = names_intern_symbol(session, *text);
+		*text = (const char *)(uintptr_t)id;
+	}
+}
+
+static void push(uint32_t index)
+{
+	struct cupti_buffer *buffer = &buffers.buffer[index];
+	uint32_t newest = load_relaxed(&buffers.full);
+
+	store_relaxed(&buffer->state, BUFFER_FULL);
+	do {
+		store_relaxed(&buffer->next, newest);
+		/* RELEASE pairs with ACQUIRE in cupti_buffers_take(): what is
+		 * in the buffer. */
+	} while (!atomic_compare_exchange_weak_explicit(
+		&buffers.full, &newest, index + 1, memory_order_release,
+		memory_order_relaxed));
+}
+
+void CUPTIAPI cupti_buffers_complete(CUcontext context, uint32_t stream,
+				     uint8_t *bytes, size_t size,
+				     size_t valid_bytes)
+{
+	struct session *session = load_relaxed(&session_here);
+	const size_t at = (size_t)(bytes - buffers.region);
+	const size_t index = at / CUPTI_BUFFER_BYTES;
+	const int saved = errno;
+	struct thread *was;
+
+	(void)context;
+	(void)stream;
+	if (!buffers.region)
+		return;
+	if (bytes < buffers.region || index >= CUPTI_BUFFERS_MAX) {
+		/* A spare one: too small to be one of ours. */
+		if (size == SPARE_BYTES)
+			munmap(bytes, SPARE_BYTES);
+		errno = saved;
+		return;
+	}
+	was = thread_busy();
+	if (session && valid_bytes && valid_bytes <= CUPTI_BUFFER_BYTES)
+		intern_names(session, bytes, valid_bytes);
+	buffers.buffer[index].valid_bytes =
+		valid_bytes <= CUPTI_BUFFER_BYTES ? valid_bytes : 0;
+	buffers.buffer[index].at = NULL;
+	push((uint32_t)index);
+	thread_unbusy(was);
+	errno = saved;
+}
+
+struct cupti_buffer *cupti_buffers_next(const struct cupti_buffer *buffer)
+{
+	const uint32_t next = load_relaxed(&buffer->next);
+
+	return next ? &buffers.buffer[next - 1] : NULL;
+}
+
+void cupti_buffers_link(struct cupti_buffer *buffer,
+			const struct cupti_buffer *next)
+{
+	store_relaxed(&buffer->next, (uint32_t)(next - buffers.buffer) + 1);
+}
+
+struct cupti_buffer *cupti_buffers_take(void)
+{
+	/* ACQUIRE pairs with RELEASE in push(). */
+	uint32_t newest = atomic_exchange_explicit(&buffers.full, 0,
+						   memory_order_acquire);
+	uint32_t oldest = 0;
+
+	/* The list has the newest first. */
+	while (newest) {
+		struct cupti_buffer *buffer = &buffers.buffer[newest - 1];
+		const uint32_t next = load_relaxed(&buffer->next);
+
+		store_relaxed(&buffer->next, oldest);
+		oldest = newest;
+		newest = next;
+	}
+	return oldest ? &buffers.buffer[oldest - 1] : NULL;
+}
+
+void cupti_buffers_release(struct cupti_buffer *buffer)
+{
+	/* Zero pages, as CUPTI was told that it gets. */
+	madvise(buffer->bytes, CUPTI_BUFFER_BYTES, MADV_DONTNEED);
+	/* RELEASE pairs with ACQUIRE in claim(). */
+	store_release(&buffer->state, BUFFER_FREE);
+}
+
+uint64_t cupti_buffers_refused(void)
+{
+	return load_relaxed(&buffers.refused);
+}
+
+void cupti_buffers_forget(void)
+{
+	buffers.region = NULL;
+	store_relaxed(&buffers.full, 0);
+}
+
+#endif

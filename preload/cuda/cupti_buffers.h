@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cupti_buffers.h - the memory that CUPTI writes its records into.
+ *
+ *	FREE -> LENT	cupti_buffers_request(), on any thread
+ *	LENT -> FULL	cupti_buffers_complete(), on any thread: names are
+ *			interned and the buffer is pushed on a list
+ *	FULL -> FREE	the writer's thread, when it has decoded it
+ *
+ * Between LENT and FULL a buffer is CUPTI's alone.  Both callbacks may run with
+ * CUPTI's locks held: they take none, call no CUPTI function but the walker,
+ * and allocate nothing but pages.
+ */
+#ifndef PRELOAD_CUPTI_BUFFERS_H
+#define PRELOAD_CUPTI_BUFFERS_H
+
+#include "preload/cuda/cupti_library.h"
+
+#ifdef HAVE_CUPTI
+
+#define CUPTI_BUFFER_BYTES (1u << 20)
+#define CUPTI_BUFFERS_MAX  256u
+
+struct cupti_buffer {
+	_Atomic uint32_t state;
+	_Atomic uint32_t next; /* in the list: index + 1, 0 none */
+	size_t valid_bytes;
+	uint8_t *bytes;
+	CUpti_Activity *at; /* last record decoded, NULL none yet */
+};
+
+/* Reserves the address space.  `may_refuse`: this CUPTI survives a NULL.
+ * 0 or -errno. */
+int cupti_buffers_start(bool may_refuse);
+
+void CUPTIAPI cupti_buffers_request(uint8_t **buffer, size_t *bytes,
+				    size_t *most_records);
+void CUPTIAPI cupti_buffers_complete(CUcontext context, uint32_t stream,
+				     uint8_t *buffer, size_t bytes,
+				     size_t valid_bytes);
+
+/* Writer's thread: all that was completed since the last call, the oldest
+ * first, linked by `next`; NULL none. */
+struct cupti_buffer *cupti_buffers_take(void);
+struct cupti_buffer *cupti_buffers_next(const struct cupti_buffer *buffer);
+void cupti_buffers_link(struct cupti_buffer *buffer,
+			const struct cupti_buffer *next);
+void cupti_buffers_release(struct cupti_buffer *buffer);
+
+/* Buffers that CUPTI got although there was no room. */
+uint64_t cupti_buffers_refused(void);
+
+/* In a forked child: the buffers are the parent's. */
+void cupti_buffers_forget(void);
+
+#endif
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/* cupti_callbacks.c - what CUPTI tells at once; see cupti_callbacks.h. */
+#ifdef HAVE_CUPTI
+
+#include "preload/cuda/cupti_callbacks.h"
+
+#include "collector/system/log.h"
+#include "collector/steps/steps.h"
+#include "preload/cuda/cupti_name.h"
+#include "preload/cuda/cupti_source.h"
+#include "preload/process/life.h"
+#include <errno.h>
+#include <string.h>
+
+/* Texts already compared, by address. */
+#define VERDICTS 1024u
+
+static struct {
+	_Atomic uintptr_t text; /* with the verdict in bit 0 */
+} verdicts[VERDICTS];
+
+/* The thread that is in a callback: only one at a time may step. */
+static _Atomic uint32_t inside;
+
+bool cupti_callbacks_are_inside(void)
+{
+	return load_relaxed(&inside);
+}
+
+/* Compared once for each address that CUPTI gives; a name's address is good for
+ * as long as its module, so that a slot is used by one text at a time. */
+static bool matches(const char *text)
+{
+	const uintptr_t at = (uintptr_t)text << 1;
+	_Atomic uintptr_t *slot =
+		&verdicts[((uintptr_t)text >> 3) % VERDICTS].text;
+	const uintptr_t seen = load_relaxed(slot);
+	bool is_marker;
+
+	if ((seen & ~(uintptr_t)1) == at)
+		return seen & 1;
+	is_marker = steps_matches(text);
+	store_relaxed(slot, at | is_marker);
+	return is_marker;
+}
+
+/* What launches a kernel; __cudaLaunchKernel, which nvcc 13 writes, has no name
+ * in older headers. */
+static const struct {
+	CUpti_CallbackDomain domain;
+	CUpti_CallbackId number;
+} launches[] = {
+	/* clang-format off */
+	{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000},
+	{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_ptsz_v7000},
+	{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060},
+	{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_ptsz_v11060},
+	{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchCooperativeKernel_v9000},
+	{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchCooperativeKernel_ptsz_v9000},
+	{CUPTI_CB_DOMAIN_RUNTIME_API, 505},
+	{CUPTI_CB_DOMAIN_RUNTIME_API, 506},
+	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel},
+	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz},
+	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel},
+	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz},
+	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx},
+	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz},
+	/* clang-format on */
+};
+
+#define LAUNCHES    (sizeof(launches) / sizeof(launches[0]))
+
+/* A call that may begin a step, and goes on: its thread and its number, and in
+ * bit 0 whether it only went into a graph.  One place for each thread; two that
+ * share one lose a step. */
+#define CALLS	    1024u
+#define STEPS_AHEAD UINT64_C(100000000) /* of a second: 10 ns */
+static _Atomic uint64_t calls[CALLS];
+
+static _Atomic uint64_t *place_of(const struct thread *thread)
+{
+	return &calls[thread->tid % CALLS];
+}
+
+static uint64_t call_of(const struct thread *thread, uint32_t correlation)
+{
+	return (uint64_t)thread->tid << 32 | (correlation << 1);
+}
+
+/* By kernels only launches are called back for: for other calls `symbolName`
+ * points anywhere. */
+static bool is_marker(const CUpti_CallbackData *data)
+{
+	const char *text = steps_source() == STEP_KERNEL ? data->symbolName
+							 : data->functionName;
+
+	return text && matches(text);
+}
+
+/* --- the marker that a search has found ----------------------------------- */
+
+/* Symbols and what they are as sites, by address as above.  Only the thread
+ * whose loop it is looks. */
+static struct {
+	const char *text;
+	uint64_t id;
+} kernels[VERDICTS];
+
+static struct {
+	CUpti_SubscriberHandle subscriber;
+	bool is_on; /* the writer's alone */
+} found;
+
+static uint64_t kernel_id(const char *text)
+{
+	const size_t at = ((uintptr_t)text >> 3) % VERDICTS;
+
+	if (kernels[at].text != text) {
+		kernels[at].id = search_kernel(text);
+		kernels[at].text = text;
+	}
+	return kernels[at].id;
+}
+
+/* What the writer takes the call for, from its records.  `symbolName` says
+ * something only where a kernel is launched, and one that went into a graph is
+ * on no record. */
+static uint64_t id_of(const CUpti_CallbackData *data,
+		      CUpti_CallbackDomain domain, CUpti_CallbackId number,
+		      bool is_captured)
+{
+	for (size_t i = 0; !is_captured && i < LAUNCHES; i++) {
+		if (launches[i].domain == domain &&
+		    launches[i].number == number && data->symbolName)
+			return kernel_id(data->symbolName);
+	}
+	return search_call(domain == CUPTI_CB_DOMAIN_DRIVER_API, number);
+}
+
+static void turn_calls(CUpti_CallbackDomain domain, uint32_t on)
+{
+	for (CUpti_CallbackId number = 1; number < CUPTI_CALLS_MAX; number++) {
+		const char *name = NULL;
+
+		if (cupti.cuptiGetCallbackName(domain, number, &name) ==
+			    CUPTI_SUCCESS &&
+		    name && cupti_name_launch(name))
+			cupti.cuptiEnableCallback(on, found.subscriber, domain,
+						  number);
+	}
+}
+
+void cupti_callbacks_follow(const struct session *session)
+{
+	const bool on = steps_want_calls(session);
+
+	if (on == found.is_on || !cupti_is_alive())
+		return;
+	found.is_on = on;
+	cupti.cuptiEnableCallback(on, found.subscriber,
+				  CUPTI_CB_DOMAIN_RESOURCE,
+				  CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
+	turn_calls(CUPTI_CB_DOMAIN_RUNTIME_API, on);
+	turn_calls(CUPTI_CB_DOMAIN_DRIVER_API, on);
+}
+
+void cupti_callbacks_forget(void)
+{
+	found.is_on = false;
+}
+
+/* --- calls ---------------------------------------------------------------- */
+
+/* Any thread's calls are called back for, one's are looked at. */
+static bool is_followed(void)
+{
+	const struct session *session = load_relaxed(&session_here);
+	struct thread *thread;
+
+	if (!session || !steps_want_calls(session))
+		return false;
+	thread = thread_here();
+	return thread && steps_follow_calls(session, thread);
+}
+
+/* The call's own slice begins right after, perhaps in the same tick: the step
+ * comes so much before it that the gap between two steps lies outside too. */
+static uint64_t ahead(const struct session *session, uint64_t ticks)
+{
+	return ticks -
+	       clock_ticks_per_second(&session->head->clock) / STEPS_AHEAD;
+}
+
+static void mark(struct thread *thread, uint64_t ticks)
+{
+	struct session *session = load_relaxed(&session_here);
+
+	add_relaxed(&inside, 1);
+	steps_mark(session, thread, ahead(session, ticks));
+	atomic_fetch_sub_explicit(&inside, 1, memory_order_relaxed);
+}
+
+static void mark_found(struct thread *thread, uint64_t id, uint64_t ticks,
+		       uint32_t correlation)
+{
+	struct session *session = load_relaxed(&session_here);
+
+	add_relaxed(&inside, 1);
+	steps_call(session, thread, id, ahead(session, ticks), correlation);
+	atomic_fetch_sub_explicit(&inside, 1, memory_order_relaxed);
+}
+
+static void call_begins(const CUpti_CallbackData *data)
+{
+	struct thread *thread = thread_here();
+	uint64_t call;
+
+	if (!thread)
+		return;
+	life_thread_entered();
+	call = call_of(thread, data->correlationId);
+	/* A driver call inside a runtime call has its number. */
+	if ((load_relaxed(place_of(thread)) & ~UINT64_C(1)) == call)
+		return;
+	store_relaxed(place_of(thread), call);
+	*data->correlationData = clock_ticks();
+	if (steps_source() == STEP_CUDA)
+		mark(thread, *data->correlationData);
+}
+
+/* Only now it is known whether a kernel was launched at all: during a stream's
+ * capture it became a node of a graph. */
+static void call_ends(const CUpti_CallbackData *data,
+		      CUpti_CallbackDomain domain, CUpti_CallbackId number)
+{
+	struct thread *thread = thread_self;
+	const uint64_t start = *data->correlationData;
+	const int *result = data->functionReturnValue;
+	uint64_t call;
+
+	if (!start || !thread_records(thread))
+		return;
+	call = atomic_exchange_explicit(place_of(thread), 0,
+					memory_order_relaxed);
+	if (!result || *result ||
+	    (call & ~UINT64_C(1)) != call_of(thread, data->correlationId))
+		return;
+	if (steps_source() == STEP_KERNEL && !(call & 1))
+		mark(thread, start);
+	else if (steps_source() == STEP_AUTO)
+		mark_found(thread, id_of(data, domain, number, call & 1), start,
+			   data->correlationId);
+}
+
+static void look_at_call(const CUpti_CallbackData *data,
+			 CUpti_CallbackDomain domain, CUpti_CallbackId number)
+{
+	if (data->callbackSite != CUPTI_API_ENTER) {
+		call_ends(data, domain, number);
+		return;
+	}
+	*data->correlationData = 0;
+	if ((steps_source() == STEP_AUTO ? is_followed() : is_marker(data)) &&
+	    life_is_running())
+		call_begins(data);
+}
+
+/* A node of a graph was made, perhaps by a launch of this thread. */
+static void note_node(void)
+{
+	struct thread *thread = thread_self;
+	uint64_t call;
+
+	if (!thread_records(thread))
+		return;
+	call = load_relaxed(place_of(thread));
+	if (call >> 32 == thread->tid)
+		store_relaxed(place_of(thread), call | 1);
+}
+
+void CUPTIAPI cupti_callback(void *unused, CUpti_CallbackDomain domain,
+			     CUpti_CallbackId number, const void *data)
+{
+	const int saved = errno;
+
+	(void)unused;
+	if (!cupti_is_attached() && domain != CUPTI_CB_DOMAIN_RESOURCE)
+		return;
+	switch (domain) {
+	case CUPTI_CB_DOMAIN_RESOURCE:
+		if (number == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED)
+			note_node();
+		else
+			cupti_flush_at_exit();
+		break;
+	case CUPTI_CB_DOMAIN_STATE:
+		/* CUPTI has ended itself. */
+		cupti_kill();
+		session_note(load_relaxed(&session_here),
+			     "CUPTI stopped after a fatal error of the GPU");
+		break;
+	case CUPTI_CB_DOMAIN_RUNTIME_API:
+	case CUPTI_CB_DOMAIN_DRIVER_API:
+		look_at_call(data, domain, number);
+		break;
+	default: break;
+	}
+	errno = saved;
+}
+
+void cupti_callbacks_start(CUpti_SubscriberHandle subscriber)
+{
+	found.subscriber = subscriber;
+	cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+				  CUPTI_CBID_RESOURCE_CU_INIT_FINISHED);
+	cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+				  CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+	cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_STATE,
+				  CUPTI_CBID_STATE_FATAL_ERROR);
+	if (steps_source() == STEP_KERNEL) {
+		cupti.cuptiEnableCallback(
+			1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+			CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
+		for (size_t i = 0; i < LAUNCHES; i++)
+			cupti.cuptiEnableCallback(1, subscriber,
+						  launches[i].domain,
+						  launches[i].number);
+	} else if (steps_source() == STEP_CUDA) {
+		cupti.cuptiEnableDomain(1, subscriber,
+					CUPTI_CB_DOMAIN_RUNTIME_API);
+		cupti.cuptiEnableDomain(1, subscriber,
+					CUPTI_CB_DOMAIN_DRIVER_API);
+	}
+}
+
+#endif

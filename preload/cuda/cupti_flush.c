@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cupti_flush.c - asks CUPTI for what it has, on a thread that may wait.
+ *
+ * CUPTI hands a buffer over when it is full; a slow program would show nothing.
+ * So it is asked each second, and when the writer's thread wants to finish a
+ * window.  The call takes CUPTI's locks and has been seen to hang: it is made
+ * here and nowhere else, and whoever waits for it does so for a limited time.
+ *
+ * At the end of the program libcuda tears itself down in an exit handler that
+ * it registers in cuInit().  Handlers run in reverse order, so ours is
+ * registered after that, once more with the first context: the last chance to
+ * get records at all, also the unfinished ones.
+ */
+#ifdef HAVE_CUPTI
+
+#include "preload/cuda/cupti_source.h"
+
+#include "collector/system/background.h"
+#include "collector/system/log.h"
+#include "collector/session/thread.h"
+#include "preload/cuda/cupti_library.h"
+#include "preload/process/life.h"
+#include "preload/process/process.h"
+#include "writer/writer.h"
+#include <errno.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define PERIOD_NS     UINT64_C(1000000000)
+#define STACK_BYTES   (256u << 10)
+#define HANDLERS_MOST 2u
+
+enum flush_stage { FLUSH_RUNS, FLUSH_LAST, FLUSH_DONE };
+
+static struct {
+	_Atomic uint32_t asked; /* futex word */
+	_Atomic uint32_t stage; /* enum flush_stage; futex word */
+	_Atomic uint32_t handlers;
+	_Atomic uint32_t ending;
+	_Atomic uint64_t ticks;
+	_Atomic uint32_t tid;
+	bool runs;
+} flush;
+
+static void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
+{
+	const struct timespec limit = {.tv_sec = (time_t)(ns / PERIOD_NS),
+				       .tv_nsec = (long)(ns % PERIOD_NS)};
+
+	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &limit, NULL, 0);
+}
+
+static void futex_wake(_Atomic uint32_t *word)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+
+uint64_t cupti_flush_ticks(void)
+{
+	/* ACQUIRE pairs with RELEASE in flush_all(): the buffers. */
+	return load_acquire(&flush.ticks);
+}
+
+void cupti_flush_ask(void)
+{
+	add_relaxed(&flush.asked, 1);
+	futex_wake(&flush.asked);
+}
+
+static void flush_all(uint32_t flag)
+{
+	const uint64_t before = clock_ticks();
+
+	size_t dropped = 0;
+
+	if (!cupti_is_alive() ||
+	    cupti.cuptiActivityFlushAll(flag) != CUPTI_SUCCESS)
+		return;
+	if (cupti.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) ==
+		    CUPTI_SUCCESS &&
+	    dropped)
+		add_relaxed(&load_relaxed(&session_here)->head->gpu.dropped,
+			    dropped);
+	/* RELEASE pairs with ACQUIRE in cupti_flush_ticks(). */
+	store_release(&flush.ticks, before);
+	writer_wake();
+}
+
+uint32_t cupti_flush_tid(void)
+{
+	return load_relaxed(&flush.tid);
+}
+
+/* The program may still be inside of cuInit(), where these calls wait. */
+static void note_versions(void)
+{
+	struct gpu_state *gpu = &load_relaxed(&session_here)->head->gpu;
+
+	store_relaxed(&gpu->driver_version, cupti_library_driver_version());
+	store_relaxed(&gpu->runtime_version, cupti_library_runtime_version());
+}
+
+static void *run(void *unused)
+{
+	uint32_t seen = 0;
+
+	(void)unused;
+	thread_busy();
+	prctl(PR_SET_NAME, "traceprof-gpu", 0, 0, 0);
+	/* Not where the thread is pinned that initialised CUDA. */
+	if (process.affinity_bytes > 0)
+		sched_setaffinity(0, (size_t)process.affinity_bytes,
+				  (const cpu_set_t *)process.affinity);
+	store_relaxed(&flush.tid, (uint32_t)syscall(SYS_gettid));
+	note_versions();
+	/* ACQUIRE pairs with RELEASE in cupti_flush_end(). */
+	while (load_acquire(&flush.stage) == FLUSH_RUNS) {
+		if (load_relaxed(&flush.asked) == seen)
+			futex_wait(&flush.asked, seen, PERIOD_NS);
+		seen = load_relaxed(&flush.asked);
+		if (load_relaxed(&flush.stage) == FLUSH_RUNS)
+			flush_all(0);
+	}
+	/* First what is complete, then what isn't: forced records are lost for
+	 * good. */
+	flush_all(0);
+	flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+	/* RELEASE pairs with ACQUIRE in cupti_flush_end(): the buffers. */
+	store_release(&flush.stage, FLUSH_DONE);
+	futex_wake(&flush.stage);
+	return NULL;
+}
+
+int cupti_flush_start(void)
+{
+	const int rc = background_start(run, STACK_BYTES);
+
+	flush.runs = !rc;
+	return rc;
+}
+
+void cupti_flush_end(unsigned int wait_ms)
+{
+	const uint64_t end = clock_monotonic_ns() + (uint64_t)wait_ms * 1000000;
+
+	if (!flush.runs ||
+	    atomic_exchange_explicit(&flush.ending, 1, memory_order_relaxed))
+		return;
+	/* RELEASE pairs with ACQUIRE in run(). */
+	store_release(&flush.stage, FLUSH_LAST);
+	cupti_flush_ask();
+	/* ACQUIRE pairs with RELEASE in run(). */
+	while (load_acquire(&flush.stage) != FLUSH_DONE) {
+		const uint64_t now = clock_monotonic_ns();
+
+		if (now >= end) {
+			log_trouble("CUPTI did not hand over its last records "
+				    "within %u ms: they are missing",
+				    wait_ms);
+			session_note(load_relaxed(&session_here),
+				     "CUPTI's last records are missing: its "
+				     "flush did not return");
+			return;
+		}
+		futex_wait(&flush.stage, FLUSH_LAST, end - now);
+	}
+}
+
+/* Half of what the end of the program may take; the rest is the writer's. */
+static void at_exit(void)
+{
+	if (life_is_running())
+		cupti_end((unsigned int)process.options.exit_ms / 2);
+}
+
+void cupti_flush_at_exit(void)
+{
+	if (add_relaxed(&flush.handlers, 1) < HANDLERS_MOST)
+		atexit(at_exit);
+}
+
+void cupti_flush_forget(void)
+{
+	flush.runs = false;
+}
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cupti_library.h - the libcupti of this process: which file, which functions.
+ *
+ * CUPTI is never linked against: it is found when the program initialises CUDA,
+ * in the copy that the program has already, else in the one that belongs to the
+ * CUDA runtime that it loaded.  One binary serves CUPTI 12 and 13.
+ */
+#ifndef PRELOAD_CUPTI_LIBRARY_H
+#define PRELOAD_CUPTI_LIBRARY_H
+
+#include "collector/system/base.h"
+
+#ifdef HAVE_CUPTI
+#include <cupti.h>
+
+/* X(name, needed): those not needed may be missing from older libraries. */
+/* clang-format off */
+#define CUPTI_FUNCTIONS(X)						\
+	X(cuptiGetVersion, 1)						\
+	X(cuptiGetCallbackName, 1)					\
+	X(cuptiGetResultString, 1)					\
+	X(cuptiSubscribe, 1)						\
+	X(cuptiSubscribe_v2, 0)						\
+	X(cuptiEnableCallback, 1)					\
+	X(cuptiEnableDomain, 1)						\
+	X(cuptiSetThreadIdType, 1)					\
+	X(cuptiActivityEnable, 1)					\
+	X(cuptiActivityDisable, 1)					\
+	X(cuptiActivityEnableAndDump, 0)				\
+	X(cuptiActivityEnableRuntimeApi, 0)				\
+	X(cuptiActivityEnableDriverApi, 0)				\
+	X(cuptiActivityEnableAllSyncRecords, 0)				\
+	X(cuptiActivityEnableCudaEventDeviceTimestamps, 0)		\
+	X(cuptiActivityRegisterCallbacks, 1)				\
+	X(cuptiActivityRegisterTimestampCallback, 0)			\
+	X(cuptiActivitySetAttribute, 1)					\
+	X(cuptiActivityFlushAll, 1)					\
+	X(cuptiActivityGetNextRecord, 1)				\
+	X(cuptiActivityGetNumDroppedRecords, 1)
+/* clang-format on */
+
+struct cupti_functions {
+#define X(function, needed) __typeof__(&function) function;
+	CUPTI_FUNCTIONS(X)
+#undef X
+};
+
+/* Valid after cupti_library_open() gave 0. */
+extern struct cupti_functions cupti __attribute__((visibility("hidden")));
+
+/* Finds and opens it.  0; -ENOENT there is none; -ENOSYS it lacks something.
+ * `path` gets what was opened, or what was wrong. */
+int cupti_library_open(char *path, size_t bytes);
+
+/* What the loaded libcuda says, 13000 for 13.0; 0 none is loaded.  It needs no
+ * initialisation, so that it may be asked inside of cuInit(). */
+int cupti_library_driver_version(void);
+
+/* The same of a shared CUDA runtime.  It may wait for an initialisation that
+ * goes on: not to be called inside of CUDA. */
+int cupti_library_runtime_version(void);
+
+/* The major version of the CUDA runtime that is loaded, 0 none. */
+int cupti_library_runtime(void);
+
+#endif
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cupti_record.h - one record of CUPTI becomes one event of ours.
+ *
+ * The structs of CUPTI's header are only looked through: a record's length is
+ * the walker's business, and a field is read where every CUPTI since 12.0 has
+ * it.  Names have been replaced by ids of interned texts before.
+ */
+#ifndef PRELOAD_CUPTI_RECORD_H
+#define PRELOAD_CUPTI_RECORD_H
+
+#include "preload/cuda/cupti_library.h"
+
+#ifdef HAVE_CUPTI
+#include "collector/session/session.h"
+
+struct cupti_event {
+	struct event event;
+	union {
+		struct gpu_kernel kernel;
+		struct gpu_copy copy;
+	};
+};
+
+enum cupti_record {
+	CUPTI_RECORD_EVENT,   /* an event was made */
+	CUPTI_RECORD_NOTHING, /* taken in (a device), or of no use */
+	CUPTI_RECORD_NO_TIME, /* a piece of work without times */
+	CUPTI_RECORD_UNKNOWN, /* of a kind that isn't decoded */
+};
+
+/* Where a record keeps a text, NULL if it has none. */
+const char **cupti_record_text(CUpti_Activity *record);
+
+/* Of `room` bytes up to the buffer's end. */
+enum cupti_record cupti_record_decode(struct session *session,
+				      const CUpti_Activity *record, size_t room,
+				      struct cupti_event *made);
+
+/* Ids of another session mean nothing in a new one. */
+void cupti_record_forget(void);
+
+#endif
+#endif

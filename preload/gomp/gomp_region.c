@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gomp_region.c - what master and members do at the ends of a region.
+ */
+#include "preload/gomp/gomp_region.h"
+
+#include "collector/steps/steps.h"
+
+#include <errno.h>
+
+COLD struct thread *gomp_thread_enter(void)
+{
+	const int saved = errno;
+	struct thread *thread = thread_here();
+
+	if (thread)
+		life_thread_entered();
+	errno = saved;
+	return thread;
+}
+
+/* The region is perhaps the beginning of a step, which may open or close the
+ * window.  Returns the gate's bits. */
+static uint32_t mark(struct gomp_site *site, gomp_function *function)
+{
+	struct thread *thread;
+
+	if (steps_source() == STEP_AUTO) {
+		thread = gomp_thread();
+		if (thread)
+			steps_region(load_relaxed(&session_here), thread,
+				     site->code);
+	} else if (gomp_site_steps(site, (uint64_t)(uintptr_t)function)) {
+		thread = gomp_thread();
+		if (thread)
+			steps_mark(load_relaxed(&session_here), thread,
+				   clock_ticks());
+	}
+	return gate_bits();
+}
+
+uint32_t gomp_region_ask(uint32_t bits, struct gomp_site *site,
+			 gomp_function *function)
+{
+	if (bits == GATE_UNDECIDED)
+		bits = life_decide();
+	if (bits & GATE_OMP_WATCH)
+		bits = life_begin("OpenMP region");
+	return bits & GATE_OMP_MARK ? mark(site, function) : bits;
+}
+
+bool gomp_open_outlined(struct gomp_region *region, struct gomp_site *site,
+			gomp_function *function, void *data,
+			enum omp_schedule schedule)
+{
+	return gomp_region_open(region, site, function, data, schedule);
+}
+
+void gomp_region_close_both(struct gomp_region *region, uint64_t end_ticks)
+{
+	gomp_slice_close(&region->wait, end_ticks, &region->detail);
+	gomp_slice_close(&region->slice, end_ticks, &region->detail);
+}
+
+void gomp_close_outlined(struct gomp_region *region)
+{
+	gomp_region_close(region);
+}
+
+/* --- members -------------------------------------------------------------- */
+
+bool gomp_member_begin(struct gomp_member *member, struct gomp_region *region,
+		       unsigned int team, unsigned int thread)
+{
+	struct gomp_slice *slice = &member->slice;
+
+	member->region = region;
+	member->was_last = gomp_last;
+	gomp_last = region->library;
+	slice->thread = gomp_is_recording() ? gomp_thread() : NULL;
+	if (unlikely(!slice->thread))
+		return false;
+	slice->code = region->code;
+	slice->region = region->number;
+	slice->kind = EVENT_OMP_IMPLICIT;
+	slice->sync = 0;
+	member->detail = (struct gomp_detail){.schedule = region->schedule,
+					      .outlined = region->outlined,
+					      .team = team,
+					      .thread = thread};
+	if (slice->thread == region->master)
+		region->detail.team = team;
+	gomp_slice_push(slice, clock_ticks());
+	return true;
+}
+
+void gomp_member_end(struct gomp_member *member)
+{
+	struct gomp_region *region = member->region;
+	uint64_t end;
+
+	gomp_last = member->was_last;
+	if (unlikely(!member->slice.thread))
+		return;
+	end = clock_ticks();
+	gomp_slice_close(&member->slice, end, &member->detail);
+	if (member->slice.thread != region->master ||
+	    region->schedule == OMP_SCHEDULE_TEAMS ||
+	    !gomp_is_mine(member->slice.thread))
+		return;
+	region->wait = member->slice;
+	region->wait.kind = EVENT_OMP_WAIT;
+	region->wait.sync = OMP_SYNC_REGION_END;
+	gomp_slice_push(&region->wait, end);
+}
+
+/* The team's only member: the region's own event says it all. */
+static void run_serial(struct gomp_region *region)
+{
+	region->detail.team = 1;
+	region->detail.flags = EVENT_SERIAL;
+	region->function(region->data);
+}
+
+static __attribute__((noinline)) void
+run_member(struct gomp_region *region, unsigned int team, unsigned int thread)
+{
+	struct gomp_member member;
+
+	gomp_member_begin(&member, region, team, thread);
+	region->function(region->data);
+	gomp_member_end(&member);
+}
+
+void gomp_region_member(void *argument)
+{
+	struct gomp_region *region = argument;
+	const unsigned int team =
+		(unsigned int)region->library->omp_get_num_threads();
+
+	if (team == 1)
+		run_serial(region);
+	else
+		run_member(region, team,
+			   (unsigned int)region->library->omp_get_thread_num());
+}
+
+void gomp_region_alone(void *argument)
+{
+	run_serial(argument);
+}
+
+void gomp_region_team(void *argument)
+{
+	struct gomp_region *region = argument;
+	const unsigned int teams =
+		(unsigned int)region->library->omp_get_num_teams();
+
+	if (teams == 1)
+		run_serial(region);
+	else
+		run_member(region, teams,
+			   (unsigned int)region->library->omp_get_team_num());
+}

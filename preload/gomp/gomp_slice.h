@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gomp_slice.h - one slice of OpenMP time, from its opening to its event.
+ *
+ * A slice lies on the stack of the hook that makes it.  Opening it pushes it on
+ * the thread's open slices; closing it puts that stack back to where it was,
+ * whatever longjmp() or an exception left there, and commits one event, if the
+ * window is still open.
+ *
+ * After fork() a child may run on through our frames.  Its gate is then
+ * undecided or its thread another, and nothing is touched: the record that the
+ * slice points to is the parent's.
+ */
+#ifndef PRELOAD_GOMP_SLICE_H
+#define PRELOAD_GOMP_SLICE_H
+
+#include "collector/system/clock.h"
+#include "collector/session/gate.h"
+#include "preload/gomp/gomp_site.h"
+#include "preload/process/life.h"
+
+struct gomp_slice {
+	struct thread *thread; /* NULL: not recorded */
+	uint64_t start_ticks;
+	uint64_t region;
+	uint64_t code;
+	uint32_t depth; /* of the open slices, before this one */
+	uint16_t kind;	/* enum event_kind */
+	uint16_t sync;	/* enum omp_sync */
+};
+
+/* What an event says beyond its slice; in its order, so that the compiler
+ * copies pairs at once. */
+struct gomp_detail {
+	uint32_t outlined; /* event.stack: from code to the outlined function */
+	uint32_t outer; /* event.extra: from code to what it is named after */
+	uint32_t team;
+	uint32_t thread;
+	uint32_t task;
+	uint16_t schedule;
+	uint16_t flags;
+};
+
+/* First event of a thread. */
+struct thread *gomp_thread_enter(void);
+
+/* The record of this thread, NULL if it has none. */
+static inline struct thread *gomp_thread(void)
+{
+	struct thread *thread = thread_self;
+
+	return likely(thread_records(thread)) ? thread : gomp_thread_enter();
+}
+
+static inline bool gomp_is_recording(void)
+{
+	return load_relaxed(&gate_page.bits) & GATE_OMP;
+}
+
+/* True if the open slices of this record are still this thread's to move. */
+static inline bool gomp_is_mine(const struct thread *thread)
+{
+	return gate_bits() != GATE_UNDECIDED && thread_self == thread;
+}
+
+/* The innermost OpenMP slice that is open, NULL none. */
+static inline const struct open_slice *
+gomp_innermost(const struct thread *thread)
+{
+	uint32_t depth = load_relaxed(&thread->depth);
+
+	if (unlikely(depth > OPEN_SLICES_MAX))
+		depth = OPEN_SLICES_MAX;
+	while (depth--)
+		if (likely(thread->open[depth].region))
+			return &thread->open[depth];
+	return NULL;
+}
+
+/* One event.  A signal handler that comes between finds the thread busy. */
+static inline void gomp_commit(const struct gomp_slice *slice,
+			       uint64_t end_ticks,
+			       const struct gomp_detail *detail)
+{
+	struct thread *thread = thread_busy();
+	struct event *event = ring_reserve(&thread->ring, 1);
+
+	if (likely(event)) {
+		event->kind = slice->kind;
+		event->flags = detail->flags;
+		event->name = 0;
+		event->outlined_offset = detail->outlined;
+		event->extra = detail->outer;
+		event->start_ticks = slice->start_ticks;
+		event->end_ticks = end_ticks;
+		event->omp.region = slice->region;
+		event->omp.code = slice->code;
+		event->omp.team = detail->team;
+		event->omp.thread = detail->thread;
+		event->omp.sync = slice->sync;
+		event->omp.schedule = detail->schedule;
+		event->omp.task = detail->task;
+		ring_commit(&thread->ring, 1, 1);
+		/* The writer's core may still have the next lines. */
+		__builtin_prefetch(event + 1, 1);
+	} else {
+		ring_refuse(&thread->ring, slice->kind, end_ticks);
+	}
+	thread_unbusy(thread);
+}
+
+/* Two readings of the counter, one soon after the other, may execute at once
+ * and give the same value.  A slice then begins so much, a nanosecond or more,
+ * after the one around it that everybody sees which is inside. */
+#if defined(__x86_64__)
+#define GOMP_TICKS_APART 8u
+#else
+#define GOMP_TICKS_APART 1u
+#endif
+
+/* Opens a slice at `start_ticks` on this thread's record. */
+static inline void gomp_slice_push(struct gomp_slice *slice,
+				   uint64_t start_ticks)
+{
+	struct thread *thread = slice->thread;
+	const uint32_t depth = load_relaxed(&thread->depth);
+
+	if (likely(depth - 1 < OPEN_SLICES_MAX))
+		start_ticks = max_u64(start_ticks,
+				      thread->open[depth - 1].start_ticks +
+					      GOMP_TICKS_APART);
+	slice->start_ticks = start_ticks;
+	slice->depth = depth;
+	thread_open(thread, slice->kind, start_ticks, 0, slice->code,
+		    slice->region, slice->sync);
+}
+
+/* Opens a slice inside whatever is open.  False: nothing is recorded. */
+static inline bool gomp_slice_open(struct gomp_slice *slice,
+				   const struct gomp_site *site,
+				   const void *return_address,
+				   enum event_kind kind, enum omp_sync sync)
+{
+	const struct open_slice *outer;
+
+	slice->thread = gomp_thread();
+	if (unlikely(!slice->thread))
+		return false;
+	outer = gomp_innermost(slice->thread);
+	slice->region = outer ? outer->region : 0;
+	slice->code = site->code;
+	if (unlikely(!slice->code))
+		slice->code = outer ? outer->code : (uint64_t)return_address;
+	slice->kind = (uint16_t)kind;
+	slice->sync = (uint16_t)sync;
+	gomp_slice_push(slice, clock_ticks());
+	return true;
+}
+
+/* Takes a slice back: no event. */
+static inline void gomp_slice_drop(const struct gomp_slice *slice)
+{
+	/* RELEASE pairs with ACQUIRE in the writer's look at open slices. */
+	if (gomp_is_mine(slice->thread))
+		store_release(&slice->thread->depth, slice->depth);
+}
+
+/* Closes a slice at `end_ticks`. */
+static inline void gomp_slice_close(const struct gomp_slice *slice,
+				    uint64_t end_ticks,
+				    const struct gomp_detail *detail)
+{
+	const uint32_t bits = gate_bits();
+
+	if (unlikely(bits == GATE_UNDECIDED || thread_self != slice->thread))
+		return;
+	/* RELEASE pairs with ACQUIRE in the writer's look at open slices. */
+	store_release(&slice->thread->depth, slice->depth);
+	if (likely(bits & GATE_OMP))
+		gomp_commit(slice, end_ticks, detail);
+}
+
+#endif

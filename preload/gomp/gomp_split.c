@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gomp_split.c - regions in two calls, as compilers before GCC 4.9 made them.
+ *
+ *	GOMP_parallel_start(function, data, threads);
+ *	function(data);
+ *	GOMP_parallel_end();
+ *
+ * The workers run what we hand over at the start; the master runs its part by
+ * itself, between the calls.  Its context can't lie on our stack, so it comes
+ * from a small static table, found again at the end by the region's number,
+ * which is on the thread's open slices.  With the table full a region is not
+ * recorded.
+ */
+#include "preload/gomp/gomp_region.h"
+
+#define SPLITS_MAX 256u
+#define PROBES	   8u
+
+struct split {
+	_Atomic uint64_t region; /* number; 0 free */
+	struct gomp_region context;
+	struct gomp_member master;
+};
+
+static struct split splits[SPLITS_MAX];
+
+static struct split *split_at(uint64_t region, unsigned int probe)
+{
+	return &splits[(region + probe) % SPLITS_MAX];
+}
+
+/* An entry for a region that has begun; NULL none is free. */
+static struct split *split_take(const struct gomp_region *region)
+{
+	const uint64_t number = region->number;
+
+	for (unsigned int i = 0; i < PROBES; i++) {
+		struct split *split = split_at(number, i);
+		uint64_t free = 0;
+
+		/* ACQUIRE pairs with RELEASE in split_give(). */
+		if (!atomic_compare_exchange_strong_explicit(
+			    &split->region, &free, number, memory_order_acquire,
+			    memory_order_relaxed))
+			continue;
+		split->context = *region;
+		return split;
+	}
+	return NULL;
+}
+
+/* The entry of the innermost region of this thread; NULL: it wasn't
+ * recorded. */
+static struct split *split_find(void)
+{
+	const struct thread *thread = thread_self;
+	const struct open_slice *open;
+
+	if (likely(!thread_records(thread)))
+		return NULL;
+	open = gomp_innermost(thread);
+	for (unsigned int i = 0; open && i < PROBES; i++) {
+		struct split *split = split_at(open->region, i);
+
+		if (load_relaxed(&split->region) == open->region &&
+		    split->context.slice.thread == thread)
+			return split;
+	}
+	return NULL;
+}
+
+static void split_give(struct split *split)
+{
+	/* RELEASE pairs with ACQUIRE in split_take(): we are done with it. */
+	store_release(&split->region, 0);
+}
+
+/* Begins a region; NULL: it isn't recorded. */
+static struct split *split_begin(struct gomp_site *site,
+				 gomp_function *function, void *data,
+				 enum omp_schedule schedule)
+{
+	struct gomp_region region;
+	struct split *split;
+
+	if (likely(!gomp_region_wanted(site)) ||
+	    !gomp_open_outlined(&region, site, function, data, schedule))
+		return NULL;
+	/* It outlives this frame. */
+	thread_open_in(region.slice.thread, NULL);
+	split = split_take(&region);
+	if (!split) {
+		gomp_last = region.was_last;
+		gomp_slice_drop(&region.slice);
+	}
+	return split;
+}
+
+/* The team is there, and the master goes on as its member. */
+static void split_enter(struct split *split)
+{
+	const struct gomp_library *library;
+	unsigned int team;
+
+	if (likely(!split))
+		return;
+	library = split->context.library;
+	team = (unsigned int)library->omp_get_num_threads();
+	split->master.region = NULL;
+	if (team > 1) {
+		gomp_member_begin(&split->master, &split->context, team,
+				  (unsigned int)library->omp_get_thread_num());
+	} else {
+		split->context.detail.team = 1;
+		split->context.detail.flags = EVENT_SERIAL;
+	}
+}
+
+EXPORT void GOMP_parallel_start(gomp_function *function, void *data,
+				unsigned int threads)
+{
+	struct gomp_site *site =
+		gomp_site(__builtin_return_address(0), function);
+	struct split *split =
+		split_begin(site, function, data, OMP_SCHEDULE_NONE);
+
+	if (split) {
+		function = gomp_region_member;
+		data = &split->context;
+	}
+	gomp_library(site)->parallel_start(function, data, threads);
+	split_enter(split);
+}
+
+EXPORT void GOMP_parallel_sections_start(gomp_function *function, void *data,
+					 unsigned int threads,
+					 unsigned int count)
+{
+	struct gomp_site *site =
+		gomp_site(__builtin_return_address(0), function);
+	struct split *split =
+		split_begin(site, function, data, OMP_SCHEDULE_SECTIONS);
+
+	if (split) {
+		function = gomp_region_member;
+		data = &split->context;
+	}
+	gomp_library(site)->parallel_sections_start(function, data, threads,
+						    count);
+	split_enter(split);
+}
+
+EXPORT void GOMP_parallel_loop_static_start(gomp_function *function, void *data,
+					    unsigned int threads, long start,
+					    long end, long step, long chunk)
+{
+	struct gomp_site *site =
+		gomp_site(__builtin_return_address(0), function);
+	struct split *split =
+		split_begin(site, function, data, OMP_SCHEDULE_STATIC);
+
+	if (split) {
+		function = gomp_region_member;
+		data = &split->context;
+	}
+	gomp_library(site)->parallel_loop_static_start(function, data, threads,
+						       start, end, step, chunk);
+	split_enter(split);
+}
+
+EXPORT void GOMP_parallel_loop_dynamic_start(gomp_function *function,
+					     void *data, unsigned int threads,
+					     long start, long end, long step,
+					     long chunk)
+{
+	struct gomp_site *site =
+		gomp_site(__builtin_return_address(0), function);
+	struct split *split =
+		split_begin(site, function, data, OMP_SCHEDULE_DYNAMIC);
+
+	if (split) {
+		function = gomp_region_member;
+		data = &split->context;
+	}
+	gomp_library(site)->parallel_loop_dynamic_start(
+		function, data, threads, start, end, step, chunk);
+	split_enter(split);
+}
+
+EXPORT void GOMP_parallel_loop_guided_start(gomp_function *function, void *data,
+					    unsigned int threads, long start,
+					    long end, long step, long chunk)
+{
+	struct gomp_site *site =
+		gomp_site(__builtin_return_address(0), function);
+	struct split *split =
+		split_begin(site, function, data, OMP_SCHEDULE_GUIDED);
+
+	if (split) {
+		function = gomp_region_member;
+		data = &split->context;
+	}
+	gomp_library(site)->parallel_loop_guided_start(function, data, threads,
+						       start, end, step, chunk);
+	split_enter(split);
+}
+
+EXPORT void GOMP_parallel_loop_runtime_start(gomp_function *function,
+					     void *data, unsigned int threads,
+					     long start, long end, long step)
+{
+	struct gomp_site *site =
+		gomp_site(__builtin_return_address(0), function);
+	struct split *split =
+		split_begin(site, function, data, OMP_SCHEDULE_RUNTIME);
+
+	if (split) {
+		function = gomp_region_member;
+		data = &split->context;
+	}
+	gomp_library(site)->parallel_loop_runtime_start(function, data, threads,
+							start, end, step);
+	split_enter(split);
+}
+
+EXPORT void GOMP_parallel_end(void)
+{
+	const struct gomp_site *site =
+		gomp_site(__builtin_return_address(0), NULL);
+	struct split *split = split_find();
+
+	if (likely(!split)) {
+		gomp_library(site)->parallel_end();
+		return;
+	}
+	if (split->master.region)
+		gomp_member_end(&split->master);
+	split->context.library->parallel_end();
+	gomp_close_outlined(&split->context);
+	split_give(split);
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gomp_tasks.c - explicit tasks: their creation, and their run on whatever
+ * thread that happens.
+ *
+ * libgomp copies the program's block of arguments, so what we need when the
+ * task runs must travel in that block, and the function is told nothing but
+ * its address.  The program's part stays first, as it was: libgomp writes loop
+ * bounds and event handles into it and reads reductions from it.  Our header
+ * follows at one of a few fixed offsets, the smallest that the program's part
+ * fits under, and there is one function to run a task for each offset.
+ *
+ *	| program's block, `bytes` | unused | header |
+ *	0			   ...	    offset
+ *
+ * Larger blocks are passed on as they are: then only the creation is seen.
+ */
+#include "preload/gomp/gomp_wait.h"
+
+#include <string.h>
+
+/* clang-format off */
+#define TASK_OFFSETS(X)							\
+	X(32) X(64) X(128) X(256) X(512) X(1024) X(2048) X(4096)		\
+	X(8192) X(16384)
+/* clang-format on */
+
+#define TASK_OFFSET_MIN	   32u
+#define TASK_OFFSET_MAX	   16384u
+#define TASK_ALIGNMENT_MAX 4096
+
+/* libgomp's flags, of which these change what is done with the block. */
+enum task_flag {
+	TASK_NO_GROUP = 1 << 11,
+	TASK_REDUCTION = 1 << 12,
+	TASK_DETACH = 1 << 13,
+};
+
+struct task_header {
+	gomp_function *function;
+	struct gomp_library *library;
+	uint64_t region;
+	uint64_t code;
+	uint32_t number;
+};
+
+/* What a copy function of ours gets as its source.  libgomp writes the handle
+ * of a detached task into the first word and reads the reductions of a loop
+ * from the third, before it copies. */
+struct task_source {
+	void *words[3];
+	void *data;
+	gomp_copy *copy;
+	uint32_t offset;
+	bool is_detached;
+	struct task_header header;
+};
+
+static _Atomic uint32_t task_count;
+
+/* --- running -------------------------------------------------------------- */
+
+struct task_run {
+	struct gomp_slice slice;
+	struct gomp_detail detail;
+	struct gomp_library *was_last;
+};
+
+static void run_end(struct task_run *run)
+{
+	gomp_last = run->was_last;
+	if (run->slice.thread)
+		gomp_slice_close(&run->slice, clock_ticks(), &run->detail);
+}
+
+static void run(void *block, const struct task_header *header)
+{
+	struct task_run run;
+	struct gomp_slice *slice = &run.slice;
+
+	run.was_last = gomp_last;
+	gomp_last = header->library;
+	slice->thread = gomp_is_recording() ? gomp_thread() : NULL;
+	if (likely(slice->thread)) {
+		run.detail = (struct gomp_detail){.task = header->number};
+		slice->code = header->code;
+		slice->region = header->region;
+		slice->kind = EVENT_OMP_EXPLICIT;
+		slice->sync = 0;
+		gomp_slice_push(slice, clock_ticks());
+	}
+	header->function(block);
+	run_end(&run);
+}
+
+#define X(offset)                                                              \
+	static void run_##offset(void *block)                                  \
+	{                                                                      \
+		run(block, (struct task_header *)((char *)block + offset));    \
+	}
+TASK_OFFSETS(X)
+#undef X
+
+static gomp_function *run_at(uint32_t offset)
+{
+	switch (offset) {
+#define X(offset)                                                              \
+	case offset: return run_##offset;
+		TASK_OFFSETS(X)
+#undef X
+	default: return NULL;
+	}
+}
+
+/* --- the block ------------------------------------------------------------ */
+
+/* Stands in for the program's copy function. */
+static void copy_block(void *to, void *from)
+{
+	struct task_source *source = from;
+
+	if (source->is_detached)
+		*(void **)source->data = source->words[0];
+	source->copy(to, source->data);
+	memcpy((char *)to + source->offset, &source->header,
+	       sizeof(source->header));
+}
+
+/* The offset of the header; 0: the block is passed on as it is. */
+static uint32_t offset_for(long bytes, long alignment)
+{
+	uint32_t offset = TASK_OFFSET_MIN;
+
+	if (bytes < 0 || bytes > (long)TASK_OFFSET_MAX ||
+	    alignment > TASK_ALIGNMENT_MAX)
+		return 0;
+	while (offset < (uint32_t)bytes)
+		offset *= 2;
+	return offset;
+}
+
+static size_t room_for(uint32_t offset, long alignment)
+{
+	return offset + sizeof(struct task_header) + (size_t)alignment;
+}
+
+/* The program's block and the header, in `room`. */
+static void *enlarge(char *room, const void *data, long bytes, long alignment,
+		     uint32_t offset, const struct task_header *header)
+{
+	char *block = (char *)align_up((uintptr_t)room, (uint64_t)alignment);
+
+	if (bytes)
+		memcpy(block, data, (size_t)bytes);
+	memcpy(block + offset, header, sizeof(*header));
+	return block;
+}
+
+/* A source for copy_block(). */
+static void *describe(struct task_source *source, void *data, gomp_copy *copy,
+		      unsigned int flags, uint32_t offset,
+		      const struct task_header *header)
+{
+	memset(source->words, 0, sizeof(source->words));
+	if (flags & TASK_REDUCTION)
+		source->words[2] = ((void **)data)[2];
+	source->data = data;
+	source->copy = copy;
+	source->offset = offset;
+	source->is_detached = data && flags & TASK_DETACH;
+	source->header = *header;
+	return source;
+}
+
+/* --- creating ------------------------------------------------------------- */
+
+/* A creation on its way: what is handed to the library in the program's
+ * place. */
+struct task_making {
+	struct gomp_slice slice;
+	struct gomp_detail detail;
+	struct task_header header;
+	struct task_source source;
+	uint32_t offset; /* 0: everything as it was */
+};
+
+/* Opens the slice of a creation.  False: it isn't recorded. */
+static bool making_begin(struct task_making *making,
+			 const struct gomp_site *site, const void *address,
+			 enum event_kind kind, enum omp_sync sync)
+{
+	if (likely(!gomp_is_recording()) || gomp_is_foreign(site) ||
+	    !gomp_slice_open(&making->slice, site, address, kind, sync))
+		return false;
+	making->header.function = (gomp_function *)site->function;
+	making->header.library = gomp_library(site);
+	making->header.region = making->slice.region;
+	making->header.code = making->slice.code;
+	making->header.number = add_relaxed(&task_count, 1) + 1;
+	making->detail = (struct gomp_detail){.task = making->header.number};
+	return true;
+}
+
+static void making_end(const struct task_making *making)
+{
+	gomp_slice_close(&making->slice, clock_ticks(), &making->detail);
+}
+
+EXPORT void GOMP_task(gomp_function *function, void *data, gomp_copy *copy,
+		      long bytes, long alignment, bool deferred,
+		      unsigned int flags, void **depend, int priority,
+		      void *detach)
+{
+	const void *address = __builtin_return_address(0);
+	const struct gomp_site *site = gomp_site(address, function);
+	struct task_making making;
+
+	if (likely(!making_begin(&making, site, address, EVENT_OMP_CREATE,
+				 0))) {
+		gomp_library(site)->task(function, data, copy, bytes, alignment,
+					 deferred, flags, depend, priority,
+					 detach);
+		return;
+	}
+	making.offset = offset_for(bytes, alignment);
+	if (likely(making.offset)) {
+		alignment = (long)max_u64((uint64_t)alignment, sizeof(void *));
+		if (copy)
+			data = describe(&making.source, data, copy, flags,
+					making.offset, &making.header);
+		else
+			data = enlarge(__builtin_alloca(room_for(making.offset,
+								 alignment)),
+				       data, bytes, alignment, making.offset,
+				       &making.header);
+		copy = copy ? copy_block : NULL;
+		bytes = making.offset + (long)sizeof(struct task_header);
+		function = run_at(making.offset);
+	}
+	gomp_library(site)->task(function, data, copy, bytes, alignment,
+				 deferred, flags, depend, priority, detach);
+	making_end(&making);
+}
+
+/* Unless it says otherwise the call waits for all that it creates. */
+static enum event_kind taskloop_kind(unsigned int flags)
+{
+	return flags & TASK_NO_GROUP ? EVENT_OMP_CREATE : EVENT_OMP_WAIT;
+}
+
+EXPORT void GOMP_taskloop(gomp_function *function, void *data, gomp_copy *copy,
+			  long bytes, long alignment, unsigned int flags,
+			  unsigned long tasks, int priority, long start,
+			  long end, long step)
+{
+	const void *address = __builtin_return_address(0);
+	const struct gomp_site *site = gomp_site(address, function);
+	struct task_making making;
+
+	if (likely(!making_begin(&making, site, address, taskloop_kind(flags),
+				 OMP_SYNC_TASKLOOP))) {
+		gomp_library(site)->taskloop(function, data, copy, bytes,
+					     alignment, flags, tasks, priority,
+					     start, end, step);
+		return;
+	}
+	making.offset = offset_for(bytes, alignment);
+	if (likely(making.offset)) {
+		alignment = (long)max_u64((uint64_t)alignment, sizeof(void *));
+		if (copy)
+			data = describe(&making.source, data, copy, flags,
+					making.offset, &making.header);
+		else
+			data = enlarge(__builtin_alloca(room_for(making.offset,
+								 alignment)),
+				       data, bytes, alignment, making.offset,
+				       &making.header);
+		copy = copy ? copy_block : NULL;
+		bytes = making.offset + (long)sizeof(struct task_header);
+		function = run_at(making.offset);
+	}
+	gomp_library(site)->taskloop(function, data, copy, bytes, alignment,
+				     flags, tasks, priority, start, end, step);
+	making_end(&making);
+}
+
+EXPORT void GOMP_taskloop_ull(gomp_function *function, void *data,
+			      gomp_copy *copy, long bytes, long alignment,
+			      unsigned int flags, unsigned long tasks,
+			      int priority, unsigned long long start,
+			      unsigned long long end, unsigned long long step)
+{
+	const void *address = __builtin_return_address(0);
+	const struct gomp_site *site = gomp_site(address, function);
+	struct task_making making;
+
+	if (likely(!making_begin(&making, site, address, taskloop_kind(flags),
+				 OMP_SYNC_TASKLOOP))) {
+		gomp_library(site)->taskloop_ull(function, data, copy, bytes,
+						 alignment, flags, tasks,
+						 priority, start, end, step);
+		return;
+	}
+	making.offset = offset_for(bytes, alignment);
+	if (likely(making.offset)) {
+		alignment = (long)max_u64((uint64_t)alignment, sizeof(void *));
+		if (copy)
+			data = describe(&making.source, data, copy, flags,
+					making.offset, &making.header);
+		else
+			data = enlarge(__builtin_alloca(room_for(making.offset,
+								 alignment)),
+				       data, bytes, alignment, making.offset,
+				       &making.header);
+		copy = copy ? copy_block : NULL;
+		bytes = making.offset + (long)sizeof(struct task_header);
+		function = run_at(making.offset);
+	}
+	gomp_library(site)->taskloop_ull(function, data, copy, bytes, alignment,
+					 flags, tasks, priority, start, end,
+					 step);
+	making_end(&making);
+}

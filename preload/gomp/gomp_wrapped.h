@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gomp_wrapped.h - the entry points of libgomp that we stand in front of.
+ *
+ * One row makes the member of struct gomp_library, its look-up, what is done
+ * where a library lacks it, and the check of the exported symbols.  A row is
+ *
+ *	X(returns, name, alone, parameters)
+ *
+ * where name goes without GOMP_, and alone says what a team of one without any
+ * library would do: run the function, be the first, do nothing, run the task
+ * (preload/gomp/gomp_alone.c).
+ *
+ * Programs call more than these: what hands out chunks (GOMP_loop_*_next) is
+ * too hot, and the rest has nothing to show.
+ */
+#ifndef PRELOAD_GOMP_WRAPPED_H
+#define PRELOAD_GOMP_WRAPPED_H
+
+#include "collector/system/base.h"
+
+/* An outlined region or task. */
+typedef void gomp_function(void *data);
+typedef void gomp_copy(void *to, void *from);
+
+/* clang-format off */
+#define GOMP_FUNCTION	gomp_function *function, void *data
+#define GOMP_TEAM	GOMP_FUNCTION, unsigned int threads
+#define GOMP_RANGE	GOMP_TEAM, long start, long end, long step
+#define GOMP_CHUNKS	GOMP_RANGE, long chunk
+#define GOMP_BLOCK	GOMP_FUNCTION, gomp_copy *copy, long bytes, \
+			long alignment
+#define GOMP_TASKS	GOMP_BLOCK, unsigned int flags, unsigned long tasks, \
+			int priority
+
+/* Regions whose call returns when all is done, ... */
+#define GOMP_REGIONS(X)							\
+	X(void, parallel, run, (GOMP_TEAM, unsigned int flags))		\
+	X(unsigned int, parallel_reductions, run,			\
+	  (GOMP_TEAM, unsigned int flags))				\
+	X(void, parallel_sections, run,					\
+	  (GOMP_TEAM, unsigned int count, unsigned int flags))		\
+	X(void, parallel_loop_static, run,				\
+	  (GOMP_CHUNKS, unsigned int flags))				\
+	X(void, parallel_loop_dynamic, run,				\
+	  (GOMP_CHUNKS, unsigned int flags))				\
+	X(void, parallel_loop_guided, run,				\
+	  (GOMP_CHUNKS, unsigned int flags))				\
+	X(void, parallel_loop_nonmonotonic_dynamic, run,		\
+	  (GOMP_CHUNKS, unsigned int flags))				\
+	X(void, parallel_loop_nonmonotonic_guided, run,			\
+	  (GOMP_CHUNKS, unsigned int flags))				\
+	X(void, parallel_loop_runtime, run,				\
+	  (GOMP_RANGE, unsigned int flags))				\
+	X(void, parallel_loop_nonmonotonic_runtime, run,		\
+	  (GOMP_RANGE, unsigned int flags))				\
+	X(void, parallel_loop_maybe_nonmonotonic_runtime, run,		\
+	  (GOMP_RANGE, unsigned int flags))				\
+	X(void, teams_reg, run,						\
+	  (GOMP_FUNCTION, unsigned int teams, unsigned int threads,	\
+	   unsigned int flags))
+
+/* ... and those of compilers before GCC 4.9: the caller is a member between
+ * the two calls. */
+#define GOMP_SPLIT_REGIONS(X)						\
+	X(void, parallel_start, nothing, (GOMP_TEAM))			\
+	X(void, parallel_sections_start, nothing,			\
+	  (GOMP_TEAM, unsigned int count))				\
+	X(void, parallel_loop_static_start, nothing, (GOMP_CHUNKS))	\
+	X(void, parallel_loop_dynamic_start, nothing, (GOMP_CHUNKS))	\
+	X(void, parallel_loop_guided_start, nothing, (GOMP_CHUNKS))	\
+	X(void, parallel_loop_runtime_start, nothing, (GOMP_RANGE))	\
+	X(void, parallel_end, nothing, (void))
+
+#define GOMP_SYNCS(X)							\
+	X(void, barrier, nothing, (void))				\
+	X(bool, barrier_cancel, nothing, (void))			\
+	X(void, loop_end, nothing, (void))				\
+	X(bool, loop_end_cancel, nothing, (void))			\
+	X(void, sections_end, nothing, (void))				\
+	X(bool, sections_end_cancel, nothing, (void))			\
+	X(bool, single_start, first, (void))				\
+	X(void *, single_copy_start, nothing, (void))			\
+	X(void, single_copy_end, nothing, (void *data))			\
+	X(void, critical_start, nothing, (void))			\
+	X(void, critical_end, nothing, (void))				\
+	X(void, critical_name_start, nothing, (void **lock))		\
+	X(void, critical_name_end, nothing, (void **lock))		\
+	X(void, atomic_start, nothing, (void))				\
+	X(void, atomic_end, nothing, (void))				\
+	X(void, ordered_start, nothing, (void))				\
+	X(void, ordered_end, nothing, (void))				\
+	X(void, taskwait, nothing, (void))				\
+	X(void, taskwait_depend, nothing, (void **depend))		\
+	X(void, taskgroup_start, nothing, (void))			\
+	X(void, taskgroup_end, nothing, (void))
+
+#define GOMP_TASK_CALLS(X)						\
+	X(void, task, task,						\
+	  (GOMP_BLOCK, bool deferred, unsigned int flags, void **depend, \
+	   int priority, void *detach))					\
+	X(void, taskloop, taskloop,					\
+	  (GOMP_TASKS, long start, long end, long step))		\
+	X(void, taskloop_ull, taskloop,					\
+	  (GOMP_TASKS, unsigned long long start,			\
+	   unsigned long long end, unsigned long long step))
+
+#define GOMP_WRAPPED(X)							\
+	GOMP_REGIONS(X)							\
+	GOMP_SPLIT_REGIONS(X)						\
+	GOMP_SYNCS(X)							\
+	GOMP_TASK_CALLS(X)
+
+/* What our own code asks a library, by full name. */
+#define GOMP_ASKED(X)							\
+	X(int, omp_get_num_threads, one, (void))			\
+	X(int, omp_get_thread_num, nothing, (void))			\
+	X(int, omp_get_num_teams, one, (void))				\
+	X(int, omp_get_team_num, nothing, (void))
+/* clang-format on */
+
+/* One libgomp of the process: complete, never changed once published. */
+struct gomp_library {
+#define X(returns, name, alone, parameters) returns(*name) parameters;
+	GOMP_WRAPPED(X)
+	GOMP_ASKED(X)
+#undef X
+	uintptr_t base;	      /* load address of the file */
+	bool foreign;	      /* libomp behind libgomp's names: not recorded */
+	_Atomic bool is_gone; /* unloaded */
+};
+
+#define X(returns, name, alone, parameters) returns GOMP_##name parameters;
+GOMP_WRAPPED(X)
+#undef X
+
+#endif

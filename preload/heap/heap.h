@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heap.h - what one call of the malloc family leaves behind.
+ *
+ * Each call updates the counters of its thread's record; blocks of at least
+ * `large_bytes`, or every one with TRACEPROF_MALLOC=all, become events.  Sizes
+ * are what the block holds, on both sides: glibc's own header is read in
+ * place, another allocator is asked.  Where neither can be had, large blocks
+ * are remembered in a table (preload/heap/blocks.h), only they count in bytes,
+ * and a free that isn't found there says EVENT_NO_SIZE.
+ *
+ * While a slot is being filled the thread is THREAD_BUSY: what a signal handler
+ * allocates meanwhile is forwarded and not counted.
+ */
+#ifndef PRELOAD_HEAP_H
+#define PRELOAD_HEAP_H
+
+#include "collector/session/gate.h"
+#include "collector/session/thread.h"
+#include "preload/process/real.h"
+
+/* Set by heap_start(), before the gate opens; then constant. */
+struct heap_settings {
+	uint64_t large_bytes; /* UINT64_MAX: none is large */
+	bool plain; /* glibc's header can be read, no early block is about */
+	bool fast;  /* plain, the processor's counter, and no durations */
+	bool timed; /* mode all, the call's duration too */
+};
+
+extern struct heap_settings heap __attribute__((visibility("hidden")));
+
+/* True when the heap is of no interest: the process is decided, and neither
+ * counters nor the watch want this call. */
+static inline bool heap_is_shut(void)
+{
+	return (gate_bits() & (GATE_CLOSED | GATE_HEAP | GATE_HEAP_WATCH)) ==
+	       GATE_CLOSED;
+}
+
+/* Reads the session's options.  The gate bits that are wanted: *base while
+ * the process lives, *record while a window is open. */
+void heap_start(struct session *session, uint32_t *base, uint32_t *record);
+
+/* The size of a block where `plain` doesn't hold.  False: not known. */
+bool heap_size_asked(void *ptr, uint64_t *bytes);
+
+/* A large block was born, or is about to die.  The first returns `ptr`: so the
+ * hook can leave by a jump and needs to keep nothing. */
+void *heap_born_large(struct thread *thread, void *ptr, uint64_t bytes);
+void heap_died_large(struct thread *thread, void *ptr, uint64_t bytes);
+
+/* Around the real call, in the full way: another allocator may call, inside,
+ * functions that we stand before; those calls are not the program's. */
+static inline struct thread *heap_enter_real(void)
+{
+	return heap.plain ? NULL : thread_busy();
+}
+
+static inline void heap_leave_real(struct thread *was)
+{
+	if (!heap.plain)
+		thread_unbusy(was);
+}
+
+/* Every case: modes, sizes and clocks.  `size` is what was asked for, `start`
+ * the time before the call or 0.  The first returns `ptr`. */
+void *heap_born_full(void *ptr, size_t size, uint64_t start_ticks);
+void heap_died_full(void *ptr);
+
+/* glibc's own size, from the word before the block: the chunk's, less one word
+ * or, for a chunk of its own mapping (bit 1), two. */
+static inline uint64_t heap_size_plain(const void *ptr)
+{
+	const uint64_t word = ((const uint64_t *)ptr)[-1];
+	uint64_t bytes = (word & ~(uint64_t)7) - 8;
+
+	if (unlikely(word & 2)) {
+		/* Keeps the compiler from doing this for every block. */
+		atomic_signal_fence(memory_order_seq_cst);
+		bytes -= 8;
+	}
+	return bytes;
+}
+
+static inline int64_t heap_thread_live(const struct thread *thread)
+{
+	return (int64_t)(thread->ring.heap_alloc_bytes -
+			 thread->ring.heap_free_bytes);
+}
+
+static inline void heap_fill(struct event *event, const struct thread *thread,
+			     unsigned int kind, unsigned int flags,
+			     const void *ptr, uint64_t bytes, uint64_t ticks,
+			     uint64_t dur_ticks)
+{
+	event->kind = (uint16_t)kind;
+	event->flags = (uint16_t)flags;
+	event->name = 0;
+	event->outlined_offset = 0;
+	event->extra = 0;
+	event->start_ticks = ticks;
+	event->end_ticks = ticks;
+	event->heap.address = (uint64_t)(uintptr_t)ptr;
+	event->heap.size_bytes = bytes;
+	event->heap.thread_live = heap_thread_live(thread);
+	event->heap.dur_ticks = dur_ticks;
+}
+
+/* The same in mode all, under heap.fast, when heap_claim() found no room: the
+ * thread is busy. */
+void *heap_alloc_ring_full(struct thread *thread, void *ptr);
+void heap_free_ring_full(struct thread *thread, void *ptr);
+
+/* What follows are the shortest ways, valid under heap.fast. */
+
+/* Busy for one event; false where the chunk has no room for it.  The look comes
+ * after the word: a signal handler before it may take the slot. */
+static inline bool heap_claim(struct thread *thread)
+{
+	thread_busy();
+	return likely(thread->ring.next + (int64_t)sizeof(struct event) <=
+		      thread->ring.stop);
+}
+
+/* The event for which heap_claim() found room. */
+static inline void heap_commit(struct thread *thread, unsigned int kind,
+			       const void *ptr, uint64_t bytes)
+{
+	heap_fill(ring_slot(&thread->ring, thread->ring.next), thread, kind, 0,
+		  ptr, bytes, clock_counter(), 0);
+	ring_commit(&thread->ring, 1, 1);
+	thread_unbusy(thread);
+}
+
+/* Modes counters and large. */
+static inline void *heap_alloc(void *ptr)
+{
+	struct thread *thread = thread_self;
+
+	if (unlikely(!ptr))
+		return ptr;
+	if (unlikely(!thread_records(thread)))
+		return heap_born_full(ptr, 0, 0);
+
+	const uint64_t bytes = heap_size_plain(ptr);
+
+	thread->ring.heap_allocs++;
+	thread->ring.heap_alloc_bytes += bytes;
+	if (unlikely(bytes >= heap.large_bytes))
+		return heap_born_large(thread, ptr, bytes);
+	return ptr;
+}
+
+static inline void heap_free(void *ptr)
+{
+	struct thread *thread = thread_self;
+
+	if (unlikely(!thread_records(thread))) {
+		heap_died_full(ptr);
+		return;
+	}
+
+	const uint64_t bytes = heap_size_plain(ptr);
+
+	thread->ring.heap_frees++;
+	thread->ring.heap_free_bytes += bytes;
+	if (unlikely(bytes >= heap.large_bytes))
+		heap_died_large(thread, ptr, bytes);
+}
+
+/* Mode all. */
+static inline void *heap_born_all(void *ptr)
+{
+	struct thread *thread = thread_self;
+
+	if (unlikely(!ptr))
+		return ptr;
+	if (unlikely(!thread_records(thread)))
+		return heap_born_full(ptr, 0, 0);
+	if (unlikely(!heap_claim(thread)))
+		return heap_alloc_ring_full(thread, ptr);
+
+	const uint64_t bytes = heap_size_plain(ptr);
+
+	thread->ring.heap_allocs++;
+	thread->ring.heap_alloc_bytes += bytes;
+	heap_commit(thread, EVENT_HEAP_ALLOC, ptr, bytes);
+	return ptr;
+}
+
+static inline void heap_died_all(void *ptr)
+{
+	struct thread *thread = thread_self;
+
+	if (unlikely(!thread_records(thread))) {
+		heap_died_full(ptr);
+		return;
+	}
+	if (unlikely(!heap_claim(thread))) {
+		heap_free_ring_full(thread, ptr);
+		return;
+	}
+
+	const uint64_t bytes = heap_size_plain(ptr);
+
+	thread->ring.heap_frees++;
+	thread->ring.heap_free_bytes += bytes;
+	heap_commit(thread, EVENT_HEAP_FREE, ptr, bytes);
+}
+
+/* For preload/process/cost.h: the whole way of malloc() and free() where calls
+ * are counted, to functions that allocate nothing.  Under heap.fast; on a
+ * thread of ours, whose record nobody reads. */
+struct heap_rehearsal {
+	void *(*allocate)(size_t size);
+	void (*release)(void *ptr);
+};
+
+void heap_rehearse(const struct heap_rehearsal *with);
+void *heap_rehearse_malloc(size_t size);
+void heap_rehearse_free(void *ptr);
+
+/* What a realloc needs to remember of the old block. */
+struct heap_move {
+	void *old;
+	uint64_t old_bytes;
+	bool old_known;
+	uint64_t start_ticks;
+};
+
+void heap_move_begin(struct heap_move *move, void *old);
+void heap_move_end(const struct heap_move *move, void *made, size_t size);
+
+#endif

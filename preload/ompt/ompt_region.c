@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ompt_region.c - parallel regions and their members, as libomp tells them.
+ *
+ * A region's entry lies in a small static table and hangs on the word that the
+ * runtime keeps for the region, where each member finds it.  The members' own
+ * words hold their place in the team.  A member's share ends where it comes to
+ * the region's last barrier: a worker's callback for the end comes only with
+ * the next region.  With the table full a region is not recorded.
+ */
+#include "preload/ompt/ompt_slice.h"
+
+#include "collector/steps/steps.h"
+
+#define REGIONS_MAX 1024u
+#define PROBES	    8u
+#define MEMBER_MARK (UINT64_C(1) << 63) /* of a word that holds a member */
+
+struct ompt_region {
+	_Atomic uint64_t number; /* 0 free */
+	struct gomp_slice slice;
+	struct gomp_detail detail;
+};
+
+static struct ompt_region regions[REGIONS_MAX];
+
+static struct ompt_region *take(uint64_t number)
+{
+	/* Each thread counts for itself. */
+	const uint64_t first = number + (number >> 32) * PROBES;
+
+	for (unsigned int i = 0; i < PROBES; i++) {
+		struct ompt_region *region =
+			&regions[(first + i) % REGIONS_MAX];
+		uint64_t free = 0;
+
+		/* ACQUIRE pairs with RELEASE in give(). */
+		if (atomic_compare_exchange_strong_explicit(
+			    &region->number, &free, number,
+			    memory_order_acquire, memory_order_relaxed))
+			return region;
+	}
+	return NULL;
+}
+
+static void give(struct ompt_region *region)
+{
+	/* RELEASE pairs with ACQUIRE in take(): we are done with it. */
+	store_release(&region->number, 0);
+}
+
+/* The entry that a region's word points to; NULL: it isn't recorded. */
+static struct ompt_region *region_of(const union ompt_word *parallel)
+{
+	const uint64_t at = parallel ? parallel->value : 0;
+	const uint64_t first = (uint64_t)(uintptr_t)regions;
+
+	if (at < first || at - first >= sizeof(regions))
+		return NULL;
+	return parallel->pointer;
+}
+
+const void *ompt_region_code(const union ompt_word *parallel)
+{
+	const struct ompt_region *region = region_of(parallel);
+
+	return region ? (const void *)region->slice.code : NULL;
+}
+
+/* The gate isn't simply open: decide, begin, mark.  Returns its bits. */
+static COLD uint32_t region_cold(uint32_t bits, const void *code)
+{
+	struct thread *thread;
+
+	if (bits == GATE_UNDECIDED)
+		bits = life_decide();
+	if (bits & GATE_OMP_WATCH)
+		bits = life_begin("OpenMP region");
+	if (bits & GATE_OMP_MARK && steps_source() == STEP_AUTO) {
+		thread = code ? gomp_thread() : NULL;
+		if (thread)
+			steps_region(load_relaxed(&session_here), thread,
+				     (uint64_t)(uintptr_t)code);
+	} else if (bits & GATE_OMP_MARK &&
+		   gomp_site_steps(ompt_site(code), 0)) {
+		thread = gomp_thread();
+		if (thread)
+			steps_mark(load_relaxed(&session_here), thread,
+				   clock_ticks());
+	}
+	return gate_bits();
+}
+
+void ompt_parallel_begin(union ompt_word *task, const struct ompt_frame *frame,
+			 union ompt_word *parallel, unsigned int threads,
+			 int flags, const void *code)
+{
+	uint32_t bits = gate_bits();
+	const struct open_slice *outer;
+	struct ompt_region *region;
+	struct thread *thread;
+	uint64_t number;
+
+	(void)task;
+	(void)frame;
+	(void)threads;
+	parallel->value = 0;
+	if (unlikely(bits == GATE_UNDECIDED ||
+		     bits & (GATE_OMP_WATCH | GATE_OMP_MARK)))
+		bits = region_cold(bits, code);
+	/* Without a place in the program: the runtime's own, inside a team. */
+	if (!(bits & GATE_OMP) || !code)
+		return;
+	thread = ompt_thread();
+	if (!thread)
+		return;
+	number = thread_region(thread);
+	region = take(number);
+	if (!region)
+		return;
+	region->slice = (struct gomp_slice){.thread = thread,
+					    .code = (uint64_t)code,
+					    .region = number,
+					    .kind = EVENT_OMP_REGION};
+	region->detail = (struct gomp_detail){
+		.schedule = (unsigned int)flags & OMPT_LEAGUE
+				    ? OMP_SCHEDULE_TEAMS
+				    : OMP_SCHEDULE_NONE};
+	outer = gomp_innermost(thread);
+	if (outer && gomp_site_is_outlined(ompt_site(code)))
+		region->detail.outer =
+			(uint32_t)(ompt_named(outer) - (uint64_t)code);
+	parallel->pointer = region;
+	ompt_open(&region->slice, region->detail.outer, clock_ticks());
+}
+
+void ompt_parallel_end(union ompt_word *parallel, union ompt_word *task,
+		       int flags, const void *code)
+{
+	struct ompt_region *region = region_of(parallel);
+
+	(void)task;
+	(void)flags;
+	(void)code;
+	if (!region)
+		return;
+	if (region->detail.team == 1)
+		region->detail.flags = EVENT_SERIAL;
+	gomp_slice_close(&region->slice, clock_ticks(), &region->detail);
+	parallel->value = 0;
+	give(region);
+}
+
+static void member_begin(const struct ompt_region *region,
+			 union ompt_word *task, unsigned int team,
+			 unsigned int thread)
+{
+	struct gomp_slice slice = {.thread = ompt_thread(),
+				   .code = region->slice.code,
+				   .region = region->slice.region,
+				   .kind = EVENT_OMP_IMPLICIT};
+
+	if (!slice.thread)
+		return;
+	task->value = MEMBER_MARK | (uint64_t)team << 32 | thread;
+	ompt_open(&slice, region->detail.outer, clock_ticks());
+}
+
+void ompt_implicit_task(int endpoint, union ompt_word *parallel,
+			union ompt_word *task, unsigned int team,
+			unsigned int thread, int flags)
+{
+	struct ompt_region *region;
+
+	(void)flags;
+	if (endpoint == OMPT_END) {
+		/* Of a team of one, or where the runtime tells no barriers. */
+		ompt_member_end(task);
+		return;
+	}
+	task->value = 0;
+	region = region_of(parallel);
+	if (!region)
+		return;
+	if (thread == 0)
+		region->detail.team = team;
+	if (team > 1)
+		member_begin(region, task, team, thread);
+}
+
+void ompt_member_end(union ompt_word *task)
+{
+	const uint64_t word = task ? task->value : 0;
+	const uint64_t end = clock_ticks();
+	struct gomp_detail detail = {0};
+	struct gomp_slice slice;
+
+	if (!(word & MEMBER_MARK))
+		return;
+	task->value = 0;
+	if (!ompt_find(&slice, EVENT_OMP_IMPLICIT, 0))
+		return;
+	detail.team = (uint32_t)(word >> 32) & 0x7fffffff;
+	detail.thread = (uint32_t)word;
+	detail.outer = slice.thread->open[slice.depth].name;
+	gomp_slice_close(&slice, end, &detail);
+	/* A worker's wait is joined by the writer. */
+	if (detail.thread || !gomp_is_recording())
+		return;
+	slice.kind = EVENT_OMP_WAIT;
+	slice.sync = OMP_SYNC_REGION_END;
+	ompt_open(&slice, 0, end);
+}

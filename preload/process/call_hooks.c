@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * call_hooks.c - prctl() and syscall(), by which a program forbids itself
+ * system calls or forks past the C library.
+ *
+ * A seccomp filter that forbids what finishing a trace takes would kill the
+ * program at its end, by our doing.  So the recording ends before such a filter
+ * is in force: life_confine().  Whoever installs one without the C library, or
+ * was started inside of one, is not seen.
+ *
+ * All other calls are jumped to: a child that shares our stack, or has a new
+ * one, must not come back into a frame of ours.
+ */
+#include "collector/system/loader.h"
+#include "preload/process/life.h"
+#include "preload/process/real.h"
+#include "preload/process/sandbox.h"
+
+#include <errno.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+/* Before the C library's own is known, in the loader. */
+static COLD long call_kernel(long number, long a, long b, long c, long d,
+			     long e, long f)
+{
+	long result;
+
+#if defined(__x86_64__)
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10),
+			   "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+#else
+	register long x8 __asm__("x8") = number;
+	register long x0 __asm__("x0") = a;
+	register long x1 __asm__("x1") = b;
+	register long x2 __asm__("x2") = c;
+	register long x3 __asm__("x3") = d;
+	register long x4 __asm__("x4") = e;
+	register long x5 __asm__("x5") = f;
+
+	__asm__ volatile("svc 0"
+			 : "+r"(x0)
+			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+			 : "memory");
+	result = x0;
+#endif
+	if (result < 0 && result >= -4095) {
+		errno = (int)-result;
+		return -1;
+	}
+	return result;
+}
+
+/* A mode of seccomp is about to be entered. */
+static COLD void confine(bool is_strict, const void *filter)
+{
+	const int saved = errno;
+
+	/* Without a filter it is a question, and with one that can't be read
+	 * an error. */
+	if (is_strict || (filter && !sandbox_judge(filter)))
+		life_confine();
+	errno = saved;
+}
+
+static COLD long fork_by_hand(long number, long a, long b, long c, long d,
+			      long e)
+{
+	const int saved = errno;
+	long pid;
+
+	loader_before_fork();
+	errno = saved;
+	pid = real.syscall(number, a, b, c, d, e, 0);
+	if (pid)
+		loader_after_fork();
+	else
+		loader_forget();
+	return pid;
+}
+
+static inline bool is_fork(long number, long flags, long stack)
+{
+#if defined(__x86_64__)
+	if (number == SYS_fork)
+		return true;
+#endif
+	return number == SYS_clone && !(flags & CLONE_VM) && !stack;
+}
+
+/* Under names of our own, since the headers have them with "...". */
+EXPORT long call_syscall(long number, long a, long b, long c, long d, long e,
+			 long f) __asm__("syscall");
+EXPORT int call_prctl(int option, unsigned long a, unsigned long b,
+		      unsigned long c, unsigned long d) __asm__("prctl");
+
+long call_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+	if (unlikely(!real.syscall))
+		return call_kernel(number, a, b, c, d, e, f);
+	if (unlikely(is_fork(number, a, b)))
+		return fork_by_hand(number, a, b, c, d, e);
+	if (unlikely(number == SYS_seccomp) &&
+	    (a == SECCOMP_SET_MODE_STRICT || a == SECCOMP_SET_MODE_FILTER))
+		confine(a == SECCOMP_SET_MODE_STRICT, (const void *)c);
+	return real.syscall(number, a, b, c, d, e, f);
+}
+
+int call_prctl(int option, unsigned long a, unsigned long b, unsigned long c,
+	       unsigned long d)
+{
+	if (unlikely(!real.prctl))
+		return (int)call_kernel(SYS_prctl, option, (long)a, (long)b,
+					(long)c, (long)d, 0);
+	if (unlikely(option == PR_SET_SECCOMP))
+		confine(a == SECCOMP_MODE_STRICT, (const void *)b);
+	return real.prctl(option, a, b, c, d);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fork_hooks.c - tells a forked child that it is one.
+ *
+ *	fork		runs our handler in the child, before anything else
+ *	_Fork, clone	run no handler and are wrapped, to keep our threads out
+ *			of the loader (collector/system/loader.h); so is
+ *			syscall(), in call_hooks.c.  The gate's page is wiped,
+ *			and the first hook finds it undecided (where the kernel
+ *			can't wipe, such a child counts as its parent until it
+ *			ends)
+ *	vfork		can't be wrapped, since the child would return into a
+ *			frame that its parent still needs; it shares our memory,
+ *			and exec and exit hooks compare pids
+ *	posix_spawn	as vfork, and the child calls nothing of ours
+ *
+ * Registered from the constructor, not when the process becomes interesting:
+ * that may happen inside an allocation that pthread_atfork() itself makes for
+ * somebody else, with its lock held.
+ */
+#include "preload/process/fork_hooks.h"
+
+#include "collector/system/loader.h"
+#include "preload/process/life.h"
+#include "preload/process/real.h"
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* By which the C library knows whose a handler is.  The compiler's start files
+ * have one too, where we are linked with them. */
+extern void *__dso_handle __attribute__((visibility("hidden")));
+__attribute__((weak)) void *__dso_handle = &__dso_handle;
+
+static void before(void)
+{
+	const int saved = errno;
+
+	loader_before_fork();
+	errno = saved;
+}
+
+static void in_child(void)
+{
+	loader_forget();
+	life_forked();
+}
+
+EXPORT pid_t _Fork(void)
+{
+	pid_t pid;
+
+	if (real_resolve() != REAL_READY || !real._Fork)
+		return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+	before();
+	pid = real._Fork();
+	if (pid)
+		loader_after_fork();
+	else
+		loader_forget();
+	return pid;
+}
+
+/* Under a name of our own, since the headers have it with "...". */
+EXPORT int fork_clone(int (*function)(void *), void *stack, int flags,
+		      void *arg, void *parent, void *tls,
+		      void *child) __asm__("clone");
+
+/* The child begins in its function; of the loader it knows nothing yet, and
+ * forgets it when it starts over. */
+int fork_clone(int (*function)(void *), void *stack, int flags, void *arg,
+	       void *parent, void *tls, void *child)
+{
+	int pid;
+
+	if (real_resolve() != REAL_READY || !real.clone) {
+		errno = EAGAIN;
+		return -1;
+	}
+	if (flags & CLONE_VM)
+		return real.clone(function, stack, flags, arg, parent, tls,
+				  child);
+	before();
+	pid = real.clone(function, stack, flags, arg, parent, tls, child);
+	loader_after_fork();
+	return pid;
+}
+
+void fork_hooks_start(void)
+{
+	pthread_atfork(before, loader_after_fork, in_child);
+}

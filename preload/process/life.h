@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * life.h - what a process is to us, from its first hook to its end.
+ *
+ *	UNDECIDED   the gate is 0: start, or a forked child
+ *	LEFT	    a tool, or switched off; the gate is closed by its first
+ *		    hook, which many a short program never calls
+ *	WATCHING    decided; a region, an annotation or two seconds of work on
+ *		    the heap make it interesting
+ *	BEGINNING   one thread makes the session; the others only forward
+ *	RUNNING     events are recorded
+ *	ENDED       the file is finished; calls are forwarded
+ *	CLOSED      nothing to do with it, or something failed
+ *
+ * A process owns its state by its pid.  A child that shares our memory (vfork,
+ * posix_spawn, clone(CLONE_VM)) has another pid and changes nothing; a forked
+ * child has a copy and starts over.
+ */
+#ifndef PRELOAD_LIFE_H
+#define PRELOAD_LIFE_H
+
+#include "collector/session/gate.h"
+
+/* The gate was 0: decides.  Returns the gate's bits; GATE_UNDECIDED when it is
+ * too early even for that (the environment isn't there yet): the caller then
+ * forwards, if it can.  Resolves the real functions.  Keeps errno. */
+uint32_t life_decide(void);
+
+/* The process is interesting.  The first caller makes the session, in whose
+ * file `reason` stands, and opens the gate; others return at once, with what
+ * the gate is then.  Returns the gate's bits.  Keeps errno. */
+uint32_t life_begin(const char *reason);
+
+/* One allocation under GATE_HEAP_WATCH: may begin.  Keeps errno. */
+void life_watch(void);
+
+/* A thread has got a record: its end is to be noticed. */
+void life_thread_entered(void);
+
+/* The end of the process, by whatever way: finishes the file, prints the
+ * closing lines.  Once; a second caller doesn't wait.  Keeps errno. */
+void life_end(void);
+
+/* Before the program forbids itself what the end would take: ends now, so that
+ * nothing of ours runs from here on.  Keeps errno. */
+void life_confine(void);
+
+/* The same before an exec.  True if it ended a recording; then
+ * life_exec_failed() says so should the exec return after all. */
+bool life_exec(void);
+void life_exec_failed(void);
+
+/* In a forked child: starts over.  Nothing of the parent's session is touched
+ * from here on. */
+void life_forked(void);
+
+/* True while events are recorded, in the process that owns them. */
+bool life_is_running(void);
+
+/* True in the process that decided, false in a child that shares its memory and
+ * in a forked one that has not decided yet. */
+bool life_is_owner(void);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * quiet.h - a stretch of cold work inside the program's own call: no hook sees
+ * it, nothing cancels it, and errno is what it was.
+ */
+#ifndef PRELOAD_QUIET_H
+#define PRELOAD_QUIET_H
+
+#include "collector/session/thread.h"
+#include <errno.h>
+#include <pthread.h>
+
+/* What we do is no point of cancellation, as malloc() is none; and hooks see
+ * nothing of it. */
+struct quiet {
+	struct thread *was;
+	int cancels;
+	int saved;
+};
+
+static inline struct quiet quiet_begin(void)
+{
+	struct quiet quiet = {.saved = errno, .was = thread_busy()};
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &quiet.cancels);
+	return quiet;
+}
+
+static inline void quiet_end(const struct quiet *quiet)
+{
+	int ignored;
+
+	pthread_setcancelstate(quiet->cancels, &ignored);
+	thread_unbusy(quiet->was);
+	errno = quiet->saved;
+}
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* real.c - finds the functions behind our hooks, all in one go. */
+#include "preload/process/real.h"
+
+#include <dlfcn.h>
+#include <gnu/libc-version.h>
+#include <string.h>
+
+START_DATA struct real_functions real;
+
+/* Where the linker put this library. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+
+/* Atomic, since dlsym() is declared `leaf`: the compiler may believe that it
+ * can't come back to this file, and drop a plain store before it. */
+static START_DATA _Atomic int state;
+static START_DATA enum real_sizer sizer;
+static START_DATA bool sees_heap;
+static START_DATA const char *heap_object;
+
+enum need { BASE, REST, NEW, OTHER, NONE };
+
+/* Without a pointer, which would be relocated in each process. */
+struct row {
+	uint8_t need;
+	uint8_t where; /* offset of the function pointer in `real` */
+	char name[22];
+};
+
+#define X(library, need, name, returns, parameters)                            \
+	{need, offsetof(struct real_functions, name), #name},
+
+static const struct row rows[] = {WRAPPED_FUNCTIONS(X) CALLED_FUNCTIONS(X)};
+
+#undef X
+
+_Static_assert(sizeof(struct real_functions) < UINT8_MAX, "row.where");
+
+static void find(enum need need)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (rows[i].need == need)
+			*(void **)((char *)&real + rows[i].where) =
+				dlsym(RTLD_NEXT, rows[i].name);
+	}
+}
+
+/* From 2.43 on glibc has free_sized().  A look-up in vain would be ten times
+ * as dear as one that finds, and allocates. */
+static bool libc_is_new(void)
+{
+	const char *version = gnu_get_libc_version();
+
+	return strverscmp(version, "2.43") >= 0;
+}
+
+static bool same_object(const void *a, const void *b)
+{
+	Dl_info object_a, object_b;
+
+	return a && b && dladdr(a, &object_a) && dladdr(b, &object_b) &&
+	       object_a.dli_fbase == object_b.dli_fbase;
+}
+
+static enum real_sizer find_sizer(void)
+{
+	const void *real_malloc = *(void **)(void *)&real.malloc;
+	const void *usable_size = *(void **)(void *)&real.malloc_usable_size;
+
+#if defined(__x86_64__)
+	/* On other processors glibc may tag memory, the word before a block
+	 * differently from the block. */
+	if (real.malloc == real.__libc_malloc)
+		return REAL_SIZE_HEADER;
+#endif
+	return same_object(real_malloc, usable_size) ? REAL_SIZE_FUNCTION
+						     : REAL_SIZE_UNKNOWN;
+}
+
+static void look_for_other_heap(void)
+{
+	void *seen = dlsym(RTLD_DEFAULT, "malloc");
+	Dl_info object;
+
+	if (!seen || !dladdr(seen, &object))
+		return;
+	sees_heap = object.dli_fbase == __ehdr_start;
+	heap_object = object.dli_fname;
+}
+
+static COLD enum real_state resolve(void)
+{
+	int unknown = REAL_UNKNOWN;
+
+	if (!atomic_compare_exchange_strong_explicit(
+		    &state, &unknown, REAL_RESOLVING, memory_order_relaxed,
+		    memory_order_relaxed))
+		return (enum real_state)unknown;
+	find(BASE);
+	if (!real.malloc || !real.free || !real.calloc || !real.realloc)
+		return REAL_RESOLVING; /* the early heap is all there is */
+	/* RELEASE pairs with ACQUIRE in real_resolve(): who sees the state sees
+	 * the pointers. */
+	store_release(&state, REAL_BASE);
+	find(REST);
+	/* RELEASE: as above. */
+	store_release(&state, REAL_READY);
+	return REAL_READY;
+}
+
+COLD void real_look_closer(void)
+{
+	if (real.malloc != real.__libc_malloc)
+		find(OTHER);
+	if (real.malloc != real.__libc_malloc || libc_is_new())
+		find(NEW);
+	sizer = find_sizer();
+	look_for_other_heap();
+}
+
+COLD enum real_state real_resolve(void)
+{
+	/* ACQUIRE pairs with RELEASE in resolve(). */
+	const int now = load_acquire(&state);
+
+	if (likely(now != REAL_UNKNOWN))
+		return (enum real_state)now;
+	return resolve();
+}
+
+enum real_sizer real_sizer(void)
+{
+	return sizer;
+}
+
+bool real_sees_heap(const char **object)
+{
+	*object = heap_object ? heap_object : "another object";
+	return sees_heap;
+}

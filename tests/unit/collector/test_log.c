@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_log.c - formatting against printf, and what may reach stderr.
+ */
+#include "tests/unit/cmocka_base.h"
+
+#include "collector/system/log.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Both formatters get the same arguments. */
+#define SAME(...)                                                              \
+	same_text(snprintf(wanted, sizeof(wanted), __VA_ARGS__),               \
+		  log_format(given, sizeof(given), __VA_ARGS__))
+
+static char wanted[512];
+static char given[512];
+
+static void same_text(int wanted_len, size_t given_len)
+{
+	assert_string_equal(given, wanted);
+	assert_int_equal(given_len, wanted_len);
+}
+
+static void test_integers_as_printf(void **state)
+{
+	(void)state;
+	SAME("%d %d %i", 0, -1, 42);
+	SAME("%d %d", INT_MAX, INT_MIN);
+	SAME("%ld %ld", LONG_MAX, LONG_MIN);
+	SAME("%u %lu %zu", UINT_MAX, ULONG_MAX, (size_t)7);
+	SAME("%lld %llu", LLONG_MIN, ULLONG_MAX);
+	SAME("%x %016lx %08x", 0xdeadbeefu, 0x1234abcdul, 0u);
+	SAME("[%5d] [%05d] [%5d] [%05d]", 42, 42, -42, -42);
+	SAME("[%2u] [%02u]", 12345u, 3u);
+}
+
+static void test_texts_as_printf(void **state)
+{
+	const char *volatile none = NULL;
+
+	(void)state;
+	SAME("%s|%s|%c|%%", "", "text", 'x');
+	SAME("%.*s|%.3s|%.*s", 2, "abcdef", "abcdef", 10, "short");
+	log_format(given, sizeof(given), "%s", none);
+	assert_string_equal(given, "(none)");
+}
+
+static void test_decimals_as_printf(void **state)
+{
+	(void)state;
+	SAME("%.0f %.1f %.2f", 3.0, 2.75, -1.128);
+	SAME("%.3f %.9f %f", 0.9996, 0.000000001, 1.5);
+	SAME("%.1f %.2f", 9.96, 99.999);
+	log_format(given, sizeof(given), "%.1f", 1e300);
+	assert_string_equal(given, "huge");
+	log_format(given, sizeof(given), "%.1f", __builtin_nan(""));
+	assert_string_equal(given, "huge");
+}
+
+static void test_long_text_is_cut_and_terminated(void **state)
+{
+	char text[8];
+
+	(void)state;
+	memset(text, 'x', sizeof(text));
+	assert_int_equal(log_format(text, 6, "%s", "0123456789"), 5);
+	assert_string_equal(text, "01234");
+	assert_int_equal(text[6], 'x');
+	assert_int_equal(log_format(text, 1, "%d", 12), 0);
+	assert_string_equal(text, "");
+}
+
+/* What a child that runs `body` leaves on its stderr. */
+static char *stderr_of(void (*body)(void))
+{
+	static char text[16384];
+	int ends[2];
+	size_t len = 0;
+	ssize_t got;
+	pid_t child;
+
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	if (!child) {
+		dup2(ends[1], STDERR_FILENO);
+		close(ends[0]);
+		close(ends[1]);
+		body();
+		_exit(0);
+	}
+	close(ends[1]);
+	while ((got = read(ends[0], text + len, sizeof(text) - 1 - len)) > 0)
+		len += (size_t)got;
+	close(ends[0]);
+	waitpid(child, NULL, 0);
+	text[len] = '\0';
+	return text;
+}
+
+static void print_many(void)
+{
+	log_start(false);
+	for (int i = 0; i < 20; i++) {
+		log_say("line %d", i);
+		log_trouble("trouble %d", i);
+	}
+}
+
+static void test_at_most_five_lines(void **state)
+{
+	(void)state;
+	assert_string_equal(stderr_of(print_many), "traceprof: line 0\n"
+						   "traceprof: trouble 0\n"
+						   "traceprof: line 1\n"
+						   "traceprof: trouble 1\n"
+						   "traceprof: line 2\n");
+}
+
+static void print_quietly(void)
+{
+	log_start(true);
+	log_say("good to know");
+	log_trouble("wrong");
+}
+
+static void test_quiet_keeps_trouble(void **state)
+{
+	(void)state;
+	assert_string_equal(stderr_of(print_quietly), "traceprof: wrong\n");
+}
+
+static void print_elsewhere(void)
+{
+	const int saved = dup(STDERR_FILENO);
+	char text[64];
+	int other[2];
+
+	log_start(false);
+	if (pipe2(other, O_NONBLOCK)) /* on the same device as ours */
+		_exit(1);
+	dup2(other[1], STDERR_FILENO);
+	log_trouble("into the program's file");
+	dup2(saved, STDERR_FILENO);
+	log_trouble("ours again");
+	if (read(other[0], text, sizeof(text)) >= 0)
+		log_trouble("something went there");
+}
+
+static void test_a_replaced_stderr_is_left_alone(void **state)
+{
+	(void)state;
+	assert_string_equal(stderr_of(print_elsewhere),
+			    "traceprof: ours again\n");
+}
+
+static void print_before_start(void)
+{
+	log_trouble("nothing is known of fd 2");
+	close(STDERR_FILENO);
+	log_start(false);
+	log_trouble("no fd 2");
+}
+
+static void test_nothing_before_the_start_or_without_stderr(void **state)
+{
+	(void)state;
+	assert_string_equal(stderr_of(print_before_start), "");
+}
+
+static void print_wide(void)
+{
+	char text[3 * LOG_LINE_BYTES];
+
+	memset(text, 'w', sizeof(text));
+	text[sizeof(text) - 1] = '\0';
+	log_start(false);
+	errno = ERANGE;
+	log_say("%s", text);
+	log_say("errno %d", errno == ERANGE);
+}
+
+/* Whoever reads stderr has stopped, and its pipe is full. */
+static void test_a_full_pipe_costs_the_line(void **state)
+{
+	int ends[2];
+	int status;
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	if (!child) {
+		char block[4096] = {0};
+
+		alarm(10);
+		dup2(ends[1], STDERR_FILENO);
+		fcntl(STDERR_FILENO, F_SETFL, O_NONBLOCK);
+		while (write(STDERR_FILENO, block, sizeof(block)) > 0)
+			;
+		fcntl(STDERR_FILENO, F_SETFL, 0);
+		log_start(false);
+		log_trouble("nobody reads this");
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	assert_int_equal(status, 0);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+static void test_a_long_line_ends_in_a_newline_and_errno_stays(void **state)
+{
+	char *text = stderr_of(print_wide);
+	const char *end = strchr(text, '\n');
+
+	(void)state;
+	assert_non_null(end);
+	assert_in_range(end - text, LOG_LINE_BYTES - 8, LOG_LINE_BYTES - 1);
+	assert_string_equal(end + 1, "traceprof: errno 1\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_integers_as_printf),
+		cmocka_unit_test(test_texts_as_printf),
+		cmocka_unit_test(test_decimals_as_printf),
+		cmocka_unit_test(test_long_text_is_cut_and_terminated),
+		cmocka_unit_test(test_at_most_five_lines),
+		cmocka_unit_test(test_quiet_keeps_trouble),
+		cmocka_unit_test(test_a_replaced_stderr_is_left_alone),
+		cmocka_unit_test(test_a_full_pipe_costs_the_line),
+		cmocka_unit_test(
+			test_nothing_before_the_start_or_without_stderr),
+		cmocka_unit_test(
+			test_a_long_line_ends_in_a_newline_and_errno_stays),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_proc.c - what the kernel tells, compared with what libc says.
+ */
+#include "tests/unit/cmocka_base.h"
+
+#include "collector/system/proc.h"
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void test_small_files_are_read_whole_or_cut(void **state)
+{
+	char text[64];
+
+	(void)state;
+	assert_true(proc_read("/proc/self/comm", text, sizeof(text)) > 1);
+	assert_string_equal(text, "test_proc\n");
+	assert_int_equal(proc_read("/proc/self/comm", text, 5), 4);
+	assert_string_equal(text, "test");
+	assert_int_equal(proc_read("/proc/self/comm", text, 1), 0);
+	assert_string_equal(text, "");
+	assert_int_equal(proc_read("/no/such/file", text, sizeof(text)),
+			 -ENOENT);
+	assert_string_equal(text, "");
+	assert_true(proc_read("/proc", text, sizeof(text)) < 0);
+}
+
+static void test_start_time_is_of_that_process(void **state)
+{
+	const uint64_t started = proc_started(getpid());
+	pid_t child;
+
+	(void)state;
+	assert_true(started > 0);
+	assert_true(started >= proc_started(1));
+	assert_int_equal(proc_started(getpid()), started);
+	child = fork();
+	if (!child)
+		_exit(0);
+	assert_true(proc_started(child) >= started);
+	waitpid(child, NULL, 0);
+	assert_int_equal(proc_started(child), 0);
+}
+
+static void test_a_hostile_name_does_not_move_the_fields(void **state)
+{
+	const uint64_t started = proc_started(getpid());
+
+	(void)state;
+	prctl(PR_SET_NAME, "a) Z 1 2 3 (b");
+	assert_int_equal(proc_started(getpid()), started);
+	prctl(PR_SET_NAME, "test_proc");
+}
+
+static void test_names(void **state)
+{
+	char text[64];
+	char host[64];
+
+	(void)state;
+	proc_program(text, sizeof(text));
+	assert_string_equal(text, "test_proc");
+	prctl(PR_SET_NAME, "a thread");
+	proc_thread_name((uint32_t)syscall(SYS_gettid), text, sizeof(text));
+	assert_string_equal(text, "a thread");
+	prctl(PR_SET_NAME, "test_proc");
+	proc_thread_name(0x7fffffff, text, sizeof(text));
+	assert_string_equal(text, "");
+	assert_int_equal(gethostname(host, sizeof(host)), 0);
+	proc_host(text, sizeof(text));
+	if (!strchr(host, '/'))
+		assert_string_equal(text, host);
+	assert_null(strchr(text, '/'));
+}
+
+static void test_boot_and_namespace(void **state)
+{
+	char text[40];
+	struct stat status;
+
+	(void)state;
+	proc_boot_id(text, sizeof(text));
+	assert_null(strchr(text, '\n'));
+	assert_true(!text[0] || strlen(text) == 36);
+	assert_int_equal(stat("/proc/self/ns/pid", &status), 0);
+	assert_int_equal(proc_pid_namespace(), status.st_ino);
+}
+
+static void test_there_is_some_memory_left(void **state)
+{
+	(void)state;
+	assert_true(proc_memory_left() > 1 << 20);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_small_files_are_read_whole_or_cut),
+		cmocka_unit_test(test_start_time_is_of_that_process),
+		cmocka_unit_test(test_a_hostile_name_does_not_move_the_fields),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_boot_and_namespace),
+		cmocka_unit_test(test_there_is_some_memory_left),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

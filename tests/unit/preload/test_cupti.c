@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_cupti.c - records of CUPTI become events: made by hand, walked
+ * by whatever libcupti this machine has, which needs no GPU for that.
+ */
+#include "tests/unit/session_fixture.h"
+
+#include "collector/session/names.h"
+#include "preload/cuda/cupti_buffers.h"
+#include "preload/cuda/cupti_pairs.h"
+#include "preload/cuda/cupti_record.h"
+#include <string.h>
+
+static struct event call_of(uint64_t correlation, bool is_driver,
+			    uint64_t start, uint64_t end)
+{
+	return (struct event){
+		.kind = EVENT_GPU_API,
+		.extra = 42,
+		.start_ticks = start,
+		.end_ticks = end,
+		.api = {.correlation = correlation, .is_driver = is_driver}};
+}
+
+static void only_the_outermost_call_is_shown(void **state)
+{
+	struct event out[CUPTI_PAIRS_OUT];
+	struct event inner = call_of(1, true, 12, 18);
+	struct event other = call_of(1, true, 13, 14);
+	struct event outer = call_of(1, false, 10, 20);
+	struct event alone = call_of(2, true, 30, 40);
+	uint64_t doubled = 0;
+
+	(void)state;
+	cupti_pairs_forget();
+	assert_int_equal(cupti_pairs_add(&inner, out, &doubled), 0);
+	assert_int_equal(cupti_pairs_add(&other, out, &doubled), 0);
+	assert_int_equal(cupti_pairs_add(&outer, out, &doubled), 1);
+	assert_false(out[0].api.is_driver);
+	assert_int_equal(doubled, 2);
+	/* Of a buffer that came late. */
+	assert_int_equal(cupti_pairs_add(&inner, out, &doubled), 0);
+	assert_int_equal(doubled, 3);
+	/* The program's own: shown when its thread goes on. */
+	assert_int_equal(cupti_pairs_add(&alone, out, &doubled), 0);
+	outer = call_of(3, false, 50, 60);
+	assert_int_equal(cupti_pairs_add(&outer, out, &doubled), 2);
+	assert_int_equal(out[0].api.correlation, 2);
+	assert_int_equal(out[1].api.correlation, 3);
+	assert_int_equal(doubled, 3);
+}
+
+static void a_driver_call_does_not_wait_for_ever(void **state)
+{
+	struct event out[CUPTI_PAIRS_OUT];
+	struct event alone = call_of(2, true, 30, 40);
+	uint64_t doubled = 0;
+
+	(void)state;
+	cupti_pairs_forget();
+	assert_true(cupti_pairs_oldest() == UINT64_MAX);
+	cupti_pairs_add(&alone, out, &doubled);
+	assert_int_equal(cupti_pairs_oldest(), 30);
+	assert_false(cupti_pairs_overdue(40, out));
+	assert_true(cupti_pairs_overdue(41, out));
+	assert_int_equal(out[0].api.correlation, 2);
+	assert_false(cupti_pairs_overdue(UINT64_MAX, out));
+	assert_true(cupti_pairs_oldest() == UINT64_MAX);
+}
+
+#ifdef HAVE_CUPTI
+
+static _Alignas(64) uint8_t buffer[8192];
+static size_t used;
+
+static void *put(CUpti_ActivityKind kind, size_t bytes)
+{
+	CUpti_Activity *record = (CUpti_Activity *)(buffer + used);
+
+	memset(record, 0, bytes);
+	record->kind = kind;
+	used += bytes;
+	return record;
+}
+
+static void begin(void)
+{
+	char path[256];
+
+	used = 0;
+	cupti_record_forget();
+	if (cupti_library_open(path, sizeof(path)))
+		skip();
+}
+
+/* The next record, decoded. */
+static enum cupti_record next(struct session *session, CUpti_Activity **record,
+			      struct cupti_event *made)
+{
+	assert_int_equal(cupti.cuptiActivityGetNextRecord(buffer, used, record),
+			 CUPTI_SUCCESS);
+	return cupti_record_decode(session, *record,
+				   used - (size_t)((uint8_t *)*record - buffer),
+				   made);
+}
+
+static void put_some(struct session *session)
+{
+	CUpti_ActivityKernel10 *kernel =
+		put(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, sizeof(*kernel));
+	CUpti_ActivityMemcpy6 *copy =
+		put(CUPTI_ACTIVITY_KIND_MEMCPY, sizeof(*copy));
+	CUpti_ActivityAPI *call =
+		put(CUPTI_ACTIVITY_KIND_RUNTIME, sizeof(*call));
+	CUpti_ActivitySynchronization2 *wait =
+		put(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, sizeof(*wait));
+
+	kernel->start = 1000;
+	kernel->end = 2000;
+	kernel->streamId = 7;
+	kernel->correlationId = 11;
+	kernel->gridX = 4;
+	kernel->blockZ = 3;
+	kernel->registersPerThread = 96;
+	kernel->graphNodeId = 99;
+	kernel->name = (const char *)(uintptr_t)names_intern_string(session,
+								    "forward");
+	copy->start = 3000;
+	copy->end = 4000;
+	copy->bytes = 512;
+	copy->copyKind = 1;
+	copy->srcKind = 2;
+	copy->dstKind = 3;
+	copy->correlationId = 12;
+	call->cbid = CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020;
+	call->start = 500;
+	call->end = 600;
+	call->threadId = 42;
+	call->correlationId = 12;
+	wait->type = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE;
+	wait->start = 700;
+	wait->end = 800;
+	wait->streamId = 7;
+}
+
+static void records_become_events(void **state)
+{
+	struct session *session = fixture_begin(4);
+	CUpti_Activity *record = NULL;
+	struct cupti_event made;
+	const struct event *event = &made.event;
+
+	(void)state;
+	begin();
+	put_some(session);
+	assert_int_equal(next(session, &record, &made), CUPTI_RECORD_EVENT);
+	assert_int_equal(event->kind, EVENT_GPU_KERNEL);
+	assert_int_equal(event->flags, EVENT_TWO_SLOTS);
+	assert_string_equal(names_text(session, event->name, NULL), "forward");
+	assert_int_equal(event->start_ticks, 1000);
+	assert_int_equal(event->gpu.stream, 7);
+	assert_int_equal(event->gpu.correlation, 11);
+	assert_int_equal(event->gpu.graph_node, 99);
+	assert_int_equal(made.kernel.grid[0], 4);
+	assert_int_equal(made.kernel.block[2], 3);
+	assert_int_equal(made.kernel.registers, 96);
+	assert_int_equal(next(session, &record, &made), CUPTI_RECORD_EVENT);
+	assert_int_equal(event->kind, EVENT_GPU_COPY);
+	assert_int_equal(event->gpu.bytes, 512);
+	assert_int_equal(made.copy.source, 2);
+	assert_int_equal(next(session, &record, &made), CUPTI_RECORD_EVENT);
+	assert_int_equal(event->kind, EVENT_GPU_API);
+	assert_string_equal(names_text(session, event->name, NULL),
+			    "cudaMemcpyAsync");
+	assert_true(event->api.is_launch);
+	assert_int_equal(event->extra, 42);
+	assert_int_equal(next(session, &record, &made), CUPTI_RECORD_EVENT);
+	assert_int_equal(event->kind, EVENT_GPU_SYNC);
+	assert_int_equal(event->extra, GPU_SYNC_STREAM);
+	assert_int_not_equal(
+		cupti.cuptiActivityGetNextRecord(buffer, used, &record),
+		CUPTI_SUCCESS);
+	fixture_end(session);
+}
+
+static void work_without_times_is_left_out(void **state)
+{
+	struct session *session = fixture_begin(4);
+	CUpti_ActivityKernel10 *kernel;
+	CUpti_Activity *record = NULL;
+	struct cupti_event made;
+
+	(void)state;
+	begin();
+	kernel = put(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, sizeof(*kernel));
+	kernel->correlationId = 5;
+	assert_int_equal(next(session, &record, &made), CUPTI_RECORD_NO_TIME);
+	fixture_end(session);
+}
+
+static void short_and_strange_records_are_unknown(void **state)
+{
+	struct session *session = fixture_begin(4);
+	CUpti_ActivityKernel10 kernel = {
+		.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL};
+	struct cupti_event made;
+
+	(void)state;
+	begin();
+	assert_int_equal(cupti_record_decode(session, (CUpti_Activity *)&kernel,
+					     64, &made),
+			 CUPTI_RECORD_UNKNOWN);
+	kernel.kind = CUPTI_ACTIVITY_KIND_JIT;
+	assert_int_equal(cupti_record_decode(session, (CUpti_Activity *)&kernel,
+					     sizeof(kernel), &made),
+			 CUPTI_RECORD_UNKNOWN);
+	fixture_end(session);
+}
+
+static uint64_t correlation_of(struct session *session, uint32_t number)
+{
+	CUpti_ActivityAPI call = {.kind = CUPTI_ACTIVITY_KIND_RUNTIME,
+				  .start = 1,
+				  .end = 2,
+				  .correlationId = number};
+	struct cupti_event made;
+
+	assert_int_equal(cupti_record_decode(session, (CUpti_Activity *)&call,
+					     sizeof(call), &made),
+			 CUPTI_RECORD_EVENT);
+	return made.event.api.correlation;
+}
+
+static void numbers_go_on_where_cupti_wraps(void **state)
+{
+	struct session *session = fixture_begin(4);
+	const uint64_t round = UINT64_C(1) << 32;
+
+	(void)state;
+	begin();
+	assert_int_equal(correlation_of(session, 0), 0);
+	assert_int_equal(correlation_of(session, 0xfffffff0), 0xfffffff0);
+	assert_int_equal(correlation_of(session, 3), round + 3);
+	assert_int_equal(correlation_of(session, 0xfffffff1), 0xfffffff1);
+	assert_int_equal(correlation_of(session, 4), round + 4);
+	/* What came first was counted after the wrap. */
+	cupti_record_forget();
+	assert_int_equal(correlation_of(session, 3), 3);
+	assert_int_equal(correlation_of(session, 0xfffffff0), 0xfffffff0);
+	assert_int_equal(correlation_of(session, 4), 4);
+	fixture_end(session);
+}
+
+static void long_names_are_kept_whole(void **state)
+{
+	struct session *session = fixture_begin(4);
+	char name[5001];
+	CUpti_ActivityKernel10 *kernel;
+	size_t room, most, len;
+	uint8_t *bytes;
+
+	(void)state;
+	begin();
+	memset(name, 'k', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	assert_int_equal(cupti_buffers_start(true), 0);
+	cupti_buffers_request(&bytes, &room, &most);
+	kernel = (CUpti_ActivityKernel10 *)(void *)bytes;
+	kernel->kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+	kernel->name = name;
+	cupti_buffers_complete(NULL, 0, bytes, room, sizeof(*kernel));
+	names_text(session, (uint32_t)(uintptr_t)kernel->name, &len);
+	assert_int_equal(len, sizeof(name) - 1);
+	assert_non_null(cupti_buffers_take());
+	cupti_buffers_forget();
+	fixture_end(session);
+}
+
+/* Kinds as they are, all else noise: no fault, and no event that names what
+ * isn't there. */
+static void noise_does_no_harm(void **state)
+{
+	struct session *session = fixture_begin(4);
+	uint64_t noise = 88172645463325252u;
+
+	(void)state;
+	begin();
+	for (unsigned int i = 0; i < 20000; i++) {
+		CUpti_Activity *record = (CUpti_Activity *)buffer;
+		struct cupti_event made;
+
+		for (size_t at = 0; at < 256; at += 8) {
+			noise ^= noise << 13;
+			noise ^= noise >> 7;
+			noise ^= noise << 17;
+			memcpy(buffer + at, &noise, 8);
+		}
+		record->kind = (CUpti_ActivityKind)(i % 64);
+		cupti_record_decode(session, record, noise % 257, &made);
+	}
+	fixture_end(session);
+}
+
+#endif
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_the_outermost_call_is_shown),
+		cmocka_unit_test(a_driver_call_does_not_wait_for_ever),
+#ifdef HAVE_CUPTI
+		cmocka_unit_test(records_become_events),
+		cmocka_unit_test(work_without_times_is_left_out),
+		cmocka_unit_test(short_and_strange_records_are_unknown),
+		cmocka_unit_test(numbers_go_on_where_cupti_wraps),
+		cmocka_unit_test(long_names_are_kept_whole),
+		cmocka_unit_test(noise_does_no_harm),
+#endif
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * record_command.c - `traceprof record [options] -- COMMAND`: runs a program
+ * with the library in front.
+ *
+ * The settings go through the environment, as without the command.  When the
+ * program was killed, what was still in memory is put into its trace here.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tools/record/child.h"
+#include "tools/util/command.h"
+#include "tools/record/fresh_files.h"
+#include "tools/record/held_sessions.h"
+#include "tools/record/settings.h"
+#include "tools/record/target.h"
+#include "writer/recovery.h"
+
+#define LIBRARY "libtraceprof.so"
+
+enum { EXIT_NOT_RUN = 126, EXIT_NOT_FOUND = 127 };
+enum { ON_FILE = 0x800 }; /* argp's key */
+
+struct record_arguments {
+	struct options options;
+	const char *on_file; /* a command; NULL none */
+	int first;	     /* of the command in argv */
+};
+
+/* Beside the command in a build folder, else in ../lib as installed. */
+static int find_library(char *path, size_t bytes)
+{
+	static const char *const places[] = {"", "../lib/", "../lib64/"};
+	char self[PATH_MAX], candidate[PATH_MAX + 64], whole[PATH_MAX];
+	const ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash;
+
+	if (len <= 0)
+		return -ENOENT;
+	self[len] = '\0';
+	slash = strrchr(self, '/');
+	slash[1] = '\0';
+	for (size_t at = 0; at < sizeof(places) / sizeof(places[0]); at++) {
+		snprintf(candidate, sizeof(candidate), "%s%s" LIBRARY, self,
+			 places[at]);
+		if (!realpath(candidate, whole) || access(whole, R_OK))
+			continue;
+		snprintf(path, bytes, "%s", whole);
+		return 0;
+	}
+	return -ENOENT;
+}
+
+/* Ours first; what was preloaded already stays behind it. */
+static int set_preload(void)
+{
+	const char *others = getenv("LD_PRELOAD");
+	char library[PATH_MAX], *both;
+
+	if (find_library(library, sizeof(library))) {
+		fputs("traceprof record: " LIBRARY " is neither beside this "
+		      "command nor in ../lib\n",
+		      stderr);
+		return -ENOENT;
+	}
+	if (strpbrk(library, " :")) {
+		fprintf(stderr,
+			"traceprof record: LD_PRELOAD cannot hold the blank or "
+			"colon in %s; install it elsewhere\n",
+			library);
+		return -EINVAL;
+	}
+	/* NVTX asks for us by this name, earlier than our constructor can set
+	 * it; another tool that is named already stays. */
+	setenv("NVTX_INJECTION64_PATH", library, 0);
+	if (others && strstr(others, library))
+		return 0;
+	if (asprintf(&both, "%s%s%s", library, others && *others ? ":" : "",
+		     others ? others : "") < 0)
+		return -ENOMEM;
+	setenv("LD_PRELOAD", both, 1);
+	free(both);
+	return 0;
+}
+
+/* An environment that turns the library off is more likely left over than
+ * meant. */
+static void warn_if_off(void)
+{
+	const char *off = getenv("TRACEPROF");
+
+	if (off && (!strcmp(off, "0") || !strcmp(off, "off")))
+		fprintf(stderr,
+			"traceprof record: TRACEPROF=%s turns recording off\n",
+			off);
+}
+
+static void set_own_pid(void)
+{
+	char pid[24];
+
+	snprintf(pid, sizeof(pid), "%ld", (long)getpid());
+	setenv("TRACEPROF_RECORD_PID", pid, 1);
+}
+
+static int check_target(const char *command)
+{
+	struct target target;
+	const int error = target_examine(command, &target);
+
+	switch (error) {
+	case 0:
+	case -ENOEXEC: return 0;
+	case -EPERM:
+		fprintf(stderr, "traceprof record: %s\n", target.reason);
+		return EXIT_USAGE;
+	default:
+		fprintf(stderr, "traceprof record: %s: %s\n", command,
+			strerror(-error));
+		return error == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUN;
+	}
+}
+
+static void say_recovered(const char *path, int error,
+			  const struct recovery_result *result, void *arg)
+{
+	(void)arg;
+	if (error == -EBUSY || (!error && !result->path[0]))
+		return;
+	if (error)
+		fprintf(stderr, "traceprof record: cannot recover %s: %s\n",
+			path, strerror(-error));
+	else
+		fprintf(stderr,
+			"traceprof record: recovered %s (%llu events, %llu of "
+			"them from memory)\n",
+			result->path, (unsigned long long)result->events,
+			(unsigned long long)result->recovered);
+}
+
+static void recover(const struct options *options)
+{
+	if (options->recover)
+		recovery_run_folder(options->dir, say_recovered, NULL);
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+	struct record_arguments *arguments = state->input;
+
+	switch (key) {
+	case ON_FILE: arguments->on_file = text; return 0;
+	case ARGP_KEY_ARG:
+		/* The first word that is no option begins the command. */
+		arguments->first = state->next - 1;
+		state->next = state->argc;
+		return 0;
+	case ARGP_KEY_NO_ARGS: argp_error(state, "no COMMAND given"); return 0;
+	default:
+		return settings_parse(&arguments->options, true, key, text,
+				      state);
+	}
+}
+
+static void say_held(int error, const struct recovery_result *result)
+{
+	say_recovered("a session in memory", error, result, NULL);
+}
+
+static void look(void *files)
+{
+	held_sessions_poll(say_held);
+	if (files)
+		fresh_files_poll(files, false);
+}
+
+/* Runs the program, and the command for its files. */
+static int run(const struct record_arguments *arguments, char **argv,
+	       const char *preload, struct child_end *end)
+{
+	struct fresh_files *files = NULL;
+	int error;
+
+	if (arguments->on_file)
+		files = fresh_files_start(arguments->options.dir,
+					  arguments->on_file, preload);
+	if (arguments->options.recover)
+		held_sessions_start();
+	error = child_run_beside(argv + arguments->first, end, look, files);
+	held_sessions_poll(say_held);
+	if (!error && end->is_killed)
+		recover(&arguments->options);
+	if (files) {
+		fresh_files_poll(files, true);
+		fresh_files_end(files);
+	}
+	return error;
+}
+
+int record_command(int argc, char **argv)
+{
+	static const struct argp_option own[] = {
+		{.name = "on-file",
+		 .key = ON_FILE,
+		 .arg = "CMD",
+		 .doc = "run CMD, with the path behind it, for each trace "
+			"that is complete"},
+		{0}};
+	const struct argp argp = {
+		.options = settings_options(own, NULL),
+		.parser = parse,
+		.args_doc = "[--] COMMAND [ARGUMENT...]",
+		.doc = "Run a program and record it.\vEach option is also an "
+		       "environment variable: --max-mb is TRACEPROF_MAX_MB.  "
+		       "Ends with the program's exit status, with 128 and the "
+		       "signal that killed it, 126 or 127 when it cannot be "
+		       "run, 2 when it cannot be recorded.",
+	};
+	struct record_arguments arguments = {.first = 0};
+	const char *others = getenv("LD_PRELOAD");
+	char *preload = others ? strdup(others) : NULL;
+	struct child_end end;
+	int code, error;
+
+	settings_from_environment(&arguments.options);
+	if (command_parse(&argp, argc, argv, ARGP_IN_ORDER, &arguments))
+		return EXIT_USAGE;
+	code = check_target(argv[arguments.first]);
+	if (code)
+		return code;
+	if (set_preload())
+		return EXIT_UNREADABLE;
+	warn_if_off();
+	set_own_pid();
+	error = run(&arguments, argv, preload, &end);
+	free(preload);
+	if (error) {
+		fprintf(stderr, "traceprof record: %s: %s\n",
+			argv[arguments.first], strerror(-error));
+		return error == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUN;
+	}
+	return end.code;
+}

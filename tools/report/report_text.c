@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report_text.c - the report as tables.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/util/quantity.h"
+#include "tools/report/report.h"
+#include "tools/util/table.h"
+
+#define NAME_BYTES_MAX 200u
+
+static void name_cell(struct table *table, const char *name,
+		      unsigned int indent)
+{
+	struct text_buffer text = {0};
+
+	text_buffer_cut(&text, 0);
+	text_buffer_add_printable(&text, name, strlen(name), NAME_BYTES_MAX);
+	table_cell(table, "%*s%s", (int)indent, "", text.data);
+	text_buffer_free(&text);
+}
+
+static void time_cell(struct table *table, double ns)
+{
+	table_cell(table, "%s", quantity_time(ns).text);
+}
+
+static void print_head(const struct report *report, FILE *out)
+{
+	fprintf(out, "%s\n%" PRIu64 " events, %s\n", report->file,
+		report->facts.events,
+		quantity_time((double)report_wall_ns(report)).text);
+	for (size_t at = 0; at < report->note_count; at++)
+		fprintf(out, "note: %s\n", report->notes[at]);
+	if (report->is_unfinished)
+		fputs("note: a checkpoint; the program still ran or was killed "
+		      "(traceprof recover adds what was in memory)\n",
+		      out);
+	if (report->is_recovered)
+		fputs("note: recovered after the program's death\n", out);
+}
+
+static void print_steps(const struct report *report, FILE *out)
+{
+	const struct report_steps *steps = &report->steps;
+
+	if (!steps->count)
+		return;
+	fprintf(out,
+		"\nSteps: %" PRIu64 ", mean %s, min %s, max %s (step %" PRId64
+		")\n",
+		steps->count,
+		quantity_time((double)steps->total_ns / (double)steps->count)
+			.text,
+		quantity_time((double)steps->min_ns).text,
+		quantity_time((double)steps->max_ns).text, steps->slowest);
+}
+
+static void region_row(struct table *table, const struct region_total *region)
+{
+	const double wait = (double)region->wait_ns;
+
+	table_cell(table, "%" PRIu64, region->calls);
+	if (region->team_min == region->team_max)
+		table_cell(table, "%u", region->team_max);
+	else
+		table_cell(table, "%u-%u", region->team_min, region->team_max);
+	time_cell(table, (double)region->elapsed_ns);
+	time_cell(table, (double)region->work_ns);
+	time_cell(table, wait);
+	table_cell(table, "%s",
+		   quantity_share(wait, (double)region->work_ns + wait).text);
+	if (region->imbalance > 0)
+		table_cell(table, "%.2f", region->imbalance);
+	else
+		table_cell(table, "-");
+	name_cell(table, region->name, 0);
+}
+
+static void print_regions(const struct report *report, FILE *out)
+{
+	static const char *const headers[] = {
+		"calls", "team",   "elapsed",  "work",
+		"wait",	 "wait %", "max/mean", "OpenMP region"};
+	const size_t top = report->choice.top;
+	struct table *table;
+
+	if (!report->region_count)
+		return;
+	fputc('\n', out);
+	table = table_new(TABLE_NUMBERS, headers, 8);
+	for (size_t at = 0; at < report->region_count; at++)
+		if (!top || at < top)
+			region_row(table, &report->region_list[at]);
+	table_print(table, out);
+	if (top && report->region_count > top)
+		fprintf(out, "and %zu more regions\n",
+			report->region_count - top);
+}
+
+static bool is_gpu(const char *category)
+{
+	return !strcmp(category, "kernel") || !strcmp(category, "gpu_memcpy") ||
+	       !strcmp(category, "gpu_memset");
+}
+
+static void total_row(struct table *table, const struct total *row,
+		      double whole, bool bytes)
+{
+	table_cell(table, "%" PRIu64, row->calls);
+	time_cell(table, (double)row->total_ns);
+	time_cell(table, (double)row->total_ns / (double)row->calls);
+	time_cell(table, (double)row->min_ns);
+	time_cell(table, (double)row->max_ns);
+	table_cell(table, "%s",
+		   quantity_share((double)row->total_ns, whole).text);
+	if (bytes) {
+		table_cell(table, "%s",
+			   quantity_bytes((double)row->bytes).text);
+		table_cell(
+			table, "%s",
+			quantity_rate((double)row->bytes, (double)row->total_ns)
+				.text);
+	}
+	name_cell(table, row->name, 0);
+}
+
+struct category_print {
+	const struct report *report;
+	const struct tally *tally;
+	FILE *out;
+};
+
+static void print_category(void *arg, const char *category)
+{
+	const struct category_print *print = arg;
+	const struct report *report = print->report;
+	const size_t top = report->choice.top;
+	const bool on_gpu = is_gpu(category);
+	const bool bytes = on_gpu && strcmp(category, "kernel") != 0;
+	const char *title = category[0] ? category : "(no category)";
+	const char *headers[9] = {"calls", "total", "avg",
+				  "min",   "max",   on_gpu ? "% GPU" : "% wall",
+				  "bytes", "rate",  title};
+	const double whole = (double)(on_gpu ? report_gpu_ns(report)
+					     : report_wall_ns(report));
+	struct table *table;
+	struct total *rows;
+	size_t count;
+
+	/* Events are moments, counted with the calls that record them. */
+	if (!strcmp(category, REPORT_MEMBERS) ||
+	    !strcmp(category, "cuda_event"))
+		return;
+	if (!bytes)
+		headers[6] = title;
+	rows = tally_list(print->tally, category, report->choice.order, &count);
+	fputc('\n', print->out);
+	table = table_new(TABLE_NUMBERS, headers, bytes ? 9 : 7);
+	for (size_t at = 0; at < count; at++)
+		if (!top || at < top)
+			total_row(table, &rows[at], whole, bytes);
+	table_print(table, print->out);
+	if (top && count > top)
+		fprintf(print->out, "and %zu more names\n", count - top);
+	free(rows);
+}
+
+/* Past the size limit a file has no events, but still exact sums. */
+static void print_exact(const struct report *report, FILE *out)
+{
+	struct category_print print = {report, &report->exact, out};
+
+	if (report->detail_ended_ns < 0)
+		return;
+	fprintf(out,
+		"\nThe events end at %s of the file's time, where it had "
+		"reached its size limit.  Sums of the whole window:\n",
+		quantity_time((double)report->detail_ended_ns).text);
+	tally_categories(&report->exact, print_category, &print);
+}
+
+static void print_heap(const struct report *report, FILE *out)
+{
+	const struct report_memory *events = &report->heap_events;
+	const struct report_heap *heap = &report->heap;
+
+	if (heap->calls >= 0)
+		fprintf(out,
+			"\nHeap: %" PRId64 " allocations of %s in all, %" PRId64
+			" frees, peak %s, live at the end %s\n",
+			heap->calls, quantity_bytes((double)heap->bytes).text,
+			heap->frees,
+			quantity_bytes((double)heap->peak_bytes).text,
+			quantity_bytes((double)heap->live_bytes).text);
+	if (events->allocs || events->frees)
+		fprintf(out,
+			"%sHeap events: %" PRIu64 " allocations of %s, %" PRIu64
+			" frees of %s, highest total %s\n",
+			heap->calls >= 0 ? "" : "\n", events->allocs,
+			quantity_bytes((double)events->alloc_bytes).text,
+			events->frees,
+			quantity_bytes((double)events->free_bytes).text,
+			quantity_bytes((double)events->peak_bytes).text);
+}
+
+/* The thread's name behind "pid tid", when the file gives one. */
+static void root_cell(const struct report *report, struct table *table,
+		      const char *lane)
+{
+	const char *label = "";
+
+	for (size_t at = 0; at < report->lane_labels.count; at++) {
+		const char *text = name_table_text(&report->lane_labels,
+						   (uint32_t)at, NULL);
+		char *end;
+		const unsigned long number = strtoul(text, &end, 10);
+
+		if (number < report->lanes.count &&
+		    !strcmp(name_table_text(&report->lanes, (uint32_t)number,
+					    NULL),
+			    lane))
+			label = end;
+	}
+	table_cell(table, "pid, tid %s%s%s", lane, *label ? ":" : "", label);
+}
+
+static void node_row(const struct report *report, struct table *table,
+		     const struct scope_node *node, double whole)
+{
+	const char *name =
+		name_table_text(&report->tree.names, node->name, NULL);
+
+	if (node->depth)
+		table_cell(table, "%" PRIu64, node->calls);
+	else
+		table_cell(table, "-");
+	time_cell(table, (double)node->total_ns);
+	if (node->depth)
+		time_cell(table, (double)node->self_ns);
+	else
+		table_cell(table, "-");
+	table_cell(table, "%s",
+		   quantity_share((double)node->total_ns, whole).text);
+	if (node->depth)
+		name_cell(table, name, node->depth * 2);
+	else
+		root_cell(report, table, name);
+}
+
+static void print_tree(const struct report *report, FILE *out)
+{
+	static const char *const headers[] = {"calls", "total", "self",
+					      "% of thread", "scopes"};
+	const struct scope_tree *tree = &report->tree;
+	struct table *table = table_new(TABLE_NUMBERS, headers, 5);
+	double whole = 0;
+
+	fputc('\n', out);
+	for (size_t at = 0; at < tree->node_count; at++) {
+		if (!tree->nodes[at].depth)
+			whole = (double)tree->nodes[at].total_ns;
+		node_row(report, table, &tree->nodes[at], whole);
+	}
+	table_print(table, out);
+}
+
+static void print_losses(const struct report *report, FILE *out)
+{
+	const struct event_account *account = &report->account;
+
+	if (account->dropped > 0 || account->cut > 0)
+		fprintf(out,
+			"\nLosses: of %" PRId64 " events %" PRId64
+			" were dropped and %" PRId64 " cut\n",
+			account->seen, account->dropped, account->cut);
+	if (account->unrecorded_calls > 0)
+		fprintf(out,
+			"\nLosses: %" PRId64 " calls came from threads that "
+			"found no room to be recorded\n",
+			account->unrecorded_calls);
+}
+
+static void print_cost(const struct report *report, FILE *out)
+{
+	const struct report_cost *cost = &report->cost;
+
+	if (!cost->hooks_ns && !cost->writer_ns)
+		return;
+	fprintf(out, "\nRecording took %s in the program's threads, ",
+		quantity_time((double)cost->hooks_ns).text);
+	fprintf(out, "%s in the writer's\n",
+		quantity_time((double)cost->writer_ns).text);
+}
+
+void report_print_text(const struct report *report, FILE *out)
+{
+	struct category_print print = {report, &report->tally, out};
+
+	print_head(report, out);
+	print_steps(report, out);
+	if (report->choice.tree) {
+		print_tree(report, out);
+	} else {
+		print_regions(report, out);
+		tally_categories(&report->tally, print_category, &print);
+		print_exact(report, out);
+	}
+	report_print_gpus(report, out);
+	print_heap(report, out);
+	print_losses(report, out);
+	print_cost(report, out);
+	fputc('\n', out);
+	for (size_t at = 0; at < report->verdict_count; at++)
+		fprintf(out, "%s\n", report->verdict[at]);
+}

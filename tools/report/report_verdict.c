@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report_verdict.c - what the numbers mean, in plain words.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/util/quantity.h"
+#include "tools/report/report.h"
+#include "tools/util/saturate.h"
+
+/* From where on something is worth a sentence. */
+#define WAIT_SHARE_MIN	 0.10
+#define UNEVEN_SHARE_MIN 0.5
+#define SLOW_STEP_MIN	 1.5
+#define GPU_IDLE_MIN	 0.30
+
+static void say(struct report *report, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void say(struct report *report, const char *format, ...)
+{
+	va_list args;
+	char *line;
+
+	if (report->verdict_count == REPORT_LINES_MAX)
+		return;
+	va_start(args, format);
+	if (vasprintf(&line, format, args) >= 0)
+		report->verdict[report->verdict_count++] = line;
+	va_end(args);
+}
+
+static void judge_regions(struct report *report)
+{
+	const struct region_total *worst = report->region_list;
+	struct text_buffer name = {0};
+	int64_t work = 0, wait = 0;
+	double share;
+
+	for (size_t at = 0; at < report->region_count; at++) {
+		saturate_into(&work, report->region_list[at].work_ns);
+		saturate_into(&wait, report->region_list[at].wait_ns);
+	}
+	if (!report->region_count || saturate_add(work, wait) <= 0)
+		return;
+	share = (double)wait / ((double)work + (double)wait);
+	text_buffer_cut(&name, 0);
+	text_buffer_add_printable(&name, worst->name, strlen(worst->name), 120);
+	if (share < WAIT_SHARE_MIN)
+		say(report,
+		    "OpenMP: %.1f %% of the thread time in parallel regions "
+		    "was spent waiting.",
+		    100 * share);
+	else if ((double)worst->uneven_ns >=
+		 UNEVEN_SHARE_MIN * (double)worst->wait_ns)
+		say(report,
+		    "OpenMP: %.0f %% of the thread time in parallel regions "
+		    "was spent waiting: region %s is imbalanced (max/mean "
+		    "%.2f).",
+		    100 * share, name.data, worst->imbalance);
+	else
+		say(report,
+		    "OpenMP: %.0f %% of the thread time in parallel regions "
+		    "was spent waiting, most of it in region %s, but not "
+		    "for uneven work (max/mean %.2f): many short regions, "
+		    "locks or too few processors may be the cause.",
+		    100 * share, name.data, worst->imbalance);
+	text_buffer_free(&name);
+}
+
+static void judge_steps(struct report *report)
+{
+	const struct report_steps *steps = &report->steps;
+	double mean;
+
+	if (!steps->count) {
+		say(report, "No steps found: call traceprof_step() or set "
+			    "TRACEPROF_STEP to see them.");
+		return;
+	}
+	mean = (double)steps->total_ns / (double)steps->count;
+	if (steps->count > 2 && (double)steps->max_ns > SLOW_STEP_MIN * mean)
+		say(report,
+		    "Step %" PRId64 " took %s, %.1f times the mean of %s.",
+		    steps->slowest, quantity_time((double)steps->max_ns).text,
+		    (double)steps->max_ns / mean, quantity_time(mean).text);
+	else
+		say(report, "%" PRIu64 " step%s, %s each on average.",
+		    steps->count, steps->count == 1 ? "" : "s",
+		    quantity_time(mean).text);
+}
+
+static void judge_heap(struct report *report)
+{
+	const struct report_heap *heap = &report->heap;
+	const int64_t peak = heap->peak_bytes >= 0
+				     ? heap->peak_bytes
+				     : report->heap_events.peak_bytes;
+
+	if (peak <= 0)
+		return;
+	if (heap->live_bytes > 0)
+		say(report, "The heap peaked at %s; %s were live at the end.",
+		    quantity_bytes((double)peak).text,
+		    quantity_bytes((double)heap->live_bytes).text);
+	else
+		say(report, "The heap peaked at %s.",
+		    quantity_bytes((double)peak).text);
+}
+
+static void judge_devices(struct report *report)
+{
+	const double wall = (double)report_wall_ns(report);
+
+	for (unsigned int at = 0; at < REPORT_DEVICES_MAX; at++) {
+		const struct report_device *device = &report->devices[at];
+		double idle;
+
+		if (!device->used || wall <= 0)
+			continue;
+		idle = 1 - (double)busy_time_sum(&device->busy) / wall;
+		if (idle >= GPU_IDLE_MIN)
+			say(report, "GPU %u was idle %.0f %% of the time.", at,
+			    100 * idle);
+	}
+}
+
+static void judge_losses(struct report *report)
+{
+	const struct event_account *account = &report->account;
+
+	if (account->dropped > 0)
+		say(report,
+		    "%" PRId64 " of %" PRId64 " events were lost because "
+		    "buffers were full: raise TRACEPROF_BUFFER_MB or set "
+		    "TRACEPROF_ON_FULL=wait.",
+		    account->dropped, account->seen);
+	if (account->unrecorded_calls > 0)
+		say(report,
+		    "Some threads found no room to be recorded (%" PRId64
+		    " calls): raise TRACEPROF_BUFFER_MB.",
+		    account->unrecorded_calls);
+	if (account->cut > 0)
+		say(report,
+		    "%" PRId64 " events were seen outside the window or past "
+		    "TRACEPROF_MAX_MB and are not in the file.",
+		    account->cut);
+}
+
+void report_verdict(struct report *report)
+{
+	judge_regions(report);
+	judge_devices(report);
+	judge_steps(report);
+	judge_heap(report);
+	judge_losses(report);
+}

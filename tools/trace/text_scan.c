@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * text_scan.c - a state machine over the bytes of JSON text.
+ *
+ * The fields of an event lie at depth 3 (object, traceEvents, event) and those
+ * of the file at depth 1: viewers read strings there with parsers of their own,
+ * which know no surrogate escapes.
+ */
+#include "tools/trace/text_scan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/util/memory.h"
+
+enum byte_class {
+	CLASS_PLAIN = 1 << 0, /* inside a string: nothing to look at */
+	CLASS_WORD = 1 << 1,  /* outside: of a number, true, false, null */
+	CLASS_BLANK = 1 << 2,
+};
+
+/* clang-format off */
+static const unsigned char classes[256] = {
+	['\t'] = CLASS_BLANK, ['\n'] = CLASS_BLANK, ['\r'] = CLASS_BLANK,
+	[' '] = CLASS_BLANK | CLASS_PLAIN,
+	['!'] = CLASS_PLAIN,
+	['#' ... '-'] = CLASS_PLAIN,
+	['.'] = CLASS_WORD | CLASS_PLAIN,
+	['/'] = CLASS_PLAIN,
+	['0' ... '9'] = CLASS_WORD | CLASS_PLAIN,
+	[':' ... '@'] = CLASS_PLAIN,
+	['A' ... 'Z'] = CLASS_WORD | CLASS_PLAIN,
+	['['] = CLASS_PLAIN,
+	[']' ... '`'] = CLASS_PLAIN,
+	['a' ... 'z'] = CLASS_WORD | CLASS_PLAIN,
+	['{' ... '~'] = CLASS_PLAIN,
+};
+/* clang-format on */
+
+/* How many bytes from the first on are of a class. */
+static inline size_t run_of(const char *text, size_t len,
+			    enum byte_class wanted)
+{
+	size_t at = 0;
+
+	while (at < len && classes[(unsigned char)text[at]] & wanted)
+		at++;
+	return at;
+}
+
+static void note(struct text_scan *scan, enum text_flaw flaw)
+{
+	struct text_flaw_at *at;
+
+	if (scan->flaw_count) {
+		at = &scan->flaws[scan->flaw_count - 1];
+		if (at->flaw == flaw && at->offset + 1 == scan->offset) {
+			at->offset = scan->offset;
+			return;
+		}
+	}
+	scan->flaws = memory_grow(scan->flaws, scan->flaw_count,
+				  &scan->flaw_capacity, sizeof(*scan->flaws));
+	scan->flaws[scan->flaw_count++] =
+		(struct text_flaw_at){.offset = scan->offset, .flaw = flaw};
+}
+
+static void lone_half(struct text_scan *scan)
+{
+	if (scan->half)
+		note(scan, TEXT_FLAW_LONE);
+	scan->half = false;
+}
+
+static void escape_done(struct text_scan *scan)
+{
+	const bool high = scan->code >= 0xd800 && scan->code < 0xdc00;
+	const bool low = scan->code >= 0xdc00 && scan->code < 0xe000;
+
+	if ((high || low) && (scan->depth == 1 || scan->depth == 3))
+		note(scan, TEXT_FLAW_SURROGATE);
+	if (low && !scan->half)
+		note(scan, TEXT_FLAW_LONE);
+	if (!low)
+		lone_half(scan);
+	scan->half = high;
+}
+
+/* A byte of an escape sequence; 1..5 as struct text_scan says. */
+static void escape_byte(struct text_scan *scan, unsigned char byte)
+{
+	if (scan->escape == 1) {
+		scan->escape = byte == 'u' ? 5 : 0;
+		scan->code = 0;
+		if (byte != 'u')
+			lone_half(scan);
+		return;
+	}
+	if (byte >= '0' && byte <= '9')
+		scan->code = scan->code << 4 | (byte - (unsigned int)'0');
+	else
+		scan->code = scan->code << 4 | ((byte & 7u) + 9u);
+	if (--scan->escape == 1) {
+		scan->escape = 0;
+		escape_done(scan);
+	}
+}
+
+static void string_end(struct text_scan *scan)
+{
+	if (scan->utf8.left) {
+		note(scan, TEXT_FLAW_UTF8);
+		scan->utf8 = (struct utf8_state){0};
+	}
+	lone_half(scan);
+	scan->in_string = false;
+	scan->rank = scan->token == 4 && memcmp(scan->head, "rank", 4) == 0;
+	scan->token = 0;
+}
+
+/* A byte inside a string; returns what the parser shall see. */
+static char string_byte(struct text_scan *scan, unsigned char byte)
+{
+	if (scan->token < sizeof(scan->head))
+		scan->head[scan->token] = (char)byte;
+	if (byte < 0x20) {
+		note(scan, TEXT_FLAW_CONTROL);
+		byte = ' ';
+		if (scan->escape) {
+			scan->escape = 0;
+			return 'n';
+		}
+	}
+	if (!scan->escape && byte == '"') {
+		string_end(scan);
+		return '"';
+	}
+	scan->token++;
+	if (scan->escape) {
+		escape_byte(scan, byte);
+	} else if (byte == '\\') {
+		scan->escape = 1;
+	} else {
+		lone_half(scan);
+	}
+	if (!utf8_feed(&scan->utf8, byte))
+		note(scan, TEXT_FLAW_UTF8);
+	return (char)byte;
+}
+
+static void plain_byte(struct text_scan *scan, unsigned char byte)
+{
+	const bool blank = classes[byte] & CLASS_BLANK;
+
+	if (scan->rank && blank == (scan->rank == 1))
+		note(scan, TEXT_FLAW_RANK);
+	if (scan->rank == 2 || !blank)
+		scan->rank = scan->rank == 1 && byte == ':' ? 2 : 0;
+	scan->token = classes[byte] & CLASS_WORD ? scan->token + 1 : 0;
+	switch (byte) {
+	case '{':
+	case '[': scan->depth++; break;
+	case '}':
+	case ']': scan->depth -= scan->depth > 0; break;
+	case '"':
+		scan->in_string = true;
+		scan->token = 0;
+		break;
+	default: break;
+	}
+}
+
+static bool is_amid(const struct text_scan *scan)
+{
+	return scan->escape || scan->half || scan->utf8.left;
+}
+
+/* Passes over what most text is, without a look at each byte's meaning.  A
+ * string that has just begun is not amid anything. */
+static size_t skip(struct text_scan *scan, const char *text, size_t len,
+		   bool begun)
+{
+	size_t run;
+
+	if (!scan->in_string)
+		run = scan->rank ? 0 : run_of(text, len, CLASS_WORD);
+	else if (begun || !is_amid(scan))
+		run = run_of(text, len, CLASS_PLAIN);
+	else
+		return 0;
+	if (scan->in_string)
+		for (size_t at = scan->token;
+		     at < sizeof(scan->head) && at - scan->token < run; at++)
+			scan->head[at] = text[at - scan->token];
+	scan->token += run;
+	scan->offset += run;
+	return run;
+}
+
+int text_scan_piece(struct text_scan *scan, char *text, size_t len)
+{
+	bool begun = false;
+	size_t at = 0;
+
+	scan->flaw_count = 0;
+	while (at < len) {
+		at += skip(scan, text + at, len - at, begun);
+		if (at < len) {
+			const unsigned char byte = (unsigned char)text[at];
+
+			begun = !scan->in_string;
+			if (begun)
+				plain_byte(scan, byte);
+			else
+				text[at] = string_byte(scan, byte);
+			at++;
+			scan->offset++;
+		}
+		if (scan->depth > TEXT_SCAN_DEPTH_MAX) {
+			scan->error = "nested more than 200 deep";
+			return -EMSGSIZE;
+		}
+		if (scan->token > TEXT_SCAN_STRING_MAX) {
+			scan->error = "one value is longer than 16 MiB";
+			return -EMSGSIZE;
+		}
+	}
+	return 0;
+}
+
+void text_scan_free(struct text_scan *scan)
+{
+	free(scan->flaws);
+	memset(scan, 0, sizeof(*scan));
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trace_input.c - reads and inflates a trace file.
+ */
+#include "tools/trace/trace_input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "tools/util/memory.h"
+#include "tools/util/progress.h"
+
+#define PIECE_BYTES (64u << 10)
+
+struct trace_input {
+	int fd;
+	bool at_end;	/* of the file */
+	bool in_member; /* of a gzip file */
+	bool past_gzip; /* what follows is trailing bytes */
+	struct trace_input_facts facts;
+	struct progress progress;
+	z_stream inflater;
+	unsigned char piece[PIECE_BYTES]; /* inflater.next_in points here */
+	char error[128];
+};
+
+static long fail(struct trace_input *input, int error, const char *what)
+{
+	snprintf(input->error, sizeof(input->error), "%s", what);
+	return -error;
+}
+
+/* Tops the piece up to at least two bytes, or to the end of the file. */
+static int fill(struct trace_input *input)
+{
+	z_stream *in = &input->inflater;
+
+	if (in->avail_in && in->next_in != input->piece)
+		memmove(input->piece, in->next_in, in->avail_in);
+	in->next_in = input->piece;
+	while (!input->at_end && in->avail_in < 2) {
+		const ssize_t got = read(input->fd, input->piece + in->avail_in,
+					 PIECE_BYTES - in->avail_in);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return (int)fail(input, errno, strerror(errno));
+		if (!got)
+			input->at_end = true;
+		in->avail_in += (unsigned int)got;
+		input->facts.file_bytes += (uint64_t)got;
+		progress_at(&input->progress, input->facts.file_bytes);
+	}
+	return 0;
+}
+
+static bool begins_gzip(const struct trace_input *input)
+{
+	const z_stream *in = &input->inflater;
+
+	return in->avail_in >= 2 && in->next_in[0] == 0x1f &&
+	       in->next_in[1] == 0x8b;
+}
+
+int trace_input_open(const char *path, struct trace_input **opened)
+{
+	struct trace_input *input;
+	const char *name = strrchr(path, '/');
+	struct stat status = {.st_size = 0};
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int error;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &status) == 0 && S_ISDIR(status.st_mode)) {
+		close(fd);
+		return -EISDIR;
+	}
+	input = memory_zeroed(1, sizeof(*input));
+	input->fd = fd;
+	progress_begin(&input->progress, name ? name + 1 : path,
+		       (uint64_t)status.st_size);
+	error = fill(input);
+	if (!error && begins_gzip(input)) {
+		input->facts.compressed = true;
+		if (inflateInit2(&input->inflater, 15 + 16) != Z_OK)
+			error = -ENOMEM;
+	}
+	if (error) {
+		close(fd);
+		free(input);
+		return error;
+	}
+	*opened = input;
+	return 0;
+}
+
+static long read_plain(struct trace_input *input, char *text, size_t len)
+{
+	z_stream *in = &input->inflater;
+	const int error = in->avail_in ? 0 : fill(input);
+	const size_t count = in->avail_in < len ? in->avail_in : len;
+
+	if (error)
+		return error;
+	memcpy(text, in->next_in, count);
+	in->next_in += count;
+	in->avail_in -= (unsigned int)count;
+	return (long)count;
+}
+
+/* Between members: begins the next one, or swallows what is no member. */
+static int next_member(struct trace_input *input)
+{
+	z_stream *in = &input->inflater;
+
+	for (;;) {
+		const int error = fill(input);
+
+		if (error)
+			return error;
+		if (!input->past_gzip && begins_gzip(input)) {
+			if (input->facts.members && inflateReset(in) != Z_OK)
+				return (int)fail(input, EINVAL, "zlib failed");
+			input->facts.members++;
+			input->in_member = true;
+			return 0;
+		}
+		input->past_gzip = true;
+		input->facts.trailing_bytes += in->avail_in;
+		in->avail_in = 0;
+		if (input->at_end)
+			return 0;
+	}
+}
+
+static long read_gzip(struct trace_input *input, char *text, size_t len)
+{
+	z_stream *in = &input->inflater;
+	int status, error;
+
+	in->next_out = (unsigned char *)text;
+	in->avail_out = (unsigned int)len;
+	while (in->avail_out == len) {
+		if (!input->in_member) {
+			error = next_member(input);
+			if (error || !input->in_member)
+				return error;
+		}
+		error = in->avail_in ? 0 : fill(input);
+		if (error)
+			return error;
+		if (!in->avail_in)
+			return fail(input, EBADMSG,
+				    "the gzip stream is cut short: no end, no "
+				    "checksum");
+		status = inflate(in, Z_NO_FLUSH);
+		if (status == Z_STREAM_END)
+			input->in_member = false;
+		else if (status != Z_OK && status != Z_BUF_ERROR)
+			return fail(input, EBADMSG,
+				    in->msg ? in->msg : "damaged gzip stream");
+	}
+	return (long)(len - in->avail_out);
+}
+
+long trace_input_read(struct trace_input *input, char *text, size_t len)
+{
+	const long got = input->facts.compressed ? read_gzip(input, text, len)
+						 : read_plain(input, text, len);
+
+	if (got > 0)
+		input->facts.text_bytes += (uint64_t)got;
+	return got;
+}
+
+const char *trace_input_error(const struct trace_input *input)
+{
+	return input->error;
+}
+
+const struct trace_input_facts *
+trace_input_facts(const struct trace_input *input)
+{
+	return &input->facts;
+}
+
+void trace_input_close(struct trace_input *input)
+{
+	if (input->facts.compressed)
+		inflateEnd(&input->inflater);
+	progress_end(&input->progress);
+	close(input->fd);
+	free(input);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trace_reader.h - a trace file, event by event.
+ *
+ * Streams: the file is inflated and parsed in pieces and each event is handed
+ * to a callback as soon as its object closes, so memory does not grow with the
+ * file.  Numbers stay text, times become nanoseconds without going through a
+ * double.  Any input is taken; what is no trace ends with one line that says
+ * why.
+ */
+#ifndef TOOLS_TRACE_READER_H
+#define TOOLS_TRACE_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tools/trace/text_scan.h"
+#include "tools/trace/trace_input.h"
+
+enum trace_type {
+	TRACE_ABSENT,
+	TRACE_NULL,
+	TRACE_BOOLEAN,
+	TRACE_NUMBER,
+	TRACE_STRING,
+	TRACE_ARRAY,
+	TRACE_OBJECT,
+};
+
+/* text is NUL-terminated; empty for arrays and objects. */
+struct trace_value {
+	enum trace_type type;
+	const char *text;
+	size_t len;
+};
+
+/* A time field: absent, exact, with more than three decimals, or useless. */
+enum trace_time { TIME_ABSENT, TIME_GOOD, TIME_FINE, TIME_BAD };
+
+enum trace_field {
+	FIELD_PH,
+	FIELD_CAT,
+	FIELD_NAME,
+	FIELD_PID,
+	FIELD_TID,
+	FIELD_TS,
+	FIELD_DUR,
+	FIELD_ID,
+	FIELD_SCOPE, /* "s" */
+	FIELD_BIND,  /* "bp" */
+	FIELD_ARGS,
+	FIELD_COUNT
+};
+
+struct trace_pair {
+	const char *key;
+	struct trace_value value;
+};
+
+/* Beyond enum text_flaw, in the same word. */
+#define TRACE_FLAW_NOT_OBJECT (1u << 16) /* the element is no object */
+#define TRACE_FLAW_TWICE      (1u << 17) /* a field that we know stands twice */
+
+struct trace_event {
+	uint64_t index; /* place in traceEvents, from 0 */
+	struct trace_value field[FIELD_COUNT];
+	enum trace_time ts_state, dur_state;
+	int64_t ts_ns, dur_ns;
+	const struct trace_pair *pairs; /* the first level of args */
+	size_t pair_count;
+	unsigned int flaws;
+};
+
+/* A value outside traceEvents.  Objects and arrays come before what they
+ * hold. */
+struct trace_entry {
+	const char *path;   /* "distributedInfo.rank", "notes.0" */
+	unsigned int depth; /* 1: a key of the file */
+	struct trace_value value;
+	unsigned int flaws;
+	bool after_events;
+};
+
+struct trace_sink {
+	void (*event)(void *arg, const struct trace_event *event);
+	void (*entry)(void *arg, const struct trace_entry *entry);
+	void *arg;
+};
+
+struct trace_facts {
+	struct trace_input_facts input;
+	uint64_t events;
+	char error[256]; /* why trace_read() failed, one line */
+};
+
+/* Reads the whole file.  0; -errno with facts->error filled in. */
+int trace_read(const char *path, const struct trace_sink *sink,
+	       struct trace_facts *facts);
+
+/* The value of one of the event's args; type TRACE_ABSENT when it has none. */
+struct trace_value trace_event_arg(const struct trace_event *event,
+				   const char *key);
+
+/* The same as an integer.  False when absent or none. */
+bool trace_event_integer(const struct trace_event *event, const char *key,
+			 int64_t *value);
+
+bool trace_value_is(const struct trace_value *value, const char *text);
+
+/* False without yajl: then trace_read() fails with -ENOSYS and says which
+ * package is missing. */
+bool trace_reader_available(void);
+
+#endif

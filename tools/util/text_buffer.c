@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * text_buffer.c - bytes that grow, and text made fit for a terminal.
+ */
+#include "tools/util/text_buffer.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/util/memory.h"
+#include "tools/util/utf8.h"
+
+void text_buffer_reserve(struct text_buffer *buffer, size_t more)
+{
+	size_t capacity = buffer->capacity ? buffer->capacity : 64;
+
+	if (buffer->len + more + 1 <= buffer->capacity)
+		return;
+	while (capacity < buffer->len + more + 1)
+		capacity *= 2;
+	buffer->data = memory_resize(buffer->data, capacity, 1);
+	buffer->capacity = capacity;
+}
+
+void text_buffer_cut(struct text_buffer *buffer, size_t len)
+{
+	buffer->len = 0;
+	text_buffer_reserve(buffer, len);
+	buffer->len = len;
+	buffer->data[len] = '\0';
+}
+
+size_t text_buffer_add(struct text_buffer *buffer, const char *text, size_t len)
+{
+	const size_t at = buffer->len;
+
+	text_buffer_reserve(buffer, len);
+	if (len)
+		memcpy(buffer->data + at, text, len);
+	buffer->len += len;
+	buffer->data[buffer->len] = '\0';
+	return at;
+}
+
+size_t text_buffer_format(struct text_buffer *buffer, const char *format, ...)
+{
+	const size_t at = buffer->len;
+	va_list args, again;
+	int len;
+
+	va_start(args, format);
+	va_copy(again, args);
+	len = vsnprintf(NULL, 0, format, args);
+	va_end(args);
+	if (len > 0) {
+		text_buffer_reserve(buffer, (size_t)len);
+		vsnprintf(buffer->data + at, (size_t)len + 1, format, again);
+		buffer->len += (size_t)len;
+	}
+	va_end(again);
+	return at;
+}
+
+/* C0 and C1 controls and DEL: a name must not drive the reader's terminal. */
+static int is_control(const char *text, size_t sequence)
+{
+	const unsigned char first = (unsigned char)text[0];
+
+	if (sequence == 1)
+		return first < 0x20 || first == 0x7f;
+	return sequence == 2 && first == 0xc2 && (unsigned char)text[1] < 0xa0;
+}
+
+void text_buffer_add_printable(struct text_buffer *buffer, const char *text,
+			       size_t len, size_t max_bytes)
+{
+	size_t at = 0;
+
+	while (at < len) {
+		const size_t sequence = utf8_sequence(text + at, len - at);
+		const size_t step = sequence ? sequence : 1;
+
+		if (at + step > max_bytes) {
+			text_buffer_add(buffer, "...", 3);
+			return;
+		}
+		if (sequence && !is_control(text + at, sequence)) {
+			text_buffer_add(buffer, text + at, sequence);
+			at += sequence;
+			continue;
+		}
+		for (size_t end = at + step; at < end; at++)
+			text_buffer_format(buffer, "\\x%02x",
+					   (unsigned char)text[at]);
+	}
+}
+
+void text_buffer_free(struct text_buffer *buffer)
+{
+	free(buffer->data);
+	memset(buffer, 0, sizeof(*buffer));
+}

@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: MIT */
+/* event_json.c - one event, one line; see event_json.h. */
+#include "writer/events/event_json.h"
+
+#include "collector/system/log.h"
+#include "collector/session/names.h"
+#include "writer/gpu/gpu.h"
+#include "writer/events/memory_json.h"
+#include "writer/events/meta_json.h"
+#include "writer/text/schema.h"
+#include <math.h>
+#include <string.h>
+
+/* The start of a slice up to its name's opening quote. */
+#define SLICE(category)                                                        \
+	",\n{" SCHEMA_PAIR(SCHEMA_PHASE, SCHEMA_PHASE_SLICE) "," SCHEMA_PAIR(  \
+		SCHEMA_CATEGORY, category) "," SCHEMA_KEY(SCHEMA_NAME) "\""
+#define THEN(key) "," SCHEMA_KEY(key)
+
+/* A line about a thread's events of one name. */
+static void line_of(struct json *json, const struct ring_reader *reader,
+		    const struct label *label, unsigned int kind)
+{
+	json_line(json, (uintptr_t)reader + (uintptr_t)label * 3, kind);
+}
+
+static void put_name(struct json *json, const struct label *label)
+{
+	json_bytes(json, label->text, label->text_len);
+	json_field(json);
+}
+
+static void place(struct json *json, uint64_t pid, uint64_t tid, uint64_t ts_ns)
+{
+	json_raw(json, "\"" THEN(SCHEMA_PID));
+	json_u64(json, pid);
+	json_raw(json, THEN(SCHEMA_TID));
+	json_u64(json, tid);
+	json_raw(json, THEN(SCHEMA_TIME));
+	json_micros(json, (int64_t)ts_ns);
+}
+
+/* The same on a lane of a thread.  All but the time is the same for most of a
+ * thread's events, so it is kept. */
+static void place_on(struct writer_state *state, struct ring_reader *reader,
+		     unsigned int lane, uint64_t ts_ns)
+{
+	struct json *json = &state->json;
+	const size_t mark = json_mark(json);
+	struct lane_text *kept = &reader->place;
+
+	if (likely(lane == LANE_MAIN && kept->len &&
+		   json_fits(json, sizeof(kept->text)))) {
+		/* Of a length that is known when compiling. */
+		memcpy(json->data + mark, kept->text, sizeof(kept->text));
+		json->used = mark + kept->tid_len;
+		json_field(json);
+		json->used = mark + kept->len;
+	} else {
+		json_raw(json, "\"" THEN(SCHEMA_PID));
+		json_u64(json, state->pid);
+		json_raw(json, THEN(SCHEMA_TID));
+		json_u64(json, meta_json_tid(state, reader, lane));
+		kept->tid_len = (uint32_t)(json->used - mark);
+		json_raw(json, THEN(SCHEMA_TIME));
+		if (lane == LANE_MAIN && !json->failed &&
+		    json->used - mark <= sizeof(kept->text)) {
+			kept->len = (uint32_t)(json->used - mark);
+			memcpy(kept->text, json->data + mark, kept->len);
+		}
+	}
+	json_micros(json, (int64_t)ts_ns);
+}
+
+/* Name's closing quote to the args' opening brace. */
+static void slice_place(struct writer_state *state, struct ring_reader *reader,
+			unsigned int lane, struct event_span span)
+{
+	struct json *json = &state->json;
+
+	place_on(state, reader, lane, span.start_ns);
+	json_raw(json, THEN(SCHEMA_DURATION));
+	json_micros(json, (int64_t)(span.end_ns - span.start_ns));
+	json_raw(json, THEN(SCHEMA_ARGS) "{");
+}
+
+/* What torch gives each operator and annotation. */
+static void ids(struct writer_state *state)
+{
+	struct json *json = &state->json;
+	uint64_t index;
+
+	/* Work on a GPU may have named it already. */
+	if (state->reserved_id)
+		index = state->reserved_id - 1;
+	else
+		index = state->next_index++;
+	state->last_id = index + 1;
+	json_raw(json, SCHEMA_KEY(SCHEMA_EXTERNAL_ID));
+	json_u64(json, index + 1);
+	json_raw(json,
+		 THEN(SCHEMA_RECORD_FUNCTION) "0" THEN(SCHEMA_EVENT_INDEX));
+	json_u64(json, index);
+}
+
+static void close_slice(struct json *json, struct event_span span)
+{
+	if (span.is_cut)
+		json_raw(json, "," SCHEMA_PAIR(SCHEMA_FINISHED, "false"));
+	json_raw(json, "}}");
+}
+
+static void omp_args(struct json *json, const struct event *event)
+{
+	switch (event->kind) {
+	case EVENT_OMP_REGION: json_raw(json, ",\"omp\":\"parallel\""); break;
+	case EVENT_OMP_IMPLICIT: json_raw(json, ",\"omp\":\"task\""); break;
+	case EVENT_OMP_EXPLICIT: json_raw(json, ",\"omp\":\"explicit\""); break;
+	case EVENT_OMP_CREATE: json_raw(json, ",\"omp\":\"create\""); break;
+	case EVENT_OMP_WAIT: json_raw(json, ",\"omp\":\"wait\""); break;
+	default: json_raw(json, ",\"omp\":\"held\""); break;
+	}
+	if (event->kind == EVENT_OMP_WAIT ||
+	    event->kind == EVENT_OMP_ACQUIRED) {
+		const char *word = omp_sync_word(event->omp.sync);
+
+		json_raw(json, ",\"sync\":");
+		json_string(json, word, strlen(word));
+	}
+	json_raw(json, ",\"region\":");
+	json_u64(json, event->omp.region);
+	if (event->omp.team) {
+		json_raw(json, ",\"team\":");
+		json_u64(json, event->omp.team);
+		json_raw(json, ",\"thread\":");
+		json_u64(json, event->omp.thread);
+	}
+	if (event->omp.schedule && event->omp.schedule < OMP_SCHEDULE_COUNT) {
+		const char *word = omp_schedule_word(event->omp.schedule);
+
+		json_raw(json, ",\"schedule\":");
+		json_string(json, word, strlen(word));
+	}
+	if (event->omp.task) {
+		json_raw(json, ",\"task\":");
+		json_u64(json, event->omp.task);
+	}
+}
+
+static void write_omp(struct writer_state *state, struct ring_reader *reader,
+		      const struct event *event, const struct label *label,
+		      struct event_span span)
+{
+	struct json *json = &state->json;
+
+	line_of(json, reader, label, event->kind);
+	json_raw(json, SLICE(SCHEMA_CPU_OP));
+	put_name(json, label);
+	slice_place(state, reader, LANE_MAIN, span);
+	ids(state);
+	omp_args(json, event);
+	close_slice(json, span);
+}
+
+/* What NVTX says of a range beyond its name; each begins with a comma. */
+static void scope_payload(struct json *json, const struct event *event)
+{
+	const uint64_t word = event->scope.payload;
+	const uint32_t low = (uint32_t)word;
+	double wide;
+	float narrow;
+
+	memcpy(&wide, &word, sizeof(wide));
+	memcpy(&narrow, &low, sizeof(narrow));
+	json_raw(json, ",\"payload\":");
+	switch (event->scope.payload_type) {
+	case EVENT_PAYLOAD_U64: json_u64(json, word); break;
+	case EVENT_PAYLOAD_I64: json_i64(json, (int64_t)word); break;
+	case EVENT_PAYLOAD_U32: json_u64(json, low); break;
+	case EVENT_PAYLOAD_I32: json_i64(json, (int32_t)low); break;
+	case EVENT_PAYLOAD_F32: wide = (double)narrow; /* fallthrough */
+	case EVENT_PAYLOAD_F64:
+		if (isfinite(wide)) {
+			json_double(json, wide);
+			break;
+		} /* fallthrough */
+	default: json_raw(json, "null");
+	}
+}
+
+static void scope_args(struct writer_state *state, const struct event *event)
+{
+	struct json *json = &state->json;
+	char text[16];
+	size_t len;
+
+	if (event->extra || event->scope.category) {
+		const char *name =
+			names_text(state->session, event->extra, &len);
+
+		json_raw(json, ",\"category\":");
+		if (event->extra)
+			json_string(json, name, len);
+		else
+			json_u64(json, event->scope.category);
+	}
+	if (event->scope.colour) {
+		log_format(text, sizeof(text), "#%08x", event->scope.colour);
+		json_raw(json, ",\"colour\":");
+		json_string(json, text, strlen(text));
+	}
+	if (event->scope.payload_type)
+		scope_payload(json, event);
+}
+
+static void write_annotation(struct writer_state *state,
+			     struct ring_reader *reader,
+			     const struct event *event, unsigned int lane,
+			     const struct label *label, struct event_span span)
+{
+	struct json *json = &state->json;
+
+	line_of(json, reader, label, event->kind);
+	json_raw(json, SLICE(SCHEMA_USER_ANNOTATION));
+	put_name(json, label);
+	slice_place(state, reader, lane, span);
+	ids(state);
+	scope_args(state, event);
+	close_slice(json, span);
+}
+
+static void write_range(struct writer_state *state, struct ring_reader *reader,
+			const struct event *event, const struct label *label,
+			struct event_span span)
+{
+	unsigned int lane =
+		state->is_live ? LANE_FIRST_RANGE : LANE_FIRST_RECOVERED;
+
+	if (!reader->ranges)
+		reader->ranges =
+			arena_alloc(&state->arena, sizeof(*reader->ranges));
+	if (reader->ranges)
+		lane += lane_place(reader->ranges, &span.start_ns, span.end_ns);
+	else
+		span.start_ns = span.end_ns; /* an instant crosses nothing */
+	meta_json_lane(state, reader, lane);
+	write_annotation(state, reader, event, lane, label, span);
+}
+
+static void write_step(struct writer_state *state, struct ring_reader *reader,
+		       const struct event *event, const struct label *label,
+		       struct event_span span)
+{
+	const unsigned int lane =
+		event_json_step_nests(event) ? LANE_MAIN : LANE_STEPS;
+	struct json *json = &state->json;
+
+	/* There each begins where the last one ends; on the main lane a gap has
+	 * been left already. */
+	if (lane == LANE_STEPS && span.end_ns - span.start_ns > NEST_GAP_NS)
+		span.end_ns -= NEST_GAP_NS;
+	meta_json_lane(state, reader, lane);
+	line_of(json, reader, label, event->kind);
+	json_raw(json, SLICE(SCHEMA_USER_ANNOTATION));
+	put_name(json, label);
+	json_i64(json, event->step.number);
+	slice_place(state, reader, lane, span);
+	ids(state);
+	close_slice(json, span);
+}
+
+static void write_mark(struct writer_state *state, struct ring_reader *reader,
+		       const struct event *event, const struct label *label,
+		       uint64_t ts_ns)
+{
+	struct json *json = &state->json;
+
+	line_of(json, reader, label, event->kind);
+	json_raw(
+		json,
+		",\n{" SCHEMA_PAIR(SCHEMA_PHASE, SCHEMA_PHASE_INSTANT) "," SCHEMA_PAIR(
+			SCHEMA_CATEGORY,
+			SCHEMA_USER_ANNOTATION) "," SCHEMA_PAIR(SCHEMA_SCOPE,
+								SCHEMA_SCOPE_THREAD) "," SCHEMA_KEY(SCHEMA_NAME) "\"");
+	put_name(json, label);
+	place_on(state, reader, LANE_MAIN, ts_ns);
+	if (event->extra || event->scope.category || event->scope.colour ||
+	    event->scope.payload_type) {
+		json_raw(json,
+			 THEN(SCHEMA_ARGS) "{" SCHEMA_KEY(SCHEMA_EVENT_INDEX));
+		json_u64(json, state->next_index++);
+		scope_args(state, event);
+		json_char(json, '}');
+	}
+	json_char(json, '}');
+}
+
+/* Up to the opening brace of the args. */
+static void counter_head(struct json *json, const char *name, size_t len,
+			 uint64_t pid, uint64_t tid, uint64_t ts_ns)
+{
+	json_line(json, (uintptr_t)name, EVENT_COUNTER);
+	json_raw(
+		json,
+		",\n{" SCHEMA_PAIR(
+			SCHEMA_PHASE,
+			SCHEMA_PHASE_COUNTER) "," SCHEMA_KEY(SCHEMA_NAME) "\"");
+	json_bytes(json, name, len);
+	json_field(json);
+	place(json, pid, tid, ts_ns);
+	json_raw(json, THEN(SCHEMA_ARGS) "{");
+}
+
+static bool write_counter(struct writer_state *state,
+			  struct ring_reader *reader, const struct event *event,
+			  const struct label *label, uint64_t ts_ns)
+{
+	if (!isfinite(event->counter.value))
+		return false;
+	counter_head(&state->json, label->text, label->text_len, state->pid,
+		     meta_json_tid(state, reader, LANE_MAIN), ts_ns);
+	json_raw(&state->json, "\"value\":");
+	json_double(&state->json, event->counter.value);
+	json_raw(&state->json, "}}");
+	return true;
+}
+
+void event_json_heap(struct writer_state *state, uint64_t ts_ns, int64_t live)
+{
+	counter_head(&state->json, "heap", 4, state->pid, state->pid, ts_ns);
+	json_raw(&state->json, "\"live_bytes\":");
+	json_i64(&state->json, live);
+	json_raw(&state->json, "}}");
+}
+
+static bool write_memory(struct writer_state *state, struct ring_reader *reader,
+			 const struct event *event, uint64_t ts_ns)
+{
+	struct json *json = &state->json;
+
+	if (event->flags & EVENT_NO_SIZE)
+		return false;
+	json_line(json, (uintptr_t)reader, event->kind);
+	json_raw(
+		json,
+		",\n{" SCHEMA_PAIR(SCHEMA_PHASE, SCHEMA_PHASE_INSTANT) "," SCHEMA_PAIR(
+			SCHEMA_CATEGORY,
+			SCHEMA_CPU_INSTANT) "," SCHEMA_PAIR(SCHEMA_SCOPE,
+							    SCHEMA_SCOPE_THREAD) "," SCHEMA_KEY(SCHEMA_NAME) "\"" SCHEMA_MEMORY);
+	place_on(state, reader, LANE_MAIN, ts_ns);
+	memory_json_args(state, event);
+	return true;
+}
+
+static void write_loss(struct writer_state *state, struct ring_reader *reader,
+		       const struct event *event, struct event_span span)
+{
+	struct json *json = &state->json;
+
+	meta_json_lane(state, reader, LANE_LOSSES);
+	json_raw(json, SLICE(SCHEMA_OVERHEAD) "lost ");
+	json_u64(json, event->loss.count);
+	json_raw(json, " events");
+	slice_place(state, reader, LANE_LOSSES, span);
+	json_raw(json, "\"lost\":");
+	json_u64(json, event->loss.count);
+	json_raw(json, "}}");
+}
+
+static void write_call(struct writer_state *state, struct ring_reader *reader,
+		       const struct event *event, const struct label *label,
+		       struct event_span span)
+{
+	struct json *json = &state->json;
+
+	line_of(json, reader, label, event->kind);
+	json_raw(json, SLICE("cuda_runtime"));
+	put_name(json, label);
+	slice_place(state, reader, LANE_MAIN, span);
+	json_raw(json, "\"result\":");
+	json_u64(json, event->call.result);
+	if (event->call.bytes) {
+		json_raw(json, ",\"bytes\":");
+		json_u64(json, event->call.bytes);
+	}
+	close_slice(json, span);
+}
+
+static bool write_kind(struct writer_state *state, struct ring_reader *reader,
+		       const struct event *event, struct label *label,
+		       struct event_span span)
+{
+	switch (event->kind) {
+	case EVENT_HEAP_ALLOC:
+	case EVENT_HEAP_FREE:
+		return write_memory(state, reader, event, span.start_ns);
+	case EVENT_OMP_REGION:
+	case EVENT_OMP_IMPLICIT:
+	case EVENT_OMP_EXPLICIT:
+	case EVENT_OMP_CREATE:
+	case EVENT_OMP_WAIT:
+	case EVENT_OMP_ACQUIRED:
+		write_omp(state, reader, event, label, span);
+		return true;
+	case EVENT_SCOPE:
+		write_annotation(state, reader, event, LANE_MAIN, label, span);
+		return true;
+	case EVENT_RANGE:
+		write_range(state, reader, event, label, span);
+		return true;
+	case EVENT_MARK:
+		write_mark(state, reader, event, label, span.start_ns);
+		return true;
+	case EVENT_COUNTER:
+		return write_counter(state, reader, event, label,
+				     span.start_ns);
+	case EVENT_STEP:
+		write_step(state, reader, event, label, span);
+		return true;
+	case EVENT_LOSS: write_loss(state, reader, event, span); return true;
+	case EVENT_CALL:
+		write_call(state, reader, event, label, span);
+		return true;
+	default: return false;
+	}
+}
+
+/* What can enclose a call to a GPU: slices on the thread's own lane. */
+static bool has_id(unsigned int kind)
+{
+	return kind >= EVENT_OMP_REGION && kind <= EVENT_SCOPE;
+}
+
+bool event_json_write(struct writer_state *state, struct ring_reader *reader,
+		      const struct event *event, struct label *label,
+		      struct event_span span)
+{
+	struct json *json = &state->json;
+	const size_t begin = json_mark(json);
+	size_t mark;
+	bool is_written;
+
+	meta_json_lane(state, reader, LANE_MAIN);
+	mark = json_mark(json);
+	gpu_before_slice(state, reader, event);
+	is_written = write_kind(state, reader, event, label, span);
+	state->reserved_id = 0;
+	if (is_written && has_id(event->kind))
+		gpu_after_slice(state, reader, event, label);
+	if (json->failed) {
+		json_back(json, begin);
+		reader->named_in_file = 0;
+		return false;
+	}
+	if (!is_written)
+		json_back(json, mark);
+	return is_written;
+}
+
+void event_json_pass(struct writer_state *state, uint64_t start_ns,
+		     uint64_t end_ns)
+{
+	struct json *json = &state->json;
+	size_t mark = json_mark(json);
+
+	meta_json_writer(state);
+	json_raw(json, SLICE(SCHEMA_OVERHEAD) "traceprof writer");
+	place(json, state->pid, state->writer_tid, start_ns);
+	json_raw(json, THEN(SCHEMA_DURATION));
+	json_micros(json, (int64_t)(end_ns - start_ns));
+	json_char(json, '}');
+	if (json->failed) {
+		json_back(json, mark);
+		state->writer_is_named = false;
+	}
+}

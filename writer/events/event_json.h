@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * event_json.h - which fields an event has in the file.
+ *
+ * Each text is one line that begins with ",\n"; it goes to state->json, the
+ * metadata events that name its lane before it.  Times come in nanoseconds of
+ * the file, already clipped to the window.
+ */
+#ifndef WRITER_EVENT_JSON_H
+#define WRITER_EVENT_JSON_H
+
+#include "writer/state/writer_state.h"
+
+struct event_span {
+	uint64_t start_ns;
+	uint64_t end_ns;
+	bool is_cut; /* the call had not returned, or the window ended first */
+};
+
+/* One event.  False: nothing was written (memory, or a value that JSON can't
+ * hold, or a block of unknown size). */
+bool event_json_write(struct writer_state *state, struct ring_reader *reader,
+		      const struct event *event, struct label *label,
+		      struct event_span span);
+
+/* Our own cost: one pass. */
+void event_json_pass(struct writer_state *state, uint64_t start_ns,
+		     uint64_t end_ns);
+
+/* The heap's counter reader. */
+void event_json_heap(struct writer_state *state, uint64_t ts_ns, int64_t live);
+
+/* A step lies on its thread's own lane only where both ends lie in the same
+ * slice; 1 stands for "too deep to tell". */
+static inline bool event_json_step_nests(const struct event *event)
+{
+	return event->step.outer_at_start == event->step.outer_at_end &&
+	       event->step.outer_at_start != 1;
+}
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* meta_json.c - metadata events; see meta_json.h. */
+#include "writer/events/meta_json.h"
+
+#include "collector/system/log.h"
+#include "collector/system/proc.h"
+#include "writer/text/schema.h"
+#include <string.h>
+#include <unistd.h>
+
+/* GPUs come behind the process. */
+#define GPU_SORT_INDEX 5000000u
+
+/* ,\n{"ph":"M","name":<name>,"ts":..,"pid":..,"tid":..,"args":{ */
+static void begin(struct json *json, const char *name, uint64_t ts_ns,
+		  uint64_t pid, uint64_t tid)
+{
+	json_raw(json, "{" SCHEMA_PAIR(
+			       SCHEMA_PHASE,
+			       SCHEMA_PHASE_META) "," SCHEMA_KEY(SCHEMA_NAME));
+	json_string(json, name, strlen(name));
+	json_raw(json, "," SCHEMA_KEY(SCHEMA_TIME));
+	json_micros(json, (int64_t)ts_ns);
+	json_raw(json, "," SCHEMA_KEY(SCHEMA_PID));
+	json_u64(json, pid);
+	json_raw(json, "," SCHEMA_KEY(SCHEMA_TID));
+	json_u64(json, tid);
+	json_raw(json, "," SCHEMA_KEY(SCHEMA_ARGS) "{");
+}
+
+static void sort_index(struct json *json, uint64_t index)
+{
+	json_raw(json, SCHEMA_KEY(SCHEMA_SORT_INDEX));
+	json_u64(json, index);
+	json_raw(json, "}}");
+}
+
+void meta_json_process(struct writer_state *state, struct json *json,
+		       uint64_t ts_ns)
+{
+	const char *program = state->session->head->program;
+
+	begin(json, SCHEMA_PROCESS_NAME, ts_ns, state->pid, 0);
+	json_raw(json, SCHEMA_KEY(SCHEMA_NAME));
+	json_string(json, program, strnlen(program, SESSION_TEXT_BYTES));
+	json_raw(json, "}},\n");
+	begin(json, SCHEMA_PROCESS_LABELS, ts_ns, state->pid, 0);
+	json_raw(json, SCHEMA_PAIR(SCHEMA_LABELS, "CPU") "}},\n");
+	begin(json, SCHEMA_PROCESS_SORT, ts_ns, state->pid, 0);
+	sort_index(json, state->pid);
+}
+
+void meta_json_row(struct writer_state *state, uint64_t pid, uint64_t tid,
+		   uint64_t index, const char *name)
+{
+	struct json *json = &state->json;
+	const uint64_t ts_ns = state->file.start_ns;
+
+	json_raw(json, ",\n");
+	begin(json, SCHEMA_THREAD_NAME, ts_ns, pid, tid);
+	json_raw(json, SCHEMA_KEY(SCHEMA_NAME));
+	json_string(json, name, strlen(name));
+	json_raw(json, "}},\n");
+	begin(json, SCHEMA_THREAD_SORT, ts_ns, pid, tid);
+	sort_index(json, index);
+}
+
+void meta_json_gpu(struct writer_state *state, uint32_t device)
+{
+	const char *program = state->session->head->program;
+	const uint64_t ts_ns = state->file.start_ns;
+	struct json *json = &state->json;
+	char text[SESSION_TEXT_BYTES + 32];
+
+	/* Perfetto shows the name alone, not the label. */
+	log_format(text, sizeof(text), "%.*s GPU %u", SESSION_TEXT_BYTES - 1,
+		   program, device);
+	json_raw(json, ",\n");
+	begin(json, SCHEMA_PROCESS_NAME, ts_ns, device, 0);
+	json_raw(json, SCHEMA_KEY(SCHEMA_NAME));
+	json_string(json, text, strlen(text));
+	json_raw(json, "}},\n");
+	begin(json, SCHEMA_PROCESS_LABELS, ts_ns, device, 0);
+	json_raw(json, SCHEMA_KEY(SCHEMA_LABELS) "\"GPU ");
+	json_u64(json, device);
+	json_raw(json, "\"}},\n");
+	begin(json, SCHEMA_PROCESS_SORT, ts_ns, device, 0);
+	sort_index(json, GPU_SORT_INDEX + device);
+}
+
+static void lane_events(struct writer_state *state, uint64_t tid,
+			uint64_t index, const char *name)
+{
+	meta_json_row(state, state->pid, tid, index, name);
+}
+
+uint64_t meta_json_tid(const struct writer_state *state,
+		       const struct ring_reader *reader, unsigned int lane)
+{
+	const uint32_t tid = reader->thread->tid;
+	const uint64_t shown =
+		(int64_t)tid == state->session->head->pid ? state->pid : tid;
+
+	return shown + (uint64_t)lane * LANE_STEP;
+}
+
+/* The kernel's name of the thread, as of now where it can still be asked. */
+static void look_up_name(const struct writer_state *state,
+			 struct ring_reader *reader)
+{
+	struct thread *thread = reader->thread;
+	char name[THREAD_NAME_BYTES] = "";
+
+	if (!state->is_live || thread->is_named)
+		return;
+	proc_thread_name(thread->tid, name, sizeof(name));
+	/* It has ended: most likely it had the name that it was born with. */
+	if (!name[0] && !thread->name[0])
+		proc_thread_name((uint32_t)getpid(), name, sizeof(name));
+	if (name[0])
+		memcpy(thread->name, name, sizeof(name));
+}
+
+static void lane_words(unsigned int lane, char *text, size_t bytes)
+{
+	if (lane == LANE_LOSSES)
+		log_format(text, bytes, " losses");
+	else if (lane == LANE_STEPS)
+		log_format(text, bytes, " steps");
+	else if (lane)
+		log_format(text, bytes, " ranges %u", lane);
+	else
+		text[0] = '\0';
+}
+
+void meta_json_lane(struct writer_state *state, struct ring_reader *reader,
+		    unsigned int lane)
+{
+	const uint64_t tid = meta_json_tid(state, reader, LANE_MAIN);
+	char words[32];
+	char text[128];
+
+	if (reader->named_in_file != state->file.file_index) {
+		reader->named_in_file = state->file.file_index;
+		reader->lanes_named = 0;
+		reader->place.len = 0; /* of another thread, maybe */
+		look_up_name(state, reader);
+		log_format(text, sizeof(text), "thread %lu (%.*s)", tid,
+			   THREAD_NAME_BYTES, reader->thread->name);
+		lane_events(state, tid, tid, text);
+	}
+	if (lane == LANE_MAIN || reader->lanes_named >> lane & 1)
+		return;
+	reader->lanes_named |= UINT32_C(1) << lane;
+	lane_words(lane, words, sizeof(words));
+	log_format(text, sizeof(text), "thread %lu (%.*s)%s", tid,
+		   THREAD_NAME_BYTES, reader->thread->name, words);
+	lane_events(state, meta_json_tid(state, reader, lane), tid, text);
+}
+
+void meta_json_writer(struct writer_state *state)
+{
+	char text[64];
+
+	if (state->writer_is_named)
+		return;
+	state->writer_is_named = true;
+	log_format(text, sizeof(text), "thread %u (traceprof writer)",
+		   state->writer_tid);
+	lane_events(state, state->writer_tid, state->writer_tid, text);
+}

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu.c - places the events of GPUs; see gpu.h. */
+#include "writer/gpu/gpu.h"
+
+#include "writer/gpu/gpu_draw.h"
+#include "writer/gpu/gpu_json.h"
+#include <errno.h>
+#include <string.h>
+
+/* Work waits so long for the call that launched it. */
+#define PATIENCE_SECONDS 3u
+/* A window waits so long for its last records. */
+#define WINDOW_SECONDS	 4u
+
+int gpu_start(struct writer_state *state)
+{
+	struct gpu *gpu;
+
+	if (state->gpu ||
+	    load_relaxed(&state->session->head->gpu.source) != GPU_SOURCE_CUPTI)
+		return 0;
+	gpu = arena_alloc(&state->arena, sizeof(*gpu));
+	if (!gpu || gpu_launches_start(&gpu->launches))
+		return -ENOMEM;
+	state->gpu = gpu;
+	return 0;
+}
+
+void gpu_end(struct writer_state *state)
+{
+	struct gpu *gpu = state->gpu;
+
+	if (!gpu)
+		return;
+	array_free(&gpu->memory);
+	gpu_launches_end(&gpu->launches);
+	gpu_rows_free(&gpu->rows);
+	gpu_rows_free(&gpu->annotations);
+	gpu_links_free(&gpu->links);
+	gpu_marks_free(&gpu->marks);
+	state->gpu = NULL;
+}
+
+/* What was put back comes by again. */
+static void scan_mark(struct writer_state *state, const struct event *event)
+{
+	if (event->flags & EVENT_MOVED ||
+	    (state->is_live && event->flags & EVENT_SCANNED))
+		return;
+	gpu_marks_add(&state->gpu->marks, event);
+	if (state->is_live)
+		((struct event *)event)->flags |= EVENT_SCANNED;
+}
+
+void gpu_scan(struct writer_state *state, const struct event *event)
+{
+	if (!state->gpu)
+		return;
+	if (event->kind == EVENT_GPU_API)
+		gpu_launches_add(&state->gpu->launches, event);
+	else if (event->kind == EVENT_GPU_EVENT)
+		scan_mark(state, event);
+}
+
+static uint64_t seconds_to_ticks(const struct writer_state *state,
+				 unsigned int seconds)
+{
+	return seconds * clock_ticks_per_second(&state->session->head->clock);
+}
+
+/* Back to the end of the ring, for the next pass. */
+static bool put_back(struct ring_reader *reader, const struct event *event)
+{
+	struct ring *ring = &reader->thread->ring;
+	const unsigned int slots = event->flags & EVENT_TWO_SLOTS ? 2 : 1;
+	struct event *slot = ring_reserve(ring, slots);
+
+	if (!slot)
+		return false;
+	memcpy(slot, event, slots * sizeof(*event));
+	ring_commit(ring, slots, 0);
+	/* Recovery begins at the last checkpoint and would meet both. */
+	((struct event *)event)->flags |= EVENT_MOVED;
+	return true;
+}
+
+static uint64_t correlation_of(const struct event *event)
+{
+	switch (event->kind) {
+	case EVENT_GPU_OVERHEAD: return 0;
+	case EVENT_GPU_API: return event->api.correlation;
+	case EVENT_GPU_MEMORY: return event->memory.correlation;
+	default: return event->gpu.correlation;
+	}
+}
+
+/* By its launch, else by itself: what was launched before the window and runs
+ * in it is shown too. */
+static enum event_place place_of(struct writer_state *state,
+				 const struct event *event,
+				 const struct gpu_launch *launch)
+{
+	enum event_place place = PLACE_SKIP;
+
+	if (launch)
+		place = writer_state_place(state, launch->start_ticks);
+	if (place == PLACE_SKIP)
+		place = writer_state_place(state, event->start_ticks);
+	return place;
+}
+
+/* A wait for an event whose recording hasn't been seen. */
+static bool lacks_mark(const struct writer_state *state,
+		       const struct event *event)
+{
+	return event->kind == EVENT_GPU_SYNC &&
+	       gpu_sync_has_event(event->extra) &&
+	       !gpu_marks_find(&state->gpu->marks, event);
+}
+
+/* Its launch may still come. */
+static bool is_young(const struct writer_state *state,
+		     const struct event *event)
+{
+	return state->is_live && !state->is_finishing &&
+	       event->end_ticks + seconds_to_ticks(state, PATIENCE_SECONDS) >
+		       clock_ticks();
+}
+
+static void count(struct writer_state *state, const struct event *event,
+		  bool is_drawn)
+{
+	struct writer_counts *counts = &state->counts;
+
+	counts->last_ticks = max_u64(counts->last_ticks, event->end_ticks);
+	if (!is_drawn) {
+		counts->cut++;
+		return;
+	}
+	counts->written++;
+	counts->file_events++;
+	counts->written_by_kind[event->kind]++;
+}
+
+/* Running totals want allocations in order, so they are drawn when all that
+ * came before them has arrived. */
+static bool keep_memory(struct writer_state *state, struct ring_reader *reader,
+			const struct event *event)
+{
+	struct gpu *gpu = state->gpu;
+	const uint64_t settled =
+		load_relaxed(&state->session->head->gpu.settled_ticks);
+
+	if (state->is_live && !state->is_finishing &&
+	    event->start_ticks >= settled && is_young(state, event) &&
+	    put_back(reader, event))
+		return true;
+	if (array_reserve(&gpu->memory,
+			  (gpu->memory_count + 1) * sizeof(*event)))
+		return false;
+	((struct event *)gpu->memory.base)[gpu->memory_count++] = *event;
+	return true;
+}
+
+/* Sinks one element of a heap whose latest lies on top. */
+static void sink(struct event *heap, size_t count, size_t at)
+{
+	for (;;) {
+		size_t latest = at;
+
+		for (size_t child = 2 * at + 1;
+		     child < count && child <= 2 * at + 2; child++) {
+			if (heap[child].start_ticks > heap[latest].start_ticks)
+				latest = child;
+		}
+		if (latest == at)
+			return;
+
+		const struct event swap = heap[at];
+
+		heap[at] = heap[latest];
+		heap[latest] = swap;
+		at = latest;
+	}
+}
+
+static void sort(struct event *events, size_t count)
+{
+	for (size_t i = count / 2; i-- > 0;)
+		sink(events, count, i);
+	for (size_t left = count; left > 1; left--) {
+		const struct event latest = events[0];
+
+		events[0] = events[left - 1];
+		events[left - 1] = latest;
+		sink(events, left - 1, 0);
+	}
+}
+
+void gpu_drained(struct writer_state *state)
+{
+	struct gpu *gpu = state->gpu;
+	const struct event *events;
+
+	if (!gpu)
+		return;
+	events = gpu->memory.base;
+	sort(gpu->memory.base, gpu->memory_count);
+	for (size_t i = 0; i < gpu->memory_count; i++) {
+		struct gpu_launch *launch = gpu_launches_find(
+			&gpu->launches, events[i].memory.correlation);
+
+		count(state, &events[i],
+		      place_of(state, &events[i], launch) == PLACE_WRITE &&
+			      gpu_draw(state, &events[i], launch));
+	}
+	gpu->memory_count = 0;
+	gpu_project(state, false);
+}
+
+/* A session may be damaged: what is read from a second slot must have one. */
+static bool is_whole(const struct event *event)
+{
+	return event->flags & EVENT_TWO_SLOTS ||
+	       (event->kind != EVENT_GPU_KERNEL &&
+		event->kind != EVENT_GPU_COPY);
+}
+
+bool gpu_take(struct writer_state *state, struct ring_reader *reader,
+	      const struct event *event)
+{
+	const uint64_t correlation = correlation_of(event);
+	struct gpu_launch *launch;
+	enum event_place place;
+
+	if (event->flags & EVENT_MOVED)
+		return true;
+	if (gpu_start(state) || !state->gpu || !is_whole(event)) {
+		count(state, event, false);
+		return true;
+	}
+	launch = gpu_launches_find(&state->gpu->launches, correlation);
+	if (((correlation && !launch) || lacks_mark(state, event)) &&
+	    is_young(state, event) && put_back(reader, event))
+		return true;
+	place = place_of(state, event, launch);
+	if (place == PLACE_DEFER) {
+		if (state->is_live && put_back(reader, event))
+			return true;
+		reader->is_deferred = true;
+		return false;
+	}
+	if (event->kind == EVENT_GPU_MEMORY &&
+	    keep_memory(state, reader, event))
+		return true;
+	count(state, event,
+	      place == PLACE_WRITE && gpu_draw(state, event, launch));
+	return true;
+}
+
+void gpu_before_slice(struct writer_state *state,
+		      const struct ring_reader *reader,
+		      const struct event *event)
+{
+	struct gpu_link_thread *links;
+
+	if (!state->gpu)
+		return;
+	links = gpu_links_known(&state->gpu->links, reader->thread->tid);
+	if (links)
+		state->reserved_id =
+			gpu_links_reserved(links, event->start_ticks);
+}
+
+static void project(const struct gpu_link *link, void *arg)
+{
+	struct writer_state *state = arg;
+
+	for (unsigned int i = 0; i < GPU_LINK_STREAMS; i++) {
+		const struct gpu_projection *one = &link->stream[i];
+		struct gpu_row *row;
+
+		if (!one->span.end_ns)
+			break;
+		row = gpu_rows_nest(&state->gpu->annotations, one->device,
+				    one->stream, GPU_ROW_NEST, one->span);
+		if (!row)
+			continue;
+		if (row->tid != one->stream)
+			gpu_json_row(state, row, one->device, "annotations",
+				     one->stream);
+		gpu_json_annotation(state, row, link, one->span);
+	}
+	if (state->json.failed)
+		json_clear(&state->json);
+	else if (window_file_is_due(state))
+		window_file_flush(state);
+}
+
+void gpu_after_slice(struct writer_state *state,
+		     const struct ring_reader *reader,
+		     const struct event *event, const struct label *label)
+{
+	const bool is_annotation = event->kind == EVENT_SCOPE;
+	struct gpu_link_thread *links;
+	struct gpu_link dropped;
+
+	if (!state->gpu)
+		return;
+	links = gpu_links_thread(&state->gpu->links, reader->thread->tid);
+	if (links &&
+	    gpu_links_close(links, event->start_ticks, event->end_ticks,
+			    state->last_id, is_annotation ? label->text : NULL,
+			    label->text_len, &dropped))
+		project(&dropped, state);
+}
+
+void gpu_project(struct writer_state *state, bool all)
+{
+	if (state->gpu && state->file.is_open)
+		gpu_links_flush(
+			&state->gpu->links,
+			all ? UINT64_MAX
+			    : load_relaxed(
+				      &state->session->head->gpu.settled_ticks),
+			project, state);
+}
+
+bool gpu_is_settled(struct writer_state *state, uint64_t end_ticks)
+{
+	struct gpu_state *gpu_state = &state->session->head->gpu;
+
+	return !state->is_live || !load_relaxed(&gpu_state->is_live) ||
+	       load_relaxed(&gpu_state->settled_ticks) >= end_ticks ||
+	       clock_ticks() >
+		       end_ticks + seconds_to_ticks(state, WINDOW_SECONDS);
+}

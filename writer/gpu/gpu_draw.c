@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu_draw.c - what becomes of one event of a GPU; see gpu_draw.h. */
+#include "writer/gpu/gpu_draw.h"
+
+#include "collector/system/log.h"
+#include "collector/system/proc.h"
+#include "writer/events/draw.h"
+#include "writer/gpu/gpu_json.h"
+#include "writer/events/meta_json.h"
+
+static uint64_t shown_tid(const struct writer_state *state, uint32_t tid)
+{
+	return (int64_t)tid == state->session->head->pid ? state->pid : tid;
+}
+
+struct ring_reader *gpu_track_of(const struct writer_state *state, uint32_t tid)
+{
+	struct ring_reader *reader = state->readers;
+
+	while (reader && (reader->thread->tid != tid || gpu_is_track(reader) ||
+			  load_relaxed(&reader->thread->state) == THREAD_FREE))
+		reader = reader->older;
+	return reader;
+}
+
+static const struct thread *live_thread(const struct writer_state *state,
+					uint32_t tid)
+{
+	const struct ring_reader *reader = gpu_track_of(state, tid);
+
+	return reader ? reader->thread : NULL;
+}
+
+/* The row of a thread of the program. */
+static void name_thread(struct writer_state *state, uint32_t tid)
+{
+	struct ring_reader *reader = gpu_track_of(state, tid);
+	char name[THREAD_NAME_BYTES] = "";
+	struct gpu_row *row;
+	char text[64];
+
+	if (reader) {
+		meta_json_lane(state, reader, LANE_MAIN);
+		return;
+	}
+	row = gpu_rows_find(&state->gpu->rows, state->pid, tid);
+	if (!row || row->named_in_file == state->file.file_index)
+		return;
+	if (state->is_live)
+		proc_thread_name(tid, name, sizeof(name));
+	log_format(text, sizeof(text), "thread %lu (%s)",
+		   (unsigned long)shown_tid(state, tid), name);
+	row->named_in_file = state->file.file_index;
+	meta_json_row(state, state->pid, shown_tid(state, tid),
+		      shown_tid(state, tid), text);
+}
+
+/* What work needs of its call, whether that is drawn already or not: calls are
+ * never moved, so it is known where it will be. */
+static void know_launch(struct writer_state *state, struct gpu_launch *launch)
+{
+	struct gpu_link_thread *links =
+		gpu_links_thread(&state->gpu->links, launch->tid);
+
+	launch->start_ns = timeline_ns(&state->timeline, launch->start_ticks);
+	launch->drawn_in =
+		writer_state_place(state, launch->start_ticks) == PLACE_WRITE
+			? state->file.file_index
+			: 0;
+	if (links && !launch->external_id)
+		launch->external_id =
+			gpu_links_find(links, live_thread(state, launch->tid),
+				       launch->start_ticks, &state->next_index);
+}
+
+static bool draw_call(struct writer_state *state, const struct gpu_slice *slice,
+		      bool is_cut)
+{
+	const struct event *event = slice->event;
+	struct gpu_launch *launch =
+		gpu_launches_add(&state->gpu->launches, event);
+
+	name_thread(state, event->extra);
+	know_launch(state, launch);
+	gpu_json_call(state, slice, shown_tid(state, event->extra),
+		      launch->external_id, is_cut);
+	return true;
+}
+
+static bool draw_overhead(struct writer_state *state, struct gpu_slice *slice)
+{
+	const uint32_t tid = slice->event->extra;
+	const uint64_t shown = shown_tid(
+		state, tid ? tid : (uint32_t)state->session->head->pid);
+	struct gpu_row *row =
+		gpu_rows_place(&state->gpu->rows, state->pid,
+			       shown + (uint64_t)LANE_COUNT * LANE_STEP,
+			       LANE_STEP, slice->span);
+	char name[64];
+
+	if (!row)
+		return false;
+	slice->row = row;
+	log_format(name, sizeof(name), "thread %lu CUPTI overhead",
+		   (unsigned long)shown);
+	gpu_json_row(state, row, UINT32_MAX, name, shown);
+	gpu_json_overhead(state, slice);
+	return true;
+}
+
+static bool draw_memory(struct writer_state *state, const struct event *event,
+			const struct gpu_launch *launch, uint64_t ts_ns)
+{
+	struct gpu *gpu = state->gpu;
+	const uint32_t device = event->memory.device;
+	const uint32_t tid =
+		launch ? launch->tid : (uint32_t)state->session->head->pid;
+	int64_t *total;
+
+	if (device >= GPU_DEVICES_MAX)
+		return false;
+	total = &gpu->allocated[device];
+	*total += event->memory.is_free ? -(int64_t)event->memory.size_bytes
+					: (int64_t)event->memory.size_bytes;
+	/* Blocks from before the window are freed in it. */
+	if (*total < 0)
+		*total = 0;
+	name_thread(state, tid);
+	gpu_json_memory(state, event, shown_tid(state, tid), ts_ns, *total,
+			launch ? launch->external_id : 0);
+	return true;
+}
+
+static void row_name(const struct gpu_row *row, uint32_t stream,
+		     const char *what, char *text, size_t bytes)
+{
+	const unsigned long side = row->tid / GPU_ROW_SIDE;
+	char tail[32] = "";
+
+	if (side)
+		log_format(tail, sizeof(tail), "(overlap %lu)", side);
+	if (stream == GPU_STREAM_NONE)
+		log_format(text, bytes, "Device %lu (sync) %s",
+			   (unsigned long)row->pid, tail);
+	else
+		log_format(text, bytes, "stream %u %s%s", stream, what, tail);
+}
+
+/* The arrow to the first work of a call, and to its first wait. */
+static void draw_flow(struct writer_state *state, struct gpu_launch *launch,
+		      const struct gpu_slice *slice)
+{
+	const uint64_t index = state->file.file_index;
+	const bool is_sync = slice->event->kind == EVENT_GPU_SYNC;
+	uint64_t *linked = is_sync ? &launch->sync_in : &launch->work_in;
+	const bool has_start =
+		launch->work_in == index || launch->sync_in == index;
+
+	if (launch->drawn_in != index || *linked == index)
+		return;
+	*linked = index;
+	gpu_json_flow(state, launch, slice, !has_start);
+}
+
+/* Work never begins before its launch. */
+static void move(struct writer_state *state, struct gpu_slice *slice,
+		 const struct gpu_launch *launch)
+{
+	struct gpu *gpu = state->gpu;
+	uint64_t launch_ns;
+
+	if (!launch)
+		return;
+	launch_ns =
+		launch->drawn_in == state->file.file_index
+			? launch->start_ns
+			: timeline_ns(&state->timeline, launch->start_ticks);
+	if (slice->span.start_ns >= launch_ns)
+		return;
+	slice->moved_ns = launch_ns - slice->span.start_ns;
+	gpu->moved++;
+	gpu->most_moved_ns = max_u64(gpu->most_moved_ns, slice->moved_ns);
+	slice->span.start_ns = launch_ns;
+	slice->span.end_ns = max_u64(launch_ns, slice->span.end_ns);
+}
+
+static bool draw_work(struct writer_state *state, struct gpu_slice *slice,
+		      struct gpu_launch *launch)
+{
+	const struct event *event = slice->event;
+	const bool is_sync = event->kind == EVENT_GPU_SYNC;
+	const uint32_t stream = event->gpu.stream;
+	struct gpu *gpu = state->gpu;
+	struct gpu_link_thread *links;
+	struct gpu_row *row;
+	char name[64];
+
+	move(state, slice, launch);
+	row = gpu_rows_place(&gpu->rows, event->gpu.device,
+			     (stream == GPU_STREAM_NONE ? 0 : stream) +
+				     (is_sync ? GPU_ROW_SYNC : 0),
+			     GPU_ROW_SIDE, slice->span);
+	if (!row)
+		return false;
+	slice->row = row;
+	slice->launch = launch;
+	row_name(row, stream, is_sync ? "(sync)" : "", name, sizeof(name));
+	gpu_json_row(state, row, event->gpu.device, name,
+		     stream == GPU_STREAM_NONE ? 0 : stream);
+	gpu_json_work(state, slice);
+	if (!launch) {
+		gpu->unlinked++;
+		return true;
+	}
+	draw_flow(state, launch, slice);
+	links = is_sync ? NULL : gpu_links_known(&gpu->links, launch->tid);
+	if (links)
+		gpu_links_work(links, live_thread(state, launch->tid),
+			       launch->start_ticks, event->gpu.device,
+			       (uint32_t)row->tid, slice->span);
+	return true;
+}
+
+/* The moment at which a stream came to a CUDA event; the call's, where the GPU
+ * has not measured it.  Slices of 1 ns are equal or apart, so that one lane
+ * takes them all. */
+static bool draw_mark(struct writer_state *state, struct gpu_slice *slice,
+		      struct gpu_launch *launch)
+{
+	const struct event *event = slice->event;
+	const uint32_t stream = event->gpu.stream;
+	struct gpu_row *row;
+	char name[64];
+
+	if (!launch) {
+		state->gpu->unlinked++;
+		return false;
+	}
+	/* A time before the call is of no clock that we know. */
+	slice->is_of_call =
+		!event->extra || event->start_ticks < launch->start_ticks;
+	if (slice->is_of_call)
+		slice->span.start_ns =
+			timeline_ns(&state->timeline, launch->start_ticks);
+	slice->span.end_ns = slice->span.start_ns + 1;
+	row = gpu_rows_find(&state->gpu->rows, event->gpu.device,
+			    (uint64_t)stream + GPU_ROW_MARK);
+	if (!row)
+		return false;
+	slice->row = row;
+	slice->launch = launch;
+	row_name(row, stream, "(events)", name, sizeof(name));
+	gpu_json_row(state, row, event->gpu.device, name, stream);
+	gpu_json_work(state, slice);
+	draw_flow(state, launch, slice);
+	return true;
+}
+
+/* Its work is in the file already and points to it: it follows even where the
+ * detail has ended in between. */
+static bool is_owed(struct writer_state *state, const struct event *event)
+{
+	const uint64_t index = state->file.file_index;
+	const struct gpu_launch *launch;
+
+	if (event->kind != EVENT_GPU_API)
+		return false;
+	launch = gpu_launches_find(&state->gpu->launches,
+				   event->api.correlation);
+	return launch && (launch->work_in == index || launch->sync_in == index);
+}
+
+bool gpu_draw(struct writer_state *state, const struct event *event,
+	      struct gpu_launch *launch)
+{
+	struct label *label = totals_label(&state->totals, event);
+	struct json *json = &state->json;
+	const size_t begin = json_mark(json);
+	struct gpu_slice slice = {.event = event, .label = label};
+	struct event_span span = draw_clip(state, NULL, event);
+	bool is_drawn;
+
+	if (launch)
+		know_launch(state, launch);
+	slice.span = (struct lane_span){span.start_ns, span.end_ns};
+	totals_add(label, span.end_ns - span.start_ns);
+	if (!draw_has_room(state, event, span.end_ns) && !is_owed(state, event))
+		return false;
+	switch (event->kind) {
+	case EVENT_GPU_API:
+		is_drawn = draw_call(state, &slice, span.is_cut);
+		break;
+	case EVENT_GPU_OVERHEAD: is_drawn = draw_overhead(state, &slice); break;
+	case EVENT_GPU_MEMORY:
+		is_drawn = draw_memory(state, event, launch, span.start_ns);
+		break;
+	case EVENT_GPU_EVENT:
+		is_drawn = draw_mark(state, &slice, launch);
+		break;
+	default: is_drawn = draw_work(state, &slice, launch); break;
+	}
+	if (json->failed) {
+		json_back(json, begin);
+		return false;
+	}
+	if (window_file_is_due(state))
+		window_file_flush(state);
+	return is_drawn;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gpu_draw.h - the lane of one event of a GPU, what it is linked to, its text.
+ *
+ * Its place is PLACE_WRITE; `launch` is the call that it comes from, NULL
+ * where that was never seen.
+ */
+#ifndef WRITER_GPU_DRAW_H
+#define WRITER_GPU_DRAW_H
+
+#include "writer/gpu/gpu.h"
+
+/* False: it isn't in the file. */
+bool gpu_draw(struct writer_state *state, const struct event *event,
+	      struct gpu_launch *launch);
+
+/* The record of a thread, for its open slices and its name; NULL none. */
+struct ring_reader *gpu_track_of(const struct writer_state *state,
+				 uint32_t tid);
+
+#endif

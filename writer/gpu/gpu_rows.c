@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu_rows.c - finds a free lane for a slice; see gpu_rows.h. */
+#include "writer/gpu/gpu_rows.h"
+
+#include <string.h>
+
+#define SPANS_KEPT  4096u
+#define SIDES_MOST  16u
+#define NESTED_KEPT 512u
+#define NEST_SIDES  2u
+/* More only a damaged session has. */
+#define ROWS_MOST   8192u
+
+struct gpu_row *gpu_rows_find(struct gpu_rows *rows, uint64_t pid, uint64_t tid)
+{
+	struct gpu_row *row = rows->newest;
+
+	while (row && (row->pid != pid || row->tid != tid))
+		row = row->older;
+	if (row)
+		return row;
+	if (rows->count++ >= ROWS_MOST)
+		return NULL;
+	row = arena_alloc(&rows->arena, sizeof(*row));
+	if (!row)
+		return NULL;
+	row->pid = pid;
+	row->tid = tid;
+	row->older = rows->newest;
+	rows->newest = row;
+	return row;
+}
+
+/* The number of spans that begin at or before a time. */
+static size_t count_until(const struct gpu_row *row, uint64_t start_ns)
+{
+	const struct lane_span *spans = row->spans.base;
+	size_t low = 0, high = row->count;
+
+	/* The last one is the usual place. */
+	if (!row->count || spans[row->count - 1].start_ns <= start_ns)
+		return row->count;
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (spans[middle].start_ns <= start_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Puts a span in its place.  False: it overlaps another. */
+static bool put(struct gpu_row *row, struct lane_span span)
+{
+	const size_t at = count_until(row, span.start_ns);
+	struct lane_span *spans = row->spans.base;
+
+	if (at && spans[at - 1].end_ns > span.start_ns)
+		return false;
+	if (at < row->count && spans[at].start_ns < span.end_ns)
+		return false;
+	if (array_reserve(&row->spans, (row->count + 1) * sizeof(*spans)))
+		return true; /* drawn, though not remembered */
+	spans = row->spans.base;
+	memmove(&spans[at + 1], &spans[at], (row->count - at) * sizeof(*spans));
+	spans[at] = span;
+	if (++row->count >= SPANS_KEPT) {
+		row->count /= 2;
+		memmove(spans, &spans[row->count], row->count * sizeof(*spans));
+	}
+	return true;
+}
+
+struct gpu_row *gpu_rows_place(struct gpu_rows *rows, uint64_t pid,
+			       uint64_t tid, uint64_t side,
+			       struct lane_span span)
+{
+	struct gpu_row *row = NULL;
+
+	for (unsigned int i = 0; i < SIDES_MOST; i++) {
+		row = gpu_rows_find(rows, pid, tid + i * side);
+		if (!row || put(row, span))
+			break;
+	}
+	return row;
+}
+
+/* Keeps the last spans in the order in which they came. */
+static bool nest(struct gpu_row *row, struct lane_span span)
+{
+	struct lane_span *spans = row->spans.base;
+	const size_t kept = min_u64(row->count, NESTED_KEPT);
+
+	for (size_t i = 0; i < kept; i++) {
+		const struct lane_span *other = &spans[i];
+
+		if (span.start_ns < other->end_ns &&
+		    other->start_ns < span.end_ns &&
+		    !(span.start_ns <= other->start_ns &&
+		      span.end_ns >= other->end_ns) &&
+		    !(other->start_ns <= span.start_ns &&
+		      other->end_ns >= span.end_ns))
+			return false;
+	}
+	if (array_reserve(&row->spans, NESTED_KEPT * sizeof(*spans)))
+		return true;
+	spans = row->spans.base;
+	spans[row->count++ % NESTED_KEPT] = span;
+	return true;
+}
+
+struct gpu_row *gpu_rows_nest(struct gpu_rows *rows, uint64_t pid, uint64_t tid,
+			      uint64_t side, struct lane_span span)
+{
+	struct gpu_row *row = NULL;
+
+	for (unsigned int i = 0; i < NEST_SIDES; i++) {
+		row = gpu_rows_find(rows, pid, tid + i * side);
+		if (!row || nest(row, span))
+			break;
+	}
+	return row;
+}
+
+void gpu_rows_free(struct gpu_rows *rows)
+{
+	for (struct gpu_row *row = rows->newest; row; row = row->older)
+		array_free(&row->spans);
+	arena_free(&rows->arena);
+	rows->newest = NULL;
+}

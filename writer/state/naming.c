@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/* naming.c - call sites to names; see naming.h. */
+#include "writer/state/naming.h"
+
+#include "collector/system/log.h"
+#include "collector/session/modules.h"
+#include "collector/session/names.h"
+#include "collector/system/symbols.h"
+#include <string.h>
+#ifdef HAVE_DEMANGLE
+#include <libiberty/demangle.h>
+#endif
+
+#define FUNCTION_BYTES_MAX 400u
+#define SYMBOL_BYTES_MAX   4096u
+
+/* The symbols of one file, opened at its first address. */
+struct naming_module {
+	struct naming_module *next;
+	const struct module *module;
+	struct symbols *symbols; /* NULL: the file can't be read, or is another
+				    than the one that ran */
+};
+
+struct ordinal_key {
+	const char *function;
+	size_t len;
+	unsigned int ordinal;
+};
+
+void naming_start(struct naming *naming, const struct session *session)
+{
+	*naming = (struct naming){.session = session};
+}
+
+void naming_end(struct naming *naming)
+{
+	for (struct naming_module *m = naming->modules; m; m = m->next) {
+		if (m->symbols)
+			symbols_close(m->symbols);
+	}
+	hash_index_free(&naming->codes);
+	hash_index_free(&naming->ordinals);
+	arena_free(&naming->arena);
+	naming->modules = NULL;
+}
+
+/* What gcc and clang put behind the name of a function that they cloned,
+ * split or outlined.  All of it goes from the first such word on. */
+static size_t without_suffix(const char *symbol, size_t len)
+{
+	static const char *const suffixes[] = {
+		"._omp_fn", ".omp_outlined", ".part.",	   ".cold",
+		".isra.",   ".constprop.",   ".lto_priv.", ".llvm.",
+		".clone.",  ".localalias",   ".resolver",  "._omp_cpyfn",
+	};
+	size_t kept = len;
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
+		const char *at =
+			memmem(symbol, kept, suffixes[i], strlen(suffixes[i]));
+
+		if (at && at > symbol)
+			kept = (size_t)(at - symbol);
+	}
+	return kept;
+}
+
+#ifdef HAVE_DEMANGLE
+struct demangled {
+	char *text;
+	size_t used;
+	size_t bytes;
+};
+
+static void add_demangled(const char *piece, size_t len, void *arg)
+{
+	struct demangled *out = arg;
+	const size_t fits = min_u64(len, out->bytes - 1 - out->used);
+
+	memcpy(out->text + out->used, piece, fits);
+	out->used += fits;
+}
+#endif
+
+size_t naming_tidy(const char *symbol, size_t symbol_len, char *text,
+		   size_t bytes)
+{
+	const size_t len = without_suffix(symbol, symbol_len);
+	const size_t kept = min_u64(len, bytes - 1);
+
+#ifdef HAVE_DEMANGLE
+	char mangled[SYMBOL_BYTES_MAX];
+	struct demangled out = {.text = text, .bytes = bytes};
+
+	if (len > 2 && len < sizeof(mangled) && symbol[0] == '_' &&
+	    symbol[1] == 'Z') {
+		memcpy(mangled, symbol, len);
+		mangled[len] = '\0';
+		/* The callback form takes no memory from malloc. */
+		if (cplus_demangle_v3_callback(mangled, DMGL_NO_OPTS,
+					       add_demangled, &out) &&
+		    out.used) {
+			text[out.used] = '\0';
+			return out.used;
+		}
+	}
+#endif
+	memcpy(text, symbol, kept);
+	text[kept] = '\0';
+	return kept;
+}
+
+static bool is_same_file(const struct module *a, const struct module *b)
+{
+	return strcmp(a->path, b->path) == 0 && a->id_len == b->id_len &&
+	       memcmp(a->build_id, b->build_id, a->id_len) == 0;
+}
+
+/* The file as it is on disk now: after a crash it may have been built again,
+ * and its names would be wrong ones. */
+static struct symbols *open_symbols(const struct module *module)
+{
+	struct symbols *symbols = symbols_open(module->path);
+
+	if (!symbols ||
+	    symbols_is_build(symbols, module->build_id, module->id_len))
+		return symbols;
+	symbols_close(symbols);
+	return NULL;
+}
+
+static struct symbols *symbols_of(struct naming *naming,
+				  const struct module *module)
+{
+	struct naming_module *m = naming->modules;
+
+	while (m && !is_same_file(m->module, module))
+		m = m->next;
+	if (!m) {
+		m = arena_alloc(&naming->arena, sizeof(*m));
+		if (!m)
+			return NULL;
+		m->module = module;
+		m->symbols = open_symbols(module);
+		m->next = naming->modules;
+		naming->modules = m;
+	}
+	return m->symbols;
+}
+
+static bool same_ordinal(const void *item, const void *key)
+{
+	const struct code_name *name = item;
+	const struct ordinal_key *want = key;
+
+	return name->ordinal == want->ordinal && name->len == want->len &&
+	       memcmp(name->function, want->function, want->len) == 0;
+}
+
+unsigned int naming_ordinal(struct naming *naming, struct code_name *name)
+{
+	struct ordinal_key key = {.function = name->function,
+				  .len = name->len,
+				  .ordinal = name->wanted ? name->wanted : 1};
+	const uint64_t hash = hash_text(name->function, name->len);
+
+	if (name->origin)
+		return naming_ordinal(naming, name->origin);
+	if (name->ordinal)
+		return name->ordinal;
+	while (hash_index_find(&naming->ordinals, hash + key.ordinal,
+			       same_ordinal, &key))
+		key.ordinal++;
+	name->ordinal = key.ordinal;
+	hash_index_add(&naming->ordinals, hash + key.ordinal, name);
+	return key.ordinal;
+}
+
+static const struct module *module_of(struct naming *naming, uint64_t address)
+{
+	const struct module *module = modules_find(naming->session, address);
+
+	/* A library that was loaded a moment ago. */
+	if (!module && naming->session->writable &&
+	    modules_refresh((struct session *)naming->session) > 0)
+		module = modules_find(naming->session, address);
+	return module;
+}
+
+static void set_function(struct naming *naming, struct code_name *name,
+			 const char *text)
+{
+	name->len = strlen(text);
+	name->function = arena_text(&naming->arena, text, name->len);
+	if (!name->function) {
+		name->function = "";
+		name->len = 0;
+	}
+}
+
+static void resolve(struct naming *naming, struct code_name *name)
+{
+	/* The call that returns here may be its function's last instruction:
+	 * look at the byte before. */
+	const struct module *module = module_of(naming, name->code - 1);
+	char text[FUNCTION_BYTES_MAX];
+	struct symbols *symbols;
+	struct symbol symbol;
+
+	if (!module) {
+		log_format(text, sizeof(text), "code at 0x%lx", name->code);
+	} else if ((symbols = symbols_of(naming, module)) &&
+		   !symbols_find(symbols, name->code - 1 - module->bias,
+				 &symbol)) {
+		naming_tidy(symbol.name, symbol.name_len, text, sizeof(text));
+		name->wanted = symbols_call_ordinal(symbols,
+						    name->code - module->bias);
+	} else {
+		const char *slash = strrchr(module->path, '/');
+
+		log_format(text, sizeof(text), "%s+0x%lx",
+			   slash ? slash + 1 : module->path,
+			   name->code - module->bias);
+	}
+	set_function(naming, name, text);
+}
+
+/* gcc calls what it makes of a construct in f() "f._omp_fn.0". */
+static bool outlined_from(struct naming *naming, uint64_t outlined, char *text,
+			  size_t bytes)
+{
+	const struct module *module = module_of(naming, outlined);
+	struct symbols *symbols = module ? symbols_of(naming, module) : NULL;
+	struct symbol symbol;
+
+	if (!symbols ||
+	    symbols_find(symbols, outlined - module->bias, &symbol) ||
+	    symbol.start != outlined - module->bias ||
+	    !memmem(symbol.name, symbol.name_len, "._omp_fn.", 9))
+		return false;
+	naming_tidy(symbol.name, symbol.name_len, text, bytes);
+	return true;
+}
+
+static bool same_code(const void *item, const void *key)
+{
+	return ((const struct code_name *)item)->code == *(const uint64_t *)key;
+}
+
+static struct code_name *find(struct naming *naming, uint64_t code)
+{
+	return hash_index_find(&naming->codes, hash_u64(code), same_code,
+			       &code);
+}
+
+static struct code_name *add(struct naming *naming, uint64_t code)
+{
+	struct code_name *name = arena_alloc(&naming->arena, sizeof(*name));
+
+	if (name) {
+		name->code = code;
+		hash_index_add(&naming->codes, hash_u64(code), name);
+	}
+	return name;
+}
+
+/* Where the call was inlined, the construct's own function names it, the same
+ * wherever that was. */
+static void name_inlined(struct naming *naming, struct code_name *name,
+			 uint64_t outlined)
+{
+	char text[FUNCTION_BYTES_MAX];
+	struct code_name *origin;
+
+	if (!outlined || !outlined_from(naming, outlined, text, sizeof(text)) ||
+	    strcmp(text, name->function) == 0)
+		return;
+	origin = find(naming, outlined);
+	if (!origin) {
+		origin = add(naming, outlined);
+		if (!origin)
+			return;
+		set_function(naming, origin, text);
+	}
+	name->function = origin->function;
+	name->len = origin->len;
+	name->origin = origin;
+}
+
+/* A call in a body that the compiler moved out of the function. */
+static void borrow(struct naming *naming, struct code_name *name,
+		   uint64_t named)
+{
+	const struct code_name *other = naming_find(naming, named, named, 0);
+
+	name->function = other->function;
+	name->len = other->len;
+}
+
+struct code_name *naming_find(struct naming *naming, uint64_t code,
+			      uint64_t named, uint64_t outlined)
+{
+	static struct code_name nowhere = {
+		.function = "unknown code", .len = 12, .ordinal = 1};
+	struct code_name *name;
+
+	if (!code)
+		return &nowhere;
+	name = find(naming, code);
+	if (name)
+		return name;
+	name = add(naming, code);
+	if (!name)
+		return &nowhere;
+	if (named != code) {
+		borrow(naming, name, named);
+	} else {
+		resolve(naming, name);
+		name_inlined(naming, name, outlined);
+	}
+	return name;
+}

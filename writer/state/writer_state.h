@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * writer_state.h - all that is known while a session is written down.
+ *
+ * One state writes one session: in the writer thread of the live process
+ * (writer.c) or in another process after its death (recovery.c).  Both run
+ * pass_run() over it; nothing else differs but where the time comes from.
+ *
+ * What must outlive a kill lies in the session and is renewed by
+ * checkpoint_make(); what lies here can be made anew from there.
+ */
+#ifndef WRITER_WRITER_STATE_H
+#define WRITER_WRITER_STATE_H
+
+#include "collector/session/thread.h"
+#include "writer/state/drain.h"
+#include "writer/text/json.h"
+#include "writer/state/lane.h"
+#include "writer/state/naming.h"
+#include "writer/state/nest.h"
+#include "writer/window_file.h"
+#include "writer/state/region_join.h"
+#include "writer/state/chunk_prefault.h"
+#include "writer/state/timeline.h"
+#include "writer/state/totals.h"
+
+struct gpu;
+struct history;
+struct step_finder;
+
+/* `","pid":1,"tid":1,"ts":` as a thread's own lane has it. */
+struct lane_text {
+	uint32_t len;	  /* 0: not made yet */
+	uint32_t tid_len; /* up to the end of the thread's number */
+	char text[56];
+};
+
+/* The state's own view of one thread record. */
+struct ring_reader {
+	struct ring_reader *older;
+	struct thread *thread;
+	struct drain drain;   /* next event to write down */
+	struct drain scan;    /* next event to look at ahead */
+	struct drain seen;    /* next event that triggers have not seen */
+	uint64_t first_limit; /* published at the pass's first look, */
+	uint64_t limit;	      /* and at its second */
+	bool is_stopped;      /* the drain left published events for later */
+	bool is_deferred;     /* ... because they belong to a later window */
+	bool is_late;	      /* the drain is past the first look */
+	bool saw_heap;	      /* in this pass */
+	bool is_ending;	      /* retired, all drained: free after the next
+				   checkpoint */
+	unsigned int passes_over; /* checkpoints since, with a wait open */
+	struct pending_wait pending;
+	uint64_t named_in_file; /* file_index in which its lane is named */
+	uint32_t lanes_named;	/* bit per side lane, in that file */
+	struct lane_text place;
+	uint64_t loss_drawn;
+	int64_t heap_live;
+	struct nest nest;	 /* of the main lane */
+	struct lane_set *ranges; /* NULL until the first range */
+};
+
+/* What a checkpoint makes permanent. */
+struct writer_counts {
+	uint64_t written;
+	uint64_t cut;
+	uint64_t committed; /* by hooks, when account_unread() looked */
+	uint64_t file_events;
+	uint64_t last_ticks;
+	uint64_t written_by_kind[EVENT_KIND_COUNT];
+};
+
+struct heap_totals {
+	int64_t live; /* base and the last known live bytes of each thread */
+	int64_t peak;
+	int64_t sampled; /* last value on the counter track */
+	uint64_t sampled_ns;
+	bool any_sample;
+};
+
+struct writer_state {
+	struct session *session;
+	bool is_live;	   /* this is the traced process */
+	bool is_recovered; /* a file or a run was taken over */
+	int error;	   /* -errno that ended the writing */
+	uint64_t pid;	   /* as the file shows it */
+
+	struct timeline timeline;
+	struct naming naming;
+	struct totals totals;
+	bool totals_are_whole; /* of the file: nothing lies before them */
+	struct region_join regions;
+	struct arena arena;
+	struct ring_reader *readers; /* newest first */
+	unsigned int retired; /* threads that ended, as of the last look */
+	struct drain_spent spent;
+	struct chunk_prefault prefault; /* of chunks, where it is live */
+	uint64_t slice_ticks;		/* of one round in a large backlog */
+	uint64_t budget;		/* slots that may still be read */
+
+	struct writer_counts counts;
+	struct heap_totals heap;
+	uint64_t window;	 /* index of the window that is written */
+	uint64_t opened;	 /* windows known to be open or closed */
+	uint64_t next_index;	 /* "Ev Idx" */
+	uint64_t last_id;	 /* "External id" of the last slice */
+	uint64_t reserved_id;	 /* the next slice's, 0 none */
+	struct gpu *gpu;	 /* NULL until there are records of GPUs */
+	struct history *history; /* NULL without a flight recorder */
+	bool is_finishing;	 /* nothing more comes */
+
+	struct step_finder *finder; /* NULL: no step is searched for */
+
+	struct json json;     /* texts not yet handed to the file */
+	struct fields fields; /* and notes on them */
+	struct window_file file;
+
+	uint32_t writer_tid;
+	bool writer_is_named; /* its lane, in this file */
+	uint64_t passes;
+	uint64_t checkpoints;
+	uint64_t text_at_checkpoint;
+	uint64_t events_at_checkpoint; /* written + cut */
+	uint64_t checkpoint_ns;	       /* CLOCK_MONOTONIC of the last */
+};
+
+/* 0 or -ENOMEM. */
+int writer_state_start(struct writer_state *state, struct session *session,
+		       bool is_live);
+
+/* Frees everything; an open file is left as it is. */
+void writer_state_end(struct writer_state *state);
+
+/* Finds the thread records that came since the last call. */
+int writer_state_find_readers(struct writer_state *state);
+
+/* The window that is written now, NULL none; looks for new ones. */
+struct window *writer_state_window(struct writer_state *state);
+
+/* Is the start of an event in that window? */
+enum event_place {
+	PLACE_WRITE, /* yes */
+	PLACE_SKIP,  /* in none that is still to be written */
+	PLACE_DEFER, /* in a later one, or its file isn't begun */
+};
+enum event_place writer_state_place(struct writer_state *state, uint64_t ticks);
+
+#endif

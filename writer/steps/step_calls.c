@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* step_calls.c - joins calls with kernels; see step_calls.h. */
+#include "writer/steps/step_calls.h"
+
+#include "collector/system/log.h"
+#include "collector/session/names.h"
+#include "writer/gpu/gpu_label.h"
+
+#define KERNELS 65536u
+
+void step_calls_start(struct step_calls *calls, struct arena *arena)
+{
+	if (calls->kernels)
+		return;
+	calls->kernels = arena_alloc(arena, KERNELS * sizeof(*calls->kernels));
+}
+
+static uint64_t note_of(uint32_t name, uint64_t correlation)
+{
+	return (uint64_t)name << 32 | (uint32_t)correlation;
+}
+
+static void become(const struct session *session, struct period_mark *mark,
+		   uint32_t name, uint64_t correlation)
+{
+	size_t len;
+
+	mark->id = search_kernel(names_text(session, name, &len));
+	mark->note = note_of(name, correlation);
+}
+
+bool step_calls_read(const struct step_calls *calls,
+		     const struct session *session, const struct event *event,
+		     struct period_mark *mark)
+{
+	const uint64_t correlation = event->api.correlation;
+	uint64_t kept;
+
+	if (!calls->kernels || !event->api.is_launch)
+		return false;
+	*mark = (struct period_mark){
+		.id = search_call(event->api.is_driver, event->api.cbid),
+		.ticks = event->start_ticks,
+		.note = note_of(event->name, correlation)};
+	kept = calls->kernels[correlation % KERNELS];
+	if (kept >> 32 && (uint32_t)kept == (uint32_t)correlation)
+		become(session, mark, (uint32_t)(kept >> 32), correlation);
+	return true;
+}
+
+size_t step_calls_find(const struct step_marks *marks, uint64_t correlation)
+{
+	const struct period_mark *all = step_marks(marks);
+	const uint32_t wanted = (uint32_t)correlation;
+	size_t low = 0;
+	size_t high = marks->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if ((int32_t)((uint32_t)all[middle].note - wanted) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < marks->count && (uint32_t)all[low].note == wanted
+		       ? low
+		       : marks->count;
+}
+
+bool step_calls_name(const struct session *session, struct step_marks *marks,
+		     const struct event *kernel)
+{
+	const uint64_t correlation = kernel->gpu.correlation;
+	const size_t at = step_calls_find(marks, correlation);
+
+	if (at == marks->count)
+		return false;
+	become(session, &step_marks(marks)[at], kernel->name, correlation);
+	return true;
+}
+
+void step_calls_keep(struct step_calls *calls, const struct event *kernel)
+{
+	const uint64_t correlation = kernel->gpu.correlation;
+
+	if (calls->kernels)
+		calls->kernels[correlation % KERNELS] =
+			note_of(kernel->name, correlation);
+}
+
+void step_calls_describe(const struct session *session,
+			 const struct period_mark *mark, char *text,
+			 size_t bytes)
+{
+	struct label key = {.kind = EVENT_GPU_KERNEL,
+			    .name = (uint32_t)(mark->note >> 32)};
+	char name[128];
+	size_t len;
+
+	if (search_is_kernel(mark->id)) {
+		gpu_label_text(session, &key, name, sizeof(name));
+		log_format(text, bytes, "kernel \"%s\"", name);
+	} else {
+		log_format(text, bytes, "CUDA call %s",
+			   names_text(session, key.name, &len));
+	}
+}
