@@ -45,7 +45,7 @@ static uint64_t most_chunks(const struct pace *pace, struct session *session)
 {
 	const uint64_t all = session->head->ceiling_bytes / CHUNK_BYTES + 1;
 
-	return all > pace->held ? all - pace->held : 1;
+	return all > pace->kept ? all - pace->kept : 1;
 }
 
 /* The part of them that is in rings and does, in 16ths. */

@@ -342,7 +342,7 @@ static uint64_t longest_sleep(void)
 
 /* What the mode is likely to need, at once: in the program's first moments the
  * other processors are idle.  The end of a short run doesn't wait for it. */
-static void fill_stock(void)
+static void prefault_all(void)
 {
 	while (!load_relaxed(&writer.stop) &&
 	       chunk_prefault_extend(&writer.state.prefault, writer.session))
@@ -369,7 +369,7 @@ static void *run(void *arg)
 		if (writer.state.error)
 			break;
 		if (is_first)
-			fill_stock();
+			prefault_all();
 		is_first = false;
 		if (!has_looked &&
 		    !pace_is_behind(&writer.pace, writer.session)) {
@@ -377,7 +377,7 @@ static void *run(void *arg)
 			has_looked = true;
 		}
 		writer.pace.most_ns = longest_sleep();
-		writer.pace.held = history_held(&writer.state);
+		writer.pace.kept = history_chunks(&writer.state);
 		pace_sleep(&writer.pace, writer.session, events, cpu_ns);
 	}
 	if (!has_looked && !writer.state.error)
