@@ -4,9 +4,7 @@
 
 #include "collector/session/pool.h"
 #include "collector/session/ring.h"
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include "collector/system/futex.h"
 
 #define MS_NS		 UINT64_C(1000000)
 /* One part of work, so many of sleep: 2 % of a core. */
@@ -24,21 +22,6 @@
 #define IDLE_NS		 (100 * MS_NS)
 #define IDLE_LONG_NS	 (500 * MS_NS)
 #define IDLE_PASSES_LONG 50u
-
-static void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
-{
-	const struct timespec limit = {
-		.tv_sec = (time_t)(ns / (1000 * MS_NS)),
-		.tv_nsec = (long)(ns % (1000 * MS_NS)),
-	};
-
-	syscall(SYS_futex, word, FUTEX_WAIT, value, &limit, NULL, 0);
-}
-
-static void futex_wake(_Atomic uint32_t *word)
-{
-	syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
-}
 
 /* Chunks that may wait for us. */
 static uint64_t most_chunks(const struct pace *pace, struct session *session)

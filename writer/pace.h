@@ -32,8 +32,8 @@ bool pace_is_behind(const struct pace *pace, struct session *session);
 /* Ends the sleep.  Any thread; async-signal-safe. */
 void pace_wake(struct pace *pace, struct session *session);
 
-/* Another process has put a request into the session's mailbox: ends the writer's
- * sleep. */
+/* Another process has put a request into the session's mailbox: ends the
+ * writer's sleep. */
 void pace_wake_other(struct session_header *head);
 
 #endif
