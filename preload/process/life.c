@@ -307,12 +307,6 @@ void life_watch(void)
 		life_begin(reason);
 }
 
-void life_thread_entered(void)
-{
-	thread_hooks_arm();
-	nvtx_thread_entered();
-}
-
 static void report(int rc)
 {
 	struct writer_summary summary;

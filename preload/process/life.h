@@ -34,9 +34,6 @@ uint32_t life_begin(const char *reason);
 /* One allocation under GATE_HEAP_WATCH: may begin.  Keeps errno. */
 void life_watch(void);
 
-/* A thread has got a record: its end is to be noticed. */
-void life_thread_entered(void);
-
 /* The end of the process, by whatever way: finishes the file, prints the
  * closing lines.  Once; a second caller doesn't wait.  Keeps errno. */
 void life_end(void);
