@@ -18,14 +18,6 @@
 bool draw_event(struct writer_state *state, struct ring_reader *reader,
 		const struct event *event);
 
-/* An event's times in the file, clipped to its window if it is the program's;
- * and whether MAX_MB leaves room for it. */
-struct event_span draw_clip(struct writer_state *state,
-			    struct ring_reader *reader,
-			    const struct event *event);
-bool draw_has_room(struct writer_state *state, const struct event *event,
-		   uint64_t ts_ns);
-
 /* A slice that is known only now, written if it lies in the window. */
 void draw_late(struct writer_state *state, struct ring_reader *reader,
 	       const struct event *event);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* trace_tail.c - the tail of a trace; see trace_tail.h. */
-#include "writer/trace_tail.h"
+/* trace_frame.c - head and tail of a trace; see trace_frame.h. */
+#include "writer/trace_frame.h"
 
 #include "collector/session/names.h"
 #include "writer/account.h"
+#include "writer/events/meta_json.h"
 #include "writer/gpu/gpu_tail.h"
 #include "writer/text/schema.h"
-#include "writer/trace_head.h"
 #include <string.h>
 
 /* Names of the totals in the file, largest sums first; more where the detail
@@ -14,6 +14,45 @@
 #define TOTALS_SHOWN		    200u
 #define TOTALS_SHOWN_WITHOUT_DETAIL 100000u
 #define THREADS_SHOWN		    256u
+
+#define TRACEPROF_VERSION	    "0.1"
+
+static void text_pair(struct json *json, const char *text)
+{
+	json_string(json, text, strnlen(text, SESSION_TEXT_BYTES));
+	json_raw(json, ",\n");
+}
+
+void trace_frame_head(struct writer_state *state, struct json *json)
+{
+	const struct session_header *head = state->session->head;
+	const int32_t rank = head->rank > 0 ? head->rank : 0;
+	const int32_t world =
+		head->world_size > rank ? head->world_size : rank + 1;
+
+	json_raw(
+		json, "{" SCHEMA_KEY(SCHEMA_VERSION) SCHEMA_VERSION_NUMBER
+		",\n" SCHEMA_PAIR(
+			SCHEMA_TIME_UNIT,
+			SCHEMA_TIME_UNIT_VALUE) "," SCHEMA_KEY(SCHEMA_BASE_TIME));
+	json_i64(json, state->timeline.base_ns);
+	/* HTA finds the rank by a pattern that wants the blank. */
+	json_raw(json,
+		 ",\n" SCHEMA_KEY(SCHEMA_DISTRIBUTED) "{" SCHEMA_PAIR(
+			 SCHEMA_BACKEND, "") "," SCHEMA_KEY(SCHEMA_RANK) " ");
+	json_i64(json, rank);
+	json_raw(json, "," SCHEMA_KEY(SCHEMA_WORLD_SIZE));
+	json_i64(json, world);
+	json_raw(json, "},\n" SCHEMA_KEY(SCHEMA_HOST));
+	text_pair(json, head->host);
+	json_raw(json,
+		 SCHEMA_PAIR("traceprof_version",
+			     TRACEPROF_VERSION) ",\n" SCHEMA_KEY("traceprof_"
+								 "reason"));
+	text_pair(json, head->reason);
+	json_raw(json, SCHEMA_KEY(SCHEMA_EVENTS) "[\n");
+	meta_json_process(state, json, state->file.start_ns);
+}
 
 static void micros(struct json *json, uint64_t ns)
 {
@@ -76,7 +115,7 @@ static void flag(struct json *json, const char *name, bool value)
 		json_raw(json, "false");
 }
 
-void trace_tail_short(struct writer_state *state, struct json *json)
+void trace_frame_short_tail(struct writer_state *state, struct json *json)
 {
 	struct account account;
 
@@ -377,7 +416,7 @@ static void span(struct json *json, const struct writer_state *state,
 	json_char(json, '}');
 }
 
-void trace_tail_whole(struct writer_state *state, struct json *json,
+void trace_frame_tail(struct writer_state *state, struct json *json,
 		      struct trace_end end)
 {
 	const struct session_header *head = state->session->head;

@@ -1,98 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* draw.c - clipping, joining and writing of single events; see draw.h. */
-#include "writer/events/draw.h"
+/* draw.c - joining and writing of single events; see draw.h. */
+#include "writer/draw/draw.h"
 
-#include "writer/events/event_json.h"
-#include "writer/events/heap_counter.h"
-
-#define TEXT_MIB (UINT64_C(1) << 20)
-
-/* Lies as a slice on its thread's own lane. */
-static bool is_on_lane(unsigned int kind)
-{
-	return (kind >= EVENT_OMP_REGION && kind <= EVENT_SCOPE) ||
-	       kind == EVENT_CALL;
-}
-
-/* A step does where it crosses nothing. */
-static bool is_on_main_lane(const struct event *event)
-{
-	return is_on_lane(event->kind) ||
-	       (event->kind == EVENT_STEP && event_json_step_nests(event));
-}
+#include "writer/events/clip.h"
+#include "writer/gpu/gpu.h"
+#include "writer/draw/heap_counter.h"
 
 static bool is_slice(unsigned int kind)
 {
-	return is_on_lane(kind) || kind == EVENT_RANGE || kind == EVENT_STEP ||
-	       kind == EVENT_LOSS;
+	return clip_is_on_lane(kind) || kind == EVENT_RANGE ||
+	       kind == EVENT_STEP || kind == EVENT_LOSS;
 }
 
-static bool is_detail(unsigned int kind)
+/* What can enclose a call to a GPU: slices on the thread's own lane. */
+static bool has_id(unsigned int kind)
 {
-	return kind != EVENT_COUNTER && kind != EVENT_STEP &&
-	       kind != EVENT_LOSS;
+	return kind >= EVENT_OMP_REGION && kind <= EVENT_SCOPE;
 }
 
-/* The end of the window that is written, 0 while it is open. */
-static uint64_t window_end(struct writer_state *state)
+/* Its line, and what links it to the work that it put on a GPU. */
+static bool write_line(struct writer_state *state, struct ring_reader *reader,
+		       const struct event *event, struct label *label,
+		       struct event_span span)
 {
-	const struct window *window = writer_state_window(state);
-
-	/* ACQUIRE pairs with RELEASE in window_close(). */
-	return window ? load_acquire(&((struct window *)window)->end_ticks) : 0;
-}
-
-struct event_span draw_clip(struct writer_state *state,
-			    struct ring_reader *reader,
-			    const struct event *event)
-{
-	struct timeline *line = &state->timeline;
-	/* What a GPU does is not over when the program's window is. */
-	const uint64_t limit =
-		event_is_gpu(event->kind) && event->kind != EVENT_GPU_API
-			? 0
-			: window_end(state);
-	uint64_t end = max_u64(event->start_ticks, event->end_ticks);
-	struct event_span span = {.is_cut = event->flags & EVENT_UNFINISHED};
-
-	if (limit && end > limit) {
-		end = limit;
-		span.is_cut = true;
-	}
-	span.start_ns = timeline_ns(line, event->start_ticks);
-	span.end_ns = span.start_ns;
-	if (end != event->start_ticks)
-		span.end_ns = max_u64(span.start_ns, timeline_ns(line, end));
-	if (is_on_main_lane(event)) {
-		int64_t start_ns = (int64_t)span.start_ns;
-		int64_t end_ns = (int64_t)span.end_ns;
-
-		nest_place(&reader->nest, &start_ns, &end_ns);
-		span.start_ns = (uint64_t)start_ns;
-		span.end_ns = (uint64_t)end_ns;
-	}
-	return span;
-}
-
-/* Past TRACEPROF_MAX_MB only totals, counters and steps go on. */
-bool draw_has_room(struct writer_state *state, const struct event *event,
-		   uint64_t ts_ns)
-{
-	const int64_t max_mb = state->session->head->options.max_mb;
-	struct window_file *file = &state->file;
-
-	if (max_mb <= 0 || !is_detail(event->kind))
-		return true;
-	if (file->detail_is_over)
+	gpu_before_slice(state, reader, event);
+	if (!event_json_write(state, reader, event, label, span))
 		return false;
-	if (window_file_text_bytes(state) < (uint64_t)max_mb * TEXT_MIB)
-		return true;
-	file->detail_is_over = true;
-	file->detail_ended_ns = ts_ns;
-	session_note(state->session,
-		     "detail ended at MAX_MB=%ld in file %lu; totals go on",
-		     (long)max_mb, (unsigned long)file->file_index);
-	return false;
+	if (has_id(event->kind))
+		gpu_after_slice(state, reader, event, label);
+	return true;
 }
 
 static bool write(struct writer_state *state, struct ring_reader *reader,
@@ -100,11 +36,11 @@ static bool write(struct writer_state *state, struct ring_reader *reader,
 {
 	struct label *label = totals_label(&state->totals, event);
 
-	*span = draw_clip(state, reader, event);
+	*span = clip_event(state, reader, event);
 	totals_add(label,
 		   is_slice(event->kind) ? span->end_ns - span->start_ns : 0);
-	if (!draw_has_room(state, event, span->end_ns) ||
-	    !event_json_write(state, reader, event, label, *span))
+	if (!clip_has_room(state, event, span->end_ns) ||
+	    !write_line(state, reader, event, label, *span))
 		return false;
 	if (window_file_is_due(state))
 		window_file_flush(state);
@@ -192,7 +128,7 @@ bool draw_event(struct writer_state *state, struct ring_reader *reader,
 	struct event_span span;
 	bool is_written;
 
-	if (reader->pending.region && is_on_lane(event->kind))
+	if (reader->pending.region && clip_is_on_lane(event->kind))
 		meet_wait(state, reader, event);
 	is_written = write(state, reader, event, &span);
 	if (event->kind == EVENT_HEAP_ALLOC || event->kind == EVENT_HEAP_FREE)
@@ -242,7 +178,7 @@ static void write_open(struct writer_state *state, struct ring_reader *reader,
 	};
 	struct event_span span;
 
-	if (!is_on_lane(slice->kind) || slice->start_ticks >= end_ticks)
+	if (!clip_is_on_lane(slice->kind) || slice->start_ticks >= end_ticks)
 		return;
 	if (slice->kind != EVENT_SCOPE && slice->kind != EVENT_CALL) {
 		event.name = 0;
@@ -282,8 +218,8 @@ static void write_held(struct writer_state *state, struct ring_reader *reader,
 	}
 }
 
-static void draw_open_track(struct writer_state *state,
-			    struct ring_reader *reader, uint64_t end_ticks)
+static void draw_open_ring(struct writer_state *state,
+			   struct ring_reader *reader, uint64_t end_ticks)
 {
 	struct open_slice open[OPEN_SLICES_MAX];
 	struct pending_wait *wait = &reader->pending;
@@ -337,10 +273,10 @@ static void draw_running_step(struct writer_state *state, uint64_t end_ticks)
 
 void draw_open(struct writer_state *state)
 {
-	const uint64_t end_ticks = window_end(state);
+	const uint64_t end_ticks = clip_window_end(state);
 
 	for (struct ring_reader *t = state->readers; t; t = t->older)
-		draw_open_track(state, t, end_ticks);
+		draw_open_ring(state, t, end_ticks);
 	draw_running_step(state, end_ticks);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* heap_counter.c - samples of the live heap; see heap_counter.h. */
-#include "writer/events/heap_counter.h"
+#include "writer/draw/heap_counter.h"
 
 #include "writer/events/event_json.h"
 

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* window_file.c - one file per window; see window_file.h. */
-#include "writer/window_file.h"
+/* window_trace.c - one trace per window; see window_trace.h. */
+#include "writer/window_trace.h"
 
-#include "writer/events/heap_counter.h"
-
-#include "collector/session/gate.h"
 #include "collector/system/log.h"
+#include "writer/draw/heap_counter.h"
 #include "writer/file/truncated_file.h"
 #include "writer/text/schema.h"
-#include "writer/state/writer_state.h"
-#include "writer/trace_head.h"
-#include "writer/trace_tail.h"
+#include "writer/trace_frame.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,20 +16,6 @@
 #define HEAD_BYTES 8192u
 #define TAIL_BYTES 16384u
 #define NAME_TRIES 16
-
-void window_file_fail(struct writer_state *state, int error, const char *doing)
-{
-	const char *what = strerrordesc_np(-error);
-
-	if (state->error)
-		return;
-	state->error = error;
-	if (!state->is_live)
-		return;
-	gate_set(GATE_CLOSED);
-	log_trouble("can't %s %s: %s; recording ends here, the program goes on",
-		    doing, state->file.path, what ? what : "unknown error");
-}
 
 /* The host's name comes from the session: it must not lead elsewhere. */
 static void tidy_host(const char *host, char *text, size_t bytes)
@@ -47,7 +29,9 @@ static void tidy_host(const char *host, char *text, size_t bytes)
 	text[i] = '\0';
 }
 
-void window_file_name(struct writer_state *state, uint64_t unix_ns, char *path,
+/* "<folder>/<host>_<pid>[_rank<r>][_flight<n>].<unix ns>.pt.trace.json[.gz]";
+ * the number is that of a dump of the flight recorder, counted from 1. */
+static void file_name(struct writer_state *state, uint64_t unix_ns, char *path,
 		      size_t bytes)
 {
 	const struct session_header *head = state->session->head;
@@ -88,11 +72,11 @@ static int create(struct writer_state *state, uint64_t unix_ns)
 
 	if (rc)
 		return rc;
-	trace_head_write(state, &head);
+	trace_frame_head(state, &head);
 	rc = head.failed ? -ENOMEM : 0;
 	for (int i = 0; !rc && i < NAME_TRIES; i++) {
-		window_file_name(state, unix_ns + (uint64_t)i, file->path,
-				 sizeof(file->path));
+		file_name(state, unix_ns + (uint64_t)i, file->path,
+			  sizeof(file->path));
 		if (!i)
 			drop_unknown(state);
 		rc = trace_file_create(&file->trace, file->path,
@@ -115,7 +99,7 @@ static void begin_notes(struct writer_state *state)
 	fields_clear(&state->fields);
 }
 
-int window_file_open(struct writer_state *state)
+int window_trace_open(struct writer_state *state)
 {
 	struct window_file *file = &state->file;
 	const struct window *window = writer_state_window(state);
@@ -168,8 +152,8 @@ static int resume_cut(struct writer_state *state,
 	return rc;
 }
 
-int window_file_resume(struct writer_state *state,
-		       const struct session_checkpoint *checkpoint)
+int window_trace_resume(struct writer_state *state,
+			const struct session_checkpoint *checkpoint)
 {
 	struct window_file *file = &state->file;
 	const struct window *window = writer_state_window(state);
@@ -196,36 +180,7 @@ int window_file_resume(struct writer_state *state,
 	return 0;
 }
 
-uint64_t window_file_text_bytes(const struct writer_state *state)
-{
-	const struct window_file *file = &state->file;
-
-	if (!file->is_open)
-		return state->json.used;
-	return trace_file_text_bytes(&file->trace) + state->json.used;
-}
-
-bool window_file_is_due(const struct writer_state *state)
-{
-	return state->json.used >= trace_file_block_bytes(&state->file.trace);
-}
-
-int window_file_flush(struct writer_state *state)
-{
-	struct window_file *file = &state->file;
-	struct json *json = &state->json;
-	int rc = 0;
-
-	if (file->is_open && json->used && !state->error)
-		rc = trace_file_append(&file->trace, json->data, json->used,
-				       json->fields);
-	json_clear(json);
-	if (rc)
-		window_file_fail(state, rc, "write");
-	return state->error;
-}
-
-int window_file_checkpoint(struct writer_state *state)
+int window_trace_checkpoint(struct writer_state *state)
 {
 	struct window_file *file = &state->file;
 	struct json tail = {0};
@@ -235,7 +190,7 @@ int window_file_checkpoint(struct writer_state *state)
 		return rc;
 	rc = json_open(&tail, TAIL_BYTES);
 	if (!rc) {
-		trace_tail_short(state, &tail);
+		trace_frame_short_tail(state, &tail);
 		rc = tail.failed ? -ENOMEM
 				 : trace_file_checkpoint(&file->trace,
 							 tail.data, tail.used);
@@ -259,7 +214,7 @@ static int settle(struct window_file *file, int rc)
 	return rc;
 }
 
-int window_file_finish(struct writer_state *state, bool is_last)
+int window_trace_finish(struct writer_state *state, bool is_last)
 {
 	struct window_file *file = &state->file;
 	const struct window *window = writer_state_window(state);
@@ -278,10 +233,10 @@ int window_file_finish(struct writer_state *state, bool is_last)
 	if (!rc)
 		rc = json_open(&tail, TAIL_BYTES);
 	if (!rc) {
-		trace_tail_whole(state, &tail, end);
+		trace_frame_tail(state, &tail, end);
 		if (tail.failed) {
 			json_clear(&tail);
-			trace_tail_short(state, &tail);
+			trace_frame_short_tail(state, &tail);
 		}
 		rc = trace_file_finish(&file->trace, tail.data, tail.used);
 		file->bytes_done += trace_file_size(&file->trace);

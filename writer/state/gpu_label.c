@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu_label.c - names for kernels, copies and waits; see gpu_label.h. */
-#include "writer/gpu/gpu_label.h"
+#include "writer/state/gpu_label.h"
 
 #include "collector/system/log.h"
 #include "collector/session/names.h"
