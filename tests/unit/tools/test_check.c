@@ -23,7 +23,7 @@
 #define CPU  "tests/fixtures/openmp_4242.1791057570000000000.pt.trace.json"
 #define GPU  "tests/fixtures/gpu_4242.1791057570000000000.pt.trace.json"
 
-static char folder[] = "/tmp/traceprof-contract-XXXXXX";
+static char folder[] = "/tmp/traceprof-check-XXXXXX";
 static char path[128];
 
 static char *read_text(const char *from)
