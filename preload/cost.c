@@ -1,6 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* cost.c - times the hooks' code; see cost.h. */
-#include "preload/process/cost.h"
+/*
+ * cost.c - what one hook of a kind costs on this machine.
+ *
+ * The writer's first pass runs the hooks' own code on a record that nobody
+ * drains, off the program's threads, and leaves the times in the session; the
+ * writer multiplies them by what was counted (writer/account.h).  What they
+ * stand in front of are functions of our own that do nothing: no allocator and
+ * no libgomp is called.
+ *
+ *	a counted call	the way from the call through the hook and back, once
+ *			apart from the call and once as far at once with it as
+ *			the processor can: the middle of the two
+ *	a recorded one	what its hook does
+ *	a slice		its two ends
+ *	a region	its two ends and all between them that is ours, and two
+ *			locks of glibc's malloc that a process of one thread
+ *			would be spared: our thread is its second
+ *
+ * They are the times in caches that are warm: an estimate from below.
+ */
+#include "preload/process/families.h"
 
 #include "preload/gomp/gomp_region.h"
 #include "preload/heap/heap.h"
@@ -232,7 +251,7 @@ static void measure(struct session *session, struct thread *thread)
 	thread_self = was;
 }
 
-void cost_poll(void *unused)
+void families_cost_poll(void *unused)
 {
 	struct session *session = load_relaxed(&session_here);
 	void *memory;

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * last_thread.c - ends a process whose other threads have all ended.
+ * thread_ends.c - the end of a thread, and of a process with its last one.
+ *
+ * A thread's record is retired by the destructor of a pthread key;
+ * pthread_create() is left alone.  Other keys' destructors still free memory,
+ * some after ours, so ours puts itself back until the last round.  What is
+ * freed after that isn't counted.
  *
  * A main thread may leave by pthread_exit(); the process then ends with its
  * last thread, which calls exit(0).  With our writer about, the last thread of
@@ -13,12 +18,15 @@
  * seccomp filter, would have been the whole program's end, by that status or
  * that signal: then this is how the program ends, once its file is finished.
  */
-#include "preload/process/last_thread.h"
+#include "preload/process/life_parts.h"
 
+#include "collector/session/thread.h"
 #include "collector/system/clock.h"
 #include "collector/system/log.h"
 #include "collector/system/proc.h"
 #include "preload/process/life.h"
+#include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -30,6 +38,45 @@
 
 #define LOOK_EACH_NS 200000000u
 #define GONE_MS	     1000
+
+static START_DATA pthread_key_t key;
+static START_DATA bool has_key;
+
+/* `round` counts the calls for this thread, from 1. */
+static void thread_ends(void *round)
+{
+	const uintptr_t number = (uintptr_t)round;
+
+	if (number < PTHREAD_DESTRUCTOR_ITERATIONS &&
+	    !pthread_setspecific(key, (void *)(number + 1)))
+		return;
+	/* A forked child that took no handler on its way (_Fork, clone) still
+	 * has its parent's record here.  After the end of the recording not
+	 * even the question is allowed: the thread may sit in a sandbox. */
+	if (life_is_running())
+		thread_leave();
+}
+
+void thread_ends_start(void)
+{
+	if (!has_key)
+		has_key = !pthread_key_create(&key, thread_ends);
+}
+
+void thread_ends_arm(void)
+{
+	const int saved = errno;
+	struct thread *was;
+
+	if (!has_key)
+		return;
+	was = thread_busy();
+	pthread_setspecific(key, (void *)1);
+	thread_unbusy(was);
+	errno = saved;
+}
+
+/* --- the last thread ------------------------------------------------------ */
 
 /* The writer's alone. */
 static uint64_t looked_ns;

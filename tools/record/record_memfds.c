@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* held_sessions.c - memfds of `traceprof record`; see held_sessions.h. */
-#include "tools/record/held_sessions.h"
+/* record_memfds.c - memory for the sessions of recorded programs. */
+#include "tools/record/record.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,50 +11,50 @@
 
 /* Programs that run at the same time and record; more have memory of their
  * own. */
-#define HELD_MAX 16
+#define MEMFDS_MAX 16
 
 static struct {
 	int count;
-	int fd[HELD_MAX];
-} held;
+	int fd[MEMFDS_MAX];
+} memfds;
 
-void held_sessions_start(void)
+void record_memfds_start(void)
 {
-	char text[32 + HELD_MAX * 12];
+	char text[32 + MEMFDS_MAX * 12];
 	size_t len;
 
 	len = (size_t)snprintf(text, sizeof(text), "%ld", (long)getpid());
-	for (held.count = 0; held.count < HELD_MAX; held.count++) {
+	for (memfds.count = 0; memfds.count < MEMFDS_MAX; memfds.count++) {
 		const int fd = memfd_create(SESSION_HELD_NAME, MFD_CLOEXEC);
 
 		if (fd < 0)
 			break;
-		held.fd[held.count] = fd;
+		memfds.fd[memfds.count] = fd;
 		len += (size_t)snprintf(text + len, sizeof(text) - len, "%c%d",
-					held.count ? ',' : ':', fd);
+					memfds.count ? ',' : ':', fd);
 	}
-	if (held.count)
+	if (memfds.count)
 		setenv(SESSION_HELD_VARIABLE, text, 1);
 	else
 		unsetenv(SESSION_HELD_VARIABLE);
 }
 
-void held_sessions_poll(void (*done)(int rc,
+void record_memfds_poll(void (*done)(int error,
 				     const struct recovery_result *result))
 {
 	struct recovery_result result;
 	struct stat status;
-	int rc;
+	int error;
 
-	for (int i = 0; i < held.count; i++) {
+	for (int i = 0; i < memfds.count; i++) {
 		/* Without a size it is free. */
-		if (fstat(held.fd[i], &status) || !status.st_size)
+		if (fstat(memfds.fd[i], &status) || !status.st_size)
 			continue;
-		rc = recovery_run_held(held.fd[i], &result);
-		if (rc == -EBUSY || rc == -EBADMSG)
+		error = recovery_run_held(memfds.fd[i], &result);
+		if (error == -EBUSY || error == -EBADMSG)
 			continue; /* it runs, or is being made */
-		done(rc, &result);
-		if (ftruncate(held.fd[i], 0))
-			held.fd[i] = -1;
+		done(error, &result);
+		if (ftruncate(memfds.fd[i], 0))
+			memfds.fd[i] = -1;
 	}
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_check.c - the rules that one event can break by itself.
+ * check_event.c - the rules that one event can break by itself.
  */
-#include "tools/check/event_check.h"
+#include "tools/check/check.h"
 
 #include <string.h>
 #include <strings.h>
@@ -11,45 +11,37 @@
 
 #define LAST_GPU_PID 15
 
-static bool cat_in(const struct trace_event *event, const char *const *list)
+/* words: categories, each with a blank after it. */
+static bool cat_in(const struct trace_event *event, const char *words)
 {
-	for (; *list; list++)
-		if (trace_value_is(&event->field[FIELD_CAT], *list))
+	const struct trace_value *cat = &event->field[FIELD_CAT];
+
+	for (; cat->len && *words; words += strcspn(words, " ") + 1)
+		if (strcspn(words, " ") == cat->len &&
+		    !memcmp(words, cat->text, cat->len))
 			return true;
 	return false;
 }
 
-bool event_check_is_host(const struct trace_event *event)
+bool event_is_host(const struct trace_event *event)
 {
-	static const char *const host[] = {
-		"cpu_op",      "user_annotation", "cuda_runtime",
-		"cuda_driver", "python_function", "cpu_instant_event",
-		NULL,
-	};
-
-	return cat_in(event, host);
+	return cat_in(event, "cpu_op user_annotation cuda_runtime cuda_driver "
+			     "python_function cpu_instant_event ");
 }
 
-bool event_check_is_launch(const struct trace_event *event)
+bool event_is_launch(const struct trace_event *event)
 {
-	static const char *const launch[] = {"cuda_runtime", "cuda_driver",
-					     NULL};
-
-	return cat_in(event, launch);
+	return cat_in(event, "cuda_runtime cuda_driver ");
 }
 
-bool event_check_is_gpu(const struct trace_event *event)
+bool event_is_gpu(const struct trace_event *event)
 {
-	static const char *const gpu[] = {"kernel",	"gpu_memcpy",
-					  "gpu_memset", "cuda_sync",
-					  "cuda_event", NULL};
-
-	return cat_in(event, gpu);
+	return cat_in(event,
+		      "kernel gpu_memcpy gpu_memset cuda_sync cuda_event ");
 }
 
-void event_check_flaws(struct fault_list *faults,
-		       const struct trace_event *event, unsigned int flaws,
-		       const char *where)
+void check_flaws(struct fault_list *faults, const struct trace_event *event,
+		 unsigned int flaws, const char *where)
 {
 	static const struct {
 		unsigned int flaw;
@@ -102,7 +94,7 @@ static void check_slice(struct fault_list *faults,
 			fault_add(faults, RULE_SLICE, event,
 				  "a slice without %s", needed[at].name);
 	if (trace_event_arg(event, "stream").type != TRACE_ABSENT &&
-	    !event_check_is_gpu(event))
+	    !event_is_gpu(event))
 		fault_add(faults, RULE_STREAM, event,
 			  "args.stream on something that is not on the GPU");
 }
@@ -191,11 +183,11 @@ static void check_lane(struct fault_list *faults,
 	if (pid->type != TRACE_NUMBER ||
 	    decimal_to_integer(pid->text, pid->len, &number))
 		return;
-	if (event_check_is_host(event) && number >= 0 && number <= LAST_GPU_PID)
+	if (event_is_host(event) && number >= 0 && number <= LAST_GPU_PID)
 		fault_add(faults, RULE_PID, event,
 			  "pid %lld is a GPU's in every viewer",
 			  (long long)number);
-	if (event_check_is_gpu(event) &&
+	if (event_is_gpu(event) &&
 	    trace_event_integer(event, "device", &device) && device != number)
 		fault_add(faults, RULE_DEVICE, event,
 			  "pid %lld, but device %lld", (long long)number,
@@ -225,12 +217,12 @@ static void check_phase(struct fault_list *faults,
 			  "a flow without pid or tid");
 }
 
-bool event_check(struct fault_list *faults, const struct trace_event *event)
+bool check_event(struct fault_list *faults, const struct trace_event *event)
 {
 	const bool is_slice = trace_value_is(&event->field[FIELD_PH], "X");
 	const bool is_metadata = trace_value_is(&event->field[FIELD_PH], "M");
 
-	event_check_flaws(faults, event, event->flaws, "");
+	check_flaws(faults, event, event->flaws, "");
 	if (event->flaws & TRACE_FLAW_NOT_OBJECT)
 		return false;
 	if (event->field[FIELD_PH].type != TRACE_STRING)

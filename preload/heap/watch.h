@@ -11,8 +11,9 @@
 
 void watch_start(bool at_once);
 
-/* One call.  True when it is time to begin, with the reason. */
-bool watch_call(const char **reason);
+/* One allocation under GATE_HEAP_WATCH: may begin the recording.  Keeps
+ * errno. */
+void watch_call(void);
 
 /* Calls seen so far. */
 uint64_t watch_count(void);

@@ -6,8 +6,9 @@
  * one common counter would go back and forth between processors.  Two threads
  * that share a line may lose a count, which does no harm.
  */
-#include "preload/process/watch.h"
+#include "preload/heap/watch.h"
 
+#include "preload/process/life.h"
 #include <time.h>
 
 #define WATCH_LINES   32u
@@ -42,20 +43,30 @@ static COLD bool has_worked(void)
 	       used.tv_sec >= WATCH_SECONDS;
 }
 
-bool watch_call(const char **reason)
+/* Why it is time to begin, NULL: it isn't. */
+static const char *reason_now(void)
 {
 	struct watch *line = my_line();
 	const uint64_t calls = load_relaxed(&line->calls) + 1;
 
 	store_relaxed(&line->calls, calls);
-	if (unlikely(begins_at_once)) {
-		*reason = "first allocation, as TRACEPROF_MALLOC asks";
-		return true;
-	}
+	if (unlikely(begins_at_once))
+		return "first allocation, as TRACEPROF_MALLOC asks";
 	if (likely(calls % WATCH_EACH) || !has_worked())
-		return false;
-	*reason = "two seconds of processor time, and allocations";
-	return true;
+		return NULL;
+	return "two seconds of processor time, and allocations";
+}
+
+void watch_call(void)
+{
+	const char *reason;
+
+	/* Not so where only early blocks keep free() on its longer way. */
+	if (!life_is_watching())
+		return;
+	reason = reason_now();
+	if (unlikely(reason))
+		life_begin(reason);
 }
 
 uint64_t watch_count(void)

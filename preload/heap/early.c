@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* early.c - the static heap for the time before the real malloc is known. */
-#include "preload/process/early.h"
+#include "preload/heap/early.h"
 
 #include <errno.h>
 

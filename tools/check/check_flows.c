@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * flow_table.c - one record for each flow id.
+ * check_flows.c - pairs the ends of arrows with each other and with the slices
+ * that they hang on.
+ *
+ * One record per id: what was seen is counted and summed, so that a launch
+ * whose kernel comes a million events later costs nothing more.  Places are
+ * compared by sums of hashes of (lane, time): equal numbers of ends and slices
+ * with equal sums are the same places.
  *
  * Flows of category ac2g tie a launch to what it started on the GPU and are
  * compared with the slices of the same correlation.  Other flows (fwdbwd) live
  * in a number space of their own and are only paired.
  */
-#include "tools/check/flow_table.h"
+#include "tools/check/check.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tools/util/decimal.h"
-#include "tools/check/event_check.h"
-#include "tools/util/memory.h"
 
 /* One kind of thing seen under an id: how often, where, when first. */
 struct sightings {
@@ -26,7 +29,6 @@ struct sightings {
 
 struct flow {
 	int64_t id;
-	bool used;
 	bool is_launch;		       /* category ac2g */
 	struct sightings start, end;   /* s and f */
 	struct sightings launch, work; /* host and GPU slices */
@@ -52,60 +54,32 @@ static void see(struct sightings *seen, const struct trace_event *event,
 	seen->places += mix(mix((uint64_t)event->ts_ns) + lane);
 }
 
-static struct flow *slot(struct flow_table *table, int64_t id, bool is_launch)
+static struct flow *find(struct key_table *flows, int64_t id, bool is_launch)
 {
-	size_t at = mix((uint64_t)id * 2 + is_launch);
-
-	for (;; at++) {
-		struct flow *flow = &table->flows[at & (table->slot_count - 1)];
-
-		if (!flow->used ||
-		    (flow->id == id && flow->is_launch == is_launch))
-			return flow;
-	}
-}
-
-static void grow(struct flow_table *table)
-{
-	struct flow *old = table->flows;
-	const size_t old_count = table->slot_count;
-
-	table->slot_count = old_count ? old_count * 2 : 256;
-	table->flows = memory_zeroed(table->slot_count, sizeof(*table->flows));
-	for (size_t at = 0; at < old_count; at++)
-		if (old[at].used)
-			*slot(table, old[at].id, old[at].is_launch) = old[at];
-	free(old);
-}
-
-static struct flow *find(struct flow_table *table, int64_t id, bool is_launch)
-{
+	const int64_t key[2] = {id, is_launch};
 	struct flow *flow;
 
-	if ((table->count + 1) * 2 > table->slot_count)
-		grow(table);
-	flow = slot(table, id, is_launch);
-	if (!flow->used) {
-		*flow = (struct flow){
-			.id = id, .is_launch = is_launch, .used = true};
-		table->count++;
-	}
+	flows->row_bytes = sizeof(*flow);
+	flow = key_table_row(flows, key_table_number(flows, key, sizeof(key)));
+
+	flow->id = id;
+	flow->is_launch = is_launch;
 	return flow;
 }
 
-void flow_table_slice(struct flow_table *table, const struct trace_event *event,
-		      uint32_t lane)
+void check_flows_slice(struct key_table *flows, const struct trace_event *event,
+		       uint32_t lane)
 {
 	struct flow *flow;
 	int64_t id;
 
 	if (!trace_event_integer(event, "correlation", &id))
 		return;
-	if (event_check_is_launch(event)) {
-		flow = find(table, id, true);
+	if (event_is_launch(event)) {
+		flow = find(flows, id, true);
 		see(&flow->launch, event, lane);
-	} else if (event_check_is_gpu(event)) {
-		flow = find(table, id, true);
+	} else if (event_is_gpu(event)) {
+		flow = find(flows, id, true);
 		see(&flow->work, event, lane);
 		if (!trace_value_is(&event->field[FIELD_CAT], "cuda_sync") &&
 		    !trace_value_is(&event->field[FIELD_CAT], "cuda_event"))
@@ -113,8 +87,8 @@ void flow_table_slice(struct flow_table *table, const struct trace_event *event,
 	}
 }
 
-void flow_table_arrow(struct flow_table *table, struct fault_list *faults,
-		      const struct trace_event *event, uint32_t lane)
+void check_flows_arrow(struct key_table *flows, struct fault_list *faults,
+		       const struct trace_event *event, uint32_t lane)
 {
 	const bool is_start = trace_value_is(&event->field[FIELD_PH], "s");
 	const struct trace_value *id_value = &event->field[FIELD_ID];
@@ -127,7 +101,7 @@ void flow_table_arrow(struct flow_table *table, struct fault_list *faults,
 			  "a flow whose id is not an integer");
 		return;
 	}
-	flow = find(table, id,
+	flow = find(flows, id,
 		    trace_value_is(&event->field[FIELD_CAT], "ac2g"));
 	if (!is_start && flow->is_launch &&
 	    !trace_value_is(&event->field[FIELD_BIND], "e"))
@@ -145,16 +119,16 @@ void flow_table_arrow(struct flow_table *table, struct fault_list *faults,
 static void check_pair(const struct flow *flow, struct fault_list *faults)
 {
 	if (flow->start.count && !flow->end.count)
-		fault_add_at(faults, RULE_FLOW, flow->start.event,
+		fault_add_at(faults, RULE_FLOW, flow->start.event, NULL,
 			     "flow %" PRId64 " starts but never ends",
 			     flow->id);
 	if (flow->end.count && !flow->start.count)
-		fault_add_at(faults, RULE_FLOW, flow->end.event,
+		fault_add_at(faults, RULE_FLOW, flow->end.event, NULL,
 			     "flow %" PRId64 " ends but never starts",
 			     flow->id);
 	if (flow->start.count && flow->end.count &&
 	    flow->end.first_ns < flow->start.first_ns)
-		fault_add_at(faults, RULE_ORDER, flow->end.event,
+		fault_add_at(faults, RULE_ORDER, flow->end.event, NULL,
 			     "flow %" PRId64 " ends before it starts",
 			     flow->id);
 }
@@ -167,27 +141,25 @@ static void check_end(const struct flow *flow, const struct sightings *end,
 	if (!end->count)
 		return;
 	if (!slices->count)
-		fault_add_at(faults, RULE_FLOW, end->event,
+		fault_add_at(faults, RULE_FLOW, end->event, NULL,
 			     "flow %" PRId64 ": no %s has this correlation",
 			     flow->id, what);
 	else if (end->count == slices->count && end->places != slices->places)
-		fault_add_at(faults, RULE_FLOW_END, end->event,
+		fault_add_at(faults, RULE_FLOW_END, end->event, NULL,
 			     "flow %" PRId64 ": pid, tid or ts is not that of "
 			     "its %s",
 			     flow->id, what);
 	else if (end->count > slices->count)
-		fault_add_at(faults, RULE_FLOW_END, end->event,
+		fault_add_at(faults, RULE_FLOW_END, end->event, NULL,
 			     "flow %" PRId64 ": %u ends on %u slices", flow->id,
 			     end->count, slices->count);
 }
 
-void flow_table_end(struct flow_table *table, struct fault_list *faults)
+void check_flows_end(const struct key_table *flows, struct fault_list *faults)
 {
-	for (size_t at = 0; at < table->slot_count; at++) {
-		const struct flow *flow = &table->flows[at];
+	for (size_t at = 0; at < flows->count; at++) {
+		const struct flow *flow = key_table_row(flows, at);
 
-		if (!flow->used)
-			continue;
 		check_pair(flow, faults);
 		if (!flow->is_launch)
 			continue;
@@ -196,21 +168,15 @@ void flow_table_end(struct flow_table *table, struct fault_list *faults)
 			  faults);
 		if (flow->launch.count && flow->work.count &&
 		    flow->work.first_ns < flow->launch.first_ns)
-			fault_add_at(faults, RULE_ORDER, flow->work.event,
+			fault_add_at(faults, RULE_ORDER, flow->work.event, NULL,
 				     "correlation %" PRId64 " runs before its "
 				     "launch",
 				     flow->id);
 		if (flow->launch.count && flow->work_needs_flow &&
 		    !flow->start.count && !flow->end.count)
-			fault_add_at(faults, RULE_FLOW, flow->work.event,
+			fault_add_at(faults, RULE_FLOW, flow->work.event, NULL,
 				     "correlation %" PRId64
 				     ": launch and GPU activity, but no flow",
 				     flow->id);
 	}
-}
-
-void flow_table_free(struct flow_table *table)
-{
-	free(table->flows);
-	memset(table, 0, sizeof(*table));
 }
