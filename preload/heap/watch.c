@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * watch.c - the calls of a process that isn't interesting yet.
+ * watch.c - the heap calls of a process before it is recorded.
  *
  * Threads count in lines of their own, found by a hash of their thread pointer:
  * one common counter would go back and forth between processors.  Two threads

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * watch.h - counts allocations until the heap alone makes a process
- * interesting: by the first one where the user asked for the heap, else when
- * the process has used two seconds of processor time.
+ * watch.h - counts allocations until the heap alone begins a recording: by the
+ * first one where the user asked for the heap, else when the process has used
+ * two seconds of processor time.
  */
 #ifndef PRELOAD_WATCH_H
 #define PRELOAD_WATCH_H

@@ -73,7 +73,7 @@ static COLD void close_gate(void)
 	gate_set(GATE_CLOSED | families_closed_bits());
 }
 
-/* Opens the gate for what may make the process interesting. */
+/* Opens the gate for what may begin a recording. */
 static COLD void watch(void)
 {
 	const uint32_t bits = families_watch(life.forked);
@@ -206,7 +206,6 @@ static void say_mortal(struct session *session)
 static int begin(const char *reason)
 {
 	uint32_t bits, record;
-	const char *object;
 	int rc;
 
 	clock_choose(process.options.clock == CLOCK_MONOTONIC_ONLY);
@@ -221,11 +220,6 @@ static int begin(const char *reason)
 		log_start(true);
 	if (!session_outlives(life.session))
 		say_mortal(life.session);
-	if (!real_sees_heap(&object))
-		session_note(life.session,
-			     "heap not recorded: the allocator is built into "
-			     "%s",
-			     object);
 	/* RELEASE pairs with the dependency of whoever loads the pointer: the
 	 * session is whole. */
 	store_release(&session_here, life.session);

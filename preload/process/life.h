@@ -6,7 +6,7 @@
  *	LEFT	    a tool, or switched off; the gate is closed by its first
  *		    hook, which many a short program never calls
  *	WATCHING    decided; a region, an annotation or two seconds of work on
- *		    the heap make it interesting
+ *		    the heap begin a recording
  *	BEGINNING   one thread makes the session; the others only forward
  *	RUNNING     events are recorded
  *	ENDED       the file is finished; calls are forwarded
@@ -26,7 +26,7 @@
  * forwards, if it can.  Resolves the real functions.  Keeps errno. */
 uint32_t life_decide(void);
 
-/* The process is interesting.  The first caller makes the session, in whose
+/* The process is to be recorded.  The first caller makes the session, in whose
  * file `reason` stands, and opens the gate; others return at once, with what
  * the gate is then.  Returns the gate's bits.  Keeps errno. */
 uint32_t life_begin(const char *reason);
