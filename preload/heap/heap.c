@@ -4,7 +4,7 @@
 
 #include "collector/session/pool.h"
 #include "preload/heap/early.h"
-#include "preload/process/life.h"
+#include "preload/process/hook.h"
 #include <errno.h>
 
 struct heap_settings heap = {.large_bytes = UINT64_MAX};
@@ -55,16 +55,6 @@ void heap_start(struct session *session, uint32_t *base, uint32_t *record)
 	}
 }
 
-/* A record for a thread that has none; NULL if it may not or can't. */
-static COLD struct thread *enter_cold(void)
-{
-	struct thread *thread = thread_here();
-
-	if (thread)
-		life_thread_entered();
-	return thread;
-}
-
 /* The size of a block where `plain` doesn't hold. */
 static COLD uint64_t size_asked(void *ptr)
 {
@@ -78,13 +68,6 @@ static COLD uint64_t size_asked(void *ptr)
 static inline uint64_t size_of(void *ptr)
 {
 	return likely(heap.plain) ? heap_size_plain(ptr) : size_asked(ptr);
-}
-
-static inline struct thread *enter(void)
-{
-	struct thread *thread = thread_self;
-
-	return likely(thread_records(thread)) ? thread : enter_cold();
 }
 
 static __attribute__((noinline)) void
@@ -136,7 +119,7 @@ void *heap_alloc_slow(void *ptr, uint64_t start_ticks)
 
 	if (unlikely(!ptr))
 		return ptr;
-	thread = enter();
+	thread = hook_thread();
 	if (unlikely(!thread))
 		return ptr;
 	bytes = size_of(ptr);
@@ -152,7 +135,7 @@ void *heap_alloc_slow(void *ptr, uint64_t start_ticks)
 
 void heap_free_slow(void *ptr)
 {
-	struct thread *thread = enter();
+	struct thread *thread = hook_thread();
 	uint64_t bytes;
 
 	if (unlikely(!thread))
@@ -231,7 +214,7 @@ static void record_move(struct thread *thread, const struct heap_move *move,
 void heap_move_end(const struct heap_move *move, void *made, size_t size)
 {
 	const bool freed = move->old && (made || !size);
-	struct thread *thread = enter();
+	struct thread *thread = hook_thread();
 	uint64_t bytes = 0;
 	bool wanted;
 

@@ -267,12 +267,6 @@ bool life_is_watching(void)
 	return load_relaxed(&life.state) == LIFE_WATCHING;
 }
 
-void life_thread_entered(void)
-{
-	thread_ends_arm();
-	families_thread_entered();
-}
-
 static void report(int rc)
 {
 	struct writer_summary summary;

@@ -31,9 +31,6 @@ uint32_t life_decide(void);
  * the gate is then.  Returns the gate's bits.  Keeps errno. */
 uint32_t life_begin(const char *reason);
 
-/* A thread has got a record: its end is to be noticed. */
-void life_thread_entered(void);
-
 /* The end of the process, by whatever way: finishes the file, prints the
  * closing lines.  Once; a second caller doesn't wait.  Keeps errno. */
 void life_end(void);
