@@ -13,22 +13,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The gate, decided if that is possible; watches the allocation. */
-static uint32_t decide_alloc(void)
-{
-	uint32_t open = gate_bits();
-
-	if (likely(open & GATE_HEAP))
-		return open;
-	if (open == GATE_UNDECIDED)
-		open = life_decide();
-	if ((open & (GATE_HEAP_WATCH | GATE_HEAP)) == GATE_HEAP_WATCH) {
-		watch_call();
-		open = gate_bits();
-	}
-	return open;
-}
-
 static bool is_ready(void)
 {
 	return likely(real_resolve() == REAL_READY);
@@ -43,7 +27,7 @@ struct call {
 
 static struct call call_begin(void)
 {
-	struct call call = {.counts = decide_alloc() & GATE_HEAP};
+	struct call call = {.counts = watch_alloc() & GATE_HEAP};
 
 	if (call.counts && heap.timed)
 		call.start_ticks = clock_ticks();
@@ -175,11 +159,7 @@ void free_aligned_sized(void *ptr, size_t alignment, size_t size);
 /* Counts a free.  True if the block was an early one and is done with. */
 static bool count_free(void *ptr)
 {
-	uint32_t open = gate_bits();
-
-	if (open == GATE_UNDECIDED)
-		open = life_decide();
-	if (open & GATE_HEAP)
+	if (watch_decide() & GATE_HEAP)
 		heap_free_slow(ptr);
 	return early_owns(ptr) || real_resolve() < REAL_BASE;
 }

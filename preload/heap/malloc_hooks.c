@@ -26,25 +26,6 @@
 
 #define NOINLINE __attribute__((noinline))
 
-/* The gate as a cold path needs it: decided if that is possible at all. */
-static uint32_t decided(void)
-{
-	const uint32_t open = gate_bits();
-
-	return open == GATE_UNDECIDED ? life_decide() : open;
-}
-
-/* The same before an allocation, which may begin the recording. */
-static uint32_t decided_alloc(void)
-{
-	const uint32_t open = decided();
-
-	if ((open & (GATE_HEAP_WATCH | GATE_HEAP)) != GATE_HEAP_WATCH)
-		return open;
-	watch_call();
-	return gate_bits();
-}
-
 /* A decided gate means that all is resolved; before that it depends. */
 static bool is_real(uint32_t open)
 {
@@ -68,7 +49,7 @@ static NOINLINE void *malloc_slow(size_t size)
 
 static NOINLINE void *malloc_undecided(size_t size)
 {
-	const uint32_t open = decided_alloc();
+	const uint32_t open = watch_alloc();
 
 	if (open & GATE_HEAP)
 		return malloc_slow(size);
@@ -113,7 +94,7 @@ static NOINLINE void free_undecided(void *ptr)
 
 	if (!ptr || early_owns(ptr))
 		return;
-	open = decided();
+	open = watch_decide();
 	if (open & GATE_HEAP)
 		free_slow(ptr);
 	else if (is_real(open))
@@ -161,7 +142,7 @@ static NOINLINE void *calloc_slow(size_t count, size_t size)
 
 static NOINLINE void *calloc_undecided(size_t count, size_t size)
 {
-	const uint32_t open = decided_alloc();
+	const uint32_t open = watch_alloc();
 	size_t bytes;
 
 	if (open & GATE_HEAP)
@@ -226,7 +207,7 @@ static NOINLINE void *realloc_slow(void *ptr, size_t size)
 
 static NOINLINE void *realloc_undecided(void *ptr, size_t size)
 {
-	const uint32_t open = decided_alloc();
+	const uint32_t open = watch_alloc();
 
 	if (open & GATE_HEAP)
 		return realloc_slow(ptr, size);
