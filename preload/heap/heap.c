@@ -4,7 +4,7 @@
 
 #include "collector/session/pool.h"
 #include "preload/heap/blocks.h"
-#include "preload/process/early.h"
+#include "preload/heap/early.h"
 #include "preload/process/hook.h"
 #include <errno.h>
 

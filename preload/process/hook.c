@@ -4,8 +4,8 @@
  */
 #include "preload/process/hook.h"
 
-#include "preload/annotate/nvtx_range.h"
-#include "preload/process/thread_hooks.h"
+#include "preload/process/families.h"
+#include "preload/process/life_parts.h"
 #include <errno.h>
 
 COLD struct thread *hook_thread_enter(void)
@@ -14,8 +14,8 @@ COLD struct thread *hook_thread_enter(void)
 	struct thread *thread = thread_here();
 
 	if (thread) {
-		thread_hooks_arm();
-		nvtx_thread_entered();
+		thread_ends_arm();
+		families_thread_entered();
 	}
 	errno = saved;
 	return thread;
