@@ -25,7 +25,7 @@
 #include "tools/util/memory.h"
 #include "tools/trace/trace_input.h"
 #include "tools/util/command.h"
-#include "tools/util/quantity.h"
+#include "tools/util/numbers.h"
 #include "writer/file/gzip.h"
 
 #define PIECE_BYTES	 (256u << 10)

@@ -12,7 +12,7 @@
 
 #include "collector/control/window.h"
 #include "tools/util/command.h"
-#include "tools/util/decimal.h"
+#include "tools/util/numbers.h"
 #include "tools/record/settings.h"
 
 /* Shown of a schedule without end. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "tools/util/memory.h"
-#include "tools/util/saturate.h"
+#include "tools/util/numbers.h"
 
 /* A slice that nothing has enclosed yet, with what it has enclosed. */
 struct member_loose {

@@ -9,7 +9,7 @@
 
 #include "tools/report/omp_work_wait.h"
 #include "tools/util/memory.h"
-#include "tools/util/saturate.h"
+#include "tools/util/numbers.h"
 
 #define MEMBERS_MAX 4096u
 #define NAME_NONE   UINT32_MAX

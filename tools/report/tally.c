@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "tools/util/memory.h"
-#include "tools/util/saturate.h"
+#include "tools/util/numbers.h"
 
 void tally_put(struct tally *tally, const char *category, const char *name,
 	       size_t name_len, const struct total *sums)

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/util/decimal.h"
+#include "tools/util/numbers.h"
 #include "tools/util/memory.h"
 #include "tools/util/text_buffer.h"
 
