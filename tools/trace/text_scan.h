@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tools/util/utf8.h"
+#include "tools/util/text_buffer.h"
 
 #define TEXT_SCAN_DEPTH_MAX  200u
 #define TEXT_SCAN_STRING_MAX (16u << 20)

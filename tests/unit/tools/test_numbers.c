@@ -17,7 +17,6 @@
 #include "tools/util/key_table.h"
 #include "tools/util/lane_spans.h"
 #include "tools/util/text_buffer.h"
-#include "tools/util/utf8.h"
 
 static void decimals(void **state)
 {
