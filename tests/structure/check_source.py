@@ -26,7 +26,7 @@ FOREIGN = {
     r"libiberty/.*|demangle\.h": ("writer",),
     r"cupti.*|cuda.*|nv.*": ("preload",),
     r"elfutils/.*|dwarf.*|libdw.*": ("tools",),
-    r"yajl/.*|libsmartcols/.*|argp\.h": ("tools",),
+    r"yajl/.*|argp\.h": ("tools",),
 }
 
 
