@@ -268,12 +268,13 @@ static int examine_stat(const struct session_header *head)
 	return threads <= 1 ? 0 : -EBUSY;
 }
 
-static bool is_same_boot(const struct session_header *head)
+static bool is_other_boot(const struct session_header *head)
 {
 	char boot_id[sizeof(head->boot_id)];
 
 	proc_boot_id(boot_id, sizeof(boot_id));
-	return !strcmp(boot_id, head->boot_id);
+	return boot_id[0] && head->boot_id[0] &&
+	       strcmp(boot_id, head->boot_id) != 0;
 }
 
 /* What the process table says, where it is the one that the process was in:
@@ -282,8 +283,8 @@ static int examine_process(const struct session_header *head)
 {
 	const uint64_t here = proc_pid_namespace();
 
-	if (!here || here != head->pid_namespace || !head->boot_id[0] ||
-	    !is_same_boot(head) || head->pid <= 0)
+	if (!here || here != head->pid_namespace || is_other_boot(head) ||
+	    head->pid <= 0)
 		return -ENOLCK;
 	if (kill(head->pid, 0) && errno == ESRCH)
 		return 0;
@@ -295,8 +296,7 @@ static bool was_locked(const struct session_header *head,
 		       const struct stat *status)
 {
 	return head->lock_inode && head->lock_inode == status->st_ino &&
-	       head->lock_device == status->st_dev &&
-	       (!head->boot_id[0] || is_same_boot(head));
+	       head->lock_device == status->st_dev && !is_other_boot(head);
 }
 
 int session_claim(int fd, const struct session_header *head)
