@@ -95,7 +95,7 @@ static int visit(const char *path, void *arg)
 
 	if (pid_of(path) != search->pid)
 		return 0;
-	fd = session_file(path);
+	fd = session_file(path, O_RDWR);
 	if (fd < 0)
 		return 0;
 	stop = try_session(fd, search);

@@ -218,6 +218,7 @@ static uint64_t make_pass(uint64_t *cpu_ns)
 struct orphans {
 	unsigned int finished;
 	unsigned int failed;
+	unsigned int unknown; /* whether their processes run */
 	uint64_t events;
 	char path[SESSION_TEXT_BYTES]; /* newest trace */
 };
@@ -230,7 +231,8 @@ static void count_orphan(const char *path, int rc,
 
 	(void)path;
 	if (rc) {
-		orphans->failed++;
+		orphans->failed += rc != -ENOLCK;
+		orphans->unknown += rc == -ENOLCK;
 	} else if (result->path[0]) {
 		orphans->finished++;
 		orphans->events += result->events;
@@ -269,6 +271,11 @@ static void look_after_orphans(void)
 		log_say("%u trace%s of killed runs can't be finished: "
 			"traceprof recover %s says why",
 			orphans.failed, orphans.failed == 1 ? "" : "s",
+			head->folder);
+	if (orphans.unknown)
+		log_say("%u session%s for %s may be of programs that still "
+			"run: left alone, see traceprof recover --list",
+			orphans.unknown, orphans.unknown == 1 ? "" : "s",
 			head->folder);
 }
 
