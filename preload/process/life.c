@@ -39,7 +39,6 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -161,16 +160,11 @@ static COLD void watch(void)
 	store_relaxed(&life.state, LIFE_WATCHING);
 }
 
-/* Puts private memory where the parent's session is mapped: whoever still
- * holds a pointer into it, a frame below a signal handler that forked, say,
- * writes into nothing. */
+/* Whoever still holds a pointer into it, a frame below a signal handler that
+ * forked, say, writes into nothing. */
 static void drop_session(void)
 {
-	if (life.session)
-		mmap(life.session->base, life.session->bytes,
-		     PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
-		     -1, 0);
+	session_drop();
 	life.session = NULL;
 	store_relaxed(&session_here, NULL);
 	if (thread_records(thread_self))

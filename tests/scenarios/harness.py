@@ -328,11 +328,13 @@ def main():
     module = sys.modules["__main__"]
     tests = [(name, value) for name, value in vars(module).items()
              if name.startswith("test_") and callable(value)]
-    wanted = sys.argv[1:]
+    wanted = sys.argv[1:]       # names of tests, or parts of names
+    names = {name for name, _ in tests}
     left_out = os.environ.get("TEST_LEAVE_OUT", "").split(";")
     failed = 0
     for number, (name, test) in enumerate(tests, 1):
-        if wanted and not any(part in name for part in wanted):
+        if wanted and not any(name == part or part in name and part not in names
+                              for part in wanted):
             continue
         title = name[5:].replace("_", " ")
         if title in left_out:

@@ -44,8 +44,8 @@ def test_ranks_above_zero_are_silent():
 
 def test_threads_without_room_are_told_of():
     """Their calls are in no sum, and at the end, in the file and in the report."""
-    done = same("threads", 2000, 10, env={"TRACEPROF_MALLOC": "all",
-                                          "TRACEPROF_BUFFER_MB": "1"}, timeout=120)
+    done = same("threads", 400, 10, env={"TRACEPROF_MALLOC": "all",
+                                         "TRACEPROF_BUFFER_MB": "4"})
     events = done.trace.meta["events"]
     calls = events["unrecorded_calls"]
     expect(calls > 100, f"every thread found room: {events}")
