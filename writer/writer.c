@@ -8,7 +8,7 @@
  */
 #include "writer/writer.h"
 
-#include "collector/system/background.h"
+#include "collector/system/loader.h"
 #include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include "collector/steps/manual_window.h"

@@ -14,8 +14,8 @@
  * before its first use, so that a full tmpfs is an error code, never SIGBUS.
  *
  * A struct session is the view one process has of it: where it is mapped.  The
- * header and everything behind it may be hostile when it comes from a file:
- * readers go through session_check() and session_at_checked().
+ * header and everything after it may be hostile when it comes from a file:
+ * session_open() checks the header, readers go through session_at_checked().
  */
 #ifndef COLLECTOR_SESSION_H
 #define COLLECTOR_SESSION_H
@@ -162,7 +162,7 @@ struct session_header {
 	struct gpu_state gpu;
 
 	struct flight_state flight;
-	struct control control; /* what is asked from outside */
+	struct mailbox mailbox; /* what is asked from outside */
 
 	_Atomic uint32_t checkpoint; /* which of the two is whole */
 	struct session_checkpoint checkpoints[2];
@@ -178,7 +178,7 @@ struct session {
 };
 
 /* The session of this process, NULL until it is interesting.
- * Published with RELEASE in session_publish(); readers that got here through
+ * Published with RELEASE in life.c's begin(); readers that got here through
  * the gate or their own thread record need no further ordering. */
 extern struct session *_Atomic session_here
 	__attribute__((visibility("hidden")));
@@ -216,8 +216,8 @@ int session_create(const struct options *options, const char *reason,
  */
 void session_drop(void);
 
-/* Opens a session's file, `flags` as open() takes them: an fd, or -errno; -EPERM
- * another user's, -EBADMSG no plain file with one name. */
+/* Opens a session's file, `flags` as open() takes them: an fd, or -errno;
+ * -EPERM another user's, -EBADMSG no plain file with one name. */
 int session_file(const char *path, int flags);
 
 /* A copy of another process's session, as it is now, from its open file:
