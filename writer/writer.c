@@ -8,7 +8,6 @@
  */
 #include "writer/writer.h"
 
-#include "collector/system/background.h"
 #include "collector/system/futex.h"
 #include "collector/system/loader.h"
 #include "collector/system/log.h"
