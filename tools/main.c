@@ -7,7 +7,7 @@
 
 #include "collector/control/options.h"
 #include "tools/util/command.h"
-#include "writer/trace_head.h"
+#include "writer/text/schema.h"
 
 static const struct {
 	const char *name;
