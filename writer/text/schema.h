@@ -10,9 +10,9 @@
 #ifndef WRITER_SCHEMA_H
 #define WRITER_SCHEMA_H
 
-/* "key": as text of a literal. */
-#define TRACEPROF_VERSION "0.1"
+#define TRACEPROF_VERSION	    "0.1"
 
+/* "key": as text of a literal. */
 #define SCHEMA_KEY(key)		    "\"" key "\":"
 /* "key":"value" */
 #define SCHEMA_PAIR(key, value)	    "\"" key "\":\"" value "\""
