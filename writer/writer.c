@@ -17,14 +17,12 @@
 #include "collector/steps/steps.h"
 #include "writer/events/event_json.h"
 #include "writer/account.h"
-#include "writer/deflate/coder.h"
 #include "writer/flight/history.h"
 #include "writer/file/output.h"
 #include "writer/pace.h"
 #include "writer/pass.h"
 #include "writer/recovery.h"
 #include "writer/request.h"
-#include "writer/sources.h"
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -42,6 +40,7 @@
 #define ANSWER_NS	 (2 * SECOND_NS)
 #define SHOWN_PASS_NS	 UINT64_C(1000000)
 #define TIMER_NS	 UINT64_C(5000000) /* longest sleep, steps by time */
+#define SOURCES_MAX	 8u
 
 enum writer_phase { WRITER_NONE, WRITER_RUNS, WRITER_DONE, WRITER_GAVE_UP };
 
@@ -64,6 +63,44 @@ static struct {
 	size_t affinity_bytes;
 } writer = {.lock = PTHREAD_MUTEX_INITIALIZER,
 	    .summary_lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* What else brings events, once in each pass. */
+static struct {
+	_Atomic uint32_t count;
+	struct {
+		void (*poll)(void *arg);
+		void *arg;
+	} source[SOURCES_MAX];
+} sources;
+
+static void sources_poll(void)
+{
+	/* ACQUIRE pairs with RELEASE in writer_add_source(). */
+	const uint32_t count = load_acquire(&sources.count);
+
+	for (uint32_t i = 0; i < count && i < SOURCES_MAX; i++) {
+		/* ACQUIRE as above: a slot is counted before it is filled. */
+		if (__atomic_load_n(&sources.source[i].poll, __ATOMIC_ACQUIRE))
+			sources.source[i].poll(sources.source[i].arg);
+	}
+}
+
+int writer_add_source(void (*poll)(void *arg), void *arg)
+{
+	const uint32_t at = add_relaxed(&sources.count, 1);
+
+	if (at >= SOURCES_MAX)
+		return -ENOSPC;
+	sources.source[at].arg = arg;
+	/* RELEASE pairs with ACQUIRE in sources_poll(): the argument. */
+	__atomic_store_n(&sources.source[at].poll, poll, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static void sources_forget(void)
+{
+	memset(&sources, 0, sizeof(sources));
+}
 
 static long futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
 {
@@ -360,7 +397,7 @@ int writer_start(struct session *session, const void *affinity,
 	struct thread *was = thread_busy();
 	int rc;
 
-	rc = writer_state_start(&writer.state, session, true);
+	rc = pass_start(&writer.state, session, true);
 	if (rc)
 		goto out;
 	writer.session = session;
@@ -374,7 +411,7 @@ int writer_start(struct session *session, const void *affinity,
 	rc = background_start(run, STACK_BYTES);
 	if (rc) {
 		store_relaxed(&writer.phase, WRITER_NONE);
-		writer_state_end(&writer.state);
+		pass_end(&writer.state);
 	}
 out:
 	thread_unbusy(was);
@@ -413,7 +450,6 @@ void writer_wake(void)
 
 void writer_forget(void)
 {
-	coder_forget();
 	loader_forget();
 	memset(&writer, 0, sizeof(writer));
 	sources_forget();

@@ -80,7 +80,7 @@ static void run(void *block, const struct task_header *header)
 
 	run.was_last = gomp_last;
 	gomp_last = header->library;
-	slice->thread = gomp_is_recording() ? gomp_thread() : NULL;
+	slice->thread = gomp_is_recording() ? hook_thread() : NULL;
 	if (likely(slice->thread)) {
 		run.detail = (struct gomp_detail){.task = header->number};
 		slice->code = header->code;

@@ -6,8 +6,9 @@
  * Rarer and dearer calls than malloc(), so there is one way for all of them:
  * closed or not.
  */
-#include "preload/process/early.h"
+#include "preload/heap/early.h"
 #include "preload/heap/heap.h"
+#include "preload/heap/watch.h"
 #include "preload/process/life.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ static uint32_t decide_alloc(void)
 	if (open == GATE_UNDECIDED)
 		open = life_decide();
 	if ((open & (GATE_HEAP_WATCH | GATE_HEAP)) == GATE_HEAP_WATCH) {
-		life_watch();
+		watch_call();
 		open = gate_bits();
 	}
 	return open;

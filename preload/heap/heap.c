@@ -4,8 +4,8 @@
 
 #include "collector/session/pool.h"
 #include "preload/heap/blocks.h"
-#include "preload/process/early.h"
-#include "preload/process/life.h"
+#include "preload/heap/early.h"
+#include "preload/process/hook.h"
 #include <errno.h>
 
 struct heap_settings heap = {.large_bytes = UINT64_MAX};
@@ -42,16 +42,6 @@ void heap_start(struct session *session, uint32_t *base, uint32_t *record)
 	}
 }
 
-/* A record for a thread that has none; NULL if it may not or can't. */
-static COLD struct thread *enter_cold(void)
-{
-	struct thread *thread = thread_here();
-
-	if (thread)
-		life_thread_entered();
-	return thread;
-}
-
 bool heap_size_asked(void *ptr, uint64_t *bytes)
 {
 	if (early_owns(ptr))
@@ -63,13 +53,6 @@ bool heap_size_asked(void *ptr, uint64_t *bytes)
 	else
 		return false;
 	return true;
-}
-
-static inline struct thread *enter(void)
-{
-	struct thread *thread = thread_self;
-
-	return likely(thread_records(thread)) ? thread : enter_cold();
 }
 
 static __attribute__((noinline)) void
@@ -140,7 +123,7 @@ void *heap_born_full(void *ptr, size_t size, uint64_t start_ticks)
 
 	if (unlikely(!ptr))
 		return ptr;
-	thread = enter();
+	thread = hook_thread();
 	if (unlikely(!thread))
 		return ptr;
 	bytes = likely(heap.plain) ? heap_size_plain(ptr)
@@ -157,7 +140,7 @@ void *heap_born_full(void *ptr, size_t size, uint64_t start_ticks)
 
 void heap_died_full(void *ptr)
 {
-	struct thread *thread = enter();
+	struct thread *thread = hook_thread();
 	bool known = true;
 	uint64_t bytes;
 
@@ -251,7 +234,7 @@ static void record_move(struct thread *thread, const struct heap_move *move,
 void heap_move_end(const struct heap_move *move, void *made, size_t size)
 {
 	const bool freed = move->old && (made || !size);
-	struct thread *thread = enter();
+	struct thread *thread = hook_thread();
 	uint64_t bytes = 0;
 	bool born;
 

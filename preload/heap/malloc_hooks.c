@@ -16,8 +16,9 @@
  * reallocarray(), strdup() and all others of libc's own come to us by libc's
  * calls of these; malloc_usable_size() needs no hook.
  */
-#include "preload/process/early.h"
+#include "preload/heap/early.h"
 #include "preload/heap/heap.h"
+#include "preload/heap/watch.h"
 #include "preload/process/life.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@ static uint32_t decided_alloc(void)
 
 	if ((open & (GATE_HEAP_WATCH | GATE_HEAP)) != GATE_HEAP_WATCH)
 		return open;
-	life_watch();
+	watch_call();
 	return gate_bits();
 }
 

@@ -18,7 +18,7 @@
  * that may happen inside an allocation that pthread_atfork() itself makes for
  * somebody else, with its lock held.
  */
-#include "preload/process/fork_hooks.h"
+#include "preload/process/life_parts.h"
 
 #include "collector/system/loader.h"
 #include "preload/process/life.h"

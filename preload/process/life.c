@@ -14,22 +14,11 @@
 #include "collector/system/log.h"
 #include "collector/session/modules.h"
 #include "collector/steps/steps.h"
-#include "preload/process/closing.h"
-#include "preload/process/cost.h"
-#include "preload/cuda/cuda_calls.h"
-#include "preload/cuda/cupti_source.h"
-#include "preload/process/early.h"
-#include "preload/process/exit_hooks.h"
-#include "preload/process/fork_hooks.h"
-#include "preload/heap/heap.h"
-#include "preload/process/last_thread.h"
-#include "preload/annotate/nvtx_injection.h"
-#include "preload/annotate/nvtx_range.h"
+#include "preload/process/families.h"
+#include "preload/process/life_parts.h"
 #include "preload/process/process.h"
 #include "preload/process/quiet.h"
-#include "preload/process/thread_hooks.h"
-#include "preload/process/user_signal.h"
-#include "preload/process/watch.h"
+#include "preload/process/real.h"
 #include "writer/writer.h"
 #include <errno.h>
 #include <pthread.h>
@@ -77,29 +66,20 @@ static bool move(int from, int to)
 						       memory_order_relaxed);
 }
 
-/* Nothing more is wanted.  While early blocks are about, free() must go on
- * taking its longer way, which tells them: any further bit does that. */
+/* Nothing more is wanted. */
 static COLD void close_gate(void)
 {
 	gate_set_record(0);
-	gate_set(GATE_CLOSED | (early_is_used() ? GATE_HEAP_WATCH : 0));
+	gate_set(GATE_CLOSED | families_closed_bits());
 }
 
 /* Opens the gate for what may make the process interesting. */
 static COLD void watch(void)
 {
-	uint32_t bits = GATE_CLOSED | GATE_SCOPE_WATCH;
+	const uint32_t bits = families_watch(life.forked);
 
-	if (process.options.openmp)
-		bits |= GATE_OMP_WATCH;
-	if (process.options.cuda != CUDA_OFF)
-		bits |= GATE_CUDA_WATCH;
-	if (process.options.malloc != MALLOC_OFF &&
-	    (!life.forked || process.options.children == CHILDREN_ALL))
-		bits |= GATE_HEAP_WATCH;
-	thread_hooks_start();
-	watch_start(options_is_set(&process.options, OPTION_AT_malloc));
-	gate_set(bits);
+	thread_ends_start();
+	gate_set(GATE_CLOSED | bits);
 	store_relaxed(&life.state, LIFE_WATCHING);
 }
 
@@ -132,8 +112,7 @@ static void start_over(void)
 	if (state >= LIFE_BEGINNING) {
 		drop_session();
 		writer_forget();
-		cupti_forget();
-		cuda_calls_forget();
+		families_forget();
 		steps_forget();
 	}
 	control_forget();
@@ -193,7 +172,7 @@ static int start_writer(void)
 {
 	const bool known = process.affinity_bytes > 0;
 
-	writer_add_source(cost_poll, NULL);
+	writer_add_source(families_cost_poll, NULL);
 	writer_add_source(last_thread_poll, NULL);
 	writer_add_source(user_signal_poll, NULL);
 	return writer_start(life.session, known ? process.affinity : NULL,
@@ -203,22 +182,14 @@ static int start_writer(void)
 /* The gate's bits that don't depend on windows, and those that do. */
 static uint32_t wanted_bits(struct session *session, uint32_t *record)
 {
-	uint32_t bits = GATE_CLOSED;
-	uint32_t heap_base, heap_record;
+	uint32_t bits = GATE_CLOSED | families_begin(session, record);
 
-	heap_start(session, &heap_base, &heap_record);
-	*record = GATE_SCOPE | heap_record;
-	bits |= heap_base;
-	if (process.options.openmp)
-		*record |= GATE_OMP;
 	gate_set_record(*record);
 	gate_publish();
 	steps_start(session);
 	if (steps_source() == STEP_OMP)
 		bits |= GATE_OMP_MARK;
-	/* Even if no annotation is the marker: pushes and pops must pair up
-	 * across windows. */
-	return bits | GATE_SCOPE_MARK;
+	return bits;
 }
 
 /* Where shared memory has no room, in a container say. */
@@ -255,7 +226,6 @@ static int begin(const char *reason)
 			     "heap not recorded: the allocator is built into "
 			     "%s",
 			     object);
-	nvtx_injection_say(life.session);
 	/* RELEASE pairs with the dependency of whoever loads the pointer: the
 	 * session is whole. */
 	store_release(&session_here, life.session);
@@ -298,19 +268,9 @@ COLD uint32_t life_begin(const char *reason)
 	return gate_bits();
 }
 
-void life_watch(void)
+bool life_is_watching(void)
 {
-	const char *reason;
-
-	/* Not so where only early blocks keep free() on its longer way. */
-	if (load_relaxed(&life.state) == LIFE_WATCHING && watch_call(&reason))
-		life_begin(reason);
-}
-
-void life_thread_entered(void)
-{
-	thread_hooks_arm();
-	nvtx_thread_entered();
+	return load_relaxed(&life.state) == LIFE_WATCHING;
 }
 
 static void report(int rc)
@@ -344,13 +304,13 @@ static void finish(void)
 
 	if (thread_records(thread)) {
 		thread_drop_left(thread, __builtin_frame_address(0));
-		nvtx_finish(thread);
+		families_finish(thread);
 	}
 	steps_end(session, thread_records(thread) ? thread : NULL,
 		  clock_ticks());
 	close_gate();
 	/* Half of the time that there is. */
-	cupti_end((unsigned int)process.options.exit_ms / 2);
+	families_end((unsigned int)process.options.exit_ms / 2);
 	if (atomic_exchange_explicit(&life.writer_waits, false,
 				     memory_order_relaxed))
 		rc = start_writer();
@@ -384,7 +344,8 @@ COLD void life_end(void)
 	} else if (move(LIFE_WATCHING, LIFE_ENDED)) {
 		close_gate();
 		if (process.direct)
-			closing_explain(&process.options, watch_count());
+			closing_explain(&process.options,
+					families_calls_watched());
 	}
 	errno = saved;
 }
@@ -472,8 +433,7 @@ static __attribute__((constructor)) void construct(void)
 	fork_hooks_start();
 	exit_hooks_start();
 	user_signal_start();
-	nvtx_injection_announce();
-	cupti_prepare();
+	families_prepare();
 	if (load_relaxed(&life.writer_waits))
 		start_late_writer();
 }

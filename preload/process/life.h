@@ -31,12 +31,6 @@ uint32_t life_decide(void);
  * the gate is then.  Returns the gate's bits.  Keeps errno. */
 uint32_t life_begin(const char *reason);
 
-/* One allocation under GATE_HEAP_WATCH: may begin.  Keeps errno. */
-void life_watch(void);
-
-/* A thread has got a record: its end is to be noticed. */
-void life_thread_entered(void);
-
 /* The end of the process, by whatever way: finishes the file, prints the
  * closing lines.  Once; a second caller doesn't wait.  Keeps errno. */
 void life_end(void);
@@ -53,6 +47,9 @@ void life_exec_failed(void);
 /* In a forked child: starts over.  Nothing of the parent's session is touched
  * from here on. */
 void life_forked(void);
+
+/* True while something may still begin a recording. */
+bool life_is_watching(void);
 
 /* True while events are recorded, in the process that owns them. */
 bool life_is_running(void);

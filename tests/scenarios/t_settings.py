@@ -149,6 +149,11 @@ def test_folder_that_cannot_be_made():
         expect(bad in done.own_lines[0], done.own_lines)
 
 
+def test_folder_that_cannot_be_made_and_a_short_run():
+    """The first thing to be written comes with the last pass."""
+    traced("annotate_calls", "steps", env={"TRACEPROF_DIR": "/proc/nowhere"})
+
+
 def test_folder_is_made():
     place = os.path.join(folder(), "a", "b", "c")
     done = traced("region", "plain_parallel", env={"TRACEPROF_DIR": place})

@@ -113,13 +113,6 @@ static const struct coder_back_end zlib_coder = {
 
 /* The choice. */
 
-static bool is_forked;
-
-void coder_forget(void)
-{
-	is_forked = true;
-}
-
 int coder_parse(const char *text, struct coder_choice *choice, char *why,
 		size_t why_bytes)
 {
@@ -128,10 +121,6 @@ int coder_parse(const char *text, struct coder_choice *choice, char *why,
 		return 0;
 	if (!strcmp(text, "off")) {
 		choice->kind = CODER_PLAIN;
-		return 0;
-	}
-	if (!strcmp(text, "isal")) {
-		choice->kind = CODER_ISAL;
 		return 0;
 	}
 	if (!strcmp(text, "fast")) {
@@ -146,8 +135,8 @@ int coder_parse(const char *text, struct coder_choice *choice, char *why,
 	}
 	if (why)
 		snprintf(why, why_bytes,
-			 "TRACEPROF_GZIP=%.40s: it is auto, fast, isal, "
-			 "zlib:1 to zlib:9, or off",
+			 "TRACEPROF_GZIP=%.40s: it is auto, fast, zlib:1 to "
+			 "zlib:9, or off",
 			 text);
 	return -EINVAL;
 }
@@ -157,7 +146,6 @@ static int open_kind(struct coder *coder, enum coder_kind kind, int level)
 	static const struct coder_back_end *const back_ends[] = {
 		[CODER_PLAIN] = &plain_coder,
 		[CODER_ZLIB] = &zlib_coder,
-		[CODER_ISAL] = &isal_coder,
 		[CODER_FAST] = &fast_coder,
 	};
 	int rc;
@@ -185,8 +173,7 @@ static int open_kind(struct coder *coder, enum coder_kind kind, int level)
 
 int coder_open(struct coder *coder, const struct coder_choice *choice)
 {
-	if (choice->kind == CODER_AUTO ||
-	    (choice->kind == CODER_ISAL && is_forked))
+	if (choice->kind == CODER_AUTO)
 		return open_kind(coder, CODER_FAST, 0);
 	return open_kind(coder, choice->kind, choice->level);
 }
@@ -206,9 +193,7 @@ const char *coder_name(const struct coder *coder)
 
 	if (coder->kind == CODER_ZLIB)
 		return levels[coder->level - 1];
-	if (coder->kind == CODER_FAST)
-		return "fast";
-	return coder->kind == CODER_ISAL ? "isal" : "off";
+	return coder->kind == CODER_FAST ? "fast" : "off";
 }
 
 size_t coder_bound(const struct coder *coder, size_t len)
@@ -231,7 +216,5 @@ int coder_block(struct coder *coder, const struct coder_text *text, char *out,
 uint32_t coder_crc32(const struct coder *coder, uint32_t crc, const char *text,
 		     size_t len)
 {
-	if (coder->back_end->crc32)
-		return coder->back_end->crc32(coder, crc, text, len);
 	return crc32_text(&coder->crc32, crc, text, len);
 }

@@ -7,7 +7,7 @@
  * file beyond 4096 bytes, byte-aligned pieces of deflate (coder.h), the tail
  * with the final block, CRC and length.  A tail is renewed in two steps, so
  * that a kill between any two instructions leaves a file that strict readers
- * accept; tail.c says how.  A plain file (coder off) is renewed by one
+ * accept; trace_file.c says how.  A plain file (coder off) is renewed by one
  * write from the old tail's place on, the best that JSON allows.
  *
  * Commas: the head ends with the first event, without a line break; every

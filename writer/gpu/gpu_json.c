@@ -2,7 +2,7 @@
 /* gpu_json.c - texts of single GPU events; see gpu_json.h. */
 #include "writer/gpu/gpu_json.h"
 
-#include "writer/gpu/gpu_label.h"
+#include "writer/state/gpu_label.h"
 #include "writer/gpu/gpu_occupancy.h"
 #include "writer/events/meta_json.h"
 #include "writer/text/schema.h"

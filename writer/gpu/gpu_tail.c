@@ -2,7 +2,7 @@
 /* gpu_tail.c - devices, versions and counts of GPUs; see gpu_tail.h. */
 #include "writer/gpu/gpu_tail.h"
 
-#include "writer/gpu/gpu.h"
+#include "writer/gpu/gpu_known.h"
 #include "writer/text/schema.h"
 #include <string.h>
 

@@ -18,7 +18,7 @@
 #include "writer/state/lane.h"
 #include "writer/state/naming.h"
 #include "writer/state/nest.h"
-#include "writer/window_file.h"
+#include "writer/state/window_file.h"
 #include "writer/state/region_join.h"
 #include "writer/state/chunk_prefault.h"
 #include "writer/state/timeline.h"

@@ -189,7 +189,7 @@ static void crossing_slices_are_found(void **state)
 		     "\"ts\":1100.000,\"dur\":8900.001");
 	printed = check(&result);
 	assert_int_equal(result.faults, 1);
-	assert_non_null(strstr(printed, "ends 1 ns behind it"));
+	assert_non_null(strstr(printed, "ends 1 ns after it"));
 	assert_non_null(strstr(printed, "\"ProfilerStep#0\""));
 	free(printed);
 }
@@ -297,7 +297,7 @@ static void what_is_no_trace_is_refused(void **state)
 static int make_folder(void **state)
 {
 	(void)state;
-	unit_template(folder, sizeof(folder), "contract");
+	unit_template(folder, sizeof(folder), "check");
 	return mkdtemp(folder) ? 0 : -1;
 }
 

@@ -20,9 +20,9 @@
 
 #define TEXT_MAX (300u << 10)
 
-static const char *const names[] = {"isal",   "fast",	"zlib:1",
-				    "zlib:4", "zlib:6", "zlib:9"};
-#define FAST  1 /* its place there */
+static const char *const names[] = {"fast", "zlib:1", "zlib:4", "zlib:6",
+				    "zlib:9"};
+#define FAST  0 /* its place there */
 #define NAMES (sizeof(names) / sizeof(names[0]))
 
 static struct coder coders[NAMES];
@@ -46,10 +46,8 @@ static int open_all(void **state)
 			return -1;
 		rc = coder_open(&coders[i], &choice);
 		is_open[i] = !rc;
-		if (rc && choice.kind != CODER_ISAL)
-			return -1;
 		if (rc)
-			print_message("without ISA-L: not on this machine\n");
+			return -1;
 	}
 	return 0;
 }
