@@ -19,7 +19,7 @@
 #include "collector/session/session.h"
 #include "collector/system/proc.h"
 #include "tools/util/command.h"
-#include "tools/util/decimal.h"
+#include "tools/util/numbers.h"
 #include "writer/pace.h"
 
 /* A writer passes at least twice a second, unless its disk hangs; the file of a
@@ -95,7 +95,7 @@ static int visit(const char *path, void *arg)
 
 	if (pid_of(path) != search->pid)
 		return 0;
-	fd = session_file(path);
+	fd = session_file(path, O_RDWR);
 	if (fd < 0)
 		return 0;
 	stop = try_session(fd, search);

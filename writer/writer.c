@@ -9,6 +9,7 @@
 #include "writer/writer.h"
 
 #include "collector/system/background.h"
+#include "collector/system/futex.h"
 #include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include "collector/steps/manual_window.h"
@@ -24,7 +25,6 @@
 #include "writer/recovery.h"
 #include "writer/request.h"
 #include <errno.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
@@ -100,19 +100,6 @@ int writer_add_source(void (*poll)(void *arg), void *arg)
 static void sources_forget(void)
 {
 	memset(&sources, 0, sizeof(sources));
-}
-
-static long futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
-{
-	const struct timespec limit = {.tv_sec = (time_t)(ns / SECOND_NS),
-				       .tv_nsec = (long)(ns % SECOND_NS)};
-
-	return syscall(SYS_futex, word, FUTEX_WAIT, value, &limit, NULL, 0);
-}
-
-static void futex_wake(_Atomic uint32_t *word)
-{
-	syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
 /* Waits until *word differs from `value`.  False: the time is up. */
@@ -231,6 +218,7 @@ static uint64_t make_pass(uint64_t *cpu_ns)
 struct orphans {
 	unsigned int finished;
 	unsigned int failed;
+	unsigned int unknown; /* whether their processes run */
 	uint64_t events;
 	char path[SESSION_TEXT_BYTES]; /* newest trace */
 };
@@ -243,7 +231,8 @@ static void count_orphan(const char *path, int rc,
 
 	(void)path;
 	if (rc) {
-		orphans->failed++;
+		orphans->failed += rc != -ENOLCK;
+		orphans->unknown += rc == -ENOLCK;
 	} else if (result->path[0]) {
 		orphans->finished++;
 		orphans->events += result->events;
@@ -282,6 +271,11 @@ static void look_after_orphans(void)
 		log_say("%u trace%s of killed runs can't be finished: "
 			"traceprof recover %s says why",
 			orphans.failed, orphans.failed == 1 ? "" : "s",
+			head->folder);
+	if (orphans.unknown)
+		log_say("%u session%s for %s may be of programs that still "
+			"run: left alone, see traceprof recover --list",
+			orphans.unknown, orphans.unknown == 1 ? "" : "s",
 			head->folder);
 }
 
@@ -344,7 +338,7 @@ static uint64_t longest_sleep(void)
 
 /* What the mode is likely to need, at once: in the program's first moments the
  * other processors are idle.  The end of a short run doesn't wait for it. */
-static void fill_stock(void)
+static void prefault_all(void)
 {
 	while (!load_relaxed(&writer.stop) &&
 	       chunk_prefault_extend(&writer.state.prefault, writer.session))
@@ -371,7 +365,7 @@ static void *run(void *arg)
 		if (writer.state.error)
 			break;
 		if (is_first)
-			fill_stock();
+			prefault_all();
 		is_first = false;
 		if (!has_looked &&
 		    !pace_is_behind(&writer.pace, writer.session)) {
@@ -379,7 +373,7 @@ static void *run(void *arg)
 			has_looked = true;
 		}
 		writer.pace.most_ns = longest_sleep();
-		writer.pace.held = history_held(&writer.state);
+		writer.pace.kept = history_chunks(&writer.state);
 		pace_sleep(&writer.pace, writer.session, events, cpu_ns);
 	}
 	if (!has_looked && !writer.state.error)

@@ -72,7 +72,7 @@ def test_what_is_damaged_is_left_alone():
     whole = os.path.getsize(path)
     with open(path, "ab") as file:
         file.write(b"x")
-    refused(path, "behind the end")
+    refused(path, "after the end")
     os.truncate(path, whole - 5)
     refused(path, "cut short")
     refused(trace(TRACEPROF_GZIP="off"), "not compressed")

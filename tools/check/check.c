@@ -11,7 +11,7 @@
 
 #include "tools/util/command.h"
 #include "tools/util/lane_spans.h"
-#include "tools/util/saturate.h"
+#include "tools/util/numbers.h"
 #include "tools/util/text_buffer.h"
 
 #define GZIP_BYTES_MIN 4096u

@@ -7,9 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/util/decimal.h"
+#include "tools/util/numbers.h"
 #include "tools/util/memory.h"
-#include "tools/util/saturate.h"
 
 static struct report_device *device_of(struct report *report,
 				       const struct trace_event *event,

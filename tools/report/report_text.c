@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/util/quantity.h"
+#include "tools/util/numbers.h"
 #include "tools/report/report.h"
 #include "tools/util/table.h"
 

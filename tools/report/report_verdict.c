@@ -7,9 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/util/quantity.h"
+#include "tools/util/numbers.h"
 #include "tools/report/report.h"
-#include "tools/util/saturate.h"
 
 /* From where on something is worth a sentence. */
 #define WAIT_SHARE_MIN	 0.10

@@ -4,11 +4,12 @@
  */
 #include "tools/report/tally.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/util/memory.h"
-#include "tools/util/saturate.h"
+#include "tools/util/numbers.h"
 
 void tally_put(struct tally *tally, const char *category, const char *name,
 	       size_t name_len, const struct total *sums)
@@ -91,9 +92,10 @@ struct total *tally_list(const struct tally *tally, const char *category,
 	return list;
 }
 
-/* The order in which people ask; all others come after these. */
-static size_t place_of(const char *category)
+void tally_categories(const struct tally *tally,
+		      void (*category)(void *arg, const char *name), void *arg)
 {
+	/* The order in which people ask; all others come after these. */
 	static const char *const first[] = {
 		"user_annotation",
 		"cpu_op",
@@ -107,45 +109,21 @@ static size_t place_of(const char *category)
 		"cuda_sync",
 		"gpu_user_annotation",
 	};
-	size_t at = 0;
+	const size_t first_count = sizeof(first) / sizeof(first[0]);
+	struct key_table seen = {.row_bytes = sizeof(bool)};
 
-	while (at < sizeof(first) / sizeof(first[0]) &&
-	       strcmp(first[at], category))
-		at++;
-	return at;
-}
-
-static int compare_places(const void *left, const void *right, void *arg)
-{
-	const struct key_table *seen = arg;
-	const uint32_t a = *(const uint32_t *)left,
-		       b = *(const uint32_t *)right;
-	const size_t x = place_of(key_table_key(seen, a, NULL));
-	const size_t y = place_of(key_table_key(seen, b, NULL));
-
-	if (x != y)
-		return x < y ? -1 : 1;
-	return a < b ? -1 : a > b;
-}
-
-void tally_categories(const struct tally *tally,
-		      void (*category)(void *arg, const char *name), void *arg)
-{
-	struct key_table seen = {0};
-	uint32_t *sorted;
-
+	for (size_t at = 0; at < first_count; at++)
+		key_table_number(&seen, first[at], strlen(first[at]));
 	for (size_t at = 0; at < tally->rows.count; at++) {
 		const char *name = key_table_key(&tally->rows, at, NULL);
+		const uint32_t number =
+			key_table_number(&seen, name, strlen(name));
 
-		key_table_number(&seen, name, strlen(name));
+		*(bool *)key_table_row(&seen, number) = true;
 	}
-	sorted = memory_zeroed(seen.count, sizeof(*sorted));
-	for (uint32_t at = 0; at < seen.count; at++)
-		sorted[at] = at;
-	qsort_r(sorted, seen.count, sizeof(*sorted), compare_places, &seen);
 	for (size_t at = 0; at < seen.count; at++)
-		category(arg, key_table_key(&seen, sorted[at], NULL));
-	free(sorted);
+		if (*(bool *)key_table_row(&seen, at))
+			category(arg, key_table_key(&seen, at, NULL));
 	key_table_free(&seen);
 }
 

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/util/decimal.h"
+#include "tools/util/numbers.h"
 #include "tools/util/memory.h"
 #include "tools/util/text_buffer.h"
 
@@ -435,7 +435,7 @@ static void describe(struct reader *reader, const char *text, size_t len)
 			trap = ": a bare NaN or Infinity (rule 7)";
 	if (reader->ended)
 		snprintf(error, bytes,
-			 "text goes on at byte %llu, behind the end of the "
+			 "text goes on at byte %llu, after the end of the "
 			 "JSON object (rule 2)",
 			 (unsigned long long)(reader->piece_offset + at));
 	else if (reader->seen_events)
