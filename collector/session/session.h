@@ -216,8 +216,8 @@ int session_create(const struct options *options, const char *reason,
  */
 void session_drop(void);
 
-/* Opens a session's file, `flags` as open() takes them: an fd, or -errno; -EPERM
- * another user's, -EBADMSG no plain file with one name. */
+/* Opens a session's file, `flags` as open() takes them: an fd, or -errno;
+ * -EPERM another user's, -EBADMSG no plain file with one name. */
 int session_file(const char *path, int flags);
 
 /* A copy of another process's session, as it is now, from its open file:
