@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table.c - tables by libsmartcols; where that isn't there, columns are apart by
- * a tab.
+ * table.c - tables by libsmartcols; where that isn't there, columns are apart
+ * by a tab.
  */
 #include "tools/util/table.h"
 

@@ -2,8 +2,8 @@
 /*
  * table.h - rows and columns of text on a terminal.
  *
- * With libsmartcols columns are aligned, and on a terminal the last one is cut to
- * its width; without it they are apart by a tab.
+ * With libsmartcols columns are aligned, and on a terminal the last one is cut
+ * to its width; without it they are apart by a tab.
  */
 #ifndef TOOLS_TABLE_H
 #define TOOLS_TABLE_H
