@@ -1,17 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * ctl_command.c - `traceprof ctl`: speaks to the writer of a running program.
+ *
+ * Its session's file lies where sessions lie and says in its name whose it is.
+ * One that has no name (a memfd) is reached through a descriptor that the
+ * process or we may still find in /proc.
  */
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "collector/session/session.h"
+#include "collector/system/proc.h"
 #include "tools/util/command.h"
 #include "tools/util/decimal.h"
-#include "tools/running.h"
 #include "writer/pace.h"
 
 /* A writer passes at least twice a second, unless its disk hangs; the file of a
@@ -34,12 +42,205 @@ static const char *const verbs[CONTROL_VERB_COUNT] = {
 	[CONTROL_SNAPSHOT] = "snapshot",
 };
 
-/* A text that another process has written, as it may be shown. */
-static void print_text(const char *text)
+#define MEMFD "/memfd:traceprof"
+
+struct session_search {
+	int pid;
+	struct session *session;
+	int error; /* of a session that is the process's and can't be used */
+	bool found;
+};
+
+/* "/dev/shm/traceprof-<uid>-<pid>-<random>.session" */
+static int pid_of(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	unsigned int uid;
+	int pid;
+
+	if (!name || sscanf(name, "/traceprof-%u-%d-", &uid, &pid) != 2)
+		return 0;
+	return pid;
+}
+
+static bool is_session_of(const struct session_header *head, int pid)
+{
+	return head->pid == pid && head->started == proc_started(pid) &&
+	       load_relaxed(&((struct session_header *)head)->state) ==
+		       SESSION_RUNNING;
+}
+
+/* Nonzero: this is it. */
+static int try_session(int fd, struct session_search *search)
+{
+	const int error = session_share(fd, search->session);
+
+	if (error) {
+		search->error = error;
+		return 0;
+	}
+	if (is_session_of(search->session->head, search->pid)) {
+		search->found = true;
+		return 1;
+	}
+	session_close(search->session);
+	return 0;
+}
+
+static int visit(const char *path, void *arg)
+{
+	struct session_search *search = arg;
+	int fd;
+	int stop;
+
+	if (pid_of(path) != search->pid)
+		return 0;
+	fd = session_file(path);
+	if (fd < 0)
+		return 0;
+	stop = try_session(fd, search);
+	close(fd);
+	return stop;
+}
+
+/* Looks at each link of a folder in /proc that leads to a memfd of ours. */
+static void search_links(struct session_search *search, const char *folder)
+{
+	char path[300], target[300];
+	struct dirent *entry;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", search->pid, folder);
+	dir = opendir(path);
+	while (dir && !search->found && (entry = readdir(dir))) {
+		ssize_t len;
+		int fd;
+
+		snprintf(path, sizeof(path), "/proc/%d/%s/%.200s", search->pid,
+			 folder, entry->d_name);
+		len = readlink(path, target, sizeof(target));
+		if (len < (ssize_t)strlen(MEMFD) ||
+		    strncmp(target, MEMFD, strlen(MEMFD)) != 0)
+			continue;
+		fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+		if (fd < 0)
+			continue;
+		try_session(fd, search);
+		close(fd);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* True if `text` is among the process's mappings. */
+static bool is_mapped(int pid, const char *text)
+{
+	char path[64];
+	char *line = NULL;
+	size_t bytes = 0;
+	bool found = false;
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	maps = fopen(path, "re");
+	while (maps && !found && getline(&line, &bytes, maps) > 0)
+		found = strstr(line, text) != NULL;
+	free(line);
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
+static bool is_dead(int pid)
+{
+	char path[64], text[1024];
+	const char *state;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	if (proc_read(path, text, sizeof(text)) <= 0)
+		return true;
+	state = strrchr(text, ')');
+	return state && state[1] == ' ' && (state[2] == 'Z' || state[2] == 'X');
+}
+
+static int examine_process(int pid, char *why, size_t bytes)
+{
+	struct stat status;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	if (pid <= 0 || stat(path, &status)) {
+		snprintf(why, bytes, "there is no process %d", pid);
+		return -ESRCH;
+	}
+	if (status.st_uid != geteuid()) {
+		snprintf(why, bytes, "process %d belongs to another user", pid);
+		return -EPERM;
+	}
+	if (is_dead(pid)) {
+		snprintf(why, bytes,
+			 "process %d is dead; what it left is for "
+			 "`traceprof recover`",
+			 pid);
+		return -ESRCH;
+	}
+	return 0;
+}
+
+static int explain(const struct session_search *search, char *why, size_t bytes)
+{
+	const int pid = search->pid;
+
+	if (search->error)
+		snprintf(why, bytes,
+			 "the session of process %d is damaged, or of another "
+			 "version of traceprof than this command (layout %u)",
+			 pid, SESSION_VERSION);
+	else if (is_mapped(pid, MEMFD))
+		snprintf(why, bytes,
+			 "process %d found no room for its session in /dev/shm "
+			 "or $XDG_RUNTIME_DIR; its memory can't be reached "
+			 "from outside",
+			 pid);
+	else if (is_mapped(pid, "libtraceprof.so"))
+		snprintf(why, bytes,
+			 "process %d has the library, but has recorded nothing "
+			 "so far, or its recording is over",
+			 pid);
+	else
+		snprintf(why, bytes,
+			 "process %d runs without traceprof: start it with "
+			 "`traceprof record` or LD_PRELOAD",
+			 pid);
+	return search->error ? search->error : -ENOENT;
+}
+
+/* Maps the header of process `pid`'s session, shared; session_close() ends it.
+ * 0; -errno with one line in `why`: no such process, somebody else's, nothing
+ * of traceprof in it, nothing recorded yet, out of reach, another version. */
+static int open_running(int pid, struct session *session, char *why,
+			size_t why_bytes)
+{
+	struct session_search search = {.pid = pid, .session = session};
+	const int error = examine_process(pid, why, why_bytes);
+
+	if (error)
+		return error;
+	session_find(visit, &search);
+	if (!search.found)
+		search_links(&search, "fd");
+	if (!search.found)
+		search_links(&search, "map_files");
+	return search.found ? 0 : explain(&search, why, why_bytes);
+}
+
+/* A line that another process has written, as it may be shown. */
+static void print_line(const char *text, FILE *out)
 {
 	for (; *text; text++)
-		putchar((unsigned char)*text < ' ' && *text != '\n' ? '?'
-								    : *text);
+		fputc((unsigned char)*text < ' ' && *text != '\n' ? '?' : *text,
+		      out);
+	fputc('\n', out);
 }
 
 static int complain(const char *text)
@@ -67,10 +268,8 @@ static int post(struct session *session, const struct control_request *request,
 static void print_answer(const struct control_request *request,
 			 const struct control_answer *answer)
 {
-	if (answer->text[0]) {
-		print_text(answer->text);
-		putchar('\n');
-	}
+	if (answer->text[0])
+		print_line(answer->text, stdout);
 	if (request->verb == CONTROL_STATUS)
 		printf("events   %llu seen, %llu of them dropped, %llu in "
 		       "files\nfile     ",
@@ -79,10 +278,8 @@ static void print_answer(const struct control_request *request,
 		       (unsigned long long)answer->written);
 	if (request->verb == CONTROL_STATUS && !answer->path[0])
 		puts("none yet");
-	else if (answer->path[0] && request->verb != CONTROL_START) {
-		print_text(answer->path);
-		putchar('\n');
-	}
+	else if (answer->path[0] && request->verb != CONTROL_START)
+		print_line(answer->path, stdout);
 }
 
 static int ask(struct session *session, const struct control_request *request)
@@ -106,9 +303,7 @@ static int ask(struct session *session, const struct control_request *request)
 		return EXIT_GOOD;
 	}
 	fputs("traceprof ctl: ", stderr);
-	for (const char *c = answer.text; *c; c++)
-		fputc((unsigned char)*c < ' ' ? '?' : *c, stderr);
-	fputc('\n', stderr);
+	print_line(answer.text, stderr);
 	return EXIT_FOUND;
 }
 
@@ -141,7 +336,7 @@ static void check(struct ctl_arguments *arguments, struct argp_state *state)
 		argp_error(state, "--steps or --ms, not both");
 }
 
-/* The session's file was cut under our hands. */
+/* The session's file was cut while we had it. */
 static void end_at_once(int number)
 {
 	static const char line[] = "traceprof ctl: its session is damaged\n";
@@ -192,19 +387,20 @@ int ctl_command(int argc, char **argv)
 		{0},
 	};
 	static const struct argp argp = {
-		choices,
-		parse,
-		"PID start|stop|snapshot|status",
-		"Start and stop the recording of a running program.\v"
-		"start opens a window with a file of its own; stop ends it and "
-		"prints the file.  snapshot makes the file that is being "
-		"written complete as of now, and prints it.  status says what "
-		"is going on.  "
-		"Ends with 1 when it is refused, with 3 when there is no such "
-		"program to speak to.",
-		NULL,
-		NULL,
-		NULL,
+		.options = choices,
+		.parser = parse,
+		.args_doc = "PID start|stop|snapshot|status",
+		.doc = "Start and stop the recording of a running program.\v"
+		       "start opens a window with a file of its own; stop ends "
+		       "it and "
+		       "prints the file.  snapshot makes the file that is "
+		       "being "
+		       "written complete as of now, and prints it.  status "
+		       "says what "
+		       "is going on.  "
+		       "Ends with 1 when it is refused, with 3 when there is "
+		       "no such "
+		       "program to speak to.",
 	};
 	struct ctl_arguments arguments = {0};
 	struct session session;
@@ -220,7 +416,7 @@ int ctl_command(int argc, char **argv)
 			arguments.pid);
 		return EXIT_USAGE;
 	}
-	if (running_open((int)pid, &session, why, sizeof(why))) {
+	if (open_running((int)pid, &session, why, sizeof(why))) {
 		complain(why);
 		return EXIT_UNREADABLE;
 	}

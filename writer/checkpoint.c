@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* checkpoint.c - the two checkpoints in the session; see checkpoint.h. */
 #include "writer/checkpoint.h"
+#include "writer/window_trace.h"
 
 #include "collector/session/pool.h"
 #include <string.h>
@@ -138,7 +139,7 @@ int checkpoint_make(struct writer_state *state)
 {
 	struct session_header *head = state->session->head;
 	const unsigned int next = !(load_relaxed(&head->checkpoint) & 1);
-	const int rc = window_file_checkpoint(state);
+	const int rc = window_trace_checkpoint(state);
 
 	if (rc)
 		return rc;

@@ -4,11 +4,12 @@
 
 #include "writer/account.h"
 #include "writer/checkpoint.h"
-#include "writer/events/draw.h"
+#include "writer/draw/draw.h"
 #include "writer/gpu/gpu.h"
-#include "writer/events/heap_counter.h"
+#include "writer/draw/heap_counter.h"
 #include "writer/flight/history.h"
 #include "writer/steps/step_finder.h"
+#include "writer/window_trace.h"
 #include <errno.h>
 #include <time.h>
 
@@ -22,8 +23,30 @@
 #define SLICE_EVENTS_LOW  2000u
 #define SLICE_EVENTS_HIGH 20000u
 
-/* So many events between two looks at the stock of chunks; a power of two. */
-#define STOCK_EVENTS	  1024u
+/* So many events between two looks at the free chunks; a power of two. */
+#define PREFAULT_EVENTS	  1024u
+
+int pass_start(struct writer_state *state, struct session *session,
+	       bool is_live)
+{
+	int rc = writer_state_start(state, session, is_live);
+
+	if (rc)
+		return rc;
+	rc = history_start(state);
+	if (rc)
+		pass_end(state);
+	else if (is_live)
+		step_finder_start(state);
+	return rc;
+}
+
+void pass_end(struct writer_state *state)
+{
+	gpu_end(state);
+	step_finder_end(state);
+	writer_state_end(state);
+}
 
 /* Follows one ring ahead of the drain for the ends of regions. */
 static void scan_ahead(struct writer_state *state, struct ring_reader *reader)
@@ -112,15 +135,15 @@ static bool take(struct writer_state *state, struct ring_reader *reader,
 }
 
 /* A pass can take long enough for the rings to use up what lies ready. */
-static inline void keep_stock(struct writer_state *state, uint64_t events)
+static inline void keep_prefault(struct writer_state *state, uint64_t events)
 {
-	if (state->is_live && !(events & (STOCK_EVENTS - 1)))
+	if (state->is_live && !(events & (PREFAULT_EVENTS - 1)))
 		chunk_prefault_refill(&state->prefault, state->session);
 }
 
 /* Drains one ring as far as events that ended by `until_ticks`. */
-static uint64_t drain_track(struct writer_state *state,
-			    struct ring_reader *reader, uint64_t until_ticks)
+static uint64_t drain_ring(struct writer_state *state,
+			   struct ring_reader *reader, uint64_t until_ticks)
 {
 	struct ring *ring = &reader->thread->ring;
 	const struct event *event;
@@ -143,7 +166,7 @@ static uint64_t drain_track(struct writer_state *state,
 			break;
 		}
 		drain_skip(&reader->drain, event);
-		keep_stock(state, ++events);
+		keep_prefault(state, ++events);
 	}
 	return events;
 }
@@ -156,7 +179,7 @@ static uint64_t oldest_end(struct writer_state *state)
 	for (struct ring_reader *t = state->readers; t; t = t->older) {
 		const struct event *event;
 
-		if (t->is_stopped || !t->limit || gpu_is_track(t) ||
+		if (t->is_stopped || !t->limit || gpu_is_reader(t) ||
 		    drain_at(&t->drain) == t->limit)
 			continue;
 		event = drain_peek(state->session, &t->thread->ring, &t->drain,
@@ -174,8 +197,8 @@ static uint64_t drain_gpu(struct writer_state *state, uint64_t keep_ticks)
 	uint64_t events = 0;
 
 	for (struct ring_reader *t = state->readers; t; t = t->older) {
-		if (gpu_is_track(t) && t->limit)
-			events += drain_track(state, t, keep_ticks);
+		if (gpu_is_reader(t) && t->limit)
+			events += drain_ring(state, t, keep_ticks);
 	}
 	gpu_drained(state);
 	return events;
@@ -205,8 +228,8 @@ static uint64_t drain_all(struct writer_state *state, uint64_t keep_ticks)
 		uint64_t drained = 0;
 
 		for (struct ring_reader *t = state->readers; t; t = t->older) {
-			if (t->limit && !t->is_stopped && !gpu_is_track(t))
-				drained += drain_track(state, t, until);
+			if (t->limit && !t->is_stopped && !gpu_is_reader(t))
+				drained += drain_ring(state, t, until);
 		}
 		draw_waits(state);
 		if (drained < SLICE_EVENTS_LOW &&
@@ -283,7 +306,7 @@ static int finish_window(struct writer_state *state, bool is_last)
 	heap_counter_end(state, end);
 	if (is_last)
 		draw_refused(state);
-	rc = window_file_finish(state, is_last);
+	rc = window_trace_finish(state, is_last);
 	if (rc)
 		return rc;
 	state->window++;
@@ -328,7 +351,7 @@ static uint64_t run(struct writer_state *state, bool may_finish)
 
 	do {
 		if (!state->file.is_open && writer_state_window(state)) {
-			if (window_file_open(state) || checkpoint_make(state))
+			if (window_trace_open(state) || checkpoint_make(state))
 				return events;
 		}
 		has_ended = window_has_ended(state);

@@ -12,6 +12,14 @@
 
 #include "writer/state/writer_state.h"
 
+/* Begins the writing of a session: by the traced process itself, or by another
+ * that recovers what it left.  0 or -ENOMEM. */
+int pass_start(struct writer_state *state, struct session *session,
+	       bool is_live);
+
+/* Frees everything; an open file is left as it is. */
+void pass_end(struct writer_state *state);
+
 /* Drains what is published, opens and finishes files as windows demand, makes
  * checkpoints when due.  Returns the events that were read; look at
  * state->error. */

@@ -9,6 +9,7 @@
 
 #include "writer/flight/history.h"
 #include "writer/pass.h"
+#include "writer/window_trace.h"
 #include "writer/text/schema.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -152,7 +153,7 @@ static int load(struct writer_state *state, uint64_t *gone)
 		return -EBADMSG;
 	state->next_index = whole->text_bytes / EVENT_TEXT_LEAST + 1;
 	state->totals_are_whole = false;
-	rc = window_file_resume(state, whole);
+	rc = window_trace_resume(state, whole);
 	if (rc == -ENOENT || rc == -EBADMSG) {
 		/* What the file held is gone; what the rings hold isn't. */
 		*gone = whole->file_events;
@@ -178,7 +179,7 @@ static int finish_trace(struct session *session, struct recovery_result *result)
 	state = arena_alloc(&arena, sizeof(*state));
 	if (!state)
 		return -ENOMEM;
-	rc = writer_state_start(state, session, false);
+	rc = pass_start(state, session, false);
 	if (rc)
 		goto out;
 	rc = load(state, &gone);
@@ -195,7 +196,7 @@ static int finish_trace(struct session *session, struct recovery_result *result)
 		state->counts.written - min_u64(gone, state->counts.written);
 	result->recovered = state->counts.written - before;
 	result->dropped = sums.dropped;
-	writer_state_end(state);
+	pass_end(state);
 out:
 	arena_free(&arena);
 	return rc;

@@ -9,6 +9,7 @@
 #include "writer/writer.h"
 
 #include "collector/system/background.h"
+#include "collector/system/futex.h"
 #include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include "collector/steps/manual_window.h"
@@ -17,16 +18,13 @@
 #include "collector/steps/steps.h"
 #include "writer/events/event_json.h"
 #include "writer/account.h"
-#include "writer/deflate/coder.h"
 #include "writer/flight/history.h"
 #include "writer/file/output.h"
 #include "writer/pace.h"
 #include "writer/pass.h"
 #include "writer/recovery.h"
 #include "writer/request.h"
-#include "writer/sources.h"
 #include <errno.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
@@ -42,6 +40,7 @@
 #define ANSWER_NS	 (2 * SECOND_NS)
 #define SHOWN_PASS_NS	 UINT64_C(1000000)
 #define TIMER_NS	 UINT64_C(5000000) /* longest sleep, steps by time */
+#define SOURCES_MAX	 8u
 
 enum writer_phase { WRITER_NONE, WRITER_RUNS, WRITER_DONE, WRITER_GAVE_UP };
 
@@ -65,17 +64,42 @@ static struct {
 } writer = {.lock = PTHREAD_MUTEX_INITIALIZER,
 	    .summary_lock = PTHREAD_MUTEX_INITIALIZER};
 
-static long futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
-{
-	const struct timespec limit = {.tv_sec = (time_t)(ns / SECOND_NS),
-				       .tv_nsec = (long)(ns % SECOND_NS)};
+/* What else brings events, once in each pass. */
+static struct {
+	_Atomic uint32_t count;
+	struct {
+		void (*poll)(void *arg);
+		void *arg;
+	} source[SOURCES_MAX];
+} sources;
 
-	return syscall(SYS_futex, word, FUTEX_WAIT, value, &limit, NULL, 0);
+static void sources_poll(void)
+{
+	/* ACQUIRE pairs with RELEASE in writer_add_source(). */
+	const uint32_t count = load_acquire(&sources.count);
+
+	for (uint32_t i = 0; i < count && i < SOURCES_MAX; i++) {
+		/* ACQUIRE as above: a slot is counted before it is filled. */
+		if (__atomic_load_n(&sources.source[i].poll, __ATOMIC_ACQUIRE))
+			sources.source[i].poll(sources.source[i].arg);
+	}
 }
 
-static void futex_wake(_Atomic uint32_t *word)
+int writer_add_source(void (*poll)(void *arg), void *arg)
 {
-	syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+	const uint32_t at = add_relaxed(&sources.count, 1);
+
+	if (at >= SOURCES_MAX)
+		return -ENOSPC;
+	sources.source[at].arg = arg;
+	/* RELEASE pairs with ACQUIRE in sources_poll(): the argument. */
+	__atomic_store_n(&sources.source[at].poll, poll, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static void sources_forget(void)
+{
+	memset(&sources, 0, sizeof(sources));
 }
 
 /* Waits until *word differs from `value`.  False: the time is up. */
@@ -305,7 +329,7 @@ static uint64_t longest_sleep(void)
 
 /* What the mode is likely to need, at once: in the program's first moments the
  * other processors are idle.  The end of a short run doesn't wait for it. */
-static void fill_stock(void)
+static void prefault_all(void)
 {
 	while (!load_relaxed(&writer.stop) &&
 	       chunk_prefault_extend(&writer.state.prefault, writer.session))
@@ -332,7 +356,7 @@ static void *run(void *arg)
 		if (writer.state.error)
 			break;
 		if (is_first)
-			fill_stock();
+			prefault_all();
 		is_first = false;
 		if (!has_looked &&
 		    !pace_is_behind(&writer.pace, writer.session)) {
@@ -340,7 +364,7 @@ static void *run(void *arg)
 			has_looked = true;
 		}
 		writer.pace.most_ns = longest_sleep();
-		writer.pace.held = history_held(&writer.state);
+		writer.pace.kept = history_chunks(&writer.state);
 		pace_sleep(&writer.pace, writer.session, events, cpu_ns);
 	}
 	if (!has_looked && !writer.state.error)
@@ -360,7 +384,7 @@ int writer_start(struct session *session, const void *affinity,
 	struct thread *was = thread_busy();
 	int rc;
 
-	rc = writer_state_start(&writer.state, session, true);
+	rc = pass_start(&writer.state, session, true);
 	if (rc)
 		goto out;
 	writer.session = session;
@@ -374,7 +398,7 @@ int writer_start(struct session *session, const void *affinity,
 	rc = background_start(run, STACK_BYTES);
 	if (rc) {
 		store_relaxed(&writer.phase, WRITER_NONE);
-		writer_state_end(&writer.state);
+		pass_end(&writer.state);
 	}
 out:
 	thread_unbusy(was);
@@ -413,7 +437,6 @@ void writer_wake(void)
 
 void writer_forget(void)
 {
-	coder_forget();
 	loader_forget();
 	memset(&writer, 0, sizeof(writer));
 	sources_forget();

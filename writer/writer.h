@@ -3,8 +3,8 @@
  * writer.h - the background thread that turns a session into trace files.
  *
  * The life-cycle file of preload/ starts and stops it; the CUPTI source adds
- * what it polls.  Everything else about files, JSON and gzip stays behind this
- * page.
+ * what it polls.  Everything else about files, JSON and gzip is not
+ * seen from here.
  */
 #ifndef WRITER_WRITER_H
 #define WRITER_WRITER_H

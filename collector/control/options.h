@@ -78,7 +78,7 @@
 	X(INT,    max_mb,     "MAX_MB", 0, 1 << 20, "400", "", "MIB",	\
 	  "text of one trace past which only totals go on; 0: no limit") \
 	X(TEXT,   gzip,       "GZIP", 0, 0, "auto", "", "CODER",	\
-	  "auto, fast, isal, zlib:1 to zlib:9, or off for plain JSON")		\
+	  "auto, fast, zlib:1 to zlib:9, or off for plain JSON")		\
 	X(CHOICE, clock,      "CLOCK", 0, 0, "auto", "auto|monotonic", "CLOCK", \
 	  "auto takes the processor's counter where it can be trusted")	\
 	X(CHOICE, children,   "CHILDREN", 0, 0, "auto", "auto|all|none", "WHICH", \

@@ -81,11 +81,6 @@ void gate_keep(bool keep)
 	store_relaxed(&is_kept, keep);
 }
 
-bool gate_is_kept(void)
-{
-	return load_relaxed(&is_kept);
-}
-
 bool gate_is_recording(void)
 {
 	return gate_bits() & GATE_RECORD_BITS;

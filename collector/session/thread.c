@@ -103,6 +103,21 @@ void thread_leave(void)
 	store_release(&thread->state, THREAD_RETIRED);
 }
 
+void thread_record(struct thread *thread, const struct event *event)
+{
+	struct thread *was = thread_busy();
+	struct event *slot = ring_reserve(&thread->ring, 1);
+
+	if (likely(slot)) {
+		*slot = *event;
+		ring_commit(&thread->ring, 1, 1);
+	} else {
+		ring_refuse(&thread->ring, (enum event_kind)event->kind,
+			    event->end_ticks);
+	}
+	thread_unbusy(was);
+}
+
 /* A stack is this large at most, or frames are thought to lie on two. */
 #define STACK_BYTES_MAX (UINT64_C(8) << 20)
 
@@ -119,23 +134,16 @@ static bool is_gone(const struct thread *thread, uint32_t at, uint32_t frame)
 /* Where a region was left isn't known: its slice ends now, and says so. */
 static void record_left(struct thread *thread, const struct open_slice *left)
 {
-	const uint64_t now = clock_ticks();
-	struct thread *was = thread_busy();
-	struct event *event = ring_reserve(&thread->ring, 1);
+	const struct event event = {
+		.kind = left->kind,
+		.flags = EVENT_UNFINISHED,
+		.extra = left->name,
+		.start_ticks = left->start_ticks,
+		.end_ticks = clock_ticks(),
+		.omp = {.region = left->region, .code = left->code},
+	};
 
-	if (event) {
-		*event = (struct event){.kind = left->kind,
-					.flags = EVENT_UNFINISHED,
-					.extra = left->name,
-					.start_ticks = left->start_ticks,
-					.end_ticks = now};
-		event->omp.region = left->region;
-		event->omp.code = left->code;
-		ring_commit(&thread->ring, 1, 1);
-	} else {
-		ring_refuse(&thread->ring, (enum event_kind)left->kind, now);
-	}
-	thread_unbusy(was);
+	thread_record(thread, &event);
 }
 
 COLD void thread_drop_gone(struct thread *thread, const void *frame)

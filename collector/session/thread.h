@@ -133,6 +133,11 @@ static inline void thread_unbusy(struct thread *was)
 	thread_self = was;
 }
 
+/* One event, copied into the ring; counted as refused at its end where there
+ * is no room.  A hook that runs meanwhile, in a signal handler, only forwards.
+ * Hooks of malloc and libgomp fill the slot in place instead. */
+void thread_record(struct thread *thread, const struct event *event);
+
 /* Open slices: plain stores in the order that a kill may cut anywhere. */
 static inline void thread_open(struct thread *thread, enum event_kind kind,
 			       uint64_t start_ticks, uint32_t name,

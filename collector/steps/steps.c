@@ -202,25 +202,18 @@ static void record_step(struct window_state *state, struct thread *thread,
 			int64_t number, uint64_t ticks, uint64_t outer,
 			uint16_t flags)
 {
-	struct thread *was = thread_busy();
-	struct event *event = ring_reserve(&thread->ring, 1);
+	const struct event event = {
+		.kind = EVENT_STEP,
+		.flags = flags,
+		.extra = load_relaxed(&state->step_tid),
+		.start_ticks = state->step_start_ticks,
+		.end_ticks = ticks,
+		.step = {.number = number,
+			 .outer_at_start = state->step_outer,
+			 .outer_at_end = outer},
+	};
 
-	if (event) {
-		*event = (struct event){
-			.kind = EVENT_STEP,
-			.flags = flags,
-			.extra = load_relaxed(&state->step_tid),
-			.start_ticks = state->step_start_ticks,
-			.end_ticks = ticks,
-			.step = {.number = number,
-				 .outer_at_start = state->step_outer,
-				 .outer_at_end = outer},
-		};
-		ring_commit(&thread->ring, 1, 1);
-	} else {
-		ring_refuse(&thread->ring, EVENT_STEP, ticks);
-	}
-	thread_unbusy(was);
+	thread_record(thread, &event);
 }
 
 /* From step `step` - 1 to step `step`. */

@@ -26,7 +26,7 @@ EXPORT void traceprof_step_(void)
 	if (!(open & (GATE_SCOPE | GATE_SCOPE_MARK)) ||
 	    steps_source() > STEP_API)
 		return;
-	thread = scope_thread();
+	thread = hook_thread();
 	if (thread && steps_own_call(load_relaxed(&session_here), thread))
 		steps_mark(load_relaxed(&session_here), thread, clock_ticks());
 	errno = saved;
@@ -41,7 +41,7 @@ EXPORT void traceprof_push_(const char *name)
 
 	if (!(open & (GATE_SCOPE | GATE_SCOPE_MARK)))
 		return;
-	thread = scope_thread();
+	thread = hook_thread();
 	if (!thread)
 		return;
 	if (steps_source() == STEP_AUTO && name) {
@@ -76,7 +76,7 @@ static void record_instant(struct thread *thread, enum event_kind kind,
 
 	if (kind == EVENT_COUNTER)
 		event.counter.value = value;
-	scope_record(thread, &event);
+	thread_record(thread, &event);
 }
 
 EXPORT void traceprof_mark_(const char *name)
@@ -87,7 +87,7 @@ EXPORT void traceprof_mark_(const char *name)
 
 	if (!(open & GATE_SCOPE) || !name)
 		return;
-	thread = scope_thread();
+	thread = hook_thread();
 	if (thread)
 		record_instant(thread, EVENT_MARK, name, 0);
 	errno = saved;
@@ -101,7 +101,7 @@ EXPORT void traceprof_counter_(const char *name, double value)
 
 	if (!(open & GATE_SCOPE) || !name || !isfinite(value))
 		return;
-	thread = scope_thread();
+	thread = hook_thread();
 	if (thread)
 		record_instant(thread, EVENT_COUNTER, name, value);
 	errno = saved;

@@ -122,7 +122,7 @@ static bool call_begin(struct call *call, const struct nvtx_string *domain,
 	call->gate = scope_gate("NVTX range");
 	if (!(call->gate & (GATE_SCOPE | GATE_SCOPE_MARK)))
 		return false;
-	call->thread = scope_thread();
+	call->thread = hook_thread();
 	if (!call->thread)
 		return false;
 	if (!event || event->size < sizeof(*event))
@@ -254,7 +254,7 @@ void nvtx_end(uint64_t number)
 						     memory_order_relaxed))
 		return;
 	if (gate_bits() & (GATE_SCOPE | GATE_SCOPE_MARK)) {
-		thread = scope_thread();
+		thread = hook_thread();
 		if (thread)
 			scope_record_now(thread, EVENT_RANGE, ended.name,
 					 ended.start_ticks, &ended.details);
@@ -278,9 +278,8 @@ void nvtx_finish(struct thread *thread)
 			.start_ticks = ranges[i].start_ticks,
 			.end_ticks = now,
 		};
-		scope_record(thread, &event);
+		thread_record(thread, &event);
 	}
-	thread_busy(); /* as it was */
 }
 
 /* --- threads -------------------------------------------------------------- */

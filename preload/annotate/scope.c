@@ -35,18 +35,6 @@ COLD uint32_t scope_gate_cold(uint32_t open, const char *caller)
 	return open;
 }
 
-struct thread *scope_thread(void)
-{
-	struct thread *thread = thread_self;
-
-	if (likely(thread_records(thread)))
-		return thread;
-	thread = thread_here();
-	if (thread)
-		life_thread_entered();
-	return thread;
-}
-
 uint32_t scope_intern(const char *name)
 {
 	size_t len = strnlen(name, NAME_BYTES_MAX);
@@ -57,22 +45,6 @@ uint32_t scope_intern(const char *name)
 			len--;
 	}
 	return names_intern(load_relaxed(&session_here), name, len);
-}
-
-void scope_record(struct thread *thread, const struct event *event)
-{
-	struct event *slot;
-
-	thread_busy();
-	slot = ring_reserve(&thread->ring, 1);
-	if (likely(slot)) {
-		*slot = *event;
-		ring_commit(&thread->ring, 1, 1);
-	} else {
-		ring_refuse(&thread->ring, (enum event_kind)event->kind,
-			    event->end_ticks);
-	}
-	thread_unbusy(thread);
 }
 
 void scope_record_now(struct thread *thread, enum event_kind kind,
@@ -94,7 +66,7 @@ void scope_record_now(struct thread *thread, enum event_kind kind,
 		event.scope.payload_type = details->payload_type;
 		event.scope.payload = details->payload;
 	}
-	scope_record(thread, &event);
+	thread_record(thread, &event);
 }
 
 /* --- details of what is open ---------------------------------------------- */

@@ -14,7 +14,7 @@
 #define PRELOAD_SCOPE_H
 
 #include "collector/session/gate.h"
-#include "collector/session/thread.h"
+#include "preload/process/hook.h"
 
 #define SCOPE_OWN 1u /* the owner that traceprof.h is; others are addresses */
 
@@ -41,13 +41,8 @@ static inline uint32_t scope_gate(const char *caller)
 	return scope_gate_cold(open, caller);
 }
 
-/* This thread's record, with its end to be noticed; NULL: only forward. */
-struct thread *scope_thread(void);
-
 /* The id of a name, which is cut after 1023 bytes, not inside a character. */
 uint32_t scope_intern(const char *name);
-
-void scope_record(struct thread *thread, const struct event *event);
 
 /* An event of a kind with details, at one moment or from `start_ticks` on. */
 void scope_record_now(struct thread *thread, enum event_kind kind,

@@ -15,6 +15,7 @@
 #include "collector/system/loader.h"
 #include "preload/cuda/cuda_wrapped.h"
 #include "preload/cuda/cupti_source.h"
+#include "preload/process/hook.h"
 #include "preload/process/life.h"
 #include "preload/process/process.h"
 #include <dlfcn.h>
@@ -122,16 +123,12 @@ static COLD void attach_late(int result)
 static void begin(struct cuda_call *call)
 {
 	struct session *session = load_relaxed(&session_here);
-	struct thread *thread = thread_self;
+	struct thread *thread = hook_thread();
 	uint32_t name = load_relaxed(&names[call->number]);
 	const int saved = errno;
 
-	if (!thread_records(thread)) {
-		thread = thread_here();
-		if (!thread)
-			return;
-		life_thread_entered();
-	}
+	if (!thread)
+		return;
 	if (!name) {
 		const char *word = words[call->number];
 
@@ -150,27 +147,20 @@ static void end(const struct cuda_call *call, int result, uint64_t bytes)
 {
 	struct thread *thread = call->thread;
 	const int saved = errno;
-	struct event *event;
 
 	/* A fork inside the call would have taken the record away. */
 	if (thread != thread_self)
 		return;
 	thread_shut(thread);
-	thread_busy();
-	event = ring_reserve(&thread->ring, 1);
-	if (likely(event)) {
-		*event = (struct event){
+	thread_record(
+		thread,
+		&(struct event){
 			.kind = EVENT_CALL,
 			.name = load_relaxed(&names[call->number]),
 			.start_ticks = call->start_ticks,
 			.end_ticks = clock_ticks(),
 			.call = {.bytes = bytes, .result = (uint64_t)result},
-		};
-		ring_commit(&thread->ring, 1, 1);
-	} else {
-		ring_refuse(&thread->ring, EVENT_CALL, clock_ticks());
-	}
-	thread_unbusy(thread);
+		});
 	errno = saved;
 }
 

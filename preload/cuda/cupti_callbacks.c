@@ -7,6 +7,7 @@
 #include "collector/system/log.h"
 #include "collector/steps/steps.h"
 #include "preload/cuda/cupti_record.h"
+#include "preload/process/hook.h"
 #include "preload/process/life.h"
 #include <errno.h>
 #include <string.h>
@@ -176,7 +177,7 @@ static bool is_followed(void)
 
 	if (!session || !steps_want_calls(session))
 		return false;
-	thread = thread_here();
+	thread = hook_thread();
 	return thread && steps_follow_calls(session, thread);
 }
 
@@ -209,12 +210,11 @@ static void mark_found(struct thread *thread, uint64_t id, uint64_t ticks,
 
 static void call_begins(const CUpti_CallbackData *data)
 {
-	struct thread *thread = thread_here();
+	struct thread *thread = hook_thread();
 	uint64_t call;
 
 	if (!thread)
 		return;
-	life_thread_entered();
 	call = call_of(thread, data->correlationId);
 	/* A driver call inside a runtime call has its number. */
 	if ((load_relaxed(place_of(thread)) & ~UINT64_C(1)) == call)

@@ -6,19 +6,6 @@
 
 #include "collector/steps/steps.h"
 
-#include <errno.h>
-
-COLD struct thread *gomp_thread_enter(void)
-{
-	const int saved = errno;
-	struct thread *thread = thread_here();
-
-	if (thread)
-		life_thread_entered();
-	errno = saved;
-	return thread;
-}
-
 /* The region is perhaps the beginning of a step, which may open or close the
  * window.  Returns the gate's bits. */
 static uint32_t mark(struct gomp_site *site, gomp_function *function)
@@ -26,12 +13,12 @@ static uint32_t mark(struct gomp_site *site, gomp_function *function)
 	struct thread *thread;
 
 	if (steps_source() == STEP_AUTO) {
-		thread = gomp_thread();
+		thread = hook_thread();
 		if (thread)
 			steps_region(load_relaxed(&session_here), thread,
 				     site->code);
 	} else if (gomp_site_steps(site, (uint64_t)(uintptr_t)function)) {
-		thread = gomp_thread();
+		thread = hook_thread();
 		if (thread)
 			steps_mark(load_relaxed(&session_here), thread,
 				   clock_ticks());
@@ -77,7 +64,7 @@ bool gomp_member_begin(struct gomp_member *member, struct gomp_region *region,
 	member->region = region;
 	member->was_last = gomp_last;
 	gomp_last = region->library;
-	slice->thread = gomp_is_recording() ? gomp_thread() : NULL;
+	slice->thread = gomp_is_recording() ? hook_thread() : NULL;
 	if (unlikely(!slice->thread))
 		return false;
 	slice->code = region->code;

@@ -17,6 +17,7 @@
 #include "collector/system/clock.h"
 #include "collector/session/gate.h"
 #include "preload/gomp/gomp_site.h"
+#include "preload/process/hook.h"
 #include "preload/process/life.h"
 
 struct gomp_slice {
@@ -40,17 +41,6 @@ struct gomp_detail {
 	uint16_t schedule;
 	uint16_t flags;
 };
-
-/* First event of a thread. */
-struct thread *gomp_thread_enter(void);
-
-/* The record of this thread, NULL if it has none. */
-static inline struct thread *gomp_thread(void)
-{
-	struct thread *thread = thread_self;
-
-	return likely(thread_records(thread)) ? thread : gomp_thread_enter();
-}
 
 static inline bool gomp_is_recording(void)
 {
@@ -143,7 +133,7 @@ static inline bool gomp_slice_open(struct gomp_slice *slice,
 {
 	const struct open_slice *outer;
 
-	slice->thread = gomp_thread();
+	slice->thread = hook_thread();
 	if (unlikely(!slice->thread))
 		return false;
 	outer = gomp_innermost(slice->thread);

@@ -77,13 +77,13 @@ static COLD uint32_t region_cold(uint32_t bits, const void *code)
 	if (bits & GATE_OMP_WATCH)
 		bits = life_begin("OpenMP region");
 	if (bits & GATE_OMP_MARK && steps_source() == STEP_AUTO) {
-		thread = code ? gomp_thread() : NULL;
+		thread = code ? hook_thread() : NULL;
 		if (thread)
 			steps_region(load_relaxed(&session_here), thread,
 				     (uint64_t)(uintptr_t)code);
 	} else if (bits & GATE_OMP_MARK &&
 		   gomp_site_steps(ompt_site(code), 0)) {
-		thread = gomp_thread();
+		thread = hook_thread();
 		if (thread)
 			steps_mark(load_relaxed(&session_here), thread,
 				   clock_ticks());

@@ -59,7 +59,7 @@ static inline struct gomp_site *ompt_site(const void *code)
 /* This thread's record if something can be opened on it. */
 static inline struct thread *ompt_thread(void)
 {
-	struct thread *thread = gomp_is_recording() ? gomp_thread() : NULL;
+	struct thread *thread = gomp_is_recording() ? hook_thread() : NULL;
 
 	if (unlikely(!thread) ||
 	    unlikely(load_relaxed(&thread->depth) >= OPEN_SLICES_MAX))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* closing.c - says how a recording ended. */
-#include "preload/process/closing.h"
+#include "preload/process/life_parts.h"
 
 #include "collector/system/log.h"
 #include "preload/process/life.h"
 #include "preload/process/real.h"
-#include "preload/process/process_kind.h"
+#include "preload/process/process.h"
 #include <time.h>
 
 /* The path as the user would write it: relative if that is shorter. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exit_hooks.c - finishes the trace where no destructor would run.
+ * exit_hooks.c - finishes the trace where no destructor would run: at _exit(),
+ * at quick_exit(), and before another program takes the process.
  *
  * exit(), and a return from main, need no hook: our destructor runs after the
  * program's own and after every handler that the program registered.
@@ -8,12 +9,28 @@
  * _exit() and _Exit() run nothing and are wrapped; Python's multiprocessing
  * ends its workers so.  A vfork child's _exit() is only forwarded
  * (life_end() compares pids).
+ *
+ * libc's forms of exec call each other inside, past our hooks, so each is
+ * wrapped; the forms with a list of arguments gather them here, on the stack,
+ * and call those with an array.
+ *
+ * A program may try several paths until one works.  So the file is looked for
+ * first, and an exec that can't succeed is only forwarded.  One that fails
+ * after that ends the recording all the same, with one line: a new session in
+ * the same process would leave other threads with records of the old one.
+ *
+ * A child of vfork() shares our memory: life_exec() does nothing for it.
  */
-#include "preload/process/exit_hooks.h"
-
 #include "preload/process/life.h"
+#include "preload/process/life_parts.h"
 #include "preload/process/real.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -44,4 +61,197 @@ void exit_hooks_start(void)
 static __attribute__((destructor)) void end(void)
 {
 	life_end();
+}
+
+/* --- exec ----------------------------------------------------------------- */
+
+/* Could this be executed?  errno is the caller's to keep. */
+static bool can_run(int folder, const char *path)
+{
+	struct stat status;
+
+	return path && !fstatat(folder, path, &status, 0) &&
+	       S_ISREG(status.st_mode) && !faccessat(folder, path, X_OK, 0);
+}
+
+/* The same along PATH, as execvp() looks. */
+static bool can_find(const char *file)
+{
+	const char *at = getenv("PATH");
+	char path[PATH_MAX];
+
+	if (!file || strchr(file, '/'))
+		return can_run(AT_FDCWD, file);
+	for (at = at ? at : "/bin:/usr/bin";; at++) {
+		const size_t len = strcspn(at, ":");
+		const size_t file_len = strlen(file);
+
+		if (len + file_len + 2 < sizeof(path)) {
+			memcpy(path, at, len);
+			path[len] = '/';
+			memcpy(path + len + !!len, file, file_len + 1);
+			if (can_run(AT_FDCWD, path))
+				return true;
+		}
+		at += len;
+		if (!*at)
+			return false;
+	}
+}
+
+/* Ends the recording if the exec will do so anyway. */
+static bool begin(bool will_run)
+{
+	real_resolve();
+	return will_run && life_exec();
+}
+
+static int failed(bool ended)
+{
+	if (ended)
+		life_exec_failed();
+	return -1;
+}
+
+static bool looks_good(int folder, const char *path)
+{
+	const int saved = errno;
+	const bool good = life_is_running() && can_run(folder, path);
+
+	errno = saved;
+	return good;
+}
+
+static bool is_found(const char *file)
+{
+	const int saved = errno;
+	const bool good = life_is_running() && can_find(file);
+
+	errno = saved;
+	return good;
+}
+
+/* The two ways to a file; whatever was called comes down to one of them. */
+static int run_path(const char *path, char *const argv[], char *const envp[])
+{
+	const bool ended = begin(looks_good(AT_FDCWD, path));
+
+	real.execve(path, argv, envp);
+	return failed(ended);
+}
+
+static int run_found(const char *file, char *const argv[], char *const envp[])
+{
+	const bool ended = begin(is_found(file));
+
+	real.execvpe(file, argv, envp);
+	return failed(ended);
+}
+
+EXPORT int execve(const char *path, char *const argv[], char *const envp[])
+{
+	return run_path(path, argv, envp);
+}
+
+EXPORT int execv(const char *path, char *const argv[])
+{
+	return run_path(path, argv, environ);
+}
+
+EXPORT int execvp(const char *file, char *const argv[])
+{
+	return run_found(file, argv, environ);
+}
+
+EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+	return run_found(file, argv, envp);
+}
+
+EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
+{
+	const bool ended = begin(life_is_running() && fd >= 0);
+
+	real.fexecve(fd, argv, envp);
+	return failed(ended);
+}
+
+EXPORT int execveat(int folder, const char *path, char *const argv[],
+		    char *const envp[], int flags)
+{
+	const bool empty = !*path && (flags & AT_EMPTY_PATH);
+	const bool ended =
+		begin(empty ? life_is_running() : looks_good(folder, path));
+
+	if (real.execveat)
+		real.execveat(folder, path, argv, envp, flags);
+	else
+		errno = ENOSYS;
+	return failed(ended);
+}
+
+/* How many pointers a list of arguments takes as an array, with its NULL. */
+static size_t count_list(const char *first, va_list *list)
+{
+	size_t count = 1;
+
+	for (const char *argument = first; argument; count++)
+		argument = va_arg(*list, const char *);
+	return count;
+}
+
+/* `argv` has room for what count_list() found. */
+static void gather(char **argv, const char *first, va_list *list)
+{
+	*argv = (char *)(uintptr_t)first;
+	while (*argv)
+		*++argv = va_arg(*list, char *);
+}
+
+/* The array lies in the caller's frame: a child of vfork() must not allocate.
+ * alloca, since the list may be as long as the caller likes. */
+#define ARRAY(count) ((char **)__builtin_alloca((count) * sizeof(char *)))
+
+EXPORT int execl(const char *path, const char *first, ...)
+{
+	va_list list;
+
+	va_start(list, first);
+	char **argv = ARRAY(count_list(first, &list));
+
+	va_end(list);
+	va_start(list, first);
+	gather(argv, first, &list);
+	va_end(list);
+	return run_path(path, argv, environ);
+}
+
+EXPORT int execlp(const char *file, const char *first, ...)
+{
+	va_list list;
+
+	va_start(list, first);
+	char **argv = ARRAY(count_list(first, &list));
+
+	va_end(list);
+	va_start(list, first);
+	gather(argv, first, &list);
+	va_end(list);
+	return run_found(file, argv, environ);
+}
+
+EXPORT int execle(const char *path, const char *first, ...)
+{
+	char *const *envp;
+	va_list list;
+
+	va_start(list, first);
+	char **argv = ARRAY(count_list(first, &list));
+
+	va_end(list);
+	va_start(list, first);
+	gather(argv, first, &list);
+	envp = va_arg(list, char *const *);
+	va_end(list);
+	return run_path(path, argv, envp);
 }

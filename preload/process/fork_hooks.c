@@ -14,11 +14,11 @@
  *			and exec and exit hooks compare pids
  *	posix_spawn	as vfork, and the child calls nothing of ours
  *
- * Registered from the constructor, not when the process becomes interesting:
+ * Registered from the constructor, not when a recording begins:
  * that may happen inside an allocation that pthread_atfork() itself makes for
  * somebody else, with its lock held.
  */
-#include "preload/process/fork_hooks.h"
+#include "preload/process/life_parts.h"
 
 #include "collector/system/loader.h"
 #include "preload/process/life.h"

@@ -4,7 +4,21 @@
  *
  * Everything here is cold.  Any thread may come first, at any time: inside the
  * loader, before our constructor, in another library's.  So there is one atomic
- * state, changed by compare-and-swap, and nobody ever waits for another.
+ * state, changed by compare-and-swap.
+ *
+ * While one thread makes the session, other threads wait for it, since what
+ * they are about to do belongs into the recording: some hundred microseconds.
+ * This can't hang:
+ *
+ *	The one that begins takes no lock that another may hold.  Until the gate
+ *	is open it makes system calls only, and asks mallinfo2(), under whose
+ *	locks no hook is ever called.  What takes the loader's or the thread
+ *	library's locks, names of code and the writer's thread, comes after:
+ *	rings hold what is recorded till then.
+ *	A signal handler on its own thread finds the thread busy, and a child,
+ *	forked or sharing our memory, has another pid: neither waits.
+ *	Should it be stopped all the same, by a debugger, say, the others wait
+ *	a second, once.  What they do after that is counted, and said.
  *
  * What goes wrong is one line on stderr and a closed gate: the program runs on
  * as if we weren't there.
@@ -14,27 +28,20 @@
 #include "collector/system/log.h"
 #include "collector/session/modules.h"
 #include "collector/steps/steps.h"
-#include "preload/process/closing.h"
-#include "preload/process/cost.h"
-#include "preload/cuda/cuda_calls.h"
-#include "preload/cuda/cupti_source.h"
-#include "preload/process/early.h"
-#include "preload/process/exit_hooks.h"
-#include "preload/process/fork_hooks.h"
-#include "preload/heap/heap.h"
-#include "preload/process/last_thread.h"
-#include "preload/annotate/nvtx_injection.h"
-#include "preload/annotate/nvtx_range.h"
+#include "preload/process/families.h"
+#include "preload/process/life_parts.h"
 #include "preload/process/process.h"
 #include "preload/process/quiet.h"
-#include "preload/process/thread_hooks.h"
-#include "preload/process/user_signal.h"
-#include "preload/process/watch.h"
+#include "preload/process/real.h"
 #include "writer/writer.h"
 #include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 enum life_state {
@@ -48,13 +55,26 @@ enum life_state {
 	LIFE_CLOSED
 };
 
+/* The session's writer: nobody's yet, to be started by whoever comes first of
+ * the one that began, our constructor and the end, being started, there. */
+enum writer_start {
+	WRITER_UNWANTED,
+	WRITER_WAITS,
+	WRITER_STARTING,
+	WRITER_STARTED
+};
+
+#define BEGIN_WAIT_NS UINT64_C(1000000000)
+
 static START_DATA struct life {
 	_Atomic int state;
-	_Atomic int pid;	   /* whose state this is */
-	_Atomic bool writer_waits; /* to be started by the constructor */
-	bool constructed;	   /* our constructor has run */
-	bool forked;		   /* without exec */
-	bool wipes;		   /* the kernel clears the gate on fork */
+	_Atomic int pid;	 /* whose state this is */
+	_Atomic uint32_t writer; /* enum writer_start */
+	_Atomic bool is_held_up; /* BEGINNING for longer than anyone waits */
+	_Atomic uint64_t missed; /* calls that were forwarded meanwhile */
+	bool constructed;	 /* our constructor has run */
+	bool forked;		 /* without exec */
+	bool wipes;		 /* the kernel clears the gate on fork */
 	struct session *session;
 } life;
 
@@ -63,8 +83,54 @@ bool life_is_owner(void)
 	return load_relaxed(&life.pid) == (int)getpid();
 }
 
+/* Waits as long as *word is `value`.  False: the time is up. */
+static COLD bool wait_while(const void *word, int value, uint64_t ns)
+{
+	const uint64_t end = clock_monotonic_ns() + ns;
+
+	/* ACQUIRE pairs with RELEASE in change(): what was done before. */
+	while (load_acquire((const _Atomic int *)word) == value) {
+		const uint64_t now = clock_monotonic_ns();
+		struct timespec left;
+
+		if (now >= end)
+			return false;
+		left.tv_sec = (time_t)((end - now) / 1000000000u);
+		left.tv_nsec = (long)((end - now) % 1000000000u);
+		syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &left, NULL,
+			0);
+	}
+	return true;
+}
+
+static COLD void change(void *word, int value)
+{
+	/* RELEASE pairs with ACQUIRE in wait_while(). */
+	store_release((_Atomic int *)word, value);
+	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+COLD uint32_t life_settled(void)
+{
+	const int saved = errno;
+
+	/* ACQUIRE pairs with RELEASE in change(): the gate is open. */
+	if (load_acquire(&life.state) != LIFE_BEGINNING ||
+	    thread_self == THREAD_BUSY || !life_is_owner())
+		return gate_bits();
+	if (load_relaxed(&life.is_held_up) ||
+	    !wait_while(&life.state, LIFE_BEGINNING, BEGIN_WAIT_NS)) {
+		store_relaxed(&life.is_held_up, true);
+		add_relaxed(&life.missed, 1);
+	}
+	errno = saved;
+	return gate_bits();
+}
+
 bool life_is_running(void)
 {
+	if (unlikely(load_relaxed(&life.state) == LIFE_BEGINNING))
+		life_settled();
 	return load_relaxed(&life.state) == LIFE_RUNNING && life_is_owner();
 }
 
@@ -77,29 +143,20 @@ static bool move(int from, int to)
 						       memory_order_relaxed);
 }
 
-/* Nothing more is wanted.  While early blocks are about, free() must go on
- * taking its longer way, which tells them: any further bit does that. */
+/* Nothing more is wanted. */
 static COLD void close_gate(void)
 {
 	gate_set_record(0);
-	gate_set(GATE_CLOSED | (early_is_used() ? GATE_HEAP_WATCH : 0));
+	gate_set(GATE_CLOSED | families_closed_bits());
 }
 
-/* Opens the gate for what may make the process interesting. */
+/* Opens the gate for what may begin a recording. */
 static COLD void watch(void)
 {
-	uint32_t bits = GATE_CLOSED | GATE_SCOPE_WATCH;
+	const uint32_t bits = families_watch(life.forked);
 
-	if (process.options.openmp)
-		bits |= GATE_OMP_WATCH;
-	if (process.options.cuda != CUDA_OFF)
-		bits |= GATE_CUDA_WATCH;
-	if (process.options.malloc != MALLOC_OFF &&
-	    (!life.forked || process.options.children == CHILDREN_ALL))
-		bits |= GATE_HEAP_WATCH;
-	thread_hooks_start();
-	watch_start(options_is_set(&process.options, OPTION_AT_malloc));
-	gate_set(bits);
+	thread_ends_start();
+	gate_set(GATE_CLOSED | bits);
 	store_relaxed(&life.state, LIFE_WATCHING);
 }
 
@@ -125,15 +182,16 @@ static void start_over(void)
 	const int state = load_relaxed(&life.state);
 
 	store_relaxed(&life.pid, (int)getpid());
-	store_relaxed(&life.writer_waits, false);
+	store_relaxed(&life.writer, WRITER_UNWANTED);
+	store_relaxed(&life.is_held_up, false);
+	store_relaxed(&life.missed, 0);
 	process.direct = false;
 	life.forked = true;
 	process.complaints = 0;
 	if (state >= LIFE_BEGINNING) {
 		drop_session();
 		writer_forget();
-		cupti_forget();
-		cuda_calls_forget();
+		families_forget();
 		steps_forget();
 	}
 	control_forget();
@@ -193,7 +251,7 @@ static int start_writer(void)
 {
 	const bool known = process.affinity_bytes > 0;
 
-	writer_add_source(cost_poll, NULL);
+	writer_add_source(families_cost_poll, NULL);
 	writer_add_source(last_thread_poll, NULL);
 	writer_add_source(user_signal_poll, NULL);
 	return writer_start(life.session, known ? process.affinity : NULL,
@@ -203,22 +261,14 @@ static int start_writer(void)
 /* The gate's bits that don't depend on windows, and those that do. */
 static uint32_t wanted_bits(struct session *session, uint32_t *record)
 {
-	uint32_t bits = GATE_CLOSED;
-	uint32_t heap_base, heap_record;
+	uint32_t bits = GATE_CLOSED | families_begin(session, record);
 
-	heap_start(session, &heap_base, &heap_record);
-	*record = GATE_SCOPE | heap_record;
-	bits |= heap_base;
-	if (process.options.openmp)
-		*record |= GATE_OMP;
 	gate_set_record(*record);
 	gate_publish();
 	steps_start(session);
 	if (steps_source() == STEP_OMP)
 		bits |= GATE_OMP_MARK;
-	/* Even if no annotation is the marker: pushes and pops must pair up
-	 * across windows. */
-	return bits | GATE_SCOPE_MARK;
+	return bits;
 }
 
 /* Where shared memory has no room, in a container say. */
@@ -235,7 +285,6 @@ static void say_mortal(struct session *session)
 static int begin(const char *reason)
 {
 	uint32_t bits, record;
-	const char *object;
 	int rc;
 
 	clock_choose(process.options.clock == CLOCK_MONOTONIC_ONLY);
@@ -250,35 +299,62 @@ static int begin(const char *reason)
 		log_start(true);
 	if (!session_outlives(life.session))
 		say_mortal(life.session);
-	if (!real_sees_heap(&object))
-		session_note(life.session,
-			     "heap not recorded: the allocator is built into "
-			     "%s",
-			     object);
-	nvtx_injection_say(life.session);
 	/* RELEASE pairs with the dependency of whoever loads the pointer: the
 	 * session is whole. */
 	store_release(&session_here, life.session);
 	bits = wanted_bits(life.session, &record);
-	if (!life.constructed) {
-		store_relaxed(&life.writer_waits, true);
-	} else {
-		/* A run that is killed before the writer's first pass still
-		 * has names for its code. */
-		modules_refresh(life.session);
-		rc = start_writer();
-		if (rc)
-			goto fail;
-	}
-	store_relaxed(&life.state, LIFE_RUNNING);
+	store_relaxed(&life.writer, WRITER_WAITS);
 	gate_set(bits | (steps_want_events(life.session) ? record : 0));
 	return 0;
-fail:
-	log_trouble("the writer thread can't be started (%s): nothing is "
-		    "recorded",
-		    strerrordesc_np(-rc));
-	session_unlink(life.session);
+}
+
+/* Calls of threads that did not wait any longer. */
+static void say_missed(void)
+{
+	struct session_header *head = life.session->head;
+	const uint64_t missed =
+		atomic_exchange_explicit(&life.missed, 0, memory_order_relaxed);
+
+	if (!missed)
+		return;
+	add_relaxed(&head->unrecorded_calls, missed);
+	session_note(life.session,
+		     "%lu calls came while the start of the recording was held "
+		     "up, and are not in it",
+		     (unsigned long)missed);
+	log_trouble("%lu calls came while the start of the recording was held "
+		    "up, and are not in it",
+		    (unsigned long)missed);
+}
+
+/* Starts the writer, unless somebody has.  0 or -errno, which is said. */
+static COLD int bring_writer(void)
+{
+	uint32_t waits = WRITER_WAITS;
+	int rc;
+
+	if (!atomic_compare_exchange_strong_explicit(
+		    &life.writer, &waits, WRITER_STARTING, memory_order_relaxed,
+		    memory_order_relaxed))
+		return 0;
+	/* A run that is killed before the writer's first pass still has names
+	 * for its code. */
+	modules_refresh(life.session);
+	rc = start_writer();
+	change(&life.writer, WRITER_STARTED);
+	if (rc)
+		log_trouble("the writer thread can't be started (%s): nothing "
+			    "is recorded",
+			    strerrordesc_np(-rc));
 	return rc;
+}
+
+static COLD void bring_writer_or_close(void)
+{
+	if (bring_writer() && move(LIFE_RUNNING, LIFE_CLOSED)) {
+		close_gate();
+		session_unlink(life.session);
+	}
 }
 
 COLD uint32_t life_begin(const char *reason)
@@ -286,31 +362,28 @@ COLD uint32_t life_begin(const char *reason)
 	struct quiet quiet;
 
 	/* A child that shares our memory may run a hook, but owns nothing. */
-	if (!life_is_owner() || !move(LIFE_WATCHING, LIFE_BEGINNING))
+	if (!life_is_owner())
 		return gate_bits();
+	if (!move(LIFE_WATCHING, LIFE_BEGINNING))
+		return life_settled();
 	quiet = quiet_begin();
 	process_complain();
 	if (begin(reason)) {
-		store_relaxed(&life.state, LIFE_CLOSED);
 		close_gate();
+		change(&life.state, LIFE_CLOSED);
+	} else {
+		change(&life.state, LIFE_RUNNING);
+		say_missed();
+		if (life.constructed)
+			bring_writer_or_close();
 	}
 	quiet_end(&quiet);
 	return gate_bits();
 }
 
-void life_watch(void)
+bool life_is_watching(void)
 {
-	const char *reason;
-
-	/* Not so where only early blocks keep free() on its longer way. */
-	if (load_relaxed(&life.state) == LIFE_WATCHING && watch_call(&reason))
-		life_begin(reason);
-}
-
-void life_thread_entered(void)
-{
-	thread_hooks_arm();
-	nvtx_thread_entered();
+	return load_relaxed(&life.state) == LIFE_WATCHING;
 }
 
 static void report(int rc)
@@ -334,26 +407,36 @@ static void report(int rc)
 	closing_report(life.session, &closing);
 }
 
+/* Another thread may be starting the writer; not so if this is a signal handler
+ * on the one that does. */
+static bool writer_is_there(const struct thread *thread)
+{
+	return thread == THREAD_BUSY ||
+	       wait_while(&life.writer, WRITER_STARTING,
+			  (uint64_t)process.options.exit_ms * 1000000u);
+}
+
 /* Ends the recording. */
 static void finish(void)
 {
 	struct session *session = life.session;
 	struct thread *thread = thread_self;
 	const struct quiet quiet = quiet_begin();
-	int rc = 0;
+	int rc;
 
 	if (thread_records(thread)) {
 		thread_drop_left(thread, __builtin_frame_address(0));
-		nvtx_finish(thread);
+		families_finish(thread);
 	}
 	steps_end(session, thread_records(thread) ? thread : NULL,
 		  clock_ticks());
 	close_gate();
 	/* Half of the time that there is. */
-	cupti_end((unsigned int)process.options.exit_ms / 2);
-	if (atomic_exchange_explicit(&life.writer_waits, false,
-				     memory_order_relaxed))
-		rc = start_writer();
+	families_end((unsigned int)process.options.exit_ms / 2);
+	say_missed();
+	rc = bring_writer();
+	if (!rc && !writer_is_there(thread))
+		rc = -ETIMEDOUT;
 	if (!rc)
 		rc = writer_stop((unsigned int)process.options.exit_ms);
 	if (!rc)
@@ -368,7 +451,7 @@ static COLD bool has_an_end(void)
 {
 	const int state = load_relaxed(&life.state);
 
-	return (state == LIFE_RUNNING ||
+	return (state == LIFE_BEGINNING || state == LIFE_RUNNING ||
 		(state == LIFE_WATCHING && !life.forked)) &&
 	       gate_bits() != GATE_UNDECIDED;
 }
@@ -379,12 +462,14 @@ COLD void life_end(void)
 
 	if (!has_an_end() || !life_is_owner())
 		return;
+	life_settled();
 	if (move(LIFE_RUNNING, LIFE_ENDED)) {
 		finish();
 	} else if (move(LIFE_WATCHING, LIFE_ENDED)) {
 		close_gate();
 		if (process.direct)
-			closing_explain(&process.options, watch_count());
+			closing_explain(&process.options,
+					families_calls_watched());
 	}
 	errno = saved;
 }
@@ -399,6 +484,7 @@ void life_confine(void)
 		life_decide();
 	if (!life_is_owner())
 		return;
+	life_settled();
 	if (move(LIFE_RUNNING, LIFE_ENDED)) {
 		session_note(life.session, "seccomp ended the recording");
 		finish();
@@ -433,27 +519,6 @@ void life_exec_failed(void)
 	errno = saved;
 }
 
-/* A session that was made before us waits for its writer: another library's
- * constructor, or the loader, came first. */
-static void start_late_writer(void)
-{
-	const struct quiet quiet = quiet_begin();
-	int rc;
-
-	if (atomic_exchange_explicit(&life.writer_waits, false,
-				     memory_order_relaxed)) {
-		rc = start_writer();
-		if (rc && move(LIFE_RUNNING, LIFE_CLOSED)) {
-			close_gate();
-			log_trouble("the writer thread can't be started (%s): "
-				    "nothing is recorded",
-				    strerrordesc_np(-rc));
-			session_unlink(life.session);
-		}
-	}
-	quiet_end(&quiet);
-}
-
 static __attribute__((constructor)) void construct(void)
 {
 	const bool first = load_relaxed(&life.state) == LIFE_UNDECIDED;
@@ -472,8 +537,12 @@ static __attribute__((constructor)) void construct(void)
 	fork_hooks_start();
 	exit_hooks_start();
 	user_signal_start();
-	nvtx_injection_announce();
-	cupti_prepare();
-	if (load_relaxed(&life.writer_waits))
-		start_late_writer();
+	families_prepare();
+	/* Another library's constructor, or the loader, came first. */
+	if (load_relaxed(&life.writer) == WRITER_WAITS) {
+		const struct quiet quiet = quiet_begin();
+
+		bring_writer_or_close();
+		quiet_end(&quiet);
+	}
 }

@@ -1,11 +1,203 @@
 /* SPDX-License-Identifier: MIT */
-/* process.c - reads the environment at the start of the process. */
+/*
+ * process.c - reads the environment at the start of the process, and tells what
+ * kind of process this is.
+ *
+ * Runs in each process that inherits LD_PRELOAD: a few system calls at most.
+ */
 #include "preload/process/process.h"
 
 #include "collector/system/log.h"
-#include "preload/process/process_kind.h"
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+/* Names of executables, each between blanks: one text, since an array of
+ * pointers would be relocated in each process.  Interpreters of programs
+ * (python, java, julia) are not among them. */
+/* clang-format off */
+static const char builders[] = " "
+	/* shells */
+	"sh bash dash zsh ksh mksh fish csh tcsh "
+	"busybox toybox "
+	/* compilers, assemblers, linkers */
+	"gcc g++ cc c++ cpp cc1 cc1plus cc1obj f951 "
+	"gfortran gnat1 gdc lto1 lto-wrapper collect2 "
+	"as ld ld.bfd ld.gold ld.lld lld mold clang "
+	"clang++ clang-cpp rustc cargo icx icpx ifx "
+	"nvcc cicc cudafe++ ptxas fatbinary nvlink bin2c "
+	"tileiras nvdisasm cuobjdump hipcc llc "
+	"tcc ccache sccache distcc "
+	/* builds */
+	"make gmake cmake ctest cpack ninja meson m4 "
+	"autoconf automake libtool pkg-config pkgconf bison "
+	"flex "
+	/* starters of programs */
+	"srun mpirun mpiexec orterun prterun hydra_pmi_proxy "
+	"hydra_bstrap_proxy orted prted traceprof "
+	;
+
+/* These only in a system folder: many a program is called "sort". */
+static const char utilities[] = " "
+	/* of object files */
+	"ar ranlib nm objcopy objdump readelf strip "
+	"addr2line ldconfig ldd patchelf gdb strace ltrace "
+	/* version control, packages, transfer */
+	"perl git hg svn ssh scp sshd rsync curl wget "
+	"apt apt-get dpkg rpm dnf yum sudo su "
+	/* text and files */
+	"sed grep egrep fgrep awk gawk mawk find "
+	"xargs tar gzip bzip2 xz zstd pigz zip unzip "
+	"diff cmp patch file less more vim vi nano "
+	"emacs tmux screen "
+	/* coreutils and the like */
+	"coreutils arch base64 basename cat chgrp chmod "
+	"chown cp cut date dd df dirname du echo "
+	"env expr false head hostname id install kill "
+	"ln ls lscpu md5sum mkdir mkfifo mktemp mount "
+	"mv nice nl nohup nproc od paste pgrep printf "
+	"ps pwd readlink realpath rm rmdir seq "
+	"sha256sum sleep sort split stat stdbuf stty "
+	"sync tail taskset tee test time timeout top "
+	"touch tr true truncate tty uname uniq wc "
+	"which who whoami yes nvidia-smi lspci numactl "
+	;
+/* clang-format on */
+
+COLD const char *process_variable(char *const *environment, const char *name)
+{
+	const size_t len = strlen(name);
+
+	for (; environment && *environment; environment++) {
+		if (!strncmp(*environment, name, len) &&
+		    (*environment)[len] == '=')
+			return *environment + len + 1;
+	}
+	return NULL;
+}
+
+COLD bool process_kind_is_off(char *const *environment)
+{
+	const char *value = process_variable(environment, "TRACEPROF");
+
+	if (value && (!strcmp(value, "0") || !strcmp(value, "off")))
+		return true;
+	return getauxval(AT_SECURE) != 0;
+}
+
+COLD bool process_kind_is_direct(char *const *environment)
+{
+	const char *value =
+		process_variable(environment, "TRACEPROF_RECORD_PID");
+
+	return value && strtol(value, NULL, 10) == (long)getppid();
+}
+
+/* "gcc-12" and "clang-14.0" without the version. */
+static size_t length_without_version(const char *name)
+{
+	size_t len = strlen(name);
+	size_t end = len;
+
+	while (end && ((name[end - 1] >= '0' && name[end - 1] <= '9') ||
+		       name[end - 1] == '.'))
+		end--;
+	return end > 1 && end < len && name[end - 1] == '-' ? end - 1 : len;
+}
+
+static bool is_system(const char *path)
+{
+	return !strncmp(path, "/usr/", 5) || !strncmp(path, "/bin/", 5) ||
+	       !strncmp(path, "/sbin/", 6);
+}
+
+COLD bool process_kind_names_tool(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	const char *triplet = strstr(name, "-linux-gnu");
+	char wanted[64];
+
+	/* x86_64-linux-gnu-gcc, arm-linux-gnueabihf-ld */
+	if (triplet && strchr(triplet + 10, '-'))
+		name = strchr(triplet + 10, '-') + 1;
+	if (!strncmp(name, "git-", 4))
+		return true;
+	if (!*name || strchr(name, ' ') || strlen(name) + 3 > sizeof(wanted))
+		return false;
+	log_format(wanted, sizeof(wanted), " %.*s ",
+		   (int)length_without_version(name), name);
+	return strstr(builders, wanted) ||
+	       (is_system(path) && strstr(utilities, wanted));
+}
+
+/* By the path that was given to execve().  It says too little where it may be
+ * a script's or a link's, but nobody puts a program of his own under a tool's
+ * name where the system has its tools. */
+static COLD bool is_started_as_tool(void)
+{
+	const char *path = (const char *)getauxval(AT_EXECFN);
+
+	if (!path)
+		return false;
+	if (!strncmp(path, "/usr", 4))
+		path += 4;
+	return !strncmp(path, "/bin/", 5) && !strchr(path + 5, '/') &&
+	       process_kind_names_tool(path);
+}
+
+/* The file itself is asked last: the first look into /proc makes the kernel
+ * draw up entries for this process, a twentieth of what a short one takes. */
+COLD bool process_kind_is_tool(void)
+{
+	char path[512];
+	ssize_t len;
+
+	if (is_started_as_tool())
+		return true;
+	len = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	if (len <= 0)
+		return false;
+	path[len] = '\0';
+	return process_kind_names_tool(path);
+}
+
+/*
+ * The parent's environment as it was at its start: a process that set the
+ * variable for its children alone isn't one of them.  No mark is left in the
+ * environment, where the program would see it.
+ */
+bool process_kind_is_child(void)
+{
+	static const char wanted[] = "\0TRACEPROF_CHILDREN=none";
+	const size_t overlap = sizeof(wanted);
+	char text[4096];
+	size_t kept = 1;
+	bool found = false;
+	ssize_t got;
+	int fd;
+
+	log_format(text, sizeof(text), "/proc/%d/environ", (int)getppid());
+	fd = open(text, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	text[0] = '\0';
+	while (!found &&
+	       (got = read(fd, text + kept, sizeof(text) - kept)) > 0) {
+		const size_t len = kept + (size_t)got;
+
+		found = memmem(text, len, wanted, sizeof(wanted));
+		kept = len < overlap ? len : overlap;
+		memmove(text, text + len - kept, kept);
+	}
+	close(fd);
+	return found;
+}
+
+/* --- what was read -------------------------------------------------------- */
 
 START_DATA struct process process;
 

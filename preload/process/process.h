@@ -30,8 +30,28 @@ bool process_matters(void);
 /* Reads the environment.  False: this process is none of our business. */
 bool process_read(void);
 
-/* Prints what was wrong with the variables, once: the process has become
- * interesting. */
+/* Prints what was wrong with the variables, once: when the recording
+ * begins. */
 void process_complain(void);
+
+/* TRACEPROF=0 (or off), or a program that runs with others' rights. */
+bool process_kind_is_off(char *const *environment);
+
+/* `traceprof record` started exactly this process. */
+bool process_kind_is_direct(char *const *environment);
+
+/* The executable is a known compiler, linker, shell or tool: there are dozens
+ * of them in a build or a start script, and nobody wants their traces. */
+bool process_kind_is_tool(void);
+
+/* The same for a path; "x86_64-linux-gnu-gcc-12" counts as "gcc". */
+bool process_kind_names_tool(const char *path);
+
+/* The parent was itself started with TRACEPROF_CHILDREN=none. */
+bool process_kind_is_child(void);
+
+/* The value of a variable, NULL if it isn't there.  Not getenv(): a program
+ * may have a function of that name. */
+const char *process_variable(char *const *environment, const char *name);
 
 #endif

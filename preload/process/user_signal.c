@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* user_signal.c - installs and watches one signal handler; see
- * user_signal.h. */
-#include "preload/process/user_signal.h"
+/*
+ * user_signal.c - the handler of TRACEPROF_SIGNAL.
+ *
+ * It counts the signal and wakes the writer, which starts or stops a window, or
+ * dumps the flight recorder; nothing else happens in the handler.  Installed
+ * with SA_RESTART before anything is recorded, since the default action of such
+ * a signal ends a program.  A handler of the program's own, before or after, is
+ * left in its place, and said.
+ */
+#include "preload/process/life_parts.h"
 
 #include "collector/system/clock.h"
 #include "collector/control/mailbox.h"

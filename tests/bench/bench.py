@@ -308,7 +308,7 @@ class Bench:
             text = glob.glob(folder + "/*.json")[0]
             turns = 7 if self.full else 3
             got = os.popen(f"'{self.program('bench_coder')}' '{text}' "
-                           + "fast isal zlib:1 off " * turns).read()
+                           + "fast zlib:1 off " * turns).read()
             found = {}
             for line in got.splitlines():
                 coder, speed, size = line.split()

@@ -10,8 +10,7 @@ import time
 
 from bench_rounds import Variant
 
-PACKAGES = ("lttng-tools", "liblttng-ust1", "heaptrack", "uftrace", "sqlite3",
-            "libisal2")
+PACKAGES = ("lttng-tools", "liblttng-ust1", "heaptrack", "uftrace", "sqlite3")
 WRAPPER = "/usr/lib/*/liblttng-ust-libc-wrapper.so.1"
 
 

@@ -136,7 +136,7 @@ static void run(struct sample *sample, const uint8_t *data, size_t size,
 		hand_over(data + size * i / parts,
 			  size * (i + 1) / parts - size * i / parts, text,
 			  size);
-	if (writer_state_start(&writer_state, sample->session, true))
+	if (pass_start(&writer_state, sample->session, true))
 		abort();
 	for (int i = 0; i < 2; i++) {
 		flushed = clock_ticks();
@@ -145,7 +145,7 @@ static void run(struct sample *sample, const uint8_t *data, size_t size,
 	}
 	if (pass_finish(&writer_state, clock_ticks()) || writer_state.error)
 		abort();
-	writer_state_end(&writer_state);
+	pass_end(&writer_state);
 	free(text);
 }
 

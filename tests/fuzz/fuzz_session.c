@@ -49,7 +49,7 @@ static void live(struct sample *sample)
 
 	sample_window(sample, 0);
 	thread = sample_thread(sample, 100);
-	if (writer_state_start(&writer_state, sample->session, true))
+	if (pass_start(&writer_state, sample->session, true))
 		_exit(1);
 	for (uint64_t i = 0; i < EVENTS; i++) {
 		snprintf(name, sizeof(name), "work %d", (int)i % 20);

@@ -1,89 +1,54 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check.c - hands each event to the rules, then asks those that could only
- * judge at the end.
+ * check.c - `traceprof check FILE...`: hands each event to the rules, then asks
+ * those that can judge only at the end.
  */
 #include "tools/check/check.h"
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "tools/check/event_check.h"
-#include "tools/check/flow_table.h"
-#include "tools/check/head_check.h"
-#include "tools/util/memory.h"
-#include "tools/util/name_table.h"
-#include "tools/check/nesting.h"
-#include "tools/util/text_buffer.h"
+#include "tools/util/command.h"
+#include "tools/util/lane_spans.h"
 #include "tools/util/saturate.h"
+#include "tools/util/text_buffer.h"
 
 #define GZIP_BYTES_MIN 4096u
 
 struct check {
 	struct fault_list faults;
-	struct head_check head;
-	struct flow_table flows;
-	struct nesting nesting;
-	struct name_table lanes; /* "pid tid" */
-	struct text_buffer lane;
+	struct check_head head;
+	struct key_table flows;
+	struct key_table lanes; /* struct lane_spans by "pid tid" */
+	struct key_table names; /* of slices */
+	struct text_buffer scratch;
+	const char *lane; /* the text of the one that is walked */
 };
-
-/* A crossing pair and, once the file was read again, who they are. */
-struct crossing {
-	uint32_t lane;
-	struct nesting_span outer, span;
-	uint64_t index;
-	bool found;
-	struct text_buffer outer_name, name;
-};
-
-struct crossings {
-	struct check *check;
-	struct crossing *found;
-	size_t count;
-};
-
-static uint32_t lane_of(struct check *check, const struct trace_event *event)
-{
-	text_buffer_cut(&check->lane, 0);
-	text_buffer_add(&check->lane, event->field[FIELD_PID].text,
-			event->field[FIELD_PID].len);
-	text_buffer_add(&check->lane, " ", 1);
-	text_buffer_add(&check->lane, event->field[FIELD_TID].text,
-			event->field[FIELD_TID].len);
-	return name_table_number(&check->lanes, check->lane.data,
-				 check->lane.len);
-}
-
-static bool is_span(const struct trace_event *event)
-{
-	return trace_value_is(&event->field[FIELD_PH], "X") &&
-	       event->dur_ns >= 0 && event->ts_ns <= INT64_MAX - event->dur_ns;
-}
-
-static struct nesting_span span_of(const struct trace_event *event)
-{
-	return (struct nesting_span){event->ts_ns,
-				     event->ts_ns + event->dur_ns};
-}
 
 static void on_event(void *arg, const struct trace_event *event)
 {
 	struct check *check = arg;
 	const struct trace_value *ph = &event->field[FIELD_PH];
+	const struct trace_value *name = &event->field[FIELD_NAME];
+	uint32_t lane;
 
-	if (!event_check(&check->faults, event))
+	if (!check_event(&check->faults, event))
 		return;
-	if (is_span(event)) {
-		const uint32_t lane = lane_of(check, event);
-
-		nesting_add(&check->nesting, lane, span_of(event));
-		flow_table_slice(&check->flows, event, lane);
+	if (trace_event_is_slice(event)) {
+		lane = trace_event_lane(event, &check->lanes, &check->scratch);
+		lane_spans_add(key_table_row(&check->lanes, lane),
+			       (struct lane_span){
+				       event->ts_ns,
+				       event->ts_ns + event->dur_ns,
+				       key_table_number(&check->names,
+							name->text, name->len),
+				       (uint32_t)event->index,
+			       });
+		check_flows_slice(&check->flows, event, lane);
 	} else if (trace_value_is(ph, "s") || trace_value_is(ph, "f")) {
-		flow_table_arrow(&check->flows, &check->faults, event,
-				 lane_of(check, event));
+		lane = trace_event_lane(event, &check->lanes, &check->scratch);
+		check_flows_arrow(&check->flows, &check->faults, event, lane);
 	}
 }
 
@@ -91,94 +56,45 @@ static void on_entry(void *arg, const struct trace_entry *entry)
 {
 	struct check *check = arg;
 
-	head_check_entry(&check->head, &check->faults, entry);
+	check_head_entry(&check->head, &check->faults, entry);
 }
 
-static void on_crossing(void *arg, uint32_t lane, struct nesting_span outer,
-			struct nesting_span span)
+static void add_name(struct check *check, uint32_t number)
 {
-	struct crossings *crossings = arg;
+	size_t len;
+	const char *name = key_table_key(&check->names, number, &len);
 
-	crossings->check->faults.found[RULE_NESTING]++;
-	if (crossings->count == FAULT_LINES_MAX)
-		return;
-	crossings->found[crossings->count++] =
-		(struct crossing){.lane = lane, .outer = outer, .span = span};
+	text_buffer_add_printable(&check->scratch, name, len, 120);
 }
 
-static bool same(struct nesting_span a, struct nesting_span b)
+/* Slices that only touch, and equal ones, do not cross. */
+static bool on_span(void *arg, const struct lane_span *outer,
+		    struct lane_span *span)
 {
-	return a.start_ns == b.start_ns && a.end_ns == b.end_ns;
-}
+	struct check *check = arg;
+	struct text_buffer *text = &check->scratch;
 
-/* Second reading: gives the crossing slices their names and places. */
-static void on_event_again(void *arg, const struct trace_event *event)
-{
-	struct crossings *crossings = arg;
-	const struct trace_value *name = &event->field[FIELD_NAME];
-	struct nesting_span span;
-	uint32_t lane;
-
-	if (!is_span(event))
-		return;
-	lane = lane_of(crossings->check, event);
-	span = span_of(event);
-	for (size_t at = 0; at < crossings->count; at++) {
-		struct crossing *crossing = &crossings->found[at];
-
-		if (crossing->lane != lane)
-			continue;
-		if (same(crossing->span, span) && !crossing->found) {
-			crossing->found = true;
-			crossing->index = event->index;
-			text_buffer_add_printable(&crossing->name, name->text,
-						  name->len, 120);
-		} else if (same(crossing->outer, span) &&
-			   !crossing->outer_name.len) {
-			text_buffer_add_printable(&crossing->outer_name,
-						  name->text, name->len, 120);
-		}
-	}
-}
-
-static void ignore_entry(void *arg, const struct trace_entry *entry)
-{
-	(void)arg;
-	(void)entry;
-}
-
-static void print_crossing(const struct check *check,
-			   const struct crossing *crossing)
-{
-	fprintf(check->faults.out,
-		"%s: event %" PRIu64 " (name \"%s\"): begins inside \"%s\" and "
-		"ends %" PRId64 " ns behind it, on pid and tid %s [rule 15]\n",
-		check->faults.file, crossing->index,
-		crossing->name.len ? crossing->name.data : "?",
-		crossing->outer_name.len ? crossing->outer_name.data : "?",
-		saturate_subtract(crossing->span.end_ns,
-				  crossing->outer.end_ns),
-		name_table_text(&check->lanes, crossing->lane, NULL));
+	if (!outer || outer->end_ns >= span->end_ns)
+		return true;
+	text_buffer_cut(text, 0);
+	text_buffer_add(text, "begins inside \"", 15);
+	add_name(check, outer->name);
+	text_buffer_format(
+		text, "\" and ends %" PRId64 " ns after it, on pid and tid %s",
+		saturate_subtract(span->end_ns, outer->end_ns), check->lane);
+	fault_add_at(&check->faults, RULE_NESTING, span->mark,
+		     key_table_key(&check->names, span->name, NULL), "%s",
+		     text->data);
+	return false;
 }
 
 static void check_nesting(struct check *check)
 {
-	struct crossings crossings = {.check = check};
-	const struct trace_sink again = {on_event_again, ignore_entry,
-					 &crossings};
-	struct trace_facts facts;
-
-	crossings.found =
-		memory_zeroed(FAULT_LINES_MAX, sizeof(*crossings.found));
-	nesting_check(&check->nesting, on_crossing, &crossings);
-	if (crossings.count)
-		trace_read(check->faults.file, &again, &facts);
-	for (size_t at = 0; at < crossings.count; at++) {
-		print_crossing(check, &crossings.found[at]);
-		text_buffer_free(&crossings.found[at].name);
-		text_buffer_free(&crossings.found[at].outer_name);
+	for (size_t at = 0; at < check->lanes.count; at++) {
+		check->lane = key_table_key(&check->lanes, at, NULL);
+		lane_spans_walk(key_table_row(&check->lanes, at), on_span,
+				check);
 	}
-	free(crossings.found);
 }
 
 /* <worker>.<digits>.pt.trace.json, or that and .gz. */
@@ -207,7 +123,7 @@ static void check_file(struct check *check, const struct trace_facts *facts)
 			  facts->input.members);
 	if (facts->input.trailing_bytes)
 		fault_add(faults, RULE_MEMBER, NULL,
-			  "%" PRIu64 " bytes behind the end of the gzip member",
+			  "%" PRIu64 " bytes after the end of the gzip member",
 			  facts->input.trailing_bytes);
 	if (facts->input.compressed && facts->input.file_bytes < GZIP_BYTES_MIN)
 		fault_add(faults, RULE_SIZE, NULL,
@@ -240,32 +156,87 @@ static void summarise(const struct fault_list *faults,
 
 int check_trace(const char *path, FILE *out, struct check_result *result)
 {
-	struct check check = {.faults = {.file = path, .out = out}};
+	struct check check = {
+		.faults = {.file = path, .out = out},
+		.lanes = {.row_bytes = sizeof(struct lane_spans)},
+	};
 	const struct trace_sink sink = {on_event, on_entry, &check};
 	struct trace_facts facts;
 	int error;
 
-	head_check_begin(&check.head);
+	trace_metadata_begin(&check.head.metadata);
 	error = trace_read(path, &sink, &facts);
 	if (!error) {
-		head_check_end(&check.head, &check.faults);
-		flow_table_end(&check.flows, &check.faults);
+		check_head_end(&check.head, &check.faults);
+		check_flows_end(&check.flows, &check.faults);
 		check_nesting(&check);
 		check_file(&check, &facts);
 	}
 	fault_list_end(&check.faults);
-	result->readable = !error;
-	result->events = facts.events;
-	result->faults = fault_list_faults(&check.faults);
-	result->warnings = fault_list_warnings(&check.faults);
+	*result = (struct check_result){
+		.readable = !error,
+		.events = facts.events,
+		.faults = fault_list_sum(&check.faults, false),
+		.warnings = fault_list_sum(&check.faults, true),
+	};
 	if (error)
 		fprintf(out, "%s: unreadable: %s\n", path, facts.error);
 	else
 		summarise(&check.faults, result);
-	name_table_free(&check.head.keys);
-	flow_table_free(&check.flows);
-	nesting_free(&check.nesting);
-	name_table_free(&check.lanes);
-	text_buffer_free(&check.lane);
+	for (size_t at = 0; at < check.lanes.count; at++)
+		lane_spans_free(key_table_row(&check.lanes, at));
+	key_table_free(&check.head.keys);
+	key_table_free(&check.flows);
+	key_table_free(&check.lanes);
+	key_table_free(&check.names);
+	text_buffer_free(&check.scratch);
 	return error;
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+	if (key == 'r') {
+		fault_list_rules(stdout);
+		*(int *)state->input = -1;
+		state->next = state->argc;
+		return 0;
+	}
+	if (key == ARGP_KEY_NO_ARGS && *(int *)state->input == -1)
+		return 0;
+	return command_parse_files(key, text, state);
+}
+
+int check_command(int argc, char **argv)
+{
+	static const struct argp_option choices[] = {
+		{"rules", 'r', NULL, 0, "list the rules and end", 0},
+		{0},
+	};
+	static const struct argp argp = {
+		.options = choices,
+		.parser = parse,
+		.args_doc = "FILE...",
+		.doc = "Check traces, gzipped or plain, against the rules of "
+		       "the format.\vOne line for each fault, with its place: "
+		       "event N is element N of traceEvents, counted from 0.  "
+		       "Ends with 0 when all is good, 1 when a fault was "
+		       "found, 3 when a file cannot be read.",
+	};
+	int first = 0, code = EXIT_GOOD;
+
+	if (command_parse(&argp, argc, argv, 0, &first))
+		return EXIT_USAGE;
+	if (first < 0)
+		return EXIT_GOOD;
+	if (!trace_reader_available())
+		return command_needs_yajl("check");
+	for (int at = first; at < argc; at++) {
+		struct check_result result;
+
+		if (check_trace(argv[at], stdout, &result) < 0)
+			code = EXIT_UNREADABLE;
+		else if (result.faults && code == EXIT_GOOD)
+			code = EXIT_FOUND;
+	}
+	return code;
 }

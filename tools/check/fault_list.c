@@ -2,10 +2,11 @@
 /*
  * fault_list.c - prints what was found against the rules, and counts it.
  */
-#include "tools/check/fault_list.h"
+#include "tools/check/check.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <string.h>
 
 #include "tools/util/text_buffer.h"
 
@@ -22,59 +23,51 @@ static const struct {
 #undef X
 };
 
-/* Counts one; true while its line shall still be printed. */
-static bool count(struct fault_list *list, enum rule rule)
+/* index: the event's place, -1 a fault of the file; name may be NULL. */
+static void put(struct fault_list *list, enum rule rule, int64_t index,
+		const char *name, const char *format, va_list args)
 {
-	return list->found[rule]++ < FAULT_LINES_MAX;
-}
+	struct text_buffer shown = {0};
 
-static void put(struct fault_list *list, enum rule rule, const char *place,
-		const char *format, va_list args)
-{
-	fprintf(list->out, "%s: %s%s", list->file,
-		rules[rule].warning ? "warning: " : "", place);
+	if (list->found[rule]++ >= FAULT_LINES_MAX)
+		return;
+	fprintf(list->out, "%s: %s", list->file,
+		rules[rule].warning ? "warning: " : "");
+	if (index >= 0)
+		fprintf(list->out, "event %" PRId64, index);
+	if (name) {
+		text_buffer_add_printable(&shown, name, strlen(name),
+					  NAME_BYTES_MAX);
+		fprintf(list->out, " (name \"%s\")",
+			shown.len ? shown.data : "");
+	}
+	if (index >= 0)
+		fputs(": ", list->out);
 	vfprintf(list->out, format, args);
 	fprintf(list->out, " [rule %s]\n", rules[rule].number);
+	text_buffer_free(&shown);
 }
 
 void fault_add(struct fault_list *list, enum rule rule,
 	       const struct trace_event *event, const char *format, ...)
 {
-	struct text_buffer place = {0};
+	const bool is_named =
+		event && event->field[FIELD_NAME].type == TRACE_STRING;
 	va_list args;
 
-	if (!count(list, rule))
-		return;
-	text_buffer_cut(&place, 0);
-	if (event) {
-		const struct trace_value *name = &event->field[FIELD_NAME];
-
-		text_buffer_format(&place, "event %" PRIu64, event->index);
-		if (name->type == TRACE_STRING) {
-			text_buffer_add(&place, " (name \"", 8);
-			text_buffer_add_printable(&place, name->text, name->len,
-						  NAME_BYTES_MAX);
-			text_buffer_add(&place, "\")", 2);
-		}
-		text_buffer_add(&place, ": ", 2);
-	}
 	va_start(args, format);
-	put(list, rule, place.data, format, args);
+	put(list, rule, event ? (int64_t)event->index : -1,
+	    is_named ? event->field[FIELD_NAME].text : NULL, format, args);
 	va_end(args);
-	text_buffer_free(&place);
 }
 
-void fault_add_at(struct fault_list *list, enum rule rule, uint64_t index,
-		  const char *format, ...)
+void fault_add_at(struct fault_list *list, enum rule rule, uint32_t index,
+		  const char *name, const char *format, ...)
 {
-	char place[40];
 	va_list args;
 
-	if (!count(list, rule))
-		return;
-	snprintf(place, sizeof(place), "event %" PRIu64 ": ", index);
 	va_start(args, format);
-	put(list, rule, place, format, args);
+	put(list, rule, index, name, format, args);
 	va_end(args);
 }
 
@@ -88,7 +81,7 @@ void fault_list_end(const struct fault_list *list)
 				rules[rule].text, rules[rule].number);
 }
 
-static uint64_t sum(const struct fault_list *list, bool warnings)
+uint64_t fault_list_sum(const struct fault_list *list, bool warnings)
 {
 	uint64_t total = 0;
 
@@ -96,16 +89,6 @@ static uint64_t sum(const struct fault_list *list, bool warnings)
 		if (rules[rule].warning == warnings)
 			total += list->found[rule];
 	return total;
-}
-
-uint64_t fault_list_faults(const struct fault_list *list)
-{
-	return sum(list, false);
-}
-
-uint64_t fault_list_warnings(const struct fault_list *list)
-{
-	return sum(list, true);
 }
 
 void fault_list_rules(FILE *out)

@@ -6,7 +6,7 @@
  * fork and the wait.  What the terminal sends goes to the whole process group;
  * the child has it already, so only signals that a process sent are passed on.
  */
-#include "tools/record/child.h"
+#include "tools/record/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -79,13 +79,8 @@ static void restore(const sigset_t *watched, const sigset_t *mask,
 	sigprocmask(SIG_SETMASK, mask, NULL);
 }
 
-int child_run(char *const *command, struct child_end *end)
-{
-	return child_run_beside(command, end, NULL, NULL);
-}
-
-int child_run_beside(char *const *command, struct child_end *end,
-		     void (*idle)(void *arg), void *arg)
+int child_run(char *const *command, struct child_end *end,
+	      void (*idle)(void *arg), void *arg)
 {
 	const struct sigaction ordinary = {.sa_handler = SIG_DFL};
 	struct sigaction on_child;
@@ -96,7 +91,7 @@ int child_run_beside(char *const *command, struct child_end *end,
 
 	if (pipe2(report, O_CLOEXEC) < 0)
 		return -errno;
-	/* An inherited "ignore" would reap the child behind our back. */
+	/* An inherited "ignore" would reap the child before we see it. */
 	sigaction(SIGCHLD, &ordinary, &on_child);
 	sigemptyset(&watched);
 	sigaddset(&watched, SIGCHLD);

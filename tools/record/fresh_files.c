@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fresh_files.c - see fresh_files.h.
+ * fresh_files.c - a command for each trace that has become complete.
  *
  * Commands run beside the program, started in the order of the files' names; a
  * slow one holds up nothing but our own end.
  */
-#include "tools/record/fresh_files.h"
-
 #include <dirent.h>
 #include <errno.h>
-#include <limits.h>
+#include <fnmatch.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,15 +15,13 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <zlib.h>
 
+#include "tools/record/record.h"
+#include "tools/trace/trace_input.h"
+#include "tools/util/key_table.h"
 #include "tools/util/memory.h"
 
-#define TAIL_BYTES (1 << 20) /* of text, in which the mark lies */
-
 struct fresh_file {
-	struct fresh_file *next;
-	char *name;
 	bool is_done; /* was there before, or has had its command */
 	off_t bytes;
 	struct timespec changed;
@@ -36,43 +32,19 @@ struct fresh_files {
 	const char *folder;
 	const char *command;
 	const char *preload;
-	struct fresh_file *list;
+	struct key_table files; /* struct fresh_file, by name */
 };
-
-static struct fresh_file *file_of(struct fresh_files *files, const char *name)
-{
-	struct fresh_file *file = files->list;
-
-	while (file && strcmp(file->name, name) != 0)
-		file = file->next;
-	if (file)
-		return file;
-	file = memory_zeroed(1, sizeof(*file));
-	file->name = strdup(name);
-	file->next = files->list;
-	files->list = file;
-	return file;
-}
 
 static int is_trace(const struct dirent *entry)
 {
-	static const char *const endings[] = {".pt.trace.json",
-					      ".pt.trace.json.gz"};
-	const size_t len = strlen(entry->d_name);
-
-	for (size_t i = 0; i < 2; i++) {
-		const size_t ending = strlen(endings[i]);
-
-		if (len > ending &&
-		    !strcmp(entry->d_name + len - ending, endings[i]))
-			return 1;
-	}
-	return 0;
+	return !fnmatch("?*.pt.trace.json", entry->d_name, 0) ||
+	       !fnmatch("?*.pt.trace.json.gz", entry->d_name, 0);
 }
 
 /* Calls each() for the traces of the folder, in the order of their names. */
 static void walk(struct fresh_files *files,
-		 void (*each)(struct fresh_files *files, const char *name,
+		 void (*each)(const struct fresh_files *files,
+			      struct fresh_file *file, const char *name,
 			      bool is_end),
 		 bool is_end)
 {
@@ -80,17 +52,24 @@ static void walk(struct fresh_files *files,
 	const int count = scandir(files->folder, &entries, is_trace, alphasort);
 
 	for (int i = 0; i < count; i++) {
-		each(files, entries[i]->d_name, is_end);
+		const char *name = entries[i]->d_name;
+		const uint32_t number =
+			key_table_number(&files->files, name, strlen(name));
+
+		each(files, key_table_row(&files->files, number), name, is_end);
 		free(entries[i]);
 	}
 	if (count >= 0)
 		free(entries);
 }
 
-static void note_old(struct fresh_files *files, const char *name, bool is_end)
+static void note_old(const struct fresh_files *files, struct fresh_file *file,
+		     const char *name, bool is_end)
 {
+	(void)files;
+	(void)name;
 	(void)is_end;
-	file_of(files, name)->is_done = true;
+	file->is_done = true;
 }
 
 struct fresh_files *fresh_files_start(const char *folder, const char *command,
@@ -101,34 +80,9 @@ struct fresh_files *fresh_files_start(const char *folder, const char *command,
 	files->folder = folder;
 	files->command = command;
 	files->preload = preload;
+	files->files.row_bytes = sizeof(struct fresh_file);
 	walk(files, note_old, false);
 	return files;
-}
-
-/* What the end of the text says. */
-static bool is_final(const char *path)
-{
-	static const char mark[] = "\"final\":true";
-	char *text = memory_zeroed(2, TAIL_BYTES);
-	gzFile file = gzopen(path, "rb");
-	size_t kept = 0;
-	bool found = false;
-	int got;
-
-	/* The last two halves of the buffer are enough for any tail. */
-	while (file && (got = gzread(file, text + kept, TAIL_BYTES)) > 0) {
-		kept += (size_t)got;
-		if (kept > TAIL_BYTES) {
-			memmove(text, text + kept - TAIL_BYTES, TAIL_BYTES);
-			kept = TAIL_BYTES;
-		}
-	}
-	if (file) {
-		found = memmem(text, kept, mark, sizeof(mark) - 1);
-		gzclose(file);
-	}
-	free(text);
-	return found;
 }
 
 /* The command's process: nothing of ours, and not recorded itself. */
@@ -150,9 +104,9 @@ static _Noreturn void become(const struct fresh_files *files, const char *path)
 	_exit(127);
 }
 
-static void look_at(struct fresh_files *files, const char *name, bool is_end)
+static void look_at(const struct fresh_files *files, struct fresh_file *file,
+		    const char *name, bool is_end)
 {
-	struct fresh_file *file = file_of(files, name);
 	char path[PATH_MAX];
 	struct stat status;
 	bool is_still;
@@ -167,7 +121,8 @@ static void look_at(struct fresh_files *files, const char *name, bool is_end)
 		   status.st_mtim.tv_nsec == file->changed.tv_nsec;
 	file->bytes = status.st_size;
 	file->changed = status.st_mtim;
-	if ((!is_still && !is_end) || !is_final(path))
+	if ((!is_still && !is_end) ||
+	    !trace_input_ends_with(path, "\"final\":true"))
 		return;
 	file->is_done = true;
 	file->command = fork();
@@ -185,23 +140,22 @@ void fresh_files_poll(struct fresh_files *files, bool is_end)
 
 void fresh_files_end(struct fresh_files *files)
 {
-	struct fresh_file *file;
-	int status;
+	for (size_t at = 0; at < files->files.count; at++) {
+		const struct fresh_file *file =
+			key_table_row(&files->files, at);
+		int status;
 
-	while ((file = files->list)) {
-		files->list = file->next;
-		if (file->command > 0 &&
-		    waitpid(file->command, &status, 0) == file->command &&
-		    status)
-			fprintf(stderr,
-				"traceprof record: --on-file ended with %s %d "
-				"for %s\n",
-				WIFSIGNALED(status) ? "signal" : "status",
-				WIFSIGNALED(status) ? WTERMSIG(status)
-						    : WEXITSTATUS(status),
-				file->name);
-		free(file->name);
-		free(file);
+		if (file->command <= 0 ||
+		    waitpid(file->command, &status, 0) != file->command ||
+		    !status)
+			continue;
+		fprintf(stderr,
+			"traceprof record: --on-file ended with %s %d for %s\n",
+			WIFSIGNALED(status) ? "signal" : "status",
+			WIFSIGNALED(status) ? WTERMSIG(status)
+					    : WEXITSTATUS(status),
+			key_table_key(&files->files, at, NULL));
 	}
+	key_table_free(&files->files);
 	free(files);
 }

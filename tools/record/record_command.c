@@ -13,13 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/record/child.h"
 #include "tools/util/command.h"
-#include "tools/record/fresh_files.h"
-#include "tools/record/held_sessions.h"
+#include "tools/record/record.h"
 #include "tools/record/settings.h"
-#include "tools/record/target.h"
-#include "writer/recovery.h"
 
 #define LIBRARY "libtraceprof.so"
 
@@ -56,7 +52,7 @@ static int find_library(char *path, size_t bytes)
 	return -ENOENT;
 }
 
-/* Ours first; what was preloaded already stays behind it. */
+/* Ours first; what was preloaded already comes after it. */
 static int set_preload(void)
 {
 	const char *others = getenv("LD_PRELOAD");
@@ -167,14 +163,14 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	}
 }
 
-static void say_held(int error, const struct recovery_result *result)
+static void say_memfd(int error, const struct recovery_result *result)
 {
 	say_recovered("a session in memory", error, result, NULL);
 }
 
 static void look(void *files)
 {
-	held_sessions_poll(say_held);
+	record_memfds_poll(say_memfd);
 	if (files)
 		fresh_files_poll(files, false);
 }
@@ -190,9 +186,9 @@ static int run(const struct record_arguments *arguments, char **argv,
 		files = fresh_files_start(arguments->options.dir,
 					  arguments->on_file, preload);
 	if (arguments->options.recover)
-		held_sessions_start();
-	error = child_run_beside(argv + arguments->first, end, look, files);
-	held_sessions_poll(say_held);
+		record_memfds_start();
+	error = child_run(argv + arguments->first, end, look, files);
+	record_memfds_poll(say_memfd);
 	if (!error && end->is_killed)
 		recover(&arguments->options);
 	if (files) {
@@ -208,7 +204,7 @@ int record_command(int argc, char **argv)
 		{.name = "on-file",
 		 .key = ON_FILE,
 		 .arg = "CMD",
-		 .doc = "run CMD, with the path behind it, for each trace "
+		 .doc = "run CMD, with the path after it, for each trace "
 			"that is complete"},
 		{0}};
 	const struct argp argp = {

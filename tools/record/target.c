@@ -2,7 +2,7 @@
 /*
  * target.c - follows a command to its ELF file and reads the headers.
  */
-#include "tools/record/target.h"
+#include "tools/record/record.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -17,7 +17,7 @@
 struct region {
 	int64_t id; /* 0: free */
 	uint32_t name;
-	uint32_t team;
+	int64_t team;
 	bool has_slice; /* the parallel slice itself was seen */
 	bool has_tasks; /* explicit ones */
 	int64_t elapsed_ns;
@@ -26,25 +26,11 @@ struct region {
 	size_t member_count, member_capacity;
 };
 
-struct region_sum {
-	uint64_t calls;
-	uint32_t team_min, team_max;
-	int64_t elapsed_ns, work_ns, wait_ns;
-	double longest_ns, mean_ns; /* sums over the regions */
-	double uneven_ns;	    /* waits that balance would save */
-};
-
-static struct region_sum *sum_of(struct region_totals *totals, const char *name,
-				 size_t len, uint32_t *number)
+static uint32_t name_of(struct region_totals *totals, const char *name,
+			size_t len)
 {
-	const size_t before = totals->names.count;
-
-	*number = name_table_number(&totals->names, name, len);
-	totals->sums = memory_grow(totals->sums, *number, &totals->capacity,
-				   sizeof(*totals->sums));
-	if (*number == before)
-		memset(&totals->sums[*number], 0, sizeof(*totals->sums));
-	return &totals->sums[*number];
+	totals->names.row_bytes = sizeof(struct region_total);
+	return key_table_number(&totals->names, name, len);
 }
 
 /* Adds up the members: their number, longest and total work. */
@@ -78,17 +64,15 @@ static void forget_members(struct region *region)
 
 static void close_region(struct region_totals *totals, struct region *region)
 {
-	struct region_sum *sum;
+	struct region_total *sum;
 	int64_t longest, total;
 	size_t done;
-	uint32_t number;
 
 	if (!region->id)
 		return;
 	if (region->name == NAME_NONE)
-		sum_of(totals, "(region not in the file)", 24, &region->name);
-	number = region->name;
-	sum = &totals->sums[number];
+		region->name = name_of(totals, "(region not in the file)", 24);
+	sum = key_table_row(&totals->names, region->name);
 	done = weigh(region, &longest, &total);
 	sum->calls += region->has_slice;
 	saturate_into(&sum->elapsed_ns, region->elapsed_ns);
@@ -101,8 +85,7 @@ static void close_region(struct region_totals *totals, struct region *region)
 	if (done > 1) {
 		sum->longest_ns += (double)longest;
 		sum->mean_ns += (double)total / (double)done;
-		sum->uneven_ns +=
-			(double)longest * (double)done - (double)total;
+		saturate_into(&sum->uneven_ns, longest * (int64_t)done - total);
 	}
 	forget_members(region);
 	memset(region, 0, sizeof(*region));
@@ -140,58 +123,34 @@ static struct omp_work_wait *member_of(struct region *region, uint32_t lane)
 	return &region->members[region->member_count++];
 }
 
-/* What an event is to its region; locks that are held and the creation of tasks
- * are parts of what surrounds them, but the latter tells that tasks follow. */
-enum region_part {
-	PART_NONE,
-	PART_WHOLE,
-	PART_MEMBER,
-	PART_WAIT,
-	PART_CREATE,
-	PART_TASK,
-};
-
-static enum region_part part_of(const struct trace_event *event)
-{
-	const struct trace_value part = trace_event_arg(event, "omp");
-
-	if (trace_value_is(&part, "parallel"))
-		return PART_WHOLE;
-	if (trace_value_is(&part, "task"))
-		return PART_MEMBER;
-	if (trace_value_is(&part, "explicit"))
-		return PART_TASK;
-	if (trace_value_is(&part, "create"))
-		return PART_CREATE;
-	return trace_value_is(&part, "wait") ? PART_WAIT : PART_NONE;
-}
-
+/* Locks that are held and the creation of tasks are parts of what surrounds
+ * them, but the latter tells that tasks follow. */
 static void add_part(struct region_totals *totals, struct region *region,
-		     enum region_part part, const struct trace_event *event)
+		     const char *part, const struct trace_event *event)
 {
 	const struct trace_value *tid = &event->field[FIELD_TID];
 	const struct trace_value *name = &event->field[FIELD_NAME];
+	const bool is_whole = !strcmp(part, "parallel");
+	const bool is_member = !strcmp(part, "task");
 	struct omp_work_wait *member;
 
-	if ((part == PART_WHOLE || part == PART_MEMBER) &&
-	    region->name == NAME_NONE)
-		sum_of(totals, name->text, name->len, &region->name);
-	if (part == PART_WHOLE) {
+	if ((is_whole || is_member) && region->name == NAME_NONE)
+		region->name = name_of(totals, name->text, name->len);
+	if (is_whole) {
 		region->has_slice = true;
 		saturate_into(&region->elapsed_ns, event->dur_ns);
 		return;
 	}
-	if (part == PART_CREATE || part == PART_TASK)
-		region->has_tasks = true;
-	if (part == PART_CREATE)
+	region->has_tasks |= !is_member && strcmp(part, "wait");
+	if (!strcmp(part, "create"))
 		return;
-	member = member_of(region, name_table_number(&totals->threads,
-						     tid->text, tid->len));
+	member = member_of(region, key_table_number(&totals->threads, tid->text,
+						    tid->len));
 	if (!member)
 		return;
-	if (part == PART_MEMBER)
+	if (is_member)
 		omp_work_wait_part(member, event->dur_ns);
-	else if (part == PART_TASK)
+	else if (!strcmp(part, "explicit"))
 		omp_work_wait_task(member, event->ts_ns, event->dur_ns);
 	else
 		saturate_into(&region->wait_ns,
@@ -199,22 +158,24 @@ static void add_part(struct region_totals *totals, struct region *region,
 						 event->ts_ns, event->dur_ns));
 }
 
-bool region_totals_event(struct region_totals *totals,
-			 const struct trace_event *event)
+void region_totals_event(struct region_totals *totals,
+			 const struct trace_event *event, const char *part)
 {
-	const enum region_part part = part_of(event);
+	static const char *const parts[] = {"parallel", "task", "explicit",
+					    "create", "wait"};
 	struct region *region;
 	int64_t id, team = 0;
+	size_t at = 0;
 
-	if (part == PART_NONE || !trace_event_integer(event, "region", &id) ||
-	    id <= 0)
-		return false;
+	while (at < 5 && strcmp(part, parts[at]))
+		at++;
+	if (at == 5 || !trace_event_integer(event, "region", &id) || id <= 0)
+		return;
 	region = open_region(totals, id);
 	trace_event_integer(event, "team", &team);
 	if (team > 0 && team <= INT32_MAX)
-		region->team = (uint32_t)team;
+		region->team = team;
 	add_part(totals, region, part, event);
-	return true;
 }
 
 static int compare(const void *left, const void *right)
@@ -238,22 +199,12 @@ struct region_total *region_totals_list(struct region_totals *totals,
 	*count = totals->names.count;
 	list = memory_zeroed(*count, sizeof(*list));
 	for (size_t at = 0; at < *count; at++) {
-		const struct region_sum *sum = &totals->sums[at];
-
-		list[at] = (struct region_total){
-			.name = name_table_text(&totals->names, (uint32_t)at,
-						NULL),
-			.calls = sum->calls,
-			.team_min = sum->team_min,
-			.team_max = sum->team_max,
-			.elapsed_ns = sum->elapsed_ns,
-			.work_ns = sum->work_ns,
-			.wait_ns = sum->wait_ns,
-			.uneven_ns = (int64_t)sum->uneven_ns,
-			.imbalance = sum->mean_ns > 0
-					     ? sum->longest_ns / sum->mean_ns
-					     : 0,
-		};
+		list[at] = *(struct region_total *)key_table_row(&totals->names,
+								 at);
+		list[at].name = key_table_key(&totals->names, at, NULL);
+		if (list[at].mean_ns > 0)
+			list[at].imbalance =
+				list[at].longest_ns / list[at].mean_ns;
 	}
 	qsort(list, *count, sizeof(*list), compare);
 	return list;
@@ -264,8 +215,7 @@ void region_totals_free(struct region_totals *totals)
 	for (size_t at = 0; totals->open && at < REGIONS_OPEN; at++)
 		forget_members(&totals->open[at]);
 	free(totals->open);
-	free(totals->sums);
-	name_table_free(&totals->names);
-	name_table_free(&totals->threads);
+	key_table_free(&totals->names);
+	key_table_free(&totals->threads);
 	memset(totals, 0, sizeof(*totals));
 }

@@ -16,33 +16,31 @@
 #ifndef TOOLS_REGION_TOTALS_H
 #define TOOLS_REGION_TOTALS_H
 
-#include "tools/util/name_table.h"
 #include "tools/trace/trace_reader.h"
 
 #define REGIONS_OPEN 16384u
 
 struct region_total {
 	const char *name;
-	uint64_t calls; /* whole regions: their own slices */
-	uint32_t team_min, team_max;
+	int64_t calls; /* whole regions: their own slices */
+	int64_t team_min, team_max;
 	int64_t elapsed_ns; /* of the parallel slices */
 	int64_t work_ns;    /* of all members, waits taken off */
 	int64_t wait_ns;
 	int64_t uneven_ns; /* of the waits: what perfect balance would save */
 	double imbalance;  /* longest member over mean member, weighted */
+	double longest_ns, mean_ns; /* sums over the regions */
 };
 
 struct region_totals {
-	struct name_table names, threads;
-	struct region_sum *sums; /* one for each name */
-	size_t capacity;
+	struct key_table names; /* struct region_total */
+	struct key_table threads;
 	struct region *open; /* REGIONS_OPEN of them, by id */
 };
 
-/* Takes the event if it is a part of a region's time
- * (args.omp, args.region); false if not. */
-bool region_totals_event(struct region_totals *totals,
-			 const struct trace_event *event);
+/* Takes an event with args.omp; part is its value. */
+void region_totals_event(struct region_totals *totals,
+			 const struct trace_event *event, const char *part);
 
 /* Closes all regions and lists the names, longest wait first; free() it. */
 struct region_total *region_totals_list(struct region_totals *totals,

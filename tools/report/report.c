@@ -11,27 +11,17 @@
 #include "tools/util/memory.h"
 #include "tools/util/saturate.h"
 
-static uint32_t lane_of(struct report *report, const struct trace_event *event)
-{
-	struct text_buffer *text = &report->scratch;
-
-	text_buffer_cut(text, 0);
-	text_buffer_add_printable(text, event->field[FIELD_PID].text,
-				  event->field[FIELD_PID].len, 60);
-	text_buffer_add(text, " ", 1);
-	text_buffer_add_printable(text, event->field[FIELD_TID].text,
-				  event->field[FIELD_TID].len, 60);
-	return name_table_number(&report->lanes, text->data, text->len);
-}
-
-static int device_of(const struct trace_event *event, const char *arg)
+static struct report_device *device_of(struct report *report,
+				       const struct trace_event *event,
+				       const char *arg)
 {
 	int64_t device;
 
 	if (!trace_event_integer(event, arg, &device) || device < 0 ||
 	    device >= REPORT_DEVICES_MAX)
-		return -1;
-	return (int)device;
+		return NULL;
+	report->devices[device].device = device;
+	return &report->devices[device];
 }
 
 static void on_step(struct report *report, const struct trace_event *event)
@@ -52,12 +42,17 @@ static void on_step(struct report *report, const struct trace_event *event)
 	saturate_into(&steps->total_ns, event->dur_ns);
 }
 
-/* A copy between devices names three of them. */
-static int device_of_work(const struct trace_event *event)
+static void add_work(struct report_device *device, enum report_work work,
+		     const struct trace_event *event)
 {
-	const int device = device_of(event, "device");
+	int64_t bytes;
 
-	return device < 0 ? device_of(event, "inDevice") : device;
+	device->calls[work]++;
+	saturate_into(&device->sum_ns[work], event->dur_ns);
+	busy_time_add(&device->busy, event->ts_ns,
+		      event->ts_ns + event->dur_ns);
+	if (trace_event_integer(event, "bytes", &bytes) && bytes > 0)
+		saturate_into(&device->bytes, bytes);
 }
 
 static void on_gpu(struct report *report, const struct trace_event *event,
@@ -65,19 +60,31 @@ static void on_gpu(struct report *report, const struct trace_event *event,
 {
 	static const char *const works[] = {"kernel", "gpu_memcpy",
 					    "gpu_memset"};
-	const int device = device_of_work(event);
-	enum stream_work work = STREAM_KERNEL;
-	struct report_device *at;
+	enum report_work work = WORK_KERNEL;
+	struct report_device *device, *stream;
+	int64_t key[2];
+	uint32_t number;
 
-	while (work < STREAM_WORKS && strcmp(category, works[work]) != 0)
+	while (work < WORK_COUNT && strcmp(category, works[work]) != 0)
 		work++;
-	if (work == STREAM_WORKS || device < 0)
+	if (work == WORK_COUNT)
 		return;
-	at = &report->devices[device];
-	at->used = true;
-	busy_time_add(&at->busy, event->ts_ns, event->ts_ns + event->dur_ns);
-	saturate_into(&at->sum_ns[work], event->dur_ns);
-	stream_totals_add(&report->streams, (unsigned int)device, work, event);
+	device = device_of(report, event, "device");
+	if (!device) /* a copy between devices names three of them */
+		device = device_of(report, event, "inDevice");
+	if (!device)
+		return;
+	add_work(device, work, event);
+	key[0] = device->device;
+	if (!trace_event_integer(event, "stream", &key[1]))
+		return;
+	number = key_table_number(&report->streams, key, sizeof(key));
+	if (number >= REPORT_STREAMS_MAX)
+		return;
+	stream = key_table_row(&report->streams, number);
+	stream->device = key[0];
+	stream->stream = key[1];
+	add_work(stream, work, event);
 }
 
 static const char *category_of(struct report *report,
@@ -85,7 +92,9 @@ static const char *category_of(struct report *report,
 {
 	const struct trace_value part = trace_event_arg(event, "omp");
 
-	region_totals_event(&report->regions, event);
+	if (part.type == TRACE_ABSENT)
+		return event->field[FIELD_CAT].text;
+	region_totals_event(&report->regions, event, part.text);
 	if (trace_value_is(&part, "task"))
 		return REPORT_MEMBERS;
 	if (trace_value_is(&part, "wait"))
@@ -93,16 +102,12 @@ static const char *category_of(struct report *report,
 	return event->field[FIELD_CAT].text;
 }
 
-/* All steps are one node of the tree. */
-static void add_scope(struct report *report, const struct trace_event *event,
-		      int64_t end_ns)
+static struct report_lane *lane_of(struct report *report,
+				   const struct trace_event *event)
 {
-	const struct trace_value *name = &event->field[FIELD_NAME];
-	const bool is_step = !strncmp(name->text, "ProfilerStep#", 13);
-
-	scope_tree_add(&report->tree, lane_of(report, event),
-		       is_step ? "ProfilerStep#*" : name->text,
-		       is_step ? 14 : name->len, event->ts_ns, end_ns);
+	return key_table_row(
+		&report->lanes,
+		trace_event_lane(event, &report->lanes, &report->scratch));
 }
 
 static void on_slice(struct report *report, const struct trace_event *event)
@@ -110,6 +115,7 @@ static void on_slice(struct report *report, const struct trace_event *event)
 	const struct trace_value *name = &event->field[FIELD_NAME];
 	const int64_t end_ns = event->ts_ns + event->dur_ns;
 	const char *category = category_of(report, event);
+	const bool is_step = !strncmp(name->text, "ProfilerStep#", 13);
 	int64_t bytes = 0;
 
 	if (!strcmp(category, "Trace"))
@@ -118,9 +124,11 @@ static void on_slice(struct report *report, const struct trace_event *event)
 		report->start_ns = event->ts_ns;
 	if (end_ns > report->end_ns)
 		report->end_ns = end_ns;
-	if (report->choice.tree)
-		add_scope(report, event, end_ns);
-	if (!strncmp(name->text, "ProfilerStep#", 13)) {
+	if (report->choice.tree) /* all steps are one node of it */
+		scope_tree_add(&report->tree, &lane_of(report, event)->spans,
+			       is_step ? "ProfilerStep#*" : name->text,
+			       is_step ? 14 : name->len, event->ts_ns, end_ns);
+	if (is_step) {
 		if (!strcmp(category, "user_annotation"))
 			on_step(report, event);
 		return;
@@ -128,23 +136,23 @@ static void on_slice(struct report *report, const struct trace_event *event)
 	on_gpu(report, event, category);
 	trace_event_integer(event, "bytes", &bytes);
 	tally_add(&report->tally, category, name->text, name->len,
-		  event->dur_ns, bytes > 0 ? (uint64_t)bytes : 0);
+		  event->dur_ns, bytes > 0 ? bytes : 0);
 }
 
 static void on_memory(struct report *report, const struct trace_event *event)
 {
 	struct report_memory *memory = &report->heap_events;
+	struct report_device *device;
 	int64_t bytes, type = 0, total;
-	int device;
 
 	if (!trace_event_integer(event, "Bytes", &bytes))
 		return;
 	trace_event_integer(event, "Device Type", &type);
 	if (type) {
-		device = device_of(event, "Device Id");
-		if (device < 0)
+		device = device_of(report, event, "Device Id");
+		if (!device)
 			return;
-		memory = &report->devices[device].memory;
+		memory = &device->memory;
 	}
 	if (bytes < 0) {
 		memory->frees++;
@@ -163,39 +171,103 @@ static void on_memory(struct report *report, const struct trace_event *event)
 static void on_metadata(struct report *report, const struct trace_event *event)
 {
 	const struct trace_value label = trace_event_arg(event, "name");
-	uint32_t lane;
+	struct text_buffer text = {0};
+	struct report_lane *lane;
 
 	if (!report->choice.tree || label.type != TRACE_STRING ||
 	    !trace_value_is(&event->field[FIELD_NAME], "thread_name"))
 		return;
 	lane = lane_of(report, event);
-	text_buffer_cut(&report->scratch, 0);
-	text_buffer_format(&report->scratch, "%u ", lane);
-	text_buffer_add_printable(&report->scratch, label.text, label.len, 100);
-	name_table_number(&report->lane_labels, report->scratch.data,
-			  report->scratch.len);
+	text_buffer_add_printable(&text, label.text, label.len, 100);
+	free(lane->label);
+	lane->label = text.data;
 }
 
 static void on_event(void *arg, const struct trace_event *event)
 {
 	struct report *report = arg;
 	const struct trace_value *ph = &event->field[FIELD_PH];
-	const bool timed =
-		event->ts_state == TIME_GOOD || event->ts_state == TIME_FINE;
 
 	if (trace_value_is(ph, "M"))
 		on_metadata(report, event);
 	else if (trace_value_is(ph, "i") &&
 		 trace_value_is(&event->field[FIELD_NAME], "[memory]"))
 		on_memory(report, event);
-	else if (trace_value_is(ph, "X") && timed && event->dur_ns >= 0 &&
-		 event->ts_ns <= INT64_MAX - event->dur_ns)
+	else if (trace_event_is_slice(event))
 		on_slice(report, event);
+}
+
+/* An element of traceprof.totals is complete. */
+static void end_row(struct report *report)
+{
+	struct exact_row *row = &report->row;
+
+	if (row->name && row->category && row->sums.calls > 0)
+		tally_put(&report->exact, row->category, row->name,
+			  strlen(row->name), &row->sums);
+	free(row->name);
+	free(row->category);
+	*row = (struct exact_row){0};
+}
+
+static void take_text(char **text, const struct trace_value *value)
+{
+	free(*text);
+	*text = value->type == TRACE_STRING ? strdup(value->text) : NULL;
+}
+
+static void take_ns(int64_t *ns, const struct trace_value *value)
+{
+	if (value->type == TRACE_NUMBER &&
+	    decimal_to_ns(value->text, value->len, ns) < 0)
+		*ns = 0;
+}
+
+/* Sums that stay exact when the events themselves had to end.  The fields of an
+ * element come one by one; path: what follows "traceprof.totals." */
+static void on_total(struct report *report, const char *path,
+		     const struct trace_value *value)
+{
+	struct exact_row *row = &report->row;
+	const char *field = strchr(path, '.');
+
+	if (!field)
+		end_row(report);
+	else if (!strcmp(field, ".name"))
+		take_text(&row->name, value);
+	else if (!strcmp(field, ".cat"))
+		take_text(&row->category, value);
+	else if (!strcmp(field, ".calls") && value->type == TRACE_NUMBER)
+		decimal_to_integer(value->text, value->len, &row->sums.calls);
+	else if (!strcmp(field, ".total_us"))
+		take_ns(&row->sums.total_ns, value);
+	else if (!strcmp(field, ".min_us"))
+		take_ns(&row->sums.min_ns, value);
+	else if (!strcmp(field, ".max_us"))
+		take_ns(&row->sums.max_ns, value);
+}
+
+static void on_note(struct report *report, const struct trace_value *value)
+{
+	struct text_buffer note = {0};
+
+	if (value->type != TRACE_STRING ||
+	    report->note_count == REPORT_NOTES_MAX)
+		return;
+	text_buffer_cut(&note, 0);
+	text_buffer_add_printable(&note, value->text, value->len, 300);
+	report->notes[report->note_count++] = note.data;
 }
 
 static void on_entry(void *arg, const struct trace_entry *entry)
 {
-	report_metadata(arg, entry);
+	struct report *report = arg;
+
+	trace_metadata_entry(&report->metadata, entry);
+	if (!strncmp(entry->path, "traceprof.notes.", 16))
+		on_note(report, &entry->value);
+	else if (!strncmp(entry->path, "traceprof.totals.", 17))
+		on_total(report, entry->path + 17, &entry->value);
 }
 
 int report_read(struct report *report, const char *file,
@@ -204,20 +276,19 @@ int report_read(struct report *report, const char *file,
 	const struct trace_sink sink = {on_event, on_entry, report};
 	int error;
 
-	memset(report, 0, sizeof(*report));
-	report->file = file;
-	report->choice = *choice;
-	report->start_ns = INT64_MAX;
-	report->end_ns = INT64_MIN;
-	report->account =
-		(struct event_account){-1, -1, -1, -1, -1, -1, 0, -1, 0};
-	report->heap = (struct report_heap){-1, -1, -1, -1, -1};
-	report->detail_ended_ns = -1;
+	*report = (struct report){
+		.file = file,
+		.choice = *choice,
+		.start_ns = INT64_MAX,
+		.end_ns = INT64_MIN,
+		.streams = {.row_bytes = sizeof(struct report_device)},
+		.lanes = {.row_bytes = sizeof(struct report_lane)},
+	};
+	trace_metadata_begin(&report->metadata);
 	error = trace_read(file, &sink, &report->facts);
 	if (error)
 		return error;
-	report_metadata_end(report);
-	stream_totals_sort(&report->streams);
+	end_row(report);
 	report->region_list =
 		region_totals_list(&report->regions, &report->region_count);
 	if (choice->tree)
@@ -238,24 +309,65 @@ int64_t report_gpu_ns(const struct report *report)
 	int64_t sum = 0;
 
 	for (size_t at = 0; at < REPORT_DEVICES_MAX; at++)
-		for (int work = 0; work < STREAM_WORKS; work++)
+		for (int work = 0; work < WORK_COUNT; work++)
 			saturate_into(&sum, report->devices[at].sum_ns[work]);
 	return sum;
 }
 
+bool report_is_used(const struct report_device *device)
+{
+	return device->calls[WORK_KERNEL] || device->calls[WORK_COPY] ||
+	       device->calls[WORK_FILL];
+}
+
+static int compare_streams(const void *left, const void *right)
+{
+	const struct report_device *a =
+		*(const struct report_device *const *)left;
+	const struct report_device *b =
+		*(const struct report_device *const *)right;
+
+	if (a->device != b->device)
+		return a->device < b->device ? -1 : 1;
+	return a->stream < b->stream ? -1 : a->stream > b->stream;
+}
+
+const struct report_device **report_streams(const struct report *report)
+{
+	const size_t count = report->streams.count;
+	const struct report_device **list = memory_zeroed(count, sizeof(*list));
+
+	for (size_t at = 0; at < count; at++)
+		list[at] = key_table_row(&report->streams, at);
+	qsort(list, count, sizeof(*list), compare_streams);
+	return list;
+}
+
 void report_free(struct report *report)
 {
+	struct report_device *stream;
+	struct report_lane *lane;
+
 	tally_free(&report->tally);
 	tally_free(&report->exact);
-	report_metadata_free(report);
+	free(report->row.name);
+	free(report->row.category);
 	region_totals_free(&report->regions);
 	free(report->region_list);
 	for (size_t at = 0; at < REPORT_DEVICES_MAX; at++)
 		busy_time_free(&report->devices[at].busy);
-	stream_totals_free(&report->streams);
+	for (size_t at = 0; at < report->streams.count; at++) {
+		stream = key_table_row(&report->streams, at);
+		busy_time_free(&stream->busy);
+	}
+	for (size_t at = 0; at < report->lanes.count; at++) {
+		lane = key_table_row(&report->lanes, at);
+		lane_spans_free(&lane->spans);
+		free(lane->label);
+	}
+	key_table_free(&report->streams);
+	key_table_free(&report->lanes);
 	scope_tree_free(&report->tree);
-	name_table_free(&report->lanes);
-	name_table_free(&report->lane_labels);
 	text_buffer_free(&report->scratch);
 	for (size_t at = 0; at < report->note_count; at++)
 		free(report->notes[at]);

@@ -11,19 +11,9 @@
 #include "tools/util/decimal.h"
 #include "tools/report/report.h"
 
-static const struct argp_option choices[] = {
-	{"sort", 's', "KEY", 0, "total (default), calls, avg, min, max or name",
-	 0},
-	{"top", 'n', "N", 0, "the first N names of each table; 0: all (20)", 0},
-	{"tree", 't', NULL, 0, "nested scopes of each thread instead of tables",
-	 0},
-	{"json", 'j', NULL, 0, "print JSON, times in nanoseconds", 0},
-	{0},
-};
-
 struct report_arguments {
+	int first; /* of the files in argv */
 	struct report_choice choice;
-	int first;
 };
 
 static int parse_order(const char *text, enum tally_order *order)
@@ -63,13 +53,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		return 0;
 	case 't': arguments->choice.tree = true; return 0;
 	case 'j': arguments->choice.json = true; return 0;
-	case ARGP_KEY_ARGS: arguments->first = state->next; return 0;
-	case ARGP_KEY_NO_ARGS: argp_error(state, "no FILE given"); return 0;
-	default: return ARGP_ERR_UNKNOWN;
+	default: return command_parse_files(key, text, state);
 	}
 }
-
-#ifdef HAVE_YAJL
 
 static int report_file(const char *file, const struct report_choice *choice,
 		       bool is_first)
@@ -94,57 +80,43 @@ static int report_file(const char *file, const struct report_choice *choice,
 	return code;
 }
 
-static int report_files(const struct report_arguments *arguments, int argc,
-			char **argv)
+int report_command(int argc, char **argv)
 {
+	static const struct argp_option choices[] = {
+		{"sort", 's', "KEY", 0,
+		 "total (default), calls, avg, min, max or name", 0},
+		{"top", 'n', "N", 0,
+		 "the first N names of each table; 0: all (20)", 0},
+		{"tree", 't', NULL, 0,
+		 "nested scopes of each thread instead of tables", 0},
+		{"json", 'j', NULL, 0, "print JSON, times in nanoseconds", 0},
+		{0},
+	};
+	static const struct argp argp = {
+		.options = choices,
+		.parser = parse,
+		.args_doc = "FILE...",
+		.doc = "Totals by name, steps, OpenMP balance, GPU use and "
+		       "heap of traces, ours or torch.profiler's.\vEnds with "
+		       "3 when a file cannot be read.",
+	};
+	struct report_arguments arguments = {.choice = {.top = 20}};
 	int code = EXIT_GOOD, printed = 0;
 
-	if (arguments->choice.json)
+	if (command_parse(&argp, argc, argv, 0, &arguments))
+		return EXIT_USAGE;
+	if (!trace_reader_available())
+		return command_needs_yajl("report");
+	setlocale(LC_CTYPE, "");
+	if (arguments.choice.json)
 		fputs("[\n", stdout);
-	for (int at = arguments->first; at < argc; at++) {
-		if (report_file(argv[at], &arguments->choice, !printed))
+	for (int at = arguments.first; at < argc; at++) {
+		if (report_file(argv[at], &arguments.choice, !printed))
 			code = EXIT_UNREADABLE;
 		else
 			printed++;
 	}
-	if (arguments->choice.json)
+	if (arguments.choice.json)
 		fputs("]\n", stdout);
 	return code;
-}
-
-#else
-
-static int report_files(const struct report_arguments *arguments, int argc,
-			char **argv)
-{
-	(void)arguments;
-	(void)argc;
-	(void)argv;
-	fputs("traceprof report: needs yajl: install libyajl-dev and make "
-	      "again\n",
-	      stderr);
-	return EXIT_UNREADABLE;
-}
-
-#endif
-
-int report_command(int argc, char **argv)
-{
-	static const struct argp argp = {
-		choices,
-		parse,
-		"FILE...",
-		"Totals by name, steps, OpenMP balance, GPU use and heap of "
-		"traces, ours or torch.profiler's.\vEnds with 3 when a file "
-		"cannot be read.",
-		NULL,
-		NULL,
-		NULL,
-	};
-	struct report_arguments arguments = {.choice = {.top = 20}};
-
-	if (command_parse(&argp, argc, argv, 0, &arguments))
-		return EXIT_USAGE;
-	setlocale(LC_CTYPE, "");
-	return report_files(&arguments, argc, argv);
 }

@@ -3,20 +3,97 @@
  * report_json.c - the report for programs: one object a file, times in
  * nanoseconds.
  */
+#include "tools/report/report.h"
+
 #ifdef HAVE_YAJL
 
 #include <stdlib.h>
 #include <string.h>
 #include <yajl/yajl_gen.h>
 
-#include "tools/report/report.h"
 #include "tools/util/utf8.h"
 
-struct json_print {
-	const struct report *report;
-	const struct tally *tally;
-	yajl_gen gen;
+/* A number of a struct, and its key. */
+struct field {
+	const char *key;
+	size_t offset;
 };
+
+#define FIELDS_END                                                             \
+	{                                                                      \
+		0                                                              \
+	}
+
+/* clang-format off */
+#define AT(type, member) offsetof(struct type, member)
+
+static const struct field steps_fields[] = {
+	{"total_ns", AT(report_steps, total_ns)},
+	{"min_ns", AT(report_steps, min_ns)},
+	{"max_ns", AT(report_steps, max_ns)},
+	{"slowest", AT(report_steps, slowest)},
+	FIELDS_END
+};
+
+static const struct field region_fields[] = {
+	{"calls", AT(region_total, calls)},
+	{"team_min", AT(region_total, team_min)},
+	{"team_max", AT(region_total, team_max)},
+	{"elapsed_ns", AT(region_total, elapsed_ns)},
+	{"work_ns", AT(region_total, work_ns)},
+	{"wait_ns", AT(region_total, wait_ns)},
+	{"uneven_ns", AT(region_total, uneven_ns)},
+	FIELDS_END
+};
+
+static const struct field memory_fields[] = {
+	{"event_allocs", AT(report_memory, allocs)},
+	{"event_frees", AT(report_memory, frees)},
+	{"event_alloc_bytes", AT(report_memory, alloc_bytes)},
+	{"event_free_bytes", AT(report_memory, free_bytes)},
+	{"event_peak_bytes", AT(report_memory, peak_bytes)},
+	FIELDS_END
+};
+
+static const struct field heap_fields[] = {
+	{"calls", AT(trace_metadata, heap_calls)},
+	{"frees", AT(trace_metadata, heap_frees)},
+	{"bytes", AT(trace_metadata, heap_bytes)},
+	{"live_bytes", AT(trace_metadata, heap_live_bytes)},
+	{"peak_bytes", AT(trace_metadata, heap_peak_bytes)},
+	FIELDS_END
+};
+
+static const struct field sum_fields[] = {
+	{"kernel_ns", AT(report_device, sum_ns[WORK_KERNEL])},
+	{"copy_ns", AT(report_device, sum_ns[WORK_COPY])},
+	{"memset_ns", AT(report_device, sum_ns[WORK_FILL])},
+	FIELDS_END
+};
+
+static const struct field call_fields[] = {
+	{"kernels", AT(report_device, calls[WORK_KERNEL])},
+	{"copies", AT(report_device, calls[WORK_COPY])},
+	{"memsets", AT(report_device, calls[WORK_FILL])},
+	FIELDS_END
+};
+
+static const struct field account_fields[] = {
+	{"seen", AT(trace_metadata, seen)},
+	{"written", AT(trace_metadata, written)},
+	{"cut", AT(trace_metadata, cut)},
+	{"dropped", AT(trace_metadata, dropped)},
+	{"unrecorded_calls", AT(trace_metadata, unrecorded_calls)},
+	FIELDS_END
+};
+
+static const struct field node_fields[] = {
+	{"calls", AT(scope_node, calls)},
+	{"total_ns", AT(scope_node, total_ns)},
+	{"self_ns", AT(scope_node, self_ns)},
+	FIELDS_END
+};
+/* clang-format on */
 
 /* What is not UTF-8 in a name becomes '?': the output shall be JSON. */
 static void put_text(yajl_gen gen, const char *text)
@@ -47,56 +124,75 @@ static void put_number(yajl_gen gen, const char *key, int64_t value)
 	yajl_gen_integer(gen, value);
 }
 
-static void put_total(yajl_gen gen, const struct total *row)
+static void put_fields(yajl_gen gen, const void *base,
+		       const struct field *fields)
 {
-	yajl_gen_map_open(gen);
-	put_pair(gen, "name", row->name);
-	put_number(gen, "calls", (int64_t)row->calls);
-	put_number(gen, "total_ns", row->total_ns);
-	put_number(gen, "avg_ns", row->total_ns / (int64_t)row->calls);
-	put_number(gen, "min_ns", row->min_ns);
-	put_number(gen, "max_ns", row->max_ns);
-	if (row->bytes)
-		put_number(gen, "bytes", (int64_t)row->bytes);
-	yajl_gen_map_close(gen);
+	for (; fields->key; fields++)
+		put_number(gen, fields->key,
+			   *(const int64_t *)((const char *)base +
+					      fields->offset));
 }
+
+static void open_list(yajl_gen gen, const char *key)
+{
+	put_text(gen, key);
+	yajl_gen_array_open(gen);
+}
+
+static void open_object(yajl_gen gen, const char *key)
+{
+	put_text(gen, key);
+	yajl_gen_map_open(gen);
+}
+
+struct json_print {
+	const struct report *report;
+	const struct tally *tally;
+	yajl_gen gen;
+};
 
 static void put_category(void *arg, const char *category)
 {
 	const struct json_print *print = arg;
 	const struct report_choice *choice = &print->report->choice;
+	yajl_gen gen = print->gen;
 	struct total *rows;
 	size_t count;
 
 	rows = tally_list(print->tally, category, choice->order, &count);
-	yajl_gen_map_open(print->gen);
-	put_pair(print->gen, "category", category);
-	put_text(print->gen, "names");
-	yajl_gen_array_open(print->gen);
-	for (size_t at = 0; at < count; at++)
-		if (!choice->top || at < choice->top)
-			put_total(print->gen, &rows[at]);
-	yajl_gen_array_close(print->gen);
-	yajl_gen_map_close(print->gen);
+	yajl_gen_map_open(gen);
+	put_pair(gen, "category", category);
+	open_list(gen, "names");
+	for (size_t at = 0; at < count; at++) {
+		const struct total *row = &rows[at];
+
+		if (choice->top && at >= choice->top)
+			break;
+		yajl_gen_map_open(gen);
+		put_pair(gen, "name", row->name);
+		put_number(gen, "calls", row->calls);
+		put_number(gen, "total_ns", row->total_ns);
+		put_number(gen, "avg_ns", row->total_ns / row->calls);
+		put_number(gen, "min_ns", row->min_ns);
+		put_number(gen, "max_ns", row->max_ns);
+		if (row->bytes)
+			put_number(gen, "bytes", row->bytes);
+		yajl_gen_map_close(gen);
+	}
+	yajl_gen_array_close(gen);
+	yajl_gen_map_close(gen);
 	free(rows);
 }
 
 static void put_regions(const struct report *report, yajl_gen gen)
 {
-	put_text(gen, "regions");
-	yajl_gen_array_open(gen);
+	open_list(gen, "regions");
 	for (size_t at = 0; at < report->region_count; at++) {
 		const struct region_total *region = &report->region_list[at];
 
 		yajl_gen_map_open(gen);
 		put_pair(gen, "name", region->name);
-		put_number(gen, "calls", (int64_t)region->calls);
-		put_number(gen, "team_min", region->team_min);
-		put_number(gen, "team_max", region->team_max);
-		put_number(gen, "elapsed_ns", region->elapsed_ns);
-		put_number(gen, "work_ns", region->work_ns);
-		put_number(gen, "wait_ns", region->wait_ns);
-		put_number(gen, "uneven_ns", region->uneven_ns);
+		put_fields(gen, region, region_fields);
 		put_text(gen, "max_over_mean");
 		yajl_gen_double(gen, region->imbalance);
 		yajl_gen_map_close(gen);
@@ -104,136 +200,60 @@ static void put_regions(const struct report *report, yajl_gen gen)
 	yajl_gen_array_close(gen);
 }
 
-static void put_steps(const struct report *report, yajl_gen gen)
-{
-	const struct report_steps *steps = &report->steps;
-
-	put_text(gen, "steps");
-	yajl_gen_map_open(gen);
-	put_number(gen, "count", (int64_t)steps->count);
-	if (steps->count) {
-		put_number(gen, "total_ns", steps->total_ns);
-		put_number(gen, "min_ns", steps->min_ns);
-		put_number(gen, "max_ns", steps->max_ns);
-		put_number(gen, "slowest", steps->slowest);
-	}
-	yajl_gen_map_close(gen);
-}
-
-static void put_memory(yajl_gen gen, const struct report_memory *memory)
-{
-	put_number(gen, "event_allocs", (int64_t)memory->allocs);
-	put_number(gen, "event_frees", (int64_t)memory->frees);
-	put_number(gen, "event_alloc_bytes", memory->alloc_bytes);
-	put_number(gen, "event_free_bytes", memory->free_bytes);
-	put_number(gen, "event_peak_bytes", memory->peak_bytes);
-}
-
-static void put_heap(const struct report *report, yajl_gen gen)
-{
-	const struct report_heap *heap = &report->heap;
-
-	put_text(gen, "heap");
-	yajl_gen_map_open(gen);
-	if (heap->calls >= 0) {
-		put_number(gen, "calls", heap->calls);
-		put_number(gen, "frees", heap->frees);
-		put_number(gen, "bytes", heap->bytes);
-		put_number(gen, "live_bytes", heap->live_bytes);
-		put_number(gen, "peak_bytes", heap->peak_bytes);
-	}
-	put_memory(gen, &report->heap_events);
-	yajl_gen_map_close(gen);
-}
-
-static void put_sums(yajl_gen gen, const int64_t sum_ns[STREAM_WORKS])
-{
-	put_number(gen, "kernel_ns", sum_ns[STREAM_KERNEL]);
-	put_number(gen, "copy_ns", sum_ns[STREAM_COPY]);
-	put_number(gen, "memset_ns", sum_ns[STREAM_FILL]);
-}
-
 static void put_streams(const struct report *report, yajl_gen gen)
 {
-	put_text(gen, "streams");
-	yajl_gen_array_open(gen);
+	const struct report_device **streams = report_streams(report);
+
+	open_list(gen, "streams");
 	for (size_t at = 0; at < report->streams.count; at++) {
-		const struct stream_total *row = &report->streams.rows[at];
+		const struct report_device *row = streams[at];
 
 		yajl_gen_map_open(gen);
 		put_number(gen, "device", row->device);
 		put_number(gen, "stream", row->stream);
 		put_number(gen, "busy_ns", busy_time_sum(&row->busy));
-		put_number(gen, "kernels", (int64_t)row->calls[STREAM_KERNEL]);
-		put_number(gen, "copies", (int64_t)row->calls[STREAM_COPY]);
-		put_number(gen, "memsets", (int64_t)row->calls[STREAM_FILL]);
-		put_sums(gen, row->sum_ns);
-		put_number(gen, "bytes", (int64_t)row->bytes);
+		put_fields(gen, row, call_fields);
+		put_fields(gen, row, sum_fields);
+		put_number(gen, "bytes", row->bytes);
 		yajl_gen_map_close(gen);
 	}
 	yajl_gen_array_close(gen);
+	free(streams);
 }
 
 static void put_devices(const struct report *report, yajl_gen gen)
 {
-	put_text(gen, "devices");
-	yajl_gen_array_open(gen);
+	open_list(gen, "devices");
 	for (unsigned int at = 0; at < REPORT_DEVICES_MAX; at++) {
 		const struct report_device *device = &report->devices[at];
 
-		if (!device->used && !device->memory.allocs)
+		if (!report_is_used(device) && !device->memory.allocs)
 			continue;
 		yajl_gen_map_open(gen);
 		put_number(gen, "device", at);
 		put_number(gen, "busy_ns", busy_time_sum(&device->busy));
-		put_sums(gen, device->sum_ns);
-		put_memory(gen, &device->memory);
+		put_fields(gen, device, sum_fields);
+		put_fields(gen, &device->memory, memory_fields);
 		yajl_gen_map_close(gen);
 	}
 	yajl_gen_array_close(gen);
-}
-
-static void put_account(const struct report *report, yajl_gen gen)
-{
-	const struct event_account *account = &report->account;
-
-	if (account->seen < 0)
-		return;
-	put_text(gen, "account");
-	yajl_gen_map_open(gen);
-	put_number(gen, "seen", account->seen);
-	put_number(gen, "written", account->written);
-	put_number(gen, "cut", account->cut);
-	put_number(gen, "dropped", account->dropped);
-	put_number(gen, "unrecorded_calls", account->unrecorded_calls);
-	yajl_gen_map_close(gen);
-}
-
-static void put_cost(const struct report *report, yajl_gen gen)
-{
-	put_text(gen, "cost");
-	yajl_gen_map_open(gen);
-	put_number(gen, "hooks_ns", report->cost.hooks_ns);
-	put_number(gen, "writer_ns", report->cost.writer_ns);
-	yajl_gen_map_close(gen);
 }
 
 static void put_tree(const struct report *report, yajl_gen gen)
 {
 	const struct scope_tree *tree = &report->tree;
 
-	put_text(gen, "scopes");
-	yajl_gen_array_open(gen);
-	for (size_t at = 0; at < tree->node_count; at++) {
-		const struct scope_node *node = &tree->nodes[at];
+	open_list(gen, "scopes");
+	for (size_t at = 0; at < tree->printed_count; at++) {
+		const struct scope_node *node = tree->printed[at];
 
 		yajl_gen_map_open(gen);
 		put_number(gen, "depth", node->depth);
 		put_pair(gen, "name",
-			 name_table_text(&tree->names, node->name, NULL));
-		put_number(gen, "calls", (int64_t)node->calls);
-		put_number(gen, "total_ns", node->total_ns);
-		put_number(gen, "self_ns", node->self_ns);
+			 key_table_key(node->depth ? &tree->names
+						   : &report->lanes,
+				       node->name, NULL));
+		put_fields(gen, node, node_fields);
 		yajl_gen_map_close(gen);
 	}
 	yajl_gen_array_close(gen);
@@ -242,11 +262,33 @@ static void put_tree(const struct report *report, yajl_gen gen)
 static void put_lines(yajl_gen gen, const char *key, char *const *lines,
 		      size_t count)
 {
-	put_text(gen, key);
-	yajl_gen_array_open(gen);
+	open_list(gen, key);
 	for (size_t at = 0; at < count; at++)
 		put_text(gen, lines[at]);
 	yajl_gen_array_close(gen);
+}
+
+/* What the writer says of its file, and what was added up beside it. */
+static void put_sums(const struct report *report, yajl_gen gen)
+{
+	const struct trace_metadata *metadata = &report->metadata;
+
+	open_object(gen, "heap");
+	if (metadata->heap_calls >= 0)
+		put_fields(gen, metadata, heap_fields);
+	put_fields(gen, &report->heap_events, memory_fields);
+	yajl_gen_map_close(gen);
+	if (metadata->seen >= 0) {
+		open_object(gen, "account");
+		put_fields(gen, metadata, account_fields);
+		yajl_gen_map_close(gen);
+	}
+	open_object(gen, "cost");
+	put_number(gen, "hooks_ns",
+		   metadata->hooks_ns > 0 ? metadata->hooks_ns : 0);
+	put_number(gen, "writer_ns",
+		   metadata->writer_ns > 0 ? metadata->writer_ns : 0);
+	yajl_gen_map_close(gen);
 }
 
 static void put_report(const struct report *report, yajl_gen gen)
@@ -257,16 +299,19 @@ static void put_report(const struct report *report, yajl_gen gen)
 	put_pair(gen, "file", report->file);
 	put_number(gen, "events", (int64_t)report->facts.events);
 	put_number(gen, "wall_ns", report_wall_ns(report));
-	put_steps(report, gen);
+	open_object(gen, "steps");
+	put_number(gen, "count", report->steps.count);
+	if (report->steps.count)
+		put_fields(gen, &report->steps, steps_fields);
+	yajl_gen_map_close(gen);
 	put_regions(report, gen);
-	put_text(gen, "categories");
-	yajl_gen_array_open(gen);
+	open_list(gen, "categories");
 	tally_categories(&report->tally, put_category, &print);
 	yajl_gen_array_close(gen);
-	if (report->detail_ended_ns >= 0) {
-		put_number(gen, "detail_ended_ns", report->detail_ended_ns);
-		put_text(gen, "whole_window");
-		yajl_gen_array_open(gen);
+	if (report->metadata.detail_ended_ns >= 0) {
+		put_number(gen, "detail_ended_ns",
+			   report->metadata.detail_ended_ns);
+		open_list(gen, "whole_window");
 		print.tally = &report->exact;
 		tally_categories(&report->exact, put_category, &print);
 		yajl_gen_array_close(gen);
@@ -275,9 +320,7 @@ static void put_report(const struct report *report, yajl_gen gen)
 		put_tree(report, gen);
 	put_devices(report, gen);
 	put_streams(report, gen);
-	put_heap(report, gen);
-	put_account(report, gen);
-	put_cost(report, gen);
+	put_sums(report, gen);
 	put_lines(gen, "notes", report->notes, report->note_count);
 	put_lines(gen, "verdict", report->verdict, report->verdict_count);
 	yajl_gen_map_close(gen);
@@ -297,6 +340,15 @@ void report_print_json(const struct report *report, FILE *out)
 	if (yajl_gen_get_buf(gen, &text, &len) == yajl_gen_status_ok)
 		fwrite(text, 1, len, out);
 	yajl_gen_free(gen);
+}
+
+#else
+
+/* Without yajl nothing was read. */
+void report_print_json(const struct report *report, FILE *out)
+{
+	(void)report;
+	(void)out;
 }
 
 #endif

@@ -35,11 +35,11 @@ static void print_head(const struct report *report, FILE *out)
 		quantity_time((double)report_wall_ns(report)).text);
 	for (size_t at = 0; at < report->note_count; at++)
 		fprintf(out, "note: %s\n", report->notes[at]);
-	if (report->is_unfinished)
+	if (report->metadata.is_unfinished)
 		fputs("note: a checkpoint; the program still ran or was killed "
 		      "(traceprof recover adds what was in memory)\n",
 		      out);
-	if (report->is_recovered)
+	if (report->metadata.is_recovered)
 		fputs("note: recovered after the program's death\n", out);
 }
 
@@ -50,7 +50,7 @@ static void print_steps(const struct report *report, FILE *out)
 	if (!steps->count)
 		return;
 	fprintf(out,
-		"\nSteps: %" PRIu64 ", mean %s, min %s, max %s (step %" PRId64
+		"\nSteps: %" PRId64 ", mean %s, min %s, max %s (step %" PRId64
 		")\n",
 		steps->count,
 		quantity_time((double)steps->total_ns / (double)steps->count)
@@ -63,11 +63,12 @@ static void region_row(struct table *table, const struct region_total *region)
 {
 	const double wait = (double)region->wait_ns;
 
-	table_cell(table, "%" PRIu64, region->calls);
+	table_cell(table, "%" PRId64, region->calls);
 	if (region->team_min == region->team_max)
-		table_cell(table, "%u", region->team_max);
+		table_cell(table, "%" PRId64, region->team_max);
 	else
-		table_cell(table, "%u-%u", region->team_min, region->team_max);
+		table_cell(table, "%" PRId64 "-%" PRId64, region->team_min,
+			   region->team_max);
 	time_cell(table, (double)region->elapsed_ns);
 	time_cell(table, (double)region->work_ns);
 	time_cell(table, wait);
@@ -110,7 +111,7 @@ static bool is_gpu(const char *category)
 static void total_row(struct table *table, const struct total *row,
 		      double whole, bool bytes)
 {
-	table_cell(table, "%" PRIu64, row->calls);
+	table_cell(table, "%" PRId64, row->calls);
 	time_cell(table, (double)row->total_ns);
 	time_cell(table, (double)row->total_ns / (double)row->calls);
 	time_cell(table, (double)row->min_ns);
@@ -174,68 +175,56 @@ static void print_exact(const struct report *report, FILE *out)
 {
 	struct category_print print = {report, &report->exact, out};
 
-	if (report->detail_ended_ns < 0)
+	if (report->metadata.detail_ended_ns < 0)
 		return;
 	fprintf(out,
 		"\nThe events end at %s of the file's time, where it had "
 		"reached its size limit.  Sums of the whole window:\n",
-		quantity_time((double)report->detail_ended_ns).text);
+		quantity_time((double)report->metadata.detail_ended_ns).text);
 	tally_categories(&report->exact, print_category, &print);
 }
 
 static void print_heap(const struct report *report, FILE *out)
 {
 	const struct report_memory *events = &report->heap_events;
-	const struct report_heap *heap = &report->heap;
+	const struct trace_metadata *heap = &report->metadata;
 
-	if (heap->calls >= 0)
+	if (heap->heap_calls >= 0)
 		fprintf(out,
 			"\nHeap: %" PRId64 " allocations of %s in all, %" PRId64
 			" frees, peak %s, live at the end %s\n",
-			heap->calls, quantity_bytes((double)heap->bytes).text,
-			heap->frees,
-			quantity_bytes((double)heap->peak_bytes).text,
-			quantity_bytes((double)heap->live_bytes).text);
+			heap->heap_calls,
+			quantity_bytes((double)heap->heap_bytes).text,
+			heap->heap_frees,
+			quantity_bytes((double)heap->heap_peak_bytes).text,
+			quantity_bytes((double)heap->heap_live_bytes).text);
 	if (events->allocs || events->frees)
 		fprintf(out,
-			"%sHeap events: %" PRIu64 " allocations of %s, %" PRIu64
+			"%sHeap events: %" PRId64 " allocations of %s, %" PRId64
 			" frees of %s, highest total %s\n",
-			heap->calls >= 0 ? "" : "\n", events->allocs,
+			heap->heap_calls >= 0 ? "" : "\n", events->allocs,
 			quantity_bytes((double)events->alloc_bytes).text,
 			events->frees,
 			quantity_bytes((double)events->free_bytes).text,
 			quantity_bytes((double)events->peak_bytes).text);
 }
 
-/* The thread's name behind "pid tid", when the file gives one. */
+/* The thread's name after "pid tid", when the file gives one. */
 static void root_cell(const struct report *report, struct table *table,
-		      const char *lane)
+		      uint32_t number)
 {
-	const char *label = "";
+	const struct report_lane *lane = key_table_row(&report->lanes, number);
 
-	for (size_t at = 0; at < report->lane_labels.count; at++) {
-		const char *text = name_table_text(&report->lane_labels,
-						   (uint32_t)at, NULL);
-		char *end;
-		const unsigned long number = strtoul(text, &end, 10);
-
-		if (number < report->lanes.count &&
-		    !strcmp(name_table_text(&report->lanes, (uint32_t)number,
-					    NULL),
-			    lane))
-			label = end;
-	}
-	table_cell(table, "pid, tid %s%s%s", lane, *label ? ":" : "", label);
+	table_cell(table, "pid, tid %s%s%s",
+		   key_table_key(&report->lanes, number, NULL),
+		   lane->label ? ": " : "", lane->label ? lane->label : "");
 }
 
 static void node_row(const struct report *report, struct table *table,
 		     const struct scope_node *node, double whole)
 {
-	const char *name =
-		name_table_text(&report->tree.names, node->name, NULL);
-
 	if (node->depth)
-		table_cell(table, "%" PRIu64, node->calls);
+		table_cell(table, "%" PRId64, node->calls);
 	else
 		table_cell(table, "-");
 	time_cell(table, (double)node->total_ns);
@@ -246,9 +235,11 @@ static void node_row(const struct report *report, struct table *table,
 	table_cell(table, "%s",
 		   quantity_share((double)node->total_ns, whole).text);
 	if (node->depth)
-		name_cell(table, name, node->depth * 2);
+		name_cell(table,
+			  key_table_key(&report->tree.names, node->name, NULL),
+			  node->depth * 2);
 	else
-		root_cell(report, table, name);
+		root_cell(report, table, node->name);
 }
 
 static void print_tree(const struct report *report, FILE *out)
@@ -260,17 +251,17 @@ static void print_tree(const struct report *report, FILE *out)
 	double whole = 0;
 
 	fputc('\n', out);
-	for (size_t at = 0; at < tree->node_count; at++) {
-		if (!tree->nodes[at].depth)
-			whole = (double)tree->nodes[at].total_ns;
-		node_row(report, table, &tree->nodes[at], whole);
+	for (size_t at = 0; at < tree->printed_count; at++) {
+		if (!tree->printed[at]->depth)
+			whole = (double)tree->printed[at]->total_ns;
+		node_row(report, table, tree->printed[at], whole);
 	}
 	table_print(table, out);
 }
 
 static void print_losses(const struct report *report, FILE *out)
 {
-	const struct event_account *account = &report->account;
+	const struct trace_metadata *account = &report->metadata;
 
 	if (account->dropped > 0 || account->cut > 0)
 		fprintf(out,
@@ -284,11 +275,85 @@ static void print_losses(const struct report *report, FILE *out)
 			account->unrecorded_calls);
 }
 
+static void print_device(const struct report *report, unsigned int number,
+			 FILE *out)
+{
+	const double wall = (double)report_wall_ns(report);
+	const struct report_device *device = &report->devices[number];
+	const struct report_memory *memory = &device->memory;
+	const double busy = (double)busy_time_sum(&device->busy);
+
+	if (report_is_used(device))
+		fprintf(out,
+			"\nGPU %u: busy %s of the time; kernels %s, copies %s "
+			"and memsets %s, summed over streams\n",
+			number, quantity_share(busy, wall).text,
+			quantity_time((double)device->sum_ns[WORK_KERNEL]).text,
+			quantity_time((double)device->sum_ns[WORK_COPY]).text,
+			quantity_time((double)device->sum_ns[WORK_FILL]).text);
+	if (memory->allocs)
+		fprintf(out,
+			"GPU %u memory: %" PRId64 " allocations, %" PRId64
+			" frees, peak %s\n",
+			number, memory->allocs, memory->frees,
+			quantity_bytes((double)memory->peak_bytes).text);
+}
+
+static void stream_row(struct table *table, const struct report_device *row,
+		       double wall)
+{
+	const double busy = (double)busy_time_sum(&row->busy);
+	const int64_t moving = row->sum_ns[WORK_COPY];
+
+	table_cell(table, "%s", quantity_time(busy).text);
+	table_cell(table, "%s", quantity_share(busy, wall).text);
+	for (int work = 0; work < WORK_COUNT; work++)
+		table_cell(table, "%" PRId64, row->calls[work]);
+	table_cell(table, "%s",
+		   quantity_time((double)row->sum_ns[WORK_KERNEL]).text);
+	table_cell(table, "%s", quantity_time((double)moving).text);
+	table_cell(table, "%s", quantity_bytes((double)row->bytes).text);
+	table_cell(table, "GPU %" PRId64 " stream %" PRId64, row->device,
+		   row->stream);
+}
+
+static void print_streams(const struct report *report, FILE *out)
+{
+	static const char *const headers[] = {
+		"busy",	       "% wall",    "kernels", "copies", "memsets",
+		"kernel time", "copy time", "bytes",   "stream"};
+	const double wall = (double)report_wall_ns(report);
+	const size_t count = report->streams.count;
+	const struct report_device **streams;
+	const size_t top = report->choice.top;
+	struct table *table;
+
+	if (!count)
+		return;
+	streams = report_streams(report);
+	fputc('\n', out);
+	table = table_new(TABLE_NUMBERS, headers, 9);
+	for (size_t at = 0; at < count; at++)
+		if (!top || at < top)
+			stream_row(table, streams[at], wall);
+	table_print(table, out);
+	if (top && count > top)
+		fprintf(out, "and %zu more streams\n", count - top);
+	free(streams);
+}
+
+static void print_gpus(const struct report *report, FILE *out)
+{
+	print_streams(report, out);
+	for (unsigned int at = 0; at < REPORT_DEVICES_MAX; at++)
+		print_device(report, at, out);
+}
+
 static void print_cost(const struct report *report, FILE *out)
 {
-	const struct report_cost *cost = &report->cost;
+	const struct trace_metadata *cost = &report->metadata;
 
-	if (!cost->hooks_ns && !cost->writer_ns)
+	if (cost->hooks_ns <= 0 && cost->writer_ns <= 0)
 		return;
 	fprintf(out, "\nRecording took %s in the program's threads, ",
 		quantity_time((double)cost->hooks_ns).text);
@@ -309,7 +374,7 @@ void report_print_text(const struct report *report, FILE *out)
 		tally_categories(&report->tally, print_category, &print);
 		print_exact(report, out);
 	}
-	report_print_gpus(report, out);
+	print_gpus(report, out);
 	print_heap(report, out);
 	print_losses(report, out);
 	print_cost(report, out);

@@ -88,24 +88,24 @@ static void judge_steps(struct report *report)
 		    steps->slowest, quantity_time((double)steps->max_ns).text,
 		    (double)steps->max_ns / mean, quantity_time(mean).text);
 	else
-		say(report, "%" PRIu64 " step%s, %s each on average.",
+		say(report, "%" PRId64 " step%s, %s each on average.",
 		    steps->count, steps->count == 1 ? "" : "s",
 		    quantity_time(mean).text);
 }
 
 static void judge_heap(struct report *report)
 {
-	const struct report_heap *heap = &report->heap;
-	const int64_t peak = heap->peak_bytes >= 0
-				     ? heap->peak_bytes
+	const struct trace_metadata *heap = &report->metadata;
+	const int64_t peak = heap->heap_peak_bytes >= 0
+				     ? heap->heap_peak_bytes
 				     : report->heap_events.peak_bytes;
 
 	if (peak <= 0)
 		return;
-	if (heap->live_bytes > 0)
+	if (heap->heap_live_bytes > 0)
 		say(report, "The heap peaked at %s; %s were live at the end.",
 		    quantity_bytes((double)peak).text,
-		    quantity_bytes((double)heap->live_bytes).text);
+		    quantity_bytes((double)heap->heap_live_bytes).text);
 	else
 		say(report, "The heap peaked at %s.",
 		    quantity_bytes((double)peak).text);
@@ -119,7 +119,7 @@ static void judge_devices(struct report *report)
 		const struct report_device *device = &report->devices[at];
 		double idle;
 
-		if (!device->used || wall <= 0)
+		if (!report_is_used(device) || wall <= 0)
 			continue;
 		idle = 1 - (double)busy_time_sum(&device->busy) / wall;
 		if (idle >= GPU_IDLE_MIN)
@@ -130,7 +130,7 @@ static void judge_devices(struct report *report)
 
 static void judge_losses(struct report *report)
 {
-	const struct event_account *account = &report->account;
+	const struct trace_metadata *account = &report->metadata;
 
 	if (account->dropped > 0)
 		say(report,

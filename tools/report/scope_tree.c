@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scope_tree.c - sorts each lane's slices, walks them with a stack, and merges
- * those of one path.
+ * scope_tree.c - walks each lane's slices and merges those of one path.
  */
 #include "tools/report/scope_tree.h"
 
@@ -12,207 +11,148 @@
 #include "tools/util/saturate.h"
 
 #define PRINTED_DEPTH 1000u
+#define NO_PARENT     UINT32_MAX
 
-struct scope_span {
-	int64_t start_ns, end_ns;
-	uint32_t name;
-	uint32_t node;
-};
-
-struct scope_lane {
-	struct scope_span *spans;
-	size_t count, capacity;
-};
-
-void scope_tree_add(struct scope_tree *tree, uint32_t lane, const char *name,
-		    size_t name_len, int64_t start_ns, int64_t end_ns)
+void scope_tree_add(struct scope_tree *tree, struct lane_spans *lane,
+		    const char *name, size_t name_len, int64_t start_ns,
+		    int64_t end_ns)
 {
-	struct scope_lane *at;
+	const uint32_t number = key_table_number(&tree->names, name, name_len);
 
-	if (lane >= tree->lane_count) {
-		tree->lanes = memory_resize(tree->lanes, lane + 1u,
-					    sizeof(*tree->lanes));
-		memset(tree->lanes + tree->lane_count, 0,
-		       (lane + 1u - tree->lane_count) * sizeof(*tree->lanes));
-		tree->lane_count = lane + 1u;
-	}
-	at = &tree->lanes[lane];
-	at->spans = memory_grow(at->spans, at->count, &at->capacity,
-				sizeof(*at->spans));
-	at->spans[at->count++] = (struct scope_span){
-		.start_ns = start_ns,
-		.end_ns = end_ns,
-		.name = name_table_number(&tree->names, name, name_len),
-	};
+	lane_spans_add(lane, (struct lane_span){start_ns, end_ns, number, 0});
 }
 
-static int compare_spans(const void *left, const void *right)
+static struct scope_node *node_at(const struct scope_tree *tree, uint32_t node)
 {
-	const struct scope_span *a = left, *b = right;
-
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
-	return (a->end_ns < b->end_ns) - (a->end_ns > b->end_ns);
+	return key_table_row(&tree->nodes, node);
 }
 
-static uint32_t add_node(struct scope_tree *tree, uint32_t parent,
-			 uint32_t name, uint32_t depth)
-{
-	tree->nodes = memory_grow(tree->nodes, tree->node_count,
-				  &tree->node_capacity, sizeof(*tree->nodes));
-	tree->nodes[tree->node_count] = (struct scope_node){
-		.name = name, .parent = parent, .depth = depth};
-	return (uint32_t)tree->node_count++;
-}
-
-static uint32_t child_of(struct scope_tree *tree, uint32_t parent,
-			 uint32_t name)
+static uint32_t node_of(struct scope_tree *tree, uint32_t parent, uint32_t name)
 {
 	const uint32_t key[2] = {parent, name};
-	const size_t before = tree->paths.count;
 	const uint32_t number =
-		name_table_number(&tree->paths, (const char *)key, sizeof(key));
+		key_table_number(&tree->nodes, key, sizeof(key));
+	struct scope_node *node = node_at(tree, number);
 
-	if (number == before)
-		add_node(tree, parent, name, tree->nodes[parent].depth + 1);
+	node->name = name;
+	node->parent = parent == NO_PARENT ? number : parent;
+	if (parent != NO_PARENT)
+		node->depth = node_at(tree, parent)->depth + 1;
 	return number;
 }
 
-/* paths and nodes count together, so a root takes a number in both. */
-static uint32_t root_of(struct scope_tree *tree, const char *text, size_t len)
-{
-	const uint32_t name = name_table_number(&tree->names, text, len);
-	const uint32_t key[3] = {UINT32_MAX, (uint32_t)tree->node_count, name};
+struct lane_walk {
+	struct scope_tree *tree;
+	uint32_t root;
+};
 
-	name_table_number(&tree->paths, (const char *)key, sizeof(key));
-	return add_node(tree, 0, name, 0);
+static bool on_span(void *arg, const struct lane_span *outer,
+		    struct lane_span *span)
+{
+	const struct lane_walk *walk = arg;
+	const uint32_t parent = outer ? outer->mark : walk->root;
+	const int64_t dur_ns = span->end_ns - span->start_ns;
+	struct scope_node *node, *above;
+
+	span->mark = node_of(walk->tree, parent, span->name);
+	node = node_at(walk->tree, span->mark);
+	above = node_at(walk->tree, parent);
+	node->calls++;
+	saturate_into(&node->total_ns, dur_ns);
+	saturate_into(&node->self_ns, dur_ns);
+	if (outer)
+		above->self_ns = saturate_subtract(above->self_ns, dur_ns);
+	else
+		saturate_into(&above->total_ns, dur_ns);
+	return true;
 }
 
-static void walk(struct scope_tree *tree, struct scope_lane *lane,
-		 uint32_t root)
+/* By parent, then longest first; roots as they came. */
+static int compare_nodes(const void *left, const void *right)
 {
-	struct scope_span *open = NULL;
-	size_t depth = 0, capacity = 0;
-
-	qsort(lane->spans, lane->count, sizeof(*lane->spans), compare_spans);
-	for (size_t at = 0; at < lane->count; at++) {
-		struct scope_span span = lane->spans[at];
-		const int64_t dur_ns = span.end_ns - span.start_ns;
-		uint32_t parent;
-
-		while (depth && open[depth - 1].end_ns <= span.start_ns)
-			depth--;
-		parent = depth ? open[depth - 1].node : root;
-		span.node = child_of(tree, parent, span.name);
-		tree->nodes[span.node].calls++;
-		saturate_into(&tree->nodes[span.node].total_ns, dur_ns);
-		saturate_into(&tree->nodes[span.node].self_ns, dur_ns);
-		if (depth)
-			tree->nodes[parent].self_ns = saturate_subtract(
-				tree->nodes[parent].self_ns, dur_ns);
-		else
-			saturate_into(&tree->nodes[root].total_ns, dur_ns);
-		open = memory_grow(open, depth, &capacity, sizeof(*open));
-		open[depth++] = span;
-	}
-	free(open);
-}
-
-/* Node numbers by parent, then longest first. */
-static int compare_nodes(const void *left, const void *right, void *arg)
-{
-	const struct scope_node *nodes = arg;
-	const struct scope_node *a = &nodes[*(const uint32_t *)left];
-	const struct scope_node *b = &nodes[*(const uint32_t *)right];
+	const struct scope_node *a = *(struct scope_node *const *)left;
+	const struct scope_node *b = *(struct scope_node *const *)right;
 
 	if (!a->depth != !b->depth)
 		return a->depth ? 1 : -1;
 	if (a->parent != b->parent)
 		return a->parent < b->parent ? -1 : 1;
-	if (a->total_ns != b->total_ns && a->depth)
+	if (a->total_ns != b->total_ns)
 		return a->total_ns > b->total_ns ? -1 : 1;
-	return *(const uint32_t *)left < *(const uint32_t *)right ? -1 : 1;
+	return a < b ? -1 : 1;
 }
 
 struct order {
-	const struct scope_tree *tree;
-	const uint32_t *sorted;
+	struct scope_tree *tree;
+	struct scope_node **sorted;
 	size_t *first; /* where a node's children begin in sorted, or count */
-	struct scope_node *out;
-	size_t count, top;
+	size_t top;
 };
 
-/* Puts a node and what lies under it behind what is there already.  Recursion
+/* Puts a node and what lies under it after what is there already.  Recursion
  * ends at PRINTED_DEPTH: no real program nests that deep, hostile files may. */
-static void put(struct order *order, uint32_t node)
+static void put(struct order *order, struct scope_node *node)
 {
-	const struct scope_tree *tree = order->tree;
+	struct scope_tree *tree = order->tree;
+	const uint32_t number = (uint32_t)(node - node_at(tree, 0));
 	size_t children = 0;
 
-	order->out[order->count++] = tree->nodes[node];
-	if (tree->nodes[node].depth >= PRINTED_DEPTH)
+	tree->printed[tree->printed_count++] = node;
+	if (node->depth >= PRINTED_DEPTH)
 		return;
-	for (size_t at = order->first[node]; at < tree->node_count; at++) {
-		const struct scope_node *child =
-			&tree->nodes[order->sorted[at]];
+	for (size_t at = order->first[number]; at < tree->nodes.count; at++) {
+		struct scope_node *child = order->sorted[at];
 
-		if (!child->depth || child->parent != node)
-			break;
-		if (order->top && children++ == order->top)
-			break;
-		put(order, order->sorted[at]);
+		if (child->parent != number ||
+		    (order->top && children++ == order->top))
+			return;
+		put(order, child);
 	}
 }
 
 static void arrange(struct scope_tree *tree, size_t top)
 {
-	const size_t count = tree->node_count;
-	uint32_t *sorted = memory_zeroed(count, sizeof(*sorted));
-	struct order order = {.tree = tree, .sorted = sorted, .top = top};
+	const size_t count = tree->nodes.count;
+	struct order order = {.tree = tree, .top = top};
 
+	tree->printed = memory_zeroed(count, sizeof(*tree->printed));
+	order.sorted = memory_zeroed(count, sizeof(*order.sorted));
 	order.first = memory_zeroed(count, sizeof(*order.first));
-	order.out = memory_zeroed(count, sizeof(*order.out));
-	for (size_t at = 0; at < count; at++) {
-		sorted[at] = (uint32_t)at;
+	for (uint32_t at = 0; at < count; at++) {
+		order.sorted[at] = node_at(tree, at);
 		order.first[at] = count;
 	}
-	qsort_r(sorted, count, sizeof(*sorted), compare_nodes, tree->nodes);
+	qsort(order.sorted, count, sizeof(*order.sorted), compare_nodes);
 	for (size_t at = count; at-- > 0;)
-		if (tree->nodes[sorted[at]].depth)
-			order.first[tree->nodes[sorted[at]].parent] = at;
-	for (size_t at = 0; at < count && !tree->nodes[sorted[at]].depth; at++)
-		put(&order, sorted[at]);
-	free(tree->nodes);
-	tree->nodes = order.out;
-	tree->node_count = order.count;
+		if (order.sorted[at]->depth)
+			order.first[order.sorted[at]->parent] = at;
+	for (size_t at = 0; at < count && !order.sorted[at]->depth; at++)
+		put(&order, order.sorted[at]);
 	free(order.first);
-	free(sorted);
+	free(order.sorted);
 }
 
-void scope_tree_build(struct scope_tree *tree,
-		      const struct name_table *lane_texts, size_t top)
+void scope_tree_build(struct scope_tree *tree, const struct key_table *lanes,
+		      size_t top)
 {
-	for (size_t lane = 0; lane < tree->lane_count; lane++) {
-		size_t len;
-		const char *text =
-			name_table_text(lane_texts, (uint32_t)lane, &len);
+	struct lane_walk walk = {.tree = tree};
 
-		if (!tree->lanes[lane].count)
+	tree->nodes.row_bytes = sizeof(struct scope_node);
+	for (uint32_t at = 0; at < lanes->count; at++) {
+		struct lane_spans *lane = key_table_row(lanes, at);
+
+		if (!lane->count)
 			continue;
-		walk(tree, &tree->lanes[lane], root_of(tree, text, len));
-		free(tree->lanes[lane].spans);
-		tree->lanes[lane] = (struct scope_lane){0};
+		walk.root = node_of(tree, NO_PARENT, at);
+		lane_spans_walk(lane, on_span, &walk);
+		lane_spans_free(lane);
 	}
 	arrange(tree, top);
 }
 
 void scope_tree_free(struct scope_tree *tree)
 {
-	for (size_t lane = 0; lane < tree->lane_count; lane++)
-		free(tree->lanes[lane].spans);
-	free(tree->lanes);
-	free(tree->nodes);
-	name_table_free(&tree->names);
-	name_table_free(&tree->paths);
-	memset(tree, 0, sizeof(*tree));
+	free(tree->printed);
+	key_table_free(&tree->names);
+	key_table_free(&tree->nodes);
 }

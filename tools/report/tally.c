@@ -4,7 +4,6 @@
  */
 #include "tools/report/tally.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,32 +14,26 @@ void tally_put(struct tally *tally, const char *category, const char *name,
 	       size_t name_len, const struct total *sums)
 {
 	struct text_buffer *key = &tally->key;
-	const size_t before = tally->keys.count;
 	struct total *row;
-	uint32_t number;
 
 	text_buffer_cut(key, 0);
 	text_buffer_add(key, category, strlen(category) + 1);
 	text_buffer_add(key, name, name_len);
-	number = name_table_number(&tally->keys, key->data, key->len);
-	tally->rows = memory_grow(tally->rows, number, &tally->capacity,
-				  sizeof(*tally->rows));
-	row = &tally->rows[number];
-	if (number == before) {
-		*row = *sums;
-		return;
-	}
-	row->calls += sums->calls;
-	saturate_into(&row->total_ns, sums->total_ns);
-	row->bytes += sums->bytes;
-	if (sums->min_ns < row->min_ns)
+	tally->rows.row_bytes = sizeof(*row);
+	row = key_table_row(
+		&tally->rows,
+		key_table_number(&tally->rows, key->data, key->len));
+	if (!row->calls || sums->min_ns < row->min_ns)
 		row->min_ns = sums->min_ns;
-	if (sums->max_ns > row->max_ns)
+	if (!row->calls || sums->max_ns > row->max_ns)
 		row->max_ns = sums->max_ns;
+	saturate_into(&row->calls, sums->calls);
+	saturate_into(&row->total_ns, sums->total_ns);
+	saturate_into(&row->bytes, sums->bytes);
 }
 
 void tally_add(struct tally *tally, const char *category, const char *name,
-	       size_t name_len, int64_t dur_ns, uint64_t bytes)
+	       size_t name_len, int64_t dur_ns, int64_t bytes)
 {
 	const struct total sums = {
 		.calls = 1,
@@ -80,80 +73,84 @@ static int compare(const void *left, const void *right, void *arg)
 struct total *tally_list(const struct tally *tally, const char *category,
 			 enum tally_order order, size_t *count)
 {
-	struct total *rows =
-		memory_resize(NULL, tally->keys.count, sizeof(*rows));
+	struct total *list = memory_zeroed(tally->rows.count, sizeof(*list));
 
 	*count = 0;
-	for (size_t at = 0; at < tally->keys.count; at++) {
-		const char *key =
-			name_table_text(&tally->keys, (uint32_t)at, NULL);
+	for (size_t at = 0; at < tally->rows.count; at++) {
+		const struct total *row = key_table_row(&tally->rows, at);
+		const char *key = key_table_key(&tally->rows, at, NULL);
 
 		if (strcmp(key, category))
 			continue;
-		rows[*count] = tally->rows[at];
-		rows[*count].category = key;
-		rows[*count].name = key + strlen(key) + 1;
+		list[*count] = *row;
+		list[*count].category = key;
+		list[*count].name = key + strlen(key) + 1;
 		++*count;
 	}
-	qsort_r(rows, *count, sizeof(*rows), compare, &order);
-	return rows;
+	qsort_r(list, *count, sizeof(*list), compare, &order);
+	return list;
 }
 
-/* The order in which people ask. */
-static const char *const first_categories[] = {
-	"user_annotation",
-	"cpu_op",
-	"openmp waits",
-	"python_function",
-	"cuda_runtime",
-	"cuda_driver",
-	"kernel",
-	"gpu_memcpy",
-	"gpu_memset",
-	"cuda_sync",
-	"gpu_user_annotation",
-};
-
-#define FIRST_COUNT (sizeof(first_categories) / sizeof(first_categories[0]))
-
-static bool is_first(const char *category)
+/* The order in which people ask; all others come after these. */
+static size_t place_of(const char *category)
 {
-	for (size_t at = 0; at < FIRST_COUNT; at++)
-		if (!strcmp(category, first_categories[at]))
-			return true;
-	return false;
+	static const char *const first[] = {
+		"user_annotation",
+		"cpu_op",
+		"openmp waits",
+		"python_function",
+		"cuda_runtime",
+		"cuda_driver",
+		"kernel",
+		"gpu_memcpy",
+		"gpu_memset",
+		"cuda_sync",
+		"gpu_user_annotation",
+	};
+	size_t at = 0;
+
+	while (at < sizeof(first) / sizeof(first[0]) &&
+	       strcmp(first[at], category))
+		at++;
+	return at;
+}
+
+static int compare_places(const void *left, const void *right, void *arg)
+{
+	const struct key_table *seen = arg;
+	const uint32_t a = *(const uint32_t *)left,
+		       b = *(const uint32_t *)right;
+	const size_t x = place_of(key_table_key(seen, a, NULL));
+	const size_t y = place_of(key_table_key(seen, b, NULL));
+
+	if (x != y)
+		return x < y ? -1 : 1;
+	return a < b ? -1 : a > b;
 }
 
 void tally_categories(const struct tally *tally,
 		      void (*category)(void *arg, const char *name), void *arg)
 {
-	struct name_table seen = {0};
+	struct key_table seen = {0};
+	uint32_t *sorted;
 
-	for (size_t at = 0; at < tally->keys.count; at++) {
-		const char *name =
-			name_table_text(&tally->keys, (uint32_t)at, NULL);
+	for (size_t at = 0; at < tally->rows.count; at++) {
+		const char *name = key_table_key(&tally->rows, at, NULL);
 
-		name_table_number(&seen, name, strlen(name));
+		key_table_number(&seen, name, strlen(name));
 	}
-	for (size_t at = 0; at < FIRST_COUNT; at++)
-		for (size_t have = 0; have < seen.count; have++)
-			if (!strcmp(first_categories[at],
-				    name_table_text(&seen, (uint32_t)have,
-						    NULL)))
-				category(arg, first_categories[at]);
-	for (size_t at = 0; at < seen.count; at++) {
-		const char *name = name_table_text(&seen, (uint32_t)at, NULL);
-
-		if (!is_first(name))
-			category(arg, name);
-	}
-	name_table_free(&seen);
+	sorted = memory_zeroed(seen.count, sizeof(*sorted));
+	for (uint32_t at = 0; at < seen.count; at++)
+		sorted[at] = at;
+	qsort_r(sorted, seen.count, sizeof(*sorted), compare_places, &seen);
+	for (size_t at = 0; at < seen.count; at++)
+		category(arg, key_table_key(&seen, sorted[at], NULL));
+	free(sorted);
+	key_table_free(&seen);
 }
 
 void tally_free(struct tally *tally)
 {
-	name_table_free(&tally->keys);
-	free(tally->rows);
+	key_table_free(&tally->rows);
 	text_buffer_free(&tally->key);
-	memset(tally, 0, sizeof(*tally));
 }

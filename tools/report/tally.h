@@ -5,21 +5,19 @@
 #ifndef TOOLS_TALLY_H
 #define TOOLS_TALLY_H
 
-#include "tools/util/name_table.h"
+#include "tools/util/key_table.h"
 #include "tools/util/text_buffer.h"
 
 struct total {
 	const char *category, *name; /* filled in by tally_list() */
-	uint64_t calls;
+	int64_t calls;
 	int64_t total_ns, min_ns, max_ns;
-	uint64_t bytes;
+	int64_t bytes;
 };
 
 struct tally {
-	struct name_table keys; /* category, NUL, name */
-	struct total *rows;
-	size_t capacity;
-	struct text_buffer key; /* scratch of tally_add() */
+	struct key_table rows;	/* struct total, by category, NUL, name */
+	struct text_buffer key; /* scratch */
 };
 
 enum tally_order {
@@ -32,7 +30,7 @@ enum tally_order {
 };
 
 void tally_add(struct tally *tally, const char *category, const char *name,
-	       size_t name_len, int64_t dur_ns, uint64_t bytes);
+	       size_t name_len, int64_t dur_ns, int64_t bytes);
 
 /* The same with sums that somebody else has made. */
 void tally_put(struct tally *tally, const char *category, const char *name,

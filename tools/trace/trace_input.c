@@ -10,13 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "tools/util/memory.h"
-#include "tools/util/progress.h"
 
-#define PIECE_BYTES (64u << 10)
+#define PIECE_BYTES  (64u << 10)
+#define TAIL_BYTES   (1u << 20) /* of text, in which the writer's mark lies */
+
+#define BAR_FIRST_NS INT64_C(500000000)
+#define BAR_EACH_NS  INT64_C(100000000)
+#define BAR_CELLS    40
 
 struct trace_input {
 	int fd;
@@ -24,7 +29,10 @@ struct trace_input {
 	bool in_member; /* of a gzip file */
 	bool past_gzip; /* what follows is trailing bytes */
 	struct trace_input_facts facts;
-	struct progress progress;
+	const char *name; /* of the file, for the bar */
+	int64_t size;	  /* 0: no bar */
+	int64_t bar_ns;	  /* when to draw it next */
+	bool bar_drawn;
 	z_stream inflater;
 	unsigned char piece[PIECE_BYTES]; /* inflater.next_in points here */
 	char error[128];
@@ -34,6 +42,30 @@ static long fail(struct trace_input *input, int error, const char *what)
 {
 	snprintf(input->error, sizeof(input->error), "%s", what);
 	return -error;
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void draw_bar(struct trace_input *input)
+{
+	static const char full[] = "########################################";
+	double share = 1;
+
+	if (!input->size || now_ns() < input->bar_ns)
+		return;
+	if (input->facts.file_bytes < (uint64_t)input->size)
+		share = (double)input->facts.file_bytes / (double)input->size;
+	input->bar_ns = now_ns() + BAR_EACH_NS;
+	input->bar_drawn = true;
+	fprintf(stderr, "\r%s [%-*.*s] %3.0f %%", input->name, BAR_CELLS,
+		(int)(share * BAR_CELLS), full, 100 * share);
+	fflush(stderr);
 }
 
 /* Tops the piece up to at least two bytes, or to the end of the file. */
@@ -56,7 +88,7 @@ static int fill(struct trace_input *input)
 			input->at_end = true;
 		in->avail_in += (unsigned int)got;
 		input->facts.file_bytes += (uint64_t)got;
-		progress_at(&input->progress, input->facts.file_bytes);
+		draw_bar(input);
 	}
 	return 0;
 }
@@ -85,8 +117,9 @@ int trace_input_open(const char *path, struct trace_input **opened)
 	}
 	input = memory_zeroed(1, sizeof(*input));
 	input->fd = fd;
-	progress_begin(&input->progress, name ? name + 1 : path,
-		       (uint64_t)status.st_size);
+	input->name = name ? name + 1 : path;
+	input->size = isatty(STDERR_FILENO) ? status.st_size : 0;
+	input->bar_ns = now_ns() + BAR_FIRST_NS;
 	error = fill(input);
 	if (!error && begins_gzip(input)) {
 		input->facts.compressed = true;
@@ -196,7 +229,35 @@ void trace_input_close(struct trace_input *input)
 {
 	if (input->facts.compressed)
 		inflateEnd(&input->inflater);
-	progress_end(&input->progress);
+	if (input->bar_drawn)
+		fprintf(stderr, "\r%*s\r",
+			(int)strlen(input->name) + BAR_CELLS + 9, "");
 	close(input->fd);
 	free(input);
+}
+
+bool trace_input_ends_with(const char *path, const char *mark)
+{
+	struct trace_input *input;
+	char *text;
+	size_t kept = 0;
+	bool found;
+	long got;
+
+	if (trace_input_open(path, &input))
+		return false;
+	input->size = 0;
+	text = memory_zeroed(2, TAIL_BYTES);
+	/* The last two halves of the buffer are enough for any tail. */
+	while ((got = trace_input_read(input, text + kept, TAIL_BYTES)) > 0) {
+		kept += (size_t)got;
+		if (kept > TAIL_BYTES) {
+			memmove(text, text + kept - TAIL_BYTES, TAIL_BYTES);
+			kept = TAIL_BYTES;
+		}
+	}
+	found = got == 0 && memmem(text, kept, mark, strlen(mark));
+	trace_input_close(input);
+	free(text);
+	return found;
 }

@@ -2,11 +2,12 @@
 /*
  * trace_input.h - the text of a trace file, gzipped or plain, in pieces.
  *
- * Which of the two is told by the first bytes, not by the name.  Behind the
+ * Which of the two is told by the first bytes, not by the name.  After the
  * first gzip member a further one is read on, and anything else is counted:
  * viewers differ in what they do there, so `traceprof check` wants to know.
  *
- * On a terminal a long file shows how far it was read (progress.h).
+ * Where stderr is a terminal, a file that takes more than half a second shows
+ * a bar, gone without a trace at the end.
  */
 #ifndef TOOLS_TRACE_INPUT_H
 #define TOOLS_TRACE_INPUT_H
@@ -22,7 +23,7 @@ struct trace_input_facts {
 	unsigned int members;	 /* gzip members begun */
 	uint64_t file_bytes;	 /* read so far */
 	uint64_t text_bytes;	 /* handed out so far */
-	uint64_t trailing_bytes; /* behind the last member, not gzip */
+	uint64_t trailing_bytes; /* after the last member, not gzip */
 };
 
 /* 0 and *opened, or -errno.  `path` must stay valid until it is closed. */
@@ -36,5 +37,9 @@ const char *trace_input_error(const struct trace_input *input);
 const struct trace_input_facts *
 trace_input_facts(const struct trace_input *input);
 void trace_input_close(struct trace_input *input);
+
+/* Is `mark` in the last part of the text, where the writer says whether the
+ * file is final?  False too when it can't be read.  Shows no bar. */
+bool trace_input_ends_with(const char *path, const char *mark);
 
 #endif

@@ -8,8 +8,6 @@
  * offset there, since the buffer may move; they become pointers when the event
  * is whole.
  */
-#ifdef HAVE_YAJL
-
 #include "tools/trace/trace_reader.h"
 
 #include <errno.h>
@@ -17,11 +15,56 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <yajl/yajl_parse.h>
-
 #include "tools/util/decimal.h"
 #include "tools/util/memory.h"
 #include "tools/util/text_buffer.h"
+
+struct trace_value trace_event_arg(const struct trace_event *event,
+				   const char *key)
+{
+	for (size_t at = 0; at < event->pair_count; at++)
+		if (strcmp(event->pairs[at].key, key) == 0)
+			return event->pairs[at].value;
+	return (struct trace_value){.type = TRACE_ABSENT, .text = ""};
+}
+
+bool trace_event_integer(const struct trace_event *event, const char *key,
+			 int64_t *value)
+{
+	const struct trace_value found = trace_event_arg(event, key);
+
+	return found.type == TRACE_NUMBER &&
+	       decimal_to_integer(found.text, found.len, value) == 0;
+}
+
+bool trace_event_is_slice(const struct trace_event *event)
+{
+	return trace_value_is(&event->field[FIELD_PH], "X") &&
+	       (event->ts_state == TIME_GOOD || event->ts_state == TIME_FINE) &&
+	       event->dur_ns >= 0 && event->ts_ns <= INT64_MAX - event->dur_ns;
+}
+
+uint32_t trace_event_lane(const struct trace_event *event,
+			  struct key_table *lanes, struct text_buffer *text)
+{
+	const struct trace_value *pid = &event->field[FIELD_PID];
+	const struct trace_value *tid = &event->field[FIELD_TID];
+
+	text_buffer_cut(text, 0);
+	text_buffer_add_printable(text, pid->text, pid->len, 60);
+	text_buffer_add(text, " ", 1);
+	text_buffer_add_printable(text, tid->text, tid->len, 60);
+	return key_table_number(lanes, text->data, text->len);
+}
+
+bool trace_value_is(const struct trace_value *value, const char *text)
+{
+	return value->type == TRACE_STRING && strcmp(value->text, text) == 0;
+}
+
+#ifdef HAVE_YAJL
+
+#include <yajl/yajl_parse.h>
 
 #define PIECE_BYTES  (64u << 10)
 #define EVENTS_DEPTH 2u /* containers open around an event */
@@ -495,6 +538,25 @@ int trace_read(const char *path, const struct trace_sink *sink,
 	facts->input = *trace_input_facts(input);
 	trace_input_close(input);
 	return error;
+}
+
+#else
+
+bool trace_reader_available(void)
+{
+	return false;
+}
+
+int trace_read(const char *path, const struct trace_sink *sink,
+	       struct trace_facts *facts)
+{
+	(void)path;
+	(void)sink;
+	memset(facts, 0, sizeof(*facts));
+	snprintf(facts->error, sizeof(facts->error),
+		 "reading traces needs yajl: install libyajl-dev and make "
+		 "again");
+	return -ENOSYS;
 }
 
 #endif

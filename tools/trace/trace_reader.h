@@ -17,6 +17,8 @@
 
 #include "tools/trace/text_scan.h"
 #include "tools/trace/trace_input.h"
+#include "tools/util/key_table.h"
+#include "tools/util/text_buffer.h"
 
 enum trace_type {
 	TRACE_ABSENT,
@@ -105,6 +107,13 @@ struct trace_value trace_event_arg(const struct trace_event *event,
 /* The same as an integer.  False when absent or none. */
 bool trace_event_integer(const struct trace_event *event, const char *key,
 			 int64_t *value);
+
+/* A span of time: an X event with a start and an end. */
+bool trace_event_is_slice(const struct trace_event *event);
+
+/* The number of the event's lane, "pid tid", in a table; text is scratch. */
+uint32_t trace_event_lane(const struct trace_event *event,
+			  struct key_table *lanes, struct text_buffer *text);
 
 bool trace_value_is(const struct trace_value *value, const char *text);
 

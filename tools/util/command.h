@@ -30,4 +30,11 @@ int report_command(int argc, char **argv);
 int command_parse(const struct argp *argp, int argc, char **argv,
 		  unsigned int flags, void *input);
 
+/* For a parser of "FILE...": the input begins with an int, which becomes the
+ * place of the first one in argv. */
+error_t command_parse_files(int key, char *text, struct argp_state *state);
+
+/* Says that this build reads no traces; the exit code. */
+int command_needs_yajl(const char *command);
+
 #endif

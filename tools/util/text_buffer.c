@@ -78,6 +78,10 @@ void text_buffer_add_printable(struct text_buffer *buffer, const char *text,
 {
 	size_t at = 0;
 
+	/* What most names are. */
+	while (at < len && at < max_bytes && text[at] >= ' ' && text[at] < 0x7f)
+		at++;
+	text_buffer_add(buffer, text, at);
 	while (at < len) {
 		const size_t sequence = utf8_sequence(text + at, len - at);
 		const size_t step = sequence ? sequence : 1;

@@ -7,6 +7,8 @@
  * and makes it forget what it saw.
  */
 #include "writer/deflate/coder.h"
+#include "writer/deflate/crc32.h"
+#include "writer/deflate/processor.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -113,13 +115,6 @@ static const struct coder_back_end zlib_coder = {
 
 /* The choice. */
 
-static bool is_forked;
-
-void coder_forget(void)
-{
-	is_forked = true;
-}
-
 int coder_parse(const char *text, struct coder_choice *choice, char *why,
 		size_t why_bytes)
 {
@@ -128,10 +123,6 @@ int coder_parse(const char *text, struct coder_choice *choice, char *why,
 		return 0;
 	if (!strcmp(text, "off")) {
 		choice->kind = CODER_PLAIN;
-		return 0;
-	}
-	if (!strcmp(text, "isal")) {
-		choice->kind = CODER_ISAL;
 		return 0;
 	}
 	if (!strcmp(text, "fast")) {
@@ -146,8 +137,8 @@ int coder_parse(const char *text, struct coder_choice *choice, char *why,
 	}
 	if (why)
 		snprintf(why, why_bytes,
-			 "TRACEPROF_GZIP=%.40s: it is auto, fast, isal, "
-			 "zlib:1 to zlib:9, or off",
+			 "TRACEPROF_GZIP=%.40s: it is auto, fast, zlib:1 to "
+			 "zlib:9, or off",
 			 text);
 	return -EINVAL;
 }
@@ -157,7 +148,6 @@ static int open_kind(struct coder *coder, enum coder_kind kind, int level)
 	static const struct coder_back_end *const back_ends[] = {
 		[CODER_PLAIN] = &plain_coder,
 		[CODER_ZLIB] = &zlib_coder,
-		[CODER_ISAL] = &isal_coder,
 		[CODER_FAST] = &fast_coder,
 	};
 	int rc;
@@ -166,7 +156,7 @@ static int open_kind(struct coder *coder, enum coder_kind kind, int level)
 	coder->kind = kind;
 	coder->level = level;
 	coder->back_end = back_ends[kind];
-	crc32_start(&coder->crc32);
+	coder->skills = processor_skills();
 	coder->arena_bytes = align_up(coder->back_end->arena_bytes, PAGE_BYTES);
 	if (coder->arena_bytes) {
 		void *arena =
@@ -185,8 +175,7 @@ static int open_kind(struct coder *coder, enum coder_kind kind, int level)
 
 int coder_open(struct coder *coder, const struct coder_choice *choice)
 {
-	if (choice->kind == CODER_AUTO ||
-	    (choice->kind == CODER_ISAL && is_forked))
+	if (choice->kind == CODER_AUTO)
 		return open_kind(coder, CODER_FAST, 0);
 	return open_kind(coder, choice->kind, choice->level);
 }
@@ -196,19 +185,6 @@ void coder_close(struct coder *coder)
 	if (coder->arena)
 		munmap(coder->arena, coder->arena_bytes);
 	memset(coder, 0, sizeof(*coder));
-}
-
-const char *coder_name(const struct coder *coder)
-{
-	static const char levels[9][8] = {"zlib:1", "zlib:2", "zlib:3",
-					  "zlib:4", "zlib:5", "zlib:6",
-					  "zlib:7", "zlib:8", "zlib:9"};
-
-	if (coder->kind == CODER_ZLIB)
-		return levels[coder->level - 1];
-	if (coder->kind == CODER_FAST)
-		return "fast";
-	return coder->kind == CODER_ISAL ? "isal" : "off";
 }
 
 size_t coder_bound(const struct coder *coder, size_t len)
@@ -231,7 +207,5 @@ int coder_block(struct coder *coder, const struct coder_text *text, char *out,
 uint32_t coder_crc32(const struct coder *coder, uint32_t crc, const char *text,
 		     size_t len)
 {
-	if (coder->back_end->crc32)
-		return coder->back_end->crc32(coder, crc, text, len);
-	return crc32_text(&coder->crc32, crc, text, len);
+	return crc32_text(coder->skills, crc, text, len);
 }

@@ -12,20 +12,18 @@
  *
  *	auto		fast
  *	fast		our own, for the lines of a trace
- *	isal		ISA-L, or -ENOENT from coder_open()
  *	zlib:1-zlib:9	zlib at that level
  *	off		none: pieces are the text itself
  *
- * Nothing here allocates from the program's heap: zlib and ISA-L get memory
- * from one mapping per coder.  (dlopen() does, once.)
+ * Nothing here allocates from the program's heap: zlib gets its memory from one
+ * mapping per coder.
  */
 #ifndef WRITER_CODER_H
 #define WRITER_CODER_H
 
-#include "writer/deflate/crc32.h"
 #include "writer/text/fields.h"
 
-enum coder_kind { CODER_AUTO, CODER_PLAIN, CODER_ZLIB, CODER_ISAL, CODER_FAST };
+enum coder_kind { CODER_AUTO, CODER_PLAIN, CODER_ZLIB, CODER_FAST };
 
 struct coder_choice {
 	enum coder_kind kind;
@@ -51,17 +49,13 @@ struct coder;
 /* What a back end is.  All blocks are independent, so it keeps no history. */
 struct coder_back_end {
 	size_t arena_bytes; /* the most that it takes from coder_alloc() */
-	/* Sets up coder->state.  0; -ENOMEM; -ENOENT not on this machine. */
+	/* Sets up coder->state.  0 or -ENOMEM. */
 	int (*open)(struct coder *coder);
 	/* As coder_block() with len > 0 or last; `out` has `room` bytes. */
 	int (*block)(struct coder *coder, const struct coder_text *text,
 		     char *out, size_t room, size_t *made);
-	/* NULL: crc32.h's. */
-	uint32_t (*crc32)(const struct coder *coder, uint32_t crc,
-			  const char *text, size_t len);
 };
 
-extern const struct coder_back_end isal_coder; /* isal_coder.c */
 extern const struct coder_back_end fast_coder; /* fast_coder.c */
 
 /* One coder; used by one thread at a time. */
@@ -72,22 +66,16 @@ struct coder {
 	char *arena; /* all of its memory */
 	size_t arena_bytes;
 	size_t arena_used;
-	void *state; /* the back end's own, in the arena */
-	struct crc32 crc32;
+	void *state;	     /* the back end's own, in the arena */
+	unsigned int skills; /* of the processor */
 };
 
 /* For back ends: `bytes` of the arena, aligned to 64, zero; NULL none left. */
 void *coder_alloc(struct coder *coder, size_t bytes);
 
-/* 0; -ENOMEM; -ENOENT ISA-L was asked for and isn't there. */
+/* 0 or -ENOMEM. */
 int coder_open(struct coder *coder, const struct coder_choice *choice);
 void coder_close(struct coder *coder);
-
-/* In a forked child: no library is opened any more, `isal` takes fast. */
-void coder_forget(void);
-
-/* "zlib:1", "isal", "off": for the metadata. */
-const char *coder_name(const struct coder *coder);
 
 /* The most bytes that coder_block() makes of `len`. */
 size_t coder_bound(const struct coder *coder, size_t len);

@@ -4,9 +4,8 @@
 
 #include "collector/system/log.h"
 #include "collector/session/names.h"
-#include "writer/gpu/gpu.h"
-#include "writer/events/memory_json.h"
 #include "writer/events/meta_json.h"
+#include "writer/text/digits.h"
 #include "writer/text/schema.h"
 #include <math.h>
 #include <string.h>
@@ -15,7 +14,11 @@
 #define SLICE(category)                                                        \
 	",\n{" SCHEMA_PAIR(SCHEMA_PHASE, SCHEMA_PHASE_SLICE) "," SCHEMA_PAIR(  \
 		SCHEMA_CATEGORY, category) "," SCHEMA_KEY(SCHEMA_NAME) "\""
-#define THEN(key) "," SCHEMA_KEY(key)
+#define THEN(key)	"," SCHEMA_KEY(key)
+/* Keys and seven numbers of a heap event, each of its greatest width. */
+#define MEMORY_ARGS_MAX (256u + 7 * DIGITS_U64_MAX)
+/* Of the total at most; less than what lies between its two places. */
+#define NUMBER_BYTES	19u
 
 /* A line about a thread's events of one name. */
 static void line_of(struct json *json, const struct ring_reader *reader,
@@ -124,27 +127,20 @@ static void omp_args(struct json *json, const struct event *event)
 	    event->kind == EVENT_OMP_ACQUIRED) {
 		const char *word = omp_sync_word(event->omp.sync);
 
-		json_raw(json, ",\"sync\":");
-		json_string(json, word, strlen(word));
+		json_pair_text(json, "sync", word, strlen(word));
 	}
-	json_raw(json, ",\"region\":");
-	json_u64(json, event->omp.region);
+	json_pair_u64(json, "region", event->omp.region);
 	if (event->omp.team) {
-		json_raw(json, ",\"team\":");
-		json_u64(json, event->omp.team);
-		json_raw(json, ",\"thread\":");
-		json_u64(json, event->omp.thread);
+		json_pair_u64(json, "team", event->omp.team);
+		json_pair_u64(json, "thread", event->omp.thread);
 	}
 	if (event->omp.schedule && event->omp.schedule < OMP_SCHEDULE_COUNT) {
 		const char *word = omp_schedule_word(event->omp.schedule);
 
-		json_raw(json, ",\"schedule\":");
-		json_string(json, word, strlen(word));
+		json_pair_text(json, "schedule", word, strlen(word));
 	}
-	if (event->omp.task) {
-		json_raw(json, ",\"task\":");
-		json_u64(json, event->omp.task);
-	}
+	if (event->omp.task)
+		json_pair_u64(json, "task", event->omp.task);
 }
 
 static void write_omp(struct writer_state *state, struct ring_reader *reader,
@@ -206,8 +202,7 @@ static void scope_args(struct writer_state *state, const struct event *event)
 	}
 	if (event->scope.colour) {
 		log_format(text, sizeof(text), "#%08x", event->scope.colour);
-		json_raw(json, ",\"colour\":");
-		json_string(json, text, strlen(text));
+		json_pair_text(json, "colour", text, strlen(text));
 	}
 	if (event->scope.payload_type)
 		scope_payload(json, event);
@@ -333,13 +328,93 @@ void event_json_heap(struct writer_state *state, uint64_t ts_ns, int64_t live)
 	json_raw(&state->json, "}}");
 }
 
+/* Where the text goes on. */
+struct cursor {
+	char *at;
+	const char *begin; /* offset 0 of the notes */
+	struct fields *fields;
+};
+
+static inline void put(struct cursor *cursor, const char *text, size_t len)
+{
+	memcpy(cursor->at, text, len);
+	cursor->at += len;
+}
+
+#define PUT(cursor, literal) put(cursor, "" literal, sizeof(literal) - 1)
+
+static inline void end_field(struct cursor *cursor)
+{
+	if (cursor->fields)
+		fields_end(cursor->fields,
+			   (size_t)(cursor->at - cursor->begin));
+}
+
+static inline void put_number(struct cursor *cursor, uint64_t value)
+{
+	cursor->at = digits_u64(cursor->at, value);
+	end_field(cursor);
+}
+
+/* Twice: what the allocator holds beyond it isn't known. */
+static inline void put_total(struct cursor *cursor, uint64_t total)
+{
+	const char *number;
+	size_t len;
+
+	PUT(cursor, THEN(SCHEMA_ARGS) "{" SCHEMA_KEY(SCHEMA_TOTAL_RESERVED));
+	number = cursor->at;
+	put_number(cursor, total);
+	len = (size_t)(cursor->at - number);
+	PUT(cursor, THEN(SCHEMA_TOTAL_ALLOCATED));
+	memcpy(cursor->at, number, NUMBER_BYTES);
+	cursor->at += len;
+	end_field(cursor);
+}
+
+/* The args of a heap event, to the end of its line.  There may be millions of
+ * them in a second, each with six numbers, so they are written in one go, with
+ * one look at the room that is left. */
+static void memory_args(struct writer_state *state, const struct event *event)
+{
+	struct json *json = &state->json;
+	struct timeline *line = &state->timeline;
+	struct cursor cursor;
+
+	if (!json_fits(json, MEMORY_ARGS_MAX))
+		return;
+	cursor = (struct cursor){json->data + json->used, json->data,
+				 json->fields};
+	put_total(&cursor,
+		  (uint64_t)(state->heap.live > 0 ? state->heap.live : 0));
+	PUT(&cursor, THEN(SCHEMA_BYTES));
+	*cursor.at = '-';
+	cursor.at += event->kind == EVENT_HEAP_FREE;
+	put_number(&cursor, event->heap.size_bytes);
+	PUT(&cursor, THEN(SCHEMA_DEVICE_ID) "-1" THEN(
+			     SCHEMA_DEVICE_TYPE) "0" THEN(SCHEMA_ADDRESS));
+	put_number(&cursor, event->heap.address);
+	if (cursor.fields)
+		fields_recurs(cursor.fields);
+	PUT(&cursor, THEN(SCHEMA_EVENT_INDEX));
+	put_number(&cursor, state->next_index++);
+	if (event->heap.dur_ticks) {
+		const uint64_t end = event->start_ticks + event->heap.dur_ticks;
+
+		PUT(&cursor, ",\"dur_ns\":");
+		put_number(&cursor,
+			   timeline_ns(line, end) -
+				   timeline_ns(line, event->start_ticks));
+	}
+	PUT(&cursor, "}}");
+	json->used = (size_t)(cursor.at - json->data);
+}
+
 static bool write_memory(struct writer_state *state, struct ring_reader *reader,
 			 const struct event *event, uint64_t ts_ns)
 {
 	struct json *json = &state->json;
 
-	if (event->flags & EVENT_NO_SIZE)
-		return false;
 	json_line(json, (uintptr_t)reader, event->kind);
 	json_raw(
 		json,
@@ -348,7 +423,7 @@ static bool write_memory(struct writer_state *state, struct ring_reader *reader,
 			SCHEMA_CPU_INSTANT) "," SCHEMA_PAIR(SCHEMA_SCOPE,
 							    SCHEMA_SCOPE_THREAD) "," SCHEMA_KEY(SCHEMA_NAME) "\"" SCHEMA_MEMORY);
 	place_on(state, reader, LANE_MAIN, ts_ns);
-	memory_json_args(state, event);
+	memory_args(state, event);
 	return true;
 }
 
@@ -379,10 +454,8 @@ static void write_call(struct writer_state *state, struct ring_reader *reader,
 	slice_place(state, reader, LANE_MAIN, span);
 	json_raw(json, "\"result\":");
 	json_u64(json, event->call.result);
-	if (event->call.bytes) {
-		json_raw(json, ",\"bytes\":");
-		json_u64(json, event->call.bytes);
-	}
+	if (event->call.bytes)
+		json_pair_u64(json, "bytes", event->call.bytes);
 	close_slice(json, span);
 }
 
@@ -425,12 +498,6 @@ static bool write_kind(struct writer_state *state, struct ring_reader *reader,
 	}
 }
 
-/* What can enclose a call to a GPU: slices on the thread's own lane. */
-static bool has_id(unsigned int kind)
-{
-	return kind >= EVENT_OMP_REGION && kind <= EVENT_SCOPE;
-}
-
 bool event_json_write(struct writer_state *state, struct ring_reader *reader,
 		      const struct event *event, struct label *label,
 		      struct event_span span)
@@ -442,11 +509,8 @@ bool event_json_write(struct writer_state *state, struct ring_reader *reader,
 
 	meta_json_lane(state, reader, LANE_MAIN);
 	mark = json_mark(json);
-	gpu_before_slice(state, reader, event);
 	is_written = write_kind(state, reader, event, label, span);
 	state->reserved_id = 0;
-	if (is_written && has_id(event->kind))
-		gpu_after_slice(state, reader, event, label);
 	if (json->failed) {
 		json_back(json, begin);
 		reader->named_in_file = 0;

@@ -3,11 +3,12 @@
  * trace_file.c - one trace on disk, complete and valid at every moment.
  *
  * Texts are gathered in blocks of whole events, blocks coded into pieces,
- * pieces put on disk together with a tail (tail.c).  CRC and length are kept
- * for the text without tail, so nothing is ever computed twice.
+ * pieces put on disk together with a tail.  CRC and length are kept for the
+ * text without tail, so nothing is ever computed twice.
+ *
  */
 #include "writer/file/trace_file.h"
-#include "writer/file/tail.h"
+#include "writer/file/gzip.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -24,6 +25,196 @@
 #define PIECE_SHORT (12u << 10)
 /* Pieces written at once. */
 #define RENEW_BYTES (24u << 10)
+
+/* Fill in front of a tail: up to a page, and then GZIP_FILL_MIN. */
+#define PAD_MAX	    (PAGE_BYTES + GZIP_FILL_MIN)
+
+/* The pieces' byte `offset`; a shield fits in front of the first. */
+static char *tail_piece(const struct trace_file *file, size_t offset)
+{
+	return file->pieces + GZIP_SHIELD_BYTES + offset;
+}
+
+/* Room for `more` bytes after the pieces, and all that a renewal adds. */
+static int tail_make_room(struct trace_file *file, size_t more)
+{
+	const size_t wanted = align_up(
+		GZIP_SHIELD_BYTES + file->pieces_used + more + PAD_MAX +
+			GZIP_TRAILER_BYTES + GZIP_SHIELD_END_BYTES,
+		PAGE_BYTES);
+	void *moved;
+
+	if (wanted <= file->pieces_room)
+		return 0;
+	moved = mremap(file->pieces, file->pieces_room, wanted, MREMAP_MAYMOVE);
+	if (moved == MAP_FAILED)
+		return -ENOMEM;
+	file->pieces = moved;
+	file->pieces_room = wanted;
+	return 0;
+}
+
+/* Fill that lets a tail of `len` bytes begin where it doesn't cross a page,
+ * together with what a renewal writes after it; `at` is its file offset. */
+static size_t padding(uint64_t at, size_t len)
+{
+	const size_t in_page = at % PAGE_BYTES;
+	const size_t left = PAGE_BYTES - in_page;
+
+	if (in_page + len + GZIP_SHIELD_END_BYTES <= PAGE_BYTES ||
+	    len + GZIP_SHIELD_END_BYTES + GZIP_FILL_MIN > PAGE_BYTES)
+		return 0;
+	return left < GZIP_FILL_MIN ? GZIP_FILL_MIN : left;
+}
+
+/* Lays a tail after the pieces, as they will lie from `at` on in the file.
+ * *tail_offset and *len count from the first piece. */
+static int tail_lay(struct trace_file *file, uint64_t at, const char *tail,
+		    size_t tail_len, size_t *tail_offset, size_t *len)
+{
+	const struct coder_text text = {tail, tail_len, NULL, true};
+	size_t made, pad;
+	char *out;
+	int rc = tail_make_room(file, coder_bound(&file->coder, tail_len));
+
+	if (rc)
+		return rc;
+	out = tail_piece(file, file->pieces_used + PAD_MAX);
+	rc = coder_block(&file->coder, &text, out, &made);
+	if (rc)
+		return rc;
+	pad = 0;
+	if (!trace_file_is_plain(file)) {
+		gzip_trailer(
+			out + made,
+			coder_crc32(&file->coder, file->crc32, tail, tail_len),
+			file->text_bytes + tail_len);
+		made += GZIP_TRAILER_BYTES;
+		pad = padding(at + file->pieces_used, made);
+		gzip_fill(tail_piece(file, file->pieces_used), pad);
+	}
+	*tail_offset = file->pieces_used + pad;
+	*len = *tail_offset + made;
+	memmove(tail_piece(file, *tail_offset), out, made);
+	return 0;
+}
+
+/* Steps 1 to 3: all that is new lies after the old end, unseen. */
+static int write_behind(struct trace_file *file, size_t len)
+{
+	const struct output *const output = &file->output;
+	const uint64_t at = file->end + GZIP_SHIELD_BYTES;
+	char *const end = tail_piece(file, len);
+	int rc;
+
+	if (len > GZIP_SHIELDED_MAX)
+		return output_write(output, at, tail_piece(file, 0), len);
+	gzip_shield(file->pieces, len);
+	gzip_shield_end(end);
+	rc = output_resize(output, at + len + GZIP_SHIELD_END_BYTES);
+	if (!rc)
+		rc = output_write(output, at + len, end, GZIP_SHIELD_END_BYTES);
+	if (!rc)
+		rc = output_write(output, file->end, file->pieces,
+				  GZIP_SHIELD_BYTES);
+	if (!rc)
+		rc = output_write(output, at, tail_piece(file, 0), len);
+	return rc;
+}
+
+/* Steps 3 to 5: the old tail becomes fill. */
+static int switch_over(struct trace_file *file, uint64_t new_end)
+{
+	size_t left = file->end + GZIP_SHIELD_BYTES - file->tail_at;
+	uint64_t at = file->tail_at;
+	char page[PAGE_BYTES];
+	int rc = 0;
+
+	while (!rc && left) {
+		/* What goes in one write does; otherwise (a long tail, see
+		 * above) the rest must stay long enough to be filled. */
+		const size_t piece =
+			left > sizeof(page) ? sizeof(page) / 2 : left;
+
+		gzip_fill(page, piece);
+		rc = output_write(&file->output, at, page, piece);
+		at += piece;
+		left -= piece;
+	}
+	return rc ? rc : output_resize(&file->output, new_end);
+}
+
+static int renew_gzip(struct trace_file *file, const char *tail,
+		      size_t tail_len)
+{
+	const uint64_t at = file->end + GZIP_SHIELD_BYTES;
+	size_t tail_offset, len;
+	int rc = tail_lay(file, at, tail, tail_len, &tail_offset, &len);
+
+	if (rc)
+		return rc;
+	rc = write_behind(file, len);
+	if (rc) {
+		output_resize(&file->output, file->end);
+		return rc;
+	}
+	rc = switch_over(file, at + len);
+	if (rc)
+		return rc;
+	file->tail_at = at + tail_offset;
+	file->end = at + len;
+	return 0;
+}
+
+/* Plain JSON has no way to hide anything: one write over the old tail. */
+static int renew_plain(struct trace_file *file, const char *tail,
+		       size_t tail_len)
+{
+	const uint64_t at = file->tail_at;
+	size_t tail_offset, len;
+	int rc = tail_lay(file, at, tail, tail_len, &tail_offset, &len);
+
+	if (rc)
+		return rc;
+	rc = output_write(&file->output, at, tail_piece(file, 0), len);
+	if (!rc && at + len < file->end)
+		rc = output_resize(&file->output, at + len);
+	if (rc) {
+		output_write(&file->output, at, file->tail.data,
+			     file->tail.used);
+		output_resize(&file->output, file->end);
+		return rc;
+	}
+	file->tail_at = at + tail_offset;
+	file->end = at + len;
+	return 0;
+}
+
+/* Remembers the text of the tail that is on disk. */
+static int tail_keep(struct trace_file *file, const char *tail, size_t tail_len)
+{
+	json_clear(&file->tail);
+	json_bytes(&file->tail, tail, tail_len);
+	return file->tail.failed ? -ENOMEM : 0;
+}
+
+/* Puts the pieces on disk, with `tail` (maybe the kept one) after them.  On
+ * error the file on disk is as it was, if the disk allows. */
+static int tail_renew(struct trace_file *file, const char *tail,
+		      size_t tail_len)
+{
+	const bool same = tail == file->tail.data;
+	int rc = output_check(&file->output);
+
+	if (!rc)
+		rc = trace_file_is_plain(file)
+			     ? renew_plain(file, tail, tail_len)
+			     : renew_gzip(file, tail, tail_len);
+	if (rc)
+		return rc;
+	file->pieces_used = 0;
+	return same ? 0 : tail_keep(file, tail, tail_len);
+}
 
 /* Makes one piece of `len` bytes of whole events. */
 static int code(struct trace_file *file, const char *text, size_t len,

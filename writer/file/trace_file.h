@@ -7,7 +7,7 @@
  * file beyond 4096 bytes, byte-aligned pieces of deflate (coder.h), the tail
  * with the final block, CRC and length.  A tail is renewed in two steps, so
  * that a kill between any two instructions leaves a file that strict readers
- * accept; tail.c says how.  A plain file (coder off) is renewed by one
+ * accept; trace_file.c says how.  A plain file (coder off) is renewed by one
  * write from the old tail's place on, the best that JSON allows.
  *
  * Commas: the head ends with the first event, without a line break; every
@@ -97,7 +97,7 @@ static inline size_t trace_file_block_bytes(const struct trace_file *file)
 	return file->block_bytes;
 }
 
-/* Puts everything appended so far on disk, with `tail` behind it. */
+/* Puts everything appended so far on disk, with `tail` after it. */
 int trace_file_checkpoint(struct trace_file *file, const char *tail,
 			  size_t tail_len);
 
@@ -112,7 +112,7 @@ void trace_file_abandon(struct trace_file *file);
 
 /* Goes on with the trace that another process left: copies the first
  * `tail_at` bytes of `old_path` to `new_path` (which must not exist), so that
- * appends continue behind them.  The copy is checked against `text_bytes` and
+ * appends continue after them.  The copy is checked against `text_bytes` and
  * `crc32`, as of trace_file_position().  0; -EBADMSG the old file is not what
  * the numbers say, or of another form than `coder` makes; else as create. */
 int trace_file_resume(struct trace_file *file, const char *old_path,

@@ -162,39 +162,11 @@ static bool keep_memory(struct writer_state *state, struct ring_reader *reader,
 	return true;
 }
 
-/* Sinks one element of a heap whose latest lies on top. */
-static void sink(struct event *heap, size_t count, size_t at)
+static bool is_later(const void *a, const void *b, const void *arg)
 {
-	for (;;) {
-		size_t latest = at;
-
-		for (size_t child = 2 * at + 1;
-		     child < count && child <= 2 * at + 2; child++) {
-			if (heap[child].start_ticks > heap[latest].start_ticks)
-				latest = child;
-		}
-		if (latest == at)
-			return;
-
-		const struct event swap = heap[at];
-
-		heap[at] = heap[latest];
-		heap[latest] = swap;
-		at = latest;
-	}
-}
-
-static void sort(struct event *events, size_t count)
-{
-	for (size_t i = count / 2; i-- > 0;)
-		sink(events, count, i);
-	for (size_t left = count; left > 1; left--) {
-		const struct event latest = events[0];
-
-		events[0] = events[left - 1];
-		events[left - 1] = latest;
-		sink(events, left - 1, 0);
-	}
+	(void)arg;
+	return ((const struct event *)a)->start_ticks >
+	       ((const struct event *)b)->start_ticks;
 }
 
 void gpu_drained(struct writer_state *state)
@@ -205,7 +177,8 @@ void gpu_drained(struct writer_state *state)
 	if (!gpu)
 		return;
 	events = gpu->memory.base;
-	sort(gpu->memory.base, gpu->memory_count);
+	array_sort(gpu->memory.base, gpu->memory_count, sizeof(*events),
+		   is_later, NULL);
 	for (size_t i = 0; i < gpu->memory_count; i++) {
 		struct gpu_launch *launch = gpu_launches_find(
 			&gpu->launches, events[i].memory.correlation);

@@ -4,7 +4,7 @@
 
 #include "collector/system/log.h"
 #include "collector/system/proc.h"
-#include "writer/events/draw.h"
+#include "writer/events/clip.h"
 #include "writer/gpu/gpu_json.h"
 #include "writer/events/meta_json.h"
 
@@ -13,11 +13,12 @@ static uint64_t shown_tid(const struct writer_state *state, uint32_t tid)
 	return (int64_t)tid == state->session->head->pid ? state->pid : tid;
 }
 
-struct ring_reader *gpu_track_of(const struct writer_state *state, uint32_t tid)
+struct ring_reader *gpu_reader_of(const struct writer_state *state,
+				  uint32_t tid)
 {
 	struct ring_reader *reader = state->readers;
 
-	while (reader && (reader->thread->tid != tid || gpu_is_track(reader) ||
+	while (reader && (reader->thread->tid != tid || gpu_is_reader(reader) ||
 			  load_relaxed(&reader->thread->state) == THREAD_FREE))
 		reader = reader->older;
 	return reader;
@@ -26,7 +27,7 @@ struct ring_reader *gpu_track_of(const struct writer_state *state, uint32_t tid)
 static const struct thread *live_thread(const struct writer_state *state,
 					uint32_t tid)
 {
-	const struct ring_reader *reader = gpu_track_of(state, tid);
+	const struct ring_reader *reader = gpu_reader_of(state, tid);
 
 	return reader ? reader->thread : NULL;
 }
@@ -34,7 +35,7 @@ static const struct thread *live_thread(const struct writer_state *state,
 /* The row of a thread of the program. */
 static void name_thread(struct writer_state *state, uint32_t tid)
 {
-	struct ring_reader *reader = gpu_track_of(state, tid);
+	struct ring_reader *reader = gpu_reader_of(state, tid);
 	char name[THREAD_NAME_BYTES] = "";
 	struct gpu_row *row;
 	char text[64];
@@ -236,7 +237,7 @@ static bool draw_mark(struct writer_state *state, struct gpu_slice *slice,
 		state->gpu->unlinked++;
 		return false;
 	}
-	/* A time before the call is of no clock that we know. */
+	/* CUPTI gave none, or one that can't be: before the call. */
 	slice->is_of_call =
 		!event->extra || event->start_ticks < launch->start_ticks;
 	if (slice->is_of_call)
@@ -277,14 +278,14 @@ bool gpu_draw(struct writer_state *state, const struct event *event,
 	struct json *json = &state->json;
 	const size_t begin = json_mark(json);
 	struct gpu_slice slice = {.event = event, .label = label};
-	struct event_span span = draw_clip(state, NULL, event);
+	struct event_span span = clip_event(state, NULL, event);
 	bool is_drawn;
 
 	if (launch)
 		know_launch(state, launch);
 	slice.span = (struct lane_span){span.start_ns, span.end_ns};
 	totals_add(label, span.end_ns - span.start_ns);
-	if (!draw_has_room(state, event, span.end_ns) && !is_owed(state, event))
+	if (!clip_has_room(state, event, span.end_ns) && !is_owed(state, event))
 		return false;
 	switch (event->kind) {
 	case EVENT_GPU_API:

@@ -8,14 +8,14 @@
 #ifndef WRITER_GPU_DRAW_H
 #define WRITER_GPU_DRAW_H
 
-#include "writer/gpu/gpu.h"
+#include "writer/gpu/gpu_known.h"
 
 /* False: it isn't in the file. */
 bool gpu_draw(struct writer_state *state, const struct event *event,
 	      struct gpu_launch *launch);
 
 /* The record of a thread, for its open slices and its name; NULL none. */
-struct ring_reader *gpu_track_of(const struct writer_state *state,
-				 uint32_t tid);
+struct ring_reader *gpu_reader_of(const struct writer_state *state,
+				  uint32_t tid);
 
 #endif

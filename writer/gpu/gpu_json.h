@@ -3,7 +3,7 @@
 #ifndef WRITER_GPU_JSON_H
 #define WRITER_GPU_JSON_H
 
-#include "writer/gpu/gpu.h"
+#include "writer/gpu/gpu_known.h"
 
 /* Names the process of a device and a lane of it, once in a file. */
 void gpu_json_row(struct writer_state *state, struct gpu_row *row,

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu_launch.c - the table of launching calls; see gpu_launch.h. */
+/* gpu_launch.c - tables of launches and recordings; see gpu_launch.h. */
 #include "writer/gpu/gpu_launch.h"
 
 #define LAUNCHES_KEPT 131072u
+/* An event that is recorded more often between two looks has its earlier
+ * recordings forgotten. */
+#define STEPS_MOST    4096u
 
 int gpu_launches_start(struct gpu_launches *launches)
 {
@@ -46,4 +49,69 @@ struct gpu_launch *gpu_launches_find(const struct gpu_launches *launches,
 
 	return correlation && launch->correlation == correlation ? launch
 								 : NULL;
+}
+
+static struct gpu_mark *mark_at(const struct gpu_marks *marks, uint64_t number)
+{
+	return (struct gpu_mark *)marks->array.base +
+	       (number - 1) % GPU_MARKS_KEPT;
+}
+
+void gpu_marks_add(struct gpu_marks *marks, const struct event *event)
+{
+	uint64_t *newest = &marks->newest[event->gpu.event % GPU_MARKS_CHAINS];
+	struct gpu_mark *mark;
+
+	if (array_reserve(&marks->array, GPU_MARKS_KEPT * sizeof(*mark)))
+		return;
+	mark = mark_at(marks, ++marks->count);
+	*mark = (struct gpu_mark){
+		.older = *newest,
+		.correlation = event->gpu.correlation,
+		.context = event->gpu.context,
+		.event = event->gpu.event,
+		.recording = event->gpu.recording,
+		.stream = event->gpu.stream,
+	};
+	*newest = marks->count;
+}
+
+static bool is_for(const struct event *wait, const struct gpu_mark *mark)
+{
+	if (wait->gpu.event != mark->event)
+		return false;
+	if (wait->gpu.recording && mark->recording)
+		return wait->gpu.recording == mark->recording;
+	return wait->gpu.context == mark->context &&
+	       mark->correlation < wait->gpu.correlation;
+}
+
+const struct gpu_mark *gpu_marks_find(const struct gpu_marks *marks,
+				      const struct event *wait)
+{
+	uint64_t number = marks->newest[wait->gpu.event % GPU_MARKS_CHAINS];
+	const struct gpu_mark *found = NULL;
+
+	for (unsigned int i = 0; i < STEPS_MOST; i++) {
+		const struct gpu_mark *mark;
+
+		if (!number || number + GPU_MARKS_KEPT <= marks->count)
+			break;
+		mark = mark_at(marks, number);
+		number = mark->older;
+		if (!is_for(wait, mark))
+			continue;
+		/* Records come in nearly any order. */
+		if (!found || mark->correlation > found->correlation)
+			found = mark;
+		if (wait->gpu.recording && mark->recording)
+			break;
+	}
+	return found;
+}
+
+void gpu_marks_free(struct gpu_marks *marks)
+{
+	array_free(&marks->array);
+	*marks = (struct gpu_marks){0};
 }

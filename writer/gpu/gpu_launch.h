@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gpu_launch.h - the calls that put work on a GPU, found by correlation id.
+ * gpu_launch.h - calls that other records of a GPU refer to.
  *
- * A table that is overwritten in turn: ids are handed out one after another, so
+ * Those that put work on it are found by correlation id, in a table that is
+ * overwritten in turn: ids are handed out one after another, so
  * so many calls lie between two that share a place.
  */
 #ifndef WRITER_GPU_LAUNCH_H
@@ -38,5 +39,38 @@ struct gpu_launch *gpu_launches_add(struct gpu_launches *launches,
 /* NULL: not seen, or too long ago. */
 struct gpu_launch *gpu_launches_find(const struct gpu_launches *launches,
 				     uint64_t correlation);
+
+/*
+ * Recordings of CUDA events, found by who waits for them.  A wait names the
+ * event, and from CUPTI 12.8 on the recording of it; what a reader wants to
+ * know is the call that recorded it and its stream.  The last recordings are
+ * kept, chained by their event.
+ */
+#define GPU_MARKS_KEPT	 65536u
+#define GPU_MARKS_CHAINS 4096u
+
+struct gpu_mark {
+	uint64_t older; /* number of the one before in its chain, from 1 */
+	uint64_t correlation;
+	uint32_t context, event;
+	uint32_t recording; /* 0 unknown */
+	uint32_t stream;
+};
+
+struct gpu_marks {
+	struct array array; /* of struct gpu_mark, in turn */
+	uint64_t count;	    /* ever */
+	uint64_t newest[GPU_MARKS_CHAINS];
+};
+
+/* A recording was seen; one that there is no memory for is not kept. */
+void gpu_marks_add(struct gpu_marks *marks, const struct event *event);
+
+/* The recording that a wait is for: the one it names, else the last one of its
+ * event before the wait was called for.  NULL: not seen, or too long ago. */
+const struct gpu_mark *gpu_marks_find(const struct gpu_marks *marks,
+				      const struct event *wait);
+
+void gpu_marks_free(struct gpu_marks *marks);
 
 #endif

@@ -13,7 +13,6 @@
 #include "collector/session/event.h"
 #include "writer/text/json.h"
 #include "writer/state/naming.h"
-#include "writer/writer.h"
 
 struct total {
 	uint64_t calls;

@@ -3,10 +3,6 @@
  * writer_state.h. */
 #include "writer/state/writer_state.h"
 
-#include "writer/gpu/gpu.h"
-#include "writer/flight/history.h"
-#include "writer/steps/step_finder.h"
-
 #include <errno.h>
 
 /* GPUs show as processes 0 to 15 in this format, so a small pid moves. */
@@ -32,14 +28,11 @@ int writer_state_start(struct writer_state *state, struct session *session,
 	naming_start(&state->naming, session);
 	totals_start(&state->totals, &state->naming);
 	region_join_start(&state->regions);
-	if (history_start(state) || json_open(&state->json, TEXT_BYTES) ||
-	    fields_open(&state->fields)) {
-		writer_state_end(state);
-		return -ENOMEM;
-	}
-	if (is_live)
-		step_finder_start(state);
-	return 0;
+	if (!json_open(&state->json, TEXT_BYTES) &&
+	    !fields_open(&state->fields))
+		return 0;
+	writer_state_end(state);
+	return -ENOMEM;
 }
 
 void writer_state_end(struct writer_state *state)
@@ -47,8 +40,6 @@ void writer_state_end(struct writer_state *state)
 	if (state->file.is_open)
 		trace_file_abandon(&state->file.trace);
 	state->file.is_open = false;
-	gpu_end(state);
-	step_finder_end(state);
 	json_close(&state->json);
 	fields_close(&state->fields);
 	region_join_end(&state->regions);
@@ -57,11 +48,12 @@ void writer_state_end(struct writer_state *state)
 	array_free(&state->spent.array);
 	arena_free(&state->arena);
 	state->readers = NULL;
+	state->gpu = NULL;
 	state->history = NULL;
 }
 
-static struct ring_reader *make_track(struct writer_state *state,
-				      struct thread *thread)
+static struct ring_reader *make_reader(struct writer_state *state,
+				       struct thread *thread)
 {
 	const uint32_t whole =
 		load_relaxed(&state->session->head->checkpoint) & 1;
@@ -91,10 +83,10 @@ int writer_state_find_readers(struct writer_state *state)
 
 	for (struct thread *t = thread_each(state->session, NULL);
 	     t && t != known; t = thread_each(state->session, t)) {
-		struct ring_reader *reader = make_track(state, t);
+		struct ring_reader *reader = make_reader(state, t);
 
 		if (!reader) {
-			/* Those behind would be lost with it: next time. */
+			/* Those after it would be lost with it: next time. */
 			state->readers = newest;
 			return -ENOMEM;
 		}
@@ -143,7 +135,7 @@ enum event_place writer_state_place(struct writer_state *state, uint64_t ticks)
 	if (is_opened(state, state->window + 1) &&
 	    ticks >= window_at(state, state->window + 1)->start_ticks)
 		return PLACE_DEFER;
-	/* Behind the last window: the flight recorder's next history. */
+	/* After the last window: the flight recorder's next history. */
 	return state->history && !state->is_finishing ? PLACE_DEFER
 						      : PLACE_SKIP;
 }

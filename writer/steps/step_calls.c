@@ -4,7 +4,7 @@
 
 #include "collector/system/log.h"
 #include "collector/session/names.h"
-#include "writer/gpu/gpu_label.h"
+#include "writer/state/gpu_label.h"
 
 #define KERNELS 65536u
 

@@ -6,7 +6,7 @@
 #include "collector/system/log.h"
 #include "collector/session/pool.h"
 #include "collector/steps/steps.h"
-#include "writer/events/draw.h"
+#include "writer/draw/draw.h"
 #include "writer/gpu/gpu_draw.h"
 #include "writer/steps/step_calls.h"
 
@@ -342,8 +342,8 @@ static void draw_step(struct writer_state *state, uint64_t end_ticks,
 			 .outer_at_start = UINT64_MAX},
 	};
 
-	if (gpu_is_track(reader))
-		reader = gpu_track_of(state, event.extra);
+	if (gpu_is_reader(reader))
+		reader = gpu_reader_of(state, event.extra);
 	if (finder->step_ticks && reader && reader->thread->tid == event.extra)
 		draw_late(state, reader, &event);
 }

@@ -189,8 +189,7 @@ static struct thread *begin(struct sample *sample,
 	head = sample_session(sample)->head;
 	head->flight.is_on = 1;
 	store_relaxed(&head->flight.from_ticks, sample->zero);
-	assert_int_equal(
-		writer_state_start(writer_state, sample->session, true), 0);
+	assert_int_equal(pass_start(writer_state, sample->session, true), 0);
 	assert_non_null(writer_state->history);
 	return sample_thread(sample, 4711);
 }
@@ -245,7 +244,7 @@ static void an_event_grows_old_or_is_in_one_file(void **state)
 	assert_int_equal(sample_files(&sample, paths), 1);
 	assert_int_equal(writer_state.counts.written + writer_state.counts.cut,
 			 42);
-	writer_state_end(&writer_state);
+	pass_end(&writer_state);
 	sample_end(&sample);
 }
 
@@ -262,8 +261,7 @@ static void a_history_is_shortened_before_events_are_dropped(void **state)
 	strcpy(sample.options.flight, "1000s");
 	sample.options.buffer_mb = 4;
 	sample_session(&sample)->head->flight.is_on = 1;
-	assert_int_equal(
-		writer_state_start(&writer_state, sample.session, true), 0);
+	assert_int_equal(pass_start(&writer_state, sample.session, true), 0);
 	thread = sample_thread(&sample, 1);
 	writer_state.history->from = sample.zero;
 	for (uint64_t i = 0; i < total; i++) {
@@ -277,7 +275,7 @@ static void a_history_is_shortened_before_events_are_dropped(void **state)
 	assert_in_range(writer_state.counts.cut, total / 2, total - 20000);
 	assert_int_equal(sample.session->head->flight.aged,
 			 writer_state.counts.cut);
-	writer_state_end(&writer_state);
+	pass_end(&writer_state);
 	sample_end(&sample);
 }
 

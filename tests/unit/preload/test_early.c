@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "preload/process/early.h"
+#include "preload/heap/early.h"
 #include "preload/heap/heap.h"
 #include <errno.h>
 #include <malloc.h>

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "preload/process/process_kind.h"
+#include "preload/process/process.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

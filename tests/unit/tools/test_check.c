@@ -23,7 +23,7 @@
 #define CPU  "tests/fixtures/openmp_4242.1791057570000000000.pt.trace.json"
 #define GPU  "tests/fixtures/gpu_4242.1791057570000000000.pt.trace.json"
 
-static char folder[] = "/tmp/traceprof-contract-XXXXXX";
+static char folder[] = "/tmp/traceprof-check-XXXXXX";
 static char path[128];
 
 static char *read_text(const char *from)
@@ -188,7 +188,7 @@ static void crossing_slices_are_found(void **state)
 		     "\"ts\":1100.000,\"dur\":8900.001");
 	printed = check(&result);
 	assert_int_equal(result.faults, 1);
-	assert_non_null(strstr(printed, "ends 1 ns behind it"));
+	assert_non_null(strstr(printed, "ends 1 ns after it"));
 	assert_non_null(strstr(printed, "\"ProfilerStep#0\""));
 	free(printed);
 }

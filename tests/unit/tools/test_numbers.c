@@ -14,8 +14,8 @@
 
 #include "tools/report/busy_time.h"
 #include "tools/util/decimal.h"
-#include "tools/util/name_table.h"
-#include "tools/check/nesting.h"
+#include "tools/util/key_table.h"
+#include "tools/util/lane_spans.h"
 #include "tools/util/quantity.h"
 #include "tools/util/text_buffer.h"
 #include "tools/util/utf8.h"
@@ -146,36 +146,37 @@ static void busy_spans_join(void **state)
 	busy_time_free(&busy);
 }
 
-static void count_crossing(void *arg, uint32_t lane, struct nesting_span outer,
-			   struct nesting_span span)
+static bool count_crossing(void *arg, const struct lane_span *outer,
+			   struct lane_span *span)
 {
-	(void)lane;
-	(void)outer;
-	(void)span;
-	++*(int *)arg;
+	const bool crosses = outer && outer->end_ns < span->end_ns;
+
+	*(int *)arg += crosses;
+	return !crosses;
 }
 
-static int crossings(const struct nesting_span *spans, size_t count)
+static int crossings(const int64_t (*spans)[2], size_t count)
 {
-	struct nesting nesting = {0};
+	struct lane_spans lane = {0};
 	int found = 0;
 
 	for (size_t at = 0; at < count; at++)
-		nesting_add(&nesting, 3, spans[at]);
-	nesting_check(&nesting, count_crossing, &found);
-	nesting_free(&nesting);
+		lane_spans_add(&lane, (struct lane_span){spans[at][0],
+							 spans[at][1], 0, 0});
+	lane_spans_walk(&lane, count_crossing, &found);
+	lane_spans_free(&lane);
 	return found;
 }
 
-static void nesting_rules(void **state)
+static void spans_lie_in_each_other(void **state)
 {
-	static const struct nesting_span touching[] = {
+	static const int64_t touching[][2] = {
 		{0, 10}, {10, 20}, {20, 20}, {20, 30}, {0, 30},
 	};
-	static const struct nesting_span equal[] = {
+	static const int64_t equal[][2] = {
 		{5, 9}, {5, 9}, {5, 5}, {9, 9}, {5, 7}, {7, 9},
 	};
-	static const struct nesting_span crossed[] = {
+	static const int64_t crossed[][2] = {
 		{0, 10}, {9, 11}, {3, 4}, {5, 12}, {11, 12},
 	};
 
@@ -185,9 +186,9 @@ static void nesting_rules(void **state)
 	assert_int_equal(crossings(crossed, 5), 2);
 }
 
-static void names_keep_their_numbers(void **state)
+static void keys_keep_their_rows(void **state)
 {
-	struct name_table names = {0};
+	struct key_table names = {.row_bytes = sizeof(int)};
 	char text[16];
 
 	(void)state;
@@ -196,11 +197,13 @@ static void names_keep_their_numbers(void **state)
 			const int len = snprintf(text, sizeof(text), "n%u", at);
 
 			assert_int_equal(
-				name_table_number(&names, text, (size_t)len),
+				key_table_number(&names, text, (size_t)len),
 				at);
+			++*(int *)key_table_row(&names, at);
 		}
-	assert_string_equal(name_table_text(&names, 4321, NULL), "n4321");
-	name_table_free(&names);
+	assert_string_equal(key_table_key(&names, 4321, NULL), "n4321");
+	assert_int_equal(*(int *)key_table_row(&names, 4321), 2);
+	key_table_free(&names);
 }
 
 int main(void)
@@ -212,8 +215,8 @@ int main(void)
 		cmocka_unit_test(utf8_sequences),
 		cmocka_unit_test(terminals_are_safe),
 		cmocka_unit_test(busy_spans_join),
-		cmocka_unit_test(nesting_rules),
-		cmocka_unit_test(names_keep_their_numbers),
+		cmocka_unit_test(spans_lie_in_each_other),
+		cmocka_unit_test(keys_keep_their_rows),
 	};
 
 	return cmocka_run_group_tests_name("tools_numbers", tests, NULL, NULL);

@@ -20,9 +20,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tools/record/child.h"
+#include "tools/record/record.h"
 #include "tools/record/settings.h"
-#include "tools/record/target.h"
 
 static char folder[] = "/tmp/traceprof-record-XXXXXX";
 static char path[128];
@@ -148,13 +147,13 @@ static void children_end_as_they_end(void **state)
 	struct child_end end;
 
 	(void)state;
-	assert_int_equal(child_run(good, &end), 0);
+	assert_int_equal(child_run(good, &end, NULL, NULL), 0);
 	assert_int_equal(end.code, 7);
 	assert_false(end.is_killed);
-	assert_int_equal(child_run(killed, &end), 0);
+	assert_int_equal(child_run(killed, &end, NULL, NULL), 0);
 	assert_int_equal(end.code, 128 + SIGTERM);
 	assert_true(end.is_killed);
-	assert_int_equal(child_run(absent, &end), -ENOENT);
+	assert_int_equal(child_run(absent, &end, NULL, NULL), -ENOENT);
 }
 
 /* The program waits for the signal; its parent, in a process of its own, gets
@@ -176,7 +175,7 @@ static void signals_are_passed_on(void **state)
 	runner = fork();
 	if (!runner) {
 		dup2(ready[1], STDOUT_FILENO);
-		_exit(child_run(waits, &end) ? 99 : end.code);
+		_exit(child_run(waits, &end, NULL, NULL) ? 99 : end.code);
 	}
 	assert_int_equal(read(ready[0], &byte, 1), 1);
 	kill(runner, SIGTERM);

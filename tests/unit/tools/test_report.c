@@ -48,7 +48,7 @@ static void regions_are_weighed(void **state)
 }
 
 /* Part [0,100) with a barrier [40,80) that ran a task [50,70), which itself
- * waited [55,65) while it ran another, [56,60); behind the part the end's wait
+ * waited [55,65) while it ran another, [56,60); after the part the end's wait
  * [100,150) with a task [110,140), which waited [120,130). */
 static void waits_and_tasks_lie_in_each_other(void **state)
 {
@@ -120,11 +120,11 @@ static void steps_heap_and_losses(void **state)
 	assert_int_equal(report.steps.count, 3);
 	assert_int_equal(report.steps.min_ns, 9000000);
 	assert_int_equal(report.steps.slowest, 2);
-	assert_int_equal(report.heap.peak_bytes, 3000000);
+	assert_int_equal(report.metadata.heap_peak_bytes, 3000000);
 	assert_int_equal(report.heap_events.allocs, 3);
 	assert_int_equal(report.heap_events.free_bytes, 3 * 1048576);
 	assert_int_equal(report.heap_events.peak_bytes, 3000000);
-	assert_int_equal(report.account.dropped, 2);
+	assert_int_equal(report.metadata.dropped, 2);
 	for (size_t at = 0; at < report.verdict_count; at++)
 		told |= strstr(report.verdict[at],
 			       "forward [omp parallel #1] is imbalanced") !=
@@ -141,16 +141,15 @@ static void tree_merges_paths(void **state)
 
 	(void)state;
 	assert_int_equal(report_read(&report, CPU, &choice), 0);
-	assert_int_equal(report.tree.nodes[0].depth, 0);
-	node = &report.tree.nodes[1];
-	assert_string_equal(
-		name_table_text(&report.tree.names, node->name, NULL),
-		"ProfilerStep#*");
+	assert_int_equal(report.tree.printed[0]->depth, 0);
+	node = report.tree.printed[1];
+	assert_string_equal(key_table_key(&report.tree.names, node->name, NULL),
+			    "ProfilerStep#*");
 	assert_int_equal(node->calls, 3);
 	assert_int_equal(node->total_ns, 28500000);
 	assert_int_equal(node->self_ns, 28500000 - 3 * (3502000 + 502000));
-	assert_int_equal(report.tree.nodes[2].depth, 2);
-	assert_int_equal(report.tree.nodes[3].depth, 3);
+	assert_int_equal(report.tree.printed[2]->depth, 2);
+	assert_int_equal(report.tree.printed[3]->depth, 3);
 	report_free(&report);
 }
 

@@ -6,10 +6,9 @@
 #include "tests/unit/session_fixture.h"
 
 #include "collector/session/names.h"
-#include "writer/gpu/gpu_label.h"
+#include "writer/state/gpu_label.h"
 #include "writer/gpu/gpu_launch.h"
 #include "writer/gpu/gpu_links.h"
-#include "writer/gpu/gpu_marks.h"
 #include "writer/gpu/gpu_occupancy.h"
 #include "writer/gpu/gpu_rows.h"
 #include <stdio.h>

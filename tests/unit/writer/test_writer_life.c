@@ -28,8 +28,7 @@ static void a_folder_that_cant_be_made_ends_the_recording(void **state)
 	sample_window(&sample, 0);
 	thread = sample_thread(&sample, 100);
 	gate_set(GATE_CLOSED | GATE_SCOPE);
-	assert_int_equal(
-		writer_state_start(&writer_state, sample.session, true), 0);
+	assert_int_equal(pass_start(&writer_state, sample.session, true), 0);
 	sample_scope(&sample, thread, "work", 100, 200);
 	pass_run(&writer_state);
 	assert_int_equal(writer_state.error, -ENOTDIR);
@@ -38,7 +37,7 @@ static void a_folder_that_cant_be_made_ends_the_recording(void **state)
 	assert_int_equal(pass_finish(&writer_state, sample.zero + 1000),
 			 -ENOTDIR);
 	assert_int_equal(ring_published(&thread->ring) != 0, 1);
-	writer_state_end(&writer_state);
+	pass_end(&writer_state);
 	sample_end(&sample);
 }
 
@@ -60,8 +59,7 @@ static void a_full_disk_keeps_what_was_written(void **state)
 	sample_session(&sample);
 	sample_window(&sample, 0);
 	thread = sample_thread(&sample, 100);
-	assert_int_equal(
-		writer_state_start(&writer_state, sample.session, true), 0);
+	assert_int_equal(pass_start(&writer_state, sample.session, true), 0);
 	getrlimit(RLIMIT_FSIZE, &before);
 	setrlimit(RLIMIT_FSIZE, &tight);
 	for (int round = 0; round < 100 && !writer_state.error; round++) {
@@ -75,7 +73,7 @@ static void a_full_disk_keeps_what_was_written(void **state)
 	}
 	setrlimit(RLIMIT_FSIZE, &before);
 	assert_int_equal(writer_state.error, -EFBIG);
-	writer_state_end(&writer_state);
+	pass_end(&writer_state);
 	sample_assert_json(sample_text(&sample));
 	assert_true(sample_count(sample.text, "\"name\":\"work\"") > 1000);
 	sample_end(&sample);

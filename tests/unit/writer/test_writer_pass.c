@@ -23,7 +23,7 @@ static void finish(struct sample *sample, struct writer_state *writer_state,
 		   uint64_t end)
 {
 	assert_int_equal(pass_finish(writer_state, sample->zero + end), 0);
-	writer_state_end(writer_state);
+	pass_end(writer_state);
 }
 
 static void one_scope_makes_a_whole_file(void **state)
@@ -38,8 +38,7 @@ static void one_scope_makes_a_whole_file(void **state)
 	sample_session(&sample);
 	sample_window(&sample, 0);
 	thread = sample_thread(&sample, 4711);
-	assert_int_equal(
-		writer_state_start(&writer_state, sample.session, true), 0);
+	assert_int_equal(pass_start(&writer_state, sample.session, true), 0);
 	sample_scope(&sample, thread, "hello \"w\"\n", 1 * MS, 3 * MS);
 	pass_run(&writer_state);
 	text = sample_text(&sample);
@@ -128,8 +127,7 @@ static void a_workers_wait_ends_with_the_region(void **state)
 	sample_window(&sample, 0);
 	master = sample_thread(&sample, 100);
 	worker = sample_thread(&sample, 101);
-	assert_int_equal(
-		writer_state_start(&writer_state, sample.session, true), 0);
+	assert_int_equal(pass_start(&writer_state, sample.session, true), 0);
 	push_omp(&sample, worker, EVENT_OMP_IMPLICIT, 1, 1, 110, 200);
 	pass_run(&writer_state);
 	push_omp(&sample, master, EVENT_OMP_IMPLICIT, 1, 0, 100, 500);
@@ -167,8 +165,7 @@ static void events_go_to_the_window_they_began_in(void **state)
 	sample_begin(&sample);
 	sample_session(&sample);
 	thread = sample_thread(&sample, 100);
-	assert_int_equal(
-		writer_state_start(&writer_state, sample.session, true), 0);
+	assert_int_equal(pass_start(&writer_state, sample.session, true), 0);
 	sample_scope(&sample, thread, "early", 10, 20);
 	pass_run(&writer_state);
 	assert_int_equal(sample_files(&sample, paths), 0);
@@ -181,7 +178,7 @@ static void events_go_to_the_window_they_began_in(void **state)
 	sample_window(&sample, 3000);
 	sample_scope(&sample, thread, "between", 2500, 2600);
 	sample_scope(&sample, thread, "second", 3100, 3200);
-	/* Began in the first window, and lies behind an event of the second. */
+	/* Began in the first window, and lies after an event of the second. */
 	sample_scope(&sample, thread, "long", 1900, 3300);
 	pass_run(&writer_state);
 	thread_shut(thread);
@@ -224,8 +221,7 @@ static void losses_are_counted_and_drawn(void **state)
 	sample_session(&sample);
 	sample_window(&sample, 0);
 	thread = sample_thread(&sample, 100);
-	assert_int_equal(
-		writer_state_start(&writer_state, sample.session, true), 0);
+	assert_int_equal(pass_start(&writer_state, sample.session, true), 0);
 	for (unsigned int i = 0; i < events; i++)
 		sample_scope(&sample, thread, "work", 100 * i, 100 * i + 50);
 	assert_true(thread->ring.refused > 0);
@@ -260,8 +256,7 @@ static void detail_ends_at_max_mb(void **state)
 	sample_session(&sample);
 	sample_window(&sample, 0);
 	thread = sample_thread(&sample, 100);
-	assert_int_equal(
-		writer_state_start(&writer_state, sample.session, true), 0);
+	assert_int_equal(pass_start(&writer_state, sample.session, true), 0);
 	for (unsigned int i = 0; i < events; i++)
 		sample_scope(&sample, thread, "work", 100 * i, 100 * i + 50);
 	sample_push(&sample, thread,
@@ -301,8 +296,7 @@ static void heap_events_carry_the_processs_total(void **state)
 	sample_window(&sample, 0);
 	one = sample_thread(&sample, 100);
 	two = sample_thread(&sample, 101);
-	assert_int_equal(
-		writer_state_start(&writer_state, sample.session, true), 0);
+	assert_int_equal(pass_start(&writer_state, sample.session, true), 0);
 	for (uint64_t i = 1; i <= 3; i++)
 		sample_push(
 			&sample, i & 1 ? one : two,
@@ -352,8 +346,7 @@ static void what_may_cross_gets_a_side_lane(void **state)
 	sample_session(&sample);
 	sample_window(&sample, 0);
 	thread = sample_thread(&sample, 100);
-	assert_int_equal(
-		writer_state_start(&writer_state, sample.session, true), 0);
+	assert_int_equal(pass_start(&writer_state, sample.session, true), 0);
 	for (uint64_t i = 0; i < 3; i++)
 		sample_push(
 			&sample, thread,
@@ -395,8 +388,7 @@ static void records_of_ended_threads_are_given_back(void **state)
 	sample_begin(&sample);
 	sample_session(&sample);
 	sample_window(&sample, 0);
-	assert_int_equal(
-		writer_state_start(&writer_state, sample.session, true), 0);
+	assert_int_equal(pass_start(&writer_state, sample.session, true), 0);
 	pass_run(&writer_state);
 	for (uint32_t i = 0; i < 20; i++) {
 		thread = sample_thread(&sample, 100 + i);
@@ -428,8 +420,7 @@ static void no_event_is_written_before_its_file(void **state)
 	(void)state;
 	sample_begin(&sample);
 	sample_session(&sample);
-	assert_int_equal(
-		writer_state_start(&writer_state, sample.session, true), 0);
+	assert_int_equal(pass_start(&writer_state, sample.session, true), 0);
 	pass_run(&writer_state);
 	sample_window(&sample, 1000);
 	assert_int_equal(writer_state_place(&writer_state, sample.zero + 500),
@@ -455,8 +446,7 @@ static void a_small_pid_is_moved(void **state)
 	sample_session(&sample);
 	sample.session->head->pid = 7;
 	sample_window(&sample, 0);
-	assert_int_equal(
-		writer_state_start(&writer_state, sample.session, true), 0);
+	assert_int_equal(pass_start(&writer_state, sample.session, true), 0);
 	sample_scope(&sample, sample_thread(&sample, 7), "main", 1, 2);
 	sample_scope(&sample, sample_thread(&sample, 8), "other", 1, 2);
 	finish(&sample, &writer_state, 1000);

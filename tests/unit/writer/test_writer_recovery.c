@@ -97,7 +97,7 @@ static void live_in_parts(struct sample *sample)
 
 	sample_window(sample, 0);
 	thread = sample_thread(sample, 100);
-	if (writer_state_start(&writer_state, sample->session, true))
+	if (pass_start(&writer_state, sample->session, true))
 		_exit(1);
 	for (uint64_t i = 0; i < EVENTS; i++) {
 		work(sample, thread, i);

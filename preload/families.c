@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * families.c - passes on what happens to the process to each family of hooks;
+ * see preload/process/families.h.
+ */
+#include "preload/process/families.h"
+
+#include "preload/annotate/nvtx_injection.h"
+#include "preload/annotate/nvtx_range.h"
+#include "preload/cuda/cuda_calls.h"
+#include "preload/cuda/cupti_source.h"
+#include "preload/heap/early.h"
+#include "preload/heap/heap.h"
+#include "preload/heap/watch.h"
+#include "preload/process/process.h"
+
+void families_prepare(void)
+{
+	nvtx_injection_announce();
+	cupti_prepare();
+}
+
+COLD uint32_t families_watch(bool is_forked)
+{
+	const struct options *options = &process.options;
+	uint32_t bits = GATE_SCOPE_WATCH;
+
+	if (options->openmp)
+		bits |= GATE_OMP_WATCH;
+	if (options->cuda != CUDA_OFF)
+		bits |= GATE_CUDA_WATCH;
+	if (options->malloc != MALLOC_OFF &&
+	    (!is_forked || options->children == CHILDREN_ALL))
+		bits |= GATE_HEAP_WATCH;
+	watch_start(options_is_set(options, OPTION_AT_malloc));
+	return bits;
+}
+
+uint32_t families_begin(struct session *session, uint32_t *record)
+{
+	uint32_t heap_base, heap_record;
+
+	nvtx_injection_say(session);
+	heap_start(session, &heap_base, &heap_record);
+	*record = GATE_SCOPE | heap_record;
+	if (process.options.openmp)
+		*record |= GATE_OMP;
+	/* Even if no annotation is the marker: pushes and pops must pair up
+	 * across windows. */
+	return heap_base | GATE_SCOPE_MARK;
+}
+
+void families_thread_entered(void)
+{
+	nvtx_thread_entered();
+}
+
+void families_finish(struct thread *thread)
+{
+	nvtx_finish(thread);
+}
+
+void families_end(unsigned int wait_ms)
+{
+	cupti_end(wait_ms);
+}
+
+/* While early blocks are about, free() must go on taking its longer way, which
+ * tells them: any further bit does that. */
+uint32_t families_closed_bits(void)
+{
+	return early_is_used() ? GATE_HEAP_WATCH : 0;
+}
+
+void families_forget(void)
+{
+	cupti_forget();
+	cuda_calls_forget();
+}
+
+uint64_t families_calls_watched(void)
+{
+	return watch_count();
+}

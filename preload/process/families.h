@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * families.h - what a process tells its families of hooks, and asks of them.
+ *
+ * A family (heap, gomp, ompt, annotate, cuda) is a folder of hooks.  It calls
+ * life.h when something happens; life.c calls these.  preload/families.c
+ * answers for all of them and is the only file that includes both sides: this
+ * folder knows no family by name.
+ */
+#ifndef PRELOAD_FAMILIES_H
+#define PRELOAD_FAMILIES_H
+
+#include "collector/session/thread.h"
+
+/* In our constructor, of a process that may be recorded. */
+void families_prepare(void);
+
+/* The process is watched from now on.  Returns the gate's bits by which the
+ * families hear of what would begin a recording. */
+uint32_t families_watch(bool is_forked);
+
+/* A session has been made; no other thread knows it yet.  Returns the gate's
+ * bits that are wanted as long as the process lives, and in *record those that
+ * follow the windows. */
+uint32_t families_begin(struct session *session, uint32_t *record);
+
+/* The calling thread has got a record. */
+void families_thread_entered(void);
+
+/* Writer, each pass: measures once what a hook costs (preload/cost.c). */
+void families_cost_poll(void *unused);
+
+/* The recording ends.  First, with the gate still open: what the calling thread
+ * has begun and not ended.  `thread` records. */
+void families_finish(struct thread *thread);
+
+/* Then, with the gate closed: what may come late is waited for. */
+void families_end(unsigned int wait_ms);
+
+/* Bits that even a closed gate must have. */
+uint32_t families_closed_bits(void);
+
+/* In a forked child: the parent's session is gone. */
+void families_forget(void);
+
+/* Allocations that were seen before a recording began. */
+uint64_t families_calls_watched(void);
+
+#endif

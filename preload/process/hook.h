@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hook.h - the record that a hook writes on.
+ */
+#ifndef PRELOAD_HOOK_H
+#define PRELOAD_HOOK_H
+
+#include "collector/session/thread.h"
+
+/* First event of a thread: gives it a record and sees to it that its end is
+ * noticed.  NULL: the call is only forwarded.  Keeps errno. */
+struct thread *hook_thread_enter(void);
+
+/* This thread's record.  NULL while the thread is inside the profiler, after
+ * its end, and where no record can be had. */
+static inline struct thread *hook_thread(void)
+{
+	struct thread *thread = thread_self;
+
+	return likely(thread_records(thread)) ? thread : hook_thread_enter();
+}
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * life_parts.h - what life.c starts and asks in the other files of its folder.
+ *
+ * Nobody else needs any of it.
+ */
+#ifndef PRELOAD_LIFE_PARTS_H
+#define PRELOAD_LIFE_PARTS_H
+
+#include "collector/session/session.h"
+
+/* --- exit_hooks.c --------------------------------------------------------- */
+
+/* Registers with quick_exit().  Once, early, so that it runs last. */
+void exit_hooks_start(void);
+
+/* --- fork_hooks.c --------------------------------------------------------- */
+
+void fork_hooks_start(void);
+
+/* --- thread_ends.c -------------------------------------------------------- */
+
+/* Makes the key by which the ends of threads are noticed, if that has not been
+ * done. */
+void thread_ends_start(void);
+
+/* The calling thread has got a record. */
+void thread_ends_arm(void);
+
+/* Looks whether the writer is alone, and if so ends the process.  For
+ * writer_add_source(). */
+void last_thread_poll(void *unused);
+
+/* Waits until a thread of ours that ends is gone from the kernel too, a second
+ * at most: what kills only a thread then ends a program that has no other. */
+void last_thread_wait_gone(uint32_t tid);
+
+/* --- user_signal.c -------------------------------------------------------- */
+
+/* Once, in the constructor of a process that may be recorded. */
+void user_signal_start(void);
+
+/* Writer, each pass: has the program put its own handler in our place? */
+void user_signal_poll(void *unused);
+
+/* --- closing.c ------------------------------------------------------------ */
+
+/* What the writer had done when it was stopped. */
+struct closing {
+	uint64_t files, written, cut, dropped, bytes;
+	uint64_t hooks_ns, writer_ns; /* what the recording cost */
+	const char *path;	      /* of the newest file, "" none */
+	bool timed_out;		      /* it was still at it */
+	bool gave_up;		      /* the file could not be written */
+};
+
+/* The last lines on stderr. */
+void closing_report(const struct session *session,
+		    const struct closing *closing);
+
+/* Of the process that `traceprof record` started nothing was recorded: what was
+ * seen of it, and why there is no file. */
+void closing_explain(const struct options *options, uint64_t heap_calls);
+
+#endif

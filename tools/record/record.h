@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * record.h - the parts of `traceprof record`, which record_command.c puts
+ * together.
+ */
+#ifndef TOOLS_RECORD_H
+#define TOOLS_RECORD_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "writer/recovery.h"
+
+/*
+ * child.c runs a program as if nobody stood between it and its parent: signals
+ * are passed on, its end is ours.
+ */
+struct child_end {
+	int code;	/* for exit(): its own, or 128 and the signal */
+	bool is_killed; /* by a signal */
+};
+
+/* Forks, executes and waits; calls idle(), NULL none, about once a second
+ * meanwhile.  0; -errno when it could not be started. */
+int child_run(char *const *command, struct child_end *end,
+	      void (*idle)(void *arg), void *arg);
+
+/*
+ * fresh_files.c runs a command for each trace that a run completes.
+ *
+ * Of a run is what was not in its folder when it began.  A trace is complete
+ * when its end says so ("final":true): one that is still written is a valid
+ * file too, but says false there.  To read a growing file again and again would
+ * be waste, so only one that has not changed between two looks is read.
+ */
+struct fresh_files;
+
+/* Notes what is there.  `preload` is what LD_PRELOAD is to be for the command,
+ * NULL not set. */
+struct fresh_files *fresh_files_start(const char *folder, const char *command,
+				      const char *preload);
+
+/* Starts the command for what has become complete.  At the end of a run files
+ * are read that have changed a moment ago, too. */
+void fresh_files_poll(struct fresh_files *files, bool is_end);
+
+/* Waits for the commands and frees. */
+void fresh_files_end(struct fresh_files *files);
+
+/*
+ * record_memfds.c keeps memory for sessions that outlives the programs.
+ *
+ * Where neither /dev/shm nor $XDG_RUNTIME_DIR has room, a session lies in a
+ * memfd, which is gone with the last process that has it.  So `record` makes
+ * some before it starts the program and keeps them open; the library finds them
+ * through /proc by the names in an environment variable
+ * (collector/session/session.h).  The program itself inherits no descriptor and
+ * no connection.
+ */
+
+/* Makes them and sets the variable for children.  Where none can be had the
+ * variable is removed. */
+void record_memfds_start(void);
+
+/* Finishes the traces of programs that are dead, calls done(error, result) for
+ * each, and gives their memory back. */
+void record_memfds_poll(void (*done)(int error,
+				     const struct recovery_result *result));
+
+/*
+ * target.c tells whether a program can be recorded.
+ *
+ * Only a dynamically linked program of our own architecture and C library
+ * loads a preloaded library.  Everything else would run as if nothing had been
+ * asked for, so `record` refuses it with the reason.
+ */
+struct target {
+	char path[PATH_MAX]; /* of the ELF file that will run, or the script's
+				last interpreter */
+	char reason[PATH_MAX + 256]; /* why it is refused */
+};
+
+/* Looks at the command as execvp() would find it; scripts are followed to
+ * their interpreters.  0; -ENOENT or -EACCES cannot be run; -ENOEXEC no ELF
+ * file or script, let exec decide; -EPERM refused, see reason. */
+int target_examine(const char *command, struct target *target);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trace_metadata.c - picks our own numbers out of a file's entries.
+ */
+#include "tools/trace/trace_metadata.h"
+
+#include <string.h>
+
+#include "tools/util/decimal.h"
+#include "tools/util/saturate.h"
+
+/* How an entry changes its number. */
+enum entry_kind { ENTRY_INTEGER, ENTRY_TIME, ENTRY_SUM };
+
+#define FIELD(name) offsetof(struct trace_metadata, name)
+
+/* A path that ends with a point stands for all that begin so. */
+static const struct {
+	const char *path;
+	size_t field;
+	enum entry_kind kind;
+} known[] = {
+	{"events.seen", FIELD(seen), ENTRY_INTEGER},
+	{"events.written", FIELD(written), ENTRY_INTEGER},
+	{"events.cut", FIELD(cut), ENTRY_INTEGER},
+	{"events.dropped", FIELD(dropped), ENTRY_INTEGER},
+	{"events.aged", FIELD(aged), ENTRY_INTEGER},
+	{"events.unrecorded_calls", FIELD(unrecorded_calls), ENTRY_INTEGER},
+	{"dropped_by_kind.", FIELD(dropped_by_kind), ENTRY_SUM},
+	{"dropped_by_thread.", FIELD(dropped_by_thread), ENTRY_SUM},
+	{"written_by_kind.", FIELD(written_by_kind), ENTRY_SUM},
+	{"heap.calls", FIELD(heap_calls), ENTRY_INTEGER},
+	{"heap.frees", FIELD(heap_frees), ENTRY_INTEGER},
+	{"heap.bytes", FIELD(heap_bytes), ENTRY_INTEGER},
+	{"heap.live_bytes", FIELD(heap_live_bytes), ENTRY_INTEGER},
+	{"heap.peak_bytes", FIELD(heap_peak_bytes), ENTRY_INTEGER},
+	{"cost.hooks_ns", FIELD(hooks_ns), ENTRY_INTEGER},
+	{"cost.writer_ns", FIELD(writer_ns), ENTRY_INTEGER},
+	{"detail_ended", FIELD(detail_ended_ns), ENTRY_TIME},
+};
+
+void trace_metadata_begin(struct trace_metadata *metadata)
+{
+	memset(metadata, 0xff, sizeof(*metadata)); /* all -1 */
+	metadata->threads = 0;
+	metadata->unrecorded_calls = 0;
+	metadata->is_unfinished = false;
+	metadata->is_recovered = false;
+}
+
+static void take(struct trace_metadata *metadata, size_t row,
+		 const struct trace_value *value)
+{
+	int64_t *field = (int64_t *)((char *)metadata + known[row].field);
+	int64_t number = 0;
+	int error = -1;
+
+	if (value->type == TRACE_NUMBER)
+		error = known[row].kind == ENTRY_TIME
+				? decimal_to_ns(value->text, value->len,
+						&number)
+				: decimal_to_integer(value->text, value->len,
+						     &number);
+	if (known[row].kind == ENTRY_SUM)
+		*field = saturate_add(*field < 0 ? 0 : *field, number);
+	else if (error >= 0)
+		*field = number;
+}
+
+static bool matches(const char *path, const char *wanted)
+{
+	const size_t len = strlen(wanted);
+
+	return wanted[len - 1] == '.' ? !strncmp(path, wanted, len)
+				      : !strcmp(path, wanted);
+}
+
+void trace_metadata_entry(struct trace_metadata *metadata,
+			  const struct trace_entry *entry)
+{
+	const char *path = entry->path;
+
+	if (strncmp(path, "traceprof.", 10))
+		return;
+	path += 10;
+	if (!strcmp(path, "final"))
+		metadata->is_unfinished = !strcmp(entry->value.text, "false");
+	if (!strcmp(path, "recovered"))
+		metadata->is_recovered = !strcmp(entry->value.text, "true");
+	metadata->threads += !strncmp(path, "dropped_by_thread.", 18);
+	for (size_t row = 0; row < sizeof(known) / sizeof(known[0]); row++)
+		if (matches(path, known[row].path))
+			take(metadata, row, &entry->value);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trace_metadata.h - what the writer says of its own file in the object
+ * "traceprof": events, losses, heap and cost.
+ *
+ * -1 stands for a number that isn't in the file.
+ */
+#ifndef TOOLS_TRACE_METADATA_H
+#define TOOLS_TRACE_METADATA_H
+
+#include "tools/trace/trace_reader.h"
+
+/* The writer names no more threads than these in dropped_by_thread. */
+#define TRACE_THREADS_NAMED 256
+
+struct trace_metadata {
+	int64_t seen, written, cut, dropped;
+	int64_t aged; /* of those that were cut */
+	int64_t dropped_by_kind, dropped_by_thread, written_by_kind; /* sums */
+	int64_t threads;	  /* that dropped_by_thread names */
+	int64_t unrecorded_calls; /* of threads without room: in no sum */
+	int64_t heap_calls, heap_frees, heap_bytes;
+	int64_t heap_live_bytes, heap_peak_bytes;
+	int64_t hooks_ns, writer_ns;
+	int64_t detail_ended_ns; /* events end here, sums go on */
+	bool is_unfinished, is_recovered;
+};
+
+void trace_metadata_begin(struct trace_metadata *metadata);
+
+/* Takes an entry of the file if it is one of these. */
+void trace_metadata_entry(struct trace_metadata *metadata,
+			  const struct trace_entry *entry);
+
+#endif

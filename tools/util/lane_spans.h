@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lane_spans.h - the slices of one lane, and which of them lies in which.
+ *
+ * A slice is written when it ends, so children come before their parents and
+ * nesting can only be told once all were seen: 24 bytes a slice are kept until
+ * then.
+ */
+#ifndef TOOLS_LANE_SPANS_H
+#define TOOLS_LANE_SPANS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct lane_span {
+	int64_t start_ns, end_ns;
+	uint32_t name; /* a number of the owner's */
+	uint32_t mark; /* the owner's */
+};
+
+struct lane_spans {
+	struct lane_span *spans;
+	size_t count, capacity;
+};
+
+void lane_spans_add(struct lane_spans *lane, struct lane_span span);
+
+/* Sorts them by start, of equal starts the longer one, which is the parent,
+ * first.  Then calls enter() for each with the innermost one that is still open
+ * at its start, NULL none.  True: it may enclose what follows. */
+void lane_spans_walk(struct lane_spans *lane,
+		     bool (*enter)(void *arg, const struct lane_span *outer,
+				   struct lane_span *span),
+		     void *arg);
+
+void lane_spans_free(struct lane_spans *lane);
+
+#endif

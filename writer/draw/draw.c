@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/* draw.c - joining and writing of single events; see draw.h. */
+#include "writer/draw/draw.h"
+
+#include "writer/events/clip.h"
+#include "writer/gpu/gpu.h"
+#include "writer/draw/heap_counter.h"
+
+static bool is_slice(unsigned int kind)
+{
+	return clip_is_on_lane(kind) || kind == EVENT_RANGE ||
+	       kind == EVENT_STEP || kind == EVENT_LOSS;
+}
+
+/* What can enclose a call to a GPU: slices on the thread's own lane. */
+static bool has_id(unsigned int kind)
+{
+	return kind >= EVENT_OMP_REGION && kind <= EVENT_SCOPE;
+}
+
+/* Its line, and what links it to the work that it put on a GPU. */
+static bool write_line(struct writer_state *state, struct ring_reader *reader,
+		       const struct event *event, struct label *label,
+		       struct event_span span)
+{
+	gpu_before_slice(state, reader, event);
+	if (!event_json_write(state, reader, event, label, span))
+		return false;
+	if (has_id(event->kind))
+		gpu_after_slice(state, reader, event, label);
+	return true;
+}
+
+static bool write(struct writer_state *state, struct ring_reader *reader,
+		  const struct event *event, struct event_span *span)
+{
+	struct label *label = totals_label(&state->totals, event);
+
+	*span = clip_event(state, reader, event);
+	totals_add(label,
+		   is_slice(event->kind) ? span->end_ns - span->start_ns : 0);
+	if (!clip_has_room(state, event, span->end_ns) ||
+	    !write_line(state, reader, event, label, *span))
+		return false;
+	if (window_file_is_due(state))
+		window_file_flush(state);
+	return true;
+}
+
+void draw_late(struct writer_state *state, struct ring_reader *reader,
+	       const struct event *event)
+{
+	struct event_span span;
+
+	if (writer_state_place(state, event->start_ticks) == PLACE_WRITE)
+		write(state, reader, event, &span);
+}
+
+/* The wait that the thread has pending, up to a tick. */
+static void write_wait(struct writer_state *state, struct ring_reader *reader,
+		       uint64_t end_ticks, bool is_cut)
+{
+	const struct pending_wait wait = reader->pending;
+	const struct event event = {
+		.kind = EVENT_OMP_WAIT,
+		.flags = is_cut ? EVENT_UNFINISHED : 0,
+		.start_ticks = wait.start_ticks,
+		.end_ticks = max_u64(wait.start_ticks, end_ticks),
+		.omp = {.region = wait.region,
+			.code = wait.code,
+			.sync = OMP_SYNC_REGION_END},
+	};
+
+	draw_late(state, reader, &event);
+}
+
+static void end_wait(struct writer_state *state, struct ring_reader *reader,
+		     uint64_t region_end_ticks)
+{
+	write_wait(state, reader,
+		   region_join_until(&reader->pending, region_end_ticks),
+		   false);
+	reader->pending = (struct pending_wait){0};
+}
+
+/* The thread went on: where does its wait end?  A slice that lies in the wait
+ * is a task that ran meanwhile, and its outer slices, which began before it,
+ * come after it; so until the region's end is passed, only note the place. */
+static void meet_wait(struct writer_state *state, struct ring_reader *reader,
+		      const struct event *event)
+{
+	struct pending_wait *wait = &reader->pending;
+	const struct region_end *end =
+		region_join_find(&state->regions, wait->region);
+
+	if (end && event->start_ticks >= end->end_ticks) {
+		end_wait(state, reader, end->end_ticks);
+		return;
+	}
+	if (event->start_ticks >= wait->start_ticks &&
+	    (!wait->until_ticks || event->start_ticks < wait->until_ticks))
+		wait->until_ticks = event->start_ticks;
+	if (event->kind != EVENT_OMP_IMPLICIT)
+		return;
+	/* Its place is needed for the next one. */
+	if (end)
+		end_wait(state, reader, end->end_ticks);
+	else
+		*wait = (struct pending_wait){0};
+}
+
+/* Teams run in turn on one thread here, and none waits for the others. */
+static void begin_wait(struct ring_reader *reader, const struct event *event)
+{
+	if (event->kind != EVENT_OMP_IMPLICIT || !event->omp.thread ||
+	    event->omp.schedule == OMP_SCHEDULE_TEAMS ||
+	    event->flags & EVENT_UNFINISHED)
+		return;
+	reader->pending =
+		(struct pending_wait){.region = event->omp.region,
+				      .code = event->omp.code,
+				      .start_ticks = event->end_ticks};
+}
+
+bool draw_event(struct writer_state *state, struct ring_reader *reader,
+		const struct event *event)
+{
+	struct event_span span;
+	bool is_written;
+
+	if (reader->pending.region && clip_is_on_lane(event->kind))
+		meet_wait(state, reader, event);
+	is_written = write(state, reader, event, &span);
+	if (event->kind == EVENT_HEAP_ALLOC || event->kind == EVENT_HEAP_FREE)
+		heap_counter_draw(state, span.start_ns);
+	begin_wait(reader, event);
+	return is_written;
+}
+
+void draw_waits(struct writer_state *state)
+{
+	for (struct ring_reader *t = state->readers; t; t = t->older) {
+		const struct region_end *end;
+
+		if (!t->pending.region || t->is_stopped)
+			continue;
+		end = region_join_find(&state->regions, t->pending.region);
+		/* Once the drain has come by the region's end, it has come by
+		 * all that the team did in it. */
+		if (end && end->is_drained)
+			end_wait(state, t, end->end_ticks);
+	}
+}
+
+/* A consistent look at a slice that its thread may be closing. */
+static bool look_at_open(struct thread *thread, uint32_t at,
+			 struct open_slice *slice)
+{
+	/* ACQUIRE pairs with RELEASE in thread_open(): the slice. */
+	if (load_acquire(&thread->depth) <= at)
+		return false;
+	*slice = thread->open[at];
+	atomic_thread_fence(memory_order_acquire);
+	return load_relaxed(&thread->depth) > at &&
+	       thread->open[at].start_ticks == slice->start_ticks;
+}
+
+static void write_open(struct writer_state *state, struct ring_reader *reader,
+		       const struct open_slice *slice, uint64_t end_ticks)
+{
+	const struct window *window = writer_state_window(state);
+	struct event event = {
+		.kind = slice->kind,
+		.flags = EVENT_UNFINISHED,
+		.name = slice->name,
+		.start_ticks = max_u64(slice->start_ticks, window->start_ticks),
+		.end_ticks = end_ticks,
+	};
+	struct event_span span;
+
+	if (!clip_is_on_lane(slice->kind) || slice->start_ticks >= end_ticks)
+		return;
+	if (slice->kind != EVENT_SCOPE && slice->kind != EVENT_CALL) {
+		event.name = 0;
+		event.extra = slice->name;
+		event.omp.region = slice->region;
+		event.omp.code = slice->code;
+		event.omp.sync = slice->sync;
+	}
+	write(state, reader, &event, &span);
+}
+
+/* Events of this window that lie after one of the next, or came just now. */
+static void write_deferred(struct writer_state *state,
+			   struct ring_reader *reader, struct open_slice *open,
+			   uint32_t count, uint64_t end_ticks)
+{
+	struct ring *ring = &reader->thread->ring;
+	const uint64_t limit = ring_published(ring);
+	struct drain drain = reader->drain;
+	const struct event *event;
+
+	while ((event = drain_peek(state->session, ring, &drain, limit, NULL,
+				   &state->budget))) {
+		struct event_span span;
+
+		drain_skip(&drain, event);
+		if (!is_slice(event->kind) || event->start_ticks >= end_ticks ||
+		    writer_state_place(state, event->start_ticks) !=
+			    PLACE_WRITE)
+			continue;
+		write(state, reader, event, &span);
+		for (uint32_t i = 0; i < count; i++) {
+			if (open[i].start_ticks == event->start_ticks &&
+			    open[i].kind == event->kind)
+				open[i].kind = EVENT_NONE;
+		}
+	}
+}
+
+static void draw_open_ring(struct writer_state *state,
+			   struct ring_reader *reader, uint64_t end_ticks)
+{
+	struct open_slice open[OPEN_SLICES_MAX];
+	struct pending_wait *wait = &reader->pending;
+	const struct region_end *end;
+	uint32_t count = 0;
+
+	while (count < OPEN_SLICES_MAX &&
+	       look_at_open(reader->thread, count, &open[count]))
+		count++;
+	write_deferred(state, reader, open, count, end_ticks);
+	if (wait->region) {
+		end = region_join_find(&state->regions, wait->region);
+		write_wait(state, reader,
+			   region_join_until(wait,
+					     end ? end->end_ticks : end_ticks),
+			   !end && !wait->until_ticks);
+		*wait = (struct pending_wait){0};
+	}
+	/* Innermost first, as they would have ended. */
+	while (count)
+		write_open(state, reader, &open[--count], end_ticks);
+}
+
+/* A dump of the flight recorder shows the step that it fell into. */
+static void draw_running_step(struct writer_state *state, uint64_t end_ticks)
+{
+	struct window_state *windows = &state->session->head->windows;
+	const struct window *window = writer_state_window(state);
+	const int64_t steps = load_relaxed(&windows->steps);
+	const uint32_t tid = load_relaxed(&windows->step_tid);
+	const struct event event = {
+		.kind = EVENT_STEP,
+		.flags = EVENT_UNFINISHED,
+		.extra = tid,
+		.start_ticks =
+			max_u64(windows->step_start_ticks, window->start_ticks),
+		.end_ticks = end_ticks,
+		.step = {.number = steps - 1, .outer_at_end = UINT64_MAX},
+	};
+	struct ring_reader *reader = state->readers;
+	struct event_span span;
+
+	while (reader && reader->thread->tid != tid)
+		reader = reader->older;
+	/* The next one may have begun while we looked. */
+	if (window->reason && steps && reader &&
+	    event.start_ticks < end_ticks &&
+	    load_relaxed(&windows->steps) == steps)
+		write(state, reader, &event, &span);
+}
+
+void draw_open(struct writer_state *state)
+{
+	const uint64_t end_ticks = clip_window_end(state);
+
+	for (struct ring_reader *t = state->readers; t; t = t->older)
+		draw_open_ring(state, t, end_ticks);
+	draw_running_step(state, end_ticks);
+}
+
+void draw_refused(struct writer_state *state)
+{
+	for (struct ring_reader *t = state->readers; t; t = t->older) {
+		const struct ring *ring = &t->thread->ring;
+		const struct event event = {
+			.kind = EVENT_LOSS,
+			.start_ticks = ring->refused_from_ticks,
+			.end_ticks = ring->refused_to_ticks,
+			.loss.count = ring->refused,
+		};
+		struct event_span span;
+
+		if (event.loss.count &&
+		    writer_state_place(state, event.start_ticks) == PLACE_WRITE)
+			write(state, t, &event, &span);
+	}
+}

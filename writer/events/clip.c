@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* clip.c - an event's times and whether it has room; see clip.h. */
+#include "writer/events/clip.h"
+
+#define TEXT_MIB (UINT64_C(1) << 20)
+
+/* A step does where it crosses nothing. */
+static bool is_on_main_lane(const struct event *event)
+{
+	return clip_is_on_lane(event->kind) ||
+	       (event->kind == EVENT_STEP && event_json_step_nests(event));
+}
+
+static bool is_detail(unsigned int kind)
+{
+	return kind != EVENT_COUNTER && kind != EVENT_STEP &&
+	       kind != EVENT_LOSS;
+}
+
+uint64_t clip_window_end(struct writer_state *state)
+{
+	const struct window *window = writer_state_window(state);
+
+	/* ACQUIRE pairs with RELEASE in window_close(). */
+	return window ? load_acquire(&((struct window *)window)->end_ticks) : 0;
+}
+
+struct event_span clip_event(struct writer_state *state,
+			     struct ring_reader *reader,
+			     const struct event *event)
+{
+	struct timeline *line = &state->timeline;
+	/* What a GPU does is not over when the program's window is. */
+	const uint64_t limit =
+		event_is_gpu(event->kind) && event->kind != EVENT_GPU_API
+			? 0
+			: clip_window_end(state);
+	uint64_t end = max_u64(event->start_ticks, event->end_ticks);
+	struct event_span span = {.is_cut = event->flags & EVENT_UNFINISHED};
+
+	if (limit && end > limit) {
+		end = limit;
+		span.is_cut = true;
+	}
+	span.start_ns = timeline_ns(line, event->start_ticks);
+	span.end_ns = span.start_ns;
+	if (end != event->start_ticks)
+		span.end_ns = max_u64(span.start_ns, timeline_ns(line, end));
+	if (is_on_main_lane(event)) {
+		int64_t start_ns = (int64_t)span.start_ns;
+		int64_t end_ns = (int64_t)span.end_ns;
+
+		nest_place(&reader->nest, &start_ns, &end_ns);
+		span.start_ns = (uint64_t)start_ns;
+		span.end_ns = (uint64_t)end_ns;
+	}
+	return span;
+}
+
+bool clip_has_room(struct writer_state *state, const struct event *event,
+		   uint64_t ts_ns)
+{
+	const int64_t max_mb = state->session->head->options.max_mb;
+	struct window_file *file = &state->file;
+
+	if (max_mb <= 0 || !is_detail(event->kind))
+		return true;
+	if (file->detail_is_over)
+		return false;
+	if (window_file_text_bytes(state) < (uint64_t)max_mb * TEXT_MIB)
+		return true;
+	file->detail_is_over = true;
+	file->detail_ended_ns = ts_ns;
+	session_note(state->session,
+		     "detail ended at MAX_MB=%ld in file %lu; totals go on",
+		     (long)max_mb, (unsigned long)file->file_index);
+	return false;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * clip.h - an event's times in the file, and whether there is room for it.
+ *
+ * What outlasts the window is clipped to it, if it is the program's: what a GPU
+ * does goes on.  Slices of a lane are moved by nanoseconds, so that they nest
+ * at the resolution of the file.
+ */
+#ifndef WRITER_CLIP_H
+#define WRITER_CLIP_H
+
+#include "writer/events/event_json.h"
+
+/* Lies as a slice on its thread's own lane. */
+static inline bool clip_is_on_lane(unsigned int kind)
+{
+	return (kind >= EVENT_OMP_REGION && kind <= EVENT_SCOPE) ||
+	       kind == EVENT_CALL;
+}
+
+/* The end of the window that is written, 0 while it is open. */
+uint64_t clip_window_end(struct writer_state *state);
+
+/* The event's times.  `reader` is whose lane it lies on, NULL for a GPU's. */
+struct event_span clip_event(struct writer_state *state,
+			     struct ring_reader *reader,
+			     const struct event *event);
+
+/* Past TRACEPROF_MAX_MB only totals, counters and steps go on. */
+bool clip_has_room(struct writer_state *state, const struct event *event,
+		   uint64_t ts_ns);
+
+#endif

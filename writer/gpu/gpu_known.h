@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu_known.h - what the writer remembers of GPUs while it writes. */
+#ifndef WRITER_GPU_KNOWN_H
+#define WRITER_GPU_KNOWN_H
+
+#include "writer/gpu/gpu_launch.h"
+#include "writer/gpu/gpu_links.h"
+#include "writer/gpu/gpu_rows.h"
+#include "writer/state/writer_state.h"
+
+struct gpu {
+	struct gpu_launches launches;
+	struct gpu_rows rows;
+	struct gpu_rows annotations; /* the same lanes, of annotations */
+	struct gpu_links links;
+	struct gpu_marks marks;
+	int64_t allocated[GPU_DEVICES_MAX]; /* bytes, by device */
+	struct array memory; /* of struct event: allocations of this pass */
+	size_t memory_count;
+	uint32_t devices_named; /* bit each, in this file */
+	uint64_t named_in_file;
+	uint64_t moved; /* work that began before its launch */
+	uint64_t most_moved_ns;
+	uint64_t unlinked; /* work whose launch was never seen */
+};
+
+/* Of the ring that holds their events. */
+static inline bool gpu_is_reader(const struct ring_reader *reader)
+{
+	return reader->thread->ring.never_waits;
+}
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * window_file.h - the file of the window that is being written.
+ *
+ * What is drawn goes to state->json, and from there to this file.  Its
+ * beginning and its end are window_trace.h's.  What goes wrong with a file is
+ * kept in state->error and told once; the rest of the writer looks there.
+ */
+#ifndef WRITER_WINDOW_FILE_H
+#define WRITER_WINDOW_FILE_H
+
+#include "collector/session/session.h"
+#include "writer/file/trace_file.h"
+
+struct writer_state;
+
+struct window_file {
+	struct trace_file trace;
+	bool is_open;
+	uint64_t file_index; /* files begun, this one counted */
+	uint64_t files_done; /* finished in this process */
+	uint64_t bytes_done; /* of those */
+	uint64_t start_ns;   /* of the window */
+	bool detail_is_over;
+	uint64_t detail_ended_ns;
+	char path[SESSION_TEXT_BYTES]; /* newest file, "" none */
+	/* Recovery writes here and renames to `path` at the end; "" not so. */
+	char temporary[SESSION_TEXT_BYTES];
+};
+
+/* Hands state->json to the file. */
+int window_file_flush(struct writer_state *state);
+
+/* True when there is so much of it that this is worth while. */
+bool window_file_is_due(const struct writer_state *state);
+
+/* Text of the file so far, what isn't flushed included. */
+uint64_t window_file_text_bytes(const struct writer_state *state);
+
+/* An error that ends the writing: told once, gate closed. */
+void window_file_fail(struct writer_state *state, int error, const char *doing);
+
+#endif

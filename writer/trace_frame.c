@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT */
+/* trace_frame.c - head and tail of a trace; see trace_frame.h. */
+#include "writer/trace_frame.h"
+
+#include "collector/session/names.h"
+#include "writer/account.h"
+#include "writer/events/meta_json.h"
+#include "writer/gpu/gpu_tail.h"
+#include "writer/text/schema.h"
+#include <string.h>
+
+/* Names of the totals in the file, largest sums first; more where the detail
+ * had to end, since then nothing else has them. */
+#define TOTALS_SHOWN		    200u
+#define TOTALS_SHOWN_WITHOUT_DETAIL 100000u
+#define THREADS_SHOWN		    256u
+
+#define TRACEPROF_VERSION	    "0.1"
+
+static void text_pair(struct json *json, const char *text)
+{
+	json_string(json, text, strnlen(text, SESSION_TEXT_BYTES));
+	json_raw(json, ",\n");
+}
+
+void trace_frame_head(struct writer_state *state, struct json *json)
+{
+	const struct session_header *head = state->session->head;
+	const int32_t rank = head->rank > 0 ? head->rank : 0;
+	const int32_t world =
+		head->world_size > rank ? head->world_size : rank + 1;
+
+	json_raw(
+		json, "{" SCHEMA_KEY(SCHEMA_VERSION) SCHEMA_VERSION_NUMBER
+		",\n" SCHEMA_PAIR(
+			SCHEMA_TIME_UNIT,
+			SCHEMA_TIME_UNIT_VALUE) "," SCHEMA_KEY(SCHEMA_BASE_TIME));
+	json_i64(json, state->timeline.base_ns);
+	/* HTA finds the rank by a pattern that wants the blank. */
+	json_raw(json,
+		 ",\n" SCHEMA_KEY(SCHEMA_DISTRIBUTED) "{" SCHEMA_PAIR(
+			 SCHEMA_BACKEND, "") "," SCHEMA_KEY(SCHEMA_RANK) " ");
+	json_i64(json, rank);
+	json_raw(json, "," SCHEMA_KEY(SCHEMA_WORLD_SIZE));
+	json_i64(json, world);
+	json_raw(json, "},\n" SCHEMA_KEY(SCHEMA_HOST));
+	text_pair(json, head->host);
+	json_raw(json,
+		 SCHEMA_PAIR("traceprof_version",
+			     TRACEPROF_VERSION) ",\n" SCHEMA_KEY("traceprof_"
+								 "reason"));
+	text_pair(json, head->reason);
+	json_raw(json, SCHEMA_KEY(SCHEMA_EVENTS) "[\n");
+	meta_json_process(state, json, state->file.start_ns);
+}
+
+static void micros(struct json *json, uint64_t ns)
+{
+	json_micros(json, (int64_t)ns);
+}
+
+static void trace_name(const struct writer_state *state, struct json *json)
+{
+	const char *slash = strrchr(state->file.path, '/');
+	const char *name = slash ? slash + 1 : state->file.path;
+
+	/* TensorBoard's plugin cuts the file of a program with a GPU after its
+	 * last ']' and puts counters and "]}" there: it must be that of a list
+	 * on the top level. */
+	json_raw(json, ",\n");
+	gpu_tail_devices(state, json);
+	json_raw(json, SCHEMA_KEY(SCHEMA_TRACE_NAME));
+	json_string(json, name, strlen(name));
+	json_char(json, '}');
+}
+
+/* Closes the events and opens our own object. */
+static void open_ours(struct json *json)
+{
+	json_raw(json, "\n],\n" SCHEMA_KEY(SCHEMA_OURS) "{" SCHEMA_PAIR(
+			       "version", TRACEPROF_VERSION));
+}
+
+static void events(struct json *json, const struct writer_state *state,
+		   const struct account *account)
+{
+	json_raw(json, ",\"events\":{\"seen\":");
+	json_u64(json, account->seen);
+	json_pair_u64(json, "written", account->written);
+	json_pair_u64(json, "cut", account->cut);
+	json_pair_u64(json, "dropped", account->sums.dropped);
+	if (state->session->head->flight.is_on)
+		json_pair_u64(json, "aged",
+			      min_u64(state->session->head->flight.aged,
+				      account->cut));
+	json_pair_u64(json, "in_file", state->counts.file_events);
+	json_pair_u64(json, "unrecorded_calls",
+		      load_relaxed(&state->session->head->unrecorded_calls));
+	json_char(json, '}');
+}
+
+static void flag(struct json *json, const char *name, bool value)
+{
+	json_char(json, ',');
+	json_string(json, name, strlen(name));
+	json_char(json, ':');
+	if (value)
+		json_raw(json, "true");
+	else
+		json_raw(json, "false");
+}
+
+void trace_frame_short_tail(struct writer_state *state, struct json *json)
+{
+	struct account account;
+
+	account_take(state, false, &account);
+	open_ours(json);
+	flag(json, "final", false);
+	flag(json, "recovered", state->is_recovered);
+	events(json, state, &account);
+	json_char(json, '}');
+	trace_name(state, json);
+}
+
+static void by_kind(struct json *json, const char *name, const uint64_t *counts)
+{
+	bool any = false;
+
+	json_char(json, ',');
+	json_string(json, name, strlen(name));
+	json_raw(json, ":{");
+	for (unsigned int i = 0; i < EVENT_KIND_COUNT; i++) {
+		const char *word = event_kind_word(i);
+
+		if (!counts[i])
+			continue;
+		if (any)
+			json_char(json, ',');
+		any = true;
+		json_string(json, word, strlen(word));
+		json_char(json, ':');
+		json_u64(json, counts[i]);
+	}
+	json_char(json, '}');
+}
+
+struct thread_loss {
+	uint32_t tid;
+	uint64_t dropped;
+};
+
+/* Adds a loss; two records may have had one tid, and each key comes once. */
+static void add_loss(struct thread_loss *losses, unsigned int *count,
+		     uint32_t tid, uint64_t dropped)
+{
+	unsigned int i = 0;
+
+	while (i < *count && losses[i].tid != tid)
+		i++;
+	if (i == THREADS_SHOWN)
+		return;
+	if (i == *count)
+		losses[(*count)++] = (struct thread_loss){.tid = tid};
+	losses[i].dropped += dropped;
+}
+
+/* A record may have had several owners; its losses go to the last. */
+static void dropped_by_thread(const struct writer_state *state,
+			      struct json *json)
+{
+	struct thread_loss losses[THREADS_SHOWN];
+	unsigned int count = 0;
+
+	for (const struct ring_reader *t = state->readers; t; t = t->older) {
+		const struct ring *ring = &t->thread->ring;
+		uint64_t dropped = 0;
+
+		for (unsigned int i = 0; i < EVENT_KIND_COUNT; i++)
+			dropped += ring->dropped[i];
+		if (dropped)
+			add_loss(losses, &count, t->thread->tid, dropped);
+	}
+	json_raw(json, ",\"dropped_by_thread\":{");
+	for (unsigned int i = 0; i < count; i++) {
+		if (i)
+			json_char(json, ',');
+		json_char(json, '"');
+		json_u64(json, losses[i].tid);
+		json_raw(json, "\":");
+		json_u64(json, losses[i].dropped);
+	}
+	json_char(json, '}');
+}
+
+static void heap(struct json *json, const struct writer_state *state,
+		 const struct account *account)
+{
+	const struct thread_sums *sums = &account->sums;
+
+	json_raw(json, ",\"heap\":{\"calls\":");
+	json_u64(json, sums->heap_allocs);
+	json_pair_u64(json, "frees", sums->heap_frees);
+	json_pair_u64(json, "bytes", sums->heap_alloc_bytes);
+	json_pair_i64(json, "live_bytes", account->heap_live);
+	json_pair_i64(json, "peak_bytes",
+		      state->heap.peak > account->heap_live
+			      ? state->heap.peak
+			      : account->heap_live);
+	json_pair_i64(json, "base_bytes",
+		      state->session->head->heap_base_bytes);
+	json_char(json, '}');
+}
+
+static void window(struct json *json, struct writer_state *state)
+{
+	const struct session *session = state->session;
+	const struct window_state *windows = &session->head->windows;
+	const struct window *now = writer_state_window(state);
+	size_t len = 0;
+
+	json_raw(json, ",\"step\":{\"source\":");
+	json_string(json, session->head->options.step,
+		    strnlen(session->head->options.step, OPTION_TEXT_BYTES));
+	json_pair_i64(json, "seen",
+		      load_relaxed(&((struct window_state *)windows)->steps));
+	if (session->head->search.passed)
+		json_pair_u64(json, "passed", session->head->search.passed);
+	if (now && now->first_step >= 0) {
+		json_pair_i64(json, "first", now->first_step);
+		json_pair_i64(json, "last", now->last_step);
+	}
+	json_pair_u64(json, "window", state->window);
+	if (now && now->name) {
+		const char *name = names_text(session, now->name, &len);
+
+		json_pair_text(json, "name", name, len);
+	}
+	json_pair_u64(json, "missed_windows",
+		      load_relaxed(&((struct window_state *)windows)->missed));
+	json_char(json, '}');
+}
+
+/* Of a file of the flight recorder: what made it. */
+static void trigger(struct json *json, struct writer_state *state)
+{
+	const struct window *now = writer_state_window(state);
+	const char *text;
+	size_t len;
+
+	if (!now || !now->reason)
+		return;
+	text = flight_reason_word(now->reason);
+	json_raw(json, ",\"trigger\":{\"reason\":");
+	json_string(json, text, strlen(text));
+	json_pair_u64(json, "number", now->dump);
+	text = names_text(state->session, now->name, &len);
+	json_pair_text(json, "detail", text, len);
+	json_char(json, '}');
+}
+
+static void totals(struct json *json, struct writer_state *state)
+{
+	const size_t most = state->file.detail_is_over
+				    ? TOTALS_SHOWN_WITHOUT_DETAIL
+				    : TOTALS_SHOWN;
+	struct label *const *sorted;
+	size_t count;
+
+	if (!state->totals_are_whole)
+		return;
+	count = totals_sort(&state->totals, true, &sorted);
+	json_raw(json, ",\n" SCHEMA_KEY(SCHEMA_TOTALS) "[");
+	for (size_t i = 0; i < count && i < most; i++) {
+		const struct label *label = sorted[i];
+
+		if (i)
+			json_char(json, ',');
+		json_raw(json, "\n{\"name\":\"");
+		json_bytes(json, label->text, label->text_len);
+		json_raw(json, "\",\"cat\":");
+		json_string(json, label->category, strlen(label->category));
+		json_pair_u64(json, "calls", label->file.calls);
+		json_pair_micros(json, "total_us", label->file.sum_ns);
+		json_pair_micros(json, "min_us", label->file.min_ns);
+		json_pair_micros(json, "max_us", label->file.max_ns);
+		json_char(json, '}');
+	}
+	json_char(json, ']');
+}
+
+static void all_options(struct json *json, const struct options *options)
+{
+	char text[OPTION_TEXT_BYTES];
+
+	json_raw(json, ",\n" SCHEMA_KEY(SCHEMA_OPTIONS) "{");
+	for (unsigned int i = 0; i < option_row_count; i++) {
+		if (i)
+			json_char(json, ',');
+		options_text(options, i, text, sizeof(text));
+		json_string(json, option_rows[i].name,
+			    strlen(option_rows[i].name));
+		json_char(json, ':');
+		json_string(json, text, strlen(text));
+	}
+	json_char(json, '}');
+}
+
+static void notes(struct json *json, const struct writer_state *state)
+{
+	struct session_header *head = state->session->head;
+	const uint32_t count = (uint32_t)min_u64(
+		load_relaxed(&head->note_count), SESSION_NOTES_MAX);
+
+	json_raw(json, ",\n" SCHEMA_KEY(SCHEMA_NOTES) "[");
+	for (uint32_t i = 0; i < count; i++) {
+		if (i)
+			json_char(json, ',');
+		json_string(json, head->notes[i],
+			    strnlen(head->notes[i], SESSION_NOTE_BYTES));
+	}
+	json_char(json, ']');
+}
+
+static void ourselves(struct json *json, struct writer_state *state,
+		      const struct thread_sums *sums)
+{
+	const struct session_cost *cost = &state->session->head->cost;
+	struct clock_segments *clock = &state->session->head->clock;
+	const uint64_t cpu_ns = account_cpu_ns(state);
+
+	if (clock->uses_counter)
+		json_raw(json, ",\"clock\":{\"source\":\"counter\"");
+	else
+		json_raw(json, ",\"clock\":{\"source\":\"monotonic\"");
+	json_pair_i64(json, "error_ns", clock->error_ns);
+	json_pair_u64(json, "segments", load_relaxed(&clock->count));
+	json_pair_u64(json, "jumps", clock->steps_back);
+	json_raw(json, "},\"writer\":{\"cpu_ns\":");
+	json_u64(json, cpu_ns);
+	json_pair_u64(json, "passes", state->passes);
+	json_pair_u64(json, "checkpoints", state->checkpoints);
+	json_raw(json, "},\"cost\":{\"hooks_ns\":");
+	json_u64(json, account_hooks_ns(state, sums));
+	json_pair_u64(json, "writer_ns", cpu_ns);
+	json_pair_u64(json, "heap_call_ps", cost->counted_ps);
+	json_pair_u64(json, "heap_event_ps", cost->event_ps);
+	json_pair_u64(json, "slice_ps", cost->slice_ps);
+	json_pair_u64(json, "region_ps", cost->region_ps);
+	json_raw(json, "},\"detail_ended\":");
+	if (state->file.detail_is_over)
+		micros(json, state->file.detail_ended_ns);
+	else
+		json_raw(json, "null");
+}
+
+/* The window as the readers of torch.profiler's traces know it. */
+static void span(struct json *json, const struct writer_state *state,
+		 uint64_t end_ns)
+{
+	const uint64_t start_ns = state->file.start_ns;
+
+	json_raw(json, ",\n{\"ph\":\"X\",\"cat\":\"" SCHEMA_TRACE
+		       "\",\"name\":\"" SCHEMA_SPAN_NAME
+		       "\",\"pid\":\"" SCHEMA_SPAN_PID
+		       "\",\"tid\":\"" SCHEMA_SPAN_TID "\",\"ts\":");
+	micros(json, start_ns);
+	json_pair_micros(json, "dur",
+			 end_ns > start_ns ? end_ns - start_ns : 0);
+	json_raw(json, ",\"args\":{\"" SCHEMA_OP_COUNT "\":0}}");
+	json_raw(json, ",\n{\"ph\":\"M\",\"name\":\"" SCHEMA_PROCESS_SORT
+		       "\",\"ts\":");
+	micros(json, start_ns);
+	json_raw(json, ",\"pid\":\"" SCHEMA_SPAN_PID
+		       "\",\"tid\":0,\"args\":{\"" SCHEMA_SORT_INDEX
+		       "\":536870912}}");
+	json_raw(json,
+		 ",\n{\"ph\":\"i\",\"s\":\"g\",\"name\":"
+		 "\"" SCHEMA_ITERATION_START "\",\"pid\":\"" SCHEMA_MARK_PID
+		 "\",\"tid\":\"" SCHEMA_MARK_TID "\",\"ts\":");
+	micros(json, start_ns);
+	json_raw(json,
+		 "},\n{\"ph\":\"i\",\"s\":\"g\",\"name\":\"" SCHEMA_WINDOW_END
+		 "\",\"pid\":\"\",\"tid\":\"\",\"ts\":");
+	micros(json, max_u64(start_ns, end_ns));
+	json_char(json, '}');
+}
+
+void trace_frame_tail(struct writer_state *state, struct json *json,
+		      struct trace_end end)
+{
+	const struct session_header *head = state->session->head;
+	struct account account;
+
+	account_take(state, end.is_last, &account);
+	span(json, state, end.end_ns);
+	open_ours(json);
+	flag(json, "final", true);
+	flag(json, "recovered", end.is_recovered);
+	events(json, state, &account);
+	by_kind(json, "dropped_by_kind", account.sums.dropped_by_kind);
+	dropped_by_thread(state, json);
+	by_kind(json, "written_by_kind", state->counts.written_by_kind);
+	heap(json, state, &account);
+	window(json, state);
+	trigger(json, state);
+	gpu_tail_account(state, json);
+	all_options(json, &head->options);
+	json_raw(json, ",\n\"reason\":");
+	json_string(json, head->reason,
+		    strnlen(head->reason, sizeof(head->reason)));
+	notes(json, state);
+	ourselves(json, state, &account.sums);
+	totals(json, state);
+	json_char(json, '}');
+	trace_name(state, json);
+}

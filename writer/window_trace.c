@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* window_trace.c - one trace per window; see window_trace.h. */
+#include "writer/window_trace.h"
+
+#include "collector/system/log.h"
+#include "writer/draw/heap_counter.h"
+#include "writer/file/truncated_file.h"
+#include "writer/text/schema.h"
+#include "writer/trace_frame.h"
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HEAD_BYTES 8192u
+#define TAIL_BYTES 16384u
+#define NAME_TRIES 16
+
+/* The host's name comes from the session: it must not lead elsewhere. */
+static void tidy_host(const char *host, char *text, size_t bytes)
+{
+	size_t i;
+
+	for (i = 0; i + 1 < bytes && host[i]; i++)
+		text[i] = host[i] == '/' || (unsigned char)host[i] < ' '
+				  ? '_'
+				  : host[i];
+	text[i] = '\0';
+}
+
+/* "<folder>/<host>_<pid>[_rank<r>][_flight<n>].<unix ns>.pt.trace.json[.gz]";
+ * the number is that of a dump of the flight recorder, counted from 1. */
+static void file_name(struct writer_state *state, uint64_t unix_ns, char *path,
+		      size_t bytes)
+{
+	const struct session_header *head = state->session->head;
+	const struct window *window = writer_state_window(state);
+	struct coder_choice choice;
+	char host[65];
+	char rank[24] = "";
+	char flight[24] = "";
+
+	tidy_host(head->host, host, sizeof(host));
+	if (head->rank >= 0)
+		log_format(rank, sizeof(rank), "_rank%d", head->rank);
+	if (window && window->reason)
+		log_format(flight, sizeof(flight), "_flight%u", window->dump);
+	coder_parse(head->options.gzip, &choice, NULL, 0);
+	log_format(path, bytes, "%s/%s_%d%s%s.%lu" SCHEMA_FILE_ENDING "%s",
+		   head->folder, host, head->pid, rank, flight, unix_ns,
+		   choice.kind == CODER_PLAIN ? "" : SCHEMA_GZIP_ENDING);
+}
+
+/* The dead process had made this file and was killed before a checkpoint that
+ * knows of it: whatever it holds is still in the rings. */
+static void drop_unknown(const struct writer_state *state)
+{
+	const char *path = state->file.path;
+	struct stat status;
+
+	if (state->is_recovered && !lstat(path, &status) &&
+	    S_ISREG(status.st_mode) && status.st_uid == geteuid())
+		unlink(path);
+}
+
+static int create(struct writer_state *state, uint64_t unix_ns)
+{
+	struct window_file *file = &state->file;
+	struct json head = {0};
+	int rc = json_open(&head, HEAD_BYTES);
+
+	if (rc)
+		return rc;
+	trace_frame_head(state, &head);
+	rc = head.failed ? -ENOMEM : 0;
+	for (int i = 0; !rc && i < NAME_TRIES; i++) {
+		file_name(state, unix_ns + (uint64_t)i, file->path,
+			  sizeof(file->path));
+		if (!i)
+			drop_unknown(state);
+		rc = trace_file_create(&file->trace, file->path,
+				       state->session->head->options.gzip,
+				       head.data, head.used);
+		if (rc != -EEXIST)
+			break;
+		rc = i + 1 < NAME_TRIES ? 0 : -EEXIST;
+	}
+	json_close(&head);
+	return rc;
+}
+
+/* Only one coder reads notes. */
+static void begin_notes(struct writer_state *state)
+{
+	const bool is_read = state->file.trace.coder.kind == CODER_FAST;
+
+	state->json.fields = is_read ? &state->fields : NULL;
+	fields_clear(&state->fields);
+}
+
+int window_trace_open(struct writer_state *state)
+{
+	struct window_file *file = &state->file;
+	const struct window *window = writer_state_window(state);
+	int rc;
+
+	file->start_ns = timeline_ns(&state->timeline, window->start_ticks);
+	file->detail_is_over = false;
+	rc = create(state,
+		    timeline_unix_ns(&state->timeline, window->start_ticks));
+	if (rc) {
+		window_file_fail(state, rc, "make");
+		return rc;
+	}
+	begin_notes(state);
+	file->is_open = true;
+	file->temporary[0] = '\0';
+	file->file_index++;
+	state->writer_is_named = false;
+	state->counts.file_events = 0;
+	state->totals_are_whole = true;
+	heap_counter_begin(state, window->start_ticks);
+	totals_reset_file(&state->totals);
+	return 0;
+}
+
+/* A file that was cut: after what is whole of it. */
+static int resume_cut(struct writer_state *state,
+		      const struct session_checkpoint *checkpoint)
+{
+	const char *gzip = state->session->head->options.gzip;
+	struct window_file *file = &state->file;
+	struct coder_choice choice;
+	struct truncated_file found;
+	int rc;
+
+	coder_parse(gzip, &choice, NULL, 0);
+	rc = truncated_file_find(checkpoint->path, choice.kind == CODER_PLAIN,
+				 checkpoint->tail_at, &found);
+	if (!rc)
+		rc = trace_file_resume(&file->trace, checkpoint->path,
+				       file->temporary, found.at,
+				       found.text_bytes, found.crc32, gzip);
+	if (!rc)
+		session_note(state->session,
+			     "%s was cut; of its %lu events those in the first "
+			     "%lu bytes are kept",
+			     checkpoint->path,
+			     (unsigned long)checkpoint->file_events,
+			     (unsigned long)found.at);
+	return rc;
+}
+
+int window_trace_resume(struct writer_state *state,
+			const struct session_checkpoint *checkpoint)
+{
+	struct window_file *file = &state->file;
+	const struct window *window = writer_state_window(state);
+	int rc;
+
+	if (!window)
+		return -EBADMSG;
+	log_format(file->temporary, sizeof(file->temporary), "%s.%d.tmp",
+		   checkpoint->path, (int)getpid());
+	rc = trace_file_resume(&file->trace, checkpoint->path, file->temporary,
+			       checkpoint->tail_at, checkpoint->text_bytes,
+			       checkpoint->crc32,
+			       state->session->head->options.gzip);
+	if (rc == -EBADMSG)
+		rc = resume_cut(state, checkpoint);
+	if (rc) {
+		file->temporary[0] = '\0';
+		return rc;
+	}
+	memcpy(file->path, checkpoint->path, sizeof(file->path));
+	file->start_ns = timeline_ns(&state->timeline, window->start_ticks);
+	begin_notes(state);
+	file->is_open = true;
+	return 0;
+}
+
+int window_trace_checkpoint(struct writer_state *state)
+{
+	struct window_file *file = &state->file;
+	struct json tail = {0};
+	int rc = window_file_flush(state);
+
+	if (rc || !file->is_open)
+		return rc;
+	rc = json_open(&tail, TAIL_BYTES);
+	if (!rc) {
+		trace_frame_short_tail(state, &tail);
+		rc = tail.failed ? -ENOMEM
+				 : trace_file_checkpoint(&file->trace,
+							 tail.data, tail.used);
+		json_close(&tail);
+	}
+	if (rc)
+		window_file_fail(state, rc, "write");
+	return rc;
+}
+
+/* Recovery's copy takes the place of the file that it was made from. */
+static int settle(struct window_file *file, int rc)
+{
+	if (!file->temporary[0])
+		return rc;
+	if (!rc && rename(file->temporary, file->path))
+		rc = -errno;
+	if (rc)
+		unlink(file->temporary);
+	file->temporary[0] = '\0';
+	return rc;
+}
+
+int window_trace_finish(struct writer_state *state, bool is_last)
+{
+	struct window_file *file = &state->file;
+	const struct window *window = writer_state_window(state);
+	struct json tail = {0};
+	struct trace_end end = {.is_last = is_last,
+				.is_recovered = state->is_recovered};
+	int rc = window_file_flush(state);
+
+	if (!file->is_open)
+		return rc;
+	if (window)
+		/* ACQUIRE pairs with RELEASE in window_close(): last_step. */
+		end.end_ns = timeline_ns(
+			&state->timeline,
+			load_acquire(&((struct window *)window)->end_ticks));
+	if (!rc)
+		rc = json_open(&tail, TAIL_BYTES);
+	if (!rc) {
+		trace_frame_tail(state, &tail, end);
+		if (tail.failed) {
+			json_clear(&tail);
+			trace_frame_short_tail(state, &tail);
+		}
+		rc = trace_file_finish(&file->trace, tail.data, tail.used);
+		file->bytes_done += trace_file_size(&file->trace);
+	} else {
+		trace_file_abandon(&file->trace);
+	}
+	json_close(&tail);
+	rc = settle(file, rc);
+	file->is_open = false;
+	file->files_done++;
+	if (rc)
+		window_file_fail(state, rc, "finish");
+	return rc;
+}
