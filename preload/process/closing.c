@@ -140,6 +140,13 @@ void closing_report(const struct session *session,
 			    (unsigned long)load_relaxed(
 				    &session->head->unrecorded_calls),
 			    (long)options->buffer_mb);
+	if (load_relaxed(&session->head->gpu.missing_kernels))
+		log_trouble("%lu launches of kernels have no kernel in the "
+			    "trace: they were missing when the program ended, "
+			    "or TRACEPROF_GPU_WAIT_MS (%ld) after the window",
+			    (unsigned long)load_relaxed(
+				    &session->head->gpu.missing_kernels),
+			    (long)options->gpu_wait_ms);
 	/* Of a file that is not whole yet there are no totals to tell. */
 	if (closing->files && !closing->timed_out)
 		say_files(session, closing);

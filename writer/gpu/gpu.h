@@ -43,6 +43,9 @@ void gpu_after_slice(struct writer_state *state,
 /* False: records of what was launched in the window are still to come. */
 bool gpu_is_settled(struct writer_state *state, uint64_t end_ticks);
 
+/* The file ends: what is missing in it stays so. */
+void gpu_count_missing(struct writer_state *state);
+
 /* Annotations whose work is complete; `all` at the end of the file. */
 void gpu_project(struct writer_state *state, bool all);
 
