@@ -260,6 +260,8 @@ static void put_report(const struct report *report, yajl_gen gen)
 
 	yajl_gen_map_open(gen);
 	put_pair(gen, "file", report->file);
+	if (report->warning)
+		put_pair(gen, "warning", report->warning);
 	put_number(gen, "events", (int64_t)report->facts.events);
 	put_number(gen, "wall_ns", report_wall_ns(report));
 	open_object(gen, "steps");

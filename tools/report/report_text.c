@@ -30,8 +30,10 @@ static void time_cell(struct table *table, double ns)
 
 static void print_head(const struct report *report, FILE *out)
 {
-	fprintf(out, "%s\n%" PRIu64 " events, %s\n", report->file,
-		report->facts.events,
+	fprintf(out, "%s\n", report->file);
+	if (report->warning)
+		fprintf(out, "%s\n", report->warning);
+	fprintf(out, "%" PRIu64 " events, %s\n", report->facts.events,
 		quantity_time((double)report_wall_ns(report)).text);
 	for (size_t at = 0; at < report->note_count; at++)
 		fprintf(out, "note: %s\n", report->notes[at]);
