@@ -361,6 +361,11 @@ static uint64_t run(struct writer_state *state, bool may_finish)
 		if (state->error || !has_ended || !may_finish ||
 		    !is_complete(state))
 			return events;
+		gpu_close(state, true);
+		events += drain_window(state, has_ended);
+		gpu_close(state, false);
+		if (state->error)
+			return events;
 	} while (!finish_window(state, false));
 	return events;
 }

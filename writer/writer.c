@@ -8,7 +8,6 @@
  */
 #include "writer/writer.h"
 
-#include "collector/system/background.h"
 #include "collector/system/futex.h"
 #include "collector/system/loader.h"
 #include "collector/system/log.h"
@@ -149,7 +148,9 @@ static void note_summary(void)
 	summary->files = state->file.file_index;
 	summary->written = state->counts.written;
 	summary->cut = state->counts.cut;
+	summary->past_max = state->counts.past_max;
 	summary->dropped = sums.dropped;
+	summary->seen = sums.committed + sums.dropped;
 	summary->bytes = state->file.bytes_done;
 	if (state->file.is_open)
 		summary->bytes += trace_file_size(&state->file.trace);

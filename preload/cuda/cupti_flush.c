@@ -16,7 +16,7 @@
 
 #include "preload/cuda/cupti_source.h"
 
-#include "collector/system/background.h"
+#include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include "collector/session/thread.h"
 #include "preload/cuda/cupti_library.h"

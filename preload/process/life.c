@@ -71,9 +71,10 @@ static START_DATA struct life {
 	_Atomic uint32_t writer; /* enum writer_start */
 	_Atomic bool is_held_up; /* BEGINNING for longer than anyone waits */
 	_Atomic uint64_t missed; /* calls that were forwarded meanwhile */
-	bool constructed;	 /* our constructor has run */
-	bool forked;		 /* without exec */
-	bool wipes;		 /* the kernel clears the gate on fork */
+	uint64_t missed_said;
+	bool constructed; /* our constructor has run */
+	bool forked;	  /* without exec */
+	bool wipes;	  /* the kernel clears the gate on fork */
 	struct session *session;
 } life;
 
@@ -179,6 +180,7 @@ static void start_over(void)
 	store_relaxed(&life.writer, WRITER_UNWANTED);
 	store_relaxed(&life.is_held_up, false);
 	store_relaxed(&life.missed, 0);
+	life.missed_said = 0;
 	process.direct = false;
 	life.forked = true;
 	process.complaints = 0;
@@ -188,7 +190,7 @@ static void start_over(void)
 		families_forget();
 		steps_forget();
 	}
-	control_forget();
+	mailbox_forget();
 	if (state == LIFE_CLOSED || state == LIFE_ENDED ||
 	    process.options.children == CHILDREN_NONE) {
 		close_gate();
@@ -311,6 +313,7 @@ static void say_missed(void)
 
 	if (!missed)
 		return;
+	life.missed_said += missed;
 	add_relaxed(&head->unrecorded_calls, missed);
 	session_note(life.session,
 		     "%lu calls came while the start of the recording was held "
@@ -385,20 +388,7 @@ static void report(int rc)
 	struct writer_summary summary;
 
 	writer_summarise(&summary);
-	const struct closing closing = {
-		.files = summary.files,
-		.written = summary.written,
-		.cut = summary.cut,
-		.dropped = summary.dropped,
-		.bytes = summary.bytes,
-		.hooks_ns = summary.hooks_ns,
-		.writer_ns = summary.writer_cpu_ns,
-		.path = summary.path,
-		.timed_out = rc == -ETIMEDOUT,
-		.gave_up = rc == -ECANCELED,
-	};
-
-	closing_report(life.session, &closing);
+	closing_report(life.session, &summary, rc, life.missed_said);
 }
 
 /* Another thread may be starting the writer; not so if this is a signal handler
