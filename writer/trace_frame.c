@@ -84,6 +84,8 @@ static void open_ours(struct json *json)
 static void events(struct json *json, const struct writer_state *state,
 		   const struct account *account)
 {
+	struct session_header *head = state->session->head;
+
 	json_raw(json, ",\"events\":{\"seen\":");
 	json_u64(json, account->seen);
 	json_raw(json, ",\"written\":");
@@ -92,15 +94,22 @@ static void events(struct json *json, const struct writer_state *state,
 	json_u64(json, account->cut);
 	json_raw(json, ",\"dropped\":");
 	json_u64(json, account->sums.dropped);
-	if (state->session->head->flight.is_on) {
+	if (head->flight.is_on) {
 		json_raw(json, ",\"aged\":");
-		json_u64(json, min_u64(state->session->head->flight.aged,
-				       account->cut));
+		json_u64(json, min_u64(head->flight.aged, account->cut));
 	}
 	json_raw(json, ",\"in_file\":");
 	json_u64(json, state->counts.file_events);
 	json_raw(json, ",\"unrecorded_calls\":");
-	json_u64(json, load_relaxed(&state->session->head->unrecorded_calls));
+	json_u64(json, load_relaxed(&head->unrecorded_calls));
+	if (load_relaxed(&head->missed_calls)) {
+		json_raw(json, ",\"missed_calls\":");
+		json_u64(json, load_relaxed(&head->missed_calls));
+	}
+	if (load_relaxed(&head->names_refused)) {
+		json_raw(json, ",\"names_refused\":");
+		json_u64(json, load_relaxed(&head->names_refused));
+	}
 	json_char(json, '}');
 }
 

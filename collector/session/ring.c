@@ -84,7 +84,7 @@ COLD struct event *ring_reserve_chunk(struct ring *ring, unsigned int slots)
 		return NULL;
 
 	const int saved = errno;
-	struct thread *was = thread_busy();
+	struct thread *was = thread_fill();
 	uint64_t at = 0;
 
 	if (session)

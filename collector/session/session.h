@@ -126,6 +126,9 @@ struct session_header {
 	_Atomic uint64_t
 		unrecorded_calls; /* hook calls of threads without a record,
 				       for which there was no room */
+	_Atomic uint64_t missed_calls; /* those of a signal handler that came
+				       inside a hook, or of a thread that had
+				       given its record back */
 
 	/* Chunk pool (collector/session/pool.h). */
 	_Atomic uint64_t free_chunks; /* tag << 40 | offset */

@@ -9,8 +9,8 @@
  * are remembered in a table (preload/heap/blocks.h), only they count in bytes,
  * and a free that isn't found there says EVENT_NO_SIZE.
  *
- * While a slot is being filled the thread is THREAD_BUSY: what a signal handler
- * allocates meanwhile is forwarded and not counted.
+ * While a slot is being filled the thread is THREAD_FILLING: what a signal
+ * handler allocates meanwhile is forwarded, and counted as missed.
  */
 #ifndef PRELOAD_HEAP_H
 #define PRELOAD_HEAP_H
@@ -117,7 +117,7 @@ void heap_free_ring_full(struct thread *thread, void *ptr);
  * after the word: a signal handler before it may take the slot. */
 static inline bool heap_claim(struct thread *thread)
 {
-	thread_busy();
+	thread_fill();
 	return likely(thread->ring.next + (int64_t)sizeof(struct event) <=
 		      thread->ring.stop);
 }

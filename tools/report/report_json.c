@@ -84,6 +84,7 @@ static const struct field account_fields[] = {
 	{"cut", AT(trace_metadata, cut)},
 	{"dropped", AT(trace_metadata, dropped)},
 	{"unrecorded_calls", AT(trace_metadata, unrecorded_calls)},
+	{"missed_calls", AT(trace_metadata, missed_calls)},
 	FIELDS_END
 };
 
