@@ -20,19 +20,19 @@
 
 enum gate_bit {
 	GATE_CLOSED = 1 << 0,	    /* decided; alone: nothing wanted */
-	GATE_HEAP_WATCH = 1 << 1,   /* count calls until the process may become
-				     interesting by its CPU time */
+	GATE_HEAP_WATCH = 1 << 1,   /* count calls until the process has used so
+				     much CPU time that its heap is recorded */
 	GATE_HEAP = 1 << 2,	    /* heap counters run */
 	GATE_HEAP_LARGE = 1 << 3,   /* record: large blocks */
 	GATE_HEAP_ALL = 1 << 4,	    /* record: every call */
 	GATE_OMP = 1 << 5,	    /* record: OpenMP */
 	GATE_OMP_MARK = 1 << 6,	    /* regions may begin a step */
-	GATE_OMP_WATCH = 1 << 7,    /* a region makes the process interesting */
+	GATE_OMP_WATCH = 1 << 7,    /* a region begins the recording */
 	GATE_SCOPE = 1 << 8,	    /* record: annotations, NVTX */
 	GATE_SCOPE_MARK = 1 << 9,   /* ranges may begin a step */
-	GATE_SCOPE_WATCH = 1 << 10, /* an annotation makes it interesting */
+	GATE_SCOPE_WATCH = 1 << 10, /* an annotation begins it */
 	GATE_CUDA = 1 << 11,	    /* record: CUDA host side */
-	GATE_CUDA_WATCH = 1 << 12,  /* a CUDA call makes it interesting */
+	GATE_CUDA_WATCH = 1 << 12,  /* a CUDA call begins it */
 };
 
 #define GATE_UNDECIDED 0u

@@ -113,7 +113,7 @@ struct session_header {
 	char host[SESSION_TEXT_BYTES];
 	char program[SESSION_TEXT_BYTES]; /* argv[0]'s last part */
 	char folder[SESSION_TEXT_BYTES];  /* absolute output folder */
-	char reason[SESSION_TEXT_BYTES];  /* what made it interesting */
+	char reason[SESSION_TEXT_BYTES];  /* what began the recording */
 	int32_t rank;			  /* -1 unknown */
 	int32_t world_size;		  /* 0 unknown */
 	struct options options;
@@ -180,7 +180,7 @@ struct session {
 	bool writable;
 };
 
-/* The session of this process, NULL until it is interesting.
+/* The session of this process, NULL until its recording begins.
  * Published with RELEASE in life.c's begin(); readers that got here through
  * the gate or their own thread record need no further ordering. */
 extern struct session *_Atomic session_here

@@ -125,7 +125,7 @@ void thread_record(struct thread *thread, const struct event *event)
 	thread_unbusy(was);
 }
 
-/* A stack is this large at most, or frames are thought to lie on two. */
+/* Frames that are further apart are thought to lie on two stacks. */
 #define STACK_BYTES_MAX (UINT64_C(8) << 20)
 
 /* The slices that are open inside a live one lie deeper on its stack. */
