@@ -19,7 +19,7 @@
 #include "collector/session/session.h"
 #include "collector/system/proc.h"
 #include "tools/util/command.h"
-#include "tools/util/decimal.h"
+#include "tools/util/numbers.h"
 #include "writer/pace.h"
 
 /* A writer passes at least twice a second, unless its disk hangs; the file of a

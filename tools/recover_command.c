@@ -133,18 +133,18 @@ static error_t parse(int key, char *text, struct argp_state *state)
 int recover_command(int argc, char **argv)
 {
 	static const struct argp argp = {
-		choices,
-		parse,
-		"[FOLDER|SESSION...]",
-		"Finish the traces of programs that were killed.\vTakes "
-		"the sessions whose traces lie in FOLDER, or one session "
-		"file; without either, the folder that would be recorded to "
-		"(TRACEPROF_DIR, ./traceprof).  A running program's session is "
-		"left alone.  "
-		"Ends with 3 when one could not be recovered.",
-		NULL,
-		NULL,
-		NULL,
+		.options = choices,
+		.parser = parse,
+		.args_doc = "[FOLDER|SESSION...]",
+		.doc = "Finish the traces of programs that were killed.\vTakes "
+		       "the sessions whose traces lie in FOLDER, or one "
+		       "session "
+		       "file; without either, the folder that would be "
+		       "recorded to "
+		       "(TRACEPROF_DIR, ./traceprof).  A running program's "
+		       "session is "
+		       "left alone.  "
+		       "Ends with 3 when one could not be recovered.",
 	};
 	struct recover_arguments arguments = {0};
 	struct recover_count count = {0};

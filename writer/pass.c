@@ -23,8 +23,8 @@
 #define SLICE_EVENTS_LOW  2000u
 #define SLICE_EVENTS_HIGH 20000u
 
-/* So many events between two looks at the stock of chunks; a power of two. */
-#define STOCK_EVENTS	  1024u
+/* So many events between two looks at the free chunks; a power of two. */
+#define PREFAULT_EVENTS	  1024u
 
 int pass_start(struct writer_state *state, struct session *session,
 	       bool is_live)
@@ -135,9 +135,9 @@ static bool take(struct writer_state *state, struct ring_reader *reader,
 }
 
 /* A pass can take long enough for the rings to use up what lies ready. */
-static inline void keep_stock(struct writer_state *state, uint64_t events)
+static inline void keep_prefault(struct writer_state *state, uint64_t events)
 {
-	if (state->is_live && !(events & (STOCK_EVENTS - 1)))
+	if (state->is_live && !(events & (PREFAULT_EVENTS - 1)))
 		chunk_prefault_refill(&state->prefault, state->session);
 }
 
@@ -166,7 +166,7 @@ static uint64_t drain_ring(struct writer_state *state,
 			break;
 		}
 		drain_skip(&reader->drain, event);
-		keep_stock(state, ++events);
+		keep_prefault(state, ++events);
 	}
 	return events;
 }
@@ -360,6 +360,11 @@ static uint64_t run(struct writer_state *state, bool may_finish)
 		events += drain_window(state, has_ended);
 		if (state->error || !has_ended || !may_finish ||
 		    !is_complete(state))
+			return events;
+		gpu_close(state, true);
+		events += drain_window(state, has_ended);
+		gpu_close(state, false);
+		if (state->error)
 			return events;
 	} while (!finish_window(state, false));
 	return events;

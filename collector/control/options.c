@@ -422,8 +422,7 @@ void options_text(const struct options *options, unsigned int index, char *text,
 	log_format(text, bytes, "%ld", (long)number);
 }
 
-/* Edit distance, bounded by the length of names. */
-static unsigned int distance(const char *a, const char *b)
+unsigned int options_distance(const char *a, const char *b)
 {
 	unsigned int row[NAME_LEN_MAX + 2];
 	const size_t width = strnlen(b, NAME_LEN_MAX);
@@ -455,7 +454,8 @@ const char *options_nearest(const char *name)
 	unsigned int least = UINT32_MAX;
 
 	for (unsigned int i = 0; i < option_row_count; i++) {
-		const unsigned int d = distance(name, option_rows[i].name);
+		const unsigned int d =
+			options_distance(name, option_rows[i].name);
 
 		if (d < least) {
 			least = d;

@@ -176,6 +176,9 @@ void options_read(struct options *options, char *const *environment,
 void options_text(const struct options *options, unsigned int row, char *text,
 		  size_t bytes);
 
+/* Edits (insert, delete, replace) that make one short word the other. */
+unsigned int options_distance(const char *a, const char *b);
+
 /* The known name nearest to `name` by edit distance. */
 const char *options_nearest(const char *name);
 

@@ -46,6 +46,10 @@ enum window_action window_action(const struct schedule *schedule, int64_t step);
 /* The cycle that a recorded step belongs to, 0-based; -1 if not recorded. */
 int64_t window_cycle(const struct schedule *schedule, int64_t step);
 
+/* The least step above `step` where action or cycle may change; INT64_MAX:
+ * never. */
+int64_t window_next_change(const struct schedule *schedule, int64_t step);
+
 /* Steps that the schedule needs until its first window is whole, or begun where
  * it never ends; 0 without a schedule. */
 int64_t window_steps_needed(const struct schedule *schedule);

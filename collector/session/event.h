@@ -61,7 +61,6 @@ enum event_flag {
 	EVENT_UNFINISHED = 2, /* closed by us: the call had not returned */
 	EVENT_REALLOC = 4,    /* this alloc or free is half of a realloc */
 	EVENT_SERIAL = 8,     /* region with a team of one */
-	EVENT_NO_SIZE = 16,   /* heap: the block's size is not known */
 	EVENT_MOVED = 32,     /* was put again at the ring's end */
 	EVENT_SCANNED = 64,   /* the scan ahead of the drain has been here */
 };

@@ -20,8 +20,8 @@
 
 enum gate_bit {
 	GATE_CLOSED = 1 << 0,	    /* decided; alone: nothing wanted */
-	GATE_HEAP_WATCH = 1 << 1,   /* count calls until the process has used so
-				     much CPU time that its heap is recorded */
+	GATE_HEAP_WATCH = 1 << 1,   /* count calls until the process is recorded
+				     for its CPU time */
 	GATE_HEAP = 1 << 2,	    /* heap counters run */
 	GATE_HEAP_LARGE = 1 << 3,   /* record: large blocks */
 	GATE_HEAP_ALL = 1 << 4,	    /* record: every call */

@@ -180,7 +180,7 @@ struct session {
 	bool writable;
 };
 
-/* The session of this process, NULL until its recording begins.
+/* The session of this process, NULL until it is recorded.
  * Published with RELEASE in life.c's begin(); readers that got here through
  * the gate or their own thread record need no further ordering. */
 extern struct session *_Atomic session_here

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* cupti_callbacks.c - what CUPTI tells at once; see cupti_callbacks.h. */
+/* cupti_callbacks.c - what CUPTI tells at once; see cupti_source.h. */
 #ifdef HAVE_CUPTI
 
-#include "preload/cuda/cupti_callbacks.h"
+#include "preload/cuda/cupti_source.h"
 
 #include "collector/system/log.h"
 #include "collector/steps/steps.h"
-#include "preload/cuda/cupti_name.h"
-#include "preload/cuda/cupti_source.h"
+#include "preload/cuda/cupti_record.h"
 #include "preload/process/hook.h"
 #include "preload/process/life.h"
 #include <errno.h>
 #include <string.h>
+
+static CUpti_SubscriberHandle subscriber;
 
 /* Texts already compared, by address. */
 #define VERDICTS 1024u
@@ -107,10 +108,7 @@ static struct {
 	uint64_t id;
 } kernels[VERDICTS];
 
-static struct {
-	CUpti_SubscriberHandle subscriber;
-	bool is_on; /* the writer's alone */
-} found;
+static bool calls_are_on; /* the writer's alone */
 
 static uint64_t kernel_id(const char *text)
 {
@@ -145,8 +143,8 @@ static void turn_calls(CUpti_CallbackDomain domain, uint32_t on)
 
 		if (cupti.cuptiGetCallbackName(domain, number, &name) ==
 			    CUPTI_SUCCESS &&
-		    name && cupti_name_launch(name))
-			cupti.cuptiEnableCallback(on, found.subscriber, domain,
+		    name && cupti_launch_kind(name))
+			cupti.cuptiEnableCallback(on, subscriber, domain,
 						  number);
 	}
 }
@@ -155,11 +153,10 @@ void cupti_callbacks_follow(const struct session *session)
 {
 	const bool on = steps_want_calls(session);
 
-	if (on == found.is_on || !cupti_is_alive())
+	if (on == calls_are_on || !cupti_is_alive())
 		return;
-	found.is_on = on;
-	cupti.cuptiEnableCallback(on, found.subscriber,
-				  CUPTI_CB_DOMAIN_RESOURCE,
+	calls_are_on = on;
+	cupti.cuptiEnableCallback(on, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
 				  CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
 	turn_calls(CUPTI_CB_DOMAIN_RUNTIME_API, on);
 	turn_calls(CUPTI_CB_DOMAIN_DRIVER_API, on);
@@ -167,7 +164,7 @@ void cupti_callbacks_follow(const struct session *session)
 
 void cupti_callbacks_forget(void)
 {
-	found.is_on = false;
+	calls_are_on = false;
 }
 
 /* --- calls ---------------------------------------------------------------- */
@@ -278,8 +275,8 @@ static void note_node(void)
 		store_relaxed(place_of(thread), call | 1);
 }
 
-void CUPTIAPI cupti_callback(void *unused, CUpti_CallbackDomain domain,
-			     CUpti_CallbackId number, const void *data)
+static void CUPTIAPI cupti_callback(void *unused, CUpti_CallbackDomain domain,
+				    CUpti_CallbackId number, const void *data)
 {
 	const int saved = errno;
 
@@ -308,9 +305,23 @@ void CUPTIAPI cupti_callback(void *unused, CUpti_CallbackDomain domain,
 	errno = saved;
 }
 
-void cupti_callbacks_start(CUpti_SubscriberHandle subscriber)
+int cupti_callbacks_subscribe(char *holder, size_t bytes)
 {
-	found.subscriber = subscriber;
+	CUpti_SubscriberParams params = {
+		.structSize = CUpti_SubscriberParams_STRUCT_SIZE,
+		.subscriberName = "traceprof",
+		.oldSubscriberName = holder,
+		.oldSubscriberSize = bytes,
+	};
+
+	if (cupti.cuptiSubscribe_v2)
+		return (int)cupti.cuptiSubscribe_v2(&subscriber, cupti_callback,
+						    NULL, &params);
+	return (int)cupti.cuptiSubscribe(&subscriber, cupti_callback, NULL);
+}
+
+void cupti_callbacks_start(void)
+{
 	cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
 				  CUPTI_CBID_RESOURCE_CU_INIT_FINISHED);
 	cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,

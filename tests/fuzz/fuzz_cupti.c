@@ -15,7 +15,6 @@
 #include "tests/unit/sample_session.h"
 
 #include "preload/cuda/cupti_buffers.h"
-#include "preload/cuda/cupti_pairs.h"
 #include "preload/cuda/cupti_record.h"
 #include "preload/cuda/cupti_source.h"
 #include "tests/fake_gpu/sim_knobs.h"

@@ -17,7 +17,7 @@ void *memory_resize(void *ptr, size_t count, size_t size);
 /* count zeroed elements of size bytes. */
 void *memory_zeroed(size_t count, size_t size);
 
-/* Room for one more element behind the used ones: doubles *capacity when it is
+/* Room for one more element after the used ones: doubles *capacity when it is
  * full.  Returns the array, which may have moved. */
 void *memory_grow(void *array, size_t used, size_t *capacity, size_t size);
 

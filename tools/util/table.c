@@ -4,21 +4,19 @@
  */
 #include "tools/util/table.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "tools/util/memory.h"
 
-#ifdef HAVE_SMARTCOLS
-#include <libsmartcols/libsmartcols.h>
-#endif
-
 struct table {
 	enum table_kind kind;
-	const char *const *headers;
 	size_t columns;
-	char **cells;
+	char **cells; /* the headers first */
 	size_t count, capacity;
 };
 
@@ -28,8 +26,9 @@ struct table *table_new(enum table_kind kind, const char *const *headers,
 	struct table *table = memory_zeroed(1, sizeof(*table));
 
 	table->kind = kind;
-	table->headers = headers;
 	table->columns = columns;
+	for (size_t at = 0; at < columns; at++)
+		table_cell(table, "%s", headers[at]);
 	return table;
 }
 
@@ -47,40 +46,6 @@ void table_cell(struct table *table, const char *format, ...)
 	table->cells[table->count++] = text;
 }
 
-#ifdef HAVE_SMARTCOLS
-
-static int column_flags(const struct table *table, size_t column)
-{
-	if (column + 1 == table->columns)
-		return SCOLS_FL_TRUNC;
-	return table->kind == TABLE_NUMBERS ? SCOLS_FL_RIGHT : 0;
-}
-
-static void print_cells(const struct table *table, FILE *out)
-{
-	struct libscols_table *columns = scols_new_table();
-	struct libscols_line *line = NULL;
-
-	if (!columns)
-		return;
-	scols_table_set_stream(columns, out);
-	for (size_t at = 0; at < table->columns; at++)
-		scols_table_new_column(columns, table->headers[at], 0,
-				       column_flags(table, at));
-	for (size_t at = 0; at < table->count; at++) {
-		if (at % table->columns == 0)
-			line = scols_table_new_line(columns, NULL);
-		if (line)
-			scols_line_set_data(line, at % table->columns,
-					    table->cells[at]);
-	}
-	if (table->count)
-		scols_print_table(columns);
-	scols_unref_table(columns);
-}
-
-#else
-
 /* Columns that a UTF-8 text takes, wide characters not considered. */
 static int width_of(const char *text)
 {
@@ -91,44 +56,60 @@ static int width_of(const char *text)
 	return width;
 }
 
-static void print_cell(const struct table *table, size_t column,
-		       const char *text, int width, FILE *out)
+/* Bytes of a text that take at most so many columns. */
+static int bytes_of(const char *text, int width)
 {
-	const int blanks = width - width_of(text);
+	const char *at = text;
 
-	if (column + 1 == table->columns)
-		fprintf(out, "%s\n", text);
-	else if (table->kind == TABLE_NUMBERS)
-		fprintf(out, "%*s%s ", blanks, "", text);
-	else
-		fprintf(out, "%s%*s ", text, blanks, "");
+	for (; *at; at++)
+		if (((unsigned char)*at & 0xc0) != 0x80 && width-- <= 0)
+			break;
+	return (int)(at - text);
 }
 
-static void print_cells(const struct table *table, FILE *out)
+/* Columns of the terminal that is printed on, INT_MAX none. */
+static int columns_of(FILE *out)
 {
+	struct winsize size;
+
+	if (!isatty(fileno(out)) || ioctl(fileno(out), TIOCGWINSZ, &size) ||
+	    !size.ws_col)
+		return INT_MAX;
+	return size.ws_col;
+}
+
+static void print_line(const struct table *table, char *const *cells,
+		       const int *widths, int columns, FILE *out)
+{
+	for (size_t at = 0; at + 1 < table->columns; at++) {
+		const int blanks = widths[at] - width_of(cells[at]);
+
+		if (table->kind == TABLE_NUMBERS)
+			fprintf(out, "%*s%s ", blanks, "", cells[at]);
+		else
+			fprintf(out, "%s%*s ", cells[at], blanks, "");
+		columns -= widths[at] + 1;
+	}
+	fprintf(out, "%.*s\n",
+		bytes_of(cells[table->columns - 1], columns > 8 ? columns : 8),
+		cells[table->columns - 1]);
+}
+
+void table_print(struct table *table, FILE *out)
+{
+	const int columns = columns_of(out);
 	int *widths = memory_zeroed(table->columns, sizeof(*widths));
 
-	for (size_t at = 0; at < table->columns; at++)
-		widths[at] = width_of(table->headers[at]);
 	for (size_t at = 0; at < table->count; at++) {
 		const int width = width_of(table->cells[at]);
 
 		if (width > widths[at % table->columns])
 			widths[at % table->columns] = width;
 	}
-	for (size_t at = 0; at < table->columns; at++)
-		print_cell(table, at, table->headers[at], widths[at], out);
-	for (size_t at = 0; at < table->count; at++)
-		print_cell(table, at % table->columns, table->cells[at],
-			   widths[at % table->columns], out);
+	for (size_t at = 0; at < table->count && table->count > table->columns;
+	     at += table->columns)
+		print_line(table, table->cells + at, widths, columns, out);
 	free(widths);
-}
-
-#endif
-
-void table_print(struct table *table, FILE *out)
-{
-	print_cells(table, out);
 	for (size_t at = 0; at < table->count; at++)
 		free(table->cells[at]);
 	free(table->cells);

@@ -175,13 +175,13 @@ static void say_short(struct writer_state *state, uint64_t used)
 		(double)(history->trigger.newest_ticks - history->from) /
 		(double)ticks_per_second(state);
 	const double bytes = (double)used * CHUNK_BYTES * 4 / QUARTERS;
-	uint64_t held = 0;
+	uint64_t kept = 0;
 	double factor;
 
 	for (uint32_t i = 0; i < history->room && i < history->steps; i++)
-		held += history->starts[i] >= history->from;
+		kept += history->starts[i] >= history->from;
 	if (history->flight.steps)
-		factor = held ? (double)history->flight.steps / (double)held
+		factor = kept ? (double)history->flight.steps / (double)kept
 			      : (double)history->flight.steps;
 	else
 		factor = (double)history->flight.length_ns / 1e9 / seconds;
@@ -218,7 +218,7 @@ bool history_shorten(struct writer_state *state)
 	return true;
 }
 
-uint64_t history_held(struct writer_state *state)
+uint64_t history_chunks(struct writer_state *state)
 {
 	return history_keep(state) == UINT64_MAX ? 0 : chunks_used(state);
 }

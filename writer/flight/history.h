@@ -53,7 +53,7 @@ uint64_t history_keep(struct writer_state *state);
 bool history_shorten(struct writer_state *state);
 
 /* Chunks that the history takes and that no hook waits for. */
-uint64_t history_held(struct writer_state *state);
+uint64_t history_chunks(struct writer_state *state);
 
 /* A dump is wanted; the first wish holds until it is fulfilled. */
 void history_wish(struct writer_state *state, enum flight_reason reason,

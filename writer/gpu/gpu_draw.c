@@ -237,7 +237,7 @@ static bool draw_mark(struct writer_state *state, struct gpu_slice *slice,
 		state->gpu->unlinked++;
 		return false;
 	}
-	/* A time before the call is of no clock that we know. */
+	/* CUPTI gave none, or one that can't be: before the call. */
 	slice->is_of_call =
 		!event->extra || event->start_ticks < launch->start_ticks;
 	if (slice->is_of_call)

@@ -4,6 +4,7 @@
  * that are, or pretend to be, sessions of others.
  */
 #include "tests/unit/session_fixture.h"
+#include "tests/unit/unit_folder.h"
 
 #include "collector/system/proc.h"
 #include <errno.h>
@@ -20,13 +21,13 @@
 
 static struct session *session;
 static struct session opened;
-static char path[] = "/tmp/traceprof-unit-XXXXXX";
+static char path[256];
 
 static int set_up(void **state)
 {
 	(void)state;
 	session = fixture_begin(4);
-	strcpy(path, "/tmp/traceprof-unit-XXXXXX");
+	unit_template(path, sizeof(path), "unit");
 	close(mkstemp(path));
 	return 0;
 }
@@ -363,7 +364,7 @@ static void test_texts_of_a_hostile_header_end(void **state)
 
 static void test_only_a_plain_file_of_one_name_is_opened(void **state)
 {
-	char other[64];
+	char other[sizeof(path) + 2];
 
 	(void)state;
 	save(session->bytes);

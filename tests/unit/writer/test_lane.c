@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_nest.c - slices of one lane stay nested, on a coarse clock too. */
+/* test_lane.c - slices of one lane stay nested, on a coarse clock too. */
 #include "tests/unit/cmocka_base.h"
+#include "writer/state/lane.h"
 #include "writer/state/nest.h"
 
 #include <stdlib.h>
@@ -138,6 +139,35 @@ static void random_trees_on_a_coarse_clock_never_cross(void **state)
 	}
 }
 
+static void crossing_spans_get_lanes_where_they_nest(void **state)
+{
+	struct span {
+		uint64_t start, end;
+		unsigned int lane;
+	} drawn[4000];
+	static struct lane_set set;
+	unsigned int seed = 3;
+	uint64_t end = 100000;
+
+	(void)state;
+	for (unsigned int i = 0; i < 4000; i++) {
+		uint64_t start;
+
+		end += (uint64_t)rand_r(&seed) % 50;
+		start = end - (uint64_t)rand_r(&seed) % (i % 7 ? 60 : 2000);
+		drawn[i].lane = lane_place(&set, &start, end);
+		drawn[i].start = start;
+		drawn[i].end = end;
+		assert_in_range(drawn[i].lane, 0, LANE_RANGES - 1);
+		assert_true(start <= end);
+		for (unsigned int j = 0; j < i; j++) {
+			if (drawn[j].lane == drawn[i].lane)
+				assert_false(drawn[j].start < start &&
+					     start < drawn[j].end);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -147,6 +177,7 @@ int main(void)
 		cmocka_unit_test(one_that_comes_late_is_left_alone),
 		cmocka_unit_test(a_wait_found_late_fits_between_its_neighbours),
 		cmocka_unit_test(random_trees_on_a_coarse_clock_never_cross),
+		cmocka_unit_test(crossing_spans_get_lanes_where_they_nest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
