@@ -208,8 +208,8 @@ static void reply(struct writer_state *state, uint64_t word,
 
 static void ask_history(struct requests *requests, struct writer_state *state)
 {
-	history_wish(state, FLIGHT_DEMAND, "traceprof ctl asked for it");
-	requests->window = load_relaxed(&windows_of(state)->opened);
+	requests->window = history_wish(state, FLIGHT_DEMAND,
+					"traceprof ctl asked for it");
 }
 
 static bool is_sane(const struct mailbox_request *request)
