@@ -51,7 +51,8 @@ static const struct field steps_fields[] = {
 }, account_fields[] = {
 	ROW("seen", trace_metadata, seen), ROW("written", trace_metadata, written),
 	ROW("cut", trace_metadata, cut), ROW("dropped", trace_metadata, dropped),
-	ROW("unrecorded_calls", trace_metadata, unrecorded_calls), {0},
+	ROW("unrecorded_calls", trace_metadata, unrecorded_calls),
+	ROW("missed_calls", trace_metadata, missed_calls), {0},
 }, node_fields[] = {
 	ROW("calls", scope_node, calls), ROW("total_ns", scope_node, total_ns),
 	ROW("self_ns", scope_node, self_ns), {0},

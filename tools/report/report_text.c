@@ -286,6 +286,12 @@ static void print_losses(const struct report *report, FILE *out)
 			"\nLosses: %" PRId64 " calls came from threads that "
 			"found no room to be recorded\n",
 			account->unrecorded_calls);
+	if (account->missed_calls > 0)
+		fprintf(out,
+			"\nNot recorded: %" PRId64 " calls of signal handlers "
+			"that came inside another call, or of threads at their "
+			"end\n",
+			account->missed_calls);
 }
 
 static void print_device(const struct report *report, unsigned int number,

@@ -25,6 +25,7 @@ static const struct {
 	{"events.dropped", FIELD(dropped), ENTRY_INTEGER},
 	{"events.aged", FIELD(aged), ENTRY_INTEGER},
 	{"events.unrecorded_calls", FIELD(unrecorded_calls), ENTRY_INTEGER},
+	{"events.missed_calls", FIELD(missed_calls), ENTRY_INTEGER},
 	{"dropped_by_kind.", FIELD(dropped_by_kind), ENTRY_SUM},
 	{"dropped_by_thread.", FIELD(dropped_by_thread), ENTRY_SUM},
 	{"written_by_kind.", FIELD(written_by_kind), ENTRY_SUM},
@@ -52,6 +53,7 @@ void trace_metadata_begin(struct trace_metadata *metadata)
 	memset(metadata, 0xff, sizeof(*metadata)); /* all -1 */
 	metadata->threads = 0;
 	metadata->unrecorded_calls = 0;
+	metadata->missed_calls = 0;
 	metadata->is_unfinished = false;
 	metadata->is_recovered = false;
 	metadata->is_by_hand = false;
