@@ -67,10 +67,13 @@ bool clip_has_room(struct writer_state *state, const struct event *event,
 
 	if (max_mb <= 0 || !is_detail(event->kind))
 		return true;
-	if (file->detail_is_over)
+	if (file->detail_is_over) {
+		state->counts.past_max++;
 		return false;
+	}
 	if (window_file_text_bytes(state) < (uint64_t)max_mb * TEXT_MIB)
 		return true;
+	state->counts.past_max++;
 	file->detail_is_over = true;
 	file->detail_ended_ns = ts_ns;
 	session_note(state->session,

@@ -434,8 +434,6 @@ static bool write_memory(struct writer_state *state, struct ring_reader *reader,
 {
 	struct json *json = &state->json;
 
-	if (event->flags & EVENT_NO_SIZE)
-		return false;
 	json_line(json, (uintptr_t)reader, event->kind);
 	json_raw(
 		json,

@@ -74,6 +74,7 @@ struct ring_reader {
 struct writer_counts {
 	uint64_t written;
 	uint64_t cut;
+	uint64_t past_max;  /* of these, past TRACEPROF_MAX_MB */
 	uint64_t committed; /* by hooks, when account_unread() looked */
 	uint64_t file_events;
 	uint64_t last_ticks;
