@@ -8,7 +8,6 @@
  */
 #include "writer/writer.h"
 
-#include "collector/system/background.h"
 #include "collector/system/futex.h"
 #include "collector/system/loader.h"
 #include "collector/system/log.h"
@@ -293,6 +292,15 @@ static void poll_to_the_end(void)
 		make_pass(&cpu_ns);
 }
 
+/* The session stays for `traceprof recover`, unless there is nothing that it
+ * could go on from. */
+static void give_up(void)
+{
+	if (!writer.state.file.file_index)
+		session_unlink(writer.session);
+	announce(&writer.phase, WRITER_GAVE_UP);
+}
+
 static void finish(void)
 {
 	struct writer_state *state = &writer.state;
@@ -306,20 +314,13 @@ static void finish(void)
 	rc = pass_finish(state, writer.stop_ticks);
 	pthread_mutex_unlock(&writer.lock);
 	note_summary();
-	if (!rc) {
-		store_release(&head->state, SESSION_ENDED);
-		session_unlink(writer.session);
+	if (rc) {
+		give_up();
+		return;
 	}
-	announce(&writer.phase, rc ? WRITER_GAVE_UP : WRITER_DONE);
-}
-
-static void give_up(void)
-{
-	/* The session stays for `traceprof recover`, unless there is nothing
-	 * that it could go on from. */
-	if (!writer.state.file.file_index)
-		session_unlink(writer.session);
-	announce(&writer.phase, WRITER_GAVE_UP);
+	store_release(&head->state, SESSION_ENDED);
+	session_unlink(writer.session);
+	announce(&writer.phase, WRITER_DONE);
 }
 
 /* 0: as the pace pleases. */

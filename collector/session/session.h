@@ -14,8 +14,8 @@
  * before its first use, so that a full tmpfs is an error code, never SIGBUS.
  *
  * A struct session is the view one process has of it: where it is mapped.  The
- * header and everything behind it may be hostile when it comes from a file:
- * readers go through session_check() and session_at_checked().
+ * header and everything after it may be hostile when it comes from a file:
+ * session_open() checks the header, readers go through session_at_checked().
  */
 #ifndef COLLECTOR_SESSION_H
 #define COLLECTOR_SESSION_H
@@ -171,7 +171,7 @@ struct session_header {
 	struct gpu_state gpu;
 
 	struct flight_state flight;
-	struct control control; /* what is asked from outside */
+	struct mailbox mailbox; /* what is asked from outside */
 
 	_Atomic uint32_t checkpoint; /* which of the two is whole */
 	struct session_checkpoint checkpoints[2];

@@ -237,37 +237,6 @@ int session_share(int fd, struct session *session)
 	return -EBADMSG;
 }
 
-/* A zombie has ended, and its memory is gone, unless other threads of it go on:
- * its first thread alone ended by pthread_exit().  -ENOLCK: /proc doesn't say.
- */
-static int examine_stat(const struct session_header *head)
-{
-	const uint64_t started = proc_started(head->pid);
-	char path[64];
-	char text[1024];
-	const char *at;
-	unsigned int threads;
-
-	if (!started || !head->started)
-		return -ENOLCK;
-	if (started != head->started)
-		return 0; /* the number is another process's now */
-	log_format(path, sizeof(path), "/proc/%d/stat", head->pid);
-	if (proc_read(path, text, sizeof(text)) <= 0)
-		return -ENOLCK;
-	/* The name, in parentheses, may hold anything; after it come the
-	 * state, field 3, and the number of threads, field 20. */
-	at = strrchr(text, ')');
-	if (!at || (at[2] != 'Z' && at[2] != 'X'))
-		return -EBUSY;
-	for (int field = 2; at && field < 20; field++) {
-		at = strchr(at, ' ');
-		at = at ? at + 1 : NULL;
-	}
-	threads = at ? (unsigned int)strtoul(at, NULL, 10) : 0;
-	return threads <= 1 ? 0 : -EBUSY;
-}
-
 static bool is_other_boot(const struct session_header *head)
 {
 	char boot_id[sizeof(head->boot_id)];
@@ -282,13 +251,22 @@ static bool is_other_boot(const struct session_header *head)
 static int examine_process(const struct session_header *head)
 {
 	const uint64_t here = proc_pid_namespace();
+	struct proc_stat now;
 
 	if (!here || here != head->pid_namespace || is_other_boot(head) ||
 	    head->pid <= 0)
 		return -ENOLCK;
 	if (kill(head->pid, 0) && errno == ESRCH)
 		return 0;
-	return examine_stat(head);
+	if (!proc_stat(head->pid, &now) || !head->started)
+		return -ENOLCK;
+	if (now.started != head->started)
+		return 0; /* the number is another process's now */
+	/* A zombie has ended, unless other threads of it go on: its first
+	 * thread alone ended by pthread_exit(). */
+	return (now.state == 'Z' || now.state == 'X') && now.threads <= 1
+		       ? 0
+		       : -EBUSY;
 }
 
 /* The process locked this very file, no copy of it, under this kernel. */

@@ -289,6 +289,7 @@ static void fill_header(struct session *session, const struct options *options,
 			const char *reason, enum session_place place)
 {
 	struct session_header *head = session->head;
+	struct proc_stat stat;
 
 	head->version = SESSION_VERSION;
 	head->header_bytes = sizeof(*head);
@@ -303,7 +304,8 @@ static void fill_header(struct session *session, const struct options *options,
 	head->pid = (int32_t)getpid();
 	head->uid = (uint32_t)geteuid();
 	head->pid_namespace = proc_pid_namespace();
-	head->started = proc_started(head->pid);
+	proc_stat(head->pid, &stat);
+	head->started = stat.started;
 	proc_boot_id(head->boot_id, sizeof(head->boot_id));
 	proc_host(head->host, sizeof(head->host));
 	proc_program(head->program, sizeof(head->program));

@@ -170,6 +170,13 @@ void closing_report(const struct session *session,
 			    "calls): raise TRACEPROF_BUFFER_MB (%ld)",
 			    (unsigned long)(unrecorded - missed),
 			    (long)options->buffer_mb);
+	if (load_relaxed(&session->head->gpu.missing_kernels))
+		log_trouble("%lu launches of kernels have no kernel in the "
+			    "trace: they were missing when the program ended, "
+			    "or TRACEPROF_GPU_WAIT_MS (%ld) after the window",
+			    (unsigned long)load_relaxed(
+				    &session->head->gpu.missing_kernels),
+			    (long)options->gpu_wait_ms);
 	say_steps(session);
 	if (rc == -ECANCELED) {
 		say_gave_up(session, done);

@@ -183,7 +183,7 @@ static void start_over(void)
 		families_forget();
 		steps_forget();
 	}
-	control_forget();
+	mailbox_forget();
 	if (state == LIFE_CLOSED || state == LIFE_ENDED ||
 	    process.options.children == CHILDREN_NONE) {
 		close_gate();

@@ -149,6 +149,15 @@ def test_folder_that_cannot_be_made():
         expect(bad in done.own_lines[0], done.own_lines)
 
 
+def test_folder_that_cannot_be_made_for_the_last_step():
+    """Often only the last pass has something to write.  What there is no file
+    for leaves no session either."""
+    for _ in range(8):
+        traced("step_loop", 20, 1, env={
+            "TRACEPROF_DIR": "/proc/nowhere", "TRACEPROF_WAIT": "19",
+            "TRACEPROF_ACTIVE": "1"})
+
+
 def test_folder_is_made():
     place = os.path.join(folder(), "a", "b", "c")
     done = traced("region", "plain_parallel", env={"TRACEPROF_DIR": place})

@@ -24,7 +24,7 @@ FOREIGN = {
     r"libiberty/.*|demangle\.h": ("writer",),
     r"cupti.*|cuda.*|nv.*": ("preload",),
     r"elfutils/.*|dwarf.*|libdw.*": ("tools",),
-    r"yajl/.*|argp\.h": ("tools",),
+    r"yajl/.*|libsmartcols/.*|argp\.h": ("tools",),
 }
 
 

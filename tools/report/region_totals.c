@@ -157,6 +157,11 @@ static void close_region(struct region_totals *totals, struct region *region)
 		region->name = name_of(totals, "(region not in the file)", 24);
 	sum = key_table_row(&totals->names, region->name);
 	done = weigh(region, &longest, &total);
+	if (region->has_slice && region->team == 1 && !done) {
+		/* It has no parts; its one member's work is the region's. */
+		total = saturate_subtract(region->elapsed_ns, region->wait_ns);
+		done = 1;
+	}
 	sum->calls += region->has_slice;
 	saturate_into(&sum->elapsed_ns, region->elapsed_ns);
 	saturate_into(&sum->work_ns, total);
@@ -165,6 +170,12 @@ static void close_region(struct region_totals *totals, struct region *region)
 		sum->team_min = region->team;
 	if (region->team > sum->team_max)
 		sum->team_max = region->team;
+	/* Of a file that was cut the members' work is not all there. */
+	if (!region->has_slice ||
+	    (region->team && done != (size_t)region->team))
+		done = 0;
+	if (done)
+		saturate_into(&sum->judged_ns, region->wait_ns);
 	if (done > 1) {
 		sum->longest_ns += (double)longest;
 		sum->mean_ns += (double)total / (double)done;
@@ -209,9 +220,9 @@ static struct omp_work_wait *member_of(struct region *region, uint32_t lane)
 /* Locks that are held and the creation of tasks are parts of what surrounds
  * them, but the latter tells that tasks follow. */
 static void add_part(struct region_totals *totals, struct region *region,
-		     const char *part, const struct trace_event *event)
+		     const char *part, const struct trace_event *event,
+		     uint32_t lane)
 {
-	const struct trace_value *tid = &event->field[FIELD_TID];
 	const struct trace_value *name = &event->field[FIELD_NAME];
 	const bool is_whole = !strcmp(part, "parallel");
 	const bool is_member = !strcmp(part, "task");
@@ -227,8 +238,7 @@ static void add_part(struct region_totals *totals, struct region *region,
 	region->has_tasks |= !is_member && strcmp(part, "wait");
 	if (!strcmp(part, "create"))
 		return;
-	member = member_of(region, key_table_number(&totals->threads, tid->text,
-						    tid->len));
+	member = member_of(region, lane);
 	if (!member)
 		return;
 	if (is_member)
@@ -242,7 +252,8 @@ static void add_part(struct region_totals *totals, struct region *region,
 }
 
 void region_totals_event(struct region_totals *totals,
-			 const struct trace_event *event, const char *part)
+			 const struct trace_event *event, const char *part,
+			 uint32_t lane)
 {
 	static const char *const parts[] = {"parallel", "task", "explicit",
 					    "create", "wait"};
@@ -258,7 +269,7 @@ void region_totals_event(struct region_totals *totals,
 	trace_event_integer(event, "team", &team);
 	if (team > 0 && team <= INT32_MAX)
 		region->team = team;
-	add_part(totals, region, part, event);
+	add_part(totals, region, part, event, lane);
 }
 
 static int compare(const void *left, const void *right)
@@ -299,6 +310,5 @@ void region_totals_free(struct region_totals *totals)
 		forget_members(&totals->open[at]);
 	free(totals->open);
 	key_table_free(&totals->names);
-	key_table_free(&totals->threads);
 	memset(totals, 0, sizeof(*totals));
 }

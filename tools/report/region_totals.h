@@ -25,20 +25,21 @@ struct region_total {
 	int64_t elapsed_ns; /* of the parallel slices */
 	int64_t work_ns;    /* of all members, waits taken off */
 	int64_t wait_ns;
-	int64_t uneven_ns; /* of the waits: what perfect balance would save */
+	int64_t judged_ns; /* of the waits: of regions seen whole */
+	int64_t uneven_ns; /* of these: what perfect balance would save */
 	double imbalance;  /* longest member over mean member, weighted */
 	double longest_ns, mean_ns; /* sums over the regions */
 };
 
 struct region_totals {
 	struct key_table names; /* struct region_total */
-	struct key_table threads;
-	struct region *open; /* REGIONS_OPEN of them, by id */
+	struct region *open;	/* REGIONS_OPEN of them, by id */
 };
 
-/* Takes an event with args.omp; part is its value. */
+/* Takes an event with args.omp, whose value is part, on a lane. */
 void region_totals_event(struct region_totals *totals,
-			 const struct trace_event *event, const char *part);
+			 const struct trace_event *event, const char *part,
+			 uint32_t lane);
 
 /* Closes all regions and lists the names, longest wait first; free() it. */
 struct region_total *region_totals_list(struct region_totals *totals,

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <yajl/yajl_gen.h>
 
+#include "tools/util/numbers.h"
 #include "tools/util/text_buffer.h"
 
 /* Numbers of a struct and their keys; all are int64_t. */
@@ -137,7 +138,7 @@ static void put_category(void *arg, const char *category)
 		put_pair(gen, "name", row->name);
 		put_number(gen, "calls", row->calls);
 		put_number(gen, "total_ns", row->total_ns);
-		put_number(gen, "avg_ns", row->total_ns / row->calls);
+		put_number(gen, "avg_ns", row->sum_ns / row->calls);
 		put_number(gen, "min_ns", row->min_ns);
 		put_number(gen, "max_ns", row->max_ns);
 		if (row->bytes)
@@ -216,7 +217,7 @@ static void put_tree(const struct report *report, yajl_gen gen)
 		put_number(gen, "depth", node->depth);
 		put_pair(gen, "name",
 			 key_table_key(node->depth ? &tree->names
-						   : &report->lanes,
+						   : &report->lanes.table,
 				       node->name, NULL));
 		put_fields(gen, node, node_fields);
 		yajl_gen_map_close(gen);
@@ -275,7 +276,8 @@ static void put_report(const struct report *report, yajl_gen gen)
 	yajl_gen_array_close(gen);
 	if (report->metadata.detail_ended_ns >= 0) {
 		put_number(gen, "detail_ended_ns",
-			   report->metadata.detail_ended_ns);
+			   saturate_subtract(report->metadata.detail_ended_ns,
+					     report_start_ns(report)));
 		open_list(gen, "whole_window");
 		print.tally = &report->exact;
 		tally_categories(&report->exact, put_category, &print);

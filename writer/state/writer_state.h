@@ -164,4 +164,9 @@ enum event_place {
 };
 enum event_place writer_state_place(struct writer_state *state, uint64_t ticks);
 
+/* Where an event begins as its window sees it: a dump of the flight recorder
+ * holds what was still going on at its begin too, from there on. */
+uint64_t writer_state_begin(struct writer_state *state,
+			    const struct event *event);
+
 #endif

@@ -10,6 +10,8 @@
 #ifndef WRITER_SCHEMA_H
 #define WRITER_SCHEMA_H
 
+#define TRACEPROF_VERSION	    "0.1"
+
 /* "key": as text of a literal. */
 #define TRACEPROF_VERSION	    "0.1"
 

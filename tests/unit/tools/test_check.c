@@ -297,7 +297,7 @@ static void what_is_no_trace_is_refused(void **state)
 static int make_folder(void **state)
 {
 	(void)state;
-	unit_template(folder, sizeof(folder), "contract");
+	unit_template(folder, sizeof(folder), "check");
 	return mkdtemp(folder) ? 0 : -1;
 }
 
