@@ -202,6 +202,7 @@ static void heap(struct json *json, const struct writer_state *state,
 		 const struct account *account)
 {
 	const struct thread_sums *sums = &account->sums;
+	const struct heap_before *before = &state->session->head->heap_before;
 
 	json_raw(json, ",\"heap\":{\"calls\":");
 	json_u64(json, sums->heap_allocs);
@@ -214,6 +215,11 @@ static void heap(struct json *json, const struct writer_state *state,
 			      : account->heap_live);
 	json_pair_i64(json, "base_bytes",
 		      state->session->head->heap_base_bytes);
+	if (before->is_known) {
+		json_pair_u64(json, "calls_before", before->allocs);
+		json_pair_u64(json, "frees_before", before->frees);
+		json_pair_u64(json, "bytes_before", before->alloc_bytes);
+	}
 	json_char(json, '}');
 }
 

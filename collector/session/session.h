@@ -89,6 +89,14 @@ enum writer_sleep {
 	WRITER_RESTS, /* the same, when few are left */
 };
 
+/* Heap calls of the process before its recording began; not known of a forked
+ * child whose allocations begin none. */
+struct heap_before {
+	uint64_t allocs, frees;
+	uint64_t alloc_bytes, free_bytes;
+	uint64_t is_known;
+};
+
 struct session_header {
 	char magic[8];
 	uint32_t version;
@@ -159,7 +167,8 @@ struct session_header {
 	_Atomic uint32_t note_count;
 	char notes[SESSION_NOTES_MAX][SESSION_NOTE_BYTES];
 
-	int64_t heap_base_bytes;  /* live before the counters ran */
+	int64_t heap_base_bytes; /* live before the counters ran */
+	struct heap_before heap_before;
 	struct session_cost cost; /* the writer's first pass measures it */
 
 	struct gpu_state gpu;

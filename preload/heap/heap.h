@@ -40,6 +40,9 @@ static inline bool heap_is_shut(void)
  * the process lives, *record while a window is open. */
 void heap_start(struct session *session, uint32_t *base, uint32_t *record);
 
+/* The size of any block, on cold paths; 0 not known. */
+uint64_t heap_size_asked(void *ptr);
+
 /* A large block was allocated, or is about to be freed.  The first returns
  * `ptr`: so the hook can leave by a jump and needs to keep nothing. */
 void *heap_alloc_large(struct thread *thread, void *ptr, uint64_t bytes);
