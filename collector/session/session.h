@@ -122,8 +122,12 @@ struct session_header {
 	_Atomic uint64_t threads; /* newest record */
 	_Atomic uint32_t thread_count;
 	_Atomic uint64_t
-		unrecorded_calls; /* hook calls of threads without a record,
-				       for which there was no room */
+		unrecorded_calls; /* hook calls that left no event: of threads
+				     without a record, for which there was no
+				     room, and ... */
+	_Atomic uint64_t unfollowed_calls; /* ... of these, for other reasons:
+					      nested too deep, too many at
+					      once, inside the profiler */
 
 	/* Chunk pool (collector/session/pool.h). */
 	_Atomic uint64_t free_chunks; /* tag << 40 | offset */

@@ -76,7 +76,6 @@ COLD struct thread *thread_enter(struct session *session)
 		thread = make(session);
 	if (thread) {
 		store_relaxed(&thread->depth, 0);
-		thread->omp_depth = 0;
 		thread->is_named = 0;
 		thread->name[0] = '\0';
 		thread->tid = (uint32_t)syscall(SYS_gettid);

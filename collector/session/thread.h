@@ -20,7 +20,7 @@
 #include "collector/session/ring.h"
 #include "collector/session/session.h"
 
-#define OPEN_SLICES_MAX	  32u
+#define OPEN_SLICES_MAX	  64u
 #define THREAD_NAME_BYTES 32
 
 enum thread_state { THREAD_FREE, THREAD_LIVE, THREAD_RETIRED };
@@ -67,7 +67,6 @@ struct thread {
 							exceed the array */
 	_Atomic uint32_t state;
 	uint32_t tid;
-	uint32_t omp_depth;	/* nesting of recorded regions */
 	uint64_t region;	/* the last one that it began, 0 none */
 	_Atomic uint64_t next;	/* session offset of the next older record */
 	uint64_t place;		/* in the list: one more than the next's */

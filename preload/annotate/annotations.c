@@ -26,7 +26,7 @@ EXPORT void traceprof_step_(void)
 	if (!(open & (GATE_SCOPE | GATE_SCOPE_MARK)) ||
 	    steps_source() > STEP_API)
 		return;
-	thread = hook_thread();
+	thread = hook_thread_counted();
 	if (thread && steps_own_call(load_relaxed(&session_here), thread))
 		steps_mark(load_relaxed(&session_here), thread, clock_ticks());
 	errno = saved;
@@ -41,7 +41,7 @@ EXPORT void traceprof_push_(const char *name)
 
 	if (!(open & (GATE_SCOPE | GATE_SCOPE_MARK)))
 		return;
-	thread = hook_thread();
+	thread = hook_thread_counted();
 	if (!thread)
 		return;
 	if (steps_source() == STEP_AUTO && name) {
@@ -87,7 +87,7 @@ EXPORT void traceprof_mark_(const char *name)
 
 	if (!(open & GATE_SCOPE) || !name)
 		return;
-	thread = hook_thread();
+	thread = hook_thread_counted();
 	if (thread)
 		record_instant(thread, EVENT_MARK, name, 0);
 	errno = saved;
@@ -101,7 +101,7 @@ EXPORT void traceprof_counter_(const char *name, double value)
 
 	if (!(open & GATE_SCOPE) || !name || !isfinite(value))
 		return;
-	thread = hook_thread();
+	thread = hook_thread_counted();
 	if (thread)
 		record_instant(thread, EVENT_COUNTER, name, value);
 	errno = saved;

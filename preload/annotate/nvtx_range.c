@@ -122,7 +122,7 @@ static bool call_begin(struct call *call, const struct nvtx_string *domain,
 	call->gate = scope_gate("NVTX range");
 	if (!(call->gate & (GATE_SCOPE | GATE_SCOPE_MARK)))
 		return false;
-	call->thread = hook_thread();
+	call->thread = hook_thread_counted();
 	if (!call->thread)
 		return false;
 	if (!event || event->size < sizeof(*event))
@@ -254,7 +254,7 @@ void nvtx_end(uint64_t number)
 						     memory_order_relaxed))
 		return;
 	if (gate_bits() & (GATE_SCOPE | GATE_SCOPE_MARK)) {
-		thread = hook_thread();
+		thread = hook_thread_counted();
 		if (thread)
 			scope_record_now(thread, EVENT_RANGE, ended.name,
 					 ended.start_ticks, &ended.details);

@@ -6,6 +6,15 @@
 
 #include "collector/steps/steps.h"
 
+COLD void gomp_slice_stray(const struct gomp_slice *slice)
+{
+	const struct session *session = load_relaxed(&session_here);
+
+	if (session && (uintptr_t)slice->thread - (uintptr_t)session->base <
+			       session->bytes)
+		hook_unfollowed();
+}
+
 /* The region is perhaps the beginning of a step, which may open or close the
  * window.  Returns the gate's bits. */
 static uint32_t mark(struct gomp_site *site, gomp_function *function)
@@ -13,12 +22,12 @@ static uint32_t mark(struct gomp_site *site, gomp_function *function)
 	struct thread *thread;
 
 	if (steps_source() == STEP_AUTO) {
-		thread = hook_thread();
+		thread = hook_thread_counted();
 		if (thread)
 			steps_region(load_relaxed(&session_here), thread,
 				     site->code);
 	} else if (gomp_site_steps(site, (uint64_t)(uintptr_t)function)) {
-		thread = hook_thread();
+		thread = hook_thread_counted();
 		if (thread)
 			steps_mark(load_relaxed(&session_here), thread,
 				   clock_ticks());
@@ -64,7 +73,7 @@ bool gomp_member_begin(struct gomp_member *member, struct gomp_region *region,
 	member->region = region;
 	member->was_last = gomp_last;
 	gomp_last = region->library;
-	slice->thread = gomp_is_recording() ? hook_thread() : NULL;
+	slice->thread = gomp_is_recording() ? hook_thread_counted() : NULL;
 	if (unlikely(!slice->thread))
 		return false;
 	slice->code = region->code;

@@ -152,7 +152,7 @@ static inline bool gomp_region_open(struct gomp_region *region,
 		bits = gomp_region_ask(bits, site, function);
 	if (unlikely(!(bits & GATE_OMP)))
 		return false;
-	thread = hook_thread();
+	thread = hook_thread_counted();
 	if (unlikely(!thread))
 		return false;
 	gomp_region_enter(region, thread, site, function, data, schedule);

@@ -13,7 +13,8 @@
  *	| program's block, `bytes` | unused | header |
  *	0			   ...	    offset
  *
- * Larger blocks are passed on as they are: then only the creation is seen.
+ * Larger blocks are passed on as they are: then only the creation is seen, and
+ * the run is counted as one that is missing.
  */
 #include "preload/gomp/gomp_slice.h"
 
@@ -80,7 +81,7 @@ static void run(void *block, const struct task_header *header)
 
 	run.was_last = gomp_last;
 	gomp_last = header->library;
-	slice->thread = gomp_is_recording() ? hook_thread() : NULL;
+	slice->thread = gomp_is_recording() ? hook_thread_counted() : NULL;
 	if (likely(slice->thread)) {
 		run.detail = (struct gomp_detail){.task = header->number};
 		slice->code = header->code;
@@ -220,8 +221,10 @@ static size_t making_room(struct task_making *making,
 static void making_put(struct task_making *making, struct task_block *block,
 		       unsigned int flags, char *room)
 {
-	if (unlikely(!making->offset))
+	if (unlikely(!making->offset)) {
+		hook_unfollowed();
 		return;
+	}
 	block->alignment =
 		(long)max_u64((uint64_t)block->alignment, sizeof(void *));
 	if (block->copy)

@@ -78,7 +78,10 @@ static void say_files(const struct session *session,
 	if (closing->gave_up)
 		log_format(loss, sizeof(loss), "until then");
 	else
-		say_loss(loss, sizeof(loss), closing->dropped);
+		say_loss(
+			loss, sizeof(loss),
+			closing->dropped +
+				load_relaxed(&session->head->unrecorded_calls));
 	if (closing->files == 1)
 		log_say("wrote %s (%lu events, %s, %s; %s)", path,
 			(unsigned long)closing->written, loss, size, cost);
@@ -121,7 +124,10 @@ static void say_steps(const struct session *session)
 void closing_report(const struct session *session,
 		    const struct closing *closing)
 {
-	const struct options *options = &session->head->options;
+	const struct session_header *head = session->head;
+	const struct options *options = &head->options;
+	const uint64_t unrecorded = load_relaxed(&head->unrecorded_calls);
+	const uint64_t unfollowed = load_relaxed(&head->unfollowed_calls);
 
 	if (closing->timed_out)
 		log_trouble("the writer was not done after %ld ms "
@@ -134,12 +140,15 @@ void closing_report(const struct session *session,
 			    "TRACEPROF_BUFFER_MB (%ld), or record less",
 			    (unsigned long)closing->dropped,
 			    (long)options->buffer_mb);
-	if (load_relaxed(&session->head->unrecorded_calls))
+	if (unrecorded > unfollowed)
 		log_trouble("some threads found no room to be recorded (%lu "
 			    "calls): raise TRACEPROF_BUFFER_MB (%ld)",
-			    (unsigned long)load_relaxed(
-				    &session->head->unrecorded_calls),
+			    (unsigned long)(unrecorded - unfollowed),
 			    (long)options->buffer_mb);
+	if (unfollowed)
+		log_trouble("%lu calls could not be followed: nested too deep, "
+			    "too many at once, or inside the profiler",
+			    (unsigned long)unfollowed);
 	/* Of a file that is not whole yet there are no totals to tell. */
 	if (closing->files && !closing->timed_out)
 		say_files(session, closing);

@@ -20,4 +20,21 @@ static inline struct thread *hook_thread(void)
 	return likely(thread_records(thread)) ? thread : hook_thread_enter();
 }
 
+/* A call that the program made leaves no event, though there is room and a
+ * window is open: it is counted, and the closing lines say so. */
+void hook_unfollowed(void);
+
+/* Cold half of hook_thread_counted(). */
+struct thread *hook_thread_missing(void);
+
+/* This thread's record, for calls that the program alone makes.  One that comes
+ * in a signal handler inside the profiler, or after the end of its thread, is
+ * counted. */
+static inline struct thread *hook_thread_counted(void)
+{
+	struct thread *thread = thread_self;
+
+	return likely(thread_records(thread)) ? thread : hook_thread_missing();
+}
+
 #endif

@@ -270,8 +270,9 @@ static void print_losses(const struct report *report, FILE *out)
 			account->seen, account->dropped, account->cut);
 	if (account->unrecorded_calls > 0)
 		fprintf(out,
-			"\nLosses: %" PRId64 " calls came from threads that "
-			"found no room to be recorded\n",
+			"\nLosses: %" PRId64 " calls left no event: of "
+			"threads without room, nested too deep or inside the "
+			"profiler\n",
 			account->unrecorded_calls);
 }
 
