@@ -4,8 +4,8 @@
  * callback and end in another.
  *
  * Between the two a wait, or what is held, lies on its thread's open slices
- * alone.  One that is deeper than those are kept is counted at its end; one that
- * begins while nothing is recorded is hidden there, so that each end finds its
+ * alone.  One that is deeper than those are kept is counted at its end; one
+ * that begins while nothing is recorded is hidden there.  So each end finds its
  * own beginning and not one further out.  What a callback closes takes along
  * whatever was left open above it.
  *

@@ -146,7 +146,12 @@ static void run_begin(struct ompt_task *task, const union ompt_word *before)
 		return;
 	if (outer || (before && before->value & OMPT_IMPLICIT))
 		drop_left(thread, outer);
-	ompt_open(slice, 0, clock_ticks());
+	slice->start_ticks = clock_ticks();
+	slice->depth = load_relaxed(&thread->depth);
+	/* Deeper than they are kept the task's own entry has to do: its end
+	 * may not be told there, and nothing else would take it away. */
+	if (slice->depth < OPEN_SLICES_MAX)
+		ompt_open(slice, 0, slice->start_ticks);
 }
 
 static void run_end(struct ompt_task *task)

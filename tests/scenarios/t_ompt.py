@@ -118,7 +118,7 @@ def expect_all_tasks(pattern, count):
 
 
 def test_tasks_that_wait_for_tasks_are_all_there():
-    expect_all_tasks("tree", 17)
+    expect_all_tasks("tree", 19)
 
 
 def test_untied_tasks_are_all_there():
