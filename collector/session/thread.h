@@ -100,7 +100,8 @@ static inline bool thread_records(const struct thread *thread)
  * thread_self.  NULL when none can be had: the thread stays unrecorded. */
 struct thread *thread_enter(struct session *session);
 
-/* End of a thread: its record is retired, thread_self becomes BUSY. */
+/* End of a thread: what it left open is recorded as not finished, its record is
+ * retired, thread_self becomes BUSY. */
 void thread_leave(void);
 
 /* The record of this thread, entering if need be; NULL while busy. */
