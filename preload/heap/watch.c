@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * watch.c - the calls of a process that isn't interesting yet.
+ * watch.c - the heap calls of a process before it is recorded.
  *
  * Threads count in lines of their own, found by a hash of their thread pointer:
  * one common counter would go back and forth between processors.  Two threads
@@ -57,16 +57,21 @@ static const char *reason_now(void)
 	return "two seconds of processor time, and allocations";
 }
 
-void watch_call(void)
+uint32_t watch_decide(void)
 {
+	return gate_bits() == GATE_UNDECIDED ? life_decide() : life_settled();
+}
+
+uint32_t watch_alloc(void)
+{
+	const uint32_t open = watch_decide();
 	const char *reason;
 
-	/* Not so where only early blocks keep free() on its longer way. */
-	if (!life_is_watching())
-		return;
-	reason = reason_now();
-	if (unlikely(reason))
-		life_begin(reason);
+	if ((open & (GATE_HEAP_WATCH | GATE_HEAP)) != GATE_HEAP_WATCH)
+		return open;
+	/* Where early blocks alone keep free() on its longer way: no. */
+	reason = life_is_watching() ? reason_now() : NULL;
+	return reason ? life_begin(reason) : life_settled();
 }
 
 uint64_t watch_count(void)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * watch.h - counts allocations until the heap alone makes a process
- * interesting: by the first one where the user asked for the heap, else when
- * the process has used two seconds of processor time.
+ * watch.h - counts allocations until the heap alone begins a recording: by the
+ * first one where the user asked for the heap, else when the process has used
+ * two seconds of processor time.
  */
 #ifndef PRELOAD_WATCH_H
 #define PRELOAD_WATCH_H
@@ -11,9 +11,12 @@
 
 void watch_start(bool at_once);
 
-/* One allocation under GATE_HEAP_WATCH: may begin the recording.  Keeps
- * errno. */
-void watch_call(void);
+/* The gate's bits as a cold path needs them: decided if that is possible at
+ * all, and not while a recording is just being begun. */
+uint32_t watch_decide(void);
+
+/* The same before an allocation, which counts and may begin the recording. */
+uint32_t watch_alloc(void);
 
 /* Calls seen so far. */
 uint64_t watch_count(void);
