@@ -132,11 +132,15 @@ struct session_header {
 	_Atomic uint64_t threads; /* newest record */
 	_Atomic uint32_t thread_count;
 	_Atomic uint64_t
-		unrecorded_calls; /* hook calls of threads without a record,
-				       for which there was no room */
+		unrecorded_calls; /* hook calls that left no event: of threads
+				     without a record, for which there was no
+				     room, and ... */
+	_Atomic uint64_t unfollowed_calls; /* ... of these, for other reasons:
+					      nested too deep, too many at
+					      once */
 	_Atomic uint64_t missed_calls; /* those of a signal handler that came
-				       inside a hook, or of a thread that had
-				       given its record back */
+					  inside a hook, or of a thread that
+					  had given its record back */
 
 	/* Chunk pool (collector/session/pool.h). */
 	_Atomic uint64_t free_chunks; /* tag << 40 | offset */

@@ -20,7 +20,7 @@
 #include "collector/session/ring.h"
 #include "collector/session/session.h"
 
-#define OPEN_SLICES_MAX	  32u
+#define OPEN_SLICES_MAX	  64u
 #define THREAD_NAME_BYTES 32
 
 enum thread_state { THREAD_FREE, THREAD_LIVE, THREAD_RETIRED };
@@ -67,7 +67,6 @@ struct thread {
 							exceed the array */
 	_Atomic uint32_t state;
 	uint32_t tid;
-	uint32_t omp_depth;	/* nesting of recorded regions */
 	uint64_t region;	/* the last one that it began, 0 none */
 	_Atomic uint64_t next;	/* session offset of the next older record */
 	uint64_t place;		/* in the list: one more than the next's */
@@ -107,7 +106,8 @@ static inline bool thread_records(const struct thread *thread)
  * is counted. */
 struct thread *thread_enter(struct session *session);
 
-/* End of a thread: its record is retired, thread_self becomes OVER. */
+/* End of a thread: what it left open is recorded as not finished, its record is
+ * retired, thread_self becomes OVER. */
 void thread_leave(void);
 
 /* The record of this thread, entering if need be; NULL while busy. */

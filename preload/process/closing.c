@@ -84,7 +84,9 @@ static void say_files(const struct session *session,
 
 	say_cost(cost, sizeof(cost), done);
 	say_size(size, sizeof(size), done->bytes);
-	say_loss(loss, sizeof(loss), session, done->dropped);
+	say_loss(loss, sizeof(loss), session,
+		 done->dropped +
+			 load_relaxed(&session->head->unrecorded_calls));
 	if (done->files == 1)
 		log_say("wrote %s (%lu events, %s, %s; %s)", path,
 			(unsigned long)done->written, loss, size, cost);
@@ -159,6 +161,8 @@ void closing_report(const struct session *session,
 	const struct options *options = &session->head->options;
 	const uint64_t unrecorded =
 		load_relaxed(&session->head->unrecorded_calls);
+	const uint64_t unfollowed =
+		load_relaxed(&session->head->unfollowed_calls);
 
 	if (rc == -ETIMEDOUT)
 		log_trouble("the writer was not done after %ld ms "
@@ -171,11 +175,15 @@ void closing_report(const struct session *session,
 			    "TRACEPROF_BUFFER_MB (%ld), or record less",
 			    (unsigned long)done->dropped,
 			    (long)options->buffer_mb);
-	if (unrecorded > missed)
+	if (unrecorded > missed + unfollowed)
 		log_trouble("some threads found no room to be recorded (%lu "
 			    "calls): raise TRACEPROF_BUFFER_MB (%ld)",
-			    (unsigned long)(unrecorded - missed),
+			    (unsigned long)(unrecorded - missed - unfollowed),
 			    (long)options->buffer_mb);
+	if (unfollowed)
+		log_trouble("%lu calls could not be followed: nested too deep, "
+			    "too many at once, or inside the profiler",
+			    (unsigned long)unfollowed);
 	if (load_relaxed(&session->head->gpu.missing_kernels))
 		log_trouble("%lu launches of kernels have no kernel in the "
 			    "trace: they were missing when the program ended, "

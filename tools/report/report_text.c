@@ -298,8 +298,8 @@ static void print_losses(const struct report *report, FILE *out)
 			account->launched_kernels, account->missing_kernels);
 	if (account->unrecorded_calls > 0)
 		fprintf(out,
-			"\nLosses: %" PRId64 " calls came from threads that "
-			"found no room to be recorded\n",
+			"\nLosses: %" PRId64 " calls left no event: of "
+			"threads without room, or nested too deep\n",
 			account->unrecorded_calls);
 	if (account->missed_calls > 0)
 		fprintf(out,

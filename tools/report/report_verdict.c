@@ -150,8 +150,9 @@ static void judge_losses(struct report *report)
 		    account->dropped, account->seen);
 	if (account->unrecorded_calls > 0)
 		say(report,
-		    "Some threads found no room to be recorded (%" PRId64
-		    " calls): raise TRACEPROF_BUFFER_MB.",
+		    "Some calls left no event (%" PRId64
+		    " calls): their threads found no room (raise "
+		    "TRACEPROF_BUFFER_MB), or they were nested too deep.",
 		    account->unrecorded_calls);
 	if (account->cut > 0)
 		say(report,
