@@ -4,10 +4,12 @@
  * that are gone.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "tools/util/command.h"
 #include "tools/record/settings.h"
@@ -51,6 +53,10 @@ static void say(const char *path, int error,
 		printf("%s: its program still runs\n", path);
 		return;
 	}
+	if (error == -ENOLCK) {
+		printf("%s: left alone, its program may still run\n", path);
+		return;
+	}
 	count->failed++;
 	fprintf(stderr, "traceprof recover: %s: %s\n", path,
 		error == -EBADMSG ? "damaged, or no session of this version"
@@ -60,21 +66,28 @@ static void say(const char *path, int error,
 static int list_one(const char *path, void *arg)
 {
 	struct recover_count *count = arg;
+	const int fd = session_file(path, O_RDONLY);
 	struct session session;
-	const int error = session_look(path, &session);
+	const int error = fd < 0 ? fd : session_look(fd, &session);
+	int claim;
 
 	count->found++;
 	if (error) {
 		printf("%s: %s\n", path,
 		       error == -EBADMSG ? "no session of this version"
 					 : strerror(-error));
-		return 0;
+	} else {
+		claim = session_claim(fd, session.head);
+		printf("%s: %.200s, pid %d, %s, traces in %.400s\n", path,
+		       session.head->program, session.head->pid,
+		       !claim		 ? "dead"
+		       : claim == -EBUSY ? "runs"
+					 : "may still run",
+		       session.head->folder);
+		session_close(&session);
 	}
-	printf("%s: %.200s, pid %d, %s, traces in %.400s\n", path,
-	       session.head->program, session.head->pid,
-	       session_is_alive(session.head) ? "runs" : "dead",
-	       session.head->folder);
-	session_close(&session);
+	if (fd >= 0)
+		close(fd);
 	return 0;
 }
 
@@ -120,18 +133,18 @@ static error_t parse(int key, char *text, struct argp_state *state)
 int recover_command(int argc, char **argv)
 {
 	static const struct argp argp = {
-		choices,
-		parse,
-		"[FOLDER|SESSION...]",
-		"Finish the traces of programs that were killed.\vTakes "
-		"the sessions whose traces lie in FOLDER, or one session "
-		"file; without either, the folder that would be recorded to "
-		"(TRACEPROF_DIR, ./traceprof).  A running program's session is "
-		"left alone.  "
-		"Ends with 3 when one could not be recovered.",
-		NULL,
-		NULL,
-		NULL,
+		.options = choices,
+		.parser = parse,
+		.args_doc = "[FOLDER|SESSION...]",
+		.doc = "Finish the traces of programs that were killed.\vTakes "
+		       "the sessions whose traces lie in FOLDER, or one "
+		       "session "
+		       "file; without either, the folder that would be "
+		       "recorded to "
+		       "(TRACEPROF_DIR, ./traceprof).  A running program's "
+		       "session is "
+		       "left alone.  "
+		       "Ends with 3 when one could not be recovered.",
 	};
 	struct recover_arguments arguments = {0};
 	struct recover_count count = {0};

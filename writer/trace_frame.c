@@ -15,8 +15,6 @@
 #define TOTALS_SHOWN_WITHOUT_DETAIL 100000u
 #define THREADS_SHOWN		    256u
 
-#define TRACEPROF_VERSION	    "0.1"
-
 static void text_pair(struct json *json, const char *text)
 {
 	json_string(json, text, strnlen(text, SESSION_TEXT_BYTES));

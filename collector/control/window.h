@@ -46,6 +46,10 @@ enum window_action window_action(const struct schedule *schedule, int64_t step);
 /* The cycle that a recorded step belongs to, 0-based; -1 if not recorded. */
 int64_t window_cycle(const struct schedule *schedule, int64_t step);
 
+/* The least step above `step` where action or cycle may change; INT64_MAX:
+ * never. */
+int64_t window_next_change(const struct schedule *schedule, int64_t step);
+
 /* Steps that the schedule needs before its first window is whole, and before
  * its last is (0: never ends). */
 int64_t window_steps_needed(const struct schedule *schedule);
@@ -67,7 +71,7 @@ struct window_state {
 	_Atomic uint64_t opened;
 	_Atomic uint64_t written; /* windows whose file the writer finished */
 	_Atomic uint32_t busy;	  /* 1 while somebody opens or closes one */
-	_Atomic uint32_t missed; /* windows not opened: the writer was behind */
+	_Atomic uint32_t missed; /* windows not opened: all slots were in use */
 	_Atomic uint32_t is_open;
 	_Atomic uint32_t is_manual;  /* the open one was started by hand */
 	_Atomic int64_t armed_steps; /* so many from the next step on; 0 not */

@@ -8,7 +8,7 @@
  * address that the module list explains.
  *
  * Most kinds fit one slot.  A kind that needs more takes a second slot directly
- * behind the first (EVENT_TWO_SLOTS in flags); both are published by one
+ * after the first (EVENT_TWO_SLOTS in flags); both are published by one
  * commit, and a reader that sees the first sees the second.
  *
  * Times are raw clock ticks (collector/system/clock.h); writer/state/timeline.c

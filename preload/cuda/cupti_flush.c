@@ -16,8 +16,8 @@
 
 #include "preload/cuda/cupti_source.h"
 
-#include "collector/system/background.h"
 #include "collector/system/futex.h"
+#include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include "collector/session/thread.h"
 #include "preload/cuda/cupti_library.h"

@@ -11,7 +11,7 @@
 
 #include "tools/util/command.h"
 #include "tools/util/lane_spans.h"
-#include "tools/util/saturate.h"
+#include "tools/util/numbers.h"
 #include "tools/util/text_buffer.h"
 
 #define GZIP_BYTES_MIN 4096u
@@ -20,8 +20,8 @@ struct check {
 	struct fault_list faults;
 	struct check_head head;
 	struct key_table flows;
-	struct key_table lanes; /* struct lane_spans by "pid tid" */
-	struct key_table names; /* of slices */
+	struct trace_lanes lanes; /* their rows: struct lane_spans */
+	struct key_table names;	  /* of slices */
 	struct text_buffer scratch;
 	const char *lane; /* the text of the one that is walked */
 };
@@ -36,8 +36,8 @@ static void on_event(void *arg, const struct trace_event *event)
 	if (!check_event(&check->faults, event))
 		return;
 	if (trace_event_is_slice(event)) {
-		lane = trace_event_lane(event, &check->lanes, &check->scratch);
-		lane_spans_add(key_table_row(&check->lanes, lane),
+		lane = trace_lanes_number(&check->lanes, event);
+		lane_spans_add(key_table_row(&check->lanes.table, lane),
 			       (struct lane_span){
 				       event->ts_ns,
 				       event->ts_ns + event->dur_ns,
@@ -47,7 +47,7 @@ static void on_event(void *arg, const struct trace_event *event)
 			       });
 		check_flows_slice(&check->flows, event, lane);
 	} else if (trace_value_is(ph, "s") || trace_value_is(ph, "f")) {
-		lane = trace_event_lane(event, &check->lanes, &check->scratch);
+		lane = trace_lanes_number(&check->lanes, event);
 		check_flows_arrow(&check->flows, &check->faults, event, lane);
 	}
 }
@@ -90,9 +90,9 @@ static bool on_span(void *arg, const struct lane_span *outer,
 
 static void check_nesting(struct check *check)
 {
-	for (size_t at = 0; at < check->lanes.count; at++) {
-		check->lane = key_table_key(&check->lanes, at, NULL);
-		lane_spans_walk(key_table_row(&check->lanes, at), on_span,
+	for (size_t at = 0; at < check->lanes.table.count; at++) {
+		check->lane = key_table_key(&check->lanes.table, at, NULL);
+		lane_spans_walk(key_table_row(&check->lanes.table, at), on_span,
 				check);
 	}
 }
@@ -158,7 +158,7 @@ int check_trace(const char *path, FILE *out, struct check_result *result)
 {
 	struct check check = {
 		.faults = {.file = path, .out = out},
-		.lanes = {.row_bytes = sizeof(struct lane_spans)},
+		.lanes = {.table = {.row_bytes = sizeof(struct lane_spans)}},
 	};
 	const struct trace_sink sink = {on_event, on_entry, &check};
 	struct trace_facts facts;
@@ -183,11 +183,11 @@ int check_trace(const char *path, FILE *out, struct check_result *result)
 		fprintf(out, "%s: unreadable: %s\n", path, facts.error);
 	else
 		summarise(&check.faults, result);
-	for (size_t at = 0; at < check.lanes.count; at++)
-		lane_spans_free(key_table_row(&check.lanes, at));
+	for (size_t at = 0; at < check.lanes.table.count; at++)
+		lane_spans_free(key_table_row(&check.lanes.table, at));
 	key_table_free(&check.head.keys);
 	key_table_free(&check.flows);
-	key_table_free(&check.lanes);
+	trace_lanes_free(&check.lanes);
 	key_table_free(&check.names);
 	text_buffer_free(&check.scratch);
 	return error;

@@ -7,8 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "tools/util/decimal.h"
-#include "tools/util/saturate.h"
+#include "tools/util/numbers.h"
 
 static const struct {
 	const char *key;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/util/quantity.h"
+#include "tools/util/numbers.h"
 #include "tools/report/report.h"
 #include "tools/util/table.h"
 
@@ -63,7 +63,10 @@ static void region_row(struct table *table, const struct region_total *region)
 {
 	const double wait = (double)region->wait_ns;
 
-	table_cell(table, "%" PRId64, region->calls);
+	if (region->calls)
+		table_cell(table, "%" PRId64, region->calls);
+	else /* only parts of it are in the file */
+		table_cell(table, "-");
 	if (region->team_min == region->team_max)
 		table_cell(table, "%" PRId64, region->team_max);
 	else
@@ -113,7 +116,7 @@ static void total_row(struct table *table, const struct total *row,
 {
 	table_cell(table, "%" PRId64, row->calls);
 	time_cell(table, (double)row->total_ns);
-	time_cell(table, (double)row->total_ns / (double)row->calls);
+	time_cell(table, (double)row->sum_ns / (double)row->calls);
 	time_cell(table, (double)row->min_ns);
 	time_cell(table, (double)row->max_ns);
 	table_cell(table, "%s",
@@ -178,9 +181,11 @@ static void print_exact(const struct report *report, FILE *out)
 	if (report->metadata.detail_ended_ns < 0)
 		return;
 	fprintf(out,
-		"\nThe events end at %s of the file's time, where it had "
+		"\nThe events end %s after the start, where the file had "
 		"reached its size limit.  Sums of the whole window:\n",
-		quantity_time((double)report->metadata.detail_ended_ns).text);
+		quantity_time((double)(report->metadata.detail_ended_ns -
+				       report_start_ns(report)))
+			.text);
 	tally_categories(&report->exact, print_category, &print);
 }
 
@@ -213,10 +218,11 @@ static void print_heap(const struct report *report, FILE *out)
 static void root_cell(const struct report *report, struct table *table,
 		      uint32_t number)
 {
-	const struct report_lane *lane = key_table_row(&report->lanes, number);
+	const struct report_lane *lane =
+		key_table_row(&report->lanes.table, number);
 
 	table_cell(table, "pid, tid %s%s%s",
-		   key_table_key(&report->lanes, number, NULL),
+		   key_table_key(&report->lanes.table, number, NULL),
 		   lane->label ? ": " : "", lane->label ? lane->label : "");
 }
 

@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-#include "tools/util/decimal.h"
-#include "tools/util/saturate.h"
+#include "tools/util/numbers.h"
 
 /* How an entry changes its number. */
 enum entry_kind { ENTRY_INTEGER, ENTRY_TIME, ENTRY_SUM };

@@ -10,7 +10,11 @@
 #ifndef WRITER_SCHEMA_H
 #define WRITER_SCHEMA_H
 
+#define TRACEPROF_VERSION	    "0.1"
+
 /* "key": as text of a literal. */
+#define TRACEPROF_VERSION	    "0.1"
+
 #define SCHEMA_KEY(key)		    "\"" key "\":"
 /* "key":"value" */
 #define SCHEMA_PAIR(key, value)	    "\"" key "\":\"" value "\""
