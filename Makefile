@@ -72,6 +72,9 @@ else lack 'C++ names (libiberty)'; fi; \
 if has yajl/yajl_parse.h -lyajl; then \
 	echo 'DEFINES += -DHAVE_YAJL'; echo 'TOOL_LIBS += -lyajl'; \
 else lack 'reading traces (yajl)'; fi; \
+if has libsmartcols/libsmartcols.h -lsmartcols; then \
+	echo 'DEFINES += -DHAVE_SMARTCOLS'; echo 'TOOL_LIBS += -lsmartcols'; \
+else lack 'aligned tables (libsmartcols)'; fi; \
 if has elfutils/libdwfl.h -ldw; then \
 	echo 'DEFINES += -DHAVE_LIBDW'; echo 'TOOL_LIBS += -ldw'; \
 else lack 'file and line (libdw)'; fi; \

@@ -26,6 +26,11 @@ static const char *const build[] = {
 #else
 	"no   reading traces (yajl), needs libyajl-dev",
 #endif
+#ifdef HAVE_SMARTCOLS
+	"yes  aligned tables (libsmartcols)",
+#else
+	"no   aligned tables (libsmartcols), needs libsmartcols-dev",
+#endif
 };
 
 static void range_cell(struct table *table, const struct option_row *row)

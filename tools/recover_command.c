@@ -4,10 +4,12 @@
  * that are gone.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "tools/util/command.h"
 #include "tools/record/settings.h"
@@ -54,6 +56,10 @@ static void say(const char *path, int error,
 		printf("%s: its program still runs\n", path);
 		return;
 	}
+	if (error == -ENOLCK) {
+		printf("%s: left alone, its program may still run\n", path);
+		return;
+	}
 	count->failed++;
 	fprintf(stderr, "traceprof recover: %s: %s\n", path,
 		error == -EBADMSG ? "damaged, or no session of this version"
@@ -63,26 +69,30 @@ static void say(const char *path, int error,
 static int list_one(const char *path, void *arg)
 {
 	struct recover_count *count = arg;
+	const int fd = session_file(path, O_RDONLY);
 	struct session session;
-	const int error = session_look(path, &session);
-	bool is_alive;
+	const int error = fd < 0 ? fd : session_look(fd, &session);
+	int claim;
 
 	count->found++;
 	if (error) {
 		printf("%s: %s\n", path,
 		       error == -EBADMSG ? "no session of this version"
 					 : strerror(-error));
-		return 0;
+	} else {
+		claim = session_claim(fd, session.head);
+		count->ready += !claim;
+		printf("%s: %.200s, pid %d, %s, traces in %.400s\n", path,
+		       session.head->program, session.head->pid,
+		       claim == -EBUSY	  ? "runs"
+		       : claim		  ? "may still run"
+		       : count->is_asking ? "would be finished"
+					  : "dead",
+		       session.head->folder);
+		session_close(&session);
 	}
-	is_alive = session_is_alive(session.head);
-	count->ready += !is_alive;
-	printf("%s: %.200s, pid %d, %s, traces in %.400s\n", path,
-	       session.head->program, session.head->pid,
-	       is_alive		  ? "runs"
-	       : count->is_asking ? "would be finished"
-				  : "dead",
-	       session.head->folder);
-	session_close(&session);
+	if (fd >= 0)
+		close(fd);
 	return 0;
 }
 

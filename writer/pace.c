@@ -59,7 +59,7 @@ static bool is_woken(struct pace *pace, struct session *session)
 {
 	/* ACQUIRE pairs with RELEASE in pace_wake(): why it was called. */
 	return load_acquire(&pace->wake) ||
-	       control_is_rung(&session->head->control);
+	       mailbox_is_rung(&session->head->mailbox);
 }
 
 /* Sleeps for so long, or until what `how` says. */

@@ -107,6 +107,15 @@ static void note(struct writer_state *state, struct ring_reader *reader,
 		max_u64(state->counts.last_ticks, event->end_ticks);
 }
 
+/* It lay in its ring after one that was kept for the dump that is written. */
+static void count_aged(struct writer_state *state, enum event_place place)
+{
+	const struct window *window = writer_state_window(state);
+
+	if (place == PLACE_SKIP && window && window->reason)
+		state->session->head->flight.aged++;
+}
+
 /* One event.  False: it belongs to a later window and stays in its ring. */
 static bool take(struct writer_state *state, struct ring_reader *reader,
 		 const struct event *event)
@@ -117,7 +126,8 @@ static bool take(struct writer_state *state, struct ring_reader *reader,
 	if (event_is_gpu(event->kind))
 		return gpu_take(state, reader, event);
 	if (likely(event->kind && event->kind < EVENT_KIND_COUNT)) {
-		place = writer_state_place(state, event->start_ticks);
+		place = writer_state_place(state,
+					   writer_state_begin(state, event));
 		if (place == PLACE_DEFER) {
 			reader->is_deferred = true;
 			return false;
@@ -130,6 +140,7 @@ static bool take(struct writer_state *state, struct ring_reader *reader,
 		counts->written_by_kind[event->kind]++;
 	} else {
 		counts->cut++;
+		count_aged(state, place);
 	}
 	return true;
 }
@@ -303,6 +314,7 @@ static int finish_window(struct writer_state *state, bool is_last)
 	step_finder_draw_rest(state, end);
 	draw_open(state);
 	gpu_project(state, true);
+	gpu_count_missing(state);
 	heap_counter_end(state, end);
 	if (is_last)
 		draw_refused(state);
@@ -360,6 +372,11 @@ static uint64_t run(struct writer_state *state, bool may_finish)
 		events += drain_window(state, has_ended);
 		if (state->error || !has_ended || !may_finish ||
 		    !is_complete(state))
+			return events;
+		gpu_close(state, true);
+		events += drain_window(state, has_ended);
+		gpu_close(state, false);
+		if (state->error)
 			return events;
 	} while (!finish_window(state, false));
 	return events;

@@ -8,7 +8,6 @@
  */
 #include "writer/writer.h"
 
-#include "collector/system/background.h"
 #include "collector/system/futex.h"
 #include "collector/system/loader.h"
 #include "collector/system/log.h"
@@ -149,7 +148,9 @@ static void note_summary(void)
 	summary->files = state->file.file_index;
 	summary->written = state->counts.written;
 	summary->cut = state->counts.cut;
+	summary->past_max = state->counts.past_max;
 	summary->dropped = sums.dropped;
+	summary->seen = sums.committed + sums.dropped;
 	summary->bytes = state->file.bytes_done;
 	if (state->file.is_open)
 		summary->bytes += trace_file_size(&state->file.trace);
@@ -218,6 +219,7 @@ static uint64_t make_pass(uint64_t *cpu_ns)
 struct orphans {
 	unsigned int finished;
 	unsigned int failed;
+	unsigned int unknown; /* whether their processes run */
 	uint64_t events;
 	char path[SESSION_TEXT_BYTES]; /* newest trace */
 };
@@ -230,7 +232,8 @@ static void count_orphan(const char *path, int rc,
 
 	(void)path;
 	if (rc) {
-		orphans->failed++;
+		orphans->failed += rc != -ENOLCK;
+		orphans->unknown += rc == -ENOLCK;
 	} else if (result->path[0]) {
 		orphans->finished++;
 		orphans->events += result->events;
@@ -270,6 +273,11 @@ static void look_after_orphans(void)
 			"traceprof recover %s says why",
 			orphans.failed, orphans.failed == 1 ? "" : "s",
 			head->folder);
+	if (orphans.unknown)
+		log_say("%u session%s for %s may be of programs that still "
+			"run: left alone, see traceprof recover --list",
+			orphans.unknown, orphans.unknown == 1 ? "" : "s",
+			head->folder);
 }
 
 /* A source may have more than one pass takes. */
@@ -282,6 +290,15 @@ static void poll_to_the_end(void)
 			load_relaxed(&writer.session->head->gpu.is_live);
 	     i++)
 		make_pass(&cpu_ns);
+}
+
+/* The session stays for `traceprof recover`, unless there is nothing that it
+ * could go on from. */
+static void give_up(void)
+{
+	if (!writer.state.file.file_index)
+		session_unlink(writer.session);
+	announce(&writer.phase, WRITER_GAVE_UP);
 }
 
 static void finish(void)
@@ -297,20 +314,13 @@ static void finish(void)
 	rc = pass_finish(state, writer.stop_ticks);
 	pthread_mutex_unlock(&writer.lock);
 	note_summary();
-	if (!rc) {
-		store_release(&head->state, SESSION_ENDED);
-		session_unlink(writer.session);
+	if (rc) {
+		give_up();
+		return;
 	}
-	announce(&writer.phase, rc ? WRITER_GAVE_UP : WRITER_DONE);
-}
-
-static void give_up(void)
-{
-	/* The session stays for `traceprof recover`, unless there is nothing
-	 * that it could go on from. */
-	if (!writer.state.file.file_index)
-		session_unlink(writer.session);
-	announce(&writer.phase, WRITER_GAVE_UP);
+	store_release(&head->state, SESSION_ENDED);
+	session_unlink(writer.session);
+	announce(&writer.phase, WRITER_DONE);
 }
 
 /* 0: as the pace pleases. */

@@ -71,7 +71,7 @@ struct window_state {
 	_Atomic uint64_t opened;
 	_Atomic uint64_t written; /* windows whose file the writer finished */
 	_Atomic uint32_t busy;	  /* 1 while somebody opens or closes one */
-	_Atomic uint32_t missed; /* windows not opened: the writer was behind */
+	_Atomic uint32_t missed; /* windows not opened: all slots were in use */
 	_Atomic uint32_t is_open;
 	_Atomic uint32_t is_manual;  /* the open one was started by hand */
 	_Atomic int64_t armed_steps; /* so many from the next step on; 0 not */

@@ -81,11 +81,6 @@ void gate_keep(bool keep)
 	store_relaxed(&is_kept, keep);
 }
 
-bool gate_is_recording(void)
-{
-	return gate_bits() & GATE_RECORD_BITS;
-}
-
 void gate_mark(uint32_t bit, bool on)
 {
 	uint32_t bits = load_relaxed(&gate_page.bits);

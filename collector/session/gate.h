@@ -57,12 +57,12 @@ int gate_protect(void);
 
 void gate_set(uint32_t bits);
 
-/* Opens or closes the record bits: `wanted` is remembered once by
- * gate_set_record(); the rest of the word stays. */
+/* gate_set_record() says which record bits are wanted, gate_add_record() adds
+ * some; gate_record() sets all of them, or none.  The rest of the word stays.
+ */
 void gate_set_record(uint32_t record_bits);
 void gate_add_record(uint32_t record_bits, bool is_open);
 void gate_record(bool open);
-bool gate_is_recording(void);
 
 /* The flight recorder: what is open stays open between windows. */
 void gate_keep(bool keep);
@@ -70,7 +70,7 @@ void gate_keep(bool keep);
 /* Turns a mark bit, unless recording has ended. */
 void gate_mark(uint32_t bit, bool on);
 
-/* Hooks read the gate relaxed, so what they read behind it must have reached
+/* Hooks read the gate relaxed, so what they read after it must have reached
  * all threads before it opens. */
 void gate_publish(void);
 

@@ -85,11 +85,11 @@ struct thread {
 _Static_assert(offsetof(struct thread, ring) == 0, "a ring is its thread");
 
 /* The record of the calling thread: NULL before its first event, while it is
- * inside the profiler, and after its end.  The only thread-local variable. */
+ * inside the profiler, and after its end. */
 extern _Thread_local struct thread *thread_self;
 
 /* What thread_self is while a thread is inside the profiler or may not
- * record: a record that is never drained, so that hooks need one test only. */
+ * record. */
 #define THREAD_BUSY ((struct thread *)1)
 
 static inline bool thread_records(const struct thread *thread)

@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* cuda_calls.c - what the hooks of the CUDA runtime share; see cuda_calls.h. */
+/*
+ * cuda_calls.c - in front of a shared CUDA runtime's functions.
+ *
+ * Each hook looks at the gate, calls the real function and describes the call
+ * where CUPTI can't; see cuda_calls.h.  A static runtime, which is nvcc's
+ * default, is called without us.
+ */
 #include "preload/cuda/cuda_calls.h"
 
-#include "collector/system/log.h"
-#include "collector/system/loader.h"
+#include "collector/session/gate.h"
 #include "collector/session/names.h"
+#include "collector/session/thread.h"
 #include "collector/steps/steps.h"
+#include "collector/system/loader.h"
+#include "preload/cuda/cuda_wrapped.h"
 #include "preload/cuda/cupti_source.h"
 #include "preload/process/hook.h"
 #include "preload/process/life.h"
@@ -18,19 +26,27 @@
 /* cudaErrorInsufficientDriver: there is no CUDA here. */
 #define NO_CUDA 35
 
-struct cuda_functions cuda_real;
-_Atomic uint32_t cuda_calls_are_known;
+struct cuda_call {
+	struct thread *thread; /* NULL: not recorded */
+	uint64_t start_ticks;
+	uint32_t number; /* enum cuda_function */
+	bool is_first;	 /* nobody has attached yet */
+};
+
+/* The runtime's own; those that it lacks answer with an error. */
+static struct cuda_functions real;
+static _Atomic uint32_t real_is_known;
 
 static _Atomic uint32_t names[CUDA_FUNCTION_COUNT];
 
 static const char *const words[] = {
-#define X(name, parameters) #name,
+#define X(name, bytes, parameters, arguments) #name,
 	CUDA_WRAPPED_FUNCTIONS(X)
 #undef X
 };
 
-_Static_assert(sizeof(cuda_real) == CUDA_FUNCTION_COUNT * sizeof(void *),
-	       "cuda_real is one pointer for each row");
+_Static_assert(sizeof(real) == CUDA_FUNCTION_COUNT * sizeof(void *),
+	       "real is one pointer for each row");
 
 static int no_cuda(void)
 {
@@ -49,7 +65,7 @@ static int find_runtime(struct dl_phdr_info *info, size_t bytes, void *arg)
 }
 
 /* Python loads the runtime where RTLD_NEXT doesn't look. */
-COLD void cuda_calls_resolve(void)
+static COLD void resolve(void)
 {
 	const int saved = errno;
 	struct thread *was = thread_busy();
@@ -68,22 +84,21 @@ COLD void cuda_calls_resolve(void)
 		if (!found && runtime)
 			found = dlsym(runtime, words[i]);
 		any |= found != NULL;
-		((void **)(void *)&cuda_real)[i] =
-			found ? found : (void *)no_cuda;
+		((void **)(void *)&real)[i] = found ? found : (void *)no_cuda;
 	}
 	if (keeps_forks_out)
 		loader_leave();
 	/* Without a runtime it may still be loaded later. */
 	if (any)
-		/* RELEASE pairs with ACQUIRE in cuda_call(). */
-		store_release(&cuda_calls_are_known, 1);
+		/* RELEASE pairs with ACQUIRE in call_begin(). */
+		store_release(&real_is_known, 1);
 	thread_unbusy(was);
 	errno = saved;
 }
 
 /* First call of the process.  Where libcuda calls us by itself, it does so
  * within the first call that needs a GPU. */
-COLD void cuda_calls_open(struct cuda_call *call)
+static COLD void open_first(struct cuda_call *call)
 {
 	uint32_t open = gate_bits();
 
@@ -94,11 +109,10 @@ COLD void cuda_calls_open(struct cuda_call *call)
 	call->is_first = true;
 }
 
-COLD void cuda_calls_attach(int result)
+static COLD void attach_late(int result)
 {
 	/* Nobody called us, and yet there is a GPU. */
-	if (result || cupti_is_attached() ||
-	    !load_relaxed(&cuda_calls_are_known))
+	if (result || cupti_is_attached() || !load_relaxed(&real_is_known))
 		return;
 	if (!life_is_running())
 		life_begin("CUDA");
@@ -106,7 +120,7 @@ COLD void cuda_calls_attach(int result)
 		cuda_calls_record(load_relaxed(&session_here));
 }
 
-void cuda_calls_begin(struct cuda_call *call)
+static void begin(struct cuda_call *call)
 {
 	struct session *session = load_relaxed(&session_here);
 	struct thread *thread = hook_thread();
@@ -129,7 +143,7 @@ void cuda_calls_begin(struct cuda_call *call)
 	errno = saved;
 }
 
-void cuda_calls_end(const struct cuda_call *call, int result, uint64_t bytes)
+static void end(const struct cuda_call *call, int result, uint64_t bytes)
 {
 	struct thread *thread = call->thread;
 	const int saved = errno;
@@ -149,6 +163,48 @@ void cuda_calls_end(const struct cuda_call *call, int result, uint64_t bytes)
 		});
 	errno = saved;
 }
+
+/* --- the hooks ------------------------------------------------------------ */
+
+static inline struct cuda_call call_begin(enum cuda_function number)
+{
+	struct cuda_call call = {.number = number};
+	const uint32_t open = gate_bits();
+
+	/* ACQUIRE pairs with RELEASE in resolve(): the table. */
+	if (unlikely(!load_acquire(&real_is_known)))
+		resolve();
+	if (unlikely(open == GATE_UNDECIDED || open & GATE_CUDA_WATCH))
+		open_first(&call);
+	if (gate_bits() & GATE_CUDA)
+		begin(&call);
+	return call;
+}
+
+static inline int call_end(const struct cuda_call *call, int result,
+			   uint64_t bytes)
+{
+	if (unlikely(call->thread))
+		end(call, result, bytes);
+	if (unlikely(call->is_first))
+		attach_late(result);
+	return result;
+}
+
+/* clang-format off */
+#define X(name, bytes, parameters, arguments)				\
+	EXPORT int name parameters;					\
+	EXPORT int name parameters					\
+	{								\
+		const struct cuda_call call = call_begin(CUDA_AT_##name); \
+									\
+		return call_end(&call, real.name arguments, bytes);	\
+	}
+CUDA_WRAPPED_FUNCTIONS(X)
+#undef X
+/* clang-format on */
+
+/* -------------------------------------------------------------------------- */
 
 void cuda_calls_record(struct session *session)
 {

@@ -73,20 +73,6 @@ static int look_at_object(struct dl_phdr_info *info, size_t bytes, void *arg)
 	return 0;
 }
 
-int cupti_library_runtime(void)
-{
-	static struct places places;
-
-	bool keeps_forks_out;
-
-	places = (struct places){0};
-	keeps_forks_out = loader_enter();
-	dl_iterate_phdr(look_at_object, &places);
-	if (keeps_forks_out)
-		loader_leave();
-	return places.runtime_major;
-}
-
 static void *open_path(char *path, int flags)
 {
 	if (path[0] == '/' && access(path, R_OK))

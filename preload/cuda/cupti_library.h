@@ -61,8 +61,5 @@ int cupti_library_driver_version(void);
  * goes on: not to be called inside of CUDA. */
 int cupti_library_runtime_version(void);
 
-/* The major version of the CUDA runtime that is loaded, 0 none. */
-int cupti_library_runtime(void);
-
 #endif
 #endif

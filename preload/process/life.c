@@ -25,6 +25,7 @@
  */
 #include "preload/process/life.h"
 
+#include "collector/system/futex.h"
 #include "collector/system/log.h"
 #include "collector/session/modules.h"
 #include "collector/steps/steps.h"
@@ -35,13 +36,8 @@
 #include "preload/process/real.h"
 #include "writer/writer.h"
 #include <errno.h>
-#include <limits.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 enum life_state {
@@ -67,14 +63,15 @@ enum writer_start {
 #define BEGIN_WAIT_NS UINT64_C(1000000000)
 
 static START_DATA struct life {
-	_Atomic int state;
+	_Atomic uint32_t state;	 /* enum life_state; futex word */
 	_Atomic int pid;	 /* whose state this is */
-	_Atomic uint32_t writer; /* enum writer_start */
+	_Atomic uint32_t writer; /* enum writer_start; futex word */
 	_Atomic bool is_held_up; /* BEGINNING for longer than anyone waits */
 	_Atomic uint64_t missed; /* calls that were forwarded meanwhile */
-	bool constructed;	 /* our constructor has run */
-	bool forked;		 /* without exec */
-	bool wipes;		 /* the kernel clears the gate on fork */
+	uint64_t missed_said;
+	bool constructed; /* our constructor has run */
+	bool forked;	  /* without exec */
+	bool wipes;	  /* the kernel clears the gate on fork */
 	struct session *session;
 } life;
 
@@ -84,30 +81,26 @@ bool life_is_owner(void)
 }
 
 /* Waits as long as *word is `value`.  False: the time is up. */
-static COLD bool wait_while(const void *word, int value, uint64_t ns)
+static COLD bool wait_while(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
 {
 	const uint64_t end = clock_monotonic_ns() + ns;
 
 	/* ACQUIRE pairs with RELEASE in change(): what was done before. */
-	while (load_acquire((const _Atomic int *)word) == value) {
+	while (load_acquire(word) == value) {
 		const uint64_t now = clock_monotonic_ns();
-		struct timespec left;
 
 		if (now >= end)
 			return false;
-		left.tv_sec = (time_t)((end - now) / 1000000000u);
-		left.tv_nsec = (long)((end - now) % 1000000000u);
-		syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &left, NULL,
-			0);
+		futex_wait(word, value, end - now);
 	}
 	return true;
 }
 
-static COLD void change(void *word, int value)
+static COLD void change(_Atomic uint32_t *word, uint32_t value)
 {
 	/* RELEASE pairs with ACQUIRE in wait_while(). */
-	store_release((_Atomic int *)word, value);
-	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+	store_release(word, value);
+	futex_wake(word);
 }
 
 COLD uint32_t life_settled(void)
@@ -134,7 +127,7 @@ bool life_is_running(void)
 	return load_relaxed(&life.state) == LIFE_RUNNING && life_is_owner();
 }
 
-static bool move(int from, int to)
+static bool move(uint32_t from, uint32_t to)
 {
 	/* ACQ_REL pairs with itself: who moves the state on sees what those
 	 * before did. */
@@ -160,16 +153,11 @@ static COLD void watch(void)
 	store_relaxed(&life.state, LIFE_WATCHING);
 }
 
-/* Puts private memory where the parent's session is mapped: whoever still
- * holds a pointer into it, a frame below a signal handler that forked, say,
- * writes into nothing. */
+/* Whoever still holds a pointer into it, a frame below a signal handler that
+ * forked, say, writes into nothing. */
 static void drop_session(void)
 {
-	if (life.session)
-		mmap(life.session->base, life.session->bytes,
-		     PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
-		     -1, 0);
+	session_drop();
 	life.session = NULL;
 	store_relaxed(&session_here, NULL);
 	if (thread_records(thread_self))
@@ -179,12 +167,13 @@ static void drop_session(void)
 /* This is a forked child that has not noticed yet. */
 static void start_over(void)
 {
-	const int state = load_relaxed(&life.state);
+	const uint32_t state = load_relaxed(&life.state);
 
 	store_relaxed(&life.pid, (int)getpid());
 	store_relaxed(&life.writer, WRITER_UNWANTED);
 	store_relaxed(&life.is_held_up, false);
 	store_relaxed(&life.missed, 0);
+	life.missed_said = 0;
 	process.direct = false;
 	life.forked = true;
 	process.complaints = 0;
@@ -194,7 +183,7 @@ static void start_over(void)
 		families_forget();
 		steps_forget();
 	}
-	control_forget();
+	mailbox_forget();
 	if (state == LIFE_CLOSED || state == LIFE_ENDED ||
 	    process.options.children == CHILDREN_NONE) {
 		close_gate();
@@ -218,7 +207,7 @@ void life_forked(void)
 COLD uint32_t life_decide(void)
 {
 	const int saved = errno;
-	const int state = load_relaxed(&life.state);
+	const uint32_t state = load_relaxed(&life.state);
 
 	if (real_resolve() != REAL_READY)
 		return GATE_UNDECIDED;
@@ -317,6 +306,7 @@ static void say_missed(void)
 
 	if (!missed)
 		return;
+	life.missed_said += missed;
 	add_relaxed(&head->unrecorded_calls, missed);
 	session_note(life.session,
 		     "%lu calls came while the start of the recording was held "
@@ -391,20 +381,7 @@ static void report(int rc)
 	struct writer_summary summary;
 
 	writer_summarise(&summary);
-	const struct closing closing = {
-		.files = summary.files,
-		.written = summary.written,
-		.cut = summary.cut,
-		.dropped = summary.dropped,
-		.bytes = summary.bytes,
-		.hooks_ns = summary.hooks_ns,
-		.writer_ns = summary.writer_cpu_ns,
-		.path = summary.path,
-		.timed_out = rc == -ETIMEDOUT,
-		.gave_up = rc == -ECANCELED,
-	};
-
-	closing_report(life.session, &closing);
+	closing_report(life.session, &summary, rc, life.missed_said);
 }
 
 /* Another thread may be starting the writer; not so if this is a signal handler
@@ -449,7 +426,7 @@ static void finish(void)
  * undecided child holds a copy of its parent's state. */
 static COLD bool has_an_end(void)
 {
-	const int state = load_relaxed(&life.state);
+	const uint32_t state = load_relaxed(&life.state);
 
 	return (state == LIFE_BEGINNING || state == LIFE_RUNNING ||
 		(state == LIFE_WATCHING && !life.forked)) &&

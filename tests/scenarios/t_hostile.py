@@ -173,6 +173,8 @@ def test_a_full_disk():
                + ["sh", "-c", f'"$@"; status=$?; {check}; exit $status', "sh"],
                TRACEPROF_DIR=place, TRACEPROF_MALLOC="all")
     expect("No space left" in done.stderr, done.stderr)
+    expect(re.search(r"\.gz holds \d+ of [1-9]\d* events$", done.stderr, re.M),
+           done.stderr)
     with open(seen, encoding="utf-8") as file:
         text = file.read()
     expect(text.rstrip().endswith("good"), text)

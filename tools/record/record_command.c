@@ -130,7 +130,9 @@ static void say_recovered(const char *path, int error,
 		return;
 	if (error)
 		fprintf(stderr, "traceprof record: cannot recover %s: %s\n",
-			path, strerror(-error));
+			path,
+			error == -ENOLCK ? "its program may still run"
+					 : strerror(-error));
 	else
 		fprintf(stderr,
 			"traceprof record: recovered %s (%llu events, %llu of "

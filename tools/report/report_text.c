@@ -276,6 +276,11 @@ static void print_losses(const struct report *report, FILE *out)
 			"\nLosses: of %" PRId64 " events %" PRId64
 			" were dropped and %" PRId64 " cut\n",
 			account->seen, account->dropped, account->cut);
+	if (account->missing_kernels > 0)
+		fprintf(out,
+			"\nLosses: of %" PRId64 " launches of kernels %" PRId64
+			" have no kernel in this trace\n",
+			account->launched_kernels, account->missing_kernels);
 	if (account->unrecorded_calls > 0)
 		fprintf(out,
 			"\nLosses: %" PRId64 " calls came from threads that "

@@ -29,6 +29,8 @@ static const struct {
 	{"dropped_by_kind.", FIELD(dropped_by_kind), ENTRY_SUM},
 	{"dropped_by_thread.", FIELD(dropped_by_thread), ENTRY_SUM},
 	{"written_by_kind.", FIELD(written_by_kind), ENTRY_SUM},
+	{"gpu.launched_kernels", FIELD(launched_kernels), ENTRY_INTEGER},
+	{"gpu.missing_kernels", FIELD(missing_kernels), ENTRY_INTEGER},
 	{"heap.calls", FIELD(heap_calls), ENTRY_INTEGER},
 	{"heap.frees", FIELD(heap_frees), ENTRY_INTEGER},
 	{"heap.bytes", FIELD(heap_bytes), ENTRY_INTEGER},

@@ -11,6 +11,9 @@
 
 #include <stddef.h>
 
+/* Says so and ends the command. */
+_Noreturn void memory_exhausted(void);
+
 /* Resize ptr (or allocate, when it is NULL) to count elements of size bytes. */
 void *memory_resize(void *ptr, size_t count, size_t size);
 

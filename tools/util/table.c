@@ -1,23 +1,76 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table.c - collects cells and prints them in columns.
+ * table.c - tables by libsmartcols; where that isn't there, columns are apart
+ * by a tab.
  */
 #include "tools/util/table.h"
 
-#include <limits.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "tools/util/memory.h"
 
+#ifdef HAVE_SMARTCOLS
+#include <libsmartcols/libsmartcols.h>
+
 struct table {
-	enum table_kind kind;
+	struct libscols_table *lines;
+	struct libscols_line *line; /* that is filled */
 	size_t columns;
-	char **cells; /* the headers first */
-	size_t count, capacity;
+	size_t count; /* of cells */
+};
+
+static int column_flags(enum table_kind kind, bool is_last)
+{
+	if (is_last)
+		return SCOLS_FL_TRUNC;
+	return kind == TABLE_NUMBERS ? SCOLS_FL_RIGHT : 0;
+}
+
+struct table *table_new(enum table_kind kind, const char *const *headers,
+			size_t columns)
+{
+	struct table *table = memory_zeroed(1, sizeof(*table));
+
+	table->columns = columns;
+	table->lines = scols_new_table();
+	if (!table->lines)
+		memory_exhausted();
+	for (size_t at = 0; at < columns; at++)
+		scols_table_new_column(table->lines, headers[at], 0,
+				       column_flags(kind, at + 1 == columns));
+	return table;
+}
+
+static void add(struct table *table, const char *text)
+{
+	const size_t column = table->count++ % table->columns;
+
+	if (column == 0)
+		table->line = scols_table_new_line(table->lines, NULL);
+	if (!table->line || scols_line_set_data(table->line, column, text))
+		memory_exhausted();
+}
+
+void table_print(struct table *table, FILE *out)
+{
+	scols_table_set_stream(table->lines, out);
+	if (table->count)
+		scols_print_table(table->lines);
+	scols_unref_table(table->lines);
+	free(table);
+}
+
+#else
+
+struct table {
+	const char *const *headers;
+	size_t columns;
+	size_t count; /* of cells */
+	char *text;
+	size_t bytes;
+	FILE *cells; /* writes text */
 };
 
 struct table *table_new(enum table_kind kind, const char *const *headers,
@@ -25,12 +78,34 @@ struct table *table_new(enum table_kind kind, const char *const *headers,
 {
 	struct table *table = memory_zeroed(1, sizeof(*table));
 
-	table->kind = kind;
+	(void)kind;
+	table->headers = headers;
 	table->columns = columns;
-	for (size_t at = 0; at < columns; at++)
-		table_cell(table, "%s", headers[at]);
+	table->cells = open_memstream(&table->text, &table->bytes);
+	if (!table->cells)
+		memory_exhausted();
 	return table;
 }
+
+static void add(struct table *table, const char *text)
+{
+	const bool is_last = ++table->count % table->columns == 0;
+
+	fprintf(table->cells, "%s%c", text, is_last ? '\n' : '\t');
+}
+
+void table_print(struct table *table, FILE *out)
+{
+	fclose(table->cells);
+	for (size_t at = 0; at < table->columns && table->count; at++)
+		fprintf(out, "%s%c", table->headers[at],
+			at + 1 == table->columns ? '\n' : '\t');
+	fputs(table->text, out);
+	free(table->text);
+	free(table);
+}
+
+#endif
 
 void table_cell(struct table *table, const char *format, ...)
 {
@@ -39,79 +114,8 @@ void table_cell(struct table *table, const char *format, ...)
 
 	va_start(args, format);
 	if (vasprintf(&text, format, args) < 0)
-		text = memory_zeroed(1, 1);
+		memory_exhausted();
 	va_end(args);
-	table->cells = memory_grow(table->cells, table->count, &table->capacity,
-				   sizeof(*table->cells));
-	table->cells[table->count++] = text;
-}
-
-/* Columns that a UTF-8 text takes, wide characters not considered. */
-static int width_of(const char *text)
-{
-	int width = 0;
-
-	for (; *text; text++)
-		width += ((unsigned char)*text & 0xc0) != 0x80;
-	return width;
-}
-
-/* Bytes of a text that take at most so many columns. */
-static int bytes_of(const char *text, int width)
-{
-	const char *at = text;
-
-	for (; *at; at++)
-		if (((unsigned char)*at & 0xc0) != 0x80 && width-- <= 0)
-			break;
-	return (int)(at - text);
-}
-
-/* Columns of the terminal that is printed on, INT_MAX none. */
-static int columns_of(FILE *out)
-{
-	struct winsize size;
-
-	if (!isatty(fileno(out)) || ioctl(fileno(out), TIOCGWINSZ, &size) ||
-	    !size.ws_col)
-		return INT_MAX;
-	return size.ws_col;
-}
-
-static void print_line(const struct table *table, char *const *cells,
-		       const int *widths, int columns, FILE *out)
-{
-	for (size_t at = 0; at + 1 < table->columns; at++) {
-		const int blanks = widths[at] - width_of(cells[at]);
-
-		if (table->kind == TABLE_NUMBERS)
-			fprintf(out, "%*s%s ", blanks, "", cells[at]);
-		else
-			fprintf(out, "%s%*s ", cells[at], blanks, "");
-		columns -= widths[at] + 1;
-	}
-	fprintf(out, "%.*s\n",
-		bytes_of(cells[table->columns - 1], columns > 8 ? columns : 8),
-		cells[table->columns - 1]);
-}
-
-void table_print(struct table *table, FILE *out)
-{
-	const int columns = columns_of(out);
-	int *widths = memory_zeroed(table->columns, sizeof(*widths));
-
-	for (size_t at = 0; at < table->count; at++) {
-		const int width = width_of(table->cells[at]);
-
-		if (width > widths[at % table->columns])
-			widths[at % table->columns] = width;
-	}
-	for (size_t at = 0; at < table->count && table->count > table->columns;
-	     at += table->columns)
-		print_line(table, table->cells + at, widths, columns, out);
-	free(widths);
-	for (size_t at = 0; at < table->count; at++)
-		free(table->cells[at]);
-	free(table->cells);
-	free(table);
+	add(table, text);
+	free(text);
 }

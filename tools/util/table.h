@@ -2,7 +2,8 @@
 /*
  * table.h - rows and columns of text on a terminal.
  *
- * On a terminal the last column is cut to its width.
+ * With libsmartcols columns are aligned, and on a terminal the last one is cut
+ * to its width; without it they are apart by a tab.
  */
 #ifndef TOOLS_TABLE_H
 #define TOOLS_TABLE_H

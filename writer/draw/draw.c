@@ -52,7 +52,8 @@ void draw_late(struct writer_state *state, struct ring_reader *reader,
 {
 	struct event_span span;
 
-	if (writer_state_place(state, event->start_ticks) == PLACE_WRITE)
+	if (writer_state_place(state, writer_state_begin(state, event)) ==
+	    PLACE_WRITE)
 		write(state, reader, event, &span);
 }
 
@@ -206,7 +207,8 @@ static void write_deferred(struct writer_state *state,
 
 		drain_skip(&drain, event);
 		if (!is_slice(event->kind) || event->start_ticks >= end_ticks ||
-		    writer_state_place(state, event->start_ticks) !=
+		    writer_state_place(state,
+				       writer_state_begin(state, event)) !=
 			    PLACE_WRITE)
 			continue;
 		write(state, reader, event, &span);

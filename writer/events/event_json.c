@@ -242,6 +242,22 @@ static void write_range(struct writer_state *state, struct ring_reader *reader,
 	write_annotation(state, reader, event, lane, label, span);
 }
 
+/* Steps that lie beside their thread lie together, whichever thread recorded
+ * the last one. */
+static struct ring_reader *stepping_thread(const struct writer_state *state,
+					   struct ring_reader *reader,
+					   uint32_t tid)
+{
+	struct ring_reader *other = state->readers;
+
+	if (reader->thread->tid == tid)
+		return reader;
+	while (other && (other->thread->tid != tid ||
+			 load_relaxed(&other->thread->state) == THREAD_FREE))
+		other = other->older;
+	return other ? other : reader;
+}
+
 static void write_step(struct writer_state *state, struct ring_reader *reader,
 		       const struct event *event, const struct label *label,
 		       struct event_span span)
@@ -252,8 +268,11 @@ static void write_step(struct writer_state *state, struct ring_reader *reader,
 
 	/* There each begins where the last one ends; on the main lane a gap has
 	 * been left already. */
-	if (lane == LANE_STEPS && span.end_ns - span.start_ns > NEST_GAP_NS)
-		span.end_ns -= NEST_GAP_NS;
+	if (lane == LANE_STEPS) {
+		reader = stepping_thread(state, reader, event->extra);
+		if (span.end_ns - span.start_ns > NEST_GAP_NS)
+			span.end_ns -= NEST_GAP_NS;
+	}
 	meta_json_lane(state, reader, lane);
 	line_of(json, reader, label, event->kind);
 	json_raw(json, SLICE(SCHEMA_USER_ANNOTATION));

@@ -147,7 +147,10 @@ void meta_json_lane(struct writer_state *state, struct ring_reader *reader,
 		look_up_name(state, reader);
 		log_format(text, sizeof(text), "thread %lu (%.*s)", tid,
 			   THREAD_NAME_BYTES, reader->thread->name);
-		lane_events(state, tid, tid, text);
+		if (state->writer_tid && tid == state->writer_tid)
+			meta_json_writer(state);
+		else
+			lane_events(state, tid, tid, text);
 	}
 	if (lane == LANE_MAIN || reader->lanes_named >> lane & 1)
 		return;

@@ -139,3 +139,15 @@ enum event_place writer_state_place(struct writer_state *state, uint64_t ticks)
 	return state->history && !state->is_finishing ? PLACE_DEFER
 						      : PLACE_SKIP;
 }
+
+uint64_t writer_state_begin(struct writer_state *state,
+			    const struct event *event)
+{
+	const struct window *window = writer_state_window(state);
+
+	return window && window->reason &&
+			       event->start_ticks < window->start_ticks &&
+			       event->end_ticks > window->start_ticks
+		       ? window->start_ticks
+		       : event->start_ticks;
+}

@@ -74,6 +74,7 @@ struct ring_reader {
 struct writer_counts {
 	uint64_t written;
 	uint64_t cut;
+	uint64_t past_max;  /* of these, past TRACEPROF_MAX_MB */
 	uint64_t committed; /* by hooks, when account_unread() looked */
 	uint64_t file_events;
 	uint64_t last_ticks;
@@ -162,5 +163,10 @@ enum event_place {
 	PLACE_DEFER, /* in a later one, or its file isn't begun */
 };
 enum event_place writer_state_place(struct writer_state *state, uint64_t ticks);
+
+/* Where an event begins as its window sees it: a dump of the flight recorder
+ * holds what was still going on at its begin too, from there on. */
+uint64_t writer_state_begin(struct writer_state *state,
+			    const struct event *event);
 
 #endif

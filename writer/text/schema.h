@@ -13,6 +13,8 @@
 #define TRACEPROF_VERSION	    "0.1"
 
 /* "key": as text of a literal. */
+#define TRACEPROF_VERSION	    "0.1"
+
 #define SCHEMA_KEY(key)		    "\"" key "\":"
 /* "key":"value" */
 #define SCHEMA_PAIR(key, value)	    "\"" key "\":\"" value "\""

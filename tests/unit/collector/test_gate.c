@@ -2,9 +2,8 @@
 /*
  * test_gate.c - the gate's bits, and that a forked child finds it undecided.
  */
-#include "tests/unit/cmocka_base.h"
+#include "tests/unit/session_fixture.h"
 
-#include "collector/session/gate.h"
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What real programs do and a preloaded library can break."""
+"""Unusual programs run unchanged: plug-ins, own allocators, signals, other runtimes."""
 
 import os
 import shutil

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* loop_groups.c - sites and groups of marks; see loop_groups.h. */
+#include "writer/steps/loop_groups.h"
+
+#include <string.h>
+
+static size_t slots_for(size_t count)
+{
+	size_t slots = 64;
+
+	while (slots < count * 2)
+		slots *= 2;
+	return slots;
+}
+
+size_t loop_groups_room(size_t count)
+{
+	return count * sizeof(uint64_t) + (count * 4 + 2) * sizeof(uint32_t) +
+	       slots_for(count) * sizeof(uint32_t);
+}
+
+static void lay_out(struct loop_groups *groups, void *room)
+{
+	const size_t count = groups->count;
+
+	groups->keys = room;
+	groups->site = (uint32_t *)(groups->keys + count);
+	groups->order = groups->site + count;
+	groups->group = groups->order + count;
+	groups->start = groups->group + count;
+	groups->table = groups->start + count + 2;
+	groups->slots = slots_for(count);
+}
+
+static void make_keys(struct loop_groups *groups, unsigned int context)
+{
+	uint64_t ids[SEARCH_CONTEXT_MAX + 1];
+
+	for (size_t i = context; i < groups->count; i++) {
+		for (unsigned int j = 0; j <= context; j++)
+			ids[j] = groups->marks[i - context + j].id;
+		groups->keys[i] = search_key(ids, context);
+	}
+}
+
+/* The group of a key; found by a mark that is in it. */
+static uint32_t group_of(struct loop_groups *groups, size_t mark)
+{
+	const uint64_t key = groups->keys[mark];
+	size_t slot = key & (groups->slots - 1);
+
+	for (;; slot = (slot + 1) & (groups->slots - 1)) {
+		const uint32_t other = groups->table[slot];
+
+		if (!other) {
+			groups->table[slot] = (uint32_t)mark + 1;
+			return (uint32_t)groups->groups++;
+		}
+		if (groups->keys[other - 1] == key)
+			return groups->group[other - 1];
+	}
+}
+
+void loop_groups_make(struct loop_groups *groups, unsigned int context)
+{
+	uint32_t sum = 0;
+
+	groups->groups = 0;
+	memset(groups->table, 0, groups->slots * sizeof(uint32_t));
+	memset(groups->start, 0, (groups->count + 2) * sizeof(uint32_t));
+	make_keys(groups, context);
+	for (size_t i = context; i < groups->count; i++) {
+		groups->group[i] = group_of(groups, i);
+		groups->start[groups->group[i] + 1]++;
+	}
+	for (size_t i = 0; i <= groups->groups; i++) {
+		sum += groups->start[i];
+		groups->start[i] = sum;
+	}
+	/* Each group's start moves to its end while it is filled. */
+	for (size_t i = context; i < groups->count; i++)
+		groups->order[groups->start[groups->group[i]]++] = (uint32_t)i;
+	for (size_t i = groups->groups; i; i--)
+		groups->start[i] = groups->start[i - 1];
+	groups->start[0] = 0;
+}
+
+void loop_groups_start(struct loop_groups *groups,
+		       const struct loop_mark *marks, size_t count, void *room)
+{
+	*groups = (struct loop_groups){.marks = marks, .count = count};
+	lay_out(groups, room);
+	loop_groups_make(groups, 0);
+	memcpy(groups->site, groups->group, count * sizeof(uint32_t));
+	groups->sites = groups->groups;
+}

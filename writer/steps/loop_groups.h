@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * loop_groups.h - the marks of one thread, sorted for loop_nest.c: which site
+ * each of them is, and which of them are hits of the same site in the same
+ * context.
+ */
+#ifndef WRITER_LOOP_GROUPS_H
+#define WRITER_LOOP_GROUPS_H
+
+#include "writer/steps/loop_nest.h"
+
+struct loop_groups {
+	const struct loop_mark *marks;
+	size_t count;
+	uint64_t *keys;
+	uint32_t *site;	 /* of each mark: the group without context */
+	uint32_t *order; /* marks, sorted by group */
+	uint32_t *group; /* of each mark */
+	uint32_t *start; /* of each group in `order`; one more than groups */
+	uint32_t *table; /* marks by key, one of each group, plus 1 */
+	size_t slots;
+	size_t groups;
+	size_t sites;
+};
+
+/* The bytes that they take, and the same laid out in a room of that size. */
+size_t loop_groups_room(size_t count);
+void loop_groups_start(struct loop_groups *groups,
+		       const struct loop_mark *marks, size_t count, void *room);
+
+/* Groups all marks anew, each in the context of so many before it. */
+void loop_groups_make(struct loop_groups *groups, unsigned int context);
+
+/* The marks of group i, in order. */
+static inline const uint32_t *loop_groups_hits(const struct loop_groups *groups,
+					       size_t i, size_t *count)
+{
+	*count = groups->start[i + 1] - groups->start[i];
+	return groups->order + groups->start[i];
+}
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* loop_level.c - what a group of hits cuts the marks into; see loop_level.h. */
+#include "writer/steps/loop_level.h"
+
+#include <string.h>
+
+#define SAMPLES		  63u
+/* Of 100: turns that are about as long as the median; marks at sites that come
+ * in each turn. */
+#define DIFFER_MOST	  40u
+#define DIFFER_IN_CONTEXT 20u
+#define FEW_TURNS	  24u
+#define HITS_IN_CONTEXT	  10u
+#define MASS_LEAST	  0.7
+/* A loop of one site proves little: nearly all marks must be its own. */
+#define ALONE_LEAST	  0.97
+#define ALONE_TURNS	  20u
+
+static void sort(uint64_t *values, size_t count)
+{
+	for (size_t i = 1; i < count; i++) {
+		const uint64_t value = values[i];
+		size_t at = i;
+
+		for (; at && values[at - 1] > value; at--)
+			values[at] = values[at - 1];
+		values[at] = value;
+	}
+}
+
+/* The median of what lies between hits: marks, or time where marks are given.
+ * Where the turns are too many, of some. */
+static uint64_t median(const struct loop_mark *marks, const uint32_t *hits,
+		       size_t turns)
+{
+	const size_t count = turns < SAMPLES ? turns : SAMPLES;
+	uint64_t values[SAMPLES];
+
+	for (size_t i = 0; i < count; i++) {
+		const uint32_t *hit =
+			hits + (turns <= SAMPLES ? i : i * turns / SAMPLES);
+
+		values[i] = marks ? marks[hit[1]].ticks - marks[hit[0]].ticks
+				  : hit[1] - hit[0];
+	}
+	sort(values, count);
+	return values[count / 2];
+}
+
+/* Hits that are far from all others are not the loop's. */
+static void trim(const uint32_t **hits, size_t *count)
+{
+	const size_t far = 4 * median(NULL, *hits, *count - 1) + 16;
+
+	while (*count > 2 && (*hits)[1] - (*hits)[0] > far) {
+		++*hits;
+		--*count;
+	}
+	while (*count > 2 && (*hits)[*count - 1] - (*hits)[*count - 2] > far)
+		--*count;
+}
+
+/* A few turns that are alike by chance prove nothing, and of sites in context
+ * there are many. */
+static size_t may_differ(size_t turns, unsigned int context)
+{
+	if (turns < FEW_TURNS)
+		return turns / 6;
+	return turns * (context ? DIFFER_IN_CONTEXT : DIFFER_MOST) / 100;
+}
+
+static bool is_regular(const uint32_t *hits, size_t turns, size_t length,
+		       unsigned int context)
+{
+	size_t differ = 0;
+
+	for (size_t i = 0; i < turns; i++) {
+		const size_t this = hits[i + 1] - hits[i];
+
+		differ += this * 4 < length * 3 || this * 3 > length * 4;
+	}
+	return differ <= may_differ(turns, context);
+}
+
+static void count_sites(const struct loop_groups *groups, const uint32_t *hits,
+			size_t turns, struct loop_scratch *scratch)
+{
+	memset(scratch, 0, sizeof(*scratch));
+	for (size_t t = 0; t < turns; t++) {
+		for (size_t i = hits[t]; i < hits[t + 1]; i++) {
+			const uint32_t site = groups->site[i];
+
+			if (site >= LOOP_SITES_MAX)
+				continue;
+			scratch->inside[site]++;
+			scratch->turns[site] += scratch->turn[site] != t + 1;
+			scratch->turn[site] = (uint32_t)t + 1;
+		}
+	}
+}
+
+/* One of 20 turns may lack a site, and one in any case if they are some. */
+static size_t may_miss(size_t turns)
+{
+	const size_t misses = turns / 20;
+
+	return misses ? misses : turns >= 8;
+}
+
+static void weigh(const struct loop_groups *groups, size_t turns,
+		  const struct loop_scratch *scratch,
+		  struct loop_candidate *candidate)
+{
+	const size_t sites = min_u64(groups->sites, LOOP_SITES_MAX);
+	struct loop_level *level = &candidate->level;
+
+	for (size_t s = 0; s < sites; s++) {
+		level->mass += (double)scratch->inside[s] *
+			       (double)scratch->turns[s] / (double)turns;
+		if (!scratch->turns[s] ||
+		    scratch->turns[s] + may_miss(turns) < turns)
+			continue;
+		candidate->held[s / 64] |= UINT64_C(1) << s % 64;
+		level->held++;
+		level->missing += turns - scratch->turns[s];
+	}
+	level->mass /= (double)(level->last - level->first);
+}
+
+bool loop_candidate_examine(const struct loop_groups *groups, size_t group,
+			    unsigned int context, struct loop_scratch *scratch,
+			    struct loop_candidate *candidate)
+{
+	struct loop_level *level = &candidate->level;
+	size_t count;
+	const uint32_t *hits = loop_groups_hits(groups, group, &count);
+
+	if (count < LOOP_HITS_LEAST)
+		return false;
+	trim(&hits, &count);
+	if (count < (context ? HITS_IN_CONTEXT : LOOP_HITS_LEAST))
+		return false;
+	memset(candidate, 0, sizeof(*candidate));
+	level->length = median(NULL, hits, count - 1);
+	if (!is_regular(hits, count - 1, level->length, context))
+		return false;
+	level->context = context;
+	level->first = hits[0];
+	level->last = hits[count - 1];
+	level->turns = count;
+	level->id = groups->marks[level->first].id;
+	level->key = groups->keys[level->first];
+	level->ticks = median(groups->marks, hits, count - 1);
+	count_sites(groups, hits, count - 1, scratch);
+	weigh(groups, count - 1, scratch, candidate);
+	level->marks = level->last - level->first;
+	candidate->span = level->marks + level->length;
+	return level->mass >= MASS_LEAST &&
+	       (level->held > 1 ||
+		(level->mass >= ALONE_LEAST && count >= ALONE_TURNS &&
+		 candidate->span * 10 >= groups->count * 9));
+}
+
+/* What mostly comes right after a hit is what a turn begins with; of its
+ * occurrences before the first hit the one that makes the first turn as long as
+ * the others. */
+size_t loop_level_begin(const struct loop_groups *groups,
+			const struct loop_level *level)
+{
+	const size_t length = level->length;
+	const size_t least =
+		level->first > 2 * length ? level->first - 2 * length : 0;
+	size_t best = level->first > length - 1 ? level->first - length + 1 : 0;
+	size_t nearest = SIZE_MAX;
+	uint32_t next = 0;
+	size_t votes = 0;
+
+	for (size_t i = level->first; i < level->last; i++) {
+		if (!loop_level_is_hit(level, groups->marks, i))
+			continue;
+		/* The majority, if there is one. */
+		if (!votes)
+			next = groups->site[i + 1];
+		votes += groups->site[i + 1] == next ? 1 : (size_t)-1;
+	}
+	for (size_t i = least; i <= level->first; i++) {
+		const size_t here = level->first - i + 1;
+		const size_t off =
+			here > length ? here - length : length - here;
+
+		if (groups->site[i] == next && off < nearest) {
+			nearest = off;
+			best = i;
+		}
+	}
+	return best;
+}

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * loop_nest.c - which levels there are, and which of them is the step; see
+ * loop_nest.h.
+ *
+ * For each order of context the marks are grouped, and each group is examined:
+ * is it a loop's marker?  Of the loops found so the innermost is taken first,
+ * then the next one around it, as long as that gains something.
+ */
+#include "writer/steps/loop_nest.h"
+
+#include "writer/steps/loop_level.h"
+#include <errno.h>
+#include <string.h>
+
+#define CANDIDATES_MAX 192u
+/* Of all marks a loop must span so many percent to be the run's. */
+#define COVERS_LEAST   40u
+/* A loop of which a smaller share of the marks is at sites of each turn lacks
+ * something. */
+#define POOR_MASS      0.96
+/* Of 9 sites two must be new in a loop that has so many turns. */
+#define SITES	       9u
+#define NEW_SITES      2u
+#define MANY_TURNS     15u
+/* A loop that adds less: it turns the inner one so often at most, or that one
+ * is so short. */
+#define FEW_WITHIN     12.5
+#define MANY_WITHIN    64.0
+#define SHORT_LENGTH   8u
+
+static const unsigned int contexts[] = {0, 1, 2, 4, SEARCH_CONTEXT_MAX};
+
+#define CONTEXTS (sizeof(contexts) / sizeof(contexts[0]))
+
+struct finder {
+	struct loop_groups groups;
+	struct loop_scratch scratch;
+	size_t count;
+	struct loop_candidate candidates[CANDIDATES_MAX];
+};
+
+size_t loop_nest_room(size_t count)
+{
+	return align_up(sizeof(struct finder), CACHE_LINE) +
+	       loop_groups_room(count);
+}
+
+bool loop_level_is_hit(const struct loop_level *level,
+		       const struct loop_mark *marks, size_t at)
+{
+	uint64_t ids[SEARCH_CONTEXT_MAX + 1];
+
+	if (marks[at].id != level->id || at < level->context)
+		return false;
+	for (unsigned int i = 0; i <= level->context; i++)
+		ids[i] = marks[at - level->context + i].id;
+	return search_key(ids, level->context) == level->key;
+}
+
+/* --- what loops there are ------------------------------------------------- */
+
+/* With context only what turns otherwise than all that were found without. */
+static bool is_known(const struct finder *finder, size_t hits,
+		     unsigned int context)
+{
+	for (size_t i = 0; context && i < finder->count; i++) {
+		const struct loop_level *level = &finder->candidates[i].level;
+
+		if (level->turns == hits && level->context < context)
+			return true;
+	}
+	return false;
+}
+
+static void find_candidates(struct finder *finder)
+{
+	struct loop_groups *groups = &finder->groups;
+
+	for (size_t i = 0; i < CONTEXTS && contexts[i] < groups->count; i++) {
+		loop_groups_make(groups, contexts[i]);
+		for (size_t g = 0; g < groups->groups; g++) {
+			const size_t hits =
+				groups->start[g + 1] - groups->start[g];
+
+			if (finder->count == CANDIDATES_MAX)
+				return;
+			if (!is_known(finder, hits, contexts[i]) &&
+			    loop_candidate_examine(
+				    groups, g, contexts[i], &finder->scratch,
+				    &finder->candidates[finder->count]))
+				finder->count++;
+		}
+	}
+}
+
+/* --- which of them are the run's ------------------------------------------ */
+
+/* Marks that both span. */
+static size_t overlap(const struct loop_candidate *a,
+		      const struct loop_candidate *b)
+{
+	const size_t from = max_u64(a->level.first, b->level.first);
+	const size_t to = min_u64(a->level.last, b->level.last);
+
+	return to > from ? to - from : 0;
+}
+
+/* The one that spans most. */
+static const struct loop_candidate *widest(const struct finder *finder)
+{
+	const struct loop_candidate *best = NULL;
+
+	for (size_t i = 0; i < finder->count; i++) {
+		const struct loop_candidate *c = &finder->candidates[i];
+
+		if (!best || c->span > best->span)
+			best = c;
+	}
+	return best;
+}
+
+/* Another phase of the run has loops of its own. */
+static void drop_other_phases(struct finder *finder)
+{
+	const struct loop_candidate main = *widest(finder);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < finder->count; i++) {
+		const struct loop_candidate *c = &finder->candidates[i];
+
+		if (overlap(c, &main) * 2 >= c->level.marks &&
+		    c->span * 4 >= main.span)
+			finder->candidates[kept++] = *c;
+	}
+	finder->count = kept;
+}
+
+/* --- from one level to the next ------------------------------------------- */
+
+/* What tells whether a level is more of a step than the one within. */
+struct gain {
+	size_t sites;	  /* that it holds and the inner one doesn't */
+	size_t lost;	  /* that only the inner one holds */
+	size_t again;	  /* sites of the inner one that come more often where
+			     the outer one's marker does */
+	double ratio;	  /* inner turns to an outer one */
+	bool is_constant; /* nearly always as many */
+	bool is_whole;	  /* from the first turn to the last */
+};
+
+/* The inner level's turns, with the outer one's hits among them. */
+struct turns {
+	size_t usual;	      /* inner ones to an outer one */
+	size_t same;	      /* outer turns that have as many */
+	size_t head;	      /* inner ones before the first outer hit, */
+	size_t within;	      /* ... since the last one */
+	size_t hits;	      /* outer ones */
+	size_t with, without; /* inner turns, with an outer hit and without */
+};
+
+static void count_turn(struct turns *turns, bool is_outer)
+{
+	if (is_outer) {
+		if (turns->hits++)
+			turns->same += turns->within == turns->usual;
+		else
+			turns->head = turns->within;
+		turns->within = 0;
+	}
+}
+
+/* How often each site comes in the one and in the other turns. */
+static void compare_turns(struct finder *finder,
+			  const struct loop_candidate *inner,
+			  const struct loop_candidate *outer,
+			  struct turns *turns)
+{
+	const struct loop_groups *groups = &finder->groups;
+	struct loop_scratch *scratch = &finder->scratch;
+	const size_t end = max_u64(inner->level.last, outer->level.last);
+	size_t begin = inner->level.first;
+	bool is_with = false;
+
+	memset(scratch, 0, sizeof(*scratch));
+	for (size_t i = min_u64(begin, outer->level.first); i <= end; i++) {
+		const bool is_outer =
+			i >= outer->level.first && i <= outer->level.last &&
+			loop_level_is_hit(&outer->level, groups->marks, i);
+		const bool is_inner =
+			i >= inner->level.first && i <= inner->level.last &&
+			loop_level_is_hit(&inner->level, groups->marks, i);
+
+		if (is_inner && i > inner->level.first) {
+			uint32_t *into =
+				is_with ? scratch->inside : scratch->turns;
+
+			turns->with += is_with;
+			turns->without += !is_with;
+			for (; begin < i; begin++) {
+				if (groups->site[begin] < LOOP_SITES_MAX)
+					into[groups->site[begin]]++;
+			}
+		}
+		is_with = (is_with && !is_inner) || is_outer;
+		count_turn(turns, is_outer);
+		turns->within += is_inner;
+	}
+}
+
+static struct gain gain_of(struct finder *finder,
+			   const struct loop_candidate *inner,
+			   const struct loop_candidate *outer)
+{
+	const struct loop_scratch *scratch = &finder->scratch;
+	struct turns turns = {
+		.usual = (inner->level.turns + outer->level.turns / 2) /
+			 outer->level.turns};
+	struct gain gain = {.ratio = (double)inner->level.turns /
+				     (double)outer->level.turns};
+
+	for (size_t w = 0; w < LOOP_SITES_MAX / 64; w++) {
+		gain.sites += (size_t)__builtin_popcountll(outer->held[w] &
+							   ~inner->held[w]);
+		gain.lost += (size_t)__builtin_popcountll(inner->held[w] &
+							  ~outer->held[w]);
+	}
+	compare_turns(finder, inner, outer, &turns);
+	for (uint32_t s = 0; s < LOOP_SITES_MAX; s++)
+		gain.again += turns.with && turns.without &&
+			      loop_holds(inner, s) &&
+			      (double)scratch->inside[s] / (double)turns.with >
+				      1.2 * (double)scratch->turns[s] /
+						      (double)turns.without +
+					      0.2;
+	gain.is_constant = turns.same * 10 >= (turns.hits - 1) * 9;
+	gain.is_whole = turns.head + turns.within == turns.usual &&
+			(!turns.head || !turns.within);
+	return gain;
+}
+
+/* Turns of a training, not those of an evaluation, too. */
+static bool lacks_less(const struct loop_level *a, const struct loop_level *b)
+{
+	return a->missing * 2 + b->turns / 32 + 1 < b->missing;
+}
+
+enum answer { ANSWER_NO, ANSWER_MAYBE, ANSWER_YES };
+
+/* Is `outer` more of a step than `inner`? */
+static enum answer is_better(struct finder *finder,
+			     const struct loop_candidate *inner,
+			     const struct loop_candidate *outer)
+{
+	const struct gain gain = gain_of(finder, inner, outer);
+
+	if (gain.lost)
+		return ANSWER_NO;
+	if (gain.ratio < 1.5 && lacks_less(&outer->level, &inner->level))
+		return ANSWER_YES;
+	if (!gain.sites)
+		return ANSWER_NO;
+	if (gain.ratio < 1.5)
+		return outer->level.missing <= inner->level.missing ? ANSWER_YES
+								    : ANSWER_NO;
+	/* Every so many turns, counted from the first: a report, a log. */
+	if (gain.sites == 1 && gain.is_constant && !gain.is_whole)
+		return ANSWER_NO;
+	if (inner->level.mass < POOR_MASS)
+		return ANSWER_YES;
+	if (gain.sites * SITES >= outer->level.held * NEW_SITES &&
+	    (outer->level.turns >= MANY_TURNS || gain.is_whole))
+		return ANSWER_YES;
+	if (!gain.is_constant || !gain.is_whole || gain.ratio > MANY_WITHIN ||
+	    gain.again * 3 >= inner->level.held)
+		return ANSWER_NO;
+	return gain.ratio <= FEW_WITHIN || inner->level.length <= SHORT_LENGTH
+		       ? ANSWER_YES
+		       : ANSWER_MAYBE;
+}
+
+/* --- the marker ----------------------------------------------------------- */
+
+/* Two that tell of one loop: about as many turns. */
+static bool is_same(const struct loop_level *a, const struct loop_level *b)
+{
+	const size_t more = max_u64(a->turns, b->turns);
+	const size_t less = min_u64(a->turns, b->turns);
+
+	return more - less <= 2 + more / 32;
+}
+
+static size_t votes_for(const struct finder *finder, size_t turns)
+{
+	size_t votes = 0;
+
+	for (size_t i = 0; i < finder->count; i++)
+		votes += finder->candidates[i].level.context <= 1 &&
+			 finder->candidates[i].level.turns == turns;
+	return votes;
+}
+
+/* Of two markers of one loop: what holds more, lacks less, needs less context,
+ * has more others that come as often; then what comes last in the first turn
+ * is better, the optimiser rather than the embedding. */
+static bool is_better_marker(const struct finder *finder,
+			     const struct loop_level *a,
+			     const struct loop_level *b)
+{
+	const size_t votes_a = votes_for(finder, a->turns);
+	const size_t votes_b = votes_for(finder, b->turns);
+
+	if (a->held != b->held)
+		return a->held > b->held;
+	if (lacks_less(a, b) || lacks_less(b, a))
+		return lacks_less(a, b);
+	if (a->context != b->context)
+		return a->context < b->context;
+	if (votes_a != votes_b)
+		return votes_a > votes_b;
+	return a->first > b->first && a->first <= b->first + b->length;
+}
+
+static const struct loop_candidate *best_marker(const struct finder *finder,
+						const struct loop_candidate *of)
+{
+	const struct loop_candidate *best = of;
+
+	for (size_t i = 0; i < finder->count; i++) {
+		const struct loop_candidate *c = &finder->candidates[i];
+
+		if (is_same(&c->level, &of->level) &&
+		    is_better_marker(finder, &c->level, &best->level))
+			best = c;
+	}
+	return best;
+}
+
+static void add_level(struct finder *finder, struct loop_nest *nest,
+		      const struct loop_candidate *candidate)
+{
+	struct loop_level *level;
+
+	if (nest->count == LOOP_LEVELS_MAX) {
+		memmove(nest->level, nest->level + 1,
+			(LOOP_LEVELS_MAX - 1) * sizeof(*level));
+		nest->count--;
+	}
+	level = &nest->level[nest->count++];
+	*level = best_marker(finder, candidate)->level;
+	level->begin = loop_level_begin(&finder->groups, level);
+}
+
+/* The next level outward of one with so many turns, NULL none. */
+static const struct loop_candidate *outward(const struct finder *finder,
+					    size_t turns)
+{
+	const struct loop_candidate *next = NULL;
+
+	for (size_t i = 0; i < finder->count; i++) {
+		const struct loop_candidate *c = &finder->candidates[i];
+
+		if (c->level.turns >= turns)
+			continue;
+		if (!next || c->level.turns > next->level.turns ||
+		    (c->level.turns == next->level.turns &&
+		     c->level.held > next->level.held))
+			next = c;
+	}
+	return next;
+}
+
+/* Has `a` sites that `b` doesn't hold? */
+static bool has_others(const struct loop_candidate *a,
+		       const struct loop_candidate *b)
+{
+	for (size_t w = 0; w < LOOP_SITES_MAX / 64; w++) {
+		if (a->held[w] & ~b->held[w])
+			return true;
+	}
+	return false;
+}
+
+/* The next step outward from one: the nearest that is better.  But where
+ * another better one is a loop of its own (a training, where the nearest is
+ * what generates), the one that holds more. */
+static const struct loop_candidate *
+next_step(struct finder *finder, const struct loop_candidate *step,
+	  const struct loop_candidate **maybe)
+{
+	const struct loop_candidate *better = NULL;
+	const struct loop_candidate *next = step;
+
+	*maybe = NULL;
+	while ((next = outward(finder, next->level.turns))) {
+		if (better && (next->level.held <= better->level.held ||
+			       !has_others(better, next)))
+			continue;
+		switch (is_better(finder, step, next)) {
+		case ANSWER_YES: better = next; break;
+		case ANSWER_MAYBE:
+			if (!*maybe)
+				*maybe = next;
+			break;
+		default: break;
+		}
+	}
+	return better;
+}
+
+static const struct loop_candidate *walk(struct finder *finder,
+					 const struct loop_candidate **maybe,
+					 const struct loop_candidate **within)
+{
+	const struct loop_candidate *step = outward(finder, SIZE_MAX);
+	const struct loop_candidate *next;
+
+	*within = NULL;
+	while ((next = next_step(finder, step, maybe))) {
+		*within = step;
+		step = next;
+	}
+	return step;
+}
+
+int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
+		   struct loop_nest *nest)
+{
+	const struct loop_candidate *maybe, *within, *step;
+	struct finder *finder = room;
+
+	*nest = (struct loop_nest){0};
+	if (count < LOOP_HITS_LEAST)
+		return -ENOENT;
+	finder->count = 0;
+	loop_groups_start(&finder->groups, marks, count,
+			  (char *)room + align_up(sizeof(*finder), CACHE_LINE));
+	find_candidates(finder);
+	if (!finder->count || widest(finder)->span * 100 < count * COVERS_LEAST)
+		return -ENOENT;
+	drop_other_phases(finder);
+	step = walk(finder, &maybe, &within);
+	if (within)
+		add_level(finder, nest, within);
+	nest->step = nest->count;
+	add_level(finder, nest, step);
+	nest->runner_up = maybe ? nest->count : within ? 0 : SIZE_MAX;
+	if (maybe)
+		add_level(finder, nest, maybe);
+	if (nest->runner_up == SIZE_MAX)
+		nest->runner_up = nest->count;
+	return nest->is_ambiguous ? -ENOENT : 0;
+}
