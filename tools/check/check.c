@@ -43,15 +43,16 @@ static void count_gpu(struct check *check, const struct trace_event *event)
 	check->is_captured |= strstr(name, "Capture") != NULL;
 }
 
-/* Of a file that is whole, as far as it says itself. */
+/* Of a file that is whole, as far as it says itself.  check_head.c has looked at
+ * what the writer says of all windows; this is what lies in the file. */
 static void check_kernels(struct check *check)
 {
 	const struct trace_metadata *metadata = &check->head.metadata;
 
-	if (metadata->is_cupti && !metadata->is_unfinished &&
-	    !metadata->is_recovered && metadata->detail_ended_ns < 0 &&
-	    metadata->gpu_missing <= 0 && !check->is_captured &&
-	    check->launches && !check->kernels)
+	if (!check->faults.found[RULE_KERNELS] && metadata->is_cupti &&
+	    !metadata->is_unfinished && !metadata->is_recovered &&
+	    metadata->detail_ended_ns < 0 && metadata->gpu_missing <= 0 &&
+	    !check->is_captured && check->launches && !check->kernels)
 		fault_add(&check->faults, RULE_KERNELS, NULL,
 			  "%" PRIu64 " kernel launches, but no kernel",
 			  check->launches);

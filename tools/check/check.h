@@ -51,8 +51,7 @@
 	X(FIRST,    "24", 1, "the first event is an M event")		\
 	X(LANE,     "25", 1, "pids and tids fit in 32 bits and are not negative") \
 	X(DEVICE,   "26", 1, "a GPU activity's pid is its device")	\
-	X(PHASE,    "27", 1, "ph is one of X, i, C, M, s and f")	\
-	X(KERNELS,  "28", 0, "where a GPU's work is recorded, kernels follow from launches")
+	X(PHASE,    "27", 1, "ph is one of X, i, C, M, s and f")
 /* clang-format on */
 
 enum rule {
