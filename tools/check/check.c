@@ -43,8 +43,8 @@ static void count_gpu(struct check *check, const struct trace_event *event)
 	check->is_captured |= strstr(name, "Capture") != NULL;
 }
 
-/* Of a file that is whole, as far as it says itself.  check_head.c has looked at
- * what the writer says of all windows; this is what lies in the file. */
+/* Of a file that is whole as far as it says itself.  check_head.c looks at what
+ * the writer says of all windows; this is what lies in the file. */
 static void check_kernels(struct check *check)
 {
 	const struct trace_metadata *metadata = &check->head.metadata;
