@@ -20,7 +20,7 @@
  * the least counts: other work on the machine lengthens many batches, but not
  * all of one kind.  They are the times in warm caches: an estimate from below.
  */
-#include "preload/process/families.h"
+#include "preload/cost.h"
 
 #include "preload/gomp/gomp_region.h"
 #include "preload/heap/heap.h"
@@ -248,13 +248,11 @@ static void measure(struct session *session, struct thread *thread)
 	cost->slice_ps = beyond(least, SLICE, SETTLING, tick_ps);
 }
 
-void families_cost_poll(void *unused)
+void cost_measure(struct session *session)
 {
-	struct session *session = load_relaxed(&session_here);
 	void *memory;
 
-	(void)unused;
-	if (!session || session->head->cost.slice_ps)
+	if (session->head->cost.slice_ps)
 		return;
 	memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

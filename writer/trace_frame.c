@@ -82,18 +82,25 @@ static void open_ours(struct json *json)
 static void events(struct json *json, const struct writer_state *state,
 		   const struct account *account)
 {
+	struct session_header *head = state->session->head;
+
 	json_raw(json, ",\"events\":{\"seen\":");
 	json_u64(json, account->seen);
 	json_pair_u64(json, "written", account->written);
 	json_pair_u64(json, "cut", account->cut);
 	json_pair_u64(json, "dropped", account->sums.dropped);
-	if (state->session->head->flight.is_on)
+	if (head->flight.is_on)
 		json_pair_u64(json, "aged",
-			      min_u64(state->session->head->flight.aged,
-				      account->cut));
+			      min_u64(head->flight.aged, account->cut));
 	json_pair_u64(json, "in_file", state->counts.file_events);
 	json_pair_u64(json, "unrecorded_calls",
-		      load_relaxed(&state->session->head->unrecorded_calls));
+		      load_relaxed(&head->unrecorded_calls));
+	if (load_relaxed(&head->missed_calls))
+		json_pair_u64(json, "missed_calls",
+			      load_relaxed(&head->missed_calls));
+	if (load_relaxed(&head->names_refused))
+		json_pair_u64(json, "names_refused",
+			      load_relaxed(&head->names_refused));
 	json_char(json, '}');
 }
 
@@ -195,6 +202,7 @@ static void heap(struct json *json, const struct writer_state *state,
 		 const struct account *account)
 {
 	const struct thread_sums *sums = &account->sums;
+	const struct heap_before *before = &state->session->head->heap_before;
 
 	json_raw(json, ",\"heap\":{\"calls\":");
 	json_u64(json, sums->heap_allocs);
@@ -207,6 +215,11 @@ static void heap(struct json *json, const struct writer_state *state,
 			      : account->heap_live);
 	json_pair_i64(json, "base_bytes",
 		      state->session->head->heap_base_bytes);
+	if (before->is_known) {
+		json_pair_u64(json, "calls_before", before->allocs);
+		json_pair_u64(json, "frees_before", before->frees);
+		json_pair_u64(json, "bytes_before", before->alloc_bytes);
+	}
 	json_char(json, '}');
 }
 

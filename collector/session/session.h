@@ -89,6 +89,14 @@ enum writer_sleep {
 	WRITER_RESTS, /* the same, when few are left */
 };
 
+/* Heap calls of the process before its recording began; not known of a forked
+ * child whose allocations begin none. */
+struct heap_before {
+	uint64_t allocs, frees;
+	uint64_t alloc_bytes, free_bytes;
+	uint64_t is_known;
+};
+
 struct session_header {
 	char magic[8];
 	uint32_t version;
@@ -126,6 +134,9 @@ struct session_header {
 	_Atomic uint64_t
 		unrecorded_calls; /* hook calls of threads without a record,
 				       for which there was no room */
+	_Atomic uint64_t missed_calls; /* those of a signal handler that came
+				       inside a hook, or of a thread that had
+				       given its record back */
 
 	/* Chunk pool (collector/session/pool.h). */
 	_Atomic uint64_t free_chunks; /* tag << 40 | offset */
@@ -156,7 +167,8 @@ struct session_header {
 	_Atomic uint32_t note_count;
 	char notes[SESSION_NOTES_MAX][SESSION_NOTE_BYTES];
 
-	int64_t heap_base_bytes;  /* live before the counters ran */
+	int64_t heap_base_bytes; /* live before the counters ran */
+	struct heap_before heap_before;
 	struct session_cost cost; /* the writer's first pass measures it */
 
 	struct gpu_state gpu;
@@ -178,7 +190,7 @@ struct session {
 };
 
 /* The session of this process, NULL until it is recorded.
- * Published with RELEASE in session_publish(); readers that got here through
+ * Published with RELEASE in life.c's begin(); readers that got here through
  * the gate or their own thread record need no further ordering. */
 extern struct session *_Atomic session_here
 	__attribute__((visibility("hidden")));

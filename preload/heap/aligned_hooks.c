@@ -20,6 +20,7 @@ static bool is_ready(void)
 
 /* What a hook must do around the real call. */
 struct call {
+	uint32_t open;
 	bool counts;
 	struct thread *was;
 	uint64_t start_ticks;
@@ -27,7 +28,8 @@ struct call {
 
 static struct call call_begin(void)
 {
-	struct call call = {.counts = watch_alloc() & GATE_HEAP};
+	const uint32_t open = watch_alloc();
+	struct call call = {.open = open, .counts = open & GATE_HEAP};
 
 	if (call.counts && heap.timed)
 		call.start_ticks = clock_ticks();
@@ -38,8 +40,10 @@ static struct call call_begin(void)
 
 static void call_end(const struct call *call, void *ptr)
 {
-	if (!call->counts)
+	if (!call->counts) {
+		watch_made(call->open, ptr);
 		return;
+	}
 	heap_leave_real(call->was);
 	heap_alloc_slow(ptr, call->start_ticks);
 }
@@ -159,8 +163,12 @@ void free_aligned_sized(void *ptr, size_t alignment, size_t size);
 /* Counts a free.  True if the block was an early one and is done with. */
 static bool count_free(void *ptr)
 {
-	if (watch_decide() & GATE_HEAP)
+	const uint32_t open = watch_decide();
+
+	if (open & GATE_HEAP)
 		heap_free_slow(ptr);
+	else if (!early_owns(ptr))
+		watch_gone(open, watch_size(open, ptr));
 	return early_owns(ptr) || real_resolve() < REAL_BASE;
 }
 

@@ -55,19 +55,19 @@ void heap_start(struct session *session, uint32_t *base, uint32_t *record)
 	}
 }
 
-/* The size of a block where `plain` doesn't hold. */
-static COLD uint64_t size_asked(void *ptr)
+COLD uint64_t heap_size_asked(void *ptr)
 {
 	if (early_owns(ptr))
 		return early_size(ptr);
 	if (real_sizer() == REAL_SIZE_HEADER)
 		return heap_size_plain(ptr);
-	return real.malloc_usable_size(ptr);
+	return real_sizer() == REAL_SIZE_FUNCTION ? real.malloc_usable_size(ptr)
+						  : 0;
 }
 
 static inline uint64_t size_of(void *ptr)
 {
-	return likely(heap.plain) ? heap_size_plain(ptr) : size_asked(ptr);
+	return likely(heap.plain) ? heap_size_plain(ptr) : heap_size_asked(ptr);
 }
 
 static __attribute__((noinline)) void
@@ -76,7 +76,7 @@ record(struct thread *thread, unsigned int kind, unsigned int flags, void *ptr,
 {
 	struct event *event;
 
-	thread_busy();
+	thread_fill();
 	event = ring_reserve(&thread->ring, 1);
 	if (likely(event)) {
 		heap_fill(event, thread, kind, flags, ptr, bytes, ticks,
@@ -194,7 +194,7 @@ static void record_move(struct thread *thread, const struct heap_move *move,
 	const uint64_t ticks = clock_ticks();
 	struct event *event;
 
-	thread_busy();
+	thread_fill();
 	event = ring_reserve(&thread->ring, 2);
 	if (likely(event)) {
 		heap_fill(&event[0], thread, EVENT_HEAP_FREE, EVENT_REALLOC,

@@ -53,7 +53,9 @@ static NOINLINE void *malloc_undecided(size_t size)
 
 	if (open & GATE_HEAP)
 		return malloc_slow(size);
-	return is_real(open) ? real.malloc(size) : early_alloc(0, size);
+	if (is_real(open))
+		return watch_made(open, real.malloc(size));
+	return early_alloc(0, size);
 }
 
 static NOINLINE void *malloc_counted(size_t size)
@@ -95,10 +97,12 @@ static NOINLINE void free_undecided(void *ptr)
 	if (!ptr || early_owns(ptr))
 		return;
 	open = watch_decide();
-	if (open & GATE_HEAP)
+	if (open & GATE_HEAP) {
 		free_slow(ptr);
-	else if (is_real(open))
+	} else if (is_real(open)) {
+		watch_gone(open, watch_size(open, ptr));
 		real.free(ptr);
+	}
 }
 
 static NOINLINE void free_counted(void *ptr)
@@ -148,7 +152,7 @@ static NOINLINE void *calloc_undecided(size_t count, size_t size)
 	if (open & GATE_HEAP)
 		return calloc_slow(count, size);
 	if (is_real(open))
-		return real.calloc(count, size);
+		return watch_made(open, real.calloc(count, size));
 	if (__builtin_mul_overflow(count, size, &bytes)) {
 		errno = ENOMEM;
 		return NULL;
@@ -208,12 +212,20 @@ static NOINLINE void *realloc_slow(void *ptr, size_t size)
 static NOINLINE void *realloc_undecided(void *ptr, size_t size)
 {
 	const uint32_t open = watch_alloc();
+	uint64_t bytes;
+	void *made;
 
 	if (open & GATE_HEAP)
 		return realloc_slow(ptr, size);
 	if (ptr && early_owns(ptr))
 		return realloc_early(ptr, size);
-	return is_real(open) ? real.realloc(ptr, size) : early_alloc(0, size);
+	if (!is_real(open))
+		return early_alloc(0, size);
+	bytes = watch_size(open, ptr);
+	made = real.realloc(ptr, size);
+	if (ptr && (made || !size))
+		watch_gone(open, bytes);
+	return watch_made(open, made);
 }
 
 EXPORT void *realloc(void *ptr, size_t size)

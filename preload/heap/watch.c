@@ -3,12 +3,13 @@
  * watch.c - the heap calls of a process before it is recorded.
  *
  * Threads count in lines of their own, found by a hash of their thread pointer:
- * one common counter would go back and forth between processors.  Two threads
- * that share a line may lose a count, which does no harm.
+ * one common counter would go back and forth between processors.
  */
 #include "preload/heap/watch.h"
 
+#include "preload/heap/heap.h"
 #include "preload/process/life.h"
+#include <string.h>
 #include <time.h>
 
 #define WATCH_LINES   32u
@@ -16,14 +17,18 @@
 #define WATCH_SECONDS 2
 
 static struct watch {
-	_Alignas(CACHE_LINE) _Atomic uint64_t calls;
+	_Alignas(CACHE_LINE) _Atomic uint64_t allocs;
+	_Atomic uint64_t frees, alloc_bytes, free_bytes;
 } lines[WATCH_LINES];
 
 static bool begins_at_once;
 
-void watch_start(bool at_once)
+void watch_start(bool at_once, bool is_forked)
 {
 	begins_at_once = at_once;
+	/* What the parent did isn't this process's. */
+	if (is_forked)
+		memset(lines, 0, sizeof(lines));
 }
 
 static struct watch *my_line(void)
@@ -46,10 +51,8 @@ static COLD bool has_worked(void)
 /* Why it is time to begin, NULL: it isn't. */
 static const char *reason_now(void)
 {
-	struct watch *line = my_line();
-	const uint64_t calls = load_relaxed(&line->calls) + 1;
+	const uint64_t calls = load_relaxed(&my_line()->allocs) + 1;
 
-	store_relaxed(&line->calls, calls);
 	if (unlikely(begins_at_once))
 		return "first allocation, as TRACEPROF_MALLOC asks";
 	if (likely(calls % WATCH_EACH) || !has_worked())
@@ -74,11 +77,47 @@ uint32_t watch_alloc(void)
 	return reason ? life_begin(reason) : life_settled();
 }
 
-uint64_t watch_count(void)
+/* What we allocate ourselves isn't the program's. */
+static inline bool is_counted(uint32_t open)
 {
-	uint64_t calls = 0;
+	return (open & GATE_HEAP_WATCH) && thread_self != THREAD_BUSY;
+}
 
-	for (unsigned int i = 0; i < WATCH_LINES; i++)
-		calls += load_relaxed(&lines[i].calls);
-	return calls;
+void *watch_made(uint32_t open, void *ptr)
+{
+	if (likely(ptr && is_counted(open))) {
+		struct watch *line = my_line();
+
+		add_relaxed(&line->allocs, 1);
+		add_relaxed(&line->alloc_bytes, heap_size_asked(ptr));
+	}
+	return ptr;
+}
+
+uint64_t watch_size(uint32_t open, void *ptr)
+{
+	return ptr && is_counted(open) ? heap_size_asked(ptr) : 0;
+}
+
+void watch_gone(uint32_t open, uint64_t bytes)
+{
+	if (likely(is_counted(open))) {
+		struct watch *line = my_line();
+
+		add_relaxed(&line->frees, 1);
+		add_relaxed(&line->free_bytes, bytes);
+	}
+}
+
+void watch_sum(struct heap_before *before)
+{
+	struct heap_before sum = {0};
+
+	for (unsigned int i = 0; i < WATCH_LINES; i++) {
+		sum.allocs += load_relaxed(&lines[i].allocs);
+		sum.frees += load_relaxed(&lines[i].frees);
+		sum.alloc_bytes += load_relaxed(&lines[i].alloc_bytes);
+		sum.free_bytes += load_relaxed(&lines[i].free_bytes);
+	}
+	*before = sum;
 }

@@ -240,7 +240,7 @@ static int start_writer(void)
 {
 	const bool known = process.affinity_bytes > 0;
 
-	writer_add_source(families_cost_poll, NULL);
+	writer_add_source(families_poll, NULL);
 	writer_add_source(last_thread_poll, NULL);
 	writer_add_source(user_signal_poll, NULL);
 	return writer_start(life.session, known ? process.affinity : NULL,

@@ -39,7 +39,10 @@ static const struct field steps_fields[] = {
 }, heap_fields[] = {
 	ROW("calls", trace_metadata, heap_calls), ROW("frees", trace_metadata, heap_frees),
 	ROW("bytes", trace_metadata, heap_bytes), ROW("live_bytes", trace_metadata, heap_live_bytes),
-	ROW("peak_bytes", trace_metadata, heap_peak_bytes), {0},
+	ROW("peak_bytes", trace_metadata, heap_peak_bytes),
+	ROW("calls_before", trace_metadata, heap_calls_before),
+	ROW("frees_before", trace_metadata, heap_frees_before),
+	ROW("bytes_before", trace_metadata, heap_bytes_before), {0},
 }, sum_fields[] = {
 	ROW("kernel_ns", report_device, sum_ns[WORK_KERNEL]),
 	ROW("copy_ns", report_device, sum_ns[WORK_COPY]),
@@ -51,7 +54,8 @@ static const struct field steps_fields[] = {
 }, account_fields[] = {
 	ROW("seen", trace_metadata, seen), ROW("written", trace_metadata, written),
 	ROW("cut", trace_metadata, cut), ROW("dropped", trace_metadata, dropped),
-	ROW("unrecorded_calls", trace_metadata, unrecorded_calls), {0},
+	ROW("unrecorded_calls", trace_metadata, unrecorded_calls),
+	ROW("missed_calls", trace_metadata, missed_calls), {0},
 }, node_fields[] = {
 	ROW("calls", scope_node, calls), ROW("total_ns", scope_node, total_ns),
 	ROW("self_ns", scope_node, self_ns), {0},

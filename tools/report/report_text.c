@@ -195,16 +195,31 @@ static void print_heap(const struct report *report, FILE *out)
 {
 	const struct report_memory *events = &report->heap_events;
 	const struct trace_metadata *heap = &report->metadata;
+	const bool knows_before = heap->heap_calls_before >= 0;
 
 	if (heap->heap_calls >= 0)
 		fprintf(out,
-			"\nHeap: %" PRId64 " allocations of %s in all, %" PRId64
+			"\nHeap: %" PRId64 " allocations of %s %s, %" PRId64
 			" frees, peak %s, live at the end %s\n",
-			heap->heap_calls,
-			quantity_bytes((double)heap->heap_bytes).text,
-			heap->heap_frees,
+			heap->heap_calls +
+				(knows_before ? heap->heap_calls_before : 0),
+			quantity_bytes(
+				(double)heap->heap_bytes +
+				(knows_before ? (double)heap->heap_bytes_before
+					      : 0))
+				.text,
+			knows_before ? "in all" : "while recorded",
+			heap->heap_frees +
+				(knows_before ? heap->heap_frees_before : 0),
 			quantity_bytes((double)heap->heap_peak_bytes).text,
 			quantity_bytes((double)heap->heap_live_bytes).text);
+	if (heap->heap_calls_before > 0)
+		fprintf(out,
+			"  of these %" PRId64 " allocations of %s and %" PRId64
+			" frees came before the recording\n",
+			heap->heap_calls_before,
+			quantity_bytes((double)heap->heap_bytes_before).text,
+			heap->heap_frees_before);
 	if (events->allocs || events->frees)
 		fprintf(out,
 			"%sHeap events: %" PRId64 " allocations of %s, %" PRId64
@@ -286,6 +301,12 @@ static void print_losses(const struct report *report, FILE *out)
 			"\nLosses: %" PRId64 " calls came from threads that "
 			"found no room to be recorded\n",
 			account->unrecorded_calls);
+	if (account->missed_calls > 0)
+		fprintf(out,
+			"\nNot recorded: %" PRId64 " calls of signal handlers "
+			"that came inside another call, or of threads at their "
+			"end\n",
+			account->missed_calls);
 }
 
 static void print_device(const struct report *report, unsigned int number,

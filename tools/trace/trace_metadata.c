@@ -26,6 +26,7 @@ static const struct {
 	{"events.in_file", FIELD(in_file), ENTRY_INTEGER},
 	{"events.aged", FIELD(aged), ENTRY_INTEGER},
 	{"events.unrecorded_calls", FIELD(unrecorded_calls), ENTRY_INTEGER},
+	{"events.missed_calls", FIELD(missed_calls), ENTRY_INTEGER},
 	{"dropped_by_kind.", FIELD(dropped_by_kind), ENTRY_SUM},
 	{"dropped_by_thread.", FIELD(dropped_by_thread), ENTRY_SUM},
 	{"written_by_kind.", FIELD(written_by_kind), ENTRY_SUM},
@@ -36,6 +37,9 @@ static const struct {
 	{"heap.bytes", FIELD(heap_bytes), ENTRY_INTEGER},
 	{"heap.live_bytes", FIELD(heap_live_bytes), ENTRY_INTEGER},
 	{"heap.peak_bytes", FIELD(heap_peak_bytes), ENTRY_INTEGER},
+	{"heap.calls_before", FIELD(heap_calls_before), ENTRY_INTEGER},
+	{"heap.frees_before", FIELD(heap_frees_before), ENTRY_INTEGER},
+	{"heap.bytes_before", FIELD(heap_bytes_before), ENTRY_INTEGER},
 	{"cost.hooks_ns", FIELD(hooks_ns), ENTRY_INTEGER},
 	{"cost.writer_ns", FIELD(writer_ns), ENTRY_INTEGER},
 	{"options.SKIP_FIRST", FIELD(schedule), ENTRY_SUM},
@@ -56,6 +60,7 @@ void trace_metadata_begin(struct trace_metadata *metadata)
 	memset(metadata, 0xff, sizeof(*metadata)); /* all -1 */
 	metadata->threads = 0;
 	metadata->unrecorded_calls = 0;
+	metadata->missed_calls = 0;
 	metadata->is_unfinished = false;
 	metadata->is_recovered = false;
 	metadata->is_by_hand = false;
