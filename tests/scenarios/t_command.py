@@ -85,6 +85,46 @@ def sample():
     return traced("region", "all", 2, env={"OMP_CANCELLATION": "true"}).files[0]
 
 
+def checked(slices, **ours):
+    """What check says of a trace made of these slices."""
+    path = os.path.join(folder(), "made_700.1.pt.trace.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"schemaVersion": 1, "traceEvents": slices, "traceprof": ours}, file)
+    return command("check", path).stdout
+
+
+def test_check_keeps_the_books_by_kind():
+    books = {"seen": 12, "written": 10, "cut": 1, "dropped": 1}
+    right = checked([], events=books, written_by_kind={"alloc": 4, "free": 6})
+    expect("[rule 20]" not in right, right)
+    wrong = checked([], events=books, written_by_kind={"alloc": 4, "free": 5})
+    expect("10 events written, but 9 by kind [rule 20]" in wrong, wrong)
+    aged = checked([], events=books | {"in_file": 11})
+    expect("11 events in this file, but 10 written in all [rule 20]" in aged, aged)
+
+
+def test_check_misses_the_kernels_of_launches():
+    def call(name, correlation, **args):
+        return {"ph": "X", "cat": "cuda_runtime", "name": name, "pid": 700, "tid": 700,
+                "ts": correlation, "dur": 0.5, "args": {"correlation": correlation} | args}
+
+    launches = [call("cudaLaunchKernel_v7000", 1), call("cudaLaunchKernel_v7000", 2)]
+    kernel = call("gemm", 1) | {"cat": "kernel", "pid": 0, "tid": 7}
+    cupti = {"final": True, "recovered": False, "gpu": {"source": "cupti"}}
+    wrong = checked(launches, **cupti)
+    expect("2 kernel launches, but no kernel [rule 28]" in wrong, wrong)
+    for right in (checked(launches + [kernel], **cupti),
+                  checked(launches, **cupti | {"gpu": {"source": "calls"}}),
+                  checked(launches, **cupti | {"gpu": {"source": "cupti", "without_time": 2}}),
+                  checked(launches, **cupti | {"recovered": True}),
+                  checked(launches, **cupti | {"final": False}),
+                  checked(launches, **cupti | {"detail_ended": 1.5}),
+                  checked([call("cudaLaunchKernel", 1, result=700)], **cupti),
+                  checked(launches + [call("cudaStreamBeginCapture", 3)], **cupti),
+                  checked([call("cudaMemcpy", 1)], **cupti)):
+        expect("[rule 28]" not in right, right)
+
+
 def test_report():
     done = command("report", "--top", "100", sample())
     expect_equal(done.status, 0, done.stderr)

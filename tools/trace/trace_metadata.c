@@ -23,6 +23,7 @@ static const struct {
 	{"events.written", FIELD(written), ENTRY_INTEGER},
 	{"events.cut", FIELD(cut), ENTRY_INTEGER},
 	{"events.dropped", FIELD(dropped), ENTRY_INTEGER},
+	{"events.in_file", FIELD(in_file), ENTRY_INTEGER},
 	{"events.aged", FIELD(aged), ENTRY_INTEGER},
 	{"events.unrecorded_calls", FIELD(unrecorded_calls), ENTRY_INTEGER},
 	{"events.missed_calls", FIELD(missed_calls), ENTRY_INTEGER},
@@ -48,6 +49,9 @@ static const struct {
 	{"step.seen", FIELD(steps_seen), ENTRY_INTEGER},
 	{"step.first", FIELD(first_step), ENTRY_INTEGER},
 	{"step.missed_windows", FIELD(missed_windows), ENTRY_INTEGER},
+	{"gpu.without_time", FIELD(gpu_missing), ENTRY_SUM},
+	{"gpu.dropped_records", FIELD(gpu_missing), ENTRY_SUM},
+	{"gpu.lost_buffers", FIELD(gpu_missing), ENTRY_SUM},
 	{"detail_ended", FIELD(detail_ended_ns), ENTRY_TIME},
 };
 
@@ -60,6 +64,7 @@ void trace_metadata_begin(struct trace_metadata *metadata)
 	metadata->is_unfinished = false;
 	metadata->is_recovered = false;
 	metadata->is_by_hand = false;
+	metadata->is_cupti = false;
 }
 
 static void take(struct trace_metadata *metadata, size_t row,
@@ -101,6 +106,8 @@ void trace_metadata_entry(struct trace_metadata *metadata,
 		metadata->is_unfinished = !strcmp(entry->value.text, "false");
 	if (!strcmp(path, "recovered"))
 		metadata->is_recovered = !strcmp(entry->value.text, "true");
+	if (!strcmp(path, "gpu.source"))
+		metadata->is_cupti = !strcmp(entry->value.text, "cupti");
 	if (!strcmp(path, "step.name") || !strcmp(path, "trigger"))
 		metadata->is_by_hand = true;
 	metadata->threads += !strncmp(path, "dropped_by_thread.", 18);

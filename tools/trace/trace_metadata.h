@@ -15,7 +15,8 @@
 
 struct trace_metadata {
 	int64_t seen, written, cut, dropped;
-	int64_t aged; /* of those that were cut */
+	int64_t in_file; /* of those written, in this one */
+	int64_t aged;	 /* of those that were cut */
 	int64_t dropped_by_kind, dropped_by_thread, written_by_kind; /* sums */
 	int64_t threads;	  /* that dropped_by_thread names */
 	int64_t unrecorded_calls; /* of threads without room: in no sum */
@@ -28,6 +29,8 @@ struct trace_metadata {
 	int64_t detail_ended_ns; /* events end here, sums go on */
 	int64_t schedule;	 /* sum of its options: 0 none was set */
 	int64_t steps_seen, first_step, missed_windows;
+	int64_t gpu_missing; /* records of a GPU that came to nothing */
+	bool is_cupti;	     /* a GPU's work is recorded */
 	bool is_unfinished, is_recovered;
 	bool is_by_hand; /* a window with a name, or of a trigger */
 };
