@@ -314,6 +314,7 @@ static int finish_window(struct writer_state *state, bool is_last)
 	step_finder_draw_rest(state, end);
 	draw_open(state);
 	gpu_project(state, true);
+	gpu_count_missing(state);
 	heap_counter_end(state, end);
 	if (is_last)
 		draw_refused(state);

@@ -239,7 +239,13 @@ _Static_assert(sizeof(struct gpu_kernel) == sizeof(struct event), "one slot");
 _Static_assert(sizeof(struct gpu_copy) == sizeof(struct event), "one slot");
 
 /* What a GPU_API puts on a GPU. */
-enum gpu_launch_kind { GPU_LAUNCH_NONE, GPU_LAUNCH_COPY, GPU_LAUNCH_KERNEL };
+enum gpu_launch_kind {
+	GPU_LAUNCH_NONE,
+	GPU_LAUNCH_COPY,
+	GPU_LAUNCH_KERNEL,
+	GPU_LAUNCH_GRAPH,
+	GPU_LAUNCH_CAPTURED, /* a node of a graph: nothing runs yet */
+};
 
 /* What a GPU_SYNC waited for, as CUPTI counts. */
 enum gpu_sync {

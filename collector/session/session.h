@@ -126,6 +126,9 @@ struct session_header {
 	_Atomic uint64_t
 		unrecorded_calls; /* hook calls of threads without a record,
 				       for which there was no room */
+	_Atomic uint64_t missed_calls; /* those of a signal handler that came
+				       inside a hook, or of a thread that had
+				       given its record back */
 
 	/* Chunk pool (collector/session/pool.h). */
 	_Atomic uint64_t free_chunks; /* tag << 40 | offset */
@@ -178,7 +181,7 @@ struct session {
 };
 
 /* The session of this process, NULL until it is recorded.
- * Published with RELEASE in session_publish(); readers that got here through
+ * Published with RELEASE in life.c's begin(); readers that got here through
  * the gate or their own thread record need no further ordering. */
 extern struct session *_Atomic session_here
 	__attribute__((visibility("hidden")));

@@ -70,7 +70,12 @@ COLD struct thread *thread_enter(struct session *session)
 
 	if (!session || !session->writable)
 		return NULL;
-	thread_busy();
+	if (thread_self == THREAD_FILLING || thread_self == THREAD_OVER) {
+		/* In a signal handler, or after the thread's end. */
+		add_relaxed(&session->head->missed_calls, 1);
+		return NULL;
+	}
+	thread_fill();
 	thread = claim_free(session);
 	if (!thread)
 		thread = make(session);
@@ -94,9 +99,11 @@ void thread_leave(void)
 {
 	struct thread *thread = thread_self;
 
-	thread_self = THREAD_BUSY;
-	if (!thread_records(thread))
+	if (!thread_records(thread)) {
+		thread_self = THREAD_BUSY;
 		return;
+	}
+	thread_self = THREAD_OVER;
 	store_relaxed(&thread->depth, 0);
 	/* RELEASE pairs with ACQUIRE in the writer's look at `state`: it sees
 	 * all that the thread ever committed. */
@@ -105,7 +112,7 @@ void thread_leave(void)
 
 void thread_record(struct thread *thread, const struct event *event)
 {
-	struct thread *was = thread_busy();
+	struct thread *was = thread_fill();
 	struct event *slot = ring_reserve(&thread->ring, 1);
 
 	if (likely(slot)) {
@@ -118,7 +125,7 @@ void thread_record(struct thread *thread, const struct event *event)
 	thread_unbusy(was);
 }
 
-/* A stack is this large at most, or frames are thought to lie on two. */
+/* Frames that are further apart are thought to lie on two stacks. */
 #define STACK_BYTES_MAX (UINT64_C(8) << 20)
 
 /* The slices that are open inside a live one lie deeper on its stack. */
@@ -131,18 +138,24 @@ static bool is_gone(const struct thread *thread, uint32_t at, uint32_t frame)
 	       frame - opened->at <= STACK_BYTES_MAX / 16;
 }
 
-/* Where a region was left isn't known: its slice ends now, and says so. */
+/* Where a slice was left isn't known: it ends now, and says so. */
 static void record_left(struct thread *thread, const struct open_slice *left)
 {
-	const struct event event = {
+	struct event event = {
 		.kind = left->kind,
 		.flags = EVENT_UNFINISHED,
-		.extra = left->name,
 		.start_ticks = left->start_ticks,
 		.end_ticks = clock_ticks(),
-		.omp = {.region = left->region, .code = left->code},
 	};
 
+	if (left->kind == EVENT_SCOPE || left->kind == EVENT_CALL) {
+		event.name = left->name;
+	} else {
+		event.extra = left->name;
+		event.omp.region = left->region;
+		event.omp.code = left->code;
+		event.omp.sync = left->sync;
+	}
 	thread_record(thread, &event);
 }
 
@@ -157,9 +170,10 @@ COLD void thread_drop_gone(struct thread *thread, const void *frame)
 		first++;
 	if (first == depth)
 		return;
-	/* Innermost first, as they would have ended. */
+	/* Innermost first, as they would have ended.  What was opened inside
+	 * the region is gone with it; NONE is a scope that is not recorded. */
 	for (uint32_t i = depth; i-- > first;) {
-		if (is_gone(thread, i, here))
+		if (thread->open[i].kind != EVENT_NONE)
 			record_left(thread, &thread->open[i]);
 	}
 	/* RELEASE pairs with ACQUIRE in the writer's look at open slices. */

@@ -11,6 +11,8 @@
 #include "preload/process/life.h"
 #include <errno.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static CUpti_SubscriberHandle subscriber;
 
@@ -156,15 +158,8 @@ void cupti_callbacks_follow(const struct session *session)
 	if (on == calls_are_on || !cupti_is_alive())
 		return;
 	calls_are_on = on;
-	cupti.cuptiEnableCallback(on, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
-				  CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
 	turn_calls(CUPTI_CB_DOMAIN_RUNTIME_API, on);
 	turn_calls(CUPTI_CB_DOMAIN_DRIVER_API, on);
-}
-
-void cupti_callbacks_forget(void)
-{
-	calls_are_on = false;
 }
 
 /* --- calls ---------------------------------------------------------------- */
@@ -262,12 +257,49 @@ static void look_at_call(const CUpti_CallbackData *data,
 		call_begins(data);
 }
 
+/* Nodes of graphs, by who made them and when: a launch that made one ran
+ * nothing.  In the order of time, nearly. */
+#define NODES	    65536u
+#define NODES_APART 100u /* of a second: two threads may swap places */
+static struct {
+	_Atomic uint64_t ticks;
+	_Atomic uint64_t tid;
+} nodes[NODES];
+static _Atomic uint64_t node_count;
+
+bool cupti_callbacks_captured(const struct event *call)
+{
+	const struct session *session = load_relaxed(&session_here);
+	const uint64_t count = load_relaxed(&node_count);
+	const uint64_t first = count > NODES ? count - NODES : 0;
+	uint64_t apart;
+
+	if (!count)
+		return false;
+	apart = clock_ticks_per_second(&session->head->clock) / NODES_APART;
+	for (uint64_t i = count; i-- > first;) {
+		const uint64_t ticks = load_relaxed(&nodes[i % NODES].ticks);
+
+		if (ticks + apart < call->start_ticks)
+			break;
+		if (ticks >= call->start_ticks && ticks <= call->end_ticks &&
+		    load_relaxed(&nodes[i % NODES].tid) == call->extra)
+			return true;
+	}
+	return false;
+}
+
 /* A node of a graph was made, perhaps by a launch of this thread. */
 static void note_node(void)
 {
 	struct thread *thread = thread_self;
+	const uint64_t at = add_relaxed(&node_count, 1) % NODES;
 	uint64_t call;
 
+	store_relaxed(&nodes[at].tid, thread_records(thread)
+					      ? thread->tid
+					      : (uint64_t)syscall(SYS_gettid));
+	store_relaxed(&nodes[at].ticks, clock_ticks());
 	if (!thread_records(thread))
 		return;
 	call = load_relaxed(place_of(thread));
@@ -328,10 +360,9 @@ void cupti_callbacks_start(void)
 				  CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
 	cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_STATE,
 				  CUPTI_CBID_STATE_FATAL_ERROR);
+	cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+				  CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
 	if (steps_source() == STEP_KERNEL) {
-		cupti.cuptiEnableCallback(
-			1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
-			CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
 		for (size_t i = 0; i < LAUNCHES; i++)
 			cupti.cuptiEnableCallback(1, subscriber,
 						  launches[i].domain,
@@ -342,6 +373,12 @@ void cupti_callbacks_start(void)
 		cupti.cuptiEnableDomain(1, subscriber,
 					CUPTI_CB_DOMAIN_DRIVER_API);
 	}
+}
+
+void cupti_callbacks_forget(void)
+{
+	store_relaxed(&node_count, 0);
+	calls_are_on = false;
 }
 
 #endif

@@ -16,6 +16,7 @@
 
 #include "preload/cuda/cupti_source.h"
 
+#include "collector/system/futex.h"
 #include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include "collector/session/thread.h"
@@ -24,7 +25,6 @@
 #include "preload/process/process.h"
 #include "writer/writer.h"
 #include <errno.h>
-#include <linux/futex.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -43,33 +43,28 @@ static struct {
 	_Atomic uint32_t handlers;
 	_Atomic uint32_t ending;
 	_Atomic uint64_t ticks;
+	_Atomic uint64_t forced_ticks;
+	_Atomic uint32_t force;
 	_Atomic uint32_t tid;
 	bool runs;
 } flush;
 
-static void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
-{
-	const struct timespec limit = {.tv_sec = (time_t)(ns / PERIOD_NS),
-				       .tv_nsec = (long)(ns % PERIOD_NS)};
-
-	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &limit, NULL, 0);
-}
-
-static void futex_wake(_Atomic uint32_t *word)
-{
-	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
-}
-
-uint64_t cupti_flush_ticks(void)
+uint64_t cupti_flush_ticks(bool forced)
 {
 	/* ACQUIRE pairs with RELEASE in flush_all(): the buffers. */
-	return load_acquire(&flush.ticks);
+	return load_acquire(forced ? &flush.forced_ticks : &flush.ticks);
 }
 
 void cupti_flush_ask(void)
 {
 	add_relaxed(&flush.asked, 1);
 	futex_wake(&flush.asked);
+}
+
+void cupti_flush_force(void)
+{
+	store_relaxed(&flush.force, 1);
+	cupti_flush_ask();
 }
 
 static void flush_all(uint32_t flag)
@@ -88,6 +83,8 @@ static void flush_all(uint32_t flag)
 			    dropped);
 	/* RELEASE pairs with ACQUIRE in cupti_flush_ticks(). */
 	store_release(&flush.ticks, before);
+	if (flag)
+		store_release(&flush.forced_ticks, before);
 	writer_wake();
 }
 
@@ -123,8 +120,12 @@ static void *run(void *unused)
 		if (load_relaxed(&flush.asked) == seen)
 			futex_wait(&flush.asked, seen, PERIOD_NS);
 		seen = load_relaxed(&flush.asked);
-		if (load_relaxed(&flush.stage) == FLUSH_RUNS)
-			flush_all(0);
+		if (load_relaxed(&flush.stage) != FLUSH_RUNS)
+			break;
+		flush_all(0);
+		if (atomic_exchange_explicit(&flush.force, 0,
+					     memory_order_relaxed))
+			flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 	}
 	/* First what is complete, then what isn't: forced records are lost for
 	 * good. */

@@ -188,6 +188,10 @@ static size_t plain_length(const char *name)
 
 enum gpu_launch_kind cupti_launch_kind(const char *name)
 {
+	/* cudaGraphAddMemcpyNode() and its like only build. */
+	if (strstr(name, "Graph"))
+		return strstr(name, "GraphLaunch") ? GPU_LAUNCH_GRAPH
+						   : GPU_LAUNCH_NONE;
 	if (strstr(name, "Launch") && !strstr(name, "HostFunc"))
 		return GPU_LAUNCH_KERNEL;
 	return strstr(name, "Memcpy") || strstr(name, "Memset")

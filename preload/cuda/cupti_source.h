@@ -71,8 +71,9 @@ void cupti_pairs_forget(void);
  *	the end of cuInit(), a first context	our exit handler goes before
  *						libcuda's own
  *	a fatal error				CUPTI is gone
- *	launches and calls, and new nodes	only where they begin a step, or
- *	of graphs				may be one that was found
+ *	new nodes of graphs			what made one ran nothing
+ *	launches and calls			only where they begin a step, or
+ *						may be one that was found
  *
  * 0 or CUPTI's error; `holder` gets the name of the tool that has it. */
 int cupti_callbacks_subscribe(char *holder, size_t bytes);
@@ -83,6 +84,9 @@ void cupti_callbacks_start(void);
 void cupti_callbacks_follow(const struct session *session);
 void cupti_callbacks_forget(void);
 
+/* Writer: the call launched nothing, it made a node of a graph. */
+bool cupti_callbacks_captured(const struct event *call);
+
 /* A step is being marked inside a call of CUDA's: CUPTI's settings must not be
  * touched. */
 bool cupti_callbacks_are_inside(void);
@@ -90,6 +94,9 @@ bool cupti_callbacks_are_inside(void);
 /* The helper. */
 int cupti_flush_start(void);
 void cupti_flush_ask(void);
+
+/* Unfinished records too, which are lost with that. */
+void cupti_flush_force(void);
 void cupti_flush_end(unsigned int wait_ms);
 void cupti_flush_at_exit(void);
 void cupti_flush_forget(void);
@@ -97,8 +104,8 @@ void cupti_flush_forget(void);
 /* Its thread, whose own calls of CUDA aren't the program's; 0 none. */
 uint32_t cupti_flush_tid(void);
 
-/* Ticks before which CUPTI was last asked, and gave what it had. */
-uint64_t cupti_flush_ticks(void);
+/* When CUPTI was last asked and gave what it had; `forced`: gave all. */
+uint64_t cupti_flush_ticks(bool forced);
 
 /* Activity kinds, on or off; any thread, but not inside a callback. */
 void cupti_kinds_start(const struct options *options, bool late);

@@ -72,7 +72,7 @@ static inline void gomp_commit(const struct gomp_slice *slice,
 			       uint64_t end_ticks,
 			       const struct gomp_detail *detail)
 {
-	struct thread *thread = thread_busy();
+	struct thread *thread = thread_fill();
 	struct event *event = ring_reserve(&thread->ring, 1);
 
 	if (likely(event)) {

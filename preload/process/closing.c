@@ -41,11 +41,17 @@ static void say_size(char *text, size_t bytes, uint64_t size)
 		log_format(text, bytes, "%.1f MB", (double)size / 1e6);
 }
 
-/* "nothing lost", or how many: never left out. */
-static void say_loss(char *text, size_t bytes, uint64_t dropped)
+/* "none lost", or how many: never left out. */
+static void say_loss(char *text, size_t bytes, const struct session *session,
+		     uint64_t dropped)
 {
+	const uint64_t missed = load_relaxed(&session->head->missed_calls);
+
 	if (dropped)
 		log_format(text, bytes, "%lu LOST", (unsigned long)dropped);
+	else if (missed)
+		log_format(text, bytes, "%lu calls in signal handlers missed",
+			   (unsigned long)missed);
 	else
 		log_format(text, bytes, "none lost");
 }
@@ -73,12 +79,12 @@ static void say_files(const struct session *session,
 {
 	const char *path = short_path(session, done->path);
 	char size[32];
-	char loss[32];
+	char loss[64];
 	char cost[64];
 
 	say_cost(cost, sizeof(cost), done);
 	say_size(size, sizeof(size), done->bytes);
-	say_loss(loss, sizeof(loss), done->dropped);
+	say_loss(loss, sizeof(loss), session, done->dropped);
 	if (done->files == 1)
 		log_say("wrote %s (%lu events, %s, %s; %s)", path,
 			(unsigned long)done->written, loss, size, cost);
@@ -170,6 +176,13 @@ void closing_report(const struct session *session,
 			    "calls): raise TRACEPROF_BUFFER_MB (%ld)",
 			    (unsigned long)(unrecorded - missed),
 			    (long)options->buffer_mb);
+	if (load_relaxed(&session->head->gpu.missing_kernels))
+		log_trouble("%lu launches of kernels have no kernel in the "
+			    "trace: they were missing when the program ended, "
+			    "or TRACEPROF_GPU_WAIT_MS (%ld) after the window",
+			    (unsigned long)load_relaxed(
+				    &session->head->gpu.missing_kernels),
+			    (long)options->gpu_wait_ms);
 	say_steps(session);
 	if (rc == -ECANCELED) {
 		say_gave_up(session, done);

@@ -46,6 +46,22 @@ def test_record_says_why_there_is_no_file():
     expect(done.own_lines or "traceprof" in done.stderr, "silent", done.stderr)
 
 
+def test_record_names_the_traces_of_children():
+    """A launcher has no trace of its own; those of what it started count."""
+    each = f"TRACEPROF_EXIT_MS=9000 {program('exits')} return"
+    done = record("--", "sh", "-c", f"{each}; RANK=1 {each}; exit 7")
+    expect_equal((done.status, len(done.files)), (7, 2), done.stderr)
+    expect(f"traceprof record: 2 traces of 2 other processes in {done.folder}"
+           in done.stderr, done.stderr)
+    expect(f"next: traceprof report {done.folder}/" in done.stderr.splitlines()[-1],
+           done.stderr)
+
+
+def test_record_says_nothing_of_the_program_s_own_trace():
+    done = record("--", program("exits"), "return")
+    expect("traceprof record" not in done.stderr, done.stderr)
+
+
 def test_record_refuses_what_cannot_be_preloaded():
     done = record("--", compile_program("namespaces.c", "-static"))
     expect_equal(done.status, 2, done.stderr)

@@ -2,7 +2,7 @@
 """What can go wrong between a GPU's records and us, on the simulated one."""
 
 import harness
-from harness import expect, expect_equal
+from harness import command, expect, expect_equal, traced
 from t_control import Running
 from t_cuda import (FAKE, STEPS, THREADS, WORK, calls, expect_whole, need, on_gpu,
                     train, work)
@@ -13,12 +13,21 @@ def notes(trace):
 
 
 def test_kernels_that_never_come():
-    """Launches, and no record of a kernel: said once, in a line and a note."""
-    run = on_gpu(180, 2, SIMGPU_NO_KERNELS=1)
-    expect_equal(run.status, 0, run.stderr)
+    """Launches, and no record of a kernel: said once, in a line and a note, and
+    each trace is at fault."""
+    def without(steps):
+        need("cuda_train")
+        run = traced("cuda_train", str(steps), "2", check=False, env={
+            "LD_LIBRARY_PATH": FAKE, "SIMGPU_NO_KERNELS": "1"})
+        expect_equal(run.status, 0, run.stderr)
+        said = command("check", run.trace.path)
+        expect("and no kernel [rule 28]" in said.stdout + said.stderr, said.stdout)
+        return run
+
+    run = without(180)
     lines = [line for line in run.own_lines if "no record of the kernels" in line]
     expect_equal(len(lines), 0, "few launches say nothing yet")
-    run = on_gpu(600, 2, SIMGPU_NO_KERNELS=1)
+    run = without(600)
     lines = [line for line in run.own_lines if "no record of the kernels" in line]
     expect_equal(len(lines), 1, run.stderr)
     expect("gives no record of one" in notes(run.trace), notes(run.trace))

@@ -107,6 +107,18 @@ static void check_account(const struct trace_metadata *account,
 			  account->dropped, account->dropped_by_thread);
 }
 
+/* A GPU that is behind loses the last of them; a window without any shows an
+ * idle GPU which was not. */
+static void check_kernels(const struct trace_metadata *account,
+			  struct fault_list *faults)
+{
+	if (account->launched_kernels > 0 &&
+	    account->missing_kernels >= account->launched_kernels)
+		fault_add(faults, RULE_KERNELS, NULL,
+			  "%" PRId64 " launches of kernels, and no kernel",
+			  account->launched_kernels);
+}
+
 void check_head_end(struct check_head *head, struct fault_list *faults)
 {
 	for (size_t at = 0; at < REQUIRED_COUNT; at++)
@@ -117,5 +129,6 @@ void check_head_end(struct check_head *head, struct fault_list *faults)
 		fault_add(faults, RULE_RANK, NULL,
 			  "distributedInfo has no rank");
 	check_account(&head->metadata, faults);
+	check_kernels(&head->metadata, faults);
 	key_table_free(&head->keys);
 }

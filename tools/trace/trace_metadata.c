@@ -25,9 +25,12 @@ static const struct {
 	{"events.dropped", FIELD(dropped), ENTRY_INTEGER},
 	{"events.aged", FIELD(aged), ENTRY_INTEGER},
 	{"events.unrecorded_calls", FIELD(unrecorded_calls), ENTRY_INTEGER},
+	{"events.missed_calls", FIELD(missed_calls), ENTRY_INTEGER},
 	{"dropped_by_kind.", FIELD(dropped_by_kind), ENTRY_SUM},
 	{"dropped_by_thread.", FIELD(dropped_by_thread), ENTRY_SUM},
 	{"written_by_kind.", FIELD(written_by_kind), ENTRY_SUM},
+	{"gpu.launched_kernels", FIELD(launched_kernels), ENTRY_INTEGER},
+	{"gpu.missing_kernels", FIELD(missing_kernels), ENTRY_INTEGER},
 	{"heap.calls", FIELD(heap_calls), ENTRY_INTEGER},
 	{"heap.frees", FIELD(heap_frees), ENTRY_INTEGER},
 	{"heap.bytes", FIELD(heap_bytes), ENTRY_INTEGER},
@@ -35,6 +38,13 @@ static const struct {
 	{"heap.peak_bytes", FIELD(heap_peak_bytes), ENTRY_INTEGER},
 	{"cost.hooks_ns", FIELD(hooks_ns), ENTRY_INTEGER},
 	{"cost.writer_ns", FIELD(writer_ns), ENTRY_INTEGER},
+	{"options.SKIP_FIRST", FIELD(schedule), ENTRY_SUM},
+	{"options.WAIT", FIELD(schedule), ENTRY_SUM},
+	{"options.WARMUP", FIELD(schedule), ENTRY_SUM},
+	{"options.ACTIVE", FIELD(schedule), ENTRY_SUM},
+	{"step.seen", FIELD(steps_seen), ENTRY_INTEGER},
+	{"step.first", FIELD(first_step), ENTRY_INTEGER},
+	{"step.missed_windows", FIELD(missed_windows), ENTRY_INTEGER},
 	{"detail_ended", FIELD(detail_ended_ns), ENTRY_TIME},
 };
 
@@ -43,8 +53,10 @@ void trace_metadata_begin(struct trace_metadata *metadata)
 	memset(metadata, 0xff, sizeof(*metadata)); /* all -1 */
 	metadata->threads = 0;
 	metadata->unrecorded_calls = 0;
+	metadata->missed_calls = 0;
 	metadata->is_unfinished = false;
 	metadata->is_recovered = false;
+	metadata->is_by_hand = false;
 }
 
 static void take(struct trace_metadata *metadata, size_t row,
@@ -54,7 +66,7 @@ static void take(struct trace_metadata *metadata, size_t row,
 	int64_t number = 0;
 	int error = -1;
 
-	if (value->type == TRACE_NUMBER)
+	if (value->type == TRACE_NUMBER || value->type == TRACE_STRING)
 		error = known[row].kind == ENTRY_TIME
 				? decimal_to_ns(value->text, value->len,
 						&number)
@@ -86,6 +98,8 @@ void trace_metadata_entry(struct trace_metadata *metadata,
 		metadata->is_unfinished = !strcmp(entry->value.text, "false");
 	if (!strcmp(path, "recovered"))
 		metadata->is_recovered = !strcmp(entry->value.text, "true");
+	if (!strcmp(path, "step.name") || !strcmp(path, "trigger"))
+		metadata->is_by_hand = true;
 	metadata->threads += !strncmp(path, "dropped_by_thread.", 18);
 	for (size_t row = 0; row < sizeof(known) / sizeof(known[0]); row++)
 		if (matches(path, known[row].path))

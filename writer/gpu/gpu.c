@@ -9,8 +9,8 @@
 
 /* Work waits so long for the call that launched it. */
 #define PATIENCE_SECONDS 3u
-/* A window waits so long for its last records. */
-#define WINDOW_SECONDS	 4u
+/* A window waits so much longer for a source that hangs. */
+#define HANG_SECONDS	 4u
 
 int gpu_start(struct writer_state *state)
 {
@@ -145,13 +145,24 @@ static bool lacks_device(const struct writer_state *state,
 	return clock_ticks() < *until;
 }
 
+static uint64_t wait_ticks(const struct writer_state *state)
+{
+	const struct session_header *head = state->session->head;
+
+	return (uint64_t)head->options.gpu_wait_ms *
+	       clock_ticks_per_second(&head->clock) / 1000;
+}
+
 /* Its launch may still come. */
 static bool is_young(const struct writer_state *state,
 		     const struct event *event)
 {
-	return may_wait(state) &&
-	       event->end_ticks + seconds_to_ticks(state, PATIENCE_SECONDS) >
-		       clock_ticks();
+	const uint64_t settled =
+		load_relaxed(&state->session->head->gpu.settled_ticks);
+	const uint64_t patience = seconds_to_ticks(state, PATIENCE_SECONDS);
+
+	return may_wait(state) && event->end_ticks + patience > settled &&
+	       event->end_ticks + patience + wait_ticks(state) > clock_ticks();
 }
 
 static void count(struct writer_state *state, const struct event *event,
@@ -333,8 +344,17 @@ bool gpu_is_settled(struct writer_state *state, uint64_t end_ticks)
 
 	return !state->is_live || !load_relaxed(&gpu_state->is_live) ||
 	       load_relaxed(&gpu_state->settled_ticks) >= end_ticks ||
-	       clock_ticks() >
-		       end_ticks + seconds_to_ticks(state, WINDOW_SECONDS);
+	       clock_ticks() > end_ticks + wait_ticks(state) +
+				       seconds_to_ticks(state, HANG_SECONDS);
+}
+
+void gpu_count_missing(struct writer_state *state)
+{
+	const struct gpu *gpu = state->gpu;
+
+	if (gpu && gpu->launches.file == state->file.file_index)
+		add_relaxed(&state->session->head->gpu.missing_kernels,
+			    gpu->launches.missing);
 }
 
 void gpu_close(struct writer_state *state, bool is_closing)

@@ -271,6 +271,23 @@ static bool is_owed(struct writer_state *state, const struct event *event)
 	return launch && (launch->work_in == index || launch->sync_in == index);
 }
 
+/* Of each launch in the file it is known whether its work is there too. */
+static void count_launch(struct writer_state *state, const struct event *event,
+			 struct gpu_launch *launch)
+{
+	struct gpu_launches *launches = &state->gpu->launches;
+	const uint64_t file = state->file.file_index;
+
+	if (launch->drawn_in != file)
+		return;
+	if (event->kind == EVENT_GPU_KERNEL || event->kind == EVENT_GPU_GRAPH)
+		gpu_launches_arrive(launches, launch, file);
+	else if (event->kind == EVENT_GPU_API &&
+		 (event->api.is_launch == GPU_LAUNCH_KERNEL ||
+		  event->api.is_launch == GPU_LAUNCH_GRAPH))
+		gpu_launches_await(launches, launch, file);
+}
+
 bool gpu_draw(struct writer_state *state, const struct event *event,
 	      struct gpu_launch *launch)
 {
@@ -281,8 +298,10 @@ bool gpu_draw(struct writer_state *state, const struct event *event,
 	struct event_span span = clip_event(state, NULL, event);
 	bool is_drawn;
 
-	if (launch)
+	if (launch) {
 		know_launch(state, launch);
+		count_launch(state, event, launch);
+	}
 	slice.span = (struct lane_span){span.start_ns, span.end_ns};
 	totals_add(label, span.end_ns - span.start_ns);
 	if (!clip_has_room(state, event, span.end_ns) && !is_owed(state, event))

@@ -92,6 +92,14 @@ void gpu_tail_account(const struct writer_state *state, struct json *json)
 	json_pair_u64(json, "dropped_records",
 		      load_relaxed(&gpu_state->dropped));
 	if (state->gpu) {
+		const struct gpu_launches *launches = &state->gpu->launches;
+		const bool is_of_file =
+			launches->file == state->file.file_index;
+
+		json_pair_u64(json, "launched_kernels",
+			      is_of_file ? launches->launched : 0);
+		json_pair_u64(json, "missing_kernels",
+			      is_of_file ? launches->missing : 0);
 		json_pair_u64(json, "unlinked", state->gpu->unlinked);
 		json_pair_u64(json, "moved_to_launch", state->gpu->moved);
 		json_pair_u64(json, "moved_most_ns", state->gpu->most_moved_ns);

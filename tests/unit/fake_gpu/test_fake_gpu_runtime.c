@@ -227,6 +227,46 @@ static void time_passes(void)
 	CHECK(ms >= 200);
 }
 
+static void launch_one(void)
+{
+	static const int kinds[] = {CUPTI_ACTIVITY_KIND_MEMCPY,
+				    CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 0};
+	const dim3 one = {1, 1, 1};
+	CUpti_SubscriberHandle handle;
+	cudaStream_t other;
+	void *memory;
+
+	register_kernel();
+	begin(kinds, &handle, never);
+	CHECK(gpu.cudaMalloc(&memory, SIZE) == 0);
+	CHECK(gpu.cudaStreamCreate(&other) == 0);
+	CHECK(gpu.cudaMemcpy(memory, &other, sizeof(other),
+			     cudaMemcpyHostToDevice) == 0);
+	CHECK(gpu.cudaLaunchKernel((const void *)kernel, one, one, NULL, 0,
+				   other) == 0);
+	CHECK(gpu.cuptiActivityFlushAll(0) == 0);
+}
+
+/* The copy is done, and lies in one buffer with a kernel of an hour. */
+static void withheld(void)
+{
+	const CUpti_ActivityKernel10 *record;
+
+	launch_one();
+	CHECK(!nth(CUPTI_ACTIVITY_KIND_MEMCPY, 0));
+	CHECK(gpu.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) == 0);
+	CHECK(nth(CUPTI_ACTIVITY_KIND_MEMCPY, 0) != NULL);
+	record = (void *)nth(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 0);
+	CHECK(record && !record->start && !record->end);
+}
+
+static void not_withheld(void)
+{
+	launch_one();
+	CHECK(nth(CUPTI_ACTIVITY_KIND_MEMCPY, 0) != NULL);
+	CHECK(!nth(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 0));
+}
+
 static void limits_of_a_launch(void)
 {
 	const dim3 one = {1, 1, 1}, none = {0, 1, 1}, many = {64, 32, 1};
@@ -255,6 +295,9 @@ static void limits_of_a_launch(void)
 	X(graph_by_nodes, "", 0)					\
 	X(a_stream_is_busy, "SIMGPU_KERNEL_NS=3600000000000", 0)	\
 	X(time_passes, "SIMGPU_KERNEL_NS=100000000", 0)			\
+	X(withheld, "SIMGPU_KERNEL_NS=3600000000000", 0)		\
+	X(not_withheld, "SIMGPU_KERNEL_NS=3600000000000 SIMGPU_WITHHOLD=0", \
+	  0)								\
 	X(limits_of_a_launch, "", 0)
 /* clang-format on */
 
