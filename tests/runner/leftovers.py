@@ -3,9 +3,9 @@
 
 Processes are known by a variable in their environment, sessions by the folder
 that they write to, files by lying in the run's own TMPDIR.  These are ended and
-removed, after they were told.  A session that names no test's folder counts as
-ours, and stays, if it is new, its process is gone, and nobody else runs tests at
-the time: each run holds a shared lock on /dev/shm itself.
+removed, after they were told.  A whole session that names no test's folder
+counts as ours, and stays, if it is new, its process is gone, and nobody else
+runs tests at the time: each run holds a shared lock on /dev/shm itself.
 """
 
 import fcntl
@@ -86,7 +86,8 @@ class Before:
         if self.others_run_tests():
             return sorted(ours), []
         owners = {path: re.search(r"traceprof-\d+-(\d+)-", path)
-                  for path in new - ours if not self.names(path, "/traceprof-")}
+                  for path in new - ours if self.names(path, "traceprf")
+                  and not self.names(path, "/traceprof-")}
         return sorted(ours), sorted(path for path, owner in owners.items()
                                     if not (owner and is_alive(owner.group(1))))
 
