@@ -16,17 +16,20 @@
 #include "writer/recovery.h"
 
 struct recover_arguments {
-	bool list, all;
+	bool list, all, yes;
 	int first; /* of the places in argv, 0 none */
 };
 
 struct recover_count {
 	int found, failed;
+	int ready;	/* whose program is dead */
+	bool is_asking; /* these would be finished */
 };
 
 static const struct argp_option choices[] = {
-	{"all", 'a', NULL, 0, "all sessions of yours, whatever their folder",
-	 0},
+	{"all", 'a', NULL, 0,
+	 "name all sessions of yours, whatever their folder", 0},
+	{"yes", 'y', NULL, 0, "with --all: finish them", 0},
 	{"list", 'l', NULL, 0, "only list all sessions that are there", 0},
 	{0},
 };
@@ -78,11 +81,13 @@ static int list_one(const char *path, void *arg)
 					 : strerror(-error));
 	} else {
 		claim = session_claim(fd, session.head);
+		count->ready += !claim;
 		printf("%s: %.200s, pid %d, %s, traces in %.400s\n", path,
 		       session.head->program, session.head->pid,
-		       !claim		 ? "dead"
-		       : claim == -EBUSY ? "runs"
-					 : "may still run",
+		       claim == -EBUSY	  ? "runs"
+		       : claim		  ? "may still run"
+		       : count->is_asking ? "would be finished"
+					  : "dead",
 		       session.head->folder);
 		session_close(&session);
 	}
@@ -125,6 +130,11 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	switch (key) {
 	case 'a': arguments->all = true; return 0;
 	case 'l': arguments->list = true; return 0;
+	case 'y': arguments->yes = true; return 0;
+	case ARGP_KEY_END:
+		if (arguments->yes && !arguments->all)
+			argp_error(state, "--yes is for --all");
+		return 0;
 	case ARGP_KEY_ARGS: arguments->first = state->next; return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
@@ -151,7 +161,8 @@ int recover_command(int argc, char **argv)
 
 	if (command_parse(&argp, argc, argv, 0, &arguments))
 		return EXIT_USAGE;
-	if (arguments.list)
+	count.is_asking = arguments.all && !arguments.yes && !arguments.list;
+	if (arguments.list || count.is_asking)
 		session_find(list_one, &count);
 	else if (arguments.all)
 		recovery_run_folder(NULL, say, &count);
@@ -165,5 +176,8 @@ int recover_command(int argc, char **argv)
 			     ? "no sessions"
 			     : "nothing to recover here; traceprof recover "
 			       "--list shows sessions elsewhere");
+	if (count.is_asking && count.ready)
+		puts("nothing was done: traceprof recover --all --yes finishes "
+		     "them");
 	return count.failed ? EXIT_UNREADABLE : EXIT_GOOD;
 }

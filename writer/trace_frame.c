@@ -82,18 +82,25 @@ static void open_ours(struct json *json)
 static void events(struct json *json, const struct writer_state *state,
 		   const struct account *account)
 {
+	struct session_header *head = state->session->head;
+
 	json_raw(json, ",\"events\":{\"seen\":");
 	json_u64(json, account->seen);
 	json_pair_u64(json, "written", account->written);
 	json_pair_u64(json, "cut", account->cut);
 	json_pair_u64(json, "dropped", account->sums.dropped);
-	if (state->session->head->flight.is_on)
+	if (head->flight.is_on)
 		json_pair_u64(json, "aged",
-			      min_u64(state->session->head->flight.aged,
-				      account->cut));
+			      min_u64(head->flight.aged, account->cut));
 	json_pair_u64(json, "in_file", state->counts.file_events);
 	json_pair_u64(json, "unrecorded_calls",
-		      load_relaxed(&state->session->head->unrecorded_calls));
+		      load_relaxed(&head->unrecorded_calls));
+	if (load_relaxed(&head->missed_calls))
+		json_pair_u64(json, "missed_calls",
+			      load_relaxed(&head->missed_calls));
+	if (load_relaxed(&head->names_refused))
+		json_pair_u64(json, "names_refused",
+			      load_relaxed(&head->names_refused));
 	json_char(json, '}');
 }
 

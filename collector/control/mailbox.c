@@ -3,12 +3,9 @@
 #include "collector/control/mailbox.h"
 
 #include "collector/system/clock.h"
+#include "collector/system/futex.h"
 #include <errno.h>
-#include <linux/futex.h>
 #include <signal.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 /* The longest nap of a tool that waits. */
 #define LOOK_NS UINT64_C(100000000)
@@ -47,8 +44,7 @@ void mailbox_reply(struct mailbox *mailbox, uint64_t word,
 		&mailbox->turn, &word, mailbox_next(word, MAILBOX_ANSWERED),
 		memory_order_release, memory_order_relaxed);
 	add_relaxed(&mailbox->bell, 1);
-	syscall(SYS_futex, &mailbox->bell, FUTEX_WAKE, INT32_MAX, NULL, NULL,
-		0);
+	futex_wake(&mailbox->bell);
 }
 
 /* The tool whose request lies there was killed. */
@@ -103,7 +99,6 @@ int mailbox_wait(struct mailbox *mailbox, uint64_t word, uint64_t limit_ns,
 
 	for (;;) {
 		const uint32_t bell = load_relaxed(&mailbox->bell);
-		struct timespec left = {0, 0};
 		uint64_t now;
 
 		/* ACQUIRE pairs with RELEASE in mailbox_reply(): the answer. */
@@ -116,9 +111,7 @@ int mailbox_wait(struct mailbox *mailbox, uint64_t word, uint64_t limit_ns,
 			continue;
 		}
 		/* A look now and then, should nobody ring. */
-		left.tv_nsec = (long)min_u64(end - now, LOOK_NS);
-		syscall(SYS_futex, &mailbox->bell, FUTEX_WAIT, bell, &left,
-			NULL, 0);
+		futex_wait(&mailbox->bell, bell, min_u64(end - now, LOOK_NS));
 	}
 	*answer = mailbox->answer;
 	answer->text[sizeof(answer->text) - 1] = '\0';

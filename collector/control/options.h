@@ -44,6 +44,8 @@
 	  "record the GPU through CUPTI, or else CUDA's host side; off: neither") \
 	X(CHOICE, graphs,     "GRAPHS", 0, 0, "node", "node|graph", "MODE", \
 	  "CUDA graphs: each of their kernels, or each launch as one")	\
+	X(TEXT,   cupti,      "CUPTI", 0, 0, "auto", "", "PATH",	\
+	  "the libcupti to load; auto looks for it")			\
 	X(INT,    gpu_wait_ms, "GPU_WAIT_MS", 0, 3600000, "30000", "", "MS", \
 	  "longest that a window waits for the GPU to finish its work")	\
 	X(TEXT,   step,       "STEP", 0, 0, "auto", "", "SOURCE",	\

@@ -50,8 +50,8 @@ int64_t window_cycle(const struct schedule *schedule, int64_t step);
  * never. */
 int64_t window_next_change(const struct schedule *schedule, int64_t step);
 
-/* Steps that the schedule needs before its first window is whole, and before
- * its last is (0: never ends). */
+/* Steps that the schedule needs until its first window is whole, or begun where
+ * it never ends; 0 without a schedule. */
 int64_t window_steps_needed(const struct schedule *schedule);
 
 struct window {

@@ -132,8 +132,15 @@ struct session_header {
 	_Atomic uint64_t threads; /* newest record */
 	_Atomic uint32_t thread_count;
 	_Atomic uint64_t
-		unrecorded_calls; /* hook calls of threads without a record,
-				       for which there was no room */
+		unrecorded_calls; /* hook calls that left no event: of threads
+				     without a record, for which there was no
+				     room, and ... */
+	_Atomic uint64_t unfollowed_calls; /* ... of these, for other reasons:
+					      nested too deep, too many at
+					      once */
+	_Atomic uint64_t missed_calls; /* those of a signal handler that came
+					  inside a hook, or of a thread that
+					  had given its record back */
 
 	/* Chunk pool (collector/session/pool.h). */
 	_Atomic uint64_t free_chunks; /* tag << 40 | offset */
@@ -187,7 +194,7 @@ struct session {
 };
 
 /* The session of this process, NULL until it is recorded.
- * Published with RELEASE in session_publish(); readers that got here through
+ * Published with RELEASE in life.c's begin(); readers that got here through
  * the gate or their own thread record need no further ordering. */
 extern struct session *_Atomic session_here
 	__attribute__((visibility("hidden")));

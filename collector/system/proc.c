@@ -32,13 +32,6 @@ long proc_read(const char *path, char *text, size_t bytes)
 	return got < 0 ? -EIO : (long)len;
 }
 
-uint64_t proc_pid_namespace(void)
-{
-	struct stat status;
-
-	return stat("/proc/self/ns/pid", &status) ? 0 : status.st_ino;
-}
-
 static uint64_t parse_number(const char *text)
 {
 	uint64_t value = 0;
@@ -46,6 +39,19 @@ static uint64_t parse_number(const char *text)
 	while (*text >= '0' && *text <= '9')
 		value = value * 10 + (uint64_t)(*text++ - '0');
 	return value;
+}
+
+uint64_t proc_pid_namespace(void)
+{
+	struct stat status;
+	char self[16];
+	const ssize_t len = readlink("/proc/self", self, sizeof(self) - 1);
+
+	/* A /proc that was mounted in another namespace has other numbers. */
+	self[len > 0 ? len : 0] = '\0';
+	if (parse_number(self) != (uint64_t)getpid())
+		return 0;
+	return stat("/proc/self/ns/pid", &status) ? 0 : status.st_ino;
 }
 
 bool proc_stat(int pid, struct proc_stat *stat)

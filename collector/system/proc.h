@@ -13,7 +13,7 @@
 /* Reads a small file whole, NUL-terminated.  Length or -errno. */
 long proc_read(const char *path, char *text, size_t bytes);
 
-/* Inode of /proc/self/ns/pid, 0 unknown. */
+/* Inode of /proc/self/ns/pid, 0 not known: no /proc, or another namespace's. */
 uint64_t proc_pid_namespace(void);
 
 /* What /proc/PID/stat says of a process. */

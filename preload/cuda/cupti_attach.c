@@ -152,7 +152,8 @@ static CUptiResult set_up(struct session *session, uint32_t version)
 static bool open_library(struct session *session)
 {
 	char path[SESSION_NOTE_BYTES - 32];
-	int rc = cupti_library_open(path, sizeof(path));
+	int rc = cupti_library_open(session->head->options.cupti, path,
+				    sizeof(path));
 
 	if (rc) {
 		session_note(session, "GPU not recorded: %s", path);
@@ -222,7 +223,7 @@ COLD bool cupti_attach(bool late)
 		gate_on_change(follow);
 		cupti_kinds_want(steps_want_gpu(session));
 		writer_add_source(cupti_source_poll, NULL);
-		cupti_flush_at_exit();
+		cupti_flush_at_exit(CUPTI_ATTACHED);
 	} else {
 		store_relaxed(&state, ATTACH_FAILED);
 		cuda_calls_record(session);

@@ -320,7 +320,10 @@ static void CUPTIAPI cupti_callback(void *unused, CUpti_CallbackDomain domain,
 		if (number == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED)
 			note_node();
 		else
-			cupti_flush_at_exit();
+			cupti_flush_at_exit(
+				number == CUPTI_CBID_RESOURCE_CONTEXT_CREATED
+					? CUPTI_FIRST_CONTEXT
+					: CUPTI_INITIALISED);
 		break;
 	case CUPTI_CB_DOMAIN_STATE:
 		/* CUPTI has ended itself. */

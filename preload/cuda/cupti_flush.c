@@ -31,16 +31,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define PERIOD_NS     UINT64_C(1000000000)
-#define STACK_BYTES   (256u << 10)
-#define HANDLERS_MOST 2u
+#define PERIOD_NS   UINT64_C(1000000000)
+#define STACK_BYTES (256u << 10)
 
 enum flush_stage { FLUSH_RUNS, FLUSH_LAST, FLUSH_DONE };
 
 static struct {
-	_Atomic uint32_t asked; /* futex word */
-	_Atomic uint32_t stage; /* enum flush_stage; futex word */
-	_Atomic uint32_t handlers;
+	_Atomic uint32_t asked;	   /* futex word */
+	_Atomic uint32_t stage;	   /* enum flush_stage; futex word */
+	_Atomic uint32_t handlers; /* a bit for each moment */
 	_Atomic uint32_t ending;
 	_Atomic uint64_t ticks;
 	_Atomic uint64_t forced_ticks;
@@ -179,9 +178,13 @@ static void at_exit(void)
 		cupti_end((unsigned int)process.options.exit_ms / 2);
 }
 
-void cupti_flush_at_exit(void)
+void cupti_flush_at_exit(enum cupti_moment moment)
 {
-	if (add_relaxed(&flush.handlers, 1) < HANDLERS_MOST)
+	const uint32_t bit = 1u << moment;
+
+	if (!(atomic_fetch_or_explicit(&flush.handlers, bit,
+				       memory_order_relaxed) &
+	      bit))
 		atexit(at_exit);
 }
 

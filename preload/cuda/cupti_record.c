@@ -57,6 +57,7 @@ AT(Overhead3, objectId, 12);
 AT(Overhead3, start, 24);
 AT(Device5, id, 112);
 AT(Device5, name, 136);
+AT(Device5, isCudaVisible, 144);
 
 /* cuptiGetVersion() of 12.8: from it on waits name the recording of an event
  * that they wait for, and records of events are longer. */
@@ -127,7 +128,9 @@ static void take_device(struct session *session,
 	const char *name;
 	size_t len;
 
-	if (record->id >= GPU_DEVICES_MAX)
+	/* Numbers of devices that CUDA_VISIBLE_DEVICES hides are not those of
+	 * other records. */
+	if (record->id >= GPU_DEVICES_MAX || !record->isCudaVisible)
 		return;
 	known_as = &session->head->gpu.device[record->id];
 	*known_as = (struct gpu_device){
@@ -481,7 +484,7 @@ static size_t needed_bytes(CUpti_ActivityKind kind)
 		{CUPTI_ACTIVITY_KIND_CUDA_EVENT, 24},
 		{CUPTI_ACTIVITY_KIND_OVERHEAD, 40},
 		{CUPTI_ACTIVITY_KIND_MEMORY2, 64},
-		{CUPTI_ACTIVITY_KIND_DEVICE, 144},
+		{CUPTI_ACTIVITY_KIND_DEVICE, 152},
 		{CUPTI_ACTIVITY_KIND_CONTEXT, 16},
 	};
 

@@ -98,7 +98,10 @@ void cupti_flush_ask(void);
 /* Unfinished records too, which are lost with that. */
 void cupti_flush_force(void);
 void cupti_flush_end(unsigned int wait_ms);
-void cupti_flush_at_exit(void);
+/* Our handler goes before libcuda's own, whichever of these moments it is
+ * registered at; once for each. */
+enum cupti_moment { CUPTI_ATTACHED, CUPTI_INITIALISED, CUPTI_FIRST_CONTEXT };
+void cupti_flush_at_exit(enum cupti_moment moment);
 void cupti_flush_forget(void);
 
 /* Its thread, whose own calls of CUDA aren't the program's; 0 none. */

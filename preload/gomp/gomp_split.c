@@ -10,7 +10,7 @@
  * itself, between the calls.  Its context can't lie on our stack, so it comes
  * from a small static table, found again at the end by the region's number,
  * which is on the thread's open slices.  With the table full a region is not
- * recorded.
+ * recorded, but counted.
  */
 #include "preload/gomp/gomp_region.h"
 
@@ -93,6 +93,7 @@ static struct split *split_begin(struct gomp_site *site,
 	if (!split) {
 		gomp_last = region.was_last;
 		gomp_slice_drop(&region.slice);
+		hook_unfollowed();
 	}
 	return split;
 }

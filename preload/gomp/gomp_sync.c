@@ -37,15 +37,13 @@ static inline uint64_t wait_end(const struct gomp_slice *wait)
 	return end;
 }
 
-/* The wait is over: it is held from here on.  Deeper than the open slices are
- * kept its end would not be known again, so there only the wait is seen. */
+/* The wait is over: it is held from here on. */
 static void hold(const struct gomp_slice *wait)
 {
 	struct gomp_slice held = *wait;
 	const uint64_t now = wait_end(wait);
 
-	if (!gomp_is_mine(held.thread) || !gomp_is_recording() ||
-	    held.depth >= OPEN_SLICES_MAX)
+	if (!gomp_is_mine(held.thread) || !gomp_is_recording())
 		return;
 	held.kind = EVENT_OMP_ACQUIRED;
 	gomp_slice_push(&held, now);
@@ -63,8 +61,12 @@ static bool release(struct gomp_slice *held, enum omp_sync sync)
 	if (likely(!thread_records(thread)) || gate_bits() == GATE_UNDECIDED)
 		return false;
 	depth = load_relaxed(&thread->depth);
-	if (!depth || depth > OPEN_SLICES_MAX)
+	if (!depth)
 		return false;
+	if (unlikely(depth > OPEN_SLICES_MAX)) {
+		gomp_shut_deep(thread);
+		return false;
+	}
 	open = &thread->open[depth - 1];
 	if (open->kind != EVENT_OMP_ACQUIRED || open->sync != sync)
 		return false;

@@ -13,7 +13,8 @@
  *	| program's block, `bytes` | unused | header |
  *	0			   ...	    offset
  *
- * Larger blocks are passed on as they are: then only the creation is seen.
+ * Larger blocks are passed on as they are: then only the creation is seen, and
+ * the run is counted as one that is missing.
  */
 #include "preload/gomp/gomp_slice.h"
 
@@ -220,8 +221,10 @@ static size_t making_room(struct task_making *making,
 static void making_put(struct task_making *making, struct task_block *block,
 		       unsigned int flags, char *room)
 {
-	if (unlikely(!making->offset))
+	if (unlikely(!making->offset)) {
+		hook_unfollowed();
 		return;
+	}
 	block->alignment =
 		(long)max_u64((uint64_t)block->alignment, sizeof(void *));
 	if (block->copy)

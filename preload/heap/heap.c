@@ -76,7 +76,7 @@ record(struct thread *thread, unsigned int kind, unsigned int flags, void *ptr,
 {
 	struct event *event;
 
-	thread_busy();
+	thread_fill();
 	event = ring_reserve(&thread->ring, 1);
 	if (likely(event)) {
 		heap_fill(event, thread, kind, flags, ptr, bytes, ticks,
@@ -194,7 +194,7 @@ static void record_move(struct thread *thread, const struct heap_move *move,
 	const uint64_t ticks = clock_ticks();
 	struct event *event;
 
-	thread_busy();
+	thread_fill();
 	event = ring_reserve(&thread->ring, 2);
 	if (likely(event)) {
 		heap_fill(&event[0], thread, EVENT_HEAP_FREE, EVENT_REALLOC,

@@ -8,8 +8,8 @@
  * place, another allocator is asked.  Of one that can't be asked, as Electric
  * Fence, nothing is counted, and the trace says so.
  *
- * While a slot is being filled the thread is THREAD_BUSY: what a signal handler
- * allocates meanwhile is forwarded and not counted.
+ * While a slot is being filled the thread is THREAD_FILLING: what a signal
+ * handler allocates meanwhile is forwarded, and counted as missed.
  */
 #ifndef PRELOAD_HEAP_H
 #define PRELOAD_HEAP_H
@@ -116,7 +116,7 @@ void heap_free_ring_full(struct thread *thread, void *ptr);
  * after the word: a signal handler before it may take the slot. */
 static inline bool heap_claim(struct thread *thread)
 {
-	thread_busy();
+	thread_fill();
 	return likely(thread->ring.next + (int64_t)sizeof(struct event) <=
 		      thread->ring.stop);
 }

@@ -41,11 +41,17 @@ static void say_size(char *text, size_t bytes, uint64_t size)
 		log_format(text, bytes, "%.1f MB", (double)size / 1e6);
 }
 
-/* "nothing lost", or how many: never left out. */
-static void say_loss(char *text, size_t bytes, uint64_t dropped)
+/* "none lost", or how many: never left out. */
+static void say_loss(char *text, size_t bytes, const struct session *session,
+		     uint64_t dropped)
 {
+	const uint64_t missed = load_relaxed(&session->head->missed_calls);
+
 	if (dropped)
 		log_format(text, bytes, "%lu LOST", (unsigned long)dropped);
+	else if (missed)
+		log_format(text, bytes, "%lu calls in signal handlers missed",
+			   (unsigned long)missed);
 	else
 		log_format(text, bytes, "none lost");
 }
@@ -73,12 +79,14 @@ static void say_files(const struct session *session,
 {
 	const char *path = short_path(session, done->path);
 	char size[32];
-	char loss[32];
+	char loss[64];
 	char cost[64];
 
 	say_cost(cost, sizeof(cost), done);
 	say_size(size, sizeof(size), done->bytes);
-	say_loss(loss, sizeof(loss), done->dropped);
+	say_loss(loss, sizeof(loss), session,
+		 done->dropped +
+			 load_relaxed(&session->head->unrecorded_calls));
 	if (done->files == 1)
 		log_say("wrote %s (%lu events, %s, %s; %s)", path,
 			(unsigned long)done->written, loss, size, cost);
@@ -153,6 +161,8 @@ void closing_report(const struct session *session,
 	const struct options *options = &session->head->options;
 	const uint64_t unrecorded =
 		load_relaxed(&session->head->unrecorded_calls);
+	const uint64_t unfollowed =
+		load_relaxed(&session->head->unfollowed_calls);
 
 	if (rc == -ETIMEDOUT)
 		log_trouble("the writer was not done after %ld ms "
@@ -165,11 +175,15 @@ void closing_report(const struct session *session,
 			    "TRACEPROF_BUFFER_MB (%ld), or record less",
 			    (unsigned long)done->dropped,
 			    (long)options->buffer_mb);
-	if (unrecorded > missed)
+	if (unrecorded > missed + unfollowed)
 		log_trouble("some threads found no room to be recorded (%lu "
 			    "calls): raise TRACEPROF_BUFFER_MB (%ld)",
-			    (unsigned long)(unrecorded - missed),
+			    (unsigned long)(unrecorded - missed - unfollowed),
 			    (long)options->buffer_mb);
+	if (unfollowed)
+		log_trouble("%lu calls could not be followed: nested too deep, "
+			    "too many at once, or inside the profiler",
+			    (unsigned long)unfollowed);
 	if (load_relaxed(&session->head->gpu.missing_kernels))
 		log_trouble("%lu launches of kernels have no kernel in the "
 			    "trace: they were missing when the program ended, "

@@ -3,9 +3,9 @@
 
 Processes are known by a variable in their environment, sessions by the folder
 that they write to, files by lying in the run's own TMPDIR.  These are ended and
-removed, after they were told.  A session that names no folder counts as ours,
-and stays, if it is new, its process is gone, and nobody else runs tests at the
-time: each run holds a shared lock on /dev/shm itself.
+removed, after they were told.  A whole session that names no test's folder
+counts as ours, and stays, if it is new, its process is gone, and nobody else
+runs tests at the time: each run holds a shared lock on /dev/shm itself.
 """
 
 import fcntl
@@ -70,21 +70,24 @@ class Before:
             return True
         return False
 
-    def names_us(self, path):
+    @staticmethod
+    def names(path, what):
+        """Whether this stands in the head of a session."""
         try:
             with open(path, "rb") as file:
-                return self.folder.encode() in file.read(1 << 16)
+                return what.encode() in file.read(1 << 16)
         except OSError:
             return False
 
     def sessions(self):
         """(those of this run, those that may well be)"""
         new = set(glob.glob(SESSIONS)) - self.seen
-        ours = {path for path in new if self.names_us(path)}
+        ours = {path for path in new if self.names(path, self.folder)}
         if self.others_run_tests():
             return sorted(ours), []
         owners = {path: re.search(r"traceprof-\d+-(\d+)-", path)
-                  for path in new - ours}
+                  for path in new - ours if self.names(path, "traceprf")
+                  and not self.names(path, "/traceprof-")}
         return sorted(ours), sorted(path for path, owner in owners.items()
                                     if not (owner and is_alive(owner.group(1))))
 

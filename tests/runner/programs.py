@@ -16,7 +16,7 @@ PARTS = {"scenarios/t_ring_orders": 1, "scenarios/t_instructions": 2,
          "scenarios/t_recover": 2, "scenarios/t_crash": 2, "scenarios/t_process": 2,
          "scenarios/t_hostile": 2, "scenarios/t_flight": 2, "scenarios/t_auto": 2,
          "scenarios/t_auto_gpu": 2, "scenarios/t_control": 2,
-         "scenarios/t_step_sources": 1, "scenarios/t_unusual_programs": 1}
+         "scenarios/t_step_sources": 2, "scenarios/t_unusual_programs": 1}
 # What enables skipped tests: (part of the reason, what to do).
 REMEDIES = (
     (r"no CUDA headers|no headers of NVTX",

@@ -157,6 +157,9 @@ def test_skew_is_told():
     gpu = trace.meta["gpu"]
     expect(gpu["moved_to_launch"] > STEPS, gpu)
     expect(0 < gpu["moved_most_ns"] <= 50000, gpu)
+    # As long as the double's shortest kernel, but for what rounding takes.
+    short = [event for event in trace.slices(cat="kernel") if event["dur"] < 4.9]
+    expect_equal(short, [], "kernels that were shortened")
     expect_equal(train().meta["gpu"]["moved_to_launch"], 0, "without skew")
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What can go wrong between a GPU's records and us, on the simulated one."""
 
+import os
+
 import harness
 from harness import command, expect, expect_equal, traced
 from t_control import Running
@@ -79,6 +81,36 @@ def test_flush_that_hangs_at_the_end():
     # What was complete had been handed over before.
     expect_whole(run.trace)
     expect("CUPTI did not hand over" in run.stderr, run.stderr)
+
+
+def test_where_libcupti_is():
+    """By TRACEPROF_CUPTI; in CUDA_HOME or CUDA_PATH, where the loader has none of
+    that version, which here is 12."""
+    need("ptx_launch")
+    double = FAKE + "-12"
+    home, bare = harness.folder(), harness.folder()
+    inside = os.path.join(home, "extras", "CUPTI", "lib64")
+    os.makedirs(inside)
+    there, other = os.path.join(inside, "libcupti.so.12"), os.path.join(home, "another.so")
+    for name in ("libsimgpu.so", "libcuda.so.1"):
+        os.symlink(os.path.join(double, name), os.path.join(bare, name))
+    for place in (there, other):
+        os.symlink(os.path.join(double, "libcupti.so.12"), place)
+
+    def launched(**env):
+        return on_gpu(3, program="ptx_launch", LD_LIBRARY_PATH=bare,
+                      SIMGPU_VERSION=28,
+                      **{"CUDA_HOME": "", "CUDA_PATH": ""} | env)
+
+    for variable, value, wanted in (("TRACEPROF_CUPTI", other, other),
+                                    ("CUDA_HOME", home, there),
+                                    ("CUDA_PATH", home, there)):
+        run = launched(**{variable: value})
+        expect(f"CUPTI: {wanted}" in notes(run.trace), notes(run.trace))
+        expect_equal(len(run.trace.slices(cat="kernel")), 3, "kernels")
+    run = launched(TRACEPROF_CUPTI="/nowhere/libcupti.so")
+    expect("TRACEPROF_CUPTI=/nowhere/libcupti.so" in run.stderr, run.stderr)
+    expect_equal(work(run.trace), [])
 
 
 def test_children():

@@ -193,8 +193,10 @@ for _ in range(40):
 print("done", flush=True)
 time.sleep(2)
 """
+    # The program waits where it is faster than the writer, so that nothing is
+    # lost; and these calls are no steps, however regular they are.
     program = Running("-c", source, program="python3", flight="1000s", buffer_mb=4,
-                      malloc="off")
+                      malloc="off", on_full="wait", step="api")
     program.process.stdout.readline()
     path = program.good("snapshot").strip()
     run = program.leave()

@@ -162,5 +162,22 @@ def test_where_the_detail_ends():
     expect("The events end 2.000 s after the start" in text, text)
 
 
+def test_a_schedule_without_a_step_is_said_first():
+    def second_line(step, **options):
+        ours = {"final": True, "step": step, "options": {"WAIT": "0", "ACTIVE": "0"} | options}
+        return text_of([slice_("work", 0, 100)], ours).splitlines()[1]
+
+    none = {"source": "auto", "seen": 0, "window": 0, "missed_windows": 0}
+    expect_equal(second_line(none, ACTIVE="3"),
+                 "No step was found, so the schedule did nothing: this is the whole run.")
+    expect_equal(second_line(none | {"seen": 2}, WAIT="3"),
+                 "The run had 2 steps, too few for the schedule: this is the whole run.")
+    expect_equal(second_line(none | {"first": 3, "last": 4, "missed_windows": 2}, WAIT="3"),
+                 "The schedule missed 2 of its windows: writing was too slow.")
+    for quiet in (second_line(none), second_line(none | {"first": 3, "last": 4}, WAIT="3"),
+                  second_line(none | {"name": "by hand"}, WAIT="3")):
+        expect(quiet.startswith("1 events"), quiet)
+
+
 if __name__ == "__main__":
     harness.main()

@@ -23,8 +23,40 @@ struct check {
 	struct trace_lanes lanes; /* their rows: struct lane_spans */
 	struct key_table names;	  /* of slices */
 	struct text_buffer scratch;
+	uint64_t launches,
+		kernels;  /* calls that should make kernels, and these */
+	bool is_captured; /* a graph was: its launches run nothing */
 	const char *lane; /* the text of the one that is walked */
 };
+
+static void count_gpu(struct check *check, const struct trace_event *event)
+{
+	const char *name = event->field[FIELD_NAME].text;
+	int64_t result = 0;
+
+	if (trace_value_is(&event->field[FIELD_CAT], "kernel"))
+		check->kernels++;
+	if (!event_is_launch(event))
+		return;
+	trace_event_integer(event, "result", &result);
+	check->launches += !result && strstr(name, "LaunchKernel");
+	check->is_captured |= strstr(name, "Capture") != NULL;
+}
+
+/* Of a file that is whole as far as it says itself.  check_head.c looks at what
+ * the writer says of all windows; this is what lies in the file. */
+static void check_kernels(struct check *check)
+{
+	const struct trace_metadata *metadata = &check->head.metadata;
+
+	if (!check->faults.found[RULE_KERNELS] && metadata->is_cupti &&
+	    !metadata->is_unfinished && !metadata->is_recovered &&
+	    metadata->detail_ended_ns < 0 && metadata->gpu_missing <= 0 &&
+	    !check->is_captured && check->launches && !check->kernels)
+		fault_add(&check->faults, RULE_KERNELS, NULL,
+			  "%" PRIu64 " kernel launches, but no kernel",
+			  check->launches);
+}
 
 static void on_event(void *arg, const struct trace_event *event)
 {
@@ -46,6 +78,7 @@ static void on_event(void *arg, const struct trace_event *event)
 				       (uint32_t)event->index,
 			       });
 		check_flows_slice(&check->flows, event, lane);
+		count_gpu(check, event);
 	} else if (trace_value_is(ph, "s") || trace_value_is(ph, "f")) {
 		lane = trace_lanes_number(&check->lanes, event);
 		check_flows_arrow(&check->flows, &check->faults, event, lane);
@@ -170,6 +203,7 @@ int check_trace(const char *path, FILE *out, struct check_result *result)
 		check_head_end(&check.head, &check.faults);
 		check_flows_end(&check.flows, &check.faults);
 		check_nesting(&check);
+		check_kernels(&check);
 		check_file(&check, &facts);
 	}
 	fault_list_end(&check.faults);

@@ -88,6 +88,16 @@ static void check_account(const struct trace_metadata *account,
 			  "%" PRId64 " cut and %" PRId64 " dropped",
 			  account->seen, account->written, account->cut,
 			  account->dropped);
+	if (account->written_by_kind >= 0 &&
+	    account->written_by_kind != account->written)
+		fault_add(faults, RULE_ACCOUNT, NULL,
+			  "%" PRId64 " events written, but %" PRId64 " by kind",
+			  account->written, account->written_by_kind);
+	if (account->in_file > account->written)
+		fault_add(faults, RULE_ACCOUNT, NULL,
+			  "%" PRId64 " events in this file, but %" PRId64
+			  " written in all",
+			  account->in_file, account->written);
 	if (account->aged > account->cut)
 		fault_add(faults, RULE_ACCOUNT, NULL,
 			  "%" PRId64 " events aged, but only %" PRId64 " cut",

@@ -173,20 +173,17 @@ static void say_memfd(int error, const struct recovery_result *result)
 static void look(void *files)
 {
 	record_memfds_poll(say_memfd);
-	if (files)
-		fresh_files_poll(files, false);
+	fresh_files_poll(files, false);
 }
 
 /* Runs the program, and the command for its files. */
 static int run(const struct record_arguments *arguments, char **argv,
 	       const char *preload, struct child_end *end)
 {
-	struct fresh_files *files = NULL;
+	struct fresh_files *files = fresh_files_start(
+		arguments->options.dir, arguments->on_file, preload);
 	int error;
 
-	if (arguments->on_file)
-		files = fresh_files_start(arguments->options.dir,
-					  arguments->on_file, preload);
 	if (arguments->options.recover)
 		record_memfds_start();
 	error = child_run(argv + arguments->first, end, look, files);
@@ -194,10 +191,10 @@ static int run(const struct record_arguments *arguments, char **argv,
 	/* Killed, or ended by a bare system call, as a Go runtime does. */
 	if (!error)
 		recover(&arguments->options);
-	if (files) {
-		fresh_files_poll(files, true);
-		fresh_files_end(files);
-	}
+	fresh_files_poll(files, true);
+	if (!error)
+		fresh_files_say(files, end->pid);
+	fresh_files_end(files);
 	return error;
 }
 

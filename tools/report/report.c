@@ -397,6 +397,7 @@ void report_free(struct report *report)
 	scope_tree_free(&report->tree);
 	for (size_t at = 0; at < report->note_count; at++)
 		free(report->notes[at]);
+	free(report->warning);
 	for (size_t at = 0; at < report->verdict_count; at++)
 		free(report->verdict[at]);
 	memset(report, 0, sizeof(*report));

@@ -89,6 +89,7 @@ struct report {
 	struct scope_tree tree;
 	char *notes[REPORT_NOTES_MAX];
 	size_t note_count;
+	char *warning; /* what is to be read first, NULL nothing */
 	char *verdict[REPORT_LINES_MAX];
 	size_t verdict_count;
 };
@@ -111,7 +112,7 @@ bool report_is_used(const struct report_device *device);
 /* The streams by device and number; free() them. */
 const struct report_device **report_streams(const struct report *report);
 
-/* Fills in report->verdict. */
+/* Fills in report->warning and report->verdict. */
 void report_verdict(struct report *report);
 
 void report_print_text(const struct report *report, FILE *out);

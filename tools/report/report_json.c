@@ -54,7 +54,8 @@ static const struct field steps_fields[] = {
 }, account_fields[] = {
 	ROW("seen", trace_metadata, seen), ROW("written", trace_metadata, written),
 	ROW("cut", trace_metadata, cut), ROW("dropped", trace_metadata, dropped),
-	ROW("unrecorded_calls", trace_metadata, unrecorded_calls), {0},
+	ROW("unrecorded_calls", trace_metadata, unrecorded_calls),
+	ROW("missed_calls", trace_metadata, missed_calls), {0},
 }, node_fields[] = {
 	ROW("calls", scope_node, calls), ROW("total_ns", scope_node, total_ns),
 	ROW("self_ns", scope_node, self_ns), {0},
@@ -263,6 +264,8 @@ static void put_report(const struct report *report, yajl_gen gen)
 
 	yajl_gen_map_open(gen);
 	put_pair(gen, "file", report->file);
+	if (report->warning)
+		put_pair(gen, "warning", report->warning);
 	put_number(gen, "events", (int64_t)report->facts.events);
 	put_number(gen, "wall_ns", report_wall_ns(report));
 	open_object(gen, "steps");

@@ -30,8 +30,10 @@ static void time_cell(struct table *table, double ns)
 
 static void print_head(const struct report *report, FILE *out)
 {
-	fprintf(out, "%s\n%" PRIu64 " events, %s\n", report->file,
-		report->facts.events,
+	fprintf(out, "%s\n", report->file);
+	if (report->warning)
+		fprintf(out, "%s\n", report->warning);
+	fprintf(out, "%" PRIu64 " events, %s\n", report->facts.events,
 		quantity_time((double)report_wall_ns(report)).text);
 	for (size_t at = 0; at < report->note_count; at++)
 		fprintf(out, "note: %s\n", report->notes[at]);
@@ -296,9 +298,15 @@ static void print_losses(const struct report *report, FILE *out)
 			account->launched_kernels, account->missing_kernels);
 	if (account->unrecorded_calls > 0)
 		fprintf(out,
-			"\nLosses: %" PRId64 " calls came from threads that "
-			"found no room to be recorded\n",
+			"\nLosses: %" PRId64 " calls left no event: of "
+			"threads without room, or nested too deep\n",
 			account->unrecorded_calls);
+	if (account->missed_calls > 0)
+		fprintf(out,
+			"\nNot recorded: %" PRId64 " calls of signal handlers "
+			"that came inside another call, or of threads at their "
+			"end\n",
+			account->missed_calls);
 }
 
 static void print_device(const struct report *report, unsigned int number,

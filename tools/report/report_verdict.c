@@ -150,8 +150,9 @@ static void judge_losses(struct report *report)
 		    account->dropped, account->seen);
 	if (account->unrecorded_calls > 0)
 		say(report,
-		    "Some threads found no room to be recorded (%" PRId64
-		    " calls): raise TRACEPROF_BUFFER_MB.",
+		    "Some calls left no event (%" PRId64
+		    " calls): their threads found no room (raise "
+		    "TRACEPROF_BUFFER_MB), or they were nested too deep.",
 		    account->unrecorded_calls);
 	if (account->cut > 0)
 		say(report,
@@ -160,8 +161,35 @@ static void judge_losses(struct report *report)
 		    account->cut);
 }
 
+/* A file that isn't what its schedule asked for. */
+static void judge_schedule(struct report *report)
+{
+	const struct trace_metadata *metadata = &report->metadata;
+	int len = 0;
+
+	if (metadata->schedule <= 0 || metadata->is_by_hand)
+		return;
+	if (metadata->missed_windows > 0)
+		len = asprintf(&report->warning,
+			       "The schedule missed %" PRId64
+			       " of its windows: writing was too slow.",
+			       metadata->missed_windows);
+	else if (metadata->first_step < 0 && metadata->steps_seen > 0)
+		len = asprintf(&report->warning,
+			       "The run had %" PRId64 " steps, too few for the "
+			       "schedule: this is the whole run.",
+			       metadata->steps_seen);
+	else if (metadata->first_step < 0 && !metadata->steps_seen)
+		len = asprintf(&report->warning,
+			       "No step was found, so the schedule did "
+			       "nothing: this is the whole run.");
+	if (len < 0)
+		report->warning = NULL;
+}
+
 void report_verdict(struct report *report)
 {
+	judge_schedule(report);
 	judge_regions(report);
 	judge_devices(report);
 	judge_steps(report);

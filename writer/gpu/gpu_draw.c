@@ -181,8 +181,9 @@ static void move(struct writer_state *state, struct gpu_slice *slice,
 	slice->moved_ns = launch_ns - slice->span.start_ns;
 	gpu->moved++;
 	gpu->most_moved_ns = max_u64(gpu->most_moved_ns, slice->moved_ns);
-	slice->span.start_ns = launch_ns;
-	slice->span.end_ns = max_u64(launch_ns, slice->span.end_ns);
+	/* The whole of it: its length was measured by one clock. */
+	slice->span.start_ns += slice->moved_ns;
+	slice->span.end_ns += slice->moved_ns;
 }
 
 static bool draw_work(struct writer_state *state, struct gpu_slice *slice,

@@ -89,7 +89,7 @@ static void begin(void)
 
 	used = 0;
 	cupti_record_forget();
-	if (cupti_library_open(path, sizeof(path)))
+	if (cupti_library_open("auto", path, sizeof(path)))
 		skip();
 }
 
@@ -181,6 +181,44 @@ static void records_become_events(void **state)
 		cupti.cuptiActivityGetNextRecord(buffer, used, &record),
 		CUPTI_SUCCESS);
 	fixture_end(session);
+}
+
+static void hidden_devices_are_left_out(void **state)
+{
+	struct session *session = fixture_begin(4);
+	const struct gpu_device *known = session->head->gpu.device;
+	CUpti_ActivityDevice5 *hidden, *seen;
+	CUpti_Activity *record = NULL;
+	struct cupti_event made;
+
+	(void)state;
+	begin();
+	seen = put(CUPTI_ACTIVITY_KIND_DEVICE, sizeof(*seen));
+	hidden = put(CUPTI_ACTIVITY_KIND_DEVICE, sizeof(*hidden));
+	seen->isCudaVisible = 1;
+	seen->numMultiprocessors = 132;
+	hidden->numMultiprocessors = 16;
+	assert_int_equal(next(session, &record, &made), CUPTI_RECORD_NOTHING);
+	assert_int_equal(next(session, &record, &made), CUPTI_RECORD_NOTHING);
+	assert_int_equal(known[0].multiprocessors, 132);
+	fixture_end(session);
+}
+
+static void calls_that_build_graphs_launch_nothing(void **state)
+{
+	(void)state;
+	assert_int_equal(cupti_launch_kind("cudaGraphAddMemcpyNode_v10000"),
+			 GPU_LAUNCH_NONE);
+	assert_int_equal(cupti_launch_kind("cuGraphExecMemsetNodeSetParams"),
+			 GPU_LAUNCH_NONE);
+	assert_int_equal(cupti_launch_kind("cudaGraphLaunch_ptsz_v10000"),
+			 GPU_LAUNCH_GRAPH);
+	assert_int_equal(cupti_launch_kind("cuLaunchKernelEx"),
+			 GPU_LAUNCH_KERNEL);
+	assert_int_equal(cupti_launch_kind("cuMemcpyHtoDAsync_v2"),
+			 GPU_LAUNCH_COPY);
+	assert_int_equal(cupti_launch_kind("cudaLaunchHostFunc_v10000"),
+			 GPU_LAUNCH_NONE);
 }
 
 static void work_without_times_is_left_out(void **state)
@@ -307,6 +345,8 @@ int main(void)
 		cmocka_unit_test(only_the_outermost_call_is_shown),
 		cmocka_unit_test(a_driver_call_does_not_wait_for_ever),
 		cmocka_unit_test(records_become_events),
+		cmocka_unit_test(hidden_devices_are_left_out),
+		cmocka_unit_test(calls_that_build_graphs_launch_nothing),
 		cmocka_unit_test(work_without_times_is_left_out),
 		cmocka_unit_test(short_and_strange_records_are_unknown),
 		cmocka_unit_test(numbers_go_on_where_cupti_wraps),

@@ -159,6 +159,10 @@ static const struct {
 	{CPU, "\"seen\":70", "\"seen\":71", "20"},
 	{CPU, "{\"task\": 2}", "{\"task\": 1}", "20"},
 	{CPU, "{\"4243\": 2}", "{\"4243\": 3}", "20"},
+	{CPU, "\"dropped_by_kind\"",
+	 "\"written_by_kind\":{\"task\": 60, \"wait\": 7},"
+	 "\"dropped_by_kind\"",
+	 "20"},
 	{GPU, "\"pid\":0,\"tid\":7,\"ts\":1080",
 	 "\"pid\":1,\"tid\":7,"
 	 "\"ts\":1080",
