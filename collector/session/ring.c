@@ -8,7 +8,7 @@
  */
 #include "collector/session/pool.h"
 
-#include "collector/session/thread.h"
+#include "collector/session/thread_self.h"
 #include "collector/system/futex.h"
 #include <errno.h>
 

@@ -19,6 +19,7 @@
 
 #include "collector/session/ring.h"
 #include "collector/session/session.h"
+#include "collector/session/thread_self.h"
 
 #define OPEN_SLICES_MAX	  64u
 #define THREAD_NAME_BYTES 32
@@ -83,24 +84,6 @@ struct thread {
 
 _Static_assert(offsetof(struct thread, ring) == 0, "a ring is its thread");
 
-/* The record of the calling thread: NULL before its first event, while it is
- * inside the profiler, and after its end. */
-extern _Thread_local struct thread *thread_self;
-
-/* What thread_self is where there is no record to write on.  BUSY: cold work of
- * ours, whose calls are not the program's; and threads of ours.  FILLING: a
- * hook writes an event, so that another hook runs in a signal handler.  OVER:
- * the thread's record was given back.  The last two are counted
- * (missed_calls). */
-#define THREAD_BUSY    ((struct thread *)1)
-#define THREAD_FILLING ((struct thread *)2)
-#define THREAD_OVER    ((struct thread *)3)
-
-static inline bool thread_records(const struct thread *thread)
-{
-	return (uintptr_t)thread > 3;
-}
-
 /* First event of a thread: a record from the free ones or a new one, set as
  * thread_self.  NULL when none can be had, or this is no time for it: that call
  * is counted. */
@@ -120,33 +103,6 @@ static inline struct thread *thread_here(void)
 	if (thread == THREAD_BUSY)
 		return NULL;
 	return thread_enter(load_relaxed(&session_here));
-}
-
-/* Keep hooks out while the profiler itself works: returns what thread_self
- * was, to be handed back to thread_unbusy(). */
-static inline struct thread *thread_busy(void)
-{
-	struct thread *was = thread_self;
-
-	thread_self = THREAD_BUSY;
-	atomic_signal_fence(memory_order_seq_cst);
-	return was;
-}
-
-/* The same while a hook writes an event. */
-static inline struct thread *thread_fill(void)
-{
-	struct thread *was = thread_self;
-
-	thread_self = THREAD_FILLING;
-	atomic_signal_fence(memory_order_seq_cst);
-	return was;
-}
-
-static inline void thread_unbusy(struct thread *was)
-{
-	atomic_signal_fence(memory_order_seq_cst);
-	thread_self = was;
 }
 
 /* One event, copied into the ring; counted as refused at its end where there
