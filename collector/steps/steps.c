@@ -16,6 +16,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* Steps that the writer may be behind. */
+#define STEPS_UNKNOWN_MOST 1000
+
 static struct step_marker marker;
 static _Atomic uint32_t source; /* enum step_source */
 static struct schedule schedule;
@@ -216,12 +219,18 @@ static void record_step(struct window_state *state, struct thread *thread,
 	thread_record(thread, &event);
 }
 
+static int64_t cycle_of(const struct session *session, int64_t step)
+{
+	return window_cycle_after(&schedule, step,
+				  session->head->search.passed);
+}
+
 /* From step `step` - 1 to step `step`. */
 static void move_window(struct session *session, int64_t step, uint64_t ticks)
 {
 	struct window_state *state = &session->head->windows;
-	const int64_t from = step ? window_cycle(&schedule, step - 1) : -1;
-	const int64_t to = window_cycle(&schedule, step);
+	const int64_t from = step ? cycle_of(session, step - 1) : -1;
+	const int64_t to = cycle_of(session, step);
 
 	manual_step_ends(session, step, ticks);
 	if (!schedule.always && !load_relaxed(&state->is_manual)) {
@@ -233,16 +242,15 @@ static void move_window(struct session *session, int64_t step, uint64_t ticks)
 	manual_step_begins(session, step, ticks);
 }
 
-/* Around what a step's ends lie.  The steps before a marker was found are drawn
- * beside their thread, so all of that run are. */
+/* Around what a step's ends lie.  The steps before the thread counted them are
+ * drawn beside it, so all of that run are. */
 static uint64_t outer_of(const struct session *session,
 			 const struct thread *thread)
 {
 	const struct step_search *search = &session->head->search;
 
-	return search_state(search) == SEARCH_LIVE && search->is_whole
-		       ? UINT64_MAX
-		       : thread_outer(thread);
+	return search_state(search) == SEARCH_LIVE ? UINT64_MAX
+						   : thread_outer(thread);
 }
 
 /* The writer draws the step before the first one that is known here. */
@@ -289,33 +297,44 @@ void steps_mark(struct session *session, struct thread *thread, uint64_t ticks)
 	move_window(session, step, ticks);
 }
 
-/* The thread knows by now how many hits there were: what a schedule counts of
- * them as waited. */
-static void go_live(struct session *session)
+/* With a schedule: nothing was to be opened or closed since the step up to which
+ * the writer did it. */
+static bool may_take_over(const struct session *session, int64_t step)
+{
+	const int64_t known = session->head->search.known;
+
+	if (session->head->search.is_whole)
+		return true;
+	for (int64_t i = known + 1; i <= step; i++) {
+		if (i - known > STEPS_UNKNOWN_MOST ||
+		    cycle_of(session, i) != cycle_of(session, known))
+			return false;
+	}
+	return true;
+}
+
+/* The thread knows by now how many steps there were before this one. */
+static bool go_live(struct session *session)
 {
 	struct window_state *state = &session->head->windows;
 	struct step_search *search = &session->head->search;
-	uint64_t hits = search->before + search->since;
-	uint64_t steps = (hits + marker.divisor - 1) / marker.divisor;
-	int64_t waits = schedule.skip_first;
+	const uint64_t hits = search->before + search->since;
+	const uint64_t steps = (hits + marker.divisor - 1) / marker.divisor;
 
-	search->since = 0;
-	if (!schedule.always) {
-		if (!schedule.skip_first_wait)
-			waits += schedule.wait;
-		search->passed = steps;
-		steps = min_u64(steps, SEARCH_WAITED_MOST);
-		steps = min_u64(steps, (uint64_t)waits);
-		search->passed -= steps;
-		hits = steps * marker.divisor;
-		if (!window_is_open(state))
-			gate_record(false);
+	if (!may_take_over(session, (int64_t)steps)) {
+		search->since++;
+		search_move(search, SEARCH_LIVE, SEARCH_JOINED);
+		return false;
 	}
+	search->since = 0;
+	if (!schedule.always && !window_is_open(state))
+		gate_record(false);
 	store_relaxed(&state->marks, hits);
 	store_relaxed(&state->steps, (int64_t)steps);
+	return true;
 }
 
-/* The marker that was found was hit. */
+/* By the marker that was found, a step begins. */
 static void found_mark(struct session *session, struct thread *thread,
 		       uint64_t ticks, uint64_t call)
 {
@@ -330,9 +349,8 @@ static void found_mark(struct session *session, struct thread *thread,
 		break;
 	case SEARCH_JOINED: search->since++; break;
 	case SEARCH_LIVE:
-		if (search->since)
-			go_live(session);
-		steps_mark(session, thread, ticks);
+		if (!search->since || go_live(session))
+			steps_mark(session, thread, ticks);
 		break;
 	default: break;
 	}
@@ -352,7 +370,7 @@ void steps_region(struct session *session, struct thread *thread, uint64_t code)
 	struct step_search *search = &session->head->search;
 
 	if (is_searched(search, thread, SEARCH_REGIONS) &&
-	    search_hit(search, code))
+	    search_step(search, code))
 		found_mark(session, thread, clock_ticks(), 0);
 }
 
@@ -362,7 +380,7 @@ void steps_range(struct session *session, struct thread *thread,
 	struct step_search *search = &session->head->search;
 
 	if (is_searched(search, thread, SEARCH_RANGES) &&
-	    search_hit(search, search_name(prefix, name)))
+	    search_step(search, search_name(prefix, name)))
 		found_mark(session, thread, clock_ticks(), 0);
 }
 
@@ -377,7 +395,8 @@ void steps_call(struct session *session, struct thread *thread, uint64_t id,
 {
 	struct step_search *search = &session->head->search;
 
-	if (is_searched(search, thread, SEARCH_CALLS) && search_hit(search, id))
+	if (is_searched(search, thread, SEARCH_CALLS) &&
+	    search_step(search, id))
 		found_mark(session, thread, ticks, correlation);
 }
 

@@ -108,6 +108,7 @@ struct writer_state {
 	uint64_t reserved_id;	 /* the next slice's, 0 none */
 	struct gpu *gpu;	 /* NULL until there are records of GPUs */
 	struct history *history; /* NULL without a flight recorder */
+	bool keeps;		 /* events, for windows that lie in the past */
 	bool is_finishing;	 /* nothing more comes */
 
 	struct step_finder *finder; /* NULL: no step is searched for */

@@ -348,7 +348,9 @@ static void add_level(struct finder *finder, struct loop_nest *nest,
 	}
 	level = &nest->level[nest->count++];
 	*level = best_marker(finder, candidate)->level;
-	level->begin = loop_level_begin(&finder->groups, level);
+	level->next = loop_level_next(&finder->groups, level);
+	level->begin =
+		loop_level_begin(level, finder->groups.marks, level->first, 0);
 }
 
 /* The next level outward of one with so many turns, NULL none. */
