@@ -409,8 +409,11 @@ int pass_finish(struct writer_state *state, uint64_t end_ticks)
 	bool is_settled;
 
 	/* What ends a program is often what triggers. */
-	if (state->history || state->finder)
+	if (state->history)
 		pass_run(state);
+	/* All marks, for a step that is to be found now. */
+	else if (state->finder && look(state))
+		return -ENOMEM;
 	if (state->error)
 		return state->error;
 	state->passes++;

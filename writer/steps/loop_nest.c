@@ -22,6 +22,7 @@
 /* Of 9 sites two must be new in a loop that has so many turns. */
 #define SITES	       9u
 #define NEW_SITES      2u
+#define FEW_SITES      2u
 #define MANY_TURNS     15u
 /* A loop that adds less: it turns the inner one so often at most, or that one
  * is so short. */
@@ -264,7 +265,7 @@ static enum answer is_better(struct finder *finder,
 		return outer->level.missing <= inner->level.missing ? ANSWER_YES
 								    : ANSWER_NO;
 	/* Every so many turns, counted from the first: a report, a log. */
-	if (gain.sites == 1 && gain.is_constant && !gain.is_whole)
+	if (gain.sites <= FEW_SITES && gain.is_constant && !gain.is_whole)
 		return ANSWER_NO;
 	if (inner->level.mass < POOR_MASS)
 		return ANSWER_YES;
@@ -425,6 +426,22 @@ static const struct loop_candidate *walk(struct finder *finder,
 	return step;
 }
 
+/* How often the step turns in the next loop around it, if always as often. */
+static size_t outer_period(struct finder *finder,
+			   const struct loop_candidate *step)
+{
+	const struct loop_candidate *next = step;
+
+	while ((next = outward(finder, next->level.turns))) {
+		const struct gain gain = gain_of(finder, step, next);
+
+		if (gain.is_constant && gain.ratio > 1.5)
+			return (step->level.turns + next->level.turns / 2) /
+			       next->level.turns;
+	}
+	return 0;
+}
+
 int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
 		   struct loop_nest *nest)
 {
@@ -449,6 +466,7 @@ int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
 	nest->runner_up = maybe ? nest->count : within ? 0 : SIZE_MAX;
 	if (maybe)
 		add_level(finder, nest, maybe);
+	nest->outer = outer_period(finder, step);
 	if (nest->runner_up == SIZE_MAX)
 		nest->runner_up = nest->count;
 	return nest->is_ambiguous ? -ENOENT : 0;

@@ -79,6 +79,7 @@ bool step_cut_run(struct step_cut *cut, struct window_state *windows,
 		}
 		before = cut->turns;
 	}
+	cut->seen = count;
 	return true;
 }
 
@@ -90,11 +91,11 @@ void step_cut_end(struct step_cut *cut, struct window_state *windows,
 	close(cut, windows, steps, max_u64(end_ticks, cut->start + 1));
 }
 
-uint64_t step_cut_keep(const struct step_cut *cut, size_t count)
+uint64_t step_cut_keep(const struct step_cut *cut)
 {
 	if (cut->cycle >= 0)
 		return cut->is_open ? UINT64_MAX : cut->start;
-	return count ? step_marks(cut->of)[count - 1].ticks : 0;
+	return cut->seen ? step_marks(cut->of)[cut->seen - 1].ticks : 0;
 }
 
 bool step_cut_hand_over(struct step_cut *cut, struct window_state *windows,

@@ -25,6 +25,7 @@ struct step_cut {
 	struct step_turns turns;
 	uint64_t passed;
 
+	size_t seen;	/* marks that were looked at */
 	int64_t step;	/* that is running, -1 none yet */
 	uint64_t ticks; /* when it began */
 	int64_t cycle;	/* of the window that is cut, -1 none */
@@ -50,7 +51,7 @@ void step_cut_end(struct step_cut *cut, struct window_state *windows,
 		  int64_t steps, uint64_t end_ticks);
 
 /* What ended before this is in no window that is still to be cut. */
-uint64_t step_cut_keep(const struct step_cut *cut, size_t count);
+uint64_t step_cut_keep(const struct step_cut *cut);
 
 /* The thread may take over: what is recorded doesn't change for some steps, and
  * what is to be recorded now is in the table.  `is_full`: there is no more room

@@ -148,14 +148,25 @@ static bool read_mark(struct writer_state *state, const struct event *event,
 	}
 }
 
-/* A mark came late, and in between. */
+/* A mark came late, and in between: what stood there or later moved on. */
 static void move_places(struct step_finder *finder, size_t at)
 {
-	step_place_moved(&finder->level.begin, at);
-	step_place_moved(&finder->level.first, at);
-	step_place_moved(&finder->lane.turns.at, at);
-	step_place_moved(&finder->lane.begin, at);
-	step_place_moved(&finder->cut.turns.at, at);
+	finder->level.begin += at <= finder->level.begin;
+	finder->level.first += at <= finder->level.first;
+	finder->lane.begin += at <= finder->lane.begin;
+	finder->lane.turns.at += at < finder->lane.turns.at;
+	finder->cut.turns.at += at < finder->cut.turns.at;
+	finder->cut.seen += at < finder->cut.seen;
+}
+
+/* What a GPU's ring was given back for a later window comes by again. */
+static bool was_seen(const struct event *event)
+{
+	const bool was = event->flags & EVENT_SCANNED;
+
+	if (event->kind == EVENT_GPU_API)
+		((struct event *)event)->flags |= EVENT_SCANNED;
+	return was && event->kind == EVENT_GPU_API;
 }
 
 void step_finder_see(struct writer_state *state, struct ring_reader *reader,
@@ -167,7 +178,8 @@ void step_finder_see(struct writer_state *state, struct ring_reader *reader,
 	uint32_t family;
 	size_t at;
 
-	if (likely(!finder) || !read_mark(state, event, &family, &mark))
+	if (likely(!finder) || was_seen(event) ||
+	    !read_mark(state, event, &family, &mark))
 		return;
 	stream = stream_of(finder, reader,
 			   family == SEARCH_CALLS ? event->extra
@@ -492,9 +504,7 @@ uint64_t step_finder_keep(struct writer_state *state)
 		finder->keeps = false;
 		return UINT64_MAX;
 	}
-	return finder->of
-		       ? step_cut_keep(&finder->cut, ready(state, finder->of))
-		       : 0;
+	return finder->of ? step_cut_keep(&finder->cut) : 0;
 }
 
 /* --- from the writer to the thread ---------------------------------------- */
@@ -583,6 +593,23 @@ static void forget(struct step_finder *finder)
 	finder->lane.begin -= count;
 	finder->lane.turns.at -= count;
 	finder->cut.turns.at -= count;
+	finder->cut.seen -= count;
+}
+
+/* The steps up to the first that the thread counted itself. */
+static void draw_before(struct writer_state *state, uint64_t live)
+{
+	struct step_finder *finder = state->finder;
+	/* A call's record may begin a little before its callback. */
+	const uint64_t near = finder->of->family == SEARCH_CALLS
+				      ? min_u64(finder->level.ticks / 4,
+						ms_to_ticks(state, 1) / 50)
+				      : 0;
+
+	step_lane_draw(state, &finder->lane, finder->of->count,
+		       live - near - 1);
+	step_lane_end(state, &finder->lane, live);
+	finder->lane.ticks = 0;
 }
 
 /* The thread counts; what is left is to draw the steps before, in the file that
@@ -606,7 +633,7 @@ static void catch_up(struct writer_state *state)
 	    finder->seen_ticks < live)
 		return;
 	if (finder->is_drawn && state->file.is_open)
-		step_finder_draw(state, live);
+		draw_before(state, live);
 	step_finder_end(state);
 }
 
@@ -705,24 +732,21 @@ void step_finder_stop(struct writer_state *state)
 		give_up(state);
 }
 
-/* The whole run's steps, or those up to the first that the thread counted. */
-static void draw_whole(struct writer_state *state, uint64_t live)
+/* The run is over: the last step ends with its turn. */
+static void draw_last(struct writer_state *state, uint64_t end_ticks)
 {
-	struct window_state *windows = &state->session->head->windows;
 	struct step_finder *finder = state->finder;
 	struct step_lane *lane = &finder->lane;
 	uint64_t hits;
-	size_t last;
+	const size_t last = last_hit(finder, &hits);
 
-	if (live) {
-		step_lane_draw(state, lane, finder->of->count, live);
+	step_lane_draw(state, lane, last + finder->level.is_begin, end_ticks);
+	store_relaxed(&state->session->head->windows.steps, lane->number + 1);
+	if (lane->number + 1 < (int64_t)(hits / finder->divisor))
 		return;
-	}
-	last = last_hit(finder, &hits);
-	step_lane_draw(state, lane, last + finder->level.is_begin, UINT64_MAX);
 	step_lane_end(state, lane,
 		      step_marks_end(finder->of, &finder->level, last));
-	store_relaxed(&windows->steps, lane->number + 1);
+	lane->ticks = 0;
 }
 
 void step_finder_draw(struct writer_state *state, uint64_t end_ticks)
@@ -733,20 +757,21 @@ void step_finder_draw(struct writer_state *state, uint64_t end_ticks)
 	if (!finder)
 		return;
 	live = load_relaxed(&search_of(state)->live_ticks);
-	if (!search_of(state)->is_whole) {
-		if (finder->of)
-			step_lane_draw(state, &finder->lane, finder->of->count,
-				       live ? min_u64(live, end_ticks)
-					    : end_ticks);
+	if (search_of(state)->is_whole && !finder->is_drawn)
 		return;
-	}
-	if (!finder->is_drawn)
-		return;
-	if (search_state(search_of(state)) == SEARCH_ON) {
+	if (search_of(state)->is_whole &&
+	    search_state(search_of(state)) == SEARCH_ON) {
 		try_streams(state, true);
 		if (!finder->of)
 			say_none(state, "");
 	}
-	if (finder->of)
-		draw_whole(state, live);
+	if (!finder->of)
+		return;
+	if (live && live < end_ticks)
+		draw_before(state, live);
+	else if (state->is_finishing)
+		draw_last(state, end_ticks);
+	else
+		step_lane_draw(state, &finder->lane, finder->of->count,
+			       end_ticks);
 }

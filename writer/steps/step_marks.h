@@ -67,12 +67,6 @@ bool step_turns_next(const struct step_marks *marks,
 		     const struct loop_level *level, size_t count,
 		     struct step_turns *turns, size_t *begin);
 
-/* A mark was put in at a place: what lies behind it moved on. */
-static inline void step_place_moved(size_t *place, size_t at)
-{
-	*place += at <= *place;
-}
-
 /* When the turn that ends with a hit is over. */
 uint64_t step_marks_end(const struct step_marks *marks,
 			const struct loop_level *level, size_t hit);
