@@ -209,14 +209,28 @@ static void compare_turns(struct finder *finder,
 	}
 }
 
+/* Inner turns to an outer one, on average. */
+static size_t usual_turns(const struct finder *finder,
+			  const struct loop_candidate *inner,
+			  const struct loop_candidate *outer)
+{
+	const size_t from = max_u64(inner->level.first, outer->level.first);
+	const size_t to = min_u64(inner->level.last, outer->level.last);
+	const size_t turns = outer->level.turns - 1;
+	size_t hits = 0;
+
+	for (size_t i = from; i < to; i++)
+		hits += loop_level_is_hit(&inner->level, finder->groups.marks,
+					  i);
+	return (hits + turns / 2) / turns;
+}
+
 static struct gain gain_of(struct finder *finder,
 			   const struct loop_candidate *inner,
 			   const struct loop_candidate *outer)
 {
 	const struct loop_scratch *scratch = &finder->scratch;
-	struct turns turns = {
-		.usual = (inner->level.turns + outer->level.turns / 2) /
-			 outer->level.turns};
+	struct turns turns = {.usual = usual_turns(finder, inner, outer)};
 	struct gain gain = {.ratio = (double)inner->level.turns /
 				     (double)outer->level.turns};
 
