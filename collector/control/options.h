@@ -46,7 +46,7 @@
 	  "CUDA graphs: each of their kernels, or each launch as one")	\
 	X(TEXT,   step,       "STEP", 0, 0, "auto", "", "SOURCE",	\
 	  "what begins a step: auto, api, time:MS, omp:GLOB, nvtx:GLOB, " \
-	  "kernel:GLOB or cuda:GLOB, each with /N to count every Nth; " \
+	  "kernel:GLOB or cuda:GLOB, each with /N (every Nth), or @FILE; " \
 	  "manual: only traceprof_start() records")			\
 	X(INT,    skip_first, "SKIP_FIRST", 0, INT32_MAX, "0", "", "N",	\
 	  "steps to pass over once, before the schedule begins")	\

@@ -11,6 +11,7 @@
 #include "collector/system/log.h"
 #include "collector/steps/manual_window.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <fnmatch.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -87,8 +88,8 @@ static bool parse_glob(const char *text, size_t len, struct step_marker *made)
 	return false;
 }
 
-int steps_parse(const char *text, struct step_marker *made, char *why,
-		size_t why_bytes)
+static int parse(const char *text, struct step_marker *made, char *why,
+		 size_t why_bytes)
 {
 	size_t len;
 
@@ -116,11 +117,41 @@ int steps_parse(const char *text, struct step_marker *made, char *why,
 	log_format(why, why_bytes,
 		   "TRACEPROF_STEP=%.*s is not valid: it takes auto, api, "
 		   "manual, time:MS, omp:GLOB, nvtx:GLOB, kernel:GLOB or "
-		   "cuda:GLOB, each with /N; using auto",
+		   "cuda:GLOB, each with /N, or @FILE; using auto",
 		   64, text);
 	made->source = STEP_AUTO;
 	made->divisor = 1;
 	return -EINVAL;
+}
+
+/* The first line of a file. */
+static bool read_line(const char *path, char *line, size_t bytes)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	ssize_t got = fd < 0 ? -1 : read(fd, line, bytes - 1);
+
+	if (fd >= 0)
+		close(fd);
+	if (got <= 0)
+		return false;
+	line[got] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	return true;
+}
+
+int steps_parse(const char *text, struct step_marker *made, char *why,
+		size_t why_bytes)
+{
+	char line[OPTION_TEXT_BYTES];
+
+	if (text[0] != '@')
+		return parse(text, made, why, why_bytes);
+	if (read_line(text + 1, line, sizeof(line)))
+		return parse(line, made, why, why_bytes);
+	log_format(why, why_bytes,
+		   "TRACEPROF_STEP=%.*s can't be read; using auto", 64, text);
+	*made = (struct step_marker){.source = STEP_AUTO, .divisor = 1};
+	return -ENOENT;
 }
 
 enum step_source steps_source(void)
