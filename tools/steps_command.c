@@ -66,6 +66,12 @@ static void take_event(void *arg, const struct trace_event *event)
 		.end_ticks = (uint64_t)(event->ts_ns + event->dur_ns)};
 }
 
+static void take_entry(void *arg, const struct trace_entry *entry)
+{
+	(void)arg;
+	(void)entry;
+}
+
 /* What is around others comes first. */
 static int compare(const void *left, const void *right)
 {
@@ -197,7 +203,8 @@ int steps_command(int argc, char **argv)
 	};
 	struct steps_reader reader = {.lanes.row_bytes =
 					      sizeof(struct lane_marks)};
-	const struct trace_sink sink = {.event = take_event, .arg = &reader};
+	const struct trace_sink sink = {
+		.event = take_event, .entry = take_entry, .arg = &reader};
 	struct steps_arguments arguments = {0};
 	struct trace_facts facts;
 

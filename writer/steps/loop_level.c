@@ -12,9 +12,6 @@
 #define FEW_TURNS	  24u
 #define HITS_IN_CONTEXT	  10u
 #define MASS_LEAST	  0.7
-/* A loop of one site proves little: nearly all marks must be its own. */
-#define ALONE_LEAST	  0.97
-#define ALONE_TURNS	  20u
 
 static void sort(uint64_t *values, size_t count)
 {
@@ -155,10 +152,9 @@ bool loop_candidate_examine(const struct loop_groups *groups, size_t group,
 	weigh(groups, count - 1, scratch, candidate);
 	level->marks = level->last - level->first;
 	candidate->span = level->marks + level->length;
-	return level->mass >= MASS_LEAST &&
-	       (level->held > 1 ||
-		(level->mass >= ALONE_LEAST && count >= ALONE_TURNS &&
-		 candidate->span * 10 >= groups->count * 9));
+	/* A loop of one site proves nothing: it may come several times in a
+	 * step. */
+	return level->mass >= MASS_LEAST && level->held > 1;
 }
 
 uint64_t loop_level_next(const struct loop_groups *groups,

@@ -413,7 +413,7 @@ next_step(struct finder *finder, const struct loop_candidate *step,
 		if (better && (next->level.held <= better->level.held ||
 			       !has_others(better, next)))
 			continue;
-		switch (is_better(finder, step, next)) {
+		switch (is_better(finder, best_marker(finder, step), next)) {
 		case ANSWER_YES: better = next; break;
 		case ANSWER_MAYBE:
 			if (!*maybe)
