@@ -351,6 +351,19 @@ static const struct loop_candidate *best_marker(const struct finder *finder,
 	return best;
 }
 
+/* Turns after a long pause are turns too. */
+static void count_all(const struct loop_groups *groups,
+		      struct loop_level *level)
+{
+	level->turns = 0;
+	for (size_t i = level->first; i < groups->count; i++) {
+		if (!loop_level_is_hit(level, groups->marks, i))
+			continue;
+		level->turns++;
+		level->last = i;
+	}
+}
+
 static void add_level(struct finder *finder, struct loop_nest *nest,
 		      const struct loop_candidate *candidate)
 {
@@ -363,6 +376,7 @@ static void add_level(struct finder *finder, struct loop_nest *nest,
 	}
 	level = &nest->level[nest->count++];
 	*level = best_marker(finder, candidate)->level;
+	count_all(&finder->groups, level);
 	level->next = loop_level_next(&finder->groups, level);
 	level->begin =
 		loop_level_begin(level, finder->groups.marks, level->first, 0);
