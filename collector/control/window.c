@@ -198,7 +198,8 @@ int window_add_steps(struct window_state *state, uint64_t from, uint64_t to,
 				    .last_step = last_step};
 
 	/* One for which there is no room yet is not missed: it is added
-	 * later. */
+	 * later.  ACQUIRE pairs with RELEASE where the writer finishes a
+	 * file. */
 	if (load_relaxed(&state->opened) - load_acquire(&state->written) >=
 	    WINDOWS_MAX)
 		return -EAGAIN;

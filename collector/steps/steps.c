@@ -328,8 +328,8 @@ void steps_mark(struct session *session, struct thread *thread, uint64_t ticks)
 	move_window(session, step, ticks);
 }
 
-/* With a schedule: nothing was to be opened or closed since the step up to which
- * the writer did it. */
+/* With a schedule: nothing was to be opened or closed since the step up to
+ * which the writer did it. */
 static bool may_take_over(const struct session *session, int64_t step)
 {
 	const int64_t known = session->head->search.known;

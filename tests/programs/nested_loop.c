@@ -8,9 +8,9 @@
  *		    [odd=N] [ms=N] [late=N] [first=N] [call] [range] [aside]
  *
  * warm: regions in no order before it all; odd: each so many steps one region
- * more; first: passes forward before the first step; ms: length of a step; call: traceprof_step() all the same, late: from
- * that step on; range: a scope around each; aside: another thread that does
- * this and that.
+ * more; first: passes forward before the first step; ms: length of a step;
+ * call: traceprof_step() all the same, late: from that step on; range: a scope
+ * around each; aside: another thread that does this and that.
  */
 #include <pthread.h>
 #include <stdio.h>

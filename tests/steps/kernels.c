@@ -19,16 +19,16 @@ static int size;
 #define LOOP(name, what)                                                       \
 	__attribute__((noinline)) static void name(void)                       \
 	{                                                                      \
-		_Pragma("omp parallel for")                                    \
-		for (int i = 1; i < N - 1; i++)                                \
+		_Pragma("omp parallel for") for (int i = 1; i < N - 1; i++)    \
 			what;                                                  \
 	}
 #define SUM(name, what)                                                        \
 	__attribute__((noinline)) static double name(void)                     \
 	{                                                                      \
 		double sum = 0;                                                \
-		_Pragma("omp parallel for reduction(+ : sum)")                 \
-		for (int i = 1; i < N - 1; i++)                                \
+		_Pragma("omp parallel for reduction(+ : sum)") for (int i = 1; \
+								    i < N - 1; \
+								    i++)       \
 			sum += what;                                           \
 		return sum;                                                    \
 	}

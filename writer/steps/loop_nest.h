@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loop_nest.h - finds the step of a program in the loops that its marks tell of.
+ * loop_nest.h - finds the step of a program in the loops that its marks tell
+ * of.
  *
  * One pure function over the marks of one thread, in the order in which they
  * came: which call site was hit.  Times are told, never asked for: the same

@@ -2,12 +2,12 @@
 /*
  * step_cut.h - a schedule's windows, cut from events that were kept.
  *
- * While the step is searched for all is recorded and stays in the rings.  Once
- * it is known the writer follows the steps from the first one on, a little after
- * the thread, and adds a window to the table for each span that the schedule
- * records: a window that lies in the past, drained as any other.  So the windows
- * are those that the thread itself would have opened, however late the step was
- * understood.
+ * While the step is searched for all is recorded and stays in the rings.
+ * Once it is known the writer follows the steps from the first one on, a
+ * little after the thread, and adds a window to the table for each span that
+ * the schedule records: a window that lies in the past, drained as any other.
+ * So the windows are those that the thread itself would have opened, however
+ * late the step was understood.
  *
  * What is no longer kept is past: then the schedule begins later, and `passed`
  * says by how many steps.

@@ -9,6 +9,7 @@
 #include "writer/steps/step_calls.h"
 #include "writer/steps/step_cut.h"
 #include "writer/steps/step_lane.h"
+#include "writer/steps/step_say.h"
 
 #define STREAMS_MAX   16u
 /* Older halves that were dropped: then the search is given up. */
@@ -199,51 +200,6 @@ static uint64_t ms_to_ticks(const struct writer_state *state, uint64_t ms)
 	return clock_ticks_per_second(&state->session->head->clock) * ms / 1000;
 }
 
-/* "; or kernel "layer", every 1.2 ms: TRACEPROF_STEP=kernel:layer" */
-static void add_runner_up(struct writer_state *state,
-			  const struct step_marks *stream,
-			  const struct loop_nest *nest, char *text,
-			  size_t bytes)
-{
-	const struct loop_level *level = &nest->level[nest->runner_up];
-	char setting[160];
-
-	text[0] = '\0';
-	if (nest->runner_up >= nest->count)
-		return;
-	step_marks_setting(stream, level, &state->naming, setting,
-			   sizeof(setting));
-	if (setting[0])
-		log_format(text, bytes, "; or %lu of %s",
-			   (unsigned long)level->turns, setting);
-}
-
-static void say(struct writer_state *state, const struct step_marks *stream,
-		const struct loop_nest *nest)
-{
-	const struct loop_level *step = &nest->level[nest->step];
-	const uint64_t second =
-		clock_ticks_per_second(&state->session->head->clock);
-	const double us = (double)step->ticks * 1e6 / (double)second;
-	char name[128];
-	char outer[48] = "";
-	char other[192];
-
-	step_marks_describe(stream, step->first, &state->naming, name,
-			    sizeof(name));
-	if (nest->outer)
-		log_format(outer, sizeof(outer), "; outer period %lu",
-			   (unsigned long)nest->outer);
-	add_runner_up(state, stream, nest, other, sizeof(other));
-	if (us < 1000)
-		log_say("step = %s, every %.1f us%s%s", name, us, outer, other);
-	else
-		log_say("step = %s, every %.1f ms%s%s", name, us / 1e3, outer,
-			other);
-	session_note(state->session, "step = %s, every %lu us%s%s", name,
-		     (unsigned long)us, outer, other);
-}
-
 /* The thread is told. */
 static void hand_marker(struct writer_state *state)
 {
@@ -275,7 +231,7 @@ static void found(struct writer_state *state, struct step_marks *stream,
 		.level = &finder->level,
 		.turns = {.divisor = finder->divisor},
 	};
-	say(state, stream, nest);
+	step_say_found(state, stream, nest);
 	if (search->is_whole)
 		return;
 	step_cut_start(&finder->cut, stream, &finder->level,
@@ -296,33 +252,6 @@ static size_t ready(const struct writer_state *state,
 	return stream->family == SEARCH_CALLS
 		       ? step_marks_before(stream, state->finder->seen_ticks)
 		       : stream->count;
-}
-
-/* Where to look next: the main thread's streams go before others, and larger
- * ones before smaller ones.  NULL: all were looked at. */
-static struct step_marks *next_stream(const struct writer_state *state,
-				      uint32_t *looked)
-{
-	const uint32_t main_tid = (uint32_t)state->session->head->pid;
-	struct step_finder *finder = state->finder;
-	struct step_marks *next = NULL;
-	size_t place = 0;
-
-	for (size_t i = 0; i < finder->stream_count; i++) {
-		struct step_marks *stream = &finder->streams[i];
-
-		if (*looked >> i & 1)
-			continue;
-		if (next &&
-		    (stream->tid != main_tid) >= (next->tid != main_tid) &&
-		    ((stream->tid != main_tid) != (next->tid != main_tid) ||
-		     stream->count <= next->count))
-			continue;
-		next = stream;
-		place = i;
-	}
-	*looked |= UINT32_C(1) << place;
-	return next;
 }
 
 /* The same level for as long again. */
@@ -378,7 +307,9 @@ static void try_streams(struct writer_state *state, bool is_now)
 		return;
 	for (size_t i = 0; i < finder->stream_count; i++)
 		most = max_u64(most, finder->streams[i].count);
-	while ((next = next_stream(state, &looked))) {
+	while ((next = step_marks_next(finder->streams, finder->stream_count,
+				       (uint32_t)state->session->head->pid,
+				       &looked))) {
 		const size_t count =
 			state->is_finishing ? next->count : ready(state, next);
 
@@ -404,12 +335,8 @@ static void say_none(struct writer_state *state, const char *what)
 
 	for (size_t i = 0; i < state->finder->stream_count; i++)
 		most = max_u64(most, state->finder->streams[i].count);
-	if (search_of(state)->is_whole && most < MARKS_SPOKEN)
-		return;
-	log_say("no step found%s; traceprof_step() in the loop marks one, or "
-		"TRACEPROF_STEP=omp:NAME",
-		what);
-	session_note(state->session, "no step found%s", what);
+	if (!search_of(state)->is_whole || most >= MARKS_SPOKEN)
+		step_say_none(state, what);
 }
 
 static void give_up(struct writer_state *state)
@@ -528,29 +455,20 @@ static bool joined_at(struct writer_state *state, uint64_t *ticks)
 	return finder->seen_ticks >= *ticks;
 }
 
-/* Hits that began before. */
-static uint64_t hits_before(const struct step_finder *finder, uint64_t ticks)
-{
-	const struct loop_mark *marks = step_marks(finder->of);
-	uint64_t hits = finder->forgotten;
-
-	for (size_t i = finder->level.first;
-	     i < finder->of->count && marks[i].ticks < ticks; i++)
-		hits += loop_level_is_hit(&finder->level, marks, i);
-	return hits;
-}
-
 /* What the thread did before it said that it counts has been scanned by now,
  * if it had said so before this pass. */
 static void count_before(struct writer_state *state)
 {
 	struct step_finder *finder = state->finder;
 	uint64_t ticks;
+	size_t last;
 
 	if (finder->is_counted || finder->seen_state != SEARCH_JOINED ||
 	    !joined_at(state, &ticks))
 		return;
-	search_of(state)->before = hits_before(finder, ticks);
+	search_of(state)->before =
+		finder->forgotten +
+		step_marks_hits(finder->of, &finder->level, ticks, &last);
 	finder->is_counted = true;
 }
 
@@ -674,29 +592,15 @@ void step_finder_run(struct writer_state *state)
 
 /* --- the end of the run --------------------------------------------------- */
 
-/* The last hit of the loop among all marks, and how many there were. */
-static size_t last_hit(const struct step_finder *finder, uint64_t *hits)
-{
-	const struct loop_mark *marks = step_marks(finder->of);
-	size_t last = finder->level.first;
-
-	*hits = finder->forgotten;
-	for (size_t i = finder->level.first; i < finder->of->count; i++) {
-		if (!loop_level_is_hit(&finder->level, marks, i))
-			continue;
-		last = i;
-		++*hits;
-	}
-	return last;
-}
-
 /* No thread steps any more: the writer cuts what is left. */
 static void cut_rest(struct writer_state *state)
 {
 	struct window_state *windows = &state->session->head->windows;
 	struct step_finder *finder = state->finder;
-	uint64_t hits;
-	const size_t last = last_hit(finder, &hits);
+	size_t last;
+	const uint64_t hits =
+		finder->forgotten +
+		step_marks_hits(finder->of, &finder->level, UINT64_MAX, &last);
 	const int64_t steps = (int64_t)(hits / finder->divisor);
 
 	step_cut_run(&finder->cut, windows, finder->of->count);
@@ -737,8 +641,10 @@ static void draw_last(struct writer_state *state, uint64_t end_ticks)
 {
 	struct step_finder *finder = state->finder;
 	struct step_lane *lane = &finder->lane;
-	uint64_t hits;
-	const size_t last = last_hit(finder, &hits);
+	size_t last;
+	const uint64_t hits =
+		finder->forgotten +
+		step_marks_hits(finder->of, &finder->level, UINT64_MAX, &last);
 
 	step_lane_draw(state, lane, last + finder->level.is_begin, end_ticks);
 	store_relaxed(&state->session->head->windows.steps, lane->number + 1);

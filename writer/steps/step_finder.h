@@ -3,15 +3,15 @@
  * step_finder.h - TRACEPROF_STEP=auto: looks for the step in what is drained.
  *
  * Each thread's regions, and its ranges, are a stream of marks, in which
- * loop_nest_find() looks for the step.  A range that is called like a step needs
- * no search, and goes before all others.
+ * loop_nest_find() looks for the step.  A range that is called like a step
+ * needs no search, and goes before all others.
  *
  * Without a schedule everything is recorded anyway: the step is looked for when
  * the run is over, or when marks take too much room, and drawn from the first
  * turn on.
  *
- * With a schedule the gate is open, no file is, and events stay in their rings.
- * The step is taken for certain when it has not changed while the run became
+ * With a schedule the gate is open, no file is, and events stay in their
+ * rings.  The step is taken for certain when it has not changed while the run became
  * twice as long, when half of the buffer is full, or when the run is over.  Then
  * the schedule's windows are cut from what is kept (step_cut.h), until the
  * thread whose loop it is counts its steps itself (collector/control/search.h).

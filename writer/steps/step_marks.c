@@ -71,6 +71,47 @@ size_t step_marks_before(const struct step_marks *marks, uint64_t ticks)
 	return count;
 }
 
+static bool goes_before(const struct step_marks *a, const struct step_marks *b,
+			uint32_t main_tid)
+{
+	if ((a->tid == main_tid) != (b->tid == main_tid))
+		return a->tid == main_tid;
+	return a->count > b->count;
+}
+
+struct step_marks *step_marks_next(struct step_marks *streams, size_t count,
+				   uint32_t main_tid, uint32_t *looked)
+{
+	struct step_marks *next = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!(*looked >> i & 1) &&
+		    (!next || goes_before(&streams[i], next, main_tid)))
+			next = &streams[i];
+	}
+	if (next)
+		*looked |= UINT32_C(1) << (next - streams);
+	return next;
+}
+
+uint64_t step_marks_hits(const struct step_marks *marks,
+			 const struct loop_level *level, uint64_t ticks,
+			 size_t *last)
+{
+	const struct loop_mark *all = step_marks(marks);
+	uint64_t hits = 0;
+
+	*last = level->first;
+	for (size_t i = level->first; i < marks->count && all[i].ticks < ticks;
+	     i++) {
+		if (!loop_level_is_hit(level, all, i))
+			continue;
+		*last = i;
+		hits++;
+	}
+	return hits;
+}
+
 int step_marks_find(const struct step_marks *marks, size_t count,
 		    struct loop_nest *nest)
 {

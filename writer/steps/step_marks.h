@@ -44,6 +44,16 @@ void step_marks_drop(struct step_marks *marks, size_t count);
 /* Marks that began before `ticks`. */
 size_t step_marks_before(const struct step_marks *marks, uint64_t ticks);
 
+/* Of several streams where to look next: the main thread's go before others,
+ * and larger ones before smaller ones.  NULL: all were looked at. */
+struct step_marks *step_marks_next(struct step_marks *streams, size_t count,
+				   uint32_t main_tid, uint32_t *looked);
+
+/* A level's hits that began before; where the last of them is. */
+uint64_t step_marks_hits(const struct step_marks *marks,
+			 const struct loop_level *level, uint64_t ticks,
+			 size_t *last);
+
 /* loop_nest_find() over the first `count` of them. */
 int step_marks_find(const struct step_marks *marks, size_t count,
 		    struct loop_nest *nest);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * step_say.h - what was found, or not, in one line and in the trace's notes.
+ */
+#ifndef WRITER_STEP_SAY_H
+#define WRITER_STEP_SAY_H
+
+#include "writer/steps/step_marks.h"
+
+void step_say_found(struct writer_state *state, const struct step_marks *stream,
+		    const struct loop_nest *nest);
+
+/* `what` follows: what becomes of the run. */
+void step_say_none(struct writer_state *state, const char *what);
+
+#endif
