@@ -149,9 +149,38 @@ def test_schedule_longer_than_the_run():
                in line for line in run.own_lines), run.stderr)
 
 
+def test_a_buffer_that_is_too_small():
+    """What no longer fits is past: the numbers stay true, and it is said."""
+    run = looped("epochs=1", "warm=40000", "steps=300", "layers=2", "ms=0",
+                 wait=2, active=2, repeat=1, buffer_mb=4)
+    expect(said(run)[0] in ('omp region "update"', None), run.stderr)
+    for trace in run.traces:
+        steps = trace.slices("ProfilerStep#*")
+        for step, region in zip(steps, trace.regions("update")):
+            expect(step["ts"] <= region["ts"] <= step["ts"] + step["dur"], step)
+
+
+def test_a_setting_from_a_file():
+    """`traceprof steps -o` writes it, TRACEPROF_STEP=@FILE takes it over."""
+    run = looped("epochs=1", "steps=20", "layers=3")
+    path = os.path.join(harness.folder(), "loop.step")
+    shown = command("steps", "-o", path, run.trace.path)
+    expect_equal(shown.status, 0, shown.stderr)
+    expect("step: 20 x update" in shown.stdout, shown.stdout)
+    again = looped("epochs=1", "steps=20", "layers=3", step="@" + path)
+    expect_equal(again.trace.steps(), list(range(20)), "steps")
+    none = looped("epochs=0", "warm=300")
+    shown = command("steps", none.trace.path)
+    expect_equal(shown.status, 1, shown.stdout)
+    expect("no step" in shown.stdout, shown.stdout)
+
+
 def test_schedule_without_a_period_records_the_whole_run():
     run = looped("epochs=0", "warm=300", wait=2, active=1)
     expect_equal(said(run)[0], None, run.stderr)
+    expect(any("no step found: the run is recorded whole" in line
+               for line in run.own_lines), run.stderr)
+    expect_equal(run.trace.meta["step"]["missed_windows"], 1, "missed windows")
     whole = looped("epochs=0", "warm=300")
     expect_equal(len(run.trace.regions()), len(whole.trace.regions()), "regions")
     expect_equal(run.trace.steps(), [], "steps")

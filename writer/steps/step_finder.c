@@ -239,10 +239,7 @@ static void found(struct writer_state *state, struct step_marks *stream,
 		       finder->kept_ticks);
 	search->passed = finder->cut.passed;
 	if (search->passed)
-		session_note(state->session,
-			     "the first %lu steps were past when the step was "
-			     "known: the schedule begins after them",
-			     (unsigned long)search->passed);
+		step_say_passed(state, search->passed);
 }
 
 /* Marks to which nothing is to come any more. */

@@ -11,10 +11,11 @@
  * turn on.
  *
  * With a schedule the gate is open, no file is, and events stay in their
- * rings.  The step is taken for certain when it has not changed while the run became
- * twice as long, when half of the buffer is full, or when the run is over.  Then
- * the schedule's windows are cut from what is kept (step_cut.h), until the
- * thread whose loop it is counts its steps itself (collector/control/search.h).
+ * rings.  The step is taken for certain when it has not changed while the run
+ * became twice as long, when half of the buffer is full, or when the run is
+ * over.  Then the schedule's windows are cut from what is kept (step_cut.h),
+ * until the thread whose loop it is counts its steps itself
+ * (collector/control/search.h).
  *
  * With the flight recorder the thread is to count as soon as it is certain.
  */

@@ -50,6 +50,17 @@ void step_say_found(struct writer_state *state, const struct step_marks *stream,
 		     (unsigned long)us, outer, other);
 }
 
+void step_say_passed(struct writer_state *state, uint64_t steps)
+{
+	log_say("the buffer held no more: the schedule begins after the first "
+		"%lu steps (TRACEPROF_BUFFER_MB)",
+		(unsigned long)steps);
+	session_note(state->session,
+		     "the first %lu steps were past when the step was known: "
+		     "the schedule begins after them",
+		     (unsigned long)steps);
+}
+
 void step_say_none(struct writer_state *state, const char *what)
 {
 	log_say("no step found%s; traceprof_step() in the loop marks one, or "

@@ -10,6 +10,9 @@
 void step_say_found(struct writer_state *state, const struct step_marks *stream,
 		    const struct loop_nest *nest);
 
+/* So many steps were past when the step was known. */
+void step_say_passed(struct writer_state *state, uint64_t steps);
+
 /* `what` follows: what becomes of the run. */
 void step_say_none(struct writer_state *state, const char *what);
 
