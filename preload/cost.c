@@ -8,25 +8,27 @@
  * stand in front of are functions of our own that do nothing: no allocator and
  * no libgomp is called.
  *
- *	a counted call	the way from the call through the hook and back, once
- *			apart from the call and once as far at once with it as
- *			the processor can: the middle of the two
+ *	a counted call	its counting, in a row as fast as the processor can and
+ *			one apart from the other: the middle of the two
  *	a recorded one	what its hook does
  *	a slice		its two ends
  *	a region	its two ends and all between them that is ours, and two
  *			locks of glibc's malloc that a process of one thread
  *			would be spared: our thread is its second
  *
- * They are the times in caches that are warm: an estimate from below.
+ * Each is timed in batches of some microseconds, one of each kind in turn, and
+ * the least counts: other work on the machine lengthens many batches, but not
+ * all of one kind.  They are the times in warm caches: an estimate from below.
  */
-#include "preload/process/families.h"
+#include "preload/cost.h"
 
 #include "preload/gomp/gomp_region.h"
 #include "preload/heap/heap.h"
+#include <string.h>
 #include <sys/mman.h>
 
 #define EVENTS	     96
-#define BATCHES	     12
+#define BATCHES	     24
 #define RECORD_BYTES 8192
 /* A pair may be two events. */
 #define BYTES	     (RECORD_BYTES + 2 * EVENTS * sizeof(struct event))
@@ -47,49 +49,28 @@ static inline void settle(void)
 #endif
 }
 
-/* Whether a hook and what it stands before run one after the other, or as far
- * at once as the processor can.  In a program it is something between. */
-static bool is_apart;
-
-/* What stands for the real functions: they take and give one block. */
-static __attribute__((noinline)) void *give_block(size_t size)
+/* Two counted calls as their hooks make them, but for the real functions. */
+static __attribute__((noinline)) void *count_alloc(void *ptr)
 {
-	(void)size;
-	if (is_apart)
-		settle();
-	return (void *)(uintptr_t)&block[2];
+	return heap_is_shut() ? ptr : heap_alloc(ptr);
 }
 
-static __attribute__((noinline)) void take_block(void *ptr)
+static __attribute__((noinline)) void count_free(void *ptr)
 {
-	__asm__ volatile("" : : "r"(ptr) : "memory");
-	if (is_apart)
-		settle();
+	if (!heap_is_shut())
+		heap_free(ptr);
 }
 
-static void hooked_pair(struct thread *thread)
+static void count_pair(struct thread *thread)
 {
 	(void)thread;
-	heap_rehearse_free(heap_rehearse_malloc(16));
-}
-
-static void plain_pair(struct thread *thread)
-{
-	(void)thread;
-	take_block(give_block(16));
-}
-
-/* Where a pair can't be rehearsed: the counting alone. */
-static void count_call(struct thread *thread)
-{
-	(void)thread;
-	heap_free((void *)(uintptr_t)&block[2]);
+	count_free(count_alloc((void *)(uintptr_t)&block[2]));
 }
 
 static void record_call(struct thread *thread)
 {
 	(void)thread;
-	heap_died_all((void *)(uintptr_t)&block[2]);
+	heap_free_all((void *)(uintptr_t)&block[2]);
 }
 
 static void record_slice(struct thread *thread)
@@ -168,60 +149,6 @@ static void only_settle(struct thread *thread)
 	thread->started_ticks = 0;
 }
 
-/* Ticks that a batch of such calls takes, the best of some. */
-static uint64_t batch_of(struct thread *thread,
-			 void (*hook)(struct thread *thread))
-{
-	uint64_t best = UINT64_MAX;
-
-	/* Each is to be called, not to become one with the loop. */
-	__asm__ volatile("" : "+r"(hook));
-	for (int i = 0; i < BATCHES; i++) {
-		uint64_t start;
-
-		rewind_ring(thread);
-		start = clock_ticks();
-		for (int at = 0; at < EVENTS; at++) {
-			settle();
-			hook(thread);
-		}
-		best = min_u64(best, clock_ticks() - start);
-	}
-	return best;
-}
-
-/* Picoseconds of one call of `hook` beyond those of `frame`. */
-static uint32_t time_of(struct thread *thread, const struct session *session,
-			void (*hook)(struct thread *thread),
-			void (*frame)(struct thread *thread))
-{
-	const uint64_t second =
-		clock_ticks_per_second(&session->head->clock) + 1;
-	const uint64_t with = batch_of(thread, hook);
-	const uint64_t without = batch_of(thread, frame);
-
-	return with > without ? (uint32_t)((double)(with - without) /
-					   (double)second * 1e12 / EVENTS)
-			      : 0;
-}
-
-/* A heap call that is counted: half of a pair of malloc() and free(), and the
- * middle of what it takes apart and at once. */
-static uint32_t time_of_counted(struct thread *thread,
-				const struct session *session)
-{
-	const struct heap_rehearsal nothing = {give_block, take_block};
-	uint32_t apart;
-
-	if (!heap.fast)
-		return time_of(thread, session, count_call, do_nothing);
-	heap_rehearse(&nothing);
-	is_apart = true;
-	apart = time_of(thread, session, hooked_pair, plain_pair);
-	is_apart = false;
-	return (apart + time_of(thread, session, hooked_pair, plain_pair)) / 4;
-}
-
 /* Our thread makes the process one of several, where glibc's malloc locks: for
  * each region of one thread libgomp takes a block and gives it back. */
 static void lock_twice(struct thread *thread)
@@ -233,31 +160,99 @@ static void lock_twice(struct thread *thread)
 		add_relaxed(&word, 1);
 }
 
+/* What is timed: the hooks, and what of such a batch is not theirs. */
+enum timed {
+	COUNTED_IN_A_ROW,
+	COUNTED_APART,
+	RECORDED,
+	CLOCK,
+	LOCKS,
+	SLICE,
+	REGION,
+	NOTHING,
+	SETTLING,
+	CALLING,
+	TIMED
+};
+
+static void (*const hooks[TIMED])(struct thread *thread) = {
+	[COUNTED_IN_A_ROW] = count_pair,
+	[COUNTED_APART] = count_pair,
+	[RECORDED] = record_call,
+	[CLOCK] = read_clock,
+	[LOCKS] = lock_twice,
+	[SLICE] = record_slice,
+	[REGION] = record_region,
+	[NOTHING] = do_nothing,
+	[SETTLING] = only_settle,
+	[CALLING] = call_region,
+};
+
+/* Ticks that a batch takes. */
+static uint64_t batch_of(struct thread *thread, enum timed what)
+{
+	void (*hook)(struct thread * thread) = hooks[what];
+	uint64_t start;
+
+	/* Each is to be called, not to become one with the loop. */
+	__asm__ volatile("" : "+r"(hook));
+	rewind_ring(thread);
+	start = clock_ticks();
+	for (int at = 0; at < EVENTS; at++) {
+		if (what != COUNTED_IN_A_ROW)
+			settle();
+		hook(thread);
+	}
+	return clock_ticks() - start;
+}
+
+/* Picoseconds of one call of `what` beyond those of `frame`. */
+static uint32_t beyond(const uint64_t *least, enum timed what, enum timed frame,
+		       double tick_ps)
+{
+	return least[what] > least[frame]
+		       ? (uint32_t)((double)(least[what] - least[frame]) *
+				    tick_ps / EVENTS)
+		       : 0;
+}
+
 static void measure(struct session *session, struct thread *thread)
 {
 	struct session_cost *cost = &session->head->cost;
+	const double tick_ps =
+		1e12 /
+		(double)(clock_ticks_per_second(&session->head->clock) + 1);
 	struct thread *was = thread_self;
+	uint64_t least[TIMED];
+	uint32_t row, apart;
 
+	memset(least, 0xff, sizeof(least));
 	thread_self = thread;
-	cost->counted_ps = time_of_counted(thread, session);
-	cost->event_ps = time_of(thread, session, record_call, do_nothing);
+	for (int i = 0; i < BATCHES; i++) {
+		for (int what = 0; what < TIMED; what++)
+			least[what] =
+				min_u64(least[what],
+					batch_of(thread, (enum timed)what));
+	}
+	thread_self = was;
+	/* Of this batch nothing is taken away, so it is never 0. */
+	row = (uint32_t)((double)least[COUNTED_IN_A_ROW] * tick_ps / EVENTS);
+	apart = beyond(least, COUNTED_APART, NOTHING, tick_ps);
+	cost->counted_ps = (row + (apart > row ? apart : row)) / 4;
+	cost->event_ps = beyond(least, RECORDED, NOTHING, tick_ps);
 	/* A call's duration takes one reading more. */
 	if (heap.timed)
-		cost->event_ps +=
-			time_of(thread, session, read_clock, do_nothing);
-	cost->region_ps = time_of(thread, session, record_region, call_region) +
-			  time_of(thread, session, lock_twice, do_nothing);
-	cost->slice_ps = time_of(thread, session, record_slice, only_settle);
-	thread_self = was;
+		cost->event_ps += beyond(least, CLOCK, NOTHING, tick_ps);
+	cost->region_ps = beyond(least, REGION, CALLING, tick_ps) +
+			  beyond(least, LOCKS, NOTHING, tick_ps);
+	cost->slice_ps = beyond(least, SLICE, SETTLING, tick_ps);
 }
 
-void families_cost_poll(void *unused)
+void cost_measure(struct session *session)
 {
-	struct session *session = load_relaxed(&session_here);
 	void *memory;
 
-	(void)unused;
-	if (!session || session->head->cost.slice_ps)
+	if (session->head->cost.slice_ps)
 		return;
 	memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

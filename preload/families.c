@@ -8,11 +8,15 @@
 #include "preload/annotate/nvtx_injection.h"
 #include "preload/annotate/nvtx_range.h"
 #include "preload/cuda/cuda_calls.h"
+#include "preload/cost.h"
 #include "preload/cuda/cupti_source.h"
 #include "preload/heap/early.h"
 #include "preload/heap/heap.h"
 #include "preload/heap/watch.h"
 #include "preload/process/process.h"
+
+/* All heap calls so far were seen. */
+static START_DATA bool watches_heap;
 
 void families_prepare(void)
 {
@@ -32,7 +36,8 @@ COLD uint32_t families_watch(bool is_forked)
 	if (options->malloc != MALLOC_OFF &&
 	    (!is_forked || options->children == CHILDREN_ALL))
 		bits |= GATE_HEAP_WATCH;
-	watch_start(options_is_set(options, OPTION_AT_malloc));
+	watches_heap = bits & GATE_HEAP_WATCH;
+	watch_start(options_is_set(options, OPTION_AT_malloc), is_forked);
 	return bits;
 }
 
@@ -41,6 +46,8 @@ uint32_t families_begin(struct session *session, uint32_t *record)
 	uint32_t heap_base, heap_record;
 
 	nvtx_injection_say(session);
+	watch_sum(&session->head->heap_before);
+	session->head->heap_before.is_known = watches_heap;
 	heap_start(session, &heap_base, &heap_record);
 	*record = GATE_SCOPE | heap_record;
 	if (process.options.openmp)
@@ -80,5 +87,26 @@ void families_forget(void)
 
 uint64_t families_calls_watched(void)
 {
-	return watch_count();
+	struct heap_before before;
+
+	watch_sum(&before);
+	return before.allocs;
+}
+
+/* A call that was under way when the gate opened is counted after it. */
+void families_poll(void *unused)
+{
+	struct session *session = load_relaxed(&session_here);
+
+	(void)unused;
+	if (!session)
+		return;
+	if (session->head->heap_before.is_known) {
+		struct heap_before before;
+
+		watch_sum(&before);
+		before.is_known = true;
+		session->head->heap_before = before;
+	}
+	cost_measure(session);
 }

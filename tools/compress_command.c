@@ -5,10 +5,12 @@
  *
  * The new file takes the old one's place by rename, with its mode and times,
  * after its text was read back and compared; where that would not make it
- * smaller the old one stays.  libdeflate where it is installed and the text fits into memory, else zlib at
- * its highest level.  libdeflate is opened, not linked: its two functions have
- * kept their form since its first release, and nobody should miss a command for
- * want of it.
+ * smaller the old one stays.
+ *
+ * libdeflate where it is installed and the text fits into memory, else zlib at
+ * its highest level.  libdeflate is opened, not linked: its functions have kept
+ * their form since its first release, and nobody should miss a command for want
+ * of it.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -25,7 +27,7 @@
 #include "tools/util/memory.h"
 #include "tools/trace/trace_input.h"
 #include "tools/util/command.h"
-#include "tools/util/quantity.h"
+#include "tools/util/numbers.h"
 #include "writer/file/gzip.h"
 
 #define PIECE_BYTES	 (256u << 10)

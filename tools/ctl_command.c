@@ -19,7 +19,7 @@
 #include "collector/session/session.h"
 #include "collector/system/proc.h"
 #include "tools/util/command.h"
-#include "tools/util/decimal.h"
+#include "tools/util/numbers.h"
 #include "writer/pace.h"
 
 /* A writer passes at least twice a second, unless its disk hangs; the file of a
@@ -32,14 +32,14 @@ enum { KEY_STEPS = 'n', KEY_MS = 'm' };
 
 struct ctl_arguments {
 	const char *pid, *verb;
-	struct control_request request;
+	struct mailbox_request request;
 };
 
-static const char *const verbs[CONTROL_VERB_COUNT] = {
-	[CONTROL_STATUS] = "status",
-	[CONTROL_START] = "start",
-	[CONTROL_STOP] = "stop",
-	[CONTROL_SNAPSHOT] = "snapshot",
+static const char *const verbs[MAILBOX_VERB_COUNT] = {
+	[MAILBOX_STATUS] = "status",
+	[MAILBOX_START] = "start",
+	[MAILBOX_STOP] = "stop",
+	[MAILBOX_SNAPSHOT] = "snapshot",
 };
 
 #define MEMFD "/memfd:traceprof"
@@ -65,7 +65,10 @@ static int pid_of(const char *path)
 
 static bool is_session_of(const struct session_header *head, int pid)
 {
-	return head->pid == pid && head->started == proc_started(pid) &&
+	struct proc_stat stat;
+
+	proc_stat(pid, &stat);
+	return head->pid == pid && head->started == stat.started &&
 	       load_relaxed(&((struct session_header *)head)->state) ==
 		       SESSION_RUNNING;
 }
@@ -95,7 +98,7 @@ static int visit(const char *path, void *arg)
 
 	if (pid_of(path) != search->pid)
 		return 0;
-	fd = session_file(path);
+	fd = session_file(path, O_RDWR);
 	if (fd < 0)
 		return 0;
 	stop = try_session(fd, search);
@@ -153,14 +156,9 @@ static bool is_mapped(int pid, const char *text)
 
 static bool is_dead(int pid)
 {
-	char path[64], text[1024];
-	const char *state;
+	struct proc_stat stat;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	if (proc_read(path, text, sizeof(text)) <= 0)
-		return true;
-	state = strrchr(text, ')');
-	return state && state[1] == ' ' && (state[2] == 'Z' || state[2] == 'X');
+	return !proc_stat(pid, &stat) || stat.state == 'Z' || stat.state == 'X';
 }
 
 static int examine_process(int pid, char *why, size_t bytes)
@@ -249,13 +247,13 @@ static int complain(const char *text)
 	return EXIT_FOUND;
 }
 
-static int post(struct session *session, const struct control_request *request,
+static int post(struct session *session, const struct mailbox_request *request,
 		uint64_t *word)
 {
 	int error = -EBUSY;
 
 	for (int i = 0; error && i < POST_TRIES; i++) {
-		error = control_post(&session->head->control,
+		error = mailbox_post(&session->head->mailbox,
 				     (uint32_t)getpid(), request, word);
 		if (error)
 			usleep(POST_PAUSE_US);
@@ -265,33 +263,33 @@ static int post(struct session *session, const struct control_request *request,
 	return error;
 }
 
-static void print_answer(const struct control_request *request,
-			 const struct control_answer *answer)
+static void print_answer(const struct mailbox_request *request,
+			 const struct mailbox_answer *answer)
 {
 	if (answer->text[0])
 		print_line(answer->text, stdout);
-	if (request->verb == CONTROL_STATUS)
+	if (request->verb == MAILBOX_STATUS)
 		printf("events   %llu seen, %llu of them dropped, %llu in "
 		       "files\nfile     ",
 		       (unsigned long long)answer->seen,
 		       (unsigned long long)answer->dropped,
 		       (unsigned long long)answer->written);
-	if (request->verb == CONTROL_STATUS && !answer->path[0])
+	if (request->verb == MAILBOX_STATUS && !answer->path[0])
 		puts("none yet");
-	else if (answer->path[0] && request->verb != CONTROL_START)
+	else if (answer->path[0] && request->verb != MAILBOX_START)
 		print_line(answer->path, stdout);
 }
 
-static int ask(struct session *session, const struct control_request *request)
+static int ask(struct session *session, const struct mailbox_request *request)
 {
-	struct control_answer answer;
+	struct mailbox_answer answer;
 	char line[128];
 	uint64_t word;
 
 	if (post(session, request, &word))
 		return complain("another traceprof ctl is at it, or its "
 				"request was never answered");
-	if (control_wait(&session->head->control, word, ANSWER_NS, &answer)) {
+	if (mailbox_wait(&session->head->mailbox, word, ANSWER_NS, &answer)) {
 		snprintf(line, sizeof(line),
 			 "its writer has not answered for %d s: stopped, or "
 			 "waiting for its disk; the request is withdrawn",
@@ -320,16 +318,16 @@ static void check(struct ctl_arguments *arguments, struct argp_state *state)
 {
 	uint32_t verb = 0;
 
-	while (verb < CONTROL_VERB_COUNT &&
+	while (verb < MAILBOX_VERB_COUNT &&
 	       strcmp(arguments->verb, verbs[verb]) != 0)
 		verb++;
 	arguments->request.verb = verb;
-	if (verb == CONTROL_VERB_COUNT)
+	if (verb == MAILBOX_VERB_COUNT)
 		argp_error(state,
 			   "%s: it takes start, stop, snapshot or "
 			   "status",
 			   arguments->verb);
-	if (verb != CONTROL_START &&
+	if (verb != MAILBOX_START &&
 	    (arguments->request.steps || arguments->request.ms))
 		argp_error(state, "--steps and --ms are for start");
 	if (arguments->request.steps && arguments->request.ms)
@@ -353,11 +351,11 @@ static error_t parse(int key, char *text, struct argp_state *state)
 
 	switch (key) {
 	case KEY_STEPS:
-		parse_limit(text, CONTROL_STEPS_MAX, &arguments->request.steps,
+		parse_limit(text, MAILBOX_STEPS_MAX, &arguments->request.steps,
 			    state);
 		return 0;
 	case KEY_MS:
-		parse_limit(text, CONTROL_MS_MAX, &arguments->request.ms,
+		parse_limit(text, MAILBOX_MS_MAX, &arguments->request.ms,
 			    state);
 		return 0;
 	case ARGP_KEY_ARG:

@@ -5,11 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "collector/control/options.h"
 #include "tools/util/command.h"
-
-#ifndef TRACEPROF_VERSION
-#define TRACEPROF_VERSION "0.1"
-#endif
+#include "writer/text/schema.h"
 
 static const struct {
 	const char *name;
@@ -42,39 +40,13 @@ static void print_help(FILE *out)
 	fputs("\n`traceprof <command> --help` says more.\n", out);
 }
 
-/* Edits (insert, delete, replace) that make one word the other. */
-static size_t distance(const char *from, const char *to)
-{
-	const size_t len = strlen(to);
-	size_t row[32], corner;
-
-	for (size_t at = 0; at <= len; at++)
-		row[at] = at;
-	for (size_t line = 1; *from; from++, line++) {
-		corner = row[0];
-		row[0] = line;
-		for (size_t at = 1; at <= len; at++) {
-			const size_t above = row[at];
-			size_t best = corner + (*from != to[at - 1]);
-
-			if (above + 1 < best)
-				best = above + 1;
-			if (row[at - 1] + 1 < best)
-				best = row[at - 1] + 1;
-			row[at] = best;
-			corner = above;
-		}
-	}
-	return row[len];
-}
-
 static const char *nearest(const char *word)
 {
 	size_t best = 0;
 
 	for (size_t at = 1; at < COMMAND_COUNT; at++)
-		if (distance(word, commands[at].name) <
-		    distance(word, commands[best].name))
+		if (options_distance(word, commands[at].name) <
+		    options_distance(word, commands[best].name))
 			best = at;
 	return commands[best].name;
 }

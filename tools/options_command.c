@@ -10,45 +10,28 @@
 #include "tools/util/command.h"
 #include "tools/util/table.h"
 
-static void print_build(FILE *out)
-{
-	static const struct {
-		const char *what;
-		bool here;
-		const char *package;
-	} parts[] = {
+static const char *const build[] = {
 #ifdef HAVE_CUPTI
-		{"GPU activity (CUPTI)", true, ""},
+	"yes  GPU activity (CUPTI)",
 #else
-		{"GPU activity (CUPTI)", false, "CUDA's headers"},
+	"no   GPU activity (CUPTI), needs CUDA's headers",
 #endif
 #ifdef HAVE_DEMANGLE
-		{"C++ names (libiberty)", true, ""},
+	"yes  C++ names (libiberty)",
 #else
-		{"C++ names (libiberty)", false, "libiberty-dev"},
+	"no   C++ names (libiberty), needs libiberty-dev",
 #endif
 #ifdef HAVE_YAJL
-		{"reading traces (yajl)", true, ""},
+	"yes  reading traces (yajl)",
 #else
-		{"reading traces (yajl)", false, "libyajl-dev"},
+	"no   reading traces (yajl), needs libyajl-dev",
 #endif
 #ifdef HAVE_SMARTCOLS
-		{"tables cut to the terminal (libsmartcols)", true, ""},
+	"yes  aligned tables (libsmartcols)",
 #else
-		{"tables cut to the terminal (libsmartcols)", false,
-		 "libsmartcols-dev"},
+	"no   aligned tables (libsmartcols), needs libsmartcols-dev",
 #endif
-	};
-
-	fputs("\nIn this build:\n", out);
-	for (size_t at = 0; at < sizeof(parts) / sizeof(parts[0]); at++) {
-		fprintf(out, "  %s  %s", parts[at].here ? "yes" : "no ",
-			parts[at].what);
-		if (!parts[at].here)
-			fprintf(out, ", needs %s", parts[at].package);
-		fputc('\n', out);
-	}
-}
+};
 
 static void range_cell(struct table *table, const struct option_row *row)
 {
@@ -73,14 +56,10 @@ static error_t parse(int key, char *text, struct argp_state *state)
 int options_command(int argc, char **argv)
 {
 	static const struct argp argp = {
-		NULL,
-		parse,
-		NULL,
-		"List all settings.\vEach is an environment variable for "
-		"LD_PRELOAD, and an option of traceprof record.",
-		NULL,
-		NULL,
-		NULL,
+		.parser = parse,
+		.doc = "List all settings.\vEach is an environment variable "
+		       "for "
+		       "LD_PRELOAD, and an option of traceprof record.",
 	};
 	static const char *const headers[] = {"variable", "default", "values",
 					      "meaning"};
@@ -103,6 +82,8 @@ int options_command(int argc, char **argv)
 	}
 	table_print(table, stdout);
 	fputs("\nTRACEPROF=0 turns everything off.\n", stdout);
-	print_build(stdout);
+	puts("\nIn this build:");
+	for (size_t at = 0; at < sizeof(build) / sizeof(build[0]); at++)
+		printf("  %s\n", build[at]);
 	return EXIT_GOOD;
 }

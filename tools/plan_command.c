@@ -12,7 +12,7 @@
 
 #include "collector/control/window.h"
 #include "tools/util/command.h"
-#include "tools/util/decimal.h"
+#include "tools/util/numbers.h"
 #include "tools/record/settings.h"
 
 /* Shown of a schedule without end. */
@@ -49,33 +49,6 @@ static enum window_action action_of(const struct schedule *schedule,
 	return action == WINDOW_RECORD_AND_SAVE ? WINDOW_RECORD : action;
 }
 
-/* The least step above `step` where the action may change; INT64_MAX: never. */
-static int64_t next_boundary(const struct schedule *schedule, int64_t step)
-{
-	int64_t within, length;
-
-	if (schedule->always)
-		return INT64_MAX;
-	if (step < schedule->skip_first)
-		return schedule->skip_first;
-	within = step - schedule->skip_first;
-	if (schedule->skip_first_wait)
-		within += schedule->wait;
-	length = schedule->wait + schedule->warmup;
-	if (schedule->active != INT64_MAX) {
-		length += schedule->active;
-		if (schedule->repeat && within / length >= schedule->repeat)
-			return INT64_MAX;
-		within %= length;
-	}
-	if (within < schedule->wait)
-		return step + schedule->wait - within;
-	if (within < schedule->wait + schedule->warmup)
-		return step + schedule->wait + schedule->warmup - within;
-	return schedule->active == INT64_MAX ? INT64_MAX
-					     : step + length - within;
-}
-
 static void print_span(const struct span *span, bool open_end)
 {
 	char place[64];
@@ -106,13 +79,13 @@ static int64_t print_spans(const struct schedule *schedule, int64_t end)
 	int64_t files = 0;
 
 	for (int shown = 0; shown < SPANS_SHOWN && span.first < end; shown++) {
-		int64_t next = next_boundary(schedule, span.first);
+		int64_t next = window_next_change(schedule, span.first);
 
 		span.action = action_of(schedule, span.first);
 		span.cycle = window_cycle(schedule, span.first);
 		while (next < end && action_of(schedule, next) == span.action &&
 		       window_cycle(schedule, next) == span.cycle)
-			next = next_boundary(schedule, next);
+			next = window_next_change(schedule, next);
 		span.last = (next < end ? next : end) - 1;
 		print_span(&span, next == INT64_MAX && end == INT64_MAX);
 		if (span.action == WINDOW_RECORD && next <= end &&

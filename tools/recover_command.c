@@ -4,27 +4,32 @@
  * that are gone.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "tools/util/command.h"
 #include "tools/record/settings.h"
 #include "writer/recovery.h"
 
 struct recover_arguments {
-	bool list, all;
+	bool list, all, yes;
 	int first; /* of the places in argv, 0 none */
 };
 
 struct recover_count {
 	int found, failed;
+	int ready;	/* whose program is dead */
+	bool is_asking; /* these would be finished */
 };
 
 static const struct argp_option choices[] = {
-	{"all", 'a', NULL, 0, "all sessions of yours, whatever their folder",
-	 0},
+	{"all", 'a', NULL, 0,
+	 "name all sessions of yours, whatever their folder", 0},
+	{"yes", 'y', NULL, 0, "with --all: finish them", 0},
 	{"list", 'l', NULL, 0, "only list all sessions that are there", 0},
 	{0},
 };
@@ -51,6 +56,10 @@ static void say(const char *path, int error,
 		printf("%s: its program still runs\n", path);
 		return;
 	}
+	if (error == -ENOLCK) {
+		printf("%s: left alone, its program may still run\n", path);
+		return;
+	}
 	count->failed++;
 	fprintf(stderr, "traceprof recover: %s: %s\n", path,
 		error == -EBADMSG ? "damaged, or no session of this version"
@@ -60,21 +69,30 @@ static void say(const char *path, int error,
 static int list_one(const char *path, void *arg)
 {
 	struct recover_count *count = arg;
+	const int fd = session_file(path, O_RDONLY);
 	struct session session;
-	const int error = session_look(path, &session);
+	const int error = fd < 0 ? fd : session_look(fd, &session);
+	int claim;
 
 	count->found++;
 	if (error) {
 		printf("%s: %s\n", path,
 		       error == -EBADMSG ? "no session of this version"
 					 : strerror(-error));
-		return 0;
+	} else {
+		claim = session_claim(fd, session.head);
+		count->ready += !claim;
+		printf("%s: %.200s, pid %d, %s, traces in %.400s\n", path,
+		       session.head->program, session.head->pid,
+		       claim == -EBUSY	  ? "runs"
+		       : claim		  ? "may still run"
+		       : count->is_asking ? "would be finished"
+					  : "dead",
+		       session.head->folder);
+		session_close(&session);
 	}
-	printf("%s: %.200s, pid %d, %s, traces in %.400s\n", path,
-	       session.head->program, session.head->pid,
-	       session_is_alive(session.head) ? "runs" : "dead",
-	       session.head->folder);
-	session_close(&session);
+	if (fd >= 0)
+		close(fd);
 	return 0;
 }
 
@@ -112,6 +130,11 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	switch (key) {
 	case 'a': arguments->all = true; return 0;
 	case 'l': arguments->list = true; return 0;
+	case 'y': arguments->yes = true; return 0;
+	case ARGP_KEY_END:
+		if (arguments->yes && !arguments->all)
+			argp_error(state, "--yes is for --all");
+		return 0;
 	case ARGP_KEY_ARGS: arguments->first = state->next; return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
@@ -120,25 +143,26 @@ static error_t parse(int key, char *text, struct argp_state *state)
 int recover_command(int argc, char **argv)
 {
 	static const struct argp argp = {
-		choices,
-		parse,
-		"[FOLDER|SESSION...]",
-		"Finish the traces of programs that were killed.\vTakes "
-		"the sessions whose traces lie in FOLDER, or one session "
-		"file; without either, the folder that would be recorded to "
-		"(TRACEPROF_DIR, ./traceprof).  A running program's session is "
-		"left alone.  "
-		"Ends with 3 when one could not be recovered.",
-		NULL,
-		NULL,
-		NULL,
+		.options = choices,
+		.parser = parse,
+		.args_doc = "[FOLDER|SESSION...]",
+		.doc = "Finish the traces of programs that were killed.\vTakes "
+		       "the sessions whose traces lie in FOLDER, or one "
+		       "session "
+		       "file; without either, the folder that would be "
+		       "recorded to "
+		       "(TRACEPROF_DIR, ./traceprof).  A running program's "
+		       "session is "
+		       "left alone.  "
+		       "Ends with 3 when one could not be recovered.",
 	};
 	struct recover_arguments arguments = {0};
 	struct recover_count count = {0};
 
 	if (command_parse(&argp, argc, argv, 0, &arguments))
 		return EXIT_USAGE;
-	if (arguments.list)
+	count.is_asking = arguments.all && !arguments.yes && !arguments.list;
+	if (arguments.list || count.is_asking)
 		session_find(list_one, &count);
 	else if (arguments.all)
 		recovery_run_folder(NULL, say, &count);
@@ -152,5 +176,8 @@ int recover_command(int argc, char **argv)
 			     ? "no sessions"
 			     : "nothing to recover here; traceprof recover "
 			       "--list shows sessions elsewhere");
+	if (count.is_asking && count.ready)
+		puts("nothing was done: traceprof recover --all --yes finishes "
+		     "them");
 	return count.failed ? EXIT_UNREADABLE : EXIT_GOOD;
 }

@@ -13,8 +13,7 @@
 #include "tools/util/command.h"
 #include "tools/util/key_table.h"
 #include "tools/util/memory.h"
-#include "tools/util/quantity.h"
-#include "tools/util/text_buffer.h"
+#include "tools/util/numbers.h"
 #include "writer/steps/loop_nest.h"
 
 /* One thread's regions. */
@@ -30,9 +29,11 @@ struct steps_arguments {
 };
 
 struct steps_reader {
-	struct key_table lanes; /* rows: struct lane_marks */
+	struct trace_lanes lanes;
+	struct lane_marks *of; /* each lane */
+	size_t count;
+	size_t capacity;
 	struct key_table names;
-	struct text_buffer scratch;
 };
 
 /* "update [omp parallel #1]" is called update. */
@@ -41,6 +42,20 @@ static size_t name_len(struct trace_value name)
 	const char *kind = strstr(name.text, " [omp parallel");
 
 	return kind ? (size_t)(kind - name.text) : name.len;
+}
+
+static struct lane_marks *lane_of(struct steps_reader *reader,
+				  const struct trace_event *event)
+{
+	const uint32_t number = trace_lanes_number(&reader->lanes, event);
+
+	while (reader->count <= number) {
+		reader->of =
+			memory_grow(reader->of, reader->count,
+				    &reader->capacity, sizeof(*reader->of));
+		reader->of[reader->count++] = (struct lane_marks){0};
+	}
+	return &reader->of[number];
 }
 
 static void take_event(void *arg, const struct trace_event *event)
@@ -52,9 +67,7 @@ static void take_event(void *arg, const struct trace_event *event)
 
 	if (!trace_event_is_slice(event) || !trace_value_is(&omp, "parallel"))
 		return;
-	lane = key_table_row(
-		&reader->lanes,
-		trace_event_lane(event, &reader->lanes, &reader->scratch));
+	lane = lane_of(reader, event);
 	lane->marks = memory_grow(lane->marks, lane->count, &lane->capacity,
 				  sizeof(*lane->marks));
 	mark = &lane->marks[lane->count++];
@@ -87,8 +100,8 @@ static struct lane_marks *busiest(struct steps_reader *reader)
 {
 	struct lane_marks *most = NULL;
 
-	for (size_t i = 0; i < reader->lanes.count; i++) {
-		struct lane_marks *lane = key_table_row(&reader->lanes, i);
+	for (size_t i = 0; i < reader->count; i++) {
+		struct lane_marks *lane = &reader->of[i];
 
 		if (!most || lane->count > most->count)
 			most = lane;
@@ -201,8 +214,7 @@ int steps_command(int argc, char **argv)
 		       "is the trace of a whole run.  Ends with 1 when there "
 		       "is no step.",
 	};
-	struct steps_reader reader = {.lanes.row_bytes =
-					      sizeof(struct lane_marks)};
+	struct steps_reader reader = {0};
 	const struct trace_sink sink = {
 		.event = take_event, .entry = take_entry, .arg = &reader};
 	struct steps_arguments arguments = {0};

@@ -8,7 +8,7 @@
  *	2. the idle one of the two checkpoints in the session, and of the two
  *	   progress records of each thread, says so,
  *	3. one store makes it the one that counts,
- *	4. the chunks that were left behind go back to the pool.
+ *	4. the chunks that were read to their end go back to the pool.
  *
  * A kill before 3 leaves the old one: what the file has beyond it is cut off by
  * recovery, and the rings still hold it.  A kill after 3 finds it all.  So no

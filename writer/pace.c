@@ -4,9 +4,7 @@
 
 #include "collector/session/pool.h"
 #include "collector/session/ring.h"
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include "collector/system/futex.h"
 
 #define MS_NS		 UINT64_C(1000000)
 /* One part of work, so many of sleep: 2 % of a core. */
@@ -25,27 +23,12 @@
 #define IDLE_LONG_NS	 (500 * MS_NS)
 #define IDLE_PASSES_LONG 50u
 
-static void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
-{
-	const struct timespec limit = {
-		.tv_sec = (time_t)(ns / (1000 * MS_NS)),
-		.tv_nsec = (long)(ns % (1000 * MS_NS)),
-	};
-
-	syscall(SYS_futex, word, FUTEX_WAIT, value, &limit, NULL, 0);
-}
-
-static void futex_wake(_Atomic uint32_t *word)
-{
-	syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
-}
-
 /* Chunks that may wait for us. */
 static uint64_t most_chunks(const struct pace *pace, struct session *session)
 {
 	const uint64_t all = session->head->ceiling_bytes / CHUNK_BYTES + 1;
 
-	return all > pace->held ? all - pace->held : 1;
+	return all > pace->kept ? all - pace->kept : 1;
 }
 
 /* The part of them that is in rings and does, in 16ths. */
@@ -76,7 +59,7 @@ static bool is_woken(struct pace *pace, struct session *session)
 {
 	/* ACQUIRE pairs with RELEASE in pace_wake(): why it was called. */
 	return load_acquire(&pace->wake) ||
-	       control_is_rung(&session->head->control);
+	       mailbox_is_rung(&session->head->mailbox);
 }
 
 /* Sleeps for so long, or until what `how` says. */

@@ -18,7 +18,7 @@ struct pace {
 	_Atomic uint32_t wake; /* 1 ends the sleep */
 	unsigned int idle_passes;
 	uint64_t most_ns; /* longest sleep, 0: as it pleases */
-	uint64_t held;	  /* chunks that are full on purpose: a history */
+	uint64_t kept;	  /* chunks that are full on purpose: a history */
 };
 
 /* Sleeps after a pass that read `events` and took `cpu_ns`.  Returns at once
@@ -32,8 +32,8 @@ bool pace_is_behind(const struct pace *pace, struct session *session);
 /* Ends the sleep.  Any thread; async-signal-safe. */
 void pace_wake(struct pace *pace, struct session *session);
 
-/* Another process has put a request into the session's box: ends the writer's
- * sleep. */
+/* Another process has put a request into the session's mailbox: ends the
+ * writer's sleep. */
 void pace_wake_other(struct session_header *head);
 
 #endif

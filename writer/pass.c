@@ -23,8 +23,8 @@
 #define SLICE_EVENTS_LOW  2000u
 #define SLICE_EVENTS_HIGH 20000u
 
-/* So many events between two looks at the stock of chunks; a power of two. */
-#define STOCK_EVENTS	  1024u
+/* So many events between two looks at the free chunks; a power of two. */
+#define PREFAULT_EVENTS	  1024u
 
 int pass_start(struct writer_state *state, struct session *session,
 	       bool is_live)
@@ -107,6 +107,15 @@ static void note(struct writer_state *state, struct ring_reader *reader,
 		max_u64(state->counts.last_ticks, event->end_ticks);
 }
 
+/* It lay in its ring after one that was kept for the dump that is written. */
+static void count_aged(struct writer_state *state, enum event_place place)
+{
+	const struct window *window = writer_state_window(state);
+
+	if (place == PLACE_SKIP && window && window->reason)
+		state->session->head->flight.aged++;
+}
+
 /* One event.  False: it belongs to a later window and stays in its ring. */
 static bool take(struct writer_state *state, struct ring_reader *reader,
 		 const struct event *event)
@@ -117,7 +126,8 @@ static bool take(struct writer_state *state, struct ring_reader *reader,
 	if (event_is_gpu(event->kind))
 		return gpu_take(state, reader, event);
 	if (likely(event->kind && event->kind < EVENT_KIND_COUNT)) {
-		place = writer_state_place(state, event->start_ticks);
+		place = writer_state_place(state,
+					   writer_state_begin(state, event));
 		if (place == PLACE_DEFER) {
 			reader->is_deferred = true;
 			return false;
@@ -130,14 +140,15 @@ static bool take(struct writer_state *state, struct ring_reader *reader,
 		counts->written_by_kind[event->kind]++;
 	} else {
 		counts->cut++;
+		count_aged(state, place);
 	}
 	return true;
 }
 
 /* A pass can take long enough for the rings to use up what lies ready. */
-static inline void keep_stock(struct writer_state *state, uint64_t events)
+static inline void keep_prefault(struct writer_state *state, uint64_t events)
 {
-	if (state->is_live && !(events & (STOCK_EVENTS - 1)))
+	if (state->is_live && !(events & (PREFAULT_EVENTS - 1)))
 		chunk_prefault_refill(&state->prefault, state->session);
 }
 
@@ -166,7 +177,7 @@ static uint64_t drain_ring(struct writer_state *state,
 			break;
 		}
 		drain_skip(&reader->drain, event);
-		keep_stock(state, ++events);
+		keep_prefault(state, ++events);
 	}
 	return events;
 }
@@ -304,6 +315,7 @@ static int finish_window(struct writer_state *state, bool is_last)
 	step_finder_draw(state, end);
 	draw_open(state);
 	gpu_project(state, true);
+	gpu_count_missing(state);
 	heap_counter_end(state, end);
 	if (is_last)
 		draw_refused(state);
@@ -361,6 +373,11 @@ static uint64_t run(struct writer_state *state, bool may_finish)
 		events += drain_window(state, has_ended);
 		if (state->error || !has_ended || !may_finish ||
 		    !is_complete(state))
+			return events;
+		gpu_close(state, true);
+		events += drain_window(state, has_ended);
+		gpu_close(state, false);
+		if (state->error)
 			return events;
 	} while (!finish_window(state, false));
 	return events;

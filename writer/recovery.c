@@ -26,27 +26,6 @@
 /* An event's text is longer than this, so so many were in a text at most. */
 #define EVENT_TEXT_LEAST 64u
 
-/* One process at a time finishes a session.  An fd to close, or -errno. */
-static int lock_session(const char *path)
-{
-	const int fd =
-		open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	struct stat status;
-	int rc = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (flock(fd, LOCK_EX | LOCK_NB))
-		rc = errno == EWOULDBLOCK ? -EBUSY : -errno;
-	/* The one before us may have finished it and unlinked it. */
-	else if (fstat(fd, &status) || !status.st_nlink)
-		rc = -ENOENT;
-	if (!rc)
-		return fd;
-	close(fd);
-	return rc;
-}
-
 static bool is_sane(const struct session_header *head)
 {
 	const struct window_state *windows = &head->windows;
@@ -202,46 +181,23 @@ out:
 	return rc;
 }
 
-/* By its path, or where it has none by an fd (else -1). */
-static int look_at(int fd, const char *path, struct session *session)
-{
-	return fd < 0 ? session_look(path, session)
-		      : session_look_at(fd, session);
-}
-
-/* With the lock held.  Copied once its process is known to be dead: before, it
- * might commit more. */
-static int finish_session(int held, const char *path,
+/* Of a process that is dead; the session was copied after that, since before it
+ * might have committed more. */
+static int finish_session(struct session *session,
 			  struct recovery_result *result)
 {
-	struct session session;
-	int rc = look_at(held, path, &session);
-
-	if (rc)
-		return rc;
-	if (session_is_alive(session.head))
-		rc = -EBUSY;
-	session_close(&session);
-	if (!rc)
-		rc = held < 0 ? session_open(path, &session)
-			      : session_open_at(held, &session);
-	if (rc)
-		return rc;
-	if (load_relaxed(&session.head->state) == SESSION_MAKING ||
-	    !is_sane(session.head))
-		rc = -EBADMSG;
-	else if (load_relaxed(&session.head->state) != SESSION_ENDED)
-		rc = finish_trace(&session, result);
-	if (!rc)
-		session_unlink(&session);
-	session_close(&session);
-	return rc;
+	if (load_relaxed(&session->head->state) == SESSION_MAKING ||
+	    !is_sane(session->head))
+		return -EBADMSG;
+	if (load_relaxed(&session->head->state) == SESSION_ENDED)
+		return 0;
+	return finish_trace(session, result);
 }
 
 /* A file that grows past RLIMIT_FSIZE is to be an error, not an end. */
-static int finish_safely(int held, const char *path,
-			 struct recovery_result *result)
+static int finish_safely(int fd, struct recovery_result *result)
 {
+	struct session session;
 	sigset_t blocked;
 	sigset_t before;
 	int rc;
@@ -249,34 +205,88 @@ static int finish_safely(int held, const char *path,
 	sigemptyset(&blocked);
 	sigaddset(&blocked, SIGXFSZ);
 	pthread_sigmask(SIG_BLOCK, &blocked, &before);
-	rc = finish_session(held, path, result);
+	rc = session_open(fd, &session);
+	if (!rc) {
+		rc = finish_session(&session, result);
+		session_close(&session);
+	}
 	sigtimedwait(&blocked, NULL, &(const struct timespec){0});
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return rc;
 }
 
+/* The same text but for slashes at the end, or the same place on disk. */
+static bool is_same_folder(const char *a, const char *b)
+{
+	struct stat here, there;
+	size_t len_a = strlen(a), len_b = strlen(b);
+
+	while (len_a > 1 && a[len_a - 1] == '/')
+		len_a--;
+	while (len_b > 1 && b[len_b - 1] == '/')
+		len_b--;
+	if (len_a == len_b && !memcmp(a, b, len_a))
+		return true;
+	return !stat(a, &here) && !stat(b, &there) &&
+	       here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+}
+
+/* Takes the session, if its process is dead and its traces go to `folder`
+ * (NULL: any).  -EXDEV: they don't. */
+static int claim(int fd, const char *folder)
+{
+	struct session session;
+	int rc = session_look(fd, &session);
+
+	if (rc)
+		return rc;
+	if (folder && !is_same_folder(session.head->folder, folder))
+		rc = -EXDEV;
+	else
+		rc = session_claim(fd, session.head);
+	session_close(&session);
+	return rc;
+}
+
 int recovery_run_held(int fd, struct recovery_result *result)
 {
+	int rc = claim(fd, NULL);
+
 	memset(result, 0, sizeof(*result));
-	return finish_safely(fd, "", result);
+	if (rc)
+		return rc == -ENOLCK ? -EBUSY : rc;
+	rc = finish_safely(fd, result);
+	flock(fd, LOCK_UN);
+	return rc;
+}
+
+/* With the lock held. */
+static int finish_file(int fd, const char *path, struct recovery_result *result)
+{
+	struct stat status;
+	int rc;
+
+	memset(result, 0, sizeof(*result));
+	/* The one before us may have finished it and unlinked it. */
+	if (fstat(fd, &status) || !status.st_nlink)
+		return -ENOENT;
+	rc = finish_safely(fd, result);
+	if (!rc)
+		unlink(path);
+	return rc;
 }
 
 int recovery_run(const char *session_path, struct recovery_result *result)
 {
-	struct session session;
-	int fd;
+	const int fd = session_file(session_path, O_RDONLY);
 	int rc;
 
 	memset(result, 0, sizeof(*result));
-	/* Whether it is one of ours at all. */
-	rc = session_look(session_path, &session);
-	if (rc)
-		return rc;
-	session_close(&session);
-	fd = lock_session(session_path);
 	if (fd < 0)
 		return fd;
-	rc = finish_safely(-1, session_path, result);
+	rc = claim(fd, NULL);
+	if (!rc)
+		rc = finish_file(fd, session_path, result);
 	close(fd);
 	return rc;
 }
@@ -296,51 +306,35 @@ struct search {
 	int found;
 };
 
-/* The same text but for slashes at the end, or the same place on disk. */
-static bool is_same_folder(const char *a, const char *b)
-{
-	struct stat here, there;
-	size_t len_a = strlen(a), len_b = strlen(b);
-
-	while (len_a > 1 && a[len_a - 1] == '/')
-		len_a--;
-	while (len_b > 1 && b[len_b - 1] == '/')
-		len_b--;
-	if (len_a == len_b && !memcmp(a, b, len_a))
-		return true;
-	return !stat(a, &here) && !stat(b, &there) &&
-	       here.st_dev == there.st_dev && here.st_ino == there.st_ino;
-}
-
 static int visit(const char *path, void *arg)
 {
 	struct search *search = arg;
-	struct recovery_result result;
-	struct session session;
+	struct recovery_result result = {.events = 0};
 	bool is_wanted;
+	int fd;
 	int rc;
 
 	if (load_relaxed(&is_stopped))
 		return 1;
-	if (session_look(path, &session)) {
-		session_sweep(path);
+	fd = session_file(path, O_RDONLY);
+	if (fd < 0)
 		return 0;
-	}
-	is_wanted = (!search->folder ||
-		     is_same_folder(session.head->folder, search->folder)) &&
-		    !session_is_alive(session.head);
-	session_close(&session);
+	rc = claim(fd, search->folder);
+	is_wanted = !rc || rc == -ENOLCK;
 	if (!is_wanted)
+		session_sweep(path);
+	else if (!rc && search->done)
+		rc = finish_file(fd, path, &result);
+	close(fd);
+	/* Another has finished it before us. */
+	if (!is_wanted || rc == -ENOENT)
 		return 0;
-	if (!search->done) {
+	if (search->done) {
 		search->found++;
-		return 0;
+		search->done(path, rc, &result, search->arg);
+	} else {
+		search->found += !rc;
 	}
-	rc = recovery_run(path, &result);
-	if (rc == -EBUSY || rc == -ENOENT)
-		return 0; /* somebody else is at it */
-	search->found++;
-	search->done(path, rc, &result, search->arg);
 	return 0;
 }
 

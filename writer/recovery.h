@@ -20,16 +20,20 @@ struct recovery_result {
 	uint64_t dropped;
 };
 
-/* One session file.  0; -EBUSY its process still runs; -EBADMSG damaged or
- * foreign; -EPERM someone else's; other -errno (nothing is unlinked then). */
+/* One session file.  0; -EBUSY its process still runs, or somebody else is at
+ * it; -ENOLCK nobody can tell whether it runs (session_claim()); -EBADMSG
+ * damaged or foreign; -EPERM someone else's; other -errno (nothing is unlinked
+ * then). */
 int recovery_run(const char *session_path, struct recovery_result *result);
 
-/* The same for a session that has no name, by its open file. */
+/* The same for a session that has no name, by its open file; -EBUSY also where
+ * nobody can tell. */
 int recovery_run_held(int fd, struct recovery_result *result);
 
 /* All dead sessions of this user whose output folder is `folder` (NULL: any).
  * It need not be there, nor be named as the program named it.
- * Calls done(path, rc, result) for each.  Returns how many were found. */
+ * Calls done(path, rc, result) for each, with -ENOLCK for those that may still
+ * run.  Returns how many were found. */
 int recovery_run_folder(const char *folder,
 			void (*done)(const char *path, int rc,
 				     const struct recovery_result *result,

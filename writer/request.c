@@ -123,7 +123,7 @@ static const char *step_source(const struct writer_state *state)
 }
 
 static void answer_status(struct writer_state *state,
-			  struct control_answer *answer)
+			  struct mailbox_answer *answer)
 {
 	struct window_state *windows = windows_of(state);
 	const int64_t steps = load_relaxed(&windows->steps);
@@ -148,8 +148,8 @@ static void answer_status(struct writer_state *state,
 }
 
 static void answer_start(struct writer_state *state,
-			 const struct control_request *request,
-			 struct control_answer *answer)
+			 const struct mailbox_request *request,
+			 struct mailbox_answer *answer)
 {
 	struct window_state *windows = windows_of(state);
 	char now[160];
@@ -170,7 +170,7 @@ static void answer_start(struct writer_state *state,
 }
 
 static void answer_stop(struct requests *requests, struct writer_state *state,
-			uint64_t word, struct control_answer *answer)
+			uint64_t word, struct mailbox_answer *answer)
 {
 	struct window_state *windows = windows_of(state);
 	const bool was_open =
@@ -194,7 +194,7 @@ static void answer_stop(struct requests *requests, struct writer_state *state,
 }
 
 static void reply(struct writer_state *state, uint64_t word,
-		  struct control_answer *answer)
+		  struct mailbox_answer *answer)
 {
 	struct account account;
 
@@ -203,29 +203,29 @@ static void reply(struct writer_state *state, uint64_t word,
 	answer->written = account.written;
 	answer->dropped = account.sums.dropped;
 	memcpy(answer->path, state->file.path, sizeof(answer->path));
-	control_reply(&state->session->head->control, word, answer);
+	mailbox_reply(&state->session->head->mailbox, word, answer);
 }
 
 static void ask_history(struct requests *requests, struct writer_state *state)
 {
-	history_wish(state, FLIGHT_DEMAND, "traceprof ctl asked for it");
-	requests->window = load_relaxed(&windows_of(state)->opened);
+	requests->window = history_wish(state, FLIGHT_DEMAND,
+					"traceprof ctl asked for it");
 }
 
-static bool is_sane(const struct control_request *request)
+static bool is_sane(const struct mailbox_request *request)
 {
-	return request->verb < CONTROL_VERB_COUNT && request->steps >= 0 &&
-	       request->steps <= CONTROL_STEPS_MAX && request->ms >= 0 &&
-	       request->ms <= CONTROL_MS_MAX;
+	return request->verb < MAILBOX_VERB_COUNT && request->steps >= 0 &&
+	       request->steps <= MAILBOX_STEPS_MAX && request->ms >= 0 &&
+	       request->ms <= MAILBOX_MS_MAX;
 }
 
 static void take_request(struct requests *requests, struct writer_state *state)
 {
-	struct control_answer answer = {0};
-	struct control_request request;
+	struct mailbox_answer answer = {0};
+	struct mailbox_request request;
 	uint64_t word;
 
-	if (!control_take(&state->session->head->control, &request, &word) ||
+	if (!mailbox_take(&state->session->head->mailbox, &request, &word) ||
 	    word == requests->word)
 		return;
 	requests->word = 0;
@@ -233,11 +233,11 @@ static void take_request(struct requests *requests, struct writer_state *state)
 		answer.error = -EINVAL;
 		log_format(answer.text, sizeof(answer.text),
 			   "a request that makes no sense");
-	} else if (request.verb == CONTROL_STATUS) {
+	} else if (request.verb == MAILBOX_STATUS) {
 		answer_status(state, &answer);
-	} else if (request.verb == CONTROL_START) {
+	} else if (request.verb == MAILBOX_START) {
 		answer_start(state, &request, &answer);
-	} else if (request.verb == CONTROL_STOP) {
+	} else if (request.verb == MAILBOX_STOP) {
 		answer_stop(requests, state, word, &answer);
 	} else {
 		requests->word = word;
@@ -254,7 +254,7 @@ static void take_request(struct requests *requests, struct writer_state *state)
 /* However many came in since the last pass: signals of one number are one. */
 static void take_signals(struct requests *requests, struct writer_state *state)
 {
-	const uint32_t signals = control_signals();
+	const uint32_t signals = mailbox_signals();
 
 	if (signals == requests->signals)
 		return;
@@ -274,7 +274,7 @@ void request_poll(struct requests *requests, struct writer_state *state)
 
 static void finish_snapshot(struct writer_state *state, uint64_t word)
 {
-	struct control_answer answer = {0};
+	struct mailbox_answer answer = {0};
 
 	if (!state->file.is_open) {
 		answer.error = -ENOENT;
@@ -292,7 +292,7 @@ static void finish_snapshot(struct writer_state *state, uint64_t word)
 void request_done(struct requests *requests, struct writer_state *state)
 {
 	const uint64_t word = requests->word;
-	struct control_answer answer = {0};
+	struct mailbox_answer answer = {0};
 
 	if (!word)
 		return;

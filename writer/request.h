@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * request.h - what the writer does for those outside: signals and the letter
- * box of the session (collector/control/mailbox.h).
+ * request.h - what the writer does for those outside: signals and the
+ * mailbox of the session (collector/control/mailbox.h).
  *
  * request_poll() comes before a pass: it takes a request, starts and stops
  * windows, and sees to those that are limited by time.  request_done() comes
- * behind it: what the pass has finished is answered.  Nothing here waits.
+ * after it: what the pass has finished is answered.  Nothing here waits.
  */
 #ifndef WRITER_REQUEST_H
 #define WRITER_REQUEST_H
@@ -22,7 +22,7 @@ struct requests {
 /* Before a pass. */
 void request_poll(struct requests *requests, struct writer_state *state);
 
-/* Behind it. */
+/* After it. */
 void request_done(struct requests *requests, struct writer_state *state);
 
 #endif

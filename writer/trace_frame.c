@@ -15,8 +15,6 @@
 #define TOTALS_SHOWN_WITHOUT_DETAIL 100000u
 #define THREADS_SHOWN		    256u
 
-#define TRACEPROF_VERSION	    "0.1"
-
 static void text_pair(struct json *json, const char *text)
 {
 	json_string(json, text, strnlen(text, SESSION_TEXT_BYTES));
@@ -64,7 +62,7 @@ static void trace_name(const struct writer_state *state, struct json *json)
 	const char *slash = strrchr(state->file.path, '/');
 	const char *name = slash ? slash + 1 : state->file.path;
 
-	/* TensorBoard's plugin cuts the file of a program with a GPU behind its
+	/* TensorBoard's plugin cuts the file of a program with a GPU after its
 	 * last ']' and puts counters and "]}" there: it must be that of a list
 	 * on the top level. */
 	json_raw(json, ",\n");
@@ -84,23 +82,25 @@ static void open_ours(struct json *json)
 static void events(struct json *json, const struct writer_state *state,
 		   const struct account *account)
 {
+	struct session_header *head = state->session->head;
+
 	json_raw(json, ",\"events\":{\"seen\":");
 	json_u64(json, account->seen);
-	json_raw(json, ",\"written\":");
-	json_u64(json, account->written);
-	json_raw(json, ",\"cut\":");
-	json_u64(json, account->cut);
-	json_raw(json, ",\"dropped\":");
-	json_u64(json, account->sums.dropped);
-	if (state->session->head->flight.is_on) {
-		json_raw(json, ",\"aged\":");
-		json_u64(json, min_u64(state->session->head->flight.aged,
-				       account->cut));
-	}
-	json_raw(json, ",\"in_file\":");
-	json_u64(json, state->counts.file_events);
-	json_raw(json, ",\"unrecorded_calls\":");
-	json_u64(json, load_relaxed(&state->session->head->unrecorded_calls));
+	json_pair_u64(json, "written", account->written);
+	json_pair_u64(json, "cut", account->cut);
+	json_pair_u64(json, "dropped", account->sums.dropped);
+	if (head->flight.is_on)
+		json_pair_u64(json, "aged",
+			      min_u64(head->flight.aged, account->cut));
+	json_pair_u64(json, "in_file", state->counts.file_events);
+	json_pair_u64(json, "unrecorded_calls",
+		      load_relaxed(&head->unrecorded_calls));
+	if (load_relaxed(&head->missed_calls))
+		json_pair_u64(json, "missed_calls",
+			      load_relaxed(&head->missed_calls));
+	if (load_relaxed(&head->names_refused))
+		json_pair_u64(json, "names_refused",
+			      load_relaxed(&head->names_refused));
 	json_char(json, '}');
 }
 
@@ -202,21 +202,24 @@ static void heap(struct json *json, const struct writer_state *state,
 		 const struct account *account)
 {
 	const struct thread_sums *sums = &account->sums;
+	const struct heap_before *before = &state->session->head->heap_before;
 
 	json_raw(json, ",\"heap\":{\"calls\":");
 	json_u64(json, sums->heap_allocs);
-	json_raw(json, ",\"frees\":");
-	json_u64(json, sums->heap_frees);
-	json_raw(json, ",\"bytes\":");
-	json_u64(json, sums->heap_alloc_bytes);
-	json_raw(json, ",\"live_bytes\":");
-	json_i64(json, account->heap_live);
-	json_raw(json, ",\"peak_bytes\":");
-	json_i64(json, state->heap.peak > account->heap_live
-			       ? state->heap.peak
-			       : account->heap_live);
-	json_raw(json, ",\"base_bytes\":");
-	json_i64(json, state->session->head->heap_base_bytes);
+	json_pair_u64(json, "frees", sums->heap_frees);
+	json_pair_u64(json, "bytes", sums->heap_alloc_bytes);
+	json_pair_i64(json, "live_bytes", account->heap_live);
+	json_pair_i64(json, "peak_bytes",
+		      state->heap.peak > account->heap_live
+			      ? state->heap.peak
+			      : account->heap_live);
+	json_pair_i64(json, "base_bytes",
+		      state->session->head->heap_base_bytes);
+	if (before->is_known) {
+		json_pair_u64(json, "calls_before", before->allocs);
+		json_pair_u64(json, "frees_before", before->frees);
+		json_pair_u64(json, "bytes_before", before->alloc_bytes);
+	}
 	json_char(json, '}');
 }
 
@@ -230,28 +233,22 @@ static void window(struct json *json, struct writer_state *state)
 	json_raw(json, ",\"step\":{\"source\":");
 	json_string(json, session->head->options.step,
 		    strnlen(session->head->options.step, OPTION_TEXT_BYTES));
-	json_raw(json, ",\"seen\":");
-	json_i64(json, load_relaxed(&((struct window_state *)windows)->steps));
-	if (session->head->search.passed) {
-		json_raw(json, ",\"passed\":");
-		json_u64(json, session->head->search.passed);
-	}
+	json_pair_i64(json, "seen",
+		      load_relaxed(&((struct window_state *)windows)->steps));
+	if (session->head->search.passed)
+		json_pair_u64(json, "passed", session->head->search.passed);
 	if (now && now->first_step >= 0) {
-		json_raw(json, ",\"first\":");
-		json_i64(json, now->first_step);
-		json_raw(json, ",\"last\":");
-		json_i64(json, now->last_step);
+		json_pair_i64(json, "first", now->first_step);
+		json_pair_i64(json, "last", now->last_step);
 	}
-	json_raw(json, ",\"window\":");
-	json_u64(json, state->window);
+	json_pair_u64(json, "window", state->window);
 	if (now && now->name) {
 		const char *name = names_text(session, now->name, &len);
 
-		json_raw(json, ",\"name\":");
-		json_string(json, name, len);
+		json_pair_text(json, "name", name, len);
 	}
-	json_raw(json, ",\"missed_windows\":");
-	json_u64(json, load_relaxed(&((struct window_state *)windows)->missed));
+	json_pair_u64(json, "missed_windows",
+		      load_relaxed(&((struct window_state *)windows)->missed));
 	json_char(json, '}');
 }
 
@@ -267,11 +264,9 @@ static void trigger(struct json *json, struct writer_state *state)
 	text = flight_reason_word(now->reason);
 	json_raw(json, ",\"trigger\":{\"reason\":");
 	json_string(json, text, strlen(text));
-	json_raw(json, ",\"number\":");
-	json_u64(json, now->dump);
+	json_pair_u64(json, "number", now->dump);
 	text = names_text(state->session, now->name, &len);
-	json_raw(json, ",\"detail\":");
-	json_string(json, text, len);
+	json_pair_text(json, "detail", text, len);
 	json_char(json, '}');
 }
 
@@ -296,14 +291,10 @@ static void totals(struct json *json, struct writer_state *state)
 		json_bytes(json, label->text, label->text_len);
 		json_raw(json, "\",\"cat\":");
 		json_string(json, label->category, strlen(label->category));
-		json_raw(json, ",\"calls\":");
-		json_u64(json, label->file.calls);
-		json_raw(json, ",\"total_us\":");
-		micros(json, label->file.sum_ns);
-		json_raw(json, ",\"min_us\":");
-		micros(json, label->file.min_ns);
-		json_raw(json, ",\"max_us\":");
-		micros(json, label->file.max_ns);
+		json_pair_u64(json, "calls", label->file.calls);
+		json_pair_micros(json, "total_us", label->file.sum_ns);
+		json_pair_micros(json, "min_us", label->file.min_ns);
+		json_pair_micros(json, "max_us", label->file.max_ns);
 		json_char(json, '}');
 	}
 	json_char(json, ']');
@@ -353,30 +344,20 @@ static void ourselves(struct json *json, struct writer_state *state,
 		json_raw(json, ",\"clock\":{\"source\":\"counter\"");
 	else
 		json_raw(json, ",\"clock\":{\"source\":\"monotonic\"");
-	json_raw(json, ",\"error_ns\":");
-	json_i64(json, clock->error_ns);
-	json_raw(json, ",\"segments\":");
-	json_u64(json, load_relaxed(&clock->count));
-	json_raw(json, ",\"jumps\":");
-	json_u64(json, clock->steps_back);
+	json_pair_i64(json, "error_ns", clock->error_ns);
+	json_pair_u64(json, "segments", load_relaxed(&clock->count));
+	json_pair_u64(json, "jumps", clock->steps_back);
 	json_raw(json, "},\"writer\":{\"cpu_ns\":");
 	json_u64(json, cpu_ns);
-	json_raw(json, ",\"passes\":");
-	json_u64(json, state->passes);
-	json_raw(json, ",\"checkpoints\":");
-	json_u64(json, state->checkpoints);
+	json_pair_u64(json, "passes", state->passes);
+	json_pair_u64(json, "checkpoints", state->checkpoints);
 	json_raw(json, "},\"cost\":{\"hooks_ns\":");
 	json_u64(json, account_hooks_ns(state, sums));
-	json_raw(json, ",\"writer_ns\":");
-	json_u64(json, cpu_ns);
-	json_raw(json, ",\"heap_call_ps\":");
-	json_u64(json, cost->counted_ps);
-	json_raw(json, ",\"heap_event_ps\":");
-	json_u64(json, cost->event_ps);
-	json_raw(json, ",\"slice_ps\":");
-	json_u64(json, cost->slice_ps);
-	json_raw(json, ",\"region_ps\":");
-	json_u64(json, cost->region_ps);
+	json_pair_u64(json, "writer_ns", cpu_ns);
+	json_pair_u64(json, "heap_call_ps", cost->counted_ps);
+	json_pair_u64(json, "heap_event_ps", cost->event_ps);
+	json_pair_u64(json, "slice_ps", cost->slice_ps);
+	json_pair_u64(json, "region_ps", cost->region_ps);
 	json_raw(json, "},\"detail_ended\":");
 	if (state->file.detail_is_over)
 		micros(json, state->file.detail_ended_ns);
@@ -395,8 +376,8 @@ static void span(struct json *json, const struct writer_state *state,
 		       "\",\"pid\":\"" SCHEMA_SPAN_PID
 		       "\",\"tid\":\"" SCHEMA_SPAN_TID "\",\"ts\":");
 	micros(json, start_ns);
-	json_raw(json, ",\"dur\":");
-	micros(json, end_ns > start_ns ? end_ns - start_ns : 0);
+	json_pair_micros(json, "dur",
+			 end_ns > start_ns ? end_ns - start_ns : 0);
 	json_raw(json, ",\"args\":{\"" SCHEMA_OP_COUNT "\":0}}");
 	json_raw(json, ",\n{\"ph\":\"M\",\"name\":\"" SCHEMA_PROCESS_SORT
 		       "\",\"ts\":");

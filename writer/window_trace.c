@@ -125,7 +125,7 @@ int window_trace_open(struct writer_state *state)
 	return 0;
 }
 
-/* A file that was cut: behind what is whole of it. */
+/* A file that was cut: after what is whole of it. */
 static int resume_cut(struct writer_state *state,
 		      const struct session_checkpoint *checkpoint)
 {

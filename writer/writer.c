@@ -8,7 +8,7 @@
  */
 #include "writer/writer.h"
 
-#include "collector/system/background.h"
+#include "collector/system/futex.h"
 #include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include "collector/steps/manual_window.h"
@@ -24,7 +24,6 @@
 #include "writer/recovery.h"
 #include "writer/request.h"
 #include <errno.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
@@ -102,19 +101,6 @@ static void sources_forget(void)
 	memset(&sources, 0, sizeof(sources));
 }
 
-static long futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
-{
-	const struct timespec limit = {.tv_sec = (time_t)(ns / SECOND_NS),
-				       .tv_nsec = (long)(ns % SECOND_NS)};
-
-	return syscall(SYS_futex, word, FUTEX_WAIT, value, &limit, NULL, 0);
-}
-
-static void futex_wake(_Atomic uint32_t *word)
-{
-	syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
-}
-
 /* Waits until *word differs from `value`.  False: the time is up. */
 static bool wait_change(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
 {
@@ -162,7 +148,9 @@ static void note_summary(void)
 	summary->files = state->file.file_index;
 	summary->written = state->counts.written;
 	summary->cut = state->counts.cut;
+	summary->past_max = state->counts.past_max;
 	summary->dropped = sums.dropped;
+	summary->seen = sums.committed + sums.dropped;
 	summary->bytes = state->file.bytes_done;
 	if (state->file.is_open)
 		summary->bytes += trace_file_size(&state->file.trace);
@@ -231,6 +219,7 @@ static uint64_t make_pass(uint64_t *cpu_ns)
 struct orphans {
 	unsigned int finished;
 	unsigned int failed;
+	unsigned int unknown; /* whether their processes run */
 	uint64_t events;
 	char path[SESSION_TEXT_BYTES]; /* newest trace */
 };
@@ -243,7 +232,8 @@ static void count_orphan(const char *path, int rc,
 
 	(void)path;
 	if (rc) {
-		orphans->failed++;
+		orphans->failed += rc != -ENOLCK;
+		orphans->unknown += rc == -ENOLCK;
 	} else if (result->path[0]) {
 		orphans->finished++;
 		orphans->events += result->events;
@@ -283,6 +273,11 @@ static void look_after_orphans(void)
 			"traceprof recover %s says why",
 			orphans.failed, orphans.failed == 1 ? "" : "s",
 			head->folder);
+	if (orphans.unknown)
+		log_say("%u session%s for %s may be of programs that still "
+			"run: left alone, see traceprof recover --list",
+			orphans.unknown, orphans.unknown == 1 ? "" : "s",
+			head->folder);
 }
 
 /* A source may have more than one pass takes. */
@@ -295,6 +290,15 @@ static void poll_to_the_end(void)
 			load_relaxed(&writer.session->head->gpu.is_live);
 	     i++)
 		make_pass(&cpu_ns);
+}
+
+/* The session stays for `traceprof recover`, unless there is nothing that it
+ * could go on from. */
+static void give_up(void)
+{
+	if (!writer.state.file.file_index)
+		session_unlink(writer.session);
+	announce(&writer.phase, WRITER_GAVE_UP);
 }
 
 static void finish(void)
@@ -310,20 +314,13 @@ static void finish(void)
 	rc = pass_finish(state, writer.stop_ticks);
 	pthread_mutex_unlock(&writer.lock);
 	note_summary();
-	if (!rc) {
-		store_release(&head->state, SESSION_ENDED);
-		session_unlink(writer.session);
+	if (rc) {
+		give_up();
+		return;
 	}
-	announce(&writer.phase, rc ? WRITER_GAVE_UP : WRITER_DONE);
-}
-
-static void give_up(void)
-{
-	/* The session stays for `traceprof recover`, unless there is nothing
-	 * that it could go on from. */
-	if (!writer.state.file.file_index)
-		session_unlink(writer.session);
-	announce(&writer.phase, WRITER_GAVE_UP);
+	store_release(&head->state, SESSION_ENDED);
+	session_unlink(writer.session);
+	announce(&writer.phase, WRITER_DONE);
 }
 
 /* 0: as the pace pleases. */
@@ -342,7 +339,7 @@ static uint64_t longest_sleep(void)
 
 /* What the mode is likely to need, at once: in the program's first moments the
  * other processors are idle.  The end of a short run doesn't wait for it. */
-static void fill_stock(void)
+static void prefault_all(void)
 {
 	while (!load_relaxed(&writer.stop) &&
 	       chunk_prefault_extend(&writer.state.prefault, writer.session))
@@ -369,7 +366,7 @@ static void *run(void *arg)
 		if (writer.state.error)
 			break;
 		if (is_first)
-			fill_stock();
+			prefault_all();
 		is_first = false;
 		if (!has_looked &&
 		    !pace_is_behind(&writer.pace, writer.session)) {
@@ -377,7 +374,7 @@ static void *run(void *arg)
 			has_looked = true;
 		}
 		writer.pace.most_ns = longest_sleep();
-		writer.pace.held = history_held(&writer.state);
+		writer.pace.kept = history_chunks(&writer.state);
 		pace_sleep(&writer.pace, writer.session, events, cpu_ns);
 	}
 	if (!has_looked && !writer.state.error)

@@ -3,8 +3,8 @@
  * writer.h - the background thread that turns a session into trace files.
  *
  * The life-cycle file of preload/ starts and stops it; the CUPTI source adds
- * what it polls.  Everything else about files, JSON and gzip stays behind this
- * page.
+ * what it polls.  Everything else about files, JSON and gzip is not
+ * seen from here.
  */
 #ifndef WRITER_WRITER_H
 #define WRITER_WRITER_H
@@ -52,6 +52,8 @@ void writer_totals_reset(void);
 struct writer_summary {
 	uint32_t tid; /* of the writer's thread */
 	uint64_t files, written, cut, dropped, bytes;
+	uint64_t past_max;		  /* of `cut`: past TRACEPROF_MAX_MB */
+	uint64_t seen;			  /* whatever became of them */
 	char path[SESSION_TEXT_BYTES];	  /* newest file, "" none */
 	uint64_t hooks_ns, writer_cpu_ns; /* what the recording cost */
 };

@@ -9,8 +9,8 @@
 
 #include "collector/control/flight.h"
 #include "collector/system/log.h"
-#include "collector/control/signal_name.h"
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 
 #define PREFIX	     "TRACEPROF_"
@@ -209,6 +209,82 @@ static bool set_row_checked(struct options *options,
 	return set_row(options, row, value);
 }
 
+/* A whole number up to `most`, -1: it is none. */
+static int parse_up_to(const char *text, int most)
+{
+	int number = 0;
+
+	if (!*text)
+		return -1;
+	for (; *text; text++) {
+		if (*text < '0' || *text > '9' || number > most)
+			return -1;
+		number = number * 10 + (*text - '0');
+	}
+	return number <= most ? number : -1;
+}
+
+/* RTMIN, RTMIN+3, RTMAX-2; -1 otherwise. */
+static int parse_real_time(const char *text)
+{
+	const bool is_least = !strncmp(text, "RTMIN", 5);
+	const int span = SIGRTMAX - SIGRTMIN;
+	int offset;
+
+	if (!is_least && strncmp(text, "RTMAX", 5) != 0)
+		return -1;
+	text += 5;
+	if (!*text)
+		return is_least ? SIGRTMIN : SIGRTMAX;
+	if (*text != (is_least ? '+' : '-'))
+		return -1;
+	offset = parse_up_to(text + 1, span);
+	if (offset < 0)
+		return -1;
+	return is_least ? SIGRTMIN + offset : SIGRTMAX - offset;
+}
+
+static int parse_signal(const char *text)
+{
+	int number = parse_up_to(text, SIGRTMAX);
+
+	if (number > 0)
+		return number;
+	if (!strncmp(text, "SIG", 3))
+		text += 3;
+	number = parse_real_time(text);
+	for (int i = 1; number < 0 && i < SIGRTMIN; i++) {
+		const char *name = sigabbrev_np(i);
+
+		if (name && !strcmp(text, name))
+			number = i;
+	}
+	return number;
+}
+
+static bool has_no_meaning(int number)
+{
+	return number == SIGUSR1 || number == SIGUSR2 || number == SIGIO ||
+	       number == SIGPWR || (number >= SIGRTMIN && number <= SIGRTMAX);
+}
+
+int signal_name_parse(const char *text, char *why, size_t why_bytes)
+{
+	const int number = parse_signal(text);
+
+	if (!strcmp(text, "none"))
+		return 0;
+	if (number > 0 && has_no_meaning(number))
+		return number;
+	log_format(why, why_bytes,
+		   "TRACEPROF_SIGNAL=%.64s %s: it takes USR1, USR2 or RTMIN to "
+		   "RTMAX; using none",
+		   text,
+		   number > 0 ? "has a meaning of its own and can't be used"
+			      : "is no signal");
+	return -EINVAL;
+}
+
 void options_default(struct options *options)
 {
 	memset(options, 0, sizeof(*options));
@@ -346,8 +422,7 @@ void options_text(const struct options *options, unsigned int index, char *text,
 	log_format(text, bytes, "%ld", (long)number);
 }
 
-/* Edit distance, bounded by the length of names. */
-static unsigned int distance(const char *a, const char *b)
+unsigned int options_distance(const char *a, const char *b)
 {
 	unsigned int row[NAME_LEN_MAX + 2];
 	const size_t width = strnlen(b, NAME_LEN_MAX);
@@ -379,7 +454,8 @@ const char *options_nearest(const char *name)
 	unsigned int least = UINT32_MAX;
 
 	for (unsigned int i = 0; i < option_row_count; i++) {
-		const unsigned int d = distance(name, option_rows[i].name);
+		const unsigned int d =
+			options_distance(name, option_rows[i].name);
 
 		if (d < least) {
 			least = d;

@@ -17,8 +17,8 @@
  *	TEXT	free text
  *
  * The environment variable is TRACEPROF_ and NAME; the long option of
- * `traceprof record` is NAME in lower case with dashes.  INT's default -1 means
- * that the variable was not set, where that matters.
+ * `traceprof record` is NAME in lower case with dashes.  options_is_set() tells
+ * whether a variable was given at all.
  */
 #ifndef COLLECTOR_OPTIONS_H
 #define COLLECTOR_OPTIONS_H
@@ -44,6 +44,10 @@
 	  "record the GPU through CUPTI, or else CUDA's host side; off: neither") \
 	X(CHOICE, graphs,     "GRAPHS", 0, 0, "node", "node|graph", "MODE", \
 	  "CUDA graphs: each of their kernels, or each launch as one")	\
+	X(TEXT,   cupti,      "CUPTI", 0, 0, "auto", "", "PATH",	\
+	  "the libcupti to load; auto looks for it")			\
+	X(INT,    gpu_wait_ms, "GPU_WAIT_MS", 0, 3600000, "30000", "", "MS", \
+	  "longest that a window waits for the GPU to finish its work")	\
 	X(TEXT,   step,       "STEP", 0, 0, "auto", "", "SOURCE",	\
 	  "what begins a step: auto, api, time:MS, omp:GLOB, nvtx:GLOB, " \
 	  "kernel:GLOB or cuda:GLOB, each with /N (every Nth), or @FILE; " \
@@ -160,16 +164,24 @@ void options_default(struct options *options);
 int options_set(struct options *options, const char *name, const char *value,
 		char *why, size_t why_bytes);
 
+/* The signal that TRACEPROF_SIGNAL names: the number of "USR2", "SIGUSR2", "12"
+ * or "RTMIN+3"; 0 of "none".  -EINVAL with one line in `why`: no signal, or one
+ * with a meaning of its own, which the kernel sends for an error, a child, a
+ * terminal or a limit, or which ends, stops or continues a program. */
+int signal_name_parse(const char *text, char *why, size_t why_bytes);
+
 /* Reads all TRACEPROF_* of an environment; for each that is unknown or
- * malformed calls complain(line).  Names in `ignored_names` of the
- * implementation (TRACEPROF itself, and those that record sets for us) are no
- * options.  Never allocates. */
+ * malformed calls complain(line).  What `record` and a parent process hand on
+ * (`internal_names` in options.c) are no options.  Never allocates. */
 void options_read(struct options *options, char *const *environment,
 		  void (*complain)(const char *line));
 
 /* The text of one option's present value, for metadata and messages. */
 void options_text(const struct options *options, unsigned int row, char *text,
 		  size_t bytes);
+
+/* Edits (insert, delete, replace) that make one short word the other. */
+unsigned int options_distance(const char *a, const char *b);
 
 /* The known name nearest to `name` by edit distance. */
 const char *options_nearest(const char *name);

@@ -79,6 +79,26 @@ int64_t window_cycle_after(const struct schedule *schedule, int64_t step,
 		       : window_cycle(schedule, step - (int64_t)passed);
 }
 
+int64_t window_next_change(const struct schedule *schedule, int64_t step)
+{
+	const int64_t at = schedule_step(schedule, step);
+	const int64_t length = cycle_length(schedule);
+	const int64_t warm = schedule->wait + schedule->warmup;
+	int64_t within;
+
+	if (schedule->always)
+		return INT64_MAX;
+	if (at < 0)
+		return schedule->skip_first;
+	if (schedule->repeat > 0 && at / length >= schedule->repeat)
+		return INT64_MAX;
+	within = at % length;
+	if (within < warm)
+		return step - within +
+		       (within < schedule->wait ? schedule->wait : warm);
+	return length == INT64_MAX ? INT64_MAX : step - within + length;
+}
+
 int64_t window_steps_needed(const struct schedule *schedule)
 {
 	int64_t needed =

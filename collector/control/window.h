@@ -50,8 +50,12 @@ int64_t window_cycle(const struct schedule *schedule, int64_t step);
 int64_t window_cycle_after(const struct schedule *schedule, int64_t step,
 			   uint64_t passed);
 
-/* Steps that the schedule needs before its first window is whole, and before
- * its last is (0: never ends). */
+/* The least step above `step` where action or cycle may change; INT64_MAX:
+ * never. */
+int64_t window_next_change(const struct schedule *schedule, int64_t step);
+
+/* Steps that the schedule needs until its first window is whole, or begun where
+ * it never ends; 0 without a schedule. */
 int64_t window_steps_needed(const struct schedule *schedule);
 
 struct window {
@@ -71,7 +75,7 @@ struct window_state {
 	_Atomic uint64_t opened;
 	_Atomic uint64_t written; /* windows whose file the writer finished */
 	_Atomic uint32_t busy;	  /* 1 while somebody opens or closes one */
-	_Atomic uint32_t missed; /* windows not opened: the writer was behind */
+	_Atomic uint32_t missed; /* windows not opened: all slots were in use */
 	_Atomic uint32_t is_open;
 	_Atomic uint32_t is_manual;  /* the open one was started by hand */
 	_Atomic int64_t armed_steps; /* so many from the next step on; 0 not */

@@ -8,7 +8,7 @@
  * address that the module list explains.
  *
  * Most kinds fit one slot.  A kind that needs more takes a second slot directly
- * behind the first (EVENT_TWO_SLOTS in flags); both are published by one
+ * after the first (EVENT_TWO_SLOTS in flags); both are published by one
  * commit, and a reader that sees the first sees the second.
  *
  * Times are raw clock ticks (collector/system/clock.h); writer/state/timeline.c
@@ -61,7 +61,6 @@ enum event_flag {
 	EVENT_UNFINISHED = 2, /* closed by us: the call had not returned */
 	EVENT_REALLOC = 4,    /* this alloc or free is half of a realloc */
 	EVENT_SERIAL = 8,     /* region with a team of one */
-	EVENT_NO_SIZE = 16,   /* heap: the block's size is not known */
 	EVENT_MOVED = 32,     /* was put again at the ring's end */
 	EVENT_SCANNED = 64,   /* the scan ahead of the drain has been here */
 };
@@ -240,7 +239,13 @@ _Static_assert(sizeof(struct gpu_kernel) == sizeof(struct event), "one slot");
 _Static_assert(sizeof(struct gpu_copy) == sizeof(struct event), "one slot");
 
 /* What a GPU_API puts on a GPU. */
-enum gpu_launch_kind { GPU_LAUNCH_NONE, GPU_LAUNCH_COPY, GPU_LAUNCH_KERNEL };
+enum gpu_launch_kind {
+	GPU_LAUNCH_NONE,
+	GPU_LAUNCH_COPY,
+	GPU_LAUNCH_KERNEL,
+	GPU_LAUNCH_GRAPH,
+	GPU_LAUNCH_CAPTURED, /* a node of a graph: nothing runs yet */
+};
 
 /* What a GPU_SYNC waited for, as CUPTI counts. */
 enum gpu_sync {

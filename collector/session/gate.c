@@ -64,13 +64,15 @@ void gate_record(bool open)
 
 	if (!open && load_relaxed(&is_kept))
 		return;
-	if (opened)
-		opened(open);
-
+	/* The window has begun, or goes on till the end: what follows the gate
+	 * may take milliseconds, in which other threads' events belong to it.
+	 */
 	if (open)
 		atomic_fetch_or_explicit(&gate_page.bits, bits,
 					 memory_order_relaxed);
-	else
+	if (opened)
+		opened(open);
+	if (!open)
 		atomic_fetch_and_explicit(&gate_page.bits,
 					  ~(uint32_t)GATE_RECORD_BITS,
 					  memory_order_relaxed);
@@ -79,16 +81,6 @@ void gate_record(bool open)
 void gate_keep(bool keep)
 {
 	store_relaxed(&is_kept, keep);
-}
-
-bool gate_is_kept(void)
-{
-	return load_relaxed(&is_kept);
-}
-
-bool gate_is_recording(void)
-{
-	return gate_bits() & GATE_RECORD_BITS;
 }
 
 void gate_mark(uint32_t bit, bool on)

@@ -20,19 +20,19 @@
 
 enum gate_bit {
 	GATE_CLOSED = 1 << 0,	    /* decided; alone: nothing wanted */
-	GATE_HEAP_WATCH = 1 << 1,   /* count calls until the process may become
-				     interesting by its CPU time */
+	GATE_HEAP_WATCH = 1 << 1,   /* count calls until the process is recorded
+				     for its CPU time */
 	GATE_HEAP = 1 << 2,	    /* heap counters run */
 	GATE_HEAP_LARGE = 1 << 3,   /* record: large blocks */
 	GATE_HEAP_ALL = 1 << 4,	    /* record: every call */
 	GATE_OMP = 1 << 5,	    /* record: OpenMP */
 	GATE_OMP_MARK = 1 << 6,	    /* regions may begin a step */
-	GATE_OMP_WATCH = 1 << 7,    /* a region makes the process interesting */
+	GATE_OMP_WATCH = 1 << 7,    /* a region begins the recording */
 	GATE_SCOPE = 1 << 8,	    /* record: annotations, NVTX */
 	GATE_SCOPE_MARK = 1 << 9,   /* ranges may begin a step */
-	GATE_SCOPE_WATCH = 1 << 10, /* an annotation makes it interesting */
+	GATE_SCOPE_WATCH = 1 << 10, /* an annotation begins it */
 	GATE_CUDA = 1 << 11,	    /* record: CUDA host side */
-	GATE_CUDA_WATCH = 1 << 12,  /* a CUDA call makes it interesting */
+	GATE_CUDA_WATCH = 1 << 12,  /* a CUDA call begins it */
 };
 
 #define GATE_UNDECIDED 0u
@@ -57,21 +57,20 @@ int gate_protect(void);
 
 void gate_set(uint32_t bits);
 
-/* Opens or closes the record bits: `wanted` is remembered once by
- * gate_set_record(); the rest of the word stays. */
+/* gate_set_record() says which record bits are wanted, gate_add_record() adds
+ * some; gate_record() sets all of them, or none.  The rest of the word stays.
+ */
 void gate_set_record(uint32_t record_bits);
 void gate_add_record(uint32_t record_bits, bool is_open);
 void gate_record(bool open);
-bool gate_is_recording(void);
 
 /* The flight recorder: what is open stays open between windows. */
 void gate_keep(bool keep);
-bool gate_is_kept(void);
 
 /* Turns a mark bit, unless recording has ended. */
 void gate_mark(uint32_t bit, bool on);
 
-/* Hooks read the gate relaxed, so what they read behind it must have reached
+/* Hooks read the gate relaxed, so what they read after it must have reached
  * all threads before it opens. */
 void gate_publish(void);
 

@@ -50,6 +50,8 @@ struct gpu_state {
 	/* The writer's thread adds. */
 	uint64_t launches; /* calls that put work on a GPU */
 	uint64_t kernels;
+	/* Launched in a window, and in no file. */
+	_Atomic uint64_t missing_kernels;
 	uint64_t without_time;	  /* records whose times are 0, left out */
 	uint64_t unknown;	  /* records of kinds that aren't decoded */
 	uint64_t doubled;	  /* driver calls made by a runtime call */

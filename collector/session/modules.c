@@ -8,8 +8,7 @@
 #include "collector/session/modules.h"
 
 #include "collector/system/loader.h"
-
-#include "collector/system/log.h"
+#include "collector/system/symbols.h"
 #include <elf.h>
 #include <link.h>
 #include <string.h>
@@ -33,28 +32,18 @@ static void copy_build_id(struct module *module,
 {
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-		const char *at =
-			(const char *)info->dlpi_addr + segment->p_vaddr;
-		const char *end = at + segment->p_memsz;
+		const uint8_t *id = NULL;
+		size_t len;
 
-		if (segment->p_type != PT_NOTE)
+		if (segment->p_type == PT_NOTE)
+			id = symbols_build_id((const char *)info->dlpi_addr +
+						      segment->p_vaddr,
+					      segment->p_memsz, &len);
+		if (!id)
 			continue;
-		while ((size_t)(end - at) >= sizeof(ElfW(Nhdr))) {
-			const ElfW(Nhdr) *note = (const ElfW(Nhdr) *)at;
-			const char *name = at + sizeof(*note);
-			const char *id = name + align_up(note->n_namesz, 4);
-
-			at = id + align_up(note->n_descsz, 4);
-			if (at > end)
-				break;
-			if (note->n_type != NT_GNU_BUILD_ID ||
-			    note->n_namesz != 4 || memcmp(name, "GNU", 4) != 0)
-				continue;
-			module->id_len = (uint32_t)min_u64(note->n_descsz,
-							   BUILD_ID_BYTES);
-			memcpy(module->build_id, id, module->id_len);
-			return;
-		}
+		module->id_len = (uint32_t)min_u64(len, BUILD_ID_BYTES);
+		memcpy(module->build_id, id, module->id_len);
+		return;
 	}
 }
 

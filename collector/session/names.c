@@ -124,7 +124,7 @@ static uint32_t intern(struct session *session, const char *text, size_t len)
 
 	slot = hash_text(text, len) % SESSION_NAMES_MAX;
 	for (int i = 0; i < PROBES_MAX; i++) {
-		/* ACQUIRE pairs with RELEASE below: the text behind it. */
+		/* ACQUIRE pairs with RELEASE below: the text. */
 		uint64_t at = load_acquire(&head->names[slot]);
 
 		if (!at) {

@@ -9,10 +9,8 @@
 #include "collector/session/pool.h"
 
 #include "collector/session/thread.h"
+#include "collector/system/futex.h"
 #include <errno.h>
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 /* Longest single wait for the writer under ON_FULL=wait, and how many. */
 #define WAIT_NS	  20000000
@@ -29,8 +27,7 @@ static void wake_writer(struct session *session)
 	if (sleeps &&
 	    atomic_exchange_explicit(&head->writer_sleeps, WRITER_AWAKE,
 				     memory_order_relaxed))
-		syscall(SYS_futex, &head->writer_sleeps, FUTEX_WAKE, 1, NULL,
-			NULL, 0);
+		futex_wake(&head->writer_sleeps);
 }
 
 /* The writer's passes when a thread had waited in vain, plus one.  Until there
@@ -50,12 +47,10 @@ static uint64_t take_chunk(struct session *session, const struct ring *ring)
 	    ring->never_waits || load_relaxed(&gave_up_at) == before + 1)
 		return at;
 	for (int i = 0; i < WAITS_MAX && !at; i++) {
-		const struct timespec limit = {0, WAIT_NS};
 		const uint32_t passes = load_relaxed(&head->writer_passes);
 
 		wake_writer(session);
-		syscall(SYS_futex, &head->writer_passes, FUTEX_WAIT, passes,
-			&limit, NULL, 0);
+		futex_wait(&head->writer_passes, passes, WAIT_NS);
 		at = pool_take(session);
 	}
 	if (!at && load_relaxed(&head->writer_passes) == before)
@@ -84,7 +79,7 @@ COLD struct event *ring_reserve_chunk(struct ring *ring, unsigned int slots)
 		return NULL;
 
 	const int saved = errno;
-	struct thread *was = thread_busy();
+	struct thread *was = thread_fill();
 	uint64_t at = 0;
 
 	if (session)

@@ -39,7 +39,7 @@
 struct chunk {
 	_Atomic uint64_t next; /* session offset of the next chunk, 0 none yet;
 				  in the pool: the next free one */
-	uint64_t end;	/* session offset behind the last slot used; valid once
+	uint64_t end;	/* session offset after the last slot used; valid once
 			 `next` is set */
 	uint64_t owner; /* session offset of the thread record, 0 free */
 	uint64_t pad[5];
@@ -122,7 +122,7 @@ static inline void ring_refuse_again(struct ring *ring, enum event_kind kind)
 	ring->dropped[kind]++;
 }
 
-/* Writer: the session offset behind the last published slot, 0 if none. */
+/* Writer: the session offset after the last published slot, 0 if none. */
 static inline uint64_t ring_published(struct ring *ring)
 {
 	/* ACQUIRE pairs with RELEASE in ring_commit(). */

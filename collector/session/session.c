@@ -25,11 +25,10 @@ _Static_assert(sizeof(struct session_header) <= SESSION_FIRST_BYTES / 2,
 
 struct session *_Atomic session_here;
 
-/* Backs [from, from + bytes) of the mapping without touching its content.
- * MADV_POPULATE_WRITE would fault the pages of the caller's time; for a file
- * the same mapping is asked through its path, since no fd is kept open.  By
- * system calls alone: hooks get here, and open() and close() are points where
- * a thread may be cancelled. */
+/* Backs [from, from + bytes) of the mapping without touching its content.  The
+ * file is opened again by its path, since no fd is kept open.  By system calls
+ * alone: hooks get here, and open() and close() are points where a thread may
+ * be cancelled. */
 static int back(struct session *session, uint64_t from, uint64_t bytes)
 {
 	int fd;

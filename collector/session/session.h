@@ -14,8 +14,8 @@
  * before its first use, so that a full tmpfs is an error code, never SIGBUS.
  *
  * A struct session is the view one process has of it: where it is mapped.  The
- * header and everything behind it may be hostile when it comes from a file:
- * readers go through session_check() and session_at_checked().
+ * header and everything after it may be hostile when it comes from a file:
+ * session_open() checks the header, readers go through session_at_checked().
  */
 #ifndef COLLECTOR_SESSION_H
 #define COLLECTOR_SESSION_H
@@ -30,7 +30,7 @@
 #include "collector/control/window.h"
 
 #define SESSION_MAGIC	    "traceprf"
-#define SESSION_VERSION	    3u
+#define SESSION_VERSION	    4u
 #define SESSION_FIRST_BYTES (2u << 20)
 #define SESSION_TEXT_BYTES  512
 #define SESSION_NAMES_MAX   65536u
@@ -89,6 +89,14 @@ enum writer_sleep {
 	WRITER_RESTS, /* the same, when few are left */
 };
 
+/* Heap calls of the process before its recording began; not known of a forked
+ * child whose allocations begin none. */
+struct heap_before {
+	uint64_t allocs, frees;
+	uint64_t alloc_bytes, free_bytes;
+	uint64_t is_known;
+};
+
 struct session_header {
 	char magic[8];
 	uint32_t version;
@@ -106,12 +114,14 @@ struct session_header {
 	int32_t pid;
 	uint32_t uid;
 	uint64_t pid_namespace; /* inode */
-	uint64_t started;	/* /proc/PID/stat, field 22 */
+	uint64_t started;	/* /proc/PID/stat, field 22; 0 not known */
+	uint64_t lock_device; /* of the file, which the process holds locked */
+	uint64_t lock_inode;  /* 0: it couldn't be locked */
 	char boot_id[40];
 	char host[SESSION_TEXT_BYTES];
 	char program[SESSION_TEXT_BYTES]; /* argv[0]'s last part */
 	char folder[SESSION_TEXT_BYTES];  /* absolute output folder */
-	char reason[SESSION_TEXT_BYTES];  /* what made it interesting */
+	char reason[SESSION_TEXT_BYTES];  /* what began the recording */
 	int32_t rank;			  /* -1 unknown */
 	int32_t world_size;		  /* 0 unknown */
 	struct options options;
@@ -122,8 +132,15 @@ struct session_header {
 	_Atomic uint64_t threads; /* newest record */
 	_Atomic uint32_t thread_count;
 	_Atomic uint64_t
-		unrecorded_calls; /* hook calls of threads without a record,
-				       for which there was no room */
+		unrecorded_calls; /* hook calls that left no event: of threads
+				     without a record, for which there was no
+				     room, and ... */
+	_Atomic uint64_t unfollowed_calls; /* ... of these, for other reasons:
+					      nested too deep, too many at
+					      once */
+	_Atomic uint64_t missed_calls; /* those of a signal handler that came
+					  inside a hook, or of a thread that
+					  had given its record back */
 
 	/* Chunk pool (collector/session/pool.h). */
 	_Atomic uint64_t free_chunks; /* tag << 40 | offset */
@@ -154,13 +171,14 @@ struct session_header {
 	_Atomic uint32_t note_count;
 	char notes[SESSION_NOTES_MAX][SESSION_NOTE_BYTES];
 
-	int64_t heap_base_bytes;  /* live before the counters ran */
+	int64_t heap_base_bytes; /* live before the counters ran */
+	struct heap_before heap_before;
 	struct session_cost cost; /* the writer's first pass measures it */
 
 	struct gpu_state gpu;
 
 	struct flight_state flight;
-	struct control control; /* what is asked from outside */
+	struct mailbox mailbox; /* what is asked from outside */
 
 	_Atomic uint32_t checkpoint; /* which of the two is whole */
 	struct session_checkpoint checkpoints[2];
@@ -175,8 +193,8 @@ struct session {
 	bool writable;
 };
 
-/* The session of this process, NULL until it is interesting.
- * Published with RELEASE in session_publish(); readers that got here through
+/* The session of this process, NULL until it is recorded.
+ * Published with RELEASE in life.c's begin(); readers that got here through
  * the gate or their own thread record need no further ordering. */
 extern struct session *_Atomic session_here
 	__attribute__((visibility("hidden")));
@@ -209,18 +227,33 @@ static inline void *session_at_checked(const struct session *session,
 int session_create(const struct options *options, const char *reason,
 		   struct session **made);
 
-/* A copy of another process's session, as it is now: nothing done to it reaches
- * the file, nor the other way.  0; -errno; -EBADMSG not a session of this
- * version, or damaged; -ENOMEM also where it would take more than half of the
- * memory that is left.  session_look() copies the header alone, and leaves its
- * table of names empty. */
-int session_open(const char *path, struct session *session);
-int session_look(const char *path, struct session *session);
+/* In a forked child: private memory takes the place of the parent's session,
+ * for whoever still has a pointer into it, and its lock is the parent's alone.
+ */
+void session_drop(void);
+
+/* Opens a session's file, `flags` as open() takes them: an fd, or -errno;
+ * -EPERM another user's, -EBADMSG no plain file with one name. */
+int session_file(const char *path, int flags);
+
+/* A copy of another process's session, as it is now, from its open file:
+ * nothing done to it reaches the file, nor the other way.  0; -errno; -EPERM
+ * another user's; -EBADMSG not a session of this version, or damaged; -ENOMEM
+ * also where it would take more than half of the memory that is left.
+ * session_look() copies the header alone, and leaves its table of names empty.
+ * The fd stays the caller's. */
+int session_open(int fd, struct session *session);
+int session_look(int fd, struct session *session);
 void session_close(struct session *session);
 
-/* The same from an open file without a name, of our own user. */
-int session_open_at(int fd, struct session *session);
-int session_look_at(int fd, struct session *session);
+/* 0: the process that made it is dead, and so are its children that had its
+ * memory.  Then `fd` has the lock until it is closed, and nobody else takes the
+ * session.  -EBUSY: one of them runs, or somebody else has taken it.  -ENOLCK:
+ * nobody can tell; what isn't known to be dead is left alone.
+ *
+ * The proof is the lock on the file; of a copy, or where there are no locks,
+ * the process table, if it is the one that the process was in. */
+int session_claim(int fd, const struct session_header *head);
 
 /* True where it outlives its process. */
 static inline bool session_outlives(const struct session *session)
@@ -228,10 +261,6 @@ static inline bool session_outlives(const struct session *session)
 	return session->head->place == SESSION_IN_FILE ||
 	       session->head->place == SESSION_IN_RECORD_MEMFD;
 }
-
-/* Opens a session's file for session_share(): an fd, or -errno; -EPERM another
- * user's, -EBADMSG no plain file with one name. */
-int session_file(const char *path);
 
 /* Maps the header alone of a running process's session, shared: what is stored
  * there reaches the process, so nothing but its mailbox may be written, and
@@ -245,10 +274,6 @@ const char *session_folder(const char *dir, char *text, size_t bytes);
 
 /* Unlinks the backing file, if any. */
 void session_unlink(const struct session *session);
-
-/* True if the process that made it still runs.  Unknown (another pid
- * namespace, say) counts as running. */
-bool session_is_alive(const struct session_header *head);
 
 /* Next `bytes` (rounded up to 64) of the session, zeroed.  Offset, or 0 when
  * the ceiling is reached or backing could not be had.  Async-signal-safe,
@@ -264,7 +289,8 @@ void session_note(struct session *session, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* Unlinks what can't be opened because its process was killed while it made it;
- * nothing was recorded there.  Anything else, and what is young, is left. */
+ * nothing was recorded there.  Anything else, what is young and what somebody
+ * has locked is left. */
 void session_sweep(const char *path);
 
 /* Where sessions may lie: calls visit(path) for each session file of this user

@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -131,8 +132,7 @@ static int copy_data(int fd, char *base, uint64_t bytes)
 
 /* The header into memory that has room for the rest, without the table of
  * names: that is most of it. */
-static int look(int fd, const char *path, uint64_t bytes,
-		struct session *session)
+static int look(int fd, uint64_t bytes, struct session *session)
 {
 	int rc;
 
@@ -146,7 +146,6 @@ static int look(int fd, const char *path, uint64_t bytes,
 	if (session->base == MAP_FAILED)
 		return -errno;
 	session->head = (struct session_header *)session->base;
-	log_format(session->path, sizeof(session->path), "%s", path);
 	rc = copy_part(fd, session->base, 0,
 		       offsetof(struct session_header, names));
 	if (!rc)
@@ -162,56 +161,11 @@ static int look(int fd, const char *path, uint64_t bytes,
 	return rc;
 }
 
-int session_look(const char *path, struct session *session)
+int session_file(const char *path, int flags)
 {
 	struct stat status;
-	const int fd = open_own(path, O_RDONLY, &status);
-	int rc;
 
-	if (fd < 0)
-		return fd;
-	rc = look(fd, path, (uint64_t)status.st_size, session);
-	close(fd);
-	return rc;
-}
-
-static int open_whole(int fd, const char *path, const struct stat *before,
-		      struct session *session)
-{
-	const struct stat status = *before;
-	struct stat after;
-	int rc = look(fd, path, (uint64_t)status.st_size, session);
-
-	if (rc)
-		return rc;
-	if ((uint64_t)status.st_blocks * 512 > proc_memory_left() / 2)
-		rc = -ENOMEM;
-	else
-		rc = copy_data(fd, session->base, session->bytes);
-	if (!rc && (fstat(fd, &after) || after.st_size != status.st_size ||
-		    !frame_is_whole(session, session->bytes)))
-		rc = -EBADMSG;
-	if (rc) {
-		session_close(session);
-		return rc;
-	}
-	terminate_texts(session->head);
-	/* Who was at it is dead. */
-	store_relaxed(&session->head->growing, 0);
-	return 0;
-}
-
-int session_open(const char *path, struct session *session)
-{
-	struct stat status;
-	const int fd = open_own(path, O_RDONLY, &status);
-	int rc;
-
-	if (fd < 0)
-		return fd;
-	rc = open_whole(fd, path, &status, session);
-	close(fd);
-	return rc;
+	return open_own(path, flags, &status);
 }
 
 /* 0 for what a program of our user may have put there. */
@@ -222,27 +176,39 @@ static int examine(int fd, struct stat *status)
 	return status->st_uid == geteuid() ? 0 : -EPERM;
 }
 
-int session_look_at(int fd, struct session *session)
+int session_look(int fd, struct session *session)
 {
 	struct stat status;
 	const int rc = examine(fd, &status);
 
-	return rc ? rc : look(fd, "", (uint64_t)status.st_size, session);
+	return rc ? rc : look(fd, (uint64_t)status.st_size, session);
 }
 
-int session_open_at(int fd, struct session *session)
+int session_open(int fd, struct session *session)
 {
-	struct stat status;
-	const int rc = examine(fd, &status);
+	struct stat before;
+	struct stat after;
+	int rc = examine(fd, &before);
 
-	return rc ? rc : open_whole(fd, "", &status, session);
-}
-
-int session_file(const char *path)
-{
-	struct stat status;
-
-	return open_own(path, O_RDWR, &status);
+	if (!rc)
+		rc = look(fd, (uint64_t)before.st_size, session);
+	if (rc)
+		return rc;
+	if ((uint64_t)before.st_blocks * 512 > proc_memory_left() / 2)
+		rc = -ENOMEM;
+	else
+		rc = copy_data(fd, session->base, session->bytes);
+	if (!rc && (fstat(fd, &after) || after.st_size != before.st_size ||
+		    !frame_is_whole(session, session->bytes)))
+		rc = -EBADMSG;
+	if (rc) {
+		session_close(session);
+		return rc;
+	}
+	terminate_texts(session->head);
+	/* Who was at it is dead. */
+	store_relaxed(&session->head->growing, 0);
+	return 0;
 }
 
 int session_share(int fd, struct session *session)
@@ -271,73 +237,79 @@ int session_share(int fd, struct session *session)
 	return -EBADMSG;
 }
 
-/* A zombie has ended, and its memory is gone, unless other threads of it go on:
- * its first thread alone ended by pthread_exit(). */
-static bool has_ended(int pid)
-{
-	char path[64];
-	char text[1024];
-	const char *at;
-	unsigned int threads;
-
-	log_format(path, sizeof(path), "/proc/%d/stat", pid);
-	if (proc_read(path, text, sizeof(text)) <= 0)
-		return true;
-	/* The name, in parentheses, may hold anything; behind it come the
-	 * state, field 3, and the number of threads, field 20. */
-	at = strrchr(text, ')');
-	if (!at || (at[2] != 'Z' && at[2] != 'X'))
-		return false;
-	for (int field = 2; at && field < 20; field++) {
-		at = strchr(at, ' ');
-		at = at ? at + 1 : NULL;
-	}
-	threads = at ? (unsigned int)strtoul(at, NULL, 10) : 0;
-	return threads <= 1;
-}
-
-bool session_is_alive(const struct session_header *head)
+static bool is_other_boot(const struct session_header *head)
 {
 	char boot_id[sizeof(head->boot_id)];
 
 	proc_boot_id(boot_id, sizeof(boot_id));
-	if (strcmp(boot_id, head->boot_id) != 0)
-		return false;
-	if (head->pid_namespace != proc_pid_namespace())
-		return true;
-	if (head->pid <= 0 || (kill(head->pid, 0) && errno == ESRCH))
-		return false;
-	if (proc_started(head->pid) != head->started)
-		return false;
-	return head->pid == (int)getpid() || !has_ended(head->pid);
+	return boot_id[0] && head->boot_id[0] &&
+	       strcmp(boot_id, head->boot_id) != 0;
+}
+
+/* What the process table says, where it is the one that the process was in:
+ * 0 dead, -EBUSY it runs, -ENOLCK not known. */
+static int examine_process(const struct session_header *head)
+{
+	const uint64_t here = proc_pid_namespace();
+	struct proc_stat now;
+
+	if (!here || here != head->pid_namespace || is_other_boot(head) ||
+	    head->pid <= 0)
+		return -ENOLCK;
+	if (kill(head->pid, 0) && errno == ESRCH)
+		return 0;
+	if (!proc_stat(head->pid, &now) || !head->started)
+		return -ENOLCK;
+	if (now.started != head->started)
+		return 0; /* the number is another process's now */
+	/* A zombie has ended, unless other threads of it go on: its first
+	 * thread alone ended by pthread_exit(). */
+	return (now.state == 'Z' || now.state == 'X') && now.threads <= 1
+		       ? 0
+		       : -EBUSY;
+}
+
+/* The process locked this very file, no copy of it, under this kernel. */
+static bool was_locked(const struct session_header *head,
+		       const struct stat *status)
+{
+	return head->lock_inode && head->lock_inode == status->st_ino &&
+	       head->lock_device == status->st_dev && !is_other_boot(head);
+}
+
+int session_claim(int fd, const struct session_header *head)
+{
+	struct stat status;
+	int rc = -ENOLCK;
+
+	if (flock(fd, LOCK_EX | LOCK_NB))
+		return errno == EWOULDBLOCK ? -EBUSY : -ENOLCK;
+	if (!fstat(fd, &status))
+		rc = was_locked(head, &status) ? 0 : examine_process(head);
+	if (rc)
+		flock(fd, LOCK_UN);
+	return rc;
 }
 
 void session_sweep(const char *path)
 {
 	char magic[sizeof(SESSION_MAGIC) - 1] = {0};
 	static const char none[sizeof(magic)];
-	const char *name = strrchr(path, '/');
 	struct stat status;
 	struct timespec now;
-	long pid;
-	int fd = open_own(path, O_RDONLY, &status);
+	const int fd = open_own(path, O_RDONLY, &status);
 
 	if (fd < 0)
 		return;
-	/* An empty file is one that was not even sized. */
-	if (pread(fd, magic, sizeof(magic), 0) < 0)
-		magic[0] = 1;
-	close(fd);
 	clock_gettime(CLOCK_REALTIME, &now);
-	if (!name || memcmp(magic, none, sizeof(magic)) != 0 ||
-	    now.tv_sec - status.st_mtime < UNMADE_SECONDS)
-		return;
-	/* /traceprof-UID-PID-... */
-	name = strchr(name + 11, '-');
-	pid = name ? strtol(name + 1, NULL, 10) : 0;
-	if (pid > 0 && pid <= INT32_MAX && kill((pid_t)pid, 0) &&
-	    errno == ESRCH)
+	/* An empty file is one that was not even sized.  Who makes it holds its
+	 * lock. */
+	if (pread(fd, magic, sizeof(magic), 0) >= 0 &&
+	    !memcmp(magic, none, sizeof(magic)) &&
+	    now.tv_sec - status.st_mtime >= UNMADE_SECONDS &&
+	    !flock(fd, LOCK_EX | LOCK_NB))
 		unlink(path);
+	close(fd);
 }
 
 static bool looks_like_session(const char *name)

@@ -9,6 +9,11 @@
  * again by path when it must grow, so no fd of ours can be closed or reused by
  * the program.
  *
+ * The file is locked (flock) by the description that is mapped.  The kernel
+ * keeps that description as long as the mapping, and so the lock, whatever
+ * descriptors the program closes; it frees both when the process ends, or its
+ * last child that has the mapping still (see session_drop()).
+ *
  * Under a memory cgroup fallocate does not fail, it gets the program killed:
  * the limits are read first and the ceiling is kept to a small part.
  */
@@ -32,6 +37,12 @@
 
 #define FREE_FACTOR 16
 #define CGROUP_PART 16 /* at most this part of what a memory cgroup has left */
+
+/* The session of this process, from before it is mapped. */
+static struct session mine;
+
+/* Open while it is made: a child that is forked then closes it. */
+static volatile int making_fd = -1;
 
 /* Fills session->path with a fresh name in `folder`, opens it. */
 static int open_fresh(struct session *session, const char *folder)
@@ -67,6 +78,42 @@ static bool may_be_as_large(uint64_t bytes)
 	return getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur >= bytes;
 }
 
+/* Locks an open file and maps it.  Closes it: the mapping keeps the lock. */
+static int map_locked(struct session *session, int fd)
+{
+	void *base;
+	int rc = 0;
+
+	making_fd = fd;
+	flock(fd, LOCK_EX | LOCK_NB);
+	base = mmap(NULL, session->bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+		    fd, 0);
+	if (base == MAP_FAILED)
+		rc = -errno;
+	else
+		session->base = base;
+	making_fd = -1;
+	close(fd);
+	return rc;
+}
+
+/* Says in the header which file is locked, if it is: some file systems have no
+ * locks, or map another file than was opened. */
+static void note_lock(struct session_header *head, const char *path)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat status;
+
+	if (fd < 0)
+		return;
+	if (flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK &&
+	    !fstat(fd, &status)) {
+		head->lock_device = status.st_dev;
+		head->lock_inode = status.st_ino;
+	}
+	close(fd);
+}
+
 /* A mapped file in `folder`: 0 or -errno, nothing is left behind. */
 static int map_file(struct session *session, const char *folder)
 {
@@ -83,20 +130,14 @@ static int map_file(struct session *session, const char *folder)
 	if (ftruncate(fd, (off_t)session->bytes) ||
 	    syscall(SYS_fallocate, fd, 0, 0, (off_t)SESSION_FIRST_BYTES)) {
 		rc = -errno;
-		goto fail;
+		close(fd);
+	} else {
+		rc = map_locked(session, fd);
 	}
-	session->base = mmap(NULL, session->bytes, PROT_READ | PROT_WRITE,
-			     MAP_SHARED, fd, 0);
-	if (session->base == MAP_FAILED) {
-		rc = -errno;
-		goto fail;
+	if (rc) {
+		unlink(session->path);
+		session->path[0] = '\0';
 	}
-	close(fd);
-	return 0;
-fail:
-	close(fd);
-	unlink(session->path);
-	session->path[0] = '\0';
 	return rc;
 }
 
@@ -122,11 +163,10 @@ static int open_held_at(const char *path)
 	return -ENOENT;
 }
 
-/* A free memfd of `traceprof record`; negative: there is none. */
-static int open_held(void)
+/* A free memfd of `traceprof record`, and its path; negative: there is none. */
+static int open_held(char *path, size_t bytes)
 {
 	const char *text = getenv(SESSION_HELD_VARIABLE);
-	char path[64];
 	char *end;
 	long pid, number;
 	int fd = -ENOENT;
@@ -136,7 +176,7 @@ static int open_held(void)
 	pid = strtol(text, &end, 10);
 	while (fd < 0 && (*end == ':' || *end == ',')) {
 		number = strtol(end + 1, &end, 10);
-		log_format(path, sizeof(path), "/proc/%ld/fd/%ld", pid, number);
+		log_format(path, bytes, "/proc/%ld/fd/%ld", pid, number);
 		fd = open_held_at(path);
 	}
 	return fd;
@@ -147,34 +187,40 @@ static int map_memfd(struct session *session, int fd)
 {
 	if (fd < 0)
 		return fd;
-	session->base = MAP_FAILED;
 	if (!ftruncate(fd, (off_t)session->bytes))
-		session->base = mmap(NULL, session->bytes,
-				     PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		return map_locked(session, fd);
 	close(fd);
-	return session->base == MAP_FAILED ? -ENOMEM : 0;
+	return -ENOMEM;
 }
 
 static int map_anonymous(struct session *session)
 {
-	session->base =
-		mmap(NULL, session->bytes, PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	return session->base == MAP_FAILED ? -errno : 0;
+	void *base = mmap(NULL, session->bytes, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (base == MAP_FAILED)
+		return -errno;
+	session->base = base;
+	return 0;
 }
 
-/* The first of these that can be had. */
-static int map_somewhere(struct session *session, enum session_place *place)
+/* The first of these that can be had.  `path` leads to it while it is mapped,
+ * "": none does. */
+static int map_somewhere(struct session *session, enum session_place *place,
+			 char *path, size_t bytes)
 {
 	const bool may = may_be_as_large(session->bytes);
 
 	*place = SESSION_IN_FILE;
 	if (may && (!map_file(session, "/dev/shm") ||
-		    !map_file(session, getenv("XDG_RUNTIME_DIR"))))
+		    !map_file(session, getenv("XDG_RUNTIME_DIR")))) {
+		log_format(path, bytes, "%s", session->path);
 		return 0;
+	}
 	*place = SESSION_IN_RECORD_MEMFD;
-	if (may && !map_memfd(session, open_held()))
+	if (may && !map_memfd(session, open_held(path, bytes)))
 		return 0;
+	path[0] = '\0';
 	*place = SESSION_IN_MEMFD;
 	if (may && !map_memfd(session, (int)syscall(SYS_memfd_create,
 						    "traceprof", MFD_CLOEXEC)))
@@ -243,6 +289,7 @@ static void fill_header(struct session *session, const struct options *options,
 			const char *reason, enum session_place place)
 {
 	struct session_header *head = session->head;
+	struct proc_stat stat;
 
 	head->version = SESSION_VERSION;
 	head->header_bytes = sizeof(*head);
@@ -257,7 +304,8 @@ static void fill_header(struct session *session, const struct options *options,
 	head->pid = (int32_t)getpid();
 	head->uid = (uint32_t)geteuid();
 	head->pid_namespace = proc_pid_namespace();
-	head->started = proc_started(head->pid);
+	proc_stat(head->pid, &stat);
+	head->started = stat.started;
 	proc_boot_id(head->boot_id, sizeof(head->boot_id));
 	proc_host(head->host, sizeof(head->host));
 	proc_program(head->program, sizeof(head->program));
@@ -268,25 +316,39 @@ static void fill_header(struct session *session, const struct options *options,
 	clock_start(&head->clock);
 	/* The magic last: a file without it is no session yet. */
 	memcpy(head->magic, SESSION_MAGIC, sizeof(head->magic));
-	/* RELEASE pairs with ACQUIRE in session_open(). */
+	/* RELEASE pairs with ACQUIRE in frame_is_whole(). */
 	store_release(&head->state, SESSION_RUNNING);
 }
 
 int session_create(const struct options *options, const char *reason,
 		   struct session **made)
 {
-	static struct session session;
+	char path[SESSION_TEXT_BYTES];
 	enum session_place place;
 	int rc;
 
-	memset(&session, 0, sizeof(session));
-	session.bytes = ceiling_bytes(options);
-	session.writable = true;
-	rc = map_somewhere(&session, &place);
+	memset(&mine, 0, sizeof(mine));
+	mine.bytes = ceiling_bytes(options);
+	mine.writable = true;
+	rc = map_somewhere(&mine, &place, path, sizeof(path));
 	if (rc)
 		return rc;
-	session.head = (struct session_header *)session.base;
-	fill_header(&session, options, reason, place);
-	*made = &session;
+	mine.head = (struct session_header *)mine.base;
+	if (path[0])
+		note_lock(mine.head, path);
+	fill_header(&mine, options, reason, place);
+	*made = &mine;
 	return 0;
+}
+
+void session_drop(void)
+{
+	if (making_fd >= 0)
+		close(making_fd);
+	making_fd = -1;
+	if (mine.base)
+		mmap(mine.base, mine.bytes, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+		     -1, 0);
+	mine.base = NULL;
 }

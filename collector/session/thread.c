@@ -8,6 +8,7 @@
  */
 #include "collector/session/thread.h"
 
+#include "collector/session/gate.h"
 #include <errno.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -70,13 +71,17 @@ COLD struct thread *thread_enter(struct session *session)
 
 	if (!session || !session->writable)
 		return NULL;
-	thread_busy();
+	if (thread_self == THREAD_FILLING || thread_self == THREAD_OVER) {
+		/* In a signal handler, or after the thread's end. */
+		add_relaxed(&session->head->missed_calls, 1);
+		return NULL;
+	}
+	thread_fill();
 	thread = claim_free(session);
 	if (!thread)
 		thread = make(session);
 	if (thread) {
 		store_relaxed(&thread->depth, 0);
-		thread->omp_depth = 0;
 		thread->is_named = 0;
 		thread->name[0] = '\0';
 		thread->tid = (uint32_t)syscall(SYS_gettid);
@@ -90,22 +95,9 @@ COLD struct thread *thread_enter(struct session *session)
 	return thread;
 }
 
-void thread_leave(void)
-{
-	struct thread *thread = thread_self;
-
-	thread_self = THREAD_BUSY;
-	if (!thread_records(thread))
-		return;
-	store_relaxed(&thread->depth, 0);
-	/* RELEASE pairs with ACQUIRE in the writer's look at `state`: it sees
-	 * all that the thread ever committed. */
-	store_release(&thread->state, THREAD_RETIRED);
-}
-
 void thread_record(struct thread *thread, const struct event *event)
 {
-	struct thread *was = thread_busy();
+	struct thread *was = thread_fill();
 	struct event *slot = ring_reserve(&thread->ring, 1);
 
 	if (likely(slot)) {
@@ -118,7 +110,7 @@ void thread_record(struct thread *thread, const struct event *event)
 	thread_unbusy(was);
 }
 
-/* A stack is this large at most, or frames are thought to lie on two. */
+/* Frames that are further apart are thought to lie on two stacks. */
 #define STACK_BYTES_MAX (UINT64_C(8) << 20)
 
 /* The slices that are open inside a live one lie deeper on its stack. */
@@ -131,19 +123,49 @@ static bool is_gone(const struct thread *thread, uint32_t at, uint32_t frame)
 	       frame - opened->at <= STACK_BYTES_MAX / 16;
 }
 
-/* Where a region was left isn't known: its slice ends now, and says so. */
+/* Where it was left isn't known: a slice ends now, and says so. */
 static void record_left(struct thread *thread, const struct open_slice *left)
 {
-	const struct event event = {
+	struct event event = {
 		.kind = left->kind,
 		.flags = EVENT_UNFINISHED,
-		.extra = left->name,
+		.name = left->name,
 		.start_ticks = left->start_ticks,
 		.end_ticks = clock_ticks(),
-		.omp = {.region = left->region, .code = left->code},
 	};
 
+	if (left->kind == EVENT_NONE)
+		return;
+	if (left->kind != EVENT_SCOPE && left->kind != EVENT_CALL) {
+		event.name = 0;
+		event.extra = left->name;
+		event.omp.region = left->region;
+		event.omp.code = left->code;
+		event.omp.sync = left->sync;
+	}
 	thread_record(thread, &event);
+}
+
+void thread_leave(void)
+{
+	struct thread *thread = thread_self;
+	uint32_t depth;
+
+	thread_self = THREAD_BUSY;
+	if (!thread_records(thread))
+		return;
+	thread_self = THREAD_OVER;
+	depth = min_u32(load_relaxed(&thread->depth), OPEN_SLICES_MAX);
+	/* An explicit task's slice may be what is left of one that went on
+	 * elsewhere. */
+	while (depth-- && gate_bits() & GATE_RECORD_BITS) {
+		if (thread->open[depth].kind != EVENT_OMP_EXPLICIT)
+			record_left(thread, &thread->open[depth]);
+	}
+	store_relaxed(&thread->depth, 0);
+	/* RELEASE pairs with ACQUIRE in the writer's look at `state`: it sees
+	 * all that the thread ever committed. */
+	store_release(&thread->state, THREAD_RETIRED);
 }
 
 COLD void thread_drop_gone(struct thread *thread, const void *frame)
@@ -157,11 +179,10 @@ COLD void thread_drop_gone(struct thread *thread, const void *frame)
 		first++;
 	if (first == depth)
 		return;
-	/* Innermost first, as they would have ended. */
-	for (uint32_t i = depth; i-- > first;) {
-		if (is_gone(thread, i, here))
-			record_left(thread, &thread->open[i]);
-	}
+	/* Innermost first, as they would have ended.  What was opened inside
+	 * the region is gone with it; NONE is a scope that is not recorded. */
+	for (uint32_t i = depth; i-- > first;)
+		record_left(thread, &thread->open[i]);
 	/* RELEASE pairs with ACQUIRE in the writer's look at open slices. */
 	store_release(&thread->depth, first);
 }

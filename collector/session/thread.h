@@ -20,7 +20,7 @@
 #include "collector/session/ring.h"
 #include "collector/session/session.h"
 
-#define OPEN_SLICES_MAX	  32u
+#define OPEN_SLICES_MAX	  64u
 #define THREAD_NAME_BYTES 32
 
 enum thread_state { THREAD_FREE, THREAD_LIVE, THREAD_RETIRED };
@@ -67,7 +67,6 @@ struct thread {
 							exceed the array */
 	_Atomic uint32_t state;
 	uint32_t tid;
-	uint32_t omp_depth;	/* nesting of recorded regions */
 	uint64_t region;	/* the last one that it began, 0 none */
 	_Atomic uint64_t next;	/* session offset of the next older record */
 	uint64_t place;		/* in the list: one more than the next's */
@@ -85,23 +84,30 @@ struct thread {
 _Static_assert(offsetof(struct thread, ring) == 0, "a ring is its thread");
 
 /* The record of the calling thread: NULL before its first event, while it is
- * inside the profiler, and after its end.  The only thread-local variable. */
+ * inside the profiler, and after its end. */
 extern _Thread_local struct thread *thread_self;
 
-/* What thread_self is while a thread is inside the profiler or may not
- * record: a record that is never drained, so that hooks need one test only. */
-#define THREAD_BUSY ((struct thread *)1)
+/* What thread_self is where there is no record to write on.  BUSY: cold work of
+ * ours, whose calls are not the program's; and threads of ours.  FILLING: a
+ * hook writes an event, so that another hook runs in a signal handler.  OVER:
+ * the thread's record was given back.  The last two are counted
+ * (missed_calls). */
+#define THREAD_BUSY    ((struct thread *)1)
+#define THREAD_FILLING ((struct thread *)2)
+#define THREAD_OVER    ((struct thread *)3)
 
 static inline bool thread_records(const struct thread *thread)
 {
-	return (uintptr_t)thread > 1;
+	return (uintptr_t)thread > 3;
 }
 
 /* First event of a thread: a record from the free ones or a new one, set as
- * thread_self.  NULL when none can be had: the thread stays unrecorded. */
+ * thread_self.  NULL when none can be had, or this is no time for it: that call
+ * is counted. */
 struct thread *thread_enter(struct session *session);
 
-/* End of a thread: its record is retired, thread_self becomes BUSY. */
+/* End of a thread: what it left open is recorded as not finished, its record is
+ * retired, thread_self becomes OVER. */
 void thread_leave(void);
 
 /* The record of this thread, entering if need be; NULL while busy. */
@@ -123,6 +129,16 @@ static inline struct thread *thread_busy(void)
 	struct thread *was = thread_self;
 
 	thread_self = THREAD_BUSY;
+	atomic_signal_fence(memory_order_seq_cst);
+	return was;
+}
+
+/* The same while a hook writes an event. */
+static inline struct thread *thread_fill(void)
+{
+	struct thread *was = thread_self;
+
+	thread_self = THREAD_FILLING;
 	atomic_signal_fence(memory_order_seq_cst);
 	return was;
 }
@@ -182,7 +198,7 @@ static inline void thread_open_in(struct thread *thread, const void *frame)
 
 /* Drops the slices that were opened in frames which are gone: what lies at
  * `frame` or below it, on the same stack, was left by longjmp() or an
- * exception.  A region so left is recorded as one that was not finished. */
+ * exception.  They are recorded as slices that were not finished. */
 void thread_drop_gone(struct thread *thread, const void *frame);
 
 /* The same where nothing is open most of the time. */

@@ -273,13 +273,17 @@ static void move_window(struct session *session, int64_t step, uint64_t ticks)
 	manual_step_begins(session, step, ticks);
 }
 
-/* Around what a step's ends lie.  The steps before the thread counted them are
- * drawn beside it, so all of that run are. */
+/* Around what a step's ends lie; UINT64_MAX: it is drawn beside its thread.  So
+ * are steps by time, which end in the middle of one of the writer's passes, and
+ * all steps of a run whose marker was searched for, since those before it was
+ * found are. */
 static uint64_t outer_of(const struct session *session,
 			 const struct thread *thread)
 {
 	const struct step_search *search = &session->head->search;
 
+	if (marker.source == STEP_TIME)
+		return UINT64_MAX;
 	return search_state(search) == SEARCH_LIVE ? UINT64_MAX
 						   : thread_outer(thread);
 }

@@ -27,6 +27,7 @@
 #define unlikely(x)	__builtin_expect(!!(x), 0)
 #define EXPORT		__attribute__((visibility("default")))
 #define COLD		__attribute__((noinline, cold))
+#define ALWAYS_INLINE	inline __attribute__((always_inline))
 /* What each process writes at its start, whatever it becomes, lies on one page:
  * a page's first touch is the dearest part of a short program. */
 #define START_DATA	__attribute__((section(".data.start")))

@@ -105,7 +105,7 @@ int64_t clock_ns(const struct clock_segments *clock, uint64_t ticks);
 int64_t clock_ns_near(const struct clock_segments *clock, uint64_t ticks,
 		      uint64_t *near);
 
-/* The tick value of so many nanoseconds from now, roughly (slack). */
+/* Ticks in a second, by the newest segment. */
 uint64_t clock_ticks_per_second(const struct clock_segments *clock);
 
 #endif

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* loader.c - who is inside the dynamic loader, and who forks; see loader.h. */
+/* loader.c - starts our threads, and counts those inside the dynamic loader and
+ * the forks under way; see loader.h. */
 #include "collector/system/loader.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <time.h>
 
 #define PAUSE_NS 1000000
@@ -54,4 +57,23 @@ void loader_forget(void)
 {
 	atomic_store(&inside, 0);
 	atomic_store(&forks, 0);
+}
+
+int background_start(void *(*run)(void *), size_t stack_bytes)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+	sigset_t all;
+	sigset_t before;
+	int rc;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attributes, stack_bytes);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = -pthread_create(&thread, &attributes, run, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+	return rc;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loader.h - keeps our threads out of the dynamic loader while others fork.
+ * loader.h - threads of our own: how one is started, and how it keeps out of
+ * the dynamic loader while others fork.
  *
  * The loader's locks are copied by a fork, and no C library frees them in the
  * child: what one of our threads held there is held for ever, and the child
@@ -12,6 +13,10 @@
 #define COLLECTOR_LOADER_H
 
 #include "collector/system/base.h"
+
+/* Starts one that nobody joins, with a stack of so many bytes.  No signal sent
+ * to the process is ever delivered to it.  0 or -errno of pthread_create(). */
+int background_start(void *(*run)(void *), size_t stack_bytes);
 
 /* Around calls into the loader.  False: not now, a fork goes on and on; then
  * there is nothing to leave.  A hook on a program's own thread, which can't do

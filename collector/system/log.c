@@ -2,13 +2,17 @@
 /*
  * log.c - formats and writes single lines without stdio or malloc.
  *
- * A line is one write(2), so that lines of ranks and threads don't mix.
+ * A line is one write(2), so that lines of ranks and threads don't mix.  It
+ * begins on a line of its own as far as that can be known: a file's last byte
+ * says whether it does, a terminal is made to wrap, of a pipe nothing is known.
  */
 #include "collector/system/log.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -16,7 +20,8 @@
 #include <unistd.h>
 
 /* How long a line may wait for its reader; it fits a pipe's smallest room. */
-#define PATIENCE_NS 100000000
+#define PATIENCE_NS  100000000
+#define COLUMNS_MOST 512
 
 static START_DATA bool log_quiet;
 static START_DATA bool log_known; /* fd 2 was there at the start */
@@ -220,6 +225,63 @@ static bool stderr_is_ours(void)
 	       status.st_dev == log_device && status.st_ino == log_inode;
 }
 
+/* A file whose last byte ends no line, a progress bar's perhaps. */
+static bool file_is_within_line(void)
+{
+	struct stat status;
+	char last = '\n';
+	int fd;
+
+	if (fstat(STDERR_FILENO, &status) || !S_ISREG(status.st_mode) ||
+	    !status.st_size)
+		return false;
+	/* Ours may be open for writing alone. */
+	fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/fd/2",
+			  O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+	if (fd < 0)
+		return false;
+	syscall(SYS_pread64, fd, &last, 1, status.st_size - 1);
+	syscall(SYS_close, fd);
+	return last != '\n';
+}
+
+/* What takes the cursor to the start of a line: on a terminal as many blanks as
+ * one line has, less one, which wrap unless the cursor is there, and back. */
+static size_t begin_line(char *text, size_t bytes)
+{
+	struct winsize window;
+	size_t columns;
+
+	if (file_is_within_line()) {
+		text[0] = '\n';
+		return 1;
+	}
+	if (syscall(SYS_ioctl, STDERR_FILENO, TIOCGWINSZ, &window) < 0)
+		return 0;
+	columns = window.ws_col;
+	if (columns < 2 || columns > bytes)
+		return 0;
+	memset(text, ' ', columns - 1);
+	text[columns - 1] = '\r';
+	return columns;
+}
+
+/* What came from outside, a setting or a path, may hold what a terminal would
+ * obey. */
+static void make_harmless(char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		const unsigned char c = (unsigned char)text[i];
+
+		if (c < ' ' || c == 0x7f)
+			text[i] = '?';
+		/* The other control characters, in UTF-8. */
+		if (c == 0xc2 && i + 1 < len &&
+		    ((unsigned char)text[i + 1] & 0xe0) == 0x80)
+			text[i] = text[i + 1] = '?';
+	}
+}
+
 /* A reader that has stopped costs the line, not the program.  The functions
  * write() and poll() themselves would be points of cancellation. */
 static void write_line(const char *line, size_t len)
@@ -236,14 +298,18 @@ static void write_line(const char *line, size_t len)
 
 static void log_line(const char *format, va_list args)
 {
-	char line[LOG_LINE_BYTES];
+	char line[COLUMNS_MOST + LOG_LINE_BYTES];
 	const int saved = errno;
 
 	if (stderr_is_ours() && add_relaxed(&log_lines, 1) < LOG_LINES_MAX) {
-		size_t len = log_format(line, sizeof(line), "traceprof: ");
+		const size_t start = begin_line(line, COLUMNS_MOST);
+		size_t len = start;
 
-		len += log_format_list(line + len, sizeof(line) - len - 1,
+		len += log_format(line + len, LOG_LINE_BYTES, "traceprof: ");
+		len += log_format_list(line + len,
+				       LOG_LINE_BYTES - (len - start) - 1,
 				       format, args);
+		make_harmless(line + start, len - start);
 		line[len++] = '\n';
 		write_line(line, len);
 	}

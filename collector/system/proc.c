@@ -32,13 +32,6 @@ long proc_read(const char *path, char *text, size_t bytes)
 	return got < 0 ? -EIO : (long)len;
 }
 
-uint64_t proc_pid_namespace(void)
-{
-	struct stat status;
-
-	return stat("/proc/self/ns/pid", &status) ? 0 : status.st_ino;
-}
-
 static uint64_t parse_number(const char *text)
 {
 	uint64_t value = 0;
@@ -48,23 +41,42 @@ static uint64_t parse_number(const char *text)
 	return value;
 }
 
-uint64_t proc_started(int pid)
+uint64_t proc_pid_namespace(void)
+{
+	struct stat status;
+	char self[16];
+	const ssize_t len = readlink("/proc/self", self, sizeof(self) - 1);
+
+	/* A /proc that was mounted in another namespace has other numbers. */
+	self[len > 0 ? len : 0] = '\0';
+	if (parse_number(self) != (uint64_t)getpid())
+		return 0;
+	return stat("/proc/self/ns/pid", &status) ? 0 : status.st_ino;
+}
+
+bool proc_stat(int pid, struct proc_stat *stat)
 {
 	char path[64];
 	char text[1024];
 	const char *at;
 
+	*stat = (struct proc_stat){0};
 	log_format(path, sizeof(path), "/proc/%d/stat", pid);
 	if (proc_read(path, text, sizeof(text)) <= 0)
-		return 0;
-	/* The name, in parentheses, may hold anything: begin behind it.  Field
-	 * 3 follows it; 22 is the start time. */
+		return false;
+	/* The name, in parentheses, may hold anything: begin after it, with
+	 * field 3. */
 	at = strrchr(text, ')');
-	for (int field = 2; at && field < 22; field++) {
-		at = strchr(at, ' ');
-		at = at ? at + 1 : NULL;
+	for (int field = 3; at && field <= 22; field++) {
+		at = strchr(at + 1, ' ');
+		if (at && field == 3)
+			stat->state = at[1];
+		else if (at && field == 20)
+			stat->threads = (uint32_t)parse_number(at + 1);
+		else if (at && field == 22)
+			stat->started = parse_number(at + 1);
 	}
-	return at ? parse_number(at) : 0;
+	return at != NULL;
 }
 
 void proc_boot_id(char *text, size_t bytes)

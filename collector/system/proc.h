@@ -13,11 +13,18 @@
 /* Reads a small file whole, NUL-terminated.  Length or -errno. */
 long proc_read(const char *path, char *text, size_t bytes);
 
-/* Inode of /proc/self/ns/pid, 0 unknown. */
+/* Inode of /proc/self/ns/pid, 0 not known: no /proc, or another namespace's. */
 uint64_t proc_pid_namespace(void);
 
-/* Start time of a process (clock ticks since boot), 0 if there is none. */
-uint64_t proc_started(int pid);
+/* What /proc/PID/stat says of a process. */
+struct proc_stat {
+	char state; /* 'Z': its first thread has ended */
+	uint32_t threads;
+	uint64_t started; /* clock ticks since boot */
+};
+
+/* False: there is no such process, or it can't be seen. */
+bool proc_stat(int pid, struct proc_stat *stat);
 
 void proc_boot_id(char *text, size_t bytes);
 void proc_host(char *text, size_t bytes);

@@ -270,8 +270,7 @@ void symbols_close(struct symbols *symbols)
 	munmap(symbols, symbols->table_bytes);
 }
 
-/* The build-id among a segment's notes; NULL: none there. */
-static const uint8_t *id_in_notes(const char *at, uint64_t bytes, size_t *len)
+const uint8_t *symbols_build_id(const char *at, uint64_t bytes, size_t *len)
 {
 	const char *const end = at + bytes;
 
@@ -324,7 +323,8 @@ bool symbols_is_build(const struct symbols *symbols, const uint8_t *id,
 		notes = part(symbols->file, symbols->file_bytes,
 			     segments[i].p_offset, segments[i].p_filesz);
 		if (notes)
-			found = id_in_notes(notes, segments[i].p_filesz, &len);
+			found = symbols_build_id(notes, segments[i].p_filesz,
+						 &len);
 		/* The loader's list keeps no more than its first bytes. */
 		if (found)
 			return len >= id_len && !memcmp(found, id, id_len);

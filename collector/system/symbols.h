@@ -24,6 +24,9 @@ void symbols_close(struct symbols *symbols);
 bool symbols_is_build(const struct symbols *symbols, const uint8_t *id,
 		      size_t id_len);
 
+/* The build-id among the notes of a segment; NULL: none there. */
+const uint8_t *symbols_build_id(const char *notes, uint64_t bytes, size_t *len);
+
 struct symbol {
 	const char *name; /* as in the table, mangled; lives as the index */
 	size_t name_len;

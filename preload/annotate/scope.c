@@ -178,6 +178,7 @@ bool scope_pop(struct thread *thread, uint64_t owner)
 	depth = load_relaxed(&thread->depth);
 	if (unlikely(depth > OPEN_SLICES_MAX)) {
 		thread_shut(thread);
+		hook_unfollowed();
 		return true;
 	}
 	depth = without_holes(thread, depth);

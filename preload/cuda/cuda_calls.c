@@ -1,11 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* cuda_calls.c - what the hooks of the CUDA runtime share; see cuda_calls.h. */
+/*
+ * cuda_calls.c - in front of a shared CUDA runtime's functions.
+ *
+ * Each hook looks at the gate, calls the real function and describes the call
+ * where CUPTI can't; see cuda_calls.h.  A static runtime, which is nvcc's
+ * default, is called without us.
+ *
+ * A process may hold two runtimes, of CUDA 12 and 13 say, which know nothing of
+ * each other's kernels.  So the real functions are those of the calling file,
+ * looked up once for each, as preload/gomp/gomp_original.c does it.
+ */
 #include "preload/cuda/cuda_calls.h"
 
-#include "collector/system/log.h"
-#include "collector/system/loader.h"
+#include "collector/session/gate.h"
 #include "collector/session/names.h"
+#include "collector/session/thread.h"
 #include "collector/steps/steps.h"
+#include "collector/system/loader.h"
+#include "preload/cuda/cuda_wrapped.h"
 #include "preload/cuda/cupti_source.h"
 #include "preload/process/hook.h"
 #include "preload/process/life.h"
@@ -16,21 +28,39 @@
 #include <string.h>
 
 /* cudaErrorInsufficientDriver: there is no CUDA here. */
-#define NO_CUDA 35
+#define NO_CUDA	    35
+#define CALLERS_MAX 256u
 
-struct cuda_functions cuda_real;
-_Atomic uint32_t cuda_calls_are_known;
+struct cuda_call {
+	struct thread *thread; /* NULL: not recorded */
+	uint64_t start_ticks;
+	uint32_t number; /* enum cuda_function */
+	bool is_first;	 /* nobody has attached yet */
+};
+
+/* A loaded file that calls CUDA, and the functions of the runtime that it was
+ * linked with; those that it lacks answer with an error. */
+static struct caller {
+	uintptr_t start, end;
+	struct cuda_functions real;
+	_Atomic bool is_known;
+} callers[CALLERS_MAX];
+static _Atomic uint32_t caller_count;
+
+/* Code outside all files, looked up each time. */
+static struct caller unknown_caller;
 
 static _Atomic uint32_t names[CUDA_FUNCTION_COUNT];
 
 static const char *const words[] = {
-#define X(name, parameters) #name,
+#define X(name, bytes, parameters, arguments) #name,
 	CUDA_WRAPPED_FUNCTIONS(X)
 #undef X
 };
 
-_Static_assert(sizeof(cuda_real) == CUDA_FUNCTION_COUNT * sizeof(void *),
-	       "cuda_real is one pointer for each row");
+_Static_assert(sizeof(struct cuda_functions) ==
+		       CUDA_FUNCTION_COUNT * sizeof(void *),
+	       "it is one pointer for each row");
 
 static int no_cuda(void)
 {
@@ -48,42 +78,125 @@ static int find_runtime(struct dl_phdr_info *info, size_t bytes, void *arg)
 	return 1;
 }
 
-/* Python loads the runtime where RTLD_NEXT doesn't look. */
-COLD void cuda_calls_resolve(void)
+/* One entry of the loader's list. */
+struct file {
+	uintptr_t address; /* wanted */
+	uintptr_t start, end;
+	const char *path;
+};
+
+static int file_holds(struct dl_phdr_info *info, size_t bytes, void *arg)
 {
-	const int saved = errno;
-	struct thread *was = thread_busy();
+	struct file *file = arg;
+	uintptr_t start = UINTPTR_MAX, end = 0;
+
+	(void)bytes;
+	for (unsigned int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+		const uintptr_t at = info->dlpi_addr + segment->p_vaddr;
+
+		if (segment->p_type != PT_LOAD)
+			continue;
+		start = at < start ? at : start;
+		end = at + segment->p_memsz > end ? at + segment->p_memsz : end;
+	}
+	if (file->address < start || file->address >= end)
+		return 0;
+	file->start = start;
+	file->end = end;
+	file->path = info->dlpi_name;
+	return 1;
+}
+
+/* As the loader would have bound the file: by its own libraries, whose versions
+ * are those that it asks for, else by the next in the global scope.  Who found
+ * our name by dlsym() has neither: Python loads the runtime where it isn't
+ * seen.  False: there is no runtime. */
+static bool find_functions(const struct file *file, struct cuda_functions *real)
+{
+	void *own = NULL, *runtime = NULL;
 	const char *path = NULL;
-	void *runtime = NULL;
-	bool keeps_forks_out;
 	bool any = false;
 
-	keeps_forks_out = loader_enter();
+	/* It stays loaded, so that its addresses remain its own. */
+	if (file->path && file->path[0])
+		own = dlopen(file->path,
+			     RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 	dl_iterate_phdr(find_runtime, &path);
 	if (path)
-		runtime = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+		runtime = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
 	for (size_t i = 0; i < CUDA_FUNCTION_COUNT; i++) {
-		void *found = dlsym(RTLD_NEXT, words[i]);
+		void *found = own ? dlsym(own, words[i]) : NULL;
 
+		if (!found)
+			found = dlsym(RTLD_NEXT, words[i]);
 		if (!found && runtime)
 			found = dlsym(runtime, words[i]);
 		any |= found != NULL;
-		((void **)(void *)&cuda_real)[i] =
-			found ? found : (void *)no_cuda;
+		((void **)(void *)real)[i] = found ? found : (void *)no_cuda;
 	}
+	return any;
+}
+
+/* Two threads may both find the same file: one entry stays unused. */
+static struct caller *make_caller(uintptr_t address)
+{
+	static struct caller without;
+	struct file file = {.address = address};
+	struct caller *caller = &unknown_caller;
+	struct cuda_functions real;
+	uint32_t index = CALLERS_MAX;
+	bool is_file;
+
+	is_file = dl_iterate_phdr(file_holds, &file);
+	if (!find_functions(&file, &real)) {
+		/* One may still be loaded: all are errors until then. */
+		without.real = real;
+		return &without;
+	}
+	if (is_file && load_relaxed(&caller_count) < CALLERS_MAX)
+		index = add_relaxed(&caller_count, 1);
+	if (index < CALLERS_MAX)
+		caller = &callers[index];
+	caller->start = file.start;
+	caller->end = file.end;
+	caller->real = real;
+	/* RELEASE pairs with ACQUIRE in caller_of(). */
+	store_release(&caller->is_known, true);
+	return caller;
+}
+
+static COLD const struct caller *find_caller(uintptr_t address)
+{
+	const int saved = errno;
+	struct thread *was = thread_busy();
+	const bool keeps_forks_out = loader_enter();
+	const struct caller *caller = make_caller(address);
+
 	if (keeps_forks_out)
 		loader_leave();
-	/* Without a runtime it may still be loaded later. */
-	if (any)
-		/* RELEASE pairs with ACQUIRE in cuda_call(). */
-		store_release(&cuda_calls_are_known, 1);
 	thread_unbusy(was);
 	errno = saved;
+	return caller;
+}
+
+static inline const struct caller *caller_of(uintptr_t address)
+{
+	const uint32_t count =
+		(uint32_t)min_u64(load_relaxed(&caller_count), CALLERS_MAX);
+
+	for (uint32_t i = 0; i < count; i++)
+		/* ACQUIRE pairs with RELEASE in make_caller(): functions. */
+		if (load_acquire(&callers[i].is_known) &&
+		    address - callers[i].start <
+			    callers[i].end - callers[i].start)
+			return &callers[i];
+	return find_caller(address);
 }
 
 /* First call of the process.  Where libcuda calls us by itself, it does so
  * within the first call that needs a GPU. */
-COLD void cuda_calls_open(struct cuda_call *call)
+static COLD void open_first(struct cuda_call *call)
 {
 	uint32_t open = gate_bits();
 
@@ -94,11 +207,10 @@ COLD void cuda_calls_open(struct cuda_call *call)
 	call->is_first = true;
 }
 
-COLD void cuda_calls_attach(int result)
+static COLD void attach_late(int result)
 {
 	/* Nobody called us, and yet there is a GPU. */
-	if (result || cupti_is_attached() ||
-	    !load_relaxed(&cuda_calls_are_known))
+	if (result || cupti_is_attached())
 		return;
 	if (!life_is_running())
 		life_begin("CUDA");
@@ -106,7 +218,7 @@ COLD void cuda_calls_attach(int result)
 		cuda_calls_record(load_relaxed(&session_here));
 }
 
-void cuda_calls_begin(struct cuda_call *call)
+static void begin(struct cuda_call *call)
 {
 	struct session *session = load_relaxed(&session_here);
 	struct thread *thread = hook_thread();
@@ -129,7 +241,7 @@ void cuda_calls_begin(struct cuda_call *call)
 	errno = saved;
 }
 
-void cuda_calls_end(const struct cuda_call *call, int result, uint64_t bytes)
+static void end(const struct cuda_call *call, int result, uint64_t bytes)
 {
 	struct thread *thread = call->thread;
 	const int saved = errno;
@@ -149,6 +261,47 @@ void cuda_calls_end(const struct cuda_call *call, int result, uint64_t bytes)
 		});
 	errno = saved;
 }
+
+/* --- the hooks ------------------------------------------------------------ */
+
+static inline struct cuda_call call_begin(enum cuda_function number)
+{
+	struct cuda_call call = {.number = number};
+	const uint32_t open = gate_bits();
+
+	if (unlikely(open == GATE_UNDECIDED || open & GATE_CUDA_WATCH))
+		open_first(&call);
+	if (gate_bits() & GATE_CUDA)
+		begin(&call);
+	return call;
+}
+
+static inline int call_end(const struct cuda_call *call, int result,
+			   uint64_t bytes)
+{
+	if (unlikely(call->thread))
+		end(call, result, bytes);
+	if (unlikely(call->is_first))
+		attach_late(result);
+	return result;
+}
+
+/* clang-format off */
+#define X(name, bytes, parameters, arguments)				\
+	EXPORT int name parameters;					\
+	EXPORT int name parameters					\
+	{								\
+		const struct caller *const caller = caller_of(		\
+			(uintptr_t)__builtin_return_address(0));	\
+		const struct cuda_call call = call_begin(CUDA_AT_##name); \
+									\
+		return call_end(&call, caller->real.name arguments, bytes); \
+	}
+CUDA_WRAPPED_FUNCTIONS(X)
+#undef X
+/* clang-format on */
+
+/* -------------------------------------------------------------------------- */
 
 void cuda_calls_record(struct session *session)
 {

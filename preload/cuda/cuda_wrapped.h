@@ -3,10 +3,16 @@
  * cuda_wrapped.h - the functions of a shared CUDA runtime that we stand in
  * front of.
  *
- * A row is X(name, parameters); each returns an error code, 0 for none.  The
- * types are our own spellings of CUDA's, which this must build without: opaque
- * handles are pointers, enumerations int.  `_ptsz` and `_ptds` are what a
- * program calls that was compiled for a default stream for each thread.
+ * One row makes the hook, the member of struct cuda_functions and its look-up.
+ * A row is
+ *
+ *	X(name, bytes, parameters, arguments)
+ *
+ * where bytes is what the call moves or allocates, in words of its parameters.
+ * Each function returns an error code, 0 for none.  The types are our own
+ * spellings of CUDA's, which this must build without: opaque handles are
+ * pointers, enumerations int.  `_ptsz` and `_ptds` are what a program calls
+ * that was compiled for a default stream for each thread.
  */
 #ifndef PRELOAD_CUDA_WRAPPED_H
 #define PRELOAD_CUDA_WRAPPED_H
@@ -27,57 +33,79 @@ struct cuda_size3 {
 #define CUDA_FILL_ASYNC	(void *to, int value, size_t bytes, void *stream)
 
 #define CUDA_WRAPPED_FUNCTIONS(X)					\
-	X(cudaLaunchKernel,           CUDA_LAUNCH)			\
-	X(cudaLaunchKernel_ptsz,      CUDA_LAUNCH)			\
-	X(__cudaLaunchKernel,         CUDA_LAUNCH)			\
-	X(__cudaLaunchKernel_ptsz,    CUDA_LAUNCH)			\
-	X(cudaLaunchCooperativeKernel, CUDA_LAUNCH)			\
-	X(cudaLaunchKernelExC,        (const void *config,		\
-				       const void *kernel, void **args)) \
-	X(cudaLaunchKernelExC_ptsz,   (const void *config,		\
-				       const void *kernel, void **args)) \
-	X(cudaGraphLaunch,            (void *graph, void *stream))	\
-	X(cudaGraphLaunch_ptsz,       (void *graph, void *stream))	\
-	X(cudaMemcpy,                 CUDA_COPY)			\
-	X(cudaMemcpy_ptds,            CUDA_COPY)			\
-	X(cudaMemcpyAsync,            CUDA_COPY_ASYNC)			\
-	X(cudaMemcpyAsync_ptsz,       CUDA_COPY_ASYNC)			\
-	X(cudaMemset,                 (void *to, int value, size_t bytes)) \
-	X(cudaMemsetAsync,            CUDA_FILL_ASYNC)			\
-	X(cudaMemsetAsync_ptsz,       CUDA_FILL_ASYNC)			\
-	X(cudaMalloc,                 (void **ptr, size_t bytes))	\
-	X(cudaMallocHost,             (void **ptr, size_t bytes))	\
-	X(cudaHostAlloc,              (void **ptr, size_t bytes,	\
-				       unsigned int flags))		\
-	X(cudaMallocManaged,          (void **ptr, size_t bytes,	\
-				       unsigned int flags))		\
-	X(cudaMallocAsync,            (void **ptr, size_t bytes,	\
-				       void *stream))			\
-	X(cudaFree,                   (void *ptr))			\
-	X(cudaFreeHost,               (void *ptr))			\
-	X(cudaFreeAsync,              (void *ptr, void *stream))	\
-	X(cudaDeviceSynchronize,      (void))				\
-	X(cudaStreamCreate,           (void **stream))			\
-	X(cudaStreamCreateWithFlags,  (void **stream, unsigned int flags)) \
-	X(cudaStreamDestroy,          (void *stream))			\
-	X(cudaStreamSynchronize,      (void *stream))			\
-	X(cudaStreamSynchronize_ptsz, (void *stream))			\
-	X(cudaStreamWaitEvent,        (void *stream, void *event,	\
-				       unsigned int flags))		\
-	X(cudaEventRecord,            (void *event, void *stream))	\
-	X(cudaEventRecord_ptsz,       (void *event, void *stream))	\
-	X(cudaEventSynchronize,       (void *event))
+	X(cudaLaunchKernel, 0, CUDA_LAUNCH,				\
+	  (kernel, grid, block, args, shared, stream))			\
+	X(cudaLaunchKernel_ptsz, 0, CUDA_LAUNCH,			\
+	  (kernel, grid, block, args, shared, stream))			\
+	X(__cudaLaunchKernel, 0, CUDA_LAUNCH,				\
+	  (kernel, grid, block, args, shared, stream))			\
+	X(__cudaLaunchKernel_ptsz, 0, CUDA_LAUNCH,			\
+	  (kernel, grid, block, args, shared, stream))			\
+	X(cudaLaunchCooperativeKernel, 0, CUDA_LAUNCH,			\
+	  (kernel, grid, block, args, shared, stream))			\
+	X(cudaLaunchKernelExC, 0,					\
+	  (const void *config, const void *kernel, void **args),	\
+	  (config, kernel, args))					\
+	X(cudaLaunchKernelExC_ptsz, 0,					\
+	  (const void *config, const void *kernel, void **args),	\
+	  (config, kernel, args))					\
+	X(cudaGraphLaunch, 0, (void *graph, void *stream),		\
+	  (graph, stream))						\
+	X(cudaGraphLaunch_ptsz, 0, (void *graph, void *stream),		\
+	  (graph, stream))						\
+	X(cudaMemcpy, bytes, CUDA_COPY, (to, from, bytes, kind))	\
+	X(cudaMemcpy_ptds, bytes, CUDA_COPY, (to, from, bytes, kind))	\
+	X(cudaMemcpyAsync, bytes, CUDA_COPY_ASYNC,			\
+	  (to, from, bytes, kind, stream))				\
+	X(cudaMemcpyAsync_ptsz, bytes, CUDA_COPY_ASYNC,			\
+	  (to, from, bytes, kind, stream))				\
+	X(cudaMemset, bytes, (void *to, int value, size_t bytes),	\
+	  (to, value, bytes))						\
+	X(cudaMemsetAsync, bytes, CUDA_FILL_ASYNC,			\
+	  (to, value, bytes, stream))					\
+	X(cudaMemsetAsync_ptsz, bytes, CUDA_FILL_ASYNC,			\
+	  (to, value, bytes, stream))					\
+	X(cudaMalloc, bytes, (void **ptr, size_t bytes), (ptr, bytes))	\
+	X(cudaMallocHost, bytes, (void **ptr, size_t bytes),		\
+	  (ptr, bytes))							\
+	X(cudaHostAlloc, bytes,						\
+	  (void **ptr, size_t bytes, unsigned int flags),		\
+	  (ptr, bytes, flags))						\
+	X(cudaMallocManaged, bytes,					\
+	  (void **ptr, size_t bytes, unsigned int flags),		\
+	  (ptr, bytes, flags))						\
+	X(cudaMallocAsync, bytes,					\
+	  (void **ptr, size_t bytes, void *stream),			\
+	  (ptr, bytes, stream))						\
+	X(cudaFree, 0, (void *ptr), (ptr))				\
+	X(cudaFreeHost, 0, (void *ptr), (ptr))				\
+	X(cudaFreeAsync, 0, (void *ptr, void *stream), (ptr, stream))	\
+	X(cudaDeviceSynchronize, 0, (void), ())				\
+	X(cudaStreamCreate, 0, (void **stream), (stream))		\
+	X(cudaStreamCreateWithFlags, 0,					\
+	  (void **stream, unsigned int flags), (stream, flags))		\
+	X(cudaStreamDestroy, 0, (void *stream), (stream))		\
+	X(cudaStreamSynchronize, 0, (void *stream), (stream))		\
+	X(cudaStreamSynchronize_ptsz, 0, (void *stream), (stream))	\
+	X(cudaStreamWaitEvent, 0,					\
+	  (void *stream, void *event, unsigned int flags),		\
+	  (stream, event, flags))					\
+	X(cudaEventRecord, 0, (void *event, void *stream),		\
+	  (event, stream))						\
+	X(cudaEventRecord_ptsz, 0, (void *event, void *stream),		\
+	  (event, stream))						\
+	X(cudaEventSynchronize, 0, (void *event), (event))
 /* clang-format on */
 
 enum cuda_function {
-#define X(name, parameters) CUDA_AT_##name,
+#define X(name, bytes, parameters, arguments) CUDA_AT_##name,
 	CUDA_WRAPPED_FUNCTIONS(X)
 #undef X
 		CUDA_FUNCTION_COUNT
 };
 
 struct cuda_functions {
-#define X(name, parameters) int(*name) parameters;
+#define X(name, bytes, parameters, arguments) int(*name) parameters;
 	CUDA_WRAPPED_FUNCTIONS(X)
 #undef X
 };

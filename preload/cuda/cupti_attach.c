@@ -17,7 +17,6 @@ EXPORT int InitializeInjection(void);
 #include "collector/steps/steps.h"
 #include "preload/cuda/cuda_calls.h"
 #include "preload/cuda/cupti_buffers.h"
-#include "preload/cuda/cupti_callbacks.h"
 #include "preload/cuda/cupti_record.h"
 #include "preload/annotate/injection.h"
 #include "preload/process/life.h"
@@ -43,7 +42,6 @@ enum attach_state {
 };
 
 static _Atomic uint32_t state; /* enum attach_state */
-static CUpti_SubscriberHandle subscriber;
 
 bool cupti_is_alive(void)
 {
@@ -106,19 +104,9 @@ static void explain(struct session *session, CUptiResult rc, const char *doing,
 static CUptiResult subscribe(struct session *session)
 {
 	char holder[NAME_BYTES + 1] = "";
-	CUpti_SubscriberParams params = {
-		.structSize = CUpti_SubscriberParams_STRUCT_SIZE,
-		.subscriberName = "traceprof",
-		.oldSubscriberName = holder,
-		.oldSubscriberSize = NAME_BYTES,
-	};
-	CUptiResult rc;
+	const CUptiResult rc =
+		(CUptiResult)cupti_callbacks_subscribe(holder, NAME_BYTES);
 
-	if (cupti.cuptiSubscribe_v2)
-		rc = cupti.cuptiSubscribe_v2(&subscriber, cupti_callback, NULL,
-					     &params);
-	else
-		rc = cupti.cuptiSubscribe(&subscriber, cupti_callback, NULL);
 	if (rc != CUPTI_SUCCESS)
 		explain(session, rc, "cuptiSubscribe",
 			strncmp(holder, "CUPTI for ", 10) ? holder
@@ -164,7 +152,8 @@ static CUptiResult set_up(struct session *session, uint32_t version)
 static bool open_library(struct session *session)
 {
 	char path[SESSION_NOTE_BYTES - 32];
-	int rc = cupti_library_open(path, sizeof(path));
+	int rc = cupti_library_open(session->head->options.cupti, path,
+				    sizeof(path));
 
 	if (rc) {
 		session_note(session, "GPU not recorded: %s", path);
@@ -198,7 +187,7 @@ static bool attach(struct session *session, bool late)
 	store_relaxed(&gpu->source, GPU_SOURCE_CUPTI);
 	store_relaxed(&gpu->is_live, 1);
 	cupti_kinds_start(&session->head->options, late);
-	cupti_callbacks_start(subscriber);
+	cupti_callbacks_start();
 	if (late)
 		session_note(session,
 			     "CUPTI came late, after the first call: " INJECTION
@@ -234,7 +223,7 @@ COLD bool cupti_attach(bool late)
 		gate_on_change(follow);
 		cupti_kinds_want(steps_want_gpu(session));
 		writer_add_source(cupti_source_poll, NULL);
-		cupti_flush_at_exit();
+		cupti_flush_at_exit(CUPTI_ATTACHED);
 	} else {
 		store_relaxed(&state, ATTACH_FAILED);
 		cuda_calls_record(session);

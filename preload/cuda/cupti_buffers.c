@@ -4,6 +4,7 @@
 
 #include "preload/cuda/cupti_buffers.h"
 
+#include "collector/control/search.h"
 #include "collector/session/names.h"
 #include "collector/session/thread.h"
 #include "preload/cuda/cupti_record.h"
@@ -68,12 +69,16 @@ static struct cupti_buffer *claim(void)
 void CUPTIAPI cupti_buffers_request(uint8_t **bytes, size_t *size,
 				    size_t *most_records)
 {
+	const struct session *session = load_relaxed(&session_here);
 	struct cupti_buffer *buffer = claim();
 
 	*most_records = 0;
 	if (likely(buffer)) {
+		store_relaxed(&buffer->lent_ticks, clock_ticks());
 		*bytes = buffer->bytes;
-		*size = CUPTI_BUFFER_BYTES;
+		*size = session && search_is_on(&session->head->search)
+				? CUPTI_SEARCH_BYTES
+				: CUPTI_BUFFER_BYTES;
 		return;
 	}
 	add_relaxed(&buffers.refused, 1);
@@ -195,6 +200,27 @@ void cupti_buffers_release(struct cupti_buffer *buffer)
 	madvise(buffer->bytes, CUPTI_BUFFER_BYTES, MADV_DONTNEED);
 	/* RELEASE pairs with ACQUIRE in claim(). */
 	store_release(&buffer->state, BUFFER_FREE);
+}
+
+/* CUPTI gets zero pages, and each record begins with its kind. */
+static bool is_empty(const struct cupti_buffer *buffer)
+{
+	return !load_relaxed((_Atomic uint32_t *)(void *)buffer->bytes);
+}
+
+uint64_t cupti_buffers_oldest(void)
+{
+	uint64_t oldest = UINT64_MAX;
+
+	for (uint32_t i = 0; i < CUPTI_BUFFERS_MAX; i++) {
+		struct cupti_buffer *buffer = &buffers.buffer[i];
+
+		if (load_relaxed(&buffer->state) != BUFFER_FREE &&
+		    !is_empty(buffer))
+			oldest = min_u64(oldest,
+					 load_relaxed(&buffer->lent_ticks));
+	}
+	return oldest;
 }
 
 uint64_t cupti_buffers_refused(void)

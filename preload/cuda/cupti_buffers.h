@@ -18,12 +18,17 @@
 
 #ifdef HAVE_CUPTI
 
-#define CUPTI_BUFFER_BYTES (1u << 20)
-#define CUPTI_BUFFERS_MAX  256u
+/* CUPTI keeps a buffer until it is full and all work in it is done.  A small
+ * one comes back soon where the GPU is never done. */
+#define CUPTI_BUFFER_BYTES (128u << 10)
+#define CUPTI_BUFFERS_MAX  2048u
+/* While a step is searched for. */
+#define CUPTI_SEARCH_BYTES (32u << 10)
 
 struct cupti_buffer {
 	_Atomic uint32_t state;
 	_Atomic uint32_t next; /* in the list: index + 1, 0 none */
+	_Atomic uint64_t lent_ticks;
 	size_t valid_bytes;
 	uint8_t *bytes;
 	CUpti_Activity *at; /* last record decoded, NULL none yet */
@@ -46,6 +51,10 @@ struct cupti_buffer *cupti_buffers_next(const struct cupti_buffer *buffer);
 void cupti_buffers_link(struct cupti_buffer *buffer,
 			const struct cupti_buffer *next);
 void cupti_buffers_release(struct cupti_buffer *buffer);
+
+/* Writer's thread: when the oldest buffer was lent that holds records and isn't
+ * released yet; UINT64_MAX: none is. */
+uint64_t cupti_buffers_oldest(void);
 
 /* Buffers that CUPTI got although there was no room. */
 uint64_t cupti_buffers_refused(void);

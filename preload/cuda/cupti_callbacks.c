@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* cupti_callbacks.c - what CUPTI tells at once; see cupti_callbacks.h. */
+/* cupti_callbacks.c - what CUPTI tells at once; see cupti_source.h. */
 #ifdef HAVE_CUPTI
 
-#include "preload/cuda/cupti_callbacks.h"
+#include "preload/cuda/cupti_source.h"
 
 #include "collector/system/log.h"
 #include "collector/steps/steps.h"
-#include "preload/cuda/cupti_name.h"
-#include "preload/cuda/cupti_source.h"
+#include "preload/cuda/cupti_record.h"
 #include "preload/process/hook.h"
 #include "preload/process/life.h"
 #include <errno.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static CUpti_SubscriberHandle subscriber;
 
 /* Texts already compared, by address. */
 #define VERDICTS 1024u
@@ -107,10 +110,7 @@ static struct {
 	uint64_t id;
 } kernels[VERDICTS];
 
-static struct {
-	CUpti_SubscriberHandle subscriber;
-	bool is_on; /* the writer's alone */
-} found;
+static bool calls_are_on; /* the writer's alone */
 
 static uint64_t kernel_id(const char *text)
 {
@@ -145,8 +145,8 @@ static void turn_calls(CUpti_CallbackDomain domain, uint32_t on)
 
 		if (cupti.cuptiGetCallbackName(domain, number, &name) ==
 			    CUPTI_SUCCESS &&
-		    name && cupti_name_launch(name))
-			cupti.cuptiEnableCallback(on, found.subscriber, domain,
+		    name && cupti_launch_kind(name))
+			cupti.cuptiEnableCallback(on, subscriber, domain,
 						  number);
 	}
 }
@@ -155,19 +155,11 @@ void cupti_callbacks_follow(const struct session *session)
 {
 	const bool on = steps_want_calls(session);
 
-	if (on == found.is_on || !cupti_is_alive())
+	if (on == calls_are_on || !cupti_is_alive())
 		return;
-	found.is_on = on;
-	cupti.cuptiEnableCallback(on, found.subscriber,
-				  CUPTI_CB_DOMAIN_RESOURCE,
-				  CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
+	calls_are_on = on;
 	turn_calls(CUPTI_CB_DOMAIN_RUNTIME_API, on);
 	turn_calls(CUPTI_CB_DOMAIN_DRIVER_API, on);
-}
-
-void cupti_callbacks_forget(void)
-{
-	found.is_on = false;
 }
 
 /* --- calls ---------------------------------------------------------------- */
@@ -265,12 +257,49 @@ static void look_at_call(const CUpti_CallbackData *data,
 		call_begins(data);
 }
 
+/* Nodes of graphs, by who made them and when: a launch that made one ran
+ * nothing.  In the order of time, nearly. */
+#define NODES	    65536u
+#define NODES_APART 100u /* of a second: two threads may swap places */
+static struct {
+	_Atomic uint64_t ticks;
+	_Atomic uint64_t tid;
+} nodes[NODES];
+static _Atomic uint64_t node_count;
+
+bool cupti_callbacks_captured(const struct event *call)
+{
+	const struct session *session = load_relaxed(&session_here);
+	const uint64_t count = load_relaxed(&node_count);
+	const uint64_t first = count > NODES ? count - NODES : 0;
+	uint64_t apart;
+
+	if (!count)
+		return false;
+	apart = clock_ticks_per_second(&session->head->clock) / NODES_APART;
+	for (uint64_t i = count; i-- > first;) {
+		const uint64_t ticks = load_relaxed(&nodes[i % NODES].ticks);
+
+		if (ticks + apart < call->start_ticks)
+			break;
+		if (ticks >= call->start_ticks && ticks <= call->end_ticks &&
+		    load_relaxed(&nodes[i % NODES].tid) == call->extra)
+			return true;
+	}
+	return false;
+}
+
 /* A node of a graph was made, perhaps by a launch of this thread. */
 static void note_node(void)
 {
 	struct thread *thread = thread_self;
+	const uint64_t at = add_relaxed(&node_count, 1) % NODES;
 	uint64_t call;
 
+	store_relaxed(&nodes[at].tid, thread_records(thread)
+					      ? thread->tid
+					      : (uint64_t)syscall(SYS_gettid));
+	store_relaxed(&nodes[at].ticks, clock_ticks());
 	if (!thread_records(thread))
 		return;
 	call = load_relaxed(place_of(thread));
@@ -278,8 +307,8 @@ static void note_node(void)
 		store_relaxed(place_of(thread), call | 1);
 }
 
-void CUPTIAPI cupti_callback(void *unused, CUpti_CallbackDomain domain,
-			     CUpti_CallbackId number, const void *data)
+static void CUPTIAPI cupti_callback(void *unused, CUpti_CallbackDomain domain,
+				    CUpti_CallbackId number, const void *data)
 {
 	const int saved = errno;
 
@@ -291,7 +320,10 @@ void CUPTIAPI cupti_callback(void *unused, CUpti_CallbackDomain domain,
 		if (number == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED)
 			note_node();
 		else
-			cupti_flush_at_exit();
+			cupti_flush_at_exit(
+				number == CUPTI_CBID_RESOURCE_CONTEXT_CREATED
+					? CUPTI_FIRST_CONTEXT
+					: CUPTI_INITIALISED);
 		break;
 	case CUPTI_CB_DOMAIN_STATE:
 		/* CUPTI has ended itself. */
@@ -308,19 +340,32 @@ void CUPTIAPI cupti_callback(void *unused, CUpti_CallbackDomain domain,
 	errno = saved;
 }
 
-void cupti_callbacks_start(CUpti_SubscriberHandle subscriber)
+int cupti_callbacks_subscribe(char *holder, size_t bytes)
 {
-	found.subscriber = subscriber;
+	CUpti_SubscriberParams params = {
+		.structSize = CUpti_SubscriberParams_STRUCT_SIZE,
+		.subscriberName = "traceprof",
+		.oldSubscriberName = holder,
+		.oldSubscriberSize = bytes,
+	};
+
+	if (cupti.cuptiSubscribe_v2)
+		return (int)cupti.cuptiSubscribe_v2(&subscriber, cupti_callback,
+						    NULL, &params);
+	return (int)cupti.cuptiSubscribe(&subscriber, cupti_callback, NULL);
+}
+
+void cupti_callbacks_start(void)
+{
 	cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
 				  CUPTI_CBID_RESOURCE_CU_INIT_FINISHED);
 	cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
 				  CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
 	cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_STATE,
 				  CUPTI_CBID_STATE_FATAL_ERROR);
+	cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+				  CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
 	if (steps_source() == STEP_KERNEL) {
-		cupti.cuptiEnableCallback(
-			1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
-			CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
 		for (size_t i = 0; i < LAUNCHES; i++)
 			cupti.cuptiEnableCallback(1, subscriber,
 						  launches[i].domain,
@@ -331,6 +376,12 @@ void cupti_callbacks_start(CUpti_SubscriberHandle subscriber)
 		cupti.cuptiEnableDomain(1, subscriber,
 					CUPTI_CB_DOMAIN_DRIVER_API);
 	}
+}
+
+void cupti_callbacks_forget(void)
+{
+	store_relaxed(&node_count, 0);
+	calls_are_on = false;
 }
 
 #endif

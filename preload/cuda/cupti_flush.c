@@ -16,7 +16,8 @@
 
 #include "preload/cuda/cupti_source.h"
 
-#include "collector/system/background.h"
+#include "collector/system/futex.h"
+#include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include "collector/session/thread.h"
 #include "preload/cuda/cupti_library.h"
@@ -24,52 +25,45 @@
 #include "preload/process/process.h"
 #include "writer/writer.h"
 #include <errno.h>
-#include <linux/futex.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define PERIOD_NS     UINT64_C(1000000000)
-#define STACK_BYTES   (256u << 10)
-#define HANDLERS_MOST 2u
+#define PERIOD_NS   UINT64_C(1000000000)
+#define STACK_BYTES (256u << 10)
 
 enum flush_stage { FLUSH_RUNS, FLUSH_LAST, FLUSH_DONE };
 
 static struct {
-	_Atomic uint32_t asked; /* futex word */
-	_Atomic uint32_t stage; /* enum flush_stage; futex word */
-	_Atomic uint32_t handlers;
+	_Atomic uint32_t asked;	   /* futex word */
+	_Atomic uint32_t stage;	   /* enum flush_stage; futex word */
+	_Atomic uint32_t handlers; /* a bit for each moment */
 	_Atomic uint32_t ending;
 	_Atomic uint64_t ticks;
+	_Atomic uint64_t forced_ticks;
+	_Atomic uint32_t force;
 	_Atomic uint32_t tid;
 	bool runs;
 } flush;
 
-static void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
-{
-	const struct timespec limit = {.tv_sec = (time_t)(ns / PERIOD_NS),
-				       .tv_nsec = (long)(ns % PERIOD_NS)};
-
-	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &limit, NULL, 0);
-}
-
-static void futex_wake(_Atomic uint32_t *word)
-{
-	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
-}
-
-uint64_t cupti_flush_ticks(void)
+uint64_t cupti_flush_ticks(bool forced)
 {
 	/* ACQUIRE pairs with RELEASE in flush_all(): the buffers. */
-	return load_acquire(&flush.ticks);
+	return load_acquire(forced ? &flush.forced_ticks : &flush.ticks);
 }
 
 void cupti_flush_ask(void)
 {
 	add_relaxed(&flush.asked, 1);
 	futex_wake(&flush.asked);
+}
+
+void cupti_flush_force(void)
+{
+	store_relaxed(&flush.force, 1);
+	cupti_flush_ask();
 }
 
 static void flush_all(uint32_t flag)
@@ -88,6 +82,8 @@ static void flush_all(uint32_t flag)
 			    dropped);
 	/* RELEASE pairs with ACQUIRE in cupti_flush_ticks(). */
 	store_release(&flush.ticks, before);
+	if (flag)
+		store_release(&flush.forced_ticks, before);
 	writer_wake();
 }
 
@@ -123,8 +119,12 @@ static void *run(void *unused)
 		if (load_relaxed(&flush.asked) == seen)
 			futex_wait(&flush.asked, seen, PERIOD_NS);
 		seen = load_relaxed(&flush.asked);
-		if (load_relaxed(&flush.stage) == FLUSH_RUNS)
-			flush_all(0);
+		if (load_relaxed(&flush.stage) != FLUSH_RUNS)
+			break;
+		flush_all(0);
+		if (atomic_exchange_explicit(&flush.force, 0,
+					     memory_order_relaxed))
+			flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 	}
 	/* First what is complete, then what isn't: forced records are lost for
 	 * good. */
@@ -178,9 +178,13 @@ static void at_exit(void)
 		cupti_end((unsigned int)process.options.exit_ms / 2);
 }
 
-void cupti_flush_at_exit(void)
+void cupti_flush_at_exit(enum cupti_moment moment)
 {
-	if (add_relaxed(&flush.handlers, 1) < HANDLERS_MOST)
+	const uint32_t bit = 1u << moment;
+
+	if (!(atomic_fetch_or_explicit(&flush.handlers, bit,
+				       memory_order_relaxed) &
+	      bit))
 		atexit(at_exit);
 }
 

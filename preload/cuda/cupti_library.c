@@ -7,7 +7,7 @@
  *	beside the loaded CUDA runtime or libtorch, and in the folders where
  *	Python wheels keep it, seen from there
  *	wherever the loader finds it by its plain name
- *	/usr/local/cuda
+ *	in CUDA_HOME, CUDA_PATH and /usr/local/cuda
  *
  * Of the major versions that of the loaded CUDA runtime is tried first, or
  * where none is loaded that of the driver.
@@ -21,6 +21,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -73,20 +74,6 @@ static int look_at_object(struct dl_phdr_info *info, size_t bytes, void *arg)
 	return 0;
 }
 
-int cupti_library_runtime(void)
-{
-	static struct places places;
-
-	bool keeps_forks_out;
-
-	places = (struct places){0};
-	keeps_forks_out = loader_enter();
-	dl_iterate_phdr(look_at_object, &places);
-	if (keeps_forks_out)
-		loader_leave();
-	return places.runtime_major;
-}
-
 static void *open_path(char *path, int flags)
 {
 	if (path[0] == '/' && access(path, R_OK))
@@ -116,19 +103,30 @@ static void *open_beside(const struct places *places, char *path, size_t bytes,
 	return handle;
 }
 
-static void *open_known(char *path, size_t bytes, int major)
+static void *open_plain(char *path, size_t bytes, int major)
 {
-	static const char *const known[] = {
-		"libcupti.so.%d",
-		"/usr/local/cuda/extras/CUPTI/lib64/libcupti.so.%d",
-		"/usr/local/cuda/lib64/libcupti.so.%d",
+	log_format(path, bytes, "libcupti.so.%d", major);
+	return open_path(path, 0);
+}
+
+/* Where the user says that CUDA is, or where it usually is. */
+static void *open_toolkit(char *path, size_t bytes, int major)
+{
+	static const char *const inside[] = {
+		"%s/extras/CUPTI/lib64/libcupti.so.%d",
+		"%s/lib64/libcupti.so.%d",
 	};
+	const char *const homes[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"),
+				     "/usr/local/cuda"};
 	void *handle = NULL;
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]) && !handle;
-	     i++) {
-		log_format(path, bytes, known[i], major);
-		handle = open_path(path, 0);
+	for (int i = 0; i < 3 && !handle; i++) {
+		for (int j = 0; j < 2 && !handle && homes[i]; j++) {
+			if (homes[i][0] != '/')
+				break;
+			log_format(path, bytes, inside[j], homes[i], major);
+			handle = open_path(path, 0);
+		}
 	}
 	return handle;
 }
@@ -188,12 +186,14 @@ static void *find(char *path, size_t bytes)
 	for (int i = 0; i < 2 && !handle; i++) {
 		handle = open_beside(&places, path, bytes, majors[i]);
 		if (!handle)
-			handle = open_known(path, bytes, majors[i]);
+			handle = open_plain(path, bytes, majors[i]);
+		if (!handle)
+			handle = open_toolkit(path, bytes, majors[i]);
 	}
 	return handle;
 }
 
-static int open_library(char *path, size_t bytes)
+static int open_library(const char *wanted, char *path, size_t bytes)
 {
 	/* In the order of `cupti`, without pointers: those would be relocated
 	 * in each process. */
@@ -206,12 +206,21 @@ static int open_library(char *path, size_t bytes)
 #undef X
 	};
 	void **const places = (void **)(void *)&cupti;
-	void *handle = find(path, bytes);
+	void *handle;
 
-	if (!handle) {
-		log_format(path, bytes, "libcupti was not found");
-		return -ENOENT;
+	if (strcmp(wanted, "auto")) {
+		log_format(path, bytes, "%s", wanted);
+		handle = open_path(path, 0);
+		if (!handle)
+			log_format(path, bytes, "TRACEPROF_CUPTI=%s: %s",
+				   wanted, dlerror());
+	} else {
+		handle = find(path, bytes);
+		if (!handle)
+			log_format(path, bytes, "libcupti was not found");
 	}
+	if (!handle)
+		return -ENOENT;
 	/* Never closed: its threads and its handlers stay. */
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		places[i] = dlsym(handle, rows[i].name);
@@ -224,10 +233,10 @@ static int open_library(char *path, size_t bytes)
 	return 0;
 }
 
-int cupti_library_open(char *path, size_t bytes)
+int cupti_library_open(const char *wanted, char *path, size_t bytes)
 {
 	const bool keeps_forks_out = loader_enter();
-	const int rc = open_library(path, bytes);
+	const int rc = open_library(wanted, path, bytes);
 
 	if (keeps_forks_out)
 		loader_leave();

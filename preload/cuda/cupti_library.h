@@ -49,9 +49,9 @@ struct cupti_functions {
 /* Valid after cupti_library_open() gave 0. */
 extern struct cupti_functions cupti __attribute__((visibility("hidden")));
 
-/* Finds and opens it.  0; -ENOENT there is none; -ENOSYS it lacks something.
+/* Finds and opens it, `wanted` or where that is "auto" the likeliest.  0; -ENOENT there is none; -ENOSYS it lacks something.
  * `path` gets what was opened, or what was wrong. */
-int cupti_library_open(char *path, size_t bytes);
+int cupti_library_open(const char *wanted, char *path, size_t bytes);
 
 /* What the loaded libcuda says, 13000 for 13.0; 0 none is loaded.  It needs no
  * initialisation, so that it may be asked inside of cuInit(). */
@@ -60,9 +60,6 @@ int cupti_library_driver_version(void);
 /* The same of a shared CUDA runtime.  It may wait for an initialisation that
  * goes on: not to be called inside of CUDA. */
 int cupti_library_runtime_version(void);
-
-/* The major version of the CUDA runtime that is loaded, 0 none. */
-int cupti_library_runtime(void);
 
 #endif
 #endif

@@ -6,8 +6,6 @@
 
 #include "collector/system/clock.h"
 #include "collector/session/names.h"
-#include "preload/cuda/cupti_device.h"
-#include "preload/cuda/cupti_name.h"
 #include <string.h>
 
 /* Every CUPTI from 12.0 on has these fields here. */
@@ -57,19 +55,9 @@ AT(GraphTrace2, start, 8);
 AT(GraphTrace2, streamId, 36);
 AT(Overhead3, objectId, 12);
 AT(Overhead3, start, 24);
-
-/* How much of each record is read: what CUPTI 12.0 has of it. */
-#define KERNEL_BYTES   176
-#define COPY_BYTES     80
-#define PEER_BYTES     88
-#define FILL_BYTES     80
-#define SYNC_BYTES     40
-#define MARK_BYTES     24
-#define OVERHEAD_BYTES 40
-#define GRAPH_BYTES    40
-#define MEMORY_BYTES   64
-#define DEVICE_BYTES   144
-#define CONTEXT_BYTES  16
+AT(Device5, id, 112);
+AT(Device5, name, 136);
+AT(Device5, isCudaVisible, 144);
 
 /* cuptiGetVersion() of 12.8: from it on waits name the recording of an event
  * that they wait for, and records of events are longer. */
@@ -77,11 +65,19 @@ AT(Overhead3, start, 24);
 #define RECORDED_BYTES 56
 
 #define ROUND	       (UINT64_C(1) << 32)
+#define CONTEXTS_MAX   64u
 
 /* The writer's thread alone. */
 static struct {
 	uint64_t last_correlation;
 	uint32_t overhead_name[16];
+	/* By domain (runtime, driver) and number of the call. */
+	uint32_t call_name[2][CUPTI_CALLS_MAX];
+	uint8_t call_launch[2][CUPTI_CALLS_MAX];
+	/* Which device a context lies on. */
+	struct {
+		uint32_t context, device;
+	} contexts[CONTEXTS_MAX];
 } known;
 
 const char **cupti_record_text(CUpti_Activity *record)
@@ -122,24 +118,144 @@ static uint64_t wide(uint32_t correlation)
 	return id >= ROUND ? id - ROUND : id;
 }
 
-static enum cupti_record kernel(const void *at, struct cupti_event *made)
+/* --- devices and contexts ------------------------------------------------- */
+
+/* Into the session; its name is an interned id already. */
+static void take_device(struct session *session,
+			const CUpti_ActivityDevice5 *record)
 {
-	const CUpti_ActivityKernel10 *record = at;
+	struct gpu_device *known_as;
+	const char *name;
+	size_t len;
+
+	/* Numbers of devices that CUDA_VISIBLE_DEVICES hides are not those of
+	 * other records. */
+	if (record->id >= GPU_DEVICES_MAX || !record->isCudaVisible)
+		return;
+	known_as = &session->head->gpu.device[record->id];
+	*known_as = (struct gpu_device){
+		.memory_bytes = record->globalMemorySize,
+		.major = record->computeCapabilityMajor,
+		.minor = record->computeCapabilityMinor,
+		.multiprocessors = record->numMultiprocessors,
+		.warp_size = record->numThreadsPerWarp,
+		.warps_per_multiprocessor = record->maxWarpsPerMultiprocessor,
+		.blocks_per_multiprocessor = record->maxBlocksPerMultiprocessor,
+		.threads_per_block = record->maxThreadsPerBlock,
+		.registers_per_block = record->maxRegistersPerBlock,
+		.registers_per_multiprocessor =
+			record->maxRegistersPerMultiprocessor,
+		.shared_per_block = record->maxSharedMemoryPerBlock,
+		.shared_per_multiprocessor =
+			record->maxSharedMemoryPerMultiprocessor,
+	};
+	name = names_text(session, text_id(record->name), &len);
+	memcpy(known_as->name, name,
+	       len < GPU_NAME_BYTES ? len : GPU_NAME_BYTES - 1);
+	known_as->is_known = 1;
+}
+
+static void note_context(uint32_t context, uint32_t device)
+{
+	known.contexts[context % CONTEXTS_MAX].context = context;
+	known.contexts[context % CONTEXTS_MAX].device = device;
+}
+
+/* 0 for a context that was never noted. */
+static uint32_t device_of(uint32_t context)
+{
+	return known.contexts[context % CONTEXTS_MAX].context == context
+		       ? known.contexts[context % CONTEXTS_MAX].device
+		       : 0;
+}
+
+/* --- names of calls ------------------------------------------------------- */
+
+/* Without version and stream suffix: cudaMalloc_v3020, cuMemAlloc_v2,
+ * cudaLaunchKernel_ptsz_v7000. */
+static size_t plain_length(const char *name)
+{
+	size_t len = strlen(name);
+	size_t digits = len;
+
+	while (digits && name[digits - 1] >= '0' && name[digits - 1] <= '9')
+		digits--;
+	if (digits < len && digits > 2 && name[digits - 1] == 'v' &&
+	    name[digits - 2] == '_')
+		len = digits - 2;
+	if (len > 5 && (!strncmp(name + len - 5, "_ptsz", 5) ||
+			!strncmp(name + len - 5, "_ptds", 5)))
+		len -= 5;
+	return len;
+}
+
+enum gpu_launch_kind cupti_launch_kind(const char *name)
+{
+	/* cudaGraphAddMemcpyNode() and its like only build. */
+	if (strstr(name, "Graph"))
+		return strstr(name, "GraphLaunch") ? GPU_LAUNCH_GRAPH
+						   : GPU_LAUNCH_NONE;
+	if (strstr(name, "Launch") && !strstr(name, "HostFunc"))
+		return GPU_LAUNCH_KERNEL;
+	return strstr(name, "Memcpy") || strstr(name, "Memset")
+		       ? GPU_LAUNCH_COPY
+		       : GPU_LAUNCH_NONE;
+}
+
+/* The interned name, and what the call puts on a GPU. */
+static uint32_t name_of_call(struct session *session, bool is_driver,
+			     uint32_t cbid, enum gpu_launch_kind *launch)
+{
+	const char *name = NULL;
+	uint32_t *id;
+
+	*launch = GPU_LAUNCH_NONE;
+	if (cbid >= CUPTI_CALLS_MAX)
+		return names_intern_string(session, "(unknown CUDA call)");
+	id = &known.call_name[is_driver][cbid];
+	if (!*id) {
+		if (cupti.cuptiGetCallbackName(
+			    is_driver ? CUPTI_CB_DOMAIN_DRIVER_API
+				      : CUPTI_CB_DOMAIN_RUNTIME_API,
+			    cbid, &name) != CUPTI_SUCCESS ||
+		    !name)
+			name = "(unknown CUDA call)";
+		known.call_launch[is_driver][cbid] =
+			(uint8_t)cupti_launch_kind(name);
+		while (*name == '_')
+			name++;
+		*id = names_intern(session, name, plain_length(name));
+	}
+	*launch = (enum gpu_launch_kind)known.call_launch[is_driver][cbid];
+	return *id;
+}
+
+/* --- work of the GPU ------------------------------------------------------ */
+
+/* What CUPTI's structs of work have in common, by name, not by place. */
+#define WORK(what, record)                                                     \
+	(struct event)                                                         \
+	{                                                                      \
+		.kind = (what), .start_ticks = (record)->start,                \
+		.end_ticks = (record)->end,                                    \
+		.gpu = {                                                       \
+			.correlation = wide((record)->correlationId),          \
+			.device = (record)->deviceId,                          \
+			.context = (record)->contextId,                        \
+			.stream = (record)->streamId,                          \
+			.graph = (record)->graphId,                            \
+		},                                                             \
+	}
+
+static void kernel(const CUpti_ActivityKernel10 *record,
+		   struct cupti_event *made)
+{
 	struct event *event = &made->event;
 
-	*event = (struct event){
-		.kind = EVENT_GPU_KERNEL,
-		.flags = EVENT_TWO_SLOTS,
-		.name = text_id(record->name),
-		.start_ticks = record->start,
-		.end_ticks = record->end,
-		.gpu = {.correlation = wide(record->correlationId),
-			.device = record->deviceId,
-			.context = record->contextId,
-			.stream = record->streamId,
-			.graph = record->graphId,
-			.graph_node = record->graphNodeId},
-	};
+	*event = WORK(EVENT_GPU_KERNEL, record);
+	event->flags = EVENT_TWO_SLOTS;
+	event->name = text_id(record->name);
+	event->gpu.graph_node = record->graphNodeId;
 	made->kernel = (struct gpu_kernel){
 		.grid = {(uint32_t)record->gridX, (uint32_t)record->gridY,
 			 (uint32_t)record->gridZ},
@@ -152,90 +268,54 @@ static enum cupti_record kernel(const void *at, struct cupti_event *made)
 		.channel_type = (uint32_t)record->channelType,
 		.queued_ticks = record->queued,
 	};
-	cupti_device_note(record->contextId, record->deviceId);
-	return CUPTI_RECORD_EVENT;
+	note_context(record->contextId, record->deviceId);
 }
 
-static enum cupti_record copy(const void *at, struct cupti_event *made)
-{
-	const CUpti_ActivityMemcpy6 *record = at;
+/* The two kinds of copies are one shape too, but for the ends of a peer's. */
+#define COPY(record)                                                           \
+	(struct gpu_copy)                                                      \
+	{                                                                      \
+		.kind = (record)->copyKind, .source = (record)->srcKind,       \
+		.destination = (record)->dstKind,                              \
+		.graph_node = (record)->graphNodeId,                           \
+	}
 
-	made->event = (struct event){
-		.kind = EVENT_GPU_COPY,
-		.flags = EVENT_TWO_SLOTS,
-		.start_ticks = record->start,
-		.end_ticks = record->end,
-		.gpu = {.correlation = wide(record->correlationId),
-			.device = record->deviceId,
-			.context = record->contextId,
-			.stream = record->streamId,
-			.graph = record->graphId,
-			.bytes = record->bytes},
-	};
-	made->copy = (struct gpu_copy){
-		.kind = record->copyKind,
-		.source = record->srcKind,
-		.destination = record->dstKind,
-		.graph_node = record->graphNodeId,
-		.channel = record->channelID,
-	};
-	cupti_device_note(record->contextId, record->deviceId);
-	return CUPTI_RECORD_EVENT;
+static void copy(const CUpti_ActivityMemcpy6 *record, struct cupti_event *made)
+{
+	made->event = WORK(EVENT_GPU_COPY, record);
+	made->event.flags = EVENT_TWO_SLOTS;
+	made->event.gpu.bytes = record->bytes;
+	made->copy = COPY(record);
+	made->copy.channel = record->channelID;
+	note_context(record->contextId, record->deviceId);
 }
 
-static enum cupti_record peer_copy(const void *at, struct cupti_event *made)
+static void peer_copy(const CUpti_ActivityMemcpyPtoP4 *record,
+		      struct cupti_event *made)
 {
-	const CUpti_ActivityMemcpyPtoP4 *record = at;
-
-	made->event = (struct event){
-		.kind = EVENT_GPU_COPY,
-		.flags = EVENT_TWO_SLOTS,
-		.start_ticks = record->start,
-		.end_ticks = record->end,
-		.gpu = {.correlation = wide(record->correlationId),
-			.device = record->deviceId,
-			.context = record->contextId,
-			.stream = record->streamId,
-			.graph = record->graphId,
-			.bytes = record->bytes},
-	};
-	made->copy = (struct gpu_copy){
-		.kind = record->copyKind,
-		.source = record->srcKind,
-		.destination = record->dstKind,
-		.is_peer = 1,
-		.source_device = record->srcDeviceId,
-		.source_context = record->srcContextId,
-		.destination_device = record->dstDeviceId,
-		.destination_context = record->dstContextId,
-		.graph_node = record->graphNodeId,
-	};
-	return CUPTI_RECORD_EVENT;
+	made->event = WORK(EVENT_GPU_COPY, record);
+	made->event.flags = EVENT_TWO_SLOTS;
+	made->event.gpu.bytes = record->bytes;
+	made->copy = COPY(record);
+	made->copy.is_peer = 1;
+	made->copy.source_device = record->srcDeviceId;
+	made->copy.source_context = record->srcContextId;
+	made->copy.destination_device = record->dstDeviceId;
+	made->copy.destination_context = record->dstContextId;
 }
 
-static enum cupti_record fill(const void *at, struct cupti_event *made)
+static void fill(const CUpti_ActivityMemset4 *record, struct cupti_event *made)
 {
-	const CUpti_ActivityMemset4 *record = at;
-
-	made->event = (struct event){
-		.kind = EVENT_GPU_FILL,
-		.extra = record->memoryKind,
-		.start_ticks = record->start,
-		.end_ticks = record->end,
-		.gpu = {.correlation = wide(record->correlationId),
-			.device = record->deviceId,
-			.context = record->contextId,
-			.stream = record->streamId,
-			.graph = record->graphId,
-			.bytes = record->bytes},
-	};
-	return CUPTI_RECORD_EVENT;
+	made->event = WORK(EVENT_GPU_FILL, record);
+	made->event.extra = record->memoryKind;
+	made->event.gpu.bytes = record->bytes;
 }
 
-static enum cupti_record call(struct session *session, const void *at,
-			      struct cupti_event *made)
+/* --- what happens on the host --------------------------------------------- */
+
+static void call(struct session *session, const CUpti_ActivityAPI *record,
+		 struct cupti_event *made)
 {
-	const CUpti_ActivityAPI *record = at;
 	const bool is_driver = record->kind == CUPTI_ACTIVITY_KIND_DRIVER;
 	enum gpu_launch_kind launch;
 
@@ -250,10 +330,9 @@ static enum cupti_record call(struct session *session, const void *at,
 			.is_driver = is_driver},
 	};
 	made->event.name =
-		cupti_name_of(session, is_driver, record->cbid, &launch);
+		name_of_call(session, is_driver, record->cbid, &launch);
 	made->event.api.is_launch =
 		record->returnValue ? GPU_LAUNCH_NONE : launch;
-	return CUPTI_RECORD_EVENT;
 }
 
 /* The longer records of waits and of events. */
@@ -271,19 +350,17 @@ static uint32_t recording_of(uint64_t number)
 		       : (uint32_t)number;
 }
 
-static enum cupti_record synchronisation(const struct session *session,
-					 const void *at, size_t room,
-					 struct cupti_event *made)
+static void synchronisation(const struct session *session,
+			    const CUpti_ActivitySynchronization2 *record,
+			    size_t room, struct cupti_event *made)
 {
-	const CUpti_ActivitySynchronization2 *record = at;
-
 	made->event = (struct event){
 		.kind = EVENT_GPU_SYNC,
 		.extra = (uint32_t)record->type,
 		.start_ticks = record->start,
 		.end_ticks = record->end,
 		.gpu = {.correlation = wide(record->correlationId),
-			.device = cupti_device_of(record->contextId),
+			.device = device_of(record->contextId),
 			.context = record->contextId,
 			.stream = record->streamId,
 			.event = record->cudaEventId},
@@ -291,16 +368,15 @@ static enum cupti_record synchronisation(const struct session *session,
 	if (has_recording(session, room))
 		made->event.gpu.recording =
 			recording_of(record->cudaEventSyncId);
-	return CUPTI_RECORD_EVENT;
 }
 
 /* Where the GPU has not measured the moment the writer takes that of the
  * call; until then it counts as now.  A time that lies ahead is none of our
  * clock's. */
-static enum cupti_record mark(const struct session *session, const void *at,
-			      size_t room, struct cupti_event *made)
+static void mark(const struct session *session,
+		 const CUpti_ActivityCudaEvent2 *record, size_t room,
+		 struct cupti_event *made)
 {
-	const CUpti_ActivityCudaEvent2 *record = at;
 	const uint64_t now = clock_ticks();
 	const bool is_long = has_recording(session, room);
 	const bool is_timed = is_long && record->deviceTimestamp &&
@@ -311,7 +387,7 @@ static enum cupti_record mark(const struct session *session, const void *at,
 		.extra = is_timed,
 		.gpu = {.correlation = wide(record->correlationId),
 			.device = is_long ? record->deviceId
-					  : cupti_device_of(record->contextId),
+					  : device_of(record->contextId),
 			.context = record->contextId,
 			.stream = record->streamId,
 			.event = record->eventId},
@@ -321,24 +397,6 @@ static enum cupti_record mark(const struct session *session, const void *at,
 			recording_of(record->cudaEventSyncId);
 	made->event.start_ticks = is_timed ? record->deviceTimestamp : now;
 	made->event.end_ticks = made->event.start_ticks;
-	return CUPTI_RECORD_EVENT;
-}
-
-static enum cupti_record graph(const void *at, struct cupti_event *made)
-{
-	const CUpti_ActivityGraphTrace2 *record = at;
-
-	made->event = (struct event){
-		.kind = EVENT_GPU_GRAPH,
-		.start_ticks = record->start,
-		.end_ticks = record->end,
-		.gpu = {.correlation = wide(record->correlationId),
-			.device = record->deviceId,
-			.context = record->contextId,
-			.stream = record->streamId,
-			.graph = record->graphId},
-	};
-	return CUPTI_RECORD_EVENT;
 }
 
 /* In the order of their numbers: 1, then 1 << 16, 2 << 16 and so on. */
@@ -355,10 +413,10 @@ static const char *const overheads[] = {
 	"UVM Activity Init",
 };
 
-static enum cupti_record overhead(struct session *session, const void *at,
-				  struct cupti_event *made)
+static void overhead(struct session *session,
+		     const CUpti_ActivityOverhead3 *record,
+		     struct cupti_event *made)
 {
-	const CUpti_ActivityOverhead3 *record = at;
 	const uint32_t number = (uint32_t)record->overheadKind;
 	uint32_t index = number == 1	? 1
 			 : number >> 16 ? (number >> 16) + 1
@@ -378,13 +436,11 @@ static enum cupti_record overhead(struct session *session, const void *at,
 		.start_ticks = record->start,
 		.end_ticks = record->end,
 	};
-	return CUPTI_RECORD_EVENT;
 }
 
-static enum cupti_record memory(const void *at, struct cupti_event *made)
+static enum cupti_record memory(const CUpti_ActivityMemory4 *record,
+				struct cupti_event *made)
 {
-	const CUpti_ActivityMemory4 *record = at;
-
 	/* Of the host's memory the heap's hooks know. */
 	if (record->memoryKind != CUPTI_ACTIVITY_MEMORY_KIND_DEVICE &&
 	    record->memoryKind != CUPTI_ACTIVITY_MEMORY_KIND_MANAGED)
@@ -406,59 +462,75 @@ static enum cupti_record memory(const void *at, struct cupti_event *made)
 	return CUPTI_RECORD_EVENT;
 }
 
-/* So many bytes a record of this kind must have; 0: it isn't decoded. */
+/* --- by kind -------------------------------------------------------------- */
+
+/* How much of a record of this kind is read, which is what CUPTI 12.0 has of
+ * it; 0: it isn't decoded. */
 static size_t needed_bytes(CUpti_ActivityKind kind)
 {
-	switch (kind) {
-	case CUPTI_ACTIVITY_KIND_KERNEL:
-	case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: return KERNEL_BYTES;
-	case CUPTI_ACTIVITY_KIND_MEMCPY: return COPY_BYTES;
-	case CUPTI_ACTIVITY_KIND_MEMCPY2: return PEER_BYTES;
-	case CUPTI_ACTIVITY_KIND_MEMSET: return FILL_BYTES;
-	case CUPTI_ACTIVITY_KIND_RUNTIME:
-	case CUPTI_ACTIVITY_KIND_DRIVER: return sizeof(CUpti_ActivityAPI);
-	case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION: return SYNC_BYTES;
-	case CUPTI_ACTIVITY_KIND_CUDA_EVENT: return MARK_BYTES;
-	case CUPTI_ACTIVITY_KIND_GRAPH_TRACE: return GRAPH_BYTES;
-	case CUPTI_ACTIVITY_KIND_OVERHEAD: return OVERHEAD_BYTES;
-	case CUPTI_ACTIVITY_KIND_MEMORY2: return MEMORY_BYTES;
-	case CUPTI_ACTIVITY_KIND_DEVICE: return DEVICE_BYTES;
-	case CUPTI_ACTIVITY_KIND_CONTEXT: return CONTEXT_BYTES;
-	default: return 0;
+	static const struct {
+		uint16_t kind;
+		uint16_t bytes;
+	} rows[] = {
+		{CUPTI_ACTIVITY_KIND_KERNEL, 176},
+		{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 176},
+		{CUPTI_ACTIVITY_KIND_MEMCPY, 80},
+		{CUPTI_ACTIVITY_KIND_MEMCPY2, 88},
+		{CUPTI_ACTIVITY_KIND_MEMSET, 80},
+		{CUPTI_ACTIVITY_KIND_GRAPH_TRACE, 40},
+		{CUPTI_ACTIVITY_KIND_RUNTIME, sizeof(CUpti_ActivityAPI)},
+		{CUPTI_ACTIVITY_KIND_DRIVER, sizeof(CUpti_ActivityAPI)},
+		{CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, 40},
+		{CUPTI_ACTIVITY_KIND_CUDA_EVENT, 24},
+		{CUPTI_ACTIVITY_KIND_OVERHEAD, 40},
+		{CUPTI_ACTIVITY_KIND_MEMORY2, 64},
+		{CUPTI_ACTIVITY_KIND_DEVICE, 152},
+		{CUPTI_ACTIVITY_KIND_CONTEXT, 16},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (rows[i].kind == kind)
+			return rows[i].bytes;
 	}
+	return 0;
 }
 
-static enum cupti_record decode(struct session *session,
-				const CUpti_Activity *record, size_t room,
+static enum cupti_record decode(struct session *session, const void *record,
+				CUpti_ActivityKind kind, size_t room,
 				struct cupti_event *made)
 {
-	const CUpti_ActivityContext *context;
+	const CUpti_ActivityGraphTrace2 *graph = record;
+	const CUpti_ActivityContext *context = record;
 
-	switch (record->kind) {
+	switch (kind) {
 	case CUPTI_ACTIVITY_KIND_KERNEL:
-	case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: return kernel(record, made);
-	case CUPTI_ACTIVITY_KIND_MEMCPY: return copy(record, made);
-	case CUPTI_ACTIVITY_KIND_MEMCPY2: return peer_copy(record, made);
-	case CUPTI_ACTIVITY_KIND_MEMSET: return fill(record, made);
+	case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: kernel(record, made); break;
+	case CUPTI_ACTIVITY_KIND_MEMCPY: copy(record, made); break;
+	case CUPTI_ACTIVITY_KIND_MEMCPY2: peer_copy(record, made); break;
+	case CUPTI_ACTIVITY_KIND_MEMSET: fill(record, made); break;
+	case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
+		made->event = WORK(EVENT_GPU_GRAPH, graph);
+		break;
 	case CUPTI_ACTIVITY_KIND_RUNTIME:
-	case CUPTI_ACTIVITY_KIND_DRIVER: return call(session, record, made);
+	case CUPTI_ACTIVITY_KIND_DRIVER: call(session, record, made); break;
 	case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
-		return synchronisation(session, record, room, made);
+		synchronisation(session, record, room, made);
+		break;
 	case CUPTI_ACTIVITY_KIND_CUDA_EVENT:
-		return mark(session, record, room, made);
-	case CUPTI_ACTIVITY_KIND_GRAPH_TRACE: return graph(record, made);
+		mark(session, record, room, made);
+		break;
 	case CUPTI_ACTIVITY_KIND_OVERHEAD:
-		return overhead(session, record, made);
+		overhead(session, record, made);
+		break;
 	case CUPTI_ACTIVITY_KIND_MEMORY2: return memory(record, made);
 	case CUPTI_ACTIVITY_KIND_DEVICE:
-		cupti_device_take(session,
-				  (const CUpti_ActivityDevice5 *)record);
+		take_device(session, record);
 		return CUPTI_RECORD_NOTHING;
 	default:
-		context = (const CUpti_ActivityContext *)record;
-		cupti_device_note(context->contextId, context->deviceId);
+		note_context(context->contextId, context->deviceId);
 		return CUPTI_RECORD_NOTHING;
 	}
+	return CUPTI_RECORD_EVENT;
 }
 
 enum cupti_record cupti_record_decode(struct session *session,
@@ -470,7 +542,7 @@ enum cupti_record cupti_record_decode(struct session *session,
 
 	if (!needed || room < needed)
 		return CUPTI_RECORD_UNKNOWN;
-	result = decode(session, record, room, made);
+	result = decode(session, record, record->kind, room, made);
 	/* 0 means "could not be measured": without this the work would begin
 	 * when the machine did. */
 	if (result == CUPTI_RECORD_EVENT &&
@@ -482,8 +554,6 @@ enum cupti_record cupti_record_decode(struct session *session,
 void cupti_record_forget(void)
 {
 	memset(&known, 0, sizeof(known));
-	cupti_device_forget();
-	cupti_name_forget();
 }
 
 #endif

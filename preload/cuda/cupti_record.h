@@ -5,6 +5,9 @@
  * The structs of CUPTI's header are only looked through: a record's length is
  * the walker's business, and a field is read where every CUPTI since 12.0 has
  * it.  Names have been replaced by ids of interned texts before.
+ *
+ * Devices and contexts are taken in on the way.  Decoding is the writer's
+ * thread's alone.
  */
 #ifndef PRELOAD_CUPTI_RECORD_H
 #define PRELOAD_CUPTI_RECORD_H
@@ -28,6 +31,12 @@ enum cupti_record {
 	CUPTI_RECORD_NO_TIME, /* a piece of work without times */
 	CUPTI_RECORD_UNKNOWN, /* of a kind that isn't decoded */
 };
+
+/* Numbers of calls of the CUDA API are below. */
+#define CUPTI_CALLS_MAX 2048u
+
+/* What a call puts on a GPU, by CUPTI's name of it; any thread. */
+enum gpu_launch_kind cupti_launch_kind(const char *name);
 
 /* Where a record keeps a text, NULL if it has none. */
 const char **cupti_record_text(CUpti_Activity *record);

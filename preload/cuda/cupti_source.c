@@ -16,16 +16,18 @@
 #include "collector/system/log.h"
 #include "collector/steps/steps.h"
 #include "preload/cuda/cupti_buffers.h"
-#include "preload/cuda/cupti_callbacks.h"
-#include "preload/cuda/cupti_pairs.h"
 #include "preload/cuda/cupti_record.h"
 #include <string.h>
 
-#define LAUNCHES	 32768u
+#define LAUNCHES	 65536u
+#define GRAPHS_KNOWN	 256u
 #define EVENTS_PER_PASS	 40000u
 #define SLOTS_PER_RECORD 4u
-/* A launch without work (an empty copy, say) is waited for so long. */
+/* A launch without work (an empty copy, say) is waited for so long, and so is
+ * another node of a graph. */
 #define PATIENCE_SECONDS 2u
+/* A call may have begun so long before its record was the first of a buffer. */
+#define CALL_MS		 20u
 /* So many launches of kernels without a record of one are a fault. */
 #define KERNELS_MISSED	 1000u
 /* A driver call waits for the end of the runtime call around it. */
@@ -33,12 +35,26 @@
 /* So often in a second CUPTI is asked while a step is searched for. */
 #define SEARCH_ASKS	 5u
 
-enum launch_state { LAUNCH_NONE, LAUNCH_CALLED, LAUNCH_WORKED };
+enum launch_state {
+	LAUNCH_NONE,
+	LAUNCH_WORKED, /* the call is still to come */
+	LAUNCH_CALLED, /* the work is */
+	LAUNCH_GRAPH,  /* a part of the work may be */
+};
 
 struct launch {
 	uint64_t correlation;
-	uint64_t ticks;
-	uint32_t state;
+	uint64_t ticks;	     /* of the call */
+	uint64_t last_ticks; /* when a record of work came */
+	uint32_t graph;
+	uint32_t nodes; /* records so far */
+	uint8_t state;
+	uint8_t kind; /* enum gpu_launch_kind */
+};
+
+struct graph_size {
+	uint32_t graph;
+	uint32_t nodes; /* 0 unknown */
 };
 
 /* The writer's thread alone. */
@@ -51,8 +67,118 @@ static struct {
 	uint64_t missed_ticks; /* when so many were, without a record */
 	bool said_no_kernels;
 	uint64_t asked_ticks; /* of a search */
+	uint64_t lag_ticks;   /* longest from a launch to its work's end */
+	uint64_t forced;      /* windows that had to be */
+	struct graph_size graph_size[GRAPHS_KNOWN];
 	struct launch launch[LAUNCHES];
 } source;
+
+/* --- one call of the program, one event ----------------------------------- */
+
+#define PAIR_THREADS 512u
+#define PAIR_RECENT  8u
+
+/* The writer's thread alone. */
+static struct pair {
+	uint32_t tid;
+	uint32_t at;		      /* next place in recent[] */
+	uint64_t recent[PAIR_RECENT]; /* correlations of runtime calls shown */
+	bool waits;
+	struct event driver;
+} pairs[PAIR_THREADS];
+
+static struct pair *pair_of(uint32_t tid)
+{
+	for (uint32_t i = 0; i < PAIR_THREADS; i++) {
+		struct pair *pair = &pairs[(tid + i) % PAIR_THREADS];
+
+		if (!pair->tid)
+			pair->tid = tid;
+		if (pair->tid == tid)
+			return pair;
+	}
+	return NULL;
+}
+
+static bool was_shown(const struct pair *pair, uint64_t correlation)
+{
+	for (unsigned int i = 0; i < PAIR_RECENT; i++) {
+		if (pair->recent[i] == correlation)
+			return true;
+	}
+	return false;
+}
+
+unsigned int cupti_pairs_add(const struct event *event,
+			     struct event out[CUPTI_PAIRS_OUT],
+			     uint64_t *doubled)
+{
+	const uint64_t correlation = event->api.correlation;
+	struct pair *pair = pair_of(event->extra);
+	unsigned int count = 0;
+
+	if (!pair || !correlation) {
+		out[0] = *event;
+		return 1;
+	}
+	if (pair->waits && pair->driver.api.correlation != correlation) {
+		out[count++] = pair->driver;
+		pair->waits = false;
+	}
+	if (!event->api.is_driver) {
+		*doubled += pair->waits;
+		pair->waits = false;
+		pair->recent[pair->at++ % PAIR_RECENT] = correlation;
+		out[count++] = *event;
+	} else if (was_shown(pair, correlation)) {
+		/* Its runtime call came first, in another buffer. */
+		++*doubled;
+	} else if (!pair->waits ||
+		   event->start_ticks <= pair->driver.start_ticks) {
+		*doubled += pair->waits;
+		pair->driver = *event;
+		pair->waits = true;
+	} else {
+		++*doubled;
+	}
+	return count;
+}
+
+bool cupti_pairs_overdue(uint64_t ticks, struct event *out)
+{
+	for (unsigned int i = 0; i < PAIR_THREADS; i++) {
+		if (pairs[i].waits && pairs[i].driver.end_ticks < ticks) {
+			pairs[i].waits = false;
+			*out = pairs[i].driver;
+			return true;
+		}
+	}
+	return false;
+}
+
+uint64_t cupti_pairs_oldest(void)
+{
+	uint64_t oldest = UINT64_MAX;
+
+	for (unsigned int i = 0; i < PAIR_THREADS; i++) {
+		if (pairs[i].waits)
+			oldest = min_u64(oldest, pairs[i].driver.start_ticks);
+	}
+	return oldest;
+}
+
+void cupti_pairs_forget(void)
+{
+	memset(pairs, 0, sizeof(pairs));
+}
+
+/* --- launches and their work --------------------------------------------- */
+
+static uint64_t gpu_wait_ticks(const struct session *session)
+{
+	return (uint64_t)session->head->options.gpu_wait_ms *
+	       clock_ticks_per_second(&session->head->clock) / 1000;
+}
 
 static struct launch *launch_of(uint64_t correlation)
 {
@@ -61,51 +187,123 @@ static struct launch *launch_of(uint64_t correlation)
 
 static void note_call(const struct event *event)
 {
+	const uint32_t kind = event->api.is_launch;
 	struct launch *launch = launch_of(event->api.correlation);
+	const bool has_worked = launch->correlation == event->api.correlation &&
+				launch->state == LAUNCH_WORKED;
 
-	if (!event->api.is_launch)
+	if (!kind)
 		return;
 	source.launches++;
-	if (event->api.is_launch == GPU_LAUNCH_KERNEL &&
+	if (kind == GPU_LAUNCH_CAPTURED)
+		return;
+	if (kind != GPU_LAUNCH_COPY &&
 	    ++source.kernels_launched == KERNELS_MISSED)
 		source.missed_ticks = clock_ticks();
-	if (launch->correlation == event->api.correlation &&
-	    launch->state == LAUNCH_WORKED) {
-		launch->state = LAUNCH_NONE;
-		return;
-	}
-	*launch = (struct launch){.correlation = event->api.correlation,
-				  .ticks = event->start_ticks,
-				  .state = LAUNCH_CALLED};
+	if (!has_worked)
+		*launch =
+			(struct launch){.correlation = event->api.correlation};
+	launch->ticks = event->start_ticks;
+	launch->kind = kind;
+	if (!has_worked)
+		launch->state = LAUNCH_CALLED;
+	else
+		launch->state =
+			kind == GPU_LAUNCH_GRAPH ? LAUNCH_GRAPH : LAUNCH_NONE;
 }
 
-static void note_work(uint64_t correlation)
+/* Kernels of a graph, by its id; known once one launch was over. */
+static uint32_t *size_of_graph(uint32_t graph)
 {
+	struct graph_size *size = &source.graph_size[graph % GRAPHS_KNOWN];
+
+	if (size->graph != graph)
+		*size = (struct graph_size){.graph = graph};
+	return &size->nodes;
+}
+
+/* One piece of work has arrived, with times or without. */
+static void note_work(const struct event *event)
+{
+	const uint64_t correlation = event->gpu.correlation;
 	struct launch *launch = launch_of(correlation);
 
-	if (launch->correlation == correlation &&
-	    launch->state == LAUNCH_CALLED)
-		launch->state = LAUNCH_NONE;
-	else
+	if (launch->correlation != correlation)
 		*launch = (struct launch){.correlation = correlation,
 					  .state = LAUNCH_WORKED};
+	launch->graph = event->gpu.graph;
+	launch->nodes++;
+	launch->last_ticks = clock_ticks();
+	if (launch->state == LAUNCH_CALLED || launch->state == LAUNCH_GRAPH) {
+		source.lag_ticks =
+			max_u64(source.lag_ticks,
+				event->end_ticks > launch->ticks
+					? event->end_ticks - launch->ticks
+					: 0);
+		launch->state = launch->kind == GPU_LAUNCH_GRAPH &&
+						event->kind != EVENT_GPU_GRAPH
+					? LAUNCH_GRAPH
+					: LAUNCH_NONE;
+	}
+	if (launch->state == LAUNCH_GRAPH &&
+	    launch->nodes == *size_of_graph(launch->graph))
+		launch->state = LAUNCH_NONE;
+}
+
+/* How long a launch's first record is waited for. */
+static uint64_t patience_of(const struct session *session, uint32_t kind)
+{
+	const uint64_t second = clock_ticks_per_second(&session->head->clock);
+	const uint64_t patience = PATIENCE_SECONDS * second;
+	const uint64_t wait = gpu_wait_ticks(session);
+
+	/* An empty copy has none, nor has any kernel with some CUPTIs. */
+	if (source.said_no_kernels)
+		return patience;
+	return kind == GPU_LAUNCH_COPY
+		       ? min_u64(wait, patience + source.lag_ticks)
+		       : wait;
+}
+
+static bool is_outstanding(const struct session *session, struct launch *launch,
+			   uint64_t flushed)
+{
+	const uint64_t second = clock_ticks_per_second(&session->head->clock);
+
+	switch (launch->state) {
+	case LAUNCH_CALLED:
+		if (launch->ticks + patience_of(session, launch->kind) >
+		    clock_ticks())
+			return true;
+		break;
+	case LAUNCH_GRAPH:
+		/* Complete when nothing of it has come for a while. */
+		if (launch->last_ticks + PATIENCE_SECONDS * second > flushed)
+			return true;
+		*size_of_graph(launch->graph) = launch->nodes;
+		break;
+	default: return false;
+	}
+	launch->state = LAUNCH_NONE;
+	return false;
 }
 
 /* When the oldest launch was made whose work is still to come. */
-static uint64_t oldest_launch(uint64_t patience)
+static uint64_t oldest_launch(const struct session *session, uint64_t flushed)
 {
-	const uint64_t now = clock_ticks();
 	uint64_t oldest = UINT64_MAX;
 
 	for (uint32_t i = 0; i < LAUNCHES; i++) {
-		const struct launch *launch = &source.launch[i];
+		struct launch *launch = &source.launch[i];
 
-		if (launch->state == LAUNCH_CALLED &&
-		    launch->ticks + patience > now && launch->ticks < oldest)
+		if (launch->state > LAUNCH_WORKED && launch->ticks < oldest &&
+		    is_outstanding(session, launch, flushed))
 			oldest = launch->ticks;
 	}
 	return oldest;
 }
+
+/* --- from buffers to the ring --------------------------------------------- */
 
 static void push(const struct event *events, unsigned int slots)
 {
@@ -128,9 +326,19 @@ static void push_call(struct session *session, const struct event *event)
 		return;
 	count = cupti_pairs_add(event, out, &session->head->gpu.doubled);
 	for (unsigned int i = 0; i < count; i++) {
+		if (out[i].api.is_launch == GPU_LAUNCH_KERNEL &&
+		    cupti_callbacks_captured(&out[i]))
+			out[i].api.is_launch = GPU_LAUNCH_CAPTURED;
 		note_call(&out[i]);
 		push(&out[i], 1);
 	}
+}
+
+static bool is_work(const struct event *event)
+{
+	return event->kind == EVENT_GPU_KERNEL ||
+	       event->kind == EVENT_GPU_GRAPH ||
+	       event->kind == EVENT_GPU_COPY || event->kind == EVENT_GPU_FILL;
 }
 
 static void push_event(struct session *session, const struct cupti_event *made)
@@ -141,13 +349,11 @@ static void push_event(struct session *session, const struct cupti_event *made)
 	switch (event->kind) {
 	case EVENT_GPU_API: push_call(session, event); return;
 	case EVENT_GPU_KERNEL:
-	case EVENT_GPU_GRAPH:
-		session->head->gpu.kernels++;
-		/* fallthrough */
-	case EVENT_GPU_COPY:
-	case EVENT_GPU_FILL: note_work(event->gpu.correlation); break;
+	case EVENT_GPU_GRAPH: session->head->gpu.kernels++; break;
 	default: break;
 	}
+	if (is_work(event))
+		note_work(event);
 	slots[0] = *event;
 	if (!(event->flags & EVENT_TWO_SLOTS)) {
 		push(slots, 1);
@@ -171,7 +377,11 @@ static bool decode_record(struct session *session,
 		return false;
 	switch (cupti_record_decode(session, record, room, &made)) {
 	case CUPTI_RECORD_EVENT: push_event(session, &made); break;
-	case CUPTI_RECORD_NO_TIME: gpu->without_time++; break;
+	case CUPTI_RECORD_NO_TIME:
+		gpu->without_time++;
+		if (is_work(&made.event))
+			note_work(&made.event);
+		break;
 	case CUPTI_RECORD_UNKNOWN: gpu->unknown++; break;
 	default: break;
 	}
@@ -228,7 +438,21 @@ static void show_overdue(uint64_t before)
 	}
 }
 
+/* --- how far the records have come ---------------------------------------- */
+
 enum newest_window { WINDOW_IS_OPEN, WINDOW_WAITS, WINDOW_DONE };
+
+/* It has waited long enough: unfinished work loses its times, and the rest of
+ * what CUPTI withholds is there. */
+static void force_once(const struct session *session, uint64_t window,
+		       uint64_t end)
+{
+	if (window == source.forced ||
+	    clock_ticks() < end + gpu_wait_ticks(session))
+		return;
+	source.forced = window;
+	cupti_flush_force();
+}
 
 /* Whether the newest window goes on, or has ended and its file waits for us. */
 static enum newest_window newest_window(struct session *session)
@@ -245,25 +469,44 @@ static enum newest_window newest_window(struct session *session)
 		&windows->window[(opened - 1) % WINDOWS_MAX].end_ticks);
 	if (!end)
 		return WINDOW_IS_OPEN;
-	return load_relaxed(&session->head->gpu.settled_ticks) < end
-		       ? WINDOW_WAITS
-		       : WINDOW_DONE;
+	if (load_relaxed(&session->head->gpu.settled_ticks) >= end)
+		return WINDOW_DONE;
+	force_once(session, opened, end);
+	return WINDOW_WAITS;
+}
+
+/* Up to when all that was launched has arrived, or is given up. */
+static uint64_t settled_until(const struct session *session, uint64_t flushed,
+			      uint64_t forced)
+{
+	const uint64_t second = clock_ticks_per_second(&session->head->clock);
+	const uint64_t given_up =
+		gpu_wait_ticks(session) + PATIENCE_SECONDS * second;
+	const uint64_t now = clock_ticks();
+	const uint64_t lent = cupti_buffers_oldest();
+	uint64_t settled = flushed;
+
+	settled = min_u64(settled, oldest_launch(session, flushed));
+	settled = min_u64(settled, cupti_pairs_oldest());
+	if (lent != UINT64_MAX)
+		settled = min_u64(settled, lent - CALL_MS * second / 1000);
+	settled = max_u64(settled, forced);
+	return max_u64(settled, min_u64(flushed, now - given_up));
 }
 
 /* Everything that was handed over by `flushed` is decoded. */
-static void settle(struct session *session, uint64_t flushed, bool is_over)
+static void settle(struct session *session, uint64_t flushed, uint64_t forced,
+		   bool is_over)
 {
 	struct gpu_state *gpu = &session->head->gpu;
-	const uint64_t second = clock_ticks_per_second(&session->head->clock);
-	uint64_t settled = flushed;
+	uint64_t settled;
 
 	if (is_over) {
 		store_relaxed(&gpu->settled_ticks, UINT64_MAX);
 		store_relaxed(&gpu->is_live, 0);
 		return;
 	}
-	settled = min_u64(settled, oldest_launch(PATIENCE_SECONDS * second));
-	settled = min_u64(settled, cupti_pairs_oldest());
+	settled = settled_until(session, flushed, forced);
 	if (settled > load_relaxed(&gpu->settled_ticks))
 		store_relaxed(&gpu->settled_ticks, settled);
 	/* One that closes just now still waits. */
@@ -317,7 +560,8 @@ void cupti_source_poll(void *unused)
 	 * that a look at the list after this finds all of it. */
 	const bool is_over = !cupti_is_alive();
 	/* Before the look at the list: what was flushed by then is on it. */
-	const uint64_t flushed = cupti_flush_ticks();
+	const uint64_t forced = cupti_flush_ticks(true);
+	const uint64_t flushed = cupti_flush_ticks(false);
 	uint32_t budget = EVENTS_PER_PASS;
 
 	(void)unused;
@@ -339,7 +583,7 @@ void cupti_source_poll(void *unused)
 			     : clock_ticks() - PAIR_SECONDS * second);
 	session->head->gpu.launches = source.launches;
 	store_relaxed(&session->head->gpu.lost, cupti_buffers_refused());
-	settle(session, flushed, is_over);
+	settle(session, flushed, forced, is_over);
 	look_for_kernels(session, is_over);
 }
 

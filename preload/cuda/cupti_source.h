@@ -47,18 +47,68 @@ void cupti_kill(void);
 void cupti_source_poll(void *arg);
 void cupti_source_forget(void);
 
+/* A call of the CUDA runtime makes calls of the driver, which have the same
+ * correlation id, end before it and are recorded before it.  Shown is the
+ * outermost: a driver call waits for the next record of its thread, which tells
+ * whether it was made by the program. */
+#define CUPTI_PAIRS_OUT 2u /* events that one may set free */
+
+/* An API event.  What may be shown now goes to `out`; returns how many. */
+unsigned int cupti_pairs_add(const struct event *event,
+			     struct event out[CUPTI_PAIRS_OUT],
+			     uint64_t *doubled);
+
+/* Next driver call that has waited since before `ticks`; false: none. */
+bool cupti_pairs_overdue(uint64_t ticks, struct event *out);
+
+/* When the oldest one began that still waits; UINT64_MAX: none does. */
+uint64_t cupti_pairs_oldest(void);
+
+void cupti_pairs_forget(void);
+
+/* What CUPTI tells at once:
+ *
+ *	the end of cuInit(), a first context	our exit handler goes before
+ *						libcuda's own
+ *	a fatal error				CUPTI is gone
+ *	new nodes of graphs			what made one ran nothing
+ *	launches and calls			only where they begin a step, or
+ *						may be one that was found
+ *
+ * 0 or CUPTI's error; `holder` gets the name of the tool that has it. */
+int cupti_callbacks_subscribe(char *holder, size_t bytes);
+void cupti_callbacks_start(void);
+
+/* Writer, each pass: once a search (collector/control/search.h) has found a
+ * call, those that put work on a GPU are called back for. */
+void cupti_callbacks_follow(const struct session *session);
+void cupti_callbacks_forget(void);
+
+/* Writer: the call launched nothing, it made a node of a graph. */
+bool cupti_callbacks_captured(const struct event *call);
+
+/* A step is being marked inside a call of CUDA's: CUPTI's settings must not be
+ * touched. */
+bool cupti_callbacks_are_inside(void);
+
 /* The helper. */
 int cupti_flush_start(void);
 void cupti_flush_ask(void);
+
+/* Unfinished records too, which are lost with that. */
+void cupti_flush_force(void);
 void cupti_flush_end(unsigned int wait_ms);
-void cupti_flush_at_exit(void);
+/* Our handler goes before libcuda's own, whichever of these moments it is
+ * registered at; once for each. */
+enum cupti_moment { CUPTI_ATTACHED, CUPTI_INITIALISED, CUPTI_FIRST_CONTEXT };
+void cupti_flush_at_exit(enum cupti_moment moment);
 void cupti_flush_forget(void);
 
 /* Its thread, whose own calls of CUDA aren't the program's; 0 none. */
 uint32_t cupti_flush_tid(void);
 
-/* Ticks before which CUPTI was last asked, and gave what it had. */
-uint64_t cupti_flush_ticks(void);
+/* When CUPTI was last asked and gave what it had; `forced`: gave all. */
+uint64_t cupti_flush_ticks(bool forced);
 
 /* Activity kinds, on or off; any thread, but not inside a callback. */
 void cupti_kinds_start(const struct options *options, bool late);

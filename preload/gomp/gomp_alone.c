@@ -69,7 +69,7 @@ static void alone_taskloop(gomp_function *function, void *data, gomp_copy *copy,
 
 void gomp_alone_complete(struct gomp_library *library)
 {
-#define X(returns, name, alone, parameters)                                    \
+#define X(returns, name, alone, parameters, says)                              \
 	if (!library->name)                                                    \
 		library->name = (returns(*) parameters)(void *)alone_##alone;
 	GOMP_WRAPPED(X)

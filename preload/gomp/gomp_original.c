@@ -130,7 +130,7 @@ static void tables_find(const struct file *file, struct file_tables *tables)
 /* The functions that a program asks within a region. */
 static bool is_asked(const char *name)
 {
-#define X(returns, asked, alone, parameters)                                   \
+#define X(returns, asked, alone, parameters, says)                             \
 	if (!strcmp(name, #asked))                                             \
 		return true;
 	GOMP_ASKED(X)
@@ -227,11 +227,11 @@ static struct gomp_library *library_make(const struct file *file)
 	handle = handle_open(file->path);
 	if (!handle)
 		return NULL;
-#define X(returns, name, alone, parameters)                                    \
+#define X(returns, name, alone, parameters, says)                              \
 	library->name = (returns(*) parameters)look_up(handle, "GOMP_" #name);
 	GOMP_WRAPPED(X)
 #undef X
-#define X(returns, name, alone, parameters)                                    \
+#define X(returns, name, alone, parameters, says)                              \
 	library->name = (returns(*) parameters)look_up(handle, #name);
 	GOMP_ASKED(X)
 #undef X

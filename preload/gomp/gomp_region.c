@@ -6,6 +6,15 @@
 
 #include "collector/steps/steps.h"
 
+COLD void gomp_slice_stray(const struct gomp_slice *slice)
+{
+	const struct session *session = load_relaxed(&session_here);
+
+	if (session && (uintptr_t)slice->thread - (uintptr_t)session->base <
+			       session->bytes)
+		hook_unfollowed();
+}
+
 /* The region is perhaps the beginning of a step, which may open or close the
  * window.  Returns the gate's bits. */
 static uint32_t mark(struct gomp_site *site, gomp_function *function)

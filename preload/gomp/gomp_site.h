@@ -92,6 +92,17 @@ static inline struct gomp_library *gomp_library(const struct gomp_site *site)
 	return library;
 }
 
+/* For hooks of one shape, which share their body: where a library keeps the
+ * original of an entry point, and who called. */
+#define GOMP_HERE(name)                                                        \
+	offsetof(struct gomp_library, name), __builtin_return_address(0)
+
+/* That original, of the library that the site's caller means. */
+static inline void *gomp_original(const struct gomp_site *site, size_t at)
+{
+	return *(void *const *)((const char *)gomp_library(site) + at);
+}
+
 /* libomp behind libgomp's names: its own tool interface reports it. */
 static inline bool gomp_is_foreign(const struct gomp_site *site)
 {

@@ -47,6 +47,14 @@ static inline bool gomp_is_recording(void)
 	return load_relaxed(&gate_page.bits) & GATE_OMP;
 }
 
+/* The innermost slice lay deeper than open slices are kept, and what ends was
+ * known by it alone. */
+static inline void gomp_shut_deep(struct thread *thread)
+{
+	thread_shut(thread);
+	hook_unfollowed();
+}
+
 /* True if the open slices of this record are still this thread's to move. */
 static inline bool gomp_is_mine(const struct thread *thread)
 {
@@ -72,7 +80,7 @@ static inline void gomp_commit(const struct gomp_slice *slice,
 			       uint64_t end_ticks,
 			       const struct gomp_detail *detail)
 {
-	struct thread *thread = thread_busy();
+	struct thread *thread = thread_fill();
 	struct event *event = ring_reserve(&thread->ring, 1);
 
 	if (likely(event)) {
@@ -155,6 +163,10 @@ static inline void gomp_slice_drop(const struct gomp_slice *slice)
 		store_release(&slice->thread->depth, slice->depth);
 }
 
+/* Closed where it can't be: on another thread it is counted, in a forked child
+ * it is the parent's. */
+void gomp_slice_stray(const struct gomp_slice *slice);
+
 /* Closes a slice at `end_ticks`. */
 static inline void gomp_slice_close(const struct gomp_slice *slice,
 				    uint64_t end_ticks,
@@ -162,8 +174,10 @@ static inline void gomp_slice_close(const struct gomp_slice *slice,
 {
 	const uint32_t bits = gate_bits();
 
-	if (unlikely(bits == GATE_UNDECIDED || thread_self != slice->thread))
+	if (unlikely(bits == GATE_UNDECIDED || thread_self != slice->thread)) {
+		gomp_slice_stray(slice);
 		return;
+	}
 	/* RELEASE pairs with ACQUIRE in the writer's look at open slices. */
 	store_release(&slice->thread->depth, slice->depth);
 	if (likely(bits & GATE_OMP))

@@ -10,7 +10,7 @@
  * itself, between the calls.  Its context can't lie on our stack, so it comes
  * from a small static table, found again at the end by the region's number,
  * which is on the thread's open slices.  With the table full a region is not
- * recorded.
+ * recorded, but counted.
  */
 #include "preload/gomp/gomp_region.h"
 
@@ -93,6 +93,7 @@ static struct split *split_begin(struct gomp_site *site,
 	if (!split) {
 		gomp_last = region.was_last;
 		gomp_slice_drop(&region.slice);
+		hook_unfollowed();
 	}
 	return split;
 }
@@ -117,112 +118,47 @@ static void split_enter(struct split *split)
 	}
 }
 
-EXPORT void GOMP_parallel_start(gomp_function *function, void *data,
-				unsigned int threads)
+/* What the library is to run. */
+static inline gomp_function *split_function(const struct split *split,
+					    gomp_function *function)
 {
-	struct gomp_site *site =
-		gomp_site(__builtin_return_address(0), function);
-	struct split *split =
-		split_begin(site, function, data, OMP_SCHEDULE_NONE);
-
-	if (split) {
-		function = gomp_region_member;
-		data = &split->context;
-	}
-	gomp_library(site)->parallel_start(function, data, threads);
-	split_enter(split);
+	return split ? gomp_region_member : function;
 }
 
-EXPORT void GOMP_parallel_sections_start(gomp_function *function, void *data,
-					 unsigned int threads,
-					 unsigned int count)
+static inline void *split_data(struct split *split, void *data)
 {
-	struct gomp_site *site =
-		gomp_site(__builtin_return_address(0), function);
-	struct split *split =
-		split_begin(site, function, data, OMP_SCHEDULE_SECTIONS);
-
-	if (split) {
-		function = gomp_region_member;
-		data = &split->context;
-	}
-	gomp_library(site)->parallel_sections_start(function, data, threads,
-						    count);
-	split_enter(split);
+	return split ? &split->context : data;
 }
 
-EXPORT void GOMP_parallel_loop_static_start(gomp_function *function, void *data,
-					    unsigned int threads, long start,
-					    long end, long step, long chunk)
-{
-	struct gomp_site *site =
-		gomp_site(__builtin_return_address(0), function);
-	struct split *split =
-		split_begin(site, function, data, OMP_SCHEDULE_STATIC);
-
-	if (split) {
-		function = gomp_region_member;
-		data = &split->context;
+/* One hook for each row; REST is what follows `threads`. */
+/* clang-format off */
+#define X(returns, name, alone, parameters, says)			\
+	EXPORT returns GOMP_##name parameters				\
+	{								\
+		struct gomp_site *site =				\
+			gomp_site(__builtin_return_address(0), function); \
+		struct split *split = split_begin(			\
+			site, function, data, OMP_SCHEDULE_##says);	\
+									\
+		gomp_library(site)->name(				\
+			split_function(split, function),		\
+			split_data(split, data), threads REST);	\
+		split_enter(split);					\
 	}
-	gomp_library(site)->parallel_loop_static_start(function, data, threads,
-						       start, end, step, chunk);
-	split_enter(split);
-}
-
-EXPORT void GOMP_parallel_loop_dynamic_start(gomp_function *function,
-					     void *data, unsigned int threads,
-					     long start, long end, long step,
-					     long chunk)
-{
-	struct gomp_site *site =
-		gomp_site(__builtin_return_address(0), function);
-	struct split *split =
-		split_begin(site, function, data, OMP_SCHEDULE_DYNAMIC);
-
-	if (split) {
-		function = gomp_region_member;
-		data = &split->context;
-	}
-	gomp_library(site)->parallel_loop_dynamic_start(
-		function, data, threads, start, end, step, chunk);
-	split_enter(split);
-}
-
-EXPORT void GOMP_parallel_loop_guided_start(gomp_function *function, void *data,
-					    unsigned int threads, long start,
-					    long end, long step, long chunk)
-{
-	struct gomp_site *site =
-		gomp_site(__builtin_return_address(0), function);
-	struct split *split =
-		split_begin(site, function, data, OMP_SCHEDULE_GUIDED);
-
-	if (split) {
-		function = gomp_region_member;
-		data = &split->context;
-	}
-	gomp_library(site)->parallel_loop_guided_start(function, data, threads,
-						       start, end, step, chunk);
-	split_enter(split);
-}
-
-EXPORT void GOMP_parallel_loop_runtime_start(gomp_function *function,
-					     void *data, unsigned int threads,
-					     long start, long end, long step)
-{
-	struct gomp_site *site =
-		gomp_site(__builtin_return_address(0), function);
-	struct split *split =
-		split_begin(site, function, data, OMP_SCHEDULE_RUNTIME);
-
-	if (split) {
-		function = gomp_region_member;
-		data = &split->context;
-	}
-	gomp_library(site)->parallel_loop_runtime_start(function, data, threads,
-							start, end, step);
-	split_enter(split);
-}
+#define REST
+GOMP_TEAM_STARTS(X)
+#undef REST
+#define REST , count
+GOMP_COUNTED_STARTS(X)
+#undef REST
+#define REST , start, end, step, chunk
+GOMP_CHUNKED_STARTS(X)
+#undef REST
+#define REST , start, end, step
+GOMP_RANGE_STARTS(X)
+#undef REST
+#undef X
+/* clang-format on */
 
 EXPORT void GOMP_parallel_end(void)
 {

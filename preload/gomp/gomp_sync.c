@@ -1,25 +1,49 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gomp_sync.c - calls that give one thread something to itself: critical
- * sections, atomic regions, the turn in an ordered loop, a single.
+ * gomp_sync.c - calls in which a thread waits for others (barriers, the ends of
+ * loops and sections, taskwait), and those that give one thread something to
+ * itself: critical sections, atomic regions, the turn in an ordered loop, a
+ * single.
  *
- * Two events: the wait for it, and how long it was held.  Between the two calls
- * what is held lies on the thread's open slices; an end that doesn't find it
- * there (it began while the window was closed) is only forwarded.
+ * A wait is one event, from the call to its return; the tasks that a waiting
+ * thread runs lie inside.  What is acquired is two: the wait for it, and how
+ * long it was held.  Between the two calls it lies on the thread's open slices;
+ * an end that doesn't find it there (it began while the window was closed) is
+ * only forwarded.
  */
-#include "preload/gomp/gomp_wait.h"
+#include "preload/gomp/gomp_slice.h"
 
 static const struct gomp_detail nothing;
 
-/* The wait is over: it is held from here on.  Deeper than the open slices are
- * kept its end would not be known again, so there only the wait is seen. */
+/* What all these calls look like: one argument or none, an answer or none.  The
+ * calling conventions of x86-64 and aarch64 let one call serve for all. */
+typedef bool plain_call(void *argument);
+
+/* Begins a wait if waits are recorded. */
+static inline bool wait_begin(struct gomp_slice *wait,
+			      const struct gomp_site *site, const void *caller,
+			      enum omp_sync sync)
+{
+	return unlikely(gomp_is_recording()) && !gomp_is_foreign(site) &&
+	       gomp_slice_open(wait, site, caller, EVENT_OMP_WAIT, sync);
+}
+
+/* Ends it.  Returns the time. */
+static inline uint64_t wait_end(const struct gomp_slice *wait)
+{
+	const uint64_t end = clock_ticks();
+
+	gomp_slice_close(wait, end, &nothing);
+	return end;
+}
+
+/* The wait is over: it is held from here on. */
 static void hold(const struct gomp_slice *wait)
 {
 	struct gomp_slice held = *wait;
-	const uint64_t now = gomp_wait_end(wait);
+	const uint64_t now = wait_end(wait);
 
-	if (!gomp_is_mine(held.thread) || !gomp_is_recording() ||
-	    held.depth >= OPEN_SLICES_MAX)
+	if (!gomp_is_mine(held.thread) || !gomp_is_recording())
 		return;
 	held.kind = EVENT_OMP_ACQUIRED;
 	gomp_slice_push(&held, now);
@@ -37,8 +61,12 @@ static bool release(struct gomp_slice *held, enum omp_sync sync)
 	if (likely(!thread_records(thread)) || gate_bits() == GATE_UNDECIDED)
 		return false;
 	depth = load_relaxed(&thread->depth);
-	if (!depth || depth > OPEN_SLICES_MAX)
+	if (!depth)
 		return false;
+	if (unlikely(depth > OPEN_SLICES_MAX)) {
+		gomp_shut_deep(thread);
+		return false;
+	}
 	open = &thread->open[depth - 1];
 	if (open->kind != EVENT_OMP_ACQUIRED || open->sync != sync)
 		return false;
@@ -52,136 +80,111 @@ static bool release(struct gomp_slice *held, enum omp_sync sync)
 	return true;
 }
 
-EXPORT void GOMP_critical_start(void)
+/* --- one body for each shape, and the rows of gomp_wrapped.h -------------- */
+
+static bool wait_in(size_t at, const void *caller, enum omp_sync sync,
+		    void *argument)
 {
-	const void *address = __builtin_return_address(0);
-	const struct gomp_site *site = gomp_site(address, NULL);
+	const struct gomp_site *site = gomp_site(caller, NULL);
+	plain_call *original;
+	struct gomp_slice wait;
+	bool answer;
+
+	if (likely(!wait_begin(&wait, site, caller, sync))) {
+		original = gomp_original(site, at);
+		return original(argument);
+	}
+	original = gomp_original(site, at);
+	answer = original(argument);
+	wait_end(&wait);
+	return answer;
+}
+
+static void acquire_in(size_t at, const void *caller, enum omp_sync sync,
+		       void *argument)
+{
+	const struct gomp_site *site = gomp_site(caller, NULL);
+	plain_call *original;
 	struct gomp_slice wait;
 
-	if (likely(!gomp_wait_begin(&wait, site, address, OMP_SYNC_CRITICAL))) {
-		gomp_library(site)->critical_start();
+	if (likely(!wait_begin(&wait, site, caller, sync))) {
+		original = gomp_original(site, at);
+		original(argument);
 		return;
 	}
-	gomp_library(site)->critical_start();
+	original = gomp_original(site, at);
+	original(argument);
 	hold(&wait);
 }
 
-EXPORT void GOMP_critical_end(void)
+static void release_in(size_t at, const void *caller, enum omp_sync sync,
+		       void *argument)
 {
-	const struct gomp_site *site =
-		gomp_site(__builtin_return_address(0), NULL);
+	const struct gomp_site *site = gomp_site(caller, NULL);
+	plain_call *original;
 	struct gomp_slice held;
 	uint64_t end;
 
-	if (likely(!release(&held, OMP_SYNC_CRITICAL))) {
-		gomp_library(site)->critical_end();
+	if (likely(!release(&held, sync))) {
+		original = gomp_original(site, at);
+		original(argument);
 		return;
 	}
 	/* The time before, so that two holders never overlap; the event after,
 	 * so that nobody waits for it. */
 	end = clock_ticks();
-	gomp_library(site)->critical_end();
+	original = gomp_original(site, at);
+	original(argument);
 	gomp_slice_close(&held, end, &nothing);
+}
+
+/* clang-format off */
+#define X(returns, name, alone, parameters, says)			\
+	EXPORT returns GOMP_##name parameters				\
+	{								\
+		return (returns)wait_in(GOMP_HERE(name),		\
+					OMP_SYNC_##says, NULL);		\
+	}
+GOMP_WAITS(X)
+#undef X
+
+#define X(returns, name, alone, parameters, says)			\
+	EXPORT returns GOMP_##name parameters				\
+	{								\
+		acquire_in(GOMP_HERE(name), OMP_SYNC_##says, NULL);	\
+	}
+GOMP_ACQUIRES(X)
+#undef X
+
+#define X(returns, name, alone, parameters, says)			\
+	EXPORT returns GOMP_##name parameters				\
+	{								\
+		release_in(GOMP_HERE(name), OMP_SYNC_##says, NULL);	\
+	}
+GOMP_RELEASES(X)
+#undef X
+/* clang-format on */
+
+/* Waits for the tasks that these depend on alone. */
+EXPORT void GOMP_taskwait_depend(void **depend)
+{
+	wait_in(GOMP_HERE(taskwait_depend), OMP_SYNC_TASKWAIT, depend);
 }
 
 EXPORT void GOMP_critical_name_start(void **lock)
 {
-	const void *address = __builtin_return_address(0);
-	const struct gomp_site *site = gomp_site(address, NULL);
-	struct gomp_slice wait;
-
-	if (likely(!gomp_wait_begin(&wait, site, address, OMP_SYNC_CRITICAL))) {
-		gomp_library(site)->critical_name_start(lock);
-		return;
-	}
-	gomp_library(site)->critical_name_start(lock);
-	hold(&wait);
+	acquire_in(GOMP_HERE(critical_name_start), OMP_SYNC_CRITICAL, lock);
 }
 
 EXPORT void GOMP_critical_name_end(void **lock)
 {
-	const struct gomp_site *site =
-		gomp_site(__builtin_return_address(0), NULL);
-	struct gomp_slice held;
-	uint64_t end;
-
-	if (likely(!release(&held, OMP_SYNC_CRITICAL))) {
-		gomp_library(site)->critical_name_end(lock);
-		return;
-	}
-	/* The time before, so that two holders never overlap; the event after,
-	 * so that nobody waits for it. */
-	end = clock_ticks();
-	gomp_library(site)->critical_name_end(lock);
-	gomp_slice_close(&held, end, &nothing);
+	release_in(GOMP_HERE(critical_name_end), OMP_SYNC_CRITICAL, lock);
 }
 
-EXPORT void GOMP_atomic_start(void)
-{
-	const void *address = __builtin_return_address(0);
-	const struct gomp_site *site = gomp_site(address, NULL);
-	struct gomp_slice wait;
-
-	if (likely(!gomp_wait_begin(&wait, site, address, OMP_SYNC_ATOMIC))) {
-		gomp_library(site)->atomic_start();
-		return;
-	}
-	gomp_library(site)->atomic_start();
-	hold(&wait);
-}
-
-EXPORT void GOMP_atomic_end(void)
-{
-	const struct gomp_site *site =
-		gomp_site(__builtin_return_address(0), NULL);
-	struct gomp_slice held;
-	uint64_t end;
-
-	if (likely(!release(&held, OMP_SYNC_ATOMIC))) {
-		gomp_library(site)->atomic_end();
-		return;
-	}
-	/* The time before, so that two holders never overlap; the event after,
-	 * so that nobody waits for it. */
-	end = clock_ticks();
-	gomp_library(site)->atomic_end();
-	gomp_slice_close(&held, end, &nothing);
-}
-
-EXPORT void GOMP_ordered_start(void)
-{
-	const void *address = __builtin_return_address(0);
-	const struct gomp_site *site = gomp_site(address, NULL);
-	struct gomp_slice wait;
-
-	if (likely(!gomp_wait_begin(&wait, site, address, OMP_SYNC_ORDERED))) {
-		gomp_library(site)->ordered_start();
-		return;
-	}
-	gomp_library(site)->ordered_start();
-	hold(&wait);
-}
-
-EXPORT void GOMP_ordered_end(void)
-{
-	const struct gomp_site *site =
-		gomp_site(__builtin_return_address(0), NULL);
-	struct gomp_slice held;
-	uint64_t end;
-
-	if (likely(!release(&held, OMP_SYNC_ORDERED))) {
-		gomp_library(site)->ordered_end();
-		return;
-	}
-	/* The time before, so that two holders never overlap; the event after,
-	 * so that nobody waits for it. */
-	end = clock_ticks();
-	gomp_library(site)->ordered_end();
-	gomp_slice_close(&held, end, &nothing);
-}
+/* --- singles and groups of tasks ------------------------------------------ */
 
 /* Whoever comes first has it; the others pass at once, and wait at the barrier
- * behind it.  There is no call at its end: an event marks the thread. */
+ * after it.  There is no call at its end: an event marks the thread. */
 EXPORT bool GOMP_single_start(void)
 {
 	const void *address = __builtin_return_address(0);
@@ -189,12 +192,12 @@ EXPORT bool GOMP_single_start(void)
 	struct gomp_slice wait;
 	bool is_first;
 
-	if (likely(!gomp_wait_begin(&wait, site, address, OMP_SYNC_SINGLE)))
+	if (likely(!wait_begin(&wait, site, address, OMP_SYNC_SINGLE)))
 		return gomp_library(site)->single_start();
 	is_first = gomp_library(site)->single_start();
 	wait.kind = EVENT_OMP_ACQUIRED;
 	if (is_first)
-		gomp_wait_end(&wait);
+		wait_end(&wait);
 	else
 		gomp_slice_drop(&wait);
 	return is_first;
@@ -208,12 +211,11 @@ EXPORT void *GOMP_single_copy_start(void)
 	struct gomp_slice wait;
 	void *copied;
 
-	if (likely(!gomp_wait_begin(&wait, site, address,
-				    OMP_SYNC_SINGLE_COPY)))
+	if (likely(!wait_begin(&wait, site, address, OMP_SYNC_SINGLE_COPY)))
 		return gomp_library(site)->single_copy_start();
 	copied = gomp_library(site)->single_copy_start();
 	if (copied)
-		gomp_wait_end(&wait);
+		wait_end(&wait);
 	else
 		hold(&wait);
 	return copied;
@@ -222,20 +224,11 @@ EXPORT void *GOMP_single_copy_start(void)
 /* Here the first one waits until the others have come for it. */
 EXPORT void GOMP_single_copy_end(void *data)
 {
-	const void *address = __builtin_return_address(0);
-	const struct gomp_site *site = gomp_site(address, NULL);
 	struct gomp_slice held;
-	struct gomp_slice wait;
 
 	if (release(&held, OMP_SYNC_SINGLE_COPY))
 		gomp_slice_close(&held, clock_ticks(), &nothing);
-	if (likely(!gomp_wait_begin(&wait, site, address,
-				    OMP_SYNC_SINGLE_COPY))) {
-		gomp_library(site)->single_copy_end(data);
-		return;
-	}
-	gomp_library(site)->single_copy_end(data);
-	gomp_wait_end(&wait);
+	wait_in(GOMP_HERE(single_copy_end), OMP_SYNC_SINGLE_COPY, data);
 }
 
 /* A group of tasks is held from its start to its end, which waits for them. */
@@ -259,15 +252,14 @@ EXPORT void GOMP_taskgroup_end(void)
 	struct gomp_slice wait;
 	uint64_t end;
 
-	if (likely(!gomp_wait_begin(&wait, site, address,
-				    OMP_SYNC_TASKGROUP))) {
+	if (likely(!wait_begin(&wait, site, address, OMP_SYNC_TASKGROUP))) {
 		gomp_library(site)->taskgroup_end();
 		if (release(&held, OMP_SYNC_TASKGROUP))
 			gomp_slice_drop(&held);
 		return;
 	}
 	gomp_library(site)->taskgroup_end();
-	end = gomp_wait_end(&wait);
+	end = wait_end(&wait);
 	if (release(&held, OMP_SYNC_TASKGROUP))
 		gomp_slice_close(&held, end, &nothing);
 }

@@ -13,9 +13,10 @@
  *	| program's block, `bytes` | unused | header |
  *	0			   ...	    offset
  *
- * Larger blocks are passed on as they are: then only the creation is seen.
+ * Larger blocks are passed on as they are: then only the creation is seen, and
+ * the run is counted as one that is missing.
  */
-#include "preload/gomp/gomp_wait.h"
+#include "preload/gomp/gomp_slice.h"
 
 #include <string.h>
 
@@ -139,11 +140,6 @@ static uint32_t offset_for(long bytes, long alignment)
 	return offset;
 }
 
-static size_t room_for(uint32_t offset, long alignment)
-{
-	return offset + sizeof(struct task_header) + (size_t)alignment;
-}
-
 /* The program's block and the header, in `room`. */
 static void *enlarge(char *room, const void *data, long bytes, long alignment,
 		     uint32_t offset, const struct task_header *header)
@@ -174,14 +170,23 @@ static void *describe(struct task_source *source, void *data, gomp_copy *copy,
 
 /* --- creating ------------------------------------------------------------- */
 
-/* A creation on its way: what is handed to the library in the program's
- * place. */
+/* What a program says of a task's function and its block, or what we say to the
+ * library in its place. */
+struct task_block {
+	gomp_function *function;
+	void *data;
+	gomp_copy *copy;
+	long bytes;
+	long alignment;
+};
+
+/* A creation on its way. */
 struct task_making {
 	struct gomp_slice slice;
 	struct gomp_detail detail;
 	struct task_header header;
 	struct task_source source;
-	uint32_t offset; /* 0: everything as it was */
+	uint32_t offset; /* 0: the block is passed on as it is */
 };
 
 /* Opens the slice of a creation.  False: it isn't recorded. */
@@ -201,6 +206,40 @@ static bool making_begin(struct task_making *making,
 	return true;
 }
 
+/* How much the caller has to set aside on its stack for making_put(). */
+static size_t making_room(struct task_making *making,
+			  const struct task_block *block)
+{
+	making->offset = offset_for(block->bytes, block->alignment);
+	if (!making->offset || block->copy)
+		return 0;
+	return making->offset + sizeof(struct task_header) +
+	       max_u64((uint64_t)block->alignment, sizeof(void *));
+}
+
+/* Puts the header into the block. */
+static void making_put(struct task_making *making, struct task_block *block,
+		       unsigned int flags, char *room)
+{
+	if (unlikely(!making->offset)) {
+		hook_unfollowed();
+		return;
+	}
+	block->alignment =
+		(long)max_u64((uint64_t)block->alignment, sizeof(void *));
+	if (block->copy)
+		block->data =
+			describe(&making->source, block->data, block->copy,
+				 flags, making->offset, &making->header);
+	else
+		block->data = enlarge(room, block->data, block->bytes,
+				      block->alignment, making->offset,
+				      &making->header);
+	block->copy = block->copy ? copy_block : NULL;
+	block->bytes = making->offset + (long)sizeof(struct task_header);
+	block->function = run_at(making->offset);
+}
+
 static void making_end(const struct task_making *making)
 {
 	gomp_slice_close(&making->slice, clock_ticks(), &making->detail);
@@ -213,6 +252,7 @@ EXPORT void GOMP_task(gomp_function *function, void *data, gomp_copy *copy,
 {
 	const void *address = __builtin_return_address(0);
 	const struct gomp_site *site = gomp_site(address, function);
+	struct task_block block = {function, data, copy, bytes, alignment};
 	struct task_making making;
 
 	if (likely(!making_begin(&making, site, address, EVENT_OMP_CREATE,
@@ -222,102 +262,53 @@ EXPORT void GOMP_task(gomp_function *function, void *data, gomp_copy *copy,
 					 detach);
 		return;
 	}
-	making.offset = offset_for(bytes, alignment);
-	if (likely(making.offset)) {
-		alignment = (long)max_u64((uint64_t)alignment, sizeof(void *));
-		if (copy)
-			data = describe(&making.source, data, copy, flags,
-					making.offset, &making.header);
-		else
-			data = enlarge(__builtin_alloca(room_for(making.offset,
-								 alignment)),
-				       data, bytes, alignment, making.offset,
-				       &making.header);
-		copy = copy ? copy_block : NULL;
-		bytes = making.offset + (long)sizeof(struct task_header);
-		function = run_at(making.offset);
-	}
-	gomp_library(site)->task(function, data, copy, bytes, alignment,
-				 deferred, flags, depend, priority, detach);
+	making_put(&making, &block, flags,
+		   __builtin_alloca(making_room(&making, &block)));
+	gomp_library(site)->task(block.function, block.data, block.copy,
+				 block.bytes, block.alignment, deferred, flags,
+				 depend, priority, detach);
 	making_end(&making);
 }
+
+/* Both loops' bounds are words of 64 bits. */
+typedef void taskloop_call(GOMP_TASKS, long start, long end, long step);
 
 /* Unless it says otherwise the call waits for all that it creates. */
-static enum event_kind taskloop_kind(unsigned int flags)
+static ALWAYS_INLINE void taskloop(size_t at, const void *caller, GOMP_TASKS,
+				   long start, long end, long step)
 {
-	return flags & TASK_NO_GROUP ? EVENT_OMP_CREATE : EVENT_OMP_WAIT;
-}
-
-EXPORT void GOMP_taskloop(gomp_function *function, void *data, gomp_copy *copy,
-			  long bytes, long alignment, unsigned int flags,
-			  unsigned long tasks, int priority, long start,
-			  long end, long step)
-{
-	const void *address = __builtin_return_address(0);
-	const struct gomp_site *site = gomp_site(address, function);
+	const struct gomp_site *site = gomp_site(caller, function);
+	struct task_block block = {function, data, copy, bytes, alignment};
 	struct task_making making;
+	taskloop_call *original;
 
-	if (likely(!making_begin(&making, site, address, taskloop_kind(flags),
+	if (likely(!making_begin(&making, site, caller,
+				 flags & TASK_NO_GROUP ? EVENT_OMP_CREATE
+						       : EVENT_OMP_WAIT,
 				 OMP_SYNC_TASKLOOP))) {
-		gomp_library(site)->taskloop(function, data, copy, bytes,
-					     alignment, flags, tasks, priority,
-					     start, end, step);
+		original = gomp_original(site, at);
+		original(function, data, copy, bytes, alignment, flags, tasks,
+			 priority, start, end, step);
 		return;
 	}
-	making.offset = offset_for(bytes, alignment);
-	if (likely(making.offset)) {
-		alignment = (long)max_u64((uint64_t)alignment, sizeof(void *));
-		if (copy)
-			data = describe(&making.source, data, copy, flags,
-					making.offset, &making.header);
-		else
-			data = enlarge(__builtin_alloca(room_for(making.offset,
-								 alignment)),
-				       data, bytes, alignment, making.offset,
-				       &making.header);
-		copy = copy ? copy_block : NULL;
-		bytes = making.offset + (long)sizeof(struct task_header);
-		function = run_at(making.offset);
-	}
-	gomp_library(site)->taskloop(function, data, copy, bytes, alignment,
-				     flags, tasks, priority, start, end, step);
+	making_put(&making, &block, flags,
+		   __builtin_alloca(making_room(&making, &block)));
+	original = gomp_original(site, at);
+	original(block.function, block.data, block.copy, block.bytes,
+		 block.alignment, flags, tasks, priority, start, end, step);
 	making_end(&making);
 }
 
-EXPORT void GOMP_taskloop_ull(gomp_function *function, void *data,
-			      gomp_copy *copy, long bytes, long alignment,
-			      unsigned int flags, unsigned long tasks,
-			      int priority, unsigned long long start,
+EXPORT void GOMP_taskloop(GOMP_TASKS, long start, long end, long step)
+{
+	taskloop(GOMP_HERE(taskloop), function, data, copy, bytes, alignment,
+		 flags, tasks, priority, start, end, step);
+}
+
+EXPORT void GOMP_taskloop_ull(GOMP_TASKS, unsigned long long start,
 			      unsigned long long end, unsigned long long step)
 {
-	const void *address = __builtin_return_address(0);
-	const struct gomp_site *site = gomp_site(address, function);
-	struct task_making making;
-
-	if (likely(!making_begin(&making, site, address, taskloop_kind(flags),
-				 OMP_SYNC_TASKLOOP))) {
-		gomp_library(site)->taskloop_ull(function, data, copy, bytes,
-						 alignment, flags, tasks,
-						 priority, start, end, step);
-		return;
-	}
-	making.offset = offset_for(bytes, alignment);
-	if (likely(making.offset)) {
-		alignment = (long)max_u64((uint64_t)alignment, sizeof(void *));
-		if (copy)
-			data = describe(&making.source, data, copy, flags,
-					making.offset, &making.header);
-		else
-			data = enlarge(__builtin_alloca(room_for(making.offset,
-								 alignment)),
-				       data, bytes, alignment, making.offset,
-				       &making.header);
-		copy = copy ? copy_block : NULL;
-		bytes = making.offset + (long)sizeof(struct task_header);
-		function = run_at(making.offset);
-	}
-	gomp_library(site)->taskloop_ull(function, data, copy, bytes, alignment,
-					 flags, tasks, priority, start, end,
-					 step);
-	making_end(&making);
+	taskloop(GOMP_HERE(taskloop_ull), function, data, copy, bytes,
+		 alignment, flags, tasks, priority, (long)start, (long)end,
+		 (long)step);
 }

@@ -13,22 +13,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The gate, decided if that is possible; watches the allocation. */
-static uint32_t decide_alloc(void)
-{
-	uint32_t open = gate_bits();
-
-	if (likely(open & GATE_HEAP))
-		return open;
-	if (open == GATE_UNDECIDED)
-		open = life_decide();
-	if ((open & (GATE_HEAP_WATCH | GATE_HEAP)) == GATE_HEAP_WATCH) {
-		watch_call();
-		open = gate_bits();
-	}
-	return open;
-}
-
 static bool is_ready(void)
 {
 	return likely(real_resolve() == REAL_READY);
@@ -36,6 +20,7 @@ static bool is_ready(void)
 
 /* What a hook must do around the real call. */
 struct call {
+	uint32_t open;
 	bool counts;
 	struct thread *was;
 	uint64_t start_ticks;
@@ -43,7 +28,8 @@ struct call {
 
 static struct call call_begin(void)
 {
-	struct call call = {.counts = decide_alloc() & GATE_HEAP};
+	const uint32_t open = watch_alloc();
+	struct call call = {.open = open, .counts = open & GATE_HEAP};
 
 	if (call.counts && heap.timed)
 		call.start_ticks = clock_ticks();
@@ -52,12 +38,14 @@ static struct call call_begin(void)
 	return call;
 }
 
-static void call_end(const struct call *call, void *ptr, size_t size)
+static void call_end(const struct call *call, void *ptr)
 {
-	if (!call->counts)
+	if (!call->counts) {
+		watch_made(call->open, ptr);
 		return;
+	}
 	heap_leave_real(call->was);
-	heap_born_full(ptr, size, call->start_ticks);
+	heap_alloc_slow(ptr, call->start_ticks);
 }
 
 /* The short way: nothing is rare about this call.  libgomp makes one for each
@@ -67,9 +55,9 @@ static inline bool is_usual(uint32_t open)
 	return likely((open & GATE_HEAP) && heap.fast);
 }
 
-static inline void *born(uint32_t open, void *ptr)
+static inline void *counted(uint32_t open, void *ptr)
 {
-	return open & GATE_HEAP_ALL ? heap_born_all(ptr) : heap_alloc(ptr);
+	return open & GATE_HEAP_ALL ? heap_alloc_all(ptr) : heap_alloc(ptr);
 }
 
 EXPORT int posix_memalign(void **ptr, size_t alignment, size_t size)
@@ -92,7 +80,7 @@ EXPORT int posix_memalign(void **ptr, size_t alignment, size_t size)
 
 	const int rc = real.posix_memalign(ptr, alignment, size);
 
-	call_end(&call, rc ? NULL : *ptr, size);
+	call_end(&call, rc ? NULL : *ptr);
 	return rc;
 }
 
@@ -103,7 +91,7 @@ EXPORT void *aligned_alloc(size_t alignment, size_t size)
 	if (likely(heap_is_shut()))
 		return real.aligned_alloc(alignment, size);
 	if (is_usual(open))
-		return born(open, real.aligned_alloc(alignment, size));
+		return counted(open, real.aligned_alloc(alignment, size));
 
 	const struct call call = call_begin();
 
@@ -112,7 +100,7 @@ EXPORT void *aligned_alloc(size_t alignment, size_t size)
 
 	void *ptr = real.aligned_alloc(alignment, size);
 
-	call_end(&call, ptr, size);
+	call_end(&call, ptr);
 	return ptr;
 }
 
@@ -123,7 +111,7 @@ EXPORT void *memalign(size_t alignment, size_t size)
 	if (likely(heap_is_shut()))
 		return real.memalign(alignment, size);
 	if (is_usual(open))
-		return born(open, real.memalign(alignment, size));
+		return counted(open, real.memalign(alignment, size));
 
 	const struct call call = call_begin();
 
@@ -132,7 +120,7 @@ EXPORT void *memalign(size_t alignment, size_t size)
 
 	void *ptr = real.memalign(alignment, size);
 
-	call_end(&call, ptr, size);
+	call_end(&call, ptr);
 	return ptr;
 }
 
@@ -148,7 +136,7 @@ EXPORT void *valloc(size_t size)
 
 	void *ptr = real.valloc(size);
 
-	call_end(&call, ptr, size);
+	call_end(&call, ptr);
 	return ptr;
 }
 
@@ -164,7 +152,7 @@ EXPORT void *pvalloc(size_t size)
 
 	void *ptr = real.pvalloc(size);
 
-	call_end(&call, ptr, size);
+	call_end(&call, ptr);
 	return ptr;
 }
 
@@ -172,21 +160,21 @@ EXPORT void *pvalloc(size_t size)
 void free_sized(void *ptr, size_t size);
 void free_aligned_sized(void *ptr, size_t alignment, size_t size);
 
-/* Counts a death.  True if the block was an early one and is done with. */
-static bool died(void *ptr)
+/* Counts a free.  True if the block was an early one and is done with. */
+static bool count_free(void *ptr)
 {
-	uint32_t open = gate_bits();
+	const uint32_t open = watch_decide();
 
-	if (open == GATE_UNDECIDED)
-		open = life_decide();
 	if (open & GATE_HEAP)
-		heap_died_full(ptr);
+		heap_free_slow(ptr);
+	else if (!early_owns(ptr))
+		watch_gone(open, watch_size(open, ptr));
 	return early_owns(ptr) || real_resolve() < REAL_BASE;
 }
 
 EXPORT void free_sized(void *ptr, size_t size)
 {
-	if (!ptr || died(ptr))
+	if (!ptr || count_free(ptr))
 		return;
 	if (real.free_sized)
 		real.free_sized(ptr, size);
@@ -196,7 +184,7 @@ EXPORT void free_sized(void *ptr, size_t size)
 
 EXPORT void free_aligned_sized(void *ptr, size_t alignment, size_t size)
 {
-	if (!ptr || died(ptr))
+	if (!ptr || count_free(ptr))
 		return;
 	if (real.free_aligned_sized)
 		real.free_aligned_sized(ptr, alignment, size);

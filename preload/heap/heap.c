@@ -3,26 +3,41 @@
 #include "preload/heap/heap.h"
 
 #include "collector/session/pool.h"
-#include "preload/heap/blocks.h"
 #include "preload/heap/early.h"
 #include "preload/process/hook.h"
 #include <errno.h>
 
 struct heap_settings heap = {.large_bytes = UINT64_MAX};
 
+/* Where another malloc comes first, what still reaches us (an aligned block,
+ * say) is no picture of the heap; and without sizes there is none either. */
+static bool can_be_counted(struct session *session)
+{
+	const char *object;
+
+	if (!real_sees_heap(&object))
+		session_note(session,
+			     "heap not recorded: the allocator is built into "
+			     "%s",
+			     object);
+	else if (real_sizer() == REAL_SIZE_UNKNOWN)
+		session_note(session, "heap not recorded: the allocator has no "
+				      "malloc_usable_size()");
+	else
+		return true;
+	return false;
+}
+
 void heap_start(struct session *session, uint32_t *base, uint32_t *record)
 {
 	const struct options *options = &session->head->options;
-	const char *object;
 
 	*base = *record = 0;
 	heap.large_bytes = UINT64_MAX;
 	heap.plain = real_sizer() == REAL_SIZE_HEADER && !early_is_used();
 	heap.timed = options->malloc == MALLOC_ALL && options->malloc_duration;
 	heap.fast = heap.plain && clock_uses_counter && !heap.timed;
-	/* Where another malloc comes first, what still reaches us (an aligned
-	 * block, say) is no picture of the heap. */
-	if (options->malloc == MALLOC_OFF || !real_sees_heap(&object))
+	if (options->malloc == MALLOC_OFF || !can_be_counted(session))
 		return;
 	*base = GATE_HEAP;
 	if (options->malloc == MALLOC_LARGE) {
@@ -31,8 +46,6 @@ void heap_start(struct session *session, uint32_t *base, uint32_t *record)
 	}
 	if (options->malloc == MALLOC_ALL)
 		*record = GATE_HEAP_ALL;
-	if (real_sizer() == REAL_SIZE_UNKNOWN)
-		blocks_start(session, (uint64_t)options->malloc_min);
 	/* Only glibc's own figures describe the blocks that we shall count. */
 	if (real.malloc == real.__libc_malloc && real.mallinfo2) {
 		const struct mallinfo2 info = real.mallinfo2();
@@ -42,17 +55,19 @@ void heap_start(struct session *session, uint32_t *base, uint32_t *record)
 	}
 }
 
-bool heap_size_asked(void *ptr, uint64_t *bytes)
+COLD uint64_t heap_size_asked(void *ptr)
 {
 	if (early_owns(ptr))
-		*bytes = early_size(ptr);
-	else if (real_sizer() == REAL_SIZE_HEADER)
-		*bytes = heap_size_plain(ptr);
-	else if (real_sizer() == REAL_SIZE_FUNCTION)
-		*bytes = real.malloc_usable_size(ptr);
-	else
-		return false;
-	return true;
+		return early_size(ptr);
+	if (real_sizer() == REAL_SIZE_HEADER)
+		return heap_size_plain(ptr);
+	return real_sizer() == REAL_SIZE_FUNCTION ? real.malloc_usable_size(ptr)
+						  : 0;
+}
+
+static inline uint64_t size_of(void *ptr)
+{
+	return likely(heap.plain) ? heap_size_plain(ptr) : heap_size_asked(ptr);
 }
 
 static __attribute__((noinline)) void
@@ -61,7 +76,7 @@ record(struct thread *thread, unsigned int kind, unsigned int flags, void *ptr,
 {
 	struct event *event;
 
-	thread_busy();
+	thread_fill();
 	event = ring_reserve(&thread->ring, 1);
 	if (likely(event)) {
 		heap_fill(event, thread, kind, flags, ptr, bytes, ticks,
@@ -73,7 +88,7 @@ record(struct thread *thread, unsigned int kind, unsigned int flags, void *ptr,
 	thread_unbusy(thread);
 }
 
-void *heap_born_large(struct thread *thread, void *ptr, uint64_t bytes)
+void *heap_alloc_large(struct thread *thread, void *ptr, uint64_t bytes)
 {
 	if (gate_bits() & GATE_HEAP_LARGE)
 		record(thread, EVENT_HEAP_ALLOC, 0, ptr, bytes, clock_ticks(),
@@ -81,7 +96,7 @@ void *heap_born_large(struct thread *thread, void *ptr, uint64_t bytes)
 	return ptr;
 }
 
-void heap_died_large(struct thread *thread, void *ptr, uint64_t bytes)
+void heap_free_large(struct thread *thread, void *ptr, uint64_t bytes)
 {
 	if (gate_bits() & GATE_HEAP_LARGE)
 		record(thread, EVENT_HEAP_FREE, 0, ptr, bytes, clock_ticks(),
@@ -97,26 +112,7 @@ static inline bool is_wanted(uint64_t bytes)
 	       ((open & GATE_HEAP_LARGE) && bytes >= heap.large_bytes);
 }
 
-/* The size that a new block counts with.  One of unknown size counts with what
- * was asked for, if the table will know it again. */
-static COLD uint64_t size_born(void *ptr, size_t size)
-{
-	uint64_t bytes;
-
-	if (heap_size_asked(ptr, &bytes))
-		return bytes;
-	return blocks_add(ptr, size) ? size : 0;
-}
-
-static COLD uint64_t size_died(void *ptr, bool *known)
-{
-	uint64_t bytes = 0;
-
-	*known = heap_size_asked(ptr, &bytes) || blocks_take(ptr, &bytes);
-	return bytes;
-}
-
-void *heap_born_full(void *ptr, size_t size, uint64_t start_ticks)
+void *heap_alloc_slow(void *ptr, uint64_t start_ticks)
 {
 	struct thread *thread;
 	uint64_t bytes, ticks;
@@ -126,40 +122,37 @@ void *heap_born_full(void *ptr, size_t size, uint64_t start_ticks)
 	thread = hook_thread();
 	if (unlikely(!thread))
 		return ptr;
-	bytes = likely(heap.plain) ? heap_size_plain(ptr)
-				   : size_born(ptr, size);
+	bytes = size_of(ptr);
 	thread->ring.heap_allocs++;
 	thread->ring.heap_alloc_bytes += bytes;
 	if (!is_wanted(bytes))
 		return ptr;
 	ticks = clock_ticks();
-	record(thread, EVENT_HEAP_ALLOC, 0, ptr, bytes ? bytes : size, ticks,
+	record(thread, EVENT_HEAP_ALLOC, 0, ptr, bytes, ticks,
 	       start_ticks ? ticks - start_ticks : 0);
 	return ptr;
 }
 
-void heap_died_full(void *ptr)
+void heap_free_slow(void *ptr)
 {
 	struct thread *thread = hook_thread();
-	bool known = true;
 	uint64_t bytes;
 
 	if (unlikely(!thread))
 		return;
-	bytes = likely(heap.plain) ? heap_size_plain(ptr)
-				   : size_died(ptr, &known);
+	bytes = size_of(ptr);
 	thread->ring.heap_frees++;
 	thread->ring.heap_free_bytes += bytes;
 	if (is_wanted(bytes))
-		record(thread, EVENT_HEAP_FREE, known ? 0 : EVENT_NO_SIZE, ptr,
-		       bytes, clock_ticks(), 0);
+		record(thread, EVENT_HEAP_FREE, 0, ptr, bytes, clock_ticks(),
+		       0);
 }
 
 void *heap_alloc_ring_full(struct thread *thread, void *ptr)
 {
 	if (unlikely(!pool_keeps_out(&thread->ring))) {
 		thread_unbusy(thread);
-		return heap_born_full(ptr, 0, 0);
+		return heap_alloc_slow(ptr, 0);
 	}
 	thread->ring.heap_allocs++;
 	thread->ring.heap_alloc_bytes += heap_size_plain(ptr);
@@ -172,7 +165,7 @@ void heap_free_ring_full(struct thread *thread, void *ptr)
 {
 	if (unlikely(!pool_keeps_out(&thread->ring))) {
 		thread_unbusy(thread);
-		heap_died_full(ptr);
+		heap_free_slow(ptr);
 		return;
 	}
 	thread->ring.heap_frees++;
@@ -190,20 +183,8 @@ void heap_free_ring_full(struct thread *thread, void *ptr)
 void heap_move_begin(struct heap_move *move, void *old)
 {
 	move->old = old;
-	move->old_bytes = 0;
-	move->old_known = true;
-	if (old)
-		move->old_bytes = likely(heap.plain)
-					  ? heap_size_plain(old)
-					  : size_died(old, &move->old_known);
+	move->old_bytes = old ? size_of(old) : 0;
 	move->start_ticks = is_wanted(move->old_bytes) ? clock_ticks() : 0;
-}
-
-/* The old block lives on: the table must know it again. */
-static COLD void move_failed(const struct heap_move *move)
-{
-	if (move->old_known && real_sizer() == REAL_SIZE_UNKNOWN)
-		blocks_add(move->old, move->old_bytes);
 }
 
 static void record_move(struct thread *thread, const struct heap_move *move,
@@ -213,11 +194,10 @@ static void record_move(struct thread *thread, const struct heap_move *move,
 	const uint64_t ticks = clock_ticks();
 	struct event *event;
 
-	thread_busy();
+	thread_fill();
 	event = ring_reserve(&thread->ring, 2);
 	if (likely(event)) {
-		heap_fill(&event[0], thread, EVENT_HEAP_FREE,
-			  EVENT_REALLOC | (move->old_known ? 0 : EVENT_NO_SIZE),
+		heap_fill(&event[0], thread, EVENT_HEAP_FREE, EVENT_REALLOC,
 			  move->old, move->old_bytes, move->start_ticks, 0);
 		event[0].heap.thread_live = live - (int64_t)bytes;
 		heap_fill(&event[1], thread, EVENT_HEAP_ALLOC, EVENT_REALLOC,
@@ -236,18 +216,12 @@ void heap_move_end(const struct heap_move *move, void *made, size_t size)
 	const bool freed = move->old && (made || !size);
 	struct thread *thread = hook_thread();
 	uint64_t bytes = 0;
-	bool born;
+	bool wanted;
 
-	if (unlikely(!freed && !made)) {
-		if (move->old)
-			move_failed(move);
-		return;
-	}
-	if (unlikely(!thread))
+	if (unlikely(!thread || (!freed && !made)))
 		return;
 	if (made) {
-		bytes = likely(heap.plain) ? heap_size_plain(made)
-					   : size_born(made, size);
+		bytes = size_of(made);
 		thread->ring.heap_allocs++;
 		thread->ring.heap_alloc_bytes += bytes;
 	}
@@ -255,10 +229,10 @@ void heap_move_end(const struct heap_move *move, void *made, size_t size)
 		thread->ring.heap_frees++;
 		thread->ring.heap_free_bytes += move->old_bytes;
 	}
-	born = made && is_wanted(bytes);
-	if (freed && born && move->start_ticks)
+	wanted = made && is_wanted(bytes);
+	if (freed && wanted && move->start_ticks)
 		record_move(thread, move, made, bytes);
-	else if (born)
+	else if (wanted)
 		record(thread, EVENT_HEAP_ALLOC, freed ? EVENT_REALLOC : 0,
 		       made, bytes, clock_ticks(), 0);
 	else if (freed && move->start_ticks)

@@ -5,12 +5,11 @@
  * Each call updates the counters of its thread's record; blocks of at least
  * `large_bytes`, or every one with TRACEPROF_MALLOC=all, become events.  Sizes
  * are what the block holds, on both sides: glibc's own header is read in
- * place, another allocator is asked.  Where neither can be had, large blocks
- * are remembered in a table (preload/heap/blocks.h), only they count in bytes,
- * and a free that isn't found there says EVENT_NO_SIZE.
+ * place, another allocator is asked.  Of one that can't be asked, as Electric
+ * Fence, nothing is counted, and the trace says so.
  *
- * While a slot is being filled the thread is THREAD_BUSY: what a signal handler
- * allocates meanwhile is forwarded and not counted.
+ * While a slot is being filled the thread is THREAD_FILLING: what a signal
+ * handler allocates meanwhile is forwarded, and counted as missed.
  */
 #ifndef PRELOAD_HEAP_H
 #define PRELOAD_HEAP_H
@@ -29,7 +28,7 @@ struct heap_settings {
 
 extern struct heap_settings heap __attribute__((visibility("hidden")));
 
-/* True when the heap is of no interest: the process is decided, and neither
+/* True when nobody asks about the heap: the process is decided, and neither
  * counters nor the watch want this call. */
 static inline bool heap_is_shut(void)
 {
@@ -41,13 +40,13 @@ static inline bool heap_is_shut(void)
  * the process lives, *record while a window is open. */
 void heap_start(struct session *session, uint32_t *base, uint32_t *record);
 
-/* The size of a block where `plain` doesn't hold.  False: not known. */
-bool heap_size_asked(void *ptr, uint64_t *bytes);
+/* The size of any block, on cold paths; 0 not known. */
+uint64_t heap_size_asked(void *ptr);
 
-/* A large block was born, or is about to die.  The first returns `ptr`: so the
- * hook can leave by a jump and needs to keep nothing. */
-void *heap_born_large(struct thread *thread, void *ptr, uint64_t bytes);
-void heap_died_large(struct thread *thread, void *ptr, uint64_t bytes);
+/* A large block was allocated, or is about to be freed.  The first returns
+ * `ptr`: so the hook can leave by a jump and needs to keep nothing. */
+void *heap_alloc_large(struct thread *thread, void *ptr, uint64_t bytes);
+void heap_free_large(struct thread *thread, void *ptr, uint64_t bytes);
 
 /* Around the real call, in the full way: another allocator may call, inside,
  * functions that we stand before; those calls are not the program's. */
@@ -62,10 +61,10 @@ static inline void heap_leave_real(struct thread *was)
 		thread_unbusy(was);
 }
 
-/* Every case: modes, sizes and clocks.  `size` is what was asked for, `start`
- * the time before the call or 0.  The first returns `ptr`. */
-void *heap_born_full(void *ptr, size_t size, uint64_t start_ticks);
-void heap_died_full(void *ptr);
+/* Every case: modes, sizes and clocks.  `start_ticks` is the time before the
+ * call or 0.  The first returns `ptr`. */
+void *heap_alloc_slow(void *ptr, uint64_t start_ticks);
+void heap_free_slow(void *ptr);
 
 /* glibc's own size, from the word before the block: the chunk's, less one word
  * or, for a chunk of its own mapping (bit 1), two. */
@@ -117,7 +116,7 @@ void heap_free_ring_full(struct thread *thread, void *ptr);
  * after the word: a signal handler before it may take the slot. */
 static inline bool heap_claim(struct thread *thread)
 {
-	thread_busy();
+	thread_fill();
 	return likely(thread->ring.next + (int64_t)sizeof(struct event) <=
 		      thread->ring.stop);
 }
@@ -140,14 +139,14 @@ static inline void *heap_alloc(void *ptr)
 	if (unlikely(!ptr))
 		return ptr;
 	if (unlikely(!thread_records(thread)))
-		return heap_born_full(ptr, 0, 0);
+		return heap_alloc_slow(ptr, 0);
 
 	const uint64_t bytes = heap_size_plain(ptr);
 
 	thread->ring.heap_allocs++;
 	thread->ring.heap_alloc_bytes += bytes;
 	if (unlikely(bytes >= heap.large_bytes))
-		return heap_born_large(thread, ptr, bytes);
+		return heap_alloc_large(thread, ptr, bytes);
 	return ptr;
 }
 
@@ -156,7 +155,7 @@ static inline void heap_free(void *ptr)
 	struct thread *thread = thread_self;
 
 	if (unlikely(!thread_records(thread))) {
-		heap_died_full(ptr);
+		heap_free_slow(ptr);
 		return;
 	}
 
@@ -165,18 +164,18 @@ static inline void heap_free(void *ptr)
 	thread->ring.heap_frees++;
 	thread->ring.heap_free_bytes += bytes;
 	if (unlikely(bytes >= heap.large_bytes))
-		heap_died_large(thread, ptr, bytes);
+		heap_free_large(thread, ptr, bytes);
 }
 
 /* Mode all. */
-static inline void *heap_born_all(void *ptr)
+static inline void *heap_alloc_all(void *ptr)
 {
 	struct thread *thread = thread_self;
 
 	if (unlikely(!ptr))
 		return ptr;
 	if (unlikely(!thread_records(thread)))
-		return heap_born_full(ptr, 0, 0);
+		return heap_alloc_slow(ptr, 0);
 	if (unlikely(!heap_claim(thread)))
 		return heap_alloc_ring_full(thread, ptr);
 
@@ -188,12 +187,12 @@ static inline void *heap_born_all(void *ptr)
 	return ptr;
 }
 
-static inline void heap_died_all(void *ptr)
+static inline void heap_free_all(void *ptr)
 {
 	struct thread *thread = thread_self;
 
 	if (unlikely(!thread_records(thread))) {
-		heap_died_full(ptr);
+		heap_free_slow(ptr);
 		return;
 	}
 	if (unlikely(!heap_claim(thread))) {
@@ -208,23 +207,10 @@ static inline void heap_died_all(void *ptr)
 	heap_commit(thread, EVENT_HEAP_FREE, ptr, bytes);
 }
 
-/* For preload/process/cost.h: the whole way of malloc() and free() where calls
- * are counted, to functions that allocate nothing.  Under heap.fast; on a
- * thread of ours, whose record nobody reads. */
-struct heap_rehearsal {
-	void *(*allocate)(size_t size);
-	void (*release)(void *ptr);
-};
-
-void heap_rehearse(const struct heap_rehearsal *with);
-void *heap_rehearse_malloc(size_t size);
-void heap_rehearse_free(void *ptr);
-
 /* What a realloc needs to remember of the old block. */
 struct heap_move {
 	void *old;
 	uint64_t old_bytes;
-	bool old_known;
 	uint64_t start_ticks;
 };
 

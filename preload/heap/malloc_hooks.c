@@ -4,14 +4,14 @@
  *
  * Each hook looks at the gate, calls the real function, has the call counted or
  * recorded (preload/heap/heap.h), and returns what the real function returned,
- * errno included.  A death is recorded before it happens, a birth after: once
- * freed, an address may go to another thread, whose malloc must not appear to
- * come before our free.
+ * errno included.  A free is recorded before it happens, an allocation after:
+ * once freed, an address may go to another thread, whose malloc must not appear
+ * to come before our free.
  *
  *	gate closed	the real function, by a jump
- *	*_open()	counts, or records: inline, mostly without a frame
- *	*_full()	the rare cases: durations, foreign sizes, a new chunk
- *	*_cold()	no heap bit: undecided, watching, or early blocks about
+ *	*_counted()	counts, or records: inline, mostly without a frame
+ *	*_slow()	the rare cases: durations, foreign sizes, a new chunk
+ *	*_undecided()	no heap bit: undecided, watching, or early blocks about
  *
  * reallocarray(), strdup() and all others of libc's own come to us by libc's
  * calls of these; malloc_usable_size() needs no hook.
@@ -25,26 +25,6 @@
 #include <string.h>
 
 #define NOINLINE __attribute__((noinline))
-#define ALWAYS	 __attribute__((always_inline))
-
-/* The gate as a cold path needs it: decided if that is possible at all. */
-static uint32_t decided(void)
-{
-	const uint32_t open = gate_bits();
-
-	return open == GATE_UNDECIDED ? life_decide() : open;
-}
-
-/* The same before an allocation, which may make the process interesting. */
-static uint32_t decided_alloc(void)
-{
-	const uint32_t open = decided();
-
-	if ((open & (GATE_HEAP_WATCH | GATE_HEAP)) != GATE_HEAP_WATCH)
-		return open;
-	watch_call();
-	return gate_bits();
-}
 
 /* A decided gate means that all is resolved; before that it depends. */
 static bool is_real(uint32_t open)
@@ -64,35 +44,31 @@ static NOINLINE void *malloc_slow(size_t size)
 	void *ptr = real.malloc(size);
 
 	heap_leave_real(was);
-	return heap_born_full(ptr, size, start);
+	return heap_alloc_slow(ptr, start);
 }
 
 static NOINLINE void *malloc_undecided(size_t size)
 {
-	const uint32_t open = decided_alloc();
+	const uint32_t open = watch_alloc();
 
 	if (open & GATE_HEAP)
 		return malloc_slow(size);
-	return is_real(open) ? real.malloc(size) : early_alloc(0, size);
+	if (is_real(open))
+		return watch_made(open, real.malloc(size));
+	return early_alloc(0, size);
 }
 
-/* By the address of the pointer: it is read where the call is made, and no
- * register keeps it until then. */
-static inline ALWAYS void *malloc_by(void *(*const *allocate)(size_t),
-				     uint32_t open, size_t size)
+static NOINLINE void *malloc_counted(size_t size)
 {
+	const uint32_t open = gate_bits();
+
 	if (unlikely(!(open & GATE_HEAP)))
 		return malloc_undecided(size);
 	if (unlikely(!heap.fast))
 		return malloc_slow(size);
 	if (open & GATE_HEAP_ALL)
-		return heap_born_all((*allocate)(size));
-	return heap_alloc((*allocate)(size));
-}
-
-static NOINLINE void *malloc_counted(size_t size)
-{
-	return malloc_by(&real.malloc, gate_bits(), size);
+		return heap_alloc_all(real.malloc(size));
+	return heap_alloc(real.malloc(size));
 }
 
 EXPORT void *malloc(size_t size)
@@ -102,11 +78,11 @@ EXPORT void *malloc(size_t size)
 	return malloc_counted(size);
 }
 
-static NOINLINE void free_full(void *ptr)
+static NOINLINE void free_slow(void *ptr)
 {
 	struct thread *was;
 
-	heap_died_full(ptr);
+	heap_free_slow(ptr);
 	if (unlikely(early_owns(ptr)))
 		return;
 	was = heap_enter_real();
@@ -114,42 +90,40 @@ static NOINLINE void free_full(void *ptr)
 	heap_leave_real(was);
 }
 
-static NOINLINE void free_cold(void *ptr)
+static NOINLINE void free_undecided(void *ptr)
 {
 	uint32_t open;
 
 	if (!ptr || early_owns(ptr))
 		return;
-	open = decided();
-	if (open & GATE_HEAP)
-		free_full(ptr);
-	else if (is_real(open))
+	open = watch_decide();
+	if (open & GATE_HEAP) {
+		free_slow(ptr);
+	} else if (is_real(open)) {
+		watch_gone(open, watch_size(open, ptr));
 		real.free(ptr);
+	}
 }
 
-static inline ALWAYS void free_by(void (*const *release)(void *), uint32_t open,
-				  void *ptr)
+static NOINLINE void free_counted(void *ptr)
 {
+	const uint32_t open = gate_bits();
+
 	if (unlikely(!(open & GATE_HEAP))) {
-		free_cold(ptr);
+		free_undecided(ptr);
 		return;
 	}
 	if (unlikely(!ptr))
 		return;
 	if (unlikely(!heap.fast)) {
-		free_full(ptr);
+		free_slow(ptr);
 		return;
 	}
 	if (open & GATE_HEAP_ALL)
-		heap_died_all(ptr);
+		heap_free_all(ptr);
 	else
 		heap_free(ptr);
-	(*release)(ptr);
-}
-
-static NOINLINE void free_open(void *ptr)
-{
-	free_by(&real.free, gate_bits(), ptr);
+	real.free(ptr);
 }
 
 EXPORT void free(void *ptr)
@@ -157,28 +131,28 @@ EXPORT void free(void *ptr)
 	if (likely(heap_is_shut()))
 		real.free(ptr);
 	else
-		free_open(ptr);
+		free_counted(ptr);
 }
 
-static NOINLINE void *calloc_full(size_t count, size_t size)
+static NOINLINE void *calloc_slow(size_t count, size_t size)
 {
 	const uint64_t start = start_ticks();
 	struct thread *was = heap_enter_real();
 	void *ptr = real.calloc(count, size);
 
 	heap_leave_real(was);
-	return heap_born_full(ptr, count * size, start);
+	return heap_alloc_slow(ptr, start);
 }
 
-static NOINLINE void *calloc_cold(size_t count, size_t size)
+static NOINLINE void *calloc_undecided(size_t count, size_t size)
 {
-	const uint32_t open = decided_alloc();
+	const uint32_t open = watch_alloc();
 	size_t bytes;
 
 	if (open & GATE_HEAP)
-		return calloc_full(count, size);
+		return calloc_slow(count, size);
 	if (is_real(open))
-		return real.calloc(count, size);
+		return watch_made(open, real.calloc(count, size));
 	if (__builtin_mul_overflow(count, size, &bytes)) {
 		errno = ENOMEM;
 		return NULL;
@@ -186,16 +160,16 @@ static NOINLINE void *calloc_cold(size_t count, size_t size)
 	return early_alloc(0, bytes);
 }
 
-static NOINLINE void *calloc_open(size_t count, size_t size)
+static NOINLINE void *calloc_counted(size_t count, size_t size)
 {
 	const uint32_t open = gate_bits();
 
 	if (unlikely(!(open & GATE_HEAP)))
-		return calloc_cold(count, size);
+		return calloc_undecided(count, size);
 	if (unlikely(!heap.fast))
-		return calloc_full(count, size);
+		return calloc_slow(count, size);
 	if (open & GATE_HEAP_ALL)
-		return heap_born_all(real.calloc(count, size));
+		return heap_alloc_all(real.calloc(count, size));
 	return heap_alloc(real.calloc(count, size));
 }
 
@@ -203,7 +177,7 @@ EXPORT void *calloc(size_t count, size_t size)
 {
 	if (likely(heap_is_shut()))
 		return real.calloc(count, size);
-	return calloc_open(count, size);
+	return calloc_counted(count, size);
 }
 
 /* An early block can't grow where it is, and is never given back. */
@@ -218,7 +192,7 @@ static void *realloc_early(void *ptr, size_t size)
 	return made;
 }
 
-static NOINLINE void *realloc_full(void *ptr, size_t size)
+static NOINLINE void *realloc_slow(void *ptr, size_t size)
 {
 	struct heap_move move;
 	struct thread *was;
@@ -235,15 +209,23 @@ static NOINLINE void *realloc_full(void *ptr, size_t size)
 	return made;
 }
 
-static NOINLINE void *realloc_cold(void *ptr, size_t size)
+static NOINLINE void *realloc_undecided(void *ptr, size_t size)
 {
-	const uint32_t open = decided_alloc();
+	const uint32_t open = watch_alloc();
+	uint64_t bytes;
+	void *made;
 
 	if (open & GATE_HEAP)
-		return realloc_full(ptr, size);
+		return realloc_slow(ptr, size);
 	if (ptr && early_owns(ptr))
 		return realloc_early(ptr, size);
-	return is_real(open) ? real.realloc(ptr, size) : early_alloc(0, size);
+	if (!is_real(open))
+		return early_alloc(0, size);
+	bytes = watch_size(open, ptr);
+	made = real.realloc(ptr, size);
+	if (ptr && (made || !size))
+		watch_gone(open, bytes);
+	return watch_made(open, made);
 }
 
 EXPORT void *realloc(void *ptr, size_t size)
@@ -251,46 +233,6 @@ EXPORT void *realloc(void *ptr, size_t size)
 	if (likely(heap_is_shut()))
 		return real.realloc(ptr, size);
 	if (unlikely(!(gate_bits() & GATE_HEAP)))
-		return realloc_cold(ptr, size);
-	return realloc_full(ptr, size);
-}
-
-/* --- rehearsal ------------------------------------------------------------ */
-
-static struct heap_rehearsal rehearsal;
-
-/* As if calls were counted and not recorded. */
-static inline uint32_t rehearsed_bits(void)
-{
-	return (gate_bits() | GATE_HEAP) & ~(uint32_t)GATE_HEAP_ALL;
-}
-
-static NOINLINE void *malloc_rehearsed(size_t size)
-{
-	return malloc_by(&rehearsal.allocate, rehearsed_bits(), size);
-}
-
-static NOINLINE void free_rehearsed(void *ptr)
-{
-	free_by(&rehearsal.release, rehearsed_bits(), ptr);
-}
-
-void heap_rehearse(const struct heap_rehearsal *with)
-{
-	rehearsal = *with;
-}
-
-void *heap_rehearse_malloc(size_t size)
-{
-	if (likely(heap_is_shut()))
-		return rehearsal.allocate(size);
-	return malloc_rehearsed(size);
-}
-
-void heap_rehearse_free(void *ptr)
-{
-	if (likely(heap_is_shut()))
-		rehearsal.release(ptr);
-	else
-		free_rehearsed(ptr);
+		return realloc_undecided(ptr, size);
+	return realloc_slow(ptr, size);
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * watch.c - the calls of a process that isn't interesting yet.
+ * watch.c - the heap calls of a process before it is recorded.
  *
  * Threads count in lines of their own, found by a hash of their thread pointer:
- * one common counter would go back and forth between processors.  Two threads
- * that share a line may lose a count, which does no harm.
+ * one common counter would go back and forth between processors.
  */
 #include "preload/heap/watch.h"
 
+#include "preload/heap/heap.h"
 #include "preload/process/life.h"
+#include <string.h>
 #include <time.h>
 
 #define WATCH_LINES   32u
@@ -16,14 +17,18 @@
 #define WATCH_SECONDS 2
 
 static struct watch {
-	_Alignas(CACHE_LINE) _Atomic uint64_t calls;
+	_Alignas(CACHE_LINE) _Atomic uint64_t allocs;
+	_Atomic uint64_t frees, alloc_bytes, free_bytes;
 } lines[WATCH_LINES];
 
 static bool begins_at_once;
 
-void watch_start(bool at_once)
+void watch_start(bool at_once, bool is_forked)
 {
 	begins_at_once = at_once;
+	/* What the parent did isn't this process's. */
+	if (is_forked)
+		memset(lines, 0, sizeof(lines));
 }
 
 static struct watch *my_line(void)
@@ -46,10 +51,8 @@ static COLD bool has_worked(void)
 /* Why it is time to begin, NULL: it isn't. */
 static const char *reason_now(void)
 {
-	struct watch *line = my_line();
-	const uint64_t calls = load_relaxed(&line->calls) + 1;
+	const uint64_t calls = load_relaxed(&my_line()->allocs) + 1;
 
-	store_relaxed(&line->calls, calls);
 	if (unlikely(begins_at_once))
 		return "first allocation, as TRACEPROF_MALLOC asks";
 	if (likely(calls % WATCH_EACH) || !has_worked())
@@ -57,23 +60,64 @@ static const char *reason_now(void)
 	return "two seconds of processor time, and allocations";
 }
 
-void watch_call(void)
+uint32_t watch_decide(void)
 {
-	const char *reason;
-
-	/* Not so where only early blocks keep free() on its longer way. */
-	if (!life_is_watching())
-		return;
-	reason = reason_now();
-	if (unlikely(reason))
-		life_begin(reason);
+	return gate_bits() == GATE_UNDECIDED ? life_decide() : life_settled();
 }
 
-uint64_t watch_count(void)
+uint32_t watch_alloc(void)
 {
-	uint64_t calls = 0;
+	const uint32_t open = watch_decide();
+	const char *reason;
 
-	for (unsigned int i = 0; i < WATCH_LINES; i++)
-		calls += load_relaxed(&lines[i].calls);
-	return calls;
+	if ((open & (GATE_HEAP_WATCH | GATE_HEAP)) != GATE_HEAP_WATCH)
+		return open;
+	/* Where early blocks alone keep free() on its longer way: no. */
+	reason = life_is_watching() ? reason_now() : NULL;
+	return reason ? life_begin(reason) : life_settled();
+}
+
+/* What we allocate ourselves isn't the program's. */
+static inline bool is_counted(uint32_t open)
+{
+	return (open & GATE_HEAP_WATCH) && thread_self != THREAD_BUSY;
+}
+
+void *watch_made(uint32_t open, void *ptr)
+{
+	if (likely(ptr && is_counted(open))) {
+		struct watch *line = my_line();
+
+		add_relaxed(&line->allocs, 1);
+		add_relaxed(&line->alloc_bytes, heap_size_asked(ptr));
+	}
+	return ptr;
+}
+
+uint64_t watch_size(uint32_t open, void *ptr)
+{
+	return ptr && is_counted(open) ? heap_size_asked(ptr) : 0;
+}
+
+void watch_gone(uint32_t open, uint64_t bytes)
+{
+	if (likely(is_counted(open))) {
+		struct watch *line = my_line();
+
+		add_relaxed(&line->frees, 1);
+		add_relaxed(&line->free_bytes, bytes);
+	}
+}
+
+void watch_sum(struct heap_before *before)
+{
+	struct heap_before sum = {0};
+
+	for (unsigned int i = 0; i < WATCH_LINES; i++) {
+		sum.allocs += load_relaxed(&lines[i].allocs);
+		sum.frees += load_relaxed(&lines[i].frees);
+		sum.alloc_bytes += load_relaxed(&lines[i].alloc_bytes);
+		sum.free_bytes += load_relaxed(&lines[i].free_bytes);
+	}
+	*before = sum;
 }

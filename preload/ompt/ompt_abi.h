@@ -55,8 +55,10 @@ enum ompt_task_flag { OMPT_TASK_EXPLICIT = 0x4 };
 /* How a task came to be left. */
 enum ompt_task_status {
 	OMPT_TASK_COMPLETE = 1,
+	OMPT_TASK_YIELD = 2,
 	OMPT_TASK_CANCEL = 3,
 	OMPT_TASK_DETACH = 4,
+	OMPT_TASK_SWITCH = 7, /* as all tasks begin that nobody yields to */
 };
 
 enum ompt_sync_kind {

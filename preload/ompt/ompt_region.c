@@ -4,17 +4,23 @@
  *
  * A region's entry lies in a small static table and hangs on the word that the
  * runtime keeps for the region, where each member finds it.  The members' own
- * words hold their place in the team.  A member's share ends where it comes to
+ * words hold their place in the team, and where on its thread's open slices the
+ * share began.  A member's share ends where it comes to
  * the region's last barrier: a worker's callback for the end comes only with
- * the next region.  With the table full a region is not recorded.
+ * the next region.  With the table full a region is not
+ * recorded, but counted.
  */
 #include "preload/ompt/ompt_slice.h"
 
 #include "collector/steps/steps.h"
 
-#define REGIONS_MAX 1024u
-#define PROBES	    8u
-#define MEMBER_MARK (UINT64_C(1) << 63) /* of a word that holds a member */
+#define REGIONS_MAX  1024u
+#define PROBES	     8u
+
+/* What OMPT_MEMBER marks: the depth of the slice, the size of the team and the
+ * number there. */
+#define MEMBER_DEPTH 48
+#define MEMBER_TEAM  24
 
 struct ompt_region {
 	_Atomic uint64_t number; /* 0 free */
@@ -116,8 +122,10 @@ void ompt_parallel_begin(union ompt_word *task, const struct ompt_frame *frame,
 		return;
 	number = thread_region(thread);
 	region = take(number);
-	if (!region)
+	if (!region) {
+		hook_unfollowed();
 		return;
+	}
 	region->slice = (struct gomp_slice){.thread = thread,
 					    .code = (uint64_t)code,
 					    .region = number,
@@ -162,7 +170,10 @@ static void member_begin(const struct ompt_region *region,
 
 	if (!slice.thread)
 		return;
-	task->value = MEMBER_MARK | (uint64_t)team << 32 | thread;
+	task->value = OMPT_IMPLICIT | OMPT_MEMBER |
+		      (uint64_t)load_relaxed(&slice.thread->depth)
+			      << MEMBER_DEPTH |
+		      (uint64_t)team << MEMBER_TEAM | thread;
 	ompt_open(&slice, region->detail.outer, clock_ticks());
 }
 
@@ -176,9 +187,11 @@ void ompt_implicit_task(int endpoint, union ompt_word *parallel,
 	if (endpoint == OMPT_END) {
 		/* Of a team of one, or where the runtime tells no barriers. */
 		ompt_member_end(task);
+		if (task)
+			task->value = 0;
 		return;
 	}
-	task->value = 0;
+	task->value = OMPT_IMPLICIT;
 	region = region_of(parallel);
 	if (!region)
 		return;
@@ -191,17 +204,29 @@ void ompt_implicit_task(int endpoint, union ompt_word *parallel,
 void ompt_member_end(union ompt_word *task)
 {
 	const uint64_t word = task ? task->value : 0;
+	const uint32_t depth = (uint32_t)(word >> MEMBER_DEPTH) & 0x3fff;
 	const uint64_t end = clock_ticks();
+	struct thread *thread = ompt_open_thread();
 	struct gomp_detail detail = {0};
 	struct gomp_slice slice;
 
-	if (!(word & MEMBER_MARK))
+	if (!(word & OMPT_MEMBER))
 		return;
-	task->value = 0;
-	if (!ompt_find(&slice, EVENT_OMP_IMPLICIT, 0))
+	task->value = OMPT_IMPLICIT;
+	if (!thread || depth >= load_relaxed(&thread->depth))
 		return;
-	detail.team = (uint32_t)(word >> 32) & 0x7fffffff;
-	detail.thread = (uint32_t)word;
+	if (depth >= OPEN_SLICES_MAX) {
+		/* RELEASE pairs with ACQUIRE in the writer's look at open
+		 * slices. */
+		store_release(&thread->depth, depth);
+		hook_unfollowed();
+		return;
+	}
+	slice = ompt_slice_at(thread, depth);
+	if (slice.kind != EVENT_OMP_IMPLICIT)
+		return;
+	detail.team = (uint32_t)(word >> MEMBER_TEAM) & 0xffffff;
+	detail.thread = (uint32_t)word & 0xffffff;
 	detail.outer = slice.thread->open[slice.depth].name;
 	gomp_slice_close(&slice, end, &detail);
 	/* A worker's wait is joined by the writer. */

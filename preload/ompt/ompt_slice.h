@@ -3,9 +3,11 @@
  * ompt_slice.h - what the OMPT callbacks share: slices that begin in one
  * callback and end in another.
  *
- * Between the two a slice lies on its thread's open slices alone, so one that
- * is deeper than those are kept is not recorded.  What a callback closes takes
- * along whatever was left open above it.
+ * Between the two a wait, or what is held, lies on its thread's open slices
+ * alone.  One that is deeper than those are kept is counted at its end; one
+ * that begins while nothing is recorded is hidden there.  So each end finds its
+ * own beginning and not one further out.  What a callback closes takes along
+ * whatever was left open above it.
  *
  * clang outlines the body of a region into a function without a name of its
  * own.  A call in such a body is named after the region's function: the
@@ -44,6 +46,11 @@ void ompt_mutex_released(int kind, uint64_t lock, const void *code);
 void ompt_work(int kind, int endpoint, union ompt_word *parallel,
 	       union ompt_word *task, uint64_t count, const void *code);
 
+/* Marks in the word of an implicit task: it is one; and it has the share of a
+ * team's member open. */
+#define OMPT_IMPLICIT (UINT64_C(1) << 62)
+#define OMPT_MEMBER   (UINT64_C(1) << 63)
+
 /* A member's share of its region ends, if it has one open. */
 void ompt_member_end(union ompt_word *task);
 
@@ -56,15 +63,10 @@ static inline struct gomp_site *ompt_site(const void *code)
 	return gomp_site(NULL, (gomp_function *)((uintptr_t)code - 1));
 }
 
-/* This thread's record if something can be opened on it. */
+/* This thread's record if something is to be opened on it. */
 static inline struct thread *ompt_thread(void)
 {
-	struct thread *thread = gomp_is_recording() ? hook_thread() : NULL;
-
-	if (unlikely(!thread) ||
-	    unlikely(load_relaxed(&thread->depth) >= OPEN_SLICES_MAX))
-		return NULL;
-	return thread;
+	return gomp_is_recording() ? hook_thread() : NULL;
 }
 
 /* Opens a slice of this kind, whose other members are filled in. */
@@ -83,6 +85,25 @@ static inline uint64_t ompt_named(const struct open_slice *slice)
 	return slice->code + (uint64_t)(int64_t)(int32_t)slice->name;
 }
 
+/* `sync` of a hidden slice, whose kind is EVENT_NONE. */
+static inline unsigned int ompt_hidden(enum event_kind kind, unsigned int sync)
+{
+	return 0x8000 | (unsigned int)kind << 8 | sync;
+}
+
+_Static_assert(EVENT_KIND_COUNT <= 0x80 && OMP_SYNC_COUNT <= 32,
+	       "a kind and a set of words fit");
+
+/* Nothing is recorded: only what ends it must know of it. */
+static inline void ompt_hide(enum event_kind kind, enum omp_sync sync)
+{
+	struct thread *thread = thread_self;
+
+	if (thread_records(thread) && gate_bits() != GATE_UNDECIDED)
+		thread_open(thread, EVENT_NONE, 0, 0, 0, 0,
+			    ompt_hidden(kind, sync));
+}
+
 /* Opens a wait or what is held inside whatever is open. */
 static inline void ompt_open_inside(enum event_kind kind, enum omp_sync sync,
 				    const void *code, uint64_t start_ticks)
@@ -93,8 +114,10 @@ static inline void ompt_open_inside(enum event_kind kind, enum omp_sync sync,
 				   .code = (uint64_t)code};
 	const struct open_slice *outer;
 
-	if (unlikely(!slice.thread))
+	if (unlikely(!slice.thread)) {
+		ompt_hide(kind, sync);
 		return;
+	}
 	outer = gomp_innermost(slice.thread);
 	if (outer) {
 		slice.region = outer->region;
@@ -103,46 +126,68 @@ static inline void ompt_open_inside(enum event_kind kind, enum omp_sync sync,
 	ompt_open(&slice, 0, start_ticks);
 }
 
-/* The innermost open slice of a kind as a slice to be closed; false: there is
- * none. */
-static inline bool ompt_find(struct gomp_slice *slice, enum event_kind kind,
-			     unsigned int sync)
+/* This thread's record if it has open slices. */
+static inline struct thread *ompt_open_thread(void)
 {
 	struct thread *thread = thread_self;
-	uint32_t depth;
 
-	if (!thread_records(thread) || gate_bits() == GATE_UNDECIDED)
-		return false;
-	depth = load_relaxed(&thread->depth);
-	if (unlikely(depth > OPEN_SLICES_MAX))
-		depth = OPEN_SLICES_MAX;
-	while (depth--) {
-		const struct open_slice *open = &thread->open[depth];
-
-		if (open->kind != kind ||
-		    (open->sync != sync && kind != EVENT_OMP_IMPLICIT))
-			continue;
-		*slice = (struct gomp_slice){.thread = thread,
-					     .start_ticks = open->start_ticks,
-					     .code = open->code,
-					     .region = open->region,
-					     .depth = depth,
-					     .kind = (uint16_t)kind,
-					     .sync = (uint16_t)sync};
-		return true;
-	}
-	return false;
+	return thread_records(thread) && gate_bits() != GATE_UNDECIDED ? thread
+								       : NULL;
 }
 
-/* Closes the innermost slice of a kind, if there is one. */
-static inline void ompt_close(enum event_kind kind, enum omp_sync sync,
+/* The open slice at a depth as a slice to be closed. */
+static inline struct gomp_slice ompt_slice_at(struct thread *thread,
+					      uint32_t depth)
+{
+	const struct open_slice *open = &thread->open[depth];
+
+	return (struct gomp_slice){.thread = thread,
+				   .start_ticks = open->start_ticks,
+				   .code = open->code,
+				   .region = open->region,
+				   .depth = depth,
+				   .kind = open->kind,
+				   .sync = open->sync};
+}
+
+/* A word in a set of them. */
+static inline uint32_t ompt_word(enum omp_sync sync)
+{
+	return UINT32_C(1) << sync;
+}
+
+/* Closes the innermost wait, or what is held, with one of these words.  Its
+ * beginning lies in the same member of a team. */
+static inline void ompt_close(enum event_kind kind, uint32_t words,
 			      uint64_t end_ticks)
 {
 	static const struct gomp_detail nothing;
+	struct thread *thread = ompt_open_thread();
+	uint32_t depth = thread ? load_relaxed(&thread->depth) : 0;
 	struct gomp_slice slice;
 
-	if (ompt_find(&slice, kind, sync))
-		gomp_slice_close(&slice, end_ticks, &nothing);
+	if (unlikely(depth > OPEN_SLICES_MAX)) {
+		gomp_shut_deep(thread);
+		return;
+	}
+	while (depth--) {
+		const struct open_slice *open = &thread->open[depth];
+		const unsigned int sync = open->sync & 0xff;
+		const bool is_hidden = open->kind == EVENT_NONE &&
+				       open->sync == ompt_hidden(kind, sync);
+
+		if (open->kind == EVENT_OMP_IMPLICIT ||
+		    open->kind == EVENT_OMP_REGION)
+			return;
+		if (!(is_hidden || open->kind == kind) || !(words >> sync & 1))
+			continue;
+		slice = ompt_slice_at(thread, depth);
+		if (is_hidden)
+			gomp_slice_drop(&slice);
+		else
+			gomp_slice_close(&slice, end_ticks, &nothing);
+		return;
+	}
 }
 
 #endif

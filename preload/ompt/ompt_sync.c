@@ -28,12 +28,10 @@ static bool is_region_end(int kind, int endpoint,
 /* The slice of the code that this thread runs; NULL: it isn't recorded. */
 static struct open_slice *body(void)
 {
-	struct thread *thread = thread_self;
-	struct open_slice *slice;
+	struct thread *thread = ompt_open_thread();
+	struct open_slice *slice =
+		thread ? (struct open_slice *)gomp_innermost(thread) : NULL;
 
-	if (!thread_records(thread) || gate_bits() == GATE_UNDECIDED)
-		return NULL;
-	slice = (struct open_slice *)gomp_innermost(thread);
 	return slice && slice->kind != EVENT_OMP_WAIT &&
 			       slice->kind != EVENT_OMP_ACQUIRED
 		       ? slice
@@ -57,41 +55,24 @@ static enum omp_sync barrier_word(int kind)
 	}
 }
 
-/* The barrier that this thread waits at; OMP_SYNC_COUNT: none. */
-static enum omp_sync open_barrier(void)
-{
-	static const enum omp_sync words[] = {
-		OMP_SYNC_BARRIER, OMP_SYNC_LOOP_END, OMP_SYNC_SECTIONS_END};
-	const struct thread *thread = thread_self;
-	const struct open_slice *slice;
-
-	if (!thread_records(thread) || gate_bits() == GATE_UNDECIDED)
-		return OMP_SYNC_COUNT;
-	slice = gomp_innermost(thread);
-	for (size_t i = 0; slice && i < sizeof(words) / sizeof(*words); i++)
-		if (slice->kind == EVENT_OMP_WAIT && slice->sync == words[i])
-			return words[i];
-	return OMP_SYNC_COUNT;
-}
-
+/* A barrier's end doesn't tell how its beginning was called. */
 static void barrier(int kind, int endpoint, const void *code)
 {
-	enum omp_sync word;
+	const enum omp_sync word = barrier_word(kind);
 
-	if (endpoint == OMPT_BEGIN) {
-		word = barrier_word(kind);
-		if (word != OMP_SYNC_COUNT)
-			ompt_open_inside(EVENT_OMP_WAIT, word, code,
-					 clock_ticks());
+	if (word == OMP_SYNC_COUNT)
 		return;
-	}
-	if (kind == OMPT_SYNC_TASKWAIT) {
-		ompt_close(EVENT_OMP_WAIT, OMP_SYNC_TASKWAIT, clock_ticks());
-		return;
-	}
-	word = open_barrier();
-	if (word != OMP_SYNC_COUNT)
-		ompt_close(EVENT_OMP_WAIT, word, clock_ticks());
+	if (endpoint == OMPT_BEGIN)
+		ompt_open_inside(EVENT_OMP_WAIT, word, code, clock_ticks());
+	else if (kind == OMPT_SYNC_TASKWAIT)
+		ompt_close(EVENT_OMP_WAIT, ompt_word(OMP_SYNC_TASKWAIT),
+			   clock_ticks());
+	else
+		ompt_close(EVENT_OMP_WAIT,
+			   ompt_word(OMP_SYNC_BARRIER) |
+				   ompt_word(OMP_SYNC_LOOP_END) |
+				   ompt_word(OMP_SYNC_SECTIONS_END),
+			   clock_ticks());
 }
 
 void ompt_sync_region(int kind, int endpoint, union ompt_word *parallel,
@@ -101,7 +82,8 @@ void ompt_sync_region(int kind, int endpoint, union ompt_word *parallel,
 		if (endpoint == OMPT_BEGIN)
 			ompt_member_end(task);
 		else
-			ompt_close(EVENT_OMP_WAIT, OMP_SYNC_REGION_END,
+			ompt_close(EVENT_OMP_WAIT,
+				   ompt_word(OMP_SYNC_REGION_END),
 				   clock_ticks());
 		return;
 	}
@@ -110,7 +92,8 @@ void ompt_sync_region(int kind, int endpoint, union ompt_word *parallel,
 			ompt_open_inside(EVENT_OMP_ACQUIRED, OMP_SYNC_TASKGROUP,
 					 code, clock_ticks());
 		else
-			ompt_close(EVENT_OMP_ACQUIRED, OMP_SYNC_TASKGROUP,
+			ompt_close(EVENT_OMP_ACQUIRED,
+				   ompt_word(OMP_SYNC_TASKGROUP),
 				   clock_ticks());
 		return;
 	}
@@ -129,7 +112,8 @@ void ompt_sync_region_wait(int kind, int endpoint, union ompt_word *parallel,
 		ompt_open_inside(EVENT_OMP_WAIT, OMP_SYNC_TASKGROUP, code,
 				 clock_ticks());
 	else
-		ompt_close(EVENT_OMP_WAIT, OMP_SYNC_TASKGROUP, clock_ticks());
+		ompt_close(EVENT_OMP_WAIT, ompt_word(OMP_SYNC_TASKGROUP),
+			   clock_ticks());
 }
 
 /* --- critical sections, atomics, turns ------------------------------------ */
@@ -167,7 +151,7 @@ void ompt_mutex_acquired(int kind, uint64_t lock, const void *code)
 	if (word == OMP_SYNC_COUNT)
 		return;
 	now = clock_ticks();
-	ompt_close(EVENT_OMP_WAIT, word, now);
+	ompt_close(EVENT_OMP_WAIT, ompt_word(word), now);
 	ompt_open_inside(EVENT_OMP_ACQUIRED, word, code, now);
 }
 
@@ -178,7 +162,7 @@ void ompt_mutex_released(int kind, uint64_t lock, const void *code)
 	(void)lock;
 	(void)code;
 	if (word != OMP_SYNC_COUNT)
-		ompt_close(EVENT_OMP_ACQUIRED, word, clock_ticks());
+		ompt_close(EVENT_OMP_ACQUIRED, ompt_word(word), clock_ticks());
 }
 
 /* --- constructs ----------------------------------------------------------- */
@@ -215,5 +199,6 @@ void ompt_work(int kind, int endpoint, union ompt_word *parallel,
 		ompt_open_inside(EVENT_OMP_ACQUIRED, OMP_SYNC_SINGLE, code,
 				 clock_ticks());
 	else
-		ompt_close(EVENT_OMP_ACQUIRED, OMP_SYNC_SINGLE, clock_ticks());
+		ompt_close(EVENT_OMP_ACQUIRED, ompt_word(OMP_SYNC_SINGLE),
+			   clock_ticks());
 }

@@ -4,11 +4,17 @@
  * run on whatever thread that happens.
  *
  * A task's entry hangs on the word that the runtime keeps for it, from its
- * creation to its end.  With all entries taken only the creation is seen.
+ * creation to its end.  With all entries taken only the creation is seen, and
+ * the run is counted as one that is missing.
+ *
+ * An untied task runs in parts, perhaps on several threads.  The runtime tells
+ * where each part begins but not where it ends, unless with the task.  So the
+ * event is the last part's, and what the others left on their threads' open
+ * slices is dropped by what comes next there.
  */
 #include "preload/ompt/ompt_slice.h"
 
-#define TASKS_MAX 16384u
+#define TASKS_MAX 65536u
 #define PROBES	  16u
 
 struct ompt_task {
@@ -85,22 +91,67 @@ void ompt_task_create(union ompt_word *parent, const struct ompt_frame *frame,
 		task->code = slice.code;
 		task->region = slice.region;
 		word->pointer = task;
+	} else {
+		hook_unfollowed();
 	}
 	slice.start_ticks = clock_ticks();
 	gomp_commit(&slice, slice.start_ticks, &detail);
 }
 
-static void run_begin(struct ompt_task *task)
+/* True if this task's slice is the innermost of its thread. */
+static bool is_innermost(const struct ompt_task *task,
+			 const struct thread *thread)
 {
-	struct gomp_slice *slice = &task->slice;
+	const uint32_t depth = load_relaxed(&thread->depth);
+	const struct open_slice *open = &thread->open[depth - 1];
 
+	return task && task->runs && task->slice.thread == thread &&
+	       task->slice.depth + 1 == depth && depth <= OPEN_SLICES_MAX &&
+	       open->kind == EVENT_OMP_EXPLICIT &&
+	       open->start_ticks == task->slice.start_ticks;
+}
+
+/* Takes what earlier parts of untied tasks left off the open slices.  What runs
+ * there is `before`, NULL for the member itself. */
+static void drop_left(struct thread *thread, const struct ompt_task *before)
+{
+	uint32_t depth = load_relaxed(&thread->depth);
+
+	while (depth && depth <= OPEN_SLICES_MAX &&
+	       thread->open[depth - 1].kind == EVENT_OMP_EXPLICIT &&
+	       !is_innermost(before, thread)) {
+		depth--;
+		/* RELEASE pairs with ACQUIRE in the writer's look at open
+		 * slices. */
+		store_release(&thread->depth, depth);
+	}
+}
+
+/* A task, or a part of an untied one, begins on this thread. */
+static void run_begin(struct ompt_task *task, const union ompt_word *before)
+{
+	const struct ompt_task *outer = task_of(before);
+	struct gomp_slice *slice = &task->slice;
+	struct thread *thread = ompt_thread();
+
+	/* Nothing came between two parts. */
+	if (thread && is_innermost(task, thread))
+		return;
 	task->runs = 1;
-	*slice = (struct gomp_slice){.thread = ompt_thread(),
+	*slice = (struct gomp_slice){.thread = thread,
 				     .code = task->code,
 				     .region = task->region,
 				     .kind = EVENT_OMP_EXPLICIT};
-	if (slice->thread)
-		ompt_open(slice, 0, clock_ticks());
+	if (!thread)
+		return;
+	if (outer || (before && before->value & OMPT_IMPLICIT))
+		drop_left(thread, outer);
+	slice->start_ticks = clock_ticks();
+	slice->depth = load_relaxed(&thread->depth);
+	/* Deeper than they are kept the task's own entry has to do: its end
+	 * may not be told there, and nothing else would take it away. */
+	if (slice->depth < OPEN_SLICES_MAX)
+		ompt_open(slice, 0, slice->start_ticks);
 }
 
 static void run_end(struct ompt_task *task)
@@ -115,15 +166,16 @@ static void run_end(struct ompt_task *task)
 void ompt_task_schedule(union ompt_word *before, int status,
 			union ompt_word *after)
 {
-	struct ompt_task *task = task_of(before);
+	struct ompt_task *left = task_of(before);
+	struct ompt_task *task = task_of(after);
 
-	if (task &&
+	if (left &&
 	    (status == OMPT_TASK_COMPLETE || status == OMPT_TASK_CANCEL ||
 	     status == OMPT_TASK_DETACH)) {
 		before->value = 0;
-		run_end(task);
+		run_end(left);
 	}
-	task = task_of(after);
-	if (task && !task->runs)
-		run_begin(task);
+	if (task && (!task->runs || status == OMPT_TASK_YIELD ||
+		     status == OMPT_TASK_SWITCH))
+		run_begin(task, before);
 }

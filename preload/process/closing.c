@@ -6,6 +6,7 @@
 #include "preload/process/life.h"
 #include "preload/process/real.h"
 #include "preload/process/process.h"
+#include <errno.h>
 #include <time.h>
 
 /* The path as the user would write it: relative if that is shorter. */
@@ -40,11 +41,17 @@ static void say_size(char *text, size_t bytes, uint64_t size)
 		log_format(text, bytes, "%.1f MB", (double)size / 1e6);
 }
 
-/* "nothing lost", or how many: never left out. */
-static void say_loss(char *text, size_t bytes, uint64_t dropped)
+/* "none lost", or how many: never left out. */
+static void say_loss(char *text, size_t bytes, const struct session *session,
+		     uint64_t dropped)
 {
+	const uint64_t missed = load_relaxed(&session->head->missed_calls);
+
 	if (dropped)
 		log_format(text, bytes, "%lu LOST", (unsigned long)dropped);
+	else if (missed)
+		log_format(text, bytes, "%lu calls in signal handlers missed",
+			   (unsigned long)missed);
 	else
 		log_format(text, bytes, "none lost");
 }
@@ -58,49 +65,75 @@ static double processor_seconds(void)
 }
 
 /* What the recording took of the processors. */
-static void say_cost(char *text, size_t bytes, const struct closing *closing)
+static void say_cost(char *text, size_t bytes,
+		     const struct writer_summary *done)
 {
 	log_format(text, bytes, "took %.3f s of %.3f s processor time",
-		   (double)(closing->hooks_ns + closing->writer_ns) / 1e9,
+		   (double)(done->hooks_ns + done->writer_cpu_ns) / 1e9,
 		   processor_seconds());
 }
 
+/* What is in the files, and how much isn't and why. */
 static void say_files(const struct session *session,
-		      const struct closing *closing)
+		      const struct writer_summary *done)
 {
-	const char *path = short_path(session, closing->path);
+	const char *path = short_path(session, done->path);
 	char size[32];
-	char loss[32];
+	char loss[64];
 	char cost[64];
 
-	say_cost(cost, sizeof(cost), closing);
-	say_size(size, sizeof(size), closing->bytes);
-	if (closing->gave_up)
-		log_format(loss, sizeof(loss), "until then");
-	else
-		say_loss(loss, sizeof(loss), closing->dropped);
-	if (closing->files == 1)
+	say_cost(cost, sizeof(cost), done);
+	say_size(size, sizeof(size), done->bytes);
+	say_loss(loss, sizeof(loss), session,
+		 done->dropped +
+			 load_relaxed(&session->head->unrecorded_calls));
+	if (done->files == 1)
 		log_say("wrote %s (%lu events, %s, %s; %s)", path,
-			(unsigned long)closing->written, loss, size, cost);
+			(unsigned long)done->written, loss, size, cost);
 	else
 		log_say("wrote %lu traces (%lu events, %s, %s; %s), the "
 			"last one %s",
-			(unsigned long)closing->files,
-			(unsigned long)closing->written, loss, size, cost,
-			path);
-	/* A few were under way when the last window closed. */
-	if (closing->cut > closing->written / 100)
-		log_say("%lu events lay outside the windows or past "
-			"TRACEPROF_MAX_MB",
-			(unsigned long)closing->cut);
-	if (closing->gave_up && session->head->place == SESSION_IN_FILE)
+			(unsigned long)done->files,
+			(unsigned long)done->written, loss, size, cost, path);
+	if (done->past_max)
+		log_say("%lu events came past TRACEPROF_MAX_MB=%ld: they are "
+			"in the totals alone",
+			(unsigned long)done->past_max,
+			(long)session->head->options.max_mb);
+}
+
+/* The file could not be written to the end, as a line before this says. */
+static void say_gave_up(const struct session *session,
+			const struct writer_summary *done)
+{
+	const char *path = short_path(session, done->path);
+
+	if (!done->files)
+		return;
+	log_say("%s holds %lu of %lu events", path,
+		(unsigned long)done->written, (unsigned long)done->seen);
+	if (session->head->place == SESSION_IN_FILE)
 		log_say("`traceprof recover %s` adds what memory still holds",
 			session->head->options.dir);
+}
+
+static void say_next(const struct session *session,
+		     const struct writer_summary *done)
+{
+	const struct session_header *head = session->head;
+	const char *path = short_path(session, done->path);
+
+	/* Only this one of the ranks says anything. */
+	if (head->rank == 0 && head->world_size > 1)
+		log_say("next: traceprof report %s (the other %d ranks write "
+			"one each, in %s)",
+			path, (int)head->world_size - 1, head->options.dir);
 	else
 		log_say("next: traceprof report %s", path);
 }
 
-/* A schedule that the run did not live to see. */
+/* A schedule that could not be followed.  First of all, since the file isn't
+ * what was asked for. */
 static void say_steps(const struct session *session)
 {
 	const struct window_state *state = &session->head->windows;
@@ -109,43 +142,65 @@ static void say_steps(const struct session *session)
 
 	schedule_from_options(&session->head->options, &schedule);
 	needed = window_steps_needed(&schedule);
-	if (schedule.always || session->head->flight.is_on ||
-	    search_state(&session->head->search) == SEARCH_OVER ||
-	    load_relaxed(&state->steps) >= needed)
+	if (schedule.always || session->head->flight.is_on)
 		return;
-	log_say("the run had %ld steps, the schedule needs %ld%s",
-		(long)load_relaxed(&state->steps), (long)needed,
-		load_relaxed(&state->opened) ? "" : ": nothing was recorded");
+	if (search_state(&session->head->search) == SEARCH_OVER)
+		log_say("no step was found, so no window was recorded but the "
+			"run: TRACEPROF_STEP says what a step is");
+	else if (load_relaxed(&state->steps) < needed)
+		log_say("the run had %ld steps, the schedule needs %ld%s",
+			(long)load_relaxed(&state->steps), (long)needed,
+			load_relaxed(&state->opened)
+				? ""
+				: ": nothing was recorded");
 }
 
 void closing_report(const struct session *session,
-		    const struct closing *closing)
+		    const struct writer_summary *done, int rc, uint64_t missed)
 {
 	const struct options *options = &session->head->options;
+	const uint64_t unrecorded =
+		load_relaxed(&session->head->unrecorded_calls);
+	const uint64_t unfollowed =
+		load_relaxed(&session->head->unfollowed_calls);
 
-	if (closing->timed_out)
+	if (rc == -ETIMEDOUT)
 		log_trouble("the writer was not done after %ld ms "
 			    "(TRACEPROF_EXIT_MS): `traceprof recover` "
 			    "finishes %s",
 			    (long)options->exit_ms,
-			    closing->path[0] ? closing->path : "the trace");
-	if (closing->dropped)
+			    done->path[0] ? done->path : "the trace");
+	if (done->dropped)
 		log_trouble("%lu events found no room: raise "
 			    "TRACEPROF_BUFFER_MB (%ld), or record less",
-			    (unsigned long)closing->dropped,
+			    (unsigned long)done->dropped,
 			    (long)options->buffer_mb);
-	if (load_relaxed(&session->head->unrecorded_calls))
+	if (unrecorded > missed + unfollowed)
 		log_trouble("some threads found no room to be recorded (%lu "
 			    "calls): raise TRACEPROF_BUFFER_MB (%ld)",
-			    (unsigned long)load_relaxed(
-				    &session->head->unrecorded_calls),
+			    (unsigned long)(unrecorded - missed - unfollowed),
 			    (long)options->buffer_mb);
-	/* Of a file that is not whole yet there are no totals to tell. */
-	if (closing->files && !closing->timed_out)
-		say_files(session, closing);
-	else if (session->head->flight.is_on)
-		log_say("no trace: nothing triggered the flight recorder");
+	if (unfollowed)
+		log_trouble("%lu calls could not be followed: nested too deep, "
+			    "too many at once, or inside the profiler",
+			    (unsigned long)unfollowed);
+	if (load_relaxed(&session->head->gpu.missing_kernels))
+		log_trouble("%lu launches of kernels have no kernel in the "
+			    "trace: they were missing when the program ended, "
+			    "or TRACEPROF_GPU_WAIT_MS (%ld) after the window",
+			    (unsigned long)load_relaxed(
+				    &session->head->gpu.missing_kernels),
+			    (long)options->gpu_wait_ms);
 	say_steps(session);
+	if (rc == -ECANCELED) {
+		say_gave_up(session, done);
+	} else if (done->files && rc != -ETIMEDOUT) {
+		/* Of a file that is not whole yet there are no totals. */
+		say_files(session, done);
+		say_next(session, done);
+	} else if (session->head->flight.is_on) {
+		log_say("no trace: nothing triggered the flight recorder");
+	}
 }
 
 void closing_explain(const struct options *options, uint64_t heap_calls)

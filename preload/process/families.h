@@ -27,8 +27,8 @@ uint32_t families_begin(struct session *session, uint32_t *record);
 /* The calling thread has got a record. */
 void families_thread_entered(void);
 
-/* Writer, each pass: measures once what a hook costs (preload/cost.c). */
-void families_cost_poll(void *unused);
+/* Writer, each pass: what the session is to know of them. */
+void families_poll(void *unused);
 
 /* The recording ends.  First, with the gate still open: what the calling thread
  * has begun and not ended.  `thread` records. */

@@ -14,7 +14,7 @@
  *			and exec and exit hooks compare pids
  *	posix_spawn	as vfork, and the child calls nothing of ours
  *
- * Registered from the constructor, not when the process becomes interesting:
+ * Registered from the constructor, not when a recording begins:
  * that may happen inside an allocation that pthread_atfork() itself makes for
  * somebody else, with its lock held.
  */

@@ -4,6 +4,7 @@
  */
 #include "preload/process/hook.h"
 
+#include "collector/session/gate.h"
 #include "preload/process/families.h"
 #include "preload/process/life_parts.h"
 #include <errno.h>
@@ -19,4 +20,14 @@ COLD struct thread *hook_thread_enter(void)
 	}
 	errno = saved;
 	return thread;
+}
+
+COLD void hook_unfollowed(void)
+{
+	struct session *session = load_relaxed(&session_here);
+
+	if (!session || !(gate_bits() & GATE_RECORD_BITS))
+		return;
+	add_relaxed(&session->head->unrecorded_calls, 1);
+	add_relaxed(&session->head->unfollowed_calls, 1);
 }

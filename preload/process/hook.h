@@ -20,4 +20,8 @@ static inline struct thread *hook_thread(void)
 	return likely(thread_records(thread)) ? thread : hook_thread_enter();
 }
 
+/* A call that the program made leaves no event, though there is room and a
+ * window is open: it is counted, and the closing lines say so. */
+void hook_unfollowed(void);
+
 #endif

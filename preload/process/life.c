@@ -4,13 +4,28 @@
  *
  * Everything here is cold.  Any thread may come first, at any time: inside the
  * loader, before our constructor, in another library's.  So there is one atomic
- * state, changed by compare-and-swap, and nobody ever waits for another.
+ * state, changed by compare-and-swap.
+ *
+ * While one thread makes the session, other threads wait for it, since what
+ * they are about to do belongs into the recording: some hundred microseconds.
+ * This can't hang:
+ *
+ *	The one that begins takes no lock that another may hold.  Until the gate
+ *	is open it makes system calls only, and asks mallinfo2(), under whose
+ *	locks no hook is ever called.  What takes the loader's or the thread
+ *	library's locks, names of code and the writer's thread, comes after:
+ *	rings hold what is recorded till then.
+ *	A signal handler on its own thread finds the thread busy, and a child,
+ *	forked or sharing our memory, has another pid: neither waits.
+ *	Should it be stopped all the same, by a debugger, say, the others wait
+ *	a second, once.  What they do after that is counted, and said.
  *
  * What goes wrong is one line on stderr and a closed gate: the program runs on
  * as if we weren't there.
  */
 #include "preload/process/life.h"
 
+#include "collector/system/futex.h"
 #include "collector/system/log.h"
 #include "collector/session/modules.h"
 #include "collector/steps/steps.h"
@@ -23,7 +38,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 enum life_state {
@@ -37,13 +51,27 @@ enum life_state {
 	LIFE_CLOSED
 };
 
+/* The session's writer: nobody's yet, to be started by whoever comes first of
+ * the one that began, our constructor and the end, being started, there. */
+enum writer_start {
+	WRITER_UNWANTED,
+	WRITER_WAITS,
+	WRITER_STARTING,
+	WRITER_STARTED
+};
+
+#define BEGIN_WAIT_NS UINT64_C(1000000000)
+
 static START_DATA struct life {
-	_Atomic int state;
-	_Atomic int pid;	   /* whose state this is */
-	_Atomic bool writer_waits; /* to be started by the constructor */
-	bool constructed;	   /* our constructor has run */
-	bool forked;		   /* without exec */
-	bool wipes;		   /* the kernel clears the gate on fork */
+	_Atomic uint32_t state;	 /* enum life_state; futex word */
+	_Atomic int pid;	 /* whose state this is */
+	_Atomic uint32_t writer; /* enum writer_start; futex word */
+	_Atomic bool is_held_up; /* BEGINNING for longer than anyone waits */
+	_Atomic uint64_t missed; /* calls that were forwarded meanwhile */
+	uint64_t missed_said;
+	bool constructed; /* our constructor has run */
+	bool forked;	  /* without exec */
+	bool wipes;	  /* the kernel clears the gate on fork */
 	struct session *session;
 } life;
 
@@ -52,12 +80,54 @@ bool life_is_owner(void)
 	return load_relaxed(&life.pid) == (int)getpid();
 }
 
+/* Waits as long as *word is `value`.  False: the time is up. */
+static COLD bool wait_while(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
+{
+	const uint64_t end = clock_monotonic_ns() + ns;
+
+	/* ACQUIRE pairs with RELEASE in change(): what was done before. */
+	while (load_acquire(word) == value) {
+		const uint64_t now = clock_monotonic_ns();
+
+		if (now >= end)
+			return false;
+		futex_wait(word, value, end - now);
+	}
+	return true;
+}
+
+static COLD void change(_Atomic uint32_t *word, uint32_t value)
+{
+	/* RELEASE pairs with ACQUIRE in wait_while(). */
+	store_release(word, value);
+	futex_wake(word);
+}
+
+COLD uint32_t life_settled(void)
+{
+	const int saved = errno;
+
+	/* ACQUIRE pairs with RELEASE in change(): the gate is open. */
+	if (load_acquire(&life.state) != LIFE_BEGINNING ||
+	    thread_self == THREAD_BUSY || !life_is_owner())
+		return gate_bits();
+	if (load_relaxed(&life.is_held_up) ||
+	    !wait_while(&life.state, LIFE_BEGINNING, BEGIN_WAIT_NS)) {
+		store_relaxed(&life.is_held_up, true);
+		add_relaxed(&life.missed, 1);
+	}
+	errno = saved;
+	return gate_bits();
+}
+
 bool life_is_running(void)
 {
+	if (unlikely(load_relaxed(&life.state) == LIFE_BEGINNING))
+		life_settled();
 	return load_relaxed(&life.state) == LIFE_RUNNING && life_is_owner();
 }
 
-static bool move(int from, int to)
+static bool move(uint32_t from, uint32_t to)
 {
 	/* ACQ_REL pairs with itself: who moves the state on sees what those
 	 * before did. */
@@ -73,7 +143,7 @@ static COLD void close_gate(void)
 	gate_set(GATE_CLOSED | families_closed_bits());
 }
 
-/* Opens the gate for what may make the process interesting. */
+/* Opens the gate for what may begin a recording. */
 static COLD void watch(void)
 {
 	const uint32_t bits = families_watch(life.forked);
@@ -83,16 +153,11 @@ static COLD void watch(void)
 	store_relaxed(&life.state, LIFE_WATCHING);
 }
 
-/* Puts private memory where the parent's session is mapped: whoever still
- * holds a pointer into it, a frame below a signal handler that forked, say,
- * writes into nothing. */
+/* Whoever still holds a pointer into it, a frame below a signal handler that
+ * forked, say, writes into nothing. */
 static void drop_session(void)
 {
-	if (life.session)
-		mmap(life.session->base, life.session->bytes,
-		     PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
-		     -1, 0);
+	session_drop();
 	life.session = NULL;
 	store_relaxed(&session_here, NULL);
 	if (thread_records(thread_self))
@@ -102,10 +167,13 @@ static void drop_session(void)
 /* This is a forked child that has not noticed yet. */
 static void start_over(void)
 {
-	const int state = load_relaxed(&life.state);
+	const uint32_t state = load_relaxed(&life.state);
 
 	store_relaxed(&life.pid, (int)getpid());
-	store_relaxed(&life.writer_waits, false);
+	store_relaxed(&life.writer, WRITER_UNWANTED);
+	store_relaxed(&life.is_held_up, false);
+	store_relaxed(&life.missed, 0);
+	life.missed_said = 0;
 	process.direct = false;
 	life.forked = true;
 	process.complaints = 0;
@@ -115,7 +183,7 @@ static void start_over(void)
 		families_forget();
 		steps_forget();
 	}
-	control_forget();
+	mailbox_forget();
 	if (state == LIFE_CLOSED || state == LIFE_ENDED ||
 	    process.options.children == CHILDREN_NONE) {
 		close_gate();
@@ -139,7 +207,7 @@ void life_forked(void)
 COLD uint32_t life_decide(void)
 {
 	const int saved = errno;
-	const int state = load_relaxed(&life.state);
+	const uint32_t state = load_relaxed(&life.state);
 
 	if (real_resolve() != REAL_READY)
 		return GATE_UNDECIDED;
@@ -172,7 +240,7 @@ static int start_writer(void)
 {
 	const bool known = process.affinity_bytes > 0;
 
-	writer_add_source(families_cost_poll, NULL);
+	writer_add_source(families_poll, NULL);
 	writer_add_source(last_thread_poll, NULL);
 	writer_add_source(user_signal_poll, NULL);
 	return writer_start(life.session, known ? process.affinity : NULL,
@@ -206,7 +274,6 @@ static void say_mortal(struct session *session)
 static int begin(const char *reason)
 {
 	uint32_t bits, record;
-	const char *object;
 	int rc;
 
 	clock_choose(process.options.clock == CLOCK_MONOTONIC_ONLY);
@@ -221,34 +288,63 @@ static int begin(const char *reason)
 		log_start(true);
 	if (!session_outlives(life.session))
 		say_mortal(life.session);
-	if (!real_sees_heap(&object))
-		session_note(life.session,
-			     "heap not recorded: the allocator is built into "
-			     "%s",
-			     object);
 	/* RELEASE pairs with the dependency of whoever loads the pointer: the
 	 * session is whole. */
 	store_release(&session_here, life.session);
 	bits = wanted_bits(life.session, &record);
-	if (!life.constructed) {
-		store_relaxed(&life.writer_waits, true);
-	} else {
-		/* A run that is killed before the writer's first pass still
-		 * has names for its code. */
-		modules_refresh(life.session);
-		rc = start_writer();
-		if (rc)
-			goto fail;
-	}
-	store_relaxed(&life.state, LIFE_RUNNING);
+	store_relaxed(&life.writer, WRITER_WAITS);
 	gate_set(bits | (steps_want_events(life.session) ? record : 0));
 	return 0;
-fail:
-	log_trouble("the writer thread can't be started (%s): nothing is "
-		    "recorded",
-		    strerrordesc_np(-rc));
-	session_unlink(life.session);
+}
+
+/* Calls of threads that did not wait any longer. */
+static void say_missed(void)
+{
+	struct session_header *head = life.session->head;
+	const uint64_t missed =
+		atomic_exchange_explicit(&life.missed, 0, memory_order_relaxed);
+
+	if (!missed)
+		return;
+	life.missed_said += missed;
+	add_relaxed(&head->unrecorded_calls, missed);
+	session_note(life.session,
+		     "%lu calls came while the start of the recording was held "
+		     "up, and are not in it",
+		     (unsigned long)missed);
+	log_trouble("%lu calls came while the start of the recording was held "
+		    "up, and are not in it",
+		    (unsigned long)missed);
+}
+
+/* Starts the writer, unless somebody has.  0 or -errno, which is said. */
+static COLD int bring_writer(void)
+{
+	uint32_t waits = WRITER_WAITS;
+	int rc;
+
+	if (!atomic_compare_exchange_strong_explicit(
+		    &life.writer, &waits, WRITER_STARTING, memory_order_relaxed,
+		    memory_order_relaxed))
+		return 0;
+	/* A run that is killed before the writer's first pass still has names
+	 * for its code. */
+	modules_refresh(life.session);
+	rc = start_writer();
+	change(&life.writer, WRITER_STARTED);
+	if (rc)
+		log_trouble("the writer thread can't be started (%s): nothing "
+			    "is recorded",
+			    strerrordesc_np(-rc));
 	return rc;
+}
+
+static COLD void bring_writer_or_close(void)
+{
+	if (bring_writer() && move(LIFE_RUNNING, LIFE_CLOSED)) {
+		close_gate();
+		session_unlink(life.session);
+	}
 }
 
 COLD uint32_t life_begin(const char *reason)
@@ -256,13 +352,20 @@ COLD uint32_t life_begin(const char *reason)
 	struct quiet quiet;
 
 	/* A child that shares our memory may run a hook, but owns nothing. */
-	if (!life_is_owner() || !move(LIFE_WATCHING, LIFE_BEGINNING))
+	if (!life_is_owner())
 		return gate_bits();
+	if (!move(LIFE_WATCHING, LIFE_BEGINNING))
+		return life_settled();
 	quiet = quiet_begin();
 	process_complain();
 	if (begin(reason)) {
-		store_relaxed(&life.state, LIFE_CLOSED);
 		close_gate();
+		change(&life.state, LIFE_CLOSED);
+	} else {
+		change(&life.state, LIFE_RUNNING);
+		say_missed();
+		if (life.constructed)
+			bring_writer_or_close();
 	}
 	quiet_end(&quiet);
 	return gate_bits();
@@ -278,20 +381,16 @@ static void report(int rc)
 	struct writer_summary summary;
 
 	writer_summarise(&summary);
-	const struct closing closing = {
-		.files = summary.files,
-		.written = summary.written,
-		.cut = summary.cut,
-		.dropped = summary.dropped,
-		.bytes = summary.bytes,
-		.hooks_ns = summary.hooks_ns,
-		.writer_ns = summary.writer_cpu_ns,
-		.path = summary.path,
-		.timed_out = rc == -ETIMEDOUT,
-		.gave_up = rc == -ECANCELED,
-	};
+	closing_report(life.session, &summary, rc, life.missed_said);
+}
 
-	closing_report(life.session, &closing);
+/* Another thread may be starting the writer; not so if this is a signal handler
+ * on the one that does. */
+static bool writer_is_there(const struct thread *thread)
+{
+	return thread == THREAD_BUSY ||
+	       wait_while(&life.writer, WRITER_STARTING,
+			  (uint64_t)process.options.exit_ms * 1000000u);
 }
 
 /* Ends the recording. */
@@ -300,7 +399,7 @@ static void finish(void)
 	struct session *session = life.session;
 	struct thread *thread = thread_self;
 	const struct quiet quiet = quiet_begin();
-	int rc = 0;
+	int rc;
 
 	if (thread_records(thread)) {
 		thread_drop_left(thread, __builtin_frame_address(0));
@@ -311,9 +410,10 @@ static void finish(void)
 	close_gate();
 	/* Half of the time that there is. */
 	families_end((unsigned int)process.options.exit_ms / 2);
-	if (atomic_exchange_explicit(&life.writer_waits, false,
-				     memory_order_relaxed))
-		rc = start_writer();
+	say_missed();
+	rc = bring_writer();
+	if (!rc && !writer_is_there(thread))
+		rc = -ETIMEDOUT;
 	if (!rc)
 		rc = writer_stop((unsigned int)process.options.exit_ms);
 	if (!rc)
@@ -326,9 +426,9 @@ static void finish(void)
  * undecided child holds a copy of its parent's state. */
 static COLD bool has_an_end(void)
 {
-	const int state = load_relaxed(&life.state);
+	const uint32_t state = load_relaxed(&life.state);
 
-	return (state == LIFE_RUNNING ||
+	return (state == LIFE_BEGINNING || state == LIFE_RUNNING ||
 		(state == LIFE_WATCHING && !life.forked)) &&
 	       gate_bits() != GATE_UNDECIDED;
 }
@@ -339,6 +439,7 @@ COLD void life_end(void)
 
 	if (!has_an_end() || !life_is_owner())
 		return;
+	life_settled();
 	if (move(LIFE_RUNNING, LIFE_ENDED)) {
 		finish();
 	} else if (move(LIFE_WATCHING, LIFE_ENDED)) {
@@ -360,6 +461,7 @@ void life_confine(void)
 		life_decide();
 	if (!life_is_owner())
 		return;
+	life_settled();
 	if (move(LIFE_RUNNING, LIFE_ENDED)) {
 		session_note(life.session, "seccomp ended the recording");
 		finish();
@@ -394,27 +496,6 @@ void life_exec_failed(void)
 	errno = saved;
 }
 
-/* A session that was made before us waits for its writer: another library's
- * constructor, or the loader, came first. */
-static void start_late_writer(void)
-{
-	const struct quiet quiet = quiet_begin();
-	int rc;
-
-	if (atomic_exchange_explicit(&life.writer_waits, false,
-				     memory_order_relaxed)) {
-		rc = start_writer();
-		if (rc && move(LIFE_RUNNING, LIFE_CLOSED)) {
-			close_gate();
-			log_trouble("the writer thread can't be started (%s): "
-				    "nothing is recorded",
-				    strerrordesc_np(-rc));
-			session_unlink(life.session);
-		}
-	}
-	quiet_end(&quiet);
-}
-
 static __attribute__((constructor)) void construct(void)
 {
 	const bool first = load_relaxed(&life.state) == LIFE_UNDECIDED;
@@ -434,6 +515,11 @@ static __attribute__((constructor)) void construct(void)
 	exit_hooks_start();
 	user_signal_start();
 	families_prepare();
-	if (load_relaxed(&life.writer_waits))
-		start_late_writer();
+	/* Another library's constructor, or the loader, came first. */
+	if (load_relaxed(&life.writer) == WRITER_WAITS) {
+		const struct quiet quiet = quiet_begin();
+
+		bring_writer_or_close();
+		quiet_end(&quiet);
+	}
 }

@@ -6,8 +6,9 @@
  *	LEFT	    a tool, or switched off; the gate is closed by its first
  *		    hook, which many a short program never calls
  *	WATCHING    decided; a region, an annotation or two seconds of work on
- *		    the heap make it interesting
- *	BEGINNING   one thread makes the session; the others only forward
+ *		    the heap begin a recording
+ *	BEGINNING   one thread makes the session; the others wait for it, a
+ *		    second at most
  *	RUNNING     events are recorded
  *	ENDED       the file is finished; calls are forwarded
  *	CLOSED      nothing to do with it, or something failed
@@ -26,10 +27,14 @@
  * forwards, if it can.  Resolves the real functions.  Keeps errno. */
 uint32_t life_decide(void);
 
-/* The process is interesting.  The first caller makes the session, in whose
- * file `reason` stands, and opens the gate; others return at once, with what
- * the gate is then.  Returns the gate's bits.  Keeps errno. */
+/* The process is to be recorded.  The first caller makes the session, in whose
+ * file `reason` stands, and opens the gate; others wait for that.  Returns the
+ * gate's bits.  Keeps errno. */
 uint32_t life_begin(const char *reason);
+
+/* The gate's bits once no other thread is making the session; keeps errno.  A
+ * call that waited in vain is counted as one that isn't recorded. */
+uint32_t life_settled(void);
 
 /* The end of the process, by whatever way: finishes the file, prints the
  * closing lines.  Once; a second caller doesn't wait.  Keeps errno. */

@@ -8,6 +8,7 @@
 #define PRELOAD_LIFE_PARTS_H
 
 #include "collector/session/session.h"
+#include "writer/writer.h"
 
 /* --- exit_hooks.c --------------------------------------------------------- */
 
@@ -45,18 +46,10 @@ void user_signal_poll(void *unused);
 
 /* --- closing.c ------------------------------------------------------------ */
 
-/* What the writer had done when it was stopped. */
-struct closing {
-	uint64_t files, written, cut, dropped, bytes;
-	uint64_t hooks_ns, writer_ns; /* what the recording cost */
-	const char *path;	      /* of the newest file, "" none */
-	bool timed_out;		      /* it was still at it */
-	bool gave_up;		      /* the file could not be written */
-};
-
-/* The last lines on stderr. */
+/* The last lines on stderr.  `rc` is writer_stop()'s; `missed` calls came while
+ * the start was held up, which has been said. */
 void closing_report(const struct session *session,
-		    const struct closing *closing);
+		    const struct writer_summary *done, int rc, uint64_t missed);
 
 /* Of the process that `traceprof record` started nothing was recorded: what was
  * seen of it, and why there is no file. */

@@ -6,6 +6,14 @@
 #include <gnu/libc-version.h>
 #include <string.h>
 
+/* Whether the word before a block of glibc's can be read.  On other processors
+ * glibc may tag memory, that word differently from the block. */
+#if defined(__x86_64__)
+#define HEADER_IS_SIZE true
+#else
+#define HEADER_IS_SIZE false
+#endif
+
 START_DATA struct real_functions real;
 
 /* Where the linker put this library. */
@@ -67,12 +75,8 @@ static enum real_sizer find_sizer(void)
 	const void *real_malloc = *(void **)(void *)&real.malloc;
 	const void *usable_size = *(void **)(void *)&real.malloc_usable_size;
 
-#if defined(__x86_64__)
-	/* On other processors glibc may tag memory, the word before a block
-	 * differently from the block. */
-	if (real.malloc == real.__libc_malloc)
+	if (HEADER_IS_SIZE && real.malloc == real.__libc_malloc)
 		return REAL_SIZE_HEADER;
-#endif
 	return same_object(real_malloc, usable_size) ? REAL_SIZE_FUNCTION
 						     : REAL_SIZE_UNKNOWN;
 }
@@ -110,7 +114,7 @@ static COLD enum real_state resolve(void)
 
 COLD void real_look_closer(void)
 {
-	if (real.malloc != real.__libc_malloc)
+	if (real.malloc != real.__libc_malloc || !HEADER_IS_SIZE)
 		find(OTHER);
 	if (real.malloc != real.__libc_malloc || libc_is_new())
 		find(NEW);

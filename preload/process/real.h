@@ -12,7 +12,7 @@
  *	BASE -> READY		all others too, or known to be missing, but for
  *				those of real_look_closer()
  *
- * Until BASE, allocations come from the early heap (preload/heap/early.h). 
+ * Until BASE, allocations come from the early heap (preload/heap/early.h).
  * The gate stays undecided until READY, so a hook that finds it decided may
  * call what is in `real` without a look at the state.
  */

@@ -5,7 +5,7 @@
  * A thread's record is retired by the destructor of a pthread key;
  * pthread_create() is left alone.  Other keys' destructors still free memory,
  * some after ours, so ours puts itself back until the last round.  What is
- * freed after that isn't counted.
+ * freed after that is counted as missed.
  *
  * A main thread may leave by pthread_exit(); the process then ends with its
  * last thread, which calls exit(0).  With our writer about, the last thread of

@@ -13,7 +13,7 @@
 #include "collector/system/clock.h"
 #include "collector/control/mailbox.h"
 #include "collector/system/log.h"
-#include "collector/control/signal_name.h"
+#include "collector/control/options.h"
 #include "preload/process/process.h"
 #include "writer/writer.h"
 #include <errno.h>
@@ -33,7 +33,7 @@ static void handle(int number)
 	const int saved = errno;
 
 	(void)number;
-	control_signal();
+	mailbox_signal();
 	writer_wake();
 	errno = saved;
 }

@@ -70,8 +70,7 @@ static int code_all(const char *name, const char *text, size_t bytes)
 		spent += spent_ns() - start;
 		total += made;
 	}
-	printf("%s %.1f %zu\n", coder_name(&coder), (double)bytes * 1e3 / spent,
-	       total);
+	printf("%s %.1f %zu\n", name, (double)bytes * 1e3 / spent, total);
 	free(out);
 	fields_close(&fields);
 	coder_close(&coder);

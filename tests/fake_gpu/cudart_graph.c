@@ -6,84 +6,52 @@
 
 #include "tests/fake_gpu/sim_graph.h"
 
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream,
-				   enum cudaStreamCaptureMode mode)
+static cudaGraphExec_t instantiated(cudaGraph_t graph)
 {
-	cudaStreamBeginCapture_v10000_params params = {stream, mode};
-	struct sim_call call =
-		RUNTIME_CALL(cudaStreamBeginCapture_v10000, &params);
-
-	if (sim_call_begin(&call))
-		call.result = graph_begin_capture(stream_of(stream));
-	return cudart_end(&call);
+	return (cudaGraphExec_t)graph_instantiate((struct sim_graph *)graph);
 }
 
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
-{
-	cudaStreamEndCapture_v10000_params params = {stream, graph};
-	struct sim_call call =
-		RUNTIME_CALL(cudaStreamEndCapture_v10000, &params);
+/* clang-format off */
+BOTH(cudaStreamBeginCapture, v10000, ptsz, v10000,
+     (cudaStream_t stream, enum cudaStreamCaptureMode mode), (stream, mode),
+     graph_begin_capture(at(stream)))
 
-	if (sim_call_begin(&call))
-		call.result = graph_end_capture(stream_of(stream),
-						(struct sim_graph **)graph);
-	return cudart_end(&call);
-}
+BOTH(cudaStreamEndCapture, v10000, ptsz, v10000,
+     (cudaStream_t stream, cudaGraph_t *graph), (stream, graph),
+     graph_end_capture(at(stream), (struct sim_graph **)graph))
 
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream,
-				  enum cudaStreamCaptureStatus *status)
-{
-	cudaStreamIsCapturing_v10000_params params = {stream, status};
-	struct sim_call call =
-		RUNTIME_CALL(cudaStreamIsCapturing_v10000, &params);
-	const struct sim_stream *s = stream_of(stream);
+CALL(cudaStreamIsCapturing, v10000,
+     (cudaStream_t stream, enum cudaStreamCaptureStatus *status),
+     (stream, status),
+     (*status = at(stream) && at(stream)->capture
+		     ? cudaStreamCaptureStatusActive
+		     : cudaStreamCaptureStatusNone,
+      at(stream) ? 0 : NO_STREAM))
 
-	if (sim_call_begin(&call)) {
-		*status = s && s->capture ? cudaStreamCaptureStatusActive
-					  : cudaStreamCaptureStatusNone;
-		if (!s)
-			call.result = cudaErrorInvalidResourceHandle;
-	}
-	return cudart_end(&call);
-}
+CALL(cudaGraphInstantiate, v12000,
+     (cudaGraphExec_t *executable, cudaGraph_t graph, unsigned long long flags),
+     (executable, graph, flags), (*executable = instantiated(graph), 0))
 
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph,
-				 unsigned long long flags)
-{
-	cudaGraphInstantiate_v12000_params params = {executable, graph, flags};
-	struct sim_call call =
-		RUNTIME_CALL(cudaGraphInstantiate_v12000, &params);
+CALL(cudaGraphInstantiateWithFlags, v11040,
+     (cudaGraphExec_t *executable, cudaGraph_t graph, unsigned long long flags),
+     (executable, graph, flags), (*executable = instantiated(graph), 0))
 
-	if (sim_call_begin(&call))
-		*executable = (cudaGraphExec_t)graph_instantiate(
-			(struct sim_graph *)graph);
-	return cudart_end(&call);
-}
+CALL(cudaGraphCreate, v10000, (cudaGraph_t *graph, unsigned int flags),
+     (graph, flags), (*graph = (cudaGraph_t)graph_new(), 0))
 
-cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *executable,
-					  cudaGraph_t graph,
-					  unsigned long long flags)
-{
-	cudaGraphInstantiateWithFlags_v11040_params params = {executable, graph,
-							      flags};
-	struct sim_call call =
-		RUNTIME_CALL(cudaGraphInstantiateWithFlags_v11040, &params);
+CALL(cudaGraphUpload, v10000, (cudaGraphExec_t executable, cudaStream_t stream),
+     (executable, stream), 0)
 
-	if (sim_call_begin(&call))
-		*executable = (cudaGraphExec_t)graph_instantiate(
-			(struct sim_graph *)graph);
-	return cudart_end(&call);
-}
+BOTH(cudaGraphLaunch, v10000, ptsz, v10000,
+     (cudaGraphExec_t executable, cudaStream_t stream), (executable, stream),
+     graph_launch((struct sim_graph *)executable, at(stream)))
 
-cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned int flags)
-{
-	cudaGraphCreate_v10000_params params = {graph, flags};
-	struct sim_call call = RUNTIME_CALL(cudaGraphCreate_v10000, &params);
+CALL(cudaGraphDestroy, v10000, (cudaGraph_t graph), (graph),
+     (graph_free((struct sim_graph *)graph), 0))
 
-	if (sim_call_begin(&call))
-		*graph = (cudaGraph_t)graph_new();
-	return cudart_end(&call);
-}
+CALL(cudaGraphExecDestroy, v10000, (cudaGraphExec_t executable), (executable),
+     (graph_free((struct sim_graph *)executable), 0))
+/* clang-format on */
 
 /* The order of addition serves for all dependencies. */
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph,
@@ -113,46 +81,5 @@ cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph,
 		else
 			call.result = cudaErrorInvalidDeviceFunction;
 	}
-	return cudart_end(&call);
-}
-
-cudaError_t cudaGraphUpload(cudaGraphExec_t executable, cudaStream_t stream)
-{
-	cudaGraphUpload_v10000_params params = {executable, stream};
-	struct sim_call call = RUNTIME_CALL(cudaGraphUpload_v10000, &params);
-
-	sim_call_begin(&call);
-	return cudart_end(&call);
-}
-
-cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream)
-{
-	cudaGraphLaunch_v10000_params params = {executable, stream};
-	struct sim_call call = RUNTIME_CALL(cudaGraphLaunch_v10000, &params);
-
-	if (sim_call_begin(&call))
-		call.result = graph_launch((struct sim_graph *)executable,
-					   stream_of(stream));
-	return cudart_end(&call);
-}
-
-cudaError_t cudaGraphDestroy(cudaGraph_t graph)
-{
-	cudaGraphDestroy_v10000_params params = {graph};
-	struct sim_call call = RUNTIME_CALL(cudaGraphDestroy_v10000, &params);
-
-	if (sim_call_begin(&call))
-		graph_free((struct sim_graph *)graph);
-	return cudart_end(&call);
-}
-
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable)
-{
-	cudaGraphExecDestroy_v10000_params params = {executable};
-	struct sim_call call =
-		RUNTIME_CALL(cudaGraphExecDestroy_v10000, &params);
-
-	if (sim_call_begin(&call))
-		graph_free((struct sim_graph *)executable);
 	return cudart_end(&call);
 }

@@ -176,7 +176,7 @@ cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block,
 		RUNTIME_CALL(__cudaLaunchKernel_ptsz_v13000, &params);
 
 	return launch(&call, kernel_of(kernel), grid, block, shared,
-		      stream ? stream_of(stream) : stream_per_thread());
+		      stream_or_own(stream));
 }
 
 cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block,
@@ -201,7 +201,7 @@ cudaError_t cudaLaunchKernel_ptsz(const void *function, dim3 grid, dim3 block,
 		RUNTIME_CALL(cudaLaunchKernel_ptsz_v7000, &params);
 
 	return launch(&call, kernel_of_host(function), grid, block, shared,
-		      stream ? stream_of(stream) : stream_per_thread());
+		      stream_or_own(stream));
 }
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config,
@@ -227,8 +227,7 @@ cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config,
 
 	return launch(&call, kernel_of_host(function), config->gridDim,
 		      config->blockDim, config->dynamicSmemBytes,
-		      config->stream ? stream_of(config->stream)
-				     : stream_per_thread());
+		      stream_or_own(config->stream));
 }
 
 cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid,

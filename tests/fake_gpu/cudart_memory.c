@@ -13,15 +13,10 @@
 #define PINNED	  CUPTI_ACTIVITY_MEMORY_KIND_PINNED
 #define MANAGED	  CUPTI_ACTIVITY_MEMORY_KIND_MANAGED
 
-cudaError_t cudaMalloc(void **pointer, size_t size)
-{
-	cudaMalloc_v3020_params params = {pointer, size};
-	struct sim_call call = RUNTIME_CALL(cudaMalloc_v3020, &params);
-
-	if (sim_call_begin(&call))
-		call.result = memory_new(pointer, size, ON_DEVICE, 0);
-	return cudart_end(&call);
-}
+/* clang-format off */
+CALL(cudaMalloc, v3020, (void **pointer, size_t size), (pointer, size),
+     memory_new(pointer, size, ON_DEVICE, 0))
+/* clang-format on */
 
 cudaError_t cudaFree(void *pointer)
 {
@@ -36,89 +31,36 @@ cudaError_t cudaFree(void *pointer)
 	return cudart_end(&call);
 }
 
-cudaError_t cudaMallocAsync(void **pointer, size_t size, cudaStream_t stream)
-{
-	cudaMallocAsync_v11020_params params = {pointer, size, stream};
-	struct sim_call call = RUNTIME_CALL(cudaMallocAsync_v11020, &params);
-	const struct sim_stream *s = stream_of(stream);
+/* clang-format off */
+BOTH(cudaMallocAsync, v11020, ptsz, v11020,
+     (void **pointer, size_t size, cudaStream_t stream),
+     (pointer, size, stream),
+     at(stream) ? memory_new(pointer, size, ON_DEVICE, at(stream)->id) :
+         NO_STREAM)
 
-	if (sim_call_begin(&call))
-		call.result = s ? memory_new(pointer, size, ON_DEVICE, s->id)
-				: (int)cudaErrorInvalidResourceHandle;
-	return cudart_end(&call);
-}
+BOTH(cudaFreeAsync, v11020, ptsz, v11020, (void *pointer, cudaStream_t stream),
+     (pointer, stream),
+     at(stream) ? memory_free(pointer, ON_DEVICE, at(stream)->id) : NO_STREAM)
 
-cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
-{
-	cudaFreeAsync_v11020_params params = {pointer, stream};
-	struct sim_call call = RUNTIME_CALL(cudaFreeAsync_v11020, &params);
-	const struct sim_stream *s = stream_of(stream);
+CALL(cudaMallocHost, v3020, (void **pointer, size_t size), (pointer, size),
+     memory_new(pointer, size, PINNED, 0))
 
-	if (sim_call_begin(&call))
-		call.result = s ? memory_free(pointer, ON_DEVICE, s->id)
-				: (int)cudaErrorInvalidResourceHandle;
-	return cudart_end(&call);
-}
+CALL(cudaHostAlloc, v3020, (void **pointer, size_t size, unsigned int flags),
+     (pointer, size, flags), memory_new(pointer, size, PINNED, 0))
 
-cudaError_t cudaMallocHost(void **pointer, size_t size)
-{
-	cudaMallocHost_v3020_params params = {pointer, size};
-	struct sim_call call = RUNTIME_CALL(cudaMallocHost_v3020, &params);
+CALL(cudaFreeHost, v3020, (void *pointer), (pointer),
+     memory_free(pointer, PINNED, 0))
 
-	if (sim_call_begin(&call))
-		call.result = memory_new(pointer, size, PINNED, 0);
-	return cudart_end(&call);
-}
+CALL(cudaHostRegister, v4000, (void *pointer, size_t size, unsigned int flags),
+     (pointer, size, flags), memory_pin(pointer, size))
 
-cudaError_t cudaHostAlloc(void **pointer, size_t size, unsigned int flags)
-{
-	cudaHostAlloc_v3020_params params = {pointer, size, flags};
-	struct sim_call call = RUNTIME_CALL(cudaHostAlloc_v3020, &params);
+CALL(cudaHostUnregister, v4000, (void *pointer), (pointer),
+     memory_unpin(pointer))
 
-	if (sim_call_begin(&call))
-		call.result = memory_new(pointer, size, PINNED, 0);
-	return cudart_end(&call);
-}
-
-cudaError_t cudaFreeHost(void *pointer)
-{
-	cudaFreeHost_v3020_params params = {pointer};
-	struct sim_call call = RUNTIME_CALL(cudaFreeHost_v3020, &params);
-
-	if (sim_call_begin(&call))
-		call.result = memory_free(pointer, PINNED, 0);
-	return cudart_end(&call);
-}
-
-cudaError_t cudaHostRegister(void *pointer, size_t size, unsigned int flags)
-{
-	cudaHostRegister_v4000_params params = {pointer, size, flags};
-	struct sim_call call = RUNTIME_CALL(cudaHostRegister_v4000, &params);
-
-	if (sim_call_begin(&call))
-		call.result = memory_pin(pointer, size);
-	return cudart_end(&call);
-}
-
-cudaError_t cudaHostUnregister(void *pointer)
-{
-	cudaHostUnregister_v4000_params params = {pointer};
-	struct sim_call call = RUNTIME_CALL(cudaHostUnregister_v4000, &params);
-
-	if (sim_call_begin(&call))
-		call.result = memory_unpin(pointer);
-	return cudart_end(&call);
-}
-
-cudaError_t cudaMallocManaged(void **pointer, size_t size, unsigned int flags)
-{
-	cudaMallocManaged_v6000_params params = {pointer, size, flags};
-	struct sim_call call = RUNTIME_CALL(cudaMallocManaged_v6000, &params);
-
-	if (sim_call_begin(&call))
-		call.result = memory_new(pointer, size, MANAGED, 0);
-	return cudart_end(&call);
-}
+CALL(cudaMallocManaged, v6000,
+     (void **pointer, size_t size, unsigned int flags), (pointer, size, flags),
+     memory_new(pointer, size, MANAGED, 0))
+/* clang-format on */
 
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes,
 				     const void *pointer)
@@ -149,57 +91,31 @@ static int touches_pageable(const void *to, const void *from)
 	       memory_kind(from) == CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE;
 }
 
-cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes,
-		       enum cudaMemcpyKind kind)
-{
-	cudaMemcpy_v3020_params params = {to, from, bytes, kind};
-	struct sim_call call = RUNTIME_CALL(cudaMemcpy_v3020, &params);
+/* clang-format off */
+BOTH(cudaMemcpy, v3020, ptds, v7000,
+     (void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind),
+     (to, from, bytes, kind), work_copy(at(NULL), to, from, bytes, 0))
 
-	if (sim_call_begin(&call))
-		call.result = work_copy(stream_null(), to, from, bytes, 0);
-	return cudart_end(&call);
-}
+BOTH(cudaMemcpyAsync, v3020, ptsz, v7000,
+     (void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+         cudaStream_t stream),
+     (to, from, bytes, kind, stream),
+     work_copy(at(stream), to, from, bytes, !touches_pageable(to, from)))
 
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
-			    enum cudaMemcpyKind kind, cudaStream_t stream)
-{
-	cudaMemcpyAsync_v3020_params params = {to, from, bytes, kind, stream};
-	struct sim_call call = RUNTIME_CALL(cudaMemcpyAsync_v3020, &params);
+CALL(cudaMemcpy2D, v3020,
+     (void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t
+         width, size_t height, enum cudaMemcpyKind kind),
+     (to, to_pitch, from, from_pitch, width, height, kind),
+     work_copy_rows(stream_null(), to, to_pitch, from, from_pitch, width,
+         height, 0))
 
-	if (sim_call_begin(&call))
-		call.result = work_copy(stream_of(stream), to, from, bytes,
-					!touches_pageable(to, from));
-	return cudart_end(&call);
-}
-
-cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from,
-			 size_t from_pitch, size_t width, size_t height,
-			 enum cudaMemcpyKind kind)
-{
-	cudaMemcpy2D_v3020_params params = {to,	   to_pitch, from, from_pitch,
-					    width, height,   kind};
-	struct sim_call call = RUNTIME_CALL(cudaMemcpy2D_v3020, &params);
-
-	if (sim_call_begin(&call))
-		call.result = work_copy_rows(stream_null(), to, to_pitch, from,
-					     from_pitch, width, height, 0);
-	return cudart_end(&call);
-}
-
-cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from,
-			      size_t from_pitch, size_t width, size_t height,
-			      enum cudaMemcpyKind kind, cudaStream_t stream)
-{
-	cudaMemcpy2DAsync_v3020_params params = {
-		to, to_pitch, from, from_pitch, width, height, kind, stream};
-	struct sim_call call = RUNTIME_CALL(cudaMemcpy2DAsync_v3020, &params);
-
-	if (sim_call_begin(&call))
-		call.result = work_copy_rows(stream_of(stream), to, to_pitch,
-					     from, from_pitch, width, height,
-					     !touches_pageable(to, from));
-	return cudart_end(&call);
-}
+CALL(cudaMemcpy2DAsync, v3020,
+     (void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t
+         width, size_t height, enum cudaMemcpyKind kind, cudaStream_t stream),
+     (to, to_pitch, from, from_pitch, width, height, kind, stream),
+     work_copy_rows(at(stream), to, to_pitch, from, from_pitch, width, height,
+         !touches_pageable(to, from)))
+/* clang-format on */
 
 static int copy_peer(struct sim_stream *stream, void *to, const void *from,
 		     size_t bytes, int asynchronous)
@@ -218,50 +134,23 @@ static int copy_peer(struct sim_stream *stream, void *to, const void *from,
 	return work_put(stream, &work);
 }
 
-cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from,
-			   int from_device, size_t bytes)
-{
-	cudaMemcpyPeer_v4000_params params = {to, to_device, from, from_device,
-					      bytes};
-	struct sim_call call = RUNTIME_CALL(cudaMemcpyPeer_v4000, &params);
+/* clang-format off */
+CALL(cudaMemcpyPeer, v4000,
+     (void *to, int to_device, const void *from, int from_device, size_t bytes),
+     (to, to_device, from, from_device, bytes),
+     copy_peer(stream_null(), to, from, bytes, 0))
 
-	if (sim_call_begin(&call))
-		call.result = copy_peer(stream_null(), to, from, bytes, 0);
-	return cudart_end(&call);
-}
+CALL(cudaMemcpyPeerAsync, v4000,
+     (void *to, int to_device, const void *from, int from_device, size_t bytes,
+         cudaStream_t stream),
+     (to, to_device, from, from_device, bytes, stream),
+     copy_peer(at(stream), to, from, bytes, 1))
 
-cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from,
-				int from_device, size_t bytes,
-				cudaStream_t stream)
-{
-	cudaMemcpyPeerAsync_v4000_params params = {
-		to, to_device, from, from_device, bytes, stream};
-	struct sim_call call = RUNTIME_CALL(cudaMemcpyPeerAsync_v4000, &params);
+BOTH(cudaMemset, v3020, ptds, v7000, (void *to, int value, size_t count),
+     (to, value, count), work_set(at(NULL), to, (uint8_t)value, 1, count, 1))
 
-	if (sim_call_begin(&call))
-		call.result = copy_peer(stream_of(stream), to, from, bytes, 1);
-	return cudart_end(&call);
-}
-
-cudaError_t cudaMemset(void *to, int value, size_t count)
-{
-	cudaMemset_v3020_params params = {to, value, count};
-	struct sim_call call = RUNTIME_CALL(cudaMemset_v3020, &params);
-
-	if (sim_call_begin(&call))
-		call.result = work_set(stream_null(), to, (uint8_t)value, 1,
-				       count, 1);
-	return cudart_end(&call);
-}
-
-cudaError_t cudaMemsetAsync(void *to, int value, size_t count,
-			    cudaStream_t stream)
-{
-	cudaMemsetAsync_v3020_params params = {to, value, count, stream};
-	struct sim_call call = RUNTIME_CALL(cudaMemsetAsync_v3020, &params);
-
-	if (sim_call_begin(&call))
-		call.result = work_set(stream_of(stream), to, (uint8_t)value, 1,
-				       count, 1);
-	return cudart_end(&call);
-}
+BOTH(cudaMemsetAsync, v3020, ptsz, v7000,
+     (void *to, int value, size_t count, cudaStream_t stream),
+     (to, value, count, stream),
+     work_set(at(stream), to, (uint8_t)value, 1, count, 1))
+/* clang-format on */

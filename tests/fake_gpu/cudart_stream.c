@@ -6,214 +6,74 @@
 
 #include "tests/fake_gpu/sim_event.h"
 
-static cudaError_t create(struct sim_call *call, cudaStream_t *stream,
-			  unsigned int flags, int priority)
+static cudaStream_t new_stream(unsigned int flags, int priority)
 {
-	if (sim_call_begin(call))
-		*stream = (cudaStream_t)stream_new(
-			!(flags & cudaStreamNonBlocking), priority);
-	return cudart_end(call);
+	return (cudaStream_t)stream_new(!(flags & cudaStreamNonBlocking),
+					priority);
 }
 
-cudaError_t cudaStreamCreate(cudaStream_t *stream)
-{
-	cudaStreamCreate_v3020_params params = {stream};
-	struct sim_call call = RUNTIME_CALL(cudaStreamCreate_v3020, &params);
+/* clang-format off */
+CALL(cudaStreamCreate, v3020, (cudaStream_t *stream), (stream),
+     (*stream = new_stream(0, 0), 0))
 
-	return create(&call, stream, 0, 0);
-}
+CALL(cudaStreamCreateWithFlags, v5000,
+     (cudaStream_t *stream, unsigned int flags), (stream, flags),
+     (*stream = new_stream(flags, 0), 0))
 
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags)
-{
-	cudaStreamCreateWithFlags_v5000_params params = {stream, flags};
-	struct sim_call call =
-		RUNTIME_CALL(cudaStreamCreateWithFlags_v5000, &params);
+CALL(cudaStreamCreateWithPriority, v5050,
+     (cudaStream_t *stream, unsigned int flags, int priority),
+     (stream, flags, priority), (*stream = new_stream(flags, priority), 0))
 
-	return create(&call, stream, flags, 0);
-}
+CALL(cudaStreamGetPriority, v5050, (cudaStream_t stream, int *priority),
+     (stream, priority),
+     at(stream) ? (*priority = at(stream)->priority, 0) : NO_STREAM)
 
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream,
-					 unsigned int flags, int priority)
-{
-	cudaStreamCreateWithPriority_v5050_params params = {stream, flags,
-							    priority};
-	struct sim_call call =
-		RUNTIME_CALL(cudaStreamCreateWithPriority_v5050, &params);
+CALL(cudaDeviceGetStreamPriorityRange, v5050, (int *least, int *greatest),
+     (least, greatest), (*least = 0, *greatest = -5, 0))
 
-	return create(&call, stream, flags, priority);
-}
+CALL(cudaStreamDestroy, v5050, (cudaStream_t stream), (stream),
+     at(stream) ? stream_free(at(stream)) : NO_STREAM)
 
-cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
-{
-	cudaStreamGetPriority_v5050_params params = {stream, priority};
-	struct sim_call call =
-		RUNTIME_CALL(cudaStreamGetPriority_v5050, &params);
-	const struct sim_stream *s = stream_of(stream);
+BOTH(cudaStreamSynchronize, v3020, ptsz, v7000, (cudaStream_t stream),
+     (stream), at(stream) ? stream_synchronize(at(stream)) : NO_STREAM)
 
-	if (sim_call_begin(&call)) {
-		if (s)
-			*priority = s->priority;
-		else
-			call.result = cudaErrorInvalidResourceHandle;
-	}
-	return cudart_end(&call);
-}
+BOTH(cudaStreamQuery, v3020, ptsz, v7000, (cudaStream_t stream), (stream),
+     !at(stream) ? NO_STREAM : stream_query(at(stream)) ? cudaSuccess :
+         cudaErrorNotReady)
 
-cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
-{
-	cudaDeviceGetStreamPriorityRange_v5050_params params = {least,
-								greatest};
-	struct sim_call call =
-		RUNTIME_CALL(cudaDeviceGetStreamPriorityRange_v5050, &params);
+BOTH(cudaStreamWaitEvent, v3020, ptsz, v7000,
+     (cudaStream_t stream, cudaEvent_t event, unsigned int flags),
+     (stream, event, flags),
+     at(stream) && event ? event_wait(at(stream), (struct sim_event *)event) :
+         NO_STREAM)
+CALL(cudaEventCreate, v3020, (cudaEvent_t *event), (event),
+     (*event = (cudaEvent_t)event_new(1), 0))
 
-	if (sim_call_begin(&call)) {
-		*least = 0;
-		*greatest = -5;
-	}
-	return cudart_end(&call);
-}
+CALL(cudaEventCreateWithFlags, v3020, (cudaEvent_t *event, unsigned int flags),
+     (event, flags),
+     (*event = (cudaEvent_t)event_new(!(flags & cudaEventDisableTiming)), 0))
 
-cudaError_t cudaStreamDestroy(cudaStream_t stream)
-{
-	cudaStreamDestroy_v5050_params params = {stream};
-	struct sim_call call = RUNTIME_CALL(cudaStreamDestroy_v5050, &params);
-	struct sim_stream *s = stream_of(stream);
+CALL(cudaEventDestroy, v3020, (cudaEvent_t event), (event),
+     (event_free((struct sim_event *)event), 0))
 
-	if (sim_call_begin(&call))
-		call.result = s ? stream_free(s)
-				: (int)cudaErrorInvalidResourceHandle;
-	return cudart_end(&call);
-}
+BOTH(cudaEventRecord, v3020, ptsz, v7000,
+     (cudaEvent_t event, cudaStream_t stream), (event, stream),
+     at(stream) && event ? event_record((struct sim_event *)event, at(stream))
+         : NO_STREAM)
 
-cudaError_t cudaStreamSynchronize(cudaStream_t stream)
-{
-	cudaStreamSynchronize_v3020_params params = {stream};
-	struct sim_call call =
-		RUNTIME_CALL(cudaStreamSynchronize_v3020, &params);
-	struct sim_stream *s = stream_of(stream);
+CALL(cudaEventRecordWithFlags, v11010,
+     (cudaEvent_t event, cudaStream_t stream, unsigned int flags),
+     (event, stream, flags),
+     at(stream) && event ? event_record((struct sim_event *)event, at(stream))
+         : NO_STREAM)
 
-	if (sim_call_begin(&call))
-		call.result = s ? stream_synchronize(s)
-				: (int)cudaErrorInvalidResourceHandle;
-	return cudart_end(&call);
-}
+CALL(cudaEventQuery, v3020, (cudaEvent_t event), (event),
+     event_query((struct sim_event *)event))
 
-cudaError_t cudaStreamQuery(cudaStream_t stream)
-{
-	cudaStreamQuery_v3020_params params = {stream};
-	struct sim_call call = RUNTIME_CALL(cudaStreamQuery_v3020, &params);
-	struct sim_stream *s = stream_of(stream);
+CALL(cudaEventSynchronize, v3020, (cudaEvent_t event), (event),
+     event_synchronize((struct sim_event *)event))
 
-	if (sim_call_begin(&call))
-		call.result = !s		? cudaErrorInvalidResourceHandle
-			      : stream_query(s) ? cudaSuccess
-						: cudaErrorNotReady;
-	return cudart_end(&call);
-}
-
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
-				unsigned int flags)
-{
-	cudaStreamWaitEvent_v3020_params params = {stream, event, flags};
-	struct sim_call call = RUNTIME_CALL(cudaStreamWaitEvent_v3020, &params);
-	struct sim_stream *s = stream_of(stream);
-
-	if (sim_call_begin(&call))
-		call.result = s && event
-				      ? event_wait(s, (struct sim_event *)event)
-				      : (int)cudaErrorInvalidResourceHandle;
-	return cudart_end(&call);
-}
-
-cudaError_t cudaEventCreate(cudaEvent_t *event)
-{
-	cudaEventCreate_v3020_params params = {event};
-	struct sim_call call = RUNTIME_CALL(cudaEventCreate_v3020, &params);
-
-	if (sim_call_begin(&call))
-		*event = (cudaEvent_t)event_new(1);
-	return cudart_end(&call);
-}
-
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags)
-{
-	cudaEventCreateWithFlags_v3020_params params = {event, flags};
-	struct sim_call call =
-		RUNTIME_CALL(cudaEventCreateWithFlags_v3020, &params);
-
-	if (sim_call_begin(&call))
-		*event = (cudaEvent_t)event_new(
-			!(flags & cudaEventDisableTiming));
-	return cudart_end(&call);
-}
-
-cudaError_t cudaEventDestroy(cudaEvent_t event)
-{
-	cudaEventDestroy_v3020_params params = {event};
-	struct sim_call call = RUNTIME_CALL(cudaEventDestroy_v3020, &params);
-
-	if (sim_call_begin(&call))
-		event_free((struct sim_event *)event);
-	return cudart_end(&call);
-}
-
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
-{
-	cudaEventRecord_v3020_params params = {event, stream};
-	struct sim_call call = RUNTIME_CALL(cudaEventRecord_v3020, &params);
-	struct sim_stream *s = stream_of(stream);
-
-	if (sim_call_begin(&call))
-		call.result =
-			s && event ? event_record((struct sim_event *)event, s)
-				   : (int)cudaErrorInvalidResourceHandle;
-	return cudart_end(&call);
-}
-
-cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
-				     unsigned int flags)
-{
-	cudaEventRecordWithFlags_v11010_params params = {event, stream, flags};
-	struct sim_call call =
-		RUNTIME_CALL(cudaEventRecordWithFlags_v11010, &params);
-	struct sim_stream *s = stream_of(stream);
-
-	if (sim_call_begin(&call))
-		call.result =
-			s && event ? event_record((struct sim_event *)event, s)
-				   : (int)cudaErrorInvalidResourceHandle;
-	return cudart_end(&call);
-}
-
-cudaError_t cudaEventQuery(cudaEvent_t event)
-{
-	cudaEventQuery_v3020_params params = {event};
-	struct sim_call call = RUNTIME_CALL(cudaEventQuery_v3020, &params);
-
-	if (sim_call_begin(&call))
-		call.result = event_query((struct sim_event *)event);
-	return cudart_end(&call);
-}
-
-cudaError_t cudaEventSynchronize(cudaEvent_t event)
-{
-	cudaEventSynchronize_v3020_params params = {event};
-	struct sim_call call =
-		RUNTIME_CALL(cudaEventSynchronize_v3020, &params);
-
-	if (sim_call_begin(&call))
-		call.result = event_synchronize((struct sim_event *)event);
-	return cudart_end(&call);
-}
-
-cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
-{
-	cudaEventElapsedTime_v12080_params params = {ms, start, end};
-	struct sim_call call =
-		RUNTIME_CALL(cudaEventElapsedTime_v12080, &params);
-
-	if (sim_call_begin(&call))
-		call.result = event_elapsed((struct sim_event *)start,
-					    (struct sim_event *)end, ms);
-	return cudart_end(&call);
-}
+CALL(cudaEventElapsedTime, v12080,
+     (float *ms, cudaEvent_t start, cudaEvent_t end), (ms, start, end),
+     event_elapsed((struct sim_event *)start, (struct sim_event *)end, ms))
+/* clang-format on */

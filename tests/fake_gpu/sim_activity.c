@@ -19,6 +19,7 @@ struct waiting {
 	struct waiting *next;
 	int64_t start_ns, end_ns;
 	uint32_t stream;
+	struct sim_place place; /* in a buffer that waits too, or none */
 	_Alignas(8) uint8_t record[LONGEST_RECORD];
 };
 
@@ -102,6 +103,13 @@ void activity_emit_later(const void *record, uint32_t stream, int64_t start_ns,
 	w->end_ns = end_ns;
 	w->stream = stream;
 	memcpy(w->record, record, record_size(kind));
+	if (sim_knobs()->withhold) {
+		w->place = buffers_reserve(record, record_size(kind));
+		if (!w->place.buffer) {
+			free(w);
+			return;
+		}
+	}
 	pthread_mutex_lock(&lock);
 	*last = w;
 	last = &w->next;
@@ -171,7 +179,11 @@ static void finish(struct waiting *w)
 
 		kernel->completed = kernel->end;
 	}
-	buffers_put(w->record, record_size(kind_of(w->record)));
+	if (w->place.buffer)
+		buffers_finish(w->place, w->record,
+			       record_size(kind_of(w->record)));
+	else
+		buffers_put(w->record, record_size(kind_of(w->record)));
 }
 
 void activity_collect(int forced)

@@ -2,9 +2,12 @@
 /*
  * sim_buffers.c - activity buffers and the worker thread.
  *
- * A thread, or the whole process, fills one buffer at a time.  A full one goes
- * to the queue, from which the worker, the next flusher or the thread that
- * filled it (COMPLETE_ON) gives it back.  Two locks, as in CUPTI: `fill` is
+ * A thread, or the whole process, fills one buffer at a time.  A record of the
+ * GPU's work gets its place at the launch and its times when the work is done:
+ * until then its buffer is withheld, full or not (WITHHOLD).  One that is full
+ * and finished goes to the queue, from which the worker, the next flusher or
+ * the thread that filled it (COMPLETE_ON) gives it back.  Two locks, as in
+ * CUPTI: `fill` is
  * held while the client is asked for a buffer, `handover` while one is given
  * back and while dropped records are counted.  A client that takes a lock of
  * its own in its callbacks can deadlock on them, and on the real ones.
@@ -40,6 +43,8 @@ struct sim_buffer {
 	struct sim_buffer *next;
 	uint8_t *data;
 	size_t size, used;
+	size_t unfinished; /* records */
+	int is_withheld;   /* on that list, not on a shelf */
 	struct lent_name *names;
 };
 
@@ -61,6 +66,7 @@ static struct shelf common = {.next = NULL};
 static struct shelf *shelves = &common;
 static __thread struct shelf *mine;
 static struct sim_buffer *queue; /* oldest first */
+static struct sim_buffer *withheld;
 static int in_delivery, worker_runs;
 static int per_thread = PER_THREAD_BY_CLIENT;
 static int zeroed_by_client;
@@ -116,6 +122,38 @@ static void enqueue(struct sim_buffer *buffer)
 	pthread_cond_broadcast(&queued);
 }
 
+/* No more is written into it, but for times. */
+static void end_filling(struct sim_buffer *buffer)
+{
+	if (!buffer->unfinished) {
+		enqueue(buffer);
+		return;
+	}
+	buffer->is_withheld = 1;
+	buffer->next = withheld;
+	withheld = buffer;
+}
+
+static void finished_one(struct sim_buffer *buffer)
+{
+	if (--buffer->unfinished || !buffer->is_withheld)
+		return;
+	for (struct sim_buffer **b = &withheld; *b; b = &(*b)->next)
+		if (*b == buffer) {
+			*b = buffer->next;
+			break;
+		}
+	enqueue(buffer);
+}
+
+static void check_list(const struct sim_buffer *buffer, const uint8_t *data)
+{
+	for (; buffer; buffer = buffer->next)
+		if (buffer->data == data)
+			sim_fault("activity buffer %p is out twice",
+				  (void *)data);
+}
+
 static void check_buffer(const uint8_t *data, size_t size)
 {
 	if ((uintptr_t)data % BUFFER_ALIGNMENT)
@@ -126,10 +164,8 @@ static void check_buffer(const uint8_t *data, size_t size)
 		if (s->current && s->current->data == data)
 			sim_fault("activity buffer %p is out twice",
 				  (void *)data);
-	for (const struct sim_buffer *b = queue; b; b = b->next)
-		if (b->data == data)
-			sim_fault("activity buffer %p is out twice",
-				  (void *)data);
+	check_list(queue, data);
+	check_list(withheld, data);
 	for (size_t i = 0; zeroed_by_client && i < size; i++)
 		if (data[i])
 			sim_fault("activity buffer %p is not zeroed",
@@ -172,7 +208,7 @@ static void leave(void *shelf)
 			break;
 		}
 	if (old->current)
-		enqueue(old->current);
+		end_filling(old->current);
 	pthread_mutex_unlock(&fill);
 	mine = NULL;
 	free(old);
@@ -207,6 +243,12 @@ static const char *lend_name(struct sim_buffer *buffer, const char *name)
 	return lent->text;
 }
 
+static int is_kernel(const CUpti_ActivityKernel10 *record)
+{
+	return record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ||
+	       record->kind == CUPTI_ACTIVITY_KIND_KERNEL;
+}
+
 static void append(struct sim_buffer *buffer, const void *record, size_t size)
 {
 	CUpti_ActivityKernel10 *kernel =
@@ -214,9 +256,7 @@ static void append(struct sim_buffer *buffer, const void *record, size_t size)
 
 	memcpy(kernel, record, size);
 	buffer->used += size;
-	if (sim_knobs()->name_reuse &&
-	    (kernel->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ||
-	     kernel->kind == CUPTI_ACTIVITY_KIND_KERNEL))
+	if (sim_knobs()->name_reuse && is_kernel(kernel))
 		kernel->name = lend_name(buffer, kernel->name);
 }
 
@@ -267,26 +307,71 @@ static void deliver_queue(void)
 	}
 }
 
-void buffers_put(const void *record, size_t size)
+/* `fill` is held: a buffer of this thread's with so much room, or NULL. */
+static struct sim_buffer *room_for(size_t size)
 {
-	if (!replay_lets_through())
-		return;
-	pthread_mutex_lock(&fill);
 	struct shelf *s = shelf();
 
 	if (s->current && s->current->used + size > s->current->size) {
-		enqueue(s->current);
+		end_filling(s->current);
 		s->current = NULL;
 	}
 	if (!s->current)
 		s->current = request();
-	if (s->current)
-		append(s->current, record, size);
-	else
+	if (!s->current)
 		buffers_count_dropped();
-	pthread_mutex_unlock(&fill);
+	return s->current;
+}
+
+static void deliver_of_app(void)
+{
 	if (sim_knobs()->complete_on == COMPLETE_ON_APP && queue)
 		deliver_queue();
+}
+
+void buffers_put(const void *record, size_t size)
+{
+	struct sim_buffer *buffer;
+
+	if (!replay_lets_through())
+		return;
+	pthread_mutex_lock(&fill);
+	buffer = room_for(size);
+	if (buffer)
+		append(buffer, record, size);
+	pthread_mutex_unlock(&fill);
+	deliver_of_app();
+}
+
+struct sim_place buffers_reserve(const void *record, size_t size)
+{
+	struct sim_place place = {NULL, NULL};
+
+	if (!replay_lets_through())
+		return place;
+	pthread_mutex_lock(&fill);
+	place.buffer = room_for(size);
+	if (place.buffer) {
+		place.record = place.buffer->data + place.buffer->used;
+		append(place.buffer, record, size);
+		place.buffer->unfinished++;
+	}
+	pthread_mutex_unlock(&fill);
+	deliver_of_app();
+	return place;
+}
+
+void buffers_finish(struct sim_place place, const void *record, size_t size)
+{
+	CUpti_ActivityKernel10 *kernel = (void *)place.record;
+	const char *const lent = is_kernel(kernel) ? kernel->name : NULL;
+
+	pthread_mutex_lock(&fill);
+	memcpy(place.record, record, size);
+	if (lent)
+		kernel->name = lent;
+	finished_one(place.buffer);
+	pthread_mutex_unlock(&fill);
 }
 
 static void *work(void *unused)
@@ -348,7 +433,7 @@ void buffers_flush(int forced)
 	activity_collect(forced);
 	pthread_mutex_lock(&fill);
 	for (struct shelf *s = shelves; s; s = s->next) {
-		if (s->current && s->current->used) {
+		if (s->current && s->current->used && !s->current->unfinished) {
 			enqueue(s->current);
 			s->current = NULL;
 		}

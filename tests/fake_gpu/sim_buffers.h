@@ -7,6 +7,7 @@
 
 #include <cupti.h>
 #include <stddef.h>
+#include <stdint.h>
 
 void buffers_register(CUpti_BuffersCallbackRequestFunc request,
 		      CUpti_BuffersCallbackCompleteFunc complete);
@@ -14,8 +15,19 @@ void buffers_register(CUpti_BuffersCallbackRequestFunc request,
 /* Append to this thread's buffer, or to the common one. */
 void buffers_put(const void *record, size_t size);
 
-/* Give back everything that holds a record, after collecting what the device
- * has finished, or with `forced` also what it has not. */
+/* A record whose times are still to come: its place now, its times later.
+ * Without a buffer it is dropped, and `buffer` NULL. */
+struct sim_place {
+	struct sim_buffer *buffer;
+	uint8_t *record;
+};
+
+struct sim_place buffers_reserve(const void *record, size_t size);
+void buffers_finish(struct sim_place place, const void *record, size_t size);
+
+/* Give back everything that holds a record and none that is unfinished, after
+ * collecting what the device has finished, or with `forced` also what it has
+ * not. */
 void buffers_flush(int forced);
 
 size_t buffers_dropped(void); /* since the last question */

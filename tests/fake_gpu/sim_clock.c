@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * sim_clock.c - two clocks and the line between them.
+ *
+ * The line goes through every moment at which both clocks were read and never
+ * changes where it has been drawn: what ends before another begins does so in
+ * the client's time too, however long this thread was off its processor
+ * between the two readings.
  */
 #include "tests/fake_gpu/sim_clock.h"
 
@@ -8,7 +13,12 @@
 #include <pthread.h>
 #include <time.h>
 
-enum { BRACKETS = 5, SPOILT_AFTER_REGISTRATION = 3, SPOILT_BY_NS = 1000000 };
+enum {
+	BRACKETS = 5,
+	MOST_ANCHORS = 1 << 16,
+	SPOILT_AFTER_REGISTRATION = 3,
+	SPOILT_BY_NS = 1000000,
+};
 
 struct anchor {
 	int64_t device;
@@ -17,7 +27,8 @@ struct anchor {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t (*_Atomic client_clock)(void);
-static struct anchor first, last;
+static struct anchor anchors[MOST_ANCHORS];
+static size_t anchor_count;
 static int registrations, spoilt;
 
 static int64_t read_clock(clockid_t id)
@@ -60,11 +71,26 @@ static struct anchor measure(void)
 	return best;
 }
 
+/* `lock` is held. */
+static void add_anchor(struct anchor anchor)
+{
+	if (anchor_count &&
+	    (anchor.device <= anchors[anchor_count - 1].device ||
+	     anchor.client <= anchors[anchor_count - 1].client))
+		return;
+	if (anchor_count == MOST_ANCHORS)
+		for (anchor_count = 0; anchor_count < MOST_ANCHORS / 2;
+		     anchor_count++)
+			anchors[anchor_count] = anchors[2 * anchor_count];
+	anchors[anchor_count++] = anchor;
+}
+
 void clock_register(uint64_t (*callback)(void))
 {
 	pthread_mutex_lock(&lock);
 	client_clock = callback;
-	first = last = measure();
+	anchor_count = 0;
+	add_anchor(measure());
 	if (registrations++)
 		spoilt = SPOILT_AFTER_REGISTRATION;
 	pthread_mutex_unlock(&lock);
@@ -73,9 +99,7 @@ void clock_register(uint64_t (*callback)(void))
 void clock_anchor(void)
 {
 	pthread_mutex_lock(&lock);
-	last = measure();
-	if (!first.device)
-		first = last;
+	add_anchor(measure());
 	pthread_mutex_unlock(&lock);
 }
 
@@ -92,18 +116,50 @@ int64_t clock_error(void)
 	return error;
 }
 
+/* `lock` is held: how fast the client's clock goes between two readings. */
+static double slope(const struct anchor *from, const struct anchor *to)
+{
+	if (to->device <= from->device)
+		return 1;
+	return (double)(to->client - from->client) /
+	       (double)(to->device - from->device);
+}
+
+/* The last reading at or before a moment, or the first of all. */
+static const struct anchor *anchor_before(int64_t device_ns)
+{
+	size_t low = 0, high = anchor_count;
+
+	while (high - low > 1) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (anchors[middle].device <= device_ns)
+			low = middle;
+		else
+			high = middle;
+	}
+	return &anchors[low];
+}
+
 uint64_t clock_convert(int64_t device_ns)
 {
-	double slope = 1;
-	double time = (double)sim_knobs()->skew_ns;
+	static double skew_slope;
 
 	pthread_mutex_lock(&lock);
-	if (last.device > first.device)
-		slope = (double)(last.client - first.client) /
-			(double)(last.device - first.device);
-	time += (double)(device_ns - first.device);
+	if (!anchor_count)
+		add_anchor(measure());
+	const struct anchor *last = &anchors[anchor_count - 1];
+	const struct anchor *from = anchor_before(device_ns);
+	const int is_between = from != last && device_ns >= from->device;
+	const double rate =
+		is_between ? slope(from, from + 1) : slope(&anchors[0], last);
+
+	if (skew_slope == 0)
+		skew_slope = slope(&anchors[0], last);
 	const uint64_t client =
-		first.client + (uint64_t)(int64_t)(time * slope);
+		from->client +
+		(uint64_t)(int64_t)((double)(device_ns - from->device) * rate +
+				    (double)sim_knobs()->skew_ns * skew_slope);
 	pthread_mutex_unlock(&lock);
 	return client;
 }

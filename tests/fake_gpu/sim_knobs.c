@@ -27,6 +27,7 @@ static struct sim_knobs knobs = {
 	.per_thread = PER_THREAD_BY_CLIENT,
 	.latency_ns = 2000,
 	.kernel_ns = 5000,
+	.withhold = 1,
 };
 static struct failure failures[MOST_FAILURES];
 static int failure_count;
@@ -103,6 +104,7 @@ static int read_number(const char *name, const char *value)
 		{"OVERLAP", &knobs.overlap},
 		{"NULL_OK", &knobs.null_ok},
 		{"NO_KERNELS", &knobs.no_kernels},
+		{"WITHHOLD", &knobs.withhold},
 	};
 	const struct {
 		const char *name;

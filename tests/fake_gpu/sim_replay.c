@@ -23,7 +23,7 @@ enum { LONGEST_GAP_NS = 10000000, MOST_TIMES = 3 };
 
 /* As tests/fake_gpu/spy.c writes it. */
 struct chunk {
-	uint32_t kind; /* 1: a buffer, its bytes and its names behind it */
+	uint32_t kind; /* 1: a buffer, its bytes, then its names */
 	uint32_t thread;
 	uint64_t bytes, name_bytes, time;
 };
@@ -111,7 +111,7 @@ static void read_file(const char *path)
 	fclose(file);
 }
 
-/* The chunk at *at, which goes on to the next; 0 behind the last whole one. */
+/* The chunk at *at, which goes on to the next; 0 after the last whole one. */
 static int next_chunk(size_t *at, struct chunk *chunk, uint8_t **body)
 {
 	if (*at + sizeof(*chunk) > capture.size)
@@ -126,7 +126,7 @@ static int next_chunk(size_t *at, struct chunk *chunk, uint8_t **body)
 }
 
 /* Calls `each` with every record, in an aligned copy of its own, and with the
- * name that belongs to it; `end` behind each buffer. */
+ * name that belongs to it; `end` after each buffer. */
 static void walk(void (*each)(CUpti_Activity *record, const char *name),
 		 void (*end)(void))
 {

@@ -15,7 +15,6 @@
 #include "tests/unit/sample_session.h"
 
 #include "preload/cuda/cupti_buffers.h"
-#include "preload/cuda/cupti_pairs.h"
 #include "preload/cuda/cupti_record.h"
 #include "preload/cuda/cupti_source.h"
 #include "tests/fake_gpu/sim_knobs.h"
@@ -37,8 +36,9 @@ bool cupti_is_alive(void)
 	return true;
 }
 
-uint64_t cupti_flush_ticks(void)
+uint64_t cupti_flush_ticks(bool forced)
 {
+	(void)forced;
 	return flushed;
 }
 
@@ -49,6 +49,15 @@ uint32_t cupti_flush_tid(void)
 
 void cupti_flush_ask(void)
 {
+}
+
+void cupti_flush_force(void)
+{
+}
+
+bool cupti_callbacks_captured(const struct event *call)
+{
+	return call->start_ticks % 2;
 }
 
 void cupti_callbacks_follow(const struct session *session)

@@ -9,7 +9,6 @@
 
 #include "collector/control/options.h"
 #include "collector/control/flight.h"
-#include "collector/control/signal_name.h"
 #include "collector/steps/steps.h"
 #include "writer/deflate/coder.h"
 #include <string.h>

@@ -60,7 +60,7 @@ def cupti_lines(result):
 
 
 def profilers(m, report):
-    """torch.profiler in the same process, behind us and before us."""
+    """torch.profiler in the same process, after us and before us."""
     on_gpu(m)
     result = end_run(m, "profiler")
     report.expect("second: the program ends well", result.status == 0,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Ends a process in one of many ways right behind its last kernel.
+"""Ends a process in one of many ways right after its last kernel.
 
     gpu_ends.py WAY     return, thread, os_exit, sigterm, exception, abort,
                         workers, profiler

@@ -203,7 +203,7 @@ static pid_t by_clone_met(void)
 	return clone(leave_cloned, stack + sizeof(stack), SIGCHLD, NULL);
 }
 
-/* The child is interesting itself. */
+/* The child is recorded itself. */
 static pid_t by_fork_region(void)
 {
 	const pid_t pid = fork();

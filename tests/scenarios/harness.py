@@ -103,13 +103,15 @@ class Trace:
 class Run:
     """What a program said, how it ended, and its traces, oldest first."""
 
-    def __init__(self, command, status, stdout, stderr, folder, killed=False):
+    def __init__(self, command, status, stdout, stderr, folder, killed=False,
+                 pid=None):
         self.command = command
         self.status = status
         self.stdout = stdout
         self.stderr = stderr
         self.folder = folder
         self.killed = killed
+        self.pid = pid
 
     @property
     def files(self):
@@ -201,7 +203,8 @@ def execute(command, env, timeout, cwd=None, target=None, stdin=None):
         stdout, stderr = process.communicate()
         raise AssertionError(f"hung for {timeout} s: {' '.join(command)}\n"
                              f"{stdout[-2000:]}\n{stderr[-2000:]}")
-    return Run(command, process.returncode, stdout, stderr, target)
+    return Run(command, process.returncode, stdout, stderr, target,
+               pid=process.pid)
 
 
 def plain(*command, env=None, timeout=60, cwd=None):
@@ -224,7 +227,8 @@ def traced(*command, env=None, timeout=60, cwd=None, preload=LIBRARY, check=True
 
 
 def expect_no_session(run):
-    """No memory file whose traces would go to this run's folder is left."""
+    """No memory file of the program, or whose traces would go to this run's
+    folder, is left."""
     places = {"/dev/shm", os.environ.get("XDG_RUNTIME_DIR", "/dev/shm")}
     left = []
     for path in (path for place in places
@@ -233,7 +237,8 @@ def expect_no_session(run):
             with open(path, "rb") as file:
                 head = file.read(1 << 16)
             # Who was killed while it made one left it without its first word.
-            if run.folder.encode() in head and head.startswith(b"traceprf"):
+            if (f"-{run.pid}-" in path or run.folder.encode() in head) \
+                    and head.startswith(b"traceprf"):
                 left.append(path)
         except OSError:         # another test's, gone in the meantime
             pass
@@ -328,11 +333,13 @@ def main():
     module = sys.modules["__main__"]
     tests = [(name, value) for name, value in vars(module).items()
              if name.startswith("test_") and callable(value)]
-    wanted = sys.argv[1:]
+    wanted = sys.argv[1:]       # names of tests, or parts of names
+    names = {name for name, _ in tests}
     left_out = os.environ.get("TEST_LEAVE_OUT", "").split(";")
     failed = 0
     for number, (name, test) in enumerate(tests, 1):
-        if wanted and not any(part in name for part in wanted):
+        if wanted and not any(name == part or part in name and part not in names
+                              for part in wanted):
             continue
         title = name[5:].replace("_", " ")
         if title in left_out:

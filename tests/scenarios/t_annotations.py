@@ -61,10 +61,13 @@ def test_steps():
     expect_equal(trace.steps(), [0, 1, 2], "steps")
 
 
-def test_deep_nesting_is_cut_not_lost():
-    trace = same("annotate_calls").trace
-    found = trace.slices("deep", cat="user_annotation")
-    expect(20 <= len(found) <= 100, f"{len(found)} slices of 100 levels")
+def test_what_is_nested_too_deep_is_counted():
+    run = same("annotate_calls")
+    found = len(run.trace.slices("deep", cat="user_annotation"))
+    missing = run.trace.meta["events"]["unrecorded_calls"]
+    expect(20 <= found < 100, f"{found} slices of 100 levels")
+    expect_equal(found + missing, 100, f"levels, {missing} missing")
+    expect(any(f"{missing} LOST" in line for line in run.own_lines), run.own_lines)
 
 
 def test_careless_names():

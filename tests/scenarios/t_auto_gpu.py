@@ -25,6 +25,7 @@ def expect_steps_of_updates(trace, count):
                       key=lambda call: call["ts"])
     expect_equal(trace.steps(), list(range(count)), "numbers")
     expect_equal(len(launches), count, "launches")
+    end = 0
     for step, launch in zip(steps, launches):
         expect(step["ts"] <= launch["ts"] <= step["ts"] + step["dur"], step, launch)
     for step, following in zip(steps, steps[1:]):

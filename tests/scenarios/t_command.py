@@ -46,6 +46,22 @@ def test_record_says_why_there_is_no_file():
     expect(done.own_lines or "traceprof" in done.stderr, "silent", done.stderr)
 
 
+def test_record_names_the_traces_of_children():
+    """A launcher has no trace of its own; those of what it started count."""
+    each = f"TRACEPROF_EXIT_MS=9000 {program('exits')} return"
+    done = record("--", "sh", "-c", f"{each}; RANK=1 {each}; exit 7")
+    expect_equal((done.status, len(done.files)), (7, 2), done.stderr)
+    expect(f"traceprof record: 2 traces of 2 other processes in {done.folder}"
+           in done.stderr, done.stderr)
+    expect(f"next: traceprof report {done.folder}/" in done.stderr.splitlines()[-1],
+           done.stderr)
+
+
+def test_record_says_nothing_of_the_program_s_own_trace():
+    done = record("--", program("exits"), "return")
+    expect("traceprof record" not in done.stderr, done.stderr)
+
+
 def test_record_refuses_what_cannot_be_preloaded():
     done = record("--", compile_program("namespaces.c", "-static"))
     expect_equal(done.status, 2, done.stderr)
@@ -67,6 +83,46 @@ def test_commands():
 
 def sample():
     return traced("region", "all", 2, env={"OMP_CANCELLATION": "true"}).files[0]
+
+
+def checked(slices, **ours):
+    """What check says of a trace made of these slices."""
+    path = os.path.join(folder(), "made_700.1.pt.trace.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"schemaVersion": 1, "traceEvents": slices, "traceprof": ours}, file)
+    return command("check", path).stdout
+
+
+def test_check_keeps_the_books_by_kind():
+    books = {"seen": 12, "written": 10, "cut": 1, "dropped": 1}
+    right = checked([], events=books, written_by_kind={"alloc": 4, "free": 6})
+    expect("[rule 20]" not in right, right)
+    wrong = checked([], events=books, written_by_kind={"alloc": 4, "free": 5})
+    expect("10 events written, but 9 by kind [rule 20]" in wrong, wrong)
+    aged = checked([], events=books | {"in_file": 11})
+    expect("11 events in this file, but 10 written in all [rule 20]" in aged, aged)
+
+
+def test_check_misses_the_kernels_of_launches():
+    def call(name, correlation, **args):
+        return {"ph": "X", "cat": "cuda_runtime", "name": name, "pid": 700, "tid": 700,
+                "ts": correlation, "dur": 0.5, "args": {"correlation": correlation} | args}
+
+    launches = [call("cudaLaunchKernel_v7000", 1), call("cudaLaunchKernel_v7000", 2)]
+    kernel = call("gemm", 1) | {"cat": "kernel", "pid": 0, "tid": 7}
+    cupti = {"final": True, "recovered": False, "gpu": {"source": "cupti"}}
+    wrong = checked(launches, **cupti)
+    expect("2 kernel launches, but no kernel [rule 28]" in wrong, wrong)
+    for right in (checked(launches + [kernel], **cupti),
+                  checked(launches, **cupti | {"gpu": {"source": "calls"}}),
+                  checked(launches, **cupti | {"gpu": {"source": "cupti", "without_time": 2}}),
+                  checked(launches, **cupti | {"recovered": True}),
+                  checked(launches, **cupti | {"final": False}),
+                  checked(launches, **cupti | {"detail_ended": 1.5}),
+                  checked([call("cudaLaunchKernel", 1, result=700)], **cupti),
+                  checked(launches + [call("cudaStreamBeginCapture", 3)], **cupti),
+                  checked([call("cudaMemcpy", 1)], **cupti)):
+        expect("[rule 28]" not in right, right)
 
 
 def test_report():

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# runs alone: it compares told with measured time.
 """What recording cost: said at the end, kept in the trace, shown by report."""
 
 import re

@@ -2,10 +2,13 @@
 """Without CUPTI: what stands in front of the CUDA runtime, function by function."""
 
 import collections
+import itertools
+import os
 import re
+import subprocess
 
 import harness
-from harness import expect, expect_equal
+from harness import expect, expect_equal, plain, traced
 from t_cuda import FAKE, need
 
 
@@ -19,6 +22,78 @@ def test_each_call_is_recorded_and_changes_no_answer():
                                      in run.trace.slices(cat="cuda_runtime")),
                  collections.Counter(re.sub(r"^__|_pt(sz|ds)$", "", name)
                                      for name in called), "calls")
+
+
+RUNTIME = """
+int cudaMalloc(void **p, unsigned long n) { *p = (void *)(VERSION + n); return 0; }
+int cudaLaunchKernel(long kernel) { return kernel == VERSION ? 0 : 98; }
+"""
+# An extension module, whose functions are bound when it is loaded.
+MODULE = """
+int cudaMalloc(void **, unsigned long);
+int cudaLaunchKernel(long);
+int run(void)
+{
+	void *p = 0;
+
+	return cudaLaunchKernel(VERSION) || cudaMalloc(&p, 1) ? -1 : (int)(long)p;
+}
+"""
+HOST = """
+#include <dlfcn.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+	for (int i = 2; i < argc; i++) {
+		void *module = dlopen(argv[i], RTLD_NOW | (argv[1][0] == 'g' ? RTLD_GLOBAL : 0));
+
+		if (!module)
+			return puts(dlerror());
+		printf("%d\\n", ((int (*)(void))dlsym(module, "run"))());
+	}
+	return 0;
+}
+"""
+
+
+def build_two_runtimes():
+    """A host, and two modules with a runtime each, as two wheels bring them."""
+    place = harness.folder()
+
+    def build(name, source, *flags):
+        with open(os.path.join(place, name + ".c"), "w", encoding="ascii") as file:
+            file.write(source)
+        done = subprocess.run(
+            ["gcc", "-O1", "-w", "-fno-builtin", "-o", os.path.join(place, name),
+             os.path.join(place, name + ".c"), *flags],
+            capture_output=True, text=True)
+        expect(done.returncode == 0, done.stderr)
+        return os.path.join(place, name)
+
+    modules = []
+    for version in (12, 13):
+        soname = f"libcudart.so.{version}"
+        script = os.path.join(place, f"{version}.map")
+        with open(script, "w", encoding="ascii") as file:
+            file.write(f"{soname} {{ global: *; }};\n")
+        shared = ["-shared", "-fPIC", f"-DVERSION={version}"]
+        runtime = build(soname, RUNTIME, *shared, f"-Wl,-soname,{soname}",
+                        f"-Wl,--version-script={script}")
+        modules.append(build(f"module{version}.so", MODULE, *shared, runtime,
+                             "-Wl,-rpath,$ORIGIN", "-Wl,-z,now"))
+    return build("host", HOST, "-ldl"), modules
+
+
+def test_each_module_has_the_runtime_that_it_was_linked_with():
+    host, modules = build_two_runtimes()
+    for scope, order, cuda in itertools.product(
+            ("local", "global"), (modules, modules[::-1]), ("auto", "off")):
+        wanted = plain(host, scope, *order)
+        expect_equal(sorted(wanted.stdout.split()), ["13", "14"], "without us")
+        run = traced(host, scope, *order, env={"TRACEPROF_CUDA": cuda}, check=False)
+        expect_equal((run.status, run.stdout), (0, wanted.stdout),
+                     f"{scope} {cuda} {run.stderr}")
 
 
 if __name__ == "__main__":

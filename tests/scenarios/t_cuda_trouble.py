@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """What can go wrong between a GPU's records and us, on the simulated one."""
 
+import os
+
 import harness
-from harness import expect, expect_equal
+from harness import command, expect, expect_equal, traced
 from t_control import Running
 from t_cuda import (FAKE, STEPS, THREADS, WORK, calls, expect_whole, need, on_gpu,
                     train, work)
@@ -13,12 +15,21 @@ def notes(trace):
 
 
 def test_kernels_that_never_come():
-    """Launches, and no record of a kernel: said once, in a line and a note."""
-    run = on_gpu(180, 2, SIMGPU_NO_KERNELS=1)
-    expect_equal(run.status, 0, run.stderr)
+    """Launches, and no record of a kernel: said once, in a line and a note, and
+    each trace is at fault."""
+    def without(steps):
+        need("cuda_train")
+        run = traced("cuda_train", str(steps), "2", check=False, env={
+            "LD_LIBRARY_PATH": FAKE, "SIMGPU_NO_KERNELS": "1"})
+        expect_equal(run.status, 0, run.stderr)
+        said = command("check", run.trace.path)
+        expect("and no kernel [rule 28]" in said.stdout + said.stderr, said.stdout)
+        return run
+
+    run = without(180)
     lines = [line for line in run.own_lines if "no record of the kernels" in line]
     expect_equal(len(lines), 0, "few launches say nothing yet")
-    run = on_gpu(600, 2, SIMGPU_NO_KERNELS=1)
+    run = without(600)
     lines = [line for line in run.own_lines if "no record of the kernels" in line]
     expect_equal(len(lines), 1, run.stderr)
     expect("gives no record of one" in notes(run.trace), notes(run.trace))
@@ -70,6 +81,36 @@ def test_flush_that_hangs_at_the_end():
     # What was complete had been handed over before.
     expect_whole(run.trace)
     expect("CUPTI did not hand over" in run.stderr, run.stderr)
+
+
+def test_where_libcupti_is():
+    """By TRACEPROF_CUPTI; in CUDA_HOME or CUDA_PATH, where the loader has none of
+    that version, which here is 12."""
+    need("ptx_launch")
+    double = FAKE + "-12"
+    home, bare = harness.folder(), harness.folder()
+    inside = os.path.join(home, "extras", "CUPTI", "lib64")
+    os.makedirs(inside)
+    there, other = os.path.join(inside, "libcupti.so.12"), os.path.join(home, "another.so")
+    for name in ("libsimgpu.so", "libcuda.so.1"):
+        os.symlink(os.path.join(double, name), os.path.join(bare, name))
+    for place in (there, other):
+        os.symlink(os.path.join(double, "libcupti.so.12"), place)
+
+    def launched(**env):
+        return on_gpu(3, program="ptx_launch", LD_LIBRARY_PATH=bare,
+                      SIMGPU_VERSION=28,
+                      **{"CUDA_HOME": "", "CUDA_PATH": ""} | env)
+
+    for variable, value, wanted in (("TRACEPROF_CUPTI", other, other),
+                                    ("CUDA_HOME", home, there),
+                                    ("CUDA_PATH", home, there)):
+        run = launched(**{variable: value})
+        expect(f"CUPTI: {wanted}" in notes(run.trace), notes(run.trace))
+        expect_equal(len(run.trace.slices(cat="kernel")), 3, "kernels")
+    run = launched(TRACEPROF_CUPTI="/nowhere/libcupti.so")
+    expect("TRACEPROF_CUPTI=/nowhere/libcupti.so" in run.stderr, run.stderr)
+    expect_equal(work(run.trace), [])
 
 
 def test_children():

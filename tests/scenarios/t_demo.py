@@ -36,7 +36,7 @@ def test_heap_of_the_steps():
     run = train("-e", 1, "-s", 20)
     born = [event for event in run.trace.memory() if event["args"]["Bytes"] > 0]
     # Input, hidden and their gradients of each batch; the first batch is made
-    # before the first region, when the process was not interesting yet.
+    # before the first region, when nothing was recorded yet.
     expect_equal(len(born), 19 * 4, "large blocks")
     expect(run.trace.counters(), "no counter of the heap")
 

@@ -285,8 +285,8 @@ def test_per_thread():
 def test_out_of_order():
     def disorder(**env):
         """The share of pairs of calls that come in the wrong order."""
-        dump = seen(SIMGPU_PER_THREAD=0, SPY_BUFFER=1024, SIMGPU_COMPLETE_ON="flusher",
-                    **env)
+        dump = seen(SIMGPU_PER_THREAD=0, SPY_BUFFER=1024, SIMGPU_WITHHOLD=0,
+                    SIMGPU_COMPLETE_ON="flusher", **env)
         ends = [record.end for record in dump.of(RUNTIME)]
         pairs = [(one, other) for place, one in enumerate(ends)
                  for other in ends[place + 1:]]

@@ -43,7 +43,7 @@ def test_a_slow_step_and_the_steps_before_it():
                     trace.meta["trigger"]["detail"]), trace.meta["trigger"])
     steps = trace.steps()
     expect_equal(steps[0], 81, f"the first of 20 steps, the slow one the last {steps}")
-    expect_equal(steps, list(range(steps[0], steps[-1] + 1)), "steps in a row")
+    expect_equal(steps, list(range(81, 101)), "steps in a row")
     slow = trace.slices("slow part")[0]
     expect(slow["dur"] > 990e3, slow)
     for step in steps[1:-1]:
@@ -84,12 +84,9 @@ def test_no_second_dump_of_the_same_events():
     run = held(60, 75, flight="50steps")
     expect_equal(causes(run.traces), [(1, 60), (2, 75)], run.stderr)
     check_account(run.traces)
-    seen = [step for trace in run.traces for step in trace.steps()
-            if not trace.slices(f"ProfilerStep#{step}")[0]["args"].get("cut")]
-    expect_equal(len(seen), len(set(seen)), f"steps {sorted(seen)}")
     first, second = (trace.steps() for trace in run.traces)
-    expect(60 in first and 75 in second, f"{first} and {second}")
-    expect(first[-1] <= second[0] <= first[-1] + 1, f"{first} and {second}")
+    expect_equal(first, list(range(11, 61)), "up to the first slow step")
+    expect_equal(second, list(range(61, 76)), "from there to the second")
 
 
 def test_as_many_dumps_as_are_allowed():
@@ -196,8 +193,10 @@ for _ in range(40):
 print("done", flush=True)
 time.sleep(2)
 """
+    # The program waits where it is faster than the writer, so that nothing is
+    # lost; and these calls are no steps, however regular they are.
     program = Running("-c", source, program="python3", flight="1000s", buffer_mb=4,
-                      malloc="off")
+                      malloc="off", on_full="wait", step="api")
     program.process.stdout.readline()
     path = program.good("snapshot").strip()
     run = program.leave()

@@ -181,5 +181,28 @@ def test_edges_and_errno():
         same("heap_calls", "edges", env={"TRACEPROF_MALLOC": mode})
 
 
+def in_all(run):
+    """Calls, frees and bytes from the process's first call on."""
+    ours = run.trace.meta["heap"]
+    return [ours[key] + ours[key + "_before"] for key in ("calls", "frees", "bytes")]
+
+
+def test_totals_begin_with_the_process():
+    """Whenever the recording begins, the calls before it are in the totals."""
+    for what in (("mixed", 1, 2000), ("mixed", 6, 2000)):
+        late = traced("starts", *what, env={"TRACEPROF_MALLOC_MIN": "64K"})
+        early = traced("starts", *what, env={"TRACEPROF_MALLOC": "large"})
+        expect(early.trace.meta["heap"]["calls_before"] <
+               late.trace.meta["heap"]["calls_before"],
+               late.trace.meta["heap"], early.trace.meta["heap"])
+        # What a thread frees last, as it ends, may be past our look at it.
+        exact = 3 if what[1] == 1 else 1
+        expect_equal(in_all(late)[:exact], in_all(early)[:exact],
+                     f"calls, frees and bytes of {what}")
+        shown = harness.command("report", late.trace.path).stdout
+        expect(f"{in_all(late)[0]} allocations of" in shown.replace(",", "")
+               and "came before the recording" in shown, shown)
+
+
 if __name__ == "__main__":
     harness.main()

@@ -73,6 +73,27 @@ def test_calm():
     expect(run().trace.regions("hostile_region"), "no regions")
 
 
+def test_the_folder_is_a_link():
+    """One of our own is followed; one that another user has put at the default
+    place isn't."""
+    for owner, files in ((os.geteuid(), 1), (65534, 0)):
+        if owner != os.geteuid() and os.geteuid() != 0:
+            raise Skip("only root can make another user's link")
+        shared, aim = folder(), folder()
+        os.chmod(shared, 0o777)
+        link = os.path.join(shared, "traceprof")
+        os.symlink(aim, link)
+        os.lchown(link, owner, -1)
+        done = harness.execute(
+            [harness.program("hostile"), "calm", "300"],
+            harness.clean_environment() | {"LD_PRELOAD": harness.LIBRARY}, 60, cwd=shared)
+        expect_equal((done.status, done.stdout), (7, CALM), done.stderr)
+        expect_equal(len(os.listdir(aim)), files, done.stderr)
+        if not files:
+            expect(any("a link of another user" in line for line in done.own_lines),
+                   done.stderr)
+
+
 def test_the_folder_is_a_pipe():
     place = os.path.join(folder(), "pipe")
     os.mkfifo(place)
@@ -152,6 +173,8 @@ def test_a_full_disk():
                + ["sh", "-c", f'"$@"; status=$?; {check}; exit $status', "sh"],
                TRACEPROF_DIR=place, TRACEPROF_MALLOC="all")
     expect("No space left" in done.stderr, done.stderr)
+    expect(re.search(r"\.gz holds \d+ of [1-9]\d* events$", done.stderr, re.M),
+           done.stderr)
     with open(seen, encoding="utf-8") as file:
         text = file.read()
     expect(text.rstrip().endswith("good"), text)

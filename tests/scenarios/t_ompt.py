@@ -101,6 +101,50 @@ def test_tasks():
     expect_same_as_gcc("tasks")
 
 
+def nested(pattern, count, program=None):
+    """(trace, tasks that ran by the program's own count)"""
+    run = same(program or build("clang", "task_nest.c", "-fopenmp"), pattern, count)
+    return run, int(run.stdout)
+
+
+def explicit(trace):
+    return [one for one in trace.slices(cat="cpu_op") if one["args"].get("omp") == "explicit"]
+
+
+def expect_all_tasks(pattern, count):
+    run, ran = nested(pattern, count)
+    expect_equal(len(explicit(run.trace)), ran, "tasks")
+    expect_equal(run.trace.meta["events"]["unrecorded_calls"], 0, "not followed")
+
+
+def test_tasks_that_wait_for_tasks_are_all_there():
+    expect_all_tasks("tree", 19)
+
+
+def test_untied_tasks_are_all_there():
+    """Their parts run on more than one thread."""
+    expect_all_tasks("untied", 10000)
+
+
+def test_what_is_nested_too_deep_is_counted():
+    """Each task is there; of their waits and groups, each or its count."""
+    for program in (None, "task_nest"):
+        found = []
+        for count in (5, 100):
+            run, ran = nested("deep", count, program)
+            expect_equal(len(explicit(run.trace)), ran, "tasks")
+            waits = [one for one in run.trace.slices(cat="cpu_op")
+                     if one["args"].get("sync") in ("taskwait", "taskgroup")]
+            missing = run.trace.meta["events"]["unrecorded_calls"]
+            found.append((len(waits), missing))
+            expect_equal(any(f"{missing} calls could not be followed" in line
+                             for line in run.own_lines), missing > 0, run.own_lines)
+        (few, none), (many, missing) = found
+        expect_equal(none, 0, "missing of a few")
+        expect(missing > 0, "nothing was too deep")
+        expect_equal(many + missing, few * 20, f"waits and groups, {missing} missing")
+
+
 def test_ordered():
     expect_same_as_gcc("ordered")
 

@@ -226,8 +226,8 @@ def test_a_seccomp_filter_of_few_calls():
     check_confined("filter_killed", 1)
 
 
-def test_a_seccomp_filter_that_lets_us():
-    check_confined("mild", 2)
+def test_a_question_about_seccomp():
+    """No filter comes in force, and the recording goes on."""
     check_confined("question", 2)
 
 
@@ -235,7 +235,7 @@ def test_the_first_thread_ends_alone():
     """By a bare system call, or killed by a filter: the program's end, if it
     has no other thread, whatever threads we have."""
     check_confined("alone", 1)
-    check_confined("mild_killed", 1)
+    check_confined("unseen_killed", 1)
 
 
 def test_seccomp_before_anything_was_recorded():

@@ -114,7 +114,7 @@ def test_memory_runs_out():
 
 
 def check_cut(form):
-    target, session = killed(1.5, TRACEPROF_GZIP=form)
+    target, session = killed(1.5, TRACEPROF_GZIP=form, TRACEPROF_BUFFER_MB="8")
     path = harness.Run([], 0, "", "", target).files[0]
     with open(path, "rb") as file:
         whole = file.read()
@@ -208,6 +208,29 @@ def test_a_link_in_the_traces_place():
     command("recover", target)
     with open(victim, encoding="utf-8") as file:
         expect_equal(file.read(), "precious\n", "the file behind the link")
+
+
+def test_all_asks_first():
+    """--all reaches into folders that nobody has named, so it tells and waits
+    for --yes.  In a /dev/shm of its own: other runs' sessions are theirs."""
+    target = os.path.join(folder(), "out")
+    script = """mount -t tmpfs none /dev/shm || exit 77
+        LD_PRELOAD=$1 TRACEPROF_DIR=$2 TRACEPROF_MALLOC=all $3 >$2.said & pid=$!
+        until [ -s $2.said ]; do sleep 0.05; done; sleep 0.3; kill -9 $pid; wait $pid
+        $4 recover --all; ls /dev/shm; $4 recover --all --yes; ls /dev/shm | wc -l"""
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", script, "sh", harness.LIBRARY, target,
+         harness.program("endless"), harness.COMMAND], capture_output=True, text=True,
+        timeout=60, env=harness.clean_environment() | {"XDG_RUNTIME_DIR": ""})
+    if done.returncode in (1, 77):
+        raise Skip("no right to mount")
+    named, question, session, finished, left = done.stdout.splitlines()
+    expect("endless, pid" in named and "would be finished" in named, named)
+    expect("nothing was done" in question and "--yes" in question, question)
+    expect(session in named, "taken without --yes", done.stdout)
+    expect(" events, " in finished and finished.startswith(target), finished)
+    expect_equal(left.strip(), "0", "sessions")
+    expect_equal(command("recover", "--yes").status, 2, "--yes alone")
 
 
 def test_links_to_sessions_are_not_followed():

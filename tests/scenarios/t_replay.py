@@ -114,7 +114,7 @@ def summary(trace):
             found[json.dumps([event["cat"], event["name"][:100], args],
                              ensure_ascii=False, sort_keys=True)] += 1
     gpu = {key: value for key, value in trace.meta["gpu"].items()
-           if not key.startswith("moved")}
+           if not key.startswith("moved") and not key.endswith("_kernels")}
     return [json.dumps(gpu, sort_keys=True)] + [
         f"{count} {line}" for line, count in sorted(found.items())]
 

@@ -9,7 +9,7 @@ import json
 import os
 
 import harness
-from harness import ROOT, command, expect_equal, golden
+from harness import ROOT, command, expect, expect_equal, golden
 
 STREAMS = os.path.join("tests", "fixtures",
                        "streams_4242.1791057570000000000.pt.trace.json")
@@ -35,6 +35,148 @@ def test_gpus_for_programs():
         "bytes": 3000000})
     peer = found["devices"][1]
     expect_equal((peer["busy_ns"], peer["copy_ns"]), (120000, 120000))
+
+
+# --- small traces, made here ------------------------------------------------
+
+def slice_(name, start_us, dur_us, tid=700, cat="cpu_op", pid=700, **args):
+    return {"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid,
+            "ts": start_us, "dur": dur_us, "args": args}
+
+
+def part(omp, region, start_us, dur_us, tid, team=2, name="sum [omp parallel #1]"):
+    return slice_(name, start_us, dur_us, tid, omp=omp, region=region, team=team)
+
+
+def whole_region(region, start_us, works, waits, name="sum [omp parallel #1]"):
+    """A region whose members work and wait so long at its end."""
+    events = []
+    for thread, (work, wait) in enumerate(zip(works, waits)):
+        events += [part("task", region, start_us, work, 700 + thread, len(works), name),
+                   part("wait", region, start_us + work, wait, 700 + thread,
+                        len(works), "barrier")]
+    return events + [part("parallel", region, start_us, max(map(sum, zip(works, waits))),
+                          700, len(works), name)]
+
+
+def made(events, ours=None):
+    path = os.path.join(harness.folder(), "made_700.1.pt.trace.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"schemaVersion": 1, "traceEvents": events,
+                   "traceprof": ours or {}}, file)
+    return path
+
+
+def text_of(events, ours=None, *options):
+    done = command("report", *options, made(events, ours))
+    expect_equal(done.status, 0, done.stderr)
+    return done.stdout
+
+
+def numbers_of(events, ours=None):
+    return json.loads(text_of(events, ours, "--json"))[0]
+
+
+def test_a_region_that_is_cut_is_not_judged():
+    """One member worked 100 us and the other waited; the region's own slice, and
+    how long the other worked, are not in the file."""
+    cut = [part("task", 1, 0, 100, 700), part("wait", 1, 100, 400, 700, name="barrier"),
+           part("task", 1, 0, 0.001, 701), part("wait", 1, 0, 400, 701, name="barrier")]
+    text = text_of(cut)
+    expect("OpenMP:" not in text, text)
+    row = next(line for line in text.splitlines() if line.endswith("sum [omp parallel #1]"))
+    expect_equal(row.split()[:2] + row.split()[-5:-4], ["-", "2", "-"], row)
+
+    # Beside a whole one the verdict is of that one alone.
+    both = cut + whole_region(2, 1000, (300, 100), (1, 201), "other [omp parallel #1]")
+    verdict = " ".join(numbers_of(both)["verdict"])
+    expect("region other [omp parallel #1] is imbalanced (max/mean 1.50)" in verdict, verdict)
+
+
+def test_a_member_that_is_missing_is_no_balance():
+    events = whole_region(1, 0, (100, 100, 100), (1, 1, 1))
+    events = [event for event in events if event["tid"] != 702]
+    expect_equal(numbers_of(events)["regions"][0]["max_over_mean"], 0)
+
+
+def test_waits_that_balance_would_not_save():
+    """Even work, long waits: the verdict says how little balance would help, and
+    contradicts no figure beside it."""
+    verdict = " ".join(numbers_of(whole_region(1, 0, (10, 0), (90, 100)))["verdict"])
+    expect("not for uneven work" not in verdict, verdict)
+    expect("even work would save 5 % of that" in verdict, verdict)
+
+
+def test_a_team_of_one_works():
+    region = numbers_of([part("parallel", 1, 0, 500, 700, team=1),
+                         part("wait", 1, 100, 50, 700, team=1, name="critical")])["regions"][0]
+    expect_equal((region["work_ns"], region["wait_ns"]), (450000, 50000))
+
+
+def test_recursion_is_counted_once():
+    """fib(3), as OpenMP tasks and as scopes; inner ones are written first, in a
+    trace of torch.profiler outer ones."""
+    nest = [("fib", 30, 10), ("fib", 20, 40), ("leaf", 65, 5), ("fib", 60, 30),
+            ("other", 5, 90), ("fib", 0, 100)]
+    for events in (nest, nest[::-1]):
+        names = {row["name"]: row for row in numbers_of(
+            [slice_(name, start, dur) for name, start, dur in events]
+            + [slice_("fib", 20, 10, tid=701)])["categories"][0]["names"]}
+        expect_equal(names["fib"]["total_ns"], 110000)
+        expect_equal((names["fib"]["calls"], names["fib"]["avg_ns"]), (5, 38000))
+        expect_equal(names["leaf"]["total_ns"], 5000)
+
+
+def test_recursion_deeper_and_wider_than_what_is_kept():
+    """Each call holds a thousand of the same name, which hold two."""
+    events = []
+    for outer in range(3):
+        for inner in range(1000):
+            at = outer * 10000 + inner * 10
+            events += [slice_("f", at, 2), slice_("f", at + 5, 2), slice_("f", at, 9)]
+        events.append(slice_("f", outer * 10000, 10000))
+    expect_equal(numbers_of(events)["categories"][0]["names"][0]["total_ns"], 30000000)
+
+
+def test_time_is_that_of_the_run():
+    """A program without regions: what the file has is the writer's own passes,
+    which are no content of it, and the span of the recording."""
+    ours = [slice_("traceprof writer", start, 2000, tid=999, cat="overhead")
+            for start in (1000, 500000)]
+    span = slice_("PyTorch Profiler (0)", 0, 14700000, tid="PyTorch Profiler",
+                  pid="Spans", cat="Trace")
+    text = text_of(ours + [span])
+    expect(text.splitlines()[1].endswith("events, 14.70 s"), text)
+    expect("traceprof writer" not in text, text)
+    expect("traceprof writer" not in text_of(ours + [span], None, "--tree"))
+    # Not even where the file has no span, as in one that is not finished.
+    expect_equal(numbers_of(ours + [slice_("work", 2000, 100)])["wall_ns"], 100000)
+
+
+def test_where_the_detail_ends():
+    """The time is counted from the file's start, not from the machine's."""
+    ours = {"detail_ended": 4454497000100.5,
+            "totals": [{"name": "work", "cat": "cpu_op", "calls": 9, "total_us": 90,
+                        "min_us": 10, "max_us": 10}]}
+    text = text_of([slice_("work", 4454495000100.5, 100)], ours)
+    expect("The events end 2.000 s after the start" in text, text)
+
+
+def test_a_schedule_without_a_step_is_said_first():
+    def second_line(step, **options):
+        ours = {"final": True, "step": step, "options": {"WAIT": "0", "ACTIVE": "0"} | options}
+        return text_of([slice_("work", 0, 100)], ours).splitlines()[1]
+
+    none = {"source": "auto", "seen": 0, "window": 0, "missed_windows": 0}
+    expect_equal(second_line(none, ACTIVE="3"),
+                 "No step was found, so the schedule did nothing: this is the whole run.")
+    expect_equal(second_line(none | {"seen": 2}, WAIT="3"),
+                 "The run had 2 steps, too few for the schedule: this is the whole run.")
+    expect_equal(second_line(none | {"first": 3, "last": 4, "missed_windows": 2}, WAIT="3"),
+                 "The schedule missed 2 of its windows: writing was too slow.")
+    for quiet in (second_line(none), second_line(none | {"first": 3, "last": 4}, WAIT="3"),
+                  second_line(none | {"name": "by hand"}, WAIT="3")):
+        expect(quiet.startswith("1 events"), quiet)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,17 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <cmocka.h>
+
+/* TEST_ONLY names the test that is to run alone, of all that a program has. */
+__attribute__((constructor)) static void only_one_test(void)
+{
+	const char *name = getenv("TEST_ONLY");
+
+	if (name)
+		cmocka_set_test_filter(name);
+}
 
 /* For the few tests that limit memory, which a sanitizer needs for itself. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -11,6 +11,7 @@
 
 #include "collector/session/names.h"
 #include "collector/session/thread.h"
+#include "tests/unit/unit_folder.h"
 #include "writer/state/writer_state.h"
 #include <assert.h>
 #include <dirent.h>
@@ -24,7 +25,7 @@
 #endif
 
 struct sample {
-	char folder[64];
+	char folder[256];
 	struct options options;
 	struct session *session;
 	uint64_t zero; /* ticks at which the sample begins */
@@ -34,7 +35,7 @@ struct sample {
 static inline void sample_begin(struct sample *sample)
 {
 	memset(sample, 0, sizeof(*sample));
-	strcpy(sample->folder, "/tmp/traceprof-sample-XXXXXX");
+	unit_template(sample->folder, sizeof(sample->folder), "sample");
 	assert(mkdtemp(sample->folder));
 	options_default(&sample->options);
 	strcpy(sample->options.dir, sample->folder);

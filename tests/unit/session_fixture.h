@@ -8,6 +8,7 @@
 
 #include "tests/unit/cmocka_base.h"
 
+#include "collector/session/gate.h"
 #include "collector/session/thread.h"
 #include <sys/mman.h>
 
@@ -37,6 +38,12 @@ static inline void fixture_end(struct session *session)
 	munmap(session->base, session->bytes);
 	store_relaxed(&session_here, NULL);
 	thread_self = NULL;
+}
+
+/* Some of the record bits are open. */
+static inline bool gate_is_recording(void)
+{
+	return gate_bits() & GATE_RECORD_BITS;
 }
 
 /* Where a reader of one ring stands; zeroed: at the beginning. */

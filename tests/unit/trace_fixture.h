@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/strict_reader.h"
+#include "tests/unit/unit_folder.h"
 #include "writer/file/trace_file.h"
 #include <errno.h>
 #include <ftw.h>
@@ -23,7 +24,7 @@ static const char tail_text[] =
 static const char head_text[] =
 	"{\"schemaVersion\":1,\"traceEvents\":[\n{\"ph\":\"M\",\"n\":0}";
 
-static char folder[64], path[128], new_path[128];
+static char folder[256], path[320], new_path[320];
 static struct trace_file file;
 
 /* What was appended, so what must come back. */
@@ -42,7 +43,7 @@ static inline int remove_one(const char *name, const struct stat *stat_now,
 static inline int set_up(void **state)
 {
 	(void)state;
-	strcpy(folder, "/tmp/traceprof-test-XXXXXX");
+	unit_template(folder, sizeof(folder), "test");
 	if (!mkdtemp(folder))
 		return -1;
 	snprintf(path, sizeof(path), "%s/a.pt.trace.json.gz", folder);

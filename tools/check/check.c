@@ -11,7 +11,7 @@
 
 #include "tools/util/command.h"
 #include "tools/util/lane_spans.h"
-#include "tools/util/saturate.h"
+#include "tools/util/numbers.h"
 #include "tools/util/text_buffer.h"
 
 #define GZIP_BYTES_MIN 4096u
@@ -20,11 +20,43 @@ struct check {
 	struct fault_list faults;
 	struct check_head head;
 	struct key_table flows;
-	struct key_table lanes; /* struct lane_spans by "pid tid" */
-	struct key_table names; /* of slices */
+	struct trace_lanes lanes; /* their rows: struct lane_spans */
+	struct key_table names;	  /* of slices */
 	struct text_buffer scratch;
+	uint64_t launches,
+		kernels;  /* calls that should make kernels, and these */
+	bool is_captured; /* a graph was: its launches run nothing */
 	const char *lane; /* the text of the one that is walked */
 };
+
+static void count_gpu(struct check *check, const struct trace_event *event)
+{
+	const char *name = event->field[FIELD_NAME].text;
+	int64_t result = 0;
+
+	if (trace_value_is(&event->field[FIELD_CAT], "kernel"))
+		check->kernels++;
+	if (!event_is_launch(event))
+		return;
+	trace_event_integer(event, "result", &result);
+	check->launches += !result && strstr(name, "LaunchKernel");
+	check->is_captured |= strstr(name, "Capture") != NULL;
+}
+
+/* Of a file that is whole as far as it says itself.  check_head.c looks at what
+ * the writer says of all windows; this is what lies in the file. */
+static void check_kernels(struct check *check)
+{
+	const struct trace_metadata *metadata = &check->head.metadata;
+
+	if (!check->faults.found[RULE_KERNELS] && metadata->is_cupti &&
+	    !metadata->is_unfinished && !metadata->is_recovered &&
+	    metadata->detail_ended_ns < 0 && metadata->gpu_missing <= 0 &&
+	    !check->is_captured && check->launches && !check->kernels)
+		fault_add(&check->faults, RULE_KERNELS, NULL,
+			  "%" PRIu64 " kernel launches, but no kernel",
+			  check->launches);
+}
 
 static void on_event(void *arg, const struct trace_event *event)
 {
@@ -36,8 +68,8 @@ static void on_event(void *arg, const struct trace_event *event)
 	if (!check_event(&check->faults, event))
 		return;
 	if (trace_event_is_slice(event)) {
-		lane = trace_event_lane(event, &check->lanes, &check->scratch);
-		lane_spans_add(key_table_row(&check->lanes, lane),
+		lane = trace_lanes_number(&check->lanes, event);
+		lane_spans_add(key_table_row(&check->lanes.table, lane),
 			       (struct lane_span){
 				       event->ts_ns,
 				       event->ts_ns + event->dur_ns,
@@ -46,8 +78,9 @@ static void on_event(void *arg, const struct trace_event *event)
 				       (uint32_t)event->index,
 			       });
 		check_flows_slice(&check->flows, event, lane);
+		count_gpu(check, event);
 	} else if (trace_value_is(ph, "s") || trace_value_is(ph, "f")) {
-		lane = trace_event_lane(event, &check->lanes, &check->scratch);
+		lane = trace_lanes_number(&check->lanes, event);
 		check_flows_arrow(&check->flows, &check->faults, event, lane);
 	}
 }
@@ -90,9 +123,9 @@ static bool on_span(void *arg, const struct lane_span *outer,
 
 static void check_nesting(struct check *check)
 {
-	for (size_t at = 0; at < check->lanes.count; at++) {
-		check->lane = key_table_key(&check->lanes, at, NULL);
-		lane_spans_walk(key_table_row(&check->lanes, at), on_span,
+	for (size_t at = 0; at < check->lanes.table.count; at++) {
+		check->lane = key_table_key(&check->lanes.table, at, NULL);
+		lane_spans_walk(key_table_row(&check->lanes.table, at), on_span,
 				check);
 	}
 }
@@ -158,7 +191,7 @@ int check_trace(const char *path, FILE *out, struct check_result *result)
 {
 	struct check check = {
 		.faults = {.file = path, .out = out},
-		.lanes = {.row_bytes = sizeof(struct lane_spans)},
+		.lanes = {.table = {.row_bytes = sizeof(struct lane_spans)}},
 	};
 	const struct trace_sink sink = {on_event, on_entry, &check};
 	struct trace_facts facts;
@@ -170,6 +203,7 @@ int check_trace(const char *path, FILE *out, struct check_result *result)
 		check_head_end(&check.head, &check.faults);
 		check_flows_end(&check.flows, &check.faults);
 		check_nesting(&check);
+		check_kernels(&check);
 		check_file(&check, &facts);
 	}
 	fault_list_end(&check.faults);
@@ -183,11 +217,11 @@ int check_trace(const char *path, FILE *out, struct check_result *result)
 		fprintf(out, "%s: unreadable: %s\n", path, facts.error);
 	else
 		summarise(&check.faults, result);
-	for (size_t at = 0; at < check.lanes.count; at++)
-		lane_spans_free(key_table_row(&check.lanes, at));
+	for (size_t at = 0; at < check.lanes.table.count; at++)
+		lane_spans_free(key_table_row(&check.lanes.table, at));
 	key_table_free(&check.head.keys);
 	key_table_free(&check.flows);
-	key_table_free(&check.lanes);
+	trace_lanes_free(&check.lanes);
 	key_table_free(&check.names);
 	text_buffer_free(&check.scratch);
 	return error;

@@ -44,6 +44,7 @@
 	X(SIZE,     "18", 0, "a .gz file has at least 4096 bytes")	\
 	X(PID,      "19", 0, "a process has a pid above 15, which GPUs do not use") \
 	X(ACCOUNT,  "20", 0, "traceprof's own counts add up")		\
+	X(KERNELS,  "28", 0, "where kernels were launched there are some") \
 	X(INSTANT,  "21", 0, "an instant's s is g, p or t")		\
 	X(FILE,     "22", 1, "the file is called <worker>.<digits>.pt.trace.json.gz") \
 	X(HEAD,     "23", 1, "distributedInfo comes before traceEvents") \

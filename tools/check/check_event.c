@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "tools/util/decimal.h"
+#include "tools/util/numbers.h"
 
 #define LAST_GPU_PID 15
 

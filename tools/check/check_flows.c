@@ -17,7 +17,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "tools/util/decimal.h"
+#include "tools/util/numbers.h"
 
 /* One kind of thing seen under an id: how often, where, when first. */
 struct sightings {

@@ -7,8 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "tools/util/decimal.h"
-#include "tools/util/saturate.h"
+#include "tools/util/numbers.h"
 
 static const struct {
 	const char *key;
@@ -89,6 +88,16 @@ static void check_account(const struct trace_metadata *account,
 			  "%" PRId64 " cut and %" PRId64 " dropped",
 			  account->seen, account->written, account->cut,
 			  account->dropped);
+	if (account->written_by_kind >= 0 &&
+	    account->written_by_kind != account->written)
+		fault_add(faults, RULE_ACCOUNT, NULL,
+			  "%" PRId64 " events written, but %" PRId64 " by kind",
+			  account->written, account->written_by_kind);
+	if (account->in_file > account->written)
+		fault_add(faults, RULE_ACCOUNT, NULL,
+			  "%" PRId64 " events in this file, but %" PRId64
+			  " written in all",
+			  account->in_file, account->written);
 	if (account->aged > account->cut)
 		fault_add(faults, RULE_ACCOUNT, NULL,
 			  "%" PRId64 " events aged, but only %" PRId64 " cut",
@@ -108,6 +117,18 @@ static void check_account(const struct trace_metadata *account,
 			  account->dropped, account->dropped_by_thread);
 }
 
+/* A GPU that is behind loses the last of them; a window without any shows an
+ * idle GPU which was not. */
+static void check_kernels(const struct trace_metadata *account,
+			  struct fault_list *faults)
+{
+	if (account->launched_kernels > 0 &&
+	    account->missing_kernels >= account->launched_kernels)
+		fault_add(faults, RULE_KERNELS, NULL,
+			  "%" PRId64 " launches of kernels, and no kernel",
+			  account->launched_kernels);
+}
+
 void check_head_end(struct check_head *head, struct fault_list *faults)
 {
 	for (size_t at = 0; at < REQUIRED_COUNT; at++)
@@ -118,5 +139,6 @@ void check_head_end(struct check_head *head, struct fault_list *faults)
 		fault_add(faults, RULE_RANK, NULL,
 			  "distributedInfo has no rank");
 	check_account(&head->metadata, faults);
+	check_kernels(&head->metadata, faults);
 	key_table_free(&head->keys);
 }

@@ -112,6 +112,7 @@ int child_run(char *const *command, struct child_end *end,
 		got = read(report[0], &error, sizeof(error));
 	} while (got < 0 && errno == EINTR);
 	close(report[0]);
+	end->pid = child;
 	attend(child, &watched, end, idle, arg);
 	restore(&watched, &mask, &on_child);
 	return got == (ssize_t)sizeof(error) ? -error : 0;

@@ -22,7 +22,8 @@
 #include "tools/util/memory.h"
 
 struct fresh_file {
-	bool is_done; /* was there before, or has had its command */
+	bool is_old;  /* was there before the run */
+	bool is_done; /* that, or it has had its command */
 	off_t bytes;
 	struct timespec changed;
 	pid_t command; /* 0 none */
@@ -69,6 +70,7 @@ static void note_old(const struct fresh_files *files, struct fresh_file *file,
 	(void)files;
 	(void)name;
 	(void)is_end;
+	file->is_old = true;
 	file->is_done = true;
 }
 
@@ -111,7 +113,7 @@ static void look_at(const struct fresh_files *files, struct fresh_file *file,
 	struct stat status;
 	bool is_still;
 
-	if (file->is_done)
+	if (file->is_done || !files->command)
 		return;
 	snprintf(path, sizeof(path), "%s/%s", files->folder, name);
 	if (stat(path, &status))
@@ -136,6 +138,49 @@ static void look_at(const struct fresh_files *files, struct fresh_file *file,
 void fresh_files_poll(struct fresh_files *files, bool is_end)
 {
 	walk(files, look_at, is_end);
+}
+
+/* Whose trace it is, by "HOST_PID[_rankN].TIME.pt.trace.json"; 0 not known. */
+static pid_t owner_of(const char *name)
+{
+	const char *end = strstr(name, ".pt.trace.json");
+	long pid = 0;
+
+	while (end > name && end[-1] != '.')
+		end--;
+	for (; end > name; end--)
+		if (*end == '_' && sscanf(end, "_%ld", &pid) == 1)
+			break;
+	return (pid_t)pid;
+}
+
+void fresh_files_say(struct fresh_files *files, pid_t pid)
+{
+	struct key_table owners = {0};
+	const char *first = NULL;
+	size_t traces = 0;
+
+	for (size_t at = 0; at < files->files.count; at++) {
+		const struct fresh_file *file =
+			key_table_row(&files->files, at);
+		const char *name = key_table_key(&files->files, at, NULL);
+		const pid_t owner = owner_of(name);
+
+		if (file->is_old || owner == pid)
+			continue;
+		key_table_number(&owners, &owner, sizeof(owner));
+		traces++;
+		first = name;
+	}
+	if (traces)
+		fprintf(stderr,
+			"traceprof record: %zu trace%s of %zu other "
+			"process%s in %s\n"
+			"traceprof record: next: traceprof report %s/%s\n",
+			traces, traces == 1 ? "" : "s", owners.count,
+			owners.count == 1 ? "" : "es", files->folder,
+			files->folder, traces == 1 ? first : "*");
+	key_table_free(&owners);
 }
 
 void fresh_files_end(struct fresh_files *files)

@@ -8,6 +8,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "writer/recovery.h"
 
@@ -18,6 +19,7 @@
 struct child_end {
 	int code;	/* for exit(): its own, or 128 and the signal */
 	bool is_killed; /* by a signal */
+	pid_t pid;
 };
 
 /* Forks, executes and waits; calls idle(), NULL none, about once a second
@@ -26,7 +28,8 @@ int child_run(char *const *command, struct child_end *end,
 	      void (*idle)(void *arg), void *arg);
 
 /*
- * fresh_files.c runs a command for each trace that a run completes.
+ * fresh_files.c knows the traces that a run completes, and runs a command for
+ * each.
  *
  * Of a run is what was not in its folder when it began.  A trace is complete
  * when its end says so ("final":true): one that is still written is a valid
@@ -35,14 +38,18 @@ int child_run(char *const *command, struct child_end *end,
  */
 struct fresh_files;
 
-/* Notes what is there.  `preload` is what LD_PRELOAD is to be for the command,
- * NULL not set. */
+/* Notes what is there.  command may be NULL: none.  `preload` is what
+ * LD_PRELOAD is to be for the command, NULL not set. */
 struct fresh_files *fresh_files_start(const char *folder, const char *command,
 				      const char *preload);
 
 /* Starts the command for what has become complete.  At the end of a run files
  * are read that have changed a moment ago, too. */
 void fresh_files_poll(struct fresh_files *files, bool is_end);
+
+/* Says in one line which traces other processes than `pid` have made, if any
+ * did: that one has spoken of its own. */
+void fresh_files_say(struct fresh_files *files, pid_t pid);
 
 /* Waits for the commands and frees. */
 void fresh_files_end(struct fresh_files *files);

@@ -130,7 +130,9 @@ static void say_recovered(const char *path, int error,
 		return;
 	if (error)
 		fprintf(stderr, "traceprof record: cannot recover %s: %s\n",
-			path, strerror(-error));
+			path,
+			error == -ENOLCK ? "its program may still run"
+					 : strerror(-error));
 	else
 		fprintf(stderr,
 			"traceprof record: recovered %s (%llu events, %llu of "
@@ -171,30 +173,27 @@ static void say_memfd(int error, const struct recovery_result *result)
 static void look(void *files)
 {
 	record_memfds_poll(say_memfd);
-	if (files)
-		fresh_files_poll(files, false);
+	fresh_files_poll(files, false);
 }
 
 /* Runs the program, and the command for its files. */
 static int run(const struct record_arguments *arguments, char **argv,
 	       const char *preload, struct child_end *end)
 {
-	struct fresh_files *files = NULL;
+	struct fresh_files *files = fresh_files_start(
+		arguments->options.dir, arguments->on_file, preload);
 	int error;
 
-	if (arguments->on_file)
-		files = fresh_files_start(arguments->options.dir,
-					  arguments->on_file, preload);
 	if (arguments->options.recover)
 		record_memfds_start();
 	error = child_run(argv + arguments->first, end, look, files);
 	record_memfds_poll(say_memfd);
 	if (!error && end->is_killed)
 		recover(&arguments->options);
-	if (files) {
-		fresh_files_poll(files, true);
-		fresh_files_end(files);
-	}
+	fresh_files_poll(files, true);
+	if (!error)
+		fresh_files_say(files, end->pid);
+	fresh_files_end(files);
 	return error;
 }
 

@@ -13,7 +13,7 @@
 
 #include "collector/control/options.h"
 
-/* argp's options for the rows that take() accepts (NULL: all), behind those of
+/* argp's options for the rows that take() accepts (NULL: all), after those of
  * a command's own (ended by {0}).  Keys are SETTINGS_KEY + row. */
 #define SETTINGS_KEY 0x1000
 

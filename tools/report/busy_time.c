@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "tools/util/memory.h"
-#include "tools/util/saturate.h"
+#include "tools/util/numbers.h"
 
 static void close_oldest(struct busy_time *busy, size_t count)
 {

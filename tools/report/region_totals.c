@@ -7,12 +7,95 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/report/omp_work_wait.h"
 #include "tools/util/memory.h"
-#include "tools/util/saturate.h"
+#include "tools/util/numbers.h"
 
 #define MEMBERS_MAX 4096u
 #define NAME_NONE   UINT32_MAX
+
+/* A slice that nothing has enclosed yet, with what it has enclosed. */
+struct member_loose {
+	int64_t start_ns;
+	int64_t task_ns; /* as a task: its whole time; as a wait: 0 */
+	int64_t wait_ns; /* net waits in it */
+	int64_t work_ns; /* counted as work after the part already */
+};
+
+/* Takes off what lies inside a slice that begins at start_ns. */
+static struct member_loose enclose(struct omp_work_wait *member,
+				   int64_t start_ns)
+{
+	struct member_loose sum = {.start_ns = start_ns};
+
+	while (member->count &&
+	       member->loose[member->count - 1].start_ns >= start_ns) {
+		const struct member_loose *last =
+			&member->loose[--member->count];
+
+		saturate_into(&sum.task_ns, last->task_ns);
+		saturate_into(&sum.wait_ns, last->wait_ns);
+		saturate_into(&sum.work_ns, last->work_ns);
+	}
+	return sum;
+}
+
+static void keep_loose(struct omp_work_wait *member, struct member_loose slice)
+{
+	if (member->count == MEMBER_LOOSE_MAX) {
+		member->count /= 2;
+		memmove(member->loose, member->loose + member->count,
+			member->count * sizeof(*member->loose));
+	}
+	member->loose = memory_grow(member->loose, member->count,
+				    &member->capacity, sizeof(*member->loose));
+	member->loose[member->count++] = slice;
+}
+
+void omp_work_wait_task(struct omp_work_wait *member, int64_t start_ns,
+			int64_t dur_ns)
+{
+	struct member_loose slice = enclose(member, start_ns);
+
+	slice.task_ns = dur_ns;
+	keep_loose(member, slice);
+}
+
+int64_t omp_work_wait_wait(struct omp_work_wait *member, bool may_lie_in_task,
+			   int64_t start_ns, int64_t dur_ns)
+{
+	struct member_loose slice = enclose(member, start_ns);
+	const int64_t net = saturate_subtract(dur_ns, slice.task_ns);
+	int64_t work;
+
+	if (member->is_done) {
+		work = saturate_subtract(slice.task_ns, slice.wait_ns);
+		work = saturate_subtract(work, slice.work_ns);
+		saturate_into(&member->work_ns, work);
+		saturate_into(&slice.work_ns, work);
+	} else {
+		saturate_into(&member->inside_ns, net);
+	}
+	slice.task_ns = 0;
+	saturate_into(&slice.wait_ns, net);
+	if (may_lie_in_task)
+		keep_loose(member, slice);
+	return net > 0 ? net : 0;
+}
+
+void omp_work_wait_part(struct omp_work_wait *member, int64_t dur_ns)
+{
+	saturate_into(&member->work_ns,
+		      saturate_subtract(dur_ns, member->inside_ns));
+	member->inside_ns = 0;
+	member->is_done = true;
+	member->count = 0;
+}
+
+void omp_work_wait_free(struct omp_work_wait *member)
+{
+	free(member->loose);
+	memset(member, 0, sizeof(*member));
+}
 
 struct region {
 	int64_t id; /* 0: free */
@@ -74,6 +157,11 @@ static void close_region(struct region_totals *totals, struct region *region)
 		region->name = name_of(totals, "(region not in the file)", 24);
 	sum = key_table_row(&totals->names, region->name);
 	done = weigh(region, &longest, &total);
+	if (region->has_slice && region->team == 1 && !done) {
+		/* It has no parts; its one member's work is the region's. */
+		total = saturate_subtract(region->elapsed_ns, region->wait_ns);
+		done = 1;
+	}
 	sum->calls += region->has_slice;
 	saturate_into(&sum->elapsed_ns, region->elapsed_ns);
 	saturate_into(&sum->work_ns, total);
@@ -82,6 +170,12 @@ static void close_region(struct region_totals *totals, struct region *region)
 		sum->team_min = region->team;
 	if (region->team > sum->team_max)
 		sum->team_max = region->team;
+	/* Of a file that was cut the members' work is not all there. */
+	if (!region->has_slice ||
+	    (region->team && done != (size_t)region->team))
+		done = 0;
+	if (done)
+		saturate_into(&sum->judged_ns, region->wait_ns);
 	if (done > 1) {
 		sum->longest_ns += (double)longest;
 		sum->mean_ns += (double)total / (double)done;
@@ -126,9 +220,9 @@ static struct omp_work_wait *member_of(struct region *region, uint32_t lane)
 /* Locks that are held and the creation of tasks are parts of what surrounds
  * them, but the latter tells that tasks follow. */
 static void add_part(struct region_totals *totals, struct region *region,
-		     const char *part, const struct trace_event *event)
+		     const char *part, const struct trace_event *event,
+		     uint32_t lane)
 {
-	const struct trace_value *tid = &event->field[FIELD_TID];
 	const struct trace_value *name = &event->field[FIELD_NAME];
 	const bool is_whole = !strcmp(part, "parallel");
 	const bool is_member = !strcmp(part, "task");
@@ -144,8 +238,7 @@ static void add_part(struct region_totals *totals, struct region *region,
 	region->has_tasks |= !is_member && strcmp(part, "wait");
 	if (!strcmp(part, "create"))
 		return;
-	member = member_of(region, key_table_number(&totals->threads, tid->text,
-						    tid->len));
+	member = member_of(region, lane);
 	if (!member)
 		return;
 	if (is_member)
@@ -159,7 +252,8 @@ static void add_part(struct region_totals *totals, struct region *region,
 }
 
 void region_totals_event(struct region_totals *totals,
-			 const struct trace_event *event, const char *part)
+			 const struct trace_event *event, const char *part,
+			 uint32_t lane)
 {
 	static const char *const parts[] = {"parallel", "task", "explicit",
 					    "create", "wait"};
@@ -175,7 +269,7 @@ void region_totals_event(struct region_totals *totals,
 	trace_event_integer(event, "team", &team);
 	if (team > 0 && team <= INT32_MAX)
 		region->team = team;
-	add_part(totals, region, part, event);
+	add_part(totals, region, part, event, lane);
 }
 
 static int compare(const void *left, const void *right)
@@ -216,6 +310,5 @@ void region_totals_free(struct region_totals *totals)
 		forget_members(&totals->open[at]);
 	free(totals->open);
 	key_table_free(&totals->names);
-	key_table_free(&totals->threads);
 	memset(totals, 0, sizeof(*totals));
 }

@@ -10,8 +10,6 @@
  *
  * A file is written thread by thread, some milliseconds of each in turn, so
  * short regions lie thousands of others apart from their members.
- *
- * What a member worked and waited is omp_work_wait.h's.
  */
 #ifndef TOOLS_REGION_TOTALS_H
 #define TOOLS_REGION_TOTALS_H
@@ -27,25 +25,63 @@ struct region_total {
 	int64_t elapsed_ns; /* of the parallel slices */
 	int64_t work_ns;    /* of all members, waits taken off */
 	int64_t wait_ns;
-	int64_t uneven_ns; /* of the waits: what perfect balance would save */
+	int64_t judged_ns; /* of the waits: of regions seen whole */
+	int64_t uneven_ns; /* of these: what perfect balance would save */
 	double imbalance;  /* longest member over mean member, weighted */
 	double longest_ns, mean_ns; /* sums over the regions */
 };
 
 struct region_totals {
 	struct key_table names; /* struct region_total */
-	struct key_table threads;
-	struct region *open; /* REGIONS_OPEN of them, by id */
+	struct region *open;	/* REGIONS_OPEN of them, by id */
 };
 
-/* Takes an event with args.omp; part is its value. */
+/* Takes an event with args.omp, whose value is part, on a lane. */
 void region_totals_event(struct region_totals *totals,
-			 const struct trace_event *event, const char *part);
+			 const struct trace_event *event, const char *part,
+			 uint32_t lane);
 
 /* Closes all regions and lists the names, longest wait first; free() it. */
 struct region_total *region_totals_list(struct region_totals *totals,
 					size_t *count);
 
 void region_totals_free(struct region_totals *totals);
+
+#define MEMBER_LOOSE_MAX 4096u
+
+/*
+ * What one thread of a team worked and waited.
+ *
+ * A thread that waits at a barrier or a taskwait runs explicit tasks meanwhile,
+ * and such a task may wait in turn.  So a wait's time is its slice without the
+ * tasks inside it, and the work is the thread's part of the region without its
+ * waits, and the tasks run in waits after the part.
+ *
+ * Slices come in order of their ends, inner ones before outer ones; those that
+ * nothing has enclosed yet are kept, MEMBER_LOOSE_MAX at most.
+ */
+struct omp_work_wait {
+	uint32_t lane;	   /* which thread, for the owner's look-up */
+	bool is_done;	   /* its part has ended */
+	int64_t work_ns;   /* right when is_done */
+	int64_t inside_ns; /* waited before that */
+	struct member_loose *loose;
+	uint32_t count;
+	size_t capacity;
+};
+
+/* An explicit task was run. */
+void omp_work_wait_task(struct omp_work_wait *member, int64_t start_ns,
+			int64_t dur_ns);
+
+/* A wait; returns its time without the tasks run in it.  may_lie_in_task: there
+ * are tasks, so one may enclose it. */
+int64_t omp_work_wait_wait(struct omp_work_wait *member, bool may_lie_in_task,
+			   int64_t start_ns, int64_t dur_ns);
+
+/* Its part of the region. */
+void omp_work_wait_part(struct omp_work_wait *member, int64_t dur_ns);
+
+void omp_work_wait_free(struct omp_work_wait *member);
 
 #endif

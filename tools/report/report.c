@@ -7,9 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/util/decimal.h"
+#include "tools/util/numbers.h"
 #include "tools/util/memory.h"
-#include "tools/util/saturate.h"
 
 static struct report_device *device_of(struct report *report,
 				       const struct trace_event *event,
@@ -88,13 +87,13 @@ static void on_gpu(struct report *report, const struct trace_event *event,
 }
 
 static const char *category_of(struct report *report,
-			       const struct trace_event *event)
+			       const struct trace_event *event, uint32_t lane)
 {
 	const struct trace_value part = trace_event_arg(event, "omp");
 
 	if (part.type == TRACE_ABSENT)
 		return event->field[FIELD_CAT].text;
-	region_totals_event(&report->regions, event, part.text);
+	region_totals_event(&report->regions, event, part.text, lane);
 	if (trace_value_is(&part, "task"))
 		return REPORT_MEMBERS;
 	if (trace_value_is(&part, "wait"))
@@ -102,30 +101,45 @@ static const char *category_of(struct report *report,
 	return event->field[FIELD_CAT].text;
 }
 
-static struct report_lane *lane_of(struct report *report,
-				   const struct trace_event *event)
+static struct report_lane *lane_at(const struct report *report, uint32_t lane)
 {
-	return key_table_row(
-		&report->lanes,
-		trace_event_lane(event, &report->lanes, &report->scratch));
+	return key_table_row(&report->lanes.table, lane);
+}
+
+/* True for what is no content of the trace: the span of the recording, which is
+ * noted, and the passes of our own writer. */
+static bool is_ours(struct report *report, const struct trace_event *event)
+{
+	const struct trace_value *category = &event->field[FIELD_CAT];
+
+	if (trace_value_is(category, "Trace")) {
+		report->span_start_ns = event->ts_ns;
+		report->span_end_ns = event->ts_ns + event->dur_ns;
+		return true;
+	}
+	return trace_value_is(category, "overhead") &&
+	       trace_value_is(&event->field[FIELD_NAME], "traceprof writer");
 }
 
 static void on_slice(struct report *report, const struct trace_event *event)
 {
 	const struct trace_value *name = &event->field[FIELD_NAME];
 	const int64_t end_ns = event->ts_ns + event->dur_ns;
-	const char *category = category_of(report, event);
 	const bool is_step = !strncmp(name->text, "ProfilerStep#", 13);
+	const char *category;
 	int64_t bytes = 0;
+	uint32_t lane;
 
-	if (!strcmp(category, "Trace"))
+	if (is_ours(report, event))
 		return;
+	lane = trace_lanes_number(&report->lanes, event);
+	category = category_of(report, event, lane);
 	if (event->ts_ns < report->start_ns)
 		report->start_ns = event->ts_ns;
 	if (end_ns > report->end_ns)
 		report->end_ns = end_ns;
 	if (report->choice.tree) /* all steps are one node of it */
-		scope_tree_add(&report->tree, &lane_of(report, event)->spans,
+		scope_tree_add(&report->tree, &lane_at(report, lane)->spans,
 			       is_step ? "ProfilerStep#*" : name->text,
 			       is_step ? 14 : name->len, event->ts_ns, end_ns);
 	if (is_step) {
@@ -136,7 +150,8 @@ static void on_slice(struct report *report, const struct trace_event *event)
 	on_gpu(report, event, category);
 	trace_event_integer(event, "bytes", &bytes);
 	tally_add(&report->tally, category, name->text, name->len,
-		  event->dur_ns, bytes > 0 ? bytes : 0);
+		  (struct tally_call){lane, event->ts_ns, event->dur_ns,
+				      bytes > 0 ? bytes : 0});
 }
 
 static void on_memory(struct report *report, const struct trace_event *event)
@@ -177,7 +192,7 @@ static void on_metadata(struct report *report, const struct trace_event *event)
 	if (!report->choice.tree || label.type != TRACE_STRING ||
 	    !trace_value_is(&event->field[FIELD_NAME], "thread_name"))
 		return;
-	lane = lane_of(report, event);
+	lane = lane_at(report, trace_lanes_number(&report->lanes, event));
 	text_buffer_add_printable(&text, label.text, label.len, 100);
 	free(lane->label);
 	lane->label = text.data;
@@ -202,6 +217,7 @@ static void end_row(struct report *report)
 {
 	struct exact_row *row = &report->row;
 
+	row->sums.sum_ns = row->sums.total_ns;
 	if (row->name && row->category && row->sums.calls > 0)
 		tally_put(&report->exact, row->category, row->name,
 			  strlen(row->name), &row->sums);
@@ -282,7 +298,7 @@ int report_read(struct report *report, const char *file,
 		.start_ns = INT64_MAX,
 		.end_ns = INT64_MIN,
 		.streams = {.row_bytes = sizeof(struct report_device)},
-		.lanes = {.row_bytes = sizeof(struct report_lane)},
+		.lanes = {.table = {.row_bytes = sizeof(struct report_lane)}},
 	};
 	trace_metadata_begin(&report->metadata);
 	error = trace_read(file, &sink, &report->facts);
@@ -292,13 +308,24 @@ int report_read(struct report *report, const char *file,
 	report->region_list =
 		region_totals_list(&report->regions, &report->region_count);
 	if (choice->tree)
-		scope_tree_build(&report->tree, &report->lanes, choice->top);
+		scope_tree_build(&report->tree, &report->lanes.table,
+				 choice->top);
 	report_verdict(report);
 	return 0;
 }
 
+int64_t report_start_ns(const struct report *report)
+{
+	return report->span_end_ns > report->span_start_ns
+		       ? report->span_start_ns
+		       : report->start_ns;
+}
+
 int64_t report_wall_ns(const struct report *report)
 {
+	if (report->span_end_ns > report->span_start_ns)
+		return saturate_subtract(report->span_end_ns,
+					 report->span_start_ns);
 	return report->end_ns > report->start_ns
 		       ? saturate_subtract(report->end_ns, report->start_ns)
 		       : 0;
@@ -360,17 +387,17 @@ void report_free(struct report *report)
 		stream = key_table_row(&report->streams, at);
 		busy_time_free(&stream->busy);
 	}
-	for (size_t at = 0; at < report->lanes.count; at++) {
-		lane = key_table_row(&report->lanes, at);
+	for (size_t at = 0; at < report->lanes.table.count; at++) {
+		lane = lane_at(report, (uint32_t)at);
 		lane_spans_free(&lane->spans);
 		free(lane->label);
 	}
 	key_table_free(&report->streams);
-	key_table_free(&report->lanes);
+	trace_lanes_free(&report->lanes);
 	scope_tree_free(&report->tree);
-	text_buffer_free(&report->scratch);
 	for (size_t at = 0; at < report->note_count; at++)
 		free(report->notes[at]);
+	free(report->warning);
 	for (size_t at = 0; at < report->verdict_count; at++)
 		free(report->verdict[at]);
 	memset(report, 0, sizeof(*report));

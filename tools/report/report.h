@@ -68,7 +68,10 @@ struct report {
 	struct report_choice choice;
 	struct trace_facts facts;
 	struct trace_metadata metadata;
-	int64_t start_ns, end_ns; /* of all slices; start > end: none */
+	int64_t start_ns, end_ns; /* of all slices but the writer's own; start >
+				     end: none */
+	int64_t span_start_ns, span_end_ns; /* of the recording; both 0 where
+					       the file doesn't say */
 	struct tally tally;
 	struct tally exact; /* the writer's own sums, from the metadata */
 	struct exact_row {
@@ -82,11 +85,11 @@ struct report {
 	struct report_memory heap_events;
 	struct report_device devices[REPORT_DEVICES_MAX];
 	struct key_table streams; /* struct report_device */
-	struct key_table lanes;	  /* struct report_lane */
+	struct trace_lanes lanes; /* their rows: struct report_lane */
 	struct scope_tree tree;
-	struct text_buffer scratch;
 	char *notes[REPORT_NOTES_MAX];
 	size_t note_count;
+	char *warning; /* what is to be read first, NULL nothing */
 	char *verdict[REPORT_LINES_MAX];
 	size_t verdict_count;
 };
@@ -96,6 +99,8 @@ int report_read(struct report *report, const char *file,
 		const struct report_choice *choice);
 void report_free(struct report *report);
 
+/* Of the recording where the file says it, else of what is in it. */
+int64_t report_start_ns(const struct report *report);
 int64_t report_wall_ns(const struct report *report);
 
 /* All GPU activity, as a sum over streams. */
@@ -107,7 +112,7 @@ bool report_is_used(const struct report_device *device);
 /* The streams by device and number; free() them. */
 const struct report_device **report_streams(const struct report *report);
 
-/* Fills in report->verdict. */
+/* Fills in report->warning and report->verdict. */
 void report_verdict(struct report *report);
 
 void report_print_text(const struct report *report, FILE *out);

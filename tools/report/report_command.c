@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "tools/util/command.h"
-#include "tools/util/decimal.h"
+#include "tools/util/numbers.h"
 #include "tools/report/report.h"
 
 struct report_arguments {

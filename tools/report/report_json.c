@@ -11,87 +11,54 @@
 #include <string.h>
 #include <yajl/yajl_gen.h>
 
-#include "tools/util/utf8.h"
+#include "tools/util/numbers.h"
+#include "tools/util/text_buffer.h"
 
-/* A number of a struct, and its key. */
+/* Numbers of a struct and their keys; all are int64_t. */
 struct field {
 	const char *key;
 	size_t offset;
 };
 
-#define FIELDS_END                                                             \
-	{                                                                      \
-		0                                                              \
-	}
-
 /* clang-format off */
-#define AT(type, member) offsetof(struct type, member)
+#define ROW(key, type, member) {key, offsetof(struct type, member)}
 
 static const struct field steps_fields[] = {
-	{"total_ns", AT(report_steps, total_ns)},
-	{"min_ns", AT(report_steps, min_ns)},
-	{"max_ns", AT(report_steps, max_ns)},
-	{"slowest", AT(report_steps, slowest)},
-	FIELDS_END
-};
-
-static const struct field region_fields[] = {
-	{"calls", AT(region_total, calls)},
-	{"team_min", AT(region_total, team_min)},
-	{"team_max", AT(region_total, team_max)},
-	{"elapsed_ns", AT(region_total, elapsed_ns)},
-	{"work_ns", AT(region_total, work_ns)},
-	{"wait_ns", AT(region_total, wait_ns)},
-	{"uneven_ns", AT(region_total, uneven_ns)},
-	FIELDS_END
-};
-
-static const struct field memory_fields[] = {
-	{"event_allocs", AT(report_memory, allocs)},
-	{"event_frees", AT(report_memory, frees)},
-	{"event_alloc_bytes", AT(report_memory, alloc_bytes)},
-	{"event_free_bytes", AT(report_memory, free_bytes)},
-	{"event_peak_bytes", AT(report_memory, peak_bytes)},
-	FIELDS_END
-};
-
-static const struct field heap_fields[] = {
-	{"calls", AT(trace_metadata, heap_calls)},
-	{"frees", AT(trace_metadata, heap_frees)},
-	{"bytes", AT(trace_metadata, heap_bytes)},
-	{"live_bytes", AT(trace_metadata, heap_live_bytes)},
-	{"peak_bytes", AT(trace_metadata, heap_peak_bytes)},
-	FIELDS_END
-};
-
-static const struct field sum_fields[] = {
-	{"kernel_ns", AT(report_device, sum_ns[WORK_KERNEL])},
-	{"copy_ns", AT(report_device, sum_ns[WORK_COPY])},
-	{"memset_ns", AT(report_device, sum_ns[WORK_FILL])},
-	FIELDS_END
-};
-
-static const struct field call_fields[] = {
-	{"kernels", AT(report_device, calls[WORK_KERNEL])},
-	{"copies", AT(report_device, calls[WORK_COPY])},
-	{"memsets", AT(report_device, calls[WORK_FILL])},
-	FIELDS_END
-};
-
-static const struct field account_fields[] = {
-	{"seen", AT(trace_metadata, seen)},
-	{"written", AT(trace_metadata, written)},
-	{"cut", AT(trace_metadata, cut)},
-	{"dropped", AT(trace_metadata, dropped)},
-	{"unrecorded_calls", AT(trace_metadata, unrecorded_calls)},
-	FIELDS_END
-};
-
-static const struct field node_fields[] = {
-	{"calls", AT(scope_node, calls)},
-	{"total_ns", AT(scope_node, total_ns)},
-	{"self_ns", AT(scope_node, self_ns)},
-	FIELDS_END
+	ROW("total_ns", report_steps, total_ns), ROW("min_ns", report_steps, min_ns),
+	ROW("max_ns", report_steps, max_ns), ROW("slowest", report_steps, slowest), {0},
+}, region_fields[] = {
+	ROW("calls", region_total, calls), ROW("team_min", region_total, team_min),
+	ROW("team_max", region_total, team_max), ROW("elapsed_ns", region_total, elapsed_ns),
+	ROW("work_ns", region_total, work_ns), ROW("wait_ns", region_total, wait_ns),
+	ROW("uneven_ns", region_total, uneven_ns), {0},
+}, memory_fields[] = {
+	ROW("event_allocs", report_memory, allocs), ROW("event_frees", report_memory, frees),
+	ROW("event_alloc_bytes", report_memory, alloc_bytes),
+	ROW("event_free_bytes", report_memory, free_bytes),
+	ROW("event_peak_bytes", report_memory, peak_bytes), {0},
+}, heap_fields[] = {
+	ROW("calls", trace_metadata, heap_calls), ROW("frees", trace_metadata, heap_frees),
+	ROW("bytes", trace_metadata, heap_bytes), ROW("live_bytes", trace_metadata, heap_live_bytes),
+	ROW("peak_bytes", trace_metadata, heap_peak_bytes),
+	ROW("calls_before", trace_metadata, heap_calls_before),
+	ROW("frees_before", trace_metadata, heap_frees_before),
+	ROW("bytes_before", trace_metadata, heap_bytes_before), {0},
+}, sum_fields[] = {
+	ROW("kernel_ns", report_device, sum_ns[WORK_KERNEL]),
+	ROW("copy_ns", report_device, sum_ns[WORK_COPY]),
+	ROW("memset_ns", report_device, sum_ns[WORK_FILL]), {0},
+}, call_fields[] = {
+	ROW("kernels", report_device, calls[WORK_KERNEL]),
+	ROW("copies", report_device, calls[WORK_COPY]),
+	ROW("memsets", report_device, calls[WORK_FILL]), {0},
+}, account_fields[] = {
+	ROW("seen", trace_metadata, seen), ROW("written", trace_metadata, written),
+	ROW("cut", trace_metadata, cut), ROW("dropped", trace_metadata, dropped),
+	ROW("unrecorded_calls", trace_metadata, unrecorded_calls),
+	ROW("missed_calls", trace_metadata, missed_calls), {0},
+}, node_fields[] = {
+	ROW("calls", scope_node, calls), ROW("total_ns", scope_node, total_ns),
+	ROW("self_ns", scope_node, self_ns), {0},
 };
 /* clang-format on */
 
@@ -172,7 +139,7 @@ static void put_category(void *arg, const char *category)
 		put_pair(gen, "name", row->name);
 		put_number(gen, "calls", row->calls);
 		put_number(gen, "total_ns", row->total_ns);
-		put_number(gen, "avg_ns", row->total_ns / row->calls);
+		put_number(gen, "avg_ns", row->sum_ns / row->calls);
 		put_number(gen, "min_ns", row->min_ns);
 		put_number(gen, "max_ns", row->max_ns);
 		if (row->bytes)
@@ -251,7 +218,7 @@ static void put_tree(const struct report *report, yajl_gen gen)
 		put_number(gen, "depth", node->depth);
 		put_pair(gen, "name",
 			 key_table_key(node->depth ? &tree->names
-						   : &report->lanes,
+						   : &report->lanes.table,
 				       node->name, NULL));
 		put_fields(gen, node, node_fields);
 		yajl_gen_map_close(gen);
@@ -297,6 +264,8 @@ static void put_report(const struct report *report, yajl_gen gen)
 
 	yajl_gen_map_open(gen);
 	put_pair(gen, "file", report->file);
+	if (report->warning)
+		put_pair(gen, "warning", report->warning);
 	put_number(gen, "events", (int64_t)report->facts.events);
 	put_number(gen, "wall_ns", report_wall_ns(report));
 	open_object(gen, "steps");
@@ -310,7 +279,8 @@ static void put_report(const struct report *report, yajl_gen gen)
 	yajl_gen_array_close(gen);
 	if (report->metadata.detail_ended_ns >= 0) {
 		put_number(gen, "detail_ended_ns",
-			   report->metadata.detail_ended_ns);
+			   saturate_subtract(report->metadata.detail_ended_ns,
+					     report_start_ns(report)));
 		open_list(gen, "whole_window");
 		print.tally = &report->exact;
 		tally_categories(&report->exact, put_category, &print);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/util/quantity.h"
+#include "tools/util/numbers.h"
 #include "tools/report/report.h"
 #include "tools/util/table.h"
 
@@ -30,8 +30,10 @@ static void time_cell(struct table *table, double ns)
 
 static void print_head(const struct report *report, FILE *out)
 {
-	fprintf(out, "%s\n%" PRIu64 " events, %s\n", report->file,
-		report->facts.events,
+	fprintf(out, "%s\n", report->file);
+	if (report->warning)
+		fprintf(out, "%s\n", report->warning);
+	fprintf(out, "%" PRIu64 " events, %s\n", report->facts.events,
 		quantity_time((double)report_wall_ns(report)).text);
 	for (size_t at = 0; at < report->note_count; at++)
 		fprintf(out, "note: %s\n", report->notes[at]);
@@ -63,7 +65,10 @@ static void region_row(struct table *table, const struct region_total *region)
 {
 	const double wait = (double)region->wait_ns;
 
-	table_cell(table, "%" PRId64, region->calls);
+	if (region->calls)
+		table_cell(table, "%" PRId64, region->calls);
+	else /* only parts of it are in the file */
+		table_cell(table, "-");
 	if (region->team_min == region->team_max)
 		table_cell(table, "%" PRId64, region->team_max);
 	else
@@ -113,7 +118,7 @@ static void total_row(struct table *table, const struct total *row,
 {
 	table_cell(table, "%" PRId64, row->calls);
 	time_cell(table, (double)row->total_ns);
-	time_cell(table, (double)row->total_ns / (double)row->calls);
+	time_cell(table, (double)row->sum_ns / (double)row->calls);
 	time_cell(table, (double)row->min_ns);
 	time_cell(table, (double)row->max_ns);
 	table_cell(table, "%s",
@@ -178,9 +183,11 @@ static void print_exact(const struct report *report, FILE *out)
 	if (report->metadata.detail_ended_ns < 0)
 		return;
 	fprintf(out,
-		"\nThe events end at %s of the file's time, where it had "
+		"\nThe events end %s after the start, where the file had "
 		"reached its size limit.  Sums of the whole window:\n",
-		quantity_time((double)report->metadata.detail_ended_ns).text);
+		quantity_time((double)(report->metadata.detail_ended_ns -
+				       report_start_ns(report)))
+			.text);
 	tally_categories(&report->exact, print_category, &print);
 }
 
@@ -188,16 +195,31 @@ static void print_heap(const struct report *report, FILE *out)
 {
 	const struct report_memory *events = &report->heap_events;
 	const struct trace_metadata *heap = &report->metadata;
+	const bool knows_before = heap->heap_calls_before >= 0;
 
 	if (heap->heap_calls >= 0)
 		fprintf(out,
-			"\nHeap: %" PRId64 " allocations of %s in all, %" PRId64
+			"\nHeap: %" PRId64 " allocations of %s %s, %" PRId64
 			" frees, peak %s, live at the end %s\n",
-			heap->heap_calls,
-			quantity_bytes((double)heap->heap_bytes).text,
-			heap->heap_frees,
+			heap->heap_calls +
+				(knows_before ? heap->heap_calls_before : 0),
+			quantity_bytes(
+				(double)heap->heap_bytes +
+				(knows_before ? (double)heap->heap_bytes_before
+					      : 0))
+				.text,
+			knows_before ? "in all" : "while recorded",
+			heap->heap_frees +
+				(knows_before ? heap->heap_frees_before : 0),
 			quantity_bytes((double)heap->heap_peak_bytes).text,
 			quantity_bytes((double)heap->heap_live_bytes).text);
+	if (heap->heap_calls_before > 0)
+		fprintf(out,
+			"  of these %" PRId64 " allocations of %s and %" PRId64
+			" frees came before the recording\n",
+			heap->heap_calls_before,
+			quantity_bytes((double)heap->heap_bytes_before).text,
+			heap->heap_frees_before);
 	if (events->allocs || events->frees)
 		fprintf(out,
 			"%sHeap events: %" PRId64 " allocations of %s, %" PRId64
@@ -213,10 +235,11 @@ static void print_heap(const struct report *report, FILE *out)
 static void root_cell(const struct report *report, struct table *table,
 		      uint32_t number)
 {
-	const struct report_lane *lane = key_table_row(&report->lanes, number);
+	const struct report_lane *lane =
+		key_table_row(&report->lanes.table, number);
 
 	table_cell(table, "pid, tid %s%s%s",
-		   key_table_key(&report->lanes, number, NULL),
+		   key_table_key(&report->lanes.table, number, NULL),
 		   lane->label ? ": " : "", lane->label ? lane->label : "");
 }
 
@@ -268,11 +291,22 @@ static void print_losses(const struct report *report, FILE *out)
 			"\nLosses: of %" PRId64 " events %" PRId64
 			" were dropped and %" PRId64 " cut\n",
 			account->seen, account->dropped, account->cut);
+	if (account->missing_kernels > 0)
+		fprintf(out,
+			"\nLosses: of %" PRId64 " launches of kernels %" PRId64
+			" have no kernel in this trace\n",
+			account->launched_kernels, account->missing_kernels);
 	if (account->unrecorded_calls > 0)
 		fprintf(out,
-			"\nLosses: %" PRId64 " calls came from threads that "
-			"found no room to be recorded\n",
+			"\nLosses: %" PRId64 " calls left no event: of "
+			"threads without room, or nested too deep\n",
 			account->unrecorded_calls);
+	if (account->missed_calls > 0)
+		fprintf(out,
+			"\nNot recorded: %" PRId64 " calls of signal handlers "
+			"that came inside another call, or of threads at their "
+			"end\n",
+			account->missed_calls);
 }
 
 static void print_device(const struct report *report, unsigned int number,

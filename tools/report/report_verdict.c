@@ -7,9 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/util/quantity.h"
+#include "tools/util/numbers.h"
 #include "tools/report/report.h"
-#include "tools/util/saturate.h"
 
 /* From where on something is worth a sentence. */
 #define WAIT_SHARE_MIN	 0.10
@@ -33,41 +32,52 @@ static void say(struct report *report, const char *format, ...)
 	va_end(args);
 }
 
+/* Of regions that are in the file in part only nothing is said. */
 static void judge_regions(struct report *report)
 {
-	const struct region_total *worst = report->region_list;
+	const struct region_total *worst = NULL;
 	struct text_buffer name = {0};
 	int64_t work = 0, wait = 0;
-	double share;
+	double share, saved;
 
-	for (size_t at = 0; at < report->region_count; at++) {
-		saturate_into(&work, report->region_list[at].work_ns);
-		saturate_into(&wait, report->region_list[at].wait_ns);
+	for (size_t at = report->region_count; at-- > 0;) {
+		if (!report->region_list[at].calls)
+			continue;
+		worst = &report->region_list
+				 [at]; /* the longest wait is first */
+		saturate_into(&work, worst->work_ns);
+		saturate_into(&wait, worst->wait_ns);
 	}
-	if (!report->region_count || saturate_add(work, wait) <= 0)
+	if (!worst || saturate_add(work, wait) <= 0)
 		return;
 	share = (double)wait / ((double)work + (double)wait);
-	text_buffer_cut(&name, 0);
+	saved = worst->judged_ns
+			? (double)worst->uneven_ns / (double)worst->judged_ns
+			: 0;
 	text_buffer_add_printable(&name, worst->name, strlen(worst->name), 120);
 	if (share < WAIT_SHARE_MIN)
 		say(report,
 		    "OpenMP: %.1f %% of the thread time in parallel regions "
 		    "was spent waiting.",
 		    100 * share);
-	else if ((double)worst->uneven_ns >=
-		 UNEVEN_SHARE_MIN * (double)worst->wait_ns)
+	else if (saved >= UNEVEN_SHARE_MIN)
 		say(report,
 		    "OpenMP: %.0f %% of the thread time in parallel regions "
 		    "was spent waiting: region %s is imbalanced (max/mean "
 		    "%.2f).",
 		    100 * share, name.data, worst->imbalance);
+	else if (worst->imbalance <= 0)
+		say(report,
+		    "OpenMP: %.0f %% of the thread time in parallel regions "
+		    "was spent waiting, most of it in region %s.",
+		    100 * share, name.data);
 	else
 		say(report,
 		    "OpenMP: %.0f %% of the thread time in parallel regions "
-		    "was spent waiting, most of it in region %s, but not "
-		    "for uneven work (max/mean %.2f): many short regions, "
-		    "locks or too few processors may be the cause.",
-		    100 * share, name.data, worst->imbalance);
+		    "was spent waiting, most of it in region %s.  Perfectly "
+		    "even work would save %.0f %% of that: many short "
+		    "regions, locks or too few processors may be the cause.",
+		    100 * share, name.data, 100 * saved);
 	text_buffer_free(&name);
 }
 
@@ -140,8 +150,9 @@ static void judge_losses(struct report *report)
 		    account->dropped, account->seen);
 	if (account->unrecorded_calls > 0)
 		say(report,
-		    "Some threads found no room to be recorded (%" PRId64
-		    " calls): raise TRACEPROF_BUFFER_MB.",
+		    "Some calls left no event (%" PRId64
+		    " calls): their threads found no room (raise "
+		    "TRACEPROF_BUFFER_MB), or they were nested too deep.",
 		    account->unrecorded_calls);
 	if (account->cut > 0)
 		say(report,
@@ -150,8 +161,35 @@ static void judge_losses(struct report *report)
 		    account->cut);
 }
 
+/* A file that isn't what its schedule asked for. */
+static void judge_schedule(struct report *report)
+{
+	const struct trace_metadata *metadata = &report->metadata;
+	int len = 0;
+
+	if (metadata->schedule <= 0 || metadata->is_by_hand)
+		return;
+	if (metadata->missed_windows > 0)
+		len = asprintf(&report->warning,
+			       "The schedule missed %" PRId64
+			       " of its windows: writing was too slow.",
+			       metadata->missed_windows);
+	else if (metadata->first_step < 0 && metadata->steps_seen > 0)
+		len = asprintf(&report->warning,
+			       "The run had %" PRId64 " steps, too few for the "
+			       "schedule: this is the whole run.",
+			       metadata->steps_seen);
+	else if (metadata->first_step < 0 && !metadata->steps_seen)
+		len = asprintf(&report->warning,
+			       "No step was found, so the schedule did "
+			       "nothing: this is the whole run.");
+	if (len < 0)
+		report->warning = NULL;
+}
+
 void report_verdict(struct report *report)
 {
+	judge_schedule(report);
 	judge_regions(report);
 	judge_devices(report);
 	judge_steps(report);

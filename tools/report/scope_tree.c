@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "tools/util/memory.h"
-#include "tools/util/saturate.h"
+#include "tools/util/numbers.h"
 
 #define PRINTED_DEPTH 1000u
 #define NO_PARENT     UINT32_MAX

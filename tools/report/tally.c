@@ -4,53 +4,132 @@
  */
 #include "tools/report/tally.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/util/memory.h"
-#include "tools/util/saturate.h"
+#include "tools/util/numbers.h"
 
-void tally_put(struct tally *tally, const char *category, const char *name,
-	       size_t name_len, const struct total *sums)
+struct tally_nest {
+	struct nested_call {
+		int64_t start_ns, end_ns, sum_ns;
+	} * calls; /* that nothing has enclosed yet, by end */
+	size_t count, capacity;
+};
+
+static uint32_t row_of(struct tally *tally, const char *category,
+		       const char *name, size_t name_len)
 {
 	struct text_buffer *key = &tally->key;
-	struct total *row;
 
 	text_buffer_cut(key, 0);
 	text_buffer_add(key, category, strlen(category) + 1);
 	text_buffer_add(key, name, name_len);
-	tally->rows.row_bytes = sizeof(*row);
-	row = key_table_row(
-		&tally->rows,
-		key_table_number(&tally->rows, key->data, key->len));
+	tally->rows.row_bytes = sizeof(struct total);
+	return key_table_number(&tally->rows, key->data, key->len);
+}
+
+static void add_sums(struct total *row, const struct total *sums)
+{
 	if (!row->calls || sums->min_ns < row->min_ns)
 		row->min_ns = sums->min_ns;
 	if (!row->calls || sums->max_ns > row->max_ns)
 		row->max_ns = sums->max_ns;
 	saturate_into(&row->calls, sums->calls);
 	saturate_into(&row->total_ns, sums->total_ns);
+	saturate_into(&row->sum_ns, sums->sum_ns);
 	saturate_into(&row->bytes, sums->bytes);
 }
 
-void tally_add(struct tally *tally, const char *category, const char *name,
-	       size_t name_len, int64_t dur_ns, int64_t bytes)
+void tally_put(struct tally *tally, const char *category, const char *name,
+	       size_t name_len, const struct total *sums)
 {
-	const struct total sums = {
-		.calls = 1,
-		.total_ns = dur_ns,
-		.min_ns = dur_ns,
-		.max_ns = dur_ns,
-		.bytes = bytes,
-	};
+	const uint32_t row = row_of(tally, category, name, name_len);
 
-	tally_put(tally, category, name, name_len, &sums);
+	add_sums(key_table_row(&tally->rows, row), sums);
+}
+
+/* Joins calls of the older half that lie near each other, so that what begins
+ * between two of them, seldom, is counted wrong by a few percent. */
+static void join_oldest(struct tally_nest *nest)
+{
+	struct nested_call *calls = nest->calls;
+	const size_t half = nest->count / 2;
+	const int64_t near_ns =
+		saturate_subtract(calls[half - 1].end_ns, calls[0].start_ns) /
+		(TALLY_KEPT / 8);
+	size_t kept = 0;
+
+	for (size_t at = 1; at < half; at++) {
+		if (saturate_subtract(calls[at].end_ns, calls[kept].start_ns) <=
+		    near_ns) {
+			calls[kept].end_ns = calls[at].end_ns;
+			saturate_into(&calls[kept].sum_ns, calls[at].sum_ns);
+		} else {
+			calls[++kept] = calls[at];
+		}
+	}
+	memmove(calls + kept + 1, calls + half,
+		(nest->count - half) * sizeof(*calls));
+	nest->count -= half - kept - 1;
+}
+
+/* The time of a call without that of calls inside it that are in the sum
+ * already; 0 when it lies in one itself.  Inner calls come before outer ones in
+ * our files, after them in others. */
+static int64_t own_time(struct tally_nest *nest, const struct tally_call *call)
+{
+	struct nested_call outer = {
+		call->start_ns, call->start_ns + call->dur_ns, call->dur_ns};
+	const struct nested_call *last;
+	int64_t own_ns = call->dur_ns;
+
+	for (; nest->count; nest->count--) {
+		last = &nest->calls[nest->count - 1];
+		if (last->start_ns <= outer.start_ns &&
+		    last->end_ns >= outer.end_ns)
+			return 0;
+		if (last->start_ns < outer.start_ns)
+			break;
+		own_ns = saturate_subtract(own_ns, last->sum_ns);
+	}
+	if (nest->count == TALLY_KEPT) {
+		join_oldest(nest);
+		if (nest->count == TALLY_KEPT) /* in no order at all */
+			nest->count /= 2;
+	}
+	nest->calls = memory_grow(nest->calls, nest->count, &nest->capacity,
+				  sizeof(*nest->calls));
+	nest->calls[nest->count++] = outer;
+	return own_ns > 0 ? own_ns : 0;
+}
+
+void tally_add(struct tally *tally, const char *category, const char *name,
+	       size_t name_len, struct tally_call call)
+{
+	const uint32_t row = row_of(tally, category, name, name_len);
+	const uint32_t key[2] = {row, call.lane};
+	struct total sums = {
+		.calls = 1,
+		.sum_ns = call.dur_ns,
+		.min_ns = call.dur_ns,
+		.max_ns = call.dur_ns,
+		.bytes = call.bytes,
+	};
+	uint32_t nest;
+
+	tally->nests.row_bytes = sizeof(struct tally_nest);
+	nest = key_table_number(&tally->nests, key, sizeof(key));
+	sums.total_ns = own_time(key_table_row(&tally->nests, nest), &call);
+	add_sums(key_table_row(&tally->rows, row), &sums);
 }
 
 static double rank_of(const struct total *row, enum tally_order order)
 {
 	switch (order) {
 	case ORDER_CALLS: return (double)row->calls;
-	case ORDER_AVERAGE: return (double)row->total_ns / (double)row->calls;
+	case ORDER_AVERAGE: return (double)row->sum_ns / (double)row->calls;
 	case ORDER_MIN: return (double)row->min_ns;
 	case ORDER_MAX: return (double)row->max_ns;
 	case ORDER_TOTAL:
@@ -91,9 +170,10 @@ struct total *tally_list(const struct tally *tally, const char *category,
 	return list;
 }
 
-/* The order in which people ask; all others come after these. */
-static size_t place_of(const char *category)
+void tally_categories(const struct tally *tally,
+		      void (*category)(void *arg, const char *name), void *arg)
 {
+	/* The order in which people ask; all others come after these. */
 	static const char *const first[] = {
 		"user_annotation",
 		"cpu_op",
@@ -107,50 +187,32 @@ static size_t place_of(const char *category)
 		"cuda_sync",
 		"gpu_user_annotation",
 	};
-	size_t at = 0;
+	const size_t first_count = sizeof(first) / sizeof(first[0]);
+	struct key_table seen = {.row_bytes = sizeof(bool)};
 
-	while (at < sizeof(first) / sizeof(first[0]) &&
-	       strcmp(first[at], category))
-		at++;
-	return at;
-}
-
-static int compare_places(const void *left, const void *right, void *arg)
-{
-	const struct key_table *seen = arg;
-	const uint32_t a = *(const uint32_t *)left,
-		       b = *(const uint32_t *)right;
-	const size_t x = place_of(key_table_key(seen, a, NULL));
-	const size_t y = place_of(key_table_key(seen, b, NULL));
-
-	if (x != y)
-		return x < y ? -1 : 1;
-	return a < b ? -1 : a > b;
-}
-
-void tally_categories(const struct tally *tally,
-		      void (*category)(void *arg, const char *name), void *arg)
-{
-	struct key_table seen = {0};
-	uint32_t *sorted;
-
+	for (size_t at = 0; at < first_count; at++)
+		key_table_number(&seen, first[at], strlen(first[at]));
 	for (size_t at = 0; at < tally->rows.count; at++) {
 		const char *name = key_table_key(&tally->rows, at, NULL);
+		const uint32_t number =
+			key_table_number(&seen, name, strlen(name));
 
-		key_table_number(&seen, name, strlen(name));
+		*(bool *)key_table_row(&seen, number) = true;
 	}
-	sorted = memory_zeroed(seen.count, sizeof(*sorted));
-	for (uint32_t at = 0; at < seen.count; at++)
-		sorted[at] = at;
-	qsort_r(sorted, seen.count, sizeof(*sorted), compare_places, &seen);
 	for (size_t at = 0; at < seen.count; at++)
-		category(arg, key_table_key(&seen, sorted[at], NULL));
-	free(sorted);
+		if (*(bool *)key_table_row(&seen, at))
+			category(arg, key_table_key(&seen, at, NULL));
 	key_table_free(&seen);
 }
 
 void tally_free(struct tally *tally)
 {
+	for (size_t at = 0; at < tally->nests.count; at++) {
+		struct tally_nest *nest = key_table_row(&tally->nests, at);
+
+		free(nest->calls);
+	}
+	key_table_free(&tally->nests);
 	key_table_free(&tally->rows);
 	text_buffer_free(&tally->key);
 }

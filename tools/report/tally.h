@@ -11,14 +11,27 @@
 struct total {
 	const char *category, *name; /* filled in by tally_list() */
 	int64_t calls;
-	int64_t total_ns, min_ns, max_ns;
+	int64_t total_ns; /* one inside another of its name counted once */
+	int64_t sum_ns;	  /* of all calls */
+	int64_t min_ns, max_ns;
 	int64_t bytes;
 };
 
 struct tally {
 	struct key_table rows;	/* struct total, by category, NUL, name */
+	struct key_table nests; /* struct tally_nest, by row and lane */
 	struct text_buffer key; /* scratch */
 };
+
+/* A slice. */
+struct tally_call {
+	uint32_t lane;
+	int64_t start_ns, dur_ns, bytes;
+};
+
+/* Of the calls of one name on one lane the last ones are kept to tell which
+ * lies in which; beyond so many the oldest are joined. */
+#define TALLY_KEPT 256u
 
 enum tally_order {
 	ORDER_TOTAL,
@@ -30,9 +43,9 @@ enum tally_order {
 };
 
 void tally_add(struct tally *tally, const char *category, const char *name,
-	       size_t name_len, int64_t dur_ns, int64_t bytes);
+	       size_t name_len, struct tally_call call);
 
-/* The same with sums that somebody else has made. */
+/* Sums that somebody else has made. */
 void tally_put(struct tally *tally, const char *category, const char *name,
 	       size_t name_len, const struct total *sums);
 

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tools/util/utf8.h"
+#include "tools/util/text_buffer.h"
 
 #define TEXT_SCAN_DEPTH_MAX  200u
 #define TEXT_SCAN_STRING_MAX (16u << 20)
@@ -26,7 +26,7 @@ enum text_flaw {
 	TEXT_FLAW_UTF8 = 1 << 1,      /* not UTF-8 in a string */
 	TEXT_FLAW_SURROGATE = 1 << 2, /* \uD8xx\uDCxx at the top of an object */
 	TEXT_FLAW_LONE = 1 << 3,      /* half a surrogate pair, anywhere */
-	TEXT_FLAW_RANK = 1 << 4,      /* "rank": without a blank behind */
+	TEXT_FLAW_RANK = 1 << 4,      /* "rank": without a blank after */
 };
 
 struct text_flaw_at {
@@ -39,12 +39,12 @@ struct text_scan {
 	unsigned int depth;
 	size_t token; /* bytes of the string or bare word so far */
 	bool in_string;
-	unsigned char escape; /* 1 behind a backslash, 2..5 hex digits left */
+	unsigned char escape; /* 1 after a backslash, 2..5 hex digits left */
 	unsigned int code;    /* of the \u escape being read */
 	bool half;	      /* a high surrogate waits for its other half */
 	struct utf8_state utf8;
 	char head[6];	    /* first bytes of the string */
-	unsigned char rank; /* 1 behind "rank", 2 behind its colon */
+	unsigned char rank; /* 1 after "rank", 2 after its colon */
 
 	struct text_flaw_at *flaws; /* of the last piece */
 	size_t flaw_count;

@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-#include "tools/util/decimal.h"
-#include "tools/util/saturate.h"
+#include "tools/util/numbers.h"
 
 /* How an entry changes its number. */
 enum entry_kind { ENTRY_INTEGER, ENTRY_TIME, ENTRY_SUM };
@@ -24,18 +23,35 @@ static const struct {
 	{"events.written", FIELD(written), ENTRY_INTEGER},
 	{"events.cut", FIELD(cut), ENTRY_INTEGER},
 	{"events.dropped", FIELD(dropped), ENTRY_INTEGER},
+	{"events.in_file", FIELD(in_file), ENTRY_INTEGER},
 	{"events.aged", FIELD(aged), ENTRY_INTEGER},
 	{"events.unrecorded_calls", FIELD(unrecorded_calls), ENTRY_INTEGER},
+	{"events.missed_calls", FIELD(missed_calls), ENTRY_INTEGER},
 	{"dropped_by_kind.", FIELD(dropped_by_kind), ENTRY_SUM},
 	{"dropped_by_thread.", FIELD(dropped_by_thread), ENTRY_SUM},
 	{"written_by_kind.", FIELD(written_by_kind), ENTRY_SUM},
+	{"gpu.launched_kernels", FIELD(launched_kernels), ENTRY_INTEGER},
+	{"gpu.missing_kernels", FIELD(missing_kernels), ENTRY_INTEGER},
 	{"heap.calls", FIELD(heap_calls), ENTRY_INTEGER},
 	{"heap.frees", FIELD(heap_frees), ENTRY_INTEGER},
 	{"heap.bytes", FIELD(heap_bytes), ENTRY_INTEGER},
 	{"heap.live_bytes", FIELD(heap_live_bytes), ENTRY_INTEGER},
 	{"heap.peak_bytes", FIELD(heap_peak_bytes), ENTRY_INTEGER},
+	{"heap.calls_before", FIELD(heap_calls_before), ENTRY_INTEGER},
+	{"heap.frees_before", FIELD(heap_frees_before), ENTRY_INTEGER},
+	{"heap.bytes_before", FIELD(heap_bytes_before), ENTRY_INTEGER},
 	{"cost.hooks_ns", FIELD(hooks_ns), ENTRY_INTEGER},
 	{"cost.writer_ns", FIELD(writer_ns), ENTRY_INTEGER},
+	{"options.SKIP_FIRST", FIELD(schedule), ENTRY_SUM},
+	{"options.WAIT", FIELD(schedule), ENTRY_SUM},
+	{"options.WARMUP", FIELD(schedule), ENTRY_SUM},
+	{"options.ACTIVE", FIELD(schedule), ENTRY_SUM},
+	{"step.seen", FIELD(steps_seen), ENTRY_INTEGER},
+	{"step.first", FIELD(first_step), ENTRY_INTEGER},
+	{"step.missed_windows", FIELD(missed_windows), ENTRY_INTEGER},
+	{"gpu.without_time", FIELD(gpu_missing), ENTRY_SUM},
+	{"gpu.dropped_records", FIELD(gpu_missing), ENTRY_SUM},
+	{"gpu.lost_buffers", FIELD(gpu_missing), ENTRY_SUM},
 	{"detail_ended", FIELD(detail_ended_ns), ENTRY_TIME},
 };
 
@@ -44,8 +60,11 @@ void trace_metadata_begin(struct trace_metadata *metadata)
 	memset(metadata, 0xff, sizeof(*metadata)); /* all -1 */
 	metadata->threads = 0;
 	metadata->unrecorded_calls = 0;
+	metadata->missed_calls = 0;
 	metadata->is_unfinished = false;
 	metadata->is_recovered = false;
+	metadata->is_by_hand = false;
+	metadata->is_cupti = false;
 }
 
 static void take(struct trace_metadata *metadata, size_t row,
@@ -55,7 +74,7 @@ static void take(struct trace_metadata *metadata, size_t row,
 	int64_t number = 0;
 	int error = -1;
 
-	if (value->type == TRACE_NUMBER)
+	if (value->type == TRACE_NUMBER || value->type == TRACE_STRING)
 		error = known[row].kind == ENTRY_TIME
 				? decimal_to_ns(value->text, value->len,
 						&number)
@@ -87,6 +106,10 @@ void trace_metadata_entry(struct trace_metadata *metadata,
 		metadata->is_unfinished = !strcmp(entry->value.text, "false");
 	if (!strcmp(path, "recovered"))
 		metadata->is_recovered = !strcmp(entry->value.text, "true");
+	if (!strcmp(path, "gpu.source"))
+		metadata->is_cupti = !strcmp(entry->value.text, "cupti");
+	if (!strcmp(path, "step.name") || !strcmp(path, "trigger"))
+		metadata->is_by_hand = true;
 	metadata->threads += !strncmp(path, "dropped_by_thread.", 18);
 	for (size_t row = 0; row < sizeof(known) / sizeof(known[0]); row++)
 		if (matches(path, known[row].path))

@@ -15,15 +15,24 @@
 
 struct trace_metadata {
 	int64_t seen, written, cut, dropped;
-	int64_t aged; /* of those that were cut */
+	int64_t in_file; /* of those written, in this one */
+	int64_t aged;	 /* of those that were cut */
 	int64_t dropped_by_kind, dropped_by_thread, written_by_kind; /* sums */
 	int64_t threads;	  /* that dropped_by_thread names */
 	int64_t unrecorded_calls; /* of threads without room: in no sum */
+	int64_t launched_kernels, missing_kernels; /* calls; without kernel */
+	int64_t missed_calls; /* in signal handlers: in no sum */
 	int64_t heap_calls, heap_frees, heap_bytes;
 	int64_t heap_live_bytes, heap_peak_bytes;
+	int64_t heap_calls_before, heap_frees_before, heap_bytes_before;
 	int64_t hooks_ns, writer_ns;
 	int64_t detail_ended_ns; /* events end here, sums go on */
+	int64_t schedule;	 /* sum of its options: 0 none was set */
+	int64_t steps_seen, first_step, missed_windows;
+	int64_t gpu_missing; /* records of a GPU that came to nothing */
+	bool is_cupti;	     /* a GPU's work is recorded */
 	bool is_unfinished, is_recovered;
+	bool is_by_hand; /* a window with a name, or of a trigger */
 };
 
 void trace_metadata_begin(struct trace_metadata *metadata);

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/util/decimal.h"
+#include "tools/util/numbers.h"
 #include "tools/util/memory.h"
 #include "tools/util/text_buffer.h"
 
@@ -44,17 +44,40 @@ bool trace_event_is_slice(const struct trace_event *event)
 	       event->dur_ns >= 0 && event->ts_ns <= INT64_MAX - event->dur_ns;
 }
 
-uint32_t trace_event_lane(const struct trace_event *event,
-			  struct key_table *lanes, struct text_buffer *text)
+/* Most events are on the lane of the one before. */
+static bool is_last_lane(const struct trace_lanes *lanes,
+			 const struct trace_value *pid,
+			 const struct trace_value *tid)
+{
+	const struct text_buffer *text = &lanes->text;
+
+	return text->len == pid->len + tid->len + 1 &&
+	       !memcmp(text->data, pid->text, pid->len) &&
+	       text->data[pid->len] == ' ' &&
+	       !memcmp(text->data + pid->len + 1, tid->text, tid->len);
+}
+
+uint32_t trace_lanes_number(struct trace_lanes *lanes,
+			    const struct trace_event *event)
 {
 	const struct trace_value *pid = &event->field[FIELD_PID];
 	const struct trace_value *tid = &event->field[FIELD_TID];
+	struct text_buffer *text = &lanes->text;
 
+	if (is_last_lane(lanes, pid, tid))
+		return lanes->last;
 	text_buffer_cut(text, 0);
 	text_buffer_add_printable(text, pid->text, pid->len, 60);
 	text_buffer_add(text, " ", 1);
 	text_buffer_add_printable(text, tid->text, tid->len, 60);
-	return key_table_number(lanes, text->data, text->len);
+	lanes->last = key_table_number(&lanes->table, text->data, text->len);
+	return lanes->last;
+}
+
+void trace_lanes_free(struct trace_lanes *lanes)
+{
+	key_table_free(&lanes->table);
+	text_buffer_free(&lanes->text);
 }
 
 bool trace_value_is(const struct trace_value *value, const char *text)
@@ -435,7 +458,7 @@ static void describe(struct reader *reader, const char *text, size_t len)
 			trap = ": a bare NaN or Infinity (rule 7)";
 	if (reader->ended)
 		snprintf(error, bytes,
-			 "text goes on at byte %llu, behind the end of the "
+			 "text goes on at byte %llu, after the end of the "
 			 "JSON object (rule 2)",
 			 (unsigned long long)(reader->piece_offset + at));
 	else if (reader->seen_events)

@@ -111,9 +111,17 @@ bool trace_event_integer(const struct trace_event *event, const char *key,
 /* A span of time: an X event with a start and an end. */
 bool trace_event_is_slice(const struct trace_event *event);
 
-/* The number of the event's lane, "pid tid", in a table; text is scratch. */
-uint32_t trace_event_lane(const struct trace_event *event,
-			  struct key_table *lanes, struct text_buffer *text);
+/* The lanes of a trace by number; a lane's key is "pid tid". */
+struct trace_lanes {
+	struct key_table table;
+	struct text_buffer
+		text; /* pid and tid of the last one, as they stand */
+	uint32_t last;
+};
+
+uint32_t trace_lanes_number(struct trace_lanes *lanes,
+			    const struct trace_event *event);
+void trace_lanes_free(struct trace_lanes *lanes);
 
 bool trace_value_is(const struct trace_value *value, const char *text);
 

@@ -10,7 +10,7 @@
 
 #include "tools/util/command.h"
 
-static _Noreturn void out_of_memory(void)
+_Noreturn void memory_exhausted(void)
 {
 	fputs("traceprof: out of memory\n", stderr);
 	exit(EXIT_UNREADABLE);
@@ -19,10 +19,10 @@ static _Noreturn void out_of_memory(void)
 void *memory_resize(void *ptr, size_t count, size_t size)
 {
 	if (size && count > SIZE_MAX / size)
-		out_of_memory();
+		memory_exhausted();
 	ptr = realloc(ptr, count && size ? count * size : 1);
 	if (!ptr)
-		out_of_memory();
+		memory_exhausted();
 	return ptr;
 }
 
@@ -31,7 +31,7 @@ void *memory_zeroed(size_t count, size_t size)
 	void *ptr = calloc(count ? count : 1, size ? size : 1);
 
 	if (!ptr)
-		out_of_memory();
+		memory_exhausted();
 	return ptr;
 }
 

@@ -1,25 +1,76 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table.c - collects cells and prints them in columns.
+ * table.c - tables by libsmartcols; where that isn't there, columns are apart
+ * by a tab.
  */
 #include "tools/util/table.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tools/util/memory.h"
 
 #ifdef HAVE_SMARTCOLS
 #include <libsmartcols/libsmartcols.h>
-#endif
 
 struct table {
-	enum table_kind kind;
+	struct libscols_table *lines;
+	struct libscols_line *line; /* that is filled */
+	size_t columns;
+	size_t count; /* of cells */
+};
+
+static int column_flags(enum table_kind kind, bool is_last)
+{
+	if (is_last)
+		return SCOLS_FL_TRUNC;
+	return kind == TABLE_NUMBERS ? SCOLS_FL_RIGHT : 0;
+}
+
+struct table *table_new(enum table_kind kind, const char *const *headers,
+			size_t columns)
+{
+	struct table *table = memory_zeroed(1, sizeof(*table));
+
+	table->columns = columns;
+	table->lines = scols_new_table();
+	if (!table->lines)
+		memory_exhausted();
+	for (size_t at = 0; at < columns; at++)
+		scols_table_new_column(table->lines, headers[at], 0,
+				       column_flags(kind, at + 1 == columns));
+	return table;
+}
+
+static void add(struct table *table, const char *text)
+{
+	const size_t column = table->count++ % table->columns;
+
+	if (column == 0)
+		table->line = scols_table_new_line(table->lines, NULL);
+	if (!table->line || scols_line_set_data(table->line, column, text))
+		memory_exhausted();
+}
+
+void table_print(struct table *table, FILE *out)
+{
+	scols_table_set_stream(table->lines, out);
+	if (table->count)
+		scols_print_table(table->lines);
+	scols_unref_table(table->lines);
+	free(table);
+}
+
+#else
+
+struct table {
 	const char *const *headers;
 	size_t columns;
-	char **cells;
-	size_t count, capacity;
+	size_t count; /* of cells */
+	char *text;
+	size_t bytes;
+	FILE *cells; /* writes text */
 };
 
 struct table *table_new(enum table_kind kind, const char *const *headers,
@@ -27,11 +78,34 @@ struct table *table_new(enum table_kind kind, const char *const *headers,
 {
 	struct table *table = memory_zeroed(1, sizeof(*table));
 
-	table->kind = kind;
+	(void)kind;
 	table->headers = headers;
 	table->columns = columns;
+	table->cells = open_memstream(&table->text, &table->bytes);
+	if (!table->cells)
+		memory_exhausted();
 	return table;
 }
+
+static void add(struct table *table, const char *text)
+{
+	const bool is_last = ++table->count % table->columns == 0;
+
+	fprintf(table->cells, "%s%c", text, is_last ? '\n' : '\t');
+}
+
+void table_print(struct table *table, FILE *out)
+{
+	fclose(table->cells);
+	for (size_t at = 0; at < table->columns && table->count; at++)
+		fprintf(out, "%s%c", table->headers[at],
+			at + 1 == table->columns ? '\n' : '\t');
+	fputs(table->text, out);
+	free(table->text);
+	free(table);
+}
+
+#endif
 
 void table_cell(struct table *table, const char *format, ...)
 {
@@ -40,97 +114,8 @@ void table_cell(struct table *table, const char *format, ...)
 
 	va_start(args, format);
 	if (vasprintf(&text, format, args) < 0)
-		text = memory_zeroed(1, 1);
+		memory_exhausted();
 	va_end(args);
-	table->cells = memory_grow(table->cells, table->count, &table->capacity,
-				   sizeof(*table->cells));
-	table->cells[table->count++] = text;
-}
-
-#ifdef HAVE_SMARTCOLS
-
-static int column_flags(const struct table *table, size_t column)
-{
-	if (column + 1 == table->columns)
-		return SCOLS_FL_TRUNC;
-	return table->kind == TABLE_NUMBERS ? SCOLS_FL_RIGHT : 0;
-}
-
-static void print_cells(const struct table *table, FILE *out)
-{
-	struct libscols_table *columns = scols_new_table();
-	struct libscols_line *line = NULL;
-
-	if (!columns)
-		return;
-	scols_table_set_stream(columns, out);
-	for (size_t at = 0; at < table->columns; at++)
-		scols_table_new_column(columns, table->headers[at], 0,
-				       column_flags(table, at));
-	for (size_t at = 0; at < table->count; at++) {
-		if (at % table->columns == 0)
-			line = scols_table_new_line(columns, NULL);
-		if (line)
-			scols_line_set_data(line, at % table->columns,
-					    table->cells[at]);
-	}
-	if (table->count)
-		scols_print_table(columns);
-	scols_unref_table(columns);
-}
-
-#else
-
-/* Columns that a UTF-8 text takes, wide characters not considered. */
-static int width_of(const char *text)
-{
-	int width = 0;
-
-	for (; *text; text++)
-		width += ((unsigned char)*text & 0xc0) != 0x80;
-	return width;
-}
-
-static void print_cell(const struct table *table, size_t column,
-		       const char *text, int width, FILE *out)
-{
-	const int blanks = width - width_of(text);
-
-	if (column + 1 == table->columns)
-		fprintf(out, "%s\n", text);
-	else if (table->kind == TABLE_NUMBERS)
-		fprintf(out, "%*s%s ", blanks, "", text);
-	else
-		fprintf(out, "%s%*s ", text, blanks, "");
-}
-
-static void print_cells(const struct table *table, FILE *out)
-{
-	int *widths = memory_zeroed(table->columns, sizeof(*widths));
-
-	for (size_t at = 0; at < table->columns; at++)
-		widths[at] = width_of(table->headers[at]);
-	for (size_t at = 0; at < table->count; at++) {
-		const int width = width_of(table->cells[at]);
-
-		if (width > widths[at % table->columns])
-			widths[at % table->columns] = width;
-	}
-	for (size_t at = 0; at < table->columns; at++)
-		print_cell(table, at, table->headers[at], widths[at], out);
-	for (size_t at = 0; at < table->count; at++)
-		print_cell(table, at % table->columns, table->cells[at],
-			   widths[at % table->columns], out);
-	free(widths);
-}
-
-#endif
-
-void table_print(struct table *table, FILE *out)
-{
-	print_cells(table, out);
-	for (size_t at = 0; at < table->count; at++)
-		free(table->cells[at]);
-	free(table->cells);
-	free(table);
+	add(table, text);
+	free(text);
 }

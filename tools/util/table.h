@@ -2,8 +2,8 @@
 /*
  * table.h - rows and columns of text on a terminal.
  *
- * libsmartcols cuts long names to the terminal's width where it is there;
- * without it the columns are aligned all the same.
+ * With libsmartcols columns are aligned, and on a terminal the last one is cut
+ * to its width; without it they are apart by a tab.
  */
 #ifndef TOOLS_TABLE_H
 #define TOOLS_TABLE_H
@@ -13,7 +13,7 @@
 
 struct table;
 
-/* The last column is flush left and may be cut; the others are flush right in
+/* The last column is flush left; the others are flush right in
  * a table of numbers, flush left in one of texts. */
 enum table_kind { TABLE_NUMBERS, TABLE_TEXTS };
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * text_buffer.h - bytes that grow.
+ * text_buffer.h - bytes that grow, and strict UTF-8 (RFC 3629): no overlong
+ * forms, no surrogates, nothing above U+10FFFF.
  *
- * Always NUL-terminated behind len once something was added, so data can be
+ * Always NUL-terminated after len once something was added, so data can be
  * used as a C string where the text holds no NUL of its own.
  */
 #ifndef TOOLS_TEXT_BUFFER_H
 #define TOOLS_TEXT_BUFFER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -50,5 +52,18 @@ void text_buffer_add_printable(struct text_buffer *buffer, const char *text,
 			       size_t len, size_t max_bytes);
 
 void text_buffer_free(struct text_buffer *buffer);
+
+/* Where a text that arrives byte by byte stands; zero at the start. */
+struct utf8_state {
+	unsigned char left;	 /* continuation bytes still to come */
+	unsigned char low, high; /* bounds of the next one */
+};
+
+/* Take one byte.  False when it cannot stand here; the state then starts anew
+ * after it. */
+bool utf8_feed(struct utf8_state *state, unsigned char byte);
+
+/* Bytes of the well-formed sequence that text begins with, 0 if none does. */
+size_t utf8_sequence(const char *text, size_t len);
 
 #endif

@@ -7,6 +7,8 @@
  * and makes it forget what it saw.
  */
 #include "writer/deflate/coder.h"
+#include "writer/deflate/crc32.h"
+#include "writer/deflate/processor.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -154,7 +156,7 @@ static int open_kind(struct coder *coder, enum coder_kind kind, int level)
 	coder->kind = kind;
 	coder->level = level;
 	coder->back_end = back_ends[kind];
-	crc32_start(&coder->crc32);
+	coder->skills = processor_skills();
 	coder->arena_bytes = align_up(coder->back_end->arena_bytes, PAGE_BYTES);
 	if (coder->arena_bytes) {
 		void *arena =
@@ -185,17 +187,6 @@ void coder_close(struct coder *coder)
 	memset(coder, 0, sizeof(*coder));
 }
 
-const char *coder_name(const struct coder *coder)
-{
-	static const char levels[9][8] = {"zlib:1", "zlib:2", "zlib:3",
-					  "zlib:4", "zlib:5", "zlib:6",
-					  "zlib:7", "zlib:8", "zlib:9"};
-
-	if (coder->kind == CODER_ZLIB)
-		return levels[coder->level - 1];
-	return coder->kind == CODER_FAST ? "fast" : "off";
-}
-
 size_t coder_bound(const struct coder *coder, size_t len)
 {
 	/* Stored blocks cost 5 bytes for at most 16 KiB (zlib's pending
@@ -216,5 +207,5 @@ int coder_block(struct coder *coder, const struct coder_text *text, char *out,
 uint32_t coder_crc32(const struct coder *coder, uint32_t crc, const char *text,
 		     size_t len)
 {
-	return crc32_text(&coder->crc32, crc, text, len);
+	return crc32_text(coder->skills, crc, text, len);
 }

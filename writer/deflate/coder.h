@@ -21,7 +21,6 @@
 #ifndef WRITER_CODER_H
 #define WRITER_CODER_H
 
-#include "writer/deflate/crc32.h"
 #include "writer/text/fields.h"
 
 enum coder_kind { CODER_AUTO, CODER_PLAIN, CODER_ZLIB, CODER_FAST };
@@ -67,8 +66,8 @@ struct coder {
 	char *arena; /* all of its memory */
 	size_t arena_bytes;
 	size_t arena_used;
-	void *state; /* the back end's own, in the arena */
-	struct crc32 crc32;
+	void *state;	     /* the back end's own, in the arena */
+	unsigned int skills; /* of the processor */
 };
 
 /* For back ends: `bytes` of the arena, aligned to 64, zero; NULL none left. */
@@ -77,9 +76,6 @@ void *coder_alloc(struct coder *coder, size_t bytes);
 /* 0 or -ENOMEM. */
 int coder_open(struct coder *coder, const struct coder_choice *choice);
 void coder_close(struct coder *coder);
-
-/* "zlib:1", "fast", "off": for the metadata. */
-const char *coder_name(const struct coder *coder);
 
 /* The most bytes that coder_block() makes of `len`. */
 size_t coder_bound(const struct coder *coder, size_t len);

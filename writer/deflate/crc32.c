@@ -5,33 +5,15 @@
  * The checksum is what is left of the text, read as one polynomial over bits,
  * after division by 0x104c11db7.  So 64 bytes can be carried over the next 64
  * by multiplying with what is left of x^512, and at the end 16 bytes stand for
- * everything; tables do those.  All constants are x^n modulo that polynomial,
+ * everything; zlib does those.  All constants are x^n modulo that polynomial,
  * bits reversed, as gzip reads bytes.
  */
 #include "writer/deflate/crc32.h"
 #include "writer/deflate/processor.h"
 
-#include <string.h>
+#include <zlib.h>
 
-#define POLYNOMIAL   UINT32_C(0xedb88320)
 #define FOLDED_LEAST 64u
-
-static uint32_t by_tables(const struct crc32 *crc32, uint32_t crc,
-			  const unsigned char *text, size_t len)
-{
-	for (; len >= 8; text += 8, len -= 8) {
-		uint64_t bytes;
-
-		memcpy(&bytes, text, sizeof(bytes));
-		bytes ^= crc;
-		crc = 0;
-		for (unsigned int i = 0; i < 8; i++)
-			crc ^= crc32->table[7 - i][bytes >> 8 * i & 0xff];
-	}
-	for (; len; text++, len--)
-		crc = crc >> 8 ^ crc32->table[0][(crc ^ *text) & 0xff];
-	return crc;
-}
 
 #ifdef __x86_64__
 
@@ -93,8 +75,7 @@ MULTIPLIES_WIDE static size_t by_wide(uint32_t crc, const unsigned char *text,
 }
 
 /* At least FOLDED_LEAST bytes; returns how many it took. */
-MULTIPLIES static size_t by_multiplying(const struct crc32 *crc32,
-					uint32_t *crc,
+MULTIPLIES static size_t by_multiplying(uint32_t *crc,
 					const unsigned char *text, size_t len)
 {
 	const __m128i *from = (const void *)text;
@@ -112,7 +93,7 @@ MULTIPLIES static size_t by_multiplying(const struct crc32 *crc32,
 	for (int i = 1; i < 4; i++)
 		value[i] = fold(value[i - 1], OVER_16, value[i]);
 	_mm_storeu_si128((void *)last, value[3]);
-	*crc = by_tables(crc32, 0, last, sizeof(last));
+	*crc = ~(uint32_t)crc32(~0u, last, sizeof(last));
 	return len / 64 * 64;
 }
 
@@ -130,10 +111,9 @@ static size_t by_wide(uint32_t crc, const unsigned char *text, size_t len,
 	return 0;
 }
 
-static size_t by_multiplying(const struct crc32 *crc32, uint32_t *crc,
-			     const unsigned char *text, size_t len)
+static size_t by_multiplying(uint32_t *crc, const unsigned char *text,
+			     size_t len)
 {
-	(void)crc32;
 	(void)crc;
 	(void)text;
 	(void)len;
@@ -142,27 +122,7 @@ static size_t by_multiplying(const struct crc32 *crc32, uint32_t *crc,
 
 #endif
 
-void crc32_start(struct crc32 *crc32)
-{
-	for (uint32_t byte = 0; byte < 256; byte++) {
-		uint32_t crc = byte;
-
-		for (int bit = 0; bit < 8; bit++)
-			crc = crc >> 1 ^ (crc & 1 ? POLYNOMIAL : 0);
-		crc32->table[0][byte] = crc;
-	}
-	for (uint32_t byte = 0; byte < 256; byte++) {
-		for (int i = 1; i < 8; i++) {
-			const uint32_t crc = crc32->table[i - 1][byte];
-
-			crc32->table[i][byte] =
-				crc >> 8 ^ crc32->table[0][crc & 0xff];
-		}
-	}
-	crc32->skills = processor_skills();
-}
-
-uint32_t crc32_text(const struct crc32 *crc32, uint32_t crc, const char *text,
+uint32_t crc32_text(unsigned int skills, uint32_t crc, const char *text,
 		    size_t len)
 {
 	const unsigned char *bytes = (const unsigned char *)text;
@@ -170,12 +130,12 @@ uint32_t crc32_text(const struct crc32 *crc32, uint32_t crc, const char *text,
 	size_t done = 0;
 
 	crc = ~crc;
-	if (crc32->skills & PROCESSOR_MULTIPLIES_WIDE && len >= WIDE_LEAST) {
+	if (skills & PROCESSOR_MULTIPLIES_WIDE && len >= WIDE_LEAST) {
 		done = by_wide(crc, bytes, len, rest);
 		crc = 0;
-		by_multiplying(crc32, &crc, rest, sizeof(rest));
+		by_multiplying(&crc, rest, sizeof(rest));
 	}
-	if (crc32->skills & PROCESSOR_MULTIPLIES && len - done >= FOLDED_LEAST)
-		done += by_multiplying(crc32, &crc, bytes + done, len - done);
-	return ~by_tables(crc32, crc, bytes + done, len - done);
+	if (skills & PROCESSOR_MULTIPLIES && len - done >= FOLDED_LEAST)
+		done += by_multiplying(&crc, bytes + done, len - done);
+	return (uint32_t)crc32_z(~crc, bytes + done, len - done);
 }

@@ -9,16 +9,9 @@
 
 #include "collector/system/base.h"
 
-/* Constant after crc32_start(). */
-struct crc32 {
-	uint32_t table[8][256];
-	unsigned int skills; /* of the processor; 0: tables alone, on any */
-};
-
-void crc32_start(struct crc32 *crc32);
-
-/* The checksum of what `crc` stands for (0: nothing), then `text`. */
-uint32_t crc32_text(const struct crc32 *crc32, uint32_t crc, const char *text,
+/* The checksum of what `crc` stands for (0: nothing), then `text`; `skills` as
+ * of processor_skills(), 0 on any processor. */
+uint32_t crc32_text(unsigned int skills, uint32_t crc, const char *text,
 		    size_t len);
 
 #endif

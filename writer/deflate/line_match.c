@@ -169,14 +169,14 @@ static inline uint32_t find_old(struct line_match *lines,
 	return has_old ? place.line : cursor->line;
 }
 
-/* A field that differs ends here.  Did its last bytes, with those behind it,
+/* A field that differs ends here.  Did its last bytes, with those after it,
  * stand somewhere before?  cursor->old is where its partner ends. */
 static INLINE void take_value(struct line_match *lines,
 			      struct line_cursor *cursor, line_window_look look,
 			      uint32_t limit)
 {
 	const uint32_t end = cursor->at;
-	uint32_t *slot, before, back, behind, home;
+	uint32_t *slot, before, back, after, home;
 
 	if (end < 8)
 		return;
@@ -188,17 +188,17 @@ static INLINE void take_value(struct line_match *lines,
 	back = same_before(lines, end, before, end - cursor->literals);
 	if (back < VALUE_LEAST)
 		return;
-	behind = same(lines, look, end, before);
+	after = same(lines, look, end, before);
 	home = same(lines, look, end, cursor->old);
-	if (behind + VALUE_STAY < home) {
+	if (after + VALUE_STAY < home) {
 		if (back < VALUE_ALONE)
 			return;
-		behind = 0;
+		after = 0;
 	}
-	behind = (uint32_t)min_u64(behind, limit - end);
-	push(cursor, end - back, end + behind, end - before);
-	cursor->at += behind;
-	cursor->old += behind;
+	after = (uint32_t)min_u64(after, limit - end);
+	push(cursor, end - back, end + after, end - before);
+	cursor->at += after;
+	cursor->old += after;
 	cursor->begin = cursor->at;
 }
 
@@ -290,7 +290,7 @@ static __attribute__((noinline)) void search(struct line_match *lines)
 static INLINE void read_next(struct line_match *lines,
 			     struct line_cursor *cursor, line_window_look look)
 {
-	/* Behind the last note stands one of the text's end. */
+	/* After the last note stands one of the text's end. */
 	const struct field_line *line = &lines->fields.line[cursor->line];
 	uint32_t old;
 

@@ -6,9 +6,9 @@
  * all but the numbers.  Who wrote them noted where each line begins, which
  * lines are like it, and where its fields end (fields.h).  So nothing is
  * searched for here.  A line is laid on the last one like it and both are read
- * along together: equal bytes are a match, at a difference both go on behind
+ * along together: equal bytes are a match, at a difference both go on after
  * the field that they are in.  A table finds the few values that are said to
- * come again, an address, together with the text behind them.
+ * come again, an address, together with the text after them.
  *
  * Text without notes goes through a table of byte strings.
  */

@@ -52,11 +52,12 @@ void draw_late(struct writer_state *state, struct ring_reader *reader,
 {
 	struct event_span span;
 
-	if (writer_state_place(state, event->start_ticks) == PLACE_WRITE)
+	if (writer_state_place(state, writer_state_begin(state, event)) ==
+	    PLACE_WRITE)
 		write(state, reader, event, &span);
 }
 
-/* The wait that the track has pending, up to a tick. */
+/* The wait that the thread has pending, up to a tick. */
 static void write_wait(struct writer_state *state, struct ring_reader *reader,
 		       uint64_t end_ticks, bool is_cut)
 {
@@ -190,10 +191,10 @@ static void write_open(struct writer_state *state, struct ring_reader *reader,
 	write(state, reader, &event, &span);
 }
 
-/* Events of this window that lie behind one of the next, or came just now. */
-static void write_held(struct writer_state *state, struct ring_reader *reader,
-		       struct open_slice *open, uint32_t count,
-		       uint64_t end_ticks)
+/* Events of this window that lie after one of the next, or came just now. */
+static void write_deferred(struct writer_state *state,
+			   struct ring_reader *reader, struct open_slice *open,
+			   uint32_t count, uint64_t end_ticks)
 {
 	struct ring *ring = &reader->thread->ring;
 	const uint64_t limit = ring_published(ring);
@@ -206,7 +207,8 @@ static void write_held(struct writer_state *state, struct ring_reader *reader,
 
 		drain_skip(&drain, event);
 		if (!is_slice(event->kind) || event->start_ticks >= end_ticks ||
-		    writer_state_place(state, event->start_ticks) !=
+		    writer_state_place(state,
+				       writer_state_begin(state, event)) !=
 			    PLACE_WRITE)
 			continue;
 		write(state, reader, event, &span);
@@ -229,7 +231,7 @@ static void draw_open_ring(struct writer_state *state,
 	while (count < OPEN_SLICES_MAX &&
 	       look_at_open(reader->thread, count, &open[count]))
 		count++;
-	write_held(state, reader, open, count, end_ticks);
+	write_deferred(state, reader, open, count, end_ticks);
 	if (wait->region) {
 		end = region_join_find(&state->regions, wait->region);
 		write_wait(state, reader,

@@ -26,7 +26,7 @@ void draw_late(struct writer_state *state, struct ring_reader *reader,
 void draw_waits(struct writer_state *state);
 
 /* The window has ended: what began in it and is still open, and what ended
- * later and lies behind events of the next window. */
+ * later and lies after events of the next window. */
 void draw_open(struct writer_state *state);
 
 /* The run has ended: events refused last. */

@@ -4,7 +4,7 @@
  *
  * Hooks count in their own thread's record; the sum is taken here, on the
  * writer's clock, at no cost to them.  With TRACEPROF_MALLOC=all each event
- * carries its thread's count, so the track comes from the events.
+ * carries its thread's count, so the counter comes from the events.
  */
 #ifndef WRITER_HEAP_COUNTER_H
 #define WRITER_HEAP_COUNTER_H
@@ -15,7 +15,7 @@
 void heap_counter_event(struct writer_state *state, struct ring_reader *reader,
 			const struct event *event);
 
-/* It belongs to the file: TRACEPROF_MALLOC=all draws the track from here. */
+/* It belongs to the file: TRACEPROF_MALLOC=all draws the counter from here. */
 void heap_counter_draw(struct writer_state *state, uint64_t ts_ns);
 
 /* Live process, once a pass: looks at the counters. */

@@ -35,16 +35,18 @@ struct event_span clip_event(struct writer_state *state,
 		event_is_gpu(event->kind) && event->kind != EVENT_GPU_API
 			? 0
 			: clip_window_end(state);
-	uint64_t end = max_u64(event->start_ticks, event->end_ticks);
-	struct event_span span = {.is_cut = event->flags & EVENT_UNFINISHED};
+	const uint64_t begin = writer_state_begin(state, event);
+	uint64_t end = max_u64(begin, event->end_ticks);
+	struct event_span span = {.is_cut = event->flags & EVENT_UNFINISHED ||
+					    begin != event->start_ticks};
 
 	if (limit && end > limit) {
 		end = limit;
 		span.is_cut = true;
 	}
-	span.start_ns = timeline_ns(line, event->start_ticks);
+	span.start_ns = timeline_ns(line, begin);
 	span.end_ns = span.start_ns;
-	if (end != event->start_ticks)
+	if (end != begin)
 		span.end_ns = max_u64(span.start_ns, timeline_ns(line, end));
 	if (is_on_main_lane(event)) {
 		int64_t start_ns = (int64_t)span.start_ns;
@@ -65,10 +67,13 @@ bool clip_has_room(struct writer_state *state, const struct event *event,
 
 	if (max_mb <= 0 || !is_detail(event->kind))
 		return true;
-	if (file->detail_is_over)
+	if (file->detail_is_over) {
+		state->counts.past_max++;
 		return false;
+	}
 	if (window_file_text_bytes(state) < (uint64_t)max_mb * TEXT_MIB)
 		return true;
+	state->counts.past_max++;
 	file->detail_is_over = true;
 	file->detail_ended_ns = ts_ns;
 	session_note(state->session,

@@ -127,27 +127,20 @@ static void omp_args(struct json *json, const struct event *event)
 	    event->kind == EVENT_OMP_ACQUIRED) {
 		const char *word = omp_sync_word(event->omp.sync);
 
-		json_raw(json, ",\"sync\":");
-		json_string(json, word, strlen(word));
+		json_pair_text(json, "sync", word, strlen(word));
 	}
-	json_raw(json, ",\"region\":");
-	json_u64(json, event->omp.region);
+	json_pair_u64(json, "region", event->omp.region);
 	if (event->omp.team) {
-		json_raw(json, ",\"team\":");
-		json_u64(json, event->omp.team);
-		json_raw(json, ",\"thread\":");
-		json_u64(json, event->omp.thread);
+		json_pair_u64(json, "team", event->omp.team);
+		json_pair_u64(json, "thread", event->omp.thread);
 	}
 	if (event->omp.schedule && event->omp.schedule < OMP_SCHEDULE_COUNT) {
 		const char *word = omp_schedule_word(event->omp.schedule);
 
-		json_raw(json, ",\"schedule\":");
-		json_string(json, word, strlen(word));
+		json_pair_text(json, "schedule", word, strlen(word));
 	}
-	if (event->omp.task) {
-		json_raw(json, ",\"task\":");
-		json_u64(json, event->omp.task);
-	}
+	if (event->omp.task)
+		json_pair_u64(json, "task", event->omp.task);
 }
 
 static void write_omp(struct writer_state *state, struct ring_reader *reader,
@@ -209,8 +202,7 @@ static void scope_args(struct writer_state *state, const struct event *event)
 	}
 	if (event->scope.colour) {
 		log_format(text, sizeof(text), "#%08x", event->scope.colour);
-		json_raw(json, ",\"colour\":");
-		json_string(json, text, strlen(text));
+		json_pair_text(json, "colour", text, strlen(text));
 	}
 	if (event->scope.payload_type)
 		scope_payload(json, event);
@@ -250,6 +242,22 @@ static void write_range(struct writer_state *state, struct ring_reader *reader,
 	write_annotation(state, reader, event, lane, label, span);
 }
 
+/* Steps that lie beside their thread lie together, whichever thread recorded
+ * the last one. */
+static struct ring_reader *stepping_thread(const struct writer_state *state,
+					   struct ring_reader *reader,
+					   uint32_t tid)
+{
+	struct ring_reader *other = state->readers;
+
+	if (reader->thread->tid == tid)
+		return reader;
+	while (other && (other->thread->tid != tid ||
+			 load_relaxed(&other->thread->state) == THREAD_FREE))
+		other = other->older;
+	return other ? other : reader;
+}
+
 static void write_step(struct writer_state *state, struct ring_reader *reader,
 		       const struct event *event, const struct label *label,
 		       struct event_span span)
@@ -260,8 +268,11 @@ static void write_step(struct writer_state *state, struct ring_reader *reader,
 
 	/* There each begins where the last one ends; on the main lane a gap has
 	 * been left already. */
-	if (lane == LANE_STEPS && span.end_ns - span.start_ns > NEST_GAP_NS)
-		span.end_ns -= NEST_GAP_NS;
+	if (lane == LANE_STEPS) {
+		reader = stepping_thread(state, reader, event->extra);
+		if (span.end_ns - span.start_ns > NEST_GAP_NS)
+			span.end_ns -= NEST_GAP_NS;
+	}
 	meta_json_lane(state, reader, lane);
 	line_of(json, reader, label, event->kind);
 	json_raw(json, SLICE(SCHEMA_USER_ANNOTATION));
@@ -423,8 +434,6 @@ static bool write_memory(struct writer_state *state, struct ring_reader *reader,
 {
 	struct json *json = &state->json;
 
-	if (event->flags & EVENT_NO_SIZE)
-		return false;
 	json_line(json, (uintptr_t)reader, event->kind);
 	json_raw(
 		json,
@@ -464,10 +473,8 @@ static void write_call(struct writer_state *state, struct ring_reader *reader,
 	slice_place(state, reader, LANE_MAIN, span);
 	json_raw(json, "\"result\":");
 	json_u64(json, event->call.result);
-	if (event->call.bytes) {
-		json_raw(json, ",\"bytes\":");
-		json_u64(json, event->call.bytes);
-	}
+	if (event->call.bytes)
+		json_pair_u64(json, "bytes", event->call.bytes);
 	close_slice(json, span);
 }
 

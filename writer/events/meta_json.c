@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* GPUs come behind the process. */
+/* GPUs come after the process. */
 #define GPU_SORT_INDEX 5000000u
 
 /* ,\n{"ph":"M","name":<name>,"ts":..,"pid":..,"tid":..,"args":{ */
@@ -114,7 +114,7 @@ static void look_up_name(const struct writer_state *state,
 	if (!state->is_live || thread->is_named)
 		return;
 	proc_thread_name(thread->tid, name, sizeof(name));
-	/* It has ended: most likely it had the name that it was born with. */
+	/* It has ended: most likely it had the name that it began with. */
 	if (!name[0] && !thread->name[0])
 		proc_thread_name((uint32_t)getpid(), name, sizeof(name));
 	if (name[0])
@@ -147,7 +147,10 @@ void meta_json_lane(struct writer_state *state, struct ring_reader *reader,
 		look_up_name(state, reader);
 		log_format(text, sizeof(text), "thread %lu (%.*s)", tid,
 			   THREAD_NAME_BYTES, reader->thread->name);
-		lane_events(state, tid, tid, text);
+		if (state->writer_tid && tid == state->writer_tid)
+			meta_json_writer(state);
+		else
+			lane_events(state, tid, tid, text);
 	}
 	if (lane == LANE_MAIN || reader->lanes_named >> lane & 1)
 		return;

@@ -16,7 +16,7 @@
 #define FOLLOW_ARENA_BYTES (FOLLOW_TEXT_BYTES + (128u << 10))
 
 /* An empty stored block, and an empty block of fixed codes with an empty stored
- * block behind it to get back to a byte boundary. */
+ * block after it to get back to a byte boundary. */
 static const char fill_of_5[5] = {0, 0, 0, '\xff', '\xff'};
 static const char fill_of_6[6] = {2, 0, 0, 0, '\xff', '\xff'};
 /* A last block of fixed codes without content, as deflate ends nothing. */
@@ -154,7 +154,7 @@ int gzip_follower_feed(struct gzip_follower *follower, const char *bytes,
 	do {
 		stream->next_out = text;
 		stream->avail_out = FOLLOW_TEXT_BYTES;
-		/* Stops behind each block, where data_type says whether that
+		/* Stops after each block, where data_type says whether that
 		 * is a byte boundary (zlib.h, inflate). */
 		rc = inflate(stream, Z_BLOCK);
 		if (rc != Z_OK && rc != Z_BUF_ERROR)

@@ -38,6 +38,20 @@ static int make_folders(const char *path)
 	return rc == -EEXIST ? -ENOTDIR : rc;
 }
 
+/* Is the folder, which ends with '/', a link that neither we nor root made? */
+static bool is_planted(char *folder)
+{
+	const size_t len = strlen(folder);
+	struct stat status;
+	int rc;
+
+	folder[len - 1] = '\0';
+	rc = lstat(folder, &status);
+	folder[len - 1] = '/';
+	return !rc && S_ISLNK(status.st_mode) && status.st_uid &&
+	       status.st_uid != geteuid();
+}
+
 /* Out of the way of the program's own descriptors. */
 static int move_high(int fd)
 {
@@ -118,6 +132,8 @@ int output_begin(struct output *output, const char *path)
 	memcpy(folder, path, (size_t)(slash - path) + 1);
 	folder[slash - path + 1] = '\0';
 	rc = make_folders(path);
+	if (!rc && is_planted(folder))
+		rc = -ELOOP;
 	if (rc)
 		return rc;
 	output->fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, FILE_MODE);

@@ -41,7 +41,8 @@ void output_make_room(void);
 
 /* Makes the folder (0700, with all that is missing above it) and an empty file
  * (0600).  `path` is absolute.  0; -EEXIST the name is taken (maybe only seen
- * by output_publish()); -ENAMETOOLONG; other -errno. */
+ * by output_publish()); -ENAMETOOLONG; -ELOOP the folder is a link of another
+ * user, who may have put it there for us; other -errno. */
 int output_begin(struct output *output, const char *path);
 
 /* Gives the file its name, never over another.  0; -EEXIST; -errno. */

@@ -55,7 +55,7 @@ static int tail_make_room(struct trace_file *file, size_t more)
 }
 
 /* Fill that lets a tail of `len` bytes begin where it doesn't cross a page,
- * together with what a renewal writes behind it; `at` is its file offset. */
+ * together with what a renewal writes after it; `at` is its file offset. */
 static size_t padding(uint64_t at, size_t len)
 {
 	const size_t in_page = at % PAGE_BYTES;
@@ -99,7 +99,7 @@ static int tail_lay(struct trace_file *file, uint64_t at, const char *tail,
 	return 0;
 }
 
-/* Steps 1 to 3: all that is new lies behind the old end, unseen. */
+/* Steps 1 to 3: all that is new lies after the old end, unseen. */
 static int write_behind(struct trace_file *file, size_t len)
 {
 	const struct output *const output = &file->output;

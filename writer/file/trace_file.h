@@ -97,7 +97,7 @@ static inline size_t trace_file_block_bytes(const struct trace_file *file)
 	return file->block_bytes;
 }
 
-/* Puts everything appended so far on disk, with `tail` behind it. */
+/* Puts everything appended so far on disk, with `tail` after it. */
 int trace_file_checkpoint(struct trace_file *file, const char *tail,
 			  size_t tail_len);
 
@@ -112,7 +112,7 @@ void trace_file_abandon(struct trace_file *file);
 
 /* Goes on with the trace that another process left: copies the first
  * `tail_at` bytes of `old_path` to `new_path` (which must not exist), so that
- * appends continue behind them.  The copy is checked against `text_bytes` and
+ * appends continue after them.  The copy is checked against `text_bytes` and
  * `crc32`, as of trace_file_position().  0; -EBADMSG the old file is not what
  * the numbers say, or of another form than `coder` makes; else as create. */
 int trace_file_resume(struct trace_file *file, const char *old_path,

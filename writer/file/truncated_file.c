@@ -43,7 +43,7 @@ static int find_in_gzip(const char *bytes, uint64_t len,
 	return rc == -ENOMEM ? rc : 0;
 }
 
-/* Behind the first, an event begins with a comma and a line's end. */
+/* After the first, an event begins with a comma and a line's end. */
 static void find_in_text(const char *bytes, uint64_t len,
 			 struct truncated_file *found)
 {

@@ -3,7 +3,7 @@
  * truncated_file.h - what a trace file still holds that was cut short.
  *
  * Pieces are whole events and end on byte boundaries (coder.h), so a file that
- * ends anywhere can be gone on with behind its last whole piece.  Of a file
+ * ends anywhere can be gone on with after its last whole piece.  Of a file
  * that is as long as it should be, and yet is not what it should be, nothing
  * is believed.
  */
@@ -13,7 +13,7 @@
 #include "collector/system/base.h"
 
 struct truncated_file {
-	uint64_t at;	     /* file offset behind the last whole piece */
+	uint64_t at;	     /* file offset after the last whole piece */
 	uint64_t text_bytes; /* of the text up to there */
 	uint32_t crc32;	     /* and its CRC */
 };

@@ -6,6 +6,7 @@
 #include "collector/session/names.h"
 #include "collector/session/pool.h"
 #include <errno.h>
+#include <string.h>
 
 /* Of the buffer's chunks the history takes at most so many quarters; the rest
  * is for bursts. */
@@ -46,22 +47,57 @@ int history_start(struct writer_state *state)
 	return 0;
 }
 
+/* Keeps them in the order of their ends.  False: there is no room. */
+static bool add_due(struct history *history, enum flight_reason reason,
+		    uint64_t end_ticks, const char *text)
+{
+	struct history_due *due = history->due;
+	unsigned int at = history->due_count;
+
+	if (at == HISTORY_DUE_MAX)
+		return false;
+	for (; at && due[at - 1].end_ticks > end_ticks; at--)
+		due[at] = due[at - 1];
+	due[at].end_ticks = end_ticks;
+	due[at].newest_ticks =
+		min_u64(end_ticks, history->trigger.newest_ticks);
+	due[at].reason = reason;
+	log_format(due[at].text, sizeof(due[at].text), "%s", text);
+	history->due_count++;
+	return true;
+}
+
+/* A trigger was met: does it still get a file? */
+static void take_trigger(struct writer_state *state, uint64_t end_ticks)
+{
+	const int64_t most = state->session->head->options.flight_dumps;
+	struct history *history = state->history;
+	struct trigger *trigger = &history->trigger;
+
+	if (!most || history->triggers < (uint64_t)most) {
+		history->triggers += add_due(history, trigger->reason,
+					     end_ticks, trigger->text);
+	} else if (!history->said_enough) {
+		history->said_enough = true;
+		log_say("the flight recorder's triggers have written %ld files "
+			"(TRACEPROF_FLIGHT_DUMPS): no more",
+			(long)most);
+	}
+	trigger->reason = FLIGHT_NONE;
+}
+
 static void see(struct writer_state *state, const struct event *event)
 {
 	struct history *history = state->history;
 
 	trigger_see(&history->trigger, event, ticks_per_second(state));
-	/* Until the dump that is due nothing more grows old. */
-	if (history->is_met || history->wish)
-		return;
-	history->newest = max_u64(history->newest, event->end_ticks);
 	if (event->kind == EVENT_STEP && history->flight.steps)
 		history->starts[history->steps++ % history->room] =
 			event->start_ticks;
-	if (!history->trigger.reason)
-		return;
-	history->is_met = true;
-	history->newest = min_u64(history->newest, event->end_ticks);
+	/* The next step begins where this one ends. */
+	if (history->trigger.reason)
+		take_trigger(state,
+			     event->end_ticks + (event->kind != EVENT_STEP));
 }
 
 void history_poll(struct writer_state *state)
@@ -80,18 +116,22 @@ void history_poll(struct writer_state *state)
 	}
 }
 
-/* Records of a GPU come late; what they say may be a trigger still. */
+/* Until a dump that is due nothing more grows old.  Records of a GPU come late;
+ * what they say may be a trigger still. */
 static uint64_t newest_known(const struct writer_state *state)
 {
+	const struct history *history = state->history;
 	struct gpu_state *gpu = &state->session->head->gpu;
+	uint64_t newest = history->trigger.newest_ticks;
 
-	return load_relaxed(&gpu->is_live)
-		       ? min_u64(state->history->newest,
-				 load_relaxed(&gpu->settled_ticks))
-		       : state->history->newest;
+	for (unsigned int i = 0; i < history->due_count; i++)
+		newest = min_u64(newest, history->due[i].newest_ticks);
+	if (load_relaxed(&gpu->is_live))
+		newest = min_u64(newest, load_relaxed(&gpu->settled_ticks));
+	return newest;
 }
 
-/* The start of so many steps before the last one that began by `newest`. */
+/* The start of so many steps up to the last one that began before `newest`. */
 static uint64_t oldest_step(const struct history *history, uint64_t newest)
 {
 	const uint64_t first = history->steps > history->room
@@ -100,7 +140,7 @@ static uint64_t oldest_step(const struct history *history, uint64_t newest)
 	uint64_t last = history->steps;
 
 	while (last > first &&
-	       history->starts[(last - 1) % history->room] > newest)
+	       history->starts[(last - 1) % history->room] >= newest)
 		last--;
 	return last >= first + history->flight.steps
 		       ? history->starts[(last - history->flight.steps) %
@@ -108,11 +148,10 @@ static uint64_t oldest_step(const struct history *history, uint64_t newest)
 		       : 0;
 }
 
-/* Where the history begins by its length. */
-static uint64_t oldest_wanted(const struct writer_state *state)
+/* Where a history that reaches up to `newest` begins by its length. */
+static uint64_t oldest_wanted(const struct writer_state *state, uint64_t newest)
 {
 	const struct history *history = state->history;
-	const uint64_t newest = newest_known(state);
 	uint64_t length;
 
 	if (history->flight.steps)
@@ -131,6 +170,11 @@ static void move_from(struct writer_state *state, uint64_t ticks)
 	store_relaxed(&state->session->head->flight.from_ticks, ticks);
 }
 
+static uint64_t end_of(struct window_state *windows, uint64_t index)
+{
+	return load_relaxed(&windows->window[index % WINDOWS_MAX].end_ticks);
+}
+
 uint64_t history_keep(struct writer_state *state)
 {
 	struct window_state *windows = &state->session->head->windows;
@@ -138,12 +182,9 @@ uint64_t history_keep(struct writer_state *state)
 	if (!state->history || state->is_finishing ||
 	    writer_state_window(state))
 		return UINT64_MAX;
-	move_from(state, oldest_wanted(state));
+	move_from(state, oldest_wanted(state, newest_known(state)));
 	if (state->window)
-		move_from(state,
-			  load_relaxed(&windows->window[(state->window - 1) %
-							WINDOWS_MAX]
-						.end_ticks));
+		move_from(state, end_of(windows, state->window - 1));
 	return state->history->from;
 }
 
@@ -175,13 +216,13 @@ static void say_short(struct writer_state *state, uint64_t used)
 		(double)(history->trigger.newest_ticks - history->from) /
 		(double)ticks_per_second(state);
 	const double bytes = (double)used * CHUNK_BYTES * 4 / QUARTERS;
-	uint64_t held = 0;
+	uint64_t kept = 0;
 	double factor;
 
 	for (uint32_t i = 0; i < history->room && i < history->steps; i++)
-		held += history->starts[i] >= history->from;
+		kept += history->starts[i] >= history->from;
 	if (history->flight.steps)
-		factor = held ? (double)history->flight.steps / (double)held
+		factor = kept ? (double)history->flight.steps / (double)kept
 			      : (double)history->flight.steps;
 	else
 		factor = (double)history->flight.length_ns / 1e9 / seconds;
@@ -218,71 +259,73 @@ bool history_shorten(struct writer_state *state)
 	return true;
 }
 
-uint64_t history_held(struct writer_state *state)
+uint64_t history_chunks(struct writer_state *state)
 {
 	return history_keep(state) == UINT64_MAX ? 0 : chunks_used(state);
 }
 
-void history_wish(struct writer_state *state, enum flight_reason reason,
-		  const char *text)
+uint64_t history_wish(struct writer_state *state, enum flight_reason reason,
+		      const char *text)
 {
 	struct history *history = state->history;
 
-	if (!history || history->wish)
-		return;
-	history->wish = reason;
-	log_format(history->text, sizeof(history->text), "%s", text);
+	/* Where there is no room, the last one that is due will do. */
+	add_due(history, reason, clock_ticks(), text);
+	return load_relaxed(&state->session->head->windows.opened) +
+	       history->due_count - 1;
 }
 
-/* A trigger was met: does it still get a file? */
-static void take_trigger(struct writer_state *state)
+/* One dump, after those that were made before.  0; -EALREADY all of it is in
+ * another window's file; other -errno: not now. */
+static int add_window(struct writer_state *state, const struct history_due *due)
 {
-	const int64_t most = state->session->head->options.flight_dumps;
-	struct history *history = state->history;
-	struct trigger *trigger = &history->trigger;
+	struct session_header *head = state->session->head;
+	struct window_state *windows = &head->windows;
+	const uint64_t opened = load_relaxed(&windows->opened);
+	uint64_t from = max_u64(state->history->from,
+				oldest_wanted(state, due->newest_ticks));
+	int rc;
 
-	trigger_poll(trigger, clock_ticks(), ticks_per_second(state));
-	if (!trigger->reason)
-		return;
-	if (!most || history->dumps < (uint64_t)most) {
-		history_wish(state, trigger->reason, trigger->text);
-		history->dumps++;
-	} else if (!history->said_enough) {
-		history->said_enough = true;
-		log_say("the flight recorder's triggers have written %ld files "
-			"(TRACEPROF_FLIGHT_DUMPS): no more",
-			(long)most);
-	}
-	trigger->reason = FLIGHT_NONE;
-	history->is_met = false;
+	if (window_is_open(windows))
+		return -EALREADY;
+	if (opened)
+		from = max_u64(from, end_of(windows, opened - 1));
+	if (from >= due->end_ticks)
+		return -EALREADY;
+	rc = window_add(windows, from, due->end_ticks,
+			names_intern_string(state->session, due->text),
+			due->reason, (uint32_t)head->flight.dumps + 1);
+	head->flight.dumps += !rc;
+	return rc;
 }
 
 bool history_dump(struct writer_state *state)
 {
-	struct session_header *head = state->session->head;
 	struct history *history = state->history;
-	int rc;
+	unsigned int done = 0;
+	bool is_any = false;
 
 	if (!history || state->is_finishing)
 		return false;
-	take_trigger(state);
-	if (!history->wish)
-		return false;
-	/* It is in that window's file, or will be in the next dump. */
-	if (writer_state_window(state) || window_is_open(&head->windows)) {
-		session_note(state->session, "%s: %s",
-			     flight_reason_word(history->wish), history->text);
-		history->wish = FLIGHT_NONE;
-		return false;
+	trigger_poll(&history->trigger, clock_ticks(), ticks_per_second(state));
+	if (history->trigger.reason)
+		take_trigger(state, clock_ticks());
+	for (; done < history->due_count; done++) {
+		const struct history_due *due = &history->due[done];
+		const int rc = add_window(state, due);
+
+		if (rc && rc != -EALREADY)
+			break;
+		if (rc)
+			session_note(state->session, "%s: %s",
+				     flight_reason_word(due->reason),
+				     due->text);
+		is_any |= !rc;
 	}
-	rc = window_add(&head->windows, history->from, clock_ticks(),
-			names_intern_string(state->session, history->text),
-			history->wish, (uint32_t)head->flight.dumps + 1);
-	if (rc)
-		return false;
-	head->flight.dumps++;
-	history->wish = FLIGHT_NONE;
-	return true;
+	history->due_count -= done;
+	memmove(history->due, history->due + done,
+		history->due_count * sizeof(*history->due));
+	return is_any;
 }
 
 /* True if any ring holds an event that was not drained. */

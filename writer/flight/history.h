@@ -12,8 +12,9 @@
  * holds in each; what grew too old is cut, and counted as `aged` besides.
  *
  * Length is measured back from the newest event, not from now: what led up to
- * a stall is kept however long it lasts, and what led up to a slow step however
- * late the writer saw it.
+ * a stall is kept however long it lasts.  A dump for a slow step ends with that
+ * step, however late the writer saw it; what is slow after that is the next
+ * one's.  What crosses a dump's begin is drawn from there on.
  */
 #ifndef WRITER_HISTORY_H
 #define WRITER_HISTORY_H
@@ -22,20 +23,28 @@
 #include "writer/state/writer_state.h"
 #include "writer/flight/trigger.h"
 
+/* A dump that is to be made. */
+struct history_due {
+	uint64_t end_ticks;
+	uint64_t newest_ticks; /* of the events then: its length ends there */
+	enum flight_reason reason;
+	char text[TRIGGER_TEXT_BYTES];
+};
+
+#define HISTORY_DUE_MAX 16u
+
 struct history {
 	struct flight flight;
 	struct trigger trigger;
-	uint64_t *starts; /* of the last steps, overwritten in turn */
-	uint32_t room;	  /* for so many */
-	uint64_t steps;	  /* seen so far */
-	uint64_t newest;  /* ticks: its length is measured from here */
-	uint64_t from;	  /* ticks: nothing that ended earlier is kept */
-	uint64_t dumps;	  /* by triggers */
-	bool is_met;	  /* a trigger, whose dump is to be made */
+	uint64_t *starts;  /* of the last steps, overwritten in turn */
+	uint32_t room;	   /* for so many */
+	uint64_t steps;	   /* seen so far */
+	uint64_t from;	   /* ticks: nothing that ended earlier is kept */
+	uint64_t triggers; /* that made a dump due */
 	bool said_short;
 	bool said_enough;
-	enum flight_reason wish; /* a dump that is to be made, NONE */
-	char text[TRIGGER_TEXT_BYTES];
+	struct history_due due[HISTORY_DUE_MAX]; /* by their ends */
+	unsigned int due_count;
 };
 
 /* The live process's, if its flight recorder is on.  0 or -ENOMEM. */
@@ -53,13 +62,14 @@ uint64_t history_keep(struct writer_state *state);
 bool history_shorten(struct writer_state *state);
 
 /* Chunks that the history takes and that no hook waits for. */
-uint64_t history_held(struct writer_state *state);
+uint64_t history_chunks(struct writer_state *state);
 
-/* A dump is wanted; the first wish holds until it is fulfilled. */
-void history_wish(struct writer_state *state, enum flight_reason reason,
-		  const char *text);
+/* A dump is wanted, of what there is now.  The index of the window that it will
+ * be, unless another one opens first. */
+uint64_t history_wish(struct writer_state *state, enum flight_reason reason,
+		      const char *text);
 
-/* Adds the window of a dump that is due.  True: there is one to be written. */
+/* Adds the windows of the dumps that are due.  True: there is one to write. */
 bool history_dump(struct writer_state *state);
 
 /* Recovery: what the dead process's history holds becomes a window. */

@@ -9,8 +9,8 @@
 
 /* Work waits so long for the call that launched it. */
 #define PATIENCE_SECONDS 3u
-/* A window waits so long for its last records. */
-#define WINDOW_SECONDS	 4u
+/* A window waits so much longer for a source that hangs. */
+#define HANG_SECONDS	 4u
 
 int gpu_start(struct writer_state *state)
 {
@@ -118,13 +118,51 @@ static bool lacks_mark(const struct writer_state *state,
 	       !gpu_marks_find(&state->gpu->marks, event);
 }
 
+/* What is put back comes by again before the window's file is finished. */
+static bool may_wait(const struct writer_state *state)
+{
+	return state->is_live && !state->is_finishing &&
+	       !state->gpu->is_closing;
+}
+
+/* A kernel of a device that CUPTI hasn't described: what a multiprocessor can
+ * hold of it is not known yet.  The description is one record among others, so
+ * it may come later; or never, so no device is waited for twice. */
+static bool lacks_device(const struct writer_state *state,
+			 const struct event *event)
+{
+	const struct gpu_state *known = &state->session->head->gpu;
+	const uint32_t device = event->gpu.device;
+	uint64_t *until;
+
+	if (!may_wait(state) || event->kind != EVENT_GPU_KERNEL ||
+	    device >= GPU_DEVICES_MAX || known->device[device].is_known)
+		return false;
+	until = &state->gpu->waits_until[device];
+	if (!*until)
+		*until = clock_ticks() +
+			 seconds_to_ticks(state, PATIENCE_SECONDS);
+	return clock_ticks() < *until;
+}
+
+static uint64_t wait_ticks(const struct writer_state *state)
+{
+	const struct session_header *head = state->session->head;
+
+	return (uint64_t)head->options.gpu_wait_ms *
+	       clock_ticks_per_second(&head->clock) / 1000;
+}
+
 /* Its launch may still come. */
 static bool is_young(const struct writer_state *state,
 		     const struct event *event)
 {
-	return state->is_live && !state->is_finishing &&
-	       event->end_ticks + seconds_to_ticks(state, PATIENCE_SECONDS) >
-		       clock_ticks();
+	const uint64_t settled =
+		load_relaxed(&state->session->head->gpu.settled_ticks);
+	const uint64_t patience = seconds_to_ticks(state, PATIENCE_SECONDS);
+
+	return may_wait(state) && event->end_ticks + patience > settled &&
+	       event->end_ticks + patience + wait_ticks(state) > clock_ticks();
 }
 
 static void count(struct writer_state *state, const struct event *event,
@@ -151,8 +189,7 @@ static bool keep_memory(struct writer_state *state, struct ring_reader *reader,
 	const uint64_t settled =
 		load_relaxed(&state->session->head->gpu.settled_ticks);
 
-	if (state->is_live && !state->is_finishing &&
-	    event->start_ticks >= settled && is_young(state, event) &&
+	if (event->start_ticks >= settled && is_young(state, event) &&
 	    put_back(reader, event))
 		return true;
 	if (array_reserve(&gpu->memory,
@@ -162,39 +199,11 @@ static bool keep_memory(struct writer_state *state, struct ring_reader *reader,
 	return true;
 }
 
-/* Sinks one element of a heap whose latest lies on top. */
-static void sink(struct event *heap, size_t count, size_t at)
+static bool is_later(const void *a, const void *b, const void *arg)
 {
-	for (;;) {
-		size_t latest = at;
-
-		for (size_t child = 2 * at + 1;
-		     child < count && child <= 2 * at + 2; child++) {
-			if (heap[child].start_ticks > heap[latest].start_ticks)
-				latest = child;
-		}
-		if (latest == at)
-			return;
-
-		const struct event swap = heap[at];
-
-		heap[at] = heap[latest];
-		heap[latest] = swap;
-		at = latest;
-	}
-}
-
-static void sort(struct event *events, size_t count)
-{
-	for (size_t i = count / 2; i-- > 0;)
-		sink(events, count, i);
-	for (size_t left = count; left > 1; left--) {
-		const struct event latest = events[0];
-
-		events[0] = events[left - 1];
-		events[left - 1] = latest;
-		sink(events, left - 1, 0);
-	}
+	(void)arg;
+	return ((const struct event *)a)->start_ticks >
+	       ((const struct event *)b)->start_ticks;
 }
 
 void gpu_drained(struct writer_state *state)
@@ -205,7 +214,8 @@ void gpu_drained(struct writer_state *state)
 	if (!gpu)
 		return;
 	events = gpu->memory.base;
-	sort(gpu->memory.base, gpu->memory_count);
+	array_sort(gpu->memory.base, gpu->memory_count, sizeof(*events),
+		   is_later, NULL);
 	for (size_t i = 0; i < gpu->memory_count; i++) {
 		struct gpu_launch *launch = gpu_launches_find(
 			&gpu->launches, events[i].memory.correlation);
@@ -242,6 +252,8 @@ bool gpu_take(struct writer_state *state, struct ring_reader *reader,
 	launch = gpu_launches_find(&state->gpu->launches, correlation);
 	if (((correlation && !launch) || lacks_mark(state, event)) &&
 	    is_young(state, event) && put_back(reader, event))
+		return true;
+	if (lacks_device(state, event) && put_back(reader, event))
 		return true;
 	place = place_of(state, event, launch);
 	if (place == PLACE_DEFER) {
@@ -332,6 +344,21 @@ bool gpu_is_settled(struct writer_state *state, uint64_t end_ticks)
 
 	return !state->is_live || !load_relaxed(&gpu_state->is_live) ||
 	       load_relaxed(&gpu_state->settled_ticks) >= end_ticks ||
-	       clock_ticks() >
-		       end_ticks + seconds_to_ticks(state, WINDOW_SECONDS);
+	       clock_ticks() > end_ticks + wait_ticks(state) +
+				       seconds_to_ticks(state, HANG_SECONDS);
+}
+
+void gpu_count_missing(struct writer_state *state)
+{
+	const struct gpu *gpu = state->gpu;
+
+	if (gpu && gpu->launches.file == state->file.file_index)
+		add_relaxed(&state->session->head->gpu.missing_kernels,
+			    gpu->launches.missing);
+}
+
+void gpu_close(struct writer_state *state, bool is_closing)
+{
+	if (state->gpu)
+		state->gpu->is_closing = is_closing;
 }

@@ -43,6 +43,13 @@ void gpu_after_slice(struct writer_state *state,
 /* False: records of what was launched in the window are still to come. */
 bool gpu_is_settled(struct writer_state *state, uint64_t end_ticks);
 
+/* Around the last drain of a window, once that is settled: what waits for a
+ * record that hasn't come by then is drawn without it. */
+void gpu_close(struct writer_state *state, bool is_closing);
+
+/* The file ends: what is missing in it stays so. */
+void gpu_count_missing(struct writer_state *state);
+
 /* Annotations whose work is complete; `all` at the end of the file. */
 void gpu_project(struct writer_state *state, bool all);
 

@@ -181,8 +181,9 @@ static void move(struct writer_state *state, struct gpu_slice *slice,
 	slice->moved_ns = launch_ns - slice->span.start_ns;
 	gpu->moved++;
 	gpu->most_moved_ns = max_u64(gpu->most_moved_ns, slice->moved_ns);
-	slice->span.start_ns = launch_ns;
-	slice->span.end_ns = max_u64(launch_ns, slice->span.end_ns);
+	/* The whole of it: its length was measured by one clock. */
+	slice->span.start_ns += slice->moved_ns;
+	slice->span.end_ns += slice->moved_ns;
 }
 
 static bool draw_work(struct writer_state *state, struct gpu_slice *slice,
@@ -237,7 +238,7 @@ static bool draw_mark(struct writer_state *state, struct gpu_slice *slice,
 		state->gpu->unlinked++;
 		return false;
 	}
-	/* A time before the call is of no clock that we know. */
+	/* CUPTI gave none, or one that can't be: before the call. */
 	slice->is_of_call =
 		!event->extra || event->start_ticks < launch->start_ticks;
 	if (slice->is_of_call)
@@ -271,6 +272,23 @@ static bool is_owed(struct writer_state *state, const struct event *event)
 	return launch && (launch->work_in == index || launch->sync_in == index);
 }
 
+/* Of each launch in the file it is known whether its work is there too. */
+static void count_launch(struct writer_state *state, const struct event *event,
+			 struct gpu_launch *launch)
+{
+	struct gpu_launches *launches = &state->gpu->launches;
+	const uint64_t file = state->file.file_index;
+
+	if (launch->drawn_in != file)
+		return;
+	if (event->kind == EVENT_GPU_KERNEL || event->kind == EVENT_GPU_GRAPH)
+		gpu_launches_arrive(launches, launch, file);
+	else if (event->kind == EVENT_GPU_API &&
+		 (event->api.is_launch == GPU_LAUNCH_KERNEL ||
+		  event->api.is_launch == GPU_LAUNCH_GRAPH))
+		gpu_launches_await(launches, launch, file);
+}
+
 bool gpu_draw(struct writer_state *state, const struct event *event,
 	      struct gpu_launch *launch)
 {
@@ -281,8 +299,10 @@ bool gpu_draw(struct writer_state *state, const struct event *event,
 	struct event_span span = clip_event(state, NULL, event);
 	bool is_drawn;
 
-	if (launch)
+	if (launch) {
 		know_launch(state, launch);
+		count_launch(state, event, launch);
+	}
 	slice.span = (struct lane_span){span.start_ns, span.end_ns};
 	totals_add(label, span.end_ns - span.start_ns);
 	if (!clip_has_room(state, event, span.end_ns) && !is_owed(state, event))

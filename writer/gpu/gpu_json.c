@@ -13,22 +13,6 @@
 	",\n{" SCHEMA_PAIR(SCHEMA_PHASE,                                       \
 			   SCHEMA_PHASE_SLICE) "," SCHEMA_KEY(SCHEMA_CATEGORY)
 
-static void number(struct json *json, const char *key, uint64_t value)
-{
-	json_char(json, ',');
-	json_string(json, key, strlen(key));
-	json_char(json, ':');
-	json_u64(json, value);
-}
-
-static void real(struct json *json, const char *key, double value)
-{
-	json_char(json, ',');
-	json_string(json, key, strlen(key));
-	json_char(json, ':');
-	json_double(json, value);
-}
-
 /* CUPTI's "none" is the highest number. */
 static void stream(struct json *json, uint32_t value)
 {
@@ -102,9 +86,9 @@ void gpu_json_call(struct writer_state *state, const struct gpu_slice *slice,
 	}
 	json_raw(json, "\"cbid\":");
 	json_u64(json, event->api.cbid);
-	number(json, SCHEMA_CORRELATION, event->api.correlation);
+	json_pair_u64(json, SCHEMA_CORRELATION, event->api.correlation);
 	if (event->api.result)
-		number(json, "result", event->api.result);
+		json_pair_u64(json, "result", event->api.result);
 	if (is_cut)
 		json_raw(json, "," SCHEMA_PAIR(SCHEMA_FINISHED, "false"));
 	json_raw(json, "}}");
@@ -125,22 +109,24 @@ static void triple(struct json *json, const char *key, const uint32_t *sizes)
 
 static void where(struct json *json, const struct event *event)
 {
-	number(json, SCHEMA_DEVICE, event->gpu.device);
-	number(json, "context", event->gpu.context);
+	json_pair_u64(json, SCHEMA_DEVICE, event->gpu.device);
+	json_pair_u64(json, "context", event->gpu.context);
 	stream(json, event->gpu.stream);
-	number(json, SCHEMA_CORRELATION, event->gpu.correlation);
+	json_pair_u64(json, SCHEMA_CORRELATION, event->gpu.correlation);
 }
 
 static void limits(struct json *json, const struct gpu_occupancy *made)
 {
 	json_raw(json, ",\"occupancy\":{\"activeBlocksPerMultiprocessor\":");
 	json_u64(json, made->active);
-	number(json, "blockLimitRegs", made->by_registers);
-	number(json, "blockLimitSharedMem", made->by_shared);
-	number(json, "blockLimitWarps", made->by_warps);
-	number(json, "blockLimitBlocks", made->by_blocks);
-	number(json, "allocatedRegistersPerBlock", made->registers_per_block);
-	number(json, "allocatedSharedMemPerBlock", made->shared_per_block);
+	json_pair_u64(json, "blockLimitRegs", made->by_registers);
+	json_pair_u64(json, "blockLimitSharedMem", made->by_shared);
+	json_pair_u64(json, "blockLimitWarps", made->by_warps);
+	json_pair_u64(json, "blockLimitBlocks", made->by_blocks);
+	json_pair_u64(json, "allocatedRegistersPerBlock",
+		      made->registers_per_block);
+	json_pair_u64(json, "allocatedSharedMemPerBlock",
+		      made->shared_per_block);
 	json_char(json, '}');
 }
 
@@ -155,26 +141,26 @@ static void kernel_args(struct writer_state *state, const struct event *event)
 
 	json_raw(json, "\"queued\":0");
 	where(json, event);
-	number(json, "registers per thread", kernel->registers);
-	number(json, "shared memory",
-	       (uint64_t)kernel->static_bytes + kernel->dynamic_bytes);
+	json_pair_u64(json, "registers per thread", kernel->registers);
+	json_pair_u64(json, "shared memory",
+		      (uint64_t)kernel->static_bytes + kernel->dynamic_bytes);
 	if (event->gpu.device < GPU_DEVICES_MAX)
 		is_known = gpu_occupancy_of(
 			&gpu_state->device[event->gpu.device], kernel, &made);
 	if (is_known) {
-		real(json, "blocks per SM", made.blocks_per_sm);
-		real(json, "warps per SM", made.warps_per_sm);
+		json_pair_double(json, "blocks per SM", made.blocks_per_sm);
+		json_pair_double(json, "warps per SM", made.warps_per_sm);
 	}
 	triple(json, "grid", kernel->grid);
 	triple(json, "block", kernel->block);
 	if (is_known) {
-		number(json, "est. achieved occupancy %", made.percent);
+		json_pair_u64(json, "est. achieved occupancy %", made.percent);
 		limits(json, &made);
 	}
-	number(json, "graph id", event->gpu.graph);
-	number(json, "graph node id", event->gpu.graph_node);
-	number(json, "channel", kernel->channel);
-	number(json, "channel_type", kernel->channel_type);
+	json_pair_u64(json, "graph id", event->gpu.graph);
+	json_pair_u64(json, "graph node id", event->gpu.graph_node);
+	json_pair_u64(json, "channel", kernel->channel);
+	json_pair_u64(json, "channel_type", kernel->channel_type);
 }
 
 static void bandwidth(struct json *json, const struct gpu_slice *slice)
@@ -182,10 +168,10 @@ static void bandwidth(struct json *json, const struct gpu_slice *slice)
 	const uint64_t ns = slice->span.end_ns - slice->span.start_ns;
 	const uint64_t bytes = slice->event->gpu.bytes;
 
-	number(json, "bytes", bytes);
+	json_pair_u64(json, "bytes", bytes);
 	if (ns)
-		real(json, "memory bandwidth (GB/s)",
-		     (double)bytes / (double)ns);
+		json_pair_double(json, "memory bandwidth (GB/s)",
+				 (double)bytes / (double)ns);
 }
 
 static void copy_args(struct json *json, const struct gpu_slice *slice)
@@ -196,23 +182,23 @@ static void copy_args(struct json *json, const struct gpu_slice *slice)
 	if (copy->is_peer) {
 		json_raw(json, "\"fromDevice\":");
 		json_u64(json, copy->source_device);
-		number(json, "inDevice", event->gpu.device);
-		number(json, "toDevice", copy->destination_device);
-		number(json, "fromContext", copy->source_context);
-		number(json, "inContext", event->gpu.context);
-		number(json, "toContext", copy->destination_context);
+		json_pair_u64(json, "inDevice", event->gpu.device);
+		json_pair_u64(json, "toDevice", copy->destination_device);
+		json_pair_u64(json, "fromContext", copy->source_context);
+		json_pair_u64(json, "inContext", event->gpu.context);
+		json_pair_u64(json, "toContext", copy->destination_context);
 		stream(json, event->gpu.stream);
-		number(json, SCHEMA_CORRELATION, event->gpu.correlation);
+		json_pair_u64(json, SCHEMA_CORRELATION, event->gpu.correlation);
 	} else {
 		json_raw(json, SCHEMA_KEY(SCHEMA_DEVICE));
 		json_u64(json, event->gpu.device);
-		number(json, "context", event->gpu.context);
+		json_pair_u64(json, "context", event->gpu.context);
 		stream(json, event->gpu.stream);
-		number(json, SCHEMA_CORRELATION, event->gpu.correlation);
+		json_pair_u64(json, SCHEMA_CORRELATION, event->gpu.correlation);
 	}
 	bandwidth(json, slice);
-	number(json, "graph id", event->gpu.graph);
-	number(json, "graph node id", copy->graph_node);
+	json_pair_u64(json, "graph id", event->gpu.graph);
+	json_pair_u64(json, "graph node id", copy->graph_node);
 }
 
 static void fill_args(struct json *json, const struct gpu_slice *slice)
@@ -221,12 +207,12 @@ static void fill_args(struct json *json, const struct gpu_slice *slice)
 
 	json_raw(json, SCHEMA_KEY(SCHEMA_DEVICE));
 	json_u64(json, event->gpu.device);
-	number(json, "context", event->gpu.context);
+	json_pair_u64(json, "context", event->gpu.context);
 	stream(json, event->gpu.stream);
-	number(json, SCHEMA_CORRELATION, event->gpu.correlation);
+	json_pair_u64(json, SCHEMA_CORRELATION, event->gpu.correlation);
 	if (event->kind == EVENT_GPU_FILL)
 		bandwidth(json, slice);
-	number(json, "graph id", event->gpu.graph);
+	json_pair_u64(json, "graph id", event->gpu.graph);
 }
 
 static void sync_args(struct writer_state *state, const struct event *event)
@@ -240,16 +226,16 @@ static void sync_args(struct writer_state *state, const struct event *event)
 	if (gpu_sync_has_event(event->extra))
 		mark = gpu_marks_find(&state->gpu->marks, event);
 	if (mark) {
-		number(json, "wait_on_stream", mark->stream);
-		number(json, "wait_on_cuda_event_record_corr_id",
-		       mark->correlation);
+		json_pair_u64(json, "wait_on_stream", mark->stream);
+		json_pair_u64(json, "wait_on_cuda_event_record_corr_id",
+			      mark->correlation);
 	}
 	if (gpu_sync_has_event(event->extra))
-		number(json, "wait_on_cuda_event_id", event->gpu.event);
+		json_pair_u64(json, "wait_on_cuda_event_id", event->gpu.event);
 	stream(json, event->gpu.stream);
-	number(json, SCHEMA_CORRELATION, event->gpu.correlation);
-	number(json, SCHEMA_DEVICE, event->gpu.device);
-	number(json, "context", event->gpu.context);
+	json_pair_u64(json, SCHEMA_CORRELATION, event->gpu.correlation);
+	json_pair_u64(json, SCHEMA_DEVICE, event->gpu.device);
+	json_pair_u64(json, "context", event->gpu.context);
 }
 
 /* Without the stream, which would make it work in the eyes of readers. */
@@ -259,9 +245,9 @@ static void mark_args(struct json *json, const struct gpu_slice *slice)
 
 	json_raw(json, "\"event_id\":");
 	json_u64(json, event->gpu.event);
-	number(json, SCHEMA_CORRELATION, event->gpu.correlation);
-	number(json, SCHEMA_DEVICE, event->gpu.device);
-	number(json, "context", event->gpu.context);
+	json_pair_u64(json, SCHEMA_CORRELATION, event->gpu.correlation);
+	json_pair_u64(json, SCHEMA_DEVICE, event->gpu.device);
+	json_pair_u64(json, "context", event->gpu.context);
 	if (slice->is_of_call)
 		json_raw(json, ",\"time\":\"of the call\"");
 }
@@ -286,7 +272,7 @@ void gpu_json_work(struct writer_state *state, const struct gpu_slice *slice)
 	default: fill_args(json, slice); break;
 	}
 	if (slice->moved_ns)
-		number(json, "moved_ns", slice->moved_ns);
+		json_pair_u64(json, "moved_ns", slice->moved_ns);
 	json_raw(json, "}}");
 }
 
@@ -328,11 +314,11 @@ void gpu_json_memory(struct writer_state *state, const struct event *event,
 	if (event->memory.is_free)
 		json_char(json, '-');
 	json_u64(json, event->memory.size_bytes);
-	number(json, SCHEMA_DEVICE_ID, event->memory.device);
+	json_pair_u64(json, SCHEMA_DEVICE_ID, event->memory.device);
 	json_raw(json, THEN(SCHEMA_DEVICE_TYPE) "1");
-	number(json, SCHEMA_ADDRESS, event->memory.address);
+	json_pair_u64(json, SCHEMA_ADDRESS, event->memory.address);
 	json_recurs(json);
-	number(json, SCHEMA_EVENT_INDEX, state->next_index++);
+	json_pair_u64(json, SCHEMA_EVENT_INDEX, state->next_index++);
 	json_raw(json, "}}");
 }
 

@@ -19,7 +19,11 @@ struct gpu {
 	size_t memory_count;
 	uint32_t devices_named; /* bit each, in this file */
 	uint64_t named_in_file;
-	uint64_t moved; /* work that began before its launch */
+	/* Kernels of a device whose limits haven't come wait until then; 0:
+	 * none was met. */
+	uint64_t waits_until[GPU_DEVICES_MAX];
+	bool is_closing; /* the window's file ends: nothing waits any more */
+	uint64_t moved;	 /* work that began before its launch */
 	uint64_t most_moved_ns;
 	uint64_t unlinked; /* work whose launch was never seen */
 };

@@ -26,6 +26,16 @@ static struct gpu_launch *place(const struct gpu_launches *launches,
 	       correlation % LAUNCHES_KEPT;
 }
 
+/* Its place is another's now: whether its work comes can't be told. */
+static void forget_awaited(struct gpu_launches *launches,
+			   const struct gpu_launch *launch)
+{
+	if (launch->awaited_in != launches->file || !launches->file)
+		return;
+	launches->launched--;
+	launches->missing -= launch->arrived_in != launches->file;
+}
+
 struct gpu_launch *gpu_launches_add(struct gpu_launches *launches,
 				    const struct event *call)
 {
@@ -33,13 +43,42 @@ struct gpu_launch *gpu_launches_add(struct gpu_launches *launches,
 
 	/* A call is added ahead and again when it is drawn. */
 	if (launch->correlation != call->api.correlation ||
-	    launch->tid != call->extra)
+	    launch->tid != call->extra) {
+		forget_awaited(launches, launch);
 		*launch = (struct gpu_launch){
 			.correlation = call->api.correlation,
 			.start_ticks = call->start_ticks,
 			.tid = call->extra,
 		};
+	}
 	return launch;
+}
+
+static void count_in(struct gpu_launches *launches, uint64_t file)
+{
+	if (launches->file == file)
+		return;
+	launches->file = file;
+	launches->launched = 0;
+	launches->missing = 0;
+}
+
+void gpu_launches_await(struct gpu_launches *launches,
+			struct gpu_launch *launch, uint64_t file)
+{
+	count_in(launches, file);
+	launches->launched++;
+	launches->missing += launch->arrived_in != file;
+	launch->awaited_in = file;
+}
+
+void gpu_launches_arrive(struct gpu_launches *launches,
+			 struct gpu_launch *launch, uint64_t file)
+{
+	count_in(launches, file);
+	if (launch->arrived_in != file && launch->awaited_in == file)
+		launches->missing--;
+	launch->arrived_in = file;
 }
 
 struct gpu_launch *gpu_launches_find(const struct gpu_launches *launches,

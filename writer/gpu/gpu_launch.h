@@ -17,15 +17,20 @@ struct gpu_launch {
 	uint64_t start_ticks;
 	uint64_t start_ns;    /* in the file */
 	uint64_t external_id; /* of the slice around it, 0 none */
-	uint64_t drawn_in; /* file_index it belongs to, 0 none that is open */
-	uint64_t work_in;  /* ... of the first work that it is linked to */
-	uint64_t sync_in;  /* ... of the first wait */
+	uint64_t drawn_in;   /* file_index it belongs to, 0 none that is open */
+	uint64_t work_in;    /* ... of the first work that it is linked to */
+	uint64_t sync_in;    /* ... of the first wait */
+	uint64_t awaited_in; /* file that has the call of a kernel */
+	uint64_t arrived_in; /* ... and its work */
 	uint32_t tid;
 	uint32_t pad;
 };
 
 struct gpu_launches {
 	struct array array;
+	uint64_t file;	   /* that the counts are of */
+	uint64_t launched; /* calls that launch kernels */
+	uint64_t missing;  /* of those, without work so far */
 };
 
 /* 0 or -ENOMEM. */
@@ -35,6 +40,12 @@ void gpu_launches_end(struct gpu_launches *launches);
 /* A call was seen, ahead of the drain or by it: its place. */
 struct gpu_launch *gpu_launches_add(struct gpu_launches *launches,
 				    const struct event *call);
+
+/* Such a call is in the file of that index, or work of it is. */
+void gpu_launches_await(struct gpu_launches *launches,
+			struct gpu_launch *launch, uint64_t file);
+void gpu_launches_arrive(struct gpu_launches *launches,
+			 struct gpu_launch *launch, uint64_t file);
 
 /* NULL: not seen, or too long ago. */
 struct gpu_launch *gpu_launches_find(const struct gpu_launches *launches,

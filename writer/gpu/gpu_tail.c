@@ -10,23 +10,6 @@
  * system keeps a part for itself. */
 #define SYSTEM_SHARED 1024u
 
-static void number(struct json *json, const char *key, uint64_t value)
-{
-	json_char(json, ',');
-	json_string(json, key, strlen(key));
-	json_char(json, ':');
-	json_u64(json, value);
-}
-
-static void version(struct json *json, const char *key,
-		    const _Atomic int32_t *known)
-{
-	const int32_t value = load_relaxed((_Atomic int32_t *)known);
-
-	if (value > 0)
-		number(json, key, (uint64_t)value);
-}
-
 static void device(struct json *json, unsigned int id,
 		   const struct gpu_device *known)
 {
@@ -34,31 +17,34 @@ static void device(struct json *json, unsigned int id,
 
 	json_raw(json, "{\"id\":");
 	json_u64(json, id);
-	json_raw(json, ",\"name\":");
-	json_string(json, known->name, strnlen(known->name, GPU_NAME_BYTES));
-	number(json, "totalGlobalMem", known->memory_bytes);
-	number(json, "computeMajor", known->major);
-	number(json, "computeMinor", known->minor);
-	number(json, "maxThreadsPerBlock", known->threads_per_block);
-	number(json, "maxThreadsPerMultiprocessor",
-	       (uint64_t)known->warps_per_multiprocessor * known->warp_size);
-	number(json, "regsPerBlock", known->registers_per_block);
-	number(json, "warpSize", known->warp_size);
-	number(json, "sharedMemPerBlock", known->shared_per_block);
-	number(json, "numSms", known->multiprocessors);
-	number(json, "regsPerMultiprocessor",
-	       known->registers_per_multiprocessor);
-	number(json, "sharedMemPerBlockOptin",
-	       known->major >= 8 && shared > SYSTEM_SHARED
-		       ? shared - SYSTEM_SHARED
-		       : shared);
-	number(json, "sharedMemPerMultiprocessor", shared);
+	json_pair_text(json, "name", known->name,
+		       strnlen(known->name, GPU_NAME_BYTES));
+	json_pair_u64(json, "totalGlobalMem", known->memory_bytes);
+	json_pair_u64(json, "computeMajor", known->major);
+	json_pair_u64(json, "computeMinor", known->minor);
+	json_pair_u64(json, "maxThreadsPerBlock", known->threads_per_block);
+	json_pair_u64(json, "maxThreadsPerMultiprocessor",
+		      (uint64_t)known->warps_per_multiprocessor *
+			      known->warp_size);
+	json_pair_u64(json, "regsPerBlock", known->registers_per_block);
+	json_pair_u64(json, "warpSize", known->warp_size);
+	json_pair_u64(json, "sharedMemPerBlock", known->shared_per_block);
+	json_pair_u64(json, "numSms", known->multiprocessors);
+	json_pair_u64(json, "regsPerMultiprocessor",
+		      known->registers_per_multiprocessor);
+	json_pair_u64(json, "sharedMemPerBlockOptin",
+		      known->major >= 8 && shared > SYSTEM_SHARED
+			      ? shared - SYSTEM_SHARED
+			      : shared);
+	json_pair_u64(json, "sharedMemPerMultiprocessor", shared);
 	json_char(json, '}');
 }
 
 void gpu_tail_devices(const struct writer_state *state, struct json *json)
 {
-	const struct gpu_state *gpu_state = &state->session->head->gpu;
+	struct gpu_state *gpu_state = &state->session->head->gpu;
+	const int32_t runtime = load_relaxed(&gpu_state->runtime_version);
+	const int32_t driver = load_relaxed(&gpu_state->driver_version);
 	unsigned int last = 0;
 
 	/* The place in the list is the id: a hole gets an empty one. */
@@ -74,9 +60,14 @@ void gpu_tail_devices(const struct writer_state *state, struct json *json)
 	}
 	json_char(json, ']');
 	if (gpu_state->cupti_version)
-		number(json, SCHEMA_CUPTI_VERSION, gpu_state->cupti_version);
-	version(json, SCHEMA_CUDA_RUNTIME_VERSION, &gpu_state->runtime_version);
-	version(json, SCHEMA_CUDA_DRIVER_VERSION, &gpu_state->driver_version);
+		json_pair_u64(json, SCHEMA_CUPTI_VERSION,
+			      gpu_state->cupti_version);
+	if (runtime > 0)
+		json_pair_u64(json, SCHEMA_CUDA_RUNTIME_VERSION,
+			      (uint64_t)runtime);
+	if (driver > 0)
+		json_pair_u64(json, SCHEMA_CUDA_DRIVER_VERSION,
+			      (uint64_t)driver);
 	json_raw(json, ",\n");
 }
 
@@ -92,17 +83,26 @@ void gpu_tail_account(const struct writer_state *state, struct json *json)
 		json_raw(json, "\"cupti\"");
 	else
 		json_raw(json, "\"calls\"");
-	number(json, "launches", gpu_state->launches);
-	number(json, "kernels", gpu_state->kernels);
-	number(json, "without_time", gpu_state->without_time);
-	number(json, "unknown_records", gpu_state->unknown);
-	number(json, "doubled_calls", gpu_state->doubled);
-	number(json, "lost_buffers", load_relaxed(&gpu_state->lost));
-	number(json, "dropped_records", load_relaxed(&gpu_state->dropped));
+	json_pair_u64(json, "launches", gpu_state->launches);
+	json_pair_u64(json, "kernels", gpu_state->kernels);
+	json_pair_u64(json, "without_time", gpu_state->without_time);
+	json_pair_u64(json, "unknown_records", gpu_state->unknown);
+	json_pair_u64(json, "doubled_calls", gpu_state->doubled);
+	json_pair_u64(json, "lost_buffers", load_relaxed(&gpu_state->lost));
+	json_pair_u64(json, "dropped_records",
+		      load_relaxed(&gpu_state->dropped));
 	if (state->gpu) {
-		number(json, "unlinked", state->gpu->unlinked);
-		number(json, "moved_to_launch", state->gpu->moved);
-		number(json, "moved_most_ns", state->gpu->most_moved_ns);
+		const struct gpu_launches *launches = &state->gpu->launches;
+		const bool is_of_file =
+			launches->file == state->file.file_index;
+
+		json_pair_u64(json, "launched_kernels",
+			      is_of_file ? launches->launched : 0);
+		json_pair_u64(json, "missing_kernels",
+			      is_of_file ? launches->missing : 0);
+		json_pair_u64(json, "unlinked", state->gpu->unlinked);
+		json_pair_u64(json, "moved_to_launch", state->gpu->moved);
+		json_pair_u64(json, "moved_most_ns", state->gpu->most_moved_ns);
 	}
 	json_char(json, '}');
 }

@@ -104,3 +104,59 @@ void array_free(struct array *array)
 		munmap(array->base, array->room_bytes);
 	*array = (struct array){0};
 }
+
+/* The rest of what array_sort() was told. */
+struct heap {
+	char *base;
+	size_t bytes;
+	bool (*after)(const void *a, const void *b, const void *arg);
+	const void *arg;
+};
+
+static void swap(const struct heap *heap, size_t a, size_t b)
+{
+	char kept[CACHE_LINE];
+
+	memcpy(kept, heap->base + a * heap->bytes, heap->bytes);
+	memmove(heap->base + a * heap->bytes, heap->base + b * heap->bytes,
+		heap->bytes);
+	memcpy(heap->base + b * heap->bytes, kept, heap->bytes);
+}
+
+static bool comes_after(const struct heap *heap, size_t a, size_t b)
+{
+	return heap->after(heap->base + a * heap->bytes,
+			   heap->base + b * heap->bytes, heap->arg);
+}
+
+/* Sinks one element of a heap whose last lies on top. */
+static void sink(const struct heap *heap, size_t count, size_t at)
+{
+	for (;;) {
+		size_t last = at;
+
+		for (size_t child = 2 * at + 1;
+		     child < count && child <= 2 * at + 2; child++) {
+			if (comes_after(heap, child, last))
+				last = child;
+		}
+		if (last == at)
+			return;
+		swap(heap, at, last);
+		at = last;
+	}
+}
+
+void array_sort(void *base, size_t count, size_t bytes,
+		bool (*after)(const void *a, const void *b, const void *arg),
+		const void *arg)
+{
+	const struct heap heap = {base, bytes, after, arg};
+
+	for (size_t i = count / 2; i-- > 0;)
+		sink(&heap, count, i);
+	for (size_t left = count; left > 1; left--) {
+		swap(&heap, 0, left - 1);
+		sink(&heap, left - 1, 0);
+	}
+}

@@ -22,7 +22,7 @@ struct drain {
 	bool damaged;	/* the chain made no sense; nothing more comes */
 };
 
-/* Chunks that were left behind. */
+/* Chunks that were read to their end. */
 struct drain_spent {
 	struct array array; /* of uint64_t */
 	size_t count;
@@ -39,14 +39,14 @@ static inline uint64_t drain_at(const struct drain *drain)
 }
 
 /* The next event before `limit` (a value of ring_published()); the place moves
- * into its chunk but not behind it.  NULL when there is none.  `spent` (may be
+ * into its chunk but not beyond it.  NULL when there is none.  `spent` (may be
  * NULL) takes the chunks that were left; `budget` counts slots down and ends
  * the walk at 0. */
 const struct event *drain_peek(const struct session *session, struct ring *ring,
 			       struct drain *drain, uint64_t limit,
 			       struct drain_spent *spent, uint64_t *budget);
 
-/* Moves behind the event that was peeked at. */
+/* Moves past the event that was peeked at. */
 static inline void drain_skip(struct drain *drain, const struct event *event)
 {
 	drain->slot += event->flags & EVENT_TWO_SLOTS ? 2 : 1;

@@ -45,7 +45,7 @@ void naming_end(struct naming *naming)
 	naming->modules = NULL;
 }
 
-/* What gcc and clang put behind the name of a function that they cloned,
+/* What gcc and clang put after the name of a function that they cloned,
  * split or outlined.  All of it goes from the first such word on. */
 static size_t without_suffix(const char *symbol, size_t len)
 {

@@ -220,27 +220,12 @@ static uint64_t sum_of(const struct label *label, bool in_file)
 	return in_file ? label->file.sum_ns : label->run.sum_ns;
 }
 
-/* Sinks one element of a heap whose smallest sum lies on top. */
-static void sink(struct label **heap, size_t count, size_t at, bool in_file)
+static bool is_less(const void *a, const void *b, const void *arg)
 {
-	for (;;) {
-		size_t least = at;
+	const bool in_file = *(const bool *)arg;
 
-		for (size_t child = 2 * at + 1;
-		     child < count && child <= 2 * at + 2; child++) {
-			if (sum_of(heap[child], in_file) <
-			    sum_of(heap[least], in_file))
-				least = child;
-		}
-		if (least == at)
-			return;
-
-		struct label *swap = heap[at];
-
-		heap[at] = heap[least];
-		heap[least] = swap;
-		at = least;
-	}
+	return sum_of(*(struct label *const *)a, in_file) <
+	       sum_of(*(struct label *const *)b, in_file);
 }
 
 size_t totals_sort(struct totals *totals, bool in_file,
@@ -260,15 +245,7 @@ size_t totals_sort(struct totals *totals, bool in_file,
 		if (in_file ? label->file.calls : label->run.calls)
 			order[count++] = label;
 	}
-	for (size_t i = count / 2; i-- > 0;)
-		sink(order, count, i, in_file);
-	for (size_t left = count; left > 1; left--) {
-		struct label *least = order[0];
-
-		order[0] = order[left - 1];
-		order[left - 1] = least;
-		sink(order, left - 1, 0, in_file);
-	}
+	array_sort(order, count, sizeof(*order), is_less, &in_file);
 	*sorted = order;
 	return count;
 }

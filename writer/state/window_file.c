@@ -5,11 +5,14 @@
 #include "collector/session/gate.h"
 #include "collector/system/log.h"
 #include "writer/state/writer_state.h"
+#include <errno.h>
 #include <string.h>
 
 void window_file_fail(struct writer_state *state, int error, const char *doing)
 {
-	const char *what = strerrordesc_np(-error);
+	const char *what = error == -ELOOP
+				   ? "its folder is a link of another user"
+				   : strerrordesc_np(-error);
 
 	if (state->error)
 		return;

@@ -86,7 +86,7 @@ int writer_state_find_readers(struct writer_state *state)
 		struct ring_reader *reader = make_reader(state, t);
 
 		if (!reader) {
-			/* Those behind would be lost with it: next time. */
+			/* Those after it would be lost with it: next time. */
 			state->readers = newest;
 			return -ENOMEM;
 		}
@@ -140,4 +140,16 @@ enum event_place writer_state_place(struct writer_state *state, uint64_t ticks)
 	return (state->history || state->keeps) && !state->is_finishing
 		       ? PLACE_DEFER
 		       : PLACE_SKIP;
+}
+
+uint64_t writer_state_begin(struct writer_state *state,
+			    const struct event *event)
+{
+	const struct window *window = writer_state_window(state);
+
+	return window && window->reason &&
+			       event->start_ticks < window->start_ticks &&
+			       event->end_ticks > window->start_ticks
+		       ? window->start_ticks
+		       : event->start_ticks;
 }

@@ -35,28 +35,37 @@ struct lane_text {
 	char text[56];
 };
 
-/* The state's own view of one thread record. */
+/* What the writer knows of one thread's record and of its ring. */
 struct ring_reader {
 	struct ring_reader *older;
 	struct thread *thread;
+
+	/* How far the ring was read, for each of those who read it. */
 	struct drain drain;   /* next event to write down */
 	struct drain scan;    /* next event to look at ahead */
 	struct drain seen;    /* next event that triggers have not seen */
 	uint64_t first_limit; /* published at the pass's first look, */
 	uint64_t limit;	      /* and at its second */
-	bool is_stopped;      /* the drain left published events for later */
-	bool is_deferred;     /* ... because they belong to a later window */
-	bool is_late;	      /* the drain is past the first look */
-	bool saw_heap;	      /* in this pass */
-	bool is_ending;	      /* retired, all drained: free after the next
-				   checkpoint */
+
+	/* Of this pass. */
+	bool is_stopped;  /* the drain left published events for later */
+	bool is_deferred; /* ... because they belong to a later window */
+	bool is_late;	  /* the drain is past the first look */
+	bool saw_heap;	  /* events told what is live */
+
+	/* Of a thread that is over. */
+	bool is_ending;		  /* all drained: free after a checkpoint */
 	unsigned int passes_over; /* checkpoints since, with a wait open */
-	struct pending_wait pending;
+
+	/* What was written of it. */
+	struct pending_wait pending; /* a wait whose end isn't known yet */
+	uint64_t loss_drawn;
+	int64_t heap_live;
+
+	/* Its lanes in the file. */
 	uint64_t named_in_file; /* file_index in which its lane is named */
 	uint32_t lanes_named;	/* bit per side lane, in that file */
 	struct lane_text place;
-	uint64_t loss_drawn;
-	int64_t heap_live;
 	struct nest nest;	 /* of the main lane */
 	struct lane_set *ranges; /* NULL until the first range */
 };
@@ -65,6 +74,7 @@ struct ring_reader {
 struct writer_counts {
 	uint64_t written;
 	uint64_t cut;
+	uint64_t past_max;  /* of these, past TRACEPROF_MAX_MB */
 	uint64_t committed; /* by hooks, when account_unread() looked */
 	uint64_t file_events;
 	uint64_t last_ticks;
@@ -74,56 +84,64 @@ struct writer_counts {
 struct heap_totals {
 	int64_t live; /* base and the last known live bytes of each thread */
 	int64_t peak;
-	int64_t sampled; /* last value on the counter track */
+	int64_t sampled; /* last value that was drawn */
 	uint64_t sampled_ns;
 	bool any_sample;
 };
 
 struct writer_state {
+	/* Whose session, and who writes it. */
 	struct session *session;
 	bool is_live;	   /* this is the traced process */
 	bool is_recovered; /* a file or a run was taken over */
+	bool keeps;	   /* events, for windows that lie in the past */
+	bool is_finishing; /* nothing more comes */
 	int error;	   /* -errno that ended the writing */
 	uint64_t pid;	   /* as the file shows it */
+	uint32_t writer_tid;
+	struct arena arena; /* of readers, and of the parts below */
 
+	/* The rings. */
+	struct ring_reader *readers;	/* newest first */
+	unsigned int retired;		/* threads over, as of the last look */
+	struct drain_spent spent;	/* chunks that go back to the pool */
+	struct chunk_prefault prefault; /* of chunks, where it is live */
+	uint64_t slice_ticks;		/* of one round in a large backlog */
+	uint64_t budget;		/* slots that may still be read */
+
+	/* The windows: which is written, and its file. */
+	uint64_t window; /* index of the window that is written */
+	uint64_t opened; /* windows known to be open or closed */
+	struct window_file file;
+	struct json json;     /* texts not yet handed to the file */
+	struct fields fields; /* and notes on them */
+	bool writer_is_named; /* the writer's lane, in this file */
+
+	/* What events mean. */
 	struct timeline timeline;
 	struct naming naming;
 	struct totals totals;
 	bool totals_are_whole; /* of the file: nothing lies before them */
 	struct region_join regions;
-	struct arena arena;
-	struct ring_reader *readers; /* newest first */
-	unsigned int retired; /* threads that ended, as of the last look */
-	struct drain_spent spent;
-	struct chunk_prefault prefault; /* of chunks, where it is live */
-	uint64_t slice_ticks;		/* of one round in a large backlog */
-	uint64_t budget;		/* slots that may still be read */
+	uint64_t next_index;  /* "Ev Idx" */
+	uint64_t last_id;     /* "External id" of the last slice */
+	uint64_t reserved_id; /* the next slice's, 0 none */
 
+	/* The account. */
 	struct writer_counts counts;
 	struct heap_totals heap;
-	uint64_t window;	 /* index of the window that is written */
-	uint64_t opened;	 /* windows known to be open or closed */
-	uint64_t next_index;	 /* "Ev Idx" */
-	uint64_t last_id;	 /* "External id" of the last slice */
-	uint64_t reserved_id;	 /* the next slice's, 0 none */
-	struct gpu *gpu;	 /* NULL until there are records of GPUs */
-	struct history *history; /* NULL without a flight recorder */
-	bool keeps;		 /* events, for windows that lie in the past */
-	bool is_finishing;	 /* nothing more comes */
-
-	struct step_finder *finder; /* NULL: no step is searched for */
-
-	struct json json;     /* texts not yet handed to the file */
-	struct fields fields; /* and notes on them */
-	struct window_file file;
-
-	uint32_t writer_tid;
-	bool writer_is_named; /* its lane, in this file */
 	uint64_t passes;
+
+	/* The last checkpoint. */
 	uint64_t checkpoints;
 	uint64_t text_at_checkpoint;
 	uint64_t events_at_checkpoint; /* written + cut */
-	uint64_t checkpoint_ns;	       /* CLOCK_MONOTONIC of the last */
+	uint64_t checkpoint_ns;	       /* CLOCK_MONOTONIC */
+
+	/* Parts that not every run has, each made by its own folder. */
+	struct gpu *gpu;	    /* NULL until there are records of GPUs */
+	struct history *history;    /* NULL without a flight recorder */
+	struct step_finder *finder; /* NULL: no step is searched for */
 };
 
 /* 0 or -ENOMEM. */
@@ -146,5 +164,10 @@ enum event_place {
 	PLACE_DEFER, /* in a later one, or its file isn't begun */
 };
 enum event_place writer_state_place(struct writer_state *state, uint64_t ticks);
+
+/* Where an event begins as its window sees it: a dump of the flight recorder
+ * holds what was still going on at its begin too, from there on. */
+uint64_t writer_state_begin(struct writer_state *state,
+			    const struct event *event);
 
 #endif

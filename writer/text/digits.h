@@ -3,7 +3,7 @@
  * digits.h - decimal digits of numbers, eight at once.
  *
  * Each function writes at `out` and returns the end of what it wrote; it may
- * write up to DIGITS_SPARE bytes behind that.
+ * write up to DIGITS_SPARE bytes after that.
  */
 #ifndef WRITER_DIGITS_H
 #define WRITER_DIGITS_H

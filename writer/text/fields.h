@@ -32,7 +32,7 @@ struct field_line {
 /* Notes of one text, in the order of the text.  What finds no room, or lies
  * before the last one, is left out. */
 struct fields {
-	struct field_line *line; /* with room for one more behind the last */
+	struct field_line *line; /* with room for one more after the last */
 	uint32_t *end;
 	uint32_t lines, line_room;
 	uint32_t ends, end_room;

@@ -103,7 +103,7 @@ static inline bool is_plain(unsigned char byte)
 }
 
 /* Eight bytes at once: all plain?  The usual test for a byte that is zero, or
- * below a bound; a borrow can only make it see more than there is behind a
+ * below a bound; a borrow can only make it see more than there is after a
  * byte that it saw rightly. */
 static inline bool are_plain(uint64_t bytes)
 {
@@ -134,7 +134,7 @@ static char *escape(char *out, unsigned char byte)
 	return out + 5;
 }
 
-/* The first byte that isn't plain, and all behind it. */
+/* The first byte that isn't plain, and all after it. */
 static COLD void text_slow(struct json *json, const unsigned char *text,
 			   size_t len)
 {
@@ -218,20 +218,6 @@ void json_i64(struct json *json, int64_t value)
 	json->used += sign;
 	digits_at(json->data + json->used, size, count);
 	json->used += count;
-	json_field(json);
-}
-
-void json_hex(struct json *json, uint64_t value)
-{
-	char digits[16];
-	char *const end = digits + sizeof(digits);
-	char *begin = end;
-
-	do {
-		*--begin = "0123456789abcdef"[value & 15];
-		value >>= 4;
-	} while (value);
-	json_bytes(json, begin, (size_t)(end - begin));
 	json_field(json);
 }
 

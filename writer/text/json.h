@@ -120,10 +120,6 @@ void json_string(struct json *json, const char *text, size_t len);
 void json_u64(struct json *json, uint64_t value);
 void json_i64(struct json *json, int64_t value);
 
-/* Lower-case digits without 0x and leading zeros.  Not a JSON value by itself:
- * for the inside of strings. */
-void json_hex(struct json *json, uint64_t value);
-
 /* Nanoseconds as microseconds with exactly three decimals; below 0 is 0. */
 void json_micros(struct json *json, int64_t ns);
 
@@ -132,5 +128,17 @@ void json_micros(struct json *json, int64_t ns);
  * the caller leaves the key out when !isfinite(value), and what arrives here
  * all the same becomes 0. */
 void json_double(struct json *json, double value);
+
+/* One of the above after a comma and its key, a literal. */
+#define json_pair_u64(json, key, value)                                        \
+	(json_raw(json, ",\"" key "\":"), json_u64(json, value))
+#define json_pair_i64(json, key, value)                                        \
+	(json_raw(json, ",\"" key "\":"), json_i64(json, value))
+#define json_pair_double(json, key, value)                                     \
+	(json_raw(json, ",\"" key "\":"), json_double(json, value))
+#define json_pair_micros(json, key, ns)                                        \
+	(json_raw(json, ",\"" key "\":"), json_micros(json, (int64_t)(ns)))
+#define json_pair_text(json, key, text, len)                                   \
+	(json_raw(json, ",\"" key "\":"), json_string(json, text, len))
 
 #endif

@@ -10,14 +10,16 @@
 #ifndef WRITER_SCHEMA_H
 #define WRITER_SCHEMA_H
 
+#define TRACEPROF_VERSION	    "0.1"
+
 /* "key": as text of a literal. */
+#define TRACEPROF_VERSION	    "0.1"
+
 #define SCHEMA_KEY(key)		    "\"" key "\":"
 /* "key":"value" */
 #define SCHEMA_PAIR(key, value)	    "\"" key "\":\"" value "\""
 
 #define SCHEMA_VERSION_NUMBER	    "1"
-/* baseTimeNanoseconds is a multiple of this many seconds since the epoch. */
-#define SCHEMA_BASE_SECONDS	    7889238
 #define SCHEMA_FILE_ENDING	    ".pt.trace.json"
 #define SCHEMA_GZIP_ENDING	    ".gz"
 
@@ -28,7 +30,7 @@
 #define SCHEMA_BASE_TIME	    "baseTimeNanoseconds"
 #define SCHEMA_DISTRIBUTED	    "distributedInfo"
 #define SCHEMA_BACKEND		    "backend"
-/* With one blank behind the colon: HTA wants it. */
+/* With one blank after the colon: HTA wants it. */
 #define SCHEMA_RANK		    "rank"
 #define SCHEMA_WORLD_SIZE	    "world_size"
 #define SCHEMA_HOST		    "host_name"
@@ -41,7 +43,6 @@
 /* Ours alone: one object with options, losses, totals and notes. */
 #define SCHEMA_OURS		    "traceprof"
 #define SCHEMA_OPTIONS		    "options"
-#define SCHEMA_LOSSES		    "losses"
 #define SCHEMA_TOTALS		    "totals"
 #define SCHEMA_NOTES		    "notes"
 
@@ -66,96 +67,56 @@
 #define SCHEMA_PHASE_FLOW_START	    "s"
 #define SCHEMA_PHASE_FLOW_END	    "f"
 #define SCHEMA_SCOPE_THREAD	    "t"
-#define SCHEMA_SCOPE_PROCESS	    "p"
-#define SCHEMA_SCOPE_GLOBAL	    "g"
 #define SCHEMA_BIND_ENCLOSING	    "e"
 
-/* Metadata events: no others may exist.  X(name, key in args). */
-/* clang-format off */
-#define SCHEMA_META_EVENTS(X)						\
-	X("process_name",       "name")					\
-	X("process_labels",     "labels")				\
-	X("process_sort_index", "sort_index")				\
-	X("thread_name",        "name")					\
-	X("thread_sort_index",  "sort_index")
-
-/* Categories.  X(constant, text). */
-#define SCHEMA_CATEGORIES(X)						\
-	X(CPU_OP,              "cpu_op")				\
-	X(USER_ANNOTATION,     "user_annotation")			\
-	X(GPU_USER_ANNOTATION, "gpu_user_annotation")			\
-	X(GPU_MEMCPY,          "gpu_memcpy")				\
-	X(GPU_MEMSET,          "gpu_memset")				\
-	X(KERNEL,              "kernel")				\
-	X(CUDA_RUNTIME,        "cuda_runtime")				\
-	X(CUDA_DRIVER,         "cuda_driver")				\
-	X(CPU_INSTANT,         "cpu_instant_event")			\
-	X(PYTHON_FUNCTION,     "python_function")			\
-	X(OVERHEAD,            "overhead")				\
-	X(CUDA_SYNC,           "cuda_sync")				\
-	X(CUDA_EVENT,          "cuda_event")				\
-	X(FLOW_GPU,            "ac2g")					\
-	X(FLOW_BACKWARD,       "fwdbwd")				\
-	X(TRACE,               "Trace")
-/* clang-format on */
-
-enum schema_category {
-#define X(constant, text) SCHEMA_CATEGORY_##constant,
-	SCHEMA_CATEGORIES(X)
-#undef X
-		SCHEMA_CATEGORY_COUNT
-};
-
-#define SCHEMA_CPU_OP		   "cpu_op"
-#define SCHEMA_USER_ANNOTATION	   "user_annotation"
-#define SCHEMA_GPU_USER_ANNOTATION "gpu_user_annotation"
-#define SCHEMA_CPU_INSTANT	   "cpu_instant_event"
-#define SCHEMA_KERNEL		   "kernel"
-#define SCHEMA_GPU_MEMCPY	   "gpu_memcpy"
-#define SCHEMA_GPU_MEMSET	   "gpu_memset"
-#define SCHEMA_CUDA_RUNTIME	   "cuda_runtime"
-#define SCHEMA_CUDA_DRIVER	   "cuda_driver"
-#define SCHEMA_CUDA_SYNC	   "cuda_sync"
-#define SCHEMA_CUDA_EVENT	   "cuda_event"
-#define SCHEMA_OVERHEAD		   "overhead"
-#define SCHEMA_TRACE		   "Trace"
-#define SCHEMA_FLOW_GPU		   "ac2g"
+/* Categories. */
+#define SCHEMA_CPU_OP		    "cpu_op"
+#define SCHEMA_USER_ANNOTATION	    "user_annotation"
+#define SCHEMA_GPU_USER_ANNOTATION  "gpu_user_annotation"
+#define SCHEMA_CPU_INSTANT	    "cpu_instant_event"
+#define SCHEMA_KERNEL		    "kernel"
+#define SCHEMA_GPU_MEMCPY	    "gpu_memcpy"
+#define SCHEMA_GPU_MEMSET	    "gpu_memset"
+#define SCHEMA_CUDA_RUNTIME	    "cuda_runtime"
+#define SCHEMA_CUDA_DRIVER	    "cuda_driver"
+#define SCHEMA_CUDA_SYNC	    "cuda_sync"
+#define SCHEMA_CUDA_EVENT	    "cuda_event"
+#define SCHEMA_OVERHEAD		    "overhead"
+#define SCHEMA_TRACE		    "Trace"
+#define SCHEMA_FLOW_GPU		    "ac2g"
 
 /* Names with a meaning. */
-#define SCHEMA_PROCESS_NAME	   "process_name"
-#define SCHEMA_PROCESS_LABELS	   "process_labels"
-#define SCHEMA_PROCESS_SORT	   "process_sort_index"
-#define SCHEMA_THREAD_NAME	   "thread_name"
-#define SCHEMA_THREAD_SORT	   "thread_sort_index"
-#define SCHEMA_LABELS		   "labels"
-#define SCHEMA_SORT_INDEX	   "sort_index"
-#define SCHEMA_STEP_PREFIX	   "ProfilerStep#"
-#define SCHEMA_MEMORY		   "[memory]"
-#define SCHEMA_ITERATION_START	   "Iteration Start: PyTorch Profiler"
-#define SCHEMA_WINDOW_END	   "Record Window End"
-#define SCHEMA_SPAN_NAME	   "PyTorch Profiler (0)"
-#define SCHEMA_SPAN_PID		   "Spans"
-#define SCHEMA_SPAN_TID		   "PyTorch Profiler"
-#define SCHEMA_MARK_PID		   "Traces"
-#define SCHEMA_MARK_TID		   "Trace PyTorch Profiler"
+#define SCHEMA_PROCESS_NAME	    "process_name"
+#define SCHEMA_PROCESS_LABELS	    "process_labels"
+#define SCHEMA_PROCESS_SORT	    "process_sort_index"
+#define SCHEMA_THREAD_NAME	    "thread_name"
+#define SCHEMA_THREAD_SORT	    "thread_sort_index"
+#define SCHEMA_LABELS		    "labels"
+#define SCHEMA_SORT_INDEX	    "sort_index"
+#define SCHEMA_STEP_PREFIX	    "ProfilerStep#"
+#define SCHEMA_MEMORY		    "[memory]"
+#define SCHEMA_ITERATION_START	    "Iteration Start: PyTorch Profiler"
+#define SCHEMA_WINDOW_END	    "Record Window End"
+#define SCHEMA_SPAN_NAME	    "PyTorch Profiler (0)"
+#define SCHEMA_SPAN_PID		    "Spans"
+#define SCHEMA_SPAN_TID		    "PyTorch Profiler"
+#define SCHEMA_MARK_PID		    "Traces"
+#define SCHEMA_MARK_TID		    "Trace PyTorch Profiler"
 
 /* Keys in args. */
-#define SCHEMA_EXTERNAL_ID	   "External id"
-#define SCHEMA_RECORD_FUNCTION	   "Record function id"
-#define SCHEMA_EVENT_INDEX	   "Ev Idx"
-#define SCHEMA_INPUT_DIMS	   "Input Dims"
-#define SCHEMA_INPUT_TYPE	   "Input type"
-#define SCHEMA_CALL_STACK	   "Call stack"
-#define SCHEMA_FINISHED		   "finished"
-#define SCHEMA_CORRELATION	   "correlation"
-#define SCHEMA_STREAM		   "stream"
-#define SCHEMA_DEVICE		   "device"
-#define SCHEMA_BYTES		   "Bytes"
-#define SCHEMA_ADDRESS		   "Addr"
-#define SCHEMA_TOTAL_ALLOCATED	   "Total Allocated"
-#define SCHEMA_TOTAL_RESERVED	   "Total Reserved"
-#define SCHEMA_DEVICE_TYPE	   "Device Type"
-#define SCHEMA_DEVICE_ID	   "Device Id"
-#define SCHEMA_OP_COUNT		   "Op count"
+#define SCHEMA_EXTERNAL_ID	    "External id"
+#define SCHEMA_RECORD_FUNCTION	    "Record function id"
+#define SCHEMA_EVENT_INDEX	    "Ev Idx"
+#define SCHEMA_FINISHED		    "finished"
+#define SCHEMA_CORRELATION	    "correlation"
+#define SCHEMA_STREAM		    "stream"
+#define SCHEMA_DEVICE		    "device"
+#define SCHEMA_BYTES		    "Bytes"
+#define SCHEMA_ADDRESS		    "Addr"
+#define SCHEMA_TOTAL_ALLOCATED	    "Total Allocated"
+#define SCHEMA_TOTAL_RESERVED	    "Total Reserved"
+#define SCHEMA_DEVICE_TYPE	    "Device Type"
+#define SCHEMA_DEVICE_ID	    "Device Id"
+#define SCHEMA_OP_COUNT		    "Op count"
 
 #endif

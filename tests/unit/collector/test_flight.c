@@ -210,9 +210,13 @@ static void an_event_grows_old_or_is_in_one_file(void **state)
 	sample.zero -= 100 * SECOND;
 	store_relaxed(&head->flight.from_ticks, sample.zero);
 	writer_state.history->from = sample.zero;
-	for (uint64_t i = 0; i < 40; i++)
+	for (uint64_t i = 0; i < 40; i++) {
 		sample_scope(&sample, thread, "scope", i * 100 * MS,
 			     i * 100 * MS + 50 * MS);
+		if (i == 34)
+			sample_scope(&sample, thread, "around", 1000 * MS,
+				     3490 * MS);
+	}
 	pass_run(&writer_state);
 	/* The newest ended at 3950 ms; those that ended before 2950 aged. */
 	assert_int_equal(head->flight.aged, 29);
@@ -223,16 +227,18 @@ static void an_event_grows_old_or_is_in_one_file(void **state)
 	sample_scope(&sample, thread, "later", 1000 * SECOND, 1001 * SECOND);
 	pass_run(&writer_state);
 	assert_int_equal(writer_state.counts.written + writer_state.counts.cut,
-			 40);
+			 41);
 	assert_int_equal(sample_files(&sample, paths), 1);
 	assert_non_null(strstr(paths[0], "_flight1."));
 	text = sample_read(&sample, paths[0]);
 	sample_assert_json(text);
-	/* One began before the window does. */
-	assert_int_equal(sample_number(text, "in_file"), 10);
-	assert_int_equal(sample_number(text, "seen"), 40);
+	/* One began before the window does, and is drawn from there on; one
+	 * ended at its very begin. */
+	assert_int_equal(sample_number(text, "in_file"), 11);
+	assert_int_equal(sample_number(text, "seen"), 41);
 	assert_int_equal(sample_number(text, "cut"), 30);
-	assert_int_equal(sample_number(text, "aged"), 29);
+	assert_int_equal(sample_count(text, "\"finished\":\"false\""), 1);
+	assert_int_equal(sample_number(text, "aged"), 30);
 	assert_non_null(strstr(text, "\"trigger\":{\"reason\":\"demand\","
 				     "\"number\":1,\"detail\":\"the test "
 				     "\\\"asked\\\"\"}"));
@@ -243,7 +249,54 @@ static void an_event_grows_old_or_is_in_one_file(void **state)
 	assert_int_equal(pass_finish(&writer_state, clock_ticks()), 0);
 	assert_int_equal(sample_files(&sample, paths), 1);
 	assert_int_equal(writer_state.counts.written + writer_state.counts.cut,
-			 42);
+			 43);
+	pass_end(&writer_state);
+	sample_end(&sample);
+}
+
+/* However late the writer looks: each slow step ends a dump of its own. */
+static void each_slow_step_is_in_its_own_dump(void **state)
+{
+	struct sample sample;
+	struct writer_state writer_state;
+	struct thread *thread;
+	char paths[16][512];
+	uint64_t at = 0;
+
+	(void)state;
+	sample_begin(&sample);
+	strcpy(sample.options.flight, "5steps");
+	strcpy(sample.options.trigger, "slow:3");
+	sample_session(&sample)->head->flight.is_on = 1;
+	assert_int_equal(pass_start(&writer_state, sample.session, true), 0);
+	thread = sample_thread(&sample, 1);
+	sample.zero -= 100 * SECOND;
+	writer_state.history->from = sample.zero;
+	for (int i = 0; i < 60; i++) {
+		const uint64_t took = i == 30 || i == 33 ? 100 * MS : 10 * MS;
+
+		sample_push(&sample, thread,
+			    (struct event){.kind = EVENT_STEP,
+					   .extra = 1,
+					   .start_ticks = at,
+					   .end_ticks = at + took,
+					   .step.number = i});
+		at += took;
+	}
+	pass_run(&writer_state);
+	assert_int_equal(sample_files(&sample, paths), 2);
+	for (int i = 0; i < 60; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "\"ProfilerStep#%d\"", i);
+		assert_int_equal(
+			sample_count(sample_read(&sample, paths[0]), name),
+			i >= 26 && i <= 30);
+		assert_int_equal(
+			sample_count(sample_read(&sample, paths[1]), name),
+			i >= 31 && i <= 33);
+	}
+	assert_non_null(strstr(sample.text, "step 33 took 100000 us"));
 	pass_end(&writer_state);
 	sample_end(&sample);
 }
@@ -288,6 +341,7 @@ int main(void)
 		cmocka_unit_test(a_stall_is_told_once),
 		cmocka_unit_test(a_call_fails),
 		cmocka_unit_test(an_event_grows_old_or_is_in_one_file),
+		cmocka_unit_test(each_slow_step_is_in_its_own_dump),
 		cmocka_unit_test(
 			a_history_is_shortened_before_events_are_dropped),
 	};

@@ -2,9 +2,8 @@
 /*
  * test_gate.c - the gate's bits, and that a forked child finds it undecided.
  */
-#include "tests/unit/cmocka_base.h"
+#include "tests/unit/session_fixture.h"
 
-#include "collector/session/gate.h"
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,6 +29,30 @@ static void test_recording_moves_only_record_bits(void **state)
 	gate_record(false);
 	assert_int_equal(gate_bits(), rest);
 	assert_false(gate_is_recording());
+}
+
+static uint32_t bits_seen;
+
+static void look(bool open)
+{
+	(void)open;
+	bits_seen = gate_bits();
+}
+
+/* What it does may take its time: events are recorded meanwhile. */
+static void test_who_follows_finds_the_gate_open(void **state)
+{
+	(void)state;
+	gate_set_record(GATE_OMP);
+	gate_set(GATE_CLOSED);
+	gate_on_change(look);
+	gate_record(true);
+	assert_int_equal(bits_seen, GATE_CLOSED | GATE_OMP);
+	bits_seen = 0;
+	gate_record(false);
+	assert_int_equal(bits_seen, GATE_CLOSED | GATE_OMP);
+	assert_int_equal(gate_bits(), GATE_CLOSED);
+	gate_on_change(NULL);
 }
 
 static void test_only_record_bits_can_be_wanted(void **state)
@@ -80,6 +103,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_recording_moves_only_record_bits,
+				       set_up),
+		cmocka_unit_test_setup(test_who_follows_finds_the_gate_open,
 				       set_up),
 		cmocka_unit_test_setup(test_only_record_bits_can_be_wanted,
 				       set_up),

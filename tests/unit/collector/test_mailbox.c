@@ -4,7 +4,7 @@
 
 #include "collector/control/mailbox.h"
 #include "collector/system/log.h"
-#include "collector/control/signal_name.h"
+#include "collector/control/options.h"
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -14,8 +14,8 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 
-static struct control box;
-static const struct control_request start = {.verb = CONTROL_START, .steps = 3};
+static struct mailbox box;
+static const struct mailbox_request start = {.verb = MAILBOX_START, .steps = 3};
 
 static int begin(void **state)
 {
@@ -26,22 +26,22 @@ static int begin(void **state)
 
 static void *answer(void *unused)
 {
-	struct control_request request;
-	struct control_answer said = {.error = 0, .seen = 7};
+	struct mailbox_request request;
+	struct mailbox_answer said = {.error = 0, .seen = 7};
 	uint64_t word;
 
 	(void)unused;
-	while (!control_take(&box, &request, &word))
+	while (!mailbox_take(&box, &request, &word))
 		usleep(1000);
 	strcpy(said.text, "done");
 	said.written = (uint64_t)request.steps;
-	control_reply(&box, word, &said);
+	mailbox_reply(&box, word, &said);
 	return NULL;
 }
 
 static void test_a_request_and_its_answer(void **state)
 {
-	struct control_answer got;
+	struct mailbox_answer got;
 	pthread_t writer;
 	uint64_t word;
 
@@ -50,54 +50,54 @@ static void test_a_request_and_its_answer(void **state)
 		assert_int_equal(pthread_create(&writer, NULL, answer, NULL),
 				 0);
 		assert_int_equal(
-			control_post(&box, (uint32_t)getpid(), &start, &word),
+			mailbox_post(&box, (uint32_t)getpid(), &start, &word),
 			0);
-		assert_int_equal(control_wait(&box, word, 60 * SECOND_NS, &got),
+		assert_int_equal(mailbox_wait(&box, word, 60 * SECOND_NS, &got),
 				 0);
 		pthread_join(writer, NULL);
 		assert_string_equal(got.text, "done");
 		assert_int_equal(got.seen, 7);
 		assert_int_equal(got.written, 3);
-		assert_int_equal(control_turn(box.turn), CONTROL_FREE);
+		assert_int_equal(mailbox_turn(box.turn), MAILBOX_FREE);
 	}
 }
 
 static void test_one_request_at_a_time(void **state)
 {
-	struct control_request request;
+	struct mailbox_request request;
 	uint64_t mine, others, taken;
 
 	(void)state;
-	assert_false(control_is_rung(&box));
-	assert_int_equal(control_post(&box, (uint32_t)getpid(), &start, &mine),
+	assert_false(mailbox_is_rung(&box));
+	assert_int_equal(mailbox_post(&box, (uint32_t)getpid(), &start, &mine),
 			 0);
-	assert_true(control_is_rung(&box));
+	assert_true(mailbox_is_rung(&box));
 	assert_int_equal(
-		control_post(&box, (uint32_t)getpid(), &start, &others),
+		mailbox_post(&box, (uint32_t)getpid(), &start, &others),
 		-EBUSY);
-	assert_true(control_take(&box, &request, &taken));
+	assert_true(mailbox_take(&box, &request, &taken));
 	assert_int_equal(request.steps, 3);
 	/* Taken once, and no longer rung: the writer may sleep meanwhile. */
-	assert_false(control_is_rung(&box));
-	assert_false(control_take(&box, &request, &taken));
+	assert_false(mailbox_is_rung(&box));
+	assert_false(mailbox_take(&box, &request, &taken));
 }
 
 static void test_a_withdrawn_request_gets_no_answer(void **state)
 {
-	struct control_answer said = {.seen = 1};
-	struct control_request request;
+	struct mailbox_answer said = {.seen = 1};
+	struct mailbox_request request;
 	uint64_t first, second, taken;
 
 	(void)state;
-	control_post(&box, (uint32_t)getpid(), &start, &first);
-	assert_true(control_take(&box, &request, &taken));
-	assert_int_equal(control_wait(&box, first, 1000, &said), -ETIMEDOUT);
+	mailbox_post(&box, (uint32_t)getpid(), &start, &first);
+	assert_true(mailbox_take(&box, &request, &taken));
+	assert_int_equal(mailbox_wait(&box, first, 1000, &said), -ETIMEDOUT);
 	assert_int_equal(
-		control_post(&box, (uint32_t)getpid(), &start, &second), 0);
+		mailbox_post(&box, (uint32_t)getpid(), &start, &second), 0);
 	assert_int_not_equal(first, second);
-	control_reply(&box, taken, &said);
+	mailbox_reply(&box, taken, &said);
 	assert_int_equal(box.turn, second);
-	assert_int_equal(control_wait(&box, second, 1000, &said), -ETIMEDOUT);
+	assert_int_equal(mailbox_wait(&box, second, 1000, &said), -ETIMEDOUT);
 }
 
 static void test_the_request_of_a_dead_tool_is_passed_over(void **state)
@@ -109,24 +109,24 @@ static void test_the_request_of_a_dead_tool_is_passed_over(void **state)
 	if (!tool)
 		_exit(0);
 	waitpid(tool, NULL, 0);
-	assert_int_equal(control_post(&box, (uint32_t)tool, &start, &word), 0);
-	assert_int_equal(control_post(&box, (uint32_t)getpid(), &start, &word),
+	assert_int_equal(mailbox_post(&box, (uint32_t)tool, &start, &word), 0);
+	assert_int_equal(mailbox_post(&box, (uint32_t)getpid(), &start, &word),
 			 0);
 }
 
 /* Whatever stands in the box, a tool comes back. */
 static void test_a_box_full_of_nonsense(void **state)
 {
-	struct control_answer got;
+	struct mailbox_answer got;
 	uint64_t word;
 
 	(void)state;
 	for (unsigned int byte = 0; byte < 256; byte++) {
 		memset(&box, (int)byte, sizeof(box));
-		if (control_post(&box, (uint32_t)getpid(), &start, &word))
+		if (mailbox_post(&box, (uint32_t)getpid(), &start, &word))
 			continue;
 		memset(&box, (int)byte, sizeof(box));
-		if (control_wait(&box, word, 1000, &got))
+		if (mailbox_wait(&box, word, 1000, &got))
 			continue;
 		assert_true(memchr(got.text, 0, sizeof(got.text)));
 		assert_true(memchr(got.path, 0, sizeof(got.path)));

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "tests/unit/session_group.h"
+#include "tests/unit/unit_folder.h"
 
 static const struct module *module_of(const void *address)
 {
@@ -90,13 +91,15 @@ static void copy_library(const char *to)
 
 static void test_dlopen_adds_and_dlclose_leaves(void **state)
 {
-	static const char path[] = "/tmp/traceprof-unit-module.so";
+	char path[256];
 	const struct module *added;
 	void *handle;
 	void *code;
 
 	(void)state;
 	modules_refresh(session);
+	unit_template(path, sizeof(path), "module");
+	close(mkstemp(path));
 	copy_library(path);
 	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	unlink(path);

@@ -31,30 +31,42 @@ static void test_small_files_are_read_whole_or_cut(void **state)
 	assert_true(proc_read("/proc", text, sizeof(text)) < 0);
 }
 
+/* When a process began, 0: there is none. */
+static uint64_t started_of(int pid)
+{
+	struct proc_stat stat;
+
+	const bool is_there = proc_stat(pid, &stat);
+
+	assert_int_equal(is_there, stat.started > 0);
+	assert_int_equal(stat.threads > 0, stat.started > 0);
+	return stat.started;
+}
+
 static void test_start_time_is_of_that_process(void **state)
 {
-	const uint64_t started = proc_started(getpid());
+	const uint64_t started = started_of(getpid());
 	pid_t child;
 
 	(void)state;
 	assert_true(started > 0);
-	assert_true(started >= proc_started(1));
-	assert_int_equal(proc_started(getpid()), started);
+	assert_true(started >= started_of(1));
+	assert_int_equal(started_of(getpid()), started);
 	child = fork();
 	if (!child)
 		_exit(0);
-	assert_true(proc_started(child) >= started);
+	assert_true(started_of(child) >= started);
 	waitpid(child, NULL, 0);
-	assert_int_equal(proc_started(child), 0);
+	assert_int_equal(started_of(child), 0);
 }
 
 static void test_a_hostile_name_does_not_move_the_fields(void **state)
 {
-	const uint64_t started = proc_started(getpid());
+	const uint64_t started = started_of(getpid());
 
 	(void)state;
 	prctl(PR_SET_NAME, "a) Z 1 2 3 (b");
-	assert_int_equal(proc_started(getpid()), started);
+	assert_int_equal(started_of(getpid()), started);
 	prctl(PR_SET_NAME, "test_proc");
 }
 

@@ -4,6 +4,7 @@
  * that are, or pretend to be, sessions of others.
  */
 #include "tests/unit/session_fixture.h"
+#include "tests/unit/unit_folder.h"
 
 #include "collector/system/proc.h"
 #include <errno.h>
@@ -20,13 +21,13 @@
 
 static struct session *session;
 static struct session opened;
-static char path[] = "/tmp/traceprof-unit-XXXXXX";
+static char path[256];
 
 static int set_up(void **state)
 {
 	(void)state;
 	session = fixture_begin(4);
-	strcpy(path, "/tmp/traceprof-unit-XXXXXX");
+	unit_template(path, sizeof(path), "unit");
 	close(mkstemp(path));
 	return 0;
 }
@@ -245,6 +246,17 @@ static void test_notes_count_once_and_are_bounded(void **state)
 	assert_string_equal(head->notes[31], "note 29");
 }
 
+/* As session_open(), by the path of a session. */
+static int open_path(const char *place)
+{
+	const int fd = session_file(place, O_RDONLY);
+	const int rc = fd < 0 ? fd : session_open(fd, &opened);
+
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
 static void test_another_process_sees_a_copy(void **state)
 {
 	const uint64_t at = session_alloc(session, 64);
@@ -252,14 +264,14 @@ static void test_another_process_sees_a_copy(void **state)
 	(void)state;
 	strcpy(session_at(session, at), "hello");
 	save(session->bytes);
-	assert_int_equal(session_open(path, &opened), 0);
+	assert_int_equal(open_path(path), 0);
 	assert_false(opened.writable);
 	assert_int_equal(opened.bytes, session->bytes);
 	assert_string_equal(session_at(&opened, at), "hello");
 	strcpy(session_at(&opened, at), "changed");
 	session_close(&opened);
 	assert_null(opened.base);
-	assert_int_equal(session_open(path, &opened), 0);
+	assert_int_equal(open_path(path), 0);
 	assert_string_equal(session_at(&opened, at), "hello");
 	session_close(&opened);
 	session_close(&opened);
@@ -273,10 +285,10 @@ static void test_a_truncated_session_is_refused(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		save(sizes[i]);
-		assert_int_equal(session_open(path, &opened), -EBADMSG);
+		assert_int_equal(open_path(path), -EBADMSG);
 	}
 	save(session->bytes - 1);
-	assert_int_equal(session_open(path, &opened), -EBADMSG);
+	assert_int_equal(open_path(path), -EBADMSG);
 }
 
 /* Its own user may cut it while it is being read. */
@@ -286,7 +298,7 @@ static void test_a_session_cut_behind_us_is_still_there(void **state)
 
 	(void)state;
 	save(session->bytes);
-	assert_int_equal(session_open(path, &opened), 0);
+	assert_int_equal(open_path(path), 0);
 	assert_int_equal(truncate(path, 0), 0);
 	for (uint64_t at = 0; at < opened.bytes; at += 4096)
 		sum = sum + (uint64_t)opened.base[at];
@@ -303,7 +315,7 @@ static int open_damaged(uint32_t *field, uint32_t value)
 	*field = value;
 	save(session->bytes);
 	*field = was;
-	rc = session_open(path, &opened);
+	rc = open_path(path);
 	if (!rc)
 		session_close(&opened);
 	return rc;
@@ -339,7 +351,7 @@ static void test_texts_of_a_hostile_header_end(void **state)
 	memset(head->notes[31], 'n', sizeof(head->notes[31]));
 	memset(head->checkpoints[1].path, 'p', SESSION_TEXT_BYTES);
 	save(session->bytes);
-	assert_int_equal(session_open(path, &opened), 0);
+	assert_int_equal(open_path(path), 0);
 	head = opened.head;
 	assert_int_equal(strlen(head->host), SESSION_TEXT_BYTES - 1);
 	assert_int_equal(strlen(head->folder), SESSION_TEXT_BYTES - 1);
@@ -352,25 +364,24 @@ static void test_texts_of_a_hostile_header_end(void **state)
 
 static void test_only_a_plain_file_of_one_name_is_opened(void **state)
 {
-	char other[64];
+	char other[sizeof(path) + 2];
 
 	(void)state;
 	save(session->bytes);
 	snprintf(other, sizeof(other), "%s-2", path);
-	assert_int_equal(session_open("/tmp/no-such-session", &opened),
-			 -ENOENT);
-	assert_int_equal(session_open("/tmp", &opened), -EBADMSG);
-	assert_int_equal(session_open("/dev/null", &opened), -EBADMSG);
+	assert_int_equal(open_path("/tmp/no-such-session"), -ENOENT);
+	assert_int_equal(open_path("/tmp"), -EBADMSG);
+	assert_int_equal(open_path("/dev/null"), -EBADMSG);
 	assert_int_equal(symlink(path, other), 0);
-	assert_int_equal(session_open(other, &opened), -ELOOP);
+	assert_int_equal(open_path(other), -ELOOP);
 	unlink(other);
 	assert_int_equal(mkfifo(other, 0600), 0);
-	assert_int_equal(session_open(other, &opened), -EBADMSG);
+	assert_int_equal(open_path(other), -EBADMSG);
 	unlink(other);
 	assert_int_equal(link(path, other), 0);
-	assert_int_equal(session_open(path, &opened), -EBADMSG);
+	assert_int_equal(open_path(path), -EBADMSG);
 	unlink(other);
-	assert_int_equal(session_open(path, &opened), 0);
+	assert_int_equal(open_path(path), 0);
 	session_close(&opened);
 }
 
@@ -384,7 +395,7 @@ static void test_someone_elses_file_is_refused(void **state)
 		assert_int_equal(chown(path, 12345, (gid_t)-1), 0);
 		other = path;
 	}
-	assert_int_equal(session_open(other, &opened), -EPERM);
+	assert_int_equal(open_path(other), -EPERM);
 }
 
 static void test_offsets_are_checked(void **state)

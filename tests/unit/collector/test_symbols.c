@@ -7,6 +7,7 @@
  * fixed seed, or cut short.  No fault is all that is asked of them.
  */
 #include "tests/unit/cmocka_base.h"
+#include "tests/unit/unit_folder.h"
 
 #include "collector/system/symbols.h"
 #include <dlfcn.h>
@@ -24,7 +25,7 @@
 #define MUTATIONS 2000
 #define SELF	  "/proc/self/exe"
 
-static char path[] = "/tmp/traceprof-unit-XXXXXX";
+static char path[256];
 static uint8_t *original; /* this program's file */
 static size_t original_bytes;
 static uint64_t bias;
@@ -45,6 +46,7 @@ static int set_up_all(void **state)
 	/* The file's addresses begin at 0 where it may lie anywhere. */
 	if (((const Elf64_Ehdr *)original)->e_type == ET_DYN)
 		bias = (uint64_t)(uintptr_t)info.dli_fbase;
+	unit_template(path, sizeof(path), "unit");
 	close(mkstemp(path));
 	return original == MAP_FAILED;
 }

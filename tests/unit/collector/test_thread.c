@@ -5,6 +5,7 @@
  */
 #include "tests/unit/session_fixture.h"
 
+#include "collector/session/gate.h"
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
@@ -70,6 +71,61 @@ static void test_inside_the_profiler_there_is_no_record(void **state)
 	assert_ptr_equal(thread_here(), thread);
 }
 
+/* Of a signal handler inside a hook, and of a thread's last moments. */
+static void test_what_cant_be_recorded_is_counted(void **state)
+{
+	struct thread *thread = thread_here();
+	struct thread *was = thread_fill();
+
+	(void)state;
+	assert_ptr_equal(was, thread);
+	assert_false(thread_records(thread_self));
+	assert_null(thread_here());
+	assert_null(thread_here());
+	thread_unbusy(was);
+	assert_int_equal(load_relaxed(&session->head->missed_calls), 2);
+	assert_ptr_equal(thread_here(), thread);
+	thread_busy(); /* work of ours: nobody's calls */
+	assert_null(thread_here());
+	thread_unbusy(was);
+	assert_int_equal(load_relaxed(&session->head->missed_calls), 2);
+	thread_leave();
+	assert_false(thread_records(thread_self));
+	assert_null(thread_here());
+	assert_int_equal(load_relaxed(&session->head->missed_calls), 3);
+	assert_int_equal(load_relaxed(&session->head->unrecorded_calls), 0);
+}
+
+/* By a long jump, say: the region, and the scope that was open in it. */
+static void test_what_was_left_is_recorded(void **state)
+{
+	struct thread *thread = thread_here();
+	struct ring_walk reader = {0};
+	const struct event *event;
+	char frames[4096];
+
+	(void)state;
+	thread_open(thread, EVENT_SCOPE, 10, 5, 0, 0, 0);
+	thread_open(thread, EVENT_OMP_REGION, 20, 6, 0x1000, 7, 0);
+	thread_open_in(thread, frames);
+	thread_open(thread, EVENT_NONE, 0, 0, 0, 0, 0);
+	thread_open(thread, EVENT_SCOPE, 30, 8, 0, 0, 0);
+	thread_drop_left(thread, frames + 1024);
+	assert_int_equal(load_relaxed(&thread->depth), 1);
+	event = ring_walk_next(&reader, session, &thread->ring);
+	assert_non_null(event);
+	assert_int_equal(event->kind, EVENT_SCOPE);
+	assert_int_equal(event->name, 8);
+	assert_int_equal(event->start_ticks, 30);
+	assert_int_equal(event->flags, EVENT_UNFINISHED);
+	event = ring_walk_next(&reader, session, &thread->ring);
+	assert_non_null(event);
+	assert_int_equal(event->kind, EVENT_OMP_REGION);
+	assert_int_equal(event->omp.region, 7);
+	assert_int_equal(event->extra, 6);
+	assert_null(ring_walk_next(&reader, session, &thread->ring));
+}
+
 static void test_a_drained_record_is_reused(void **state)
 {
 	struct thread *first = thread_here();
@@ -95,6 +151,28 @@ static void test_a_drained_record_is_reused(void **state)
 	assert_int_equal(load_relaxed(&session->head->thread_count), 2);
 }
 
+static void test_what_a_thread_leaves_open_is_recorded(void **state)
+{
+	struct thread *thread = thread_here();
+	const struct event *event;
+
+	(void)state;
+	gate_set(GATE_CLOSED | GATE_SCOPE);
+	thread_open(thread, EVENT_SCOPE, 1, 7, 0, 0, 0);
+	thread_open(thread, EVENT_NONE, 0, 0, 0, 0, 1); /* a hidden one */
+	thread_open(thread, EVENT_OMP_WAIT, 3, 0, 8, 9, OMP_SYNC_TASKWAIT);
+	thread_leave();
+	gate_set(GATE_CLOSED);
+	assert_int_equal(thread->ring.committed, 2);
+	event = ring_slot(&thread->ring, thread->ring.next) - 2;
+	assert_int_equal(event[0].kind, EVENT_OMP_WAIT);
+	assert_int_equal(event[0].omp.sync, OMP_SYNC_TASKWAIT);
+	assert_int_equal(event[0].omp.region, 9);
+	assert_int_equal(event[1].kind, EVENT_SCOPE);
+	assert_int_equal(event[1].name, 7);
+	assert_int_equal(event[1].flags, EVENT_UNFINISHED);
+}
+
 static void test_without_room_a_thread_stays_unrecorded(void **state)
 {
 	(void)state;
@@ -108,6 +186,7 @@ static void test_without_room_a_thread_stays_unrecorded(void **state)
 static void test_open_slices_beyond_the_array_are_counted(void **state)
 {
 	struct thread *thread = thread_here();
+	const uint32_t last = OPEN_SLICES_MAX - 1;
 
 	(void)state;
 	assert_int_equal(thread_outer(thread), 0);
@@ -116,11 +195,11 @@ static void test_open_slices_beyond_the_array_are_counted(void **state)
 			    OMP_SYNC_BARRIER);
 	assert_int_equal(load_relaxed(&thread->depth), OPEN_SLICES_MAX + 5);
 	assert_int_equal(thread_outer(thread), 1); /* not known any more */
-	assert_int_equal(thread->open[31].start_ticks, 131);
-	assert_int_equal(thread->open[31].sync, OMP_SYNC_BARRIER);
+	assert_int_equal(thread->open[last].start_ticks, 100 + last);
+	assert_int_equal(thread->open[last].sync, OMP_SYNC_BARRIER);
 	for (int i = 0; i < 5; i++)
 		thread_shut(thread);
-	assert_int_equal(thread_outer(thread), 131);
+	assert_int_equal(thread_outer(thread), 100 + last);
 	for (int i = 0; i < 100; i++)
 		thread_shut(thread);
 	assert_int_equal(load_relaxed(&thread->depth), 0);
@@ -288,7 +367,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		THREAD_TEST(test_the_first_event_enters),
 		THREAD_TEST(test_inside_the_profiler_there_is_no_record),
+		THREAD_TEST(test_what_cant_be_recorded_is_counted),
+		THREAD_TEST(test_what_was_left_is_recorded),
 		THREAD_TEST(test_a_drained_record_is_reused),
+		THREAD_TEST(test_what_a_thread_leaves_open_is_recorded),
 		THREAD_TEST(test_without_room_a_thread_stays_unrecorded),
 		THREAD_TEST(test_open_slices_beyond_the_array_are_counted),
 		THREAD_TEST(test_threads_that_start_together_are_all_found),

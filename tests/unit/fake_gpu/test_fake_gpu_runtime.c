@@ -180,12 +180,11 @@ static void set_flag(void *flag)
 	*(int *)flag = 1;
 }
 
-/* 300 ms of kernel: the stream is busy so long, waiting takes so long. */
-static void time_passes(void)
+/* An hour of kernel: nothing on the stream is done when it is looked at. */
+static void a_stream_is_busy(void)
 {
 	const dim3 one = {1, 1, 1};
 	cudaEvent_t before, after;
-	int called = 0;
 	float ms = 0;
 
 	register_kernel();
@@ -200,11 +199,72 @@ static void time_passes(void)
 	CHECK(gpu.cudaEventElapsedTime(&ms, before, after) ==
 	      cudaErrorNotReady);
 	CHECK(gpu.cudaGetLastError() == cudaSuccess);
+}
+
+/* 100 ms of kernel: so long takes waiting, by a host function and by a
+ * synchronisation, and so much lies between the events around it. */
+static void time_passes(void)
+{
+	const dim3 one = {1, 1, 1};
+	cudaEvent_t before, after;
+	int called = 0;
+	float ms = 0;
+
+	register_kernel();
+	CHECK(gpu.cudaEventCreate(&before) == 0);
+	CHECK(gpu.cudaEventCreate(&after) == 0);
+	CHECK(gpu.cudaEventRecord(before, NULL) == 0);
+	CHECK(gpu.cudaLaunchKernel((const void *)kernel, one, one, NULL, 0,
+				   NULL) == 0);
 	CHECK(gpu.cudaLaunchHostFunc(NULL, set_flag, &called) == 0 && called);
+	CHECK(gpu.cudaStreamQuery(NULL) == 0);
+	CHECK(gpu.cudaLaunchKernel((const void *)kernel, one, one, NULL, 0,
+				   NULL) == 0);
+	CHECK(gpu.cudaEventRecord(after, NULL) == 0);
 	CHECK(gpu.cudaStreamSynchronize(NULL) == 0);
 	CHECK(gpu.cudaStreamQuery(NULL) == 0);
 	CHECK(gpu.cudaEventElapsedTime(&ms, before, after) == 0);
-	CHECK(ms >= 300 && ms < 3000);
+	CHECK(ms >= 200);
+}
+
+static void launch_one(void)
+{
+	static const int kinds[] = {CUPTI_ACTIVITY_KIND_MEMCPY,
+				    CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 0};
+	const dim3 one = {1, 1, 1};
+	CUpti_SubscriberHandle handle;
+	cudaStream_t other;
+	void *memory;
+
+	register_kernel();
+	begin(kinds, &handle, never);
+	CHECK(gpu.cudaMalloc(&memory, SIZE) == 0);
+	CHECK(gpu.cudaStreamCreate(&other) == 0);
+	CHECK(gpu.cudaMemcpy(memory, &other, sizeof(other),
+			     cudaMemcpyHostToDevice) == 0);
+	CHECK(gpu.cudaLaunchKernel((const void *)kernel, one, one, NULL, 0,
+				   other) == 0);
+	CHECK(gpu.cuptiActivityFlushAll(0) == 0);
+}
+
+/* The copy is done, and lies in one buffer with a kernel of an hour. */
+static void withheld(void)
+{
+	const CUpti_ActivityKernel10 *record;
+
+	launch_one();
+	CHECK(!nth(CUPTI_ACTIVITY_KIND_MEMCPY, 0));
+	CHECK(gpu.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) == 0);
+	CHECK(nth(CUPTI_ACTIVITY_KIND_MEMCPY, 0) != NULL);
+	record = (void *)nth(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 0);
+	CHECK(record && !record->start && !record->end);
+}
+
+static void not_withheld(void)
+{
+	launch_one();
+	CHECK(nth(CUPTI_ACTIVITY_KIND_MEMCPY, 0) != NULL);
+	CHECK(!nth(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 0));
 }
 
 static void limits_of_a_launch(void)
@@ -233,7 +293,11 @@ static void limits_of_a_launch(void)
 	X(kinds_of_memory, "", 0)					\
 	X(capture_of_two_streams, "", 0)				\
 	X(graph_by_nodes, "", 0)					\
-	X(time_passes, "SIMGPU_KERNEL_NS=300000000", 0)			\
+	X(a_stream_is_busy, "SIMGPU_KERNEL_NS=3600000000000", 0)	\
+	X(time_passes, "SIMGPU_KERNEL_NS=100000000", 0)			\
+	X(withheld, "SIMGPU_KERNEL_NS=3600000000000", 0)		\
+	X(not_withheld, "SIMGPU_KERNEL_NS=3600000000000 SIMGPU_WITHHOLD=0", \
+	  0)								\
 	X(limits_of_a_launch, "", 0)
 /* clang-format on */
 

@@ -7,9 +7,11 @@
 
 #include "collector/session/names.h"
 #include "preload/cuda/cupti_buffers.h"
-#include "preload/cuda/cupti_pairs.h"
 #include "preload/cuda/cupti_record.h"
+#include "preload/cuda/cupti_source.h"
 #include <string.h>
+
+#ifdef HAVE_CUPTI
 
 static struct event call_of(uint64_t correlation, bool is_driver,
 			    uint64_t start, uint64_t end)
@@ -68,8 +70,6 @@ static void a_driver_call_does_not_wait_for_ever(void **state)
 	assert_true(cupti_pairs_oldest() == UINT64_MAX);
 }
 
-#ifdef HAVE_CUPTI
-
 static _Alignas(64) uint8_t buffer[8192];
 static size_t used;
 
@@ -89,7 +89,7 @@ static void begin(void)
 
 	used = 0;
 	cupti_record_forget();
-	if (cupti_library_open(path, sizeof(path)))
+	if (cupti_library_open("auto", path, sizeof(path)))
 		skip();
 }
 
@@ -181,6 +181,44 @@ static void records_become_events(void **state)
 		cupti.cuptiActivityGetNextRecord(buffer, used, &record),
 		CUPTI_SUCCESS);
 	fixture_end(session);
+}
+
+static void hidden_devices_are_left_out(void **state)
+{
+	struct session *session = fixture_begin(4);
+	const struct gpu_device *known = session->head->gpu.device;
+	CUpti_ActivityDevice5 *hidden, *seen;
+	CUpti_Activity *record = NULL;
+	struct cupti_event made;
+
+	(void)state;
+	begin();
+	seen = put(CUPTI_ACTIVITY_KIND_DEVICE, sizeof(*seen));
+	hidden = put(CUPTI_ACTIVITY_KIND_DEVICE, sizeof(*hidden));
+	seen->isCudaVisible = 1;
+	seen->numMultiprocessors = 132;
+	hidden->numMultiprocessors = 16;
+	assert_int_equal(next(session, &record, &made), CUPTI_RECORD_NOTHING);
+	assert_int_equal(next(session, &record, &made), CUPTI_RECORD_NOTHING);
+	assert_int_equal(known[0].multiprocessors, 132);
+	fixture_end(session);
+}
+
+static void calls_that_build_graphs_launch_nothing(void **state)
+{
+	(void)state;
+	assert_int_equal(cupti_launch_kind("cudaGraphAddMemcpyNode_v10000"),
+			 GPU_LAUNCH_NONE);
+	assert_int_equal(cupti_launch_kind("cuGraphExecMemsetNodeSetParams"),
+			 GPU_LAUNCH_NONE);
+	assert_int_equal(cupti_launch_kind("cudaGraphLaunch_ptsz_v10000"),
+			 GPU_LAUNCH_GRAPH);
+	assert_int_equal(cupti_launch_kind("cuLaunchKernelEx"),
+			 GPU_LAUNCH_KERNEL);
+	assert_int_equal(cupti_launch_kind("cuMemcpyHtoDAsync_v2"),
+			 GPU_LAUNCH_COPY);
+	assert_int_equal(cupti_launch_kind("cudaLaunchHostFunc_v10000"),
+			 GPU_LAUNCH_NONE);
 }
 
 static void work_without_times_is_left_out(void **state)
@@ -301,22 +339,38 @@ static void noise_does_no_harm(void **state)
 	fixture_end(session);
 }
 
-#endif
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_the_outermost_call_is_shown),
 		cmocka_unit_test(a_driver_call_does_not_wait_for_ever),
-#ifdef HAVE_CUPTI
 		cmocka_unit_test(records_become_events),
+		cmocka_unit_test(hidden_devices_are_left_out),
+		cmocka_unit_test(calls_that_build_graphs_launch_nothing),
 		cmocka_unit_test(work_without_times_is_left_out),
 		cmocka_unit_test(short_and_strange_records_are_unknown),
 		cmocka_unit_test(numbers_go_on_where_cupti_wraps),
 		cmocka_unit_test(long_names_are_kept_whole),
 		cmocka_unit_test(noise_does_no_harm),
-#endif
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
+
+#else
+
+/* Without CUDA's headers there are no records. */
+static void no_records(void **state)
+{
+	(void)state;
+	skip();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(no_records)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#endif

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_heap.c - sizes of blocks: glibc's header read in place, and the
- * table of large ones for allocators that won't tell; and what a full buffer
- * leaves of a call.
+ * test_heap.c - sizes of blocks: glibc's header read in place; and what a full
+ * buffer leaves of a call.
  */
 #include "tests/unit/session_fixture.h"
 
 #include "collector/session/pool.h"
-#include "preload/heap/blocks.h"
 #include "preload/heap/heap.h"
 #include <malloc.h>
 #include <stdlib.h>
@@ -29,67 +27,6 @@ static void header_says_what_libc_says(void **state)
 	}
 }
 
-static void *address(uint64_t number)
-{
-	return (void *)(uintptr_t)(0x7f0000000000 + number * 4096);
-}
-
-static struct session *make_session(void)
-{
-	struct options options;
-	struct session *session;
-
-	options_default(&options);
-	assert_int_equal(session_create(&options, "test", &session), 0);
-	return session;
-}
-
-static void table_gives_back_what_it_took(void **state)
-{
-	struct session *session = make_session();
-	uint64_t bytes = 0;
-	unsigned int kept = 0;
-
-	(void)state;
-	blocks_start(session, 1000);
-	assert_false(blocks_add(address(1), 999));
-	assert_false(blocks_take(address(1), &bytes));
-	for (unsigned int i = 1; i <= BLOCKS_SLOTS / 2; i++)
-		kept += blocks_add(address(i), 1000 + i);
-	assert_in_range(kept, BLOCKS_SLOTS / 2 - 100, BLOCKS_SLOTS / 2);
-	for (unsigned int i = 1; i <= BLOCKS_SLOTS / 2; i++) {
-		if (!blocks_take(address(i), &bytes))
-			continue;
-		kept--;
-		assert_int_equal(bytes, 1000 + i);
-		assert_false(blocks_take(address(i), &bytes));
-	}
-	assert_int_equal(kept, 0);
-	session_unlink(session);
-}
-
-/* A full neighbourhood refuses, and has room again after a take. */
-static void full_table_refuses(void **state)
-{
-	struct session *session = make_session();
-	uint64_t refused = 0;
-	uint64_t bytes;
-
-	(void)state;
-	blocks_start(session, 1);
-	for (uint64_t i = 1; i <= 4 * BLOCKS_SLOTS && !refused; i++) {
-		if (!blocks_add(address(i), i))
-			refused = i;
-	}
-	assert_int_not_equal(refused, 0);
-	for (uint64_t i = 1; i < refused; i++) {
-		assert_true(blocks_take(address(i), &bytes));
-		assert_int_equal(bytes, i);
-	}
-	assert_true(blocks_add(address(refused), 5));
-	session_unlink(session);
-}
-
 /* --- a full buffer -------------------------------------------------------- */
 
 /* A block of 24 bytes, as glibc would have it. */
@@ -109,7 +46,7 @@ static struct session *begin_full(struct ring **ring)
 	gate_set(GATE_CLOSED | GATE_HEAP | GATE_HEAP_ALL);
 	*ring = &thread_here()->ring;
 	do
-		heap_born_all(a_block());
+		heap_alloc_all(a_block());
 	while (!(*ring)->refused);
 	return session;
 }
@@ -131,11 +68,11 @@ static void refused_calls_are_counted(void **state)
 	(void)state;
 	assert_int_equal(ring->heap_allocs, calls);
 	for (int i = 0; i < 1000; i++) {
-		heap_died_all(a_block());
-		assert_ptr_equal(heap_born_all(a_block()), a_block());
+		heap_free_all(a_block());
+		assert_ptr_equal(heap_alloc_all(a_block()), a_block());
 		assert_ptr_equal(thread_self, ring);
 	}
-	assert_null(heap_born_all(NULL));
+	assert_null(heap_alloc_all(NULL));
 	assert_int_equal(ring->committed, committed);
 	assert_int_equal(ring->heap_allocs, calls + 1000);
 	assert_int_equal(ring->heap_frees, 1000);
@@ -157,7 +94,7 @@ static void refused_calls_are_timed_now_and_then(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < 10 * POOL_UNTIMED; i++) {
-		heap_died_all(a_block());
+		heap_free_all(a_block());
 		assert_true(ring->refused_to_ticks >= last);
 		timed += ring->refused_to_ticks != last;
 		last = ring->refused_to_ticks;
@@ -178,11 +115,11 @@ static void recording_resumes_at_once(void **state)
 
 	(void)state;
 	for (int i = 0; i < 5; i++)
-		heap_died_all(a_block());
+		heap_free_all(a_block());
 	for (uint64_t i = 0; i < ring->committed; i++)
 		assert_non_null(ring_walk_next(&reader, session, ring));
 	pool_give(session, load_relaxed(&ring->first_chunk));
-	heap_born_all(a_block());
+	heap_alloc_all(a_block());
 	event = ring_walk_next(&reader, session, ring);
 	assert_non_null(event);
 	assert_int_equal(event->kind, EVENT_LOSS);
@@ -194,8 +131,8 @@ static void recording_resumes_at_once(void **state)
 	resumed_at = event->start_ticks;
 	/* The next run is one of its own. */
 	while (!ring->refused)
-		heap_died_all(a_block());
-	heap_died_all(a_block());
+		heap_free_all(a_block());
+	heap_free_all(a_block());
 	assert_int_equal(ring->refused, 2);
 	assert_true(ring->refused_from_ticks > resumed_at);
 	end_full(session);
@@ -209,7 +146,7 @@ static void refused_calls_wake_the_writer(void **state)
 
 	(void)state;
 	store_relaxed(&session->head->writer_sleeps, 1);
-	heap_died_all(a_block());
+	heap_free_all(a_block());
 	assert_int_equal(load_relaxed(&session->head->writer_sleeps), 0);
 	end_full(session);
 }
@@ -218,8 +155,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(header_says_what_libc_says),
-		cmocka_unit_test(table_gives_back_what_it_took),
-		cmocka_unit_test(full_table_refuses),
 		cmocka_unit_test(refused_calls_are_counted),
 		cmocka_unit_test(refused_calls_are_timed_now_and_then),
 		cmocka_unit_test(recording_resumes_at_once),

@@ -17,14 +17,15 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "tests/unit/unit_folder.h"
 #include "tools/check/check.h"
 
 #define NAME "node1_4242.1791057570000000000.pt.trace.json"
 #define CPU  "tests/fixtures/openmp_4242.1791057570000000000.pt.trace.json"
 #define GPU  "tests/fixtures/gpu_4242.1791057570000000000.pt.trace.json"
 
-static char folder[] = "/tmp/traceprof-check-XXXXXX";
-static char path[128];
+static char folder[256];
+static char path[sizeof(folder) + 64];
 
 static char *read_text(const char *from)
 {
@@ -158,6 +159,10 @@ static const struct {
 	{CPU, "\"seen\":70", "\"seen\":71", "20"},
 	{CPU, "{\"task\": 2}", "{\"task\": 1}", "20"},
 	{CPU, "{\"4243\": 2}", "{\"4243\": 3}", "20"},
+	{CPU, "\"dropped_by_kind\"",
+	 "\"written_by_kind\":{\"task\": 60, \"wait\": 7},"
+	 "\"dropped_by_kind\"",
+	 "20"},
 	{GPU, "\"pid\":0,\"tid\":7,\"ts\":1080",
 	 "\"pid\":1,\"tid\":7,"
 	 "\"ts\":1080",
@@ -296,6 +301,7 @@ static void what_is_no_trace_is_refused(void **state)
 static int make_folder(void **state)
 {
 	(void)state;
+	unit_template(folder, sizeof(folder), "check");
 	return mkdtemp(folder) ? 0 : -1;
 }
 

@@ -13,12 +13,10 @@
 #include <string.h>
 
 #include "tools/report/busy_time.h"
-#include "tools/util/decimal.h"
+#include "tools/util/numbers.h"
 #include "tools/util/key_table.h"
 #include "tools/util/lane_spans.h"
-#include "tools/util/quantity.h"
 #include "tools/util/text_buffer.h"
-#include "tools/util/utf8.h"
 
 static void decimals(void **state)
 {

@@ -20,11 +20,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/unit/unit_folder.h"
 #include "tools/record/record.h"
 #include "tools/record/settings.h"
 
-static char folder[] = "/tmp/traceprof-record-XXXXXX";
-static char path[128];
+static char folder[256];
+static char path[sizeof(folder) + 64];
 static char image[64 << 10]; /* the first bytes of this very program */
 
 static const char *file(const char *name, const void *bytes, size_t len)
@@ -104,7 +105,7 @@ static void scripts_are_followed(void **state)
 	static const char env[] = "#!/usr/bin/env -S A=b sh -e\n";
 	static const char lost[] = "#!/no/such/interpreter\n";
 	static const char text[] = "echo\n";
-	char round[160];
+	char round[sizeof(folder) + 16];
 	struct target target;
 	const char *at;
 
@@ -233,6 +234,7 @@ static void environment_is_cleaned(void **state)
 static int make_folder(void **state)
 {
 	(void)state;
+	unit_template(folder, sizeof(folder), "record");
 	return mkdtemp(folder) ? 0 : -1;
 }
 

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/report/omp_work_wait.h"
 #include "tools/report/report.h"
 
 #define CPU "tests/fixtures/openmp_4242.1791057570000000000.pt.trace.json"

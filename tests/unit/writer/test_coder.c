@@ -11,6 +11,8 @@
 
 #include "tests/unit/note_fields.h"
 #include "writer/deflate/coder.h"
+#include "writer/deflate/crc32.h"
+#include "writer/deflate/processor.h"
 #include "writer/deflate/line_match.h"
 #include <errno.h>
 #include <stdio.h>
@@ -335,12 +337,9 @@ static void matches_alike_everywhere(void **state)
 
 static void sums_without_multiplying(void **state)
 {
-	static struct crc32 by_tables, by_any;
+	const unsigned int skills = processor_skills();
 
 	(void)state;
-	crc32_start(&by_any);
-	by_tables = by_any;
-	by_tables.skills = 0;
 	srand48(3);
 	for (size_t i = 0; i < 8192; i++)
 		text[i] = (char)mrand48();
@@ -349,8 +348,8 @@ static void sums_without_multiplying(void **state)
 		const uint32_t right =
 			(uint32_t)crc32_z(len, (const Bytef *)from, len);
 
-		assert_int_equal(crc32_text(&by_tables, len, from, len), right);
-		assert_int_equal(crc32_text(&by_any, len, from, len), right);
+		assert_int_equal(crc32_text(0, len, from, len), right);
+		assert_int_equal(crc32_text(skills, len, from, len), right);
 	}
 }
 
@@ -385,7 +384,7 @@ static void plain_is_the_text(void **state)
 	(void)state;
 	assert_int_equal(coder_parse("off", &choice, NULL, 0), 0);
 	assert_int_equal(coder_open(&coder, &choice), 0);
-	assert_string_equal(coder_name(&coder), "off");
+	assert_int_equal(coder.kind, CODER_PLAIN);
 	assert_int_equal(coder_bound(&coder, 4), 4);
 	assert_int_equal(coder_block(&coder, &abcd, back, &made), 0);
 	assert_int_equal(made, 4);
@@ -424,10 +423,6 @@ static void reads_the_option(void **state)
 	assert_int_equal(coder_parse("zlib:7", &choice, NULL, 0), 0);
 	assert_int_equal(choice.kind, CODER_ZLIB);
 	assert_int_equal(choice.level, 7);
-	for (size_t i = 0; i < NAMES; i++) {
-		if (is_open[i])
-			assert_string_equal(coder_name(&coders[i]), names[i]);
-	}
 }
 
 static void auto_takes_our_own(void **state)
@@ -437,7 +432,7 @@ static void auto_takes_our_own(void **state)
 
 	(void)state;
 	assert_int_equal(coder_open(&coder, &choice), 0);
-	assert_string_equal(coder_name(&coder), "fast");
+	assert_int_equal(coder.kind, CODER_FAST);
 	coder_close(&coder);
 }
 

@@ -136,9 +136,6 @@ static void writes_whole_numbers(void **state)
 			snprintf(text, sizeof(text), "%jd",
 				 (intmax_t)(int64_t)number);
 			made(text);
-			json_hex(&json, number);
-			snprintf(text, sizeof(text), "%jx", (uintmax_t)number);
-			made(text);
 		}
 	}
 	for (value = 0; value < 20000; value++) {

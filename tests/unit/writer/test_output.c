@@ -36,7 +36,7 @@ int linkat(int from, const char *old_name, int to, const char *name, int flags)
 
 static void finds_its_file_again(void **state)
 {
-	char other[128];
+	char other[sizeof(folder) + 16];
 	size_t len;
 	char *bytes;
 	int fd;
@@ -129,7 +129,7 @@ static int create_at(const char *name)
 
 static void makes_the_folder_and_nothing_else(void **state)
 {
-	char name[1024], part[160];
+	char name[1024], part[sizeof(folder) + 16];
 	struct stat stat_now;
 
 	(void)state;

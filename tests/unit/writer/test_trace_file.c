@@ -148,7 +148,7 @@ static void goes_on_after_a_crash(void **state)
 	}
 }
 
-/* resume() refuses, and leaves nothing behind. */
+/* resume() refuses, and leaves nothing on disk. */
 static void refuses(int rc, const char *coder)
 {
 	assert_int_equal(resume(coder), rc);
@@ -173,7 +173,7 @@ static void does_not_trust_the_session(void **state)
 	text_bytes++;
 	refuses(-EBADMSG, "zlib:1");
 	text_bytes--;
-	/* In the middle of a block, of a flush, behind the end. */
+	/* In the middle of a block, of a flush, after the end. */
 	for (tail_at = true_at - 40; tail_at < size_of(path) + 4; tail_at++) {
 		if (tail_at != true_at)
 			refuses(-EBADMSG, "zlib:1");

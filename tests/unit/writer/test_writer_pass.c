@@ -178,7 +178,7 @@ static void events_go_to_the_window_they_began_in(void **state)
 	sample_window(&sample, 3000);
 	sample_scope(&sample, thread, "between", 2500, 2600);
 	sample_scope(&sample, thread, "second", 3100, 3200);
-	/* Began in the first window, and lies behind an event of the second. */
+	/* Began in the first window, and lies after an event of the second. */
 	sample_scope(&sample, thread, "long", 1900, 3300);
 	pass_run(&writer_state);
 	thread_shut(thread);

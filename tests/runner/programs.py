@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+"""Which test programs there are, and what their output means."""
+
+import glob
+import os
+import re
+import sys
+
+TAP = re.compile(r"^(not ok|ok) \d+ ?-? ?(.*)$")
+SKIP = re.compile(r"\s*# SKIP\s*(.*)$")
+ALONE = re.compile(r"^(?:#|/\*|//) runs alone: ", re.M)
+OF_THE_PROGRAM = re.compile(r"did not end within|ended with status|ran no test")
+TEST = re.compile(r"^def (test_\w+)\(", re.M)
+# Long ones go first, and in parts that run side by side.
+PARTS = {"scenarios/t_ring_orders": 1, "scenarios/t_instructions": 2,
+         "scenarios/t_recover": 2, "scenarios/t_crash": 2, "scenarios/t_process": 2,
+         "scenarios/t_hostile": 2, "scenarios/t_flight": 2, "scenarios/t_auto": 2,
+         "scenarios/t_auto_gpu": 2, "scenarios/t_control": 2,
+         "scenarios/t_step_sources": 2, "scenarios/t_unusual_programs": 1}
+# What enables skipped tests: (part of the reason, what to do).
+REMEDIES = (
+    (r"no CUDA headers|no headers of NVTX",
+     "NVIDIA's cuda-cupti-dev and cuda-nvtx, or CUDA=/where/it/is"),
+    (r"nvcc", "NVIDIA's cuda-nvcc"),
+    (r"libcupti", "NVIDIA's cuda-cupti of CUDA 13.0"),
+    (r"valgrind is not", "apt-get install valgrind"),
+    (r"clang-format", "apt-get install clang-format-14"),
+    (r"clang has no OpenMP", "apt-get install libomp-dev"),
+    (r"clang(\+\+)? is not", "apt-get install clang"),
+    (r"g\+\+ is not", "apt-get install g++"),
+    (r"libjemalloc", "apt-get install libjemalloc2"),
+    (r"libtcmalloc", "apt-get install libtcmalloc-minimal4"),
+    (r"libmimalloc", "apt-get install libmimalloc2.0"),
+    (r"package nvtx", "pip install nvtx"),
+    (r"pip cannot build", "apt-get install python3-pip python3-setuptools"),
+    (r"shared memory", "a /dev/shm of 300 MB or more: docker run --shm-size=1g"),
+    (r"two users|another user's rights|no right to|root's build|memory cgroup",
+     "root's rights: docker run --privileged"),
+    (r"fuse", "apt-get install libfuse3-dev fuse3"),
+    (r"(\w+) is not on this machine", r"install \1"),
+)
+
+
+class Part:
+    """A test program, or some of its tests (none named: all)."""
+
+    def __init__(self, name, command, source, tests=()):
+        self.name = name
+        self.command = command
+        self.source = source
+        self.tests = list(tests)
+        self.is_unit = name.startswith("unit/")
+        self.alone = bool(ALONE.search(read(source)))
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def everything(root, build):
+    """A part for each program, whole."""
+    for path in sorted(glob.glob(f"{build}/tests/unit/*/test_*")
+                       + glob.glob(f"{build}/tests/unit/*/*/test_*")):
+        name = os.path.relpath(path, os.path.join(build, "tests"))
+        source = os.path.join(root, "tests", name + ".c")
+        # A program whose source is gone is none of this tree's.
+        if "." not in os.path.basename(path) and os.path.exists(source):
+            yield Part(name, [path], source)
+    for kind, pattern in (("structure", "check_*.py"), ("scenarios", "t_*.py")):
+        for path in sorted(glob.glob(os.path.join(root, "tests", kind, pattern))):
+            yield Part(f"{kind}/{os.path.basename(path)[:-3]}",
+                       [sys.executable, "-B", path], path)
+
+
+def split(part):
+    """A long one in parts, tests dealt out in turn."""
+    tests = TEST.findall(read(part.source))
+    number = PARTS[part.name]
+    return [Part(part.name, part.command, part.source, tests[first::number])
+            for first in range(number)]
+
+
+def find(root, build, patterns):
+    """The parts to run, longest first."""
+    found = []
+    for part in everything(root, build):
+        chosen = [pattern.partition(":")[2] for pattern in patterns
+                  if pattern.partition(":")[0] in part.name]
+        if patterns and not chosen:
+            continue
+        if any(chosen):         # certain tests of it
+            found += [Part(part.name, part.command, part.source, [test] if test
+                           else []) for test in chosen]
+        elif part.name in PARTS:
+            found += split(part)
+        else:
+            found.append(part)
+    order = list(PARTS)
+    found.sort(key=lambda part: order.index(part.name) if part.name in order
+               else len(order))
+    return found
+
+
+def selector(name, test):
+    """":TEST" for the command that runs one test alone, "" if it can't be
+    told from the others."""
+    if OF_THE_PROGRAM.match(test):
+        return ""
+    test = test.replace(" ", "_")
+    if not re.fullmatch(r"\w+", test) or name == "tests/run":
+        return ""
+    return ":" + (test if name.startswith("unit/") else "test_" + test)
+
+
+def remedy(reason):
+    for pattern, what in REMEDIES:
+        match = re.search(pattern, reason)
+        if match:
+            return match.expand(what)
+    return None
+
+
+def results(part, output, status, limit):
+    """[(verdict, test, detail)] of one program's output."""
+    found = []
+    detail = []
+    for line in output.splitlines():
+        match = TAP.match(line)
+        if not match:
+            detail.append(line)
+            continue
+        verdict = "ok" if match.group(1) == "ok" else "FAIL"
+        test, skip = match.group(2), SKIP.search(match.group(2))
+        if skip:                # cmocka prints "not ok 3 # SKIP name"
+            verdict = "skip"
+            test = test[:skip.start()] or skip.group(1)
+            detail = [skip.group(1)] if test != skip.group(1) else []
+        explained_later = verdict == "FAIL" and part.is_unit
+        found.append((verdict, test, detail if verdict != "ok"
+                      and not explained_later else []))
+        if not explained_later:
+            detail = []
+    failed = any(verdict == "FAIL" for verdict, _, _ in found)
+    if status is None:
+        found.append(("FAIL", f"did not end within {limit} s", detail))
+    elif status != 0 and not failed:
+        found.append(("FAIL", f"ended with status {status}", detail))
+    elif not found:
+        found.append(("FAIL", "ran no test", detail))
+    return found

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""The lines at the end: what they say, and where on the screen they begin."""
+
+import fcntl
+import os
+import pty
+import struct
+import termios
+
+import harness
+from harness import Skip, expect, expect_equal, folder, program, traced
+
+COLUMNS = 60
+
+
+def traced_env(**settings):
+    return (harness.clean_environment()
+            | {"LD_PRELOAD": harness.LIBRARY,
+               "TRACEPROF_DIR": os.path.join(folder(), "out")}
+            | {"TRACEPROF_" + key.upper(): str(value)
+               for key, value in settings.items()})
+
+
+def check_own_lines(shown):
+    """Whatever the program left on the line, ours begin at its start."""
+    for line in shown.split("\n"):
+        expect("traceprof:" not in line or line.startswith("traceprof:"), shown)
+    expect("traceprof: wrote" in shown, shown)
+
+
+BAR = ["-c", "printf ' 50%%|#####     |' >&2; exec \"$0\" 3 >/dev/null"]
+
+
+def screen(output):
+    """What a terminal of COLUMNS shows."""
+    lines, row, column = [""], 0, 0
+    for letter in output:
+        if letter == "\r":
+            column = 0
+        elif letter == "\n":
+            row += 1
+        else:
+            if column == COLUMNS:
+                row, column = row + 1, 0
+            lines += [""] * (row + 1 - len(lines))
+            line = lines[row].ljust(column)
+            lines[row] = line[:column] + letter + line[column + 1:]
+            column += 1
+        lines += [""] * (row + 1 - len(lines))
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def on_terminal(env, *command):
+    try:
+        pid, terminal = pty.fork()
+    except OSError as error:
+        raise Skip(f"no pseudo-terminal: {error}")
+    if not pid:
+        fcntl.ioctl(2, termios.TIOCSWINSZ, struct.pack("HHHH", 24, COLUMNS, 0, 0))
+        os.execve(command[0], command, env)
+    shown = b""
+    try:
+        while piece := os.read(terminal, 65536):
+            shown += piece
+    except OSError:
+        pass
+    os.waitpid(pid, 0)
+    return screen(shown.decode())
+
+
+def test_after_a_progress_bar_on_a_terminal():
+    shown = on_terminal(traced_env(), "/bin/sh", *BAR, program("step_loop"))
+    lines = shown.split("\n")
+    at = next(i for i, line in enumerate(lines) if "traceprof: wrote" in line)
+    expect(lines[at].startswith("traceprof: wrote"), shown)
+    expect(" 50%|#####" in lines[at - 1], "the bar is gone", shown)
+
+
+def test_no_empty_line_on_a_terminal():
+    shown = on_terminal(traced_env(), program("step_loop"), "3")
+    lines = shown.split("\n")
+    at = next(i for i, line in enumerate(lines) if "traceprof: wrote" in line)
+    expect(lines[at].startswith("traceprof: wrote"), shown)
+    expect(lines[at - 1].startswith("3 steps"), shown)
+
+
+def test_after_a_progress_bar_in_a_file():
+    for redirect in (">", ">>"):
+        path = os.path.join(folder(), "log")
+        harness.execute(["/bin/sh", "-c", f'exec "$0" "$@" 2{redirect}{path}',
+                         "/bin/sh", *BAR, program("step_loop")], traced_env(), 60)
+        with open(path, encoding="utf-8") as file:
+            shown = file.read()
+        check_own_lines(shown)
+        expect_equal(shown.count("\n\n"), 0, "empty lines")
+
+
+def test_control_characters_of_a_setting():
+    run = traced("step_loop", 3, env={"TRACEPROF_MALLOC": "\x1b[31m\x9bred"})
+    expect("TRACEPROF_MALLOC=?[31m" in run.stderr, run.stderr)
+    expect("\x1b" not in run.stderr and "\x9b" not in run.stderr, run.stderr)
+
+
+def test_events_outside_the_windows_are_as_asked():
+    """While the step is searched for, events are seen that are in no window."""
+    run = traced("step_loop", 400, 5, "unmarked", env={
+        "TRACEPROF_WAIT": "100", "TRACEPROF_ACTIVE": "2", "TRACEPROF_REPEAT": "1"})
+    events = run.trace.meta["events"]
+    expect(events["cut"] > events["written"] / 100, events)
+    expect("MAX_MB" not in run.stderr and "outside" not in run.stderr, run.stderr)
+
+
+def test_events_past_the_limit_of_text():
+    run = traced("starts", "scopes", 2, 20000, env={"TRACEPROF_MAX_MB": "1"})
+    cut = run.trace.meta["events"]["cut"]
+    expect(cut > 1000, run.trace.meta["events"])
+    expect(f"{cut} events came past TRACEPROF_MAX_MB=1" in run.stderr, run.stderr)
+
+
+def test_a_schedule_without_a_step():
+    run = traced("starts", "regions", 1, 1,
+                 env={"TRACEPROF_WAIT": "3", "TRACEPROF_ACTIVE": "2"})
+    ours = run.own_lines
+    expect("no step was found" in ours[0], run.stderr)
+    expect("TRACEPROF_STEP" in ours[0], run.stderr)
+
+
+def test_one_rank_speaks_for_all():
+    run = traced("step_loop", 3, env={"RANK": "0", "WORLD_SIZE": "4"})
+    expect("the other 3 ranks" in run.stderr, run.stderr)
+    expect(os.path.basename(run.folder) in run.own_lines[-1], run.stderr)
+    quiet = traced("step_loop", 3, env={"RANK": "1", "WORLD_SIZE": "4"})
+    expect_equal(quiet.own_lines, [], "what another rank says")
+
+
+if __name__ == "__main__":
+    harness.main()

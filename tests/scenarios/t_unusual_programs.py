@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: MIT
+"""Unusual programs run unchanged: plug-ins, own allocators, signals, other runtimes."""
+
+import os
+import shutil
+import subprocess
+
+import harness
+from harness import (Skip, compile_program, expect, expect_equal, folder, plain,
+                     program, same, traced)
+
+
+def plugin(name="libplugin.so"):
+    return program(os.path.join("lib", name))
+
+
+def system_libgomp():
+    done = subprocess.run(["gcc", "-print-file-name=libgomp.so.1"],
+                          capture_output=True, text=True)
+    path = os.path.realpath(done.stdout.strip())
+    if not os.path.exists(path):
+        raise Skip("no libgomp.so.1")
+    return path
+
+
+def plugin_with_own_libgomp():
+    """A plug-in and, beside it, a copy of libgomp under another name."""
+    place = folder()
+    shutil.copy(system_libgomp(), os.path.join(place, "libgomp-private.so.1"))
+    source = os.path.join(harness.ROOT, "tests", "programs", "lib", "plugin.c")
+    built = os.path.join(place, "libplugin.so")
+    # The copy keeps its soname; the plug-in must name the file.
+    patched = os.path.join(place, "libgomp-private.so.1")
+    data = open(patched, "rb").read()
+    expect(data.count(b"libgomp.so.1\0") >= 1, "libgomp without a soname")
+    with open(patched, "wb") as file:
+        file.write(data.replace(b"libgomp.so.1\0", b"libgomq.so.1\0"))
+    os.rename(patched, os.path.join(place, "libgomq.so.1"))
+    done = subprocess.run(["gcc", "-O1", "-g", "-fPIC", "-shared", "-fopenmp",
+                           "-nostdlib", source, "-o", built, "-L", place,
+                           "-l:libgomq.so.1", "-lc", f"-Wl,-rpath,{place}"],
+                          capture_output=True, text=True)
+    expect_equal(done.returncode, 0, done.stderr)
+    return built
+
+
+def test_plugin_that_brings_libgomp():
+    trace = same("plugin_host", plugin()).trace
+    expect_equal(len(trace.regions("plugin_run")), 4, "regions")
+
+
+def test_plugin_that_is_closed_and_loaded_again():
+    same("plugin_host", "-c", plugin())
+
+
+def test_two_libgomps_in_one_process():
+    own = plugin_with_own_libgomp()
+    run = same("plugin_host", plugin(), own)
+    found = run.trace.regions("plugin_run")
+    expect_equal(len(found), 8, "regions of both")
+    same("plugin_host", own, plugin())
+
+
+def test_one_plugin_at_the_address_of_another():
+    """What was found for the first must not be used for the second."""
+    own = plugin_with_own_libgomp()
+    trace = same("plugin_host", "-s", plugin(), own).trace
+    expect_equal(len(trace.slices(omp="parallel")), 6, "regions")
+
+
+def test_deepbind():
+    same("plugin_host", "-d", plugin())
+
+
+def test_late_load():
+    trace = same("late_load", plugin()).trace
+    expect(trace.regions("plugin_run"), "the late region is lost")
+
+
+def test_constructor_before_ours_and_destructor_after():
+    trace = same("eager_host").trace
+    found = trace.regions("early_region")
+    expect(found, "the region of a constructor before ours is lost")
+
+
+def test_early_memory_is_counted():
+    same("eager_host", env={"TRACEPROF_MALLOC": "all"})
+
+
+def test_program_with_its_own_allocator():
+    run = same("own_malloc")
+    expect(run.trace.regions("own_region"), "the region is lost")
+    notes = " ".join(run.trace.meta.get("notes", []))
+    expect("alloc" in notes, "the file does not say that the heap is not seen",
+           run.trace.meta)
+
+
+def check_allocator(name):
+    """Before us it is what the program calls; behind us, what we call."""
+    path = f"/usr/lib/x86_64-linux-gnu/{name}"
+    if not os.path.exists(path):
+        raise Skip(f"no {name}")
+    wanted = plain("heap_calls", "malloc", 1000, 98765,
+                   env={"LD_PRELOAD": path})
+    for preload, is_seen in ((f"{harness.LIBRARY} {path}", True),
+                             (f"{path} {harness.LIBRARY}", False)):
+        run = traced("heap_calls", "malloc", 1000, 98765, preload=preload,
+                     env={"TRACEPROF_MALLOC": "all"})
+        expect_equal((run.status, run.stdout, run.foreign_stderr),
+                     (wanted.status, wanted.stdout, ""), preload)
+        expect_equal(bool(run.files), is_seen, f"a trace with {preload}")
+        expect(not is_seen or len(run.trace.memory()) >= 2000, "events are lost")
+        run = traced("region", "plain_parallel", preload=preload)
+        expect_equal(run.status, 0, run.stderr)
+        expect(run.trace.regions("plain_parallel"), f"no region with {preload}")
+
+
+def test_jemalloc():
+    check_allocator("libjemalloc.so.2")
+
+
+def test_tcmalloc():
+    check_allocator("libtcmalloc_minimal.so.4")
+
+
+def test_mimalloc():
+    check_allocator("libmimalloc.so.2")
+
+
+def test_hot_path_stays_out_of_the_kernel():
+    expected = "150 rounds, errno 77, 0 calls\n"
+    for mode in ("off", "counters", "large", "all"):
+        run = traced("hot_path", env={"TRACEPROF_MALLOC": mode}, check=False)
+        expect_equal((run.status, run.stdout), (0, expected), mode)
+        harness.command("recover", run.folder)
+        harness.check_files(run)
+
+
+def test_hot_path_does_not_allocate():
+    path = compile_program("hot_path.c", "-fopenmp", "-DOWN_MALLOC")
+    run = traced(path, check=False)
+    expect_equal((run.status, run.stdout),
+                 (0, "150 rounds, errno 77, 0 calls\n"), run.stderr)
+    harness.command("recover", run.folder)
+
+
+def test_small_stacks():
+    same("small_stack", env={"TRACEPROF_MALLOC": "all"})
+
+
+def test_handlers_that_allocate():
+    trace = same("signals", "storm", env={"TRACEPROF_MALLOC": "all"}).trace
+    expect(len(trace.regions("short_region")) >= 2000, "regions are lost")
+
+
+def test_signals_that_somebody_waits_for():
+    same("signals", "wait")
+
+
+def test_handler_on_a_small_stack():
+    same("signals", "altstack", env={"TRACEPROF_MALLOC": "all"})
+
+
+def test_descriptors_closed_under_us():
+    place = folder()
+    without, within = os.path.join(place, "without"), os.path.join(place, "within")
+    plain("close_all", without)
+    run = traced("close_all", within)
+    expect_equal(run.status, 0, run.stderr)
+    expect_equal(open(within, "rb").read(), open(without, "rb").read(),
+                 "the program's own file")
+    expect_equal(len(run.trace.regions("some_regions")), 30, "regions")
+
+
+def test_user_namespace_of_a_quiet_program():
+    same("namespaces")
+
+
+def test_threads_that_come_and_go():
+    run = same("threads", 64, 10000, env={"TRACEPROF_MALLOC": "large"}, timeout=120)
+    events = run.trace.meta["events"]
+    born = [one for one in run.trace.memory() if 66000 <= one["args"]["Bytes"] < 67000]
+    # A thread that finds no room for a record makes two calls or more.
+    missing = events["dropped"] + events["unrecorded_calls"]
+    expect(len(born) + missing >= 10000, f"only {len(born)} threads",
+           run.trace.meta)
+
+
+def test_libomp_behind_the_same_names():
+    """gcc's code on LLVM's runtime: results first, and no region twice."""
+    libomp = "/usr/lib/llvm-14/lib/libomp.so.5"
+    found = [path for path in (libomp, "/usr/lib/x86_64-linux-gnu/libomp.so.5")
+             if os.path.exists(path)]
+    if not found:
+        raise Skip("no libomp")
+    place = folder()
+    os.symlink(found[0], os.path.join(place, "libgomp.so.1"))
+    run = same("region", "plain_parallel", 2, env={"LD_LIBRARY_PATH": place})
+    expect(len(run.files) <= 1, "more than one file")
+
+
+def test_clang_program():
+    path = compile_program("endless.c", "-fopenmp", compiler="clang")
+    same(path, 300)
+
+
+def test_valgrind_and_other_tools_do_not_crash_on_us():
+    tool = program("valgrind")
+    run = traced(tool, "--tool=none", "-q", program("region"), "plain_parallel",
+                 check=False, timeout=120)
+    expect_equal((run.status, run.stdout), (0, "plain_parallel 3\n"), run.stderr)
+
+
+def test_address_sanitizer():
+    """gcc's runtime wants to be first; told not to mind, both must work."""
+    path = compile_program("heap_calls.c", "-fsanitize=address", "-pthread")
+    settings = {"ASAN_OPTIONS": "verify_asan_link_order=0:detect_leaks=0"}
+    run = traced(path, "malloc", 10, 98765, env=settings)
+    expect_equal(run.status, 0, run.stderr)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* test_gpu_pass.c - records of a GPU that come in any order, over passes. */
+#include "tests/unit/sample_session.h"
+#include "collector/session/gpu_state.h"
+#include "writer/pass.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+#define STREAM_WAIT                                                            \
+	2 /* CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT */
+
+static struct thread *gpu_begin(struct sample *sample,
+				struct writer_state *writer_state)
+{
+	struct thread *thread;
+
+	sample_begin(sample);
+	sample_session(sample);
+	sample->session->head->gpu.source = GPU_SOURCE_CUPTI;
+	sample->session->head->gpu.is_live = 1;
+	sample_window(sample, 0);
+	thread = sample_thread(sample, 7);
+	thread->ring.never_waits = 1;
+	assert_int_equal(pass_start(writer_state, sample->session, true), 0);
+	return thread;
+}
+
+static void push_call(struct sample *sample, struct thread *thread,
+		      uint64_t correlation)
+{
+	sample_push(sample, thread,
+		    (struct event){.kind = EVENT_GPU_API,
+				   .name = names_intern_string(
+					   sample->session, "cudaLaunchKernel"),
+				   .extra = 100,
+				   .start_ticks = 100,
+				   .end_ticks = 200,
+				   .api = {.correlation = correlation}});
+}
+
+static void push_kernel(struct sample *sample, struct thread *thread,
+			uint64_t correlation)
+{
+	struct event *slot = ring_reserve(&thread->ring, 2);
+	const struct gpu_kernel kernel = {
+		.grid = {4, 1, 1}, .block = {128, 1, 1}, .registers = 32};
+
+	assert_non_null(slot);
+	*slot = (struct event){
+		.kind = EVENT_GPU_KERNEL,
+		.flags = EVENT_TWO_SLOTS,
+		.name = names_intern_string(sample->session, "work"),
+		.start_ticks = sample->zero + 300,
+		.end_ticks = sample->zero + 400,
+		.gpu = {.correlation = correlation, .stream = 7}};
+	memset(slot + 1, 0, sizeof(*slot));
+	memcpy(slot + 1, &kernel, sizeof(kernel));
+	ring_commit(&thread->ring, 2, 1);
+}
+
+static void assert_all_written(const char *text, unsigned long count)
+{
+	assert_int_equal(sample_number(text, "seen"), count);
+	assert_int_equal(sample_number(text, "written"), count);
+	assert_int_equal(sample_number(text, "cut"), 0);
+	assert_int_equal(sample_number(text, "in_file"), count);
+}
+
+/* The window ends, and all of it was handed over. */
+static void end_window(struct sample *sample, struct writer_state *writer_state)
+{
+	sample_window_end(sample, 5000);
+	sample->session->head->gpu.settled_ticks = UINT64_MAX;
+	pass_run(writer_state);
+}
+
+static void a_kernel_waits_for_its_device(void **state)
+{
+	struct sample sample;
+	struct writer_state writer_state;
+	struct thread *thread = gpu_begin(&sample, &writer_state);
+	const char *text;
+
+	(void)state;
+	push_call(&sample, thread, 1);
+	push_kernel(&sample, thread, 1);
+	pass_run(&writer_state);
+	sample.session->head->gpu.device[0] = (struct gpu_device){
+		.is_known = 1,
+		.major = 9,
+		.multiprocessors = 2,
+		.warp_size = 32,
+		.warps_per_multiprocessor = 64,
+		.blocks_per_multiprocessor = 32,
+		.threads_per_block = 1024,
+		.registers_per_block = 65536,
+		.registers_per_multiprocessor = 65536,
+		.shared_per_block = 49152,
+		.shared_per_multiprocessor = 233472,
+	};
+	end_window(&sample, &writer_state);
+	text = sample_text(&sample);
+	sample_assert_json(text);
+	assert_non_null(strstr(text, "\"blocks per SM\":2,"));
+	assert_non_null(strstr(text, "\"est. achieved occupancy %\":"));
+	assert_all_written(text, 2);
+	pass_end(&writer_state);
+	sample_end(&sample);
+}
+
+/* The device is never described, the recording of the event never seen. */
+static void what_waits_is_drawn_with_its_window(void **state)
+{
+	struct sample sample;
+	struct writer_state writer_state;
+	struct thread *thread = gpu_begin(&sample, &writer_state);
+	const char *text;
+
+	(void)state;
+	push_call(&sample, thread, 1);
+	push_kernel(&sample, thread, 1);
+	push_call(&sample, thread, 2);
+	/* Not long ago: its recording may still come. */
+	sample_push(&sample, thread,
+		    (struct event){.kind = EVENT_GPU_SYNC,
+				   .extra = STREAM_WAIT,
+				   .start_ticks = 210,
+				   .end_ticks = 220,
+				   .gpu = {.correlation = 2, .event = 5}});
+	pass_run(&writer_state);
+	end_window(&sample, &writer_state);
+	text = sample_text(&sample);
+	sample_assert_json(text);
+	assert_int_equal(sample_count(text, "\"name\":\"Stream Wait Event\""),
+			 1 + 1);
+	assert_int_equal(sample_count(text, "\"name\":\"work\""), 1 + 1);
+	assert_all_written(text, 4);
+	pass_end(&writer_state);
+	sample_end(&sample);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_kernel_waits_for_its_device),
+		cmocka_unit_test(what_waits_is_drawn_with_its_window),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
