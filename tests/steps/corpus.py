@@ -11,8 +11,7 @@ the order in which the regions of its busiest thread began.  By hand: what isn't
 installed is left out.
 
 Python packages: scikit-learn, lightgbm, xgboost-cpu, faiss-cpu, implicit, pyscf,
-qiskit-aer.  Debian packages: gromacs, lammps, fasttree, graphicsmagick, muscle,
-kalign, clustalo.
+qiskit-aer.  Debian packages: gromacs, graphicsmagick, kalign, clustalo.
 """
 
 import argparse
@@ -131,23 +130,6 @@ AerSimulator(method="statevector", max_parallel_threads=2).run(c).result()
 """),
 }
 
-MELT = """units lj
-atom_style atomic
-lattice fcc 0.8442
-region box block 0 8 0 8 0 8
-create_box 1 box
-create_atoms 1 box
-mass 1 1.0
-velocity all create 3.0 87287
-pair_style lj/cut 2.5
-pair_coeff 1 1 1.0 1.0 2.5
-neighbor 0.3 bin
-neigh_modify every 20 delay 0 check no
-fix 1 all nve
-thermo 50
-run 250
-"""
-
 TOPOLOGY = """#include "oplsaa.ff/forcefield.itp"
 #include "oplsaa.ff/spc.itp"
 [ system ]
@@ -173,11 +155,6 @@ gen-vel = yes
 def write(folder, name, text):
     with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
         file.write(text)
-
-
-def lammps(folder):
-    write(folder, "in.melt", MELT)
-    return ["lmp", "-sf", "omp", "-pk", "omp", "2", "-in", "in.melt"]
 
 
 def gromacs(folder):
@@ -211,7 +188,6 @@ def sequences(*command):
 
 
 OTHERS = {
-    "LAMMPS, melt": ("lmp", 250, lammps),
     "GROMACS, water": ("gmx", 201, gromacs),
     "GraphicsMagick, one filter": ("gm", 0, image("-blur", "0x3")),
     "GraphicsMagick, 60 rotations": ("gm", 60, image(*["-roll", "+7+3"] * 60)),
