@@ -27,6 +27,7 @@ COMMAND = os.path.join(BUILD, "traceprof")
 PROGRAMS = os.path.join(BUILD, "tests", "programs")
 
 _folders = []                   # of the running test; removed after it
+_processes = []                 # of the running test; killed after it
 
 
 class Skip(Exception):
@@ -156,6 +157,12 @@ def folder():
     path = tempfile.mkdtemp(prefix="traceprof-test-")
     _folders.append(path)
     return path
+
+
+def ends_with_test(process):
+    """A program that runs beside the test, however that ends."""
+    _processes.append(process)
+    return process
 
 
 def program(name):
@@ -357,6 +364,11 @@ def main():
             print(f"{os.path.basename(place.filename)}:{place.lineno}: {error}")
             print(f"not ok {number} - {title}")
         finally:
+            while _processes:
+                process = _processes.pop()
+                if process.poll() is None:
+                    process.kill()
+                    process.wait()
             while _folders:
                 shutil.rmtree(_folders.pop(), ignore_errors=True)
         sys.stdout.flush()

@@ -18,13 +18,13 @@ class Running:
     def __init__(self, *arguments, program="step_loop", env=None, **options):
         self.target = os.path.join(folder(), "out")
         settings = {"LD_PRELOAD": harness.LIBRARY, "TRACEPROF_DIR": self.target}
-        self.process = subprocess.Popen(
+        self.process = harness.ends_with_test(subprocess.Popen(
             [harness.program(program), *map(str, arguments)], text=True,
             env=harness.clean_environment() | settings | {
                 "TRACEPROF_" + key.upper(): str(value)
                 for key, value in options.items()} | (env or {}),
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE)
+            stderr=subprocess.PIPE))
         self.pid = self.process.pid
 
     def ctl(self, *arguments, pid=None):

@@ -97,6 +97,19 @@ def test_exit_group_by_hand():
     check_end("exit_group")
 
 
+def test_record_after_an_end_by_hand():
+    """No hook sees it, and it isn't a kill: `record` looks all the same."""
+    target = os.path.join(folder(), "out")
+    done = command("record", "--", harness.program("exits"), "exit_group", 1200,
+                   env={"TRACEPROF_DIR": target})
+    expect_equal(done.status, 8, done.stderr)
+    expect("recovered" in done.stderr, done.stderr)
+    run = harness.Run([], 0, "", done.stderr, target)
+    harness.check_files(run)
+    harness.expect_no_session(run)
+    expect(run.trace.regions("last_region"), "the region is lost")
+
+
 def test_execve_by_hand():
     check_end("raw_exec")
 
