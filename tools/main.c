@@ -22,6 +22,7 @@ static const struct {
 	 "start and stop the recording of a running program"},
 	{"compress", compress_command, "make finished traces smaller"},
 	{"plan", plan_command, "show which steps a schedule records"},
+	{"steps", steps_command, "show the loops in a trace, and set the step"},
 	{"options", options_command, "list all settings"},
 };
 

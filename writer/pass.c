@@ -269,11 +269,12 @@ static bool is_behind(const struct writer_state *state)
 /* All, or of the flight recorder's history what is too old. */
 static uint64_t drain_kept(struct writer_state *state)
 {
-	const uint64_t keep_ticks = history_keep(state);
+	const uint64_t history = history_keep(state);
 	const uint64_t cut = state->counts.cut;
-	const uint64_t events = drain_all(state, keep_ticks);
+	const uint64_t events =
+		drain_all(state, min_u64(history, step_finder_keep(state)));
 
-	if (keep_ticks != UINT64_MAX)
+	if (history != UINT64_MAX)
 		state->session->head->flight.aged += state->counts.cut - cut;
 	return events;
 }
@@ -311,7 +312,7 @@ static int finish_window(struct writer_state *state, bool is_last)
 		load_acquire(&writer_state_window(state)->end_ticks);
 	int rc;
 
-	step_finder_draw_rest(state, end);
+	step_finder_draw(state, end);
 	draw_open(state);
 	gpu_project(state, true);
 	gpu_count_missing(state);
@@ -389,10 +390,7 @@ uint64_t pass_run(struct writer_state *state)
 	if (state->error)
 		return 0;
 	state->passes++;
-	if (step_finder_holds(state))
-		look(state);
-	else
-		events = run(state, true) + shorten(state);
+	events = run(state, true) + shorten(state);
 	if (history_dump(state))
 		events += run(state, true);
 	if (state->error)
@@ -430,6 +428,9 @@ int pass_finish(struct writer_state *state, uint64_t end_ticks)
 	/* What ends a program is often what triggers. */
 	if (state->history)
 		pass_run(state);
+	/* All marks, for a step that is to be found now. */
+	else if (state->finder && look(state))
+		return -ENOMEM;
 	if (state->error)
 		return state->error;
 	state->passes++;

@@ -50,7 +50,7 @@
 	  "longest that a window waits for the GPU to finish its work")	\
 	X(TEXT,   step,       "STEP", 0, 0, "auto", "", "SOURCE",	\
 	  "what begins a step: auto, api, time:MS, omp:GLOB, nvtx:GLOB, " \
-	  "kernel:GLOB or cuda:GLOB, each with /N to count every Nth; " \
+	  "kernel:GLOB or cuda:GLOB, each with /N (every Nth), or @FILE; " \
 	  "manual: only traceprof_start() records")			\
 	X(INT,    skip_first, "SKIP_FIRST", 0, INT32_MAX, "0", "", "N",	\
 	  "steps to pass over once, before the schedule begins")	\

@@ -29,7 +29,7 @@ bool search_move(struct step_search *search, uint32_t from, uint32_t to)
 						       memory_order_relaxed);
 }
 
-bool search_hit(struct step_search *search, uint64_t id)
+static bool is_hit(struct step_search *search, uint64_t id)
 {
 	uint64_t *history = search->history;
 
@@ -40,6 +40,14 @@ bool search_hit(struct step_search *search, uint64_t id)
 	return id == search->id &&
 	       search_key(history + SEARCH_CONTEXT_MAX - search->context,
 			  search->context) == search->key;
+}
+
+bool search_step(struct step_search *search, uint64_t id)
+{
+	const bool was_hit = search->was_hit;
+
+	search->was_hit = is_hit(search, id);
+	return search->is_begin ? search->was_hit : was_hit;
 }
 
 /* --- calls ---------------------------------------------------------------- */

@@ -11,12 +11,14 @@
  *	ON	the writer searches.  With a schedule no window is open, yet the
  *		gate is
  *	FOUND	the marker is known, and whose it is
- *	JOINED	its thread hit it, and counts its hits from then on
+ *	JOINED	a step of the thread's began, and it counts them from then on
  *	LIVE	the writer has counted those before: the thread knows the
- *		number of its step, and goes on as with any marker
+ *		number of its step, and goes on as with any marker.  With a
+ *		schedule only if what is recorded has not changed since the step
+ *		that the writer knows of; else it is JOINED again
  *
  *	NONE	steps come from elsewhere
- *	OVER	there is no period; the run is recorded whole
+ *	OVER	there is no step; the run is recorded whole
  *
  * A step call of the program's ends it in any state.  It lies in the session,
  * so that the run of a process that was killed meanwhile is whole, too.
@@ -40,9 +42,6 @@ enum search_state {
 
 enum search_family { SEARCH_REGIONS, SEARCH_RANGES, SEARCH_CALLS };
 
-/* Steps of the search that a schedule counts as waited, at most. */
-#define SEARCH_WAITED_MOST 10
-
 struct step_search {
 	_Atomic uint32_t state;
 	uint32_t is_whole; /* no schedule: everything is recorded anyway */
@@ -52,20 +51,23 @@ struct step_search {
 	uint32_t tid;
 	uint32_t family; /* enum search_family */
 	uint32_t context;
+	uint32_t is_begin; /* a hit begins a step; else it ends one, and the
+			      next begins with whatever comes next */
 	uint64_t id;
 	uint64_t key;
 
 	/* The stepping thread's own, but for joined_ticks. */
 	uint64_t history[SEARCH_CONTEXT_MAX + 1]; /* newest last */
-	uint64_t since;	       /* hits from the first one it saw */
+	uint32_t was_hit;      /* the next site begins a step */
+	uint64_t since;	       /* steps from the first one it saw */
 	uint64_t joined_ticks; /* of that one; set before JOINED */
 	uint64_t joined_call;  /* and its correlation, 0 no call */
 
-	uint64_t before; /* hits before it; set before LIVE */
-
+	uint64_t before; /* steps before it; set before LIVE */
+	int64_t known;	 /* up to this step windows are the writer's */
 	_Atomic uint64_t live_ticks; /* its first step, 0 not yet */
-	uint64_t passed; /* steps before a schedule's first one, beyond those
-			    that it counts as waited */
+	uint64_t passed; /* steps that a schedule did not count, since what they
+			    did was no longer there when they were known */
 };
 
 /* What a site is in the context of those before it: ids[0] is the oldest of
@@ -91,9 +93,9 @@ static inline bool search_is_on(const struct step_search *search)
 /* From one state to the next.  False: it is another one by now. */
 bool search_move(struct step_search *search, uint32_t from, uint32_t to);
 
-/* A site of the marker's family was hit by the marker's thread: is it the
- * marker?  To be called for each. */
-bool search_hit(struct step_search *search, uint64_t id);
+/* A site of the marker's family was hit by the marker's thread: does a step
+ * begin with it?  To be called for each. */
+bool search_step(struct step_search *search, uint64_t id);
 
 /* A call that puts work on a GPU as a site: which one it is, or for the launch
  * of a kernel that one's symbol. */

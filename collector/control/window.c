@@ -71,6 +71,14 @@ int64_t window_cycle(const struct schedule *schedule, int64_t step)
 	return schedule_step(schedule, step) / cycle_length(schedule);
 }
 
+int64_t window_cycle_after(const struct schedule *schedule, int64_t step,
+			   uint64_t passed)
+{
+	return step < (int64_t)passed
+		       ? -1
+		       : window_cycle(schedule, step - (int64_t)passed);
+}
+
 int64_t window_next_change(const struct schedule *schedule, int64_t step)
 {
 	const int64_t at = schedule_step(schedule, step);
@@ -171,15 +179,9 @@ out:
 	return rc;
 }
 
-int window_add(struct window_state *state, uint64_t from, uint64_t to,
-	       uint32_t name, uint32_t reason, uint32_t dump)
+static int add(struct window_state *state, const struct window *made,
+	       uint64_t end_ticks)
 {
-	const struct window made = {.start_ticks = from,
-				    .first_step = -1,
-				    .last_step = -1,
-				    .name = name,
-				    .reason = reason,
-				    .dump = dump};
 	struct window *slot;
 	int rc = -EBUSY;
 
@@ -189,10 +191,39 @@ int window_add(struct window_state *state, uint64_t from, uint64_t to,
 		slot = next_slot(state);
 		rc = slot ? 0 : -EAGAIN;
 		if (slot)
-			publish(state, slot, &made, to);
+			publish(state, slot, made, end_ticks);
 	}
 	leave(state);
 	return rc;
+}
+
+int window_add(struct window_state *state, uint64_t from, uint64_t to,
+	       uint32_t name, uint32_t reason, uint32_t dump)
+{
+	const struct window made = {.start_ticks = from,
+				    .first_step = -1,
+				    .last_step = -1,
+				    .name = name,
+				    .reason = reason,
+				    .dump = dump};
+
+	return add(state, &made, to);
+}
+
+int window_add_steps(struct window_state *state, uint64_t from, uint64_t to,
+		     int64_t first_step, int64_t last_step)
+{
+	const struct window made = {.start_ticks = from,
+				    .first_step = first_step,
+				    .last_step = last_step};
+
+	/* One for which there is no room yet is not missed: it is added
+	 * later.  ACQUIRE pairs with RELEASE where the writer finishes a
+	 * file. */
+	if (load_relaxed(&state->opened) - load_acquire(&state->written) >=
+	    WINDOWS_MAX)
+		return -EAGAIN;
+	return add(state, &made, to);
 }
 
 int window_close(struct window_state *state, uint64_t ticks, int64_t last_step)

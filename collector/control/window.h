@@ -46,6 +46,10 @@ enum window_action window_action(const struct schedule *schedule, int64_t step);
 /* The cycle that a recorded step belongs to, 0-based; -1 if not recorded. */
 int64_t window_cycle(const struct schedule *schedule, int64_t step);
 
+/* The same where the schedule began only after `passed` steps. */
+int64_t window_cycle_after(const struct schedule *schedule, int64_t step,
+			   uint64_t passed);
+
 /* The least step above `step` where action or cycle may change; INT64_MAX:
  * never. */
 int64_t window_next_change(const struct schedule *schedule, int64_t step);
@@ -102,6 +106,10 @@ int window_open(struct window_state *state, uint64_t ticks, int64_t first_step,
  * `to`.  0 or as window_open(). */
 int window_add(struct window_state *state, uint64_t from, uint64_t to,
 	       uint32_t name, uint32_t reason, uint32_t dump);
+
+/* The same for steps that are over. */
+int window_add_steps(struct window_state *state, uint64_t from, uint64_t to,
+		     int64_t first_step, int64_t last_step);
 
 /* Closes the open one.  0; -EBUSY; -ENOENT none is open. */
 int window_close(struct window_state *state, uint64_t ticks, int64_t last_step);

@@ -11,10 +11,14 @@
 #include "collector/system/log.h"
 #include "collector/steps/manual_window.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <fnmatch.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+/* Steps that the writer may be behind. */
+#define STEPS_UNKNOWN_MOST 1000
 
 static struct step_marker marker;
 static _Atomic uint32_t source; /* enum step_source */
@@ -84,8 +88,8 @@ static bool parse_glob(const char *text, size_t len, struct step_marker *made)
 	return false;
 }
 
-int steps_parse(const char *text, struct step_marker *made, char *why,
-		size_t why_bytes)
+static int parse(const char *text, struct step_marker *made, char *why,
+		 size_t why_bytes)
 {
 	size_t len;
 
@@ -113,11 +117,41 @@ int steps_parse(const char *text, struct step_marker *made, char *why,
 	log_format(why, why_bytes,
 		   "TRACEPROF_STEP=%.*s is not valid: it takes auto, api, "
 		   "manual, time:MS, omp:GLOB, nvtx:GLOB, kernel:GLOB or "
-		   "cuda:GLOB, each with /N; using auto",
+		   "cuda:GLOB, each with /N, or @FILE; using auto",
 		   64, text);
 	made->source = STEP_AUTO;
 	made->divisor = 1;
 	return -EINVAL;
+}
+
+/* The first line of a file. */
+static bool read_line(const char *path, char *line, size_t bytes)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	ssize_t got = fd < 0 ? -1 : read(fd, line, bytes - 1);
+
+	if (fd >= 0)
+		close(fd);
+	if (got <= 0)
+		return false;
+	line[got] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	return true;
+}
+
+int steps_parse(const char *text, struct step_marker *made, char *why,
+		size_t why_bytes)
+{
+	char line[OPTION_TEXT_BYTES];
+
+	if (text[0] != '@')
+		return parse(text, made, why, why_bytes);
+	if (read_line(text + 1, line, sizeof(line)))
+		return parse(line, made, why, why_bytes);
+	log_format(why, why_bytes,
+		   "TRACEPROF_STEP=%.*s can't be read; using auto", 64, text);
+	*made = (struct step_marker){.source = STEP_AUTO, .divisor = 1};
+	return -ENOENT;
 }
 
 enum step_source steps_source(void)
@@ -216,12 +250,18 @@ static void record_step(struct window_state *state, struct thread *thread,
 	thread_record(thread, &event);
 }
 
+static int64_t cycle_of(const struct session *session, int64_t step)
+{
+	return window_cycle_after(&schedule, step,
+				  session->head->search.passed);
+}
+
 /* From step `step` - 1 to step `step`. */
 static void move_window(struct session *session, int64_t step, uint64_t ticks)
 {
 	struct window_state *state = &session->head->windows;
-	const int64_t from = step ? window_cycle(&schedule, step - 1) : -1;
-	const int64_t to = window_cycle(&schedule, step);
+	const int64_t from = step ? cycle_of(session, step - 1) : -1;
+	const int64_t to = cycle_of(session, step);
 
 	manual_step_ends(session, step, ticks);
 	if (!schedule.always && !load_relaxed(&state->is_manual)) {
@@ -244,9 +284,8 @@ static uint64_t outer_of(const struct session *session,
 
 	if (marker.source == STEP_TIME)
 		return UINT64_MAX;
-	return search_state(search) == SEARCH_LIVE && search->is_whole
-		       ? UINT64_MAX
-		       : thread_outer(thread);
+	return search_state(search) == SEARCH_LIVE ? UINT64_MAX
+						   : thread_outer(thread);
 }
 
 /* The writer draws the step before the first one that is known here. */
@@ -293,33 +332,44 @@ void steps_mark(struct session *session, struct thread *thread, uint64_t ticks)
 	move_window(session, step, ticks);
 }
 
-/* The thread knows by now how many hits there were: what a schedule counts of
- * them as waited. */
-static void go_live(struct session *session)
+/* With a schedule: nothing was to be opened or closed since the step up to
+ * which the writer did it. */
+static bool may_take_over(const struct session *session, int64_t step)
+{
+	const int64_t known = session->head->search.known;
+
+	if (session->head->search.is_whole)
+		return true;
+	for (int64_t i = known + 1; i <= step; i++) {
+		if (i - known > STEPS_UNKNOWN_MOST ||
+		    cycle_of(session, i) != cycle_of(session, known))
+			return false;
+	}
+	return true;
+}
+
+/* The thread knows by now how many steps there were before this one. */
+static bool go_live(struct session *session)
 {
 	struct window_state *state = &session->head->windows;
 	struct step_search *search = &session->head->search;
-	uint64_t hits = search->before + search->since;
-	uint64_t steps = (hits + marker.divisor - 1) / marker.divisor;
-	int64_t waits = schedule.skip_first;
+	const uint64_t hits = search->before + search->since;
+	const uint64_t steps = (hits + marker.divisor - 1) / marker.divisor;
 
-	search->since = 0;
-	if (!schedule.always) {
-		if (!schedule.skip_first_wait)
-			waits += schedule.wait;
-		search->passed = steps;
-		steps = min_u64(steps, SEARCH_WAITED_MOST);
-		steps = min_u64(steps, (uint64_t)waits);
-		search->passed -= steps;
-		hits = steps * marker.divisor;
-		if (!window_is_open(state))
-			gate_record(false);
+	if (!may_take_over(session, (int64_t)steps)) {
+		search->since++;
+		search_move(search, SEARCH_LIVE, SEARCH_JOINED);
+		return false;
 	}
+	search->since = 0;
+	if (!schedule.always && !window_is_open(state))
+		gate_record(false);
 	store_relaxed(&state->marks, hits);
 	store_relaxed(&state->steps, (int64_t)steps);
+	return true;
 }
 
-/* The marker that was found was hit. */
+/* By the marker that was found, a step begins. */
 static void found_mark(struct session *session, struct thread *thread,
 		       uint64_t ticks, uint64_t call)
 {
@@ -334,9 +384,8 @@ static void found_mark(struct session *session, struct thread *thread,
 		break;
 	case SEARCH_JOINED: search->since++; break;
 	case SEARCH_LIVE:
-		if (search->since)
-			go_live(session);
-		steps_mark(session, thread, ticks);
+		if (!search->since || go_live(session))
+			steps_mark(session, thread, ticks);
 		break;
 	default: break;
 	}
@@ -356,7 +405,7 @@ void steps_region(struct session *session, struct thread *thread, uint64_t code)
 	struct step_search *search = &session->head->search;
 
 	if (is_searched(search, thread, SEARCH_REGIONS) &&
-	    search_hit(search, code))
+	    search_step(search, code))
 		found_mark(session, thread, clock_ticks(), 0);
 }
 
@@ -366,7 +415,7 @@ void steps_range(struct session *session, struct thread *thread,
 	struct step_search *search = &session->head->search;
 
 	if (is_searched(search, thread, SEARCH_RANGES) &&
-	    search_hit(search, search_name(prefix, name)))
+	    search_step(search, search_name(prefix, name)))
 		found_mark(session, thread, clock_ticks(), 0);
 }
 
@@ -381,7 +430,8 @@ void steps_call(struct session *session, struct thread *thread, uint64_t id,
 {
 	struct step_search *search = &session->head->search;
 
-	if (is_searched(search, thread, SEARCH_CALLS) && search_hit(search, id))
+	if (is_searched(search, thread, SEARCH_CALLS) &&
+	    search_step(search, id))
 		found_mark(session, thread, ticks, correlation);
 }
 

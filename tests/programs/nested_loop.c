@@ -5,12 +5,12 @@
  * each epoch.
  *
  *	nested_loop [epochs=N] [steps=N] [layers=N] [evaluate=N] [warm=N]
- *		    [odd=N] [ms=N] [late=N] [call] [range] [aside]
+ *		    [odd=N] [ms=N] [late=N] [first=N] [call] [range] [aside]
  *
  * warm: regions in no order before it all; odd: each so many steps one region
- * more; ms: length of a step; call: traceprof_step() all the same, late: from
- * that step on; range: a scope around each; aside: another thread that does
- * this and that.
+ * more; first: passes forward before the first step; ms: length of a step;
+ * call: traceprof_step() all the same, late: from that step on; range: a scope
+ * around each; aside: another thread that does this and that.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ REGION(scale)
 REGION(shuffle)
 
 static int epochs = 2, steps = 20, layers = 3, evaluations, warm, odd_each, ms;
-static int late, is_calling, is_ranging, is_aside;
+static int late, first, is_calling, is_ranging, is_aside;
 static volatile int is_over;
 
 static int set(const char *text, const char *name, int *value)
@@ -66,7 +66,9 @@ static void read_arguments(int argc, char **argv)
 		       set(argv[i], "evaluate", &evaluations) ||
 		       set(argv[i], "warm", &warm) ||
 		       set(argv[i], "odd", &odd_each) ||
-		       set(argv[i], "late", &late) || set(argv[i], "ms", &ms));
+		       set(argv[i], "late", &late) ||
+		       set(argv[i], "first", &first) ||
+		       set(argv[i], "ms", &ms));
 	}
 }
 
@@ -155,6 +157,8 @@ int main(int argc, char **argv)
 		if (ms)
 			usleep((unsigned int)ms * 1000);
 	}
+	for (int i = 0; i < first; i++)
+		sum += pass_forward() + loss();
 	for (int epoch = 0; epoch < epochs; epoch++) {
 		for (int step = 0; step < steps; step++)
 			sum += train(epoch * steps + step);

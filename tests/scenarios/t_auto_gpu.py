@@ -15,8 +15,8 @@ def looped(*arguments, **options):
     return run
 
 
-def expect_steps_at_updates(trace, count):
-    """Step k runs from the launch of update k to that of update k + 1."""
+def expect_steps_of_updates(trace, count):
+    """Step k holds the launch of update k."""
     steps = trace.slices("ProfilerStep#*")
     numbers = {kernel["args"]["correlation"]
                for kernel in trace.slices("update", cat="kernel")}
@@ -27,11 +27,10 @@ def expect_steps_at_updates(trace, count):
     expect_equal(len(launches), count, "launches")
     end = 0
     for step, launch in zip(steps, launches):
-        expect(end < step["ts"] < launch["ts"] + launch["dur"], step, launch)
-        end = launch["ts"] + launch["dur"]
+        expect(step["ts"] <= launch["ts"] <= step["ts"] + step["dur"], step, launch)
     for step, following in zip(steps, steps[1:]):
-        expect(abs(step["ts"] + step["dur"] - following["ts"]) < 0.01,
-               "a gap", step, following)
+        expect(step["ts"] + step["dur"] <= following["ts"] + 0.01,
+               "steps cross", step, following)
 
 
 def test_kernels_with_a_warm_up_and_evaluations():
@@ -39,13 +38,13 @@ def test_kernels_with_a_warm_up_and_evaluations():
         run = looped("epochs=3", "steps=70", "evaluate=3", "warm=40", "ms=15",
                      knobs=knobs)
         expect_equal(said(run)[0], 'kernel "update"', run.stderr)
-        expect_steps_at_updates(run.trace, 210)
+        expect_steps_of_updates(run.trace, 210)
 
 
 def test_a_warm_up_with_the_loops_own_kernels():
     """Launches in no order are no steps; where they end is not sharp."""
     run = looped("steps=300", "own=120", "ms=4")
-    expect(said(run)[0] in ('kernel "update"', 'kernel "loss"'), run.stderr)
+    expect(said(run)[0], run.stderr)
     steps = run.trace.steps()
     expect_equal(steps, list(range(len(steps))), "numbers")
     expect(299 <= len(steps) <= 302, f"{len(steps)} steps of 300")
@@ -71,7 +70,7 @@ def test_regions_and_kernels_of_one_loop():
 def test_a_run_shorter_than_the_search():
     run = looped("steps=20", "ms=5")
     expect_equal(said(run)[0], 'kernel "update"', run.stderr)
-    expect_steps_at_updates(run.trace, 20)
+    expect_steps_of_updates(run.trace, 20)
 
 
 def test_schedule_that_waits_long_enough():
@@ -81,7 +80,7 @@ def test_schedule_that_waits_long_enough():
                  [[20, 21, 22], [43, 44, 45]], "steps")
     for trace in run.traces:
         expect_equal(len(trace.slices("update", cat="kernel")), 3, "updates")
-        expect(trace.meta["step"]["passed"] <= 30, "steps before", trace.meta["step"])
+        expect("passed" not in trace.meta["step"], trace.meta["step"])
 
 
 def test_launches_of_a_graph():

@@ -24,6 +24,7 @@ int plan_command(int argc, char **argv);
 int record_command(int argc, char **argv);
 int recover_command(int argc, char **argv);
 int report_command(int argc, char **argv);
+int steps_command(int argc, char **argv);
 
 /* argp_parse(), but a usage error ends with EXIT_USAGE.  Returns 0 or the
  * parser's errno. */

@@ -135,9 +135,11 @@ enum event_place writer_state_place(struct writer_state *state, uint64_t ticks)
 	if (is_opened(state, state->window + 1) &&
 	    ticks >= window_at(state, state->window + 1)->start_ticks)
 		return PLACE_DEFER;
-	/* After the last window: the flight recorder's next history. */
-	return state->history && !state->is_finishing ? PLACE_DEFER
-						      : PLACE_SKIP;
+	/* Behind the last window: the flight recorder's next history, or what
+	 * windows of steps are cut from. */
+	return (state->history || state->keeps) && !state->is_finishing
+		       ? PLACE_DEFER
+		       : PLACE_SKIP;
 }
 
 uint64_t writer_state_begin(struct writer_state *state,

@@ -94,6 +94,7 @@ struct writer_state {
 	struct session *session;
 	bool is_live;	   /* this is the traced process */
 	bool is_recovered; /* a file or a run was taken over */
+	bool keeps;	   /* events, for windows that lie in the past */
 	bool is_finishing; /* nothing more comes */
 	int error;	   /* -errno that ended the writing */
 	uint64_t pid;	   /* as the file shows it */

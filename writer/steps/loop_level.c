@@ -12,9 +12,6 @@
 #define FEW_TURNS	  24u
 #define HITS_IN_CONTEXT	  10u
 #define MASS_LEAST	  0.7
-/* A loop of one site proves little: nearly all marks must be its own. */
-#define ALONE_LEAST	  0.97
-#define ALONE_TURNS	  20u
 
 static void sort(uint64_t *values, size_t count)
 {
@@ -155,40 +152,49 @@ bool loop_candidate_examine(const struct loop_groups *groups, size_t group,
 	weigh(groups, count - 1, scratch, candidate);
 	level->marks = level->last - level->first;
 	candidate->span = level->marks + level->length;
-	return level->mass >= MASS_LEAST &&
-	       (level->held > 1 ||
-		(level->mass >= ALONE_LEAST && count >= ALONE_TURNS &&
-		 candidate->span * 10 >= groups->count * 9));
+	/* A loop of one site proves nothing: it may come several times in a
+	 * step. */
+	return level->mass >= MASS_LEAST && level->held > 1;
 }
 
-/* What mostly comes right after a hit is what a turn begins with; of its
- * occurrences before the first hit the one that makes the first turn as long as
- * the others. */
-size_t loop_level_begin(const struct loop_groups *groups,
-			const struct loop_level *level)
+uint64_t loop_level_next(const struct loop_groups *groups,
+			 const struct loop_level *level)
 {
-	const size_t length = level->length;
-	const size_t least =
-		level->first > 2 * length ? level->first - 2 * length : 0;
-	size_t best = level->first > length - 1 ? level->first - length + 1 : 0;
-	size_t nearest = SIZE_MAX;
-	uint32_t next = 0;
+	uint64_t next = 0;
 	size_t votes = 0;
 
 	for (size_t i = level->first; i < level->last; i++) {
+		const uint64_t after = groups->marks[i + 1].id;
+
 		if (!loop_level_is_hit(level, groups->marks, i))
 			continue;
 		/* The majority, if there is one. */
 		if (!votes)
-			next = groups->site[i + 1];
-		votes += groups->site[i + 1] == next ? 1 : (size_t)-1;
+			next = after;
+		if (after == next)
+			votes++;
+		else
+			votes--;
 	}
-	for (size_t i = least; i <= level->first; i++) {
-		const size_t here = level->first - i + 1;
+	return next;
+}
+
+size_t loop_level_begin(const struct loop_level *level,
+			const struct loop_mark *marks, size_t hit, size_t least)
+{
+	const size_t length = level->length;
+	size_t best = hit + 1 > length ? hit + 1 - length : 0;
+	size_t nearest = SIZE_MAX;
+
+	if (hit > 2 * length)
+		least = max_u64(least, hit - 2 * length);
+	best = max_u64(best, least);
+	for (size_t i = least; i <= hit; i++) {
+		const size_t here = hit - i + 1;
 		const size_t off =
 			here > length ? here - length : length - here;
 
-		if (groups->site[i] == next && off < nearest) {
+		if (marks[i].id == level->next && off < nearest) {
 			nearest = off;
 			best = i;
 		}

@@ -22,6 +22,7 @@
 /* Of 9 sites two must be new in a loop that has so many turns. */
 #define SITES	       9u
 #define NEW_SITES      2u
+#define FEW_SITES      2u
 #define MANY_TURNS     15u
 /* A loop that adds less: it turns the inner one so often at most, or that one
  * is so short. */
@@ -208,14 +209,28 @@ static void compare_turns(struct finder *finder,
 	}
 }
 
+/* Inner turns to an outer one, on average. */
+static size_t usual_turns(const struct finder *finder,
+			  const struct loop_candidate *inner,
+			  const struct loop_candidate *outer)
+{
+	const size_t from = max_u64(inner->level.first, outer->level.first);
+	const size_t to = min_u64(inner->level.last, outer->level.last);
+	const size_t turns = outer->level.turns - 1;
+	size_t hits = 0;
+
+	for (size_t i = from; i < to; i++)
+		hits += loop_level_is_hit(&inner->level, finder->groups.marks,
+					  i);
+	return (hits + turns / 2) / turns;
+}
+
 static struct gain gain_of(struct finder *finder,
 			   const struct loop_candidate *inner,
 			   const struct loop_candidate *outer)
 {
 	const struct loop_scratch *scratch = &finder->scratch;
-	struct turns turns = {
-		.usual = (inner->level.turns + outer->level.turns / 2) /
-			 outer->level.turns};
+	struct turns turns = {.usual = usual_turns(finder, inner, outer)};
 	struct gain gain = {.ratio = (double)inner->level.turns /
 				     (double)outer->level.turns};
 
@@ -264,7 +279,7 @@ static enum answer is_better(struct finder *finder,
 		return outer->level.missing <= inner->level.missing ? ANSWER_YES
 								    : ANSWER_NO;
 	/* Every so many turns, counted from the first: a report, a log. */
-	if (gain.sites == 1 && gain.is_constant && !gain.is_whole)
+	if (gain.sites <= FEW_SITES && gain.is_constant && !gain.is_whole)
 		return ANSWER_NO;
 	if (inner->level.mass < POOR_MASS)
 		return ANSWER_YES;
@@ -336,6 +351,19 @@ static const struct loop_candidate *best_marker(const struct finder *finder,
 	return best;
 }
 
+/* Turns after a long pause are turns too. */
+static void count_all(const struct loop_groups *groups,
+		      struct loop_level *level)
+{
+	level->turns = 0;
+	for (size_t i = level->first; i < groups->count; i++) {
+		if (!loop_level_is_hit(level, groups->marks, i))
+			continue;
+		level->turns++;
+		level->last = i;
+	}
+}
+
 static void add_level(struct finder *finder, struct loop_nest *nest,
 		      const struct loop_candidate *candidate)
 {
@@ -348,7 +376,10 @@ static void add_level(struct finder *finder, struct loop_nest *nest,
 	}
 	level = &nest->level[nest->count++];
 	*level = best_marker(finder, candidate)->level;
-	level->begin = loop_level_begin(&finder->groups, level);
+	count_all(&finder->groups, level);
+	level->next = loop_level_next(&finder->groups, level);
+	level->begin =
+		loop_level_begin(level, finder->groups.marks, level->first, 0);
 }
 
 /* The next level outward of one with so many turns, NULL none. */
@@ -396,7 +427,7 @@ next_step(struct finder *finder, const struct loop_candidate *step,
 		if (better && (next->level.held <= better->level.held ||
 			       !has_others(better, next)))
 			continue;
-		switch (is_better(finder, step, next)) {
+		switch (is_better(finder, best_marker(finder, step), next)) {
 		case ANSWER_YES: better = next; break;
 		case ANSWER_MAYBE:
 			if (!*maybe)
@@ -423,6 +454,22 @@ static const struct loop_candidate *walk(struct finder *finder,
 	return step;
 }
 
+/* How often the step turns in the next loop around it, if always as often. */
+static size_t outer_period(struct finder *finder,
+			   const struct loop_candidate *step)
+{
+	const struct loop_candidate *next = step;
+
+	while ((next = outward(finder, next->level.turns))) {
+		const struct gain gain = gain_of(finder, step, next);
+
+		if (gain.is_constant && gain.ratio > 1.5)
+			return (step->level.turns + next->level.turns / 2) /
+			       next->level.turns;
+	}
+	return 0;
+}
+
 int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
 		   struct loop_nest *nest)
 {
@@ -447,6 +494,7 @@ int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
 	nest->runner_up = maybe ? nest->count : within ? 0 : SIZE_MAX;
 	if (maybe)
 		add_level(finder, nest, maybe);
+	nest->outer = outer_period(finder, step);
 	if (nest->runner_up == SIZE_MAX)
 		nest->runner_up = nest->count;
 	return nest->is_ambiguous ? -ENOENT : 0;

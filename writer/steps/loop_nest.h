@@ -33,13 +33,15 @@
 struct loop_mark {
 	uint64_t id;	/* of the site, any number */
 	uint64_t ticks; /* when it was hit; never less than the one before */
-	uint64_t note;	/* the caller's own */
+	uint64_t end_ticks;
+	uint64_t note; /* the caller's own */
 };
 
 struct loop_level {
 	uint64_t id;	      /* the marker's site, */
 	unsigned int context; /* the sites before it that belong to it, */
 	uint64_t key;	      /* and both: search_key() */
+	uint64_t next;	      /* the site that a turn mostly begins with */
 	size_t begin;	      /* first mark of the first turn, as index */
 	size_t first;	      /* the first turn's hit */
 	size_t last;	      /* the last turn's hit */
@@ -47,6 +49,7 @@ struct loop_level {
 	size_t length;	      /* of a turn, the median, in marks */
 	uint64_t ticks;	      /* ... and in time */
 	size_t marks;	      /* in all turns */
+	bool is_begin;	      /* a hit begins its turn, it doesn't end it */
 	size_t held;	      /* sites that it holds */
 	size_t missing;	      /* turns without one of those, added up */
 	double mass; /* share of the marks that are at sites it holds */
@@ -73,5 +76,11 @@ int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
 /* Whether a mark is a level's hit. */
 bool loop_level_is_hit(const struct loop_level *level,
 		       const struct loop_mark *marks, size_t at);
+
+/* Where the turn begins that ends with a hit: of what may be its first mark,
+ * from `least` on, the one that makes it as long as most turns are. */
+size_t loop_level_begin(const struct loop_level *level,
+			const struct loop_mark *marks, size_t hit,
+			size_t least);
 
 #endif

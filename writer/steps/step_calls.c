@@ -20,7 +20,7 @@ static uint64_t note_of(uint32_t name, uint64_t correlation)
 	return (uint64_t)name << 32 | (uint32_t)correlation;
 }
 
-static void become(const struct session *session, struct period_mark *mark,
+static void become(const struct session *session, struct loop_mark *mark,
 		   uint32_t name, uint64_t correlation)
 {
 	size_t len;
@@ -31,16 +31,17 @@ static void become(const struct session *session, struct period_mark *mark,
 
 bool step_calls_read(const struct step_calls *calls,
 		     const struct session *session, const struct event *event,
-		     struct period_mark *mark)
+		     struct loop_mark *mark)
 {
 	const uint64_t correlation = event->api.correlation;
 	uint64_t kept;
 
 	if (!calls->kernels || !event->api.is_launch)
 		return false;
-	*mark = (struct period_mark){
+	*mark = (struct loop_mark){
 		.id = search_call(event->api.is_driver, event->api.cbid),
 		.ticks = event->start_ticks,
+		.end_ticks = event->end_ticks,
 		.note = note_of(event->name, correlation)};
 	kept = calls->kernels[correlation % KERNELS];
 	if (kept >> 32 && (uint32_t)kept == (uint32_t)correlation)
@@ -50,7 +51,7 @@ bool step_calls_read(const struct step_calls *calls,
 
 size_t step_calls_find(const struct step_marks *marks, uint64_t correlation)
 {
-	const struct period_mark *all = step_marks(marks);
+	const struct loop_mark *all = step_marks(marks);
 	const uint32_t wanted = (uint32_t)correlation;
 	size_t low = 0;
 	size_t high = marks->count;
@@ -90,8 +91,7 @@ void step_calls_keep(struct step_calls *calls, const struct event *kernel)
 }
 
 void step_calls_describe(const struct session *session,
-			 const struct period_mark *mark, char *text,
-			 size_t bytes)
+			 const struct loop_mark *mark, char *text, size_t bytes)
 {
 	struct label key = {.kind = EVENT_GPU_KERNEL,
 			    .name = (uint32_t)(mark->note >> 32)};

@@ -23,7 +23,7 @@ void step_calls_start(struct step_calls *calls, struct arena *arena);
 /* The mark of a call that put work on a GPU.  False: it is none. */
 bool step_calls_read(const struct step_calls *calls,
 		     const struct session *session, const struct event *event,
-		     struct period_mark *mark);
+		     struct loop_mark *mark);
 
 /* A kernel that is no node of a graph: its call's mark among those becomes the
  * kernel's, or it is remembered.  False: it isn't there. */
@@ -36,7 +36,7 @@ size_t step_calls_find(const struct step_marks *marks, uint64_t correlation);
 
 /* 'kernel "update(float*)"', 'CUDA call cudaGraphLaunch'. */
 void step_calls_describe(const struct session *session,
-			 const struct period_mark *mark, char *text,
+			 const struct loop_mark *mark, char *text,
 			 size_t bytes);
 
 #endif

@@ -2,16 +2,22 @@
 /*
  * step_finder.h - TRACEPROF_STEP=auto: looks for the step in what is drained.
  *
- * Each thread's regions, and its ranges, are a stream of marks.  Now and then
- * period_find() looks at the largest ones; what it finds is handed to the
- * thread whose loop it is (collector/control/search.h), and the steps before
- * that are drawn from the marks that were kept.  A range that is called like a
- * step needs no search, and goes before all others.
+ * Each thread's regions, and its ranges, are a stream of marks, in which
+ * loop_nest_find() looks for the step.  A range that is called like a step
+ * needs no search, and goes before all others.
  *
- * With a schedule the search comes before the first window: the gate is open,
- * no file is.  Events stay in their rings meanwhile, as far as half of the
- * buffer goes, so that a run that turns out to have no period is recorded whole
- * all the same.
+ * Without a schedule everything is recorded anyway: the step is looked for when
+ * the run is over, or when marks take too much room, and drawn from the first
+ * turn on.
+ *
+ * With a schedule the gate is open, no file is, and events stay in their
+ * rings.  The step is taken for certain when it has not changed while the run
+ * became twice as long, when half of the buffer is full, or when the run is
+ * over.  Then the schedule's windows are cut from what is kept (step_cut.h),
+ * until the thread whose loop it is counts its steps itself
+ * (collector/control/search.h).
+ *
+ * With the flight recorder the thread is to count as soon as it is certain.
  */
 #ifndef WRITER_STEP_FINDER_H
 #define WRITER_STEP_FINDER_H
@@ -30,16 +36,16 @@ void step_finder_end(struct writer_state *state);
 void step_finder_see(struct writer_state *state, struct ring_reader *reader,
 		     const struct event *event);
 
-/* True while the events in the rings are to stay there. */
-bool step_finder_holds(struct writer_state *state);
+/* What ended before this may be drained: UINT64_MAX: all. */
+uint64_t step_finder_keep(struct writer_state *state);
 
 /* Each pass, after the rings were scanned. */
 void step_finder_run(struct writer_state *state);
 
-/* Nothing more comes: before the last window is looked at. */
+/* Nothing more comes: before the last windows are looked at. */
 void step_finder_stop(struct writer_state *state);
 
-/* Before a file is closed: the last steps, if it holds the whole run. */
-void step_finder_draw_rest(struct writer_state *state, uint64_t end_ticks);
+/* Before a file is closed that ends then: the steps in it. */
+void step_finder_draw(struct writer_state *state, uint64_t end_ticks);
 
 #endif

@@ -12,11 +12,12 @@
 #define RANGE_LOOKS 64u
 
 bool step_marks_read(const struct session *session, const struct event *event,
-		     uint32_t *family, struct period_mark *mark)
+		     uint32_t *family, struct loop_mark *mark)
 {
 	size_t len;
 
-	*mark = (struct period_mark){.ticks = event->start_ticks};
+	*mark = (struct loop_mark){.ticks = event->start_ticks,
+				   .end_ticks = event->end_ticks};
 	switch (event->kind) {
 	case EVENT_OMP_REGION:
 		*family = SEARCH_REGIONS;
@@ -36,9 +37,9 @@ bool step_marks_read(const struct session *session, const struct event *event,
 	}
 }
 
-size_t step_marks_add(struct step_marks *marks, const struct period_mark *mark)
+size_t step_marks_add(struct step_marks *marks, const struct loop_mark *mark)
 {
-	struct period_mark *all;
+	struct loop_mark *all;
 	size_t at;
 
 	if (array_reserve(&marks->marks, (marks->count + 1) * sizeof(*mark)))
@@ -52,19 +53,17 @@ size_t step_marks_add(struct step_marks *marks, const struct period_mark *mark)
 	return at;
 }
 
-void step_marks_halve(struct step_marks *marks)
+void step_marks_drop(struct step_marks *marks, size_t count)
 {
-	const size_t half = marks->count / 2;
-
-	marks->count -= half;
-	marks->next_try = marks->count + half / 2;
-	memmove(step_marks(marks), step_marks(marks) + half,
-		marks->count * sizeof(struct period_mark));
+	marks->count -= count;
+	marks->next_try = marks->count + marks->count / 4;
+	memmove(step_marks(marks), step_marks(marks) + count,
+		marks->count * sizeof(struct loop_mark));
 }
 
 size_t step_marks_before(const struct step_marks *marks, uint64_t ticks)
 {
-	const struct period_mark *all = step_marks(marks);
+	const struct loop_mark *all = step_marks(marks);
 	size_t count = marks->count;
 
 	while (count && all[count - 1].ticks >= ticks)
@@ -72,43 +71,87 @@ size_t step_marks_before(const struct step_marks *marks, uint64_t ticks)
 	return count;
 }
 
+static bool goes_before(const struct step_marks *a, const struct step_marks *b,
+			uint32_t main_tid)
+{
+	if ((a->tid == main_tid) != (b->tid == main_tid))
+		return a->tid == main_tid;
+	return a->count > b->count;
+}
+
+struct step_marks *step_marks_next(struct step_marks *streams, size_t count,
+				   uint32_t main_tid, uint32_t *looked)
+{
+	struct step_marks *next = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!(*looked >> i & 1) &&
+		    (!next || goes_before(&streams[i], next, main_tid)))
+			next = &streams[i];
+	}
+	if (next)
+		*looked |= UINT32_C(1) << (next - streams);
+	return next;
+}
+
+uint64_t step_marks_hits(const struct step_marks *marks,
+			 const struct loop_level *level, uint64_t ticks,
+			 size_t *last)
+{
+	const struct loop_mark *all = step_marks(marks);
+	uint64_t hits = 0;
+
+	*last = level->first;
+	for (size_t i = level->first; i < marks->count && all[i].ticks < ticks;
+	     i++) {
+		if (!loop_level_is_hit(level, all, i))
+			continue;
+		*last = i;
+		hits++;
+	}
+	return hits;
+}
+
 int step_marks_find(const struct step_marks *marks, size_t count,
-		    const struct period_needs *needs, struct period *found)
+		    struct loop_nest *nest)
 {
 	struct array room = {0};
-	int rc = array_reserve(&room, period_room(count));
+	int rc = array_reserve(&room, loop_nest_room(count));
 
+	*nest = (struct loop_nest){0};
 	if (!rc)
-		rc = period_find(step_marks(marks), count, needs, room.base,
-				 found);
+		rc = loop_nest_find(step_marks(marks), count, room.base, nest);
 	array_free(&room);
 	return rc;
 }
 
-/* All marks of one range. */
+/* All marks of one range; each begins a turn, so the hit is the one before. */
 static void gather(const struct step_marks *marks, uint64_t id,
-		   struct period *found)
+		   struct loop_level *found)
 {
-	const struct period_mark *all = step_marks(marks);
-	size_t last = 0;
+	const struct loop_mark *all = step_marks(marks);
 
-	*found = (struct period){.id = id, .key = search_key(&id, 0)};
+	*found = (struct loop_level){
+		.id = id, .key = search_key(&id, 0), .is_begin = true};
 	for (size_t i = 0; i < marks->count; i++) {
 		if (all[i].id != id)
 			continue;
-		if (!found->steps++)
-			found->first = i;
-		last = i;
+		if (!found->turns++)
+			found->begin = found->first = i;
+		found->last = i;
 	}
-	if (found->steps > 1)
-		found->ticks = (all[last].ticks - all[found->first].ticks) /
-			       (found->steps - 1);
+	if (found->turns < 2)
+		return;
+	found->ticks = (all[found->last].ticks - all[found->first].ticks) /
+		       (found->turns - 1);
+	found->length = (found->last - found->first) / (found->turns - 1);
 }
 
 bool step_marks_find_range(const struct step_marks *marks,
-			   const struct session *session, struct period *found)
+			   const struct session *session,
+			   struct loop_level *found)
 {
-	const struct period_mark *all = step_marks(marks);
+	const struct loop_mark *all = step_marks(marks);
 	size_t len;
 
 	for (size_t i = marks->count > RANGE_LOOKS ? marks->count - RANGE_LOOKS
@@ -118,35 +161,52 @@ bool step_marks_find_range(const struct step_marks *marks,
 			    names_text(session, (uint32_t)all[i].note, &len)))
 			continue;
 		gather(marks, all[i].id, found);
-		if (found->steps >= RANGE_TURNS)
+		if (found->turns >= RANGE_TURNS)
 			return true;
 	}
 	return false;
 }
 
-bool step_marks_is_hit(const struct step_marks *marks,
-		       const struct period *period, size_t at)
+/* The mark that a hit's turn is followed by. */
+static size_t after(const struct loop_level *level, size_t hit)
 {
-	const struct period_mark *all = step_marks(marks);
-	uint64_t ids[SEARCH_CONTEXT_MAX + 1];
-
-	if (all[at].id != period->id || at < period->context)
-		return false;
-	for (unsigned int i = 0; i <= period->context; i++)
-		ids[i] = all[at - period->context + i].id;
-	return search_key(ids, period->context) == period->key;
+	return level->is_begin ? hit : hit + 1;
 }
 
-uint64_t step_marks_count(const struct step_marks *marks,
-			  const struct period *period, uint64_t ticks)
+bool step_turns_next(const struct step_marks *marks,
+		     const struct loop_level *level, size_t count,
+		     struct step_turns *turns, size_t *begin)
 {
-	const struct period_mark *all = step_marks(marks);
-	uint64_t hits = 0;
+	if (!turns->begun) {
+		*begin = level->begin;
+		turns->at = level->first + level->is_begin;
+		turns->begun = 1;
+		return *begin < count;
+	}
+	for (; after(level, turns->at) < count; turns->at++) {
+		if (!loop_level_is_hit(level, step_marks(marks), turns->at) ||
+		    ++turns->hits % turns->divisor)
+			continue;
+		*begin = after(level, turns->at++);
+		turns->begun++;
+		return true;
+	}
+	return false;
+}
 
-	for (size_t i = period->first; i < marks->count && all[i].ticks < ticks;
-	     i++)
-		hits += step_marks_is_hit(marks, period, i);
-	return hits;
+uint64_t step_marks_end(const struct step_marks *marks,
+			const struct loop_level *level, size_t hit)
+{
+	const struct loop_mark *all = step_marks(marks);
+	const size_t last = level->is_begin ? hit + level->length - 1 : hit;
+	const size_t first = level->is_begin ? hit
+					     : loop_level_begin(level, all, hit,
+								level->begin);
+	uint64_t end = 0;
+
+	for (size_t i = first; i <= last && i < marks->count; i++)
+		end = max_u64(end, all[i].end_ticks);
+	return end;
 }
 
 static uint64_t moved(uint64_t code, uint64_t distance)
@@ -157,7 +217,7 @@ static uint64_t moved(uint64_t code, uint64_t distance)
 void step_marks_describe(const struct step_marks *marks, size_t at,
 			 struct naming *naming, char *text, size_t bytes)
 {
-	const struct period_mark *mark = step_marks(marks) + at;
+	const struct loop_mark *mark = step_marks(marks) + at;
 	const uint64_t outlined = mark->note >> 32;
 	size_t len;
 
@@ -173,4 +233,22 @@ void step_marks_describe(const struct step_marks *marks, size_t at,
 				       moved(mark->id, mark->note),
 				       outlined ? moved(mark->id, outlined) : 0)
 				   ->function);
+}
+
+void step_marks_setting(const struct step_marks *marks,
+			const struct loop_level *level, struct naming *naming,
+			char *text, size_t bytes)
+{
+	static const char *const words[] = {"omp:", "nvtx:", "kernel:"};
+	char name[128];
+	size_t len;
+
+	text[0] = '\0';
+	step_marks_describe(marks, level->first, naming, name, sizeof(name));
+	len = strlen(name);
+	if (level->context || len < 2 || name[len - 1] != '"')
+		return;
+	name[len - 1] = '\0';
+	log_format(text, bytes, "TRACEPROF_STEP=%s%s", words[marks->family],
+		   strchr(name, '"') + 1);
 }

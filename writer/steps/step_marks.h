@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * step_marks.h - one thread's regions, its ranges or its calls of CUDA, as
- * marks for period_find(), in the order of their beginnings.
+ * marks for loop_nest_find(), in the order of their beginnings; and the steps
+ * that a level of the nest cuts them into.
+ *
+ * Step 0 begins with the first turn, step k with the first mark after the hit
+ * that ended turn k - 1.
  */
 #ifndef WRITER_STEP_MARKS_H
 #define WRITER_STEP_MARKS_H
 
 #include "collector/control/search.h"
-#include "writer/steps/period.h"
+#include "writer/steps/loop_nest.h"
 #include "writer/state/writer_state.h"
 
-#define STEP_MARKS_MAX 65536u
+#define STEP_MARKS_MAX 262144u
 
 struct step_marks {
 	struct ring_reader *reader;
@@ -21,42 +25,68 @@ struct step_marks {
 	size_t next_try; /* count from which on to look again */
 };
 
-static inline struct period_mark *step_marks(const struct step_marks *marks)
+static inline struct loop_mark *step_marks(const struct step_marks *marks)
 {
 	return marks->marks.base;
 }
 
 /* The mark of a region or a range.  False: it is none. */
 bool step_marks_read(const struct session *session, const struct event *event,
-		     uint32_t *family, struct period_mark *mark);
+		     uint32_t *family, struct loop_mark *mark);
 
 /* Puts a mark in its place: events come by their ends, what was around others
  * after them.  The place, or the count where there is no memory. */
-size_t step_marks_add(struct step_marks *marks, const struct period_mark *mark);
+size_t step_marks_add(struct step_marks *marks, const struct loop_mark *mark);
 
-/* Forgets the older half. */
-void step_marks_halve(struct step_marks *marks);
+/* Forgets the oldest. */
+void step_marks_drop(struct step_marks *marks, size_t count);
 
 /* Marks that began before `ticks`. */
 size_t step_marks_before(const struct step_marks *marks, uint64_t ticks);
 
-/* period_find() over the first `count` of them. */
+/* Of several streams where to look next: the main thread's go before others,
+ * and larger ones before smaller ones.  NULL: all were looked at. */
+struct step_marks *step_marks_next(struct step_marks *streams, size_t count,
+				   uint32_t main_tid, uint32_t *looked);
+
+/* A level's hits that began before; where the last of them is. */
+uint64_t step_marks_hits(const struct step_marks *marks,
+			 const struct loop_level *level, uint64_t ticks,
+			 size_t *last);
+
+/* loop_nest_find() over the first `count` of them. */
 int step_marks_find(const struct step_marks *marks, size_t count,
-		    const struct period_needs *needs, struct period *found);
+		    struct loop_nest *nest);
 
 /* The same for ranges that are called like a step, by their names alone. */
 bool step_marks_find_range(const struct step_marks *marks,
-			   const struct session *session, struct period *found);
+			   const struct session *session,
+			   struct loop_level *found);
 
-/* Whether a mark is the marker's hit; hits from its first one on that began
- * before `ticks`. */
-bool step_marks_is_hit(const struct step_marks *marks,
-		       const struct period *period, size_t at);
-uint64_t step_marks_count(const struct step_marks *marks,
-			  const struct period *period, uint64_t ticks);
+/* A way through the steps of a level. */
+struct step_turns {
+	size_t at;	  /* the next mark to look at */
+	uint64_t begun;	  /* steps */
+	uint64_t divisor; /* hits to a step */
+	uint64_t hits;
+};
 
-/* 'omp region "update"', for one line. */
+/* The mark that the next step begins with; false: it isn't among the first
+ * `count`. */
+bool step_turns_next(const struct step_marks *marks,
+		     const struct loop_level *level, size_t count,
+		     struct step_turns *turns, size_t *begin);
+
+/* When the turn that ends with a hit is over. */
+uint64_t step_marks_end(const struct step_marks *marks,
+			const struct loop_level *level, size_t hit);
+
+/* 'omp region "update"', for one line; and what sets TRACEPROF_STEP to it,
+ * empty where nothing does. */
 void step_marks_describe(const struct step_marks *marks, size_t at,
 			 struct naming *naming, char *text, size_t bytes);
+void step_marks_setting(const struct step_marks *marks,
+			const struct loop_level *level, struct naming *naming,
+			char *text, size_t bytes);
 
 #endif

@@ -55,7 +55,7 @@ static struct event kernel_of(uint64_t correlation, const char *name)
 static size_t add(uint64_t correlation)
 {
 	const struct event call = call_of(correlation, GPU_LAUNCH_KERNEL);
-	struct period_mark mark;
+	struct loop_mark mark;
 
 	assert_true(step_calls_read(&calls, session, &call, &mark));
 	assert_int_equal(mark.ticks, 1000 + correlation);
@@ -117,7 +117,7 @@ static void calls_that_are_no_mark(void **state)
 	const struct event wait = call_of(3, 0);
 	const struct step_calls none = {0};
 	const struct event call = call_of(4, GPU_LAUNCH_KERNEL);
-	struct period_mark mark;
+	struct loop_mark mark;
 
 	(void)state;
 	assert_false(step_calls_read(&calls, session, &wait, &mark));

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_loop_nest.c - streams of marks with loops in them, and without: the
+ * level that is found is the step that a person would name, at any speed.
+ *
+ * tests/steps/streams/ holds streams that were recorded once or drawn at random
+ * (tests/steps/), one a line: a name, its true steps (0 none), the number of
+ * marks and their sites.
+ */
+#include "tests/unit/cmocka_base.h"
+
+#include "writer/steps/loop_nest.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#define MARKS_MAX 70000u
+
+static struct loop_mark marks[MARKS_MAX];
+static size_t count;
+static uint64_t state = 1;
+
+static uint64_t random_below(uint64_t limit)
+{
+	state = state * 6364136223846793005u + 1442695040888963407u;
+	return (state >> 33) % limit;
+}
+
+static void hit(uint64_t id)
+{
+	assert_true(count < MARKS_MAX);
+	marks[count++].id = id;
+}
+
+/* Times as on a machine of this load: now and then all stands still. */
+static void take_times(uint64_t load)
+{
+	uint64_t now = 1000;
+
+	for (size_t i = 0; i < count; i++) {
+		marks[i].ticks = now;
+		now += 100 + random_below(100 + 900 * load);
+		if (load && !random_below(50))
+			now += random_below(5000000);
+		marks[i].end_ticks = now - 1;
+	}
+}
+
+static int find(struct loop_nest *nest)
+{
+	void *room = NULL;
+	int rc;
+
+	assert_int_equal(posix_memalign(&room, 64, loop_nest_room(count)), 0);
+	memset(room, 0xa5, loop_nest_room(count));
+	rc = loop_nest_find(marks, count, room, nest);
+	free(room);
+	return rc;
+}
+
+static void expect_steps(uint64_t id, size_t steps)
+{
+	const struct loop_level *step;
+	struct loop_nest nest;
+
+	take_times(1);
+	assert_int_equal(find(&nest), 0);
+	step = &nest.level[nest.step];
+	assert_int_equal(step->id, id);
+	assert_int_equal(step->turns, steps);
+}
+
+static void expect_none(void)
+{
+	struct loop_nest nest;
+
+	take_times(1);
+	assert_int_equal(find(&nest), -ENOENT);
+}
+
+static int set_up(void **unused)
+{
+	(void)unused;
+	count = 0;
+	return 0;
+}
+
+static void train(unsigned int layers)
+{
+	for (unsigned int i = 0; i < layers; i++) {
+		hit(1);
+		hit(2);
+	}
+	hit(3);
+	for (unsigned int i = 0; i < layers; i++) {
+		hit(4);
+		hit(5);
+	}
+	hit(6);
+}
+
+static void evaluate(unsigned int layers)
+{
+	for (unsigned int i = 0; i < layers; i++) {
+		hit(1);
+		hit(2);
+	}
+	hit(7);
+}
+
+static void test_where_turns_begin_and_end(void **unused)
+{
+	struct loop_nest nest;
+	const struct loop_level *step;
+
+	(void)unused;
+	hit(8);
+	hit(9);
+	for (int i = 0; i < 20; i++) {
+		hit(10);
+		hit(20);
+		hit(30);
+	}
+	take_times(0);
+	assert_int_equal(find(&nest), 0);
+	step = &nest.level[nest.step];
+	assert_int_equal(step->id, 30);
+	assert_int_equal(step->begin, 2);
+	assert_int_equal(step->first, 4);
+	assert_int_equal(step->last, 61);
+	assert_int_equal(step->turns, 20);
+	assert_int_equal(step->length, 3);
+	assert_int_equal(step->context, 0);
+	assert_int_equal(step->key, search_key(&(uint64_t){30}, 0));
+	assert_true(loop_level_is_hit(step, marks, 61));
+	assert_false(loop_level_is_hit(step, marks, 60));
+	assert_int_equal(loop_level_begin(step, marks, 7, 5), 5);
+}
+
+static void test_too_few_turns(void **unused)
+{
+	(void)unused;
+	for (int i = 0; i < 4; i++)
+		train(3);
+	expect_none();
+	train(3);
+	expect_steps(6, 5);
+}
+
+static void test_layers_are_no_steps(void **unused)
+{
+	(void)unused;
+	for (unsigned int layers = 1; layers <= 40; layers += 3) {
+		count = 0;
+		for (int i = 0; i < 12; i++)
+			train(layers);
+		expect_steps(6, 12);
+	}
+}
+
+static void test_evaluations_are_no_steps_and_epochs_neither(void **unused)
+{
+	struct loop_nest nest;
+
+	(void)unused;
+	for (int epoch = 0; epoch < 40; epoch++) {
+		for (int i = 0; i < 8; i++)
+			train(3);
+		evaluate(3);
+	}
+	expect_steps(6, 320);
+	assert_int_equal(find(&nest), 0);
+	assert_int_equal(nest.outer, 8);
+}
+
+/* Forward passes alone are a perfect loop, until the training comes. */
+static void test_a_validation_before_the_training(void **unused)
+{
+	(void)unused;
+	for (int i = 0; i < 30; i++)
+		evaluate(12);
+	expect_steps(7, 30);
+	for (int i = 0; i < 60; i++)
+		train(12);
+	expect_steps(6, 60);
+}
+
+static void test_trees_of_several_classes(void **unused)
+{
+	(void)unused;
+	for (int i = 0; i < 40; i++) {
+		hit(1);
+		for (int class = 0; class < 8; class ++) {
+			hit(2);
+			for (int split = 0; split < 30; split++) {
+				hit(3);
+				hit(4);
+				hit(5);
+			}
+			hit(6);
+		}
+	}
+	expect_steps(1, 40);
+}
+
+static void test_something_every_20_steps(void **unused)
+{
+	(void)unused;
+	for (int i = 0; i <= 200; i++) {
+		if (i % 20 == 0)
+			hit(9);
+		hit(1);
+		hit(2);
+		hit(3);
+		if (i % 10 == 0)
+			hit(8);
+	}
+	expect_steps(3, 201);
+}
+
+static void test_no_order(void **unused)
+{
+	(void)unused;
+	for (int i = 0; i < 3000; i++)
+		hit(random_below(7));
+	expect_none();
+}
+
+/* --- recorded and drawn streams ------------------------------------------- */
+
+struct tally {
+	unsigned int right, none, wrong;
+};
+
+/* The next word of a file; false: there is none. */
+static bool read_word(gzFile file, char *word, size_t bytes)
+{
+	size_t len = 0;
+	int c;
+
+	while ((c = gzgetc(file)) != -1 && (c == ' ' || c == '\n'))
+		;
+	for (; c != -1 && c != ' ' && c != '\n'; c = gzgetc(file)) {
+		if (len + 1 < bytes)
+			word[len++] = (char)c;
+	}
+	word[len] = '\0';
+	return len;
+}
+
+static bool read_stream(gzFile file, char *name, size_t bytes, size_t *steps)
+{
+	char word[32];
+	size_t many;
+
+	if (!read_word(file, name, bytes) ||
+	    !read_word(file, word, sizeof(word)))
+		return false;
+	*steps = strtoul(word, NULL, 10);
+	assert_true(read_word(file, word, sizeof(word)));
+	many = strtoul(word, NULL, 10);
+	count = 0;
+	for (size_t i = 0; i < many; i++) {
+		assert_true(read_word(file, word, sizeof(word)));
+		hit(strtoul(word, NULL, 10) + 1);
+	}
+	return true;
+}
+
+/* The same at any load; the steps found, 0 none. */
+static size_t replay(const char *name)
+{
+	struct loop_nest first, nest;
+	size_t steps;
+
+	take_times(0);
+	steps = find(&first) ? 0 : first.level[first.step].turns;
+	for (uint64_t load = 1; load <= 3; load++) {
+		take_times(load * load);
+		assert_int_equal(find(&nest) ? 0 : nest.level[nest.step].turns,
+				 steps);
+		if (steps &&
+		    nest.level[nest.step].key != first.level[first.step].key)
+			fail_msg("%s: another step at load %lu", name,
+				 (unsigned long)load);
+	}
+	return steps;
+}
+
+static void replay_file(const char *path, struct tally *tally)
+{
+	gzFile file = gzopen(path, "rb");
+	size_t wanted, found;
+	char name[128];
+
+	assert_non_null(file);
+	*tally = (struct tally){0};
+	while (read_stream(file, name, sizeof(name), &wanted)) {
+		found = replay(name);
+		if (found == wanted ||
+		    (wanted && found && found <= wanted + 1 &&
+		     found + 1 >= wanted)) {
+			tally->right++;
+		} else {
+			print_message("%s: %lu of %lu\n", name,
+				      (unsigned long)found,
+				      (unsigned long)wanted);
+			tally->none += !found;
+			tally->wrong += found != 0;
+		}
+	}
+	gzclose(file);
+}
+
+static void test_random_nests(void **unused)
+{
+	struct tally tally;
+
+	(void)unused;
+	replay_file("tests/steps/streams/generated.gz", &tally);
+	assert_in_range(tally.right, 198, 1000);
+	assert_in_range(tally.wrong, 0, 1);
+}
+
+static void test_programs(void **unused)
+{
+	struct tally tally;
+
+	(void)unused;
+	replay_file("tests/steps/streams/programs.gz", &tally);
+	assert_in_range(tally.right, 30, 1000);
+	assert_int_equal(tally.wrong, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_where_turns_begin_and_end, set_up),
+		cmocka_unit_test_setup(test_too_few_turns, set_up),
+		cmocka_unit_test_setup(test_layers_are_no_steps, set_up),
+		cmocka_unit_test_setup(
+			test_evaluations_are_no_steps_and_epochs_neither,
+			set_up),
+		cmocka_unit_test_setup(test_a_validation_before_the_training,
+				       set_up),
+		cmocka_unit_test_setup(test_trees_of_several_classes, set_up),
+		cmocka_unit_test_setup(test_something_every_20_steps, set_up),
+		cmocka_unit_test_setup(test_no_order, set_up),
+		cmocka_unit_test_setup(test_random_nests, set_up),
+		cmocka_unit_test_setup(test_programs, set_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

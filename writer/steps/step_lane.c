@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* step_lane.c - steps as slices; see step_lane.h. */
+#include "writer/steps/step_lane.h"
+
+#include "writer/draw/draw.h"
+#include "writer/gpu/gpu_draw.h"
+
+void step_lane_end(struct writer_state *state, struct step_lane *lane,
+		   uint64_t end_ticks)
+{
+	struct ring_reader *reader = lane->of->reader;
+	const struct event event = {
+		.kind = EVENT_STEP,
+		.extra = lane->of->tid,
+		.start_ticks = lane->ticks,
+		.end_ticks = end_ticks,
+		.step = {.number = lane->number, .outer_at_start = UINT64_MAX},
+	};
+
+	if (gpu_is_reader(reader))
+		reader = gpu_reader_of(state, event.extra);
+	if (!lane->ticks || !reader || reader->thread->tid != event.extra)
+		return;
+	draw_late(state, reader, &event);
+	lane->drawn++;
+}
+
+/* A turn that is much longer than others has something else before it, an
+ * evaluation, say: the step begins where a usual one would. */
+static void begin_late(struct step_lane *lane, size_t end)
+{
+	const struct loop_level *level = lane->level;
+	const struct loop_mark *marks = step_marks(lane->of);
+
+	if (level->is_begin || lane->turns.divisor > 1 || !lane->number ||
+	    (end - lane->begin) * 2 <= level->length * 3)
+		return;
+	lane->ticks =
+		marks[loop_level_begin(level, marks, end - 1, lane->begin)]
+			.ticks;
+}
+
+void step_lane_draw(struct writer_state *state, struct step_lane *lane,
+		    size_t count, uint64_t until)
+{
+	struct step_turns before = lane->turns;
+	size_t begin;
+
+	while (step_turns_next(lane->of, lane->level, count, &lane->turns,
+			       &begin)) {
+		const uint64_t ticks = step_marks(lane->of)[begin].ticks;
+
+		if (ticks > until) {
+			lane->turns = before;
+			return;
+		}
+		if (lane->ticks) {
+			begin_late(lane, begin);
+			step_lane_end(state, lane, ticks);
+			lane->number++;
+		}
+		lane->begin = begin;
+		lane->ticks = ticks;
+		before = lane->turns;
+	}
+}
