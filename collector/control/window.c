@@ -217,10 +217,9 @@ int window_add_steps(struct window_state *state, uint64_t from, uint64_t to,
 				    .first_step = first_step,
 				    .last_step = last_step};
 
-	/* One for which there is no room yet is not missed: it is added
-	 * later.  ACQUIRE pairs with RELEASE where the writer finishes a
-	 * file. */
-	if (load_relaxed(&state->opened) - load_acquire(&state->written) >=
+	/* One for which there is no room yet is not missed: it is added later.
+	 * Both are the caller's own, who finishes the files. */
+	if (load_relaxed(&state->opened) - load_relaxed(&state->written) >=
 	    WINDOWS_MAX)
 		return -EAGAIN;
 	return add(state, &made, to);

@@ -144,10 +144,9 @@ static void say_steps(const struct session *session)
 	needed = window_steps_needed(&schedule);
 	if (schedule.always || session->head->flight.is_on)
 		return;
-	if (search_state(&session->head->search) == SEARCH_OVER)
-		log_say("no step was found, so no window was recorded but the "
-			"run: TRACEPROF_STEP says what a step is");
-	else if (load_relaxed(&state->steps) < needed)
+	/* That no step was found the writer has said when it gave up. */
+	if (search_state(&session->head->search) != SEARCH_OVER &&
+	    load_relaxed(&state->steps) < needed)
 		log_say("the run had %ld steps, the schedule needs %ld%s",
 			(long)load_relaxed(&state->steps), (long)needed,
 			load_relaxed(&state->opened)

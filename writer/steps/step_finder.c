@@ -672,7 +672,9 @@ void step_finder_draw(struct writer_state *state, uint64_t end_ticks)
 		return;
 	if (live && live < end_ticks)
 		draw_before(state, live);
-	else if (state->is_finishing)
+	/* The window of a whole run ends with it, and the writer may see that
+	 * before it is told to finish. */
+	else if (state->is_finishing || search_of(state)->is_whole)
 		draw_last(state, end_ticks);
 	else
 		step_lane_draw(state, &finder->lane, finder->of->count,
