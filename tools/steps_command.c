@@ -124,7 +124,7 @@ static void print_level(const struct steps_reader *reader,
 				      lane->marks[0].ticks);
 	const double span = (double)(lane->marks[level->last].end_ticks -
 				     lane->marks[level->begin].ticks);
-	const bool is_step = at == nest->step && !nest->is_ambiguous;
+	const bool is_step = at == nest->step;
 
 	printf("%*s%s%zu x %s, %s, %s of the time, %zu regions each\n",
 	       (int)(2 * (nest->count - 1 - at)), "", is_step ? "step: " : "",

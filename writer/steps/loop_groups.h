@@ -7,7 +7,7 @@
 #ifndef WRITER_LOOP_GROUPS_H
 #define WRITER_LOOP_GROUPS_H
 
-#include "writer/steps/loop_nest.h"
+#include "writer/steps/loop.h"
 
 struct loop_groups {
 	const struct loop_mark *marks;

@@ -179,6 +179,18 @@ uint64_t loop_level_next(const struct loop_groups *groups,
 	return next;
 }
 
+bool loop_level_is_hit(const struct loop_level *level,
+		       const struct loop_mark *marks, size_t at)
+{
+	uint64_t ids[SEARCH_CONTEXT_MAX + 1];
+
+	if (marks[at].id != level->id || at < level->context)
+		return false;
+	for (unsigned int i = 0; i <= level->context; i++)
+		ids[i] = marks[at - level->context + i].id;
+	return search_key(ids, level->context) == level->key;
+}
+
 size_t loop_level_begin(const struct loop_level *level,
 			const struct loop_mark *marks, size_t hit, size_t least)
 {

@@ -47,18 +47,6 @@ size_t loop_nest_room(size_t count)
 	       loop_groups_room(count);
 }
 
-bool loop_level_is_hit(const struct loop_level *level,
-		       const struct loop_mark *marks, size_t at)
-{
-	uint64_t ids[SEARCH_CONTEXT_MAX + 1];
-
-	if (marks[at].id != level->id || at < level->context)
-		return false;
-	for (unsigned int i = 0; i <= level->context; i++)
-		ids[i] = marks[at - level->context + i].id;
-	return search_key(ids, level->context) == level->key;
-}
-
 /* --- what loops there are ------------------------------------------------- */
 
 /* With context only what turns otherwise than all that were found without. */
@@ -497,5 +485,5 @@ int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
 	nest->outer = outer_period(finder, step);
 	if (nest->runner_up == SIZE_MAX)
 		nest->runner_up = nest->count;
-	return nest->is_ambiguous ? -ENOENT : 0;
+	return 0;
 }
