@@ -221,6 +221,8 @@ def test_a_link_in_the_traces_place():
     command("recover", target)
     with open(victim, encoding="utf-8") as file:
         expect_equal(file.read(), "precious\n", "the file behind the link")
+    os.remove(path)         # the session was kept for when the way is free
+    expect_equal(command("recover", target).status, 0, "without the link")
 
 
 def test_all_asks_first():
