@@ -65,6 +65,15 @@ def test_steps_back_to_the_first():
     expect_steps_of(run.trace, "update", 300)
 
 
+def test_a_schedule_waits_for_the_outer_loop():
+    """Iterations are seen first; what comes between them may be the step."""
+    run = same("time_steps", env={"TRACEPROF_WAIT": "3", "TRACEPROF_ACTIVE": "2"})
+    expect("correct" not in said(run)[0], run.stderr)
+    for number, trace in enumerate(run.traces[:1]):
+        expect_equal(trace.steps(), [3, 4], f"numbers of file {number}")
+        expect_equal(len(trace.regions("correct")), 50, "iterations")
+
+
 def test_a_run_shorter_than_the_search():
     run = looped("epochs=1", "steps=12", "layers=4")
     expect_equal(said(run)[0], 'omp region "update"', run.stderr)

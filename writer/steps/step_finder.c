@@ -11,21 +11,22 @@
 #include "writer/steps/step_lane.h"
 #include "writer/steps/step_say.h"
 
-#define STREAMS_MAX   16u
+#define STREAMS_MAX	    16u
 /* Older halves that were dropped: then the search is given up. */
-#define DROPS_MAX     16u
-#define TRY_LEAST     8u
+#define DROPS_MAX	    16u
+#define TRY_LEAST	    8u
 /* After so long a call's record isn't waited for. */
-#define CALL_LOST_MS  3000u
+#define CALL_LOST_MS	    3000u
 
 /* Turns after which a step is certain, if it was the same when there were half
  * as many marks: with a schedule, and with the flight recorder. */
-#define TURNS_CERTAIN 64u
-#define TURNS_SOON    16u
+#define OUTER_TURNS_CERTAIN 20u
+#define TURNS_CERTAIN	    64u
+#define TURNS_SOON	    16u
 /* Marks behind which nobody looks any more are forgotten by so many. */
-#define FORGET_AT     65536u
+#define FORGET_AT	    65536u
 /* A run of fewer marks has no step to speak of. */
-#define MARKS_SPOKEN  200u
+#define MARKS_SPOKEN	    200u
 
 /* The level that was chosen, and since when. */
 struct choice {
@@ -254,8 +255,9 @@ static size_t ready(const struct writer_state *state,
 /* The same level for as long again. */
 static bool is_certain(struct writer_state *state,
 		       const struct step_marks *stream, size_t count,
-		       const struct loop_level *step)
+		       const struct loop_nest *nest)
 {
+	const struct loop_level *step = &nest->level[nest->step];
 	struct choice *choice = &state->finder->choice;
 	struct schedule schedule;
 	size_t turns = TURNS_SOON;
@@ -270,7 +272,15 @@ static bool is_certain(struct writer_state *state,
 	if (choice->of != stream || choice->key != step->key ||
 	    choice->held != step->held)
 		*choice = (struct choice){stream, step->key, step->held, count};
-	return step->turns >= turns && count >= 2 * choice->since;
+	if (step->turns < turns || count < 2 * choice->since)
+		return false;
+	/* A loop around it that has come a few times may yet be the step. */
+	if (!search_of(state)->is_whole) {
+		const size_t outer = step_marks_interrupted(stream, step);
+
+		return !outer || outer >= OUTER_TURNS_CERTAIN;
+	}
+	return true;
 }
 
 static bool try_names(struct writer_state *state)
@@ -316,8 +326,7 @@ static void try_streams(struct writer_state *state, bool is_now)
 		next->next_try = count + count / 4 + 4;
 		if (step_marks_find(next, count, &nest))
 			continue;
-		if (is_now ||
-		    is_certain(state, next, count, &nest.level[nest.step])) {
+		if (is_now || is_certain(state, next, count, &nest)) {
 			found(state, next, &nest);
 			return;
 		}
