@@ -64,6 +64,12 @@ def test_start_that_is_held_up():
     said = f"{800 - seen} calls came while the start"
     expect(said in run.stderr, run.stderr)
     expect(said in str(run.trace.meta["notes"]), run.trace.meta["notes"])
+    events = account(run.trace)
+    expect_equal((events["held_up_calls"], events["seen"] - events["written"]),
+                 (800 - seen, 800 - seen), "the books")
+    gaps = run.trace.slices("lost * events")
+    expect_equal([one["args"]["lost"] for one in gaps], [800 - seen], "gaps")
+    expect(gaps[0]["ts"] + gaps[0]["dur"] < run.trace.slices("start")[0]["ts"] + 1e6, gaps)
 
 
 def test_end_of_the_program_meanwhile():
