@@ -414,8 +414,9 @@ COLD uint32_t life_begin(const char *reason)
 		if (life.constructed)
 			bring_writer_or_close();
 	}
-	pthread_sigmask(SIG_SETMASK, &was, NULL);
 	quiet_end(&quiet);
+	/* A handler that leaves us now leaves nothing half done. */
+	pthread_sigmask(SIG_SETMASK, &was, NULL);
 	if (life.missed_said)
 		draw_missed();
 	return gate_bits();

@@ -87,9 +87,18 @@ def test_fork_meanwhile():
 
 
 def test_signal_meanwhile():
-    """The handler's scope is ours to forward, since its thread is busy."""
+    """Its handler runs when the recording has begun."""
     trace = slow("interrupt", ms=300).trace
-    expect_equal((scopes(trace, "start"), scopes(trace, "end")), (1, 1), "scopes")
+    expect_equal([scopes(trace, name) for name in ("start", "handler", "end")],
+                 [1, 1, 1], "scopes")
+
+
+def test_a_long_jump_meanwhile():
+    trace = slow("leap", ms=300).trace
+    expect_equal([scopes(trace, name) for name in ("after", "end")], [1, 1], "scopes")
+    events = account(trace)
+    expect_equal((events["unrecorded_calls"], events["seen"]),
+                 (0, events["written"]), "the books")
 
 
 if __name__ == "__main__":
