@@ -333,6 +333,9 @@ static void CUPTIAPI cupti_callback(void *unused, CUpti_CallbackDomain domain,
 		break;
 	case CUPTI_CB_DOMAIN_RUNTIME_API:
 	case CUPTI_CB_DOMAIN_DRIVER_API:
+		if (cupti_pinned_call(domain, number, data) &&
+		    steps_source() != STEP_CUDA)
+			break;
 		look_at_call(data, domain, number);
 		break;
 	default: break;
@@ -365,6 +368,7 @@ void cupti_callbacks_start(void)
 				  CUPTI_CBID_STATE_FATAL_ERROR);
 	cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
 				  CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
+	cupti_pinned_start(subscriber);
 	if (steps_source() == STEP_KERNEL) {
 		for (size_t i = 0; i < LAUNCHES; i++)
 			cupti.cuptiEnableCallback(1, subscriber,

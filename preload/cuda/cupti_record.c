@@ -441,9 +441,13 @@ static void overhead(struct session *session,
 static enum cupti_record memory(const CUpti_ActivityMemory4 *record,
 				struct cupti_event *made)
 {
-	/* Of the host's memory the heap's hooks know. */
+	const bool is_pinned =
+		record->memoryKind == CUPTI_ACTIVITY_MEMORY_KIND_PINNED;
+
+	/* Of the host's pageable memory the heap's hooks know. */
 	if (record->memoryKind != CUPTI_ACTIVITY_MEMORY_KIND_DEVICE &&
-	    record->memoryKind != CUPTI_ACTIVITY_MEMORY_KIND_MANAGED)
+	    record->memoryKind != CUPTI_ACTIVITY_MEMORY_KIND_MANAGED &&
+	    !is_pinned)
 		return CUPTI_RECORD_NOTHING;
 	made->event = (struct event){
 		.kind = EVENT_GPU_MEMORY,
@@ -454,7 +458,7 @@ static enum cupti_record memory(const CUpti_ActivityMemory4 *record,
 			{.correlation = wide(record->correlationId),
 			 .address = record->address,
 			 .size_bytes = record->bytes,
-			 .device = record->deviceId,
+			 .device = is_pinned ? 0 : record->deviceId,
 			 .is_free =
 				 record->memoryOperationType ==
 				 CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE},

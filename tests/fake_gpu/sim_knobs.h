@@ -30,6 +30,7 @@ struct sim_knobs {
 	int overlap;
 	int null_ok;
 	int no_kernels;
+	int init_silent;
 	int withhold;	   /* buffers with unfinished records stay with CUPTI */
 	int driver_absent; /* DRIVER=absent */
 	enum hang_flush hang_flush;
