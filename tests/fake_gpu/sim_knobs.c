@@ -28,6 +28,8 @@ static struct sim_knobs knobs = {
 	.latency_ns = 2000,
 	.kernel_ns = 5000,
 	.withhold = 1,
+	.second_from = 100,
+	.second_calls = 100,
 };
 static struct failure failures[MOST_FAILURES];
 static int failure_count;
@@ -115,6 +117,8 @@ static int read_number(const char *name, const char *value)
 		{"LATENCY_NS", &knobs.latency_ns},
 		{"KERNEL_NS", &knobs.kernel_ns},
 		{"DROP", (int64_t *)&knobs.drop},
+		{"SECOND_FROM", (int64_t *)&knobs.second_from},
+		{"SECOND_CALLS", (int64_t *)&knobs.second_calls},
 		{"FATAL_STATE_AFTER", (int64_t *)&knobs.fatal_after},
 	};
 
@@ -141,6 +145,9 @@ static void read_knob(const char *name, const char *value)
 		knobs.hang_flush = choice(name, value, "0 1 forced");
 	else if (strcmp(name, "COMPLETE_ON") == 0)
 		knobs.complete_on = choice(name, value, "worker flusher app");
+	else if (strcmp(name, "SECOND_CLIENT") == 0)
+		knobs.second_client =
+			choice(name, value, "0 subscribe takeover");
 	else if (strcmp(name, "DRIVER") == 0)
 		knobs.driver_absent = choice(name, value, "present absent");
 	else if (strcmp(name, "REPLAY") == 0)

@@ -16,6 +16,9 @@ enum complete_on { COMPLETE_ON_WORKER, COMPLETE_ON_FLUSHER, COMPLETE_ON_APP };
 
 enum hang_flush { HANG_NEVER, HANG_ALWAYS, HANG_FORCED };
 
+/* Another client of CUPTI in the process. */
+enum second_client { SECOND_NONE, SECOND_SUBSCRIBES, SECOND_TAKES_OVER };
+
 enum { PER_THREAD_BY_CLIENT = -1 };
 
 struct sim_knobs {
@@ -35,6 +38,9 @@ struct sim_knobs {
 	int driver_absent; /* DRIVER=absent */
 	enum hang_flush hang_flush;
 	enum complete_on complete_on;
+	enum second_client second_client;
+	uint64_t second_from;	/* the API call at which it comes */
+	uint64_t second_calls;	/* for so many it stays */
 	int64_t skew_ns;      /* GPU times are wrong by so much */
 	int64_t latency_ns;   /* from the launch to the earliest start */
 	int64_t kernel_ns;    /* of the smallest kernel */

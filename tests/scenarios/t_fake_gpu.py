@@ -7,6 +7,7 @@ turned once, and without it the thing must not happen.
 
 import collections
 import os
+import re
 import subprocess
 import sys
 import time
@@ -315,6 +316,20 @@ def test_subscriber_taken():
     run, _ = train(SIMGPU_SUBSCRIBER_TAKEN=1, SPY_STUBBORN=1)
     expect_equal(run.status, SIGABRT, run.stderr)
     expect("after a refused subscription" in run.stderr, run.stderr)
+
+
+def test_second_client():
+    """Refused where it asks; else it takes the buffers, the clock and the kinds."""
+    turn = {"SIMGPU_SECOND_FROM": 60, "SIMGPU_SECOND_CALLS": 40}
+    run, output = train(SIMGPU_SECOND_CLIENT="subscribe", **turn)
+    expect("simgpu: second client: refused" in run.stderr, run.stderr)
+    expect_equal(len(Dump(output).kernels), 3 * STEPS * THREADS, "kernels")
+    run, output = train(SIMGPU_SECOND_CLIENT="takeover", **turn)
+    expect_equal(run.status, 0, run.stderr)
+    got = re.search(r"second client: (\d+) kernels, (\d+) buffers", run.stderr)
+    expect(got and int(got[1]) and int(got[2]), run.stderr)
+    expect(len(Dump(output).kernels) + int(got[1]) < 3 * STEPS * THREADS,
+           run.stderr)
 
 
 def hangs(**env):
