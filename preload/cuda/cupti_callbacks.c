@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 static CUpti_SubscriberHandle subscriber;
+static _Atomic bool is_subscribed;
 
 /* Texts already compared, by address. */
 #define VERDICTS 1024u
@@ -155,7 +156,8 @@ void cupti_callbacks_follow(const struct session *session)
 {
 	const bool on = steps_want_calls(session);
 
-	if (on == calls_are_on || !cupti_is_alive())
+	if (on == calls_are_on || !cupti_is_ours() ||
+	    !load_relaxed(&is_subscribed))
 		return;
 	calls_are_on = on;
 	turn_calls(CUPTI_CB_DOMAIN_RUNTIME_API, on);
@@ -352,10 +354,36 @@ int cupti_callbacks_subscribe(char *holder, size_t bytes)
 		.oldSubscriberSize = bytes,
 	};
 
-	if (cupti.cuptiSubscribe_v2)
-		return (int)cupti.cuptiSubscribe_v2(&subscriber, cupti_callback,
-						    NULL, &params);
-	return (int)cupti.cuptiSubscribe(&subscriber, cupti_callback, NULL);
+	const CUptiResult rc =
+		cupti.cuptiSubscribe_v2
+			? cupti.cuptiSubscribe_v2(&subscriber, cupti_callback,
+						  NULL, &params)
+			: cupti.cuptiSubscribe(&subscriber, cupti_callback,
+					       NULL);
+
+	store_relaxed(&is_subscribed, rc == CUPTI_SUCCESS);
+	return (int)rc;
+}
+
+void cupti_callbacks_unsubscribe(void)
+{
+	if (atomic_exchange_explicit(&is_subscribed, false,
+				     memory_order_relaxed) &&
+	    cupti.cuptiUnsubscribe)
+		cupti.cuptiUnsubscribe(subscriber);
+	calls_are_on = false;
+}
+
+bool cupti_callbacks_return(bool kept)
+{
+	char holder[CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN];
+
+	if (load_relaxed(&is_subscribed))
+		return true;
+	if (kept || cupti_callbacks_subscribe(holder, sizeof(holder)))
+		return false;
+	cupti_callbacks_start();
+	return true;
 }
 
 void cupti_callbacks_start(void)

@@ -39,14 +39,14 @@ struct sim_knobs {
 	enum hang_flush hang_flush;
 	enum complete_on complete_on;
 	enum second_client second_client;
-	uint64_t second_from;	/* the API call at which it comes */
-	uint64_t second_calls;	/* for so many it stays */
-	int64_t skew_ns;      /* GPU times are wrong by so much */
-	int64_t latency_ns;   /* from the launch to the earliest start */
-	int64_t kernel_ns;    /* of the smallest kernel */
-	uint64_t drop;	      /* each n-th record of the GPU is lost */
-	uint64_t fatal_after; /* API calls until CUPTI gives up */
-	const char *replay;   /* a capture, or NULL */
+	uint64_t second_from;  /* the API call at which it comes */
+	uint64_t second_calls; /* for so many it stays */
+	int64_t skew_ns;       /* GPU times are wrong by so much */
+	int64_t latency_ns;    /* from the launch to the earliest start */
+	int64_t kernel_ns;     /* of the smallest kernel */
+	uint64_t drop;	       /* each n-th record of the GPU is lost */
+	uint64_t fatal_after;  /* API calls until CUPTI gives up */
+	const char *replay;    /* a capture, or NULL */
 };
 
 const struct sim_knobs *sim_knobs(void);

@@ -76,8 +76,8 @@ static void take(CUcontext context, uint32_t stream, uint8_t *buffer,
 		return;
 	}
 	while (record_next(buffer, valid, &record) == CUPTI_SUCCESS)
-		kernels += record->kind ==
-			   CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+		kernels +=
+			record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
 	free(buffer);
 }
 
