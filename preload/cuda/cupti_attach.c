@@ -17,7 +17,9 @@ EXPORT int InitializeInjection(void);
 #include "collector/steps/steps.h"
 #include "preload/cuda/cuda_calls.h"
 #include "preload/cuda/cupti_buffers.h"
+#include "preload/cuda/cupti_clock.h"
 #include "preload/cuda/cupti_record.h"
+#include "preload/cuda/cupti_versions.h"
 #include "preload/annotate/injection.h"
 #include "preload/process/life.h"
 #include "preload/process/process.h"
@@ -29,8 +31,7 @@ EXPORT int InitializeInjection(void);
 #include <unistd.h>
 
 #define INJECTION	"CUDA_INJECTION64_PATH"
-#define REFUSES_FROM	27u /* cuptiGetVersion() of 12.9 */
-#define PER_THREAD_FROM 21u /* of 12.3 */
+#define PER_THREAD_FROM 21u /* cuptiGetVersion() of 12.3 */
 #define NAME_BYTES	CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN
 
 enum attach_state {
@@ -114,11 +115,6 @@ static CUptiResult subscribe(struct session *session)
 	return rc;
 }
 
-static uint64_t CUPTIAPI ticks(void)
-{
-	return clock_ticks();
-}
-
 /* What they were before us. */
 static struct {
 	uint8_t value;
@@ -149,19 +145,18 @@ void cupti_attach_leave(void)
 }
 
 /* Clock and buffers, before any kind is enabled. */
-static CUptiResult set_up(struct session *session, uint32_t version)
+static CUptiResult set_up(struct session *session, uint32_t version,
+			  int (*start_clock)(void))
 {
 	CUptiResult rc;
 
 	cupti.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
 	if (version >= PER_THREAD_FROM)
-		set_flag(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, 1);
+		set_flag(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER,
+			 !cupti_has(CUPTI_DEFECT_THREAD_BUFFERS));
 	/* Our buffers are zero; clearing them is a thread's time. */
 	set_flag(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, 1);
-	/* Once in a process: doing so again spoils the next kernels' times. */
-	rc = cupti.cuptiActivityRegisterTimestampCallback
-		     ? cupti.cuptiActivityRegisterTimestampCallback(ticks)
-		     : CUPTI_ERROR_NOT_SUPPORTED;
+	rc = (CUptiResult)start_clock();
 	if (rc == CUPTI_SUCCESS)
 		rc = cupti.cuptiActivityRegisterCallbacks(
 			cupti_buffers_request, cupti_buffers_complete);
@@ -201,6 +196,22 @@ static bool foreign_tool(struct session *session)
 	return true;
 }
 
+/* What is known to be wrong with it, where somebody asked. */
+static void tell_versions(const struct session *session, uint32_t version)
+{
+	char text[160];
+
+	if (!session->head->options.verbose)
+		return;
+	cupti_versions_name(version, text, sizeof(text));
+	log_tell("CUPTI %s (%u)", text, version);
+	for (int i = 0; i < CUPTI_DEFECT_COUNT; i++) {
+		if (cupti_versions_row(version, (enum cupti_defect)i, text,
+				       sizeof(text)))
+			log_tell("CUPTI: %s", text);
+	}
+}
+
 /* True: records will come. */
 static bool attach(struct session *session, bool late)
 {
@@ -212,14 +223,17 @@ static bool attach(struct session *session, bool late)
 		return false;
 	cupti.cuptiGetVersion(&version);
 	gpu->cupti_version = version;
-	if (cupti_buffers_start(version >= REFUSES_FROM)) {
+	cupti_versions_start(version);
+	tell_versions(session, version);
+	if (cupti_buffers_start(!cupti_has(CUPTI_DEFECT_NULL_BUFFER))) {
 		session_note(session, "GPU not recorded: no memory for it");
 		return false;
 	}
 	cupti_record_start();
 	is_late = cupti_neighbour_is_first();
-	if (!is_late && (subscribe(session) != CUPTI_SUCCESS ||
-			 set_up(session, version) != CUPTI_SUCCESS))
+	if (!is_late &&
+	    (subscribe(session) != CUPTI_SUCCESS ||
+	     set_up(session, version, cupti_clock_start) != CUPTI_SUCCESS))
 		return false;
 	store_relaxed(&gpu->source, GPU_SOURCE_CUPTI);
 	store_relaxed(&gpu->is_live, 1);
@@ -238,7 +252,8 @@ bool cupti_attach_again(void)
 {
 	struct session *session = load_relaxed(&session_here);
 
-	if (set_up(session, session->head->gpu.cupti_version) != CUPTI_SUCCESS)
+	if (set_up(session, session->head->gpu.cupti_version,
+		   cupti_clock_again) != CUPTI_SUCCESS)
 		return false;
 	cupti_kinds_start(&session->head->options, true);
 	/* Where the other was first, nothing told us of CUDA's start. */
@@ -323,6 +338,7 @@ void cupti_forget(void)
 	cupti_neighbour_forget();
 	cupti_callbacks_forget();
 	cupti_record_forget();
+	cupti_clock_forget();
 }
 
 #else

@@ -9,7 +9,18 @@
 
 #include <stdint.h>
 
-enum { VERSION_NEWEST = 130001, VERSION_LONG = 130000 };
+/* As cuptiGetVersion() counts. */
+enum {
+	VERSION_12_6 = 24,
+	VERSION_12_6_2 = 25,
+	VERSION_LONG = 130000,
+	VERSION_NEWEST = 130001,
+	VERSION_13_1 = 130100,
+	VERSION_13_1_1 = 130101,
+};
+
+/* As the version has it. */
+enum { BY_VERSION = -1 };
 
 /* Who calls the client's completed-callback. */
 enum complete_on { COMPLETE_ON_WORKER, COMPLETE_ON_FLUSHER, COMPLETE_ON_APP };
@@ -34,6 +45,14 @@ struct sim_knobs {
 	int null_ok;
 	int no_kernels;
 	int init_silent;
+	int hang_disable; /* HANG_DISABLE, or BY_VERSION */
+	int graph_ids;	  /* wrong from the second enabling on, or BY_VERSION */
+	int thread_race;  /* of a flush with other threads, or BY_VERSION */
+	int carry_over;	  /* ends of work when kernels are disabled */
+	int64_t disable_ns; /* for which disabling kernels takes */
+	int64_t zero_times; /* each n-th record of the GPU, or BY_VERSION */
+	int64_t drift_ppm;  /* by so much the GPU's clock is too fast */
+	int64_t jitter_ns;  /* of a look at both clocks */
 	int withhold;	   /* buffers with unfinished records stay with CUPTI */
 	int driver_absent; /* DRIVER=absent */
 	enum hang_flush hang_flush;
