@@ -145,7 +145,8 @@ void cupti_attach_leave(void)
 }
 
 /* Clock and buffers, before any kind is enabled. */
-static CUptiResult set_up(struct session *session, uint32_t version)
+static CUptiResult set_up(struct session *session, uint32_t version,
+			  int (*start_clock)(void))
 {
 	CUptiResult rc;
 
@@ -155,7 +156,7 @@ static CUptiResult set_up(struct session *session, uint32_t version)
 			 !cupti_has(CUPTI_DEFECT_THREAD_BUFFERS));
 	/* Our buffers are zero; clearing them is a thread's time. */
 	set_flag(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, 1);
-	rc = (CUptiResult)cupti_clock_start();
+	rc = (CUptiResult)start_clock();
 	if (rc == CUPTI_SUCCESS)
 		rc = cupti.cuptiActivityRegisterCallbacks(
 			cupti_buffers_request, cupti_buffers_complete);
@@ -181,6 +182,20 @@ static bool open_library(struct session *session)
 	return true;
 }
 
+/* One of NVIDIA's, which has CUPTI or what lies below it. */
+static bool foreign_tool(struct session *session)
+{
+	const char *tool = cupti_tools_find();
+
+	if (!tool)
+		return false;
+	session_note(session, "GPU not recorded: %s is in the process", tool);
+	log_trouble("%s is in the process: of the GPU only the calls to it are "
+		    "recorded",
+		    tool);
+	return true;
+}
+
 /* What is known to be wrong with it, where somebody asked. */
 static void tell_versions(const struct session *session, uint32_t version)
 {
@@ -195,20 +210,6 @@ static void tell_versions(const struct session *session, uint32_t version)
 				       sizeof(text)))
 			log_tell("CUPTI: %s", text);
 	}
-}
-
-/* One of NVIDIA's, which has CUPTI or what lies below it. */
-static bool foreign_tool(struct session *session)
-{
-	const char *tool = cupti_tools_find();
-
-	if (!tool)
-		return false;
-	session_note(session, "GPU not recorded: %s is in the process", tool);
-	log_trouble("%s is in the process: of the GPU only the calls to it are "
-		    "recorded",
-		    tool);
-	return true;
 }
 
 /* True: records will come. */
@@ -230,8 +231,9 @@ static bool attach(struct session *session, bool late)
 	}
 	cupti_record_start();
 	is_late = cupti_neighbour_is_first();
-	if (!is_late && (subscribe(session) != CUPTI_SUCCESS ||
-			 set_up(session, version) != CUPTI_SUCCESS))
+	if (!is_late &&
+	    (subscribe(session) != CUPTI_SUCCESS ||
+	     set_up(session, version, cupti_clock_start) != CUPTI_SUCCESS))
 		return false;
 	store_relaxed(&gpu->source, GPU_SOURCE_CUPTI);
 	store_relaxed(&gpu->is_live, 1);
@@ -250,7 +252,8 @@ bool cupti_attach_again(void)
 {
 	struct session *session = load_relaxed(&session_here);
 
-	if (set_up(session, session->head->gpu.cupti_version) != CUPTI_SUCCESS)
+	if (set_up(session, session->head->gpu.cupti_version,
+		   cupti_clock_again) != CUPTI_SUCCESS)
 		return false;
 	cupti_kinds_start(&session->head->options, true);
 	/* Where the other was first, nothing told us of CUDA's start. */

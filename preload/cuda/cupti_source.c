@@ -597,7 +597,7 @@ void cupti_source_poll(void *unused)
 	queue_completed();
 	/* All that is in them lies before this moment. */
 	if (source.queue)
-		cupti_clock_pair();
+		cupti_clock_pair(cupti_is_ours());
 	while (source.queue) {
 		if (!decode_buffer(session, &budget))
 			return;
