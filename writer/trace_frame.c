@@ -5,6 +5,7 @@
 #include "collector/session/names.h"
 #include "writer/account.h"
 #include "writer/events/meta_json.h"
+#include "writer/events/stack_json.h"
 #include "writer/gpu/gpu_tail.h"
 #include "writer/text/schema.h"
 #include <string.h>
@@ -421,6 +422,7 @@ void trace_frame_tail(struct writer_state *state, struct json *json,
 	json_string(json, head->reason,
 		    strnlen(head->reason, sizeof(head->reason)));
 	notes(json, state);
+	stack_json_modules(state, json);
 	ourselves(json, state, &account.sums);
 	totals(json, state);
 	json_char(json, '}');

@@ -5,6 +5,7 @@
 #include "collector/session/pool.h"
 #include "preload/heap/early.h"
 #include "preload/process/hook.h"
+#include "preload/stack/unwind.h"
 #include <errno.h>
 
 struct heap_settings heap = {.large_bytes = UINT64_MAX};
@@ -28,7 +29,8 @@ static bool can_be_counted(struct session *session)
 	return false;
 }
 
-void heap_start(struct session *session, uint32_t *base, uint32_t *record)
+void heap_start(struct session *session, bool stacks, uint32_t *base,
+		uint32_t *record)
 {
 	const struct options *options = &session->head->options;
 
@@ -36,7 +38,9 @@ void heap_start(struct session *session, uint32_t *base, uint32_t *record)
 	heap.large_bytes = UINT64_MAX;
 	heap.plain = real_sizer() == REAL_SIZE_HEADER && !early_is_used();
 	heap.timed = options->malloc == MALLOC_ALL && options->malloc_duration;
-	heap.fast = heap.plain && clock_uses_counter && !heap.timed;
+	heap.stacks = stacks;
+	heap.fast = heap.plain && clock_uses_counter && !heap.timed &&
+		    !(stacks && options->malloc == MALLOC_ALL);
 	if (options->malloc == MALLOC_OFF || !can_be_counted(session))
 		return;
 	*base = GATE_HEAP;
@@ -75,12 +79,16 @@ record(struct thread *thread, unsigned int kind, unsigned int flags, void *ptr,
        uint64_t bytes, uint64_t ticks, uint64_t dur_ticks)
 {
 	struct event *event;
+	uint32_t stack = 0;
 
 	thread_fill();
+	if (heap.stacks && kind == EVENT_HEAP_ALLOC)
+		stack = unwind_take(thread);
 	event = ring_reserve(&thread->ring, 1);
 	if (likely(event)) {
 		heap_fill(event, thread, kind, flags, ptr, bytes, ticks,
 			  dur_ticks);
+		event->stack = stack;
 		ring_commit(&thread->ring, 1, 1);
 	} else {
 		ring_refuse(&thread->ring, (enum event_kind)kind, ticks);
@@ -193,8 +201,10 @@ static void record_move(struct thread *thread, const struct heap_move *move,
 	const int64_t live = heap_thread_live(thread);
 	const uint64_t ticks = clock_ticks();
 	struct event *event;
+	uint32_t stack;
 
 	thread_fill();
+	stack = heap.stacks ? unwind_take(thread) : 0;
 	event = ring_reserve(&thread->ring, 2);
 	if (likely(event)) {
 		heap_fill(&event[0], thread, EVENT_HEAP_FREE, EVENT_REALLOC,
@@ -203,6 +213,7 @@ static void record_move(struct thread *thread, const struct heap_move *move,
 		heap_fill(&event[1], thread, EVENT_HEAP_ALLOC, EVENT_REALLOC,
 			  made, bytes, ticks,
 			  heap.timed ? ticks - move->start_ticks : 0);
+		event[1].stack = stack;
 		ring_commit(&thread->ring, 2, 2);
 	} else {
 		ring_refuse(&thread->ring, EVENT_HEAP_FREE, move->start_ticks);

@@ -21,9 +21,11 @@
 /* Set by heap_start(), before the gate opens; then constant. */
 struct heap_settings {
 	uint64_t large_bytes; /* UINT64_MAX: none is large */
-	bool plain; /* glibc's header can be read, no early block is about */
-	bool fast;  /* plain, the processor's counter, and no durations */
-	bool timed; /* mode all, the call's duration too */
+	bool plain;  /* glibc's header can be read, no early block is about */
+	bool fast;   /* plain, the processor's counter, and no durations; in
+		      mode all no stacks either */
+	bool timed;  /* mode all, the call's duration too */
+	bool stacks; /* each event of a new block gets its call stack */
 };
 
 extern struct heap_settings heap __attribute__((visibility("hidden")));
@@ -38,7 +40,8 @@ static inline bool heap_is_shut(void)
 
 /* Reads the session's options.  The gate bits that are wanted: *base while
  * the process lives, *record while a window is open. */
-void heap_start(struct session *session, uint32_t *base, uint32_t *record);
+void heap_start(struct session *session, bool stacks, uint32_t *base,
+		uint32_t *record);
 
 /* The size of any block, on cold paths; 0 not known. */
 uint64_t heap_size_asked(void *ptr);

@@ -5,6 +5,7 @@
 #include "collector/system/log.h"
 #include "collector/session/names.h"
 #include "writer/events/meta_json.h"
+#include "writer/events/stack_json.h"
 #include "writer/text/digits.h"
 #include "writer/text/schema.h"
 #include <math.h>
@@ -425,8 +426,10 @@ static void memory_args(struct writer_state *state, const struct event *event)
 			   timeline_ns(line, end) -
 				   timeline_ns(line, event->start_ticks));
 	}
-	PUT(&cursor, "}}");
 	json->used = (size_t)(cursor.at - json->data);
+	if (event->kind == EVENT_HEAP_ALLOC && event->stack)
+		stack_json(state, event->stack);
+	json_raw(json, "}}");
 }
 
 static bool write_memory(struct writer_state *state, struct ring_reader *reader,
