@@ -216,6 +216,13 @@ static void heap(struct json *json, const struct writer_state *state,
 			      : account->heap_live);
 	json_pair_i64(json, "base_bytes",
 		      state->session->head->heap_base_bytes);
+	if (state->session->head->options.malloc == MALLOC_SAMPLED) {
+		json_pair_i64(json, "sample_bytes",
+			      state->session->head->options.malloc_sample);
+		json_pair_u64(
+			json, "samples_refused",
+			load_relaxed(&state->session->head->samples_refused));
+	}
 	if (before->is_known) {
 		json_pair_u64(json, "calls_before", before->allocs);
 		json_pair_u64(json, "frees_before", before->frees);

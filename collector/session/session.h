@@ -100,14 +100,16 @@ struct heap_before {
 
 /* Distinct call stacks (collector/session/stacks.h). */
 struct stack_table {
-	uint64_t at;		  /* of the slots, 0 none */
-	uint64_t limit_bytes;	  /* of stacks */
-	uint32_t slots;		  /* a power of two */
-	_Atomic uint32_t count;	  /* stacks */
-	_Atomic uint64_t bytes;	  /* of them */
-	_Atomic uint64_t space;	  /* session_take() */
-	_Atomic uint64_t refused; /* events without one: no room for it */
-	_Atomic uint64_t untaken; /* ... or it could not be taken */
+	uint64_t at;		      /* of the slots, 0 none */
+	uint64_t limit_bytes;	      /* of stacks */
+	uint32_t slots;		      /* a power of two */
+	_Atomic uint32_t count;	      /* stacks */
+	_Atomic uint64_t bytes;	      /* of them */
+	_Atomic uint64_t space;	      /* session_take() */
+	_Atomic uint64_t refused;     /* events without one: no room for it */
+	_Atomic uint64_t untaken;     /* ... or it could not be taken */
+	_Atomic uint64_t timed;	      /* takings that were timed, and ... */
+	_Atomic uint64_t timed_ticks; /* ... how long they took in all */
 };
 
 struct session_header {
@@ -189,6 +191,7 @@ struct session_header {
 	struct session_cost cost; /* the writer's first pass measures it */
 
 	struct stack_table stacks;
+	_Atomic uint64_t samples_refused; /* sampled blocks without a place */
 
 	struct gpu_state gpu;
 

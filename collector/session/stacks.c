@@ -34,11 +34,17 @@ void stacks_start(struct session *session)
 	table->at = at;
 }
 
-static uint32_t hash_frames(const uint64_t *frames, uint32_t count)
+static inline uint32_t hash_frames(const uint64_t *frames, uint32_t count)
 {
 	uint64_t hash = count;
+	uint32_t i = 0;
 
-	for (uint32_t i = 0; i < count; i++)
+	/* Two at a time: this is run for each event. */
+	for (; i + 1 < count; i += 2)
+		hash = ((hash ^ frames[i]) * UINT64_C(0x9fb21c651e98df25) ^
+			frames[i + 1]) *
+		       UINT64_C(0x9e3779b97f4a7c15);
+	if (i < count)
 		hash = (hash ^ frames[i]) * UINT64_C(0x9fb21c651e98df25);
 	return (uint32_t)(hash >> 32);
 }
@@ -77,15 +83,15 @@ static inline bool is_same(const struct stack *stack, uint32_t hash,
 	       !memcmp(stack->frame, frames, count * sizeof(frames[0]));
 }
 
-uint32_t stacks_put(struct session *session, const uint64_t *frames,
-		    uint32_t count)
+/* Where it isn't in its first slot. */
+static COLD uint32_t look_further(struct session *session, uint32_t hash,
+				  const uint64_t *frames, uint32_t count)
 {
 	struct stack_table *table = &session->head->stacks;
 	_Atomic uint32_t *slots = session_at(session, table->at);
-	const uint32_t hash = hash_frames(frames, count);
 	uint32_t made = 0;
 
-	if (unlikely(!table->slots))
+	if (!table->slots)
 		return refuse(session);
 	for (uint32_t i = 0; i < PROBES_MAX; i++) {
 		_Atomic uint32_t *slot =
@@ -93,12 +99,13 @@ uint32_t stacks_put(struct session *session, const uint64_t *frames,
 		/* ACQUIRE pairs with RELEASE below: the stack. */
 		uint32_t id = load_acquire(slot);
 
-		if (unlikely(!id)) {
+		if (!id) {
 			if (!made)
 				made = store(session, hash, frames, count);
 			if (!made)
 				return refuse(session);
-			/* RELEASE pairs with ACQUIRE above and on failure. */
+			/* RELEASE pairs with ACQUIRE above, on failure and in
+			 * stacks_put(). */
 			if (atomic_compare_exchange_strong_explicit(
 				    slot, &id, made, memory_order_acq_rel,
 				    memory_order_acquire)) {
@@ -111,6 +118,24 @@ uint32_t stacks_put(struct session *session, const uint64_t *frames,
 			return id;
 	}
 	return refuse(session);
+}
+
+uint32_t stacks_put(struct session *session, const uint64_t *frames,
+		    uint32_t count)
+{
+	const struct stack_table *table = &session->head->stacks;
+	const uint32_t hash = hash_frames(frames, count);
+	_Atomic uint32_t *slots = session_at(session, table->at);
+	uint32_t id;
+
+	if (unlikely(!table->slots))
+		return refuse(session);
+	/* ACQUIRE pairs with RELEASE in look_further(): the stack. */
+	id = load_acquire(&slots[hash & (table->slots - 1)]);
+	if (likely(id && is_same(session_at(session, (uint64_t)id << 3), hash,
+				 frames, count)))
+		return id;
+	return look_further(session, hash, frames, count);
 }
 
 const struct stack *stacks_find(const struct session *session, uint32_t id)

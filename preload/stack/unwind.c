@@ -3,7 +3,6 @@
 #include "preload/stack/unwind.h"
 
 #include "collector/session/modules.h"
-#include "collector/session/stacks.h"
 #include "collector/system/log.h"
 #include "preload/process/process.h"
 #include <dlfcn.h>
@@ -11,13 +10,7 @@
 #include <pthread.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#ifdef HAVE_LIBUNWIND
-#define UNW_LOCAL_ONLY
-#include <libunwind.h>
-#endif
 
-/* Frames of ours that lie on top. */
-#define FRAMES_OURS    4u
 /* What the slowest way of libunwind 1.6 and 1.8 takes of a stack, twice. */
 #define ROOM_BYTES     (24u * 1024)
 #define MAIN_BYTES_MAX (UINT64_C(1) << 30)
@@ -25,29 +18,7 @@
 #define TEXT2(text)    #text
 #define TEXT(macro)    TEXT2(macro)
 
-static START_DATA struct unwind {
-	struct stack_choice choice;
-	bool is_loaded;
-	bool had_threads;	  /* in the parent, which forked: see below */
-	_Atomic uint32_t threads; /* that may take stacks, ever */
-	_Atomic bool
-		goes_slowly; /* code was unmapped: see unwind_code_goes() */
-	int (*backtrace)(void **frames, int count);
-#ifdef HAVE_LIBUNWIND
-	int (*getcontext)(unw_context_t *context);
-	int (*init)(unw_cursor_t *cursor, unw_context_t *context);
-	int (*step)(unw_cursor_t *cursor);
-	int (*get_reg)(unw_cursor_t *cursor, unw_regnum_t number,
-		       unw_word_t *value);
-	void (*flush)(unw_addr_space_t space, unw_word_t low, unw_word_t high);
-	unw_addr_space_t *space;
-#endif
-	uint64_t main_high; /* of the main thread's stack */
-} unwind;
-
-/* Our own code lies in between. */
-extern const char __ehdr_start[] __attribute__((visibility("hidden")));
-extern const char _end[] __attribute__((visibility("hidden")));
+START_DATA struct unwind unwind;
 
 #ifdef HAVE_LIBUNWIND
 static bool find(void *library)
@@ -74,6 +45,15 @@ static bool find(void *library)
 	return true;
 }
 
+/* A sample of the heap is nothing without them. */
+static bool chosen(void)
+{
+	if (process.options.malloc == MALLOC_SAMPLED &&
+	    !options_is_set(&process.options, OPTION_AT_stack))
+		unwind.choice.families = STACK_HEAP;
+	return unwind.choice.families;
+}
+
 COLD void unwind_prepare(void)
 {
 	void *frames[STACK_DEPTH_DEFAULT];
@@ -83,7 +63,7 @@ COLD void unwind_prepare(void)
 
 	if (stack_choice_parse(process.options.stack, &unwind.choice, why,
 			       sizeof(why)) ||
-	    !unwind.choice.families)
+	    !chosen())
 		return;
 	was = thread_busy();
 	library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
@@ -101,7 +81,7 @@ COLD void unwind_prepare(void)
 
 /* Each step asks for how its frame is left, by tables that are no longer those
  * of code that has gone. */
-static COLD uint32_t walk_slowly(uint64_t *frames, uint32_t count)
+COLD uint32_t unwind_slowly(uint64_t *frames, uint32_t count)
 {
 	unw_context_t context;
 	unw_cursor_t cursor;
@@ -134,13 +114,6 @@ COLD void unwind_code_goes(void)
 	thread_unbusy(was);
 	errno = saved;
 }
-
-static inline uint32_t walk(uint64_t *frames, uint32_t count)
-{
-	if (unlikely(load_relaxed(&unwind.goes_slowly)))
-		return walk_slowly(frames, count);
-	return (uint32_t)unwind.backtrace((void **)frames, (int)count);
-}
 #else
 COLD void unwind_prepare(void)
 {
@@ -152,7 +125,7 @@ void unwind_code_goes(void)
 {
 }
 
-static inline uint32_t walk(uint64_t *frames, uint32_t count)
+uint32_t unwind_slowly(uint64_t *frames, uint32_t count)
 {
 	(void)frames;
 	(void)count;
@@ -210,33 +183,4 @@ COLD void unwind_thread_entered(struct thread *thread)
 	thread_unbusy(was);
 	thread->stack_low = (uint64_t)(uintptr_t)low + ROOM_BYTES;
 	thread->stack_high = (uint64_t)(uintptr_t)low + bytes;
-}
-
-static inline bool is_ours(uint64_t code)
-{
-	return code - (uint64_t)(uintptr_t)__ehdr_start <
-	       (uint64_t)(_end - __ehdr_start);
-}
-
-uint32_t unwind_take(const struct thread *thread)
-{
-	struct session *session = load_relaxed(&session_here);
-	uint64_t frames[STACK_DEPTH_MAX + FRAMES_OURS];
-	const uint64_t here = (uint64_t)(uintptr_t)frames;
-	const int saved = errno;
-	uint32_t count = 0;
-	uint32_t first = 0;
-
-	if (likely(unwind.is_loaded && here >= thread->stack_low &&
-		   here < thread->stack_high))
-		count = walk(frames, unwind.choice.depth + FRAMES_OURS);
-	while (first < count && is_ours(frames[first]))
-		first++;
-	errno = saved;
-	if (unlikely(first == count)) {
-		add_relaxed(&session->head->stacks.untaken, 1);
-		return 0;
-	}
-	return stacks_put(session, &frames[first],
-			  min_u32(count - first, unwind.choice.depth));
 }

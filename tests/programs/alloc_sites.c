@@ -10,7 +10,8 @@
  *	alloc_sites reload FILE COUNT	opens and closes a library
  *	alloc_sites deep DEPTH		allocates under so many frames
  *	alloc_sites fork		a child and its parent go on
- *	alloc_sites churn BLOCKS	sizes from 1 byte to 1 MB, known sums
+ *	alloc_sites churn BLOCKS	three sizes, known sums
+ *	alloc_sites sizes		1 byte to 100 MB, at least 24 MB each
  */
 #include "traceprof.h"
 #include <dlfcn.h>
@@ -216,6 +217,47 @@ static NOINLINE void churn(int blocks)
 	printf("held %zu\n", held);
 }
 
+#define SITE(number, bytes)                                                    \
+	static NOINLINE void *site##number(void)                               \
+	{                                                                      \
+		void *block = malloc(bytes);                                   \
+                                                                               \
+		__asm__ volatile("" : : "r"(block) : "memory");                \
+		return block;                                                  \
+	}
+SITE(0, 1)
+SITE(1, 30)
+SITE(2, 100)
+SITE(3, 300)
+SITE(4, 1000)
+SITE(5, 10000)
+SITE(6, 100000)
+SITE(7, 1000000)
+SITE(8, 10000000)
+SITE(9, 100000000)
+
+/* Every second block is kept as long as its site is at work. */
+static NOINLINE void sizes(void)
+{
+	static void *(*const sites[])(void) = {site0, site1, site2, site3,
+					       site4, site5, site6, site7,
+					       site8, site9};
+	static const int counts[] = {1000000, 600000, 240000, 80000, 24000,
+				     2400,    240,    24,     3,     1};
+	void **held = malloc(counts[0] * sizeof(*held));
+
+	for (int i = 0; i < 10; i++) {
+		for (int at = 0; at < counts[i]; at++) {
+			held[at] = sites[i]();
+			if (at % 2)
+				free(held[at]);
+		}
+		for (int at = 0; at < counts[i]; at += 2)
+			free(held[at]);
+	}
+	free(held);
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
@@ -231,6 +273,8 @@ int main(int argc, char **argv)
 		printf("deep %d\n", deep(count));
 	else if (!strcmp(mode, "fork"))
 		split();
+	else if (!strcmp(mode, "sizes"))
+		sizes();
 	else if (!strcmp(mode, "churn"))
 		churn(count);
 	else

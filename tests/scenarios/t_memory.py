@@ -124,6 +124,56 @@ def test_sums_are_those_of_the_program():
                             "bytes": "bytes", "calls": "allocations"}[key]], key)
 
 
+def test_samples_are_an_unbiased_estimate():
+    """Of ten sites, from 1 byte to 100 MB, over ten runs: within 2 %."""
+    seen = {}
+    env = {"TRACEPROF_MALLOC": "sampled", "TRACEPROF_MALLOC_SAMPLE": "4K"}
+    wanted = None
+    for _ in range(10):
+        run = same("alloc_sites", "sizes", env=env, timeout=120)
+        expect(account(run.files[0])["live_bytes"] < 1e6, "what was freed is gone")
+        for place in account(run.files[0])["places"]:
+            seen.setdefault(names(place)[0], []).append((place["bytes"], place["calls"]))
+        heap = run.trace.meta["heap"]
+        wanted = wanted or (heap["calls"], heap["bytes"], heap["frees"])
+        expect_equal((heap["calls"], heap["bytes"], heap["frees"]), wanted,
+                     "counts are exact in every run")
+    counts = (1000000, 600000, 240000, 80000, 24000, 2400, 240, 24, 3, 1)
+    sizes = (24, 40, 104, 312, 1000, 10008, 100008, 1003504, 10002416, 100003824)
+    for site, (count, size) in enumerate(zip(counts, sizes)):
+        found = seen[f"site{site}"]
+        expect_equal(len(found), 10, f"runs that saw site{site}")
+        mean = sum(number for number, _ in found) / 10
+        expect(abs(mean / (count * size) - 1) < 0.02,
+               f"site{site}: {mean} for {count * size}")
+        calls = sum(number for _, number in found) / 10
+        expect(abs(calls / count - 1) < 0.02, f"site{site}: {calls} for {count} calls")
+
+
+def test_counts_are_the_same_in_every_mode():
+    found = {}
+    for mode in ("counters", "large", "all", "sampled"):
+        run = same("alloc_sites", "churn", 20000, env={"TRACEPROF_MALLOC": mode})
+        heap = run.trace.meta["heap"]
+        found[mode] = tuple(heap[key] for key in ("calls", "frees", "bytes"))
+    expect_equal(len(set(found.values())), 1, found)
+
+
+def test_samples_of_every_function():
+    """Each way to get and to give back a block, through the sampled one."""
+    for function in ("malloc", "calloc", "realloc", "reallocarray", "posix_memalign",
+                     "aligned_alloc", "memalign", "valloc", "pvalloc", "strdup"):
+        env = {"TRACEPROF_MALLOC": "sampled", "TRACEPROF_MALLOC_SAMPLE": "64K"}
+        run = (traced if "align" in function else same)(
+            "heap_calls", function, 50, 987654, env=env)
+        trace = run.trace
+        born = [one for one in trace.memory() if one["args"]["Bytes"] > 900000]
+        died = [one for one in trace.memory() if one["args"]["Bytes"] < -900000]
+        expect_equal((len(born), len(died)), (50, 50), function)
+        expect(all("stack" in one["args"] for one in born), function)
+        expect_equal(account(run.files[0])["strange_frees"], 0, function)
+
+
 def test_suppressions():
     path = record("alloc_sites", "leak", 60)
     listed = os.path.join(folder(), "list")

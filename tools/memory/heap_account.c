@@ -12,7 +12,7 @@
 /* A block that is live. */
 struct block {
 	uint64_t address; /* 0 empty */
-	int64_t bytes;
+	int64_t bytes, blocks;
 	uint32_t space;
 	uint32_t site;
 };
@@ -155,6 +155,11 @@ static void close_points(struct replay *replay, int64_t now_ns)
 	}
 }
 
+static int64_t max_one(int64_t number)
+{
+	return number > 1 ? number : 1;
+}
+
 static int size_class(int64_t bytes)
 {
 	int class = 0;
@@ -171,20 +176,21 @@ static void free_block(struct replay *replay, const struct heap_event *event)
 		find(&replay->blocks, event->address, event->space);
 	struct heap_site *site;
 
-	sum->frees++;
 	if (!block->address) {
+		sum->frees++;
 		sum->strange_frees++;
 		return;
 	}
 	site = touch(replay, block->site);
-	site->frees++;
+	sum->frees += block->blocks;
+	site->frees += block->blocks;
 	site->live -= block->bytes;
-	site->live_blocks--;
+	site->live_blocks -= block->blocks;
 	sum->live -= block->bytes;
-	sum->live_blocks--;
+	sum->live_blocks -= block->blocks;
 	if (replay->last[event->thread] == event->address) {
-		site->temporary++;
-		sum->temporary++;
+		site->temporary += block->blocks;
+		sum->temporary += block->blocks;
 	}
 	erase(&replay->blocks, block);
 }
@@ -205,19 +211,20 @@ static void make_block(struct replay *replay, const struct heap_event *event)
 	if (block->address)
 		free_block(replay, event);
 	block = find(&replay->blocks, event->address, event->space);
-	*block = (struct block){event->address, event->bytes, event->space,
-				number};
+	*block = (struct block){event->address, event->bytes, event->blocks,
+				event->space, number};
 	replay->blocks.count++;
 	site = touch(replay, number);
-	site->calls++;
+	site->calls += event->blocks;
 	site->bytes += event->bytes;
 	site->live += event->bytes;
-	site->live_blocks++;
-	sum->calls++;
+	site->live_blocks += event->blocks;
+	sum->calls += event->blocks;
 	sum->bytes += event->bytes;
 	sum->live += event->bytes;
-	sum->live_blocks++;
-	sum->sizes[size_class(event->bytes)]++;
+	sum->live_blocks += event->blocks;
+	sum->sizes[size_class(event->bytes / max_one(event->blocks))] +=
+		event->blocks;
 	if (sum->live > sum->peak) {
 		sum->peak = sum->live;
 		sum->peak_ns = event->ts_ns;
@@ -267,8 +274,10 @@ void heap_account_make(struct heap_account *account, const struct heap_log *log,
 			free_block(&replay, event);
 		else
 			make_block(&replay, event);
+		/* Between samples others came and went, unseen. */
 		replay.last[event->thread] =
-			event->bytes < 0 ? 0 : event->address;
+			event->bytes < 0 || log->sample_bytes ? 0
+							      : event->address;
 	}
 	close_points(&replay, INT64_MAX);
 	for (size_t i = 0; i < heap_account_sites(account); i++) {

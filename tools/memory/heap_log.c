@@ -3,7 +3,6 @@
 #include "tools/memory/heap_log.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,14 +110,19 @@ static uint32_t take_stack(struct heap_log *log,
 static void take_block(struct heap_log *log, const struct trace_event *event)
 {
 	struct heap_event *block;
-	int64_t bytes, address, weighed;
+	int64_t bytes, address, weighed, blocks = 1;
 
 	if (!trace_event_integer(event, "Bytes", &bytes) ||
 	    !trace_event_integer(event, "Addr", &address))
 		return;
 	/* A sample stands for more than itself. */
-	if (trace_event_integer(event, "Weighed", &weighed))
+	if (trace_event_integer(event, "Weighed", &weighed) && bytes) {
+		/* Whole ones, and what is left over goes to the next. */
+		log->left_over += (double)weighed / (double)bytes;
+		blocks = (int64_t)log->left_over;
+		log->left_over -= (double)blocks;
 		bytes = weighed;
+	}
 	log->events = memory_grow(log->events, log->count, &log->capacity,
 				  sizeof(log->events[0]));
 	block = &log->events[log->count];
@@ -126,6 +130,7 @@ static void take_block(struct heap_log *log, const struct trace_event *event)
 		.ts_ns = event->ts_ns,
 		.address = (uint64_t)address,
 		.bytes = bytes,
+		.blocks = blocks,
 		.stack = take_stack(log, event),
 		.order = (uint32_t)log->count++,
 		.thread = trace_lanes_number(&log->lanes, event),

@@ -4,7 +4,7 @@
  * the order of time, who called, and the steps.
  *
  * A file holds its events in the order in which threads were drained, so all of
- * them are kept (40 bytes each) and sorted.
+ * them are kept (48 bytes each) and sorted.
  */
 #ifndef TOOLS_HEAP_LOG_H
 #define TOOLS_HEAP_LOG_H
@@ -30,6 +30,7 @@ struct heap_event {
 	uint32_t order; /* in the file */
 	uint32_t thread;
 	uint32_t space;
+	int64_t blocks; /* that it stands for: more than one of a sample */
 };
 
 struct heap_step {
@@ -70,6 +71,7 @@ struct heap_log {
 	int64_t start_ns, end_ns;	/* of the window, or of its events */
 	int64_t sample_bytes; /* mean between samples, 0 every block */
 	int64_t stacks_refused, stacks_untaken;
+	double left_over; /* of the blocks that samples stand for */
 	bool has_stacks;
 	const char *debug_dir;
 };

@@ -119,6 +119,7 @@
 #define SCHEMA_DEVICE_ID	    "Device Id"
 #define SCHEMA_OP_COUNT		    "Op count"
 #define SCHEMA_STACK		    "stack"
+#define SCHEMA_WEIGHED		    "Weighed"
 #define SCHEMA_CALL_STACK	    "Call stack"
 #define SCHEMA_MODULES		    "modules"
 
