@@ -327,8 +327,6 @@ def test_a_request_left_by_a_tool_that_was_killed():
     program.until("recording")
     path = session_of(program.pid)
     stop(program.pid)
-    for thread in os.listdir(f"/proc/{program.pid}/task"):
-        wait_for(f"/proc/{program.pid}/task/{thread}/stat", ") T ")
     tool = subprocess.Popen([harness.COMMAND, "ctl", str(program.pid), "status"])
     wait_for(f"/proc/{tool.pid}/maps", path)
     time.sleep(0.3)
