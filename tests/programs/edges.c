@@ -10,12 +10,14 @@
  *			the last one, which end at once after it
  *	others COUNT	COUNT steps; another thread makes a scope as soon as it
  *			sees that one has begun
+ *	values COUNT	COUNT values of a counter, each second one no number
  *	signals COUNT	COUNT scopes and a region for each fifth; a timer's
  *			handler comes in between and makes one scope; says how
  *			often it came
  */
 #include "traceprof.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -125,6 +127,13 @@ static void others(int count)
 	puts("others");
 }
 
+static void values(int count)
+{
+	for (int i = 0; i < count; i++)
+		traceprof_counter("value", i % 2 ? NAN : i);
+	puts("values");
+}
+
 static atomic_int handled;
 
 static void handle(int number)
@@ -165,6 +174,8 @@ int main(int argc, char **argv)
 		ends(count);
 	else if (argc > 1 && !strcmp(argv[1], "others"))
 		others(count);
+	else if (argc > 1 && !strcmp(argv[1], "values"))
+		values(count);
 	else if (argc > 1 && !strcmp(argv[1], "signals"))
 		signals(count);
 	else
