@@ -114,6 +114,7 @@ static int read_number(const char *name, const char *value)
 		{"OVERLAP", &knobs.overlap},
 		{"NULL_OK", &knobs.null_ok},
 		{"NO_KERNELS", &knobs.no_kernels},
+		{"INIT_SILENT", &knobs.init_silent},
 		{"WITHHOLD", &knobs.withhold},
 		{"HANG_DISABLE", &knobs.hang_disable},
 		{"GRAPH_IDS", &knobs.graph_ids},
