@@ -175,7 +175,7 @@ static bool is_followed(void)
 
 	if (!session || !steps_want_calls(session))
 		return false;
-	thread = hook_thread();
+	thread = hook_thread_of_any();
 	return thread && steps_follow_calls(session, thread);
 }
 
@@ -208,7 +208,7 @@ static void mark_found(struct thread *thread, uint64_t id, uint64_t ticks,
 
 static void call_begins(const CUpti_CallbackData *data)
 {
-	struct thread *thread = hook_thread();
+	struct thread *thread = hook_thread_of_any();
 	uint64_t call;
 
 	if (!thread)
