@@ -71,6 +71,7 @@ COLD void unwind_prepare(void)
 		/* What it sets up once. */
 		unwind.backtrace(frames, STACK_DEPTH_DEFAULT);
 		unwind.is_loaded = true;
+		unwind.has_python = python_frames_find();
 	} else {
 		log_trouble("no call stacks: libunwind.so.8 can't be loaded; "
 			    "install libunwind8 (Debian, Ubuntu) or libunwind "
@@ -154,6 +155,7 @@ COLD uint32_t unwind_start(struct session *session)
 		return 0;
 	}
 	stacks_start(session);
+	python_frames_start(session);
 	return unwind.choice.families;
 }
 

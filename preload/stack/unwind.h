@@ -18,6 +18,7 @@
 #include "collector/control/stack_choice.h"
 #include "collector/session/stacks.h"
 #include "collector/session/thread.h"
+#include "preload/stack/python_frames.h"
 #include <errno.h>
 #ifdef HAVE_LIBUNWIND
 #define UNW_LOCAL_ONLY
@@ -32,6 +33,7 @@
 struct unwind {
 	struct stack_choice choice;
 	bool is_loaded;
+	bool has_python;	  /* whose frames can be read */
 	bool had_threads;	  /* in the parent, which forked: see below */
 	_Atomic uint32_t threads; /* that may take stacks, ever */
 	_Atomic bool
@@ -106,13 +108,16 @@ unwind_take(const struct thread *thread, uint32_t ours)
 						   (int)(wanted + ours));
 	while (first < count && unwind_is_ours(frames[first]))
 		first++;
+	count -= first;
+	if (unlikely(unwind.has_python))
+		count = python_frames_splice(session, &frames[first], count,
+					     wanted);
 	errno = saved;
-	if (unlikely(first == count)) {
+	if (unlikely(!count)) {
 		add_relaxed(&session->head->stacks.untaken, 1);
 		return 0;
 	}
-	id = stacks_put(session, &frames[first],
-			min_u32(count - first, wanted));
+	id = stacks_put(session, &frames[first], min_u32(count, wanted));
 	if (unlikely(is_timed)) {
 		add_relaxed(&session->head->stacks.timed, 1);
 		add_relaxed(&session->head->stacks.timed_ticks,
