@@ -11,7 +11,7 @@ the order in which the regions of its busiest thread began.  By hand: what isn't
 installed is left out.
 
 Python packages: scikit-learn, lightgbm, xgboost-cpu, faiss-cpu, implicit, pyscf,
-qiskit-aer, openTSNE, pennylane-lightning, qulacs, lbmpy, ipython, devito, brian2,
+qiskit-aer, openTSNE, pennylane-lightning, qulacs, devito, brian2,
 quippy-ase, finufft, cornac, umap-learn.  Debian packages: gromacs, graphicsmagick,
 kalign, clustalo, xtb, cp2k, elk-lapw, yade, gmic, cd-hit.
 """
@@ -236,14 +236,6 @@ for _ in range(40):
     g = c.backprop(h)
     for i in range(c.get_parameter_count()):
         c.set_parameter(i, c.get_parameter(i) - 0.05 * g[i])
-"""),
-    "lbmpy, cavity": ("lbmpy", 200, """
-from lbmpy.session import *
-from lbmpy import LBMConfig
-s = create_lid_driven_cavity((120, 120), relaxation_rate=1.8, lid_velocity=0.05,
-                             target=ps.Target.CPU,
-                             config=ps.CreateKernelConfig(cpu_openmp=2))
-s.run(200)
 """),
     "Devito, waves": ("devito", 151, """
 import os

@@ -43,6 +43,7 @@
 #define SINGLE_OF      10u
 #define SINGLE	       6u
 #define MANY_AT_TIMES  4u
+#define ONCE	       2u
 
 static const unsigned int contexts[] = {0, 1, 2, 4, SEARCH_CONTEXT_MAX};
 
@@ -54,6 +55,7 @@ struct finder {
 	const struct loop_candidate *inner; /* the walk has come to it, */
 	const struct loop_candidate *doubt; /* may not go on, NULL */
 	const struct loop_candidate *open;  /* may, when the run goes on */
+	bool is_tried; /* the doubt is about turns that are tried again */
 	size_t count;
 	struct loop_candidate candidates[CANDIDATES_MAX];
 };
@@ -153,7 +155,8 @@ struct gain {
 	double ratio;	  /* inner turns to an outer one, on average */
 	size_t usual;	  /* ... of whole outer ones */
 	bool is_constant; /* nearly always as many */
-	bool is_single;	  /* mostly one; at times many more: an evaluation */
+	bool is_single;	  /* mostly one; at times many more: an evaluation, */
+	bool is_once;	  /* ... but hardly ever */
 	bool is_whole;	  /* from the first turn to the last */
 };
 
@@ -265,10 +268,10 @@ static struct gain gain_of(struct finder *finder,
 	gain.is_single =
 		turns.single * SINGLE_OF >= (turns.hits - 1) * SINGLE &&
 		turns.more >= MANY_AT_TIMES * (turns.hits - 1 - turns.single);
+	gain.is_once = turns.hits - 1 <= turns.single + ONCE;
 	gain.is_constant = turns.same * 10 >= (turns.hits - 1) * 9;
-	gain.is_whole = turns.within
-				? !turns.head && turns.within == turns.usual
-				: turns.head >= turns.usual;
+	gain.is_whole = turns.head + turns.within == turns.usual &&
+			(!turns.head || !turns.within);
 	return gain;
 }
 
@@ -305,15 +308,24 @@ static enum answer answer_report(struct finder *finder, const struct gain *gain,
 
 /* A forward pass is less than a training's turn.  Else it may be a step that is
  * tried again. */
-static enum answer answer_single(struct finder *finder,
+static enum answer answer_single(struct finder *finder, const struct gain *gain,
 				 const struct loop_candidate *inner,
 				 const struct loop_candidate *outer)
 {
 	if (outer->level.length * 2 >= inner->level.length * 3 ||
-	    outer->level.mass >= RICH_MASS)
+	    (outer->level.mass >= RICH_MASS &&
+	     (!gain->is_once || outer->level.length > inner->level.length)))
 		return ANSWER_YES;
 	finder->doubt = finder->inner;
+	finder->is_tried = true;
 	return ANSWER_MAYBE;
+}
+
+/* The walk did not get away from it. */
+static bool is_near(const struct loop_candidate *from,
+		    const struct loop_candidate *step)
+{
+	return from && step->level.turns * 3 > from->level.turns * 2;
 }
 
 /* Is `outer` more of a step than `inner`? */
@@ -335,7 +347,7 @@ static enum answer is_better(struct finder *finder,
 	}
 	if (gain.is_single && gain.ratio >= 1.5 &&
 	    outer->level.mass >= inner->level.mass)
-		return answer_single(finder, inner, outer);
+		return answer_single(finder, &gain, inner, outer);
 	if (gain.ratio < 1.5)
 		return outer->level.missing <= inner->level.missing ? ANSWER_YES
 								    : ANSWER_NO;
@@ -343,6 +355,8 @@ static enum answer is_better(struct finder *finder,
 	if (gain.sites * SITES < outer->level.held * MOST_SITES &&
 	    gain.is_constant && !gain.is_whole)
 		return answer_report(finder, &gain, outer);
+	if (finder->is_tried)
+		return ANSWER_MAYBE;
 	if (inner->level.mass < POOR_MASS && !gain.is_single &&
 	    (outer->level.turns >= MANY_TURNS ||
 	     (gain.is_constant && gain.is_whole)))
@@ -495,6 +509,7 @@ next_step(struct finder *finder, const struct loop_candidate *step,
 
 	*maybe = NULL;
 	finder->inner = step;
+	finder->is_tried = false;
 	while ((next = outward(finder, next->level.turns))) {
 		if (better && (next->level.held <= better->level.held ||
 			       !has_others(better, next) ||
@@ -625,13 +640,6 @@ static void tell(struct finder *finder, const struct choice *choice,
 	}
 }
 
-/* The walk did not get away from it. */
-static bool is_near(const struct loop_candidate *from,
-		    const struct loop_candidate *step)
-{
-	return from && step->level.turns * 3 > from->level.turns * 2;
-}
-
 /* Its marker falls out, or more sites come between its turns than in them: they
  * may be around it though not regularly. */
 static bool is_doubtful(const struct finder *finder,
@@ -670,8 +678,9 @@ int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
 	if (!finder->count || widest(finder)->span * 100 < count * COVERS_LEAST)
 		return -ENOENT;
 	drop_other_phases(finder);
-	choice.step =
-		beside(finder, walk(finder, &choice.maybe, &choice.within));
+	choice.step = walk(finder, &choice.maybe, &choice.within);
+	if (!is_near(finder->doubt, choice.step))
+		choice.step = beside(finder, choice.step);
 	tell(finder, &choice, nest);
 	nest->is_open = is_near(finder->open, choice.step);
 	nest->outer = outer_period(finder, choice.step);
