@@ -23,7 +23,8 @@
 #include "tools/util/numbers.h"
 #include "writer/steps/loop_nest.h"
 
-#define FAMILIES (SEARCH_CALLS + 1)
+/* Turns of a range that is called like a step. */
+#define RANGE_TURNS 3u
 
 /* One thread's marks of one family.  A call's note is the row of its
  * correlation in `work`, plus 1. */
@@ -37,6 +38,7 @@ struct stream {
 	bool is_looked_at;
 	struct loop_nest nest;
 	bool has_step;
+	bool is_called_so; /* by its ranges' names */
 };
 
 struct steps_arguments {
@@ -227,6 +229,34 @@ static int compare(const void *left, const void *right)
 
 /* --- what is found -------------------------------------------------------- */
 
+/* A range that is called like a step is one, whatever else there is. */
+static bool find_range(const struct steps_reader *reader, struct stream *stream)
+{
+	const struct loop_mark *marks = stream->marks;
+	struct loop_level *level = &stream->nest.level[0];
+
+	for (size_t at = 0; at < stream->count; at++) {
+		if (!search_is_step_like(name_of(reader, &marks[at])))
+			continue;
+		*level = (struct loop_level){
+			.id = marks[at].id, .begin = at, .first = at};
+		for (size_t i = at; i < stream->count; i++) {
+			level->turns += marks[i].id == level->id;
+			level->last =
+				marks[i].id == level->id ? i : level->last;
+		}
+		if (level->turns < RANGE_TURNS)
+			continue;
+		level->length = (level->last - at) / (level->turns - 1);
+		level->ticks = (marks[level->last].ticks - marks[at].ticks) /
+			       (level->turns - 1);
+		stream->nest.count = 1;
+		stream->nest.step = 0;
+		return true;
+	}
+	return false;
+}
+
 static void look_at(struct steps_reader *reader, struct stream *stream)
 {
 	void *room;
@@ -238,6 +268,9 @@ static void look_at(struct steps_reader *reader, struct stream *stream)
 		abort();
 	stream->has_step = !loop_nest_find(stream->marks, stream->count, room,
 					   &stream->nest);
+	stream->is_called_so =
+		stream->family == SEARCH_RANGES && find_range(reader, stream);
+	stream->has_step |= stream->is_called_so;
 	stream->is_looked_at = true;
 	free(room);
 }
@@ -273,7 +306,9 @@ static struct stream *choose(struct steps_reader *reader)
 			       : most;
 	while ((next = next_stream(reader))) {
 		look_at(reader, next);
-		if (!chosen && next->has_step && next->count * 4 >= most)
+		if (next->has_step &&
+		    (chosen ? next->is_called_so && !chosen->is_called_so
+			    : next->is_called_so || next->count * 4 >= most))
 			chosen = next;
 	}
 	return chosen;

@@ -201,6 +201,19 @@ def test_a_setting_from_a_file():
     expect_windows(window, [[3, 4]])
 
 
+def test_a_level_of_ranges_from_a_file():
+    """Numbers in a range's name don't count."""
+    run = looped("epochs=1", "steps=30", "layers=2", "range")
+    path = os.path.join(harness.folder(), "range.step")
+    shown = command("steps", run.trace.path)
+    number = re.search(r"ranges of .*\n *(\d+) +(?:step: )?30 x train_step", shown.stdout)
+    expect(number, "no level of ranges", shown.stdout)
+    command("steps", "-l", number.group(1), "-o", path, run.trace.path)
+    again = looped("epochs=1", "steps=30", "layers=2", "range", step="@" + path)
+    expect_equal(said(again)[0], 'range "train_step 0"', again.stderr)
+    expect_equal(again.trace.steps(), list(range(30)), "steps")
+
+
 def test_levels_of_a_run_without_a_step():
     none = looped("epochs=0", "warm=300")
     shown = command("steps", none.trace.path)

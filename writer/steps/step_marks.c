@@ -281,6 +281,7 @@ bool step_marks_find_wanted(const struct step_marks *marks,
 	struct labels labels = {.marks = marks, .naming = naming};
 	uint64_t ids[SEARCH_CONTEXT_MAX + 1];
 	const uint32_t context = wanted->count - 1;
+	const bool is_ranges = marks->family == SEARCH_RANGES;
 	size_t at = context;
 
 	while (at < marks->count && !is_wanted(&labels, wanted, at))
@@ -291,10 +292,13 @@ bool step_marks_find_wanted(const struct step_marks *marks,
 		ids[i] = all[at - context + i].id;
 	*found = (struct loop_level){.id = ids[context],
 				     .context = context,
-				     .key = search_key(ids, context)};
+				     .key = search_key(ids, context),
+				     .is_begin = !context && is_ranges};
 	gather(marks, found);
 	if (found->turns < 2)
 		return false;
+	if (found->is_begin)
+		return true;
 	found->next = loop_level_next(all, found);
 	found->begin = loop_level_begin(found, all, found->first, 0);
 	return true;
