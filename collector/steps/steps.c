@@ -10,11 +10,10 @@
 #include "collector/session/gate.h"
 #include "collector/system/log.h"
 #include "collector/steps/manual_window.h"
+#include "collector/steps/step_file.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <fnmatch.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Steps that the writer may be behind. */
@@ -124,30 +123,20 @@ static int parse(const char *text, struct step_marker *made, char *why,
 	return -EINVAL;
 }
 
-/* The first line of a file. */
-static bool read_line(const char *path, char *line, size_t bytes)
-{
-	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	ssize_t got = fd < 0 ? -1 : read(fd, line, bytes - 1);
-
-	if (fd >= 0)
-		close(fd);
-	if (got <= 0)
-		return false;
-	line[got] = '\0';
-	line[strcspn(line, "\n")] = '\0';
-	return true;
-}
-
 int steps_parse(const char *text, struct step_marker *made, char *why,
 		size_t why_bytes)
 {
 	char line[OPTION_TEXT_BYTES];
+	struct search_wanted wanted;
+	int rc;
 
 	if (text[0] != '@')
 		return parse(text, made, why, why_bytes);
-	if (read_line(text + 1, line, sizeof(line)))
-		return parse(line, made, why, why_bytes);
+	if (!step_file_read(text + 1, line, sizeof(line), &wanted)) {
+		rc = parse(line, made, why, why_bytes);
+		made->wanted = wanted;
+		return rc;
+	}
 	log_format(why, why_bytes,
 		   "TRACEPROF_STEP=%.*s can't be read; using auto", 64, text);
 	*made = (struct step_marker){.source = STEP_AUTO, .divisor = 1};
@@ -248,6 +237,7 @@ void steps_start(struct session *session, uint64_t ticks)
 
 		search->is_whole =
 			schedule.always || session->head->flight.is_on;
+		search->wanted = marker.wanted;
 		search->from_ticks = clock_ticks();
 		search_move(search, SEARCH_NONE, SEARCH_ON);
 		gate_record(true);

@@ -28,6 +28,7 @@ struct step_marker {
 	uint64_t divisor;   /* every Nth mark begins a step, from the first */
 	uint64_t period_ns; /* STEP_TIME */
 	char glob[OPTION_TEXT_BYTES];
+	struct search_wanted wanted; /* STEP_AUTO, from a file */
 };
 
 /* Parses TRACEPROF_STEP.  0; -EINVAL with one line in `why`. */
