@@ -25,6 +25,7 @@
 	X(cuptiSubscribe_v2, 0)						\
 	X(cuptiEnableCallback, 1)					\
 	X(cuptiEnableDomain, 1)						\
+	X(cuptiGetGraphExecId, 0)					\
 	X(cuptiSetThreadIdType, 1)					\
 	X(cuptiActivityEnable, 1)					\
 	X(cuptiActivityDisable, 1)					\

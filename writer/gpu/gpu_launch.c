@@ -73,9 +73,12 @@ void gpu_launches_await(struct gpu_launches *launches,
 }
 
 void gpu_launches_arrive(struct gpu_launches *launches,
-			 struct gpu_launch *launch, uint64_t file)
+			 struct gpu_launch *launch, uint32_t wanted,
+			 uint64_t file)
 {
 	count_in(launches, file);
+	if (++launch->kernels < wanted)
+		return;
 	if (launch->arrived_in != file && launch->awaited_in == file)
 		launches->missing--;
 	launch->arrived_in = file;
