@@ -52,6 +52,7 @@ bool cupti_is_alive(void)
 
 bool cupti_is_alive_or_begun(void)
 {
+	/* ACQUIRE pairs with RELEASE in cupti_attach(): what it set up. */
 	const uint32_t now = load_acquire(&state);
 
 	return now == ATTACH_ALIVE || now == ATTACH_BEGUN;

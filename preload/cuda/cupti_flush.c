@@ -4,9 +4,9 @@
  *
  * CUPTI hands a buffer over when it is full; a slow program would show nothing.
  * So it is asked each second, and when the writer's thread wants to finish a
- * window.  The call takes CUPTI's locks and has been seen to hang, as the one has
- * that disables a kind: both are made here and nowhere else, and whoever waits
- * for them does so for a limited time.
+ * window.  The call takes CUPTI's locks and has been seen to hang, as the one
+ * has that disables a kind: both are made here and nowhere else, and whoever
+ * waits for them does so for a limited time.
  *
  * At the end of the program libcuda tears itself down in an exit handler that
  * it registers in cuInit().  Handlers run in reverse order, so ours is
@@ -118,8 +118,8 @@ static void note_versions(void)
 	store_relaxed(&gpu->runtime_version, cupti_library_runtime_version());
 }
 
-/* The program ends while work of a window is under way: it gets most of the time
- * that the end may take. */
+/* The program ends while work of a window is under way: it gets most of the
+ * time that the end may take. */
 static void wait_for_work(void)
 {
 	const uint64_t end = clock_ticks();

@@ -2,11 +2,11 @@
 /*
  * cupti_graphs.c - how much work is in each CUDA graph that can be launched.
  *
- * All work of a graph has the correlation of its launch, and comes in any number
- * of records: whether the last one is there can only be known from the graph
- * itself.  CUPTI calls back for each node that is made, on the thread that makes
- * it, and for each graph that becomes executable.  Nodes are counted by the
- * graph's handle; a launch's records have the id of the executable.
+ * All work of a graph has the correlation of its launch, and comes in any
+ * number of records: whether the last one is there can only be known from the
+ * graph itself.  CUPTI calls back for each node that is made, on the thread
+ * that makes it, and for each graph that becomes executable.  Nodes are counted
+ * by the graph's handle; a launch's records have the id of the executable.
  *
  * A graph with another graph inside, or with a condition, is not counted: it
  * runs as much as it happens to.

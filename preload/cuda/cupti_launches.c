@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cupti_launches.c - launches whose work has not arrived yet, by correlation: so
- * that a window's file is not finished before the last of its kernels.
+ * cupti_launches.c - launches whose work has not arrived yet, by correlation:
+ * so that a window's file is not finished before the last of its kernels.
  */
 #ifdef HAVE_CUPTI
 

@@ -73,7 +73,7 @@ uint64_t cupti_pairs_oldest(void);
 
 void cupti_pairs_forget(void);
 
-/* Launches without their work so far; the writer's thread (cupti_launches.c). */
+/* Launches without their work so far; the writer's thread alone. */
 #define CUPTI_PATIENCE_SECONDS 2u
 static inline uint64_t cupti_wait_ticks(const struct session *session)
 {
@@ -109,8 +109,8 @@ int cupti_callbacks_subscribe(char *holder, size_t bytes);
 void cupti_callbacks_start(void);
 
 /* Once a search (collector/control/search.h) has found a call, those that put
- * work on a GPU are called back for: the writer sees it in each pass, the helper
- * does it. */
+ * work on a GPU are called back for: the writer sees it in each pass, the
+ * helper does it. */
 void cupti_callbacks_follow(const struct session *session);
 void cupti_callbacks_turn(void);
 void cupti_callbacks_forget(void);

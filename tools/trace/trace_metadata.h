@@ -21,7 +21,8 @@ struct trace_metadata {
 	int64_t threads;	  /* that dropped_by_thread names */
 	int64_t unrecorded_calls; /* of threads without room: in no sum */
 	int64_t launched_kernels, missing_kernels; /* calls; without kernel */
-	int64_t missed_calls; /* in signal handlers: in no sum */
+	int64_t partial_graphs; /* of these: with some kernels */
+	int64_t missed_calls;	/* in signal handlers: in no sum */
 	int64_t heap_calls, heap_frees, heap_bytes;
 	int64_t heap_live_bytes, heap_peak_bytes;
 	int64_t heap_calls_before, heap_frees_before, heap_bytes_before;

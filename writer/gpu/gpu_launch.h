@@ -31,6 +31,7 @@ struct gpu_launches {
 	uint64_t file;	   /* that the counts are of */
 	uint64_t launched; /* calls that launch kernels */
 	uint64_t missing;  /* of those, without all of their work so far */
+	uint64_t partial;  /* of these: a graph, with some of it */
 };
 
 /* 0 or -ENOMEM. */
