@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 static CUpti_SubscriberHandle subscriber;
+static _Atomic bool is_subscribed;
 
 /* Texts already compared, by address. */
 #define VERDICTS 1024u
@@ -154,7 +155,8 @@ static void turn_calls(CUpti_CallbackDomain domain, uint32_t on)
 
 void cupti_callbacks_follow(const struct session *session)
 {
-	if (steps_want_calls(session) != load_relaxed(&calls_are_on))
+	if (cupti_is_ours() &&
+	    steps_want_calls(session) != load_relaxed(&calls_are_on))
 		cupti_flush_wake();
 }
 
@@ -162,7 +164,8 @@ void cupti_callbacks_turn(void)
 {
 	const bool on = steps_want_calls(load_relaxed(&session_here));
 
-	if (on == load_relaxed(&calls_are_on) || !cupti_is_alive())
+	if (on == load_relaxed(&calls_are_on) || !cupti_is_ours() ||
+	    !load_relaxed(&is_subscribed))
 		return;
 	turn_calls(CUPTI_CB_DOMAIN_RUNTIME_API, on);
 	turn_calls(CUPTI_CB_DOMAIN_DRIVER_API, on);
@@ -348,6 +351,9 @@ static void CUPTIAPI cupti_callback(void *unused, CUpti_CallbackDomain domain,
 		break;
 	case CUPTI_CB_DOMAIN_RUNTIME_API:
 	case CUPTI_CB_DOMAIN_DRIVER_API:
+		if (cupti_pinned_call(domain, number, data) &&
+		    steps_source() != STEP_CUDA)
+			break;
 		look_at_call(data, domain, number);
 		break;
 	default: break;
@@ -364,10 +370,36 @@ int cupti_callbacks_subscribe(char *holder, size_t bytes)
 		.oldSubscriberSize = bytes,
 	};
 
-	if (cupti.cuptiSubscribe_v2)
-		return (int)cupti.cuptiSubscribe_v2(&subscriber, cupti_callback,
-						    NULL, &params);
-	return (int)cupti.cuptiSubscribe(&subscriber, cupti_callback, NULL);
+	const CUptiResult rc =
+		cupti.cuptiSubscribe_v2
+			? cupti.cuptiSubscribe_v2(&subscriber, cupti_callback,
+						  NULL, &params)
+			: cupti.cuptiSubscribe(&subscriber, cupti_callback,
+					       NULL);
+
+	store_relaxed(&is_subscribed, rc == CUPTI_SUCCESS);
+	return (int)rc;
+}
+
+void cupti_callbacks_unsubscribe(void)
+{
+	if (atomic_exchange_explicit(&is_subscribed, false,
+				     memory_order_relaxed) &&
+	    cupti.cuptiUnsubscribe)
+		cupti.cuptiUnsubscribe(subscriber);
+	calls_are_on = false;
+}
+
+bool cupti_callbacks_return(bool kept)
+{
+	char holder[CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN];
+
+	if (load_relaxed(&is_subscribed))
+		return true;
+	if (kept || cupti_callbacks_subscribe(holder, sizeof(holder)))
+		return false;
+	cupti_callbacks_start();
+	return true;
 }
 
 void cupti_callbacks_start(void)
@@ -388,6 +420,7 @@ void cupti_callbacks_start(void)
 			1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, resources[i]);
 	cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_STATE,
 				  CUPTI_CBID_STATE_FATAL_ERROR);
+	cupti_pinned_start(subscriber);
 	if (steps_source() == STEP_KERNEL) {
 		for (size_t i = 0; i < LAUNCHES; i++)
 			cupti.cuptiEnableCallback(1, subscriber,

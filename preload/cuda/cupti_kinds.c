@@ -55,8 +55,8 @@ static const CUpti_CallbackId quiet_driver[] = {
 	CUPTI_DRIVER_TRACE_CBID_cuDriverGetVersion,
 };
 
-/* Bit 0: on; above it wishes are counted, so that one is never taken back by who
- * has not seen it. */
+/* Bit 0: on; above it wishes are counted, so that one is never taken back by
+ * who has not seen it. */
 static _Atomic uint32_t wanted;
 static _Atomic uint32_t are_on;
 static _Atomic uint32_t turned; /* counts; futex word */
@@ -79,22 +79,22 @@ void cupti_kinds_start(const struct options *options, bool late)
 		cupti.cuptiActivityEnableCudaEventDeviceTimestamps(1);
 }
 
-static void be_quiet(void)
+static void tell_of_quiet(uint8_t on)
 {
 	if (cupti.cuptiActivityEnableRuntimeApi) {
 		for (size_t i = 0;
 		     i < sizeof(quiet_runtime) / sizeof(quiet_runtime[0]); i++)
 			cupti.cuptiActivityEnableRuntimeApi(quiet_runtime[i],
-							    0);
+							    on);
 	}
 	if (cupti.cuptiActivityEnableDriverApi) {
 		for (size_t i = 0;
 		     i < sizeof(quiet_driver) / sizeof(quiet_driver[0]); i++)
-			cupti.cuptiActivityEnableDriverApi(quiet_driver[i], 0);
+			cupti.cuptiActivityEnableDriverApi(quiet_driver[i], on);
 	}
 	/* Else each look at an event that isn't reached yet is a record. */
 	if (cupti.cuptiActivityEnableAllSyncRecords)
-		cupti.cuptiActivityEnableAllSyncRecords(0);
+		cupti.cuptiActivityEnableAllSyncRecords(on);
 }
 
 /* A kind that is refused leaves the others as they are. */
@@ -126,7 +126,7 @@ static void turn(bool on)
 	else if (whole_graphs)
 		cupti.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
 	if (on)
-		be_quiet();
+		tell_of_quiet(0);
 }
 
 /* As wished last, which may change meanwhile. */
@@ -147,7 +147,7 @@ static void turn_as_wished(void)
 
 void cupti_kinds_turn(void)
 {
-	while (cupti_is_alive_or_begun() &&
+	while (cupti_may_be_turned() &&
 	       (load_relaxed(&wanted) & 1) != load_relaxed(&are_on)) {
 		store_relaxed(&turning, 1);
 		turn_as_wished();
@@ -194,7 +194,7 @@ bool cupti_kinds_await(void)
 		const uint32_t seen = load_acquire(&turned);
 		uint64_t now;
 
-		if (!cupti_is_alive() ||
+		if (!cupti_is_ours() ||
 		    (load_relaxed(&are_on) && !load_relaxed(&turning)))
 			return true;
 		now = clock_monotonic_ns();
@@ -225,6 +225,19 @@ void cupti_kinds_follow(const struct session *session)
 	if (!load_relaxed(&are_on) && steps_want_gpu(session) &&
 	    !load_relaxed(&turning))
 		cupti_kinds_want(true);
+}
+
+void cupti_kinds_leave(void)
+{
+	if (load_relaxed(&are_on)) {
+		tell_of_quiet(1);
+		turn(false);
+	}
+	store_relaxed(&are_on, 0);
+	if (cupti.cuptiActivityEnableCudaEventDeviceTimestamps)
+		cupti.cuptiActivityEnableCudaEventDeviceTimestamps(0);
+	cupti.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_DEVICE);
+	cupti.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONTEXT);
 }
 
 void cupti_kinds_rest(const struct session *session)

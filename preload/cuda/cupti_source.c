@@ -13,6 +13,7 @@
 
 #include "collector/system/log.h"
 #include "collector/steps/steps.h"
+#include "collector/session/names.h"
 #include "preload/cuda/cupti_buffers.h"
 #include "preload/cuda/cupti_clock.h"
 #include "preload/cuda/cupti_record.h"
@@ -293,6 +294,20 @@ static void queue_completed(void)
 	source.last = buffer;
 }
 
+/* Times at which CUPTI was another's. */
+static void show_neighbours(struct session *session, bool is_over)
+{
+	struct event event = {.kind = EVENT_GPU_OVERHEAD};
+
+	while (ring_reserve(&source.thread->ring, SLOTS_PER_RECORD) &&
+	       cupti_neighbour_slice(is_over, &event.start_ticks,
+				     &event.end_ticks, &event.extra)) {
+		event.name = names_intern_string(session,
+						 "CUPTI is another profiler's");
+		push(&event, 1);
+	}
+}
+
 static void show_overdue(uint64_t before)
 {
 	struct event event;
@@ -422,11 +437,12 @@ void cupti_source_poll(void *unused)
 	queue_completed();
 	/* All that is in them lies before this moment. */
 	if (source.queue)
-		cupti_clock_pair();
+		cupti_clock_pair(cupti_is_ours());
 	while (source.queue) {
 		if (!decode_buffer(session, &budget))
 			return;
 	}
+	show_neighbours(session, is_over);
 	show_overdue(is_over ? UINT64_MAX
 			     : clock_ticks() - PAIR_SECONDS * second);
 	session->head->gpu.launches = cupti_launches_count();

@@ -114,6 +114,19 @@ def test_where_libcupti_is():
     expect_equal(work(run.trace), [])
 
 
+def test_a_driver_that_tears_itself_down_with_the_first_context():
+    """Handlers that are older than its own come too late, and nobody has asked
+    for the records before."""
+    run = on_gpu(program="pinned", SIMGPU_INIT_SILENT=1)
+    expect_equal(len([event for event in run.trace.memory()
+                      if event["args"]["Device Type"] == 1]), 2, "records")
+
+
+def test_the_note_has_the_path_of_what_the_loader_found():
+    found = [note for note in train().meta["notes"] if note.startswith("CUPTI: ")]
+    expect_equal(found, [f"CUPTI: {FAKE}/libcupti.so.13"], "which")
+
+
 def test_children():
     for way in ("exit", "_exit", "exec"):
         run = on_gpu(way, program="cuda_forks")

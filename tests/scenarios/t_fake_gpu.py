@@ -495,6 +495,14 @@ def test_end_of_the_driver():
                  ["flush 15", "flush forced 15"])
 
 
+def test_init_silent():
+    """The driver registers its teardown with the first context."""
+    dump = seen(SIMGPU_INIT_SILENT=1)
+    expect_equal([line for line in dump.lines if line.startswith("flush")],
+                 ["flush 0", "flush forced 0"])
+    expect("end:" in dump.lines[-1] and len(dump.of(EVENT)) > 0, dump.lines)
+
+
 def test_fatal_state():
     dump = seen(SIMGPU_FATAL_STATE_AFTER=20)
     expect("1 fatal" in dump.said("end:"), dump.lines)

@@ -231,6 +231,20 @@ static void print_heap(const struct report *report, FILE *out)
 			quantity_bytes((double)events->peak_bytes).text);
 }
 
+static void print_pinned(const struct report_memory *pinned, FILE *out)
+{
+	if (pinned->allocs || pinned->frees)
+		fprintf(out,
+			"\nPinned host memory: %" PRId64
+			" blocks of %s, %" PRId64
+			" frees of %s, highest total %s\n",
+			pinned->allocs,
+			quantity_bytes((double)pinned->alloc_bytes).text,
+			pinned->frees,
+			quantity_bytes((double)pinned->free_bytes).text,
+			quantity_bytes((double)pinned->peak_bytes).text);
+}
+
 /* The thread's name after "pid tid", when the file gives one. */
 static void root_cell(const struct report *report, struct table *table,
 		      uint32_t number)
@@ -466,6 +480,7 @@ void report_print_text(const struct report *report, FILE *out)
 	}
 	print_gpus(report, out);
 	print_heap(report, out);
+	print_pinned(&report->pinned, out);
 	print_losses(report, out);
 	print_cost(report, out);
 	fputc('\n', out);
