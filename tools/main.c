@@ -16,6 +16,8 @@ static const struct {
 } commands[] = {
 	{"record", record_command, "run a program and record it"},
 	{"report", report_command, "totals, imbalance and steps of a trace"},
+	{"diff", diff_command, "what changed between two runs"},
+	{"baseline", baseline_command, "keep a run for diff, in a small file"},
 	{"check", check_command, "check a trace against the format's rules"},
 	{"recover", recover_command, "finish the traces of crashed runs"},
 	{"ctl", ctl_command,
@@ -23,6 +25,7 @@ static const struct {
 	{"compress", compress_command, "make finished traces smaller"},
 	{"plan", plan_command, "show which steps a schedule records"},
 	{"steps", steps_command, "show the loops in a trace, and set the step"},
+	{"doctor", doctor_command, "say what would be recorded here"},
 	{"options", options_command, "list all settings"},
 };
 
