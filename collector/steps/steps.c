@@ -159,12 +159,30 @@ enum step_source steps_source(void)
 	return load_relaxed(&source);
 }
 
+/* In these steps what takes time to be switched on may be. */
+static bool is_warming_up(const struct session *session)
+{
+	const int64_t step = load_relaxed(&session->head->windows.steps) -
+			     (int64_t)session->head->search.passed - 1;
+
+	return !schedule.always && step >= 0 &&
+	       window_action(&schedule, step) == WINDOW_WARMUP;
+}
+
 bool steps_want_gpu(const struct session *session)
 {
 	const enum step_source now = steps_source();
 
 	return steps_want_events(session) || steps_want_calls(session) ||
-	       now == STEP_KERNEL || now == STEP_CUDA;
+	       now == STEP_KERNEL || now == STEP_CUDA || is_warming_up(session);
+}
+
+bool steps_are_over(const struct session *session)
+{
+	return !schedule.always && schedule.repeat &&
+	       load_relaxed(&session->head->windows.opened) >=
+		       (uint64_t)schedule.repeat &&
+	       !steps_want_gpu(session);
 }
 
 bool steps_matches(const char *name)

@@ -65,6 +65,9 @@ static inline bool steps_want_calls(const struct session *session)
  * a window opens, so that it stays on. */
 bool steps_want_gpu(const struct session *session);
 
+/* No window of the schedule is to come any more. */
+bool steps_are_over(const struct session *session);
+
 /* The source in force. */
 enum step_source steps_source(void);
 

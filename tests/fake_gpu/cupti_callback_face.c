@@ -5,6 +5,7 @@
 #include "tests/fake_gpu/cupti_state.h"
 
 #include "tests/fake_gpu/sim_callbacks.h"
+#include "tests/fake_gpu/sim_graph.h"
 #include "tests/fake_gpu/sim_knobs.h"
 #include "tests/fake_gpu/sim_life.h"
 #include "tests/fake_gpu/sim_stream.h"
@@ -278,4 +279,21 @@ CUptiResult cuptiGetDeviceId(CUcontext context, uint32_t *id)
 	if (!error && id)
 		*id = DEVICE_ID;
 	return error;
+}
+
+CUptiResult cuptiGetGraphId(CUgraph graph, uint32_t *id)
+{
+	const CUptiResult error = state_enter(__func__);
+
+	if (error)
+		return error;
+	if (!graph || !id)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	*id = graph_id((const struct sim_graph *)graph);
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiGetGraphExecId(CUgraphExec executable, uint32_t *id)
+{
+	return cuptiGetGraphId((CUgraph)executable, id);
 }
