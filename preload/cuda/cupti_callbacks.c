@@ -387,7 +387,7 @@ void cupti_callbacks_unsubscribe(void)
 				     memory_order_relaxed) &&
 	    cupti.cuptiUnsubscribe)
 		cupti.cuptiUnsubscribe(subscriber);
-	calls_are_on = false;
+	store_relaxed(&calls_are_on, false);
 }
 
 bool cupti_callbacks_return(bool kept)
