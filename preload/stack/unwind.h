@@ -75,6 +75,11 @@ uint32_t unwind_slowly(uint64_t *frames, uint32_t count);
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
+static inline bool unwind_wants(enum stack_family family)
+{
+	return unlikely(unwind.is_loaded && unwind.choice.families & family);
+}
+
 static inline bool unwind_is_ours(uint64_t code)
 {
 	return code - (uint64_t)(uintptr_t)__ehdr_start <

@@ -131,6 +131,23 @@ def test_fork():
         expect_equal(without, 0, "blocks without a stack")
 
 
+def test_regions_name_their_callers():
+    """Of gcc's OpenMP; off, they have none."""
+    env = {"TRACEPROF_STACK": "omp", "TRACEPROF_MALLOC": "off"}
+    trace = same("region", "plain_parallel", env=env).trace
+    regions = trace.regions()
+    expect(regions, "no region")
+    known = {one["args"]["stack"]: one["args"]["Call stack"]
+             for one in regions if "Call stack" in one["args"]}
+    for one in regions:
+        names = [frame.split(": ", 1)[1] for frame in
+                 known[one["args"]["stack"]].split(";")]
+        expect_equal(names[0], "plain_parallel", names)
+        expect("main" in names, names)
+    trace = same("region", "plain_parallel", env={"TRACEPROF_STACK": "heap"}).trace
+    expect(not any("stack" in one["args"] for one in trace.regions()), "a stack")
+
+
 def test_kill_in_the_middle():
     place = os.path.join(harness.folder(), "out")
     environment = harness.clean_environment() | HEAP | {
