@@ -90,8 +90,8 @@ static void look_for_other_heap(void)
 
 	if (!seen || !dladdr1(seen, &object, (void **)&symbol, RTLD_DL_SYMENT))
 		return;
-	/* An executable at a fixed address that takes malloc's has a stub under
-	 * its name, which jumps to whoever comes first: us. */
+	/* An executable at a fixed address that takes malloc's has an entry of
+	 * that name, which jumps to whoever comes first: us. */
 	sees_heap = object.dli_fbase == __ehdr_start ||
 		    (symbol && symbol->st_shndx == SHN_UNDEF);
 	heap_object = object.dli_fname;

@@ -2,6 +2,7 @@
 """Call stacks of events: who they name, and what becomes of the program."""
 
 import os
+import re
 import signal
 import subprocess
 import time
@@ -129,6 +130,19 @@ def test_fork():
     for trace in run.traces:
         _, without = check_all_have_one(trace)
         expect_equal(without, 0, "blocks without a stack")
+
+
+def test_check_misses_a_stack():
+    """A block whose stack is gone without a word."""
+    run = same("alloc_sites", "leak", 20, env=HEAP | {"TRACEPROF_GZIP": "off"})
+    with open(run.files[0], encoding="utf-8") as file:
+        text = file.read()
+    broken = os.path.join(harness.folder(), os.path.basename(run.files[0]))
+    with open(broken, "w", encoding="utf-8") as file:
+        file.write(re.sub(r',"stack":\d+\}\}', "}}", text))
+    done = harness.command("check", broken)
+    expect_equal(done.status, 1, done.stdout)
+    expect("blocks without a call stack" in done.stdout, done.stdout)
 
 
 def test_regions_name_their_callers():
