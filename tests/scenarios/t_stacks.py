@@ -86,6 +86,18 @@ def test_wrong_choice_is_said():
         expect("stacks" not in done.trace.meta, bad)
 
 
+def test_without_libunwind_one_line_says_so():
+    place = harness.folder()
+    with open(os.path.join(place, "libunwind.so.8"), "w", encoding="utf-8") as file:
+        file.write("none")
+    run = traced("alloc_sites", "leak", 20, env=HEAP | {"LD_LIBRARY_PATH": place})
+    expect_equal((run.status, run.stdout), (0, "kept 20\n"))
+    said = [line for line in run.own_lines if "libunwind" in line]
+    expect_equal(len(said), 1, run.own_lines)
+    _, without = check_all_have_one(run.trace)
+    expect(without >= 40, "blocks are recorded all the same")
+
+
 def test_modules_are_known_by_build_id():
     trace = same("alloc_sites", "leak", 2, env=HEAP).trace
     modules = {os.path.basename(one["path"]): one["build_id"]
