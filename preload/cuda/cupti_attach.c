@@ -24,6 +24,7 @@ EXPORT int InitializeInjection(void);
 #include "preload/process/life.h"
 #include "preload/process/process.h"
 #include "preload/process/quiet.h"
+#include "preload/stack/unwind.h"
 #include "writer/writer.h"
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -184,6 +185,9 @@ static bool open_library(struct session *session)
 		return false;
 	}
 	session_note(session, "CUPTI: %s", path);
+	if (unwind_wants(STACK_CUDA))
+		session_note(session, "no call stacks of CUDA's calls: CUPTI "
+				      "records them");
 	return true;
 }
 

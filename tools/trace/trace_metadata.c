@@ -52,6 +52,8 @@ static const struct {
 	{"heap.calls_before", FIELD(heap_calls_before), ENTRY_INTEGER},
 	{"heap.frees_before", FIELD(heap_frees_before), ENTRY_INTEGER},
 	{"heap.bytes_before", FIELD(heap_bytes_before), ENTRY_INTEGER},
+	{"stacks.refused", FIELD(stacks_refused), ENTRY_INTEGER},
+	{"stacks.untaken", FIELD(stacks_untaken), ENTRY_INTEGER},
 	{"cost.hooks_ns", FIELD(hooks_ns), ENTRY_INTEGER},
 	{"cost.writer_ns", FIELD(writer_ns), ENTRY_INTEGER},
 	{"options.SKIP_FIRST", FIELD(schedule), ENTRY_SUM},

@@ -30,6 +30,7 @@ struct trace_metadata {
 	int64_t heap_calls, heap_frees, heap_bytes;
 	int64_t heap_live_bytes, heap_peak_bytes;
 	int64_t heap_calls_before, heap_frees_before, heap_bytes_before;
+	int64_t stacks_refused, stacks_untaken; /* events without a stack */
 	int64_t hooks_ns, writer_ns;
 	int64_t detail_ended_ns; /* events end here, sums go on */
 	int64_t schedule;	 /* sum of its options: 0 none was set */
