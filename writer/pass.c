@@ -122,6 +122,7 @@ static bool take(struct writer_state *state, struct ring_reader *reader,
 {
 	struct writer_counts *counts = &state->counts;
 	enum event_place place = PLACE_SKIP;
+	struct event region;
 
 	if (event_is_gpu(event->kind))
 		return gpu_take(state, reader, event);
@@ -133,6 +134,11 @@ static bool take(struct writer_state *state, struct ring_reader *reader,
 			return false;
 		}
 		note(state, reader, event);
+		if (event_has_share(event)) {
+			region = *event;
+			draw_share(state, reader, &region);
+			event = &region;
+		}
 	}
 	if (place == PLACE_WRITE && draw_event(state, reader, event)) {
 		counts->written++;

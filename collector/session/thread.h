@@ -36,6 +36,15 @@ struct open_slice {
 	uint16_t sync; /* enum omp_sync */
 };
 
+/* A wait at a region's end, which begins where the master's share ended: that
+ * is the open slice before it. */
+static inline bool open_slice_ends_share(const struct open_slice *slice)
+{
+	return slice->kind == EVENT_OMP_WAIT &&
+	       slice->sync == OMP_SYNC_REGION_END &&
+	       slice[-1].kind == EVENT_OMP_IMPLICIT;
+}
+
 /* Where on the stack a region's slice was opened, so that one that was left by
  * a long jump is told from one that is still open. */
 struct open_frame {

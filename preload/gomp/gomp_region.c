@@ -52,10 +52,51 @@ bool gomp_open_outlined(struct gomp_region *region, struct gomp_site *site,
 	return gomp_region_open(region, site, function, data, schedule);
 }
 
-void gomp_region_close_both(struct gomp_region *region, uint64_t end_ticks)
+/* One that takes more than 32 bits can count, or whose window ended meanwhile:
+ * the share lies in it. */
+static COLD void commit_apart(const struct gomp_slice *region,
+			      const struct gomp_detail *detail,
+			      uint64_t share_start, uint64_t wait_start,
+			      uint64_t end_ticks, bool is_open)
 {
-	gomp_slice_close(&region->wait, end_ticks, &region->detail);
-	gomp_slice_close(&region->slice, end_ticks, &region->detail);
+	const struct gomp_detail nothing = {0};
+	struct gomp_slice slice = *region;
+
+	slice.kind = EVENT_OMP_IMPLICIT;
+	slice.start_ticks = share_start;
+	gomp_commit(&slice, wait_start, detail);
+	if (!is_open)
+		return;
+	slice.kind = EVENT_OMP_WAIT;
+	slice.sync = OMP_SYNC_REGION_END;
+	slice.start_ticks = wait_start;
+	gomp_commit(&slice, end_ticks, &nothing);
+	gomp_commit(region, end_ticks, detail);
+}
+
+void gomp_region_close_team(const struct gomp_slice *slice,
+			    struct gomp_detail *detail, uint64_t share_start,
+			    uint64_t wait_start, uint64_t end_ticks)
+{
+	const uint64_t until = share_start - slice->start_ticks;
+	const uint64_t waited = end_ticks - wait_start;
+	const uint32_t bits = gate_bits();
+
+	if (unlikely(bits == GATE_UNDECIDED || thread_self != slice->thread)) {
+		gomp_slice_stray(slice);
+		return;
+	}
+	/* RELEASE pairs with ACQUIRE in the writer's look at open slices. */
+	store_release(&slice->thread->depth, slice->depth);
+	if (unlikely(!(bits & GATE_OMP) || (until | waited) >> 32)) {
+		commit_apart(slice, detail, share_start, wait_start, end_ticks,
+			     bits & GATE_OMP);
+		return;
+	}
+	detail->flags = EVENT_WITH_SHARE;
+	detail->thread = (uint32_t)until;
+	detail->task = (uint32_t)waited;
+	gomp_commit(slice, end_ticks, detail);
 }
 
 void gomp_close_outlined(struct gomp_region *region)
@@ -99,15 +140,14 @@ void gomp_member_end(struct gomp_member *member)
 	if (unlikely(!member->slice.thread))
 		return;
 	end = clock_ticks();
-	gomp_slice_close(&member->slice, end, &member->detail);
 	if (member->slice.thread != region->master ||
-	    region->schedule == OMP_SCHEDULE_TEAMS ||
-	    !gomp_is_mine(member->slice.thread))
+	    region->schedule == OMP_SCHEDULE_TEAMS || !gomp_is_recording() ||
+	    !gomp_is_mine(member->slice.thread)) {
+		gomp_slice_close(&member->slice, end, &member->detail);
 		return;
-	region->wait = member->slice;
-	region->wait.kind = EVENT_OMP_WAIT;
-	region->wait.sync = OMP_SYNC_REGION_END;
-	gomp_slice_push(&region->wait, end);
+	}
+	region->share_start = member->slice.start_ticks;
+	region->wait_start = gomp_share_end(&member->slice, end);
 }
 
 /* The team's only member: the region's own event says it all. */

@@ -99,8 +99,8 @@ static inline void gomp_commit(const struct gomp_slice *slice,
 		event->omp.schedule = detail->schedule;
 		event->omp.task = detail->task;
 		ring_commit(&thread->ring, 1, 1);
-		/* The writer's core may still have the next lines. */
-		__builtin_prefetch(event + 1, 1);
+		/* Another core may still have the next line. */
+		prefetch_to_write(event + 1);
 	} else {
 		ring_refuse(&thread->ring, slice->kind, end_ticks);
 	}
