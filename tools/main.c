@@ -23,6 +23,7 @@ static const struct {
 	{"compress", compress_command, "make finished traces smaller"},
 	{"plan", plan_command, "show which steps a schedule records"},
 	{"steps", steps_command, "show the loops in a trace, and set the step"},
+	{"doctor", doctor_command, "say what would be recorded here"},
 	{"options", options_command, "list all settings"},
 };
 

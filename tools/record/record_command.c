@@ -14,10 +14,9 @@
 #include <unistd.h>
 
 #include "tools/util/command.h"
+#include "tools/record/library.h"
 #include "tools/record/record.h"
 #include "tools/record/settings.h"
-
-#define LIBRARY "libtraceprof.so"
 
 enum { EXIT_NOT_RUN = 126, EXIT_NOT_FOUND = 127 };
 enum { ON_FILE = 0x800 }; /* argp's key */
@@ -28,38 +27,15 @@ struct record_arguments {
 	int first;	     /* of the command in argv */
 };
 
-/* Beside the command in a build folder, else in ../lib as installed. */
-static int find_library(char *path, size_t bytes)
-{
-	static const char *const places[] = {"", "../lib/", "../lib64/"};
-	char self[PATH_MAX], candidate[PATH_MAX + 64], whole[PATH_MAX];
-	const ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *slash;
-
-	if (len <= 0)
-		return -ENOENT;
-	self[len] = '\0';
-	slash = strrchr(self, '/');
-	slash[1] = '\0';
-	for (size_t at = 0; at < sizeof(places) / sizeof(places[0]); at++) {
-		snprintf(candidate, sizeof(candidate), "%s%s" LIBRARY, self,
-			 places[at]);
-		if (!realpath(candidate, whole) || access(whole, R_OK))
-			continue;
-		snprintf(path, bytes, "%s", whole);
-		return 0;
-	}
-	return -ENOENT;
-}
-
 /* Ours first; what was preloaded already comes after it. */
 static int set_preload(void)
 {
 	const char *others = getenv("LD_PRELOAD");
 	char library[PATH_MAX], *both;
 
-	if (find_library(library, sizeof(library))) {
-		fputs("traceprof record: " LIBRARY " is neither beside this "
+	if (library_find(library, sizeof(library))) {
+		fputs("traceprof record: " LIBRARY_NAME
+		      " is neither beside this "
 		      "command nor in ../lib\n",
 		      stderr);
 		return -ENOENT;

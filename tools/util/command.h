@@ -19,6 +19,7 @@ enum {
 int check_command(int argc, char **argv);
 int compress_command(int argc, char **argv);
 int ctl_command(int argc, char **argv);
+int doctor_command(int argc, char **argv);
 int options_command(int argc, char **argv);
 int plan_command(int argc, char **argv);
 int record_command(int argc, char **argv);

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: MIT
+"""build/traceprof doctor: what would be recorded, what not, and why."""
+
+import json
+import os
+
+import harness
+from harness import (BUILD, Skip, command, compile_program, expect, expect_equal,
+                     folder, program)
+
+
+def doctor(*arguments, env=None, cwd=None):
+    """What it says by subject, and how it ended."""
+    done = command("doctor", "--json", *arguments, env=env, cwd=cwd)
+    expect(done.stdout.startswith("{"), done.stdout, done.stderr)
+    found = json.loads(done.stdout)
+    subjects = {}
+    for one in found["findings"]:
+        subjects.setdefault(one["subject"], []).append(one)
+    expect_equal(done.status, 0 if found["recordable"] else 1, done.stdout)
+    return subjects, done.status
+
+
+def one(subjects, subject):
+    expect_equal(len(subjects.get(subject, [])), 1, f"{subject}: {subjects}")
+    return subjects[subject][0]
+
+
+def test_an_ordinary_openmp_program():
+    subjects, status = doctor("--", program("gomp"), "any", "--argument")
+    expect_equal(status, 0, subjects)
+    for subject in ("library", "settings", "program", "heap", "OpenMP"):
+        expect_equal(one(subjects, subject)["level"], "ok", subjects)
+    expect("libgomp.so.1" in one(subjects, "OpenMP")["text"], subjects)
+
+
+def test_the_page_for_people():
+    done = command("doctor", "--", program("gomp"))
+    expect_equal(done.status, 0, done.stderr)
+    lines = done.stdout.splitlines()
+    expect(lines[-1].endswith("would be recorded.")
+           or lines[-1] == "It would be recorded; see the notes.", done.stdout)
+    expect(all(line.split()[0] in ("ok", "note", "->") for line in lines[:-2]),
+           done.stdout)
+
+
+def test_a_static_program_can_not_be_recorded():
+    static = compile_program("busy.c", "-static", "-fopenmp", name="static")
+    subjects, status = doctor("--", static)
+    expect_equal(status, 1, subjects)
+    expect("statically linked" in one(subjects, "program")["text"], subjects)
+    expect(one(subjects, "program")["advice"], subjects)
+
+
+def test_no_such_program():
+    subjects, status = doctor("--", "./not-there")
+    expect_equal((status, one(subjects, "program")["level"]), (1, "no"), subjects)
+
+
+def test_a_script_is_its_interpreter_s():
+    path = os.path.join(folder(), "run.sh")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\nexec true\n")
+    os.chmod(path, 0o755)
+    subjects, status = doctor("--", path)
+    expect_equal(status, 0, subjects)
+    expect("/bin/sh" in one(subjects, "program")["text"], subjects)
+
+
+def test_what_is_linked_in_is_not_seen():
+    source = os.path.join(folder(), "own.c")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write("""
+            #include <stddef.h>
+            void *malloc(size_t size) { (void)size; return NULL; }
+            void GOMP_parallel(void (*f)(void *), void *d, unsigned n,
+                               unsigned g) { (void)n; (void)g; f(d); }
+            int main(void) { return 0; }
+            """)
+    subjects, status = doctor("--", compile_program(source, "-rdynamic", name="own"))
+    expect_equal(status, 0, subjects)
+    expect("own malloc" in one(subjects, "heap")["text"], subjects)
+    expect("statically" in one(subjects, "OpenMP")["text"], subjects)
+
+
+def test_settings_that_are_wrong():
+    subjects, status = doctor(env={"TRACEPROF_WIAT": "3", "TRACEPROF_MAX_MB": "x"})
+    texts = [found["text"] for found in subjects["settings"]]
+    expect_equal((status, len(texts)), (0, 2), texts)
+    expect(any("WAIT" in text for text in texts), texts)
+    subjects, status = doctor(env={"TRACEPROF": "0"})
+    expect_equal((status, one(subjects, "settings")["level"]), (1, "no"), subjects)
+
+
+def test_a_place_for_traces_that_is_none():
+    file = os.path.join(folder(), "file")
+    with open(file, "w", encoding="utf-8"):
+        pass
+    subjects, status = doctor(env={"TRACEPROF_DIR": os.path.join(file, "traces")})
+    expect_equal((status, one(subjects, "traces")["level"]), (1, "no"), subjects)
+
+
+def test_other_tools_are_named():
+    subjects, _ = doctor(env={"CUDA_INJECTION64_PATH": "/opt/nsys/libToolsInjection64.so"})
+    expect("libToolsInjection64" in one(subjects, "other tools")["text"], subjects)
+
+
+def test_driver_and_cupti():
+    double = os.path.join(BUILD, "fake-gpu")
+    if not os.path.exists(os.path.join(double, "libcupti.so.13")):
+        raise Skip("no simulated GPU here: make fake-gpu")
+    subjects, _ = doctor(env={"LD_LIBRARY_PATH": double})
+    expect_equal(one(subjects, "GPU")["level"], "ok", subjects)
+    expect(one(subjects, "CUPTI")["text"].startswith(double), subjects)
+    subjects, _ = doctor(env={"LD_LIBRARY_PATH": double, "TRACEPROF_CUDA": "off"})
+    expect("off" in one(subjects, "GPU")["text"], subjects)
+
+
+def test_a_driver_that_crashes():
+    """It is asked in a process of its own."""
+    source = os.path.join(folder(), "driver.c")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write("""
+            int cuDriverGetVersion(int *version) { *version = 13000; return 0; }
+            int cuInit(unsigned flags) { (void)flags; __builtin_trap(); }
+            """)
+    library = compile_program(source, "-shared", "-fPIC", name="libcuda.so.1")
+    subjects, status = doctor(env={"LD_LIBRARY_PATH": os.path.dirname(library)})
+    expect_equal((status, one(subjects, "GPU")["level"]), (0, "note"), subjects)
+    expect("crashed" in one(subjects, "GPU")["text"], subjects)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * doctor_command.c - `traceprof doctor [-- COMMAND]`: what would be recorded
+ * here, what not, and what to do about it.
+ */
+#include "tools/doctor/doctor.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/util/command.h"
+#include "tools/util/memory.h"
+
+#ifdef HAVE_YAJL
+#include <yajl/yajl_gen.h>
+#endif
+
+struct doctor_arguments {
+	int command; /* in argv; 0: none given */
+	bool json;
+};
+
+static const char *const level_names[] = {
+	[DOCTOR_GOOD] = "ok",
+	[DOCTOR_NOTE] = "note",
+	[DOCTOR_STOP] = "NO",
+};
+
+void doctor_say(struct doctor *doctor, enum doctor_level level,
+		const char *subject, const char *advice, const char *format,
+		...)
+{
+	struct doctor_finding finding = {level, subject, advice, NULL};
+	va_list arguments;
+
+	va_start(arguments, format);
+	if (vasprintf(&finding.text, format, arguments) < 0)
+		memory_exhausted();
+	va_end(arguments);
+	doctor->findings = memory_grow(doctor->findings, doctor->count,
+				       &doctor->capacity, sizeof(finding));
+	doctor->findings[doctor->count++] = finding;
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+	struct doctor_arguments *arguments = state->input;
+
+	(void)text;
+	switch (key) {
+	case 'j': arguments->json = true; return 0;
+	case ARGP_KEY_ARG:
+		arguments->command = state->next - 1;
+		state->next = state->argc;
+		return 0;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static enum doctor_level worst(const struct doctor *doctor)
+{
+	enum doctor_level level = DOCTOR_GOOD;
+
+	for (size_t i = 0; i < doctor->count; i++)
+		if (doctor->findings[i].level > level)
+			level = doctor->findings[i].level;
+	return level;
+}
+
+static void print_text(const struct doctor *doctor)
+{
+	static const char *const verdicts[] = {
+		[DOCTOR_GOOD] = "All would be recorded.",
+		[DOCTOR_NOTE] = "It would be recorded; see the notes.",
+		[DOCTOR_STOP] = "Nothing would be recorded.",
+	};
+
+	for (size_t i = 0; i < doctor->count; i++) {
+		const struct doctor_finding *finding = &doctor->findings[i];
+
+		printf("%-4s  %-11s  %s\n", level_names[finding->level],
+		       finding->subject, finding->text);
+		if (finding->advice)
+			printf("%*s-> %s\n", 19, "", finding->advice);
+	}
+	printf("\n%s\n", verdicts[worst(doctor)]);
+}
+
+#ifdef HAVE_YAJL
+static void string(yajl_gen gen, const char *text)
+{
+	yajl_gen_string(gen, (const unsigned char *)text, strlen(text));
+}
+
+static void print_json(const struct doctor *doctor)
+{
+	yajl_gen gen = yajl_gen_alloc(NULL);
+	const unsigned char *text;
+	size_t len;
+
+	if (!gen)
+		memory_exhausted();
+	yajl_gen_config(gen, yajl_gen_beautify, 1);
+	yajl_gen_map_open(gen);
+	string(gen, "recordable");
+	yajl_gen_bool(gen, worst(doctor) != DOCTOR_STOP);
+	string(gen, "findings");
+	yajl_gen_array_open(gen);
+	for (size_t i = 0; i < doctor->count; i++) {
+		const struct doctor_finding *finding = &doctor->findings[i];
+
+		yajl_gen_map_open(gen);
+		string(gen, "level");
+		string(gen, finding->level == DOCTOR_STOP
+				    ? "no"
+				    : level_names[finding->level]);
+		string(gen, "subject");
+		string(gen, finding->subject);
+		string(gen, "text");
+		string(gen, finding->text);
+		if (finding->advice) {
+			string(gen, "advice");
+			string(gen, finding->advice);
+		}
+		yajl_gen_map_close(gen);
+	}
+	yajl_gen_array_close(gen);
+	yajl_gen_map_close(gen);
+	yajl_gen_get_buf(gen, &text, &len);
+	fwrite(text, 1, len, stdout);
+	yajl_gen_free(gen);
+}
+#endif
+
+static int print(const struct doctor *doctor, bool json)
+{
+#ifdef HAVE_YAJL
+	if (json)
+		print_json(doctor);
+#else
+	if (json)
+		return command_needs_yajl("doctor");
+#endif
+	if (!json)
+		print_text(doctor);
+	return worst(doctor) == DOCTOR_STOP ? EXIT_FOUND : EXIT_GOOD;
+}
+
+int doctor_command(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+		{.name = "json", .key = 'j', .doc = "print it for programs"},
+		{0}};
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.args_doc = "[-- COMMAND [ARGUMENT...]]",
+		.doc = "Say what would be recorded on this machine, and of a "
+		       "COMMAND, and what not.\vThe command is not run.  Ends "
+		       "with 1 if nothing would be recorded.",
+	};
+	struct doctor_arguments arguments = {0};
+	struct doctor doctor = {0};
+	int code;
+
+	if (command_parse(&argp, argc, argv, ARGP_IN_ORDER, &arguments))
+		return EXIT_USAGE;
+	doctor_look_at_machine(&doctor);
+	doctor_look_at_gpu(&doctor);
+	if (arguments.command)
+		doctor_look_at_program(&doctor, argv[arguments.command]);
+	code = print(&doctor, arguments.json);
+	for (size_t i = 0; i < doctor.count; i++)
+		free(doctor.findings[i].text);
+	free(doctor.findings);
+	return code;
+}
