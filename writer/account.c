@@ -6,7 +6,8 @@
 
 static uint64_t consumed(const struct writer_state *state)
 {
-	return state->counts.written + state->counts.cut;
+	return state->counts.written + state->counts.cut +
+	       state->counts.thinned;
 }
 
 void account_take(struct writer_state *state, bool is_last,
@@ -15,6 +16,7 @@ void account_take(struct writer_state *state, bool is_last,
 	thread_sum(state->session, &account->sums);
 	account->written = state->counts.written;
 	account->cut = state->counts.cut;
+	account->thinned = state->counts.thinned;
 	account->seen = consumed(state) + account->sums.dropped;
 	/* A process that was killed between counting an event and publishing
 	 * it had not finished that event: there the rings are the truth. */

@@ -2,7 +2,7 @@
 /*
  * account.h - what was seen, and what became of it.
  *
- *	seen = written + cut + dropped
+ *	seen = written + cut + thinned + dropped
  *
  * to the last event.  `dropped` is what the hooks counted as refused.  While a
  * program runs, `seen` is that sum; in the run's last file it is what the hooks
@@ -19,6 +19,7 @@ struct account {
 	uint64_t seen;
 	uint64_t written;
 	uint64_t cut;
+	uint64_t thinned;
 	struct thread_sums sums;
 	int64_t heap_live;
 };

@@ -83,6 +83,7 @@ static void note_progress(struct writer_state *state,
 	progress->named_in_file = reader->named_in_file;
 	progress->loss_drawn = reader->loss_drawn;
 	progress->heap_live = reader->heap_live;
+	progress->marks_taken = reader->marks_taken;
 }
 
 static void note_file(struct writer_state *state,
@@ -105,6 +106,7 @@ static void note_file(struct writer_state *state,
 	}
 	checkpoint->written = counts->written;
 	checkpoint->cut = counts->cut;
+	checkpoint->thinned = counts->thinned;
 	checkpoint->file_events = counts->file_events;
 	checkpoint->last_ticks = counts->last_ticks;
 	checkpoint->heap_live = state->heap.live;

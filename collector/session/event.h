@@ -46,7 +46,9 @@
 	X(GPU_GRAPH,    "gpu_graph")	/* payload gpu: a whole graph's run */ \
 	X(GPU_OVERHEAD, "gpu_overhead")	/* name; extra: tid, 0 unknown */ \
 	X(GPU_MEMORY,   "gpu_memory")	/* payload memory; extra: kind */ \
-	X(GPU_EVENT,    "cuda_event")	/* payload gpu; extra: 1 timed by GPU */
+	X(GPU_EVENT,    "cuda_event")	/* payload gpu; extra: 1 timed by GPU */ \
+	X(OMP_THINNED,  "omp_thinned")	/* name: number of marks; extra: the \
+					   first one's; payload words: marks */
 /* clang-format on */
 
 enum event_kind {
@@ -316,6 +318,34 @@ static inline void event_share(struct event *region, struct event *share,
 			       .omp = {.region = region->omp.region,
 				       .code = region->omp.code,
 				       .sync = OMP_SYNC_REGION_END}};
+}
+
+/* What is left of a call of a site that is thinned (collector/session/thin.h):
+ * the site's place in its thread's table, when it began after the event it is
+ * in, and how long it took. */
+#define EVENT_MARKS	     4u
+#define EVENT_MARK_AFTER_MAX 0xffffffu
+
+static inline uint64_t event_mark(uint32_t site, uint64_t after, uint64_t took)
+{
+	return (uint64_t)site << 56 | after << 32 | took;
+}
+
+static inline uint32_t event_mark_site(uint64_t mark)
+{
+	return (uint32_t)(mark >> 56);
+}
+
+static inline uint64_t event_mark_start(const struct event *event,
+					unsigned int at)
+{
+	return event->start_ticks +
+	       (event->words[at] >> 32 & EVENT_MARK_AFTER_MAX);
+}
+
+static inline uint64_t event_mark_took(uint64_t mark)
+{
+	return (uint32_t)mark;
 }
 
 /* The word for a kind; "unknown" for a number out of range. */

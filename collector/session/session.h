@@ -66,6 +66,7 @@ struct session_checkpoint {
 	uint32_t window;      /* index in windows[] of the file */
 	uint64_t written;     /* events in files, in all files so far */
 	uint64_t cut;	      /* events outside every window, or past MAX_MB */
+	uint64_t thinned;     /* calls that are in totals alone */
 	uint64_t file_events; /* events in this file */
 	uint64_t last_ticks;  /* latest time that was seen */
 	int64_t heap_live;    /* mode all: running total of the file */

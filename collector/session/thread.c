@@ -9,6 +9,7 @@
 #include "collector/session/thread.h"
 
 #include "collector/session/gate.h"
+#include "collector/session/thin.h"
 #include <errno.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -87,6 +88,7 @@ COLD struct thread *thread_enter(struct session *session)
 		thread->tid = (uint32_t)syscall(SYS_gettid);
 		thread->started_ticks = clock_ticks();
 		thread->generation++;
+		thin_start(thread);
 	} else
 		/* Not even room for a record: at least that is counted. */
 		add_relaxed(&session->head->unrecorded_calls, 1);
@@ -180,6 +182,7 @@ void thread_leave(void)
 	if (gate_bits() & GATE_RECORD_BITS)
 		record_all_left(thread, 0, depth, EVENT_OMP_EXPLICIT);
 	store_relaxed(&thread->depth, 0);
+	thin_flush(thread);
 	/* RELEASE pairs with ACQUIRE in the writer's look at `state`: it sees
 	 * all that the thread ever committed. */
 	store_release(&thread->state, THREAD_RETIRED);

@@ -49,7 +49,41 @@ bool gomp_open_outlined(struct gomp_region *region, struct gomp_site *site,
 			gomp_function *function, void *data,
 			enum omp_schedule schedule)
 {
-	return gomp_region_open(region, site, function, data, schedule);
+	return gomp_region_open(region, site, function, data, schedule, true);
+}
+
+bool gomp_open_whole(struct gomp_region *region, struct gomp_site *site,
+		     gomp_function *function, void *data,
+		     enum omp_schedule schedule)
+{
+	return gomp_region_open(region, site, function, data, schedule, false);
+}
+
+void gomp_thin_end(struct thread *thread, const struct thin_site *site,
+		   struct gomp_slice *slice, uint64_t end_ticks,
+		   const struct gomp_detail *detail)
+{
+	const uint32_t bits = gate_bits();
+
+	slice->thread = thread;
+	if (unlikely(bits == GATE_UNDECIDED || thread_self != thread))
+		gomp_slice_stray(slice);
+	else if (likely(bits & GATE_OMP) &&
+		 unlikely(!thin_mark(thread, site, slice->start_ticks,
+				     end_ticks)))
+		gomp_commit(slice, end_ticks, detail);
+}
+
+void gomp_region_close_thinned(struct gomp_region *region, uint64_t end_ticks)
+{
+	const struct gomp_detail detail = {.outlined = region->outlined,
+					   .schedule = region->schedule};
+	struct gomp_slice slice = {.start_ticks = region->slice.start_ticks,
+				   .code = region->code,
+				   .kind = EVENT_OMP_REGION};
+
+	gomp_thin_end((struct thread *)region->master, region->site, &slice,
+		      end_ticks, &detail);
 }
 
 /* One that takes more than 32 bits can count, or whose window ended meanwhile:

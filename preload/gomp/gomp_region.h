@@ -39,7 +39,9 @@ struct gomp_region {
 	uint16_t schedule;
 
 	/* The master's own lines. */
-	_Alignas(CACHE_LINE) struct gomp_library *was_last;
+	_Alignas(CACHE_LINE) struct thin_site *site; /* NULL none */
+	bool is_thinned; /* not recorded: a mark is made of it */
+	struct gomp_library *was_last;
 	struct gomp_slice slice;
 	uint64_t share_start; /* of the master's share */
 	uint64_t wait_start;  /* where it ended; 0: it is no part of this */
@@ -54,6 +56,11 @@ struct gomp_region {
 bool gomp_open_outlined(struct gomp_region *region, struct gomp_site *site,
 			gomp_function *function, void *data,
 			enum omp_schedule schedule);
+
+/* The same for one that is never thinned. */
+bool gomp_open_whole(struct gomp_region *region, struct gomp_site *site,
+		     gomp_function *function, void *data,
+		     enum omp_schedule schedule);
 
 /* The function to hand to the library, with the region as its data. */
 void gomp_region_member(void *region);
@@ -117,6 +124,9 @@ void gomp_region_close_team(const struct gomp_slice *slice,
 			    struct gomp_detail *detail, uint64_t share_start,
 			    uint64_t wait_start, uint64_t end_ticks);
 
+/* What was thinned has returned. */
+void gomp_region_close_thinned(struct gomp_region *region, uint64_t end_ticks);
+
 /* From a call to the function that it hands over: both lie in one file.  0
  * where that isn't so. */
 static inline uint32_t gomp_distance(uint64_t code, gomp_function *function)
@@ -161,17 +171,42 @@ static inline void gomp_region_enter(struct gomp_region *region,
 	thread_open_in(thread, region);
 }
 
+/* True if nothing is left of the region but its mark: the program's function
+ * runs without us, and no other thread is concerned. */
+static inline bool gomp_region_thins(struct gomp_region *region,
+				     struct thread *thread,
+				     const struct gomp_site *site,
+				     gomp_function *function,
+				     enum omp_schedule schedule)
+{
+	const uint32_t outlined = gomp_distance(site->code, function);
+
+	region->site =
+		thin_site(thread, EVENT_OMP_REGION, site->code, outlined, 0);
+	if (likely(!thin_skips(thread, region->site)))
+		return false;
+	region->is_thinned = true;
+	region->master = thread;
+	region->code = site->code;
+	region->outlined = outlined;
+	region->schedule = (uint16_t)schedule;
+	region->slice.start_ticks = clock_ticks();
+	return true;
+}
+
 /* gomp_open_outlined() and gomp_close_outlined(), for the hook that most
  * programs call most. */
 static inline bool gomp_region_open(struct gomp_region *region,
 				    struct gomp_site *site,
 				    gomp_function *function, void *data,
-				    enum omp_schedule schedule)
+				    enum omp_schedule schedule, bool may_thin)
 {
 	uint32_t bits = gate_bits();
 	struct thread *thread;
 
 	region->slice.thread = NULL;
+	region->site = NULL;
+	region->is_thinned = false;
 	if (unlikely(bits == GATE_UNDECIDED ||
 		     bits & (GATE_OMP_WATCH | GATE_OMP_MARK)))
 		bits = gomp_region_ask(bits, site, function);
@@ -179,6 +214,9 @@ static inline bool gomp_region_open(struct gomp_region *region,
 		return false;
 	thread = hook_thread();
 	if (unlikely(!thread))
+		return false;
+	if (may_thin &&
+	    gomp_region_thins(region, thread, site, function, schedule))
 		return false;
 	gomp_region_enter(region, thread, site, function, data, schedule);
 	return true;
@@ -188,9 +226,14 @@ static inline void gomp_region_close(struct gomp_region *region)
 {
 	uint64_t end;
 
-	if (unlikely(!region->slice.thread))
+	if (unlikely(!region->slice.thread)) {
+		if (region->is_thinned)
+			gomp_region_close_thinned(region, clock_ticks());
 		return;
+	}
 	end = clock_ticks();
+	if (region->site)
+		region->site->has_team = region->detail.team > 1;
 	gomp_last = region->was_last;
 	if (region->wait_start)
 		gomp_region_close_team(&region->slice, &region->detail,

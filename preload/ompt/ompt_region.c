@@ -28,9 +28,12 @@ struct ompt_region {
 	_Alignas(CACHE_LINE) _Atomic uint64_t number; /* 0 free */
 	uint64_t code;
 	uint32_t outer;
+	uint32_t is_thinned; /* members do nothing */
 
 	/* The master's own. */
-	_Alignas(CACHE_LINE) struct gomp_slice slice;
+	_Alignas(CACHE_LINE) struct thin_site *site; /* NULL none */
+	struct thread *thread;
+	struct gomp_slice slice;
 	struct gomp_detail detail;
 };
 
@@ -103,6 +106,20 @@ static COLD uint32_t region_cold(uint32_t bits, const void *code)
 	return gate_bits();
 }
 
+/* Nothing is left of the region but its mark. */
+static bool region_thins(struct ompt_region *region, struct thread *thread)
+{
+	region->site = thin_site(thread, EVENT_OMP_REGION, region->code, 0, 0);
+	if (region->site)
+		region->site->outer = region->outer;
+	if (likely(!thin_skips(thread, region->site)))
+		return false;
+	region->is_thinned = 1;
+	region->thread = thread;
+	region->slice.start_ticks = clock_ticks();
+	return true;
+}
+
 void ompt_parallel_begin(union ompt_word *task, const struct ompt_frame *frame,
 			 union ompt_word *parallel, unsigned int threads,
 			 int flags, const void *code)
@@ -146,7 +163,10 @@ void ompt_parallel_begin(union ompt_word *task, const struct ompt_frame *frame,
 			(uint32_t)(ompt_named(outer) - (uint64_t)code);
 	region->code = (uint64_t)code;
 	region->outer = region->detail.outer;
+	region->is_thinned = 0;
 	parallel->pointer = region;
+	if (region_thins(region, thread))
+		return;
 	ompt_open(&region->slice, region->detail.outer, clock_ticks());
 }
 
@@ -178,7 +198,15 @@ void ompt_parallel_end(union ompt_word *parallel, union ompt_word *task,
 		return;
 	if (region->detail.team == 1)
 		region->detail.flags = EVENT_SERIAL;
-	region_close(region, clock_ticks());
+	if (region->is_thinned) {
+		region->slice.region = 0;
+		gomp_thin_end(region->thread, region->site, &region->slice,
+			      clock_ticks(), &region->detail);
+	} else {
+		if (region->site)
+			region->site->has_team = region->detail.team > 1;
+		region_close(region, clock_ticks());
+	}
 	parallel->value = 0;
 	give(region);
 }
@@ -217,7 +245,7 @@ void ompt_implicit_task(int endpoint, union ompt_word *parallel,
 	}
 	task->value = OMPT_IMPLICIT;
 	region = region_of(parallel);
-	if (!region)
+	if (!region || region->is_thinned)
 		return;
 	if (thread == 0)
 		region->detail.team = team;

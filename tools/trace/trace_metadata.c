@@ -23,6 +23,7 @@ static const struct {
 	{"events.written", FIELD(written), ENTRY_INTEGER},
 	{"events.cut", FIELD(cut), ENTRY_INTEGER},
 	{"events.dropped", FIELD(dropped), ENTRY_INTEGER},
+	{"events.thinned", FIELD(thinned), ENTRY_INTEGER},
 	{"events.in_file", FIELD(in_file), ENTRY_INTEGER},
 	{"events.aged", FIELD(aged), ENTRY_INTEGER},
 	{"events.unrecorded_calls", FIELD(unrecorded_calls), ENTRY_INTEGER},
@@ -61,6 +62,7 @@ void trace_metadata_begin(struct trace_metadata *metadata)
 	metadata->threads = 0;
 	metadata->unrecorded_calls = 0;
 	metadata->missed_calls = 0;
+	metadata->thinned = 0;
 	metadata->is_unfinished = false;
 	metadata->is_recovered = false;
 	metadata->is_by_hand = false;
