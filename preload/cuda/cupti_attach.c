@@ -17,7 +17,9 @@ EXPORT int InitializeInjection(void);
 #include "collector/steps/steps.h"
 #include "preload/cuda/cuda_calls.h"
 #include "preload/cuda/cupti_buffers.h"
+#include "preload/cuda/cupti_clock.h"
 #include "preload/cuda/cupti_record.h"
+#include "preload/cuda/cupti_versions.h"
 #include "preload/annotate/injection.h"
 #include "preload/process/life.h"
 #include "preload/process/process.h"
@@ -29,8 +31,7 @@ EXPORT int InitializeInjection(void);
 #include <unistd.h>
 
 #define INJECTION	"CUDA_INJECTION64_PATH"
-#define REFUSES_FROM	27u /* cuptiGetVersion() of 12.9 */
-#define PER_THREAD_FROM 21u /* of 12.3 */
+#define PER_THREAD_FROM 21u /* cuptiGetVersion() of 12.3 */
 #define NAME_BYTES	CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN
 
 enum attach_state {
@@ -114,11 +115,6 @@ static CUptiResult subscribe(struct session *session)
 	return rc;
 }
 
-static uint64_t CUPTIAPI ticks(void)
-{
-	return clock_ticks();
-}
-
 static void set_flag(uint32_t attribute, uint8_t value)
 {
 	size_t bytes = sizeof(value);
@@ -134,13 +130,11 @@ static CUptiResult set_up(struct session *session, uint32_t version)
 
 	cupti.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
 	if (version >= PER_THREAD_FROM)
-		set_flag(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, 1);
+		set_flag(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER,
+			 !cupti_has(CUPTI_DEFECT_THREAD_BUFFERS));
 	/* Our buffers are zero; clearing them is a thread's time. */
 	set_flag(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, 1);
-	/* Once in a process: doing so again spoils the next kernels' times. */
-	rc = cupti.cuptiActivityRegisterTimestampCallback
-		     ? cupti.cuptiActivityRegisterTimestampCallback(ticks)
-		     : CUPTI_ERROR_NOT_SUPPORTED;
+	rc = (CUptiResult)cupti_clock_start();
 	if (rc == CUPTI_SUCCESS)
 		rc = cupti.cuptiActivityRegisterCallbacks(
 			cupti_buffers_request, cupti_buffers_complete);
@@ -166,6 +160,22 @@ static bool open_library(struct session *session)
 	return true;
 }
 
+/* What is known to be wrong with it, where somebody asked. */
+static void tell_versions(const struct session *session, uint32_t version)
+{
+	char text[160];
+
+	if (!session->head->options.verbose)
+		return;
+	cupti_versions_name(version, text, sizeof(text));
+	log_tell("CUPTI %s (%u)", text, version);
+	for (int i = 0; i < CUPTI_DEFECT_COUNT; i++) {
+		if (cupti_versions_row(version, (enum cupti_defect)i, text,
+				       sizeof(text)))
+			log_tell("CUPTI: %s", text);
+	}
+}
+
 /* True: records will come. */
 static bool attach(struct session *session, bool late)
 {
@@ -176,7 +186,9 @@ static bool attach(struct session *session, bool late)
 		return false;
 	cupti.cuptiGetVersion(&version);
 	gpu->cupti_version = version;
-	if (cupti_buffers_start(version >= REFUSES_FROM)) {
+	cupti_versions_start(version);
+	tell_versions(session, version);
+	if (cupti_buffers_start(!cupti_has(CUPTI_DEFECT_NULL_BUFFER))) {
 		session_note(session, "GPU not recorded: no memory for it");
 		return false;
 	}
@@ -271,6 +283,7 @@ void cupti_forget(void)
 	cupti_kinds_forget();
 	cupti_callbacks_forget();
 	cupti_record_forget();
+	cupti_clock_forget();
 }
 
 #else

@@ -6,6 +6,7 @@
 
 #include "collector/system/log.h"
 #include "collector/steps/steps.h"
+#include "preload/cuda/cupti_clock.h"
 #include "preload/cuda/cupti_record.h"
 #include "preload/process/hook.h"
 #include "preload/process/life.h"
@@ -180,7 +181,7 @@ static bool is_followed(void)
  * comes so much before it that the gap between two steps lies outside too. */
 static uint64_t ahead(const struct session *session, uint64_t ticks)
 {
-	return ticks -
+	return ticks - cupti_clock_error() -
 	       clock_ticks_per_second(&session->head->clock) / STEPS_AHEAD;
 }
 

@@ -20,6 +20,7 @@
 	X(cuptiGetVersion, 1)						\
 	X(cuptiGetCallbackName, 1)					\
 	X(cuptiGetResultString, 1)					\
+	X(cuptiGetTimestamp, 1)						\
 	X(cuptiSubscribe, 1)						\
 	X(cuptiSubscribe_v2, 0)						\
 	X(cuptiEnableCallback, 1)					\

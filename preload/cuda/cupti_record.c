@@ -6,6 +6,7 @@
 
 #include "collector/system/clock.h"
 #include "collector/session/names.h"
+#include "preload/cuda/cupti_clock.h"
 #include <string.h>
 
 /* Every CUPTI from 12.0 on has these fields here. */
@@ -379,8 +380,9 @@ static void mark(const struct session *session,
 {
 	const uint64_t now = clock_ticks();
 	const bool is_long = has_recording(session, room);
-	const bool is_timed = is_long && record->deviceTimestamp &&
-			      record->deviceTimestamp <= now;
+	const uint64_t reached =
+		is_long ? cupti_clock_ticks(record->deviceTimestamp) : 0;
+	const bool is_timed = reached && reached <= now;
 
 	made->event = (struct event){
 		.kind = EVENT_GPU_EVENT,
@@ -395,7 +397,7 @@ static void mark(const struct session *session,
 	if (is_long)
 		made->event.gpu.recording =
 			recording_of(record->cudaEventSyncId);
-	made->event.start_ticks = is_timed ? record->deviceTimestamp : now;
+	made->event.start_ticks = is_timed ? reached : now;
 	made->event.end_ticks = made->event.start_ticks;
 }
 
@@ -495,6 +497,18 @@ static size_t needed_bytes(CUpti_ActivityKind kind)
 	return 0;
 }
 
+/* From the clock that the record has. */
+static void to_ticks(struct cupti_event *made)
+{
+	struct event *event = &made->event;
+
+	event->start_ticks = cupti_clock_ticks(event->start_ticks);
+	event->end_ticks = cupti_clock_ticks(event->end_ticks);
+	if (event->kind == EVENT_GPU_KERNEL)
+		made->kernel.queued_ticks =
+			cupti_clock_ticks(made->kernel.queued_ticks);
+}
+
 static enum cupti_record decode(struct session *session, const void *record,
 				CUpti_ActivityKind kind, size_t room,
 				struct cupti_event *made)
@@ -518,11 +532,14 @@ static enum cupti_record decode(struct session *session, const void *record,
 		break;
 	case CUPTI_ACTIVITY_KIND_CUDA_EVENT:
 		mark(session, record, room, made);
-		break;
+		return CUPTI_RECORD_EVENT;
 	case CUPTI_ACTIVITY_KIND_OVERHEAD:
 		overhead(session, record, made);
 		break;
-	case CUPTI_ACTIVITY_KIND_MEMORY2: return memory(record, made);
+	case CUPTI_ACTIVITY_KIND_MEMORY2:
+		if (memory(record, made) != CUPTI_RECORD_EVENT)
+			return CUPTI_RECORD_NOTHING;
+		break;
 	case CUPTI_ACTIVITY_KIND_DEVICE:
 		take_device(session, record);
 		return CUPTI_RECORD_NOTHING;
@@ -530,6 +547,7 @@ static enum cupti_record decode(struct session *session, const void *record,
 		note_context(context->contextId, context->deviceId);
 		return CUPTI_RECORD_NOTHING;
 	}
+	to_ticks(made);
 	return CUPTI_RECORD_EVENT;
 }
 

@@ -89,6 +89,7 @@ bool thinned_take(struct writer_state *state, struct ring_reader *reader,
 			counts->thinned++;
 		} else {
 			counts->cut++;
+			counts->outside++;
 		}
 		reader->marks_taken++;
 		counts->last_ticks =

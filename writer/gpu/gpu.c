@@ -2,6 +2,8 @@
 /* gpu.c - places the events of GPUs; see gpu.h. */
 #include "writer/gpu/gpu.h"
 
+#include "writer/events/clip.h"
+
 #include "writer/gpu/gpu_draw.h"
 #include "writer/gpu/gpu_json.h"
 #include <errno.h>
@@ -165,19 +167,16 @@ static bool is_young(const struct writer_state *state,
 	       event->end_ticks + patience + wait_ticks(state) > clock_ticks();
 }
 
-static void count(struct writer_state *state, const struct event *event,
-		  bool is_drawn)
+/* Its end: drawn, if it lies in the window that is written. */
+static void draw(struct writer_state *state, const struct event *event,
+		 enum event_place place, struct gpu_launch *launch)
 {
-	struct writer_counts *counts = &state->counts;
+	const bool is_inside = place == PLACE_WRITE;
 
-	counts->last_ticks = max_u64(counts->last_ticks, event->end_ticks);
-	if (!is_drawn) {
-		counts->cut++;
-		return;
-	}
-	counts->written++;
-	counts->file_events++;
-	counts->written_by_kind[event->kind]++;
+	state->counts.last_ticks =
+		max_u64(state->counts.last_ticks, event->end_ticks);
+	clip_count(state, event, is_inside,
+		   is_inside && gpu_draw(state, event, launch));
 }
 
 /* Running totals want allocations in order, so they are drawn when all that
@@ -220,9 +219,8 @@ void gpu_drained(struct writer_state *state)
 		struct gpu_launch *launch = gpu_launches_find(
 			&gpu->launches, events[i].memory.correlation);
 
-		count(state, &events[i],
-		      place_of(state, &events[i], launch) == PLACE_WRITE &&
-			      gpu_draw(state, &events[i], launch));
+		draw(state, &events[i], place_of(state, &events[i], launch),
+		     launch);
 	}
 	gpu->memory_count = 0;
 	gpu_project(state, false);
@@ -246,7 +244,7 @@ bool gpu_take(struct writer_state *state, struct ring_reader *reader,
 	if (event->flags & EVENT_MOVED)
 		return true;
 	if (gpu_start(state) || !state->gpu || !is_whole(event)) {
-		count(state, event, false);
+		clip_count(state, event, true, false);
 		return true;
 	}
 	launch = gpu_launches_find(&state->gpu->launches, correlation);
@@ -265,8 +263,7 @@ bool gpu_take(struct writer_state *state, struct ring_reader *reader,
 	if (event->kind == EVENT_GPU_MEMORY &&
 	    keep_memory(state, reader, event))
 		return true;
-	count(state, event,
-	      place == PLACE_WRITE && gpu_draw(state, event, launch));
+	draw(state, event, place, launch);
 	return true;
 }
 

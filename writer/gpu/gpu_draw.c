@@ -96,7 +96,7 @@ static bool draw_overhead(struct writer_state *state, struct gpu_slice *slice)
 	struct gpu_row *row =
 		gpu_rows_place(&state->gpu->rows, state->pid,
 			       shown + (uint64_t)LANE_COUNT * LANE_STEP,
-			       LANE_STEP, slice->span);
+			       LANE_STEP, &slice->span);
 	char name[64];
 
 	if (!row)
@@ -201,7 +201,7 @@ static bool draw_work(struct writer_state *state, struct gpu_slice *slice,
 	row = gpu_rows_place(&gpu->rows, event->gpu.device,
 			     (stream == GPU_STREAM_NONE ? 0 : stream) +
 				     (is_sync ? GPU_ROW_SYNC : 0),
-			     GPU_ROW_SIDE, slice->span);
+			     GPU_ROW_SIDE, &slice->span);
 	if (!row)
 		return false;
 	slice->row = row;
