@@ -7,13 +7,16 @@
 
 #define PROBES 8u
 
+static struct thin_site *site_at(const struct thread *thread, uint32_t number)
+{
+	return &thin_sites(thread)[thread->thin.place[number]];
+}
+
 COLD void thin_start(struct thread *thread)
 {
-	struct thin_site *sites = thin_sites(thread);
-
 	/* What was marked may still be in the ring, with its site. */
-	for (uint32_t i = 0; thread->thin.sites && i < THIN_SITES; i++)
-		sites[i].mask = 0;
+	for (uint32_t i = 0; i < thread->thin.used; i++)
+		site_at(thread, i)->mask = 0;
 	thread->thin.since_ticks = 0;
 	thread->thin.left = 0;
 	thread->thin.over = 0;
@@ -58,6 +61,8 @@ COLD struct thin_site *thin_site_find(struct thread *thread,
 		if (site->kind)
 			continue;
 		*site = *key;
+		thread->thin.place[thread->thin.used++] =
+			(uint8_t)(site - thin_sites(thread));
 		return site;
 	}
 	return NULL;
@@ -151,74 +156,79 @@ static uint64_t cost_of(const struct thin_site *site,
 	return drawn * each + (calls - drawn) * cost->slice_ps / 2;
 }
 
-static struct thin_site *dearest(struct thin_site *sites,
+/* Of those that can be thinned more. */
+static struct thin_site *dearest(const struct thread *thread,
 				 const struct session_cost *cost)
 {
 	struct thin_site *found = NULL;
 	uint64_t most = 0;
 
-	for (uint32_t i = 0; i < THIN_SITES; i++) {
-		const uint64_t now = cost_of(&sites[i], cost, sites[i].wanted);
+	for (uint32_t i = 0; i < thread->thin.used; i++) {
+		struct thin_site *site = site_at(thread, i);
+		const uint64_t now = cost_of(site, cost, site->wanted);
 
-		if (sites[i].kind != EVENT_OMP_REGION ||
-		    sites[i].wanted >= THIN_MOST || now <= most)
+		if (site->kind != EVENT_OMP_REGION ||
+		    site->wanted >= THIN_MOST || now <= most)
 			continue;
 		most = now;
-		found = &sites[i];
+		found = site;
 	}
 	return found;
 }
 
-/* The masks with which what was done since the last look would have cost no
- * more than `share_ps`: the least of them. */
-static void plan(struct thin_site *sites, const struct session_cost *cost,
+/* The least masks with which what was done since the last look would have cost
+ * no more than `share_ps`. */
+static void plan(const struct thread *thread, const struct session_cost *cost,
 		 uint64_t share_ps)
 {
+	struct thin_site *site;
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i < THIN_SITES; i++) {
-		sites[i].wanted = 0;
-		sum += cost_of(&sites[i], cost, 0);
+	for (uint32_t i = 0; i < thread->thin.used; i++) {
+		site = site_at(thread, i);
+		site->wanted = 0;
+		sum += cost_of(site, cost, 0);
 	}
 	if (sum <= share_ps)
 		return;
-	for (uint32_t i = 0; i < THIN_SITES; i++) {
-		if (sites[i].kind != EVENT_OMP_WAIT)
+	for (uint32_t i = 0; i < thread->thin.used; i++) {
+		site = site_at(thread, i);
+		if (site->kind != EVENT_OMP_WAIT)
 			continue;
-		sum -= cost_of(&sites[i], cost, 0);
-		sum += cost_of(&sites[i], cost, THIN_ALL);
-		sites[i].wanted = THIN_ALL;
+		sum -= cost_of(site, cost, 0);
+		sum += cost_of(site, cost, THIN_ALL);
+		site->wanted = THIN_ALL;
 	}
-	while (sum > share_ps) {
-		struct thin_site *site = dearest(sites, cost);
-
-		if (!site)
-			return;
+	while (sum > share_ps && (site = dearest(thread, cost))) {
 		sum -= cost_of(site, cost, site->wanted);
 		site->wanted = site->wanted * 2 + 1;
 		sum += cost_of(site, cost, site->wanted);
 	}
 }
 
-/* True if some mask is to grow (or, with `down`, to shrink). */
-static bool differs(const struct thin_site *sites, bool down)
+/* True if some mask is to grow, or with `down` to shrink. */
+static bool differs(const struct thread *thread, bool down)
 {
-	for (uint32_t i = 0; i < THIN_SITES; i++) {
-		if (down ? sites[i].wanted < sites[i].mask
-			 : sites[i].wanted > sites[i].mask)
+	for (uint32_t i = 0; i < thread->thin.used; i++) {
+		const struct thin_site *site = site_at(thread, i);
+
+		if (down ? site->wanted < site->mask
+			 : site->wanted > site->mask)
 			return true;
 	}
 	return false;
 }
 
-static void change(struct thin *thin, struct thin_site *sites)
+static void change(struct thread *thread)
 {
-	for (uint32_t i = 0; i < THIN_SITES; i++) {
-		sites[i].mask = sites[i].wanted;
-		sites[i].base = sites[i].calls;
+	for (uint32_t i = 0; i < thread->thin.used; i++) {
+		struct thin_site *site = site_at(thread, i);
+
+		site->mask = site->wanted;
+		site->base = site->calls;
 	}
-	thin->over = 0;
-	thin->under = 0;
+	thread->thin.over = 0;
+	thread->thin.under = 0;
 }
 
 /* Picoseconds of the time since the last look that recording may take. */
@@ -231,36 +241,41 @@ static uint64_t share_of(const struct session_header *head, uint64_t ticks)
 	return (uint64_t)(ps * (double)head->options.max_overhead / 100);
 }
 
+static void look(struct thread *thread, const struct session_header *head,
+		 uint64_t ticks)
+{
+	const uint64_t share = share_of(head, ticks);
+	struct thin *thin = &thread->thin;
+
+	plan(thread, &head->cost, share);
+	if (differs(thread, false)) {
+		thin->under = 0;
+		if (++thin->over >= THIN_OVER)
+			change(thread);
+		return;
+	}
+	thin->over = 0;
+	if (!differs(thread, true)) {
+		thin->under = 0;
+		return;
+	}
+	plan(thread, &head->cost, share / 2);
+	if (!differs(thread, true) || differs(thread, false))
+		thin->under = 0;
+	else if (++thin->under >= THIN_UNDER)
+		change(thread);
+}
+
 COLD void thin_look(struct thread *thread, uint64_t now_ticks)
 {
 	struct session *session = load_relaxed(&session_here);
-	struct thin_site *sites = thin_sites(thread);
-	struct thin *thin = &thread->thin;
-	const uint64_t since = thin->since_ticks;
+	const uint64_t since = thread->thin.since_ticks;
 
-	if (!thin->sites)
-		return;
-	thin->left = THIN_CALLS;
-	thin->since_ticks = now_ticks;
+	thread->thin.left = THIN_CALLS;
+	thread->thin.since_ticks = now_ticks;
 	/* The first look back has nothing to look at. */
-	if (since && session && session->head->cost.slice_ps) {
-		const uint64_t share =
-			share_of(session->head, now_ticks - since);
-
-		plan(sites, &session->head->cost, share);
-		thin->over = differs(sites, false) ? thin->over + 1 : 0;
-		if (thin->over >= THIN_OVER)
-			change(thin, sites);
-		if (!thin->over) {
-			plan(sites, &session->head->cost, share / 2);
-			thin->under =
-				differs(sites, true) && !differs(sites, false)
-					? thin->under + 1
-					: 0;
-			if (thin->under >= THIN_UNDER)
-				change(thin, sites);
-		}
-	}
-	for (uint32_t i = 0; i < THIN_SITES; i++)
-		sites[i].looked = sites[i].calls;
+	if (since && session && session->head->cost.slice_ps)
+		look(thread, session->head, now_ticks - since);
+	for (uint32_t i = 0; i < thread->thin.used; i++)
+		site_at(thread, i)->looked = site_at(thread, i)->calls;
 }

@@ -89,6 +89,8 @@ struct thin {
 	uint32_t left;	      /* calls until the next */
 	uint32_t is_off;      /* no bound, or no room */
 	uint32_t over, under; /* looks in a row that would change masks */
+	uint32_t used;	      /* sites, which lie at these places */
+	uint8_t place[THIN_SITES];
 };
 
 /* What the writer has done with a thread; double like the checkpoint. */
