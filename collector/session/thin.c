@@ -18,7 +18,7 @@ COLD void thin_start(struct thread *thread)
 	for (uint32_t i = 0; i < thread->thin.used; i++)
 		site_at(thread, i)->mask = 0;
 	thread->thin.since_ticks = 0;
-	thread->thin.left = 0;
+	thread->thin.left = 1;
 	thread->thin.over = 0;
 	thread->thin.under = 0;
 }
@@ -39,16 +39,10 @@ static bool make_sites(struct thread *thread)
 	return at;
 }
 
-static bool is_site(const struct thin_site *a, const struct thin_site *b)
+COLD struct thin_site *thin_site_find(struct thread *thread, uint64_t code,
+				      uint64_t what)
 {
-	return a->kind == b->kind && a->code == b->code &&
-	       a->outlined == b->outlined && a->sync == b->sync;
-}
-
-COLD struct thin_site *thin_site_find(struct thread *thread,
-				      const struct thin_site *key)
-{
-	const uint32_t hash = thin_hash(key->code, key->outlined, key->sync);
+	const uint32_t hash = thin_hash(code, what);
 
 	if (!thread->thin.sites && !make_sites(thread))
 		return NULL;
@@ -56,11 +50,12 @@ COLD struct thin_site *thin_site_find(struct thread *thread,
 		struct thin_site *site =
 			&thin_sites(thread)[(hash + i) % THIN_SITES];
 
-		if (is_site(site, key))
+		if (site->what == what && site->code == code)
 			return site;
 		if (site->kind)
 			continue;
-		*site = *key;
+		site->code = code;
+		site->what = what;
 		thread->thin.place[thread->thin.used++] =
 			(uint8_t)(site - thin_sites(thread));
 		return site;

@@ -43,8 +43,8 @@ void thin_start(struct thread *thread);
 void thin_flush(struct thread *thread);
 
 /* The cold halves of what follows. */
-struct thin_site *thin_site_find(struct thread *thread,
-				 const struct thin_site *key);
+struct thin_site *thin_site_find(struct thread *thread, uint64_t code,
+				 uint64_t what);
 void thin_look(struct thread *thread, uint64_t now_ticks);
 
 static inline struct thin_site *thin_sites(const struct thread *thread)
@@ -52,12 +52,9 @@ static inline struct thin_site *thin_sites(const struct thread *thread)
 	return (struct thin_site *)((char *)thread + thread->thin.sites);
 }
 
-static inline uint32_t thin_hash(uint64_t code, uint32_t outlined,
-				 unsigned int sync)
+static inline uint32_t thin_hash(uint64_t code, uint64_t what)
 {
-	return (uint32_t)((code ^ (uint64_t)outlined << 32 ^ sync) *
-				  UINT64_C(0x9e3779b97f4a7c15) >>
-			  56);
+	return (uint32_t)((code ^ what) * UINT64_C(0x9e3779b97f4a7c15) >> 56);
 }
 
 _Static_assert(THIN_SITES == 1u << (64 - 56), "all bits of the hash");
@@ -67,20 +64,18 @@ static inline struct thin_site *thin_site(struct thread *thread,
 					  enum event_kind kind, uint64_t code,
 					  uint32_t outlined, unsigned int sync)
 {
-	const struct thin_site key = {.code = code,
-				      .outlined = outlined,
-				      .kind = (uint16_t)kind,
-				      .sync = (uint16_t)sync};
+	const uint64_t what =
+		outlined | (uint64_t)kind << 32 | (uint64_t)sync << 48;
 	struct thin_site *site;
 
 	if (unlikely(thread->thin.is_off))
 		return NULL;
-	site = &thin_sites(thread)[thin_hash(code, outlined, sync)];
-	if (likely(thread->thin.sites && site->code == code &&
-		   site->outlined == outlined && site->kind == key.kind &&
-		   site->sync == key.sync))
+	/* Without a table the record lies there, and no code. */
+	site = &thin_sites(thread)[thin_hash(code, what)];
+	if (likely(site->what == what && site->code == code &&
+		   thread->thin.sites))
 		return site;
-	return thin_site_find(thread, &key);
+	return thin_site_find(thread, code, what);
 }
 
 /* A call of the site: true if it is to leave a mark and nothing else. */
@@ -88,10 +83,8 @@ static inline bool thin_skips(struct thread *thread, struct thin_site *site)
 {
 	if (unlikely(!site))
 		return false;
-	if (unlikely(thread->thin.left <= 1))
+	if (unlikely(!--thread->thin.left))
 		thin_look(thread, clock_ticks());
-	else
-		thread->thin.left--;
 	return (site->calls++ - site->base) & site->mask;
 }
 

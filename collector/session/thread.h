@@ -65,16 +65,21 @@ struct pending_wait {
 #define THIN_SITES 256u
 
 struct thin_site {
-	uint64_t code; /* these four as in the events of its calls */
-	uint32_t outlined;
+	uint64_t code; /* this and what follows as in the events of its calls */
+	union {
+		struct {
+			uint32_t outlined;
+			uint16_t kind; /* enum event_kind; 0: free */
+			uint16_t sync;
+		};
+		uint64_t what;
+	};
 	uint32_t outer;
-	uint16_t kind; /* enum event_kind; 0: free */
-	uint16_t sync;
 	uint32_t mask;	   /* one in mask + 1 is drawn */
 	uint32_t calls;	   /* all, modulo 2^32; */
 	uint32_t base;	   /* as of the last change of a mask, */
 	uint32_t looked;   /* and of the last look */
-	uint32_t has_team; /* its last region had more than one member */
+	uint32_t has_team; /* a region of it had more than one member */
 	uint32_t wanted;   /* scratch of the look: a mask */
 	uint32_t pad[5];
 };

@@ -159,8 +159,11 @@ bool gomp_member_begin(struct gomp_member *member, struct gomp_region *region,
 					      .outlined = region->outlined,
 					      .team = team,
 					      .thread = thread};
-	if (slice->thread == region->master)
+	if (slice->thread == region->master) {
 		region->detail.team = team;
+		if (region->site)
+			region->site->has_team = 1;
+	}
 	gomp_slice_push(slice, clock_ticks());
 	return true;
 }

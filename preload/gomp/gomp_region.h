@@ -232,8 +232,6 @@ static inline void gomp_region_close(struct gomp_region *region)
 		return;
 	}
 	end = clock_ticks();
-	if (region->site)
-		region->site->has_team = region->detail.team > 1;
 	gomp_last = region->was_last;
 	if (region->wait_start)
 		gomp_region_close_team(&region->slice, &region->detail,
