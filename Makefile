@@ -78,6 +78,9 @@ else lack 'aligned tables (libsmartcols)'; fi; \
 if has elfutils/libdwfl.h -ldw; then \
 	echo 'DEFINES += -DHAVE_LIBDW'; echo 'TOOL_LIBS += -ldw'; \
 else lack 'file and line (libdw)'; fi; \
+if has libunwind.h ''; then \
+	echo 'DEFINES += -DHAVE_LIBUNWIND'; \
+else lack 'call stacks (libunwind)'; fi; \
 cupti=; for dir in '$(CUDA)/include' '$(CUDA)/extras/CUPTI/include'; do \
 	if has cupti.h "-isystem $(CUDA)/include -isystem $$dir"; then \
 		cupti="-isystem $(CUDA)/include -isystem $$dir"; break; fi; done; \
@@ -186,7 +189,8 @@ $(O)/tests/unit/%: $(O)/tests/unit/%.o $(UNIT_OBJECTS)
 
 # One that plays the rest of the folder itself.
 $(O)/tests/unit/preload/test_cupti_kinds: $(O)/tests/unit/preload/test_cupti_kinds.o \
-		$(O)/preload/cuda/cupti_kinds.o $(O)/preload/cuda/cupti_library.o $(UNIT_OBJECTS)
+		$(O)/preload/cuda/cupti_kinds.o $(O)/preload/cuda/cupti_library.o \
+		$(O)/preload/cuda/cupti_versions.o $(UNIT_OBJECTS)
 	$(call say,LD,$@)
 	$(unit_link)
 

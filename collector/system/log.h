@@ -2,9 +2,9 @@
 /*
  * log.h - one line on stderr, or nothing.
  *
- * The library prints at most LOG_LINES_MAX lines in a run unless it is asked for
- * more, never to stdout, and only while fd 2 is what it was at the start.  No stdio, no malloc; any thread
- * and signal handlers.
+ * The library prints at most LOG_LINES_MAX lines in a run unless it is asked
+ * for more, never to stdout, and only while fd 2 is what it was at the start.
+ * No stdio, no malloc; any thread and signal handlers.
  */
 #ifndef COLLECTOR_LOG_H
 #define COLLECTOR_LOG_H

@@ -50,6 +50,11 @@ bool cupti_is_alive(void)
 	return load_acquire(&state) == ATTACH_ALIVE;
 }
 
+bool cupti_may_be_turned(void)
+{
+	return load_relaxed(&state) == ATTACH_BEGUN || cupti_is_ours();
+}
+
 void cupti_kill(void)
 {
 	uint32_t was = ATTACH_ALIVE;
@@ -115,16 +120,38 @@ static CUptiResult subscribe(struct session *session)
 	return rc;
 }
 
+/* What they were before us. */
+static struct {
+	uint8_t value;
+	bool is_known;
+} flags[CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER + 1];
+
 static void set_flag(uint32_t attribute, uint8_t value)
 {
 	size_t bytes = sizeof(value);
 
+	if (!flags[attribute].is_known && cupti.cuptiActivityGetAttribute)
+		flags[attribute].is_known =
+			cupti.cuptiActivityGetAttribute(
+				(CUpti_ActivityAttribute)attribute, &bytes,
+				&flags[attribute].value) == CUPTI_SUCCESS;
+	bytes = sizeof(value);
 	cupti.cuptiActivitySetAttribute((CUpti_ActivityAttribute)attribute,
 					&bytes, &value);
 }
 
+void cupti_attach_leave(void)
+{
+	for (uint32_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		if (flags[i].is_known)
+			set_flag(i, flags[i].value);
+	}
+	cupti.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT);
+}
+
 /* Clock and buffers, before any kind is enabled. */
-static CUptiResult set_up(struct session *session, uint32_t version)
+static CUptiResult set_up(struct session *session, uint32_t version,
+			  int (*start_clock)(void))
 {
 	CUptiResult rc;
 
@@ -134,7 +161,7 @@ static CUptiResult set_up(struct session *session, uint32_t version)
 			 !cupti_has(CUPTI_DEFECT_THREAD_BUFFERS));
 	/* Our buffers are zero; clearing them is a thread's time. */
 	set_flag(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, 1);
-	rc = (CUptiResult)cupti_clock_start();
+	rc = (CUptiResult)start_clock();
 	if (rc == CUPTI_SUCCESS)
 		rc = cupti.cuptiActivityRegisterCallbacks(
 			cupti_buffers_request, cupti_buffers_complete);
@@ -160,6 +187,20 @@ static bool open_library(struct session *session)
 	return true;
 }
 
+/* One of NVIDIA's, which has CUPTI or what lies below it. */
+static bool foreign_tool(struct session *session)
+{
+	const char *tool = cupti_tools_find();
+
+	if (!tool)
+		return false;
+	session_note(session, "GPU not recorded: %s is in the process", tool);
+	log_trouble("%s is in the process: of the GPU only the calls to it are "
+		    "recorded",
+		    tool);
+	return true;
+}
+
 /* What is known to be wrong with it, where somebody asked. */
 static void tell_versions(const struct session *session, uint32_t version)
 {
@@ -181,8 +222,9 @@ static bool attach(struct session *session, bool late)
 {
 	struct gpu_state *gpu = &session->head->gpu;
 	uint32_t version = 0;
+	bool is_late;
 
-	if (!open_library(session))
+	if (foreign_tool(session) || !open_library(session))
 		return false;
 	cupti.cuptiGetVersion(&version);
 	gpu->cupti_version = version;
@@ -192,14 +234,20 @@ static bool attach(struct session *session, bool late)
 		session_note(session, "GPU not recorded: no memory for it");
 		return false;
 	}
-	if (subscribe(session) != CUPTI_SUCCESS)
-		return false;
-	if (set_up(session, version) != CUPTI_SUCCESS)
+	cupti_record_start();
+	is_late = cupti_neighbour_is_first();
+	if (!is_late &&
+	    (subscribe(session) != CUPTI_SUCCESS ||
+	     set_up(session, version, cupti_clock_start) != CUPTI_SUCCESS))
 		return false;
 	store_relaxed(&gpu->source, GPU_SOURCE_CUPTI);
 	store_relaxed(&gpu->is_live, 1);
-	cupti_kinds_start(&session->head->options, late);
-	cupti_callbacks_start();
+	if (!is_late) {
+		cupti_kinds_start(&session->head->options, late);
+		cupti_callbacks_start();
+		cupti_kinds_want(steps_want_gpu(session));
+		cupti_kinds_turn();
+	}
 	if (late)
 		session_note(session,
 			     "CUPTI came late, after the first call: " INJECTION
@@ -207,13 +255,36 @@ static bool attach(struct session *session, bool late)
 	return !cupti_flush_start();
 }
 
+bool cupti_attach_again(void)
+{
+	struct session *session = load_relaxed(&session_here);
+
+	if (set_up(session, session->head->gpu.cupti_version,
+		   cupti_clock_again) != CUPTI_SUCCESS)
+		return false;
+	cupti_kinds_start(&session->head->options, true);
+	/* Where the other was first, nothing told us of CUDA's start. */
+	cupti_flush_at_exit(CUPTI_FIRST_CONTEXT);
+	return true;
+}
+
 /* A window opens or closes, on the thread that steps. */
 static void follow(bool open)
 {
+	struct session *session = load_relaxed(&session_here);
+
 	/* What was launched before a window's end is still to come, so that
-	 * the writer's pass turns the kinds off. */
-	if (open && cupti_is_alive() && !cupti_callbacks_are_inside())
-		cupti_kinds_want(true);
+	 * the writer's pass wants the kinds off. */
+	if (!open || !cupti_is_ours() || cupti_callbacks_are_inside())
+		return;
+	cupti_kinds_want(true);
+	if (cupti_kinds_await())
+		return;
+	if (!add_relaxed(&session->head->gpu.late_windows, 1))
+		log_trouble(
+			"CUPTI was not switched on within %u ms: kernels at "
+			"the start of windows may be missing",
+			CUPTI_TURN_MS);
 }
 
 COLD bool cupti_attach(bool late)
@@ -233,7 +304,8 @@ COLD bool cupti_attach(bool late)
 		/* RELEASE pairs with ACQUIRE in cupti_is_alive(). */
 		store_release(&state, ATTACH_ALIVE);
 		gate_on_change(follow);
-		cupti_kinds_want(steps_want_gpu(session));
+		/* A window may have opened before that. */
+		cupti_kinds_follow(session);
 		writer_add_source(cupti_source_poll, NULL);
 		cupti_flush_at_exit(CUPTI_ATTACHED);
 	} else {
@@ -281,6 +353,7 @@ void cupti_forget(void)
 	cupti_source_forget();
 	cupti_flush_forget();
 	cupti_kinds_forget();
+	cupti_neighbour_forget();
 	cupti_callbacks_forget();
 	cupti_record_forget();
 	cupti_clock_forget();

@@ -22,8 +22,10 @@
  * one comes back soon where the GPU is never done. */
 #define CUPTI_BUFFER_BYTES (128u << 10)
 #define CUPTI_BUFFERS_MAX  2048u
-/* While a step is searched for. */
-#define CUPTI_SEARCH_BYTES (32u << 10)
+/* While something is recorded or a step is searched for, as long as few are
+ * out: what is in a buffer that CUPTI holds is lost to a kill. */
+#define CUPTI_SMALL_BYTES  (32u << 10)
+#define CUPTI_SMALL_MOST   512u
 
 struct cupti_buffer {
 	_Atomic uint32_t state;
@@ -44,6 +46,9 @@ void CUPTIAPI cupti_buffers_complete(CUcontext context, uint32_t stream,
 				     uint8_t *buffer, size_t bytes,
 				     size_t valid_bytes);
 
+/* Who gets a buffer that isn't ours. */
+void cupti_buffers_strange(CUpti_BuffersCallbackCompleteFunc complete);
+
 /* Writer's thread: all that was completed since the last call, the oldest
  * first, linked by `next`; NULL none. */
 struct cupti_buffer *cupti_buffers_take(void);
@@ -56,8 +61,17 @@ void cupti_buffers_release(struct cupti_buffer *buffer);
  * released yet; UINT64_MAX: none is. */
 uint64_t cupti_buffers_oldest(void);
 
-/* Buffers that CUPTI got although there was no room. */
+/* Buffers that CUPTI got although there was no room, or that were lost. */
 uint64_t cupti_buffers_refused(void);
+
+/* With records in them, lent before `ticks` and not back. */
+unsigned int cupti_buffers_unreturned(uint64_t ticks);
+
+/* Those don't come back any more: they are counted and never lent again. */
+void cupti_buffers_lose(uint64_t ticks);
+
+/* When one was last lent or came back. */
+uint64_t cupti_buffers_touched(void);
 
 /* In a forked child: the buffers are the parent's. */
 void cupti_buffers_forget(void);

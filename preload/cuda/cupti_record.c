@@ -70,6 +70,7 @@ AT(Device5, isCudaVisible, 144);
 
 /* The writer's thread alone. */
 static struct {
+	uint64_t since_ticks; /* we are CUPTI's client */
 	uint64_t last_correlation;
 	uint32_t overhead_name[16];
 	/* By domain (runtime, driver) and number of the call. */
@@ -443,9 +444,13 @@ static void overhead(struct session *session,
 static enum cupti_record memory(const CUpti_ActivityMemory4 *record,
 				struct cupti_event *made)
 {
-	/* Of the host's memory the heap's hooks know. */
+	const bool is_pinned =
+		record->memoryKind == CUPTI_ACTIVITY_MEMORY_KIND_PINNED;
+
+	/* Of the host's pageable memory the heap's hooks know. */
 	if (record->memoryKind != CUPTI_ACTIVITY_MEMORY_KIND_DEVICE &&
-	    record->memoryKind != CUPTI_ACTIVITY_MEMORY_KIND_MANAGED)
+	    record->memoryKind != CUPTI_ACTIVITY_MEMORY_KIND_MANAGED &&
+	    !is_pinned)
 		return CUPTI_RECORD_NOTHING;
 	made->event = (struct event){
 		.kind = EVENT_GPU_MEMORY,
@@ -456,7 +461,7 @@ static enum cupti_record memory(const CUpti_ActivityMemory4 *record,
 			{.correlation = wide(record->correlationId),
 			 .address = record->address,
 			 .size_bytes = record->bytes,
-			 .device = record->deviceId,
+			 .device = is_pinned ? 0 : record->deviceId,
 			 .is_free =
 				 record->memoryOperationType ==
 				 CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE},
@@ -551,6 +556,28 @@ static enum cupti_record decode(struct session *session, const void *record,
 	return CUPTI_RECORD_EVENT;
 }
 
+static bool is_work(CUpti_ActivityKind kind)
+{
+	return kind == CUPTI_ACTIVITY_KIND_KERNEL ||
+	       kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ||
+	       kind == CUPTI_ACTIVITY_KIND_MEMCPY ||
+	       kind == CUPTI_ACTIVITY_KIND_MEMCPY2 ||
+	       kind == CUPTI_ACTIVITY_KIND_MEMSET ||
+	       kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
+}
+
+/* What has run did so since we are here.  Another's clock, which may have been
+ * CUPTI's before, is far away from ours; its interpolation isn't. */
+static bool is_plausible(const struct session *session,
+			 const struct event *event)
+{
+	const uint64_t slack = clock_ticks_per_second(&session->head->clock);
+
+	return event->end_ticks >= event->start_ticks &&
+	       event->end_ticks <= clock_ticks() + slack &&
+	       event->start_ticks + slack >= known.since_ticks;
+}
+
 enum cupti_record cupti_record_decode(struct session *session,
 				      const CUpti_Activity *record, size_t room,
 				      struct cupti_event *made)
@@ -561,12 +588,20 @@ enum cupti_record cupti_record_decode(struct session *session,
 	if (!needed || room < needed)
 		return CUPTI_RECORD_UNKNOWN;
 	result = decode(session, record, record->kind, room, made);
+	if (result == CUPTI_RECORD_EVENT && is_work(record->kind) &&
+	    !is_plausible(session, &made->event))
+		return CUPTI_RECORD_NO_TIME;
 	/* 0 means "could not be measured": without this the work would begin
 	 * when the machine did. */
 	if (result == CUPTI_RECORD_EVENT &&
 	    (!made->event.start_ticks || !made->event.end_ticks))
 		return CUPTI_RECORD_NO_TIME;
 	return result;
+}
+
+void cupti_record_start(void)
+{
+	known.since_ticks = clock_ticks();
 }
 
 void cupti_record_forget(void)

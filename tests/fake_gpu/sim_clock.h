@@ -3,9 +3,9 @@
  * sim_clock.h - the GPU's time, and the client's.
  *
  * The device lives in nanoseconds of CLOCK_MONOTONIC, DRIFT_PPM too fast.
- * Records hold the client's clock: what its timestamp callback says, else CLOCK_REALTIME.
- * Times of the GPU come out by interpolation between two moments at which both
- * clocks were read, as CUPTI does it.
+ * Records hold the client's clock: what its timestamp callback says, else
+ * CLOCK_REALTIME.  Times of the GPU come out by interpolation between two
+ * moments at which both clocks were read, as CUPTI does it.
  */
 #ifndef FAKE_GPU_SIM_CLOCK_H
 #define FAKE_GPU_SIM_CLOCK_H

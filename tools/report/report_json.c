@@ -259,6 +259,9 @@ static void put_sums(const struct report *report, yajl_gen gen)
 		put_fields(gen, metadata, heap_fields);
 	put_fields(gen, &report->heap_events, memory_fields);
 	yajl_gen_map_close(gen);
+	open_object(gen, "pinned");
+	put_fields(gen, &report->pinned, memory_fields);
+	yajl_gen_map_close(gen);
 	if (metadata->seen >= 0) {
 		open_object(gen, "account");
 		put_fields(gen, metadata, account_fields);

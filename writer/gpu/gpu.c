@@ -35,6 +35,7 @@ void gpu_end(struct writer_state *state)
 	if (!gpu)
 		return;
 	array_free(&gpu->memory);
+	array_free(&gpu->pinned.blocks);
 	gpu_launches_end(&gpu->launches);
 	gpu_rows_free(&gpu->rows);
 	gpu_rows_free(&gpu->annotations);
@@ -70,12 +71,14 @@ static uint64_t seconds_to_ticks(const struct writer_state *state,
 	return seconds * clock_ticks_per_second(&state->session->head->clock);
 }
 
-/* Back to the end of the ring, for the next pass. */
+/* Back to the end of the ring, for the next pass; no thread of the program
+ * shares that one. */
 static bool put_back(struct ring_reader *reader, const struct event *event)
 {
 	struct ring *ring = &reader->thread->ring;
 	const unsigned int slots = event->flags & EVENT_TWO_SLOTS ? 2 : 1;
-	struct event *slot = ring_reserve(ring, slots);
+	struct event *slot =
+		gpu_is_reader(reader) ? ring_reserve(ring, slots) : NULL;
 
 	if (!slot)
 		return false;
@@ -208,7 +211,7 @@ static bool is_later(const void *a, const void *b, const void *arg)
 void gpu_drained(struct writer_state *state)
 {
 	struct gpu *gpu = state->gpu;
-	const struct event *events;
+	struct event *events;
 
 	if (!gpu)
 		return;
@@ -218,8 +221,12 @@ void gpu_drained(struct writer_state *state)
 	for (size_t i = 0; i < gpu->memory_count; i++) {
 		struct gpu_launch *launch = gpu_launches_find(
 			&gpu->launches, events[i].memory.correlation);
+		const bool is_news =
+			!gpu_is_pinned(&events[i]) ||
+			gpu_pinned_follow(&gpu->pinned, &events[i]);
 
-		draw(state, &events[i], place_of(state, &events[i], launch),
+		draw(state, &events[i],
+		     is_news ? place_of(state, &events[i], launch) : PLACE_SKIP,
 		     launch);
 	}
 	gpu->memory_count = 0;
@@ -232,6 +239,21 @@ static bool is_whole(const struct event *event)
 	return event->flags & EVENT_TWO_SLOTS ||
 	       (event->kind != EVENT_GPU_KERNEL &&
 		event->kind != EVENT_GPU_COPY);
+}
+
+/* Told by the thread that pinned memory: into the ring of the others, whose
+ * order it shares.  False: there is none yet, or no room. */
+static bool move_to_gpu(struct writer_state *state, struct ring_reader *reader,
+			const struct event *event)
+{
+	struct ring_reader *gpu = state->readers;
+
+	while (gpu && !gpu_is_reader(gpu))
+		gpu = gpu->older;
+	if (gpu && put_back(gpu, event))
+		return true;
+	reader->is_deferred = true;
+	return false;
 }
 
 bool gpu_take(struct writer_state *state, struct ring_reader *reader,
@@ -247,6 +269,8 @@ bool gpu_take(struct writer_state *state, struct ring_reader *reader,
 		clip_count(state, event, true, false);
 		return true;
 	}
+	if (!gpu_is_reader(reader) && may_wait(state))
+		return move_to_gpu(state, reader, event);
 	launch = gpu_launches_find(&state->gpu->launches, correlation);
 	if (((correlation && !launch) || lacks_mark(state, event)) &&
 	    is_young(state, event) && put_back(reader, event))
@@ -345,13 +369,19 @@ bool gpu_is_settled(struct writer_state *state, uint64_t end_ticks)
 				       seconds_to_ticks(state, HANG_SECONDS);
 }
 
-void gpu_count_missing(struct writer_state *state)
+void gpu_count_missing(struct writer_state *state, uint64_t end_ticks)
 {
 	const struct gpu *gpu = state->gpu;
+	const struct gpu_launches *launches;
 
-	if (gpu && gpu->launches.file == state->file.file_index)
-		add_relaxed(&state->session->head->gpu.missing_kernels,
-			    gpu->launches.missing);
+	if (!gpu || gpu->launches.file != state->file.file_index ||
+	    !gpu->launches.missing)
+		return;
+	launches = &gpu->launches;
+	add_relaxed(&state->session->head->gpu.missing_kernels,
+		    launches->missing);
+	gpu_json_missing(state, timeline_ns(&state->timeline, end_ticks),
+			 launches->launched, launches->missing);
 }
 
 void gpu_close(struct writer_state *state, bool is_closing)

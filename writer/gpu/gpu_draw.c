@@ -5,6 +5,7 @@
 #include "collector/system/log.h"
 #include "collector/system/proc.h"
 #include "writer/events/clip.h"
+#include "writer/events/event_json.h"
 #include "writer/gpu/gpu_json.h"
 #include "writer/events/meta_json.h"
 
@@ -40,18 +41,21 @@ static void name_thread(struct writer_state *state, uint32_t tid)
 	struct gpu_row *row;
 	char text[64];
 
-	if (reader) {
-		meta_json_lane(state, reader, LANE_MAIN);
-		return;
-	}
 	row = gpu_rows_find(&state->gpu->rows, state->pid, tid);
-	if (!row || row->named_in_file == state->file.file_index)
+	/* A thread that ends now is looked up in vain later on. */
+	if (row && row->named_in_file == state->file.file_index)
+		return;
+	if (row)
+		row->named_in_file = state->file.file_index;
+	if (reader)
+		meta_json_lane(state, reader, LANE_MAIN);
+	if (reader || !row)
 		return;
 	if (state->is_live)
 		proc_thread_name(tid, name, sizeof(name));
-	log_format(text, sizeof(text), "thread %lu (%s)",
+	log_format(text, sizeof(text),
+		   name[0] ? "thread %lu (%s)" : "thread %lu",
 		   (unsigned long)shown_tid(state, tid), name);
-	row->named_in_file = state->file.file_index;
 	meta_json_row(state, state->pid, shown_tid(state, tid),
 		      shown_tid(state, tid), text);
 }
@@ -114,10 +118,20 @@ static bool draw_memory(struct writer_state *state, const struct event *event,
 {
 	struct gpu *gpu = state->gpu;
 	const uint32_t device = event->memory.device;
-	const uint32_t tid =
+	uint32_t tid =
 		launch ? launch->tid : (uint32_t)state->session->head->pid;
 	int64_t *total;
 
+	if (gpu_is_pinned(event)) {
+		tid = device ? device : tid;
+		name_thread(state, tid);
+		gpu_json_memory(state, event, shown_tid(state, tid), ts_ns,
+				state->gpu->pinned.live_bytes,
+				launch ? launch->external_id : 0);
+		event_json_live(state, "pinned memory", ts_ns,
+				state->gpu->pinned.live_bytes);
+		return true;
+	}
 	if (device >= GPU_DEVICES_MAX)
 		return false;
 	total = &gpu->allocated[device];
@@ -272,6 +286,16 @@ static bool is_owed(struct writer_state *state, const struct event *event)
 	return launch && (launch->work_in == index || launch->sync_in == index);
 }
 
+/* How many kernels its launch has. */
+static uint32_t kernels_in(struct writer_state *state,
+			   const struct event *event)
+{
+	return event->kind == EVENT_GPU_KERNEL && event->gpu.graph
+		       ? gpu_state_kernels(&state->session->head->gpu,
+					   event->gpu.graph)
+		       : 1;
+}
+
 /* Of each launch in the file it is known whether its work is there too. */
 static void count_launch(struct writer_state *state, const struct event *event,
 			 struct gpu_launch *launch)
@@ -282,7 +306,8 @@ static void count_launch(struct writer_state *state, const struct event *event,
 	if (launch->drawn_in != file)
 		return;
 	if (event->kind == EVENT_GPU_KERNEL || event->kind == EVENT_GPU_GRAPH)
-		gpu_launches_arrive(launches, launch, file);
+		gpu_launches_arrive(launches, launch, kernels_in(state, event),
+				    file);
 	else if (event->kind == EVENT_GPU_API &&
 		 (event->api.is_launch == GPU_LAUNCH_KERNEL ||
 		  event->api.is_launch == GPU_LAUNCH_GRAPH))
