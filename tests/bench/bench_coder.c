@@ -10,8 +10,8 @@
  * noted beforehand.  Prints, for each turn, the coder's own name, MB of text
  * for each second of processor time, and the bytes that it made.
  *
- * By hand, a heap event is what printf() makes of it and zlib's level 1 of that:
- * prints millions of them in a second of processor time.
+ * By hand, a heap event is what printf() makes of it and zlib's level 1 makes
+ * of that: prints millions of them in a second of processor time.
  */
 #include "tests/unit/note_fields.h"
 #include "writer/deflate/coder.h"
