@@ -8,7 +8,8 @@
 
 static uint64_t consumed(const struct writer_state *state)
 {
-	return state->counts.written + state->counts.cut;
+	return state->counts.written + state->counts.cut +
+	       state->counts.thinned;
 }
 
 void account_take(struct writer_state *state, bool is_last,
@@ -19,6 +20,7 @@ void account_take(struct writer_state *state, bool is_last,
 	thread_sum(state->session, &account->sums);
 	account->written = state->counts.written;
 	account->cut = state->counts.cut;
+	account->thinned = state->counts.thinned;
 	account->unrecorded = load_relaxed(&head->unrecorded_calls);
 	account->missed = load_relaxed(&head->missed_calls);
 	account->seen = consumed(state);

@@ -2,7 +2,7 @@
 /*
  * account.h - what was seen, and what became of it.
  *
- *	seen = written + cut + dropped + unrecorded + missed
+ *	seen = written + cut + thinned + dropped + unrecorded + missed
  *
  * to the last event.  `cut` is what lay outside the windows or came past the
  * size limit, `dropped` what the hooks counted as refused, the last two are
@@ -21,6 +21,7 @@ struct account {
 	uint64_t seen;
 	uint64_t written;
 	uint64_t cut;
+	uint64_t thinned;
 	uint64_t unrecorded, missed;
 	struct thread_sums sums;
 	int64_t heap_live;

@@ -84,6 +84,7 @@ static void note_progress(struct writer_state *state,
 	progress->named_in_file = reader->named_in_file;
 	progress->loss_drawn = reader->loss_drawn;
 	progress->heap_live = reader->heap_live;
+	progress->marks_taken = reader->marks_taken;
 }
 
 static void note_file(struct writer_state *state,
@@ -106,6 +107,7 @@ static void note_file(struct writer_state *state,
 	}
 	checkpoint->written = counts->written;
 	checkpoint->cut = counts->cut;
+	checkpoint->thinned = counts->thinned;
 	checkpoint->past_max = counts->past_max;
 	checkpoint->unwritable = counts->unwritable;
 	checkpoint->unnamed = counts->unnamed;

@@ -8,6 +8,7 @@
 #include "writer/events/clip.h"
 #include "writer/gpu/gpu.h"
 #include "writer/draw/heap_counter.h"
+#include "writer/draw/thinned.h"
 #include "writer/flight/history.h"
 #include "writer/steps/step_finder.h"
 #include "writer/window_trace.h"
@@ -49,6 +50,18 @@ void pass_end(struct writer_state *state)
 	writer_state_end(state);
 }
 
+/* The search for the step sees each region, drawn or not. */
+static void see_thinned(struct writer_state *state, struct ring_reader *reader,
+			const struct event *event)
+{
+	struct event call;
+
+	for (unsigned int at = 0; at < thinned_marks(event); at++) {
+		if (thinned_call(state, reader, event, at, &call))
+			step_finder_see(state, reader, &call);
+	}
+}
+
 /* Follows one ring ahead of the drain for the ends of regions. */
 static void scan_ahead(struct writer_state *state, struct ring_reader *reader)
 {
@@ -62,7 +75,10 @@ static void scan_ahead(struct writer_state *state, struct ring_reader *reader)
 			region_join_add(&state->regions, event->omp.region,
 					event->end_ticks, false);
 		gpu_scan(state, event);
-		step_finder_see(state, reader, event);
+		if (event->kind == EVENT_OMP_THINNED)
+			see_thinned(state, reader, event);
+		else
+			step_finder_see(state, reader, event);
 		drain_skip(&reader->scan, event);
 	}
 }
@@ -123,10 +139,17 @@ static bool take(struct writer_state *state, struct ring_reader *reader,
 {
 	const bool is_known = event->kind && event->kind < EVENT_KIND_COUNT;
 	enum event_place place = PLACE_SKIP;
+	struct event region;
 	bool is_drawn;
 
 	if (event_is_gpu(event->kind))
 		return gpu_take(state, reader, event);
+	if (event->kind == EVENT_OMP_THINNED) {
+		if (thinned_take(state, reader, event))
+			return true;
+		reader->is_deferred = true;
+		return false;
+	}
 	if (likely(is_known)) {
 		place = writer_state_place(state,
 					   writer_state_begin(state, event));
@@ -135,6 +158,11 @@ static bool take(struct writer_state *state, struct ring_reader *reader,
 			return false;
 		}
 		note(state, reader, event);
+		if (event_has_share(event)) {
+			region = *event;
+			draw_share(state, reader, &region);
+			event = &region;
+		}
 	}
 	is_drawn = place == PLACE_WRITE && draw_event(state, reader, event);
 	clip_count(state, event, place == PLACE_WRITE || !is_known, is_drawn);
@@ -310,6 +338,7 @@ static int finish_window(struct writer_state *state, bool is_last)
 		load_acquire(&writer_state_window(state)->end_ticks);
 	int rc;
 
+	thinned_take_last(state);
 	step_finder_draw(state, end);
 	draw_open(state);
 	gpu_project(state, true);
@@ -408,6 +437,7 @@ static bool drain_rest(struct writer_state *state)
 		const struct timespec pause = {0, LAST_LOOK_NS};
 
 		run(state, false);
+		thinned_take_last(state);
 		if (state->error || !account_unread(state))
 			return !state->error;
 		if (!state->is_live)

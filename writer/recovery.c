@@ -93,7 +93,12 @@ static uint64_t last_known(struct writer_state *state)
 		const uint32_t depth = (uint32_t)min_u64(
 			load_relaxed(&t->thread->depth), OPEN_SLICES_MAX);
 
+		const struct event *marks = &t->thread->thin.marks;
+
 		latest = max_u64(latest, latest_in_ring(state, t, limit));
+		/* Marks that are in no ring yet. */
+		if (marks->name && marks->end_ticks <= limit)
+			latest = max_u64(latest, marks->end_ticks);
 		for (uint32_t i = 0; i < depth; i++) {
 			if (t->thread->open[i].start_ticks <= limit)
 				latest = max_u64(
@@ -119,6 +124,7 @@ static int load(struct writer_state *state, uint64_t *gone)
 	state->window = whole->window;
 	state->counts.written = whole->written;
 	state->counts.cut = whole->cut;
+	state->counts.thinned = whole->thinned;
 	state->counts.past_max = whole->past_max;
 	state->counts.unwritable = whole->unwritable;
 	state->counts.outside =

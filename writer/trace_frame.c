@@ -101,6 +101,8 @@ static void events(struct json *json, const struct writer_state *state,
 	json_pair_u64(json, "outside", state->counts.outside);
 	json_pair_u64(json, "past_max", state->counts.past_max);
 	json_pair_some(json, "unwritable", state->counts.unwritable);
+	if (account->thinned)
+		json_pair_u64(json, "thinned", account->thinned);
 	json_pair_u64(json, "dropped", account->sums.dropped);
 	if (head->flight.is_on)
 		json_pair_u64(
@@ -303,6 +305,48 @@ static void trigger(struct json *json, struct writer_state *state)
 	json_char(json, '}');
 }
 
+/* The sites of which not every call was drawn: what was seen of them is exact,
+ * and so are the sums. */
+static void sampled(struct json *json, struct label *const *labels,
+		    size_t count)
+{
+	bool is_first = true;
+
+	json_raw(json, ",\n" SCHEMA_KEY(SCHEMA_SAMPLED) "[");
+	for (size_t i = 0; i < count; i++) {
+		const struct label *label = labels[i];
+		const struct total *file = &label->file;
+
+		if (!file->thinned)
+			continue;
+		if (!is_first)
+			json_char(json, ',');
+		is_first = false;
+		json_raw(json, "\n{\"name\":\"");
+		json_bytes(json, label->text, label->text_len);
+		if (label->kind == EVENT_OMP_WAIT)
+			json_raw(json, "\",\"omp\":\"wait\"");
+		else
+			json_raw(json, "\",\"omp\":\"parallel\"");
+		json_raw(json, ",\"sampled\":\"");
+		if (file->mask == UINT32_MAX) {
+			json_raw(json, "none\"");
+		} else {
+			json_raw(json, "1/");
+			json_u64(json, file->mask + UINT64_C(1));
+			json_char(json, '"');
+		}
+		json_pair_u64(json, "seen", file->calls);
+		json_pair_u64(json, "drawn", file->calls - file->thinned);
+		json_pair_u64(json, "thinned", file->thinned);
+		json_pair_micros(json, "total_us", file->sum_ns);
+		json_pair_micros(json, "min_us", file->min_ns);
+		json_pair_micros(json, "max_us", file->max_ns);
+		json_char(json, '}');
+	}
+	json_char(json, ']');
+}
+
 static void totals(struct json *json, struct writer_state *state)
 {
 	const size_t most = state->file.detail_is_over
@@ -331,6 +375,8 @@ static void totals(struct json *json, struct writer_state *state)
 		json_char(json, '}');
 	}
 	json_char(json, ']');
+	if (state->counts.thinned)
+		sampled(json, sorted, count);
 }
 
 static void all_options(struct json *json, const struct options *options)

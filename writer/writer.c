@@ -149,6 +149,7 @@ static void note_summary(void)
 	summary->written = state->counts.written;
 	summary->cut = state->counts.cut;
 	summary->past_max = state->counts.past_max;
+	summary->thinned = state->counts.thinned;
 	summary->dropped = sums.dropped;
 	summary->seen = sums.committed + sums.dropped;
 	summary->bytes = state->file.bytes_done;

@@ -53,6 +53,7 @@ struct writer_summary {
 	uint32_t tid; /* of the writer's thread */
 	uint64_t files, written, cut, dropped, bytes;
 	uint64_t past_max;		  /* of `cut`: past TRACEPROF_MAX_MB */
+	uint64_t thinned;		  /* by TRACEPROF_MAX_OVERHEAD */
 	uint64_t seen;			  /* whatever became of them */
 	char path[SESSION_TEXT_BYTES];	  /* newest file, "" none */
 	uint64_t hooks_ns, writer_cpu_ns; /* what the recording cost */

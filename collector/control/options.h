@@ -86,6 +86,9 @@
 	  "ceiling of the memory that holds events not yet written")	\
 	X(CHOICE, on_full,    "ON_FULL", 0, 0, "drop", "drop|wait", "WHAT", \
 	  "full buffers: drop and count the event, or wait for the writer") \
+	X(INT,    max_overhead, "MAX_OVERHEAD", 0, 100, "5", "", "PERCENT", \
+	  "OpenMP: what recording may take of a thread's time; beyond it only " \
+	  "every Nth region is drawn, all are in the totals; 0: no bound") \
 	X(INT,    max_mb,     "MAX_MB", 0, 1 << 20, "400", "", "MIB",	\
 	  "text of one trace past which only totals go on; 0: no limit") \
 	X(TEXT,   gzip,       "GZIP", 0, 0, "auto", "", "CODER",	\

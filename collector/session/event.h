@@ -46,7 +46,9 @@
 	X(GPU_GRAPH,    "gpu_graph")	/* payload gpu: a whole graph's run */ \
 	X(GPU_OVERHEAD, "gpu_overhead")	/* name; extra: tid, 0 unknown */ \
 	X(GPU_MEMORY,   "gpu_memory")	/* payload memory; extra: kind */ \
-	X(GPU_EVENT,    "cuda_event")	/* payload gpu; extra: 1 timed by GPU */
+	X(GPU_EVENT,    "cuda_event")	/* payload gpu; extra: 1 timed by GPU */ \
+	X(OMP_THINNED,  "omp_thinned")	/* name: number of marks; extra: the \
+					   first one's; payload words: marks */
 /* clang-format on */
 
 enum event_kind {
@@ -57,12 +59,14 @@ enum event_kind {
 };
 
 enum event_flag {
-	EVENT_TWO_SLOTS = 1,  /* the next slot belongs to this event */
-	EVENT_UNFINISHED = 2, /* closed by us: the call had not returned */
-	EVENT_REALLOC = 4,    /* this alloc or free is half of a realloc */
-	EVENT_SERIAL = 8,     /* region with a team of one */
-	EVENT_MOVED = 32,     /* was put again at the ring's end */
-	EVENT_SCANNED = 64,   /* the scan ahead of the drain has been here */
+	EVENT_TWO_SLOTS = 1,   /* the next slot belongs to this event */
+	EVENT_UNFINISHED = 2,  /* closed by us: the call had not returned */
+	EVENT_REALLOC = 4,     /* this alloc or free is half of a realloc */
+	EVENT_SERIAL = 8,      /* region with a team of one */
+	EVENT_WITH_SHARE = 16, /* OMP_REGION: the master's share and its wait
+				  at the end are in it, see event_share() */
+	EVENT_MOVED = 32,      /* was put again at the ring's end */
+	EVENT_SCANNED = 64,    /* the scan ahead of the drain has been here */
 };
 
 /* What an OMP_WAIT waited for or an OMP_ACQUIRED holds; word for names. */
@@ -141,15 +145,24 @@ struct event {
 			uint64_t dur_ticks;  /* of the real call, on request */
 		} heap;
 		struct {
-			uint64_t region;   /* unique in the process, 0 none */
-			uint64_t code;	   /* return address of the call that
+			uint64_t region; /* unique in the process, 0 none */
+			uint64_t code;	 /* return address of the call that
 					       names it */
-			uint32_t team;	   /* size, 0 unknown */
-			uint32_t thread;   /* number in the team */
+			uint32_t team;	 /* size, 0 unknown */
+			union {
+				uint32_t thread;      /* number in the team */
+				uint32_t until_share; /* WITH_SHARE: ticks from
+					the start to the share's */
+			};
 			uint16_t sync;	   /* enum omp_sync */
 			uint16_t schedule; /* enum omp_schedule */
-			uint32_t task;	   /* explicit tasks: creation number;
-					  regions: the call stack, 0 none */
+			union {
+				uint32_t task;	 /* explicit tasks: creation
+						  number; regions: the call
+						  stack, 0 none */
+				uint32_t waited; /* WITH_SHARE: ticks from the
+						    share's end to the end */
+			};
 		} omp;
 		struct {
 			uint32_t colour; /* 0xAARRGGBB, 0 none */
@@ -278,6 +291,67 @@ static inline bool event_is_gpu(unsigned int kind)
 }
 
 _Static_assert(sizeof(struct event) == CACHE_LINE, "one event, one line");
+
+static inline bool event_has_share(const struct event *event)
+{
+	return event->kind == EVENT_OMP_REGION &&
+	       event->flags & EVENT_WITH_SHARE;
+}
+
+/* What a region's event holds beside the region, as two events: the master's
+ * share and its wait at the end.  Clears the flag of the first. */
+static inline void event_share(struct event *region, struct event *share,
+			       struct event *wait)
+{
+	const uint64_t start = region->start_ticks + region->omp.until_share;
+	uint64_t end = region->end_ticks - region->omp.waited;
+
+	if (end < start)
+		end = start;
+	region->flags &= (uint16_t)~EVENT_WITH_SHARE;
+	*share = *region;
+	share->kind = EVENT_OMP_IMPLICIT;
+	share->start_ticks = start;
+	share->end_ticks = end;
+	share->omp.thread = 0;
+	share->omp.task = 0;
+	region->omp.thread = 0;
+	region->omp.task = 0;
+	*wait = (struct event){.kind = EVENT_OMP_WAIT,
+			       .start_ticks = end,
+			       .end_ticks = region->end_ticks,
+			       .omp = {.region = region->omp.region,
+				       .code = region->omp.code,
+				       .sync = OMP_SYNC_REGION_END}};
+}
+
+/* What is left of a call of a site that is thinned (collector/session/thin.h):
+ * the site's place in its thread's table, when it began after the event it is
+ * in, and how long it took. */
+#define EVENT_MARKS	     4u
+#define EVENT_MARK_AFTER_MAX 0xffffffu
+
+static inline uint64_t event_mark(uint32_t site, uint64_t after, uint64_t took)
+{
+	return (uint64_t)site << 56 | after << 32 | took;
+}
+
+static inline uint32_t event_mark_site(uint64_t mark)
+{
+	return (uint32_t)(mark >> 56);
+}
+
+static inline uint64_t event_mark_start(const struct event *event,
+					unsigned int at)
+{
+	return event->start_ticks +
+	       (event->words[at] >> 32 & EVENT_MARK_AFTER_MAX);
+}
+
+static inline uint64_t event_mark_took(uint64_t mark)
+{
+	return (uint32_t)mark;
+}
 
 /* The word for a kind; "unknown" for a number out of range. */
 const char *event_kind_word(unsigned int kind);

@@ -78,6 +78,7 @@ struct session_checkpoint {
 	uint64_t cut;	     /* events outside every window, or past MAX_MB */
 	uint64_t past_max;   /* the latter alone */
 	uint64_t unwritable; /* neither: no number, damaged, no memory */
+	uint64_t thinned;    /* calls that are in totals alone */
 	uint64_t unnamed;    /* of those written */
 	struct wait_counts waits;
 	uint64_t file_events; /* events in this file */

@@ -9,6 +9,7 @@
 #include "collector/session/thread.h"
 
 #include "collector/session/gate.h"
+#include "collector/session/thin.h"
 #include <errno.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -87,6 +88,7 @@ COLD struct thread *thread_enter(struct session *session)
 		thread->tid = (uint32_t)syscall(SYS_gettid);
 		thread->started_ticks = clock_ticks();
 		thread->generation++;
+		thin_start(thread);
 	} else
 		/* Not even room for a record: at least that is counted. */
 		add_relaxed(&session->head->unrecorded_calls, 1);
@@ -123,15 +125,17 @@ static bool is_gone(const struct thread *thread, uint32_t at, uint32_t frame)
 	       frame - opened->at <= STACK_BYTES_MAX / 16;
 }
 
-/* Where it was left isn't known: a slice ends now, and says so. */
-static void record_left(struct thread *thread, const struct open_slice *left)
+/* Where it was left isn't known: a slice ends now, and says so.  But of a share
+ * the end is known, if there is one. */
+static void record_left(struct thread *thread, uint32_t at, uint64_t share_end)
 {
+	const struct open_slice *left = &thread->open[at];
 	struct event event = {
 		.kind = left->kind,
-		.flags = EVENT_UNFINISHED,
+		.flags = share_end ? 0 : EVENT_UNFINISHED,
 		.name = left->name,
 		.start_ticks = left->start_ticks,
-		.end_ticks = clock_ticks(),
+		.end_ticks = share_end ? share_end : clock_ticks(),
 	};
 
 	if (left->kind == EVENT_NONE)
@@ -146,6 +150,23 @@ static void record_left(struct thread *thread, const struct open_slice *left)
 	thread_record(thread, &event);
 }
 
+/* Innermost first, as they would have ended, but a share before the wait at
+ * its end. */
+static void record_all_left(struct thread *thread, uint32_t first,
+			    uint32_t depth, enum event_kind but)
+{
+	while (depth-- > first) {
+		const struct open_slice *left = &thread->open[depth];
+
+		if (depth > first && open_slice_ends_share(left)) {
+			record_left(thread, depth - 1, left->start_ticks);
+			record_left(thread, depth--, 0);
+		} else if (left->kind != but) {
+			record_left(thread, depth, 0);
+		}
+	}
+}
+
 void thread_leave(void)
 {
 	struct thread *thread = thread_self;
@@ -158,11 +179,10 @@ void thread_leave(void)
 	depth = min_u32(load_relaxed(&thread->depth), OPEN_SLICES_MAX);
 	/* An explicit task's slice may be what is left of one that went on
 	 * elsewhere. */
-	while (depth-- && gate_bits() & GATE_RECORD_BITS) {
-		if (thread->open[depth].kind != EVENT_OMP_EXPLICIT)
-			record_left(thread, &thread->open[depth]);
-	}
+	if (gate_bits() & GATE_RECORD_BITS)
+		record_all_left(thread, 0, depth, EVENT_OMP_EXPLICIT);
 	store_relaxed(&thread->depth, 0);
+	thin_flush(thread);
 	/* RELEASE pairs with ACQUIRE in the writer's look at `state`: it sees
 	 * all that the thread ever committed. */
 	store_release(&thread->state, THREAD_RETIRED);
@@ -179,10 +199,9 @@ COLD void thread_drop_gone(struct thread *thread, const void *frame)
 		first++;
 	if (first == depth)
 		return;
-	/* Innermost first, as they would have ended.  What was opened inside
-	 * the region is gone with it; NONE is a scope that is not recorded. */
-	for (uint32_t i = depth; i-- > first;)
-		record_left(thread, &thread->open[i]);
+	/* What was opened inside the region is gone with it; NONE is a scope
+	 * that is not recorded. */
+	record_all_left(thread, first, depth, EVENT_NONE);
 	/* RELEASE pairs with ACQUIRE in the writer's look at open slices. */
 	store_release(&thread->depth, first);
 }

@@ -36,6 +36,15 @@ struct open_slice {
 	uint16_t sync; /* enum omp_sync */
 };
 
+/* A wait at a region's end, which begins where the master's share ended: that
+ * is the open slice before it. */
+static inline bool open_slice_ends_share(const struct open_slice *slice)
+{
+	return slice->kind == EVENT_OMP_WAIT &&
+	       slice->sync == OMP_SYNC_REGION_END &&
+	       slice[-1].kind == EVENT_OMP_IMPLICIT;
+}
+
 /* Where on the stack a region's slice was opened, so that one that was left by
  * a long jump is told from one that is still open. */
 struct open_frame {
@@ -52,6 +61,43 @@ struct pending_wait {
 	uint64_t until_ticks; /* the thread's next event, 0 none yet */
 };
 
+/* A call site of OpenMP as its thread counts it: see thin.h.  A line each. */
+#define THIN_SITES 256u
+
+struct thin_site {
+	uint64_t code; /* this and what follows as in the events of its calls */
+	union {
+		struct {
+			uint32_t outlined;
+			uint16_t kind; /* enum event_kind; 0: free */
+			uint16_t sync;
+		};
+		uint64_t what;
+	};
+	uint32_t outer;
+	uint32_t mask;	   /* one in mask + 1 is drawn */
+	uint32_t calls;	   /* all, modulo 2^32; */
+	uint32_t base;	   /* as of the last change of a mask, */
+	uint32_t looked;   /* and of the last look */
+	uint32_t has_team; /* a region of it had more than one member */
+	uint32_t wanted;   /* scratch of the look: a mask */
+	uint32_t pad[5];
+};
+
+_Static_assert(sizeof(struct thin_site) == CACHE_LINE, "one site, one line");
+
+struct thin {
+	struct event marks; /* those that are not in the ring yet */
+	uint64_t sites;	    /* THIN_SITES of them, from the record; 0 not yet */
+	uint64_t marked;    /* marks ever */
+	uint64_t since_ticks; /* the last look, 0 none */
+	uint32_t left;	      /* calls until the next */
+	uint32_t is_off;      /* no bound, or no room */
+	uint32_t over, under; /* looks in a row that would change masks */
+	uint32_t used;	      /* sites, which lie at these places */
+	uint8_t place[THIN_SITES];
+};
+
 /* What the writer has done with a thread; double like the checkpoint. */
 struct thread_progress {
 	uint64_t head; /* next slot to read, as drain_pack() makes it */
@@ -59,6 +105,7 @@ struct thread_progress {
 	uint64_t named_in_file; /* file_index in which its lane is named */
 	uint64_t loss_drawn;	/* refused events already drawn */
 	int64_t heap_live;	/* last thread_live seen in an event */
+	uint64_t marks_taken;	/* of thin.marked */
 };
 
 struct thread {
@@ -82,6 +129,8 @@ struct thread {
 
 	struct open_slice open[OPEN_SLICES_MAX];
 	struct open_frame frame[OPEN_SLICES_MAX];
+
+	_Alignas(CACHE_LINE) struct thin thin;
 
 	_Alignas(CACHE_LINE) struct thread_progress progress[2];
 };

@@ -39,6 +39,16 @@
 #define add_relaxed(p, v)	atomic_fetch_add_explicit(p, v, memory_order_relaxed)
 /* clang-format on */
 
+/* The line is to be this core's alone: gcc's own way asks for a copy. */
+static inline void prefetch_to_write(const void *line)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("prefetchw %0" : : "m"(*(const char *)line));
+#else
+	__builtin_prefetch(line, 1);
+#endif
+}
+
 /* Rounds up to a power of two. */
 static inline uint64_t align_up(uint64_t value, uint64_t power)
 {

@@ -20,8 +20,8 @@ parallel_open(gomp_function *function, void *data, unsigned int threads,
 {
 	struct gomp_region region;
 
-	if (gomp_region_open(&region, site, function, data,
-			     OMP_SCHEDULE_NONE)) {
+	if (gomp_region_open(&region, site, function, data, OMP_SCHEDULE_NONE,
+			     true)) {
 		function =
 			threads == 1 ? gomp_region_alone : gomp_region_member;
 		data = &region;

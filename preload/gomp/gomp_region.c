@@ -66,13 +66,90 @@ bool gomp_open_outlined(struct gomp_region *region, struct gomp_site *site,
 			gomp_function *function, void *data,
 			enum omp_schedule schedule)
 {
-	return gomp_region_open(region, site, function, data, schedule);
+	return gomp_region_open(region, site, function, data, schedule, true);
 }
 
-void gomp_region_close_both(struct gomp_region *region, uint64_t end_ticks)
+bool gomp_open_whole(struct gomp_region *region, struct gomp_site *site,
+		     gomp_function *function, void *data,
+		     enum omp_schedule schedule)
 {
-	gomp_slice_close(&region->wait, end_ticks, &region->detail);
-	gomp_slice_close(&region->slice, end_ticks, &region->detail);
+	return gomp_region_open(region, site, function, data, schedule, false);
+}
+
+void gomp_thin_end(struct thread *thread, const struct thin_site *site,
+		   struct gomp_slice *slice, uint64_t end_ticks,
+		   const struct gomp_detail *detail)
+{
+	const uint32_t bits = gate_bits();
+
+	slice->thread = thread;
+	if (unlikely(bits == GATE_UNDECIDED || thread_self != thread))
+		gomp_slice_stray(slice);
+	else if (likely(bits & GATE_OMP) &&
+		 unlikely(!thin_mark(thread, site, slice->start_ticks,
+				     end_ticks)))
+		gomp_commit(slice, end_ticks, detail);
+}
+
+void gomp_region_close_thinned(struct gomp_region *region, uint64_t end_ticks)
+{
+	const struct gomp_detail detail = {.outlined = region->outlined,
+					   .schedule = region->schedule};
+	struct gomp_slice slice = {.start_ticks = region->slice.start_ticks,
+				   .code = region->code,
+				   .kind = EVENT_OMP_REGION};
+
+	gomp_thin_end((struct thread *)region->master, region->site, &slice,
+		      end_ticks, &detail);
+}
+
+/* One that takes more than 32 bits can count, or whose window ended meanwhile:
+ * the share lies in it. */
+static COLD void commit_apart(const struct gomp_slice *region,
+			      const struct gomp_detail *detail,
+			      uint64_t share_start, uint64_t wait_start,
+			      uint64_t end_ticks, bool is_open)
+{
+	const struct gomp_detail nothing = {0};
+	struct gomp_slice slice = *region;
+
+	slice.kind = EVENT_OMP_IMPLICIT;
+	slice.start_ticks = share_start;
+	gomp_commit(&slice, wait_start, detail);
+	if (!is_open)
+		return;
+	slice.kind = EVENT_OMP_WAIT;
+	slice.sync = OMP_SYNC_REGION_END;
+	slice.start_ticks = wait_start;
+	gomp_commit(&slice, end_ticks, &nothing);
+	gomp_commit(region, end_ticks, detail);
+}
+
+void gomp_region_close_team(const struct gomp_slice *slice,
+			    struct gomp_detail *detail, uint64_t share_start,
+			    uint64_t wait_start, uint64_t end_ticks)
+{
+	const uint64_t until = share_start - slice->start_ticks;
+	const uint64_t waited = end_ticks - wait_start;
+	const uint32_t bits = gate_bits();
+
+	if (unlikely(bits == GATE_UNDECIDED || thread_self != slice->thread)) {
+		gomp_slice_stray(slice);
+		return;
+	}
+	/* RELEASE pairs with ACQUIRE in the writer's look at open slices. */
+	store_release(&slice->thread->depth, slice->depth);
+	/* A call stack has the place of the wait. */
+	if (unlikely(!(bits & GATE_OMP) || (until | waited) >> 32 ||
+		     detail->task)) {
+		commit_apart(slice, detail, share_start, wait_start, end_ticks,
+			     bits & GATE_OMP);
+		return;
+	}
+	detail->flags = EVENT_WITH_SHARE;
+	detail->thread = (uint32_t)until;
+	detail->task = (uint32_t)waited;
+	gomp_commit(slice, end_ticks, detail);
 }
 
 void gomp_close_outlined(struct gomp_region *region)
@@ -101,8 +178,11 @@ bool gomp_member_begin(struct gomp_member *member, struct gomp_region *region,
 					      .outlined = region->outlined,
 					      .team = team,
 					      .thread = thread};
-	if (slice->thread == region->master)
+	if (slice->thread == region->master) {
 		region->detail.team = team;
+		if (region->site)
+			region->site->has_team = 1;
+	}
 	gomp_slice_push(slice, clock_ticks());
 	return true;
 }
@@ -116,15 +196,14 @@ void gomp_member_end(struct gomp_member *member)
 	if (unlikely(!member->slice.thread))
 		return;
 	end = clock_ticks();
-	gomp_slice_close(&member->slice, end, &member->detail);
 	if (member->slice.thread != region->master ||
-	    region->schedule == OMP_SCHEDULE_TEAMS ||
-	    !gomp_is_mine(member->slice.thread))
+	    region->schedule == OMP_SCHEDULE_TEAMS || !gomp_is_recording() ||
+	    !gomp_is_mine(member->slice.thread)) {
+		gomp_slice_close(&member->slice, end, &member->detail);
 		return;
-	region->wait = member->slice;
-	region->wait.kind = EVENT_OMP_WAIT;
-	region->wait.sync = OMP_SYNC_REGION_END;
-	gomp_slice_push(&region->wait, end);
+	}
+	region->share_start = member->slice.start_ticks;
+	region->wait_start = gomp_share_end(&member->slice, end);
 }
 
 /* The team's only member: the region's own event says it all. */

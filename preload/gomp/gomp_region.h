@@ -6,12 +6,18 @@
  * each member of the team runs; the context is on the stack of the thread that
  * made the call, the master, and outlives the region's end barrier.
  *
- *	one member	 one event, two clock reads
- *	several		 one event for the region and one for each member, two
- *			 clock reads each, and the master's wait at the end
+ *	one member	one event, two clock reads
+ *	several		one event for each member, two clock reads; the master's
+ *			holds the region, its share of it and its wait at the
+ *			end, four clock reads
  *
  * The workers' waits at the end are not seen here: the writer finds them
  * between a member's end and the region's.
+ *
+ * A team is as slow as its slowest member, and what makes one slow is not
+ * instructions but cache lines that another processor has.  A member reads one
+ * line that the master wrote, and writes none that another thread reads or
+ * writes, but for the line of its event.
  */
 #ifndef PRELOAD_GOMP_REGION_H
 #define PRELOAD_GOMP_REGION_H
@@ -33,9 +39,12 @@ struct gomp_region {
 	uint16_t schedule;
 
 	/* The master's own lines. */
-	_Alignas(CACHE_LINE) struct gomp_library *was_last;
+	_Alignas(CACHE_LINE) struct thin_site *site; /* NULL none */
+	bool is_thinned; /* not recorded: a mark is made of it */
+	struct gomp_library *was_last;
 	struct gomp_slice slice;
-	struct gomp_slice wait; /* the master's at the end; NULL thread: none */
+	uint64_t share_start; /* of the master's share */
+	uint64_t wait_start;  /* where it ended; 0: it is no part of this */
 	struct gomp_detail detail;
 };
 
@@ -47,6 +56,11 @@ struct gomp_region {
 bool gomp_open_outlined(struct gomp_region *region, struct gomp_site *site,
 			gomp_function *function, void *data,
 			enum omp_schedule schedule);
+
+/* The same for one that is never thinned. */
+bool gomp_open_whole(struct gomp_region *region, struct gomp_site *site,
+		     gomp_function *function, void *data,
+		     enum omp_schedule schedule);
 
 /* The function to hand to the library, with the region as its data. */
 void gomp_region_member(void *region);
@@ -89,8 +103,29 @@ static inline bool gomp_region_wanted(const struct gomp_site *site)
 uint32_t gomp_region_ask(uint32_t bits, struct gomp_site *site,
 			 gomp_function *function);
 
-/* The master waited for its team. */
-void gomp_region_close_both(struct gomp_region *region, uint64_t end_ticks);
+/* The master's share ends and its wait for the team begins; both stay open till
+ * the region ends.  Returns when it begins. */
+static inline uint64_t gomp_share_end(const struct gomp_slice *share,
+				      uint64_t end_ticks)
+{
+	struct gomp_slice wait = *share;
+
+	wait.kind = EVENT_OMP_WAIT;
+	wait.sync = OMP_SYNC_REGION_END;
+	/* Whatever was left open in it is gone.
+	 * RELEASE pairs with ACQUIRE in the writer's look at open slices. */
+	store_release(&share->thread->depth, share->depth + 1);
+	gomp_slice_push(&wait, end_ticks);
+	return wait.start_ticks;
+}
+
+/* The master did its share and waited for its team: one event. */
+void gomp_region_close_team(const struct gomp_slice *slice,
+			    struct gomp_detail *detail, uint64_t share_start,
+			    uint64_t wait_start, uint64_t end_ticks);
+
+/* What was thinned has returned. */
+void gomp_region_close_thinned(struct gomp_region *region, uint64_t end_ticks);
 
 /* From a call to the function that it hands over: both lie in one file.  0
  * where that isn't so. */
@@ -122,7 +157,7 @@ static inline void gomp_region_enter(struct gomp_region *region,
 	region->code = code;
 	region->outlined = outlined;
 	region->schedule = (uint16_t)schedule;
-	region->wait.thread = NULL;
+	region->wait_start = 0;
 	region->detail = (struct gomp_detail){.outlined = outlined,
 					      .schedule = (uint16_t)schedule};
 	thread_drop_left(thread, region);
@@ -136,18 +171,43 @@ static inline void gomp_region_enter(struct gomp_region *region,
 	thread_open_in(thread, region);
 }
 
+/* True if nothing is left of the region but its mark: the program's function
+ * runs without us, and no other thread is concerned. */
+static inline bool gomp_region_thins(struct gomp_region *region,
+				     struct thread *thread,
+				     const struct gomp_site *site,
+				     gomp_function *function,
+				     enum omp_schedule schedule)
+{
+	const uint32_t outlined = gomp_distance(site->code, function);
+
+	region->site =
+		thin_site(thread, EVENT_OMP_REGION, site->code, outlined, 0);
+	if (likely(!thin_skips(thread, region->site)))
+		return false;
+	region->is_thinned = true;
+	region->master = thread;
+	region->code = site->code;
+	region->outlined = outlined;
+	region->schedule = (uint16_t)schedule;
+	region->slice.start_ticks = clock_ticks();
+	return true;
+}
+
 /* gomp_open_outlined() and gomp_close_outlined(), for the hook that most
  * programs call most. */
 static inline bool gomp_region_open(struct gomp_region *region,
 				    struct gomp_site *site,
 				    gomp_function *function, void *data,
-				    enum omp_schedule schedule)
+				    enum omp_schedule schedule, bool may_thin)
 {
 	uint32_t bits = gate_bits();
 	struct thread *thread;
 	uint32_t stack = 0;
 
 	region->slice.thread = NULL;
+	region->site = NULL;
+	region->is_thinned = false;
 	if (unlikely(
 		    bits == GATE_UNDECIDED ||
 		    bits & (GATE_OMP_WATCH | GATE_OMP_MARK | GATE_OMP_STACK))) {
@@ -159,6 +219,9 @@ static inline bool gomp_region_open(struct gomp_region *region,
 	thread = hook_thread();
 	if (unlikely(!thread))
 		return false;
+	if (may_thin &&
+	    gomp_region_thins(region, thread, site, function, schedule))
+		return false;
 	gomp_region_enter(region, thread, site, function, data, schedule);
 	region->detail.task = stack;
 	return true;
@@ -168,12 +231,17 @@ static inline void gomp_region_close(struct gomp_region *region)
 {
 	uint64_t end;
 
-	if (unlikely(!region->slice.thread))
+	if (unlikely(!region->slice.thread)) {
+		if (region->is_thinned)
+			gomp_region_close_thinned(region, clock_ticks());
 		return;
+	}
 	end = clock_ticks();
 	gomp_last = region->was_last;
-	if (region->wait.thread)
-		gomp_region_close_both(region, end);
+	if (region->wait_start)
+		gomp_region_close_team(&region->slice, &region->detail,
+				       region->share_start, region->wait_start,
+				       end);
 	else
 		gomp_slice_close(&region->slice, end, &region->detail);
 }

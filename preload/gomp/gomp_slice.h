@@ -17,6 +17,7 @@
 
 #include "collector/system/clock.h"
 #include "collector/session/gate.h"
+#include "collector/session/thin.h"
 #include "preload/gomp/gomp_site.h"
 #include "preload/process/hook.h"
 #include "preload/process/life.h"
@@ -110,8 +111,8 @@ static inline void gomp_commit(const struct gomp_slice *slice,
 		event->omp.schedule = detail->schedule;
 		event->omp.task = detail->task;
 		ring_commit(&thread->ring, 1, 1);
-		/* The writer's core may still have the next lines. */
-		__builtin_prefetch(event + 1, 1);
+		/* Another core may still have the next line. */
+		prefetch_to_write(event + 1);
 	} else {
 		ring_refuse(&thread->ring, slice->kind, end_ticks);
 	}
@@ -165,6 +166,12 @@ static inline bool gomp_slice_open(struct gomp_slice *slice,
 	gomp_slice_push(slice, clock_ticks());
 	return true;
 }
+
+/* A call that thin_skips() said is over: its mark, or the slice as an event
+ * where that can't be. */
+void gomp_thin_end(struct thread *thread, const struct thin_site *site,
+		   struct gomp_slice *slice, uint64_t end_ticks,
+		   const struct gomp_detail *detail);
 
 /* Takes a slice back: no event. */
 static inline void gomp_slice_drop(const struct gomp_slice *slice)

@@ -85,7 +85,7 @@ static struct split *split_begin(struct gomp_site *site,
 	struct split *split;
 
 	if (likely(!gomp_region_wanted(site)) ||
-	    !gomp_open_outlined(&region, site, function, data, schedule))
+	    !gomp_open_whole(&region, site, function, data, schedule))
 		return NULL;
 	/* It outlives this frame. */
 	thread_open_in(region.slice.thread, NULL);

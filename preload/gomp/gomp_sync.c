@@ -117,14 +117,42 @@ static bool release(struct gomp_slice *held, enum omp_sync sync)
 
 /* --- one body for each shape, and the rows of gomp_wrapped.h -------------- */
 
+/* A wait that is thinned; it is known that waits are recorded. */
+static bool wait_thinned(struct thread *thread, struct thin_site *thin,
+			 struct gomp_slice *wait, plain_call *original,
+			 void *argument)
+{
+	bool answer;
+
+	wait->start_ticks = clock_ticks();
+	answer = original(argument);
+	gomp_thin_end(thread, thin, wait, clock_ticks(), &nothing);
+	return answer;
+}
+
 static bool wait_in(size_t at, const void *caller, enum omp_sync sync,
 		    void *argument)
 {
 	const struct gomp_site *site = gomp_site(caller, NULL);
 	plain_call *original;
 	struct gomp_slice wait;
+	struct thread *thread;
+	struct thin_site *thin;
 	bool answer;
 
+	if (unlikely(gomp_is_recording()) && !gomp_is_foreign(site) &&
+	    (thread = hook_thread())) {
+		thin = thin_site(thread, EVENT_OMP_WAIT, 0, 0, sync);
+		if (unlikely(thin_skips(thread, thin))) {
+			wait = (struct gomp_slice){
+				.code = (uint64_t)caller,
+				.kind = EVENT_OMP_WAIT,
+				.sync = (uint16_t)sync,
+			};
+			return wait_thinned(thread, thin, &wait,
+					    gomp_original(site, at), argument);
+		}
+	}
 	if (likely(!wait_begin(&wait, site, caller, sync))) {
 		original = gomp_original(site, at);
 		return original(argument);

@@ -10,6 +10,7 @@
  * the next region.  With the table full a region is not
  * recorded, but counted.
  */
+#include "preload/gomp/gomp_region.h"
 #include "preload/ompt/ompt_slice.h"
 
 #include "collector/steps/steps.h"
@@ -23,7 +24,15 @@
 #define MEMBER_TEAM  24
 
 struct ompt_region {
-	_Atomic uint64_t number; /* 0 free */
+	/* What the members read: one line, which nobody writes meanwhile. */
+	_Alignas(CACHE_LINE) _Atomic uint64_t number; /* 0 free */
+	uint64_t code;
+	uint32_t outer;
+	uint32_t is_thinned; /* members do nothing */
+
+	/* The master's own. */
+	_Alignas(CACHE_LINE) struct thin_site *site; /* NULL none */
+	struct thread *thread;
 	struct gomp_slice slice;
 	struct gomp_detail detail;
 };
@@ -70,7 +79,7 @@ const void *ompt_region_code(const union ompt_word *parallel)
 {
 	const struct ompt_region *region = region_of(parallel);
 
-	return region ? (const void *)region->slice.code : NULL;
+	return region ? (const void *)region->code : NULL;
 }
 
 /* The gate isn't simply open: decide, begin, mark.  Returns its bits. */
@@ -95,6 +104,20 @@ static COLD uint32_t region_cold(uint32_t bits, const void *code)
 				   clock_ticks());
 	}
 	return gate_bits();
+}
+
+/* Nothing is left of the region but its mark. */
+static bool region_thins(struct ompt_region *region, struct thread *thread)
+{
+	region->site = thin_site(thread, EVENT_OMP_REGION, region->code, 0, 0);
+	if (region->site)
+		region->site->outer = region->outer;
+	if (likely(!thin_skips(thread, region->site)))
+		return false;
+	region->is_thinned = 1;
+	region->thread = thread;
+	region->slice.start_ticks = clock_ticks();
+	return true;
 }
 
 void ompt_parallel_begin(union ompt_word *task, const struct ompt_frame *frame,
@@ -139,8 +162,29 @@ void ompt_parallel_begin(union ompt_word *task, const struct ompt_frame *frame,
 	if (outer && gomp_site_is_outlined(ompt_site(code)))
 		region->detail.outer =
 			(uint32_t)(ompt_named(outer) - (uint64_t)code);
+	region->code = (uint64_t)code;
+	region->outer = region->detail.outer;
+	region->is_thinned = 0;
 	parallel->pointer = region;
+	if (region_thins(region, thread))
+		return;
 	ompt_open(&region->slice, region->detail.outer, clock_ticks());
+}
+
+/* With the master's share and its wait, which are still open in it. */
+static void region_close(struct ompt_region *region, uint64_t end_ticks)
+{
+	const struct gomp_slice *slice = &region->slice;
+	const struct open_slice *wait = &slice->thread->open[slice->depth + 2];
+
+	if (gomp_is_mine(slice->thread) && slice->depth + 2 < OPEN_SLICES_MAX &&
+	    load_relaxed(&slice->thread->depth) > slice->depth + 2 &&
+	    open_slice_ends_share(wait) && wait->region == slice->region)
+		gomp_region_close_team(slice, &region->detail,
+				       wait[-1].start_ticks, wait->start_ticks,
+				       end_ticks);
+	else
+		gomp_slice_close(slice, end_ticks, &region->detail);
 }
 
 void ompt_parallel_end(union ompt_word *parallel, union ompt_word *task,
@@ -155,7 +199,15 @@ void ompt_parallel_end(union ompt_word *parallel, union ompt_word *task,
 		return;
 	if (region->detail.team == 1)
 		region->detail.flags = EVENT_SERIAL;
-	gomp_slice_close(&region->slice, clock_ticks(), &region->detail);
+	if (region->is_thinned) {
+		region->slice.region = 0;
+		gomp_thin_end(region->thread, region->site, &region->slice,
+			      clock_ticks(), &region->detail);
+	} else {
+		if (region->site)
+			region->site->has_team |= region->detail.team > 1;
+		region_close(region, clock_ticks());
+	}
 	parallel->value = 0;
 	give(region);
 }
@@ -165,8 +217,8 @@ static void member_begin(const struct ompt_region *region,
 			 unsigned int thread)
 {
 	struct gomp_slice slice = {.thread = ompt_thread(),
-				   .code = region->slice.code,
-				   .region = region->slice.region,
+				   .code = region->code,
+				   .region = load_relaxed(&region->number),
 				   .kind = EVENT_OMP_IMPLICIT};
 
 	if (!slice.thread)
@@ -175,7 +227,7 @@ static void member_begin(const struct ompt_region *region,
 		      (uint64_t)load_relaxed(&slice.thread->depth)
 			      << MEMBER_DEPTH |
 		      (uint64_t)team << MEMBER_TEAM | thread;
-	ompt_open(&slice, region->detail.outer, clock_ticks());
+	ompt_open(&slice, region->outer, clock_ticks());
 }
 
 void ompt_implicit_task(int endpoint, union ompt_word *parallel,
@@ -194,7 +246,7 @@ void ompt_implicit_task(int endpoint, union ompt_word *parallel,
 	}
 	task->value = OMPT_IMPLICIT;
 	region = region_of(parallel);
-	if (!region)
+	if (!region || region->is_thinned)
 		return;
 	if (thread == 0)
 		region->detail.team = team;
@@ -226,14 +278,17 @@ void ompt_member_end(union ompt_word *task)
 	slice = ompt_slice_at(thread, depth);
 	if (slice.kind != EVENT_OMP_IMPLICIT)
 		return;
+	/* The master's is part of the region; a worker's wait is joined by the
+	 * writer. */
+	if (!(word & 0xffffff) && gomp_is_recording()) {
+		if (depth + 1 < OPEN_SLICES_MAX) {
+			gomp_share_end(&slice, end);
+			return;
+		}
+		hook_unfollowed();
+	}
 	detail.team = (uint32_t)(word >> MEMBER_TEAM) & 0xffffff;
 	detail.thread = (uint32_t)word & 0xffffff;
 	detail.outer = slice.thread->open[slice.depth].name;
 	gomp_slice_close(&slice, end, &detail);
-	/* A worker's wait is joined by the writer. */
-	if (detail.thread || !gomp_is_recording())
-		return;
-	slice.kind = EVENT_OMP_WAIT;
-	slice.sync = OMP_SYNC_REGION_END;
-	ompt_open(&slice, 0, end);
 }

@@ -104,6 +104,17 @@ static inline void ompt_hide(enum event_kind kind, enum omp_sync sync)
 			    ompt_hidden(kind, sync));
 }
 
+/* A wait that is to leave a mark alone; as libgomp's, not those for locks. */
+static inline bool ompt_thins(struct thread *thread, enum event_kind kind,
+			      enum omp_sync sync)
+{
+	const uint32_t never = 1u << OMP_SYNC_CRITICAL | 1u << OMP_SYNC_ATOMIC |
+			       1u << OMP_SYNC_ORDERED;
+
+	return kind == EVENT_OMP_WAIT && !(never >> sync & 1) &&
+	       thin_skips(thread, thin_site(thread, kind, 0, 0, sync));
+}
+
 /* Opens a wait or what is held inside whatever is open. */
 static inline void ompt_open_inside(enum event_kind kind, enum omp_sync sync,
 				    const void *code, uint64_t start_ticks)
@@ -116,6 +127,12 @@ static inline void ompt_open_inside(enum event_kind kind, enum omp_sync sync,
 
 	if (unlikely(!slice.thread)) {
 		ompt_hide(kind, sync);
+		return;
+	}
+	if (ompt_thins(slice.thread, kind, sync)) {
+		/* The start tells it from what is hidden for good. */
+		thread_open(slice.thread, EVENT_NONE, start_ticks, 0, 0, 0,
+			    ompt_hidden(kind, sync));
 		return;
 	}
 	outer = gomp_innermost(slice.thread);
@@ -156,6 +173,20 @@ static inline uint32_t ompt_word(enum omp_sync sync)
 	return UINT32_C(1) << sync;
 }
 
+/* A wait that was opened as a thinned one. */
+static inline void ompt_thin_end(struct gomp_slice *slice, enum event_kind kind,
+				 unsigned int sync, uint64_t end_ticks)
+{
+	static const struct gomp_detail nothing;
+	struct thread *thread = slice->thread;
+	const struct thin_site *site = thin_site(thread, kind, 0, 0, sync);
+
+	slice->kind = (uint16_t)kind;
+	slice->sync = (uint16_t)sync;
+	if (site)
+		gomp_thin_end(thread, site, slice, end_ticks, &nothing);
+}
+
 /* Closes the innermost wait, or what is held, with one of these words.  Its
  * beginning lies in the same member of a team. */
 static inline void ompt_close(enum event_kind kind, uint32_t words,
@@ -182,9 +213,11 @@ static inline void ompt_close(enum event_kind kind, uint32_t words,
 		if (!(is_hidden || open->kind == kind) || !(words >> sync & 1))
 			continue;
 		slice = ompt_slice_at(thread, depth);
-		if (is_hidden)
+		if (is_hidden) {
 			gomp_slice_drop(&slice);
-		else
+			if (slice.start_ticks)
+				ompt_thin_end(&slice, kind, sync, end_ticks);
+		} else
 			gomp_slice_close(&slice, end_ticks, &nothing);
 		return;
 	}

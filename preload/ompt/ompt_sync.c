@@ -79,12 +79,9 @@ void ompt_sync_region(int kind, int endpoint, union ompt_word *parallel,
 		      union ompt_word *task, const void *code)
 {
 	if (is_region_end(kind, endpoint, parallel, code)) {
+		/* The master's wait ends with its region. */
 		if (endpoint == OMPT_BEGIN)
 			ompt_member_end(task);
-		else
-			ompt_close(EVENT_OMP_WAIT,
-				   ompt_word(OMP_SYNC_REGION_END),
-				   clock_ticks());
 		return;
 	}
 	if (kind == OMPT_SYNC_TASKGROUP) {

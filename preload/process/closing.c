@@ -100,6 +100,11 @@ static void say_files(const struct session *session,
 			"in the totals alone",
 			(unsigned long)done->past_max,
 			(long)session->head->options.max_mb);
+	if (done->thinned)
+		log_say("%lu calls were thinned by TRACEPROF_MAX_OVERHEAD=%ld: "
+			"they are in the totals alone",
+			(unsigned long)done->thinned,
+			(long)session->head->options.max_overhead);
 }
 
 /* The file could not be written to the end, as a line before this says. */

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # make bench, make bench-quick: what recording costs, against the peers.
 #
-#   bench-quick	under two minutes, 7 interleaved rounds, peers that are there
+#   bench-quick	under two minutes, 5 interleaved rounds, peers that are there
 #   bench	31 rounds, 10 million events; installs the peers
 #
 # PUBLISH=1 also puts table and plot into docs/; BENCH='PART...' runs some parts
@@ -9,13 +9,14 @@
 
 .PHONY: bench bench-quick benches
 
-BENCHES := $(patsubst %,$(O)/tests/bench/%,bench_heap bench_region bench_coder \
+BENCHES := $(patsubst %,$(O)/tests/bench/%,bench_heap bench_region bench_kernels bench_coder \
            bench_reader)
 
 benches: $(BENCHES)
 
 # The programs that are measured are always gcc's, like tests/programs.
-$(O)/tests/bench/bench_heap $(O)/tests/bench/bench_region: \
+$(O)/tests/bench/bench_heap $(O)/tests/bench/bench_region \
+$(O)/tests/bench/bench_kernels: \
 $(O)/tests/bench/%: tests/bench/%.c
 	$(call say,CC,$<)
 	@mkdir -p $(@D)

@@ -15,7 +15,7 @@ def spinning(bench):
     threads = max(os.cpu_count() or 2, 2)
     program = bench.program("bench_region")
     probe = bench.plain.run([program, 1, 200, 200000]).numbers[0] / 200000
-    # Events for each region: the region's, one for each member, one wait.
+    # Slices for each region: its own, one for each member, the master's wait.
     events = threads + 2
     for rate, target in ((50000, 1.02), (150000, 1.03)):
         region_ns = 1e9 * events / rate
@@ -30,7 +30,7 @@ def spinning(bench):
         seconds = statistics.median(times["traced"]) * count / 1e9
         seen = statistics.median(one.events for one in runs["traced"])
         lost = max(one.lost for one in runs["traced"])
-        bench.add(f"step, spinning barriers, {rate // 1000},000 events/s", "x",
+        bench.add(f"step, spinning barriers, {rate // 1000},000 slices/s", "x",
                   ratio(times["plain"], times["traced"]), target=target,
                   note=f"{seen / seconds:,.0f} events/s on {threads} threads, "
                   + (f"{lost:,} lost" if lost else "none lost"))

@@ -24,6 +24,8 @@ HEAP = {
     "sampled": ({"TRACEPROF_MALLOC": "sampled"}, 50),
     "flight": ({"TRACEPROF_MALLOC": "all", "TRACEPROF_FLIGHT": "10s"}, 60),
 }
+# For each region of one thread, 32 of them glibc's locks.
+REGION = 420
 # In CUPTI's callbacks, for each launch on the simulated GPU, windows closed.
 MARKS = {
     "kernel:other*": 150,
@@ -130,6 +132,15 @@ def test_call_stack_of_an_event():
     expect(alone < added < 1.3 * alone,
            f"{added:.1f} instructions for an event with its stack, {alone:.1f} for "
            f"the walk alone: {added / alone:.2f}")
+
+
+def test_a_region_of_one_thread():
+    if not reads_counter():
+        raise Skip("this machine does not keep time by the processor's counter")
+    command = [build("bench_region"), 1, "{}", 0]
+    added = each(command, {}, harness.LIBRARY) - each(command)
+    expect(REGION / 3 < added < REGION,
+           f"{added:.1f} instructions added per region, the limit is {REGION}")
 
 
 def test_launch_marks():

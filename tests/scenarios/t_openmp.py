@@ -134,6 +134,20 @@ def test_two_regions_have_ordinals():
     expect(found[0]["args"]["region"] != found[1]["args"]["region"], "same id")
 
 
+def test_one_event_for_each_member():
+    """The master's holds the region, its share and its wait; drawn are all."""
+    for threads in (2, 5):
+        trace = region("two_regions", threads)
+        kinds = trace.meta["written_by_kind"]
+        expect_equal((kinds["omp_region"], kinds["omp_task"]), (2, 2 * (threads - 1)),
+                     kinds)
+        expect("omp_wait" not in kinds, kinds)
+        for found in trace.regions("two_regions"):
+            check_team(trace, found, threads)
+            waits = trace.slices(omp="wait", region=found["args"]["region"])
+            expect_equal(len({wait["tid"] for wait in waits}), threads, "waits")
+
+
 def test_teams_of_other_sizes():
     for threads in (3, 8):
         trace = region("plain_parallel", threads)

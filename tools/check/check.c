@@ -110,6 +110,7 @@ static void on_event(void *arg, const struct trace_event *event)
 			       });
 		check_flows_slice(&check->flows, event, lane);
 		count_gpu(check, event);
+		check_head_slice(&check->head, event);
 	} else if (trace_value_is(ph, "s") || trace_value_is(ph, "f")) {
 		lane = trace_lanes_number(&check->lanes, event);
 		check_flows_arrow(&check->flows, &check->faults, event, lane);

@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 #include "tools/trace/trace_metadata.h"
+#include "tools/trace/trace_sampled.h"
 #include "tools/trace/trace_reader.h"
 #include "tools/util/key_table.h"
 
@@ -106,7 +107,13 @@ struct check_head {
 	unsigned int required; /* bit i: that one is there and right */
 	bool has_rank;
 	struct trace_metadata metadata;
+	struct trace_sampled sampled;
+	struct key_table drawn; /* slices of OpenMP by part, blank, name:
+				   uint64_t */
 };
+
+/* A slice, for the sites of which not every call is drawn. */
+void check_head_slice(struct check_head *head, const struct trace_event *event);
 
 void check_head_entry(struct check_head *head, struct fault_list *faults,
 		      const struct trace_entry *entry);

@@ -64,6 +64,7 @@ void check_head_entry(struct check_head *head, struct fault_list *faults,
 	if (entry->depth == 1)
 		check_key(head, faults, entry);
 	trace_metadata_entry(&head->metadata, entry);
+	trace_sampled_entry(&head->sampled, entry);
 	if (strcmp(entry->path, "distributedInfo.rank"))
 		return;
 	head->has_rank = true;
@@ -124,16 +125,19 @@ static void check_account(const struct trace_metadata *account,
 
 	if (account->seen >= 0 &&
 	    account->seen !=
-		    saturate_add(account->written,
-				 saturate_add(account->cut,
-					      saturate_add(account->dropped,
-							   missing))))
+		    saturate_add(
+			    account->written,
+			    saturate_add(
+				    account->cut,
+				    saturate_add(account->dropped,
+						 saturate_add(account->thinned,
+							      missing)))))
 		fault_add(faults, RULE_ACCOUNT, NULL,
 			  "%" PRId64 " events seen, but %" PRId64 " written, "
-			  "%" PRId64 " cut, %" PRId64 " dropped and %" PRId64
-			  " calls without one",
+			  "%" PRId64 " cut, %" PRId64 " dropped, %" PRId64
+			  " thinned and %" PRId64 " calls without one",
 			  account->seen, account->written, account->cut,
-			  account->dropped, missing);
+			  account->dropped, account->thinned, missing);
 	check_parts(account, faults);
 	if (account->written_by_kind >= 0 &&
 	    account->written_by_kind != account->written)
@@ -164,6 +168,64 @@ static void check_account(const struct trace_metadata *account,
 			  account->dropped, account->dropped_by_thread);
 }
 
+static uint32_t drawn_number(struct check_head *head, const char *part,
+			     const char *name)
+{
+	char key[512];
+
+	snprintf(key, sizeof(key), "%s %s", part, name);
+	head->drawn.row_bytes = sizeof(uint64_t);
+	return key_table_number(&head->drawn, key, strlen(key));
+}
+
+void check_head_slice(struct check_head *head, const struct trace_event *event)
+{
+	const struct trace_value part = trace_event_arg(event, "omp");
+
+	if (part.type != TRACE_STRING)
+		return;
+	++*(uint64_t *)key_table_row(
+		&head->drawn,
+		drawn_number(head, part.text, event->field[FIELD_NAME].text));
+}
+
+/* Each call of a site is drawn or counted; what is drawn is in the file. */
+static void check_sampled(struct check_head *head, struct fault_list *faults)
+{
+	const struct trace_metadata *account = &head->metadata;
+	int64_t thinned = 0;
+
+	for (size_t at = 0; at < head->sampled.count; at++) {
+		const struct trace_sampled_row *row = &head->sampled.rows[at];
+		uint64_t drawn;
+
+		if (!row->name || !row->part)
+			continue;
+		thinned = saturate_add(thinned, row->thinned);
+		drawn = *(uint64_t *)key_table_row(
+			&head->drawn, drawn_number(head, row->part, row->name));
+		if (row->seen != saturate_add(row->drawn, row->thinned))
+			fault_add(faults, RULE_ACCOUNT, NULL,
+				  "%" PRId64 " calls of \"%s\" seen, but "
+				  "%" PRId64 " drawn and %" PRId64 " thinned",
+				  row->seen, row->name, row->drawn,
+				  row->thinned);
+		else if (account->detail_ended_ns < 0 &&
+			 drawn != (uint64_t)row->drawn)
+			fault_add(faults, RULE_ACCOUNT, NULL,
+				  "%" PRId64 " calls of \"%s\" drawn, but "
+				  "%" PRIu64 " slices are in the file",
+				  row->drawn, row->name, drawn);
+	}
+	/* The sums of a file lie in those of the run so far. */
+	if (thinned > account->thinned ||
+	    (head->sampled.count && account->in_file == account->written &&
+	     thinned != account->thinned))
+		fault_add(faults, RULE_ACCOUNT, NULL,
+			  "%" PRId64 " calls thinned, but %" PRId64 " by site",
+			  account->thinned, thinned);
+}
+
 /* A GPU that is behind loses the last of them; a window without any shows an
  * idle GPU which was not. */
 static void check_kernels(const struct trace_metadata *account,
@@ -187,6 +249,9 @@ void check_head_end(struct check_head *head, struct fault_list *faults)
 		fault_add(faults, RULE_RANK, NULL,
 			  "distributedInfo has no rank");
 	check_account(&head->metadata, faults);
+	check_sampled(head, faults);
 	check_kernels(&head->metadata, faults);
 	key_table_free(&head->keys);
+	key_table_free(&head->drawn);
+	trace_sampled_free(&head->sampled);
 }

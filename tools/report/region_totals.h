@@ -29,6 +29,7 @@ struct region_total {
 	int64_t uneven_ns; /* of these: what perfect balance would save */
 	double imbalance;  /* longest member over mean member, weighted */
 	double longest_ns, mean_ns; /* sums over the regions */
+	bool is_estimated;	    /* from those that are drawn */
 };
 
 struct region_totals {

@@ -283,6 +283,7 @@ static void on_entry(void *arg, const struct trace_entry *entry)
 	struct report *report = arg;
 
 	trace_metadata_entry(&report->metadata, entry);
+	trace_sampled_entry(&report->sampled, entry);
 	if (!strncmp(entry->path, "traceprof.notes.", 16))
 		on_note(report, &entry->value);
 	else if (!strncmp(entry->path, "traceprof.totals.", 17))
@@ -310,6 +311,7 @@ int report_read(struct report *report, const char *file,
 	end_row(report);
 	report->region_list =
 		region_totals_list(&report->regions, &report->region_count);
+	report_scale(report);
 	if (choice->tree)
 		scope_tree_build(&report->tree, &report->lanes.table,
 				 choice->top);
@@ -380,6 +382,7 @@ void report_free(struct report *report)
 
 	tally_free(&report->tally);
 	tally_free(&report->exact);
+	trace_sampled_free(&report->sampled);
 	free(report->row.name);
 	free(report->row.category);
 	region_totals_free(&report->regions);

@@ -15,6 +15,7 @@
 #include "tools/report/scope_tree.h"
 #include "tools/report/tally.h"
 #include "tools/trace/trace_metadata.h"
+#include "tools/trace/trace_sampled.h"
 
 #define REPORT_DEVICES_MAX 16u
 #define REPORT_NOTES_MAX   32u
@@ -77,7 +78,8 @@ struct report {
 	struct exact_row {
 		char *name, *category;
 		struct total sums;
-	} row; /* of exact, while it is being read */
+	} row;			      /* of exact, while it is being read */
+	struct trace_sampled sampled; /* sites not drawn call by call */
 	struct region_totals regions;
 	struct region_total *region_list; /* after report_read() */
 	size_t region_count;
@@ -112,6 +114,9 @@ bool report_is_used(const struct report_device *device);
 
 /* The streams by device and number; free() them. */
 const struct report_device **report_streams(const struct report *report);
+
+/* Puts what was counted in the place of what is drawn, where not all is. */
+void report_scale(struct report *report);
 
 /* Fills in report->warning and report->verdict. */
 void report_verdict(struct report *report);

@@ -115,6 +115,15 @@ static void open_object(yajl_gen gen, const char *key)
 	yajl_gen_map_open(gen);
 }
 
+/* Only where it is so. */
+static void put_estimated(yajl_gen gen, bool is_estimated)
+{
+	if (!is_estimated)
+		return;
+	put_text(gen, "estimated");
+	yajl_gen_bool(gen, 1);
+}
+
 struct json_print {
 	const struct report *report;
 	const struct tally *tally;
@@ -147,6 +156,7 @@ static void put_category(void *arg, const char *category)
 		put_number(gen, "max_ns", row->max_ns);
 		if (row->bytes)
 			put_number(gen, "bytes", row->bytes);
+		put_estimated(gen, row->is_estimated);
 		yajl_gen_map_close(gen);
 	}
 	yajl_gen_array_close(gen);
@@ -165,6 +175,7 @@ static void put_regions(const struct report *report, yajl_gen gen)
 		put_fields(gen, region, region_fields);
 		put_text(gen, "max_over_mean");
 		yajl_gen_double(gen, region->imbalance);
+		put_estimated(gen, region->is_estimated);
 		yajl_gen_map_close(gen);
 	}
 	yajl_gen_array_close(gen);

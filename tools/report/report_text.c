@@ -61,6 +61,13 @@ static void print_steps(const struct report *report, FILE *out)
 		quantity_time((double)steps->max_ns).text, steps->slowest);
 }
 
+/* A time that may be an estimate. */
+static void guess_cell(struct table *table, double ns, bool is_estimated)
+{
+	table_cell(table, "%s%s", is_estimated ? "~" : "",
+		   quantity_time(ns).text);
+}
+
 static void region_row(struct table *table, const struct region_total *region)
 {
 	const double wait = (double)region->wait_ns;
@@ -75,8 +82,8 @@ static void region_row(struct table *table, const struct region_total *region)
 		table_cell(table, "%" PRId64 "-%" PRId64, region->team_min,
 			   region->team_max);
 	time_cell(table, (double)region->elapsed_ns);
-	time_cell(table, (double)region->work_ns);
-	time_cell(table, wait);
+	guess_cell(table, (double)region->work_ns, region->is_estimated);
+	guess_cell(table, wait, region->is_estimated);
 	table_cell(table, "%s",
 		   quantity_share(wait, (double)region->work_ns + wait).text);
 	if (region->imbalance > 0)
@@ -105,6 +112,12 @@ static void print_regions(const struct report *report, FILE *out)
 	if (top && report->region_count > top)
 		fprintf(out, "and %zu more regions\n",
 			report->region_count - top);
+	if (report->metadata.thinned > 0)
+		fprintf(out,
+			"~ estimated: %" PRId64
+			" calls were counted and timed, but not drawn "
+			"(TRACEPROF_MAX_OVERHEAD)\n",
+			report->metadata.thinned);
 }
 
 static bool is_gpu(const char *category)
@@ -116,8 +129,9 @@ static bool is_gpu(const char *category)
 static void total_row(struct table *table, const struct total *row,
 		      double whole, bool bytes)
 {
-	table_cell(table, "%" PRId64, row->calls);
-	time_cell(table, (double)row->total_ns);
+	table_cell(table, "%s%" PRId64, row->is_estimated ? "~" : "",
+		   row->calls);
+	guess_cell(table, (double)row->total_ns, row->is_estimated);
 	time_cell(table, (double)row->sum_ns / (double)row->calls);
 	time_cell(table, (double)row->min_ns);
 	time_cell(table, (double)row->max_ns);

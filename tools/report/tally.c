@@ -50,6 +50,20 @@ void tally_put(struct tally *tally, const char *category, const char *name,
 	add_sums(key_table_row(&tally->rows, row), sums);
 }
 
+struct total *tally_find(const struct tally *tally, const char *category,
+			 const char *name)
+{
+	const size_t len = strlen(category) + 1;
+
+	for (size_t at = 0; at < tally->rows.count; at++) {
+		const char *key = key_table_key(&tally->rows, at, NULL);
+
+		if (!strcmp(key, category) && !strcmp(key + len, name))
+			return key_table_row(&tally->rows, at);
+	}
+	return NULL;
+}
+
 /* Joins calls of the older half that lie near each other, so that what begins
  * between two of them, seldom, is counted wrong by a few percent. */
 static void join_oldest(struct tally_nest *nest)

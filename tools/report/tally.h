@@ -15,6 +15,7 @@ struct total {
 	int64_t sum_ns;	  /* of all calls */
 	int64_t min_ns, max_ns;
 	int64_t bytes;
+	bool is_estimated; /* scaled up from some of the calls */
 };
 
 struct tally {
@@ -48,6 +49,10 @@ void tally_add(struct tally *tally, const char *category, const char *name,
 /* Sums that somebody else has made. */
 void tally_put(struct tally *tally, const char *category, const char *name,
 	       size_t name_len, const struct total *sums);
+
+/* The row of a name that has calls, NULL none; valid until one is added. */
+struct total *tally_find(const struct tally *tally, const char *category,
+			 const char *name);
 
 /* The rows of one category, sorted, largest first (names: from a to z); free()
  * them.  *count may become 0. */

@@ -23,6 +23,7 @@ static const struct {
 	{"events.written", FIELD(written), ENTRY_INTEGER},
 	{"events.cut", FIELD(cut), ENTRY_INTEGER},
 	{"events.dropped", FIELD(dropped), ENTRY_INTEGER},
+	{"events.thinned", FIELD(thinned), ENTRY_INTEGER},
 	{"events.in_file", FIELD(in_file), ENTRY_INTEGER},
 	{"events.aged", FIELD(aged), ENTRY_INTEGER},
 	{"events.outside", FIELD(outside), ENTRY_INTEGER},
@@ -75,6 +76,7 @@ void trace_metadata_begin(struct trace_metadata *metadata)
 	metadata->threads = 0;
 	metadata->unrecorded_calls = 0;
 	metadata->missed_calls = 0;
+	metadata->thinned = 0;
 	metadata->unfollowed_calls = 0;
 	metadata->held_up_calls = 0;
 	metadata->names_refused = 0;

@@ -17,6 +17,7 @@ struct trace_metadata {
 	int64_t seen, written, cut, dropped;
 	int64_t in_file; /* of those written, in this one */
 	int64_t aged;	 /* of those that were cut */
+	int64_t thinned; /* calls that are in totals alone, 0 none */
 	int64_t dropped_by_kind, dropped_by_thread, written_by_kind; /* sums */
 	int64_t threads; /* that dropped_by_thread names */
 	int64_t outside, past_max, unwritable;	 /* cut is their sum */

@@ -130,6 +130,18 @@ static void begin_wait(struct writer_state *state, struct ring_reader *reader,
 				      .start_ticks = event->end_ticks};
 }
 
+void draw_share(struct writer_state *state, struct ring_reader *reader,
+		struct event *region)
+{
+	struct event share, wait;
+
+	event_share(region, &share, &wait);
+	if (reader->pending.region)
+		meet_wait(state, reader, &share);
+	draw_late(state, reader, &share);
+	draw_late(state, reader, &wait);
+}
+
 bool draw_event(struct writer_state *state, struct ring_reader *reader,
 		const struct event *event)
 {
@@ -174,12 +186,13 @@ static bool look_at_open(struct thread *thread, uint32_t at,
 }
 
 static void write_open(struct writer_state *state, struct ring_reader *reader,
-		       const struct open_slice *slice, uint64_t end_ticks)
+		       const struct open_slice *slice, uint64_t end_ticks,
+		       unsigned int flags)
 {
 	const struct window *window = writer_state_window(state);
 	struct event event = {
 		.kind = slice->kind,
-		.flags = EVENT_UNFINISHED,
+		.flags = (uint16_t)flags,
 		.name = slice->name,
 		.start_ticks = max_u64(slice->start_ticks, window->start_ticks),
 		.end_ticks = end_ticks,
@@ -198,6 +211,32 @@ static void write_open(struct writer_state *state, struct ring_reader *reader,
 	write(state, reader, &event, &span);
 }
 
+/* What was looked at as open and has ended since. */
+static void strike(struct open_slice *open, uint32_t count,
+		   const struct event *event)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (open[i].start_ticks == event->start_ticks &&
+		    open[i].kind == event->kind)
+			open[i].kind = EVENT_NONE;
+	}
+}
+
+static void write_deferred_one(struct writer_state *state,
+			       struct ring_reader *reader,
+			       struct open_slice *open, uint32_t count,
+			       const struct event *event, uint64_t end_ticks)
+{
+	struct event_span span;
+
+	if (!is_slice(event->kind) || event->start_ticks >= end_ticks ||
+	    writer_state_place(state, writer_state_begin(state, event)) !=
+		    PLACE_WRITE)
+		return;
+	write(state, reader, event, &span);
+	strike(open, count, event);
+}
+
 /* Events of this window that lie after one of the next, or came just now. */
 static void write_deferred(struct writer_state *state,
 			   struct ring_reader *reader, struct open_slice *open,
@@ -210,20 +249,17 @@ static void write_deferred(struct writer_state *state,
 
 	while ((event = drain_peek(state->session, ring, &drain, limit, NULL,
 				   &state->budget))) {
-		struct event_span span;
+		struct event one = *event, share, wait;
 
 		drain_skip(&drain, event);
-		if (!is_slice(event->kind) || event->start_ticks >= end_ticks ||
-		    writer_state_place(state,
-				       writer_state_begin(state, event)) !=
-			    PLACE_WRITE)
-			continue;
-		write(state, reader, event, &span);
-		for (uint32_t i = 0; i < count; i++) {
-			if (open[i].start_ticks == event->start_ticks &&
-			    open[i].kind == event->kind)
-				open[i].kind = EVENT_NONE;
+		if (event_has_share(&one)) {
+			event_share(&one, &share, &wait);
+			write_deferred_one(state, reader, open, count, &share,
+					   end_ticks);
+			write_deferred_one(state, reader, open, count, &wait,
+					   end_ticks);
 		}
+		write_deferred_one(state, reader, open, count, &one, end_ticks);
 	}
 }
 
@@ -247,9 +283,18 @@ static void draw_open_ring(struct writer_state *state,
 			   !end && !wait->until_ticks);
 		*wait = (struct pending_wait){0};
 	}
-	/* Innermost first, as they would have ended. */
-	while (count)
-		write_open(state, reader, &open[--count], end_ticks);
+	/* Innermost first, as they would have ended, but a share before the
+	 * wait that began when it ended. */
+	while (count--) {
+		if (count && open_slice_ends_share(&open[count])) {
+			write_open(state, reader, &open[count - 1],
+				   min_u64(open[count].start_ticks, end_ticks),
+				   0);
+			open[count - 1].kind = EVENT_NONE;
+		}
+		write_open(state, reader, &open[count], end_ticks,
+			   EVENT_UNFINISHED);
+	}
 }
 
 /* A dump of the flight recorder shows the step that it fell into. */

@@ -18,6 +18,11 @@
 bool draw_event(struct writer_state *state, struct ring_reader *reader,
 		const struct event *event);
 
+/* A region's event has the master's share and its wait in it: draws these two,
+ * and leaves the region. */
+void draw_share(struct writer_state *state, struct ring_reader *reader,
+		struct event *region);
+
 /* A slice that is known only now, written if it lies in the window: true. */
 bool draw_late(struct writer_state *state, struct ring_reader *reader,
 	       const struct event *event);

@@ -17,6 +17,8 @@
 struct total {
 	uint64_t calls;
 	uint64_t sum_ns, min_ns, max_ns;
+	uint64_t thinned; /* of the calls: not drawn */
+	uint32_t mask;	  /* one in mask + 1 was, at the least */
 };
 
 struct label {

@@ -72,6 +72,7 @@ static struct ring_reader *make_reader(struct writer_state *state,
 	reader->named_in_file = progress->named_in_file;
 	reader->loss_drawn = progress->loss_drawn;
 	reader->heap_live = progress->heap_live;
+	reader->marks_taken = progress->marks_taken;
 	state->heap.live += reader->heap_live;
 	return reader;
 }

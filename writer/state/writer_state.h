@@ -61,6 +61,7 @@ struct ring_reader {
 	struct pending_wait pending; /* a wait whose end isn't known yet */
 	uint64_t loss_drawn;
 	int64_t heap_live;
+	uint64_t marks_taken; /* of calls that were thinned */
 
 	/* Its lanes in the file. */
 	uint64_t named_in_file; /* file_index in which its lane is named */
@@ -73,6 +74,7 @@ struct ring_reader {
 /* What a checkpoint makes permanent. */
 struct writer_counts {
 	uint64_t written;
+	uint64_t thinned; /* calls that are in totals alone */
 	uint64_t cut;
 	uint64_t outside;    /* of these, in no window */
 	uint64_t past_max;   /* past TRACEPROF_MAX_MB */

@@ -44,6 +44,7 @@
 #define SCHEMA_OURS		    "traceprof"
 #define SCHEMA_OPTIONS		    "options"
 #define SCHEMA_TOTALS		    "totals"
+#define SCHEMA_SAMPLED		    "sampled"
 #define SCHEMA_NOTES		    "notes"
 
 /* Fields of an event. */

@@ -126,6 +126,37 @@ static void test_what_was_left_is_recorded(void **state)
 	assert_null(ring_walk_next(&reader, session, &thread->ring));
 }
 
+/* The master had done its share and waited for its team. */
+static void test_a_share_ended_where_its_wait_began(void **state)
+{
+	struct thread *thread = thread_here();
+	struct ring_walk reader = {0};
+	const struct event *event;
+	char frames[4096];
+
+	(void)state;
+	thread_open(thread, EVENT_OMP_REGION, 20, 6, 0x1000, 7, 0);
+	thread_open_in(thread, frames);
+	thread_open(thread, EVENT_OMP_IMPLICIT, 30, 6, 0x1000, 7, 0);
+	thread_open(thread, EVENT_OMP_WAIT, 50, 0, 0x1000, 7,
+		    OMP_SYNC_REGION_END);
+	thread_drop_left(thread, frames + 1024);
+	event = ring_walk_next(&reader, session, &thread->ring);
+	assert_non_null(event);
+	assert_int_equal(event->kind, EVENT_OMP_IMPLICIT);
+	assert_int_equal(event->end_ticks, 50);
+	assert_int_equal(event->flags, 0);
+	event = ring_walk_next(&reader, session, &thread->ring);
+	assert_non_null(event);
+	assert_int_equal(event->kind, EVENT_OMP_WAIT);
+	assert_int_equal(event->start_ticks, 50);
+	assert_int_equal(event->flags, EVENT_UNFINISHED);
+	event = ring_walk_next(&reader, session, &thread->ring);
+	assert_non_null(event);
+	assert_int_equal(event->kind, EVENT_OMP_REGION);
+	assert_null(ring_walk_next(&reader, session, &thread->ring));
+}
+
 static void test_a_drained_record_is_reused(void **state)
 {
 	struct thread *first = thread_here();
@@ -370,6 +401,7 @@ int main(void)
 		THREAD_TEST(test_what_cant_be_recorded_is_counted),
 		THREAD_TEST(test_what_was_left_is_recorded),
 		THREAD_TEST(test_a_drained_record_is_reused),
+		THREAD_TEST(test_a_share_ended_where_its_wait_began),
 		THREAD_TEST(test_what_a_thread_leaves_open_is_recorded),
 		THREAD_TEST(test_without_room_a_thread_stays_unrecorded),
 		THREAD_TEST(test_open_slices_beyond_the_array_are_counted),

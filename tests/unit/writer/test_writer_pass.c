@@ -179,6 +179,49 @@ static void a_wait_without_its_regions_end_is_counted(void **state)
 	sample_end(&sample);
 }
 
+/* A master's region, its share and its wait come as one event; and while they
+ * are open the share's end is where the wait began. */
+static void a_region_brings_its_masters_share(void **state)
+{
+	struct sample sample;
+	struct writer_state writer_state;
+	struct thread *master;
+	struct event region = {.kind = EVENT_OMP_REGION,
+			       .flags = EVENT_WITH_SHARE,
+			       .start_ticks = 100,
+			       .end_ticks = 600,
+			       .omp = {.region = 1, .code = 7, .team = 2}};
+
+	(void)state;
+	sample_begin(&sample);
+	sample_session(&sample);
+	sample_window(&sample, 0);
+	master = sample_thread(&sample, 100);
+	assert_int_equal(pass_start(&writer_state, sample.session, true), 0);
+	region.name = names_intern_string(sample.session, "fit");
+	region.omp.until_share = 20;
+	region.omp.waited = 150;
+	sample_push(&sample, master, region);
+	pass_run(&writer_state);
+	thread_open(master, EVENT_OMP_REGION, sample.zero + 700, 0, 7, 2, 0);
+	thread_open(master, EVENT_OMP_IMPLICIT, sample.zero + 710, 0, 7, 2, 0);
+	thread_open(master, EVENT_OMP_WAIT, sample.zero + 800, 0, 7, 2,
+		    OMP_SYNC_REGION_END);
+	finish(&sample, &writer_state, 2000);
+	sample_assert_json(sample_text(&sample));
+	assert_slice(sample.text, "fit [omp parallel #1]", 100, 120, 450);
+	assert_slice(sample.text, "region end wait", 100, 450, 600);
+	assert_int_equal(sample_count(sample.text, "\"omp\":\"task\""), 2);
+	assert_int_equal(sample_count(sample.text, "\"omp\":\"parallel\""), 2);
+	assert_int_equal(sample_count(sample.text, "\"omp\":\"wait\""), 2);
+	/* The region and the wait that are cut, not the share. */
+	assert_int_equal(sample_count(sample.text, "\"finished\":\"false\""),
+			 2);
+	assert_non_null(strstr(sample.text, "\"dur\":0.090,\"args\""));
+	assert_account(sample.text, 1, 0, 0);
+	sample_end(&sample);
+}
+
 static void events_go_to_the_window_they_began_in(void **state)
 {
 	struct sample sample;
@@ -488,6 +531,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_scope_makes_a_whole_file),
 		cmocka_unit_test(a_workers_wait_ends_with_the_region),
+		cmocka_unit_test(a_region_brings_its_masters_share),
 		cmocka_unit_test(a_wait_without_its_regions_end_is_counted),
 		cmocka_unit_test(events_go_to_the_window_they_began_in),
 		cmocka_unit_test(losses_are_counted_and_drawn),

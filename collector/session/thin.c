@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* thin.c - sites, marks, and the look back; see thin.h. */
+#include "collector/session/thin.h"
+
+#include "collector/session/gate.h"
+#include <string.h>
+
+#define PROBES 8u
+
+static struct thin_site *site_at(const struct thread *thread, uint32_t number)
+{
+	return &thin_sites(thread)[thread->thin.place[number]];
+}
+
+COLD void thin_start(struct thread *thread)
+{
+	/* What was marked may still be in the ring, with its site. */
+	for (uint32_t i = 0; i < thread->thin.used; i++)
+		site_at(thread, i)->mask = 0;
+	thread->thin.since_ticks = 0;
+	thread->thin.left = 1;
+	thread->thin.over = 0;
+	thread->thin.under = 0;
+}
+
+/* The table, with the first site: false without room, or without a bound. */
+static bool make_sites(struct thread *thread)
+{
+	struct session *session = load_relaxed(&session_here);
+	uint64_t at = 0;
+
+	if (session && session->head->options.max_overhead)
+		at = session_alloc(session,
+				   THIN_SITES * sizeof(struct thin_site));
+	if (!at)
+		thread->thin.is_off = 1;
+	else
+		thread->thin.sites = at - thread->ring.at;
+	return at;
+}
+
+COLD struct thin_site *thin_site_find(struct thread *thread, uint64_t code,
+				      uint64_t what)
+{
+	const uint32_t hash = thin_hash(code, what);
+
+	if (!thread->thin.sites && !make_sites(thread))
+		return NULL;
+	for (uint32_t i = 0; i < PROBES; i++) {
+		struct thin_site *site =
+			&thin_sites(thread)[(hash + i) % THIN_SITES];
+
+		if (site->what == what && site->code == code)
+			return site;
+		if (site->kind)
+			continue;
+		site->code = code;
+		site->what = what;
+		thread->thin.place[thread->thin.used++] =
+			(uint8_t)(site - thin_sites(thread));
+		return site;
+	}
+	return NULL;
+}
+
+/* --- marks ---------------------------------------------------------------- */
+
+/* They were counted as committed one by one. */
+static void refuse(struct thread *thread, const struct event *marks)
+{
+	const struct thin_site *sites = thin_sites(thread);
+
+	for (uint32_t i = 0; i < marks->name; i++) {
+		const uint32_t at = event_mark_site(marks->words[i]);
+
+		thread->ring.committed--;
+		ring_refuse(&thread->ring, (enum event_kind)sites[at].kind,
+			    marks->end_ticks);
+	}
+}
+
+static void flush(struct thread *thread)
+{
+	struct event *marks = &thread->thin.marks;
+	struct event *event = ring_reserve(&thread->ring, 1);
+
+	if (likely(event)) {
+		*event = *marks;
+		ring_commit(&thread->ring, 1, 0);
+		prefetch_to_write(event + 1);
+	} else {
+		refuse(thread, marks);
+	}
+	marks->name = 0;
+}
+
+COLD void thin_flush(struct thread *thread)
+{
+	if (thread->thin.marks.name)
+		flush(thread);
+}
+
+bool thin_mark(struct thread *thread, const struct thin_site *site,
+	       uint64_t start_ticks, uint64_t end_ticks)
+{
+	struct event *marks = &thread->thin.marks;
+	const uint64_t took = end_ticks - start_ticks;
+	uint64_t after = start_ticks - marks->start_ticks;
+	uint32_t count = marks->name;
+	struct thread *was;
+
+	if (unlikely(took > UINT32_MAX))
+		return false;
+	was = thread_fill();
+	if (count && unlikely(after > EVENT_MARK_AFTER_MAX)) {
+		flush(thread);
+		count = 0;
+	}
+	if (!count) {
+		marks->kind = EVENT_OMP_THINNED;
+		marks->start_ticks = start_ticks;
+		marks->extra = (uint32_t)thread->thin.marked;
+		after = 0;
+	}
+	marks->words[count] =
+		event_mark((uint32_t)(site - thin_sites(thread)), after, took);
+	marks->end_ticks = end_ticks;
+	thread->thin.marked++;
+	thread->ring.committed++;
+	marks->name = count + 1;
+	if (count + 1 == EVENT_MARKS)
+		flush(thread);
+	thread_unbusy(was);
+	return true;
+}
+
+/* --- the look back -------------------------------------------------------- */
+
+/* Picoseconds that the site's calls since the last look cost with that mask. */
+static uint64_t cost_of(const struct thin_site *site,
+			const struct session_cost *cost, uint32_t mask)
+{
+	const uint64_t calls = site->calls - site->looked;
+	const uint64_t drawn = mask == THIN_ALL ? 0 : calls / (mask + 1u);
+	uint64_t each = cost->slice_ps;
+
+	if (site->kind == EVENT_OMP_REGION)
+		each = cost->region_ps * (site->has_team ? THIN_TEAM : 1);
+	/* A mark takes two readings of the clock, like a slice, and less of
+	 * everything else. */
+	return drawn * each + (calls - drawn) * cost->slice_ps / 2;
+}
+
+/* Of those that can be thinned more. */
+static struct thin_site *dearest(const struct thread *thread,
+				 const struct session_cost *cost)
+{
+	struct thin_site *found = NULL;
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < thread->thin.used; i++) {
+		struct thin_site *site = site_at(thread, i);
+		const uint64_t now = cost_of(site, cost, site->wanted);
+
+		if (site->kind != EVENT_OMP_REGION ||
+		    site->wanted >= THIN_MOST || now <= most)
+			continue;
+		most = now;
+		found = site;
+	}
+	return found;
+}
+
+/* The least masks with which what was done since the last look would have cost
+ * no more than `share_ps`. */
+static void plan(const struct thread *thread, const struct session_cost *cost,
+		 uint64_t share_ps)
+{
+	struct thin_site *site;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < thread->thin.used; i++) {
+		site = site_at(thread, i);
+		site->wanted = 0;
+		sum += cost_of(site, cost, 0);
+	}
+	if (sum <= share_ps)
+		return;
+	for (uint32_t i = 0; i < thread->thin.used; i++) {
+		site = site_at(thread, i);
+		if (site->kind != EVENT_OMP_WAIT)
+			continue;
+		sum -= cost_of(site, cost, 0);
+		sum += cost_of(site, cost, THIN_ALL);
+		site->wanted = THIN_ALL;
+	}
+	while (sum > share_ps && (site = dearest(thread, cost))) {
+		sum -= cost_of(site, cost, site->wanted);
+		site->wanted = site->wanted * 2 + 1;
+		sum += cost_of(site, cost, site->wanted);
+	}
+}
+
+/* True if some mask is to grow, or with `down` to shrink. */
+static bool differs(const struct thread *thread, bool down)
+{
+	for (uint32_t i = 0; i < thread->thin.used; i++) {
+		const struct thin_site *site = site_at(thread, i);
+
+		if (down ? site->wanted < site->mask
+			 : site->wanted > site->mask)
+			return true;
+	}
+	return false;
+}
+
+static void change(struct thread *thread)
+{
+	for (uint32_t i = 0; i < thread->thin.used; i++) {
+		struct thin_site *site = site_at(thread, i);
+
+		site->mask = site->wanted;
+		site->base = site->calls;
+	}
+	thread->thin.over = 0;
+	thread->thin.under = 0;
+}
+
+/* Picoseconds of the time since the last look that recording may take. */
+static uint64_t share_of(const struct session_header *head, uint64_t ticks)
+{
+	const uint64_t rate =
+		clock_ticks_per_second((struct clock_segments *)&head->clock);
+	const double ps = (double)ticks * 1e12 / (double)(rate + 1);
+
+	return (uint64_t)(ps * (double)head->options.max_overhead / 100);
+}
+
+static void look(struct thread *thread, const struct session_header *head,
+		 uint64_t ticks)
+{
+	const uint64_t share = share_of(head, ticks);
+	struct thin *thin = &thread->thin;
+
+	plan(thread, &head->cost, share);
+	if (differs(thread, false)) {
+		thin->under = 0;
+		if (++thin->over >= THIN_OVER)
+			change(thread);
+		return;
+	}
+	thin->over = 0;
+	if (!differs(thread, true)) {
+		thin->under = 0;
+		return;
+	}
+	plan(thread, &head->cost, share / 2);
+	if (!differs(thread, true) || differs(thread, false))
+		thin->under = 0;
+	else if (++thin->under >= THIN_UNDER)
+		change(thread);
+}
+
+COLD void thin_look(struct thread *thread, uint64_t now_ticks)
+{
+	struct session *session = load_relaxed(&session_here);
+	const uint64_t since = thread->thin.since_ticks;
+
+	thread->thin.left = THIN_CALLS;
+	thread->thin.since_ticks = now_ticks;
+	/* The first look back has nothing to look at. */
+	if (since && session && session->head->cost.slice_ps)
+		look(thread, session->head, now_ticks - since);
+	for (uint32_t i = 0; i < thread->thin.used; i++)
+		site_at(thread, i)->looked = site_at(thread, i)->calls;
+}

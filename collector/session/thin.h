@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * thin.h - TRACEPROF_MAX_OVERHEAD: what a thread's calls cost it is bounded.
+ *
+ * Each thread keeps a small table of its call sites of OpenMP: what they are,
+ * and how often they came.  Once in THIN_CALLS calls it looks back at how long
+ * those took and what recording them cost, by the figures that the writer
+ * measured (struct session_cost).  Where that is more than its share, the sites
+ * that cost most are thinned: first waits, of which none is drawn any more,
+ * then regions, of which every second is, every fourth, and so on.  A site that
+ * comes seldom is left alone, so what a program does once a step stays.
+ *
+ * A call that is thinned leaves a mark of eight bytes, its site, start and
+ * length, and four marks go into the ring as one event (EVENT_OMP_THINNED).  So
+ * totals are exact, whatever is thinned, and the search for the step sees each
+ * region.
+ *
+ * Counts decide, and the clock no more than it must: one in 2^n is drawn, and a
+ * change takes THIN_OVER looks in a row that are for it, the way back
+ * THIN_UNDER with less than half of the share.  All masks change at once and
+ * begin to count anew, so the regions that are drawn follow each other.
+ */
+#ifndef COLLECTOR_THIN_H
+#define COLLECTOR_THIN_H
+
+#include "collector/session/thread.h"
+
+#define THIN_CALLS 1024u
+#define THIN_OVER  2u
+#define THIN_UNDER 8u
+/* Of no site is less drawn than one in so many; a mask. */
+#define THIN_MOST  1023u
+/* Of waits nothing is. */
+#define THIN_ALL   UINT32_MAX
+/* A region of a team costs as much as so many of one thread: the others wait
+ * for each miss of a cache. */
+#define THIN_TEAM  10u
+
+/* A new owner of a record; nothing is thinned. */
+void thin_start(struct thread *thread);
+
+/* Owner: the marks that wait go into the ring. */
+void thin_flush(struct thread *thread);
+
+/* The cold halves of what follows. */
+struct thin_site *thin_site_find(struct thread *thread, uint64_t code,
+				 uint64_t what);
+void thin_look(struct thread *thread, uint64_t now_ticks);
+
+static inline struct thin_site *thin_sites(const struct thread *thread)
+{
+	return (struct thin_site *)((char *)thread + thread->thin.sites);
+}
+
+static inline uint32_t thin_hash(uint64_t code, uint64_t what)
+{
+	return (uint32_t)((code ^ what) * UINT64_C(0x9e3779b97f4a7c15) >> 56);
+}
+
+_Static_assert(THIN_SITES == 1u << (64 - 56), "all bits of the hash");
+
+/* The site of a region or a wait on this thread; NULL: it is never thinned. */
+static inline struct thin_site *thin_site(struct thread *thread,
+					  enum event_kind kind, uint64_t code,
+					  uint32_t outlined, unsigned int sync)
+{
+	const uint64_t what =
+		outlined | (uint64_t)kind << 32 | (uint64_t)sync << 48;
+	struct thin_site *site;
+
+	if (unlikely(thread->thin.is_off))
+		return NULL;
+	/* Without a table the record lies there, and no code. */
+	site = &thin_sites(thread)[thin_hash(code, what)];
+	if (likely(site->what == what && site->code == code &&
+		   thread->thin.sites))
+		return site;
+	return thin_site_find(thread, code, what);
+}
+
+/* A call of the site: true if it is to leave a mark and nothing else. */
+static inline bool thin_skips(struct thread *thread, struct thin_site *site)
+{
+	if (unlikely(!site))
+		return false;
+	if (unlikely(!--thread->thin.left))
+		thin_look(thread, clock_ticks());
+	return (site->calls++ - site->base) & site->mask;
+}
+
+/* A call that was skipped has returned.  False: it is to be an event after all,
+ * since its mark would not hold it. */
+bool thin_mark(struct thread *thread, const struct thin_site *site,
+	       uint64_t start_ticks, uint64_t end_ticks);
+
+#endif

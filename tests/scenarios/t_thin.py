@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""TRACEPROF_MAX_OVERHEAD: what is thinned, and what stays exact.
+
+The program's regions are a few hundred nanoseconds long, so that 1 % is too
+little for them on any machine; elsewhere in the tests nothing is thinned.
+"""
+
+import json
+import os
+import signal
+import subprocess
+
+import harness
+from harness import command, expect, expect_equal, same
+
+TURNS, LAYERS = 3000, 8
+THIN = {"TRACEPROF_MAX_OVERHEAD": "1"}
+
+
+def thinned(threads=1, **env):
+    run = same("short_regions", TURNS, LAYERS, threads, env=THIN | env)
+    return run, run.trace
+
+
+def rows(trace):
+    return {row["name"]: row for row in trace.meta["sampled"]}
+
+
+def test_every_call_is_in_the_sums():
+    run, trace = thinned()
+    events = trace.meta["events"]
+    expect(events["thinned"] > TURNS, "thinned", events)
+    for layer in rows(trace).values():
+        drawn = [one for one in trace.slices(omp="parallel")
+                 if one["name"] == layer["name"]]
+        expect_equal(layer["seen"], layer["drawn"] + layer["thinned"], "seen")
+        expect_equal(len(drawn), layer["drawn"], "slices")
+        total = sum(one["dur"] for one in drawn)
+        expect(layer["total_us"] > total, layer, total)
+        expect(0 < layer["min_us"] <= min(one["dur"] for one in drawn) + 0.01, layer)
+        expect(layer["max_us"] >= max(one["dur"] for one in drawn) - 0.01, layer)
+    calls = {row["name"]: row["calls"] for row in trace.meta["totals"]}
+    for name in ("work", "begin_turn"):
+        expect_equal(sum(count for label, count in calls.items()
+                         if label.startswith(name + " [omp parallel")),
+                     TURNS * LAYERS if name == "work" else TURNS, name)
+    said = [line for line in run.own_lines if "thinned" in line]
+    expect(len(said) == 1 and str(events["thinned"]) in said[0], run.stderr)
+    expect(any("MAX_OVERHEAD" in note for note in trace.meta["notes"]), "note")
+
+
+def test_the_step_is_found_nevertheless():
+    run, trace = thinned()
+    expect(trace.meta["events"]["thinned"] > TURNS, "thinned")
+    expect(any('step = omp region "begin_turn"' in line for line in run.own_lines),
+           run.stderr)
+    expect_equal(trace.steps(), list(range(TURNS)), "steps")
+
+
+def test_steps_marked_by_hand_are_all_there():
+    _, trace = thinned(TRACEPROF_STEP="omp:begin_turn")
+    expect(trace.meta["events"]["thinned"] > TURNS, "thinned")
+    expect_equal(trace.steps(), list(range(TURNS)), "steps")
+
+
+def test_a_thinned_regions_team_does_nothing():
+    _, trace = thinned(threads=2)
+    drawn = trace.slices(omp="parallel")
+    for region in drawn[::97]:
+        expect_equal(len(trace.team(region)), 2, "team")
+    expect_equal(len(trace.slices(omp="task")), 2 * len(drawn), "shares")
+
+
+def test_waits_go_first():
+    """A barrier in each of a thread's regions, drawn by none."""
+    run = same("short_regions", TURNS, LAYERS, 1, "barrier", env=THIN)
+    row = rows(run.trace)["barrier wait"]
+    expect_equal(row["sampled"], "none", "barriers")
+    expect_equal(row["seen"], TURNS * LAYERS, "barriers")
+
+
+def test_without_a_bound_everything_is_drawn():
+    run = same("short_regions", TURNS, LAYERS, 1,
+               env={"TRACEPROF_MAX_OVERHEAD": "0"})
+    expect_equal(len(run.trace.regions("work")), TURNS * LAYERS, "regions")
+    expect("sampled" not in run.trace.meta, "sampled")
+
+
+def test_the_report_scales_and_says_so():
+    _, trace = thinned()
+    said = json.loads(command("report", "--json", trace.path).stdout)[0]
+    found = [row for row in said["regions"] if row["name"].startswith("work")]
+    expect_equal(found[0]["calls"], TURNS * LAYERS, "calls")
+    expect(found[0]["estimated"], found)
+    text = command("report", trace.path).stdout
+    expect("~" in text and "not drawn (TRACEPROF_MAX_OVERHEAD)" in text, text)
+
+
+def test_a_file_that_adds_up_wrong_is_found():
+    _, trace = thinned()
+    broken = os.path.join(harness.folder(), "broken.1.pt.trace.json")
+    whole = subprocess.run(["zcat", trace.path], capture_output=True, text=True,
+                           check=True).stdout
+    row = list(rows(trace).values())[0]
+    for key in ("seen", "drawn", "thinned"):
+        with open(broken, "w", encoding="utf-8") as file:
+            head, tail = whole.split('"sampled":[', 1)
+            file.write(head + '"sampled":[' + tail.replace(
+                f'"{key}":{row[key]}', f'"{key}":{row[key] + 1}', 1))
+        done = command("check", broken)
+        expect("[rule 20]" in done.stdout and done.status, key, done.stdout)
+
+
+def test_a_killed_run_adds_up():
+    """Recovered: what was thinned is counted, to the last mark."""
+    run = harness.traced("short_regions", TURNS, LAYERS, 1, "kill", env=THIN,
+                         check=False)
+    expect_equal(run.status, -signal.SIGKILL, "status")
+    command("recover", run.folder)
+    events = run.trace.meta["events"]
+    expect(events["thinned"] > TURNS, events)
+    expect_equal(events["thinned"] + run.trace.meta["written_by_kind"]["omp_region"],
+                 TURNS * (LAYERS + 1), "regions")
+    expect(command("check", run.trace.path).status == 0, "check")
+
+
+if __name__ == "__main__":
+    harness.main()

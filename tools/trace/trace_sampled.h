@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trace_sampled.h - the sites of which a file doesn't draw every call
+ * (TRACEPROF_MAX_OVERHEAD): the rows of "traceprof.sampled".
+ */
+#ifndef TOOLS_TRACE_SAMPLED_H
+#define TOOLS_TRACE_SAMPLED_H
+
+#include "tools/trace/trace_reader.h"
+
+struct trace_sampled_row {
+	char *name;
+	char *part;  /* args.omp of its slices: "parallel", "wait" */
+	char *share; /* "1/8", "none" */
+	int64_t seen, drawn, thinned;
+	int64_t total_ns, min_ns, max_ns; /* of all that were seen */
+};
+
+struct trace_sampled {
+	struct trace_sampled_row *rows;
+	size_t count, capacity;
+};
+
+/* Takes an entry of the file if it belongs to one of the rows. */
+void trace_sampled_entry(struct trace_sampled *sampled,
+			 const struct trace_entry *entry);
+
+/* The row of a name; NULL: all its calls are drawn. */
+const struct trace_sampled_row *
+trace_sampled_find(const struct trace_sampled *sampled, const char *part,
+		   const char *name);
+
+void trace_sampled_free(struct trace_sampled *sampled);
+
+#endif
