@@ -10,11 +10,11 @@
 #include <string.h>
 
 #define PAIRS_MAX  4096u
-#define BRACKETS   32
+#define BRACKETS   200
 /* A reading is as good as it gets, of a second; or nearly as good as the best
  * one so far. */
 #define GOOD_PART  20000000u
-#define WORSE_MOST 4u
+#define WORSE_MOST 2u
 /* A rate that differs by so much from what it was (1/1000, and 100 us) is no
  * rate: the clock was set. */
 #define STEP_SHARE 1000
@@ -45,6 +45,21 @@ static uint64_t CUPTIAPI ticks_now(void)
 	return clock_ticks();
 }
 
+/* How much worse than the best one a reading may be: the longer ago the last
+ * one is, the more, since to go on with its slope is no better then. */
+static uint64_t worse_most(uint64_t second)
+{
+	const struct line *line = clocks.now;
+	uint64_t age;
+
+	if (!line->count)
+		return UINT32_MAX;
+	age = clock_ticks() - line->pair[line->count - 1].ticks;
+	if (age < second / 4)
+		return WORSE_MOST;
+	return age < 2 * second ? WORSE_MOST * 4 : UINT32_MAX;
+}
+
 /* The tightest of a few brackets; false: CUPTI gives no time, or this thread
  * doesn't get its processor. */
 static bool measure(struct pair *best)
@@ -53,7 +68,9 @@ static bool measure(struct pair *best)
 	const uint64_t second = clock_ticks_per_second(&session->head->clock);
 	uint64_t width = UINT64_MAX;
 
-	for (int i = 0; i < BRACKETS && width > second / GOOD_PART; i++) {
+	for (int i = 0; i < BRACKETS && width > second / GOOD_PART &&
+			(!clocks.best_width || width > clocks.best_width);
+	     i++) {
 		const uint64_t before = clock_ticks();
 		uint64_t time = 0, after;
 
@@ -68,7 +85,7 @@ static bool measure(struct pair *best)
 	}
 	if (!clocks.best_width || width < clocks.best_width)
 		clocks.best_width = width;
-	return width <= clocks.best_width * WORSE_MOST;
+	return width <= clocks.best_width * worse_most(second);
 }
 
 /* Of the older ones every second is enough. */
