@@ -50,12 +50,9 @@ bool cupti_is_alive(void)
 	return load_acquire(&state) == ATTACH_ALIVE;
 }
 
-bool cupti_is_alive_or_begun(void)
+bool cupti_may_be_turned(void)
 {
-	/* ACQUIRE pairs with RELEASE in cupti_attach(): what it set up. */
-	const uint32_t now = load_acquire(&state);
-
-	return now == ATTACH_ALIVE || now == ATTACH_BEGUN;
+	return load_relaxed(&state) == ATTACH_BEGUN || cupti_is_ours();
 }
 
 void cupti_kill(void)
@@ -248,9 +245,9 @@ static bool attach(struct session *session, bool late)
 	if (!is_late) {
 		cupti_kinds_start(&session->head->options, late);
 		cupti_callbacks_start();
+		cupti_kinds_want(steps_want_gpu(session));
+		cupti_kinds_turn();
 	}
-	cupti_kinds_want(steps_want_gpu(session));
-	cupti_kinds_turn();
 	if (late)
 		session_note(session,
 			     "CUPTI came late, after the first call: " INJECTION
@@ -278,7 +275,7 @@ static void follow(bool open)
 
 	/* What was launched before a window's end is still to come, so that
 	 * the writer's pass wants the kinds off. */
-	if (!open || !cupti_is_alive() || cupti_callbacks_are_inside())
+	if (!open || !cupti_is_ours() || cupti_callbacks_are_inside())
 		return;
 	cupti_kinds_want(true);
 	if (cupti_kinds_await())

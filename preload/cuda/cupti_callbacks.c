@@ -155,7 +155,8 @@ static void turn_calls(CUpti_CallbackDomain domain, uint32_t on)
 
 void cupti_callbacks_follow(const struct session *session)
 {
-	if (steps_want_calls(session) != load_relaxed(&calls_are_on))
+	if (cupti_is_ours() &&
+	    steps_want_calls(session) != load_relaxed(&calls_are_on))
 		cupti_flush_wake();
 }
 

@@ -21,7 +21,6 @@
 #include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include "collector/session/thread.h"
-#include "collector/steps/steps.h"
 #include "preload/cuda/cupti_buffers.h"
 #include "preload/process/life.h"
 #include "preload/process/process.h"
@@ -50,8 +49,8 @@ static struct {
 	_Atomic uint32_t unused; /* nobody wakes who sleeps here */
 	_Atomic uint32_t force;
 	_Atomic uint32_t tid;
-	uint64_t missed_ticks;	 /* of a forced flush that left buffers out */
 	_Atomic uint32_t end_ms; /* longest end */
+	uint64_t missed_ticks;	 /* of a forced flush that left buffers out */
 	bool runs;
 } flush;
 
@@ -165,7 +164,7 @@ static void wait_for_work(void)
 		clock_monotonic_ns() +
 		(uint64_t)load_relaxed(&flush.end_ms) * (1000000 / 4 * 3);
 
-	while (cupti_is_alive() && clock_monotonic_ns() < until) {
+	while (cupti_is_ours() && clock_monotonic_ns() < until) {
 		flush_all(0);
 		if (!cupti_source_awaits(end))
 			break;

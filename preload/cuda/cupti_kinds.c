@@ -17,6 +17,7 @@
 
 #include "preload/cuda/cupti_source.h"
 
+#include "collector/session/gate.h"
 #include "collector/steps/steps.h"
 #include "collector/system/clock.h"
 #include "collector/system/futex.h"
@@ -54,6 +55,8 @@ static const CUpti_CallbackId quiet_driver[] = {
 	CUPTI_DRIVER_TRACE_CBID_cuDriverGetVersion,
 };
 
+/* Bit 0: on; above it wishes are counted, so that one is never taken back by
+ * who has not seen it. */
 static _Atomic uint32_t wanted;
 static _Atomic uint32_t are_on;
 static _Atomic uint32_t turned; /* counts; futex word */
@@ -126,36 +129,59 @@ static void turn(bool on)
 		tell_of_quiet(0);
 }
 
-void cupti_kinds_turn(void)
+/* As wished last, which may change meanwhile. */
+static void turn_as_wished(void)
 {
 	for (;;) {
-		const uint32_t now = load_relaxed(&wanted);
+		uint32_t now;
 
-		if (!cupti_is_alive_or_begun() || cupti_has_neighbour() ||
-		    now == load_relaxed(&are_on))
+		/* Either we see a wish, or who left it sees that we turn. */
+		atomic_thread_fence(memory_order_seq_cst);
+		now = load_relaxed(&wanted) & 1;
+		if (now == load_relaxed(&are_on))
 			return;
-		store_relaxed(&turning, 1);
 		turn(now);
 		store_relaxed(&are_on, now);
+	}
+}
+
+void cupti_kinds_turn(void)
+{
+	while (cupti_may_be_turned() &&
+	       (load_relaxed(&wanted) & 1) != load_relaxed(&are_on)) {
+		store_relaxed(&turning, 1);
+		turn_as_wished();
 		store_relaxed(&turning, 0);
 		store_relaxed(&is_late, 0);
 		/* RELEASE pairs with ACQUIRE in cupti_kinds_await(): what is
 		 * on. */
 		atomic_fetch_add_explicit(&turned, 1, memory_order_release);
 		futex_wake(&turned);
-		/* Either we see the newest wish, or who left it wakes us. */
 		atomic_thread_fence(memory_order_seq_cst);
 	}
+}
+
+/* False: somebody wished something since `seen`. */
+static bool wish(uint32_t seen, bool on)
+{
+	const uint32_t mine = ((seen | 1) + 1) | on;
+
+	if (!atomic_compare_exchange_strong_explicit(&wanted, &seen, mine,
+						     memory_order_relaxed,
+						     memory_order_relaxed))
+		return false;
+	atomic_thread_fence(memory_order_seq_cst);
+	if (load_relaxed(&are_on) != on || load_relaxed(&turning))
+		cupti_flush_wake();
+	return true;
 }
 
 void cupti_kinds_want(bool on)
 {
 	/* What it is wanted for is visible before the wish. */
 	atomic_thread_fence(memory_order_seq_cst);
-	store_relaxed(&wanted, on);
-	atomic_thread_fence(memory_order_seq_cst);
-	if (load_relaxed(&are_on) != on || load_relaxed(&turning))
-		cupti_flush_wake();
+	while (!wish(load_relaxed(&wanted), on))
+		;
 }
 
 bool cupti_kinds_await(void)
@@ -168,7 +194,7 @@ bool cupti_kinds_await(void)
 		const uint32_t seen = load_acquire(&turned);
 		uint64_t now;
 
-		if (!cupti_is_alive() || cupti_has_neighbour() ||
+		if (!cupti_is_ours() ||
 		    (load_relaxed(&are_on) && !load_relaxed(&turning)))
 			return true;
 		now = clock_monotonic_ns();
@@ -186,6 +212,12 @@ static bool may_rest(const struct session *session)
 	if (cupti_has(CUPTI_DEFECT_DISABLING))
 		return false;
 	return !cupti_has(CUPTI_DEFECT_GRAPH_IDS) || steps_are_over(session);
+}
+
+/* The gate opens first, then we are told, then the window begins. */
+static bool are_needed(const struct session *session)
+{
+	return gate_bits() & GATE_RECORD_BITS || steps_want_gpu(session);
 }
 
 void cupti_kinds_follow(const struct session *session)
@@ -210,14 +242,12 @@ void cupti_kinds_leave(void)
 
 void cupti_kinds_rest(const struct session *session)
 {
-	if (!load_relaxed(&are_on) || steps_want_gpu(session) ||
-	    !may_rest(session))
-		return;
-	cupti_kinds_want(false);
-	/* A window that opened since the look had its wish before ours, and
-	 * lost it. */
-	if (steps_want_gpu(session))
-		cupti_kinds_want(true);
+	const uint32_t seen = load_relaxed(&wanted);
+
+	/* Who opens a window after this look wishes after it too. */
+	atomic_thread_fence(memory_order_seq_cst);
+	if (load_relaxed(&are_on) && !are_needed(session) && may_rest(session))
+		wish(seen, false);
 }
 
 void cupti_kinds_forget(void)

@@ -46,7 +46,6 @@ bool cupti_is_alive(void);
 /* CUPTI may be told what to do: it is alive, and no other client has it; see
  * cupti_neighbour.h. */
 bool cupti_is_ours(void);
-bool cupti_has_neighbour(void);
 
 /* When we attach: somebody has it already, and takes no part in our start. */
 bool cupti_neighbour_is_first(void);
@@ -70,8 +69,8 @@ void cupti_attach_leave(void);
 bool cupti_attach_again(void);
 void cupti_kill(void);
 
-/* The same, or it is being attached by this thread. */
-bool cupti_is_alive_or_begun(void);
+/* The same, or we attach just now. */
+bool cupti_may_be_turned(void);
 
 /* Writer's thread, each pass. */
 void cupti_source_poll(void *arg);
@@ -192,13 +191,11 @@ void cupti_kinds_start(const struct options *options, bool late);
 void cupti_kinds_want(bool on);
 void cupti_kinds_turn(void);
 
-/* The helper: off, all of them, until cupti_attach_again() and the next
- * turn. */
-void cupti_kinds_leave(void);
-
-/* Until they are on, or need not be; false: not within CUPTI_TURN_MS, or the
- * last time. */
+/* Until they are on; false: not within CUPTI_TURN_MS, or the last time. */
 bool cupti_kinds_await(void);
+
+/* Off, all of them, until cupti_attach_again() and the next wish. */
+void cupti_kinds_leave(void);
 
 /* The writer: on before they are needed, off if nothing needs them. */
 void cupti_kinds_follow(const struct session *session);

@@ -246,7 +246,7 @@ CUptiResult cuptiGetContextId(CUcontext context, uint32_t *id)
 		return error;
 	if (!id || !context || context != life_context())
 		return CUPTI_ERROR_INVALID_CONTEXT;
-	*id = CONTEXT_ID;
+	*id = life_context_id();
 	return CUPTI_SUCCESS;
 }
 
@@ -277,7 +277,7 @@ CUptiResult cuptiGetDeviceId(CUcontext context, uint32_t *id)
 
 	(void)context;
 	if (!error && id)
-		*id = DEVICE_ID;
+		*id = life_device();
 	return error;
 }
 

@@ -80,7 +80,7 @@ void callbacks_api(struct sim_call *call, CUpti_ApiCallbackSite site)
 			site == CUPTI_API_EXIT ? &call->result : NULL,
 		.symbolName = call->symbol,
 		.context = life_context(),
-		.contextUid = life_context() ? CONTEXT_ID : 0,
+		.contextUid = life_context() ? life_context_id() : 0,
 		.correlationData = &call->callback_data,
 		.correlationId = call->correlation,
 	};

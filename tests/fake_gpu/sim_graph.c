@@ -99,12 +99,12 @@ static void record_graph(const struct sim_graph *graph, uint32_t stream,
 	const CUpti_ActivityGraphTrace2 record = {
 		.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE,
 		.correlationId = sim_call_correlation(),
-		.deviceId = DEVICE_ID,
+		.deviceId = life_device(),
 		.graphId = graph->id,
-		.contextId = CONTEXT_ID,
+		.contextId = life_context_id(),
 		.streamId = stream,
-		.endDeviceId = DEVICE_ID,
-		.endContextId = CONTEXT_ID,
+		.endDeviceId = life_device(),
+		.endContextId = life_context_id(),
 	};
 
 	activity_emit_later(&record, stream, start, end);

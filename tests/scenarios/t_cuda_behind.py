@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: MIT
 """A GPU that is seconds behind the host: each window has all of its kernels."""
 
+import os
+import subprocess
+import time
+
 import harness
 from harness import command, expect, expect_equal, traced
 from t_cuda import FAKE, calls, need, on_gpu
@@ -126,6 +130,26 @@ def test_the_end_does_not_wait_for_ever():
         "LD_LIBRARY_PATH": FAKE, "SIMGPU_KERNEL_NS": str(3600 * 1000 * MS),
         "TRACEPROF_EXIT_MS": "2000"})
     expect("3 launches lack kernels" in run.stderr, run.stderr)
+
+
+def test_what_a_kill_costs():
+    """On a GPU that is never idle, so that CUPTI gives back full buffers alone:
+    they are small, 128 launches of this program."""
+    need("cuda_behind")
+    output = os.path.join(harness.folder(), "out")
+    process = subprocess.Popen(
+        [harness.program("cuda_behind"), "100000", "1", "0", "10000"],
+        env=harness.clean_environment() | {
+            "LD_PRELOAD": harness.LIBRARY, "LD_LIBRARY_PATH": FAKE,
+            "SIMGPU_KERNEL_NS": str(12 * MS), "TRACEPROF_DIR": output},
+        stderr=subprocess.DEVNULL)
+    time.sleep(6)
+    process.kill()
+    process.wait()
+    expect_equal(command("recover", output).status, 0)
+    trace = harness.Trace(os.path.join(output, os.listdir(output)[0]))
+    found = len(trace.slices(cat="kernel"))
+    expect(found > 100, f"{found} kernels of {len(trace.steps())}")
 
 
 if __name__ == "__main__":

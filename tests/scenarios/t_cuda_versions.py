@@ -77,15 +77,20 @@ def test_graphs_of_the_second_window():
     """Before 13.1 Update 1 a graph's kernels have another call's id once kernels
     were disabled: they are not, and each has its launch."""
     for version in (28, 130001, 130101):
-        run = on_gpu(60, 1, 5, 20000, 3000, program="cuda_behind",
-                     SIMGPU_VERSION=version, TRACEPROF_WAIT=25,
+        run = on_gpu(150, 1, 5, 40000, 3000, program="cuda_behind",
+                     SIMGPU_VERSION=version, TRACEPROF_WAIT=70,
                      TRACEPROF_ACTIVE=2, TRACEPROF_REPEAT=2)
         for trace in run.traces:
-            launches = calls(trace)
-            names = [launches[k["args"]["correlation"]]["name"]
-                     for k in trace.slices(cat="kernel")
-                     if k["args"]["correlation"] in launches]
-            expect_equal(names, ["cudaGraphLaunch"] * 10, (version, trace.path))
+            launches = sorted(calls(trace).values(), key=lambda call: call["ts"])
+            expect_equal([call["name"] for call in launches],
+                         ["cudaGraphLaunch"] * 2, trace.path)
+            ends = [call["ts"] for call in launches[1:]] + [float("inf")]
+            for call, end in zip(launches, ends):
+                mine = [kernel["ts"] for kernel in trace.slices(cat="kernel")
+                        if kernel["args"]["correlation"]
+                        == call["args"]["correlation"]]
+                expect_equal(len(mine), 5, (version, trace.path))
+                expect(max(mine) < end, f"{version}: kernels of the next launch")
             expect_equal(trace.meta["gpu"]["missing_kernels"], 0, version)
 
 

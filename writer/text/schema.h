@@ -124,5 +124,9 @@
 #define SCHEMA_DEVICE_TYPE	    "Device Type"
 #define SCHEMA_DEVICE_ID	    "Device Id"
 #define SCHEMA_OP_COUNT		    "Op count"
+#define SCHEMA_STACK		    "stack"
+#define SCHEMA_WEIGHED		    "Weighed"
+#define SCHEMA_CALL_STACK	    "Call stack"
+#define SCHEMA_MODULES		    "modules"
 
 #endif

@@ -23,14 +23,14 @@ bool cupti_is_alive(void)
 	return true;
 }
 
-bool cupti_is_alive_or_begun(void)
+bool cupti_may_be_turned(void)
 {
 	return true;
 }
 
-bool cupti_has_neighbour(void)
+bool cupti_is_ours(void)
 {
-	return false;
+	return true;
 }
 
 /* The helper, which turns the kinds when it gets to it. */
