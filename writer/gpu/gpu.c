@@ -183,13 +183,13 @@ static void draw(struct writer_state *state, const struct event *event,
 }
 
 /* Running totals want allocations in order, so they are drawn when all that
- * came before them has arrived. */
+ * came before them has arrived: as of the last pass, since what threads told
+ * comes by one pass later. */
 static bool keep_memory(struct writer_state *state, struct ring_reader *reader,
 			const struct event *event)
 {
 	struct gpu *gpu = state->gpu;
-	const uint64_t settled =
-		load_relaxed(&state->session->head->gpu.settled_ticks);
+	const uint64_t settled = gpu->settled_ticks;
 
 	if (event->start_ticks >= settled && is_young(state, event) &&
 	    put_back(reader, event))
@@ -230,6 +230,8 @@ void gpu_drained(struct writer_state *state)
 		     launch);
 	}
 	gpu->memory_count = 0;
+	gpu->settled_ticks =
+		load_relaxed(&state->session->head->gpu.settled_ticks);
 	gpu_project(state, false);
 }
 

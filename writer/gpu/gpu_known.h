@@ -23,6 +23,7 @@ struct gpu {
 	uint64_t named_in_file;
 	/* Kernels of a device whose limits haven't come wait until then; 0:
 	 * none was met. */
+	uint64_t settled_ticks; /* as of the last pass */
 	uint64_t waits_until[GPU_DEVICES_MAX];
 	bool is_closing; /* the window's file ends: nothing waits any more */
 	uint64_t moved;	 /* work that began before its launch */

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_cupti_clock.c - times of CUPTI's own clock, which is played here: it
+ * goes at its own rate, and is set forwards and back.
+ */
+#include "tests/unit/cmocka_base.h"
+
+#ifdef HAVE_CUPTI
+#include "preload/cuda/cupti_clock.h"
+#include "preload/cuda/cupti_versions.h"
+#include "tests/unit/session_fixture.h"
+#include <unistd.h>
+
+#define HOUR_NS INT64_C(3600000000000)
+#define MOST_NS 20000.0
+
+static double rate;
+static int64_t offset;
+static uint64_t origin;
+
+static uint64_t time_at(uint64_t ticks)
+{
+	const struct session *session = load_relaxed(&session_here);
+	const double ns = (double)(ticks - origin) * 1e9 /
+			  (double)clock_ticks_per_second(&session->head->clock);
+
+	return (uint64_t)(2 * HOUR_NS + offset + (int64_t)(ns * rate));
+}
+
+static CUptiResult CUPTIAPI timestamp(uint64_t *time)
+{
+	*time = time_at(clock_ticks());
+	return CUPTI_SUCCESS;
+}
+
+static struct session *begin(double its_rate)
+{
+	struct session *session = fixture_begin(4);
+
+	cupti.cuptiGetTimestamp = timestamp;
+	cupti_versions_start(130001);
+	cupti_clock_forget();
+	rate = its_rate;
+	offset = 0;
+	origin = clock_ticks();
+	assert_int_equal(cupti_clock_start(), 0);
+	return session;
+}
+
+static void assert_is(uint64_t time, uint64_t ticks)
+{
+	const struct session *session = load_relaxed(&session_here);
+	const double off =
+		(double)(int64_t)(cupti_clock_ticks(time) - ticks) * 1e9 /
+		(double)clock_ticks_per_second(&session->head->clock);
+
+	assert_true(off < MOST_NS && off > -MOST_NS);
+}
+
+static void between_two_readings(void **state)
+{
+	struct session *session = begin(1.0001);
+	uint64_t ticks[3], time[3];
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		usleep(3000);
+		ticks[i] = clock_ticks();
+		time[i] = time_at(ticks[i]);
+		usleep(3000);
+		cupti_clock_pair(true);
+	}
+	for (int i = 2; i >= 0; i--)
+		assert_is(time[i], ticks[i]);
+	assert_int_equal(cupti_clock_ticks(0), 0);
+	fixture_end(session);
+}
+
+/* What was recorded before and what comes after have a line each. */
+static void across_a_setting(int64_t by)
+{
+	struct session *session = begin(1);
+	uint64_t before, after, time_before, time_after;
+
+	usleep(2000);
+	before = clock_ticks();
+	time_before = time_at(before);
+	cupti_clock_pair(true);
+	offset = by;
+	usleep(2000);
+	cupti_clock_pair(true);
+	usleep(2000);
+	after = clock_ticks();
+	time_after = time_at(after);
+	cupti_clock_pair(true);
+	assert_is(time_after, after);
+	assert_is(time_before, before);
+	assert_int_equal(load_relaxed(&session->head->note_count), 1);
+	fixture_end(session);
+}
+
+static void set_forwards(void **state)
+{
+	(void)state;
+	across_a_setting(HOUR_NS);
+}
+
+static void set_back(void **state)
+{
+	(void)state;
+	across_a_setting(-HOUR_NS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(between_two_readings),
+		cmocka_unit_test(set_forwards),
+		cmocka_unit_test(set_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#else
+
+/* Without CUDA's headers there is no such clock. */
+static void test_clock(void **state)
+{
+	(void)state;
+	skip();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_clock)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#endif
