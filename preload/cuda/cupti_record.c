@@ -556,18 +556,8 @@ static enum cupti_record decode(struct session *session, const void *record,
 	return CUPTI_RECORD_EVENT;
 }
 
-static bool is_work(CUpti_ActivityKind kind)
-{
-	return kind == CUPTI_ACTIVITY_KIND_KERNEL ||
-	       kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ||
-	       kind == CUPTI_ACTIVITY_KIND_MEMCPY ||
-	       kind == CUPTI_ACTIVITY_KIND_MEMCPY2 ||
-	       kind == CUPTI_ACTIVITY_KIND_MEMSET ||
-	       kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
-}
-
-/* What has run did so since we are here.  Another's clock, which may have been
- * CUPTI's before, is far away from ours; its interpolation isn't. */
+/* What is recorded was so since we are here.  Another's clock, which may have
+ * been CUPTI's when a call began, is far away; its interpolation isn't. */
 static bool is_plausible(const struct session *session,
 			 const struct event *event)
 {
@@ -588,7 +578,7 @@ enum cupti_record cupti_record_decode(struct session *session,
 	if (!needed || room < needed)
 		return CUPTI_RECORD_UNKNOWN;
 	result = decode(session, record, record->kind, room, made);
-	if (result == CUPTI_RECORD_EVENT && is_work(record->kind) &&
+	if (result == CUPTI_RECORD_EVENT &&
 	    !is_plausible(session, &made->event))
 		return CUPTI_RECORD_NO_TIME;
 	/* 0 means "could not be measured": without this the work would begin

@@ -46,7 +46,6 @@ bool cupti_is_alive(void);
 /* CUPTI may be told what to do: it is alive, and no other client has it; see
  * cupti_neighbour.h. */
 bool cupti_is_ours(void);
-bool cupti_has_neighbour(void);
 
 /* When we attach: somebody has it already, and takes no part in our start. */
 bool cupti_neighbour_is_first(void);

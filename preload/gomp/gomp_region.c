@@ -111,11 +111,13 @@ static COLD void commit_apart(const struct gomp_slice *region,
 			      uint64_t end_ticks, bool is_open)
 {
 	const struct gomp_detail nothing = {0};
+	struct gomp_detail share = *detail;
 	struct gomp_slice slice = *region;
 
+	share.task = 0; /* the call stack is the region's */
 	slice.kind = EVENT_OMP_IMPLICIT;
 	slice.start_ticks = share_start;
-	gomp_commit(&slice, wait_start, detail);
+	gomp_commit(&slice, wait_start, &share);
 	if (!is_open)
 		return;
 	slice.kind = EVENT_OMP_WAIT;

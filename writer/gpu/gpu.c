@@ -243,14 +243,6 @@ static bool is_whole(const struct event *event)
 		event->kind != EVENT_GPU_COPY);
 }
 
-/* All that came before it is there. */
-static bool is_settled(const struct writer_state *state,
-		       const struct event *event)
-{
-	return event->start_ticks <
-	       load_relaxed(&state->session->head->gpu.settled_ticks);
-}
-
 /* Told by the thread that pinned memory: into the ring of the others, whose
  * order it shares.  False: there is none yet, or no room. */
 static bool move_to_gpu(struct writer_state *state, struct ring_reader *reader,
@@ -279,8 +271,7 @@ bool gpu_take(struct writer_state *state, struct ring_reader *reader,
 		clip_count(state, event, true, false);
 		return true;
 	}
-	if (!gpu_is_reader(reader) && may_wait(state) &&
-	    !is_settled(state, event))
+	if (!gpu_is_reader(reader) && may_wait(state))
 		return move_to_gpu(state, reader, event);
 	launch = gpu_launches_find(&state->gpu->launches, correlation);
 	if (((correlation && !launch) || lacks_mark(state, event)) &&
