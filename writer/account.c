@@ -71,5 +71,6 @@ uint64_t account_cpu_ns(const struct writer_state *state)
 
 	if (!state->is_live || clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now))
 		return 0;
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	return state->cpu_before_ns + (uint64_t)now.tv_sec * 1000000000u +
+	       (uint64_t)now.tv_nsec;
 }

@@ -104,6 +104,19 @@ static uint64_t last_known(struct writer_state *state)
 	return latest + 1;
 }
 
+/* Packed events take two bytes at least. */
+static void find_spool(struct writer_state *state)
+{
+	const int rc = spool_find(&state->spool, state->session);
+
+	state->budget += state->spool.end / 2;
+	if (rc)
+		session_note(state->session, "the events in %s are lost: %s",
+			     state->session->head->spool,
+			     rc == -ENOENT ? "it was deleted"
+					   : "it can't be read");
+}
+
 /* Takes up the state that the last whole checkpoint kept.  *gone gets the
  * events of a file that is no longer there. */
 static int load(struct writer_state *state, uint64_t *gone)
@@ -126,6 +139,8 @@ static int load(struct writer_state *state, uint64_t *gone)
 	state->heap.peak = whole->heap_peak;
 	state->file.file_index = whole->file_index;
 	rc = writer_state_find_readers(state);
+	if (!rc)
+		find_spool(state);
 	if (rc || !whole->path[0])
 		return rc;
 	if (!path_is_sane(head, whole->path))
@@ -169,6 +184,7 @@ static int finish_trace(struct session *session, struct recovery_result *result)
 	}
 	if (state->file.temporary[0])
 		unlink(state->file.temporary);
+	spool_end(&state->spool, !rc);
 	thread_sum(session, &sums);
 	memcpy(result->path, state->file.path, sizeof(result->path));
 	result->events =

@@ -83,6 +83,9 @@
 	  "text of one trace past which only totals go on; 0: no limit") \
 	X(TEXT,   gzip,       "GZIP", 0, 0, "auto", "", "CODER",	\
 	  "auto, fast, zlib:1 to zlib:9, or off for plain JSON")		\
+	X(CHOICE, encode,     "ENCODE", 0, 0, "auto", "auto|live|late", "WHEN", \
+	  "write events down while a core is free for it and else afterwards, " \
+	  "at once, or afterwards")					\
 	X(CHOICE, clock,      "CLOCK", 0, 0, "auto", "auto|monotonic", "CLOCK", \
 	  "auto takes the processor's counter where it can be trusted")	\
 	X(CHOICE, children,   "CHILDREN", 0, 0, "auto", "auto|all|none", "WHICH", \
@@ -108,6 +111,7 @@ enum option_malloc { MALLOC_OFF, MALLOC_COUNTERS, MALLOC_LARGE, MALLOC_ALL };
 enum option_cuda { CUDA_AUTO, CUDA_OFF };
 enum option_graphs { GRAPHS_NODE, GRAPHS_GRAPH };
 enum option_on_full { ON_FULL_DROP, ON_FULL_WAIT };
+enum option_encode { ENCODE_AUTO, ENCODE_LIVE, ENCODE_LATE };
 enum option_clock { CLOCK_AUTO, CLOCK_MONOTONIC_ONLY };
 enum option_children { CHILDREN_AUTO, CHILDREN_ALL, CHILDREN_NONE };
 

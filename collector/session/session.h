@@ -30,7 +30,7 @@
 #include "collector/control/window.h"
 
 #define SESSION_MAGIC	    "traceprf"
-#define SESSION_VERSION	    4u
+#define SESSION_VERSION	    5u
 #define SESSION_FIRST_BYTES (2u << 20)
 #define SESSION_TEXT_BYTES  512
 #define SESSION_NAMES_MAX   65536u
@@ -180,6 +180,11 @@ struct session_header {
 	struct flight_state flight;
 	struct mailbox mailbox; /* what is asked from outside */
 
+	char spool[SESSION_TEXT_BYTES]; /* packed events beyond memory, "" none:
+					   writer/state/spool.h */
+
+	_Atomic uint32_t finisher; /* process that writes down what the program
+				      left; 0 none */
 	_Atomic uint32_t checkpoint; /* which of the two is whole */
 	struct session_checkpoint checkpoints[2];
 };

@@ -117,6 +117,24 @@ static void say_gave_up(const struct session *session,
 			session->head->options.dir);
 }
 
+/* A process of its own writes what is left; whoever kills that (a batch system,
+ * say) loses nothing. */
+static void say_left(const struct session *session,
+		     const struct writer_summary *done)
+{
+	char loss[64];
+
+	say_loss(loss, sizeof(loss), session,
+		 done->dropped +
+			 load_relaxed(&session->head->unrecorded_calls));
+	log_say("recorded %lu events, %s; %lu of them are written to %s after "
+		"the program's end, in about %.1f s (if that is killed: "
+		"traceprof recover %s)",
+		(unsigned long)done->seen, loss, (unsigned long)done->left,
+		short_path(session, done->path), (double)done->left_ns / 1e9,
+		session->head->options.dir);
+}
+
 static void say_next(const struct session *session,
 		     const struct writer_summary *done)
 {
@@ -193,6 +211,9 @@ void closing_report(const struct session *session,
 	say_steps(session);
 	if (rc == -ECANCELED) {
 		say_gave_up(session, done);
+	} else if (done->files && rc == -EINPROGRESS) {
+		say_left(session, done);
+		say_next(session, done);
 	} else if (done->files && rc != -ETIMEDOUT) {
 		/* Of a file that is not whole yet there are no totals. */
 		say_files(session, done);
