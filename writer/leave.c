@@ -59,7 +59,7 @@ static bool is_alone(void)
 bool leave_is_worth_while(struct writer_state *state)
 {
 	return state->is_live && state->room && state->late_since_ns &&
-	       session_outlives(state->session) &&
+	       state->session->head->place == SESSION_IN_FILE &&
 	       leave_estimate_ns(state) > SHORT_NS && !is_alone() &&
 	       resident_bytes() <= RESIDENT_MOST;
 }

@@ -369,6 +369,51 @@ int recovery_run_folder(const char *folder,
 	return search.found;
 }
 
+struct look_left {
+	const char *folder;
+	struct recovery_left *left;
+};
+
+static int look_left(const char *path, void *arg)
+{
+	const struct look_left *look = arg;
+	const int fd = session_file(path, O_RDONLY);
+	const struct session_checkpoint *last;
+	struct session session;
+
+	if (fd < 0)
+		return 0;
+	if (!session_look(fd, &session)) {
+		struct session_header *head = session.head;
+
+		if (load_relaxed(&head->finisher) &&
+		    is_same_folder(head->folder, look->folder) &&
+		    session_claim(fd, head) == -EBUSY) {
+			last = &head->checkpoints[load_relaxed(
+							  &head->checkpoint) &
+						  1];
+			look->left->files++;
+			look->left->events += head->left_events;
+			look->left->written += min_u64(
+				last->written + last->cut, head->left_events);
+		}
+		session_close(&session);
+	}
+	close(fd);
+	return 0;
+}
+
+void recovery_look_left(const char *folder, struct recovery_left *left)
+{
+	char whole[SESSION_TEXT_BYTES];
+	struct look_left look = {
+		.folder = session_folder(folder, whole, sizeof(whole)),
+		.left = left};
+
+	memset(left, 0, sizeof(*left));
+	session_find(look_left, &look);
+}
+
 unsigned int recovery_count_folder(const char *folder)
 {
 	char whole[SESSION_TEXT_BYTES];

@@ -123,6 +123,8 @@ void trace_frame_short_tail(struct writer_state *state, struct json *json)
 	open_ours(json);
 	flag(json, "final", false);
 	flag(json, "recovered", state->is_recovered);
+	/* How far behind the program the file is. */
+	json_pair_u64(json, "waiting", account_waiting(state));
 	events(json, state, &account);
 	json_char(json, '}');
 	trace_name(state, json);
@@ -351,6 +353,8 @@ static void ourselves(struct json *json, struct writer_state *state,
 	json_u64(json, cpu_ns);
 	json_pair_u64(json, "passes", state->passes);
 	json_pair_u64(json, "checkpoints", state->checkpoints);
+	json_pair_u64(json, "late_passes", state->late_passes);
+	json_pair_u64(json, "spooled_bytes", state->spool.written);
 	json_raw(json, "},\"cost\":{\"hooks_ns\":");
 	json_u64(json, account_hooks_ns(state, sums));
 	json_pair_u64(json, "writer_ns", cpu_ns);

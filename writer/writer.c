@@ -334,15 +334,20 @@ static void finish_alone(void *arg)
 static bool leave(void)
 {
 	struct writer_state *state = &writer.state;
+	struct session_header *head = writer.session->head;
 
 	if (!leave_is_worth_while(state))
 		return false;
 	note_summary();
+	/* Before the program can end: who waits for it looks for this. */
+	head->left_events = writer.summary.seen - writer.summary.dropped;
+	store_relaxed(&head->finisher, (uint32_t)getpid());
 	writer.summary.left = account_unread(state);
 	writer.summary.left_ns = leave_estimate_ns(state);
 	state->cpu_before_ns = account_cpu_ns(state);
 	if (!leave_start(state, finish_alone, NULL))
 		return true;
+	store_relaxed(&head->finisher, 0);
 	state->cpu_before_ns = 0;
 	return false;
 }

@@ -183,8 +183,9 @@ struct session_header {
 	char spool[SESSION_TEXT_BYTES]; /* packed events beyond memory, "" none:
 					   writer/state/spool.h */
 
-	_Atomic uint32_t finisher; /* process that writes down what the program
-				      left; 0 none */
+	_Atomic uint32_t finisher;   /* a process writes down what the program
+				      left: its id; 0 none */
+	uint64_t left_events;	     /* then: recorded by the program in all */
 	_Atomic uint32_t checkpoint; /* which of the two is whole */
 	struct session_checkpoint checkpoints[2];
 };

@@ -51,6 +51,7 @@ bool late_is_now(struct writer_state *state)
 
 void late_begin(struct writer_state *state)
 {
+	state->late_passes++;
 	if (!state->late_since_ns)
 		state->late_since_ns = clock_monotonic_ns();
 }

@@ -115,8 +115,10 @@ int spool_write(struct spool *spool, const struct iovec *parts, int count,
 	else if ((uint64_t)done < bytes)
 		spool->error = -ENOSPC;
 	*at = spool->end;
-	if (!spool->error)
+	if (!spool->error) {
 		spool->end += bytes;
+		spool->written += bytes;
+	}
 	return spool->error;
 }
 

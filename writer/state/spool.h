@@ -20,7 +20,8 @@ struct spool {
 	bool is_open;
 	int error; /* -errno: nothing is put there any more */
 	uint64_t end;
-	uint64_t chunks; /* of the session, that name places in it */
+	uint64_t written; /* bytes ever */
+	uint64_t chunks;  /* of the session, that name places in it */
 };
 
 /* Makes it, and enters its name in the session.  0 or -errno. */
