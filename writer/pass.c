@@ -286,6 +286,9 @@ static uint64_t drain_all(struct writer_state *state, uint64_t keep_ticks)
 		events += drained;
 		if (checkpoint_is_urgent(state))
 			checkpoint_make(state);
+		if (state->file.part_is_due && !state->error &&
+		    !window_trace_next(state))
+			checkpoint_make(state);
 		if (state->is_live)
 			pack_relieve(state);
 		/* The rest when there is room again. */

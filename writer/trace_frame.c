@@ -93,6 +93,12 @@ static void events(struct json *json, const struct writer_state *state,
 		json_pair_u64(json, "aged",
 			      min_u64(head->flight.aged, account->cut));
 	json_pair_u64(json, "in_file", state->counts.file_events);
+	if (state->counts.past_max)
+		json_pair_u64(json, "past_max", state->counts.past_max);
+	if (state->counts.past_heap)
+		json_pair_u64(json, "past_heap", state->counts.past_heap);
+	if (state->counts.deleted)
+		json_pair_u64(json, "deleted", state->counts.deleted);
 	json_pair_u64(json, "unrecorded_calls",
 		      load_relaxed(&head->unrecorded_calls));
 	if (load_relaxed(&head->missed_calls))

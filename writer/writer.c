@@ -156,6 +156,8 @@ static void note_summary(void)
 	summary->written = state->counts.written;
 	summary->cut = state->counts.cut;
 	summary->past_max = state->counts.past_max;
+	summary->past_heap = state->counts.past_heap;
+	summary->deleted = state->counts.deleted;
 	summary->dropped = sums.dropped;
 	summary->seen = sums.committed + sums.dropped;
 	summary->bytes = state->file.bytes_done;

@@ -53,8 +53,10 @@ void writer_totals_reset(void);
 struct writer_summary {
 	uint32_t tid; /* of the writer's thread */
 	uint64_t files, written, cut, dropped, bytes;
-	uint64_t past_max;	/* of `cut`: past TRACEPROF_MAX_MB */
-	uint64_t seen;		/* whatever became of them */
+	uint64_t past_heap, deleted; /* small blocks past their half of it; in
+					parts that were deleted */
+	uint64_t past_max;	     /* of `cut`: past TRACEPROF_MAX_MB */
+	uint64_t seen;		     /* whatever became of them */
 	uint64_t left, left_ns; /* for a process that finishes the file, about
 				   how long that takes */
 	char path[SESSION_TEXT_BYTES];	  /* newest file, "" none */

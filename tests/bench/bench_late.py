@@ -57,6 +57,8 @@ def main():
     for _ in range(rounds):
         for way in ways:
             runs[way].append(one(way, arguments))
+            print(f"{way or 'bare':4} {runs[way][-1][0]:.3f} s wall, "
+                  f"{runs[way][-1][1]:.3f} s processor", file=sys.stderr, flush=True)
     bare = [statistics.median(run[i] for run in runs[""]) for i in (0, 1)]
     print(f"bare: {bare[0]:.3f} s wall, {bare[1]:.3f} s processor")
     for way in ways[1:]:

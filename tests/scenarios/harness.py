@@ -98,7 +98,7 @@ class Trace:
     @property
     def pid(self):
         """As the file name says, since a low pid is shifted inside."""
-        return int(re.search(r"_(\d+)(_rank\d+)?(_flight\d+)?\.\d+\.pt\.trace\.json",
+        return int(re.search(r"_(\d+)(_rank\d+)?(_flight\d+)?(\.part\d+)?\.\d+\.pt\.trace\.json",
                              self.path).group(1))
 
 

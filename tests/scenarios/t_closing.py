@@ -111,7 +111,8 @@ def test_events_outside_the_windows_are_as_asked():
 
 
 def test_events_past_the_limit_of_text():
-    run = traced("starts", "scopes", 2, 20000, env={"TRACEPROF_MAX_MB": "1"})
+    run = traced("starts", "scopes", 2, 20000, env={"TRACEPROF_MAX_MB": "1",
+                                                  "TRACEPROF_MAX_PARTS": "1"})
     cut = run.trace.meta["events"]["cut"]
     expect(cut > 1000, run.trace.meta["events"])
     expect(f"{cut} events came past TRACEPROF_MAX_MB=1" in run.stderr, run.stderr)

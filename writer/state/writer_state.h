@@ -77,6 +77,8 @@ struct writer_counts {
 	uint64_t written;
 	uint64_t cut;
 	uint64_t past_max;  /* of these, past TRACEPROF_MAX_MB */
+	uint64_t past_heap; /* and small blocks past their half of it */
+	uint64_t deleted;   /* in parts that made room for others */
 	uint64_t committed; /* by hooks, when account_unread() looked */
 	uint64_t file_events;
 	uint64_t last_ticks;
