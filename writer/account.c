@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* account.c - seen, written, cut, dropped; see account.h. */
+/* account.c - seen, and what became of it; see account.h. */
 #include "writer/account.h"
 
 #include <time.h>
@@ -12,15 +12,21 @@ static uint64_t consumed(const struct writer_state *state)
 void account_take(struct writer_state *state, bool is_last,
 		  struct account *account)
 {
+	struct session_header *head = state->session->head;
+
 	thread_sum(state->session, &account->sums);
 	account->written = state->counts.written;
 	account->cut = state->counts.cut;
-	account->seen = consumed(state) + account->sums.dropped;
+	account->unrecorded = load_relaxed(&head->unrecorded_calls);
+	account->missed = load_relaxed(&head->missed_calls);
+	account->seen = consumed(state);
 	/* A process that was killed between counting an event and publishing
 	 * it had not finished that event: there the rings are the truth. */
 	if (is_last && state->is_live)
-		account->seen = state->counts.committed + account->sums.dropped;
-	account->heap_live = state->session->head->heap_base_bytes +
+		account->seen = state->counts.committed;
+	account->seen +=
+		account->sums.dropped + account->unrecorded + account->missed;
+	account->heap_live = head->heap_base_bytes +
 			     (int64_t)(account->sums.heap_alloc_bytes -
 				       account->sums.heap_free_bytes);
 }
@@ -47,6 +53,23 @@ uint64_t account_waiting(const struct writer_state *state)
 	return unread(state, sums.committed);
 }
 
+/* Of the call stacks, by those that were timed. */
+static uint64_t stacks_ns(const struct writer_state *state)
+{
+	struct stack_table *table = &state->session->head->stacks;
+	const uint64_t timed = load_relaxed(&table->timed);
+	const uint64_t *written = state->counts.written_by_kind;
+
+	const uint64_t second =
+		clock_ticks_per_second(&state->session->head->clock);
+
+	if (!timed || !second)
+		return 0;
+	return (uint64_t)((double)load_relaxed(&table->timed_ticks) /
+			  (double)timed * 1e9 / (double)second *
+			  (double)written[EVENT_HEAP_ALLOC]);
+}
+
 uint64_t account_hooks_ns(const struct writer_state *state,
 			  const struct thread_sums *sums)
 {
@@ -70,10 +93,11 @@ uint64_t account_hooks_ns(const struct writer_state *state,
 	else
 		slices += state->counts.cut;
 	events = min_u64(events, calls);
-	return (events * head->cost.event_ps +
+	return stacks_ns(state) +
+	       (events * head->cost.event_ps +
 		(calls - events) * head->cost.counted_ps +
 		slices * head->cost.slice_ps + regions * head->cost.region_ps) /
-	       1000;
+		       1000;
 }
 
 uint64_t account_cpu_ns(const struct writer_state *state)

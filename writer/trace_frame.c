@@ -5,6 +5,7 @@
 #include "collector/session/names.h"
 #include "writer/account.h"
 #include "writer/events/meta_json.h"
+#include "writer/events/stack_json.h"
 #include "writer/gpu/gpu_tail.h"
 #include "writer/text/schema.h"
 #include <string.h>
@@ -79,6 +80,15 @@ static void open_ours(struct json *json)
 			       "version", TRACEPROF_VERSION));
 }
 
+/* A number that few files have. */
+#define json_pair_some(json, key, value)                                       \
+	do {                                                                   \
+		const uint64_t some = (value);                                 \
+                                                                               \
+		if (some)                                                      \
+			json_pair_u64(json, key, some);                        \
+	} while (0)
+
 static void events(struct json *json, const struct writer_state *state,
 		   const struct account *account)
 {
@@ -88,25 +98,37 @@ static void events(struct json *json, const struct writer_state *state,
 	json_u64(json, account->seen);
 	json_pair_u64(json, "written", account->written);
 	json_pair_u64(json, "cut", account->cut);
+	json_pair_u64(json, "outside", state->counts.outside);
+	json_pair_u64(json, "past_max", state->counts.past_max);
+	json_pair_some(json, "unwritable", state->counts.unwritable);
 	json_pair_u64(json, "dropped", account->sums.dropped);
 	if (head->flight.is_on)
-		json_pair_u64(json, "aged",
-			      min_u64(head->flight.aged, account->cut));
+		json_pair_u64(
+			json, "aged",
+			min_u64(head->flight.aged, state->counts.outside));
 	json_pair_u64(json, "in_file", state->counts.file_events);
-	if (state->counts.past_max)
-		json_pair_u64(json, "past_max", state->counts.past_max);
-	if (state->counts.past_heap)
-		json_pair_u64(json, "past_heap", state->counts.past_heap);
-	if (state->counts.deleted)
-		json_pair_u64(json, "deleted", state->counts.deleted);
-	json_pair_u64(json, "unrecorded_calls",
-		      load_relaxed(&head->unrecorded_calls));
-	if (load_relaxed(&head->missed_calls))
-		json_pair_u64(json, "missed_calls",
-			      load_relaxed(&head->missed_calls));
-	if (load_relaxed(&head->names_refused))
-		json_pair_u64(json, "names_refused",
-			      load_relaxed(&head->names_refused));
+	json_pair_some(json, "past_heap", state->counts.past_heap);
+	json_pair_some(json, "deleted", state->counts.deleted);
+	json_pair_u64(json, "unrecorded_calls", account->unrecorded);
+	json_pair_some(json, "unfollowed_calls",
+		       load_relaxed(&head->unfollowed_calls));
+	json_pair_some(json, "held_up_calls",
+		       load_relaxed(&head->held_up_calls));
+	json_pair_some(json, "missed_calls", account->missed);
+	json_pair_some(json, "names_refused",
+		       load_relaxed(&head->names_refused));
+	json_pair_some(json, "unnamed", state->counts.unnamed);
+	json_char(json, '}');
+}
+
+/* All of them have found their end by now. */
+static void waits(struct json *json, const struct wait_counts *counts)
+{
+	json_raw(json, ",\"waits\":{\"begun\":");
+	json_u64(json, counts->begun);
+	json_pair_u64(json, "drawn", counts->drawn);
+	json_pair_u64(json, "outside", counts->outside);
+	json_pair_u64(json, "lost", counts->lost);
 	json_char(json, '}');
 }
 
@@ -223,6 +245,13 @@ static void heap(struct json *json, const struct writer_state *state,
 			      : account->heap_live);
 	json_pair_i64(json, "base_bytes",
 		      state->session->head->heap_base_bytes);
+	if (state->session->head->options.malloc == MALLOC_SAMPLED) {
+		json_pair_i64(json, "sample_bytes",
+			      state->session->head->options.malloc_sample);
+		json_pair_u64(
+			json, "samples_refused",
+			load_relaxed(&state->session->head->samples_refused));
+	}
 	if (before->is_known) {
 		json_pair_u64(json, "calls_before", before->allocs);
 		json_pair_u64(json, "frees_before", before->frees);
@@ -419,6 +448,7 @@ void trace_frame_tail(struct writer_state *state, struct json *json,
 	flag(json, "final", true);
 	flag(json, "recovered", end.is_recovered);
 	events(json, state, &account);
+	waits(json, &state->counts.waits);
 	by_kind(json, "dropped_by_kind", account.sums.dropped_by_kind);
 	dropped_by_thread(state, json);
 	by_kind(json, "written_by_kind", state->counts.written_by_kind);
@@ -431,6 +461,7 @@ void trace_frame_tail(struct writer_state *state, struct json *json,
 	json_string(json, head->reason,
 		    strnlen(head->reason, sizeof(head->reason)));
 	notes(json, state);
+	stack_json_modules(state, json);
 	ourselves(json, state, &account.sums);
 	totals(json, state);
 	json_char(json, '}');

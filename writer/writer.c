@@ -155,7 +155,7 @@ static void note_summary(void)
 	summary->files = state->file.file_index;
 	summary->written = state->counts.written;
 	summary->cut = state->counts.cut;
-	summary->past_max = state->counts.past_max;
+	summary->past_max = state->counts.past_max - state->counts.past_heap;
 	summary->past_heap = state->counts.past_heap;
 	summary->deleted = state->counts.deleted;
 	summary->dropped = sums.dropped;
@@ -271,7 +271,8 @@ static void look_after_orphans(void)
 	}
 	recovery_run_folder(head->folder, count_orphan, &orphans);
 	if (orphans.finished == 1)
-		log_say("finished the trace of a run that was killed: %s, %lu "
+		log_say("finished the trace of a run that ended without it: "
+			"%s, %lu "
 			"events",
 			orphans.path, (unsigned long)orphans.events);
 	else if (orphans.finished)

@@ -125,8 +125,11 @@ struct event {
 	uint32_t name;		  /* interned string, 0 none */
 	uint32_t outlined_offset; /* OpenMP: from code to the
 			   function that the compiler outlined, 0 unknown */
-	uint32_t extra; /* OpenMP: from code to what names it; scope: its
-			   category's name; step: its thread */
+	union {
+		uint32_t extra; /* OpenMP: from code to what names it; scope:
+				   its category's name; step: its thread */
+		uint32_t stack; /* heap: who called (stacks.h), 0 not known */
+	};
 	uint64_t start_ticks;
 	uint64_t end_ticks; /* equals start_ticks for an instant */
 	union {
@@ -200,8 +203,9 @@ struct event {
 		struct {
 			uint64_t correlation;
 			uint64_t address;
-			uint64_t size_bytes;
-			uint32_t device;
+			uint64_t size_bytes; /* 0 of a free: unknown */
+			uint32_t device;     /* of pinned memory of the host
+						the thread, 0 unknown */
 			uint32_t is_free;
 		} memory;
 		uint64_t words[4];

@@ -36,6 +36,7 @@
 #define SESSION_NAMES_MAX   65536u
 #define SESSION_NOTES_MAX   32u
 #define SESSION_NOTE_BYTES  256u
+#define SESSION_BLOCK_BYTES (16u * 1024)
 
 enum session_place {
 	SESSION_IN_FILE,	 /* shared memory file: survives the process */
@@ -56,16 +57,30 @@ enum session_state {
 	SESSION_ENDED, /* the file is complete; nothing to recover */
 };
 
+/* Waits at the ends of regions, which the writer puts together:
+ * begun = drawn + outside + lost. */
+struct wait_counts {
+	uint64_t begun;
+	uint64_t drawn;
+	uint64_t outside; /* every window, or past MAX_MB */
+	uint64_t lost;	  /* nobody knows any more when their region ended */
+};
+
 /* How far the file had got; two of them, so that one is always whole.
  * `session_header.checkpoint` says which. */
 struct session_checkpoint {
-	uint64_t file_index;  /* which window's file, counted from 1; 0 none */
-	uint64_t tail_at;     /* file offset up to which the data stands */
-	uint64_t text_bytes;  /* uncompressed bytes up to there */
-	uint32_t crc32;	      /* of those */
-	uint32_t window;      /* index in windows[] of the file */
-	uint64_t written;     /* events in files, in all files so far */
-	uint64_t cut;	      /* events outside every window, or past MAX_MB */
+	uint64_t file_index; /* which window's file, counted from 1; 0 none */
+	uint64_t tail_at;    /* file offset up to which the data stands */
+	uint64_t text_bytes; /* uncompressed bytes up to there */
+	uint32_t crc32;	     /* of those */
+	uint32_t window;     /* index in windows[] of the file */
+	uint64_t written;    /* events in files, in all files so far */
+	uint64_t cut;	     /* events outside every window, or past MAX_MB */
+	uint64_t past_max;   /* the latter alone */
+	uint64_t past_heap;  /* of these, small blocks */
+	uint64_t unwritable; /* neither: no number, damaged, no memory */
+	uint64_t unnamed;    /* of those written */
+	struct wait_counts waits;
 	uint64_t file_events; /* events in this file */
 	uint64_t last_ticks;  /* latest time that was seen */
 	int64_t heap_live;    /* mode all: running total of the file */
@@ -95,6 +110,20 @@ struct heap_before {
 	uint64_t allocs, frees;
 	uint64_t alloc_bytes, free_bytes;
 	uint64_t is_known;
+};
+
+/* Distinct call stacks (collector/session/stacks.h). */
+struct stack_table {
+	uint64_t at;		      /* of the slots, 0 none */
+	uint64_t limit_bytes;	      /* of stacks */
+	uint32_t slots;		      /* a power of two */
+	_Atomic uint32_t count;	      /* stacks */
+	_Atomic uint64_t bytes;	      /* of them */
+	_Atomic uint64_t space;	      /* session_take() */
+	_Atomic uint64_t refused;     /* events without one: no room for it */
+	_Atomic uint64_t untaken;     /* ... or it could not be taken */
+	_Atomic uint64_t timed;	      /* takings that were timed, and ... */
+	_Atomic uint64_t timed_ticks; /* ... how long they took in all */
 };
 
 struct session_header {
@@ -137,7 +166,8 @@ struct session_header {
 				     room, and ... */
 	_Atomic uint64_t unfollowed_calls; /* ... of these, for other reasons:
 					      nested too deep, too many at
-					      once */
+					      once, */
+	_Atomic uint64_t held_up_calls;	   /* or before the session was there */
 	_Atomic uint64_t missed_calls; /* those of a signal handler that came
 					  inside a hook, or of a thread that
 					  had given its record back */
@@ -174,6 +204,9 @@ struct session_header {
 	int64_t heap_base_bytes; /* live before the counters ran */
 	struct heap_before heap_before;
 	struct session_cost cost; /* the writer's first pass measures it */
+
+	struct stack_table stacks;
+	_Atomic uint64_t samples_refused; /* sampled blocks without a place */
 
 	struct gpu_state gpu;
 
@@ -285,6 +318,11 @@ void session_unlink(const struct session *session);
  * the ceiling is reached or backing could not be had.  Async-signal-safe,
  * lock-free but for system calls where it must grow. */
 uint64_t session_alloc(struct session *session, uint64_t bytes);
+
+/* The same in small pieces, in multiples of 8 and not zeroed, from blocks of
+ * SESSION_BLOCK_BYTES.  `space` begins as 0 and is this function's. */
+uint64_t session_take(struct session *session, _Atomic uint64_t *space,
+		      uint64_t bytes);
 
 /* Backs `bytes` more ahead of use, so that hooks need not.  Writer. */
 int session_grow(struct session *session, uint64_t bytes);

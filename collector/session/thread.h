@@ -74,6 +74,10 @@ struct thread {
 	uint64_t started_ticks; /* of the present owner */
 	uint64_t generation;	/* owners so far */
 	uint64_t is_named;	/* by the program: the writer leaves it */
+	int64_t sample_left;	/* bytes up to the next sample of the heap */
+	uint64_t sample_state;	/* of random numbers, 0 none yet */
+	uint64_t stack_low;	/* where its stack may be walked, to ... */
+	uint64_t stack_high;	/* ... here; 0: nowhere */
 	char name[THREAD_NAME_BYTES]; /* as of the last look */
 
 	struct open_slice open[OPEN_SLICES_MAX];

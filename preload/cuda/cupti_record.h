@@ -46,6 +46,9 @@ enum cupti_record cupti_record_decode(struct session *session,
 				      const CUpti_Activity *record, size_t room,
 				      struct cupti_event *made);
 
+/* Before the first record. */
+void cupti_record_start(void);
+
 /* Ids of another session mean nothing in a new one. */
 void cupti_record_forget(void);
 

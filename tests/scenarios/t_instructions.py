@@ -21,6 +21,7 @@ HEAP = {
     "closed": ({"TRACEPROF": "0"}, 5),
     "default": ({"TRACEPROF_MALLOC": "large"}, 45),
     "all": ({"TRACEPROF_MALLOC": "all"}, 60),
+    "sampled": ({"TRACEPROF_MALLOC": "sampled"}, 50),
     "flight": ({"TRACEPROF_MALLOC": "all", "TRACEPROF_FLIGHT": "10s"}, 60),
 }
 # In CUPTI's callbacks, for each launch on the simulated GPU, windows closed.
@@ -110,6 +111,25 @@ def test_default_mode():
 
 def test_every_call_recorded():
     within_limit("all")
+
+
+def test_sampled_calls():
+    within_limit("sampled")
+
+
+def test_call_stack_of_an_event():
+    """A block's whole event, against libunwind's walk alone."""
+    if not reads_counter():
+        raise Skip("this machine does not keep time by the processor's counter")
+    program = build("bench_stack")
+    settings = {"TRACEPROF_MALLOC": "all", "TRACEPROF_STACK": "heap:16"}
+    alone = (each([program, "bare", 16, "{}"], within="main")
+             - each([program, "none", 16, "{}"], within="main"))
+    added = (each([program, "pair", 16, "{}"], settings, harness.LIBRARY, "main")
+             - each([program, "pair", 16, "{}"], within="main"))
+    expect(alone < added < 1.3 * alone,
+           f"{added:.1f} instructions for an event with its stack, {alone:.1f} for "
+           f"the walk alone: {added / alone:.2f}")
 
 
 def test_launch_marks():

@@ -2,6 +2,8 @@
 /* clip.c - an event's times and whether it has room; see clip.h. */
 #include "writer/events/clip.h"
 
+#include "collector/session/names.h"
+
 #define TEXT_MIB (UINT64_C(1) << 20)
 
 /* A step does where it crosses nothing. */
@@ -80,19 +82,15 @@ bool clip_has_room(struct writer_state *state, const struct event *event,
 		return true;
 	if (clip_is_small_block(state, event)) {
 		file->heap_is_over |= file->heap_bytes >= most / 2;
-		if (file->heap_is_over) {
-			state->counts.past_heap++;
+		if (file->heap_is_over)
 			return false;
-		}
 	} else if (file->heap_is_over && file->file_index == 1 && may_go_on) {
 		/* What a start-up allocates leaves no room for what comes
 		 * after it: that has the next part. */
 		file->part_is_due = true;
 	}
-	if (file->detail_is_over) {
-		state->counts.past_max++;
+	if (file->detail_is_over)
 		return false;
-	}
 	if (window_file_text_bytes(state) < most)
 		return true;
 	/* A little more, up to the next slice of time. */
@@ -100,11 +98,36 @@ bool clip_has_room(struct writer_state *state, const struct event *event,
 		file->part_is_due = true;
 		return true;
 	}
-	state->counts.past_max++;
 	file->detail_is_over = true;
 	file->detail_ended_ns = ts_ns;
 	session_note(state->session,
 		     "detail ended at MAX_MB=%ld in file %lu; totals go on",
 		     (long)options->max_mb, (unsigned long)file->file_index);
 	return false;
+}
+
+void clip_count(struct writer_state *state, const struct event *event,
+		bool is_inside, bool is_drawn)
+{
+	struct writer_counts *counts = &state->counts;
+
+	if (is_drawn) {
+		counts->written++;
+		counts->file_events++;
+		counts->written_by_kind[event->kind]++;
+		counts->unnamed += event->name == NAME_REFUSED;
+		return;
+	}
+	counts->cut++;
+	if (!is_inside) {
+		counts->outside++;
+	} else if (state->file.heap_is_over &&
+		   clip_is_small_block(state, event)) {
+		counts->past_max++;
+		counts->past_heap++;
+	} else if (state->file.detail_is_over && is_detail(event->kind)) {
+		counts->past_max++;
+	} else {
+		counts->unwritable++;
+	}
 }

@@ -76,9 +76,13 @@ struct ring_reader {
 struct writer_counts {
 	uint64_t written;
 	uint64_t cut;
-	uint64_t past_max;  /* of these, past TRACEPROF_MAX_MB */
-	uint64_t past_heap; /* and small blocks past their half of it */
-	uint64_t deleted;   /* in parts that made room for others */
+	uint64_t outside;    /* of these, in no window */
+	uint64_t past_max;   /* past TRACEPROF_MAX_MB */
+	uint64_t past_heap;  /* of these, small blocks past half of it */
+	uint64_t deleted;    /* written, in parts that made room for others */
+	uint64_t unwritable; /* no number, damaged, or no memory */
+	uint64_t unnamed;    /* of those written: no room for the name */
+	struct wait_counts waits;
 	uint64_t committed; /* by hooks, when account_unread() looked */
 	uint64_t file_events;
 	uint64_t last_ticks;
@@ -152,6 +156,7 @@ struct writer_state {
 	struct gpu *gpu;	    /* NULL until there are records of GPUs */
 	struct history *history;    /* NULL without a flight recorder */
 	struct room *room;	    /* NULL: events are written down at once */
+	struct hash_index stacks;   /* struct drawn_stack, by id */
 	struct step_finder *finder; /* NULL: no step is searched for */
 };
 

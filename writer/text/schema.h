@@ -95,6 +95,7 @@
 #define SCHEMA_SORT_INDEX	    "sort_index"
 #define SCHEMA_STEP_PREFIX	    "ProfilerStep#"
 #define SCHEMA_MEMORY		    "[memory]"
+#define SCHEMA_PINNED		    "[memory] pinned"
 #define SCHEMA_ITERATION_START	    "Iteration Start: PyTorch Profiler"
 #define SCHEMA_WINDOW_END	    "Record Window End"
 #define SCHEMA_SPAN_NAME	    "PyTorch Profiler (0)"
@@ -118,5 +119,9 @@
 #define SCHEMA_DEVICE_TYPE	    "Device Type"
 #define SCHEMA_DEVICE_ID	    "Device Id"
 #define SCHEMA_OP_COUNT		    "Op count"
+#define SCHEMA_STACK		    "stack"
+#define SCHEMA_WEIGHED		    "Weighed"
+#define SCHEMA_CALL_STACK	    "Call stack"
+#define SCHEMA_MODULES		    "modules"
 
 #endif
