@@ -23,7 +23,7 @@
 
 #include "writer/state/writer_state.h"
 
-/* All rings.  Takes some 15 ns an event. */
+/* All rings.  Takes some 190 instructions an event. */
 void pack_rings(struct writer_state *state);
 
 /* The same, where hooks are running out of chunks: cheap when not. */
