@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 /* What an event takes, and how long the program's end is held up. */
 #define EVENT_NS	 500u
 #define SHORT_NS	 UINT64_C(50000000)
+#define BYTES_MOST	 128u /* in the file: several times as many */
 #define RESIDENT_MOST	 (UINT64_C(8) << 30)
 #define STACK_BYTES	 (2u << 20)
 #define DESCRIPTORS_MOST 65536u
@@ -56,12 +58,22 @@ static bool is_alone(void)
 	return getpid() == 1 || getsid(0) <= 1;
 }
 
+/* A disk that may get full is told of by the program. */
+static bool has_space(struct writer_state *state)
+{
+	struct statvfs space;
+
+	return !statvfs(state->session->head->folder, &space) &&
+	       (uint64_t)space.f_bavail * space.f_frsize >
+		       account_unread(state) * BYTES_MOST;
+}
+
 bool leave_is_worth_while(struct writer_state *state)
 {
 	return state->is_live && state->room && state->late_since_ns &&
 	       state->session->head->place == SESSION_IN_FILE &&
 	       leave_estimate_ns(state) > SHORT_NS && !is_alone() &&
-	       resident_bytes() <= RESIDENT_MOST;
+	       has_space(state) && resident_bytes() <= RESIDENT_MOST;
 }
 
 /* Nobody may wait for us by a pipe of the program's. */

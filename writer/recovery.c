@@ -158,6 +158,7 @@ static int load(struct writer_state *state, uint64_t *gone)
 	if (rc == -ENOENT || rc == -EBADMSG) {
 		/* What the file held is gone; what the rings hold isn't. */
 		*gone = whole->file_events;
+		state->file.gone = 1;
 		session_note(state->session,
 			     "%lu events were in %s, which was %s",
 			     (unsigned long)whole->file_events, whole->path,

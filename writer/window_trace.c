@@ -47,6 +47,7 @@ static void file_name(struct writer_state *state, uint64_t unix_ns, char *path,
 {
 	const struct session_header *head = state->session->head;
 	const struct window *window = writer_state_window(state);
+	const uint64_t before = state->file.file_index - state->file.gone;
 	struct coder_choice choice;
 	char host[65];
 	char rank[24] = "";
@@ -58,9 +59,9 @@ static void file_name(struct writer_state *state, uint64_t unix_ns, char *path,
 		log_format(rank, sizeof(rank), "_rank%d", head->rank);
 	if (window && window->reason)
 		log_format(flight, sizeof(flight), "_flight%u", window->dump);
-	if (state->file.file_index && has_parts(state))
+	if (before && has_parts(state))
 		log_format(part, sizeof(part), ".part%lu",
-			   (unsigned long)state->file.file_index + 1);
+			   (unsigned long)before + 1);
 	coder_parse(head->options.gzip, &choice, NULL, 0);
 	log_format(path, bytes, "%s/%s_%d%s%s%s.%lu" SCHEMA_FILE_ENDING "%s",
 		   head->folder, host, head->pid, rank, flight, part, unix_ns,

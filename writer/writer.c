@@ -17,6 +17,7 @@
 #include "collector/steps/steps.h"
 #include "writer/events/event_json.h"
 #include "writer/account.h"
+#include "writer/checkpoint.h"
 #include "writer/flight/history.h"
 #include "writer/file/output.h"
 #include "writer/leave.h"
@@ -339,7 +340,9 @@ static bool leave(void)
 	struct writer_state *state = &writer.state;
 	struct session_header *head = writer.session->head;
 
-	if (!leave_is_worth_while(state))
+	/* What is wrong with the file is said while there is somebody to read
+	 * it. */
+	if (!leave_is_worth_while(state) || checkpoint_make(state))
 		return false;
 	note_summary();
 	/* Before the program can end: who waits for it looks for this. */

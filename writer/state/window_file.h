@@ -26,6 +26,7 @@ struct window_file {
 	struct trace_file trace;
 	bool is_open;
 	uint64_t file_index; /* files begun, this one counted */
+	uint64_t gone;	     /* of those, deleted before a recovery */
 	uint64_t files_done; /* finished in this process */
 	uint64_t bytes_done; /* of those */
 	uint64_t start_ns;   /* of the window */
