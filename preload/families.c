@@ -57,7 +57,8 @@ uint32_t families_begin(struct session *session, uint32_t *record)
 		*record |= GATE_OMP;
 	/* Even if no annotation is the marker: pushes and pops must pair up
 	 * across windows. */
-	return heap_base | GATE_SCOPE_MARK;
+	return heap_base | GATE_SCOPE_MARK |
+	       (stacks & STACK_OMP ? GATE_OMP_STACK : 0);
 }
 
 void families_thread_entered(void)

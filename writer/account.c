@@ -2,6 +2,8 @@
 /* account.c - seen, and what became of it; see account.h. */
 #include "writer/account.h"
 
+#include "collector/control/stack_choice.h"
+
 #include <time.h>
 
 static uint64_t consumed(const struct writer_state *state)
@@ -56,18 +58,26 @@ uint64_t account_waiting(const struct writer_state *state)
 /* Of the call stacks, by those that were timed. */
 static uint64_t stacks_ns(const struct writer_state *state)
 {
-	struct stack_table *table = &state->session->head->stacks;
-	const uint64_t timed = load_relaxed(&table->timed);
+	struct session_header *head = state->session->head;
+	const uint64_t timed = load_relaxed(&head->stacks.timed);
+	const uint64_t second = clock_ticks_per_second(&head->clock);
 	const uint64_t *written = state->counts.written_by_kind;
-
-	const uint64_t second =
-		clock_ticks_per_second(&state->session->head->clock);
+	struct stack_choice choice = {0};
+	uint64_t taken = 0;
+	char why[128];
 
 	if (!timed || !second)
 		return 0;
-	return (uint64_t)((double)load_relaxed(&table->timed_ticks) /
-			  (double)timed * 1e9 / (double)second *
-			  (double)written[EVENT_HEAP_ALLOC]);
+	stack_choice_parse(head->options.stack, &choice, why, sizeof(why));
+	if (choice.families & STACK_HEAP ||
+	    head->options.malloc == MALLOC_SAMPLED)
+		taken += written[EVENT_HEAP_ALLOC];
+	if (choice.families & STACK_OMP)
+		taken += written[EVENT_OMP_REGION];
+	if (choice.families & STACK_CUDA)
+		taken += written[EVENT_CALL];
+	return (uint64_t)((double)load_relaxed(&head->stacks.timed_ticks) /
+			  (double)timed * 1e9 / (double)second * (double)taken);
 }
 
 uint64_t account_hooks_ns(const struct writer_state *state,

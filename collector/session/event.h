@@ -128,7 +128,7 @@ struct event {
 	union {
 		uint32_t extra; /* OpenMP: from code to what names it; scope:
 				   its category's name; step: its thread */
-		uint32_t stack; /* heap: who called (stacks.h), 0 not known */
+		uint32_t stack; /* heap, call: who called (stacks.h), 0 none */
 	};
 	uint64_t start_ticks;
 	uint64_t end_ticks; /* equals start_ticks for an instant */
@@ -148,7 +148,8 @@ struct event {
 			uint32_t thread;   /* number in the team */
 			uint16_t sync;	   /* enum omp_sync */
 			uint16_t schedule; /* enum omp_schedule */
-			uint32_t task;	   /* explicit tasks: creation number */
+			uint32_t task;	   /* explicit tasks: creation number;
+					  regions: the call stack, 0 none */
 		} omp;
 		struct {
 			uint32_t colour; /* 0xAARRGGBB, 0 none */

@@ -33,6 +33,7 @@ enum gate_bit {
 	GATE_SCOPE_WATCH = 1 << 10, /* an annotation begins it */
 	GATE_CUDA = 1 << 11,	    /* record: CUDA host side */
 	GATE_CUDA_WATCH = 1 << 12,  /* a CUDA call begins it */
+	GATE_OMP_STACK = 1 << 13,   /* regions get their call stacks */
 };
 
 #define GATE_UNDECIDED 0u

@@ -12,6 +12,10 @@
 
 #include "collector/session/session.h"
 
+/* A frame with this bit is no address but a name: its id (names.h) has the
+ * text "file(line): function" of an interpreter's function. */
+#define STACK_NAMED (UINT64_C(1) << 63)
+
 struct stack {
 	uint32_t hash;
 	uint32_t count;

@@ -22,6 +22,7 @@
 #include "preload/process/hook.h"
 #include "preload/process/life.h"
 #include "preload/process/process.h"
+#include "preload/stack/unwind.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
@@ -221,7 +222,7 @@ static COLD void attach_late(int result)
 static void begin(struct cuda_call *call)
 {
 	struct session *session = load_relaxed(&session_here);
-	struct thread *thread = hook_thread();
+	struct thread *thread = hook_thread_of_any();
 	uint32_t name = load_relaxed(&names[call->number]);
 	const int saved = errno;
 
@@ -245,16 +246,23 @@ static void end(const struct cuda_call *call, int result, uint64_t bytes)
 {
 	struct thread *thread = call->thread;
 	const int saved = errno;
+	uint32_t stack = 0;
 
 	/* A fork inside the call would have taken the record away. */
 	if (thread != thread_self)
 		return;
 	thread_shut(thread);
+	if (unwind_wants(STACK_CUDA)) {
+		thread_fill();
+		stack = unwind_take(thread, UNWIND_OURS_MAX);
+		thread_unbusy(thread);
+	}
 	thread_record(
 		thread,
 		&(struct event){
 			.kind = EVENT_CALL,
 			.name = load_relaxed(&names[call->number]),
+			.stack = stack,
 			.start_ticks = call->start_ticks,
 			.end_ticks = clock_ticks(),
 			.call = {.bytes = bytes, .result = (uint64_t)result},

@@ -24,6 +24,7 @@ EXPORT int InitializeInjection(void);
 #include "preload/process/life.h"
 #include "preload/process/process.h"
 #include "preload/process/quiet.h"
+#include "preload/stack/unwind.h"
 #include "writer/writer.h"
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -48,6 +49,11 @@ bool cupti_is_alive(void)
 {
 	/* ACQUIRE pairs with RELEASE in cupti_attach(): what it set up. */
 	return load_acquire(&state) == ATTACH_ALIVE;
+}
+
+bool cupti_may_be_turned(void)
+{
+	return load_relaxed(&state) == ATTACH_BEGUN || cupti_is_ours();
 }
 
 void cupti_kill(void)
@@ -179,6 +185,9 @@ static bool open_library(struct session *session)
 		return false;
 	}
 	session_note(session, "CUPTI: %s", path);
+	if (unwind_wants(STACK_CUDA))
+		session_note(session, "no call stacks of CUDA's calls: CUPTI "
+				      "records them");
 	return true;
 }
 
@@ -240,6 +249,8 @@ static bool attach(struct session *session, bool late)
 	if (!is_late) {
 		cupti_kinds_start(&session->head->options, late);
 		cupti_callbacks_start();
+		cupti_kinds_want(steps_want_gpu(session));
+		cupti_kinds_turn();
 	}
 	if (late)
 		session_note(session,
@@ -264,10 +275,20 @@ bool cupti_attach_again(void)
 /* A window opens or closes, on the thread that steps. */
 static void follow(bool open)
 {
+	struct session *session = load_relaxed(&session_here);
+
 	/* What was launched before a window's end is still to come, so that
-	 * the writer's pass turns the kinds off. */
-	if (open && cupti_is_ours() && !cupti_callbacks_are_inside())
-		cupti_kinds_want(true);
+	 * the writer's pass wants the kinds off. */
+	if (!open || !cupti_is_ours() || cupti_callbacks_are_inside())
+		return;
+	cupti_kinds_want(true);
+	if (cupti_kinds_await())
+		return;
+	if (!add_relaxed(&session->head->gpu.late_windows, 1))
+		log_trouble(
+			"CUPTI was not switched on within %u ms: kernels at "
+			"the start of windows may be missing",
+			CUPTI_TURN_MS);
 }
 
 COLD bool cupti_attach(bool late)
@@ -287,7 +308,8 @@ COLD bool cupti_attach(bool late)
 		/* RELEASE pairs with ACQUIRE in cupti_is_alive(). */
 		store_release(&state, ATTACH_ALIVE);
 		gate_on_change(follow);
-		cupti_kinds_want(steps_want_gpu(session));
+		/* A window may have opened before that. */
+		cupti_kinds_follow(session);
 		writer_add_source(cupti_source_poll, NULL);
 		cupti_flush_at_exit(CUPTI_ATTACHED);
 	} else {

@@ -39,10 +39,15 @@ static struct {
 	} times[TIMES_MAX];
 } other;
 
-bool cupti_is_ours(void)
+bool cupti_has_neighbour(void)
 {
 	/* ACQUIRE pairs with RELEASE in move(): CUPTI is set up. */
-	return cupti_is_alive() && load_acquire(&other.holder) == OURS;
+	return load_acquire(&other.holder) != OURS;
+}
+
+bool cupti_is_ours(void)
+{
+	return cupti_is_alive() && !cupti_has_neighbour();
 }
 
 static bool move(enum holder from, enum holder to)

@@ -5,6 +5,7 @@
 #include "preload/gomp/gomp_region.h"
 
 #include "collector/steps/steps.h"
+#include "preload/stack/unwind.h"
 
 COLD void gomp_slice_stray(const struct gomp_slice *slice)
 {
@@ -33,6 +34,22 @@ static uint32_t mark(struct gomp_site *site, gomp_function *function)
 				   clock_ticks());
 	}
 	return gate_bits();
+}
+
+uint32_t gomp_region_stack(uint32_t bits)
+{
+	struct thread *thread;
+	uint32_t stack;
+
+	if (!(bits & GATE_OMP_STACK) || !(bits & GATE_OMP))
+		return 0;
+	thread = hook_thread();
+	if (!thread)
+		return 0;
+	thread_fill();
+	stack = unwind_take(thread, UNWIND_OURS_MAX);
+	thread_unbusy(thread);
+	return stack;
 }
 
 uint32_t gomp_region_ask(uint32_t bits, struct gomp_site *site,

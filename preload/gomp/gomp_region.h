@@ -145,17 +145,22 @@ static inline bool gomp_region_open(struct gomp_region *region,
 {
 	uint32_t bits = gate_bits();
 	struct thread *thread;
+	uint32_t stack = 0;
 
 	region->slice.thread = NULL;
-	if (unlikely(bits == GATE_UNDECIDED ||
-		     bits & (GATE_OMP_WATCH | GATE_OMP_MARK)))
+	if (unlikely(
+		    bits == GATE_UNDECIDED ||
+		    bits & (GATE_OMP_WATCH | GATE_OMP_MARK | GATE_OMP_STACK))) {
 		bits = gomp_region_ask(bits, site, function);
+		stack = gomp_region_stack(bits);
+	}
 	if (unlikely(!(bits & GATE_OMP)))
 		return false;
 	thread = hook_thread();
 	if (unlikely(!thread))
 		return false;
 	gomp_region_enter(region, thread, site, function, data, schedule);
+	region->detail.task = stack;
 	return true;
 }
 

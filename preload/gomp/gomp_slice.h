@@ -43,6 +43,10 @@ struct gomp_detail {
 	uint16_t flags;
 };
 
+/* The call stack of a region that begins, by the gate's bits; 0: none is
+ * wanted. */
+uint32_t gomp_region_stack(uint32_t bits);
+
 static inline bool gomp_is_recording(void)
 {
 	return load_relaxed(&gate_page.bits) & GATE_OMP;

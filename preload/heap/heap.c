@@ -217,7 +217,7 @@ void *heap_alloc_slow(void *ptr, uint64_t start_ticks)
 
 	if (unlikely(!ptr))
 		return ptr;
-	thread = hook_thread();
+	thread = hook_thread_of_any();
 	if (unlikely(!thread))
 		return ptr;
 	bytes = size_of(ptr);
@@ -233,7 +233,7 @@ void *heap_alloc_slow(void *ptr, uint64_t start_ticks)
 
 void heap_free_slow(void *ptr)
 {
-	struct thread *thread = hook_thread();
+	struct thread *thread = hook_thread_of_any();
 	uint64_t bytes;
 
 	if (unlikely(!thread)) {
@@ -322,7 +322,7 @@ static void record_move(struct thread *thread, const struct heap_move *move,
 void heap_move_end(const struct heap_move *move, void *made, size_t size)
 {
 	const bool freed = move->old && (made || !size);
-	struct thread *thread = hook_thread();
+	struct thread *thread = hook_thread_of_any();
 	uint64_t bytes = 0;
 	bool wanted;
 

@@ -134,6 +134,7 @@ void ompt_parallel_begin(union ompt_word *task, const struct ompt_frame *frame,
 		.schedule = (unsigned int)flags & OMPT_LEAGUE
 				    ? OMP_SCHEDULE_TEAMS
 				    : OMP_SCHEDULE_NONE};
+	region->detail.task = gomp_region_stack(bits);
 	outer = gomp_innermost(thread);
 	if (outer && gomp_site_is_outlined(ompt_site(code)))
 		region->detail.outer =

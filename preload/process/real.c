@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
+#include <link.h>
 #include <string.h>
 
 /* Whether the word before a block of glibc's can be read.  On other processors
@@ -84,11 +85,15 @@ static enum real_sizer find_sizer(void)
 static void look_for_other_heap(void)
 {
 	void *seen = dlsym(RTLD_DEFAULT, "malloc");
+	ElfW(Sym) *symbol = NULL;
 	Dl_info object;
 
-	if (!seen || !dladdr(seen, &object))
+	if (!seen || !dladdr1(seen, &object, (void **)&symbol, RTLD_DL_SYMENT))
 		return;
-	sees_heap = object.dli_fbase == __ehdr_start;
+	/* An executable at a fixed address that takes malloc's has an entry of
+	 * that name, which jumps to whoever comes first: us. */
+	sees_heap = object.dli_fbase == __ehdr_start ||
+		    (symbol && symbol->st_shndx == SHN_UNDEF);
 	heap_object = object.dli_fname;
 }
 

@@ -20,6 +20,20 @@
 
 START_DATA struct unwind unwind;
 
+/* What the user wants; a sample of the heap is nothing without stacks. */
+static bool choose(void)
+{
+	char why[LOG_LINE_BYTES];
+
+	if (stack_choice_parse(process.options.stack, &unwind.choice, why,
+			       sizeof(why)))
+		return false;
+	if (process.options.malloc == MALLOC_SAMPLED &&
+	    !options_is_set(&process.options, OPTION_AT_stack))
+		unwind.choice.families = STACK_HEAP;
+	return unwind.choice.families;
+}
+
 #ifdef HAVE_LIBUNWIND
 static bool find(void *library)
 {
@@ -45,38 +59,35 @@ static bool find(void *library)
 	return true;
 }
 
-/* A sample of the heap is nothing without them. */
-static bool chosen(void)
-{
-	if (process.options.malloc == MALLOC_SAMPLED &&
-	    !options_is_set(&process.options, OPTION_AT_stack))
-		unwind.choice.families = STACK_HEAP;
-	return unwind.choice.families;
-}
-
 COLD void unwind_prepare(void)
 {
 	void *frames[STACK_DEPTH_DEFAULT];
+	struct session *session = load_relaxed(&session_here);
 	struct thread *was;
 	void *library;
-	char why[LOG_LINE_BYTES];
 
-	if (stack_choice_parse(process.options.stack, &unwind.choice, why,
-			       sizeof(why)) ||
-	    !chosen())
+	if (!choose())
 		return;
 	was = thread_busy();
 	library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
 	if (library && find(library)) {
 		/* What it sets up once. */
 		unwind.backtrace(frames, STACK_DEPTH_DEFAULT);
-		unwind.is_loaded = true;
+		unwind.has_python = python_frames_find();
+		/* RELEASE pairs with ACQUIRE in unwind_is_ready(): what
+		 * was found. */
+		store_release(&unwind.is_loaded, true);
 	} else {
 		log_trouble("no call stacks: libunwind.so.8 can't be loaded; "
 			    "install libunwind8 (Debian, Ubuntu) or libunwind "
 			    "(Fedora)");
 	}
 	thread_unbusy(was);
+	/* Another library's constructor allocated, and began the recording. */
+	if (session)
+		python_frames_start(session);
+	if (thread_records(was))
+		unwind_thread_entered(was);
 }
 
 /* Each step asks for how its frame is left, by tables that are no longer those
@@ -104,7 +115,7 @@ COLD void unwind_code_goes(void)
 	const int saved = errno;
 	struct thread *was;
 
-	if (!unwind.is_loaded)
+	if (!load_relaxed(&unwind.is_loaded))
 		return;
 	was = thread_busy();
 	store_relaxed(&unwind.goes_slowly, true);
@@ -117,7 +128,7 @@ COLD void unwind_code_goes(void)
 #else
 COLD void unwind_prepare(void)
 {
-	if (process.options.stack[0] != 'o')
+	if (choose())
 		log_trouble("no call stacks: this build is without libunwind");
 }
 
@@ -146,7 +157,7 @@ COLD void unwind_forget(void)
 
 COLD uint32_t unwind_start(struct session *session)
 {
-	if (!unwind.choice.families)
+	if (!choose())
 		return 0;
 	if (unwind.had_threads) {
 		session_note(session, "no call stacks: forked by a process "
@@ -154,6 +165,7 @@ COLD uint32_t unwind_start(struct session *session)
 		return 0;
 	}
 	stacks_start(session);
+	python_frames_start(session);
 	return unwind.choice.families;
 }
 

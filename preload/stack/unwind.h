@@ -18,6 +18,7 @@
 #include "collector/control/stack_choice.h"
 #include "collector/session/stacks.h"
 #include "collector/session/thread.h"
+#include "preload/stack/python_frames.h"
 #include <errno.h>
 #ifdef HAVE_LIBUNWIND
 #define UNW_LOCAL_ONLY
@@ -31,7 +32,8 @@
 
 struct unwind {
 	struct stack_choice choice;
-	bool is_loaded;
+	_Atomic bool is_loaded;	  /* before our constructor it isn't */
+	bool has_python;	  /* whose frames can be read */
 	bool had_threads;	  /* in the parent, which forked: see below */
 	_Atomic uint32_t threads; /* that may take stacks, ever */
 	_Atomic bool
@@ -73,10 +75,23 @@ uint32_t unwind_slowly(uint64_t *frames, uint32_t count);
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
+static inline bool unwind_wants(enum stack_family family)
+{
+	return unlikely(unwind.choice.families & family);
+}
+
 static inline bool unwind_is_ours(uint64_t code)
 {
 	return code - (uint64_t)(uintptr_t)__ehdr_start <
 	       (uint64_t)(_end - __ehdr_start);
+}
+
+/* libunwind is there, and the stack is the thread's own, with room on it. */
+static inline bool unwind_is_ready(const struct thread *thread, uint64_t here)
+{
+	/* ACQUIRE pairs with RELEASE in unwind_prepare(): what was found. */
+	return load_acquire(&unwind.is_loaded) && here >= thread->stack_low &&
+	       here < thread->stack_high;
 }
 
 /* The id of the present stack without our own frames, of which there are `ours`
@@ -96,8 +111,7 @@ unwind_take(const struct thread *thread, uint32_t ours)
 	uint32_t first = 0;
 	uint32_t id;
 
-	if (unlikely(!unwind.is_loaded || here < thread->stack_low ||
-		     here >= thread->stack_high))
+	if (unlikely(!unwind_is_ready(thread, here)))
 		count = 0;
 	else if (unlikely(load_relaxed(&unwind.goes_slowly)))
 		count = unwind_slowly(frames, wanted + ours);
@@ -106,13 +120,16 @@ unwind_take(const struct thread *thread, uint32_t ours)
 						   (int)(wanted + ours));
 	while (first < count && unwind_is_ours(frames[first]))
 		first++;
+	count -= first;
+	if (unlikely(unwind.has_python))
+		count = python_frames_splice(session, &frames[first], count,
+					     wanted);
 	errno = saved;
-	if (unlikely(first == count)) {
+	if (unlikely(!count)) {
 		add_relaxed(&session->head->stacks.untaken, 1);
 		return 0;
 	}
-	id = stacks_put(session, &frames[first],
-			min_u32(count - first, wanted));
+	id = stacks_put(session, &frames[first], min_u32(count, wanted));
 	if (unlikely(is_timed)) {
 		add_relaxed(&session->head->stacks.timed, 1);
 		add_relaxed(&session->head->stacks.timed_ticks,

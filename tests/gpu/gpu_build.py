@@ -16,6 +16,13 @@ import gpu_traces
 from gpu_machine import HERE, ROOT, Lacking
 
 STEPS, THREADS = 50, 2
+# The parts that want each program.
+USERS = {
+    "shared": {"trainer", "capture"},
+    "static": {"trainer", "capture"},
+    "launches": {"launches", "long", "cost", "ends_c", "late_clock", "devices"},
+    "probe": {"withheld", "zeros", "devices", "events", "switching"},
+}
 
 
 def machine(m, report):
@@ -109,24 +116,25 @@ def compile_programs(m, report):
     sources = os.path.join(ROOT, "tests", "programs")
     wanted = [("shared", os.path.join(sources, "cuda_train.cu"), ["-cudart", "shared"]),
               ("launches", os.path.join(HERE, "gpu_launches.cu"), ["-cudart", "shared"])]
+    headers = cuda_with_headers(m)
+    includes = [word for place in ("include", "extras/CUPTI/include")
+                for word in ("-I", os.path.join(headers, place))]
+    wanted.append(("probe", os.path.join(HERE, "gpu_probe.cu"),
+                   ["-cudart", "shared", *includes]))
     if not m.fake:
-        wanted.insert(1, ("static", wanted[0][1], ["-cudart", "static"]))
+        wanted.append(("static", wanted[0][1], ["-cudart", "static"]))
     if not m.nvcc:
         report.add("programs in C", "skip", "no nvcc here")
         return
-    if not m.wanted & {"launches", "long"}:
-        wanted.pop()
-    if not m.wanted & {"trainer", "capture"}:
-        wanted = wanted[-1:]
     for name, source, flags in wanted:
-        users = {"launches", "long"} if name == "launches" else {"trainer", "capture"}
-        if not m.wanted & users:
+        if not m.wanted & USERS[name]:
             continue
         output = os.path.join(m.work, f"{name}.program")
         for architecture in (["-arch=native"], ["-arch=sm_90"], []):
             if m.fake and architecture == ["-arch=native"]:
                 continue
             made = m.run(f"nvcc-{name}", [m.nvcc, "-O1", *architecture, *flags,
+                                          "-I", os.path.join(ROOT, "include"),
                                           "-o", output, source, "-ldl"], limit=60)
             if made.status == 0:
                 m.programs[name] = output

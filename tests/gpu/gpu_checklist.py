@@ -62,10 +62,11 @@ def cupti_lines(result):
 def profilers(m, report):
     """torch.profiler in the same process, after us and before us."""
     on_gpu(m)
-    result = end_run(m, "profiler")
+    plain, result = end_run(m, "profiler", traced=False), end_run(m, "profiler")
     report.expect("second: the program ends well", result.status == 0,
                   gpu_machine.last_words(result))
-    report.tell("second: what it got", result.stdout.strip())
+    report.expect("second: it gets what it gets without us",
+                  result.stdout == plain.stdout, result.stdout.strip())
     report.tell("second: said", cupti_lines(result)[:3])
     if result.traces:
         trace = gpu_compare.Trace(result.traces[0])

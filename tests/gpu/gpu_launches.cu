@@ -4,21 +4,33 @@
  *
  *	gpu_launches launch COUNT	nanoseconds of one launch of an empty
  *					kernel on the host, the least of rounds
+ *	gpu_launches windows COUNT	the same in ten rounds, with a step of
+ *					traceprof's at the end of each
+ *	gpu_launches end WAY		a last kernel, and the end: return, exit,
+ *					_exit, throw
  *	gpu_launches graph NODES COUNT	so many launches of a graph of empty
  *					kernels; growth of memory in KiB, on
  *					the host and on the device
  *
  * Prints one line of words and numbers.
  */
+#include "traceprof.h"
+
 #include <cuda_runtime.h>
+#include <stdexcept>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-enum { ROUNDS = 5, BURST = 500 };
+enum { ROUNDS = 5, WINDOW_ROUNDS = 10, BURST = 500 };
 
 __global__ void empty_kernel(void)
+{
+}
+
+__global__ void last_kernel(void)
 {
 }
 
@@ -66,6 +78,35 @@ static int measure_launches(int count)
 		best = one < best ? one : best;
 	}
 	printf("launch_ns %.1f count %d\n", best, count);
+	return 0;
+}
+
+/* Before the first window, in it, and after the last one. */
+static int measure_windows(int count)
+{
+	launch_round(BURST);
+	printf("windows_ns");
+	for (int i = 0; i < WINDOW_ROUNDS; i++) {
+		printf(" %.1f", launch_round(count / WINDOW_ROUNDS));
+		traceprof_step();
+	}
+	printf("\n");
+	return 0;
+}
+
+/* The GPU has finished the last kernel. */
+static int end_by(const char *way)
+{
+	launch_round(BURST);
+	last_kernel<<<1, 1>>>();
+	check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+	fflush(stdout);
+	if (!strcmp(way, "exit"))
+		exit(5);
+	if (!strcmp(way, "_exit"))
+		_exit(6);
+	if (!strcmp(way, "throw"))
+		throw std::runtime_error("as it should be");
 	return 0;
 }
 
@@ -124,8 +165,13 @@ int main(int argc, char **argv)
 {
 	if (argc == 3 && strcmp(argv[1], "launch") == 0)
 		return measure_launches(atoi(argv[2]));
+	if (argc == 3 && strcmp(argv[1], "windows") == 0)
+		return measure_windows(atoi(argv[2]));
+	if (argc == 3 && strcmp(argv[1], "end") == 0)
+		return end_by(argv[2]);
 	if (argc == 4 && strcmp(argv[1], "graph") == 0)
 		return run_graph(atoi(argv[2]), atoi(argv[3]));
-	fprintf(stderr, "usage: gpu_launches launch COUNT | graph NODES COUNT\n");
+	fprintf(stderr, "usage: gpu_launches launch COUNT | windows COUNT | "
+			"end WAY | graph NODES COUNT\n");
 	return 2;
 }

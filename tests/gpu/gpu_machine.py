@@ -78,6 +78,12 @@ class Report:
         return last
 
 
+def rate(part, whole):
+    """How often; what must never be is said so when it is."""
+    return f"{part:g} of {whole:g}" + (f" ({part / whole:.1e})"
+                                       if part and whole and part != whole else "")
+
+
 def words(said):
     """A sentence, or the parts of a list, without the folders of this machine."""
     if isinstance(said, (list, tuple)):
@@ -94,6 +100,7 @@ class Machine:
     def __init__(self, out, seconds, fake, build):
         self.start = time.monotonic()
         self.seconds = seconds
+        self.part_ends = float("inf")
         self.fake = fake
         self.carried = build    # a build folder from elsewhere, or None
         self.double = os.path.join(os.path.abspath(build) if build else
@@ -124,7 +131,13 @@ class Machine:
         return None, None
 
     def left(self):
-        return self.seconds - (time.monotonic() - self.start)
+        """Of all parts together, and of this one."""
+        now = time.monotonic()
+        return min(self.seconds - (now - self.start), self.part_ends - now)
+
+    def begin_part(self, seconds):
+        self.part_ends = float("inf")
+        self.part_ends = time.monotonic() + min(seconds, self.left())
 
     def environment(self, program=None):
         kept = {key: value for key, value in os.environ.items()
@@ -165,6 +178,11 @@ class Machine:
             except subprocess.TimeoutExpired:   # somebody else has the pipe
                 stdout = stderr = ""
         seconds = time.monotonic() - start
+        if traced and process.returncode < 0 and self.command:
+            # What a signal ended leaves its session: it is finished here.
+            subprocess.run([self.command, "recover", settings["TRACEPROF_DIR"]],
+                           env=settings | {"LD_PRELOAD": ""}, stdin=subprocess.DEVNULL,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         traces = sorted(glob.glob(os.path.join(folder, "traces", "*.pt.trace.json*")))
         result = Result(process.returncode, stdout, stderr, seconds, traces, late)
         self.note(name, command, env, result)

@@ -11,40 +11,59 @@ import traceback
 import gpu_build
 import gpu_capture
 import gpu_checklist
+import gpu_experiments
 import gpu_machine
 import gpu_training
 
-# Name, function, seconds below which it is not begun.
+# Name, the command it belongs to ("" both), function, seconds below which it is
+# not begun, and those that it may take.
 PARTS = (
-    ("machine", gpu_build.machine, 1),
-    ("build", gpu_build.build, 10),
-    ("trainer", gpu_build.trainer, 10),
-    ("eager", gpu_training.eager, 40),
-    ("graph", gpu_training.graph, 40),
-    ("launches", gpu_build.launches, 10),
-    ("capture", gpu_capture.capture, 30),
-    ("ends", gpu_checklist.ends, 30),
-    ("jax", gpu_training.jax, 30),
-    ("compile", gpu_training.compiled, 60),
-    ("profilers", gpu_checklist.profilers, 25),
-    ("workers", gpu_checklist.workers, 20),
-    ("long", gpu_checklist.long_graph, 15),
-    ("torchrun", gpu_checklist.torchrun, 20),
-    ("libraries", gpu_checklist.libraries, 3),
+    ("machine", "", gpu_build.machine, 1, 20),
+    ("build", "", gpu_build.build, 10, 170),
+    ("trainer", "first", gpu_build.trainer, 10, 60),
+    ("windows", "first", gpu_training.windows, 30, 150),
+    ("second", "first", gpu_experiments.second, 15, 90),
+    ("zeros", "first", gpu_experiments.zeros, 10, 60),
+    ("ends_c", "first", gpu_experiments.ends_c, 10, 60),
+    ("cost", "first", gpu_experiments.windows_cost, 10, 40),
+    ("withheld", "first", gpu_experiments.withheld, 10, 40),
+    ("devices", "first", gpu_experiments.devices, 5, 20),
+    ("events", "first", gpu_experiments.events, 5, 40),
+    ("switching", "first", gpu_experiments.switching, 5, 30),
+    ("late_clock", "first", gpu_experiments.late_clock, 5, 40),
+    ("scale", "first", gpu_experiments.scale, 20, 100),
+    ("ends", "first", gpu_checklist.ends, 30, 90),
+    ("capture", "first", gpu_capture.capture, 30, 100),
+    ("eager", "second", gpu_training.eager, 40, 150),
+    ("graph", "second", gpu_training.graph, 40, 150),
+    ("launches", "second", gpu_build.launches, 10, 60),
+    ("jax", "second", gpu_training.jax, 30, 120),
+    ("compile", "second", gpu_training.compiled, 60, 200),
+    ("profilers", "second", gpu_checklist.profilers, 25, 90),
+    ("inner", "second", gpu_experiments.inner_calls, 20, 60),
+    ("triton", "second", gpu_experiments.triton, 20, 60),
+    ("workers", "second", gpu_checklist.workers, 20, 60),
+    ("long", "second", gpu_checklist.long_graph, 15, 80),
+    ("torchrun", "second", gpu_checklist.torchrun, 20, 60),
+    ("libraries", "second", gpu_checklist.libraries, 3, 40),
 )
 
 
 def arguments():
     parser = argparse.ArgumentParser(prog="tests/gpu/run",
                                      description="See the head of tests/gpu/run.")
-    parser.add_argument("--seconds", type=float, default=460)
+    parser.add_argument("command", nargs="?", choices=["first", "second"],
+                        help="half of the parts; without it, all of them")
+    parser.add_argument("--seconds", type=float, default=540)
     parser.add_argument("--only", default="", metavar="PART,...",
-                        help=", ".join(name for name, _, _ in PARTS))
+                        help=", ".join(name for name, *_ in PARTS))
     parser.add_argument("--build", default=os.environ.get("TRACEPROF_BUILD"))
     parser.add_argument("--fake", action="store_true")
     options = parser.parse_args()
-    known = {name for name, _, _ in PARTS}
-    options.wanted = set(filter(None, options.only.split(","))) or known
+    known = {name for name, *_ in PARTS}
+    half = {name for name, command, *_ in PARTS
+            if not options.command or command == options.command}
+    options.wanted = set(filter(None, options.only.split(","))) or half
     if options.wanted - known:
         parser.error(f"no part {', '.join(sorted(options.wanted - known))}")
     # The others stand on these two.
@@ -52,12 +71,14 @@ def arguments():
     return options
 
 
-def run_part(report, machine, name, function, least):
+def run_part(report, machine, name, function, least, most):
     report.part = name
+    machine.part_ends = float("inf")
     if machine.left() < least:
         report.add("not begun", "skip", f"{machine.left():.0f} s are left")
         return
     before = machine.left()
+    machine.begin_part(most)
     try:
         function(machine, report)
     except gpu_machine.Lacking as lacking:
@@ -65,6 +86,7 @@ def run_part(report, machine, name, function, least):
     except Exception as fault:      # whatever it is, the other parts go on
         report.add("the part itself", "FAIL", f"{type(fault).__name__}: {fault}")
         machine.log.write(traceback.format_exc())
+    machine.part_ends = float("inf")
     report.detail("seconds", round(before - machine.left(), 1))
     report.save()
 
@@ -75,9 +97,9 @@ def main():
     machine = gpu_machine.Machine(out, options.seconds, options.fake, options.build)
     machine.wanted = options.wanted
     report = gpu_machine.Report(out, {"host": platform.node(), "fake": options.fake})
-    for name, function, least in PARTS:
+    for name, _, function, least, most in PARTS:
         if name in options.wanted:
-            run_part(report, machine, name, function, least)
+            run_part(report, machine, name, function, least, most)
     report.part = "end"
     try:
         machine.pack()

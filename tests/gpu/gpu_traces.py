@@ -64,10 +64,11 @@ def records(m, report, title, trace, work=True):
         return
     report.detail(f"{title} gpu", trace.gpu | {
         "cupti_version": trace.top.get("cupti_version"), "notes": trace.notes})
-    lost = {key: trace.gpu.get(key) for key in
+    launches = trace.gpu.get("launches", 0)
+    lost = [f"{key} {gpu_machine.rate(trace.gpu[key], launches)}" for key in
             ("dropped_records", "lost_buffers", "unknown_records", "without_time",
-             "unlinked") if trace.gpu.get(key)}
-    report.expect(f"{title}: nothing lost or unknown", not lost, lost or "")
+             "unlinked", "missing_kernels") if trace.gpu.get(key)]
+    report.expect(f"{title}: nothing lost or unknown", not lost, lost)
     if not work:
         return
     report.expect(f"{title}: work", trace.kernels,
@@ -75,7 +76,9 @@ def records(m, report, title, trace, work=True):
     row = gpu_compare.arrows_row(trace)
     report.expect(f"{title}: arrows", row.passed, row.said)
     early = trace.before_launch()
-    report.expect(f"{title}: none before its launch", not early, early[:3] or "")
+    report.expect(f"{title}: none before its launch", not early,
+                  f"{gpu_machine.rate(len(early), len(trace.work))}, by {early[:3]} ns"
+                  if early else "")
     report.tell(f"{title}: moved to the launch",
                 f"{trace.gpu.get('moved_to_launch')} pieces, at most "
                 f"{trace.gpu.get('moved_most_ns')} ns")

@@ -96,10 +96,10 @@ def closed_run(training, report, base):
         ratio_row(training, report, "window closed", told, base)
 
 
-def profiler_run(training, report, base):
+def profiler_run(training, report, base, way="torch"):
     """torch.profiler's own trace of the same steps, without us."""
-    path = os.path.join(training.m.work, f"{training.name}.torch.pt.trace.json.gz")
-    result, told = training.run("torch-profiler", "--profiler", path)
+    path = os.path.join(training.m.work, f"{training.name}.{way}.pt.trace.json.gz")
+    result, told = training.run(f"{way}-profiler", "--profiler", path)
     if not report.expect("torch.profiler: finishes",
                          result.status == 0 and told and os.path.exists(path),
                          gpu_machine.last_words(result)):
@@ -128,17 +128,86 @@ def torch_part(m, report, mode, first_limit=90):
         return
     trace = traced_run(training, report, plain, base)
     theirs = profiler_run(training, report, base) if m.left() > 20 else None
+    again = profiler_run(training, report, base, "again") \
+        if theirs and m.left() > 40 else None
     if trace:
         marks_row(training, report, trace)
     if trace and theirs:
         count = training.steps - training.warm_up
-        for row in gpu_compare.compare(trace, theirs, training.warm_up, count):
+        for row in gpu_compare.compare(trace, theirs, training.warm_up, count,
+                                       again=again):
             if m.fake:          # there is no work of a GPU to compare
                 report.tell(f"as torch.profiler: {row.check}", row.said)
             else:
                 report.expect(f"as torch.profiler: {row.check}", row.passed, row.said)
     if m.left() > 20:
         closed_run(training, report, base)
+
+
+# --- windows on a loop that never waits ---------------------------------------
+
+WINDOWS, EACH, ASYNC_STEPS = 3, 2, 30
+
+
+def windows(m, report):
+    """Three windows of two steps each, while the GPU falls seconds behind: each
+    has what torch.profiler has of as many steps, by name and count."""
+    if m.fake:
+        raise Lacking("needs a GPU")
+    need(m, "torch")
+    for mode in ("eager", "graph"):
+        if m.left() > 25:
+            windows_mode(m, report, mode)
+
+
+def async_run(m, mode, way, *more, traced=False, env=None):
+    out = os.path.join(m.work, f"async-{mode}-{way}.json")
+    result = m.run(f"async-{mode}-{way}", [
+        m.python, os.path.join(HERE, "gpu_async.py"), "--mode", mode, "--steps",
+        ASYNC_STEPS, "--out", out, *more], traced=traced, env=env, limit=60)
+    try:
+        with open(out, encoding="utf-8") as file:
+            return result, json.load(file)
+    except (OSError, ValueError):
+        return result, None
+
+
+def windows_mode(m, report, mode):
+    path = os.path.join(m.work, f"async-{mode}.torch.pt.trace.json.gz")
+    theirs, told = async_run(m, mode, "torch", "--profiler", path)
+    if not report.expect(f"{mode}: torch.profiler finishes", told and
+                         os.path.exists(path), gpu_machine.last_words(theirs)):
+        return
+    profile = gpu_compare.Trace(path)
+    wanted = gpu_compare.by_name([
+        event for event in profile.launched_in(profile.named("train_step")[:EACH])
+        if event["cat"] == "kernel"])
+    result, told = async_run(m, mode, "traced", traced=True, env={
+        "TRACEPROF_STEP": "scope:train_step", "TRACEPROF_SKIP_FIRST": "2",
+        "TRACEPROF_WAIT": "2", "TRACEPROF_ACTIVE": str(EACH),
+        "TRACEPROF_REPEAT": str(WINDOWS)})
+    if not report.expect(f"{mode}: traced finishes", told and result.status == 0,
+                         gpu_machine.last_words(result)):
+        return
+    report.tell(f"{mode}: the GPU is behind by", f"{told['behind_s']:.1f} s, "
+                f"{told['products']} products a step")
+    report.expect(f"{mode}: over three seconds", told["behind_s"] > 3)
+    report.expect(f"{mode}: files", len(result.traces) == WINDOWS, len(result.traces))
+    for number, file in enumerate(result.traces):
+        trace = gpu_compare.Trace(file)
+        title = f"{mode}, window {number}"
+        gpu_traces.check(m, report, title, file)
+        m.keep(file)
+        found = gpu_compare.by_name(trace.kernels)
+        # Its products were counted anew in this run: per step they may differ.
+        row = gpu_compare.names_row(found, wanted)
+        report.expect(f"{title}: {row.check}", row.passed, row.said)
+        products = max((len(times) for times in found.values()), default=0)
+        report.expect(f"{title}: each product", products == EACH * told["products"],
+                      gpu_machine.rate(products, EACH * told["products"]))
+        missing = trace.gpu.get("missing_kernels")
+        report.expect(f"{title}: none missing", missing == 0, gpu_machine.rate(
+            missing or 0, trace.gpu.get("launched_kernels") or 0))
 
 
 def eager(m, report):

@@ -22,8 +22,15 @@ void free_sized(void *block, size_t size) __attribute__((weak));
 void free_aligned_sized(void *block, size_t alignment, size_t size)
 	__attribute__((weak));
 
+#ifdef TAKES_ADDRESS
+static void *(*volatile taken)(size_t);
+#endif
+
 static void *by_malloc(size_t size)
 {
+#ifdef TAKES_ADDRESS
+	taken = malloc;
+#endif
 	return malloc(size);
 }
 

@@ -6,13 +6,19 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tarfile
 
 import harness
 from harness import BUILD, ROOT, Skip, expect, expect_equal, folder
 
 RUN = os.path.join(ROOT, "tests", "gpu", "run")
-ON_THE_DOUBLE = "trainer,launches,long,capture"
+sys.path.insert(0, os.path.dirname(RUN))
+ON_THE_DOUBLE = {
+    "first": "trainer,zeros,ends_c,cost,withheld,devices,events,switching,late_clock,"
+             "scale,capture",
+    "second": "launches,long",
+}
 
 
 def gpu_run(*arguments, **env):
@@ -47,18 +53,60 @@ def test_says_that_there_is_no_gpu():
     expect_equal(os.listdir(out), [], "files")
 
 
-def test_rehearsal():
+def rehearsal(command, files):
+    """All that the double can carry of one of the two commands."""
     if not shutil.which("nvcc") and not os.path.exists("/usr/local/cuda/bin/nvcc"):
         raise Skip("no nvcc on this machine")
-    done, out = rehearse("--only", ON_THE_DOUBLE)
+    parts = ON_THE_DOUBLE[command]
+    done, out = rehearse(command, "--only", parts)
     expect_equal(done.returncode, 0, done.stdout[-6000:] + done.stderr[-2000:])
     seen = {row["part"] for row in rows(out) if row["verdict"] == "ok"}
-    expect_equal(seen, {"build", *ON_THE_DOUBLE.split(",")}, done.stdout)
+    expect_equal(seen, {"build", *parts.split(",")}, done.stdout)
     expect_equal(sorted(os.listdir(out)), ["buffers.tar.gz", "log.txt", "results.json",
                                            "table.txt", "traces.tar.gz"])
-    for name, least in (("buffers.tar.gz", 2), ("traces.tar.gz", 2)):
+    for name, least in files:
         with tarfile.open(os.path.join(out, name)) as archive:
             expect(len(archive.getnames()) >= least, f"{name}: {archive.getnames()}")
+    return out
+
+
+def test_rehearsal_of_the_first():
+    out = rehearsal("first", (("buffers.tar.gz", 2), ("traces.tar.gz", 1)))
+    said = {row["check"]: row["said"] for row in rows(out)}
+    expect_equal(said["clock own"], "0 of 20000", "without a callback")
+    expect("(5.0e-02)" in said["clock callback"], said["clock callback"])
+    expect_equal(said["devices"], "devices enabled_late 0 dumped 1")
+    expect_equal(said["attached inside cuInit"], "1 DEVICE, 1 CONTEXT records")
+    expect("clock callback" in said["events timed 2000"], said)
+    expect("calls are withheld too" in said["attribute 9 at 1"], said)
+
+
+def test_rehearsal_of_the_second():
+    rehearsal("second", (("traces.tar.gz", 1),))
+
+
+def test_the_two_commands_are_all_parts():
+    """Each part is in one of them, but the two that all stand on."""
+    import gpu_main
+    halves = [name for name, command, *_ in gpu_main.PARTS if command]
+    expect_equal(sorted(name for name, command, *_ in gpu_main.PARTS
+                        if command not in ("first", "second")), ["build", "machine"])
+    expect_equal(len(halves), len(set(halves)), "twice")
+    for command in ("first", "second"):
+        expect(set(ON_THE_DOUBLE[command].split(",")) <= {
+            name for name, mine, *_ in gpu_main.PARTS if mine == command}, command)
+
+
+def test_a_part_that_hangs_is_ended_and_the_rest_goes_on():
+    """Each has its time, and what is left of that ends its programs."""
+    import gpu_machine
+    machine = gpu_machine.Machine(folder(), 60, True, BUILD)
+    machine.begin_part(1)
+    result = machine.run("hangs", ["sleep", "30"], limit=60)
+    expect(result.late and result.seconds < 20, result)
+    machine.begin_part(30)
+    expect_equal(machine.run("goes-on", ["true"]).status, 0)
+    shutil.rmtree(machine.work)
 
 
 def test_a_library_that_does_not_load():

@@ -2,6 +2,7 @@
 """The heap: every function that gives or takes memory, in every mode."""
 
 import re
+import subprocess
 
 import harness
 from harness import expect, expect_equal, same, traced
@@ -185,6 +186,20 @@ def in_all(run):
     """Calls, frees and bytes from the process's first call on."""
     ours = run.trace.meta["heap"]
     return [ours[key] + ours[key + "_before"] for key in ("calls", "frees", "bytes")]
+
+
+def test_executable_at_a_fixed_address():
+    """It takes malloc's address, and so has an entry of that name itself: Debian's
+    python3 is such a one.  Its allocator is the C library's all the same."""
+    built = harness.compile_program("heap_calls.c", "-no-pie", "-fno-pie",
+                                    "-pthread", "-D", "TAKES_ADDRESS")
+    symbols = subprocess.run(["readelf", "--dyn-syms", "-W", built],
+                             capture_output=True, text=True).stdout
+    expect(re.search(r"0*[1-9a-f][0-9a-f]* +0 FUNC .* UND malloc@", symbols),
+           "no such entry: the test is none")
+    run = traced(built, "malloc", 50, 98765, env={"TRACEPROF_MALLOC": "large"})
+    expect_equal(run.trace.meta["notes"], [], "notes")
+    expect(run.trace.meta["heap"]["calls"] >= 50, run.trace.meta["heap"])
 
 
 def test_totals_begin_with_the_process():

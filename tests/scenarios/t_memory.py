@@ -38,7 +38,7 @@ def line_of(function, word, source="alloc_sites.c"):
     with open(path, encoding="utf-8") as file:
         lines = file.read().splitlines()
     start = next(number for number, line in enumerate(lines)
-                 if re.search(rf"\b{function}\(", line) and not line.startswith("\t"))
+                 if re.search(rf"\b{function}\(", line) and not line.endswith(";"))
     return next(number + 1 for number, line in enumerate(lines)
                 if number >= start and word in line)
 
@@ -66,6 +66,20 @@ def test_planted_leak_is_named_with_file_and_line():
     said = text(path)
     expect(re.search(r"growth: \+9\d\d\.\d KiB a step, 1 place explains", said), said)
     expect(f"alloc_sites.c:{stack[0]['line']}" in said, said)
+
+
+def test_leak_in_an_inlined_template_is_named():
+    found = account(record("template_leak", 60))
+    places = growing(found)
+    expect_equal(len(places), 1, [names(one) for one in places])
+    expect(1000000 <= places[0]["growth"] <= 1010000, places[0]["growth"])
+    lines = [(frame["function"], os.path.basename(frame.get("file", "")),
+              frame.get("line")) for frame in places[0]["stack"]]
+    inner = line_of("remember", "new T", "template_leak.cpp")
+    outer = line_of("step", "cache.remember", "template_leak.cpp")
+    expect(any(name.startswith("nn::Cache") and name.endswith("remember")
+               and line == inner for name, _, line in lines), lines)
+    expect(("nn::Trainer::step", "template_leak.cpp", outer) in lines, lines)
 
 
 def test_clean_program_has_no_leak():

@@ -45,7 +45,8 @@ def expect_handed_over(run, before, sessions=1):
     expect("CUPTI is ours again" in trace.meta["notes"], trace.meta["notes"])
     expect_equal([trace.meta["gpu"][key] for key in ("lost_buffers", "missing_kernels")],
                  [0, 0], trace.meta["gpu"])
-    expect(trace.meta["gpu"]["moved_most_ns"] < 10**9, "times of another's clock")
+    # Its clock is decades away; the double may read two clocks seconds apart.
+    expect(trace.meta["gpu"]["moved_most_ns"] < 10**12, "times of another's clock")
 
 
 def test_a_profiler_that_subscribes():

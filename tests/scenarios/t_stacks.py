@@ -2,6 +2,7 @@
 """Call stacks of events: who they name, and what becomes of the program."""
 
 import os
+import re
 import signal
 import subprocess
 import time
@@ -85,6 +86,18 @@ def test_wrong_choice_is_said():
         expect("stacks" not in done.trace.meta, bad)
 
 
+def test_without_libunwind_one_line_says_so():
+    place = harness.folder()
+    with open(os.path.join(place, "libunwind.so.8"), "w", encoding="utf-8") as file:
+        file.write("none")
+    run = traced("alloc_sites", "leak", 20, env=HEAP | {"LD_LIBRARY_PATH": place})
+    expect_equal((run.status, run.stdout), (0, "kept 20\n"))
+    said = [line for line in run.own_lines if "libunwind" in line]
+    expect_equal(len(said), 1, run.own_lines)
+    _, without = check_all_have_one(run.trace)
+    expect(without >= 40, "blocks are recorded all the same")
+
+
 def test_modules_are_known_by_build_id():
     trace = same("alloc_sites", "leak", 2, env=HEAP).trace
     modules = {os.path.basename(one["path"]): one["build_id"]
@@ -129,6 +142,36 @@ def test_fork():
     for trace in run.traces:
         _, without = check_all_have_one(trace)
         expect_equal(without, 0, "blocks without a stack")
+
+
+def test_check_misses_a_stack():
+    """A block whose stack is gone without a word."""
+    run = same("alloc_sites", "leak", 20, env=HEAP | {"TRACEPROF_GZIP": "off"})
+    with open(run.files[0], encoding="utf-8") as file:
+        text = file.read()
+    broken = os.path.join(harness.folder(), os.path.basename(run.files[0]))
+    with open(broken, "w", encoding="utf-8") as file:
+        file.write(re.sub(r',"stack":\d+\}\}', "}}", text))
+    done = harness.command("check", broken)
+    expect_equal(done.status, 1, done.stdout)
+    expect("blocks without a call stack" in done.stdout, done.stdout)
+
+
+def test_regions_name_their_callers():
+    """Of gcc's OpenMP; off, they have none."""
+    env = {"TRACEPROF_STACK": "omp", "TRACEPROF_MALLOC": "off"}
+    trace = same("region", "plain_parallel", env=env).trace
+    regions = trace.regions()
+    expect(regions, "no region")
+    known = {one["args"]["stack"]: one["args"]["Call stack"]
+             for one in regions if "Call stack" in one["args"]}
+    for one in regions:
+        names = [frame.split(": ", 1)[1] for frame in
+                 known[one["args"]["stack"]].split(";")]
+        expect_equal(names[0], "plain_parallel", names)
+        expect("main" in names, names)
+    trace = same("region", "plain_parallel", env={"TRACEPROF_STACK": "heap"}).trace
+    expect(not any("stack" in one["args"] for one in trace.regions()), "a stack")
 
 
 def test_kill_in_the_middle():

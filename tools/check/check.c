@@ -24,7 +24,8 @@ struct check {
 	struct key_table names;	  /* of slices */
 	struct text_buffer scratch;
 	uint64_t launches,
-		kernels;  /* calls that should make kernels, and these */
+		kernels; /* calls that should make kernels, and these */
+	uint64_t without_stack, with_stack; /* new blocks of the host */
 	bool is_captured; /* a graph was: its launches run nothing */
 	const char *lane; /* the text of the one that is walked */
 };
@@ -58,6 +59,35 @@ static void check_kernels(struct check *check)
 			  check->launches);
 }
 
+static void count_block(struct check *check, const struct trace_event *event)
+{
+	int64_t bytes = 0, type = 0;
+
+	if (!trace_value_is(&event->field[FIELD_NAME], "[memory]") ||
+	    !trace_event_integer(event, "Bytes", &bytes) || bytes <= 0 ||
+	    !trace_event_integer(event, "Device Type", &type) || type)
+		return;
+	if (trace_event_arg(event, "stack").type == TRACE_ABSENT)
+		check->without_stack++;
+	else
+		check->with_stack++;
+}
+
+/* Either all blocks have one, or it is said why not. */
+static void check_stacks(struct check *check)
+{
+	const struct trace_metadata *metadata = &check->head.metadata;
+	const int64_t told =
+		metadata->stacks_refused + metadata->stacks_untaken;
+
+	if (check->with_stack && metadata->stacks_refused >= 0 &&
+	    !metadata->is_recovered && (int64_t)check->without_stack > told)
+		fault_add(&check->faults, RULE_ACCOUNT, NULL,
+			  "%" PRIu64 " blocks without a call stack, but only "
+			  "%" PRId64 " are accounted for",
+			  check->without_stack, told);
+}
+
 static void on_event(void *arg, const struct trace_event *event)
 {
 	struct check *check = arg;
@@ -67,6 +97,7 @@ static void on_event(void *arg, const struct trace_event *event)
 
 	if (!check_event(&check->faults, event))
 		return;
+	count_block(check, event);
 	if (trace_event_is_slice(event)) {
 		lane = trace_lanes_number(&check->lanes, event);
 		lane_spans_add(key_table_row(&check->lanes.table, lane),
@@ -204,6 +235,7 @@ int check_trace(const char *path, FILE *out, struct check_result *result)
 		check_flows_end(&check.flows, &check.faults);
 		check_nesting(&check);
 		check_kernels(&check);
+		check_stacks(&check);
 		check_file(&check, &facts);
 	}
 	fault_list_end(&check.faults);

@@ -143,7 +143,9 @@ static void take_step(struct heap_log *log, const struct trace_event *event)
 	const char *name = event->field[FIELD_NAME].text;
 	int64_t number;
 
-	if (strncmp(name, "ProfilerStep#", 13) ||
+	/* The last one ends with the program, which frees all that it has. */
+	if (trace_event_arg(event, "finished").type != TRACE_ABSENT ||
+	    strncmp(name, "ProfilerStep#", 13) ||
 	    decimal_to_integer(name + 13, strlen(name + 13), &number))
 		return;
 	log->steps = memory_grow(log->steps, log->step_count,

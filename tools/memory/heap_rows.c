@@ -39,29 +39,75 @@ visit_frame(struct heap_log *log, struct heap_frame *frame,
 	return true;
 }
 
+static void walk_from(struct heap_log *log, const struct heap_stack *stack,
+		      size_t first,
+		      bool (*visit)(void *arg, const struct heap_place *place),
+		      void *arg)
+{
+	for (size_t i = first; stack && i < stack->count; i++)
+		if (!visit_frame(log, heap_log_frame(log, stack, i), visit,
+				 arg))
+			return;
+}
+
 void heap_stack_walk(struct heap_log *log, uint32_t number,
 		     bool (*visit)(void *arg, const struct heap_place *place),
 		     void *arg)
 {
-	const struct heap_stack *stack = heap_log_stack(log, number);
+	walk_from(log, heap_log_stack(log, number), 0, visit, arg);
+}
 
-	for (size_t i = 0; stack && i < stack->count; i++)
-		if (!visit_frame(log, heap_log_frame(log, stack, i), visit,
-				 arg))
-			return;
+/* An interpreter's function, which came with its file and line. */
+static bool is_interpreted(const struct heap_frame *frame)
+{
+	return !frame->address && frame->count;
+}
+
+static bool is_interpreter(const char *module, uint64_t address)
+{
+	return address && (!strncmp(module, "python", 6) ||
+			   !strncmp(module, "libpython", 9));
+}
+
+/* Where the stack's place is: past the allocator's own frames, and where Python
+ * functions follow past the interpreter's too. */
+static size_t place_at(const struct heap_log *log,
+		       const struct heap_stack *stack)
+{
+	size_t at = 0;
+	size_t first;
+
+	while (at + 1 < stack->count &&
+	       heap_frame_is_allocator(
+		       heap_log_frame(log, stack, at)->function))
+		at++;
+	first = at;
+	for (; first < stack->count; first++) {
+		const struct heap_frame *frame =
+			heap_log_frame(log, stack, first);
+
+		if (!is_interpreter(frame->module, frame->address))
+			break;
+	}
+	return first < stack->count &&
+			       is_interpreted(heap_log_frame(log, stack, first))
+		       ? first
+		       : at;
 }
 
 struct stack_text {
 	struct text_buffer *text;
 	size_t frames;
 	bool has_begun;
+	bool is_python; /* then its interpreter is left out */
 };
 
 static bool add_place(void *arg, const struct heap_place *place)
 {
 	struct stack_text *to = arg;
 
-	if (!to->has_begun && heap_frame_is_allocator(place->function))
+	if ((!to->has_begun && heap_frame_is_allocator(place->function)) ||
+	    (to->is_python && is_interpreter(place->module, place->address)))
 		return true;
 	if (to->has_begun)
 		text_buffer_add(to->text, " < ", 3);
@@ -79,9 +125,15 @@ static bool add_place(void *arg, const struct heap_place *place)
 void heap_stack_text(struct heap_log *log, uint32_t stack, size_t frames,
 		     struct text_buffer *text)
 {
-	struct stack_text to = {text, frames, false};
+	struct stack_text to = {.text = text, .frames = frames};
+	const struct heap_stack *of = heap_log_stack(log, stack);
 
-	heap_stack_walk(log, stack, add_place, &to);
+	if (of && of->count) {
+		const size_t first = place_at(log, of);
+
+		to.is_python = is_interpreted(heap_log_frame(log, of, first));
+		walk_from(log, of, first, add_place, &to);
+	}
 	if (!to.has_begun)
 		text_buffer_format(text, "%s",
 				   stack ? "(an allocator alone)"
@@ -100,19 +152,13 @@ int64_t heap_site_cost(const struct heap_site *site, enum heap_cost cost)
 	}
 }
 
-/* The innermost frame that isn't an allocator's, by the trace's own names. */
 static uint32_t place_of(const struct heap_log *log, uint32_t number)
 {
 	const struct heap_stack *stack = heap_log_stack(log, number);
-	size_t at = 0;
 
-	if (!stack || !stack->count)
-		return UINT32_MAX;
-	while (at + 1 < stack->count &&
-	       heap_frame_is_allocator(
-		       heap_log_frame(log, stack, at)->function))
-		at++;
-	return log->frame_list[stack->first + at];
+	return stack && stack->count
+		       ? log->frame_list[stack->first + place_at(log, stack)]
+		       : UINT32_MAX;
 }
 
 struct suppression {

@@ -33,8 +33,7 @@ static void cell_stack(struct heap_view *view, struct table *table,
 
 	heap_stack_text(view->log, row->heaviest->stack, view->frames, &text);
 	if (row->stacks > 1)
-		text_buffer_format(&text, "  (and %zu more stacks)",
-				   row->stacks - 1);
+		text_buffer_format(&text, "  (and %zu more)", row->stacks - 1);
 	table_cell(table, "%s", text.data);
 	text_buffer_free(&text);
 }

@@ -115,8 +115,10 @@ static void close_slice(struct json *json, struct event_span span)
 	json_raw(json, "}}");
 }
 
-static void omp_args(struct json *json, const struct event *event)
+static void omp_args(struct writer_state *state, const struct event *event)
 {
+	struct json *json = &state->json;
+
 	switch (event->kind) {
 	case EVENT_OMP_REGION: json_raw(json, ",\"omp\":\"parallel\""); break;
 	case EVENT_OMP_IMPLICIT: json_raw(json, ",\"omp\":\"task\""); break;
@@ -141,7 +143,9 @@ static void omp_args(struct json *json, const struct event *event)
 
 		json_pair_text(json, "schedule", word, strlen(word));
 	}
-	if (event->omp.task)
+	if (event->kind == EVENT_OMP_REGION && event->omp.task)
+		stack_json(state, event->omp.task);
+	else if (event->omp.task)
 		json_pair_u64(json, "task", event->omp.task);
 }
 
@@ -156,7 +160,7 @@ static void write_omp(struct writer_state *state, struct ring_reader *reader,
 	put_name(json, label);
 	slice_place(state, reader, LANE_MAIN, span);
 	ids(state);
-	omp_args(json, event);
+	omp_args(state, event);
 	close_slice(json, span);
 }
 
@@ -493,6 +497,8 @@ static void write_call(struct writer_state *state, struct ring_reader *reader,
 	json_u64(json, event->call.result);
 	if (event->call.bytes)
 		json_pair_u64(json, "bytes", event->call.bytes);
+	if (event->stack)
+		stack_json(state, event->stack);
 	close_slice(json, span);
 }
 

@@ -3,6 +3,7 @@
 #include "writer/events/stack_json.h"
 
 #include "collector/session/modules.h"
+#include "collector/session/names.h"
 #include "collector/session/stacks.h"
 #include "collector/system/log.h"
 #include "writer/text/schema.h"
@@ -43,7 +44,28 @@ static const char *last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static void put_frame(struct writer_state *state, uint64_t code)
+/* An interpreter's, which comes with its name. */
+static void put_named(struct writer_state *state, uint64_t frame)
+{
+	size_t len;
+	const char *text = names_text(state->session, (uint32_t)frame, &len);
+
+	/* A ";" would part it. */
+	for (; len; len--, text++) {
+		size_t part = 0;
+
+		while (part < len && text[part] != ';')
+			part++;
+		json_text(&state->json, text, part);
+		if (part == len)
+			return;
+		json_char(&state->json, ',');
+		text += part;
+		len -= part;
+	}
+}
+
+static void put_code(struct writer_state *state, uint64_t code)
 {
 	const struct code_name *name =
 		naming_find(&state->naming, code, code, 0);
@@ -73,7 +95,10 @@ static void put_frames(struct writer_state *state, const struct stack *stack)
 	for (uint32_t i = 0; i < stack->count; i++) {
 		if (i)
 			json_char(json, ';');
-		put_frame(state, stack->frame[i]);
+		if (stack->frame[i] & STACK_NAMED)
+			put_named(state, stack->frame[i]);
+		else
+			put_code(state, stack->frame[i]);
 	}
 	json_char(json, '"');
 }

@@ -241,6 +241,14 @@ static bool is_whole(const struct event *event)
 		event->kind != EVENT_GPU_COPY);
 }
 
+/* All that came before it is there. */
+static bool is_settled(const struct writer_state *state,
+		       const struct event *event)
+{
+	return event->start_ticks <
+	       load_relaxed(&state->session->head->gpu.settled_ticks);
+}
+
 /* Told by the thread that pinned memory: into the ring of the others, whose
  * order it shares.  False: there is none yet, or no room. */
 static bool move_to_gpu(struct writer_state *state, struct ring_reader *reader,
@@ -269,7 +277,8 @@ bool gpu_take(struct writer_state *state, struct ring_reader *reader,
 		clip_count(state, event, true, false);
 		return true;
 	}
-	if (!gpu_is_reader(reader) && may_wait(state))
+	if (!gpu_is_reader(reader) && may_wait(state) &&
+	    !is_settled(state, event))
 		return move_to_gpu(state, reader, event);
 	launch = gpu_launches_find(&state->gpu->launches, correlation);
 	if (((correlation && !launch) || lacks_mark(state, event)) &&
@@ -369,13 +378,19 @@ bool gpu_is_settled(struct writer_state *state, uint64_t end_ticks)
 				       seconds_to_ticks(state, HANG_SECONDS);
 }
 
-void gpu_count_missing(struct writer_state *state)
+void gpu_count_missing(struct writer_state *state, uint64_t end_ticks)
 {
 	const struct gpu *gpu = state->gpu;
+	const struct gpu_launches *launches;
 
-	if (gpu && gpu->launches.file == state->file.file_index)
-		add_relaxed(&state->session->head->gpu.missing_kernels,
-			    gpu->launches.missing);
+	if (!gpu || gpu->launches.file != state->file.file_index ||
+	    !gpu->launches.missing)
+		return;
+	launches = &gpu->launches;
+	add_relaxed(&state->session->head->gpu.missing_kernels,
+		    launches->missing);
+	gpu_json_missing(state, timeline_ns(&state->timeline, end_ticks),
+			 launches->launched, launches->missing);
 }
 
 void gpu_close(struct writer_state *state, bool is_closing)

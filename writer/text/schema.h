@@ -69,6 +69,11 @@
 #define SCHEMA_SCOPE_THREAD	    "t"
 #define SCHEMA_BIND_ENCLOSING	    "e"
 
+/* At the end of a window of whose kernels some are missing. */
+#define SCHEMA_MISSING_KERNELS	    "kernels are missing"
+#define SCHEMA_LAUNCHES		    "launches"
+#define SCHEMA_MISSING		    "missing"
+
 /* Categories. */
 #define SCHEMA_CPU_OP		    "cpu_op"
 #define SCHEMA_USER_ANNOTATION	    "user_annotation"
