@@ -35,15 +35,26 @@ void account_take(struct writer_state *state, bool is_last,
 				       account->sums.heap_free_bytes);
 }
 
+static uint64_t unread(const struct writer_state *state, uint64_t committed)
+{
+	return committed > consumed(state) ? committed - consumed(state) : 0;
+}
+
 uint64_t account_unread(struct writer_state *state)
 {
 	struct thread_sums sums;
 
 	thread_sum(state->session, &sums);
 	state->counts.committed = sums.committed;
-	return sums.committed > consumed(state)
-		       ? sums.committed - consumed(state)
-		       : 0;
+	return unread(state, sums.committed);
+}
+
+uint64_t account_waiting(const struct writer_state *state)
+{
+	struct thread_sums sums;
+
+	thread_sum(state->session, &sums);
+	return unread(state, sums.committed);
 }
 
 /* Of the call stacks, by those that were timed. */
@@ -107,5 +118,6 @@ uint64_t account_cpu_ns(const struct writer_state *state)
 
 	if (!state->is_live || clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now))
 		return 0;
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	return state->cpu_before_ns + (uint64_t)now.tv_sec * 1000000000u +
+	       (uint64_t)now.tv_nsec;
 }

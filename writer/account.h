@@ -34,6 +34,9 @@ void account_take(struct writer_state *state, bool is_last,
  * committed is what the last account goes by. */
 uint64_t account_unread(struct writer_state *state);
 
+/* The same at this moment, of a run that goes on. */
+uint64_t account_waiting(const struct writer_state *state);
+
 /* What the hooks took of the program's threads' time, by what one of each kind
  * takes here. */
 uint64_t account_hooks_ns(const struct writer_state *state,

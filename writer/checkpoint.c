@@ -109,6 +109,7 @@ static void note_file(struct writer_state *state,
 	checkpoint->cut = counts->cut;
 	checkpoint->thinned = counts->thinned;
 	checkpoint->past_max = counts->past_max;
+	checkpoint->past_heap = counts->past_heap;
 	checkpoint->unwritable = counts->unwritable;
 	checkpoint->unnamed = counts->unnamed;
 	checkpoint->waits = counts->waits;
@@ -124,8 +125,16 @@ static void give_back(struct writer_state *state)
 {
 	const uint64_t *chunks = state->spent.array.base;
 
-	for (size_t i = 0; i < state->spent.count; i++)
+	for (size_t i = 0; i < state->spent.count; i++) {
+		const struct chunk *chunk =
+			session_at(state->session, chunks[i]);
+
+		state->packed_chunks -= chunk->form != CHUNK_RAW;
+		state->spool.chunks -= chunk->form == CHUNK_SPOOLED;
 		pool_give(state->session, chunks[i]);
+	}
+	if (!state->spool.chunks)
+		spool_empty(&state->spool);
 	state->spent.count = 0;
 	state->retired = 0;
 	for (struct ring_reader *t = state->readers; t; t = t->older) {

@@ -10,6 +10,8 @@
 #include "writer/draw/heap_counter.h"
 #include "writer/draw/thinned.h"
 #include "writer/flight/history.h"
+#include "writer/history/late.h"
+#include "writer/history/pack.h"
 #include "writer/steps/step_finder.h"
 #include "writer/window_trace.h"
 #include <errno.h>
@@ -36,6 +38,8 @@ int pass_start(struct writer_state *state, struct session *session,
 	if (rc)
 		return rc;
 	rc = history_start(state);
+	if (!rc)
+		rc = late_start(state);
 	if (rc)
 		pass_end(state);
 	else if (is_live)
@@ -62,15 +66,18 @@ static void see_thinned(struct writer_state *state, struct ring_reader *reader,
 	}
 }
 
-/* Follows one ring ahead of the drain for the ends of regions. */
-static void scan_ahead(struct writer_state *state, struct ring_reader *reader)
+/* Follows one ring ahead of the drain, as far as events that ended by
+ * `until_ticks`, for the ends of regions. */
+static void scan_ahead(struct writer_state *state, struct ring_reader *reader,
+		       uint64_t until_ticks)
 {
 	struct ring *ring = &reader->thread->ring;
 	const uint64_t limit = ring_published(ring);
 	const struct event *event;
 
 	while ((event = drain_peek(state->session, ring, &reader->scan, limit,
-				   NULL, &state->budget))) {
+				   NULL, &state->budget)) &&
+	       event->end_ticks <= until_ticks) {
 		if (event->kind == EVENT_OMP_REGION)
 			region_join_add(&state->regions, event->omp.region,
 					event->end_ticks, false);
@@ -83,26 +90,52 @@ static void scan_ahead(struct writer_state *state, struct ring_reader *reader)
 	}
 }
 
-static int look(struct writer_state *state)
+/* The scan goes as far as it can, or just ahead of each slice of the drain: so
+ * a large backlog finds its regions' ends in a small table. */
+static bool scans_all(const struct writer_state *state)
 {
-	for (struct ring_reader *t = state->readers; t; t = t->older)
-		t->first_limit = ring_published(&t->thread->ring);
-	if (writer_state_find_readers(state) || gpu_start(state))
-		return -ENOMEM;
+	return state->history || !state->file.is_open ||
+	       step_finder_waits(state);
+}
+
+static void scan(struct writer_state *state, uint64_t until_ticks)
+{
+	for (struct ring_reader *t = state->readers; t; t = t->older) {
+		if (t->limit && !gpu_is_reader(t))
+			scan_ahead(state, t, until_ticks);
+	}
+}
+
+static void count_retired(struct writer_state *state)
+{
 	state->retired = 0;
 	for (struct ring_reader *t = state->readers; t; t = t->older) {
-		t->limit = ring_published(&t->thread->ring);
 		/* What a history holds back is not given back yet. */
 		state->retired +=
 			load_relaxed(&t->thread->state) == THREAD_RETIRED &&
 			(!state->history || !t->limit ||
 			 drain_at(&t->drain) == t->limit);
 	}
+}
+
+static int look(struct writer_state *state)
+{
+	for (struct ring_reader *t = state->readers; t; t = t->older)
+		t->first_limit = ring_published(&t->thread->ring);
+	if (writer_state_find_readers(state) || gpu_start(state))
+		return -ENOMEM;
+	for (struct ring_reader *t = state->readers; t; t = t->older)
+		t->limit = ring_published(&t->thread->ring);
+	count_retired(state);
 	history_poll(state);
+	if (scans_all(state))
+		scan(state, UINT64_MAX);
 	for (struct ring_reader *t = state->readers; t; t = t->older) {
-		if (t->limit)
-			scan_ahead(state, t);
+		if (t->limit && gpu_is_reader(t))
+			scan_ahead(state, t, UINT64_MAX);
 	}
+	if (state->is_live)
+		pack_relieve(state);
 	return 0;
 }
 
@@ -263,6 +296,8 @@ static uint64_t drain_all(struct writer_state *state, uint64_t keep_ticks)
 					       : min_u64(slice, keep_ticks - 1);
 		uint64_t drained = 0;
 
+		if (!scans_all(state))
+			scan(state, until);
 		for (struct ring_reader *t = state->readers; t; t = t->older) {
 			if (t->limit && !t->is_stopped && !gpu_is_reader(t))
 				drained += drain_ring(state, t, until);
@@ -276,8 +311,17 @@ static uint64_t drain_all(struct writer_state *state, uint64_t keep_ticks)
 		events += drained;
 		if (checkpoint_is_urgent(state))
 			checkpoint_make(state);
+		if (state->file.part_is_due && !state->error &&
+		    !window_trace_next(state))
+			checkpoint_make(state);
+		if (state->is_live)
+			pack_relieve(state);
+		/* The rest when there is room again. */
+		if (late_is_now(state))
+			return events;
 	}
 	draw_waits(state);
+	late_is_over(state);
 	return events + drain_gpu(state, keep_ticks);
 }
 
@@ -410,6 +454,23 @@ static uint64_t run(struct writer_state *state, bool may_finish)
 	return events;
 }
 
+/* No core is free: events are only moved out of the hooks' way. */
+static uint64_t defer(struct writer_state *state)
+{
+	if (!state->file.is_open && writer_state_window(state)) {
+		if (window_trace_open(state) || checkpoint_make(state))
+			return 0;
+	}
+	if (writer_state_find_readers(state))
+		return 0;
+	count_retired(state);
+	late_begin(state);
+	pack_rings(state);
+	if (checkpoint_is_due(state))
+		checkpoint_make(state);
+	return 1;
+}
+
 uint64_t pass_run(struct writer_state *state)
 {
 	uint64_t events = 0;
@@ -417,6 +478,8 @@ uint64_t pass_run(struct writer_state *state)
 	if (state->error)
 		return 0;
 	state->passes++;
+	if (late_is_now(state))
+		return defer(state);
 	events = run(state, true) + shorten(state);
 	if (history_dump(state))
 		events += run(state, true);

@@ -109,6 +109,19 @@ static uint64_t last_known(struct writer_state *state)
 	return latest + 1;
 }
 
+/* Packed events take two bytes at least. */
+static void find_spool(struct writer_state *state)
+{
+	const int rc = spool_find(&state->spool, state->session);
+
+	state->budget += state->spool.end / 2;
+	if (rc)
+		session_note(state->session, "the events in %s are lost: %s",
+			     state->session->head->spool,
+			     rc == -ENOENT ? "it was deleted"
+					   : "it can't be read");
+}
+
 /* Takes up the state that the last whole checkpoint kept.  *gone gets the
  * events of a file that is no longer there. */
 static int load(struct writer_state *state, uint64_t *gone)
@@ -126,6 +139,7 @@ static int load(struct writer_state *state, uint64_t *gone)
 	state->counts.cut = whole->cut;
 	state->counts.thinned = whole->thinned;
 	state->counts.past_max = whole->past_max;
+	state->counts.past_heap = whole->past_heap;
 	state->counts.unwritable = whole->unwritable;
 	state->counts.outside =
 		whole->cut - whole->past_max - whole->unwritable;
@@ -138,6 +152,8 @@ static int load(struct writer_state *state, uint64_t *gone)
 	state->heap.peak = whole->heap_peak;
 	state->file.file_index = whole->file_index;
 	rc = writer_state_find_readers(state);
+	if (!rc)
+		find_spool(state);
 	if (rc || !whole->path[0])
 		return rc;
 	if (!path_is_sane(head, whole->path))
@@ -148,6 +164,7 @@ static int load(struct writer_state *state, uint64_t *gone)
 	if (rc == -ENOENT || rc == -EBADMSG) {
 		/* What the file held is gone; what the rings hold isn't. */
 		*gone = whole->file_events;
+		state->file.gone = 1;
 		session_note(state->session,
 			     "%lu events were in %s, which was %s",
 			     (unsigned long)whole->file_events, whole->path,
@@ -181,6 +198,7 @@ static int finish_trace(struct session *session, struct recovery_result *result)
 	}
 	if (state->file.temporary[0])
 		unlink(state->file.temporary);
+	spool_end(&state->spool, !rc);
 	thread_sum(session, &sums);
 	memcpy(result->path, state->file.path, sizeof(result->path));
 	result->events =
@@ -363,6 +381,51 @@ int recovery_run_folder(const char *folder,
 		search.folder = session_folder(folder, whole, sizeof(whole));
 	session_find(visit, &search);
 	return search.found;
+}
+
+struct look_left {
+	const char *folder;
+	struct recovery_left *left;
+};
+
+static int look_left(const char *path, void *arg)
+{
+	const struct look_left *look = arg;
+	const int fd = session_file(path, O_RDONLY);
+	const struct session_checkpoint *last;
+	struct session session;
+
+	if (fd < 0)
+		return 0;
+	if (!session_look(fd, &session)) {
+		struct session_header *head = session.head;
+
+		if (load_relaxed(&head->finisher) &&
+		    is_same_folder(head->folder, look->folder) &&
+		    session_claim(fd, head) == -EBUSY) {
+			last = &head->checkpoints[load_relaxed(
+							  &head->checkpoint) &
+						  1];
+			look->left->files++;
+			look->left->events += head->left_events;
+			look->left->written += min_u64(
+				last->written + last->cut, head->left_events);
+		}
+		session_close(&session);
+	}
+	close(fd);
+	return 0;
+}
+
+void recovery_look_left(const char *folder, struct recovery_left *left)
+{
+	char whole[SESSION_TEXT_BYTES];
+	struct look_left look = {
+		.folder = session_folder(folder, whole, sizeof(whole)),
+		.left = left};
+
+	memset(left, 0, sizeof(*left));
+	session_find(look_left, &look);
 }
 
 unsigned int recovery_count_folder(const char *folder)

@@ -109,6 +109,8 @@ static void events(struct json *json, const struct writer_state *state,
 			json, "aged",
 			min_u64(head->flight.aged, state->counts.outside));
 	json_pair_u64(json, "in_file", state->counts.file_events);
+	json_pair_some(json, "past_heap", state->counts.past_heap);
+	json_pair_some(json, "deleted", state->counts.deleted);
 	json_pair_u64(json, "unrecorded_calls", account->unrecorded);
 	json_pair_some(json, "unfollowed_calls",
 		       load_relaxed(&head->unfollowed_calls));
@@ -151,6 +153,8 @@ void trace_frame_short_tail(struct writer_state *state, struct json *json)
 	open_ours(json);
 	flag(json, "final", false);
 	flag(json, "recovered", state->is_recovered);
+	/* How far behind the program the file is. */
+	json_pair_u64(json, "waiting", account_waiting(state));
 	events(json, state, &account);
 	json_char(json, '}');
 	trace_name(state, json);
@@ -430,6 +434,8 @@ static void ourselves(struct json *json, struct writer_state *state,
 	json_u64(json, cpu_ns);
 	json_pair_u64(json, "passes", state->passes);
 	json_pair_u64(json, "checkpoints", state->checkpoints);
+	json_pair_u64(json, "late_passes", state->late_passes);
+	json_pair_u64(json, "spooled_bytes", state->spool.written);
 	json_raw(json, "},\"cost\":{\"hooks_ns\":");
 	json_u64(json, account_hooks_ns(state, sums));
 	json_pair_u64(json, "writer_ns", cpu_ns);

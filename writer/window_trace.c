@@ -29,26 +29,42 @@ static void tidy_host(const char *host, char *text, size_t bytes)
 	text[i] = '\0';
 }
 
-/* "<folder>/<host>_<pid>[_rank<r>][_flight<n>].<unix ns>.pt.trace.json[.gz]";
- * the number is that of a dump of the flight recorder, counted from 1. */
+/* The whole run is one window: it may have several parts. */
+static bool has_parts(const struct writer_state *state)
+{
+	const struct session_header *head = state->session->head;
+	struct schedule schedule;
+
+	schedule_from_options(&head->options, &schedule);
+	return schedule.always && !head->flight.is_on && !state->window;
+}
+
+/* "<folder>/<host>_<pid>[_rank<r>][_flight<n>][.part<n>].<unix ns>.pt.trace.json
+ * [.gz]"; the numbers are that of a dump of the flight recorder, counted from 1,
+ * and of a part, from 2. */
 static void file_name(struct writer_state *state, uint64_t unix_ns, char *path,
 		      size_t bytes)
 {
 	const struct session_header *head = state->session->head;
 	const struct window *window = writer_state_window(state);
+	const uint64_t before = state->file.file_index - state->file.gone;
 	struct coder_choice choice;
 	char host[65];
 	char rank[24] = "";
 	char flight[24] = "";
+	char part[24] = "";
 
 	tidy_host(head->host, host, sizeof(host));
 	if (head->rank >= 0)
 		log_format(rank, sizeof(rank), "_rank%d", head->rank);
 	if (window && window->reason)
 		log_format(flight, sizeof(flight), "_flight%u", window->dump);
+	if (before && has_parts(state))
+		log_format(part, sizeof(part), ".part%lu",
+			   (unsigned long)before + 1);
 	coder_parse(head->options.gzip, &choice, NULL, 0);
-	log_format(path, bytes, "%s/%s_%d%s%s.%lu" SCHEMA_FILE_ENDING "%s",
-		   head->folder, host, head->pid, rank, flight, unix_ns,
+	log_format(path, bytes, "%s/%s_%d%s%s%s.%lu" SCHEMA_FILE_ENDING "%s",
+		   head->folder, host, head->pid, rank, flight, part, unix_ns,
 		   choice.kind == CODER_PLAIN ? "" : SCHEMA_GZIP_ENDING);
 }
 
@@ -99,16 +115,26 @@ static void begin_notes(struct writer_state *state)
 	fields_clear(&state->fields);
 }
 
-int window_trace_open(struct writer_state *state)
+static bool may_go_on(const struct writer_state *state)
+{
+	const struct options *options = &state->session->head->options;
+
+	return has_parts(state) && options->max_parts > 1 &&
+	       (state->file.file_index < (uint64_t)options->max_parts ||
+		(state->file.parts && options->parts_keep == PARTS_KEEP_LAST));
+}
+
+static int begin(struct writer_state *state, uint64_t start_ticks)
 {
 	struct window_file *file = &state->file;
-	const struct window *window = writer_state_window(state);
 	int rc;
 
-	file->start_ns = timeline_ns(&state->timeline, window->start_ticks);
+	file->start_ns = timeline_ns(&state->timeline, start_ticks);
 	file->detail_is_over = false;
-	rc = create(state,
-		    timeline_unix_ns(&state->timeline, window->start_ticks));
+	file->heap_is_over = false;
+	file->part_is_due = false;
+	file->heap_bytes = 0;
+	rc = create(state, timeline_unix_ns(&state->timeline, start_ticks));
 	if (rc) {
 		window_file_fail(state, rc, "make");
 		return rc;
@@ -117,12 +143,18 @@ int window_trace_open(struct writer_state *state)
 	file->is_open = true;
 	file->temporary[0] = '\0';
 	file->file_index++;
+	file->may_go_on = may_go_on(state);
 	state->writer_is_named = false;
 	state->counts.file_events = 0;
 	state->totals_are_whole = true;
-	heap_counter_begin(state, window->start_ticks);
+	heap_counter_begin(state, start_ticks);
 	totals_reset_file(&state->totals);
 	return 0;
+}
+
+int window_trace_open(struct writer_state *state)
+{
+	return begin(state, writer_state_window(state)->start_ticks);
 }
 
 /* A file that was cut: after what is whole of it. */
@@ -214,22 +246,14 @@ static int settle(struct window_file *file, int rc)
 	return rc;
 }
 
-int window_trace_finish(struct writer_state *state, bool is_last)
+static int finish(struct writer_state *state, struct trace_end end)
 {
 	struct window_file *file = &state->file;
-	const struct window *window = writer_state_window(state);
 	struct json tail = {0};
-	struct trace_end end = {.is_last = is_last,
-				.is_recovered = state->is_recovered};
 	int rc = window_file_flush(state);
 
 	if (!file->is_open)
 		return rc;
-	if (window)
-		/* ACQUIRE pairs with RELEASE in window_close(): last_step. */
-		end.end_ns = timeline_ns(
-			&state->timeline,
-			load_acquire(&((struct window *)window)->end_ticks));
 	if (!rc)
 		rc = json_open(&tail, TAIL_BYTES);
 	if (!rc) {
@@ -250,4 +274,59 @@ int window_trace_finish(struct writer_state *state, bool is_last)
 	if (rc)
 		window_file_fail(state, rc, "finish");
 	return rc;
+}
+
+int window_trace_finish(struct writer_state *state, bool is_last)
+{
+	const struct window *window = writer_state_window(state);
+	struct trace_end end = {.is_last = is_last,
+				.is_recovered = state->is_recovered};
+
+	if (window)
+		/* ACQUIRE pairs with RELEASE in window_close(): last_step. */
+		end.end_ns = timeline_ns(
+			&state->timeline,
+			load_acquire(&((struct window *)window)->end_ticks));
+	return finish(state, end);
+}
+
+/* Notes the part that is whole; of too many the oldest but the first goes. */
+static void note_part(struct writer_state *state)
+{
+	const uint64_t most = (uint64_t)state->session->head->options.max_parts;
+	struct window_file *file = &state->file;
+	const uint64_t index = file->file_index;
+	struct window_part *part;
+
+	if (!file->parts)
+		file->parts = arena_alloc(
+			&state->arena, WINDOW_PARTS_MAX * sizeof(*file->parts));
+	if (!file->parts)
+		return;
+	part = &file->parts[index % WINDOW_PARTS_MAX];
+	part->events = state->counts.file_events;
+	memcpy(part->path, file->path, sizeof(part->path));
+	if (index < most || index < 3)
+		return;
+	/* As many as there may be with the next one. */
+	part = &file->parts[(index - most + 2) % WINDOW_PARTS_MAX];
+	if (!part->path[0] || unlink(part->path))
+		return;
+	part->path[0] = '\0';
+	state->counts.deleted += part->events;
+}
+
+int window_trace_next(struct writer_state *state)
+{
+	const uint64_t now = state->counts.last_ticks;
+	const struct trace_end end = {
+		.end_ns = timeline_ns(&state->timeline, now),
+		.is_recovered = state->is_recovered};
+	int rc;
+
+	rc = finish(state, end);
+	if (rc)
+		return rc;
+	note_part(state);
+	return begin(state, now);
 }

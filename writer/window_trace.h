@@ -21,6 +21,10 @@ int window_trace_resume(struct writer_state *state,
 /* Puts all on disk, with the short tail of a file that goes on. */
 int window_trace_checkpoint(struct writer_state *state);
 
+/* The file is full: finishes it and begins the next part of its window.  A
+ * checkpoint must follow.  0 or -errno. */
+int window_trace_next(struct writer_state *state);
+
 /* Writes the last tail and closes.  The window's end must be known. */
 int window_trace_finish(struct writer_state *state, bool is_last);
 

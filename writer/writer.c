@@ -17,8 +17,10 @@
 #include "collector/steps/steps.h"
 #include "writer/events/event_json.h"
 #include "writer/account.h"
+#include "writer/checkpoint.h"
 #include "writer/flight/history.h"
 #include "writer/file/output.h"
+#include "writer/leave.h"
 #include "writer/pace.h"
 #include "writer/pass.h"
 #include "writer/recovery.h"
@@ -41,7 +43,13 @@
 #define TIMER_NS	 UINT64_C(5000000) /* longest sleep, steps by time */
 #define SOURCES_MAX	 8u
 
-enum writer_phase { WRITER_NONE, WRITER_RUNS, WRITER_DONE, WRITER_GAVE_UP };
+enum writer_phase {
+	WRITER_NONE,
+	WRITER_RUNS,
+	WRITER_DONE,
+	WRITER_GAVE_UP,
+	WRITER_LEFT, /* a process of its own finishes the file */
+};
 
 static struct {
 	struct writer_state state;
@@ -148,7 +156,9 @@ static void note_summary(void)
 	summary->files = state->file.file_index;
 	summary->written = state->counts.written;
 	summary->cut = state->counts.cut;
-	summary->past_max = state->counts.past_max;
+	summary->past_max = state->counts.past_max - state->counts.past_heap;
+	summary->past_heap = state->counts.past_heap;
+	summary->deleted = state->counts.deleted;
 	summary->thinned = state->counts.thinned;
 	summary->dropped = sums.dropped;
 	summary->seen = sums.committed + sums.dropped;
@@ -202,6 +212,8 @@ static uint64_t make_pass(uint64_t *cpu_ns)
 		refresh_modules();
 	steps_time(writer.session);
 	request_poll(&writer.requests, &writer.state);
+	writer.state.is_asked =
+		asked != load_relaxed(&writer.answered) || writer.requests.word;
 	events = pass_run(&writer.state);
 	request_done(&writer.requests, &writer.state);
 	*cpu_ns = account_cpu_ns(&writer.state) - cpu_start;
@@ -303,6 +315,50 @@ static void give_up(void)
 	announce(&writer.phase, WRITER_GAVE_UP);
 }
 
+/* The file is whole: nothing is to be recovered. */
+static void end_session(void)
+{
+	store_release(&writer.session->head->state, SESSION_ENDED);
+	spool_end(&writer.state.spool, true);
+	session_unlink(writer.session);
+}
+
+/* In a process that has nothing else to do.  Where it can't write, the session
+ * stays for `traceprof recover`. */
+static void finish_alone(void *arg)
+{
+	struct session_header *head = writer.session->head;
+
+	(void)arg;
+	store_relaxed(&head->finisher, (uint32_t)getpid());
+	if (!pass_finish(&writer.state, writer.stop_ticks))
+		end_session();
+}
+
+/* Much is left, and the program needn't wait for it. */
+static bool leave(void)
+{
+	struct writer_state *state = &writer.state;
+	struct session_header *head = writer.session->head;
+
+	/* What is wrong with the file is said while there is somebody to read
+	 * it. */
+	if (!leave_is_worth_while(state) || checkpoint_make(state))
+		return false;
+	note_summary();
+	/* Before the program can end: who waits for it looks for this. */
+	head->left_events = writer.summary.seen - writer.summary.dropped;
+	store_relaxed(&head->finisher, (uint32_t)getpid());
+	writer.summary.left = account_unread(state);
+	writer.summary.left_ns = leave_estimate_ns(state);
+	state->cpu_before_ns = account_cpu_ns(state);
+	if (!leave_start(state, finish_alone, NULL))
+		return true;
+	store_relaxed(&head->finisher, 0);
+	state->cpu_before_ns = 0;
+	return false;
+}
+
 static void finish(void)
 {
 	struct writer_state *state = &writer.state;
@@ -313,6 +369,11 @@ static void finish(void)
 	pthread_mutex_lock(&writer.lock);
 	clock_anchor(&head->clock);
 	modules_refresh(writer.session);
+	if (leave()) {
+		pthread_mutex_unlock(&writer.lock);
+		announce(&writer.phase, WRITER_LEFT);
+		return;
+	}
 	rc = pass_finish(state, writer.stop_ticks);
 	pthread_mutex_unlock(&writer.lock);
 	note_summary();
@@ -320,8 +381,7 @@ static void finish(void)
 		give_up();
 		return;
 	}
-	store_release(&head->state, SESSION_ENDED);
-	session_unlink(writer.session);
+	end_session();
 	announce(&writer.phase, WRITER_DONE);
 }
 
@@ -377,6 +437,8 @@ static void *run(void *arg)
 		}
 		writer.pace.most_ns = longest_sleep();
 		writer.pace.kept = history_chunks(&writer.state);
+		if (!writer.pace.kept)
+			writer.pace.kept = writer.state.packed_chunks;
 		pace_sleep(&writer.pace, writer.session, events, cpu_ns);
 	}
 	if (!has_looked && !writer.state.error)
@@ -423,6 +485,7 @@ static int result(void)
 	switch (load_acquire(&writer.phase)) {
 	case WRITER_RUNS: return -ETIMEDOUT;
 	case WRITER_GAVE_UP: return -ECANCELED;
+	case WRITER_LEFT: return -EINPROGRESS;
 	default: return 0;
 	}
 }

@@ -20,7 +20,8 @@ int writer_start(struct session *session, const void *affinity,
 /* Asks the writer to drain everything, finish the file and end; waits for it
  * at most `wait_ms`.  0 done; -ETIMEDOUT (the file on disk is that of the last
  * checkpoint; `traceprof recover` has the rest); -ECANCELED the writer gave up
- * before (disk full, say).  Idempotent; a second caller doesn't wait. */
+ * before (disk full, say); -EINPROGRESS a process of its own finishes the
+ * file.  Idempotent; a second caller doesn't wait. */
 int writer_stop(unsigned int wait_ms);
 
 /* Wakes it out of its sleep.  Async-signal-safe. */
@@ -52,9 +53,13 @@ void writer_totals_reset(void);
 struct writer_summary {
 	uint32_t tid; /* of the writer's thread */
 	uint64_t files, written, cut, dropped, bytes;
-	uint64_t past_max;		  /* of `cut`: past TRACEPROF_MAX_MB */
-	uint64_t thinned;		  /* by TRACEPROF_MAX_OVERHEAD */
-	uint64_t seen;			  /* whatever became of them */
+	uint64_t past_heap, deleted; /* small blocks past their half of it; in
+					parts that were deleted */
+	uint64_t past_max;	     /* of `cut`: past TRACEPROF_MAX_MB */
+	uint64_t seen;		     /* whatever became of them */
+	uint64_t left, left_ns; /* for a process that finishes the file, about
+				   how long that takes */
+	uint64_t thinned;	/* by TRACEPROF_MAX_OVERHEAD */
 	char path[SESSION_TEXT_BYTES];	  /* newest file, "" none */
 	uint64_t hooks_ns, writer_cpu_ns; /* what the recording cost */
 };

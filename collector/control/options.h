@@ -91,8 +91,16 @@
 	  "every Nth region is drawn, all are in the totals; 0: no bound") \
 	X(INT,    max_mb,     "MAX_MB", 0, 1 << 20, "400", "", "MIB",	\
 	  "text of one trace past which only totals go on; 0: no limit") \
+	X(INT,    max_parts,  "MAX_PARTS", 1, 64, "4", "", "N",		\
+	  "files of MAX_MB that a recording without a schedule goes on in") \
+	X(CHOICE, parts_keep, "PARTS_KEEP", 0, 0, "first", "first|last", "WHICH", \
+	  "beyond MAX_PARTS: only totals go on, or the oldest part but the " \
+	  "first is deleted for the newest")				\
 	X(TEXT,   gzip,       "GZIP", 0, 0, "auto", "", "CODER",	\
 	  "auto, fast, zlib:1 to zlib:9, or off for plain JSON")		\
+	X(CHOICE, encode,     "ENCODE", 0, 0, "auto", "auto|live|late", "WHEN", \
+	  "write events down while a core is free for it and else afterwards, " \
+	  "at once, or afterwards")					\
 	X(CHOICE, clock,      "CLOCK", 0, 0, "auto", "auto|monotonic", "CLOCK", \
 	  "auto takes the processor's counter where it can be trusted")	\
 	X(CHOICE, children,   "CHILDREN", 0, 0, "auto", "auto|all|none", "WHICH", \
@@ -126,6 +134,8 @@ enum option_malloc {
 enum option_cuda { CUDA_AUTO, CUDA_OFF };
 enum option_graphs { GRAPHS_NODE, GRAPHS_GRAPH };
 enum option_on_full { ON_FULL_DROP, ON_FULL_WAIT };
+enum option_encode { ENCODE_AUTO, ENCODE_LIVE, ENCODE_LATE };
+enum option_parts_keep { PARTS_KEEP_FIRST, PARTS_KEEP_LAST };
 enum option_clock { CLOCK_AUTO, CLOCK_MONOTONIC_ONLY };
 enum option_children { CHILDREN_AUTO, CHILDREN_ALL, CHILDREN_NONE };
 

@@ -67,6 +67,7 @@ void pool_give(struct session *session, uint64_t at)
 	uint64_t seen = load_relaxed(&head->free_chunks);
 
 	chunk->owner = 0;
+	chunk->form = CHUNK_RAW;
 	/* Counted first, so that no taker can bring the count below zero. */
 	add_relaxed(&head->free_chunk_count, 1);
 	do {

@@ -36,14 +36,28 @@
 
 #define CHUNK_BYTES (64 * 1024)
 
+/* What follows a chunk's head.  Owners make slots; the writer puts what is full
+ * together (writer/history/pack.h). */
+enum chunk_form {
+	CHUNK_RAW,     /* slots, as the hooks left them */
+	CHUNK_PACKED,  /* groups of packed events */
+	CHUNK_SPOOLED, /* places of such groups in a file */
+	CHUNK_FORMS
+};
+
 struct chunk {
 	_Atomic uint64_t next; /* session offset of the next chunk, 0 none yet;
-				  in the pool: the next free one */
+				  in the pool: the next free one; of the
+				  writer's forms: bytes used << 40 besides */
 	uint64_t end;	/* session offset after the last slot used; valid once
-			 `next` is set */
+			 `next` is set; of slots */
 	uint64_t owner; /* session offset of the thread record, 0 free */
-	uint64_t pad[5];
+	uint64_t form;	/* enum chunk_form */
+	uint64_t pad[4];
 };
+
+#define CHUNK_USED_SHIFT 40
+#define CHUNK_NEXT_MASK	 ((UINT64_C(1) << CHUNK_USED_SHIFT) - 1)
 
 _Static_assert(sizeof(struct chunk) == sizeof(struct event),
 	       "a chunk's head takes one slot");

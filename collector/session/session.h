@@ -77,6 +77,7 @@ struct session_checkpoint {
 	uint64_t written;    /* events in files, in all files so far */
 	uint64_t cut;	     /* events outside every window, or past MAX_MB */
 	uint64_t past_max;   /* the latter alone */
+	uint64_t past_heap;  /* of these, small blocks */
 	uint64_t unwritable; /* neither: no number, damaged, no memory */
 	uint64_t thinned;    /* calls that are in totals alone */
 	uint64_t unnamed;    /* of those written */
@@ -213,6 +214,12 @@ struct session_header {
 	struct flight_state flight;
 	struct mailbox mailbox; /* what is asked from outside */
 
+	char spool[SESSION_TEXT_BYTES]; /* packed events beyond memory, "" none:
+					   writer/state/spool.h */
+
+	_Atomic uint32_t finisher;   /* a process writes down what the program
+				      left: its id; 0 none */
+	uint64_t left_events;	     /* then: recorded by the program in all */
 	_Atomic uint32_t checkpoint; /* which of the two is whole */
 	struct session_checkpoint checkpoints[2];
 };

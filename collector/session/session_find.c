@@ -37,6 +37,7 @@ static void terminate_texts(struct session_header *head)
 	head->program[sizeof(head->program) - 1] = '\0';
 	head->folder[sizeof(head->folder) - 1] = '\0';
 	head->reason[sizeof(head->reason) - 1] = '\0';
+	head->spool[sizeof(head->spool) - 1] = '\0';
 	head->options.dir[OPTION_TEXT_BYTES - 1] = '\0';
 	head->options.step[OPTION_TEXT_BYTES - 1] = '\0';
 	head->options.gzip[OPTION_TEXT_BYTES - 1] = '\0';

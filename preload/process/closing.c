@@ -95,6 +95,15 @@ static void say_files(const struct session *session,
 			"last one %s",
 			(unsigned long)done->files,
 			(unsigned long)done->written, loss, size, cost, path);
+	if (done->past_heap || done->deleted)
+		log_say("not in the files, but in the totals: %lu calls for "
+			"small blocks (they may take half of "
+			"TRACEPROF_MAX_MB=%ld), %lu events of parts that were "
+			"deleted (TRACEPROF_MAX_PARTS=%ld)",
+			(unsigned long)done->past_heap,
+			(long)session->head->options.max_mb,
+			(unsigned long)done->deleted,
+			(long)session->head->options.max_parts);
 	if (done->past_max)
 		log_say("%lu events came past TRACEPROF_MAX_MB=%ld: they are "
 			"in the totals alone",
@@ -120,6 +129,24 @@ static void say_gave_up(const struct session *session,
 	if (session->head->place == SESSION_IN_FILE)
 		log_say("`traceprof recover %s` adds what memory still holds",
 			session->head->options.dir);
+}
+
+/* A process of its own writes what is left; whoever kills that (a batch system,
+ * say) loses nothing. */
+static void say_left(const struct session *session,
+		     const struct writer_summary *done)
+{
+	char loss[64];
+
+	say_loss(loss, sizeof(loss), session,
+		 done->dropped +
+			 load_relaxed(&session->head->unrecorded_calls));
+	log_say("recorded %lu events, %s; %lu of them are written to %s after "
+		"the program's end, in about %.1f s (if that is killed: "
+		"traceprof recover %s)",
+		(unsigned long)done->seen, loss, (unsigned long)done->left,
+		short_path(session, done->path), (double)done->left_ns / 1e9,
+		session->head->options.dir);
 }
 
 static void say_next(const struct session *session,
@@ -198,6 +225,9 @@ void closing_report(const struct session *session,
 	say_steps(session);
 	if (rc == -ECANCELED) {
 		say_gave_up(session, done);
+	} else if (done->files && rc == -EINPROGRESS) {
+		say_left(session, done);
+		say_next(session, done);
 	} else if (done->files && rc != -ETIMEDOUT) {
 		/* Of a file that is not whole yet there are no totals. */
 		say_files(session, done);

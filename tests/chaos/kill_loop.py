@@ -32,6 +32,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "scenarios"))
 import harness
 
+# Written down at once, packed in memory, and mostly in a file.
+WAYS = ({"encode": "live"}, {"encode": "late"}, {"encode": "late", "buffer_mb": 4},
+        {})
 NAME = re.compile(r"busy (\d+)\.(\d+)$")
 NAMES = 4096                    # as in busy.c
 
@@ -133,7 +136,8 @@ def kill_many(kills, seed, say=print, seconds=None):
         target = tempfile.mkdtemp(prefix="traceprof-kill-")
         # Most instants in the life before and about the first checkpoints.
         delay = chance.choice((0.005, 0.1, 0.4, 1.3)) * chance.uniform(0.2, 1.3)
-        some, bad = kill_once(os.path.join(target, "out"), delay)
+        some, bad = kill_once(os.path.join(target, "out"), delay,
+                              **WAYS[number % len(WAYS)])
         told += some
         wrong += bad
         if bad or number % 10 == 0:

@@ -18,6 +18,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -97,7 +98,7 @@ class Trace:
     @property
     def pid(self):
         """As the file name says, since a low pid is shifted inside."""
-        return int(re.search(r"_(\d+)(_rank\d+)?(_flight\d+)?\.\d+\.pt\.trace\.json",
+        return int(re.search(r"_(\d+)(_rank\d+)?(_flight\d+)?(\.part\d+)?\.\d+\.pt\.trace\.json",
                              self.path).group(1))
 
 
@@ -228,15 +229,32 @@ def traced(*command, env=None, timeout=60, cwd=None, preload=LIBRARY, check=True
     run = execute([program(command[0]), *map(str, command[1:])],
                   clean_environment() | settings | (env or {}), timeout, cwd,
                   target)
+    wait_until_whole(run)
     if check:
         check_files(run)
         expect_no_session(run)
     return run
 
 
+def wait_until_whole(run):
+    """What the program left to be written down after its end is there."""
+    lines = [line for line in run.own_lines if "after the program's end" in line]
+    for _ in range(600 if lines else 0):
+        if not sessions_of(run):
+            return
+        time.sleep(0.1)
+
+
 def expect_no_session(run):
     """No memory file of the program, or whose traces would go to this run's
     folder, is left."""
+    left = sessions_of(run)
+    expect(not left, f"left a session behind: {left}; status {run.status}",
+           run.stderr[-1000:])
+
+
+def sessions_of(run):
+    """Memory files of the program, or whose traces go to this run's folder."""
     places = {"/dev/shm", os.environ.get("XDG_RUNTIME_DIR", "/dev/shm")}
     left = []
     for path in (path for place in places
@@ -250,8 +268,7 @@ def expect_no_session(run):
                 left.append(path)
         except OSError:         # another test's, gone in the meantime
             pass
-    expect(not left, f"left a session behind: {left}; status {run.status}",
-           run.stderr[-1000:])
+    return left
 
 
 def check_files(run):

@@ -115,7 +115,8 @@ def test_events_outside_the_windows_are_as_asked():
 
 
 def test_events_past_the_limit_of_text():
-    run = traced("starts", "scopes", 2, 20000, env={"TRACEPROF_MAX_MB": "1"})
+    run = traced("starts", "scopes", 2, 20000, env={"TRACEPROF_MAX_MB": "1",
+                                                  "TRACEPROF_MAX_PARTS": "1"})
     events = run.trace.meta["events"]
     cut = events["past_max"]
     expect(cut > 1000, events)

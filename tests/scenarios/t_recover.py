@@ -127,7 +127,8 @@ def test_memory_runs_out():
 
 
 def check_cut(form):
-    target, session = killed(1.5, TRACEPROF_GZIP=form, TRACEPROF_BUFFER_MB="8")
+    target, session = killed(1.5, TRACEPROF_GZIP=form, TRACEPROF_BUFFER_MB="8",
+                             TRACEPROF_ENCODE="live")
     path = harness.Run([], 0, "", "", target).files[0]
     with open(path, "rb") as file:
         whole = file.read()

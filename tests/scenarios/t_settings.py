@@ -107,6 +107,7 @@ def test_options_are_in_the_file():
 
 def test_limit_of_text():
     done = same("endless", 2500, env={"TRACEPROF_MAX_MB": "1",
+                                      "TRACEPROF_MAX_PARTS": "1",
                                       "TRACEPROF_MALLOC": "all"})
     expect(done.trace.meta["events"]["cut"] > 0 or
            sum(len(str(event)) for event in done.trace.events) < 4 << 20, "no limit")

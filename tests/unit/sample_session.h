@@ -10,6 +10,7 @@
 #define TESTS_SAMPLE_SESSION_H
 
 #include "collector/session/names.h"
+#include "collector/session/pool.h"
 #include "collector/session/thread.h"
 #include "tests/unit/unit_folder.h"
 #include "writer/state/writer_state.h"
@@ -38,6 +39,7 @@ static inline void sample_begin(struct sample *sample)
 	unit_template(sample->folder, sizeof(sample->folder), "sample");
 	assert(mkdtemp(sample->folder));
 	options_default(&sample->options);
+	sample->options.encode = ENCODE_LIVE;
 	strcpy(sample->options.dir, sample->folder);
 	clock_choose(true);
 }

@@ -75,6 +75,12 @@ void record_memfds_poll(void (*done)(int error,
 				     const struct recovery_result *result));
 
 /*
+ * unfinished.c waits for what was left to be written down when a program ended
+ * (TRACEPROF_ENCODE), and shows how far it is where somebody looks.
+ */
+void unfinished_wait(const char *folder);
+
+/*
  * target.c tells whether a program can be recorded.
  *
  * Only a dynamically linked program of our own architecture and C library

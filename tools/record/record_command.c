@@ -164,6 +164,8 @@ static int run(const struct record_arguments *arguments, char **argv,
 		record_memfds_start();
 	error = child_run(argv + arguments->first, end, look, files);
 	record_memfds_poll(say_memfd);
+	if (!error)
+		unfinished_wait(arguments->options.dir);
 	/* Killed, or ended by a bare system call, as a Go runtime does. */
 	if (!error)
 		recover(&arguments->options);

@@ -35,13 +35,18 @@ static bool write(struct writer_state *state, struct ring_reader *reader,
 		  const struct event *event, struct event_span *span)
 {
 	struct label *label = totals_label(&state->totals, event);
+	size_t before;
 
 	*span = clip_event(state, reader, event);
 	totals_add(label,
 		   is_slice(event->kind) ? span->end_ns - span->start_ns : 0);
-	if (!clip_has_room(state, event, span->end_ns) ||
-	    !write_line(state, reader, event, label, *span))
+	if (!clip_has_room(state, event, span->end_ns))
 		return false;
+	before = state->json.used;
+	if (!write_line(state, reader, event, label, *span))
+		return false;
+	if (clip_is_small_block(state, event))
+		state->file.heap_bytes += state->json.used - before;
 	if (window_file_is_due(state))
 		window_file_flush(state);
 	return true;

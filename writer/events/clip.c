@@ -19,6 +19,15 @@ static bool is_detail(unsigned int kind)
 	       kind != EVENT_LOSS;
 }
 
+bool clip_is_small_block(const struct writer_state *state,
+			 const struct event *event)
+{
+	return (event->kind == EVENT_HEAP_ALLOC ||
+		event->kind == EVENT_HEAP_FREE) &&
+	       event->heap.size_bytes <
+		       (uint64_t)state->session->head->options.malloc_min;
+}
+
 uint64_t clip_window_end(struct writer_state *state)
 {
 	const struct window *window = writer_state_window(state);
@@ -64,20 +73,36 @@ struct event_span clip_event(struct writer_state *state,
 bool clip_has_room(struct writer_state *state, const struct event *event,
 		   uint64_t ts_ns)
 {
-	const int64_t max_mb = state->session->head->options.max_mb;
+	const struct options *options = &state->session->head->options;
+	const uint64_t most = (uint64_t)options->max_mb * TEXT_MIB;
 	struct window_file *file = &state->file;
+	const bool may_go_on = file->may_go_on && !state->gpu;
 
-	if (max_mb <= 0 || !is_detail(event->kind))
+	if (options->max_mb <= 0 || !is_detail(event->kind))
 		return true;
+	if (clip_is_small_block(state, event)) {
+		file->heap_is_over |= file->heap_bytes >= most / 2;
+		if (file->heap_is_over)
+			return false;
+	} else if (file->heap_is_over && file->file_index == 1 && may_go_on) {
+		/* What a start-up allocates leaves no room for what comes
+		 * after it: that has the next part. */
+		file->part_is_due = true;
+	}
 	if (file->detail_is_over)
 		return false;
-	if (window_file_text_bytes(state) < (uint64_t)max_mb * TEXT_MIB)
+	if (window_file_text_bytes(state) < most)
 		return true;
+	/* A little more, up to the next slice of time. */
+	if (may_go_on) {
+		file->part_is_due = true;
+		return true;
+	}
 	file->detail_is_over = true;
 	file->detail_ended_ns = ts_ns;
 	session_note(state->session,
 		     "detail ended at MAX_MB=%ld in file %lu; totals go on",
-		     (long)max_mb, (unsigned long)file->file_index);
+		     (long)options->max_mb, (unsigned long)file->file_index);
 	return false;
 }
 
@@ -94,10 +119,15 @@ void clip_count(struct writer_state *state, const struct event *event,
 		return;
 	}
 	counts->cut++;
-	if (!is_inside)
+	if (!is_inside) {
 		counts->outside++;
-	else if (state->file.detail_is_over && is_detail(event->kind))
+	} else if (state->file.heap_is_over &&
+		   clip_is_small_block(state, event)) {
 		counts->past_max++;
-	else
+		counts->past_heap++;
+	} else if (state->file.detail_is_over && is_detail(event->kind)) {
+		counts->past_max++;
+	} else {
 		counts->unwritable++;
+	}
 }

@@ -26,7 +26,12 @@ struct event_span clip_event(struct writer_state *state,
 			     struct ring_reader *reader,
 			     const struct event *event);
 
-/* Past TRACEPROF_MAX_MB only totals, counters and steps go on. */
+/* A heap event of a block that TRACEPROF_MALLOC=large would pass over. */
+bool clip_is_small_block(const struct writer_state *state,
+			 const struct event *event);
+
+/* Past TRACEPROF_MAX_MB only totals, counters and steps go on, or a next part
+ * is due; small blocks may take half of it. */
 bool clip_has_room(struct writer_state *state, const struct event *event,
 		   uint64_t ts_ns);
 

@@ -435,8 +435,6 @@ static void memory_args(struct writer_state *state, const struct event *event)
 	put_number(&cursor, event->heap.address);
 	if (cursor.fields)
 		fields_recurs(cursor.fields);
-	PUT(&cursor, THEN(SCHEMA_EVENT_INDEX));
-	put_number(&cursor, state->next_index++);
 	if (event->heap.dur_ticks) {
 		const uint64_t end = event->start_ticks + event->heap.dur_ticks;
 

@@ -154,6 +154,13 @@ int output_begin(struct output *output, const char *path)
 	return rc;
 }
 
+void output_adopt(struct output *output, const char *path)
+{
+	output->named = true;
+	snprintf(output->path, sizeof(output->path), "%s", path);
+	identify(output->fd, &output->identity);
+}
+
 /* Where there is no /proc, the name comes before the content after all: makes
  * a named file and copies what is there. */
 static int publish_copy(struct output *output)

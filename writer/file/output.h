@@ -48,6 +48,9 @@ int output_begin(struct output *output, const char *path);
 /* Gives the file its name, never over another.  0; -EEXIST; -errno. */
 int output_publish(struct output *output);
 
+/* A file of ours that is open already, by that path. */
+void output_adopt(struct output *output, const char *path);
+
 /* Closes it and makes sure that it never existed. */
 void output_cancel(struct output *output);
 

@@ -2,20 +2,25 @@
 /* drain.c - the reader's side of a ring; see drain.h. */
 #include "writer/state/drain.h"
 
+#include "writer/state/unpack.h"
+
 #define CHUNK_SLOTS (CHUNK_BYTES / sizeof(struct event))
-#define CHUNK_BITS  40
+#define IS_PACKED   UINT64_C(1)
 
 uint64_t drain_pack(const struct drain *drain)
 {
-	return drain->chunk | (uint64_t)drain->slot << CHUNK_BITS;
+	return drain->chunk | (drain->is_packed ? IS_PACKED : 0) |
+	       (uint64_t)drain->slot << DRAIN_CHUNK_BITS;
 }
 
 struct drain drain_unpack(uint64_t word)
 {
-	const uint64_t chunk = word & ((UINT64_C(1) << CHUNK_BITS) - 1);
+	const uint64_t chunk =
+		word & ((UINT64_C(1) << DRAIN_CHUNK_BITS) - 1) & ~IS_PACKED;
 
 	return (struct drain){.chunk = chunk,
-			      .slot = (uint32_t)(word >> CHUNK_BITS)};
+			      .is_packed = word & IS_PACKED,
+			      .slot = (uint32_t)(word >> DRAIN_CHUNK_BITS)};
 }
 
 static const struct event *damaged(struct drain *drain)
@@ -30,14 +35,21 @@ static void leave_chunk(struct drain *drain, uint64_t next,
 	if (spent && !array_reserve(&spent->array,
 				    (spent->count + 1) * sizeof(uint64_t)))
 		((uint64_t *)spent->array.base)[spent->count++] = drain->chunk;
+	if (drain->packed == drain->chunk)
+		drain->packed = 0;
+	if (drain->spooled == drain->chunk)
+		drain->spooled = 0;
 	drain->chunk = next;
 	drain->slot = 1;
+	drain->is_packed = false;
 }
 
 /* The chunk that the reader stands in, NULL none or not to be trusted. */
 static struct chunk *find_chunk(const struct session *session,
 				struct ring *ring, struct drain *drain)
 {
+	struct chunk *chunk;
+
 	if (!drain->chunk) {
 		/* ACQUIRE pairs with RELEASE in ring_reserve_chunk(): the
 		 * chunk's head. */
@@ -46,7 +58,25 @@ static struct chunk *find_chunk(const struct session *session,
 	}
 	if (drain->chunk & (CACHE_LINE - 1))
 		return NULL;
-	return session_at_checked(session, drain->chunk, CHUNK_BYTES);
+	chunk = session_at_checked(session, drain->chunk, CHUNK_BYTES);
+	drain->is_packed = chunk && chunk->form != CHUNK_RAW;
+	return chunk;
+}
+
+/* The next event of a packed chunk.  NULL: none is left, or drain->damaged. */
+static const struct event *peek_packed(const struct session *session,
+				       const struct chunk *chunk,
+				       struct drain *drain)
+{
+	const struct event *event = NULL;
+	uint32_t left;
+
+	if (!drain->unpack || !unpack_find(drain->unpack, session, chunk,
+					   drain->slot, &event, &left))
+		return damaged(drain);
+	if (event && event->flags & EVENT_TWO_SLOTS && left < 2)
+		return damaged(drain);
+	return event;
 }
 
 const struct event *drain_peek(const struct session *session, struct ring *ring,
@@ -63,8 +93,21 @@ const struct event *drain_peek(const struct session *session, struct ring *ring,
 		const uint64_t at = drain_at(drain);
 		uint64_t next;
 
-		if (!chunk || !*budget || drain->slot < 1 ||
-		    drain->slot > CHUNK_SLOTS)
+		if (!chunk || !*budget || drain->slot < 1)
+			return damaged(drain);
+		if (unlikely(drain->is_packed)) {
+			--*budget;
+			event = peek_packed(session, chunk, drain);
+			if (event || drain->damaged)
+				return event;
+			/* ACQUIRE pairs with RELEASE in pack.c's link(). */
+			next = load_acquire(&chunk->next) & CHUNK_NEXT_MASK;
+			if (!next)
+				return NULL;
+			leave_chunk(drain, next, spent);
+			continue;
+		}
+		if (drain->slot > CHUNK_SLOTS)
 			return damaged(drain);
 		if (at == limit)
 			return NULL;

@@ -9,6 +9,11 @@
  *
  * Chunks that the reader has left are only named here; they go back to the pool
  * once a checkpoint holds what was in them (writer/checkpoint.h).
+ *
+ * What has waited long is packed, in chunks of the same chain
+ * (writer/history/pack.h): it is unpacked here, so nobody else sees a
+ * difference.  An event is then in the reader's own memory, until the next look
+ * at the same ring.
  */
 #ifndef WRITER_DRAIN_H
 #define WRITER_DRAIN_H
@@ -16,10 +21,16 @@
 #include "collector/session/thread.h"
 #include "writer/state/arena.h"
 
+struct unpack;
+
 struct drain {
-	uint64_t chunk; /* session offset, 0: nothing was read yet */
-	uint32_t slot;	/* next to read; slot 0 is the chunk's head */
-	bool damaged;	/* the chain made no sense; nothing more comes */
+	uint64_t chunk;	       /* session offset, 0: nothing was read yet */
+	uint32_t slot;	       /* next to read; slot 0 is the chunk's head */
+	bool damaged;	       /* the chain made no sense; nothing more comes */
+	bool is_packed;	       /* the chunk's slots are no slots of memory */
+	struct unpack *unpack; /* of the ring; NULL: can't read such */
+	/* How far behind it chunks were packed, and spooled; 0: as it. */
+	uint64_t packed, spooled;
 };
 
 /* Chunks that were read to their end. */
@@ -32,9 +43,15 @@ struct drain_spent {
 uint64_t drain_pack(const struct drain *drain);
 struct drain drain_unpack(uint64_t word);
 
-/* Session offset of the next slot to read. */
+#define DRAIN_CHUNK_BITS 40
+
+/* Session offset of the next slot to read; of a packed one a number that is no
+ * offset. */
 static inline uint64_t drain_at(const struct drain *drain)
 {
+	if (unlikely(drain->is_packed))
+		return (drain->chunk | 1) +
+		       ((uint64_t)drain->slot << DRAIN_CHUNK_BITS);
 	return drain->chunk + drain->slot * sizeof(struct event);
 }
 

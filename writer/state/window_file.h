@@ -14,16 +14,30 @@
 
 struct writer_state;
 
+/* A part that is whole. */
+struct window_part {
+	uint64_t events;
+	char path[SESSION_TEXT_BYTES];
+};
+
+#define WINDOW_PARTS_MAX 64u
+
 struct window_file {
 	struct trace_file trace;
 	bool is_open;
 	uint64_t file_index; /* files begun, this one counted */
+	uint64_t gone;	     /* of those, deleted before a recovery */
 	uint64_t files_done; /* finished in this process */
 	uint64_t bytes_done; /* of those */
 	uint64_t start_ns;   /* of the window */
+	bool may_go_on;	     /* in a next part, when this is full */
+	bool part_is_due;    /* it is */
+	bool heap_is_over;   /* of small blocks no more is in it */
+	uint64_t heap_bytes; /* their text */
 	bool detail_is_over;
 	uint64_t detail_ended_ns;
 	char path[SESSION_TEXT_BYTES]; /* newest file, "" none */
+	struct window_part *parts; /* by file_index, in turn; NULL none yet */
 	/* Recovery writes here and renames to `path` at the end; "" not so. */
 	char temporary[SESSION_TEXT_BYTES];
 };

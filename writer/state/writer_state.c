@@ -3,6 +3,7 @@
  * writer_state.h. */
 #include "writer/state/writer_state.h"
 
+#include "writer/state/unpack.h"
 #include <errno.h>
 
 /* GPUs show as processes 0 to 15 in this format, so a small pid moves. */
@@ -47,6 +48,7 @@ void writer_state_end(struct writer_state *state)
 	naming_end(&state->naming);
 	hash_index_free(&state->stacks);
 	array_free(&state->spent.array);
+	spool_end(&state->spool, false);
 	arena_free(&state->arena);
 	state->readers = NULL;
 	state->gpu = NULL;
@@ -66,6 +68,12 @@ static struct ring_reader *make_reader(struct writer_state *state,
 		return NULL;
 	reader->thread = thread;
 	reader->drain = drain_unpack(progress->head);
+	/* Of 40 KB no page is there before it is needed. */
+	reader->drain.unpack =
+		arena_alloc(&state->arena, sizeof(*reader->drain.unpack));
+	if (!reader->drain.unpack)
+		return NULL;
+	reader->drain.unpack->spool = &state->spool;
 	reader->scan = reader->drain;
 	reader->seen = reader->drain;
 	reader->pending = progress->pending;

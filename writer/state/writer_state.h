@@ -20,12 +20,14 @@
 #include "writer/state/nest.h"
 #include "writer/state/window_file.h"
 #include "writer/state/region_join.h"
+#include "writer/state/spool.h"
 #include "writer/state/chunk_prefault.h"
 #include "writer/state/timeline.h"
 #include "writer/state/totals.h"
 
 struct gpu;
 struct history;
+struct room;
 struct step_finder;
 
 /* `","pid":1,"tid":1,"ts":` as a thread's own lane has it. */
@@ -78,6 +80,8 @@ struct writer_counts {
 	uint64_t cut;
 	uint64_t outside;    /* of these, in no window */
 	uint64_t past_max;   /* past TRACEPROF_MAX_MB */
+	uint64_t past_heap;  /* of these, small blocks past half of it */
+	uint64_t deleted;    /* written, in parts that made room for others */
 	uint64_t unwritable; /* no number, damaged, or no memory */
 	uint64_t unnamed;    /* of those written: no room for the name */
 	struct wait_counts waits;
@@ -105,15 +109,21 @@ struct writer_state {
 	int error;	   /* -errno that ended the writing */
 	uint64_t pid;	   /* as the file shows it */
 	uint32_t writer_tid;
-	struct arena arena; /* of readers, and of the parts below */
+	uint64_t cpu_before_ns; /* of the writer, in the traced process */
+	struct arena arena;	/* of readers, and of the parts below */
 
 	/* The rings. */
 	struct ring_reader *readers;	/* newest first */
 	unsigned int retired;		/* threads over, as of the last look */
 	struct drain_spent spent;	/* chunks that go back to the pool */
 	struct chunk_prefault prefault; /* of chunks, where it is live */
-	uint64_t slice_ticks;		/* of one round in a large backlog */
-	uint64_t budget;		/* slots that may still be read */
+	struct spool spool;		/* the rings' part on disk */
+	uint64_t packed_chunks;		/* of theirs that are packed */
+	uint64_t late_since_ns;		/* events wait for room; 0 none do */
+	uint64_t late_passes;
+	bool is_asked;	      /* somebody waits for this pass */
+	uint64_t slice_ticks; /* of one round in a large backlog */
+	uint64_t budget;      /* slots that may still be read */
 
 	/* The windows: which is written, and its file. */
 	uint64_t window; /* index of the window that is written */
@@ -147,6 +157,7 @@ struct writer_state {
 	/* Parts that not every run has, each made by its own folder. */
 	struct gpu *gpu;	    /* NULL until there are records of GPUs */
 	struct history *history;    /* NULL without a flight recorder */
+	struct room *room;	    /* NULL: events are written down at once */
 	struct hash_index stacks;   /* struct drawn_stack, by id */
 	struct step_finder *finder; /* NULL: no step is searched for */
 };

@@ -419,6 +419,13 @@ static void search_on(struct writer_state *state)
 		give_up(state);
 }
 
+bool step_finder_waits(const struct writer_state *state)
+{
+	const struct step_finder *finder = state->finder;
+
+	return finder && (!finder->is_drawn || finder->of);
+}
+
 uint64_t step_finder_keep(struct writer_state *state)
 {
 	struct step_finder *finder = state->finder;

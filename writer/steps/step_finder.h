@@ -36,6 +36,9 @@ void step_finder_end(struct writer_state *state);
 void step_finder_see(struct writer_state *state, struct ring_reader *reader,
 		     const struct event *event);
 
+/* Marks are wanted as soon as they come. */
+bool step_finder_waits(const struct writer_state *state);
+
 /* What ended before this may be drained: UINT64_MAX: all. */
 uint64_t step_finder_keep(struct writer_state *state);
 

@@ -307,7 +307,7 @@ static void a_history_is_shortened_before_events_are_dropped(void **state)
 	struct writer_state writer_state;
 	struct thread *thread;
 	struct thread_sums sums;
-	const uint64_t total = 400000;
+	const uint64_t total = 3000000;
 
 	(void)state;
 	sample_begin(&sample);

@@ -322,6 +322,7 @@ static void detail_ends_at_max_mb(void **state)
 	(void)state;
 	sample_begin(&sample);
 	sample.options.max_mb = 1;
+	sample.options.max_parts = 1;
 	sample_session(&sample);
 	sample_window(&sample, 0);
 	thread = sample_thread(&sample, 100);

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""What recording costs a program that leaves no core: 150,000 regions in some
+1.5 s on two threads that spin at each barrier.
+
+    tests/bench/bench_late.py [ROUNDS] [REGIONS] [MICROSECONDS]
+
+Each round runs the program bare, then with TRACEPROF_ENCODE=live and =auto, one
+behind the other; printed are the medians' ratios to the bare one, in wall time
+and in the processor time of the program itself, and how long after its end the
+file was whole.
+"""
+
+import glob
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.environ.get("TEST_BUILD", os.path.join(ROOT, "build"))
+
+
+def one(when, arguments):
+    """(wall, processor, seconds until whole, last line) of one run."""
+    target = tempfile.mkdtemp(prefix="traceprof-bench-")
+    env = {key: value for key, value in os.environ.items()
+           if not key.startswith(("TRACEPROF", "LD_", "OMP_", "GOMP_"))}
+    env |= {"OMP_WAIT_POLICY": "active", "OMP_PROC_BIND": "true"}
+    if when:
+        env |= {"LD_PRELOAD": os.path.join(BUILD, "libtraceprof.so"),
+                "TRACEPROF_DIR": target, "TRACEPROF_ENCODE": when}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    begin = time.monotonic()
+    done = subprocess.run([os.path.join(BUILD, "tests/programs/spins"), *arguments],
+                          env=env, capture_output=True, text=True, check=True)
+    end = time.monotonic()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    while any(f"-{name}-" for name in glob.glob("/dev/shm/traceprof-*")
+              if target.encode() in open(name, "rb").read(1 << 16)):
+        time.sleep(0.02)
+    whole = time.monotonic() - end
+    shutil.rmtree(target)
+    lines = done.stderr.splitlines()
+    return (end - begin, after.ru_utime + after.ru_stime - before.ru_utime
+            - before.ru_stime, whole, lines[0] if lines else "")
+
+
+def main():
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 7
+    arguments = ["2", *(sys.argv[2:4] or ["150000", "9"])]
+    ways = ("", "live", "auto")
+    runs = {way: [] for way in ways}
+    for _ in range(rounds):
+        for way in ways:
+            runs[way].append(one(way, arguments))
+            print(f"{way or 'bare':4} {runs[way][-1][0]:.3f} s wall, "
+                  f"{runs[way][-1][1]:.3f} s processor", file=sys.stderr, flush=True)
+    bare = [statistics.median(run[i] for run in runs[""]) for i in (0, 1)]
+    print(f"bare: {bare[0]:.3f} s wall, {bare[1]:.3f} s processor")
+    for way in ways[1:]:
+        wall, cpu, whole = (statistics.median(run[i] for run in runs[way])
+                            for i in (0, 1, 2))
+        print(f"{way}: wall {wall / bare[0]:.3f}, processor {cpu / bare[1]:.3f}, "
+              f"whole after {whole:.2f} s; {runs[way][-1][3]}")
+
+
+main()

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: MIT
+"""Events that are written down when there is room, or after the program."""
+
+import glob
+import os
+import signal
+import subprocess
+import time
+
+import harness
+from harness import Skip, command, expect, expect_equal, folder, traced
+
+LEFT = "after the program's end"
+
+
+def late(*arguments, **options):
+    return traced("spins", *arguments, env={
+        "TRACEPROF_ENCODE": "late"} | {
+            "TRACEPROF_" + key.upper(): str(value)
+            for key, value in options.items()})
+
+
+def shape(trace):
+    """What is in it, whatever the times were."""
+    return [len(trace.slices(omp=kind)) for kind in ("parallel", "task", "wait")]
+
+
+def check_whole(trace, regions):
+    events = trace.meta["events"]
+    expect_equal(events["seen"], events["written"], events)
+    expect_equal((events["cut"], events["dropped"]), (0, 0), events)
+    expect_equal(len(trace.regions()), regions, "regions")
+    expect_equal((trace.meta["final"], trace.meta["recovered"]), (True, False), "end")
+    calls = sum(total["calls"] for total in trace.meta["totals"]
+                if "[omp parallel" in total["name"])
+    expect_equal(calls, 3 * regions, "regions and shares in the totals")
+
+
+def test_it_makes_no_difference():
+    shapes = []
+    for when in ("live", "late", "auto"):
+        run = traced("spins", 2, 4000, 0, env={"TRACEPROF_ENCODE": when})
+        check_whole(run.trace, 4000)
+        shapes.append(shape(run.trace))
+    expect_equal(shapes[0], shapes[1], "live and late")
+    expect_equal(shapes[0], shapes[2], "live and auto")
+
+
+def test_the_rest_is_written_after_the_end():
+    run = late(2, 30000, 0)
+    expect(any(LEFT in line for line in run.own_lines), run.stderr)
+    check_whole(run.trace, 30000)
+    expect(run.trace.meta["writer"]["late_passes"] > 0, run.trace.meta["writer"])
+
+
+def test_more_than_memory_holds():
+    """A file takes what the buffer can't, and is gone at the end."""
+    run = late(2, 60000, 0, buffer_mb=4, max_mb=0)
+    check_whole(run.trace, 60000)
+    expect(run.trace.meta["writer"]["spooled_bytes"] > 500000,
+           run.trace.meta["writer"])
+
+
+def test_live_leaves_nothing():
+    run = traced("spins", 2, 30000, 0, env={"TRACEPROF_ENCODE": "live"})
+    expect(not any(LEFT in line for line in run.own_lines), run.stderr)
+    check_whole(run.trace, 30000)
+    expect_equal(run.trace.meta["writer"]["late_passes"], 0, "late passes")
+
+
+def writers_of(target):
+    """Processes without the program that have a file of this folder open."""
+    found = []
+    for path in glob.glob("/proc/[0-9]*/fd/*"):
+        try:
+            if os.readlink(path).startswith(target):
+                found.append(int(path.split("/")[2]))
+        except OSError:
+            pass
+    return set(found)
+
+
+def test_killed_while_it_writes_the_rest():
+    """`recover`, or the next run, finishes it."""
+    target = os.path.join(folder(), "out")
+    env = harness.clean_environment() | {
+        "LD_PRELOAD": harness.LIBRARY, "TRACEPROF_DIR": target,
+        "TRACEPROF_ENCODE": "late", "TRACEPROF_MAX_MB": "0",
+        "TRACEPROF_BUFFER_MB": "8", "TRACEPROF_GZIP": "zlib:9"}
+    done = subprocess.run([harness.program("spins"), "2", "30000", "0"], env=env,
+                          capture_output=True, text=True, timeout=100)
+    expect(LEFT in done.stderr and "traceprof recover" in done.stderr, done.stderr)
+    writers = writers_of(target)
+    expect(len(writers) == 1, f"who writes: {writers}", done.stderr)
+    writer = writers.pop()
+    os.kill(writer, signal.SIGKILL)
+    while os.path.exists(f"/proc/{writer}"):
+        time.sleep(0.1)
+    run = harness.Run([], 0, "", done.stderr, target)
+    said = command("recover", target)
+    expect_equal(said.status, 0, said.stderr)
+    harness.check_files(run)
+    harness.expect_no_session(run)
+    events = run.trace.meta["events"]
+    expect_equal(events["seen"], events["written"], events)
+    expect_equal(len(run.trace.regions()), 30000, "regions")
+    expect(run.trace.meta["recovered"], run.trace.meta)
+
+
+def test_record_waits_for_it():
+    target = os.path.join(folder(), "out")
+    done = command("record", "--dir", target, "--encode", "late", "--",
+                   harness.program("spins"), 2, 30000, 0, timeout=100)
+    expect(LEFT in done.stderr, done.stderr)
+    run = harness.Run([], 0, "", done.stderr, target)
+    harness.check_files(run)
+    harness.expect_no_session(run)
+    check_whole(run.trace, 30000)
+
+
+def test_the_first_process_of_a_container_waits():
+    """All others end with it."""
+    if os.geteuid():
+        raise Skip("root, for a namespace of processes")
+    target = os.path.join(folder(), "out")
+    done = harness.execute(
+        ["unshare", "--pid", "--fork", harness.program("spins"), "2", "30000", "0"],
+        harness.clean_environment() | {
+            "LD_PRELOAD": harness.LIBRARY, "TRACEPROF_DIR": target,
+            "TRACEPROF_ENCODE": "late", "TRACEPROF_EXIT_MS": "60000"}, 100,
+        target=target)
+    expect(LEFT not in done.stderr, done.stderr)
+    harness.check_files(done)
+    check_whole(done.trace, 30000)
+
+
+def test_a_file_that_lags_says_so():
+    """At a checkpoint while the program runs."""
+    target = os.path.join(folder(), "out")
+    process = harness.ends_with_test(subprocess.Popen(
+        [harness.program("spins"), "2", "100000000", "0"],
+        env=harness.clean_environment() | {
+            "LD_PRELOAD": harness.LIBRARY, "TRACEPROF_DIR": target,
+            "TRACEPROF_ENCODE": "late"},
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+    run = harness.Run([], 0, "", "", target)
+    waiting = 0
+    for _ in range(600):
+        time.sleep(0.1)
+        if run.files:
+            waiting = run.trace.meta["waiting"]
+        if waiting:
+            break
+    expect(waiting > 0, f"waiting: {waiting}")
+    process.kill()
+    process.wait()
+    expect_equal(command("recover", target).status, 0, "recover")
+    harness.expect_no_session(run)
+
+
+harness.main()

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""A run that outgrows its file: what goes first, and where it goes on."""
+
+import re
+
+from harness import expect, expect_equal, main, traced
+
+SCOPES = """
+import ctypes
+library = ctypes.CDLL(None)
+for i in range(%d):
+    library.traceprof_push_(b"scope %%d" %% (i %% 7))
+    library.traceprof_pop_()
+"""
+
+BLOCKS = """
+import ctypes
+library = ctypes.CDLL(None)
+library.malloc.restype = ctypes.c_void_p
+library.free.argtypes = [ctypes.c_void_p]
+for i in range(%d):
+    library.free(library.malloc(100))
+"""
+
+
+def python(source, **options):
+    return traced("python3", "-c", source, env={
+        "TRACEPROF_" + key.upper(): str(value) for key, value in options.items()})
+
+
+def scopes_of(traces):
+    return sum(len(trace.slices("scope *")) for trace in traces)
+
+
+def numbers(run):
+    return [int(found.group(1)) if (found := re.search(r"\.part(\d+)\.", path)) else 1
+            for path in run.files]
+
+
+def check_parts(run):
+    """Each ends well, and the last one's account is that of all."""
+    traces = run.traces
+    for trace in traces:
+        expect(trace.meta["final"], trace.path)
+    last = traces[-1].meta["events"]
+    expect_equal(last["seen"], last["written"] + last["cut"] + last["dropped"], last)
+    return traces, last
+
+
+def test_it_goes_on_in_a_next_part():
+    run = python(SCOPES % 40000, max_mb=1, max_parts=64, malloc="off", step="api")
+    traces, last = check_parts(run)
+    expect(len(traces) > 2, run.files)
+    expect_equal(numbers(run), list(range(1, len(traces) + 1)), "parts")
+    expect_equal((scopes_of(traces), last["cut"]), (40000, 0), last)
+    expect_equal(sum(trace.meta["events"]["in_file"] for trace in traces),
+                 last["written"], "events in the parts")
+    expect_equal(sum(total["calls"] for trace in traces
+                     for total in trace.meta["totals"]
+                     if total["name"].startswith("scope ")), 40000, "totals")
+
+
+def test_no_more_parts_than_asked_for():
+    run = python(SCOPES % 30000, max_mb=1, max_parts=2, malloc="off", step="api")
+    traces, last = check_parts(run)
+    expect_equal(numbers(run), [1, 2], run.files)
+    expect(last["cut"] > 0, last)
+    expect_equal(last["past_max"], last["cut"], last)
+    expect(f"{last['cut']} events came past TRACEPROF_MAX_MB=1" in run.stderr,
+           run.stderr)
+    expect_equal(sum(total["calls"] for trace in traces
+                     for total in trace.meta["totals"]
+                     if total["name"].startswith("scope ")), 30000, "totals")
+
+
+def test_the_newest_parts_are_kept():
+    run = python(SCOPES % 30000, max_mb=1, max_parts=3, parts_keep="last",
+                 malloc="off", step="api")
+    traces, last = check_parts(run)
+    kept = numbers(run)
+    expect(len(kept) == 3 and kept[0] == 1 and kept[1] > 2
+           and kept[2] == kept[1] + 1, run.files)
+    expect_equal(scopes_of(traces) + last["deleted"], 30000, last)
+    expect(f"{last['deleted']} events of parts that were deleted" in run.stderr,
+           run.stderr)
+
+
+def test_small_blocks_take_half_and_what_follows_has_room():
+    """As with `import torch`, and then the training."""
+    run = python(BLOCKS % 40000 + SCOPES % 2000, max_mb=2, malloc="all", step="api")
+    traces, last = check_parts(run)
+    expect(len(traces) >= 2, run.files)
+    expect(last["past_heap"] > 10000, last)
+    expect_equal(scopes_of(traces), 2000, "scopes")
+    expect(f"{last['past_heap']} calls for small blocks" in run.stderr, run.stderr)
+    text = sum(len(str(event)) for event in traces[0].memory())
+    expect(text < 2.2e6, f"blocks in the first part: {text}")
+
+
+main()

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* room.c - who wants the cores; see room.h. */
+#include "writer/history/room.h"
+
+#include "collector/system/clock.h"
+#include "collector/system/proc.h"
+#include <fcntl.h>
+#include <sched.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOOK_NS	   UINT64_C(5000000)
+/* We waited more than one part in so many of what we ran. */
+#define WAIT_PART  4u
+/* Shorter than this it says nothing. */
+#define WAIT_LEAST UINT64_C(2000000)
+
+static uint64_t clock_now_ns(clockid_t clock)
+{
+	struct timespec now = {0, 0};
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* The numbers at the begin of a file of the kernel's; fewer where it isn't
+ * there. */
+static unsigned int read_numbers(const char *path, uint64_t *numbers,
+				 unsigned int most)
+{
+	char text[128];
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const ssize_t len = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	unsigned int count = 0;
+	bool is_in = false;
+
+	if (fd >= 0)
+		close(fd);
+	for (ssize_t i = 0; i < len; i++) {
+		const bool is_digit = text[i] >= '0' && text[i] <= '9';
+
+		if (is_digit && !is_in && count == most)
+			break;
+		if (is_digit && !is_in)
+			numbers[count++] = 0;
+		if (is_digit)
+			numbers[count - 1] = numbers[count - 1] * 10 +
+					     (uint64_t)(text[i] - '0');
+		is_in = is_digit;
+	}
+	return count;
+}
+
+/* How long this thread has waited for a core in all; 0 not known. */
+static uint64_t waited_ns(void)
+{
+	uint64_t numbers[2];
+
+	return read_numbers("/proc/thread-self/schedstat", numbers, 2) == 2
+		       ? numbers[1]
+		       : 0;
+}
+
+/* Threads of the whole machine that want to run, us included; "0.1 0.2 0.3
+ * 4/567 ..." has it in the seventh place.  0 not known. */
+static uint64_t runnable(void)
+{
+	uint64_t numbers[7];
+
+	return read_numbers("/proc/loadavg", numbers, 7) == 7 ? numbers[6] : 0;
+}
+
+static unsigned int cores(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set)
+		       ? (unsigned int)sysconf(_SC_NPROCESSORS_ONLN)
+		       : (unsigned int)CPU_COUNT(&set);
+}
+
+bool room_look(struct room *room)
+{
+	const uint64_t now_ns = clock_monotonic_ns();
+	const uint64_t past_ns = now_ns - room->looked_ns;
+	struct room now = *room;
+	uint64_t program_ns, waited;
+
+	if (room->looked_ns && past_ns < LOOK_NS)
+		return room->is_there;
+	now.looked_ns = now_ns;
+	now.process_ns = clock_now_ns(CLOCK_PROCESS_CPUTIME_ID);
+	now.own_ns = clock_now_ns(CLOCK_THREAD_CPUTIME_ID);
+	now.waited_ns = waited_ns();
+	now.cores = cores();
+	now.is_known = room->looked_ns;
+	program_ns = (now.process_ns - room->process_ns) -
+		     (now.own_ns - room->own_ns);
+	waited = now.waited_ns - room->waited_ns;
+	now.is_there = now.is_known &&
+		       program_ns + past_ns / 2 <= now.cores * past_ns &&
+		       (waited < WAIT_LEAST ||
+			waited * WAIT_PART < now.own_ns - room->own_ns) &&
+		       runnable() <= (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+	*room = now;
+	return now.is_there;
+}

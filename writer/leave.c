@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* leave.c - the writer goes on without its program; see leave.h. */
+#include "writer/leave.h"
+
+#include "collector/session/gate.h"
+#include "writer/account.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What an event takes, and how long the program's end is held up. */
+#define EVENT_NS	 500u
+#define SHORT_NS	 UINT64_C(50000000)
+#define BYTES_MOST	 128u /* in the file: several times as many */
+#define RESIDENT_MOST	 (UINT64_C(8) << 30)
+#define STACK_BYTES	 (2u << 20)
+#define DESCRIPTORS_MOST 65536u
+
+struct leave {
+	struct writer_state *state;
+	void (*finish)(void *arg);
+	void *arg;
+	volatile int error;
+};
+
+uint64_t leave_estimate_ns(struct writer_state *state)
+{
+	return account_unread(state) * EVENT_NS;
+}
+
+static uint64_t resident_bytes(void)
+{
+	char text[128] = "";
+	unsigned long all, resident = 0;
+	const int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return 0;
+	if (read(fd, text, sizeof(text) - 1) <= 0 ||
+	    sscanf(text, "%lu %lu", &all, &resident) != 2)
+		resident = 0;
+	close(fd);
+	return (uint64_t)resident * PAGE_BYTES;
+}
+
+/* The first process of a container takes all others with it when it ends, and
+ * who is in its session of processes most likely ends just before. */
+static bool is_alone(void)
+{
+	return getpid() == 1 || getsid(0) <= 1;
+}
+
+/* A disk that may get full is told of by the program. */
+static bool has_space(struct writer_state *state)
+{
+	struct statvfs space;
+
+	return !statvfs(state->session->head->folder, &space) &&
+	       (uint64_t)space.f_bavail * space.f_frsize >
+		       account_unread(state) * BYTES_MOST;
+}
+
+bool leave_is_worth_while(struct writer_state *state)
+{
+	return state->is_live && state->room && state->late_since_ns &&
+	       state->session->head->place == SESSION_IN_FILE &&
+	       leave_estimate_ns(state) > SHORT_NS && !is_alone() &&
+	       has_space(state) && resident_bytes() <= RESIDENT_MOST;
+}
+
+/* Nobody may wait for us by a pipe of the program's. */
+static void close_all_but(int one, int other)
+{
+	const int low = one < other ? one : other;
+	const int high = one < other ? other : one;
+	int from = 0;
+
+	for (int i = 0; i < 2; i++) {
+		const int keep = i ? high : low;
+
+		if (keep > from &&
+		    syscall(SYS_close_range, from, keep - 1, 0)) {
+			for (int fd = from; fd < keep; fd++)
+				close(fd);
+		}
+		if (keep >= from)
+			from = keep + 1;
+	}
+	if (syscall(SYS_close_range, from, ~0u, 0)) {
+		for (int fd = from; fd < (int)DESCRIPTORS_MOST; fd++)
+			close(fd);
+	}
+}
+
+/* Whoever ends a job may end us. */
+static void take_signals(void)
+{
+	static const int ending[] = {SIGTERM, SIGINT, SIGQUIT, SIGHUP};
+	const struct sigaction ordinary = {.sa_handler = SIG_DFL};
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++) {
+		sigaction(ending[i], &ordinary, NULL);
+		sigaddset(&set, ending[i]);
+	}
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static _Noreturn void go_on(const struct leave *leave)
+{
+	const struct writer_state *state = leave->state;
+	int null;
+
+	gate_set(GATE_CLOSED);
+	take_signals();
+	prctl(PR_SET_NAME, "traceprof", 0, 0, 0);
+	close_all_but(state->file.is_open ? state->file.trace.output.fd : -1,
+		      state->spool.is_open ? state->spool.output.fd : -1);
+	null = open("/dev/null", O_RDWR);
+	while (null >= 0 && null < 2)
+		null = dup(null);
+	syscall(SYS_chdir, "/");
+	leave->finish(leave->arg);
+	syscall(SYS_exit_group, 0);
+	__builtin_unreachable();
+}
+
+/* Between the program and the new process, in the program's memory: its end
+ * makes the other one init's. */
+static int step_out(void *arg)
+{
+	struct leave *leave = arg;
+	long pid;
+
+	syscall(SYS_setsid);
+	pid = syscall(SYS_clone, 0, 0, 0, 0, 0);
+	if (!pid)
+		go_on(leave);
+	leave->error = pid < 0 ? -errno : 0;
+	return 0;
+}
+
+int leave_start(struct writer_state *state, void (*finish)(void *arg),
+		void *arg)
+{
+	struct leave leave = {state, finish, arg, -ECHILD};
+	char *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	int pid;
+
+	if (stack == MAP_FAILED)
+		return -ENOMEM;
+	/* No signal at its end, so the program doesn't hear of it. */
+	pid = clone(step_out, stack + STACK_BYTES, CLONE_VM | CLONE_VFORK,
+		    &leave);
+	if (pid < 0)
+		leave.error = -errno;
+	else
+		waitpid(pid, NULL, __WALL);
+	munmap(stack, STACK_BYTES);
+	return leave.error;
+}
