@@ -18,7 +18,9 @@ EXPORT int InitializeInjection(void);
 #include "preload/cuda/cuda_calls.h"
 #include "preload/cuda/cupti_buffers.h"
 #include "preload/cuda/cupti_record.h"
+#include "preload/cuda/cupti_side.h"
 #include "preload/annotate/injection.h"
+#include "preload/annotate/nvtx_injection.h"
 #include "preload/process/life.h"
 #include "preload/process/process.h"
 #include "preload/process/quiet.h"
@@ -188,6 +190,7 @@ static bool attach(struct session *session, bool late)
 	store_relaxed(&gpu->is_live, 1);
 	cupti_kinds_start(&session->head->options, late);
 	cupti_callbacks_start();
+	nvtx_on_stream_name(cupti_side_name_stream);
 	if (late)
 		session_note(session,
 			     "CUPTI came late, after the first call: " INJECTION
@@ -265,6 +268,7 @@ void cupti_forget(void)
 				      ? ATTACH_NONE
 				      : ATTACH_FAILED);
 	gate_on_change(NULL);
+	nvtx_on_stream_name(NULL);
 	cupti_buffers_forget();
 	cupti_source_forget();
 	cupti_flush_forget();

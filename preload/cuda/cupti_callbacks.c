@@ -7,6 +7,7 @@
 #include "collector/system/log.h"
 #include "collector/steps/steps.h"
 #include "preload/cuda/cupti_record.h"
+#include "preload/cuda/cupti_side.h"
 #include "preload/process/hook.h"
 #include "preload/process/life.h"
 #include <errno.h>
@@ -317,6 +318,8 @@ static void CUPTIAPI cupti_callback(void *unused, CUpti_CallbackDomain domain,
 		return;
 	switch (domain) {
 	case CUPTI_CB_DOMAIN_RESOURCE:
+		if (number == CUPTI_CBID_RESOURCE_CU_INIT_FINISHED)
+			cupti_side_initialised();
 		if (number == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED)
 			note_node();
 		else

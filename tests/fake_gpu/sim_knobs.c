@@ -105,6 +105,7 @@ static int read_number(const char *name, const char *value)
 		{"NULL_OK", &knobs.null_ok},
 		{"NO_KERNELS", &knobs.no_kernels},
 		{"WITHHOLD", &knobs.withhold},
+		{"MIG", &knobs.mig},
 	};
 	const struct {
 		const char *name;
@@ -114,6 +115,7 @@ static int read_number(const char *name, const char *value)
 		{"LATENCY_NS", &knobs.latency_ns},
 		{"KERNEL_NS", &knobs.kernel_ns},
 		{"DROP", (int64_t *)&knobs.drop},
+		{"NVML_REASONS", (int64_t *)&knobs.nvml_reasons},
 		{"FATAL_STATE_AFTER", (int64_t *)&knobs.fatal_after},
 	};
 
@@ -138,6 +140,8 @@ static void read_knob(const char *name, const char *value)
 		knobs.version = (uint32_t)number(name, value);
 	else if (strcmp(name, "HANG_FLUSH") == 0)
 		knobs.hang_flush = choice(name, value, "0 1 forced");
+	else if (strcmp(name, "NVML_HANG") == 0)
+		knobs.nvml_hang = choice(name, value, "no load start");
 	else if (strcmp(name, "COMPLETE_ON") == 0)
 		knobs.complete_on = choice(name, value, "worker flusher app");
 	else if (strcmp(name, "DRIVER") == 0)

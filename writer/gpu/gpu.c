@@ -68,13 +68,22 @@ static uint64_t seconds_to_ticks(const struct writer_state *state,
 	return seconds * clock_ticks_per_second(&state->session->head->clock);
 }
 
+static unsigned int slots_of(const struct event *event)
+{
+	return event->flags & EVENT_TWO_SLOTS ? 2 : 1;
+}
+
 /* Back to the end of the ring, for the next pass. */
 static bool put_back(struct ring_reader *reader, const struct event *event)
 {
 	struct ring *ring = &reader->thread->ring;
-	const unsigned int slots = event->flags & EVENT_TWO_SLOTS ? 2 : 1;
-	struct event *slot = ring_reserve(ring, slots);
+	const unsigned int slots = slots_of(event);
+	struct event *slot;
 
+	/* Only that ring is the writer's own. */
+	if (!gpu_is_reader(reader))
+		return false;
+	slot = ring_reserve(ring, slots);
 	if (!slot)
 		return false;
 	memcpy(slot, event, slots * sizeof(*event));
@@ -87,7 +96,11 @@ static bool put_back(struct ring_reader *reader, const struct event *event)
 static uint64_t correlation_of(const struct event *event)
 {
 	switch (event->kind) {
-	case EVENT_GPU_OVERHEAD: return 0;
+	case EVENT_GPU_OVERHEAD:
+	case EVENT_GPU_UNIFIED:
+	case EVENT_GPU_POOL:
+	case EVENT_GPU_SAMPLE: return 0;
+	case EVENT_GPU_JIT: return event->jit.correlation;
 	case EVENT_GPU_API: return event->api.correlation;
 	case EVENT_GPU_MEMORY: return event->memory.correlation;
 	default: return event->gpu.correlation;
@@ -180,6 +193,12 @@ static void count(struct writer_state *state, const struct event *event,
 	counts->written_by_kind[event->kind]++;
 }
 
+/* An allocation, and the pool that it came from. */
+struct kept {
+	struct event event;
+	struct gpu_pool pool;
+};
+
 /* Running totals want allocations in order, so they are drawn when all that
  * came before them has arrived. */
 static bool keep_memory(struct writer_state *state, struct ring_reader *reader,
@@ -188,41 +207,44 @@ static bool keep_memory(struct writer_state *state, struct ring_reader *reader,
 	struct gpu *gpu = state->gpu;
 	const uint64_t settled =
 		load_relaxed(&state->session->head->gpu.settled_ticks);
+	struct kept *kept;
 
 	if (event->start_ticks >= settled && is_young(state, event) &&
 	    put_back(reader, event))
 		return true;
 	if (array_reserve(&gpu->memory,
-			  (gpu->memory_count + 1) * sizeof(*event)))
+			  (gpu->memory_count + 1) * sizeof(*kept)))
 		return false;
-	((struct event *)gpu->memory.base)[gpu->memory_count++] = *event;
+	kept = (struct kept *)gpu->memory.base + gpu->memory_count++;
+	memcpy(kept, event, slots_of(event) * sizeof(*event));
 	return true;
 }
 
 static bool is_later(const void *a, const void *b, const void *arg)
 {
 	(void)arg;
-	return ((const struct event *)a)->start_ticks >
-	       ((const struct event *)b)->start_ticks;
+	return ((const struct kept *)a)->event.start_ticks >
+	       ((const struct kept *)b)->event.start_ticks;
 }
 
 void gpu_drained(struct writer_state *state)
 {
 	struct gpu *gpu = state->gpu;
-	const struct event *events;
+	const struct kept *kept;
 
 	if (!gpu)
 		return;
-	events = gpu->memory.base;
-	array_sort(gpu->memory.base, gpu->memory_count, sizeof(*events),
-		   is_later, NULL);
+	kept = gpu->memory.base;
+	array_sort(gpu->memory.base, gpu->memory_count, sizeof(*kept), is_later,
+		   NULL);
 	for (size_t i = 0; i < gpu->memory_count; i++) {
+		const struct event *event = &kept[i].event;
 		struct gpu_launch *launch = gpu_launches_find(
-			&gpu->launches, events[i].memory.correlation);
+			&gpu->launches, event->memory.correlation);
 
-		count(state, &events[i],
-		      place_of(state, &events[i], launch) == PLACE_WRITE &&
-			      gpu_draw(state, &events[i], launch));
+		count(state, event,
+		      place_of(state, event, launch) == PLACE_WRITE &&
+			      gpu_draw(state, event, launch));
 	}
 	gpu->memory_count = 0;
 	gpu_project(state, false);
@@ -233,7 +255,7 @@ static bool is_whole(const struct event *event)
 {
 	return event->flags & EVENT_TWO_SLOTS ||
 	       (event->kind != EVENT_GPU_KERNEL &&
-		event->kind != EVENT_GPU_COPY);
+		event->kind != EVENT_GPU_COPY && event->kind != EVENT_GPU_POOL);
 }
 
 bool gpu_take(struct writer_state *state, struct ring_reader *reader,
