@@ -51,6 +51,9 @@
 	X(FLAG,   unified_memory, "UNIFIED_MEMORY", 0, 1, "0", "", "0|1", \
 	  "record page faults and migrations of managed memory, which slows " \
 	  "them")							\
+	X(FLAG,   nvml,       "NVML", 0, 1, "1", "", "0|1",		\
+	  "sample load, memory, power, clock and throttling of each GPU ten " \
+	  "times a second")						\
 	X(INT,    gpu_wait_ms, "GPU_WAIT_MS", 0, 3600000, "30000", "", "MS", \
 	  "longest that a window waits for the GPU to finish its work")	\
 	X(TEXT,   step,       "STEP", 0, 0, "auto", "", "SOURCE",	\

@@ -19,6 +19,7 @@ EXPORT int InitializeInjection(void);
 #include "preload/cuda/cupti_buffers.h"
 #include "preload/cuda/cupti_record.h"
 #include "preload/cuda/cupti_side.h"
+#include "preload/cuda/nvml.h"
 #include "preload/annotate/injection.h"
 #include "preload/annotate/nvtx_injection.h"
 #include "preload/process/life.h"
@@ -201,6 +202,7 @@ static bool attach(struct session *session, bool late)
 /* A window opens or closes, on the thread that steps. */
 static void follow(bool open)
 {
+	nvml_follow(open);
 	/* What was launched before a window's end is still to come, so that
 	 * the writer's pass turns the kinds off. */
 	if (open && cupti_is_alive() && !cupti_callbacks_are_inside())
@@ -224,6 +226,8 @@ COLD bool cupti_attach(bool late)
 		/* RELEASE pairs with ACQUIRE in cupti_is_alive(). */
 		store_release(&state, ATTACH_ALIVE);
 		gate_on_change(follow);
+		nvml_start();
+		nvml_follow(steps_are_recorded(session));
 		cupti_kinds_want(steps_want_gpu(session));
 		writer_add_source(cupti_source_poll, NULL);
 		cupti_flush_at_exit(CUPTI_ATTACHED);
@@ -255,6 +259,7 @@ EXPORT int InitializeInjection(void)
 
 void cupti_end(unsigned int wait_ms)
 {
+	nvml_end();
 	if (cupti_is_alive())
 		cupti_flush_end(wait_ms);
 	cupti_kill();
@@ -275,6 +280,7 @@ void cupti_forget(void)
 	cupti_kinds_forget();
 	cupti_callbacks_forget();
 	cupti_record_forget();
+	nvml_forget();
 }
 
 #else
