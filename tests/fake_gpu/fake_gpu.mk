@@ -51,7 +51,7 @@ $(FAKE)/libcuda.so.1: $(call fake_objects,cuda_) $(FAKE)/libsimgpu.so
 	$(call say,LD,$@)
 	$(fake_link) -L$(FAKE) -lsimgpu -ldl
 
-$(FAKE)/libnvidia-ml.so.1: $(call fake_objects,nvml) $(FAKE)/libsimgpu.so
+$(FAKE)/libnvidia-ml.so.1: $(call fake_objects,nvml_) $(FAKE)/libsimgpu.so
 	$(call say,LD,$@)
 	$(fake_link) -L$(FAKE) -lsimgpu
 
