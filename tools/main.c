@@ -16,6 +16,8 @@ static const struct {
 } commands[] = {
 	{"record", record_command, "run a program and record it"},
 	{"report", report_command, "totals, imbalance and steps of a trace"},
+	{"diff", diff_command, "what changed between two runs"},
+	{"baseline", baseline_command, "keep a run for diff, in a small file"},
 	{"check", check_command, "check a trace against the format's rules"},
 	{"recover", recover_command, "finish the traces of crashed runs"},
 	{"ctl", ctl_command,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* account.c - seen, written, cut, dropped; see account.h. */
+/* account.c - seen, and what became of it; see account.h. */
 #include "writer/account.h"
 
 #include <time.h>
@@ -12,15 +12,21 @@ static uint64_t consumed(const struct writer_state *state)
 void account_take(struct writer_state *state, bool is_last,
 		  struct account *account)
 {
+	struct session_header *head = state->session->head;
+
 	thread_sum(state->session, &account->sums);
 	account->written = state->counts.written;
 	account->cut = state->counts.cut;
-	account->seen = consumed(state) + account->sums.dropped;
+	account->unrecorded = load_relaxed(&head->unrecorded_calls);
+	account->missed = load_relaxed(&head->missed_calls);
+	account->seen = consumed(state);
 	/* A process that was killed between counting an event and publishing
 	 * it had not finished that event: there the rings are the truth. */
 	if (is_last && state->is_live)
-		account->seen = state->counts.committed + account->sums.dropped;
-	account->heap_live = state->session->head->heap_base_bytes +
+		account->seen = state->counts.committed;
+	account->seen +=
+		account->sums.dropped + account->unrecorded + account->missed;
+	account->heap_live = head->heap_base_bytes +
 			     (int64_t)(account->sums.heap_alloc_bytes -
 				       account->sums.heap_free_bytes);
 }

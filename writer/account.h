@@ -2,9 +2,11 @@
 /*
  * account.h - what was seen, and what became of it.
  *
- *	seen = written + cut + dropped
+ *	seen = written + cut + dropped + unrecorded + missed
  *
- * to the last event.  `dropped` is what the hooks counted as refused.  While a
+ * to the last event.  `cut` is what lay outside the windows or came past the
+ * size limit, `dropped` what the hooks counted as refused, the last two are
+ * calls for which there was no event at all (session.h).  While a
  * program runs, `seen` is that sum; in the run's last file it is what the hooks
  * had counted when the writer found that it had read all, so that a difference
  * would show.  A hook that was held up past the end of the recording may still
@@ -19,6 +21,7 @@ struct account {
 	uint64_t seen;
 	uint64_t written;
 	uint64_t cut;
+	uint64_t unrecorded, missed;
 	struct thread_sums sums;
 	int64_t heap_live;
 };

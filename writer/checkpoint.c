@@ -75,6 +75,7 @@ static void note_progress(struct writer_state *state,
 	reader->is_ending = state->is_live && is_over(reader);
 	if (reader->is_ending) {
 		/* The next owner is another thread. */
+		state->counts.waits.lost += reader->pending.region != 0;
 		reader->pending = (struct pending_wait){0};
 		reader->named_in_file = 0;
 	}
@@ -105,6 +106,10 @@ static void note_file(struct writer_state *state,
 	}
 	checkpoint->written = counts->written;
 	checkpoint->cut = counts->cut;
+	checkpoint->past_max = counts->past_max;
+	checkpoint->unwritable = counts->unwritable;
+	checkpoint->unnamed = counts->unnamed;
+	checkpoint->waits = counts->waits;
 	checkpoint->file_events = counts->file_events;
 	checkpoint->last_ticks = counts->last_ticks;
 	checkpoint->heap_live = state->heap.live;

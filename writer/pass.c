@@ -5,6 +5,7 @@
 #include "writer/account.h"
 #include "writer/checkpoint.h"
 #include "writer/draw/draw.h"
+#include "writer/events/clip.h"
 #include "writer/gpu/gpu.h"
 #include "writer/draw/heap_counter.h"
 #include "writer/flight/history.h"
@@ -120,12 +121,13 @@ static void count_aged(struct writer_state *state, enum event_place place)
 static bool take(struct writer_state *state, struct ring_reader *reader,
 		 const struct event *event)
 {
-	struct writer_counts *counts = &state->counts;
+	const bool is_known = event->kind && event->kind < EVENT_KIND_COUNT;
 	enum event_place place = PLACE_SKIP;
+	bool is_drawn;
 
 	if (event_is_gpu(event->kind))
 		return gpu_take(state, reader, event);
-	if (likely(event->kind && event->kind < EVENT_KIND_COUNT)) {
+	if (likely(is_known)) {
 		place = writer_state_place(state,
 					   writer_state_begin(state, event));
 		if (place == PLACE_DEFER) {
@@ -134,14 +136,9 @@ static bool take(struct writer_state *state, struct ring_reader *reader,
 		}
 		note(state, reader, event);
 	}
-	if (place == PLACE_WRITE && draw_event(state, reader, event)) {
-		counts->written++;
-		counts->file_events++;
-		counts->written_by_kind[event->kind]++;
-	} else {
-		counts->cut++;
-		count_aged(state, place);
-	}
+	is_drawn = place == PLACE_WRITE && draw_event(state, reader, event);
+	clip_count(state, event, place == PLACE_WRITE || !is_known, is_drawn);
+	count_aged(state, place);
 	return true;
 }
 
@@ -270,12 +267,13 @@ static bool is_behind(const struct writer_state *state)
 static uint64_t drain_kept(struct writer_state *state)
 {
 	const uint64_t history = history_keep(state);
-	const uint64_t cut = state->counts.cut;
+	const uint64_t outside = state->counts.outside;
 	const uint64_t events =
 		drain_all(state, min_u64(history, step_finder_keep(state)));
 
 	if (history != UINT64_MAX)
-		state->session->head->flight.aged += state->counts.cut - cut;
+		state->session->head->flight.aged +=
+			state->counts.outside - outside;
 	return events;
 }
 

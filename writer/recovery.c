@@ -119,6 +119,12 @@ static int load(struct writer_state *state, uint64_t *gone)
 	state->window = whole->window;
 	state->counts.written = whole->written;
 	state->counts.cut = whole->cut;
+	state->counts.past_max = whole->past_max;
+	state->counts.unwritable = whole->unwritable;
+	state->counts.outside =
+		whole->cut - whole->past_max - whole->unwritable;
+	state->counts.unnamed = whole->unnamed;
+	state->counts.waits = whole->waits;
 	state->counts.file_events = whole->file_events;
 	state->counts.last_ticks = whole->last_ticks;
 	memcpy(state->counts.written_by_kind, whole->written_by_kind,

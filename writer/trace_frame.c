@@ -79,6 +79,15 @@ static void open_ours(struct json *json)
 			       "version", TRACEPROF_VERSION));
 }
 
+/* A number that few files have. */
+#define json_pair_some(json, key, value)                                       \
+	do {                                                                   \
+		const uint64_t some = (value);                                 \
+                                                                               \
+		if (some)                                                      \
+			json_pair_u64(json, key, some);                        \
+	} while (0)
+
 static void events(struct json *json, const struct writer_state *state,
 		   const struct account *account)
 {
@@ -88,19 +97,35 @@ static void events(struct json *json, const struct writer_state *state,
 	json_u64(json, account->seen);
 	json_pair_u64(json, "written", account->written);
 	json_pair_u64(json, "cut", account->cut);
+	json_pair_u64(json, "outside", state->counts.outside);
+	json_pair_u64(json, "past_max", state->counts.past_max);
+	json_pair_some(json, "unwritable", state->counts.unwritable);
 	json_pair_u64(json, "dropped", account->sums.dropped);
 	if (head->flight.is_on)
-		json_pair_u64(json, "aged",
-			      min_u64(head->flight.aged, account->cut));
+		json_pair_u64(
+			json, "aged",
+			min_u64(head->flight.aged, state->counts.outside));
 	json_pair_u64(json, "in_file", state->counts.file_events);
-	json_pair_u64(json, "unrecorded_calls",
-		      load_relaxed(&head->unrecorded_calls));
-	if (load_relaxed(&head->missed_calls))
-		json_pair_u64(json, "missed_calls",
-			      load_relaxed(&head->missed_calls));
-	if (load_relaxed(&head->names_refused))
-		json_pair_u64(json, "names_refused",
-			      load_relaxed(&head->names_refused));
+	json_pair_u64(json, "unrecorded_calls", account->unrecorded);
+	json_pair_some(json, "unfollowed_calls",
+		       load_relaxed(&head->unfollowed_calls));
+	json_pair_some(json, "held_up_calls",
+		       load_relaxed(&head->held_up_calls));
+	json_pair_some(json, "missed_calls", account->missed);
+	json_pair_some(json, "names_refused",
+		       load_relaxed(&head->names_refused));
+	json_pair_some(json, "unnamed", state->counts.unnamed);
+	json_char(json, '}');
+}
+
+/* All of them have found their end by now. */
+static void waits(struct json *json, const struct wait_counts *counts)
+{
+	json_raw(json, ",\"waits\":{\"begun\":");
+	json_u64(json, counts->begun);
+	json_pair_u64(json, "drawn", counts->drawn);
+	json_pair_u64(json, "outside", counts->outside);
+	json_pair_u64(json, "lost", counts->lost);
 	json_char(json, '}');
 }
 
@@ -409,6 +434,7 @@ void trace_frame_tail(struct writer_state *state, struct json *json,
 	flag(json, "final", true);
 	flag(json, "recovered", end.is_recovered);
 	events(json, state, &account);
+	waits(json, &state->counts.waits);
 	by_kind(json, "dropped_by_kind", account.sums.dropped_by_kind);
 	dropped_by_thread(state, json);
 	by_kind(json, "written_by_kind", state->counts.written_by_kind);

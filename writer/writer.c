@@ -260,7 +260,8 @@ static void look_after_orphans(void)
 	}
 	recovery_run_folder(head->folder, count_orphan, &orphans);
 	if (orphans.finished == 1)
-		log_say("finished the trace of a run that was killed: %s, %lu "
+		log_say("finished the trace of a run that ended without it: "
+			"%s, %lu "
 			"events",
 			orphans.path, (unsigned long)orphans.events);
 	else if (orphans.finished)

@@ -99,6 +99,8 @@
 	  "longest wait for the writer when the program ends")		\
 	X(FLAG,   recover,    "RECOVER", 0, 1, "1", "", "0|1",		\
 	  "finish traces of crashed runs found in the folder")		\
+	X(FLAG,   verbose,    "VERBOSE", 0, 1, "0", "", "0|1",		\
+	  "say what of CUPTI is known to be wrong, and what is done about it") \
 	X(FLAG,   quiet,      "QUIET", 0, 1, "0", "", "0|1",		\
 	  "print nothing unless something is wrong")
 /* clang-format on */

@@ -205,8 +205,9 @@ struct event {
 		struct {
 			uint64_t correlation;
 			uint64_t address;
-			uint64_t size_bytes;
-			uint32_t device;
+			uint64_t size_bytes; /* 0 of a free: unknown */
+			uint32_t device;     /* of pinned memory of the host
+						the thread, 0 unknown */
 			uint32_t is_free;
 		} memory;
 		struct {

@@ -78,6 +78,12 @@ void gate_record(bool open)
 					  memory_order_relaxed);
 }
 
+bool gate_may_record(uint32_t bit)
+{
+	return (load_relaxed(&gate_page.bits) & GATE_SCOPE_MARK) &&
+	       (load_relaxed(&record_bits) & bit);
+}
+
 void gate_keep(bool keep)
 {
 	store_relaxed(&is_kept, keep);

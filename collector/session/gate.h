@@ -64,6 +64,9 @@ void gate_set_record(uint32_t record_bits);
 void gate_add_record(uint32_t record_bits, bool is_open);
 void gate_record(bool open);
 
+/* There is a session, and this bit is set in its windows. */
+bool gate_may_record(uint32_t bit);
+
 /* The flight recorder: what is open stays open between windows. */
 void gate_keep(bool keep);
 

@@ -30,7 +30,7 @@
 #include "collector/control/window.h"
 
 #define SESSION_MAGIC	    "traceprf"
-#define SESSION_VERSION	    4u
+#define SESSION_VERSION	    5u
 #define SESSION_FIRST_BYTES (2u << 20)
 #define SESSION_TEXT_BYTES  512
 #define SESSION_NAMES_MAX   65536u
@@ -56,16 +56,29 @@ enum session_state {
 	SESSION_ENDED, /* the file is complete; nothing to recover */
 };
 
+/* Waits at the ends of regions, which the writer puts together:
+ * begun = drawn + outside + lost. */
+struct wait_counts {
+	uint64_t begun;
+	uint64_t drawn;
+	uint64_t outside; /* every window, or past MAX_MB */
+	uint64_t lost;	  /* nobody knows any more when their region ended */
+};
+
 /* How far the file had got; two of them, so that one is always whole.
  * `session_header.checkpoint` says which. */
 struct session_checkpoint {
-	uint64_t file_index;  /* which window's file, counted from 1; 0 none */
-	uint64_t tail_at;     /* file offset up to which the data stands */
-	uint64_t text_bytes;  /* uncompressed bytes up to there */
-	uint32_t crc32;	      /* of those */
-	uint32_t window;      /* index in windows[] of the file */
-	uint64_t written;     /* events in files, in all files so far */
-	uint64_t cut;	      /* events outside every window, or past MAX_MB */
+	uint64_t file_index; /* which window's file, counted from 1; 0 none */
+	uint64_t tail_at;    /* file offset up to which the data stands */
+	uint64_t text_bytes; /* uncompressed bytes up to there */
+	uint32_t crc32;	     /* of those */
+	uint32_t window;     /* index in windows[] of the file */
+	uint64_t written;    /* events in files, in all files so far */
+	uint64_t cut;	     /* events outside every window, or past MAX_MB */
+	uint64_t past_max;   /* the latter alone */
+	uint64_t unwritable; /* neither: no number, damaged, no memory */
+	uint64_t unnamed;    /* of those written */
+	struct wait_counts waits;
 	uint64_t file_events; /* events in this file */
 	uint64_t last_ticks;  /* latest time that was seen */
 	int64_t heap_live;    /* mode all: running total of the file */
@@ -137,7 +150,8 @@ struct session_header {
 				     room, and ... */
 	_Atomic uint64_t unfollowed_calls; /* ... of these, for other reasons:
 					      nested too deep, too many at
-					      once */
+					      once, */
+	_Atomic uint64_t held_up_calls;	   /* or before the session was there */
 	_Atomic uint64_t missed_calls; /* those of a signal handler that came
 					  inside a hook, or of a thread that
 					  had given its record back */

@@ -28,6 +28,25 @@ static int arm(struct window_state *state, uint32_t name, int64_t steps)
 		       : -EBUSY;
 }
 
+int manual_open(struct window_state *state, int64_t step, uint32_t name,
+		bool is_manual)
+{
+	const bool was_open = gate_bits() & GATE_RECORD_BITS;
+	uint64_t ticks;
+	int rc;
+
+	gate_record(true);
+	/* The open gate is seen by all before the clock is read. */
+	atomic_thread_fence(memory_order_seq_cst);
+	ticks = clock_ticks();
+	rc = window_open(state, ticks, step, name, is_manual);
+	if (!rc && step >= 0)
+		state->step_start_ticks = ticks;
+	else if (rc && !was_open && !window_is_open(state))
+		gate_record(false);
+	return rc;
+}
+
 int manual_start(struct session *session, const char *name, int64_t steps,
 		 int64_t ms)
 {
@@ -39,13 +58,12 @@ int manual_start(struct session *session, const char *name, int64_t steps,
 		return -EBUSY;
 	if (steps > 0)
 		return arm(state, id, steps);
-	if (window_open(state, clock_ticks(), -1, id, true))
+	if (window_is_open(state))
 		return -EBUSY;
 	store_relaxed(&state->until_step, 0);
 	store_relaxed(&state->until_ns,
 		      ms > 0 ? clock_monotonic_ns() + (uint64_t)ms * MS_NS : 0);
-	gate_record(true);
-	return 0;
+	return manual_open(state, -1, id, true) ? -EBUSY : 0;
 }
 
 /* The step that is running, -1 none, of a window that counts them. */
@@ -84,7 +102,7 @@ void manual_step_ends(struct session *session, int64_t step, uint64_t ticks)
 	window_close(state, ticks, step - 1);
 }
 
-void manual_step_begins(struct session *session, int64_t step, uint64_t ticks)
+void manual_step_begins(struct session *session, int64_t step)
 {
 	struct window_state *state = &session->head->windows;
 	int64_t steps;
@@ -98,9 +116,7 @@ void manual_step_begins(struct session *session, int64_t step, uint64_t ticks)
 		return;
 	store_relaxed(&state->until_ns, 0);
 	store_relaxed(&state->until_step, step + steps);
-	if (!window_open(state, ticks, step, load_relaxed(&state->armed_name),
-			 true))
-		gate_record(true);
+	manual_open(state, step, load_relaxed(&state->armed_name), true);
 }
 
 uint64_t manual_time(struct session *session)

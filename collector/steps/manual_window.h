@@ -26,7 +26,13 @@ int manual_stop(struct session *session);
 /* Stepping thread, step `step` begins at `ticks`: ends a window that has had
  * its steps.  And, once the schedule has had its turn, begins an armed one. */
 void manual_step_ends(struct session *session, int64_t step, uint64_t ticks);
-void manual_step_begins(struct session *session, int64_t step, uint64_t ticks);
+void manual_step_begins(struct session *session, int64_t step);
+
+/* Opens the gate and a window, which begins when the gate is open, not before:
+ * what other threads begin in it finds the gate so.  With it begins its step,
+ * unless that is -1.  As window_open(). */
+int manual_open(struct window_state *state, int64_t step, uint32_t name,
+		bool is_manual);
 
 /* Writer, each pass: ends a window whose time is up.  Returns the nanoseconds
  * that one has left, 0 when none is limited by time. */

@@ -180,6 +180,29 @@ static void open_window(struct session *session, uint64_t ticks, int64_t step)
 		gate_record(true);
 }
 
+/* A call to a GPU's library is itself the first event of its step, and has its
+ * time already. */
+static bool is_begun_by_call(const struct session *session)
+{
+	const struct step_search *search = &session->head->search;
+
+	return marker.source == STEP_KERNEL || marker.source == STEP_CUDA ||
+	       (search_state(search) == SEARCH_LIVE &&
+		search->family == SEARCH_CALLS);
+}
+
+/* The same where a step begins, with its window. */
+static void open_step_window(struct session *session, uint64_t ticks,
+			     int64_t step)
+{
+	struct window_state *state = &session->head->windows;
+
+	if (is_begun_by_call(session))
+		open_window(session, ticks, step);
+	else
+		manual_open(state, step, 0, false);
+}
+
 static void close_window(struct session *session, uint64_t ticks, int64_t step)
 {
 	struct window_state *state = &session->head->windows;
@@ -205,7 +228,7 @@ static void start_flight(struct session *session)
 	gate_keep(flight.is_on);
 }
 
-void steps_start(struct session *session)
+void steps_start(struct session *session, uint64_t ticks)
 {
 	char why[LOG_LINE_BYTES];
 
@@ -219,7 +242,7 @@ void steps_start(struct session *session)
 	if (session->head->flight.is_on)
 		gate_record(true);
 	else if (schedule.always && marker.source != STEP_MANUAL)
-		open_window(session, clock_ticks(), -1);
+		open_window(session, ticks, -1);
 	if (marker.source == STEP_AUTO) {
 		struct step_search *search = &session->head->search;
 
@@ -268,9 +291,9 @@ static void move_window(struct session *session, int64_t step, uint64_t ticks)
 		if (from != to && from >= 0 && window_is_open(state))
 			close_window(session, ticks, step - 1);
 		if (to >= 0 && !window_is_open(state))
-			open_window(session, ticks, step);
+			open_step_window(session, ticks, step);
 	}
-	manual_step_begins(session, step, ticks);
+	manual_step_begins(session, step);
 }
 
 /* Around what a step's ends lie; UINT64_MAX: it is drawn beside its thread.  So

@@ -35,8 +35,8 @@ int steps_parse(const char *text, struct step_marker *marker, char *why,
 		size_t why_bytes);
 
 /* Reads the session's options; to be called once, before the gate opens.
- * Without a schedule opens the window that is the whole run. */
-void steps_start(struct session *session);
+ * Without a schedule opens the window that is the whole run, from `ticks`. */
+void steps_start(struct session *session, uint64_t ticks);
 
 /* Something is recorded now: a window is open, or the flight recorder is on. */
 static inline bool steps_are_recorded(const struct session *session)

@@ -296,12 +296,13 @@ static void write_line(const char *line, size_t len)
 		;
 }
 
-static void log_line(const char *format, va_list args)
+static void log_line(const char *format, va_list args, bool is_counted)
 {
 	char line[COLUMNS_MOST + LOG_LINE_BYTES];
 	const int saved = errno;
 
-	if (stderr_is_ours() && add_relaxed(&log_lines, 1) < LOG_LINES_MAX) {
+	if (stderr_is_ours() &&
+	    (!is_counted || add_relaxed(&log_lines, 1) < LOG_LINES_MAX)) {
 		const size_t start = begin_line(line, COLUMNS_MOST);
 		size_t len = start;
 
@@ -321,7 +322,7 @@ void log_trouble(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	log_line(format, args);
+	log_line(format, args, true);
 	va_end(args);
 }
 
@@ -332,6 +333,15 @@ void log_say(const char *format, ...)
 	if (log_quiet)
 		return;
 	va_start(args, format);
-	log_line(format, args);
+	log_line(format, args, true);
+	va_end(args);
+}
+
+void log_tell(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	log_line(format, args, false);
 	va_end(args);
 }

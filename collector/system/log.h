@@ -2,9 +2,9 @@
 /*
  * log.h - one line on stderr, or nothing.
  *
- * The library prints at most LOG_LINES_MAX lines in a run, never to stdout, and
- * only while fd 2 is what it was at the start.  No stdio, no malloc; any thread
- * and signal handlers.
+ * The library prints at most LOG_LINES_MAX lines in a run unless it is asked
+ * for more, never to stdout, and only while fd 2 is what it was at the start.
+ * No stdio, no malloc; any thread and signal handlers.
  */
 #ifndef COLLECTOR_LOG_H
 #define COLLECTOR_LOG_H
@@ -23,6 +23,9 @@ void log_trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Good to know: not when quiet. */
 void log_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* What was asked for (TRACEPROF_VERBOSE): not one of the LOG_LINES_MAX. */
+void log_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* printf's small brother: %s %c %d %i %u %x with l, ll, z, field width, zero
  * padding, %.*s and %%; also %.Nf for N <= 9.  Returns the length that was

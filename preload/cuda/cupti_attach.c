@@ -17,9 +17,11 @@ EXPORT int InitializeInjection(void);
 #include "collector/steps/steps.h"
 #include "preload/cuda/cuda_calls.h"
 #include "preload/cuda/cupti_buffers.h"
+#include "preload/cuda/cupti_clock.h"
 #include "preload/cuda/cupti_record.h"
 #include "preload/cuda/cupti_side.h"
 #include "preload/cuda/nvml.h"
+#include "preload/cuda/cupti_versions.h"
 #include "preload/annotate/injection.h"
 #include "preload/annotate/nvtx_injection.h"
 #include "preload/process/life.h"
@@ -32,8 +34,7 @@ EXPORT int InitializeInjection(void);
 #include <unistd.h>
 
 #define INJECTION	"CUDA_INJECTION64_PATH"
-#define REFUSES_FROM	27u /* cuptiGetVersion() of 12.9 */
-#define PER_THREAD_FROM 21u /* of 12.3 */
+#define PER_THREAD_FROM 21u /* cuptiGetVersion() of 12.3 */
 #define NAME_BYTES	CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN
 
 enum attach_state {
@@ -117,17 +118,33 @@ static CUptiResult subscribe(struct session *session)
 	return rc;
 }
 
-static uint64_t CUPTIAPI ticks(void)
-{
-	return clock_ticks();
-}
+/* What they were before us. */
+static struct {
+	uint8_t value;
+	bool is_known;
+} flags[CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER + 1];
 
 static void set_flag(uint32_t attribute, uint8_t value)
 {
 	size_t bytes = sizeof(value);
 
+	if (!flags[attribute].is_known && cupti.cuptiActivityGetAttribute)
+		flags[attribute].is_known =
+			cupti.cuptiActivityGetAttribute(
+				(CUpti_ActivityAttribute)attribute, &bytes,
+				&flags[attribute].value) == CUPTI_SUCCESS;
+	bytes = sizeof(value);
 	cupti.cuptiActivitySetAttribute((CUpti_ActivityAttribute)attribute,
 					&bytes, &value);
+}
+
+void cupti_attach_leave(void)
+{
+	for (uint32_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		if (flags[i].is_known)
+			set_flag(i, flags[i].value);
+	}
+	cupti.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT);
 }
 
 /* Clock and buffers, before any kind is enabled. */
@@ -137,13 +154,11 @@ static CUptiResult set_up(struct session *session, uint32_t version)
 
 	cupti.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
 	if (version >= PER_THREAD_FROM)
-		set_flag(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, 1);
+		set_flag(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER,
+			 !cupti_has(CUPTI_DEFECT_THREAD_BUFFERS));
 	/* Our buffers are zero; clearing them is a thread's time. */
 	set_flag(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, 1);
-	/* Once in a process: doing so again spoils the next kernels' times. */
-	rc = cupti.cuptiActivityRegisterTimestampCallback
-		     ? cupti.cuptiActivityRegisterTimestampCallback(ticks)
-		     : CUPTI_ERROR_NOT_SUPPORTED;
+	rc = (CUptiResult)cupti_clock_start();
 	if (rc == CUPTI_SUCCESS)
 		rc = cupti.cuptiActivityRegisterCallbacks(
 			cupti_buffers_request, cupti_buffers_complete);
@@ -169,28 +184,64 @@ static bool open_library(struct session *session)
 	return true;
 }
 
+/* What is known to be wrong with it, where somebody asked. */
+static void tell_versions(const struct session *session, uint32_t version)
+{
+	char text[160];
+
+	if (!session->head->options.verbose)
+		return;
+	cupti_versions_name(version, text, sizeof(text));
+	log_tell("CUPTI %s (%u)", text, version);
+	for (int i = 0; i < CUPTI_DEFECT_COUNT; i++) {
+		if (cupti_versions_row(version, (enum cupti_defect)i, text,
+				       sizeof(text)))
+			log_tell("CUPTI: %s", text);
+	}
+}
+
+/* One of NVIDIA's, which has CUPTI or what lies below it. */
+static bool foreign_tool(struct session *session)
+{
+	const char *tool = cupti_tools_find();
+
+	if (!tool)
+		return false;
+	session_note(session, "GPU not recorded: %s is in the process", tool);
+	log_trouble("%s is in the process: of the GPU only the calls to it are "
+		    "recorded",
+		    tool);
+	return true;
+}
+
 /* True: records will come. */
 static bool attach(struct session *session, bool late)
 {
 	struct gpu_state *gpu = &session->head->gpu;
 	uint32_t version = 0;
+	bool is_late;
 
-	if (!open_library(session))
+	if (foreign_tool(session) || !open_library(session))
 		return false;
 	cupti.cuptiGetVersion(&version);
 	gpu->cupti_version = version;
-	if (cupti_buffers_start(version >= REFUSES_FROM)) {
+	cupti_versions_start(version);
+	tell_versions(session, version);
+	if (cupti_buffers_start(!cupti_has(CUPTI_DEFECT_NULL_BUFFER))) {
 		session_note(session, "GPU not recorded: no memory for it");
 		return false;
 	}
-	if (subscribe(session) != CUPTI_SUCCESS)
-		return false;
-	if (set_up(session, version) != CUPTI_SUCCESS)
+	cupti_record_start();
+	is_late = cupti_neighbour_is_first();
+	if (!is_late && (subscribe(session) != CUPTI_SUCCESS ||
+			 set_up(session, version) != CUPTI_SUCCESS))
 		return false;
 	store_relaxed(&gpu->source, GPU_SOURCE_CUPTI);
 	store_relaxed(&gpu->is_live, 1);
-	cupti_kinds_start(&session->head->options, late);
-	cupti_callbacks_start();
+	if (!is_late) {
+		cupti_kinds_start(&session->head->options, late);
+		cupti_callbacks_start();
+	}
 	nvtx_on_stream_name(cupti_side_name_stream);
 	if (late)
 		session_note(session,
@@ -199,13 +250,25 @@ static bool attach(struct session *session, bool late)
 	return !cupti_flush_start();
 }
 
+bool cupti_attach_again(void)
+{
+	struct session *session = load_relaxed(&session_here);
+
+	if (set_up(session, session->head->gpu.cupti_version) != CUPTI_SUCCESS)
+		return false;
+	cupti_kinds_start(&session->head->options, true);
+	/* Where the other was first, nothing told us of CUDA's start. */
+	cupti_flush_at_exit(CUPTI_FIRST_CONTEXT);
+	return true;
+}
+
 /* A window opens or closes, on the thread that steps. */
 static void follow(bool open)
 {
 	nvml_follow(open);
 	/* What was launched before a window's end is still to come, so that
 	 * the writer's pass turns the kinds off. */
-	if (open && cupti_is_alive() && !cupti_callbacks_are_inside())
+	if (open && cupti_is_ours() && !cupti_callbacks_are_inside())
 		cupti_kinds_want(true);
 }
 
@@ -278,8 +341,10 @@ void cupti_forget(void)
 	cupti_source_forget();
 	cupti_flush_forget();
 	cupti_kinds_forget();
+	cupti_neighbour_forget();
 	cupti_callbacks_forget();
 	cupti_record_forget();
+	cupti_clock_forget();
 	nvml_forget();
 }
 

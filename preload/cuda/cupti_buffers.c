@@ -14,7 +14,7 @@
 
 #define SPARE_BYTES (64u << 10)
 
-enum buffer_state { BUFFER_FREE, BUFFER_LENT, BUFFER_FULL };
+enum buffer_state { BUFFER_FREE, BUFFER_LENT, BUFFER_FULL, BUFFER_LOST };
 
 /* One region of address space holds all of them. */
 static struct buffers {
@@ -23,8 +23,11 @@ static struct buffers {
 	_Atomic uint32_t full; /* newest of the list: index + 1 */
 	_Atomic uint32_t start;
 	_Atomic uint64_t refused;
+	_Atomic uint64_t touched;
 	struct cupti_buffer buffer[CUPTI_BUFFERS_MAX];
 } buffers;
+
+static _Atomic(CUpti_BuffersCallbackCompleteFunc) stranger;
 
 int cupti_buffers_start(bool may_refuse)
 {
@@ -75,6 +78,7 @@ void CUPTIAPI cupti_buffers_request(uint8_t **bytes, size_t *size,
 	*most_records = 0;
 	if (likely(buffer)) {
 		store_relaxed(&buffer->lent_ticks, clock_ticks());
+		store_relaxed(&buffers.touched, clock_ticks());
 		*bytes = buffer->bytes;
 		*size = session && search_is_on(&session->head->search)
 				? CUPTI_SEARCH_BYTES
@@ -130,6 +134,22 @@ static void push(uint32_t index)
 		memory_order_relaxed));
 }
 
+void cupti_buffers_strange(CUpti_BuffersCallbackCompleteFunc complete)
+{
+	store_relaxed(&stranger, complete);
+}
+
+/* It goes where it belongs. */
+static void strange(CUcontext context, uint32_t stream, uint8_t *bytes,
+		    size_t size, size_t valid_bytes)
+{
+	const CUpti_BuffersCallbackCompleteFunc complete =
+		load_relaxed(&stranger);
+
+	if (complete)
+		complete(context, stream, bytes, size, valid_bytes);
+}
+
 void CUPTIAPI cupti_buffers_complete(CUcontext context, uint32_t stream,
 				     uint8_t *bytes, size_t size,
 				     size_t valid_bytes)
@@ -140,17 +160,18 @@ void CUPTIAPI cupti_buffers_complete(CUcontext context, uint32_t stream,
 	const int saved = errno;
 	struct thread *was;
 
-	(void)context;
-	(void)stream;
 	if (!buffers.region)
 		return;
 	if (bytes < buffers.region || index >= CUPTI_BUFFERS_MAX) {
 		/* A spare one: too small to be one of ours. */
 		if (size == SPARE_BYTES)
 			munmap(bytes, SPARE_BYTES);
+		else
+			strange(context, stream, bytes, size, valid_bytes);
 		errno = saved;
 		return;
 	}
+	store_relaxed(&buffers.touched, clock_ticks());
 	was = thread_busy();
 	if (session && valid_bytes && valid_bytes <= CUPTI_BUFFER_BYTES)
 		intern_names(session, bytes, valid_bytes);
@@ -215,12 +236,49 @@ uint64_t cupti_buffers_oldest(void)
 	for (uint32_t i = 0; i < CUPTI_BUFFERS_MAX; i++) {
 		struct cupti_buffer *buffer = &buffers.buffer[i];
 
-		if (load_relaxed(&buffer->state) != BUFFER_FREE &&
+		const uint32_t state = load_relaxed(&buffer->state);
+
+		if (state != BUFFER_FREE && state != BUFFER_LOST &&
 		    !is_empty(buffer))
 			oldest = min_u64(oldest,
 					 load_relaxed(&buffer->lent_ticks));
 	}
 	return oldest;
+}
+
+static bool is_unreturned(const struct cupti_buffer *buffer, uint64_t ticks)
+{
+	return load_relaxed(&buffer->state) == BUFFER_LENT &&
+	       load_relaxed(&buffer->lent_ticks) < ticks && !is_empty(buffer);
+}
+
+unsigned int cupti_buffers_unreturned(uint64_t ticks)
+{
+	unsigned int count = 0;
+
+	for (uint32_t i = 0; i < CUPTI_BUFFERS_MAX; i++)
+		count += is_unreturned(&buffers.buffer[i], ticks);
+	return count;
+}
+
+void cupti_buffers_lose(uint64_t ticks)
+{
+	for (uint32_t i = 0; i < CUPTI_BUFFERS_MAX; i++) {
+		struct cupti_buffer *buffer = &buffers.buffer[i];
+		uint32_t state = BUFFER_LENT;
+
+		/* It may come back just now after all. */
+		if (is_unreturned(buffer, ticks) &&
+		    atomic_compare_exchange_strong_explicit(
+			    &buffer->state, &state, BUFFER_LOST,
+			    memory_order_relaxed, memory_order_relaxed))
+			add_relaxed(&buffers.refused, 1);
+	}
+}
+
+uint64_t cupti_buffers_touched(void)
+{
+	return load_relaxed(&buffers.touched);
 }
 
 uint64_t cupti_buffers_refused(void)

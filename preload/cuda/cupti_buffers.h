@@ -44,6 +44,9 @@ void CUPTIAPI cupti_buffers_complete(CUcontext context, uint32_t stream,
 				     uint8_t *buffer, size_t bytes,
 				     size_t valid_bytes);
 
+/* Who gets a buffer that isn't ours. */
+void cupti_buffers_strange(CUpti_BuffersCallbackCompleteFunc complete);
+
 /* Writer's thread: all that was completed since the last call, the oldest
  * first, linked by `next`; NULL none. */
 struct cupti_buffer *cupti_buffers_take(void);
@@ -56,8 +59,17 @@ void cupti_buffers_release(struct cupti_buffer *buffer);
  * released yet; UINT64_MAX: none is. */
 uint64_t cupti_buffers_oldest(void);
 
-/* Buffers that CUPTI got although there was no room. */
+/* Buffers that CUPTI got although there was no room, or that were lost. */
 uint64_t cupti_buffers_refused(void);
+
+/* With records in them, lent before `ticks` and not back. */
+unsigned int cupti_buffers_unreturned(uint64_t ticks);
+
+/* Those don't come back any more: they are counted and never lent again. */
+void cupti_buffers_lose(uint64_t ticks);
+
+/* When one was last lent or came back. */
+uint64_t cupti_buffers_touched(void);
 
 /* In a forked child: the buffers are the parent's. */
 void cupti_buffers_forget(void);

@@ -6,6 +6,7 @@
 
 #include "collector/system/log.h"
 #include "collector/steps/steps.h"
+#include "preload/cuda/cupti_clock.h"
 #include "preload/cuda/cupti_record.h"
 #include "preload/cuda/cupti_side.h"
 #include "preload/process/hook.h"
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 static CUpti_SubscriberHandle subscriber;
+static _Atomic bool is_subscribed;
 
 /* Texts already compared, by address. */
 #define VERDICTS 1024u
@@ -156,7 +158,8 @@ void cupti_callbacks_follow(const struct session *session)
 {
 	const bool on = steps_want_calls(session);
 
-	if (on == calls_are_on || !cupti_is_alive())
+	if (on == calls_are_on || !cupti_is_ours() ||
+	    !load_relaxed(&is_subscribed))
 		return;
 	calls_are_on = on;
 	turn_calls(CUPTI_CB_DOMAIN_RUNTIME_API, on);
@@ -181,7 +184,7 @@ static bool is_followed(void)
  * comes so much before it that the gap between two steps lies outside too. */
 static uint64_t ahead(const struct session *session, uint64_t ticks)
 {
-	return ticks -
+	return ticks - cupti_clock_error() -
 	       clock_ticks_per_second(&session->head->clock) / STEPS_AHEAD;
 }
 
@@ -336,6 +339,9 @@ static void CUPTIAPI cupti_callback(void *unused, CUpti_CallbackDomain domain,
 		break;
 	case CUPTI_CB_DOMAIN_RUNTIME_API:
 	case CUPTI_CB_DOMAIN_DRIVER_API:
+		if (cupti_pinned_call(domain, number, data) &&
+		    steps_source() != STEP_CUDA)
+			break;
 		look_at_call(data, domain, number);
 		break;
 	default: break;
@@ -352,10 +358,36 @@ int cupti_callbacks_subscribe(char *holder, size_t bytes)
 		.oldSubscriberSize = bytes,
 	};
 
-	if (cupti.cuptiSubscribe_v2)
-		return (int)cupti.cuptiSubscribe_v2(&subscriber, cupti_callback,
-						    NULL, &params);
-	return (int)cupti.cuptiSubscribe(&subscriber, cupti_callback, NULL);
+	const CUptiResult rc =
+		cupti.cuptiSubscribe_v2
+			? cupti.cuptiSubscribe_v2(&subscriber, cupti_callback,
+						  NULL, &params)
+			: cupti.cuptiSubscribe(&subscriber, cupti_callback,
+					       NULL);
+
+	store_relaxed(&is_subscribed, rc == CUPTI_SUCCESS);
+	return (int)rc;
+}
+
+void cupti_callbacks_unsubscribe(void)
+{
+	if (atomic_exchange_explicit(&is_subscribed, false,
+				     memory_order_relaxed) &&
+	    cupti.cuptiUnsubscribe)
+		cupti.cuptiUnsubscribe(subscriber);
+	calls_are_on = false;
+}
+
+bool cupti_callbacks_return(bool kept)
+{
+	char holder[CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN];
+
+	if (load_relaxed(&is_subscribed))
+		return true;
+	if (kept || cupti_callbacks_subscribe(holder, sizeof(holder)))
+		return false;
+	cupti_callbacks_start();
+	return true;
 }
 
 void cupti_callbacks_start(void)
@@ -368,6 +400,7 @@ void cupti_callbacks_start(void)
 				  CUPTI_CBID_STATE_FATAL_ERROR);
 	cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
 				  CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
+	cupti_pinned_start(subscriber);
 	if (steps_source() == STEP_KERNEL) {
 		for (size_t i = 0; i < LAUNCHES; i++)
 			cupti.cuptiEnableCallback(1, subscriber,

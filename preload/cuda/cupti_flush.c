@@ -20,7 +20,7 @@
 #include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include "collector/session/thread.h"
-#include "preload/cuda/cupti_library.h"
+#include "preload/cuda/cupti_buffers.h"
 #include "preload/process/life.h"
 #include "preload/process/process.h"
 #include "writer/writer.h"
@@ -45,6 +45,7 @@ static struct {
 	_Atomic uint64_t forced_ticks;
 	_Atomic uint32_t force;
 	_Atomic uint32_t tid;
+	uint64_t missed_ticks; /* of a forced flush that left buffers out */
 	bool runs;
 } flush;
 
@@ -66,15 +67,52 @@ void cupti_flush_force(void)
 	cupti_flush_ask();
 }
 
+/* CUPTI is another's: all of ours came before. */
+static void pass(uint64_t now)
+{
+	/* RELEASE pairs with ACQUIRE in cupti_flush_ticks(). */
+	store_release(&flush.ticks, now);
+	store_release(&flush.forced_ticks, now);
+	writer_wake();
+}
+
+/* A forced flush brings back all that holds records.  If one doesn't, nor the
+ * next, and nothing was asked of us in between, CUPTI asks another. */
+static void look_for_buffers(uint64_t before)
+{
+	const unsigned int count = cupti_buffers_unreturned(before);
+	const bool is_last = load_relaxed(&flush.stage) != FLUSH_RUNS;
+
+	if (!count) {
+		flush.missed_ticks = 0;
+	} else if (flush.missed_ticks || is_last) {
+		if (cupti_buffers_touched() < before &&
+		    (is_last || cupti_buffers_touched() < flush.missed_ticks))
+			cupti_neighbour_took(count);
+		flush.missed_ticks = 0;
+	} else {
+		flush.missed_ticks = before;
+	}
+	if (is_last || !cupti_is_ours())
+		cupti_buffers_lose(before);
+}
+
 static void flush_all(uint32_t flag)
 {
 	const uint64_t before = clock_ticks();
 
 	size_t dropped = 0;
 
-	if (!cupti_is_alive() ||
-	    cupti.cuptiActivityFlushAll(flag) != CUPTI_SUCCESS)
+	if (!cupti_is_alive())
 		return;
+	if (!cupti_is_ours()) {
+		pass(before);
+		return;
+	}
+	if (cupti.cuptiActivityFlushAll(flag) != CUPTI_SUCCESS)
+		return;
+	if (flag)
+		look_for_buffers(before);
 	if (cupti.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) ==
 		    CUPTI_SUCCESS &&
 	    dropped)
@@ -121,9 +159,11 @@ static void *run(void *unused)
 		seen = load_relaxed(&flush.asked);
 		if (load_relaxed(&flush.stage) != FLUSH_RUNS)
 			break;
+		cupti_neighbour_look();
 		flush_all(0);
 		if (atomic_exchange_explicit(&flush.force, 0,
-					     memory_order_relaxed))
+					     memory_order_relaxed) ||
+		    flush.missed_ticks)
 			flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 	}
 	/* First what is complete, then what isn't: forced records are lost for

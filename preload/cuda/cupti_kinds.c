@@ -15,6 +15,7 @@
 #include "collector/steps/steps.h"
 #include "preload/cuda/cupti_library.h"
 #include "preload/cuda/cupti_side.h"
+#include <sched.h>
 
 /* Kinds that follow the windows. */
 static const CUpti_ActivityKind kinds[] = {
@@ -69,22 +70,22 @@ void cupti_kinds_start(const struct options *options, bool late)
 		cupti.cuptiActivityEnableCudaEventDeviceTimestamps(1);
 }
 
-static void be_quiet(void)
+static void tell_of_quiet(uint8_t on)
 {
 	if (cupti.cuptiActivityEnableRuntimeApi) {
 		for (size_t i = 0;
 		     i < sizeof(quiet_runtime) / sizeof(quiet_runtime[0]); i++)
 			cupti.cuptiActivityEnableRuntimeApi(quiet_runtime[i],
-							    0);
+							    on);
 	}
 	if (cupti.cuptiActivityEnableDriverApi) {
 		for (size_t i = 0;
 		     i < sizeof(quiet_driver) / sizeof(quiet_driver[0]); i++)
-			cupti.cuptiActivityEnableDriverApi(quiet_driver[i], 0);
+			cupti.cuptiActivityEnableDriverApi(quiet_driver[i], on);
 	}
 	/* Else each look at an event that isn't reached yet is a record. */
 	if (cupti.cuptiActivityEnableAllSyncRecords)
-		cupti.cuptiActivityEnableAllSyncRecords(0);
+		cupti.cuptiActivityEnableAllSyncRecords(on);
 }
 
 /* A kind that is refused leaves the others as they are. */
@@ -118,7 +119,7 @@ static void turn(bool on)
 	else if (whole_graphs)
 		cupti.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
 	if (on)
-		be_quiet();
+		tell_of_quiet(0);
 }
 
 void cupti_kinds_want(bool on)
@@ -132,17 +133,35 @@ void cupti_kinds_want(bool on)
 		atomic_thread_fence(memory_order_seq_cst);
 		const uint32_t now = load_relaxed(&wanted);
 
-		if (!cupti_is_alive() || now == load_relaxed(&are_on))
+		if (!cupti_is_ours() || now == load_relaxed(&are_on))
 			return;
 		/* ACQUIRE pairs with RELEASE below: one turn after another. */
 		if (atomic_exchange_explicit(&turning, 1, memory_order_acquire))
 			return;
-		if (now != load_relaxed(&are_on)) {
+		if (now != load_relaxed(&are_on) && cupti_is_ours()) {
 			turn(now);
 			store_relaxed(&are_on, now);
 		}
 		store_release(&turning, 0);
 	}
+}
+
+void cupti_kinds_leave(void)
+{
+	/* ACQUIRE pairs with RELEASE in cupti_kinds_want(). */
+	while (atomic_exchange_explicit(&turning, 1, memory_order_acquire))
+		sched_yield();
+	if (load_relaxed(&are_on)) {
+		tell_of_quiet(1);
+		turn(false);
+	}
+	store_relaxed(&are_on, 0);
+	if (cupti.cuptiActivityEnableCudaEventDeviceTimestamps)
+		cupti.cuptiActivityEnableCudaEventDeviceTimestamps(0);
+	cupti.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_DEVICE);
+	cupti.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONTEXT);
+	cupti_side_leave();
+	store_release(&turning, 0);
 }
 
 void cupti_kinds_rest(const struct session *session)

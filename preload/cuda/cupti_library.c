@@ -193,6 +193,15 @@ static void *find(char *path, size_t bytes)
 	return handle;
 }
 
+/* The file that a plain name led to. */
+static void name_file(void *handle, char *path, size_t bytes)
+{
+	struct link_map *map = NULL;
+
+	if (!dlinfo(handle, RTLD_DI_LINKMAP, &map) && map->l_name[0])
+		log_format(path, bytes, "%s", map->l_name);
+}
+
 static int open_library(const char *wanted, char *path, size_t bytes)
 {
 	/* In the order of `cupti`, without pointers: those would be relocated
@@ -230,6 +239,7 @@ static int open_library(const char *wanted, char *path, size_t bytes)
 			return -ENOSYS;
 		}
 	}
+	name_file(handle, path, bytes);
 	return 0;
 }
 

@@ -20,8 +20,10 @@
 	X(cuptiGetVersion, 1)						\
 	X(cuptiGetCallbackName, 1)					\
 	X(cuptiGetResultString, 1)					\
+	X(cuptiGetTimestamp, 1)						\
 	X(cuptiSubscribe, 1)						\
 	X(cuptiSubscribe_v2, 0)						\
+	X(cuptiUnsubscribe, 0)						\
 	X(cuptiEnableCallback, 1)					\
 	X(cuptiEnableDomain, 1)						\
 	X(cuptiSetThreadIdType, 1)					\
@@ -39,6 +41,7 @@
 	X(cuptiActivityRegisterCallbacks, 1)				\
 	X(cuptiActivityRegisterTimestampCallback, 0)			\
 	X(cuptiActivitySetAttribute, 1)					\
+	X(cuptiActivityGetAttribute, 0)					\
 	X(cuptiActivityFlushAll, 1)					\
 	X(cuptiActivityGetNextRecord, 1)				\
 	X(cuptiActivityGetNumDroppedRecords, 1)
@@ -56,6 +59,10 @@ extern struct cupti_functions cupti __attribute__((visibility("hidden")));
 /* Finds and opens it, `wanted` or where that is "auto" the likeliest.  0; -ENOENT there is none; -ENOSYS it lacks something.
  * `path` gets what was opened, or what was wrong. */
 int cupti_library_open(const char *wanted, char *path, size_t bytes);
+
+/* The name of a tool of NVIDIA's that is in this process and records the GPU
+ * itself; NULL none. */
+const char *cupti_tools_find(void);
 
 /* What the loaded libcuda says, 13000 for 13.0; 0 none is loaded.  It needs no
  * initialisation, so that it may be asked inside of cuInit(). */

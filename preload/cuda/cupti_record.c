@@ -7,6 +7,7 @@
 #include "collector/system/clock.h"
 #include "collector/session/names.h"
 #include "preload/cuda/cupti_side.h"
+#include "preload/cuda/cupti_clock.h"
 #include <string.h>
 
 /* Every CUPTI from 12.0 on has these fields here. */
@@ -79,6 +80,7 @@ AT(Device5, migUuid, 160);
 
 /* The writer's thread alone. */
 static struct {
+	uint64_t since_ticks; /* we are CUPTI's client */
 	uint64_t last_correlation;
 	uint32_t overhead_name[16];
 	/* By domain (runtime, driver) and number of the call. */
@@ -406,8 +408,9 @@ static void mark(const struct session *session,
 {
 	const uint64_t now = clock_ticks();
 	const bool is_long = has_recording(session, room);
-	const bool is_timed = is_long && record->deviceTimestamp &&
-			      record->deviceTimestamp <= now;
+	const uint64_t reached =
+		is_long ? cupti_clock_ticks(record->deviceTimestamp) : 0;
+	const bool is_timed = reached && reached <= now;
 
 	made->event = (struct event){
 		.kind = EVENT_GPU_EVENT,
@@ -422,7 +425,7 @@ static void mark(const struct session *session,
 	if (is_long)
 		made->event.gpu.recording =
 			recording_of(record->cudaEventSyncId);
-	made->event.start_ticks = is_timed ? record->deviceTimestamp : now;
+	made->event.start_ticks = is_timed ? reached : now;
 	made->event.end_ticks = made->event.start_ticks;
 }
 
@@ -468,9 +471,13 @@ static void overhead(struct session *session,
 static enum cupti_record memory(const CUpti_ActivityMemory4 *record,
 				struct cupti_event *made)
 {
-	/* Of the host's memory the heap's hooks know. */
+	const bool is_pinned =
+		record->memoryKind == CUPTI_ACTIVITY_MEMORY_KIND_PINNED;
+
+	/* Of the host's pageable memory the heap's hooks know. */
 	if (record->memoryKind != CUPTI_ACTIVITY_MEMORY_KIND_DEVICE &&
-	    record->memoryKind != CUPTI_ACTIVITY_MEMORY_KIND_MANAGED)
+	    record->memoryKind != CUPTI_ACTIVITY_MEMORY_KIND_MANAGED &&
+	    !is_pinned)
 		return CUPTI_RECORD_NOTHING;
 	made->event = (struct event){
 		.kind = EVENT_GPU_MEMORY,
@@ -482,7 +489,7 @@ static enum cupti_record memory(const CUpti_ActivityMemory4 *record,
 				 cupti_record_wide(record->correlationId),
 			 .address = record->address,
 			 .size_bytes = record->bytes,
-			 .device = record->deviceId,
+			 .device = is_pinned ? 0 : record->deviceId,
 			 .is_free =
 				 record->memoryOperationType ==
 				 CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE},
@@ -523,6 +530,21 @@ static size_t needed_bytes(CUpti_ActivityKind kind)
 	return cupti_side_needs(kind);
 }
 
+/* From the clock that the record has. */
+static void to_ticks(struct cupti_event *made)
+{
+	struct event *event = &made->event;
+
+	event->start_ticks = cupti_clock_ticks(event->start_ticks);
+	event->end_ticks = cupti_clock_ticks(event->end_ticks);
+	if (event->kind != EVENT_GPU_KERNEL)
+		return;
+	made->kernel.queued_ticks =
+		cupti_clock_ticks(made->kernel.queued_ticks);
+	made->kernel.submitted_ticks =
+		cupti_clock_ticks(made->kernel.submitted_ticks);
+}
+
 static enum cupti_record decode(struct session *session, const void *record,
 				CUpti_ActivityKind kind, size_t room,
 				struct cupti_event *made)
@@ -546,12 +568,12 @@ static enum cupti_record decode(struct session *session, const void *record,
 		break;
 	case CUPTI_ACTIVITY_KIND_CUDA_EVENT:
 		mark(session, record, room, made);
-		break;
+		return CUPTI_RECORD_EVENT;
 	case CUPTI_ACTIVITY_KIND_OVERHEAD:
 		overhead(session, record, made);
 		break;
 	case CUPTI_ACTIVITY_KIND_MEMORY2:
-		if (memory(record, made) == CUPTI_RECORD_NOTHING)
+		if (memory(record, made) != CUPTI_RECORD_EVENT)
 			return CUPTI_RECORD_NOTHING;
 		cupti_side_pool(record, room, made);
 		break;
@@ -561,9 +583,36 @@ static enum cupti_record decode(struct session *session, const void *record,
 	case CUPTI_ACTIVITY_KIND_CONTEXT:
 		note_context(context->contextId, context->deviceId);
 		return CUPTI_RECORD_NOTHING;
-	default: return cupti_side_decode(session, record, kind, made);
+	default:
+		if (cupti_side_decode(session, record, kind, made) !=
+		    CUPTI_RECORD_EVENT)
+			return CUPTI_RECORD_NOTHING;
+		break;
 	}
+	to_ticks(made);
 	return CUPTI_RECORD_EVENT;
+}
+
+static bool is_work(CUpti_ActivityKind kind)
+{
+	return kind == CUPTI_ACTIVITY_KIND_KERNEL ||
+	       kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ||
+	       kind == CUPTI_ACTIVITY_KIND_MEMCPY ||
+	       kind == CUPTI_ACTIVITY_KIND_MEMCPY2 ||
+	       kind == CUPTI_ACTIVITY_KIND_MEMSET ||
+	       kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
+}
+
+/* What has run did so since we are here.  Another's clock, which may have been
+ * CUPTI's before, is far away from ours; its interpolation isn't. */
+static bool is_plausible(const struct session *session,
+			 const struct event *event)
+{
+	const uint64_t slack = clock_ticks_per_second(&session->head->clock);
+
+	return event->end_ticks >= event->start_ticks &&
+	       event->end_ticks <= clock_ticks() + slack &&
+	       event->start_ticks + slack >= known.since_ticks;
 }
 
 enum cupti_record cupti_record_decode(struct session *session,
@@ -576,12 +625,20 @@ enum cupti_record cupti_record_decode(struct session *session,
 	if (!needed || room < needed)
 		return CUPTI_RECORD_UNKNOWN;
 	result = decode(session, record, record->kind, room, made);
+	if (result == CUPTI_RECORD_EVENT && is_work(record->kind) &&
+	    !is_plausible(session, &made->event))
+		return CUPTI_RECORD_NO_TIME;
 	/* 0 means "could not be measured": without this the work would begin
 	 * when the machine did. */
 	if (result == CUPTI_RECORD_EVENT &&
 	    (!made->event.start_ticks || !made->event.end_ticks))
 		return CUPTI_RECORD_NO_TIME;
 	return result;
+}
+
+void cupti_record_start(void)
+{
+	known.since_ticks = clock_ticks();
 }
 
 void cupti_record_forget(void)

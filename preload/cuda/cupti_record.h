@@ -50,6 +50,9 @@ enum cupti_record cupti_record_decode(struct session *session,
 /* The number of a call in 64 bits. */
 uint64_t cupti_record_wide(uint32_t correlation);
 
+/* Before the first record. */
+void cupti_record_start(void);
+
 /* Ids of another session mean nothing in a new one. */
 void cupti_record_forget(void);
 

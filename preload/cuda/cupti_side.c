@@ -116,6 +116,13 @@ void cupti_side_start(const struct options *options, bool late)
 		cupti.cuptiActivityEnableLatencyTimestamps(1);
 }
 
+void cupti_side_leave(void)
+{
+	cupti.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_STREAM);
+	if (cupti.cuptiActivityEnableLatencyTimestamps)
+		cupti.cuptiActivityEnableLatencyTimestamps(0);
+}
+
 void cupti_side_turn(const struct options *options, bool on,
 		     void (*enable)(CUpti_ActivityKind kind))
 {

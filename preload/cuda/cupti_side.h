@@ -16,6 +16,9 @@
 /* Streams and their like, once, whatever the windows do. */
 void cupti_side_start(const struct options *options, bool late);
 
+/* CUPTI becomes another's. */
+void cupti_side_leave(void);
+
 /* The kinds that follow the windows. */
 void cupti_side_turn(const struct options *options, bool on,
 		     void (*enable)(CUpti_ActivityKind kind));

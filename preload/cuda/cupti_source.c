@@ -15,25 +15,29 @@
 
 #include "collector/system/log.h"
 #include "collector/steps/steps.h"
+#include "collector/session/names.h"
 #include "preload/cuda/cupti_buffers.h"
+#include "preload/cuda/cupti_clock.h"
 #include "preload/cuda/cupti_record.h"
+#include "preload/cuda/cupti_versions.h"
 #include <string.h>
 
-#define LAUNCHES	 65536u
-#define GRAPHS_KNOWN	 256u
-#define EVENTS_PER_PASS	 40000u
-#define SLOTS_PER_RECORD 4u
+#define LAUNCHES	     65536u
+#define GRAPHS_KNOWN	     256u
+#define EVENTS_PER_PASS	     40000u
+#define SLOTS_PER_RECORD     4u
 /* A launch without work (an empty copy, say) is waited for so long, and so is
  * another node of a graph. */
-#define PATIENCE_SECONDS 2u
+#define PATIENCE_SECONDS     2u
 /* A call may have begun so long before its record was the first of a buffer. */
-#define CALL_MS		 20u
+#define CALL_MS		     20u
 /* So many launches of kernels without a record of one are a fault. */
-#define KERNELS_MISSED	 1000u
+#define KERNELS_MISSED	     1000u
+#define KERNELS_MISSED_KNOWN 100u
 /* A driver call waits for the end of the runtime call around it. */
-#define PAIR_SECONDS	 1u
+#define PAIR_SECONDS	     1u
 /* So often in a second CUPTI is asked while a step is searched for. */
-#define SEARCH_ASKS	 5u
+#define SEARCH_ASKS	     5u
 
 enum launch_state {
 	LAUNCH_NONE,
@@ -198,7 +202,9 @@ static void note_call(const struct event *event)
 	if (kind == GPU_LAUNCH_CAPTURED)
 		return;
 	if (kind != GPU_LAUNCH_COPY &&
-	    ++source.kernels_launched == KERNELS_MISSED)
+	    ++source.kernels_launched == (cupti_has(CUPTI_DEFECT_NO_KERNELS)
+						  ? KERNELS_MISSED_KNOWN
+						  : KERNELS_MISSED))
 		source.missed_ticks = clock_ticks();
 	if (!has_worked)
 		*launch =
@@ -427,6 +433,20 @@ static void queue_completed(void)
 	source.last = buffer;
 }
 
+/* Times at which CUPTI was another's. */
+static void show_neighbours(struct session *session, bool is_over)
+{
+	struct event event = {.kind = EVENT_GPU_OVERHEAD};
+
+	while (ring_reserve(&source.thread->ring, SLOTS_PER_RECORD) &&
+	       cupti_neighbour_slice(is_over, &event.start_ticks,
+				     &event.end_ticks, &event.extra)) {
+		event.name = names_intern_string(session,
+						 "CUPTI is another profiler's");
+		push(&event, 1);
+	}
+}
+
 static void show_overdue(uint64_t before)
 {
 	struct event event;
@@ -575,10 +595,14 @@ void cupti_source_poll(void *unused)
 	cupti_callbacks_follow(session);
 	ask_soon(session);
 	queue_completed();
+	/* All that is in them lies before this moment. */
+	if (source.queue)
+		cupti_clock_pair();
 	while (source.queue) {
 		if (!decode_buffer(session, &budget))
 			return;
 	}
+	show_neighbours(session, is_over);
 	show_overdue(is_over ? UINT64_MAX
 			     : clock_ticks() - PAIR_SECONDS * second);
 	session->head->gpu.launches = source.launches;

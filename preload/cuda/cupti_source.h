@@ -39,8 +39,33 @@ void cupti_forget(void);
 
 /* --- between the files of cupti_*.c ----------------------------------- */
 
-/* CUPTI may be called: attached, not exiting, no fatal error. */
+/* Attached, not exiting, no fatal error. */
 bool cupti_is_alive(void);
+
+/* CUPTI may be told what to do: it is alive, and no other client has it; see
+ * cupti_neighbour.h. */
+bool cupti_is_ours(void);
+
+/* When we attach: somebody has it already, and takes no part in our start. */
+bool cupti_neighbour_is_first(void);
+
+/* Our thread of CUPTI, each round. */
+void cupti_neighbour_look(void);
+
+/* The writer: a slice for each time that CUPTI was another's; false: none more.
+ * `is_over`: also one that goes on. */
+bool cupti_neighbour_slice(bool is_over, uint64_t *start, uint64_t *end,
+			   uint32_t *tid);
+
+/* A forced flush has not brought back so many buffers. */
+void cupti_neighbour_took(unsigned int buffers);
+
+void cupti_neighbour_forget(void);
+
+/* For another client: CUPTI's settings as they were.  After it: clock, buffers
+ * and what is always on. */
+void cupti_attach_leave(void);
+bool cupti_attach_again(void);
 void cupti_kill(void);
 
 /* Writer's thread, each pass. */
@@ -79,6 +104,11 @@ void cupti_pairs_forget(void);
 int cupti_callbacks_subscribe(char *holder, size_t bytes);
 void cupti_callbacks_start(void);
 
+/* The subscription is left to another, and asked for again unless `kept`;
+ * false: it is not ours. */
+void cupti_callbacks_unsubscribe(void);
+bool cupti_callbacks_return(bool kept);
+
 /* Writer, each pass: once a search (collector/control/search.h) has found a
  * call, those that put work on a GPU are called back for. */
 void cupti_callbacks_follow(const struct session *session);
@@ -90,6 +120,11 @@ bool cupti_callbacks_captured(const struct event *call);
 /* A step is being marked inside a call of CUDA's: CUPTI's settings must not be
  * touched. */
 bool cupti_callbacks_are_inside(void);
+
+/* Memory that the program pins itself: a call of it, if it is one.  Steps that
+ * are calls of CUDA's still are. */
+void cupti_pinned_start(void *subscriber);
+bool cupti_pinned_call(unsigned int domain, uint32_t number, const void *data);
 
 /* The helper. */
 int cupti_flush_start(void);
@@ -113,6 +148,9 @@ uint64_t cupti_flush_ticks(bool forced);
 /* Activity kinds, on or off; any thread, but not inside a callback. */
 void cupti_kinds_start(const struct options *options, bool late);
 void cupti_kinds_want(bool on);
+
+/* Off, all of them, until cupti_attach_again() and the next wish. */
+void cupti_kinds_leave(void);
 
 /* The writer: off, if nothing needs them. */
 void cupti_kinds_rest(const struct session *session);

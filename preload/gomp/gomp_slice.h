@@ -4,8 +4,9 @@
  *
  * A slice lies on the stack of the hook that makes it.  Opening it pushes it on
  * the thread's open slices; closing it puts that stack back to where it was,
- * whatever longjmp() or an exception left there, and commits one event, if the
- * window is still open.
+ * whatever longjmp() or an exception left there, and commits one event, also
+ * behind the end of its window as long as there is a session: the slice began
+ * in it, and is clipped there.
  *
  * After fork() a child may run on through our frames.  Its gate is then
  * undecided or its thread another, and nothing is touched: the record that the
@@ -45,6 +46,12 @@ struct gomp_detail {
 static inline bool gomp_is_recording(void)
 {
 	return load_relaxed(&gate_page.bits) & GATE_OMP;
+}
+
+/* No window is open, but one may open before what begins now has ended. */
+static inline bool gomp_may_record(void)
+{
+	return !gomp_is_recording() && gate_may_record(GATE_OMP);
 }
 
 /* The innermost slice lay deeper than open slices are kept, and what ends was
@@ -180,7 +187,7 @@ static inline void gomp_slice_close(const struct gomp_slice *slice,
 	}
 	/* RELEASE pairs with ACQUIRE in the writer's look at open slices. */
 	store_release(&slice->thread->depth, slice->depth);
-	if (likely(bits & GATE_OMP))
+	if (likely(bits & (GATE_OMP | GATE_SCOPE_MARK)))
 		gomp_commit(slice, end_ticks, detail);
 }
 

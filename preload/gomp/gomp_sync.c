@@ -9,7 +9,8 @@
  * thread runs lie inside.  What is acquired is two: the wait for it, and how
  * long it was held.  Between the two calls it lies on the thread's open slices;
  * an end that doesn't find it there (it began while the window was closed) is
- * only forwarded.
+ * only forwarded.  What is acquired between windows inside something that was
+ * acquired in one is hidden there, so that each end finds its own beginning.
  */
 #include "preload/gomp/gomp_slice.h"
 
@@ -37,14 +38,46 @@ static inline uint64_t wait_end(const struct gomp_slice *wait)
 	return end;
 }
 
+/* What marks a hidden slice, beside its word; the annotations have others. */
+#define HIDDEN_SYNC 0x4000u
+
+/* Acquired while nothing is recorded. */
+static COLD void hide(enum omp_sync sync)
+{
+	struct thread *thread = thread_self;
+	const struct open_slice *open;
+	uint32_t depth;
+
+	if (!thread_records(thread) || gate_bits() == GATE_UNDECIDED)
+		return;
+	depth = load_relaxed(&thread->depth);
+	if (!depth)
+		return;
+	open = &thread->open[min_u64(depth, OPEN_SLICES_MAX) - 1];
+	if (depth > OPEN_SLICES_MAX || open->kind == EVENT_OMP_ACQUIRED ||
+	    (open->kind == EVENT_NONE && open->sync & HIDDEN_SYNC))
+		thread_open(thread, EVENT_NONE, 0, 0, 0, 0, HIDDEN_SYNC | sync);
+}
+
+static inline void hide_if_wanted(const struct gomp_site *site,
+				  enum omp_sync sync)
+{
+	if (unlikely(gomp_may_record()) && !gomp_is_foreign(site))
+		hide(sync);
+}
+
 /* The wait is over: it is held from here on. */
 static void hold(const struct gomp_slice *wait)
 {
 	struct gomp_slice held = *wait;
 	const uint64_t now = wait_end(wait);
 
-	if (!gomp_is_mine(held.thread) || !gomp_is_recording())
+	if (!gomp_is_mine(held.thread))
 		return;
+	if (!gomp_is_recording()) {
+		hide((enum omp_sync)held.sync);
+		return;
+	}
 	held.kind = EVENT_OMP_ACQUIRED;
 	gomp_slice_push(&held, now);
 }
@@ -68,6 +101,8 @@ static bool release(struct gomp_slice *held, enum omp_sync sync)
 		return false;
 	}
 	open = &thread->open[depth - 1];
+	if (open->kind == EVENT_NONE && open->sync == (HIDDEN_SYNC | sync))
+		thread_shut(thread);
 	if (open->kind != EVENT_OMP_ACQUIRED || open->sync != sync)
 		return false;
 	*held = (struct gomp_slice){.thread = thread,
@@ -110,6 +145,7 @@ static void acquire_in(size_t at, const void *caller, enum omp_sync sync,
 	if (likely(!wait_begin(&wait, site, caller, sync))) {
 		original = gomp_original(site, at);
 		original(argument);
+		hide_if_wanted(site, sync);
 		return;
 	}
 	original = gomp_original(site, at);
@@ -211,8 +247,12 @@ EXPORT void *GOMP_single_copy_start(void)
 	struct gomp_slice wait;
 	void *copied;
 
-	if (likely(!wait_begin(&wait, site, address, OMP_SYNC_SINGLE_COPY)))
-		return gomp_library(site)->single_copy_start();
+	if (likely(!wait_begin(&wait, site, address, OMP_SYNC_SINGLE_COPY))) {
+		copied = gomp_library(site)->single_copy_start();
+		if (!copied)
+			hide_if_wanted(site, OMP_SYNC_SINGLE_COPY);
+		return copied;
+	}
 	copied = gomp_library(site)->single_copy_start();
 	if (copied)
 		wait_end(&wait);
@@ -242,6 +282,8 @@ EXPORT void GOMP_taskgroup_start(void)
 	if (unlikely(gomp_is_recording()) && !gomp_is_foreign(site))
 		gomp_slice_open(&held, site, address, EVENT_OMP_ACQUIRED,
 				OMP_SYNC_TASKGROUP);
+	else
+		hide_if_wanted(site, OMP_SYNC_TASKGROUP);
 }
 
 EXPORT void GOMP_taskgroup_end(void)

@@ -189,18 +189,30 @@ struct task_making {
 	uint32_t offset; /* 0: the block is passed on as it is */
 };
 
-/* Opens the slice of a creation.  False: it isn't recorded. */
+/* Opens the slice of a creation.  A task that is created while no window is
+ * open may run in one: it gets its header without a slice.  False: nothing is
+ * to be known of it. */
 static bool making_begin(struct task_making *making,
 			 const struct gomp_site *site, const void *address,
 			 enum event_kind kind, enum omp_sync sync)
 {
-	if (likely(!gomp_is_recording()) || gomp_is_foreign(site) ||
-	    !gomp_slice_open(&making->slice, site, address, kind, sync))
+	struct gomp_slice *slice = &making->slice;
+
+	slice->thread = NULL;
+	if (gomp_is_foreign(site))
 		return false;
+	if (likely(!gomp_is_recording())) {
+		if (likely(!gomp_may_record()))
+			return false;
+		slice->region = 0;
+		slice->code = site->code ? site->code : (uint64_t)address;
+	} else if (!gomp_slice_open(slice, site, address, kind, sync)) {
+		return false;
+	}
 	making->header.function = (gomp_function *)site->function;
 	making->header.library = gomp_library(site);
-	making->header.region = making->slice.region;
-	making->header.code = making->slice.code;
+	making->header.region = slice->region;
+	making->header.code = slice->code;
 	making->header.number = add_relaxed(&task_count, 1) + 1;
 	making->detail = (struct gomp_detail){.task = making->header.number};
 	return true;
@@ -242,7 +254,9 @@ static void making_put(struct task_making *making, struct task_block *block,
 
 static void making_end(const struct task_making *making)
 {
-	gomp_slice_close(&making->slice, clock_ticks(), &making->detail);
+	if (making->slice.thread)
+		gomp_slice_close(&making->slice, clock_ticks(),
+				 &making->detail);
 }
 
 EXPORT void GOMP_task(gomp_function *function, void *data, gomp_copy *copy,

@@ -78,9 +78,10 @@ void ompt_task_create(union ompt_word *parent, const struct ompt_frame *frame,
 		return;
 	word->value = 0;
 	slice.thread = ompt_thread();
-	if (!slice.thread)
+	/* It may run in a window that opens later. */
+	if (!slice.thread && !gomp_may_record())
 		return;
-	outer = gomp_innermost(slice.thread);
+	outer = slice.thread ? gomp_innermost(slice.thread) : NULL;
 	slice.region = outer ? outer->region : 0;
 	if (outer && gomp_site_is_outlined(ompt_site(code)))
 		slice.code = ompt_named(outer);
@@ -94,6 +95,8 @@ void ompt_task_create(union ompt_word *parent, const struct ompt_frame *frame,
 	} else {
 		hook_unfollowed();
 	}
+	if (!slice.thread)
+		return;
 	slice.start_ticks = clock_ticks();
 	gomp_commit(&slice, slice.start_ticks, &detail);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * call_hooks.c - prctl() and syscall(), by which a program forbids itself
- * system calls or forks past the C library.
+ * system calls, or forks or ends past the C library.
  *
  * A seccomp filter may forbid what finishing a trace takes, and would then kill
  * the program at its end, by our doing.  So the recording ends before any
@@ -110,6 +110,8 @@ long call_syscall(long number, long a, long b, long c, long d, long e, long f)
 	if (unlikely(number == SYS_seccomp) &&
 	    (a == SECCOMP_SET_MODE_STRICT || a == SECCOMP_SET_MODE_FILTER))
 		confine(a == SECCOMP_SET_MODE_STRICT, (const void *)c);
+	if (unlikely(number == SYS_exit_group))
+		life_end();
 	return real.syscall(number, a, b, c, d, e, f);
 }
 

@@ -15,8 +15,9 @@
  *	locks no hook is ever called.  What takes the loader's or the thread
  *	library's locks, names of code and the writer's thread, comes after:
  *	rings hold what is recorded till then.
- *	A signal handler on its own thread finds the thread busy, and a child,
- *	forked or sharing our memory, has another pid: neither waits.
+ *	No signal handler runs on its thread until it is done: one could leave
+ *	it by a long jump, and it would never be.  A child, forked or sharing
+ *	our memory, has another pid and doesn't wait.
  *	Should it be stopped all the same, by a debugger, say, the others wait
  *	a second, once.  What they do after that is counted, and said.
  *
@@ -30,6 +31,7 @@
 #include "collector/session/modules.h"
 #include "collector/steps/steps.h"
 #include "preload/process/families.h"
+#include "preload/process/hook.h"
 #include "preload/process/life_parts.h"
 #include "preload/process/process.h"
 #include "preload/process/quiet.h"
@@ -37,6 +39,7 @@
 #include "writer/writer.h"
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -67,7 +70,9 @@ static START_DATA struct life {
 	_Atomic int pid;	 /* whose state this is */
 	_Atomic uint32_t writer; /* enum writer_start; futex word */
 	_Atomic bool is_held_up; /* BEGINNING for longer than anyone waits */
-	_Atomic uint64_t missed; /* calls that were forwarded meanwhile */
+	_Atomic uint64_t missed; /* calls that were forwarded meanwhile, */
+	_Atomic uint64_t missed_from_ns; /* the first of them, 0 none, */
+	_Atomic uint64_t missed_to_ns;	 /* and the last */
 	uint64_t missed_said;
 	bool constructed; /* our constructor has run */
 	bool forked;	  /* without exec */
@@ -103,6 +108,19 @@ static COLD void change(_Atomic uint32_t *word, uint32_t value)
 	futex_wake(word);
 }
 
+/* A call that waited in vain, or found that nobody waits any more. */
+static COLD void count_missed(void)
+{
+	const uint64_t now = clock_monotonic_ns();
+	uint64_t none = 0;
+
+	atomic_compare_exchange_strong_explicit(&life.missed_from_ns, &none,
+						now, memory_order_relaxed,
+						memory_order_relaxed);
+	store_relaxed(&life.missed_to_ns, now);
+	add_relaxed(&life.missed, 1);
+}
+
 COLD uint32_t life_settled(void)
 {
 	const int saved = errno;
@@ -114,7 +132,7 @@ COLD uint32_t life_settled(void)
 	if (load_relaxed(&life.is_held_up) ||
 	    !wait_while(&life.state, LIFE_BEGINNING, BEGIN_WAIT_NS)) {
 		store_relaxed(&life.is_held_up, true);
-		add_relaxed(&life.missed, 1);
+		count_missed();
 	}
 	errno = saved;
 	return gate_bits();
@@ -173,6 +191,7 @@ static void start_over(void)
 	store_relaxed(&life.writer, WRITER_UNWANTED);
 	store_relaxed(&life.is_held_up, false);
 	store_relaxed(&life.missed, 0);
+	store_relaxed(&life.missed_from_ns, 0);
 	life.missed_said = 0;
 	process.direct = false;
 	life.forked = true;
@@ -248,13 +267,14 @@ static int start_writer(void)
 }
 
 /* The gate's bits that don't depend on windows, and those that do. */
-static uint32_t wanted_bits(struct session *session, uint32_t *record)
+static uint32_t wanted_bits(struct session *session, uint64_t ticks,
+			    uint32_t *record)
 {
 	uint32_t bits = GATE_CLOSED | families_begin(session, record);
 
 	gate_set_record(*record);
 	gate_publish();
-	steps_start(session);
+	steps_start(session, ticks);
 	if (steps_source() == STEP_OMP)
 		bits |= GATE_OMP_MARK;
 	return bits;
@@ -274,9 +294,11 @@ static void say_mortal(struct session *session)
 static int begin(const char *reason)
 {
 	uint32_t bits, record;
+	uint64_t ticks;
 	int rc;
 
 	clock_choose(process.options.clock == CLOCK_MONOTONIC_ONLY);
+	ticks = clock_ticks();
 	rc = session_create(&process.options, reason, &life.session);
 	if (rc) {
 		log_trouble("no memory for a session (%s): nothing is recorded",
@@ -291,7 +313,7 @@ static int begin(const char *reason)
 	/* RELEASE pairs with the dependency of whoever loads the pointer: the
 	 * session is whole. */
 	store_release(&session_here, life.session);
-	bits = wanted_bits(life.session, &record);
+	bits = wanted_bits(life.session, ticks, &record);
 	store_relaxed(&life.writer, WRITER_WAITS);
 	gate_set(bits | (steps_want_events(life.session) ? record : 0));
 	return 0;
@@ -308,6 +330,7 @@ static void say_missed(void)
 		return;
 	life.missed_said += missed;
 	add_relaxed(&head->unrecorded_calls, missed);
+	add_relaxed(&head->held_up_calls, missed);
 	session_note(life.session,
 		     "%lu calls came while the start of the recording was held "
 		     "up, and are not in it",
@@ -315,6 +338,27 @@ static void say_missed(void)
 	log_trouble("%lu calls came while the start of the recording was held "
 		    "up, and are not in it",
 		    (unsigned long)missed);
+}
+
+/* They show as a gap.  On a thread of the program's that has a record now. */
+static COLD void draw_missed(void)
+{
+	const struct clock_segments *clock = &life.session->head->clock;
+	const double rate = (double)clock_ticks_per_second(clock) / 1e9;
+	const uint64_t ticks = clock_ticks();
+	const uint64_t now = clock_monotonic_ns();
+	const uint64_t from = load_relaxed(&life.missed_from_ns);
+	const uint64_t to = load_relaxed(&life.missed_to_ns);
+	struct thread *thread = from ? hook_thread() : NULL;
+	const struct event event = {
+		.kind = EVENT_LOSS,
+		.start_ticks = ticks - (uint64_t)((double)(now - from) * rate),
+		.end_ticks = ticks - (uint64_t)((double)(now - to) * rate),
+		.loss.count = life.missed_said,
+	};
+
+	if (thread && now >= to)
+		thread_record(thread, &event);
 }
 
 /* Starts the writer, unless somebody has.  0 or -errno, which is said. */
@@ -350,6 +394,7 @@ static COLD void bring_writer_or_close(void)
 COLD uint32_t life_begin(const char *reason)
 {
 	struct quiet quiet;
+	sigset_t all, was;
 
 	/* A child that shares our memory may run a hook, but owns nothing. */
 	if (!life_is_owner())
@@ -357,6 +402,8 @@ COLD uint32_t life_begin(const char *reason)
 	if (!move(LIFE_WATCHING, LIFE_BEGINNING))
 		return life_settled();
 	quiet = quiet_begin();
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &was);
 	process_complain();
 	if (begin(reason)) {
 		close_gate();
@@ -368,6 +415,10 @@ COLD uint32_t life_begin(const char *reason)
 			bring_writer_or_close();
 	}
 	quiet_end(&quiet);
+	/* A handler that leaves us now leaves nothing half done. */
+	pthread_sigmask(SIG_SETMASK, &was, NULL);
+	if (life.missed_said)
+		draw_missed();
 	return gate_bits();
 }
 

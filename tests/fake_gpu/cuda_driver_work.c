@@ -48,6 +48,36 @@ CUresult cuMemAllocHost(void **pointer, size_t size)
 	return sim_call_end(&call);
 }
 
+CUresult cuMemHostAlloc(void **pointer, size_t size, unsigned int flags)
+{
+	cuMemHostAlloc_params params = {pointer, size, flags};
+	struct sim_call call = DRIVER_CALL(cuMemHostAlloc, &params);
+
+	if (sim_call_begin(&call))
+		call.result = memory_new(pointer, size, PINNED, 0);
+	return sim_call_end(&call);
+}
+
+CUresult cuMemHostRegister(void *pointer, size_t size, unsigned int flags)
+{
+	cuMemHostRegister_v2_params params = {pointer, size, flags};
+	struct sim_call call = DRIVER_CALL(cuMemHostRegister_v2, &params);
+
+	if (sim_call_begin(&call))
+		call.result = memory_pin(pointer, size);
+	return sim_call_end(&call);
+}
+
+CUresult cuMemHostUnregister(void *pointer)
+{
+	cuMemHostUnregister_params params = {pointer};
+	struct sim_call call = DRIVER_CALL(cuMemHostUnregister, &params);
+
+	if (sim_call_begin(&call))
+		call.result = memory_unpin(pointer);
+	return sim_call_end(&call);
+}
+
 CUresult cuMemFreeHost(void *pointer)
 {
 	cuMemFreeHost_params params = {pointer};

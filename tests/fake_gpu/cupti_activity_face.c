@@ -24,7 +24,10 @@ static CUptiResult enable(CUpti_ActivityKind kind, int on, const char *function)
 		return error;
 	if (!record_kind_valid(kind))
 		return CUPTI_ERROR_INVALID_KIND;
-	activity_enable(kind, on);
+	if (on)
+		activity_enable(kind, 1);
+	else
+		activity_disable(kind);
 	return CUPTI_SUCCESS;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nvml_face.c - libnvidia-ml.so.1: one GPU that gets warm, and is throttled when
+ * nvml_face.c - libnvidia-ml.so.1: one GPU that is warm, and is throttled where
  * SIMGPU_NVML_REASONS says so.  Its types are written out: CUDA's headers have
  * none of NVML.
  */

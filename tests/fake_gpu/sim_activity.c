@@ -13,12 +13,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_CBIDS = 2048, MOST_STREAMS = 1024 };
+enum { MOST_CBIDS = 2048, MOST_STREAMS = 1024, ZERO_RATE = 20 };
 
 struct waiting {
 	struct waiting *next;
 	int64_t start_ns, end_ns;
 	uint32_t stream;
+	int is_carried;		/* ends when kernels are wanted again */
 	struct sim_place place; /* in a buffer that waits too, or none */
 	_Alignas(8) uint8_t record[LONGEST_RECORD];
 };
@@ -31,12 +32,86 @@ static _Atomic char wanted[KIND_COUNT];
 static _Atomic char unwanted_api[2][MOST_CBIDS];
 static _Atomic int system_thread_id;
 static _Atomic uint64_t gpu_records;
+static _Atomic uint64_t finished;
+static _Atomic int enablings; /* of kernels */
+
+static CUpti_ActivityKind kind_of(const void *record)
+{
+	return ((const CUpti_Activity *)record)->kind;
+}
+
+static int is_kernel_kind(CUpti_ActivityKind kind)
+{
+	return kind == CUPTI_ACTIVITY_KIND_KERNEL ||
+	       kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+}
+
+/* Kernels that were cut off by a disabling: theirs is the end of now. */
+static void end_carried(void)
+{
+	const int64_t now = clock_device_now();
+
+	pthread_mutex_lock(&lock);
+	for (struct waiting *w = first; w; w = w->next)
+		if (w->is_carried) {
+			w->is_carried = 0;
+			w->end_ns = now;
+		}
+	pthread_mutex_unlock(&lock);
+}
 
 void activity_enable(CUpti_ActivityKind kind, int on)
 {
 	if (on)
 		clock_anchor();
+	if (on && is_kernel_kind(kind) && !wanted[kind]) {
+		enablings++;
+		end_carried();
+	}
 	wanted[kind] = (char)on;
+}
+
+/* Unfinished kernels, which are cut off with `cut`. */
+static int in_flight(int cut)
+{
+	const int64_t now = clock_device_now();
+	int count = 0;
+
+	pthread_mutex_lock(&lock);
+	for (struct waiting *w = first; w; w = w->next)
+		if (w->end_ns > now && is_kernel_kind(kind_of(w->record))) {
+			count++;
+			w->is_carried |= cut;
+		}
+	pthread_mutex_unlock(&lock);
+	return count;
+}
+
+void activity_disable(CUpti_ActivityKind kind)
+{
+	const struct sim_knobs *knobs = sim_knobs();
+	int hangs = knobs->hang_disable;
+
+	if (is_kernel_kind(kind) && wanted[kind]) {
+		if (hangs == BY_VERSION)
+			hangs = knobs->version < VERSION_NEWEST && in_flight(0);
+		while (hangs)
+			pause();
+		clock_sleep_until(clock_device_now() + knobs->disable_ns);
+		if (knobs->carry_over)
+			in_flight(1);
+	}
+	activity_enable(kind, 0);
+}
+
+uint32_t activity_graph_correlation(uint32_t correlation)
+{
+	const struct sim_knobs *knobs = sim_knobs();
+	const int wrong = knobs->graph_ids == BY_VERSION
+				  ? knobs->version < VERSION_13_1_1
+				  : knobs->graph_ids;
+
+	return wrong && enablings > 1 ? correlation - 1 : correlation;
 }
 
 int activity_enabled(CUpti_ActivityKind kind)
@@ -66,11 +141,6 @@ int activity_api_enabled(CUpti_ActivityKind kind, uint32_t cbid)
 		 unwanted_api[kind == CUPTI_ACTIVITY_KIND_DRIVER][cbid]);
 }
 
-static CUpti_ActivityKind kind_of(const void *record)
-{
-	return ((const CUpti_Activity *)record)->kind;
-}
-
 void activity_emit(const void *record)
 {
 	const CUpti_ActivityKind kind = kind_of(record);
@@ -81,8 +151,7 @@ void activity_emit(const void *record)
 
 static int is_kernel(const void *record)
 {
-	return kind_of(record) == CUPTI_ACTIVITY_KIND_KERNEL ||
-	       kind_of(record) == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+	return is_kernel_kind(kind_of(record));
 }
 
 void activity_emit_later(const void *record, uint32_t stream, int64_t start_ns,
@@ -120,7 +189,7 @@ void activity_emit_later(const void *record, uint32_t stream, int64_t start_ns,
 
 static int unfinished(const struct waiting *w, int64_t now)
 {
-	if (w->end_ns > now)
+	if (w->is_carried || w->end_ns > now)
 		return 1;
 	return sim_knobs()->forced_incomplete && is_kernel(w->record) &&
 	       newest_kernel[w->stream % MOST_STREAMS] == w;
@@ -165,11 +234,28 @@ static void put_time(struct waiting *w, size_t at, int64_t device_ns)
 		memcpy(w->record + at, &time, sizeof(time));
 }
 
+/* CUPTI could not measure this one. */
+static int is_zero(void)
+{
+	const struct sim_knobs *knobs = sim_knobs();
+	int64_t rate = knobs->zero_times;
+
+	if (rate == BY_VERSION)
+		rate = knobs->version >= VERSION_12_6 &&
+				       knobs->version < VERSION_13_1 &&
+				       clock_is_clients()
+			       ? ZERO_RATE
+			       : 0;
+	return rate && ++finished % (uint64_t)rate == 0;
+}
+
 static void finish(struct waiting *w)
 {
 	const int64_t error = clock_error();
 	size_t start_at, end_at;
 
+	if (is_zero())
+		w->end_ns = 0;
 	record_times_at(kind_of(w->record), &start_at, &end_at);
 	if (w->start_ns)
 		put_time(w, start_at, w->start_ns + error);

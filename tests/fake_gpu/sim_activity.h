@@ -13,6 +13,14 @@
 void activity_enable(CUpti_ActivityKind kind, int on);
 int activity_enabled(CUpti_ActivityKind kind);
 
+/* A client takes a kind away: takes its time, or never returns (HANG_DISABLE,
+ * DISABLE_NS), and unfinished kernels get their end when it is wanted again
+ * (CARRY_OVER). */
+void activity_disable(CUpti_ActivityKind kind);
+
+/* What the records of a graph's work have as correlation (GRAPH_IDS). */
+uint32_t activity_graph_correlation(uint32_t correlation);
+
 /* The kind under which kernels are wanted, or 0. */
 CUpti_ActivityKind activity_kernel_kind(void);
 

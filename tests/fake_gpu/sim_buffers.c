@@ -51,6 +51,7 @@ struct sim_buffer {
 struct shelf {
 	struct shelf *next;
 	struct sim_buffer *current;
+	int raced; /* a flush took the buffer that it was writing to */
 };
 
 static pthread_mutex_t fill = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
@@ -312,6 +313,10 @@ static struct sim_buffer *room_for(size_t size)
 {
 	struct shelf *s = shelf();
 
+	if (s->raced) {
+		s->raced = 0;
+		return NULL;
+	}
 	if (s->current && s->current->used + size > s->current->size) {
 		end_filling(s->current);
 		s->current = NULL;
@@ -426,7 +431,11 @@ void buffers_register(CUpti_BuffersCallbackRequestFunc request_callback,
 
 void buffers_flush(int forced)
 {
-	const enum hang_flush hang = sim_knobs()->hang_flush;
+	const struct sim_knobs *knobs = sim_knobs();
+	const enum hang_flush hang = knobs->hang_flush;
+	const int races = knobs->thread_race == BY_VERSION
+				  ? knobs->version < VERSION_12_6_2
+				  : knobs->thread_race;
 
 	while (hang == HANG_ALWAYS || (hang == HANG_FORCED && forced))
 		pause();
@@ -436,6 +445,7 @@ void buffers_flush(int forced)
 		if (s->current && s->current->used && !s->current->unfinished) {
 			enqueue(s->current);
 			s->current = NULL;
+			s->raced = races && s != &common && s != mine;
 		}
 	}
 	if (sim_knobs()->complete_on == COMPLETE_ON_WORKER)

@@ -12,6 +12,7 @@
 #include "tests/fake_gpu/sim_clock.h"
 #include "tests/fake_gpu/sim_knobs.h"
 #include "tests/fake_gpu/sim_life.h"
+#include "tests/fake_gpu/sim_second.h"
 #include <unistd.h>
 
 enum { EXTERNAL_KINDS = 6, EXTERNAL_DEPTH = 64, WRAP_FROM = 0xfffffff0 };
@@ -69,6 +70,8 @@ int sim_call_begin(struct sim_call *call)
 		call->silent = 1; /* dead, forked or not initialised */
 	if (innermost)
 		call->silent = 1;
+	else if (!call->silent)
+		second_look();
 	enter(call);
 	if (fatal_after && ++calls == fatal_after)
 		callbacks_fatal();

@@ -18,6 +18,8 @@ enum {
 	MOST_ANCHORS = 1 << 16,
 	SPOILT_AFTER_REGISTRATION = 3,
 	SPOILT_BY_NS = 1000000,
+	MILLION = 1000000,
+	JITTERS_FROM_NS = 1000000,
 };
 
 struct anchor {
@@ -39,9 +41,26 @@ static int64_t read_clock(clockid_t id)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+/* The GPU's counter runs at a rate of its own. */
+static int64_t drifted(int64_t ns)
+{
+	return ns + ns / MILLION * sim_knobs()->drift_ppm;
+}
+
+static int64_t undrifted(int64_t device_ns)
+{
+	return device_ns / (MILLION + sim_knobs()->drift_ppm) * MILLION +
+	       device_ns % (MILLION + sim_knobs()->drift_ppm);
+}
+
 int64_t clock_device_now(void)
 {
-	return read_clock(CLOCK_MONOTONIC);
+	return drifted(read_clock(CLOCK_MONOTONIC));
+}
+
+int clock_is_clients(void)
+{
+	return client_clock != NULL;
 }
 
 uint64_t clock_client_now(void)
@@ -71,6 +90,16 @@ static struct anchor measure(void)
 	return best;
 }
 
+/* `lock` is held: of +-JITTER_NS. */
+static int64_t jitter(void)
+{
+	static uint32_t random = 12345;
+	const int64_t most = sim_knobs()->jitter_ns;
+
+	random = random * 1664525 + 1013904223;
+	return most ? (int64_t)(random >> 8) % (2 * most + 1) - most : 0;
+}
+
 /* `lock` is held. */
 static void add_anchor(struct anchor anchor)
 {
@@ -78,6 +107,11 @@ static void add_anchor(struct anchor anchor)
 	    (anchor.device <= anchors[anchor_count - 1].device ||
 	     anchor.client <= anchors[anchor_count - 1].client))
 		return;
+	/* A reading is never exact; over a short time this would be a slope of
+	 * its own. */
+	if (anchor_count &&
+	    anchor.device - anchors[anchor_count - 1].device >= JITTERS_FROM_NS)
+		anchor.device += jitter();
 	if (anchor_count == MOST_ANCHORS)
 		for (anchor_count = 0; anchor_count < MOST_ANCHORS / 2;
 		     anchor_count++)
@@ -166,9 +200,10 @@ uint64_t clock_convert(int64_t device_ns)
 
 void clock_sleep_until(int64_t device_ns)
 {
+	const int64_t ns = undrifted(device_ns) + 1;
 	const struct timespec until = {
-		.tv_sec = device_ns / 1000000000,
-		.tv_nsec = device_ns % 1000000000,
+		.tv_sec = ns / 1000000000,
+		.tv_nsec = ns % 1000000000,
 	};
 
 	if (device_ns <= clock_device_now())

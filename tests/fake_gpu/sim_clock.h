@@ -2,10 +2,10 @@
 /*
  * sim_clock.h - the GPU's time, and the client's.
  *
- * The device lives in nanoseconds of CLOCK_MONOTONIC.  Records hold the
- * client's clock: what its timestamp callback says, else CLOCK_REALTIME.
- * Times of the GPU come out by interpolation between two moments at which both
- * clocks were read, as CUPTI does it.
+ * The device lives in nanoseconds of CLOCK_MONOTONIC, DRIFT_PPM too fast.
+ * Records hold the client's clock: what its timestamp callback says, else
+ * CLOCK_REALTIME.  Times of the GPU come out by interpolation between two
+ * moments at which both clocks were read, as CUPTI does it.
  */
 #ifndef FAKE_GPU_SIM_CLOCK_H
 #define FAKE_GPU_SIM_CLOCK_H
@@ -14,6 +14,9 @@
 
 int64_t clock_device_now(void);
 uint64_t clock_client_now(void);
+
+/* Times are those of the client's callback. */
+int clock_is_clients(void);
 
 /* The client's callback, or NULL for CUPTI's own clock.  Registering again
  * spoils the next records of the GPU, as on a real one. */

@@ -28,6 +28,16 @@ static struct sim_knobs knobs = {
 	.latency_ns = 2000,
 	.kernel_ns = 5000,
 	.withhold = 1,
+	.hang_disable = BY_VERSION,
+	.graph_ids = BY_VERSION,
+	.thread_race = BY_VERSION,
+	.carry_over = 1,
+	.disable_ns = 1000000,
+	.zero_times = BY_VERSION,
+	.drift_ppm = 20,
+	.jitter_ns = 300,
+	.second_from = 100,
+	.second_calls = 100,
 };
 static struct failure failures[MOST_FAILURES];
 static int failure_count;
@@ -104,8 +114,13 @@ static int read_number(const char *name, const char *value)
 		{"OVERLAP", &knobs.overlap},
 		{"NULL_OK", &knobs.null_ok},
 		{"NO_KERNELS", &knobs.no_kernels},
+		{"INIT_SILENT", &knobs.init_silent},
 		{"WITHHOLD", &knobs.withhold},
 		{"MIG", &knobs.mig},
+		{"HANG_DISABLE", &knobs.hang_disable},
+		{"GRAPH_IDS", &knobs.graph_ids},
+		{"THREAD_RACE", &knobs.thread_race},
+		{"CARRY_OVER", &knobs.carry_over},
 	};
 	const struct {
 		const char *name;
@@ -114,8 +129,14 @@ static int read_number(const char *name, const char *value)
 		{"SKEW_NS", &knobs.skew_ns},
 		{"LATENCY_NS", &knobs.latency_ns},
 		{"KERNEL_NS", &knobs.kernel_ns},
+		{"DISABLE_NS", &knobs.disable_ns},
+		{"ZERO_TIMES", &knobs.zero_times},
+		{"DRIFT_PPM", &knobs.drift_ppm},
+		{"JITTER_NS", &knobs.jitter_ns},
 		{"DROP", (int64_t *)&knobs.drop},
 		{"NVML_REASONS", (int64_t *)&knobs.nvml_reasons},
+		{"SECOND_FROM", (int64_t *)&knobs.second_from},
+		{"SECOND_CALLS", (int64_t *)&knobs.second_calls},
 		{"FATAL_STATE_AFTER", (int64_t *)&knobs.fatal_after},
 	};
 
@@ -144,6 +165,9 @@ static void read_knob(const char *name, const char *value)
 		knobs.nvml_hang = choice(name, value, "no load start");
 	else if (strcmp(name, "COMPLETE_ON") == 0)
 		knobs.complete_on = choice(name, value, "worker flusher app");
+	else if (strcmp(name, "SECOND_CLIENT") == 0)
+		knobs.second_client =
+			choice(name, value, "0 subscribe takeover");
 	else if (strcmp(name, "DRIVER") == 0)
 		knobs.driver_absent = choice(name, value, "present absent");
 	else if (strcmp(name, "REPLAY") == 0)

@@ -9,12 +9,26 @@
 
 #include <stdint.h>
 
-enum { VERSION_NEWEST = 130001, VERSION_LONG = 130000 };
+/* As cuptiGetVersion() counts. */
+enum {
+	VERSION_12_6 = 24,
+	VERSION_12_6_2 = 25,
+	VERSION_LONG = 130000,
+	VERSION_NEWEST = 130001,
+	VERSION_13_1 = 130100,
+	VERSION_13_1_1 = 130101,
+};
+
+/* As the version has it. */
+enum { BY_VERSION = -1 };
 
 /* Who calls the client's completed-callback. */
 enum complete_on { COMPLETE_ON_WORKER, COMPLETE_ON_FLUSHER, COMPLETE_ON_APP };
 
 enum hang_flush { HANG_NEVER, HANG_ALWAYS, HANG_FORCED };
+
+/* Another client of CUPTI in the process. */
+enum second_client { SECOND_NONE, SECOND_SUBSCRIBES, SECOND_TAKES_OVER };
 
 enum { PER_THREAD_BY_CLIENT = -1 };
 
@@ -30,6 +44,15 @@ struct sim_knobs {
 	int overlap;
 	int null_ok;
 	int no_kernels;
+	int hang_disable; /* HANG_DISABLE, or BY_VERSION */
+	int graph_ids;	  /* wrong from the second enabling on, or BY_VERSION */
+	int thread_race;  /* of a flush with other threads, or BY_VERSION */
+	int carry_over;	  /* ends of work when kernels are disabled */
+	int64_t disable_ns; /* for which disabling kernels takes */
+	int64_t zero_times; /* each n-th record of the GPU, or BY_VERSION */
+	int64_t drift_ppm;  /* by so much the GPU's clock is too fast */
+	int64_t jitter_ns;  /* of a look at both clocks */
+	int init_silent;
 	int withhold;	   /* buffers with unfinished records stay with CUPTI */
 	int driver_absent; /* DRIVER=absent */
 	uint64_t nvml_reasons; /* NVML: why the clock is low */
@@ -37,12 +60,15 @@ struct sim_knobs {
 	int mig;	       /* the device is a part of a GPU */
 	enum hang_flush hang_flush;
 	enum complete_on complete_on;
-	int64_t skew_ns;      /* GPU times are wrong by so much */
-	int64_t latency_ns;   /* from the launch to the earliest start */
-	int64_t kernel_ns;    /* of the smallest kernel */
-	uint64_t drop;	      /* each n-th record of the GPU is lost */
-	uint64_t fatal_after; /* API calls until CUPTI gives up */
-	const char *replay;   /* a capture, or NULL */
+	enum second_client second_client;
+	uint64_t second_from;  /* the API call at which it comes */
+	uint64_t second_calls; /* for so many it stays */
+	int64_t skew_ns;       /* GPU times are wrong by so much */
+	int64_t latency_ns;    /* from the launch to the earliest start */
+	int64_t kernel_ns;     /* of the smallest kernel */
+	uint64_t drop;	       /* each n-th record of the GPU is lost */
+	uint64_t fatal_after;  /* API calls until CUPTI gives up */
+	const char *replay;    /* a capture, or NULL */
 };
 
 const struct sim_knobs *sim_knobs(void);

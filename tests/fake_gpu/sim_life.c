@@ -58,11 +58,13 @@ int life_initialise(void)
 		state = LIFE_STARTING;
 		owner = getpid();
 		inject();
-		atexit(tear_down);
+		if (!sim_knobs()->init_silent)
+			atexit(tear_down);
 		state = LIFE_READY;
 		life_dump(CUPTI_ACTIVITY_KIND_DEVICE);
-		callbacks_resource(CUPTI_CBID_RESOURCE_CU_INIT_FINISHED, NULL,
-				   NULL);
+		if (!sim_knobs()->init_silent)
+			callbacks_resource(CUPTI_CBID_RESOURCE_CU_INIT_FINISHED,
+					   NULL, NULL);
 	}
 	pthread_mutex_unlock(&lock);
 	return 0;
@@ -109,6 +111,8 @@ CUcontext life_need_context(void)
 	pthread_mutex_lock(&lock);
 	if (!context) {
 		context = (CUcontext)&body;
+		if (sim_knobs()->init_silent)
+			atexit(tear_down);
 		life_dump(CUPTI_ACTIVITY_KIND_CONTEXT);
 		callbacks_resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED, context,
 				   NULL);

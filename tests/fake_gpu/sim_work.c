@@ -94,6 +94,12 @@ static void copy_memory(const struct sim_work *work)
 			from + row * work->from_pitch, work->bytes);
 }
 
+static uint32_t correlation_of(const struct sim_work *work)
+{
+	return work->graph ? activity_graph_correlation(sim_call_correlation())
+			   : sim_call_correlation();
+}
+
 static void record_kernel(const struct sim_work *work, uint32_t stream,
 			  int64_t start, int64_t end)
 {
@@ -110,7 +116,7 @@ static void record_kernel(const struct sim_work *work, uint32_t stream,
 		.blockY = (int32_t)work->block[1],
 		.blockZ = (int32_t)work->block[2],
 		.dynamicSharedMemory = (int32_t)work->shared,
-		.correlationId = sim_call_correlation(),
+		.correlationId = correlation_of(work),
 		.gridId = ++last_grid,
 		.name = work->kernel->name,
 		.queued = work->queued,
@@ -161,7 +167,7 @@ static void record_peer_copy(const struct sim_work *work, uint32_t stream,
 		.srcContextId = CONTEXT_ID + (uint32_t)work->from_device,
 		.dstDeviceId = (uint32_t)work->to_device,
 		.dstContextId = CONTEXT_ID + (uint32_t)work->to_device,
-		.correlationId = sim_call_correlation(),
+		.correlationId = correlation_of(work),
 		.graphNodeId = work->graph_node,
 		.graphId = work->graph,
 		.channelID = COPY_CHANNEL,
@@ -185,7 +191,7 @@ static void record_copy(const struct sim_work *work, uint32_t stream,
 		.deviceId = DEVICE_ID,
 		.contextId = CONTEXT_ID,
 		.streamId = stream,
-		.correlationId = sim_call_correlation(),
+		.correlationId = correlation_of(work),
 		.graphNodeId = work->graph_node,
 		.graphId = work->graph,
 		.channelID = COPY_CHANNEL,
@@ -207,7 +213,7 @@ static void record_set(const struct sim_work *work, uint32_t stream,
 		.deviceId = DEVICE_ID,
 		.contextId = CONTEXT_ID,
 		.streamId = stream,
-		.correlationId = sim_call_correlation(),
+		.correlationId = correlation_of(work),
 		.flags = work->asynchronous ? CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC
 					    : 0,
 		.memoryKind = (uint16_t)memory_kind(work->to),

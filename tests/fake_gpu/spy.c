@@ -17,6 +17,8 @@
  *	SPY_STUBBORN 1: go on after a refused subscription
  *	SPY_EXIT     "early": flush from a handler that is older than the
  *	driver's
+ *
+ * The last line tells the end, whichever callbacks came before.
  */
 #include <cupti.h>
 #include <dlfcn.h>
@@ -64,6 +66,7 @@ int InitializeInjection(void);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static FILE *out;
+static void *library; /* CUPTI */
 static CUpti_SubscriberHandle subscriber;
 static unsigned long launches, resources, fatals, buffers;
 static struct late_buffer {
@@ -211,7 +214,8 @@ static void called(void *unused, CUpti_CallbackDomain domain,
 		__atomic_add_fetch(&fatals, 1, __ATOMIC_RELAXED);
 	} else if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
 		__atomic_add_fetch(&resources, 1, __ATOMIC_RELAXED);
-		if (cbid == CUPTI_CBID_RESOURCE_CU_INIT_FINISHED &&
+		if ((cbid == CUPTI_CBID_RESOURCE_CU_INIT_FINISHED ||
+		     cbid == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) &&
 		    strcmp(setting("SPY_EXIT", ""), "early") != 0)
 			atexit(at_end);
 	} else if (call->callbackSite == CUPTI_API_ENTER) {
@@ -239,6 +243,11 @@ static void set_attributes(void)
 
 static void enable_all(void)
 {
+	CUptiResult (*timed_events)(uint8_t) = NULL;
+
+	/* From 13.0 on. */
+	*(void **)&timed_events =
+		dlsym(library, "cuptiActivityEnableCudaEventDeviceTimestamps");
 	char *list =
 		strdup(setting("SPY_KINDS", "1,2,4,5,8,9,10,17,22,36,37,38,"
 					    "39,49"));
@@ -251,6 +260,8 @@ static void enable_all(void)
 
 		if (error)
 			say("enable %d: %d", kind, error);
+		if (kind == CUPTI_ACTIVITY_KIND_CUDA_EVENT && timed_events)
+			timed_events(1);
 	}
 	free(list);
 	cupti.cuptiEnableDomain(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE);
@@ -265,9 +276,9 @@ static void enable_all(void)
 
 static int find_cupti(void)
 {
-	void *library = dlopen("libcupti.so.13", RTLD_NOW | RTLD_LOCAL);
 	int missing = 0;
 
+	library = dlopen("libcupti.so.13", RTLD_NOW | RTLD_LOCAL);
 	if (!library)
 		library = dlopen("libcupti.so.12", RTLD_NOW | RTLD_LOCAL);
 	if (!library)
@@ -302,7 +313,7 @@ int InitializeInjection(void)
 	say("buffers %d",
 	    cupti.cuptiActivityRegisterCallbacks(request, complete));
 	enable_all();
-	if (strcmp(setting("SPY_EXIT", ""), "early") == 0)
-		atexit(at_end);
+	/* The newest handler goes first; this one is the driver's elder. */
+	atexit(at_end);
 	return 1;
 }

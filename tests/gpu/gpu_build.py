@@ -133,8 +133,8 @@ def compile_programs(m, report):
                 break
         report.expect(f"nvcc, {name}", name in m.programs,
                       gpu_machine.last_words(made) if made.status else "")
-    runtime = glob.glob(os.path.join(m.cuda or "", "lib64")) + \
-        glob.glob(os.path.join(m.cuda or "", "targets", "*", "lib"))
+    runtime = glob.glob(os.path.join(m.cuda, "lib64")) + \
+        glob.glob(os.path.join(m.cuda, "targets", "*", "lib")) if m.cuda else []
     m.runtime_path = ":".join(runtime)
 
 

@@ -24,7 +24,7 @@ import gpu_records
 
 LIMIT = 2_000_000               # bytes of a capture
 # As preload/cuda/cupti_kinds.c has them; device and context first.
-KINDS = "8,9,10,1,22,2,5,4,38,17,49"
+KINDS = "8,9,10,1,22,2,5,4,38,17,49,36"
 GRAPHS = KINDS + ",51"
 PER_THREAD = "9=1"
 HEAD = struct.Struct("=IIQQQ")

@@ -108,6 +108,7 @@ class Machine:
         self.library = self.command = None
         self.cuda, self.nvcc = self.toolkit()
         self.programs = {}      # name: path of what nvcc built
+        self.runtime_path = ""  # where the toolkit's shared runtime is
         self.kept = []          # traces that go back
         self.buffers = []       # captured buffers that go back
 

@@ -3,7 +3,7 @@
  * starts.c - threads that all make their first calls at the same moment.
  *
  *	starts scopes|regions|heap|mixed THREADS EACH
- *	starts leave|fork|interrupt|allocate
+ *	starts leave|fork|interrupt|leap|allocate
  *
  * Each thread makes EACH scopes named "start", parallel regions of one thread,
  * or blocks of 100,000 bytes (given back at once); `mixed`: thread by thread
@@ -12,11 +12,12 @@
  * The others need tests/programs/lib/slow_start.c.  While another thread's
  * first scope begins the recording, the first one ends the program, forks a
  * child that makes a scope of its own, sends that thread a signal whose handler
- * does, or allocates 200 blocks.
+ * does or, for "leap", jumps out of that scope, or allocates 200 blocks.
  */
 #include "traceprof.h"
 
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -73,10 +74,25 @@ static void *begin(void *same)
 	return same;
 }
 
+static sigjmp_buf back;
+
 static void handle(int number)
 {
 	(void)number;
 	scope("handler");
+}
+
+static void leap(int number)
+{
+	siglongjmp(back, number);
+}
+
+static void *begin_and_leap(void *same)
+{
+	if (!sigsetjmp(back, 1))
+		scope("start");
+	scope("after");
+	return same;
 }
 
 int slow_start_inside(void) __attribute__((weak));
@@ -86,8 +102,10 @@ static int disturb(const char *how)
 	pthread_t thread;
 	int status = 0;
 
-	signal(SIGUSR1, handle);
-	pthread_create(&thread, NULL, begin, NULL);
+	const int leaps = strcmp(how, "leap") == 0;
+
+	signal(SIGUSR1, leaps ? leap : handle);
+	pthread_create(&thread, NULL, leaps ? begin_and_leap : begin, NULL);
 	while (slow_start_inside && !slow_start_inside())
 		usleep(1000);
 	if (strcmp(how, "leave") == 0)

@@ -37,6 +37,7 @@ REMEDIES = (
     (r"two users|another user's rights|no right to|root's build|memory cgroup",
      "root's rights: docker run --privileged"),
     (r"fuse", "apt-get install libfuse3-dev fuse3"),
+    (r"\bgo is not", "apt-get install golang-go"),
     (r"(\w+) is not on this machine", r"install \1"),
 )
 

@@ -28,6 +28,7 @@ SIZES = {
     24: NEWEST | {KERNEL: 208, CONCURRENT_KERNEL: 208, MEMCPY: 88, SYNC: 40,
                   EVENT: 24, CONTEXT: 24, UNIFIED: 64, POOL: 72},
 }
+SIZES |= {130100: NEWEST, 130101: NEWEST, 25: SIZES[24]}
 
 # Field: offset and struct format; the same in every version.
 GPU = {"start": (16, "Q"), "end": (24, "Q")}

@@ -3,8 +3,10 @@
 seen of /proc, whatever descriptors are closed, whoever else has the memory."""
 
 import os
+import shutil
 import signal
 import subprocess
+import tempfile
 import time
 
 import harness
@@ -124,6 +126,43 @@ def test_recovery_in_another_pid_namespace():
 
 def test_a_program_in_another_pid_namespace():
     check(inside=OTHER_PIDS)
+
+
+def test_processes_that_are_hidden_from_their_own_user():
+    """hidepid=2, and a program that its user may run but not read: /proc shows
+    it to nobody but root."""
+    if os.geteuid() != 0 or not shutil.which("setpriv"):
+        raise Skip("needs two users")
+    hidden = ["unshare", "--mount", "sh", "-c",
+              'mount -t proc -o hidepid=2 none /proc && exec setpriv --reuid=65534 '
+              '--regid=65534 --clear-groups "$@"', "sh"]
+    needs(hidden)
+    with tempfile.TemporaryDirectory(prefix="traceprof-test-") as place:
+        os.chmod(place, 0o777)
+        for path, mode in ((harness.LIBRARY, 0o755), (harness.COMMAND, 0o755),
+                           (harness.program("endless"), 0o711)):
+            os.chmod(shutil.copy(path, place), mode)
+        target = os.path.join(place, "out")
+        tool = [*hidden, os.path.join(place, "traceprof"), "recover", target]
+        process = subprocess.Popen(
+            [*hidden, "env", f"LD_PRELOAD={place}/libtraceprof.so", place + "/endless"],
+            env=clean_environment() | {"TRACEPROF_DIR": target},
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            start_new_session=True)
+        process.stdout.readline()
+        try:
+            if not session_of(target):
+                raise Skip("no shared memory that outlives a process")
+            shown = subprocess.run([*hidden, "test", "-e", f"/proc/{process.pid}"])
+            expect_equal(shown.returncode, 1, "the program can be seen")
+            said = subprocess.run(tool, capture_output=True, text=True).stdout
+            expect("nothing to recover" in said, "of a living program:", said)
+            expect(process.poll() is None and session_of(target), "it was taken")
+        finally:
+            kill(process)
+        said = subprocess.run(tool, capture_output=True, text=True).stdout
+        expect("events" in said, "of a dead program:", said)
+        expect(not session_of(target), "the session is still there")
 
 
 def test_the_next_run_leaves_it_alone():

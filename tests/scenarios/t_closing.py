@@ -107,13 +107,21 @@ def test_events_outside_the_windows_are_as_asked():
         "TRACEPROF_WAIT": "100", "TRACEPROF_ACTIVE": "2", "TRACEPROF_REPEAT": "1"})
     events = run.trace.meta["events"]
     expect(events["cut"] > events["written"] / 100, events)
+    expect_equal((events["outside"], events["past_max"]), (events["cut"], 0), "why")
+    said = harness.command("report", run.files[0]).stdout
+    expect(f"{events['cut']} events lay outside the windows" in said, said)
+    expect("MAX_MB" not in said, said)
     expect("MAX_MB" not in run.stderr and "outside" not in run.stderr, run.stderr)
 
 
 def test_events_past_the_limit_of_text():
     run = traced("starts", "scopes", 2, 20000, env={"TRACEPROF_MAX_MB": "1"})
-    cut = run.trace.meta["events"]["cut"]
-    expect(cut > 1000, run.trace.meta["events"])
+    events = run.trace.meta["events"]
+    cut = events["past_max"]
+    expect(cut > 1000, events)
+    expect_equal((events["outside"], events["cut"]), (0, cut), "why")
+    said = harness.command("report", run.files[0]).stdout
+    expect(f"{cut} events came past TRACEPROF_MAX_MB" in said, said)
     expect(f"{cut} events came past TRACEPROF_MAX_MB=1" in run.stderr, run.stderr)
 
 

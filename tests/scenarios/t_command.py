@@ -103,6 +103,29 @@ def test_check_keeps_the_books_by_kind():
     expect("11 events in this file, but 10 written in all [rule 20]" in aged, aged)
 
 
+def test_check_keeps_the_books_by_reason():
+    """What is missing has a reason, and each reason is in the sum."""
+    books = {"seen": 27, "written": 10, "cut": 6, "outside": 3, "past_max": 2,
+             "unwritable": 1, "dropped": 1, "unrecorded_calls": 8,
+             "unfollowed_calls": 3, "held_up_calls": 4, "missed_calls": 2}
+    waits = {"begun": 6, "drawn": 3, "outside": 2, "lost": 1}
+    right = checked([], events=books, waits=waits)
+    expect("[rule 20]" not in right, right)
+    for key in books:
+        if key not in ("unfollowed_calls", "held_up_calls"):
+            wrong = checked([], events=books | {key: books[key] + 1})
+            expect("[rule 20]" in wrong, key, wrong)
+    wrong = checked([], events=books | {"held_up_calls": 6})
+    expect("8 calls without an event" in wrong, wrong)
+    for key in waits:
+        wrong = checked([], waits=waits | {key: 9})
+        expect("waits at regions' ends" in wrong, key, wrong)
+    wrong = checked([], events=books | {"unnamed": 1})
+    expect("no name was refused" in wrong, wrong)
+    right = checked([], events=books | {"unnamed": 1, "names_refused": 3})
+    expect("[rule 20]" not in right, right)
+
+
 def test_check_misses_the_kernels_of_launches():
     def call(name, correlation, **args):
         return {"ph": "X", "cat": "cuda_runtime", "name": name, "pid": 700, "tid": 700,

@@ -121,6 +121,31 @@ def test_device_memory():
     expect_equal(total, 0, "what stays")
 
 
+def test_pinned_memory_is_a_kind_of_its_own():
+    """Once each, also where the runtime's call shows the driver's inside."""
+    for inner in (0, 1):
+        run = on_gpu(program="pinned", SIMGPU_DUP_DRIVER=inner)
+        expect_equal((run.status, run.stdout), (0, "done\n"), run.stderr)
+        blocks = [event for event in run.trace.events
+                  if event["name"] == "[memory] pinned"]
+        total = 0
+        sizes = []
+        for event in sorted(blocks, key=lambda event: event["ts"]):
+            total += event["args"]["Bytes"]
+            sizes.append(event["args"]["Bytes"] >> 20)
+            expect_equal((event["args"]["Total Allocated"], event["args"]["Device Type"],
+                          event["args"]["Device Id"]), (total, 0, -1), event)
+        expect_equal(sizes, [1, 2, 3, 4, 2, -2, 1, -1, -2, -3, -4, -1], "blocks")
+        expect_equal([event["args"]["live_bytes"] for event in run.trace.events
+                      if event["name"] == "pinned memory"][-1], 0, "counter")
+        expect(not [event for event in run.trace.memory()
+                    if event["args"]["Device Type"] == 1
+                    and abs(event["args"]["Bytes"]) != 1 << 20], "counted as the GPU's")
+        said = command("report", run.files[0]).stdout
+        expect("Pinned host memory: 6 blocks of 13.00 MiB, 6 frees of 13.00 MiB, "
+               "highest total 12.00 MiB" in said, said)
+
+
 def test_older_cupti():
     for version in (24, 28):
         trace = train(SIMGPU_VERSION=version)

@@ -42,8 +42,8 @@ def test_copies_alone_are_no_trouble():
     expect("no record" not in run.stderr + notes(run.trace), run.stderr)
 
 
-def refused(function, code):
-    run = on_gpu(STEPS, THREADS, SIMGPU_FAIL=f"{function}:{code}")
+def refused(function, code, **env):
+    run = on_gpu(STEPS, THREADS, SIMGPU_FAIL=f"{function}:{code}", **env)
     expect_equal(run.status, 0, run.stderr)
     trace = run.trace
     expect_equal((trace.meta["gpu"]["source"], work(trace)), ("calls", []))
@@ -60,7 +60,8 @@ def test_refusals():
     expect("newer than the GPU's driver" in run.stderr, run.stderr)
     run = refused("cuptiActivityRegisterCallbacks", 8)
     expect("setting up: CUPTI error 8" in notes(run.trace), notes(run.trace))
-    run = refused("cuptiActivityRegisterTimestampCallback", 999)
+    run = refused("cuptiActivityRegisterTimestampCallback", 999,
+                  SIMGPU_VERSION=130100)
     expect("error 999" in notes(run.trace), notes(run.trace))
 
 
@@ -111,6 +112,19 @@ def test_where_libcupti_is():
     run = launched(TRACEPROF_CUPTI="/nowhere/libcupti.so")
     expect("TRACEPROF_CUPTI=/nowhere/libcupti.so" in run.stderr, run.stderr)
     expect_equal(work(run.trace), [])
+
+
+def test_a_driver_that_tears_itself_down_with_the_first_context():
+    """Handlers that are older than its own come too late, and nobody has asked
+    for the records before."""
+    run = on_gpu(program="pinned", SIMGPU_INIT_SILENT=1)
+    expect_equal(len([event for event in run.trace.memory()
+                      if event["args"]["Device Type"] == 1]), 2, "records")
+
+
+def test_the_note_has_the_path_of_what_the_loader_found():
+    found = [note for note in train().meta["notes"] if note.startswith("CUPTI: ")]
+    expect_equal(found, [f"CUPTI: {FAKE}/libcupti.so.13"], "which")
 
 
 def test_children():

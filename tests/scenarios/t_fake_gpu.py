@@ -7,6 +7,7 @@ turned once, and without it the thing must not happen.
 
 import collections
 import os
+import re
 import subprocess
 import sys
 import time
@@ -37,7 +38,8 @@ def spied(*command, timeout=30, **env):
     """Runs a program with the spy in it: (run, path of the dump)"""
     need_double()
     output = os.path.join(folder(), "spy")
-    settings = environment(BUILD, output)
+    # The spy has a clock of its own; SIMGPU_ZERO_TIMES tests what comes of it.
+    settings = environment(BUILD, output) | {"SIMGPU_ZERO_TIMES": "0"}
     run = plain(*command, timeout=timeout,
                 env=settings | {key: str(value) for key, value in env.items()})
     return run, output
@@ -317,6 +319,49 @@ def test_subscriber_taken():
     expect("after a refused subscription" in run.stderr, run.stderr)
 
 
+def test_second_client():
+    """Refused where it asks; else it takes the buffers, the clock and the kinds."""
+    turn = {"SIMGPU_SECOND_FROM": 60, "SIMGPU_SECOND_CALLS": 40}
+    run, output = train(SIMGPU_SECOND_CLIENT="subscribe", **turn)
+    expect("simgpu: second client: refused" in run.stderr, run.stderr)
+    expect_equal(len(Dump(output).kernels), 3 * STEPS * THREADS, "kernels")
+    run, output = train(SIMGPU_SECOND_CLIENT="takeover", **turn)
+    expect_equal(run.status, 0, run.stderr)
+    got = re.search(r"second client: (\d+) kernels, (\d+) buffers", run.stderr)
+    expect(got and int(got[1]) and int(got[2]), run.stderr)
+    expect(len(Dump(output).kernels) + int(got[1]) < 3 * STEPS * THREADS,
+           run.stderr)
+
+
+def without_times(dump):
+    return [k for k in dump.kernels if not k.start and not k.end]
+
+
+def test_zero_times():
+    """By version, where the client has a clock of its own: at a rate."""
+    for version, any_zero in ((130001, True), (130100, False), (25, True),
+                              (130101, False)):
+        dump = seen(version, SIMGPU_ZERO_TIMES=-1)
+        expect_equal(bool(without_times(dump)), any_zero, f"zeros in {version}")
+    expect_equal(len(without_times(seen(SIMGPU_ZERO_TIMES=1))),
+                 3 * STEPS * THREADS, "all of them")
+
+
+def lengths(dump):
+    return [k.end - k.start for k in dump.kernels]
+
+
+def test_drift_and_jitter():
+    """The GPU's counter has a rate of its own, and nobody looks at it exactly:
+    the times that come of it are off by less than that."""
+    for knobs in ({"SIMGPU_DRIFT_PPM": 20000}, {"SIMGPU_JITTER_NS": 20000}):
+        dump = seen(**knobs)
+        early_ns = max((dump.launches[k.correlation].start - k.start
+                        for k in early(dump)), default=0)
+        expect(early_ns < 40000, f"{knobs}: {early_ns} ns early")
+        expect(min(lengths(dump)) > 0, knobs)
+
+
 def hangs(**env):
     try:
         train(timeout=3, **env)
@@ -370,7 +415,7 @@ def test_skew():
 def test_times():
     dump = seen(SIMGPU_KERNEL_NS=300000, SIMGPU_LATENCY_NS=200000)
     launches = dump.launches
-    expect(all(k.end - k.start >= 300000 for k in dump.kernels), "too short")
+    expect(all(k.end - k.start >= 299000 for k in dump.kernels), "too short")
     expect(all(k.start - launches[k.correlation].start >= 190000
                for k in dump.kernels), "too soon")
     dump = seen()
@@ -446,6 +491,14 @@ def test_end_of_the_driver():
     dump = seen(SPY_EXIT="early")       # registered before the driver's own
     expect_equal([line for line in dump.lines if line.startswith("flush")],
                  ["flush 15", "flush forced 15"])
+
+
+def test_init_silent():
+    """The driver registers its teardown with the first context."""
+    dump = seen(SIMGPU_INIT_SILENT=1)
+    expect_equal([line for line in dump.lines if line.startswith("flush")],
+                 ["flush 0", "flush forced 0"])
+    expect("end:" in dump.lines[-1] and len(dump.of(EVENT)) > 0, dump.lines)
 
 
 def test_fatal_state():

@@ -26,7 +26,7 @@ def check_account(traces):
         expect_equal(events["seen"],
                      events["written"] + events["cut"] + events["dropped"],
                      trace.path)
-        expect(events["aged"] <= events["cut"], events)
+        expect(events["aged"] <= events["outside"], events)
         in_files += events["in_file"]
         expect_equal(events["written"], in_files, "events in files so far")
 

@@ -275,7 +275,15 @@ def test_terminate():
 
 
 def test_exit_group_by_hand():
-    check_death("exit_group")
+    check_death("by_hand")
+
+
+def test_exit_group_by_syscall():
+    """libc's syscall() is ours to see: the file is whole at the end."""
+    run = traced("exits", "exit_group")
+    expect_equal(run.status, 8, run.stderr)
+    expect(run.trace.regions("last_region"), "the region is lost")
+    expect(run.trace.meta["final"] and not run.trace.meta["recovered"], "final")
 
 
 def test_a_program_that_pins_itself():

@@ -100,7 +100,7 @@ def test_exit_group_by_hand():
 def test_record_after_an_end_by_hand():
     """No hook sees it, and it isn't a kill: `record` looks all the same."""
     target = os.path.join(folder(), "out")
-    done = command("record", "--", harness.program("exits"), "exit_group", 1200,
+    done = command("record", "--", harness.program("exits"), "by_hand", 1200,
                    env={"TRACEPROF_DIR": target})
     expect_equal(done.status, 8, done.stderr)
     expect("recovered" in done.stderr, done.stderr)

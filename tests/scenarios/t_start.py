@@ -64,6 +64,12 @@ def test_start_that_is_held_up():
     said = f"{800 - seen} calls came while the start"
     expect(said in run.stderr, run.stderr)
     expect(said in str(run.trace.meta["notes"]), run.trace.meta["notes"])
+    events = account(run.trace)
+    expect_equal((events["held_up_calls"], events["seen"] - events["written"]),
+                 (800 - seen, 800 - seen), "the books")
+    gaps = run.trace.slices("lost * events")
+    expect_equal([one["args"]["lost"] for one in gaps], [800 - seen], "gaps")
+    expect(gaps[0]["ts"] + gaps[0]["dur"] < run.trace.slices("start")[0]["ts"] + 1e6, gaps)
 
 
 def test_end_of_the_program_meanwhile():
@@ -81,9 +87,18 @@ def test_fork_meanwhile():
 
 
 def test_signal_meanwhile():
-    """The handler's scope is ours to forward, since its thread is busy."""
+    """Its handler runs when the recording has begun."""
     trace = slow("interrupt", ms=300).trace
-    expect_equal((scopes(trace, "start"), scopes(trace, "end")), (1, 1), "scopes")
+    expect_equal([scopes(trace, name) for name in ("start", "handler", "end")],
+                 [1, 1, 1], "scopes")
+
+
+def test_a_long_jump_meanwhile():
+    trace = slow("leap", ms=300).trace
+    expect_equal([scopes(trace, name) for name in ("after", "end")], [1, 1], "scopes")
+    events = account(trace)
+    expect_equal((events["unrecorded_calls"], events["seen"]),
+                 (0, events["written"]), "the books")
 
 
 if __name__ == "__main__":

@@ -44,6 +44,56 @@ def plugin_with_own_libgomp():
     return built
 
 
+GO = """package main
+/*
+#cgo CFLAGS: -O1 -fopenmp
+#cgo LDFLAGS: -fopenmp
+static __attribute__((noinline)) int go_region(void)
+{
+	int sum = 0;
+#pragma omp parallel num_threads(2) reduction(+ : sum)
+	sum += 1;
+	return sum;
+}
+static int loop(int count)
+{
+	int sum = 0;
+	while (count--)
+		sum += go_region();
+	return sum;
+}
+*/
+import "C"
+import ("fmt"; "os")
+func main() { fmt.Println(C.loop(1000)); os.Exit(3) }
+"""
+
+
+def test_go_with_cgo():
+    """Its runtime ends the process by a bare system call: `record` adds what the
+    file lacks, and says so."""
+    place = folder()
+    with open(os.path.join(place, "main.go"), "w", encoding="utf-8") as file:
+        file.write(GO)
+    if not shutil.which("go"):
+        raise Skip("go is not on this machine")
+    done = subprocess.run(["go", "build", "-o", "loop", "main.go"], cwd=place,
+                          env=os.environ | {"GOCACHE": place + "/cache", "GO111MODULE": "off",
+                                            "GOFLAGS": ""},
+                          capture_output=True, text=True)
+    if done.returncode:
+        raise Skip("go cannot build with cgo here: " + done.stderr[:200])
+    target = os.path.join(place, "out")
+    done = harness.command("record", "--", os.path.join(place, "loop"),
+                           env={"TRACEPROF_DIR": target})
+    expect_equal((done.status, done.stdout), (3, "2000\n"), done.stderr)
+    expect("recovered" in done.stderr, done.stderr)
+    run = harness.Run([], 0, "", done.stderr, target)
+    harness.check_files(run)
+    harness.expect_no_session(run)
+    expect_equal(len(run.trace.regions("go_region")), 1000, "regions")
+
+
 def test_plugin_that_brings_libgomp():
     trace = same("plugin_host", plugin()).trace
     expect_equal(len(trace.regions("plugin_run")), 4, "regions")

@@ -76,18 +76,65 @@ void check_head_entry(struct check_head *head, struct fault_list *faults,
 			  "some readers take rank 0");
 }
 
+/* What one number says in all, others say by reason. */
+static void check_parts(const struct trace_metadata *account,
+			struct fault_list *faults)
+{
+	if (account->outside >= 0 &&
+	    account->cut != saturate_add(account->outside,
+					 saturate_add(account->past_max,
+						      account->unwritable)))
+		fault_add(faults, RULE_ACCOUNT, NULL,
+			  "%" PRId64 " events cut, but %" PRId64 " outside "
+			  "the windows, %" PRId64 " past the limit and %" PRId64
+			  " unwritable",
+			  account->cut, account->outside, account->past_max,
+			  account->unwritable);
+	if (saturate_add(account->unfollowed_calls, account->held_up_calls) >
+	    account->unrecorded_calls)
+		fault_add(faults, RULE_ACCOUNT, NULL,
+			  "%" PRId64 " calls without an event, but %" PRId64
+			  " not followed and %" PRId64 " held up",
+			  account->unrecorded_calls, account->unfollowed_calls,
+			  account->held_up_calls);
+	if (account->unnamed && !account->names_refused)
+		fault_add(faults, RULE_ACCOUNT, NULL,
+			  "%" PRId64 " events without their names, but no name "
+			  "was refused",
+			  account->unnamed);
+	if (account->waits_begun >= 0 &&
+	    account->waits_begun !=
+		    saturate_add(account->waits_ended, account->waits_lost))
+		fault_add(faults, RULE_ACCOUNT, NULL,
+			  "%" PRId64 " waits at regions' ends, but %" PRId64
+			  " in windows or outside and %" PRId64 " lost",
+			  account->waits_begun, account->waits_ended,
+			  account->waits_lost);
+}
+
 static void check_account(const struct trace_metadata *account,
 			  struct fault_list *faults)
 {
+	/* Older files have these calls in no sum. */
+	const bool has_parts = account->outside >= 0;
+	const int64_t missing =
+		has_parts ? saturate_add(account->unrecorded_calls,
+					 account->missed_calls)
+			  : 0;
+
 	if (account->seen >= 0 &&
 	    account->seen !=
 		    saturate_add(account->written,
-				 saturate_add(account->cut, account->dropped)))
+				 saturate_add(account->cut,
+					      saturate_add(account->dropped,
+							   missing))))
 		fault_add(faults, RULE_ACCOUNT, NULL,
 			  "%" PRId64 " events seen, but %" PRId64 " written, "
-			  "%" PRId64 " cut and %" PRId64 " dropped",
+			  "%" PRId64 " cut, %" PRId64 " dropped and %" PRId64
+			  " calls without one",
 			  account->seen, account->written, account->cut,
-			  account->dropped);
+			  account->dropped, missing);
+	check_parts(account, faults);
 	if (account->written_by_kind >= 0 &&
 	    account->written_by_kind != account->written)
 		fault_add(faults, RULE_ACCOUNT, NULL,
@@ -98,7 +145,7 @@ static void check_account(const struct trace_metadata *account,
 			  "%" PRId64 " events in this file, but %" PRId64
 			  " written in all",
 			  account->in_file, account->written);
-	if (account->aged > account->cut)
+	if (account->aged > (has_parts ? account->outside : account->cut))
 		fault_add(faults, RULE_ACCOUNT, NULL,
 			  "%" PRId64 " events aged, but only %" PRId64 " cut",
 			  account->aged, account->cut);

@@ -155,9 +155,9 @@ static void on_slice(struct report *report, const struct trace_event *event)
 				      bytes > 0 ? bytes : 0});
 }
 
-static void on_memory(struct report *report, const struct trace_event *event)
+static void on_memory(struct report *report, const struct trace_event *event,
+		      struct report_memory *memory)
 {
-	struct report_memory *memory = &report->heap_events;
 	struct report_device *device;
 	int64_t bytes, type = 0, total;
 
@@ -208,7 +208,10 @@ static void on_event(void *arg, const struct trace_event *event)
 		on_metadata(report, event);
 	else if (trace_value_is(ph, "i") &&
 		 trace_value_is(&event->field[FIELD_NAME], "[memory]"))
-		on_memory(report, event);
+		on_memory(report, event, &report->heap_events);
+	else if (trace_value_is(ph, "i") &&
+		 trace_value_is(&event->field[FIELD_NAME], "[memory] pinned"))
+		on_memory(report, event, &report->pinned);
 	else if (trace_event_is_slice(event))
 		on_slice(report, event);
 }

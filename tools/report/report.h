@@ -97,6 +97,7 @@ struct report {
 	size_t region_count;
 	struct report_steps steps;
 	struct report_memory heap_events;
+	struct report_memory pinned; /* host memory, for GPUs */
 	struct report_device devices[REPORT_DEVICES_MAX];
 	struct key_table streams; /* struct report_device */
 	struct trace_lanes lanes; /* their rows: struct report_lane */

@@ -54,6 +54,9 @@ static const struct field steps_fields[] = {
 }, account_fields[] = {
 	ROW("seen", trace_metadata, seen), ROW("written", trace_metadata, written),
 	ROW("cut", trace_metadata, cut), ROW("dropped", trace_metadata, dropped),
+	ROW("outside", trace_metadata, outside), ROW("past_max", trace_metadata, past_max),
+	ROW("unwritable", trace_metadata, unwritable), ROW("unnamed", trace_metadata, unnamed),
+	ROW("waits_lost", trace_metadata, waits_lost),
 	ROW("unrecorded_calls", trace_metadata, unrecorded_calls),
 	ROW("missed_calls", trace_metadata, missed_calls), {0},
 }, node_fields[] = {
@@ -256,6 +259,9 @@ static void put_sums(const struct report *report, yajl_gen gen)
 	yajl_gen_map_close(gen);
 	open_object(gen, "managed_memory");
 	put_fields(gen, &report->managed, managed_fields);
+	yajl_gen_map_close(gen);
+	open_object(gen, "pinned");
+	put_fields(gen, &report->pinned, memory_fields);
 	yajl_gen_map_close(gen);
 	if (metadata->seen >= 0) {
 		open_object(gen, "account");

@@ -232,6 +232,20 @@ static void print_heap(const struct report *report, FILE *out)
 			quantity_bytes((double)events->peak_bytes).text);
 }
 
+static void print_pinned(const struct report_memory *pinned, FILE *out)
+{
+	if (pinned->allocs || pinned->frees)
+		fprintf(out,
+			"\nPinned host memory: %" PRId64
+			" blocks of %s, %" PRId64
+			" frees of %s, highest total %s\n",
+			pinned->allocs,
+			quantity_bytes((double)pinned->alloc_bytes).text,
+			pinned->frees,
+			quantity_bytes((double)pinned->free_bytes).text,
+			quantity_bytes((double)pinned->peak_bytes).text);
+}
+
 /* The thread's name after "pid tid", when the file gives one. */
 static void root_cell(const struct report *report, struct table *table,
 		      uint32_t number)
@@ -283,15 +297,50 @@ static void print_tree(const struct report *report, FILE *out)
 	table_print(table, out);
 }
 
-static void print_losses(const struct report *report, FILE *out)
+static void print_cut(const struct trace_metadata *account, FILE *out)
 {
-	const struct trace_metadata *account = &report->metadata;
-
-	if (account->dropped > 0 || account->cut > 0)
+	/* Older files don't say why. */
+	if (account->outside < 0 && (account->dropped > 0 || account->cut > 0))
 		fprintf(out,
 			"\nLosses: of %" PRId64 " events %" PRId64
 			" were dropped and %" PRId64 " cut\n",
 			account->seen, account->dropped, account->cut);
+	if (account->outside < 0)
+		return;
+	if (account->dropped > 0 || account->past_max > 0)
+		fprintf(out,
+			"\nLosses: of %" PRId64 " events %" PRId64
+			" were dropped and %" PRId64
+			" came past TRACEPROF_MAX_MB\n",
+			account->seen, account->dropped, account->past_max);
+	if (account->outside > 0)
+		fprintf(out,
+			"\nNot recorded: %" PRId64 " events lay outside the "
+			"windows\n",
+			account->outside);
+	if (account->unwritable > 0)
+		fprintf(out,
+			"\nNot recorded: %" PRId64 " events had no finite "
+			"value, or no memory was left to write them\n",
+			account->unwritable);
+}
+
+static void print_losses(const struct report *report, FILE *out)
+{
+	const struct trace_metadata *account = &report->metadata;
+
+	print_cut(account, out);
+	if (account->waits_lost > 0)
+		fprintf(out,
+			"\nLosses: %" PRId64 " of %" PRId64 " waits at the "
+			"ends of regions are not drawn: too many regions ended "
+			"in between\n",
+			account->waits_lost, account->waits_begun);
+	if (account->unnamed > 0)
+		fprintf(out,
+			"\nLosses: %" PRId64 " events lost their names: there "
+			"were too many different ones\n",
+			account->unnamed);
 	if (account->missing_kernels > 0)
 		fprintf(out,
 			"\nLosses: of %" PRId64 " launches of kernels %" PRId64
@@ -413,6 +462,7 @@ void report_print_text(const struct report *report, FILE *out)
 	}
 	print_gpus(report, out);
 	print_heap(report, out);
+	print_pinned(&report->pinned, out);
 	print_losses(report, out);
 	print_cost(report, out);
 	fputc('\n', out);

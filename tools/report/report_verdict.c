@@ -176,7 +176,12 @@ static void judge_losses(struct report *report)
 		    " calls): their threads found no room (raise "
 		    "TRACEPROF_BUFFER_MB), or they were nested too deep.",
 		    account->unrecorded_calls);
-	if (account->cut > 0)
+	if (account->past_max > 0)
+		say(report,
+		    "%" PRId64 " events came past TRACEPROF_MAX_MB and are in "
+		    "the totals alone.",
+		    account->past_max);
+	else if (account->outside < 0 && account->cut > 0)
 		say(report,
 		    "%" PRId64 " events were seen outside the window or past "
 		    "TRACEPROF_MAX_MB and are not in the file.",

@@ -25,7 +25,18 @@ static const struct {
 	{"events.dropped", FIELD(dropped), ENTRY_INTEGER},
 	{"events.in_file", FIELD(in_file), ENTRY_INTEGER},
 	{"events.aged", FIELD(aged), ENTRY_INTEGER},
+	{"events.outside", FIELD(outside), ENTRY_INTEGER},
+	{"events.past_max", FIELD(past_max), ENTRY_INTEGER},
+	{"events.unwritable", FIELD(unwritable), ENTRY_INTEGER},
 	{"events.unrecorded_calls", FIELD(unrecorded_calls), ENTRY_INTEGER},
+	{"events.unfollowed_calls", FIELD(unfollowed_calls), ENTRY_INTEGER},
+	{"events.held_up_calls", FIELD(held_up_calls), ENTRY_INTEGER},
+	{"events.names_refused", FIELD(names_refused), ENTRY_INTEGER},
+	{"events.unnamed", FIELD(unnamed), ENTRY_INTEGER},
+	{"waits.begun", FIELD(waits_begun), ENTRY_INTEGER},
+	{"waits.drawn", FIELD(waits_ended), ENTRY_SUM},
+	{"waits.outside", FIELD(waits_ended), ENTRY_SUM},
+	{"waits.lost", FIELD(waits_lost), ENTRY_INTEGER},
 	{"events.missed_calls", FIELD(missed_calls), ENTRY_INTEGER},
 	{"dropped_by_kind.", FIELD(dropped_by_kind), ENTRY_SUM},
 	{"dropped_by_thread.", FIELD(dropped_by_thread), ENTRY_SUM},
@@ -61,6 +72,11 @@ void trace_metadata_begin(struct trace_metadata *metadata)
 	metadata->threads = 0;
 	metadata->unrecorded_calls = 0;
 	metadata->missed_calls = 0;
+	metadata->unfollowed_calls = 0;
+	metadata->held_up_calls = 0;
+	metadata->names_refused = 0;
+	metadata->unnamed = 0;
+	metadata->unwritable = 0;
 	metadata->is_unfinished = false;
 	metadata->is_recovered = false;
 	metadata->is_by_hand = false;

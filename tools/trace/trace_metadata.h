@@ -18,10 +18,14 @@ struct trace_metadata {
 	int64_t in_file; /* of those written, in this one */
 	int64_t aged;	 /* of those that were cut */
 	int64_t dropped_by_kind, dropped_by_thread, written_by_kind; /* sums */
-	int64_t threads;	  /* that dropped_by_thread names */
-	int64_t unrecorded_calls; /* of threads without room: in no sum */
+	int64_t threads; /* that dropped_by_thread names */
+	int64_t outside, past_max, unwritable;	 /* cut is their sum */
+	int64_t unrecorded_calls;		 /* that left no event */
+	int64_t unfollowed_calls, held_up_calls; /* of these */
+	int64_t names_refused, unnamed;		 /* events without their name */
+	int64_t waits_begun, waits_ended, waits_lost;
 	int64_t launched_kernels, missing_kernels; /* calls; without kernel */
-	int64_t missed_calls; /* in signal handlers: in no sum */
+	int64_t missed_calls;			   /* in signal handlers */
 	int64_t heap_calls, heap_frees, heap_bytes;
 	int64_t heap_live_bytes, heap_peak_bytes;
 	int64_t heap_calls_before, heap_frees_before, heap_bytes_before;

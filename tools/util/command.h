@@ -16,9 +16,11 @@ enum {
 };
 
 /* argv[0] is "traceprof <command>". */
+int baseline_command(int argc, char **argv);
 int check_command(int argc, char **argv);
 int compress_command(int argc, char **argv);
 int ctl_command(int argc, char **argv);
+int diff_command(int argc, char **argv);
 int doctor_command(int argc, char **argv);
 int options_command(int argc, char **argv);
 int plan_command(int argc, char **argv);

@@ -43,24 +43,42 @@ static void grow(struct key_table *table)
 		place(table, (uint32_t)number);
 }
 
-uint32_t key_table_number(struct key_table *table, const void *key, size_t len)
+/* The number + 1 of a key, 0 for one that isn't there. */
+static uint32_t look_up(const struct key_table *table, const void *key,
+			size_t len, uint64_t hash)
 {
-	const uint64_t hash = hash_of(key, len);
-	struct key_entry *entry;
-
-	if ((table->count + 1) * 2 > table->slot_count)
-		grow(table);
-	for (size_t slot = hash;; slot++) {
+	for (size_t slot = hash; table->slot_count; slot++) {
 		const uint32_t number =
 			table->slots[slot & (table->slot_count - 1)];
+		const struct key_entry *entry;
 
 		if (!number)
 			break;
 		entry = &table->entries[number - 1];
 		if (entry->hash == hash && entry->len == len &&
 		    memcmp(entry->key, key, len) == 0)
-			return number - 1;
+			return number;
 	}
+	return 0;
+}
+
+void *key_table_find(const struct key_table *table, const void *key, size_t len)
+{
+	const uint32_t number = look_up(table, key, len, hash_of(key, len));
+
+	return number ? key_table_row(table, number - 1) : NULL;
+}
+
+uint32_t key_table_number(struct key_table *table, const void *key, size_t len)
+{
+	const uint64_t hash = hash_of(key, len);
+	const uint32_t number = look_up(table, key, len, hash);
+	struct key_entry *entry;
+
+	if (number)
+		return number - 1;
+	if ((table->count + 1) * 2 > table->slot_count)
+		grow(table);
 	table->entries = memory_grow(table->entries, table->count,
 				     &table->capacity, sizeof(*table->entries));
 	entry = &table->entries[table->count++];

@@ -27,6 +27,10 @@ struct key_table {
 /* The number of this key, a new one at its first appearance. */
 uint32_t key_table_number(struct key_table *table, const void *key, size_t len);
 
+/* The row of a key, NULL where it isn't there. */
+void *key_table_find(const struct key_table *table, const void *key,
+		     size_t len);
+
 /* The bytes of a key, with a NUL after them; len may be NULL. */
 const char *key_table_key(const struct key_table *table, size_t number,
 			  size_t *len);

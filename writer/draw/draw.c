@@ -47,14 +47,14 @@ static bool write(struct writer_state *state, struct ring_reader *reader,
 	return true;
 }
 
-void draw_late(struct writer_state *state, struct ring_reader *reader,
+bool draw_late(struct writer_state *state, struct ring_reader *reader,
 	       const struct event *event)
 {
 	struct event_span span;
 
-	if (writer_state_place(state, writer_state_begin(state, event)) ==
-	    PLACE_WRITE)
-		write(state, reader, event, &span);
+	return writer_state_place(state, writer_state_begin(state, event)) ==
+		       PLACE_WRITE &&
+	       write(state, reader, event, &span);
 }
 
 /* The wait that the thread has pending, up to a tick. */
@@ -72,7 +72,10 @@ static void write_wait(struct writer_state *state, struct ring_reader *reader,
 			.sync = OMP_SYNC_REGION_END},
 	};
 
-	draw_late(state, reader, &event);
+	if (draw_late(state, reader, &event))
+		state->counts.waits.drawn++;
+	else
+		state->counts.waits.outside++;
 }
 
 static void end_wait(struct writer_state *state, struct ring_reader *reader,
@@ -104,19 +107,23 @@ static void meet_wait(struct writer_state *state, struct ring_reader *reader,
 	if (event->kind != EVENT_OMP_IMPLICIT)
 		return;
 	/* Its place is needed for the next one. */
-	if (end)
+	if (end) {
 		end_wait(state, reader, end->end_ticks);
-	else
+	} else {
+		state->counts.waits.lost++;
 		*wait = (struct pending_wait){0};
+	}
 }
 
 /* Teams run in turn on one thread here, and none waits for the others. */
-static void begin_wait(struct ring_reader *reader, const struct event *event)
+static void begin_wait(struct writer_state *state, struct ring_reader *reader,
+		       const struct event *event)
 {
 	if (event->kind != EVENT_OMP_IMPLICIT || !event->omp.thread ||
 	    event->omp.schedule == OMP_SCHEDULE_TEAMS ||
 	    event->flags & EVENT_UNFINISHED)
 		return;
+	state->counts.waits.begun++;
 	reader->pending =
 		(struct pending_wait){.region = event->omp.region,
 				      .code = event->omp.code,
@@ -134,7 +141,7 @@ bool draw_event(struct writer_state *state, struct ring_reader *reader,
 	is_written = write(state, reader, event, &span);
 	if (event->kind == EVENT_HEAP_ALLOC || event->kind == EVENT_HEAP_FREE)
 		heap_counter_draw(state, span.start_ns);
-	begin_wait(reader, event);
+	begin_wait(state, reader, event);
 	return is_written;
 }
 

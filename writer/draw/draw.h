@@ -18,8 +18,8 @@
 bool draw_event(struct writer_state *state, struct ring_reader *reader,
 		const struct event *event);
 
-/* A slice that is known only now, written if it lies in the window. */
-void draw_late(struct writer_state *state, struct ring_reader *reader,
+/* A slice that is known only now, written if it lies in the window: true. */
+bool draw_late(struct writer_state *state, struct ring_reader *reader,
 	       const struct event *event);
 
 /* Waits whose region has ended by now, after all readers were drained. */

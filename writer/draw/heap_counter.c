@@ -31,7 +31,7 @@ static void draw(struct writer_state *state, uint64_t ts_ns, int64_t live)
 	heap->any_sample = true;
 	heap->sampled = live;
 	heap->sampled_ns = ts_ns;
-	event_json_heap(state, ts_ns, live);
+	event_json_live(state, "heap", ts_ns, live);
 	if (state->json.failed)
 		json_back(&state->json, mark);
 }

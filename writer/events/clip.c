@@ -2,6 +2,8 @@
 /* clip.c - an event's times and whether it has room; see clip.h. */
 #include "writer/events/clip.h"
 
+#include "collector/session/names.h"
+
 #define TEXT_MIB (UINT64_C(1) << 20)
 
 /* A step does where it crosses nothing. */
@@ -67,17 +69,35 @@ bool clip_has_room(struct writer_state *state, const struct event *event,
 
 	if (max_mb <= 0 || !is_detail(event->kind))
 		return true;
-	if (file->detail_is_over) {
-		state->counts.past_max++;
+	if (file->detail_is_over)
 		return false;
-	}
 	if (window_file_text_bytes(state) < (uint64_t)max_mb * TEXT_MIB)
 		return true;
-	state->counts.past_max++;
 	file->detail_is_over = true;
 	file->detail_ended_ns = ts_ns;
 	session_note(state->session,
 		     "detail ended at MAX_MB=%ld in file %lu; totals go on",
 		     (long)max_mb, (unsigned long)file->file_index);
 	return false;
+}
+
+void clip_count(struct writer_state *state, const struct event *event,
+		bool is_inside, bool is_drawn)
+{
+	struct writer_counts *counts = &state->counts;
+
+	if (is_drawn) {
+		counts->written++;
+		counts->file_events++;
+		counts->written_by_kind[event->kind]++;
+		counts->unnamed += event->name == NAME_REFUSED;
+		return;
+	}
+	counts->cut++;
+	if (!is_inside)
+		counts->outside++;
+	else if (state->file.detail_is_over && is_detail(event->kind))
+		counts->past_max++;
+	else
+		counts->unwritable++;
 }

@@ -30,4 +30,9 @@ struct event_span clip_event(struct writer_state *state,
 bool clip_has_room(struct writer_state *state, const struct event *event,
 		   uint64_t ts_ns);
 
+/* Books an event: drawn, or why not.  `is_inside`: its window is the one that
+ * is written. */
+void clip_count(struct writer_state *state, const struct event *event,
+		bool is_inside, bool is_drawn);
+
 #endif

@@ -339,9 +339,11 @@ static bool write_counter(struct writer_state *state,
 	return true;
 }
 
-void event_json_heap(struct writer_state *state, uint64_t ts_ns, int64_t live)
+void event_json_live(struct writer_state *state, const char *name,
+		     uint64_t ts_ns, int64_t live)
 {
-	counter_head(&state->json, "heap", 4, state->pid, state->pid, ts_ns);
+	counter_head(&state->json, name, strlen(name), state->pid, state->pid,
+		     ts_ns);
 	json_raw(&state->json, "\"live_bytes\":");
 	json_i64(&state->json, live);
 	json_raw(&state->json, "}}");

@@ -27,8 +27,9 @@ bool event_json_write(struct writer_state *state, struct ring_reader *reader,
 void event_json_pass(struct writer_state *state, uint64_t start_ns,
 		     uint64_t end_ns);
 
-/* The heap's counter reader. */
-void event_json_heap(struct writer_state *state, uint64_t ts_ns, int64_t live);
+/* A counter of bytes that live: of the heap, of pinned memory. */
+void event_json_live(struct writer_state *state, const char *name,
+		     uint64_t ts_ns, int64_t live);
 
 /* A step lies on its thread's own lane only where both ends lie in the same
  * slice; 1 stands for "too deep to tell". */

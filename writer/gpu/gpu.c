@@ -2,6 +2,8 @@
 /* gpu.c - places the events of GPUs; see gpu.h. */
 #include "writer/gpu/gpu.h"
 
+#include "writer/events/clip.h"
+
 #include "writer/gpu/gpu_draw.h"
 #include "writer/gpu/gpu_json.h"
 #include <errno.h>
@@ -33,6 +35,7 @@ void gpu_end(struct writer_state *state)
 	if (!gpu)
 		return;
 	array_free(&gpu->memory);
+	array_free(&gpu->pinned.blocks);
 	gpu_launches_end(&gpu->launches);
 	gpu_rows_free(&gpu->rows);
 	gpu_rows_free(&gpu->annotations);
@@ -73,17 +76,15 @@ static unsigned int slots_of(const struct event *event)
 	return event->flags & EVENT_TWO_SLOTS ? 2 : 1;
 }
 
-/* Back to the end of the ring, for the next pass. */
+/* Back to the end of the ring, for the next pass; no thread of the program
+ * shares that one. */
 static bool put_back(struct ring_reader *reader, const struct event *event)
 {
 	struct ring *ring = &reader->thread->ring;
 	const unsigned int slots = slots_of(event);
-	struct event *slot;
+	struct event *slot =
+		gpu_is_reader(reader) ? ring_reserve(ring, slots) : NULL;
 
-	/* Only that ring is the writer's own. */
-	if (!gpu_is_reader(reader))
-		return false;
-	slot = ring_reserve(ring, slots);
 	if (!slot)
 		return false;
 	memcpy(slot, event, slots * sizeof(*event));
@@ -178,19 +179,16 @@ static bool is_young(const struct writer_state *state,
 	       event->end_ticks + patience + wait_ticks(state) > clock_ticks();
 }
 
-static void count(struct writer_state *state, const struct event *event,
-		  bool is_drawn)
+/* Its end: drawn, if it lies in the window that is written. */
+static void draw(struct writer_state *state, const struct event *event,
+		 enum event_place place, struct gpu_launch *launch)
 {
-	struct writer_counts *counts = &state->counts;
+	const bool is_inside = place == PLACE_WRITE;
 
-	counts->last_ticks = max_u64(counts->last_ticks, event->end_ticks);
-	if (!is_drawn) {
-		counts->cut++;
-		return;
-	}
-	counts->written++;
-	counts->file_events++;
-	counts->written_by_kind[event->kind]++;
+	state->counts.last_ticks =
+		max_u64(state->counts.last_ticks, event->end_ticks);
+	clip_count(state, event, is_inside,
+		   is_inside && gpu_draw(state, event, launch));
 }
 
 /* An allocation, and the pool that it came from. */
@@ -230,7 +228,7 @@ static bool is_later(const void *a, const void *b, const void *arg)
 void gpu_drained(struct writer_state *state)
 {
 	struct gpu *gpu = state->gpu;
-	const struct kept *kept;
+	struct kept *kept;
 
 	if (!gpu)
 		return;
@@ -238,13 +236,15 @@ void gpu_drained(struct writer_state *state)
 	array_sort(gpu->memory.base, gpu->memory_count, sizeof(*kept), is_later,
 		   NULL);
 	for (size_t i = 0; i < gpu->memory_count; i++) {
-		const struct event *event = &kept[i].event;
+		struct event *event = &kept[i].event;
 		struct gpu_launch *launch = gpu_launches_find(
 			&gpu->launches, event->memory.correlation);
+		const bool is_news = !gpu_is_pinned(event) ||
+				     gpu_pinned_follow(&gpu->pinned, event);
 
-		count(state, event,
-		      place_of(state, event, launch) == PLACE_WRITE &&
-			      gpu_draw(state, event, launch));
+		draw(state, event,
+		     is_news ? place_of(state, event, launch) : PLACE_SKIP,
+		     launch);
 	}
 	gpu->memory_count = 0;
 	gpu_project(state, false);
@@ -258,6 +258,21 @@ static bool is_whole(const struct event *event)
 		event->kind != EVENT_GPU_COPY && event->kind != EVENT_GPU_POOL);
 }
 
+/* Told by the thread that pinned memory: into the ring of the others, whose
+ * order it shares.  False: there is none yet, or no room. */
+static bool move_to_gpu(struct writer_state *state, struct ring_reader *reader,
+			const struct event *event)
+{
+	struct ring_reader *gpu = state->readers;
+
+	while (gpu && !gpu_is_reader(gpu))
+		gpu = gpu->older;
+	if (gpu && put_back(gpu, event))
+		return true;
+	reader->is_deferred = true;
+	return false;
+}
+
 bool gpu_take(struct writer_state *state, struct ring_reader *reader,
 	      const struct event *event)
 {
@@ -268,9 +283,11 @@ bool gpu_take(struct writer_state *state, struct ring_reader *reader,
 	if (event->flags & EVENT_MOVED)
 		return true;
 	if (gpu_start(state) || !state->gpu || !is_whole(event)) {
-		count(state, event, false);
+		clip_count(state, event, true, false);
 		return true;
 	}
+	if (!gpu_is_reader(reader) && may_wait(state))
+		return move_to_gpu(state, reader, event);
 	launch = gpu_launches_find(&state->gpu->launches, correlation);
 	if (((correlation && !launch) || lacks_mark(state, event)) &&
 	    is_young(state, event) && put_back(reader, event))
@@ -287,8 +304,7 @@ bool gpu_take(struct writer_state *state, struct ring_reader *reader,
 	if (event->kind == EVENT_GPU_MEMORY &&
 	    keep_memory(state, reader, event))
 		return true;
-	count(state, event,
-	      place == PLACE_WRITE && gpu_draw(state, event, launch));
+	draw(state, event, place, launch);
 	return true;
 }
 

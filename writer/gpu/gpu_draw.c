@@ -6,6 +6,7 @@
 #include "collector/system/log.h"
 #include "collector/system/proc.h"
 #include "writer/events/clip.h"
+#include "writer/events/event_json.h"
 #include "writer/gpu/gpu_json.h"
 #include "writer/gpu/gpu_side.h"
 #include "writer/events/meta_json.h"
@@ -99,7 +100,7 @@ static bool draw_overhead(struct writer_state *state, struct gpu_slice *slice)
 	struct gpu_row *row =
 		gpu_rows_place(&state->gpu->rows, state->pid,
 			       shown + (uint64_t)LANE_COUNT * LANE_STEP,
-			       LANE_STEP, slice->span);
+			       LANE_STEP, &slice->span);
 	char name[64];
 
 	if (!row)
@@ -117,10 +118,20 @@ static bool draw_memory(struct writer_state *state, const struct event *event,
 {
 	struct gpu *gpu = state->gpu;
 	const uint32_t device = event->memory.device;
-	const uint32_t tid =
+	uint32_t tid =
 		launch ? launch->tid : (uint32_t)state->session->head->pid;
 	int64_t *total;
 
+	if (gpu_is_pinned(event)) {
+		tid = device ? device : tid;
+		name_thread(state, tid);
+		gpu_json_memory(state, event, shown_tid(state, tid), ts_ns,
+				state->gpu->pinned.live_bytes,
+				launch ? launch->external_id : 0);
+		event_json_live(state, "pinned memory", ts_ns,
+				state->gpu->pinned.live_bytes);
+		return true;
+	}
 	if (device >= GPU_DEVICES_MAX)
 		return false;
 	total = &gpu->allocated[device];
@@ -233,7 +244,7 @@ static bool draw_work(struct writer_state *state, struct gpu_slice *slice,
 	row = gpu_rows_place(&gpu->rows, event->gpu.device,
 			     (stream == GPU_STREAM_NONE ? 0 : stream) +
 				     (is_sync ? GPU_ROW_SYNC : 0),
-			     GPU_ROW_SIDE, slice->span);
+			     GPU_ROW_SIDE, &slice->span);
 	if (!row)
 		return false;
 	slice->row = row;

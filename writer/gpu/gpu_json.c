@@ -355,6 +355,7 @@ void gpu_json_memory(struct writer_state *state, const struct event *event,
 		     uint64_t tid, uint64_t ts_ns, int64_t total,
 		     uint64_t external_id)
 {
+	const bool is_pinned = gpu_is_pinned(event);
 	struct json *json = &state->json;
 
 	json_line(json, tid, event->kind);
@@ -362,7 +363,10 @@ void gpu_json_memory(struct writer_state *state, const struct event *event,
 	json_raw(json, SCHEMA_PAIR(SCHEMA_PHASE, SCHEMA_PHASE_INSTANT) ",");
 	json_raw(json, SCHEMA_PAIR(SCHEMA_CATEGORY, SCHEMA_CPU_INSTANT) ",");
 	json_raw(json, SCHEMA_PAIR(SCHEMA_SCOPE, SCHEMA_SCOPE_THREAD) ",");
-	json_raw(json, SCHEMA_PAIR(SCHEMA_NAME, SCHEMA_MEMORY));
+	if (is_pinned)
+		json_raw(json, SCHEMA_PAIR(SCHEMA_NAME, SCHEMA_PINNED));
+	else
+		json_raw(json, SCHEMA_PAIR(SCHEMA_NAME, SCHEMA_MEMORY));
 	gpu_json_place(json, state->pid, tid, ts_ns);
 	json_raw(json, THEN(SCHEMA_ARGS) "{");
 	if (external_id) {
@@ -378,8 +382,10 @@ void gpu_json_memory(struct writer_state *state, const struct event *event,
 	if (event->memory.is_free)
 		json_char(json, '-');
 	json_u64(json, event->memory.size_bytes);
-	json_pair_u64(json, SCHEMA_DEVICE_ID, event->memory.device);
-	json_raw(json, THEN(SCHEMA_DEVICE_TYPE) "1");
+	json_raw(json, THEN(SCHEMA_DEVICE_ID));
+	json_i64(json, is_pinned ? -1 : (int64_t)event->memory.device);
+	json_raw(json, THEN(SCHEMA_DEVICE_TYPE));
+	json_u64(json, is_pinned ? 0 : 1);
 	json_pair_u64(json, SCHEMA_ADDRESS, event->memory.address);
 	json_recurs(json);
 	json_pair_u64(json, SCHEMA_EVENT_INDEX, state->next_index++);

@@ -5,6 +5,7 @@
 
 #include "writer/gpu/gpu_launch.h"
 #include "writer/gpu/gpu_links.h"
+#include "writer/gpu/gpu_pinned.h"
 #include "writer/gpu/gpu_rows.h"
 #include "writer/state/writer_state.h"
 
@@ -15,6 +16,7 @@ struct gpu {
 	struct gpu_links links;
 	struct gpu_marks marks;
 	int64_t allocated[GPU_DEVICES_MAX]; /* bytes, by device */
+	struct gpu_pinned pinned;
 	struct array memory; /* of struct event: allocations of this pass */
 	size_t memory_count;
 	uint32_t devices_named; /* bit each, in this file */

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "writer/state/nest.h"
+
 #define SPANS_KEPT  4096u
 #define SIDES_MOST  16u
 #define NESTED_KEPT 512u
@@ -51,21 +53,36 @@ static size_t count_until(const struct gpu_row *row, uint64_t start_ns)
 	return low;
 }
 
-/* Puts a span in its place.  False: it overlaps another. */
-static bool put(struct gpu_row *row, struct lane_span span)
+/* A reader that makes doubles of ts and dur would see slices that touch cross:
+ * Perfetto drops the later one on some days of a quarter. */
+static void keep_apart(struct lane_span *span, const struct lane_span *before,
+		       const struct lane_span *after)
 {
-	const size_t at = count_until(row, span.start_ns);
+	if (before && span->start_ns < before->end_ns + NEST_GAP_NS)
+		span->start_ns =
+			min_u64(before->end_ns + NEST_GAP_NS, span->end_ns);
+	if (after && span->end_ns + NEST_GAP_NS > after->start_ns)
+		span->end_ns =
+			max_u64(after->start_ns - NEST_GAP_NS, span->start_ns);
+}
+
+/* Puts a span in its place.  False: it overlaps another. */
+static bool put(struct gpu_row *row, struct lane_span *span)
+{
+	const size_t at = count_until(row, span->start_ns);
 	struct lane_span *spans = row->spans.base;
 
-	if (at && spans[at - 1].end_ns > span.start_ns)
+	if (at && spans[at - 1].end_ns > span->start_ns)
 		return false;
-	if (at < row->count && spans[at].start_ns < span.end_ns)
+	if (at < row->count && spans[at].start_ns < span->end_ns)
 		return false;
+	keep_apart(span, at ? &spans[at - 1] : NULL,
+		   at < row->count ? &spans[at] : NULL);
 	if (array_reserve(&row->spans, (row->count + 1) * sizeof(*spans)))
 		return true; /* drawn, though not remembered */
 	spans = row->spans.base;
 	memmove(&spans[at + 1], &spans[at], (row->count - at) * sizeof(*spans));
-	spans[at] = span;
+	spans[at] = *span;
 	if (++row->count >= SPANS_KEPT) {
 		row->count /= 2;
 		memmove(spans, &spans[row->count], row->count * sizeof(*spans));
@@ -75,7 +92,7 @@ static bool put(struct gpu_row *row, struct lane_span span)
 
 struct gpu_row *gpu_rows_place(struct gpu_rows *rows, uint64_t pid,
 			       uint64_t tid, uint64_t side,
-			       struct lane_span span)
+			       struct lane_span *span)
 {
 	struct gpu_row *row = NULL;
 

@@ -41,10 +41,11 @@ struct gpu_row *gpu_rows_find(struct gpu_rows *rows, uint64_t pid,
 			      uint64_t tid);
 
 /* The first of the lanes tid, tid + side, ... where the span is free, and puts
- * it there; NULL no memory. */
+ * it there; NULL no memory.  What touches another is made shorter by as much as
+ * readers round (nest.h). */
 struct gpu_row *gpu_rows_place(struct gpu_rows *rows, uint64_t pid,
 			       uint64_t tid, uint64_t side,
-			       struct lane_span span);
+			       struct lane_span *span);
 
 /* The same for spans that may lie in each other, but must not cross. */
 struct gpu_row *gpu_rows_nest(struct gpu_rows *rows, uint64_t pid, uint64_t tid,

@@ -22,7 +22,7 @@ static bool find_row(struct writer_state *state, struct gpu_slice *slice,
 		     uint32_t device, uint32_t tid, const char *name)
 {
 	struct gpu_row *row = gpu_rows_place(&state->gpu->rows, device, tid,
-					     GPU_ROW_SIDE, slice->span);
+					     GPU_ROW_SIDE, &slice->span);
 
 	if (!row)
 		return false;
@@ -40,9 +40,10 @@ static bool draw_jit(struct writer_state *state, struct gpu_slice *slice,
 	struct json *json = &state->json;
 	const char *path;
 	size_t len;
-	struct gpu_row *row = gpu_rows_place(
-		&state->gpu->rows, state->pid,
-		tid + (uint64_t)LANE_COUNT * LANE_STEP, LANE_STEP, slice->span);
+	struct gpu_row *row =
+		gpu_rows_place(&state->gpu->rows, state->pid,
+			       tid + (uint64_t)LANE_COUNT * LANE_STEP,
+			       LANE_STEP, &slice->span);
 	char name[64];
 
 	if (!row)

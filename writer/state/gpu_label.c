@@ -15,6 +15,8 @@ static const char *word(const char *const *words, size_t count, uint64_t number)
 	return number < count ? words[number] : words[0];
 }
 
+#define PINNED		   2u /* CUPTI's number of the kind of memory */
+
 #define WORD(list, number) word(list, sizeof(list) / sizeof(list[0]), number)
 
 static const char *const copies[] = {"Unknown", "HtoD", "DtoH", "HtoA",
@@ -93,6 +95,9 @@ void gpu_label_key(const struct event *event, struct label *key)
 				    (uint64_t)(copy->destination & 0xff) << 16;
 		break;
 	case EVENT_GPU_FILL: key->code = event->extra; break;
+	case EVENT_GPU_MEMORY:
+		key->code = event->extra == PINNED ? PINNED : 0;
+		break;
 	case EVENT_GPU_SYNC: key->sync = (uint16_t)event->extra; break;
 	default: break;
 	}
@@ -186,7 +191,10 @@ void gpu_label_text(const struct session *session, const struct label *key,
 	case EVENT_GPU_POOL: log_format(text, bytes, "memory pool"); break;
 	case EVENT_GPU_SAMPLE: throttling(key->code, text, bytes); break;
 	case EVENT_GPU_MEMORY:
-		log_format(text, bytes, SCHEMA_MEMORY " of a GPU");
+		if (key->code == PINNED)
+			log_format(text, bytes, SCHEMA_PINNED);
+		else
+			log_format(text, bytes, SCHEMA_MEMORY " of a GPU");
 		break;
 	default:
 		log_format(text, bytes, "%s",

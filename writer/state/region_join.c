@@ -5,7 +5,7 @@
 /* Each thread hands out its ids in turn.  So many in a row lie side by side, in
  * cache lines that are used at once, and a multiplier spreads the rows evenly:
  * about REGIONS_KEPT lie between two ids that share a place.  A wait whose
- * region's end was overwritten isn't drawn. */
+ * region's end was overwritten isn't drawn, and counted as lost. */
 #define ROW_BITS     6
 #define ROWS_BITS    10
 #define REGIONS_KEPT (1u << (ROWS_BITS + ROW_BITS))

@@ -74,7 +74,11 @@ struct ring_reader {
 struct writer_counts {
 	uint64_t written;
 	uint64_t cut;
-	uint64_t past_max;  /* of these, past TRACEPROF_MAX_MB */
+	uint64_t outside;    /* of these, in no window */
+	uint64_t past_max;   /* past TRACEPROF_MAX_MB */
+	uint64_t unwritable; /* no number, damaged, or no memory */
+	uint64_t unnamed;    /* of those written: no room for the name */
+	struct wait_counts waits;
 	uint64_t committed; /* by hooks, when account_unread() looked */
 	uint64_t file_events;
 	uint64_t last_ticks;

@@ -33,12 +33,17 @@ struct loop_level {
 	bool is_begin;	      /* a hit begins its turn, it doesn't end it */
 	size_t held;	      /* sites that it holds */
 	size_t missing;	      /* turns without one of those, added up */
+	size_t missed;	      /* turns that are two: the marker fell out */
 	double mass; /* share of the marks that are at sites it holds */
 };
 
 /* Whether a mark is a level's hit. */
 bool loop_level_is_hit(const struct loop_level *level,
 		       const struct loop_mark *marks, size_t at);
+
+/* The site that comes right after most hits. */
+uint64_t loop_level_next(const struct loop_mark *marks,
+			 const struct loop_level *level);
 
 /* Where the turn begins that ends with a hit: of what may be its first mark,
  * from `least` on, the one that makes it as long as most turns are. */

@@ -11,7 +11,12 @@
 #define DIFFER_IN_CONTEXT 20u
 #define FEW_TURNS	  24u
 #define HITS_IN_CONTEXT	  10u
+#define NEIGHBOURS	  6u
+#define NEIGHBOURS_OF	  10u
 #define MASS_LEAST	  0.7
+/* So many times as often as on average comes what comes twice as often as in
+ * most turns. */
+#define TWICE		  1.6
 
 static void sort(uint64_t *values, size_t count)
 {
@@ -79,6 +84,36 @@ static bool is_regular(const uint32_t *hits, size_t turns, size_t length,
 	return differ <= may_differ(turns, context);
 }
 
+/* Most hits have the same neighbour, before them or behind. */
+static bool has_neighbour(const struct loop_groups *groups,
+			  const uint32_t *hits, size_t count, int distance)
+{
+	size_t most = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const size_t at = hits[i] + (size_t)(int64_t)distance;
+		size_t same = 0;
+
+		for (size_t j = 0; at < groups->count && j < count; j++) {
+			const size_t other =
+				hits[j] + (size_t)(int64_t)distance;
+
+			same += other < groups->count &&
+				groups->site[other] == groups->site[at];
+		}
+		most = max_u64(most, same);
+	}
+	return most * NEIGHBOURS_OF >= count * NEIGHBOURS;
+}
+
+/* Few turns may be regular by chance, but then they are in no order. */
+static bool has_order(const struct loop_groups *groups, const uint32_t *hits,
+		      size_t count)
+{
+	return count >= FEW_TURNS || (has_neighbour(groups, hits, count, -1) &&
+				      has_neighbour(groups, hits, count, 1));
+}
+
 static void count_sites(const struct loop_groups *groups, const uint32_t *hits,
 			size_t turns, struct loop_scratch *scratch)
 {
@@ -124,6 +159,35 @@ static void weigh(const struct loop_groups *groups, size_t turns,
 	level->mass /= (double)(level->last - level->first);
 }
 
+/* Turns in which all that the level holds comes about twice as often as in
+ * others.  Only a marker with context can fall out: something came before it.
+ */
+static size_t count_missed(const struct loop_groups *groups,
+			   const uint32_t *hits, size_t turns,
+			   struct loop_scratch *scratch,
+			   const struct loop_candidate *candidate)
+{
+	size_t missed = 0;
+
+	memset(scratch->turn, 0, sizeof(scratch->turn));
+	for (size_t t = 0; t < turns; t++) {
+		size_t twice = 0;
+
+		for (size_t i = hits[t] + 1; i <= hits[t + 1]; i++) {
+			if (loop_holds(candidate, groups->site[i]))
+				scratch->turn[groups->site[i]]++;
+		}
+		for (uint32_t s = 0; s < LOOP_SITES_MAX; s++) {
+			twice += loop_holds(candidate, s) &&
+				 (double)scratch->turn[s] * (double)turns >=
+					 TWICE * (double)scratch->inside[s];
+			scratch->turn[s] = 0;
+		}
+		missed += twice == candidate->level.held;
+	}
+	return missed;
+}
+
 bool loop_candidate_examine(const struct loop_groups *groups, size_t group,
 			    unsigned int context, struct loop_scratch *scratch,
 			    struct loop_candidate *candidate)
@@ -139,7 +203,8 @@ bool loop_candidate_examine(const struct loop_groups *groups, size_t group,
 		return false;
 	memset(candidate, 0, sizeof(*candidate));
 	level->length = median(NULL, hits, count - 1);
-	if (!is_regular(hits, count - 1, level->length, context))
+	if (!is_regular(hits, count - 1, level->length, context) ||
+	    !has_order(groups, hits, count))
 		return false;
 	level->context = context;
 	level->first = hits[0];
@@ -151,22 +216,25 @@ bool loop_candidate_examine(const struct loop_groups *groups, size_t group,
 	count_sites(groups, hits, count - 1, scratch);
 	weigh(groups, count - 1, scratch, candidate);
 	level->marks = level->last - level->first;
+	if (context && level->mass >= MASS_LEAST)
+		level->missed = count_missed(groups, hits, count - 1, scratch,
+					     candidate);
 	candidate->span = level->marks + level->length;
 	/* A loop of one site proves nothing: it may come several times in a
 	 * step. */
-	return level->mass >= MASS_LEAST && level->held > 1;
+	return level->mass >= MASS_LEAST && level->held > 1 + !!context;
 }
 
-uint64_t loop_level_next(const struct loop_groups *groups,
+uint64_t loop_level_next(const struct loop_mark *marks,
 			 const struct loop_level *level)
 {
 	uint64_t next = 0;
 	size_t votes = 0;
 
 	for (size_t i = level->first; i < level->last; i++) {
-		const uint64_t after = groups->marks[i + 1].id;
+		const uint64_t after = marks[i + 1].id;
 
-		if (!loop_level_is_hit(level, groups->marks, i))
+		if (!loop_level_is_hit(level, marks, i))
 			continue;
 		/* The majority, if there is one. */
 		if (!votes)

@@ -36,8 +36,4 @@ bool loop_candidate_examine(const struct loop_groups *groups, size_t group,
 			    unsigned int context, struct loop_scratch *scratch,
 			    struct loop_candidate *candidate);
 
-/* The site that comes right after most hits. */
-uint64_t loop_level_next(const struct loop_groups *groups,
-			 const struct loop_level *level);
-
 #endif

@@ -13,22 +13,35 @@
 #include <errno.h>
 #include <string.h>
 
-#define CANDIDATES_MAX 192u
+#define CANDIDATES_MAX	  192u
 /* Of all marks a loop must span so many percent to be the run's. */
-#define COVERS_LEAST   40u
+#define COVERS_LEAST	  40u
 /* A loop of which a smaller share of the marks is at sites of each turn lacks
  * something. */
-#define POOR_MASS      0.96
+#define POOR_MASS	  0.96
 /* Of 9 sites two must be new in a loop that has so many turns. */
-#define SITES	       9u
-#define NEW_SITES      2u
-#define FEW_SITES      2u
-#define MANY_TURNS     15u
+#define SITES		  9u
+#define NEW_SITES	  2u
+#define MOST_SITES	  4u
+#define MANY_TURNS	  15u
 /* A loop that adds less: it turns the inner one so often at most, or that one
  * is so short. */
-#define FEW_WITHIN     12.5
-#define MANY_WITHIN    64.0
-#define SHORT_LENGTH   8u
+#define FEW_WITHIN	  12.5
+#define MANY_WITHIN	  64.0
+#define SHORT_LENGTH	  8u
+/* Two loops side by side are of one kind if one isn't so many times smaller. */
+#define LESS_WORK	  4u
+#define SAME_MASS	  0.005
+/* A step of so few sites must have nearly all marks. */
+#define FEW_HELD	  3u
+#define LEAST_MASS_OF_FEW 0.9
+/* Turns without their marker, of a step. */
+#define MISSED_MOST	  1u
+/* Of 10 turns of a training so many are one of its forward passes; the others
+ * are evaluations, too, of so many passes on average. */
+#define SINGLE_OF	  10u
+#define SINGLE		  6u
+#define MANY_AT_TIMES	  4u
 
 static const unsigned int contexts[] = {0, 1, 2, 4, SEARCH_CONTEXT_MAX};
 
@@ -135,6 +148,7 @@ struct gain {
 			     the outer one's marker does */
 	double ratio;	  /* inner turns to an outer one */
 	bool is_constant; /* nearly always as many */
+	bool is_single;	  /* mostly one; at times many more: an evaluation */
 	bool is_whole;	  /* from the first turn to the last */
 };
 
@@ -142,6 +156,8 @@ struct gain {
 struct turns {
 	size_t usual;	      /* inner ones to an outer one */
 	size_t same;	      /* outer turns that have as many */
+	size_t single;	      /* ... that have one, */
+	size_t more;	      /* ... and inner turns of all others */
 	size_t head;	      /* inner ones before the first outer hit, */
 	size_t within;	      /* ... since the last one */
 	size_t hits;	      /* outer ones */
@@ -151,10 +167,13 @@ struct turns {
 static void count_turn(struct turns *turns, bool is_outer)
 {
 	if (is_outer) {
-		if (turns->hits++)
+		if (turns->hits++) {
 			turns->same += turns->within == turns->usual;
-		else
+			turns->single += turns->within == 1;
+			turns->more += turns->within > 1 ? turns->within : 0;
+		} else {
 			turns->head = turns->within;
+		}
 		turns->within = 0;
 	}
 }
@@ -167,14 +186,15 @@ static void compare_turns(struct finder *finder,
 {
 	const struct loop_groups *groups = &finder->groups;
 	struct loop_scratch *scratch = &finder->scratch;
-	const size_t end = max_u64(inner->level.last, outer->level.last);
+	/* Beyond a long pause there may be a last turn. */
+	const size_t end = groups->count - 1;
 	size_t begin = inner->level.first;
 	bool is_with = false;
 
 	memset(scratch, 0, sizeof(*scratch));
 	for (size_t i = min_u64(begin, outer->level.first); i <= end; i++) {
 		const bool is_outer =
-			i >= outer->level.first && i <= outer->level.last &&
+			i >= outer->level.first &&
 			loop_level_is_hit(&outer->level, groups->marks, i);
 		const bool is_inner =
 			i >= inner->level.first && i <= inner->level.last &&
@@ -236,6 +256,9 @@ static struct gain gain_of(struct finder *finder,
 				      1.2 * (double)scratch->turns[s] /
 						      (double)turns.without +
 					      0.2;
+	gain.is_single =
+		turns.single * SINGLE_OF >= (turns.hits - 1) * SINGLE &&
+		turns.more >= MANY_AT_TIMES * (turns.hits - 1 - turns.single);
 	gain.is_constant = turns.same * 10 >= (turns.hits - 1) * 9;
 	gain.is_whole = turns.head + turns.within == turns.usual &&
 			(!turns.head || !turns.within);
@@ -263,11 +286,14 @@ static enum answer is_better(struct finder *finder,
 		return ANSWER_YES;
 	if (!gain.sites)
 		return ANSWER_NO;
+	if (gain.is_single && outer->level.mass >= inner->level.mass)
+		return ANSWER_YES;
 	if (gain.ratio < 1.5)
 		return outer->level.missing <= inner->level.missing ? ANSWER_YES
 								    : ANSWER_NO;
 	/* Every so many turns, counted from the first: a report, a log. */
-	if (gain.sites <= FEW_SITES && gain.is_constant && !gain.is_whole)
+	if (gain.sites * SITES < outer->level.held * MOST_SITES &&
+	    gain.is_constant && !gain.is_whole)
 		return ANSWER_NO;
 	if (inner->level.mass < POOR_MASS)
 		return ANSWER_YES;
@@ -275,7 +301,8 @@ static enum answer is_better(struct finder *finder,
 	    (outer->level.turns >= MANY_TURNS || gain.is_whole))
 		return ANSWER_YES;
 	if (!gain.is_constant || !gain.is_whole || gain.ratio > MANY_WITHIN ||
-	    gain.again * 3 >= inner->level.held)
+	    gain.again * 3 >= inner->level.held ||
+	    (gain.sites == 1 && outer->level.context > 1))
 		return ANSWER_NO;
 	return gain.ratio <= FEW_WITHIN || inner->level.length <= SHORT_LENGTH
 		       ? ANSWER_YES
@@ -317,8 +344,13 @@ static bool is_better_marker(const struct finder *finder,
 		return a->held > b->held;
 	if (lacks_less(a, b) || lacks_less(b, a))
 		return lacks_less(a, b);
+	if (a->missed != b->missed)
+		return a->missed < b->missed;
 	if (a->context != b->context)
 		return a->context < b->context;
+	/* In one turn or the other something came before it. */
+	if (a->context && a->turns != b->turns)
+		return a->turns > b->turns;
 	if (votes_a != votes_b)
 		return votes_a > votes_b;
 	return a->first > b->first && a->first <= b->first + b->length;
@@ -352,22 +384,16 @@ static void count_all(const struct loop_groups *groups,
 	}
 }
 
-static void add_level(struct finder *finder, struct loop_nest *nest,
-		      const struct loop_candidate *candidate)
+static struct loop_level level_of(struct finder *finder,
+				  const struct loop_candidate *candidate)
 {
-	struct loop_level *level;
+	const struct loop_mark *marks = finder->groups.marks;
+	struct loop_level level = best_marker(finder, candidate)->level;
 
-	if (nest->count == LOOP_LEVELS_MAX) {
-		memmove(nest->level, nest->level + 1,
-			(LOOP_LEVELS_MAX - 1) * sizeof(*level));
-		nest->count--;
-	}
-	level = &nest->level[nest->count++];
-	*level = best_marker(finder, candidate)->level;
-	count_all(&finder->groups, level);
-	level->next = loop_level_next(&finder->groups, level);
-	level->begin =
-		loop_level_begin(level, finder->groups.marks, level->first, 0);
+	count_all(&finder->groups, &level);
+	level.next = loop_level_next(marks, &level);
+	level.begin = loop_level_begin(&level, marks, level.first, 0);
+	return level;
 }
 
 /* The next level outward of one with so many turns, NULL none. */
@@ -400,6 +426,12 @@ static bool has_others(const struct loop_candidate *a,
 	return false;
 }
 
+/* Marks that are in a loop's usual turns. */
+static size_t work_of(const struct loop_candidate *candidate)
+{
+	return candidate->level.turns * candidate->level.length;
+}
+
 /* The next step outward from one: the nearest that is better.  But where
  * another better one is a loop of its own (a training, where the nearest is
  * what generates), the one that holds more. */
@@ -413,7 +445,8 @@ next_step(struct finder *finder, const struct loop_candidate *step,
 	*maybe = NULL;
 	while ((next = outward(finder, next->level.turns))) {
 		if (better && (next->level.held <= better->level.held ||
-			       !has_others(better, next)))
+			       !has_others(better, next) ||
+			       work_of(next) * LESS_WORK < work_of(better)))
 			continue;
 		switch (is_better(finder, best_marker(finder, step), next)) {
 		case ANSWER_YES: better = next; break;
@@ -442,6 +475,34 @@ static const struct loop_candidate *walk(struct finder *finder,
 	return step;
 }
 
+static bool is_richer(const struct loop_level *a, const struct loop_level *b)
+{
+	if (a->held != b->held)
+		return a->held > b->held;
+	if (a->mass > b->mass + SAME_MASS || b->mass > a->mass + SAME_MASS)
+		return a->mass > b->mass;
+	return a->turns > b->turns;
+}
+
+/* What generates, and what trains: neither is around the other, and the one
+ * that holds more is the step. */
+static const struct loop_candidate *beside(const struct finder *finder,
+					   const struct loop_candidate *step)
+{
+	const struct loop_candidate *best = step;
+
+	step = best_marker(finder, step);
+	for (size_t i = 0; i < finder->count; i++) {
+		const struct loop_candidate *c = &finder->candidates[i];
+
+		if (has_others(c, step) && has_others(step, c) &&
+		    work_of(c) * LESS_WORK >= work_of(step) &&
+		    is_richer(&c->level, &best->level))
+			best = c;
+	}
+	return best;
+}
+
 /* How often the step turns in the next loop around it, if always as often. */
 static size_t outer_period(struct finder *finder,
 			   const struct loop_candidate *step)
@@ -458,10 +519,73 @@ static size_t outer_period(struct finder *finder,
 	return 0;
 }
 
+/* --- all of it ------------------------------------------------------------ */
+
+struct choice {
+	const struct loop_candidate *step, *within, *maybe; /* NULL none */
+};
+
+static bool is_among(const struct loop_candidate *const *taken, size_t count,
+		     const struct loop_candidate *candidate)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (is_same(&taken[i]->level, &candidate->level))
+			return true;
+	}
+	return false;
+}
+
+/* Innermost first. */
+static void add(const struct loop_candidate **taken, size_t *count,
+		const struct loop_candidate *candidate)
+{
+	size_t at = *count;
+
+	if (!candidate || *count == LOOP_LEVELS_MAX)
+		return;
+	for (; at && taken[at - 1]->level.turns < candidate->level.turns; at--)
+		taken[at] = taken[at - 1];
+	taken[at] = candidate;
+	++*count;
+}
+
+/* Those that were weighed, and as many others as there is room for. */
+static void tell(struct finder *finder, const struct choice *choice,
+		 struct loop_nest *nest)
+{
+	const struct loop_candidate *taken[LOOP_LEVELS_MAX];
+	const struct loop_candidate *next = NULL;
+
+	add(taken, &nest->count, choice->step);
+	add(taken, &nest->count, choice->within);
+	add(taken, &nest->count, choice->maybe);
+	while ((next = outward(finder, next ? next->level.turns : SIZE_MAX))) {
+		if (!is_among(taken, nest->count, next))
+			add(taken, &nest->count, next);
+	}
+	nest->runner_up = nest->count;
+	for (size_t i = 0; i < nest->count; i++) {
+		nest->level[i] = level_of(finder, taken[i]);
+		if (taken[i] == choice->step)
+			nest->step = i;
+		if (taken[i] ==
+		    (choice->maybe ? choice->maybe : choice->within))
+			nest->runner_up = i;
+	}
+}
+
+/* Its marker falls out, or it is a small loop among much else, which may be
+ * around it though not regular. */
+static bool is_doubtful(const struct loop_level *step)
+{
+	return step->missed > MISSED_MOST ||
+	       (step->held <= FEW_HELD && step->mass < LEAST_MASS_OF_FEW);
+}
+
 int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
 		   struct loop_nest *nest)
 {
-	const struct loop_candidate *maybe, *within, *step;
+	struct choice choice;
 	struct finder *finder = room;
 
 	*nest = (struct loop_nest){0};
@@ -474,16 +598,9 @@ int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
 	if (!finder->count || widest(finder)->span * 100 < count * COVERS_LEAST)
 		return -ENOENT;
 	drop_other_phases(finder);
-	step = walk(finder, &maybe, &within);
-	if (within)
-		add_level(finder, nest, within);
-	nest->step = nest->count;
-	add_level(finder, nest, step);
-	nest->runner_up = maybe ? nest->count : within ? 0 : SIZE_MAX;
-	if (maybe)
-		add_level(finder, nest, maybe);
-	nest->outer = outer_period(finder, step);
-	if (nest->runner_up == SIZE_MAX)
-		nest->runner_up = nest->count;
-	return 0;
+	choice.step =
+		beside(finder, walk(finder, &choice.maybe, &choice.within));
+	tell(finder, &choice, nest);
+	nest->outer = outer_period(finder, choice.step);
+	return is_doubtful(&nest->level[nest->step]) ? -ENOENT : 0;
 }

@@ -28,9 +28,9 @@
 #define LOOP_LEVELS_MAX 8u
 
 struct loop_nest {
-	struct loop_level level[LOOP_LEVELS_MAX]; /* innermost first */
+	struct loop_level level[LOOP_LEVELS_MAX]; /* most turns first */
 	size_t count;
-	size_t step;	  /* the level that is the step */
+	size_t step;	  /* of them */
 	size_t runner_up; /* the one that it might be, `count` none */
 	size_t outer;	  /* turns of the loop around the step, 0 none seen */
 };

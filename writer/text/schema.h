@@ -98,6 +98,7 @@
 #define SCHEMA_SORT_INDEX	    "sort_index"
 #define SCHEMA_STEP_PREFIX	    "ProfilerStep#"
 #define SCHEMA_MEMORY		    "[memory]"
+#define SCHEMA_PINNED		    "[memory] pinned"
 #define SCHEMA_ITERATION_START	    "Iteration Start: PyTorch Profiler"
 #define SCHEMA_WINDOW_END	    "Record Window End"
 #define SCHEMA_SPAN_NAME	    "PyTorch Profiler (0)"

@@ -160,16 +160,25 @@ static void test_the_curve_is_continuous_and_never_runs_backwards(void **state)
 
 static void test_a_drift_is_followed(void **state)
 {
+	int64_t longest_ns = 0, last_ns = system_ns(CLOCK_MONOTONIC);
+
 	(void)state;
 	clock_anchor(&segments);
 	speed = 1.0 + 2e-4;
 	for (int i = 0; i < 12; i++) {
+		int64_t now_ns;
+
 		pass(5000000);
 		clock_anchor(&segments);
+		now_ns = system_ns(CLOCK_MONOTONIC);
+		if (now_ns - last_ns > longest_ns)
+			longest_ns = now_ns - last_ns;
+		last_ns = now_ns;
 	}
 	/* 60 ms at 200 ppm would be 12 microseconds off. */
 	assert_in_range(distance_now(), 0, 6000);
-	assert_true(segments.error_ns < 100000);
+	/* The more, the longer another program kept us from an anchor. */
+	assert_true(segments.error_ns < 100000 + longest_ns / 1000);
 }
 
 static void test_a_jump_ahead_is_followed_at_once(void **state)

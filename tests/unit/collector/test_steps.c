@@ -87,6 +87,10 @@ static uint64_t windows_opened(void)
 	return load_relaxed(&session->head->windows.opened);
 }
 
+/* When each step was marked, and from when on it is counted. */
+static uint64_t marked[REFERENCE_STEPS + 1];
+static uint64_t begun[REFERENCE_STEPS];
+
 /* The windows must be the reference's runs of one cycle. */
 static void expect_windows(const struct schedule_reference *reference)
 {
@@ -107,9 +111,11 @@ static void expect_windows(const struct schedule_reference *reference)
 		assert_true(count < windows_opened());
 		assert_int_equal(window->first_step, first);
 		assert_int_equal(window->last_step, last);
-		assert_int_equal(window->start_ticks, TICKS(first));
+		/* Not before the gate was open, and with its first step. */
+		assert_true(window->start_ticks > marked[first]);
+		assert_int_equal(window->start_ticks, begun[first]);
 		assert_int_equal(load_relaxed(&window->end_ticks),
-				 TICKS(last + 1));
+				 marked[last + 1]);
 		assert_int_equal(window->cycle, count);
 		count++;
 		first = last + 1;
@@ -131,19 +137,22 @@ static void drive(const struct schedule *schedule, void *arg)
 	set("WARMUP", schedule->warmup);
 	set("ACTIVE", schedule->active);
 	set("REPEAT", schedule->repeat);
-	steps_start(session);
+	steps_start(session, clock_ticks());
 	assert_int_equal(windows_opened(), 0);
 	for (int64_t step = 0; step < REFERENCE_STEPS; step++) {
-		steps_mark(session, thread, TICKS(step));
+		marked[step] = clock_ticks();
+		steps_mark(session, thread, marked[step]);
+		begun[step] = session->head->windows.step_start_ticks;
 		assert_int_equal(gate_is_recording(),
 				 reference.cycle[step] >= 0);
 	}
-	steps_end(session, thread, TICKS(REFERENCE_STEPS));
+	marked[REFERENCE_STEPS] = clock_ticks();
+	steps_end(session, thread, marked[REFERENCE_STEPS]);
 	assert_false(gate_is_recording());
 	expect_windows(&reference);
 	for (int64_t step = 0; step < REFERENCE_STEPS; step++) {
 		if (reference.cycle[step] >= 0)
-			expect_step(step, TICKS(step), TICKS(step + 1),
+			expect_step(step, begun[step], marked[step + 1],
 				    step == REFERENCE_STEPS - 1
 					    ? EVENT_UNFINISHED
 					    : 0);
@@ -166,7 +175,7 @@ static void test_without_a_schedule_the_whole_run_is_one_window(void **state)
 	struct window_state *windows = &session->head->windows;
 
 	(void)state;
-	steps_start(session);
+	steps_start(session, clock_ticks());
 	assert_true(gate_is_recording());
 	assert_int_equal(windows_opened(), 1);
 	for (int step = 0; step < 3; step++)
@@ -185,7 +194,7 @@ static void test_without_a_schedule_the_whole_run_is_one_window(void **state)
 static void test_a_run_without_steps_ends_its_window(void **state)
 {
 	(void)state;
-	steps_start(session);
+	steps_start(session, clock_ticks());
 	steps_end(session, thread, 77);
 	assert_null(next_event());
 	assert_int_equal(
@@ -197,7 +206,7 @@ static void test_every_nth_mark_begins_a_step(void **state)
 {
 	(void)state;
 	set_step("api/4");
-	steps_start(session);
+	steps_start(session, clock_ticks());
 	for (int mark = 0; mark < 10; mark++)
 		steps_mark(session, thread, TICKS(mark));
 	assert_int_equal(load_relaxed(&session->head->windows.marks), 10);
@@ -222,7 +231,7 @@ static void test_marks_of_another_thread_are_ignored(void **state)
 	pthread_t id;
 
 	(void)state;
-	steps_start(session);
+	steps_start(session, clock_ticks());
 	steps_mark(session, thread, TICKS(0));
 	pthread_create(&id, NULL, mark_elsewhere, &committed);
 	pthread_join(id, NULL);
@@ -237,7 +246,7 @@ static void test_slices_around_both_ends_are_noted(void **state)
 	const struct event *event;
 
 	(void)state;
-	steps_start(session);
+	steps_start(session, clock_ticks());
 	steps_mark(session, thread, TICKS(0));
 	thread_open(thread, EVENT_SCOPE, 555, 0, 0, 0, 0);
 	steps_mark(session, thread, TICKS(1));
@@ -254,7 +263,7 @@ static void test_slices_around_both_ends_are_noted(void **state)
 static void test_a_full_ring_loses_steps_and_counts_them(void **state)
 {
 	(void)state;
-	steps_start(session);
+	steps_start(session, clock_ticks());
 	while (session_alloc(session, 4096))
 		;
 	steps_mark(session, thread, TICKS(0));
@@ -270,7 +279,7 @@ static void test_windows_by_hand(void **state)
 
 	(void)state;
 	set_step("manual");
-	steps_start(session);
+	steps_start(session, clock_ticks());
 	assert_int_equal(steps_source(), STEP_MANUAL);
 	assert_false(gate_is_recording());
 	assert_int_equal(windows_opened(), 0);
@@ -293,7 +302,7 @@ static void test_windows_by_hand(void **state)
 static void test_by_hand_is_refused_while_one_records(void **state)
 {
 	(void)state;
-	steps_start(session); /* no schedule: the whole run */
+	steps_start(session, clock_ticks()); /* no schedule: the whole run */
 	assert_int_equal(manual_start(session, "late", 0, 0), -EBUSY);
 	assert_int_equal(manual_stop(session), -ENOENT);
 	assert_true(gate_is_recording());
@@ -307,7 +316,7 @@ static void test_a_schedule_waits_for_a_window_by_hand(void **state)
 	(void)state;
 	set("WAIT", 2);
 	set("ACTIVE", 3);
-	steps_start(session);
+	steps_start(session, clock_ticks());
 	steps_mark(session, thread, TICKS(0));
 	assert_int_equal(manual_start(session, "mine", 0, 0), 0);
 	for (int step = 1; step < 4; step++) /* 2 and 3 would be recorded */
@@ -331,7 +340,7 @@ static void test_time_begins_steps(void **state)
 	(void)state;
 	thread_self = NULL;
 	set_step("time:20");
-	steps_start(session);
+	steps_start(session, clock_ticks());
 	steps_time(session);
 	assert_int_equal(load_relaxed(&windows->steps), 1);
 	nanosleep(&moment, NULL);
@@ -344,7 +353,7 @@ static void test_time_begins_steps(void **state)
 static void test_no_time_steps_unless_asked(void **state)
 {
 	(void)state;
-	steps_start(session);
+	steps_start(session, clock_ticks());
 	steps_time(session);
 	assert_int_equal(load_relaxed(&session->head->windows.steps), 0);
 }
@@ -353,7 +362,7 @@ static void test_functions_by_pattern(void **state)
 {
 	(void)state;
 	set_step("omp:adam*/391");
-	steps_start(session);
+	steps_start(session, clock_ticks());
 	assert_int_equal(steps_source(), STEP_OMP);
 	assert_true(steps_matches("adam_update(float*, int)"));
 	assert_false(steps_matches("sgd_adam"));

@@ -80,7 +80,7 @@ static void occupancy_knows_its_limits(void **state)
 static uint64_t lane_of(struct gpu_rows *rows, uint64_t start, uint64_t end)
 {
 	return gpu_rows_place(rows, 0, 7, GPU_ROW_SIDE,
-			      (struct lane_span){start, end})
+			      &(struct lane_span){start, end})
 		->tid;
 }
 
@@ -100,9 +100,29 @@ static void what_overlaps_lies_apart(void **state)
 	assert_int_equal(lane_of(&rows, 400, 500), 7);
 	/* Another device's stream 7. */
 	assert_int_equal(gpu_rows_place(&rows, 1, 7, GPU_ROW_SIDE,
-					(struct lane_span){100, 200})
+					&(struct lane_span){100, 200})
 				 ->tid,
 			 7);
+	gpu_rows_free(&rows);
+}
+
+/* Perfetto makes doubles of ts: 1 ns of either end may be gone. */
+static void what_touches_lies_a_gap_apart(void **state)
+{
+	struct lane_span first = {100, 200}, next = {200, 300}, last = {50, 99};
+	struct lane_span tiny = {300, 301};
+	struct gpu_rows rows = {0};
+
+	(void)state;
+	gpu_rows_place(&rows, 0, 7, GPU_ROW_SIDE, &first);
+	gpu_rows_place(&rows, 0, 7, GPU_ROW_SIDE, &next);
+	gpu_rows_place(&rows, 0, 7, GPU_ROW_SIDE, &last);
+	gpu_rows_place(&rows, 0, 7, GPU_ROW_SIDE, &tiny);
+	assert_int_equal(first.start_ns, 100);
+	assert_int_equal(next.start_ns, 202);
+	assert_int_equal(next.end_ns, 300);
+	assert_int_equal(last.end_ns, 98);
+	assert_true(tiny.start_ns <= tiny.end_ns);
 	gpu_rows_free(&rows);
 }
 
@@ -425,6 +445,7 @@ int main(void)
 		cmocka_unit_test(occupancy_is_that_of_torch),
 		cmocka_unit_test(occupancy_knows_its_limits),
 		cmocka_unit_test(what_overlaps_lies_apart),
+		cmocka_unit_test(what_touches_lies_a_gap_apart),
 		cmocka_unit_test(a_long_lane_stays_in_order),
 		cmocka_unit_test(annotations_nest_or_lie_apart),
 		cmocka_unit_test(launches_are_found),

@@ -153,6 +153,32 @@ static void a_workers_wait_ends_with_the_region(void **state)
 	sample_end(&sample);
 }
 
+/* A region whose end found no room: nobody knows how long its worker waited. */
+static void a_wait_without_its_regions_end_is_counted(void **state)
+{
+	struct sample sample;
+	struct writer_state writer_state;
+	struct thread *master;
+	struct thread *worker;
+
+	(void)state;
+	sample_begin(&sample);
+	sample_session(&sample);
+	sample_window(&sample, 0);
+	master = sample_thread(&sample, 100);
+	worker = sample_thread(&sample, 101);
+	assert_int_equal(pass_start(&writer_state, sample.session, true), 0);
+	push_omp(&sample, worker, EVENT_OMP_IMPLICIT, 1, 1, 110, 200);
+	push_omp(&sample, worker, EVENT_OMP_IMPLICIT, 2, 1, 710, 720);
+	push_omp(&sample, master, EVENT_OMP_REGION, 2, 0, 700, 900);
+	pass_run(&writer_state);
+	finish(&sample, &writer_state, 2000);
+	assert_non_null(strstr(sample_text(&sample),
+			       "\"waits\":{\"begun\":2,\"drawn\":1,"
+			       "\"outside\":0,\"lost\":1}"));
+	sample_end(&sample);
+}
+
 static void events_go_to_the_window_they_began_in(void **state)
 {
 	struct sample sample;
@@ -462,6 +488,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_scope_makes_a_whole_file),
 		cmocka_unit_test(a_workers_wait_ends_with_the_region),
+		cmocka_unit_test(a_wait_without_its_regions_end_is_counted),
 		cmocka_unit_test(events_go_to_the_window_they_began_in),
 		cmocka_unit_test(losses_are_counted_and_drawn),
 		cmocka_unit_test(detail_ends_at_max_mb),

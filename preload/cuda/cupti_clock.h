@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cupti_clock.h - the time in CUPTI's records, as ticks of ours.
+ *
+ * CUPTI asks our clock, where that does no harm: then a record's time is ours.
+ * Where it spoils times (cupti_versions.h) it goes by its own clock.  Both are
+ * read together at the start and each time before buffers are decoded, at least
+ * once a second while records come; what lies between two such pairs is on the
+ * line between them.  Where the system's time was set in the meantime, a new
+ * line begins, and a note says so.
+ */
+#ifndef PRELOAD_CUPTI_CLOCK_H
+#define PRELOAD_CUPTI_CLOCK_H
+
+#include "preload/cuda/cupti_library.h"
+
+#ifdef HAVE_CUPTI
+
+/* Registers our clock, or takes the first pair.  0 or CUPTI's error. */
+int cupti_clock_start(void);
+
+/* The writer's thread alone from here on: reads both clocks. */
+void cupti_clock_pair(void);
+
+/* Of a record, 0 stays 0. */
+uint64_t cupti_clock_ticks(uint64_t time);
+
+/* So many ticks a record's time may be off; any thread. */
+uint64_t cupti_clock_error(void);
+
+void cupti_clock_forget(void);
+
+#endif
+#endif

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/* cupti_neighbour.c - CUPTI to another and back; see cupti_neighbour.h. */
+#ifdef HAVE_CUPTI
+
+#include "preload/cuda/cupti_neighbour.h"
+
+#include "collector/system/clock.h"
+#include "collector/system/futex.h"
+#include "collector/system/log.h"
+#include "collector/steps/steps.h"
+#include "preload/cuda/cupti_buffers.h"
+#include "preload/cuda/cupti_source.h"
+#include "preload/process/quiet.h"
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* The program's thread waits at most so long for us to let go. */
+#define LEAVE_NS   UINT64_C(2000000000)
+/* The other is done if it has nothing on and is silent for so long: of a
+ * second. */
+#define IDLE_SHARE 2u
+#define TIMES_MAX  64u
+
+enum holder { OURS, LEAVING, THEIRS, RETURNING, TAKEN };
+
+static struct {
+	_Atomic uint32_t holder; /* enum holder; futex word */
+	/* Its own, whoever CUPTI is with. */
+	_Atomic uint64_t kinds; /* a bit each */
+	_Atomic uint64_t last_ticks;
+	_Atomic uint32_t subscriptions;
+	_Atomic uint32_t wants_subscription;
+	_Atomic bool said;
+	/* Times at which CUPTI was another's. */
+	_Atomic uint32_t count, shown;
+	struct {
+		_Atomic uint64_t start, end;
+		_Atomic uint32_t tid;
+	} times[TIMES_MAX];
+} other;
+
+bool cupti_is_ours(void)
+{
+	/* ACQUIRE pairs with RELEASE in move(): CUPTI is set up. */
+	return cupti_is_alive() && load_acquire(&other.holder) == OURS;
+}
+
+static bool move(enum holder from, enum holder to)
+{
+	uint32_t was = from;
+	const bool moved = atomic_compare_exchange_strong_explicit(
+		&other.holder, &was, to, memory_order_acq_rel,
+		memory_order_relaxed);
+
+	if (moved)
+		futex_wake(&other.holder);
+	return moved;
+}
+
+static void time_begins(void)
+{
+	const uint32_t at = load_relaxed(&other.count);
+
+	if (at >= TIMES_MAX)
+		return;
+	store_relaxed(&other.times[at].start, clock_ticks());
+	store_relaxed(&other.times[at].end, 0);
+	store_relaxed(&other.times[at].tid, (uint32_t)syscall(SYS_gettid));
+	/* RELEASE pairs with ACQUIRE in cupti_neighbour_slice(). */
+	store_release(&other.count, at + 1);
+}
+
+static void time_ends(void)
+{
+	const uint32_t count = load_relaxed(&other.count);
+
+	/* RELEASE pairs with ACQUIRE in cupti_neighbour_slice(). */
+	if (count)
+		store_release(&other.times[count - 1].end, clock_ticks());
+}
+
+bool cupti_neighbour_slice(bool is_over, uint64_t *start, uint64_t *end,
+			   uint32_t *tid)
+{
+	const uint32_t at = load_relaxed(&other.shown);
+
+	/* ACQUIRE pairs with RELEASE in time_begins(). */
+	if (at >= load_acquire(&other.count))
+		return false;
+	*start = load_relaxed(&other.times[at].start);
+	*tid = load_relaxed(&other.times[at].tid);
+	/* ACQUIRE pairs with RELEASE in time_ends(). */
+	*end = load_acquire(&other.times[at].end);
+	if (!*end && !is_over)
+		return false;
+	if (!*end)
+		*end = clock_ticks();
+	store_relaxed(&other.shown, at + 1);
+	return true;
+}
+
+static void say(const char *how)
+{
+	session_note(load_relaxed(&session_here),
+		     "another profiler in the program %s CUPTI: no records of "
+		     "the GPU until it was done",
+		     how);
+	if (!atomic_exchange_explicit(&other.said, true, memory_order_relaxed))
+		log_trouble("another profiler in the program uses CUPTI: "
+			    "meanwhile the GPU is not recorded");
+}
+
+/* --- to another ----------------------------------------------------------- */
+
+bool cupti_neighbour_is_first(void)
+{
+	if (!load_relaxed(&other.subscriptions) && !load_relaxed(&other.kinds))
+		return false;
+	if (move(OURS, THEIRS)) {
+		time_begins();
+		say("had");
+	}
+	return true;
+}
+
+/* Waits for our thread, which does it; CUPTI's calls may hang. */
+static void leave(void)
+{
+	const uint64_t until = clock_monotonic_ns() + LEAVE_NS;
+	uint64_t now;
+
+	time_begins();
+	cupti_flush_ask();
+	while (load_acquire(&other.holder) == LEAVING &&
+	       (now = clock_monotonic_ns()) < until)
+		futex_wait(&other.holder, LEAVING, until - now);
+	if (move(LEAVING, THEIRS))
+		session_note(load_relaxed(&session_here),
+			     "CUPTI was handed over, and our last records did "
+			     "not come in time");
+	say("took");
+}
+
+void cupti_neighbour_comes(bool subscribes)
+{
+	const uint64_t until = clock_monotonic_ns() + LEAVE_NS;
+	struct quiet quiet;
+
+	store_relaxed(&other.last_ticks, clock_ticks());
+	if (!cupti_is_alive())
+		return;
+	quiet = quiet_begin();
+	if (subscribes)
+		store_relaxed(&other.wants_subscription, 1);
+	while (load_acquire(&other.holder) == RETURNING &&
+	       clock_monotonic_ns() < until)
+		futex_wait(&other.holder, RETURNING, LEAVE_NS / 20);
+	if (move(OURS, LEAVING))
+		leave();
+	else if (subscribes)
+		cupti_callbacks_unsubscribe();
+	quiet_end(&quiet);
+}
+
+void cupti_neighbour_subscribed(bool is_subscribed)
+{
+	store_relaxed(&other.last_ticks, clock_ticks());
+	if (is_subscribed)
+		add_relaxed(&other.subscriptions, 1);
+	else if (load_relaxed(&other.subscriptions))
+		atomic_fetch_sub_explicit(&other.subscriptions, 1,
+					  memory_order_relaxed);
+}
+
+void cupti_neighbour_registered(CUpti_BuffersCallbackCompleteFunc complete)
+{
+	cupti_buffers_strange(complete);
+	store_relaxed(&other.last_ticks, clock_ticks());
+}
+
+void cupti_neighbour_turned(uint32_t kind, bool on)
+{
+	const uint64_t bit = UINT64_C(1) << (kind % 64);
+
+	store_relaxed(&other.last_ticks, clock_ticks());
+	if (on)
+		atomic_fetch_or_explicit(&other.kinds, bit,
+					 memory_order_relaxed);
+	else
+		atomic_fetch_and_explicit(&other.kinds, ~bit,
+					  memory_order_relaxed);
+}
+
+/* All that CUPTI knew is gone; our subscription went before. */
+void cupti_neighbour_finalised(void)
+{
+	store_relaxed(&other.kinds, 0);
+	store_relaxed(&other.subscriptions, 0);
+	store_relaxed(&other.last_ticks, clock_ticks());
+}
+
+/* --- our thread ----------------------------------------------------------- */
+
+static void let_go(void)
+{
+	cupti_kinds_leave();
+	cupti.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+	cupti_buffers_lose(clock_ticks());
+	cupti_attach_leave();
+	if (load_relaxed(&other.wants_subscription))
+		cupti_callbacks_unsubscribe();
+	move(LEAVING, THEIRS);
+}
+
+static bool is_idle(void)
+{
+	const struct session *session = load_relaxed(&session_here);
+	const uint64_t idle =
+		clock_ticks_per_second(&session->head->clock) / IDLE_SHARE;
+
+	return !load_relaxed(&other.kinds) &&
+	       clock_ticks() - load_relaxed(&other.last_ticks) > idle;
+}
+
+static void take_up(void)
+{
+	struct session *session = load_relaxed(&session_here);
+
+	if (!move(THEIRS, RETURNING))
+		return;
+	/* What it has left there comes to it. */
+	cupti.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+	if (!load_relaxed(&other.subscriptions))
+		store_relaxed(&other.wants_subscription, 0);
+	if (!cupti_callbacks_return(load_relaxed(&other.wants_subscription)))
+		session_note(session, "the other profiler keeps CUPTI's "
+				      "subscription: no callbacks from now on");
+	if (!cupti_attach_again()) {
+		move(RETURNING, TAKEN);
+		return;
+	}
+	time_ends();
+	move(RETURNING, OURS);
+	cupti_kinds_want(steps_want_gpu(session));
+	session_note(session, "CUPTI is ours again");
+}
+
+void cupti_neighbour_look(void)
+{
+	switch (load_acquire(&other.holder)) {
+	case LEAVING: let_go(); break;
+	case THEIRS:
+		if (is_idle())
+			take_up();
+		break;
+	default: break;
+	}
+}
+
+void cupti_neighbour_took(unsigned int buffers)
+{
+	if (!move(OURS, TAKEN))
+		return;
+	time_begins();
+	session_note(
+		load_relaxed(&session_here),
+		"%u buffers did not come back from CUPTI: another profiler "
+		"in the program has taken it",
+		buffers);
+	log_trouble("another profiler in the program has taken CUPTI: the GPU "
+		    "is not recorded any more");
+}
+
+void cupti_neighbour_forget(void)
+{
+	store_relaxed(&other.holder, OURS);
+	store_relaxed(&other.count, 0);
+	store_relaxed(&other.shown, 0);
+}
+
+#endif

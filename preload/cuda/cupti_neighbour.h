@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cupti_neighbour.h - another client of CUPTI in the process, torch.profiler
+ * say.
+ *
+ * CUPTI has one set of buffers, one clock and, for callbacks, one subscriber.
+ * The program's own profiler is to get what it gets without us.  So CUPTI is
+ * handed over at its first call (cupti_hooks.c), and taken up again when it has
+ * turned off all that it had turned on:
+ *
+ *	OURS -> LEAVING		its call, on the program's thread, which waits
+ *				until our kinds are off and our buffers in
+ *	LEAVING -> THEIRS	our thread of CUPTI has done so
+ *	THEIRS -> RETURNING	it has been idle for a while
+ *	RETURNING -> OURS	our thread has set everything up again
+ *
+ * Older Kinetos keep the subscription for the life of the process.  Records
+ * need none; what callbacks tell is missing from then on.
+ *
+ * Who finds CUPTI's functions by dlopen() is not seen.  It is noticed by
+ * buffers that a forced flush doesn't bring back; then they are its for good.
+ *
+ * What the rest of preload/cuda/ asks is in cupti_source.h; here are its calls.
+ */
+#ifndef PRELOAD_CUPTI_NEIGHBOUR_H
+#define PRELOAD_CUPTI_NEIGHBOUR_H
+
+#include "preload/cuda/cupti_library.h"
+
+#ifdef HAVE_CUPTI
+
+/* Before it subscribes or sets something up that CUPTI has once. */
+void cupti_neighbour_comes(bool subscribes);
+void cupti_neighbour_subscribed(bool is_subscribed);
+void cupti_neighbour_registered(CUpti_BuffersCallbackCompleteFunc complete);
+void cupti_neighbour_turned(uint32_t kind, bool on);
+void cupti_neighbour_finalised(void);
+
+#endif
+#endif

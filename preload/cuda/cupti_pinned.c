@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cupti_pinned.c - memory of the program's own that it pins.
+ *
+ * CUPTI's records tell of memory that the driver allocates, pinned or not.  Of
+ * cudaHostRegister() and cuMemHostRegister() there is no record with an address
+ * and a size, so that each such call is called back for: it pins pages, and
+ * costs far more than that.  A call of the runtime makes one of the driver; the
+ * writer knows which address is pinned already.
+ */
+#ifdef HAVE_CUPTI
+
+#include "preload/cuda/cupti_source.h"
+
+#include "preload/cuda/cupti_library.h"
+#include "preload/process/hook.h"
+#include "preload/process/life.h"
+
+static const struct {
+	CUpti_CallbackDomain domain;
+	CUpti_CallbackId number;
+	bool is_free;
+} calls[] = {
+	/* clang-format off */
+	{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaHostRegister_v4000, false},
+	{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaHostUnregister_v4000, true},
+	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuMemHostRegister, false},
+	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuMemHostRegister_v2, false},
+	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuMemHostUnregister, true},
+	/* clang-format on */
+};
+
+#define CALLS (sizeof(calls) / sizeof(calls[0]))
+
+/* How the parameters of all of them begin; only the first is there when memory
+ * is unpinned. */
+struct pinned {
+	void *address;
+	size_t bytes;
+};
+
+void cupti_pinned_start(void *subscriber)
+{
+	for (size_t i = 0; i < CALLS; i++)
+		cupti.cuptiEnableCallback(1, subscriber, calls[i].domain,
+					  calls[i].number);
+}
+
+static void note(const CUpti_CallbackData *data, bool is_free)
+{
+	const struct pinned *pinned = data->functionParams;
+	const int *result = data->functionReturnValue;
+	struct thread *thread;
+
+	if (!pinned || !result || *result || !life_is_running())
+		return;
+	thread = hook_thread();
+	if (!thread)
+		return;
+	thread_record(
+		thread,
+		&(struct event){
+			.kind = EVENT_GPU_MEMORY,
+			.extra = CUPTI_ACTIVITY_MEMORY_KIND_PINNED,
+			.start_ticks = clock_ticks(),
+			.end_ticks = clock_ticks(),
+			.memory = {.correlation = data->correlationId,
+				   .address = (uintptr_t)pinned->address,
+				   .size_bytes = is_free ? 0 : pinned->bytes,
+				   .device = thread->tid,
+				   .is_free = is_free},
+		});
+}
+
+bool cupti_pinned_call(unsigned int domain, uint32_t number, const void *data)
+{
+	const CUpti_CallbackData *call = data;
+
+	for (size_t i = 0; i < CALLS; i++) {
+		if (calls[i].domain != domain || calls[i].number != number)
+			continue;
+		if (call->callbackSite == CUPTI_API_EXIT)
+			note(call, calls[i].is_free);
+		return true;
+	}
+	return false;
+}
+
+#endif

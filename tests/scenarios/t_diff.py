@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: MIT
+"""build/traceprof diff and baseline: a change is found, noise is none."""
+
+import json
+import os
+import random
+
+import harness
+from harness import command, expect, expect_equal, folder, traced
+
+OPERATORS = 6
+
+
+def write(steps, name, slower=None, live=None, into=None):
+    """A trace whose steps take so many us, in OPERATORS equal parts each with a
+    little of its own; slower: {operator: factor}; live: heap at each step."""
+    events = []
+    own = random.Random(name)
+    start = 1000.0
+    for number, length in enumerate(steps):
+        events.append({"ph": "X", "cat": "user_annotation", "pid": 1, "tid": 1,
+                       "name": f"ProfilerStep#{number}", "ts": round(start, 3),
+                       "dur": round(length, 3)})
+        for part in range(OPERATORS):
+            took = length / OPERATORS * 0.9 * own.gauss(1, 0.01)
+            events.append({"ph": "X", "cat": "cpu_op", "name": f"operator {part}",
+                           "pid": 1, "tid": 1,
+                           "ts": round(start + part * length / OPERATORS, 3),
+                           "dur": round(took * (slower or {}).get(part, 1), 3)})
+        if live:
+            events.append({"ph": "i", "s": "t", "cat": "cpu_instant_event",
+                           "name": "[memory]", "pid": 1, "tid": 1,
+                           "ts": round(start + length / 2, 3),
+                           "args": {"Device Type": 0, "Bytes": 1,
+                                    "Total Allocated": live[number]}})
+        start += length
+    path = os.path.join(into or folder(), f"{name}.pt.trace.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"traceEvents": events}, file)
+    return path
+
+
+def steady(seed, count=20, factor=1.0):
+    numbers = random.Random(seed)
+    return [10000 * factor * numbers.gauss(1, 0.01) for _ in range(count)]
+
+
+def related(seed, count=40):
+    """Slow steps come in rows."""
+    numbers = random.Random(seed)
+    state, steps = 0, []
+    for _ in range(count):
+        state = 0.8 * state + numbers.gauss(0, 0.01)
+        steps.append(10000 * (1 + state))
+    return steps
+
+
+def with_outliers(seed, count=20):
+    numbers = random.Random(seed)
+    return [10000 * (1 + abs(numbers.gauss(0, 0.01)) + (numbers.random() < 0.1) / 2)
+            for _ in range(count)]
+
+
+def compare(a, b, *more):
+    done = command("diff", "--json", a, b, *more)
+    expect(done.stdout.startswith("{"), "no answer", done.stderr)
+    return json.loads(done.stdout), done
+
+
+def test_equal_runs_don_t_differ():
+    """Of these pairs at most one in twenty may, and no name may in many."""
+    for kind in (steady, related, with_outliers):
+        steps, names = 0, 0
+        for pair in range(20):
+            found, _ = compare(write(kind(f"a{pair}"), f"a{kind.__name__}{pair}"),
+                               write(kind(f"b{pair}"), f"b{kind.__name__}{pair}"))
+            steps += found["step"]["differs"]
+            names += any(name["differs"] for name in found["names"])
+        expect(steps <= 1 and names <= 1,
+               f"{kind.__name__}: {steps} steps, {names} names of 20 pairs")
+
+
+def test_three_percent_in_twenty_steps():
+    for pair in range(5):
+        found, _ = compare(write(steady(f"a{pair}"), f"a{pair}"),
+                           write(steady(f"b{pair}", factor=1.03), f"b{pair}"))
+        step = found["step"]
+        expect(step["differs"], step)
+        expect(step["shift_low_ns"] < 300000 < step["shift_high_ns"], step)
+
+
+def test_the_name_that_became_slower():
+    found, _ = compare(write(steady(1), "a"), write(steady(2), "b", slower={3: 1.1}))
+    differ = [name["name"] for name in found["names"] if name["differs"]]
+    expect_equal(differ, ["operator 3"], found["names"])
+
+
+def test_rules():
+    a, b = write(steady(1), "a"), write(steady(2, factor=1.06), "b", slower={2: 1.2})
+    for rule, status in (("step>3%", 1), ("step>10%", 0), ("step>400us", 1),
+                         ("step>2ms", 0), ("name:operator 2>20%", 1),
+                         ("name:operator*>40%", 0), ("name:gemm*>5%", 3)):
+        done = command("diff", a, b, "--fail-if", rule)
+        expect_equal(done.status, status, f"{rule}: {done.stdout}")
+        expect_equal(f"broken: {rule}: " in done.stdout, status == 1, done.stdout)
+        expect_equal(command("diff", b, a, "--fail-if", rule).status,
+                     3 if status == 3 else 0, f"{rule}, the other way round")
+    done = command("diff", a, b, "--fail-if", "step>3%", "--fail-if",
+                   "name:operator 2>20%", "--fail-if", "step>90%")
+    expect_equal((done.status, done.stdout.count("broken: ")), (1, 2), done.stdout)
+
+
+def test_rules_of_the_heap():
+    flat = [1000000 + number % 3 for number in range(20)]
+    growing = [1000000 + 4096 * number for number in range(20)]
+    a, b = write(steady(1), "a", live=flat), write(steady(2), "b", live=growing)
+    for rule, status in (("growth>0", 1), ("growth>8KB", 0), ("peak>50KB", 1),
+                         ("peak>1MB", 0), ("peak>1%", 1)):
+        expect_equal(command("diff", a, b, "--fail-if", rule).status, status, rule)
+    for rule in ("growth>0", "peak>50KB"):
+        expect_equal(command("diff", b, a, "--fail-if", rule).status, 0, rule)
+    found, _ = compare(a, b)
+    expect_equal(found["a"]["heap_growth_bytes"], 0, found["a"])
+    expect(abs(found["b"]["heap_growth_bytes"] - 4096) < 1, found["b"])
+
+
+def test_rules_that_are_none():
+    a = write(steady(1), "a")
+    for rule in ("step", "step>", "step>x", "step>3furlongs", "speed>3%", "name:>3%",
+                 "growth>5%", "peak>3ms", "step>-1%"):
+        done = command("diff", a, a, "--fail-if", rule)
+        expect_equal(done.status, 2, rule)
+        expect(rule in done.stderr, done.stderr)
+
+
+def test_names_that_come_and_go():
+    a, b = write(steady(1), "a"), write(steady(2), "b")
+    with open(b, encoding="utf-8") as file:
+        text = file.read().replace("operator 4", "operator new")
+    with open(b, "w", encoding="utf-8") as file:
+        file.write(text)
+    said = command("diff", a, b).stdout
+    for state, name in (("gone", "operator 4"), ("new", "operator new")):
+        expect(any(state in line and name in line for line in said.splitlines()), said)
+
+
+def test_a_baseline_takes_the_run_s_place():
+    flat = [1000000 + number % 3 for number in range(20)]
+    runs = folder()
+    for seed in (1, 2):
+        write(steady(seed), str(seed), live=flat, into=runs)
+    kept = os.path.join(folder(), "baseline.json")
+    done = command("baseline", runs, "-o", kept)
+    expect_equal((done.status, done.stdout), (0, ""), done.stderr)
+    other = write(steady(3, factor=1.05), "b")
+    whole, _ = compare(runs, other)
+    small, _ = compare(kept, other)
+    expect_equal(small["step"], whole["step"], "the step")
+    expect_equal(small["a"] | {"path": ""}, whole["a"] | {"path": ""}, "the run")
+    expect_equal([name["name"] for name in small["names"]],
+                 [name["name"] for name in whole["names"]], "names")
+
+
+def test_real_runs():
+    """Ours, with regions, members and waits."""
+    first = traced("train", env={"OMP_NUM_THREADS": "2"})
+    second = traced("train", env={"OMP_NUM_THREADS": "2"})
+    found, _ = compare(first.folder, second.folder)
+    expect(found["a"]["steps"] > 10 and found["b"]["steps"] > 10, found["a"])
+    expect({"openmp members", "openmp waits"}
+           <= {name["category"] for name in found["names"]}, found["names"][:5])
+
+
+def test_without_steps():
+    path = os.path.join(folder(), "a.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "x", "pid": 1,
+                                    "tid": 1, "ts": 1, "dur": 2}]}, file)
+    done = command("diff", path, path)
+    expect_equal(done.status, 0, done.stderr)
+    expect("Without steps" in done.stdout, done.stdout)
+    done = command("diff", path, path, "--fail-if", "step>3%")
+    expect_equal(done.status, 3, done.stdout)
+    expect("cannot judge step>3%: a run has no steps" in done.stdout, done.stdout)
+
+
+def test_what_can_not_be_read():
+    empty = os.path.join(folder(), "empty")
+    os.mkdir(empty)
+    for path, words in ((empty, "no trace in it"), ("/nonexistent", "No such file")):
+        done = command("diff", path, path)
+        expect_equal((done.status, words in done.stderr), (3, True), done.stderr)
+        done = command("baseline", path)
+        expect_equal((done.status, words in done.stderr), (3, True), done.stderr)
+    expect_equal(command("diff", "one").status, 2, "one run")
+    expect_equal(command("diff", "a", "b", "c").status, 2, "three runs")
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""Other clients of CUPTI in the process: the program's own profiler, tools."""
+
+import collections
+import os
+
+import harness
+from harness import expect, expect_equal, plain, same
+from t_cuda import FAKE, STEPS, THREADS, need, on_gpu
+
+LAUNCHES, ROUNDS = 20, 200      # of kineto_like
+SLICE = "CUPTI is another profiler's"
+
+
+def profiled(kind, order, sessions=1, **env):
+    """A program that profiles itself, which must see what it sees without us."""
+    need("kineto_like")
+    command = ("kineto_like", kind, order, str(sessions))
+    wanted = plain(*command, env={"LD_LIBRARY_PATH": FAKE})
+    expect_equal(wanted.stdout, sessions * (
+        f"profiled {LAUNCHES} kernels, 0 of another name, 0 buffers of another\n")
+        + "done\n", "without us")
+    run = on_gpu(*command[1:], program="kineto_like", **env)
+    expect_equal((run.status, run.stdout), (0, wanted.stdout), run.stderr)
+    return run
+
+
+def names(trace):
+    return collections.Counter(kernel["name"] for kernel in trace.slices(cat="kernel"))
+
+
+def expect_handed_over(run, before, sessions=1):
+    trace, lines = run.trace, [line for line in run.own_lines if "CUPTI" in line]
+    seen = names(trace)
+    expect_equal((seen["before"], seen["profiled"]), (before, 0), "kernels")
+    expect(ROUNDS > seen["after"] > ROUNDS / 4, f"taken up again: {seen}")
+    if sessions > 1:
+        expect(seen["between"] > ROUNDS / 4, f"between: {seen}")
+    expect_equal(len(lines), 1, run.stderr)
+    expect("another profiler in the program uses CUPTI" in lines[0], lines)
+    slices = trace.slices(SLICE, cat="overhead")
+    expect_equal(len(slices), sessions, "slices")
+    expect(all(one["dur"] > 0 for one in slices), slices)
+    expect("CUPTI is ours again" in trace.meta["notes"], trace.meta["notes"])
+    expect_equal([trace.meta["gpu"][key] for key in ("lost_buffers", "missing_kernels")],
+                 [0, 0], trace.meta["gpu"])
+    expect(trace.meta["gpu"]["moved_most_ns"] < 10**9, "times of another's clock")
+
+
+def test_a_profiler_that_subscribes():
+    run = profiled("old", "after")
+    expect_handed_over(run, LAUNCHES)
+    expect(any("keeps CUPTI's subscription" in note for note in run.trace.meta["notes"]),
+           run.trace.meta["notes"])
+
+
+def test_a_profiler_that_does_not_ask():
+    expect_handed_over(profiled("new", "after", 2), LAUNCHES, 2)
+
+
+def test_a_profiler_that_is_there_first():
+    for kind in ("old", "new"):
+        expect_handed_over(profiled(kind, "first"), 0)
+
+
+def test_windows_open_while_cupti_is_anothers():
+    """They are finished all the same, without waiting for what can't come."""
+    run = profiled("new", "after", TRACEPROF_STEP="kernel:before", TRACEPROF_WAIT=2,
+                   TRACEPROF_ACTIVE=3, TRACEPROF_REPEAT=1)
+    expect_equal(run.trace.meta["gpu"]["missing_kernels"], 0)
+
+
+def test_off_leaves_cupti_to_the_program():
+    for kind in ("old", "new"):
+        run = profiled(kind, "after", TRACEPROF_CUDA="off")
+        expect_equal((run.files, run.own_lines), ([], []))
+
+
+def test_one_that_is_not_seen_takes_cupti():
+    """It finds CUPTI's functions by itself; what is lost is counted and said."""
+    run = on_gpu(200, THREADS, SIMGPU_SECOND_CLIENT="takeover", SIMGPU_SECOND_FROM=200,
+                 SIMGPU_SECOND_CALLS=100000)
+    expect_equal(run.status, 0, run.stderr)
+    lines = [line for line in run.own_lines if "has taken CUPTI" in line]
+    expect_equal(len(lines), 1, run.stderr)
+    expect(run.trace.meta["gpu"]["lost_buffers"] > 0, run.trace.meta["gpu"])
+
+
+def test_one_that_is_refused_changes_nothing():
+    run = on_gpu(STEPS, THREADS, SIMGPU_SECOND_CLIENT="subscribe",
+                 SIMGPU_SECOND_FROM=10, SIMGPU_SECOND_CALLS=1000)
+    expect("second client: refused" in run.stderr, run.stderr)
+    expect_equal(len(run.trace.slices(cat="kernel")), 3 * STEPS * THREADS, "kernels")
+
+
+def test_tools_of_nvidias():
+    """Known by their variables, or by their files in the process."""
+    injected = os.path.join(harness.folder(), "libToolsInjection64.so")
+    os.symlink(os.path.join(FAKE, "libspy.so"), injected)
+    for env, tool in (({"NSYS_PROFILING_SESSION_ID": "1"}, "Nsight Systems"),
+                      ({"NV_COMPUTE_PROFILER_PERFWORKS_DIR": "/x"}, "Nsight Compute"),
+                      ({"CUDA_INJECTION64_PATH": injected,
+                        "SPY_OUT": injected + ".out"}, "Nsight Systems")):
+        run = on_gpu(STEPS, THREADS, **env)
+        expect_equal(run.status, 0, run.stderr)
+        lines = [line for line in run.own_lines if tool in line]
+        expect_equal(len(lines), 1, run.stderr)
+        trace = run.trace
+        expect_equal((trace.meta["gpu"]["source"], trace.slices(cat="kernel")),
+                     ("calls", []))
+        expect(trace.slices("cudaLaunchKernel", cat="cuda_runtime"), "no calls")
+    same("cuda_train", str(STEPS), str(THREADS),
+         env={"LD_LIBRARY_PATH": FAKE, "NSYS_PROFILING_SESSION_ID": "1"})
+
+
+if __name__ == "__main__":
+    harness.main()

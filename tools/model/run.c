@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run.c - steps and names of all files of one run.
+ */
+#include "tools/model/run.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tools/trace/trace_metadata.h"
+#include "tools/util/memory.h"
+#include "tools/util/numbers.h"
+#include "tools/util/text_buffer.h"
+
+#define STEP	   "ProfilerStep#"
+#define STEP_CHARS (sizeof(STEP) - 1)
+
+/* One file, being read. */
+struct reading {
+	struct run *run;
+	size_t first; /* of its steps in run->steps */
+	struct trace_metadata metadata;
+	int64_t event_peak_bytes;
+	struct text_buffer key;
+};
+
+static bool is_step(const struct trace_event *event)
+{
+	return trace_event_is_slice(event) &&
+	       !strncmp(event->field[FIELD_NAME].text, STEP, STEP_CHARS) &&
+	       trace_value_is(&event->field[FIELD_CAT], "user_annotation");
+}
+
+/* First pass. */
+static void on_step(void *arg, const struct trace_event *event)
+{
+	struct reading *reading = arg;
+	struct run *run = reading->run;
+	const struct trace_value *name = &event->field[FIELD_NAME];
+	struct run_step step = {
+		.file = run->files,
+		.start_ns = event->ts_ns,
+		.dur_ns = event->dur_ns,
+		.live_bytes = -1,
+	};
+	int64_t file;
+
+	if (!is_step(event) ||
+	    decimal_to_integer(name->text + STEP_CHARS, name->len - STEP_CHARS,
+			       &step.number))
+		return;
+	/* A baseline holds those of several. */
+	if (trace_event_integer(event, "baseline file", &file))
+		step.file += (uint32_t)file;
+	run->steps = memory_grow(run->steps, run->step_count,
+				 &run->step_capacity, sizeof(step));
+	run->steps[run->step_count++] = step;
+}
+
+static void on_entry(void *arg, const struct trace_entry *entry)
+{
+	struct reading *reading = arg;
+
+	trace_metadata_entry(&reading->metadata, entry);
+}
+
+/* The first pass has seen it. */
+static void skip(void *arg, const struct trace_entry *entry)
+{
+	(void)arg;
+	(void)entry;
+}
+
+static int compare_steps(const void *left, const void *right)
+{
+	const struct run_step *a = left, *b = right;
+
+	return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
+}
+
+/* The number of the last step that began by then, or `first` - 1. */
+static size_t last_begun(const struct reading *reading, int64_t ns)
+{
+	size_t low = reading->first, high = reading->run->step_count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (reading->run->steps[middle].start_ns <= ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low - 1;
+}
+
+/* The step in which a time lies; -1 none. */
+static long step_at(const struct reading *reading, int64_t ns)
+{
+	const size_t at = last_begun(reading, ns);
+	const struct run_step *step = &reading->run->steps[at];
+
+	if (at + 1 == reading->first || ns >= step->start_ns + step->dur_ns)
+		return -1;
+	return (long)at;
+}
+
+static void take_room(struct run *run, struct run_name *name)
+{
+	if (name->step_ns || name->has_no_room)
+		return;
+	if (run->cells + run->step_count > RUN_CELLS_MAX) {
+		name->has_no_room = true;
+		return;
+	}
+	run->cells += run->step_count;
+	name->step_ns = memory_zeroed(run->step_count, sizeof(float));
+}
+
+static const char *category_of(const struct trace_event *event)
+{
+	const struct trace_value part = trace_event_arg(event, "omp");
+
+	if (trace_value_is(&part, "task"))
+		return RUN_MEMBERS;
+	if (trace_value_is(&part, "wait"))
+		return RUN_WAITS;
+	return event->field[FIELD_CAT].text;
+}
+
+/* What is no content of the program. */
+static bool is_ours(const struct trace_event *event)
+{
+	const struct trace_value *category = &event->field[FIELD_CAT];
+
+	return trace_value_is(category, "Trace") ||
+	       trace_value_is(category, "overhead");
+}
+
+static void on_slice(struct reading *reading, const struct trace_event *event)
+{
+	const struct trace_value *text = &event->field[FIELD_NAME];
+	const char *category = category_of(event);
+	struct run *run = reading->run;
+	const long step = step_at(reading, event->ts_ns);
+	struct run_name *name;
+	int64_t calls = 1;
+
+	/* One slice of a baseline stands for many calls. */
+	trace_event_integer(event, "baseline calls", &calls);
+	text_buffer_cut(&reading->key, 0);
+	text_buffer_add(&reading->key, category, strlen(category) + 1);
+	text_buffer_add(&reading->key, text->text, text->len);
+	name = key_table_row(&run->names,
+			     key_table_number(&run->names, reading->key.data,
+					      reading->key.len));
+	name->calls += calls;
+	saturate_into(&name->sum_ns, event->dur_ns);
+	if (step < 0)
+		return;
+	take_room(run, name);
+	if (name->step_ns)
+		name->step_ns[step] += (float)event->dur_ns;
+}
+
+/* The heap's size after each call of malloc and free; the last one in or before
+ * a step's end stands for it. */
+static void on_memory(struct reading *reading, const struct trace_event *event)
+{
+	int64_t type = 0, total;
+	long step;
+
+	trace_event_integer(event, "Device Type", &type);
+	if (type || !trace_event_integer(event, "Total Allocated", &total))
+		return;
+	if (total > reading->event_peak_bytes)
+		reading->event_peak_bytes = total;
+	step = step_at(reading, event->ts_ns);
+	if (step >= 0)
+		reading->run->steps[step].live_bytes = total;
+}
+
+/* Second pass. */
+static void on_event(void *arg, const struct trace_event *event)
+{
+	struct reading *reading = arg;
+
+	if (trace_event_is_slice(event)) {
+		if (!is_step(event) && !is_ours(event))
+			on_slice(reading, event);
+	} else if (trace_value_is(&event->field[FIELD_NAME], "[memory]")) {
+		on_memory(reading, event);
+	}
+}
+
+/* Rows that were filled before this file came have no place for its steps. */
+static void widen(struct run *run, size_t before)
+{
+	const size_t more = run->step_count - before;
+
+	for (size_t at = 0; more && at < run->names.count; at++) {
+		struct run_name *name = key_table_row(&run->names, at);
+
+		if (!name->step_ns)
+			continue;
+		name->step_ns = memory_resize(name->step_ns, run->step_count,
+					      sizeof(float));
+		memset(name->step_ns + before, 0, more * sizeof(float));
+		run->cells += more;
+	}
+}
+
+static void close_file(struct reading *reading)
+{
+	struct run *run = reading->run;
+	const int64_t peak = reading->metadata.heap_peak_bytes >= 0
+				     ? reading->metadata.heap_peak_bytes
+				     : reading->event_peak_bytes;
+
+	if (peak > run->peak_bytes)
+		run->peak_bytes = peak;
+	if (reading->metadata.dropped > 0)
+		saturate_into(&run->lost, reading->metadata.dropped);
+	run->files = run->step_count > reading->first
+			     ? run->steps[run->step_count - 1].file + 1
+			     : run->files + 1;
+}
+
+static int read_file(struct run *run, const char *path)
+{
+	struct reading reading = {
+		.run = run, .first = run->step_count, .event_peak_bytes = -1};
+	struct trace_sink sink = {on_step, on_entry, &reading};
+	struct trace_facts facts;
+	int error;
+
+	trace_metadata_begin(&reading.metadata);
+	error = trace_read(path, &sink, &facts);
+	if (!error) {
+		qsort(run->steps + reading.first,
+		      run->step_count - reading.first, sizeof(*run->steps),
+		      compare_steps);
+		widen(run, reading.first);
+		sink = (struct trace_sink){on_event, skip, &reading};
+		error = trace_read(path, &sink, &facts);
+	}
+	text_buffer_free(&reading.key);
+	if (error)
+		snprintf(run->error, sizeof(run->error), "%.100s: %.150s", path,
+			 facts.error);
+	else
+		close_file(&reading);
+	return error;
+}
+
+static int is_trace(const struct dirent *entry)
+{
+	const char *name = entry->d_name, *end = strstr(name, ".json");
+
+	return end && name[0] != '.' && (!end[5] || !strcmp(end + 5, ".gz"));
+}
+
+static int read_folder(struct run *run, const char *folder)
+{
+	struct dirent **names;
+	const int count = scandir(folder, &names, is_trace, alphasort);
+	int error = count < 0 ? -errno : 0;
+
+	for (int at = 0; at < count; at++) {
+		char *path;
+
+		if (!error &&
+		    asprintf(&path, "%s/%s", folder, names[at]->d_name) >= 0) {
+			error = read_file(run, path);
+			free(path);
+		}
+		free(names[at]);
+	}
+	if (count >= 0)
+		free(names);
+	if (error || count > 0)
+		return error;
+	snprintf(run->error, sizeof(run->error), "%.200s: no trace in it",
+		 folder);
+	return -ENOENT;
+}
+
+int run_read(struct run *run, const char *path)
+{
+	struct stat status;
+
+	if (!stat(path, &status) && S_ISDIR(status.st_mode))
+		return read_folder(run, path);
+	return read_file(run, path);
+}
+
+void run_begin(struct run *run)
+{
+	*run = (struct run){
+		.names = {.row_bytes = sizeof(struct run_name)},
+		.peak_bytes = -1,
+	};
+}
+
+void run_free(struct run *run)
+{
+	for (size_t at = 0; at < run->names.count; at++) {
+		struct run_name *name = key_table_row(&run->names, at);
+
+		free(name->step_ns);
+	}
+	key_table_free(&run->names);
+	free(run->steps);
+	run_begin(run);
+}
+
+const char *run_category(const struct run *run, size_t number)
+{
+	return key_table_key(&run->names, number, NULL);
+}
+
+const char *run_name_text(const struct run *run, size_t number)
+{
+	const char *category = run_category(run, number);
+
+	return category + strlen(category) + 1;
+}
+
+const struct run_name *run_same_name(const struct run *run,
+				     const struct run *other, size_t number)
+{
+	size_t len;
+	const char *key = key_table_key(&run->names, number, &len);
+
+	return key_table_find(&other->names, key, len);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run.h - one run of a program, from all files that it left: its steps, and
+ * what each name took in each step.
+ *
+ * Two passes over each file: steps first, since a step's slice may come after
+ * what lies in it.  An event belongs to the step in which it began, on whatever
+ * thread; what began in none counts for the run alone.  Memory follows names
+ * times steps, RUN_CELLS_MAX at most; names that come later have sums alone.
+ */
+#ifndef TOOLS_RUN_H
+#define TOOLS_RUN_H
+
+#include <stdbool.h>
+
+#include "tools/trace/trace_reader.h"
+#include "tools/util/key_table.h"
+
+#define RUN_CELLS_MAX (64u << 20)
+
+/* Slices of team members and waits of OpenMP have categories of their own. */
+#define RUN_MEMBERS   "openmp members"
+#define RUN_WAITS     "openmp waits"
+
+struct run_step {
+	uint32_t file;
+	int64_t number; /* of ProfilerStep#N */
+	int64_t start_ns, dur_ns;
+	int64_t live_bytes; /* of the heap at its end; -1 not known */
+};
+
+/* A name's row; its key is category, NUL, name. */
+struct run_name {
+	int64_t calls, sum_ns;
+	float *step_ns; /* by step; NULL: none, or no room */
+	bool has_no_room;
+};
+
+struct run {
+	struct run_step *steps; /* file by file, by start */
+	size_t step_count, step_capacity;
+	struct key_table names; /* struct run_name */
+	size_t cells;
+	uint32_t files;
+	int64_t peak_bytes; /* largest of the files; -1 not known */
+	int64_t lost;	    /* events that were dropped */
+	char error[256];
+};
+
+/* Adds a file, or all traces of a folder.  0; -errno with run->error filled in.
+ * A folder without traces is -ENOENT. */
+int run_read(struct run *run, const char *path);
+
+/* For an empty one. */
+void run_begin(struct run *run);
+void run_free(struct run *run);
+
+/* Of a row of names. */
+const char *run_category(const struct run *run, size_t number);
+const char *run_name_text(const struct run *run, size_t number);
+
+/* The same name in another run; NULL: it has none. */
+const struct run_name *run_same_name(const struct run *run,
+				     const struct run *other, size_t number);
+
+#endif
