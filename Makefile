@@ -78,6 +78,9 @@ else lack 'aligned tables (libsmartcols)'; fi; \
 if has elfutils/libdwfl.h -ldw; then \
 	echo 'DEFINES += -DHAVE_LIBDW'; echo 'TOOL_LIBS += -ldw'; \
 else lack 'file and line (libdw)'; fi; \
+if has libunwind.h ''; then \
+	echo 'DEFINES += -DHAVE_LIBUNWIND'; \
+else lack 'call stacks (libunwind)'; fi; \
 cupti=; for dir in '$(CUDA)/include' '$(CUDA)/extras/CUPTI/include'; do \
 	if has cupti.h "-isystem $(CUDA)/include -isystem $$dir"; then \
 		cupti="-isystem $(CUDA)/include -isystem $$dir"; break; fi; done; \

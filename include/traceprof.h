@@ -29,7 +29,8 @@ void traceprof_step_(void) TRACEPROF_NOTHROW __attribute__((weak));
 void traceprof_push_(const char *name) TRACEPROF_NOTHROW __attribute__((weak));
 void traceprof_pop_(void) TRACEPROF_NOTHROW __attribute__((weak));
 
-/* An instant, and a value on a counter track (finite; others are ignored). */
+/* An instant, and a value on a counter track (one that isn't finite is counted,
+ * not drawn). */
 void traceprof_mark_(const char *name) TRACEPROF_NOTHROW __attribute__((weak));
 void traceprof_counter_(const char *name, double value) TRACEPROF_NOTHROW
 	__attribute__((weak));

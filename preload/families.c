@@ -13,6 +13,7 @@
 #include "preload/heap/early.h"
 #include "preload/heap/heap.h"
 #include "preload/heap/watch.h"
+#include "preload/stack/unwind.h"
 #include "preload/process/process.h"
 
 /* All heap calls so far were seen. */
@@ -22,6 +23,7 @@ void families_prepare(void)
 {
 	nvtx_injection_announce();
 	cupti_prepare();
+	unwind_prepare();
 }
 
 COLD uint32_t families_watch(bool is_forked)
@@ -43,12 +45,13 @@ COLD uint32_t families_watch(bool is_forked)
 
 uint32_t families_begin(struct session *session, uint32_t *record)
 {
+	const uint32_t stacks = unwind_start(session);
 	uint32_t heap_base, heap_record;
 
 	nvtx_injection_say(session);
 	watch_sum(&session->head->heap_before);
 	session->head->heap_before.is_known = watches_heap;
-	heap_start(session, &heap_base, &heap_record);
+	heap_start(session, stacks & STACK_HEAP, &heap_base, &heap_record);
 	*record = GATE_SCOPE | heap_record;
 	if (process.options.openmp)
 		*record |= GATE_OMP;
@@ -60,6 +63,7 @@ uint32_t families_begin(struct session *session, uint32_t *record)
 void families_thread_entered(void)
 {
 	nvtx_thread_entered();
+	unwind_thread_entered(thread_self);
 }
 
 void families_finish(struct thread *thread)
@@ -83,6 +87,7 @@ void families_forget(void)
 {
 	cupti_forget();
 	cuda_calls_forget();
+	unwind_forget();
 }
 
 uint64_t families_calls_watched(void)

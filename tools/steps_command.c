@@ -3,12 +3,19 @@
  * steps_command.c - `traceprof steps FILE`: the loops in a trace, by the same
  * search that the library makes (writer/steps/loop_nest.h), and how to set each
  * of them as the step.
+ *
+ * Each thread's regions, its ranges, and its calls that put work on a GPU are a
+ * stream of marks.  A mark's site is its name as the trace has it; a launch is
+ * called after its kernel.
  */
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "collector/control/search.h"
+#include "collector/steps/step_file.h"
 #include "tools/trace/trace_reader.h"
 #include "tools/util/command.h"
 #include "tools/util/key_table.h"
@@ -16,73 +23,197 @@
 #include "tools/util/numbers.h"
 #include "writer/steps/loop_nest.h"
 
-/* One thread's regions. */
-struct lane_marks {
+/* Turns of a range that is called like a step. */
+#define RANGE_TURNS 3u
+
+/* One thread's marks of one family.  A call's note is the row of its
+ * correlation in `work`, plus 1. */
+struct stream {
 	struct loop_mark *marks;
 	size_t count;
 	size_t capacity;
+	uint32_t family;
+	uint32_t lane;
+	bool is_main;
+	bool is_looked_at;
+	struct loop_nest nest;
+	bool has_step;
+	bool is_called_so; /* by its ranges' names */
 };
 
 struct steps_arguments {
-	int first;	   /* of the files in argv */
-	const char *write; /* the setting goes there, NULL nowhere */
+	int first;	    /* of the files in argv */
+	const char *write;  /* the setting goes there, NULL nowhere */
+	unsigned int level; /* whose, 0 the step's */
+};
+
+/* What a call put on the GPU. */
+struct work {
+	uint32_t kernel; /* its name's number, plus 1; 0 none yet */
 };
 
 struct steps_reader {
 	struct trace_lanes lanes;
-	struct lane_marks *of; /* each lane */
+	struct stream *streams;
 	size_t count;
 	size_t capacity;
 	struct key_table names;
+	struct key_table work; /* struct work by correlation */
 };
 
-/* "update [omp parallel #1]" is called update. */
-static size_t name_len(struct trace_value name)
-{
-	const char *kind = strstr(name.text, " [omp parallel");
+/* --- from events to marks ------------------------------------------------- */
 
-	return kind ? (size_t)(kind - name.text) : name.len;
+static bool is_main(const struct trace_event *event)
+{
+	return !strcmp(event->field[FIELD_PID].text,
+		       event->field[FIELD_TID].text);
 }
 
-static struct lane_marks *lane_of(struct steps_reader *reader,
-				  const struct trace_event *event)
+static struct stream *stream_of(struct steps_reader *reader,
+				const struct trace_event *event,
+				uint32_t family)
 {
-	const uint32_t number = trace_lanes_number(&reader->lanes, event);
+	const uint32_t lane = trace_lanes_number(&reader->lanes, event);
+	struct stream *stream;
 
-	while (reader->count <= number) {
-		reader->of =
-			memory_grow(reader->of, reader->count,
-				    &reader->capacity, sizeof(*reader->of));
-		reader->of[reader->count++] = (struct lane_marks){0};
+	for (size_t i = 0; i < reader->count; i++) {
+		stream = &reader->streams[i];
+		if (stream->lane == lane && stream->family == family)
+			return stream;
 	}
-	return &reader->of[number];
+	reader->streams =
+		memory_grow(reader->streams, reader->count, &reader->capacity,
+			    sizeof(*reader->streams));
+	stream = &reader->streams[reader->count++];
+	*stream = (struct stream){
+		.family = family, .lane = lane, .is_main = is_main(event)};
+	return stream;
+}
+
+static uint64_t number_of(struct steps_reader *reader,
+			  const struct trace_event *event)
+{
+	return 1 + key_table_number(&reader->names,
+				    event->field[FIELD_NAME].text,
+				    event->field[FIELD_NAME].len);
+}
+
+/* A call's correlation as a key; false: it has none. */
+static bool work_of(struct steps_reader *reader,
+		    const struct trace_event *event, uint32_t *row)
+{
+	const struct trace_value id = trace_event_arg(event, "correlation");
+
+	if (id.type != TRACE_NUMBER)
+		return false;
+	*row = key_table_number(&reader->work, id.text, id.len);
+	return true;
+}
+
+static bool has_category(const struct trace_event *event, const char *category)
+{
+	return trace_value_is(&event->field[FIELD_CAT], category);
+}
+
+/* Those that put work on a GPU, by their names. */
+static bool is_work(const struct trace_event *event)
+{
+	const char *name = event->field[FIELD_NAME].text;
+
+	return (has_category(event, "cuda_runtime") ||
+		has_category(event, "cuda_driver")) &&
+	       (strstr(name, "Launch") || strstr(name, "Memcpy") ||
+		strstr(name, "Memset"));
+}
+
+static bool family_of(const struct trace_event *event, uint32_t *family)
+{
+	const struct trace_value omp = trace_event_arg(event, "omp");
+
+	*family = SEARCH_REGIONS;
+	if (trace_value_is(&omp, "parallel"))
+		return true;
+	*family = SEARCH_CALLS;
+	if (is_work(event))
+		return true;
+	*family = SEARCH_RANGES;
+	return has_category(event, "user_annotation") &&
+	       strncmp(event->field[FIELD_NAME].text, "ProfilerStep#", 13) != 0;
+}
+
+/* The kernel that a call launched; a graph's are not the call's. */
+static void take_kernel(struct steps_reader *reader,
+			const struct trace_event *event)
+{
+	const struct trace_value node = trace_event_arg(event, "graph node id");
+	struct work *work;
+	uint32_t row;
+
+	if (node.type == TRACE_NUMBER && strcmp(node.text, "0") != 0)
+		return;
+	if (!work_of(reader, event, &row))
+		return;
+	work = key_table_row(&reader->work, row);
+	work->kernel = (uint32_t)number_of(reader, event);
 }
 
 static void take_event(void *arg, const struct trace_event *event)
 {
 	struct steps_reader *reader = arg;
-	const struct trace_value omp = trace_event_arg(event, "omp");
-	struct lane_marks *lane;
+	struct stream *stream;
 	struct loop_mark *mark;
+	uint32_t family, row;
 
-	if (!trace_event_is_slice(event) || !trace_value_is(&omp, "parallel"))
+	if (!trace_event_is_slice(event))
 		return;
-	lane = lane_of(reader, event);
-	lane->marks = memory_grow(lane->marks, lane->count, &lane->capacity,
-				  sizeof(*lane->marks));
-	mark = &lane->marks[lane->count++];
+	if (has_category(event, "kernel")) {
+		take_kernel(reader, event);
+		return;
+	}
+	if (!family_of(event, &family))
+		return;
+	stream = stream_of(reader, event, family);
+	stream->marks = memory_grow(stream->marks, stream->count,
+				    &stream->capacity, sizeof(*stream->marks));
+	mark = &stream->marks[stream->count++];
 	*mark = (struct loop_mark){
-		.id = 1 + key_table_number(&reader->names,
-					   event->field[FIELD_NAME].text,
-					   name_len(event->field[FIELD_NAME])),
+		.id = number_of(reader, event),
 		.ticks = (uint64_t)event->ts_ns,
 		.end_ticks = (uint64_t)(event->ts_ns + event->dur_ns)};
+	if (family == SEARCH_CALLS && work_of(reader, event, &row))
+		mark->note = row + UINT64_C(1);
 }
 
 static void take_entry(void *arg, const struct trace_entry *entry)
 {
 	(void)arg;
 	(void)entry;
+}
+
+static const char *name_of(const struct steps_reader *reader,
+			   const struct loop_mark *mark)
+{
+	return key_table_key(&reader->names, mark->note - 1, NULL);
+}
+
+/* Each mark's name into its note, and its site: a launch's is its kernel;
+ * numbers in a range's name don't count. */
+static void resolve(struct steps_reader *reader, struct stream *stream)
+{
+	for (size_t i = 0; i < stream->count; i++) {
+		struct loop_mark *mark = &stream->marks[i];
+
+		if (mark->note) {
+			const struct work *work = key_table_row(
+				&reader->work, (size_t)mark->note - 1);
+
+			if (work->kernel)
+				mark->id = work->kernel;
+		}
+		mark->note = mark->id;
+		if (stream->family == SEARCH_RANGES)
+			mark->id = search_name(NULL, name_of(reader, mark));
+	}
 }
 
 /* What is around others comes first. */
@@ -96,53 +227,149 @@ static int compare(const void *left, const void *right)
 	return a->end_ticks > b->end_ticks ? -1 : a->end_ticks < b->end_ticks;
 }
 
-static struct lane_marks *busiest(struct steps_reader *reader)
+/* --- what is found -------------------------------------------------------- */
+
+/* A range that is called like a step is one, whatever else there is. */
+static bool find_range(const struct steps_reader *reader, struct stream *stream)
 {
-	struct lane_marks *most = NULL;
+	const struct loop_mark *marks = stream->marks;
+	struct loop_level *level = &stream->nest.level[0];
+
+	for (size_t at = 0; at < stream->count; at++) {
+		if (!search_is_step_like(name_of(reader, &marks[at])))
+			continue;
+		*level = (struct loop_level){
+			.id = marks[at].id, .begin = at, .first = at};
+		for (size_t i = at; i < stream->count; i++) {
+			level->turns += marks[i].id == level->id;
+			level->last =
+				marks[i].id == level->id ? i : level->last;
+		}
+		if (level->turns < RANGE_TURNS)
+			continue;
+		level->length = (level->last - at) / (level->turns - 1);
+		level->ticks = (marks[level->last].ticks - marks[at].ticks) /
+			       (level->turns - 1);
+		stream->nest.count = 1;
+		stream->nest.step = 0;
+		return true;
+	}
+	return false;
+}
+
+static void look_at(struct steps_reader *reader, struct stream *stream)
+{
+	void *room;
+
+	resolve(reader, stream);
+	qsort(stream->marks, stream->count, sizeof(*stream->marks), compare);
+	room = aligned_alloc(64, align_up(loop_nest_room(stream->count), 64));
+	if (!room)
+		abort();
+	stream->has_step = !loop_nest_find(stream->marks, stream->count, room,
+					   &stream->nest);
+	stream->is_called_so =
+		stream->family == SEARCH_RANGES && find_range(reader, stream);
+	stream->has_step |= stream->is_called_so;
+	stream->is_looked_at = true;
+	free(room);
+}
+
+/* As the library does: the main thread's first, then larger ones. */
+static struct stream *next_stream(struct steps_reader *reader)
+{
+	struct stream *next = NULL;
 
 	for (size_t i = 0; i < reader->count; i++) {
-		struct lane_marks *lane = &reader->of[i];
+		struct stream *stream = &reader->streams[i];
 
-		if (!most || lane->count > most->count)
-			most = lane;
+		if (stream->is_looked_at)
+			continue;
+		if (!next || (stream->is_main != next->is_main
+				      ? stream->is_main
+				      : stream->count > next->count))
+			next = stream;
 	}
-	return most;
+	return next;
 }
 
-static const char *name_of(const struct steps_reader *reader,
-			   const struct loop_level *level)
+/* The stream that tells the step, NULL none. */
+static struct stream *choose(struct steps_reader *reader)
 {
-	return key_table_key(&reader->names, level->id - 1, NULL);
+	struct stream *chosen = NULL;
+	struct stream *next;
+	size_t most = 0;
+
+	for (size_t i = 0; i < reader->count; i++)
+		most = reader->streams[i].count > most
+			       ? reader->streams[i].count
+			       : most;
+	while ((next = next_stream(reader))) {
+		look_at(reader, next);
+		if (next->has_step &&
+		    (chosen ? next->is_called_so && !chosen->is_called_so
+			    : next->is_called_so || next->count * 4 >= most))
+			chosen = next;
+	}
+	return chosen;
 }
 
-static void print_level(const struct steps_reader *reader,
-			const struct lane_marks *lane,
-			const struct loop_nest *nest, size_t at)
-{
-	const struct loop_level *level = &nest->level[at];
-	const double whole = (double)(lane->marks[lane->count - 1].end_ticks -
-				      lane->marks[0].ticks);
-	const double span = (double)(lane->marks[level->last].end_ticks -
-				     lane->marks[level->begin].ticks);
-	const bool is_step = at == nest->step;
+/* --- how it is set -------------------------------------------------------- */
 
-	printf("%*s%s%zu x %s, %s, %s of the time, %zu regions each\n",
-	       (int)(2 * (nest->count - 1 - at)), "", is_step ? "step: " : "",
-	       level->turns, name_of(reader, level),
-	       quantity_time((double)level->ticks).text,
-	       quantity_share(span, whole).text, level->length);
-	if (level->context)
-		printf("%*s  by the %u regions before it: found by "
-		       "TRACEPROF_STEP=auto alone\n",
-		       (int)(2 * (nest->count - 1 - at)), "", level->context);
-	else
-		printf("%*s  TRACEPROF_STEP=omp:%s\n",
-		       (int)(2 * (nest->count - 1 - at)), "",
-		       name_of(reader, level));
+static bool is_plain(const char *name, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (!isalnum((unsigned char)name[i]) &&
+		    !strchr("_:. ", name[i]))
+			return false;
+	}
+	return len > 0;
+}
+
+/* "update [omp parallel #1]" is omp:update, if that has no other region. */
+static size_t function_len(const struct steps_reader *reader, const char *name)
+{
+	const char *kind = strstr(name, " [omp parallel");
+	const size_t len = kind ? (size_t)(kind - name) : 0;
+	size_t alike = 0;
+
+	for (size_t i = 0; len && i < reader->names.count; i++) {
+		const char *other = key_table_key(&reader->names, i, NULL);
+
+		alike += !strncmp(other, name, len) &&
+			 !strncmp(other + len, " [omp parallel", 14);
+	}
+	return alike == 1 ? len : 0;
+}
+
+/* What sets it without a file; false: nothing does. */
+static bool setting(const struct steps_reader *reader,
+		    const struct stream *stream, const struct loop_level *level,
+		    struct text_buffer *text)
+{
+	const char *name = name_of(reader, &stream->marks[level->first]);
+	const bool is_call =
+		strncmp(name, "cuda", 4) == 0 || strncmp(name, "cu", 2) == 0;
+	size_t len = strlen(name);
+
+	if (level->context || stream->family == SEARCH_RANGES)
+		return false;
+	if (stream->family == SEARCH_REGIONS)
+		len = function_len(reader, name);
+	if (!is_plain(name, len))
+		return false;
+	text_buffer_cut(text, 0);
+	text_buffer_format(text, "%s:%.*s",
+			   stream->family == SEARCH_REGIONS ? "omp"
+			   : is_call			    ? "cuda"
+							    : "kernel",
+			   (int)len, name);
+	return true;
 }
 
 static int write_setting(const struct steps_reader *reader,
-			 const struct loop_level *step, const char *path)
+			 const struct stream *stream,
+			 const struct loop_level *level, const char *path)
 {
 	FILE *file = fopen(path, "w");
 
@@ -150,55 +377,140 @@ static int write_setting(const struct steps_reader *reader,
 		perror(path);
 		return EXIT_UNREADABLE;
 	}
-	if (step->context)
-		fputs("auto\n", file);
-	else
-		fprintf(file, "omp:%s\n", name_of(reader, step));
+	fprintf(file, "auto\n%s\n", step_file_family(stream->family));
+	for (size_t i = 0; i <= level->context; i++)
+		fprintf(file, "%s\n",
+			name_of(reader, &stream->marks[level->first -
+						       level->context + i]));
 	return fclose(file) ? EXIT_UNREADABLE : EXIT_GOOD;
 }
 
-static int show(struct steps_reader *reader, const char *write)
-{
-	struct lane_marks *lane = busiest(reader);
-	struct loop_nest nest;
-	void *room;
-	int rc;
+/* --- words ---------------------------------------------------------------- */
 
-	if (!lane) {
-		puts("no OpenMP regions: there is nothing that tells of loops");
-		return EXIT_FOUND;
+static const char *kind_of(uint32_t family)
+{
+	static const char *const words[] = {"OpenMP regions", "ranges",
+					    "CUDA calls and kernels"};
+
+	return words[family];
+}
+
+/* The outermost first. */
+static int depth_of(const struct loop_nest *nest, size_t at)
+{
+	return 2 * (int)(nest->count - 1 - at);
+}
+
+static void print_level(const struct steps_reader *reader,
+			const struct stream *stream, size_t at,
+			unsigned int number, bool is_step,
+			struct text_buffer *text)
+{
+	const struct loop_level *level = &stream->nest.level[at];
+	const struct loop_mark *marks = stream->marks;
+	const double whole =
+		(double)(marks[stream->count - 1].end_ticks - marks[0].ticks);
+	const double span = (double)(marks[level->last].end_ticks -
+				     marks[level->begin].ticks);
+	const int depth = depth_of(&stream->nest, at);
+
+	printf("%3u  %*s%s%zu x %s, %s, %s of the time, %zu marks each\n",
+	       number, depth, "", is_step ? "step: " : "", level->turns,
+	       name_of(reader, &marks[level->first]),
+	       quantity_time((double)level->ticks).text,
+	       quantity_share(span, whole).text, level->length);
+	if (setting(reader, stream, level, text))
+		printf("     %*s  TRACEPROF_STEP=%s\n", depth, "", text->data);
+	else if (level->context)
+		printf("     %*s  told by the %u before it, too: --level=%u "
+		       "--output=PATH\n",
+		       depth, "", level->context, number);
+	else
+		printf("     %*s  --level=%u --output=PATH\n", depth, "",
+		       number);
+}
+
+/* The level that is to be written. */
+struct wanted_level {
+	const struct stream *stream;
+	const struct loop_level *level;
+};
+
+static unsigned int print_stream(const struct steps_reader *reader,
+				 const struct stream *stream,
+				 const struct stream *chosen,
+				 unsigned int number, unsigned int asked,
+				 struct wanted_level *wanted)
+{
+	const struct loop_nest *nest = &stream->nest;
+	struct text_buffer text = {0};
+
+	if (!nest->count)
+		return number;
+	printf("%s of %s:\n", kind_of(stream->family),
+	       key_table_key(&reader->lanes.table, stream->lane, NULL));
+	for (size_t at = nest->count; at; at--) {
+		const bool is_step = stream == chosen && at - 1 == nest->step;
+
+		number++;
+		print_level(reader, stream, at - 1, number, is_step, &text);
+		if (asked ? number == asked : is_step)
+			*wanted = (struct wanted_level){stream,
+							&nest->level[at - 1]};
 	}
-	qsort(lane->marks, lane->count, sizeof(*lane->marks), compare);
-	room = aligned_alloc(64, align_up(loop_nest_room(lane->count), 64));
-	if (!room)
-		abort();
-	rc = loop_nest_find(lane->marks, lane->count, room, &nest);
-	free(room);
-	for (size_t at = nest.count; at; at--)
-		print_level(reader, lane, &nest, at - 1);
-	if (rc) {
-		puts("no step: TRACEPROF_STEP=omp:NAME sets one, or "
-		     "traceprof_step() in the loop");
-		return EXIT_FOUND;
+	text_buffer_free(&text);
+	return number;
+}
+
+static int show(struct steps_reader *reader,
+		const struct steps_arguments *arguments)
+{
+	struct wanted_level wanted = {0};
+	struct stream *chosen;
+	unsigned int number = 0;
+
+	chosen = choose(reader);
+	for (size_t i = 0; i < reader->count; i++)
+		number = print_stream(reader, &reader->streams[i], chosen,
+				      number, arguments->level, &wanted);
+	if (!number)
+		puts("no loop: there are too few regions, ranges and CUDA "
+		     "calls, or they come in no order");
+	if (!chosen)
+		puts("no step: traceprof_step() in the loop marks one, or set "
+		     "one of the above");
+	if (arguments->level > number) {
+		fprintf(stderr, "traceprof steps: there is no level %u\n",
+			arguments->level);
+		return EXIT_USAGE;
 	}
-	return write ? write_setting(reader, &nest.level[nest.step], write)
-		     : EXIT_GOOD;
+	if (arguments->write && wanted.level)
+		return write_setting(reader, wanted.stream, wanted.level,
+				     arguments->write);
+	return chosen || wanted.level ? EXIT_GOOD : EXIT_FOUND;
 }
 
 static error_t parse(int key, char *text, struct argp_state *state)
 {
 	struct steps_arguments *arguments = state->input;
+	char *end;
 
-	if (key == 'o') {
-		arguments->write = text;
+	switch (key) {
+	case 'o': arguments->write = text; return 0;
+	case 'l':
+		arguments->level = (unsigned int)strtoul(text, &end, 10);
+		if (!arguments->level || *end)
+			argp_error(state, "--level takes a number from 1");
 		return 0;
+	default: return command_parse_files(key, text, state);
 	}
-	return command_parse_files(key, text, state);
 }
 
 int steps_command(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
+		{"level", 'l', "NUMBER", 0,
+		 "The level of this number instead of the step", 0},
 		{"output", 'o', "PATH", 0,
 		 "Write the step's setting to PATH: a run takes it over with "
 		 "TRACEPROF_STEP=@PATH",
@@ -214,7 +526,7 @@ int steps_command(int argc, char **argv)
 		       "is the trace of a whole run.  Ends with 1 when there "
 		       "is no step.",
 	};
-	struct steps_reader reader = {0};
+	struct steps_reader reader = {.work.row_bytes = sizeof(struct work)};
 	const struct trace_sink sink = {
 		.event = take_event, .entry = take_entry, .arg = &reader};
 	struct steps_arguments arguments = {0};
@@ -229,5 +541,5 @@ int steps_command(int argc, char **argv)
 			argv[arguments.first], facts.error);
 		return EXIT_UNREADABLE;
 	}
-	return show(&reader, arguments.write);
+	return show(&reader, &arguments);
 }

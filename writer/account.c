@@ -42,6 +42,23 @@ uint64_t account_unread(struct writer_state *state)
 		       : 0;
 }
 
+/* Of the call stacks, by those that were timed. */
+static uint64_t stacks_ns(const struct writer_state *state)
+{
+	struct stack_table *table = &state->session->head->stacks;
+	const uint64_t timed = load_relaxed(&table->timed);
+	const uint64_t *written = state->counts.written_by_kind;
+
+	const uint64_t second =
+		clock_ticks_per_second(&state->session->head->clock);
+
+	if (!timed || !second)
+		return 0;
+	return (uint64_t)((double)load_relaxed(&table->timed_ticks) /
+			  (double)timed * 1e9 / (double)second *
+			  (double)written[EVENT_HEAP_ALLOC]);
+}
+
 uint64_t account_hooks_ns(const struct writer_state *state,
 			  const struct thread_sums *sums)
 {
@@ -65,10 +82,11 @@ uint64_t account_hooks_ns(const struct writer_state *state,
 	else
 		slices += state->counts.cut;
 	events = min_u64(events, calls);
-	return (events * head->cost.event_ps +
+	return stacks_ns(state) +
+	       (events * head->cost.event_ps +
 		(calls - events) * head->cost.counted_ps +
 		slices * head->cost.slice_ps + regions * head->cost.region_ps) /
-	       1000;
+		       1000;
 }
 
 uint64_t account_cpu_ns(const struct writer_state *state)

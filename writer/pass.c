@@ -313,7 +313,7 @@ static int finish_window(struct writer_state *state, bool is_last)
 	step_finder_draw(state, end);
 	draw_open(state);
 	gpu_project(state, true);
-	gpu_count_missing(state);
+	gpu_count_missing(state, end);
 	heap_counter_end(state, end);
 	if (is_last)
 		draw_refused(state);

@@ -5,6 +5,7 @@
 #include "collector/session/names.h"
 #include "writer/account.h"
 #include "writer/events/meta_json.h"
+#include "writer/events/stack_json.h"
 #include "writer/gpu/gpu_tail.h"
 #include "writer/text/schema.h"
 #include <string.h>
@@ -240,6 +241,13 @@ static void heap(struct json *json, const struct writer_state *state,
 			      : account->heap_live);
 	json_pair_i64(json, "base_bytes",
 		      state->session->head->heap_base_bytes);
+	if (state->session->head->options.malloc == MALLOC_SAMPLED) {
+		json_pair_i64(json, "sample_bytes",
+			      state->session->head->options.malloc_sample);
+		json_pair_u64(
+			json, "samples_refused",
+			load_relaxed(&state->session->head->samples_refused));
+	}
 	if (before->is_known) {
 		json_pair_u64(json, "calls_before", before->allocs);
 		json_pair_u64(json, "frees_before", before->frees);
@@ -447,6 +455,7 @@ void trace_frame_tail(struct writer_state *state, struct json *json,
 	json_string(json, head->reason,
 		    strnlen(head->reason, sizeof(head->reason)));
 	notes(json, state);
+	stack_json_modules(state, json);
 	ourselves(json, state, &account.sums);
 	totals(json, state);
 	json_char(json, '}');

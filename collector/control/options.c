@@ -8,6 +8,7 @@
 #include "collector/control/options.h"
 
 #include "collector/control/flight.h"
+#include "collector/control/stack_choice.h"
 #include "collector/system/log.h"
 #include <errno.h>
 #include <signal.h>
@@ -301,9 +302,12 @@ void options_default(struct options *options)
 static int check_text(enum option_index index, const char *value, char *why,
 		      size_t why_bytes)
 {
+	struct stack_choice stacks;
 	struct flight flight;
 
 	switch (index) {
+	case OPTION_AT_stack:
+		return stack_choice_parse(value, &stacks, why, why_bytes);
 	case OPTION_AT_signal:
 		return signal_name_parse(value, why, why_bytes) < 0 ? -EINVAL
 								    : 0;

@@ -32,12 +32,19 @@
 	X(TEXT,   dir,        "DIR", 0, 0, "./traceprof", "", "FOLDER",	\
 	  "folder for the traces; made if it is missing")		\
 	X(CHOICE, malloc,     "MALLOC", 0, 0, "large",			\
-	  "off|counters|large|all", "MODE",				\
-	  "heap: off, counters only, large blocks as events, or every call") \
+	  "off|counters|large|all|sampled", "MODE",			\
+	  "heap: off, counters only, large blocks as events, every call, or " \
+	  "a sample of all bytes with call stacks")			\
 	X(SIZE,   malloc_min, "MALLOC_MIN", 1, INT64_MAX, "64K", "", "BYTES", \
 	  "smallest block that MALLOC=large writes as an event")	\
+	X(SIZE,   malloc_sample, "MALLOC_SAMPLE", 1024, INT64_MAX >> 8, "512K", \
+	  "", "BYTES",							\
+	  "with MALLOC=sampled, the mean distance between two samples")	\
 	X(FLAG,   malloc_duration, "MALLOC_DURATION", 0, 1, "0", "", "0|1", \
 	  "with MALLOC=all, time each call too (a second clock read)")	\
+	X(TEXT,   stack,      "STACK", 0, 0, "off", "", "WHAT",		\
+	  "call stacks of events: off, all, or heap, cuda and omp with "	\
+	  "commas between; :DEPTH frames of each, 16 unless it says so")	\
 	X(FLAG,   openmp,     "OPENMP", 0, 1, "1", "", "0|1",		\
 	  "record OpenMP regions, tasks and waits")			\
 	X(CHOICE, cuda,       "CUDA", 0, 0, "auto", "auto|off", "MODE",	\
@@ -113,7 +120,13 @@ enum option_type {
 	OPTION_TEXT
 };
 
-enum option_malloc { MALLOC_OFF, MALLOC_COUNTERS, MALLOC_LARGE, MALLOC_ALL };
+enum option_malloc {
+	MALLOC_OFF,
+	MALLOC_COUNTERS,
+	MALLOC_LARGE,
+	MALLOC_ALL,
+	MALLOC_SAMPLED
+};
 
 enum option_cuda { CUDA_AUTO, CUDA_OFF };
 enum option_graphs { GRAPHS_NODE, GRAPHS_GRAPH };

@@ -101,6 +101,12 @@ uint64_t search_name(const char *prefix, const char *text)
 	return name_add(hash, text);
 }
 
+uint64_t search_label(uint32_t family, const char *text)
+{
+	return family == SEARCH_RANGES ? search_name(NULL, text)
+				       : search_kernel(text);
+}
+
 static char lower(char c)
 {
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;

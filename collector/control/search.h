@@ -42,10 +42,20 @@ enum search_state {
 
 enum search_family { SEARCH_REGIONS, SEARCH_RANGES, SEARCH_CALLS };
 
+/* A level of the nest of loops as a person was shown it
+ * (tools/steps_command.c): its sites' names, the marker's last. */
+struct search_wanted {
+	uint32_t count; /* 0: none is wanted */
+	uint32_t family;
+	uint64_t names[SEARCH_CONTEXT_MAX + 1]; /* search_label() */
+};
+
 struct step_search {
 	_Atomic uint32_t state;
 	uint32_t is_whole; /* no schedule: everything is recorded anyway */
 	uint64_t from_ticks;
+
+	struct search_wanted wanted; /* set before ON */
 
 	/* The marker: set before FOUND. */
 	uint32_t tid;
@@ -106,6 +116,9 @@ bool search_is_kernel(uint64_t id);
 /* A range's name as a site: numbers in it don't count.  `prefix` may be NULL,
  * else it stands in front with ": " behind it. */
 uint64_t search_name(const char *prefix, const char *text);
+
+/* A site's name as traces have it. */
+uint64_t search_label(uint32_t family, const char *text);
 
 /* A range that is called so is likely a step: "train_step", "Iteration 12". */
 bool search_is_step_like(const char *text);

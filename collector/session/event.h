@@ -130,8 +130,11 @@ struct event {
 	uint32_t name;		  /* interned string, 0 none */
 	uint32_t outlined_offset; /* OpenMP: from code to the
 			   function that the compiler outlined, 0 unknown */
-	uint32_t extra; /* OpenMP: from code to what names it; scope: its
-			   category's name; step: its thread */
+	union {
+		uint32_t extra; /* OpenMP: from code to what names it; scope:
+				   its category's name; step: its thread */
+		uint32_t stack; /* heap: who called (stacks.h), 0 not known */
+	};
 	uint64_t start_ticks;
 	uint64_t end_ticks; /* equals start_ticks for an instant */
 	union {

@@ -15,6 +15,7 @@
 #define GPU_DEVICES_MAX 16u
 #define GPU_NAME_BYTES	96
 #define GPU_STREAMS_MAX 256u
+#define GPU_GRAPHS_MAX	1024u
 
 enum gpu_source {
 	GPU_SOURCE_NONE,
@@ -51,6 +52,14 @@ struct gpu_stream {
 	_Atomic uint32_t name; /* interned, 0 none */
 };
 
+/* A CUDA graph that can be launched, as CUPTI told when it was made; the one
+ * with the id i lies at i % GPU_GRAPHS_MAX. */
+struct gpu_graph {
+	_Atomic uint32_t id;
+	_Atomic uint32_t kernels; /* in each launch; 0 not known */
+	_Atomic uint32_t work;	  /* kernels, copies and memsets; 0 not known */
+};
+
 struct gpu_state {
 	_Atomic uint32_t source;	/* enum gpu_source */
 	_Atomic uint32_t is_live;	/* records may still come */
@@ -59,7 +68,8 @@ struct gpu_state {
 	/* As CUDA counts, 13000 is 13.0; 0 unknown. */
 	_Atomic int32_t driver_version;
 	_Atomic int32_t runtime_version;
-	uint32_t pad;
+	/* Windows at whose beginning CUPTI was not switched on in time. */
+	_Atomic uint32_t late_windows;
 
 	/* The writer's thread adds. */
 	uint64_t launches; /* calls that put work on a GPU */
@@ -73,6 +83,7 @@ struct gpu_state {
 	_Atomic uint64_t dropped; /* records that CUPTI had no room for */
 	struct gpu_device device[GPU_DEVICES_MAX];
 	struct gpu_stream stream[GPU_STREAMS_MAX];
+	struct gpu_graph graph[GPU_GRAPHS_MAX];
 };
 
 /* The stream's slot, made if need be; NULL: there are too many.  Any thread. */
@@ -82,5 +93,14 @@ struct gpu_stream *gpu_stream_slot(struct gpu_state *gpu, uint32_t context,
 /* NULL: nothing is known of it. */
 const struct gpu_stream *gpu_stream_find(const struct gpu_state *gpu,
 					 uint32_t context, uint32_t stream);
+
+/* Kernels in each launch of that graph; 0 not known. */
+static inline uint32_t gpu_state_kernels(struct gpu_state *state, uint32_t id)
+{
+	struct gpu_graph *graph = &state->graph[id % GPU_GRAPHS_MAX];
+
+	return load_relaxed(&graph->id) == id ? load_relaxed(&graph->kernels)
+					      : 0;
+}
 
 #endif

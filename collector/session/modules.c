@@ -3,7 +3,8 @@
  * modules.c - copies the loader's list into the session.
  *
  * dl_iterate_phdr() takes the loader's write lock, which dlopen holds for
- * moments only.  It is called by the writer thread, never by a hook.
+ * moments only.  It is called by the writer thread, never by a hook but
+ * dlclose()'s, before code goes that stacks may name.
  */
 #include "collector/session/modules.h"
 
@@ -11,10 +12,12 @@
 #include "collector/system/symbols.h"
 #include <elf.h>
 #include <link.h>
+#include <sched.h>
 #include <string.h>
 #include <unistd.h>
 
 #define PATH_BYTES 4096
+#define TRIES	   1000
 
 /* One walk over the loader's list. */
 struct walk {
@@ -26,6 +29,7 @@ struct walk {
 
 static unsigned long long seen_adds;
 static unsigned long long seen_subs;
+static _Atomic bool is_busy;
 
 static void copy_build_id(struct module *module,
 			  const struct dl_phdr_info *info)
@@ -141,13 +145,34 @@ static int visit(struct dl_phdr_info *info, size_t bytes, void *arg)
 	return 0;
 }
 
+/* One at a time: the list has one who adds. */
+static bool enter(void)
+{
+	for (int i = 0; i < TRIES; i++) {
+		bool is_free = false;
+
+		/* ACQUIRE pairs with RELEASE in modules_refresh(): what the
+		 * last one saw. */
+		if (atomic_compare_exchange_strong_explicit(
+			    &is_busy, &is_free, true, memory_order_acquire,
+			    memory_order_relaxed))
+			return true;
+		sched_yield();
+	}
+	return false;
+}
+
 int modules_refresh(struct session *session)
 {
 	struct walk walk = {.session = session, .first = true, .changed = true};
 
 	if (!loader_enter())
 		return 0;
-	dl_iterate_phdr(visit, &walk);
+	if (enter()) {
+		dl_iterate_phdr(visit, &walk);
+		/* RELEASE pairs with ACQUIRE in enter(). */
+		store_release(&is_busy, false);
+	}
 	loader_leave();
 	return walk.added;
 }

@@ -24,7 +24,9 @@ struct module {
 	char path[]; /* NUL-terminated */
 };
 
-/* Writer: look at the loader's list if it changed.  Returns entries added. */
+/* Looks at the loader's list if it changed; the writer, or a thread about to
+ * close a library.  Returns entries added: 0 too where somebody else is at it
+ * for long. */
 int modules_refresh(struct session *session);
 
 /* The entry that holds an address, NULL none. */

@@ -10,8 +10,7 @@
 
 #include <string.h>
 
-#define BLOCK_BYTES (16 * 1024)
-#define PROBES_MAX  512
+#define PROBES_MAX 512
 
 struct name {
 	uint32_t len;
@@ -46,45 +45,11 @@ static size_t cut_length(const char *text, size_t len, size_t most)
 	return len;
 }
 
-/* Room for `bytes` in the present block, or in a new one.  Two threads may each
- * open a block; the rest of the loser's is wasted. */
-static uint64_t take_space(struct session *session, uint64_t bytes)
-{
-	struct session_header *head = session->head;
-	uint64_t seen = load_relaxed(&head->name_space);
-
-	bytes = align_up(bytes, 8);
-	for (;;) {
-		const uint64_t at = seen >> 24 << 3;
-		const uint64_t left = seen & 0xffffff;
-		uint64_t wanted;
-
-		if (left < bytes) {
-			const uint64_t block =
-				session_alloc(session, BLOCK_BYTES);
-
-			if (!block)
-				return 0;
-			wanted = (block + bytes) >> 3 << 24 |
-				 (BLOCK_BYTES - bytes);
-			if (atomic_compare_exchange_strong_explicit(
-				    &head->name_space, &seen, wanted,
-				    memory_order_relaxed, memory_order_relaxed))
-				return block;
-			continue;
-		}
-		wanted = (at + bytes) >> 3 << 24 | (left - bytes);
-		if (atomic_compare_exchange_weak_explicit(
-			    &head->name_space, &seen, wanted,
-			    memory_order_relaxed, memory_order_relaxed))
-			return at;
-	}
-}
-
 static uint64_t store_text(struct session *session, const char *text,
 			   size_t len)
 {
-	const uint64_t at = take_space(session, sizeof(struct name) + len + 1);
+	const uint64_t at = session_take(session, &session->head->name_space,
+					 sizeof(struct name) + len + 1);
 	struct name *name;
 
 	if (!at)

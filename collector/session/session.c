@@ -136,6 +136,41 @@ uint64_t session_alloc(struct session *session, uint64_t bytes)
 	return used;
 }
 
+/* Room for `bytes` in the present block, or in a new one.  Two threads may each
+ * open a block; the rest of the loser's is wasted. */
+uint64_t session_take(struct session *session, _Atomic uint64_t *space,
+		      uint64_t bytes)
+{
+	uint64_t seen = load_relaxed(space);
+
+	bytes = align_up(bytes, 8);
+	for (;;) {
+		const uint64_t at = seen >> 24 << 3;
+		const uint64_t left = seen & 0xffffff;
+		uint64_t wanted;
+
+		if (left < bytes) {
+			const uint64_t block =
+				session_alloc(session, SESSION_BLOCK_BYTES);
+
+			if (!block)
+				return 0;
+			wanted = (block + bytes) >> 3 << 24 |
+				 (SESSION_BLOCK_BYTES - bytes);
+			if (atomic_compare_exchange_strong_explicit(
+				    space, &seen, wanted, memory_order_relaxed,
+				    memory_order_relaxed))
+				return block;
+			continue;
+		}
+		wanted = (at + bytes) >> 3 << 24 | (left - bytes);
+		if (atomic_compare_exchange_weak_explicit(space, &seen, wanted,
+							  memory_order_relaxed,
+							  memory_order_relaxed))
+			return at;
+	}
+}
+
 void session_note(struct session *session, const char *format, ...)
 {
 	struct session_header *head = session->head;

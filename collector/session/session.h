@@ -36,6 +36,7 @@
 #define SESSION_NAMES_MAX   65536u
 #define SESSION_NOTES_MAX   32u
 #define SESSION_NOTE_BYTES  256u
+#define SESSION_BLOCK_BYTES (16u * 1024)
 
 enum session_place {
 	SESSION_IN_FILE,	 /* shared memory file: survives the process */
@@ -108,6 +109,20 @@ struct heap_before {
 	uint64_t allocs, frees;
 	uint64_t alloc_bytes, free_bytes;
 	uint64_t is_known;
+};
+
+/* Distinct call stacks (collector/session/stacks.h). */
+struct stack_table {
+	uint64_t at;		      /* of the slots, 0 none */
+	uint64_t limit_bytes;	      /* of stacks */
+	uint32_t slots;		      /* a power of two */
+	_Atomic uint32_t count;	      /* stacks */
+	_Atomic uint64_t bytes;	      /* of them */
+	_Atomic uint64_t space;	      /* session_take() */
+	_Atomic uint64_t refused;     /* events without one: no room for it */
+	_Atomic uint64_t untaken;     /* ... or it could not be taken */
+	_Atomic uint64_t timed;	      /* takings that were timed, and ... */
+	_Atomic uint64_t timed_ticks; /* ... how long they took in all */
 };
 
 struct session_header {
@@ -188,6 +203,9 @@ struct session_header {
 	int64_t heap_base_bytes; /* live before the counters ran */
 	struct heap_before heap_before;
 	struct session_cost cost; /* the writer's first pass measures it */
+
+	struct stack_table stacks;
+	_Atomic uint64_t samples_refused; /* sampled blocks without a place */
 
 	struct gpu_state gpu;
 
@@ -293,6 +311,11 @@ void session_unlink(const struct session *session);
  * the ceiling is reached or backing could not be had.  Async-signal-safe,
  * lock-free but for system calls where it must grow. */
 uint64_t session_alloc(struct session *session, uint64_t bytes);
+
+/* The same in small pieces, in multiples of 8 and not zeroed, from blocks of
+ * SESSION_BLOCK_BYTES.  `space` begins as 0 and is this function's. */
+uint64_t session_take(struct session *session, _Atomic uint64_t *space,
+		      uint64_t bytes);
 
 /* Backs `bytes` more ahead of use, so that hooks need not.  Writer. */
 int session_grow(struct session *session, uint64_t bytes);

@@ -74,6 +74,10 @@ struct thread {
 	uint64_t started_ticks; /* of the present owner */
 	uint64_t generation;	/* owners so far */
 	uint64_t is_named;	/* by the program: the writer leaves it */
+	int64_t sample_left;	/* bytes up to the next sample of the heap */
+	uint64_t sample_state;	/* of random numbers, 0 none yet */
+	uint64_t stack_low;	/* where its stack may be walked, to ... */
+	uint64_t stack_high;	/* ... here; 0: nowhere */
 	char name[THREAD_NAME_BYTES]; /* as of the last look */
 
 	struct open_slice open[OPEN_SLICES_MAX];
@@ -110,6 +114,15 @@ static inline struct thread *thread_here(void)
  * Hooks of malloc and libgomp fill the slot in place instead. */
 void thread_record(struct thread *thread, const struct event *event);
 
+static inline bool open_slice_is(const struct open_slice *slice,
+				 const struct open_slice *made)
+{
+	return slice->start_ticks == made->start_ticks &&
+	       slice->code == made->code && slice->region == made->region &&
+	       slice->name == made->name && slice->kind == made->kind &&
+	       slice->sync == made->sync;
+}
+
 /* Open slices: plain stores in the order that a kill may cut anywhere. */
 static inline void thread_open(struct thread *thread, enum event_kind kind,
 			       uint64_t start_ticks, uint32_t name,
@@ -117,25 +130,32 @@ static inline void thread_open(struct thread *thread, enum event_kind kind,
 			       unsigned int sync)
 {
 	const uint32_t depth = load_relaxed(&thread->depth);
+	const struct open_slice made = {.start_ticks = start_ticks,
+					.code = code,
+					.region = region,
+					.name = name,
+					.kind = (uint16_t)kind,
+					.sync = (uint16_t)sync};
+	struct open_slice *slice =
+		&thread->open[depth < OPEN_SLICES_MAX ? depth : 0];
 
-	if (likely(depth < OPEN_SLICES_MAX)) {
-		struct open_slice *slice = &thread->open[depth];
-
-		slice->start_ticks = start_ticks;
-		slice->code = code;
-		slice->region = region;
-		slice->name = name;
-		slice->kind = (uint16_t)kind;
-		slice->sync = (uint16_t)sync;
-	}
-	/* RELEASE pairs with ACQUIRE in the writer's look at open slices. */
-	store_release(&thread->depth, depth + 1);
+	do {
+		if (likely(depth < OPEN_SLICES_MAX))
+			*slice = made;
+		/* RELEASE pairs with ACQUIRE in the writer's look at open
+		 * slices. */
+		store_release(&thread->depth, depth + 1);
+		/* A signal handler before that had this place for its own. */
+		atomic_signal_fence(memory_order_seq_cst);
+	} while (likely(depth < OPEN_SLICES_MAX) &&
+		 unlikely(!open_slice_is(slice, &made)));
 }
 
 static inline void thread_shut(struct thread *thread)
 {
 	const uint32_t depth = load_relaxed(&thread->depth);
 
+	/* RELEASE pairs with ACQUIRE in the writer's look at open slices. */
 	if (likely(depth))
 		store_release(&thread->depth, depth - 1);
 }

@@ -10,11 +10,10 @@
 #include "collector/session/gate.h"
 #include "collector/system/log.h"
 #include "collector/steps/manual_window.h"
+#include "collector/steps/step_file.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <fnmatch.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Steps that the writer may be behind. */
@@ -124,30 +123,20 @@ static int parse(const char *text, struct step_marker *made, char *why,
 	return -EINVAL;
 }
 
-/* The first line of a file. */
-static bool read_line(const char *path, char *line, size_t bytes)
-{
-	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	ssize_t got = fd < 0 ? -1 : read(fd, line, bytes - 1);
-
-	if (fd >= 0)
-		close(fd);
-	if (got <= 0)
-		return false;
-	line[got] = '\0';
-	line[strcspn(line, "\n")] = '\0';
-	return true;
-}
-
 int steps_parse(const char *text, struct step_marker *made, char *why,
 		size_t why_bytes)
 {
 	char line[OPTION_TEXT_BYTES];
+	struct search_wanted wanted;
+	int rc;
 
 	if (text[0] != '@')
 		return parse(text, made, why, why_bytes);
-	if (read_line(text + 1, line, sizeof(line)))
-		return parse(line, made, why, why_bytes);
+	if (!step_file_read(text + 1, line, sizeof(line), &wanted)) {
+		rc = parse(line, made, why, why_bytes);
+		made->wanted = wanted;
+		return rc;
+	}
 	log_format(why, why_bytes,
 		   "TRACEPROF_STEP=%.*s can't be read; using auto", 64, text);
 	*made = (struct step_marker){.source = STEP_AUTO, .divisor = 1};
@@ -159,12 +148,30 @@ enum step_source steps_source(void)
 	return load_relaxed(&source);
 }
 
+/* In these steps what takes time to be switched on may be. */
+static bool is_warming_up(const struct session *session)
+{
+	const int64_t step = load_relaxed(&session->head->windows.steps) -
+			     (int64_t)session->head->search.passed - 1;
+
+	return !schedule.always && step >= 0 &&
+	       window_action(&schedule, step) == WINDOW_WARMUP;
+}
+
 bool steps_want_gpu(const struct session *session)
 {
 	const enum step_source now = steps_source();
 
 	return steps_want_events(session) || steps_want_calls(session) ||
-	       now == STEP_KERNEL || now == STEP_CUDA;
+	       now == STEP_KERNEL || now == STEP_CUDA || is_warming_up(session);
+}
+
+bool steps_are_over(const struct session *session)
+{
+	return !schedule.always && schedule.repeat &&
+	       load_relaxed(&session->head->windows.opened) >=
+		       (uint64_t)schedule.repeat &&
+	       !steps_want_gpu(session);
 }
 
 bool steps_matches(const char *name)
@@ -248,6 +255,7 @@ void steps_start(struct session *session, uint64_t ticks)
 
 		search->is_whole =
 			schedule.always || session->head->flight.is_on;
+		search->wanted = marker.wanted;
 		search->from_ticks = clock_ticks();
 		search_move(search, SEARCH_NONE, SEARCH_ON);
 		gate_record(true);

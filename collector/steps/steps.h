@@ -28,6 +28,7 @@ struct step_marker {
 	uint64_t divisor;   /* every Nth mark begins a step, from the first */
 	uint64_t period_ns; /* STEP_TIME */
 	char glob[OPTION_TEXT_BYTES];
+	struct search_wanted wanted; /* STEP_AUTO, from a file */
 };
 
 /* Parses TRACEPROF_STEP.  0; -EINVAL with one line in `why`. */
@@ -64,6 +65,9 @@ static inline bool steps_want_calls(const struct session *session)
 /* CUPTI is to record.  What steps inside its callbacks can't switch it on when
  * a window opens, so that it stays on. */
 bool steps_want_gpu(const struct session *session);
+
+/* No window of the schedule is to come any more. */
+bool steps_are_over(const struct session *session);
 
 /* The source in force. */
 enum step_source steps_source(void);

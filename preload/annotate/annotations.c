@@ -14,7 +14,6 @@
 #include "preload/annotate/scope.h"
 #include "writer/writer.h"
 #include <errno.h>
-#include <math.h>
 #include <unistd.h>
 
 EXPORT void traceprof_step_(void)
@@ -99,7 +98,8 @@ EXPORT void traceprof_counter_(const char *name, double value)
 	const int saved = errno;
 	struct thread *thread;
 
-	if (!(open & GATE_SCOPE) || !name || !isfinite(value))
+	/* One that isn't finite the writer counts and leaves out. */
+	if (!(open & GATE_SCOPE) || !name)
 		return;
 	thread = hook_thread();
 	if (thread)

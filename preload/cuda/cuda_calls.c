@@ -221,7 +221,7 @@ static COLD void attach_late(int result)
 static void begin(struct cuda_call *call)
 {
 	struct session *session = load_relaxed(&session_here);
-	struct thread *thread = hook_thread();
+	struct thread *thread = hook_thread_of_any();
 	uint32_t name = load_relaxed(&names[call->number]);
 	const int saved = errno;
 

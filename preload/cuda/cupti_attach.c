@@ -53,6 +53,11 @@ bool cupti_is_alive(void)
 	return load_acquire(&state) == ATTACH_ALIVE;
 }
 
+bool cupti_may_be_turned(void)
+{
+	return load_relaxed(&state) == ATTACH_BEGUN || cupti_is_ours();
+}
+
 void cupti_kill(void)
 {
 	uint32_t was = ATTACH_ALIVE;
@@ -148,7 +153,8 @@ void cupti_attach_leave(void)
 }
 
 /* Clock and buffers, before any kind is enabled. */
-static CUptiResult set_up(struct session *session, uint32_t version)
+static CUptiResult set_up(struct session *session, uint32_t version,
+			  int (*start_clock)(void))
 {
 	CUptiResult rc;
 
@@ -158,7 +164,7 @@ static CUptiResult set_up(struct session *session, uint32_t version)
 			 !cupti_has(CUPTI_DEFECT_THREAD_BUFFERS));
 	/* Our buffers are zero; clearing them is a thread's time. */
 	set_flag(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, 1);
-	rc = (CUptiResult)cupti_clock_start();
+	rc = (CUptiResult)start_clock();
 	if (rc == CUPTI_SUCCESS)
 		rc = cupti.cuptiActivityRegisterCallbacks(
 			cupti_buffers_request, cupti_buffers_complete);
@@ -184,6 +190,20 @@ static bool open_library(struct session *session)
 	return true;
 }
 
+/* One of NVIDIA's, which has CUPTI or what lies below it. */
+static bool foreign_tool(struct session *session)
+{
+	const char *tool = cupti_tools_find();
+
+	if (!tool)
+		return false;
+	session_note(session, "GPU not recorded: %s is in the process", tool);
+	log_trouble("%s is in the process: of the GPU only the calls to it are "
+		    "recorded",
+		    tool);
+	return true;
+}
+
 /* What is known to be wrong with it, where somebody asked. */
 static void tell_versions(const struct session *session, uint32_t version)
 {
@@ -198,20 +218,6 @@ static void tell_versions(const struct session *session, uint32_t version)
 				       sizeof(text)))
 			log_tell("CUPTI: %s", text);
 	}
-}
-
-/* One of NVIDIA's, which has CUPTI or what lies below it. */
-static bool foreign_tool(struct session *session)
-{
-	const char *tool = cupti_tools_find();
-
-	if (!tool)
-		return false;
-	session_note(session, "GPU not recorded: %s is in the process", tool);
-	log_trouble("%s is in the process: of the GPU only the calls to it are "
-		    "recorded",
-		    tool);
-	return true;
 }
 
 /* True: records will come. */
@@ -233,14 +239,17 @@ static bool attach(struct session *session, bool late)
 	}
 	cupti_record_start();
 	is_late = cupti_neighbour_is_first();
-	if (!is_late && (subscribe(session) != CUPTI_SUCCESS ||
-			 set_up(session, version) != CUPTI_SUCCESS))
+	if (!is_late &&
+	    (subscribe(session) != CUPTI_SUCCESS ||
+	     set_up(session, version, cupti_clock_start) != CUPTI_SUCCESS))
 		return false;
 	store_relaxed(&gpu->source, GPU_SOURCE_CUPTI);
 	store_relaxed(&gpu->is_live, 1);
 	if (!is_late) {
 		cupti_kinds_start(&session->head->options, late);
 		cupti_callbacks_start();
+		cupti_kinds_want(steps_want_gpu(session));
+		cupti_kinds_turn();
 	}
 	nvtx_on_stream_name(cupti_side_name_stream);
 	if (late)
@@ -254,7 +263,8 @@ bool cupti_attach_again(void)
 {
 	struct session *session = load_relaxed(&session_here);
 
-	if (set_up(session, session->head->gpu.cupti_version) != CUPTI_SUCCESS)
+	if (set_up(session, session->head->gpu.cupti_version,
+		   cupti_clock_again) != CUPTI_SUCCESS)
 		return false;
 	cupti_kinds_start(&session->head->options, true);
 	/* Where the other was first, nothing told us of CUDA's start. */
@@ -265,11 +275,21 @@ bool cupti_attach_again(void)
 /* A window opens or closes, on the thread that steps. */
 static void follow(bool open)
 {
+	struct session *session = load_relaxed(&session_here);
+
 	nvml_follow(open);
 	/* What was launched before a window's end is still to come, so that
-	 * the writer's pass turns the kinds off. */
-	if (open && cupti_is_ours() && !cupti_callbacks_are_inside())
-		cupti_kinds_want(true);
+	 * the writer's pass wants the kinds off. */
+	if (!open || !cupti_is_ours() || cupti_callbacks_are_inside())
+		return;
+	cupti_kinds_want(true);
+	if (cupti_kinds_await())
+		return;
+	if (!add_relaxed(&session->head->gpu.late_windows, 1))
+		log_trouble(
+			"CUPTI was not switched on within %u ms: kernels at "
+			"the start of windows may be missing",
+			CUPTI_TURN_MS);
 }
 
 COLD bool cupti_attach(bool late)
@@ -291,7 +311,8 @@ COLD bool cupti_attach(bool late)
 		gate_on_change(follow);
 		nvml_start();
 		nvml_follow(steps_are_recorded(session));
-		cupti_kinds_want(steps_want_gpu(session));
+		/* A window may have opened before that. */
+		cupti_kinds_follow(session);
 		writer_add_source(cupti_source_poll, NULL);
 		cupti_flush_at_exit(CUPTI_ATTACHED);
 	} else {

@@ -4,9 +4,9 @@
 
 #include "preload/cuda/cupti_buffers.h"
 
-#include "collector/control/search.h"
 #include "collector/session/names.h"
 #include "collector/session/thread.h"
+#include "collector/steps/steps.h"
 #include "preload/cuda/cupti_record.h"
 #include "writer/writer.h"
 #include <errno.h>
@@ -20,6 +20,7 @@ enum buffer_state { BUFFER_FREE, BUFFER_LENT, BUFFER_FULL, BUFFER_LOST };
 static struct buffers {
 	uint8_t *region;
 	bool may_refuse;
+	_Atomic uint32_t out;  /* lent or full */
 	_Atomic uint32_t full; /* newest of the list: index + 1 */
 	_Atomic uint32_t start;
 	_Atomic uint64_t refused;
@@ -80,8 +81,9 @@ void CUPTIAPI cupti_buffers_request(uint8_t **bytes, size_t *size,
 		store_relaxed(&buffer->lent_ticks, clock_ticks());
 		store_relaxed(&buffers.touched, clock_ticks());
 		*bytes = buffer->bytes;
-		*size = session && search_is_on(&session->head->search)
-				? CUPTI_SEARCH_BYTES
+		*size = add_relaxed(&buffers.out, 1) < CUPTI_SMALL_MOST &&
+					session && steps_want_events(session)
+				? CUPTI_SMALL_BYTES
 				: CUPTI_BUFFER_BYTES;
 		return;
 	}
@@ -219,6 +221,7 @@ void cupti_buffers_release(struct cupti_buffer *buffer)
 {
 	/* Zero pages, as CUPTI was told that it gets. */
 	madvise(buffer->bytes, CUPTI_BUFFER_BYTES, MADV_DONTNEED);
+	atomic_fetch_sub_explicit(&buffers.out, 1, memory_order_relaxed);
 	/* RELEASE pairs with ACQUIRE in claim(). */
 	store_release(&buffer->state, BUFFER_FREE);
 }
@@ -289,6 +292,7 @@ uint64_t cupti_buffers_refused(void)
 void cupti_buffers_forget(void)
 {
 	buffers.region = NULL;
+	store_relaxed(&buffers.out, 0);
 	store_relaxed(&buffers.full, 0);
 }
 

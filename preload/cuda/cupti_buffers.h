@@ -22,8 +22,10 @@
  * one comes back soon where the GPU is never done. */
 #define CUPTI_BUFFER_BYTES (128u << 10)
 #define CUPTI_BUFFERS_MAX  2048u
-/* While a step is searched for. */
-#define CUPTI_SEARCH_BYTES (32u << 10)
+/* While something is recorded or a step is searched for, as long as few are
+ * out: what is in a buffer that CUPTI holds is lost to a kill. */
+#define CUPTI_SMALL_BYTES  (32u << 10)
+#define CUPTI_SMALL_MOST   512u
 
 struct cupti_buffer {
 	_Atomic uint32_t state;

@@ -113,7 +113,7 @@ static struct {
 	uint64_t id;
 } kernels[VERDICTS];
 
-static bool calls_are_on; /* the writer's alone */
+static _Atomic uint32_t calls_are_on; /* the helper turns them */
 
 static uint64_t kernel_id(const char *text)
 {
@@ -156,14 +156,21 @@ static void turn_calls(CUpti_CallbackDomain domain, uint32_t on)
 
 void cupti_callbacks_follow(const struct session *session)
 {
-	const bool on = steps_want_calls(session);
+	if (cupti_is_ours() &&
+	    steps_want_calls(session) != load_relaxed(&calls_are_on))
+		cupti_flush_wake();
+}
 
-	if (on == calls_are_on || !cupti_is_ours() ||
+void cupti_callbacks_turn(void)
+{
+	const bool on = steps_want_calls(load_relaxed(&session_here));
+
+	if (on == load_relaxed(&calls_are_on) || !cupti_is_ours() ||
 	    !load_relaxed(&is_subscribed))
 		return;
-	calls_are_on = on;
 	turn_calls(CUPTI_CB_DOMAIN_RUNTIME_API, on);
 	turn_calls(CUPTI_CB_DOMAIN_DRIVER_API, on);
+	store_relaxed(&calls_are_on, on);
 }
 
 /* --- calls ---------------------------------------------------------------- */
@@ -176,7 +183,7 @@ static bool is_followed(void)
 
 	if (!session || !steps_want_calls(session))
 		return false;
-	thread = hook_thread();
+	thread = hook_thread_of_any();
 	return thread && steps_follow_calls(session, thread);
 }
 
@@ -209,7 +216,7 @@ static void mark_found(struct thread *thread, uint64_t id, uint64_t ticks,
 
 static void call_begins(const CUpti_CallbackData *data)
 {
-	struct thread *thread = hook_thread();
+	struct thread *thread = hook_thread_of_any();
 	uint64_t call;
 
 	if (!thread)
@@ -311,6 +318,23 @@ static void note_node(void)
 		store_relaxed(place_of(thread), call | 1);
 }
 
+static void look_at_resource(CUpti_CallbackId number, const void *data)
+{
+	switch (number) {
+	case CUPTI_CBID_RESOURCE_CONTEXT_CREATED:
+		cupti_flush_at_exit(CUPTI_FIRST_CONTEXT);
+		break;
+	case CUPTI_CBID_RESOURCE_CU_INIT_FINISHED:
+		cupti_side_initialised();
+		cupti_flush_at_exit(CUPTI_INITIALISED);
+		break;
+	case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:
+		note_node();
+		/* fallthrough */
+	default: cupti_graphs_called(number, data); break;
+	}
+}
+
 static void CUPTIAPI cupti_callback(void *unused, CUpti_CallbackDomain domain,
 				    CUpti_CallbackId number, const void *data)
 {
@@ -320,17 +344,7 @@ static void CUPTIAPI cupti_callback(void *unused, CUpti_CallbackDomain domain,
 	if (!cupti_is_attached() && domain != CUPTI_CB_DOMAIN_RESOURCE)
 		return;
 	switch (domain) {
-	case CUPTI_CB_DOMAIN_RESOURCE:
-		if (number == CUPTI_CBID_RESOURCE_CU_INIT_FINISHED)
-			cupti_side_initialised();
-		if (number == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED)
-			note_node();
-		else
-			cupti_flush_at_exit(
-				number == CUPTI_CBID_RESOURCE_CONTEXT_CREATED
-					? CUPTI_FIRST_CONTEXT
-					: CUPTI_INITIALISED);
-		break;
+	case CUPTI_CB_DOMAIN_RESOURCE: look_at_resource(number, data); break;
 	case CUPTI_CB_DOMAIN_STATE:
 		/* CUPTI has ended itself. */
 		cupti_kill();
@@ -392,14 +406,22 @@ bool cupti_callbacks_return(bool kept)
 
 void cupti_callbacks_start(void)
 {
-	cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
-				  CUPTI_CBID_RESOURCE_CU_INIT_FINISHED);
-	cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
-				  CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+	static const CUpti_CallbackId resources[] = {
+		CUPTI_CBID_RESOURCE_CU_INIT_FINISHED,
+		CUPTI_CBID_RESOURCE_CONTEXT_CREATED,
+		CUPTI_CBID_RESOURCE_GRAPH_CREATED,
+		CUPTI_CBID_RESOURCE_GRAPH_CLONED,
+		CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
+		CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
+		CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING,
+		CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED,
+	};
+
+	for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]); i++)
+		cupti.cuptiEnableCallback(
+			1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, resources[i]);
 	cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_STATE,
 				  CUPTI_CBID_STATE_FATAL_ERROR);
-	cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
-				  CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
 	cupti_pinned_start(subscriber);
 	if (steps_source() == STEP_KERNEL) {
 		for (size_t i = 0; i < LAUNCHES; i++)
@@ -417,7 +439,7 @@ void cupti_callbacks_start(void)
 void cupti_callbacks_forget(void)
 {
 	store_relaxed(&node_count, 0);
-	calls_are_on = false;
+	store_relaxed(&calls_are_on, 0);
 }
 
 #endif

@@ -32,7 +32,7 @@ struct line {
 };
 
 static struct {
-	bool converts;
+	_Atomic bool converts;
 	uint64_t best_width; /* of a reading, in ticks */
 	uint32_t steps;
 	/* The newer one, and that before the clock was set. */
@@ -135,10 +135,12 @@ int cupti_clock_start(void)
 
 	clocks.now = &clocks.lines[0];
 	clocks.before = &clocks.lines[1];
-	clocks.converts = cupti_has(CUPTI_DEFECT_CLOCK_CALLBACK) ||
-			  !cupti.cuptiActivityRegisterTimestampCallback;
+	const bool converts = cupti_has(CUPTI_DEFECT_CLOCK_CALLBACK) ||
+			      !cupti.cuptiActivityRegisterTimestampCallback;
+
+	store_relaxed(&clocks.converts, converts);
 	/* Once in a process: doing so again spoils the next kernels' times. */
-	if (!clocks.converts)
+	if (!converts)
 		return (int)cupti.cuptiActivityRegisterTimestampCallback(
 			ticks_now);
 	if (!measure(&pair))
@@ -147,11 +149,20 @@ int cupti_clock_start(void)
 	return (int)CUPTI_SUCCESS;
 }
 
-void cupti_clock_pair(void)
+int cupti_clock_again(void)
+{
+	/* Nobody can have had another clock. */
+	if (!cupti.cuptiActivityRegisterTimestampCallback)
+		return clocks.now ? 0 : cupti_clock_start();
+	store_relaxed(&clocks.converts, false);
+	return (int)cupti.cuptiActivityRegisterTimestampCallback(ticks_now);
+}
+
+void cupti_clock_pair(bool is_ours)
 {
 	struct pair pair;
 
-	if (clocks.converts && measure(&pair))
+	if (load_relaxed(&clocks.converts) && is_ours && measure(&pair))
 		add(pair);
 }
 
@@ -199,7 +210,7 @@ uint64_t cupti_clock_ticks(uint64_t time)
 {
 	uint64_t ticks;
 
-	if (!clocks.converts || !time)
+	if (!load_relaxed(&clocks.converts) || !time)
 		return time;
 	ticks = on_line(clocks.now, time);
 	/* From before the clock was set. */

@@ -19,8 +19,13 @@
 /* Registers our clock, or takes the first pair.  0 or CUPTI's error. */
 int cupti_clock_start(void);
 
-/* The writer's thread alone from here on: reads both clocks. */
-void cupti_clock_pair(void);
+/* After another client, which had a clock of its own: CUPTI can't be told to
+ * take its own again, so that it gets ours, whatever that spoils. */
+int cupti_clock_again(void);
+
+/* The writer's thread alone from here on: reads both clocks, unless another
+ * client's is in use. */
+void cupti_clock_pair(bool is_ours);
 
 /* Of a record, 0 stays 0. */
 uint64_t cupti_clock_ticks(uint64_t time);

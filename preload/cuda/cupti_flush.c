@@ -4,8 +4,9 @@
  *
  * CUPTI hands a buffer over when it is full; a slow program would show nothing.
  * So it is asked each second, and when the writer's thread wants to finish a
- * window.  The call takes CUPTI's locks and has been seen to hang: it is made
- * here and nowhere else, and whoever waits for it does so for a limited time.
+ * window.  The call takes CUPTI's locks and has been seen to hang, as the one
+ * has that disables a kind: both are made here and nowhere else, and whoever
+ * waits for them does so for a limited time.
  *
  * At the end of the program libcuda tears itself down in an exit handler that
  * it registers in cuInit().  Handlers run in reverse order, so ours is
@@ -31,8 +32,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define PERIOD_NS   UINT64_C(1000000000)
-#define STACK_BYTES (256u << 10)
+#define PERIOD_NS     UINT64_C(1000000000)
+#define END_PERIOD_NS UINT64_C(20000000)
+#define STACK_BYTES   (256u << 10)
 
 enum flush_stage { FLUSH_RUNS, FLUSH_LAST, FLUSH_DONE };
 
@@ -43,9 +45,12 @@ static struct {
 	_Atomic uint32_t ending;
 	_Atomic uint64_t ticks;
 	_Atomic uint64_t forced_ticks;
+	_Atomic uint32_t is_due;
+	_Atomic uint32_t unused; /* nobody wakes who sleeps here */
 	_Atomic uint32_t force;
 	_Atomic uint32_t tid;
-	uint64_t missed_ticks; /* of a forced flush that left buffers out */
+	_Atomic uint32_t end_ms; /* longest end */
+	uint64_t missed_ticks;	 /* of a forced flush that left buffers out */
 	bool runs;
 } flush;
 
@@ -55,10 +60,16 @@ uint64_t cupti_flush_ticks(bool forced)
 	return load_acquire(forced ? &flush.forced_ticks : &flush.ticks);
 }
 
-void cupti_flush_ask(void)
+void cupti_flush_wake(void)
 {
 	add_relaxed(&flush.asked, 1);
 	futex_wake(&flush.asked);
+}
+
+void cupti_flush_ask(void)
+{
+	store_relaxed(&flush.is_due, 1);
+	cupti_flush_wake();
 }
 
 void cupti_flush_force(void)
@@ -125,6 +136,11 @@ static void flush_all(uint32_t flag)
 	writer_wake();
 }
 
+bool cupti_flush_is_ending(void)
+{
+	return load_relaxed(&flush.stage) != FLUSH_RUNS;
+}
+
 uint32_t cupti_flush_tid(void)
 {
 	return load_relaxed(&flush.tid);
@@ -137,6 +153,23 @@ static void note_versions(void)
 
 	store_relaxed(&gpu->driver_version, cupti_library_driver_version());
 	store_relaxed(&gpu->runtime_version, cupti_library_runtime_version());
+}
+
+/* The program ends while work of a window is under way: it gets most of the
+ * time that the end may take. */
+static void wait_for_work(void)
+{
+	const uint64_t end = clock_ticks();
+	const uint64_t until =
+		clock_monotonic_ns() +
+		(uint64_t)load_relaxed(&flush.end_ms) * (1000000 / 4 * 3);
+
+	while (cupti_is_ours() && clock_monotonic_ns() < until) {
+		flush_all(0);
+		if (!cupti_source_awaits(end))
+			break;
+		futex_wait(&flush.unused, 0, END_PERIOD_NS);
+	}
 }
 
 static void *run(void *unused)
@@ -154,18 +187,27 @@ static void *run(void *unused)
 	note_versions();
 	/* ACQUIRE pairs with RELEASE in cupti_flush_end(). */
 	while (load_acquire(&flush.stage) == FLUSH_RUNS) {
-		if (load_relaxed(&flush.asked) == seen)
+		if (load_relaxed(&flush.asked) == seen) {
 			futex_wait(&flush.asked, seen, PERIOD_NS);
+			if (load_relaxed(&flush.asked) == seen)
+				store_relaxed(&flush.is_due, 1);
+		}
 		seen = load_relaxed(&flush.asked);
 		if (load_relaxed(&flush.stage) != FLUSH_RUNS)
 			break;
 		cupti_neighbour_look();
+		cupti_kinds_turn();
+		cupti_callbacks_turn();
+		if (!atomic_exchange_explicit(&flush.is_due, 0,
+					      memory_order_relaxed))
+			continue;
 		flush_all(0);
 		if (atomic_exchange_explicit(&flush.force, 0,
 					     memory_order_relaxed) ||
 		    flush.missed_ticks)
 			flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 	}
+	wait_for_work();
 	/* First what is complete, then what isn't: forced records are lost for
 	 * good. */
 	flush_all(0);
@@ -191,6 +233,7 @@ void cupti_flush_end(unsigned int wait_ms)
 	if (!flush.runs ||
 	    atomic_exchange_explicit(&flush.ending, 1, memory_order_relaxed))
 		return;
+	store_relaxed(&flush.end_ms, wait_ms);
 	/* RELEASE pairs with ACQUIRE in run(). */
 	store_release(&flush.stage, FLUSH_LAST);
 	cupti_flush_ask();

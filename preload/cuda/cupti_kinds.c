@@ -3,19 +3,27 @@
  * cupti_kinds.c - what CUPTI records, and when.
  *
  * Outside windows every kind is off, and a launch costs next to nothing.  They
- * go on at the first step of a window, on the thread that steps, and off again
- * when all that was launched in it has arrived, on the writer's.  Nobody waits
- * for the other: who comes second leaves what it wants, and the first one looks
- * again.
+ * go on when a window begins, or in the warm-up before it, and off again when
+ * all that was launched in it has arrived.  Some versions of CUPTI can't be
+ * switched off without harm (cupti_versions.h): there they stay on.
+ *
+ * CUPTI's calls may take long, or hang.  So they are made by the helper
+ * (cupti_flush.c); who wants the kinds on or off leaves a wish, and the thread
+ * that begins a window waits for it for a limited time.  Only the first time,
+ * inside of cuInit(), the kinds are turned where we attach: the helper's calls
+ * would wait there for the end of it.
  */
 #ifdef HAVE_CUPTI
 
 #include "preload/cuda/cupti_source.h"
 
+#include "collector/session/gate.h"
 #include "collector/steps/steps.h"
+#include "collector/system/clock.h"
+#include "collector/system/futex.h"
 #include "preload/cuda/cupti_library.h"
 #include "preload/cuda/cupti_side.h"
-#include <sched.h>
+#include "preload/cuda/cupti_versions.h"
 
 /* Kinds that follow the windows. */
 static const CUpti_ActivityKind kinds[] = {
@@ -49,9 +57,13 @@ static const CUpti_CallbackId quiet_driver[] = {
 	CUPTI_DRIVER_TRACE_CBID_cuDriverGetVersion,
 };
 
+/* Bit 0: on; above it wishes are counted, so that one is never taken back by
+ * who has not seen it. */
 static _Atomic uint32_t wanted;
 static _Atomic uint32_t are_on;
+static _Atomic uint32_t turned; /* counts; futex word */
 static _Atomic uint32_t turning;
+static _Atomic uint32_t is_late; /* the helper was waited for in vain */
 static bool whole_graphs;
 
 void cupti_kinds_start(const struct options *options, bool late)
@@ -122,35 +134,106 @@ static void turn(bool on)
 		tell_of_quiet(0);
 }
 
+/* As wished last, which may change meanwhile. */
+static void turn_as_wished(void)
+{
+	for (;;) {
+		uint32_t now;
+
+		/* Either we see a wish, or who left it sees that we turn. */
+		atomic_thread_fence(memory_order_seq_cst);
+		now = load_relaxed(&wanted) & 1;
+		if (now == load_relaxed(&are_on))
+			return;
+		turn(now);
+		store_relaxed(&are_on, now);
+	}
+}
+
+void cupti_kinds_turn(void)
+{
+	while (cupti_may_be_turned() &&
+	       (load_relaxed(&wanted) & 1) != load_relaxed(&are_on)) {
+		store_relaxed(&turning, 1);
+		turn_as_wished();
+		store_relaxed(&turning, 0);
+		store_relaxed(&is_late, 0);
+		/* RELEASE pairs with ACQUIRE in cupti_kinds_await(): what is
+		 * on. */
+		atomic_fetch_add_explicit(&turned, 1, memory_order_release);
+		futex_wake(&turned);
+		atomic_thread_fence(memory_order_seq_cst);
+	}
+}
+
+/* False: somebody wished something since `seen`. */
+static bool wish(uint32_t seen, bool on)
+{
+	const uint32_t mine = ((seen | 1) + 1) | on;
+
+	if (!atomic_compare_exchange_strong_explicit(&wanted, &seen, mine,
+						     memory_order_relaxed,
+						     memory_order_relaxed))
+		return false;
+	atomic_thread_fence(memory_order_seq_cst);
+	if (load_relaxed(&are_on) != on || load_relaxed(&turning))
+		cupti_flush_wake();
+	return true;
+}
+
 void cupti_kinds_want(bool on)
 {
 	/* What it is wanted for is visible before the wish. */
 	atomic_thread_fence(memory_order_seq_cst);
-	store_relaxed(&wanted, on);
-	for (;;) {
-		/* Either we see the newest wish, or who left it sees that
-		 * nobody turns. */
-		atomic_thread_fence(memory_order_seq_cst);
-		const uint32_t now = load_relaxed(&wanted);
+	while (!wish(load_relaxed(&wanted), on))
+		;
+}
 
-		if (!cupti_is_ours() || now == load_relaxed(&are_on))
-			return;
-		/* ACQUIRE pairs with RELEASE below: one turn after another. */
-		if (atomic_exchange_explicit(&turning, 1, memory_order_acquire))
-			return;
-		if (now != load_relaxed(&are_on) && cupti_is_ours()) {
-			turn(now);
-			store_relaxed(&are_on, now);
-		}
-		store_release(&turning, 0);
+bool cupti_kinds_await(void)
+{
+	const uint64_t end =
+		clock_monotonic_ns() + UINT64_C(1000000) * CUPTI_TURN_MS;
+
+	for (;;) {
+		/* ACQUIRE pairs with RELEASE in cupti_kinds_turn(). */
+		const uint32_t seen = load_acquire(&turned);
+		uint64_t now;
+
+		if (!cupti_is_ours() ||
+		    (load_relaxed(&are_on) && !load_relaxed(&turning)))
+			return true;
+		now = clock_monotonic_ns();
+		if (now >= end || load_relaxed(&is_late))
+			break;
+		futex_wait(&turned, seen, end - now);
 	}
+	store_relaxed(&is_late, 1);
+	return false;
+}
+
+/* Nothing needs them, and switching them off does no harm. */
+static bool may_rest(const struct session *session)
+{
+	if (cupti_has(CUPTI_DEFECT_DISABLING))
+		return false;
+	return !cupti_has(CUPTI_DEFECT_GRAPH_IDS) || steps_are_over(session);
+}
+
+/* The gate opens first, then we are told, then the window begins. */
+static bool are_needed(const struct session *session)
+{
+	return gate_bits() & GATE_RECORD_BITS || steps_want_gpu(session);
+}
+
+void cupti_kinds_follow(const struct session *session)
+{
+	if (!load_relaxed(&are_on) && steps_want_gpu(session) &&
+	    !load_relaxed(&turning))
+		cupti_kinds_want(true);
 }
 
 void cupti_kinds_leave(void)
 {
-	/* ACQUIRE pairs with RELEASE in cupti_kinds_want(). */
-	while (atomic_exchange_explicit(&turning, 1, memory_order_acquire))
-		sched_yield();
 	if (load_relaxed(&are_on)) {
 		tell_of_quiet(1);
 		turn(false);
@@ -161,18 +244,16 @@ void cupti_kinds_leave(void)
 	cupti.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_DEVICE);
 	cupti.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONTEXT);
 	cupti_side_leave();
-	store_release(&turning, 0);
 }
 
 void cupti_kinds_rest(const struct session *session)
 {
-	if (!load_relaxed(&are_on) || steps_want_gpu(session))
-		return;
-	cupti_kinds_want(false);
-	/* A window that opened since the look had its wish before ours, and
-	 * lost it. */
-	if (steps_want_gpu(session))
-		cupti_kinds_want(true);
+	const uint32_t seen = load_relaxed(&wanted);
+
+	/* Who opens a window after this look wishes after it too. */
+	atomic_thread_fence(memory_order_seq_cst);
+	if (load_relaxed(&are_on) && !are_needed(session) && may_rest(session))
+		wish(seen, false);
 }
 
 void cupti_kinds_forget(void)
@@ -180,6 +261,7 @@ void cupti_kinds_forget(void)
 	store_relaxed(&wanted, 0);
 	store_relaxed(&are_on, 0);
 	store_relaxed(&turning, 0);
+	store_relaxed(&is_late, 0);
 }
 
 #endif

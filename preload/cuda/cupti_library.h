@@ -26,6 +26,7 @@
 	X(cuptiUnsubscribe, 0)						\
 	X(cuptiEnableCallback, 1)					\
 	X(cuptiEnableDomain, 1)						\
+	X(cuptiGetGraphExecId, 0)					\
 	X(cuptiSetThreadIdType, 1)					\
 	X(cuptiActivityEnable, 1)					\
 	X(cuptiActivityDisable, 1)					\

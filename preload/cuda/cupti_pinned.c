@@ -54,7 +54,7 @@ static void note(const CUpti_CallbackData *data, bool is_free)
 
 	if (!pinned || !result || *result || !life_is_running())
 		return;
-	thread = hook_thread();
+	thread = hook_thread_of_any();
 	if (!thread)
 		return;
 	thread_record(

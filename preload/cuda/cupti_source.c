@@ -5,9 +5,7 @@
  * What was decoded lies in a ring of the session and survives a kill.  When the
  * ring has no more room the buffer is left where it is and goes on in the next
  * pass, after the writer has drained: nothing is lost but time.
- *
- * Launches whose work has not arrived yet are kept by correlation, so that a
- * window's file is not finished before the last of its kernels.
+ * Which launches are without work so far is known in cupti_launches.c.
  */
 #ifdef HAVE_CUPTI
 
@@ -22,59 +20,30 @@
 #include "preload/cuda/cupti_versions.h"
 #include <string.h>
 
-#define LAUNCHES	     65536u
-#define GRAPHS_KNOWN	     256u
-#define EVENTS_PER_PASS	     40000u
-#define SLOTS_PER_RECORD     4u
+#define EVENTS_PER_PASS	 40000u
+#define SLOTS_PER_RECORD 4u
 /* A launch without work (an empty copy, say) is waited for so long, and so is
  * another node of a graph. */
-#define PATIENCE_SECONDS     2u
+#define PATIENCE_SECONDS 2u
 /* A call may have begun so long before its record was the first of a buffer. */
-#define CALL_MS		     20u
-/* So many launches of kernels without a record of one are a fault. */
-#define KERNELS_MISSED	     1000u
-#define KERNELS_MISSED_KNOWN 100u
+#define CALL_MS		 20u
 /* A driver call waits for the end of the runtime call around it. */
-#define PAIR_SECONDS	     1u
+#define PAIR_SECONDS	 1u
 /* So often in a second CUPTI is asked while a step is searched for. */
-#define SEARCH_ASKS	     5u
-
-enum launch_state {
-	LAUNCH_NONE,
-	LAUNCH_WORKED, /* the call is still to come */
-	LAUNCH_CALLED, /* the work is */
-	LAUNCH_GRAPH,  /* a part of the work may be */
-};
-
-struct launch {
-	uint64_t correlation;
-	uint64_t ticks;	     /* of the call */
-	uint64_t last_ticks; /* when a record of work came */
-	uint32_t graph;
-	uint32_t nodes; /* records so far */
-	uint8_t state;
-	uint8_t kind; /* enum gpu_launch_kind */
-};
-
-struct graph_size {
-	uint32_t graph;
-	uint32_t nodes; /* 0 unknown */
-};
+#define SEARCH_ASKS	 5u
 
 /* The writer's thread alone. */
 static struct {
 	struct thread *thread;	    /* whose ring takes the events */
 	struct cupti_buffer *queue; /* being decoded, oldest first */
 	struct cupti_buffer *last;
-	uint64_t launches;
-	uint64_t kernels_launched;
-	uint64_t missed_ticks; /* when so many were, without a record */
-	bool said_no_kernels;
 	uint64_t asked_ticks; /* of a search */
-	uint64_t lag_ticks;   /* longest from a launch to its work's end */
 	uint64_t forced;      /* windows that had to be */
-	struct graph_size graph_size[GRAPHS_KNOWN];
-	struct launch launch[LAUNCHES];
+	/* At the end of the program: as of a flush, what was lent longest ago,
+	 * and whether kernels are still to come. */
+	_Atomic uint64_t polled_ticks;
+	_Atomic uint64_t lent_ticks;
+	_Atomic uint32_t is_under_way;
 } source;
 
 /* --- one call of the program, one event ----------------------------------- */
@@ -176,137 +145,29 @@ void cupti_pairs_forget(void)
 	memset(pairs, 0, sizeof(pairs));
 }
 
-/* --- launches and their work --------------------------------------------- */
-
-static uint64_t gpu_wait_ticks(const struct session *session)
+/* A window is open, or its file waits. */
+static bool window_needs_work(struct session *session)
 {
-	return (uint64_t)session->head->options.gpu_wait_ms *
-	       clock_ticks_per_second(&session->head->clock) / 1000;
+	struct window_state *windows = &session->head->windows;
+	const uint64_t opened = load_relaxed(&windows->opened);
+	uint64_t end;
+
+	if (!opened || window_is_open(windows))
+		return opened;
+	end = load_relaxed(
+		&windows->window[(opened - 1) % WINDOWS_MAX].end_ticks);
+	return load_relaxed(&session->head->gpu.settled_ticks) < end;
 }
 
-static struct launch *launch_of(uint64_t correlation)
+bool cupti_source_awaits(uint64_t ticks)
 {
-	return &source.launch[correlation % LAUNCHES];
-}
-
-static void note_call(const struct event *event)
-{
-	const uint32_t kind = event->api.is_launch;
-	struct launch *launch = launch_of(event->api.correlation);
-	const bool has_worked = launch->correlation == event->api.correlation &&
-				launch->state == LAUNCH_WORKED;
-
-	if (!kind)
-		return;
-	source.launches++;
-	if (kind == GPU_LAUNCH_CAPTURED)
-		return;
-	if (kind != GPU_LAUNCH_COPY &&
-	    ++source.kernels_launched == (cupti_has(CUPTI_DEFECT_NO_KERNELS)
-						  ? KERNELS_MISSED_KNOWN
-						  : KERNELS_MISSED))
-		source.missed_ticks = clock_ticks();
-	if (!has_worked)
-		*launch =
-			(struct launch){.correlation = event->api.correlation};
-	launch->ticks = event->start_ticks;
-	launch->kind = kind;
-	if (!has_worked)
-		launch->state = LAUNCH_CALLED;
-	else
-		launch->state =
-			kind == GPU_LAUNCH_GRAPH ? LAUNCH_GRAPH : LAUNCH_NONE;
-}
-
-/* Kernels of a graph, by its id; known once one launch was over. */
-static uint32_t *size_of_graph(uint32_t graph)
-{
-	struct graph_size *size = &source.graph_size[graph % GRAPHS_KNOWN];
-
-	if (size->graph != graph)
-		*size = (struct graph_size){.graph = graph};
-	return &size->nodes;
-}
-
-/* One piece of work has arrived, with times or without. */
-static void note_work(const struct event *event)
-{
-	const uint64_t correlation = event->gpu.correlation;
-	struct launch *launch = launch_of(correlation);
-
-	if (launch->correlation != correlation)
-		*launch = (struct launch){.correlation = correlation,
-					  .state = LAUNCH_WORKED};
-	launch->graph = event->gpu.graph;
-	launch->nodes++;
-	launch->last_ticks = clock_ticks();
-	if (launch->state == LAUNCH_CALLED || launch->state == LAUNCH_GRAPH) {
-		source.lag_ticks =
-			max_u64(source.lag_ticks,
-				event->end_ticks > launch->ticks
-					? event->end_ticks - launch->ticks
-					: 0);
-		launch->state = launch->kind == GPU_LAUNCH_GRAPH &&
-						event->kind != EVENT_GPU_GRAPH
-					? LAUNCH_GRAPH
-					: LAUNCH_NONE;
-	}
-	if (launch->state == LAUNCH_GRAPH &&
-	    launch->nodes == *size_of_graph(launch->graph))
-		launch->state = LAUNCH_NONE;
-}
-
-/* How long a launch's first record is waited for. */
-static uint64_t patience_of(const struct session *session, uint32_t kind)
-{
-	const uint64_t second = clock_ticks_per_second(&session->head->clock);
-	const uint64_t patience = PATIENCE_SECONDS * second;
-	const uint64_t wait = gpu_wait_ticks(session);
-
-	/* An empty copy has none, nor has any kernel with some CUPTIs. */
-	if (source.said_no_kernels)
-		return patience;
-	return kind == GPU_LAUNCH_COPY
-		       ? min_u64(wait, patience + source.lag_ticks)
-		       : wait;
-}
-
-static bool is_outstanding(const struct session *session, struct launch *launch,
-			   uint64_t flushed)
-{
-	const uint64_t second = clock_ticks_per_second(&session->head->clock);
-
-	switch (launch->state) {
-	case LAUNCH_CALLED:
-		if (launch->ticks + patience_of(session, launch->kind) >
-		    clock_ticks())
-			return true;
-		break;
-	case LAUNCH_GRAPH:
-		/* Complete when nothing of it has come for a while. */
-		if (launch->last_ticks + PATIENCE_SECONDS * second > flushed)
-			return true;
-		*size_of_graph(launch->graph) = launch->nodes;
-		break;
-	default: return false;
-	}
-	launch->state = LAUNCH_NONE;
-	return false;
-}
-
-/* When the oldest launch was made whose work is still to come. */
-static uint64_t oldest_launch(const struct session *session, uint64_t flushed)
-{
-	uint64_t oldest = UINT64_MAX;
-
-	for (uint32_t i = 0; i < LAUNCHES; i++) {
-		struct launch *launch = &source.launch[i];
-
-		if (launch->state > LAUNCH_WORKED && launch->ticks < oldest &&
-		    is_outstanding(session, launch, flushed))
-			oldest = launch->ticks;
-	}
-	return oldest;
+	/* ACQUIRE pairs with RELEASE in cupti_source_poll(): what is awaited
+	 * as of that flush. */
+	if (load_acquire(&source.polled_ticks) >= ticks &&
+	    load_relaxed(&source.lent_ticks) > ticks &&
+	    !load_relaxed(&source.is_under_way))
+		return false;
+	return window_needs_work(load_relaxed(&session_here));
 }
 
 /* --- from buffers to the ring --------------------------------------------- */
@@ -335,7 +196,7 @@ static void push_call(struct session *session, const struct event *event)
 		if (out[i].api.is_launch == GPU_LAUNCH_KERNEL &&
 		    cupti_callbacks_captured(&out[i]))
 			out[i].api.is_launch = GPU_LAUNCH_CAPTURED;
-		note_call(&out[i]);
+		cupti_launches_call(&out[i]);
 		push(&out[i], 1);
 	}
 }
@@ -359,7 +220,7 @@ static void push_event(struct session *session, const struct cupti_event *made)
 	default: break;
 	}
 	if (is_work(event))
-		note_work(event);
+		cupti_launches_work(session, event);
 	slots[0] = *event;
 	if (!(event->flags & EVENT_TWO_SLOTS)) {
 		push(slots, 1);
@@ -386,7 +247,7 @@ static bool decode_record(struct session *session,
 	case CUPTI_RECORD_NO_TIME:
 		gpu->without_time++;
 		if (is_work(&made.event))
-			note_work(&made.event);
+			cupti_launches_work(session, &made.event);
 		break;
 	case CUPTI_RECORD_UNKNOWN: gpu->unknown++; break;
 	default: break;
@@ -453,7 +314,7 @@ static void show_overdue(uint64_t before)
 
 	while (ring_reserve(&source.thread->ring, SLOTS_PER_RECORD) &&
 	       cupti_pairs_overdue(before, &event)) {
-		note_call(&event);
+		cupti_launches_call(&event);
 		push(&event, 1);
 	}
 }
@@ -468,7 +329,7 @@ static void force_once(const struct session *session, uint64_t window,
 		       uint64_t end)
 {
 	if (window == source.forced ||
-	    clock_ticks() < end + gpu_wait_ticks(session))
+	    clock_ticks() < end + cupti_wait_ticks(session))
 		return;
 	source.forced = window;
 	cupti_flush_force();
@@ -501,12 +362,12 @@ static uint64_t settled_until(const struct session *session, uint64_t flushed,
 {
 	const uint64_t second = clock_ticks_per_second(&session->head->clock);
 	const uint64_t given_up =
-		gpu_wait_ticks(session) + PATIENCE_SECONDS * second;
+		cupti_wait_ticks(session) + PATIENCE_SECONDS * second;
 	const uint64_t now = clock_ticks();
 	const uint64_t lent = cupti_buffers_oldest();
 	uint64_t settled = flushed;
 
-	settled = min_u64(settled, oldest_launch(session, flushed));
+	settled = min_u64(settled, cupti_launches_oldest(session, flushed));
 	settled = min_u64(settled, cupti_pairs_oldest());
 	if (lent != UINT64_MAX)
 		settled = min_u64(settled, lent - CALL_MS * second / 1000);
@@ -535,28 +396,6 @@ static void settle(struct session *session, uint64_t flushed, uint64_t forced,
 	case WINDOW_DONE: cupti_kinds_rest(session); break;
 	default: break;
 	}
-}
-
-/* Some CUPTI versions trace no kernels in some setups.  Launches may also have
- * been captured into a graph that is still to run: they get their time. */
-static void look_for_kernels(struct session *session, bool is_over)
-{
-	const uint64_t second = clock_ticks_per_second(&session->head->clock);
-
-	if (source.said_no_kernels || !source.missed_ticks ||
-	    session->head->gpu.kernels ||
-	    (!is_over &&
-	     clock_ticks() - source.missed_ticks < PATIENCE_SECONDS * second))
-		return;
-	source.said_no_kernels = true;
-	session_note(session,
-		     "the GPU is used (%lu kernels launched), but CUPTI %u "
-		     "gives no record of one",
-		     (unsigned long)source.kernels_launched,
-		     session->head->gpu.cupti_version);
-	log_trouble("CUPTI %u gives no record of the kernels that are "
-		    "launched: another version of it may",
-		    session->head->gpu.cupti_version);
 }
 
 /* A schedule waits for the step: each second would be seldom. */
@@ -593,11 +432,12 @@ void cupti_source_poll(void *unused)
 		source.thread->ring.never_waits = 1;
 	}
 	cupti_callbacks_follow(session);
+	cupti_kinds_follow(session);
 	ask_soon(session);
 	queue_completed();
 	/* All that is in them lies before this moment. */
 	if (source.queue)
-		cupti_clock_pair();
+		cupti_clock_pair(cupti_is_ours());
 	while (source.queue) {
 		if (!decode_buffer(session, &budget))
 			return;
@@ -605,15 +445,23 @@ void cupti_source_poll(void *unused)
 	show_neighbours(session, is_over);
 	show_overdue(is_over ? UINT64_MAX
 			     : clock_ticks() - PAIR_SECONDS * second);
-	session->head->gpu.launches = source.launches;
+	session->head->gpu.launches = cupti_launches_count();
 	store_relaxed(&session->head->gpu.lost, cupti_buffers_refused());
+	if (cupti_flush_is_ending()) {
+		store_relaxed(&source.lent_ticks, cupti_buffers_oldest());
+		store_relaxed(&source.is_under_way,
+			      cupti_launches_are_under_way(session));
+	}
+	/* RELEASE pairs with ACQUIRE in cupti_source_awaits(). */
+	store_release(&source.polled_ticks, flushed);
 	settle(session, flushed, forced, is_over);
-	look_for_kernels(session, is_over);
+	cupti_launches_look(session, is_over);
 }
 
 void cupti_source_forget(void)
 {
 	cupti_pairs_forget();
+	cupti_launches_forget();
 	memset(&source, 0, sizeof(source));
 }
 

@@ -7,8 +7,9 @@
  *
  *	CUPTI		fills buffers and hands them over (cupti_buffers.c)
  *	a helper	asks it to hand over what is done, each second and when
- *			a window has ended (cupti_flush.c): that call may hang,
- *			and then only the helper does
+ *			a window has ended, and turns its kinds on and off
+ *			(cupti_flush.c): those calls may hang, and then only the
+ *			helper does
  *	the writer	decodes buffers into a ring of its own, each pass
  *			(cupti_source.c), where they survive a kill
  *
@@ -68,8 +69,14 @@ void cupti_attach_leave(void);
 bool cupti_attach_again(void);
 void cupti_kill(void);
 
+/* The same, or we attach just now. */
+bool cupti_may_be_turned(void);
+
 /* Writer's thread, each pass. */
 void cupti_source_poll(void *arg);
+
+/* The helper: a window needs work that was launched before `ticks`. */
+bool cupti_source_awaits(uint64_t ticks);
 void cupti_source_forget(void);
 
 /* A call of the CUDA runtime makes calls of the driver, which have the same
@@ -91,6 +98,28 @@ uint64_t cupti_pairs_oldest(void);
 
 void cupti_pairs_forget(void);
 
+/* Launches without their work so far; the writer's thread alone. */
+#define CUPTI_PATIENCE_SECONDS 2u
+static inline uint64_t cupti_wait_ticks(const struct session *session)
+{
+	return (uint64_t)session->head->options.gpu_wait_ms *
+	       clock_ticks_per_second(&session->head->clock) / 1000;
+}
+
+void cupti_launches_call(const struct event *call);
+void cupti_launches_work(struct session *session, const struct event *work);
+
+/* When the oldest was made whose work is still to come, as of a flush. */
+uint64_t cupti_launches_oldest(const struct session *session, uint64_t flushed);
+
+/* Kernels whose end is worth waiting for when the program ends. */
+bool cupti_launches_are_under_way(const struct session *session);
+
+/* Says if there are launches of kernels and no record of one. */
+void cupti_launches_look(struct session *session, bool is_over);
+uint64_t cupti_launches_count(void);
+void cupti_launches_forget(void);
+
 /* What CUPTI tells at once:
  *
  *	the end of cuInit(), a first context	our exit handler goes before
@@ -109,10 +138,15 @@ void cupti_callbacks_start(void);
 void cupti_callbacks_unsubscribe(void);
 bool cupti_callbacks_return(bool kept);
 
-/* Writer, each pass: once a search (collector/control/search.h) has found a
- * call, those that put work on a GPU are called back for. */
+/* Once a search (collector/control/search.h) has found a call, those that put
+ * work on a GPU are called back for: the writer sees it in each pass, the
+ * helper does it. */
 void cupti_callbacks_follow(const struct session *session);
+void cupti_callbacks_turn(void);
 void cupti_callbacks_forget(void);
+
+/* Of graphs, while they are made (cupti_graphs.c). */
+void cupti_graphs_called(uint32_t number, const void *data);
 
 /* Writer: the call launched nothing, it made a node of a graph. */
 bool cupti_callbacks_captured(const struct event *call);
@@ -129,6 +163,7 @@ bool cupti_pinned_call(unsigned int domain, uint32_t number, const void *data);
 /* The helper. */
 int cupti_flush_start(void);
 void cupti_flush_ask(void);
+void cupti_flush_wake(void);
 
 /* Unfinished records too, which are lost with that. */
 void cupti_flush_force(void);
@@ -139,20 +174,31 @@ enum cupti_moment { CUPTI_ATTACHED, CUPTI_INITIALISED, CUPTI_FIRST_CONTEXT };
 void cupti_flush_at_exit(enum cupti_moment moment);
 void cupti_flush_forget(void);
 
+/* The program ends. */
+bool cupti_flush_is_ending(void);
+
 /* Its thread, whose own calls of CUDA aren't the program's; 0 none. */
 uint32_t cupti_flush_tid(void);
 
 /* When CUPTI was last asked and gave what it had; `forced`: gave all. */
 uint64_t cupti_flush_ticks(bool forced);
 
-/* Activity kinds, on or off; any thread, but not inside a callback. */
+/* Activity kinds are on or off as was wished last; any thread, but not inside a
+ * callback.  The helper does it, and at attaching who attaches. */
+#define CUPTI_TURN_MS 5000u
+
 void cupti_kinds_start(const struct options *options, bool late);
 void cupti_kinds_want(bool on);
+void cupti_kinds_turn(void);
+
+/* Until they are on; false: not within CUPTI_TURN_MS, or the last time. */
+bool cupti_kinds_await(void);
 
 /* Off, all of them, until cupti_attach_again() and the next wish. */
 void cupti_kinds_leave(void);
 
-/* The writer: off, if nothing needs them. */
+/* The writer: on before they are needed, off if nothing needs them. */
+void cupti_kinds_follow(const struct session *session);
 void cupti_kinds_rest(const struct session *session);
 void cupti_kinds_forget(void);
 

@@ -17,6 +17,7 @@
 #include "collector/system/loader.h"
 #include "collector/session/thread.h"
 #include "preload/gomp/gomp_alone.h"
+#include "preload/stack/unwind.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -395,6 +396,7 @@ EXPORT int dlclose(void *handle)
 
 	if (unlikely(!real_dlclose))
 		real_dlclose = (int (*)(void *))dlsym(RTLD_NEXT, "dlclose");
+	unwind_code_goes();
 	result = real_dlclose(handle);
 	if (likely(!load_relaxed(&object_count)))
 		return result;

@@ -3,8 +3,10 @@
 #include "preload/heap/heap.h"
 
 #include "collector/session/pool.h"
+#include "collector/system/sampling.h"
 #include "preload/heap/early.h"
 #include "preload/process/hook.h"
+#include "preload/stack/unwind.h"
 #include <errno.h>
 
 struct heap_settings heap = {.large_bytes = UINT64_MAX};
@@ -28,7 +30,8 @@ static bool can_be_counted(struct session *session)
 	return false;
 }
 
-void heap_start(struct session *session, uint32_t *base, uint32_t *record)
+void heap_start(struct session *session, bool stacks, uint32_t *base,
+		uint32_t *record)
 {
 	const struct options *options = &session->head->options;
 
@@ -36,7 +39,15 @@ void heap_start(struct session *session, uint32_t *base, uint32_t *record)
 	heap.large_bytes = UINT64_MAX;
 	heap.plain = real_sizer() == REAL_SIZE_HEADER && !early_is_used();
 	heap.timed = options->malloc == MALLOC_ALL && options->malloc_duration;
-	heap.fast = heap.plain && clock_uses_counter && !heap.timed;
+	heap.stacks = stacks;
+	heap.stacked_fast = stacks && options->malloc == MALLOC_ALL &&
+			    heap.plain && clock_uses_counter && !heap.timed;
+	heap.sampled = options->malloc == MALLOC_SAMPLED && samples_start();
+	heap.sampled_fast = heap.sampled && heap.plain;
+	heap.sample_mean = (uint64_t)options->malloc_sample;
+	heap.fast = heap.plain && clock_uses_counter && !heap.timed &&
+		    options->malloc != MALLOC_SAMPLED &&
+		    !(stacks && options->malloc == MALLOC_ALL);
 	if (options->malloc == MALLOC_OFF || !can_be_counted(session))
 		return;
 	*base = GATE_HEAP;
@@ -44,7 +55,7 @@ void heap_start(struct session *session, uint32_t *base, uint32_t *record)
 		heap.large_bytes = (uint64_t)options->malloc_min;
 		*record = GATE_HEAP_LARGE;
 	}
-	if (options->malloc == MALLOC_ALL)
+	if (options->malloc == MALLOC_ALL || heap.sampled)
 		*record = GATE_HEAP_ALL;
 	/* Only glibc's own figures describe the blocks that we shall count. */
 	if (real.malloc == real.__libc_malloc && real.mallinfo2) {
@@ -75,12 +86,16 @@ record(struct thread *thread, unsigned int kind, unsigned int flags, void *ptr,
        uint64_t bytes, uint64_t ticks, uint64_t dur_ticks)
 {
 	struct event *event;
+	uint32_t stack = 0;
 
 	thread_fill();
+	if (heap.stacks && kind == EVENT_HEAP_ALLOC)
+		stack = unwind_take(thread, UNWIND_OURS_MAX);
 	event = ring_reserve(&thread->ring, 1);
 	if (likely(event)) {
 		heap_fill(event, thread, kind, flags, ptr, bytes, ticks,
 			  dur_ticks);
+		event->stack = stack;
 		ring_commit(&thread->ring, 1, 1);
 	} else {
 		ring_refuse(&thread->ring, (enum event_kind)kind, ticks);
@@ -112,6 +127,89 @@ static inline bool is_wanted(uint64_t bytes)
 	       ((open & GATE_HEAP_LARGE) && bytes >= heap.large_bytes);
 }
 
+/* Does the next sample lie in so many bytes? */
+static bool is_hit(struct thread *thread)
+{
+	if (likely(thread->sample_left > 0))
+		return false;
+	if (unlikely(!thread->sample_state)) {
+		/* The first sample, whose distance nobody drew yet. */
+		thread->sample_state =
+			clock_ticks() ^ (uint64_t)thread->tid << 32 ^ 1;
+		thread->sample_left += sampling_distance(&thread->sample_state,
+							 heap.sample_mean);
+		if (thread->sample_left > 0)
+			return false;
+	}
+	thread->sample_left =
+		sampling_distance(&thread->sample_state, heap.sample_mean);
+	return true;
+}
+
+/* Of a sample, whose free is to find it. */
+static bool sample_is_wanted(struct thread *thread, void *ptr)
+{
+	if (!is_hit(thread) || !(gate_bits() & GATE_HEAP_ALL))
+		return false;
+	if (likely(samples_add(ptr)))
+		return true;
+	add_relaxed(&load_relaxed(&session_here)->head->samples_refused, 1);
+	return false;
+}
+
+/* Is a new block an event? */
+static inline bool alloc_is_wanted(struct thread *thread, void *ptr,
+				   uint64_t bytes)
+{
+	if (likely(!heap.sampled))
+		return is_wanted(bytes);
+	thread->sample_left -= (int64_t)bytes;
+	return sample_is_wanted(thread, ptr);
+}
+
+/* ... or one that goes?  Asked once: a sample is forgotten. */
+static inline bool free_is_wanted(void *ptr, uint64_t bytes)
+{
+	if (likely(!heap.sampled))
+		return is_wanted(bytes);
+	return samples_may_have(ptr) && samples_take(ptr) &&
+	       (gate_bits() & GATE_HEAP_ALL);
+}
+
+void *heap_alloc_hit(struct thread *thread, void *ptr, uint64_t bytes)
+{
+	if (sample_is_wanted(thread, ptr))
+		record(thread, EVENT_HEAP_ALLOC, 0, ptr, bytes, clock_ticks(),
+		       0);
+	return ptr;
+}
+
+void *heap_alloc_stacked(void *ptr)
+{
+	struct thread *thread = thread_self;
+	uint64_t bytes, ticks;
+	struct event *event;
+	uint32_t stack;
+
+	if (unlikely(!ptr))
+		return ptr;
+	if (unlikely(!thread_records(thread) || !(gate_bits() & GATE_HEAP_ALL)))
+		return heap_alloc_slow(ptr, 0);
+	ticks = clock_counter();
+	if (unlikely(!heap_claim(thread)))
+		return heap_alloc_ring_full(thread, ptr);
+	stack = unwind_take(thread, 1);
+	bytes = heap_size_plain(ptr);
+	thread->ring.heap_allocs++;
+	thread->ring.heap_alloc_bytes += bytes;
+	event = ring_slot(&thread->ring, thread->ring.next);
+	heap_fill(event, thread, EVENT_HEAP_ALLOC, 0, ptr, bytes, ticks, 0);
+	event->stack = stack;
+	ring_commit(&thread->ring, 1, 1);
+	thread_unbusy(thread);
+	return ptr;
+}
+
 void *heap_alloc_slow(void *ptr, uint64_t start_ticks)
 {
 	struct thread *thread;
@@ -119,13 +217,13 @@ void *heap_alloc_slow(void *ptr, uint64_t start_ticks)
 
 	if (unlikely(!ptr))
 		return ptr;
-	thread = hook_thread();
+	thread = hook_thread_of_any();
 	if (unlikely(!thread))
 		return ptr;
 	bytes = size_of(ptr);
 	thread->ring.heap_allocs++;
 	thread->ring.heap_alloc_bytes += bytes;
-	if (!is_wanted(bytes))
+	if (!alloc_is_wanted(thread, ptr, bytes))
 		return ptr;
 	ticks = clock_ticks();
 	record(thread, EVENT_HEAP_ALLOC, 0, ptr, bytes, ticks,
@@ -135,15 +233,17 @@ void *heap_alloc_slow(void *ptr, uint64_t start_ticks)
 
 void heap_free_slow(void *ptr)
 {
-	struct thread *thread = hook_thread();
+	struct thread *thread = hook_thread_of_any();
 	uint64_t bytes;
 
-	if (unlikely(!thread))
+	if (unlikely(!thread)) {
+		free_is_wanted(ptr, 0);
 		return;
+	}
 	bytes = size_of(ptr);
 	thread->ring.heap_frees++;
 	thread->ring.heap_free_bytes += bytes;
-	if (is_wanted(bytes))
+	if (free_is_wanted(ptr, bytes))
 		record(thread, EVENT_HEAP_FREE, 0, ptr, bytes, clock_ticks(),
 		       0);
 }
@@ -184,7 +284,12 @@ void heap_move_begin(struct heap_move *move, void *old)
 {
 	move->old = old;
 	move->old_bytes = old ? size_of(old) : 0;
-	move->start_ticks = is_wanted(move->old_bytes) ? clock_ticks() : 0;
+	move->was_sample = heap.sampled && old && samples_may_have(old) &&
+			   samples_take(old);
+	move->start_ticks = 0;
+	if (heap.sampled ? move->was_sample && gate_bits() & GATE_HEAP_ALL
+			 : is_wanted(move->old_bytes))
+		move->start_ticks = clock_ticks();
 }
 
 static void record_move(struct thread *thread, const struct heap_move *move,
@@ -193,8 +298,10 @@ static void record_move(struct thread *thread, const struct heap_move *move,
 	const int64_t live = heap_thread_live(thread);
 	const uint64_t ticks = clock_ticks();
 	struct event *event;
+	uint32_t stack;
 
 	thread_fill();
+	stack = heap.stacks ? unwind_take(thread, UNWIND_OURS_MAX) : 0;
 	event = ring_reserve(&thread->ring, 2);
 	if (likely(event)) {
 		heap_fill(&event[0], thread, EVENT_HEAP_FREE, EVENT_REALLOC,
@@ -203,6 +310,7 @@ static void record_move(struct thread *thread, const struct heap_move *move,
 		heap_fill(&event[1], thread, EVENT_HEAP_ALLOC, EVENT_REALLOC,
 			  made, bytes, ticks,
 			  heap.timed ? ticks - move->start_ticks : 0);
+		event[1].stack = stack;
 		ring_commit(&thread->ring, 2, 2);
 	} else {
 		ring_refuse(&thread->ring, EVENT_HEAP_FREE, move->start_ticks);
@@ -214,10 +322,12 @@ static void record_move(struct thread *thread, const struct heap_move *move,
 void heap_move_end(const struct heap_move *move, void *made, size_t size)
 {
 	const bool freed = move->old && (made || !size);
-	struct thread *thread = hook_thread();
+	struct thread *thread = hook_thread_of_any();
 	uint64_t bytes = 0;
 	bool wanted;
 
+	if (unlikely(move->was_sample && !freed))
+		samples_add(move->old);
 	if (unlikely(!thread || (!freed && !made)))
 		return;
 	if (made) {
@@ -229,7 +339,7 @@ void heap_move_end(const struct heap_move *move, void *made, size_t size)
 		thread->ring.heap_frees++;
 		thread->ring.heap_free_bytes += move->old_bytes;
 	}
-	wanted = made && is_wanted(bytes);
+	wanted = made && alloc_is_wanted(thread, made, bytes);
 	if (freed && wanted && move->start_ticks)
 		record_move(thread, move, made, bytes);
 	else if (wanted)

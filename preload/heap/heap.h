@@ -16,14 +16,21 @@
 
 #include "collector/session/gate.h"
 #include "collector/session/thread.h"
+#include "preload/heap/samples.h"
 #include "preload/process/real.h"
 
 /* Set by heap_start(), before the gate opens; then constant. */
 struct heap_settings {
 	uint64_t large_bytes; /* UINT64_MAX: none is large */
 	bool plain; /* glibc's header can be read, no early block is about */
-	bool fast;  /* plain, the processor's counter, and no durations */
+	bool fast;  /* plain, the processor's counter, and no durations; in
+		      mode all no stacks either */
 	bool timed; /* mode all, the call's duration too */
+	bool stacked_fast; /* mode all with stacks, and all else as for fast */
+	bool sampled;	   /* mode sampled */
+	bool sampled_fast; /* the same, and plain */
+	uint64_t sample_mean;
+	bool stacks; /* each event of a new block gets its call stack */
 };
 
 extern struct heap_settings heap __attribute__((visibility("hidden")));
@@ -38,7 +45,8 @@ static inline bool heap_is_shut(void)
 
 /* Reads the session's options.  The gate bits that are wanted: *base while
  * the process lives, *record while a window is open. */
-void heap_start(struct session *session, uint32_t *base, uint32_t *record);
+void heap_start(struct session *session, bool stacks, uint32_t *base,
+		uint32_t *record);
 
 /* The size of any block, on cold paths; 0 not known. */
 uint64_t heap_size_asked(void *ptr);
@@ -207,11 +215,49 @@ static inline void heap_free_all(void *ptr)
 	heap_commit(thread, EVENT_HEAP_FREE, ptr, bytes);
 }
 
+/* Mode all with stacks, under heap.stacked_fast. */
+void *heap_alloc_stacked(void *ptr);
+
+/* Mode sampled, under heap.sampled_fast: the next sample lies in this block. */
+void *heap_alloc_hit(struct thread *thread, void *ptr, uint64_t bytes);
+
+static inline void *heap_alloc_sampled(void *ptr)
+{
+	struct thread *thread = thread_self;
+
+	if (unlikely(!ptr))
+		return ptr;
+	if (unlikely(!thread_records(thread)))
+		return heap_alloc_slow(ptr, 0);
+
+	const uint64_t bytes = heap_size_plain(ptr);
+
+	thread->ring.heap_allocs++;
+	thread->ring.heap_alloc_bytes += bytes;
+	thread->sample_left -= (int64_t)bytes;
+	if (unlikely(thread->sample_left <= 0))
+		return heap_alloc_hit(thread, ptr, bytes);
+	return ptr;
+}
+
+static inline void heap_free_sampled(void *ptr)
+{
+	struct thread *thread = thread_self;
+
+	if (unlikely(!thread_records(thread) || samples_may_have(ptr))) {
+		heap_free_slow(ptr);
+		return;
+	}
+	thread->ring.heap_frees++;
+	thread->ring.heap_free_bytes += heap_size_plain(ptr);
+}
+
 /* What a realloc needs to remember of the old block. */
 struct heap_move {
 	void *old;
 	uint64_t old_bytes;
-	uint64_t start_ticks;
+	uint64_t start_ticks; /* 0: the old block is no event */
+	bool was_sample;
 };
 
 void heap_move_begin(struct heap_move *move, void *old);

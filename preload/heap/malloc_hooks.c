@@ -39,6 +39,11 @@ static inline uint64_t start_ticks(void)
 
 static NOINLINE void *malloc_slow(size_t size)
 {
+	if (likely(heap.stacked_fast))
+		return heap_alloc_stacked(real.malloc(size));
+	if (likely(heap.sampled_fast))
+		return heap_alloc_sampled(real.malloc(size));
+
 	const uint64_t start = start_ticks();
 	struct thread *was = heap_enter_real();
 	void *ptr = real.malloc(size);
@@ -82,6 +87,17 @@ static NOINLINE void free_slow(void *ptr)
 {
 	struct thread *was;
 
+	if (likely(heap.stacked_fast && (gate_bits() & GATE_HEAP_ALL) &&
+		   !early_owns(ptr))) {
+		heap_free_all(ptr);
+		real.free(ptr);
+		return;
+	}
+	if (likely(heap.sampled_fast && !early_owns(ptr))) {
+		heap_free_sampled(ptr);
+		real.free(ptr);
+		return;
+	}
 	heap_free_slow(ptr);
 	if (unlikely(early_owns(ptr)))
 		return;
@@ -136,6 +152,11 @@ EXPORT void free(void *ptr)
 
 static NOINLINE void *calloc_slow(size_t count, size_t size)
 {
+	if (likely(heap.stacked_fast))
+		return heap_alloc_stacked(real.calloc(count, size));
+	if (likely(heap.sampled_fast))
+		return heap_alloc_sampled(real.calloc(count, size));
+
 	const uint64_t start = start_ticks();
 	struct thread *was = heap_enter_real();
 	void *ptr = real.calloc(count, size);

@@ -184,8 +184,8 @@ void closing_report(const struct session *session,
 			    "too many at once, or inside the profiler",
 			    (unsigned long)unfollowed);
 	if (load_relaxed(&session->head->gpu.missing_kernels))
-		log_trouble("%lu launches of kernels have no kernel in the "
-			    "trace: they were missing when the program ended, "
+		log_trouble("%lu launches lack kernels in the "
+			    "trace: these were missing when the program ended, "
 			    "or TRACEPROF_GPU_WAIT_MS (%ld) after the window",
 			    (unsigned long)load_relaxed(
 				    &session->head->gpu.missing_kernels),

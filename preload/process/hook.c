@@ -22,6 +22,17 @@ COLD struct thread *hook_thread_enter(void)
 	return thread;
 }
 
+COLD struct thread *hook_thread_enter_counted(void)
+{
+	struct session *session = load_relaxed(&session_here);
+
+	if (thread_self != THREAD_BUSY)
+		return hook_thread_enter();
+	if (session)
+		add_relaxed(&session->head->missed_calls, 1);
+	return NULL;
+}
+
 COLD void hook_unfollowed(void)
 {
 	struct session *session = load_relaxed(&session_here);

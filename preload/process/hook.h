@@ -11,9 +11,23 @@
  * noticed.  NULL: the call is only forwarded.  Keeps errno. */
 struct thread *hook_thread_enter(void);
 
+/* The same of a call that is never our own: one that comes while this thread is
+ * inside the profiler is a signal handler's, and counted as missed. */
+struct thread *hook_thread_enter_counted(void);
+
 /* This thread's record.  NULL while the thread is inside the profiler, after
  * its end, and where no record can be had. */
 static inline struct thread *hook_thread(void)
+{
+	struct thread *thread = thread_self;
+
+	return likely(thread_records(thread)) ? thread
+					      : hook_thread_enter_counted();
+}
+
+/* The same for functions that the profiler calls too, of which it hears
+ * nothing. */
+static inline struct thread *hook_thread_of_any(void)
 {
 	struct thread *thread = thread_self;
 

@@ -399,11 +399,15 @@ COLD uint32_t life_begin(const char *reason)
 	/* A child that shares our memory may run a hook, but owns nothing. */
 	if (!life_is_owner())
 		return gate_bits();
-	if (!move(LIFE_WATCHING, LIFE_BEGINNING))
+	if (load_relaxed(&life.state) != LIFE_WATCHING)
 		return life_settled();
-	quiet = quiet_begin();
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &was);
+	if (!move(LIFE_WATCHING, LIFE_BEGINNING)) {
+		pthread_sigmask(SIG_SETMASK, &was, NULL);
+		return life_settled();
+	}
+	quiet = quiet_begin();
 	process_complain();
 	if (begin(reason)) {
 		close_gate();

@@ -7,6 +7,7 @@
 #include "tests/fake_gpu/sim_device.h"
 #include "tests/fake_gpu/sim_graph.h"
 #include "tests/fake_gpu/sim_kernel.h"
+#include "tests/fake_gpu/sim_knobs.h"
 #include "tests/fake_gpu/sim_life.h"
 #include "tests/fake_gpu/sim_side.h"
 #include "tests/fake_gpu/sim_stream.h"
@@ -42,7 +43,7 @@ CUresult cuDeviceGetCount(int *count)
 	struct sim_call call = DRIVER_CALL(cuDeviceGetCount, &params);
 
 	if (sim_call_begin(&call))
-		*count = 1;
+		*count = sim_knobs()->devices;
 	return sim_call_end(&call);
 }
 
@@ -52,8 +53,8 @@ CUresult cuDeviceGet(CUdevice *device, int ordinal)
 	struct sim_call call = DRIVER_CALL(cuDeviceGet, &params);
 
 	if (sim_call_begin(&call)) {
-		*device = DEVICE_ID;
-		if (ordinal != DEVICE_ID)
+		*device = ordinal;
+		if (ordinal < 0 || ordinal >= sim_knobs()->devices)
 			call.result = CUDA_ERROR_INVALID_DEVICE;
 	}
 	return sim_call_end(&call);

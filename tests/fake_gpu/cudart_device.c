@@ -110,7 +110,7 @@ cudaError_t cudaGetDeviceCount(int *count)
 
 	*count = 0;
 	if (sim_call_begin(&call))
-		*count = 1;
+		*count = sim_knobs()->devices;
 	return cudart_end(&call);
 }
 
@@ -120,7 +120,7 @@ cudaError_t cudaGetDevice(int *device)
 	struct sim_call call = RUNTIME_CALL(cudaGetDevice_v3020, &params);
 
 	if (sim_call_begin(&call))
-		*device = DEVICE_ID;
+		*device = (int)life_device();
 	return cudart_end(&call);
 }
 
@@ -129,7 +129,7 @@ cudaError_t cudaSetDevice(int device)
 	cudaSetDevice_v3020_params params = {device};
 	struct sim_call call = RUNTIME_CALL(cudaSetDevice_v3020, &params);
 
-	if (sim_call_begin(&call) && device != DEVICE_ID)
+	if (sim_call_begin(&call) && !life_set_device(device))
 		call.result = cudaErrorInvalidDevice;
 	return cudart_end(&call);
 }
@@ -142,7 +142,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties,
 		RUNTIME_CALL(cudaGetDeviceProperties_v12000, &params);
 
 	if (sim_call_begin(&call)) {
-		if (device == DEVICE_ID)
+		if (device >= 0 && device < sim_knobs()->devices)
 			device_properties(properties);
 		else
 			call.result = cudaErrorInvalidDevice;
@@ -170,6 +170,17 @@ cudaError_t cudaDeviceSynchronize(void)
 		stream_synchronize_all();
 		/* The program looks at it now. */
 		memory_move_managed(0, 0);
+	}
+	return cudart_end(&call);
+}
+
+cudaError_t cudaDeviceReset(void)
+{
+	struct sim_call call = RUNTIME_CALL(cudaDeviceReset_v3020, NULL);
+
+	if (sim_call_begin(&call)) {
+		stream_synchronize_all();
+		life_reset();
 	}
 	return cudart_end(&call);
 }

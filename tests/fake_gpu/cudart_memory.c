@@ -79,7 +79,7 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes,
 				   : kind == MANAGED
 					   ? cudaMemoryTypeManaged
 					   : cudaMemoryTypeUnregistered;
-		attributes->device = DEVICE_ID;
+		attributes->device = (int)life_device();
 		attributes->devicePointer = (void *)pointer;
 		attributes->hostPointer = (void *)pointer;
 	}

@@ -5,6 +5,7 @@
 #include "tests/fake_gpu/cupti_state.h"
 
 #include "tests/fake_gpu/sim_callbacks.h"
+#include "tests/fake_gpu/sim_graph.h"
 #include "tests/fake_gpu/sim_knobs.h"
 #include "tests/fake_gpu/sim_life.h"
 #include "tests/fake_gpu/sim_stream.h"
@@ -245,7 +246,7 @@ CUptiResult cuptiGetContextId(CUcontext context, uint32_t *id)
 		return error;
 	if (!id || !context || context != life_context())
 		return CUPTI_ERROR_INVALID_CONTEXT;
-	*id = CONTEXT_ID;
+	*id = life_context_id();
 	return CUPTI_SUCCESS;
 }
 
@@ -276,6 +277,23 @@ CUptiResult cuptiGetDeviceId(CUcontext context, uint32_t *id)
 
 	(void)context;
 	if (!error && id)
-		*id = DEVICE_ID;
+		*id = life_device();
 	return error;
+}
+
+CUptiResult cuptiGetGraphId(CUgraph graph, uint32_t *id)
+{
+	const CUptiResult error = state_enter(__func__);
+
+	if (error)
+		return error;
+	if (!graph || !id)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	*id = graph_id((const struct sim_graph *)graph);
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiGetGraphExecId(CUgraphExec executable, uint32_t *id)
+{
+	return cuptiGetGraphId((CUgraph)executable, id);
 }

@@ -83,7 +83,7 @@ int nvmlDeviceGetHandleByUUID(const char *uuid, void **device)
 	char own[48];
 	size_t at;
 
-	device_describe(&record);
+	device_describe(&record, 0);
 	at = (size_t)snprintf(own, sizeof(own), "GPU-");
 	for (int i = 0; i < 16; i++)
 		at += (size_t)snprintf(

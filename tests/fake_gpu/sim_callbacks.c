@@ -80,7 +80,7 @@ void callbacks_api(struct sim_call *call, CUpti_ApiCallbackSite site)
 			site == CUPTI_API_EXIT ? &call->result : NULL,
 		.symbolName = call->symbol,
 		.context = life_context(),
-		.contextUid = life_context() ? CONTEXT_ID : 0,
+		.contextUid = life_context() ? life_context_id() : 0,
 		.correlationData = &call->callback_data,
 		.correlationId = call->correlation,
 	};
@@ -96,20 +96,33 @@ void callbacks_resource(uint32_t cbid, CUcontext context, void *handle)
 	call_back(CUPTI_CB_DOMAIN_RESOURCE, cbid, &data);
 }
 
-void callbacks_graph_node(void *graph, uint64_t node)
+static void call_back_graph(uint32_t cbid, CUpti_GraphData *about)
+{
+	const CUpti_ResourceData data = {
+		.context = life_context(),
+		.resourceDescriptor = about,
+	};
+
+	call_back(CUPTI_CB_DOMAIN_RESOURCE, cbid, &data);
+}
+
+void callbacks_graph(uint32_t cbid, void *graph, void *executable)
+{
+	CUpti_GraphData about = {.graph = graph, .graphExec = executable};
+
+	call_back_graph(cbid, &about);
+}
+
+void callbacks_graph_node(uint32_t cbid, void *graph, uint64_t node,
+			  CUgraphNodeType type)
 {
 	CUpti_GraphData about = {
 		.graph = graph,
 		.node = (CUgraphNode)node,
-		.nodeType = CU_GRAPH_NODE_TYPE_KERNEL,
-	};
-	const CUpti_ResourceData data = {
-		.context = life_context(),
-		.resourceDescriptor = &about,
+		.nodeType = type,
 	};
 
-	call_back(CUPTI_CB_DOMAIN_RESOURCE,
-		  CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, &data);
+	call_back_graph(cbid, &about);
 }
 
 void callbacks_synchronized(uint32_t cbid, CUcontext context, CUstream stream)

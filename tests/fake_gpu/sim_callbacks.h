@@ -17,7 +17,9 @@ int callbacks_enabled(CUpti_CallbackDomain domain, uint32_t cbid);
 
 void callbacks_api(struct sim_call *call, CUpti_ApiCallbackSite site);
 void callbacks_resource(uint32_t cbid, CUcontext context, void *handle);
-void callbacks_graph_node(void *graph, uint64_t node);
+void callbacks_graph(uint32_t cbid, void *graph, void *executable);
+void callbacks_graph_node(uint32_t cbid, void *graph, uint64_t node,
+			  CUgraphNodeType type);
 void callbacks_synchronized(uint32_t cbid, CUcontext context, CUstream stream);
 
 /* CUPTI gives up: it says so once and records nothing more. */

@@ -33,9 +33,9 @@ int device_driver_version(void)
 	return 12000 + 10 * minors[version - 19];
 }
 
-void device_describe(CUpti_ActivityDevice5 *record)
+void device_describe(CUpti_ActivityDevice5 *record, uint32_t id)
 {
-	record->id = DEVICE_ID;
+	record->id = id;
 	record->name = device_name;
 	record->globalMemorySize = DEVICE_MEMORY_BYTES;
 	record->globalMemoryBandwidth = 4917504000; /* kB/s */

@@ -37,7 +37,7 @@ extern const char device_name[];
 /* The driver that came out with the simulated CUPTI, 12090 for 12.9. */
 int device_driver_version(void);
 
-void device_describe(CUpti_ActivityDevice5 *record);
+void device_describe(CUpti_ActivityDevice5 *record, uint32_t id);
 void device_properties(struct cudaDeviceProp *properties);
 
 /* One attribute by number, which runtime and driver share. */

@@ -44,10 +44,10 @@ static void record_event(const struct sim_event *event)
 	const CUpti_ActivityCudaEvent2 record = {
 		.kind = CUPTI_ACTIVITY_KIND_CUDA_EVENT,
 		.correlationId = sim_call_correlation(),
-		.contextId = CONTEXT_ID,
+		.contextId = life_context_id(),
 		.streamId = event->stream,
 		.eventId = event->id,
-		.deviceId = DEVICE_ID,
+		.deviceId = life_device(),
 		.cudaEventSyncId = event->sync,
 	};
 

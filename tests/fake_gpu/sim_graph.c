@@ -20,11 +20,19 @@ struct sim_graph {
 
 static _Atomic uint32_t last_id;
 
-struct sim_graph *graph_new(void)
+static struct sim_graph *make(void)
 {
 	struct sim_graph *graph = calloc(1, sizeof(*graph));
 
 	graph->id = ++last_id;
+	return graph;
+}
+
+struct sim_graph *graph_new(void)
+{
+	struct sim_graph *graph = make();
+
+	callbacks_graph(CUPTI_CBID_RESOURCE_GRAPH_CREATED, graph, NULL);
 	return graph;
 }
 
@@ -62,18 +70,26 @@ static uint64_t append(struct sim_graph *graph, const struct sim_work *work)
 
 uint64_t graph_add(struct sim_graph *graph, const struct sim_work *work)
 {
+	static const CUgraphNodeType types[] = {
+		[WORK_KERNEL] = CU_GRAPH_NODE_TYPE_KERNEL,
+		[WORK_COPY] = CU_GRAPH_NODE_TYPE_MEMCPY,
+		[WORK_SET] = CU_GRAPH_NODE_TYPE_MEMSET,
+	};
 	const uint64_t node = append(graph, work);
 
-	callbacks_graph_node(graph, node);
+	callbacks_graph_node(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, graph, node,
+			     types[work->kind]);
 	return node;
 }
 
-struct sim_graph *graph_instantiate(const struct sim_graph *graph)
+struct sim_graph *graph_instantiate(struct sim_graph *graph)
 {
-	struct sim_graph *executable = graph_new();
+	struct sim_graph *executable = make();
 
 	for (size_t i = 0; i < graph->count; i++)
 		append(executable, &graph->nodes[i]);
+	callbacks_graph(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, graph,
+			executable);
 	return executable;
 }
 
@@ -83,12 +99,12 @@ static void record_graph(const struct sim_graph *graph, uint32_t stream,
 	const CUpti_ActivityGraphTrace2 record = {
 		.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE,
 		.correlationId = sim_call_correlation(),
-		.deviceId = DEVICE_ID,
+		.deviceId = life_device(),
 		.graphId = graph->id,
-		.contextId = CONTEXT_ID,
+		.contextId = life_context_id(),
 		.streamId = stream,
-		.endDeviceId = DEVICE_ID,
-		.endContextId = CONTEXT_ID,
+		.endDeviceId = life_device(),
+		.endContextId = life_context_id(),
 	};
 
 	activity_emit_later(&record, stream, start, end);

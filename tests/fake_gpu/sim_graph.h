@@ -21,7 +21,7 @@ uint64_t graph_add(struct sim_graph *graph, const struct sim_work *work);
 size_t graph_size(const struct sim_graph *graph);
 
 /* A copy that can be launched; it outlives the original. */
-struct sim_graph *graph_instantiate(const struct sim_graph *graph);
+struct sim_graph *graph_instantiate(struct sim_graph *graph);
 int graph_launch(struct sim_graph *executable, struct sim_stream *stream);
 
 /* 0 or a CUDA error */

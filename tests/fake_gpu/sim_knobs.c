@@ -28,6 +28,7 @@ static struct sim_knobs knobs = {
 	.latency_ns = 2000,
 	.kernel_ns = 5000,
 	.withhold = 1,
+	.devices = 1,
 	.hang_disable = BY_VERSION,
 	.graph_ids = BY_VERSION,
 	.thread_race = BY_VERSION,
@@ -170,6 +171,12 @@ static void read_knob(const char *name, const char *value)
 			choice(name, value, "0 subscribe takeover");
 	else if (strcmp(name, "DRIVER") == 0)
 		knobs.driver_absent = choice(name, value, "present absent");
+	else if (strcmp(name, "DEVICES") == 0)
+		knobs.devices = choice(name, value, "0 1 2 3 4 5 6 7 8");
+	else if (strcmp(name, "HIDDEN_DEVICES") == 0)
+		knobs.hidden_devices = choice(name, value, "0 1 2 3 4");
+	else if (strcmp(name, "DEVICE_RECORDS") == 0)
+		knobs.no_device_records = choice(name, value, "1 0");
 	else if (strcmp(name, "REPLAY") == 0)
 		knobs.replay = value;
 	else if (strcmp(name, "FAIL") == 0)

@@ -44,6 +44,7 @@ struct sim_knobs {
 	int overlap;
 	int null_ok;
 	int no_kernels;
+	int init_silent;
 	int hang_disable; /* HANG_DISABLE, or BY_VERSION */
 	int graph_ids;	  /* wrong from the second enabling on, or BY_VERSION */
 	int thread_race;  /* of a flush with other threads, or BY_VERSION */
@@ -52,7 +53,9 @@ struct sim_knobs {
 	int64_t zero_times; /* each n-th record of the GPU, or BY_VERSION */
 	int64_t drift_ppm;  /* by so much the GPU's clock is too fast */
 	int64_t jitter_ns;  /* of a look at both clocks */
-	int init_silent;
+	int devices;
+	int hidden_devices;    /* by CUDA_VISIBLE_DEVICES */
+	int no_device_records; /* DEVICE_RECORDS=0 */
 	int withhold;	   /* buffers with unfinished records stay with CUPTI */
 	int driver_absent; /* DRIVER=absent */
 	uint64_t nvml_reasons; /* NVML: why the clock is low */

@@ -25,7 +25,12 @@ static _Atomic int state;
 static _Atomic pid_t owner;
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static int (*_Atomic runtime_start)(void);
-static _Atomic(CUcontext) context;
+static struct {
+	_Atomic(CUcontext) handle;
+	_Atomic uint32_t id;
+} contexts[MOST_DEVICES];
+static _Atomic uint32_t last_context;
+static __thread uint32_t device;
 
 enum life life_state(void)
 {
@@ -97,28 +102,58 @@ int life_ready(CUpti_CallbackDomain domain, const char *function)
 	return 0;
 }
 
+uint32_t life_device(void)
+{
+	return device;
+}
+
+int life_set_device(int wanted)
+{
+	if (wanted < 0 || wanted >= sim_knobs()->devices)
+		return 0;
+	device = (uint32_t)wanted;
+	return 1;
+}
+
 CUcontext life_context(void)
 {
-	return context;
+	return contexts[device].handle;
+}
+
+uint32_t life_context_id(void)
+{
+	return contexts[device].id;
 }
 
 CUcontext life_need_context(void)
 {
-	static int body;
+	static char bodies[1024];
 
-	if (context)
-		return context;
+	if (contexts[device].handle)
+		return contexts[device].handle;
 	pthread_mutex_lock(&lock);
-	if (!context) {
-		context = (CUcontext)&body;
-		if (sim_knobs()->init_silent)
+	if (!contexts[device].handle) {
+		contexts[device].id = ++last_context;
+		contexts[device].handle =
+			(CUcontext)&bodies[last_context % sizeof(bodies)];
+		if (sim_knobs()->init_silent && last_context == 1)
 			atexit(tear_down);
 		life_dump(CUPTI_ACTIVITY_KIND_CONTEXT);
-		callbacks_resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED, context,
-				   NULL);
+		callbacks_resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED,
+				   contexts[device].handle, NULL);
 	}
 	pthread_mutex_unlock(&lock);
-	return context;
+	return contexts[device].handle;
+}
+
+void life_reset(void)
+{
+	pthread_mutex_lock(&lock);
+	if (contexts[device].handle)
+		callbacks_resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
+				   contexts[device].handle, NULL);
+	contexts[device].handle = NULL;
+	pthread_mutex_unlock(&lock);
 }
 
 int life_driver_alive(void)
@@ -126,27 +161,37 @@ int life_driver_alive(void)
 	return state != LIFE_DEAD && !sim_knobs()->driver_absent;
 }
 
-static void dump_device(void)
+/* Those that CUDA_VISIBLE_DEVICES hides have the numbers of others. */
+static void dump_devices(void)
 {
 	CUpti_ActivityDevice5 record = {.kind = CUPTI_ACTIVITY_KIND_DEVICE};
 
-	device_describe(&record);
-	activity_emit(&record);
+	for (int i = 0; i < sim_knobs()->devices; i++) {
+		device_describe(&record, (uint32_t)i);
+		activity_emit(&record);
+	}
+	for (int i = 0; i < sim_knobs()->hidden_devices; i++) {
+		device_describe(&record, (uint32_t)i);
+		record.name = "Hidden GPU";
+		record.isCudaVisible = 0;
+		activity_emit(&record);
+	}
 }
 
 void life_dump(CUpti_ActivityKind kind)
 {
 	const CUpti_ActivityContext3 record = {
 		.kind = CUPTI_ACTIVITY_KIND_CONTEXT,
-		.contextId = CONTEXT_ID,
-		.deviceId = DEVICE_ID,
+		.contextId = life_context_id(),
+		.deviceId = life_device(),
 		.computeApiKind = COMPUTE_API_CUDA,
 		.nullStreamId = NULL_STREAM_ID,
 		.numMultiprocessors = DEVICE_MULTIPROCESSORS,
 	};
 
-	if (kind == CUPTI_ACTIVITY_KIND_DEVICE && state == LIFE_READY)
-		dump_device();
-	else if (kind == CUPTI_ACTIVITY_KIND_CONTEXT && context)
+	if (kind == CUPTI_ACTIVITY_KIND_DEVICE && state == LIFE_READY &&
+	    !sim_knobs()->no_device_records)
+		dump_devices();
+	else if (kind == CUPTI_ACTIVITY_KIND_CONTEXT && life_context())
 		activity_emit(&record);
 }

@@ -7,7 +7,7 @@
 
 #include <cupti.h>
 
-enum { CONTEXT_ID = 1, DEVICE_ID = 0 };
+enum { MOST_DEVICES = 8 };
 
 enum life { LIFE_BEFORE, LIFE_STARTING, LIFE_READY, LIFE_DEAD };
 
@@ -23,7 +23,15 @@ void life_set_runtime_start(int (*start)(void));
 /* May this call go on?  0, or the error that it has to return. */
 int life_ready(CUpti_CallbackDomain domain, const char *function);
 
-/* The primary context, made when first needed. */
+/* This thread's device, 0 at first; false: there is no such. */
+uint32_t life_device(void);
+int life_set_device(int device);
+
+/* Its primary context goes; with the next call it has another. */
+void life_reset(void);
+uint32_t life_context_id(void);
+
+/* The primary context of this thread's device, made when first needed. */
 CUcontext life_context(void);
 CUcontext life_need_context(void);
 

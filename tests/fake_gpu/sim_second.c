@@ -5,9 +5,9 @@
  * It comes at the call SECOND_FROM and goes SECOND_CALLS calls later.  The
  * older kind subscribes first and does nothing if that is refused.  The newer
  * one does not ask: it registers its own buffers and its own clock over those
- * of whoever is there, turns the kinds on, and off again when it goes.  What the
- * first client lent comes back to this one, which lets it lie.  Its calls can't
- * be seen by interposing: it stands behind CUPTI's names.
+ * of whoever is there, turns the kinds on, and off again when it goes.  What
+ * the first client lent comes back to this one, which lets it lie.  Its calls
+ * can't be seen by interposing: it stands behind CUPTI's names.
  */
 #include "tests/fake_gpu/sim_second.h"
 

@@ -33,7 +33,7 @@ static void record_pool(const struct sim_pool *pool,
 		.memoryPoolType = CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL,
 		.correlationId = sim_call_correlation(),
 		.processId = (uint32_t)getpid(),
-		.deviceId = DEVICE_ID,
+		.deviceId = life_device(),
 		.minBytesToKeep = keep,
 		.address = (uint64_t)(uintptr_t)pool,
 		.size = pool->size,
@@ -105,7 +105,7 @@ void side_migrate(const void *address, size_t bytes, int to_gpu, int asked)
 	if (!asked && to_gpu) {
 		record.counterKind = COUNTER(GPU_PAGE_FAULT);
 		record.value = (bytes + PAGE_BYTES - 1) / PAGE_BYTES;
-		record.srcId = DEVICE_ID;
+		record.srcId = life_device();
 		record.flags = CUPTI_ACTIVITY_UNIFIED_MEMORY_ACCESS_TYPE_WRITE;
 		record_unified(record);
 	} else if (!asked) {
@@ -117,7 +117,7 @@ void side_migrate(const void *address, size_t bytes, int to_gpu, int asked)
 	record.counterKind = to_gpu ? COUNTER(BYTES_TRANSFER_HTOD)
 				    : COUNTER(BYTES_TRANSFER_DTOH);
 	record.value = bytes;
-	record.srcId = record.dstId = DEVICE_ID;
+	record.srcId = record.dstId = life_device();
 	record.flags = asked ? CAUSE(USER) : CAUSE(COHERENCE);
 	record_unified(record);
 }
@@ -128,7 +128,7 @@ void side_compiled(const char *image, uint64_t start, uint64_t end)
 		.kind = CUPTI_ACTIVITY_KIND_JIT,
 		.jitEntryType = CUPTI_ACTIVITY_JIT_ENTRY_PTX_TO_CUBIN,
 		.jitOperationType = CUPTI_ACTIVITY_JIT_OPERATION_COMPILE,
-		.deviceId = DEVICE_ID,
+		.deviceId = life_device(),
 		.start = start,
 		.end = end,
 		.correlationId = sim_call_correlation(),
@@ -154,8 +154,8 @@ void side_call_host(void (*function)(void *), void *argument, uint32_t stream,
 	struct side_host_node record = {
 		.kind = KIND_GRAPH_HOST_NODE,
 		.stream = stream,
-		.context = CONTEXT_ID,
-		.device = DEVICE_ID,
+		.context = life_context_id(),
+		.device = life_device(),
 		.correlation = sim_call_correlation(),
 		.graph = graph,
 		.node = node,
@@ -174,8 +174,8 @@ void side_call_host(void (*function)(void *), void *argument, uint32_t stream,
 	launch = (struct side_host_launch){
 		.kind = KIND_HOST_LAUNCH,
 		.stream = stream,
-		.context = CONTEXT_ID,
-		.device = DEVICE_ID,
+		.context = life_context_id(),
+		.device = life_device(),
 		.correlation = record.correlation,
 		.process = record.process,
 		.thread = record.thread,

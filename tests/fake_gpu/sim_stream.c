@@ -39,7 +39,7 @@ static void record_stream(const struct sim_stream *stream)
 {
 	const CUpti_ActivityStream record = {
 		.kind = CUPTI_ACTIVITY_KIND_STREAM,
-		.contextId = CONTEXT_ID,
+		.contextId = life_context_id(),
 		.streamId = stream->id,
 		.priority = (uint32_t)stream->priority,
 		.flag = flag_of(stream),
@@ -183,7 +183,7 @@ void stream_record_wait(CUpti_ActivitySynchronizationType type, uint64_t start,
 		.start = start,
 		.end = clock_client_now(),
 		.correlationId = sim_call_correlation(),
-		.contextId = CONTEXT_ID,
+		.contextId = life_context_id(),
 		.streamId = stream,
 		.cudaEventId = event,
 		.cudaEventSyncId = sync,

@@ -4,12 +4,13 @@
  * waits: by the time that a step has ended on the host the GPU is seconds away
  * from it.
  *
- *	cuda_behind STEPS LAUNCHES [NODES [PAUSE_US [END_MS]]]
+ *	cuda_behind STEPS LAUNCHES [NODES [PAUSE_US [END_MS [DEVICES]]]]
  *
  * Each step launches LAUNCHES kernels, or with NODES a graph of so many, and
  * then sleeps for PAUSE_US.  After the last one it goes on for END_MS without
- * a call of CUDA's.  The runtime is loaded by name and the kernel registered
- * by hand, as nvcc's code does it, so that this builds everywhere.
+ * a call of CUDA's.  With DEVICES, steps go to these in turn, and each device
+ * is reset after half of them.  The runtime is loaded by name and the kernel
+ * registered by hand, as nvcc's code does it, so that this builds everywhere.
  */
 #include "traceprof.h"
 
@@ -41,6 +42,8 @@ static struct {
 	int (*make)(void **, void *, unsigned long long);
 	int (*run)(void *, void *);
 	int (*stream)(void **);
+	int (*device)(int);
+	int (*reset)(void);
 } cuda;
 
 static const struct size3 one = {1, 1, 1};
@@ -69,6 +72,8 @@ static void find_all(void *runtime)
 	find(runtime, "cudaGraphInstantiate", &cuda.make);
 	find(runtime, "cudaGraphLaunch", &cuda.run);
 	find(runtime, "cudaStreamCreate", &cuda.stream);
+	find(runtime, "cudaSetDevice", &cuda.device);
+	find(runtime, "cudaDeviceReset", &cuda.reset);
 }
 
 static void *make_graph(int nodes)
@@ -87,6 +92,24 @@ static void *make_graph(int nodes)
 	return executable;
 }
 
+/* The device of this step, and its stream, which a reset takes away. */
+static void *on_device(int step, int steps, int devices)
+{
+	static void *streams[8];
+	const int device = step % devices;
+
+	if (cuda.device(device))
+		exit(4);
+	if (step >= steps / 2 && step < steps / 2 + devices) {
+		if (cuda.reset())
+			exit(4);
+		streams[device] = NULL;
+	}
+	if (!streams[device] && cuda.stream(&streams[device]))
+		exit(4);
+	return streams[device];
+}
+
 int main(int argc, char **argv)
 {
 	const int steps = argc > 1 ? atoi(argv[1]) : 3;
@@ -94,6 +117,7 @@ int main(int argc, char **argv)
 	const int nodes = argc > 3 ? atoi(argv[3]) : 0;
 	const int pause_us = argc > 4 ? atoi(argv[4]) : 1000;
 	const int end_ms = argc > 5 ? atoi(argv[5]) : 0;
+	const int devices = argc > 6 ? atoi(argv[6]) : 0;
 	void *runtime = dlopen("libcudart.so.13", RTLD_NOW | RTLD_GLOBAL);
 	void *stream, *executable;
 
@@ -109,6 +133,8 @@ int main(int argc, char **argv)
 	executable = nodes ? make_graph(nodes) : NULL;
 	for (int i = 0; i < steps; i++) {
 		traceprof_step();
+		if (devices)
+			stream = on_device(i, steps, devices);
 		for (int j = 0; j < launches; j++)
 			if (nodes ? cuda.run(executable, stream)
 				  : cuda.launch((const void *)kernel, one, one,

@@ -10,14 +10,21 @@
  *			the last one, which end at once after it
  *	others COUNT	COUNT steps; another thread makes a scope as soon as it
  *			sees that one has begun
+ *	values COUNT	COUNT values of a counter, each second one no number
+ *	signals COUNT	COUNT scopes and a region for each fifth; a timer's
+ *			handler comes in between and makes one scope; says how
+ *			often it came
  */
 #include "traceprof.h"
 
+#include <math.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 
 static atomic_int opened;
 static atomic_int ran;
@@ -120,6 +127,43 @@ static void others(int count)
 	puts("others");
 }
 
+static void values(int count)
+{
+	for (int i = 0; i < count; i++)
+		traceprof_counter("value", i % 2 ? NAN : i);
+	puts("values");
+}
+
+static atomic_int handled;
+
+static void handle(int number)
+{
+	(void)number;
+	atomic_fetch_add(&handled, 1);
+	traceprof_push("handler");
+	traceprof_pop();
+}
+
+static void signals(int count)
+{
+	const struct itimerval often = {{0, 200}, {0, 200}};
+	const struct itimerval never = {{0, 0}, {0, 0}};
+	int none = 0;
+
+	signal(SIGALRM, handle);
+	setitimer(ITIMER_REAL, &often, NULL);
+	for (int i = 0; i < count; i++) {
+		traceprof_push("between");
+		traceprof_pop();
+		if (i % 5)
+			continue;
+#pragma omp parallel num_threads(1)
+		none += 0;
+	}
+	setitimer(ITIMER_REAL, &never, NULL);
+	printf("%d\n", atomic_load(&handled) + none);
+}
+
 int main(int argc, char **argv)
 {
 	const int count = argc > 2 ? atoi(argv[2]) : 20;
@@ -130,6 +174,10 @@ int main(int argc, char **argv)
 		ends(count);
 	else if (argc > 1 && !strcmp(argv[1], "others"))
 		others(count);
+	else if (argc > 1 && !strcmp(argv[1], "values"))
+		values(count);
+	else if (argc > 1 && !strcmp(argv[1], "signals"))
+		signals(count);
 	else
 		tasks(count);
 	return 0;

@@ -70,6 +70,15 @@ def test_what_is_nested_too_deep_is_counted():
     expect(any(f"{missing} LOST" in line for line in run.own_lines), run.own_lines)
 
 
+def test_values_that_are_no_numbers_are_counted():
+    run = same("edges", "values", 100)
+    events = run.trace.meta["events"]
+    expect_equal((events["seen"], events["written"], events["unwritable"], events["cut"]),
+                 (100, 50, 50, 50), "the books")
+    said = harness.command("report", run.files[0]).stdout
+    expect("50 events had no finite value" in said, said)
+
+
 def test_careless_names():
     trace = same("annotate_calls").trace
     names = {event["name"] for event in trace.slices(cat="user_annotation")}

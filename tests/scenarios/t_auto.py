@@ -25,7 +25,7 @@ def said(run):
     expect(len(lines) <= 1, "said twice", run.stderr)
     if not lines:
         return None, None
-    found = re.fullmatch(r"traceprof: step = (.*), every \d+\.\d [mu]s"
+    found = re.fullmatch(r"traceprof: step = (.*), every \d+\.\d [mu]?s"
                          r"(?:; outer period (\d+))?(?:; or .*)?", lines[0])
     expect(found, "says what it found in another way", lines[0])
     return found.group(1), found.group(2)
@@ -181,14 +181,40 @@ def test_a_buffer_that_is_too_small():
 
 
 def test_a_setting_from_a_file():
-    """`traceprof steps -o` writes it, TRACEPROF_STEP=@FILE takes it over."""
-    run = looped("epochs=1", "steps=20", "layers=3")
+    """`traceprof steps -o` writes any level, TRACEPROF_STEP=@FILE takes it over."""
+    arguments = ("epochs=5", "steps=12", "layers=3", "evaluate=2")
+    run = looped(*arguments)
     path = os.path.join(harness.folder(), "loop.step")
     shown = command("steps", "-o", path, run.trace.path)
     expect_equal(shown.status, 0, shown.stderr)
-    expect("step: 20 x update" in shown.stdout, shown.stdout)
-    again = looped("epochs=1", "steps=20", "layers=3", step="@" + path)
-    expect_equal(again.trace.steps(), list(range(20)), "steps")
+    expect("step: 60 x update" in shown.stdout, shown.stdout)
+    levels = re.findall(r"^ *(\d+) .*?(\d+) x (\S+)", shown.stdout, re.M)
+    expect(any("told by the" in line for line in shown.stdout.splitlines()),
+           "no level that its context tells", shown.stdout)
+    for number, turns, function in levels:
+        command("steps", "-l", number, "-o", path, run.trace.path)
+        again = looped(*arguments, step="@" + path)
+        expect_equal(said(again)[0], f'omp region "{function}"', again.stderr)
+        expect_equal(len(again.trace.steps()), int(turns), shown.stdout)
+    command("steps", "-o", path, run.trace.path)
+    window = looped(*arguments, step="@" + path, wait=3, active=2, repeat=1)
+    expect_windows(window, [[3, 4]])
+
+
+def test_a_level_of_ranges_from_a_file():
+    """Numbers in a range's name don't count."""
+    run = looped("epochs=1", "steps=30", "layers=2", "range")
+    path = os.path.join(harness.folder(), "range.step")
+    shown = command("steps", run.trace.path)
+    number = re.search(r"ranges of .*\n *(\d+) +(?:step: )?30 x train_step", shown.stdout)
+    expect(number, "no level of ranges", shown.stdout)
+    command("steps", "-l", number.group(1), "-o", path, run.trace.path)
+    again = looped("epochs=1", "steps=30", "layers=2", "range", step="@" + path)
+    expect_equal(said(again)[0], 'range "train_step 0"', again.stderr)
+    expect_equal(again.trace.steps(), list(range(30)), "steps")
+
+
+def test_levels_of_a_run_without_a_step():
     none = looped("epochs=0", "warm=300")
     shown = command("steps", none.trace.path)
     expect_equal(shown.status, 1, shown.stdout)

@@ -2,7 +2,9 @@
 """TRACEPROF_STEP=auto where only kernels and CUDA calls tell of the loop, on the
 simulated GPU."""
 
-from harness import expect, expect_equal, main
+import os
+
+from harness import command, expect, expect_equal, folder, main
 from t_auto import said
 from t_cuda import on_gpu
 
@@ -101,6 +103,18 @@ def test_without_a_period():
         expect_equal(said(run)[0], None, run.stderr)
         expect_equal(run.trace.steps(), [], "steps")
         expect_equal(len(run.trace.slices(cat="kernel")), 300, "kernels")
+
+
+def test_a_level_of_kernels_from_a_file():
+    run = looped("steps=40", "ms=4")
+    path = os.path.join(folder(), "kernels.step")
+    shown = command("steps", "-o", path, run.trace.path)
+    expect_equal(shown.status, 0, shown.stdout)
+    expect("step: 40 x update" in shown.stdout, shown.stdout)
+    expect("TRACEPROF_STEP=kernel:update" in shown.stdout, shown.stdout)
+    again = looped("steps=40", "ms=4", step="@" + path)
+    expect_equal(said(again)[0], 'kernel "update"', again.stderr)
+    expect_steps_of_updates(again.trace, 40)
 
 
 def test_divisor():

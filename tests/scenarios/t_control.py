@@ -248,6 +248,13 @@ def wait_for(path, text):
     raise AssertionError(f"{path} never held {text!r}")
 
 
+def stop(pid):
+    """The signal alone is not enough: one thread must take it before any stops."""
+    os.kill(pid, signal.SIGSTOP)
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        wait_for(f"/proc/{pid}/task/{thread}/status", "State:\tT")
+
+
 def test_someone_elses_process():
     if os.geteuid() != 0 or not shutil.which("setpriv"):
         raise Skip("needs two users")
@@ -288,11 +295,11 @@ def test_a_session_that_is_cut_off():
     program = Running(1000, 20)
     program.until("recording")
     path = session_of(program.pid)
-    os.kill(program.pid, signal.SIGSTOP)
+    stop(program.pid)
     tool = subprocess.Popen([harness.COMMAND, "ctl", str(program.pid), "status"],
                             stderr=subprocess.PIPE, text=True)
     wait_for(f"/proc/{tool.pid}/maps", path)
-    time.sleep(0.5)
+    wait_for(f"/proc/{tool.pid}/status", "State:\tS")
     os.truncate(path, 0)
     said = tool.communicate(timeout=30)[1]
     program.process.kill()
@@ -306,7 +313,7 @@ def test_a_session_that_is_cut_off():
 def test_a_writer_that_does_not_answer():
     program = Running(2000, 20)
     program.until("recording")
-    os.kill(program.pid, signal.SIGSTOP)
+    stop(program.pid)
     done = program.ctl("start")
     expect_equal(done.status, 1, "status")
     expect("has not answered" in done.stderr, done.stderr)
@@ -319,9 +326,7 @@ def test_a_request_left_by_a_tool_that_was_killed():
     program = Running(2000, 20)
     program.until("recording")
     path = session_of(program.pid)
-    os.kill(program.pid, signal.SIGSTOP)
-    for thread in os.listdir(f"/proc/{program.pid}/task"):
-        wait_for(f"/proc/{program.pid}/task/{thread}/stat", ") T ")
+    stop(program.pid)
     tool = subprocess.Popen([harness.COMMAND, "ctl", str(program.pid), "status"])
     wait_for(f"/proc/{tool.pid}/maps", path)
     time.sleep(0.3)

@@ -9,6 +9,7 @@ import subprocess
 
 import harness
 from harness import expect, expect_equal, plain, traced
+from gpu_records import OVERHEAD, Dump
 from t_cuda import FAKE, need
 
 
@@ -94,6 +95,24 @@ def test_each_module_has_the_runtime_that_it_was_linked_with():
         run = traced(host, scope, *order, env={"TRACEPROF_CUDA": cuda}, check=False)
         expect_equal((run.status, run.stdout), (0, wanted.stdout),
                      f"{scope} {cuda} {run.stderr}")
+
+
+def test_off_forwards_and_does_nothing_else():
+    """Each function answers as it does without us, and another client of CUPTI
+    gets the same records."""
+    need("runtime_calls")
+    seen = []
+    for run in (plain, traced):
+        out = os.path.join(harness.folder(), "spy")
+        env = {"LD_LIBRARY_PATH": FAKE, "TRACEPROF_CUDA": "off", "SPY_OUT": out,
+               "CUDA_INJECTION64_PATH": os.path.join(FAKE, "libspy.so")}
+        done = run("runtime_calls", env=env)
+        expect_equal((done.status, done.own_lines, done.files), (0, [], []), done.stderr)
+        counts = collections.Counter(record.kind for record in Dump(out, 130001).records
+                                     if record.kind != OVERHEAD)
+        seen.append((done.stdout, counts))
+    expect_equal(seen[1], seen[0], "answers and records")
+    expect(sum(seen[0][1].values()) > 30, seen[0])
 
 
 if __name__ == "__main__":

@@ -145,19 +145,32 @@ def test_streams_have_names():
     expect({event["cat"] for event in work(trace)} == set(WORK), "all kinds")
 
 
-def test_nothing_is_recorded_between_windows():
-    """Kinds are off once a window is written, and on with the next: no copy
-    between is ever decoded."""
+def launches_so_far(version):
+    """In the file of each of two windows."""
     need("cuda_scopes")
     program = Running(60, "22,44", program="cuda_scopes", step="api", wait=20,
-                      active=2, repeat=2, env={"LD_LIBRARY_PATH": FAKE})
+                      active=2, repeat=2,
+                      env={"LD_LIBRARY_PATH": FAKE, "SIMGPU_VERSION": str(version)})
     for step in (22, 44):
         program.held(step)
         program.until_written()
         program.go_on()
     run = program.leave()
-    expect_equal([trace.meta["gpu"]["launches"] for trace in run.traces], [4, 8],
-                 "launches so far, two each step")
+    expect_equal([len(trace.slices(cat="gpu_memcpy")) for trace in run.traces],
+                 [4, 4], run.stderr)
+    return [trace.meta["gpu"]["launches"] for trace in run.traces]
+
+
+def test_nothing_is_recorded_between_windows():
+    """Kinds are off once a window is written, and on with the next: no copy
+    between is ever decoded."""
+    expect_equal(launches_so_far(130101), [4, 8], "two each step")
+
+
+def test_kinds_stay_on_where_switching_them_off_does_harm():
+    """What lies between the windows is decoded, and in no file."""
+    for version in (28, 130000, 130001):
+        expect_equal(launches_so_far(version), [4, 48], version)
 
 
 if __name__ == "__main__":

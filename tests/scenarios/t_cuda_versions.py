@@ -4,7 +4,8 @@ preload/cuda/cupti_versions.h on a simulated CUPTI that has the defect."""
 
 import harness
 from harness import command, expect, expect_equal, program, traced
-from t_cuda import FAKE, STEPS, THREADS, expect_whole, need, on_gpu, train
+from t_cuda import (FAKE, STEPS, THREADS, calls, expect_whole, need, on_gpu,
+                    train)
 
 
 def told(version, **env):
@@ -50,7 +51,7 @@ def test_both_clocks_give_the_same():
         expect_equal(trace.meta["gpu"]["moved_to_launch"], 0, version)
         expect_whole(trace)
         kernels = trace.slices(cat="kernel")
-        expect(all(1999 < kernel["dur"] < 2020 for kernel in kernels),
+        expect(all(1980 < kernel["dur"] < 2020 for kernel in kernels),
                [kernel["dur"] for kernel in kernels])
 
 
@@ -70,6 +71,55 @@ def test_kernels_that_some_versions_do_not_record():
 
     expect_equal(len(lines(22)), 1)
     expect_equal(lines(130001), [])
+
+
+def test_graphs_of_the_second_window():
+    """Before 13.1 Update 1 a graph's kernels have another call's id once kernels
+    were disabled: they are not, and each has its launch."""
+    for version in (28, 130001, 130101):
+        run = on_gpu(150, 1, 5, 40000, 3000, program="cuda_behind",
+                     SIMGPU_VERSION=version, TRACEPROF_WAIT=70,
+                     TRACEPROF_ACTIVE=2, TRACEPROF_REPEAT=2)
+        for trace in run.traces:
+            launches = sorted(calls(trace).values(), key=lambda call: call["ts"])
+            expect_equal([call["name"] for call in launches],
+                         ["cudaGraphLaunch"] * 2, trace.path)
+            ends = [call["ts"] for call in launches[1:]] + [float("inf")]
+            for call, end in zip(launches, ends):
+                mine = [kernel["ts"] for kernel in trace.slices(cat="kernel")
+                        if kernel["args"]["correlation"]
+                        == call["args"]["correlation"]]
+                expect_equal(len(mine), 5, (version, trace.path))
+                expect(max(mine) < end, f"{version}: kernels of the next launch")
+            expect_equal(trace.meta["gpu"]["missing_kernels"], 0, version)
+
+
+def test_disabling_that_hangs():
+    """On a thread of the library's own: the program goes on and ends, what there
+    is of its first window is whole, and the rest is said."""
+    need("cuda_behind")
+    run = traced("cuda_behind", "100", "2", "0", "40000", "0", check=False, env={
+        "LD_LIBRARY_PATH": FAKE, "SIMGPU_VERSION": "130101",
+        "SIMGPU_HANG_DISABLE": "1", "TRACEPROF_WAIT": "40",
+        "TRACEPROF_ACTIVE": "2", "TRACEPROF_REPEAT": "2",
+        "TRACEPROF_EXIT_MS": "2000"})
+    expect_equal(run.status, 0, run.stderr)
+    expect("CUPTI was not switched on within 5000 ms" in run.stderr, run.stderr)
+    expect("CUPTI did not hand over its last records" in run.stderr, run.stderr)
+    first = min(run.traces, key=lambda trace: trace.path)
+    expect_equal((len(first.slices(cat="kernel")),
+                  first.meta["gpu"]["missing_kernels"]), (4, 0), run.stderr)
+
+
+def test_disabling_takes_its_time_elsewhere():
+    """Half a second of it, in a run of a tenth: windows are whole."""
+    for version in (130001, 130101):
+        run = on_gpu(60, 2, 0, 20000, 0, program="cuda_behind",
+                     SIMGPU_VERSION=version, SIMGPU_DISABLE_NS=500000000,
+                     TRACEPROF_WAIT=18, TRACEPROF_ACTIVE=2, TRACEPROF_REPEAT=3)
+        for trace in run.traces:
+            expect_equal((len(trace.slices(cat="kernel")),
+                          trace.meta["gpu"]["missing_kernels"]), (4, 0), version)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import os
 import subprocess
 
 import harness
-from harness import PROGRAMS, ROOT, Skip, expect, expect_equal, folder, same
+from harness import PROGRAMS, ROOT, Skip, expect, expect_equal, folder, same, traced
 
 
 def edges(*arguments, program="edges", **options):
@@ -67,6 +67,17 @@ def test_what_other_threads_do_at_once():
     run = edges("others", 400, wait=3, active=1)
     expect_equal([len(trace.slices("other")) for trace in run.traces],
                  [1] * len(run.files), "scopes of the other thread")
+
+
+def test_signals_between_any_two_instructions():
+    """The program's own count of calls is what was seen, to the last one."""
+    run = traced("edges", "signals", 100000)
+    handled = int(run.stdout)
+    events = run.trace.meta["events"]
+    expect_equal(len(run.trace.slices("between")), 100000, "scopes")
+    expect_equal(len(run.trace.slices("handler")) + events.get("missed_calls", 0),
+                 handled, "what handlers did")
+    expect_equal(events["seen"], 120000 + handled, "seen")
 
 
 if __name__ == "__main__":

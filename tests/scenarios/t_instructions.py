@@ -21,6 +21,7 @@ HEAP = {
     "closed": ({"TRACEPROF": "0"}, 5),
     "default": ({"TRACEPROF_MALLOC": "large"}, 45),
     "all": ({"TRACEPROF_MALLOC": "all"}, 60),
+    "sampled": ({"TRACEPROF_MALLOC": "sampled"}, 50),
     "flight": ({"TRACEPROF_MALLOC": "all", "TRACEPROF_FLIGHT": "10s"}, 60),
 }
 # In CUPTI's callbacks, for each launch on the simulated GPU, windows closed.
@@ -112,6 +113,25 @@ def test_every_call_recorded():
     within_limit("all")
 
 
+def test_sampled_calls():
+    within_limit("sampled")
+
+
+def test_call_stack_of_an_event():
+    """A block's whole event, against libunwind's walk alone."""
+    if not reads_counter():
+        raise Skip("this machine does not keep time by the processor's counter")
+    program = build("bench_stack")
+    settings = {"TRACEPROF_MALLOC": "all", "TRACEPROF_STACK": "heap:16"}
+    alone = (each([program, "bare", 16, "{}"], within="main")
+             - each([program, "none", 16, "{}"], within="main"))
+    added = (each([program, "pair", 16, "{}"], settings, harness.LIBRARY, "main")
+             - each([program, "pair", 16, "{}"], within="main"))
+    expect(alone < added < 1.3 * alone,
+           f"{added:.1f} instructions for an event with its stack, {alone:.1f} for "
+           f"the walk alone: {added / alone:.2f}")
+
+
 def test_launch_marks():
     if not reads_counter():
         raise Skip("this machine does not keep time by the processor's counter")
@@ -125,6 +145,39 @@ def test_launch_marks():
                      "TRACEPROF_ACTIVE": "1"}, harness.LIBRARY, "cupti_callback")
         expect(limit / 3 < seen < limit,
                f"{step}: {seen:.1f} instructions a launch, the limit is {limit}")
+
+
+# Of preload/cost.c: how often each of its hooks is run.
+TIMED = 24 * 96
+
+
+def modelled(function):
+    """Instructions of one call of a hook that is timed by itself, on any thread."""
+    place = folder()
+    env = clean_environment() | {"LD_PRELOAD": harness.LIBRARY, "TRACEPROF_MALLOC": "all",
+                                 "TRACEPROF_DIR": os.path.join(place, "out")}
+    done = subprocess.run(["valgrind", "--tool=callgrind",
+                           f"--callgrind-out-file={place}/counts",
+                           f"--toggle-collect={function}", harness.program("step_loop"), "3"],
+                          env=env, capture_output=True, text=True, timeout=120)
+    expect(done.returncode == 0, done.stderr[-2000:])
+    with open(os.path.join(place, "counts"), encoding="utf-8") as file:
+        return int(re.search(r"^(?:totals|summary): (\d+)", file.read(), re.M)[1]) / TIMED
+
+
+def test_what_a_hook_is_said_to_cost():
+    """The hooks that are timed to tell the cost do what the real ones do."""
+    if not reads_counter():
+        raise Skip("this machine does not keep time by the processor's counter")
+    program = build("bench_heap")
+    passed = modelled("pass_pair")
+    # In a row and one apart from the other: each is run twice.
+    for mode, timed in (("default", modelled("count_pair") / 2),
+                        ("all", modelled("record_pair"))):
+        added = added_to_heap_call(mode, program)
+        told = (timed - passed) / 2
+        expect(0.8 < told / added < 1.1,
+               f"{mode}: timed for {told:.1f} instructions a call, and it adds {added:.1f}")
 
 
 def test_flight_recorder():

@@ -11,7 +11,9 @@ the order in which the regions of its busiest thread began.  By hand: what isn't
 installed is left out.
 
 Python packages: scikit-learn, lightgbm, xgboost-cpu, faiss-cpu, implicit, pyscf,
-qiskit-aer.  Debian packages: gromacs, graphicsmagick, kalign, clustalo.
+qiskit-aer, openTSNE, pennylane-lightning, qulacs, devito, brian2,
+quippy-ase, finufft, cornac, umap-learn.  Debian packages: gromacs, graphicsmagick,
+kalign, clustalo, xtb, cp2k, elk-lapw, yade, gmic, cd-hit.
 """
 
 import argparse
@@ -235,14 +237,6 @@ for _ in range(40):
     for i in range(c.get_parameter_count()):
         c.set_parameter(i, c.get_parameter(i) - 0.05 * g[i])
 """),
-    "lbmpy, cavity": ("lbmpy", 200, """
-from lbmpy.session import *
-from lbmpy import LBMConfig
-s = create_lid_driven_cavity((120, 120), relaxation_rate=1.8, lid_velocity=0.05,
-                             target=ps.Target.CPU,
-                             config=ps.CreateKernelConfig(cpu_openmp=2))
-s.run(200)
-"""),
     "Devito, waves": ("devito", 151, """
 import os
 os.environ["DEVITO_LANGUAGE"] = "openmp"
@@ -259,7 +253,7 @@ Operator([step] + source.inject(u.forward, expr=source)).apply(time_m=0, time_M=
 from brian2 import *
 set_device("cpp_standalone", directory="brian")
 prefs.devices.cpp_standalone.openmp_threads = 2
-n = NeuronGroup(800, "dv/dt = (g - v) / (20*ms) : 1\ndg/dt = -g / (5*ms) : 1",
+n = NeuronGroup(800, "dv/dt = (g - v) / (20*ms) : 1\\ndg/dt = -g / (5*ms) : 1",
                 threshold="v > 1", reset="v = 0", method="exact")
 n.v = "rand()"
 n.g = "rand() * 5"
@@ -304,27 +298,6 @@ rng = numpy.random.default_rng(0)
 data = [(int(u), int(i), 1.) for u, i in rng.integers(0, 500, (20000, 2))]
 t = cornac.data.Dataset.from_uir(list({d[:2]: d for d in data}.values()), seed=0)
 cornac.models.BPR(k=10, max_iter=30, num_threads=2, seed=0, verbose=False).fit(t)
-"""),
-    "MXNet, perceptron": ("mxnet", 200, """
-import numpy
-numpy.bool = bool
-import mxnet
-from mxnet import autograd, gluon, nd
-net = gluon.nn.Sequential()
-net.add(gluon.nn.Dense(128, activation="relu"), gluon.nn.BatchNorm(), gluon.nn.Dense(10))
-net.initialize()
-t = gluon.Trainer(net.collect_params(), "adam")
-loss = gluon.loss.SoftmaxCrossEntropyLoss()
-x = nd.random.normal(shape=(60, 64, 100))
-y = nd.random.randint(0, 10, shape=(60, 64))
-for epoch in range(4):
-    for i in range(50):
-        with autograd.record():
-            l = loss(net(x[i]), y[i])
-        l.backward()
-        t.step(64)
-    for i in range(50, 60):
-        loss(net(x[i]), y[i]).mean().asscalar()
 """),
     "pyscf dynamics": ("pyscf", 12, """
 from pyscf import gto, scf, md
@@ -463,8 +436,8 @@ ngridk
 """
 
 YADE = """
-from yade import pack
-O.bodies.append(utils.geom.facetBox((.5, .5, .5), (.5, .5, .5), wallMask=31))
+from yade import geom, pack
+O.bodies.append(geom.facetBox((.5, .5, .5), (.5, .5, .5), wallMask=31))
 s = pack.SpherePack()
 s.makeCloud((0, 0, 0), (1, 1, 1), rMean=.08, rRelFuzz=.3, seed=1)
 s.toSimulation()
@@ -586,7 +559,8 @@ def look_at(name, true, prepare, library):
     if true is None:
         true = int(re.findall(r"^steps (\d+)", output, re.M)[-1])
     verdict = ("right" if found == true or (true and found and abs(found - true) <= 1)
-               else "none" if not found else "WRONG")
+               else "none" if not found
+               else "near" if true and 0 < found - true <= true // 50 else "WRONG")
     marker = said[0] if said else ""
     marker = marker if len(marker) < 60 else marker[:57] + '..."'
     print(f"| {name} | {true or 'none'} | {found or 'none'} | {marker} | {verdict} |",

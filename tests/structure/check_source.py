@@ -22,6 +22,7 @@ FOREIGN = {
     r"zlib\.h": ("writer", "tools"),
     r"libiberty/.*|demangle\.h": ("writer",),
     r"cupti.*|cuda.*|nv.*": ("preload",),
+    r"libunwind\.h": ("preload",),
     r"elfutils/.*|dwarf.*|libdw.*": ("tools",),
     r"yajl/.*|libsmartcols/.*|argp\.h": ("tools",),
 }

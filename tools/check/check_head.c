@@ -170,7 +170,8 @@ static void check_kernels(const struct trace_metadata *account,
 			  struct fault_list *faults)
 {
 	if (account->launched_kernels > 0 &&
-	    account->missing_kernels >= account->launched_kernels)
+	    account->missing_kernels - account->partial_graphs >=
+		    account->launched_kernels)
 		fault_add(faults, RULE_KERNELS, NULL,
 			  "%" PRId64 " launches of kernels, and no kernel",
 			  account->launched_kernels);

@@ -297,6 +297,31 @@ static void print_tree(const struct report *report, FILE *out)
 	table_print(table, out);
 }
 
+static void print_missing_kernels(const struct trace_metadata *account,
+				  FILE *out)
+{
+	const int64_t without =
+		account->missing_kernels - account->partial_graphs;
+
+	if (account->launched_kernels > 0 &&
+	    without >= account->launched_kernels)
+		fprintf(out,
+			"\nError: none of the kernels of %" PRId64
+			" launches is in this trace: it says nothing about "
+			"the GPU\n",
+			account->launched_kernels);
+	else if (without > 0)
+		fprintf(out,
+			"\nLosses: of %" PRId64 " launches of kernels %" PRId64
+			" have no kernel in this trace\n",
+			account->launched_kernels, without);
+	if (account->partial_graphs > 0)
+		fprintf(out,
+			"\nLosses: of %" PRId64 " launches of graphs some "
+			"kernels are not in this trace\n",
+			account->partial_graphs);
+}
+
 static void print_cut(const struct trace_metadata *account, FILE *out)
 {
 	/* Older files don't say why. */
@@ -341,11 +366,7 @@ static void print_losses(const struct report *report, FILE *out)
 			"\nLosses: %" PRId64 " events lost their names: there "
 			"were too many different ones\n",
 			account->unnamed);
-	if (account->missing_kernels > 0)
-		fprintf(out,
-			"\nLosses: of %" PRId64 " launches of kernels %" PRId64
-			" have no kernel in this trace\n",
-			account->launched_kernels, account->missing_kernels);
+	print_missing_kernels(account, out);
 	if (account->unrecorded_calls > 0)
 		fprintf(out,
 			"\nLosses: %" PRId64 " calls left no event: of "

@@ -43,6 +43,7 @@ static const struct {
 	{"written_by_kind.", FIELD(written_by_kind), ENTRY_SUM},
 	{"gpu.launched_kernels", FIELD(launched_kernels), ENTRY_INTEGER},
 	{"gpu.missing_kernels", FIELD(missing_kernels), ENTRY_INTEGER},
+	{"gpu.partial_graphs", FIELD(partial_graphs), ENTRY_INTEGER},
 	{"heap.calls", FIELD(heap_calls), ENTRY_INTEGER},
 	{"heap.frees", FIELD(heap_frees), ENTRY_INTEGER},
 	{"heap.bytes", FIELD(heap_bytes), ENTRY_INTEGER},

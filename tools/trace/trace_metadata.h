@@ -25,7 +25,8 @@ struct trace_metadata {
 	int64_t names_refused, unnamed;		 /* events without their name */
 	int64_t waits_begun, waits_ended, waits_lost;
 	int64_t launched_kernels, missing_kernels; /* calls; without kernel */
-	int64_t missed_calls;			   /* in signal handlers */
+	int64_t partial_graphs; /* of these: with some kernels */
+	int64_t missed_calls;	/* in signal handlers */
 	int64_t heap_calls, heap_frees, heap_bytes;
 	int64_t heap_live_bytes, heap_peak_bytes;
 	int64_t heap_calls_before, heap_frees_before, heap_bytes_before;

@@ -20,6 +20,7 @@ int baseline_command(int argc, char **argv);
 int check_command(int argc, char **argv);
 int compress_command(int argc, char **argv);
 int ctl_command(int argc, char **argv);
+int memory_command(int argc, char **argv);
 int diff_command(int argc, char **argv);
 int doctor_command(int argc, char **argv);
 int options_command(int argc, char **argv);
@@ -27,6 +28,7 @@ int plan_command(int argc, char **argv);
 int record_command(int argc, char **argv);
 int recover_command(int argc, char **argv);
 int report_command(int argc, char **argv);
+int symbolize_command(int argc, char **argv);
 int steps_command(int argc, char **argv);
 
 /* argp_parse(), but a usage error ends with EXIT_USAGE.  Returns 0 or the

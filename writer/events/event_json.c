@@ -3,8 +3,10 @@
 #include "writer/events/event_json.h"
 
 #include "collector/system/log.h"
+#include "collector/system/sampling.h"
 #include "collector/session/names.h"
 #include "writer/events/meta_json.h"
+#include "writer/events/stack_json.h"
 #include "writer/text/digits.h"
 #include "writer/text/schema.h"
 #include <math.h>
@@ -393,6 +395,18 @@ static inline void put_total(struct cursor *cursor, uint64_t total)
 	end_field(cursor);
 }
 
+/* What a sample stands for. */
+static void put_weighed(struct writer_state *state, const struct event *event)
+{
+	const struct options *options = &state->session->head->options;
+	const uint64_t bytes = sampling_weigh(event->heap.size_bytes,
+					      (uint64_t)options->malloc_sample);
+
+	json_pair_i64(&state->json, SCHEMA_WEIGHED,
+		      event->kind == EVENT_HEAP_FREE ? -(int64_t)bytes
+						     : (int64_t)bytes);
+}
+
 /* The args of a heap event, to the end of its line.  There may be millions of
  * them in a second, each with six numbers, so they are written in one go, with
  * one look at the room that is left. */
@@ -427,8 +441,12 @@ static void memory_args(struct writer_state *state, const struct event *event)
 			   timeline_ns(line, end) -
 				   timeline_ns(line, event->start_ticks));
 	}
-	PUT(&cursor, "}}");
 	json->used = (size_t)(cursor.at - json->data);
+	if (state->session->head->options.malloc == MALLOC_SAMPLED)
+		put_weighed(state, event);
+	if (event->kind == EVENT_HEAP_ALLOC && event->stack)
+		stack_json(state, event->stack);
+	json_raw(json, "}}");
 }
 
 static bool write_memory(struct writer_state *state, struct ring_reader *reader,

@@ -386,13 +386,19 @@ bool gpu_is_settled(struct writer_state *state, uint64_t end_ticks)
 				       seconds_to_ticks(state, HANG_SECONDS);
 }
 
-void gpu_count_missing(struct writer_state *state)
+void gpu_count_missing(struct writer_state *state, uint64_t end_ticks)
 {
 	const struct gpu *gpu = state->gpu;
+	const struct gpu_launches *launches;
 
-	if (gpu && gpu->launches.file == state->file.file_index)
-		add_relaxed(&state->session->head->gpu.missing_kernels,
-			    gpu->launches.missing);
+	if (!gpu || gpu->launches.file != state->file.file_index ||
+	    !gpu->launches.missing)
+		return;
+	launches = &gpu->launches;
+	add_relaxed(&state->session->head->gpu.missing_kernels,
+		    launches->missing);
+	gpu_json_missing(state, timeline_ns(&state->timeline, end_ticks),
+			 launches->launched, launches->missing);
 }
 
 void gpu_close(struct writer_state *state, bool is_closing)

@@ -48,7 +48,7 @@ bool gpu_is_settled(struct writer_state *state, uint64_t end_ticks);
 void gpu_close(struct writer_state *state, bool is_closing);
 
 /* The file ends: what is missing in it stays so. */
-void gpu_count_missing(struct writer_state *state);
+void gpu_count_missing(struct writer_state *state, uint64_t end_ticks);
 
 /* Annotations whose work is complete; `all` at the end of the file. */
 void gpu_project(struct writer_state *state, bool all);

@@ -44,18 +44,21 @@ static void name_thread(struct writer_state *state, uint32_t tid)
 	struct gpu_row *row;
 	char text[64];
 
-	if (reader) {
-		meta_json_lane(state, reader, LANE_MAIN);
-		return;
-	}
 	row = gpu_rows_find(&state->gpu->rows, state->pid, tid);
-	if (!row || row->named_in_file == state->file.file_index)
+	/* A thread that ends now is looked up in vain later on. */
+	if (row && row->named_in_file == state->file.file_index)
+		return;
+	if (row)
+		row->named_in_file = state->file.file_index;
+	if (reader)
+		meta_json_lane(state, reader, LANE_MAIN);
+	if (reader || !row)
 		return;
 	if (state->is_live)
 		proc_thread_name(tid, name, sizeof(name));
-	log_format(text, sizeof(text), "thread %lu (%s)",
+	log_format(text, sizeof(text),
+		   name[0] ? "thread %lu (%s)" : "thread %lu",
 		   (unsigned long)shown_tid(state, tid), name);
-	row->named_in_file = state->file.file_index;
 	meta_json_row(state, state->pid, shown_tid(state, tid),
 		      shown_tid(state, tid), text);
 }
@@ -316,6 +319,16 @@ static bool is_owed(struct writer_state *state, const struct event *event)
 	return launch && (launch->work_in == index || launch->sync_in == index);
 }
 
+/* How many kernels its launch has. */
+static uint32_t kernels_in(struct writer_state *state,
+			   const struct event *event)
+{
+	return event->kind == EVENT_GPU_KERNEL && event->gpu.graph
+		       ? gpu_state_kernels(&state->session->head->gpu,
+					   event->gpu.graph)
+		       : 1;
+}
+
 /* Of each launch in the file it is known whether its work is there too. */
 static void count_launch(struct writer_state *state, const struct event *event,
 			 struct gpu_launch *launch)
@@ -326,7 +339,8 @@ static void count_launch(struct writer_state *state, const struct event *event,
 	if (launch->drawn_in != file)
 		return;
 	if (event->kind == EVENT_GPU_KERNEL || event->kind == EVENT_GPU_GRAPH)
-		gpu_launches_arrive(launches, launch, file);
+		gpu_launches_arrive(launches, launch, kernels_in(state, event),
+				    file);
 	else if (event->kind == EVENT_GPU_API &&
 		 (event->api.is_launch == GPU_LAUNCH_KERNEL ||
 		  event->api.is_launch == GPU_LAUNCH_GRAPH))

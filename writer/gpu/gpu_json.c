@@ -394,6 +394,25 @@ void gpu_json_memory(struct writer_state *state, const struct event *event,
 	json_raw(json, "}}");
 }
 
+void gpu_json_missing(struct writer_state *state, uint64_t ts_ns,
+		      uint64_t launched, uint64_t missing)
+{
+	struct json *json = &state->json;
+
+	json_line(json, state->pid, EVENT_GPU_MEMORY);
+	json_raw(json, ",\n{");
+	json_raw(json, SCHEMA_PAIR(SCHEMA_PHASE, SCHEMA_PHASE_INSTANT) ",");
+	json_raw(json, SCHEMA_PAIR(SCHEMA_CATEGORY, SCHEMA_CPU_INSTANT) ",");
+	json_raw(json, SCHEMA_PAIR(SCHEMA_SCOPE, SCHEMA_SCOPE_THREAD) ",");
+	json_raw(json, SCHEMA_PAIR(SCHEMA_NAME, SCHEMA_MISSING_KERNELS));
+	gpu_json_place(json, state->pid, state->pid, ts_ns);
+	json_raw(json, THEN(SCHEMA_ARGS) "{");
+	json_raw(json, SCHEMA_KEY(SCHEMA_LAUNCHES));
+	json_u64(json, launched);
+	json_pair_u64(json, SCHEMA_MISSING, missing);
+	json_raw(json, "}}");
+}
+
 void gpu_json_annotation(struct writer_state *state, const struct gpu_row *row,
 			 const struct gpu_link *link, struct lane_span span)
 {

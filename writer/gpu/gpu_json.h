@@ -41,6 +41,11 @@ void gpu_json_memory(struct writer_state *state, const struct event *event,
 void gpu_json_annotation(struct writer_state *state, const struct gpu_row *row,
 			 const struct gpu_link *link, struct lane_span span);
 
+/* At the window's end: so many launches of kernels, and some of their kernels
+ * missing. */
+void gpu_json_missing(struct writer_state *state, uint64_t ts_ns,
+		      uint64_t launched, uint64_t missing);
+
 /* The arrow from a call to its work. */
 void gpu_json_flow(struct writer_state *state, const struct gpu_launch *launch,
 		   const struct gpu_slice *slice, bool with_start);

@@ -33,7 +33,10 @@ static void forget_awaited(struct gpu_launches *launches,
 	if (launch->awaited_in != launches->file || !launches->file)
 		return;
 	launches->launched--;
-	launches->missing -= launch->arrived_in != launches->file;
+	if (launch->arrived_in == launches->file)
+		return;
+	launches->missing--;
+	launches->partial -= launch->kernels > 0;
 }
 
 struct gpu_launch *gpu_launches_add(struct gpu_launches *launches,
@@ -61,6 +64,7 @@ static void count_in(struct gpu_launches *launches, uint64_t file)
 	launches->file = file;
 	launches->launched = 0;
 	launches->missing = 0;
+	launches->partial = 0;
 }
 
 void gpu_launches_await(struct gpu_launches *launches,
@@ -68,16 +72,27 @@ void gpu_launches_await(struct gpu_launches *launches,
 {
 	count_in(launches, file);
 	launches->launched++;
-	launches->missing += launch->arrived_in != file;
 	launch->awaited_in = file;
+	if (launch->arrived_in == file)
+		return;
+	launches->missing++;
+	launches->partial += launch->kernels > 0;
 }
 
 void gpu_launches_arrive(struct gpu_launches *launches,
-			 struct gpu_launch *launch, uint64_t file)
+			 struct gpu_launch *launch, uint32_t wanted,
+			 uint64_t file)
 {
+	const bool is_missed =
+		launch->awaited_in == file && launch->arrived_in != file;
+
 	count_in(launches, file);
-	if (launch->arrived_in != file && launch->awaited_in == file)
-		launches->missing--;
+	if (++launch->kernels < wanted) {
+		launches->partial += is_missed && launch->kernels == 1;
+		return;
+	}
+	launches->missing -= is_missed;
+	launches->partial -= is_missed && launch->kernels > 1;
 	launch->arrived_in = file;
 }
 

@@ -23,14 +23,15 @@ struct gpu_launch {
 	uint64_t awaited_in; /* file that has the call of a kernel */
 	uint64_t arrived_in; /* ... and its work */
 	uint32_t tid;
-	uint32_t pad;
+	uint32_t kernels; /* of it, so far */
 };
 
 struct gpu_launches {
 	struct array array;
 	uint64_t file;	   /* that the counts are of */
 	uint64_t launched; /* calls that launch kernels */
-	uint64_t missing;  /* of those, without work so far */
+	uint64_t missing;  /* of those, without all of their work so far */
+	uint64_t partial;  /* of these: a graph, with some of it */
 };
 
 /* 0 or -ENOMEM. */
@@ -41,11 +42,13 @@ void gpu_launches_end(struct gpu_launches *launches);
 struct gpu_launch *gpu_launches_add(struct gpu_launches *launches,
 				    const struct event *call);
 
-/* Such a call is in the file of that index, or work of it is. */
+/* Such a call is in the file of that index, or a kernel of it is, which is one
+ * of `wanted`. */
 void gpu_launches_await(struct gpu_launches *launches,
 			struct gpu_launch *launch, uint64_t file);
 void gpu_launches_arrive(struct gpu_launches *launches,
-			 struct gpu_launch *launch, uint64_t file);
+			 struct gpu_launch *launch, uint32_t wanted,
+			 uint64_t file);
 
 /* NULL: not seen, or too long ago. */
 struct gpu_launch *gpu_launches_find(const struct gpu_launches *launches,

@@ -81,6 +81,17 @@ static void add_demangled(const char *piece, size_t len, void *arg)
 	memcpy(out->text + out->used, piece, fits);
 	out->used += fits;
 }
+
+/* Rust's old names look like C++'s, with a hash behind that nobody wants. */
+static bool demangle(const char *symbol, struct demangled *out)
+{
+	if (rust_demangle_callback(symbol, DMGL_NO_OPTS, add_demangled, out))
+		return true;
+	out->used = 0;
+	return symbol[1] == 'Z' &&
+	       cplus_demangle_v3_callback(symbol, DMGL_NO_OPTS, add_demangled,
+					  out);
+}
 #endif
 
 size_t naming_tidy(const char *symbol, size_t symbol_len, char *text,
@@ -94,13 +105,11 @@ size_t naming_tidy(const char *symbol, size_t symbol_len, char *text,
 	struct demangled out = {.text = text, .bytes = bytes};
 
 	if (len > 2 && len < sizeof(mangled) && symbol[0] == '_' &&
-	    symbol[1] == 'Z') {
+	    (symbol[1] == 'Z' || symbol[1] == 'R')) {
 		memcpy(mangled, symbol, len);
 		mangled[len] = '\0';
-		/* The callback form takes no memory from malloc. */
-		if (cplus_demangle_v3_callback(mangled, DMGL_NO_OPTS,
-					       add_demangled, &out) &&
-		    out.used) {
+		/* The callback forms take no memory from malloc. */
+		if (demangle(mangled, &out) && out.used) {
 			text[out.used] = '\0';
 			return out.used;
 		}

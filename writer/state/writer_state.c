@@ -45,6 +45,7 @@ void writer_state_end(struct writer_state *state)
 	region_join_end(&state->regions);
 	totals_end(&state->totals);
 	naming_end(&state->naming);
+	hash_index_free(&state->stacks);
 	array_free(&state->spent.array);
 	arena_free(&state->arena);
 	state->readers = NULL;

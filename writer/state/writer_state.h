@@ -145,6 +145,7 @@ struct writer_state {
 	/* Parts that not every run has, each made by its own folder. */
 	struct gpu *gpu;	    /* NULL until there are records of GPUs */
 	struct history *history;    /* NULL without a flight recorder */
+	struct hash_index stacks;   /* struct drawn_stack, by id */
 	struct step_finder *finder; /* NULL: no step is searched for */
 };
 

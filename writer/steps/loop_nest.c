@@ -13,35 +13,37 @@
 #include <errno.h>
 #include <string.h>
 
-#define CANDIDATES_MAX	  192u
+#define CANDIDATES_MAX 192u
 /* Of all marks a loop must span so many percent to be the run's. */
-#define COVERS_LEAST	  40u
+#define COVERS_LEAST   40u
 /* A loop of which a smaller share of the marks is at sites of each turn lacks
  * something. */
-#define POOR_MASS	  0.96
+#define POOR_MASS      0.96
+#define RICH_MASS      0.98
 /* Of 9 sites two must be new in a loop that has so many turns. */
-#define SITES		  9u
-#define NEW_SITES	  2u
-#define MOST_SITES	  4u
-#define MANY_TURNS	  15u
+#define SITES	       9u
+#define NEW_SITES      2u
+#define MOST_SITES     4u
+#define FEW_SITES      2u
+#define SELDOM	       3
+#define MANY_HELD      12u
+#define MANY_TURNS     15u
 /* A loop that adds less: it turns the inner one so often at most, or that one
  * is so short. */
-#define FEW_WITHIN	  12.5
-#define MANY_WITHIN	  64.0
-#define SHORT_LENGTH	  8u
+#define FEW_WITHIN     12.5
+#define MANY_WITHIN    64.0
+#define SHORT_LENGTH   8u
 /* Two loops side by side are of one kind if one isn't so many times smaller. */
-#define LESS_WORK	  4u
-#define SAME_MASS	  0.005
-/* A step of so few sites must have nearly all marks. */
-#define FEW_HELD	  3u
-#define LEAST_MASS_OF_FEW 0.9
+#define LESS_WORK      4u
+#define SAME_MASS      0.005
 /* Turns without their marker, of a step. */
-#define MISSED_MOST	  1u
+#define MISSED_MOST    1u
 /* Of 10 turns of a training so many are one of its forward passes; the others
  * are evaluations, too, of so many passes on average. */
-#define SINGLE_OF	  10u
-#define SINGLE		  6u
-#define MANY_AT_TIMES	  4u
+#define SINGLE_OF      10u
+#define SINGLE	       6u
+#define MANY_AT_TIMES  4u
+#define ONCE	       2u
 
 static const unsigned int contexts[] = {0, 1, 2, 4, SEARCH_CONTEXT_MAX};
 
@@ -50,6 +52,10 @@ static const unsigned int contexts[] = {0, 1, 2, 4, SEARCH_CONTEXT_MAX};
 struct finder {
 	struct loop_groups groups;
 	struct loop_scratch scratch;
+	const struct loop_candidate *inner; /* the walk has come to it, */
+	const struct loop_candidate *doubt; /* may not go on, NULL */
+	const struct loop_candidate *open;  /* may, when the run goes on */
+	bool is_tried; /* the doubt is about turns that are tried again */
 	size_t count;
 	struct loop_candidate candidates[CANDIDATES_MAX];
 };
@@ -146,9 +152,11 @@ struct gain {
 	size_t lost;	  /* that only the inner one holds */
 	size_t again;	  /* sites of the inner one that come more often where
 			     the outer one's marker does */
-	double ratio;	  /* inner turns to an outer one */
+	double ratio;	  /* inner turns to an outer one, on average */
+	size_t usual;	  /* ... of whole outer ones */
 	bool is_constant; /* nearly always as many */
-	bool is_single;	  /* mostly one; at times many more: an evaluation */
+	bool is_single;	  /* mostly one; at times many more: an evaluation, */
+	bool is_once;	  /* ... but hardly ever */
 	bool is_whole;	  /* from the first turn to the last */
 };
 
@@ -239,7 +247,8 @@ static struct gain gain_of(struct finder *finder,
 {
 	const struct loop_scratch *scratch = &finder->scratch;
 	struct turns turns = {.usual = usual_turns(finder, inner, outer)};
-	struct gain gain = {.ratio = (double)inner->level.turns /
+	struct gain gain = {.usual = turns.usual,
+			    .ratio = (double)inner->level.turns /
 				     (double)outer->level.turns};
 
 	for (size_t w = 0; w < LOOP_SITES_MAX / 64; w++) {
@@ -259,6 +268,7 @@ static struct gain gain_of(struct finder *finder,
 	gain.is_single =
 		turns.single * SINGLE_OF >= (turns.hits - 1) * SINGLE &&
 		turns.more >= MANY_AT_TIMES * (turns.hits - 1 - turns.single);
+	gain.is_once = turns.hits - 1 <= turns.single + ONCE;
 	gain.is_constant = turns.same * 10 >= (turns.hits - 1) * 9;
 	gain.is_whole = turns.head + turns.within == turns.usual &&
 			(!turns.head || !turns.within);
@@ -273,6 +283,51 @@ static bool lacks_less(const struct loop_level *a, const struct loop_level *b)
 
 enum answer { ANSWER_NO, ANSWER_MAYBE, ANSWER_YES };
 
+/* Nothing tells classes of a step from steps between two reports, where the
+ * steps are rich and a little comes between them. */
+static bool is_undecided(const struct gain *gain,
+			 const struct loop_level *inner,
+			 const struct loop_level *outer)
+{
+	return gain->is_constant && gain->is_whole && gain->ratio >= 1.5 &&
+	       gain->ratio <= FEW_WITHIN && gain->sites > FEW_SITES &&
+	       gain->sites * 3 < outer->held && inner->held >= MANY_HELD;
+}
+
+/* A report that brings much may be a loop that was cut off. */
+static enum answer answer_report(struct finder *finder, const struct gain *gain,
+				 const struct loop_candidate *outer)
+{
+	finder->open = finder->inner;
+	if (gain->sites * SITES < outer->level.held * NEW_SITES ||
+	    (gain->sites <= FEW_SITES && gain->ratio > SELDOM))
+		return ANSWER_NO;
+	finder->doubt = finder->inner;
+	return ANSWER_MAYBE;
+}
+
+/* A forward pass is less than a training's turn.  Else it may be a step that is
+ * tried again. */
+static enum answer answer_single(struct finder *finder, const struct gain *gain,
+				 const struct loop_candidate *inner,
+				 const struct loop_candidate *outer)
+{
+	if (outer->level.length * 2 >= inner->level.length * 3 ||
+	    (outer->level.mass >= RICH_MASS &&
+	     (!gain->is_once || outer->level.length > inner->level.length)))
+		return ANSWER_YES;
+	finder->doubt = finder->inner;
+	finder->is_tried = true;
+	return ANSWER_MAYBE;
+}
+
+/* The walk did not get away from it. */
+static bool is_near(const struct loop_candidate *from,
+		    const struct loop_candidate *step)
+{
+	return from && step->level.turns * 3 > from->level.turns * 2;
+}
+
 /* Is `outer` more of a step than `inner`? */
 static enum answer is_better(struct finder *finder,
 			     const struct loop_candidate *inner,
@@ -286,19 +341,29 @@ static enum answer is_better(struct finder *finder,
 		return ANSWER_YES;
 	if (!gain.sites)
 		return ANSWER_NO;
-	if (gain.is_single && outer->level.mass >= inner->level.mass)
-		return ANSWER_YES;
+	if (is_undecided(&gain, &inner->level, &outer->level)) {
+		finder->doubt = finder->inner;
+		return ANSWER_MAYBE;
+	}
+	if (gain.is_single && gain.ratio >= 1.5 &&
+	    outer->level.mass >= inner->level.mass)
+		return answer_single(finder, &gain, inner, outer);
 	if (gain.ratio < 1.5)
 		return outer->level.missing <= inner->level.missing ? ANSWER_YES
 								    : ANSWER_NO;
 	/* Every so many turns, counted from the first: a report, a log. */
 	if (gain.sites * SITES < outer->level.held * MOST_SITES &&
 	    gain.is_constant && !gain.is_whole)
-		return ANSWER_NO;
-	if (inner->level.mass < POOR_MASS)
+		return answer_report(finder, &gain, outer);
+	if (finder->is_tried)
+		return ANSWER_MAYBE;
+	if (inner->level.mass < POOR_MASS && !gain.is_single &&
+	    (outer->level.turns >= MANY_TURNS ||
+	     (gain.is_constant && gain.is_whole)))
 		return ANSWER_YES;
 	if (gain.sites * SITES >= outer->level.held * NEW_SITES &&
-	    (outer->level.turns >= MANY_TURNS || gain.is_whole))
+	    (outer->level.turns >= MANY_TURNS ||
+	     (gain.is_whole && gain.again * 3 < inner->level.held)))
 		return ANSWER_YES;
 	if (!gain.is_constant || !gain.is_whole || gain.ratio > MANY_WITHIN ||
 	    gain.again * 3 >= inner->level.held ||
@@ -443,6 +508,8 @@ next_step(struct finder *finder, const struct loop_candidate *step,
 	const struct loop_candidate *next = step;
 
 	*maybe = NULL;
+	finder->inner = step;
+	finder->is_tried = false;
 	while ((next = outward(finder, next->level.turns))) {
 		if (better && (next->level.held <= better->level.held ||
 			       !has_others(better, next) ||
@@ -513,8 +580,7 @@ static size_t outer_period(struct finder *finder,
 		const struct gain gain = gain_of(finder, step, next);
 
 		if (gain.is_constant && gain.ratio > 1.5)
-			return (step->level.turns + next->level.turns / 2) /
-			       next->level.turns;
+			return gain.usual;
 	}
 	return 0;
 }
@@ -574,12 +640,25 @@ static void tell(struct finder *finder, const struct choice *choice,
 	}
 }
 
-/* Its marker falls out, or it is a small loop among much else, which may be
- * around it though not regular. */
-static bool is_doubtful(const struct loop_level *step)
+/* Its marker falls out, or more sites come between its turns than in them: they
+ * may be around it though not regularly. */
+static bool is_doubtful(const struct finder *finder,
+			const struct loop_candidate *candidate)
 {
+	const struct loop_groups *groups = &finder->groups;
+	const struct loop_level *step = &candidate->level;
+	const size_t sites = min_u64(groups->sites, LOOP_SITES_MAX);
+	uint32_t *hits = groups->start;
+	size_t others = 0;
+
+	memset(hits, 0, (sites + 1) * sizeof(*hits));
+	for (size_t i = step->first; i < step->last; i++) {
+		if (groups->site[i] < sites &&
+		    !loop_holds(candidate, groups->site[i]))
+			others += ++hits[groups->site[i]] == LOOP_HITS_LEAST;
+	}
 	return step->missed > MISSED_MOST ||
-	       (step->held <= FEW_HELD && step->mass < LEAST_MASS_OF_FEW);
+	       (step->mass < POOR_MASS && others > step->held);
 }
 
 int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
@@ -592,15 +671,22 @@ int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
 	if (count < LOOP_HITS_LEAST)
 		return -ENOENT;
 	finder->count = 0;
+	finder->doubt = finder->open = NULL;
 	loop_groups_start(&finder->groups, marks, count,
 			  (char *)room + align_up(sizeof(*finder), CACHE_LINE));
 	find_candidates(finder);
 	if (!finder->count || widest(finder)->span * 100 < count * COVERS_LEAST)
 		return -ENOENT;
 	drop_other_phases(finder);
-	choice.step =
-		beside(finder, walk(finder, &choice.maybe, &choice.within));
+	choice.step = walk(finder, &choice.maybe, &choice.within);
+	if (!is_near(finder->doubt, choice.step))
+		choice.step = beside(finder, choice.step);
 	tell(finder, &choice, nest);
+	nest->is_open = is_near(finder->open, choice.step);
 	nest->outer = outer_period(finder, choice.step);
-	return is_doubtful(&nest->level[nest->step]) ? -ENOENT : 0;
+	return is_near(finder->doubt, choice.step) ||
+			       is_doubtful(finder,
+					   best_marker(finder, choice.step))
+		       ? -ENOENT
+		       : 0;
 }

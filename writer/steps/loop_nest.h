@@ -32,6 +32,8 @@ struct loop_nest {
 	size_t count;
 	size_t step;	  /* of them */
 	size_t runner_up; /* the one that it might be, `count` none */
+	bool is_open;	  /* another level is the step if the run ends with a
+			     whole turn of it */
 	size_t outer;	  /* turns of the loop around the step, 0 none seen */
 };
 

@@ -90,19 +90,28 @@ void step_calls_keep(struct step_calls *calls, const struct event *kernel)
 			note_of(kernel->name, correlation);
 }
 
+void step_calls_text(const struct session *session,
+		     const struct loop_mark *mark, char *text, size_t bytes)
+{
+	const struct label key = {.kind = EVENT_GPU_KERNEL,
+				  .name = (uint32_t)(mark->note >> 32)};
+	size_t len;
+
+	if (search_is_kernel(mark->id))
+		gpu_label_text(session, &key, text, bytes);
+	else
+		log_format(text, bytes, "%s",
+			   names_text(session, key.name, &len));
+}
+
 void step_calls_describe(const struct session *session,
 			 const struct loop_mark *mark, char *text, size_t bytes)
 {
-	struct label key = {.kind = EVENT_GPU_KERNEL,
-			    .name = (uint32_t)(mark->note >> 32)};
 	char name[128];
-	size_t len;
 
-	if (search_is_kernel(mark->id)) {
-		gpu_label_text(session, &key, name, sizeof(name));
-		log_format(text, bytes, "kernel \"%s\"", name);
-	} else {
-		log_format(text, bytes, "CUDA call %s",
-			   names_text(session, key.name, &len));
-	}
+	step_calls_text(session, mark, name, sizeof(name));
+	log_format(text, bytes,
+		   search_is_kernel(mark->id) ? "kernel \"%s\""
+					      : "CUDA call %s",
+		   name);
 }

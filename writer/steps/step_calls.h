@@ -34,6 +34,10 @@ void step_calls_keep(struct step_calls *calls, const struct event *kernel);
 /* The place of the mark of a call; the count where it is none. */
 size_t step_calls_find(const struct step_marks *marks, uint64_t correlation);
 
+/* Its name as traces have it. */
+void step_calls_text(const struct session *session,
+		     const struct loop_mark *mark, char *text, size_t bytes);
+
 /* 'kernel "update(float*)"', 'CUDA call cudaGraphLaunch'. */
 void step_calls_describe(const struct session *session,
 			 const struct loop_mark *mark, char *text,

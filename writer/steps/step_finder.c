@@ -11,10 +11,8 @@
 #include "writer/steps/step_lane.h"
 #include "writer/steps/step_say.h"
 
-#define STREAMS_MAX	    16u
 /* Older halves that were dropped: then the search is given up. */
 #define DROPS_MAX	    16u
-#define TRY_LEAST	    8u
 /* After so long a call's record isn't waited for. */
 #define CALL_LOST_MS	    3000u
 
@@ -37,7 +35,7 @@ struct choice {
 };
 
 struct step_finder {
-	struct step_marks streams[STREAMS_MAX];
+	struct step_marks streams[STEP_STREAMS_MAX];
 	size_t stream_count;
 	unsigned int drops;
 	uint64_t divisor;
@@ -97,25 +95,9 @@ void step_finder_end(struct writer_state *state)
 
 /* --- streams -------------------------------------------------------------- */
 
-static struct step_marks *stream_of(struct step_finder *finder,
-				    struct ring_reader *reader, uint32_t tid,
-				    uint32_t family)
+static size_t most_marks(const struct step_finder *finder)
 {
-	struct step_marks *stream;
-
-	for (size_t i = 0; i < finder->stream_count; i++) {
-		stream = &finder->streams[i];
-		if (stream->tid == tid && stream->family == family)
-			return stream;
-	}
-	if (finder->stream_count == STREAMS_MAX)
-		return NULL;
-	stream = &finder->streams[finder->stream_count++];
-	*stream = (struct step_marks){.reader = reader,
-				      .tid = tid,
-				      .family = family,
-				      .next_try = TRY_LEAST};
-	return stream;
+	return step_marks_most(finder->streams, finder->stream_count);
 }
 
 /* The kernel's call is on one of the threads, or still to come. */
@@ -183,10 +165,10 @@ void step_finder_see(struct writer_state *state, struct ring_reader *reader,
 	if (likely(!finder) || was_seen(event) ||
 	    !read_mark(state, event, &family, &mark))
 		return;
-	stream = stream_of(finder, reader,
-			   family == SEARCH_CALLS ? event->extra
-						  : reader->thread->tid,
-			   family);
+	stream = step_marks_of(finder->streams, &finder->stream_count, reader,
+			       family == SEARCH_CALLS ? event->extra
+						      : reader->thread->tid,
+			       family);
 	if (!stream || (finder->of && stream != finder->of))
 		return;
 	at = step_marks_add(stream, &mark);
@@ -272,7 +254,8 @@ static bool is_certain(struct writer_state *state,
 	if (choice->of != stream || choice->key != step->key ||
 	    choice->held != step->held)
 		*choice = (struct choice){stream, step->key, step->held, count};
-	if (step->turns < turns || count < 2 * choice->since)
+	if (step->turns < turns || count < 2 * choice->since ||
+	    (nest->is_open && !search_of(state)->is_whole))
 		return false;
 	/* A loop around it that has come a few times may yet be the step. */
 	if (!search_of(state)->is_whole) {
@@ -301,6 +284,30 @@ static bool try_names(struct writer_state *state)
 	return false;
 }
 
+/* The level that TRACEPROF_STEP=@FILE names, and no other. */
+static void try_wanted(struct writer_state *state)
+{
+	struct step_finder *finder = state->finder;
+	const struct search_wanted *wanted = &search_of(state)->wanted;
+	struct loop_nest nest = {.count = 1, .runner_up = 1};
+	struct step_marks *next;
+	uint32_t looked = 0;
+
+	while ((next = step_marks_next(finder->streams, finder->stream_count,
+				       (uint32_t)state->session->head->pid,
+				       &looked))) {
+		if (next->family != wanted->family ||
+		    (!state->is_finishing && next->count < next->next_try))
+			continue;
+		next->next_try = next->count + next->count / 4 + 4;
+		if (step_marks_find_wanted(next, wanted, &state->naming,
+					   &nest.level[0])) {
+			found(state, next, &nest);
+			return;
+		}
+	}
+}
+
 /* Looks at all streams; `is_now`: what is found is taken, as sure as it is. */
 static void try_streams(struct writer_state *state, bool is_now)
 {
@@ -308,12 +315,14 @@ static void try_streams(struct writer_state *state, bool is_now)
 	struct step_marks *next;
 	struct loop_nest nest;
 	uint32_t looked = 0;
-	size_t most = 0;
+	const size_t most = most_marks(finder);
 
+	if (search_of(state)->wanted.count) {
+		try_wanted(state);
+		return;
+	}
 	if (try_names(state))
 		return;
-	for (size_t i = 0; i < finder->stream_count; i++)
-		most = max_u64(most, finder->streams[i].count);
 	while ((next = step_marks_next(finder->streams, finder->stream_count,
 				       (uint32_t)state->session->head->pid,
 				       &looked))) {
@@ -337,11 +346,8 @@ static void try_streams(struct writer_state *state, bool is_now)
 
 static void say_none(struct writer_state *state, const char *what)
 {
-	size_t most = 0;
-
-	for (size_t i = 0; i < state->finder->stream_count; i++)
-		most = max_u64(most, state->finder->streams[i].count);
-	if (!search_of(state)->is_whole || most >= MARKS_SPOKEN)
+	if (!search_of(state)->is_whole ||
+	    most_marks(state->finder) >= MARKS_SPOKEN)
 		step_say_none(state, what);
 }
 
@@ -385,15 +391,6 @@ static bool make_room(struct step_finder *finder)
 	return is_full;
 }
 
-static bool has_full_stream(const struct step_finder *finder)
-{
-	for (size_t i = 0; i < finder->stream_count; i++) {
-		if (finder->streams[i].count >= STEP_MARKS_MAX)
-			return true;
-	}
-	return false;
-}
-
 /* Half of the buffer is taken by what is kept. */
 static bool is_pressed(struct writer_state *state)
 {
@@ -404,7 +401,8 @@ static bool is_pressed(struct writer_state *state)
 static void search_on(struct writer_state *state)
 {
 	struct step_finder *finder = state->finder;
-	const bool is_full = has_full_stream(finder) || is_pressed(state);
+	const bool is_full =
+		most_marks(finder) >= STEP_MARKS_MAX || is_pressed(state);
 
 	/* Without a schedule the whole run is known at its end. */
 	if (is_full || !finder->is_drawn)

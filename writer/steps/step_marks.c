@@ -10,6 +10,8 @@
 /* Turns of a range that is called like a step; marks that are looked at. */
 #define RANGE_TURNS 3u
 #define RANGE_LOOKS 64u
+#define NAME_BYTES  1024u
+#define TRY_LEAST   8u
 
 bool step_marks_read(const struct session *session, const struct event *event,
 		     uint32_t *family, struct loop_mark *mark)
@@ -71,6 +73,32 @@ size_t step_marks_before(const struct step_marks *marks, uint64_t ticks)
 	return count;
 }
 
+struct step_marks *step_marks_of(struct step_marks *streams, size_t *count,
+				 struct ring_reader *reader, uint32_t tid,
+				 uint32_t family)
+{
+	for (size_t i = 0; i < *count; i++) {
+		if (streams[i].tid == tid && streams[i].family == family)
+			return &streams[i];
+	}
+	if (*count == STEP_STREAMS_MAX)
+		return NULL;
+	streams[*count] = (struct step_marks){.reader = reader,
+					      .tid = tid,
+					      .family = family,
+					      .next_try = TRY_LEAST};
+	return &streams[(*count)++];
+}
+
+size_t step_marks_most(const struct step_marks *streams, size_t count)
+{
+	size_t most = 0;
+
+	for (size_t i = 0; i < count; i++)
+		most = max_u64(most, streams[i].count);
+	return most;
+}
+
 static bool goes_before(const struct step_marks *a, const struct step_marks *b,
 			uint32_t main_tid)
 {
@@ -125,16 +153,14 @@ int step_marks_find(const struct step_marks *marks, size_t count,
 	return rc;
 }
 
-/* All marks of one range; each begins a turn, so the hit is the one before. */
-static void gather(const struct step_marks *marks, uint64_t id,
-		   struct loop_level *found)
+/* All turns of a level of which it is known how to tell its hits. */
+static void gather(const struct step_marks *marks, struct loop_level *found)
 {
 	const struct loop_mark *all = step_marks(marks);
 
-	*found = (struct loop_level){
-		.id = id, .key = search_key(&id, 0), .is_begin = true};
+	found->turns = 0;
 	for (size_t i = 0; i < marks->count; i++) {
-		if (all[i].id != id)
+		if (!loop_level_is_hit(found, all, i))
 			continue;
 		if (!found->turns++)
 			found->begin = found->first = i;
@@ -160,11 +186,122 @@ bool step_marks_find_range(const struct step_marks *marks,
 		if (!search_is_step_like(
 			    names_text(session, (uint32_t)all[i].note, &len)))
 			continue;
-		gather(marks, all[i].id, found);
+		/* Each begins a turn, so the hit is the one before. */
+		*found = (struct loop_level){.id = all[i].id,
+					     .key = search_key(&all[i].id, 0),
+					     .is_begin = true};
+		gather(marks, found);
 		if (found->turns >= RANGE_TURNS)
 			return true;
 	}
 	return false;
+}
+
+static uint64_t moved(uint64_t code, uint64_t distance)
+{
+	return code + (uint64_t)(int64_t)(int32_t)(uint32_t)distance;
+}
+
+static struct code_name *region_of(const struct step_marks *marks, size_t at,
+				   struct naming *naming)
+{
+	const struct loop_mark *mark = step_marks(marks) + at;
+	const uint64_t outlined = mark->note >> 32;
+
+	return naming_find(naming, mark->id, moved(mark->id, mark->note),
+			   outlined ? moved(mark->id, outlined) : 0);
+}
+
+/* --- a level that was named ----------------------------------------------- */
+
+#define LABELS 256u
+
+/* The labels of the last sites that were asked for. */
+struct labels {
+	const struct step_marks *marks;
+	struct naming *naming;
+	struct {
+		uint64_t id, label;
+	} known[LABELS];
+};
+
+static void site_name(const struct step_marks *marks, size_t at,
+		      struct naming *naming, char *text, size_t bytes)
+{
+	const struct loop_mark *mark = step_marks(marks) + at;
+	struct code_name *code;
+	size_t len;
+
+	switch (marks->family) {
+	case SEARCH_RANGES:
+		log_format(text, bytes, "%s",
+			   names_text(naming->session, (uint32_t)mark->note,
+				      &len));
+		break;
+	case SEARCH_CALLS:
+		step_calls_text(naming->session, mark, text, bytes);
+		break;
+	default:
+		code = region_of(marks, at, naming);
+		log_format(text, bytes, "%s [omp parallel #%u]", code->function,
+			   naming_ordinal(naming, code));
+	}
+}
+
+static uint64_t label_of(struct labels *labels, size_t at)
+{
+	const uint64_t id = step_marks(labels->marks)[at].id;
+	const size_t slot = id % LABELS;
+	char text[NAME_BYTES];
+
+	if (labels->known[slot].id == id)
+		return labels->known[slot].label;
+	site_name(labels->marks, at, labels->naming, text, sizeof(text));
+	labels->known[slot].id = id;
+	labels->known[slot].label = search_label(labels->marks->family, text);
+	return labels->known[slot].label;
+}
+
+static bool is_wanted(struct labels *labels, const struct search_wanted *wanted,
+		      size_t at)
+{
+	for (uint32_t i = 0; i < wanted->count; i++) {
+		if (label_of(labels, at - i) !=
+		    wanted->names[wanted->count - 1 - i])
+			return false;
+	}
+	return true;
+}
+
+bool step_marks_find_wanted(const struct step_marks *marks,
+			    const struct search_wanted *wanted,
+			    struct naming *naming, struct loop_level *found)
+{
+	const struct loop_mark *all = step_marks(marks);
+	struct labels labels = {.marks = marks, .naming = naming};
+	uint64_t ids[SEARCH_CONTEXT_MAX + 1];
+	const uint32_t context = wanted->count - 1;
+	const bool is_ranges = marks->family == SEARCH_RANGES;
+	size_t at = context;
+
+	while (at < marks->count && !is_wanted(&labels, wanted, at))
+		at++;
+	if (at >= marks->count)
+		return false;
+	for (uint32_t i = 0; i <= context; i++)
+		ids[i] = all[at - context + i].id;
+	*found = (struct loop_level){.id = ids[context],
+				     .context = context,
+				     .key = search_key(ids, context),
+				     .is_begin = !context && is_ranges};
+	gather(marks, found);
+	if (found->turns < 2)
+		return false;
+	if (found->is_begin)
+		return true;
+	found->next = loop_level_next(all, found);
+	found->begin = loop_level_begin(found, all, found->first, 0);
+	return true;
 }
 
 /* The mark that a hit's turn is followed by. */
@@ -225,16 +362,10 @@ uint64_t step_marks_end(const struct step_marks *marks,
 	return end;
 }
 
-static uint64_t moved(uint64_t code, uint64_t distance)
-{
-	return code + (uint64_t)(int64_t)(int32_t)(uint32_t)distance;
-}
-
 void step_marks_describe(const struct step_marks *marks, size_t at,
 			 struct naming *naming, char *text, size_t bytes)
 {
 	const struct loop_mark *mark = step_marks(marks) + at;
-	const uint64_t outlined = mark->note >> 32;
 	size_t len;
 
 	if (marks->family == SEARCH_RANGES)
@@ -245,10 +376,7 @@ void step_marks_describe(const struct step_marks *marks, size_t at,
 		step_calls_describe(naming->session, mark, text, bytes);
 	else
 		log_format(text, bytes, "omp region \"%s\"",
-			   naming_find(naming, mark->id,
-				       moved(mark->id, mark->note),
-				       outlined ? moved(mark->id, outlined) : 0)
-				   ->function);
+			   region_of(marks, at, naming)->function);
 }
 
 void step_marks_setting(const struct step_marks *marks,

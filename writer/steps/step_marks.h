@@ -14,7 +14,8 @@
 #include "writer/steps/loop_nest.h"
 #include "writer/state/writer_state.h"
 
-#define STEP_MARKS_MAX 262144u
+#define STEP_MARKS_MAX	 262144u
+#define STEP_STREAMS_MAX 16u
 
 struct step_marks {
 	struct ring_reader *reader;
@@ -44,6 +45,15 @@ void step_marks_drop(struct step_marks *marks, size_t count);
 /* Marks that began before `ticks`. */
 size_t step_marks_before(const struct step_marks *marks, uint64_t ticks);
 
+/* The stream of a thread's marks of one family; of STEP_STREAMS_MAX a new one
+ * where there is none yet.  NULL: there are too many. */
+struct step_marks *step_marks_of(struct step_marks *streams, size_t *count,
+				 struct ring_reader *reader, uint32_t tid,
+				 uint32_t family);
+
+/* Marks of the largest. */
+size_t step_marks_most(const struct step_marks *streams, size_t count);
+
 /* Of several streams where to look next: the main thread's go before others,
  * and larger ones before smaller ones.  NULL: all were looked at. */
 struct step_marks *step_marks_next(struct step_marks *streams, size_t count,
@@ -62,6 +72,11 @@ int step_marks_find(const struct step_marks *marks, size_t count,
 bool step_marks_find_range(const struct step_marks *marks,
 			   const struct session *session,
 			   struct loop_level *found);
+
+/* The level that a person named: true where a turn of it has come. */
+bool step_marks_find_wanted(const struct step_marks *marks,
+			    const struct search_wanted *wanted,
+			    struct naming *naming, struct loop_level *found);
 
 /* A way through the steps of a level. */
 struct step_turns {

@@ -24,14 +24,28 @@ static void add_runner_up(struct writer_state *state,
 			   (unsigned long)level->turns, setting);
 }
 
+/* The median, in a unit that leaves it readable. */
+static void period_text(const struct writer_state *state,
+			const struct loop_level *step, char *text, size_t bytes)
+{
+	const double us =
+		(double)step->ticks * 1e6 /
+		(double)clock_ticks_per_second(&state->session->head->clock);
+
+	if (us < 1e3)
+		log_format(text, bytes, "%.1f us", us);
+	else if (us < 1e6)
+		log_format(text, bytes, "%.1f ms", us / 1e3);
+	else
+		log_format(text, bytes, "%.1f s", us / 1e6);
+}
+
 void step_say_found(struct writer_state *state, const struct step_marks *stream,
 		    const struct loop_nest *nest)
 {
 	const struct loop_level *step = &nest->level[nest->step];
-	const uint64_t second =
-		clock_ticks_per_second(&state->session->head->clock);
-	const double us = (double)step->ticks * 1e6 / (double)second;
 	char name[128];
+	char time[32];
 	char outer[48] = "";
 	char other[192];
 
@@ -41,13 +55,10 @@ void step_say_found(struct writer_state *state, const struct step_marks *stream,
 		log_format(outer, sizeof(outer), "; outer period %lu",
 			   (unsigned long)nest->outer);
 	add_runner_up(state, stream, nest, other, sizeof(other));
-	if (us < 1000)
-		log_say("step = %s, every %.1f us%s%s", name, us, outer, other);
-	else
-		log_say("step = %s, every %.1f ms%s%s", name, us / 1e3, outer,
-			other);
-	session_note(state->session, "step = %s, every %lu us%s%s", name,
-		     (unsigned long)us, outer, other);
+	period_text(state, step, time, sizeof(time));
+	log_say("step = %s, every %s%s%s", name, time, outer, other);
+	session_note(state->session, "step = %s, every %s%s%s", name, time,
+		     outer, other);
 }
 
 void step_say_passed(struct writer_state *state, uint64_t steps)

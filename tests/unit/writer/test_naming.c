@@ -16,6 +16,8 @@ static void symbols_are_shown_as_in_the_source(void **state)
 		{"fit.cold", "fit"},
 #ifdef HAVE_DEMANGLE
 		{"_ZN2at6native4gemmEid._omp_fn.0", "at::native::gemm"},
+		{"_ZN5train4step17h05af221e174051e9E", "train::step"},
+		{"_RNvC5train4step", "train::step"},
 		{"_Z3addIfEvPT_i", "add<float>"},
 #endif
 		{"_Znot mangled", "_Znot mangled"},

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stacks.c - the table of call stacks.
+ *
+ * As the table of names: slots go from 0 to an id once and never change, and an
+ * id is the stack's offset / 8.  Table and stacks take a quarter of the session
+ * at most, so that events keep the rest.
+ */
+#include "collector/session/stacks.h"
+
+#include "collector/control/stack_choice.h"
+#include <string.h>
+
+#define SLOTS_MIN  1024u
+#define SLOTS_MAX  (128u * 1024)
+#define SLOT_BYTES 256u /* of the session, for each slot */
+#define PROBES_MAX 64
+#define PART	   4u
+
+void stacks_start(struct session *session)
+{
+	struct stack_table *table = &session->head->stacks;
+	uint64_t slots = SLOTS_MIN;
+	uint64_t at;
+
+	while (slots < SLOTS_MAX &&
+	       slots * SLOT_BYTES * 2 <= session->head->ceiling_bytes)
+		slots *= 2;
+	at = session_alloc(session, slots * sizeof(uint32_t));
+	if (!at)
+		return;
+	table->limit_bytes = session->head->ceiling_bytes / PART;
+	table->slots = (uint32_t)slots;
+	table->at = at;
+}
+
+static inline uint32_t hash_frames(const uint64_t *frames, uint32_t count)
+{
+	uint64_t hash = count;
+	uint32_t i = 0;
+
+	/* Two at a time: this is run for each event. */
+	for (; i + 1 < count; i += 2)
+		hash = ((hash ^ frames[i]) * UINT64_C(0x9fb21c651e98df25) ^
+			frames[i + 1]) *
+		       UINT64_C(0x9e3779b97f4a7c15);
+	if (i < count)
+		hash = (hash ^ frames[i]) * UINT64_C(0x9fb21c651e98df25);
+	return (uint32_t)(hash >> 32);
+}
+
+static uint32_t refuse(struct session *session)
+{
+	add_relaxed(&session->head->stacks.refused, 1);
+	return 0;
+}
+
+static uint32_t store(struct session *session, uint32_t hash,
+		      const uint64_t *frames, uint32_t count)
+{
+	struct stack_table *table = &session->head->stacks;
+	const uint64_t bytes = sizeof(struct stack) + count * sizeof(frames[0]);
+	struct stack *stack;
+	uint64_t at;
+
+	if (load_relaxed(&table->bytes) + bytes > table->limit_bytes)
+		return 0;
+	at = session_take(session, &table->space, bytes);
+	if (!at)
+		return 0;
+	add_relaxed(&table->bytes, bytes);
+	stack = session_at(session, at);
+	stack->hash = hash;
+	stack->count = count;
+	memcpy(stack->frame, frames, count * sizeof(frames[0]));
+	return (uint32_t)(at >> 3);
+}
+
+static inline bool is_same(const struct stack *stack, uint32_t hash,
+			   const uint64_t *frames, uint32_t count)
+{
+	return stack && stack->hash == hash && stack->count == count &&
+	       !memcmp(stack->frame, frames, count * sizeof(frames[0]));
+}
+
+/* Where it isn't in its first slot. */
+static COLD uint32_t look_further(struct session *session, uint32_t hash,
+				  const uint64_t *frames, uint32_t count)
+{
+	struct stack_table *table = &session->head->stacks;
+	_Atomic uint32_t *slots = session_at(session, table->at);
+	uint32_t made = 0;
+
+	if (!table->slots)
+		return refuse(session);
+	for (uint32_t i = 0; i < PROBES_MAX; i++) {
+		_Atomic uint32_t *slot =
+			&slots[(hash + i) & (table->slots - 1)];
+		/* ACQUIRE pairs with RELEASE below: the stack. */
+		uint32_t id = load_acquire(slot);
+
+		if (!id) {
+			if (!made)
+				made = store(session, hash, frames, count);
+			if (!made)
+				return refuse(session);
+			/* RELEASE pairs with ACQUIRE above, on failure and in
+			 * stacks_put(). */
+			if (atomic_compare_exchange_strong_explicit(
+				    slot, &id, made, memory_order_acq_rel,
+				    memory_order_acquire)) {
+				add_relaxed(&table->count, 1);
+				return made;
+			}
+		}
+		if (is_same(session_at(session, (uint64_t)id << 3), hash,
+			    frames, count))
+			return id;
+	}
+	return refuse(session);
+}
+
+uint32_t stacks_put(struct session *session, const uint64_t *frames,
+		    uint32_t count)
+{
+	const struct stack_table *table = &session->head->stacks;
+	const uint32_t hash = hash_frames(frames, count);
+	_Atomic uint32_t *slots = session_at(session, table->at);
+	uint32_t id;
+
+	if (unlikely(!table->slots))
+		return refuse(session);
+	/* ACQUIRE pairs with RELEASE in look_further(): the stack. */
+	id = load_acquire(&slots[hash & (table->slots - 1)]);
+	if (likely(id && is_same(session_at(session, (uint64_t)id << 3), hash,
+				 frames, count)))
+		return id;
+	return look_further(session, hash, frames, count);
+}
+
+const struct stack *stacks_find(const struct session *session, uint32_t id)
+{
+	const struct stack *stack =
+		session_at_checked(session, (uint64_t)id << 3, sizeof(*stack));
+
+	if (!id || !stack || !stack->count || stack->count > STACK_DEPTH_MAX ||
+	    !session_at_checked(session, (uint64_t)id << 3,
+				sizeof(*stack) +
+					stack->count * sizeof(uint64_t)))
+		return NULL;
+	return stack;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cupti_graphs.c - how much work is in each CUDA graph that can be launched.
+ *
+ * All work of a graph has the correlation of its launch, and comes in any
+ * number of records: whether the last one is there can only be known from the
+ * graph itself.  CUPTI calls back for each node that is made, on the thread
+ * that makes it, and for each graph that becomes executable.  Nodes are counted
+ * by the graph's handle; a launch's records have the id of the executable.
+ *
+ * A graph with another graph inside, or with a condition, is not counted: it
+ * runs as much as it happens to.
+ */
+#ifdef HAVE_CUPTI
+
+#include "preload/cuda/cupti_source.h"
+
+#include "preload/cuda/cupti_library.h"
+
+#define GRAPHS	  1024u
+#define UNCOUNTED 0x40000000u
+
+/* By the handle; of two that share a place the later one has it. */
+static struct {
+	_Atomic uintptr_t graph;
+	_Atomic uint32_t kernels;
+	_Atomic uint32_t work;
+} graphs[GRAPHS];
+
+static size_t place_of(CUgraph graph)
+{
+	return ((uintptr_t)graph >> 4) % GRAPHS;
+}
+
+static void begin(CUgraph graph)
+{
+	const size_t at = place_of(graph);
+
+	store_relaxed(&graphs[at].graph, (uintptr_t)graph);
+	store_relaxed(&graphs[at].kernels, 0);
+	store_relaxed(&graphs[at].work, 0);
+}
+
+static void count(const CUpti_GraphData *data, uint32_t one)
+{
+	const size_t at = place_of(data->graph);
+
+	if (load_relaxed(&graphs[at].graph) != (uintptr_t)data->graph)
+		return;
+	switch (data->nodeType) {
+	case CU_GRAPH_NODE_TYPE_KERNEL:
+		add_relaxed(&graphs[at].kernels, one);
+		add_relaxed(&graphs[at].work, one);
+		break;
+	case CU_GRAPH_NODE_TYPE_MEMCPY:
+	case CU_GRAPH_NODE_TYPE_MEMSET:
+		add_relaxed(&graphs[at].work, one);
+		break;
+	case CU_GRAPH_NODE_TYPE_HOST:
+	case CU_GRAPH_NODE_TYPE_EMPTY:
+	case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+	case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+	case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
+	case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
+	case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+	case CU_GRAPH_NODE_TYPE_MEM_FREE: break;
+	default: add_relaxed(&graphs[at].work, UNCOUNTED); break;
+	}
+}
+
+static uint32_t work_of(CUgraph graph, uint32_t *kernels)
+{
+	const size_t at = place_of(graph);
+	uint32_t work;
+
+	if (!graph || load_relaxed(&graphs[at].graph) != (uintptr_t)graph)
+		return 0;
+	work = load_relaxed(&graphs[at].work);
+	*kernels = load_relaxed(&graphs[at].kernels);
+	return work < UNCOUNTED ? work : 0;
+}
+
+static void tell(const CUpti_GraphData *data)
+{
+	struct session *session = load_relaxed(&session_here);
+	uint32_t id = 0, kernels = 0, work = work_of(data->graph, &kernels);
+	struct gpu_graph *known;
+
+	if (!work)
+		work = work_of(data->originalGraph, &kernels);
+	if (!session || !cupti.cuptiGetGraphExecId ||
+	    cupti.cuptiGetGraphExecId(data->graphExec, &id) != CUPTI_SUCCESS)
+		return;
+	known = &session->head->gpu.graph[id % GPU_GRAPHS_MAX];
+	store_relaxed(&known->kernels, work ? kernels : 0);
+	store_relaxed(&known->work, work);
+	store_relaxed(&known->id, id);
+}
+
+void cupti_graphs_called(uint32_t number, const void *arg)
+{
+	const CUpti_ResourceData *about = arg;
+	const CUpti_GraphData *data = about->resourceDescriptor;
+
+	if (!data)
+		return;
+	switch (number) {
+	case CUPTI_CBID_RESOURCE_GRAPH_CREATED:
+	case CUPTI_CBID_RESOURCE_GRAPH_CLONED: begin(data->graph); break;
+	case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:
+	case CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED: count(data, 1); break;
+	case CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING:
+		count(data, (uint32_t)-1);
+		break;
+	case CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED: tell(data); break;
+	default: break;
+	}
+}
+
+#endif

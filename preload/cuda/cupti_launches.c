@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cupti_launches.c - launches whose work has not arrived yet, by correlation:
+ * so that a window's file is not finished before the last of its kernels.
+ */
+#ifdef HAVE_CUPTI
+
+#include "preload/cuda/cupti_source.h"
+
+#include "collector/system/log.h"
+#include "preload/cuda/cupti_versions.h"
+#include <string.h>
+
+#define LAUNCHES	     65536u
+#define GRAPHS_KNOWN	     256u
+/* A launch without work (an empty copy, say) is waited for so long, and so is
+ * another node of a graph. */
+#define PATIENCE_SECONDS     CUPTI_PATIENCE_SECONDS
+/* So many launches of kernels without a record of one are a fault. */
+#define KERNELS_MISSED	     1000u
+#define KERNELS_MISSED_KNOWN 100u
+
+enum launch_state {
+	LAUNCH_NONE,
+	LAUNCH_WORKED, /* the call is still to come */
+	LAUNCH_CALLED, /* the work is */
+	LAUNCH_GRAPH,  /* a part of the work may be */
+};
+
+struct launch {
+	uint64_t correlation;
+	uint64_t ticks;	     /* of the call */
+	uint64_t last_ticks; /* when a record of work came */
+	uint32_t graph;
+	uint32_t nodes;	  /* records so far */
+	uint32_t kernels; /* of these */
+	uint8_t state;
+	uint8_t kind; /* enum gpu_launch_kind */
+};
+
+struct graph_size {
+	uint32_t graph;
+	uint32_t nodes; /* 0 unknown */
+};
+
+/* The writer's thread alone. */
+static struct {
+	uint64_t launches;
+	uint64_t kernels_launched;
+	uint64_t missed_ticks; /* when so many were, without a record */
+	bool said_no_kernels;
+	uint64_t lag_ticks; /* longest from a launch to its work's end */
+	struct graph_size graph_size[GRAPHS_KNOWN];
+	struct launch launch[LAUNCHES];
+} known;
+
+static struct launch *launch_of(uint64_t correlation)
+{
+	return &known.launch[correlation % LAUNCHES];
+}
+
+void cupti_launches_call(const struct event *event)
+{
+	const uint32_t kind = event->api.is_launch;
+	struct launch *launch = launch_of(event->api.correlation);
+	const bool has_worked = launch->correlation == event->api.correlation &&
+				launch->state == LAUNCH_WORKED;
+
+	if (!kind)
+		return;
+	known.launches++;
+	if (kind == GPU_LAUNCH_CAPTURED)
+		return;
+	if (kind != GPU_LAUNCH_COPY &&
+	    ++known.kernels_launched == (cupti_has(CUPTI_DEFECT_NO_KERNELS)
+						 ? KERNELS_MISSED_KNOWN
+						 : KERNELS_MISSED))
+		known.missed_ticks = clock_ticks();
+	if (!has_worked)
+		*launch =
+			(struct launch){.correlation = event->api.correlation};
+	launch->ticks = event->start_ticks;
+	launch->kind = kind;
+	if (!has_worked)
+		launch->state = LAUNCH_CALLED;
+	else
+		launch->state =
+			kind == GPU_LAUNCH_GRAPH ? LAUNCH_GRAPH : LAUNCH_NONE;
+}
+
+/* Pieces of work in a graph, by its id; known once one launch was over. */
+static uint32_t *size_of_graph(uint32_t graph)
+{
+	struct graph_size *size = &known.graph_size[graph % GRAPHS_KNOWN];
+
+	if (size->graph != graph)
+		*size = (struct graph_size){.graph = graph};
+	return &size->nodes;
+}
+
+/* The same as CUPTI told it when the graph was made; 0 unknown. */
+static uint32_t told_work(struct session *session, uint32_t graph)
+{
+	struct gpu_graph *told =
+		&session->head->gpu.graph[graph % GPU_GRAPHS_MAX];
+
+	return load_relaxed(&told->id) == graph ? load_relaxed(&told->work) : 0;
+}
+
+/* One piece of work has arrived, with times or without. */
+void cupti_launches_work(struct session *session, const struct event *event)
+{
+	const uint64_t correlation = event->gpu.correlation;
+	struct launch *launch = launch_of(correlation);
+
+	if (launch->correlation != correlation)
+		*launch = (struct launch){.correlation = correlation,
+					  .state = LAUNCH_WORKED};
+	launch->graph = event->gpu.graph;
+	launch->nodes++;
+	launch->kernels += event->kind == EVENT_GPU_KERNEL;
+	launch->last_ticks = clock_ticks();
+	if (launch->state == LAUNCH_CALLED || launch->state == LAUNCH_GRAPH) {
+		known.lag_ticks =
+			max_u64(known.lag_ticks,
+				event->end_ticks > launch->ticks
+					? event->end_ticks - launch->ticks
+					: 0);
+		launch->state = launch->kind == GPU_LAUNCH_GRAPH &&
+						event->kind != EVENT_GPU_GRAPH
+					? LAUNCH_GRAPH
+					: LAUNCH_NONE;
+	}
+	if (launch->state == LAUNCH_GRAPH &&
+	    (launch->nodes == *size_of_graph(launch->graph) ||
+	     launch->nodes == told_work(session, launch->graph)))
+		launch->state = LAUNCH_NONE;
+}
+
+/* How long a launch's first record is waited for. */
+static uint64_t patience_of(const struct session *session, uint32_t kind)
+{
+	const uint64_t second = clock_ticks_per_second(&session->head->clock);
+	const uint64_t patience = PATIENCE_SECONDS * second;
+	const uint64_t wait = cupti_wait_ticks(session);
+
+	/* An empty copy has none, nor has any kernel with some CUPTIs. */
+	if (known.said_no_kernels)
+		return patience;
+	return kind == GPU_LAUNCH_COPY
+		       ? min_u64(wait, patience + known.lag_ticks)
+		       : wait;
+}
+
+static bool lacks_kernels(const struct session *session,
+			  const struct launch *launch)
+{
+	return launch->kernels <
+	       gpu_state_kernels(&session->head->gpu, launch->graph);
+}
+
+static bool is_outstanding(const struct session *session, struct launch *launch,
+			   uint64_t flushed)
+{
+	const uint64_t second = clock_ticks_per_second(&session->head->clock);
+
+	switch (launch->state) {
+	case LAUNCH_CALLED:
+		if (launch->ticks + patience_of(session, launch->kind) >
+		    clock_ticks())
+			return true;
+		break;
+	case LAUNCH_GRAPH:
+		/* Complete when nothing of it has come for a while, and all
+		 * kernels of which CUPTI told are there. */
+		if (launch->last_ticks + PATIENCE_SECONDS * second > flushed)
+			return true;
+		if (lacks_kernels(session, launch) &&
+		    launch->ticks + patience_of(session, launch->kind) >
+			    clock_ticks())
+			return true;
+		*size_of_graph(launch->graph) = launch->nodes;
+		break;
+	default: return false;
+	}
+	launch->state = LAUNCH_NONE;
+	return false;
+}
+
+/* When the oldest launch was made whose work is still to come. */
+uint64_t cupti_launches_oldest(const struct session *session, uint64_t flushed)
+{
+	uint64_t oldest = UINT64_MAX;
+
+	for (uint32_t i = 0; i < LAUNCHES; i++) {
+		struct launch *launch = &known.launch[i];
+
+		if (launch->state > LAUNCH_WORKED && launch->ticks < oldest &&
+		    is_outstanding(session, launch, flushed))
+			oldest = launch->ticks;
+	}
+	return oldest;
+}
+
+/* Kernels whose end is worth waiting for when the program ends. */
+bool cupti_launches_are_under_way(const struct session *session)
+{
+	for (uint32_t i = 0; i < LAUNCHES && !known.said_no_kernels; i++) {
+		const struct launch *launch = &known.launch[i];
+
+		if (launch->kind != GPU_LAUNCH_COPY &&
+		    (launch->state == LAUNCH_CALLED ||
+		     (launch->state == LAUNCH_GRAPH &&
+		      lacks_kernels(session, launch))))
+			return true;
+	}
+	return false;
+}
+
+/* Some CUPTI versions trace no kernels in some setups.  Launches may also have
+ * been captured into a graph that is still to run: they get their time. */
+void cupti_launches_look(struct session *session, bool is_over)
+{
+	const uint64_t second = clock_ticks_per_second(&session->head->clock);
+
+	if (known.said_no_kernels || !known.missed_ticks ||
+	    session->head->gpu.kernels ||
+	    (!is_over &&
+	     clock_ticks() - known.missed_ticks < PATIENCE_SECONDS * second))
+		return;
+	known.said_no_kernels = true;
+	session_note(session,
+		     "the GPU is used (%lu kernels launched), but CUPTI %u "
+		     "gives no record of one",
+		     (unsigned long)known.kernels_launched,
+		     session->head->gpu.cupti_version);
+	log_trouble("CUPTI %u gives no record of the kernels that are "
+		    "launched: another version of it may",
+		    session->head->gpu.cupti_version);
+}
+
+uint64_t cupti_launches_count(void)
+{
+	return known.launches;
+}
+
+void cupti_launches_forget(void)
+{
+	memset(&known, 0, sizeof(known));
+}
+
+#endif

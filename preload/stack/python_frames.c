@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: MIT */
+/* python_frames.c - reads CPython's frames; see python_frames.h. */
+#include "preload/stack/python_frames.h"
+
+#include "collector/control/stack_choice.h"
+#include "collector/session/names.h"
+#include "collector/session/stacks.h"
+#include "collector/system/log.h"
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define FRAMES_MAX  32u	 /* of Python in one stack */
+#define FRAME_BYTES 112u /* as much of a frame as any version needs */
+#define CODE_BYTES  144u /* ... and of a code object */
+#define WINDOW	    2048u
+#define TEXT_BYTES  200u
+#define CACHE	    4096u
+#define TRIES_MAX   64u
+#define NONE	    0xffffu
+
+/* Where things lie; NONE: this version has none. */
+struct python_layout {
+	uint16_t minor;
+	uint16_t state_frame, cframe_frame; /* the first may lead to a second */
+	uint16_t code, previous, instruction;
+	uint16_t entry, owner;
+	uint16_t first_line, file, name, lines, start;
+	uint16_t ascii_text, utf8;
+};
+
+/* clang-format off */
+static const struct python_layout layouts[] = {
+	{10, 24, NONE, 32, 24, 96, NONE, NONE, 40, 104, 112, 120, NONE, 48, 56},
+	{11, 56, 8,    32, 48, 56, 68,   NONE, 72, 112, 128, 136, 184,  48, 56},
+	{12, 56, 0,    0,  8,  56, NONE, 70,   68, 112, 128, 136, 192,  40, 48},
+	{13, 72, NONE, 0,  8,  56, NONE, 70,   68, 112, 128, 136, 200,  40, 48},
+};
+/* clang-format on */
+
+#define OWNED_BY_C 3 /* a frame that only marks where C called in */
+
+static struct python {
+	const struct python_layout *layout;
+	void *(*this_state)(void);
+	uint64_t loop_low, loop_high; /* _PyEval_EvalFrameDefault */
+	uint64_t code_type;	      /* &PyCode_Type */
+	int pid;
+	char version[16];
+	bool is_there;
+	_Atomic uint32_t good, bad; /* stacks whose frames were and weren't */
+	_Atomic bool is_noted;
+	_Atomic uint64_t cache[CACHE]; /* tag << 32 | name */
+} python;
+
+/* One frame: its code object, and how far it is. */
+struct python_frame {
+	uint64_t code, instruction;
+	bool ends_run; /* of the loop */
+};
+
+/* What was read of the frames' memory, which lies together. */
+struct frame_window {
+	uint64_t at;
+	uint64_t bytes;
+	unsigned char data[WINDOW];
+};
+
+COLD bool python_frames_find(void)
+{
+	const char *(*version)(void);
+	void *loop = dlsym(RTLD_DEFAULT, "_PyEval_EvalFrameDefault");
+	ElfW(Sym) *symbol = NULL;
+	Dl_info info;
+
+	*(void **)&version = dlsym(RTLD_DEFAULT, "Py_GetVersion");
+	*(void **)&python.this_state =
+		dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
+	python.code_type =
+		(uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "PyCode_Type");
+	if (!loop || !version || !python.this_state || !python.code_type ||
+	    !dladdr1(loop, &info, (void **)&symbol, RTLD_DL_SYMENT) || !symbol)
+		return false;
+	python.is_there = true;
+	log_format(python.version, sizeof(python.version), "%.10s", version());
+	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
+		char wanted[8];
+
+		log_format(wanted, sizeof(wanted), "3.%u.", layouts[i].minor);
+		if (!strncmp(python.version, wanted, strlen(wanted)))
+			python.layout = &layouts[i];
+	}
+	python.loop_low = (uint64_t)(uintptr_t)loop;
+	python.loop_high = python.loop_low + symbol->st_size;
+	return python.layout != NULL;
+}
+
+COLD void python_frames_start(struct session *session)
+{
+	python.pid = (int)getpid();
+	store_relaxed(&python.good, 0);
+	store_relaxed(&python.bad, 0);
+	store_relaxed(&python.is_noted, false);
+	/* Ids of names are the session's. */
+	for (uint32_t i = 0; i < CACHE; i++)
+		store_relaxed(&python.cache[i], 0);
+	if (python.is_there && !python.layout)
+		session_note(
+			session,
+			"no Python functions in call stacks: the frames of "
+			"CPython %s are not known",
+			python.version);
+}
+
+static bool peek(uint64_t address, void *to, size_t bytes)
+{
+	const struct iovec mine = {to, bytes};
+	const struct iovec theirs = {(void *)(uintptr_t)address, bytes};
+
+	return address > PAGE_BYTES &&
+	       syscall(SYS_process_vm_readv, python.pid, &mine, 1, &theirs, 1,
+		       0) == (long)bytes;
+}
+
+static bool peek_word(uint64_t address, uint64_t *word)
+{
+	return peek(address, word, sizeof(*word));
+}
+
+/* A frame, by way of the window: a caller's lies shortly before. */
+static const unsigned char *look(struct frame_window *window, uint64_t address)
+{
+	const uint64_t low = address + FRAME_BYTES - WINDOW;
+
+	if (address - window->at < window->bytes &&
+	    window->bytes - (address - window->at) >= FRAME_BYTES)
+		return &window->data[address - window->at];
+	window->at = low;
+	window->bytes = WINDOW;
+	if (address < WINDOW || !peek(low, window->data, WINDOW)) {
+		window->at = address;
+		window->bytes = FRAME_BYTES;
+		if (!peek(address, window->data, FRAME_BYTES)) {
+			window->bytes = 0;
+			return NULL;
+		}
+	}
+	return &window->data[address - window->at];
+}
+
+static uint64_t word_of(const unsigned char *data, uint16_t at)
+{
+	uint64_t word;
+
+	memcpy(&word, data + at, sizeof(word));
+	return word;
+}
+
+static uint64_t first_frame(void)
+{
+	const struct python_layout *layout = python.layout;
+	uint64_t state = (uint64_t)(uintptr_t)python.this_state();
+	uint64_t frame = 0;
+
+	if (!state || !peek_word(state + layout->state_frame, &frame))
+		return 0;
+	if (layout->cframe_frame != NONE &&
+	    !peek_word(frame + layout->cframe_frame, &frame))
+		return 0;
+	return frame;
+}
+
+/* All of the thread's frames, innermost first. */
+static uint32_t walk(struct python_frame *found)
+{
+	const struct python_layout *layout = python.layout;
+	struct frame_window window = {.bytes = 0};
+	uint64_t address = first_frame();
+	uint32_t count = 0;
+
+	while (address && count < FRAMES_MAX) {
+		const unsigned char *frame = look(&window, address);
+		int32_t index;
+
+		if (!frame)
+			break;
+		address = word_of(frame, layout->previous);
+		if (layout->owner != NONE &&
+		    frame[layout->owner] == OWNED_BY_C) {
+			if (count)
+				found[count - 1].ends_run = true;
+			continue;
+		}
+		found[count] = (struct python_frame){
+			.code = word_of(frame, layout->code),
+			.instruction = word_of(frame, layout->instruction),
+			.ends_run =
+				layout->owner == NONE &&
+				(layout->entry == NONE || frame[layout->entry]),
+		};
+		if (layout->start == NONE) {
+			/* An index of instructions of two bytes. */
+			memcpy(&index, frame + layout->instruction,
+			       sizeof(index));
+			found[count].instruction =
+				2 * (uint64_t)(uint32_t)index;
+		}
+		count++;
+	}
+	return count;
+}
+
+/* The code objects of all frames at once: 0 where one can't be read. */
+static bool read_codes(const struct python_frame *frames, uint32_t count,
+		       unsigned char (*codes)[CODE_BYTES])
+{
+	struct iovec theirs[FRAMES_MAX];
+	const struct iovec mine = {codes, (size_t)count * CODE_BYTES};
+
+	for (uint32_t i = 0; i < count; i++)
+		theirs[i] = (struct iovec){(void *)(uintptr_t)frames[i].code,
+					   CODE_BYTES};
+	return syscall(SYS_process_vm_readv, python.pid, &mine, 1, theirs,
+		       count, 0) == (long)mine.iov_len;
+}
+
+/* A str's text, cut; what isn't ASCII only where it has UTF-8 ready. */
+static void read_text(uint64_t object, char *text, size_t bytes)
+{
+	const struct python_layout *layout = python.layout;
+	unsigned char head[64];
+	uint64_t length, from;
+
+	log_format(text, bytes, "?");
+	if (!peek(object, head, sizeof(head)))
+		return;
+	length = word_of(head, 16);
+	from = object + layout->ascii_text;
+	/* state: interned 3 bits (2 in 3.10 and 3.11), kind, compact, ascii. */
+	if (!(head[32] & 0x40)) {
+		from = word_of(head, layout->utf8);
+		length = word_of(head, (uint16_t)(layout->utf8 - 8));
+	}
+	/* The end of a path says more than its beginning. */
+	if (length >= bytes) {
+		from += length - (bytes - 1);
+		length = bytes - 1;
+	}
+	if (from && peek(from, text, length))
+		text[length] = '\0';
+	else
+		log_format(text, bytes, "?");
+}
+
+/* A table of lines, read in pieces. */
+struct line_table {
+	uint64_t at, end;
+	uint32_t used, bytes;
+	unsigned char data[128];
+};
+
+static int next_byte(struct line_table *table)
+{
+	if (table->used == table->bytes) {
+		table->bytes = (uint32_t)min_u64(table->end - table->at,
+						 sizeof(table->data));
+		table->used = 0;
+		if (!table->bytes ||
+		    !peek(table->at, table->data, table->bytes)) {
+			table->bytes = 0;
+			return -1;
+		}
+		table->at += table->bytes;
+	}
+	return table->data[table->used++];
+}
+
+static int32_t next_number(struct line_table *table)
+{
+	uint32_t value = 0;
+	int byte;
+	int shift = 0;
+
+	do {
+		byte = next_byte(table);
+		if (byte < 0 || shift > 24)
+			return 0;
+		value |= (uint32_t)(byte & 63) << shift;
+		shift += 6;
+	} while (byte & 64);
+	/* The sign is the lowest bit. */
+	return value & 1 ? -(int32_t)(value >> 1) : (int32_t)(value >> 1);
+}
+
+/* CPython 3.11: Objects/locations.md. */
+static int32_t find_line(struct line_table *table, int32_t line,
+			 uint64_t offset)
+{
+	uint64_t end = 0;
+	int byte;
+
+	while ((byte = next_byte(table)) >= 0) {
+		const int kind = byte >> 3 & 15;
+
+		end += 2 * (uint64_t)((byte & 7) + 1);
+		if (kind == 13 || kind == 14)
+			line += next_number(table);
+		else if (kind >= 10 && kind <= 12)
+			line += kind - 10;
+		if (offset < end)
+			return line;
+		/* Columns end where the next entry begins. */
+		while (table->used < table->bytes || table->at < table->end) {
+			byte = next_byte(table);
+			if (byte < 0)
+				break;
+			if (byte & 128) {
+				table->used--;
+				break;
+			}
+		}
+	}
+	return line;
+}
+
+/* CPython 3.10: Objects/lnotab_notes.txt. */
+static int32_t find_line_10(struct line_table *table, int32_t line,
+			    uint64_t offset)
+{
+	uint64_t end = 0;
+	int bytes, delta;
+
+	while ((bytes = next_byte(table)) >= 0 &&
+	       (delta = next_byte(table)) >= 0) {
+		if (delta != 128)
+			line += (int8_t)delta;
+		end += (uint64_t)bytes;
+		if (offset < end)
+			break;
+	}
+	return line;
+}
+
+static int32_t line_of(const unsigned char *code,
+		       const struct python_frame *frame)
+{
+	const struct python_layout *layout = python.layout;
+	const uint64_t bytes = word_of(code, layout->lines);
+	struct line_table table = {.at = bytes + 32};
+	uint64_t length;
+	int32_t first;
+
+	memcpy(&first, code + layout->first_line, sizeof(first));
+	if (!peek_word(bytes + 16, &length))
+		return first;
+	table.end = table.at + length;
+	if (layout->start == NONE)
+		return find_line_10(&table, first, frame->instruction);
+	return find_line(&table, first,
+			 frame->instruction - frame->code - layout->start);
+}
+
+/* A frame's own word for its function, or 0: this is no code object. */
+static uint64_t name_of(struct session *session, const unsigned char *code,
+			const struct python_frame *frame)
+{
+	const struct python_layout *layout = python.layout;
+	const uint64_t file = word_of(code, layout->file);
+	const uint64_t name = word_of(code, layout->name);
+	uint64_t hash = (frame->code ^ frame->instruction << 20) *
+			UINT64_C(0x9e3779b97f4a7c15);
+	char path[TEXT_BYTES], function[TEXT_BYTES];
+	char text[2 * TEXT_BYTES + 32];
+	_Atomic uint64_t *place;
+	uint64_t known;
+	uint32_t id;
+
+	if (word_of(code, 8) != python.code_type)
+		return 0;
+	hash = (hash ^ frame->instruction ^ file) *
+	       UINT64_C(0x9fb21c651e98df25);
+	hash = (hash ^ hash >> 29 ^ name) * UINT64_C(0xbf58476d1ce4e5b9);
+	place = &python.cache[hash % CACHE];
+	known = load_relaxed(place);
+	if (known && known >> 32 == hash >> 32)
+		return STACK_NAMED | (uint32_t)known;
+	read_text(file, path, sizeof(path));
+	read_text(name, function, sizeof(function));
+	log_format(text, sizeof(text), "%s(%d): %s", path, line_of(code, frame),
+		   function);
+	id = names_intern_string(session, text);
+	store_relaxed(place, hash >> 32 << 32 | id);
+	return STACK_NAMED | id;
+}
+
+static bool is_loop(uint64_t code)
+{
+	return code > python.loop_low && code <= python.loop_high;
+}
+
+/* Says once that the interpreter's frames can't be read. */
+static COLD void give_up(struct session *session)
+{
+	if (!load_relaxed(&python.good) && !load_relaxed(&python.is_noted)) {
+		store_relaxed(&python.is_noted, true);
+		session_note(
+			session,
+			"no Python functions in call stacks: the frames of "
+			"CPython %s could not be read",
+			python.version);
+	}
+}
+
+uint32_t python_frames_splice(struct session *session, uint64_t *frames,
+			      uint32_t count, uint32_t most)
+{
+	unsigned char codes[FRAMES_MAX][CODE_BYTES];
+	struct python_frame found[FRAMES_MAX];
+	uint64_t out[STACK_DEPTH_MAX];
+	uint32_t made = 0, next = 0, there;
+	uint32_t loops = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		loops += is_loop(frames[i]);
+	if (!loops || load_relaxed(&python.is_noted))
+		return min_u32(count, most);
+	there = walk(found);
+	if (!there || !read_codes(found, there, codes) ||
+	    word_of(codes[0], 8) != python.code_type) {
+		if (add_relaxed(&python.bad, 1) > TRIES_MAX)
+			give_up(session);
+		return min_u32(count, most);
+	}
+	if (!load_relaxed(&python.good))
+		store_relaxed(&python.good, 1);
+	for (uint32_t i = 0; i < count && made < most; i++) {
+		bool goes_on = is_loop(frames[i]) && next < there;
+
+		if (!goes_on)
+			out[made++] = frames[i];
+		for (; goes_on && made < most; next++) {
+			const uint64_t name =
+				name_of(session, codes[next], &found[next]);
+
+			if (name)
+				out[made++] = name;
+			goes_on = !found[next].ends_run && next + 1 < there;
+		}
+	}
+	memcpy(frames, out, made * sizeof(out[0]));
+	return made;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * python_frames.h - CPython's own frames in a call stack.
+ *
+ * Where libunwind found the interpreter's loop, the functions that it runs
+ * stand in its place, as "file.py(12): function".  They are read without the
+ * GIL from the thread's own state, by a table of offsets for each version
+ * (3.10 to 3.13), and by process_vm_readv() on ourselves: a wrong offset gives
+ * no frame and never a fault.
+ */
+#ifndef PRELOAD_PYTHON_FRAMES_H
+#define PRELOAD_PYTHON_FRAMES_H
+
+#include "collector/session/session.h"
+
+/* In our constructor: looks for an interpreter.  True: there is one whose
+ * frames can be read. */
+bool python_frames_find(void);
+
+/* A recording begins: notes why there are none of an interpreter's. */
+void python_frames_start(struct session *session);
+
+/* Puts the functions into `count` frames; at most `most` come back. */
+uint32_t python_frames_splice(struct session *session, uint64_t *frames,
+			      uint32_t count, uint32_t most);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* unwind.c - loads libunwind and asks it; see unwind.h. */
+#include "preload/stack/unwind.h"
+
+#include "collector/session/modules.h"
+#include "collector/system/log.h"
+#include "preload/process/process.h"
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* What the slowest way of libunwind 1.6 and 1.8 takes of a stack, twice. */
+#define ROOM_BYTES     (24u * 1024)
+#define MAIN_BYTES_MAX (UINT64_C(1) << 30)
+
+#define TEXT2(text)    #text
+#define TEXT(macro)    TEXT2(macro)
+
+START_DATA struct unwind unwind;
+
+#ifdef HAVE_LIBUNWIND
+static bool find(void *library)
+{
+	int (*set_policy)(unw_addr_space_t, unw_caching_policy_t);
+	void *stack_end = dlsym(RTLD_DEFAULT, "__libc_stack_end");
+
+	*(void **)&unwind.backtrace = dlsym(library, "unw_backtrace");
+	*(void **)&unwind.getcontext =
+		dlsym(library, TEXT(unw_tdep_getcontext));
+	*(void **)&unwind.init = dlsym(library, TEXT(unw_init_local));
+	*(void **)&unwind.step = dlsym(library, TEXT(unw_step));
+	*(void **)&unwind.get_reg = dlsym(library, TEXT(unw_get_reg));
+	*(void **)&unwind.flush = dlsym(library, TEXT(unw_flush_cache));
+	unwind.space = dlsym(library, TEXT(unw_local_addr_space));
+	*(void **)&set_policy = dlsym(library, TEXT(unw_set_caching_policy));
+	if (!unwind.backtrace || !unwind.getcontext || !unwind.init ||
+	    !unwind.step || !unwind.get_reg || !unwind.flush || !unwind.space ||
+	    !set_policy || !stack_end)
+		return false;
+	unwind.main_high = *(uint64_t *)stack_end;
+	/* No lock that another thread holds. */
+	set_policy(*unwind.space, UNW_CACHE_PER_THREAD);
+	return true;
+}
+
+/* A sample of the heap is nothing without them. */
+static bool chosen(void)
+{
+	if (process.options.malloc == MALLOC_SAMPLED &&
+	    !options_is_set(&process.options, OPTION_AT_stack))
+		unwind.choice.families = STACK_HEAP;
+	return unwind.choice.families;
+}
+
+COLD void unwind_prepare(void)
+{
+	void *frames[STACK_DEPTH_DEFAULT];
+	struct thread *was;
+	void *library;
+	char why[LOG_LINE_BYTES];
+
+	if (stack_choice_parse(process.options.stack, &unwind.choice, why,
+			       sizeof(why)) ||
+	    !chosen())
+		return;
+	was = thread_busy();
+	library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
+	if (library && find(library)) {
+		/* What it sets up once. */
+		unwind.backtrace(frames, STACK_DEPTH_DEFAULT);
+		unwind.is_loaded = true;
+		unwind.has_python = python_frames_find();
+	} else {
+		log_trouble("no call stacks: libunwind.so.8 can't be loaded; "
+			    "install libunwind8 (Debian, Ubuntu) or libunwind "
+			    "(Fedora)");
+	}
+	thread_unbusy(was);
+}
+
+/* Each step asks for how its frame is left, by tables that are no longer those
+ * of code that has gone. */
+COLD uint32_t unwind_slowly(uint64_t *frames, uint32_t count)
+{
+	unw_context_t context;
+	unw_cursor_t cursor;
+	uint32_t found = 0;
+
+	if (unwind.getcontext(&context) || unwind.init(&cursor, &context) < 0)
+		return 0;
+	while (found < count && unwind.step(&cursor) > 0 &&
+	       !unwind.get_reg(&cursor, UNW_REG_IP, &frames[found]))
+		found++;
+	return found;
+}
+
+/* The fast trace never looks again at what it knows of an address.  Other code
+ * may come to lie there, so from now on nobody goes by it.  What is there now
+ * is noted, or nobody could name it later. */
+COLD void unwind_code_goes(void)
+{
+	struct session *session = load_relaxed(&session_here);
+	const int saved = errno;
+	struct thread *was;
+
+	if (!unwind.is_loaded)
+		return;
+	was = thread_busy();
+	store_relaxed(&unwind.goes_slowly, true);
+	unwind.flush(*unwind.space, 0, 0);
+	if (session && session->writable)
+		modules_refresh(session);
+	thread_unbusy(was);
+	errno = saved;
+}
+#else
+COLD void unwind_prepare(void)
+{
+	if (process.options.stack[0] != 'o')
+		log_trouble("no call stacks: this build is without libunwind");
+}
+
+void unwind_code_goes(void)
+{
+}
+
+uint32_t unwind_slowly(uint64_t *frames, uint32_t count)
+{
+	(void)frames;
+	(void)count;
+	return 0;
+}
+#endif
+
+/*
+ * libunwind has locks, which it takes where it meets new code.  What another
+ * thread held there when this process was forked is held for ever: a child of a
+ * process with several threads takes none.
+ */
+COLD void unwind_forget(void)
+{
+	unwind.had_threads |= load_relaxed(&unwind.threads) > 1;
+	store_relaxed(&unwind.threads, 0);
+}
+
+COLD uint32_t unwind_start(struct session *session)
+{
+	if (!unwind.choice.families)
+		return 0;
+	if (unwind.had_threads) {
+		session_note(session, "no call stacks: forked by a process "
+				      "with several threads");
+		return 0;
+	}
+	stacks_start(session);
+	python_frames_start(session);
+	return unwind.choice.families;
+}
+
+/* By the C library's own figures; the main thread's stack grows to its limit.
+ */
+COLD void unwind_thread_entered(struct thread *thread)
+{
+	pthread_attr_t attributes;
+	struct rlimit limit;
+	struct thread *was;
+	void *low = NULL;
+	size_t bytes = 0;
+
+	thread->stack_low = thread->stack_high = 0;
+	if (!unwind.choice.families)
+		return;
+	add_relaxed(&unwind.threads, 1);
+	was = thread_busy();
+	if (thread->tid == (uint32_t)getpid()) {
+		if (!getrlimit(RLIMIT_STACK, &limit))
+			bytes = min_u64(limit.rlim_cur, MAIN_BYTES_MAX);
+		low = (void *)(unwind.main_high - bytes);
+	} else if (!pthread_getattr_np(pthread_self(), &attributes)) {
+		pthread_attr_getstack(&attributes, &low, &bytes);
+		pthread_attr_destroy(&attributes);
+	}
+	thread_unbusy(was);
+	thread->stack_low = (uint64_t)(uintptr_t)low + ROOM_BYTES;
+	thread->stack_high = (uint64_t)(uintptr_t)low + bytes;
+}

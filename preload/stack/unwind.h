@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * unwind.h - the call stack of an event, taken by libunwind.
+ *
+ * libunwind is loaded in our constructor, where the user asks for stacks, and
+ * never linked: it brings functions of its own for exceptions, which must not
+ * come before the program's.  Its fast trace keeps a table for each thread of
+ * how each return address is left; what isn't in it yet costs some
+ * microseconds and a walk over the loader's list.
+ *
+ * A stack is taken on the thread's own stack alone, with room to spare: a
+ * signal handler's small one, and those that a program switches by itself, give
+ * none.  Whatever can't be taken is counted (session_header.stacks.untaken).
+ */
+#ifndef PRELOAD_UNWIND_H
+#define PRELOAD_UNWIND_H
+
+#include "collector/control/stack_choice.h"
+#include "collector/session/stacks.h"
+#include "collector/session/thread.h"
+#include "preload/stack/python_frames.h"
+#include <errno.h>
+#ifdef HAVE_LIBUNWIND
+#define UNW_LOCAL_ONLY
+#include <libunwind.h>
+#endif
+
+/* Each so manieth taking is timed, for what we cost. */
+#define UNWIND_TIMED_EACH 64u
+/* Frames of ours that may lie on top. */
+#define UNWIND_OURS_MAX	  4u
+
+struct unwind {
+	struct stack_choice choice;
+	bool is_loaded;
+	bool has_python;	  /* whose frames can be read */
+	bool had_threads;	  /* in the parent, which forked: see below */
+	_Atomic uint32_t threads; /* that may take stacks, ever */
+	_Atomic bool
+		goes_slowly; /* code was unmapped: see unwind_code_goes() */
+	int (*backtrace)(void **frames, int count);
+#ifdef HAVE_LIBUNWIND
+	int (*getcontext)(unw_context_t *context);
+	int (*init)(unw_cursor_t *cursor, unw_context_t *context);
+	int (*step)(unw_cursor_t *cursor);
+	int (*get_reg)(unw_cursor_t *cursor, unw_regnum_t number,
+		       unw_word_t *value);
+	void (*flush)(unw_addr_space_t space, unw_word_t low, unw_word_t high);
+	unw_addr_space_t *space;
+#endif
+	uint64_t main_high; /* of the main thread's stack */
+};
+
+extern struct unwind unwind __attribute__((visibility("hidden")));
+
+/* In our constructor: loads libunwind if the user wants stacks. */
+void unwind_prepare(void);
+
+/* A recording begins: the families (enum stack_family) that take stacks. */
+uint32_t unwind_start(struct session *session);
+
+/* The calling thread has got its record. */
+void unwind_thread_entered(struct thread *thread);
+
+/* Code is about to be unmapped. */
+void unwind_code_goes(void);
+
+/* In a forked child. */
+void unwind_forget(void);
+
+/* The same as unwind.backtrace, without a table that may be out of date. */
+uint32_t unwind_slowly(uint64_t *frames, uint32_t count);
+
+/* Our own code lies in between. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
+
+static inline bool unwind_is_ours(uint64_t code)
+{
+	return code - (uint64_t)(uintptr_t)__ehdr_start <
+	       (uint64_t)(_end - __ehdr_start);
+}
+
+/* The id of the present stack without our own frames, of which there are `ours`
+ * at most; 0 none.  The thread is THREAD_FILLING.  Keeps errno.  Inline, since
+ * each frame of ours is one more to walk. */
+static inline __attribute__((always_inline)) uint32_t
+unwind_take(const struct thread *thread, uint32_t ours)
+{
+	struct session *session = load_relaxed(&session_here);
+	uint64_t frames[STACK_DEPTH_MAX + UNWIND_OURS_MAX];
+	const uint64_t here = (uint64_t)(uintptr_t)frames;
+	const bool is_timed = !(thread->ring.committed % UNWIND_TIMED_EACH);
+	const uint64_t start = is_timed ? clock_ticks() : 0;
+	const uint32_t wanted = unwind.choice.depth;
+	const int saved = errno;
+	uint32_t count = 0;
+	uint32_t first = 0;
+	uint32_t id;
+
+	if (unlikely(!unwind.is_loaded || here < thread->stack_low ||
+		     here >= thread->stack_high))
+		count = 0;
+	else if (unlikely(load_relaxed(&unwind.goes_slowly)))
+		count = unwind_slowly(frames, wanted + ours);
+	else
+		count = (uint32_t)unwind.backtrace((void **)frames,
+						   (int)(wanted + ours));
+	while (first < count && unwind_is_ours(frames[first]))
+		first++;
+	count -= first;
+	if (unlikely(unwind.has_python))
+		count = python_frames_splice(session, &frames[first], count,
+					     wanted);
+	errno = saved;
+	if (unlikely(!count)) {
+		add_relaxed(&session->head->stacks.untaken, 1);
+		return 0;
+	}
+	id = stacks_put(session, &frames[first], min_u32(count, wanted));
+	if (unlikely(is_timed)) {
+		add_relaxed(&session->head->stacks.timed, 1);
+		add_relaxed(&session->head->stacks.timed_ticks,
+			    clock_ticks() - start);
+	}
+	return id;
+}
+
+#endif

@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: MIT
+"""traceprof memory: who held the peak, what leaks, what grows, who allocates."""
+
+import json
+import os
+import re
+import subprocess
+
+import harness
+from harness import command, expect, expect_equal, folder, program, same, traced
+
+HEAP = {"TRACEPROF_STACK": "heap", "TRACEPROF_MALLOC": "all"}
+
+
+def record(*arguments, **env):
+    run = same(*arguments, env=HEAP | env)
+    return run.files[0]
+
+
+def account(path, *options):
+    """The host's account, as --json has it."""
+    done = command("memory", "--json", *options, path)
+    expect_equal((done.status, done.stderr), (0, ""))
+    found = json.loads(done.stdout)
+    expect_equal(len(found), 1, "objects")
+    return found[0]["memories"][0]
+
+
+def text(path, *options):
+    done = command("memory", *options, path)
+    expect_equal((done.status, done.stderr), (0, ""))
+    return done.stdout
+
+
+def line_of(function, word, source="alloc_sites.c"):
+    """The line in a function where a word stands."""
+    path = os.path.join(harness.ROOT, "tests", "programs", source)
+    with open(path, encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    start = next(number for number, line in enumerate(lines)
+                 if re.search(rf"\b{function}\(", line) and not line.startswith("\t"))
+    return next(number + 1 for number, line in enumerate(lines)
+                if number >= start and word in line)
+
+
+def growing(found):
+    return [place for place in found["places"] if place.get("growth")]
+
+
+def names(place):
+    return [frame["function"] for frame in place["stack"]]
+
+
+def test_planted_leak_is_named_with_file_and_line():
+    path = record("alloc_sites", "leak", 60)
+    found = account(path)
+    expect_equal(found["growth"]["for_each"], "step", "points")
+    places = growing(found)
+    expect_equal(len(places), 1, [names(one) for one in places])
+    expect(1000000 <= places[0]["growth"] <= 1010000, places[0]["growth"])
+    stack = places[0]["stack"]
+    expect_equal(names(places[0])[:3], ["make_block", "keep_tensor", "train_step"])
+    expect_equal((os.path.basename(stack[0]["file"]), stack[0]["line"]),
+                 ("alloc_sites.c", line_of("make_block", "malloc(")))
+    expect_equal(stack[1]["line"], line_of("keep_tensor", "make_block("))
+    said = text(path)
+    expect(re.search(r"growth: \+9\d\d\.\d KiB a step, 1 place explains", said), said)
+    expect(f"alloc_sites.c:{stack[0]['line']}" in said, said)
+
+
+def test_clean_program_has_no_leak():
+    said = text(record("alloc_sites", "clean", 60))
+    expect("growth: none" in said, said)
+
+
+def test_noise_is_no_leak():
+    for _ in range(3):
+        said = text(record("alloc_sites", "clean", 100, "noise"))
+        expect("growth: none" in said, said)
+
+
+def test_cache_that_warms_up_is_no_leak():
+    said = text(record("alloc_sites", "warm", 60))
+    expect("growth: none" in said, said)
+    expect("fill_cache" in said, "what is live at the end is shown all the same")
+
+
+def test_too_few_steps_are_said():
+    expect("too few steps" in text(record("alloc_sites", "leak", 10)), "what is said")
+
+
+def test_sums_are_those_of_the_program():
+    """Against what the trace itself says, added up independently."""
+    path = record("alloc_sites", "churn", 20000)
+    trace = harness.Trace(path)
+    live = {}
+    peak = total = calls = 0
+    for one in sorted(trace.memory(), key=lambda event: event["ts"]):
+        args = one["args"]
+        if args["Bytes"] > 0:
+            live[args["Addr"]] = args["Bytes"]
+            calls += 1
+            total += args["Bytes"]
+        else:
+            live.pop(args["Addr"], 0)
+        peak = max(peak, sum(live.values())) if len(live) < 50 or calls % 97 == 0 \
+            else peak
+    found = account(path)
+    expect_equal((found["allocations"], found["bytes"]), (calls, total))
+    expect_equal(found["live_bytes"], sum(live.values()))
+    expect(found["peak_bytes"] >= peak, (found["peak_bytes"], peak))
+    by_site = {names(place)[0]: place for place in found["places"]}
+    expect_equal(by_site["small_site"]["calls"], 20000)
+    expect_equal(by_site["small_site"]["live_blocks"], 5000)
+    # Every tenth comes before a middle one, every fourth is kept.
+    temporary = sum(bool(i % 4 and i % 10 and i % 5000) for i in range(20000))
+    expect_equal(by_site["small_site"]["temporary"], temporary)
+    expect_equal(by_site["middle_site"]["calls"], 2000)
+    expect_equal(by_site["middle_site"]["live"], 0)
+    expect_equal(by_site["large_site"]["calls"], 4)
+    for key in ("peak", "live", "bytes", "calls"):
+        expect_equal(sum(place[key] for place in found["places"]),
+                     found[{"peak": "peak_bytes", "live": "live_bytes",
+                            "bytes": "bytes", "calls": "allocations"}[key]], key)
+
+
+def test_samples_are_an_unbiased_estimate():
+    """Of ten sites, from 1 byte to 100 MB, over ten runs: within 2 %."""
+    seen = {}
+    env = {"TRACEPROF_MALLOC": "sampled", "TRACEPROF_MALLOC_SAMPLE": "4K"}
+    wanted = None
+    for _ in range(10):
+        run = same("alloc_sites", "sizes", env=env, timeout=120)
+        expect(account(run.files[0])["live_bytes"] < 1e6, "what was freed is gone")
+        for place in account(run.files[0])["places"]:
+            seen.setdefault(names(place)[0], []).append((place["bytes"], place["calls"]))
+        heap = run.trace.meta["heap"]
+        wanted = wanted or (heap["calls"], heap["bytes"], heap["frees"])
+        expect_equal((heap["calls"], heap["bytes"], heap["frees"]), wanted,
+                     "counts are exact in every run")
+    counts = (1000000, 600000, 240000, 80000, 24000, 2400, 240, 24, 3, 1)
+    sizes = (24, 40, 104, 312, 1000, 10008, 100008, 1003504, 10002416, 100003824)
+    for site, (count, size) in enumerate(zip(counts, sizes)):
+        found = seen[f"site{site}"]
+        expect_equal(len(found), 10, f"runs that saw site{site}")
+        mean = sum(number for number, _ in found) / 10
+        expect(abs(mean / (count * size) - 1) < 0.02,
+               f"site{site}: {mean} for {count * size}")
+        calls = sum(number for _, number in found) / 10
+        expect(abs(calls / count - 1) < 0.02, f"site{site}: {calls} for {count} calls")
+
+
+def test_counts_are_the_same_in_every_mode():
+    found = {}
+    for mode in ("counters", "large", "all", "sampled"):
+        run = same("alloc_sites", "churn", 20000, env={"TRACEPROF_MALLOC": mode})
+        heap = run.trace.meta["heap"]
+        found[mode] = tuple(heap[key] for key in ("calls", "frees", "bytes"))
+    expect_equal(len(set(found.values())), 1, found)
+
+
+def test_samples_of_every_function():
+    """Each way to get and to give back a block, through the sampled one."""
+    for function in ("malloc", "calloc", "realloc", "reallocarray", "posix_memalign",
+                     "aligned_alloc", "memalign", "valloc", "pvalloc", "strdup"):
+        env = {"TRACEPROF_MALLOC": "sampled", "TRACEPROF_MALLOC_SAMPLE": "64K"}
+        run = (traced if "align" in function else same)(
+            "heap_calls", function, 50, 987654, env=env)
+        trace = run.trace
+        born = [one for one in trace.memory() if one["args"]["Bytes"] > 900000]
+        died = [one for one in trace.memory() if one["args"]["Bytes"] < -900000]
+        expect_equal((len(born), len(died)), (50, 50), function)
+        expect(all("stack" in one["args"] for one in born), function)
+        expect_equal(account(run.files[0])["strange_frees"], 0, function)
+
+
+def test_suppressions():
+    path = record("alloc_sites", "leak", 60)
+    listed = os.path.join(folder(), "list")
+    for pattern, hides in (("keep_tensor", True), ("^keep*sor$", True),
+                           ("alloc_sites.c", True), ("^tensor", False),
+                           ("libother", False)):
+        with open(listed, "w", encoding="utf-8") as file:
+            file.write(f"# known\n\nleak:{pattern}\n")
+        said = text(path, "--suppressions", listed)
+        expect_equal("growth: none" in said, hides, pattern)
+    with open(listed, "w", encoding="utf-8") as file:
+        file.write("leak:ok\nrace:other\n")
+    done = command("memory", "--suppressions", listed, path)
+    expect_equal(done.status, 2, done.stderr)
+    expect("line 2" in done.stderr, done.stderr)
+
+
+def test_folded_stacks_add_up():
+    path = record("alloc_sites", "leak", 30)
+    found = account(path)
+    for options, key in (([], "peak_bytes"), (["--cost", "live"], "live_bytes"),
+                         (["--cost", "calls"], "allocations")):
+        lines = text(path, "--flame", *options).splitlines()
+        expect_equal(sum(int(line.rsplit(" ", 1)[1]) for line in lines), found[key])
+    largest = max(text(path, "--flame").splitlines(),
+                  key=lambda line: int(line.rsplit(" ", 1)[1])).split(";")
+    expect_equal(largest[0], "host memory")
+    expect(largest[-1].startswith("make_block "), largest)
+    turned = text(path, "--flame", "--inverted").splitlines()
+    expect(any(line.split(";")[1].startswith("make_block ") for line in turned), turned)
+
+
+def test_speedscope_file():
+    path = record("alloc_sites", "leak", 30)
+    file = json.loads(text(path, "--speedscope"))
+    profile = file["profiles"][0]
+    expect_equal(len(profile["samples"]), len(profile["weights"]))
+    expect_equal(sum(profile["weights"]), profile["endValue"])
+    expect_equal(profile["endValue"], account(path)["peak_bytes"])
+    frames = [one["name"] for one in file["shared"]["frames"]]
+    expect(all(0 <= frame < len(frames) for stack in profile["samples"]
+               for frame in stack), "frames")
+    expect(any(name.startswith("make_block ") for name in frames), frames)
+
+
+def test_part_of_a_run():
+    path = record("alloc_sites", "leak", 60)
+    part = account(path, "--steps", "10:19")
+    kept = [place for place in part["places"] if "keep_tensor" in names(place)]
+    expect_equal(kept[0]["live_blocks"], 10, "blocks kept in ten steps")
+
+
+def test_two_runs_beside_each_other():
+    before = record("alloc_sites", "clean", 40)
+    after = record("alloc_sites", "leak", 40)
+    said = command("memory", "--diff", before, after).stdout
+    first = said.split("where\n", 1)[1].splitlines()[0]
+    expect(re.match(r"\s*\+38\.\d+ MiB", first), said)
+    expect("make_block alloc_sites.c" in first, said)
+
+
+def test_stripped_program_is_named_by_its_build_id():
+    """Recorded without debug information, which lies elsewhere."""
+    place = folder()
+    copy = os.path.join(place, "bare")
+    debug = os.path.join(place, "debug")
+    source = program("alloc_sites")
+    notes = subprocess.run(["readelf", "-n", source], capture_output=True,
+                           text=True).stdout
+    number = re.search(r"Build ID: (\w+)", notes).group(1)
+    os.makedirs(os.path.join(debug, ".build-id", number[:2]))
+    kept = os.path.join(debug, ".build-id", number[:2], number[2:] + ".debug")
+    subprocess.run(["objcopy", "--only-keep-debug", source, kept], check=True)
+    subprocess.run(["strip", "-o", copy, source], check=True)
+    run = traced(copy, "leak", 60, env=HEAP)
+    path = run.files[0]
+    expect("make_block" not in text(path), "a name that nobody could know")
+    found = account(path, "--debug-dir", debug)
+    expect_equal(names(growing(found)[0])[:2], ["make_block", "keep_tensor"])
+    os.unlink(copy)
+    said = text(path)
+    expect("not here as they were recorded" in said and "bare" in said, said)
+    found = account(path, "--debug-dir", debug)
+    expect_equal(names(growing(found)[0])[:2], ["make_block", "keep_tensor"])
+    # Another build in its place is not taken for it.
+    subprocess.run(["strip", "-o", copy, program("threads")], check=True)
+    expect("not here as they were recorded" in text(path), "another build")
+
+
+def test_symbolized_trace_is_read_anywhere():
+    """Recorded by a program that is then gone."""
+    copy = os.path.join(folder(), "moved")
+    subprocess.run(["cp", program("alloc_sites"), copy], check=True)
+    path = traced(copy, "leak", 60, env=HEAP).files[0]
+    before = growing(account(path))[0]["stack"]
+    size = len(harness.Trace(path).events)
+    done = command("symbolize", path)
+    expect_equal((done.status, done.stderr), (0, ""))
+    os.unlink(copy)
+    expect_equal(command("check", path).status, 0)
+    trace = harness.Trace(path)
+    expect_equal(len(trace.events), size, "events")
+    lines = [one["args"]["Call stack"] for one in trace.memory()
+             if "Call stack" in one["args"]]
+    expect(any(re.search(r"alloc_sites.c\(\d+\): make_block;[^;]*"
+                         r"alloc_sites.c\(\d+\): keep_tensor;", line)
+               for line in lines), lines)
+    after = growing(account(path))[0]["stack"]
+    expect_equal([(one["function"], one.get("line")) for one in after[:5]],
+                 [(one["function"], one.get("line")) for one in before[:5]])
+
+
+def test_symbolize_leaves_a_file_that_it_cannot_read():
+    path = os.path.join(folder(), "broken.pt.trace.json")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write('{"traceEvents": [')
+    expect_equal(command("symbolize", path).status, 3)
+    expect_equal(os.listdir(os.path.dirname(path)), ["broken.pt.trace.json"])
+
+
+def test_trace_without_stacks_says_so():
+    run = same("alloc_sites", "leak", 30, env={"TRACEPROF_MALLOC": "all"})
+    said = text(run.files[0])
+    expect("TRACEPROF_STACK=heap" in said, said)
+    expect("28.6" in said or "28.7" in said, "the peak is known all the same")
+
+
+def test_wrong_arguments():
+    path = record("alloc_sites", "clean", 3)
+    for options in (["--top", "x"], ["--cost", "money"], ["--steps", "5"],
+                    ["--time", "-1:2"], ["--diff"], ["--suppressions", "/nowhere"]):
+        expect_equal(command("memory", *options, path).status, 2, options)
+    expect_equal(command("memory", "/nowhere").status, 3)
+
+
+if __name__ == "__main__":
+    harness.main()

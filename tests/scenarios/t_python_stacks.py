@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+"""Python functions in call stacks, in every CPython of this machine that is
+known."""
+
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+
+import harness
+from harness import Skip, command, expect, expect_equal, folder, traced
+
+SCRIPT = '''\
+import threading, traceprof
+kept = []
+
+
+def keep():
+    kept.append(bytearray(1000000))
+
+
+class Trainer:
+    def step(self, number):
+        passed = bytearray(200000)
+        return [keep() for _ in (1,)]
+
+
+def recursive(depth):
+    return recursive(depth - 1) if depth else bytearray(3000000)
+
+
+def other():
+    block = bytearray(
+        5000000)
+    return len(block)
+
+
+def generate():
+    yield bytearray(7000000)
+
+
+def main():
+    trainer = Trainer()
+    thread = threading.Thread(target=other)
+    thread.start()
+    thread.join()
+    for number in range(60):
+        traceprof.step()
+        trainer.step(number)
+    recursive(5)
+    sum(len(one) for one in generate())
+    print("kept", len(kept))
+
+
+main()
+'''
+ENV = {"TRACEPROF_STACK": "heap:48", "TRACEPROF_MALLOC": "large",
+       "PYTHONPATH": os.path.join(harness.ROOT, "tools", "python")}
+
+
+def pythons():
+    """{version: path} of CPython 3.10 to 3.13."""
+    found = {}
+    for path in [sys.executable, *sorted(glob.glob(
+            os.path.expanduser("~/.pyenv/versions/3.1*/bin/python3")))]:
+        done = subprocess.run([path, "-c", "import sys; print('%d.%d' % "
+                               "sys.version_info[:2])"], capture_output=True, text=True)
+        if done.stdout.strip() in ("3.10", "3.11", "3.12", "3.13"):
+            found.setdefault(done.stdout.strip(), os.path.realpath(path))
+    if not found:
+        raise Skip("no CPython 3.10 to 3.13 on this machine")
+    return found
+
+
+def record(path):
+    script = os.path.join(folder(), "train.py")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write(SCRIPT)
+    run = traced(path, script, env=ENV)
+    expect_equal((run.status, run.stdout), (0, "kept 60\n"), run.stderr)
+    return run
+
+
+def functions(stack):
+    """Python's part of a stack as text: [(file, line, function)]."""
+    return [(os.path.basename(file), int(line), name) for file, line, name in
+            re.findall(r"([^;]*?\.py)\((\d+)\): ([^;]*)", stack)]
+
+
+def by_size(trace):
+    known = {one["args"]["stack"]: one["args"]["Call stack"]
+             for one in trace.memory() if "Call stack" in one["args"]}
+    return [(one["args"]["Bytes"], known[one["args"]["stack"]])
+            for one in trace.memory() if "stack" in one["args"]]
+
+
+def check(version, path):
+    run = record(path)
+    trace = run.trace
+    said = f"CPython {version}"
+    notes = " ".join(trace.meta["notes"])
+    expect("Python" not in notes, said, notes)
+    seen = {}
+    for size, stack in by_size(trace):
+        seen.setdefault(size // 100000, []).append(functions(stack))
+    # A comprehension has a frame of its own before 3.12.
+    kept = [one for one in seen[10] if one and one[0][2] == "keep"]
+    expect_equal(len(kept), 60, said)
+    names = [name.split(".<locals>.")[-1].split(".")[-1] for _, _, name in kept[-1]]
+    expect_equal([name for name in names if name != "<listcomp>"],
+                 ["keep", "step", "main", "<module>"], said)
+    expect_equal([line for _, line, name in kept[-1] if name != "<listcomp>"
+                  and not name.endswith("<listcomp>")], [6, 12, 36, 42], said)
+    deep = next(one for one in seen[30] if one)
+    expect_equal([name for _, _, name in deep],
+                 ["recursive"] * 6 + ["main", "<module>"], said)
+    expect_equal({line for _, line, name in deep if name == "recursive"}, {16}, said)
+    thread = next(one for one in seen[50] if one)
+    expect_equal((thread[0][1:], thread[1][2].split(".")[-1]), ((20, "other"), "run"),
+                 said)
+    made = next(one for one in seen[70] if one)
+    expect_equal((made[0][2], made[0][1]), ("generate", 26), said)
+    loops = sum("_PyEval_EvalFrameDefault" in stack for _, stack in by_size(trace))
+    expect(loops <= len(by_size(trace)) // 20, f"{said}: {loops} loops are left")
+    return run
+
+
+def test_functions_files_and_lines():
+    for version, path in pythons().items():
+        check(version, path)
+
+
+def test_leak_of_a_list_is_named():
+    for version, path in pythons().items():
+        run = record(path)
+        done = command("memory", "--json", run.files[0])
+        places = json.loads(done.stdout)[0]["memories"][0]["places"]
+        largest = max(places, key=lambda place: place["peak"])
+        lines = [(frame["function"], frame.get("line")) for frame in largest["stack"]]
+        expect(("keep", 6) in lines, version, lines)
+        text = command("memory", run.files[0]).stdout
+        growth = text.split("growth:", 1)[1].splitlines()
+        expect(re.match(r" \+97\d\.\d KiB a step, 1 place explains", growth[0]),
+               version, growth[:4])
+        expect("keep train.py:6 < " in growth[2], version, growth[:4])
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""Call stacks of events: who they name, and what becomes of the program."""
+
+import os
+import signal
+import subprocess
+import time
+
+import harness
+from harness import expect, expect_equal, same, traced
+
+HEAP = {"TRACEPROF_STACK": "heap", "TRACEPROF_MALLOC": "all"}
+BLOCKS = os.path.join(harness.BUILD, "tests", "programs", "lib", "libblocks.so")
+
+
+def stacks(trace):
+    """{number: [function, from the innermost on]}"""
+    found = {}
+    for one in trace.memory():
+        text = one["args"].get("Call stack")
+        if text:
+            names = [frame.split(": ", 1)[1] for frame in text.split(";")]
+            # What is recovered may say it again.
+            expect_equal(found.setdefault(one["args"]["stack"], names), names)
+    return found
+
+
+def sites(trace):
+    """[(bytes, functions)] of each new block that is told whose it is."""
+    known = stacks(trace)
+    return [(one["args"]["Bytes"], known[one["args"]["stack"]])
+            for one in trace.memory() if "stack" in one["args"]]
+
+
+def check_all_have_one(trace):
+    born = [one for one in trace.memory() if one["args"]["Bytes"] > 0]
+    account = trace.meta["stacks"]
+    without = sum("stack" not in one["args"] for one in born)
+    expect(without <= account["refused"] + account["untaken"],
+           f"{without} blocks without a stack, but {account}")
+    return account, without
+
+
+def test_each_block_names_its_caller():
+    trace = same("alloc_sites", "leak", 20, env=HEAP).trace
+    account, without = check_all_have_one(trace)
+    expect_equal((account["refused"], without), (0, 0), account)
+    seen = sites(trace)
+    kept = [names for size, names in seen if 1000000 <= size < 1010000]
+    expect_equal(len(kept), 20, "kept tensors")
+    for names in kept:
+        expect_equal(names[:4], ["make_block", "keep_tensor", "train_step",
+                                 "run_steps"], "who called")
+    passed = [names for size, names in seen if 65536 <= size < 65600]
+    expect_equal(len(passed), 20, "passed tensors")
+    expect(all(names[:2] == ["make_block", "pass_tensor"] for names in passed), passed)
+
+
+def test_off_says_nothing_and_loads_nothing():
+    trace = same("alloc_sites", "leak", 5, env={"TRACEPROF_MALLOC": "all"}).trace
+    ours = trace.meta
+    expect("stacks" not in ours and "modules" not in ours, ours.keys())
+    expect(not any("stack" in one["args"] for one in trace.memory()), "a stack")
+
+
+def test_depth_is_kept():
+    env = HEAP | {"TRACEPROF_STACK": "heap:5"}
+    trace = same("alloc_sites", "deep", 40, env=env).trace
+    expect_equal({len(names) for names in stacks(trace).values()} - {1, 2, 3, 4},
+                 {5}, "depths")
+    env = HEAP | {"TRACEPROF_STACK": "heap:64"}
+    trace = same("alloc_sites", "deep", 40, env=env).trace
+    longest = max(stacks(trace).values(), key=len)
+    expect_equal(longest.count("deep"), 41, longest)
+    expect_equal(longest[0:2], ["make_block", "pass_tensor"], longest)
+    expect("main" in longest, longest)
+
+
+def test_wrong_choice_is_said():
+    for bad in ("heap:65", "heap:0", "stack", "heap,", "heap:3x"):
+        done = traced("alloc_sites", "leak", 2,
+                      env={"TRACEPROF_MALLOC": "all", "TRACEPROF_STACK": bad})
+        expect_equal(len([line for line in done.own_lines if bad in line]), 1,
+                     done.own_lines)
+        expect("stacks" not in done.trace.meta, bad)
+
+
+def test_modules_are_known_by_build_id():
+    trace = same("alloc_sites", "leak", 2, env=HEAP).trace
+    modules = {os.path.basename(one["path"]): one["build_id"]
+               for one in trace.meta["modules"]}
+    wanted = subprocess.run(["readelf", "-n", harness.program("alloc_sites")],
+                            capture_output=True, text=True).stdout
+    expect("Build ID: " + modules["alloc_sites"] in wanted, modules)
+
+
+def test_small_alternate_stack():
+    run = same("alloc_sites", "alternate", env=HEAP | {"TRACEPROF_STACK": "heap:64"})
+    account, without = check_all_have_one(run.trace)
+    expect_equal(without, 100, account)
+    expect(account["untaken"] >= 100, account)
+
+
+def test_long_jumps():
+    run = same("alloc_sites", "jump", env=HEAP)
+    _, without = check_all_have_one(run.trace)
+    expect_equal(without, 0, "blocks without a stack")
+
+
+def test_exceptions_are_not_taken_over():
+    """libunwind has functions of the same names for them."""
+    same("unwinding", env=HEAP)
+
+
+def test_library_that_comes_and_goes():
+    run = same("alloc_sites", "reload", BLOCKS, 200, env=HEAP)
+    _, without = check_all_have_one(run.trace)
+    made = [names for size, names in sites(run.trace) if 100000 <= size < 100100]
+    expect_equal(len(made), 200, "blocks of the library")
+    expect(all("reload" in names for names in made), made[-1])
+    expect(any(names[:2] == ["inner_block", "library_block"] for names in made),
+           made[0])
+
+
+def test_fork():
+    env = HEAP | {"TRACEPROF_CHILDREN": "all"}
+    run = same("alloc_sites", "fork", env=env)
+    expect_equal(len(run.traces), 2, run.files)
+    for trace in run.traces:
+        _, without = check_all_have_one(trace)
+        expect_equal(without, 0, "blocks without a stack")
+
+
+def test_kill_in_the_middle():
+    place = os.path.join(harness.folder(), "out")
+    environment = harness.clean_environment() | HEAP | {
+        "LD_PRELOAD": harness.LIBRARY, "TRACEPROF_DIR": place}
+    process = subprocess.Popen([harness.program("alloc_sites"), "leak", "100000"],
+                               env=environment, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+    harness.ends_with_test(process)
+    time.sleep(1)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    done = harness.command("recover", place)
+    expect_equal(done.status, 0, done.stderr)
+    names = os.listdir(place)
+    expect_equal(len(names), 1, names)
+    trace = harness.Trace(os.path.join(place, names[0]))
+    _, without = check_all_have_one(trace)
+    expect_equal(without, 0, "blocks without a stack")
+    expect(len(sites(trace)) > 100, "hardly anything was recovered")
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_stacks.c - one stack, one id: from many threads, in a table that is
+ * full, and in a session that is damaged; and the grammar of the setting.
+ */
+#include "collector/control/stack_choice.h"
+#include "collector/session/stacks.h"
+#include <pthread.h>
+#include <string.h>
+
+#include "tests/unit/session_group.h"
+
+#define THREADS 8
+#define SHARED	3000
+
+static void test_same_stack_same_id(void **state)
+{
+	const uint64_t frames[] = {10, 20, 30};
+	const uint64_t other[] = {10, 20, 31};
+	const struct stack *stack;
+	uint32_t id;
+
+	(void)state;
+	stacks_start(session);
+	id = stacks_put(session, frames, 3);
+	assert_int_not_equal(id, 0);
+	assert_int_equal(stacks_put(session, frames, 3), id);
+	assert_int_not_equal(stacks_put(session, frames, 2), id);
+	assert_int_not_equal(stacks_put(session, other, 3), id);
+	stack = stacks_find(session, id);
+	assert_non_null(stack);
+	assert_int_equal(stack->count, 3);
+	assert_memory_equal(stack->frame, frames, sizeof(frames));
+	assert_int_equal(load_relaxed(&session->head->stacks.count), 3);
+}
+
+static void test_without_a_table_is_counted(void **state)
+{
+	const uint64_t frame = 10;
+
+	(void)state;
+	assert_int_equal(stacks_put(session, &frame, 1), 0);
+	assert_int_equal(load_relaxed(&session->head->stacks.refused), 1);
+}
+
+static void test_full_table_refuses_and_leaves_room_for_events(void **state)
+{
+	struct stack_table *table = &session->head->stacks;
+	uint64_t frames[STACK_DEPTH_MAX] = {0};
+	uint64_t stored = 0, refused = 0;
+
+	(void)state;
+	stacks_start(session);
+	for (uint64_t i = 1; i <= 200000; i++) {
+		frames[0] = i;
+		if (stacks_put(session, frames, STACK_DEPTH_MAX))
+			stored++;
+		else
+			refused++;
+	}
+	assert_true(stored > 1000);
+	assert_true(refused > 0);
+	assert_int_equal(load_relaxed(&table->count), stored);
+	assert_int_equal(load_relaxed(&table->refused), refused);
+	assert_true(load_relaxed(&session->head->used) <
+		    session->head->ceiling_bytes / 2);
+	/* What is there is still found. */
+	frames[0] = 1;
+	assert_int_not_equal(stacks_put(session, frames, STACK_DEPTH_MAX), 0);
+}
+
+static void *put_shared(void *arg)
+{
+	uint32_t *ids = arg;
+
+	for (uint64_t i = 0; i < SHARED; i++) {
+		const uint64_t frames[] = {i * 7, i, 5};
+
+		ids[i] = stacks_put(session, frames, 3);
+	}
+	return NULL;
+}
+
+static void test_many_threads_get_the_same_ids(void **state)
+{
+	static uint32_t ids[THREADS][SHARED];
+	pthread_t threads[THREADS];
+
+	(void)state;
+	stacks_start(session);
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, put_shared, ids[i]);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	for (int i = 1; i < THREADS; i++)
+		assert_memory_equal(ids[i], ids[0], sizeof(ids[0]));
+	assert_int_equal(load_relaxed(&session->head->stacks.count), SHARED);
+}
+
+static void test_damaged_stacks_are_none(void **state)
+{
+	const uint64_t frame = 10;
+	struct stack *stack;
+	uint32_t id;
+
+	(void)state;
+	stacks_start(session);
+	id = stacks_put(session, &frame, 1);
+	assert_null(stacks_find(session, 0));
+	assert_null(stacks_find(session, UINT32_MAX));
+	assert_null(stacks_find(session, 1));
+	stack = session_at(session, (uint64_t)id << 3);
+	stack->count = STACK_DEPTH_MAX + 1;
+	assert_null(stacks_find(session, id));
+	stack->count = 0;
+	assert_null(stacks_find(session, id));
+}
+
+static void test_choices(void **state)
+{
+	static const struct {
+		const char *text;
+		uint32_t families, depth;
+	} good[] = {
+		{"off", 0, 16},
+		{"heap", STACK_HEAP, 16},
+		{"heap:64", STACK_HEAP, 64},
+		{"cuda,omp:3", STACK_CUDA | STACK_OMP, 3},
+		{"all", STACK_HEAP | STACK_CUDA | STACK_OMP, 16},
+	};
+	static const char *const bad[] = {
+		"",	    "heap:",	       "heap:0",
+		"heap:65",  "heap,",	       ",heap",
+		":5",	    "heap:5x",	       "heaps",
+		"heap;omp", "heap:99999999999"};
+	struct stack_choice choice;
+	char why[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		assert_int_equal(stack_choice_parse(good[i].text, &choice, why,
+						    sizeof(why)),
+				 0);
+		assert_int_equal(choice.families, good[i].families);
+		assert_int_equal(choice.depth, good[i].depth);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_true(stack_choice_parse(bad[i], &choice, why,
+					       sizeof(why)) < 0);
+}
+
+#define STACKS_TEST(name)                                                      \
+	cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		STACKS_TEST(test_same_stack_same_id),
+		STACKS_TEST(test_without_a_table_is_counted),
+		STACKS_TEST(test_full_table_refuses_and_leaves_room_for_events),
+		STACKS_TEST(test_many_threads_get_the_same_ids),
+		STACKS_TEST(test_damaged_stacks_are_none),
+		STACKS_TEST(test_choices),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

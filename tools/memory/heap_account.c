@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/* heap_account.c - replays a log of memory; see heap_account.h. */
+#include "tools/memory/heap_account.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/util/memory.h"
+
+#define PARTS 200 /* of a trace without steps */
+
+/* A block that is live. */
+struct block {
+	uint64_t address; /* 0 empty */
+	int64_t bytes, blocks;
+	uint32_t space;
+	uint32_t site;
+};
+
+/* By address; open addressing, a power of two of them. */
+struct blocks {
+	struct block *table;
+	size_t slots, count;
+};
+
+struct replay {
+	struct heap_account *account;
+	struct blocks blocks;
+	uint64_t *last;	   /* of each thread: the block it made last, 0 none */
+	uint32_t *touched; /* sites since the last point */
+	size_t touched_count, touched_capacity;
+	size_t point;
+};
+
+static size_t slot_of(const struct blocks *blocks, uint64_t address,
+		      uint32_t space)
+{
+	const uint64_t hash =
+		((address >> 4) + space) * UINT64_C(0x9e3779b97f4a7c15);
+
+	return (hash >> 20) & (blocks->slots - 1);
+}
+
+/* Its slot, or the empty one where it belongs. */
+static struct block *find(struct blocks *blocks, uint64_t address,
+			  uint32_t space)
+{
+	size_t at = slot_of(blocks, address, space);
+
+	while (blocks->table[at].address &&
+	       (blocks->table[at].address != address ||
+		blocks->table[at].space != space))
+		at = (at + 1) & (blocks->slots - 1);
+	return &blocks->table[at];
+}
+
+static void grow(struct blocks *blocks)
+{
+	struct blocks larger = {.slots = blocks->slots ? blocks->slots * 2
+						       : 4096};
+
+	larger.table = memory_zeroed(larger.slots, sizeof(struct block));
+	larger.count = blocks->count;
+	for (size_t i = 0; i < blocks->slots; i++) {
+		const struct block *block = &blocks->table[i];
+
+		if (block->address)
+			*find(&larger, block->address, block->space) = *block;
+	}
+	free(blocks->table);
+	*blocks = larger;
+}
+
+/* What follows in the row moves up, or it would not be found any more. */
+static void erase(struct blocks *blocks, struct block *block)
+{
+	size_t hole = (size_t)(block - blocks->table);
+	size_t at = hole;
+
+	for (;;) {
+		size_t home;
+
+		at = (at + 1) & (blocks->slots - 1);
+		if (!blocks->table[at].address)
+			break;
+		home = slot_of(blocks, blocks->table[at].address,
+			       blocks->table[at].space);
+		if (((at - home) & (blocks->slots - 1)) >=
+		    ((at - hole) & (blocks->slots - 1))) {
+			blocks->table[hole] = blocks->table[at];
+			hole = at;
+		}
+	}
+	blocks->table[hole].address = 0;
+	blocks->count--;
+}
+
+static uint32_t site_number(struct heap_account *account, uint32_t stack,
+			    uint32_t space)
+{
+	const uint32_t key[] = {stack, space};
+	const uint32_t number =
+		key_table_number(&account->table, key, sizeof(key));
+	struct heap_site *site = key_table_row(&account->table, number);
+
+	site->stack = stack;
+	site->space = space;
+	return number;
+}
+
+/* Before what is live of a site changes: what it was at the last peak. */
+static struct heap_site *touch(struct replay *replay, uint32_t number)
+{
+	struct heap_account *account = replay->account;
+	struct heap_site *site = heap_account_site(account, number);
+	const struct heap_sum *sum = &account->sums[site->space];
+
+	if (site->peak_number != sum->peak_number) {
+		site->peak_number = sum->peak_number;
+		site->peak = site->live;
+		site->peak_blocks = site->live_blocks;
+	}
+	if (site->point_count &&
+	    site->points[site->point_count - 1].step == replay->point)
+		return site;
+	site->points =
+		memory_grow(site->points, site->point_count,
+			    &site->point_capacity, sizeof(site->points[0]));
+	site->points[site->point_count++] =
+		(struct heap_point){(uint32_t)replay->point, site->live};
+	replay->touched =
+		memory_grow(replay->touched, replay->touched_count,
+			    &replay->touched_capacity, sizeof(uint32_t));
+	replay->touched[replay->touched_count++] = number;
+	return site;
+}
+
+static void close_points(struct replay *replay, int64_t now_ns)
+{
+	struct heap_account *account = replay->account;
+
+	while (replay->point < account->points &&
+	       account->point_ns[replay->point] < now_ns) {
+		for (uint32_t i = 0; i < account->log->space_count; i++)
+			account->sums[i].live_at[replay->point] =
+				account->sums[i].live;
+		for (size_t i = 0; i < replay->touched_count; i++) {
+			struct heap_site *site =
+				heap_account_site(account, replay->touched[i]);
+
+			site->points[site->point_count - 1].live = site->live;
+		}
+		replay->touched_count = 0;
+		replay->point++;
+	}
+}
+
+static int64_t max_one(int64_t number)
+{
+	return number > 1 ? number : 1;
+}
+
+static int size_class(int64_t bytes)
+{
+	int class = 0;
+
+	while (class < HEAP_SIZES - 1 && bytes > INT64_C(1) << class)
+		class ++;
+	return class;
+}
+
+static void free_block(struct replay *replay, const struct heap_event *event)
+{
+	struct heap_sum *sum = &replay->account->sums[event->space];
+	struct block *block =
+		find(&replay->blocks, event->address, event->space);
+	struct heap_site *site;
+
+	if (!block->address) {
+		sum->frees++;
+		sum->strange_frees++;
+		return;
+	}
+	site = touch(replay, block->site);
+	sum->frees += block->blocks;
+	site->frees += block->blocks;
+	site->live -= block->bytes;
+	site->live_blocks -= block->blocks;
+	sum->live -= block->bytes;
+	sum->live_blocks -= block->blocks;
+	if (replay->last[event->thread] == event->address) {
+		site->temporary += block->blocks;
+		sum->temporary += block->blocks;
+	}
+	erase(&replay->blocks, block);
+}
+
+static void make_block(struct replay *replay, const struct heap_event *event)
+{
+	struct heap_account *account = replay->account;
+	struct heap_sum *sum = &account->sums[event->space];
+	const uint32_t number =
+		site_number(account, event->stack, event->space);
+	struct heap_site *site;
+	struct block *block;
+
+	if (replay->blocks.count * 2 >= replay->blocks.slots)
+		grow(&replay->blocks);
+	block = find(&replay->blocks, event->address, event->space);
+	/* Its free is in no trace: of a thread whose event was refused, say. */
+	if (block->address)
+		free_block(replay, event);
+	block = find(&replay->blocks, event->address, event->space);
+	*block = (struct block){event->address, event->bytes, event->blocks,
+				event->space, number};
+	replay->blocks.count++;
+	site = touch(replay, number);
+	site->calls += event->blocks;
+	site->bytes += event->bytes;
+	site->live += event->bytes;
+	site->live_blocks += event->blocks;
+	sum->calls += event->blocks;
+	sum->bytes += event->bytes;
+	sum->live += event->bytes;
+	sum->live_blocks += event->blocks;
+	sum->sizes[size_class(event->bytes / max_one(event->blocks))] +=
+		event->blocks;
+	if (sum->live > sum->peak) {
+		sum->peak = sum->live;
+		sum->peak_ns = event->ts_ns;
+		sum->peak_number++;
+	}
+}
+
+static void set_points(struct heap_account *account)
+{
+	const struct heap_log *log = account->log;
+	const int64_t span = log->end_ns - log->start_ns;
+
+	account->points_are_steps = log->step_count >= 3;
+	account->points = account->points_are_steps ? log->step_count : PARTS;
+	account->point_ns = memory_zeroed(account->points, sizeof(int64_t));
+	for (size_t i = 0; i < account->points; i++)
+		account->point_ns[i] =
+			account->points_are_steps
+				? log->steps[i].end_ns
+				: log->start_ns +
+					  (int64_t)((double)span *
+						    (double)(i + 1) / PARTS);
+	for (uint32_t i = 0; i < log->space_count; i++)
+		account->sums[i].live_at =
+			memory_zeroed(account->points, sizeof(int64_t));
+}
+
+void heap_account_make(struct heap_account *account, const struct heap_log *log,
+		       int64_t from_ns, int64_t to_ns)
+{
+	struct replay replay = {.account = account};
+
+	memset(account, 0, sizeof(*account));
+	account->log = log;
+	account->table.row_bytes = sizeof(struct heap_site);
+	set_points(account);
+	replay.last = memory_zeroed(log->lanes.table.count + 1,
+				    sizeof(replay.last[0]));
+	grow(&replay.blocks);
+	for (size_t i = 0; i < log->count; i++) {
+		const struct heap_event *event = &log->events[i];
+
+		if (event->ts_ns < from_ns || event->ts_ns > to_ns)
+			continue;
+		close_points(&replay, event->ts_ns);
+		if (event->bytes < 0)
+			free_block(&replay, event);
+		else
+			make_block(&replay, event);
+		/* Between samples others came and went, unseen. */
+		replay.last[event->thread] =
+			event->bytes < 0 || log->sample_bytes ? 0
+							      : event->address;
+	}
+	close_points(&replay, INT64_MAX);
+	for (size_t i = 0; i < heap_account_sites(account); i++) {
+		struct heap_site *site = heap_account_site(account, i);
+
+		/* What did not change since is as it was at the peak. */
+		if (site->peak_number !=
+		    account->sums[site->space].peak_number) {
+			site->peak = site->live;
+			site->peak_blocks = site->live_blocks;
+		}
+	}
+	free(replay.last);
+	free(replay.touched);
+	free(replay.blocks.table);
+}
+
+void heap_account_free(struct heap_account *account)
+{
+	for (size_t i = 0; i < heap_account_sites(account); i++)
+		free(heap_account_site(account, i)->points);
+	for (uint32_t i = 0; i < account->log->space_count; i++)
+		free(account->sums[i].live_at);
+	free(account->point_ns);
+	key_table_free(&account->table);
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+/* heap_log.c - reads a trace's memory events; see heap_log.h. */
+#include "tools/memory/heap_log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/util/memory.h"
+#include "tools/util/numbers.h"
+
+static uint32_t space_number(struct heap_log *log,
+			     const struct trace_event *event)
+{
+	struct heap_space space = {0, -1};
+
+	trace_event_integer(event, "Device Type", &space.type);
+	trace_event_integer(event, "Device Id", &space.device);
+	for (uint32_t i = 0; i < log->space_count; i++)
+		if (log->spaces[i].type == space.type &&
+		    log->spaces[i].device == space.device)
+			return i;
+	if (log->space_count == HEAP_SPACES_MAX)
+		return HEAP_SPACES_MAX - 1;
+	log->spaces[log->space_count] = space;
+	return log->space_count++;
+}
+
+/* "file(12): function", as `traceprof symbolize` leaves it. */
+static void take_source(struct heap_frame *frame, char *text)
+{
+	char *colon = strstr(text, "): ");
+	char *open = colon;
+
+	while (open && open > text && *open != '(')
+		open--;
+	if (!open || *open != '(')
+		return;
+	*open = '\0';
+	frame->is_asked = true;
+	frame->count = 1;
+	frame->function = colon + 3;
+	frame->source = memory_zeroed(1, sizeof(*frame->source));
+	*frame->source =
+		(struct source_frame){frame->function, text, atoi(open + 1)};
+}
+
+/* "module(0x1234): function" */
+static uint32_t frame_number(struct heap_log *log, const char *text, size_t len)
+{
+	const uint32_t number = key_table_number(&log->frames, text, len);
+	struct heap_frame *frame = key_table_row(&log->frames, number);
+	const char *colon;
+	char *copy, *open;
+
+	if (frame->module)
+		return number;
+	copy = strndup(text, len);
+	frame->module = copy;
+	frame->function = "";
+	open = strstr(copy, "(0x");
+	if (!open) {
+		take_source(frame, copy);
+		return number;
+	}
+	frame->address = strtoull(open + 3, NULL, 16);
+	colon = strstr(open, "): ");
+	*open = '\0';
+	if (colon)
+		frame->function = colon + 3;
+	return number;
+}
+
+static void add_frames(struct heap_log *log, struct heap_stack *stack,
+		       const char *text)
+{
+	if (stack->count)
+		return;
+	stack->first = log->list_count;
+	while (*text) {
+		const size_t len = strcspn(text, ";");
+		const uint32_t number = frame_number(log, text, len);
+
+		log->frame_list = memory_grow(log->frame_list, log->list_count,
+					      &log->list_capacity,
+					      sizeof(log->frame_list[0]));
+		log->frame_list[log->list_count++] = number;
+		stack->count++;
+		text += len + (text[len] == ';');
+	}
+}
+
+/* The log's number of the event's stack, from 1. */
+static uint32_t take_stack(struct heap_log *log,
+			   const struct trace_event *event)
+{
+	const struct trace_value id = trace_event_arg(event, "stack");
+	const struct trace_value text = trace_event_arg(event, "Call stack");
+	uint32_t number;
+
+	if (id.type != TRACE_NUMBER)
+		return 0;
+	log->has_stacks = true;
+	number = key_table_number(&log->stacks, id.text, id.len);
+	if (text.type == TRACE_STRING)
+		add_frames(log, key_table_row(&log->stacks, number), text.text);
+	return number + 1;
+}
+
+static void take_block(struct heap_log *log, const struct trace_event *event)
+{
+	struct heap_event *block;
+	int64_t bytes, address, weighed, blocks = 1;
+
+	if (!trace_event_integer(event, "Bytes", &bytes) ||
+	    !trace_event_integer(event, "Addr", &address))
+		return;
+	/* A sample stands for more than itself. */
+	if (trace_event_integer(event, "Weighed", &weighed) && bytes) {
+		/* Whole ones, and what is left over goes to the next. */
+		log->left_over += (double)weighed / (double)bytes;
+		blocks = (int64_t)log->left_over;
+		log->left_over -= (double)blocks;
+		bytes = weighed;
+	}
+	log->events = memory_grow(log->events, log->count, &log->capacity,
+				  sizeof(log->events[0]));
+	block = &log->events[log->count];
+	*block = (struct heap_event){
+		.ts_ns = event->ts_ns,
+		.address = (uint64_t)address,
+		.bytes = bytes,
+		.blocks = blocks,
+		.stack = take_stack(log, event),
+		.order = (uint32_t)log->count++,
+		.thread = trace_lanes_number(&log->lanes, event),
+		.space = space_number(log, event),
+	};
+}
+
+static void take_step(struct heap_log *log, const struct trace_event *event)
+{
+	const char *name = event->field[FIELD_NAME].text;
+	int64_t number;
+
+	/* The last one ends with the program, which frees all that it has. */
+	if (trace_event_arg(event, "finished").type != TRACE_ABSENT ||
+	    strncmp(name, "ProfilerStep#", 13) ||
+	    decimal_to_integer(name + 13, strlen(name + 13), &number))
+		return;
+	log->steps = memory_grow(log->steps, log->step_count,
+				 &log->step_capacity, sizeof(log->steps[0]));
+	log->steps[log->step_count++] = (struct heap_step){
+		number, event->ts_ns, event->ts_ns + event->dur_ns};
+}
+
+static void on_event(void *arg, const struct trace_event *event)
+{
+	struct heap_log *log = arg;
+
+	if (event->ts_state != TIME_GOOD && event->ts_state != TIME_FINE)
+		return;
+	if (trace_value_is(&event->field[FIELD_NAME], "[memory]"))
+		take_block(log, event);
+	else if (trace_event_is_slice(event) &&
+		 trace_value_is(&event->field[FIELD_CAT], "user_annotation"))
+		take_step(log, event);
+	else if (trace_value_is(&event->field[FIELD_NAME],
+				"PyTorch Profiler (0)") &&
+		 trace_event_is_slice(event)) {
+		log->start_ns = event->ts_ns;
+		log->end_ns = event->ts_ns + event->dur_ns;
+	} else if (trace_value_is(&event->field[FIELD_NAME], "process_name") &&
+		   !log->lanes.table.count) {
+		int64_t pid;
+
+		if (!decimal_to_integer(event->field[FIELD_PID].text,
+					event->field[FIELD_PID].len, &pid))
+			source_finder_process(log->finder, pid);
+	}
+}
+
+static void on_entry(void *arg, const struct trace_entry *entry)
+{
+	struct heap_log *log = arg;
+	const char *path = entry->path;
+	const char *last = strrchr(path, '.');
+	int64_t *number = NULL;
+
+	trace_metadata_entry(&log->metadata, entry);
+	if (!strcmp(path, "traceprof.stacks.refused"))
+		number = &log->stacks_refused;
+	if (!strcmp(path, "traceprof.stacks.untaken"))
+		number = &log->stacks_untaken;
+	if (!strcmp(path, "traceprof.heap.sample_bytes"))
+		number = &log->sample_bytes;
+	if (number)
+		decimal_to_integer(entry->value.text, entry->value.len, number);
+	if (strncmp(path, "traceprof.modules.", 18) || !last)
+		return;
+	if (!strcmp(last, ".path")) {
+		text_buffer_cut(&log->module_path, 0);
+		text_buffer_add(&log->module_path, entry->value.text,
+				entry->value.len);
+	} else if (!strcmp(last, ".build_id") && log->module_path.len) {
+		source_finder_module(log->finder, log->module_path.data,
+				     entry->value.text);
+	}
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct heap_event *one = a, *other = b;
+
+	if (one->ts_ns != other->ts_ns)
+		return one->ts_ns < other->ts_ns ? -1 : 1;
+	return one->order < other->order ? -1 : 1;
+}
+
+static int by_step(const void *a, const void *b)
+{
+	const struct heap_step *one = a, *other = b;
+
+	return (one->end_ns > other->end_ns) - (one->end_ns < other->end_ns);
+}
+
+int heap_log_read(struct heap_log *log, const char *path, const char *debug_dir)
+{
+	const struct trace_sink sink = {on_event, on_entry, log};
+	int rc;
+
+	memset(log, 0, sizeof(*log));
+	log->debug_dir = debug_dir;
+	log->stacks.row_bytes = sizeof(struct heap_stack);
+	log->frames.row_bytes = sizeof(struct heap_frame);
+	log->finder = source_finder_new(debug_dir);
+	trace_metadata_begin(&log->metadata);
+	rc = trace_read(path, &sink, &log->facts);
+	if (rc)
+		return rc;
+	if (log->count)
+		qsort(log->events, log->count, sizeof(log->events[0]), by_time);
+	if (log->step_count)
+		qsort(log->steps, log->step_count, sizeof(log->steps[0]),
+		      by_step);
+	if (log->count && !log->end_ns) {
+		log->start_ns = log->events[0].ts_ns;
+		log->end_ns = log->events[log->count - 1].ts_ns;
+	}
+	return 0;
+}
+
+const struct heap_stack *heap_log_stack(const struct heap_log *log,
+					uint32_t stack)
+{
+	return stack ? key_table_row(&log->stacks, stack - 1) : NULL;
+}
+
+struct heap_frame *heap_log_frame(const struct heap_log *log,
+				  const struct heap_stack *stack, size_t at)
+{
+	return key_table_row(&log->frames, log->frame_list[stack->first + at]);
+}
+
+void heap_log_resolve(struct heap_log *log, struct heap_frame *frame)
+{
+	struct source_frame found[SOURCE_FRAMES_MAX];
+
+	if (frame->is_asked || !log->finder)
+		return;
+	frame->is_asked = true;
+	frame->count =
+		source_find(log->finder, frame->module, frame->address, found);
+	if (!frame->count)
+		return;
+	frame->source = memory_zeroed(frame->count, sizeof(found[0]));
+	memcpy(frame->source, found, frame->count * sizeof(found[0]));
+}
+
+bool heap_frame_is_allocator(const char *function)
+{
+	static const char *const begins[] = {
+		"operator new",	    "__gnu_cxx::",     "std::allocator",
+		"std::__new_alloc", "PyMem_",	       "_PyMem_",
+		"PyObject_Malloc",  "PyObject_Calloc", "PyObject_Realloc",
+		"_PyObject_",
+	};
+	static const char *const whole[] = {
+		"malloc",	  "calloc",   "realloc",       "reallocarray",
+		"posix_memalign", "memalign", "aligned_alloc", "valloc",
+		"pvalloc",	  "strdup",   "__strdup",      "strndup",
+		"__strndup",
+	};
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+		if (!strncmp(function, begins[i], strlen(begins[i])))
+			return true;
+	for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++)
+		if (!strcmp(function, whole[i]))
+			return true;
+	return false;
+}
+
+void heap_log_free(struct heap_log *log)
+{
+	for (size_t i = 0; i < log->frames.count; i++) {
+		struct heap_frame *frame = key_table_row(&log->frames, i);
+
+		free((char *)frame->module);
+		free(frame->source);
+	}
+	free(log->events);
+	free(log->steps);
+	free(log->frame_list);
+	key_table_free(&log->stacks);
+	key_table_free(&log->frames);
+	trace_lanes_free(&log->lanes);
+	text_buffer_free(&log->module_path);
+	source_finder_free(log->finder);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heap_log.h - what a trace says of memory: each block that came or went, in
+ * the order of time, who called, and the steps.
+ *
+ * A file holds its events in the order in which threads were drained, so all of
+ * them are kept (48 bytes each) and sorted.
+ */
+#ifndef TOOLS_HEAP_LOG_H
+#define TOOLS_HEAP_LOG_H
+
+#include "tools/symbols/source_lines.h"
+#include "tools/trace/trace_metadata.h"
+#include "tools/trace/trace_reader.h"
+#include "tools/util/key_table.h"
+#include "tools/util/text_buffer.h"
+
+#define HEAP_SPACES_MAX 64
+
+/* A memory of its own: the host's is Device Type 0. */
+struct heap_space {
+	int64_t type, device;
+};
+
+struct heap_event {
+	int64_t ts_ns;
+	uint64_t address;
+	int64_t bytes;	/* negative: freed */
+	uint32_t stack; /* a number of this log, 0 not known */
+	uint32_t order; /* in the file */
+	uint32_t thread;
+	uint32_t space;
+	int64_t blocks; /* that it stands for: more than one of a sample */
+};
+
+struct heap_step {
+	int64_t number, start_ns, end_ns;
+};
+
+/* One frame as the trace has it, and what the source says, asked for once. */
+struct heap_frame {
+	const char *module; /* these three lie in the log's texts */
+	const char *function;
+	uint64_t address;
+	bool is_asked;
+	size_t count; /* of source frames, 0 none */
+	struct source_frame *source;
+};
+
+/* Frames, innermost first: places in the log's list of them. */
+struct heap_stack {
+	size_t first, count;
+};
+
+struct heap_log {
+	struct heap_event *events;
+	size_t count, capacity;
+	struct heap_step *steps;
+	size_t step_count, step_capacity;
+	struct heap_space spaces[HEAP_SPACES_MAX];
+	uint32_t space_count;
+	struct key_table stacks; /* by the trace's number; struct heap_stack */
+	struct key_table frames; /* by its text; struct heap_frame */
+	uint32_t *frame_list;	 /* numbers of frames */
+	size_t list_count, list_capacity;
+	struct trace_lanes lanes;
+	struct trace_metadata metadata;
+	struct trace_facts facts;
+	struct source_finder *finder;
+	struct text_buffer module_path; /* of the entry that is read */
+	int64_t start_ns, end_ns;	/* of the window, or of its events */
+	int64_t sample_bytes; /* mean between samples, 0 every block */
+	int64_t stacks_refused, stacks_untaken;
+	double left_over; /* of the blocks that samples stand for */
+	bool has_stacks;
+	const char *debug_dir;
+};
+
+/* 0, or -errno with log->facts.error filled in. */
+int heap_log_read(struct heap_log *log, const char *path,
+		  const char *debug_dir);
+void heap_log_free(struct heap_log *log);
+
+const struct heap_stack *heap_log_stack(const struct heap_log *log,
+					uint32_t stack);
+
+/* Frame `at` of a stack. */
+struct heap_frame *heap_log_frame(const struct heap_log *log,
+				  const struct heap_stack *stack, size_t at);
+
+/* Asks for the frame's function, file and line. */
+void heap_log_resolve(struct heap_log *log, struct heap_frame *frame);
+
+/* Is it of an allocator, which nobody wants to hear of? */
+bool heap_frame_is_allocator(const char *function);
+
+#endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/* heap_rows.c - stacks by place; see heap_rows.h. */
+#include "tools/memory/heap_rows.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/util/memory.h"
+
+static const char *last_part(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return slash ? slash + 1 : path;
+}
+
+static bool
+visit_frame(struct heap_log *log, struct heap_frame *frame,
+	    bool (*visit)(void *arg, const struct heap_place *place), void *arg)
+{
+	struct heap_place place = {.module = frame->module,
+				   .address = frame->address};
+
+	heap_log_resolve(log, frame);
+	if (!frame->count) {
+		place.function = frame->function;
+		return visit(arg, &place);
+	}
+	for (size_t i = 0; i < frame->count; i++) {
+		place.function = frame->source[i].function
+					 ? frame->source[i].function
+					 : frame->function;
+		place.file = frame->source[i].file;
+		place.line = frame->source[i].line;
+		if (!visit(arg, &place))
+			return false;
+	}
+	return true;
+}
+
+static void walk_from(struct heap_log *log, const struct heap_stack *stack,
+		      size_t first,
+		      bool (*visit)(void *arg, const struct heap_place *place),
+		      void *arg)
+{
+	for (size_t i = first; stack && i < stack->count; i++)
+		if (!visit_frame(log, heap_log_frame(log, stack, i), visit,
+				 arg))
+			return;
+}
+
+void heap_stack_walk(struct heap_log *log, uint32_t number,
+		     bool (*visit)(void *arg, const struct heap_place *place),
+		     void *arg)
+{
+	walk_from(log, heap_log_stack(log, number), 0, visit, arg);
+}
+
+/* An interpreter's function, which came with its file and line. */
+static bool is_interpreted(const struct heap_frame *frame)
+{
+	return !frame->address && frame->count;
+}
+
+static bool is_interpreter(const char *module, uint64_t address)
+{
+	return address && (!strncmp(module, "python", 6) ||
+			   !strncmp(module, "libpython", 9));
+}
+
+/* Where the stack's place is: past the allocator's own frames, and where Python
+ * functions follow past the interpreter's too. */
+static size_t place_at(const struct heap_log *log,
+		       const struct heap_stack *stack)
+{
+	size_t at = 0;
+	size_t first;
+
+	while (at + 1 < stack->count &&
+	       heap_frame_is_allocator(
+		       heap_log_frame(log, stack, at)->function))
+		at++;
+	first = at;
+	for (; first < stack->count; first++) {
+		const struct heap_frame *frame =
+			heap_log_frame(log, stack, first);
+
+		if (!is_interpreter(frame->module, frame->address))
+			break;
+	}
+	return first < stack->count &&
+			       is_interpreted(heap_log_frame(log, stack, first))
+		       ? first
+		       : at;
+}
+
+struct stack_text {
+	struct text_buffer *text;
+	size_t frames;
+	bool has_begun;
+	bool is_python; /* then its interpreter is left out */
+};
+
+static bool add_place(void *arg, const struct heap_place *place)
+{
+	struct stack_text *to = arg;
+
+	if ((!to->has_begun && heap_frame_is_allocator(place->function)) ||
+	    (to->is_python && is_interpreter(place->module, place->address)))
+		return true;
+	if (to->has_begun)
+		text_buffer_add(to->text, " < ", 3);
+	to->has_begun = true;
+	text_buffer_add_printable(to->text, place->function,
+				  strlen(place->function), 120);
+	if (place->file)
+		text_buffer_format(to->text, " %s:%d", last_part(place->file),
+				   place->line);
+	else if (!strchr(place->function, '+'))
+		text_buffer_format(to->text, " [%s]", place->module);
+	return --to->frames > 0;
+}
+
+void heap_stack_text(struct heap_log *log, uint32_t stack, size_t frames,
+		     struct text_buffer *text)
+{
+	struct stack_text to = {.text = text, .frames = frames};
+	const struct heap_stack *of = heap_log_stack(log, stack);
+
+	if (of && of->count) {
+		const size_t first = place_at(log, of);
+
+		to.is_python = is_interpreted(heap_log_frame(log, of, first));
+		walk_from(log, of, first, add_place, &to);
+	}
+	if (!to.has_begun)
+		text_buffer_format(text, "%s",
+				   stack ? "(an allocator alone)"
+					 : "(no stack)");
+}
+
+int64_t heap_site_cost(const struct heap_site *site, enum heap_cost cost)
+{
+	switch (cost) {
+	case HEAP_COST_PEAK: return site->peak;
+	case HEAP_COST_LIVE: return site->live;
+	case HEAP_COST_BYTES: return site->bytes;
+	case HEAP_COST_CALLS: return site->calls;
+	case HEAP_COST_TEMPORARY: return site->temporary;
+	default: return 0;
+	}
+}
+
+static uint32_t place_of(const struct heap_log *log, uint32_t number)
+{
+	const struct heap_stack *stack = heap_log_stack(log, number);
+
+	return stack && stack->count
+		       ? log->frame_list[stack->first + place_at(log, stack)]
+		       : UINT32_MAX;
+}
+
+struct suppression {
+	const struct leak_list *list;
+	bool is_found;
+};
+
+static bool look_for(void *arg, const struct heap_place *place)
+{
+	struct suppression *to = arg;
+
+	to->is_found = leak_list_has(to->list, place->function) ||
+		       leak_list_has(to->list, place->file) ||
+		       leak_list_has(to->list, place->module);
+	return !to->is_found;
+}
+
+static bool is_suppressed(struct heap_log *log, const struct leak_list *list,
+			  uint32_t stack)
+{
+	struct suppression to = {list, false};
+
+	if (list->count)
+		heap_stack_walk(log, stack, look_for, &to);
+	return to.is_found;
+}
+
+static int64_t weight(const struct heap_site *site)
+{
+	return site->peak + site->live + site->bytes / 1024;
+}
+
+static void add_site(struct heap_rows *rows, const struct heap_account *account,
+		     const struct heap_site *site, bool leak_is_wanted)
+{
+	const uint32_t key[] = {place_of(rows->log, site->stack), site->space,
+				!leak_is_wanted};
+	const struct heap_growth growth = heap_growth_site(account, site);
+	struct heap_row *row = key_table_row(
+		&rows->table, key_table_number(&rows->table, key, sizeof(key)));
+
+	row->space = site->space;
+	row->is_suppressed = !leak_is_wanted;
+	row->stacks++;
+	for (int i = 0; i < HEAP_COST_GROWTH; i++)
+		row->cost[i] += heap_site_cost(site, (enum heap_cost)i);
+	row->peak_blocks += site->peak_blocks;
+	row->live_blocks += site->live_blocks;
+	row->frees += site->frees;
+	if (growth.grows) {
+		row->cost[HEAP_COST_GROWTH] += (int64_t)growth.slope;
+		row->low += growth.low;
+		row->high += growth.high;
+	}
+	if (!row->heaviest || weight(site) > weight(row->heaviest))
+		row->heaviest = site;
+}
+
+void heap_rows_make(struct heap_rows *rows, struct heap_log *log,
+		    const struct heap_account *account,
+		    const struct leak_list *suppressed)
+{
+	memset(rows, 0, sizeof(*rows));
+	rows->log = log;
+	rows->table.row_bytes = sizeof(struct heap_row);
+	for (size_t i = 0; i < heap_account_sites(account); i++) {
+		const struct heap_site *site = heap_account_site(account, i);
+
+		add_site(rows, account, site,
+			 !is_suppressed(log, suppressed, site->stack));
+	}
+	rows->order = memory_zeroed(rows->table.count + 1, sizeof(size_t));
+}
+
+void heap_rows_free(struct heap_rows *rows)
+{
+	key_table_free(&rows->table);
+	free(rows->order);
+}
+
+struct sorting {
+	const struct heap_rows *rows;
+	enum heap_cost cost;
+};
+
+static int by_cost(const void *a, const void *b, void *arg)
+{
+	const struct sorting *sorting = arg;
+	const size_t one = *(const size_t *)a, other = *(const size_t *)b;
+	const struct heap_row *left = key_table_row(&sorting->rows->table, one);
+	const struct heap_row *right =
+		key_table_row(&sorting->rows->table, other);
+	const int64_t x = left->cost[sorting->cost];
+	const int64_t y = right->cost[sorting->cost];
+
+	if (x != y)
+		return x > y ? -1 : 1;
+	return one < other ? -1 : 1;
+}
+
+size_t heap_rows_sort(struct heap_rows *rows, uint32_t space,
+		      enum heap_cost cost)
+{
+	const bool leaks = cost == HEAP_COST_LIVE || cost == HEAP_COST_GROWTH;
+	struct sorting sorting = {rows, cost};
+	size_t count = 0;
+
+	for (size_t i = 0; i < rows->table.count; i++) {
+		const struct heap_row *row = key_table_row(&rows->table, i);
+
+		if (row->space == space && row->cost[cost] > 0 &&
+		    !(leaks && row->is_suppressed))
+			rows->order[count++] = i;
+	}
+	qsort_r(rows->order, count, sizeof(size_t), by_cost, &sorting);
+	return count;
+}

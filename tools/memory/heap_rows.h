@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heap_rows.h - the stacks of an account put together by the place that
+ * allocated, and how a place and a stack read.
+ *
+ * A place is the innermost call that isn't an allocator's own.
+ */
+#ifndef TOOLS_HEAP_ROWS_H
+#define TOOLS_HEAP_ROWS_H
+
+#include "tools/memory/heap_account.h"
+#include "tools/memory/heap_growth.h"
+#include "tools/memory/leak_list.h"
+
+enum heap_cost {
+	HEAP_COST_PEAK,
+	HEAP_COST_LIVE,
+	HEAP_COST_BYTES,
+	HEAP_COST_CALLS,
+	HEAP_COST_TEMPORARY,
+	HEAP_COST_GROWTH, /* bytes for each point, of what grows */
+	HEAP_COST_COUNT
+};
+
+struct heap_row {
+	uint32_t space;
+	int64_t cost[HEAP_COST_COUNT];
+	int64_t peak_blocks, live_blocks, frees;
+	double low, high; /* of the growth */
+	size_t stacks;
+	const struct heap_site *heaviest; /* by peak, live and bytes */
+	bool is_suppressed;		  /* as a leak */
+};
+
+struct heap_rows {
+	struct heap_log *log;
+	struct key_table table; /* rows: struct heap_row */
+	size_t *order;		/* of the last heap_rows_sort() */
+};
+
+void heap_rows_make(struct heap_rows *rows, struct heap_log *log,
+		    const struct heap_account *account,
+		    const struct leak_list *suppressed);
+void heap_rows_free(struct heap_rows *rows);
+
+/* Those of one memory with some of this cost, the most expensive first: how
+ * many.  Without those that are suppressed where the cost is a leak's. */
+size_t heap_rows_sort(struct heap_rows *rows, uint32_t space,
+		      enum heap_cost cost);
+
+static inline struct heap_row *heap_rows_at(const struct heap_rows *rows,
+					    size_t place)
+{
+	return key_table_row(&rows->table, rows->order[place]);
+}
+
+int64_t heap_site_cost(const struct heap_site *site, enum heap_cost cost);
+
+/* "function file.c:12 < caller file.c:20 < ...", as many frames as asked for;
+ * allocators' own are left out. */
+void heap_stack_text(struct heap_log *log, uint32_t stack, size_t frames,
+		     struct text_buffer *text);
+
+/* Hands over the frames of a stack, innermost first, inlined ones too. */
+struct heap_place {
+	const char *function, *module;
+	const char *file; /* NULL not known */
+	int line;
+	uint64_t address;
+};
+void heap_stack_walk(struct heap_log *log, uint32_t stack,
+		     bool (*visit)(void *arg, const struct heap_place *place),
+		     void *arg);
+
+#endif

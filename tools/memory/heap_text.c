@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* heap_text.c - `traceprof memory` for people. */
+#include "tools/memory/heap_view.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "tools/util/numbers.h"
+#include "tools/util/table.h"
+
+#define SHARE_OF_GROWTH 0.97
+
+void heap_space_name(const struct heap_log *log, uint32_t space, char *text,
+		     size_t bytes)
+{
+	const struct heap_space *of = &log->spaces[space];
+
+	if (!of->type)
+		snprintf(text, bytes, "host memory");
+	else
+		snprintf(text, bytes, "GPU %" PRId64, of->device);
+}
+
+static size_t shown(const struct heap_view *view, size_t count)
+{
+	return view->top && view->top < count ? view->top : count;
+}
+
+static void cell_stack(struct heap_view *view, struct table *table,
+		       const struct heap_row *row)
+{
+	struct text_buffer text = {0};
+
+	heap_stack_text(view->log, row->heaviest->stack, view->frames, &text);
+	if (row->stacks > 1)
+		text_buffer_format(&text, "  (and %zu more)", row->stacks - 1);
+	table_cell(table, "%s", text.data);
+	text_buffer_free(&text);
+}
+
+static struct quantity amount(enum heap_cost cost, int64_t value)
+{
+	struct quantity plain;
+
+	if (cost != HEAP_COST_CALLS && cost != HEAP_COST_TEMPORARY)
+		return quantity_bytes((double)value);
+	snprintf(plain.text, sizeof(plain.text), "%" PRId64, value);
+	return plain;
+}
+
+static int64_t blocks_of(const struct heap_row *row, enum heap_cost cost)
+{
+	switch (cost) {
+	case HEAP_COST_PEAK: return row->peak_blocks;
+	case HEAP_COST_LIVE: return row->live_blocks;
+	default: return row->cost[HEAP_COST_CALLS];
+	}
+}
+
+/* The places that cost most; `whole` is what 100 % are. */
+static void print_table(struct heap_view *view, uint32_t space,
+			enum heap_cost cost, int64_t whole, const char *title,
+			FILE *out)
+{
+	static const char *const headers[] = {"amount", "share", "blocks",
+					      "where"};
+	const size_t count = heap_rows_sort(view->rows, space, cost);
+	const size_t most = shown(view, count);
+	struct table *table;
+
+	if (!count)
+		return;
+	fprintf(out, "\n%s\n", title);
+	table = table_new(TABLE_NUMBERS, headers, 4);
+	for (size_t i = 0; i < most; i++) {
+		const struct heap_row *row = heap_rows_at(view->rows, i);
+
+		table_cell(table, "%s", amount(cost, row->cost[cost]).text);
+		table_cell(
+			table, "%s",
+			quantity_share((double)row->cost[cost], (double)whole)
+				.text);
+		table_cell(table, "%" PRId64, blocks_of(row, cost));
+		cell_stack(view, table, row);
+	}
+	table_print(table, out);
+	if (most < count)
+		fprintf(out, "and %zu more places\n", count - most);
+}
+
+/* From points to what people count in. */
+static double per_unit(const struct heap_view *view, double slope)
+{
+	const struct heap_log *log = view->log;
+
+	if (view->account->points_are_steps || log->end_ns <= log->start_ns)
+		return slope;
+	return slope * (double)view->account->points * 1e9 /
+	       (double)(log->end_ns - log->start_ns);
+}
+
+static const char *unit(const struct heap_view *view)
+{
+	return view->account->points_are_steps ? "step" : "second";
+}
+
+static void print_growing(struct heap_view *view, size_t count, FILE *out)
+{
+	static const char *const headers[] = {"growth", "interval", "where"};
+	struct table *table = table_new(TABLE_NUMBERS, headers, 3);
+	char text[80];
+
+	for (size_t i = 0; i < shown(view, count); i++) {
+		const struct heap_row *row = heap_rows_at(view->rows, i);
+		const double slope = (double)row->cost[HEAP_COST_GROWTH];
+
+		table_cell(table, "%s",
+			   quantity_bytes(per_unit(view, slope)).text);
+		snprintf(text, sizeof(text), "%s to %s",
+			 quantity_bytes(per_unit(view, row->low)).text,
+			 quantity_bytes(per_unit(view, row->high)).text);
+		table_cell(table, "%s", text);
+		cell_stack(view, table, row);
+	}
+	table_print(table, out);
+}
+
+/* How many places explain most of it. */
+static size_t explain(struct heap_view *view, size_t count, double *sum)
+{
+	double part = 0;
+	size_t needed = 0;
+
+	*sum = 0;
+	for (size_t i = 0; i < count; i++)
+		*sum += (double)heap_rows_at(view->rows, i)
+				->cost[HEAP_COST_GROWTH];
+	while (needed < count && part < SHARE_OF_GROWTH * *sum)
+		part += (double)heap_rows_at(view->rows, needed++)
+				->cost[HEAP_COST_GROWTH];
+	return needed;
+}
+
+static void print_growth(struct heap_view *view, uint32_t space, FILE *out)
+{
+	const struct heap_growth growth =
+		heap_growth_space(view->account, space);
+	const size_t warmup = heap_growth_warmup(view->account->points);
+	const size_t count =
+		heap_rows_sort(view->rows, space, HEAP_COST_GROWTH);
+	size_t needed;
+	double sum;
+
+	if (!growth.is_known) {
+		fprintf(out,
+			"\ngrowth: not known, there are too few steps (%zu)\n",
+			view->account->points);
+		return;
+	}
+	needed = explain(view, count, &sum);
+	if (!count) {
+		fprintf(out, "\ngrowth: none, from %s to %s\n",
+			view->account->points_are_steps ? "step" : "second",
+			unit(view));
+		return;
+	}
+	fprintf(out, "\ngrowth: +%s a %s, %zu %s %.0f %% of it",
+		quantity_bytes(per_unit(view, sum)).text, unit(view), needed,
+		needed == 1 ? "place explains" : "places explain",
+		SHARE_OF_GROWTH * 100);
+	if (view->account->points_are_steps)
+		fprintf(out, " (the first %zu steps are left out)", warmup);
+	fputs("\n", out);
+	print_growing(view, count, out);
+}
+
+static void print_sizes(const struct heap_sum *sum, FILE *out)
+{
+	static const char *const headers[] = {"up to", "blocks", "share"};
+	struct table *table = table_new(TABLE_NUMBERS, headers, 3);
+
+	fputs("\nsizes of blocks\n", out);
+	for (int i = 0; i < HEAP_SIZES; i++) {
+		if (!sum->sizes[i])
+			continue;
+		table_cell(table, "%s",
+			   quantity_bytes((double)(INT64_C(1) << i)).text);
+		table_cell(table, "%" PRId64, sum->sizes[i]);
+		table_cell(table, "%s",
+			   quantity_share((double)sum->sizes[i],
+					  (double)sum->calls)
+				   .text);
+	}
+	table_print(table, out);
+}
+
+static void print_space(struct heap_view *view, uint32_t space, FILE *out)
+{
+	const struct heap_log *log = view->log;
+	const struct heap_sum *sum = &view->account->sums[space];
+	const double run_ns = (double)(log->end_ns - log->start_ns);
+	char name[64];
+
+	heap_space_name(log, space, name, sizeof(name));
+	fprintf(out,
+		"\n%s: peak %s after %s of %s; %" PRId64
+		" allocations of %s (%.3g a second), %" PRId64
+		" temporary (%s); at the end %s in %" PRId64 " blocks\n",
+		name, quantity_bytes((double)sum->peak).text,
+		quantity_time((double)(sum->peak_ns - log->start_ns)).text,
+		quantity_time(run_ns).text, sum->calls,
+		quantity_bytes((double)sum->bytes).text,
+		run_ns > 0 ? (double)sum->calls / run_ns * 1e9 : 0,
+		sum->temporary,
+		quantity_share((double)sum->temporary, (double)sum->calls).text,
+		quantity_bytes((double)sum->live).text, sum->live_blocks);
+	if (sum->strange_frees)
+		fprintf(out,
+			"%" PRId64 " frees were of blocks that this trace "
+			"doesn't know\n",
+			sum->strange_frees);
+	print_table(view, space, HEAP_COST_PEAK, sum->peak, "who held the peak",
+		    out);
+	print_table(view, space, HEAP_COST_LIVE, sum->live, "live at the end",
+		    out);
+	print_growth(view, space, out);
+	print_table(view, space, HEAP_COST_CALLS, sum->calls,
+		    "most allocations", out);
+	print_table(view, space, HEAP_COST_TEMPORARY, sum->temporary,
+		    "temporary: freed before the thread's next allocation",
+		    out);
+	print_sizes(sum, out);
+}
+
+/* What the tables can't know. */
+static void print_limits(const struct heap_view *view, FILE *out)
+{
+	const struct heap_log *log = view->log;
+	const char *path = NULL;
+	size_t missing;
+
+	if (!log->has_stacks)
+		fputs("no call stacks in this trace: record with "
+		      "TRACEPROF_STACK=heap\n",
+		      out);
+	if (log->sample_bytes)
+		fprintf(out,
+			"sampled, one block in %s on average: amounts are "
+			"estimates\n",
+			quantity_bytes((double)log->sample_bytes).text);
+	if (log->stacks_refused + log->stacks_untaken > 0)
+		fprintf(out,
+			"%" PRId64 " events without a stack: %" PRId64
+			" found no room, %" PRId64 " could not be taken\n",
+			log->stacks_refused + log->stacks_untaken,
+			log->stacks_refused, log->stacks_untaken);
+	if (log->metadata.dropped > 0)
+		fprintf(out, "%" PRId64 " events were lost\n",
+			log->metadata.dropped);
+	if (log->metadata.detail_ended_ns >= 0)
+		fprintf(out,
+			"the file's detail ended %s after its start "
+			"(TRACEPROF_MAX_MB): so does this account\n",
+			quantity_time((double)(log->metadata.detail_ended_ns -
+					       log->start_ns))
+				.text);
+	missing = source_finder_missing(log->finder, &path);
+	if (missing)
+		fprintf(out,
+			"%zu modules are not here as they were recorded, so "
+			"their lines are not known: %s%s\n",
+			missing, path, missing > 1 ? " and others" : "");
+}
+
+void heap_print_text(struct heap_view *view, FILE *out)
+{
+	fprintf(out, "%s\n", view->file);
+	if (!view->log->count)
+		fputs("no memory events in this trace\n", out);
+	for (uint32_t i = 0; i < view->log->space_count; i++)
+		print_space(view, i, out);
+	fputs("\n", out);
+	print_limits(view, out);
+}
