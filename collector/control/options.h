@@ -53,6 +53,14 @@
 	  "CUDA graphs: each of their kernels, or each launch as one")	\
 	X(TEXT,   cupti,      "CUPTI", 0, 0, "auto", "", "PATH",	\
 	  "the libcupti to load; auto looks for it")			\
+	X(FLAG,   gpu_latency, "GPU_LATENCY", 0, 1, "0", "", "0|1",	\
+	  "tell when each kernel was queued and submitted; launches cost more") \
+	X(FLAG,   unified_memory, "UNIFIED_MEMORY", 0, 1, "0", "", "0|1", \
+	  "record page faults and migrations of managed memory, which slows " \
+	  "them")							\
+	X(FLAG,   nvml,       "NVML", 0, 1, "1", "", "0|1",		\
+	  "sample load, memory, power, clock and throttling of each GPU ten " \
+	  "times a second")						\
 	X(INT,    gpu_wait_ms, "GPU_WAIT_MS", 0, 3600000, "30000", "", "MS", \
 	  "longest that a window waits for the GPU to finish its work")	\
 	X(TEXT,   step,       "STEP", 0, 0, "auto", "", "SOURCE",	\

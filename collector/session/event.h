@@ -47,6 +47,11 @@
 	X(GPU_OVERHEAD, "gpu_overhead")	/* name; extra: tid, 0 unknown */ \
 	X(GPU_MEMORY,   "gpu_memory")	/* payload memory; extra: kind */ \
 	X(GPU_EVENT,    "cuda_event")	/* payload gpu; extra: 1 timed by GPU */ \
+	X(GPU_JIT,      "jit")		/* name; payload jit; extra: tid */ \
+	X(GPU_HOST,     "gpu_host")	/* payload gpu: a host function; extra: tid */ \
+	X(GPU_UNIFIED,  "unified")	/* payload unified; extra: as CUPTI counts */ \
+	X(GPU_POOL,     "memory_pool")	/* payload memory, then gpu_pool */ \
+	X(GPU_SAMPLE,   "gpu_sample")	/* payload sample: since the one before */ \
 	X(OMP_THINNED,  "omp_thinned")	/* name: number of marks; extra: the \
 					   first one's; payload words: marks */
 /* clang-format on */
@@ -222,6 +227,31 @@ struct event {
 						the thread, 0 unknown */
 			uint32_t is_free;
 		} memory;
+		struct {
+			uint64_t correlation;
+			uint64_t size_bytes; /* of the code in the cache */
+			uint32_t device;
+			uint32_t path; /* its file there, interned */
+			uint64_t pad;
+		} jit;
+		struct {
+			uint64_t value; /* bytes, or page faults */
+			uint64_t address;
+			uint32_t source, destination; /* UINT32_MAX: the host */
+			uint32_t why; /* of a migration, or the access */
+			uint32_t device;
+		} unified;
+		struct {
+			uint64_t memory_bytes; /* in use */
+			uint32_t device;
+			uint32_t milliwatts;
+			uint32_t clock_mhz;
+			uint16_t reasons; /* that hold the clock down */
+			uint16_t celsius;
+			uint16_t utilization; /* per cent */
+			uint16_t known;	      /* enum gpu_sample_known */
+			uint32_t pad;
+		} sample;
 		uint64_t words[4];
 	};
 };
@@ -234,10 +264,11 @@ struct gpu_kernel {
 	uint32_t dynamic_bytes;
 	uint32_t registers; /* of a thread */
 	uint32_t channel;
-	uint32_t channel_type;
-	uint32_t pad;
-	uint64_t queued_ticks; /* 0 not measured */
-	uint64_t spare;
+	uint8_t channel_type;
+	uint8_t launch;		  /* as CUPTI counts: 1, 2 cooperative */
+	uint16_t cluster[3];	  /* 0 none */
+	uint64_t queued_ticks;	  /* 0 not measured */
+	uint64_t submitted_ticks; /* likewise */
 };
 
 /* The second slot of a GPU_COPY. */
@@ -253,6 +284,26 @@ struct gpu_copy {
 	uint64_t spare[2];
 };
 
+/* The second slot of a GPU_POOL, and of a GPU_MEMORY from one. */
+struct gpu_pool {
+	uint64_t address;
+	uint64_t size_bytes;
+	uint64_t used_bytes;
+	uint64_t threshold_bytes; /* kept when freed; all ones: everything */
+	uint32_t operation;	  /* 1 created, 2 destroyed, 3 trimmed */
+	uint32_t pad;
+	uint64_t spare[3];
+};
+
+enum gpu_sample_known {
+	GPU_KNOWS_LOAD = 1,
+	GPU_KNOWS_MEMORY = 2,
+	GPU_KNOWS_POWER = 4,
+	GPU_KNOWS_CLOCK = 8,
+	GPU_KNOWS_HEAT = 16,
+};
+
+_Static_assert(sizeof(struct gpu_pool) == sizeof(struct event), "one slot");
 _Static_assert(sizeof(struct gpu_kernel) == sizeof(struct event), "one slot");
 _Static_assert(sizeof(struct gpu_copy) == sizeof(struct event), "one slot");
 
@@ -284,10 +335,10 @@ static inline bool gpu_sync_has_event(uint32_t sync)
 /* No stream, or none that is known. */
 #define GPU_STREAM_NONE 0xffffffffu
 
-/* Comes from CUPTI, through a ring of the writer's own. */
+/* Comes from CUPTI, through a ring of the writer's own; or a sample. */
 static inline bool event_is_gpu(unsigned int kind)
 {
-	return kind >= EVENT_GPU_API && kind <= EVENT_GPU_EVENT;
+	return kind >= EVENT_GPU_API && kind <= EVENT_GPU_SAMPLE;
 }
 
 _Static_assert(sizeof(struct event) == CACHE_LINE, "one event, one line");

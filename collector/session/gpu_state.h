@@ -14,6 +14,7 @@
 
 #define GPU_DEVICES_MAX 16u
 #define GPU_NAME_BYTES	96
+#define GPU_STREAMS_MAX 256u
 #define GPU_GRAPHS_MAX	1024u
 
 enum gpu_source {
@@ -35,7 +36,20 @@ struct gpu_device {
 	uint32_t registers_per_multiprocessor;
 	uint32_t shared_per_block;
 	uint32_t shared_per_multiprocessor;
+	uint32_t is_mig;       /* a part of a GPU: */
+	uint32_t gpu_instance; /* which */
+	uint32_t compute_instance;
+	uint8_t uuid[16];
+	uint8_t mig_uuid[16];
 	char name[GPU_NAME_BYTES];
+};
+
+/* A stream that has a priority or a name.  A slot is claimed by its key and
+ * never given back. */
+struct gpu_stream {
+	_Atomic uint64_t key; /* context << 32 | stream, 0 free */
+	_Atomic int32_t priority;
+	_Atomic uint32_t name; /* interned, 0 none */
 };
 
 /* A CUDA graph that can be launched, as CUPTI told when it was made; the one
@@ -68,8 +82,17 @@ struct gpu_state {
 	_Atomic uint64_t lost;	  /* buffers that we had no room for */
 	_Atomic uint64_t dropped; /* records that CUPTI had no room for */
 	struct gpu_device device[GPU_DEVICES_MAX];
+	struct gpu_stream stream[GPU_STREAMS_MAX];
 	struct gpu_graph graph[GPU_GRAPHS_MAX];
 };
+
+/* The stream's slot, made if need be; NULL: there are too many.  Any thread. */
+struct gpu_stream *gpu_stream_slot(struct gpu_state *gpu, uint32_t context,
+				   uint32_t stream);
+
+/* NULL: nothing is known of it. */
+const struct gpu_stream *gpu_stream_find(const struct gpu_state *gpu,
+					 uint32_t context, uint32_t stream);
 
 /* Kernels in each launch of that graph; 0 not known. */
 static inline uint32_t gpu_state_kernels(struct gpu_state *state, uint32_t id)

@@ -28,7 +28,12 @@ struct nvtx_callbacks {
 				unsigned int *count);
 };
 
-enum nvtx_module { NVTX_CORE = 1, NVTX_CORE2 = 5 };
+enum nvtx_module {
+	NVTX_CORE = 1,
+	NVTX_CUDA = 2,
+	NVTX_CUDA_RUNTIME = 4,
+	NVTX_CORE2 = 5
+};
 
 /* Callback numbers. */
 enum nvtx_core {
@@ -65,6 +70,13 @@ enum nvtx_core2 {
 	NVTX_DOMAIN_CREATE_W,
 	NVTX_DOMAIN_DESTROY,
 	NVTX_INITIALISE,
+};
+
+enum nvtx_cuda { NVTX_NAME_STREAM_A = 5, NVTX_NAME_STREAM_W = 6 };
+
+enum nvtx_cuda_runtime {
+	NVTX_NAME_RUNTIME_STREAM_A = 3,
+	NVTX_NAME_RUNTIME_STREAM_W = 4,
 };
 
 enum nvtx_message { NVTX_ASCII = 1, NVTX_UNICODE = 2, NVTX_REGISTERED = 3 };

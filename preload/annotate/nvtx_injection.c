@@ -131,6 +131,38 @@ static void thread_w(uint32_t tid, const wchar_t *name)
 	nvtx_name_thread(tid, text);
 }
 
+/* --- CUDA's streams ------------------------------------------------------- */
+
+static void (*_Atomic tell_stream)(const void *stream, const char *name);
+
+void nvtx_on_stream_name(void (*tell)(const void *stream, const char *name))
+{
+	store_relaxed(&tell_stream, tell);
+}
+
+static void stream_a(const void *stream, const char *name)
+{
+	void (*tell)(const void *stream, const char *name) =
+		load_relaxed(&tell_stream);
+	const int saved = errno;
+	struct thread *was;
+
+	if (!tell || !name)
+		return;
+	was = thread_busy();
+	tell(stream, name);
+	thread_unbusy(was);
+	errno = saved;
+}
+
+static void stream_w(const void *stream, const wchar_t *name)
+{
+	char text[NAME_BYTES_MAX];
+
+	nvtx_text_narrow(name, text, sizeof(text));
+	stream_a(stream, text);
+}
+
 /* --- domains, strings, categories ----------------------------------------- */
 
 static void domain_end(const struct nvtx_string *domain, uint64_t number)
@@ -237,6 +269,16 @@ static const struct entry core2[] = {
 	ENTRY(NVTX_DOMAIN_CREATE_W, create_w),
 };
 
+static const struct entry cuda[] = {
+	ENTRY(NVTX_NAME_STREAM_A, stream_a),
+	ENTRY(NVTX_NAME_STREAM_W, stream_w),
+};
+
+static const struct entry cuda_runtime[] = {
+	ENTRY(NVTX_NAME_RUNTIME_STREAM_A, stream_a),
+	ENTRY(NVTX_NAME_RUNTIME_STREAM_W, stream_w),
+};
+
 static void fill(const struct nvtx_callbacks *callbacks, unsigned int module,
 		 const struct entry *entries, size_t count)
 {
@@ -276,6 +318,9 @@ EXPORT int InitializeInjectionNvtx2(nvtx_export *get)
 	    callbacks->bytes < sizeof(*callbacks))
 		return 0;
 	fill(callbacks, NVTX_CORE, core, sizeof(core) / sizeof(*core));
+	fill(callbacks, NVTX_CUDA, cuda, sizeof(cuda) / sizeof(*cuda));
+	fill(callbacks, NVTX_CUDA_RUNTIME, cuda_runtime,
+	     sizeof(cuda_runtime) / sizeof(*cuda_runtime));
 	fill(callbacks, NVTX_CORE2, core2, sizeof(core2) / sizeof(*core2));
 	return 1;
 }

@@ -17,4 +17,7 @@ void nvtx_injection_announce(void);
 /* Says if another tool is named there: NVTX ranges are its, then. */
 void nvtx_injection_say(struct session *session);
 
+/* Whom to tell of a CUDA stream's name, on the thread that gives it. */
+void nvtx_on_stream_name(void (*tell)(const void *stream, const char *name));
+
 #endif

@@ -19,8 +19,11 @@ EXPORT int InitializeInjection(void);
 #include "preload/cuda/cupti_buffers.h"
 #include "preload/cuda/cupti_clock.h"
 #include "preload/cuda/cupti_record.h"
+#include "preload/cuda/cupti_side.h"
+#include "preload/cuda/nvml.h"
 #include "preload/cuda/cupti_versions.h"
 #include "preload/annotate/injection.h"
+#include "preload/annotate/nvtx_injection.h"
 #include "preload/process/life.h"
 #include "preload/process/process.h"
 #include "preload/process/quiet.h"
@@ -252,6 +255,7 @@ static bool attach(struct session *session, bool late)
 		cupti_kinds_want(steps_want_gpu(session));
 		cupti_kinds_turn();
 	}
+	nvtx_on_stream_name(cupti_side_name_stream);
 	if (late)
 		session_note(session,
 			     "CUPTI came late, after the first call: " INJECTION
@@ -277,6 +281,7 @@ static void follow(bool open)
 {
 	struct session *session = load_relaxed(&session_here);
 
+	nvml_follow(open);
 	/* What was launched before a window's end is still to come, so that
 	 * the writer's pass wants the kinds off. */
 	if (!open || !cupti_is_ours() || cupti_callbacks_are_inside())
@@ -308,6 +313,8 @@ COLD bool cupti_attach(bool late)
 		/* RELEASE pairs with ACQUIRE in cupti_is_alive(). */
 		store_release(&state, ATTACH_ALIVE);
 		gate_on_change(follow);
+		nvml_start();
+		nvml_follow(steps_are_recorded(session));
 		/* A window may have opened before that. */
 		cupti_kinds_follow(session);
 		writer_add_source(cupti_source_poll, NULL);
@@ -340,6 +347,7 @@ EXPORT int InitializeInjection(void)
 
 void cupti_end(unsigned int wait_ms)
 {
+	nvml_end();
 	if (cupti_is_alive())
 		cupti_flush_end(wait_ms);
 	cupti_kill();
@@ -353,6 +361,7 @@ void cupti_forget(void)
 				      ? ATTACH_NONE
 				      : ATTACH_FAILED);
 	gate_on_change(NULL);
+	nvtx_on_stream_name(NULL);
 	cupti_buffers_forget();
 	cupti_source_forget();
 	cupti_flush_forget();
@@ -361,6 +370,7 @@ void cupti_forget(void)
 	cupti_callbacks_forget();
 	cupti_record_forget();
 	cupti_clock_forget();
+	nvml_forget();
 }
 
 #else

@@ -8,6 +8,7 @@
 #include "collector/steps/steps.h"
 #include "preload/cuda/cupti_clock.h"
 #include "preload/cuda/cupti_record.h"
+#include "preload/cuda/cupti_side.h"
 #include "preload/process/hook.h"
 #include "preload/process/life.h"
 #include <errno.h>
@@ -324,6 +325,7 @@ static void look_at_resource(CUpti_CallbackId number, const void *data)
 		cupti_flush_at_exit(CUPTI_FIRST_CONTEXT);
 		break;
 	case CUPTI_CBID_RESOURCE_CU_INIT_FINISHED:
+		cupti_side_initialised();
 		cupti_flush_at_exit(CUPTI_INITIALISED);
 		break;
 	case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:

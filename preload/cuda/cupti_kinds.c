@@ -22,6 +22,7 @@
 #include "collector/system/clock.h"
 #include "collector/system/futex.h"
 #include "preload/cuda/cupti_library.h"
+#include "preload/cuda/cupti_side.h"
 #include "preload/cuda/cupti_versions.h"
 
 /* Kinds that follow the windows. */
@@ -51,6 +52,7 @@ static const CUpti_CallbackId quiet_driver[] = {
 	CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent,
 	CUPTI_DRIVER_TRACE_CBID_cuCtxSetCurrent,
 	CUPTI_DRIVER_TRACE_CBID_cuCtxGetDevice,
+	CUPTI_DRIVER_TRACE_CBID_cuStreamGetCtx,
 	CUPTI_DRIVER_TRACE_CBID_cuGetProcAddress_v2,
 	CUPTI_DRIVER_TRACE_CBID_cuDriverGetVersion,
 };
@@ -75,6 +77,7 @@ void cupti_kinds_start(const struct options *options, bool late)
 		tell = cupti.cuptiActivityEnableAndDump;
 	tell(CUPTI_ACTIVITY_KIND_DEVICE);
 	tell(CUPTI_ACTIVITY_KIND_CONTEXT);
+	cupti_side_start(options, late);
 	if (cupti.cuptiActivityEnableCudaEventDeviceTimestamps)
 		cupti.cuptiActivityEnableCudaEventDeviceTimestamps(1);
 }
@@ -120,6 +123,8 @@ static void turn(bool on)
 		else
 			cupti.cuptiActivityDisable(kinds[i]);
 	}
+	cupti_side_turn(&load_relaxed(&session_here)->head->options, on,
+			enable);
 	/* Both kinds give graphs alone; that is why it is one or the other. */
 	if (whole_graphs && on)
 		enable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
@@ -238,6 +243,7 @@ void cupti_kinds_leave(void)
 		cupti.cuptiActivityEnableCudaEventDeviceTimestamps(0);
 	cupti.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_DEVICE);
 	cupti.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONTEXT);
+	cupti_side_leave();
 }
 
 void cupti_kinds_rest(const struct session *session)

@@ -35,6 +35,10 @@
 	X(cuptiActivityEnableDriverApi, 0)				\
 	X(cuptiActivityEnableAllSyncRecords, 0)				\
 	X(cuptiActivityEnableCudaEventDeviceTimestamps, 0)		\
+	X(cuptiActivityEnableLatencyTimestamps, 0)			\
+	X(cuptiActivityConfigureUnifiedMemoryCounter, 0)		\
+	X(cuptiGetContextId, 0)						\
+	X(cuptiGetStreamIdEx, 0)					\
 	X(cuptiActivityRegisterCallbacks, 1)				\
 	X(cuptiActivityRegisterTimestampCallback, 0)			\
 	X(cuptiActivitySetAttribute, 1)					\

@@ -6,6 +6,7 @@
 
 #include "collector/system/clock.h"
 #include "collector/session/names.h"
+#include "preload/cuda/cupti_side.h"
 #include "preload/cuda/cupti_clock.h"
 #include <string.h>
 
@@ -22,9 +23,12 @@ AT(Kernel10, staticSharedMemory, 76);
 AT(Kernel10, correlationId, 92);
 AT(Kernel10, name, 104);
 AT(Kernel10, queued, 120);
+AT(Kernel10, submitted, 128);
+AT(Kernel10, launchType, 136);
 AT(Kernel10, graphNodeId, 144);
 AT(Kernel10, graphId, 156);
 AT(Kernel10, channelID, 168);
+AT(Kernel10, clusterX, 176);
 AT(Memcpy6, copyKind, 4);
 AT(Memcpy6, bytes, 8);
 AT(Memcpy6, start, 16);
@@ -57,13 +61,19 @@ AT(GraphTrace2, streamId, 36);
 AT(Overhead3, objectId, 12);
 AT(Overhead3, start, 24);
 AT(Device5, id, 112);
+AT(Device5, uuid, 120);
 AT(Device5, name, 136);
 AT(Device5, isCudaVisible, 144);
+AT(Device5, gpuInstanceId, 152);
+AT(Device5, migUuid, 160);
 
 /* cuptiGetVersion() of 12.8: from it on waits name the recording of an event
  * that they wait for, and records of events are longer. */
 #define RECORDING_FROM 26u
 #define RECORDED_BYTES 56
+
+/* The end of a device's migUuid. */
+#define MIG_BYTES      176
 
 #define ROUND	       (UINT64_C(1) << 32)
 #define CONTEXTS_MAX   64u
@@ -93,6 +103,9 @@ const char **cupti_record_text(CUpti_Activity *record)
 	case CUPTI_ACTIVITY_KIND_DEVICE:
 		return (const char **)(void *)&((CUpti_ActivityDevice5 *)record)
 			->name;
+	case CUPTI_ACTIVITY_KIND_JIT:
+		return (const char **)(void *)&((CUpti_ActivityJit2 *)record)
+			->cachePath;
 	default: return NULL;
 	}
 }
@@ -105,7 +118,7 @@ static uint32_t text_id(const char *field)
 /* CUPTI counts calls in 32 bits: of the numbers that a record may mean, the
  * nearest to the highest so far.  The first round is counted as the second one
  * and shown as the first, so that a record from before it has a number too. */
-static uint64_t wide(uint32_t correlation)
+uint64_t cupti_record_wide(uint32_t correlation)
 {
 	const uint64_t last = known.last_correlation;
 	uint64_t id = ROUND + correlation;
@@ -124,7 +137,7 @@ static uint64_t wide(uint32_t correlation)
 
 /* Into the session; its name is an interned id already. */
 static void take_device(struct session *session,
-			const CUpti_ActivityDevice5 *record)
+			const CUpti_ActivityDevice5 *record, size_t room)
 {
 	struct gpu_device *known_as;
 	const char *name;
@@ -151,6 +164,14 @@ static void take_device(struct session *session,
 		.shared_per_multiprocessor =
 			record->maxSharedMemoryPerMultiprocessor,
 	};
+	memcpy(known_as->uuid, &record->uuid, sizeof(known_as->uuid));
+	if (room >= MIG_BYTES && record->isMigEnabled) {
+		known_as->is_mig = 1;
+		known_as->gpu_instance = record->gpuInstanceId;
+		known_as->compute_instance = record->computeInstanceId;
+		memcpy(known_as->mig_uuid, &record->migUuid,
+		       sizeof(known_as->mig_uuid));
+	}
 	name = names_text(session, text_id(record->name), &len);
 	memcpy(known_as->name, name,
 	       len < GPU_NAME_BYTES ? len : GPU_NAME_BYTES - 1);
@@ -241,7 +262,8 @@ static uint32_t name_of_call(struct session *session, bool is_driver,
 		.kind = (what), .start_ticks = (record)->start,                \
 		.end_ticks = (record)->end,                                    \
 		.gpu = {                                                       \
-			.correlation = wide((record)->correlationId),          \
+			.correlation =                                         \
+				cupti_record_wide((record)->correlationId),    \
 			.device = (record)->deviceId,                          \
 			.context = (record)->contextId,                        \
 			.stream = (record)->streamId,                          \
@@ -267,8 +289,13 @@ static void kernel(const CUpti_ActivityKernel10 *record,
 		.dynamic_bytes = (uint32_t)record->dynamicSharedMemory,
 		.registers = record->registersPerThread,
 		.channel = record->channelID,
-		.channel_type = (uint32_t)record->channelType,
+		.channel_type = (uint8_t)record->channelType,
+		.launch = record->launchType,
+		.cluster = {(uint16_t)record->clusterX,
+			    (uint16_t)record->clusterY,
+			    (uint16_t)record->clusterZ},
 		.queued_ticks = record->queued,
+		.submitted_ticks = record->submitted,
 	};
 	note_context(record->contextId, record->deviceId);
 }
@@ -326,7 +353,7 @@ static void call(struct session *session, const CUpti_ActivityAPI *record,
 		.extra = record->threadId,
 		.start_ticks = record->start,
 		.end_ticks = record->end,
-		.api = {.correlation = wide(record->correlationId),
+		.api = {.correlation = cupti_record_wide(record->correlationId),
 			.cbid = record->cbid,
 			.result = record->returnValue,
 			.is_driver = is_driver},
@@ -361,7 +388,7 @@ static void synchronisation(const struct session *session,
 		.extra = (uint32_t)record->type,
 		.start_ticks = record->start,
 		.end_ticks = record->end,
-		.gpu = {.correlation = wide(record->correlationId),
+		.gpu = {.correlation = cupti_record_wide(record->correlationId),
 			.device = device_of(record->contextId),
 			.context = record->contextId,
 			.stream = record->streamId,
@@ -388,7 +415,7 @@ static void mark(const struct session *session,
 	made->event = (struct event){
 		.kind = EVENT_GPU_EVENT,
 		.extra = is_timed,
-		.gpu = {.correlation = wide(record->correlationId),
+		.gpu = {.correlation = cupti_record_wide(record->correlationId),
 			.device = is_long ? record->deviceId
 					  : device_of(record->contextId),
 			.context = record->contextId,
@@ -458,7 +485,8 @@ static enum cupti_record memory(const CUpti_ActivityMemory4 *record,
 		.start_ticks = record->timestamp,
 		.end_ticks = record->timestamp,
 		.memory =
-			{.correlation = wide(record->correlationId),
+			{.correlation =
+				 cupti_record_wide(record->correlationId),
 			 .address = record->address,
 			 .size_bytes = record->bytes,
 			 .device = is_pinned ? 0 : record->deviceId,
@@ -479,8 +507,8 @@ static size_t needed_bytes(CUpti_ActivityKind kind)
 		uint16_t kind;
 		uint16_t bytes;
 	} rows[] = {
-		{CUPTI_ACTIVITY_KIND_KERNEL, 176},
-		{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 176},
+		{CUPTI_ACTIVITY_KIND_KERNEL, 188},
+		{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 188},
 		{CUPTI_ACTIVITY_KIND_MEMCPY, 80},
 		{CUPTI_ACTIVITY_KIND_MEMCPY2, 88},
 		{CUPTI_ACTIVITY_KIND_MEMSET, 80},
@@ -499,7 +527,7 @@ static size_t needed_bytes(CUpti_ActivityKind kind)
 		if (rows[i].kind == kind)
 			return rows[i].bytes;
 	}
-	return 0;
+	return cupti_side_needs(kind);
 }
 
 /* From the clock that the record has. */
@@ -509,9 +537,12 @@ static void to_ticks(struct cupti_event *made)
 
 	event->start_ticks = cupti_clock_ticks(event->start_ticks);
 	event->end_ticks = cupti_clock_ticks(event->end_ticks);
-	if (event->kind == EVENT_GPU_KERNEL)
-		made->kernel.queued_ticks =
-			cupti_clock_ticks(made->kernel.queued_ticks);
+	if (event->kind != EVENT_GPU_KERNEL)
+		return;
+	made->kernel.queued_ticks =
+		cupti_clock_ticks(made->kernel.queued_ticks);
+	made->kernel.submitted_ticks =
+		cupti_clock_ticks(made->kernel.submitted_ticks);
 }
 
 static enum cupti_record decode(struct session *session, const void *record,
@@ -544,13 +575,19 @@ static enum cupti_record decode(struct session *session, const void *record,
 	case CUPTI_ACTIVITY_KIND_MEMORY2:
 		if (memory(record, made) != CUPTI_RECORD_EVENT)
 			return CUPTI_RECORD_NOTHING;
+		cupti_side_pool(record, room, made);
 		break;
 	case CUPTI_ACTIVITY_KIND_DEVICE:
-		take_device(session, record);
+		take_device(session, record, room);
 		return CUPTI_RECORD_NOTHING;
-	default:
+	case CUPTI_ACTIVITY_KIND_CONTEXT:
 		note_context(context->contextId, context->deviceId);
 		return CUPTI_RECORD_NOTHING;
+	default:
+		if (cupti_side_decode(session, record, kind, made) !=
+		    CUPTI_RECORD_EVENT)
+			return CUPTI_RECORD_NOTHING;
+		break;
 	}
 	to_ticks(made);
 	return CUPTI_RECORD_EVENT;

@@ -22,6 +22,7 @@ struct cupti_event {
 	union {
 		struct gpu_kernel kernel;
 		struct gpu_copy copy;
+		struct gpu_pool pool;
 	};
 };
 
@@ -45,6 +46,9 @@ const char **cupti_record_text(CUpti_Activity *record);
 enum cupti_record cupti_record_decode(struct session *session,
 				      const CUpti_Activity *record, size_t room,
 				      struct cupti_event *made);
+
+/* The number of a call in 64 bits. */
+uint64_t cupti_record_wide(uint32_t correlation);
 
 /* Before the first record. */
 void cupti_record_start(void);

@@ -3,11 +3,13 @@
  * cuda_driver.c - libcuda.so.1: start, device, context, launches, modules.
  */
 #include "tests/fake_gpu/sim_call.h"
+#include "tests/fake_gpu/sim_clock.h"
 #include "tests/fake_gpu/sim_device.h"
 #include "tests/fake_gpu/sim_graph.h"
 #include "tests/fake_gpu/sim_kernel.h"
 #include "tests/fake_gpu/sim_knobs.h"
 #include "tests/fake_gpu/sim_life.h"
+#include "tests/fake_gpu/sim_side.h"
 #include "tests/fake_gpu/sim_stream.h"
 #include "tests/fake_gpu/sim_work.h"
 #include <cuda.h>
@@ -138,8 +140,12 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image)
 	cuModuleLoadData_params params = {module, image};
 	struct sim_call call = DRIVER_CALL(cuModuleLoadData, &params);
 
-	if (sim_call_begin(&call))
+	const uint64_t start = clock_client_now();
+
+	if (sim_call_begin(&call)) {
 		*module = malloc(1);
+		side_compiled(image, start, clock_client_now());
+	}
 	return sim_call_end(&call);
 }
 

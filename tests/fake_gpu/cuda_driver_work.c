@@ -5,6 +5,7 @@
 #include "tests/fake_gpu/sim_call.h"
 #include "tests/fake_gpu/sim_device.h"
 #include "tests/fake_gpu/sim_event.h"
+#include "tests/fake_gpu/sim_life.h"
 #include "tests/fake_gpu/sim_memory.h"
 #include "tests/fake_gpu/sim_work.h"
 #include <cuda.h>
@@ -201,6 +202,31 @@ CUresult cuStreamCreate(CUstream *stream, unsigned int flags)
 	if (sim_call_begin(&call))
 		*stream = (CUstream)stream_new(
 			!(flags & CU_STREAM_NON_BLOCKING), 0);
+	return sim_call_end(&call);
+}
+
+CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned int flags,
+				    int priority)
+{
+	cuStreamCreateWithPriority_params params = {stream, flags, priority};
+	struct sim_call call = DRIVER_CALL(cuStreamCreateWithPriority, &params);
+
+	if (sim_call_begin(&call))
+		*stream = (CUstream)stream_new(
+			!(flags & CU_STREAM_NON_BLOCKING), priority);
+	return sim_call_end(&call);
+}
+
+CUresult cuStreamGetCtx(CUstream stream, CUcontext *context)
+{
+	cuStreamGetCtx_params params = {stream, context};
+	struct sim_call call = DRIVER_CALL(cuStreamGetCtx, &params);
+
+	if (sim_call_begin(&call)) {
+		*context = life_context();
+		if (!stream_of(stream))
+			call.result = CUDA_ERROR_INVALID_HANDLE;
+	}
 	return sim_call_end(&call);
 }
 

@@ -166,8 +166,11 @@ cudaError_t cudaDeviceSynchronize(void)
 {
 	struct sim_call call = RUNTIME_CALL(cudaDeviceSynchronize_v3020, NULL);
 
-	if (sim_call_begin(&call))
+	if (sim_call_begin(&call)) {
 		stream_synchronize_all();
+		/* The program looks at it now. */
+		memory_move_managed(0, 0);
+	}
 	return cudart_end(&call);
 }
 

@@ -9,7 +9,6 @@
  */
 #include "tests/fake_gpu/cudart.h"
 
-#include "tests/fake_gpu/sim_clock.h"
 #include "tests/fake_gpu/sim_kernel.h"
 #include "tests/fake_gpu/sim_work.h"
 #include <stdlib.h>
@@ -204,6 +203,21 @@ cudaError_t cudaLaunchKernel_ptsz(const void *function, dim3 grid, dim3 block,
 		      stream_or_own(stream));
 }
 
+static void take_attributes(const cudaLaunchConfig_t *config)
+{
+	for (unsigned int i = 0; i < config->numAttrs; i++) {
+		const cudaLaunchAttribute *attribute = &config->attrs[i];
+
+		if (attribute->id == cudaLaunchAttributeClusterDimension) {
+			work_shape.cluster[0] = attribute->val.clusterDim.x;
+			work_shape.cluster[1] = attribute->val.clusterDim.y;
+			work_shape.cluster[2] = attribute->val.clusterDim.z;
+		} else if (attribute->id == cudaLaunchAttributeCooperative) {
+			work_shape.cooperative = attribute->val.cooperative;
+		}
+	}
+}
+
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config,
 				const void *function, void **arguments)
 {
@@ -212,6 +226,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config,
 	struct sim_call call =
 		RUNTIME_CALL(cudaLaunchKernelExC_v11060, &params);
 
+	take_attributes(config);
 	return launch(&call, kernel_of_host(function), config->gridDim,
 		      config->blockDim, config->dynamicSmemBytes,
 		      stream_of(config->stream));
@@ -225,6 +240,7 @@ cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config,
 	struct sim_call call =
 		RUNTIME_CALL(cudaLaunchKernelExC_ptsz_v11060, &params);
 
+	take_attributes(config);
 	return launch(&call, kernel_of_host(function), config->gridDim,
 		      config->blockDim, config->dynamicSmemBytes,
 		      stream_or_own(config->stream));
@@ -239,6 +255,7 @@ cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid,
 	struct sim_call call =
 		RUNTIME_CALL(cudaLaunchCooperativeKernel_v9000, &params);
 
+	work_shape.cooperative = 1;
 	return launch(&call, kernel_of_host(function), grid, block, shared,
 		      stream_of(stream));
 }
@@ -250,14 +267,14 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function,
 	cudaLaunchHostFunc_v10000_params params = {stream, function, argument};
 	struct sim_call call = RUNTIME_CALL(cudaLaunchHostFunc_v10000, &params);
 	struct sim_stream *s = stream_of(stream);
+	const struct sim_work work = {.kind = WORK_HOST,
+				      .function = function,
+				      .argument = argument,
+				      .asynchronous = 1};
 
 	if (sim_call_begin(&call)) {
-		if (s) {
-			clock_sleep_until(stream_ready_at(s));
-			function(argument);
-		} else {
-			call.result = cudaErrorInvalidResourceHandle;
-		}
+		call.result = s ? work_put(s, &work)
+				: (int)cudaErrorInvalidResourceHandle;
 	}
 	return cudart_end(&call);
 }

@@ -6,6 +6,7 @@
 
 #include "tests/fake_gpu/sim_life.h"
 #include "tests/fake_gpu/sim_memory.h"
+#include "tests/fake_gpu/sim_side.h"
 #include "tests/fake_gpu/sim_work.h"
 #include <string.h>
 
@@ -35,8 +36,8 @@ cudaError_t cudaFree(void *pointer)
 BOTH(cudaMallocAsync, v11020, ptsz, v11020,
      (void **pointer, size_t size, cudaStream_t stream),
      (pointer, size, stream),
-     at(stream) ? memory_new(pointer, size, ON_DEVICE, at(stream)->id) :
-         NO_STREAM)
+     at(stream) ? memory_new_in(pool_default(), pointer, size, ON_DEVICE,
+         at(stream)->id) : NO_STREAM)
 
 BOTH(cudaFreeAsync, v11020, ptsz, v11020, (void *pointer, cudaStream_t stream),
      (pointer, stream),
@@ -117,8 +118,9 @@ CALL(cudaMemcpy2DAsync, v3020,
          !touches_pageable(to, from)))
 /* clang-format on */
 
-static int copy_peer(struct sim_stream *stream, void *to, const void *from,
-		     size_t bytes, int asynchronous)
+static int copy_peer(struct sim_stream *stream, void *to, int to_device,
+		     const void *from, int from_device, size_t bytes,
+		     int asynchronous)
 {
 	const struct sim_work work = {
 		.kind = WORK_COPY,
@@ -127,6 +129,8 @@ static int copy_peer(struct sim_stream *stream, void *to, const void *from,
 		.bytes = bytes,
 		.asynchronous = asynchronous,
 		.peer = 1,
+		.from_device = from_device,
+		.to_device = to_device,
 	};
 
 	if (!stream || !to || !from)
@@ -138,13 +142,13 @@ static int copy_peer(struct sim_stream *stream, void *to, const void *from,
 CALL(cudaMemcpyPeer, v4000,
      (void *to, int to_device, const void *from, int from_device, size_t bytes),
      (to, to_device, from, from_device, bytes),
-     copy_peer(stream_null(), to, from, bytes, 0))
+     copy_peer(stream_null(), to, to_device, from, from_device, bytes, 0))
 
 CALL(cudaMemcpyPeerAsync, v4000,
      (void *to, int to_device, const void *from, int from_device, size_t bytes,
          cudaStream_t stream),
      (to, to_device, from, from_device, bytes, stream),
-     copy_peer(at(stream), to, from, bytes, 1))
+     copy_peer(at(stream), to, to_device, from, from_device, bytes, 1))
 
 BOTH(cudaMemset, v3020, ptds, v7000, (void *to, int value, size_t count),
      (to, value, count), work_set(at(NULL), to, (uint8_t)value, 1, count, 1))

@@ -289,12 +289,6 @@ CUptiResult cuptiActivityEnableCudaEventDeviceTimestamps(uint8_t on)
 	return error;
 }
 
-CUptiResult cuptiActivityEnableLatencyTimestamps(uint8_t on)
-{
-	(void)on;
-	return state_enter(__func__);
-}
-
 CUptiResult cuptiActivityEnableAllocationSource(uint8_t on)
 {
 	(void)on;

@@ -7,7 +7,7 @@
 
 FAKE      := $(O)/fake-gpu
 FAKE_SO   := $(addprefix $(FAKE)/,libsimgpu.so libcuda.so.1 libcudart.so.13 \
-             libcupti.so.13 libspy.so)
+             libcupti.so.13 libspy.so libnvidia-ml.so.1)
 FAKE_12   := $(addprefix $(O)/fake-gpu-12/,libsimgpu.so libcuda.so.1 \
              libcupti.so.12)
 NVCC      ?= $(firstword $(wildcard $(CUDA)/bin/nvcc) $(shell command -v nvcc))
@@ -17,6 +17,7 @@ NVCC_FLAGS := -O1 -gencode arch=compute_80,code=compute_80 \
 # real GPU, with a default stream for each thread, and with OpenMP.
 GPU_PROGRAMS := $(addprefix $(O)/tests/programs/cuda_train,_static _per_thread \
              _openmp) $(O)/tests/programs/cuda_train
+CUDA_KINDS := $(O)/tests/programs/cuda_kinds
 
 fake_objects = $(patsubst %.c,$(O)/%.o,$(wildcard tests/fake_gpu/$(1)*.c))
 
@@ -29,7 +30,7 @@ fake-gpu:
 	@echo '  fake-gpu left out for want of cupti.h'
 endif
 ifneq ($(and $(NVCC),$(CUPTI)),)
-gpu-programs: $(GPU_PROGRAMS)
+gpu-programs: $(GPU_PROGRAMS) $(CUDA_KINDS)
 else
 gpu-programs:
 	@echo '  GPU programs left out for want of nvcc'
@@ -49,6 +50,10 @@ $(FAKE)/libsimgpu.so: $(call fake_objects,sim_)
 $(FAKE)/libcuda.so.1: $(call fake_objects,cuda_) $(FAKE)/libsimgpu.so
 	$(call say,LD,$@)
 	$(fake_link) -L$(FAKE) -lsimgpu -ldl
+
+$(FAKE)/libnvidia-ml.so.1: $(call fake_objects,nvml_) $(FAKE)/libsimgpu.so
+	$(call say,LD,$@)
+	$(fake_link) -L$(FAKE) -lsimgpu
 
 # Programs ask for these two by version node, as of the real libraries.
 $(FAKE)/libcudart.so.13: $(call fake_objects,cudart)
@@ -101,3 +106,8 @@ $(GPU_PROGRAMS): tests/programs/cuda_train.cu
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) $(NVCC_FLAGS) \
 		-cudart $(if $(filter %_static,$@),static,shared) -o $@ $< -ldl
+
+$(CUDA_KINDS): tests/programs/cuda_kinds.cu
+	$(call say,NVCC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) $(NVCC_FLAGS) -cudart shared -o $@ $< -ldl

@@ -6,8 +6,10 @@
 #define FAKE_GPU_SIM_CUPTI_H
 
 struct sim_cupti {
-	_Atomic int event_timestamps; /* EnableCudaEventDeviceTimestamps */
-	_Atomic int all_sync_records; /* EnableAllSyncRecords, on at first */
+	_Atomic int event_timestamps;	/* EnableCudaEventDeviceTimestamps */
+	_Atomic int latency_timestamps; /* EnableLatencyTimestamps */
+	_Atomic int unified_memory;	/* ConfigureUnifiedMemoryCounter */
+	_Atomic int all_sync_records;	/* EnableAllSyncRecords, on at first */
 };
 
 extern struct sim_cupti sim_cupti;

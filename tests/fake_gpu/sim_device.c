@@ -18,6 +18,7 @@ enum {
 
 const char device_name[] = "Simulated GPU";
 static const char uuid[16] = "simulated-gpu-0";
+static const char mig_uuid[16] = "simulated-mig-0";
 
 int device_driver_version(void)
 {
@@ -65,6 +66,12 @@ void device_describe(CUpti_ActivityDevice5 *record, uint32_t id)
 	record->eccEnabled = 1;
 	record->isCudaVisible = 1;
 	memcpy(&record->uuid, uuid, sizeof(record->uuid));
+	if (sim_knobs()->mig) {
+		record->isMigEnabled = 1;
+		record->gpuInstanceId = 3;
+		record->computeInstanceId = 1;
+		memcpy(&record->migUuid, mig_uuid, sizeof(record->migUuid));
+	}
 }
 
 void device_properties(struct cudaDeviceProp *properties)

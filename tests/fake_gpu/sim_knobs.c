@@ -117,6 +117,7 @@ static int read_number(const char *name, const char *value)
 		{"NO_KERNELS", &knobs.no_kernels},
 		{"INIT_SILENT", &knobs.init_silent},
 		{"WITHHOLD", &knobs.withhold},
+		{"MIG", &knobs.mig},
 		{"HANG_DISABLE", &knobs.hang_disable},
 		{"GRAPH_IDS", &knobs.graph_ids},
 		{"THREAD_RACE", &knobs.thread_race},
@@ -134,6 +135,7 @@ static int read_number(const char *name, const char *value)
 		{"DRIFT_PPM", &knobs.drift_ppm},
 		{"JITTER_NS", &knobs.jitter_ns},
 		{"DROP", (int64_t *)&knobs.drop},
+		{"NVML_REASONS", (int64_t *)&knobs.nvml_reasons},
 		{"SECOND_FROM", (int64_t *)&knobs.second_from},
 		{"SECOND_CALLS", (int64_t *)&knobs.second_calls},
 		{"FATAL_STATE_AFTER", (int64_t *)&knobs.fatal_after},
@@ -160,6 +162,8 @@ static void read_knob(const char *name, const char *value)
 		knobs.version = (uint32_t)number(name, value);
 	else if (strcmp(name, "HANG_FLUSH") == 0)
 		knobs.hang_flush = choice(name, value, "0 1 forced");
+	else if (strcmp(name, "NVML_HANG") == 0)
+		knobs.nvml_hang = choice(name, value, "no load start");
 	else if (strcmp(name, "COMPLETE_ON") == 0)
 		knobs.complete_on = choice(name, value, "worker flusher app");
 	else if (strcmp(name, "SECOND_CLIENT") == 0)

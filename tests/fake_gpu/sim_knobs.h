@@ -58,6 +58,9 @@ struct sim_knobs {
 	int no_device_records; /* DEVICE_RECORDS=0 */
 	int withhold;	   /* buffers with unfinished records stay with CUPTI */
 	int driver_absent; /* DRIVER=absent */
+	uint64_t nvml_reasons; /* NVML: why the clock is low */
+	int nvml_hang;	       /* 1: each look at the load; 2: the start */
+	int mig;	       /* the device is a part of a GPU */
 	enum hang_flush hang_flush;
 	enum complete_on complete_on;
 	enum second_client second_client;

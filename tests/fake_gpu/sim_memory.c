@@ -9,6 +9,7 @@
 #include "tests/fake_gpu/sim_clock.h"
 #include "tests/fake_gpu/sim_device.h"
 #include "tests/fake_gpu/sim_life.h"
+#include "tests/fake_gpu/sim_side.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -19,6 +20,8 @@ struct range {
 	char *start;
 	size_t size;
 	CUpti_ActivityMemoryKind kind;
+	struct sim_pool *pool;
+	int on_gpu;  /* managed memory, now */
 	int foreign; /* the program's own memory, only pinned */
 };
 
@@ -49,6 +52,16 @@ static void record(const struct range *range,
 		.isAsync = stream != 0,
 	};
 
+	if (range->pool) {
+		memory.memoryPoolConfig.memoryPoolType =
+			CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL;
+		memory.memoryPoolConfig.address =
+			(uint64_t)(uintptr_t)range->pool;
+		memory.memoryPoolConfig.releaseThreshold =
+			range->pool->threshold;
+		memory.memoryPoolConfig.pool.size = range->pool->size;
+		memory.memoryPoolConfig.utilizedSize = range->pool->used;
+	}
 	activity_emit(&memory);
 }
 
@@ -64,6 +77,12 @@ static void add(struct range *range)
 
 int memory_new(void **address, size_t size, CUpti_ActivityMemoryKind kind,
 	       uint32_t stream)
+{
+	return memory_new_in(NULL, address, size, kind, stream);
+}
+
+int memory_new_in(struct sim_pool *pool, void **address, size_t size,
+		  CUpti_ActivityMemoryKind kind, uint32_t stream)
 {
 	if (!address)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -85,7 +104,10 @@ int memory_new(void **address, size_t size, CUpti_ActivityMemoryKind kind,
 	range->start = start;
 	range->size = size;
 	range->kind = kind;
+	range->pool = pool;
 	add(range);
+	if (pool)
+		pool_take(pool, (int64_t)size);
 	record(range, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION, stream);
 	*address = start;
 	return 0;
@@ -122,6 +144,8 @@ int memory_free(void *address, CUpti_ActivityMemoryKind kind, uint32_t stream)
 	struct range *range = take(address, kind, 0);
 	if (!range)
 		return CUDA_ERROR_INVALID_VALUE;
+	if (range->pool)
+		pool_take(range->pool, -(int64_t)range->size);
 	record(range, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE, stream);
 	munmap(range->start, range->size);
 	free(range);
@@ -176,4 +200,17 @@ size_t memory_in_use(void)
 	const size_t bytes = on_device;
 	pthread_mutex_unlock(&lock);
 	return bytes;
+}
+
+void memory_move_managed(int to_gpu, int asked)
+{
+	pthread_mutex_lock(&lock);
+	for (struct range *r = ranges; r; r = r->next) {
+		if (r->kind != CUPTI_ACTIVITY_MEMORY_KIND_MANAGED ||
+		    r->on_gpu == to_gpu)
+			continue;
+		r->on_gpu = to_gpu;
+		side_migrate(r->start, r->size, to_gpu, asked);
+	}
+	pthread_mutex_unlock(&lock);
 }

@@ -8,6 +8,7 @@
 #include "tests/fake_gpu/sim_record.h"
 
 #include "tests/fake_gpu/sim_knobs.h"
+#include "tests/fake_gpu/sim_side.h"
 
 /* clang-format off */
 #define SIZE(type, size) \
@@ -116,6 +117,12 @@ static const struct {
 	{CUPTI_ACTIVITY_KIND_MEMORY2, sizeof(CUpti_ActivityMemory3), 0},
 	{CUPTI_ACTIVITY_KIND_MEMORY2, sizeof(CUpti_ActivityMemory4), 24},
 	{CUPTI_ACTIVITY_KIND_GRAPH_TRACE, sizeof(CUpti_ActivityGraphTrace2), 0},
+	{CUPTI_ACTIVITY_KIND_MEMORY_POOL, sizeof(CUpti_ActivityMemoryPool2), 0},
+	{CUPTI_ACTIVITY_KIND_MEMORY_POOL, sizeof(CUpti_ActivityMemoryPool3), 26},
+	{CUPTI_ACTIVITY_KIND_JIT, sizeof(CUpti_ActivityJit), 0},
+	{CUPTI_ACTIVITY_KIND_JIT, sizeof(CUpti_ActivityJit2), 24},
+	{KIND_GRAPH_HOST_NODE, sizeof(struct side_host_node), VERSION_HOST_NODES},
+	{KIND_HOST_LAUNCH, sizeof(struct side_host_launch), VERSION_HOST_NODES},
 };
 /* clang-format on */
 
@@ -136,7 +143,9 @@ int record_kind_valid(CUpti_ActivityKind kind)
 	static const unsigned char removed[] = {6,  7,	14, 15, 16, 21, 23, 24,
 						29, 30, 31, 32, 41, 42, 43, 44};
 
-	if (kind <= CUPTI_ACTIVITY_KIND_INVALID || kind > 55)
+	if (kind <= CUPTI_ACTIVITY_KIND_INVALID)
+		return 0;
+	if (kind > (sim_knobs()->version < VERSION_HOST_NODES ? 55 : 59))
 		return 0;
 	if (sim_knobs()->version < VERSION_LONG)
 		return 1;

@@ -13,7 +13,11 @@
 #include "tests/fake_gpu/sim_knobs.h"
 #include "tests/fake_gpu/sim_life.h"
 #include "tests/fake_gpu/sim_memory.h"
+#include "tests/fake_gpu/sim_side.h"
 #include <string.h>
+
+#define REGULAR	    CUPTI_ACTIVITY_LAUNCH_TYPE_REGULAR
+#define COOPERATIVE CUPTI_ACTIVITY_LAUNCH_TYPE_COOPERATIVE_SINGLE_DEVICE
 
 enum {
 	COPY_START_NS = 1500,
@@ -26,6 +30,7 @@ enum {
 	COPY_CHANNEL = 16,
 };
 
+__thread struct sim_shape work_shape;
 struct sim_cupti sim_cupti = {.all_sync_records = 1};
 static _Atomic int64_t last_grid;
 
@@ -51,6 +56,8 @@ static int64_t duration(const struct sim_work *work)
 {
 	int64_t rate = PINNED_BYTES_PER_US, threads = 1;
 
+	if (work->kind == WORK_HOST)
+		return 0;
 	if (work->kind == WORK_KERNEL) {
 		for (int i = 0; i < 3; i++)
 			threads *= (int64_t)work->grid[i] * work->block[i];
@@ -112,7 +119,12 @@ static void record_kernel(const struct sim_work *work, uint32_t stream,
 		.correlationId = correlation_of(work),
 		.gridId = ++last_grid,
 		.name = work->kernel->name,
-		.launchType = CUPTI_ACTIVITY_LAUNCH_TYPE_REGULAR,
+		.queued = work->queued,
+		.submitted = work->queued + (work->queued != 0),
+		.launchType = work->shape.cooperative ? COOPERATIVE : REGULAR,
+		.clusterX = work->shape.cluster[0],
+		.clusterY = work->shape.cluster[1],
+		.clusterZ = work->shape.cluster[2],
 		.sharedMemoryExecuted =
 			(uint32_t)work->shared + DEVICE_SHARED_RESERVED,
 		.graphNodeId = work->graph_node,
@@ -151,10 +163,10 @@ static void record_peer_copy(const struct sim_work *work, uint32_t stream,
 		.deviceId = life_device(),
 		.contextId = life_context_id(),
 		.streamId = stream,
-		.srcDeviceId = life_device(),
-		.srcContextId = life_context_id(),
-		.dstDeviceId = life_device(),
-		.dstContextId = life_context_id(),
+		.srcDeviceId = (uint32_t)work->from_device,
+		.srcContextId = 1 + (uint32_t)work->from_device,
+		.dstDeviceId = (uint32_t)work->to_device,
+		.dstContextId = 1 + (uint32_t)work->to_device,
 		.correlationId = correlation_of(work),
 		.graphNodeId = work->graph_node,
 		.graphId = work->graph,
@@ -223,6 +235,14 @@ void work_run(struct sim_stream *stream, const struct sim_work *work,
 		copy_memory(work);
 	else if (work->kind == WORK_SET)
 		set_memory(work);
+	if (work->kind == WORK_HOST) {
+		clock_sleep_until(*start);
+		side_call_host(work->function, work->argument, stream->id,
+			       work->graph, work->graph_node);
+		return;
+	}
+	if (work->kind == WORK_KERNEL)
+		memory_move_managed(1, 0);
 	if (work->silent)
 		return;
 	if (work->kind == WORK_KERNEL)
@@ -344,9 +364,12 @@ int work_launch(struct sim_stream *stream, struct sim_kernel *kernel,
 		.kernel = kernel,
 		.shared = shared,
 		.asynchronous = 1,
+		.shape = work_shape,
+		.queued = sim_cupti.latency_timestamps ? clock_client_now() : 0,
 	};
 	uint64_t threads = 1;
 
+	work_shape = (struct sim_shape){{0}, 0};
 	if (!stream)
 		return CUDA_ERROR_INVALID_HANDLE;
 	for (int i = 0; i < 3; i++) {

@@ -10,7 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum work_kind { WORK_KERNEL, WORK_COPY, WORK_SET };
+enum work_kind { WORK_KERNEL, WORK_COPY, WORK_SET, WORK_HOST };
+
+/* What not every launch has. */
+struct sim_shape {
+	unsigned int cluster[3];
+	int cooperative;
+};
 
 struct sim_work {
 	enum work_kind kind;
@@ -26,6 +32,11 @@ struct sim_work {
 	uint32_t unit;	/* 1, 2 or 4 bytes */
 	int asynchronous;
 	int peer;
+	int from_device, to_device; /* of a peer's copy */
+	struct sim_shape shape;
+	uint64_t queued;	  /* of the client's clock, 0 not asked for */
+	void (*function)(void *); /* of the host */
+	void *argument;
 	uint64_t graph_node; /* 0 outside graphs */
 	uint32_t graph;
 	int silent; /* the graph has a record of its own */
@@ -46,6 +57,8 @@ int work_copy_rows(struct sim_stream *stream, void *to, size_t to_pitch,
 		   size_t rows, int asynchronous);
 int work_set(struct sim_stream *stream, void *to, uint32_t value, uint32_t unit,
 	     size_t count, int asynchronous);
+/* The shape of this thread's next work_launch(). */
+extern __thread struct sim_shape work_shape;
 int work_launch(struct sim_stream *stream, struct sim_kernel *kernel,
 		const unsigned int grid[3], const unsigned int block[3],
 		size_t shared);

@@ -66,8 +66,8 @@ def test_refusals():
 
 
 def test_a_kind_that_is_refused():
-    """The third enabled: copies; all else goes on."""
-    run = on_gpu(STEPS, THREADS, SIMGPU_FAIL="cuptiActivityEnable:21:4")
+    """The fifth enabled: copies; all else goes on."""
+    run = on_gpu(STEPS, THREADS, SIMGPU_FAIL="cuptiActivityEnable:21:5")
     expect("refuses records of kind 1: error 21" in notes(run.trace),
            notes(run.trace))
     trace = run.trace

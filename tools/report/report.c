@@ -148,6 +148,7 @@ static void on_slice(struct report *report, const struct trace_event *event)
 		return;
 	}
 	on_gpu(report, event, category);
+	report_side_slice(report, event, lane);
 	trace_event_integer(event, "bytes", &bytes);
 	tally_add(&report->tally, category, name->text, name->len,
 		  (struct tally_call){lane, event->ts_ns, event->dur_ns,
@@ -383,6 +384,7 @@ void report_free(struct report *report)
 	tally_free(&report->tally);
 	tally_free(&report->exact);
 	trace_sampled_free(&report->sampled);
+	tally_free(&report->side);
 	free(report->row.name);
 	free(report->row.category);
 	region_totals_free(&report->regions);

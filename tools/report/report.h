@@ -28,6 +28,10 @@
 #define REPORT_MEMBERS	   "openmp members"
 #define REPORT_WAITS	   "openmp waits"
 
+/* And two of report->side, whose names say more. */
+#define REPORT_FAILED	   "failed calls"
+#define REPORT_PEERS	   "copies between GPUs"
+
 struct report_choice {
 	enum tally_order order;
 	size_t top; /* names in a table, 0 all */
@@ -56,6 +60,14 @@ struct report_device {
 	int64_t bytes; /* copied and filled */
 	struct busy_time busy;
 	struct report_memory memory; /* of a whole GPU */
+	int64_t throttled_ns;
+	char throttling[80]; /* why, the last time */
+};
+
+/* Of managed memory. */
+struct report_managed {
+	int64_t gpu_faults, host_faults;
+	int64_t to_gpu_bytes, to_host_bytes;
 };
 
 /* A thread, by "pid tid". */
@@ -74,6 +86,8 @@ struct report {
 	int64_t span_start_ns, span_end_ns; /* of the recording; both 0 where
 					       the file doesn't say */
 	struct tally tally;
+	struct tally side; /* failed calls, copies between GPUs */
+	struct report_managed managed;
 	struct tally exact; /* the writer's own sums, from the metadata */
 	struct exact_row {
 		char *name, *category;
@@ -101,6 +115,12 @@ struct report {
 int report_read(struct report *report, const char *file,
 		const struct report_choice *choice);
 void report_free(struct report *report);
+
+/* A slice, for what lies beside the tables of its category; and sentences of
+ * that. */
+void report_side_slice(struct report *report, const struct trace_event *event,
+		       uint32_t lane);
+char *report_side_failures(const struct report *report);
 
 /* Of the recording where the file says it, else of what is in it. */
 int64_t report_start_ns(const struct report *report);

@@ -62,6 +62,11 @@ static const struct field steps_fields[] = {
 }, node_fields[] = {
 	ROW("calls", scope_node, calls), ROW("total_ns", scope_node, total_ns),
 	ROW("self_ns", scope_node, self_ns), {0},
+}, managed_fields[] = {
+	ROW("gpu_faults", report_managed, gpu_faults),
+	ROW("host_faults", report_managed, host_faults),
+	ROW("to_gpu_bytes", report_managed, to_gpu_bytes),
+	ROW("to_host_bytes", report_managed, to_host_bytes), {0},
 };
 /* clang-format on */
 
@@ -215,6 +220,10 @@ static void put_devices(const struct report *report, yajl_gen gen)
 		put_number(gen, "busy_ns", busy_time_sum(&device->busy));
 		put_fields(gen, device, sum_fields);
 		put_fields(gen, &device->memory, memory_fields);
+		if (device->throttled_ns) {
+			put_number(gen, "throttled_ns", device->throttled_ns);
+			put_pair(gen, "throttling", device->throttling);
+		}
 		yajl_gen_map_close(gen);
 	}
 	yajl_gen_array_close(gen);
@@ -259,6 +268,9 @@ static void put_sums(const struct report *report, yajl_gen gen)
 		put_fields(gen, metadata, heap_fields);
 	put_fields(gen, &report->heap_events, memory_fields);
 	yajl_gen_map_close(gen);
+	open_object(gen, "managed_memory");
+	put_fields(gen, &report->managed, managed_fields);
+	yajl_gen_map_close(gen);
 	open_object(gen, "pinned");
 	put_fields(gen, &report->pinned, memory_fields);
 	yajl_gen_map_close(gen);
@@ -293,6 +305,8 @@ static void put_report(const struct report *report, yajl_gen gen)
 	put_regions(report, gen);
 	open_list(gen, "categories");
 	tally_categories(&report->tally, put_category, &print);
+	print.tally = &report->side;
+	tally_categories(&report->side, put_category, &print);
 	yajl_gen_array_close(gen);
 	if (report->metadata.detail_ended_ns >= 0) {
 		put_number(gen, "detail_ended_ns",

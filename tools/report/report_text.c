@@ -160,7 +160,8 @@ static void print_category(void *arg, const char *category)
 	const struct report *report = print->report;
 	const size_t top = report->choice.top;
 	const bool on_gpu = is_gpu(category);
-	const bool bytes = on_gpu && strcmp(category, "kernel") != 0;
+	const bool bytes = (on_gpu && strcmp(category, "kernel") != 0) ||
+			   !strcmp(category, REPORT_PEERS);
 	const char *title = category[0] ? category : "(no category)";
 	const char *headers[9] = {"calls", "total", "avg",
 				  "min",   "max",   on_gpu ? "% GPU" : "% wall",
@@ -491,6 +492,8 @@ void report_print_text(const struct report *report, FILE *out)
 		print_regions(report, out);
 		tally_categories(&report->tally, print_category, &print);
 		print_exact(report, out);
+		print.tally = &report->side;
+		tally_categories(&report->side, print_category, &print);
 	}
 	print_gpus(report, out);
 	print_heap(report, out);

@@ -131,11 +131,33 @@ static void judge_devices(struct report *report)
 
 		if (!report_is_used(device) || wall <= 0)
 			continue;
+		if (device->throttled_ns)
+			say(report,
+			    "GPU %u was throttled %.0f %% of the time: %s.", at,
+			    100 * (double)device->throttled_ns / wall,
+			    device->throttling);
 		idle = 1 - (double)busy_time_sum(&device->busy) / wall;
 		if (idle >= GPU_IDLE_MIN)
 			say(report, "GPU %u was idle %.0f %% of the time.", at,
 			    100 * idle);
 	}
+}
+
+static void judge_side(struct report *report)
+{
+	const struct report_managed *managed = &report->managed;
+	char *failures = report_side_failures(report);
+
+	if (failures)
+		say(report, "%s", failures);
+	free(failures);
+	if (managed->gpu_faults || managed->host_faults)
+		say(report,
+		    "Managed memory: %" PRId64 " page faults of GPUs, %" PRId64
+		    " of the host; %s went to GPUs and %s came back.",
+		    managed->gpu_faults, managed->host_faults,
+		    quantity_bytes((double)managed->to_gpu_bytes).text,
+		    quantity_bytes((double)managed->to_host_bytes).text);
 }
 
 static void judge_losses(struct report *report)
@@ -198,6 +220,7 @@ void report_verdict(struct report *report)
 	judge_regions(report);
 	judge_devices(report);
 	judge_steps(report);
+	judge_side(report);
 	judge_heap(report);
 	judge_losses(report);
 }

@@ -71,12 +71,17 @@ static uint64_t seconds_to_ticks(const struct writer_state *state,
 	return seconds * clock_ticks_per_second(&state->session->head->clock);
 }
 
+static unsigned int slots_of(const struct event *event)
+{
+	return event->flags & EVENT_TWO_SLOTS ? 2 : 1;
+}
+
 /* Back to the end of the ring, for the next pass; no thread of the program
  * shares that one. */
 static bool put_back(struct ring_reader *reader, const struct event *event)
 {
 	struct ring *ring = &reader->thread->ring;
-	const unsigned int slots = event->flags & EVENT_TWO_SLOTS ? 2 : 1;
+	const unsigned int slots = slots_of(event);
 	struct event *slot =
 		gpu_is_reader(reader) ? ring_reserve(ring, slots) : NULL;
 
@@ -92,7 +97,11 @@ static bool put_back(struct ring_reader *reader, const struct event *event)
 static uint64_t correlation_of(const struct event *event)
 {
 	switch (event->kind) {
-	case EVENT_GPU_OVERHEAD: return 0;
+	case EVENT_GPU_OVERHEAD:
+	case EVENT_GPU_UNIFIED:
+	case EVENT_GPU_POOL:
+	case EVENT_GPU_SAMPLE: return 0;
+	case EVENT_GPU_JIT: return event->jit.correlation;
 	case EVENT_GPU_API: return event->api.correlation;
 	case EVENT_GPU_MEMORY: return event->memory.correlation;
 	default: return event->gpu.correlation;
@@ -182,6 +191,12 @@ static void draw(struct writer_state *state, const struct event *event,
 		   is_inside && gpu_draw(state, event, launch));
 }
 
+/* An allocation, and the pool that it came from. */
+struct kept {
+	struct event event;
+	struct gpu_pool pool;
+};
+
 /* Running totals want allocations in order, so they are drawn when all that
  * came before them has arrived: as of the last pass, since what threads told
  * comes by one pass later. */
@@ -190,43 +205,45 @@ static bool keep_memory(struct writer_state *state, struct ring_reader *reader,
 {
 	struct gpu *gpu = state->gpu;
 	const uint64_t settled = gpu->settled_ticks;
+	struct kept *kept;
 
 	if (event->start_ticks >= settled && is_young(state, event) &&
 	    put_back(reader, event))
 		return true;
 	if (array_reserve(&gpu->memory,
-			  (gpu->memory_count + 1) * sizeof(*event)))
+			  (gpu->memory_count + 1) * sizeof(*kept)))
 		return false;
-	((struct event *)gpu->memory.base)[gpu->memory_count++] = *event;
+	kept = (struct kept *)gpu->memory.base + gpu->memory_count++;
+	memcpy(kept, event, slots_of(event) * sizeof(*event));
 	return true;
 }
 
 static bool is_later(const void *a, const void *b, const void *arg)
 {
 	(void)arg;
-	return ((const struct event *)a)->start_ticks >
-	       ((const struct event *)b)->start_ticks;
+	return ((const struct kept *)a)->event.start_ticks >
+	       ((const struct kept *)b)->event.start_ticks;
 }
 
 void gpu_drained(struct writer_state *state)
 {
 	struct gpu *gpu = state->gpu;
-	struct event *events;
+	struct kept *kept;
 
 	if (!gpu)
 		return;
-	events = gpu->memory.base;
-	array_sort(gpu->memory.base, gpu->memory_count, sizeof(*events),
-		   is_later, NULL);
+	kept = gpu->memory.base;
+	array_sort(gpu->memory.base, gpu->memory_count, sizeof(*kept), is_later,
+		   NULL);
 	for (size_t i = 0; i < gpu->memory_count; i++) {
+		struct event *event = &kept[i].event;
 		struct gpu_launch *launch = gpu_launches_find(
-			&gpu->launches, events[i].memory.correlation);
-		const bool is_news =
-			!gpu_is_pinned(&events[i]) ||
-			gpu_pinned_follow(&gpu->pinned, &events[i]);
+			&gpu->launches, event->memory.correlation);
+		const bool is_news = !gpu_is_pinned(event) ||
+				     gpu_pinned_follow(&gpu->pinned, event);
 
-		draw(state, &events[i],
-		     is_news ? place_of(state, &events[i], launch) : PLACE_SKIP,
+		draw(state, event,
+		     is_news ? place_of(state, event, launch) : PLACE_SKIP,
 		     launch);
 	}
 	gpu->memory_count = 0;
@@ -240,7 +257,7 @@ static bool is_whole(const struct event *event)
 {
 	return event->flags & EVENT_TWO_SLOTS ||
 	       (event->kind != EVENT_GPU_KERNEL &&
-		event->kind != EVENT_GPU_COPY);
+		event->kind != EVENT_GPU_COPY && event->kind != EVENT_GPU_POOL);
 }
 
 /* Told by the thread that pinned memory: into the ring of the others, whose

@@ -2,12 +2,15 @@
 /* gpu_draw.c - what becomes of one event of a GPU; see gpu_draw.h. */
 #include "writer/gpu/gpu_draw.h"
 
+#include "collector/session/names.h"
 #include "collector/system/log.h"
 #include "collector/system/proc.h"
 #include "writer/events/clip.h"
 #include "writer/events/event_json.h"
 #include "writer/gpu/gpu_json.h"
+#include "writer/gpu/gpu_side.h"
 #include "writer/events/meta_json.h"
+#include "writer/state/gpu_label.h"
 
 static uint64_t shown_tid(const struct writer_state *state, uint32_t tid)
 {
@@ -143,20 +146,49 @@ static bool draw_memory(struct writer_state *state, const struct event *event,
 	name_thread(state, tid);
 	gpu_json_memory(state, event, shown_tid(state, tid), ts_ns, *total,
 			launch ? launch->external_id : 0);
+	if (event->flags & EVENT_TWO_SLOTS)
+		gpu_side_pool(state, device,
+			      (const struct gpu_pool *)(event + 1), ts_ns);
 	return true;
 }
 
-static void row_name(const struct gpu_row *row, uint32_t stream,
+/* On the thread that it names, else on that of the call. */
+static bool draw_side(struct writer_state *state, struct gpu_slice *slice)
+{
+	const struct event *event = slice->event;
+	uint32_t tid = (uint32_t)state->session->head->pid;
+
+	if (event->kind == EVENT_GPU_JIT || event->kind == EVENT_GPU_HOST) {
+		if (event->extra)
+			tid = event->extra;
+		else if (slice->launch)
+			tid = slice->launch->tid;
+		if (event->kind == EVENT_GPU_HOST)
+			name_thread(state, tid);
+	}
+	return gpu_side_draw(state, slice, shown_tid(state, tid));
+}
+
+static void row_name(const struct writer_state *state,
+		     const struct gpu_row *row, const struct event *event,
 		     const char *what, char *text, size_t bytes)
 {
 	const unsigned long side = row->tid / GPU_ROW_SIDE;
+	const uint32_t stream = event->gpu.stream;
+	const struct gpu_stream *known = gpu_stream_find(
+		&state->session->head->gpu, event->gpu.context, stream);
+	const uint32_t name = known ? load_relaxed(&known->name) : 0;
 	char tail[32] = "";
+	size_t len;
 
 	if (side)
 		log_format(tail, sizeof(tail), "(overlap %lu)", side);
 	if (stream == GPU_STREAM_NONE)
 		log_format(text, bytes, "Device %lu (sync) %s",
 			   (unsigned long)row->pid, tail);
+	else if (name)
+		log_format(text, bytes, "stream %u %s %s%s", stream,
+			   names_text(state->session, name, &len), what, tail);
 	else
 		log_format(text, bytes, "stream %u %s%s", stream, what, tail);
 }
@@ -220,7 +252,8 @@ static bool draw_work(struct writer_state *state, struct gpu_slice *slice,
 		return false;
 	slice->row = row;
 	slice->launch = launch;
-	row_name(row, stream, is_sync ? "(sync)" : "", name, sizeof(name));
+	row_name(state, row, event, is_sync ? "(sync)" : "", name,
+		 sizeof(name));
 	gpu_json_row(state, row, event->gpu.device, name,
 		     stream == GPU_STREAM_NONE ? 0 : stream);
 	gpu_json_work(state, slice);
@@ -265,7 +298,7 @@ static bool draw_mark(struct writer_state *state, struct gpu_slice *slice,
 		return false;
 	slice->row = row;
 	slice->launch = launch;
-	row_name(row, stream, "(events)", name, sizeof(name));
+	row_name(state, row, event, "(events)", name, sizeof(name));
 	gpu_json_row(state, row, event->gpu.device, name, stream);
 	gpu_json_work(state, slice);
 	draw_flow(state, launch, slice);
@@ -320,10 +353,17 @@ bool gpu_draw(struct writer_state *state, const struct event *event,
 	struct label *label = totals_label(&state->totals, event);
 	struct json *json = &state->json;
 	const size_t begin = json_mark(json);
-	struct gpu_slice slice = {.event = event, .label = label};
+	struct gpu_slice slice = {
+		.event = event, .label = label, .launch = launch};
 	struct event_span span = clip_event(state, NULL, event);
 	bool is_drawn;
 
+	/* Most say nothing but the counters. */
+	if (event->kind == EVENT_GPU_SAMPLE) {
+		gpu_side_sample(state, event, span.end_ns);
+		if (!gpu_label_throttling(event->sample.reasons))
+			return !json->failed;
+	}
 	if (launch) {
 		know_launch(state, launch);
 		count_launch(state, event, launch);
@@ -343,7 +383,11 @@ bool gpu_draw(struct writer_state *state, const struct event *event,
 	case EVENT_GPU_EVENT:
 		is_drawn = draw_mark(state, &slice, launch);
 		break;
-	default: is_drawn = draw_work(state, &slice, launch); break;
+	default:
+		is_drawn = gpu_is_side(event->kind)
+				   ? draw_side(state, &slice)
+				   : draw_work(state, &slice, launch);
+		break;
 	}
 	if (json->failed) {
 		json_back(json, begin);

@@ -3,7 +3,9 @@
 #include "writer/gpu/gpu_json.h"
 
 #include "writer/state/gpu_label.h"
+#include "writer/gpu/gpu_error.h"
 #include "writer/gpu/gpu_occupancy.h"
+#include "writer/gpu/gpu_side.h"
 #include "writer/events/meta_json.h"
 #include "writer/text/schema.h"
 #include <string.h>
@@ -20,7 +22,8 @@ static void stream(struct json *json, uint32_t value)
 	json_i64(json, value == GPU_STREAM_NONE ? -1 : (int64_t)value);
 }
 
-static void place(struct json *json, uint64_t pid, uint64_t tid, uint64_t ts_ns)
+void gpu_json_place(struct json *json, uint64_t pid, uint64_t tid,
+		    uint64_t ts_ns)
 {
 	json_raw(json, THEN(SCHEMA_PID));
 	json_u64(json, pid);
@@ -31,9 +34,9 @@ static void place(struct json *json, uint64_t pid, uint64_t tid, uint64_t ts_ns)
 }
 
 /* Up to the brace that opens the args. */
-static void head(struct json *json, unsigned int kind, const char *category,
-		 const char *text, size_t len, uint64_t pid, uint64_t tid,
-		 struct lane_span span)
+void gpu_json_head(struct json *json, unsigned int kind, const char *category,
+		   const char *text, size_t len, uint64_t pid, uint64_t tid,
+		   struct lane_span span)
 {
 	json_line(json, (uintptr_t)text * 3 + tid, kind);
 	json_raw(json, SLICE);
@@ -42,7 +45,7 @@ static void head(struct json *json, unsigned int kind, const char *category,
 	json_bytes(json, text, len);
 	json_field(json);
 	json_char(json, '"');
-	place(json, pid, tid, span.start_ns);
+	gpu_json_place(json, pid, tid, span.start_ns);
 	/* A flow's arrow begins or ends there. */
 	json_recurs(json);
 	json_raw(json, THEN(SCHEMA_DURATION));
@@ -50,8 +53,7 @@ static void head(struct json *json, unsigned int kind, const char *category,
 	json_raw(json, THEN(SCHEMA_ARGS) "{");
 }
 
-void gpu_json_row(struct writer_state *state, struct gpu_row *row,
-		  uint32_t device, const char *name, uint64_t sort_index)
+void gpu_json_device(struct writer_state *state, uint32_t device)
 {
 	struct gpu *gpu = state->gpu;
 	const uint64_t index = state->file.file_index;
@@ -64,6 +66,14 @@ void gpu_json_row(struct writer_state *state, struct gpu_row *row,
 		gpu->devices_named |= UINT32_C(1) << device;
 		meta_json_gpu(state, device);
 	}
+}
+
+void gpu_json_row(struct writer_state *state, struct gpu_row *row,
+		  uint32_t device, const char *name, uint64_t sort_index)
+{
+	const uint64_t index = state->file.file_index;
+
+	gpu_json_device(state, device);
 	if (row->named_in_file == index)
 		return;
 	row->named_in_file = index;
@@ -75,10 +85,11 @@ void gpu_json_call(struct writer_state *state, const struct gpu_slice *slice,
 {
 	const struct event *event = slice->event;
 	struct json *json = &state->json;
+	char error[GPU_ERROR_BYTES];
 
-	head(json, slice->event->kind, slice->label->category,
-	     slice->label->text, slice->label->text_len, state->pid, tid,
-	     slice->span);
+	gpu_json_head(json, slice->event->kind, slice->label->category,
+		      slice->label->text, slice->label->text_len, state->pid,
+		      tid, slice->span);
 	if (external_id) {
 		json_raw(json, SCHEMA_KEY(SCHEMA_EXTERNAL_ID));
 		json_u64(json, external_id);
@@ -87,8 +98,12 @@ void gpu_json_call(struct writer_state *state, const struct gpu_slice *slice,
 	json_raw(json, "\"cbid\":");
 	json_u64(json, event->api.cbid);
 	json_pair_u64(json, SCHEMA_CORRELATION, event->api.correlation);
-	if (event->api.result)
+	if (event->api.result) {
 		json_pair_u64(json, "result", event->api.result);
+		gpu_error_name(event->api.is_driver, event->api.result, error,
+			       sizeof(error));
+		json_pair_text(json, "error", error, strlen(error));
+	}
 	if (is_cut)
 		json_raw(json, "," SCHEMA_PAIR(SCHEMA_FINISHED, "false"));
 	json_raw(json, "}}");
@@ -130,8 +145,56 @@ static void limits(struct json *json, const struct gpu_occupancy *made)
 	json_char(json, '}');
 }
 
-static void kernel_args(struct writer_state *state, const struct event *event)
+/* In nanoseconds of Unix time, as CUPTI has it, and how long that was before
+ * the start; 0 where nobody asked for it. */
+static void queue(struct writer_state *state, const struct gpu_kernel *kernel,
+		  const struct gpu_slice *slice)
 {
+	const uint64_t base = (uint64_t)state->timeline.base_ns;
+	struct json *json = &state->json;
+	uint64_t queued_ns, submitted_ns;
+
+	json_raw(json, "\"queued\":");
+	if (!kernel->queued_ticks) {
+		json_char(json, '0');
+		return;
+	}
+	queued_ns = timeline_ns(&state->timeline, kernel->queued_ticks);
+	json_u64(json, base + queued_ns);
+	if (kernel->submitted_ticks) {
+		submitted_ns =
+			timeline_ns(&state->timeline, kernel->submitted_ticks);
+		json_pair_u64(json, "submitted", base + submitted_ns);
+	}
+	if (slice->span.start_ns >= queued_ns)
+		json_pair_u64(json, "queue latency ns",
+			      slice->span.start_ns - queued_ns);
+}
+
+/* What not every kernel has. */
+static void launch_args(struct json *json, const struct gpu_state *gpu_state,
+			const struct event *event,
+			const struct gpu_kernel *kernel)
+{
+	const uint32_t cluster[3] = {kernel->cluster[0], kernel->cluster[1],
+				     kernel->cluster[2]};
+	const struct gpu_stream *known = gpu_stream_find(
+		gpu_state, event->gpu.context, event->gpu.stream);
+
+	if (cluster[0])
+		triple(json, "cluster", cluster);
+	if (kernel->launch == 1 || kernel->launch == 2)
+		json_raw(json, ",\"cooperative\":true");
+	if (known) {
+		json_raw(json, ",\"priority\":");
+		json_i64(json, load_relaxed(&known->priority));
+	}
+}
+
+static void kernel_args(struct writer_state *state,
+			const struct gpu_slice *slice)
+{
+	const struct event *event = slice->event;
 	const struct gpu_kernel *kernel =
 		(const struct gpu_kernel *)(event + 1);
 	const struct gpu_state *gpu_state = &state->session->head->gpu;
@@ -139,7 +202,7 @@ static void kernel_args(struct writer_state *state, const struct event *event)
 	struct json *json = &state->json;
 	bool is_known = false;
 
-	json_raw(json, "\"queued\":0");
+	queue(state, kernel, slice);
 	where(json, event);
 	json_pair_u64(json, "registers per thread", kernel->registers);
 	json_pair_u64(json, "shared memory",
@@ -159,6 +222,7 @@ static void kernel_args(struct writer_state *state, const struct event *event)
 	}
 	json_pair_u64(json, "graph id", event->gpu.graph);
 	json_pair_u64(json, "graph node id", event->gpu.graph_node);
+	launch_args(json, gpu_state, event, kernel);
 	json_pair_u64(json, "channel", kernel->channel);
 	json_pair_u64(json, "channel_type", kernel->channel_type);
 }
@@ -256,16 +320,16 @@ void gpu_json_work(struct writer_state *state, const struct gpu_slice *slice)
 {
 	struct json *json = &state->json;
 
-	head(json, slice->event->kind, slice->label->category,
-	     slice->label->text, slice->label->text_len, slice->row->pid,
-	     slice->row->tid, slice->span);
+	gpu_json_head(json, slice->event->kind, slice->label->category,
+		      slice->label->text, slice->label->text_len,
+		      slice->row->pid, slice->row->tid, slice->span);
 	if (slice->launch && slice->launch->external_id) {
 		json_raw(json, SCHEMA_KEY(SCHEMA_EXTERNAL_ID));
 		json_u64(json, slice->launch->external_id);
 		json_char(json, ',');
 	}
 	switch (slice->event->kind) {
-	case EVENT_GPU_KERNEL: kernel_args(state, slice->event); break;
+	case EVENT_GPU_KERNEL: kernel_args(state, slice); break;
 	case EVENT_GPU_COPY: copy_args(json, slice); break;
 	case EVENT_GPU_SYNC: sync_args(state, slice->event); break;
 	case EVENT_GPU_EVENT: mark_args(json, slice); break;
@@ -281,9 +345,9 @@ void gpu_json_overhead(struct writer_state *state,
 {
 	struct json *json = &state->json;
 
-	head(json, slice->event->kind, slice->label->category,
-	     slice->label->text, slice->label->text_len, slice->row->pid,
-	     slice->row->tid, slice->span);
+	gpu_json_head(json, slice->event->kind, slice->label->category,
+		      slice->label->text, slice->label->text_len,
+		      slice->row->pid, slice->row->tid, slice->span);
 	json_raw(json, "}}");
 }
 
@@ -303,7 +367,7 @@ void gpu_json_memory(struct writer_state *state, const struct event *event,
 		json_raw(json, SCHEMA_PAIR(SCHEMA_NAME, SCHEMA_PINNED));
 	else
 		json_raw(json, SCHEMA_PAIR(SCHEMA_NAME, SCHEMA_MEMORY));
-	place(json, state->pid, tid, ts_ns);
+	gpu_json_place(json, state->pid, tid, ts_ns);
 	json_raw(json, THEN(SCHEMA_ARGS) "{");
 	if (external_id) {
 		json_raw(json, SCHEMA_KEY(SCHEMA_EXTERNAL_ID));
@@ -325,6 +389,8 @@ void gpu_json_memory(struct writer_state *state, const struct event *event,
 	json_pair_u64(json, SCHEMA_ADDRESS, event->memory.address);
 	json_recurs(json);
 	json_pair_u64(json, SCHEMA_EVENT_INDEX, state->next_index++);
+	if (event->flags & EVENT_TWO_SLOTS)
+		gpu_side_pool_args(json, (const struct gpu_pool *)(event + 1));
 	json_raw(json, "}}");
 }
 
@@ -339,7 +405,7 @@ void gpu_json_missing(struct writer_state *state, uint64_t ts_ns,
 	json_raw(json, SCHEMA_PAIR(SCHEMA_CATEGORY, SCHEMA_CPU_INSTANT) ",");
 	json_raw(json, SCHEMA_PAIR(SCHEMA_SCOPE, SCHEMA_SCOPE_THREAD) ",");
 	json_raw(json, SCHEMA_PAIR(SCHEMA_NAME, SCHEMA_MISSING_KERNELS));
-	place(json, state->pid, state->pid, ts_ns);
+	gpu_json_place(json, state->pid, state->pid, ts_ns);
 	json_raw(json, THEN(SCHEMA_ARGS) "{");
 	json_raw(json, SCHEMA_KEY(SCHEMA_LAUNCHES));
 	json_u64(json, launched);
@@ -352,8 +418,8 @@ void gpu_json_annotation(struct writer_state *state, const struct gpu_row *row,
 {
 	struct json *json = &state->json;
 
-	head(json, EVENT_RANGE, SCHEMA_GPU_USER_ANNOTATION, link->text,
-	     link->text_len, row->pid, row->tid, span);
+	gpu_json_head(json, EVENT_RANGE, SCHEMA_GPU_USER_ANNOTATION, link->text,
+		      link->text_len, row->pid, row->tid, span);
 	json_raw(json, SCHEMA_KEY(SCHEMA_EXTERNAL_ID));
 	json_u64(json, link->id);
 	json_raw(json, "}}");
@@ -370,7 +436,7 @@ static void arrow(struct json *json, bool is_start, uint64_t id, uint64_t pid,
 		json_raw(json, "\"" SCHEMA_PHASE_FLOW_END "\"");
 	json_raw(json, THEN(SCHEMA_ID));
 	json_u64(json, id);
-	place(json, pid, tid, ts_ns);
+	gpu_json_place(json, pid, tid, ts_ns);
 	json_recurs(json);
 	json_raw(json,
 		 "," SCHEMA_PAIR(

@@ -9,6 +9,9 @@
 void gpu_json_row(struct writer_state *state, struct gpu_row *row,
 		  uint32_t device, const char *name, uint64_t sort_index);
 
+/* The device alone, once in a file. */
+void gpu_json_device(struct writer_state *state, uint32_t device);
+
 struct gpu_slice {
 	const struct event *event;
 	const struct label *label;
@@ -18,6 +21,14 @@ struct gpu_slice {
 	uint64_t moved_ns; /* so much later than CUPTI said, 0 not */
 	bool is_of_call;   /* a CUDA event at its call's time */
 };
+
+/* pid, tid and time of an event; and a slice's text up to the brace that opens
+ * its args. */
+void gpu_json_place(struct json *json, uint64_t pid, uint64_t tid,
+		    uint64_t ts_ns);
+void gpu_json_head(struct json *json, unsigned int kind, const char *category,
+		   const char *text, size_t len, uint64_t pid, uint64_t tid,
+		   struct lane_span span);
 
 void gpu_json_call(struct writer_state *state, const struct gpu_slice *slice,
 		   uint64_t tid, uint64_t external_id, bool is_cut);

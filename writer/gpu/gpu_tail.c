@@ -3,12 +3,39 @@
 #include "writer/gpu/gpu_tail.h"
 
 #include "writer/gpu/gpu_known.h"
+#include "collector/system/log.h"
 #include "writer/text/schema.h"
 #include <string.h>
 
 /* Shared memory that a block may ask for beyond the usual 48 KiB, where the
  * system keeps a part for itself. */
 #define SYSTEM_SHARED 1024u
+
+/* As nvidia-smi writes it: GPU-12345678-1234-1234-1234-123456789abc. */
+static void uuid(struct json *json, const char *prefix, const uint8_t *bytes)
+{
+	char text[48];
+	size_t at = log_format(text, sizeof(text), "%s", prefix);
+
+	for (int i = 0; i < 16; i++)
+		at += log_format(text + at, sizeof(text) - at, "%s%02x",
+				 i == 4 || i == 6 || i == 8 || i == 10 ? "-"
+								       : "",
+				 bytes[i]);
+	json_string(json, text, at);
+}
+
+static void identity(struct json *json, const struct gpu_device *known)
+{
+	json_raw(json, ",\"uuid\":");
+	uuid(json, "GPU-", known->uuid);
+	if (!known->is_mig)
+		return;
+	json_raw(json, ",\"migUuid\":");
+	uuid(json, "MIG-", known->mig_uuid);
+	json_pair_u64(json, "gpuInstanceId", known->gpu_instance);
+	json_pair_u64(json, "computeInstanceId", known->compute_instance);
+}
 
 static void device(struct json *json, unsigned int id,
 		   const struct gpu_device *known)
@@ -19,6 +46,7 @@ static void device(struct json *json, unsigned int id,
 	json_u64(json, id);
 	json_pair_text(json, "name", known->name,
 		       strnlen(known->name, GPU_NAME_BYTES));
+	identity(json, known);
 	json_pair_u64(json, "totalGlobalMem", known->memory_bytes);
 	json_pair_u64(json, "computeMajor", known->major);
 	json_pair_u64(json, "computeMinor", known->minor);

@@ -115,7 +115,7 @@ struct heap {
 
 static void swap(const struct heap *heap, size_t a, size_t b)
 {
-	char kept[CACHE_LINE];
+	char kept[2 * CACHE_LINE];
 
 	memcpy(kept, heap->base + a * heap->bytes, heap->bytes);
 	memmove(heap->base + a * heap->bytes, heap->base + b * heap->bytes,

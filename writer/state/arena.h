@@ -42,9 +42,9 @@ int array_reserve(struct array *array, size_t bytes);
 int array_reserve_touched(struct array *array, size_t bytes);
 void array_free(struct array *array);
 
-/* Sorts `count` things of `bytes` (at most 64) in place.  It allocates nothing:
- * qsort() would, from the program's heap.  `after` says that a comes after
- * b. */
+/* Sorts `count` things of `bytes` (at most 128) in place.  It allocates
+ * nothing: qsort() would, from the program's heap.  `after` says that a comes
+ * after b. */
 void array_sort(void *base, size_t count, size_t bytes,
 		bool (*after)(const void *a, const void *b, const void *arg),
 		const void *arg);

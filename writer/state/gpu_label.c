@@ -29,6 +29,43 @@ static const char *const syncs[] = {"Unknown Sync", "Event Sync",
 				    "Stream Wait Event", "Stream Sync",
 				    "Context Sync"};
 
+static const char *const moves[] = {
+	"event",	  "Memcpy HtoD",     "Memcpy DtoH",
+	"CPU page fault", "GPU page faults", "thrashing",
+	"throttling",	  "remote map",	     "Memcpy DtoD"};
+
+/* As NVML numbers them; what a user set, and idleness, is none. */
+static const struct {
+	uint16_t bit;
+	char word[32];
+} throttles[] = {
+	{0x04, "software power cap"},	{0x08, "hardware slowdown"},
+	{0x20, "software thermal"},	{0x40, "hardware thermal"},
+	{0x80, "hardware power brake"},
+};
+
+uint32_t gpu_label_throttling(uint32_t reasons)
+{
+	uint32_t all = 0;
+
+	for (size_t i = 0; i < sizeof(throttles) / sizeof(*throttles); i++)
+		all |= throttles[i].bit;
+	return reasons & all;
+}
+
+static void throttling(uint64_t reasons, char *text, size_t bytes)
+{
+	size_t at = log_format(text, bytes, "throttled:");
+
+	for (size_t i = 0; i < sizeof(throttles) / sizeof(*throttles); i++) {
+		if (reasons & throttles[i].bit && at < bytes) {
+			at += log_format(text + at, bytes - at, "%s %s",
+					 text[at - 1] == ':' ? "" : ",",
+					 throttles[i].word);
+		}
+	}
+}
+
 const char *gpu_label_sync(uint32_t type)
 {
 	return WORD(syncs, type);
@@ -44,7 +81,13 @@ void gpu_label_key(const struct event *event, struct label *key)
 		key->sync = event->api.is_driver != 0;
 		break;
 	case EVENT_GPU_KERNEL:
+	case EVENT_GPU_JIT:
 	case EVENT_GPU_OVERHEAD: key->name = event->name; break;
+	case EVENT_GPU_HOST: key->code = event->gpu.graph != 0; break;
+	case EVENT_GPU_UNIFIED: key->code = event->extra; break;
+	case EVENT_GPU_SAMPLE:
+		key->code = gpu_label_throttling(event->sample.reasons);
+		break;
 	case EVENT_GPU_COPY:
 		if (event->flags & EVENT_TWO_SLOTS)
 			key->code = (copy->kind & 0xff) |
@@ -137,6 +180,16 @@ void gpu_label_text(const struct session *session, const struct label *key,
 		break;
 	case EVENT_GPU_EVENT: log_format(text, bytes, "cudaEvent"); break;
 	case EVENT_GPU_GRAPH: log_format(text, bytes, "CUDA graph"); break;
+	case EVENT_GPU_HOST:
+		log_format(text, bytes, "%s",
+			   key->code ? "graph host node" : "host function");
+		break;
+	case EVENT_GPU_UNIFIED:
+		log_format(text, bytes, "Unified Memory %s",
+			   WORD(moves, key->code));
+		break;
+	case EVENT_GPU_POOL: log_format(text, bytes, "memory pool"); break;
+	case EVENT_GPU_SAMPLE: throttling(key->code, text, bytes); break;
 	case EVENT_GPU_MEMORY:
 		if (key->code == PINNED)
 			log_format(text, bytes, SCHEMA_PINNED);
@@ -158,7 +211,12 @@ const char *gpu_label_category(const struct label *key)
 	case EVENT_GPU_FILL: return SCHEMA_GPU_MEMSET;
 	case EVENT_GPU_SYNC: return SCHEMA_CUDA_SYNC;
 	case EVENT_GPU_EVENT: return SCHEMA_CUDA_EVENT;
+	case EVENT_GPU_JIT:
 	case EVENT_GPU_OVERHEAD: return SCHEMA_OVERHEAD;
+	case EVENT_GPU_HOST: return SCHEMA_CPU_OP;
+	case EVENT_GPU_UNIFIED: return SCHEMA_UNIFIED_MEMORY;
+	case EVENT_GPU_POOL: return SCHEMA_MEMORY_POOL;
+	case EVENT_GPU_SAMPLE: return SCHEMA_GPU_THROTTLE;
 	case EVENT_GPU_MEMORY: return SCHEMA_CPU_INSTANT;
 	default: return SCHEMA_KERNEL;
 	}

@@ -13,6 +13,9 @@ void gpu_label_text(const struct session *session, const struct label *key,
 		    char *text, size_t bytes);
 const char *gpu_label_category(const struct label *key);
 
+/* Of what holds a clock down, in NVML's bits, what slows work. */
+uint32_t gpu_label_throttling(uint32_t reasons);
+
 /* "Stream Sync" and its like. */
 const char *gpu_label_sync(uint32_t type);
 

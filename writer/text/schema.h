@@ -88,6 +88,9 @@
 #define SCHEMA_CUDA_SYNC	    "cuda_sync"
 #define SCHEMA_CUDA_EVENT	    "cuda_event"
 #define SCHEMA_OVERHEAD		    "overhead"
+#define SCHEMA_UNIFIED_MEMORY	    "unified_memory"
+#define SCHEMA_MEMORY_POOL	    "memory_pool"
+#define SCHEMA_GPU_THROTTLE	    "gpu_throttle"
 #define SCHEMA_TRACE		    "Trace"
 #define SCHEMA_FLOW_GPU		    "ac2g"
 

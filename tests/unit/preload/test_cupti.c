@@ -248,7 +248,7 @@ static void short_and_strange_records_are_unknown(void **state)
 	assert_int_equal(cupti_record_decode(session, (CUpti_Activity *)&kernel,
 					     64, &made),
 			 CUPTI_RECORD_UNKNOWN);
-	kernel.kind = CUPTI_ACTIVITY_KIND_JIT;
+	kernel.kind = CUPTI_ACTIVITY_KIND_MODULE;
 	assert_int_equal(cupti_record_decode(session, (CUpti_Activity *)&kernel,
 					     sizeof(kernel), &made),
 			 CUPTI_RECORD_UNKNOWN);

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cuda_kinds.cu - one thing each of what a GPU does beside plain kernels and
+ * copies.
+ *
+ *	cuda_kinds WORD...
+ *
+ * pools	a memory pool that is made, used, trimmed and destroyed
+ * managed	managed memory that a kernel and then the host touch
+ * shapes	a cluster, a cooperative kernel, a stream of high priority
+ * failures	calls that fail
+ * peer		a copy from device 0 to device 1
+ * names	NVTX's names of streams
+ * host		a host function, in a stream and as a node of a graph
+ * busy		a second of small kernels
+ */
+#include <cuda_runtime.h>
+#include <nvtx3/nvToolsExtCudaRt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BYTES = 1 << 20, ROUNDS = 100 };
+
+static cudaStream_t stream;
+static int called;
+
+static void check(cudaError_t error, const char *what)
+{
+	if (error == cudaSuccess)
+		return;
+	fprintf(stderr, "cuda_kinds: %s: %s\n", what, cudaGetErrorName(error));
+	exit(1);
+}
+
+__global__ void touch(char *data)
+{
+	if (data)
+		data[threadIdx.x] += 1;
+}
+
+static void pools(void)
+{
+	cudaMemPoolProps properties = {};
+	unsigned long long threshold = 3 * BYTES;
+	cudaMemPool_t pool;
+	void *first, *second, *other;
+
+	properties.allocType = cudaMemAllocationTypePinned;
+	properties.location.type = cudaMemLocationTypeDevice;
+	check(cudaMemPoolCreate(&pool, &properties), "create");
+	check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold,
+				      &threshold), "threshold");
+	check(cudaMallocFromPoolAsync(&first, BYTES, pool, stream), "first");
+	check(cudaMallocFromPoolAsync(&second, BYTES, pool, stream), "second");
+	check(cudaMallocAsync(&other, 2 * BYTES, stream), "of the default one");
+	check(cudaFreeAsync(first, stream), "free");
+	check(cudaFreeAsync(second, stream), "free");
+	check(cudaFreeAsync(other, stream), "free");
+	check(cudaStreamSynchronize(stream), "wait");
+	check(cudaMemPoolTrimTo(pool, 0), "trim");
+	check(cudaMemPoolDestroy(pool), "destroy");
+}
+
+static void managed(void)
+{
+	char *data;
+
+	check(cudaMallocManaged((void **)&data, BYTES, cudaMemAttachGlobal),
+	      "managed");
+	memset(data, 1, BYTES);
+	touch<<<1, 32>>>(data);
+	check(cudaDeviceSynchronize(), "wait");
+	for (int i = 0; i < BYTES; i += 4096)
+		called += data[i];
+	check(cudaFree(data), "free");
+}
+
+static void shapes(void)
+{
+	cudaLaunchAttribute cluster = {};
+	cudaLaunchConfig_t config = {};
+	char *none = NULL;
+	void *arguments[] = {&none};
+	cudaStream_t urgent;
+	int least, greatest;
+
+	cluster.id = cudaLaunchAttributeClusterDimension;
+	cluster.val.clusterDim.x = 2;
+	cluster.val.clusterDim.y = 1;
+	cluster.val.clusterDim.z = 1;
+	config.gridDim = dim3(4);
+	config.blockDim = dim3(32);
+	config.stream = stream;
+	config.attrs = &cluster;
+	config.numAttrs = 1;
+	check(cudaLaunchKernelExC(&config, (const void *)touch, arguments),
+	      "cluster");
+	check(cudaLaunchCooperativeKernel((const void *)touch, dim3(2),
+					  dim3(32), arguments, 0, stream),
+	      "cooperative");
+	check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "range");
+	check(cudaStreamCreateWithPriority(&urgent, cudaStreamNonBlocking,
+					   greatest), "stream");
+	touch<<<1, 64, 0, urgent>>>(NULL);
+	check(cudaStreamSynchronize(urgent), "wait");
+}
+
+static void failures(void)
+{
+	void *data;
+
+	if (cudaMalloc(&data, (size_t)1 << 50) != cudaErrorMemoryAllocation)
+		exit(2);
+	touch<<<1, 4096, 0, stream>>>(NULL);
+	if (cudaGetLastError() != cudaErrorInvalidConfiguration)
+		exit(2);
+	touch<<<1, 4096, 0, stream>>>(NULL);
+	cudaGetLastError();
+}
+
+static void peer(void)
+{
+	char *from, *to;
+
+	check(cudaMalloc((void **)&from, BYTES), "from");
+	check(cudaMalloc((void **)&to, BYTES), "to");
+	for (int i = 0; i < 3; i++)
+		check(cudaMemcpyPeerAsync(to, 1, from, 0, BYTES, stream),
+		      "peer");
+	check(cudaStreamSynchronize(stream), "wait");
+}
+
+static void names(void)
+{
+	cudaStream_t other;
+
+	check(cudaStreamCreate(&other), "stream");
+	nvtxNameCudaStreamA(stream, "decoder");
+	nvtxNameCudaStreamW(other, L"encoder");
+	touch<<<1, 32, 0, stream>>>(NULL);
+	touch<<<1, 32, 0, other>>>(NULL);
+	check(cudaDeviceSynchronize(), "wait");
+}
+
+static void on_host(void *argument)
+{
+	*(int *)argument += 1;
+}
+
+static void host(void)
+{
+	cudaGraphExec_t executable;
+	cudaGraph_t graph;
+
+	check(cudaLaunchHostFunc(stream, on_host, &called), "host");
+	check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal),
+	      "capture");
+	touch<<<1, 32, 0, stream>>>(NULL);
+	check(cudaLaunchHostFunc(stream, on_host, &called), "host node");
+	check(cudaStreamEndCapture(stream, &graph), "capture");
+	check(cudaGraphInstantiate(&executable, graph, 0), "instantiate");
+	check(cudaGraphLaunch(executable, stream), "graph");
+	check(cudaStreamSynchronize(stream), "wait");
+}
+
+static void busy(void)
+{
+	for (int i = 0; i < ROUNDS; i++) {
+		touch<<<1, 32, 0, stream>>>(NULL);
+		check(cudaStreamSynchronize(stream), "wait");
+		usleep(10000);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *word;
+		void (*run)(void);
+	} parts[] = {{"pools", pools},	     {"managed", managed},
+		     {"shapes", shapes},     {"failures", failures},
+		     {"peer", peer},	     {"names", names},
+		     {"host", host},	     {"busy", busy}};
+
+	check(cudaStreamCreate(&stream), "stream");
+	for (int i = 1; i < argc; i++)
+		for (size_t j = 0; j < sizeof(parts) / sizeof(parts[0]); j++)
+			if (!strcmp(argv[i], parts[j].word))
+				parts[j].run();
+	check(cudaDeviceSynchronize(), "the end");
+	printf("%d\n", called);
+	return 0;
+}

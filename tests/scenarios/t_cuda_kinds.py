@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: MIT
+"""What a GPU does beside plain kernels and copies, on the simulated one."""
+
+import collections
+
+import harness
+from harness import command, expect, expect_equal
+from t_cuda import on_gpu
+
+MIB = 1 << 20
+
+
+def kinds(*words, **env):
+    run = on_gpu(*words, program="cuda_kinds", **env)
+    expect_equal(run.status, 0, run.stderr)
+    expect_equal(run.trace.meta["gpu"]["unknown_records"], 0)
+    return run.trace
+
+
+def instants(trace, category):
+    return [event for event in trace.events
+            if event["ph"] == "i" and event.get("cat") == category]
+
+
+def counters(trace, name):
+    found = [event for event in trace.events
+             if event["ph"] == "C" and event["name"].startswith(name)]
+    return sorted(found, key=lambda event: event["ts"])
+
+
+def test_memory_pools():
+    for version in (24, 130001):
+        trace = kinds("pools", SIMGPU_VERSION=version)
+        done = instants(trace, "memory_pool")
+        expect_equal([event["name"] for event in done],
+                     ["memory pool " + word
+                      for word in ("created", "trimmed", "destroyed")])
+        expect_equal([event["args"]["release threshold"] for event in done],
+                     [0, 3 * MIB, 3 * MIB])
+        pool = done[0]["args"]["pool"]
+        track = counters(trace, f"memory pool {pool:#x}")
+        expect_equal([event["args"]["used"] // MIB for event in track],
+                     [0, 1, 2, 1, 0, 0, 0], "used")
+        expect_equal([event["args"]["size"] // MIB for event in track],
+                     [0, 1, 2, 2, 2, 0, 0], "size")
+        expect_equal({event["pid"] for event in track}, {0})
+        blocks = [event["args"] for event in trace.memory() if "pool" in event["args"]]
+        expect_equal(collections.Counter(block["pool"] == pool for block in blocks),
+                     {True: 4, False: 2}, "blocks of pools")
+
+
+def test_managed_memory_where_asked_for():
+    trace = kinds("managed", TRACEPROF_UNIFIED_MEMORY=1)
+    moves = trace.slices(cat="unified_memory")
+    expect_equal(sorted((event["name"], event["args"]["why"]) for event in moves),
+                 [("Unified Memory CPU page fault", "read"),
+                  ("Unified Memory GPU page faults", "write"),
+                  ("Unified Memory Memcpy DtoH", "coherence"),
+                  ("Unified Memory Memcpy HtoD", "coherence")])
+    _, faults, down, up = [event["args"] for event
+                           in sorted(moves, key=lambda event: event["name"])]
+    expect_equal((faults["page faults"], faults["by"]), (256, 0))
+    expect_equal((up["bytes"], up["from"], up["to"]), (MIB, -1, 0))
+    expect_equal((down["bytes"], down["from"], down["to"]), (MIB, 0, -1))
+    expect(all("stream" not in event["args"] for event in moves), moves)
+    report = command("report", trace.path).stdout
+    expect("Managed memory: 256 page faults of GPUs, 1 of the host; 1.000 MiB "
+           "went to GPUs and 1.000 MiB came back." in report, report)
+    expect(not kinds("managed").slices(cat="unified_memory"), "not asked for")
+
+
+def test_shapes_of_kernels():
+    kernels = kinds("shapes").slices(cat="kernel")
+    expect_equal([event["args"].get("cluster") for event in kernels],
+                 [[2, 1, 1], None, None])
+    expect_equal([event["args"].get("cooperative") for event in kernels],
+                 [None, True, None])
+    expect_equal([event["args"].get("priority") for event in kernels], [0, 0, -5])
+
+
+def test_queues_where_asked_for():
+    trace = kinds("shapes", TRACEPROF_GPU_LATENCY=1)
+    base = trace.top["baseTimeNanoseconds"]
+    calls = {event["args"]["correlation"]: event
+             for event in trace.slices(cat="cuda_runtime")}
+    for kernel in trace.slices(cat="kernel"):
+        args, launch = kernel["args"], calls[kernel["args"]["correlation"]]
+        queued = (args["queued"] - base) / 1000
+        expect(launch["ts"] <= queued <= launch["ts"] + launch["dur"], kernel)
+        expect(args["queued"] <= args["submitted"], kernel)
+        expect(abs(kernel["ts"] - queued - args["queue latency ns"] / 1000) < 0.01,
+               kernel)
+    expect_equal({event["args"]["queued"] for event
+                  in kinds("shapes").slices(cat="kernel")}, {0})
+
+
+def test_failed_calls_have_their_errors_name():
+    trace = kinds("failures")
+    failed = [(event["name"], event["args"]["result"], event["args"]["error"])
+              for event in trace.slices(cat="cuda_runtime")
+              if "error" in event["args"]]
+    launch = "cudaLaunchKernel", 9, "cudaErrorInvalidConfiguration"
+    expect_equal(failed, [("cudaMalloc", 2, "cudaErrorMemoryAllocation"),
+                          launch, launch])
+    report = command("report", trace.path).stdout
+    expect("cudaLaunchKernel: cudaErrorInvalidConfiguration" in report, report)
+
+
+def test_peer_copies_have_both_ends():
+    trace = kinds("peer")
+    copies = [event["args"] for event in trace.slices(cat="gpu_memcpy")]
+    expect_equal([(copy["fromDevice"], copy["toDevice"], copy["inDevice"],
+                   copy["fromContext"], copy["toContext"]) for copy in copies],
+                 3 * [(0, 1, 0, 1, 2)])
+    report = command("report", trace.path).stdout
+    expect("GPU 0 to GPU 1" in report, report)
+
+
+def test_names_of_streams():
+    rows = {event["args"]["name"] for event in kinds("names").events
+            if event["name"] == "thread_name" and event["pid"] == 0}
+    expect_equal({row for row in rows if "coder" in row},
+                 {"stream 13 decoder ", "stream 14 encoder "})
+
+
+def test_host_functions():
+    trace = kinds("host", SIMGPU_VERSION=130100)
+    found = {event["name"]: event for event in trace.slices(cat="cpu_op")}
+    expect_equal(sorted(found), ["graph host node", "host function"])
+    calls = {event["args"]["correlation"]: event["name"]
+             for event in trace.slices(cat="cuda_runtime")}
+    expect_equal([calls[found[name]["args"]["launched by"]]
+                  for name in sorted(found)],
+                 ["cudaGraphLaunch", "cudaLaunchHostFunc"])
+    node = found["graph host node"]["args"]
+    expect(node["graph id"] and node["graph node id"], node)
+    expect(not kinds("host").slices(cat="cpu_op"), "not before 13.1")
+
+
+def test_compilation():
+    run = on_gpu("steps=3", program="cuda_loop")
+    expect_equal(run.status, 0, run.stderr)
+    jit = run.trace.slices("JIT*", cat="overhead")
+    expect_equal([event["name"] for event in jit],
+                 ["JIT compile PTX to CUBIN", "JIT cache store PTX to CUBIN"])
+    expect_equal((jit[1]["args"]["cache bytes"], jit[1]["args"]["cache path"]),
+                 (4711, "/home/user/.nv/ComputeCache/0/a/simulated"))
+
+
+def test_devices_have_an_identity():
+    uuid = "GPU-" + "simulated-gpu-0\0".encode().hex()
+    device = kinds("names").top["deviceProperties"][0]
+    expect_equal(device["uuid"].replace("-", ""), uuid.replace("-", ""))
+    expect("migUuid" not in device, device)
+    part = kinds("names", SIMGPU_MIG=1).top["deviceProperties"][0]
+    expect(part["migUuid"].startswith("MIG-73696d75-"), part)
+    expect_equal((part["gpuInstanceId"], part["computeInstanceId"]), (3, 1))
+
+
+if __name__ == "__main__":
+    harness.main()
