@@ -210,6 +210,15 @@ static inline void keep_prefault(struct writer_state *state, uint64_t events)
 		chunk_prefault_refill(&state->prefault, state->session);
 }
 
+/* Who recovers another run's session has one of its own to end. */
+static inline void look_if_cancelled(struct writer_state *state,
+				     uint64_t events)
+{
+	if (state->is_cancelled && !(events & (PREFAULT_EVENTS - 1)) &&
+	    load_relaxed((_Atomic bool *)state->is_cancelled))
+		state->error = -ECANCELED;
+}
+
 /* Drains one ring as far as events that ended by `until_ticks`. */
 static uint64_t drain_ring(struct writer_state *state,
 			   struct ring_reader *reader, uint64_t until_ticks)
@@ -236,6 +245,7 @@ static uint64_t drain_ring(struct writer_state *state,
 		}
 		drain_skip(&reader->drain, event);
 		keep_prefault(state, ++events);
+		look_if_cancelled(state, events);
 	}
 	return events;
 }

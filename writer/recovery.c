@@ -174,6 +174,13 @@ static int load(struct writer_state *state, uint64_t *gone)
 	return rc;
 }
 
+static _Atomic bool is_stopped;
+
+void recovery_stop(bool stop)
+{
+	store_relaxed(&is_stopped, stop);
+}
+
 static int finish_trace(struct session *session, struct recovery_result *result)
 {
 	struct writer_state *state;
@@ -190,6 +197,7 @@ static int finish_trace(struct session *session, struct recovery_result *result)
 	rc = pass_start(state, session, false);
 	if (rc)
 		goto out;
+	state->is_cancelled = &is_stopped;
 	rc = load(state, &gone);
 	before = state->counts.written;
 	if (!rc) {
@@ -319,13 +327,6 @@ int recovery_run(const char *session_path, struct recovery_result *result)
 		rc = finish_file(fd, session_path, result);
 	close(fd);
 	return rc;
-}
-
-static _Atomic bool is_stopped;
-
-void recovery_stop(bool stop)
-{
-	store_relaxed(&is_stopped, stop);
 }
 
 struct search {

@@ -233,6 +233,7 @@ struct orphans {
 	unsigned int finished;
 	unsigned int failed;
 	unsigned int unknown; /* whether their processes run */
+	unsigned int left;    /* since our own program ends */
 	uint64_t events;
 	char path[SESSION_TEXT_BYTES]; /* newest trace */
 };
@@ -245,7 +246,8 @@ static void count_orphan(const char *path, int rc,
 
 	(void)path;
 	if (rc) {
-		orphans->failed += rc != -ENOLCK;
+		orphans->failed += rc != -ENOLCK && rc != -ECANCELED;
+		orphans->left += rc == -ECANCELED;
 		orphans->unknown += rc == -ENOLCK;
 	} else if (result->path[0]) {
 		orphans->finished++;
@@ -282,6 +284,10 @@ static void look_after_orphans(void)
 			"%s: %lu events",
 			orphans.finished, head->folder,
 			(unsigned long)orphans.events);
+	if (orphans.left)
+		log_say("a run that ended without it left data for %s: "
+			"traceprof recover %s",
+			head->folder, head->folder);
 	if (orphans.failed)
 		log_say("%u trace%s of killed runs can't be finished: "
 			"traceprof recover %s says why",

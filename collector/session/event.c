@@ -2,7 +2,10 @@
 /* event.c - the words for the numbers in an event. */
 #include "collector/session/event.h"
 
-static const char *word_of(const char *const *words, unsigned int count,
+/* The words lie in the tables: pointers would be relocated in each process. */
+#define WORD_BYTES 24
+
+static const char *word_of(const char (*words)[WORD_BYTES], unsigned int count,
 			   unsigned int number)
 {
 	return number < count ? words[number] : "unknown";
@@ -10,7 +13,7 @@ static const char *word_of(const char *const *words, unsigned int count,
 
 const char *event_kind_word(unsigned int kind)
 {
-	static const char *const words[] = {
+	static const char words[][WORD_BYTES] = {
 #define X(name, word) word,
 		EVENT_KINDS(X)
 #undef X
@@ -21,7 +24,7 @@ const char *event_kind_word(unsigned int kind)
 
 const char *omp_sync_word(unsigned int sync)
 {
-	static const char *const words[] = {
+	static const char words[][WORD_BYTES] = {
 #define X(name, word) word,
 		OMP_SYNCS(X)
 #undef X
@@ -32,7 +35,7 @@ const char *omp_sync_word(unsigned int sync)
 
 const char *omp_schedule_word(unsigned int schedule)
 {
-	static const char *const words[] = {
+	static const char words[][WORD_BYTES] = {
 #define X(name, word) word,
 		OMP_SCHEDULES(X)
 #undef X

@@ -47,9 +47,9 @@ def test_it_makes_no_difference():
 
 
 def test_the_rest_is_written_after_the_end():
-    run = late(2, 30000, 0)
+    run = late(2, 90000, 0)
     expect(any(LEFT in line for line in run.own_lines), run.stderr)
-    check_whole(run.trace, 30000)
+    check_whole(run.trace, 90000)
     expect(run.trace.meta["writer"]["late_passes"] > 0, run.trace.meta["writer"])
 
 
@@ -87,7 +87,7 @@ def test_killed_while_it_writes_the_rest():
         "LD_PRELOAD": harness.LIBRARY, "TRACEPROF_DIR": target,
         "TRACEPROF_ENCODE": "late", "TRACEPROF_MAX_MB": "0",
         "TRACEPROF_BUFFER_MB": "8", "TRACEPROF_GZIP": "zlib:9"}
-    done = subprocess.run([harness.program("spins"), "2", "30000", "0"], env=env,
+    done = subprocess.run([harness.program("spins"), "2", "90000", "0"], env=env,
                           capture_output=True, text=True, timeout=100)
     expect(LEFT in done.stderr and "traceprof recover" in done.stderr, done.stderr)
     writers = writers_of(target)
@@ -103,19 +103,19 @@ def test_killed_while_it_writes_the_rest():
     harness.expect_no_session(run)
     events = run.trace.meta["events"]
     expect_equal(events["seen"], events["written"], events)
-    expect_equal(len(run.trace.regions()), 30000, "regions")
+    expect_equal(len(run.trace.regions()), 90000, "regions")
     expect(run.trace.meta["recovered"], run.trace.meta)
 
 
 def test_record_waits_for_it():
     target = os.path.join(folder(), "out")
     done = command("record", "--dir", target, "--encode", "late", "--",
-                   harness.program("spins"), 2, 30000, 0, timeout=100)
+                   harness.program("spins"), 2, 90000, 0, timeout=100)
     expect(LEFT in done.stderr, done.stderr)
     run = harness.Run([], 0, "", done.stderr, target)
     harness.check_files(run)
     harness.expect_no_session(run)
-    check_whole(run.trace, 30000)
+    check_whole(run.trace, 90000)
 
 
 def test_the_first_process_of_a_container_waits():

@@ -292,7 +292,9 @@ def test_a_program_that_pins_itself():
         raise Skip("one processor alone is allowed")
     fake = os.path.join(harness.BUILD, "fake-gpu")
     cuda = os.path.exists(os.path.join(fake, "libcuda.so.1"))
-    wanted = ["traceprof", "traceprof-gpu"] if cuda else ["traceprof"]
+    wanted = ["traceprof"]
+    if cuda:
+        wanted += ["traceprof-gpu", "traceprof-nvml"]
     source = """
 import ctypes, os, sys, time
 def ours():

@@ -121,9 +121,10 @@ struct writer_state {
 	uint64_t packed_chunks;		/* of theirs that are packed */
 	uint64_t late_since_ns;		/* events wait for room; 0 none do */
 	uint64_t late_passes;
-	bool is_asked;	      /* somebody waits for this pass */
-	uint64_t slice_ticks; /* of one round in a large backlog */
-	uint64_t budget;      /* slots that may still be read */
+	const _Atomic bool *is_cancelled; /* of a recovery; NULL: it never is */
+	bool is_asked;			  /* somebody waits for this pass */
+	uint64_t slice_ticks;		  /* of one round in a large backlog */
+	uint64_t budget;		  /* slots that may still be read */
 
 	/* The windows: which is written, and its file. */
 	uint64_t window; /* index of the window that is written */

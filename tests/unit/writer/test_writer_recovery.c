@@ -158,6 +158,23 @@ static void a_file_is_made_where_there_was_none(void **state)
 }
 
 /* The real thread, killed at any instant. */
+/* A program that ends is not held up by another's long recovery. */
+static void who_recovers_may_stop_at_any_event(void **state)
+{
+	struct recovery_result result;
+	struct sample sample;
+
+	(void)state;
+	killed(&sample, live_in_parts);
+	recovery_stop(true);
+	assert_int_equal(recovery_run(told->session, &result), -ECANCELED);
+	recovery_stop(false);
+	assert_int_equal(access(told->session, F_OK), 0);
+	recovered();
+	assert_all_there(&sample, EVENTS);
+	sample_end(&sample);
+}
+
 static void live_threaded(struct sample *sample)
 {
 	struct thread *thread;
@@ -304,6 +321,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_kill_loses_and_doubles_nothing),
 		cmocka_unit_test(a_file_is_made_where_there_was_none),
+		cmocka_unit_test(who_recovers_may_stop_at_any_event),
 		cmocka_unit_test(any_instant_of_the_thread_will_do),
 		cmocka_unit_test(what_the_rings_hold_outlives_a_deleted_file),
 		cmocka_unit_test(a_running_process_is_left_alone),
