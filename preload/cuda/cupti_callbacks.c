@@ -2,6 +2,7 @@
 /* cupti_callbacks.c - what CUPTI tells at once; see cupti_source.h. */
 #ifdef HAVE_CUPTI
 
+#include "preload/cuda/cupti_pinned.h"
 #include "preload/cuda/cupti_source.h"
 
 #include "collector/system/log.h"
@@ -339,6 +340,7 @@ static void CUPTIAPI cupti_callback(void *unused, CUpti_CallbackDomain domain,
 				    CUpti_CallbackId number, const void *data)
 {
 	const int saved = errno;
+	enum cupti_pinning pinning;
 
 	(void)unused;
 	if (!cupti_is_attached() && domain != CUPTI_CB_DOMAIN_RESOURCE)
@@ -353,8 +355,10 @@ static void CUPTIAPI cupti_callback(void *unused, CUpti_CallbackDomain domain,
 		break;
 	case CUPTI_CB_DOMAIN_RUNTIME_API:
 	case CUPTI_CB_DOMAIN_DRIVER_API:
-		if (cupti_pinned_call(domain, number, data) &&
-		    steps_source() != STEP_CUDA)
+		pinning = cupti_pinning_of(domain, number);
+		if (unlikely(pinning))
+			cupti_pinned_call(pinning, data);
+		if (unlikely(pinning) && steps_source() != STEP_CUDA)
 			break;
 		look_at_call(data, domain, number);
 		break;

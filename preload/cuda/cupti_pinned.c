@@ -10,6 +10,7 @@
  */
 #ifdef HAVE_CUPTI
 
+#include "preload/cuda/cupti_pinned.h"
 #include "preload/cuda/cupti_source.h"
 
 #include "preload/cuda/cupti_library.h"
@@ -19,14 +20,13 @@
 static const struct {
 	CUpti_CallbackDomain domain;
 	CUpti_CallbackId number;
-	bool is_free;
 } calls[] = {
 	/* clang-format off */
-	{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaHostRegister_v4000, false},
-	{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaHostUnregister_v4000, true},
-	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuMemHostRegister, false},
-	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuMemHostRegister_v2, false},
-	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuMemHostUnregister, true},
+	{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaHostRegister_v4000},
+	{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaHostUnregister_v4000},
+	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuMemHostRegister},
+	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuMemHostRegister_v2},
+	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuMemHostUnregister},
 	/* clang-format on */
 };
 
@@ -72,18 +72,12 @@ static void note(const CUpti_CallbackData *data, bool is_free)
 		});
 }
 
-bool cupti_pinned_call(unsigned int domain, uint32_t number, const void *data)
+void cupti_pinned_call(enum cupti_pinning pinning, const void *data)
 {
 	const CUpti_CallbackData *call = data;
 
-	for (size_t i = 0; i < CALLS; i++) {
-		if (calls[i].domain != domain || calls[i].number != number)
-			continue;
-		if (call->callbackSite == CUPTI_API_EXIT)
-			note(call, calls[i].is_free);
-		return true;
-	}
-	return false;
+	if (call->callbackSite == CUPTI_API_EXIT)
+		note(call, pinning == CUPTI_UNPINS);
 }
 
 #endif

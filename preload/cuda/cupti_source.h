@@ -158,7 +158,6 @@ bool cupti_callbacks_are_inside(void);
 /* Memory that the program pins itself: a call of it, if it is one.  Steps that
  * are calls of CUDA's still are. */
 void cupti_pinned_start(void *subscriber);
-bool cupti_pinned_call(unsigned int domain, uint32_t number, const void *data);
 
 /* The helper. */
 int cupti_flush_start(void);

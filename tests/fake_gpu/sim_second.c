@@ -17,6 +17,7 @@
 #include "tests/fake_gpu/sim_clock.h"
 #include "tests/fake_gpu/sim_knobs.h"
 #include "tests/fake_gpu/sim_record.h"
+#include "tests/fake_gpu/sim_stream.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -112,6 +113,8 @@ static void come(void)
 
 static void go(void)
 {
+	/* As such clients do, so that their last kernels are among theirs. */
+	stream_synchronize_all();
 	turn(0);
 	buffers_flush(1);
 	if (is_subscribed)
