@@ -52,7 +52,9 @@ def count(command, settings, preload=None, within=None):
     place = folder()
     env = clean_environment() | settings
     if preload:
-        env |= {"LD_PRELOAD": preload, "TRACEPROF_DIR": os.path.join(place, "out")}
+        # The writer is slow there: what it leaves is a session in /dev/shm.
+        env |= {"LD_PRELOAD": preload, "TRACEPROF_DIR": os.path.join(place, "out"),
+                "TRACEPROF_EXIT_MS": "100000"}
     done = subprocess.run(["valgrind", "--tool=callgrind", "--separate-threads=yes",
                            f"--callgrind-out-file={place}/counts",
                            *([f"--toggle-collect={within}"] if within else []),
