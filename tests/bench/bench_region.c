@@ -32,7 +32,8 @@ static double now_ns(clockid_t clock)
 	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-static __attribute__((noinline)) void region(int threads, long work)
+/* t_instructions counts in here alone. */
+static __attribute__((noipa)) void region(int threads, long work)
 {
 #pragma omp parallel num_threads(threads)
 	for (long i = 0; i < work; i++)
