@@ -11,18 +11,14 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <yajl/yajl_gen.h>
 
 #include "tools/model/statistics.h"
+#include "tools/util/json_print.h"
 #include "tools/util/memory.h"
 
 #define BIN_SAMPLES (PAGE_SAMPLES / PAGE_BINS)
 
-static void key(yajl_gen gen, const char *text)
-{
-	yajl_gen_string(gen, (const unsigned char *)text, strlen(text));
-}
-
+/* null where it isn't known. */
 static void number(yajl_gen gen, double value)
 {
 	char text[40];
@@ -32,12 +28,6 @@ static void number(yajl_gen gen, double value)
 		yajl_gen_number(gen, text, (size_t)len);
 	else
 		yajl_gen_null(gen);
-}
-
-static void keyed(yajl_gen gen, const char *name, double value)
-{
-	key(gen, name);
-	number(gen, value);
 }
 
 static double since_ms(const struct page *page, int64_t ns)
@@ -61,13 +51,11 @@ static void add_shares(yajl_gen gen, const struct page_lane *lane)
 		sums[at / BIN_SAMPLES][class]++;
 		used[class] = true;
 	}
-	key(gen, "shares");
-	yajl_gen_map_open(gen);
+	json_print_object(gen, "shares");
 	for (int class = CLASS_MARKED; class < CLASS_COUNT; class ++) {
 		if (!used[class])
 			continue;
-		key(gen, words[class]);
-		yajl_gen_array_open(gen);
+		json_print_list(gen, words[class]);
 		for (size_t bin = 0; bin < PAGE_BINS; bin++)
 			yajl_gen_integer(gen, (sums[bin][class] * 100 +
 					       BIN_SAMPLES / 2) /
@@ -85,13 +73,10 @@ static void add_lane(yajl_gen gen, const struct page_lane *lane)
 		 lane->is_device ? "GPU %lld" : "thread %lld",
 		 (long long)(lane->is_device ? lane->pid : lane->tid));
 	yajl_gen_map_open(gen);
-	key(gen, "name");
-	key(gen, lane->label ? lane->label : text);
-	key(gen, "gpu");
-	yajl_gen_bool(gen, lane->is_gpu);
-	key(gen, "device");
-	yajl_gen_bool(gen, lane->is_device);
-	keyed(gen, "used", (double)lane->used / PAGE_SAMPLES);
+	json_print_text(gen, "name", lane->label ? lane->label : text);
+	json_print_bool(gen, "gpu", lane->is_gpu);
+	json_print_bool(gen, "device", lane->is_device);
+	json_print_number(gen, "used", (double)lane->used / PAGE_SAMPLES);
 	add_shares(gen, lane);
 	yajl_gen_map_close(gen);
 }
@@ -101,14 +86,13 @@ static void add_lanes(yajl_gen gen, const struct page *page, size_t most)
 	size_t count;
 	const struct page_lane **lanes = page_lanes(page, &count);
 
-	key(gen, "lanes");
-	yajl_gen_array_open(gen);
+	json_print_list(gen, "lanes");
 	for (size_t at = 0; at < count && at < most; at++)
 		add_lane(gen, lanes[at]);
 	yajl_gen_array_close(gen);
-	keyed(gen, "lanes_left_out",
-	      (double)(page->lanes_left_out > 0) +
-		      (double)(count > most ? count - most : 0));
+	json_print_number(gen, "lanes_left_out",
+			  (double)(page->lanes_left_out > 0) +
+				  (double)(count > most ? count - most : 0));
 	free(lanes);
 }
 
@@ -125,9 +109,8 @@ static void add_groups(yajl_gen gen, const struct page *page, size_t most)
 	const size_t size = (page->step_count + most - 1) / most;
 	double *values = memory_zeroed(size + 1, sizeof(*values));
 
-	keyed(gen, "group", (double)size);
-	key(gen, "points");
-	yajl_gen_array_open(gen);
+	json_print_integer(gen, "group", (int64_t)size);
+	json_print_list(gen, "points");
 	for (size_t at = 0; at < page->step_count; at += size) {
 		size_t count = 0;
 
@@ -156,12 +139,13 @@ static void add_steps(yajl_gen gen, const struct page *page, size_t most)
 	for (size_t at = 0; at < count; at++)
 		all[at] = (double)page->steps[at].dur_ns / 1e6;
 	qsort(all, count, sizeof(*all), compare_doubles);
-	key(gen, "steps");
-	yajl_gen_map_open(gen);
-	keyed(gen, "count", (double)count);
+	json_print_object(gen, "steps");
+	json_print_integer(gen, "count", (int64_t)count);
 	for (size_t at = 0; count && at < 4; at++) {
 		snprintf(name, sizeof(name), "p%d", percents[at]);
-		keyed(gen, name, all[(count - 1) * (size_t)percents[at] / 100]);
+		json_print_number(
+			gen, name,
+			all[(count - 1) * (size_t)percents[at] / 100]);
 	}
 	if (count)
 		add_groups(gen, page, most);
@@ -219,29 +203,26 @@ static void add_breakdown(yajl_gen gen, const struct page *page)
 			sums[lane->classes[at]]++;
 			all++;
 		}
-	key(gen, "breakdown");
-	yajl_gen_array_open(gen);
+	json_print_list(gen, "breakdown");
 	for (int class = 0; all && class < CLASS_COUNT; class ++) {
 		if (!sums[class])
 			continue;
 		yajl_gen_map_open(gen);
-		key(gen, "what");
-		key(gen, texts[class]);
-		keyed(gen, "class", class);
-		keyed(gen, "share", (double)sums[class] / (double)all);
+		json_print_text(gen, "what", texts[class]);
+		json_print_integer(gen, "class", class);
+		json_print_number(gen, "share",
+				  (double)sums[class] / (double)all);
 		yajl_gen_map_close(gen);
 	}
 	yajl_gen_array_close(gen);
 	if (lane && lane->label) {
-		key(gen, "main");
-		key(gen, lane->label);
+		json_print_text(gen, "main", lane->label);
 	}
 }
 
 static void add_values(yajl_gen gen, const char *name, const double *values)
 {
-	key(gen, name);
-	yajl_gen_array_open(gen);
+	json_print_list(gen, name);
 	for (size_t bin = 0; bin < PAGE_BINS; bin++)
 		number(gen, values[bin]);
 	yajl_gen_array_close(gen);
@@ -249,19 +230,18 @@ static void add_values(yajl_gen gen, const char *name, const double *values)
 
 static void add_series(yajl_gen gen, const struct page *page, size_t most)
 {
-	key(gen, "series");
-	yajl_gen_array_open(gen);
+	json_print_list(gen, "series");
 	for (size_t at = 0; at < page->series.count && at < most; at++) {
 		const struct page_series *series =
 			key_table_row(&page->series, at);
 
 		yajl_gen_map_open(gen);
-		key(gen, "name");
-		key(gen, key_table_key(&page->series, at, NULL));
-		key(gen, "bytes");
-		yajl_gen_bool(gen, series->is_bytes);
-		keyed(gen, "peak", (double)series->peak);
-		keyed(gen, "peak_ms", since_ms(page, series->peak_ns));
+		json_print_text(gen, "name",
+				key_table_key(&page->series, at, NULL));
+		json_print_bool(gen, "bytes", series->is_bytes);
+		json_print_number(gen, "peak", (double)series->peak);
+		json_print_number(gen, "peak_ms",
+				  since_ms(page, series->peak_ns));
 		add_values(gen, "high", series->high);
 		add_values(gen, "last", series->last);
 		yajl_gen_map_close(gen);
@@ -273,12 +253,11 @@ static void add_facts(yajl_gen gen, const struct page *page)
 {
 	const char *text = page->facts.data;
 
-	key(gen, "facts");
-	yajl_gen_array_open(gen);
+	json_print_list(gen, "facts");
 	for (size_t at = 0; at < page->fact_count; at++) {
 		yajl_gen_array_open(gen);
 		for (int part = 0; part < 2; part++) {
-			key(gen, text);
+			json_print_string(gen, text);
 			text += strlen(text) + 1;
 		}
 		yajl_gen_array_close(gen);
@@ -288,23 +267,16 @@ static void add_facts(yajl_gen gen, const struct page *page)
 
 void page_print_json(const struct page *page, size_t rows, FILE *out)
 {
-	yajl_gen gen = yajl_gen_alloc(NULL);
-	const unsigned char *text;
-	size_t len;
+	yajl_gen gen = json_print_begin(out, false);
 
-	yajl_gen_config(gen, yajl_gen_validate_utf8, 0);
-	yajl_gen_map_open(gen);
-	keyed(gen, "wall_ms", (double)page->wall_ns / 1e6);
-	keyed(gen, "bins", PAGE_BINS);
+	json_print_number(gen, "wall_ms", (double)page->wall_ns / 1e6);
+	json_print_integer(gen, "bins", PAGE_BINS);
 	add_steps(gen, page, rows);
 	add_breakdown(gen, page);
 	add_lanes(gen, page, rows / 16 + 1);
 	add_series(gen, page, rows / 64 + 1);
 	add_facts(gen, page);
-	yajl_gen_map_close(gen);
-	yajl_gen_get_buf(gen, &text, &len);
-	fwrite(text, 1, len, out);
-	yajl_gen_free(gen);
+	json_print_end(gen);
 }
 
 #else
