@@ -78,6 +78,9 @@ else lack 'aligned tables (libsmartcols)'; fi; \
 if has elfutils/libdwfl.h -ldw; then \
 	echo 'DEFINES += -DHAVE_LIBDW'; echo 'TOOL_LIBS += -ldw'; \
 else lack 'file and line (libdw)'; fi; \
+if has sqlite3.h -lsqlite3; then \
+	echo 'DEFINES += -DHAVE_SQLITE'; echo 'TOOL_LIBS += -lsqlite3'; \
+else lack 'export to databases (sqlite3)'; fi; \
 if has libunwind.h ''; then \
 	echo 'DEFINES += -DHAVE_LIBUNWIND'; \
 else lack 'call stacks (libunwind)'; fi; \

@@ -17,6 +17,8 @@ static const struct {
 	{"record", record_command, "run a program and record it"},
 	{"report", report_command, "totals, imbalance and steps of a trace"},
 	{"html", html_command, "a page to look at, of traces"},
+	{"export", export_command,
+	 "write a trace for Perfetto, flame graphs, SQL or CSV"},
 	{"memory", memory_command, "who holds the memory, and what grows"},
 	{"symbolize", symbolize_command,
 	 "write files and lines into a trace's call stacks"},
