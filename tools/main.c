@@ -28,6 +28,8 @@ static const struct {
 	{"recover", recover_command, "finish the traces of crashed runs"},
 	{"ctl", ctl_command,
 	 "start and stop the recording of a running program"},
+	{"top", top_command, "watch a program while it is recorded"},
+	{"open", open_command, "show a trace in Perfetto, from this machine"},
 	{"compress", compress_command, "make finished traces smaller"},
 	{"plan", plan_command, "show which steps a schedule records"},
 	{"steps", steps_command, "show the loops in a trace, and set the step"},

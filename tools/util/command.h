@@ -25,6 +25,7 @@ int html_command(int argc, char **argv);
 int memory_command(int argc, char **argv);
 int diff_command(int argc, char **argv);
 int doctor_command(int argc, char **argv);
+int open_command(int argc, char **argv);
 int options_command(int argc, char **argv);
 int plan_command(int argc, char **argv);
 int record_command(int argc, char **argv);
@@ -32,6 +33,7 @@ int recover_command(int argc, char **argv);
 int report_command(int argc, char **argv);
 int symbolize_command(int argc, char **argv);
 int steps_command(int argc, char **argv);
+int top_command(int argc, char **argv);
 
 /* argp_parse(), but a usage error ends with EXIT_USAGE.  Returns 0 or the
  * parser's errno. */
