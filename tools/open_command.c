@@ -267,8 +267,8 @@ int open_command(int argc, char **argv)
 		.args_doc = "FILE",
 		.doc = "Serves a trace to the browser on this machine and "
 		       "prints the link that opens it in Perfetto; ends when "
-		       "it was fetched, or at Ctrl-C.\vExample: traceprof open "
-		       "trace.pt.trace.json.gz\n\nEnds with 3 when the file "
+		       "it was fetched, or at Ctrl-C.\vEnds with 3 when the "
+		       "file "
 		       "cannot be read or the port is taken.",
 	};
 	struct open_arguments arguments = {.port = PORT};

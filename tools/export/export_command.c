@@ -111,7 +111,7 @@ int export_command(int argc, char **argv)
 		.args_doc = "FILE...",
 		.doc = "Writes traces, ours or torch.profiler's, in another "
 		       "format, and prints the names of the new files.\v"
-		       "Example: traceprof export --sqlite traceprof/*.gz\n\n"
+		       ""
 		       "Ends with 3 when a file cannot be read or written.",
 	};
 	struct export_arguments arguments = {0};

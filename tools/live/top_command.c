@@ -191,7 +191,7 @@ int top_command(int argc, char **argv)
 		.doc = "Shows a running program that is recorded: steps, "
 		       "events, regions, heap, GPU, losses and threads.  It "
 		       "only reads, and ends when the program does, or at "
-		       "`q`.\vExample: traceprof top $(pidof train)\n\n"
+		       "`q`.\v"
 		       "Ends with 3 when there is no such program, or nothing "
 		       "of it to be seen.",
 	};
