@@ -16,9 +16,11 @@ static const struct {
 } commands[] = {
 	{"record", record_command, "run a program and record it"},
 	{"report", report_command, "totals, imbalance and steps of a trace"},
+	{"html", html_command, "a page to look at, of traces"},
 	{"memory", memory_command, "who holds the memory, and what grows"},
 	{"symbolize", symbolize_command,
 	 "write files and lines into a trace's call stacks"},
+	{"peak", peak_command, "measure what this machine can do"},
 	{"diff", diff_command, "what changed between two runs"},
 	{"baseline", baseline_command, "keep a run for diff, in a small file"},
 	{"check", check_command, "check a trace against the format's rules"},

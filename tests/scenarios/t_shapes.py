@@ -239,6 +239,7 @@ def test_a_call_that_is_left_by_longjmp():
     run = same(program, env=SHAPES)
     seen = run.trace.slices("dgemm_")
     expect_equal([one["args"].get("finished") for one in seen], ["false"] * 4)
+    expect(not any("inner" in one["args"] for one in seen), seen)
 
 
 MODULE = "extern int dgemm_(); int run(void) { int n = 1; " \
@@ -321,6 +322,95 @@ def test_off_is_a_jump():
     without = each([program, "{}"], within="pair")
     within = each([program, "{}"], {"TRACEPROF_MALLOC": "off"}, harness.LIBRARY, "pair")
     expect(within - without <= 14, f"{within - without} instructions")
+
+
+PEAK = """processor Some Processor
+cores 4
+float_flops 2000000000000
+double_flops 1000000000000
+memory_bytes 50000000000
+core_float_flops 1
+core_double_flops 1
+core_memory_bytes 1
+"""
+
+
+def kept_peak(host, text=PEAK):
+    cache = harness.folder()
+    os.makedirs(os.path.join(cache, "traceprof"))
+    with open(os.path.join(cache, "traceprof", f"peak-{host}"), "w",
+              encoding="ascii") as file:
+        file.write(text)
+    return {"XDG_CACHE_HOME": cache}
+
+
+def test_report_says_how_far_from_the_roof():
+    place = harness.folder()
+    quiet_library(place, sorted(set(re.findall(r"(\w+_)\(", CALLS))))
+    program = build(place, "calls", CALLS, "-L" + place, "-l:libsim.so",
+                    "-Wl,-rpath,$ORIGIN")
+    run = same(program, env=SHAPES)
+    host = run.trace.top["host_name"]
+    path = run.files[0]
+    done = command("report", "--json", "--top", "0", path, env=kept_peak(host))
+    found = {row["name"]: row for row in json.loads(done.stdout)[0]["blas"]}
+    expect_equal(set(found), {one["name"] for one in run.trace.slices(cat="cpu_op")})
+    # What the events say, added up by name.
+    for name, row in found.items():
+        calls = run.trace.slices(name, cat="cpu_op")
+        expect_equal((row["site"], row["calls"]), ("main", len(calls)), name)
+        expect_equal(row["flops"], sum(one["args"].get("flops", 0) for one in calls))
+        expect_equal(row["bytes"], sum(one["args"].get("bytes", 0) for one in calls))
+        if not row["flops"]:
+            expect_equal((row["uncounted"], "roof" in row), (1, False), name)
+            continue
+        roof = min(1e12, row["flops"] / row["bytes"] * 50e9)
+        expect(abs(row["roof"] / roof - 1) < 1e-6, row)
+        expect_equal(row["bound"], "memory" if roof < 1e12 else "compute", name)
+    expect(found["zgemm_"]["bound"] == "memory", found["zgemm_"])
+    said = command("report", path, env=kept_peak(host)).stdout
+    expect(re.search(r"% of 100+0?|% of \d[\d.]*, memory +dgemv_ < main", said), said)
+    expect("50 GB/s of memory" in said, said)
+    for cache in (kept_peak("another"), kept_peak(host, "processor x\ncores 4\n")):
+        said = command("report", path, env=cache).stdout
+        expect(f"run traceprof peak on {host}" in said, said)
+        found = json.loads(
+            command("report", "--json", path, env=cache).stdout)[0]["blas"]
+        expect(not any("roof" in row for row in found), found)
+
+
+def test_inner_calls_are_added_to_nothing():
+    place = harness.folder()
+    build(place, "libsim.so", "void dgemm_() {} void cblas_dgemm() { "
+          'static int n = 4; dgemm_("N", "N", &n, &n, &n); }',
+          "-shared", "-fPIC", "-Wl,-soname,libsim.so")
+    program = build(place, "calls", "extern void cblas_dgemm();"
+                    "int main(void) { cblas_dgemm(101, 111, 111, 4, 4, 4); }",
+                    "-L" + place, "-l:libsim.so", "-Wl,-rpath,$ORIGIN")
+    path = same(program, env=SHAPES).files[0]
+    found = json.loads(command("report", "--json", path).stdout)[0]["blas"]
+    expect_equal([(row["name"], row["flops"]) for row in found], [("cblas_dgemm", 128)])
+
+
+def test_peak_is_measured_once_and_kept():
+    cache = {"XDG_CACHE_HOME": os.path.join(harness.folder(), "new")}
+    first = command("peak", env=cache)
+    expect_equal((first.status, first.stderr), (0, ""))
+    numbers = re.findall(r"([\d.]+) G(?:FLOP|B)/s", first.stdout)
+    expect(len(numbers) == 6 and all(float(one) > 0 for one in numbers), first.stdout)
+    again = command("peak", env=cache)
+    expect_equal(again.stdout, first.stdout, "kept")
+    path = os.path.join(cache["XDG_CACHE_HOME"], "traceprof")
+    name = os.listdir(path)
+    expect_equal(len(name), 1)
+    with open(os.path.join(path, name[0]), encoding="ascii") as file:
+        other = file.read().replace("cores ", "cores 7")
+    with open(os.path.join(path, name[0]), "w", encoding="ascii") as file:
+        file.write(re.sub(r"float_flops \d+", "float_flops 1", other))
+    expect("float 0.0 G" not in command("peak", env=cache).stdout, "another machine's")
+    nowhere = command("peak", env={"XDG_CACHE_HOME": "/proc/self/none"})
+    expect_equal((nowhere.status, "/proc/self/none" in nowhere.stderr), (1, True))
+    expect_equal(command("peak", "--what").status, 2)
 
 
 if __name__ == "__main__":
