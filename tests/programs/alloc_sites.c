@@ -11,7 +11,7 @@
  *	alloc_sites deep DEPTH		allocates under so many frames
  *	alloc_sites fork		a child and its parent go on
  *	alloc_sites churn BLOCKS	three sizes, known sums
- *	alloc_sites handed BLOCKS	a thread allocates, another one frees half
+ *	alloc_sites handed BLOCKS	another thread frees half of them
  *	alloc_sites sizes		1 byte to 100 MB, at least 24 MB each
  */
 #include "traceprof.h"
