@@ -2,7 +2,7 @@
 /*
  * region_totals.c - work, wait and balance of OpenMP regions.
  */
-#include "tools/report/region_totals.h"
+#include "tools/model/region_totals.h"
 
 #include <stdlib.h>
 #include <string.h>
