@@ -6,8 +6,8 @@
  *
  * Where it is recorded it waits for its observer, unless NO_OBSERVER is set.
  */
-#include "include/traceprof.h"
-#include "tests/programs/lib/torch_double.h"
+#include "traceprof.h"
+#include "lib/torch_double.h"
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>

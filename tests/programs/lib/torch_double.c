@@ -6,7 +6,7 @@
  * Records lie as in 2.15.  TORCH_DOUBLE=moved has the sequence number where no
  * version has it.  Not thread-safe as the real one is.
  */
-#include "tests/programs/lib/torch_double.h"
+#include "torch_double.h"
 
 #include <pthread.h>
 #include <stdbool.h>
