@@ -335,6 +335,13 @@ static inline bool gpu_sync_has_event(uint32_t sync)
 	return sync == GPU_SYNC_EVENT || sync == GPU_SYNC_STREAM_WAIT;
 }
 
+/* Part of an OpenMP region rather than a call of the program's own. */
+static inline bool event_is_omp_part(unsigned int kind)
+{
+	return kind == EVENT_OMP_IMPLICIT || kind == EVENT_OMP_WAIT ||
+	       kind == EVENT_OMP_ACQUIRED;
+}
+
 /* An OPERATOR's scope, as PyTorch counts; others are operators like 0. */
 enum operator_scope { OPERATOR_BACKWARD = 1, OPERATOR_USER = 7 };
 

@@ -157,7 +157,10 @@ static void write_omp(struct writer_state *state, struct ring_reader *reader,
 	struct json *json = &state->json;
 
 	line_of(json, reader, label, event->kind);
-	json_raw(json, SLICE(SCHEMA_CPU_OP));
+	if (event_is_omp_part(event->kind))
+		json_raw(json, SLICE(SCHEMA_OPENMP));
+	else
+		json_raw(json, SLICE(SCHEMA_CPU_OP));
 	put_name(json, label);
 	slice_place(state, reader, LANE_MAIN, span);
 	ids(state);

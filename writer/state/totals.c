@@ -145,6 +145,9 @@ static const char *category_of(const struct label *key)
 	case EVENT_HEAP_FREE: return SCHEMA_CPU_INSTANT;
 	case EVENT_LOSS: return SCHEMA_OVERHEAD;
 	case EVENT_CALL: return "cuda_runtime";
+	case EVENT_OMP_IMPLICIT:
+	case EVENT_OMP_WAIT:
+	case EVENT_OMP_ACQUIRED: return SCHEMA_OPENMP;
 	case EVENT_SCOPE:
 		return key->sync ? SCHEMA_CPU_OP : SCHEMA_USER_ANNOTATION;
 	default: return is_omp(kind) ? SCHEMA_CPU_OP : SCHEMA_USER_ANNOTATION;

@@ -77,6 +77,8 @@
 
 /* Categories. */
 #define SCHEMA_CPU_OP		    "cpu_op"
+/* What a team does inside of its region: no operators, which readers count. */
+#define SCHEMA_OPENMP		    "openmp"
 #define SCHEMA_USER_ANNOTATION	    "user_annotation"
 #define SCHEMA_GPU_USER_ANNOTATION  "gpu_user_annotation"
 #define SCHEMA_CPU_INSTANT	    "cpu_instant_event"
