@@ -192,7 +192,7 @@ $(O)/tests/unit/%: $(O)/tests/unit/%.o $(UNIT_OBJECTS)
 
 # One that plays the rest of the folder itself.
 $(O)/tests/unit/preload/test_cupti_kinds: $(O)/tests/unit/preload/test_cupti_kinds.o \
-		$(addprefix $(O)/preload/cuda/cupti_,clock.o kinds.o library.o record.o side.o versions.o) \
+		$(addprefix $(O)/preload/cuda/cupti_,clock.o kinds.o library.o record.o side.o) \
 		$(UNIT_OBJECTS)
 	$(call say,LD,$@)
 	$(unit_link)
