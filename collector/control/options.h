@@ -66,6 +66,10 @@
 	  "times a second")						\
 	X(INT,    gpu_wait_ms, "GPU_WAIT_MS", 0, 3600000, "30000", "", "MS", \
 	  "longest that a window waits for the GPU to finish its work")	\
+	X(CHOICE, torch,      "TORCH", 0, 0, "auto", "auto|off", "MODE", \
+	  "record PyTorch's operators in windows, through its own observers") \
+	X(FLAG,   shapes,     "SHAPES", 0, 1, "0", "", "0|1",		\
+	  "tell the shapes and types that each operator was given")	\
 	X(TEXT,   step,       "STEP", 0, 0, "auto", "", "SOURCE",	\
 	  "what begins a step: auto, api, time:MS, omp:GLOB, nvtx:GLOB, " \
 	  "kernel:GLOB or cuda:GLOB, each with /N (every Nth), or @FILE; " \
@@ -143,6 +147,7 @@ enum option_malloc {
 };
 
 enum option_cuda { CUDA_AUTO, CUDA_OFF };
+enum option_torch { TORCH_AUTO, TORCH_OFF };
 enum option_graphs { GRAPHS_NODE, GRAPHS_GRAPH };
 enum option_on_full { ON_FULL_DROP, ON_FULL_WAIT };
 enum option_encode { ENCODE_AUTO, ENCODE_LIVE, ENCODE_LATE };

@@ -74,6 +74,7 @@ enum event_flag {
 	EVENT_MOVED = 32,      /* was put again at the ring's end */
 	EVENT_SCANNED = 64,    /* the scan ahead of the drain has been here */
 	EVENT_INNER = 128,     /* BLAS: inside another call of it */
+	EVENT_OPERATOR = 256,  /* SCOPE: one of PyTorch's; extra: its shapes */
 };
 
 /* What an OMP_WAIT waited for or an OMP_ACQUIRED holds; word for names. */
@@ -173,12 +174,14 @@ struct event {
 			};
 		} omp;
 		struct {
-			uint32_t colour; /* 0xAARRGGBB, 0 none */
-			uint32_t category;
-			uint32_t domain;
+			uint32_t colour;   /* 0xAARRGGBB, 0 none */
+			uint32_t category; /* OPERATOR: enum operator_scope */
+			uint32_t domain;   /* OPERATOR: its thread */
 			uint32_t payload_type;
-			uint64_t payload;
-			uint64_t range; /* RANGE: which one */
+			uint64_t payload; /* OPERATOR: its sequence number
+						  and one, 0 none */
+			uint64_t range;	  /* OPERATOR: the thread that ran it
+					     forward, 0 it runs forward */
 		} scope;
 		struct {
 			double value;
@@ -342,6 +345,23 @@ enum gpu_sync {
 static inline bool gpu_sync_has_event(uint32_t sync)
 {
 	return sync == GPU_SYNC_EVENT || sync == GPU_SYNC_STREAM_WAIT;
+}
+
+/* Part of an OpenMP region rather than a call of the program's own. */
+static inline bool event_is_omp_part(unsigned int kind)
+{
+	return kind == EVENT_OMP_IMPLICIT || kind == EVENT_OMP_WAIT ||
+	       kind == EVENT_OMP_ACQUIRED;
+}
+
+/* An OPERATOR's scope, as PyTorch counts; others are operators like 0. */
+enum operator_scope { OPERATOR_BACKWARD = 1, OPERATOR_USER = 7 };
+
+/* It is a torch operator, no annotation of the program's. */
+static inline bool event_is_operator(const struct event *event)
+{
+	return event->flags & EVENT_OPERATOR &&
+	       event->scope.category != OPERATOR_USER;
 }
 
 /* No stream, or none that is known. */

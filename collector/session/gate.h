@@ -82,7 +82,8 @@ void gate_mark(uint32_t bit, bool on);
 void gate_publish(void);
 
 /* Called by gate_record(), on the thread that opens or closes: what records
- * without looking at the gate (CUPTI) follows it so.  One; NULL none. */
-void gate_on_change(void (*opened)(bool open));
+ * without looking at the gate follows it so.  One of each; NULL none. */
+enum gate_follower { GATE_CUPTI, GATE_TORCH, GATE_FOLLOWERS };
+void gate_on_change(enum gate_follower which, void (*opened)(bool open));
 
 #endif

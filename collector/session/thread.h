@@ -36,6 +36,10 @@ struct open_slice {
 	uint16_t sync; /* enum omp_sync */
 };
 
+/* The `code` of an open SCOPE that is an operator of PyTorch; that of others
+ * says whose they are. */
+#define OPEN_OPERATOR 2u
+
 /* A wait at a region's end, which begins where the master's share ended: that
  * is the open slice before it. */
 static inline bool open_slice_ends_share(const struct open_slice *slice)

@@ -67,6 +67,8 @@ static struct label key_of(const struct event *event)
 		key.name = event->name;
 		break;
 	case EVENT_SCOPE:
+		key.sync = event_is_operator(event);
+		/* fallthrough */
 	case EVENT_RANGE:
 	case EVENT_MARK:
 	case EVENT_COUNTER:
@@ -145,6 +147,11 @@ static const char *category_of(const struct label *key)
 	case EVENT_LOSS: return SCHEMA_OVERHEAD;
 	case EVENT_CALL: return "cuda_runtime";
 	case EVENT_BLAS: return SCHEMA_CPU_OP;
+	case EVENT_OMP_IMPLICIT:
+	case EVENT_OMP_WAIT:
+	case EVENT_OMP_ACQUIRED: return SCHEMA_OPENMP;
+	case EVENT_SCOPE:
+		return key->sync ? SCHEMA_CPU_OP : SCHEMA_USER_ANNOTATION;
 	default: return is_omp(kind) ? SCHEMA_CPU_OP : SCHEMA_USER_ANNOTATION;
 	}
 }
