@@ -253,6 +253,48 @@ static void put_lines(yajl_gen gen, const char *key, char *const *lines,
 	yajl_gen_array_close(gen);
 }
 
+/* The step, where its time went, and what was found. */
+static void put_judged(const struct report *report, yajl_gen gen)
+{
+	const struct verdict *verdict = &report->judged;
+	const struct split *split = &verdict->facts.split;
+
+	open_object(gen, "step");
+	put_number(gen, "count", split->has_steps ? (int64_t)split->count : 0);
+	put_number(gen, "typical", (int64_t)split->typical);
+	put_number(gen, "median_ns", (int64_t)split->median_ns);
+	put_number(gen, "p5_ns", (int64_t)split->p5_ns);
+	put_number(gen, "p95_ns", (int64_t)split->p95_ns);
+	put_number(gen, "total_ns", split->total_ns);
+	open_object(gen, "split_ns");
+	for (unsigned int at = 0; at < SHARE_COUNT; at++)
+		put_number(gen, split_share_key((enum share)at), split->ns[at]);
+	yajl_gen_map_close(gen);
+	put_estimated(gen, split->is_estimated);
+	yajl_gen_map_close(gen);
+	open_list(gen, "findings");
+	for (size_t at = 0; at < verdict->count; at++) {
+		const struct finding *finding = &verdict->findings[at];
+
+		yajl_gen_map_open(gen);
+		put_pair(gen, "rule", finding->rule->name);
+		put_text(gen, "share");
+		yajl_gen_double(gen, finding->share);
+		put_number(gen, "saved_ns", (int64_t)finding->saved_ns);
+		put_pair(gen, "figure", finding->figure ? finding->figure : "");
+		put_pair(gen, "threshold",
+			 finding->threshold ? finding->threshold : "");
+		put_pair(gen, "next", finding->next ? finding->next : "");
+		if (finding->place) {
+			put_pair(gen, "place", finding->place);
+			put_number(gen, "at_ns", finding->at_ns);
+			put_number(gen, "step", finding->step);
+		}
+		yajl_gen_map_close(gen);
+	}
+	yajl_gen_array_close(gen);
+}
+
 /* What the writer says of its file, and what was added up beside it. */
 static void put_sums(const struct report *report, yajl_gen gen)
 {
@@ -296,6 +338,7 @@ static void put_report(const struct report *report, yajl_gen gen)
 	if (report->steps.count)
 		put_fields(gen, &report->steps, steps_fields);
 	yajl_gen_map_close(gen);
+	put_judged(report, gen);
 	put_regions(report, gen);
 	json_print_list(gen, "categories");
 	tally_categories(&report->tally, put_category, &print);
