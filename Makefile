@@ -131,6 +131,9 @@ $(O)/%.o: %.c $(O)/config.mk
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE) $(DEFINES) $(CUPTI) $(LIBFLAGS) $(CFLAGS) -c -o $@ $<
 
+# Which the assembler puts in; no dependency file knows of that.
+$(O)/tools/page/page_files.o: tools/page/page.js tools/page/page.css
+
 # --- test programs ----------------------------------------------------------
 
 # Always gcc's, whatever CC is: libgomp is what most of them are about.  They

@@ -19,7 +19,7 @@ EXPORTS = re.compile(
     r"|_?fork|vfork|_Fork|clone|syscall|prctl|posix_spawnp?|system|popen"
     r"|exec[lv]p?e?|execvpe|fexecve|execveat|_exit|_Exit|exit|quick_exit|abort"
     r"|pthread_create|dlclose|traceprof_\w+"
-    r"|InitializeInjection(Nvtx2?)?|ompt_start_tool"
+    r"|InitializeInjection(Nvtx2?)?|ompt_start_tool|__itt_api_init"
     r"|(__cuda|cuda|cu|nccl|cblas_)\w+")
 
 
