@@ -47,7 +47,8 @@
 	  "commas between; :DEPTH frames of each, 16 unless it says so")	\
 	X(FLAG,   shapes,     "SHAPES", 0, 1, "0", "", "0|1",		\
 	  "record calls of BLAS, LAPACK and cuBLAS with the sizes of their " \
-	  "matrices, FLOPs and bytes")					\
+	  "matrices, FLOPs and bytes, and PyTorch's operators with the shapes " \
+	  "and types that they were given")				\
 	X(FLAG,   openmp,     "OPENMP", 0, 1, "1", "", "0|1",		\
 	  "record OpenMP regions, tasks and waits")			\
 	X(CHOICE, cuda,       "CUDA", 0, 0, "auto", "auto|off", "MODE",	\
@@ -68,8 +69,6 @@
 	  "longest that a window waits for the GPU to finish its work")	\
 	X(CHOICE, torch,      "TORCH", 0, 0, "auto", "auto|off", "MODE", \
 	  "record PyTorch's operators in windows, through its own observers") \
-	X(FLAG,   shapes,     "SHAPES", 0, 1, "0", "", "0|1",		\
-	  "tell the shapes and types that each operator was given")	\
 	X(TEXT,   step,       "STEP", 0, 0, "auto", "", "SOURCE",	\
 	  "what begins a step: auto, api, time:MS, omp:GLOB, nvtx:GLOB, " \
 	  "kernel:GLOB or cuda:GLOB, each with /N (every Nth), or @FILE; " \
