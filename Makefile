@@ -235,7 +235,7 @@ install: all
 		$(DESTDIR)$(PREFIX)/include
 	install -m 755 $(O)/libtraceprof.so $(DESTDIR)$(PREFIX)/lib/
 	install -m 755 $(O)/traceprof $(DESTDIR)$(PREFIX)/bin/
-	install -m 644 include/traceprof.h $(DESTDIR)$(PREFIX)/include/
+	install -m 644 include/traceprof.h include/traceprof_aliases.h $(DESTDIR)$(PREFIX)/include/
 	for page in docs/man/*.[1-8]; do \
 		section=man$${page##*.}; \
 		install -d $(DESTDIR)$(PREFIX)/share/man/$$section; \
