@@ -15,6 +15,7 @@
 #include "preload/cuda/cupti_source.h"
 #include "preload/heap/early.h"
 #include "preload/heap/heap.h"
+#include "preload/heap/maps.h"
 #include "preload/heap/watch.h"
 #include "preload/stack/unwind.h"
 #include "preload/process/process.h"
@@ -65,6 +66,8 @@ uint32_t families_begin(struct session *session, uint32_t *record)
 	*record = GATE_SCOPE | heap_record;
 	if (process.options.openmp)
 		*record |= GATE_OMP;
+	if (process.options.mmap)
+		*record |= GATE_MAP;
 	if (process.options.shapes)
 		*record |= GATE_BLAS;
 	/* Even if no annotation is the marker: pushes and pops must pair up
@@ -77,6 +80,12 @@ void families_thread_entered(void)
 {
 	nvtx_thread_entered();
 	unwind_thread_entered(thread_self);
+	maps_thread_entered(thread_self);
+}
+
+void families_thread_leaves(void)
+{
+	maps_thread_leaves(thread_self);
 }
 
 void families_finish(struct thread *thread)

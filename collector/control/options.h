@@ -45,6 +45,8 @@
 	X(TEXT,   stack,      "STACK", 0, 0, "off", "", "WHAT",		\
 	  "call stacks of events: off, all, or heap, cuda, omp and blas with " \
 	  "commas between; :DEPTH frames of each, 16 unless it says so")	\
+	X(FLAG,   mmap,       "MMAP", 0, 1, "0", "", "0|1",		\
+	  "record mmap, munmap, mremap and brk, and the stacks of threads") \
 	X(FLAG,   shapes,     "SHAPES", 0, 1, "0", "", "0|1",		\
 	  "record calls of BLAS, LAPACK and cuBLAS with the sizes of their " \
 	  "matrices, FLOPs and bytes, and PyTorch's operators with the shapes " \

@@ -54,7 +54,8 @@
 	X(GPU_SAMPLE,   "gpu_sample")	/* payload sample: since the one before */ \
 	X(OMP_THINNED,  "omp_thinned")	/* name: number of marks; extra: the \
 					   first one's; payload words: marks */ \
-	X(BLAS,         "blas")		/* name; payload blas */
+	X(BLAS,         "blas")		/* name; payload blas */	\
+	X(MAP,          "map")		/* payload map */
 /* clang-format on */
 
 enum event_kind {
@@ -120,6 +121,24 @@ enum omp_schedule {
 		OMP_SCHEDULE_COUNT
 };
 
+/* What a piece of address space is. */
+/* clang-format off */
+#define MAP_KINDS(X)							\
+	X(GONE,      "")						\
+	X(ANONYMOUS, "anonymous")					\
+	X(RESERVED,  "reserved")	/* nobody may touch it yet */	\
+	X(FILE,      "file")						\
+	X(STACK,     "stack")						\
+	X(BREAK,     "break")
+/* clang-format on */
+
+enum map_kind {
+#define X(name, word) MAP_KIND_##name,
+	MAP_KINDS(X)
+#undef X
+		MAP_KIND_COUNT
+};
+
 /* Types of a scope's payload, as NVTX numbers them. */
 enum event_payload {
 	EVENT_PAYLOAD_NONE,
@@ -140,7 +159,8 @@ struct event {
 	union {
 		uint32_t extra; /* OpenMP: from code to what names it; scope:
 				   its category's name; step: its thread */
-		uint32_t stack; /* heap, call, BLAS: who called
+		uint32_t stack; /* heap, map, call, BLAS: who
+				   called
 				   (stacks.h), 0 none */
 	};
 	uint64_t start_ticks;
@@ -267,6 +287,12 @@ struct event {
 			char trans[2]; /* 'N', 'T', 'C' of A and B, 0 none */
 			uint32_t pad;
 		} blas;
+		struct {
+			uint64_t address;
+			uint64_t size_bytes;
+			uint64_t kind; /* enum map_kind */
+			uint64_t pad;
+		} map;
 		uint64_t words[4];
 	};
 };

@@ -7,6 +7,7 @@
 #include "collector/session/names.h"
 #include "writer/events/blas_json.h"
 #include "writer/events/forward.h"
+#include "writer/events/map_json.h"
 #include "writer/events/meta_json.h"
 #include "writer/events/stack_json.h"
 #include "writer/text/digits.h"
@@ -544,6 +545,22 @@ static void write_call(struct writer_state *state, struct ring_reader *reader,
 	close_slice(json, span);
 }
 
+static void write_map(struct writer_state *state, struct ring_reader *reader,
+		      const struct event *event, uint64_t ts_ns)
+{
+	struct json *json = &state->json;
+
+	json_line(json, (uintptr_t)reader, event->kind);
+	json_raw(
+		json,
+		",\n{" SCHEMA_PAIR(SCHEMA_PHASE, SCHEMA_PHASE_INSTANT) "," SCHEMA_PAIR(
+			SCHEMA_CATEGORY,
+			SCHEMA_CPU_INSTANT) "," SCHEMA_PAIR(SCHEMA_SCOPE,
+							    SCHEMA_SCOPE_THREAD) "," SCHEMA_KEY(SCHEMA_NAME) "\"" SCHEMA_MAPPED);
+	place_on(state, reader, LANE_MAIN, ts_ns);
+	map_json(state, event);
+}
+
 static void write_blas(struct writer_state *state, struct ring_reader *reader,
 		       const struct event *event, const struct label *label,
 		       struct event_span span)
@@ -599,6 +616,9 @@ static bool write_kind(struct writer_state *state, struct ring_reader *reader,
 	case EVENT_LOSS: write_loss(state, reader, event, span); return true;
 	case EVENT_CALL:
 		write_call(state, reader, event, label, span);
+		return true;
+	case EVENT_MAP:
+		write_map(state, reader, event, span.start_ns);
 		return true;
 	case EVENT_BLAS:
 		write_blas(state, reader, event, label, span);

@@ -123,7 +123,9 @@ static void plain_text(struct totals *totals, const struct label *key,
 		gpu_label_text(totals->naming->session, key, text, bytes);
 		return;
 	}
-	if (key->kind == EVENT_HEAP_ALLOC || key->kind == EVENT_HEAP_FREE)
+	if (key->kind == EVENT_MAP)
+		log_format(text, bytes, SCHEMA_MAPPED);
+	else if (key->kind == EVENT_HEAP_ALLOC || key->kind == EVENT_HEAP_FREE)
 		log_format(text, bytes, SCHEMA_MEMORY);
 	else if (key->kind == EVENT_STEP)
 		log_format(text, bytes, SCHEMA_STEP_PREFIX);
@@ -142,6 +144,7 @@ static const char *category_of(const struct label *key)
 	if (event_is_gpu(kind))
 		return gpu_label_category(key);
 	switch (kind) {
+	case EVENT_MAP:
 	case EVENT_HEAP_ALLOC:
 	case EVENT_HEAP_FREE: return SCHEMA_CPU_INSTANT;
 	case EVENT_LOSS: return SCHEMA_OVERHEAD;
