@@ -8,6 +8,8 @@
 #include "preload/annotate/itt.h"
 #include "preload/annotate/nvtx_injection.h"
 #include "preload/annotate/nvtx_range.h"
+#include "preload/blas/blas.h"
+#include "preload/blas/blas_real.h"
 #include "preload/cuda/cuda_calls.h"
 #include "preload/cost.h"
 #include "preload/cuda/cupti_source.h"
@@ -37,6 +39,8 @@ COLD uint32_t families_watch(bool is_forked)
 		bits |= GATE_OMP_WATCH;
 	if (options->cuda != CUDA_OFF)
 		bits |= GATE_CUDA_WATCH;
+	if (options->shapes)
+		bits |= GATE_BLAS_WATCH;
 	if (options->malloc != MALLOC_OFF &&
 	    (!is_forked || options->children == CHILDREN_ALL))
 		bits |= GATE_HEAP_WATCH;
@@ -58,6 +62,8 @@ uint32_t families_begin(struct session *session, uint32_t *record)
 	*record = GATE_SCOPE | heap_record;
 	if (process.options.openmp)
 		*record |= GATE_OMP;
+	if (process.options.shapes)
+		*record |= GATE_BLAS;
 	/* Even if no annotation is the marker: pushes and pops must pair up
 	 * across windows. */
 	return heap_base | GATE_SCOPE_MARK |
@@ -91,7 +97,13 @@ void families_forget(void)
 {
 	cupti_forget();
 	cuda_calls_forget();
+	blas_forget();
 	unwind_forget();
+}
+
+void families_file_closed(void)
+{
+	blas_real_closed();
 }
 
 uint64_t families_calls_watched(void)

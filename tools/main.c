@@ -23,6 +23,7 @@ static const struct command commands[] = {
 	{"symbolize", symbolize_command,
 	 "write files and lines into a trace's call stacks",
 	 "trace.pt.trace.json.gz"},
+	{"peak", peak_command, "measure what this machine can do", ""},
 	{"diff", diff_command, "what changed between two runs",
 	 "before/ after/ --fail-if 'step>3%'"},
 	{"baseline", baseline_command, "keep a run for diff, in a small file",

@@ -43,8 +43,11 @@
 	X(FLAG,   malloc_duration, "MALLOC_DURATION", 0, 1, "0", "", "0|1", \
 	  "with MALLOC=all, time each call too (a second clock read)")	\
 	X(TEXT,   stack,      "STACK", 0, 0, "off", "", "WHAT",		\
-	  "call stacks of events: off, all, or heap, cuda and omp with "	\
+	  "call stacks of events: off, all, or heap, cuda, omp and blas with " \
 	  "commas between; :DEPTH frames of each, 16 unless it says so")	\
+	X(FLAG,   shapes,     "SHAPES", 0, 1, "0", "", "0|1",		\
+	  "record calls of BLAS, LAPACK and cuBLAS with the sizes of their " \
+	  "matrices, FLOPs and bytes")					\
 	X(FLAG,   openmp,     "OPENMP", 0, 1, "1", "", "0|1",		\
 	  "record OpenMP regions, tasks and waits")			\
 	X(CHOICE, cuda,       "CUDA", 0, 0, "auto", "auto|off", "MODE",	\

@@ -53,7 +53,8 @@
 	X(GPU_POOL,     "memory_pool")	/* payload memory, then gpu_pool */ \
 	X(GPU_SAMPLE,   "gpu_sample")	/* payload sample: since the one before */ \
 	X(OMP_THINNED,  "omp_thinned")	/* name: number of marks; extra: the \
-					   first one's; payload words: marks */
+					   first one's; payload words: marks */ \
+	X(BLAS,         "blas")		/* name; payload blas */
 /* clang-format on */
 
 enum event_kind {
@@ -72,6 +73,7 @@ enum event_flag {
 				  at the end are in it, see event_share() */
 	EVENT_MOVED = 32,      /* was put again at the ring's end */
 	EVENT_SCANNED = 64,    /* the scan ahead of the drain has been here */
+	EVENT_INNER = 128,     /* BLAS: inside another call of it */
 };
 
 /* What an OMP_WAIT waited for or an OMP_ACQUIRED holds; word for names. */
@@ -137,7 +139,8 @@ struct event {
 	union {
 		uint32_t extra; /* OpenMP: from code to what names it; scope:
 				   its category's name; step: its thread */
-		uint32_t stack; /* heap, call: who called (stacks.h), 0 none */
+		uint32_t stack; /* heap, call, BLAS: who called
+				   (stacks.h), 0 none */
 	};
 	uint64_t start_ticks;
 	uint64_t end_ticks; /* equals start_ticks for an instant */
@@ -252,6 +255,15 @@ struct event {
 			uint16_t known;	      /* enum gpu_sample_known */
 			uint32_t pad;
 		} sample;
+		struct {
+			uint32_t m, n, k; /* as enum blas_op says */
+			uint32_t batch;
+			uint64_t code; /* return address of the call */
+			uint8_t op;    /* enum blas_op */
+			uint8_t type;  /* enum blas_type */
+			char trans[2]; /* 'N', 'T', 'C' of A and B, 0 none */
+			uint32_t pad;
+		} blas;
 		uint64_t words[4];
 	};
 };

@@ -3,8 +3,8 @@
  * itt.c - fills the tables of each copy of ittnotify; see itt.h.
  *
  * A copy asks once, at its first call, on any thread.  Functions that we leave
- * alone keep what they do without a collector, which for domains and strings
- * is to make them.
+ * alone become what they are without a collector: nothing, or what makes domains
+ * and strings.
  *
  * OpenMP runtimes tell of their regions here too.  OMPT brings those.
  */
@@ -480,14 +480,28 @@ static const struct {
 	ENTRY("thread_set_name", thread_set_name),
 };
 
-static void fill(const struct itt_function *functions)
+static void (*entry_of(const char *name))(void)
+{
+	for (size_t i = 0; i < sizeof(entries) / sizeof(*entries); i++)
+		if (!strcmp(name, entries[i].name))
+			return entries[i].function;
+	return NULL;
+}
+
+/* What is nobody's becomes what it is without a collector: the copy asks of
+ * some whether they are there, libomp aborts if they then do nothing. */
+static void fill(const struct itt_function *functions, bool is_ours)
 {
 	for (; functions->name; functions++) {
-		for (size_t i = 0; i < sizeof(entries) / sizeof(*entries); i++)
-			if (functions->function &&
-			    !strcmp(functions->name, entries[i].name))
-				*(void (**)(void))functions->function =
-					entries[i].function;
+		void (*entry)(void) =
+			is_ours ? entry_of(functions->name) : NULL;
+
+		if (!functions->function)
+			continue;
+		if (entry)
+			*(void (**)(void))functions->function = entry;
+		else
+			*functions->function = functions->none;
 	}
 }
 
@@ -514,11 +528,11 @@ EXPORT void __itt_api_init(const struct itt_global *global, int groups)
 	(void)groups;
 	if (!global || memcmp(global->magic, magic, sizeof(magic)) != 0 ||
 	    global->version_major != 3 || !global->functions ||
-	    !injection_is_preloaded() || is_of_openmp(global->functions))
+	    !injection_is_preloaded())
 		return;
 	if (bits == GATE_UNDECIDED)
 		bits = life_decide();
 	errno = saved;
-	if (bits != GATE_CLOSED)
-		fill(global->functions);
+	fill(global->functions,
+	     bits != GATE_CLOSED && !is_of_openmp(global->functions));
 }

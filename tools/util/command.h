@@ -40,6 +40,7 @@ int diff_command(int argc, char **argv);
 int doctor_command(int argc, char **argv);
 int open_command(int argc, char **argv);
 int options_command(int argc, char **argv);
+int peak_command(int argc, char **argv);
 int plan_command(int argc, char **argv);
 int record_command(int argc, char **argv);
 int recover_command(int argc, char **argv);

@@ -5,6 +5,7 @@
 #include "collector/system/log.h"
 #include "collector/system/sampling.h"
 #include "collector/session/names.h"
+#include "writer/events/blas_json.h"
 #include "writer/events/meta_json.h"
 #include "writer/events/stack_json.h"
 #include "writer/text/digits.h"
@@ -502,6 +503,23 @@ static void write_call(struct writer_state *state, struct ring_reader *reader,
 	close_slice(json, span);
 }
 
+static void write_blas(struct writer_state *state, struct ring_reader *reader,
+		       const struct event *event, const struct label *label,
+		       struct event_span span)
+{
+	struct json *json = &state->json;
+
+	line_of(json, reader, label, event->kind);
+	json_raw(json, SLICE(SCHEMA_CPU_OP));
+	put_name(json, label);
+	slice_place(state, reader, LANE_MAIN, span);
+	ids(state);
+	blas_json(state, event);
+	if (event->stack)
+		stack_json(state, event->stack);
+	close_slice(json, span);
+}
+
 static bool write_kind(struct writer_state *state, struct ring_reader *reader,
 		       const struct event *event, struct label *label,
 		       struct event_span span)
@@ -536,6 +554,9 @@ static bool write_kind(struct writer_state *state, struct ring_reader *reader,
 	case EVENT_LOSS: write_loss(state, reader, event, span); return true;
 	case EVENT_CALL:
 		write_call(state, reader, event, label, span);
+		return true;
+	case EVENT_BLAS:
+		write_blas(state, reader, event, label, span);
 		return true;
 	default: return false;
 	}

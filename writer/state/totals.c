@@ -70,7 +70,8 @@ static struct label key_of(const struct event *event)
 	case EVENT_RANGE:
 	case EVENT_MARK:
 	case EVENT_COUNTER:
-	case EVENT_CALL: key.name = event->name; break;
+	case EVENT_CALL:
+	case EVENT_BLAS: key.name = event->name; break;
 	default: gpu_label_key(event, &key); break;
 	}
 	return key;
@@ -143,6 +144,7 @@ static const char *category_of(const struct label *key)
 	case EVENT_HEAP_FREE: return SCHEMA_CPU_INSTANT;
 	case EVENT_LOSS: return SCHEMA_OVERHEAD;
 	case EVENT_CALL: return "cuda_runtime";
+	case EVENT_BLAS: return SCHEMA_CPU_OP;
 	default: return is_omp(kind) ? SCHEMA_CPU_OP : SCHEMA_USER_ANNOTATION;
 	}
 }

@@ -131,6 +131,11 @@
 #define SCHEMA_STACK		    "stack"
 #define SCHEMA_WEIGHED		    "Weighed"
 #define SCHEMA_CALL_STACK	    "Call stack"
+#define SCHEMA_CALL_SITE	    "Call site"
+#define SCHEMA_INPUT_DIMS	    "Input Dims"
+#define SCHEMA_INPUT_TYPE	    "Input type"
+#define SCHEMA_FLOPS		    "flops"
+#define SCHEMA_BYTES_MOVED	    "bytes"
 #define SCHEMA_MODULES		    "modules"
 
 #endif
