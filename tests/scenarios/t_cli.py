@@ -3,6 +3,7 @@
 example, completion, and the schemas of what they print for programs."""
 
 import glob
+import gzip
 import json
 import os
 import pty
@@ -115,6 +116,45 @@ def test_colour():
     expect(b"\x1b[" in on_a_terminal("doctor", NO_COLOR=""), "an empty NO_COLOR")
     expect(b"\x1b[" not in on_a_terminal("doctor", "--color=never"), "never")
     expect_equal(command("report", "--color=perhaps", FIXTURES[0]).status, 2)
+
+
+# --- what is no trace ------------------------------------------------------------
+
+def test_bad_input_is_one_clear_line():
+    """And nothing is left that looks like a result."""
+    with open(FIXTURES[1], "rb") as file:
+        whole = file.read()
+    where = folder()
+    for name, content, word in (
+            ("empty.json", b"", "empty"), ("none.json", None, "No such file"),
+            ("text.gz", b"hello", "not JSON"), ("noise", bytes(range(256)), "not JSON"),
+            ("cut.gz", gzip.compress(whole)[:500], "cut short"),
+            ("cut.json", whole[:900], "ends early"),
+            ("object.json", b"{}", "not a trace"), ("list.json", b"[]", "bare array"),
+            ("folder", "", "director")):
+        path = os.path.join(where, name)
+        if content == "":
+            os.mkdir(path)
+        elif content is not None:
+            with open(path, "wb") as file:
+                file.write(content)
+        page = os.path.join(where, "page.html")
+        for words in (("report",), ("report", "--json"), ("html", "-o", page),
+                      ("check",), ("steps",), ("memory",), ("symbolize",),
+                      ("export", "--csv"), ("export", "--folded"),
+                      ("export", "--perfetto"), ("export", "--sqlite")):
+            done = command(*words, path)
+            said = done.stderr + (done.stdout if words[0] == "check" else "")
+            if "libsqlite3-dev" in said:
+                continue
+            expect_equal((done.status, said.count("\n")), (3, 1), f"{words}: {said}")
+            expect(word in said and path in said, f"{words}: {said}")
+            if words != ("report", "--json"):
+                expect(words[0] == "check" or not done.stdout, done.stdout)
+        left = set(os.listdir(where)) - {name}
+        expect(not left, f"{name}: left {left}")
+        if content is not None:
+            os.rmdir(path) if content == "" else os.unlink(path)
 
 
 # --- JSON ------------------------------------------------------------------------

@@ -40,6 +40,8 @@ void export_no_entry(void *arg, const struct trace_entry *entry);
 
 /* NULL with a line in `why`; - is standard output. */
 gzFile export_open(const char *output, const char *mode, char *why);
+/* What was begun and is of no use goes, if it is a plain file. */
+void export_discard(const char *output);
 int export_close(gzFile out, const char *output, char *why);
 
 #endif

@@ -66,6 +66,8 @@ int export_csv(const char *file, const char *output, char *why)
 	if (error)
 		snprintf(why, EXPORT_WHY, "%s: %s", file, facts.error);
 	closed = export_close(csv.out, output, error ? facts.error : why);
+	if (error)
+		export_discard(output);
 	text_buffer_free(&csv.row);
 	text_buffer_free(&csv.args);
 	return error ? error : closed;

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tools/util/numbers.h"
@@ -65,6 +66,14 @@ void export_no_entry(void *arg, const struct trace_entry *entry)
 {
 	(void)arg;
 	(void)entry;
+}
+
+void export_discard(const char *output)
+{
+	struct stat status;
+
+	if (!lstat(output, &status) && S_ISREG(status.st_mode))
+		unlink(output);
 }
 
 gzFile export_open(const char *output, const char *mode, char *why)

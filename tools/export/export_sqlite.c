@@ -363,6 +363,8 @@ int export_sqlite(const char *file, const char *output, char *why)
 		error = -EIO;
 	}
 	end(&database);
+	if (error)
+		export_discard(output);
 	return error;
 }
 
