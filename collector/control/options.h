@@ -127,6 +127,8 @@
 	  "finish traces of crashed runs found in the folder")		\
 	X(FLAG,   verbose,    "VERBOSE", 0, 1, "0", "", "0|1",		\
 	  "say what of CUPTI is known to be wrong, and what is done about it") \
+	X(FLAG,   verdict,    "VERDICT", 0, 1, "1", "", "0|1",		\
+	  "say at the end what took the time, and what to change")	\
 	X(FLAG,   quiet,      "QUIET", 0, 1, "0", "", "0|1",		\
 	  "print nothing unless something is wrong")
 /* clang-format on */

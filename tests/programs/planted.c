@@ -63,10 +63,10 @@ static void barrier(void)
 static void critical(void)
 {
 #pragma omp parallel num_threads(2)
-	for (int piece = 0; piece < 100; piece++) {
-		work(0.02);
+	for (int piece = 0; piece < 4; piece++) {
+		work(0.2);
 #pragma omp critical
-		work(0.4);
+		work(5);
 	}
 }
 

@@ -93,6 +93,22 @@ struct json_print {
 	yajl_gen gen;
 };
 
+/* What sums that others made don't have. */
+static void put_more(yajl_gen gen, const struct total *row)
+{
+	if (row->self_ns >= 0 && row->histogram)
+		json_print_integer(gen, "self_ns", row->self_ns);
+	if (row->gpu_ns)
+		json_print_integer(gen, "gpu_ns", row->gpu_ns);
+	if (!row->histogram)
+		return;
+	json_print_integer(gen, "sum_ns", row->sum_ns);
+	json_print_integer(gen, "median_ns", total_quantile_ns(row, 0.5));
+	json_print_integer(gen, "p95_ns", total_quantile_ns(row, 0.95));
+	json_print_integer(gen, "p99_ns", total_quantile_ns(row, 0.99));
+	json_print_number(gen, "stddev_ns", total_deviation_ns(row));
+}
+
 static void put_category(void *arg, const char *category)
 {
 	const struct json_print *print = arg;
@@ -117,6 +133,7 @@ static void put_category(void *arg, const char *category)
 		json_print_integer(gen, "avg_ns", row->sum_ns / row->calls);
 		json_print_integer(gen, "min_ns", row->min_ns);
 		json_print_integer(gen, "max_ns", row->max_ns);
+		put_more(gen, row);
 		if (row->bytes)
 			json_print_integer(gen, "bytes", row->bytes);
 		put_estimated(gen, row->is_estimated);

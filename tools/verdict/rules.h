@@ -27,6 +27,7 @@
 
 #define IMBALANCE_MIN	   1.10	 /* longest member over mean */
 #define STEADY_MIN	   0.5	 /* of it: always the same thread's */
+#define SERIAL_MIN	   0.5	 /* of regions, in critical sections */
 #define SHORT_REGION_NS	   50000 /* some ten times what a fork costs */
 #define SHORT_REGIONS_MIN  100
 #define FORK_SHARE_MIN	   0.30 /* of a region, not spent in work */

@@ -132,12 +132,14 @@ bool rule_small_copies(const struct verdict_facts *facts,
 static double count_syncs(const struct verdict_facts *facts, uint32_t *name)
 {
 	const struct timeline *timeline = facts->timeline;
-	const struct timeline_lane *lane =
-		timeline_lane(timeline, facts->split.lane);
+	const struct timeline_lane *lane;
 	int64_t most = 0;
 	double calls = 0;
 
 	*name = TIMELINE_NONE;
+	if (!timeline->lanes.table.count)
+		return 0;
+	lane = timeline_lane(timeline, facts->split.lane);
 	for (size_t at = 0; at < lane->count; at++) {
 		const struct timeline_name *row =
 			timeline_name(timeline, lane->spans[at].name);

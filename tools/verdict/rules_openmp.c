@@ -141,6 +141,21 @@ bool rule_barrier(const struct verdict_facts *facts, struct finding *finding)
 	return true;
 }
 
+/* Only one thread at a time is in critical sections: so long as they are held,
+ * the others of a team can save by not being there. */
+static double held_ns(const struct verdict_facts *facts, double team)
+{
+	const struct timeline_name *row =
+		timeline_find(facts->timeline, "cpu_op", "critical");
+	double elapsed = 0;
+
+	for (size_t at = 0; at < facts->region_count; at++)
+		elapsed += (double)facts->regions[at].elapsed_ns;
+	if (!row || (double)row->sum_ns < SERIAL_MIN * elapsed)
+		return 0;
+	return facts->regions_in_steps * (double)row->sum_ns * (1 - 1 / team);
+}
+
 bool rule_critical(const struct verdict_facts *facts, struct finding *finding)
 {
 	const struct timeline *timeline = facts->timeline;
@@ -161,6 +176,8 @@ bool rule_critical(const struct verdict_facts *facts, struct finding *finding)
 			name = at;
 		}
 	}
+	if (held_ns(facts, team) > finding->saved_ns)
+		finding->saved_ns = held_ns(facts, team);
 	if (!worst || !is_worth(facts, finding->saved_ns, SHARE_MIN))
 		return false;
 	say(&finding->figure,

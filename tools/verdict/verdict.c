@@ -113,6 +113,17 @@ struct short_name short_name(const char *name)
 	return short_text;
 }
 
+/* Without the program's name in parentheses and the blank before it. */
+static int label_len(const struct timeline *timeline, uint32_t lane)
+{
+	const char *label = timeline_lane(timeline, lane)->label;
+	size_t len = strcspn(label, "(");
+
+	while (len && label[len - 1] == ' ')
+		len--;
+	return (int)len;
+}
+
 static void say_lane(const struct verdict_facts *facts, char *text,
 		     size_t bytes, uint32_t lane)
 {
@@ -128,10 +139,8 @@ static void say_lane(const struct verdict_facts *facts, char *text,
 	key = key_table_key(&timeline->lanes.table, lane, NULL);
 	tid = strchr(key, ' ');
 	if (timeline_lane(timeline, lane)->label)
-		snprintf(
-			text, bytes, ", %.*s",
-			(int)strcspn(timeline_lane(timeline, lane)->label, "("),
-			timeline_lane(timeline, lane)->label);
+		snprintf(text, bytes, ", %.*s", label_len(timeline, lane),
+			 timeline_lane(timeline, lane)->label);
 	else
 		snprintf(text, bytes, ", thread %.40s", tid ? tid + 1 : key);
 }
