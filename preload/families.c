@@ -13,7 +13,9 @@
 #include "preload/heap/early.h"
 #include "preload/heap/heap.h"
 #include "preload/heap/watch.h"
+#include "preload/sample/sampler.h"
 #include "preload/stack/unwind.h"
+#include "preload/wait/waits.h"
 #include "preload/process/process.h"
 
 /* All heap calls so far were seen. */
@@ -24,6 +26,7 @@ void families_prepare(void)
 	nvtx_injection_announce();
 	cupti_prepare();
 	unwind_prepare();
+	sampler_prepare();
 }
 
 COLD uint32_t families_watch(bool is_forked)
@@ -43,6 +46,14 @@ COLD uint32_t families_watch(bool is_forked)
 	return bits;
 }
 
+static bool wants_waits(void)
+{
+	const struct options *options = &process.options;
+
+	return options_is_set(options, OPTION_AT_waits) ? options->waits
+							: options->sample > 0;
+}
+
 uint32_t families_begin(struct session *session, uint32_t *record)
 {
 	const uint32_t stacks = unwind_start(session);
@@ -55,6 +66,12 @@ uint32_t families_begin(struct session *session, uint32_t *record)
 	*record = GATE_SCOPE | heap_record;
 	if (process.options.openmp)
 		*record |= GATE_OMP;
+	if (sampler_start(session))
+		*record |= GATE_SAMPLE;
+	if (wants_waits()) {
+		waits_start(session, (uint64_t)process.options.wait_min * 1000);
+		*record |= GATE_WAIT;
+	}
 	/* Even if no annotation is the marker: pushes and pops must pair up
 	 * across windows. */
 	return heap_base | GATE_SCOPE_MARK |
@@ -74,6 +91,7 @@ void families_finish(struct thread *thread)
 
 void families_end(unsigned int wait_ms)
 {
+	sampler_end();
 	cupti_end(wait_ms);
 }
 
@@ -89,6 +107,7 @@ void families_forget(void)
 	cupti_forget();
 	cuda_calls_forget();
 	unwind_forget();
+	sampler_forget();
 }
 
 uint64_t families_calls_watched(void)
@@ -114,5 +133,6 @@ void families_poll(void *unused)
 		before.is_known = true;
 		session->head->heap_before = before;
 	}
+	sampler_poll();
 	cost_measure(session);
 }

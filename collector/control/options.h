@@ -9,7 +9,8 @@
  *
  * where type is one of
  *
- *	INT	a whole number in [low, high]
+ *	INT	a whole number in [low, high]; `values`, if any, are the word
+ *		for 0 and what the long option means alone
  *	SIZE	bytes, with an optional suffix K, M or G
  *	FLAG	0 or 1 (also off/on, no/yes, false/true)
  *	CHOICE	one of the words in `values`, separated by |; the field holds
@@ -45,6 +46,14 @@
 	X(TEXT,   stack,      "STACK", 0, 0, "off", "", "WHAT",		\
 	  "call stacks of events: off, all, or heap, cuda and omp with "	\
 	  "commas between; :DEPTH frames of each, 16 unless it says so")	\
+	X(INT,    sample,     "SAMPLE", 0, 10000, "0", "off|499", "HZ",	\
+	  "sample what each thread does, with call stacks, so many times in a " \
+	  "second of its processor time; off")				\
+	X(FLAG,   waits,      "WAITS", 0, 1, "0", "", "0|1",		\
+	  "record calls of the C library that wait (poll, read, ...); on with " \
+	  "SAMPLE")							\
+	X(INT,    wait_min,   "WAIT_MIN", 0, 1000000000, "50", "", "US",	\
+	  "the shortest wait of a call that is drawn, in microseconds")	\
 	X(FLAG,   openmp,     "OPENMP", 0, 1, "1", "", "0|1",		\
 	  "record OpenMP regions, tasks and waits")			\
 	X(CHOICE, cuda,       "CUDA", 0, 0, "auto", "auto|off", "MODE",	\

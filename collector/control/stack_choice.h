@@ -15,6 +15,7 @@ enum stack_family {
 	STACK_HEAP = 1 << 0,
 	STACK_CUDA = 1 << 1,
 	STACK_OMP = 1 << 2,
+	STACK_SAMPLES = 1 << 3, /* by TRACEPROF_SAMPLE */
 };
 
 struct stack_choice {

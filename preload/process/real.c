@@ -32,25 +32,36 @@ enum need { BASE, REST, NEW, OTHER, NONE };
 /* Without a pointer, which would be relocated in each process. */
 struct row {
 	uint8_t need;
-	uint8_t where; /* offset of the function pointer in `real` */
-	char name[22];
+	uint8_t where; /* of the function pointer in `real` */
+	char name[24];
 };
 
 #define X(library, need, name, returns, parameters)                            \
-	{need, offsetof(struct real_functions, name), #name},
+	{need, offsetof(struct real_functions, name) / sizeof(void *), #name},
 
 static const struct row rows[] = {WRAPPED_FUNCTIONS(X) CALLED_FUNCTIONS(X)};
 
 #undef X
 
-_Static_assert(sizeof(struct real_functions) < UINT8_MAX, "row.where");
+_Static_assert(sizeof(struct real_functions) / sizeof(void *) < UINT8_MAX,
+	       "row.where");
+
+/* glibc has them twice on some processors, for programs of 2002 first. */
+static void *newest(const char *name, void *found)
+{
+	void *newer = NULL;
+
+	if (!strncmp(name, "pthread_cond_", 13))
+		newer = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
+	return newer ? newer : found;
+}
 
 static void find(enum need need)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		if (rows[i].need == need)
-			*(void **)((char *)&real + rows[i].where) =
-				dlsym(RTLD_NEXT, rows[i].name);
+			((void **)&real)[rows[i].where] = newest(
+				rows[i].name, dlsym(RTLD_NEXT, rows[i].name));
 	}
 }
 

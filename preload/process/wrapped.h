@@ -21,8 +21,14 @@
 #ifndef PRELOAD_WRAPPED_H
 #define PRELOAD_WRAPPED_H
 
+#include <link.h>
 #include <malloc.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <stddef.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
 #include <sys/types.h>
 
 /* clang-format off */
@@ -68,6 +74,46 @@
 					       void *stack, int flags,	\
 					       void *arg, void *parent,	\
 					       void *tls, void *child))	\
+	X(libc, REST, poll,           int,    (struct pollfd *fds, nfds_t count, \
+					       int milliseconds))	\
+	X(libc, REST, ppoll,          int,    (struct pollfd *fds, nfds_t count, \
+					       const struct timespec *time, \
+					       const sigset_t *mask))	\
+	X(libc, REST, select,         int,    (int count, fd_set *read,	\
+					       fd_set *write, fd_set *other, \
+					       struct timeval *time))	\
+	X(libc, REST, epoll_wait,     int,    (int fd, struct epoll_event *events, \
+					       int count, int milliseconds)) \
+	X(libc, REST, read,           ssize_t, (int fd, void *data, size_t bytes)) \
+	X(libc, REST, pread,          ssize_t, (int fd, void *data, size_t bytes, \
+						off_t at))		\
+	X(libc, REST, write,          ssize_t, (int fd, const void *data, \
+						size_t bytes))		\
+	X(libc, REST, recv,           ssize_t, (int fd, void *data, size_t bytes, \
+						int flags))		\
+	X(libc, REST, send,           ssize_t, (int fd, const void *data, \
+						size_t bytes, int flags)) \
+	X(libc, REST, nanosleep,      int,    (const struct timespec *time, \
+					       struct timespec *left))	\
+	X(libc, REST, clock_nanosleep, int,   (clockid_t clock, int flags, \
+					       const struct timespec *time, \
+					       struct timespec *left))	\
+	X(libc, REST, usleep,         int,    (useconds_t microseconds)) \
+	X(libc, REST, sem_wait,       int,    (sem_t *semaphore))	\
+	X(libc, REST, sem_timedwait,  int,    (sem_t *semaphore,	\
+					       const struct timespec *until)) \
+	X(libc, REST, pthread_join,   int,    (pthread_t thread, void **result)) \
+	X(libc, REST, pthread_cond_wait, int, (pthread_cond_t *condition, \
+					       pthread_mutex_t *mutex))	\
+	X(libc, REST, pthread_cond_timedwait, int, (pthread_cond_t *condition, \
+						    pthread_mutex_t *mutex, \
+						    const struct timespec *until)) \
+	X(libc, REST, pthread_create, int,    (pthread_t *thread,	\
+					       const pthread_attr_t *attributes, \
+					       void *(*run)(void *), void *arg)) \
+	X(libc, REST, dl_iterate_phdr, int,   (int (*visit)(struct dl_phdr_info *, \
+							    size_t, void *), \
+					       void *arg))		\
 	X(libc, REST, prctl,          int,    (int option, unsigned long a, \
 					       unsigned long b, unsigned long c, \
 					       unsigned long d))	\

@@ -18,6 +18,9 @@ EXPORTS = re.compile(
     r"|GOMP_\w+"
     r"|_?fork|vfork|_Fork|clone|syscall|prctl|posix_spawnp?|system|popen"
     r"|exec[lv]p?e?|execvpe|fexecve|execveat|_exit|_Exit|exit|quick_exit|abort"
+    r"|poll|ppoll|select|epoll_wait|read|pread|pread64|write|recv|send"
+    r"|nanosleep|clock_nanosleep|usleep|sem_wait|sem_timedwait|pthread_join"
+    r"|pthread_cond_wait|pthread_cond_timedwait|dl_iterate_phdr"
     r"|pthread_create|dlclose|traceprof_\w+"
     r"|InitializeInjection(Nvtx2?)?|ompt_start_tool"
     r"|(__cuda|cuda|cu|nccl|cblas_)\w+")

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/host/hot_report.h"
 #include "tools/util/command.h"
 #include "tools/util/numbers.h"
 #include "tools/report/report.h"
@@ -14,6 +15,7 @@
 struct report_arguments {
 	int first; /* of the files in argv */
 	struct report_choice choice;
+	struct hot_choice hot;
 };
 
 static int parse_order(const char *text, enum tally_order *order)
@@ -53,7 +55,10 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		return 0;
 	case 't': arguments->choice.tree = true; return 0;
 	case 'j': arguments->choice.json = true; return 0;
-	default: return command_parse_files(key, text, state);
+	default:
+		if (hot_take(&arguments->hot, key, text))
+			return 0;
+		return command_parse_files(key, text, state);
 	}
 }
 
@@ -90,6 +95,7 @@ int report_command(int argc, char **argv)
 		{"tree", 't', NULL, 0,
 		 "nested scopes of each thread instead of tables", 0},
 		{"json", 'j', NULL, 0, "print JSON, times in nanoseconds", 0},
+		HOT_OPTIONS,
 		{0},
 	};
 	static const struct argp argp = {
@@ -108,6 +114,12 @@ int report_command(int argc, char **argv)
 	if (!trace_reader_available())
 		return command_needs_yajl("report");
 	setlocale(LC_CTYPE, "");
+	if (arguments.hot.is_wanted) {
+		arguments.hot.top = arguments.choice.top;
+		arguments.hot.json = arguments.choice.json;
+		return hot_report(&arguments.hot, &argv[arguments.first],
+				  argc - arguments.first);
+	}
 	if (arguments.choice.json)
 		fputs("[\n", stdout);
 	for (int at = arguments.first; at < argc; at++) {

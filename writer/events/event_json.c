@@ -502,6 +502,20 @@ static void write_call(struct writer_state *state, struct ring_reader *reader,
 	close_slice(json, span);
 }
 
+static void write_wait(struct writer_state *state, struct ring_reader *reader,
+		       const struct event *event, const struct label *label,
+		       struct event_span span)
+{
+	struct json *json = &state->json;
+
+	line_of(json, reader, label, event->kind);
+	json_raw(json, SLICE(SCHEMA_WAIT));
+	put_name(json, label);
+	slice_place(state, reader, LANE_MAIN, span);
+	ids(state);
+	close_slice(json, span);
+}
+
 static bool write_kind(struct writer_state *state, struct ring_reader *reader,
 		       const struct event *event, struct label *label,
 		       struct event_span span)
@@ -536,6 +550,9 @@ static bool write_kind(struct writer_state *state, struct ring_reader *reader,
 	case EVENT_LOSS: write_loss(state, reader, event, span); return true;
 	case EVENT_CALL:
 		write_call(state, reader, event, label, span);
+		return true;
+	case EVENT_HOST_WAIT:
+		write_wait(state, reader, event, label, span);
 		return true;
 	default: return false;
 	}

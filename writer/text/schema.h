@@ -91,6 +91,9 @@
 #define SCHEMA_UNIFIED_MEMORY	    "unified_memory"
 #define SCHEMA_MEMORY_POOL	    "memory_pool"
 #define SCHEMA_GPU_THROTTLE	    "gpu_throttle"
+#define SCHEMA_WAIT		    "wait"
+#define SCHEMA_CPU_SAMPLE	    "cpu_sample"
+#define SCHEMA_PYTHON_FUNCTION	    "python_function"
 #define SCHEMA_TRACE		    "Trace"
 #define SCHEMA_FLOW_GPU		    "ac2g"
 
@@ -130,6 +133,9 @@
 #define SCHEMA_OP_COUNT		    "Op count"
 #define SCHEMA_STACK		    "stack"
 #define SCHEMA_WEIGHED		    "Weighed"
+#define SCHEMA_SAMPLES		    "samples"
+#define SCHEMA_SELF		    "self_us"
+#define SCHEMA_AT		    "at"
 #define SCHEMA_CALL_STACK	    "Call stack"
 #define SCHEMA_MODULES		    "modules"
 
