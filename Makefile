@@ -131,6 +131,9 @@ $(O)/%.o: %.c $(O)/config.mk
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE) $(DEFINES) $(CUPTI) $(LIBFLAGS) $(CFLAGS) -c -o $@ $<
 
+# Which the assembler puts in; no dependency file knows of that.
+$(O)/tools/page/page_files.o: tools/page/page.js tools/page/page.css
+
 # --- test programs ----------------------------------------------------------
 
 # Always gcc's, whatever CC is: libgomp is what most of them are about.  They
@@ -189,7 +192,7 @@ $(O)/tests/unit/%: $(O)/tests/unit/%.o $(UNIT_OBJECTS)
 
 # One that plays the rest of the folder itself.
 $(O)/tests/unit/preload/test_cupti_kinds: $(O)/tests/unit/preload/test_cupti_kinds.o \
-		$(addprefix $(O)/preload/cuda/cupti_,clock.o kinds.o library.o record.o side.o versions.o) \
+		$(addprefix $(O)/preload/cuda/cupti_,clock.o kinds.o library.o record.o side.o) \
 		$(UNIT_OBJECTS)
 	$(call say,LD,$@)
 	$(unit_link)

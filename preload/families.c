@@ -5,6 +5,7 @@
  */
 #include "preload/process/families.h"
 
+#include "preload/annotate/itt.h"
 #include "preload/annotate/nvtx_injection.h"
 #include "preload/annotate/nvtx_range.h"
 #include "preload/cuda/cuda_calls.h"
@@ -24,6 +25,7 @@ static START_DATA bool watches_heap;
 void families_prepare(void)
 {
 	nvtx_injection_announce();
+	itt_announce();
 	cupti_prepare();
 	unwind_prepare();
 	sampler_prepare();
@@ -60,6 +62,7 @@ uint32_t families_begin(struct session *session, uint32_t *record)
 	uint32_t heap_base, heap_record;
 
 	nvtx_injection_say(session);
+	itt_say(session);
 	watch_sum(&session->head->heap_before);
 	session->head->heap_before.is_known = watches_heap;
 	heap_start(session, stacks & STACK_HEAP, &heap_base, &heap_record);

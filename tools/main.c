@@ -16,6 +16,7 @@ static const struct {
 } commands[] = {
 	{"record", record_command, "run a program and record it"},
 	{"report", report_command, "totals, imbalance and steps of a trace"},
+	{"html", html_command, "a page to look at, of traces"},
 	{"memory", memory_command, "who holds the memory, and what grows"},
 	{"symbolize", symbolize_command,
 	 "write files and lines into a trace's call stacks"},

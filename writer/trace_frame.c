@@ -8,6 +8,7 @@
 #include "writer/events/stack_json.h"
 #include "writer/gpu/gpu_tail.h"
 #include "writer/text/schema.h"
+#include <sched.h>
 #include <string.h>
 
 /* Names of the totals in the file, largest sums first; more where the detail
@@ -71,6 +72,16 @@ static void trace_name(const struct writer_state *state, struct json *json)
 	json_raw(json, SCHEMA_KEY(SCHEMA_TRACE_NAME));
 	json_string(json, name, strlen(name));
 	json_char(json, '}');
+}
+
+/* On how many processors the program may run; the writer does on the same.  Who
+ * recovers doesn't know. */
+static void processors(struct json *json, const struct writer_state *state)
+{
+	cpu_set_t set;
+
+	if (!state->is_recovered && !sched_getaffinity(0, sizeof(set), &set))
+		json_pair_u64(json, "cpus", (uint64_t)CPU_COUNT(&set));
 }
 
 /* Closes the events and opens our own object. */
@@ -447,7 +458,9 @@ static void ourselves(struct json *json, struct writer_state *state,
 	json_pair_i64(json, "error_ns", clock->error_ns);
 	json_pair_u64(json, "segments", load_relaxed(&clock->count));
 	json_pair_u64(json, "jumps", clock->steps_back);
-	json_raw(json, "},\"writer\":{\"cpu_ns\":");
+	json_char(json, '}');
+	processors(json, state);
+	json_raw(json, ",\"writer\":{\"cpu_ns\":");
 	json_u64(json, cpu_ns);
 	json_pair_u64(json, "passes", state->passes);
 	json_pair_u64(json, "checkpoints", state->checkpoints);

@@ -77,3 +77,21 @@ int background_start(void *(*run)(void *), size_t stack_bytes)
 	pthread_attr_destroy(&attributes);
 	return rc;
 }
+
+bool loader_file_holds(const struct dl_phdr_info *info, uintptr_t address,
+		       uintptr_t *start, uintptr_t *end)
+{
+	*start = UINTPTR_MAX;
+	*end = 0;
+	for (unsigned int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+		const uintptr_t at = info->dlpi_addr + segment->p_vaddr;
+
+		if (segment->p_type != PT_LOAD)
+			continue;
+		*start = at < *start ? at : *start;
+		*end = at + segment->p_memsz > *end ? at + segment->p_memsz
+						    : *end;
+	}
+	return address >= *start && address < *end;
+}

@@ -14,6 +14,8 @@
 
 #include "collector/system/base.h"
 
+#include <link.h>
+
 /* Starts one that nobody joins, with a stack of so many bytes.  No signal sent
  * to the process is ever delivered to it.  0 or -errno of pthread_create(). */
 int background_start(void *(*run)(void *), size_t stack_bytes);
@@ -23,6 +25,11 @@ int background_start(void *(*run)(void *), size_t stack_bytes);
  * without, goes in all the same. */
 bool loader_enter(void);
 void loader_leave(void);
+
+/* Where a file that is loaded lies, from the first byte of its segments to the
+ * end of the last.  False: the address is in none of it. */
+bool loader_file_holds(const struct dl_phdr_info *info, uintptr_t address,
+		       uintptr_t *start, uintptr_t *end);
 
 /* Around a fork, in the parent; and in the child, first of all. */
 void loader_before_fork(void);

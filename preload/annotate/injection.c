@@ -8,6 +8,7 @@
  */
 #include "preload/annotate/injection.h"
 
+#include "preload/gomp/gomp_original.h"
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -60,4 +61,11 @@ void injection_announce(const char *variable)
 	memcpy(list, environ, count * sizeof(*list));
 	list[count] = entry;
 	environ = list;
+}
+
+/* There our _exit() comes before libc's.  (A name that we alone have is found
+ * in any case, malloc may be the program's own.) */
+bool injection_is_preloaded(void)
+{
+	return gomp_is_ours((uintptr_t)dlsym(RTLD_DEFAULT, "_exit"));
 }

@@ -13,11 +13,9 @@
 
 #include "collector/session/gate.h"
 #include "collector/system/log.h"
-#include "preload/gomp/gomp_original.h"
 #include "preload/annotate/injection.h"
 #include "preload/process/life.h"
 #include "preload/annotate/nvtx_range.h"
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -295,20 +293,13 @@ static void fill(const struct nvtx_callbacks *callbacks, unsigned int module,
 
 int InitializeInjectionNvtx2(nvtx_export *get);
 
-/* In a process that was preloaded our _exit() comes before libc's.  (A name
- * that we alone have is found in any case, malloc may be the program's own.) */
-static bool is_preloaded(void)
-{
-	return gomp_is_ours((uintptr_t)dlsym(RTLD_DEFAULT, "_exit"));
-}
-
 EXPORT int InitializeInjectionNvtx2(nvtx_export *get)
 {
 	const struct nvtx_callbacks *callbacks;
 	const int saved = errno;
 	uint32_t bits = gate_bits();
 
-	if (!get || !is_preloaded())
+	if (!get || !injection_is_preloaded())
 		return 0;
 	if (bits == GATE_UNDECIDED)
 		bits = life_decide();

@@ -89,22 +89,10 @@ struct file {
 static int file_holds(struct dl_phdr_info *info, size_t bytes, void *arg)
 {
 	struct file *file = arg;
-	uintptr_t start = UINTPTR_MAX, end = 0;
 
 	(void)bytes;
-	for (unsigned int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-		const uintptr_t at = info->dlpi_addr + segment->p_vaddr;
-
-		if (segment->p_type != PT_LOAD)
-			continue;
-		start = at < start ? at : start;
-		end = at + segment->p_memsz > end ? at + segment->p_memsz : end;
-	}
-	if (file->address < start || file->address >= end)
+	if (!loader_file_holds(info, file->address, &file->start, &file->end))
 		return 0;
-	file->start = start;
-	file->end = end;
 	file->path = info->dlpi_name;
 	return 1;
 }

@@ -21,7 +21,7 @@ EXPORT int InitializeInjection(void);
 #include "preload/cuda/cupti_record.h"
 #include "preload/cuda/cupti_side.h"
 #include "preload/cuda/nvml.h"
-#include "preload/cuda/cupti_versions.h"
+#include "collector/system/cupti_versions.h"
 #include "preload/annotate/injection.h"
 #include "preload/annotate/nvtx_injection.h"
 #include "preload/process/life.h"

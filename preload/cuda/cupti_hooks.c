@@ -72,6 +72,7 @@ EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *subscriber,
 	result = real(subscriber, callback, argument);
 	if (result == CUPTI_SUCCESS)
 		cupti_neighbour_subscribed(true);
+	cupti_neighbour_is_done();
 	return result;
 }
 
@@ -89,19 +90,28 @@ EXPORT CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle subscriber)
 EXPORT CUptiResult
 cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc clock)
 {
+	CUptiResult result;
+
 	ORIGINAL(cuptiActivityRegisterTimestampCallback);
 	cupti_neighbour_comes(false);
-	return real(clock);
+	result = real(clock);
+	cupti_neighbour_timed(clock);
+	cupti_neighbour_is_done();
+	return result;
 }
 
 EXPORT CUptiResult
 cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request,
 			       CUpti_BuffersCallbackCompleteFunc complete)
 {
+	CUptiResult result;
+
 	ORIGINAL(cuptiActivityRegisterCallbacks);
 	cupti_neighbour_comes(false);
-	cupti_neighbour_registered(complete);
-	return real(request, complete);
+	cupti_neighbour_registered(request, complete);
+	result = real(request, complete);
+	cupti_neighbour_is_done();
+	return result;
 }
 
 EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
@@ -113,6 +123,7 @@ EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
 	result = real(kind);
 	if (result == CUPTI_SUCCESS)
 		cupti_neighbour_turned(kind, true);
+	cupti_neighbour_is_done();
 	return result;
 }
 
@@ -131,6 +142,7 @@ EXPORT CUptiResult cuptiFinalize(void)
 	cupti_neighbour_comes(true);
 	result = real();
 	cupti_neighbour_finalised();
+	cupti_neighbour_is_done();
 	return result;
 }
 

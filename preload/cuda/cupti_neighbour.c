@@ -30,7 +30,13 @@ static struct {
 	_Atomic uint64_t last_ticks;
 	_Atomic uint32_t subscriptions;
 	_Atomic uint32_t wants_subscription;
+	/* Its threads inside of a call that may take CUPTI. */
+	_Atomic uint32_t inside;
 	_Atomic bool said;
+	/* What it registered last: CUPTI has room for one of each. */
+	CUpti_TimestampCallbackFunc _Atomic clock;
+	CUpti_BuffersCallbackRequestFunc _Atomic request;
+	CUpti_BuffersCallbackCompleteFunc _Atomic complete;
 	/* Times at which CUPTI was another's. */
 	_Atomic uint32_t count, shown;
 	struct {
@@ -147,6 +153,8 @@ void cupti_neighbour_comes(bool subscribes)
 	struct quiet quiet;
 
 	store_relaxed(&other.last_ticks, clock_ticks());
+	/* SEQ_CST: either take_up() sees it, or it is seen to return below. */
+	atomic_fetch_add_explicit(&other.inside, 1, memory_order_seq_cst);
 	if (!cupti_is_alive())
 		return;
 	quiet = quiet_begin();
@@ -162,9 +170,15 @@ void cupti_neighbour_comes(bool subscribes)
 	quiet_end(&quiet);
 }
 
-void cupti_neighbour_subscribed(bool is_subscribed)
+void cupti_neighbour_is_done(void)
 {
 	store_relaxed(&other.last_ticks, clock_ticks());
+	/* RELEASE pairs with the look in take_up(): its call is made. */
+	atomic_fetch_sub_explicit(&other.inside, 1, memory_order_release);
+}
+
+void cupti_neighbour_subscribed(bool is_subscribed)
+{
 	if (is_subscribed)
 		add_relaxed(&other.subscriptions, 1);
 	else if (load_relaxed(&other.subscriptions))
@@ -172,10 +186,17 @@ void cupti_neighbour_subscribed(bool is_subscribed)
 					  memory_order_relaxed);
 }
 
-void cupti_neighbour_registered(CUpti_BuffersCallbackCompleteFunc complete)
+void cupti_neighbour_registered(CUpti_BuffersCallbackRequestFunc request,
+				CUpti_BuffersCallbackCompleteFunc complete)
 {
 	cupti_buffers_strange(complete);
-	store_relaxed(&other.last_ticks, clock_ticks());
+	store_relaxed(&other.complete, complete);
+	store_relaxed(&other.request, request);
+}
+
+void cupti_neighbour_timed(CUpti_TimestampCallbackFunc clock)
+{
+	store_relaxed(&other.clock, clock);
 }
 
 void cupti_neighbour_turned(uint32_t kind, bool on)
@@ -196,10 +217,26 @@ void cupti_neighbour_finalised(void)
 {
 	store_relaxed(&other.kinds, 0);
 	store_relaxed(&other.subscriptions, 0);
-	store_relaxed(&other.last_ticks, clock_ticks());
+	store_relaxed(&other.clock, NULL);
+	store_relaxed(&other.request, NULL);
 }
 
 /* --- our thread ----------------------------------------------------------- */
+
+/* It may have registered its own before we came, or so long before it turns
+ * anything on that we took it for idle. */
+static void give_back(void)
+{
+	const CUpti_TimestampCallbackFunc clock = load_relaxed(&other.clock);
+	const CUpti_BuffersCallbackRequestFunc request =
+		load_relaxed(&other.request);
+
+	if (clock && cupti.cuptiActivityRegisterTimestampCallback)
+		cupti.cuptiActivityRegisterTimestampCallback(clock);
+	if (request)
+		cupti.cuptiActivityRegisterCallbacks(
+			request, load_relaxed(&other.complete));
+}
 
 static void let_go(void)
 {
@@ -209,6 +246,7 @@ static void let_go(void)
 	cupti_attach_leave();
 	if (load_relaxed(&other.wants_subscription))
 		cupti_callbacks_unsubscribe();
+	give_back();
 	move(LEAVING, THEIRS);
 }
 
@@ -228,6 +266,11 @@ static void take_up(void)
 
 	if (!move(THEIRS, RETURNING))
 		return;
+	/* SEQ_CST: see cupti_neighbour_comes(). */
+	if (atomic_load_explicit(&other.inside, memory_order_seq_cst)) {
+		move(RETURNING, THEIRS);
+		return;
+	}
 	/* What it has left there comes to it. */
 	cupti.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 	if (!load_relaxed(&other.subscriptions))
@@ -274,6 +317,7 @@ void cupti_neighbour_took(unsigned int buffers)
 void cupti_neighbour_forget(void)
 {
 	store_relaxed(&other.holder, OURS);
+	store_relaxed(&other.inside, 0);
 	store_relaxed(&other.count, 0);
 	store_relaxed(&other.shown, 0);
 }

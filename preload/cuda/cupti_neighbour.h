@@ -14,6 +14,9 @@
  *	THEIRS -> RETURNING	it has been idle for a while
  *	RETURNING -> OURS	our thread has set everything up again
  *
+ * On a busy machine any time may lie between two of its calls.  So what it
+ * registered is kept, and registered again when it goes on.
+ *
  * Older Kinetos keep the subscription for the life of the process.  Records
  * need none; what callbacks tell is missing from then on.
  *
@@ -31,8 +34,14 @@
 
 /* Before it subscribes or sets something up that CUPTI has once. */
 void cupti_neighbour_comes(bool subscribes);
+/* After that; what it did stands between the two. */
+void cupti_neighbour_is_done(void);
 void cupti_neighbour_subscribed(bool is_subscribed);
-void cupti_neighbour_registered(CUpti_BuffersCallbackCompleteFunc complete);
+/* What it registers is kept: we register our own later, and it may turn its
+ * kinds on after that. */
+void cupti_neighbour_registered(CUpti_BuffersCallbackRequestFunc request,
+				CUpti_BuffersCallbackCompleteFunc complete);
+void cupti_neighbour_timed(CUpti_TimestampCallbackFunc clock);
 void cupti_neighbour_turned(uint32_t kind, bool on);
 void cupti_neighbour_finalised(void);
 

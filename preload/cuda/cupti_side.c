@@ -294,19 +294,21 @@ static void host_node(const struct graph_host_node *record,
 	};
 }
 
+/* The same of no graph. */
 static void host_launch(const struct host_launch *record,
 			struct cupti_event *made)
 {
-	made->event = (struct event){
-		.kind = EVENT_GPU_HOST,
-		.extra = record->thread,
-		.start_ticks = record->start,
-		.end_ticks = record->end,
-		.gpu = {.correlation = cupti_record_wide(record->correlation),
-			.device = record->device,
-			.context = record->context,
-			.stream = record->stream},
+	const struct graph_host_node node = {
+		.stream = record->stream,
+		.context = record->context,
+		.device = record->device,
+		.correlation = record->correlation,
+		.thread = record->thread,
+		.start = record->start,
+		.end = record->end,
 	};
+
+	host_node(&node, made);
 }
 
 static void stream(struct session *session, const CUpti_ActivityStream *record)

@@ -52,28 +52,19 @@ struct file {
 static int file_holds(struct dl_phdr_info *info, size_t bytes, void *arg)
 {
 	struct file *file = arg;
-	uintptr_t start = UINTPTR_MAX, end = 0;
-	const ElfW(Dyn) *dynamic = NULL;
 
 	(void)bytes;
+	if (!loader_file_holds(info, file->address, &file->start, &file->end))
+		return 0;
 	for (unsigned int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-		const uintptr_t at = info->dlpi_addr + segment->p_vaddr;
 
 		if (segment->p_type == PT_DYNAMIC)
-			dynamic = (const ElfW(Dyn) *)at;
-		if (segment->p_type != PT_LOAD)
-			continue;
-		start = at < start ? at : start;
-		end = at + segment->p_memsz > end ? at + segment->p_memsz : end;
+			file->dynamic = (const ElfW(Dyn) *)(info->dlpi_addr +
+							    segment->p_vaddr);
 	}
-	if (file->address < start || file->address >= end)
-		return 0;
-	file->start = start;
-	file->end = end;
 	file->base = info->dlpi_addr;
 	file->path = info->dlpi_name;
-	file->dynamic = dynamic;
 	return 1;
 }
 

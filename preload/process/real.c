@@ -27,7 +27,7 @@ static START_DATA enum real_sizer sizer;
 static START_DATA bool sees_heap;
 static START_DATA const char *heap_object;
 
-enum need { BASE, REST, NEW, OTHER, NONE };
+enum need { BASE, REST, LATE, NEW, OTHER, NONE };
 
 /* Without a pointer, which would be relocated in each process. */
 struct row {
@@ -128,8 +128,17 @@ static COLD enum real_state resolve(void)
 	return REAL_READY;
 }
 
+COLD bool real_look_late(void)
+{
+	if (real_resolve() != REAL_READY)
+		return false;
+	find(LATE);
+	return true;
+}
+
 COLD void real_look_closer(void)
 {
+	find(LATE);
 	if (real.malloc != real.__libc_malloc || !HEADER_IS_SIZE)
 		find(OTHER);
 	if (real.malloc != real.__libc_malloc || libc_is_new())

@@ -13,6 +13,7 @@
  *	BASE	without it nothing can be forwarded; found before all others
  *	REST	every C library of ours has it
  *	NEW	a C library of today, or another allocator, may have it
+ *	LATE	not looked up in a process that is none of our business
  *	OTHER	asked of another allocator than the C library's own
  *	NONE	our hook comes down to another row
  *
@@ -74,38 +75,38 @@
 					       void *stack, int flags,	\
 					       void *arg, void *parent,	\
 					       void *tls, void *child))	\
-	X(libc, REST, poll,           int,    (struct pollfd *fds, nfds_t count, \
+	X(libc, LATE, poll,           int,    (struct pollfd *fds, nfds_t count, \
 					       int milliseconds))	\
-	X(libc, REST, ppoll,          int,    (struct pollfd *fds, nfds_t count, \
+	X(libc, LATE, ppoll,          int,    (struct pollfd *fds, nfds_t count, \
 					       const struct timespec *time, \
 					       const sigset_t *mask))	\
-	X(libc, REST, select,         int,    (int count, fd_set *read,	\
+	X(libc, LATE, select,         int,    (int count, fd_set *read,	\
 					       fd_set *write, fd_set *other, \
 					       struct timeval *time))	\
-	X(libc, REST, epoll_wait,     int,    (int fd, struct epoll_event *events, \
+	X(libc, LATE, epoll_wait,     int,    (int fd, struct epoll_event *events, \
 					       int count, int milliseconds)) \
-	X(libc, REST, read,           ssize_t, (int fd, void *data, size_t bytes)) \
-	X(libc, REST, pread,          ssize_t, (int fd, void *data, size_t bytes, \
+	X(libc, LATE, read,           ssize_t, (int fd, void *data, size_t bytes)) \
+	X(libc, LATE, pread,          ssize_t, (int fd, void *data, size_t bytes, \
 						off_t at))		\
-	X(libc, REST, write,          ssize_t, (int fd, const void *data, \
+	X(libc, LATE, write,          ssize_t, (int fd, const void *data, \
 						size_t bytes))		\
-	X(libc, REST, recv,           ssize_t, (int fd, void *data, size_t bytes, \
+	X(libc, LATE, recv,           ssize_t, (int fd, void *data, size_t bytes, \
 						int flags))		\
-	X(libc, REST, send,           ssize_t, (int fd, const void *data, \
+	X(libc, LATE, send,           ssize_t, (int fd, const void *data, \
 						size_t bytes, int flags)) \
-	X(libc, REST, nanosleep,      int,    (const struct timespec *time, \
+	X(libc, LATE, nanosleep,      int,    (const struct timespec *time, \
 					       struct timespec *left))	\
-	X(libc, REST, clock_nanosleep, int,   (clockid_t clock, int flags, \
+	X(libc, LATE, clock_nanosleep, int,   (clockid_t clock, int flags, \
 					       const struct timespec *time, \
 					       struct timespec *left))	\
-	X(libc, REST, usleep,         int,    (useconds_t microseconds)) \
-	X(libc, REST, sem_wait,       int,    (sem_t *semaphore))	\
-	X(libc, REST, sem_timedwait,  int,    (sem_t *semaphore,	\
+	X(libc, LATE, usleep,         int,    (useconds_t microseconds)) \
+	X(libc, LATE, sem_wait,       int,    (sem_t *semaphore))	\
+	X(libc, LATE, sem_timedwait,  int,    (sem_t *semaphore,	\
 					       const struct timespec *until)) \
-	X(libc, REST, pthread_join,   int,    (pthread_t thread, void **result)) \
-	X(libc, REST, pthread_cond_wait, int, (pthread_cond_t *condition, \
+	X(libc, LATE, pthread_join,   int,    (pthread_t thread, void **result)) \
+	X(libc, LATE, pthread_cond_wait, int, (pthread_cond_t *condition, \
 					       pthread_mutex_t *mutex))	\
-	X(libc, REST, pthread_cond_timedwait, int, (pthread_cond_t *condition, \
+	X(libc, LATE, pthread_cond_timedwait, int, (pthread_cond_t *condition, \
 						    pthread_mutex_t *mutex, \
 						    const struct timespec *until)) \
 	X(libc, REST, pthread_create, int,    (pthread_t *thread,	\

@@ -128,11 +128,11 @@ static inline void end(enum wait_call call, uint64_t start)
 		record(call, start);
 }
 
-/* In the loader, before anything is known. */
+/* Before the process was looked at, or where it is none of our business. */
 #define LOOK_UP(name)                                                          \
 	do {                                                                   \
 		if (unlikely(!real.name))                                      \
-			real_resolve();                                        \
+			real_look_late();                                      \
 	} while (0)
 
 #define X(returns, name, parameters, arguments)                                \

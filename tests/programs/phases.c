@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * phases.c - three functions with 50, 30 and 20 % of the processor time, in as
- * many threads as are asked for: phases THREADS [MILLIONS].  Prints a sum.  They
- * come in no order that a timer's period could go along with.
+ * many threads as are asked for: phases THREADS [MILLIONS].  Prints a sum.
+ * They come in no order that a timer's period could go along with.
  */
 #include <inttypes.h>
 #include <pthread.h>

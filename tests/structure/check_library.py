@@ -22,7 +22,7 @@ EXPORTS = re.compile(
     r"|nanosleep|clock_nanosleep|usleep|sem_wait|sem_timedwait|pthread_join"
     r"|pthread_cond_wait|pthread_cond_timedwait|dl_iterate_phdr"
     r"|pthread_create|dlclose|traceprof_\w+"
-    r"|InitializeInjection(Nvtx2?)?|ompt_start_tool"
+    r"|InitializeInjection(Nvtx2?)?|ompt_start_tool|__itt_api_init"
     r"|(__cuda|cuda|cu|nccl|cblas_)\w+")
 
 

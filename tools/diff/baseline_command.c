@@ -16,29 +16,18 @@
 #include "tools/util/command.h"
 
 #ifdef HAVE_YAJL
-#include <yajl/yajl_gen.h>
+#include "tools/util/json_print.h"
 
 struct baseline_arguments {
 	const char *run, *output; /* NULL: standard output */
 };
-
-static void key(yajl_gen gen, const char *text)
-{
-	yajl_gen_string(gen, (const unsigned char *)text, strlen(text));
-}
-
-static void integer(yajl_gen gen, const char *name, int64_t value)
-{
-	key(gen, name);
-	yajl_gen_integer(gen, value);
-}
 
 static void time_of(yajl_gen gen, const char *name, double ns)
 {
 	char text[64];
 	const int len = snprintf(text, sizeof(text), "%.3f", ns / 1e3);
 
-	key(gen, name);
+	json_print_string(gen, name);
 	yajl_gen_number(gen, text, (size_t)len);
 }
 
@@ -47,18 +36,14 @@ static void slice(yajl_gen gen, const char *category, const char *name,
 		  int64_t tid, double start_ns, double dur_ns)
 {
 	yajl_gen_map_open(gen);
-	key(gen, "ph");
-	key(gen, "X");
-	key(gen, "cat");
-	key(gen, category);
-	key(gen, "name");
-	key(gen, name);
-	integer(gen, "pid", 1);
-	integer(gen, "tid", tid);
+	json_print_text(gen, "ph", "X");
+	json_print_text(gen, "cat", category);
+	json_print_text(gen, "name", name);
+	json_print_integer(gen, "pid", 1);
+	json_print_integer(gen, "tid", tid);
 	time_of(gen, "ts", start_ns);
 	time_of(gen, "dur", dur_ns);
-	key(gen, "args");
-	yajl_gen_map_open(gen);
+	json_print_object(gen, "args");
 }
 
 static void slice_end(yajl_gen gen)
@@ -70,22 +55,17 @@ static void slice_end(yajl_gen gen)
 static void heap_size(yajl_gen gen, double ns, int64_t bytes)
 {
 	yajl_gen_map_open(gen);
-	key(gen, "ph");
-	key(gen, "i");
-	key(gen, "s");
-	key(gen, "t");
-	key(gen, "cat");
-	key(gen, "cpu_instant_event");
-	key(gen, "name");
-	key(gen, "[memory]");
-	integer(gen, "pid", 1);
-	integer(gen, "tid", 0);
+	json_print_text(gen, "ph", "i");
+	json_print_text(gen, "s", "t");
+	json_print_text(gen, "cat", "cpu_instant_event");
+	json_print_text(gen, "name", "[memory]");
+	json_print_integer(gen, "pid", 1);
+	json_print_integer(gen, "tid", 0);
 	time_of(gen, "ts", ns);
-	key(gen, "args");
-	yajl_gen_map_open(gen);
-	integer(gen, "Device Type", 0);
-	integer(gen, "Bytes", 0);
-	integer(gen, "Total Allocated", bytes);
+	json_print_object(gen, "args");
+	json_print_integer(gen, "Device Type", 0);
+	json_print_integer(gen, "Bytes", 0);
+	json_print_integer(gen, "Total Allocated", bytes);
 	yajl_gen_map_close(gen);
 	yajl_gen_map_close(gen);
 }
@@ -101,7 +81,8 @@ static void step_names(yajl_gen gen, const struct run *run, size_t step,
 			continue;
 		slice(gen, run_category(run, at), run_name_text(run, at),
 		      (int64_t)at + 1, start_ns, (double)name->step_ns[step]);
-		integer(gen, "baseline calls", is_told[at] ? 0 : name->calls);
+		json_print_integer(gen, "baseline calls",
+				   is_told[at] ? 0 : name->calls);
 		slice_end(gen);
 		is_told[at] = true;
 	}
@@ -118,7 +99,7 @@ static void other_names(yajl_gen gen, const struct run *run, double end_ns,
 			continue;
 		slice(gen, run_category(run, at), run_name_text(run, at),
 		      (int64_t)at + 1, end_ns, (double)name->sum_ns);
-		integer(gen, "baseline calls", name->calls);
+		json_print_integer(gen, "baseline calls", name->calls);
 		slice_end(gen);
 	}
 }
@@ -128,8 +109,7 @@ static void events(yajl_gen gen, const struct run *run)
 	bool *is_told = calloc(run->names.count + 1, sizeof(*is_told));
 	double start_ns = 0;
 
-	key(gen, "traceEvents");
-	yajl_gen_array_open(gen);
+	json_print_list(gen, "traceEvents");
 	for (size_t at = 0; is_told && at < run->step_count; at++) {
 		const struct run_step *step = &run->steps[at];
 		char name[64];
@@ -138,7 +118,7 @@ static void events(yajl_gen gen, const struct run *run)
 			 step->number);
 		slice(gen, "user_annotation", name, 0, start_ns,
 		      (double)step->dur_ns);
-		integer(gen, "baseline file", step->file);
+		json_print_integer(gen, "baseline file", step->file);
 		slice_end(gen);
 		step_names(gen, run, at, start_ns, is_told);
 		if (step->live_bytes >= 0)
@@ -151,32 +131,20 @@ static void events(yajl_gen gen, const struct run *run)
 	free(is_told);
 }
 
-static void to_file(void *arg, const char *text, size_t len)
-{
-	fwrite(text, 1, len, arg);
-}
-
 static void print(const struct run *run, FILE *out)
 {
-	yajl_gen gen = yajl_gen_alloc(NULL);
+	yajl_gen gen = json_print_begin(out, false);
 
-	if (!gen)
-		return;
-	yajl_gen_config(gen, yajl_gen_print_callback, to_file, out);
-	yajl_gen_map_open(gen);
-	integer(gen, "schemaVersion", 1);
+	json_print_integer(gen, "schemaVersion", 1);
 	events(gen, run);
 	if (run->peak_bytes >= 0) {
-		key(gen, "traceprof");
-		yajl_gen_map_open(gen);
-		key(gen, "heap");
-		yajl_gen_map_open(gen);
-		integer(gen, "peak_bytes", run->peak_bytes);
+		json_print_object(gen, "traceprof");
+		json_print_object(gen, "heap");
+		json_print_integer(gen, "peak_bytes", run->peak_bytes);
 		yajl_gen_map_close(gen);
 		yajl_gen_map_close(gen);
 	}
-	yajl_gen_map_close(gen);
-	yajl_gen_free(gen);
+	json_print_end(gen);
 	fputc('\n', out);
 }
 

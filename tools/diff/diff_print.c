@@ -14,7 +14,7 @@
 #include "tools/util/text_buffer.h"
 
 #ifdef HAVE_YAJL
-#include <yajl/yajl_gen.h>
+#include "tools/util/json_print.h"
 #endif
 
 static double change_percent(double from, double to)
@@ -161,29 +161,17 @@ void diff_print_text(const struct diff *diff, const char *const *titles,
 }
 
 #ifdef HAVE_YAJL
-static void key(yajl_gen gen, const char *text)
-{
-	yajl_gen_string(gen, (const unsigned char *)text, strlen(text));
-}
-
-static void number(yajl_gen gen, const char *name, double value)
-{
-	key(gen, name);
-	yajl_gen_double(gen, isfinite(value) ? value : 0);
-}
-
 static void print_comparison(yajl_gen gen, const struct comparison *comparison,
 			     bool differs)
 {
-	key(gen, "differs");
-	yajl_gen_bool(gen, differs);
-	number(gen, "median_a_ns", comparison->median_a);
-	number(gen, "median_b_ns", comparison->median_b);
-	number(gen, "shift_ns", comparison->shift);
-	number(gen, "shift_low_ns", comparison->low);
-	number(gen, "shift_high_ns", comparison->high);
-	number(gen, "noise_ns", comparison->noise);
-	number(gen, "p", comparison->p);
+	json_print_bool(gen, "differs", differs);
+	json_print_number(gen, "median_a_ns", comparison->median_a);
+	json_print_number(gen, "median_b_ns", comparison->median_b);
+	json_print_number(gen, "shift_ns", comparison->shift);
+	json_print_number(gen, "shift_low_ns", comparison->low);
+	json_print_number(gen, "shift_high_ns", comparison->high);
+	json_print_number(gen, "noise_ns", comparison->noise);
+	json_print_number(gen, "p", comparison->p);
 }
 
 static void print_side(yajl_gen gen, const struct diff *diff, int side,
@@ -191,35 +179,27 @@ static void print_side(yajl_gen gen, const struct diff *diff, int side,
 {
 	const struct run *run = &diff->run[side];
 
-	key(gen, side ? "b" : "a");
-	yajl_gen_map_open(gen);
-	key(gen, "path");
-	key(gen, title);
-	key(gen, "files");
-	yajl_gen_integer(gen, run->files);
-	key(gen, "steps");
-	yajl_gen_integer(gen, (long long)run->step_count);
-	key(gen, "lost_events");
-	yajl_gen_integer(gen, run->lost);
+	json_print_object(gen, side ? "b" : "a");
+	json_print_text(gen, "path", title);
+	json_print_integer(gen, "files", run->files);
+	json_print_integer(gen, "steps", (long long)run->step_count);
+	json_print_integer(gen, "lost_events", run->lost);
 	if (run->peak_bytes >= 0) {
-		key(gen, "heap_peak_bytes");
-		yajl_gen_integer(gen, run->peak_bytes);
+		json_print_integer(gen, "heap_peak_bytes", run->peak_bytes);
 	}
-	number(gen, "heap_growth_bytes", diff->growth_bytes[side]);
+	json_print_number(gen, "heap_growth_bytes", diff->growth_bytes[side]);
 	yajl_gen_map_close(gen);
 }
 
 static void print_name(yajl_gen gen, const struct diff_name *name)
 {
 	yajl_gen_map_open(gen);
-	key(gen, "name");
-	key(gen, name->name);
-	key(gen, "category");
-	key(gen, name->category);
+	json_print_text(gen, "name", name->name);
+	json_print_text(gen, "category", name->category);
 	if (name->in[0])
-		number(gen, "mean_a_ns", name->mean_ns[0]);
+		json_print_number(gen, "mean_a_ns", name->mean_ns[0]);
 	if (name->in[1])
-		number(gen, "mean_b_ns", name->mean_ns[1]);
+		json_print_number(gen, "mean_b_ns", name->mean_ns[1]);
 	if (name->in[0] && name->in[1])
 		print_comparison(gen, &name->comparison, name->differs);
 	yajl_gen_map_close(gen);
@@ -228,31 +208,20 @@ static void print_name(yajl_gen gen, const struct diff_name *name)
 void diff_print_json(const struct diff *diff, const char *const *titles,
 		     FILE *out)
 {
-	yajl_gen gen = yajl_gen_alloc(NULL);
-	const unsigned char *text;
-	size_t len;
+	yajl_gen gen = json_print_begin(out, true);
 
-	if (!gen)
-		memory_exhausted();
-	yajl_gen_config(gen, yajl_gen_beautify, 1);
-	yajl_gen_map_open(gen);
 	print_side(gen, diff, 0, titles[0]);
 	print_side(gen, diff, 1, titles[1]);
 	if (diff->has_steps) {
-		key(gen, "step");
-		yajl_gen_map_open(gen);
+		json_print_object(gen, "step");
 		print_comparison(gen, &diff->steps, diff->steps_differ);
 		yajl_gen_map_close(gen);
 	}
-	key(gen, "names");
-	yajl_gen_array_open(gen);
+	json_print_list(gen, "names");
 	for (size_t at = 0; at < diff->name_count; at++)
 		print_name(gen, &diff->names[at]);
 	yajl_gen_array_close(gen);
-	yajl_gen_map_close(gen);
-	yajl_gen_get_buf(gen, &text, &len);
-	fwrite(text, 1, len, out);
-	yajl_gen_free(gen);
+	json_print_end(gen);
 }
 #else
 void diff_print_json(const struct diff *diff, const char *const *titles,

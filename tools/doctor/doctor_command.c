@@ -14,7 +14,7 @@
 #include "tools/util/memory.h"
 
 #ifdef HAVE_YAJL
-#include <yajl/yajl_gen.h>
+#include "tools/util/json_print.h"
 #endif
 
 struct doctor_arguments {
@@ -89,48 +89,28 @@ static void print_text(const struct doctor *doctor)
 }
 
 #ifdef HAVE_YAJL
-static void string(yajl_gen gen, const char *text)
-{
-	yajl_gen_string(gen, (const unsigned char *)text, strlen(text));
-}
-
 static void print_json(const struct doctor *doctor)
 {
-	yajl_gen gen = yajl_gen_alloc(NULL);
-	const unsigned char *text;
-	size_t len;
+	yajl_gen gen = json_print_begin(stdout, true);
 
-	if (!gen)
-		memory_exhausted();
-	yajl_gen_config(gen, yajl_gen_beautify, 1);
-	yajl_gen_map_open(gen);
-	string(gen, "recordable");
-	yajl_gen_bool(gen, worst(doctor) != DOCTOR_STOP);
-	string(gen, "findings");
-	yajl_gen_array_open(gen);
+	json_print_bool(gen, "recordable", worst(doctor) != DOCTOR_STOP);
+	json_print_list(gen, "findings");
 	for (size_t i = 0; i < doctor->count; i++) {
 		const struct doctor_finding *finding = &doctor->findings[i];
 
 		yajl_gen_map_open(gen);
-		string(gen, "level");
-		string(gen, finding->level == DOCTOR_STOP
-				    ? "no"
-				    : level_names[finding->level]);
-		string(gen, "subject");
-		string(gen, finding->subject);
-		string(gen, "text");
-		string(gen, finding->text);
-		if (finding->advice) {
-			string(gen, "advice");
-			string(gen, finding->advice);
-		}
+		json_print_text(gen, "level",
+				finding->level == DOCTOR_STOP
+					? "no"
+					: level_names[finding->level]);
+		json_print_text(gen, "subject", finding->subject);
+		json_print_text(gen, "text", finding->text);
+		if (finding->advice)
+			json_print_text(gen, "advice", finding->advice);
 		yajl_gen_map_close(gen);
 	}
 	yajl_gen_array_close(gen);
-	yajl_gen_map_close(gen);
-	yajl_gen_get_buf(gen, &text, &len);
-	fwrite(text, 1, len, stdout);
-	yajl_gen_free(gen);
+	json_print_end(gen);
 }
 #endif
 

@@ -222,6 +222,7 @@ static void look_at_other_tools(struct doctor *doctor)
 					  "client, so there may be host calls "
 					  "alone"},
 		{"NVTX_INJECTION64_PATH", "gets the NVTX ranges instead of us"},
+		{"INTEL_LIBITTNOTIFY64", "gets the ITT tasks instead of us"},
 	};
 	const size_t before = doctor->count;
 

@@ -47,9 +47,10 @@ static int set_preload(void)
 			library);
 		return -EINVAL;
 	}
-	/* NVTX asks for us by this name, earlier than our constructor can set
-	 * it; another tool that is named already stays. */
+	/* NVTX and ITT ask for us by these names, earlier than our constructor
+	 * can set them; another tool that is named already stays. */
 	setenv("NVTX_INJECTION64_PATH", library, 0);
+	setenv("INTEL_LIBITTNOTIFY64", library, 0);
 	if (others && strstr(others, library))
 		return 0;
 	if (asprintf(&both, "%s%s%s", library, others && *others ? ":" : "",

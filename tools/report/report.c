@@ -204,6 +204,7 @@ static void on_event(void *arg, const struct trace_event *event)
 	struct report *report = arg;
 	const struct trace_value *ph = &event->field[FIELD_PH];
 
+	timeline_event(&report->timeline, event);
 	if (trace_value_is(ph, "M"))
 		on_metadata(report, event);
 	else if (trace_value_is(ph, "i") &&
@@ -306,6 +307,7 @@ int report_read(struct report *report, const char *file,
 		.lanes = {.table = {.row_bytes = sizeof(struct report_lane)}},
 	};
 	trace_metadata_begin(&report->metadata);
+	timeline_begin(&report->timeline);
 	error = trace_read(file, &sink, &report->facts);
 	if (error)
 		return error;
@@ -313,6 +315,10 @@ int report_read(struct report *report, const char *file,
 	report->region_list =
 		region_totals_list(&report->regions, &report->region_count);
 	report_scale(report);
+	timeline_finish(&report->timeline);
+	verdict_make(&report->judged, &report->timeline, &report->metadata,
+		     &report->sampled, report->region_list,
+		     report->region_count);
 	if (choice->tree)
 		scope_tree_build(&report->tree, &report->lanes.table,
 				 choice->top);
@@ -381,6 +387,8 @@ void report_free(struct report *report)
 	struct report_device *stream;
 	struct report_lane *lane;
 
+	verdict_free(&report->judged);
+	timeline_free(&report->timeline);
 	tally_free(&report->tally);
 	tally_free(&report->exact);
 	trace_sampled_free(&report->sampled);

@@ -11,11 +11,12 @@
 #include <stdio.h>
 
 #include "tools/report/busy_time.h"
-#include "tools/report/region_totals.h"
+#include "tools/model/region_totals.h"
 #include "tools/report/scope_tree.h"
 #include "tools/report/tally.h"
 #include "tools/trace/trace_metadata.h"
 #include "tools/trace/trace_sampled.h"
+#include "tools/verdict/verdict.h"
 
 #define REPORT_DEVICES_MAX 16u
 #define REPORT_NOTES_MAX   32u
@@ -97,6 +98,8 @@ struct report {
 	struct region_totals regions;
 	struct region_total *region_list; /* after report_read() */
 	size_t region_count;
+	struct timeline timeline;
+	struct verdict judged; /* after report_read() */
 	struct report_steps steps;
 	struct report_memory heap_events;
 	struct report_memory pinned; /* host memory, for GPUs */

@@ -9,8 +9,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <yajl/yajl_gen.h>
 
+#include "tools/util/json_print.h"
 #include "tools/util/numbers.h"
 #include "tools/util/text_buffer.h"
 
@@ -70,54 +70,13 @@ static const struct field steps_fields[] = {
 };
 /* clang-format on */
 
-/* What is not UTF-8 in a name becomes '?': the output shall be JSON. */
-static void put_text(yajl_gen gen, const char *text)
-{
-	char *copy = strdup(text);
-	size_t len = copy ? strlen(copy) : 0;
-
-	for (size_t at = 0; at < len;) {
-		const size_t step = utf8_sequence(copy + at, len - at);
-
-		if (!step)
-			copy[at] = '?';
-		at += step ? step : 1;
-	}
-	yajl_gen_string(gen, (const unsigned char *)(copy ? copy : ""), len);
-	free(copy);
-}
-
-static void put_pair(yajl_gen gen, const char *key, const char *text)
-{
-	put_text(gen, key);
-	put_text(gen, text);
-}
-
-static void put_number(yajl_gen gen, const char *key, int64_t value)
-{
-	put_text(gen, key);
-	yajl_gen_integer(gen, value);
-}
-
 static void put_fields(yajl_gen gen, const void *base,
 		       const struct field *fields)
 {
 	for (; fields->key; fields++)
-		put_number(gen, fields->key,
-			   *(const int64_t *)((const char *)base +
-					      fields->offset));
-}
-
-static void open_list(yajl_gen gen, const char *key)
-{
-	put_text(gen, key);
-	yajl_gen_array_open(gen);
-}
-
-static void open_object(yajl_gen gen, const char *key)
-{
-	put_text(gen, key);
-	yajl_gen_map_open(gen);
+		json_print_integer(gen, fields->key,
+				   *(const int64_t *)((const char *)base +
+						      fields->offset));
 }
 
 /* Only where it is so. */
@@ -125,8 +84,7 @@ static void put_estimated(yajl_gen gen, bool is_estimated)
 {
 	if (!is_estimated)
 		return;
-	put_text(gen, "estimated");
-	yajl_gen_bool(gen, 1);
+	json_print_bool(gen, "estimated", true);
 }
 
 struct json_print {
@@ -145,22 +103,22 @@ static void put_category(void *arg, const char *category)
 
 	rows = tally_list(print->tally, category, choice->order, &count);
 	yajl_gen_map_open(gen);
-	put_pair(gen, "category", category);
-	open_list(gen, "names");
+	json_print_text(gen, "category", category);
+	json_print_list(gen, "names");
 	for (size_t at = 0; at < count; at++) {
 		const struct total *row = &rows[at];
 
 		if (choice->top && at >= choice->top)
 			break;
 		yajl_gen_map_open(gen);
-		put_pair(gen, "name", row->name);
-		put_number(gen, "calls", row->calls);
-		put_number(gen, "total_ns", row->total_ns);
-		put_number(gen, "avg_ns", row->sum_ns / row->calls);
-		put_number(gen, "min_ns", row->min_ns);
-		put_number(gen, "max_ns", row->max_ns);
+		json_print_text(gen, "name", row->name);
+		json_print_integer(gen, "calls", row->calls);
+		json_print_integer(gen, "total_ns", row->total_ns);
+		json_print_integer(gen, "avg_ns", row->sum_ns / row->calls);
+		json_print_integer(gen, "min_ns", row->min_ns);
+		json_print_integer(gen, "max_ns", row->max_ns);
 		if (row->bytes)
-			put_number(gen, "bytes", row->bytes);
+			json_print_integer(gen, "bytes", row->bytes);
 		put_estimated(gen, row->is_estimated);
 		yajl_gen_map_close(gen);
 	}
@@ -171,15 +129,14 @@ static void put_category(void *arg, const char *category)
 
 static void put_regions(const struct report *report, yajl_gen gen)
 {
-	open_list(gen, "regions");
+	json_print_list(gen, "regions");
 	for (size_t at = 0; at < report->region_count; at++) {
 		const struct region_total *region = &report->region_list[at];
 
 		yajl_gen_map_open(gen);
-		put_pair(gen, "name", region->name);
+		json_print_text(gen, "name", region->name);
 		put_fields(gen, region, region_fields);
-		put_text(gen, "max_over_mean");
-		yajl_gen_double(gen, region->imbalance);
+		json_print_number(gen, "max_over_mean", region->imbalance);
 		put_estimated(gen, region->is_estimated);
 		yajl_gen_map_close(gen);
 	}
@@ -190,17 +147,17 @@ static void put_streams(const struct report *report, yajl_gen gen)
 {
 	const struct report_device **streams = report_streams(report);
 
-	open_list(gen, "streams");
+	json_print_list(gen, "streams");
 	for (size_t at = 0; at < report->streams.count; at++) {
 		const struct report_device *row = streams[at];
 
 		yajl_gen_map_open(gen);
-		put_number(gen, "device", row->device);
-		put_number(gen, "stream", row->stream);
-		put_number(gen, "busy_ns", busy_time_sum(&row->busy));
+		json_print_integer(gen, "device", row->device);
+		json_print_integer(gen, "stream", row->stream);
+		json_print_integer(gen, "busy_ns", busy_time_sum(&row->busy));
 		put_fields(gen, row, call_fields);
 		put_fields(gen, row, sum_fields);
-		put_number(gen, "bytes", row->bytes);
+		json_print_integer(gen, "bytes", row->bytes);
 		yajl_gen_map_close(gen);
 	}
 	yajl_gen_array_close(gen);
@@ -209,20 +166,22 @@ static void put_streams(const struct report *report, yajl_gen gen)
 
 static void put_devices(const struct report *report, yajl_gen gen)
 {
-	open_list(gen, "devices");
+	json_print_list(gen, "devices");
 	for (unsigned int at = 0; at < REPORT_DEVICES_MAX; at++) {
 		const struct report_device *device = &report->devices[at];
 
 		if (!report_is_used(device) && !device->memory.allocs)
 			continue;
 		yajl_gen_map_open(gen);
-		put_number(gen, "device", at);
-		put_number(gen, "busy_ns", busy_time_sum(&device->busy));
+		json_print_integer(gen, "device", at);
+		json_print_integer(gen, "busy_ns",
+				   busy_time_sum(&device->busy));
 		put_fields(gen, device, sum_fields);
 		put_fields(gen, &device->memory, memory_fields);
 		if (device->throttled_ns) {
-			put_number(gen, "throttled_ns", device->throttled_ns);
-			put_pair(gen, "throttling", device->throttling);
+			json_print_integer(gen, "throttled_ns",
+					   device->throttled_ns);
+			json_print_text(gen, "throttling", device->throttling);
 		}
 		yajl_gen_map_close(gen);
 	}
@@ -233,16 +192,17 @@ static void put_tree(const struct report *report, yajl_gen gen)
 {
 	const struct scope_tree *tree = &report->tree;
 
-	open_list(gen, "scopes");
+	json_print_list(gen, "scopes");
 	for (size_t at = 0; at < tree->printed_count; at++) {
 		const struct scope_node *node = tree->printed[at];
 
 		yajl_gen_map_open(gen);
-		put_number(gen, "depth", node->depth);
-		put_pair(gen, "name",
-			 key_table_key(node->depth ? &tree->names
-						   : &report->lanes.table,
-				       node->name, NULL));
+		json_print_integer(gen, "depth", node->depth);
+		json_print_text(gen, "name",
+				key_table_key(node->depth
+						      ? &tree->names
+						      : &report->lanes.table,
+					      node->name, NULL));
 		put_fields(gen, node, node_fields);
 		yajl_gen_map_close(gen);
 	}
@@ -252,9 +212,9 @@ static void put_tree(const struct report *report, yajl_gen gen)
 static void put_lines(yajl_gen gen, const char *key, char *const *lines,
 		      size_t count)
 {
-	open_list(gen, key);
+	json_print_list(gen, key);
 	for (size_t at = 0; at < count; at++)
-		put_text(gen, lines[at]);
+		json_print_string(gen, lines[at]);
 	yajl_gen_array_close(gen);
 }
 
@@ -263,27 +223,27 @@ static void put_sums(const struct report *report, yajl_gen gen)
 {
 	const struct trace_metadata *metadata = &report->metadata;
 
-	open_object(gen, "heap");
+	json_print_object(gen, "heap");
 	if (metadata->heap_calls >= 0)
 		put_fields(gen, metadata, heap_fields);
 	put_fields(gen, &report->heap_events, memory_fields);
 	yajl_gen_map_close(gen);
-	open_object(gen, "managed_memory");
+	json_print_object(gen, "managed_memory");
 	put_fields(gen, &report->managed, managed_fields);
 	yajl_gen_map_close(gen);
-	open_object(gen, "pinned");
+	json_print_object(gen, "pinned");
 	put_fields(gen, &report->pinned, memory_fields);
 	yajl_gen_map_close(gen);
 	if (metadata->seen >= 0) {
-		open_object(gen, "account");
+		json_print_object(gen, "account");
 		put_fields(gen, metadata, account_fields);
 		yajl_gen_map_close(gen);
 	}
-	open_object(gen, "cost");
-	put_number(gen, "hooks_ns",
-		   metadata->hooks_ns > 0 ? metadata->hooks_ns : 0);
-	put_number(gen, "writer_ns",
-		   metadata->writer_ns > 0 ? metadata->writer_ns : 0);
+	json_print_object(gen, "cost");
+	json_print_integer(gen, "hooks_ns",
+			   metadata->hooks_ns > 0 ? metadata->hooks_ns : 0);
+	json_print_integer(gen, "writer_ns",
+			   metadata->writer_ns > 0 ? metadata->writer_ns : 0);
 	yajl_gen_map_close(gen);
 }
 
@@ -291,28 +251,28 @@ static void put_report(const struct report *report, yajl_gen gen)
 {
 	struct json_print print = {report, &report->tally, gen};
 
-	yajl_gen_map_open(gen);
-	put_pair(gen, "file", report->file);
+	json_print_text(gen, "file", report->file);
 	if (report->warning)
-		put_pair(gen, "warning", report->warning);
-	put_number(gen, "events", (int64_t)report->facts.events);
-	put_number(gen, "wall_ns", report_wall_ns(report));
-	open_object(gen, "steps");
-	put_number(gen, "count", report->steps.count);
+		json_print_text(gen, "warning", report->warning);
+	json_print_integer(gen, "events", (int64_t)report->facts.events);
+	json_print_integer(gen, "wall_ns", report_wall_ns(report));
+	json_print_object(gen, "steps");
+	json_print_integer(gen, "count", report->steps.count);
 	if (report->steps.count)
 		put_fields(gen, &report->steps, steps_fields);
 	yajl_gen_map_close(gen);
 	put_regions(report, gen);
-	open_list(gen, "categories");
+	json_print_list(gen, "categories");
 	tally_categories(&report->tally, put_category, &print);
 	print.tally = &report->side;
 	tally_categories(&report->side, put_category, &print);
 	yajl_gen_array_close(gen);
 	if (report->metadata.detail_ended_ns >= 0) {
-		put_number(gen, "detail_ended_ns",
-			   saturate_subtract(report->metadata.detail_ended_ns,
-					     report_start_ns(report)));
-		open_list(gen, "whole_window");
+		json_print_integer(
+			gen, "detail_ended_ns",
+			saturate_subtract(report->metadata.detail_ended_ns,
+					  report_start_ns(report)));
+		json_print_list(gen, "whole_window");
 		print.tally = &report->exact;
 		tally_categories(&report->exact, put_category, &print);
 		yajl_gen_array_close(gen);
@@ -324,23 +284,14 @@ static void put_report(const struct report *report, yajl_gen gen)
 	put_sums(report, gen);
 	put_lines(gen, "notes", report->notes, report->note_count);
 	put_lines(gen, "verdict", report->verdict, report->verdict_count);
-	yajl_gen_map_close(gen);
 }
 
 void report_print_json(const struct report *report, FILE *out)
 {
-	yajl_gen gen = yajl_gen_alloc(NULL);
-	const unsigned char *text;
-	size_t len;
+	yajl_gen gen = json_print_begin(out, true);
 
-	if (!gen)
-		return;
-	yajl_gen_config(gen, yajl_gen_beautify, 1);
-	yajl_gen_config(gen, yajl_gen_indent_string, "  ");
 	put_report(report, gen);
-	if (yajl_gen_get_buf(gen, &text, &len) == yajl_gen_status_ok)
-		fwrite(text, 1, len, out);
-	yajl_gen_free(gen);
+	json_print_end(gen);
 }
 
 #else

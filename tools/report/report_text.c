@@ -485,6 +485,8 @@ void report_print_text(const struct report *report, FILE *out)
 	struct category_print print = {report, &report->tally, out};
 
 	print_head(report, out);
+	fputc('\n', out);
+	verdict_print(&report->judged, VERDICT_LINES_ALL, 80, out);
 	print_steps(report, out);
 	if (report->choice.tree) {
 		print_tree(report, out);

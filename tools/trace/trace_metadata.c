@@ -55,6 +55,7 @@ static const struct {
 	{"heap.bytes_before", FIELD(heap_bytes_before), ENTRY_INTEGER},
 	{"stacks.refused", FIELD(stacks_refused), ENTRY_INTEGER},
 	{"stacks.untaken", FIELD(stacks_untaken), ENTRY_INTEGER},
+	{"cpus", FIELD(cpus), ENTRY_INTEGER},
 	{"cost.hooks_ns", FIELD(hooks_ns), ENTRY_INTEGER},
 	{"cost.writer_ns", FIELD(writer_ns), ENTRY_INTEGER},
 	{"options.SKIP_FIRST", FIELD(schedule), ENTRY_SUM},

@@ -36,6 +36,7 @@ struct trace_metadata {
 	int64_t detail_ended_ns; /* events end here, sums go on */
 	int64_t schedule;	 /* sum of its options: 0 none was set */
 	int64_t steps_seen, first_step, missed_windows;
+	int64_t cpus;	     /* that the process may run on */
 	int64_t gpu_missing; /* records of a GPU that came to nothing */
 	bool is_cupti;	     /* a GPU's work is recorded */
 	bool is_unfinished, is_recovered;

@@ -20,6 +20,7 @@ int baseline_command(int argc, char **argv);
 int check_command(int argc, char **argv);
 int compress_command(int argc, char **argv);
 int ctl_command(int argc, char **argv);
+int html_command(int argc, char **argv);
 int memory_command(int argc, char **argv);
 int diff_command(int argc, char **argv);
 int doctor_command(int argc, char **argv);

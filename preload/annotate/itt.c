@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * itt.c - fills the tables of each copy of ittnotify; see itt.h.
+ *
+ * A copy asks once, at its first call, on any thread.  Functions that we leave
+ * alone become what they are without a collector: nothing, or what makes domains
+ * and strings.
+ *
+ * OpenMP runtimes tell of their regions here too.  OMPT brings those.
+ */
+#include "preload/annotate/itt.h"
+
+#include "collector/system/log.h"
+#include "preload/annotate/injection.h"
+#include "preload/annotate/itt_abi.h"
+#include "preload/annotate/nvtx_range.h"
+#include "preload/annotate/scope.h"
+#include "preload/process/life.h"
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define VARIABLE     "INTEL_LIBITTNOTIFY64"
+#define RANGES_MAX   1024u
+#define COUNTERS_MAX 256u
+#define PROBES	     16u
+
+/* Who was named before us, cut to what a message can hold. */
+static char other[256];
+
+/* What is open by its id: frames and overlapped tasks. */
+static struct {
+	_Atomic uint64_t key; /* of domain and id, 0 free */
+	_Atomic uint64_t number;
+} ranges[RANGES_MAX];
+
+static struct itt_counter {
+	const struct nvtx_string *name; /* with its domain */
+	const void *handle;		/* of one that has a string, or NULL */
+	enum itt_type type;
+	_Atomic int64_t value;
+	_Atomic uint32_t is_made;
+} counters[COUNTERS_MAX];
+static _Atomic uint32_t counter_count;
+
+void itt_announce(void)
+{
+	const char *there = getenv(VARIABLE);
+
+	if (there && strcmp(there, injection_path()) != 0)
+		strncpy(other, there, sizeof(other) - 1);
+	injection_announce(VARIABLE);
+}
+
+void itt_say(struct session *session)
+{
+	if (!other[0])
+		return;
+	session_note(session, "ITT tasks went to another collector: %s", other);
+	log_say("ITT tasks are left to %s (" VARIABLE ")", other);
+}
+
+/* --- domains and names ---------------------------------------------------- */
+
+static const struct nvtx_string *domain_of(const struct itt_domain *domain)
+{
+	void *_Atomic *ours;
+	const struct nvtx_string *text;
+
+	if (!domain || !domain->name || !*domain->name)
+		return NULL;
+	ours = (void *_Atomic *)(uintptr_t)&domain->ours;
+	text = load_relaxed(ours);
+	if (likely(text))
+		return text;
+	text = nvtx_text_register(NVTX_KIND_DOMAIN, NULL, 0, domain->name);
+	/* A text never changes, and who reads the address here has it from the
+	 * same domain that we had it from. */
+	store_relaxed(ours, (void *)(uintptr_t)text);
+	return text;
+}
+
+static struct nvtx_event named(const struct itt_string *name)
+{
+	return (struct nvtx_event){
+		.size = sizeof(struct nvtx_event),
+		.message_type = NVTX_ASCII,
+		.message.ascii = name && name->text ? name->text : "",
+	};
+}
+
+/* --- tasks ---------------------------------------------------------------- */
+
+static void task_begin(const struct itt_domain *domain, struct itt_id id,
+		       struct itt_id parent, const struct itt_string *name)
+{
+	const struct nvtx_event event = named(name);
+
+	(void)id;
+	(void)parent;
+	nvtx_push(domain_of(domain), &event);
+}
+
+/* The function's address is all there is to name it by. */
+static void task_begin_fn(const struct itt_domain *domain, struct itt_id id,
+			  struct itt_id parent, void *function)
+{
+	const int saved = errno;
+	Dl_info info;
+	struct itt_string name = {"(task)"};
+
+	if (gate_bits() & GATE_SCOPE && function && dladdr(function, &info) &&
+	    info.dli_sname)
+		name.text = info.dli_sname;
+	errno = saved;
+	task_begin(domain, id, parent, &name);
+}
+
+static void task_end(const struct itt_domain *domain)
+{
+	nvtx_pop(domain_of(domain));
+}
+
+static void marker(const struct itt_domain *domain, struct itt_id id,
+		   const struct itt_string *name, int scope)
+{
+	const struct nvtx_event event = named(name);
+
+	(void)id;
+	(void)scope;
+	nvtx_mark(domain_of(domain), &event);
+}
+
+/* --- what is known by its id ---------------------------------------------- */
+
+static uint64_t key_of(const struct itt_domain *domain, const struct itt_id *id)
+{
+	uint64_t key = (uint64_t)(uintptr_t)domain * 0x9e3779b97f4a7c15u;
+
+	key = (key ^ id->d1) * 0x9e3779b97f4a7c15u;
+	key = (key ^ id->d2) * 0x9e3779b97f4a7c15u;
+	key = (key ^ id->d3) * 0x9e3779b97f4a7c15u;
+	return key | 1;
+}
+
+static void range_begin(const struct itt_domain *domain,
+			const struct itt_id *id,
+			const struct nvtx_string *prefix,
+			const struct nvtx_event *event)
+{
+	const uint64_t number = nvtx_start(prefix, event);
+	const uint64_t key = key_of(domain, id);
+	const uint64_t first = key >> 40;
+
+	if (!(number & 0xffff)) /* nothing is recorded */
+		return;
+	for (unsigned int i = 0; i < PROBES; i++) {
+		uint64_t free = 0;
+
+		/* ACQUIRE pairs with RELEASE in range_end(): it was read. */
+		if (!atomic_compare_exchange_strong_explicit(
+			    &ranges[(first + i) % RANGES_MAX].key, &free, key,
+			    memory_order_acquire, memory_order_relaxed))
+			continue;
+		store_relaxed(&ranges[(first + i) % RANGES_MAX].number, number);
+		return;
+	}
+	hook_unfollowed();
+	nvtx_end(number);
+}
+
+static void range_end(const struct itt_domain *domain, const struct itt_id *id)
+{
+	const uint64_t key = key_of(domain, id);
+	const uint64_t first = key >> 40;
+
+	for (unsigned int i = 0; i < PROBES; i++) {
+		const uint64_t at = (first + i) % RANGES_MAX;
+		uint64_t number;
+
+		if (load_relaxed(&ranges[at].key) != key)
+			continue;
+		number = load_relaxed(&ranges[at].number);
+		/* RELEASE pairs with ACQUIRE in range_begin(). */
+		store_release(&ranges[at].key, 0);
+		nvtx_end(number);
+		return;
+	}
+}
+
+static void task_begin_overlapped(const struct itt_domain *domain,
+				  struct itt_id id, struct itt_id parent,
+				  const struct itt_string *name)
+{
+	const struct nvtx_event event = named(name);
+
+	(void)parent;
+	range_begin(domain, &id, domain_of(domain), &event);
+}
+
+static void task_end_overlapped(const struct itt_domain *domain,
+				struct itt_id id)
+{
+	range_end(domain, &id);
+}
+
+/* A frame has its domain's name.  One without an id is its thread's. */
+static struct itt_id frame_id(const struct itt_id *id)
+{
+	return id ? *id
+		  : (struct itt_id){.d3 = (unsigned long long)pthread_self()};
+}
+
+static void frame_begin(const struct itt_domain *domain,
+			const struct itt_id *id)
+{
+	const struct itt_string name = {domain ? domain->name : NULL};
+	const struct nvtx_event event = named(&name);
+	const struct itt_id known = frame_id(id);
+
+	range_begin(domain, &known, NULL, &event);
+}
+
+static void frame_end(const struct itt_domain *domain, const struct itt_id *id)
+{
+	const struct itt_id known = frame_id(id);
+
+	range_end(domain, &known);
+}
+
+static uint64_t timestamp(void)
+{
+	return clock_ticks();
+}
+
+/* Both times are ours: timestamp() gave them.  No end: now. */
+static void frame_submit(const struct itt_domain *domain,
+			 const struct itt_id *id, uint64_t begin, uint64_t end)
+{
+	const int saved = errno;
+	const uint64_t now = clock_ticks();
+	struct thread *thread;
+
+	(void)id;
+	if (!(scope_gate("ITT frame") & GATE_SCOPE) || !domain ||
+	    !domain->name || begin > now)
+		return;
+	thread = hook_thread();
+	if (thread) {
+		const struct event event = {
+			.kind = EVENT_RANGE,
+			.name = scope_intern(domain->name),
+			.start_ticks = begin,
+			.end_ticks = end > begin && end < now ? end : now,
+		};
+
+		thread_record(thread, &event);
+	}
+	errno = saved;
+}
+
+/* --- counters ------------------------------------------------------------- */
+
+static struct itt_counter *make_counter(const struct nvtx_string *name,
+					const void *handle, enum itt_type type)
+{
+	const uint32_t at = add_relaxed(&counter_count, 1);
+	struct itt_counter *counter;
+
+	if (at >= COUNTERS_MAX || !name) {
+		hook_unfollowed();
+		return NULL;
+	}
+	counter = &counters[at];
+	counter->name = name;
+	counter->handle = handle;
+	counter->type = type;
+	/* RELEASE pairs with ACQUIRE in counter_of(). */
+	store_release(&counter->is_made, 1);
+	return counter;
+}
+
+static void *counter_create_typed(const char *name, const char *domain,
+				  int type)
+{
+	const struct nvtx_string *in =
+		domain && *domain
+			? nvtx_text_register(NVTX_KIND_DOMAIN, NULL, 0, domain)
+			: NULL;
+
+	return make_counter(nvtx_text_register(NVTX_KIND_STRING, in, 0, name),
+			    NULL, (enum itt_type)type);
+}
+
+static void *counter_create(const char *name, const char *domain)
+{
+	return counter_create_typed(name, domain, ITT_TYPE_U64);
+}
+
+static void *counter_create_v3(const struct itt_domain *domain,
+			       const char *name, int type)
+{
+	return counter_create_typed(name, domain ? domain->name : NULL, type);
+}
+
+/* One of a domain and a string, made at its first change. */
+static struct itt_counter *counter_of(const struct itt_domain *domain,
+				      const struct itt_string *name)
+{
+	const uint32_t count =
+		(uint32_t)min_u64(load_relaxed(&counter_count), COUNTERS_MAX);
+
+	if (!name || !name->text)
+		return NULL;
+	for (uint32_t i = 0; i < count; i++) {
+		/* ACQUIRE pairs with RELEASE in make_counter(). */
+		if (load_acquire(&counters[i].is_made) &&
+		    counters[i].handle == name &&
+		    counters[i].name->domain == domain_of(domain))
+			return &counters[i];
+	}
+	return make_counter(nvtx_text_register(NVTX_KIND_STRING,
+					       domain_of(domain), 0,
+					       name->text),
+			    name, ITT_TYPE_U64);
+}
+
+static void record_counter(const struct itt_counter *counter, double value)
+{
+	const int saved = errno;
+	struct thread *thread;
+
+	if (!(scope_gate("ITT counter") & GATE_SCOPE))
+		return;
+	thread = hook_thread();
+	if (thread) {
+		const uint64_t now = clock_ticks();
+		const struct event event = {
+			.kind = EVENT_COUNTER,
+			.name = scope_intern(counter->name->text),
+			.start_ticks = now,
+			.end_ticks = now,
+			.counter.value = value,
+		};
+
+		thread_record(thread, &event);
+	}
+	errno = saved;
+}
+
+static void change(struct itt_counter *counter, int64_t by)
+{
+	if (counter)
+		record_counter(counter,
+			       (double)(add_relaxed(&counter->value, by) + by));
+}
+
+static void counter_inc_delta(struct itt_counter *counter, uint64_t by)
+{
+	change(counter, (int64_t)by);
+}
+
+static void counter_inc(struct itt_counter *counter)
+{
+	change(counter, 1);
+}
+
+static void counter_dec_delta(struct itt_counter *counter, uint64_t by)
+{
+	change(counter, -(int64_t)by);
+}
+
+static void counter_dec(struct itt_counter *counter)
+{
+	change(counter, -1);
+}
+
+static void counter_inc_delta_v3(const struct itt_domain *domain,
+				 const struct itt_string *name, uint64_t by)
+{
+	change(counter_of(domain, name), (int64_t)by);
+}
+
+static void counter_inc_v3(const struct itt_domain *domain,
+			   const struct itt_string *name)
+{
+	change(counter_of(domain, name), 1);
+}
+
+static void counter_dec_delta_v3(const struct itt_domain *domain,
+				 const struct itt_string *name, uint64_t by)
+{
+	change(counter_of(domain, name), -(int64_t)by);
+}
+
+static void counter_dec_v3(const struct itt_domain *domain,
+			   const struct itt_string *name)
+{
+	change(counter_of(domain, name), -1);
+}
+
+static double value_of(enum itt_type type, const void *value)
+{
+	union {
+		uint64_t u64;
+		int64_t s64;
+		uint32_t u32;
+		int32_t s32;
+		uint16_t u16;
+		int16_t s16;
+		float narrow;
+		double wide;
+	} at = {0};
+
+	switch (type) {
+	case ITT_TYPE_U32: memcpy(&at, value, 4); return at.u32;
+	case ITT_TYPE_S32: memcpy(&at, value, 4); return at.s32;
+	case ITT_TYPE_U16: memcpy(&at, value, 2); return at.u16;
+	case ITT_TYPE_S16: memcpy(&at, value, 2); return at.s16;
+	case ITT_TYPE_FLOAT: memcpy(&at, value, 4); return (double)at.narrow;
+	case ITT_TYPE_DOUBLE: memcpy(&at, value, 8); return at.wide;
+	case ITT_TYPE_S64: memcpy(&at, value, 8); return (double)at.s64;
+	default: memcpy(&at, value, 8); return (double)at.u64;
+	}
+}
+
+static void counter_set_value(struct itt_counter *counter, const void *value)
+{
+	double number;
+
+	if (!counter || !value)
+		return;
+	number = value_of(counter->type, value);
+	if (number >= -9e18 && number <= 9e18)
+		store_relaxed(&counter->value, (int64_t)number);
+	record_counter(counter, number);
+}
+
+/* --- threads and the table ------------------------------------------------ */
+
+static void thread_set_name(const char *name)
+{
+	nvtx_name_thread((uint32_t)gettid(), name);
+}
+
+#define ENTRY(name, function)                                                  \
+	{                                                                      \
+		"__itt_" name, (void (*)(void))function                        \
+	}
+
+static const struct {
+	char name[32];
+	void (*function)(void);
+} entries[] = {
+	ENTRY("task_begin", task_begin),
+	ENTRY("task_begin_fn", task_begin_fn),
+	ENTRY("task_end", task_end),
+	ENTRY("task_begin_overlapped", task_begin_overlapped),
+	ENTRY("task_end_overlapped", task_end_overlapped),
+	ENTRY("marker", marker),
+	ENTRY("frame_begin_v3", frame_begin),
+	ENTRY("frame_end_v3", frame_end),
+	ENTRY("frame_submit_v3", frame_submit),
+	ENTRY("get_timestamp", timestamp),
+	ENTRY("counter_create", counter_create),
+	ENTRY("counter_create_typed", counter_create_typed),
+	ENTRY("counter_create_v3", counter_create_v3),
+	ENTRY("counter_inc", counter_inc),
+	ENTRY("counter_inc_delta", counter_inc_delta),
+	ENTRY("counter_dec", counter_dec),
+	ENTRY("counter_dec_delta", counter_dec_delta),
+	ENTRY("counter_inc_v3", counter_inc_v3),
+	ENTRY("counter_inc_delta_v3", counter_inc_delta_v3),
+	ENTRY("counter_dec_v3", counter_dec_v3),
+	ENTRY("counter_dec_delta_v3", counter_dec_delta_v3),
+	ENTRY("counter_set_value", counter_set_value),
+	ENTRY("thread_set_name", thread_set_name),
+};
+
+static void (*entry_of(const char *name))(void)
+{
+	for (size_t i = 0; i < sizeof(entries) / sizeof(*entries); i++)
+		if (!strcmp(name, entries[i].name))
+			return entries[i].function;
+	return NULL;
+}
+
+/* What is nobody's becomes what it is without a collector: the copy asks of
+ * some whether they are there, libomp aborts if they then do nothing. */
+static void fill(const struct itt_function *functions, bool is_ours)
+{
+	for (; functions->name; functions++) {
+		void (*entry)(void) =
+			is_ours ? entry_of(functions->name) : NULL;
+
+		if (!functions->function)
+			continue;
+		if (entry)
+			*(void (**)(void))functions->function = entry;
+		else
+			*functions->function = functions->none;
+	}
+}
+
+static bool is_of_openmp(const struct itt_function *functions)
+{
+	const char *base;
+	Dl_info info;
+
+	if (!dladdr(functions, &info) || !info.dli_fname)
+		return false;
+	base = strrchr(info.dli_fname, '/');
+	base = base ? base + 1 : info.dli_fname;
+	return !strncmp(base, "libomp", 6) || !strncmp(base, "libiomp", 7);
+}
+
+void __itt_api_init(const struct itt_global *global, int groups);
+
+EXPORT void __itt_api_init(const struct itt_global *global, int groups)
+{
+	static const unsigned char magic[8] = ITT_MAGIC;
+	const int saved = errno;
+	uint32_t bits = gate_bits();
+
+	(void)groups;
+	if (!global || memcmp(global->magic, magic, sizeof(magic)) != 0 ||
+	    global->version_major != 3 || !global->functions ||
+	    !injection_is_preloaded())
+		return;
+	if (bits == GATE_UNDECIDED)
+		bits = life_decide();
+	errno = saved;
+	fill(global->functions,
+	     bits != GATE_CLOSED && !is_of_openmp(global->functions));
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * itt_calls.c - a program with a copy of ittnotify, spoken by hand: at its
+ * first call the copy loads the collector that INTEL_LIBITTNOTIFY64 names, and
+ * hands it a table of its functions; those that it leaves alone do nothing.
+ *
+ *	itt_calls [strange]	strange: of another protocol, so that nothing
+ *				may be set
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct id {
+	unsigned long long d1, d2, d3;
+};
+
+struct domain {
+	int flags;
+	const char *name;
+	void *wide;
+	int extra1;
+	void *extra2;
+	struct domain *next;
+};
+
+struct string {
+	const char *text;
+	void *wide;
+	int extra1;
+	void *extra2;
+	struct string *next;
+};
+
+static void (*task_begin)(const struct domain *, struct id, struct id,
+			  struct string *);
+static void (*task_begin_fn)(const struct domain *, struct id, struct id,
+			     void *);
+static void (*task_end)(const struct domain *);
+static void (*task_begin_overlapped)(const struct domain *, struct id,
+				     struct id, struct string *);
+static void (*task_end_overlapped)(const struct domain *, struct id);
+static void (*frame_begin)(const struct domain *, struct id *);
+static void (*frame_end)(const struct domain *, struct id *);
+static void (*frame_submit)(const struct domain *, struct id *, uint64_t,
+			    uint64_t);
+static uint64_t (*get_timestamp)(void);
+static void (*marker)(const struct domain *, struct id, struct string *, int);
+static void *(*counter_create_typed)(const char *, const char *, int);
+static void (*counter_set_value)(void *, void *);
+static void (*counter_inc_v3)(const struct domain *, struct string *);
+static void (*counter_dec_v3)(const struct domain *, struct string *);
+static void (*thread_set_name)(const char *);
+static void (*sync_create)(void *);
+
+struct function {
+	const char *name;
+	void **pointer;
+	void *at_first, *none;
+	int group;
+};
+
+#define FUNCTION(name)                                                         \
+	{                                                                      \
+		"__itt_" #name, (void **)&name, NULL, NULL, 0                  \
+	}
+
+static struct function functions[] = {
+	FUNCTION(task_begin),
+	FUNCTION(task_begin_fn),
+	FUNCTION(task_end),
+	FUNCTION(task_begin_overlapped),
+	FUNCTION(task_end_overlapped),
+	{"__itt_frame_begin_v3", (void **)&frame_begin, NULL, NULL, 0},
+	{"__itt_frame_end_v3", (void **)&frame_end, NULL, NULL, 0},
+	{"__itt_frame_submit_v3", (void **)&frame_submit, NULL, NULL, 0},
+	FUNCTION(get_timestamp),
+	FUNCTION(marker),
+	FUNCTION(counter_create_typed),
+	FUNCTION(counter_set_value),
+	FUNCTION(counter_inc_v3),
+	FUNCTION(counter_dec_v3),
+	FUNCTION(thread_set_name),
+	FUNCTION(sync_create),
+	{NULL, NULL, NULL, NULL, 0},
+};
+
+static struct {
+	unsigned char magic[8];
+	unsigned long version[3];
+	volatile long state[3];
+	pthread_mutex_t mutex;
+	void *library;
+	void *error_handler;
+	const char **path;
+	struct function *functions;
+	void *next, *threads, *domains, *strings;
+} global = {
+	.magic = {0xED, 0xAB, 0xAB, 0xEC, 0x0D, 0xEE, 0xDA, 0x30},
+	.version = {3, 0, 20180723},
+	.functions = functions,
+};
+
+static struct domain net = {.flags = 1, .name = "net"};
+static struct domain frames = {.flags = 1, .name = "picture"};
+static struct string outer = {.text = "outer"};
+static struct string inner = {.text = "inner"};
+static struct string beside = {.text = "beside"};
+static struct string late = {.text = "never ended"};
+static struct string here = {.text = "here"};
+static struct string queue = {.text = "queue"};
+static const struct id none;
+
+static void load(void)
+{
+	const char *path = getenv("INTEL_LIBITTNOTIFY64");
+	void *library = path ? dlopen(path, RTLD_LAZY) : NULL;
+	void (*init)(void *, int) = NULL;
+
+	if (library)
+		init = (void (*)(void *, int))dlsym(library, "__itt_api_init");
+	if (init)
+		init(&global, 0x7fffffff);
+}
+
+static void nap(void)
+{
+	nanosleep(&(struct timespec){0, 2000000}, NULL);
+}
+
+static void *other_thread(void *arg)
+{
+	if (thread_set_name)
+		thread_set_name("itt worker");
+	if (task_begin) {
+		task_begin(&net, none, none, &inner);
+		task_end(&net);
+	}
+	return arg;
+}
+
+static void tell(void)
+{
+	struct id one = {1, 2, 3}, two = {1, 2, 4};
+	double load_now = 2.5;
+	uint64_t began = get_timestamp();
+	void *counter = counter_create_typed("load", "net", 8);
+
+	task_begin(&net, none, none, &outer);
+	nap();
+	task_begin(&net, one, none, &inner);
+	nap();
+	task_begin_overlapped(&net, one, none, &beside);
+	task_end(&net);
+	frame_begin(&frames, &two);
+	task_begin_fn(&net, none, none, (void *)dlsym);
+	task_end(&net);
+	task_end(&net);
+	nap();
+	task_end_overlapped(&net, one);
+	frame_end(&frames, &two);
+	frame_begin(&frames, NULL);
+	frame_end(&frames, NULL);
+	frame_submit(&frames, NULL, began, get_timestamp());
+	marker(&net, none, &here, 0);
+	counter_set_value(counter, &load_now);
+	counter_inc_v3(&net, &queue);
+	counter_inc_v3(&net, &queue);
+	counter_dec_v3(&net, &queue);
+	task_begin(&net, none, none, &late);
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+
+	if (argc > 1 && !strcmp(argv[1], "strange"))
+		global.version[0] = 4;
+	load();
+	if (!pthread_create(&thread, NULL, other_thread, NULL))
+		pthread_join(thread, NULL);
+	if (task_begin)
+		tell();
+	/* What nobody set would go on as if there were no collector. */
+	puts(sync_create ? "set what it doesn't know" : "done");
+	return 0;
+}

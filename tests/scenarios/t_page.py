@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: MIT
+"""build/traceprof html: a page that is right, and that a browser shows."""
+
+import json
+import os
+import re
+import sys
+
+import harness
+from harness import Skip, command, expect, expect_equal, folder, traced
+
+sys.path.insert(0, os.path.join(harness.ROOT, "tests", "real"))
+import browser
+
+FIXTURES = os.path.join(harness.ROOT, "tests", "fixtures")
+GPU = os.path.join(FIXTURES, "gpu_4242.1791057570000000000.pt.trace.json")
+LIMIT = 2000000
+
+
+def page_of(*traces):
+    """The page's path and what it holds."""
+    path = os.path.join(folder(), "page.html")
+    done = command("html", *traces, "-o", path)
+    expect_equal((done.status, done.stdout, done.stderr), (0, "", ""), done.stderr)
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    expect(len(text.encode()) < LIMIT, f"{len(text)} bytes")
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>',
+                      text, re.S)
+    return path, json.loads(found.group(1))
+
+
+def slice_of(name, ts, dur, tid=7, cat="cpu_op", **args):
+    return {"ph": "X", "cat": cat, "name": name, "pid": 77, "tid": tid,
+            "ts": ts, "dur": dur, "args": args}
+
+
+def trace_of(events):
+    path = os.path.join(folder(), "made.pt.trace.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"traceEvents": events}, file)
+    return path
+
+
+def opened(path, **size):
+    """A browser with the page in it."""
+    try:
+        page = browser.Page(**size)
+    except browser.Missing as missing:
+        raise Skip(str(missing)) from missing
+    page.open("file://" + path)
+    ready = page.wait_for("document.querySelector('#settings')", 60)
+    said, page.said = page.said, []
+    if not ready or said:
+        page.__exit__()
+        raise AssertionError(f"the page is not built: {said}")
+    return page
+
+
+def lane(data, name):
+    return next(one for one in data["time"]["lanes"] if one["name"] == name)
+
+
+def test_shares_of_nested_slices():
+    """Work with a wait in its second half, children before their parents as our
+    files have them and after them as torch's have them."""
+    wait = slice_of("barrier wait", 500, 500, omp="wait", sync="barrier")
+    work = slice_of("outer", 0, 1000, omp="task")
+    rest = slice_of("nothing near it", 1999, 1, tid=8)
+    for order in ([wait, work, rest], [work, wait, rest]):
+        _, (data,) = page_of(trace_of(order))
+        shares = lane(data, "thread 7")["shares"]
+        bins = data["time"]["bins"]
+        for kind, first, last in (("WORK", 0, bins // 4), ("WAIT", bins // 4, bins // 2)):
+            expect_equal(shares[kind], [100 if first <= at < last else 0
+                                        for at in range(bins)], kind)
+
+
+def test_breakdown_is_of_the_steps():
+    events = [slice_of("ProfilerStep#1", 1000, 1000, cat="user_annotation"),
+              slice_of("work", 1000, 250), slice_of("work outside", 0, 1000),
+              slice_of("barrier wait", 1250, 250, omp="wait"),
+              slice_of("on another thread", 0, 4000, tid=8)]
+    _, (data,) = page_of(trace_of(events))
+    shares = {part["what"]: part["share"] for part in data["time"]["breakdown"]}
+    expect_equal(sorted(shares), ["nothing recorded", "waiting", "work"])
+    for what, share in (("nothing recorded", 0.5), ("waiting", 0.25), ("work", 0.25)):
+        expect(abs(shares[what] - share) < 0.001, shares)
+
+
+def test_steps_and_peak():
+    events = [slice_of(f"ProfilerStep#{at}", at * 1000, 100 + at,
+                       cat="user_annotation") for at in range(3000)]
+    events += [{"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]",
+                "pid": 77, "tid": 7, "ts": ts, "args": {"Device Type": 0, "Bytes": 1,
+                                                        "Total Allocated": total}}
+               for ts, total in ((1000, 10), (500000, 999), (500001, 20), (900000, 30))]
+    _, (data,) = page_of(trace_of(events))
+    steps = data["time"]["steps"]
+    expect_equal((steps["count"], steps["group"], len(steps["points"])),
+                 (3000, 3, 1000))
+    expect_equal([round(steps[key] * 1000) for key in ("p5", "p50", "p95")],
+                 [249, 1599, 2949])
+    expect_equal([round(value * 1000) for value in steps["points"][1][2:]],
+                 [103, 104, 105], "shortest, median, longest of steps 3 to 5")
+    (heap,) = data["time"]["series"]
+    expect_equal((heap["peak"], heap["peak_ms"]), (999, 500), heap["name"])
+    kept = [value for value in heap["last"] if value is not None]
+    expect_equal(kept, [10, 20, 30])
+
+
+def test_a_large_trace_makes_no_large_page():
+    """Long names, many of everything."""
+    events = [slice_of(f"step of lane {at}", at, 5, tid=at % 300 + 1)
+              for at in range(3000)]
+    events += [slice_of(f"{at} " + "very<long " * 200, at * 10, 9)
+               for at in range(3000)]
+    path, (data,) = page_of(trace_of(events))
+    names = data["report"]["categories"][0]["names"]
+    expect(100 <= len(names) < 3000, len(names))
+    expect(data["time"]["lanes_left_out"], "nothing is said to be left out")
+    with opened(path) as page:
+        expect_equal(page.said, [])
+
+
+def test_a_browser_shows_all_of_it():
+    run = traced("train", "-e", "2", env={"OMP_NUM_THREADS": "3"})
+    path, data = page_of(run.trace.path, GPU)
+    with opened(path) as page:
+        check_file(page, data[0])
+        page.value("(() => { const s = document.querySelector('select'); s.value = 1;"
+                   " s.dispatchEvent(new Event('change')); })()")
+        check_file(page, data[1])
+        expect_equal(page.value("performance.getEntriesByType('resource').length"), 0,
+                     "fetched from somewhere")
+        expect_equal(page.said, [])
+
+
+def check_file(page, data):
+    rows = page.value("[...document.querySelectorAll('table')].map(table => "
+                      "[table.caption.textContent, table.tBodies[0].rows.length])")
+    wanted = [len(category["names"]) for category in data["report"]["categories"]]
+    for key in ("regions", "streams"):
+        wanted += [len(data["report"][key])] if data["report"][key] else []
+    wanted += [len(data["time"]["facts"])] if data["time"]["facts"] else []
+    expect_equal(sorted(count for _, count in rows), sorted(wanted), rows)
+    expect(all(count for _, count in rows), rows)
+    text = page.value("document.body.innerText")
+    for wrong in ("[object", "NaN", "undefined", "Infinity"):
+        expect(wrong not in text, wrong, text)
+    wrong = page.value("[...document.querySelectorAll('svg *')].filter(one => "
+                       "[...one.attributes].some(a => /NaN|undefined|Infinity/"
+                       ".test(a.value))).length")
+    expect_equal(wrong, 0, "marks without a place")
+    expect(page.value("[...document.querySelectorAll('svg')].every(one => "
+                      "one.getAttribute('aria-label').length > 10)"), "a mute chart")
+
+
+def test_tables_sort_and_filter_and_charts_are_walked_by_keys():
+    events = [slice_of(f"op {at}", at * 100, 10 * (at + 1)) for at in range(12)]
+    path, _ = page_of(trace_of(events))
+    with opened(path) as page:
+        first = ("document.querySelector('#names tbody tr th').textContent")
+        expect_equal(page.value(first), "op 11")
+        title = ("[...document.querySelectorAll('#names thead button')]"
+                 ".find(one => one.textContent == '%s').click()")
+        page.value(title % "name")
+        expect_equal(page.value(first), "op 0")
+        page.value(title % "max")
+        expect_equal(page.value(first), "op 11")
+        expect_equal(page.value("document.querySelectorAll('#names "
+                                "th[aria-sort=descending]').length"), 1)
+        page.value("(() => { const f = document.querySelector('#names input');"
+                   " f.value = 'OP 3'; f.dispatchEvent(new Event('input')); })()")
+        expect_equal(page.value("document.querySelectorAll('#names tbody tr').length"), 1)
+        page.value("document.querySelector('#use svg').focus()")
+        page.call("Input.dispatchKeyEvent", type="rawKeyDown", key="End", code="End",
+                  windowsVirtualKeyCode=35)
+        said = page.value("document.querySelector('#use figcaption').textContent")
+        expect("thread 7 work" in said, said)
+        expect_equal(page.said, [])
+
+
+def test_names_are_text():
+    """A name is no part of the page."""
+    name = "</script><script>document.title='taken'</script><!--<img src=x>"
+    path, _ = page_of(trace_of([slice_of(name, 0, 10)]))
+    with opened(path) as page:
+        expect(page.value("document.title").startswith("traceprof: "))
+        expect(name in page.value("document.body.innerText"), "the name is missing")
+
+
+def test_what_is_no_trace():
+    path = os.path.join(folder(), "page.html")
+    done = command("html", os.path.join(FIXTURES, "none"), "-o", path)
+    expect_equal((done.status, done.stderr.count("\n"), os.path.exists(path)),
+                 (3, 1, False), done.stderr)
+    done = command("html", GPU, "-o", "/nowhere/page.html")
+    expect_equal((done.status, done.stderr.count("\n")), (3, 1), done.stderr)
+    expect_equal(command("html").status, 2)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * page.h - a trace as one page of HTML, whatever its size.
+ *
+ * The report gives tables and sentences.  What goes over time is looked at
+ * PAGE_SAMPLES times, evenly spaced: at each moment the innermost slice of each
+ * lane counts.  So nesting needs no second look, memory and page follow the
+ * number of lanes and not the file's length, and a share is right to within a
+ * few tenths of a percent.
+ */
+#ifndef TOOLS_PAGE_H
+#define TOOLS_PAGE_H
+
+#include <stdio.h>
+
+#include "tools/report/report.h"
+
+#define PAGE_SAMPLES   32768u
+#define PAGE_BINS      256u /* of a chart; each holds 128 samples */
+#define PAGE_LANES     256u /* more than these are counted only */
+#define PAGE_SERIES    64u
+#define PAGE_BYTES_MAX (1900u << 10)
+
+/* clang-format off */
+#define PAGE_CLASSES(X)					\
+	X(NOTHING, "nothing recorded")			\
+	X(MARKED,  "inside a range, nothing else")	\
+	X(WORK,    "work")				\
+	X(WAIT,    "waiting")				\
+	X(CALL,    "CUDA calls")			\
+	X(COPY,    "copies")				\
+	X(KERNEL,  "kernels")				\
+	X(COMM,    "communication")			\
+	X(OURS,    "traceprof itself")
+/* clang-format on */
+
+enum page_class {
+#define X(name, text) CLASS_##name,
+	PAGE_CLASSES(X)
+#undef X
+		CLASS_COUNT
+};
+
+/* A thread, a stream, or all streams of a GPU. */
+struct page_lane {
+	char *label;
+	int64_t pid, tid;
+	bool is_gpu, is_device;
+	size_t used;	 /* moments with something in them */
+	float *shortest; /* by moment: the innermost slice's length; 0 none */
+	unsigned char *classes;
+};
+
+/* What goes up and down: live bytes, a counter. */
+struct page_series {
+	bool is_bytes;
+	int64_t peak, peak_ns;
+	double high[PAGE_BINS]; /* the largest in it */
+	double last[PAGE_BINS]; /* NAN: none came in it */
+	int64_t last_ns[PAGE_BINS];
+};
+
+struct page_step {
+	int64_t number, start_ns, dur_ns;
+};
+
+struct page {
+	struct report report;
+	int64_t start_ns, wall_ns;
+	struct key_table lanes;	 /* struct page_lane, by "pid tid" */
+	struct key_table series; /* struct page_series, by name */
+	struct page_step *steps; /* by start, after page_read() */
+	size_t step_count, step_capacity;
+	int64_t step_tid;	  /* whose steps they are */
+	struct text_buffer facts; /* path, NUL, value, NUL, ... */
+	size_t fact_count;
+	uint64_t lanes_left_out;
+};
+
+/* 0; -errno with page->report.facts.error. */
+int page_read(struct page *page, const char *file);
+void page_free(struct page *page);
+
+/* As JSON; at most so many rows of each list. */
+void page_print_json(const struct page *page, size_t rows, FILE *out);
+
+/* In the order in which lanes are drawn; free() it. */
+const struct page_lane **page_lanes(const struct page *page, size_t *count);
+
+/* page.js and page.css, as they lie in the tree. */
+extern const char page_script[], page_style[];
+
+#endif

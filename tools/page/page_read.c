@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * page_read.c - a second pass over a file, for what goes over time.
+ */
+#include "tools/page/page.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/util/memory.h"
+#include "tools/util/numbers.h"
+
+/* Lanes beside those of threads (docs/trace-format.md). */
+#define SIDE_LANES INT64_C(10000000)
+#define FACTS_MAX  400u
+
+static bool begins(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
+static enum page_class class_of_call(const char *name)
+{
+	if (strstr(name, "Synchronize"))
+		return CLASS_WAIT;
+	return strstr(name, "Memcpy") || strstr(name, "Memset") ? CLASS_COPY
+								: CLASS_CALL;
+}
+
+/* CLASS_NOTHING: it is no use of its lane. */
+static enum page_class class_of(const struct trace_event *event)
+{
+	const char *category = event->field[FIELD_CAT].text;
+	const char *name = event->field[FIELD_NAME].text;
+
+	if (begins(name, "ProfilerStep#") || !strcmp(category, "Trace") ||
+	    !strcmp(category, "cuda_sync") ||
+	    !strcmp(category, "gpu_throttle") ||
+	    !strcmp(category, "gpu_user_annotation"))
+		return CLASS_NOTHING;
+	if (!strcmp(category, "overhead"))
+		return CLASS_OURS;
+	if (strcasestr(name, "nccl") || begins(name, "record_param_comms"))
+		return CLASS_COMM;
+	if (!strcmp(category, "kernel"))
+		return CLASS_KERNEL;
+	if (begins(category, "gpu_mem") || !strcmp(category, "unified_memory"))
+		return CLASS_COPY;
+	if (begins(category, "cuda_"))
+		return class_of_call(name);
+	if (!strcmp(category, "user_annotation") ||
+	    !strcmp(category, "python_function"))
+		return CLASS_MARKED;
+	if (event->pair_count &&
+	    trace_event_arg(event, "omp").type == TRACE_STRING) {
+		const struct trace_value part = trace_event_arg(event, "omp");
+
+		return trace_value_is(&part, "wait") ? CLASS_WAIT : CLASS_WORK;
+	}
+	return strcasestr(category, "wait") ? CLASS_WAIT : CLASS_WORK;
+}
+
+static struct page_lane *lane_at(struct page *page, int64_t pid, int64_t tid,
+				 bool is_device)
+{
+	char key[64];
+	struct page_lane *lane;
+	const int len =
+		snprintf(key, sizeof(key), "%lld %lld%s", (long long)pid,
+			 (long long)tid, is_device ? " all" : "");
+
+	lane = key_table_find(&page->lanes, key, (size_t)len);
+	if (lane)
+		return lane;
+	if (page->lanes.count >= PAGE_LANES) {
+		page->lanes_left_out++;
+		return NULL;
+	}
+	lane = key_table_row(&page->lanes,
+			     key_table_number(&page->lanes, key, (size_t)len));
+	lane->pid = pid;
+	lane->tid = tid;
+	lane->is_device = is_device;
+	return lane;
+}
+
+/* The first moment at or after a time. */
+static size_t moment(const struct page *page, int64_t ns)
+{
+	const double at = (double)(ns - page->start_ns) * PAGE_SAMPLES /
+				  (double)page->wall_ns -
+			  0.5;
+
+	return at <= 0		    ? 0
+	       : at >= PAGE_SAMPLES ? PAGE_SAMPLES
+				    : (size_t)ceil(at);
+}
+
+static void mark(const struct page *page, struct page_lane *lane,
+		 const struct trace_event *event, enum page_class class)
+{
+	const size_t end = moment(page, event->ts_ns + event->dur_ns);
+	const float length = (float)event->dur_ns;
+
+	for (size_t at = moment(page, event->ts_ns); at < end; at++) {
+		if (!lane->shortest) {
+			lane->shortest =
+				memory_zeroed(PAGE_SAMPLES, sizeof(float));
+			lane->classes = memory_zeroed(PAGE_SAMPLES, 1);
+		}
+		if (lane->shortest[at] > 0 && lane->shortest[at] < length)
+			continue;
+		lane->used += !(lane->shortest[at] > 0);
+		lane->shortest[at] = length;
+		lane->classes[at] = (unsigned char)class;
+	}
+}
+
+static bool identify(const struct trace_event *event, int64_t *pid,
+		     int64_t *tid)
+{
+	const struct trace_value *field = event->field;
+
+	return !decimal_to_integer(field[FIELD_PID].text, field[FIELD_PID].len,
+				   pid) &&
+	       !decimal_to_integer(field[FIELD_TID].text, field[FIELD_TID].len,
+				   tid);
+}
+
+static void on_step(struct page *page, const struct trace_event *event,
+		    int64_t tid)
+{
+	const struct trace_value *name = &event->field[FIELD_NAME];
+	struct page_step step = {0, event->ts_ns, event->dur_ns};
+
+	if (decimal_to_integer(name->text + 13, name->len - 13, &step.number) ||
+	    !trace_value_is(&event->field[FIELD_CAT], "user_annotation"))
+		return;
+	page->steps = memory_grow(page->steps, page->step_count,
+				  &page->step_capacity, sizeof(step));
+	page->steps[page->step_count++] = step;
+	page->step_tid = tid % SIDE_LANES;
+}
+
+static void on_slice(struct page *page, const struct trace_event *event)
+{
+	const enum page_class class = class_of(event);
+	const char *category = event->field[FIELD_CAT].text;
+	struct page_lane *lane;
+	int64_t pid, tid;
+	bool is_gpu;
+
+	if (!identify(event, &pid, &tid))
+		return;
+	if (begins(event->field[FIELD_NAME].text, "ProfilerStep#"))
+		on_step(page, event, tid);
+	if (class == CLASS_NOTHING)
+		return;
+	is_gpu = !strcmp(category, "kernel") || begins(category, "gpu_mem");
+	if (!is_gpu && tid >= SIDE_LANES)
+		return;
+	lane = lane_at(page, pid, tid, false);
+	if (lane) {
+		lane->is_gpu |= is_gpu;
+		mark(page, lane, event, class);
+	}
+	lane = is_gpu ? lane_at(page, pid, -1, true) : NULL;
+	if (lane)
+		mark(page, lane, event, class);
+}
+
+static void on_metadata(struct page *page, const struct trace_event *event)
+{
+	const struct trace_value label = trace_event_arg(event, "name");
+	struct text_buffer text = {0};
+	struct page_lane *lane;
+	int64_t pid, tid;
+
+	if (label.type != TRACE_STRING || !identify(event, &pid, &tid) ||
+	    tid >= SIDE_LANES ||
+	    !trace_value_is(&event->field[FIELD_NAME], "thread_name"))
+		return;
+	lane = lane_at(page, pid, tid, false);
+	if (!lane)
+		return;
+	text_buffer_add_printable(&text, label.text, label.len, 80);
+	free(lane->label);
+	lane->label = text.data;
+}
+
+/* A value of a series at a time. */
+static void put(struct page *page, const char *name, bool is_bytes, int64_t ns,
+		double value)
+{
+	struct page_series *series =
+		key_table_find(&page->series, name, strlen(name));
+	const size_t bin = moment(page, ns) * PAGE_BINS / PAGE_SAMPLES;
+
+	if (!series && page->series.count >= PAGE_SERIES)
+		return;
+	if (!series) {
+		series = key_table_row(
+			&page->series,
+			key_table_number(&page->series, name, strlen(name)));
+		series->is_bytes = is_bytes;
+		series->peak = INT64_MIN;
+		for (size_t at = 0; at < PAGE_BINS; at++)
+			series->last[at] = series->high[at] = NAN;
+	}
+	if (value > (double)series->peak) {
+		series->peak = (int64_t)value;
+		series->peak_ns = ns;
+	}
+	if (bin >= PAGE_BINS)
+		return;
+	series->high[bin] = fmax(series->high[bin], value);
+	if (isnan(series->last[bin]) || ns >= series->last_ns[bin]) {
+		series->last[bin] = value;
+		series->last_ns[bin] = ns;
+	}
+}
+
+static void on_memory(struct page *page, const struct trace_event *event)
+{
+	const bool is_pinned =
+		strstr(event->field[FIELD_NAME].text, "pinned") != NULL;
+	int64_t type = 0, device = 0, total;
+	char name[64] = "heap";
+
+	if (!trace_event_integer(event, "Total Allocated", &total))
+		return;
+	trace_event_integer(event, "Device Type", &type);
+	trace_event_integer(event, "Device Id", &device);
+	if (type)
+		snprintf(name, sizeof(name), "GPU %lld memory",
+			 (long long)device);
+	else if (is_pinned)
+		strcpy(name, "pinned memory");
+	put(page, name, true, event->ts_ns, (double)total);
+}
+
+static void on_counter(struct page *page, const struct trace_event *event)
+{
+	const char *name = event->field[FIELD_NAME].text;
+	char full[160];
+
+	for (size_t at = 0; at < event->pair_count; at++) {
+		const struct trace_pair *pair = &event->pairs[at];
+		const bool is_live = !strcmp(pair->key, "live_bytes");
+
+		if (pair->value.type != TRACE_NUMBER)
+			continue;
+		snprintf(full, sizeof(full), is_live ? "%.80s" : "%.80s: %.60s",
+			 name, pair->key);
+		put(page, full, is_live, event->ts_ns,
+		    strtod(pair->value.text, NULL));
+	}
+}
+
+static void on_event(void *arg, const struct trace_event *event)
+{
+	const struct trace_value *ph = &event->field[FIELD_PH];
+	struct page *page = arg;
+
+	if (trace_event_is_slice(event))
+		on_slice(page, event);
+	else if (trace_value_is(ph, "M"))
+		on_metadata(page, event);
+	else if (event->ts_state == TIME_ABSENT || event->ts_state == TIME_BAD)
+		return;
+	else if (trace_value_is(ph, "C"))
+		on_counter(page, event);
+	else if (begins(event->field[FIELD_NAME].text, "[memory]"))
+		on_memory(page, event);
+}
+
+/* What the file says of itself, but for its long lists. */
+static void on_entry(void *arg, const struct trace_entry *entry)
+{
+	static const char *const lists[] = {
+		"traceprof.totals.", "traceprof.sampled.", "traceprof.modules.",
+		"traceprof.stacks.", "traceprof.notes.",
+	};
+	struct page *page = arg;
+
+	for (size_t at = 0; at < sizeof(lists) / sizeof(lists[0]); at++)
+		if (begins(entry->path, lists[at]))
+			return;
+	if (entry->value.type == TRACE_OBJECT ||
+	    entry->value.type == TRACE_ARRAY || page->fact_count >= FACTS_MAX)
+		return;
+	text_buffer_add_printable(&page->facts, entry->path,
+				  strlen(entry->path), 200);
+	text_buffer_add(&page->facts, "", 1);
+	text_buffer_add_printable(&page->facts, entry->value.text,
+				  entry->value.len, 300);
+	text_buffer_add(&page->facts, "", 1);
+	page->fact_count++;
+}
+
+static int compare_steps(const void *left, const void *right)
+{
+	const struct page_step *a = left, *b = right;
+
+	return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
+}
+
+int page_read(struct page *page, const char *file)
+{
+	const struct trace_sink sink = {on_event, on_entry, page};
+	const struct report_choice choice = {.order = ORDER_TOTAL};
+	int error;
+
+	*page = (struct page){
+		.lanes = {.row_bytes = sizeof(struct page_lane)},
+		.series = {.row_bytes = sizeof(struct page_series)},
+	};
+	error = report_read(&page->report, file, &choice);
+	if (error)
+		return error;
+	page->start_ns = report_start_ns(&page->report);
+	page->wall_ns = report_wall_ns(&page->report);
+	if (page->wall_ns < 1)
+		page->wall_ns = 1;
+	error = trace_read(file, &sink, &page->report.facts);
+	if (!error && page->step_count)
+		qsort(page->steps, page->step_count, sizeof(*page->steps),
+		      compare_steps);
+	return error;
+}
+
+static int compare_lanes(const void *left, const void *right)
+{
+	const struct page_lane *a = *(const struct page_lane *const *)left;
+	const struct page_lane *b = *(const struct page_lane *const *)right;
+
+	if (a->is_gpu != b->is_gpu)
+		return a->is_gpu ? -1 : 1;
+	if (a->is_gpu && a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	if (a->is_device != b->is_device)
+		return a->is_device ? -1 : 1;
+	if (a->used != b->used)
+		return a->used > b->used ? -1 : 1;
+	return a->tid < b->tid ? -1 : a->tid > b->tid;
+}
+
+const struct page_lane **page_lanes(const struct page *page, size_t *count)
+{
+	const struct page_lane **list =
+		memory_zeroed(page->lanes.count + 1, sizeof(*list));
+
+	*count = 0;
+	for (size_t at = 0; at < page->lanes.count; at++) {
+		struct page_lane *lane = key_table_row(&page->lanes, at);
+
+		lane->is_gpu |= lane->is_device;
+		if (lane->used)
+			list[(*count)++] = lane;
+	}
+	qsort(list, *count, sizeof(*list), compare_lanes);
+	return list;
+}
+
+void page_free(struct page *page)
+{
+	for (size_t at = 0; at < page->lanes.count; at++) {
+		struct page_lane *lane = key_table_row(&page->lanes, at);
+
+		free(lane->label);
+		free(lane->shortest);
+		free(lane->classes);
+	}
+	key_table_free(&page->lanes);
+	key_table_free(&page->series);
+	free(page->steps);
+	text_buffer_free(&page->facts);
+	report_free(&page->report);
+}

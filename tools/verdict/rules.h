@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rules.h - the thresholds of all rules, and what rules share.
+ *
+ * docs/verdict.md says on which programs the thresholds were measured.
+ */
+#ifndef TOOLS_RULES_H
+#define TOOLS_RULES_H
+
+#include <stdbool.h>
+
+#include "tools/verdict/verdict.h"
+
+/* Of the judged time: what is less is not worth a sentence. */
+#define SHARE_MIN	   0.05
+#define SHARE_HIGH_MIN	   0.10 /* where a part of it can't be avoided */
+#define FULL_PRECISION_MIN 0.20
+
+#define SYNCS_MIN	   1.5 /* a step; one may be needed */
+#define COPIES_MIN	   10  /* small ones, a step */
+#define SMALL_COPY_BYTES   65536
+#define SHORT_KERNEL_NS	   10000 /* a launch takes about as long */
+#define KERNELS_MIN	   20	 /* a step */
+#define STREAM_MIN	   0.05	 /* of the time, for a stream to count */
+#define OVERLAP_MIN	   0.10	 /* of the smaller stream */
+
+#define IMBALANCE_MIN	   1.10	 /* longest member over mean */
+#define SHORT_REGION_NS	   50000 /* some ten times what a fork costs */
+#define SHORT_REGIONS_MIN  100
+#define FORK_SHARE_MIN	   0.30 /* of a region, not spent in work */
+#define IDLE_WORK_MAX	   0.02 /* of the busiest thread's */
+#define IDLE_PARTS_MIN	   10
+
+#define MALLOC_NS	   40	/* a call of malloc and its free */
+#define FAULT_NS_PER_BYTE  0.15 /* to have a page and give it back */
+#define TEMPORARIES_MIN	   5
+#define GROWTH_STEPS_MIN   10
+#define GROWTH_MIN	   0.05 /* of the heap, over all steps */
+#define GROWTH_BYTES_MIN   (1 << 20)
+
+#define SLOW_STEP_MIN	   1.5 /* medians */
+#define NTH_STEP_MIN	   1.3
+#define NTH_TIMES_MIN	   3
+#define STEPS_MIN	   5
+
+#define OWN_COST_MIN	   0.01
+#define LOST_MIN	   0.001
+
+/* The whole table; ends with a name that is NULL. */
+extern const struct rule verdict_rules[];
+
+bool rule_blocking_copies(const struct verdict_facts *, struct finding *);
+bool rule_small_copies(const struct verdict_facts *, struct finding *);
+bool rule_needless_sync(const struct verdict_facts *, struct finding *);
+bool rule_small_kernels(const struct verdict_facts *, struct finding *);
+bool rule_low_occupancy(const struct verdict_facts *, struct finding *);
+bool rule_memory_bound(const struct verdict_facts *, struct finding *);
+bool rule_layout(const struct verdict_facts *, struct finding *);
+bool rule_compute_bound(const struct verdict_facts *, struct finding *);
+bool rule_serial_streams(const struct verdict_facts *, struct finding *);
+bool rule_throttled(const struct verdict_facts *, struct finding *);
+bool rule_idle_host(const struct verdict_facts *, struct finding *);
+bool rule_idle_openmp(const struct verdict_facts *, struct finding *);
+bool rule_idle_alloc(const struct verdict_facts *, struct finding *);
+bool rule_data_starved(const struct verdict_facts *, struct finding *);
+bool rule_exposed_comm(const struct verdict_facts *, struct finding *);
+bool rule_off_cpu(const struct verdict_facts *, struct finding *);
+bool rule_imbalance(const struct verdict_facts *, struct finding *);
+bool rule_barrier(const struct verdict_facts *, struct finding *);
+bool rule_critical(const struct verdict_facts *, struct finding *);
+bool rule_short_regions(const struct verdict_facts *, struct finding *);
+bool rule_oversubscribed(const struct verdict_facts *, struct finding *);
+bool rule_idle_threads(const struct verdict_facts *, struct finding *);
+bool rule_churn(const struct verdict_facts *, struct finding *);
+bool rule_large_blocks(const struct verdict_facts *, struct finding *);
+bool rule_growth(const struct verdict_facts *, struct finding *);
+bool rule_first_step(const struct verdict_facts *, struct finding *);
+bool rule_nth_step(const struct verdict_facts *, struct finding *);
+bool rule_outliers(const struct verdict_facts *, struct finding *);
+bool rule_own_cost(const struct verdict_facts *, struct finding *);
+bool rule_losses(const struct verdict_facts *, struct finding *);
+
+/* Is it such a share of the judged time? */
+bool is_worth(const struct verdict_facts *facts, double saved_ns, double share);
+
+/* Does it lie in one of the judged steps? */
+bool is_judged(const struct verdict_facts *facts, int64_t ns);
+
+/* Steps that are judged; 1 for a run without. */
+double steps_of(const struct verdict_facts *facts);
+
+/* Sets one of the texts; "" where memory is short. */
+void say(char **text, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Fills in where: a moment, a lane (TIMELINE_NONE the critical thread's), and
+ * what; name may be TIMELINE_NONE. */
+void say_place(const struct verdict_facts *facts, struct finding *finding,
+	       int64_t ns, uint32_t lane, uint32_t name);
+
+/* A name fit for a line. */
+struct short_name {
+	char text[64];
+};
+struct short_name short_name(const char *name);
+
+#endif

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rules_gpu.c - what a GPU is busy with.
+ */
+#include "tools/verdict/rules.h"
+
+#include <stdlib.h>
+
+#include "tools/util/memory.h"
+#include "tools/util/numbers.h"
+
+/* Kernels of the judged steps. */
+struct kernels {
+	double count, ns;
+	double worst_ns;
+	int64_t worst_at_ns;
+	uint32_t worst;
+};
+
+static void add(const struct verdict_facts *facts, struct kernels *kernels,
+		const struct gpu_work *work)
+{
+	(void)facts;
+	kernels->count++;
+	kernels->ns += work->dur;
+	if ((double)work->dur < kernels->worst_ns)
+		return;
+	kernels->worst_ns = work->dur;
+	kernels->worst_at_ns = work->start_ns;
+	kernels->worst = work->name;
+}
+
+static struct kernels count_kernels(const struct verdict_facts *facts,
+				    bool (*takes)(const char *name))
+{
+	const struct timeline *timeline = facts->timeline;
+	struct kernels kernels = {.worst = TIMELINE_NONE};
+
+	for (size_t at = 0; at < timeline->work_count; at++) {
+		const struct gpu_work *work = &timeline->work[at];
+
+		if (work->kind == GPU_KERNEL &&
+		    is_judged(facts, work->start_ns) &&
+		    (!takes || takes(timeline_name_text(timeline, work->name))))
+			add(facts, &kernels, work);
+	}
+	return kernels;
+}
+
+/* A piece of work is on a stream, not on a thread. */
+static void say_work(const struct verdict_facts *facts, struct finding *finding,
+		     const struct kernels *kernels)
+{
+	uint32_t lane = TIMELINE_NONE;
+
+	if (kernels->worst != TIMELINE_NONE)
+		lane = timeline_name(facts->timeline, kernels->worst)
+			       ->longest_lane;
+	say_place(facts, finding, kernels->worst_at_ns, lane, kernels->worst);
+}
+
+bool rule_small_kernels(const struct verdict_facts *facts,
+			struct finding *finding)
+{
+	const struct split_gap *gap = &facts->split.gaps[GAP_LAUNCH];
+	const struct kernels kernels = count_kernels(facts, NULL);
+
+	finding->saved_ns = (double)gap->ns;
+	if (kernels.count < KERNELS_MIN * steps_of(facts) ||
+	    kernels.ns > SHORT_KERNEL_NS * kernels.count ||
+	    !is_worth(facts, finding->saved_ns, SHARE_MIN))
+		return false;
+	say(&finding->figure,
+	    "%.0f kernels a step of %s on average: the GPU waits for launches",
+	    kernels.count / steps_of(facts),
+	    quantity_time(kernels.ns / kernels.count).text);
+	say(&finding->threshold, "%d a step, %s, and %.0f %% of the step idle",
+	    KERNELS_MIN, quantity_time(SHORT_KERNEL_NS).text, 100 * SHARE_MIN);
+	say(&finding->next,
+	    "launch them as one CUDA graph (torch.compile with "
+	    "mode=\"reduce-overhead\"), fuse them, or make the batch larger.");
+	say_work(facts, finding, &kernels);
+	return true;
+}
+
+bool rule_low_occupancy(const struct verdict_facts *facts,
+			struct finding *finding)
+{
+	const struct timeline *timeline = facts->timeline;
+	const struct timeline_name *worst = NULL;
+	uint32_t name = 0;
+
+	for (uint32_t at = 0; at < timeline->names.count; at++) {
+		const struct timeline_name *row = timeline_name(timeline, at);
+
+		if (!row->is_gpu || row->gpu != GPU_KERNEL ||
+		    row->sum_ns < SHORT_KERNEL_NS * row->calls ||
+		    row->idle_ns <= 0)
+			continue;
+		if (is_judged(facts, row->longest_at_ns))
+			finding->saved_ns += row->idle_ns;
+		if (!worst || row->idle_ns > worst->idle_ns) {
+			worst = row;
+			name = at;
+		}
+	}
+	if (finding->saved_ns > (double)facts->split.ns[SHARE_GPU])
+		finding->saved_ns = (double)facts->split.ns[SHARE_GPU];
+	if (!worst || !is_worth(facts, finding->saved_ns, SHARE_HIGH_MIN))
+		return false;
+	say(&finding->figure,
+	    "kernels have fewer blocks than the GPU has multiprocessors; %s "
+	    "fills %.0f %% of them",
+	    short_name(timeline_name_text(timeline, name)).text,
+	    100 - 100 * worst->idle_ns / (double)worst->sum_ns);
+	say(&finding->threshold, "%.0f %% of the step, kernels of %s and more",
+	    100 * SHARE_HIGH_MIN, quantity_time(SHORT_KERNEL_NS).text);
+	say(&finding->next, "make the batch larger, launch more blocks, or run "
+			    "such kernels side by side on several streams.");
+	say_place(facts, finding, worst->longest_at_ns, worst->longest_lane,
+		  name);
+	return true;
+}
+
+/* A row of n such kernels reads and writes n times what one would. */
+bool rule_memory_bound(const struct verdict_facts *facts,
+		       struct finding *finding)
+{
+	const struct timeline *timeline = facts->timeline;
+	struct kernels kernels = {.worst = TIMELINE_NONE};
+	double row_ns = 0, row_count = 0;
+
+	for (size_t at = 0; at < timeline->work_count; at++) {
+		const struct gpu_work *work = &timeline->work[at];
+
+		if (work->kind != GPU_KERNEL ||
+		    !is_judged(facts, work->start_ns))
+			continue;
+		if (timeline_is_memory_bound(
+			    timeline_name_text(timeline, work->name))) {
+			add(facts, &kernels, work);
+			row_ns += work->dur;
+			row_count++;
+			continue;
+		}
+		if (row_count > 1)
+			finding->saved_ns += row_ns * (1 - 1 / row_count);
+		row_ns = row_count = 0;
+	}
+	if (row_count > 1)
+		finding->saved_ns += row_ns * (1 - 1 / row_count);
+	if (kernels.ns < SHORT_KERNEL_NS * kernels.count ||
+	    !is_worth(facts, finding->saved_ns, SHARE_HIGH_MIN))
+		return false;
+	say(&finding->figure,
+	    "%s a step in %.0f kernels that do nothing but read and write "
+	    "tensors",
+	    quantity_time(kernels.ns / steps_of(facts)).text,
+	    kernels.count / steps_of(facts));
+	say(&finding->threshold, "rows of them, %.0f %% of the step",
+	    100 * SHARE_HIGH_MIN);
+	say(&finding->next, "fuse them (torch.compile, fused optimisers and "
+			    "norms), or halve their bytes with bf16.");
+	say_work(facts, finding, &kernels);
+	return true;
+}
+
+bool rule_layout(const struct verdict_facts *facts, struct finding *finding)
+{
+	const struct kernels kernels = count_kernels(facts, timeline_is_layout);
+
+	finding->saved_ns = kernels.ns;
+	if (!is_worth(facts, finding->saved_ns, SHARE_MIN))
+		return false;
+	say(&finding->figure,
+	    "%.1f kernels a step only bring tensors into another order",
+	    kernels.count / steps_of(facts));
+	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_MIN);
+	say(&finding->next,
+	    "keep one layout throughout: memory_format=torch.channels_last for "
+	    "model and input.");
+	say_work(facts, finding, &kernels);
+	return true;
+}
+
+bool rule_compute_bound(const struct verdict_facts *facts,
+			struct finding *finding)
+{
+	const struct kernels kernels =
+		count_kernels(facts, timeline_is_full_precision);
+
+	finding->saved_ns = kernels.ns / 2;
+	if (!is_worth(facts, kernels.ns, FULL_PRECISION_MIN))
+		return false;
+	say(&finding->figure,
+	    "%s a step in matrix products of full precision, which leave the "
+	    "tensor cores idle",
+	    quantity_time(kernels.ns / steps_of(facts)).text);
+	say(&finding->threshold, "%.0f %% of the step",
+	    100 * FULL_PRECISION_MIN);
+	say(&finding->next, "allow TF32 (set_float32_matmul_precision"
+			    "(\"high\")) or train in bf16 (autocast).");
+	say_work(facts, finding, &kernels);
+	return true;
+}
+
+/* Busy time of one stream. */
+struct stream_sum {
+	double ns;
+	int64_t first_ns;
+	uint32_t name;
+	bool is_seen;
+};
+
+/* The time in which any of them was busy; work comes by start. */
+static double sum_streams(const struct verdict_facts *facts,
+			  struct stream_sum *streams, int64_t *begin_ns)
+{
+	const struct timeline *timeline = facts->timeline;
+	int64_t end_ns = INT64_MIN;
+	double busy = 0;
+
+	for (size_t at = 0; at < timeline->work_count; at++) {
+		const struct gpu_work *work = &timeline->work[at];
+		const int64_t work_end_ns = work->start_ns + work->dur;
+		struct stream_sum *stream = &streams[work->stream];
+
+		if (!is_judged(facts, work->start_ns))
+			continue;
+		stream->ns += work->dur;
+		if (!stream->is_seen) {
+			stream->is_seen = true;
+			stream->first_ns = work->start_ns;
+			stream->name = work->name;
+		}
+		*begin_ns = work->start_ns > end_ns ? work->start_ns : end_ns;
+		if (work_end_ns > *begin_ns) {
+			busy += (double)(work_end_ns - *begin_ns);
+			end_ns = work_end_ns;
+		}
+	}
+	return busy;
+}
+
+bool rule_serial_streams(const struct verdict_facts *facts,
+			 struct finding *finding)
+{
+	const size_t count = facts->timeline->streams.count;
+	struct stream_sum *streams = memory_zeroed(count + 1, sizeof(*streams));
+	struct stream_sum longest = {0}, second = {0};
+	double sum = 0, busy;
+	int64_t begin_ns;
+
+	busy = sum_streams(facts, streams, &begin_ns);
+	for (size_t at = 0; at < count; at++) {
+		sum += streams[at].ns;
+		if (streams[at].ns > longest.ns) {
+			second = longest;
+			longest = streams[at];
+		} else if (streams[at].ns > second.ns) {
+			second = streams[at];
+		}
+	}
+	free(streams);
+	finding->saved_ns = busy - longest.ns;
+	if (!is_worth(facts, second.ns, STREAM_MIN) ||
+	    sum - busy >= OVERLAP_MIN * second.ns ||
+	    !is_worth(facts, finding->saved_ns, SHARE_HIGH_MIN))
+		return false;
+	say(&finding->figure,
+	    "%zu streams take turns: %.1f %% of the shorter one's work runs "
+	    "beside another's",
+	    count, 100 * (sum - busy) / second.ns);
+	say(&finding->threshold, "%.0f %% overlap, %.0f %% of the step",
+	    100 * OVERLAP_MIN, 100 * SHARE_HIGH_MIN);
+	say(&finding->next,
+	    "look for what makes one wait for the other: the default stream, "
+	    "an event too early, a synchronising call between them.");
+	say_place(facts, finding, second.first_ns, TIMELINE_NONE, second.name);
+	return true;
+}
+
+bool rule_throttled(const struct verdict_facts *facts, struct finding *finding)
+{
+	const struct timeline *timeline = facts->timeline;
+	const double share = facts->wall_ns > 0
+				     ? (double)timeline->throttled_ns /
+					       (double)facts->wall_ns
+				     : 0;
+
+	if (share < SHARE_MIN)
+		return false;
+	/* How much slower it is isn't known: a third is common. */
+	finding->saved_ns = (share < 1 ? share : 1) / 3 *
+			    (double)facts->split.ns[SHARE_GPU];
+	say(&finding->figure,
+	    "the GPU's clock was held down %.0f %% of the "
+	    "time: %s",
+	    100 * share, timeline->throttling);
+	say(&finding->threshold, "%.0f %% of the time", 100 * SHARE_MIN);
+	say(&finding->next, "look at its cooling and power limit "
+			    "(nvidia-smi -q -d PERFORMANCE).");
+	return true;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rules_idle.c - what a step, or a GPU, waits for.
+ */
+#include "tools/verdict/rules.h"
+
+#include "tools/util/numbers.h"
+
+/* The worst place of a kind of time on the critical thread: the longest slice
+ * of that kind. */
+static bool say_longest(const struct verdict_facts *facts,
+			struct finding *finding, enum host_kind kind)
+{
+	const struct timeline *timeline = facts->timeline;
+	const struct timeline_name *worst = NULL;
+	uint32_t name = 0;
+
+	for (uint32_t at = 0; at < timeline->names.count; at++) {
+		const struct timeline_name *row = timeline_name(timeline, at);
+
+		if (row->is_gpu || row->host != kind ||
+		    (worst && row->sum_ns <= worst->sum_ns))
+			continue;
+		worst = row;
+		name = at;
+	}
+	if (worst)
+		say_place(facts, finding, worst->longest_at_ns,
+			  worst->longest_lane, name);
+	return worst;
+}
+
+static void say_gap(const struct verdict_facts *facts, struct finding *finding,
+		    const struct split_gap *gap)
+{
+	say_place(facts, finding, gap->worst_at_ns, TIMELINE_NONE, gap->name);
+}
+
+bool rule_idle_host(const struct verdict_facts *facts, struct finding *finding)
+{
+	const struct split_gap *gap = &facts->split.gaps[GAP_HOST];
+
+	finding->saved_ns = (double)gap->ns;
+	if (!is_worth(facts, finding->saved_ns, SHARE_HIGH_MIN))
+		return false;
+	say(&finding->figure,
+	    "the GPU idles %s a step while the host is busy with other code",
+	    quantity_time((double)gap->ns / steps_of(facts)).text);
+	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_HIGH_MIN);
+	say(&finding->next, "do that work earlier, on another thread, or while "
+			    "the GPU still has kernels queued.");
+	say_gap(facts, finding, gap);
+	return true;
+}
+
+bool rule_idle_openmp(const struct verdict_facts *facts,
+		      struct finding *finding)
+{
+	const struct split_gap *gap = &facts->split.gaps[GAP_OMP];
+
+	finding->saved_ns = (double)gap->ns;
+	if (!is_worth(facts, finding->saved_ns, SHARE_HIGH_MIN))
+		return false;
+	say(&finding->figure,
+	    "the GPU idles %s a step while the host is in OpenMP's regions "
+	    "and barriers",
+	    quantity_time((double)gap->ns / steps_of(facts)).text);
+	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_HIGH_MIN);
+	say(&finding->next, "launch the GPU's work before the region, or move "
+			    "the region's work to the GPU.");
+	say_gap(facts, finding, gap);
+	return true;
+}
+
+bool rule_idle_alloc(const struct verdict_facts *facts, struct finding *finding)
+{
+	const struct split *split = &facts->split;
+
+	finding->saved_ns = (double)split->ns[SHARE_ALLOC];
+	if (!is_worth(facts, finding->saved_ns, SHARE_MIN) ||
+	    !say_longest(facts, finding, HOST_ALLOC))
+		return false;
+	say(&finding->figure,
+	    "%s a step in calls that get and free a GPU's memory",
+	    quantity_time(finding->saved_ns / steps_of(facts)).text);
+	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_MIN);
+	say(&finding->next, "keep buffers from step to step, or take them from "
+			    "a pool (cudaMallocAsync, a caching allocator).");
+	return true;
+}
+
+bool rule_data_starved(const struct verdict_facts *facts,
+		       struct finding *finding)
+{
+	const struct split *split = &facts->split;
+
+	finding->saved_ns = (double)split->ns[SHARE_DATA];
+	if (!is_worth(facts, finding->saved_ns, SHARE_MIN) ||
+	    !say_longest(facts, finding, HOST_DATA))
+		return false;
+	say(&finding->figure, "the step waits %s for its data",
+	    quantity_time(finding->saved_ns / steps_of(facts)).text);
+	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_MIN);
+	say(&finding->next,
+	    "load ahead: more workers (num_workers, prefetch_factor), cheaper "
+	    "decoding, or a faster disk.");
+	return true;
+}
+
+bool rule_exposed_comm(const struct verdict_facts *facts,
+		       struct finding *finding)
+{
+	const struct timeline *timeline = facts->timeline;
+	const struct split *split = &facts->split;
+
+	finding->saved_ns = (double)split->ns[SHARE_COMM];
+	if (!is_worth(facts, finding->saved_ns, SHARE_MIN))
+		return false;
+	say(&finding->figure,
+	    "%s a step of communication with no computation beside it",
+	    quantity_time(finding->saved_ns / steps_of(facts)).text);
+	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_MIN);
+	say(&finding->next,
+	    "overlap it with the backward pass (smaller buckets, "
+	    "bucket_cap_mb), accumulate gradients, or send bf16.");
+	for (size_t at = 0; at < timeline->work_count; at++)
+		if (timeline->work[at].kind == GPU_COMM &&
+		    is_judged(facts, timeline->work[at].start_ns)) {
+			const uint32_t name = timeline->work[at].name;
+			const struct timeline_name *row =
+				timeline_name(timeline, name);
+
+			say_place(facts, finding, row->longest_at_ns,
+				  row->longest_lane, name);
+			return true;
+		}
+	return say_longest(facts, finding, HOST_COMM);
+}
+
+bool rule_off_cpu(const struct verdict_facts *facts, struct finding *finding)
+{
+	const struct split *split = &facts->split;
+
+	finding->saved_ns = (double)split->ns[SHARE_OFF];
+	if (!is_worth(facts, finding->saved_ns, SHARE_HIGH_MIN) ||
+	    !say_longest(facts, finding, HOST_OFF))
+		return false;
+	say(&finding->figure,
+	    "the step's thread sleeps or waits for another "
+	    "one for %s",
+	    quantity_time(finding->saved_ns / steps_of(facts)).text);
+	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_HIGH_MIN);
+	say(&finding->next, "look at who holds what it waits for: a lock, a "
+			    "queue, a sleep.");
+	return true;
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rules_openmp.c - how teams share out their work.
+ */
+#include "tools/verdict/rules.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "tools/util/numbers.h"
+
+/* What a region's figures stand for: of thinned ones some are in the file. */
+static double weight_of(const struct verdict_facts *facts,
+			const struct region_total *region)
+{
+	const struct trace_sampled_row *row;
+
+	if (region->is_estimated || !facts->sampled)
+		return facts->regions_in_steps;
+	row = trace_sampled_find(facts->sampled, "parallel", region->name);
+	if (!row || row->drawn <= 0)
+		return facts->regions_in_steps;
+	return facts->regions_in_steps * (double)row->seen / (double)row->drawn;
+}
+
+static double team_of(const struct region_total *region)
+{
+	return region->team_max > 0 ? (double)region->team_max : 1;
+}
+
+static bool is_short(const struct region_total *region)
+{
+	return region->elapsed_ns < SHORT_REGION_NS * region->calls;
+}
+
+/* The place of a region: its longest slice. */
+static void say_region(const struct verdict_facts *facts,
+		       struct finding *finding,
+		       const struct region_total *region)
+{
+	const struct timeline *timeline = facts->timeline;
+
+	for (uint32_t at = 0; at < timeline->names.count; at++) {
+		const struct timeline_name *row = timeline_name(timeline, at);
+
+		if (strcmp(timeline_name_text(timeline, at), region->name) ||
+		    !strcmp(timeline_category(timeline, at), TIMELINE_MEMBERS))
+			continue;
+		say_place(facts, finding, row->longest_at_ns, row->longest_lane,
+			  at);
+		return;
+	}
+}
+
+bool rule_imbalance(const struct verdict_facts *facts, struct finding *finding)
+{
+	const struct region_total *worst = NULL;
+	double most = 0;
+	bool is_dynamic;
+
+	for (size_t at = 0; at < facts->region_count; at++) {
+		const struct region_total *region = &facts->regions[at];
+		const double saved = weight_of(facts, region) *
+				     (double)region->uneven_ns /
+				     team_of(region);
+
+		if (!region->calls || region->imbalance < IMBALANCE_MIN ||
+		    is_short(region))
+			continue;
+		finding->saved_ns += saved;
+		if (saved > most) {
+			most = saved;
+			worst = region;
+		}
+	}
+	if (!worst || !is_worth(facts, finding->saved_ns, SHARE_MIN))
+		return false;
+	is_dynamic = strstr(facts->timeline->schedule, "dynamic") ||
+		     strstr(facts->timeline->schedule, "guided");
+	say(&finding->figure,
+	    "in %s the longest member works %.2f times as long as the mean one",
+	    short_name(worst->name).text, worst->imbalance);
+	say(&finding->threshold, "%.2f, and %.0f %% of the step", IMBALANCE_MIN,
+	    100 * SHARE_MIN);
+	say(&finding->next, "%s",
+	    is_dynamic ? "make chunks smaller, or begin with the largest "
+			 "pieces of work."
+		       : "try schedule(dynamic) or schedule(guided), or split "
+			 "the work by its cost.");
+	say_region(facts, finding, worst);
+	return true;
+}
+
+/* Long waits of regions whose members work evenly in sum. */
+bool rule_barrier(const struct verdict_facts *facts, struct finding *finding)
+{
+	const struct timeline_name *waits =
+		timeline_find(facts->timeline, TIMELINE_WAITS, "barrier wait");
+	const struct region_total *worst = NULL;
+	double most = 0;
+
+	for (size_t at = 0; waits && at < facts->region_count; at++) {
+		const struct region_total *region = &facts->regions[at];
+		const double even =
+			(double)region->judged_ns - (double)region->uneven_ns;
+		const double saved =
+			weight_of(facts, region) * even / team_of(region);
+
+		if (!region->calls || is_short(region) || saved <= 0)
+			continue;
+		finding->saved_ns += saved;
+		if (saved > most) {
+			most = saved;
+			worst = region;
+		}
+	}
+	if (!worst)
+		return false;
+	most = facts->regions_in_steps * (double)waits->sum_ns / team_of(worst);
+	if (finding->saved_ns > most)
+		finding->saved_ns = most;
+	if (!is_worth(facts, finding->saved_ns, SHARE_HIGH_MIN))
+		return false;
+	say(&finding->figure,
+	    "%" PRId64 " waits at barriers, %s on average, though the members "
+	    "work evenly over the whole region",
+	    waits->calls,
+	    quantity_time((double)waits->sum_ns / (double)waits->calls).text);
+	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_HIGH_MIN);
+	say(&finding->next, "join loops with nowait, or give each thread the "
+			    "same part in each phase.");
+	say_region(facts, finding, worst);
+	return true;
+}
+
+bool rule_critical(const struct verdict_facts *facts, struct finding *finding)
+{
+	const struct timeline *timeline = facts->timeline;
+	const double team =
+		timeline->team_max > 0 ? (double)timeline->team_max : 1;
+	const struct timeline_name *worst = NULL;
+	uint32_t name = 0;
+
+	for (uint32_t at = 0; at < timeline->names.count; at++) {
+		const struct timeline_name *row = timeline_name(timeline, at);
+
+		if (row->is_gpu || row->host != HOST_OMP_LOCK)
+			continue;
+		finding->saved_ns +=
+			facts->regions_in_steps * (double)row->sum_ns / team;
+		if (!worst || row->sum_ns > worst->sum_ns) {
+			worst = row;
+			name = at;
+		}
+	}
+	if (!worst || !is_worth(facts, finding->saved_ns, SHARE_MIN))
+		return false;
+	say(&finding->figure,
+	    "threads wait %s for each other in %s (%" PRId64 " times)",
+	    quantity_time((double)worst->sum_ns).text,
+	    short_name(timeline_name_text(timeline, name)).text, worst->calls);
+	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_MIN);
+	say(&finding->next, "use reduction or atomic in its place, or collect "
+			    "per thread and join once.");
+	say_place(facts, finding, worst->longest_at_ns, worst->longest_lane,
+		  name);
+	return true;
+}
+
+bool rule_short_regions(const struct verdict_facts *facts,
+			struct finding *finding)
+{
+	const struct region_total *worst = NULL;
+	double most = 0;
+
+	for (size_t at = 0; at < facts->region_count; at++) {
+		const struct region_total *region = &facts->regions[at];
+		const double work = (double)region->work_ns / team_of(region);
+		const double fork = (double)region->elapsed_ns - work;
+		const double saved = weight_of(facts, region) * fork;
+
+		if (region->calls < SHORT_REGIONS_MIN || !is_short(region) ||
+		    region->team_max < 2 || region->work_ns <= 0 ||
+		    fork < FORK_SHARE_MIN * (double)region->elapsed_ns)
+			continue;
+		finding->saved_ns += saved;
+		if (saved > most) {
+			most = saved;
+			worst = region;
+		}
+	}
+	if (!worst || !is_worth(facts, finding->saved_ns, SHARE_MIN))
+		return false;
+	say(&finding->figure,
+	    "%" PRId64 " calls of %s take %s each, %.0f %% of it to begin and "
+	    "end",
+	    worst->calls, short_name(worst->name).text,
+	    quantity_time((double)worst->elapsed_ns / (double)worst->calls)
+		    .text,
+	    100 - 100 * (double)worst->work_ns / team_of(worst) /
+			    (double)worst->elapsed_ns);
+	say(&finding->threshold, "%s, %.0f %%, and %.0f %% of the step",
+	    quantity_time(SHORT_REGION_NS).text, 100 * FORK_SHARE_MIN,
+	    100 * SHARE_MIN);
+	say(&finding->next,
+	    "put the region around the outer loop, use if(n > LIMIT), or fewer "
+	    "threads.");
+	say_region(facts, finding, worst);
+	return true;
+}
+
+/* Threads that took part in teams. */
+static int64_t members_of(const struct timeline *timeline, int64_t *most_ns)
+{
+	int64_t count = 0;
+
+	*most_ns = 0;
+	for (uint32_t at = 0; at < timeline->lanes.table.count; at++) {
+		const struct timeline_lane *lane = timeline_lane(timeline, at);
+
+		count += lane->parts >= IDLE_PARTS_MIN;
+		if (lane->work_ns > *most_ns)
+			*most_ns = lane->work_ns;
+	}
+	return count;
+}
+
+bool rule_oversubscribed(const struct verdict_facts *facts,
+			 struct finding *finding)
+{
+	const struct split *split = &facts->split;
+	const int64_t cpus = facts->metadata->cpus;
+	int64_t most_ns, threads = members_of(facts->timeline, &most_ns);
+	const int64_t team = facts->timeline->team_max;
+	const double omp = (double)split->ns[SHARE_OMP_WORK] +
+			   (double)split->ns[SHARE_OMP_WAIT] +
+			   (double)split->ns[SHARE_OMP_UNEVEN];
+
+	if (threads < team)
+		threads = team;
+	if (cpus <= 0 || threads <= cpus)
+		return false;
+	finding->saved_ns = omp * (1 - (double)cpus / (double)threads);
+	if (!is_worth(facts, finding->saved_ns, SHARE_MIN))
+		return false;
+	say(&finding->figure, "%" PRId64 " threads on %" PRId64 " processors%s",
+	    threads, cpus,
+	    team <= cpus ? ": several pools or nested teams at once" : "");
+	say(&finding->threshold,
+	    "more threads than processors, and %.0f %% of "
+	    "the step",
+	    100 * SHARE_MIN);
+	say(&finding->next,
+	    team <= cpus ? "let one OpenMP runtime work at a time, "
+			   "and no region in another."
+			 : "set OMP_NUM_THREADS=%" PRId64 " or "
+			   "less.",
+	    cpus);
+	say_place(facts, finding, split->steps[0].start_ns, TIMELINE_NONE,
+		  TIMELINE_NONE);
+	return true;
+}
+
+bool rule_idle_threads(const struct verdict_facts *facts,
+		       struct finding *finding)
+{
+	const struct timeline *timeline = facts->timeline;
+	const struct split *split = &facts->split;
+	int64_t most_ns, idle = 0;
+	const int64_t threads = members_of(timeline, &most_ns);
+	uint32_t first = TIMELINE_NONE;
+
+	for (uint32_t at = 0; at < timeline->lanes.table.count; at++) {
+		const struct timeline_lane *lane = timeline_lane(timeline, at);
+
+		if (lane->parts < IDLE_PARTS_MIN ||
+		    (double)lane->work_ns >= IDLE_WORK_MAX * (double)most_ns)
+			continue;
+		idle++;
+		if (first == TIMELINE_NONE)
+			first = at;
+	}
+	if (!idle || threads <= idle)
+		return false;
+	finding->saved_ns = (double)split->ns[SHARE_OMP_WORK] +
+			    (double)split->ns[SHARE_OMP_WAIT] +
+			    (double)split->ns[SHARE_OMP_UNEVEN];
+	finding->saved_ns *= (double)idle / (double)threads;
+	if (!is_worth(facts, finding->saved_ns, SHARE_MIN))
+		return false;
+	say(&finding->figure,
+	    "%" PRId64 " of %" PRId64 " OpenMP threads have next to no work",
+	    idle, threads);
+	say(&finding->threshold, "%.0f %% of the busiest one's work",
+	    100 * IDLE_WORK_MAX);
+	say(&finding->next, "give loops at least as many pieces as threads "
+			    "(collapse, smaller chunks), or use fewer "
+			    "threads.");
+	say_place(facts, finding, split->steps[0].start_ns, first,
+		  TIMELINE_NONE);
+	return true;
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rules_steps.c - steps that are not like the others, and the heap from step to
+ * step.
+ */
+#include "tools/verdict/rules.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "tools/model/statistics.h"
+#include "tools/util/memory.h"
+#include "tools/util/numbers.h"
+
+/* In which part of the step the slow ones are slower. */
+static const char *excess_of(const struct verdict_facts *facts, size_t slow)
+{
+	const struct split *split = &facts->split;
+	enum share most = SHARE_HOST;
+	double most_ns = 0;
+
+	for (unsigned int at = 0; at < SHARE_COUNT; at++) {
+		const double mean = (double)split->ns[at] / steps_of(facts);
+		const double more = (double)split->steps[slow].ns[at] - mean;
+
+		if (more > most_ns) {
+			most_ns = more;
+			most = (enum share)at;
+		}
+	}
+	return split_share_text(most);
+}
+
+static double excess_ns(const struct split *split, size_t step)
+{
+	return (double)split->steps[step].dur_ns - split->median_ns;
+}
+
+static bool is_first(const struct split *split)
+{
+	return split->count >= STEPS_MIN && split->has_steps &&
+	       (double)split->steps[0].dur_ns >=
+		       SLOW_STEP_MIN * split->median_ns;
+}
+
+bool rule_first_step(const struct verdict_facts *facts, struct finding *finding)
+{
+	const struct split *split = &facts->split;
+
+	if (!is_first(split))
+		return false;
+	finding->saved_ns = excess_ns(split, 0);
+	if (!is_worth(facts, finding->saved_ns, SHARE_MIN))
+		return false;
+	say(&finding->figure,
+	    "step %" PRId64 ", the first one here, takes %.1f medians, more in "
+	    "%s",
+	    split->steps[0].number,
+	    (double)split->steps[0].dur_ns / split->median_ns,
+	    excess_of(facts, 0));
+	say(&finding->threshold, "%.1f medians, and %.0f %% of all steps",
+	    SLOW_STEP_MIN, 100 * SHARE_MIN);
+	say(&finding->next, "warm up before you measure (--skip-first), and "
+			    "move compiling, loading and first allocations out "
+			    "of the loop.");
+	say_place(facts, finding, split->steps[0].start_ns, TIMELINE_NONE,
+		  TIMELINE_NONE);
+	return true;
+}
+
+/* Every how many steps one is slow; 0 where they come in no such order. */
+static size_t period_of(const struct split *split, size_t first, double *excess)
+{
+	size_t last = 0, period = 0, times = 0;
+
+	*excess = 0;
+	for (size_t at = first; at < split->count; at++) {
+		if ((double)split->steps[at].dur_ns <
+		    NTH_STEP_MIN * split->median_ns)
+			continue;
+		*excess += excess_ns(split, at);
+		if (times == 1)
+			period = at - last;
+		else if (times && at - last != period)
+			return 0;
+		last = at;
+		times++;
+	}
+	if (times < NTH_TIMES_MIN || period < 2 ||
+	    split->count - 1 - last >= period)
+		return 0;
+	return period;
+}
+
+bool rule_nth_step(const struct verdict_facts *facts, struct finding *finding)
+{
+	const struct split *split = &facts->split;
+	const size_t period =
+		period_of(split, is_first(split), &finding->saved_ns);
+	size_t at = is_first(split);
+
+	if (!period || !is_worth(facts, finding->saved_ns, SHARE_MIN))
+		return false;
+	while ((double)split->steps[at].dur_ns <
+	       NTH_STEP_MIN * split->median_ns)
+		at++;
+	say(&finding->figure, "every %zuth step takes %.1f medians, more in %s",
+	    period, (double)split->steps[at].dur_ns / split->median_ns,
+	    excess_of(facts, at));
+	say(&finding->threshold, "%.1f medians, and %.0f %% of all steps",
+	    NTH_STEP_MIN, 100 * SHARE_MIN);
+	say(&finding->next,
+	    "look at what is done every %zuth step (logging, "
+	    "evaluation, a checkpoint): do it less often or on "
+	    "another thread.",
+	    period);
+	say_place(facts, finding, split->steps[at].start_ns, TIMELINE_NONE,
+		  TIMELINE_NONE);
+	return true;
+}
+
+bool rule_outliers(const struct verdict_facts *facts, struct finding *finding)
+{
+	const struct split *split = &facts->split;
+	size_t worst = 0, slow = 0;
+	double excess;
+
+	if (split->count < STEPS_MIN ||
+	    period_of(split, is_first(split), &excess))
+		return false;
+	for (size_t at = is_first(split); at < split->count; at++) {
+		if ((double)split->steps[at].dur_ns <
+		    SLOW_STEP_MIN * split->median_ns)
+			continue;
+		finding->saved_ns += excess_ns(split, at);
+		slow++;
+		if (slow == 1 ||
+		    split->steps[at].dur_ns > split->steps[worst].dur_ns)
+			worst = at;
+	}
+	if (!slow || !is_worth(facts, finding->saved_ns, SHARE_MIN))
+		return false;
+	say(&finding->figure,
+	    "%zu of %zu steps are slow, step %" PRId64 " takes %.1f medians, "
+	    "more in %s",
+	    slow, split->count, split->steps[worst].number,
+	    (double)split->steps[worst].dur_ns / split->median_ns,
+	    excess_of(facts, worst));
+	say(&finding->threshold, "%.1f medians, and %.0f %% of all steps",
+	    SLOW_STEP_MIN, 100 * SHARE_MIN);
+	say(&finding->next, "compare that step with its neighbours in a "
+			    "viewer.");
+	say_place(facts, finding, split->steps[worst].start_ns, TIMELINE_NONE,
+		  TIMELINE_NONE);
+	return true;
+}
+
+/* Of the recording what falls into the judged steps. */
+static double in_steps(const struct verdict_facts *facts, double ns)
+{
+	return facts->wall_ns > 0 ? ns * (double)facts->split.total_ns /
+					    (double)facts->wall_ns
+				  : 0;
+}
+
+bool rule_churn(const struct verdict_facts *facts, struct finding *finding)
+{
+	const double calls = (double)facts->metadata->heap_calls;
+
+	if (calls <= 0)
+		return false;
+	finding->saved_ns = in_steps(facts, calls * MALLOC_NS);
+	if (!is_worth(facts, finding->saved_ns, SHARE_MIN))
+		return false;
+	say(&finding->figure, "%.0f allocations a step of %s on average",
+	    in_steps(facts, calls) / steps_of(facts),
+	    quantity_bytes((double)facts->metadata->heap_bytes / calls).text);
+	say(&finding->threshold, "%d ns each, %.0f %% of the step", MALLOC_NS,
+	    100 * SHARE_MIN);
+	say(&finding->next, "find the callers (TRACEPROF_MALLOC=sampled, "
+			    "traceprof memory) and keep their blocks, or take "
+			    "them from an arena.");
+	return true;
+}
+
+bool rule_large_blocks(const struct verdict_facts *facts,
+		       struct finding *finding)
+{
+	const struct timeline *timeline = facts->timeline;
+
+	finding->saved_ns = in_steps(facts, (double)timeline->large_bytes *
+						    FAULT_NS_PER_BYTE);
+	if (timeline->large_blocks < TEMPORARIES_MIN ||
+	    !is_worth(facts, finding->saved_ns, SHARE_MIN))
+		return false;
+	say(&finding->figure,
+	    "%" PRId64 " blocks of %s on average are freed at once; the kernel "
+	    "clears their pages each time",
+	    timeline->large_blocks,
+	    quantity_bytes((double)timeline->large_bytes /
+			   (double)timeline->large_blocks)
+		    .text);
+	say(&finding->threshold, "%d such blocks, %.0f %% of the step",
+	    TEMPORARIES_MIN, 100 * SHARE_MIN);
+	say(&finding->next, "keep such buffers from step to step.");
+	say_place(facts, finding, timeline->large_at_ns, TIMELINE_NONE,
+		  TIMELINE_NONE);
+	return true;
+}
+
+bool rule_growth(const struct verdict_facts *facts, struct finding *finding)
+{
+	const struct split *split = &facts->split;
+	double *series, trend, all;
+	size_t count = 0;
+
+	if (split->count < GROWTH_STEPS_MIN || !split->has_steps)
+		return false;
+	series = memory_zeroed(split->count, sizeof(*series));
+	for (size_t at = 0; at < split->count; at++)
+		if (split->steps[at].live_bytes >= 0)
+			series[count++] = (double)split->steps[at].live_bytes;
+	trend = count == split->count ? statistics_trend(series, count) : 0;
+	all = trend * (double)count;
+	if (all < GROWTH_BYTES_MIN || all < GROWTH_MIN * series[count - 1]) {
+		free(series);
+		return false;
+	}
+	say(&finding->figure, "the heap grows by %s a step, to %s",
+	    quantity_bytes(trend).text, quantity_bytes(series[count - 1]).text);
+	free(series);
+	say(&finding->threshold, "a trend at 95 %%, %s and %.0f %% of the heap",
+	    quantity_bytes(GROWTH_BYTES_MIN).text, 100 * GROWTH_MIN);
+	say(&finding->next, "find who keeps it: traceprof memory --leaks, with "
+			    "TRACEPROF_MALLOC=sampled.");
+	say_place(facts, finding, split->steps[split->count - 1].start_ns,
+		  TIMELINE_NONE, TIMELINE_NONE);
+	return true;
+}
+
+bool rule_own_cost(const struct verdict_facts *facts, struct finding *finding)
+{
+	const struct timeline *timeline = facts->timeline;
+	double threads = 0, hooks;
+
+	for (uint32_t at = 0; at < timeline->lanes.table.count; at++)
+		threads += timeline_lane(timeline, at)->count > 0;
+	hooks = (double)facts->metadata->hooks_ns / (threads > 0 ? threads : 1);
+	finding->saved_ns = in_steps(facts, hooks);
+	if (facts->metadata->hooks_ns <= 0 ||
+	    !is_worth(facts, finding->saved_ns, OWN_COST_MIN))
+		return false;
+	say(&finding->figure,
+	    "recording itself takes %s of the program's "
+	    "threads",
+	    quantity_time((double)facts->metadata->hooks_ns).text);
+	say(&finding->threshold, "%.0f %% of the time", 100 * OWN_COST_MIN);
+	say(&finding->next, "record less: TRACEPROF_MALLOC=counters, "
+			    "TRACEPROF_MAX_OVERHEAD=1, or some steps alone "
+			    "(TRACEPROF_ACTIVE).");
+	return true;
+}
+
+bool rule_losses(const struct verdict_facts *facts, struct finding *finding)
+{
+	const struct trace_metadata *account = facts->metadata;
+
+	if (!facts->is_lossy)
+		return false;
+	if (facts->timeline->left_out)
+		say(&finding->figure, "%zu slices are too many to be judged",
+		    facts->timeline->left_out);
+	else if (account->missing_kernels > 0 || account->gpu_missing > 0)
+		say(&finding->figure,
+		    "kernels are missing: what is said of the GPU is too "
+		    "little");
+	else
+		say(&finding->figure,
+		    "%" PRId64 " events are missing, so most causes can't be "
+		    "judged",
+		    (account->dropped > 0 ? account->dropped : 0) +
+			    (account->unrecorded_calls > 0
+				     ? account->unrecorded_calls
+				     : 0));
+	say(&finding->threshold, "%.1f %% of the events", 100 * LOST_MIN);
+	say(&finding->next, "raise TRACEPROF_BUFFER_MB, set "
+			    "TRACEPROF_ON_FULL=wait, or record some steps "
+			    "alone.");
+	return true;
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * verdict.c - the table of rules, and what they find.
+ */
+#include "tools/verdict/verdict.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/util/memory.h"
+#include "tools/util/numbers.h"
+#include "tools/verdict/rules.h"
+
+/* Of two that would save the same, the first one comes first. */
+const struct rule verdict_rules[] = {
+	{"losses", rule_losses, true},
+	{"data-starved", rule_data_starved, false},
+	{"blocking-copies", rule_blocking_copies, false},
+	{"needless-sync", rule_needless_sync, false},
+	{"small-copies", rule_small_copies, false},
+	{"small-kernels", rule_small_kernels, false},
+	{"idle-alloc", rule_idle_alloc, false},
+	{"idle-openmp", rule_idle_openmp, false},
+	{"idle-host", rule_idle_host, false},
+	{"exposed-comm", rule_exposed_comm, false},
+	{"serial-streams", rule_serial_streams, false},
+	{"layout", rule_layout, false},
+	{"memory-bound", rule_memory_bound, false},
+	{"low-occupancy", rule_low_occupancy, false},
+	{"compute-bound", rule_compute_bound, false},
+	{"throttled", rule_throttled, true},
+	{"oversubscribed", rule_oversubscribed, true},
+	{"idle-threads", rule_idle_threads, false},
+	{"imbalance", rule_imbalance, false},
+	{"critical", rule_critical, false},
+	{"barrier", rule_barrier, false},
+	{"short-regions", rule_short_regions, false},
+	{"off-cpu", rule_off_cpu, false},
+	{"churn", rule_churn, true},
+	{"large-blocks", rule_large_blocks, false},
+	{"growth", rule_growth, true},
+	{"first-step", rule_first_step, true},
+	{"nth-step", rule_nth_step, true},
+	{"outliers", rule_outliers, true},
+	{"own-cost", rule_own_cost, true},
+	{NULL, NULL, false},
+};
+
+bool is_worth(const struct verdict_facts *facts, double saved_ns, double share)
+{
+	return facts->split.total_ns > 0 &&
+	       saved_ns >= share * (double)facts->split.total_ns;
+}
+
+bool is_judged(const struct verdict_facts *facts, int64_t ns)
+{
+	const struct split *split = &facts->split;
+	size_t low = 0, high = split->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (split->steps[middle].start_ns <= ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && ns < split->steps[low - 1].start_ns +
+				      split->steps[low - 1].dur_ns;
+}
+
+double steps_of(const struct verdict_facts *facts)
+{
+	return facts->split.count ? (double)facts->split.count : 1;
+}
+
+void say(char **text, const char *format, ...)
+{
+	va_list args;
+
+	free(*text);
+	va_start(args, format);
+	if (vasprintf(text, format, args) < 0)
+		*text = NULL;
+	va_end(args);
+}
+
+/* The middle is cut out: what tells names apart stands at their ends. */
+struct short_name short_name(const char *name)
+{
+	struct text_buffer whole = {0};
+	struct short_name short_text;
+	const size_t room = sizeof(short_text.text) - 1, half = (room - 3) / 2;
+
+	text_buffer_cut(&whole, 0);
+	text_buffer_add_printable(&whole, name, strlen(name), 4000);
+	if (whole.len <= room)
+		snprintf(short_text.text, room + 1, "%s", whole.data);
+	else
+		snprintf(short_text.text, room + 1, "%.*s...%s", (int)half,
+			 whole.data, whole.data + whole.len - half);
+	text_buffer_free(&whole);
+	return short_text;
+}
+
+static void say_lane(const struct verdict_facts *facts, char *text,
+		     size_t bytes, uint32_t lane)
+{
+	const struct timeline *timeline = facts->timeline;
+	const char *key, *tid;
+
+	if (lane == TIMELINE_NONE)
+		lane = facts->split.lane;
+	if (lane >= timeline->lanes.table.count) {
+		text[0] = '\0';
+		return;
+	}
+	key = key_table_key(&timeline->lanes.table, lane, NULL);
+	tid = strchr(key, ' ');
+	if (timeline_lane(timeline, lane)->label)
+		snprintf(text, bytes, ", %.60s",
+			 timeline_lane(timeline, lane)->label);
+	else
+		snprintf(text, bytes, ", thread %.40s", tid ? tid + 1 : key);
+}
+
+void say_place(const struct verdict_facts *facts, struct finding *finding,
+	       int64_t ns, uint32_t lane, uint32_t name)
+{
+	const struct timeline *timeline = facts->timeline;
+	const struct timeline_name *row =
+		name == TIMELINE_NONE ? NULL : timeline_name(timeline, name);
+	const long step = timeline_step_at(timeline, ns);
+	char where[100], number[40] = "";
+
+	say_lane(facts, where, sizeof(where), lane);
+	finding->at_ns = ns;
+	finding->step = -1;
+	if (step >= 0) {
+		finding->step = timeline->steps[step].number;
+		snprintf(number, sizeof(number), "step %" PRId64 ", ",
+			 finding->step);
+	}
+	say(&finding->place, "%s%s after the start%s%s%s%s%s", number,
+	    quantity_time((double)(ns - timeline->start_ns)).text, where,
+	    row ? ": " : "",
+	    row ? short_name(timeline_name_text(timeline, name)).text : "",
+	    row && row->site ? " at " : "", row && row->site ? row->site : "");
+}
+
+/* What was counted of sites that aren't drawn call by call. */
+static int64_t undrawn_ns(const struct trace_sampled *sampled)
+{
+	int64_t sum = 0;
+
+	for (size_t at = 0; sampled && at < sampled->count; at++) {
+		const struct trace_sampled_row *row = &sampled->rows[at];
+
+		if (row->part && !strcmp(row->part, "parallel") &&
+		    row->seen > 0)
+			saturate_into(&sum, (int64_t)((double)row->total_ns *
+						      (double)row->thinned /
+						      (double)row->seen));
+	}
+	return sum;
+}
+
+static bool is_lossy(const struct verdict_facts *facts)
+{
+	const struct trace_metadata *account = facts->metadata;
+	const double seen = account->seen > 0 ? (double)account->seen : 1;
+	const int64_t without =
+		account->missing_kernels - account->partial_graphs;
+
+	return (double)account->dropped > LOST_MIN * seen ||
+	       (double)account->unrecorded_calls > LOST_MIN * seen ||
+	       (double)account->unnamed > LOST_MIN * seen ||
+	       (account->waits_lost > 0 &&
+		(double)account->waits_lost >
+			LOST_MIN * (double)account->waits_begun) ||
+	       without > 0 || account->gpu_missing > 0 ||
+	       facts->timeline->left_out;
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct finding *a = left, *b = right;
+
+	if (a->saved_ns != b->saved_ns)
+		return a->saved_ns > b->saved_ns ? -1 : 1;
+	return a->rule < b->rule ? -1 : 1;
+}
+
+static void free_finding(struct finding *finding)
+{
+	free(finding->figure);
+	free(finding->threshold);
+	free(finding->place);
+	free(finding->next);
+}
+
+/* A run without steps is one whole. */
+static void name_whole(char *text)
+{
+	char *at;
+
+	while (text && (at = strstr(text, " a step")))
+		memcpy(at, " in all", 7);
+	while (text && (at = strstr(text, " the step")))
+		memcpy(at, " the time", 9);
+}
+
+static void judge(struct verdict *verdict)
+{
+	const struct verdict_facts *facts = &verdict->facts;
+	const size_t count = sizeof(verdict_rules) / sizeof(verdict_rules[0]);
+
+	verdict->findings = memory_zeroed(count, sizeof(*verdict->findings));
+	for (const struct rule *rule = verdict_rules; rule->name; rule++) {
+		struct finding finding = {
+			.rule = rule, .at_ns = INT64_MIN, .step = -1};
+
+		if (facts->is_lossy && !rule->stands_losses)
+			continue;
+		if (!rule->judge(facts, &finding)) {
+			free_finding(&finding);
+			continue;
+		}
+		if (!facts->split.has_steps) {
+			name_whole(finding.figure);
+			name_whole(finding.threshold);
+		}
+		if (finding.saved_ns > (double)facts->split.total_ns)
+			finding.saved_ns = (double)facts->split.total_ns;
+		verdict->findings[verdict->count++] = finding;
+	}
+	qsort(verdict->findings, verdict->count, sizeof(*verdict->findings),
+	      compare);
+}
+
+/* How much of OpenMP's time lies in the steps that are judged. */
+static double regions_in_steps(const struct split *split)
+{
+	double in = 0, out = 0;
+
+	for (unsigned int at = 0; at < SHARE_COUNT; at++)
+		if (at == SHARE_OMP_WORK || at == SHARE_OMP_WAIT) {
+			in += (double)split->ns[at];
+			out += (double)split->outside[at];
+		}
+	return in + out > 0 ? in / (in + out) : 1;
+}
+
+void verdict_make(struct verdict *verdict, struct timeline *timeline,
+		  const struct trace_metadata *metadata,
+		  const struct trace_sampled *sampled,
+		  const struct region_total *regions, size_t region_count)
+{
+	struct verdict_facts *facts = &verdict->facts;
+	double judged = 0, uneven = 0;
+
+	*verdict = (struct verdict){
+		.facts = {.timeline = timeline,
+			  .metadata = metadata,
+			  .sampled = sampled,
+			  .regions = regions,
+			  .region_count = region_count,
+			  .wall_ns = timeline->end_ns > timeline->start_ns
+					     ? timeline->end_ns -
+						       timeline->start_ns
+					     : 0}};
+	split_make(&facts->split, timeline,
+		   metadata->detail_ended_ns >= 0 ? metadata->detail_ended_ns
+						  : INT64_MAX);
+	for (size_t at = 0; at < region_count; at++) {
+		judged += (double)regions[at].judged_ns;
+		uneven += (double)regions[at].uneven_ns;
+	}
+	facts->regions_in_steps = regions_in_steps(&facts->split);
+	split_adjust(&facts->split, judged > 0 ? uneven / judged : 0,
+		     undrawn_ns(sampled));
+	facts->is_lossy = is_lossy(facts);
+	judge(verdict);
+}
+
+double verdict_share(const struct verdict *verdict,
+		     const struct finding *finding)
+{
+	const double total = (double)verdict->facts.split.total_ns;
+
+	return total > 0 ? finding->saved_ns / total : 0;
+}
+
+void verdict_free(struct verdict *verdict)
+{
+	for (size_t at = 0; at < verdict->count; at++)
+		free_finding(&verdict->findings[at]);
+	free(verdict->findings);
+	split_free(&verdict->facts.split);
+	memset(verdict, 0, sizeof(*verdict));
+}
+
+/* One file, read for its verdict alone. */
+struct reading {
+	struct timeline timeline;
+	struct trace_metadata metadata;
+	struct trace_sampled sampled;
+	struct region_totals regions;
+};
+
+static void on_event(void *arg, const struct trace_event *event)
+{
+	const struct trace_value part = trace_event_arg(event, "omp");
+	struct reading *reading = arg;
+
+	timeline_event(&reading->timeline, event);
+	if (part.type == TRACE_STRING && trace_event_is_slice(event))
+		region_totals_event(
+			&reading->regions, event, part.text,
+			trace_lanes_number(&reading->timeline.lanes, event));
+}
+
+static void on_entry(void *arg, const struct trace_entry *entry)
+{
+	struct reading *reading = arg;
+
+	trace_metadata_entry(&reading->metadata, entry);
+	trace_sampled_entry(&reading->sampled, entry);
+}
+
+int verdict_file(const char *path, FILE *out)
+{
+	struct reading *reading = memory_zeroed(1, sizeof(*reading));
+	const struct trace_sink sink = {on_event, on_entry, reading};
+	struct region_total *regions;
+	struct trace_facts facts;
+	struct verdict verdict;
+	size_t count;
+	int error;
+
+	timeline_begin(&reading->timeline);
+	trace_metadata_begin(&reading->metadata);
+	error = trace_read(path, &sink, &facts);
+	if (!error) {
+		timeline_finish(&reading->timeline);
+		regions = region_totals_list(&reading->regions, &count);
+		verdict_make(&verdict, &reading->timeline, &reading->metadata,
+			     &reading->sampled, regions, count);
+		verdict_print(&verdict, VERDICT_LINES_MAX, 80, out);
+		verdict_free(&verdict);
+		free(regions);
+	}
+	region_totals_free(&reading->regions);
+	trace_sampled_free(&reading->sampled);
+	timeline_free(&reading->timeline);
+	free(reading);
+	return error;
+}

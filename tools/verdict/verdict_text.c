@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * verdict_text.c - the verdict in a few lines.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/util/numbers.h"
+#include "tools/util/text_buffer.h"
+#include "tools/verdict/rules.h"
+
+/* What is less of the step is not named. */
+#define NAMED_MIN 0.005
+
+/* Adds a text, broken at blanks; where it goes on it is indented. */
+static unsigned int add_wrapped(struct text_buffer *lines, const char *text,
+				unsigned int indent, unsigned int columns)
+{
+	unsigned int count = 1;
+	size_t column = 0;
+
+	while (*text) {
+		const size_t word = strcspn(text, " ");
+
+		if (column && column + 1 + word > columns) {
+			text_buffer_format(lines, "\n%*s", (int)indent, "");
+			column = indent;
+			count++;
+		} else if (column) {
+			text_buffer_add(lines, " ", 1);
+			column++;
+		}
+		text_buffer_add(lines, text, word);
+		column += word;
+		text += word;
+		text += *text == ' ';
+	}
+	text_buffer_add(lines, "\n", 1);
+	return count;
+}
+
+static unsigned int add_line(struct text_buffer *lines, unsigned int indent,
+			     unsigned int columns, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+static unsigned int add_line(struct text_buffer *lines, unsigned int indent,
+			     unsigned int columns, const char *format, ...)
+{
+	unsigned int count = 0;
+	va_list args;
+	char *text;
+
+	va_start(args, format);
+	if (vasprintf(&text, format, args) >= 0) {
+		count = add_wrapped(lines, text, indent, columns);
+		free(text);
+	}
+	va_end(args);
+	return count;
+}
+
+struct part {
+	enum share share;
+	double ns;
+};
+
+static int compare_parts(const void *left, const void *right)
+{
+	const struct part *a = left, *b = right;
+
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	return (int)a->share - (int)b->share;
+}
+
+/* "61.0 % GPU busy, 20.0 % host code, ..." */
+static unsigned int add_split(struct text_buffer *lines,
+			      const struct verdict *verdict,
+			      unsigned int columns)
+{
+	const struct split *split = &verdict->facts.split;
+	const double total = (double)split->total_ns;
+	struct part parts[SHARE_COUNT];
+	struct text_buffer text = {0};
+	unsigned int count;
+
+	for (unsigned int at = 0; at < SHARE_COUNT; at++)
+		parts[at] =
+			(struct part){(enum share)at, (double)split->ns[at]};
+	qsort(parts, SHARE_COUNT, sizeof(parts[0]), compare_parts);
+	text_buffer_cut(&text, 0);
+	for (unsigned int at = 0; at < SHARE_COUNT; at++)
+		if (parts[at].ns >= NAMED_MIN * total)
+			text_buffer_format(
+				&text, "%s%s%.1f %% %s", at ? ", " : "  ",
+				split->is_estimated ? "~" : "",
+				100 * parts[at].ns / total,
+				split->uses_gpu && parts[at].share == SHARE_HOST
+					? "host-bound"
+					: split_share_text(parts[at].share));
+	count = add_wrapped(lines, text.data, 2, columns);
+	text_buffer_free(&text);
+	return count;
+}
+
+static unsigned int add_step(struct text_buffer *lines,
+			     const struct verdict *verdict,
+			     unsigned int columns)
+{
+	const struct split *split = &verdict->facts.split;
+
+	if (!split->has_steps)
+		return add_line(lines, 2, columns,
+				"Verdict: no steps were found; the recording "
+				"took %s:",
+				quantity_time((double)split->total_ns).text);
+	return add_line(lines, 2, columns,
+			"Verdict: %zu step%s, median %s, p5-p95 %s to %s:",
+			split->count, split->count == 1 ? "" : "s",
+			quantity_time(split->median_ns).text,
+			quantity_time(split->p5_ns).text,
+			quantity_time(split->p95_ns).text);
+}
+
+static unsigned int add_finding(struct text_buffer *lines,
+				const struct verdict *verdict, size_t number,
+				unsigned int columns)
+{
+	const struct finding *finding = &verdict->findings[number];
+	const double share = 100 * verdict_share(verdict, finding);
+	char saved[32] = "";
+
+	if (finding->saved_ns > 0)
+		snprintf(saved, sizeof(saved), "up to %.1f %%: ", share);
+	return add_line(
+		lines, 3, columns, "%zu. %s%s [%s; from %s].%s%s%s Next: %s",
+		number + 1, saved, finding->figure ? finding->figure : "",
+		finding->rule->name,
+		finding->threshold ? finding->threshold : "",
+		finding->place ? " Worst: " : "",
+		finding->place ? finding->place : "", finding->place ? "." : "",
+		finding->next ? finding->next : "");
+}
+
+void verdict_print(const struct verdict *verdict, unsigned int lines,
+		   unsigned int columns, FILE *out)
+{
+	struct text_buffer text = {0};
+	unsigned int used;
+	size_t at = 0;
+
+	if (verdict->facts.split.total_ns <= 0)
+		return;
+	text_buffer_cut(&text, 0);
+	used = add_step(&text, verdict, columns);
+	used += add_split(&text, verdict, columns);
+	for (; at < verdict->count; at++) {
+		const size_t before = text.len;
+		const unsigned int more =
+			add_finding(&text, verdict, at, columns);
+
+		/* The last line is for those that have no room. */
+		if (used + more + (at + 1 < verdict->count) > lines) {
+			text_buffer_cut(&text, before);
+			break;
+		}
+		used += more;
+	}
+	if (at < verdict->count)
+		text_buffer_format(&text, "and %zu more: traceprof report\n",
+				   verdict->count - at);
+	if (!verdict->count)
+		text_buffer_format(&text, "Nothing stands out.\n");
+	fputs(text.data, out);
+	text_buffer_free(&text);
+}
