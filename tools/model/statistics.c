@@ -44,16 +44,21 @@ static double quantile(const double *values, size_t count, double share)
 	       (place - (double)at) * (values[at + 1] - values[at]);
 }
 
-double statistics_median(const double *values, size_t count)
+double statistics_quantile(const double *values, size_t count, double share)
 {
-	double *copy, median;
+	double *copy, value;
 
 	if (!count)
 		return 0;
 	copy = sorted(values, count);
-	median = quantile(copy, count, 0.5);
+	value = quantile(copy, count, share);
 	free(copy);
-	return median;
+	return value;
+}
+
+double statistics_median(const double *values, size_t count)
+{
+	return statistics_quantile(values, count, 0.5);
 }
 
 struct ranked {

@@ -39,6 +39,9 @@ bool statistics_differ(const struct comparison *comparison, double alpha);
 
 double statistics_median(const double *values, size_t count);
 
+/* Between two values what lies between them; share from 0 to 1. */
+double statistics_quantile(const double *values, size_t count, double share);
+
 /* Growth per value, by Theil and Sen, 0 unless Mann and Kendall's test finds a
  * trend at 95 %.  The first fifth is warm-up and left out. */
 double statistics_trend(const double *values, size_t count);

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run_timeline.c - gathers what a trace tells, event by event.
+ */
+#include "tools/model/run_timeline.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/util/memory.h"
+#include "tools/util/numbers.h"
+
+#define STEP	     "ProfilerStep#"
+#define STEP_CHARS   (sizeof(STEP) - 1)
+#define HEAP_SAMPLES 65536u
+#define LARGE_BYTES  (256 << 10) /* glibc maps and unmaps such blocks */
+#define SOON_NS	     100000000
+
+struct large_block {
+	int64_t bytes, ns;
+};
+
+struct long_key {
+	int64_t start_ns;
+	uint32_t lane, name;
+};
+
+void timeline_begin(struct timeline *timeline)
+{
+	*timeline = (struct timeline){
+		.names = {.row_bytes = sizeof(struct timeline_name)},
+		.lanes = {.table = {.row_bytes = sizeof(struct timeline_lane)}},
+		.long_durs = {.row_bytes = sizeof(int64_t)},
+		.blocks = {.row_bytes = sizeof(struct large_block)},
+		.heap_stride = 1,
+		.start_ns = INT64_MAX,
+		.end_ns = INT64_MIN,
+	};
+}
+
+struct timeline_lane *timeline_lane(const struct timeline *timeline,
+				    uint32_t lane)
+{
+	return key_table_row(&timeline->lanes.table, lane);
+}
+
+struct timeline_name *timeline_name(const struct timeline *timeline,
+				    uint32_t name)
+{
+	return key_table_row(&timeline->names, name);
+}
+
+const char *timeline_category(const struct timeline *timeline, uint32_t name)
+{
+	return key_table_key(&timeline->names, name, NULL);
+}
+
+const char *timeline_name_text(const struct timeline *timeline, uint32_t name)
+{
+	const char *category = timeline_category(timeline, name);
+
+	return category + strlen(category) + 1;
+}
+
+const struct timeline_name *timeline_find(const struct timeline *timeline,
+					  const char *category,
+					  const char *name)
+{
+	struct text_buffer key = {0};
+	const struct timeline_name *row;
+
+	text_buffer_add(&key, category, strlen(category) + 1);
+	text_buffer_add(&key, name, strlen(name));
+	row = key_table_find(&timeline->names, key.data, key.len);
+	text_buffer_free(&key);
+	return row;
+}
+
+int64_t timeline_dur_ns(const struct timeline *timeline, uint32_t lane,
+			const struct span *span)
+{
+	const struct long_key key = {span->start_ns, lane, span->name};
+	const int64_t *dur_ns;
+
+	if (span->dur < UINT32_MAX)
+		return span->dur;
+	dur_ns = key_table_find(&timeline->long_durs, &key, sizeof(key));
+	return dur_ns ? *dur_ns : UINT32_MAX;
+}
+
+static const char *category_of(const struct trace_event *event)
+{
+	const struct trace_value part = trace_event_arg(event, "omp");
+
+	if (trace_value_is(&part, "task"))
+		return TIMELINE_MEMBERS;
+	if (trace_value_is(&part, "wait"))
+		return TIMELINE_WAITS;
+	return event->field[FIELD_CAT].text;
+}
+
+/* The innermost frame of a stack. */
+static void take_site(struct timeline_name *row,
+		      const struct trace_event *event)
+{
+	const struct trace_value stack = trace_event_arg(event, "Call stack");
+	struct text_buffer text = {0};
+
+	if (row->site || stack.type != TRACE_STRING || !stack.len)
+		return;
+	text_buffer_add_printable(&text, stack.text, strcspn(stack.text, ";"),
+				  100);
+	row->site = text.data;
+}
+
+static uint32_t name_of(struct timeline *timeline,
+			const struct trace_event *event, const char *category)
+{
+	const struct trace_value *text = &event->field[FIELD_NAME];
+	struct text_buffer *key = &timeline->key;
+	const size_t before = timeline->names.count;
+	struct timeline_name *row;
+	uint32_t number;
+
+	text_buffer_cut(key, 0);
+	text_buffer_add(key, category, strlen(category) + 1);
+	text_buffer_add(key, text->text, text->len);
+	number = key_table_number(&timeline->names, key->data, key->len);
+	row = timeline_name(timeline, number);
+	if (timeline->names.count > before) {
+		row->is_gpu = timeline_gpu_kind(event, category, &row->gpu);
+		row->host = timeline_host_kind(event, category);
+	}
+	row->calls++;
+	saturate_into(&row->sum_ns, event->dur_ns);
+	if (row->calls == 1 || event->dur_ns > row->longest_ns) {
+		row->longest_ns = event->dur_ns;
+		row->longest_at_ns = event->ts_ns;
+	}
+	return number;
+}
+
+static uint32_t short_of(int64_t number)
+{
+	return number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
+}
+
+/* A share of the SMs that a kernel has nothing for, from 0 to 1. */
+static double lacking(const struct trace_event *event)
+{
+	const struct trace_value blocks =
+		trace_event_arg(event, "blocks per SM");
+	const double share =
+		blocks.type == TRACE_NUMBER ? strtod(blocks.text, NULL) : 1;
+
+	return share > 0 && share < 1 ? 1 - share : 0;
+}
+
+static uint16_t stream_of(struct timeline *timeline,
+			  const struct trace_event *event, uint8_t *device)
+{
+	int64_t key[2] = {0, 0};
+
+	if (!trace_event_integer(event, "device", &key[0]))
+		trace_event_integer(event, "inDevice", &key[0]);
+	trace_event_integer(event, "stream", &key[1]);
+	*device = (uint8_t)key[0];
+	return (uint16_t)key_table_number(&timeline->streams, key, sizeof(key));
+}
+
+static void on_work(struct timeline *timeline, const struct trace_event *event,
+		    uint32_t number)
+{
+	struct timeline_name *row = timeline_name(timeline, number);
+	int64_t correlation = 0, bytes = 0;
+	struct gpu_work work = {.start_ns = event->ts_ns,
+				.dur = short_of(event->dur_ns),
+				.name = number,
+				.kind = (uint8_t)row->gpu};
+
+	trace_event_integer(event, "correlation", &correlation);
+	trace_event_integer(event, "bytes", &bytes);
+	saturate_into(&row->bytes, bytes);
+	row->idle_ns += lacking(event) * (double)event->dur_ns;
+	work.correlation = (uint32_t)correlation;
+	work.bytes = short_of(bytes);
+	work.stream = stream_of(timeline, event, &work.device);
+	timeline->work = memory_grow(timeline->work, timeline->work_count,
+				     &timeline->work_capacity, sizeof(work));
+	timeline->work[timeline->work_count++] = work;
+}
+
+static void on_launch(struct timeline *timeline,
+		      const struct trace_event *event, uint32_t lane,
+		      uint32_t number)
+{
+	const struct timeline_name *row = timeline_name(timeline, number);
+	struct timeline_lane *thread = timeline_lane(timeline, lane);
+	int64_t correlation;
+
+	if ((row->host != HOST_LAUNCH && row->host != HOST_COPY) ||
+	    !trace_event_integer(event, "correlation", &correlation))
+		return;
+	thread->launches = memory_grow(thread->launches, thread->launch_count,
+				       &thread->launch_capacity,
+				       sizeof(*thread->launches));
+	thread->launches[thread->launch_count++] = (struct launch){
+		.start_ns = event->ts_ns,
+		.dur = short_of(event->dur_ns),
+		.correlation = (uint32_t)correlation,
+		.name = number,
+		.op = TIMELINE_NONE,
+	};
+}
+
+static void on_step(struct timeline *timeline, const struct trace_event *event,
+		    uint32_t lane)
+{
+	const struct trace_value *name = &event->field[FIELD_NAME];
+	struct timeline_step step = {.start_ns = event->ts_ns,
+				     .dur_ns = event->dur_ns,
+				     .lane = lane,
+				     .live_bytes = -1};
+
+	if (decimal_to_integer(name->text + STEP_CHARS, name->len - STEP_CHARS,
+			       &step.number))
+		return;
+	timeline->steps = memory_grow(timeline->steps, timeline->step_count,
+				      &timeline->step_capacity, sizeof(step));
+	timeline->steps[timeline->step_count++] = step;
+}
+
+static void add_span(struct timeline *timeline, const struct trace_event *event,
+		     uint32_t lane_number, uint32_t name)
+{
+	struct timeline_lane *lane = timeline_lane(timeline, lane_number);
+	const struct long_key key = {event->ts_ns, lane_number, name};
+	const struct span span = {event->ts_ns, short_of(event->dur_ns), name};
+
+	if (span.dur == UINT32_MAX) {
+		int64_t *dur_ns =
+			key_table_row(&timeline->long_durs,
+				      key_table_number(&timeline->long_durs,
+						       &key, sizeof(key)));
+
+		if (event->dur_ns > *dur_ns)
+			*dur_ns = event->dur_ns;
+	}
+	lane->spans = memory_grow(lane->spans, lane->count, &lane->capacity,
+				  sizeof(span));
+	lane->spans[lane->count++] = span;
+}
+
+/* A member's work, for who never has any; waits are taken off again. */
+static void on_part(struct timeline *timeline, const struct trace_event *event,
+		    uint32_t lane_number, const char *category)
+{
+	struct timeline_lane *lane = timeline_lane(timeline, lane_number);
+	const struct trace_value schedule = trace_event_arg(event, "schedule");
+	int64_t team = 0, part;
+
+	if (!strcmp(category, TIMELINE_MEMBERS)) {
+		lane->parts++;
+		saturate_into(&lane->work_ns, event->dur_ns);
+	} else if (!strcmp(category, TIMELINE_WAITS) &&
+		   trace_event_integer(event, "team", &part)) {
+		lane->work_ns = saturate_subtract(lane->work_ns, event->dur_ns);
+	}
+	if (trace_event_integer(event, "team", &team) &&
+	    team > timeline->team_max)
+		timeline->team_max = team;
+	if (schedule.type == TRACE_STRING)
+		snprintf(timeline->schedule, sizeof(timeline->schedule), "%s",
+			 schedule.text);
+}
+
+static void on_throttling(struct timeline *timeline,
+			  const struct trace_event *event)
+{
+	const char *name = event->field[FIELD_NAME].text;
+
+	saturate_into(&timeline->throttled_ns, event->dur_ns);
+	snprintf(timeline->throttling, sizeof(timeline->throttling), "%s",
+		 strncmp(name, "throttled: ", 11) ? name : name + 11);
+}
+
+/* What is no content of the program, or a twin of what is. */
+static bool is_beside(const char *category)
+{
+	static const char *const words[] = {
+		"Trace",      "overhead",      "gpu_user_annotation",
+		"cuda_sync",  "cuda_event",    "gpu_throttle",
+		"cpu_sample", "unified_memory"};
+
+	for (size_t at = 0; at < sizeof(words) / sizeof(words[0]); at++)
+		if (!strcmp(category, words[at]))
+			return true;
+	return false;
+}
+
+static void on_slice(struct timeline *timeline, const struct trace_event *event)
+{
+	const char *category = category_of(event);
+	const int64_t end_ns = event->ts_ns + event->dur_ns;
+	uint32_t lane, name;
+
+	if (!strcmp(category, "gpu_throttle"))
+		on_throttling(timeline, event);
+	if (is_beside(category))
+		return;
+	if (timeline->slices == TIMELINE_SLICES_MAX) {
+		timeline->left_out++;
+		return;
+	}
+	timeline->slices++;
+	if (event->ts_ns < timeline->start_ns)
+		timeline->start_ns = event->ts_ns;
+	if (end_ns > timeline->end_ns)
+		timeline->end_ns = end_ns;
+	lane = trace_lanes_number(&timeline->lanes, event);
+	name = name_of(timeline, event, category);
+	if (timeline_name(timeline, name)->longest_at_ns == event->ts_ns)
+		timeline_name(timeline, name)->longest_lane = lane;
+	if (timeline_name(timeline, name)->is_gpu) {
+		on_work(timeline, event, name);
+		return;
+	}
+	if (!strncmp(event->field[FIELD_NAME].text, STEP, STEP_CHARS)) {
+		on_step(timeline, event, lane);
+		return;
+	}
+	take_site(timeline_name(timeline, name), event);
+	on_part(timeline, event, lane, category);
+	on_launch(timeline, event, lane, name);
+	add_span(timeline, event, lane, name);
+}
+
+/* Every so many of them, so that their number is bounded. */
+static void take_heap(struct timeline *timeline, int64_t ns, int64_t bytes)
+{
+	size_t kept = 0;
+
+	if (!timeline->heap)
+		timeline->heap =
+			memory_zeroed(HEAP_SAMPLES, sizeof(*timeline->heap));
+	if (timeline->heap_seen++ % timeline->heap_stride)
+		return;
+	if (timeline->heap_count == HEAP_SAMPLES) {
+		for (size_t at = 0; at < HEAP_SAMPLES; at += 2)
+			timeline->heap[kept++] = timeline->heap[at];
+		timeline->heap_count = kept;
+		timeline->heap_stride *= 2;
+	}
+	timeline->heap[timeline->heap_count++] =
+		(struct heap_sample){ns, bytes};
+}
+
+/* A large block that is freed at once came from the kernel and went back. */
+static void on_block(struct timeline *timeline, const struct trace_event *event,
+		     int64_t bytes)
+{
+	struct large_block *block;
+	int64_t address;
+
+	if ((bytes < LARGE_BYTES && bytes > -LARGE_BYTES) ||
+	    !trace_event_integer(event, "Addr", &address))
+		return;
+	block = key_table_row(
+		&timeline->blocks,
+		key_table_number(&timeline->blocks, &address, sizeof(address)));
+	if (bytes > 0) {
+		*block = (struct large_block){bytes, event->ts_ns};
+		return;
+	}
+	if (block->bytes && event->ts_ns - block->ns < SOON_NS) {
+		timeline->large_blocks++;
+		saturate_into(&timeline->large_bytes, block->bytes);
+		timeline->large_at_ns = block->ns;
+	}
+	block->bytes = 0;
+}
+
+static void on_memory(struct timeline *timeline,
+		      const struct trace_event *event)
+{
+	int64_t type = 0, total, bytes;
+
+	trace_event_integer(event, "Device Type", &type);
+	if (type)
+		return;
+	if (trace_event_integer(event, "Total Allocated", &total))
+		take_heap(timeline, event->ts_ns, total);
+	if (trace_event_integer(event, "Bytes", &bytes))
+		on_block(timeline, event, bytes);
+}
+
+static void on_label(struct timeline *timeline, const struct trace_event *event)
+{
+	const struct trace_value label = trace_event_arg(event, "name");
+	struct text_buffer text = {0};
+	struct timeline_lane *lane;
+
+	if (label.type != TRACE_STRING ||
+	    !trace_value_is(&event->field[FIELD_NAME], "thread_name"))
+		return;
+	lane = timeline_lane(timeline,
+			     trace_lanes_number(&timeline->lanes, event));
+	text_buffer_add_printable(&text, label.text, label.len, 60);
+	free(lane->label);
+	lane->label = text.data;
+}
+
+void timeline_event(struct timeline *timeline, const struct trace_event *event)
+{
+	const struct trace_value *ph = &event->field[FIELD_PH];
+	const struct trace_value *name = &event->field[FIELD_NAME];
+	int64_t live;
+
+	if (trace_event_is_slice(event))
+		on_slice(timeline, event);
+	else if (trace_value_is(ph, "M"))
+		on_label(timeline, event);
+	else if (trace_value_is(name, "[memory]"))
+		on_memory(timeline, event);
+	else if (trace_value_is(ph, "C") && trace_value_is(name, "heap") &&
+		 trace_event_integer(event, "live_bytes", &live))
+		take_heap(timeline, event->ts_ns, live);
+}
+
+void timeline_free(struct timeline *timeline)
+{
+	for (uint32_t at = 0; at < timeline->lanes.table.count; at++) {
+		free(timeline_lane(timeline, at)->spans);
+		free(timeline_lane(timeline, at)->launches);
+		free(timeline_lane(timeline, at)->label);
+	}
+	for (uint32_t at = 0; at < timeline->names.count; at++)
+		free(timeline_name(timeline, at)->site);
+	key_table_free(&timeline->names);
+	trace_lanes_free(&timeline->lanes);
+	key_table_free(&timeline->streams);
+	key_table_free(&timeline->long_durs);
+	key_table_free(&timeline->blocks);
+	text_buffer_free(&timeline->key);
+	free(timeline->work);
+	free(timeline->launches);
+	free(timeline->steps);
+	free(timeline->heap);
+	memset(timeline, 0, sizeof(*timeline));
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run_timeline.h - what happened when: the slices of a trace, lane by lane, the
+ * work of its GPUs and its steps, kept until the whole file was read.
+ *
+ * A step's slice may come after what lies in it and a call's after what it
+ * holds, so neither nesting nor steps are known before the end.  16 bytes a
+ * slice are kept, 32 for a piece of a GPU's work and for the call that asked
+ * for it; TIMELINE_SLICES_MAX of them at most: what comes later is counted in
+ * `left_out` and known to nobody here.
+ */
+#ifndef TOOLS_TIMELINE_H
+#define TOOLS_TIMELINE_H
+
+#include "tools/trace/trace_reader.h"
+
+#define TIMELINE_SLICES_MAX (12u << 20)
+#define TIMELINE_NONE	    UINT32_MAX
+
+/* Slices of team members and waits of OpenMP have categories of their own. */
+#define TIMELINE_MEMBERS    "openmp members"
+#define TIMELINE_WAITS	    "openmp waits"
+
+/* What a thread does while a slice of a name is the innermost one. */
+enum host_kind {
+	HOST_PLAIN, /* its own code, an operator, a scope */
+	HOST_OMP,
+	HOST_OMP_WAIT,
+	HOST_OMP_LOCK, /* critical, ordered, atomic */
+	HOST_LAUNCH,   /* a call of CUDA that returns at once */
+	HOST_COPY,     /* one that copies */
+	HOST_SYNC,
+	HOST_ALLOC,
+	HOST_COMM,
+	HOST_DATA, /* a data loader, a file */
+	HOST_OFF,  /* off the processor */
+	HOST_STEP, /* no content: ProfilerStep#N */
+	HOST_KINDS
+};
+
+/* What a GPU does. */
+enum gpu_kind { GPU_KERNEL, GPU_COMM, GPU_COPY, GPU_FILL, GPU_KINDS };
+
+struct span {
+	int64_t start_ns;
+	uint32_t dur; /* in ns; UINT32_MAX: see timeline_dur_ns() */
+	uint32_t name;
+};
+
+/* A call that put work on a GPU. */
+struct launch {
+	int64_t start_ns;
+	int64_t gpu_ns; /* of all that it launched */
+	uint32_t dur, correlation;
+	uint32_t name, op; /* op: what encloses it */
+};
+
+struct gpu_work {
+	int64_t start_ns;
+	uint32_t dur, correlation;
+	uint32_t name;
+	uint16_t stream; /* a number of timeline.streams */
+	uint8_t kind, device;
+	uint32_t bytes; /* UINT32_MAX: as many or more */
+};
+
+/* A name of one category: the row of timeline.names, whose key is category,
+ * NUL, name. */
+struct timeline_name {
+	enum host_kind host;
+	enum gpu_kind gpu;
+	bool is_gpu, is_open_ended;
+	int64_t calls, sum_ns, self_ns;
+	int64_t longest_ns, longest_at_ns;
+	uint32_t longest_lane;
+	int64_t gpu_ns, gpu_self_ns; /* of what was launched in it */
+	int64_t bytes;
+	double idle_ns; /* kernels: time weighted by what the SMs lack */
+	char *site;	/* innermost frame of the first stack, NULL none */
+};
+
+struct timeline_lane {
+	struct span *spans;
+	size_t count, capacity;
+	struct launch *launches; /* by start */
+	size_t launch_count, launch_capacity;
+	int64_t work_ns; /* as a member of OpenMP's teams */
+	int64_t parts;	 /* how often */
+	char *label;	 /* its name, NULL none */
+};
+
+struct timeline_step {
+	int64_t number, start_ns, dur_ns;
+	uint32_t lane;
+	int64_t live_bytes; /* of the heap at its end; -1 not known */
+};
+
+/* The heap's size now and then. */
+struct heap_sample {
+	int64_t ns, bytes;
+};
+
+struct timeline {
+	struct key_table names; /* struct timeline_name */
+	struct trace_lanes lanes;
+	struct key_table streams; /* by device and stream */
+	struct gpu_work *work;
+	struct launch_place *launches; /* by correlation */
+	struct timeline_step *steps;
+	struct heap_sample *heap;
+	struct key_table long_durs; /* int64_t, by lane, start and name */
+	struct key_table blocks;    /* live large ones, by address */
+	struct text_buffer key;
+	size_t work_count, work_capacity;
+	size_t launch_count;
+	size_t step_count, step_capacity;
+	size_t heap_count, heap_stride, heap_seen;
+	size_t slices, left_out;
+	int64_t start_ns, end_ns;
+	int64_t large_blocks, large_bytes; /* freed soon after */
+	int64_t large_at_ns;
+	int64_t throttled_ns;
+	int64_t team_max;
+	char throttling[80], schedule[24];
+};
+
+void timeline_begin(struct timeline *timeline);
+void timeline_event(struct timeline *timeline, const struct trace_event *event);
+
+/* Sorts all that was kept, and finds self times, the operators of launches, the
+ * GPU's time by operator and the heap's size by step. */
+void timeline_finish(struct timeline *timeline);
+void timeline_free(struct timeline *timeline);
+
+struct timeline_lane *timeline_lane(const struct timeline *timeline,
+				    uint32_t lane);
+struct timeline_name *timeline_name(const struct timeline *timeline,
+				    uint32_t name);
+const char *timeline_name_text(const struct timeline *timeline, uint32_t name);
+const char *timeline_category(const struct timeline *timeline, uint32_t name);
+
+/* The row of a name that is there, or NULL. */
+const struct timeline_name *timeline_find(const struct timeline *timeline,
+					  const char *category,
+					  const char *name);
+int64_t timeline_dur_ns(const struct timeline *timeline, uint32_t lane,
+			const struct span *span);
+
+/* The launch of a piece of work, NULL not in the file; *lane: where. */
+struct launch *timeline_launch_of(const struct timeline *timeline,
+				  uint32_t correlation, uint32_t *lane);
+
+/* The number of the last step that began by then; -1 none. */
+long timeline_step_at(const struct timeline *timeline, int64_t ns);
+
+/*
+ * Walks the slices of a lane, sorted, in the order of their starts.  Between
+ * two calls of piece() nothing begins or ends: `name` is the innermost slice of
+ * [start, end), TIMELINE_NONE outside of all; kind is what it stands for, given
+ * what encloses it.
+ */
+typedef void timeline_piece(void *arg, int64_t start_ns, int64_t end_ns,
+			    enum host_kind kind, uint32_t name);
+void timeline_walk(struct timeline *timeline, uint32_t lane,
+		   timeline_piece *piece, void *arg);
+
+/* run_timeline_kinds.c: by category and name. */
+enum host_kind timeline_host_kind(const struct trace_event *event,
+				  const char *category);
+bool timeline_gpu_kind(const struct trace_event *event, const char *category,
+		       enum gpu_kind *kind);
+bool timeline_is_memory_bound(const char *kernel);
+bool timeline_is_layout(const char *kernel);
+bool timeline_is_full_precision(const char *kernel);
+
+#endif

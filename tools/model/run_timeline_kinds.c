@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run_timeline_kinds.c - what a slice stands for, by its category and name.
+ */
+#include "tools/model/run_timeline.h"
+
+#include <ctype.h>
+#include <strings.h>
+#include <string.h>
+
+static bool has(const char *text, const char *const *words)
+{
+	for (; *words; words++)
+		if (strcasestr(text, *words))
+			return true;
+	return false;
+}
+
+static bool begins(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
+/* nccl's kernels and calls, MPI's, c10d's and gloo's operators. */
+static bool is_communication(const char *name)
+{
+	static const char *const words[] = {
+		"nccl",		 "c10d::",     "gloo:",	     "allreduce",
+		"all_reduce",	 "allgather",  "all_gather", "reduce_scatter",
+		"ReduceScatter", "all_to_all", NULL};
+
+	return begins(name, "MPI_") || has(name, words);
+}
+
+static bool is_loading(const char *name)
+{
+	static const char *const words[] = {"DataLoader", "dataloader",
+					    "data_loader", NULL};
+
+	return has(name, words);
+}
+
+static enum host_kind kind_of_cuda(const char *name)
+{
+	static const char *const allocating[] = {
+		"Malloc",	"MemAlloc",	  "Free", "HostAlloc",
+		"HostRegister", "HostUnregister", NULL};
+
+	if (strstr(name, "Synchronize"))
+		return HOST_SYNC;
+	if (strstr(name, "Memcpy") || strstr(name, "Memset"))
+		return HOST_COPY;
+	if (has(name, allocating))
+		return HOST_ALLOC;
+	return HOST_LAUNCH;
+}
+
+/* "wait: read", and what else keeps a thread off its processor. */
+static enum host_kind kind_of_wait(const char *name)
+{
+	static const char *const files[] = {"read",	 "write", "fsync",
+					    "fdatasync", "open",  NULL};
+	static const char *const nets[] = {"recv", "send", NULL};
+
+	if (has(name, files))
+		return HOST_DATA;
+	return has(name, nets) ? HOST_COMM : HOST_OFF;
+}
+
+static enum host_kind kind_of_omp(const struct trace_event *event,
+				  const char *part)
+{
+	static const char *const locks[] = {"critical", "ordered", "atomic",
+					    "lock", NULL};
+
+	if (strcmp(part, "wait"))
+		return HOST_OMP;
+	return has(event->field[FIELD_NAME].text, locks) ? HOST_OMP_LOCK
+							 : HOST_OMP_WAIT;
+}
+
+enum host_kind timeline_host_kind(const struct trace_event *event,
+				  const char *category)
+{
+	const char *name = event->field[FIELD_NAME].text;
+	const struct trace_value part = trace_event_arg(event, "omp");
+
+	if (part.type == TRACE_STRING)
+		return kind_of_omp(event, part.text);
+	if (begins(name, "ProfilerStep"))
+		return HOST_STEP;
+	if (!strcmp(category, "cuda_runtime") ||
+	    !strcmp(category, "cuda_driver"))
+		return kind_of_cuda(name);
+	if (begins(name, "wait: "))
+		return kind_of_wait(name + 6);
+	if (is_communication(name))
+		return HOST_COMM;
+	return is_loading(name) ? HOST_DATA : HOST_PLAIN;
+}
+
+bool timeline_gpu_kind(const struct trace_event *event, const char *category,
+		       enum gpu_kind *kind)
+{
+	if (!strcmp(category, "kernel"))
+		*kind = is_communication(event->field[FIELD_NAME].text)
+				? GPU_COMM
+				: GPU_KERNEL;
+	else if (!strcmp(category, "gpu_memcpy"))
+		*kind = GPU_COPY;
+	else if (!strcmp(category, "gpu_memset"))
+		*kind = GPU_FILL;
+	else
+		return false;
+	return true;
+}
+
+/* Kernels that do little to each element that they read and write. */
+bool timeline_is_memory_bound(const char *kernel)
+{
+	static const char *const words[] = {
+		"elementwise", "pointwise",   "reduce_kernel", "softmax",
+		"layer_norm",  "LayerNorm",   "batch_norm",    "bn_fw",
+		"bn_bw",       "CatArray",    "fill_",	       "dropout",
+		"triton_poi_", "triton_red_", "triton_per_",   "index_select",
+		"embedding",   NULL};
+
+	return has(kernel, words);
+}
+
+/* Kernels that do nothing but move a tensor into another order. */
+bool timeline_is_layout(const char *kernel)
+{
+	static const char *const words[] = {
+		"nchwToNhwc", "nhwcToNchw", "nchw2nhwc", "nhwc2nchw",
+		"transpose",  "permute",    NULL};
+
+	return has(kernel, words);
+}
+
+bool timeline_is_full_precision(const char *kernel)
+{
+	static const char *const words[] = {"sgemm", "f32f32_f32f32", "_fp32_",
+					    "scudnn", NULL};
+
+	return has(kernel, words);
+}

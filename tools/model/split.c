@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * split.c - one sweep over the critical thread's slices, the GPU's work and the
+ * steps, all in the order of time.
+ */
+#include "tools/model/split.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/model/host_cover.h"
+#include "tools/model/statistics.h"
+#include "tools/util/memory.h"
+#include "tools/util/numbers.h"
+
+/* A thread's side lanes follow it at this distance. */
+#define SIDE_LANE     10000000
+/* A gap as short as this between two kernels is the cost of a launch. */
+#define LAUNCH_GAP_NS 50000
+
+static const struct {
+	const char *key, *text;
+} shares[] = {
+	[SHARE_GPU] = {"gpu", "GPU busy"},
+	[SHARE_HOST] = {"host", "host code"},
+	[SHARE_COPY] = {"copy", "copies"},
+	[SHARE_SYNC] = {"sync", "synchronisation"},
+	[SHARE_OMP_WORK] = {"omp_work", "OpenMP work"},
+	[SHARE_OMP_WAIT] = {"omp_wait", "OpenMP waits"},
+	[SHARE_OMP_UNEVEN] = {"omp_uneven", "OpenMP imbalance"},
+	[SHARE_ALLOC] = {"alloc", "allocation"},
+	[SHARE_COMM] = {"comm", "communication"},
+	[SHARE_DATA] = {"data", "I/O and data loading"},
+	[SHARE_OFF] = {"off_cpu", "off the CPU"},
+	[SHARE_PYTHON] = {"python", "Python"},
+	[SHARE_NATIVE] = {"native", "native code elsewhere"},
+};
+
+const char *split_share_text(enum share share)
+{
+	return shares[share].text;
+}
+
+const char *split_share_key(enum share share)
+{
+	return shares[share].key;
+}
+
+static const struct {
+	enum share share;
+	enum gap gap;
+} of_host[HOST_KINDS] = {
+	[HOST_PLAIN] = {SHARE_HOST, GAP_HOST},
+	[HOST_STEP] = {SHARE_HOST, GAP_HOST},
+	[HOST_LAUNCH] = {SHARE_HOST, GAP_HOST},
+	[HOST_OMP] = {SHARE_OMP_WORK, GAP_OMP},
+	[HOST_OMP_WAIT] = {SHARE_OMP_WAIT, GAP_OMP},
+	[HOST_OMP_LOCK] = {SHARE_OMP_WAIT, GAP_OMP},
+	[HOST_COPY] = {SHARE_COPY, GAP_HOST},
+	[HOST_SYNC] = {SHARE_SYNC, GAP_HOST},
+	[HOST_ALLOC] = {SHARE_ALLOC, GAP_ALLOC},
+	[HOST_COMM] = {SHARE_COMM, GAP_COMM},
+	[HOST_DATA] = {SHARE_DATA, GAP_DATA},
+	[HOST_OFF] = {SHARE_OFF, GAP_OFF},
+};
+
+/* The host's own code, where there are samples. */
+static const enum share of_cover[] = {
+	[COVER_OFF] = SHARE_OFF,
+	[COVER_PYTHON] = SHARE_PYTHON,
+	[COVER_NATIVE] = SHARE_NATIVE,
+	[COVER_ALLOC] = SHARE_ALLOC,
+};
+
+struct sweep {
+	struct split *split;
+	const struct timeline *timeline;
+	struct host_cover cover;
+	enum cover covered; /* what samples say of the present moment */
+	size_t next_work, step;
+	int64_t end_ns[GPU_KINDS]; /* of what runs now, by kind */
+	bool is_idle, has_run;
+	enum host_kind idle_begin; /* what the host did when the gap began */
+	int64_t idle_start_ns, idle_ns[GAP_COUNT];
+	int64_t longest_ns[GAP_COUNT]; /* pieces of the gap */
+	uint32_t longest[GAP_COUNT];
+};
+
+static void begin_gap(struct sweep *sweep, int64_t ns, enum host_kind kind)
+{
+	sweep->is_idle = true;
+	sweep->idle_begin = kind;
+	sweep->idle_start_ns = ns;
+	memset(sweep->idle_ns, 0, sizeof(sweep->idle_ns));
+	memset(sweep->longest_ns, 0, sizeof(sweep->longest_ns));
+	memset(sweep->longest, 0xff, sizeof(sweep->longest));
+}
+
+/* What the host did most in the gap is its cause; but where that is code of its
+ * own, and it had waited for the GPU till then, the wait is. */
+static enum gap cause_of(const struct sweep *sweep, int64_t dur_ns)
+{
+	enum gap cause = GAP_HOST;
+
+	for (unsigned int at = 0; at < GAP_COUNT; at++)
+		if (sweep->idle_ns[at] > sweep->idle_ns[cause])
+			cause = (enum gap)at;
+	if (cause != GAP_HOST)
+		return cause;
+	if (sweep->idle_begin == HOST_SYNC)
+		return GAP_SYNC;
+	if (sweep->idle_begin == HOST_COPY)
+		return GAP_COPY;
+	return dur_ns <= LAUNCH_GAP_NS ? GAP_LAUNCH : GAP_HOST;
+}
+
+static void end_gap(struct sweep *sweep, int64_t ns)
+{
+	int64_t sum = 0;
+	enum gap cause;
+	struct split_gap *gap;
+
+	sweep->is_idle = false;
+	for (unsigned int at = 0; at < GAP_COUNT; at++)
+		sum += sweep->idle_ns[at];
+	if (!sum || !sweep->has_run) /* before the first work, or in no step */
+		return;
+	cause = cause_of(sweep, ns - sweep->idle_start_ns);
+	gap = &sweep->split->gaps[cause];
+	gap->count++;
+	saturate_into(&gap->ns, sum);
+	if (sum <= gap->worst_ns)
+		return;
+	gap->worst_ns = sum;
+	gap->worst_at_ns = sweep->idle_start_ns;
+	gap->name = sweep->longest[cause == GAP_SYNC || cause == GAP_COPY ||
+						   cause == GAP_LAUNCH
+					   ? GAP_HOST
+					   : cause];
+}
+
+/* [start, end) in one step or in none, with the GPU in one state. */
+static void count(struct sweep *sweep, int64_t start_ns, int64_t end_ns,
+		  enum host_kind kind, uint32_t name)
+{
+	struct split *split = sweep->split;
+	struct split_step *step = NULL;
+	const int64_t dur_ns = end_ns - start_ns;
+	enum share share = of_host[kind].share;
+	const enum gap gap = of_host[kind].gap;
+
+	if (sweep->step < split->count &&
+	    split->steps[sweep->step].start_ns <= start_ns)
+		step = &split->steps[sweep->step];
+	if (sweep->end_ns[GPU_KERNEL] > start_ns)
+		share = SHARE_GPU;
+	else if (sweep->end_ns[GPU_COMM] > start_ns)
+		share = SHARE_COMM;
+	else if (sweep->end_ns[GPU_COPY] > start_ns ||
+		 sweep->end_ns[GPU_FILL] > start_ns)
+		share = SHARE_COPY;
+	else if (!sweep->is_idle)
+		begin_gap(sweep, start_ns, kind);
+	if (share == SHARE_HOST && sweep->cover.pieces)
+		share = of_cover[sweep->covered];
+	if (sweep->is_idle && step)
+		sweep->idle_ns[gap] += dur_ns;
+	if (sweep->is_idle && dur_ns > sweep->longest_ns[gap]) {
+		sweep->longest_ns[gap] = dur_ns;
+		sweep->longest[gap] = name;
+	}
+	if (step)
+		step->ns[share] += dur_ns;
+	else
+		split->outside[share] += dur_ns;
+}
+
+static void take_work(struct sweep *sweep, int64_t now_ns)
+{
+	const struct timeline *timeline = sweep->timeline;
+
+	while (sweep->next_work < timeline->work_count &&
+	       timeline->work[sweep->next_work].start_ns <= now_ns) {
+		const struct gpu_work *work =
+			&timeline->work[sweep->next_work++];
+		const int64_t end_ns = work->start_ns + work->dur;
+
+		if (end_ns > sweep->end_ns[work->kind])
+			sweep->end_ns[work->kind] = end_ns;
+		if (end_ns > now_ns && sweep->is_idle)
+			end_gap(sweep, now_ns);
+		sweep->has_run = true;
+	}
+}
+
+/* The next moment after now at which a step or the GPU's state changes. */
+static int64_t next_change(const struct sweep *sweep, int64_t now_ns,
+			   int64_t end_ns)
+{
+	const struct timeline *timeline = sweep->timeline;
+	const struct split *split = sweep->split;
+
+	if (sweep->next_work < timeline->work_count &&
+	    timeline->work[sweep->next_work].start_ns < end_ns)
+		end_ns = timeline->work[sweep->next_work].start_ns;
+	for (unsigned int at = 0; at < GPU_KINDS; at++)
+		if (sweep->end_ns[at] > now_ns && sweep->end_ns[at] < end_ns)
+			end_ns = sweep->end_ns[at];
+	if (sweep->step < split->count) {
+		const struct split_step *step = &split->steps[sweep->step];
+		const int64_t step_end_ns = step->start_ns + step->dur_ns;
+
+		if (step->start_ns > now_ns && step->start_ns < end_ns)
+			end_ns = step->start_ns;
+		else if (step_end_ns > now_ns && step_end_ns < end_ns)
+			end_ns = step_end_ns;
+	}
+	return end_ns;
+}
+
+static void on_piece(void *arg, int64_t start_ns, int64_t end_ns,
+		     enum host_kind kind, uint32_t name)
+{
+	struct sweep *sweep = arg;
+	const struct split *split = sweep->split;
+
+	while (start_ns < end_ns) {
+		int64_t until_ns;
+
+		while (sweep->step < split->count &&
+		       split->steps[sweep->step].start_ns +
+				       split->steps[sweep->step].dur_ns <=
+			       start_ns)
+			sweep->step++;
+		take_work(sweep, start_ns);
+		until_ns = next_change(sweep, start_ns, end_ns);
+		if (sweep->cover.pieces)
+			sweep->covered = host_cover_at(&sweep->cover, start_ns,
+						       &until_ns);
+		count(sweep, start_ns, until_ns, kind, name);
+		start_ns = until_ns;
+	}
+}
+
+/* The lane of the thread beside which steps are drawn. */
+static uint32_t thread_of(const struct timeline *timeline, uint32_t lane)
+{
+	const char *key = key_table_key(&timeline->lanes.table, lane, NULL);
+	long long pid, tid;
+	char text[64];
+
+	if (sscanf(key, "%lld %lld", &pid, &tid) != 2)
+		return lane;
+	snprintf(text, sizeof(text), "%lld %lld", pid, tid % SIDE_LANE);
+	for (uint32_t at = 0; at < timeline->lanes.table.count; at++)
+		if (!strcmp(text,
+			    key_table_key(&timeline->lanes.table, at, NULL)))
+			return at;
+	return lane;
+}
+
+/* Is it a process's first thread? */
+static bool is_main(const struct timeline *timeline, uint32_t lane)
+{
+	long long pid, tid;
+
+	return sscanf(key_table_key(&timeline->lanes.table, lane, NULL),
+		      "%lld %lld", &pid, &tid) == 2 &&
+	       pid == tid;
+}
+
+/* The one that launches most, else the main thread, else the fullest. */
+static uint32_t busiest(const struct timeline *timeline)
+{
+	uint32_t best = 0;
+	size_t most = 0;
+
+	for (uint32_t at = 0; at < timeline->lanes.table.count; at++) {
+		const struct timeline_lane *lane = timeline_lane(timeline, at);
+		size_t weight = lane->count;
+
+		if (timeline->launch_count)
+			weight = lane->launch_count;
+		else if (lane->count && is_main(timeline, at))
+			weight = SIZE_MAX;
+		if (weight > most) {
+			most = weight;
+			best = at;
+		}
+	}
+	return best;
+}
+
+static void choose_lane(struct split *split, const struct timeline *timeline)
+{
+	if (!timeline->lanes.table.count)
+		return;
+	split->lane = split->has_steps
+			      ? thread_of(timeline, timeline->steps[0].lane)
+			      : busiest(timeline);
+	if (!timeline_lane(timeline, split->lane)->count)
+		split->lane = busiest(timeline);
+}
+
+/* Those of one lane that don't overlap. */
+static void take_steps(struct split *split, const struct timeline *timeline,
+		       int64_t until_ns)
+{
+	int64_t last_ns = INT64_MIN;
+
+	split->steps =
+		memory_zeroed(timeline->step_count + 1, sizeof(*split->steps));
+	for (size_t at = 0; at < timeline->step_count; at++) {
+		const struct timeline_step *step = &timeline->steps[at];
+		const int64_t end_ns = step->start_ns + step->dur_ns;
+
+		if (step->lane != timeline->steps[0].lane ||
+		    step->start_ns < last_ns || end_ns > until_ns ||
+		    !step->dur_ns)
+			continue;
+		last_ns = end_ns;
+		split->steps[split->count++] =
+			(struct split_step){.number = step->number,
+					    .start_ns = step->start_ns,
+					    .dur_ns = step->dur_ns,
+					    .live_bytes = step->live_bytes};
+	}
+	split->has_steps = split->count > 0;
+	if (split->has_steps || timeline->end_ns <= timeline->start_ns)
+		return;
+	split->count = 1;
+	split->steps[0] = (struct split_step){
+		.number = -1,
+		.start_ns = timeline->start_ns,
+		.dur_ns =
+			saturate_subtract(timeline->end_ns, timeline->start_ns),
+		.live_bytes = -1};
+}
+
+static void add_up(struct split *split)
+{
+	double *durations = memory_zeroed(split->count + 1, sizeof(double));
+
+	for (size_t at = 0; at < split->count; at++) {
+		durations[at] = (double)split->steps[at].dur_ns;
+		saturate_into(&split->total_ns, split->steps[at].dur_ns);
+		for (unsigned int i = 0; i < SHARE_COUNT; i++)
+			saturate_into(&split->ns[i], split->steps[at].ns[i]);
+	}
+	split->median_ns = statistics_quantile(durations, split->count, 0.5);
+	split->p5_ns = statistics_quantile(durations, split->count, 0.05);
+	split->p95_ns = statistics_quantile(durations, split->count, 0.95);
+	free(durations);
+}
+
+void split_make(struct split *split, struct timeline *timeline,
+		int64_t until_ns)
+{
+	struct sweep sweep = {.split = split, .timeline = timeline};
+
+	memset(split, 0, sizeof(*split));
+	take_steps(split, timeline, until_ns);
+	choose_lane(split, timeline);
+	split->uses_gpu = timeline->work_count > 0;
+	/* A step may end after the last slice. */
+	for (size_t at = 0; at < split->count; at++)
+		if (split->steps[at].start_ns + split->steps[at].dur_ns >
+		    timeline->end_ns)
+			timeline->end_ns = split->steps[at].start_ns +
+					   split->steps[at].dur_ns;
+	if (split->count) {
+		host_cover_make(&sweep.cover, timeline, split->lane);
+		timeline_walk(timeline, split->lane, on_piece, &sweep);
+		host_cover_free(&sweep.cover);
+	}
+	add_up(split);
+}
+
+static void move(struct split_step *step, enum share from, enum share to,
+		 double part)
+{
+	const int64_t ns = (int64_t)(part * (double)step->ns[from]);
+
+	step->ns[from] -= ns;
+	step->ns[to] += ns;
+}
+
+void split_adjust(struct split *split, double uneven, int64_t undrawn_ns)
+{
+	const int64_t host_ns =
+		saturate_add(split->ns[SHARE_HOST], split->outside[SHARE_HOST]);
+	double part = 0;
+
+	if (undrawn_ns > 0 && host_ns > 0)
+		part = (double)undrawn_ns / (double)host_ns;
+	split->is_estimated = undrawn_ns > 0;
+	split->total_ns = 0;
+	memset(split->ns, 0, sizeof(split->ns));
+	for (size_t at = 0; at < split->count; at++) {
+		move(&split->steps[at], SHARE_HOST, SHARE_OMP_WORK,
+		     part < 1 ? part : 1);
+		move(&split->steps[at], SHARE_OMP_WAIT, SHARE_OMP_UNEVEN,
+		     uneven < 1 ? uneven : 1);
+	}
+	add_up(split);
+}
+
+void split_free(struct split *split)
+{
+	free(split->steps);
+	memset(split, 0, sizeof(*split));
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * split.h - where the time of a step went, so that the parts sum to the step.
+ *
+ * At each moment the GPU comes first: while a kernel runs the step is busy with
+ * it; else, while only communication or a copy runs, with that; else it is what
+ * the critical thread, the one that takes the steps, does then.  A run without
+ * steps is one step from its first event to its last.
+ */
+#ifndef TOOLS_SPLIT_H
+#define TOOLS_SPLIT_H
+
+#include "tools/model/run_timeline.h"
+
+enum share {
+	SHARE_GPU,
+	SHARE_HOST, /* its own code, launching included */
+	SHARE_COPY,
+	SHARE_SYNC,
+	SHARE_OMP_WORK,
+	SHARE_OMP_WAIT,
+	SHARE_OMP_UNEVEN, /* of the waits: what even work would save */
+	SHARE_ALLOC,
+	SHARE_COMM,
+	SHARE_DATA,
+	SHARE_OFF,
+	SHARE_PYTHON, /* of the host's code, where samples tell */
+	SHARE_NATIVE,
+	SHARE_COUNT
+};
+
+/* Why a GPU had nothing to do. */
+enum gap {
+	GAP_HOST,
+	GAP_LAUNCH, /* between short kernels: launching takes that long */
+	GAP_SYNC,   /* the host had waited for it to run dry */
+	GAP_COPY,   /* the same, in a copy that blocks */
+	GAP_OMP,
+	GAP_ALLOC,
+	GAP_COMM,
+	GAP_DATA,
+	GAP_OFF,
+	GAP_COUNT
+};
+
+struct split_gap {
+	int64_t count, ns;
+	int64_t worst_ns, worst_at_ns;
+	uint32_t name; /* what the host did most in it */
+};
+
+struct split_step {
+	int64_t number, start_ns, dur_ns;
+	int64_t live_bytes;
+	int64_t ns[SHARE_COUNT];
+};
+
+struct split {
+	uint32_t lane; /* the critical thread's */
+	bool has_steps, is_estimated;
+	struct split_step *steps; /* at least one, unless the file is empty */
+	size_t count;
+	int64_t total_ns;	      /* of the steps */
+	int64_t ns[SHARE_COUNT];      /* sums to it */
+	int64_t outside[SHARE_COUNT]; /* what lies between steps */
+	double median_ns, p5_ns, p95_ns;
+	bool uses_gpu;
+	struct split_gap gaps[GAP_COUNT];
+};
+
+/* Steps that end after until_ns are left out. */
+void split_make(struct split *split, struct timeline *timeline,
+		int64_t until_ns);
+
+/* Of the waits `uneven` (0 to 1) is unevenness; OpenMP's regions that are not
+ * drawn took so long. */
+void split_adjust(struct split *split, double uneven, int64_t undrawn_ns);
+void split_free(struct split *split);
+
+const char *split_share_text(enum share share); /* "host-bound" */
+const char *split_share_key(enum share share);	/* "host" */
+
+#endif
