@@ -8,6 +8,8 @@
 #include "preload/annotate/itt.h"
 #include "preload/annotate/nvtx_injection.h"
 #include "preload/annotate/nvtx_range.h"
+#include "preload/blas/blas.h"
+#include "preload/blas/blas_real.h"
 #include "preload/cuda/cuda_calls.h"
 #include "preload/cost.h"
 #include "preload/cuda/cupti_source.h"
@@ -18,6 +20,7 @@
 #include "preload/stack/unwind.h"
 #include "preload/wait/waits.h"
 #include "preload/process/process.h"
+#include "preload/torch/torch_operators.h"
 
 /* All heap calls so far were seen. */
 static START_DATA bool watches_heap;
@@ -40,6 +43,8 @@ COLD uint32_t families_watch(bool is_forked)
 		bits |= GATE_OMP_WATCH;
 	if (options->cuda != CUDA_OFF)
 		bits |= GATE_CUDA_WATCH;
+	if (options->shapes)
+		bits |= GATE_BLAS_WATCH;
 	if (options->malloc != MALLOC_OFF &&
 	    (!is_forked || options->children == CHILDREN_ALL))
 		bits |= GATE_HEAP_WATCH;
@@ -63,6 +68,8 @@ uint32_t families_begin(struct session *session, uint32_t *record)
 
 	nvtx_injection_say(session);
 	itt_say(session);
+	if (process.options.torch != TORCH_OFF)
+		gate_on_change(GATE_TORCH, torch_follow);
 	watch_sum(&session->head->heap_before);
 	session->head->heap_before.is_known = watches_heap;
 	heap_start(session, stacks & STACK_HEAP, &heap_base, &heap_record);
@@ -75,6 +82,8 @@ uint32_t families_begin(struct session *session, uint32_t *record)
 		waits_start(session, (uint64_t)process.options.wait_min * 1000);
 		*record |= GATE_WAIT;
 	}
+	if (process.options.shapes)
+		*record |= GATE_BLAS;
 	/* Even if no annotation is the marker: pushes and pops must pair up
 	 * across windows. */
 	return heap_base | GATE_SCOPE_MARK |
@@ -95,6 +104,7 @@ void families_finish(struct thread *thread)
 void families_end(unsigned int wait_ms)
 {
 	sampler_end();
+	torch_end(wait_ms);
 	cupti_end(wait_ms);
 }
 
@@ -108,9 +118,16 @@ uint32_t families_closed_bits(void)
 void families_forget(void)
 {
 	cupti_forget();
+	torch_forget();
 	cuda_calls_forget();
+	blas_forget();
 	unwind_forget();
 	sampler_forget();
+}
+
+void families_file_closed(void)
+{
+	blas_real_closed();
 }
 
 uint64_t families_calls_watched(void)
@@ -138,4 +155,5 @@ void families_poll(void *unused)
 	}
 	sampler_poll();
 	cost_measure(session);
+	torch_poll(session);
 }

@@ -78,6 +78,8 @@ static uint64_t stacks_ns(const struct writer_state *state)
 		taken += written[EVENT_OMP_REGION];
 	if (choice.families & STACK_CUDA)
 		taken += written[EVENT_CALL];
+	if (choice.families & STACK_BLAS)
+		taken += written[EVENT_BLAS];
 	return (uint64_t)((double)load_relaxed(&head->stacks.timed_ticks) /
 			  (double)timed * 1e9 / (double)second * (double)taken);
 }

@@ -54,6 +54,7 @@
 	X(GPU_SAMPLE,   "gpu_sample")	/* payload sample: since the one before */ \
 	X(OMP_THINNED,  "omp_thinned")	/* name: number of marks; extra: the \
 					   first one's; payload words: marks */ \
+	X(BLAS,         "blas")		/* name; payload blas */ \
 	X(CPU_SAMPLE,   "cpu_sample")	/* payload cpu; stack */	\
 	X(HOST_WAIT,    "host_wait")	/* name: of the call that waited */
 /* clang-format on */
@@ -74,6 +75,8 @@ enum event_flag {
 				  at the end are in it, see event_share() */
 	EVENT_MOVED = 32,      /* was put again at the ring's end */
 	EVENT_SCANNED = 64,    /* the scan ahead of the drain has been here */
+	EVENT_INNER = 128,     /* BLAS: inside another call of it */
+	EVENT_OPERATOR = 256,  /* SCOPE: one of PyTorch's; extra: its shapes */
 };
 
 /* What an OMP_WAIT waited for or an OMP_ACQUIRED holds; word for names. */
@@ -139,8 +142,8 @@ struct event {
 	union {
 		uint32_t extra; /* OpenMP: from code to what names it; scope:
 				   its category's name; step: its thread */
-		uint32_t stack; /* heap, call: who called (stacks.h), 0 none;
-				   sample: what ran */
+		uint32_t stack; /* heap, call, BLAS: who called
+				   (stacks.h), 0 none; sample: what ran */
 	};
 	uint64_t start_ticks;
 	uint64_t end_ticks; /* equals start_ticks for an instant */
@@ -173,12 +176,14 @@ struct event {
 			};
 		} omp;
 		struct {
-			uint32_t colour; /* 0xAARRGGBB, 0 none */
-			uint32_t category;
-			uint32_t domain;
+			uint32_t colour;   /* 0xAARRGGBB, 0 none */
+			uint32_t category; /* OPERATOR: enum operator_scope */
+			uint32_t domain;   /* OPERATOR: its thread */
 			uint32_t payload_type;
-			uint64_t payload;
-			uint64_t range; /* RANGE: which one */
+			uint64_t payload; /* OPERATOR: its sequence number
+						  and one, 0 none */
+			uint64_t range;	  /* OPERATOR: the thread that ran it
+					     forward, 0 it runs forward */
 		} scope;
 		struct {
 			double value;
@@ -261,6 +266,15 @@ struct event {
 			uint64_t code;	  /* one past what ran, or a name as in
 					     a stack; `stack` has its callers */
 		} cpu;
+		struct {
+			uint32_t m, n, k; /* as enum blas_op says */
+			uint32_t batch;
+			uint64_t code; /* return address of the call */
+			uint8_t op;    /* enum blas_op */
+			uint8_t type;  /* enum blas_type */
+			char trans[2]; /* 'N', 'T', 'C' of A and B, 0 none */
+			uint32_t pad;
+		} blas;
 		uint64_t words[4];
 	};
 };
@@ -339,6 +353,23 @@ enum gpu_sync {
 static inline bool gpu_sync_has_event(uint32_t sync)
 {
 	return sync == GPU_SYNC_EVENT || sync == GPU_SYNC_STREAM_WAIT;
+}
+
+/* Part of an OpenMP region rather than a call of the program's own. */
+static inline bool event_is_omp_part(unsigned int kind)
+{
+	return kind == EVENT_OMP_IMPLICIT || kind == EVENT_OMP_WAIT ||
+	       kind == EVENT_OMP_ACQUIRED;
+}
+
+/* An OPERATOR's scope, as PyTorch counts; others are operators like 0. */
+enum operator_scope { OPERATOR_BACKWARD = 1, OPERATOR_USER = 7 };
+
+/* It is a torch operator, no annotation of the program's. */
+static inline bool event_is_operator(const struct event *event)
+{
+	return event->flags & EVENT_OPERATOR &&
+	       event->scope.category != OPERATOR_USER;
 }
 
 /* No stream, or none that is known. */

@@ -43,6 +43,9 @@ uint32_t families_closed_bits(void);
 /* In a forked child: the parent's session is gone. */
 void families_forget(void);
 
+/* The program closed a file of code. */
+void families_file_closed(void);
+
 /* Allocations that were seen before a recording began. */
 uint64_t families_calls_watched(void);
 

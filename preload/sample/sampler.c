@@ -385,7 +385,7 @@ bool sampler_start(struct session *session)
 	sampler.period_ns = 1000000000u / (uint64_t)process.options.sample;
 	session->head->sampling.period_ns = sampler.period_ns;
 	store_relaxed(&sampler.is_on, true);
-	gate_on_change(GATE_FOLLOWER_SAMPLER, gate_changed);
+	gate_on_change(GATE_SAMPLER, gate_changed);
 	return true;
 }
 
@@ -415,7 +415,7 @@ void sampler_end(void)
 	if (!sampler_is_on())
 		return;
 	store_relaxed(&sampler.is_on, false);
-	gate_on_change(GATE_FOLLOWER_SAMPLER, NULL);
+	gate_on_change(GATE_SAMPLER, NULL);
 	for (uint32_t i = 0; i < load_relaxed(&sampler.used); i++) {
 		const uint32_t tid = load_relaxed(&slots[i].tid);
 
@@ -429,7 +429,7 @@ void sampler_forget(void)
 {
 	store_relaxed(&sampler.is_on, false);
 	sampler.looked_ns = 0;
-	gate_on_change(GATE_FOLLOWER_SAMPLER, NULL);
+	gate_on_change(GATE_SAMPLER, NULL);
 	for (uint32_t i = 0; i < load_relaxed(&sampler.used); i++) {
 		store_relaxed(&slots[i].is_armed, false);
 		store_relaxed(&slots[i].tid, 0);

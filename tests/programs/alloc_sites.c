@@ -11,10 +11,12 @@
  *	alloc_sites deep DEPTH		allocates under so many frames
  *	alloc_sites fork		a child and its parent go on
  *	alloc_sites churn BLOCKS	three sizes, known sums
+ *	alloc_sites handed BLOCKS	another thread frees half of them
  *	alloc_sites sizes		1 byte to 100 MB, at least 24 MB each
  */
 #include "traceprof.h"
 #include <dlfcn.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
@@ -258,6 +260,30 @@ static NOINLINE void sizes(void)
 	free(held);
 }
 
+static NOINLINE void *producer_site(void)
+{
+	return make_block(5000);
+}
+
+static void *produce(void *arg)
+{
+	for (int i = 0; i < *(int *)arg; i++)
+		kept[kept_count++ % KEPT] = producer_site();
+	for (int i = 0; i < *(int *)arg / 4; i++)
+		free(kept[i]);
+	return NULL;
+}
+
+static NOINLINE void handed(int blocks)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, produce, &blocks);
+	pthread_join(thread, NULL);
+	for (int i = blocks / 4; i < blocks * 3 / 4; i++)
+		free(kept[i]);
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
@@ -275,6 +301,8 @@ int main(int argc, char **argv)
 		split();
 	else if (!strcmp(mode, "sizes"))
 		sizes();
+	else if (!strcmp(mode, "handed"))
+		handed(count);
 	else if (!strcmp(mode, "churn"))
 		churn(count);
 	else

@@ -14,7 +14,8 @@ struct block {
 	uint64_t address; /* 0 empty */
 	int64_t bytes, blocks;
 	uint32_t space;
-	uint32_t site;
+	uint32_t site; /* UINT32_MAX it is left out */
+	uint32_t thread;
 };
 
 /* By address; open addressing, a power of two of them. */
@@ -176,7 +177,13 @@ static void free_block(struct replay *replay, const struct heap_event *event)
 		find(&replay->blocks, event->address, event->space);
 	struct heap_site *site;
 
+	if (block->address && block->site == UINT32_MAX) {
+		erase(&replay->blocks, block);
+		return;
+	}
 	if (!block->address) {
+		if (replay->account->log->is_left_out)
+			return;
 		sum->frees++;
 		sum->strange_frees++;
 		return;
@@ -192,6 +199,10 @@ static void free_block(struct replay *replay, const struct heap_event *event)
 		site->temporary += block->blocks;
 		sum->temporary += block->blocks;
 	}
+	if (block->thread != event->thread) {
+		site->foreign += block->blocks;
+		sum->foreign += block->blocks;
+	}
 	erase(&replay->blocks, block);
 }
 
@@ -199,8 +210,11 @@ static void make_block(struct replay *replay, const struct heap_event *event)
 {
 	struct heap_account *account = replay->account;
 	struct heap_sum *sum = &account->sums[event->space];
+	const bool is_left_out = account->log->is_left_out &&
+				 account->log->is_left_out[event->stack];
 	const uint32_t number =
-		site_number(account, event->stack, event->space);
+		is_left_out ? UINT32_MAX
+			    : site_number(account, event->stack, event->space);
 	struct heap_site *site;
 	struct block *block;
 
@@ -208,12 +222,18 @@ static void make_block(struct replay *replay, const struct heap_event *event)
 		grow(&replay->blocks);
 	block = find(&replay->blocks, event->address, event->space);
 	/* Its free is in no trace: of a thread whose event was refused, say. */
-	if (block->address)
-		free_block(replay, event);
+	if (block->address) {
+		struct heap_event gone = *event;
+
+		gone.thread = block->thread;
+		free_block(replay, &gone);
+	}
 	block = find(&replay->blocks, event->address, event->space);
 	*block = (struct block){event->address, event->bytes, event->blocks,
-				event->space, number};
+				event->space,	number,	      event->thread};
 	replay->blocks.count++;
+	if (is_left_out)
+		return;
 	site = touch(replay, number);
 	site->calls += event->blocks;
 	site->bytes += event->bytes;

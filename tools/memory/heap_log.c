@@ -312,6 +312,7 @@ void heap_log_free(struct heap_log *log)
 	free(log->events);
 	free(log->steps);
 	free(log->frame_list);
+	free(log->is_left_out);
 	key_table_free(&log->stacks);
 	key_table_free(&log->frames);
 	trace_lanes_free(&log->lanes);

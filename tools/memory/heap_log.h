@@ -73,6 +73,7 @@ struct heap_log {
 	int64_t stacks_refused, stacks_untaken;
 	double left_over; /* of the blocks that samples stand for */
 	bool has_stacks;
+	bool *is_left_out; /* by stack, NULL none is: heap_log_only() */
 	const char *debug_dir;
 };
 

@@ -42,7 +42,8 @@ static struct quantity amount(enum heap_cost cost, int64_t value)
 {
 	struct quantity plain;
 
-	if (cost != HEAP_COST_CALLS && cost != HEAP_COST_TEMPORARY)
+	if (cost != HEAP_COST_CALLS && cost != HEAP_COST_TEMPORARY &&
+	    cost != HEAP_COST_FOREIGN)
 		return quantity_bytes((double)value);
 	snprintf(plain.text, sizeof(plain.text), "%" PRId64, value);
 	return plain;
@@ -228,6 +229,9 @@ static void print_space(struct heap_view *view, uint32_t space, FILE *out)
 		    "most allocations", out);
 	print_table(view, space, HEAP_COST_TEMPORARY, sum->temporary,
 		    "temporary: freed before the thread's next allocation",
+		    out);
+	print_table(view, space, HEAP_COST_FOREIGN, sum->calls,
+		    "freed by another thread than the one that allocated them",
 		    out);
 	print_sizes(sum, out);
 }

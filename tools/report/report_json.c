@@ -164,6 +164,41 @@ static void put_streams(const struct report *report, yajl_gen gen)
 	free(streams);
 }
 
+/* In FLOP a second; the roof only where it is known. */
+static void put_blas(const struct report *report, yajl_gen gen)
+{
+	struct peak peak;
+	bool has_peak;
+	struct blas_row *list =
+		report_blas_list(&report->blas, &peak, &has_peak);
+
+	json_print_list(gen, "blas");
+	for (size_t at = 0; at < report->blas.rows.count; at++) {
+		const struct blas_row *row = &list[at];
+
+		yajl_gen_map_open(gen);
+		json_print_text(gen, "name", row->function);
+		json_print_text(gen, "site", row->site);
+		json_print_integer(gen, "calls", row->calls);
+		json_print_integer(gen, "total_ns", row->time_ns);
+		json_print_integer(gen, "uncounted", row->uncounted);
+		json_print_number(gen, "flops", row->flops);
+		json_print_number(gen, "bytes", row->bytes);
+		if (row->has_roof) {
+			json_print_number(gen, "rate",
+					  row->flops * 1e9 /
+						  (double)row->counted_ns);
+			json_print_number(gen, "roof", row->roof);
+			json_print_text(gen, "bound",
+					row->is_memory_bound ? "memory"
+							     : "compute");
+		}
+		yajl_gen_map_close(gen);
+	}
+	yajl_gen_array_close(gen);
+	free(list);
+}
+
 static void put_devices(const struct report *report, yajl_gen gen)
 {
 	json_print_list(gen, "devices");
@@ -218,6 +253,48 @@ static void put_lines(yajl_gen gen, const char *key, char *const *lines,
 	yajl_gen_array_close(gen);
 }
 
+/* The step, where its time went, and what was found. */
+static void put_judged(const struct report *report, yajl_gen gen)
+{
+	const struct verdict *verdict = &report->judged;
+	const struct split *split = &verdict->facts.split;
+
+	open_object(gen, "step");
+	put_number(gen, "count", split->has_steps ? (int64_t)split->count : 0);
+	put_number(gen, "typical", (int64_t)split->typical);
+	put_number(gen, "median_ns", (int64_t)split->median_ns);
+	put_number(gen, "p5_ns", (int64_t)split->p5_ns);
+	put_number(gen, "p95_ns", (int64_t)split->p95_ns);
+	put_number(gen, "total_ns", split->total_ns);
+	open_object(gen, "split_ns");
+	for (unsigned int at = 0; at < SHARE_COUNT; at++)
+		put_number(gen, split_share_key((enum share)at), split->ns[at]);
+	yajl_gen_map_close(gen);
+	put_estimated(gen, split->is_estimated);
+	yajl_gen_map_close(gen);
+	open_list(gen, "findings");
+	for (size_t at = 0; at < verdict->count; at++) {
+		const struct finding *finding = &verdict->findings[at];
+
+		yajl_gen_map_open(gen);
+		put_pair(gen, "rule", finding->rule->name);
+		put_text(gen, "share");
+		yajl_gen_double(gen, finding->share);
+		put_number(gen, "saved_ns", (int64_t)finding->saved_ns);
+		put_pair(gen, "figure", finding->figure ? finding->figure : "");
+		put_pair(gen, "threshold",
+			 finding->threshold ? finding->threshold : "");
+		put_pair(gen, "next", finding->next ? finding->next : "");
+		if (finding->place) {
+			put_pair(gen, "place", finding->place);
+			put_number(gen, "at_ns", finding->at_ns);
+			put_number(gen, "step", finding->step);
+		}
+		yajl_gen_map_close(gen);
+	}
+	yajl_gen_array_close(gen);
+}
+
 /* What the writer says of its file, and what was added up beside it. */
 static void put_sums(const struct report *report, yajl_gen gen)
 {
@@ -261,6 +338,7 @@ static void put_report(const struct report *report, yajl_gen gen)
 	if (report->steps.count)
 		put_fields(gen, &report->steps, steps_fields);
 	yajl_gen_map_close(gen);
+	put_judged(report, gen);
 	put_regions(report, gen);
 	json_print_list(gen, "categories");
 	tally_categories(&report->tally, put_category, &print);
@@ -281,6 +359,7 @@ static void put_report(const struct report *report, yajl_gen gen)
 		put_tree(report, gen);
 	put_devices(report, gen);
 	put_streams(report, gen);
+	put_blas(report, gen);
 	put_sums(report, gen);
 	put_lines(gen, "notes", report->notes, report->note_count);
 	put_lines(gen, "verdict", report->verdict, report->verdict_count);

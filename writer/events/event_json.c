@@ -5,6 +5,8 @@
 #include "collector/system/log.h"
 #include "collector/system/sampling.h"
 #include "collector/session/names.h"
+#include "writer/events/blas_json.h"
+#include "writer/events/forward.h"
 #include "writer/events/meta_json.h"
 #include "writer/events/stack_json.h"
 #include "writer/text/digits.h"
@@ -156,7 +158,10 @@ static void write_omp(struct writer_state *state, struct ring_reader *reader,
 	struct json *json = &state->json;
 
 	line_of(json, reader, label, event->kind);
-	json_raw(json, SLICE(SCHEMA_CPU_OP));
+	if (event_is_omp_part(event->kind))
+		json_raw(json, SLICE(SCHEMA_OPENMP));
+	else
+		json_raw(json, SLICE(SCHEMA_CPU_OP));
 	put_name(json, label);
 	slice_place(state, reader, LANE_MAIN, span);
 	ids(state);
@@ -214,6 +219,42 @@ static void scope_args(struct writer_state *state, const struct event *event)
 		scope_payload(json, event);
 }
 
+/* An operator of PyTorch's, as torch.profiler writes it. */
+static void operator_args(struct writer_state *state, const struct event *event)
+{
+	struct json *json = &state->json;
+	const char *shapes;
+	size_t len;
+
+	if (event->scope.payload) {
+		json_pair_u64(json, SCHEMA_FORWARD_THREAD, event->scope.range);
+		json_pair_u64(json, SCHEMA_SEQUENCE, event->scope.payload - 1);
+	}
+	if (!event->extra || event->extra == NAME_REFUSED)
+		return;
+	shapes = names_text(state->session, event->extra, &len);
+	json_char(json, ',');
+	json_bytes(json, shapes, len);
+	json_field(json);
+}
+
+static void write_operator(struct writer_state *state,
+			   struct ring_reader *reader,
+			   const struct event *event, const struct label *label,
+			   struct event_span span)
+{
+	struct json *json = &state->json;
+
+	line_of(json, reader, label, event->kind);
+	json_raw(json, SLICE(SCHEMA_CPU_OP));
+	put_name(json, label);
+	slice_place(state, reader, LANE_MAIN, span);
+	ids(state);
+	operator_args(state, event);
+	close_slice(json, span);
+	forward_meet(state, reader, event, span.start_ns);
+}
+
 static void write_annotation(struct writer_state *state,
 			     struct ring_reader *reader,
 			     const struct event *event, unsigned int lane,
@@ -226,7 +267,8 @@ static void write_annotation(struct writer_state *state,
 	put_name(json, label);
 	slice_place(state, reader, lane, span);
 	ids(state);
-	scope_args(state, event);
+	if (!(event->flags & EVENT_OPERATOR))
+		scope_args(state, event);
 	close_slice(json, span);
 }
 
@@ -516,6 +558,23 @@ static void write_wait(struct writer_state *state, struct ring_reader *reader,
 	close_slice(json, span);
 }
 
+static void write_blas(struct writer_state *state, struct ring_reader *reader,
+		       const struct event *event, const struct label *label,
+		       struct event_span span)
+{
+	struct json *json = &state->json;
+
+	line_of(json, reader, label, event->kind);
+	json_raw(json, SLICE(SCHEMA_CPU_OP));
+	put_name(json, label);
+	slice_place(state, reader, LANE_MAIN, span);
+	ids(state);
+	blas_json(state, event);
+	if (event->stack)
+		stack_json(state, event->stack);
+	close_slice(json, span);
+}
+
 static bool write_kind(struct writer_state *state, struct ring_reader *reader,
 		       const struct event *event, struct label *label,
 		       struct event_span span)
@@ -533,6 +592,10 @@ static bool write_kind(struct writer_state *state, struct ring_reader *reader,
 		write_omp(state, reader, event, label, span);
 		return true;
 	case EVENT_SCOPE:
+		if (event_is_operator(event)) {
+			write_operator(state, reader, event, label, span);
+			return true;
+		}
 		write_annotation(state, reader, event, LANE_MAIN, label, span);
 		return true;
 	case EVENT_RANGE:
@@ -553,6 +616,9 @@ static bool write_kind(struct writer_state *state, struct ring_reader *reader,
 		return true;
 	case EVENT_HOST_WAIT:
 		write_wait(state, reader, event, label, span);
+		return true;
+	case EVENT_BLAS:
+		write_blas(state, reader, event, label, span);
 		return true;
 	default: return false;
 	}

@@ -67,11 +67,14 @@ static struct label key_of(const struct event *event)
 		key.name = event->name;
 		break;
 	case EVENT_SCOPE:
+		key.sync = event_is_operator(event);
+		/* fallthrough */
 	case EVENT_RANGE:
 	case EVENT_MARK:
 	case EVENT_COUNTER:
 	case EVENT_HOST_WAIT:
-	case EVENT_CALL: key.name = event->name; break;
+	case EVENT_CALL:
+	case EVENT_BLAS: key.name = event->name; break;
 	default: gpu_label_key(event, &key); break;
 	}
 	return key;
@@ -148,6 +151,12 @@ static const char *category_of(const struct label *key)
 	case EVENT_CALL: return "cuda_runtime";
 	case EVENT_CPU_SAMPLE: return SCHEMA_CPU_SAMPLE;
 	case EVENT_HOST_WAIT: return SCHEMA_WAIT;
+	case EVENT_BLAS: return SCHEMA_CPU_OP;
+	case EVENT_OMP_IMPLICIT:
+	case EVENT_OMP_WAIT:
+	case EVENT_OMP_ACQUIRED: return SCHEMA_OPENMP;
+	case EVENT_SCOPE:
+		return key->sync ? SCHEMA_CPU_OP : SCHEMA_USER_ANNOTATION;
 	default: return is_omp(kind) ? SCHEMA_CPU_OP : SCHEMA_USER_ANNOTATION;
 	}
 }

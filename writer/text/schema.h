@@ -77,6 +77,8 @@
 
 /* Categories. */
 #define SCHEMA_CPU_OP		    "cpu_op"
+/* What a team does inside of its region: no operators, which readers count. */
+#define SCHEMA_OPENMP		    "openmp"
 #define SCHEMA_USER_ANNOTATION	    "user_annotation"
 #define SCHEMA_GPU_USER_ANNOTATION  "gpu_user_annotation"
 #define SCHEMA_CPU_INSTANT	    "cpu_instant_event"
@@ -96,6 +98,7 @@
 #define SCHEMA_PYTHON_FUNCTION	    "python_function"
 #define SCHEMA_TRACE		    "Trace"
 #define SCHEMA_FLOW_GPU		    "ac2g"
+#define SCHEMA_FLOW_BACKWARD	    "fwdbwd"
 
 /* Names with a meaning. */
 #define SCHEMA_PROCESS_NAME	    "process_name"
@@ -121,6 +124,8 @@
 #define SCHEMA_RECORD_FUNCTION	    "Record function id"
 #define SCHEMA_EVENT_INDEX	    "Ev Idx"
 #define SCHEMA_FINISHED		    "finished"
+#define SCHEMA_SEQUENCE		    "Sequence number"
+#define SCHEMA_FORWARD_THREAD	    "Fwd thread id"
 #define SCHEMA_CORRELATION	    "correlation"
 #define SCHEMA_STREAM		    "stream"
 #define SCHEMA_DEVICE		    "device"
@@ -137,6 +142,11 @@
 #define SCHEMA_SELF		    "self_us"
 #define SCHEMA_AT		    "at"
 #define SCHEMA_CALL_STACK	    "Call stack"
+#define SCHEMA_CALL_SITE	    "Call site"
+#define SCHEMA_INPUT_DIMS	    "Input Dims"
+#define SCHEMA_INPUT_TYPE	    "Input type"
+#define SCHEMA_FLOPS		    "flops"
+#define SCHEMA_BYTES_MOVED	    "bytes"
 #define SCHEMA_MODULES		    "modules"
 
 #endif
