@@ -259,36 +259,39 @@ static void put_judged(const struct report *report, yajl_gen gen)
 	const struct verdict *verdict = &report->judged;
 	const struct split *split = &verdict->facts.split;
 
-	open_object(gen, "step");
-	put_number(gen, "count", split->has_steps ? (int64_t)split->count : 0);
-	put_number(gen, "typical", (int64_t)split->typical);
-	put_number(gen, "median_ns", (int64_t)split->median_ns);
-	put_number(gen, "p5_ns", (int64_t)split->p5_ns);
-	put_number(gen, "p95_ns", (int64_t)split->p95_ns);
-	put_number(gen, "total_ns", split->total_ns);
-	open_object(gen, "split_ns");
+	json_print_object(gen, "step");
+	json_print_integer(gen, "count",
+			   split->has_steps ? (int64_t)split->count : 0);
+	json_print_integer(gen, "typical", (int64_t)split->typical);
+	json_print_integer(gen, "median_ns", (int64_t)split->median_ns);
+	json_print_integer(gen, "p5_ns", (int64_t)split->p5_ns);
+	json_print_integer(gen, "p95_ns", (int64_t)split->p95_ns);
+	json_print_integer(gen, "total_ns", split->total_ns);
+	json_print_object(gen, "split_ns");
 	for (unsigned int at = 0; at < SHARE_COUNT; at++)
-		put_number(gen, split_share_key((enum share)at), split->ns[at]);
+		json_print_integer(gen, split_share_key((enum share)at),
+				   split->ns[at]);
 	yajl_gen_map_close(gen);
 	put_estimated(gen, split->is_estimated);
 	yajl_gen_map_close(gen);
-	open_list(gen, "findings");
+	json_print_list(gen, "findings");
 	for (size_t at = 0; at < verdict->count; at++) {
 		const struct finding *finding = &verdict->findings[at];
 
 		yajl_gen_map_open(gen);
-		put_pair(gen, "rule", finding->rule->name);
-		put_text(gen, "share");
-		yajl_gen_double(gen, finding->share);
-		put_number(gen, "saved_ns", (int64_t)finding->saved_ns);
-		put_pair(gen, "figure", finding->figure ? finding->figure : "");
-		put_pair(gen, "threshold",
-			 finding->threshold ? finding->threshold : "");
-		put_pair(gen, "next", finding->next ? finding->next : "");
+		json_print_text(gen, "rule", finding->rule->name);
+		json_print_number(gen, "share", finding->share);
+		json_print_integer(gen, "saved_ns", (int64_t)finding->saved_ns);
+		json_print_text(gen, "figure",
+				finding->figure ? finding->figure : "");
+		json_print_text(gen, "threshold",
+				finding->threshold ? finding->threshold : "");
+		json_print_text(gen, "next",
+				finding->next ? finding->next : "");
 		if (finding->place) {
-			put_pair(gen, "place", finding->place);
-			put_number(gen, "at_ns", finding->at_ns);
-			put_number(gen, "step", finding->step);
+			json_print_text(gen, "place", finding->place);
+			json_print_integer(gen, "at_ns", finding->at_ns);
+			json_print_integer(gen, "step", finding->step);
 		}
 		yajl_gen_map_close(gen);
 	}

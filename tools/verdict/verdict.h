@@ -35,7 +35,7 @@ struct verdict_facts {
 
 struct finding {
 	const struct rule *rule;
-	double saved_ns; /* in all typical steps together, at most; 0: no time */
+	double saved_ns; /* in all typical steps, at most; 0: no time */
 	double share;	 /* of their time; of rules that are about other steps,
 			    of all steps' */
 	int64_t at_ns;	 /* where it is worst; INT64_MIN nowhere */
