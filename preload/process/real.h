@@ -41,7 +41,8 @@ enum real_state real_resolve(void);
 bool real_look_late(void);
 
 /* What only a process takes that is watched, found before its gate opens: the
- * rows LATE, OTHER and NEW, who knows sizes, whose heap it is.  Once, when READY. */
+ * rows LATE, OTHER and NEW, who knows sizes, whose heap it is.  Once, when
+ * READY. */
 void real_look_closer(void);
 
 /* What knows the size of a block. */
