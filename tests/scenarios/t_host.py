@@ -181,6 +181,12 @@ def test_report_says_that_there_are_no_samples():
     expect("--sample" in said.stderr, said.stderr)
 
 
+def test_who_records_nothing_is_told_of_samples():
+    out = harness.folder()
+    said = harness.command("record", "--dir", out, harness.program("phases"), "1", "1")
+    expect("--sample shows where the time" in said.stderr, said.stderr)
+
+
 def test_calls_that_wait_are_not_interrupted():
     done = same("waits", 60, env=SAMPLED)
     expect(slices(done.trace), "no samples")
