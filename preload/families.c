@@ -17,7 +17,9 @@
 #include "preload/heap/heap.h"
 #include "preload/heap/maps.h"
 #include "preload/heap/watch.h"
+#include "preload/sample/sampler.h"
 #include "preload/stack/unwind.h"
+#include "preload/wait/waits.h"
 #include "preload/process/process.h"
 #include "preload/torch/torch_operators.h"
 
@@ -30,6 +32,7 @@ void families_prepare(void)
 	itt_announce();
 	cupti_prepare();
 	unwind_prepare();
+	sampler_prepare();
 }
 
 COLD uint32_t families_watch(bool is_forked)
@@ -51,6 +54,14 @@ COLD uint32_t families_watch(bool is_forked)
 	return bits;
 }
 
+static bool wants_waits(void)
+{
+	const struct options *options = &process.options;
+
+	return options_is_set(options, OPTION_AT_waits) ? options->waits
+							: options->sample > 0;
+}
+
 uint32_t families_begin(struct session *session, uint32_t *record)
 {
 	const uint32_t stacks = unwind_start(session);
@@ -68,6 +79,12 @@ uint32_t families_begin(struct session *session, uint32_t *record)
 		*record |= GATE_OMP;
 	if (process.options.mmap)
 		*record |= GATE_MAP;
+	if (sampler_start(session))
+		*record |= GATE_SAMPLE;
+	if (wants_waits()) {
+		waits_start(session, (uint64_t)process.options.wait_min * 1000);
+		*record |= GATE_WAIT;
+	}
 	if (process.options.shapes)
 		*record |= GATE_BLAS;
 	/* Even if no annotation is the marker: pushes and pops must pair up
@@ -95,6 +112,7 @@ void families_finish(struct thread *thread)
 
 void families_end(unsigned int wait_ms)
 {
+	sampler_end();
 	torch_end(wait_ms);
 	cupti_end(wait_ms);
 }
@@ -113,6 +131,7 @@ void families_forget(void)
 	cuda_calls_forget();
 	blas_forget();
 	unwind_forget();
+	sampler_forget();
 }
 
 void families_file_closed(void)
@@ -143,6 +162,7 @@ void families_poll(void *unused)
 		before.is_known = true;
 		session->head->heap_before = before;
 	}
+	sampler_poll();
 	cost_measure(session);
 	torch_poll(session);
 }

@@ -4,6 +4,7 @@
 #include "writer/window_trace.h"
 
 #include "collector/session/pool.h"
+#include "writer/draw/flame.h"
 #include <string.h>
 
 #define PERIOD_NS	UINT64_C(1000000000)
@@ -155,8 +156,10 @@ int checkpoint_make(struct writer_state *state)
 {
 	struct session_header *head = state->session->head;
 	const unsigned int next = !(load_relaxed(&head->checkpoint) & 1);
-	const int rc = window_trace_checkpoint(state);
+	int rc;
 
+	flame_flush(state);
+	rc = window_trace_checkpoint(state);
 	if (rc)
 		return rc;
 	for (struct ring_reader *t = state->readers; t; t = t->older)

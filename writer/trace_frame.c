@@ -273,6 +273,23 @@ static void heap(struct json *json, const struct writer_state *state,
 	json_char(json, '}');
 }
 
+/* What became of the timers' expirations beside the events. */
+static void sampling(struct json *json, const struct writer_state *state)
+{
+	struct sampling *sums = &state->session->head->sampling;
+
+	if (!sums->period_ns)
+		return;
+	json_raw(json, ",\"sampling\":{\"source\":\"timer\"");
+	json_pair_u64(json, "hz", 1000000000u / sums->period_ns);
+	json_pair_u64(json, "in_own_code", load_relaxed(&sums->own));
+	json_pair_u64(json, "without_callers", load_relaxed(&sums->unrooted));
+	json_pair_u64(json, "cut_stacks", load_relaxed(&sums->cut));
+	json_pair_u64(json, "threads", load_relaxed(&sums->timers));
+	json_pair_u64(json, "threads_without", load_relaxed(&sums->without));
+	json_char(json, '}');
+}
+
 static void window(struct json *json, struct writer_state *state)
 {
 	const struct session *session = state->session;
@@ -512,6 +529,7 @@ void trace_frame_tail(struct writer_state *state, struct json *json,
 	dropped_by_thread(state, json);
 	by_kind(json, "written_by_kind", state->counts.written_by_kind);
 	heap(json, state, &account);
+	sampling(json, state);
 	window(json, state);
 	trigger(json, state);
 	gpu_tail_account(state, json);

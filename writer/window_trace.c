@@ -3,6 +3,7 @@
 #include "writer/window_trace.h"
 
 #include "collector/system/log.h"
+#include "writer/draw/flame.h"
 #include "writer/draw/heap_counter.h"
 #include "writer/file/truncated_file.h"
 #include "writer/text/schema.h"
@@ -250,8 +251,10 @@ static int finish(struct writer_state *state, struct trace_end end)
 {
 	struct window_file *file = &state->file;
 	struct json tail = {0};
-	int rc = window_file_flush(state);
+	int rc;
 
+	flame_flush(state);
+	rc = window_file_flush(state);
 	if (!file->is_open)
 		return rc;
 	if (!rc)

@@ -138,6 +138,9 @@ static bool parse_number(const struct option_row *row, const char *text,
 
 	switch (row->type) {
 	case OPTION_INT:
+		if (row->values[0] && parse_choice(text, row->values, value) &&
+		    !*value)
+			return true;
 		return parse_whole(text, &end, value) && !*end &&
 		       *value >= row->low && *value <= row->high;
 	case OPTION_SIZE:

@@ -9,7 +9,8 @@
  *
  * where type is one of
  *
- *	INT	a whole number in [low, high]
+ *	INT	a whole number in [low, high]; `values`, if any, are the word
+ *		for 0 and what the long option means alone
  *	SIZE	bytes, with an optional suffix K, M or G
  *	FLAG	0 or 1 (also off/on, no/yes, false/true)
  *	CHOICE	one of the words in `values`, separated by |; the field holds
@@ -47,6 +48,14 @@
 	  "commas between; :DEPTH frames of each, 16 unless it says so")	\
 	X(FLAG,   mmap,       "MMAP", 0, 1, "0", "", "0|1",		\
 	  "record mmap, munmap, mremap and brk, and the stacks of threads") \
+	X(INT,    sample,     "SAMPLE", 0, 10000, "0", "off|499", "HZ",	\
+	  "sample what each thread does, with call stacks, so many times in a " \
+	  "second of its processor time; off")				\
+	X(FLAG,   waits,      "WAITS", 0, 1, "0", "", "0|1",		\
+	  "record calls of the C library that wait (poll, read, ...); on with " \
+	  "SAMPLE")							\
+	X(INT,    wait_min,   "WAIT_MIN", 0, 1000000000, "50", "", "US",	\
+	  "the shortest wait of a call that is drawn, in microseconds")	\
 	X(FLAG,   shapes,     "SHAPES", 0, 1, "0", "", "0|1",		\
 	  "record calls of BLAS, LAPACK and cuBLAS with the sizes of their " \
 	  "matrices, FLOPs and bytes, and PyTorch's operators with the shapes " \

@@ -16,6 +16,7 @@ enum stack_family {
 	STACK_CUDA = 1 << 1,
 	STACK_OMP = 1 << 2,
 	STACK_BLAS = 1 << 3,
+	STACK_SAMPLES = 1 << 4, /* by TRACEPROF_SAMPLE */
 };
 
 struct stack_choice {

@@ -55,7 +55,9 @@
 	X(OMP_THINNED,  "omp_thinned")	/* name: number of marks; extra: the \
 					   first one's; payload words: marks */ \
 	X(BLAS,         "blas")		/* name; payload blas */	\
-	X(MAP,          "map")		/* payload map */
+	X(MAP,          "map")		/* payload map */		\
+	X(CPU_SAMPLE,   "cpu_sample")	/* payload cpu; stack */	\
+	X(HOST_WAIT,    "host_wait")	/* name: of the call that waited */
 /* clang-format on */
 
 enum event_kind {
@@ -159,9 +161,8 @@ struct event {
 	union {
 		uint32_t extra; /* OpenMP: from code to what names it; scope:
 				   its category's name; step: its thread */
-		uint32_t stack; /* heap, map, call, BLAS: who
-				   called
-				   (stacks.h), 0 none */
+		uint32_t stack; /* heap, map, call, BLAS: who called
+				   (stacks.h), 0 none; sample: what ran */
 	};
 	uint64_t start_ticks;
 	uint64_t end_ticks; /* equals start_ticks for an instant */
@@ -278,6 +279,12 @@ struct event {
 			uint16_t known;	      /* enum gpu_sample_known */
 			uint32_t pad;
 		} sample;
+		struct {
+			uint64_t took_ns; /* of the thread's processor time
+					     since the sample before */
+			uint64_t code;	  /* one past what ran, or a name as in
+					     a stack; `stack` has its callers */
+		} cpu;
 		struct {
 			uint32_t m, n, k; /* as enum blas_op says */
 			uint32_t batch;

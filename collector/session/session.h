@@ -127,6 +127,18 @@ struct stack_table {
 	_Atomic uint64_t timed_ticks; /* ... how long they took in all */
 };
 
+/* Samples of what threads do (preload/sample): what became of those that left
+ * no event, and who is not sampled.  Of expirations of timers. */
+struct sampling {
+	uint64_t period_ns;   /* of a thread's processor time; 0 off */
+	_Atomic uint64_t own; /* in our own code, or a thread's end */
+	_Atomic uint64_t
+		unrooted;	  /* whose stack is the innermost frame alone */
+	_Atomic uint64_t cut;	  /* whose stack is deeper than is kept */
+	_Atomic uint32_t timers;  /* threads that had one */
+	_Atomic uint32_t without; /* threads that could have none */
+};
+
 struct session_header {
 	char magic[8];
 	uint32_t version;
@@ -208,6 +220,7 @@ struct session_header {
 
 	struct stack_table stacks;
 	_Atomic uint64_t samples_refused; /* sampled blocks without a place */
+	struct sampling sampling;
 
 	struct gpu_state gpu;
 

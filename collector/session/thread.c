@@ -72,7 +72,8 @@ COLD struct thread *thread_enter(struct session *session)
 
 	if (!session || !session->writable)
 		return NULL;
-	if (thread_self == THREAD_FILLING || thread_self == THREAD_OVER) {
+	if (thread_self == THREAD_FILLING || thread_self == THREAD_SAMPLING ||
+	    thread_self == THREAD_OVER) {
 		/* In a signal handler, or after the thread's end. */
 		add_relaxed(&session->head->missed_calls, 1);
 		return NULL;

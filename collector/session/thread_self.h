@@ -19,13 +19,15 @@ extern _Thread_local struct thread *thread_self;
  * hook writes an event, so that another hook runs in a signal handler.  OVER:
  * the thread's record was given back.  The last two are counted
  * (missed_calls). */
-#define THREAD_BUSY    ((struct thread *)1)
-#define THREAD_FILLING ((struct thread *)2)
-#define THREAD_OVER    ((struct thread *)3)
+#define THREAD_BUSY	((struct thread *)1)
+#define THREAD_FILLING	((struct thread *)2)
+#define THREAD_OVER	((struct thread *)3)
+/* As FILLING, in the handler that takes a sample: no lock is taken there. */
+#define THREAD_SAMPLING ((struct thread *)4)
 
 static inline bool thread_records(const struct thread *thread)
 {
-	return (uintptr_t)thread > 3;
+	return (uintptr_t)thread > 4;
 }
 
 /* Keep hooks out while the profiler itself works: returns what thread_self

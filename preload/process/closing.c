@@ -258,6 +258,7 @@ void closing_explain(const struct options *options, uint64_t heap_calls)
 		log_say("no trace: no OpenMP region or annotation was seen, "
 			"%.1f s of processor time and some %lu allocations "
 			"are too few; TRACEPROF_MALLOC=large records them "
-			"from the start",
+			"from the start, and --sample shows where the time "
+			"went",
 			processor_seconds(), (unsigned long)heap_calls);
 }

@@ -27,30 +27,41 @@ static START_DATA enum real_sizer sizer;
 static START_DATA bool sees_heap;
 static START_DATA const char *heap_object;
 
-enum need { BASE, REST, NEW, OTHER, NONE };
+enum need { BASE, REST, LATE, NEW, OTHER, NONE };
 
 /* Without a pointer, which would be relocated in each process. */
 struct row {
 	uint8_t need;
-	uint16_t where; /* offset of the function pointer in `real` */
-	char name[22];
+	uint8_t where; /* of the function pointer in `real` */
+	char name[24];
 };
 
 #define X(library, need, name, returns, parameters)                            \
-	{need, offsetof(struct real_functions, name), #name},
+	{need, offsetof(struct real_functions, name) / sizeof(void *), #name},
 
 static const struct row rows[] = {WRAPPED_FUNCTIONS(X) CALLED_FUNCTIONS(X)};
 
 #undef X
 
-_Static_assert(sizeof(struct real_functions) < UINT16_MAX, "row.where");
+_Static_assert(sizeof(struct real_functions) / sizeof(void *) < UINT8_MAX,
+	       "row.where");
+
+/* glibc has them twice on some processors, for programs of 2002 first. */
+static void *newest(const char *name, void *found)
+{
+	void *newer = NULL;
+
+	if (!strncmp(name, "pthread_cond_", 13))
+		newer = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
+	return newer ? newer : found;
+}
 
 static void find(enum need need)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		if (rows[i].need == need)
-			*(void **)((char *)&real + rows[i].where) =
-				dlsym(RTLD_NEXT, rows[i].name);
+			((void **)&real)[rows[i].where] = newest(
+				rows[i].name, dlsym(RTLD_NEXT, rows[i].name));
 	}
 }
 
@@ -117,8 +128,17 @@ static COLD enum real_state resolve(void)
 	return REAL_READY;
 }
 
+COLD bool real_look_late(void)
+{
+	if (real_resolve() != REAL_READY)
+		return false;
+	find(LATE);
+	return true;
+}
+
 COLD void real_look_closer(void)
 {
+	find(LATE);
 	if (real.malloc != real.__libc_malloc || !HEADER_IS_SIZE)
 		find(OTHER);
 	if (real.malloc != real.__libc_malloc || libc_is_new())

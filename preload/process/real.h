@@ -37,8 +37,12 @@ extern struct real_functions real __attribute__((visibility("hidden")));
  * REAL_RESOLVING nothing, REAL_BASE the four, REAL_READY all. */
 enum real_state real_resolve(void);
 
+/* The rows LATE, for a hook of one that is still NULL; false: too early. */
+bool real_look_late(void);
+
 /* What only a process takes that is watched, found before its gate opens: the
- * rows OTHER and NEW, who knows sizes, whose heap it is.  Once, when READY. */
+ * rows LATE, OTHER and NEW, who knows sizes, whose heap it is.  Once, when
+ * READY. */
 void real_look_closer(void);
 
 /* What knows the size of a block. */

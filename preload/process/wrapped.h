@@ -13,6 +13,7 @@
  *	BASE	without it nothing can be forwarded; found before all others
  *	REST	every C library of ours has it
  *	NEW	a C library of today, or another allocator, may have it
+ *	LATE	not looked up in a process that is none of our business
  *	OTHER	asked of another allocator than the C library's own
  *	NONE	our hook comes down to another row
  *
@@ -21,9 +22,15 @@
 #ifndef PRELOAD_WRAPPED_H
 #define PRELOAD_WRAPPED_H
 
+#include <link.h>
 #include <malloc.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
 #include <sys/types.h>
 
 /* clang-format off */
@@ -80,6 +87,46 @@
 					       void *stack, int flags,	\
 					       void *arg, void *parent,	\
 					       void *tls, void *child))	\
+	X(libc, LATE, poll,           int,    (struct pollfd *fds, nfds_t count, \
+					       int milliseconds))	\
+	X(libc, LATE, ppoll,          int,    (struct pollfd *fds, nfds_t count, \
+					       const struct timespec *time, \
+					       const sigset_t *mask))	\
+	X(libc, LATE, select,         int,    (int count, fd_set *read,	\
+					       fd_set *write, fd_set *other, \
+					       struct timeval *time))	\
+	X(libc, LATE, epoll_wait,     int,    (int fd, struct epoll_event *events, \
+					       int count, int milliseconds)) \
+	X(libc, LATE, read,           ssize_t, (int fd, void *data, size_t bytes)) \
+	X(libc, LATE, pread,          ssize_t, (int fd, void *data, size_t bytes, \
+						off_t at))		\
+	X(libc, LATE, write,          ssize_t, (int fd, const void *data, \
+						size_t bytes))		\
+	X(libc, LATE, recv,           ssize_t, (int fd, void *data, size_t bytes, \
+						int flags))		\
+	X(libc, LATE, send,           ssize_t, (int fd, const void *data, \
+						size_t bytes, int flags)) \
+	X(libc, LATE, nanosleep,      int,    (const struct timespec *time, \
+					       struct timespec *left))	\
+	X(libc, LATE, clock_nanosleep, int,   (clockid_t clock, int flags, \
+					       const struct timespec *time, \
+					       struct timespec *left))	\
+	X(libc, LATE, usleep,         int,    (useconds_t microseconds)) \
+	X(libc, LATE, sem_wait,       int,    (sem_t *semaphore))	\
+	X(libc, LATE, sem_timedwait,  int,    (sem_t *semaphore,	\
+					       const struct timespec *until)) \
+	X(libc, LATE, pthread_join,   int,    (pthread_t thread, void **result)) \
+	X(libc, LATE, pthread_cond_wait, int, (pthread_cond_t *condition, \
+					       pthread_mutex_t *mutex))	\
+	X(libc, LATE, pthread_cond_timedwait, int, (pthread_cond_t *condition, \
+						    pthread_mutex_t *mutex, \
+						    const struct timespec *until)) \
+	X(libc, REST, pthread_create, int,    (pthread_t *thread,	\
+					       const pthread_attr_t *attributes, \
+					       void *(*run)(void *), void *arg)) \
+	X(libc, REST, dl_iterate_phdr, int,   (int (*visit)(struct dl_phdr_info *, \
+							    size_t, void *), \
+					       void *arg))		\
 	X(libc, REST, prctl,          int,    (int option, unsigned long a, \
 					       unsigned long b, unsigned long c, \
 					       unsigned long d))	\

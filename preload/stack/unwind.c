@@ -31,6 +31,8 @@ static bool choose(void)
 	if (process.options.malloc == MALLOC_SAMPLED &&
 	    !options_is_set(&process.options, OPTION_AT_stack))
 		unwind.choice.families = STACK_HEAP;
+	if (process.options.sample)
+		unwind.choice.families |= STACK_SAMPLES;
 	return unwind.choice.families;
 }
 

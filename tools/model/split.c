@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/model/host_cover.h"
 #include "tools/model/statistics.h"
 #include "tools/util/memory.h"
 #include "tools/util/numbers.h"
@@ -32,6 +33,8 @@ static const struct {
 	[SHARE_COMM] = {"comm", "communication"},
 	[SHARE_DATA] = {"data", "I/O and data loading"},
 	[SHARE_OFF] = {"off_cpu", "off the CPU"},
+	[SHARE_PYTHON] = {"python", "Python"},
+	[SHARE_NATIVE] = {"native", "native code elsewhere"},
 };
 
 const char *split_share_text(enum share share)
@@ -62,9 +65,19 @@ static const struct {
 	[HOST_OFF] = {SHARE_OFF, GAP_OFF},
 };
 
+/* The host's own code, where there are samples. */
+static const enum share of_cover[] = {
+	[COVER_OFF] = SHARE_OFF,
+	[COVER_PYTHON] = SHARE_PYTHON,
+	[COVER_NATIVE] = SHARE_NATIVE,
+	[COVER_ALLOC] = SHARE_ALLOC,
+};
+
 struct sweep {
 	struct split *split;
 	const struct timeline *timeline;
+	struct host_cover cover;
+	enum cover covered; /* what samples say of the present moment */
 	size_t next_work, step;
 	int64_t end_ns[GPU_KINDS]; /* of what runs now, by kind */
 	bool is_idle, has_run;
@@ -149,6 +162,8 @@ static void count(struct sweep *sweep, int64_t start_ns, int64_t end_ns,
 		share = SHARE_COPY;
 	else if (!sweep->is_idle)
 		begin_gap(sweep, start_ns, kind);
+	if (share == SHARE_HOST && sweep->cover.pieces)
+		share = of_cover[sweep->covered];
 	if (sweep->is_idle && step && !step->is_slow)
 		sweep->idle_ns[gap] += dur_ns;
 	if (sweep->is_idle && dur_ns > sweep->longest_ns[gap]) {
@@ -220,6 +235,9 @@ static void on_piece(void *arg, int64_t start_ns, int64_t end_ns,
 			sweep->step++;
 		take_work(sweep, start_ns);
 		until_ns = next_change(sweep, start_ns, end_ns);
+		if (sweep->cover.pieces)
+			sweep->covered = host_cover_at(&sweep->cover, start_ns,
+						       &until_ns);
 		count(sweep, start_ns, until_ns, kind, name);
 		start_ns = until_ns;
 	}
@@ -366,8 +384,11 @@ void split_make(struct split *split, struct timeline *timeline,
 		    timeline->end_ns)
 			timeline->end_ns = split->steps[at].start_ns +
 					   split->steps[at].dur_ns;
-	if (split->count)
+	if (split->count) {
+		host_cover_make(&sweep.cover, timeline, split->lane);
 		timeline_walk(timeline, split->lane, on_piece, &sweep);
+		host_cover_free(&sweep.cover);
+	}
 	add_up(split);
 }
 

@@ -27,6 +27,8 @@ enum share {
 	SHARE_COMM,
 	SHARE_DATA,
 	SHARE_OFF,
+	SHARE_PYTHON, /* of the host's code, where samples tell */
+	SHARE_NATIVE,
 	SHARE_COUNT
 };
 

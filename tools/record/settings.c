@@ -44,6 +44,18 @@ static const char *help_of(const struct option_row *row)
 	return len < 0 ? row->help : text;
 }
 
+static bool is_optional(const struct option_row *row)
+{
+	return row->type == OPTION_FLAG ||
+	       (row->type == OPTION_INT && row->values[0]);
+}
+
+/* What the option means alone. */
+static const char *value_alone(const struct option_row *row)
+{
+	return row->type == OPTION_INT ? strchr(row->values, '|') + 1 : "1";
+}
+
 /* All lists that were made: they live as long as the command. */
 struct settings_list {
 	struct settings_list *older;
@@ -74,7 +86,7 @@ struct argp_option *settings_options(const struct argp_option *own,
 			.name = flag_name(option_rows[row].name),
 			.key = SETTINGS_KEY + (int)row,
 			.arg = option_rows[row].argument,
-			.flags = option_rows[row].type == OPTION_FLAG
+			.flags = is_optional(&option_rows[row])
 					 ? OPTION_ARG_OPTIONAL
 					 : 0,
 			.doc = help_of(&option_rows[row]),
@@ -93,7 +105,7 @@ error_t settings_parse(struct options *options, bool environment, int key,
 	if (key < SETTINGS_KEY || row >= option_row_count)
 		return ARGP_ERR_UNKNOWN;
 	if (!value)
-		value = "1";
+		value = value_alone(&option_rows[row]);
 	if (options_set(options, option_rows[row].name, value, why,
 			sizeof(why))) {
 		/* The library goes on with the default; we do not. */

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tools/host/hot_report.h"
 #include "tools/util/command.h"
 #include "tools/util/numbers.h"
 #include "tools/report/report.h"
@@ -25,6 +26,7 @@ struct report_arguments {
 	struct report_choice choice;
 	struct report_ranks *ranks;
 	int printed, code;
+	struct hot_choice hot;
 };
 
 static const char *const order_words[] = {
@@ -131,7 +133,10 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case FROM: parse_time(state, text, choice, &choice->from_ns); return 0;
 	case TO: parse_time(state, text, choice, &choice->to_ns); return 0;
 	case BY: parse_by(state, text, choice); return 0;
-	default: return command_parse_files(key, text, state);
+	default:
+		if (hot_take(&arguments->hot, key, text))
+			return 0;
+		return command_parse_files(key, text, state);
 	}
 }
 
@@ -231,6 +236,7 @@ static const struct argp_option choices[] = {
 	 "tables", 0},
 	{"json", 'j', NULL, 0, "print JSON, times in nanoseconds", 0},
 	{"csv", CSV, NULL, 0, "print one table, times in nanoseconds", 0},
+	HOT_OPTIONS,
 	{0},
 };
 /* clang-format on */
@@ -256,6 +262,12 @@ int report_command(int argc, char **argv)
 	if (!trace_reader_available())
 		return command_needs_yajl("report");
 	setlocale(LC_CTYPE, "");
+	if (arguments.hot.is_wanted) {
+		arguments.hot.top = arguments.choice.top;
+		arguments.hot.json = arguments.choice.json;
+		return hot_report(&arguments.hot, &argv[arguments.first],
+				  argc - arguments.first);
+	}
 	arguments.choice.columns = columns_of();
 	arguments.ranks = report_ranks_new();
 	if (arguments.choice.json)

@@ -4,6 +4,7 @@
 
 #include "writer/events/clip.h"
 #include "writer/gpu/gpu.h"
+#include "writer/draw/flame.h"
 #include "writer/draw/heap_counter.h"
 
 static bool is_slice(unsigned int kind)
@@ -38,10 +39,16 @@ static bool write(struct writer_state *state, struct ring_reader *reader,
 	size_t before;
 
 	*span = clip_event(state, reader, event);
-	totals_add(label,
-		   is_slice(event->kind) ? span->end_ns - span->start_ns : 0);
+	if (event->kind == EVENT_CPU_SAMPLE)
+		totals_add(label, event->cpu.took_ns);
+	else
+		totals_add(label, is_slice(event->kind)
+					  ? span->end_ns - span->start_ns
+					  : 0);
 	if (!clip_has_room(state, event, span->end_ns))
 		return false;
+	if (event->kind == EVENT_CPU_SAMPLE)
+		return flame_take(state, reader, event, span->start_ns);
 	before = state->json.used;
 	if (!write_line(state, reader, event, label, *span))
 		return false;

@@ -561,6 +561,20 @@ static void write_map(struct writer_state *state, struct ring_reader *reader,
 	map_json(state, event);
 }
 
+static void write_wait(struct writer_state *state, struct ring_reader *reader,
+		       const struct event *event, const struct label *label,
+		       struct event_span span)
+{
+	struct json *json = &state->json;
+
+	line_of(json, reader, label, event->kind);
+	json_raw(json, SLICE(SCHEMA_WAIT));
+	put_name(json, label);
+	slice_place(state, reader, LANE_MAIN, span);
+	ids(state);
+	close_slice(json, span);
+}
+
 static void write_blas(struct writer_state *state, struct ring_reader *reader,
 		       const struct event *event, const struct label *label,
 		       struct event_span span)
@@ -619,6 +633,9 @@ static bool write_kind(struct writer_state *state, struct ring_reader *reader,
 		return true;
 	case EVENT_MAP:
 		write_map(state, reader, event, span.start_ns);
+		return true;
+	case EVENT_HOST_WAIT:
+		write_wait(state, reader, event, label, span);
 		return true;
 	case EVENT_BLAS:
 		write_blas(state, reader, event, label, span);

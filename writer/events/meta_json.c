@@ -129,6 +129,8 @@ static void lane_words(unsigned int lane, char *text, size_t bytes)
 		log_format(text, bytes, " losses");
 	else if (lane == LANE_STEPS)
 		log_format(text, bytes, " steps");
+	else if (lane == LANE_SAMPLES)
+		log_format(text, bytes, " samples");
 	else if (lane)
 		log_format(text, bytes, " ranges %u", lane);
 	else

@@ -72,6 +72,7 @@ static struct label key_of(const struct event *event)
 	case EVENT_RANGE:
 	case EVENT_MARK:
 	case EVENT_COUNTER:
+	case EVENT_HOST_WAIT:
 	case EVENT_CALL:
 	case EVENT_BLAS: key.name = event->name; break;
 	default: gpu_label_key(event, &key); break;
@@ -131,6 +132,8 @@ static void plain_text(struct totals *totals, const struct label *key,
 		log_format(text, bytes, SCHEMA_STEP_PREFIX);
 	else if (key->kind == EVENT_LOSS)
 		log_format(text, bytes, "lost events");
+	else if (key->kind == EVENT_CPU_SAMPLE)
+		log_format(text, bytes, "samples");
 	else
 		log_format(
 			text, bytes, "%s",
@@ -149,6 +152,8 @@ static const char *category_of(const struct label *key)
 	case EVENT_HEAP_FREE: return SCHEMA_CPU_INSTANT;
 	case EVENT_LOSS: return SCHEMA_OVERHEAD;
 	case EVENT_CALL: return "cuda_runtime";
+	case EVENT_CPU_SAMPLE: return SCHEMA_CPU_SAMPLE;
+	case EVENT_HOST_WAIT: return SCHEMA_WAIT;
 	case EVENT_BLAS: return SCHEMA_CPU_OP;
 	case EVENT_OMP_IMPLICIT:
 	case EVENT_OMP_WAIT:
@@ -194,7 +199,8 @@ static struct label *make_label(struct totals *totals, const struct label *key)
 static bool is_alike(unsigned int kind)
 {
 	return kind == EVENT_HEAP_ALLOC || kind == EVENT_HEAP_FREE ||
-	       kind == EVENT_STEP || kind == EVENT_LOSS;
+	       kind == EVENT_STEP || kind == EVENT_LOSS ||
+	       kind == EVENT_CPU_SAMPLE;
 }
 
 static struct label *find_label(struct totals *totals,

@@ -73,6 +73,7 @@ struct ring_reader {
 	struct lane_text place;
 	struct nest nest;	 /* of the main lane */
 	struct lane_set *ranges; /* NULL until the first range */
+	struct flame *flame;	 /* NULL until the first sample */
 };
 
 /* What a checkpoint makes permanent. */

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler.c - timers of threads' processor time, and their signal.
+ *
+ * A slot holds one thread's timer.  Whoever makes, turns or deletes a timer
+ * holds its slot meanwhile (tid BUSY), so that no timer is touched that is
+ * somebody else's by now; who finds a slot held leaves it, and the writer's
+ * next pass puts right what was missed.
+ */
+#include "preload/sample/sampler.h"
+
+#include "collector/system/log.h"
+#include "collector/system/proc.h"
+#include "preload/process/life.h"
+#include "preload/process/life_parts.h"
+#include "preload/process/process.h"
+#include "preload/sample/sample_stack.h"
+#include "preload/stack/unwind.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SLOTS	     4096u
+#define BUSY	     UINT32_MAX
+/* The C library's for setuid(), which a thread may not block. */
+#define SIGNAL	     33
+#define MASK_BYTES   8
+#define LOOK_EACH_NS UINT64_C(100000000)
+#define FOLDER_BYTES 4096
+
+struct sample_slot {
+	_Atomic uint32_t tid; /* 0 free, BUSY held */
+	int timer;	      /* the kernel's number of it */
+	_Atomic uint32_t is_armed;
+	_Atomic uint64_t cpu_ns; /* of its thread at the last sample, 0 none */
+	uint32_t seen;		 /* by the look that counts so; writer */
+};
+
+/* As the kernel has it. */
+struct kernel_action {
+	void (*handler)(int, siginfo_t *, void *);
+	unsigned long flags;
+	void (*restorer)(void);
+	uint64_t mask;
+};
+
+static struct sampler {
+	_Atomic bool is_on;
+	bool is_installed;
+	struct session *session;
+	uint64_t period_ns;
+	struct kernel_action before;
+	uint64_t looked_ns; /* writer */
+	uint32_t looks;
+	_Atomic uint32_t used; /* slots up to here were ever taken */
+} sampler;
+
+static struct sample_slot slots[SLOTS];
+
+bool sampler_is_on(void)
+{
+	return load_relaxed(&sampler.is_on);
+}
+
+static bool gate_wants(void)
+{
+	return gate_bits() & GATE_SAMPLE;
+}
+
+static void set_timer(struct sample_slot *slot, bool on)
+{
+	const struct timespec period = {
+		.tv_sec = (time_t)(sampler.period_ns / 1000000000u),
+		.tv_nsec = (long)(sampler.period_ns % 1000000000u)};
+	const struct itimerspec off = {.it_value = {0, 0}};
+	const struct itimerspec every = {period, period};
+
+	store_relaxed(&slot->cpu_ns, 0);
+	if (!syscall(SYS_timer_settime, slot->timer, 0, on ? &every : &off,
+		     NULL))
+		store_relaxed(&slot->is_armed, on);
+}
+
+static bool hold(struct sample_slot *slot, uint32_t tid)
+{
+	/* ACQ_REL pairs with let_go(): the timer's number. */
+	return atomic_compare_exchange_strong_explicit(&slot->tid, &tid, BUSY,
+						       memory_order_acq_rel,
+						       memory_order_relaxed);
+}
+
+static void let_go(struct sample_slot *slot, uint32_t tid)
+{
+	/* RELEASE pairs with ACQUIRE in hold(): the timer's number. */
+	store_release(&slot->tid, tid);
+}
+
+/* Each timer, as the gate says. */
+static void turn_all(bool on)
+{
+	const uint32_t used = load_relaxed(&sampler.used);
+
+	for (uint32_t i = 0; i < used; i++) {
+		struct sample_slot *slot = &slots[i];
+		const uint32_t tid = load_relaxed(&slot->tid);
+
+		if (!tid || tid == BUSY ||
+		    load_relaxed(&slot->is_armed) == on || !hold(slot, tid))
+			continue;
+		set_timer(slot, on);
+		let_go(slot, tid);
+	}
+}
+
+static void gate_changed(bool open)
+{
+	const int saved = errno;
+
+	if (sampler_is_on())
+		turn_all(open);
+	errno = saved;
+}
+
+/* --- a sample --------------------------------------------------------------*/
+
+static void hand_on(int number, siginfo_t *info, void *context)
+{
+	void (*const theirs)(int, siginfo_t *, void *) = sampler.before.handler;
+
+	if (theirs != (void *)SIG_DFL && theirs != (void *)SIG_IGN)
+		theirs(number, info, context);
+}
+
+static uint64_t took_ns(struct sample_slot *slot, uint64_t expired)
+{
+	const uint64_t before = load_relaxed(&slot->cpu_ns);
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	store_relaxed(&slot->cpu_ns, (uint64_t)now.tv_sec * 1000000000u +
+					     (uint64_t)now.tv_nsec);
+	return before ? load_relaxed(&slot->cpu_ns) - before
+		      : sampler.period_ns * expired;
+}
+
+/* The first event of a thread that was not seen to begin.  What is asked of the
+ * C library elsewhere could wait for a lock here. */
+static struct thread *enter(struct session *session)
+{
+	struct thread *thread = thread_here();
+
+	if (thread) {
+		thread_ends_arm();
+		thread->stack_low = thread->stack_high = 0;
+		if (thread->tid == (uint32_t)session->head->pid)
+			unwind_thread_entered(thread);
+	}
+	return thread;
+}
+
+static void record(struct session *session, struct thread *thread,
+		   uint64_t took, const void *context)
+{
+	const uint64_t now = clock_ticks();
+	struct sample_place place;
+	struct event *slot;
+
+	thread_self = THREAD_SAMPLING;
+	atomic_signal_fence(memory_order_seq_cst);
+	place = sample_stack_take(session, thread, context);
+	slot = ring_reserve(&thread->ring, 1);
+	if (likely(slot)) {
+		*slot = (struct event){.kind = EVENT_CPU_SAMPLE,
+				       .stack = place.stack,
+				       .start_ticks = now,
+				       .end_ticks = now,
+				       .cpu = {took, place.code}};
+		ring_commit(&thread->ring, 1, 1);
+	} else {
+		ring_refuse(&thread->ring, EVENT_CPU_SAMPLE, now);
+	}
+	thread_unbusy(thread);
+}
+
+static void take(struct sample_slot *slot, const siginfo_t *info,
+		 const void *context)
+{
+	struct session *session = load_relaxed(&session_here);
+	const uint64_t expired = (uint64_t)info->si_overrun + 1;
+	struct thread *thread = thread_self;
+	uint64_t took;
+
+	if (!sampler_is_on() || !session || session != sampler.session ||
+	    !gate_wants())
+		return;
+	took = took_ns(slot, expired);
+	if (!thread)
+		thread = enter(session);
+	if (thread_records(thread))
+		record(session, thread, took, context);
+	else
+		add_relaxed(&session->head->sampling.own, 1);
+}
+
+static void handle(int number, siginfo_t *info, void *context)
+{
+	struct sample_slot *slot = info->si_value.sival_ptr;
+	const int saved = errno;
+
+	if (info->si_code == SI_TIMER && slot >= slots && slot < slots + SLOTS)
+		take(slot, info, context);
+	else
+		hand_on(number, info, context);
+	errno = saved;
+}
+
+/* Past the C library, which lets nobody have that signal.  Its own handler is
+ * there since it made the first thread. */
+static bool install(void)
+{
+	struct kernel_action ours;
+
+	if (sampler.is_installed)
+		return true;
+	if (syscall(SYS_rt_sigaction, SIGNAL, NULL, &sampler.before,
+		    MASK_BYTES) ||
+	    sampler.before.handler == (void *)SIG_DFL)
+		return false;
+	ours = sampler.before;
+	ours.handler = handle;
+	ours.flags |= SA_SIGINFO | SA_RESTART;
+	ours.mask = ~UINT64_C(0);
+	sampler.is_installed =
+		!syscall(SYS_rt_sigaction, SIGNAL, &ours, NULL, MASK_BYTES);
+	return sampler.is_installed;
+}
+
+/* --- timers ----------------------------------------------------------------*/
+
+static int make_timer(struct sample_slot *slot, uint32_t tid)
+{
+	/* The kernel's number of a thread's clock: CPUCLOCK_PERTHREAD and
+	 * CPUCLOCK_SCHED. */
+	const clockid_t clock = (clockid_t)(~tid << 3 | 4 | 2);
+	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID,
+				 .sigev_signo = SIGNAL,
+				 .sigev_value.sival_ptr = slot};
+
+	event._sigev_un._tid = (pid_t)tid;
+	return (int)syscall(SYS_timer_create, clock, &event, &slot->timer);
+}
+
+static struct sample_slot *find(uint32_t tid)
+{
+	const uint32_t used = load_relaxed(&sampler.used);
+
+	for (uint32_t i = 0; i < used; i++) {
+		if (load_relaxed(&slots[i].tid) == tid)
+			return &slots[i];
+	}
+	return NULL;
+}
+
+static struct sample_slot *hold_free(void)
+{
+	for (uint32_t i = 0; i < SLOTS; i++) {
+		uint32_t used = load_relaxed(&sampler.used);
+
+		if (load_relaxed(&slots[i].tid) || !hold(&slots[i], 0))
+			continue;
+		while (used <= i &&
+		       !atomic_compare_exchange_weak_explicit(
+			       &sampler.used, &used, i + 1,
+			       memory_order_relaxed, memory_order_relaxed))
+			;
+		return &slots[i];
+	}
+	return NULL;
+}
+
+static void drop(struct sample_slot *slot)
+{
+	syscall(SYS_timer_delete, slot->timer);
+	store_relaxed(&slot->is_armed, false);
+	let_go(slot, 0);
+}
+
+static void add_timer(uint32_t tid)
+{
+	struct sampling *sums = &sampler.session->head->sampling;
+	struct sample_slot *slot = hold_free();
+
+	if (!slot || make_timer(slot, tid)) {
+		add_relaxed(&sums->without, 1);
+		if (slot)
+			let_go(slot, 0);
+		return;
+	}
+	add_relaxed(&sums->timers, 1);
+	slot->seen = sampler.looks;
+	set_timer(slot, gate_wants());
+	let_go(slot, tid);
+}
+
+void sampler_thread_begins(void)
+{
+	const uint32_t tid = (uint32_t)syscall(SYS_gettid);
+	struct sample_slot *old = find(tid);
+
+	/* A thread before had this number. */
+	if (old && hold(old, tid))
+		drop(old);
+	if (!find(tid))
+		add_timer(tid);
+}
+
+/* A thread in /proc/self/task. */
+static void look_at(uint32_t tid, uint32_t writer)
+{
+	struct sample_slot *slot = find(tid);
+
+	if (slot)
+		slot->seen = sampler.looks;
+	else if (tid != writer)
+		add_timer(tid);
+}
+
+/* Threads that were not seen to begin get timers, those of threads that have
+ * ended are deleted.  Without opendir(), which allocates. */
+static void look(void)
+{
+	const uint32_t writer = (uint32_t)syscall(SYS_gettid);
+	char entries[FOLDER_BYTES];
+	long bytes;
+	int fd = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	sampler.looks++;
+	while ((bytes = syscall(SYS_getdents64, fd, entries, sizeof(entries))) >
+	       0) {
+		for (long at = 0; at < bytes;) {
+			const struct dirent64 *entry =
+				(const struct dirent64 *)&entries[at];
+
+			at += entry->d_reclen;
+			if (entry->d_name[0] != '.')
+				look_at((uint32_t)atoi(entry->d_name), writer);
+		}
+	}
+	close(fd);
+	for (uint32_t i = 0; i < load_relaxed(&sampler.used); i++) {
+		const uint32_t tid = load_relaxed(&slots[i].tid);
+
+		if (tid && tid != BUSY && slots[i].seen != sampler.looks &&
+		    syscall(SYS_tgkill, getpid(), (int)tid, 0) &&
+		    hold(&slots[i], tid))
+			drop(&slots[i]);
+	}
+}
+
+/* --- life ------------------------------------------------------------------*/
+
+void sampler_prepare(void)
+{
+	if (!process.options.sample || !life_is_watching())
+		return;
+	sample_stack_prepare();
+	sample_stack_thread_begins();
+	life_begin("sampling");
+}
+
+bool sampler_start(struct session *session)
+{
+	if (!process.options.sample)
+		return false;
+	sampler.session = session;
+	sampler.period_ns = 1000000000u / (uint64_t)process.options.sample;
+	session->head->sampling.period_ns = sampler.period_ns;
+	store_relaxed(&sampler.is_on, true);
+	gate_on_change(GATE_SAMPLER, gate_changed);
+	return true;
+}
+
+void sampler_poll(void)
+{
+	const uint64_t now = clock_monotonic_ns();
+
+	if (!sampler_is_on())
+		return;
+	if (!install()) {
+		session_note(sampler.session,
+			     "no samples: the C library has no handler for "
+			     "signal 33");
+		store_relaxed(&sampler.is_on, false);
+		return;
+	}
+	sample_stack_poll(sampler.session);
+	if (!sampler.looked_ns || now - sampler.looked_ns >= LOOK_EACH_NS) {
+		sampler.looked_ns = now;
+		look();
+	}
+	turn_all(gate_wants());
+}
+
+void sampler_end(void)
+{
+	if (!sampler_is_on())
+		return;
+	store_relaxed(&sampler.is_on, false);
+	gate_on_change(GATE_SAMPLER, NULL);
+	for (uint32_t i = 0; i < load_relaxed(&sampler.used); i++) {
+		const uint32_t tid = load_relaxed(&slots[i].tid);
+
+		if (tid && tid != BUSY && hold(&slots[i], tid))
+			drop(&slots[i]);
+	}
+}
+
+/* Timers are not inherited. */
+void sampler_forget(void)
+{
+	store_relaxed(&sampler.is_on, false);
+	sampler.looked_ns = 0;
+	gate_on_change(GATE_SAMPLER, NULL);
+	for (uint32_t i = 0; i < load_relaxed(&sampler.used); i++) {
+		store_relaxed(&slots[i].is_armed, false);
+		store_relaxed(&slots[i].tid, 0);
+	}
+	store_relaxed(&sampler.used, 0);
+}

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: MIT
+"""Samples of what threads do: where the time went, and what nobody notices."""
+
+import collections
+import json
+import os
+import sys
+import xml.etree.ElementTree
+
+import harness
+from harness import expect, expect_equal, same, traced
+
+SAMPLED = {"TRACEPROF_SAMPLE": "997"}
+SHARES = {"half": 50, "third": 30, "fifth": 20}
+
+
+def slices(trace):
+    return [event for event in trace.events
+            if event.get("cat") in ("cpu_sample", "python_function")]
+
+
+def self_us(trace):
+    """{function: processor time}; of Python without file and line."""
+    sums = collections.Counter()
+    for one in slices(trace):
+        name = one["name"]
+        if one["cat"] == "python_function":
+            name = name.rsplit(" ", 1)[-1]
+        sums[name] += one["args"]["self_us"]
+    return sums
+
+
+def planted(trace, shares=None):
+    """The planted functions have the shares that they were given, within three
+    times what so few samples scatter."""
+    shares = shares or SHARES
+    sums = self_us(trace)
+    all_us = sum(sums[name] for name in shares)
+    count = sum(one["args"]["samples"] for one in slices(trace))
+    expect(count >= 50, f"{count} samples")
+    for name, share in shares.items():
+        scatter = 300 * (share / 100 * (1 - share / 100) / count) ** 0.5
+        found = 100 * sums[name] / all_us
+        expect(abs(found - share) <= max(2, scatter),
+               f"{name}: {found:.1f} % of {count} samples, not {share}")
+
+
+def test_planted_shares_in_one_thread():
+    done = same("phases", 1, 600, env=SAMPLED)
+    planted(done.trace)
+
+
+def test_planted_shares_in_four_threads():
+    done = same("phases", 4, 200, env=SAMPLED)
+    planted(done.trace)
+    lanes = {one["tid"] for one in slices(done.trace) if one["name"] == "half"}
+    expect_equal(len(lanes), 4, "lanes with samples")
+
+
+def test_sums_are_the_processor_time():
+    """Each sample stands for the time since the one before: no rate of the
+    kernel's changes the sum."""
+    done = same("phases", 2, 100, env=SAMPLED)
+    total = [row for row in done.trace.meta["totals"] if row["cat"] == "cpu_sample"]
+    expect_equal(len(total), 1, "rows of samples")
+    drawn = sum(one["args"]["self_us"] for one in slices(done.trace))
+    expect(abs(drawn - total[0]["total_us"]) < 1, (drawn, total))
+    count = sum(one["args"]["samples"] for one in slices(done.trace))
+    expect_equal(count, total[0]["calls"], "samples")
+    expect_equal(count, done.trace.meta["written_by_kind"]["cpu_sample"], "written")
+
+
+def test_callers_are_around():
+    done = same("phases", 1, 150, env=SAMPLED)
+    by_name = collections.defaultdict(list)
+    for one in slices(done.trace):
+        by_name[one["name"]].append(one)
+    for half in by_name["half"]:
+        expect(any(work["tid"] == half["tid"] and work["ts"] <= half["ts"] and
+                   work["ts"] + work["dur"] >= half["ts"] + half["dur"]
+                   for work in by_name["work"]), f"nobody called {half}")
+    sampling = done.trace.meta["sampling"]
+    expect_equal(sampling["source"], "timer", "source")
+    expect(sampling["without_callers"] <= 2, sampling)
+
+
+def test_python_functions():
+    script = os.path.join(harness.folder(), "phases.py")
+    with open(script, "w") as out:
+        out.write("def half(n):\n    for _ in range(n): pass\n"
+                  "def third(n):\n    for _ in range(n): pass\n"
+                  "def fifth(n):\n    for _ in range(n): pass\n"
+                  "for _ in range(20):\n"
+                  "    half(1000000); third(600000); fifth(400000)\n"
+                  "print('done')\n")
+    done = traced(sys.executable, script, env=SAMPLED)
+    python = [one for one in slices(done.trace) if one["cat"] == "python_function"]
+    expect(python, "no Python functions")
+    # Its own loop is C code: what is below a function counts for it.
+    sums = collections.Counter()
+    for one in python:
+        name = one["name"].rsplit(" ", 1)[-1]
+        if name in SHARES:
+            sums[name] += one["dur"]
+    all_us = sum(sums.values())
+    for name, share in SHARES.items():
+        expect(abs(100 * sums[name] / all_us - share) < 8, dict(sums))
+
+
+def test_only_in_windows():
+    done = same("step_loop", env={**SAMPLED, "TRACEPROF_STEP": "api",
+                                  "TRACEPROF_WAIT": "1", "TRACEPROF_ACTIVE": "1",
+                                  "TRACEPROF_REPEAT": "1"})
+    trace = done.trace
+    begin = min(one["ts"] for one in trace.events if one.get("name", "").startswith("ProfilerStep"))
+    expect(all(one["ts"] >= begin - 1 for one in slices(trace)), "before the window")
+
+
+def test_off_leaves_no_trace_of_a_plain_program():
+    done = traced("phases", 1, 1)
+    expect_equal((done.status, done.files), (0, []), "status and files")
+
+
+def test_waits_are_drawn_and_short_ones_not():
+    done = same("waits", 20, env=SAMPLED)
+    names = collections.Counter(one["name"] for one in done.trace.events
+                                if one.get("cat") == "wait")
+    for call in ("poll", "nanosleep", "epoll_wait", "select", "sem_timedwait"):
+        expect(names[f"wait: {call}"] >= 60, names)
+    long = same("waits", 20, env={**SAMPLED, "TRACEPROF_WAIT_MIN": "100000000"})
+    expect(not [one for one in long.trace.events if one.get("cat") == "wait"], "short")
+    off = same("waits", 5, env={**SAMPLED, "TRACEPROF_WAITS": "0"})
+    expect(not [one for one in off.trace.events if one.get("cat") == "wait"], "off")
+
+
+def test_report_names_what_took_the_processor():
+    done = same("phases", 1, 300, env=SAMPLED)
+    file = done.files[0]
+    rows = json.loads(harness.command("report", "--hot", "--json", file).stdout)
+    by_name = {row["name"]: row for row in rows["functions"]}
+    for name, sum_us in self_us(done.trace).items():
+        expect(abs(by_name[name]["self_ns"] - 1000 * sum_us) < 2000, name)
+    work = by_name["work"]
+    expect(work["total_ns"] > 0.97 * rows["cpu_ns"], rows)
+    text = harness.command("report", "--hot", "-n", "3", file).stdout
+    expect(text.splitlines()[3].split()[-1] == "half", text)
+    folded = harness.command("report", "--folded", file).stdout
+    sums = collections.Counter()
+    for line in folded.splitlines():
+        path, number = line.rsplit(" ", 1)
+        sums[path.split(";")[-1]] += int(number)
+    for name in SHARES:
+        expect(abs(sums[name] - by_name[name]["self_ns"] / 1000) < 20, name)
+    scope = json.loads(harness.command("report", "--speedscope", file).stdout)
+    expect_equal(sum(scope["profiles"][0]["weights"]), rows["cpu_ns"], "weights")
+
+
+def test_flame_is_one_picture_of_it():
+    done = same("phases", 2, 100, env=SAMPLED)
+    out = os.path.join(harness.folder(), "flame.svg")
+    said = harness.command("report", "--flame", out, done.files[0])
+    expect_equal(said.status, 0, said.stderr)
+    boxes = xml.etree.ElementTree.parse(out).getroot().findall(
+        "{http://www.w3.org/2000/svg}g")
+    wide = collections.Counter()
+    for box in boxes:
+        rect = box.find("{http://www.w3.org/2000/svg}rect")
+        wide[box.get("data-n")] += float(rect.get("width"))
+    sums = self_us(done.trace)
+    for name in SHARES:
+        expect(abs(wide[name] / 1200 - sums[name] / sum(sums.values())) < 0.01, wide)
+    same_file = harness.command("report", "--hot", "--diff", done.files[0],
+                                done.files[0]).stdout
+    expect("+0.0" in same_file, same_file)
+
+
+def test_report_says_that_there_are_no_samples():
+    done = same("region", "plain_parallel")
+    said = harness.command("report", "--hot", done.files[0])
+    expect_equal(said.status, 3, "status")
+    expect("--sample" in said.stderr, said.stderr)
+
+
+def test_who_records_nothing_is_told_of_samples():
+    out = harness.folder()
+    said = harness.command("record", "--dir", out, harness.program("phases"), "1", "1")
+    expect("--sample shows where the time" in said.stderr, said.stderr)
+
+
+def test_calls_that_wait_are_not_interrupted():
+    done = same("waits", 60, env=SAMPLED)
+    expect(slices(done.trace), "no samples")
+
+
+if __name__ == "__main__":
+    harness.main()

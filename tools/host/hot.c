@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/* hot.c - a tree of calls from slices of samples; see hot.h. */
+#include "tools/host/hot.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/trace/trace_reader.h"
+#include "tools/util/memory.h"
+#include "tools/util/numbers.h"
+#include "tools/util/text_buffer.h"
+
+#define DEPTH_MAX      256u
+#define NAME_MAX_BYTES 512
+
+/* A slice, in whatever order the file has them. */
+struct hot_slice {
+	uint32_t lane, name;
+	int64_t start_ns, end_ns;
+	int64_t self_ns, samples;
+};
+
+struct hot_reading {
+	struct hot *hot;
+	struct trace_lanes lanes;
+	struct hot_slice *slices;
+	size_t count, capacity;
+};
+
+/* "/a/b/file.py(12): work" is "work (file.py)", or with its line. */
+static size_t python_name(const char *text, bool by_line, char *name,
+			  size_t bytes)
+{
+	const char *colon = strrchr(text, ':');
+	const char *paren = colon;
+	const char *file = text;
+
+	while (paren && paren > text && *paren != '(')
+		paren--;
+	if (!colon || !paren || *paren != '(' || colon[1] != ' ')
+		return (size_t)snprintf(name, bytes, "%s", text);
+	for (const char *at = text; at < paren; at++) {
+		if (*at == '/')
+			file = at + 1;
+	}
+	if (by_line)
+		return (size_t)snprintf(name, bytes, "%s (%.*s:%d)", colon + 2,
+					(int)(paren - file), file,
+					atoi(paren + 1));
+	return (size_t)snprintf(name, bytes, "%s (%.*s)", colon + 2,
+				(int)(paren - file), file);
+}
+
+static uint32_t name_of(struct hot *hot, const struct trace_event *event)
+{
+	const struct trace_value *text = &event->field[FIELD_NAME];
+	char name[NAME_MAX_BYTES];
+	size_t len;
+
+	if (!trace_value_is(&event->field[FIELD_CAT], "python_function"))
+		return key_table_number(&hot->names, text->text, text->len);
+	len = python_name(text->text, hot->by_line, name, sizeof(name));
+	if (len >= sizeof(name))
+		len = sizeof(name) - 1;
+	return key_table_number(&hot->names, name, len);
+}
+
+static void on_event(void *arg, const struct trace_event *event)
+{
+	struct hot_reading *reading = arg;
+	const struct trace_value *category = &event->field[FIELD_CAT];
+	const struct trace_value self = trace_event_arg(event, "self_us");
+	struct hot_slice slice;
+
+	if (!trace_event_is_slice(event) || self.type != TRACE_NUMBER ||
+	    (!trace_value_is(category, "cpu_sample") &&
+	     !trace_value_is(category, "python_function")))
+		return;
+	slice.lane = trace_lanes_number(&reading->lanes, event);
+	slice.name = name_of(reading->hot, event);
+	slice.start_ns = event->ts_ns;
+	slice.end_ns = event->ts_ns + event->dur_ns;
+	slice.samples = 0;
+	slice.self_ns = 0;
+	decimal_to_ns(self.text, self.len, &slice.self_ns);
+	trace_event_integer(event, "samples", &slice.samples);
+	reading->slices = memory_grow(reading->slices, reading->count,
+				      &reading->capacity, sizeof(slice));
+	reading->slices[reading->count++] = slice;
+}
+
+static void skip(void *arg, const struct trace_entry *entry)
+{
+	(void)arg;
+	(void)entry;
+}
+
+static int by_start(const void *left, const void *right)
+{
+	const struct hot_slice *a = left, *b = right;
+
+	if (a->lane != b->lane)
+		return a->lane < b->lane ? -1 : 1;
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	/* The outer one first. */
+	return a->end_ns > b->end_ns ? -1 : a->end_ns < b->end_ns;
+}
+
+static uint32_t child_of(struct hot *hot, uint32_t parent, uint32_t name)
+{
+	struct hot_node node = {.name = name,
+				.parent = parent,
+				.child = HOT_NONE,
+				.sibling = HOT_NONE};
+	uint32_t at;
+
+	if (parent != HOT_NONE) {
+		for (at = hot->nodes[parent].child; at != HOT_NONE;
+		     at = hot->nodes[at].sibling) {
+			if (hot->nodes[at].name == name)
+				return at;
+		}
+		node.sibling = hot->nodes[parent].child;
+	}
+	hot->nodes = memory_grow(hot->nodes, hot->count, &hot->capacity,
+				 sizeof(node));
+	hot->nodes[hot->count] = node;
+	if (parent != HOT_NONE)
+		hot->nodes[parent].child = (uint32_t)hot->count;
+	return (uint32_t)hot->count++;
+}
+
+/* Slices of one lane nest: what encloses a slice called it. */
+static void add_slices(struct hot_reading *reading)
+{
+	uint32_t stack[DEPTH_MAX];
+	int64_t ends[DEPTH_MAX];
+	uint32_t lane = HOT_NONE;
+	size_t depth = 0;
+
+	qsort(reading->slices, reading->count, sizeof(reading->slices[0]),
+	      by_start);
+	for (size_t i = 0; i < reading->count; i++) {
+		const struct hot_slice *slice = &reading->slices[i];
+		uint32_t node;
+
+		if (slice->lane != lane)
+			depth = 0;
+		lane = slice->lane;
+		while (depth && ends[depth - 1] <= slice->start_ns)
+			depth--;
+		node = child_of(reading->hot, depth ? stack[depth - 1] : 0,
+				slice->name);
+		reading->hot->nodes[node].self_ns += slice->self_ns;
+		reading->hot->nodes[node].samples += slice->samples;
+		if (depth < DEPTH_MAX) {
+			stack[depth] = node;
+			ends[depth++] = slice->end_ns;
+		}
+	}
+}
+
+static bool is_recursive(const struct hot *hot, uint32_t node)
+{
+	const uint32_t name = hot->nodes[node].name;
+
+	for (uint32_t at = hot->nodes[node].parent; at != HOT_NONE;
+	     at = hot->nodes[at].parent) {
+		if (hot->nodes[at].name == name)
+			return true;
+	}
+	return false;
+}
+
+/* A node comes after the one that it lies in. */
+static void add_up(struct hot *hot)
+{
+	for (size_t i = hot->count; i-- > 0;) {
+		struct hot_node *node = &hot->nodes[i];
+
+		node->total_ns += node->self_ns;
+		if (node->parent != HOT_NONE)
+			hot->nodes[node->parent].total_ns += node->total_ns;
+	}
+	for (uint32_t i = 0; i < hot->count; i++) {
+		const struct hot_node *node = &hot->nodes[i];
+		struct hot_function *function =
+			key_table_row(&hot->names, node->name);
+
+		function->self_ns += node->self_ns;
+		function->samples += node->samples;
+		if (!is_recursive(hot, i))
+			function->total_ns += node->total_ns;
+	}
+}
+
+int hot_read(struct hot *hot, char *const *files, int count, bool by_line)
+{
+	struct hot_reading reading = {.hot = hot};
+	const struct trace_sink sink = {on_event, skip, &reading};
+	struct trace_facts facts;
+	int rc = 0;
+
+	*hot = (struct hot){.names = {.row_bytes = sizeof(struct hot_function)},
+			    .by_line = by_line};
+	child_of(hot, HOT_NONE, key_table_number(&hot->names, "all", 3));
+	for (int i = 0; i < count && !rc; i++) {
+		reading.count = 0;
+		rc = trace_read(files[i], &sink, &facts);
+		if (rc)
+			snprintf(hot->error, sizeof(hot->error), "%s: %s",
+				 files[i], facts.error);
+		else
+			add_slices(&reading);
+	}
+	free(reading.slices);
+	trace_lanes_free(&reading.lanes);
+	add_up(hot);
+	if (!rc && !hot->nodes[0].total_ns) {
+		snprintf(hot->error, sizeof(hot->error),
+			 "no samples in %s; record with --sample", files[0]);
+		rc = -ENODATA;
+	}
+	return rc;
+}
+
+void hot_free(struct hot *hot)
+{
+	free(hot->nodes);
+	key_table_free(&hot->names);
+	*hot = (struct hot){0};
+}
+
+/* The same path in the other tree, and what it had there. */
+static void compare_paths(struct hot *hot, struct hot *before, uint32_t node,
+			  uint32_t other)
+{
+	hot->nodes[node].before_ns = before->nodes[other].total_ns;
+	for (uint32_t at = before->nodes[other].child; at != HOT_NONE;
+	     at = before->nodes[at].sibling) {
+		size_t len;
+		const char *name = key_table_key(&before->names,
+						 before->nodes[at].name, &len);
+
+		compare_paths(
+			hot, before,
+			child_of(hot, node,
+				 key_table_number(&hot->names, name, len)),
+			at);
+	}
+}
+
+void hot_compare(struct hot *hot, struct hot *before)
+{
+	compare_paths(hot, before, 0, 0);
+	for (size_t i = 0; i < before->names.count; i++) {
+		const struct hot_function *old =
+			key_table_row(&before->names, i);
+		size_t len;
+		const char *name = key_table_key(&before->names, i, &len);
+		struct hot_function *function = key_table_row(
+			&hot->names, key_table_number(&hot->names, name, len));
+
+		function->before_self_ns = old->self_ns;
+		function->before_total_ns = old->total_ns;
+	}
+}

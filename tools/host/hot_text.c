@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/* hot_text.c - functions by their time, and paths for other tools. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/host/hot.h"
+#include "tools/util/memory.h"
+#include "tools/util/numbers.h"
+
+static const struct hot *sorted; /* for the comparison alone */
+
+static const struct hot_function *function_of(const struct hot *hot,
+					      uint32_t name)
+{
+	return key_table_row(&hot->names, name);
+}
+
+static int64_t change(const struct hot_function *function)
+{
+	return llabs(function->self_ns - function->before_self_ns);
+}
+
+static int by_self(const void *left, const void *right)
+{
+	const struct hot_function *a =
+		function_of(sorted, *(const uint32_t *)left);
+	const struct hot_function *b =
+		function_of(sorted, *(const uint32_t *)right);
+
+	if (a->self_ns != b->self_ns)
+		return a->self_ns > b->self_ns ? -1 : 1;
+	return a->total_ns > b->total_ns ? -1 : a->total_ns < b->total_ns;
+}
+
+static int by_change(const void *left, const void *right)
+{
+	const struct hot_function *a =
+		function_of(sorted, *(const uint32_t *)left);
+	const struct hot_function *b =
+		function_of(sorted, *(const uint32_t *)right);
+
+	if (change(a) != change(b))
+		return change(a) > change(b) ? -1 : 1;
+	return by_self(left, right);
+}
+
+static uint32_t *order(const struct hot *hot, bool is_compared)
+{
+	uint32_t *list = memory_zeroed(hot->names.count, sizeof(*list));
+
+	for (size_t i = 0; i < hot->names.count; i++)
+		list[i] = (uint32_t)i;
+	sorted = hot;
+	qsort(list, hot->names.count, sizeof(*list),
+	      is_compared ? by_change : by_self);
+	return list;
+}
+
+static double share(int64_t part, int64_t whole)
+{
+	return whole ? 100 * (double)part / (double)whole : 0;
+}
+
+static void print_row(const struct hot *hot, uint32_t name, bool is_compared,
+		      FILE *out)
+{
+	const struct hot_function *function = function_of(hot, name);
+	const struct hot_node *all = &hot->nodes[0];
+	const double self = share(function->self_ns, all->total_ns);
+	const double total = share(function->total_ns, all->total_ns);
+	const char *text = key_table_key(&hot->names, name, NULL);
+
+	if (is_compared)
+		fprintf(out, "%7.1f %7.1f %+7.1f  %8lld  %s\n", self,
+			share(function->before_self_ns, all->before_ns),
+			self - share(function->before_self_ns, all->before_ns),
+			(long long)function->samples, text);
+	else
+		fprintf(out, "%7.1f %7.1f  %10s  %8lld  %s\n", self, total,
+			quantity_time((double)function->self_ns).text,
+			(long long)function->samples, text);
+}
+
+void hot_print(const struct hot *hot, size_t top, bool is_compared, FILE *out)
+{
+	uint32_t *list = order(hot, is_compared);
+	int64_t samples = 0;
+	size_t shown = 0;
+
+	for (size_t i = 0; i < hot->count; i++)
+		samples += hot->nodes[i].samples;
+	fprintf(out, "%s of processor time in %lld samples\n\n",
+		quantity_time((double)hot->nodes[0].total_ns).text,
+		(long long)samples);
+	if (is_compared)
+		fputs(" self %  before  change   samples  function\n", out);
+	else
+		fputs(" self % total %        self   samples  function\n", out);
+	for (size_t i = 0; i < hot->names.count && (!top || shown < top); i++) {
+		/* The root is no function. */
+		if (list[i] == hot->nodes[0].name)
+			continue;
+		print_row(hot, list[i], is_compared, out);
+		shown++;
+	}
+	free(list);
+}
+
+static void put_json_text(const char *text, FILE *out)
+{
+	fputc('"', out);
+	for (; *text; text++) {
+		const unsigned char c = (unsigned char)*text;
+
+		if (c == '"' || c == '\\')
+			fprintf(out, "\\%c", c);
+		else if (c < 0x20)
+			fprintf(out, "\\u%04x", c);
+		else
+			fputc(c, out);
+	}
+	fputc('"', out);
+}
+
+void hot_print_json(const struct hot *hot, FILE *out)
+{
+	uint32_t *list = order(hot, false);
+	bool any = false;
+
+	fprintf(out, "{\"cpu_ns\":%lld,\"functions\":[",
+		(long long)hot->nodes[0].total_ns);
+	for (size_t i = 0; i < hot->names.count; i++) {
+		const struct hot_function *function = function_of(hot, list[i]);
+
+		if (list[i] == hot->nodes[0].name)
+			continue;
+		fputs(any ? ",\n{\"name\":" : "\n{\"name\":", out);
+		any = true;
+		put_json_text(key_table_key(&hot->names, list[i], NULL), out);
+		fprintf(out,
+			",\"self_ns\":%lld,\"total_ns\":%lld,\"samples\":%lld}",
+			(long long)function->self_ns,
+			(long long)function->total_ns,
+			(long long)function->samples);
+	}
+	fputs("]}\n", out);
+	free(list);
+}
+
+/* A ";" parts functions there. */
+static void put_path(const struct hot *hot, uint32_t node, FILE *out)
+{
+	const uint32_t parent = hot->nodes[node].parent;
+
+	if (parent != 0) {
+		put_path(hot, parent, out);
+		fputc(';', out);
+	}
+	for (const char *at = hot_name(hot, node); *at; at++)
+		fputc(*at == ';' || *at == '\n' ? ',' : *at, out);
+}
+
+/* In microseconds. */
+void hot_print_folded(const struct hot *hot, FILE *out)
+{
+	for (uint32_t i = 1; i < hot->count; i++) {
+		const int64_t us = (hot->nodes[i].self_ns + 500) / 1000;
+
+		if (!us)
+			continue;
+		put_path(hot, i, out);
+		fprintf(out, " %lld\n", (long long)us);
+	}
+}
+
+static void put_stack(const struct hot *hot, uint32_t node, FILE *out)
+{
+	const uint32_t parent = hot->nodes[node].parent;
+
+	if (parent != 0) {
+		put_stack(hot, parent, out);
+		fputc(',', out);
+	}
+	fprintf(out, "%u", hot->nodes[node].name);
+}
+
+void hot_print_speedscope(const struct hot *hot, const char *title, FILE *out)
+{
+	const char *comma = "";
+
+	fputs("{\"$schema\":\"https://www.speedscope.app/"
+	      "file-format-schema.json\",\"shared\":{\"frames\":[",
+	      out);
+	for (size_t i = 0; i < hot->names.count; i++) {
+		fputs(i ? ",{\"name\":" : "{\"name\":", out);
+		put_json_text(key_table_key(&hot->names, i, NULL), out);
+		fputc('}', out);
+	}
+	fputs("]},\"profiles\":[{\"type\":\"sampled\",\"name\":", out);
+	put_json_text(title, out);
+	fprintf(out,
+		",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":%lld,"
+		"\"samples\":[",
+		(long long)hot->nodes[0].total_ns);
+	for (uint32_t i = 1; i < hot->count; i++) {
+		if (!hot->nodes[i].self_ns)
+			continue;
+		fprintf(out, "%s[", comma);
+		put_stack(hot, i, out);
+		fputc(']', out);
+		comma = ",";
+	}
+	fputs("],\"weights\":[", out);
+	comma = "";
+	for (uint32_t i = 1; i < hot->count; i++) {
+		if (!hot->nodes[i].self_ns)
+			continue;
+		fprintf(out, "%s%lld", comma, (long long)hot->nodes[i].self_ns);
+		comma = ",";
+	}
+	fputs("]}]}\n", out);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * host_cover.h - what samples say of a thread's own code, moment by moment.
+ *
+ * Where a thread's lane of samples is empty, it was off the processor.
+ */
+#ifndef TOOLS_HOST_COVER_H
+#define TOOLS_HOST_COVER_H
+
+#include "tools/model/run_timeline.h"
+
+enum cover { COVER_OFF, COVER_PYTHON, COVER_NATIVE, COVER_ALLOC };
+
+struct cover_piece {
+	int64_t start_ns, end_ns;
+	enum cover cover;
+};
+
+struct host_cover {
+	struct cover_piece *pieces; /* by start; NULL: no samples */
+	size_t count, capacity, next;
+	struct timeline *timeline;
+};
+
+/* Of a thread's lane. */
+void host_cover_make(struct host_cover *cover, struct timeline *timeline,
+		     uint32_t lane);
+void host_cover_free(struct host_cover *cover);
+
+/* What holds at `ns`, and in *until_ns, if that is earlier, until when.  Times
+ * must not go back. */
+enum cover host_cover_at(struct host_cover *cover, int64_t ns,
+			 int64_t *until_ns);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* flame.c - slices of what samples have in common; see flame.h. */
+#include "writer/draw/flame.h"
+
+#include "collector/control/stack_choice.h"
+#include "collector/session/stacks.h"
+#include "writer/events/sample_json.h"
+
+/* Of a pause that is no gap: a tick may be late, and others run. */
+#define PAUSE_PERIODS 1u
+
+struct flame {
+	uint32_t depth;
+	uint64_t end_ns; /* of the last sample */
+	struct sample_frame frame[STACK_DEPTH_MAX + 1];
+};
+
+/* Two addresses are alike in one function, a name of an interpreter's in one
+ * line of it. */
+static uint64_t alike(struct writer_state *state, uint64_t code)
+{
+	const struct code_name *name;
+
+	if (code & STACK_NAMED)
+		return code;
+	name = naming_find(&state->naming, code, code, 0);
+	return hash_text(name->function, name->len) & ~STACK_NAMED;
+}
+
+/* Outermost first. */
+static uint32_t frames_of(struct writer_state *state, const struct event *event,
+			  uint64_t *codes)
+{
+	const struct stack *callers =
+		event->stack ? stacks_find(state->session, event->stack) : NULL;
+	uint32_t count = 0;
+
+	for (uint32_t i = callers ? callers->count : 0; i > 0; i--)
+		codes[count++] = callers->frame[i - 1];
+	codes[count++] = event->cpu.code;
+	return count;
+}
+
+/* Inner slices lie within outer ones, by nanoseconds. */
+static void close_to(struct writer_state *state, struct ring_reader *reader,
+		     uint32_t depth)
+{
+	struct flame *flame = reader->flame;
+
+	while (flame->depth > depth) {
+		struct sample_frame *frame = &flame->frame[--flame->depth];
+		const struct event_span span = {
+			.start_ns = frame->start_ns + flame->depth,
+			.end_ns = flame->end_ns - flame->depth};
+
+		if (span.end_ns > span.start_ns && !state->error) {
+			sample_json(state, reader, frame, span);
+			if (window_file_is_due(state))
+				window_file_flush(state);
+		}
+	}
+}
+
+static void open_at(struct writer_state *state, struct flame *flame,
+		    const uint64_t *codes, uint32_t count, uint64_t start_ns)
+{
+	for (uint32_t i = flame->depth; i < count; i++)
+		flame->frame[i] =
+			(struct sample_frame){.code = codes[i],
+					      .key = alike(state, codes[i]),
+					      .start_ns = start_ns};
+	flame->depth = count;
+}
+
+/* The innermost frame has one sample more. */
+static void count_self(struct sample_frame *frame, const struct event *event)
+{
+	uint32_t i = 0;
+
+	frame->samples++;
+	frame->self_ns += event->cpu.took_ns;
+	while (i < frame->place_count &&
+	       frame->place[i].code != event->cpu.code)
+		i++;
+	if (i == frame->place_count) {
+		if (i == SAMPLE_PLACES_MAX)
+			return;
+		frame->place[i].code = event->cpu.code;
+		frame->place[i].samples = 0;
+		frame->place_count++;
+	}
+	frame->place[i].samples++;
+}
+
+bool flame_take(struct writer_state *state, struct ring_reader *reader,
+		const struct event *event, uint64_t ns)
+{
+	const uint64_t period = state->session->head->sampling.period_ns;
+	uint64_t codes[STACK_DEPTH_MAX + 1];
+	const uint32_t count = frames_of(state, event, codes);
+	struct flame *flame = reader->flame;
+	uint64_t start_ns;
+	uint32_t same = 0;
+
+	if (!flame)
+		reader->flame = flame =
+			arena_alloc(&state->arena, sizeof(*flame));
+	if (!flame)
+		return false;
+	start_ns = ns - min_u64(event->cpu.took_ns, ns);
+	start_ns = max_u64(start_ns, state->file.start_ns);
+	if (start_ns < flame->end_ns ||
+	    (flame->depth &&
+	     start_ns - flame->end_ns <= period * PAUSE_PERIODS))
+		start_ns = flame->end_ns;
+	else
+		close_to(state, reader, 0);
+	while (same < count && same < flame->depth &&
+	       flame->frame[same].key == alike(state, codes[same]))
+		same++;
+	close_to(state, reader, same);
+	open_at(state, flame, codes, count, start_ns);
+	flame->end_ns = max_u64(ns, start_ns);
+	count_self(&flame->frame[count - 1], event);
+	return true;
+}
+
+void flame_flush(struct writer_state *state)
+{
+	for (struct ring_reader *t = state->readers; t; t = t->older) {
+		if (t->flame && t->flame->depth)
+			close_to(state, t, 0);
+	}
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* sample_json.c - slices of samples; see sample_json.h. */
+#include "writer/events/sample_json.h"
+
+#include "collector/session/modules.h"
+#include "collector/session/names.h"
+#include "collector/session/stacks.h"
+#include "collector/system/log.h"
+#include "writer/events/meta_json.h"
+#include "writer/text/schema.h"
+#include <string.h>
+
+static void put_name(struct writer_state *state, uint64_t code)
+{
+	const struct code_name *name;
+	size_t len;
+
+	if (code & STACK_NAMED) {
+		const char *text =
+			names_text(state->session, (uint32_t)code, &len);
+
+		json_text(&state->json, text, len);
+		return;
+	}
+	name = naming_find(&state->naming, code, code, 0);
+	json_text(&state->json, name->function, name->len);
+}
+
+/* "libtorch.so 0x1234:3 0x1240:1": file, and samples by address in it. */
+static void put_places(struct writer_state *state,
+		       const struct sample_frame *frame)
+{
+	const struct module *module =
+		modules_find(state->session, frame->place[0].code - 1);
+	struct json *json = &state->json;
+	const char *slash;
+	char text[64];
+
+	if (!module)
+		return;
+	slash = strrchr(module->path, '/');
+	slash = slash ? slash + 1 : module->path;
+	json_raw(json, ",\"" SCHEMA_AT "\":\"");
+	json_text(json, slash, strlen(slash));
+	for (uint32_t i = 0; i < frame->place_count; i++) {
+		log_format(text, sizeof(text), " 0x%lx:%u",
+			   frame->place[i].code - 1 - module->bias,
+			   frame->place[i].samples);
+		json_text(json, text, strlen(text));
+	}
+	json_char(json, '"');
+}
+
+static void put_args(struct writer_state *state,
+		     const struct sample_frame *frame)
+{
+	struct json *json = &state->json;
+
+	json_raw(json, ",\"" SCHEMA_ARGS "\":{\"" SCHEMA_SAMPLES "\":");
+	json_u64(json, frame->samples);
+	json_raw(json, ",\"" SCHEMA_SELF "\":");
+	json_micros(json, (int64_t)frame->self_ns);
+	if (frame->place_count && !(frame->code & STACK_NAMED))
+		put_places(state, frame);
+	json_raw(json, "}}");
+}
+
+void sample_json(struct writer_state *state, struct ring_reader *reader,
+		 const struct sample_frame *frame, struct event_span span)
+{
+	struct json *json = &state->json;
+	const size_t mark = json_mark(json);
+
+	meta_json_lane(state, reader, LANE_SAMPLES);
+	json_line(json, (uintptr_t)frame->key, EVENT_CPU_SAMPLE);
+	if (frame->code & STACK_NAMED)
+		json_raw(
+			json,
+			",\n{" SCHEMA_PAIR(SCHEMA_PHASE, SCHEMA_PHASE_SLICE) "," SCHEMA_PAIR(
+				SCHEMA_CATEGORY,
+				SCHEMA_PYTHON_FUNCTION) "," SCHEMA_KEY(SCHEMA_NAME) "\"");
+	else
+		json_raw(
+			json,
+			",\n{" SCHEMA_PAIR(SCHEMA_PHASE, SCHEMA_PHASE_SLICE) "," SCHEMA_PAIR(
+				SCHEMA_CATEGORY,
+				SCHEMA_CPU_SAMPLE) "," SCHEMA_KEY(SCHEMA_NAME) "\"");
+	put_name(state, frame->code);
+	json_raw(json, "\",\"" SCHEMA_PID "\":");
+	json_u64(json, state->pid);
+	json_raw(json, ",\"" SCHEMA_TID "\":");
+	json_u64(json, meta_json_tid(state, reader, LANE_SAMPLES));
+	json_raw(json, ",\"" SCHEMA_TIME "\":");
+	json_micros(json, (int64_t)span.start_ns);
+	json_raw(json, ",\"" SCHEMA_DURATION "\":");
+	json_micros(json, (int64_t)(span.end_ns - span.start_ns));
+	put_args(state, frame);
+	if (json->failed)
+		json_back(json, mark);
+}

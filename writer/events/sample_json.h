@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sample_json.h - a slice of consecutive samples.
+ */
+#ifndef WRITER_SAMPLE_JSON_H
+#define WRITER_SAMPLE_JSON_H
+
+#include "writer/events/event_json.h"
+
+#define SAMPLE_PLACES_MAX 8u
+
+struct sample_frame {
+	uint64_t code; /* of its first sample, as in a stack */
+	uint64_t key;  /* alike: the same function */
+	uint64_t start_ns;
+	uint64_t self_ns; /* while it was the innermost, */
+	uint32_t samples; /* so many samples, */
+	uint32_t place_count;
+	struct {
+		uint64_t code;
+		uint32_t samples;
+	} place[SAMPLE_PLACES_MAX]; /* at these places, the first ones */
+};
+
+void sample_json(struct writer_state *state, struct ring_reader *reader,
+		 const struct sample_frame *frame, struct event_span span);
+
+#endif
