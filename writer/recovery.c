@@ -9,6 +9,7 @@
 
 #include "writer/flight/history.h"
 #include "writer/pass.h"
+#include "writer/steps/step_finder.h"
 #include "writer/window_trace.h"
 #include "writer/text/schema.h"
 #include <errno.h>
@@ -202,6 +203,7 @@ static int finish_trace(struct session *session, struct recovery_result *result)
 	before = state->counts.written;
 	if (!rc) {
 		history_recover(state, last_known(state));
+		step_finder_recover(state);
 		rc = pass_finish(state, last_known(state));
 	}
 	if (state->file.temporary[0])

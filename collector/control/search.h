@@ -50,6 +50,14 @@ struct search_wanted {
 	uint64_t names[SEARCH_CONTEXT_MAX + 1]; /* search_label() */
 };
 
+/* The marks that the writer has seen (writer/steps/step_log.h), which alone
+ * knows it while it lives. */
+struct search_log {
+	uint64_t first, last; /* blocks, 0 none */
+	uint64_t blocks;
+	uint64_t is_cut; /* there was no room for all */
+};
+
 struct step_search {
 	_Atomic uint32_t state;
 	uint32_t is_whole; /* no schedule: everything is recorded anyway */
@@ -78,6 +86,12 @@ struct step_search {
 	_Atomic uint64_t live_ticks; /* its first step, 0 not yet */
 	uint64_t passed; /* steps that a schedule did not count, since what they
 			    did was no longer there when they were known */
+
+	/* For a recovery: the writer's own. */
+	struct search_log log;
+	uint64_t kept_ticks;  /* what began before it may be gone, 0 none */
+	uint64_t begin_ticks; /* of the first turn, */
+	uint64_t first_ticks; /* ... and of its hit; set before FOUND */
 };
 
 /* What a site is in the context of those before it: ids[0] is the oldest of

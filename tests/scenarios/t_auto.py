@@ -303,28 +303,65 @@ def test_nvtx():
     expect_equal(run.trace.steps(), list(range(24)), "steps")
 
 
-def test_killed_while_it_searches():
-    """With a schedule no file is there yet; all of it is in the session."""
+def killed(*arguments, wait=1.0, **options):
+    """The traces that `recover` makes of a run that was killed while it waited."""
     target = os.path.join(harness.folder(), "out")
     process = subprocess.Popen(
-        [harness.program("nested_loop"), "epochs=0", "warm=100000", "ms=5"],
+        [harness.program("nested_loop"), *arguments],
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         env=harness.clean_environment() | {
             "LD_PRELOAD": harness.LIBRARY, "TRACEPROF_DIR": target,
-            "TRACEPROF_WAIT": "5"})
+            "TRACEPROF_MAX_OVERHEAD": "0"}
+        | {"TRACEPROF_" + key.upper(): str(value) for key, value in options.items()})
     process.stdout.readline()
-    time.sleep(1)
+    time.sleep(wait)
     process.kill()
     process.wait()
     process.stdout.close()
-    expect(not os.path.isdir(target) or not os.listdir(target), "a file already")
     if not t_recover.sessions(target):
         raise Skip("no shared memory that outlives a process")
     done = command("recover", target)
     expect_equal(done.status, 0, done.stderr)
-    expect(os.path.isdir(target) and os.listdir(target), "no trace", done.stdout)
-    trace = harness.Trace(os.path.join(target, os.listdir(target)[0]))
+    paths = sorted(os.listdir(target), key=lambda name: int(name.split(".")[1]))
+    expect(paths, "no trace", done.stdout)
+    return [harness.Trace(os.path.join(target, path)) for path in paths]
+
+
+def test_killed_while_it_searches():
+    """With a schedule no file is there yet; all of it is in the session."""
+    trace, = killed("epochs=0", "warm=100000", "ms=5", wait=1, WAIT=5)
     expect(len(trace.regions()) > 20, "regions", len(trace.regions()))
+    expect_equal(trace.steps(), [], "steps")
+
+
+def test_a_killed_run_has_its_steps():
+    """As if it had ended: the writer's marks are in the session, too."""
+    trace, = killed("epochs=1", "steps=200", "layers=3", "still=100000")
+    expect_steps_of(trace, "update", 200)
+
+
+def test_a_killed_run_has_its_steps_encoded_live():
+    trace, = killed("epochs=1", "steps=200", "layers=3", "ms=5", "still=100000",
+                    wait=3, encode="live")
+    expect_steps_of(trace, "update", 200)
+
+
+def test_a_killed_run_has_its_windows():
+    traces = killed("epochs=1", "steps=200", "layers=3", "still=100000",
+                    WAIT=3, ACTIVE=2, REPEAT=2)
+    expect_equal([trace.steps() for trace in traces], [[3, 4], [8, 9]], "steps")
+    for trace in traces:
+        expect_equal(len(trace.regions("update")), 2, "updates")
+
+
+def test_a_killed_run_whose_step_was_known():
+    """Its windows go on where the writer stood, the last one to the last step."""
+    traces = killed("epochs=1", "steps=1572", "layers=2", "still=100000",
+                    WAIT=100, ACTIVE=5)
+    wanted = [list(range(first, min(first + 5, 1572))) for first in range(100, 1572, 105)]
+    expect_equal([trace.steps() for trace in traces], wanted, "steps")
+    for trace, steps in zip(traces, wanted):
+        expect_equal(len(trace.regions("update")), len(steps), "updates")
 
 
 def test_divisor():

@@ -138,5 +138,21 @@ def test_time_has_a_lane_of_its_own():
     expect(not passes & lanes, f"{passes} and {lanes}")
 
 
+def test_the_last_step_ends():
+    """What follows the loop is in no step, where steps hold anything at all."""
+    run = traced("nested_loop", "epochs=1", "steps=12", "layers=2", "call", "evaluate=5",
+                 env={"TRACEPROF_STEP": "api"})
+    last = run.trace.slices("ProfilerStep#11")[0]
+    end = last["ts"] + last["dur"]
+    own = run.trace.regions("update")[11]
+    expect(end >= own["ts"] + own["dur"] - 0.01, last, own)
+    expect(end <= run.trace.regions("accuracy")[0]["ts"], "swallows the tail", last)
+    run = traced("step_loop", 6, 1, env={"TRACEPROF_STEP": "api"})
+    last = run.trace.slices("ProfilerStep#5")[0]
+    region = run.trace.regions("update")[-1]
+    expect(abs(last["ts"] + last["dur"] - region["ts"] - region["dur"]) < 1,
+           "doesn't end with its last region", last, region)
+
+
 if __name__ == "__main__":
     harness.main()

@@ -6,6 +6,7 @@
 #include "writer/gpu/gpu.h"
 #include "writer/draw/flame.h"
 #include "writer/draw/heap_counter.h"
+#include "writer/draw/last_step.h"
 
 static bool is_slice(unsigned int kind)
 {
@@ -158,8 +159,10 @@ bool draw_event(struct writer_state *state, struct ring_reader *reader,
 		const struct event *event)
 {
 	struct event_span span;
+	struct event ended;
 	bool is_written;
 
+	event = last_step_see(reader, event, &ended);
 	if (reader->pending.region && clip_is_on_lane(event->kind))
 		meet_wait(state, reader, event);
 	is_written = write(state, reader, event, &span);

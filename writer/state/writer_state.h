@@ -38,6 +38,14 @@ struct lane_text {
 };
 
 /* What the writer knows of one thread's record and of its ring. */
+/* What the running step holds, and the fullest one before it
+ * (writer/draw/last_step.h). */
+struct step_content {
+	uint64_t count, most;
+	uint64_t begin_ticks; /* of the first of them */
+	uint64_t end_ticks;   /* of the first `most` of them */
+};
+
 struct ring_reader {
 	struct ring_reader *older;
 	struct thread *thread;
@@ -64,6 +72,7 @@ struct ring_reader {
 	uint64_t loss_drawn;
 	int64_t heap_live;
 	uint64_t marks_taken; /* of calls that were thinned */
+	struct step_content step;
 
 	/* Its lanes in the file. */
 	uint64_t named_in_file; /* file_index in which its lane is named */

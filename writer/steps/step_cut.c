@@ -44,7 +44,11 @@ void step_cut_start(struct step_cut *cut, const struct step_marks *of,
 static bool close(struct step_cut *cut, struct window_state *windows,
 		  int64_t next, uint64_t ticks)
 {
-	if (cut->is_open)
+	if (cut->skip) {
+		/* Only the last one may be open. */
+		if (!--cut->skip)
+			window_close(windows, ticks, next - 1);
+	} else if (cut->is_open)
 		window_close(windows, ticks, next - 1);
 	else if (window_add_steps(windows, cut->start, ticks, cut->first,
 				  next - 1))

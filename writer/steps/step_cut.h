@@ -32,6 +32,7 @@ struct step_cut {
 	int64_t first;	/* its first step, */
 	uint64_t start; /* and when that began */
 	bool is_open;	/* it is in the table already, and open */
+	uint64_t skip;	/* so many are there from before */
 };
 
 /* Windows from the first step on that began at `kept_ticks` or later. */

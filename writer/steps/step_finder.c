@@ -7,6 +7,7 @@
 #include "collector/session/pool.h"
 #include "collector/steps/steps.h"
 #include "writer/steps/step_follow.h"
+#include "writer/steps/step_log.h"
 #include "writer/steps/step_say.h"
 
 /* Older halves that were dropped: then the search is given up. */
@@ -19,26 +20,32 @@
 /* A run of fewer marks has no step to speak of. */
 #define MARKS_SPOKEN  200u
 
-void step_finder_start(struct writer_state *state)
+void step_finder_make(struct writer_state *state)
 {
 	const struct options *options = &state->session->head->options;
+	const struct step_search *search = step_search_of(state);
 	struct step_marker marker;
 	struct step_finder *finder;
 	char why[LOG_LINE_BYTES];
 
 	state->finder = NULL;
-	if (search_state(step_search_of(state)) != SEARCH_ON)
-		return;
 	finder = arena_alloc(&state->arena, sizeof(*finder));
 	if (!finder)
 		return;
 	steps_parse(options->step, &marker, why, sizeof(why));
 	finder->divisor = marker.divisor;
-	finder->keeps = !step_search_of(state)->is_whole;
-	finder->is_drawn = step_search_of(state)->is_whole &&
-			   !state->session->head->flight.is_on;
+	finder->keeps = !search->is_whole;
+	finder->is_drawn =
+		search->is_whole && !state->session->head->flight.is_on;
 	finder->room_at_start = pool_room(state->session);
 	state->finder = finder;
+}
+
+void step_finder_start(struct writer_state *state)
+{
+	state->finder = NULL;
+	if (search_state(step_search_of(state)) == SEARCH_ON)
+		step_finder_make(state);
 }
 
 void step_finder_end(struct writer_state *state)
@@ -57,6 +64,14 @@ static size_t most_marks(const struct step_finder *finder)
 	return step_marks_most(finder->streams, finder->stream_count);
 }
 
+/* For a recovery, if the program is killed. */
+static void note(struct writer_state *state, uint32_t tid, uint32_t family,
+		 const struct loop_mark *mark)
+{
+	if (state->is_live && !state->session->head->flight.is_on)
+		step_log_add(state->session, tid, family, mark);
+}
+
 /* The kernel's call is on one of the threads, or still to come. */
 static void see_kernel(struct writer_state *state, const struct event *kernel)
 {
@@ -64,6 +79,9 @@ static void see_kernel(struct writer_state *state, const struct event *kernel)
 
 	if (kernel->gpu.graph)
 		return;
+	note(state, 0, STEP_LOG_KERNEL,
+	     &(struct loop_mark){.id = kernel->name,
+				 .note = kernel->gpu.correlation});
 	for (size_t i = 0; i < finder->stream_count; i++) {
 		struct step_marks *stream = &finder->streams[i];
 
@@ -126,8 +144,10 @@ void step_finder_see(struct writer_state *state, struct ring_reader *reader,
 			       family == SEARCH_CALLS ? event->extra
 						      : reader->thread->tid,
 			       family);
-	if (!stream || (finder->of && stream != finder->of))
+	if (!stream || (finder->of && stream != finder->of) ||
+	    (!state->is_live && step_marks_has(stream, &mark)))
 		return;
+	note(state, stream->tid, family, &mark);
 	at = step_marks_add(stream, &mark);
 	if (stream == finder->of)
 		move_places(finder, at);
@@ -147,14 +167,16 @@ static void hand_marker(struct writer_state *state)
 	search->is_begin = finder->level.is_begin;
 	search->id = finder->level.id;
 	search->key = finder->level.key;
+	search->begin_ticks = step_marks(finder->of)[finder->level.begin].ticks;
+	search->first_ticks = step_marks(finder->of)[finder->level.first].ticks;
 	store_relaxed(&state->session->head->windows.step_tid, search->tid);
 	if (search_move(search, SEARCH_ON, SEARCH_FOUND) &&
 	    search->family == SEARCH_REGIONS)
 		gate_mark(GATE_OMP_MARK, true);
 }
 
-static void found(struct writer_state *state, struct step_marks *stream,
-		  const struct loop_nest *nest, bool is_sure)
+void step_found(struct writer_state *state, struct step_marks *stream,
+		const struct loop_nest *nest, bool is_sure)
 {
 	struct step_finder *finder = state->finder;
 	struct step_search *search = step_search_of(state);
@@ -223,7 +245,7 @@ static bool try_names(struct writer_state *state)
 		    !step_marks_find_range(stream, state->session,
 					   &nest.level[0]))
 			continue;
-		found(state, stream, &nest, true);
+		step_found(state, stream, &nest, true);
 		return true;
 	}
 	return false;
@@ -247,7 +269,7 @@ static void try_wanted(struct writer_state *state)
 		next->next_try = next->count + next->count / 4 + 4;
 		if (step_marks_find_wanted(next, wanted, &state->naming,
 					   &nest.level[0])) {
-			found(state, next, &nest, true);
+			step_found(state, next, &nest, true);
 			return;
 		}
 	}
@@ -290,8 +312,8 @@ static void try_streams(struct writer_state *state, bool is_now)
 			continue;
 		is_certain = step_is_certain(state, next, count, &nest);
 		if (is_now || is_certain) {
-			found(state, next, &nest,
-			      is_certain || is_final(state));
+			step_found(state, next, &nest,
+				   is_certain || is_final(state));
 			return;
 		}
 		/* The streams that are smaller are not asked. */
@@ -306,21 +328,26 @@ static void say_none(struct writer_state *state, const char *what)
 		step_say_none(state, what);
 }
 
+/* What the schedule asked for. */
+static void count_missed(struct writer_state *state)
+{
+	struct schedule schedule;
+
+	say_none(state, state->finder->keeps
+				? ": the run is recorded whole"
+				: ": everything from here on is recorded");
+	schedule_from_options(&state->session->head->options, &schedule);
+	add_relaxed(&state->session->head->windows.missed,
+		    max_u64(1, (uint64_t)schedule.repeat));
+}
+
 static void give_up(struct writer_state *state)
 {
 	struct step_finder *finder = state->finder;
 	struct step_search *search = step_search_of(state);
-	struct schedule schedule;
 
-	if (!search->is_whole) {
-		say_none(state, finder->keeps ? ": the run is recorded whole"
-					      : ": everything from here on is "
-						"recorded");
-		schedule_from_options(&state->session->head->options,
-				      &schedule);
-		add_relaxed(&state->session->head->windows.missed,
-			    max_u64(1, (uint64_t)schedule.repeat));
-	}
+	if (!search->is_whole)
+		count_missed(state);
 	steps_give_up(state->session,
 		      finder->keeps ? search->from_ticks : clock_ticks());
 	finder->keeps = false;
@@ -362,6 +389,7 @@ static void search_on(struct writer_state *state)
 	if (is_full && finder->keeps && step_is_pressed(state)) {
 		finder->keeps = false;
 		finder->kept_ticks = clock_ticks();
+		step_search_of(state)->kept_ticks = finder->kept_ticks;
 	}
 	if (make_room(finder) && finder->drops > DROPS_MAX)
 		give_up(state);
@@ -436,6 +464,26 @@ static void cut_rest(struct writer_state *state)
 	store_relaxed(&windows->steps, steps);
 }
 
+/* It was killed before; what it held is still there. */
+static void stop_dead(struct writer_state *state, uint32_t now)
+{
+	struct window_state *windows = &state->session->head->windows;
+	struct step_search *search = step_search_of(state);
+
+	if (state->finder && now != SEARCH_ON)
+		step_recall_level(state);
+	else if (state->finder && !load_relaxed(&windows->opened))
+		try_streams(state, true);
+	if (state->finder && state->finder->of) {
+		cut_rest(state);
+	} else if (now == SEARCH_ON && !load_relaxed(&windows->opened)) {
+		if (state->finder)
+			count_missed(state);
+		window_open(windows, search->from_ticks, -1, 0, false);
+		search_move(search, SEARCH_ON, SEARCH_OVER);
+	}
+}
+
 void step_finder_stop(struct writer_state *state)
 {
 	struct window_state *windows = &state->session->head->windows;
@@ -444,15 +492,13 @@ void step_finder_stop(struct writer_state *state)
 
 	if (search->is_whole || now < SEARCH_ON || now > SEARCH_LIVE)
 		return;
+	if (load_relaxed(&search->live_ticks))
+		return;
 	if (!state->is_live) {
-		/* It was killed before; what it held is still there. */
-		if (now == SEARCH_ON && !load_relaxed(&windows->opened)) {
-			window_open(windows, search->from_ticks, -1, 0, false);
-			search_move(search, SEARCH_ON, SEARCH_OVER);
-		}
+		stop_dead(state, now);
 		return;
 	}
-	if (!state->finder || load_relaxed(&search->live_ticks))
+	if (!state->finder)
 		return;
 	if (now == SEARCH_ON && !load_relaxed(&windows->opened))
 		try_streams(state, true);

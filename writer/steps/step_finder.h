@@ -32,6 +32,10 @@ struct ring_reader;
 void step_finder_start(struct writer_state *state);
 void step_finder_end(struct writer_state *state);
 
+/* The same for a process that is dead, when its rings are known: the end of its
+ * run is looked at as that of a run that ended. */
+void step_finder_recover(struct writer_state *state);
+
 /* An event that the scan came by, in the order of its ring. */
 void step_finder_see(struct writer_state *state, struct ring_reader *reader,
 		     const struct event *event);

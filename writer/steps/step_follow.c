@@ -67,6 +67,7 @@ static void take_back(struct writer_state *state)
 	memset(search->history, 0, sizeof(search->history));
 	finder->kept_ticks =
 		max_u64(finder->kept_ticks, step_cut_keep(&finder->cut));
+	search->kept_ticks = finder->kept_ticks;
 	finder->of->next_try = 0;
 	finder->of = NULL;
 	finder->is_counted = false;

@@ -62,6 +62,17 @@ static inline size_t step_ready(const struct writer_state *state,
 		       : stream->count;
 }
 
+/* The finder of a run, on or dead. */
+void step_finder_make(struct writer_state *state);
+
+/* `stream` has the step that `nest` tells of. */
+void step_found(struct writer_state *state, struct step_marks *stream,
+		const struct loop_nest *nest, bool is_sure);
+
+/* The level that was found before the program was killed, from where its first
+ * turn began.  False: its stream is gone. */
+bool step_recall_level(struct writer_state *state);
+
 /* Whether what was found will be found again and again. */
 bool step_is_certain(struct writer_state *state,
 		     const struct step_marks *stream, size_t count,

@@ -17,7 +17,7 @@ void step_lane_end(struct writer_state *state, struct step_lane *lane,
 		.step = {.number = lane->number, .outer_at_start = UINT64_MAX},
 	};
 
-	if (gpu_is_reader(reader))
+	if (reader && gpu_is_reader(reader))
 		reader = gpu_reader_of(state, event.extra);
 	if (!lane->ticks || !reader || reader->thread->tid != event.extra)
 		return;

@@ -307,6 +307,43 @@ bool step_marks_find_wanted(const struct step_marks *marks,
 	return true;
 }
 
+bool step_marks_find_told(const struct step_marks *marks,
+			  const struct step_search *told,
+			  struct loop_level *found)
+{
+	const struct loop_mark *all = step_marks(marks);
+
+	if (told->context > SEARCH_CONTEXT_MAX)
+		return false;
+	*found = (struct loop_level){.id = told->id,
+				     .context = told->context,
+				     .key = told->key,
+				     .is_begin = told->is_begin};
+	gather(marks, found);
+	if (found->turns < 2)
+		return false;
+	found->begin = step_marks_before(marks, told->begin_ticks);
+	found->first = step_marks_before(marks, told->first_ticks);
+	found->next = loop_level_next(all, found);
+	return found->first < marks->count &&
+	       loop_level_is_hit(found, all, found->first);
+}
+
+bool step_marks_has(const struct step_marks *marks,
+		    const struct loop_mark *mark)
+{
+	const struct loop_mark *all = step_marks(marks);
+	size_t at = marks->count;
+
+	while (at && all[at - 1].ticks > mark->ticks)
+		at--;
+	for (; at && all[at - 1].ticks == mark->ticks; at--) {
+		if (all[at - 1].end_ticks == mark->end_ticks)
+			return true;
+	}
+	return false;
+}
+
 /* The mark that a hit's turn is followed by. */
 static size_t after(const struct loop_level *level, size_t hit)
 {

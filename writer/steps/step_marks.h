@@ -78,6 +78,15 @@ bool step_marks_find_wanted(const struct step_marks *marks,
 			    const struct search_wanted *wanted,
 			    struct naming *naming, struct loop_level *found);
 
+/* The level that was found before the program was killed. */
+bool step_marks_find_told(const struct step_marks *marks,
+			  const struct step_search *told,
+			  struct loop_level *found);
+
+/* Whether the same mark is there already. */
+bool step_marks_has(const struct step_marks *marks,
+		    const struct loop_mark *mark);
+
 /* A way through the steps of a level. */
 struct step_turns {
 	size_t at;	  /* the next mark to look at */

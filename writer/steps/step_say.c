@@ -56,16 +56,19 @@ void step_say_found(struct writer_state *state, const struct step_marks *stream,
 			   (unsigned long)nest->outer);
 	add_runner_up(state, stream, nest, other, sizeof(other));
 	period_text(state, step, time, sizeof(time));
-	log_say("step = %s, every %s%s%s", name, time, outer, other);
+	if (state->is_live)
+		log_say("step = %s, every %s%s%s", name, time, outer, other);
 	session_note(state->session, "step = %s, every %s%s%s", name, time,
 		     outer, other);
 }
 
 void step_say_passed(struct writer_state *state, uint64_t steps)
 {
-	log_say("the buffer held no more: the schedule begins after the first "
-		"%lu steps (TRACEPROF_BUFFER_MB)",
-		(unsigned long)steps);
+	if (state->is_live)
+		log_say("the buffer held no more: the schedule begins after "
+			"the first "
+			"%lu steps (TRACEPROF_BUFFER_MB)",
+			(unsigned long)steps);
 	session_note(state->session,
 		     "the first %lu steps were past when the step was known: "
 		     "the schedule begins after them",
@@ -74,8 +77,10 @@ void step_say_passed(struct writer_state *state, uint64_t steps)
 
 void step_say_none(struct writer_state *state, const char *what)
 {
-	log_say("no step found%s; traceprof_step() in the loop marks one, or "
-		"TRACEPROF_STEP=omp:NAME",
-		what);
+	if (state->is_live)
+		log_say("no step found%s; traceprof_step() in the loop marks "
+			"one, or "
+			"TRACEPROF_STEP=omp:NAME",
+			what);
 	session_note(state->session, "no step found%s", what);
 }
