@@ -2,8 +2,10 @@
 """Call stacks of events: who they name, and what becomes of the program."""
 
 import os
+import random
 import re
 import signal
+import struct
 import subprocess
 import time
 
@@ -133,6 +135,62 @@ def test_library_that_comes_and_goes():
     expect(all("reload" in names for names in made), made[-1])
     expect(any(names[:2] == ["inner_block", "library_block"] for names in made),
            made[0])
+
+
+def test_frames_that_nobody_can_know():
+    """Wrong tables, none at all, code made at run time, switched stacks."""
+    for depth in ("16", "64"):
+        run = same("foreign_frames", env={"TRACEPROF_STACK": f"heap:{depth}",
+                                          "TRACEPROF_MALLOC": "all"})
+        expect("1200 blocks, 200 turns" in run.stdout, run.stdout)
+        born = [one for one in run.trace.memory() if 4000 <= one["args"]["Bytes"] < 4100]
+        expect_equal(len(born), 1200, "blocks")
+        without = [one for one in born if "stack" not in one["args"]]
+        expect_equal(len(without), run.trace.meta["stacks"]["untaken"], "without a stack")
+        expect(len(without) >= 200, "those of coroutines")
+
+
+def entries(table):
+    """Where the instructions of each function's entry of .eh_frame lie."""
+    at = 0
+    while at + 8 <= len(table):
+        size, number = struct.unpack_from("<II", table, at)
+        if not size:
+            return
+        if number:
+            yield range(at + 17, at + 4 + size)
+        at += 4 + size
+
+
+def test_wrong_unwind_tables_give_short_stacks():
+    """What says how a frame is left is replaced by noise: nothing but the stacks
+    changes.  (Damage to the tables' own lengths and pointers isn't survived.)"""
+    place = harness.folder()
+    copy = os.path.join(place, "noisy")
+    dumped = os.path.join(place, "table")
+    subprocess.run(["objcopy", "--dump-section", f".eh_frame={dumped}",
+                    harness.program("alloc_sites"), os.path.join(place, "unused")],
+                   check=True)
+    with open(dumped, "rb") as file:
+        table = file.read()
+    with open(harness.program("alloc_sites"), "rb") as file:
+        image = file.read()
+    at = image.index(table)
+    places = [byte for entry in entries(table) for byte in entry]
+    expect(len(places) > 300, "the table is read wrongly")
+    depths = set()
+    for seed in range(24):
+        noise = random.Random(seed)
+        damaged = bytearray(image)
+        for _ in range(noise.choice([3, 30, 300])):
+            damaged[at + noise.choice(places)] = noise.randrange(256)
+        with open(copy, "wb") as file:
+            file.write(damaged)
+        os.chmod(copy, 0o755)
+        run = same(copy, "deep", "20", env=HEAP)
+        depths |= {len(one["args"]["Call stack"].split(";"))
+                   for one in run.trace.memory() if "Call stack" in one["args"]}
+    expect(min(depths) < 10 <= max(depths), depths)
 
 
 def test_fork():
