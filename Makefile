@@ -238,7 +238,7 @@ install: all
 		$(DESTDIR)$(PREFIX)/include
 	install -m 755 $(O)/libtraceprof.so $(DESTDIR)$(PREFIX)/lib/
 	install -m 755 $(O)/traceprof $(DESTDIR)$(PREFIX)/bin/
-	install -m 644 include/traceprof.h $(DESTDIR)$(PREFIX)/include/
+	install -m 644 include/traceprof.h include/traceprof_aliases.h $(DESTDIR)$(PREFIX)/include/
 	for place in bash:bash-completion/completions/traceprof \
 			zsh:zsh/site-functions/_traceprof \
 			fish:fish/vendor_completions.d/traceprof.fish; do \

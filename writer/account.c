@@ -73,7 +73,7 @@ static uint64_t stacks_ns(const struct writer_state *state)
 	stack_choice_parse(head->options.stack, &choice, why, sizeof(why));
 	if (choice.families & STACK_HEAP ||
 	    head->options.malloc == MALLOC_SAMPLED)
-		taken += written[EVENT_HEAP_ALLOC];
+		taken += written[EVENT_HEAP_ALLOC] + written[EVENT_MAP];
 	if (choice.families & STACK_OMP)
 		taken += written[EVENT_OMP_REGION];
 	if (choice.families & STACK_CUDA)

@@ -142,6 +142,8 @@ static void record_left(struct thread *thread, uint32_t at, uint64_t share_end)
 
 	if (left->kind == EVENT_NONE)
 		return;
+	if (left->kind == EVENT_SCOPE && left->code == OPEN_OPERATOR)
+		event.flags |= EVENT_OPERATOR;
 	if (left->kind != EVENT_SCOPE && left->kind != EVENT_CALL &&
 	    left->kind != EVENT_BLAS) {
 		event.name = 0;

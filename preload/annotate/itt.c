@@ -2,9 +2,9 @@
 /*
  * itt.c - fills the tables of each copy of ittnotify; see itt.h.
  *
- * A copy asks once, at its first call, on any thread.  Functions that we leave
- * alone become what they are without a collector: nothing, or what makes domains
- * and strings.
+ * A copy asks once, at its first call, on any thread.  Functions that we have
+ * no use for get what they have without a collector; those that make domains
+ * and strings stay, since they do so by themselves.
  *
  * OpenMP runtimes tell of their regions here too.  OMPT brings those.
  */
@@ -480,7 +480,14 @@ static const struct {
 	ENTRY("thread_set_name", thread_set_name),
 };
 
-static void (*entry_of(const char *name))(void)
+/* Without them a copy makes no domains, and no calls then. */
+static bool makes(const char *name)
+{
+	return !strncmp(name, "__itt_domain_create", 19) ||
+	       !strncmp(name, "__itt_string_handle_create", 26);
+}
+
+static void (*ours(const char *name))(void)
 {
 	for (size_t i = 0; i < sizeof(entries) / sizeof(*entries); i++)
 		if (!strcmp(name, entries[i].name))
@@ -488,19 +495,18 @@ static void (*entry_of(const char *name))(void)
 	return NULL;
 }
 
-/* What is nobody's becomes what it is without a collector: the copy asks of
- * some whether they are there, libomp aborts if they then do nothing. */
-static void fill(const struct itt_function *functions, bool is_ours)
+/* What is left at its first function looks as if there were a collector for
+ * it: libomp then trusts in what it returns. */
+static void fill(const struct itt_function *functions, bool is_wanted)
 {
 	for (; functions->name; functions++) {
-		void (*entry)(void) =
-			is_ours ? entry_of(functions->name) : NULL;
+		void (*function)(void) = ours(functions->name);
 
 		if (!functions->function)
 			continue;
-		if (entry)
-			*(void (**)(void))functions->function = entry;
-		else
+		if (is_wanted && function)
+			*(void (**)(void))functions->function = function;
+		else if (!is_wanted || !makes(functions->name))
 			*functions->function = functions->none;
 	}
 }

@@ -27,6 +27,9 @@ uint32_t families_begin(struct session *session, uint32_t *record);
 /* The calling thread has got a record. */
 void families_thread_entered(void);
 
+/* It is about to give it back. */
+void families_thread_leaves(void);
+
 /* Writer, each pass: what the session is to know of them. */
 void families_poll(void *unused);
 

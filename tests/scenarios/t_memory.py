@@ -334,6 +334,34 @@ def test_blocks_that_another_thread_frees():
     expect_equal(sum(int(line.rsplit(" ", 1)[1]) for line in lines), found["foreign"])
 
 
+def test_memory_that_is_mapped():
+    run = same("alloc_sites", "maps", env=HEAP | {"TRACEPROF_MMAP": "1"})
+    done = command("memory", "--json", run.files[0])
+    found = {one["memory"]: one for one in json.loads(done.stdout)[0]["memories"]}
+    mapped = found["mapped by the program"]
+    expect_equal(mapped["strange_frees"], 0)
+    sites = [(names(place)[0], place["calls"], place["bytes"], place["live"],
+              place["live_blocks"]) for place in mapped["places"]
+             if names(place)[0] in ("map_site", "maps")]
+    # Of 100 pages 10 in the middle go and 20 are replaced; 7 move into 70.
+    page = 4096
+    expect_equal(sorted(sites), [
+        ("map_site", 2, 107 * page, 70 * page, 3),
+        ("maps", 1, 2 * page, page, 1),
+        ("maps", 1, 20 * page, 20 * page, 1),
+        ("maps", 1, 70 * page, 70 * page, 1)])
+    kinds = [one["args"]["kind"] for one in run.trace.events
+             if one["name"] == "[memory] mapped" and one["args"]["Bytes"] > 0]
+    expect_equal(sorted(kinds), ["anonymous"] * 3 + ["break", "reserved", "stack"])
+    stack = next(one["args"] for one in run.trace.events
+                 if one["name"] == "[memory] mapped" and one["args"].get("kind") == "stack")
+    gone = [one["args"]["Bytes"] for one in run.trace.events
+            if one["name"] == "[memory] mapped" and one["args"]["Addr"] == stack["Addr"]]
+    expect_equal(sum(gone), 0, "the thread's stack")
+    plain_run = same("alloc_sites", "maps", env=HEAP)
+    expect(not [one for one in plain_run.trace.events if "mapped" in one["name"]], "off")
+
+
 def test_part_of_a_run():
     path = record("alloc_sites", "leak", 60)
     part = account(path, "--steps", "10:19")

@@ -14,7 +14,7 @@ GLIBC = (2, 34)
 EXPORTS = re.compile(
     r"malloc|calloc|realloc|reallocarray|free|cfree|free_sized"
     r"|free_aligned_sized|posix_memalign|aligned_alloc|memalign|valloc|pvalloc"
-    r"|malloc_usable_size"
+    r"|malloc_usable_size|mmap(64)?|munmap|mremap|s?brk"
     r"|GOMP_\w+"
     r"|_?fork|vfork|_Fork|clone|syscall|prctl|posix_spawnp?|system|popen"
     r"|exec[lv]p?e?|execvpe|fexecve|execveat|_exit|_Exit|exit|quick_exit|abort"

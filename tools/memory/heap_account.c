@@ -27,6 +27,8 @@ struct blocks {
 struct replay {
 	struct heap_account *account;
 	struct blocks blocks;
+	struct block *maps; /* mapped, by address; none overlaps another */
+	size_t map_count, map_capacity;
 	uint64_t *last;	   /* of each thread: the block it made last, 0 none */
 	uint32_t *touched; /* sites since the last point */
 	size_t touched_count, touched_capacity;
@@ -206,16 +208,137 @@ static void free_block(struct replay *replay, const struct heap_event *event)
 	erase(&replay->blocks, block);
 }
 
+/* The first map that ends after an address. */
+static size_t map_after(const struct replay *replay, uint64_t address)
+{
+	size_t low = 0, high = replay->map_count;
+
+	while (low < high) {
+		const size_t at = (low + high) / 2;
+		const struct block *map = &replay->maps[at];
+
+		if (map->address + (uint64_t)map->bytes > address)
+			high = at;
+		else
+			low = at + 1;
+	}
+	return low;
+}
+
+static void insert_map(struct replay *replay, struct block map)
+{
+	const size_t at = map_after(replay, map.address);
+
+	replay->maps =
+		memory_grow(replay->maps, replay->map_count,
+			    &replay->map_capacity, sizeof(replay->maps[0]));
+	memmove(&replay->maps[at + 1], &replay->maps[at],
+		(replay->map_count - at) * sizeof(replay->maps[0]));
+	replay->maps[at] = map;
+	replay->map_count++;
+}
+
+/* What of a map lies in a range goes; what is left of it stays. */
+static void cut_map(struct replay *replay, size_t at, uint64_t from,
+		    uint64_t to)
+{
+	const struct block map = replay->maps[at];
+	const uint64_t end = map.address + (uint64_t)map.bytes;
+	const uint64_t first = map.address > from ? map.address : from;
+	const uint64_t last = end < to ? end : to;
+	struct heap_sum *sum = &replay->account->sums[map.space];
+	struct heap_site *site = touch(replay, map.site);
+	struct block rest = map;
+
+	site->live -= (int64_t)(last - first);
+	sum->live -= (int64_t)(last - first);
+	memmove(&replay->maps[at], &replay->maps[at + 1],
+		(--replay->map_count - at) * sizeof(replay->maps[0]));
+	if (map.address < first) {
+		rest.bytes = (int64_t)(first - map.address);
+		insert_map(replay, rest);
+	}
+	if (last < end) {
+		rest.address = last;
+		rest.bytes = (int64_t)(end - last);
+		insert_map(replay, rest);
+	}
+	/* Each piece is a block of its own. */
+	site->live_blocks += (map.address < first) + (last < end) - 1;
+	sum->live_blocks += (map.address < first) + (last < end) - 1;
+}
+
+static void unmap(struct replay *replay, const struct heap_event *event)
+{
+	const uint64_t from = event->address;
+	const uint64_t to = from + (uint64_t)(event->bytes < 0 ? -event->bytes
+							       : event->bytes);
+	struct heap_sum *sum = &replay->account->sums[event->space];
+	bool any = false;
+	size_t at;
+
+	while ((at = map_after(replay, from)) < replay->map_count &&
+	       replay->maps[at].address < to) {
+		cut_map(replay, at, from, to);
+		any = true;
+	}
+	if (event->bytes >= 0)
+		return;
+	sum->frees++;
+	if (!any && !replay->account->log->is_left_out)
+		sum->strange_frees++;
+}
+
+static void born(struct replay *replay, struct heap_site *site,
+		 const struct heap_event *event)
+{
+	struct heap_sum *sum = &replay->account->sums[event->space];
+
+	site->calls += event->blocks;
+	site->bytes += event->bytes;
+	site->live += event->bytes;
+	site->live_blocks += event->blocks;
+	sum->calls += event->blocks;
+	sum->bytes += event->bytes;
+	sum->live += event->bytes;
+	sum->live_blocks += event->blocks;
+	sum->sizes[size_class(event->bytes / max_one(event->blocks))] +=
+		event->blocks;
+	if (sum->live > sum->peak) {
+		sum->peak = sum->live;
+		sum->peak_ns = event->ts_ns;
+		sum->peak_number++;
+	}
+}
+
+/* A new mapping takes the place of what it lies over. */
+static void map_memory(struct replay *replay, const struct heap_event *event)
+{
+	struct heap_account *account = replay->account;
+	uint32_t number;
+
+	unmap(replay, event);
+	if (account->log->is_left_out &&
+	    account->log->is_left_out[event->stack])
+		return;
+	number = site_number(account, event->stack, event->space);
+	insert_map(replay, (struct block){.address = event->address,
+					  .bytes = event->bytes,
+					  .blocks = 1,
+					  .space = event->space,
+					  .site = number,
+					  .thread = event->thread});
+	born(replay, touch(replay, number), event);
+}
+
 static void make_block(struct replay *replay, const struct heap_event *event)
 {
 	struct heap_account *account = replay->account;
-	struct heap_sum *sum = &account->sums[event->space];
 	const bool is_left_out = account->log->is_left_out &&
 				 account->log->is_left_out[event->stack];
 	const uint32_t number =
 		is_left_out ? UINT32_MAX
 			    : site_number(account, event->stack, event->space);
-	struct heap_site *site;
 	struct block *block;
 
 	if (replay->blocks.count * 2 >= replay->blocks.slots)
@@ -234,22 +357,7 @@ static void make_block(struct replay *replay, const struct heap_event *event)
 	replay->blocks.count++;
 	if (is_left_out)
 		return;
-	site = touch(replay, number);
-	site->calls += event->blocks;
-	site->bytes += event->bytes;
-	site->live += event->bytes;
-	site->live_blocks += event->blocks;
-	sum->calls += event->blocks;
-	sum->bytes += event->bytes;
-	sum->live += event->bytes;
-	sum->live_blocks += event->blocks;
-	sum->sizes[size_class(event->bytes / max_one(event->blocks))] +=
-		event->blocks;
-	if (sum->live > sum->peak) {
-		sum->peak = sum->live;
-		sum->peak_ns = event->ts_ns;
-		sum->peak_number++;
-	}
+	born(replay, touch(replay, number), event);
 }
 
 static void set_points(struct heap_account *account)
@@ -290,6 +398,13 @@ void heap_account_make(struct heap_account *account, const struct heap_log *log,
 		if (event->ts_ns < from_ns || event->ts_ns > to_ns)
 			continue;
 		close_points(&replay, event->ts_ns);
+		if (log->spaces[event->space].type == HEAP_TYPE_MAPPED) {
+			if (event->bytes < 0)
+				unmap(&replay, event);
+			else
+				map_memory(&replay, event);
+			continue;
+		}
 		if (event->bytes < 0)
 			free_block(&replay, event);
 		else
@@ -313,6 +428,7 @@ void heap_account_make(struct heap_account *account, const struct heap_log *log,
 	free(replay.last);
 	free(replay.touched);
 	free(replay.blocks.table);
+	free(replay.maps);
 }
 
 void heap_account_free(struct heap_account *account)

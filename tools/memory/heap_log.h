@@ -15,9 +15,13 @@
 #include "tools/util/key_table.h"
 #include "tools/util/text_buffer.h"
 
-#define HEAP_SPACES_MAX 64
+#define HEAP_SPACES_MAX	 64
 
-/* A memory of its own: the host's is Device Type 0. */
+/* A memory of its own: the host's is Device Type 0; and two that no trace has a
+ * type for. */
+#define HEAP_TYPE_PINNED (-1)
+#define HEAP_TYPE_MAPPED (-2)
+
 struct heap_space {
 	int64_t type, device;
 };

@@ -15,7 +15,11 @@ void heap_space_name(const struct heap_log *log, uint32_t space, char *text,
 {
 	const struct heap_space *of = &log->spaces[space];
 
-	if (!of->type)
+	if (of->type == HEAP_TYPE_PINNED)
+		snprintf(text, bytes, "pinned memory");
+	else if (of->type == HEAP_TYPE_MAPPED)
+		snprintf(text, bytes, "mapped by the program");
+	else if (!of->type)
 		snprintf(text, bytes, "host memory");
 	else
 		snprintf(text, bytes, "GPU %" PRId64, of->device);

@@ -174,11 +174,9 @@ static void add_split(yajl_gen gen, const struct split *split)
 static void add_finding(yajl_gen gen, const struct page *page,
 			const struct finding *finding)
 {
-	const struct verdict *verdict = &page->report.judged;
-
 	yajl_gen_map_open(gen);
 	json_print_text(gen, "rule", finding->rule->name);
-	json_print_number(gen, "share", verdict_share(verdict, finding));
+	json_print_number(gen, "share", finding->share);
 	json_print_text(gen, "figure", finding->figure);
 	json_print_text(gen, "threshold", finding->threshold);
 	json_print_text(gen, "place", finding->place ? finding->place : "");

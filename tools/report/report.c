@@ -151,9 +151,9 @@ static void on_slice(struct report *report, const struct trace_event *event)
 	report_side_slice(report, event, lane);
 	report_blas_slice(&report->blas, event);
 	trace_event_integer(event, "bytes", &bytes);
-	tally_add(&report->tally, category, name->text, name->len,
-		  (struct tally_call){lane, event->ts_ns, event->dur_ns,
-				      bytes > 0 ? bytes : 0});
+	report_group(report, event, category,
+		     (struct tally_call){lane, event->ts_ns, event->dur_ns,
+					 bytes > 0 ? bytes : 0});
 }
 
 static void on_memory(struct report *report, const struct trace_event *event,
@@ -205,6 +205,8 @@ static void on_event(void *arg, const struct trace_event *event)
 	struct report *report = arg;
 	const struct trace_value *ph = &event->field[FIELD_PH];
 
+	if (!report_is_inside(report, event))
+		return;
 	timeline_event(&report->timeline, event);
 	if (trace_value_is(ph, "M"))
 		on_metadata(report, event);
@@ -310,7 +312,9 @@ int report_read(struct report *report, const char *file,
 	};
 	trace_metadata_begin(&report->metadata);
 	timeline_begin(&report->timeline);
-	error = trace_read(file, &sink, &report->facts);
+	error = report_window(report);
+	if (!error)
+		error = trace_read(file, &sink, &report->facts);
 	if (error)
 		return error;
 	end_row(report);
@@ -318,6 +322,7 @@ int report_read(struct report *report, const char *file,
 		region_totals_list(&report->regions, &report->region_count);
 	report_scale(report);
 	timeline_finish(&report->timeline);
+	report_fill(report);
 	verdict_make(&report->judged, &report->timeline, &report->metadata,
 		     &report->sampled, report->region_list,
 		     report->region_count);
@@ -389,6 +394,7 @@ void report_free(struct report *report)
 	struct report_device *stream;
 	struct report_lane *lane;
 
+	timeline_free(&report->ahead);
 	verdict_free(&report->judged);
 	timeline_free(&report->timeline);
 	tally_free(&report->tally);

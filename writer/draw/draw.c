@@ -206,6 +206,8 @@ static void write_open(struct writer_state *state, struct ring_reader *reader,
 
 	if (!clip_is_on_lane(slice->kind) || slice->start_ticks >= end_ticks)
 		return;
+	if (slice->kind == EVENT_SCOPE && slice->code == OPEN_OPERATOR)
+		event.flags |= EVENT_OPERATOR;
 	if (slice->kind != EVENT_SCOPE && slice->kind != EVENT_CALL &&
 	    slice->kind != EVENT_BLAS) {
 		event.name = 0;

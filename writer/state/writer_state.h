@@ -163,6 +163,7 @@ struct writer_state {
 	struct room *room;	    /* NULL: events are written down at once */
 	struct hash_index stacks;   /* struct drawn_stack, by id */
 	struct step_finder *finder; /* NULL: no step is searched for */
+	struct forward_table *forward; /* NULL: no operator yet */
 };
 
 /* 0 or -ENOMEM. */

@@ -28,6 +28,9 @@ bool step_marks_read(const struct session *session, const struct event *event,
 			(uint64_t)event->outlined_offset << 32 | event->extra;
 		return mark->id != 0;
 	case EVENT_SCOPE:
+		if (event_is_operator(event))
+			return false; /* they don't begin steps */
+				      /* fallthrough */
 	case EVENT_RANGE:
 	case EVENT_MARK:
 		*family = SEARCH_RANGES;
