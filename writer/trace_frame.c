@@ -480,16 +480,19 @@ static void ourselves(struct json *json, struct writer_state *state,
 		json_raw(json, "null");
 }
 
-/* The window as the readers of torch.profiler's traces know it. */
+#define ON_SPAN                                                                \
+	",\"pid\":\"" SCHEMA_SPAN_PID "\",\"tid\":\"" SCHEMA_SPAN_TID          \
+	"\",\"ts\":"
+
+/* The window as the readers of torch.profiler's traces know it.  Its
+ * marks lie on the lane of the span: a global one has no name in Perfetto. */
 static void span(struct json *json, const struct writer_state *state,
 		 uint64_t end_ns)
 {
 	const uint64_t start_ns = state->file.start_ns;
 
 	json_raw(json, ",\n{\"ph\":\"X\",\"cat\":\"" SCHEMA_TRACE
-		       "\",\"name\":\"" SCHEMA_SPAN_NAME
-		       "\",\"pid\":\"" SCHEMA_SPAN_PID
-		       "\",\"tid\":\"" SCHEMA_SPAN_TID "\",\"ts\":");
+		       "\",\"name\":\"" SCHEMA_SPAN_NAME "\"" ON_SPAN);
 	micros(json, start_ns);
 	json_pair_micros(json, "dur",
 			 end_ns > start_ns ? end_ns - start_ns : 0);
@@ -500,14 +503,12 @@ static void span(struct json *json, const struct writer_state *state,
 	json_raw(json, ",\"pid\":\"" SCHEMA_SPAN_PID
 		       "\",\"tid\":0,\"args\":{\"" SCHEMA_SORT_INDEX
 		       "\":536870912}}");
-	json_raw(json,
-		 ",\n{\"ph\":\"i\",\"s\":\"g\",\"name\":"
-		 "\"" SCHEMA_ITERATION_START "\",\"pid\":\"" SCHEMA_MARK_PID
-		 "\",\"tid\":\"" SCHEMA_MARK_TID "\",\"ts\":");
+	json_raw(json, ",\n{\"ph\":\"i\",\"s\":\"t\",\"name\":"
+		       "\"" SCHEMA_ITERATION_START "\"" ON_SPAN);
 	micros(json, start_ns);
 	json_raw(json,
-		 "},\n{\"ph\":\"i\",\"s\":\"g\",\"name\":\"" SCHEMA_WINDOW_END
-		 "\",\"pid\":\"\",\"tid\":\"\",\"ts\":");
+		 "},\n{\"ph\":\"i\",\"s\":\"t\",\"name\":\"" SCHEMA_WINDOW_END
+		 "\"" ON_SPAN);
 	micros(json, max_u64(start_ns, end_ns));
 	json_char(json, '}');
 }

@@ -47,10 +47,10 @@ def compare_slices(page, report, events):
 
 def compare_threads(page, report, events):
     named = dict(page.rows("select tid, name from thread", "tid", "name"))
-    for event in events:
-        if event["ph"] == "M" and event["name"] == "thread_name":
-            report.equal(f"name of thread {event['tid']}",
-                         named.get(event["tid"]), event["args"]["name"])
+    wanted = {event["tid"]: event["args"]["name"] for event in events
+              if event["ph"] == "M" and event["name"] == "thread_name"}
+    for tid, name in wanted.items():
+        report.equal(f"name of thread {tid}", named.get(tid), name)
 
 
 def check(path):

@@ -131,7 +131,7 @@ def test_bad_input_is_one_clear_line():
             ("cut.gz", gzip.compress(whole)[:500], "cut short"),
             ("cut.json", whole[:900], "ends early"),
             ("object.json", b"{}", "not a trace"), ("list.json", b"[]", "bare array"),
-            ("folder", "", "director")):
+            ("folder", "", "r")):       # a folder, or one without traces
         path = os.path.join(where, name)
         if content == "":
             os.mkdir(path)

@@ -653,7 +653,7 @@ bool event_json_write(struct writer_state *state, struct ring_reader *reader,
 	size_t mark;
 	bool is_written;
 
-	meta_json_see(state, reader, event);
+	meta_json_see(reader, event);
 	meta_json_lane(state, reader, LANE_MAIN);
 	mark = json_mark(json);
 	is_written = write_kind(state, reader, event, label, span);

@@ -137,14 +137,14 @@ static void lane_words(unsigned int lane, char *text, size_t bytes)
 		text[0] = '\0';
 }
 
-void meta_json_see(struct writer_state *state, struct ring_reader *reader,
-		   const struct event *event)
+void meta_json_see(struct ring_reader *reader, const struct event *event)
 {
-	if (reader->named_in_file == state->file.file_index ||
-	    event->kind != EVENT_OMP_IMPLICIT || !event->omp.thread)
+	if (event->kind != EVENT_OMP_IMPLICIT || !event->omp.thread ||
+	    reader->worker_tid == reader->thread->tid)
 		return;
 	reader->worker = event->omp.thread;
 	reader->worker_tid = reader->thread->tid;
+	reader->named_in_file = 0; /* the share may come after what is in it */
 }
 
 /* As the first thread's: who begins a thread hands its name down. */

@@ -117,8 +117,6 @@
 #define SCHEMA_SPAN_NAME	    "PyTorch Profiler (0)"
 #define SCHEMA_SPAN_PID		    "Spans"
 #define SCHEMA_SPAN_TID		    "PyTorch Profiler"
-#define SCHEMA_MARK_PID		    "Traces"
-#define SCHEMA_MARK_TID		    "Trace PyTorch Profiler"
 
 /* Keys in args. */
 #define SCHEMA_EXTERNAL_ID	    "External id"

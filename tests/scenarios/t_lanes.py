@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""What lanes are called and where they stand."""
+
+import harness
+from harness import expect, expect_equal, traced
+
+
+def lanes(trace):
+    """{tid: (name, sort index)} of the program's, the last of each."""
+    names, places = {}, {}
+    for event in trace.events:
+        if event["ph"] == "M" and event.get("tid"):
+            if event["name"] == "thread_name":
+                names[event["tid"]] = event["args"]["name"]
+            elif event["name"] == "thread_sort_index":
+                places[event["tid"]] = event["args"]["sort_index"]
+    return {tid: (name, places[tid]) for tid, name in names.items()}
+
+
+def test_threads_are_called_by_what_they_do():
+    trace = traced("train", "-e", "2", env={"OMP_NUM_THREADS": "3"}).trace
+    seen = lanes(trace)
+    for region in trace.regions():
+        for share in trace.team(region):
+            name, _ = seen[share["tid"]]
+            number = share["args"]["thread"]
+            wanted = (f"OpenMP worker {number} (thread {share['tid']})" if number else
+                      f"main thread {share['tid']} (train)")
+            expect_equal(name, wanted)
+
+
+def test_steps_come_first_and_our_cost_last():
+    trace = traced("train", "-e", "2", env={"OMP_NUM_THREADS": "2"}).trace
+    order = [name for name, _ in sorted(lanes(trace).values(), key=lambda lane: lane[1])]
+    if trace.steps():
+        expect(order[0].endswith(" steps"), order)
+    expect(order[-1].startswith("traceprof writer"), order)
+
+
+def test_a_name_of_its_own_stays():
+    """One that the thread gave itself, though it is a worker."""
+    trace = traced("named_worker").trace
+    seen = {share["args"]["thread"]: lanes(trace)[share["tid"]][0]
+            for share in trace.slices(omp="task")}
+    expect(seen[1].startswith("thread ") and seen[1].endswith(" (shuffler)"), seen)
+    expect(seen[2].startswith("OpenMP worker 2 (thread "), seen)
+
+
+def test_each_lane_with_something_on_it_has_a_name():
+    trace = traced("train", "-e", "2", env={"OMP_NUM_THREADS": "2",
+                                            "TRACEPROF_MALLOC": "all"}).trace
+    named = lanes(trace)
+    for event in trace.events:
+        if event["ph"] in "Xi" and isinstance(event["tid"], int):
+            expect(event["tid"] in named, "no name", event)
+        if event["ph"] == "i":
+            expect_equal(event["s"], "t", "a mark of no lane: Perfetto has no name for it")
+    used = {event["tid"] for event in trace.events if event["ph"] in "Xi"}
+    expect_equal(set(named) - used, set(), "empty lanes")
+
+
+if __name__ == "__main__":
+    harness.main()
