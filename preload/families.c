@@ -8,14 +8,18 @@
 #include "preload/annotate/itt.h"
 #include "preload/annotate/nvtx_injection.h"
 #include "preload/annotate/nvtx_range.h"
+#include "preload/blas/blas.h"
+#include "preload/blas/blas_real.h"
 #include "preload/cuda/cuda_calls.h"
 #include "preload/cost.h"
 #include "preload/cuda/cupti_source.h"
 #include "preload/heap/early.h"
 #include "preload/heap/heap.h"
+#include "preload/heap/maps.h"
 #include "preload/heap/watch.h"
 #include "preload/stack/unwind.h"
 #include "preload/process/process.h"
+#include "preload/torch/torch_operators.h"
 
 /* All heap calls so far were seen. */
 static START_DATA bool watches_heap;
@@ -37,6 +41,8 @@ COLD uint32_t families_watch(bool is_forked)
 		bits |= GATE_OMP_WATCH;
 	if (options->cuda != CUDA_OFF)
 		bits |= GATE_CUDA_WATCH;
+	if (options->shapes)
+		bits |= GATE_BLAS_WATCH;
 	if (options->malloc != MALLOC_OFF &&
 	    (!is_forked || options->children == CHILDREN_ALL))
 		bits |= GATE_HEAP_WATCH;
@@ -52,12 +58,18 @@ uint32_t families_begin(struct session *session, uint32_t *record)
 
 	nvtx_injection_say(session);
 	itt_say(session);
+	if (process.options.torch != TORCH_OFF)
+		gate_on_change(GATE_TORCH, torch_follow);
 	watch_sum(&session->head->heap_before);
 	session->head->heap_before.is_known = watches_heap;
 	heap_start(session, stacks & STACK_HEAP, &heap_base, &heap_record);
 	*record = GATE_SCOPE | heap_record;
 	if (process.options.openmp)
 		*record |= GATE_OMP;
+	if (process.options.mmap)
+		*record |= GATE_MAP;
+	if (process.options.shapes)
+		*record |= GATE_BLAS;
 	/* Even if no annotation is the marker: pushes and pops must pair up
 	 * across windows. */
 	return heap_base | GATE_SCOPE_MARK |
@@ -68,6 +80,12 @@ void families_thread_entered(void)
 {
 	nvtx_thread_entered();
 	unwind_thread_entered(thread_self);
+	maps_thread_entered(thread_self);
+}
+
+void families_thread_leaves(void)
+{
+	maps_thread_leaves(thread_self);
 }
 
 void families_finish(struct thread *thread)
@@ -77,6 +95,7 @@ void families_finish(struct thread *thread)
 
 void families_end(unsigned int wait_ms)
 {
+	torch_end(wait_ms);
 	cupti_end(wait_ms);
 }
 
@@ -90,8 +109,15 @@ uint32_t families_closed_bits(void)
 void families_forget(void)
 {
 	cupti_forget();
+	torch_forget();
 	cuda_calls_forget();
+	blas_forget();
 	unwind_forget();
+}
+
+void families_file_closed(void)
+{
+	blas_real_closed();
 }
 
 uint64_t families_calls_watched(void)
@@ -118,4 +144,5 @@ void families_poll(void *unused)
 		session->head->heap_before = before;
 	}
 	cost_measure(session);
+	torch_poll(session);
 }

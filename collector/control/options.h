@@ -43,8 +43,14 @@
 	X(FLAG,   malloc_duration, "MALLOC_DURATION", 0, 1, "0", "", "0|1", \
 	  "with MALLOC=all, time each call too (a second clock read)")	\
 	X(TEXT,   stack,      "STACK", 0, 0, "off", "", "WHAT",		\
-	  "call stacks of events: off, all, or heap, cuda and omp with "	\
+	  "call stacks of events: off, all, or heap, cuda, omp and blas with " \
 	  "commas between; :DEPTH frames of each, 16 unless it says so")	\
+	X(FLAG,   mmap,       "MMAP", 0, 1, "0", "", "0|1",		\
+	  "record mmap, munmap, mremap and brk, and the stacks of threads") \
+	X(FLAG,   shapes,     "SHAPES", 0, 1, "0", "", "0|1",		\
+	  "record calls of BLAS, LAPACK and cuBLAS with the sizes of their " \
+	  "matrices, FLOPs and bytes, and PyTorch's operators with the shapes " \
+	  "and types that they were given")				\
 	X(FLAG,   openmp,     "OPENMP", 0, 1, "1", "", "0|1",		\
 	  "record OpenMP regions, tasks and waits")			\
 	X(CHOICE, cuda,       "CUDA", 0, 0, "auto", "auto|off", "MODE",	\
@@ -63,6 +69,8 @@
 	  "times a second")						\
 	X(INT,    gpu_wait_ms, "GPU_WAIT_MS", 0, 3600000, "30000", "", "MS", \
 	  "longest that a window waits for the GPU to finish its work")	\
+	X(CHOICE, torch,      "TORCH", 0, 0, "auto", "auto|off", "MODE", \
+	  "record PyTorch's operators in windows, through its own observers") \
 	X(TEXT,   step,       "STEP", 0, 0, "auto", "", "SOURCE",	\
 	  "what begins a step: auto, api, time:MS, omp:GLOB, nvtx:GLOB, " \
 	  "kernel:GLOB or cuda:GLOB, each with /N (every Nth), or @FILE; " \
@@ -142,6 +150,7 @@ enum option_malloc {
 };
 
 enum option_cuda { CUDA_AUTO, CUDA_OFF };
+enum option_torch { TORCH_AUTO, TORCH_OFF };
 enum option_graphs { GRAPHS_NODE, GRAPHS_GRAPH };
 enum option_on_full { ON_FULL_DROP, ON_FULL_WAIT };
 enum option_encode { ENCODE_AUTO, ENCODE_LIVE, ENCODE_LATE };

@@ -53,7 +53,9 @@
 	X(GPU_POOL,     "memory_pool")	/* payload memory, then gpu_pool */ \
 	X(GPU_SAMPLE,   "gpu_sample")	/* payload sample: since the one before */ \
 	X(OMP_THINNED,  "omp_thinned")	/* name: number of marks; extra: the \
-					   first one's; payload words: marks */
+					   first one's; payload words: marks */ \
+	X(BLAS,         "blas")		/* name; payload blas */	\
+	X(MAP,          "map")		/* payload map */
 /* clang-format on */
 
 enum event_kind {
@@ -72,6 +74,8 @@ enum event_flag {
 				  at the end are in it, see event_share() */
 	EVENT_MOVED = 32,      /* was put again at the ring's end */
 	EVENT_SCANNED = 64,    /* the scan ahead of the drain has been here */
+	EVENT_INNER = 128,     /* BLAS: inside another call of it */
+	EVENT_OPERATOR = 256,  /* SCOPE: one of PyTorch's; extra: its shapes */
 };
 
 /* What an OMP_WAIT waited for or an OMP_ACQUIRED holds; word for names. */
@@ -117,6 +121,24 @@ enum omp_schedule {
 		OMP_SCHEDULE_COUNT
 };
 
+/* What a piece of address space is. */
+/* clang-format off */
+#define MAP_KINDS(X)							\
+	X(GONE,      "")						\
+	X(ANONYMOUS, "anonymous")					\
+	X(RESERVED,  "reserved")	/* nobody may touch it yet */	\
+	X(FILE,      "file")						\
+	X(STACK,     "stack")						\
+	X(BREAK,     "break")
+/* clang-format on */
+
+enum map_kind {
+#define X(name, word) MAP_KIND_##name,
+	MAP_KINDS(X)
+#undef X
+		MAP_KIND_COUNT
+};
+
 /* Types of a scope's payload, as NVTX numbers them. */
 enum event_payload {
 	EVENT_PAYLOAD_NONE,
@@ -137,7 +159,9 @@ struct event {
 	union {
 		uint32_t extra; /* OpenMP: from code to what names it; scope:
 				   its category's name; step: its thread */
-		uint32_t stack; /* heap, call: who called (stacks.h), 0 none */
+		uint32_t stack; /* heap, map, call, BLAS: who
+				   called
+				   (stacks.h), 0 none */
 	};
 	uint64_t start_ticks;
 	uint64_t end_ticks; /* equals start_ticks for an instant */
@@ -170,12 +194,14 @@ struct event {
 			};
 		} omp;
 		struct {
-			uint32_t colour; /* 0xAARRGGBB, 0 none */
-			uint32_t category;
-			uint32_t domain;
+			uint32_t colour;   /* 0xAARRGGBB, 0 none */
+			uint32_t category; /* OPERATOR: enum operator_scope */
+			uint32_t domain;   /* OPERATOR: its thread */
 			uint32_t payload_type;
-			uint64_t payload;
-			uint64_t range; /* RANGE: which one */
+			uint64_t payload; /* OPERATOR: its sequence number
+						  and one, 0 none */
+			uint64_t range;	  /* OPERATOR: the thread that ran it
+					     forward, 0 it runs forward */
 		} scope;
 		struct {
 			double value;
@@ -252,6 +278,21 @@ struct event {
 			uint16_t known;	      /* enum gpu_sample_known */
 			uint32_t pad;
 		} sample;
+		struct {
+			uint32_t m, n, k; /* as enum blas_op says */
+			uint32_t batch;
+			uint64_t code; /* return address of the call */
+			uint8_t op;    /* enum blas_op */
+			uint8_t type;  /* enum blas_type */
+			char trans[2]; /* 'N', 'T', 'C' of A and B, 0 none */
+			uint32_t pad;
+		} blas;
+		struct {
+			uint64_t address;
+			uint64_t size_bytes;
+			uint64_t kind; /* enum map_kind */
+			uint64_t pad;
+		} map;
 		uint64_t words[4];
 	};
 };
@@ -330,6 +371,23 @@ enum gpu_sync {
 static inline bool gpu_sync_has_event(uint32_t sync)
 {
 	return sync == GPU_SYNC_EVENT || sync == GPU_SYNC_STREAM_WAIT;
+}
+
+/* Part of an OpenMP region rather than a call of the program's own. */
+static inline bool event_is_omp_part(unsigned int kind)
+{
+	return kind == EVENT_OMP_IMPLICIT || kind == EVENT_OMP_WAIT ||
+	       kind == EVENT_OMP_ACQUIRED;
+}
+
+/* An OPERATOR's scope, as PyTorch counts; others are operators like 0. */
+enum operator_scope { OPERATOR_BACKWARD = 1, OPERATOR_USER = 7 };
+
+/* It is a torch operator, no annotation of the program's. */
+static inline bool event_is_operator(const struct event *event)
+{
+	return event->flags & EVENT_OPERATOR &&
+	       event->scope.category != OPERATOR_USER;
 }
 
 /* No stream, or none that is known. */

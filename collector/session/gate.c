@@ -19,7 +19,7 @@ static START_DATA _Atomic uint32_t record_bits;
 
 static START_DATA _Atomic bool is_kept;
 
-static void (*_Atomic follower)(bool open);
+static void (*_Atomic followers[GATE_FOLLOWERS])(bool open);
 
 _Static_assert(sizeof(struct gate_page) == PAGE_BYTES, "a page of its own");
 
@@ -50,17 +50,15 @@ void gate_add_record(uint32_t bits, bool is_open)
 					 memory_order_relaxed);
 }
 
-void gate_on_change(void (*opened)(bool open))
+void gate_on_change(enum gate_follower which, void (*opened)(bool open))
 {
 	/* RELEASE pairs with ACQUIRE in gate_record(): what was set up. */
-	store_release(&follower, opened);
+	store_release(&followers[which], opened);
 }
 
 void gate_record(bool open)
 {
 	const uint32_t bits = load_relaxed(&record_bits);
-	/* ACQUIRE pairs with RELEASE in gate_on_change(). */
-	void (*const opened)(bool) = load_acquire(&follower);
 
 	if (!open && load_relaxed(&is_kept))
 		return;
@@ -70,8 +68,13 @@ void gate_record(bool open)
 	if (open)
 		atomic_fetch_or_explicit(&gate_page.bits, bits,
 					 memory_order_relaxed);
-	if (opened)
-		opened(open);
+	for (int i = 0; i < GATE_FOLLOWERS; i++) {
+		/* ACQUIRE pairs with RELEASE in gate_on_change(). */
+		void (*const opened)(bool) = load_acquire(&followers[i]);
+
+		if (opened)
+			opened(open);
+	}
 	if (!open)
 		atomic_fetch_and_explicit(&gate_page.bits,
 					  ~(uint32_t)GATE_RECORD_BITS,

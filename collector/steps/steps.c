@@ -450,6 +450,15 @@ void steps_range(struct session *session, struct thread *thread,
 		found_mark(session, thread, clock_ticks(), 0);
 }
 
+void steps_scope(struct session *session, struct thread *thread,
+		 const char *prefix, const char *name)
+{
+	if (steps_source() == STEP_NVTX && steps_matches(name))
+		steps_mark(session, thread, clock_ticks());
+	else if (steps_source() == STEP_AUTO)
+		steps_range(session, thread, prefix, name);
+}
+
 bool steps_follow_calls(const struct session *session,
 			const struct thread *thread)
 {

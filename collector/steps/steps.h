@@ -86,6 +86,10 @@ void steps_region(struct session *session, struct thread *thread,
 void steps_range(struct session *session, struct thread *thread,
 		 const char *prefix, const char *name);
 
+/* The same for one that TRACEPROF_STEP=nvtx: may name. */
+void steps_scope(struct session *session, struct thread *thread,
+		 const char *prefix, const char *name);
+
 /* The same for a call of CUDA's that put work on a GPU, which began at `ticks`;
  * and whether this thread's are asked for. */
 bool steps_follow_calls(const struct session *session,

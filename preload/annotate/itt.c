@@ -2,9 +2,9 @@
 /*
  * itt.c - fills the tables of each copy of ittnotify; see itt.h.
  *
- * A copy asks once, at its first call, on any thread.  Functions that we leave
- * alone keep what they do without a collector, which for domains and strings
- * is to make them.
+ * A copy asks once, at its first call, on any thread.  Functions that we have
+ * no use for get what they have without a collector; those that make domains
+ * and strings stay, since they do so by themselves.
  *
  * OpenMP runtimes tell of their regions here too.  OMPT brings those.
  */
@@ -480,14 +480,34 @@ static const struct {
 	ENTRY("thread_set_name", thread_set_name),
 };
 
-static void fill(const struct itt_function *functions)
+/* Without them a copy makes no domains, and no calls then. */
+static bool makes(const char *name)
+{
+	return !strncmp(name, "__itt_domain_create", 19) ||
+	       !strncmp(name, "__itt_string_handle_create", 26);
+}
+
+static void (*ours(const char *name))(void)
+{
+	for (size_t i = 0; i < sizeof(entries) / sizeof(*entries); i++)
+		if (!strcmp(name, entries[i].name))
+			return entries[i].function;
+	return NULL;
+}
+
+/* What is left at its first function looks as if there were a collector for
+ * it: libomp then trusts in what it returns. */
+static void fill(const struct itt_function *functions, bool is_wanted)
 {
 	for (; functions->name; functions++) {
-		for (size_t i = 0; i < sizeof(entries) / sizeof(*entries); i++)
-			if (functions->function &&
-			    !strcmp(functions->name, entries[i].name))
-				*(void (**)(void))functions->function =
-					entries[i].function;
+		void (*function)(void) = ours(functions->name);
+
+		if (!functions->function)
+			continue;
+		if (is_wanted && function)
+			*(void (**)(void))functions->function = function;
+		else if (!is_wanted || !makes(functions->name))
+			*functions->function = functions->none;
 	}
 }
 
@@ -514,11 +534,11 @@ EXPORT void __itt_api_init(const struct itt_global *global, int groups)
 	(void)groups;
 	if (!global || memcmp(global->magic, magic, sizeof(magic)) != 0 ||
 	    global->version_major != 3 || !global->functions ||
-	    !injection_is_preloaded() || is_of_openmp(global->functions))
+	    !injection_is_preloaded())
 		return;
 	if (bits == GATE_UNDECIDED)
 		bits = life_decide();
 	errno = saved;
-	if (bits != GATE_CLOSED)
-		fill(global->functions);
+	fill(global->functions,
+	     bits != GATE_CLOSED && !is_of_openmp(global->functions));
 }

@@ -128,15 +128,9 @@ static bool call_begin(struct call *call, const struct nvtx_string *domain,
 	if (!event || event->size < sizeof(*event))
 		return true;
 	message = message_of(event, room, sizeof(room));
-	if (steps_source() == STEP_NVTX && steps_matches(message)) {
-		steps_mark(load_relaxed(&session_here), call->thread,
-			   clock_ticks());
-		call->gate = gate_bits();
-	} else if (steps_source() == STEP_AUTO) {
-		steps_range(load_relaxed(&session_here), call->thread,
-			    domain ? domain->text : NULL, message);
-		call->gate = gate_bits();
-	}
+	steps_scope(load_relaxed(&session_here), call->thread,
+		    domain ? domain->text : NULL, message);
+	call->gate = gate_bits();
 	if (!(call->gate & GATE_SCOPE))
 		return true;
 	call->name = name_of(domain, message);

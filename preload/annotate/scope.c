@@ -65,6 +65,10 @@ void scope_record_now(struct thread *thread, enum event_kind kind,
 		event.scope.category = details->category;
 		event.scope.payload_type = details->payload_type;
 		event.scope.payload = details->payload;
+		event.scope.domain = details->thread;
+		event.scope.range = details->forward;
+		if (details->is_operator)
+			event.flags |= EVENT_OPERATOR;
 	}
 	thread_record(thread, &event);
 }

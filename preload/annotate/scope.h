@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scope.h - what annotations and NVTX ranges share: the gate, names, and scopes
- * that are pushed and popped.
+ * scope.h - what annotations, NVTX ranges and operators share: the gate, names,
+ * and scopes that are pushed and popped.
  *
  * A scope is an open slice of its thread while it lasts and one event at its
  * end.  Each has an owner (traceprof.h, or an NVTX domain), and a pop takes the
@@ -25,6 +25,10 @@ struct scope_details {
 	uint32_t category_name;
 	uint32_t payload_type;
 	uint64_t payload;
+	/* An operator of PyTorch: the category is its scope, its name the
+	 * shapes, the payload its sequence number and one, 0 none. */
+	bool is_operator;
+	uint32_t thread, forward; /* as PyTorch counts threads */
 };
 
 /* The gate, decided; a first caller makes the process interesting and is named

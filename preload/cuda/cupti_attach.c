@@ -21,7 +21,7 @@ EXPORT int InitializeInjection(void);
 #include "preload/cuda/cupti_record.h"
 #include "preload/cuda/cupti_side.h"
 #include "preload/cuda/nvml.h"
-#include "preload/cuda/cupti_versions.h"
+#include "collector/system/cupti_versions.h"
 #include "preload/annotate/injection.h"
 #include "preload/annotate/nvtx_injection.h"
 #include "preload/process/life.h"
@@ -312,7 +312,7 @@ COLD bool cupti_attach(bool late)
 	if (attach(session, late)) {
 		/* RELEASE pairs with ACQUIRE in cupti_is_alive(). */
 		store_release(&state, ATTACH_ALIVE);
-		gate_on_change(follow);
+		gate_on_change(GATE_CUPTI, follow);
 		nvml_start();
 		nvml_follow(steps_are_recorded(session));
 		/* A window may have opened before that. */
@@ -360,7 +360,7 @@ void cupti_forget(void)
 	store_relaxed(&state, load_relaxed(&state) == ATTACH_NONE
 				      ? ATTACH_NONE
 				      : ATTACH_FAILED);
-	gate_on_change(NULL);
+	gate_on_change(GATE_CUPTI, NULL);
 	nvtx_on_stream_name(NULL);
 	cupti_buffers_forget();
 	cupti_source_forget();

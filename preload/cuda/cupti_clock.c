@@ -6,7 +6,7 @@
 
 #include "collector/session/session.h"
 #include "collector/system/clock.h"
-#include "preload/cuda/cupti_versions.h"
+#include "collector/system/cupti_versions.h"
 #include <string.h>
 
 #define PAIRS_MAX  4096u

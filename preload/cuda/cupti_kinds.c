@@ -23,7 +23,7 @@
 #include "collector/system/futex.h"
 #include "preload/cuda/cupti_library.h"
 #include "preload/cuda/cupti_side.h"
-#include "preload/cuda/cupti_versions.h"
+#include "collector/system/cupti_versions.h"
 
 /* Kinds that follow the windows. */
 static const CUpti_ActivityKind kinds[] = {

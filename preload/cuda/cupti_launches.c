@@ -8,7 +8,7 @@
 #include "preload/cuda/cupti_source.h"
 
 #include "collector/system/log.h"
-#include "preload/cuda/cupti_versions.h"
+#include "collector/system/cupti_versions.h"
 #include <string.h>
 
 #define LAUNCHES	     65536u

@@ -17,7 +17,7 @@
 #include "preload/cuda/cupti_buffers.h"
 #include "preload/cuda/cupti_clock.h"
 #include "preload/cuda/cupti_record.h"
-#include "preload/cuda/cupti_versions.h"
+#include "collector/system/cupti_versions.h"
 #include <string.h>
 
 #define EVENTS_PER_PASS	 40000u

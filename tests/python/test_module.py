@@ -55,7 +55,27 @@ class Calls(unittest.TestCase):
         self.assertGreaterEqual(result.std, 0)
         self.assertEqual(traceprof.benchmark_function(dict, repeat=1).std, 0)
         with self.assertRaises(ValueError):
-            traceprof.benchmark_function(dict, repeat=0)
+            traceprof.benchmark_function(dict, num_iterations=0)
+        self.assertEqual(sorted(result), ["max", "mean", "median", "min", "p50",
+                                          "p95", "std", "times"])
+        self.assertEqual(result["p50"], result.median)
+        self.assertLessEqual(result.p50, result.p95)
+        self.assertEqual(len(traceprof.benchmark_function(dict)["times"]), 100)
+
+    def test_schedule_counts_as_torch_does(self):
+        action = traceprof.schedule(wait=1, warmup=1, active=2, repeat=2,
+                                    skip_first=1)
+        self.assertEqual([action(step).value for step in range(11)],
+                         [0, 0, 1, 2, 3, 0, 1, 2, 3, 0, 0])
+        with self.assertRaises(ValueError):
+            traceprof.schedule(wait=0, warmup=0, active=0)
+
+    def test_totals(self):
+        results = traceprof.profiler.get_results()
+        self.assertEqual(traceprof.profiler.reset(), None)
+        for one in results:
+            self.assertGreaterEqual(one["max_ns"], one["min_ns"])
+            self.assertIsInstance(one["name"], str)
 
 
 class Windows(unittest.TestCase):
@@ -125,8 +145,40 @@ class Windows(unittest.TestCase):
             self.check(self.files()[0], ["call 2"], ["call 1", "call 3"])
             self.assertEqual(names(self.files()[0]).count(work.__qualname__), 1)
 
+    def test_profile_function_in_both_forms(self):
+        @traceprof.profile_function
+        def bare():
+            return 1
+
+        @traceprof.profile_function(self.folder.name, warmup_steps=1)
+        def given():
+            return 2
+
+        self.assertEqual((bare(), given(), given()), (1, 2, 2))
+        self.assertEqual(len(self.files()), int(MANUAL))
+
+    def test_profile_with_a_schedule(self):
+        paths = []
+        with traceprof.profile(
+                schedule=traceprof.schedule(wait=1, warmup=0, active=2, repeat=1),
+                on_trace_ready=lambda prof: paths.append(prof.path)) as prof:
+            for number in range(5):
+                with traceprof.profile_scope(f"turn {number}"):
+                    pass
+                prof.step()
+        self.assertEqual(len(paths), 1)
+        self.check(paths[0], ["turn 1", "turn 2"], ["turn 0", "turn 3"])
+
+    def test_capture_of_so_many_steps(self):
+        window = traceprof.capture_async("some steps", num_steps=2)
+        for number in range(4):
+            traceprof.step()
+            with traceprof.scope(f"of some {number}"):
+                pass
+        self.check(window.result(), ["of some 0", "of some 1"], ["of some 2"])
+
     def test_profiler(self):
-        profiler = traceprof.Profiler(2, self.folder.name, warmup_steps=1)
+        profiler = traceprof.Profiler(self.folder.name, 1, 2)
         for number in range(5):
             profiler.begin_step()
             with traceprof.scope(f"work {number}"):
@@ -136,7 +188,7 @@ class Windows(unittest.TestCase):
         self.check(profiler.result(), ["step 1", "work 1", "step 2", "work 2"],
                    ["work 0", "work 3"])
         with self.assertRaises(ValueError):
-            traceprof.Profiler(0)
+            traceprof.Profiler(num_steps=0)
 
 
 if __name__ == "__main__":

@@ -167,5 +167,15 @@ def test_control_that_leaves_by_other_roads():
     expect(one(trace, "after the jump"), "scope after a long jump")
 
 
+
+def test_aliases_are_the_same_calls():
+    for compiler, language in (("gcc", "c"), ("g++", "c++")):
+        run = same(compile_program("aliases.c", "-x", language, "-Wall", "-Werror",
+                                   compiler=compiler, name=f"aliases-{language[:3]}"),
+                   env={"TRACEPROF_STEP": "manual"})
+        inner, outer = run.trace.slices("inside"), run.trace.slices("work")
+        expect_equal((len(inner), len(outer)), (1, 1), compiler)
+
+
 if __name__ == "__main__":
     harness.main()

@@ -211,6 +211,23 @@ def test_bad_files_are_refused_in_one_line():
                        f"{name} {path}: {said}")
 
 
+def test_check_takes_what_torch_profiler_writes():
+    """It has no rank, and slices that cross."""
+    def slice_(ts, dur):
+        return {"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 700,
+                "tid": 700, "ts": ts, "dur": dur, "args": {}}
+
+    head = {"schemaVersion": 1, "deviceProperties": [], "record_shapes": 1,
+            "traceEvents": [slice_(10, 5), slice_(12, 9)], "traceName": "torch.json"}
+    path = os.path.join(harness.folder(), "torch.json")
+    for more, status in (({}, 0), ({"traceprof": {}}, 1)):
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(head | more, file)
+        run = command("check", path)
+        expect_equal(run.status, status, run.stdout)
+        expect_equal("events, good" in run.stdout, not status, run.stdout)
+
+
 def test_check_finds_each_fault():
     with gzip.open(sample()) as file:
         top = json.load(file)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What is known to be wrong with which CUPTI, and what comes of it: each row of
-preload/cuda/cupti_versions.h on a simulated CUPTI that has the defect."""
+collector/system/cupti_versions.h on a simulated CUPTI that has the defect."""
 
 import harness
 from harness import command, expect, expect_equal, program, traced

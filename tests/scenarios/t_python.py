@@ -26,7 +26,7 @@ def test_with_windows_by_hand():
     run = traced(sys.executable, TESTS, timeout=120,
                  env=PATH | {"EXPECT_PRELOADED": "1", "TRACEPROF_STEP": "manual"})
     expect_passed(run)
-    expect_equal(len(run.files), 5, f"windows {run.files}")
+    expect_equal(len(run.files), 9, f"windows {run.files}")
 
 
 def test_in_a_run_that_is_recorded_whole():
@@ -37,7 +37,7 @@ def test_in_a_run_that_is_recorded_whole():
     for name in ("decorated", "raises", "inside", "one block", "step 3"):
         expect(trace.slices(name), f"no slice {name}")
     expect_equal(len(trace.slices("append")), 5, "benchmarked calls")
-    expect_equal(trace.steps(), [0, 1, 2, 3, 4], "steps of the Profiler")
+    expect_equal(trace.steps(), list(range(15)), "steps of all classes")
     expect(trace.counters("a counter"), "no counter")
 
 
@@ -52,6 +52,25 @@ def test_steps_and_a_schedule():
     expect_equal(trace.steps(), [2, 3], "steps")
     expect_equal([one["name"] for one in trace.slices("batch*")],
                  ["batch 2", "batch 3"], "scopes")
+
+
+def test_without_the_library_one_line_says_so():
+    code = ("import traceprof\n"
+            "for _ in range(3):\n"
+            "    with traceprof.profile_trace(None): pass\n"
+            "traceprof.profiler.report()\n")
+    run = plain(sys.executable, "-c", code, env=PATH)
+    expect_equal(run.status, 0, run.stderr)
+    expect_equal(run.stderr.count("is not preloaded"), 1, run.stderr)
+
+
+def test_a_second_window_is_refused_by_name():
+    code = ("import traceprof\n"
+            "with traceprof.profile_trace(None, 'first'):\n"
+            "    for _ in range(2):\n"
+            "        with traceprof.profile_trace(None, 'second'): pass\n")
+    run = traced(sys.executable, "-c", code, env=PATH | {"TRACEPROF_STEP": "manual"})
+    expect_equal(run.stderr.count("already active, 'first': 'second'"), 1, run.stderr)
 
 
 def test_installs():

@@ -64,6 +64,8 @@ enum rule {
 
 struct fault_list {
 	const char *file;
+	/* Of torch.profiler: what it does itself is worth a warning alone. */
+	bool is_torchs;
 	FILE *out;
 	uint64_t found[RULE_COUNT];
 };

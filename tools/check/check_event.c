@@ -25,8 +25,8 @@ static bool cat_in(const struct trace_event *event, const char *words)
 
 bool event_is_host(const struct trace_event *event)
 {
-	return cat_in(event, "cpu_op user_annotation cuda_runtime cuda_driver "
-			     "python_function cpu_instant_event ");
+	return cat_in(event, "cpu_op openmp user_annotation cuda_runtime "
+			     "cuda_driver python_function cpu_instant_event ");
 }
 
 bool event_is_launch(const struct trace_event *event)

@@ -23,6 +23,14 @@ static const struct {
 
 #define REQUIRED_COUNT (sizeof(required) / sizeof(required[0]))
 
+static bool has_key(const struct check_head *head, const char *key)
+{
+	for (uint32_t at = 0; at < head->keys.count; at++)
+		if (!strcmp(key_table_key(&head->keys, at, NULL), key))
+			return true;
+	return false;
+}
+
 static void check_key(struct check_head *head, struct fault_list *faults,
 		      const struct trace_entry *entry)
 {
@@ -241,6 +249,8 @@ static void check_kernels(const struct trace_metadata *account,
 
 void check_head_end(struct check_head *head, struct fault_list *faults)
 {
+	faults->is_torchs =
+		has_key(head, "traceName") && !has_key(head, "traceprof");
 	for (size_t at = 0; at < REQUIRED_COUNT; at++)
 		if (!(head->required & 1u << at))
 			fault_add(faults, RULE_KEYS, NULL, "%s is missing",

@@ -23,6 +23,14 @@ static const struct {
 #undef X
 };
 
+/* torch.profiler's own files have no rank, few keys, and slices that cross. */
+static bool is_warning(const struct fault_list *list, unsigned int rule)
+{
+	return rules[rule].warning ||
+	       (list->is_torchs && (rule == RULE_RANK || rule == RULE_KEYS ||
+				    rule == RULE_NESTING || rule == RULE_SIZE));
+}
+
 /* index: the event's place, -1 a fault of the file; name may be NULL. */
 static void put(struct fault_list *list, enum rule rule, int64_t index,
 		const char *name, const char *format, va_list args)
@@ -32,7 +40,7 @@ static void put(struct fault_list *list, enum rule rule, int64_t index,
 	if (list->found[rule]++ >= FAULT_LINES_MAX)
 		return;
 	fprintf(list->out, "%s: %s", list->file,
-		rules[rule].warning ? "warning: " : "");
+		is_warning(list, rule) ? "warning: " : "");
 	if (index >= 0)
 		fprintf(list->out, "event %" PRId64, index);
 	if (name) {
@@ -86,7 +94,7 @@ uint64_t fault_list_sum(const struct fault_list *list, bool warnings)
 	uint64_t total = 0;
 
 	for (unsigned int rule = 0; rule < RULE_COUNT; rule++)
-		if (rules[rule].warning == warnings)
+		if (is_warning(list, rule) == warnings)
 			total += list->found[rule];
 	return total;
 }

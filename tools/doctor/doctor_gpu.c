@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "collector/system/cupti_versions.h"
+
 #define PATIENCE_SECONDS 20
 #define NEWEST_CUPTI	 13
 #define OLDEST_CUPTI	 12
@@ -139,6 +141,22 @@ static bool ask(struct gpu_answer *answer, const char *wanted)
 	return answered;
 }
 
+/* With what is known to be wrong with it, and what is done about that. */
+static void say_version(struct doctor *doctor, const struct gpu_answer *answer)
+{
+	char name[32], row[192];
+
+	cupti_versions_name(answer->cupti_version, name, sizeof(name));
+	doctor_say(doctor, DOCTOR_GOOD, "CUPTI", NULL, "%s, of CUDA %s",
+		   answer->cupti, name);
+	for (enum cupti_defect defect = 0; defect < CUPTI_DEFECT_COUNT;
+	     defect++)
+		if (cupti_versions_row(answer->cupti_version, defect, row,
+				       sizeof(row)))
+			doctor_say(doctor, DOCTOR_GOOD, "CUPTI", NULL,
+				   "known of it: %s", row);
+}
+
 static void say_cupti(struct doctor *doctor, const struct gpu_answer *answer)
 {
 	const unsigned int major = answer->cupti_version / 10000;
@@ -156,8 +174,7 @@ static void say_cupti(struct doctor *doctor, const struct gpu_answer *answer)
 			   "%s is newer than the driver; host calls alone",
 			   answer->cupti);
 	else
-		doctor_say(doctor, DOCTOR_GOOD, "CUPTI", NULL, "%s, version %u",
-			   answer->cupti, answer->cupti_version);
+		say_version(doctor, answer);
 }
 
 void doctor_look_at_gpu(struct doctor *doctor)

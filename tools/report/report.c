@@ -149,6 +149,7 @@ static void on_slice(struct report *report, const struct trace_event *event)
 	}
 	on_gpu(report, event, category);
 	report_side_slice(report, event, lane);
+	report_blas_slice(&report->blas, event);
 	trace_event_integer(event, "bytes", &bytes);
 	report_group(report, event, category,
 		     (struct tally_call){lane, event->ts_ns, event->dur_ns,
@@ -288,6 +289,7 @@ static void on_entry(void *arg, const struct trace_entry *entry)
 
 	trace_metadata_entry(&report->metadata, entry);
 	trace_sampled_entry(&report->sampled, entry);
+	report_blas_entry(&report->blas, entry);
 	if (!strncmp(entry->path, "traceprof.notes.", 16))
 		on_note(report, &entry->value);
 	else if (!strncmp(entry->path, "traceprof.totals.", 17))
@@ -402,6 +404,7 @@ void report_free(struct report *report)
 	free(report->row.name);
 	free(report->row.category);
 	region_totals_free(&report->regions);
+	report_blas_free(&report->blas);
 	free(report->region_list);
 	for (size_t at = 0; at < REPORT_DEVICES_MAX; at++)
 		busy_time_free(&report->devices[at].busy);

@@ -12,6 +12,7 @@
 
 #include "tools/report/busy_time.h"
 #include "tools/model/region_totals.h"
+#include "tools/report/report_blas.h"
 #include "tools/report/scope_tree.h"
 #include "tools/report/tally.h"
 #include "tools/trace/trace_metadata.h"
@@ -122,6 +123,7 @@ struct report {
 	struct timeline timeline;
 	struct verdict judged; /* after report_read() */
 	struct report_steps steps;
+	struct report_blas blas;
 	struct report_memory heap_events;
 	struct report_memory pinned; /* host memory, for GPUs */
 	struct report_device devices[REPORT_DEVICES_MAX];

@@ -181,6 +181,41 @@ static void put_streams(const struct report *report, yajl_gen gen)
 	free(streams);
 }
 
+/* In FLOP a second; the roof only where it is known. */
+static void put_blas(const struct report *report, yajl_gen gen)
+{
+	struct peak peak;
+	bool has_peak;
+	struct blas_row *list =
+		report_blas_list(&report->blas, &peak, &has_peak);
+
+	json_print_list(gen, "blas");
+	for (size_t at = 0; at < report->blas.rows.count; at++) {
+		const struct blas_row *row = &list[at];
+
+		yajl_gen_map_open(gen);
+		json_print_text(gen, "name", row->function);
+		json_print_text(gen, "site", row->site);
+		json_print_integer(gen, "calls", row->calls);
+		json_print_integer(gen, "total_ns", row->time_ns);
+		json_print_integer(gen, "uncounted", row->uncounted);
+		json_print_number(gen, "flops", row->flops);
+		json_print_number(gen, "bytes", row->bytes);
+		if (row->has_roof) {
+			json_print_number(gen, "rate",
+					  row->flops * 1e9 /
+						  (double)row->counted_ns);
+			json_print_number(gen, "roof", row->roof);
+			json_print_text(gen, "bound",
+					row->is_memory_bound ? "memory"
+							     : "compute");
+		}
+		yajl_gen_map_close(gen);
+	}
+	yajl_gen_array_close(gen);
+	free(list);
+}
+
 static void put_devices(const struct report *report, yajl_gen gen)
 {
 	json_print_list(gen, "devices");
@@ -344,6 +379,7 @@ static void put_report(const struct report *report, yajl_gen gen)
 		put_tree(report, gen);
 	put_devices(report, gen);
 	put_streams(report, gen);
+	put_blas(report, gen);
 	put_sums(report, gen);
 	put_lines(gen, "notes", report->notes, report->note_count);
 	put_lines(gen, "verdict", report->verdict, report->verdict_count);

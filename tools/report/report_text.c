@@ -600,6 +600,7 @@ void report_print_text(const struct report *report, FILE *out)
 		print.tally = &report->side;
 		tally_categories(&report->side, print_category, &print);
 	}
+	report_blas_print(&report->blas, report->choice.top, out);
 	print_gpus(report, out);
 	print_heap(report, out);
 	print_pinned(&report->pinned, out);

@@ -184,9 +184,11 @@ bool rule_barrier(const struct verdict_facts *facts, struct finding *finding)
 static double held_ns(const struct verdict_facts *facts, double team)
 {
 	const struct timeline_name *row =
-		timeline_find(facts->timeline, "cpu_op", "critical");
+		timeline_find(facts->timeline, "openmp", "critical");
 	double elapsed = 0;
 
+	if (!row) /* older files */
+		row = timeline_find(facts->timeline, "cpu_op", "critical");
 	for (size_t at = 0; at < facts->region_count; at++)
 		elapsed += (double)facts->regions[at].elapsed_ns;
 	if (!row || (double)row->sum_ns < SERIAL_MIN * elapsed)

@@ -206,7 +206,10 @@ static void write_open(struct writer_state *state, struct ring_reader *reader,
 
 	if (!clip_is_on_lane(slice->kind) || slice->start_ticks >= end_ticks)
 		return;
-	if (slice->kind != EVENT_SCOPE && slice->kind != EVENT_CALL) {
+	if (slice->kind == EVENT_SCOPE && slice->code == OPEN_OPERATOR)
+		event.flags |= EVENT_OPERATOR;
+	if (slice->kind != EVENT_SCOPE && slice->kind != EVENT_CALL &&
+	    slice->kind != EVENT_BLAS) {
 		event.name = 0;
 		event.extra = slice->name;
 		event.omp.region = slice->region;

@@ -5,6 +5,9 @@
 #include "collector/system/log.h"
 #include "collector/system/sampling.h"
 #include "collector/session/names.h"
+#include "writer/events/blas_json.h"
+#include "writer/events/forward.h"
+#include "writer/events/map_json.h"
 #include "writer/events/meta_json.h"
 #include "writer/events/stack_json.h"
 #include "writer/text/digits.h"
@@ -156,7 +159,10 @@ static void write_omp(struct writer_state *state, struct ring_reader *reader,
 	struct json *json = &state->json;
 
 	line_of(json, reader, label, event->kind);
-	json_raw(json, SLICE(SCHEMA_CPU_OP));
+	if (event_is_omp_part(event->kind))
+		json_raw(json, SLICE(SCHEMA_OPENMP));
+	else
+		json_raw(json, SLICE(SCHEMA_CPU_OP));
 	put_name(json, label);
 	slice_place(state, reader, LANE_MAIN, span);
 	ids(state);
@@ -214,6 +220,42 @@ static void scope_args(struct writer_state *state, const struct event *event)
 		scope_payload(json, event);
 }
 
+/* An operator of PyTorch's, as torch.profiler writes it. */
+static void operator_args(struct writer_state *state, const struct event *event)
+{
+	struct json *json = &state->json;
+	const char *shapes;
+	size_t len;
+
+	if (event->scope.payload) {
+		json_pair_u64(json, SCHEMA_FORWARD_THREAD, event->scope.range);
+		json_pair_u64(json, SCHEMA_SEQUENCE, event->scope.payload - 1);
+	}
+	if (!event->extra || event->extra == NAME_REFUSED)
+		return;
+	shapes = names_text(state->session, event->extra, &len);
+	json_char(json, ',');
+	json_bytes(json, shapes, len);
+	json_field(json);
+}
+
+static void write_operator(struct writer_state *state,
+			   struct ring_reader *reader,
+			   const struct event *event, const struct label *label,
+			   struct event_span span)
+{
+	struct json *json = &state->json;
+
+	line_of(json, reader, label, event->kind);
+	json_raw(json, SLICE(SCHEMA_CPU_OP));
+	put_name(json, label);
+	slice_place(state, reader, LANE_MAIN, span);
+	ids(state);
+	operator_args(state, event);
+	close_slice(json, span);
+	forward_meet(state, reader, event, span.start_ns);
+}
+
 static void write_annotation(struct writer_state *state,
 			     struct ring_reader *reader,
 			     const struct event *event, unsigned int lane,
@@ -226,7 +268,8 @@ static void write_annotation(struct writer_state *state,
 	put_name(json, label);
 	slice_place(state, reader, lane, span);
 	ids(state);
-	scope_args(state, event);
+	if (!(event->flags & EVENT_OPERATOR))
+		scope_args(state, event);
 	close_slice(json, span);
 }
 
@@ -502,6 +545,39 @@ static void write_call(struct writer_state *state, struct ring_reader *reader,
 	close_slice(json, span);
 }
 
+static void write_map(struct writer_state *state, struct ring_reader *reader,
+		      const struct event *event, uint64_t ts_ns)
+{
+	struct json *json = &state->json;
+
+	json_line(json, (uintptr_t)reader, event->kind);
+	json_raw(
+		json,
+		",\n{" SCHEMA_PAIR(SCHEMA_PHASE, SCHEMA_PHASE_INSTANT) "," SCHEMA_PAIR(
+			SCHEMA_CATEGORY,
+			SCHEMA_CPU_INSTANT) "," SCHEMA_PAIR(SCHEMA_SCOPE,
+							    SCHEMA_SCOPE_THREAD) "," SCHEMA_KEY(SCHEMA_NAME) "\"" SCHEMA_MAPPED);
+	place_on(state, reader, LANE_MAIN, ts_ns);
+	map_json(state, event);
+}
+
+static void write_blas(struct writer_state *state, struct ring_reader *reader,
+		       const struct event *event, const struct label *label,
+		       struct event_span span)
+{
+	struct json *json = &state->json;
+
+	line_of(json, reader, label, event->kind);
+	json_raw(json, SLICE(SCHEMA_CPU_OP));
+	put_name(json, label);
+	slice_place(state, reader, LANE_MAIN, span);
+	ids(state);
+	blas_json(state, event);
+	if (event->stack)
+		stack_json(state, event->stack);
+	close_slice(json, span);
+}
+
 static bool write_kind(struct writer_state *state, struct ring_reader *reader,
 		       const struct event *event, struct label *label,
 		       struct event_span span)
@@ -519,6 +595,10 @@ static bool write_kind(struct writer_state *state, struct ring_reader *reader,
 		write_omp(state, reader, event, label, span);
 		return true;
 	case EVENT_SCOPE:
+		if (event_is_operator(event)) {
+			write_operator(state, reader, event, label, span);
+			return true;
+		}
 		write_annotation(state, reader, event, LANE_MAIN, label, span);
 		return true;
 	case EVENT_RANGE:
@@ -537,6 +617,12 @@ static bool write_kind(struct writer_state *state, struct ring_reader *reader,
 	case EVENT_CALL:
 		write_call(state, reader, event, label, span);
 		return true;
+	case EVENT_MAP:
+		write_map(state, reader, event, span.start_ns);
+		return true;
+	case EVENT_BLAS:
+		write_blas(state, reader, event, label, span);
+		return true;
 	default: return false;
 	}
 }
@@ -550,6 +636,7 @@ bool event_json_write(struct writer_state *state, struct ring_reader *reader,
 	size_t mark;
 	bool is_written;
 
+	meta_json_see(state, reader, event);
 	meta_json_lane(state, reader, LANE_MAIN);
 	mark = json_mark(json);
 	is_written = write_kind(state, reader, event, label, span);

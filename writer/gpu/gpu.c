@@ -353,7 +353,8 @@ void gpu_after_slice(struct writer_state *state,
 		     const struct ring_reader *reader,
 		     const struct event *event, const struct label *label)
 {
-	const bool is_annotation = event->kind == EVENT_SCOPE;
+	const bool is_annotation =
+		event->kind == EVENT_SCOPE && !event_is_operator(event);
 	struct gpu_link_thread *links;
 	struct gpu_link dropped;
 

@@ -28,6 +28,9 @@ bool step_marks_read(const struct session *session, const struct event *event,
 			(uint64_t)event->outlined_offset << 32 | event->extra;
 		return mark->id != 0;
 	case EVENT_SCOPE:
+		if (event_is_operator(event))
+			return false; /* they don't begin steps */
+				      /* fallthrough */
 	case EVENT_RANGE:
 	case EVENT_MARK:
 		*family = SEARCH_RANGES;
@@ -329,22 +332,6 @@ bool step_turns_next(const struct step_marks *marks,
 		return true;
 	}
 	return false;
-}
-
-size_t step_marks_interrupted(const struct step_marks *stream,
-			      const struct loop_level *level)
-{
-	const struct loop_mark *marks = step_marks(stream);
-	size_t before = level->first;
-	size_t found = 0;
-
-	for (size_t i = level->first + 1; i <= level->last; i++) {
-		if (!loop_level_is_hit(level, marks, i))
-			continue;
-		found += i - before != level->length;
-		before = i;
-	}
-	return found;
 }
 
 uint64_t step_marks_end(const struct step_marks *marks,

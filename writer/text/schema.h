@@ -77,6 +77,8 @@
 
 /* Categories. */
 #define SCHEMA_CPU_OP		    "cpu_op"
+/* What a team does inside of its region: no operators, which readers count. */
+#define SCHEMA_OPENMP		    "openmp"
 #define SCHEMA_USER_ANNOTATION	    "user_annotation"
 #define SCHEMA_GPU_USER_ANNOTATION  "gpu_user_annotation"
 #define SCHEMA_CPU_INSTANT	    "cpu_instant_event"
@@ -93,6 +95,7 @@
 #define SCHEMA_GPU_THROTTLE	    "gpu_throttle"
 #define SCHEMA_TRACE		    "Trace"
 #define SCHEMA_FLOW_GPU		    "ac2g"
+#define SCHEMA_FLOW_BACKWARD	    "fwdbwd"
 
 /* Names with a meaning. */
 #define SCHEMA_PROCESS_NAME	    "process_name"
@@ -105,6 +108,7 @@
 #define SCHEMA_STEP_PREFIX	    "ProfilerStep#"
 #define SCHEMA_MEMORY		    "[memory]"
 #define SCHEMA_PINNED		    "[memory] pinned"
+#define SCHEMA_MAPPED		    "[memory] mapped"
 #define SCHEMA_ITERATION_START	    "Iteration Start: PyTorch Profiler"
 #define SCHEMA_WINDOW_END	    "Record Window End"
 #define SCHEMA_SPAN_NAME	    "PyTorch Profiler (0)"
@@ -118,6 +122,8 @@
 #define SCHEMA_RECORD_FUNCTION	    "Record function id"
 #define SCHEMA_EVENT_INDEX	    "Ev Idx"
 #define SCHEMA_FINISHED		    "finished"
+#define SCHEMA_SEQUENCE		    "Sequence number"
+#define SCHEMA_FORWARD_THREAD	    "Fwd thread id"
 #define SCHEMA_CORRELATION	    "correlation"
 #define SCHEMA_STREAM		    "stream"
 #define SCHEMA_DEVICE		    "device"
@@ -131,6 +137,11 @@
 #define SCHEMA_STACK		    "stack"
 #define SCHEMA_WEIGHED		    "Weighed"
 #define SCHEMA_CALL_STACK	    "Call stack"
+#define SCHEMA_CALL_SITE	    "Call site"
+#define SCHEMA_INPUT_DIMS	    "Input Dims"
+#define SCHEMA_INPUT_TYPE	    "Input type"
+#define SCHEMA_FLOPS		    "flops"
+#define SCHEMA_BYTES_MOVED	    "bytes"
 #define SCHEMA_MODULES		    "modules"
 
 #endif

@@ -45,14 +45,14 @@ static void test_who_follows_finds_the_gate_open(void **state)
 	(void)state;
 	gate_set_record(GATE_OMP);
 	gate_set(GATE_CLOSED);
-	gate_on_change(look);
+	gate_on_change(GATE_TORCH, look);
 	gate_record(true);
 	assert_int_equal(bits_seen, GATE_CLOSED | GATE_OMP);
 	bits_seen = 0;
 	gate_record(false);
 	assert_int_equal(bits_seen, GATE_CLOSED | GATE_OMP);
 	assert_int_equal(gate_bits(), GATE_CLOSED);
-	gate_on_change(NULL);
+	gate_on_change(GATE_TORCH, NULL);
 }
 
 static void test_only_record_bits_can_be_wanted(void **state)

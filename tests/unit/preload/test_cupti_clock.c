@@ -7,7 +7,7 @@
 
 #ifdef HAVE_CUPTI
 #include "preload/cuda/cupti_clock.h"
-#include "preload/cuda/cupti_versions.h"
+#include "collector/system/cupti_versions.h"
 #include "tests/unit/session_fixture.h"
 #include <unistd.h>
 

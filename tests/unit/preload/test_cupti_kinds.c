@@ -10,7 +10,7 @@
 #ifdef HAVE_CUPTI
 #include "preload/cuda/cupti_library.h"
 #include "preload/cuda/cupti_source.h"
-#include "preload/cuda/cupti_versions.h"
+#include "collector/system/cupti_versions.h"
 #include "tests/unit/session_fixture.h"
 #include <pthread.h>
 #include <unistd.h>

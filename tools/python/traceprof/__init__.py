@@ -11,17 +11,20 @@ already, and they only mark where they were.
 
 import contextlib
 import functools
+import os
 import statistics
 import time
-from collections import namedtuple
 
 from . import _library
+from ._schedule import ProfilerAction, profile, schedule
+from ._steps import follow_steps, step
 from ._window import Window
 
 __version__ = "0.1"
 __all__ = ["is_preloaded", "enabled", "step", "scope", "mark", "counter",
-           "profile_function", "profile_trace", "capture_async", "Profiler",
-           "Benchmark", "benchmark_function"]
+           "profile_function", "profile_scope", "profile_trace",
+           "capture_async", "Profiler", "Benchmark", "benchmark_function",
+           "ProfilerAction", "profile", "schedule", "profiler"]
 
 is_preloaded = _library.is_preloaded
 
@@ -29,11 +32,6 @@ is_preloaded = _library.is_preloaded
 def enabled():
     """True while something is recorded."""
     return bool(_library.call("enabled"))
-
-
-def step():
-    """A step begins here."""
-    _library.call("step")
 
 
 def mark(name):
@@ -67,9 +65,18 @@ class scope(contextlib.ContextDecorator):
         return False
 
 
+profile_scope = scope
+
+
 def profile_function(function=None, *, warmup_steps=0, steps=1, log_dir=None):
     """Records `steps` calls of a function, each in a window of its own, after
-    `warmup_steps` calls that pass unrecorded."""
+    `warmup_steps` calls that pass unrecorded.
+
+        @profile_function
+        @profile_function("./profiles", warmup_steps=5)
+    """
+    if isinstance(function, (str, os.PathLike)):
+        function, log_dir = None, function
     if function is None:
         return functools.partial(profile_function, warmup_steps=warmup_steps,
                                  steps=steps, log_dir=log_dir)
@@ -102,29 +109,34 @@ def profile_trace(dir=None, name="trace"):
             window.result()
 
 
-def capture_async(name="capture", dir=None):
+def capture_async(name="capture", dir=None, *, num_steps=None):
     """Begins to record and returns at once: window.stop() ends it from wherever
-    in the program, window.result(timeout) waits for the file."""
-    return Window(name, dir)
+    in the program, or the step after `num_steps` of them does.
+    window.result(timeout) waits for the file."""
+    window = Window(name, dir)
+    if num_steps is not None:
+        follow_steps(num_steps, window.stop)
+    return window
 
 
 class Profiler:
-    """Records the first `num_steps` steps after `warmup_steps`.
+    """Records `num_steps` steps from `start_step` on.
 
-        profiler = Profiler(num_steps=5, log_dir="traces")
-        for batch in batches:
-            profiler.begin_step()
+        profiler = Profiler("./profiles", start_step=10, num_steps=5)
+        for step, batch in enumerate(batches):
+            profiler.begin_step(step)
             ...
-            profiler.end_step()
+            profiler.end_step(step)
     """
 
-    def __init__(self, num_steps, log_dir=None, *, warmup_steps=0, name="steps"):
+    def __init__(self, log_dir=None, start_step=0, num_steps=1, *, name="steps"):
         if num_steps < 1:
             raise ValueError("num_steps must be at least 1")
-        self._num_steps = num_steps
-        self._warmup_steps = warmup_steps
+        self._first = start_step
+        self._last = start_step + num_steps - 1
         self._log_dir = log_dir
         self._name = name
+        self._number = None
         self._begun = 0
         self._window = None
         self._scope = None
@@ -134,24 +146,25 @@ class Profiler:
         """Steps that were begun."""
         return self._begun
 
-    def begin_step(self):
+    def begin_step(self, step=None):
         """A step begins; one that was not ended ends here."""
         if self._scope:
             self.end_step()
-        if self._begun == self._warmup_steps:
+        self._number = self._begun if step is None else step
+        if self._window is None and self._first <= self._number <= self._last:
             self._window = Window(self._name, self._log_dir)
         _library.call("step")
-        self._scope = scope(f"step {self._begun}")
+        self._scope = scope(f"step {self._number}")
         self._scope.__enter__()
         self._begun += 1
 
-    def end_step(self):
+    def end_step(self, step=None):
         """The step ends, and with the last one the window."""
         if not self._scope:
             return
         self._scope.__exit__()
         self._scope = None
-        if self._begun == self._warmup_steps + self._num_steps:
+        if (self._number if step is None else step) >= self._last:
             self.stop()
 
     def stop(self):
@@ -166,26 +179,75 @@ class Profiler:
         return self._window.result(timeout) if self._window else None
 
 
-Benchmark = namedtuple("Benchmark", "mean std median min max times")
-Benchmark.__doc__ = "Seconds of one call over several; `times` are all of them."
+class profiler:
+    """The totals of the run so far, by name: profiler.report(), reset(),
+    get_results()."""
+
+    @staticmethod
+    def get_results():
+        """A list of dictionaries, largest total first."""
+        found = []
+
+        def take(total, unused):
+            one = total.contents
+            found.append({"name": one.name.decode("utf-8", "replace"),
+                          "category": one.category.decode("utf-8", "replace"),
+                          "calls": one.calls, "total_ns": one.total_ns,
+                          "mean_ns": one.total_ns / one.calls if one.calls else 0,
+                          "min_ns": one.min_ns, "max_ns": one.max_ns})
+
+        if _library.expect_preloaded():
+            _library.call("totals", _library.Each(take), None)
+        return found
+
+    @staticmethod
+    def report(rows=20):
+        """Prints the largest to the standard error output."""
+        if _library.expect_preloaded():
+            _library.call("report", int(rows))
+
+    @staticmethod
+    def reset():
+        """Totals begin anew."""
+        if _library.expect_preloaded():
+            _library.call("reset")
 
 
-def benchmark_function(function, *arguments, warmup=3, repeat=10, name=None,
-                       **named):
-    """Calls a function `repeat` times after `warmup` calls and returns what one
-    call takes.  Each is a scope in the trace."""
-    if repeat < 1:
-        raise ValueError("repeat must be at least 1")
+class Benchmark(dict):
+    """Seconds of one call over several, as keys and as attributes: mean, std,
+    min, max, median, p50, p95; `times` are all of them."""
+
+    __getattr__ = dict.__getitem__
+
+
+def _percentile(times, part):
+    """As numpy's: linear between the two nearest."""
+    at = (len(times) - 1) * part
+    low = int(at)
+    high = min(low + 1, len(times) - 1)
+    return times[low] + (times[high] - times[low]) * (at - low)
+
+
+def benchmark_function(function, *arguments, num_iterations=100, warmup=10,
+                       repeat=None, name=None, **named):
+    """Calls a function `num_iterations` times after `warmup` calls and returns
+    what one call takes.  Each is a scope in the trace."""
+    count = num_iterations if repeat is None else repeat
+    if count < 1:
+        raise ValueError("num_iterations must be at least 1")
     label = name or getattr(function, "__qualname__", repr(function))
     for _ in range(warmup):
         function(*arguments, **named)
     times = []
-    for _ in range(repeat):
+    for _ in range(count):
         with scope(label):
             start = time.perf_counter()
             function(*arguments, **named)
             times.append(time.perf_counter() - start)
-    return Benchmark(statistics.fmean(times),
-                     statistics.stdev(times) if repeat > 1 else 0.0,
-                     statistics.median(times), min(times), max(times),
-                     tuple(times))
+    ordered = sorted(times)
+    return Benchmark(mean=statistics.fmean(times),
+                     std=statistics.stdev(times) if count > 1 else 0.0,
+                     min=ordered[0], max=ordered[-1],
+                     median=statistics.median(times),
+                     p50=_percentile(ordered, 0.5),
+                     p95=_percentile(ordered, 0.95), times=tuple(times))

@@ -6,6 +6,17 @@ calls are short and never block, so they keep the interpreter's lock.
 """
 
 import ctypes
+import warnings
+
+
+class Total(ctypes.Structure):
+    """struct traceprof_total."""
+    _fields_ = [("name", ctypes.c_char_p), ("category", ctypes.c_char_p),
+                ("calls", ctypes.c_uint64), ("total_ns", ctypes.c_uint64),
+                ("min_ns", ctypes.c_uint64), ("max_ns", ctypes.c_uint64)]
+
+
+Each = ctypes.PYFUNCTYPE(None, ctypes.POINTER(Total), ctypes.c_void_p)
 
 _SIGNATURES = {
     "step": (None, ()),
@@ -16,6 +27,9 @@ _SIGNATURES = {
     "start": (ctypes.c_int, (ctypes.c_char_p,)),
     "stop": (ctypes.c_int, ()),
     "enabled": (ctypes.c_int, ()),
+    "totals": (ctypes.c_int, (Each, ctypes.c_void_p)),
+    "reset": (None, ()),
+    "report": (None, (ctypes.c_int,)),
 }
 
 
@@ -51,3 +65,20 @@ def call(name, *arguments):
 def text(name):
     """A name as the library takes it."""
     return str(name).encode("utf-8", "replace").replace(b"\0", b" ")
+
+
+_said = set()
+
+
+def say_once(what):
+    """A warning, the first time that it is true."""
+    if what not in _said:
+        _said.add(what)
+        warnings.warn("traceprof: " + what, RuntimeWarning, stacklevel=4)
+
+
+def expect_preloaded():
+    """Says once that nothing will be recorded."""
+    if not _functions:
+        say_once("libtraceprof.so is not preloaded, so nothing is recorded")
+    return bool(_functions)

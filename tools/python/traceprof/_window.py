@@ -60,21 +60,37 @@ def _name_of(path):
 class Window:
     """A window that may not be recording: another one was, or no library."""
 
+    active = None               # the one of ours that is open
+
     def __init__(self, name, folder=None):
         self._name = str(name)
         self._text = _library.text(name).decode("utf-8")
         self._folder = folder
         self._path = None
         self._number = _counts[self._name]
-        self.recorded = _library.call("start", _library.text(name)) == 0
+        self.recorded = (_library.expect_preloaded()
+                         and _library.call("start", _library.text(name)) == 0)
         self._open = self.recorded
         if self.recorded:
             _counts[self._name] += 1
+            Window.active = self
+        elif _library.is_preloaded():
+            self._refuse()
+
+    def _refuse(self):
+        if Window.active:
+            _library.say_once(f"a window is already active, {Window.active._name!r}: "
+                              f"{self._name!r} is not recorded on its own")
+        else:
+            _library.say_once("the run is recorded as a whole or by its schedule "
+                              "already: windows are only marked in it; "
+                              "TRACEPROF_STEP=manual leaves them to the program")
 
     def stop(self):
         """Ends the window; the program goes on at once."""
         if self._open:
             self._open = False
+            Window.active = None
             _library.call("stop")
 
     def result(self, timeout=10.0):

@@ -11,8 +11,8 @@
  * Where a number is shared by a version that has a defect and one that hasn't,
  * the row holds for both.
  */
-#ifndef PRELOAD_CUPTI_VERSIONS_H
-#define PRELOAD_CUPTI_VERSIONS_H
+#ifndef COLLECTOR_CUPTI_VERSIONS_H
+#define COLLECTOR_CUPTI_VERSIONS_H
 
 #include "collector/system/base.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cupti_versions.c - the table of CUPTI's defects; see cupti_versions.h. */
-#include "preload/cuda/cupti_versions.h"
+#include "collector/system/cupti_versions.h"
 
 #include "collector/system/log.h"
 

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * torch_operators.c - operators become scopes; see torch_operators.h.
+ *
+ * A thread of our own attaches, since the loader may keep it waiting until the
+ * program's import is done.  Who begins and who ends a record is told by its
+ * context: one that we left out has none.
+ */
+#include "preload/torch/torch_operators.h"
+
+#include "collector/session/modules.h"
+#include "collector/steps/steps.h"
+#include "collector/system/futex.h"
+#include "collector/system/loader.h"
+#include "collector/system/log.h"
+#include "preload/annotate/nvtx_range.h"
+#include "preload/annotate/scope.h"
+#include "preload/process/process.h"
+#include "preload/torch/torch_library.h"
+#include "preload/torch/torch_shapes.h"
+#include <errno.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#define LIBRARY_NAME "/libtorch_cpu.so"
+#define STACK_BYTES  (256u << 10)
+#define ASYNC_MAX    256u
+#define END_MS	     500u
+
+enum { TORCH_NONE, TORCH_BEGUN, TORCH_ALIVE, TORCH_FAILED };
+
+static struct {
+	_Atomic uint32_t state;
+	_Atomic uint32_t is_wanted;
+	struct torch_library library;
+	uint64_t handle;
+	const struct module *seen; /* the newest, at the last look */
+	const char *path;
+	bool has_shapes;
+} torch;
+
+/* --- contexts ------------------------------------------------------------- */
+
+static void leave(void *self)
+{
+	(void)self;
+}
+
+static void free_async(void *self)
+{
+	/* RELEASE pairs with ACQUIRE in async_begins(): it has been read. */
+	store_release(
+		(_Atomic uint64_t *)&((struct torch_context *)self)->range, 0);
+}
+
+static void (*const plain_table[])(void *) = {leave, leave};
+static void (*const async_table[])(void *) = {free_async, free_async};
+static struct torch_context plain = {plain_table, 0};
+static struct torch_context async[ASYNC_MAX];
+
+/* --- operators ------------------------------------------------------------ */
+
+static uint64_t word_at(const void *record, uint32_t offset)
+{
+	uint64_t word;
+
+	memcpy(&word, (const char *)record + offset, sizeof(word));
+	return word;
+}
+
+static void details_of(const void *record, struct scope_details *details)
+{
+	const struct torch_library *library = &torch.library;
+	const int64_t sequence = (int64_t)word_at(record, library->sequence_at);
+
+	details->is_operator = true;
+	details->category = word_at(record, library->scope_at) & 0xff;
+	/* As a number that is never 0; torch's -1 is none. */
+	details->payload = sequence < 0 ? 0 : (uint64_t)sequence + 1;
+	details->thread = (uint32_t)word_at(record, library->thread_at);
+	details->forward = (uint32_t)word_at(record, library->forward_at);
+	if (unlikely(torch.has_shapes)) {
+		struct thread *was = thread_busy();
+
+		details->category_name = torch_shapes(library, record);
+		thread_unbusy(was);
+	}
+}
+
+/* It will end on another thread, as a range does. */
+static void *async_begins(const char *name)
+{
+	const struct nvtx_event event = {.size = sizeof(event),
+					 .message_type = NVTX_ASCII,
+					 .message.ascii = name};
+
+	for (unsigned int i = 0; i < ASYNC_MAX; i++) {
+		uint64_t free = 0;
+
+		/* ACQUIRE pairs with RELEASE in free_async(). */
+		if (!atomic_compare_exchange_strong_explicit(
+			    (_Atomic uint64_t *)&async[i].range, &free, 1,
+			    memory_order_acquire, memory_order_relaxed))
+			continue;
+		async[i].table = async_table;
+		async[i].range = nvtx_start(NULL, &event);
+		return &async[i];
+	}
+	hook_unfollowed();
+	return NULL;
+}
+
+static void *begins(void **context, const void *record)
+{
+	const int saved = errno;
+	struct scope_details details = {0};
+	struct thread *thread;
+	const char *name;
+
+	*context = NULL;
+	if (!(gate_bits() & (GATE_SCOPE | GATE_SCOPE_MARK)))
+		return context;
+	thread = hook_thread();
+	name = thread ? torch.library.name(record) : NULL;
+	if (!name)
+		return context;
+	if (unlikely(torch.library.is_async(record))) {
+		*context = async_begins(name);
+	} else {
+		details_of(record, &details);
+		if (details.category == TORCH_SCOPE_USER)
+			steps_scope(load_relaxed(&session_here), thread, NULL,
+				    name);
+		if (gate_bits() & GATE_SCOPE) {
+			scope_push(thread, OPEN_OPERATOR, true,
+				   scope_intern(name), &details);
+			*context = &plain;
+		}
+	}
+	errno = saved;
+	return context;
+}
+
+static void ends(const void *record, void *context)
+{
+	struct thread *thread = thread_self;
+	const int saved = errno;
+
+	(void)record;
+	if (context && context != &plain)
+		nvtx_end(((struct torch_context *)context)->range);
+	else if (context && thread_records(thread) &&
+		 gate_bits() != GATE_UNDECIDED)
+		scope_pop(thread, OPEN_OPERATOR);
+	errno = saved;
+}
+
+/* --- on and off ----------------------------------------------------------- */
+
+/* Whoever looks last finds what is wanted done. */
+static void turn(void)
+{
+	uint32_t wanted;
+
+	do {
+		wanted = atomic_load(&torch.is_wanted);
+		if (wanted)
+			torch.library.enable(torch.handle);
+		else
+			torch.library.disable(torch.handle);
+	} while (wanted != atomic_load(&torch.is_wanted));
+}
+
+void torch_follow(bool open)
+{
+	struct thread *was;
+
+	atomic_store(&torch.is_wanted, open);
+	/* ACQUIRE pairs with RELEASE in move(). */
+	if (load_acquire(&torch.state) != TORCH_ALIVE)
+		return;
+	was = thread_busy();
+	turn();
+	thread_unbusy(was);
+}
+
+static void move(uint32_t state)
+{
+	/* RELEASE pairs with ACQUIRE in torch_follow(): library and handle. */
+	store_release(&torch.state, state);
+	futex_wake(&torch.state);
+}
+
+static const char *attach(struct session *session)
+{
+	struct torch_callback callback = {
+		.start = begins, .end = ends, .probability = 1};
+	const char *why = torch_library_open(&torch.library, torch.path);
+
+	if (why)
+		return why;
+	torch.has_shapes = process.options.shapes &&
+			   torch_shapes_are_known(&torch.library);
+	if (process.options.shapes && !torch.has_shapes)
+		session_note(session, "PyTorch: this version's shapes are "
+				      "unknown here");
+	memset(callback.scopes, true, sizeof(callback.scopes));
+	callback.needs_inputs = torch.has_shapes;
+	torch.handle = torch.library.add_global(callback);
+	/* Whatever window opened or closed meanwhile. */
+	move(TORCH_ALIVE);
+	turn();
+	session_note(session, "PyTorch's operators come from %s", torch.path);
+	return NULL;
+}
+
+static void leave_out(struct session *session, const char *why)
+{
+	session_note(session, "PyTorch's operators are left out: %s", why);
+	log_say("PyTorch's operators are left out: %s (%s)", why, torch.path);
+	move(TORCH_FAILED);
+}
+
+static void *run(void *unused)
+{
+	struct session *session = load_relaxed(&session_here);
+	const char *why = "a fork goes on and on";
+
+	(void)unused;
+	thread_busy();
+	prctl(PR_SET_NAME, "traceprof-torch", 0, 0, 0);
+	if (session && loader_enter()) {
+		why = attach(session);
+		loader_leave();
+	}
+	if (why && session)
+		leave_out(session, why);
+	else if (why)
+		move(TORCH_FAILED);
+	return NULL;
+}
+
+static bool is_torch(const struct module *module)
+{
+	const size_t len = sizeof(LIBRARY_NAME) - 1;
+
+	return module->path_len >= len &&
+	       !memcmp(module->path + module->path_len - len, LIBRARY_NAME,
+		       len);
+}
+
+static void found(struct session *session, const char *path)
+{
+	const char *why = torch_library_look(path);
+
+	torch.path = path;
+	if (why) {
+		leave_out(session, why);
+		return;
+	}
+	store_relaxed(&torch.state, TORCH_BEGUN);
+	if (background_start(run, STACK_BYTES))
+		move(TORCH_FAILED);
+}
+
+void torch_poll(struct session *session)
+{
+	const struct module *newest;
+	const struct module *module;
+
+	if (load_relaxed(&torch.state) != TORCH_NONE ||
+	    process.options.torch == TORCH_OFF)
+		return;
+	modules_refresh(session);
+	newest = module = modules_each(session, NULL);
+	while (module && module != torch.seen && !is_torch(module))
+		module = modules_each(session, module);
+	if (module && module != torch.seen)
+		found(session, module->path);
+	torch.seen = newest;
+}
+
+/* Why operators were left out is said before the end. */
+void torch_end(unsigned int wait_ms)
+{
+	const uint64_t end =
+		clock_monotonic_ns() +
+		UINT64_C(1000000) * (wait_ms < END_MS ? wait_ms : END_MS);
+
+	/* ACQUIRE pairs with RELEASE in move(): it was said. */
+	while (load_acquire(&torch.state) == TORCH_BEGUN) {
+		const uint64_t now = clock_monotonic_ns();
+
+		if (now >= end)
+			return;
+		futex_wait(&torch.state, TORCH_BEGUN, end - now);
+	}
+}
+
+/* The callback is in the child's memory too.  One that was being added is not
+ * waited for. */
+void torch_forget(void)
+{
+	uint32_t begun = TORCH_BEGUN;
+
+	torch.seen = NULL;
+	atomic_store(&torch.is_wanted, 0);
+	atomic_compare_exchange_strong(&torch.state, &begun, TORCH_FAILED);
+}

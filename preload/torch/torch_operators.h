@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * torch_operators.h - PyTorch's operators: the third door to annotations.
+ *
+ * Its library tells observers of each operator that begins and ends.  We
+ * become one once the library is there, and are switched off by it outside of
+ * windows, so that operators cost nothing there.
+ */
+#ifndef PRELOAD_TORCH_OPERATORS_H
+#define PRELOAD_TORCH_OPERATORS_H
+
+#include "collector/session/session.h"
+
+/* Writer, each pass: has PyTorch's library been loaded? */
+void torch_poll(struct session *session);
+
+/* A window opens or closes. */
+void torch_follow(bool open);
+
+/* The recording ends: waits for one that attaches just now. */
+void torch_end(unsigned int wait_ms);
+
+/* In a forked child. */
+void torch_forget(void);
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * torch_double.c - stands for libtorch_cpu: what observers of operators use of
+ * it, under the real names and with the real calling convention.
+ *
+ * Records lie as in 2.15.  TORCH_DOUBLE=moved has the sequence number where no
+ * version has it.  Not thread-safe as the real one is.
+ */
+#include "torch_double.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct callback {
+	void *(*start)(void **context, const void *record);
+	void (*end)(const void *record, void *context);
+	double probability;
+	bool scopes[10];
+	bool needs_inputs, needs_outputs, needs_ids;
+};
+
+struct view {
+	size_t len;
+	const char *text;
+	unsigned char which;
+};
+
+struct record {
+	void *table;
+	uint64_t callbacks[11];
+	uint64_t thread; /* StepCallbacks */
+	uint8_t scope;
+	bool needs[3];
+	uint64_t called;
+	uint64_t contexts[6];
+	char name[32];
+	uint64_t which;
+	int64_t sequence;
+	const void *inputs;
+	uint64_t input_count;
+	uint64_t map[7];
+	uint64_t outputs[3];
+	uint64_t forward;
+	uint64_t handle;
+	bool is_async;
+	int64_t debug, moved;
+	struct callback observed[2];
+	void *context[2];
+	unsigned int count;
+};
+
+static struct slot {
+	struct callback callback;
+	bool is_used, is_enabled;
+} global;
+static __thread struct slot local;
+static unsigned long calls;
+static _Atomic uint64_t threads, handles;
+static __thread uint64_t own_thread;
+
+unsigned long torch_double_calls(void)
+{
+	return calls;
+}
+
+bool torch_double_is_observed(void)
+{
+	return global.is_used;
+}
+
+uint64_t _ZN2at14RecordFunction15currentThreadIdEv(void)
+{
+	if (!own_thread)
+		own_thread = ++threads;
+	return own_thread;
+}
+
+uint64_t
+_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE(struct callback c)
+{
+	global = (struct slot){c, true, true};
+	return 1;
+}
+
+uint64_t
+_ZN2at22addThreadLocalCallbackENS_22RecordFunctionCallbackE(struct callback c)
+{
+	local = (struct slot){c, true, true};
+	return 2;
+}
+
+void _ZN2at14removeCallbackEm(uint64_t handle)
+{
+	(handle == 1 ? &global : &local)->is_used = false;
+}
+
+void _ZN2at16reenableCallbackEm(uint64_t handle)
+{
+	(handle == 1 ? &global : &local)->is_enabled = true;
+}
+
+void _ZN2at15disableCallbackEm(uint64_t handle)
+{
+	(handle == 1 ? &global : &local)->is_enabled = false;
+}
+
+const char *_ZNK2at14RecordFunction4nameEv(const struct record *record)
+{
+	return record->name;
+}
+
+bool _ZNK2at14RecordFunction7isAsyncEv(const struct record *record)
+{
+	return record->is_async;
+}
+
+static void observe(struct record *record, const struct slot *slot)
+{
+	if (!slot->is_used || !slot->is_enabled ||
+	    !slot->callback.scopes[record->scope])
+		return;
+	record->observed[record->count++] = slot->callback;
+	record->needs[2] |= slot->callback.needs_ids;
+	if (slot->callback.needs_ids)
+		record->handle = ++handles;
+}
+
+void _ZN2at14RecordFunctionC1ENS_11RecordScopeE(struct record *record,
+						uint8_t scope)
+{
+	memset(record, 0, sizeof(*record));
+	record->scope = scope;
+	record->thread = _ZN2at14RecordFunction15currentThreadIdEv();
+	record->sequence = -1;
+	record->map[0] = (uint64_t)(uintptr_t)&record->map[6];
+	record->map[1] = 1;
+	observe(record, &global);
+	observe(record, &local);
+}
+
+static void begin(struct record *record, const char *name, size_t len,
+		  int64_t sequence)
+{
+	const char *knob = getenv("TORCH_DOUBLE");
+
+	memcpy(record->name, name, len < 31 ? len : 31);
+	if (knob && !strcmp(knob, "moved"))
+		record->moved = sequence;
+	else
+		record->sequence = sequence;
+	for (unsigned int i = 0; i < record->count; i++) {
+		calls++;
+		record->observed[i].start(&record->context[i], record);
+	}
+}
+
+void before(struct record *record, struct view name, int64_t sequence) __asm__(
+	"_ZN2at14RecordFunction6beforeESt7variantIJSt17basic_string_"
+	"viewIcSt11char_traitsIcEESt17reference_wrapperIKN3c1014Function"
+	"SchemaEEEEl");
+
+void before(struct record *record, struct view name, int64_t sequence)
+{
+	if (!name.which)
+		begin(record, name.text, name.len, sequence);
+}
+
+/* As a unique_ptr to a class with a virtual destructor is let go. */
+static void let_go(void *context)
+{
+	if (context)
+		(*(void (***)(void *))context)[1](context);
+}
+
+void _ZN2at14RecordFunctionD1Ev(struct record *record)
+{
+	for (unsigned int i = 0; i < record->count; i++) {
+		record->observed[i].end(record, record->context[i]);
+		let_go(record->context[i]);
+	}
+	record->count = 0;
+}
+
+void *torch_double_begin(const char *name, const struct torch_operator *what)
+{
+	struct record *record = malloc(sizeof(*record));
+
+	_ZN2at14RecordFunctionC1ENS_11RecordScopeE(record, what->scope);
+	record->forward = what->forward;
+	record->is_async = what->is_async;
+	record->input_count = what->inputs;
+	begin(record, name, strlen(name), what->sequence);
+	return record;
+}
+
+void torch_double_end(void *record)
+{
+	_ZN2at14RecordFunctionD1Ev(record);
+	free(record);
+}
+
+/* --- shapes: vectors of C++, returned through a pointer ------------------- */
+
+struct vector {
+	char *begin, *end, *room;
+};
+
+struct string {
+	char *text;
+	size_t len;
+	char small[16];
+};
+
+void _ZdlPv(void *memory)
+{
+	free(memory);
+}
+
+static struct vector room_for(size_t bytes)
+{
+	struct vector vector = {malloc(bytes ? bytes : 1), NULL, NULL};
+
+	vector.end = vector.room = vector.begin + bytes;
+	return vector;
+}
+
+/* Input number i is a matrix of 2 by i, the last one a number. */
+void *_ZN5torch8profiler4impl10inputSizesERKN2at14RecordFunctionEb(
+	struct vector *result, const struct record *record, bool flat)
+{
+	(void)flat;
+	*result = room_for(record->input_count * sizeof(struct vector));
+	for (uint64_t i = 0; i < record->input_count; i++) {
+		struct vector *one = (struct vector *)(void *)result->begin + i;
+		const int64_t sizes[2] = {2, (int64_t)i};
+
+		*one = (struct vector){0};
+		if (i + 1 == record->input_count)
+			continue;
+		*one = room_for(sizeof(sizes));
+		memcpy(one->begin, sizes, sizeof(sizes));
+	}
+	return result;
+}
+
+void *_ZN5torch8profiler4impl10inputTypesB5cxx11ERKN2at14RecordFunctionE(
+	struct vector *result, const struct record *record)
+{
+	static const char *const types[] = {"float", "a type with a long name"};
+
+	*result = room_for(record->input_count * sizeof(struct string));
+	for (uint64_t i = 0; i < record->input_count; i++) {
+		struct string *one = (struct string *)(void *)result->begin + i;
+		const char *type =
+			i + 1 == record->input_count ? "Int" : types[i % 2];
+
+		one->len = strlen(type);
+		one->text = one->len < 16 ? one->small : malloc(one->len + 1);
+		strcpy(one->text, type);
+	}
+	return result;
+}

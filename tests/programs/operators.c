@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * operators.c - a program of PyTorch's kind, on torch_double.c.
+ *
+ *	operators LIBRARY [steps N]
+ *
+ * Where it is recorded it waits for its observer, unless NO_OBSERVER is set.
+ */
+#include "traceprof.h"
+#include "lib/torch_double.h"
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void *(*begin)(const char *, const struct torch_operator *);
+static void (*end)(void *);
+static bool (*is_observed)(void);
+static unsigned long (*calls)(void);
+static uint64_t (*own_thread)(void);
+
+static const struct torch_operator plain = {.sequence = -1, .inputs = 3};
+static const struct torch_operator user = {.sequence = -1, .scope = 7};
+
+static void forward(int64_t sequence)
+{
+	const struct torch_operator one = {.sequence = sequence, .inputs = 2};
+	void *outer = begin("aten::linear", &one);
+	void *inner = begin("aten::addmm", &one);
+
+	end(begin("aten::copy_", &plain));
+	end(inner);
+	end(outer);
+}
+
+static void backward(int64_t sequence)
+{
+	const struct torch_operator outer = {.sequence = sequence,
+					     .forward = own_thread()};
+	const struct torch_operator node = {
+		.sequence = sequence, .forward = own_thread(), .scope = 1};
+	void *engine = begin("evaluate_function: Addmm", &outer);
+
+	end(begin("AddmmBackward0", &node));
+	end(engine);
+}
+
+static void step(int64_t number)
+{
+	void *data = begin("enumerate(DataLoader)#next", &user);
+	void *optimizer;
+
+	end(begin("aten::stack", &plain));
+	end(data);
+	forward(number);
+	backward(number);
+	optimizer = begin("Optimizer.step#SGD.step", &user);
+	end(begin("aten::add_", &plain));
+	end(optimizer);
+}
+
+static void *end_there(void *record)
+{
+	end(record);
+	return NULL;
+}
+
+static void everything(void)
+{
+	const struct torch_operator async = {.sequence = -1, .is_async = true};
+	void *record = begin("gloo:all_reduce", &async);
+	pthread_t thread;
+
+	step(0);
+	if (!pthread_create(&thread, NULL, end_there, record))
+		pthread_join(thread, NULL);
+	begin("aten::never", &plain);
+}
+
+static bool load(const char *path)
+{
+	void *library = dlopen(path, RTLD_NOW);
+
+	if (!library)
+		return false;
+	*(void **)&begin = dlsym(library, "torch_double_begin");
+	*(void **)&end = dlsym(library, "torch_double_end");
+	*(void **)&is_observed = dlsym(library, "torch_double_is_observed");
+	*(void **)&calls = dlsym(library, "torch_double_calls");
+	*(void **)&own_thread =
+		dlsym(library, "_ZN2at14RecordFunction15currentThreadIdEv");
+	return own_thread && begin && end && is_observed && calls;
+}
+
+static void between_windows(void)
+{
+	const unsigned long before = calls();
+
+	step(100);
+	if (calls() != before)
+		puts("operators were observed outside of windows");
+}
+
+static void ignore(const struct traceprof_total *total, void *arg)
+{
+	(void)total;
+	(void)arg;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2 || !load(argv[1]))
+		return 1;
+	traceprof_mark("begin");
+	/* With that the writer has seen which libraries there are. */
+	traceprof_totals(ignore, NULL);
+	for (int i = 0; i < 20000 && traceprof_mark_ && !is_observed() &&
+			!getenv("NO_OBSERVER");
+	     i++)
+		usleep(1000);
+	if (argc > 3) {
+		for (int i = 0; i < atoi(argv[3]); i++) {
+			traceprof_start("steps");
+			step(i);
+			traceprof_stop();
+			between_windows();
+		}
+	} else {
+		everything();
+	}
+	puts("done");
+	return 0;
+}

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: MIT
+"""PyTorch's operators, on a double of its library: names, nesting, shapes,
+sequence numbers, windows, and libraries that are not what they seem."""
+
+import os
+
+import harness
+from harness import (LIBRARY, ROOT, compile_program, expect, expect_equal, same, traced)
+
+
+def library(version="2.15.0+cpu"):
+    """The double where PyTorch's library would lie."""
+    made = compile_program("lib/torch_double.c", "-fPIC", "-shared", "-I", ROOT,
+                           name="libtorch_cpu.so")
+    base = os.path.join(harness.folder(), "torch")
+    os.makedirs(os.path.join(base, "lib"), exist_ok=True)
+    path = os.path.join(base, "lib", "libtorch_cpu.so")
+    os.replace(made, path)
+    if version:
+        with open(os.path.join(base, "version.py"), "w", encoding="utf-8") as file:
+            file.write(f"__version__ = '{version}'\n")
+    return path
+
+
+def program():
+    return compile_program("operators.c", "-I", ROOT, "-pthread", "-ldl",
+                           name="operators")
+
+
+def recorded(**env):
+    return same(program(), library(), env=env)
+
+
+def one(trace, name, cat="cpu_op"):
+    found = trace.slices(name, cat=cat)
+    expect_equal(len(found), 1, f"slices named {name}")
+    return found[0]
+
+
+def inside(inner, outer):
+    return (inner["tid"] == outer["tid"] and outer["ts"] <= inner["ts"]
+            and inner["ts"] + inner["dur"] <= outer["ts"] + outer["dur"] + 0.001)
+
+
+def test_operators_nest_as_they_ran():
+    trace = recorded().trace
+    linear, addmm = one(trace, "aten::linear"), one(trace, "aten::addmm")
+    expect(inside(addmm, linear), "not nested", addmm, linear)
+    expect(inside(one(trace, "aten::copy_"), addmm), "not nested")
+    expect(inside(one(trace, "AddmmBackward0"),
+                  one(trace, "evaluate_function: Addmm")), "not nested")
+    step = one(trace, "Optimizer.step#SGD.step", cat="user_annotation")
+    expect(inside(one(trace, "aten::add_"), step), "not nested")
+
+
+def test_sequence_numbers_and_arrows():
+    trace = recorded().trace
+    for name in ("aten::linear", "aten::addmm", "AddmmBackward0"):
+        expect_equal(one(trace, name)["args"].get("Sequence number"), 0, name)
+    expect("Sequence number" not in one(trace, "aten::copy_")["args"], "has none")
+    expect(one(trace, "AddmmBackward0")["args"]["Fwd thread id"] > 0, "thread")
+    ends = [event for event in trace.events if event.get("cat") == "fwdbwd"]
+    expect_equal([event["ph"] for event in ends], ["s", "f"], "one arrow")
+    expect_equal(ends[0]["ts"], one(trace, "aten::addmm")["ts"],
+                 "from the operator that began last")
+    expect_equal(ends[1]["ts"], one(trace, "AddmmBackward0")["ts"], "to the node")
+
+
+def test_shapes_on_request():
+    expect("Input Dims" not in one(recorded().trace, "aten::copy_")["args"], "not asked")
+    args = one(recorded(TRACEPROF_SHAPES="1").trace, "aten::copy_")["args"]
+    expect_equal(args["Input Dims"], [[2, 0], [2, 1], []], "dimensions")
+    expect_equal(args["Input type"], ["float", "a type with a long name", "Scalar"],
+                 "types")
+
+
+def test_one_that_ends_on_another_thread_and_one_that_never_does():
+    trace = recorded().trace
+    one(trace, "gloo:all_reduce", cat="user_annotation")
+    expect_equal(one(trace, "aten::never")["args"].get("finished"), "false", "finished")
+
+
+def test_outside_of_windows_the_library_calls_nobody():
+    run = same(program(), library(), "steps", "3", env={"TRACEPROF_STEP": "manual"})
+    expect_equal(len(run.traces), 3, "windows")
+    for trace in run.traces:
+        expect_equal(len(trace.slices("aten::*", cat="cpu_op")), 5, "operators")
+
+
+def left_out(run, why):
+    expect(not run.trace.slices("aten::*"), "operators were recorded")
+    expect_equal(len([line for line in run.own_lines if why in line]), 1, run.stderr)
+    expect(any(why in note for note in run.trace.meta["notes"]), run.trace.meta["notes"])
+
+
+def test_unknown_versions_are_left_out_with_a_line():
+    for version in ("2.16.0", "1.13.1", "3.0", "two"):
+        left_out(same(program(), library(version), env={"NO_OBSERVER": "1"}),
+                 "its version is unknown here")
+
+
+def test_no_version_beside_it():
+    left_out(same(program(), library(None), env={"NO_OBSERVER": "1"}),
+             "no version stands beside it")
+
+
+def test_a_layout_that_is_not_its_versions():
+    left_out(same(program(), library(), env={"NO_OBSERVER": "1",
+                                             "TORCH_DOUBLE": "moved"}),
+             "its records don't lie as its version's do")
+
+
+def test_a_library_without_its_functions():
+    path = library()
+    double = os.path.join(harness.folder(), "libdouble.so")
+    os.replace(path, double)
+    made = compile_program("lib/blocks.c", "-fPIC", "-shared", "-I", ROOT,
+                           name="libtorch_cpu.so")
+    os.replace(made, path)
+    run = traced(program(), double, preload=f"{LIBRARY}:{path}",
+                 env={"NO_OBSERVER": "1"})
+    left_out(run, "it lacks functions that its version has")
+
+
+def test_switched_off():
+    run = recorded(TRACEPROF_TORCH="off", NO_OBSERVER="1")
+    expect(not run.trace.slices("aten::*"), "operators were recorded")
+
+
+if __name__ == "__main__":
+    harness.main()

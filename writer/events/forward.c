@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* forward.c - operators by their sequence numbers; see forward.h. */
+#include "writer/events/forward.h"
+
+#include "writer/events/meta_json.h"
+#include "writer/text/schema.h"
+
+/* So many numbers lie between an operator and its node at most; of a step
+ * with more some arrows are left out. */
+#define KEPT 16384u
+
+struct forward {
+	uint64_t number; /* sequence number and one */
+	uint64_t thread; /* PyTorch's, and the lane it is drawn on */
+	uint64_t tid;
+	uint64_t start_ns;
+	uint64_t file_index;
+};
+
+struct forward_table {
+	uint64_t arrows;
+	struct forward operators[KEPT];
+};
+
+static void end(struct writer_state *state, const char *phase, uint64_t id,
+		uint64_t tid, uint64_t ts_ns)
+{
+	struct json *json = &state->json;
+
+	json_line(json, (uintptr_t)state, (unsigned int)*phase);
+	json_raw(json, ",\n{" SCHEMA_KEY(SCHEMA_PHASE) "\"");
+	json_bytes(json, phase, 1);
+	json_raw(json, "\"," SCHEMA_KEY(SCHEMA_ID));
+	json_u64(json, id);
+	json_raw(json, "," SCHEMA_KEY(SCHEMA_PID));
+	json_u64(json, state->pid);
+	json_raw(json, "," SCHEMA_KEY(SCHEMA_TID));
+	json_u64(json, tid);
+	json_raw(json, "," SCHEMA_KEY(SCHEMA_TIME));
+	json_micros(json, (int64_t)ts_ns);
+	json_raw(
+		json,
+		"," SCHEMA_PAIR(SCHEMA_CATEGORY, SCHEMA_FLOW_BACKWARD) "," SCHEMA_PAIR(
+			SCHEMA_NAME, SCHEMA_FLOW_BACKWARD));
+	if (*phase == *SCHEMA_PHASE_FLOW_END)
+		json_raw(json,
+			 "," SCHEMA_PAIR(SCHEMA_BIND, SCHEMA_BIND_ENCLOSING));
+	json_char(json, '}');
+}
+
+static struct forward *place_of(struct writer_state *state, uint64_t number)
+{
+	if (!state->forward)
+		state->forward =
+			arena_alloc(&state->arena, sizeof(*state->forward));
+	return state->forward ? &state->forward->operators[number % KEPT]
+			      : NULL;
+}
+
+void forward_meet(struct writer_state *state, struct ring_reader *reader,
+		  const struct event *event, uint64_t start_ns)
+{
+	const uint64_t number = event->scope.payload;
+	const uint64_t tid = meta_json_tid(state, reader, LANE_MAIN);
+	const uint64_t file_index = state->file.file_index;
+	struct forward *known = number ? place_of(state, number) : NULL;
+
+	if (!known)
+		return;
+	if (!event->scope.range) {
+		if (known->number == number && start_ns <= known->start_ns &&
+		    known->thread == event->scope.domain &&
+		    known->file_index == file_index)
+			return;
+		*known = (struct forward){number, event->scope.domain, tid,
+					  start_ns, file_index};
+		return;
+	}
+	if (event->scope.category != OPERATOR_BACKWARD ||
+	    known->number != number || known->file_index != file_index ||
+	    known->thread != event->scope.range || known->start_ns > start_ns)
+		return;
+	state->forward->arrows++;
+	end(state, SCHEMA_PHASE_FLOW_START, state->forward->arrows, known->tid,
+	    known->start_ns);
+	end(state, SCHEMA_PHASE_FLOW_END, state->forward->arrows, tid,
+	    start_ns);
+}
