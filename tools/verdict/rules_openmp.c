@@ -5,8 +5,11 @@
 #include "tools/verdict/rules.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "tools/model/statistics.h"
+#include "tools/util/memory.h"
 #include "tools/util/numbers.h"
 
 /* What a region's figures stand for: of thinned ones some are in the file. */
@@ -99,6 +102,40 @@ bool rule_imbalance(const struct verdict_facts *facts, struct finding *finding)
 	return true;
 }
 
+static uint32_t number_of(const struct timeline *timeline,
+			  const struct timeline_name *row)
+{
+	return (uint32_t)(row - timeline_name(timeline, 0));
+}
+
+/* The part of a name's time that its usual calls make, the longest ones cut to
+ * twice what three of four stay below: a thread that another process keeps off
+ * its processor lets its team wait, seldom but long. */
+static double usual_part(const struct timeline *timeline,
+			 const struct timeline_name *row)
+{
+	const uint32_t name = number_of(timeline, row);
+	double *waits = memory_zeroed((size_t)row->calls + 1, sizeof(*waits));
+	double sum = 0, usual = 0, most;
+	size_t count = 0;
+
+	for (uint32_t at = 0; at < timeline->lanes.table.count; at++) {
+		const struct timeline_lane *lane = timeline_lane(timeline, at);
+
+		for (size_t i = 0; i < lane->count; i++)
+			if (lane->spans[i].name == name &&
+			    count < (size_t)row->calls)
+				waits[count++] = lane->spans[i].dur;
+	}
+	most = 2 * statistics_quantile(waits, count, 0.75);
+	for (size_t at = 0; at < count; at++) {
+		sum += waits[at];
+		usual += waits[at] < most ? waits[at] : most;
+	}
+	free(waits);
+	return sum > 0 ? usual / sum : 0;
+}
+
 /* Long waits of regions whose members work evenly in sum. */
 bool rule_barrier(const struct verdict_facts *facts, struct finding *finding)
 {
@@ -127,6 +164,7 @@ bool rule_barrier(const struct verdict_facts *facts, struct finding *finding)
 	most = facts->regions_in_steps * (double)waits->sum_ns / team_of(worst);
 	if (finding->saved_ns > most)
 		finding->saved_ns = most;
+	finding->saved_ns *= usual_part(facts->timeline, waits);
 	if (!is_worth(facts, finding->saved_ns, SHARE_HIGH_MIN))
 		return false;
 	say(&finding->figure,
@@ -146,9 +184,11 @@ bool rule_barrier(const struct verdict_facts *facts, struct finding *finding)
 static double held_ns(const struct verdict_facts *facts, double team)
 {
 	const struct timeline_name *row =
-		timeline_find(facts->timeline, "cpu_op", "critical");
+		timeline_find(facts->timeline, "openmp", "critical");
 	double elapsed = 0;
 
+	if (!row) /* older files */
+		row = timeline_find(facts->timeline, "cpu_op", "critical");
 	for (size_t at = 0; at < facts->region_count; at++)
 		elapsed += (double)facts->regions[at].elapsed_ns;
 	if (!row || (double)row->sum_ns < SERIAL_MIN * elapsed)
