@@ -75,6 +75,7 @@ void families_thread_entered(void)
 
 void families_finish(struct thread *thread)
 {
+	torch_finish(thread);
 	nvtx_finish(thread);
 }
 
