@@ -37,6 +37,7 @@ struct report_choice {
 	enum tally_order order;
 	size_t top; /* names in a table, 0 all */
 	bool json, tree;
+	bool whole; /* names, however long */
 };
 
 struct report_steps {

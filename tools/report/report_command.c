@@ -52,6 +52,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		arguments->choice.top = (size_t)number;
 		return 0;
 	case 't': arguments->choice.tree = true; return 0;
+	case 'l': arguments->choice.whole = true; return 0;
 	case 'j': arguments->choice.json = true; return 0;
 	default: return command_parse_files(key, text, state);
 	}
@@ -89,6 +90,8 @@ int report_command(int argc, char **argv)
 		 "the first N names of each table; 0: all (20)", 0},
 		{"tree", 't', NULL, 0,
 		 "nested scopes of each thread instead of tables", 0},
+		{"long", 'l', NULL, 0,
+		 "names as they are, with template arguments", 0},
 		{"json", 'j', NULL, 0, "print JSON, times in nanoseconds", 0},
 		{0},
 	};
