@@ -78,6 +78,9 @@ else lack 'aligned tables (libsmartcols)'; fi; \
 if has elfutils/libdwfl.h -ldw; then \
 	echo 'DEFINES += -DHAVE_LIBDW'; echo 'TOOL_LIBS += -ldw'; \
 else lack 'file and line (libdw)'; fi; \
+if has sqlite3.h -lsqlite3; then \
+	echo 'DEFINES += -DHAVE_SQLITE'; echo 'TOOL_LIBS += -lsqlite3'; \
+else lack 'export to databases (sqlite3)'; fi; \
 if has libunwind.h ''; then \
 	echo 'DEFINES += -DHAVE_LIBUNWIND'; \
 else lack 'call stacks (libunwind)'; fi; \
@@ -236,6 +239,13 @@ install: all
 	install -m 755 $(O)/libtraceprof.so $(DESTDIR)$(PREFIX)/lib/
 	install -m 755 $(O)/traceprof $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 include/traceprof.h include/traceprof_aliases.h $(DESTDIR)$(PREFIX)/include/
+	for place in bash:bash-completion/completions/traceprof \
+			zsh:zsh/site-functions/_traceprof \
+			fish:fish/vendor_completions.d/traceprof.fish; do \
+		file=$(DESTDIR)$(PREFIX)/share/$${place#*:}; \
+		install -d $${file%/*}; \
+		$(O)/traceprof completion $${place%%:*} > $$file; \
+	done
 	for page in docs/man/*.[1-8]; do \
 		section=man$${page##*.}; \
 		install -d $(DESTDIR)$(PREFIX)/share/man/$$section; \

@@ -8,11 +8,14 @@
 #include "preload/annotate/itt.h"
 #include "preload/annotate/nvtx_injection.h"
 #include "preload/annotate/nvtx_range.h"
+#include "preload/blas/blas.h"
+#include "preload/blas/blas_real.h"
 #include "preload/cuda/cuda_calls.h"
 #include "preload/cost.h"
 #include "preload/cuda/cupti_source.h"
 #include "preload/heap/early.h"
 #include "preload/heap/heap.h"
+#include "preload/heap/maps.h"
 #include "preload/heap/watch.h"
 #include "preload/stack/unwind.h"
 #include "preload/process/process.h"
@@ -38,6 +41,8 @@ COLD uint32_t families_watch(bool is_forked)
 		bits |= GATE_OMP_WATCH;
 	if (options->cuda != CUDA_OFF)
 		bits |= GATE_CUDA_WATCH;
+	if (options->shapes)
+		bits |= GATE_BLAS_WATCH;
 	if (options->malloc != MALLOC_OFF &&
 	    (!is_forked || options->children == CHILDREN_ALL))
 		bits |= GATE_HEAP_WATCH;
@@ -61,6 +66,10 @@ uint32_t families_begin(struct session *session, uint32_t *record)
 	*record = GATE_SCOPE | heap_record;
 	if (process.options.openmp)
 		*record |= GATE_OMP;
+	if (process.options.mmap)
+		*record |= GATE_MAP;
+	if (process.options.shapes)
+		*record |= GATE_BLAS;
 	/* Even if no annotation is the marker: pushes and pops must pair up
 	 * across windows. */
 	return heap_base | GATE_SCOPE_MARK |
@@ -71,6 +80,12 @@ void families_thread_entered(void)
 {
 	nvtx_thread_entered();
 	unwind_thread_entered(thread_self);
+	maps_thread_entered(thread_self);
+}
+
+void families_thread_leaves(void)
+{
+	maps_thread_leaves(thread_self);
 }
 
 void families_finish(struct thread *thread)
@@ -97,7 +112,13 @@ void families_forget(void)
 	cupti_forget();
 	torch_forget();
 	cuda_calls_forget();
+	blas_forget();
 	unwind_forget();
+}
+
+void families_file_closed(void)
+{
+	blas_real_closed();
 }
 
 uint64_t families_calls_watched(void)

@@ -9,28 +9,48 @@
 #include "tools/util/command.h"
 #include "writer/text/schema.h"
 
-static const struct {
-	const char *name;
-	int (*run)(int argc, char **argv);
-	const char *help;
-} commands[] = {
-	{"record", record_command, "run a program and record it"},
-	{"report", report_command, "totals, imbalance and steps of a trace"},
-	{"html", html_command, "a page to look at, of traces"},
-	{"memory", memory_command, "who holds the memory, and what grows"},
+static const struct command commands[] = {
+	{"record", record_command, "run a program and record it", "-- ./train"},
+	{"report", report_command, "totals, imbalance and steps of a trace",
+	 "--top 10 traceprof/*.gz"},
+	{"html", html_command, "a page to look at, of traces",
+	 "traceprof/*.gz -o page.html"},
+	{"export", export_command,
+	 "write a trace for Perfetto, flame graphs, SQL or CSV",
+	 "--sqlite traceprof/*.gz"},
+	{"memory", memory_command, "who holds the memory, and what grows",
+	 "traceprof/*.gz"},
 	{"symbolize", symbolize_command,
-	 "write files and lines into a trace's call stacks"},
-	{"diff", diff_command, "what changed between two runs"},
-	{"baseline", baseline_command, "keep a run for diff, in a small file"},
-	{"check", check_command, "check a trace against the format's rules"},
-	{"recover", recover_command, "finish the traces of crashed runs"},
+	 "write files and lines into a trace's call stacks",
+	 "trace.pt.trace.json.gz"},
+	{"peak", peak_command, "measure what this machine can do", ""},
+	{"diff", diff_command, "what changed between two runs",
+	 "before/ after/ --fail-if 'step>3%'"},
+	{"baseline", baseline_command, "keep a run for diff, in a small file",
+	 "traceprof/ -o baseline.json"},
+	{"check", check_command, "check a trace against the format's rules",
+	 "traceprof/*.gz"},
+	{"recover", recover_command, "finish the traces of crashed runs",
+	 "traceprof/"},
 	{"ctl", ctl_command,
-	 "start and stop the recording of a running program"},
-	{"compress", compress_command, "make finished traces smaller"},
-	{"plan", plan_command, "show which steps a schedule records"},
-	{"steps", steps_command, "show the loops in a trace, and set the step"},
-	{"doctor", doctor_command, "say what would be recorded here"},
-	{"options", options_command, "list all settings"},
+	 "start and stop the recording of a running program",
+	 "4242 start --steps 5"},
+	{"top", top_command, "watch a program while it is recorded",
+	 "$(pidof train)"},
+	{"open", open_command, "show a trace in Perfetto, from this machine",
+	 "trace.pt.trace.json.gz"},
+	{"compress", compress_command, "make finished traces smaller",
+	 "traceprof/*.gz"},
+	{"plan", plan_command, "show which steps a schedule records",
+	 "--wait 3 --active 2 --steps 20"},
+	{"steps", steps_command, "show the loops in a trace, and set the step",
+	 "trace.pt.trace.json.gz"},
+	{"doctor", doctor_command, "say what would be recorded here",
+	 "-- ./train"},
+	{"options", options_command, "list all settings", ""},
+	{"completion", completion_command,
+	 "complete commands and options in a shell",
+	 "bash > ~/.traceprof.bash"},
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
@@ -42,7 +62,7 @@ static void print_help(FILE *out)
 	      "and reads them.\n\n",
 	      out);
 	for (size_t at = 0; at < COMMAND_COUNT; at++)
-		fprintf(out, "  %-10s%s\n", commands[at].name,
+		fprintf(out, "  %-11s%s\n", commands[at].name,
 			commands[at].help);
 	fputs("\n`traceprof <command> --help` says more.\n", out);
 }
@@ -62,6 +82,8 @@ int main(int argc, char **argv)
 {
 	char name[64];
 
+	command_list = commands;
+	command_count = COMMAND_COUNT;
 	if (argc < 2) {
 		print_help(stderr);
 		return EXIT_USAGE;

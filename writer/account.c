@@ -73,11 +73,13 @@ static uint64_t stacks_ns(const struct writer_state *state)
 	stack_choice_parse(head->options.stack, &choice, why, sizeof(why));
 	if (choice.families & STACK_HEAP ||
 	    head->options.malloc == MALLOC_SAMPLED)
-		taken += written[EVENT_HEAP_ALLOC];
+		taken += written[EVENT_HEAP_ALLOC] + written[EVENT_MAP];
 	if (choice.families & STACK_OMP)
 		taken += written[EVENT_OMP_REGION];
 	if (choice.families & STACK_CUDA)
 		taken += written[EVENT_CALL];
+	if (choice.families & STACK_BLAS)
+		taken += written[EVENT_BLAS];
 	return (uint64_t)((double)load_relaxed(&head->stacks.timed_ticks) /
 			  (double)timed * 1e9 / (double)second * (double)taken);
 }

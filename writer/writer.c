@@ -173,6 +173,39 @@ static void note_summary(void)
 	pthread_mutex_unlock(&writer.summary_lock);
 }
 
+#define MOST_NAMED 3u
+#define MOST_CHARS 40u /* of a name; longer ones are left out */
+
+/* The names with the largest sums, from totals that are there anyway.  A
+ * member's share of a region has the region's name. */
+static void note_most(void)
+{
+	struct writer_summary *summary = &writer.summary;
+	struct label *const *sorted;
+	const size_t bytes = sizeof(summary->most);
+	unsigned int named = 0;
+	size_t count, len = 0;
+
+	if (!writer.session->head->options.verdict)
+		return;
+	count = totals_sort(&writer.state.totals, false, &sorted);
+	pthread_mutex_lock(&writer.summary_lock);
+	for (size_t at = 0; at < count && named < MOST_NAMED; at++) {
+		const struct total *run = &sorted[at]->run;
+
+		if (sorted[at]->kind == EVENT_OMP_IMPLICIT || !run->sum_ns ||
+		    sorted[at]->kind == EVENT_STEP ||
+		    strlen(sorted[at]->plain) > MOST_CHARS)
+			continue;
+		len += log_format(summary->most + len, bytes - len,
+				  "%s%s %.3f s (%lu calls)", len ? ", " : "",
+				  sorted[at]->plain, (double)run->sum_ns / 1e9,
+				  (unsigned long)run->calls);
+		named++;
+	}
+	pthread_mutex_unlock(&writer.summary_lock);
+}
+
 /* Draws a pass that took long enough to be seen. */
 static void show_pass(uint64_t start_ticks, uint64_t cpu_ns)
 {
@@ -383,6 +416,7 @@ static void finish(void)
 	rc = pass_finish(state, writer.stop_ticks);
 	pthread_mutex_unlock(&writer.lock);
 	note_summary();
+	note_most();
 	if (rc) {
 		give_up();
 		return;

@@ -43,8 +43,14 @@
 	X(FLAG,   malloc_duration, "MALLOC_DURATION", 0, 1, "0", "", "0|1", \
 	  "with MALLOC=all, time each call too (a second clock read)")	\
 	X(TEXT,   stack,      "STACK", 0, 0, "off", "", "WHAT",		\
-	  "call stacks of events: off, all, or heap, cuda and omp with "	\
+	  "call stacks of events: off, all, or heap, cuda, omp and blas with " \
 	  "commas between; :DEPTH frames of each, 16 unless it says so")	\
+	X(FLAG,   mmap,       "MMAP", 0, 1, "0", "", "0|1",		\
+	  "record mmap, munmap, mremap and brk, and the stacks of threads") \
+	X(FLAG,   shapes,     "SHAPES", 0, 1, "0", "", "0|1",		\
+	  "record calls of BLAS, LAPACK and cuBLAS with the sizes of their " \
+	  "matrices, FLOPs and bytes, and PyTorch's operators with the shapes " \
+	  "and types that they were given")				\
 	X(FLAG,   openmp,     "OPENMP", 0, 1, "1", "", "0|1",		\
 	  "record OpenMP regions, tasks and waits")			\
 	X(CHOICE, cuda,       "CUDA", 0, 0, "auto", "auto|off", "MODE",	\
@@ -65,8 +71,6 @@
 	  "longest that a window waits for the GPU to finish its work")	\
 	X(CHOICE, torch,      "TORCH", 0, 0, "auto", "auto|off", "MODE", \
 	  "record PyTorch's operators in windows, through its own observers") \
-	X(FLAG,   shapes,     "SHAPES", 0, 1, "0", "", "0|1",		\
-	  "tell the shapes and types that each operator was given")	\
 	X(TEXT,   step,       "STEP", 0, 0, "auto", "", "SOURCE",	\
 	  "what begins a step: auto, api, time:MS, omp:GLOB, nvtx:GLOB, " \
 	  "kernel:GLOB or cuda:GLOB, each with /N (every Nth), or @FILE; " \
@@ -123,6 +127,8 @@
 	  "finish traces of crashed runs found in the folder")		\
 	X(FLAG,   verbose,    "VERBOSE", 0, 1, "0", "", "0|1",		\
 	  "say what of CUPTI is known to be wrong, and what is done about it") \
+	X(FLAG,   verdict,    "VERDICT", 0, 1, "1", "", "0|1",		\
+	  "say at the end what took the time, and what to change")	\
 	X(FLAG,   quiet,      "QUIET", 0, 1, "0", "", "0|1",		\
 	  "print nothing unless something is wrong")
 /* clang-format on */

@@ -14,7 +14,8 @@ static const struct {
 	{"heap", STACK_HEAP},
 	{"cuda", STACK_CUDA},
 	{"omp", STACK_OMP},
-	{"all", STACK_HEAP | STACK_CUDA | STACK_OMP},
+	{"blas", STACK_BLAS},
+	{"all", STACK_HEAP | STACK_CUDA | STACK_OMP | STACK_BLAS},
 };
 
 /* The word that the text begins with; its length, 0 none. */
@@ -61,7 +62,8 @@ int stack_choice_parse(const char *text, struct stack_choice *choice, char *why,
 	log_format(
 		why, why_bytes,
 		"TRACEPROF_STACK=%.64s is not valid: it takes off, all, or "
-		"heap, cuda and omp with commas between, and :DEPTH up to %u; "
+		"heap, cuda, omp and blas with commas between, and :DEPTH up "
+		"to %u; "
 		"using off",
 		text, STACK_DEPTH_MAX);
 	return -EINVAL;

@@ -15,6 +15,7 @@ enum stack_family {
 	STACK_HEAP = 1 << 0,
 	STACK_CUDA = 1 << 1,
 	STACK_OMP = 1 << 2,
+	STACK_BLAS = 1 << 3,
 };
 
 struct stack_choice {
@@ -22,7 +23,7 @@ struct stack_choice {
 	uint32_t depth;
 };
 
-/* "off", "all", or heap, cuda and omp with commas between; each with ":DEPTH".
+/* "off", "all", or heap, cuda, omp and blas with commas between; each with ":DEPTH".
  * 0, or -EINVAL with one line in `why`. */
 int stack_choice_parse(const char *text, struct stack_choice *choice, char *why,
 		       size_t why_bytes);

@@ -53,7 +53,9 @@
 	X(GPU_POOL,     "memory_pool")	/* payload memory, then gpu_pool */ \
 	X(GPU_SAMPLE,   "gpu_sample")	/* payload sample: since the one before */ \
 	X(OMP_THINNED,  "omp_thinned")	/* name: number of marks; extra: the \
-					   first one's; payload words: marks */
+					   first one's; payload words: marks */ \
+	X(BLAS,         "blas")		/* name; payload blas */	\
+	X(MAP,          "map")		/* payload map */
 /* clang-format on */
 
 enum event_kind {
@@ -72,7 +74,8 @@ enum event_flag {
 				  at the end are in it, see event_share() */
 	EVENT_MOVED = 32,      /* was put again at the ring's end */
 	EVENT_SCANNED = 64,    /* the scan ahead of the drain has been here */
-	EVENT_OPERATOR = 128,  /* SCOPE: one of PyTorch's; extra: its shapes */
+	EVENT_INNER = 128,     /* BLAS: inside another call of it */
+	EVENT_OPERATOR = 256,  /* SCOPE: one of PyTorch's; extra: its shapes */
 };
 
 /* What an OMP_WAIT waited for or an OMP_ACQUIRED holds; word for names. */
@@ -118,6 +121,24 @@ enum omp_schedule {
 		OMP_SCHEDULE_COUNT
 };
 
+/* What a piece of address space is. */
+/* clang-format off */
+#define MAP_KINDS(X)							\
+	X(GONE,      "")						\
+	X(ANONYMOUS, "anonymous")					\
+	X(RESERVED,  "reserved")	/* nobody may touch it yet */	\
+	X(FILE,      "file")						\
+	X(STACK,     "stack")						\
+	X(BREAK,     "break")
+/* clang-format on */
+
+enum map_kind {
+#define X(name, word) MAP_KIND_##name,
+	MAP_KINDS(X)
+#undef X
+		MAP_KIND_COUNT
+};
+
 /* Types of a scope's payload, as NVTX numbers them. */
 enum event_payload {
 	EVENT_PAYLOAD_NONE,
@@ -138,7 +159,9 @@ struct event {
 	union {
 		uint32_t extra; /* OpenMP: from code to what names it; scope:
 				   its category's name; step: its thread */
-		uint32_t stack; /* heap, call: who called (stacks.h), 0 none */
+		uint32_t stack; /* heap, map, call, BLAS: who
+				   called
+				   (stacks.h), 0 none */
 	};
 	uint64_t start_ticks;
 	uint64_t end_ticks; /* equals start_ticks for an instant */
@@ -255,6 +278,21 @@ struct event {
 			uint16_t known;	      /* enum gpu_sample_known */
 			uint32_t pad;
 		} sample;
+		struct {
+			uint32_t m, n, k; /* as enum blas_op says */
+			uint32_t batch;
+			uint64_t code; /* return address of the call */
+			uint8_t op;    /* enum blas_op */
+			uint8_t type;  /* enum blas_type */
+			char trans[2]; /* 'N', 'T', 'C' of A and B, 0 none */
+			uint32_t pad;
+		} blas;
+		struct {
+			uint64_t address;
+			uint64_t size_bytes;
+			uint64_t kind; /* enum map_kind */
+			uint64_t pad;
+		} map;
 		uint64_t words[4];
 	};
 };

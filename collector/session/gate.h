@@ -34,11 +34,15 @@ enum gate_bit {
 	GATE_CUDA = 1 << 11,	    /* record: CUDA host side */
 	GATE_CUDA_WATCH = 1 << 12,  /* a CUDA call begins it */
 	GATE_OMP_STACK = 1 << 13,   /* regions get their call stacks */
+	GATE_BLAS = 1 << 14,	    /* record: BLAS and LAPACK */
+	GATE_MAP = 1 << 16,	    /* record: mmap() and its family */
+	GATE_BLAS_WATCH = 1 << 15,  /* a call of theirs begins it */
 };
 
 #define GATE_UNDECIDED 0u
 #define GATE_RECORD_BITS                                                       \
-	(GATE_HEAP_LARGE | GATE_HEAP_ALL | GATE_OMP | GATE_SCOPE | GATE_CUDA)
+	(GATE_HEAP_LARGE | GATE_HEAP_ALL | GATE_OMP | GATE_SCOPE | GATE_CUDA | \
+	 GATE_BLAS | GATE_MAP)
 
 struct gate_page {
 	_Atomic uint32_t bits;

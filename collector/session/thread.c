@@ -120,7 +120,9 @@ static bool is_gone(const struct thread *thread, uint32_t at, uint32_t frame)
 {
 	const struct open_frame *opened = &thread->frame[at];
 
-	return thread->open[at].kind == EVENT_OMP_REGION && opened->at &&
+	return (thread->open[at].kind == EVENT_OMP_REGION ||
+		thread->open[at].kind == EVENT_BLAS) &&
+	       opened->at &&
 	       opened->start == (uint32_t)thread->open[at].start_ticks &&
 	       frame - opened->at <= STACK_BYTES_MAX / 16;
 }
@@ -142,7 +144,8 @@ static void record_left(struct thread *thread, uint32_t at, uint64_t share_end)
 		return;
 	if (left->kind == EVENT_SCOPE && left->code == OPEN_OPERATOR)
 		event.flags |= EVENT_OPERATOR;
-	if (left->kind != EVENT_SCOPE && left->kind != EVENT_CALL) {
+	if (left->kind != EVENT_SCOPE && left->kind != EVENT_CALL &&
+	    left->kind != EVENT_BLAS) {
 		event.name = 0;
 		event.extra = left->name;
 		event.omp.region = left->region;

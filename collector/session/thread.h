@@ -31,14 +31,28 @@ struct open_slice {
 	uint64_t start_ticks;
 	uint64_t code; /* OpenMP: what names it */
 	uint64_t region;
-	uint32_t name; /* interned; OpenMP: the event's `extra` */
-	uint16_t kind; /* enum event_kind */
-	uint16_t sync; /* enum omp_sync */
+	union {
+		struct {
+			uint32_t name; /* interned; OpenMP: the event's
+					  `extra` */
+			uint16_t kind; /* enum event_kind */
+			uint16_t sync; /* enum omp_sync */
+		};
+		uint64_t what;
+	};
 };
 
 /* The `code` of an open SCOPE that is an operator of PyTorch; that of others
  * says whose they are. */
 #define OPEN_OPERATOR 2u
+
+/* Written at once: a processor that is to read in one what it wrote in parts
+ * first waits for each write before, also for lines that others have. */
+static inline uint64_t open_slice_what(uint32_t name, unsigned int kind,
+				       unsigned int sync)
+{
+	return name | (uint64_t)kind << 32 | (uint64_t)sync << 48;
+}
 
 /* A wait at a region's end, which begins where the master's share ended: that
  * is the open slice before it. */
@@ -172,8 +186,7 @@ static inline bool open_slice_is(const struct open_slice *slice,
 {
 	return slice->start_ticks == made->start_ticks &&
 	       slice->code == made->code && slice->region == made->region &&
-	       slice->name == made->name && slice->kind == made->kind &&
-	       slice->sync == made->sync;
+	       slice->what == made->what;
 }
 
 /* Open slices: plain stores in the order that a kill may cut anywhere. */
@@ -183,12 +196,11 @@ static inline void thread_open(struct thread *thread, enum event_kind kind,
 			       unsigned int sync)
 {
 	const uint32_t depth = load_relaxed(&thread->depth);
-	const struct open_slice made = {.start_ticks = start_ticks,
-					.code = code,
-					.region = region,
-					.name = name,
-					.kind = (uint16_t)kind,
-					.sync = (uint16_t)sync};
+	const struct open_slice made = {
+		.start_ticks = start_ticks,
+		.code = code,
+		.region = region,
+		.what = open_slice_what(name, kind, sync)};
 	struct open_slice *slice =
 		&thread->open[depth < OPEN_SLICES_MAX ? depth : 0];
 

@@ -17,6 +17,7 @@
 #include "collector/system/loader.h"
 #include "collector/session/thread.h"
 #include "preload/gomp/gomp_alone.h"
+#include "preload/process/families.h"
 #include "preload/stack/unwind.h"
 
 #include <dlfcn.h>
@@ -389,6 +390,7 @@ EXPORT int dlclose(void *handle)
 		real_dlclose = (int (*)(void *))dlsym(RTLD_NEXT, "dlclose");
 	unwind_code_goes();
 	result = real_dlclose(handle);
+	families_file_closed();
 	if (likely(!load_relaxed(&object_count)))
 		return result;
 	saved = errno;

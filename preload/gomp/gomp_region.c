@@ -164,28 +164,29 @@ void gomp_close_outlined(struct gomp_region *region)
 bool gomp_member_begin(struct gomp_member *member, struct gomp_region *region,
 		       unsigned int team, unsigned int thread)
 {
-	struct gomp_slice *slice = &member->slice;
+	struct gomp_slice slice = {.thread = NULL};
 
 	member->region = region;
 	member->was_last = gomp_last;
 	gomp_last = region->library;
-	slice->thread = gomp_is_recording() ? hook_thread() : NULL;
-	if (unlikely(!slice->thread))
+	slice.thread = gomp_is_recording() ? hook_thread() : NULL;
+	if (unlikely(!slice.thread)) {
+		member->slice.thread = NULL;
 		return false;
-	slice->code = region->code;
-	slice->region = region->number;
-	slice->kind = EVENT_OMP_IMPLICIT;
-	slice->sync = 0;
+	}
+	slice.code = region->code;
+	slice.region = region->number;
+	slice.kind = EVENT_OMP_IMPLICIT;
 	member->detail = (struct gomp_detail){.schedule = region->schedule,
 					      .outlined = region->outlined,
 					      .team = team,
 					      .thread = thread};
-	if (slice->thread == region->master) {
+	if (slice.thread == region->master) {
 		region->detail.team = team;
 		if (region->site)
 			region->site->has_team = 1;
 	}
-	gomp_slice_push(slice, clock_ticks());
+	member->slice = gomp_slice_pushed(slice, clock_ticks());
 	return true;
 }
 

@@ -48,6 +48,11 @@ struct gomp_region {
 	struct gomp_detail detail;
 };
 
+_Static_assert(
+	offsetof(struct gomp_region, site) == CACHE_LINE,
+	"what members read is one line, and what the master writes while "
+	"they run is in others");
+
 /* Begins a region if it is to be recorded, and a step if it is a marker.  The
  * caller has asked gomp_region_wanted().  The context lies in the frame of the
  * hook: where that is gone, so is the region.  Otherwise false: the caller
@@ -108,15 +113,16 @@ uint32_t gomp_region_ask(uint32_t bits, struct gomp_site *site,
 static inline uint64_t gomp_share_end(const struct gomp_slice *share,
 				      uint64_t end_ticks)
 {
-	struct gomp_slice wait = *share;
+	const struct gomp_slice wait = {.thread = share->thread,
+					.region = share->region,
+					.code = share->code,
+					.kind = EVENT_OMP_WAIT,
+					.sync = OMP_SYNC_REGION_END};
 
-	wait.kind = EVENT_OMP_WAIT;
-	wait.sync = OMP_SYNC_REGION_END;
 	/* Whatever was left open in it is gone.
 	 * RELEASE pairs with ACQUIRE in the writer's look at open slices. */
 	store_release(&share->thread->depth, share->depth + 1);
-	gomp_slice_push(&wait, end_ticks);
-	return wait.start_ticks;
+	return gomp_slice_pushed(wait, end_ticks).start_ticks;
 }
 
 /* The master did its share and waited for its team: one event. */
@@ -163,11 +169,12 @@ static inline void gomp_region_enter(struct gomp_region *region,
 	thread_drop_left(thread, region);
 	/* Before the slice is filled: what it holds stays in registers. */
 	start = clock_ticks();
-	region->slice = (struct gomp_slice){.thread = thread,
-					    .region = number,
-					    .code = code,
-					    .kind = EVENT_OMP_REGION};
-	gomp_slice_push(&region->slice, start);
+	region->slice =
+		gomp_slice_pushed((struct gomp_slice){.thread = thread,
+						      .region = number,
+						      .code = code,
+						      .kind = EVENT_OMP_REGION},
+				  start);
 	thread_open_in(thread, region);
 }
 
@@ -205,6 +212,8 @@ static inline bool gomp_region_open(struct gomp_region *region,
 	struct thread *thread;
 	uint32_t stack = 0;
 
+	/* The members of the last team have it. */
+	prefetch_to_write(region);
 	region->slice.thread = NULL;
 	region->site = NULL;
 	region->is_thinned = false;

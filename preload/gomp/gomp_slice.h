@@ -128,21 +128,29 @@ static inline void gomp_commit(const struct gomp_slice *slice,
 #define GOMP_TICKS_APART 1u
 #endif
 
-/* Opens a slice at `start_ticks` on this thread's record. */
-static inline void gomp_slice_push(struct gomp_slice *slice,
-				   uint64_t start_ticks)
+/* Opens a slice at `start_ticks` on its thread's record.  By value: what was
+ * just written isn't read again, see open_slice_what(). */
+static inline struct gomp_slice gomp_slice_pushed(struct gomp_slice slice,
+						  uint64_t start_ticks)
 {
-	struct thread *thread = slice->thread;
+	struct thread *thread = slice.thread;
 	const uint32_t depth = load_relaxed(&thread->depth);
 
 	if (likely(depth - 1 < OPEN_SLICES_MAX))
 		start_ticks = max_u64(start_ticks,
 				      thread->open[depth - 1].start_ticks +
 					      GOMP_TICKS_APART);
-	slice->start_ticks = start_ticks;
-	slice->depth = depth;
-	thread_open(thread, slice->kind, start_ticks, 0, slice->code,
-		    slice->region, slice->sync);
+	slice.start_ticks = start_ticks;
+	slice.depth = depth;
+	thread_open(thread, (enum event_kind)slice.kind, start_ticks, 0,
+		    slice.code, slice.region, slice.sync);
+	return slice;
+}
+
+static inline void gomp_slice_push(struct gomp_slice *slice,
+				   uint64_t start_ticks)
+{
+	*slice = gomp_slice_pushed(*slice, start_ticks);
 }
 
 /* Opens a slice inside whatever is open.  False: nothing is recorded. */

@@ -231,6 +231,8 @@ void closing_report(const struct session *session,
 	} else if (done->files && rc != -ETIMEDOUT) {
 		/* Of a file that is not whole yet there are no totals. */
 		say_files(session, done);
+		if (done->most[0])
+			log_say("most time: %s", done->most);
 		say_next(session, done);
 	} else if (session->head->flight.is_on) {
 		log_say("no trace: nothing triggered the flight recorder");

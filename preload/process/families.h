@@ -27,6 +27,9 @@ uint32_t families_begin(struct session *session, uint32_t *record);
 /* The calling thread has got a record. */
 void families_thread_entered(void);
 
+/* It is about to give it back. */
+void families_thread_leaves(void);
+
 /* Writer, each pass: what the session is to know of them. */
 void families_poll(void *unused);
 
@@ -42,6 +45,9 @@ uint32_t families_closed_bits(void);
 
 /* In a forked child: the parent's session is gone. */
 void families_forget(void);
+
+/* The program closed a file of code. */
+void families_file_closed(void);
 
 /* Allocations that were seen before a recording began. */
 uint64_t families_calls_watched(void);

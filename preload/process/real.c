@@ -32,7 +32,7 @@ enum need { BASE, REST, NEW, OTHER, NONE };
 /* Without a pointer, which would be relocated in each process. */
 struct row {
 	uint8_t need;
-	uint8_t where; /* offset of the function pointer in `real` */
+	uint16_t where; /* offset of the function pointer in `real` */
 	char name[22];
 };
 
@@ -43,7 +43,7 @@ static const struct row rows[] = {WRAPPED_FUNCTIONS(X) CALLED_FUNCTIONS(X)};
 
 #undef X
 
-_Static_assert(sizeof(struct real_functions) < UINT8_MAX, "row.where");
+_Static_assert(sizeof(struct real_functions) < UINT16_MAX, "row.where");
 
 static void find(enum need need)
 {

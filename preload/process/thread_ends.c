@@ -18,6 +18,7 @@
  * seccomp filter, would have been the whole program's end, by that status or
  * that signal: then this is how the program ends, once its file is finished.
  */
+#include "preload/process/families.h"
 #include "preload/process/life_parts.h"
 
 #include "collector/session/thread.h"
@@ -53,8 +54,10 @@ static void thread_ends(void *round)
 	/* A forked child that took no handler on its way (_Fork, clone) still
 	 * has its parent's record here.  After the end of the recording not
 	 * even the question is allowed: the thread may sit in a sandbox. */
-	if (life_is_running())
+	if (life_is_running()) {
+		families_thread_leaves();
 		thread_leave();
+	}
 }
 
 void thread_ends_start(void)

@@ -23,6 +23,7 @@
 
 #include <malloc.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* clang-format off */
@@ -40,6 +41,17 @@
 	X(libc, NEW,  free_sized,     void,   (void *ptr, size_t size))	\
 	X(libc, NEW,  free_aligned_sized, void, (void *ptr, size_t alignment, \
 						 size_t size))		\
+	X(libc, REST, mmap,           void *, (void *at, size_t bytes,	\
+					       int protection, int flags, \
+					       int fd, off_t offset))	\
+	X(libc, NONE, mmap64,         void *, (void *at, size_t bytes,	\
+					       int protection, int flags, \
+					       int fd, off64_t offset))	\
+	X(libc, REST, munmap,         int,    (void *at, size_t bytes))	\
+	X(libc, REST, mremap,         void *, (void *at, size_t old_bytes, \
+					       size_t bytes, int flags, ...)) \
+	X(libc, REST, brk,            int,    (void *to))		\
+	X(libc, REST, sbrk,           void *, (intptr_t bytes))		\
 	X(libc, NONE, execv,          int,    (const char *path,	\
 					       char *const argv[]))	\
 	X(libc, REST, execve,         int,    (const char *path,	\

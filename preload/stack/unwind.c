@@ -71,6 +71,10 @@ COLD void unwind_prepare(void)
 	was = thread_busy();
 	library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
 	if (library && find(library)) {
+		Dl_info info;
+
+		if (dladdr(*(void **)&unwind.backtrace, &info))
+			unwind.library = (uintptr_t)info.dli_fbase;
 		/* What it sets up once. */
 		unwind.backtrace(frames, STACK_DEPTH_DEFAULT);
 		unwind.has_python = python_frames_find();

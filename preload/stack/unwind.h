@@ -48,6 +48,7 @@ struct unwind {
 	void (*flush)(unw_addr_space_t space, unw_word_t low, unw_word_t high);
 	unw_addr_space_t *space;
 #endif
+	uintptr_t library;  /* where libunwind begins */
 	uint64_t main_high; /* of the main thread's stack */
 };
 
@@ -78,6 +79,14 @@ extern const char _end[] __attribute__((visibility("hidden")));
 static inline bool unwind_wants(enum stack_family family)
 {
 	return unlikely(unwind.choice.families & family);
+}
+
+/* Of libunwind's own code. */
+#define UNWIND_LIBRARY_BYTES (1u << 20)
+
+static inline bool unwind_is_its_own(const void *code)
+{
+	return (uintptr_t)code - unwind.library < UNWIND_LIBRARY_BYTES;
 }
 
 static inline bool unwind_is_ours(uint64_t code)

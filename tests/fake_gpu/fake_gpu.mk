@@ -30,7 +30,7 @@ fake-gpu:
 	@echo '  fake-gpu left out for want of cupti.h'
 endif
 ifneq ($(and $(NVCC),$(CUPTI)),)
-gpu-programs: $(GPU_PROGRAMS) $(CUDA_KINDS)
+gpu-programs: $(GPU_PROGRAMS) $(CUDA_KINDS) $(O)/tests/programs/cuda_planted
 else
 gpu-programs:
 	@echo '  GPU programs left out for want of nvcc'
@@ -106,6 +106,12 @@ $(GPU_PROGRAMS): tests/programs/cuda_train.cu
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) $(NVCC_FLAGS) \
 		-cudart $(if $(filter %_static,$@),static,shared) -o $@ $< -ldl
+
+$(O)/tests/programs/cuda_planted: tests/programs/cuda_planted.cu
+	$(call say,NVCC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) $(NVCC_FLAGS) -Iinclude -Xcompiler -fopenmp \
+		-cudart shared -o $@ $< -ldl
 
 $(CUDA_KINDS): tests/programs/cuda_kinds.cu
 	$(call say,NVCC,$@)

@@ -11,16 +11,20 @@
  *	alloc_sites deep DEPTH		allocates under so many frames
  *	alloc_sites fork		a child and its parent go on
  *	alloc_sites churn BLOCKS	three sizes, known sums
+ *	alloc_sites maps		mmap() and its family
+ *	alloc_sites handed BLOCKS	another thread frees half of them
  *	alloc_sites sizes		1 byte to 100 MB, at least 24 MB each
  */
 #include "traceprof.h"
 #include <dlfcn.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -258,6 +262,62 @@ static NOINLINE void sizes(void)
 	free(held);
 }
 
+static NOINLINE void *producer_site(void)
+{
+	return make_block(5000);
+}
+
+static void *produce(void *arg)
+{
+	for (int i = 0; i < *(int *)arg; i++)
+		kept[kept_count++ % KEPT] = producer_site();
+	for (int i = 0; i < *(int *)arg / 4; i++)
+		free(kept[i]);
+	return NULL;
+}
+
+static NOINLINE void handed(int blocks)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, produce, &blocks);
+	pthread_join(thread, NULL);
+	for (int i = blocks / 4; i < blocks * 3 / 4; i++)
+		free(kept[i]);
+}
+
+static NOINLINE char *map_site(size_t pages)
+{
+	return mmap(NULL, pages * 4096, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+static void *nothing(void *arg)
+{
+	free(make_block(70000));
+	return arg;
+}
+
+/* 100 pages, of which 10 are left in the middle and 20 are replaced; 7 that
+ * become 70; a thread. */
+static NOINLINE void maps(void)
+{
+	char *first = map_site(100), *grown = map_site(7);
+	pthread_t thread;
+
+	munmap(first + 40 * 4096, 10 * 4096);
+	mmap(first + 60 * 4096, 20 * 4096, PROT_NONE,
+	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	grown = mremap(grown, 7 * 4096, 70 * 4096, MREMAP_MAYMOVE);
+	grown[69 * 4096] = 1;
+	if (mmap(NULL, 0, 0, 0, -1, 0) != MAP_FAILED || munmap(first, 0) == 0)
+		puts("strange");
+	pthread_create(&thread, NULL, nothing, NULL);
+	pthread_join(thread, NULL);
+	brk((char *)sbrk(8192) + 4096);
+	kept[kept_count++] = grown;
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
@@ -275,6 +335,10 @@ int main(int argc, char **argv)
 		split();
 	else if (!strcmp(mode, "sizes"))
 		sizes();
+	else if (!strcmp(mode, "maps"))
+		maps();
+	else if (!strcmp(mode, "handed"))
+		handed(count);
 	else if (!strcmp(mode, "churn"))
 		churn(count);
 	else

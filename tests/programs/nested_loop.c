@@ -5,12 +5,14 @@
  * each epoch.
  *
  *	nested_loop [epochs=N] [steps=N] [layers=N] [evaluate=N] [warm=N]
- *		    [odd=N] [ms=N] [late=N] [first=N] [call] [range] [aside]
+ *		    [odd=N] [ms=N] [late=N] [first=N] [pause=N] [call] [range]
+ *		    [aside]
  *
  * warm: regions in no order before it all; odd: each so many steps one region
- * more; first: passes forward before the first step; ms: length of a step;
- * call: traceprof_step() all the same, late: from that step on; range: a scope
- * around each; aside: another thread that does this and that.
+ * more; first: passes forward before the first step, pause: so many ms after
+ * them; ms: length of a step; call: traceprof_step() all the same, late: from
+ * that step on; range: a scope around each; aside: another thread that does
+ * this and that.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -41,7 +43,7 @@ REGION(scale)
 REGION(shuffle)
 
 static int epochs = 2, steps = 20, layers = 3, evaluations, warm, odd_each, ms;
-static int late, first, is_calling, is_ranging, is_aside;
+static int late, first, pause_ms, is_calling, is_ranging, is_aside;
 static volatile int is_over;
 
 static int set(const char *text, const char *name, int *value)
@@ -68,6 +70,7 @@ static void read_arguments(int argc, char **argv)
 		       set(argv[i], "odd", &odd_each) ||
 		       set(argv[i], "late", &late) ||
 		       set(argv[i], "first", &first) ||
+		       set(argv[i], "pause", &pause_ms) ||
 		       set(argv[i], "ms", &ms));
 	}
 }
@@ -159,6 +162,8 @@ int main(int argc, char **argv)
 	}
 	for (int i = 0; i < first; i++)
 		sum += pass_forward() + loss();
+	if (pause_ms)
+		usleep((unsigned int)pause_ms * 1000);
 	for (int epoch = 0; epoch < epochs; epoch++) {
 		for (int step = 0; step < steps; step++)
 			sum += train(epoch * steps + step);

@@ -195,7 +195,8 @@ def clean_environment():
     what is drawn is not to depend on how long things take (t_thin.py)."""
     kept = {key: value for key, value in os.environ.items()
             if not key.startswith(("TRACEPROF", "LD_", "OMP_", "GOMP_", "KMP_"))}
-    return kept | {"OMP_WAIT_POLICY": "passive", "TRACEPROF_MAX_OVERHEAD": "0"}
+    return kept | {"OMP_WAIT_POLICY": "passive", "TRACEPROF_MAX_OVERHEAD": "0",
+                   "TRACEPROF_VERDICT": "0"}
 
 
 def execute(command, env, timeout, cwd=None, target=None, stdin=None):

@@ -162,6 +162,22 @@ def test_a_validation_before_the_training():
     expect_windows(run, [[1, 2, 3]])
 
 
+def test_a_long_validation_before_the_training():
+    """Seen alone, and for longer than a step that is one needs to be certain."""
+    run = looped("first=400", "pause=500", "epochs=1", "steps=100", "layers=4", "ms=2",
+                 wait=1, active=3, repeat=1)
+    expect_equal(said(run)[0], 'omp region "update"', run.stderr)
+    expect_windows(run, [[1, 2, 3]])
+
+
+def test_no_window_is_there_yet():
+    """The buffer is half full of a validation; its loop is given up for another."""
+    run = looped("first=1500", "pause=500", "epochs=1", "steps=4000", "layers=4",
+                 wait=3000, active=2, repeat=1, buffer_mb=4, on_full="wait")
+    expect_equal(said(run)[0], 'omp region "update"', run.stderr)
+    expect_windows(run, [[3000, 3001]])
+
+
 def test_schedule_longer_than_the_run():
     run = looped("epochs=1", "steps=20", "layers=2", wait=100, active=3)
     expect_equal(len(run.traces), 0, "traces")

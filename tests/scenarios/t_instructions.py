@@ -27,6 +27,8 @@ HEAP = {
 }
 # For each region of one thread, 32 of them glibc's locks.
 REGION = 420
+# In our code, for each launch on the simulated GPU that is recorded.
+LAUNCH = 60
 # In CUPTI's callbacks, for each launch on the simulated GPU, windows closed.
 MARKS = {
     "kernel:other*": 150,
@@ -48,7 +50,12 @@ def build(name):
     return built
 
 
-def count(command, settings, preload=None, within=None):
+def in_all(path):
+    with open(path, encoding="utf-8") as file:
+        return int(re.search(r"^(?:totals|summary): (\d+)", file.read(), re.M)[1])
+
+
+def count(command, settings, preload=None, within=None, read=in_all):
     """Instructions of the program's first thread, or of one function there."""
     place = folder()
     env = clean_environment() | settings
@@ -64,9 +71,7 @@ def count(command, settings, preload=None, within=None):
     expect(done.returncode == 0, done.stderr[-2000:])
     first = glob.glob(os.path.join(place, "counts-01")) \
         or glob.glob(os.path.join(place, "counts"))
-    with open(first[0], encoding="utf-8") as file:
-        found = re.search(r"^(?:totals|summary): (\d+)", file.read(), re.M)
-    return int(found.group(1))
+    return read(first[0])
 
 
 def each(command, settings=None, preload=None, within=None):
@@ -160,6 +165,44 @@ def test_launch_marks():
                f"{step}: {seen:.1f} instructions a launch, the limit is {limit}")
 
 
+def of_library(path):
+    """Instructions in our own code: lines of cost under our object's name, but for
+    those that sum up a call."""
+    names, here, total, is_call = {}, None, 0, False
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            named = re.match(r"(c?ob)=\((\d+)\)(?: (.*))?", line)
+            if named:
+                names.setdefault(named[2], named[3])
+                here = names[named[2]] if named[1] == "ob" else here
+            elif line.startswith("calls="):
+                is_call = True
+            elif re.match(r"[\d+*-]", line):
+                total += 0 if is_call or here != harness.LIBRARY else int(line.split()[1])
+                is_call = False
+    return total
+
+
+def test_kinds_of_the_gpu():
+    """What else CUPTI and NVML record costs the program's thread no instruction."""
+    double = os.path.join(harness.BUILD, "fake-gpu")
+    if not os.path.exists(os.path.join(double, "libcupti.so.13")):
+        raise Skip("the double is not built: no CUDA headers on this machine")
+
+    def launch(**settings):
+        few, many = (count([harness.program("ptx_launch"), launches],
+                           {"LD_LIBRARY_PATH": double, "SIMGPU_KERNEL_NS": "1"} | settings,
+                           harness.LIBRARY, read=of_library)
+                     for launches in (500, 2500))
+        return (many - few) / 2000
+
+    alone = launch(TRACEPROF_NVML="0")
+    expect(5 < alone < LAUNCH, f"{alone:.1f} instructions a launch, the limit is {LAUNCH}")
+    more = launch(TRACEPROF_GPU_LATENCY="1", TRACEPROF_UNIFIED_MEMORY="1")
+    expect(abs(more - alone) < 2, f"{alone:.1f} instructions a launch, with all kinds "
+           f"{more:.1f}")
+
+
 # Of preload/cost.c: how often each of its hooks is run.
 TIMED = 24 * 96
 
@@ -174,8 +217,7 @@ def modelled(function):
                            f"--toggle-collect={function}", harness.program("step_loop"), "3"],
                           env=env, capture_output=True, text=True, timeout=120)
     expect(done.returncode == 0, done.stderr[-2000:])
-    with open(os.path.join(place, "counts"), encoding="utf-8") as file:
-        return int(re.search(r"^(?:totals|summary): (\d+)", file.read(), re.M)[1]) / TIMED
+    return in_all(os.path.join(place, "counts")) / TIMED
 
 
 def test_what_a_hook_is_said_to_cost():

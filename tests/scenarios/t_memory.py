@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """traceprof memory: who held the peak, what leaks, what grows, who allocates."""
 
+import gzip
 import json
 import os
 import re
+import shutil
 import subprocess
 
 import harness
@@ -231,6 +233,133 @@ def test_speedscope_file():
     expect(all(0 <= frame < len(frames) for stack in profile["samples"]
                for frame in stack), "frames")
     expect(any(name.startswith("make_block ") for name in frames), frames)
+
+
+def varints(data):
+    at = 0
+    while at < len(data):
+        value = shift = 0
+        while True:
+            value |= (data[at] & 127) << shift
+            shift += 7
+            at += 1
+            if data[at - 1] < 128:
+                break
+        yield value, at
+
+
+def message(data):
+    """(field, number or bytes) of one protobuf message."""
+    at = 0
+    while at < len(data):
+        tag, step = next(varints(data[at:]))
+        number, more = next(varints(data[at + step:]))
+        at += step + more
+        if tag & 7 == 2:
+            yield tag >> 3, data[at:at + number]
+            at += number
+        else:
+            expect_equal(tag & 7, 0, "wire type")
+            yield tag >> 3, number
+
+
+def test_pprof_profile():
+    path = record("alloc_sites", "leak", 30)
+    profile = os.path.join(folder(), "profile.pb.gz")
+    with open(profile, "wb") as out:
+        subprocess.run([harness.COMMAND, "memory", "--pprof", path], stdout=out,
+                       check=True)
+    with gzip.open(profile) as file:
+        fields = list(message(file.read()))
+    texts = [value.decode() for field, value in fields if field == 6]
+    expect_equal(texts[0], "")
+    kinds = [texts[dict(message(value))[1]] for field, value in fields if field == 1]
+    functions = {dict(message(value))[1]: dict(message(value))
+                 for field, value in fields if field == 5}
+    places = {}
+    for field, value in fields:
+        if field == 4:
+            one = dict(message(value))
+            line = dict(message(one[4]))
+            made = functions[line[1]]
+            places[one[1]] = (texts[made[2]], os.path.basename(texts[made[4]]), line[2])
+    found = account(path)
+    sums = dict.fromkeys(kinds, 0)
+    stacks = []
+    for field, value in fields:
+        if field == 2:
+            one = dict(message(value))
+            values = [number for number, _ in varints(one[2])]
+            for kind, number in zip(kinds, values):
+                sums[kind] += number
+            stacks.append([places[number] for number, _ in varints(one[1])])
+    expect_equal(sums, {"peak_space": found["peak_bytes"],
+                        "inuse_space": found["live_bytes"],
+                        "alloc_space": found["bytes"],
+                        "alloc_objects": found["allocations"],
+                        "temporary_objects": found["temporary"]})
+    wanted = ("make_block", "alloc_sites.c", line_of("make_block", "malloc("))
+    expect(any(stack[0][0] == "malloc" or wanted in stack[:2] for stack in stacks), stacks)
+    if shutil.which("go"):
+        done = subprocess.run(["go", "tool", "pprof", "-top", "-sample_index=inuse_space",
+                               profile], capture_output=True, text=True)
+        expect(done.returncode or "make_block" in done.stdout, done.stdout)
+    expect_equal(command("memory", "--pprof", path, path).status, 2)
+
+
+def test_one_module_alone():
+    path = record("alloc_sites", "leak", 30)
+    whole, own, libc = (account(path, *options) for options in
+                        ([], ["--module", "alloc_sites"], ["--module", "libc"]))
+    expect({"make_block"} == {names(place)[0] for place in own["places"]}, own)
+    expect_equal(own["strange_frees"], 0)
+    expect(libc["allocations"] > 0, "the output's buffer")
+    expect(own["allocations"] + libc["allocations"] <= whole["allocations"], whole)
+    mine = [place for place in whole["places"] if names(place)[0] == "make_block"]
+    expect_equal((own["bytes"], own["frees"]),
+                 (sum(place["bytes"] for place in mine),
+                  sum(place["frees"] for place in mine)))
+
+
+def test_blocks_that_another_thread_frees():
+    path = record("alloc_sites", "handed", 2000)
+    found = account(path)
+    site = next(place for place in found["places"] if "producer_site" in names(place))
+    expect_equal((site["calls"], site["frees"], site["foreign"]), (2000, 1500, 1000))
+    expect(1000 <= found["foreign"] < 1010, found["foreign"])
+    said = text(path)
+    expect("freed by another thread" in said, said)
+    expect("freed by another thread" not in text(record("alloc_sites", "leak", 10)))
+    lines = text(path, "--flame", "--cost", "foreign").splitlines()
+    expect_equal(sum(int(line.rsplit(" ", 1)[1]) for line in lines), found["foreign"])
+
+
+def test_memory_that_is_mapped():
+    run = same("alloc_sites", "maps", env=HEAP | {"TRACEPROF_MMAP": "1"})
+    done = command("memory", "--json", run.files[0])
+    found = {one["memory"]: one for one in json.loads(done.stdout)[0]["memories"]}
+    mapped = found["mapped by the program"]
+    expect_equal(mapped["strange_frees"], 0)
+    sites = [(names(place)[0], place["calls"], place["bytes"], place["live"],
+              place["live_blocks"]) for place in mapped["places"]
+             if names(place)[0] in ("map_site", "maps")]
+    # Of 100 pages 10 in the middle go and 20 are replaced; 7 move into 70.
+    page = 4096
+    expect_equal(sorted(sites), [
+        ("map_site", 2, 107 * page, 70 * page, 3),
+        ("maps", 1, 2 * page, page, 1),
+        ("maps", 1, 20 * page, 20 * page, 1),
+        ("maps", 1, 70 * page, 70 * page, 1)])
+    kinds = [one["args"]["kind"] for one in run.trace.events
+             if one["name"] == "[memory] mapped" and one["args"]["Bytes"] > 0]
+    expect_equal(sorted(kinds), ["anonymous"] * 3 + ["break", "reserved", "stack"])
+    stack = next(one["args"] for one in run.trace.events
+                 if one["name"] == "[memory] mapped" and one["args"].get("kind") == "stack")
+    gone = [one["args"]["Bytes"] for one in run.trace.events
+            if one["name"] == "[memory] mapped" and one["args"]["Addr"] == stack["Addr"]]
+    expect_equal(sum(gone), 0, "the thread's stack")
+    plain_run = same("alloc_sites", "maps", env=HEAP)
+    expect(not [one for one in plain_run.trace.events if "mapped" in one["name"]], "off")
 
 
 def test_part_of_a_run():

@@ -76,16 +76,24 @@ def test_shares_of_nested_slices():
                                         for at in range(bins)], kind)
 
 
-def test_breakdown_is_of_the_steps():
-    events = [slice_of("ProfilerStep#1", 1000, 1000, cat="user_annotation"),
-              slice_of("work", 1000, 250), slice_of("work outside", 0, 1000),
-              slice_of("barrier wait", 1250, 250, omp="wait"),
-              slice_of("on another thread", 0, 4000, tid=8)]
-    _, (data,) = page_of(trace_of(events))
-    shares = {part["what"]: part["share"] for part in data["time"]["breakdown"]}
-    expect_equal(sorted(shares), ["nothing recorded", "waiting", "work"])
-    for what, share in (("nothing recorded", 0.5), ("waiting", 0.25), ("work", 0.25)):
-        expect(abs(shares[what] - share) < 0.001, shares)
+def test_the_verdict_is_in_it():
+    """Where the step goes, summing to it, and each finding with what to do."""
+    run = traced("train", "-e", "2", env={"OMP_NUM_THREADS": "3"})
+    path, (data,) = page_of(run.trace.path)
+    expect(abs(sum(part["share"] for part in data["time"]["split"]) - 1) < 0.001,
+           data["time"]["split"])
+    said = " ".join(command("report", run.trace.path).stdout.split())
+    found = data["time"]["findings"]
+    for finding in found:
+        expect(" ".join(finding["next"].split()) in said, finding, said)
+    expect_equal(len(re.findall(r"Next: ", said)), len(found), said)
+    with opened(path) as page:
+        shown = page.value("document.querySelector('#findings').innerText")
+        for finding in found:
+            expect(finding["next"] in shown, finding, shown)
+            if finding["share"] > 0:
+                share = f"up to {100 * finding['share']:.1f} %"
+                expect(share in said and share in shown, share, said, shown)
 
 
 def test_steps_and_peak():

@@ -14,13 +14,15 @@ GLIBC = (2, 34)
 EXPORTS = re.compile(
     r"malloc|calloc|realloc|reallocarray|free|cfree|free_sized"
     r"|free_aligned_sized|posix_memalign|aligned_alloc|memalign|valloc|pvalloc"
-    r"|malloc_usable_size"
+    r"|malloc_usable_size|mmap(64)?|munmap|mremap|s?brk"
     r"|GOMP_\w+"
     r"|_?fork|vfork|_Fork|clone|syscall|prctl|posix_spawnp?|system|popen"
     r"|exec[lv]p?e?|execvpe|fexecve|execveat|_exit|_Exit|exit|quick_exit|abort"
     r"|pthread_create|dlclose|traceprof_\w+"
     r"|InitializeInjection(Nvtx2?)?|ompt_start_tool|__itt_api_init"
-    r"|(__cuda|cuda|cu|nccl|cblas_)\w+")
+    r"|(__cuda|cuda|cu|nccl|cblas_)\w+"
+    r"|(scipy_|scipy_cblas_)?[sdcz](gemm|gemv|syrk|herk|trsm|trmm|symm|getrf|potrf"
+    r"|geqrf|gesv|getrs|gesdd|syevd|heevd|geev|gelsd|gemm_batch)(64_|_64_|_)?")
 
 
 def library():

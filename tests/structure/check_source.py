@@ -24,7 +24,7 @@ FOREIGN = {
     r"cupti.*|cuda.*|nv.*": ("preload",),
     r"libunwind\.h": ("preload",),
     r"elfutils/.*|dwarf.*|libdw.*": ("tools",),
-    r"yajl/.*|libsmartcols/.*|argp\.h": ("tools",),
+    r"yajl/.*|libsmartcols/.*|argp\.h|sqlite3\.h": ("tools",),
 }
 
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/util/color.h"
 #include "tools/util/memory.h"
 #include "tools/util/numbers.h"
 #include "tools/util/table.h"
@@ -61,9 +62,11 @@ static void print_steps(const struct diff *diff, FILE *out)
 	}
 	if (diff->steps_differ)
 		fprintf(out,
-			"The step is %s in B: %+.1f %% (%+.1f to %+.1f %%, "
+			"The step is %s%s%s in B: %+.1f %% (%+.1f to %+.1f %%, "
 			"p %s %.2g).\n",
-			steps->shift > 0 ? "slower" : "faster",
+			color_begin(out,
+				    steps->shift > 0 ? COLOR_BAD : COLOR_GOOD),
+			steps->shift > 0 ? "slower" : "faster", color_end(out),
 			100 * steps->shift / steps->median_a,
 			100 * steps->low / steps->median_a,
 			100 * steps->high / steps->median_a,

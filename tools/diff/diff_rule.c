@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/util/color.h"
 #include "tools/util/numbers.h"
 
 #define FORM "want step, peak, growth or name:GLOB, then >, then a limit"
@@ -121,8 +122,9 @@ static enum diff_outcome judge_step(const struct diff_rule *rule,
 	if (!diff->steps_differ ||
 	    !exceeds(rule, steps->shift, steps->median_a))
 		return DIFF_HELD;
-	fprintf(out, "broken: %s: the step takes %s more (%+.1f %%)\n",
-		rule->text, quantity_time(steps->shift).text,
+	fprintf(out, "%sbroken%s: %s: the step takes %s more (%+.1f %%)\n",
+		color_begin(out, COLOR_BAD), color_end(out), rule->text,
+		quantity_time(steps->shift).text,
 		percent(steps->shift, steps->median_a));
 	return DIFF_BROKEN;
 }
@@ -145,9 +147,10 @@ static enum diff_outcome judge_names(const struct diff_rule *rule,
 		if (!name->differs || !exceeds(rule, change, name->mean_ns[0]))
 			continue;
 		fprintf(out,
-			"broken: %s: %.100s takes %s more in a step (%+.1f "
+			"%sbroken%s: %s: %.100s takes %s more in a step (%+.1f "
 			"%%)\n",
-			rule->text, name->name, quantity_time(change).text,
+			color_begin(out, COLOR_BAD), color_end(out), rule->text,
+			name->name, quantity_time(change).text,
 			percent(change, name->mean_ns[0]));
 		outcome = DIFF_BROKEN;
 	}
@@ -164,8 +167,10 @@ static enum diff_outcome judge_peak(const struct diff_rule *rule,
 		return unknown(rule, out, "a run has no heap");
 	if (!exceeds(rule, change, from))
 		return DIFF_HELD;
-	fprintf(out, "broken: %s: the heap's peak is %s higher (%+.1f %%)\n",
-		rule->text, quantity_bytes(change).text, percent(change, from));
+	fprintf(out,
+		"%sbroken%s: %s: the heap's peak is %s higher (%+.1f %%)\n",
+		color_begin(out, COLOR_BAD), color_end(out), rule->text,
+		quantity_bytes(change).text, percent(change, from));
 	return DIFF_BROKEN;
 }
 
@@ -178,8 +183,9 @@ static enum diff_outcome judge_growth(const struct diff_rule *rule,
 		return unknown(rule, out, "a run has no steps");
 	if (change <= rule->limit)
 		return DIFF_HELD;
-	fprintf(out, "broken: %s: the heap grows by %s more in each step\n",
-		rule->text, quantity_bytes(change).text);
+	fprintf(out, "%sbroken%s: %s: the heap grows by %s more in each step\n",
+		color_begin(out, COLOR_BAD), color_end(out), rule->text,
+		quantity_bytes(change).text);
 	return DIFF_BROKEN;
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/util/color.h"
 #include "tools/util/command.h"
 #include "tools/util/memory.h"
 
@@ -71,6 +72,11 @@ static enum doctor_level worst(const struct doctor *doctor)
 
 static void print_text(const struct doctor *doctor)
 {
+	static const enum color colors[] = {
+		[DOCTOR_GOOD] = COLOR_GOOD,
+		[DOCTOR_NOTE] = COLOR_NOTE,
+		[DOCTOR_STOP] = COLOR_BAD,
+	};
 	static const char *const verdicts[] = {
 		[DOCTOR_GOOD] = "All would be recorded.",
 		[DOCTOR_NOTE] = "It would be recorded; see the notes.",
@@ -80,7 +86,9 @@ static void print_text(const struct doctor *doctor)
 	for (size_t i = 0; i < doctor->count; i++) {
 		const struct doctor_finding *finding = &doctor->findings[i];
 
-		printf("%-4s  %-11s  %s\n", level_names[finding->level],
+		printf("%s%-4s%s  %-11s  %s\n",
+		       color_begin(stdout, colors[finding->level]),
+		       level_names[finding->level], color_end(stdout),
 		       finding->subject, finding->text);
 		if (finding->advice)
 			printf("%*s-> %s\n", 19, "", finding->advice);

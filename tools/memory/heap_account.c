@@ -14,7 +14,8 @@ struct block {
 	uint64_t address; /* 0 empty */
 	int64_t bytes, blocks;
 	uint32_t space;
-	uint32_t site;
+	uint32_t site; /* UINT32_MAX it is left out */
+	uint32_t thread;
 };
 
 /* By address; open addressing, a power of two of them. */
@@ -26,6 +27,8 @@ struct blocks {
 struct replay {
 	struct heap_account *account;
 	struct blocks blocks;
+	struct block *maps; /* mapped, by address; none overlaps another */
+	size_t map_count, map_capacity;
 	uint64_t *last;	   /* of each thread: the block it made last, 0 none */
 	uint32_t *touched; /* sites since the last point */
 	size_t touched_count, touched_capacity;
@@ -176,7 +179,13 @@ static void free_block(struct replay *replay, const struct heap_event *event)
 		find(&replay->blocks, event->address, event->space);
 	struct heap_site *site;
 
+	if (block->address && block->site == UINT32_MAX) {
+		erase(&replay->blocks, block);
+		return;
+	}
 	if (!block->address) {
+		if (replay->account->log->is_left_out)
+			return;
 		sum->frees++;
 		sum->strange_frees++;
 		return;
@@ -192,29 +201,99 @@ static void free_block(struct replay *replay, const struct heap_event *event)
 		site->temporary += block->blocks;
 		sum->temporary += block->blocks;
 	}
+	if (block->thread != event->thread) {
+		site->foreign += block->blocks;
+		sum->foreign += block->blocks;
+	}
 	erase(&replay->blocks, block);
 }
 
-static void make_block(struct replay *replay, const struct heap_event *event)
+/* The first map that ends after an address. */
+static size_t map_after(const struct replay *replay, uint64_t address)
 {
-	struct heap_account *account = replay->account;
-	struct heap_sum *sum = &account->sums[event->space];
-	const uint32_t number =
-		site_number(account, event->stack, event->space);
-	struct heap_site *site;
-	struct block *block;
+	size_t low = 0, high = replay->map_count;
 
-	if (replay->blocks.count * 2 >= replay->blocks.slots)
-		grow(&replay->blocks);
-	block = find(&replay->blocks, event->address, event->space);
-	/* Its free is in no trace: of a thread whose event was refused, say. */
-	if (block->address)
-		free_block(replay, event);
-	block = find(&replay->blocks, event->address, event->space);
-	*block = (struct block){event->address, event->bytes, event->blocks,
-				event->space, number};
-	replay->blocks.count++;
-	site = touch(replay, number);
+	while (low < high) {
+		const size_t at = (low + high) / 2;
+		const struct block *map = &replay->maps[at];
+
+		if (map->address + (uint64_t)map->bytes > address)
+			high = at;
+		else
+			low = at + 1;
+	}
+	return low;
+}
+
+static void insert_map(struct replay *replay, struct block map)
+{
+	const size_t at = map_after(replay, map.address);
+
+	replay->maps =
+		memory_grow(replay->maps, replay->map_count,
+			    &replay->map_capacity, sizeof(replay->maps[0]));
+	memmove(&replay->maps[at + 1], &replay->maps[at],
+		(replay->map_count - at) * sizeof(replay->maps[0]));
+	replay->maps[at] = map;
+	replay->map_count++;
+}
+
+/* What of a map lies in a range goes; what is left of it stays. */
+static void cut_map(struct replay *replay, size_t at, uint64_t from,
+		    uint64_t to)
+{
+	const struct block map = replay->maps[at];
+	const uint64_t end = map.address + (uint64_t)map.bytes;
+	const uint64_t first = map.address > from ? map.address : from;
+	const uint64_t last = end < to ? end : to;
+	struct heap_sum *sum = &replay->account->sums[map.space];
+	struct heap_site *site = touch(replay, map.site);
+	struct block rest = map;
+
+	site->live -= (int64_t)(last - first);
+	sum->live -= (int64_t)(last - first);
+	memmove(&replay->maps[at], &replay->maps[at + 1],
+		(--replay->map_count - at) * sizeof(replay->maps[0]));
+	if (map.address < first) {
+		rest.bytes = (int64_t)(first - map.address);
+		insert_map(replay, rest);
+	}
+	if (last < end) {
+		rest.address = last;
+		rest.bytes = (int64_t)(end - last);
+		insert_map(replay, rest);
+	}
+	/* Each piece is a block of its own. */
+	site->live_blocks += (map.address < first) + (last < end) - 1;
+	sum->live_blocks += (map.address < first) + (last < end) - 1;
+}
+
+static void unmap(struct replay *replay, const struct heap_event *event)
+{
+	const uint64_t from = event->address;
+	const uint64_t to = from + (uint64_t)(event->bytes < 0 ? -event->bytes
+							       : event->bytes);
+	struct heap_sum *sum = &replay->account->sums[event->space];
+	bool any = false;
+	size_t at;
+
+	while ((at = map_after(replay, from)) < replay->map_count &&
+	       replay->maps[at].address < to) {
+		cut_map(replay, at, from, to);
+		any = true;
+	}
+	if (event->bytes >= 0)
+		return;
+	sum->frees++;
+	if (!any && !replay->account->log->is_left_out)
+		sum->strange_frees++;
+}
+
+static void born(struct replay *replay, struct heap_site *site,
+		 const struct heap_event *event)
+{
+	struct heap_sum *sum = &replay->account->sums[event->space];
+
 	site->calls += event->blocks;
 	site->bytes += event->bytes;
 	site->live += event->bytes;
@@ -230,6 +309,55 @@ static void make_block(struct replay *replay, const struct heap_event *event)
 		sum->peak_ns = event->ts_ns;
 		sum->peak_number++;
 	}
+}
+
+/* A new mapping takes the place of what it lies over. */
+static void map_memory(struct replay *replay, const struct heap_event *event)
+{
+	struct heap_account *account = replay->account;
+	uint32_t number;
+
+	unmap(replay, event);
+	if (account->log->is_left_out &&
+	    account->log->is_left_out[event->stack])
+		return;
+	number = site_number(account, event->stack, event->space);
+	insert_map(replay, (struct block){.address = event->address,
+					  .bytes = event->bytes,
+					  .blocks = 1,
+					  .space = event->space,
+					  .site = number,
+					  .thread = event->thread});
+	born(replay, touch(replay, number), event);
+}
+
+static void make_block(struct replay *replay, const struct heap_event *event)
+{
+	struct heap_account *account = replay->account;
+	const bool is_left_out = account->log->is_left_out &&
+				 account->log->is_left_out[event->stack];
+	const uint32_t number =
+		is_left_out ? UINT32_MAX
+			    : site_number(account, event->stack, event->space);
+	struct block *block;
+
+	if (replay->blocks.count * 2 >= replay->blocks.slots)
+		grow(&replay->blocks);
+	block = find(&replay->blocks, event->address, event->space);
+	/* Its free is in no trace: of a thread whose event was refused, say. */
+	if (block->address) {
+		struct heap_event gone = *event;
+
+		gone.thread = block->thread;
+		free_block(replay, &gone);
+	}
+	block = find(&replay->blocks, event->address, event->space);
+	*block = (struct block){event->address, event->bytes, event->blocks,
+				event->space,	number,	      event->thread};
+	replay->blocks.count++;
+	if (is_left_out)
+		return;
+	born(replay, touch(replay, number), event);
 }
 
 static void set_points(struct heap_account *account)
@@ -270,6 +398,13 @@ void heap_account_make(struct heap_account *account, const struct heap_log *log,
 		if (event->ts_ns < from_ns || event->ts_ns > to_ns)
 			continue;
 		close_points(&replay, event->ts_ns);
+		if (log->spaces[event->space].type == HEAP_TYPE_MAPPED) {
+			if (event->bytes < 0)
+				unmap(&replay, event);
+			else
+				map_memory(&replay, event);
+			continue;
+		}
 		if (event->bytes < 0)
 			free_block(&replay, event);
 		else
@@ -293,6 +428,7 @@ void heap_account_make(struct heap_account *account, const struct heap_log *log,
 	free(replay.last);
 	free(replay.touched);
 	free(replay.blocks.table);
+	free(replay.maps);
 }
 
 void heap_account_free(struct heap_account *account)

@@ -24,6 +24,7 @@ struct heap_site {
 	int64_t live, live_blocks;
 	int64_t peak, peak_blocks; /* at the memory's peak */
 	int64_t temporary; /* freed by what the thread did next with memory */
+	int64_t foreign;   /* freed by another thread */
 	uint64_t peak_number; /* of that peak */
 	struct heap_point *points;
 	size_t point_count, point_capacity;
@@ -32,7 +33,7 @@ struct heap_site {
 struct heap_sum {
 	int64_t calls, bytes, frees, live, live_blocks;
 	int64_t peak, peak_ns;
-	int64_t temporary;
+	int64_t temporary, foreign;
 	int64_t strange_frees; /* of blocks that are older than the trace */
 	uint64_t peak_number;
 	int64_t *live_at; /* of each point */

@@ -16,6 +16,7 @@ const char *heap_cost_word(enum heap_cost cost)
 		[HEAP_COST_BYTES] = "bytes",
 		[HEAP_COST_CALLS] = "calls",
 		[HEAP_COST_TEMPORARY] = "temporary",
+		[HEAP_COST_FOREIGN] = "foreign",
 		[HEAP_COST_GROWTH] = "growth",
 	};
 
@@ -140,8 +141,9 @@ static int64_t print_weights(const struct heap_view *view, enum heap_cost cost,
 void heap_print_speedscope(struct heap_view *view, enum heap_cost cost,
 			   FILE *out)
 {
-	const bool is_number =
-		cost == HEAP_COST_CALLS || cost == HEAP_COST_TEMPORARY;
+	const bool is_number = cost == HEAP_COST_CALLS ||
+			       cost == HEAP_COST_TEMPORARY ||
+			       cost == HEAP_COST_FOREIGN;
 	struct key_table table = {0};
 	struct frame_names names = {.table = &table};
 	int64_t sum;

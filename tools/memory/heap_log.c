@@ -12,10 +12,15 @@
 static uint32_t space_number(struct heap_log *log,
 			     const struct trace_event *event)
 {
+	const struct trace_value *name = &event->field[FIELD_NAME];
 	struct heap_space space = {0, -1};
 
 	trace_event_integer(event, "Device Type", &space.type);
 	trace_event_integer(event, "Device Id", &space.device);
+	if (trace_value_is(name, "[memory] pinned"))
+		space = (struct heap_space){HEAP_TYPE_PINNED, 0};
+	else if (trace_value_is(name, "[memory] mapped"))
+		space = (struct heap_space){HEAP_TYPE_MAPPED, 0};
 	for (uint32_t i = 0; i < log->space_count; i++)
 		if (log->spaces[i].type == space.type &&
 		    log->spaces[i].device == space.device)
@@ -160,7 +165,8 @@ static void on_event(void *arg, const struct trace_event *event)
 
 	if (event->ts_state != TIME_GOOD && event->ts_state != TIME_FINE)
 		return;
-	if (trace_value_is(&event->field[FIELD_NAME], "[memory]"))
+	if (event->field[FIELD_NAME].type == TRACE_STRING &&
+	    !strncmp(event->field[FIELD_NAME].text, "[memory]", 8))
 		take_block(log, event);
 	else if (trace_event_is_slice(event) &&
 		 trace_value_is(&event->field[FIELD_CAT], "user_annotation"))
@@ -312,6 +318,7 @@ void heap_log_free(struct heap_log *log)
 	free(log->events);
 	free(log->steps);
 	free(log->frame_list);
+	free(log->is_left_out);
 	key_table_free(&log->stacks);
 	key_table_free(&log->frames);
 	trace_lanes_free(&log->lanes);

@@ -15,9 +15,13 @@
 #include "tools/util/key_table.h"
 #include "tools/util/text_buffer.h"
 
-#define HEAP_SPACES_MAX 64
+#define HEAP_SPACES_MAX	 64
 
-/* A memory of its own: the host's is Device Type 0. */
+/* A memory of its own: the host's is Device Type 0; and two that no trace has a
+ * type for. */
+#define HEAP_TYPE_PINNED (-1)
+#define HEAP_TYPE_MAPPED (-2)
+
 struct heap_space {
 	int64_t type, device;
 };
@@ -73,6 +77,7 @@ struct heap_log {
 	int64_t stacks_refused, stacks_untaken;
 	double left_over; /* of the blocks that samples stand for */
 	bool has_stacks;
+	bool *is_left_out; /* by stack, NULL none is: heap_log_only() */
 	const char *debug_dir;
 };
 

@@ -148,7 +148,22 @@ int64_t heap_site_cost(const struct heap_site *site, enum heap_cost cost)
 	case HEAP_COST_BYTES: return site->bytes;
 	case HEAP_COST_CALLS: return site->calls;
 	case HEAP_COST_TEMPORARY: return site->temporary;
+	case HEAP_COST_FOREIGN: return site->foreign;
 	default: return 0;
+	}
+}
+
+void heap_log_only(struct heap_log *log, const char *module)
+{
+	log->is_left_out = memory_zeroed(log->stacks.count + 1, sizeof(bool));
+	for (uint32_t i = 0; i <= log->stacks.count; i++) {
+		const struct heap_stack *stack = heap_log_stack(log, i);
+
+		log->is_left_out[i] =
+			!stack || !stack->count ||
+			!strstr(heap_log_frame(log, stack, place_at(log, stack))
+					->module,
+				module);
 	}
 }
 

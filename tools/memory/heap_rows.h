@@ -18,7 +18,8 @@ enum heap_cost {
 	HEAP_COST_BYTES,
 	HEAP_COST_CALLS,
 	HEAP_COST_TEMPORARY,
-	HEAP_COST_GROWTH, /* bytes for each point, of what grows */
+	HEAP_COST_FOREIGN, /* blocks that another thread freed */
+	HEAP_COST_GROWTH,  /* bytes for each point, of what grows */
 	HEAP_COST_COUNT
 };
 
@@ -60,6 +61,10 @@ int64_t heap_site_cost(const struct heap_site *site, enum heap_cost cost);
  * allocators' own are left out. */
 void heap_stack_text(struct heap_log *log, uint32_t stack, size_t frames,
 		     struct text_buffer *text);
+
+/* Leaves out what was allocated elsewhere than in modules with this in their
+ * name. */
+void heap_log_only(struct heap_log *log, const char *module);
 
 /* Hands over the frames of a stack, innermost first, inlined ones too. */
 struct heap_place {

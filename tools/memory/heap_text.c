@@ -15,7 +15,11 @@ void heap_space_name(const struct heap_log *log, uint32_t space, char *text,
 {
 	const struct heap_space *of = &log->spaces[space];
 
-	if (!of->type)
+	if (of->type == HEAP_TYPE_PINNED)
+		snprintf(text, bytes, "pinned memory");
+	else if (of->type == HEAP_TYPE_MAPPED)
+		snprintf(text, bytes, "mapped by the program");
+	else if (!of->type)
 		snprintf(text, bytes, "host memory");
 	else
 		snprintf(text, bytes, "GPU %" PRId64, of->device);
@@ -42,7 +46,8 @@ static struct quantity amount(enum heap_cost cost, int64_t value)
 {
 	struct quantity plain;
 
-	if (cost != HEAP_COST_CALLS && cost != HEAP_COST_TEMPORARY)
+	if (cost != HEAP_COST_CALLS && cost != HEAP_COST_TEMPORARY &&
+	    cost != HEAP_COST_FOREIGN)
 		return quantity_bytes((double)value);
 	snprintf(plain.text, sizeof(plain.text), "%" PRId64, value);
 	return plain;
@@ -228,6 +233,9 @@ static void print_space(struct heap_view *view, uint32_t space, FILE *out)
 		    "most allocations", out);
 	print_table(view, space, HEAP_COST_TEMPORARY, sum->temporary,
 		    "temporary: freed before the thread's next allocation",
+		    out);
+	print_table(view, space, HEAP_COST_FOREIGN, sum->calls,
+		    "freed by another thread than the one that allocated them",
 		    out);
 	print_sizes(sum, out);
 }

@@ -32,6 +32,9 @@ void heap_print_folded(struct heap_view *view, enum heap_cost cost,
 void heap_print_speedscope(struct heap_view *view, enum heap_cost cost,
 			   FILE *out);
 
+/* pprof's profile.proto, gzipped.  0 or -errno. */
+int heap_print_pprof(struct heap_view *view, FILE *out);
+
 /* What another run has more or less of, by place. */
 void heap_print_diff(struct heap_view *before, struct heap_view *after,
 		     FILE *out);

@@ -14,12 +14,20 @@
 #include "tools/util/command.h"
 #include "tools/util/numbers.h"
 
-enum memory_form { FORM_TEXT, FORM_JSON, FORM_FOLDED, FORM_SPEEDSCOPE };
+enum memory_form {
+	FORM_TEXT,
+	FORM_JSON,
+	FORM_FOLDED,
+	FORM_SPEEDSCOPE,
+	FORM_PPROF
+};
 
 enum {
 	KEY_FLAME = 256,
 	KEY_INVERTED,
 	KEY_SPEEDSCOPE,
+	KEY_PPROF,
+	KEY_MODULE,
 	KEY_COST,
 	KEY_SUPPRESSIONS,
 	KEY_DEBUG_DIR,
@@ -38,6 +46,7 @@ struct memory_arguments {
 	int64_t first_step, last_step; /* -1 all */
 	double from_s, to_s;	       /* negative: all */
 	const char *debug_dir;
+	const char *module; /* NULL all */
 	struct leak_list suppressed;
 };
 
@@ -60,7 +69,8 @@ static void parse_cost(struct memory_arguments *arguments,
 			return;
 		}
 	argp_error(state,
-		   "--cost %s: one of peak, live, bytes, calls, temporary",
+		   "--cost %s: one of peak, live, bytes, calls, temporary, "
+		   "foreign",
 		   text);
 }
 
@@ -108,6 +118,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case KEY_FLAME: arguments->form = FORM_FOLDED; return 0;
 	case KEY_INVERTED: arguments->is_inverted = true; return 0;
 	case KEY_SPEEDSCOPE: arguments->form = FORM_SPEEDSCOPE; return 0;
+	case KEY_PPROF: arguments->form = FORM_PPROF; return 0;
+	case KEY_MODULE: arguments->module = text; return 0;
 	case KEY_DIFF: arguments->is_diff = true; return 0;
 	case KEY_COST: parse_cost(arguments, state, text); return 0;
 	case KEY_DEBUG_DIR: arguments->debug_dir = text; return 0;
@@ -163,6 +175,8 @@ static int open_file(struct memory_file *file, const char *path,
 		heap_log_free(&file->log);
 		return EXIT_UNREADABLE;
 	}
+	if (arguments->module)
+		heap_log_only(&file->log, arguments->module);
 	find_span(arguments, &file->log, &from_ns, &to_ns);
 	heap_account_make(&file->account, &file->log, from_ns, to_ns);
 	heap_rows_make(&file->rows, &file->log, &file->account,
@@ -189,7 +203,7 @@ static int print_file(const char *path,
 		      const struct memory_arguments *arguments, bool is_first)
 {
 	struct memory_file file;
-	const int code = open_file(&file, path, arguments);
+	int code = open_file(&file, path, arguments);
 
 	if (code)
 		return code;
@@ -211,9 +225,16 @@ static int print_file(const char *path,
 	case FORM_SPEEDSCOPE:
 		heap_print_speedscope(&file.view, arguments->cost, stdout);
 		break;
+	case FORM_PPROF:
+		if (heap_print_pprof(&file.view, stdout)) {
+			fputs("traceprof memory: can't write the profile\n",
+			      stderr);
+			code = EXIT_UNREADABLE;
+		}
+		break;
 	}
 	close_file(&file);
-	return EXIT_GOOD;
+	return code;
 }
 
 static int print_diff(char *const paths[2],
@@ -243,9 +264,11 @@ static const struct argp_option choices[] = {
 	 "with --flame, the innermost frame first", 0},
 	{"speedscope", KEY_SPEEDSCOPE, NULL, 0,
 	 "print a file for speedscope.app", 0},
+	{"pprof", KEY_PPROF, NULL, 0,
+	 "print a profile for pprof, of one file, with all costs", 0},
 	{"cost", KEY_COST, "WHAT", 0,
-	 "of --flame and --speedscope: peak (default), live, bytes, calls or "
-	 "temporary",
+	 "of --flame and --speedscope: peak (default), live, bytes, calls, "
+	 "temporary or foreign",
 	 0},
 	{"suppressions", KEY_SUPPRESSIONS, "FILE", 0,
 	 "leaks to leave out, lines leak:PATTERN as LeakSanitizer has them", 0},
@@ -254,6 +277,10 @@ static const struct argp_option choices[] = {
 	{"steps", KEY_STEPS, "FIRST:LAST", 0, "these steps alone", 0},
 	{"time", KEY_TIME, "FROM:TO", 0,
 	 "these seconds alone, counted from the trace's start", 0},
+	{"module", KEY_MODULE, "NAME", 0,
+	 "blocks alone that were allocated by a module with that in its "
+	 "name",
+	 0},
 	{"diff", KEY_DIFF, NULL, 0,
 	 "what the second of two files has more of than the first", 0},
 	{0},
@@ -280,7 +307,10 @@ int memory_command(int argc, char **argv)
 	if (!trace_reader_available())
 		return command_needs_yajl("memory");
 	setlocale(LC_CTYPE, "");
-	if (arguments.is_diff && argc - arguments.first != 2) {
+	if (arguments.form == FORM_PPROF && argc - arguments.first != 1) {
+		fputs("traceprof memory: --pprof takes one file\n", stderr);
+		code = EXIT_USAGE;
+	} else if (arguments.is_diff && argc - arguments.first != 2) {
 		fputs("traceprof memory: --diff takes two files\n", stderr);
 		code = EXIT_USAGE;
 	} else if (arguments.is_diff) {

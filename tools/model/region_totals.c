@@ -138,6 +138,22 @@ static size_t weigh(const struct region *region, int64_t *longest,
 	return done;
 }
 
+/* What each thread worked in regions of this name. */
+static void add_workers(struct region_totals *totals,
+			const struct region *region)
+{
+	totals->workers.row_bytes = sizeof(int64_t);
+	for (size_t at = 0; at < region->member_count; at++) {
+		const uint32_t key[2] = {region->name,
+					 region->members[at].lane};
+		int64_t *work_ns = key_table_row(
+			&totals->workers,
+			key_table_number(&totals->workers, key, sizeof(key)));
+
+		saturate_into(work_ns, region->members[at].work_ns);
+	}
+}
+
 static void forget_members(struct region *region)
 {
 	for (size_t at = 0; at < region->member_count; at++)
@@ -180,6 +196,7 @@ static void close_region(struct region_totals *totals, struct region *region)
 		sum->longest_ns += (double)longest;
 		sum->mean_ns += (double)total / (double)done;
 		saturate_into(&sum->uneven_ns, longest * (int64_t)done - total);
+		add_workers(totals, region);
 	}
 	forget_members(region);
 	memset(region, 0, sizeof(*region));
@@ -283,6 +300,27 @@ static int compare(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
+/* The busiest thread of all regions of a name against the mean one. */
+static int64_t steady_ns(const struct region_totals *totals, uint32_t name)
+{
+	int64_t count = 0, longest = 0, total = 0;
+
+	for (size_t at = 0; at < totals->workers.count; at++) {
+		const uint32_t *key =
+			(const void *)key_table_key(&totals->workers, at, NULL);
+		const int64_t work =
+			*(const int64_t *)key_table_row(&totals->workers, at);
+
+		if (key[0] != name)
+			continue;
+		count++;
+		saturate_into(&total, work);
+		if (work > longest)
+			longest = work;
+	}
+	return saturate_subtract(longest * count, total);
+}
+
 struct region_total *region_totals_list(struct region_totals *totals,
 					size_t *count)
 {
@@ -296,6 +334,9 @@ struct region_total *region_totals_list(struct region_totals *totals,
 		list[at] = *(struct region_total *)key_table_row(&totals->names,
 								 at);
 		list[at].name = key_table_key(&totals->names, at, NULL);
+		list[at].steady_ns = steady_ns(totals, (uint32_t)at);
+		if (list[at].steady_ns > list[at].uneven_ns)
+			list[at].steady_ns = list[at].uneven_ns;
 		if (list[at].mean_ns > 0)
 			list[at].imbalance =
 				list[at].longest_ns / list[at].mean_ns;
@@ -310,5 +351,6 @@ void region_totals_free(struct region_totals *totals)
 		forget_members(&totals->open[at]);
 	free(totals->open);
 	key_table_free(&totals->names);
+	key_table_free(&totals->workers);
 	memset(totals, 0, sizeof(*totals));
 }

@@ -27,14 +27,17 @@ struct region_total {
 	int64_t wait_ns;
 	int64_t judged_ns; /* of the waits: of regions seen whole */
 	int64_t uneven_ns; /* of these: what perfect balance would save */
+	int64_t steady_ns; /* of that: where it is always the same thread that
+			      has more to do */
 	double imbalance;  /* longest member over mean member, weighted */
 	double longest_ns, mean_ns; /* sums over the regions */
 	bool is_estimated;	    /* from those that are drawn */
 };
 
 struct region_totals {
-	struct key_table names; /* struct region_total */
-	struct region *open;	/* REGIONS_OPEN of them, by id */
+	struct key_table names;	  /* struct region_total */
+	struct key_table workers; /* int64_t: work, by name and lane */
+	struct region *open;	  /* REGIONS_OPEN of them, by id */
 };
 
 /* Takes an event with args.omp, whose value is part, on a lane. */

@@ -14,8 +14,8 @@
 #define STEP	     "ProfilerStep#"
 #define STEP_CHARS   (sizeof(STEP) - 1)
 #define HEAP_SAMPLES 65536u
-#define LARGE_BYTES  (256 << 10) /* glibc maps and unmaps such blocks */
-#define SOON_NS	     100000000
+#define LARGE_BYTES  (32 << 20) /* glibc always maps and unmaps such blocks */
+#define SOON_NS	     1000000000
 
 struct large_block {
 	int64_t bytes, ns;

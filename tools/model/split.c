@@ -149,7 +149,7 @@ static void count(struct sweep *sweep, int64_t start_ns, int64_t end_ns,
 		share = SHARE_COPY;
 	else if (!sweep->is_idle)
 		begin_gap(sweep, start_ns, kind);
-	if (sweep->is_idle && step)
+	if (sweep->is_idle && step && !step->is_slow)
 		sweep->idle_ns[gap] += dur_ns;
 	if (sweep->is_idle && dur_ns > sweep->longest_ns[gap]) {
 		sweep->longest_ns[gap] = dur_ns;
@@ -157,7 +157,7 @@ static void count(struct sweep *sweep, int64_t start_ns, int64_t end_ns,
 	}
 	if (step)
 		step->ns[share] += dur_ns;
-	else
+	if (!step || step->is_slow)
 		split->outside[share] += dur_ns;
 }
 
@@ -322,17 +322,31 @@ static void take_steps(struct split *split, const struct timeline *timeline,
 
 static void add_up(struct split *split)
 {
-	double *durations = memory_zeroed(split->count + 1, sizeof(double));
-
 	for (size_t at = 0; at < split->count; at++) {
-		durations[at] = (double)split->steps[at].dur_ns;
+		if (split->steps[at].is_slow)
+			continue;
+		split->typical++;
 		saturate_into(&split->total_ns, split->steps[at].dur_ns);
 		for (unsigned int i = 0; i < SHARE_COUNT; i++)
 			saturate_into(&split->ns[i], split->steps[at].ns[i]);
 	}
+}
+
+static void find_slow(struct split *split)
+{
+	double *durations = memory_zeroed(split->count + 1, sizeof(double));
+
+	for (size_t at = 0; at < split->count; at++) {
+		durations[at] = (double)split->steps[at].dur_ns;
+		saturate_into(&split->all_ns, split->steps[at].dur_ns);
+	}
 	split->median_ns = statistics_quantile(durations, split->count, 0.5);
 	split->p5_ns = statistics_quantile(durations, split->count, 0.05);
 	split->p95_ns = statistics_quantile(durations, split->count, 0.95);
+	for (size_t at = 0; at < split->count; at++)
+		split->steps[at].is_slow =
+			split->count >= SPLIT_STEPS_MIN &&
+			durations[at] > SPLIT_SLOW * split->median_ns;
 	free(durations);
 }
 
@@ -343,6 +357,7 @@ void split_make(struct split *split, struct timeline *timeline,
 
 	memset(split, 0, sizeof(*split));
 	take_steps(split, timeline, until_ns);
+	find_slow(split);
 	choose_lane(split, timeline);
 	split->uses_gpu = timeline->work_count > 0;
 	/* A step may end after the last slice. */
@@ -375,6 +390,7 @@ void split_adjust(struct split *split, double uneven, int64_t undrawn_ns)
 		part = (double)undrawn_ns / (double)host_ns;
 	split->is_estimated = undrawn_ns > 0;
 	split->total_ns = 0;
+	split->typical = 0;
 	memset(split->ns, 0, sizeof(split->ns));
 	for (size_t at = 0; at < split->count; at++) {
 		move(&split->steps[at], SHARE_HOST, SHARE_OMP_WORK,

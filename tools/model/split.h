@@ -6,6 +6,9 @@
  * it; else, while only communication or a copy runs, with that; else it is what
  * the critical thread, the one that takes the steps, does then.  A run without
  * steps is one step from its first event to its last.
+ *
+ * Steps that are much longer than the others have causes of their own: the sums
+ * are those of the typical ones.
  */
 #ifndef TOOLS_SPLIT_H
 #define TOOLS_SPLIT_H
@@ -47,9 +50,14 @@ struct split_gap {
 	uint32_t name; /* what the host did most in it */
 };
 
+/* So many medians are no typical step any more, where there are some. */
+#define SPLIT_SLOW	1.5
+#define SPLIT_STEPS_MIN 5
+
 struct split_step {
 	int64_t number, start_ns, dur_ns;
 	int64_t live_bytes;
+	bool is_slow; /* not in the sums */
 	int64_t ns[SHARE_COUNT];
 };
 
@@ -58,9 +66,11 @@ struct split {
 	bool has_steps, is_estimated;
 	struct split_step *steps; /* at least one, unless the file is empty */
 	size_t count;
-	int64_t total_ns;	      /* of the steps */
+	size_t typical;		      /* of them */
+	int64_t all_ns;		      /* of all steps */
+	int64_t total_ns;	      /* of the typical ones */
 	int64_t ns[SHARE_COUNT];      /* sums to it */
-	int64_t outside[SHARE_COUNT]; /* what lies between steps */
+	int64_t outside[SHARE_COUNT]; /* what lies in none of them */
 	double median_ns, p5_ns, p95_ns;
 	bool uses_gpu;
 	struct split_gap gaps[GAP_COUNT];

@@ -9,8 +9,6 @@ const CLASSES = [
 	["COPY", "copies"], ["CALL", "CUDA calls"], ["COMM", "communication"],
 	["WAIT", "waiting"], ["OURS", "traceprof"],
 ];
-const CLASS_NUMBERS = ["NOTHING", "MARKED", "WORK", "WAIT", "CALL", "COPY",
-	"KERNEL", "COMM", "OURS"];
 const WIDTH = 1100, LEFT = 190, RIGHT = 16;
 
 // --- elements and numbers --------------------------------------------------
@@ -308,23 +306,27 @@ function regionChart(regions) {
 		shown.length * (tall + gap), marks, null, 1);
 }
 
-function breakdownBar(parts) {
-	const marks = [];
-	let x = LEFT;
+// Which colour a part of the step has.
+const SHARES = {gpu: "KERNEL", host: "CALL", copy: "COPY", sync: "WAIT",
+	omp_work: "WORK", omp_wait: "WAIT", omp_uneven: "UNEVEN", alloc: "OURS",
+	comm: "COMM", data: "MARKED", off_cpu: "NOTHING"};
+
+function splitBar(parts) {
+	const marks = [], items = [];
+	let x = 0;
 
 	for (const part of parts) {
-		const wide = (WIDTH - LEFT - RIGHT) * part.share;
+		const wide = WIDTH * part.share;
+		const color = `var(--c-${SHARES[part.key] || "MARKED"})`;
 
-		marks.push(svg("rect", {x, y: 0, width: wide, height: 30,
-			fill: `var(--c-${CLASS_NUMBERS[part.class]})`},
+		marks.push(svg("rect", {x, y: 0, width: wide, height: 30, fill: color},
 			svg("title", {}, `${part.what}: ${percent(part.share)}`)));
-		if (wide > 60)
-			marks.push(svg("text", {class: "label", x: x + 4, y: 44},
-				`${part.what.slice(0, Math.floor(wide / 7))} ${percent(part.share)}`));
+		items.push(html("li", {}, html("i", {style: "background: " + color}),
+			part.what));
 		x += wide;
 	}
-	return figure(parts.map(part => `${part.what} ${percent(part.share)}`).join(", "),
-		50, marks, null, 1);
+	return [figure(parts.map(part => `${part.what} ${percent(part.share)}`).join(", "),
+		30, marks, null, 1), html("ul", {class: "legend"}, items)];
 }
 
 // --- tables ------------------------------------------------------------------
@@ -436,22 +438,25 @@ function cards(report, time_) {
 		html("div", {}, html("dt", {}, name), html("dd", {}, value))));
 }
 
-// A finding is a sentence, or an object of which all texts are shown.
 function finding(one) {
-	if (typeof one === "string")
-		return html("li", {}, one);
-	return html("li", {}, Object.values(one).filter(value => typeof value === "string")
-		.map((text, at) => at ? [" ", text] : html("strong", {}, text)));
+	return html("li", {}, one.share > 0
+		? html("strong", {}, `up to ${(100 * one.share).toFixed(1)} %: `) : null,
+	one.figure, " ", html("span", {class: "faint"}, `[${one.rule}; ${one.threshold}]`),
+	one.place ? html("span", {}, " Worst: ", one.place, ".") : null,
+	html("br"), "Next: ", one.next);
 }
 
-function findings(report) {
-	const list = report.findings && report.findings.length ? report.findings
-		: report.verdict || [];
+function findings(file) {
+	const {report, time: time_} = file;
+	const also = report.verdict || [];
 
 	return section("findings", "Findings",
 		report.warning ? html("p", {class: "warning"}, report.warning) : null,
-		list.length ? html("ol", {class: "findings"}, list.map(finding))
-			: html("p", {}, "Nothing stands out."));
+		time_.findings.length
+			? html("ol", {class: "findings"}, time_.findings.map(finding))
+			: html("p", {}, "No rule finds anything to change."),
+		also.length ? html("ul", {class: "findings faint"},
+			also.map(line => html("li", {}, line))) : null);
 }
 
 const CATEGORIES = {
@@ -472,7 +477,7 @@ function tables(report) {
 
 function sections(file) {
 	const {report, time: time_} = file;
-	const list = [findings(report)];
+	const list = [findings(file)];
 	const lanes = time_.lanes, kinds = new Set(lanes.flatMap(
 		lane => Object.keys(lane.shares)));
 	const memory = time_.series.filter(one => one.bytes);
@@ -480,12 +485,9 @@ function sections(file) {
 
 	list.push(section("steps", "Steps", time_.steps.count ? stepChart(time_.steps)
 		: html("p", {}, "No steps are marked in this trace.")));
-	if (time_.breakdown.length)
-		list.push(section("breakdown", time_.steps.count ? "Where the step goes"
-			: "Where the time goes",
-			html("p", {class: "faint"}, "On " + (time_.main || "the busiest thread") +
-				", by the innermost slice at " + count(32768) + " moments of the run."),
-			breakdownBar(time_.breakdown)));
+	if (time_.split.length)
+		list.push(section("split", time_.steps.count ? "Where the step goes"
+			: "Where the time goes", splitBar(time_.split)));
 	if (lanes.length)
 		list.push(section("use", "Threads and GPUs over time", legend(kinds),
 			laneChart(time_, lanes), time_.lanes_left_out

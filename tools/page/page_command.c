@@ -142,8 +142,7 @@ int html_command(int argc, char **argv)
 		.doc = "Makes one page of HTML of traces, ours or "
 		       "torch.profiler's: steps, use of threads and GPUs over "
 		       "time, tables, memory, settings.  It holds all that it "
-		       "needs, below 2 MB.\vExample: traceprof html "
-		       "traceprof/*.gz -o page.html\n\nEnds with 3 when a file "
+		       "needs, below 2 MB.\vEnds with 3 when a file "
 		       "cannot be read.",
 	};
 	struct page_arguments arguments = {.output = "page.html"};

@@ -153,71 +153,50 @@ static void add_steps(yajl_gen gen, const struct page *page, size_t most)
 	free(all);
 }
 
-/* The thread that makes the steps; where there are none, the busiest. */
-static const struct page_lane *main_lane(const struct page *page)
+/* Where the step went, by the verdict. */
+static void add_split(yajl_gen gen, const struct split *split)
 {
-	const struct page_lane *found = NULL;
-	size_t count;
-	const struct page_lane **lanes = page_lanes(page, &count);
-
-	for (size_t at = 0; at < count; at++) {
-		if (lanes[at]->is_gpu)
-			continue;
-		if (!found)
-			found = lanes[at];
-		if (page->step_count && lanes[at]->tid == page->step_tid)
-			found = lanes[at];
-	}
-	free(lanes);
-	return found;
-}
-
-/* Is it in a step, at this moment? *next: the first step that may be. */
-static bool in_step(const struct page *page, size_t at, size_t *next)
-{
-	const double ns =
-		(double)page->start_ns +
-		((double)at + 0.5) * (double)page->wall_ns / PAGE_SAMPLES;
-
-	while (*next < page->step_count &&
-	       (double)(page->steps[*next].start_ns +
-			page->steps[*next].dur_ns) <= ns)
-		++*next;
-	return *next < page->step_count &&
-	       (double)page->steps[*next].start_ns <= ns;
-}
-
-/* Where the steps went on the thread that makes them. */
-static void add_breakdown(yajl_gen gen, const struct page *page)
-{
-	static const char *const texts[] = {
-#define X(name, text) text,
-		PAGE_CLASSES(X)
-#undef X
-	};
-	const struct page_lane *lane = main_lane(page);
-	size_t sums[CLASS_COUNT] = {0}, all = 0, next = 0;
-
-	for (size_t at = 0; lane && at < PAGE_SAMPLES; at++)
-		if (!page->step_count || in_step(page, at, &next)) {
-			sums[lane->classes[at]]++;
-			all++;
-		}
-	json_print_list(gen, "breakdown");
-	for (int class = 0; all && class < CLASS_COUNT; class ++) {
-		if (!sums[class])
+	json_print_list(gen, "split");
+	for (int at = 0; at < SHARE_COUNT && split->total_ns > 0; at++) {
+		if (split->ns[at] <= 0)
 			continue;
 		yajl_gen_map_open(gen);
-		json_print_text(gen, "what", texts[class]);
-		json_print_integer(gen, "class", class);
+		json_print_text(gen, "what", split_share_text(at));
+		json_print_text(gen, "key", split_share_key(at));
 		json_print_number(gen, "share",
-				  (double)sums[class] / (double)all);
+				  (double)split->ns[at] /
+					  (double)split->total_ns);
 		yajl_gen_map_close(gen);
 	}
 	yajl_gen_array_close(gen);
-	if (lane && lane->label) {
-		json_print_text(gen, "main", lane->label);
-	}
+}
+
+static void add_finding(yajl_gen gen, const struct page *page,
+			const struct finding *finding)
+{
+	yajl_gen_map_open(gen);
+	json_print_text(gen, "rule", finding->rule->name);
+	json_print_number(gen, "share", finding->share);
+	json_print_text(gen, "figure", finding->figure);
+	json_print_text(gen, "threshold", finding->threshold);
+	json_print_text(gen, "place", finding->place ? finding->place : "");
+	json_print_text(gen, "next", finding->next);
+	if (finding->at_ns != INT64_MIN)
+		json_print_number(gen, "at_ms", since_ms(page, finding->at_ns));
+	if (finding->step >= 0)
+		json_print_integer(gen, "step", finding->step);
+	yajl_gen_map_close(gen);
+}
+
+static void add_verdict(yajl_gen gen, const struct page *page)
+{
+	const struct verdict *verdict = &page->report.judged;
+
+	add_split(gen, &verdict->facts.split);
+	json_print_list(gen, "findings");
+	for (size_t at = 0; at < verdict->count; at++)
+		add_finding(gen, page, &verdict->findings[at]);
+	yajl_gen_array_close(gen);
 }
 
 static void add_values(yajl_gen gen, const char *name, const double *values)
@@ -272,7 +251,7 @@ void page_print_json(const struct page *page, size_t rows, FILE *out)
 	json_print_number(gen, "wall_ms", (double)page->wall_ns / 1e6);
 	json_print_integer(gen, "bins", PAGE_BINS);
 	add_steps(gen, page, rows);
-	add_breakdown(gen, page);
+	add_verdict(gen, page);
 	add_lanes(gen, page, rows / 16 + 1);
 	add_series(gen, page, rows / 64 + 1);
 	add_facts(gen, page);

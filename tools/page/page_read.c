@@ -128,8 +128,7 @@ static bool identify(const struct trace_event *event, int64_t *pid,
 				   tid);
 }
 
-static void on_step(struct page *page, const struct trace_event *event,
-		    int64_t tid)
+static void on_step(struct page *page, const struct trace_event *event)
 {
 	const struct trace_value *name = &event->field[FIELD_NAME];
 	struct page_step step = {0, event->ts_ns, event->dur_ns};
@@ -140,7 +139,6 @@ static void on_step(struct page *page, const struct trace_event *event,
 	page->steps = memory_grow(page->steps, page->step_count,
 				  &page->step_capacity, sizeof(step));
 	page->steps[page->step_count++] = step;
-	page->step_tid = tid % SIDE_LANES;
 }
 
 static void on_slice(struct page *page, const struct trace_event *event)
@@ -154,7 +152,7 @@ static void on_slice(struct page *page, const struct trace_event *event)
 	if (!identify(event, &pid, &tid))
 		return;
 	if (begins(event->field[FIELD_NAME].text, "ProfilerStep#"))
-		on_step(page, event, tid);
+		on_step(page, event);
 	if (class == CLASS_NOTHING)
 		return;
 	is_gpu = !strcmp(category, "kernel") || begins(category, "gpu_mem");

@@ -183,6 +183,35 @@ void fresh_files_say(struct fresh_files *files, pid_t pid)
 	key_table_free(&owners);
 }
 
+/* The time in a name, before ".pt.trace.json". */
+static long long time_of(const char *name)
+{
+	const char *end = strstr(name, ".pt.trace.json");
+
+	while (end && end > name && end[-1] != '.')
+		end--;
+	return end ? atoll(end) : 0;
+}
+
+bool fresh_files_last(const struct fresh_files *files, pid_t pid, char *path,
+		      size_t bytes)
+{
+	long long newest = -1;
+
+	for (size_t at = 0; at < files->files.count; at++) {
+		const struct fresh_file *file =
+			key_table_row(&files->files, at);
+		const char *name = key_table_key(&files->files, at, NULL);
+
+		if (file->is_old || owner_of(name) != pid ||
+		    time_of(name) <= newest)
+			continue;
+		newest = time_of(name);
+		snprintf(path, bytes, "%s/%s", files->folder, name);
+	}
+	return newest >= 0;
+}
+
 void fresh_files_end(struct fresh_files *files)
 {
 	for (size_t at = 0; at < files->files.count; at++) {

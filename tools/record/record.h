@@ -51,6 +51,10 @@ void fresh_files_poll(struct fresh_files *files, bool is_end);
  * did: that one has spoken of its own. */
 void fresh_files_say(struct fresh_files *files, pid_t pid);
 
+/* The newest trace of this process; false: it left none. */
+bool fresh_files_last(const struct fresh_files *files, pid_t pid, char *path,
+		      size_t bytes);
+
 /* Waits for the commands and frees. */
 void fresh_files_end(struct fresh_files *files);
 

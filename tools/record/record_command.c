@@ -17,9 +17,13 @@
 #include "tools/record/library.h"
 #include "tools/record/record.h"
 #include "tools/record/settings.h"
+#include "tools/verdict/verdict.h"
 
 enum { EXIT_NOT_RUN = 126, EXIT_NOT_FOUND = 127 };
 enum { ON_FILE = 0x800 }; /* argp's key */
+
+/* A compressed trace of this size is read in some seconds. */
+#define VERDICT_BYTES_MAX (16 << 20)
 
 struct record_arguments {
 	struct options options;
@@ -147,6 +151,18 @@ static void say_memfd(int error, const struct recovery_result *result)
 	say_recovered("a session in memory", error, result, NULL);
 }
 
+/* Of the program's last trace.  Nobody waits for that of a large one. */
+static void say_verdict(struct fresh_files *files, pid_t pid)
+{
+	char path[PATH_MAX];
+	struct stat status;
+
+	if (!fresh_files_last(files, pid, path, sizeof(path)) ||
+	    stat(path, &status) || status.st_size > VERDICT_BYTES_MAX)
+		return;
+	verdict_file(path, stderr);
+}
+
 static void look(void *files)
 {
 	record_memfds_poll(say_memfd);
@@ -173,6 +189,8 @@ static int run(const struct record_arguments *arguments, char **argv,
 	fresh_files_poll(files, true);
 	if (!error)
 		fresh_files_say(files, end->pid);
+	if (!error && arguments->options.verdict && !arguments->options.quiet)
+		say_verdict(files, end->pid);
 	fresh_files_end(files);
 	return error;
 }

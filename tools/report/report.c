@@ -149,10 +149,11 @@ static void on_slice(struct report *report, const struct trace_event *event)
 	}
 	on_gpu(report, event, category);
 	report_side_slice(report, event, lane);
+	report_blas_slice(&report->blas, event);
 	trace_event_integer(event, "bytes", &bytes);
-	tally_add(&report->tally, category, name->text, name->len,
-		  (struct tally_call){lane, event->ts_ns, event->dur_ns,
-				      bytes > 0 ? bytes : 0});
+	report_group(report, event, category,
+		     (struct tally_call){lane, event->ts_ns, event->dur_ns,
+					 bytes > 0 ? bytes : 0});
 }
 
 static void on_memory(struct report *report, const struct trace_event *event,
@@ -204,6 +205,8 @@ static void on_event(void *arg, const struct trace_event *event)
 	struct report *report = arg;
 	const struct trace_value *ph = &event->field[FIELD_PH];
 
+	if (!report_is_inside(report, event))
+		return;
 	timeline_event(&report->timeline, event);
 	if (trace_value_is(ph, "M"))
 		on_metadata(report, event);
@@ -286,6 +289,7 @@ static void on_entry(void *arg, const struct trace_entry *entry)
 
 	trace_metadata_entry(&report->metadata, entry);
 	trace_sampled_entry(&report->sampled, entry);
+	report_blas_entry(&report->blas, entry);
 	if (!strncmp(entry->path, "traceprof.notes.", 16))
 		on_note(report, &entry->value);
 	else if (!strncmp(entry->path, "traceprof.totals.", 17))
@@ -308,7 +312,9 @@ int report_read(struct report *report, const char *file,
 	};
 	trace_metadata_begin(&report->metadata);
 	timeline_begin(&report->timeline);
-	error = trace_read(file, &sink, &report->facts);
+	error = report_window(report);
+	if (!error)
+		error = trace_read(file, &sink, &report->facts);
 	if (error)
 		return error;
 	end_row(report);
@@ -316,6 +322,7 @@ int report_read(struct report *report, const char *file,
 		region_totals_list(&report->regions, &report->region_count);
 	report_scale(report);
 	timeline_finish(&report->timeline);
+	report_fill(report);
 	verdict_make(&report->judged, &report->timeline, &report->metadata,
 		     &report->sampled, report->region_list,
 		     report->region_count);
@@ -387,6 +394,7 @@ void report_free(struct report *report)
 	struct report_device *stream;
 	struct report_lane *lane;
 
+	timeline_free(&report->ahead);
 	verdict_free(&report->judged);
 	timeline_free(&report->timeline);
 	tally_free(&report->tally);
@@ -396,6 +404,7 @@ void report_free(struct report *report)
 	free(report->row.name);
 	free(report->row.category);
 	region_totals_free(&report->regions);
+	report_blas_free(&report->blas);
 	free(report->region_list);
 	for (size_t at = 0; at < REPORT_DEVICES_MAX; at++)
 		busy_time_free(&report->devices[at].busy);

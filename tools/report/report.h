@@ -12,6 +12,7 @@
 
 #include "tools/report/busy_time.h"
 #include "tools/model/region_totals.h"
+#include "tools/report/report_blas.h"
 #include "tools/report/scope_tree.h"
 #include "tools/report/tally.h"
 #include "tools/trace/trace_metadata.h"
@@ -33,11 +34,30 @@
 #define REPORT_FAILED	   "failed calls"
 #define REPORT_PEERS	   "copies between GPUs"
 
+/* What a row of a table stands for. */
+enum report_by {
+	BY_NAME, /* a table for each category */
+	BY_CATEGORY,
+	BY_STEP,
+	BY_THREAD,
+	BY_STREAM,
+	BY_DEVICE,
+	BY_SHAPE,
+	BY_SITE,
+	BY_COUNT
+};
+
 struct report_choice {
 	enum tally_order order;
+	enum report_by by;
 	size_t top; /* names in a table, 0 all */
-	bool json, tree;
+	bool json, csv, tree, wide;
 	bool whole; /* names, however long */
+	const char *filter, *category; /* patterns of glob(7), NULL all */
+	bool has_steps, has_times;
+	int64_t first_step, last_step;
+	int64_t from_ns, to_ns; /* after the start */
+	unsigned int columns;	/* of the terminal, 0 none */
 };
 
 struct report_steps {
@@ -81,6 +101,8 @@ struct report_lane {
 struct report {
 	const char *file;
 	struct report_choice choice;
+	int64_t after_ns, before_ns; /* of these times alone */
+	struct timeline ahead;	     /* steps, where they are asked for */
 	struct trace_facts facts;
 	struct trace_metadata metadata;
 	int64_t start_ns, end_ns; /* of all slices but the writer's own; start >
@@ -102,6 +124,7 @@ struct report {
 	struct timeline timeline;
 	struct verdict judged; /* after report_read() */
 	struct report_steps steps;
+	struct report_blas blas;
 	struct report_memory heap_events;
 	struct report_memory pinned; /* host memory, for GPUs */
 	struct report_device devices[REPORT_DEVICES_MAX];
@@ -126,6 +149,19 @@ void report_side_slice(struct report *report, const struct trace_event *event,
 		       uint32_t lane);
 char *report_side_failures(const struct report *report);
 
+/* report_window.c: reads ahead for the times that are asked for.  0; -errno. */
+int report_window(struct report *report);
+bool report_is_inside(const struct report *report,
+		      const struct trace_event *event);
+
+/* report_group.c: adds a slice to the row that it belongs to. */
+void report_group(struct report *report, const struct trace_event *event,
+		  const char *category, struct tally_call call);
+const char *report_by_word(enum report_by by);
+
+/* Self times and the GPU's, which are known at the end. */
+void report_fill(struct report *report);
+
 /* Of the recording where the file says it, else of what is in it. */
 int64_t report_start_ns(const struct report *report);
 int64_t report_wall_ns(const struct report *report);
@@ -147,5 +183,17 @@ void report_verdict(struct report *report);
 
 void report_print_text(const struct report *report, FILE *out);
 void report_print_json(const struct report *report, FILE *out);
+void report_print_csv(const struct report *report, bool is_first, FILE *out);
+
+/*
+ * report_ranks.c: several files side by side.
+ */
+struct report_ranks;
+
+struct report_ranks *report_ranks_new(void);
+void report_ranks_add(struct report_ranks *ranks, const struct report *report);
+void report_ranks_print(const struct report_ranks *ranks,
+			const struct report_choice *choice, FILE *out);
+void report_ranks_free(struct report_ranks *ranks);
 
 #endif

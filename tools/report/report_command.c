@@ -2,124 +2,277 @@
 /*
  * report_command.c - `traceprof report FILE...`: what the time went into.
  */
+#include <dirent.h>
+#include <inttypes.h>
 #include <locale.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "tools/util/command.h"
 #include "tools/util/numbers.h"
 #include "tools/report/report.h"
 
+/* argp's keys of options without a letter. */
+enum { FILTER = 0x800, CATEGORY, STEP, FROM, TO, BY, CSV };
+
 struct report_arguments {
 	int first; /* of the files in argv */
 	struct report_choice choice;
+	struct report_ranks *ranks;
+	int printed, code;
 };
 
-static int parse_order(const char *text, enum tally_order *order)
-{
-	static const char *const words[] = {
-		[ORDER_TOTAL] = "total", [ORDER_CALLS] = "calls",
-		[ORDER_AVERAGE] = "avg", [ORDER_MIN] = "min",
-		[ORDER_MAX] = "max",	 [ORDER_NAME] = "name",
-	};
+static const char *const order_words[] = {
+	[ORDER_TOTAL] = "total",   [ORDER_SELF] = "self",
+	[ORDER_CALLS] = "calls",   [ORDER_AVERAGE] = "avg",
+	[ORDER_MEDIAN] = "median", [ORDER_P95] = "p95",
+	[ORDER_P99] = "p99",	   [ORDER_MIN] = "min",
+	[ORDER_MAX] = "max",	   [ORDER_DEVIATION] = "stddev",
+	[ORDER_GPU] = "gpu",	   [ORDER_NAME] = "name",
+};
 
+static void parse_order(struct argp_state *state, const char *text,
+			struct report_choice *choice)
+{
 	for (unsigned int at = 0; at <= ORDER_NAME; at++)
-		if (!strcmp(text, words[at])) {
-			*order = (enum tally_order)at;
-			return 0;
+		if (!strcmp(text, order_words[at])) {
+			choice->order = (enum tally_order)at;
+			return;
 		}
-	return -1;
+	argp_error(state,
+		   "--sort %s: one of total, self, calls, avg, median, p95, "
+		   "p99, min, max, stddev, gpu, name",
+		   text);
+}
+
+static void parse_by(struct argp_state *state, const char *text,
+		     struct report_choice *choice)
+{
+	for (unsigned int at = 0; at < BY_COUNT; at++)
+		if (!strcmp(text, report_by_word((enum report_by)at))) {
+			choice->by = (enum report_by)at;
+			return;
+		}
+	argp_error(state,
+		   "--by %s: one of name, category, step, thread, stream, "
+		   "device, shape, site",
+		   text);
+}
+
+/* A:B, A:, :B or one number. */
+static void parse_steps(struct argp_state *state, const char *text,
+			struct report_choice *choice)
+{
+	const char *colon = strchr(text, ':');
+	const size_t len = colon ? (size_t)(colon - text) : strlen(text);
+
+	choice->has_steps = true;
+	choice->first_step = INT64_MIN;
+	choice->last_step = INT64_MAX;
+	if ((!len && !colon) ||
+	    (len && decimal_to_integer(text, len, &choice->first_step)) ||
+	    (colon && colon[1] &&
+	     decimal_to_integer(colon + 1, strlen(colon + 1),
+				&choice->last_step)))
+		argp_error(state, "--step %s: A:B, A:, :B or one number", text);
+	if (!colon)
+		choice->last_step = choice->first_step;
+}
+
+/* Seconds, or with a unit: 1.5s, 20ms. */
+static void parse_time(struct argp_state *state, const char *text,
+		       struct report_choice *choice, int64_t *ns)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (!strcmp(end, "ms"))
+		value /= 1e3;
+	else if (!strcmp(end, "us"))
+		value /= 1e6;
+	else if (*end && strcmp(end, "s") != 0)
+		end = (char *)text;
+	if (end == text || !isfinite(value) || value < 0 || value > 1e9)
+		argp_error(state, "%s: no time after the start, as 1.5s", text);
+	choice->has_times = true;
+	*ns = (int64_t)(value * 1e9);
+}
+
+static void parse_top(struct argp_state *state, const char *text,
+		      struct report_choice *choice)
+{
+	int64_t number = 0;
+
+	if (decimal_to_integer(text, strlen(text), &number) || number < 0)
+		argp_error(state, "--top %s: not a number", text);
+	choice->top = (size_t)number;
 }
 
 static error_t parse(int key, char *text, struct argp_state *state)
 {
 	struct report_arguments *arguments = state->input;
-	int64_t number = 0;
+	struct report_choice *choice = &arguments->choice;
 
 	switch (key) {
-	case 's':
-		if (parse_order(text, &arguments->choice.order))
-			argp_error(state,
-				   "--sort %s: one of total, calls, avg, min, "
-				   "max, name",
-				   text);
-		return 0;
-	case 'n':
-		if (decimal_to_integer(text, strlen(text), &number) ||
-		    number < 0)
-			argp_error(state, "--top %s: not a number", text);
-		arguments->choice.top = (size_t)number;
-		return 0;
-	case 't': arguments->choice.tree = true; return 0;
-	case 'l': arguments->choice.whole = true; return 0;
-	case 'j': arguments->choice.json = true; return 0;
+	case 's': parse_order(state, text, choice); return 0;
+	case 'n': parse_top(state, text, choice); return 0;
+	case 't': choice->tree = true; return 0;
+	case 'j': choice->json = true; return 0;
+	case 'l': choice->whole = true; return 0;
+	case 'w': choice->wide = true; return 0;
+	case CSV: choice->csv = true; return 0;
+	case FILTER: choice->filter = text; return 0;
+	case CATEGORY: choice->category = text; return 0;
+	case STEP: parse_steps(state, text, choice); return 0;
+	case FROM: parse_time(state, text, choice, &choice->from_ns); return 0;
+	case TO: parse_time(state, text, choice, &choice->to_ns); return 0;
+	case BY: parse_by(state, text, choice); return 0;
 	default: return command_parse_files(key, text, state);
 	}
 }
 
-static int report_file(const char *file, const struct report_choice *choice,
-		       bool is_first)
+static void print(struct report_arguments *arguments,
+		  const struct report *report)
 {
-	struct report report;
-	int code = EXIT_GOOD;
+	const bool is_first = !arguments->printed++;
 
-	if (report_read(&report, file, choice) < 0) {
-		fprintf(stderr, "traceprof report: %s: %s\n", file,
-			report.facts.error);
-		code = EXIT_UNREADABLE;
-	} else if (choice->json) {
+	report_ranks_add(arguments->ranks, report);
+	if (arguments->choice.csv) {
+		report_print_csv(report, is_first, stdout);
+	} else if (arguments->choice.json) {
 		if (!is_first)
 			fputs(",\n", stdout);
-		report_print_json(&report, stdout);
+		report_print_json(report, stdout);
 	} else {
 		if (!is_first)
 			fputc('\n', stdout);
-		report_print_text(&report, stdout);
+		report_print_text(report, stdout);
+	}
+}
+
+static void report_file(struct report_arguments *arguments, const char *file)
+{
+	struct report report;
+
+	if (report_read(&report, file, &arguments->choice) < 0) {
+		fprintf(stderr, "traceprof report: %s: %s\n", file,
+			report.facts.error);
+		arguments->code = EXIT_UNREADABLE;
+	} else {
+		print(arguments, &report);
 	}
 	report_free(&report);
-	return code;
 }
+
+static int is_trace(const struct dirent *entry)
+{
+	const char *name = entry->d_name, *end = strstr(name, ".json");
+
+	return end && name[0] != '.' && (!end[5] || !strcmp(end + 5, ".gz"));
+}
+
+/* All traces of a folder, by name. */
+static void report_folder(struct report_arguments *arguments,
+			  const char *folder)
+{
+	struct dirent **names;
+	const int count = scandir(folder, &names, is_trace, alphasort);
+
+	if (count <= 0) {
+		fprintf(stderr, "traceprof report: %s: no trace in it\n",
+			folder);
+		arguments->code = EXIT_UNREADABLE;
+	}
+	for (int at = 0; at < count; at++) {
+		char *path;
+
+		if (asprintf(&path, "%s/%s", folder, names[at]->d_name) >= 0) {
+			report_file(arguments, path);
+			free(path);
+		}
+		free(names[at]);
+	}
+	if (count >= 0)
+		free(names);
+}
+
+/* Of the terminal, or as COLUMNS says; 0: names are not cut. */
+static unsigned int columns_of(void)
+{
+	const char *text = getenv("COLUMNS");
+	struct winsize size;
+
+	if (text && atoi(text) > 0)
+		return (unsigned int)atoi(text);
+	if (isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
+		return size.ws_col;
+	return 0;
+}
+
+/* clang-format off */
+static const struct argp_option choices[] = {
+	{"sort", 's', "KEY", 0, "total (default), self, calls, avg, median, "
+	 "p95, p99, min, max, stddev, gpu or name", 0},
+	{"top", 'n', "N", 0, "the first N names of each table; 0: all (20)", 0},
+	{"by", BY, "WHAT", 0, "a row for each name (default), category, step, "
+	 "thread, stream, device, shape or site", 0},
+	{"filter", FILTER, "GLOB", 0, "names that match alone", 0},
+	{"cat", CATEGORY, "GLOB", 0, "categories that match alone", 0},
+	{"step", STEP, "A:B", 0, "steps A to B alone", 0},
+	{"from", FROM, "TIME", 0, "what begins so long after the start, as "
+	 "1.5s or 20ms", 0},
+	{"to", TO, "TIME", 0, "and before that", 0},
+	{"long", 'l', NULL, 0, "names as they are, with template arguments",
+	 0},
+	{"wide", 'w', NULL, 0, "median, p99, min and stddev, too", 0},
+	{"tree", 't', NULL, 0, "nested scopes of each thread instead of "
+	 "tables", 0},
+	{"json", 'j', NULL, 0, "print JSON, times in nanoseconds", 0},
+	{"csv", CSV, NULL, 0, "print one table, times in nanoseconds", 0},
+	{0},
+};
+/* clang-format on */
 
 int report_command(int argc, char **argv)
 {
-	static const struct argp_option choices[] = {
-		{"sort", 's', "KEY", 0,
-		 "total (default), calls, avg, min, max or name", 0},
-		{"top", 'n', "N", 0,
-		 "the first N names of each table; 0: all (20)", 0},
-		{"tree", 't', NULL, 0,
-		 "nested scopes of each thread instead of tables", 0},
-		{"long", 'l', NULL, 0,
-		 "names as they are, with template arguments", 0},
-		{"json", 'j', NULL, 0, "print JSON, times in nanoseconds", 0},
-		{0},
-	};
 	static const struct argp argp = {
 		.options = choices,
 		.parser = parse,
-		.args_doc = "FILE...",
-		.doc = "Totals by name, steps, OpenMP balance, GPU use and "
-		       "heap of traces, ours or torch.profiler's.\vEnds with "
-		       "3 when a file cannot be read.",
+		.args_doc = "FILE|FOLDER...",
+		.doc = "Why the steps take so long, and totals by name, OpenMP "
+		       "balance, GPU use and heap of traces, ours or "
+		       "torch.profiler's.\vExample: traceprof report --cat "
+		       "cpu_op --sort self traceprof/\n\nEnds with 3 when a "
+		       "file cannot be read.",
 	};
-	struct report_arguments arguments = {.choice = {.top = 20}};
-	int code = EXIT_GOOD, printed = 0;
+	struct report_arguments arguments = {
+		.choice = {.top = 20, .to_ns = INT64_MAX}};
+	struct stat status;
 
 	if (command_parse(&argp, argc, argv, 0, &arguments))
 		return EXIT_USAGE;
 	if (!trace_reader_available())
 		return command_needs_yajl("report");
 	setlocale(LC_CTYPE, "");
+	arguments.choice.columns = columns_of();
+	arguments.ranks = report_ranks_new();
 	if (arguments.choice.json)
 		fputs("[\n", stdout);
 	for (int at = arguments.first; at < argc; at++) {
-		if (report_file(argv[at], &arguments.choice, !printed))
-			code = EXIT_UNREADABLE;
+		if (!stat(argv[at], &status) && S_ISDIR(status.st_mode))
+			report_folder(&arguments, argv[at]);
 		else
-			printed++;
+			report_file(&arguments, argv[at]);
 	}
 	if (arguments.choice.json)
 		fputs("]\n", stdout);
-	return code;
+	else if (!arguments.choice.csv && arguments.printed > 1)
+		report_ranks_print(arguments.ranks, &arguments.choice, stdout);
+	report_ranks_free(arguments.ranks);
+	return arguments.code;
 }

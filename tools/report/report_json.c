@@ -93,6 +93,22 @@ struct json_print {
 	yajl_gen gen;
 };
 
+/* What sums that others made don't have. */
+static void put_more(yajl_gen gen, const struct total *row)
+{
+	if (row->self_ns >= 0 && row->histogram)
+		json_print_integer(gen, "self_ns", row->self_ns);
+	if (row->gpu_ns)
+		json_print_integer(gen, "gpu_ns", row->gpu_ns);
+	if (!row->histogram)
+		return;
+	json_print_integer(gen, "sum_ns", row->sum_ns);
+	json_print_integer(gen, "median_ns", total_quantile_ns(row, 0.5));
+	json_print_integer(gen, "p95_ns", total_quantile_ns(row, 0.95));
+	json_print_integer(gen, "p99_ns", total_quantile_ns(row, 0.99));
+	json_print_number(gen, "stddev_ns", total_deviation_ns(row));
+}
+
 static void put_category(void *arg, const char *category)
 {
 	const struct json_print *print = arg;
@@ -117,6 +133,7 @@ static void put_category(void *arg, const char *category)
 		json_print_integer(gen, "avg_ns", row->sum_ns / row->calls);
 		json_print_integer(gen, "min_ns", row->min_ns);
 		json_print_integer(gen, "max_ns", row->max_ns);
+		put_more(gen, row);
 		if (row->bytes)
 			json_print_integer(gen, "bytes", row->bytes);
 		put_estimated(gen, row->is_estimated);
@@ -162,6 +179,41 @@ static void put_streams(const struct report *report, yajl_gen gen)
 	}
 	yajl_gen_array_close(gen);
 	free(streams);
+}
+
+/* In FLOP a second; the roof only where it is known. */
+static void put_blas(const struct report *report, yajl_gen gen)
+{
+	struct peak peak;
+	bool has_peak;
+	struct blas_row *list =
+		report_blas_list(&report->blas, &peak, &has_peak);
+
+	json_print_list(gen, "blas");
+	for (size_t at = 0; at < report->blas.rows.count; at++) {
+		const struct blas_row *row = &list[at];
+
+		yajl_gen_map_open(gen);
+		json_print_text(gen, "name", row->function);
+		json_print_text(gen, "site", row->site);
+		json_print_integer(gen, "calls", row->calls);
+		json_print_integer(gen, "total_ns", row->time_ns);
+		json_print_integer(gen, "uncounted", row->uncounted);
+		json_print_number(gen, "flops", row->flops);
+		json_print_number(gen, "bytes", row->bytes);
+		if (row->has_roof) {
+			json_print_number(gen, "rate",
+					  row->flops * 1e9 /
+						  (double)row->counted_ns);
+			json_print_number(gen, "roof", row->roof);
+			json_print_text(gen, "bound",
+					row->is_memory_bound ? "memory"
+							     : "compute");
+		}
+		yajl_gen_map_close(gen);
+	}
+	yajl_gen_array_close(gen);
+	free(list);
 }
 
 static void put_devices(const struct report *report, yajl_gen gen)
@@ -218,6 +270,51 @@ static void put_lines(yajl_gen gen, const char *key, char *const *lines,
 	yajl_gen_array_close(gen);
 }
 
+/* The step, where its time went, and what was found. */
+static void put_judged(const struct report *report, yajl_gen gen)
+{
+	const struct verdict *verdict = &report->judged;
+	const struct split *split = &verdict->facts.split;
+
+	json_print_object(gen, "step");
+	json_print_integer(gen, "count",
+			   split->has_steps ? (int64_t)split->count : 0);
+	json_print_integer(gen, "typical", (int64_t)split->typical);
+	json_print_integer(gen, "median_ns", (int64_t)split->median_ns);
+	json_print_integer(gen, "p5_ns", (int64_t)split->p5_ns);
+	json_print_integer(gen, "p95_ns", (int64_t)split->p95_ns);
+	json_print_integer(gen, "total_ns", split->total_ns);
+	json_print_object(gen, "split_ns");
+	for (unsigned int at = 0; at < SHARE_COUNT; at++)
+		json_print_integer(gen, split_share_key((enum share)at),
+				   split->ns[at]);
+	yajl_gen_map_close(gen);
+	put_estimated(gen, split->is_estimated);
+	yajl_gen_map_close(gen);
+	json_print_list(gen, "findings");
+	for (size_t at = 0; at < verdict->count; at++) {
+		const struct finding *finding = &verdict->findings[at];
+
+		yajl_gen_map_open(gen);
+		json_print_text(gen, "rule", finding->rule->name);
+		json_print_number(gen, "share", finding->share);
+		json_print_integer(gen, "saved_ns", (int64_t)finding->saved_ns);
+		json_print_text(gen, "figure",
+				finding->figure ? finding->figure : "");
+		json_print_text(gen, "threshold",
+				finding->threshold ? finding->threshold : "");
+		json_print_text(gen, "next",
+				finding->next ? finding->next : "");
+		if (finding->place) {
+			json_print_text(gen, "place", finding->place);
+			json_print_integer(gen, "at_ns", finding->at_ns);
+			json_print_integer(gen, "step", finding->step);
+		}
+		yajl_gen_map_close(gen);
+	}
+	yajl_gen_array_close(gen);
+}
+
 /* What the writer says of its file, and what was added up beside it. */
 static void put_sums(const struct report *report, yajl_gen gen)
 {
@@ -261,6 +358,7 @@ static void put_report(const struct report *report, yajl_gen gen)
 	if (report->steps.count)
 		put_fields(gen, &report->steps, steps_fields);
 	yajl_gen_map_close(gen);
+	put_judged(report, gen);
 	put_regions(report, gen);
 	json_print_list(gen, "categories");
 	tally_categories(&report->tally, put_category, &print);
@@ -281,6 +379,7 @@ static void put_report(const struct report *report, yajl_gen gen)
 		put_tree(report, gen);
 	put_devices(report, gen);
 	put_streams(report, gen);
+	put_blas(report, gen);
 	put_sums(report, gen);
 	put_lines(gen, "notes", report->notes, report->note_count);
 	put_lines(gen, "verdict", report->verdict, report->verdict_count);

@@ -60,7 +60,7 @@ static void take_exact(struct report *report,
 
 	/* Of a wait there may be no slice. */
 	if (row)
-		*row = (struct total){0};
+		row->calls = row->total_ns = row->sum_ns = 0;
 	tally_put(&report->tally, category, exact->name, strlen(exact->name),
 		  &sums);
 }

@@ -131,18 +131,105 @@ static bool is_gpu(const char *category)
 	       !strcmp(category, "gpu_memset");
 }
 
-static void total_row(struct table *table, const struct total *row,
-		      double whole, bool bytes)
+/* Beside the name: what the columns before it take on a terminal. */
+#define OTHER_COLUMNS 60u
+#define WIDE_COLUMNS  104u
+#define NAME_MIN      20u
+
+/* On a terminal a wide name loses its middle, since what tells it from others
+ * stands at its ends. */
+static void cut_name_cell(struct table *table, const struct report *report,
+			  const char *name, unsigned int others)
+{
+	const unsigned int columns = report->choice.columns;
+	size_t room = columns > others + NAME_MIN ? columns - others : NAME_MIN;
+	struct text_buffer text = {0};
+
+	text_buffer_cut(&text, 0);
+	text_buffer_add_printable(&text, name, strlen(name), 4000);
+	if (!columns || text.len <= room) {
+		name_cell(table, name, 0);
+	} else {
+		size_t head = (room - 3) / 2, tail = text.len - (room - 3) / 2;
+
+		/* Not within a character. */
+		while (head && ((unsigned char)text.data[head] & 0xc0) == 0x80)
+			head--;
+		while (((unsigned char)text.data[tail] & 0xc0) == 0x80)
+			tail++;
+		table_cell(table, "%.*s...%s", (int)head, text.data,
+			   text.data + tail);
+	}
+	text_buffer_free(&text);
+}
+
+/* Which columns a table has. */
+struct columns {
+	bool bytes, self, gpu, wide;
+	const char *headers[16];
+	size_t count;
+};
+
+static void set_headers(struct columns *columns, bool on_gpu, const char *title)
+{
+	const struct {
+		bool is_there;
+		const char *header;
+	} all[] = {
+		{true, "calls"},
+		{true, "total"},
+		{columns->self, "self"},
+		{columns->gpu, "GPU"},
+		{true, "avg"},
+		{columns->wide, "median"},
+		{columns->wide || !columns->bytes, "p95"},
+		{columns->wide, "p99"},
+		{columns->wide, "min"},
+		{true, "max"},
+		{columns->wide, "stddev"},
+		{true, on_gpu ? "% GPU" : "% wall"},
+		{columns->bytes, "bytes"},
+		{columns->bytes, "rate"},
+		{true, title},
+	};
+
+	columns->count = 0;
+	for (size_t at = 0; at < sizeof(all) / sizeof(all[0]); at++)
+		if (all[at].is_there)
+			columns->headers[columns->count++] = all[at].header;
+}
+
+static void optional_cell(struct table *table, bool is_there, double ns)
+{
+	if (is_there)
+		time_cell(table, ns);
+}
+
+static void total_row(struct table *table, const struct report *report,
+		      const struct total *row, double whole,
+		      const struct columns *columns)
 {
 	table_cell(table, "%s%" PRId64, row->is_estimated ? "~" : "",
 		   row->calls);
 	guess_cell(table, (double)row->total_ns, row->is_estimated);
+	if (columns->self && row->self_ns < 0)
+		table_cell(table, "-");
+	else
+		optional_cell(table, columns->self, (double)row->self_ns);
+	optional_cell(table, columns->gpu, (double)row->gpu_ns);
 	time_cell(table, (double)row->sum_ns / (double)row->calls);
-	time_cell(table, (double)row->min_ns);
+	optional_cell(table, columns->wide,
+		      (double)total_quantile_ns(row, 0.5));
+	optional_cell(table, columns->wide || !columns->bytes,
+		      (double)total_quantile_ns(row, 0.95));
+	optional_cell(table, columns->wide,
+		      (double)total_quantile_ns(row, 0.99));
+	optional_cell(table, columns->wide, (double)row->min_ns);
 	time_cell(table, (double)row->max_ns);
+	optional_cell(table, columns->wide, total_deviation_ns(row));
 	table_cell(table, "%s",
 		   quantity_share((double)row->total_ns, whole).text);
-	if (bytes) {
+	if (columns->bytes) {
 		table_cell(table, "%s",
 			   quantity_bytes((double)row->bytes).text);
 		table_cell(
@@ -150,7 +237,8 @@ static void total_row(struct table *table, const struct total *row,
 			quantity_rate((double)row->bytes, (double)row->total_ns)
 				.text);
 	}
-	name_cell(table, row->name, 0);
+	cut_name_cell(table, report, row->name,
+		      columns->wide ? WIDE_COLUMNS : OTHER_COLUMNS);
 }
 
 struct category_print {
@@ -159,20 +247,32 @@ struct category_print {
 	FILE *out;
 };
 
+static void choose_columns(struct columns *columns,
+			   const struct category_print *print,
+			   const char *category, const struct total *rows,
+			   size_t count)
+{
+	const bool is_tally = print->tally == &print->report->tally;
+
+	*columns = (struct columns){.wide = print->report->choice.wide};
+	columns->bytes =
+		(is_gpu(category) && strcmp(category, "kernel") != 0) ||
+		!strcmp(category, REPORT_PEERS);
+	for (size_t at = 0; at < count; at++) {
+		columns->self |= is_tally && rows[at].self_ns >= 0;
+		columns->gpu |= rows[at].gpu_ns > 0;
+	}
+}
+
 static void print_category(void *arg, const char *category)
 {
 	const struct category_print *print = arg;
 	const struct report *report = print->report;
 	const size_t top = report->choice.top;
 	const bool on_gpu = is_gpu(category);
-	const bool bytes = (on_gpu && strcmp(category, "kernel") != 0) ||
-			   !strcmp(category, REPORT_PEERS);
-	const char *title = category[0] ? category : "(no category)";
-	const char *headers[9] = {"calls", "total", "avg",
-				  "min",   "max",   on_gpu ? "% GPU" : "% wall",
-				  "bytes", "rate",  title};
 	const double whole = (double)(on_gpu ? report_gpu_ns(report)
 					     : report_wall_ns(report));
+	struct columns columns;
 	struct table *table;
 	struct total *rows;
 	size_t count;
@@ -181,14 +281,14 @@ static void print_category(void *arg, const char *category)
 	if (!strcmp(category, REPORT_MEMBERS) ||
 	    !strcmp(category, "cuda_event"))
 		return;
-	if (!bytes)
-		headers[6] = title;
 	rows = tally_list(print->tally, category, report->choice.order, &count);
+	choose_columns(&columns, print, category, rows, count);
+	set_headers(&columns, on_gpu, category[0] ? category : "(no category)");
 	fputc('\n', print->out);
-	table = table_new(TABLE_NUMBERS, headers, bytes ? 9 : 7);
+	table = table_new(TABLE_NUMBERS, columns.headers, columns.count);
 	for (size_t at = 0; at < count; at++)
 		if (!top || at < top)
-			total_row(table, &rows[at], whole, bytes);
+			total_row(table, report, &rows[at], whole, &columns);
 	table_print(table, print->out);
 	if (top && count > top)
 		fprintf(print->out, "and %zu more names\n", count - top);
@@ -489,9 +589,12 @@ void report_print_text(const struct report *report, FILE *out)
 {
 	struct category_print print = {report, &report->tally, out};
 
+	const unsigned int columns = report->choice.columns;
+
 	print_head(report, out);
 	fputc('\n', out);
-	verdict_print(&report->judged, VERDICT_LINES_ALL, 80, out);
+	verdict_print(&report->judged, VERDICT_LINES_ALL,
+		      columns && columns < 80 ? columns : 80, out);
 	print_steps(report, out);
 	shows_whole = report->choice.whole;
 	if (report->choice.tree) {
@@ -503,6 +606,7 @@ void report_print_text(const struct report *report, FILE *out)
 		print.tally = &report->side;
 		tally_categories(&report->side, print_category, &print);
 	}
+	report_blas_print(&report->blas, report->choice.top, out);
 	print_gpus(report, out);
 	print_heap(report, out);
 	print_pinned(&report->pinned, out);

@@ -4,6 +4,7 @@
  */
 #include "tools/report/tally.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,37 @@ static uint32_t row_of(struct tally *tally, const char *category,
 	text_buffer_add(key, name, name_len);
 	tally->rows.row_bytes = sizeof(struct total);
 	return key_table_number(&tally->rows, key->data, key->len);
+}
+
+/* Welford's way, which doesn't lose a small deviation of large times. */
+static void add_call(struct total *row, int64_t dur_ns)
+{
+	const double distance = (double)dur_ns - row->mean_ns;
+
+	if (!row->histogram)
+		row->histogram = memory_zeroed(1, sizeof(*row->histogram));
+	histogram_add(row->histogram, dur_ns);
+	row->counted++;
+	row->mean_ns += distance / (double)row->counted;
+	row->square_ns += distance * ((double)dur_ns - row->mean_ns);
+}
+
+double total_deviation_ns(const struct total *row)
+{
+	return row->counted > 1 ? sqrt(row->square_ns / (double)row->counted)
+				: 0;
+}
+
+int64_t total_quantile_ns(const struct total *row, double share)
+{
+	int64_t value;
+
+	if (!row->histogram)
+		return 0;
+	value = histogram_quantile(row->histogram, row->counted, share);
+	if (value < row->min_ns)
+		return row->min_ns;
+	return value > row->max_ns ? row->max_ns : value;
 }
 
 static void add_sums(struct total *row, const struct total *sums)
@@ -137,6 +169,7 @@ void tally_add(struct tally *tally, const char *category, const char *name,
 	nest = key_table_number(&tally->nests, key, sizeof(key));
 	sums.total_ns = own_time(key_table_row(&tally->nests, nest), &call);
 	add_sums(key_table_row(&tally->rows, row), &sums);
+	add_call(key_table_row(&tally->rows, row), call.dur_ns);
 }
 
 static double rank_of(const struct total *row, enum tally_order order)
@@ -144,6 +177,12 @@ static double rank_of(const struct total *row, enum tally_order order)
 	switch (order) {
 	case ORDER_CALLS: return (double)row->calls;
 	case ORDER_AVERAGE: return (double)row->sum_ns / (double)row->calls;
+	case ORDER_SELF: return (double)row->self_ns;
+	case ORDER_MEDIAN: return (double)total_quantile_ns(row, 0.5);
+	case ORDER_P95: return (double)total_quantile_ns(row, 0.95);
+	case ORDER_P99: return (double)total_quantile_ns(row, 0.99);
+	case ORDER_DEVIATION: return total_deviation_ns(row);
+	case ORDER_GPU: return (double)row->gpu_ns;
 	case ORDER_MIN: return (double)row->min_ns;
 	case ORDER_MAX: return (double)row->max_ns;
 	case ORDER_TOTAL:
@@ -225,6 +264,13 @@ void tally_free(struct tally *tally)
 		struct tally_nest *nest = key_table_row(&tally->nests, at);
 
 		free(nest->calls);
+	}
+	for (size_t at = 0; at < tally->rows.count; at++) {
+		struct total *row = key_table_row(&tally->rows, at);
+
+		if (row->histogram)
+			histogram_free(row->histogram);
+		free(row->histogram);
 	}
 	key_table_free(&tally->nests);
 	key_table_free(&tally->rows);

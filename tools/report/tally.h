@@ -5,6 +5,7 @@
 #ifndef TOOLS_TALLY_H
 #define TOOLS_TALLY_H
 
+#include "tools/util/histogram.h"
 #include "tools/util/key_table.h"
 #include "tools/util/text_buffer.h"
 
@@ -15,6 +16,11 @@ struct total {
 	int64_t sum_ns;	  /* of all calls */
 	int64_t min_ns, max_ns;
 	int64_t bytes;
+	int64_t self_ns;	   /* without what lies inside; -1 not known */
+	int64_t gpu_ns;		   /* of what was launched inside */
+	int64_t counted;	   /* of the calls, in the histogram */
+	double mean_ns, square_ns; /* of those, and sum of squared distances */
+	struct histogram *histogram;
 	bool is_estimated; /* scaled up from some of the calls */
 };
 
@@ -36,12 +42,22 @@ struct tally_call {
 
 enum tally_order {
 	ORDER_TOTAL,
+	ORDER_SELF,
 	ORDER_CALLS,
 	ORDER_AVERAGE,
+	ORDER_MEDIAN,
+	ORDER_P95,
+	ORDER_P99,
 	ORDER_MIN,
 	ORDER_MAX,
+	ORDER_DEVIATION,
+	ORDER_GPU,
 	ORDER_NAME,
 };
+
+/* Between the calls; what isn't known of sums that others made is 0. */
+double total_deviation_ns(const struct total *row);
+int64_t total_quantile_ns(const struct total *row, double share);
 
 void tally_add(struct tally *tally, const char *category, const char *name,
 	       size_t name_len, struct tally_call call);

@@ -234,10 +234,43 @@ static void event_end(struct reader *reader)
 	reader->sink->event(reader->sink->arg, event);
 }
 
+/* The pair whose array is being read, NULL none. */
+static struct loose_pair *array_of(const struct reader *reader)
+{
+	struct loose_pair *pair;
+
+	if (reader->field != FIELD_ARGS || !reader->loose_count)
+		return NULL;
+	pair = &reader->loose[reader->loose_count - 1];
+	return pair->type == TRACE_ARRAY ? pair : NULL;
+}
+
+/* What is in an array of args lies behind what was gathered before. */
+static void array_add(struct reader *reader, const char *text, size_t len)
+{
+	struct loose_pair *pair = array_of(reader);
+	struct text_buffer *texts = &reader->texts;
+	bool between;
+
+	if (!pair || pair->len + len > TRACE_ARRAY_MAX)
+		return;
+	between =
+		pair->len && texts->data[texts->len - 1] != '[' && *text != ']';
+	if (between)
+		text_buffer_add(texts, ",", 1);
+	text_buffer_add(texts, text, len);
+	pair->len += len + between;
+}
+
 static void event_value(struct reader *reader, enum trace_type type,
 			const char *text, size_t len)
 {
 	const unsigned int inside = reader->depth - EVENTS_DEPTH;
+
+	if (inside > 2 && len) {
+		array_add(reader, text, len);
+		return;
+	}
 
 	if (inside == 0) {
 		event_begin(reader);
@@ -258,6 +291,24 @@ static void event_value(struct reader *reader, enum trace_type type,
 		pair->len = len;
 		pair->text = text_buffer_keep(&reader->texts, text, len);
 	}
+}
+
+static void array_begin(struct reader *reader)
+{
+	struct loose_pair *pair = array_of(reader);
+
+	if (pair && reader->depth == EVENTS_DEPTH + 3) {
+		pair->text = reader->texts.len;
+		pair->len = 0;
+	}
+	array_add(reader, "[", 1);
+}
+
+static void array_end(struct reader *reader)
+{
+	array_add(reader, "]", 1);
+	if (array_of(reader) && reader->depth == EVENTS_DEPTH + 3)
+		text_buffer_add(&reader->texts, "", 1);
 }
 
 /* The path of a value that begins now, inside its container. */
@@ -381,6 +432,9 @@ static int open_container(struct reader *reader, enum trace_type type)
 	else if (reader->depth)
 		value(reader, type, "", 0);
 	reader->depth++;
+	if (reader->in_events && type == TRACE_ARRAY &&
+	    reader->depth > EVENTS_DEPTH + 2)
+		array_begin(reader);
 	if (is_events) {
 		reader->in_events = true;
 		reader->seen_events = true;
@@ -404,6 +458,9 @@ static int on_start_array(void *arg)
 
 static int close_container(struct reader *reader, enum trace_type type)
 {
+	if (reader->in_events && type == TRACE_ARRAY &&
+	    reader->depth > EVENTS_DEPTH + 2)
+		array_end(reader);
 	reader->depth--;
 	reader->ended = !reader->depth;
 	if (!reader->in_events)

@@ -30,7 +30,11 @@ enum trace_type {
 	TRACE_OBJECT,
 };
 
-/* text is NUL-terminated; empty for arrays and objects. */
+/* text is NUL-terminated; empty for arrays and objects, but an array in an
+ * event's args is there as it stands, without blanks and quotes, up to
+ * TRACE_ARRAY_MAX bytes. */
+#define TRACE_ARRAY_MAX 400u
+
 struct trace_value {
 	enum trace_type type;
 	const char *text;

@@ -7,6 +7,7 @@
 #define TOOLS_COMMAND_H
 
 #include <argp.h>
+#include <stddef.h>
 
 enum {
 	EXIT_GOOD = 0,
@@ -15,27 +16,50 @@ enum {
 	EXIT_UNREADABLE = 3, /* an input cannot be read */
 };
 
+struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *help;
+	const char *example; /* what follows "traceprof <name> " */
+};
+
+/* All of them; main.c sets it. */
+extern const struct command *command_list;
+extern size_t command_count;
+
 /* argv[0] is "traceprof <command>". */
 int baseline_command(int argc, char **argv);
 int check_command(int argc, char **argv);
+int completion_command(int argc, char **argv);
 int compress_command(int argc, char **argv);
 int ctl_command(int argc, char **argv);
+int export_command(int argc, char **argv);
 int html_command(int argc, char **argv);
 int memory_command(int argc, char **argv);
 int diff_command(int argc, char **argv);
 int doctor_command(int argc, char **argv);
+int open_command(int argc, char **argv);
 int options_command(int argc, char **argv);
+int peak_command(int argc, char **argv);
 int plan_command(int argc, char **argv);
 int record_command(int argc, char **argv);
 int recover_command(int argc, char **argv);
 int report_command(int argc, char **argv);
 int symbolize_command(int argc, char **argv);
 int steps_command(int argc, char **argv);
+int top_command(int argc, char **argv);
 
-/* argp_parse(), but a usage error ends with EXIT_USAGE.  Returns 0 or the
- * parser's errno. */
+/* argp_parse() with --color and an example in the help; a usage error ends with
+ * EXIT_USAGE.  Returns 0 or the parser's errno. */
 int command_parse(const struct argp *argp, int argc, char **argv,
 		  unsigned int flags, void *input);
+
+/* Calls a command for the sake of its options alone: its command_parse() hands
+ * them to `visit` and fails. */
+void command_visit_options(const struct command *command,
+			   void (*visit)(void *arg,
+					 const struct argp_option *option),
+			   void *arg);
 
 /* For a parser of "FILE...": the input begins with an int, which becomes the
  * place of the first one in argv. */

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "tools/util/color.h"
 #include "tools/util/memory.h"
 
 #ifdef HAVE_SMARTCOLS
@@ -53,9 +54,21 @@ static void add(struct table *table, const char *text)
 		memory_exhausted();
 }
 
+static void color_heads(struct table *table, FILE *out)
+{
+	scols_table_enable_colors(table->lines, 1);
+	for (size_t at = 0; at < table->columns; at++)
+		scols_cell_set_color(
+			scols_column_get_header(
+				scols_table_get_column(table->lines, at)),
+			color_begin(out, COLOR_HEAD));
+}
+
 void table_print(struct table *table, FILE *out)
 {
 	scols_table_set_stream(table->lines, out);
+	if (color_is_on(out))
+		color_heads(table, out);
 	if (table->count)
 		scols_print_table(table->lines);
 	scols_unref_table(table->lines);

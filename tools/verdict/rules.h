@@ -20,11 +20,14 @@
 #define COPIES_MIN	   10  /* small ones, a step */
 #define SMALL_COPY_BYTES   65536
 #define SHORT_KERNEL_NS	   10000 /* a launch takes about as long */
+#define LAUNCH_GAPS_MIN	   0.80	 /* of the gaps are as short as a launch */
 #define KERNELS_MIN	   20	 /* a step */
 #define STREAM_MIN	   0.05	 /* of the time, for a stream to count */
 #define OVERLAP_MIN	   0.10	 /* of the smaller stream */
 
 #define IMBALANCE_MIN	   1.10	 /* longest member over mean */
+#define STEADY_MIN	   0.5	 /* of it: always the same thread's */
+#define SERIAL_MIN	   0.5	 /* of regions, in critical sections */
 #define SHORT_REGION_NS	   50000 /* some ten times what a fork costs */
 #define SHORT_REGIONS_MIN  100
 #define FORK_SHARE_MIN	   0.30 /* of a region, not spent in work */
@@ -32,14 +35,16 @@
 #define IDLE_PARTS_MIN	   10
 
 #define MALLOC_NS	   40	/* a call of malloc and its free */
-#define FAULT_NS_PER_BYTE  0.15 /* to have a page and give it back */
+#define FAULT_NS_PER_BYTE  0.25 /* to have a page and give it back */
 #define TEMPORARIES_MIN	   5
 #define GROWTH_STEPS_MIN   10
 #define GROWTH_MIN	   0.05 /* of the heap, over all steps */
 #define GROWTH_BYTES_MIN   (1 << 20)
 
-#define SLOW_STEP_MIN	   1.5 /* medians */
+#define SLOW_STEP_MIN	   2.0 /* medians */
 #define NTH_STEP_MIN	   1.3
+#define NTH_EXCESS_MIN	   0.6	 /* of what slow steps take more */
+#define NTH_STEPS_MAX	   20000 /* so that looking for it is quick */
 #define NTH_TIMES_MIN	   3
 #define STEPS_MIN	   5
 
@@ -83,10 +88,23 @@ bool rule_losses(const struct verdict_facts *, struct finding *);
 /* Is it such a share of the judged time? */
 bool is_worth(const struct verdict_facts *facts, double saved_ns, double share);
 
-/* Does it lie in one of the judged steps? */
+/* The same of all steps, typical or not. */
+bool is_worth_of_all(const struct verdict_facts *facts, double saved_ns);
+
+/* Does it lie in one of the typical steps? */
 bool is_judged(const struct verdict_facts *facts, int64_t ns);
 
-/* Steps that are judged; 1 for a run without. */
+/* Are most times in which a GPU waits for the host as short as a launch? */
+bool is_launch_bound(const struct verdict_facts *facts);
+
+/* Members of OpenMP's teams that have next to no work; the first one's lane. */
+int64_t idle_threads_of(const struct verdict_facts *facts, int64_t *threads,
+			uint32_t *first);
+
+/* Calls that wait for a GPU, results that are read included, a step. */
+double syncs_of(const struct verdict_facts *facts);
+
+/* How many of those there are; 1 for a run without. */
 double steps_of(const struct verdict_facts *facts);
 
 /* Sets one of the texts; "" where memory is short. */

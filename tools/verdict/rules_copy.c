@@ -128,25 +128,42 @@ bool rule_small_copies(const struct verdict_facts *facts,
 	return true;
 }
 
-/* Calls that wait in the judged steps; the longest by name. */
+/* Calls of typical steps that wait, and the name with most of them. */
 static double count_syncs(const struct verdict_facts *facts, uint32_t *name)
 {
-	double calls = 0, most = -1;
+	const struct timeline *timeline = facts->timeline;
+	const struct timeline_lane *lane;
+	int64_t most = 0;
+	double calls = 0;
 
 	*name = TIMELINE_NONE;
-	for (uint32_t at = 0; at < facts->timeline->names.count; at++) {
+	if (!timeline->lanes.table.count)
+		return 0;
+	lane = timeline_lane(timeline, facts->split.lane);
+	for (size_t at = 0; at < lane->count; at++) {
 		const struct timeline_name *row =
-			timeline_name(facts->timeline, at);
+			timeline_name(timeline, lane->spans[at].name);
 
-		if (row->is_gpu || row->host != HOST_SYNC)
+		if (row->host != HOST_SYNC ||
+		    !is_judged(facts, lane->spans[at].start_ns))
 			continue;
-		calls += (double)row->calls;
-		if ((double)row->calls > most) {
-			most = (double)row->calls;
-			*name = at;
+		calls++;
+		if (row->calls > most) {
+			most = row->calls;
+			*name = lane->spans[at].name;
 		}
 	}
 	return calls;
+}
+
+double syncs_of(const struct verdict_facts *facts)
+{
+	struct copies blocking, small, results;
+	uint32_t name;
+
+	count_copies(facts, &blocking, &small, &results);
+	return (count_syncs(facts, &name) + (double)results.count) /
+	       steps_of(facts);
 }
 
 bool rule_needless_sync(const struct verdict_facts *facts,

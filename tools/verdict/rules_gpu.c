@@ -62,11 +62,13 @@ static void say_work(const struct verdict_facts *facts, struct finding *finding,
 bool rule_small_kernels(const struct verdict_facts *facts,
 			struct finding *finding)
 {
-	const struct split_gap *gap = &facts->split.gaps[GAP_LAUNCH];
+	const struct split_gap *gaps = facts->split.gaps;
 	const struct kernels kernels = count_kernels(facts, NULL);
 
-	finding->saved_ns = (double)gap->ns;
-	if (kernels.count < KERNELS_MIN * steps_of(facts) ||
+	finding->saved_ns =
+		(double)gaps[GAP_LAUNCH].ns + (double)gaps[GAP_HOST].ns;
+	if (!is_launch_bound(facts) ||
+	    kernels.count < KERNELS_MIN * steps_of(facts) ||
 	    kernels.ns > SHORT_KERNEL_NS * kernels.count ||
 	    !is_worth(facts, finding->saved_ns, SHARE_MIN))
 		return false;
@@ -83,25 +85,33 @@ bool rule_small_kernels(const struct verdict_facts *facts,
 	return true;
 }
 
+/* What the kernels of a name leave of the multiprocessors, from 0 to 1. */
+static double lack_of(const struct timeline_name *row)
+{
+	if (row->sum_ns < SHORT_KERNEL_NS * row->calls || row->sum_ns <= 0)
+		return 0;
+	return row->idle_ns / (double)row->sum_ns;
+}
+
 bool rule_low_occupancy(const struct verdict_facts *facts,
 			struct finding *finding)
 {
 	const struct timeline *timeline = facts->timeline;
-	const struct timeline_name *worst = NULL;
-	uint32_t name = 0;
+	const struct gpu_work *worst = NULL;
+	double most = 0;
 
-	for (uint32_t at = 0; at < timeline->names.count; at++) {
-		const struct timeline_name *row = timeline_name(timeline, at);
+	for (size_t at = 0; at < timeline->work_count; at++) {
+		const struct gpu_work *work = &timeline->work[at];
+		double idle;
 
-		if (!row->is_gpu || row->gpu != GPU_KERNEL ||
-		    row->sum_ns < SHORT_KERNEL_NS * row->calls ||
-		    row->idle_ns <= 0)
+		if (work->kind != GPU_KERNEL ||
+		    !is_judged(facts, work->start_ns))
 			continue;
-		if (is_judged(facts, row->longest_at_ns))
-			finding->saved_ns += row->idle_ns;
-		if (!worst || row->idle_ns > worst->idle_ns) {
-			worst = row;
-			name = at;
+		idle = work->dur * lack_of(timeline_name(timeline, work->name));
+		finding->saved_ns += idle;
+		if (idle > most) {
+			most = idle;
+			worst = work;
 		}
 	}
 	if (finding->saved_ns > (double)facts->split.ns[SHARE_GPU])
@@ -109,16 +119,16 @@ bool rule_low_occupancy(const struct verdict_facts *facts,
 	if (!worst || !is_worth(facts, finding->saved_ns, SHARE_HIGH_MIN))
 		return false;
 	say(&finding->figure,
-	    "kernels have fewer blocks than the GPU has multiprocessors; %s "
-	    "fills %.0f %% of them",
-	    short_name(timeline_name_text(timeline, name)).text,
-	    100 - 100 * worst->idle_ns / (double)worst->sum_ns);
+	    "kernels have fewer blocks than the GPU has multiprocessors; the "
+	    "worst one fills %.0f %% of them",
+	    100 - 100 * most / worst->dur);
 	say(&finding->threshold, "%.0f %% of the step, kernels of %s and more",
 	    100 * SHARE_HIGH_MIN, quantity_time(SHORT_KERNEL_NS).text);
 	say(&finding->next, "make the batch larger, launch more blocks, or run "
 			    "such kernels side by side on several streams.");
-	say_place(facts, finding, worst->longest_at_ns, worst->longest_lane,
-		  name);
+	say_place(facts, finding, worst->start_ns,
+		  timeline_name(timeline, worst->name)->longest_lane,
+		  worst->name);
 	return true;
 }
 

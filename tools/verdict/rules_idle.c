@@ -36,16 +36,35 @@ static void say_gap(const struct verdict_facts *facts, struct finding *finding,
 	say_place(facts, finding, gap->worst_at_ns, TIMELINE_NONE, gap->name);
 }
 
+bool is_launch_bound(const struct verdict_facts *facts)
+{
+	const struct split_gap *gaps = facts->split.gaps;
+	const double launches = (double)gaps[GAP_LAUNCH].count;
+
+	return launches >= LAUNCH_GAPS_MIN *
+				   (launches + (double)gaps[GAP_HOST].count) &&
+	       launches > 0;
+}
+
+/* Where the host waits for the GPU once a step, what it does then is to blame
+ * and not the waiting. */
 bool rule_idle_host(const struct verdict_facts *facts, struct finding *finding)
 {
-	const struct split_gap *gap = &facts->split.gaps[GAP_HOST];
+	const struct split_gap *gaps = facts->split.gaps;
+	const struct split_gap *gap = &gaps[GAP_HOST];
 
 	finding->saved_ns = (double)gap->ns;
-	if (!is_worth(facts, finding->saved_ns, SHARE_HIGH_MIN))
+	if (syncs_of(facts) < SYNCS_MIN) {
+		finding->saved_ns += (double)gaps[GAP_SYNC].ns;
+		if (gaps[GAP_SYNC].ns > gap->ns)
+			gap = &gaps[GAP_SYNC];
+	}
+	if (is_launch_bound(facts) ||
+	    !is_worth(facts, finding->saved_ns, SHARE_HIGH_MIN))
 		return false;
 	say(&finding->figure,
 	    "the GPU idles %s a step while the host is busy with other code",
-	    quantity_time((double)gap->ns / steps_of(facts)).text);
+	    quantity_time(finding->saved_ns / steps_of(facts)).text);
 	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_HIGH_MIN);
 	say(&finding->next, "do that work earlier, on another thread, or while "
 			    "the GPU still has kernels queued.");

@@ -57,15 +57,23 @@ bool rule_imbalance(const struct verdict_facts *facts, struct finding *finding)
 	const struct region_total *worst = NULL;
 	double most = 0;
 	bool is_dynamic;
+	int64_t threads;
+	uint32_t first;
 
+	if (idle_threads_of(facts, &threads, &first))
+		return false;
 	for (size_t at = 0; at < facts->region_count; at++) {
 		const struct region_total *region = &facts->regions[at];
 		const double saved = weight_of(facts, region) *
 				     (double)region->uneven_ns /
 				     team_of(region);
 
+		/* What comes to one thread now and to another then may be the
+		 * machine's doing. */
 		if (!region->calls || region->imbalance < IMBALANCE_MIN ||
-		    is_short(region))
+		    is_short(region) ||
+		    (double)region->steady_ns <
+			    STEADY_MIN * (double)region->uneven_ns)
 			continue;
 		finding->saved_ns += saved;
 		if (saved > most) {
@@ -133,6 +141,21 @@ bool rule_barrier(const struct verdict_facts *facts, struct finding *finding)
 	return true;
 }
 
+/* Only one thread at a time is in critical sections: so long as they are held,
+ * the others of a team can save by not being there. */
+static double held_ns(const struct verdict_facts *facts, double team)
+{
+	const struct timeline_name *row =
+		timeline_find(facts->timeline, "cpu_op", "critical");
+	double elapsed = 0;
+
+	for (size_t at = 0; at < facts->region_count; at++)
+		elapsed += (double)facts->regions[at].elapsed_ns;
+	if (!row || (double)row->sum_ns < SERIAL_MIN * elapsed)
+		return 0;
+	return facts->regions_in_steps * (double)row->sum_ns * (1 - 1 / team);
+}
+
 bool rule_critical(const struct verdict_facts *facts, struct finding *finding)
 {
 	const struct timeline *timeline = facts->timeline;
@@ -153,6 +176,8 @@ bool rule_critical(const struct verdict_facts *facts, struct finding *finding)
 			name = at;
 		}
 	}
+	if (held_ns(facts, team) > finding->saved_ns)
+		finding->saved_ns = held_ns(facts, team);
 	if (!worst || !is_worth(facts, finding->saved_ns, SHARE_MIN))
 		return false;
 	say(&finding->figure,
@@ -261,15 +286,14 @@ bool rule_oversubscribed(const struct verdict_facts *facts,
 	return true;
 }
 
-bool rule_idle_threads(const struct verdict_facts *facts,
-		       struct finding *finding)
+int64_t idle_threads_of(const struct verdict_facts *facts, int64_t *threads,
+			uint32_t *first)
 {
 	const struct timeline *timeline = facts->timeline;
-	const struct split *split = &facts->split;
 	int64_t most_ns, idle = 0;
-	const int64_t threads = members_of(timeline, &most_ns);
-	uint32_t first = TIMELINE_NONE;
 
+	*threads = members_of(timeline, &most_ns);
+	*first = TIMELINE_NONE;
 	for (uint32_t at = 0; at < timeline->lanes.table.count; at++) {
 		const struct timeline_lane *lane = timeline_lane(timeline, at);
 
@@ -277,10 +301,21 @@ bool rule_idle_threads(const struct verdict_facts *facts,
 		    (double)lane->work_ns >= IDLE_WORK_MAX * (double)most_ns)
 			continue;
 		idle++;
-		if (first == TIMELINE_NONE)
-			first = at;
+		if (*first == TIMELINE_NONE)
+			*first = at;
 	}
-	if (!idle || threads <= idle)
+	return idle < *threads ? idle : 0;
+}
+
+bool rule_idle_threads(const struct verdict_facts *facts,
+		       struct finding *finding)
+{
+	const struct split *split = &facts->split;
+	int64_t threads;
+	uint32_t first;
+	const int64_t idle = idle_threads_of(facts, &threads, &first);
+
+	if (!idle)
 		return false;
 	finding->saved_ns = (double)split->ns[SHARE_OMP_WORK] +
 			    (double)split->ns[SHARE_OMP_WAIT] +

@@ -50,7 +50,7 @@ bool rule_first_step(const struct verdict_facts *facts, struct finding *finding)
 	if (!is_first(split))
 		return false;
 	finding->saved_ns = excess_ns(split, 0);
-	if (!is_worth(facts, finding->saved_ns, SHARE_MIN))
+	if (!is_worth_of_all(facts, finding->saved_ns))
 		return false;
 	say(&finding->figure,
 	    "step %" PRId64 ", the first one here, takes %.1f medians, more in "
@@ -68,42 +68,53 @@ bool rule_first_step(const struct verdict_facts *facts, struct finding *finding)
 	return true;
 }
 
-/* Every how many steps one is slow; 0 where they come in no such order. */
-static size_t period_of(const struct split *split, size_t first, double *excess)
+/* Are all steps of this phase slow, and most of what is slow in it? */
+static double excess_of_phase(const struct split *split, size_t phase,
+			      size_t period)
 {
-	size_t last = 0, period = 0, times = 0;
+	double in = 0, all = 0;
 
-	*excess = 0;
-	for (size_t at = first; at < split->count; at++) {
-		if ((double)split->steps[at].dur_ns <
-		    NTH_STEP_MIN * split->median_ns)
-			continue;
-		*excess += excess_ns(split, at);
-		if (times == 1)
-			period = at - last;
-		else if (times && at - last != period)
+	for (size_t at = is_first(split); at < split->count; at++) {
+		const bool is_slow = (double)split->steps[at].dur_ns >=
+				     NTH_STEP_MIN * split->median_ns;
+
+		if (at % period == phase && !is_slow)
 			return 0;
-		last = at;
-		times++;
+		if (!is_slow)
+			continue;
+		all += excess_ns(split, at);
+		if (at % period == phase)
+			in += excess_ns(split, at);
 	}
-	if (times < NTH_TIMES_MIN || period < 2 ||
-	    split->count - 1 - last >= period)
-		return 0;
-	return period;
+	return in >= NTH_EXCESS_MIN * all ? in : 0;
+}
+
+/* Every how many steps one is slow; 0 where they come in no such order. */
+static size_t period_of(const struct split *split, size_t *phase,
+			double *excess)
+{
+	for (size_t period = 2; period <= split->count / NTH_TIMES_MIN;
+	     period++)
+		for (*phase = 0; *phase < period; ++*phase) {
+			*excess = excess_of_phase(split, *phase, period);
+			if (*excess > 0)
+				return period;
+		}
+	return 0;
 }
 
 bool rule_nth_step(const struct verdict_facts *facts, struct finding *finding)
 {
 	const struct split *split = &facts->split;
-	const size_t period =
-		period_of(split, is_first(split), &finding->saved_ns);
-	size_t at = is_first(split);
+	size_t at, period;
 
-	if (!period || !is_worth(facts, finding->saved_ns, SHARE_MIN))
+	if (split->count > NTH_STEPS_MAX)
 		return false;
-	while ((double)split->steps[at].dur_ns <
-	       NTH_STEP_MIN * split->median_ns)
-		at++;
+	period = period_of(split, &at, &finding->saved_ns);
+	if (!period || !is_worth_of_all(facts, finding->saved_ns))
+		return false;
+	if (!at && is_first(split))
+		at = period;
 	say(&finding->figure, "every %zuth step takes %.1f medians, more in %s",
 	    period, (double)split->steps[at].dur_ns / split->median_ns,
 	    excess_of(facts, at));
@@ -122,11 +133,15 @@ bool rule_nth_step(const struct verdict_facts *facts, struct finding *finding)
 bool rule_outliers(const struct verdict_facts *facts, struct finding *finding)
 {
 	const struct split *split = &facts->split;
+	struct finding nth = {0};
 	size_t worst = 0, slow = 0;
-	double excess;
+	const bool is_nth = rule_nth_step(facts, &nth);
 
-	if (split->count < STEPS_MIN ||
-	    period_of(split, is_first(split), &excess))
+	free(nth.figure);
+	free(nth.threshold);
+	free(nth.place);
+	free(nth.next);
+	if (split->count < STEPS_MIN || is_nth)
 		return false;
 	for (size_t at = is_first(split); at < split->count; at++) {
 		if ((double)split->steps[at].dur_ns <
@@ -138,7 +153,7 @@ bool rule_outliers(const struct verdict_facts *facts, struct finding *finding)
 		    split->steps[at].dur_ns > split->steps[worst].dur_ns)
 			worst = at;
 	}
-	if (!slow || !is_worth(facts, finding->saved_ns, SHARE_MIN))
+	if (!slow || !is_worth_of_all(facts, finding->saved_ns))
 		return false;
 	say(&finding->figure,
 	    "%zu of %zu steps are slow, step %" PRId64 " takes %.1f medians, "

@@ -16,43 +16,49 @@
 
 /* Of two that would save the same, the first one comes first. */
 const struct rule verdict_rules[] = {
-	{"losses", rule_losses, true},
-	{"data-starved", rule_data_starved, false},
-	{"blocking-copies", rule_blocking_copies, false},
-	{"needless-sync", rule_needless_sync, false},
-	{"small-copies", rule_small_copies, false},
-	{"small-kernels", rule_small_kernels, false},
-	{"idle-alloc", rule_idle_alloc, false},
-	{"idle-openmp", rule_idle_openmp, false},
-	{"idle-host", rule_idle_host, false},
-	{"exposed-comm", rule_exposed_comm, false},
-	{"serial-streams", rule_serial_streams, false},
-	{"layout", rule_layout, false},
-	{"memory-bound", rule_memory_bound, false},
-	{"low-occupancy", rule_low_occupancy, false},
-	{"compute-bound", rule_compute_bound, false},
-	{"throttled", rule_throttled, true},
-	{"oversubscribed", rule_oversubscribed, true},
-	{"idle-threads", rule_idle_threads, false},
-	{"imbalance", rule_imbalance, false},
-	{"critical", rule_critical, false},
-	{"barrier", rule_barrier, false},
-	{"short-regions", rule_short_regions, false},
-	{"off-cpu", rule_off_cpu, false},
-	{"churn", rule_churn, true},
-	{"large-blocks", rule_large_blocks, false},
-	{"growth", rule_growth, true},
-	{"first-step", rule_first_step, true},
-	{"nth-step", rule_nth_step, true},
-	{"outliers", rule_outliers, true},
-	{"own-cost", rule_own_cost, true},
-	{NULL, NULL, false},
+	{"losses", rule_losses, true, false},
+	{"data-starved", rule_data_starved, false, false},
+	{"blocking-copies", rule_blocking_copies, false, false},
+	{"needless-sync", rule_needless_sync, false, false},
+	{"small-copies", rule_small_copies, false, false},
+	{"small-kernels", rule_small_kernels, false, false},
+	{"idle-alloc", rule_idle_alloc, false, false},
+	{"idle-openmp", rule_idle_openmp, false, false},
+	{"idle-host", rule_idle_host, false, false},
+	{"exposed-comm", rule_exposed_comm, false, false},
+	{"serial-streams", rule_serial_streams, false, false},
+	{"layout", rule_layout, false, false},
+	{"memory-bound", rule_memory_bound, false, false},
+	{"low-occupancy", rule_low_occupancy, false, false},
+	{"compute-bound", rule_compute_bound, false, false},
+	{"throttled", rule_throttled, true, false},
+	{"oversubscribed", rule_oversubscribed, true, false},
+	{"idle-threads", rule_idle_threads, false, false},
+	{"imbalance", rule_imbalance, false, false},
+	{"critical", rule_critical, false, false},
+	{"barrier", rule_barrier, false, false},
+	{"short-regions", rule_short_regions, false, false},
+	{"off-cpu", rule_off_cpu, false, false},
+	{"churn", rule_churn, true, false},
+	{"large-blocks", rule_large_blocks, false, false},
+	{"growth", rule_growth, true, false},
+	{"first-step", rule_first_step, true, true},
+	{"nth-step", rule_nth_step, true, true},
+	{"outliers", rule_outliers, true, true},
+	{"own-cost", rule_own_cost, true, false},
+	{NULL, NULL, false, false},
 };
 
 bool is_worth(const struct verdict_facts *facts, double saved_ns, double share)
 {
 	return facts->split.total_ns > 0 &&
 	       saved_ns >= share * (double)facts->split.total_ns;
+}
+
+bool is_worth_of_all(const struct verdict_facts *facts, double saved_ns)
+{
+	return facts->split.all_ns > 0 &&
+	       saved_ns >= SHARE_MIN * (double)facts->split.all_ns;
 }
 
 bool is_judged(const struct verdict_facts *facts, int64_t ns)
@@ -68,13 +74,14 @@ bool is_judged(const struct verdict_facts *facts, int64_t ns)
 		else
 			high = middle;
 	}
-	return low && ns < split->steps[low - 1].start_ns +
-				      split->steps[low - 1].dur_ns;
+	return low && !split->steps[low - 1].is_slow &&
+	       ns < split->steps[low - 1].start_ns +
+			       split->steps[low - 1].dur_ns;
 }
 
 double steps_of(const struct verdict_facts *facts)
 {
-	return facts->split.count ? (double)facts->split.count : 1;
+	return facts->split.typical ? (double)facts->split.typical : 1;
 }
 
 void say(char **text, const char *format, ...)
@@ -106,6 +113,17 @@ struct short_name short_name(const char *name)
 	return short_text;
 }
 
+/* Without the program's name in parentheses and the blank before it. */
+static int label_len(const struct timeline *timeline, uint32_t lane)
+{
+	const char *label = timeline_lane(timeline, lane)->label;
+	size_t len = strcspn(label, "(");
+
+	while (len && label[len - 1] == ' ')
+		len--;
+	return (int)len;
+}
+
 static void say_lane(const struct verdict_facts *facts, char *text,
 		     size_t bytes, uint32_t lane)
 {
@@ -121,7 +139,7 @@ static void say_lane(const struct verdict_facts *facts, char *text,
 	key = key_table_key(&timeline->lanes.table, lane, NULL);
 	tid = strchr(key, ' ');
 	if (timeline_lane(timeline, lane)->label)
-		snprintf(text, bytes, ", %.60s",
+		snprintf(text, bytes, ", %.*s", label_len(timeline, lane),
 			 timeline_lane(timeline, lane)->label);
 	else
 		snprintf(text, bytes, ", thread %.40s", tid ? tid + 1 : key);
@@ -189,8 +207,8 @@ static int compare(const void *left, const void *right)
 {
 	const struct finding *a = left, *b = right;
 
-	if (a->saved_ns != b->saved_ns)
-		return a->saved_ns > b->saved_ns ? -1 : 1;
+	if (a->share != b->share)
+		return a->share > b->share ? -1 : 1;
 	return a->rule < b->rule ? -1 : 1;
 }
 
@@ -213,6 +231,19 @@ static void name_whole(char *text)
 		memcpy(at, " the time", 9);
 }
 
+/* Nothing saves more than there is. */
+static void set_share(const struct verdict_facts *facts,
+		      struct finding *finding)
+{
+	const double total = finding->rule->is_of_all
+				     ? (double)facts->split.all_ns
+				     : (double)facts->split.total_ns;
+
+	if (finding->saved_ns > total)
+		finding->saved_ns = total;
+	finding->share = total > 0 ? finding->saved_ns / total : 0;
+}
+
 static void judge(struct verdict *verdict)
 {
 	const struct verdict_facts *facts = &verdict->facts;
@@ -233,8 +264,7 @@ static void judge(struct verdict *verdict)
 			name_whole(finding.figure);
 			name_whole(finding.threshold);
 		}
-		if (finding.saved_ns > (double)facts->split.total_ns)
-			finding.saved_ns = (double)facts->split.total_ns;
+		set_share(facts, &finding);
 		verdict->findings[verdict->count++] = finding;
 	}
 	qsort(verdict->findings, verdict->count, sizeof(*verdict->findings),
@@ -284,14 +314,6 @@ void verdict_make(struct verdict *verdict, struct timeline *timeline,
 		     undrawn_ns(sampled));
 	facts->is_lossy = is_lossy(facts);
 	judge(verdict);
-}
-
-double verdict_share(const struct verdict *verdict,
-		     const struct finding *finding)
-{
-	const double total = (double)verdict->facts.split.total_ns;
-
-	return total > 0 ? finding->saved_ns / total : 0;
 }
 
 void verdict_free(struct verdict *verdict)

@@ -35,7 +35,9 @@ struct verdict_facts {
 
 struct finding {
 	const struct rule *rule;
-	double saved_ns; /* of all steps together, at most; 0: no time */
+	double saved_ns; /* in all typical steps, at most; 0: no time */
+	double share;	 /* of their time; of rules that are about other steps,
+			    of all steps' */
 	int64_t at_ns;	 /* where it is worst; INT64_MIN nowhere */
 	int64_t step;	 /* its number there, -1 none */
 	char *figure, *threshold, *place, *next;
@@ -46,6 +48,7 @@ struct rule {
 	bool (*judge)(const struct verdict_facts *facts,
 		      struct finding *finding);
 	bool stands_losses; /* true where events are missing, too */
+	bool is_of_all;	    /* about steps that aren't typical */
 };
 
 struct verdict {
@@ -68,9 +71,5 @@ int verdict_file(const char *path, FILE *out);
 /* At most so many lines, each of at most `columns` columns. */
 void verdict_print(const struct verdict *verdict, unsigned int lines,
 		   unsigned int columns, FILE *out);
-
-/* "12.3 %" of the step. */
-double verdict_share(const struct verdict *verdict,
-		     const struct finding *finding);
 
 #endif

@@ -129,7 +129,7 @@ static unsigned int add_finding(struct text_buffer *lines,
 				unsigned int columns)
 {
 	const struct finding *finding = &verdict->findings[number];
-	const double share = 100 * verdict_share(verdict, finding);
+	const double share = 100 * finding->share;
 	char saved[32] = "";
 
 	if (finding->saved_ns > 0)

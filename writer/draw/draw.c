@@ -208,7 +208,8 @@ static void write_open(struct writer_state *state, struct ring_reader *reader,
 		return;
 	if (slice->kind == EVENT_SCOPE && slice->code == OPEN_OPERATOR)
 		event.flags |= EVENT_OPERATOR;
-	if (slice->kind != EVENT_SCOPE && slice->kind != EVENT_CALL) {
+	if (slice->kind != EVENT_SCOPE && slice->kind != EVENT_CALL &&
+	    slice->kind != EVENT_BLAS) {
 		event.name = 0;
 		event.extra = slice->name;
 		event.omp.region = slice->region;

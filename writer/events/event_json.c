@@ -5,7 +5,9 @@
 #include "collector/system/log.h"
 #include "collector/system/sampling.h"
 #include "collector/session/names.h"
+#include "writer/events/blas_json.h"
 #include "writer/events/forward.h"
+#include "writer/events/map_json.h"
 #include "writer/events/meta_json.h"
 #include "writer/events/stack_json.h"
 #include "writer/text/digits.h"
@@ -543,6 +545,39 @@ static void write_call(struct writer_state *state, struct ring_reader *reader,
 	close_slice(json, span);
 }
 
+static void write_map(struct writer_state *state, struct ring_reader *reader,
+		      const struct event *event, uint64_t ts_ns)
+{
+	struct json *json = &state->json;
+
+	json_line(json, (uintptr_t)reader, event->kind);
+	json_raw(
+		json,
+		",\n{" SCHEMA_PAIR(SCHEMA_PHASE, SCHEMA_PHASE_INSTANT) "," SCHEMA_PAIR(
+			SCHEMA_CATEGORY,
+			SCHEMA_CPU_INSTANT) "," SCHEMA_PAIR(SCHEMA_SCOPE,
+							    SCHEMA_SCOPE_THREAD) "," SCHEMA_KEY(SCHEMA_NAME) "\"" SCHEMA_MAPPED);
+	place_on(state, reader, LANE_MAIN, ts_ns);
+	map_json(state, event);
+}
+
+static void write_blas(struct writer_state *state, struct ring_reader *reader,
+		       const struct event *event, const struct label *label,
+		       struct event_span span)
+{
+	struct json *json = &state->json;
+
+	line_of(json, reader, label, event->kind);
+	json_raw(json, SLICE(SCHEMA_CPU_OP));
+	put_name(json, label);
+	slice_place(state, reader, LANE_MAIN, span);
+	ids(state);
+	blas_json(state, event);
+	if (event->stack)
+		stack_json(state, event->stack);
+	close_slice(json, span);
+}
+
 static bool write_kind(struct writer_state *state, struct ring_reader *reader,
 		       const struct event *event, struct label *label,
 		       struct event_span span)
@@ -582,6 +617,12 @@ static bool write_kind(struct writer_state *state, struct ring_reader *reader,
 	case EVENT_CALL:
 		write_call(state, reader, event, label, span);
 		return true;
+	case EVENT_MAP:
+		write_map(state, reader, event, span.start_ns);
+		return true;
+	case EVENT_BLAS:
+		write_blas(state, reader, event, label, span);
+		return true;
 	default: return false;
 	}
 }
@@ -595,6 +636,7 @@ bool event_json_write(struct writer_state *state, struct ring_reader *reader,
 	size_t mark;
 	bool is_written;
 
+	meta_json_see(state, reader, event);
 	meta_json_lane(state, reader, LANE_MAIN);
 	mark = json_mark(json);
 	is_written = write_kind(state, reader, event, label, span);

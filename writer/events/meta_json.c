@@ -8,8 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* GPUs come after the process. */
-#define GPU_SORT_INDEX 5000000u
+/* Steps come first and our own cost last; GPUs come after the process. */
+#define STEPS_SORT_INDEX  0u
+#define WRITER_SORT_INDEX 4900000u
+#define GPU_SORT_INDEX	  5000000u
 
 /* ,\n{"ph":"M","name":<name>,"ts":..,"pid":..,"tid":..,"args":{ */
 static void begin(struct json *json, const char *name, uint64_t ts_ns,
@@ -133,6 +135,58 @@ static void lane_words(unsigned int lane, char *text, size_t bytes)
 		text[0] = '\0';
 }
 
+void meta_json_see(struct writer_state *state, struct ring_reader *reader,
+		   const struct event *event)
+{
+	if (reader->named_in_file == state->file.file_index ||
+	    event->kind != EVENT_OMP_IMPLICIT || !event->omp.thread)
+		return;
+	reader->worker = event->omp.thread;
+	reader->worker_tid = reader->thread->tid;
+}
+
+/* As the first thread's: who begins a thread hands its name down. */
+static bool has_plain_name(const struct writer_state *state,
+			   const struct thread *thread)
+{
+	const char *program = state->session->head->program;
+	char first[THREAD_NAME_BYTES] = "";
+
+	if (state->is_live)
+		proc_thread_name((uint32_t)getpid(), first, sizeof(first));
+	return !thread->name[0] ||
+	       !strncmp(thread->name, first, THREAD_NAME_BYTES) ||
+	       !strncmp(thread->name, program,
+			strnlen(thread->name, THREAD_NAME_BYTES));
+}
+
+/* A worker without a name of its own is called by what it does. */
+static bool is_plain_worker(const struct writer_state *state,
+			    const struct ring_reader *reader)
+{
+	const struct thread *thread = reader->thread;
+
+	return reader->worker && reader->worker_tid == thread->tid &&
+	       !thread->is_named &&
+	       (int64_t)thread->tid != state->session->head->pid &&
+	       has_plain_name(state, thread);
+}
+
+static void thread_words(const struct writer_state *state,
+			 const struct ring_reader *reader, const char *words,
+			 char *text, size_t bytes)
+{
+	const unsigned long tid = meta_json_tid(state, reader, LANE_MAIN);
+
+	if (is_plain_worker(state, reader))
+		log_format(text, bytes, "OpenMP worker %u (thread %lu)%s",
+			   reader->worker, tid, words);
+	else
+		log_format(text, bytes, "%sthread %lu (%.*s)%s",
+			   tid == state->pid ? "main " : "", tid,
+			   THREAD_NAME_BYTES, reader->thread->name, words);
+}
+
 void meta_json_lane(struct writer_state *state, struct ring_reader *reader,
 		    unsigned int lane)
 {
@@ -145,8 +199,7 @@ void meta_json_lane(struct writer_state *state, struct ring_reader *reader,
 		reader->lanes_named = 0;
 		reader->place.len = 0; /* of another thread, maybe */
 		look_up_name(state, reader);
-		log_format(text, sizeof(text), "thread %lu (%.*s)", tid,
-			   THREAD_NAME_BYTES, reader->thread->name);
+		thread_words(state, reader, "", text, sizeof(text));
 		if (state->writer_tid && tid == state->writer_tid)
 			meta_json_writer(state);
 		else
@@ -156,9 +209,9 @@ void meta_json_lane(struct writer_state *state, struct ring_reader *reader,
 		return;
 	reader->lanes_named |= UINT32_C(1) << lane;
 	lane_words(lane, words, sizeof(words));
-	log_format(text, sizeof(text), "thread %lu (%.*s)%s", tid,
-		   THREAD_NAME_BYTES, reader->thread->name, words);
-	lane_events(state, meta_json_tid(state, reader, lane), tid, text);
+	thread_words(state, reader, words, text, sizeof(text));
+	lane_events(state, meta_json_tid(state, reader, lane),
+		    lane == LANE_STEPS ? STEPS_SORT_INDEX : tid, text);
 }
 
 void meta_json_writer(struct writer_state *state)
@@ -168,7 +221,7 @@ void meta_json_writer(struct writer_state *state)
 	if (state->writer_is_named)
 		return;
 	state->writer_is_named = true;
-	log_format(text, sizeof(text), "thread %u (traceprof writer)",
+	log_format(text, sizeof(text), "traceprof writer (thread %u)",
 		   state->writer_tid);
-	lane_events(state, state->writer_tid, state->writer_tid, text);
+	lane_events(state, state->writer_tid, WRITER_SORT_INDEX, text);
 }

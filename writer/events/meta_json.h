@@ -14,6 +14,11 @@
 void meta_json_process(struct writer_state *state, struct json *json,
 		       uint64_t ts_ns);
 
+/* An event of a thread that may tell what the thread is for, before its lane is
+ * named. */
+void meta_json_see(struct writer_state *state, struct ring_reader *reader,
+		   const struct event *event);
+
 /* Names a lane of a thread in the present file, once. */
 void meta_json_lane(struct writer_state *state, struct ring_reader *reader,
 		    unsigned int lane);

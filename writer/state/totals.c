@@ -72,7 +72,8 @@ static struct label key_of(const struct event *event)
 	case EVENT_RANGE:
 	case EVENT_MARK:
 	case EVENT_COUNTER:
-	case EVENT_CALL: key.name = event->name; break;
+	case EVENT_CALL:
+	case EVENT_BLAS: key.name = event->name; break;
 	default: gpu_label_key(event, &key); break;
 	}
 	return key;
@@ -122,7 +123,9 @@ static void plain_text(struct totals *totals, const struct label *key,
 		gpu_label_text(totals->naming->session, key, text, bytes);
 		return;
 	}
-	if (key->kind == EVENT_HEAP_ALLOC || key->kind == EVENT_HEAP_FREE)
+	if (key->kind == EVENT_MAP)
+		log_format(text, bytes, SCHEMA_MAPPED);
+	else if (key->kind == EVENT_HEAP_ALLOC || key->kind == EVENT_HEAP_FREE)
 		log_format(text, bytes, SCHEMA_MEMORY);
 	else if (key->kind == EVENT_STEP)
 		log_format(text, bytes, SCHEMA_STEP_PREFIX);
@@ -141,10 +144,12 @@ static const char *category_of(const struct label *key)
 	if (event_is_gpu(kind))
 		return gpu_label_category(key);
 	switch (kind) {
+	case EVENT_MAP:
 	case EVENT_HEAP_ALLOC:
 	case EVENT_HEAP_FREE: return SCHEMA_CPU_INSTANT;
 	case EVENT_LOSS: return SCHEMA_OVERHEAD;
 	case EVENT_CALL: return "cuda_runtime";
+	case EVENT_BLAS: return SCHEMA_CPU_OP;
 	case EVENT_OMP_IMPLICIT:
 	case EVENT_OMP_WAIT:
 	case EVENT_OMP_ACQUIRED: return SCHEMA_OPENMP;

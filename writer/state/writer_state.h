@@ -68,6 +68,8 @@ struct ring_reader {
 	/* Its lanes in the file. */
 	uint64_t named_in_file; /* file_index in which its lane is named */
 	uint32_t lanes_named;	/* bit per side lane, in that file */
+	uint32_t worker;	/* its number in a team, 0 none known, */
+	uint32_t worker_tid;	/* and which thread had that */
 	struct lane_text place;
 	struct nest nest;	 /* of the main lane */
 	struct lane_set *ranges; /* NULL until the first range */

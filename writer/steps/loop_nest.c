@@ -641,9 +641,10 @@ static void tell(struct finder *finder, const struct choice *choice,
 }
 
 /* Its marker falls out, or more sites come between its turns than in them: they
- * may be around it though not regularly. */
+ * may be around it though not regularly.  How often the rarest of them came,
+ * since the first turn. */
 static bool is_doubtful(const struct finder *finder,
-			const struct loop_candidate *candidate)
+			const struct loop_candidate *candidate, size_t *seldom)
 {
 	const struct loop_groups *groups = &finder->groups;
 	const struct loop_level *step = &candidate->level;
@@ -652,10 +653,16 @@ static bool is_doubtful(const struct finder *finder,
 	size_t others = 0;
 
 	memset(hits, 0, (sites + 1) * sizeof(*hits));
-	for (size_t i = step->first; i < step->last; i++) {
+	for (size_t i = step->first; i < groups->count; i++) {
 		if (groups->site[i] < sites &&
 		    !loop_holds(candidate, groups->site[i]))
-			others += ++hits[groups->site[i]] == LOOP_HITS_LEAST;
+			others += ++hits[groups->site[i]] == LOOP_HITS_LEAST &&
+				  i < step->last;
+	}
+	*seldom = 0;
+	for (size_t s = 0; s < sites; s++) {
+		if (hits[s] && (!*seldom || hits[s] < *seldom))
+			*seldom = hits[s];
 	}
 	return step->missed > MISSED_MOST ||
 	       (step->mass < POOR_MASS && others > step->held);
@@ -666,6 +673,7 @@ int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
 {
 	struct choice choice;
 	struct finder *finder = room;
+	bool is_vague;
 
 	*nest = (struct loop_nest){0};
 	if (count < LOOP_HITS_LEAST)
@@ -684,9 +692,7 @@ int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
 	tell(finder, &choice, nest);
 	nest->is_open = is_near(finder->open, choice.step);
 	nest->outer = outer_period(finder, choice.step);
-	return is_near(finder->doubt, choice.step) ||
-			       is_doubtful(finder,
-					   best_marker(finder, choice.step))
-		       ? -ENOENT
-		       : 0;
+	is_vague = is_doubtful(finder, best_marker(finder, choice.step),
+			       &nest->seldom);
+	return is_vague || is_near(finder->doubt, choice.step) ? -ENOENT : 0;
 }

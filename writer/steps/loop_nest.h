@@ -35,6 +35,8 @@ struct loop_nest {
 	bool is_open;	  /* another level is the step if the run ends with a
 			     whole turn of it */
 	size_t outer;	  /* turns of the loop around the step, 0 none seen */
+	size_t seldom;	  /* of the sites that the step doesn't hold, since its
+			     first turn: how often the rarest came, 0 none */
 };
 
 /* Working memory that loop_nest_find() needs for so many marks, in bytes. */

@@ -6,61 +6,18 @@
 #include "collector/system/log.h"
 #include "collector/session/pool.h"
 #include "collector/steps/steps.h"
-#include "writer/steps/step_calls.h"
-#include "writer/steps/step_cut.h"
-#include "writer/steps/step_lane.h"
+#include "writer/steps/step_follow.h"
 #include "writer/steps/step_say.h"
 
 /* Older halves that were dropped: then the search is given up. */
-#define DROPS_MAX	    16u
-/* After so long a call's record isn't waited for. */
-#define CALL_LOST_MS	    3000u
-
-/* Turns after which a step is certain, if it was the same when there were half
- * as many marks: with a schedule, and with the flight recorder. */
-#define OUTER_TURNS_CERTAIN 20u
-#define TURNS_CERTAIN	    64u
-#define TURNS_SOON	    16u
-/* Marks behind which nobody looks any more are forgotten by so many. */
-#define FORGET_AT	    65536u
+#define DROPS_MAX     16u
+/* Turns after which a step may be certain: with a schedule, where nothing but
+ * it ever came, and with the flight recorder. */
+#define TURNS_CERTAIN 64u
+#define TURNS_ALONE   1024u
+#define TURNS_SOON    16u
 /* A run of fewer marks has no step to speak of. */
-#define MARKS_SPOKEN	    200u
-
-/* The level that was chosen, and since when. */
-struct choice {
-	const struct step_marks *of;
-	uint64_t key;
-	size_t held;
-	size_t since; /* marks that there were then */
-};
-
-struct step_finder {
-	struct step_marks streams[STEP_STREAMS_MAX];
-	size_t stream_count;
-	unsigned int drops;
-	uint64_t divisor;
-	bool keeps;		    /* events, while the step isn't known */
-	bool is_drawn;		    /* in the one file that there is */
-	uint64_t kept_ticks;	    /* what began before it may be gone */
-	unsigned int room_at_start; /* chunks */
-	struct step_calls calls;
-	struct choice choice;
-
-	struct step_marks *of; /* whose loop it is, NULL not known yet */
-	struct loop_level level;
-	uint64_t forgotten; /* hits before the first mark that is there */
-	struct step_lane lane;
-	struct step_cut cut;
-	bool is_counted;     /* what came before the thread joined */
-	uint64_t windows;    /* those that were cut */
-	uint32_t seen_state; /* as of the last pass */
-	uint64_t seen_ticks; /* and before which all calls had come */
-};
-
-static struct step_search *search_of(const struct writer_state *state)
-{
-	return &state->session->head->search;
-}
+#define MARKS_SPOKEN  200u
 
 void step_finder_start(struct writer_state *state)
 {
@@ -70,15 +27,15 @@ void step_finder_start(struct writer_state *state)
 	char why[LOG_LINE_BYTES];
 
 	state->finder = NULL;
-	if (search_state(search_of(state)) != SEARCH_ON)
+	if (search_state(step_search_of(state)) != SEARCH_ON)
 		return;
 	finder = arena_alloc(&state->arena, sizeof(*finder));
 	if (!finder)
 		return;
 	steps_parse(options->step, &marker, why, sizeof(why));
 	finder->divisor = marker.divisor;
-	finder->keeps = !search_of(state)->is_whole;
-	finder->is_drawn = search_of(state)->is_whole &&
+	finder->keeps = !step_search_of(state)->is_whole;
+	finder->is_drawn = step_search_of(state)->is_whole &&
 			   !state->session->head->flight.is_on;
 	finder->room_at_start = pool_room(state->session);
 	state->finder = finder;
@@ -178,16 +135,11 @@ void step_finder_see(struct writer_state *state, struct ring_reader *reader,
 
 /* --- the search ----------------------------------------------------------- */
 
-static uint64_t ms_to_ticks(const struct writer_state *state, uint64_t ms)
-{
-	return clock_ticks_per_second(&state->session->head->clock) * ms / 1000;
-}
-
 /* The thread is told. */
 static void hand_marker(struct writer_state *state)
 {
 	struct step_finder *finder = state->finder;
-	struct step_search *search = search_of(state);
+	struct step_search *search = step_search_of(state);
 
 	search->tid = finder->of->tid;
 	search->family = finder->of->family;
@@ -202,68 +154,61 @@ static void hand_marker(struct writer_state *state)
 }
 
 static void found(struct writer_state *state, struct step_marks *stream,
-		  const struct loop_nest *nest)
+		  const struct loop_nest *nest, bool is_sure)
 {
 	struct step_finder *finder = state->finder;
-	struct step_search *search = search_of(state);
+	struct step_search *search = step_search_of(state);
 
 	finder->of = stream;
+	finder->nest = *nest;
 	finder->level = nest->level[nest->step];
 	finder->lane = (struct step_lane){
 		.of = stream,
 		.level = &finder->level,
 		.turns = {.divisor = finder->divisor},
 	};
-	step_say_found(state, stream, nest);
-	if (search->is_whole)
-		return;
-	step_cut_start(&finder->cut, stream, &finder->level,
-		       &state->session->head->options, finder->divisor,
-		       finder->kept_ticks);
-	search->passed = finder->cut.passed;
-	if (search->passed)
-		step_say_passed(state, search->passed);
+	if (!search->is_whole) {
+		step_cut_start(&finder->cut, stream, &finder->level,
+			       &state->session->head->options, finder->divisor,
+			       finder->kept_ticks);
+		search->passed = finder->cut.passed;
+	}
+	if (is_sure)
+		step_settle(state);
 }
 
-/* Marks to which nothing is to come any more. */
-static size_t ready(const struct writer_state *state,
-		    const struct step_marks *stream)
+void step_settle(struct writer_state *state)
 {
-	return stream->family == SEARCH_CALLS
-		       ? step_marks_before(stream, state->finder->seen_ticks)
-		       : stream->count;
+	struct step_finder *finder = state->finder;
+	const uint64_t passed = step_search_of(state)->passed;
+
+	if (finder->is_sure)
+		return;
+	finder->is_sure = true;
+	step_say_found(state, finder->of, &finder->nest);
+	if (passed)
+		step_say_passed(state, passed);
 }
 
 /* The same level for as long again. */
-static bool is_certain(struct writer_state *state,
-		       const struct step_marks *stream, size_t count,
-		       const struct loop_nest *nest)
+bool step_is_certain(struct writer_state *state,
+		     const struct step_marks *stream, size_t count,
+		     const struct loop_nest *nest)
 {
-	const struct loop_level *step = &nest->level[nest->step];
-	struct choice *choice = &state->finder->choice;
+	struct loop_patience patience = {TURNS_SOON, TURNS_CERTAIN};
 	struct schedule schedule;
-	size_t turns = TURNS_SOON;
 
-	if (!search_of(state)->is_whole) {
+	if (!step_search_of(state)->is_whole) {
 		schedule_from_options(&state->session->head->options,
 				      &schedule);
-		turns = max_u64(TURNS_CERTAIN,
+		patience.turns =
+			max_u64(TURNS_CERTAIN,
 				(uint64_t)window_steps_needed(&schedule) *
 					state->finder->divisor);
+		patience.alone = TURNS_ALONE;
 	}
-	if (choice->of != stream || choice->key != step->key ||
-	    choice->held != step->held)
-		*choice = (struct choice){stream, step->key, step->held, count};
-	if (step->turns < turns || count < 2 * choice->since ||
-	    (nest->is_open && !search_of(state)->is_whole))
-		return false;
-	/* A loop around it that has come a few times may yet be the step. */
-	if (!search_of(state)->is_whole) {
-		const size_t outer = step_marks_interrupted(stream, step);
-
-		return !outer || outer >= OUTER_TURNS_CERTAIN;
-	}
-	return true;
+	return loop_is_certain(&state->finder->choice, stream, nest, count,
+			       &patience);
 }
 
 static bool try_names(struct writer_state *state)
@@ -278,7 +223,7 @@ static bool try_names(struct writer_state *state)
 		    !step_marks_find_range(stream, state->session,
 					   &nest.level[0]))
 			continue;
-		found(state, stream, &nest);
+		found(state, stream, &nest, true);
 		return true;
 	}
 	return false;
@@ -288,7 +233,7 @@ static bool try_names(struct writer_state *state)
 static void try_wanted(struct writer_state *state)
 {
 	struct step_finder *finder = state->finder;
-	const struct search_wanted *wanted = &search_of(state)->wanted;
+	const struct search_wanted *wanted = &step_search_of(state)->wanted;
 	struct loop_nest nest = {.count = 1, .runner_up = 1};
 	struct step_marks *next;
 	uint32_t looked = 0;
@@ -302,10 +247,16 @@ static void try_wanted(struct writer_state *state)
 		next->next_try = next->count + next->count / 4 + 4;
 		if (step_marks_find_wanted(next, wanted, &state->naming,
 					   &nest.level[0])) {
-			found(state, next, &nest);
+			found(state, next, &nest, true);
 			return;
 		}
 	}
+}
+
+/* There is no later to think again. */
+static bool is_final(const struct writer_state *state)
+{
+	return step_search_of(state)->is_whole || state->is_finishing;
 }
 
 /* Looks at all streams; `is_now`: what is found is taken, as sure as it is. */
@@ -316,8 +267,9 @@ static void try_streams(struct writer_state *state, bool is_now)
 	struct loop_nest nest;
 	uint32_t looked = 0;
 	const size_t most = most_marks(finder);
+	bool is_certain;
 
-	if (search_of(state)->wanted.count) {
+	if (step_search_of(state)->wanted.count) {
 		try_wanted(state);
 		return;
 	}
@@ -326,8 +278,9 @@ static void try_streams(struct writer_state *state, bool is_now)
 	while ((next = step_marks_next(finder->streams, finder->stream_count,
 				       (uint32_t)state->session->head->pid,
 				       &looked))) {
-		const size_t count =
-			state->is_finishing ? next->count : ready(state, next);
+		const size_t count = state->is_finishing
+					     ? next->count
+					     : step_ready(state, next);
 
 		if (next->count * 4 < most ||
 		    (!is_now && count < next->next_try))
@@ -335,8 +288,10 @@ static void try_streams(struct writer_state *state, bool is_now)
 		next->next_try = count + count / 4 + 4;
 		if (step_marks_find(next, count, &nest))
 			continue;
-		if (is_now || is_certain(state, next, count, &nest)) {
-			found(state, next, &nest);
+		is_certain = step_is_certain(state, next, count, &nest);
+		if (is_now || is_certain) {
+			found(state, next, &nest,
+			      is_certain || is_final(state));
 			return;
 		}
 		/* The streams that are smaller are not asked. */
@@ -346,7 +301,7 @@ static void try_streams(struct writer_state *state, bool is_now)
 
 static void say_none(struct writer_state *state, const char *what)
 {
-	if (!search_of(state)->is_whole ||
+	if (!step_search_of(state)->is_whole ||
 	    most_marks(state->finder) >= MARKS_SPOKEN)
 		step_say_none(state, what);
 }
@@ -354,7 +309,7 @@ static void say_none(struct writer_state *state, const char *what)
 static void give_up(struct writer_state *state)
 {
 	struct step_finder *finder = state->finder;
-	struct step_search *search = search_of(state);
+	struct step_search *search = step_search_of(state);
 	struct schedule schedule;
 
 	if (!search->is_whole) {
@@ -391,18 +346,11 @@ static bool make_room(struct step_finder *finder)
 	return is_full;
 }
 
-/* Half of the buffer is taken by what is kept. */
-static bool is_pressed(struct writer_state *state)
-{
-	return state->finder->keeps &&
-	       pool_room(state->session) * 2 < state->finder->room_at_start;
-}
-
 static void search_on(struct writer_state *state)
 {
 	struct step_finder *finder = state->finder;
 	const bool is_full =
-		most_marks(finder) >= STEP_MARKS_MAX || is_pressed(state);
+		most_marks(finder) >= STEP_MARKS_MAX || step_is_pressed(state);
 
 	/* Without a schedule the whole run is known at its end. */
 	if (is_full || !finder->is_drawn)
@@ -411,7 +359,7 @@ static void search_on(struct writer_state *state)
 		hand_marker(state);
 		return;
 	}
-	if (is_full && finder->keeps && is_pressed(state)) {
+	if (is_full && finder->keeps && step_is_pressed(state)) {
 		finder->keeps = false;
 		finder->kept_ticks = clock_ticks();
 	}
@@ -437,146 +385,12 @@ uint64_t step_finder_keep(struct writer_state *state)
 	window = writer_state_window(state);
 	if (window && finder->of)
 		return UINT64_MAX;
-	if (window || search_state(search_of(state)) == SEARCH_NONE) {
+	if (window || search_state(step_search_of(state)) == SEARCH_NONE) {
 		/* By hand, or the program marks its steps itself. */
 		finder->keeps = false;
 		return UINT64_MAX;
 	}
 	return finder->of ? step_cut_keep(&finder->cut) : 0;
-}
-
-/* --- from the writer to the thread ---------------------------------------- */
-
-/* When the first step began that the thread counted: as the record of the call
- * has it, if it was one.  False: calls before it are still to come. */
-static bool joined_at(struct writer_state *state, uint64_t *ticks)
-{
-	struct step_finder *finder = state->finder;
-	const struct step_search *search = search_of(state);
-	size_t at;
-
-	*ticks = search->joined_ticks;
-	if (finder->of->family != SEARCH_CALLS)
-		return true;
-	at = step_calls_find(finder->of, search->joined_call);
-	if (at == finder->of->count)
-		return finder->seen_ticks >
-		       *ticks + ms_to_ticks(state, CALL_LOST_MS);
-	*ticks = step_marks(finder->of)[at].ticks;
-	return finder->seen_ticks >= *ticks;
-}
-
-/* What the thread did before it said that it counts has been scanned by now,
- * if it had said so before this pass. */
-static void count_before(struct writer_state *state)
-{
-	struct step_finder *finder = state->finder;
-	uint64_t ticks;
-	size_t last;
-
-	if (finder->is_counted || finder->seen_state != SEARCH_JOINED ||
-	    !joined_at(state, &ticks))
-		return;
-	search_of(state)->before =
-		finder->forgotten +
-		step_marks_hits(finder->of, &finder->level, ticks, &last);
-	finder->is_counted = true;
-}
-
-/* Windows as far as they are known, and then the thread's turn. */
-static void cut(struct writer_state *state)
-{
-	struct window_state *windows = &state->session->head->windows;
-	struct step_finder *finder = state->finder;
-	struct step_search *search = search_of(state);
-	const bool is_full = is_pressed(state);
-	const bool is_cut =
-		step_cut_run(&finder->cut, windows, ready(state, finder->of));
-
-	finder->windows = load_relaxed(&windows->opened);
-	if (!is_cut)
-		return;
-	if (!step_cut_hand_over(&finder->cut, windows, is_full) ||
-	    !finder->is_counted)
-		return;
-	search->known = finder->cut.step;
-	search_move(search, SEARCH_JOINED, SEARCH_LIVE);
-}
-
-/* Marks before the last windows are of no more use. */
-static void forget(struct step_finder *finder)
-{
-	const size_t count =
-		min_u64(finder->lane.begin,
-			finder->cut.turns.at > SEARCH_CONTEXT_MAX
-				? finder->cut.turns.at - SEARCH_CONTEXT_MAX
-				: 0);
-
-	if (!finder->is_counted || count < FORGET_AT)
-		return;
-	for (size_t i = finder->level.first; i < count; i++)
-		finder->forgotten += loop_level_is_hit(
-			&finder->level, step_marks(finder->of), i);
-	finder->level.first = 0;
-	step_marks_drop(finder->of, count);
-	finder->lane.begin -= count;
-	finder->lane.turns.at -= count;
-	finder->cut.turns.at -= count;
-	finder->cut.seen -= count;
-}
-
-/* The steps up to the first that the thread counted itself. */
-static void draw_before(struct writer_state *state, uint64_t live)
-{
-	struct step_finder *finder = state->finder;
-	/* A call's record may begin a little before its callback. */
-	const uint64_t near = finder->of->family == SEARCH_CALLS
-				      ? min_u64(finder->level.ticks / 4,
-						ms_to_ticks(state, 1) / 50)
-				      : 0;
-
-	step_lane_draw(state, &finder->lane, finder->of->count,
-		       live - near - 1);
-	step_lane_end(state, &finder->lane, live);
-	finder->lane.ticks = 0;
-}
-
-/* The thread counts; what is left is to draw the steps before, in the file that
- * they are in.  One pass later, since a region that was around others came
- * after them. */
-static void catch_up(struct writer_state *state)
-{
-	struct step_finder *finder = state->finder;
-	struct step_search *search = search_of(state);
-	const uint64_t live = load_relaxed(&search->live_ticks);
-
-	if (!live || finder->seen_state != SEARCH_LIVE)
-		return;
-	if (!search->is_whole) {
-		finder->keeps = false;
-		if (state->window >= finder->windows)
-			step_finder_end(state);
-		return;
-	}
-	if (finder->is_drawn && finder->of->family == SEARCH_CALLS &&
-	    finder->seen_ticks < live)
-		return;
-	if (finder->is_drawn && state->file.is_open)
-		draw_before(state, live);
-	step_finder_end(state);
-}
-
-static void follow(struct writer_state *state)
-{
-	struct step_search *search = search_of(state);
-
-	count_before(state);
-	if (!search->is_whole) {
-		cut(state);
-		forget(state->finder);
-	} else if (state->finder->is_counted) {
-		search_move(search, SEARCH_JOINED, SEARCH_LIVE);
-	}
 }
 
 void step_finder_run(struct writer_state *state)
@@ -586,12 +400,12 @@ void step_finder_run(struct writer_state *state)
 
 	if (!finder)
 		return;
-	now = search_state(search_of(state));
+	now = search_state(step_search_of(state));
 	switch (now) {
 	case SEARCH_ON: search_on(state); break;
 	case SEARCH_FOUND:
-	case SEARCH_JOINED: follow(state); break;
-	case SEARCH_LIVE: catch_up(state); break;
+	case SEARCH_JOINED: step_follow(state); break;
+	case SEARCH_LIVE: step_follow_live(state); break;
 	default: step_finder_end(state); return;
 	}
 	if (!state->finder)
@@ -614,6 +428,7 @@ static void cut_rest(struct writer_state *state)
 		step_marks_hits(finder->of, &finder->level, UINT64_MAX, &last);
 	const int64_t steps = (int64_t)(hits / finder->divisor);
 
+	step_settle(state);
 	step_cut_run(&finder->cut, windows, finder->of->count);
 	step_cut_end(&finder->cut, windows, steps,
 		     step_marks_end(finder->of, &finder->level, last));
@@ -624,7 +439,7 @@ static void cut_rest(struct writer_state *state)
 void step_finder_stop(struct writer_state *state)
 {
 	struct window_state *windows = &state->session->head->windows;
-	struct step_search *search = search_of(state);
+	struct step_search *search = step_search_of(state);
 	const uint32_t now = search_state(search);
 
 	if (search->is_whole || now < SEARCH_ON || now > SEARCH_LIVE)
@@ -673,11 +488,11 @@ void step_finder_draw(struct writer_state *state, uint64_t end_ticks)
 
 	if (!finder)
 		return;
-	live = load_relaxed(&search_of(state)->live_ticks);
-	if (search_of(state)->is_whole && !finder->is_drawn)
+	live = load_relaxed(&step_search_of(state)->live_ticks);
+	if (step_search_of(state)->is_whole && !finder->is_drawn)
 		return;
-	if (search_of(state)->is_whole &&
-	    search_state(search_of(state)) == SEARCH_ON) {
+	if (step_search_of(state)->is_whole &&
+	    search_state(step_search_of(state)) == SEARCH_ON) {
 		try_streams(state, true);
 		if (!finder->of)
 			say_none(state, "");
@@ -685,10 +500,10 @@ void step_finder_draw(struct writer_state *state, uint64_t end_ticks)
 	if (!finder->of)
 		return;
 	if (live && live < end_ticks)
-		draw_before(state, live);
+		step_follow_draw_before(state, live);
 	/* The window of a whole run ends with it, and the writer may see that
 	 * before it is told to finish. */
-	else if (state->is_finishing || search_of(state)->is_whole)
+	else if (state->is_finishing || step_search_of(state)->is_whole)
 		draw_last(state, end_ticks);
 	else
 		step_lane_draw(state, &finder->lane, finder->of->count,

@@ -334,22 +334,6 @@ bool step_turns_next(const struct step_marks *marks,
 	return false;
 }
 
-size_t step_marks_interrupted(const struct step_marks *stream,
-			      const struct loop_level *level)
-{
-	const struct loop_mark *marks = step_marks(stream);
-	size_t before = level->first;
-	size_t found = 0;
-
-	for (size_t i = level->first + 1; i <= level->last; i++) {
-		if (!loop_level_is_hit(level, marks, i))
-			continue;
-		found += i - before != level->length;
-		before = i;
-	}
-	return found;
-}
-
 uint64_t step_marks_end(const struct step_marks *marks,
 			const struct loop_level *level, size_t hit)
 {

@@ -92,11 +92,6 @@ bool step_turns_next(const struct step_marks *marks,
 		     const struct loop_level *level, size_t count,
 		     struct step_turns *turns, size_t *begin);
 
-/* How many turns something else came between: as often has a loop around this
- * one come round. */
-size_t step_marks_interrupted(const struct step_marks *stream,
-			      const struct loop_level *level);
-
 /* When the turn that ends with a hit is over. */
 uint64_t step_marks_end(const struct step_marks *marks,
 			const struct loop_level *level, size_t hit);

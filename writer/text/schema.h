@@ -108,6 +108,7 @@
 #define SCHEMA_STEP_PREFIX	    "ProfilerStep#"
 #define SCHEMA_MEMORY		    "[memory]"
 #define SCHEMA_PINNED		    "[memory] pinned"
+#define SCHEMA_MAPPED		    "[memory] mapped"
 #define SCHEMA_ITERATION_START	    "Iteration Start: PyTorch Profiler"
 #define SCHEMA_WINDOW_END	    "Record Window End"
 #define SCHEMA_SPAN_NAME	    "PyTorch Profiler (0)"
@@ -136,6 +137,11 @@
 #define SCHEMA_STACK		    "stack"
 #define SCHEMA_WEIGHED		    "Weighed"
 #define SCHEMA_CALL_STACK	    "Call stack"
+#define SCHEMA_CALL_SITE	    "Call site"
+#define SCHEMA_INPUT_DIMS	    "Input Dims"
+#define SCHEMA_INPUT_TYPE	    "Input type"
+#define SCHEMA_FLOPS		    "flops"
+#define SCHEMA_BYTES_MOVED	    "bytes"
 #define SCHEMA_MODULES		    "modules"
 
 #endif

@@ -126,7 +126,7 @@ static void test_choices(void **state)
 		{"heap", STACK_HEAP, 16},
 		{"heap:64", STACK_HEAP, 64},
 		{"cuda,omp:3", STACK_CUDA | STACK_OMP, 3},
-		{"all", STACK_HEAP | STACK_CUDA | STACK_OMP, 16},
+		{"all", STACK_HEAP | STACK_CUDA | STACK_OMP | STACK_BLAS, 16},
 	};
 	static const char *const bad[] = {
 		"",	    "heap:",	       "heap:0",

@@ -9,7 +9,7 @@
  */
 #include "tests/unit/cmocka_base.h"
 
-#include "writer/steps/loop_nest.h"
+#include "writer/steps/loop_certain.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -288,7 +288,47 @@ static size_t replay(const char *name)
 	return steps;
 }
 
-static void replay_file(const char *path, struct tally *tally)
+/* As a schedule's run is looked at while it goes on, a little at a time or
+ * much: hits in the whole run of what was certain first, 0 none. */
+static size_t follow(size_t batch)
+{
+	const struct loop_patience patience = {64, 1024};
+	const size_t all = count;
+	struct loop_choice choice = {0};
+	struct loop_nest nest;
+	size_t next = 8, hits = 0;
+	bool is_found = false;
+
+	for (count = 0; !is_found && count < all;) {
+		count = min_u64(all, count + 1 + random_below(batch));
+		if (count < next && count < all)
+			continue;
+		next = count + count / 4 + 4;
+		is_found =
+			!find(&nest) &&
+			(count == all || loop_is_certain(&choice, marks, &nest,
+							 count, &patience));
+	}
+	count = all;
+	for (size_t i = nest.level[nest.step].first; is_found && i < all; i++)
+		hits += loop_level_is_hit(&nest.level[nest.step], marks, i);
+	return hits;
+}
+
+static size_t follow_slowly(const char *name)
+{
+	(void)name;
+	return follow(40);
+}
+
+static size_t follow_fast(const char *name)
+{
+	(void)name;
+	return follow(4000);
+}
+
+static void replay_file(const char *path, size_t (*run)(const char *),
+			struct tally *tally)
 {
 	gzFile file = gzopen(path, "rb");
 	size_t wanted, found;
@@ -297,7 +337,7 @@ static void replay_file(const char *path, struct tally *tally)
 	assert_non_null(file);
 	*tally = (struct tally){0};
 	while (read_stream(file, name, sizeof(name), &wanted)) {
-		found = replay(name);
+		found = run(name);
 		if (found == wanted ||
 		    (wanted && found && found <= wanted + 1 &&
 		     found + 1 >= wanted)) {
@@ -324,7 +364,7 @@ static void test_random_nests(void **unused)
 	struct tally tally;
 
 	(void)unused;
-	replay_file("tests/steps/streams/generated.gz", &tally);
+	replay_file("tests/steps/streams/generated.gz", replay, &tally);
 	assert_in_range(tally.right, 190, 1000);
 	assert_int_equal(tally.wrong, 0);
 }
@@ -334,9 +374,20 @@ static void test_programs(void **unused)
 	struct tally tally;
 
 	(void)unused;
-	replay_file("tests/steps/streams/programs.gz", &tally);
+	replay_file("tests/steps/streams/programs.gz", replay, &tally);
 	assert_in_range(tally.right, 43, 1000);
 	assert_in_range(tally.near, 0, 2);
+	assert_int_equal(tally.wrong, 0);
+}
+
+static void test_while_the_run_goes_on(void **unused)
+{
+	struct tally tally;
+
+	(void)unused;
+	replay_file("tests/steps/streams/programs.gz", follow_slowly, &tally);
+	assert_int_equal(tally.wrong, 0);
+	replay_file("tests/steps/streams/programs.gz", follow_fast, &tally);
 	assert_int_equal(tally.wrong, 0);
 }
 
@@ -356,6 +407,7 @@ int main(void)
 		cmocka_unit_test_setup(test_no_order, set_up),
 		cmocka_unit_test_setup(test_random_nests, set_up),
 		cmocka_unit_test_setup(test_programs, set_up),
+		cmocka_unit_test_setup(test_while_the_run_goes_on, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

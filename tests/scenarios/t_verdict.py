@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: MIT
+"""The verdict: a bottleneck that was planted is found first, and nothing is said
+where there is none.
+
+A machine with other work to do makes single steps slow, and says so: what is
+first is looked for among the causes, unless the steps themselves are planted.
+"""
+
+import json
+import os
+
+import harness
+from harness import BUILD, Skip, command, expect, expect_equal, traced
+
+FAKE = os.path.join(BUILD, "fake-gpu")
+ABOUT_STEPS = ("first-step", "nth-step", "outliers")
+
+
+def judged(path):
+    done = command("report", "--json", path)
+    expect_equal(done.status, 0, done.stderr)
+    return json.loads(done.stdout)[0]
+
+
+def rules(path, causes=True):
+    return [finding["rule"] for finding in judged(path)["findings"]
+            if not causes or finding["rule"] not in ABOUT_STEPS]
+
+
+def planted(name, steps=20, **settings):
+    run = traced("planted", name, str(steps), env={"TRACEPROF_STEP": "api"} | settings)
+    expect_equal(run.status, 0, run.stderr)
+    return run.trace.path
+
+
+def planted_gpu(name, kernel_ns=1000000, **settings):
+    if not os.path.exists(os.path.join(BUILD, "tests", "programs", "cuda_planted")):
+        raise Skip("cuda_planted is not built: no nvcc on this machine")
+    run = traced("cuda_planted", name, env={
+        "LD_LIBRARY_PATH": FAKE, "TRACEPROF_STEP": "api",
+        "SIMGPU_KERNEL_NS": str(kernel_ns)} | settings)
+    expect_equal(run.status, 0, run.stderr)
+    return run.trace.path
+
+
+def expect_first(path, rule):
+    found = rules(path)
+    expect(found and found[0] == rule, f"{rule} is not first: {found}",
+           json.dumps(judged(path)["findings"], indent=1))
+
+
+# --- each bottleneck, and a run without ---------------------------------------
+
+def test_openmp():
+    for name in ("imbalance", "barrier", "critical", "oversubscribed", "idle-threads"):
+        expect_first(planted(name, 10), name)
+    expect_first(planted("short-regions", 10), "short-regions")
+
+
+def test_heap():
+    for name in ("churn", "large-blocks", "growth"):
+        expect_first(planted(name), name)
+
+
+def test_waiting():
+    for name in ("data-starved", "exposed-comm"):
+        expect_first(planted(name), name)
+
+
+def test_steps():
+    for name in ABOUT_STEPS:
+        found = [rule for rule in rules(planted(name, 30), causes=False)
+                 if rule in ABOUT_STEPS]
+        expect_equal(found[:1], [name])
+
+
+def test_our_own_cost():
+    expect_first(planted("own-cost"), "own-cost")
+
+
+def test_gpu():
+    for name in ("blocking-copies", "needless-sync", "idle-host", "idle-alloc",
+                 "idle-openmp", "data-starved", "exposed-comm", "serial-streams",
+                 "layout", "memory-bound", "low-occupancy", "compute-bound"):
+        kernel_ns = 200000 if name in ("idle-alloc", "idle-host", "idle-openmp",
+                                       "data-starved", "needless-sync") else 1000000
+        expect_first(planted_gpu(name, kernel_ns), name)
+
+
+def test_gpu_of_small_things():
+    expect_first(planted_gpu("results-read", 100000), "needless-sync")
+    expect_first(planted_gpu("small-copies", 2000), "small-copies")
+    expect_first(planted_gpu("small-kernels", 2000), "small-kernels")
+
+
+def test_gpu_that_is_throttled():
+    found = rules(planted_gpu("none", SIMGPU_NVML_REASONS="0x20"))
+    expect("throttled" in found, found)
+
+
+def test_nothing_is_said_of_nothing():
+    expect_equal(rules(planted_gpu("none", 5000000)), [])
+
+
+# --- traces that aren't whole: no false verdict --------------------------------
+
+def made(events, ours=None):
+    path = os.path.join(harness.folder(), "made_700.1.pt.trace.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"schemaVersion": 1, "traceEvents": events, "traceprof": ours or {}},
+                  file)
+    return path
+
+
+def slice_(name, start_us, dur_us, tid=700, cat="cpu_op", pid=700, **args):
+    return {"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid,
+            "ts": start_us, "dur": dur_us, "args": args}
+
+
+def step_(number, start_us, dur_us):
+    return slice_(f"ProfilerStep#{number}", start_us, dur_us, cat="user_annotation")
+
+
+def idle_gpu():
+    """Ten steps; the GPU has work in half of each, the host launches it late."""
+    events = []
+    for number in range(10):
+        at = number * 1000
+        events += [step_(number, at, 1000),
+                   slice_("cudaLaunchKernel", at + 500, 5, cat="cuda_runtime",
+                          correlation=number),
+                   slice_("gemm", at + 510, 400, 7, "kernel", 0, device=0, stream=7,
+                          correlation=number)]
+    return events
+
+
+def test_an_idle_gpu_is_seen():
+    expect_equal(rules(made(idle_gpu())), ["idle-host"])
+
+
+def test_lost_events_make_no_finding():
+    """Kernels that are missing look like a GPU that has nothing to do."""
+    for ours in ({"events": {"seen": 1000, "dropped": 400}},
+                 {"events": {"seen": 1000, "unrecorded_calls": 30}},
+                 {"gpu": {"launched_kernels": 20, "missing_kernels": 10}},
+                 {"gpu": {"dropped_records": 3}}):
+        expect_equal(rules(made(idle_gpu(), ours)), ["losses"], ours)
+
+
+def test_what_comes_after_the_detail_is_not_judged():
+    """Behind TRACEPROF_MAX_MB there are steps, but nothing in them."""
+    events = idle_gpu() + [step_(number, number * 1000, 1000) for number in range(10, 100)]
+    for event in events:                        # the GPU is busy while it is seen
+        if event["cat"] == "kernel":
+            event.update(ts=event["ts"] - 490, dur=980)
+        elif event["cat"] == "cuda_runtime":
+            event["ts"] -= 495
+    whole, cut = (judged(made(events, ours))["step"]
+                  for ours in ({}, {"detail_ended": 10000}))
+    expect_equal((whole["count"], cut["count"]), (100, 10))
+    expect(cut["split_ns"]["gpu"] >= 0.97 * cut["total_ns"], cut)
+
+
+def test_thinned_regions_are_no_host_code():
+    """One region of a hundred is drawn: the split says what the others took."""
+    events = [step_(0, 0, 10000),
+              slice_("f [omp parallel #1]", 100, 50, omp="parallel", region=1, team=1)]
+    ours = {"sampled": [{"name": "f [omp parallel #1]", "omp": "parallel",
+                         "sampled": "1/128", "seen": 100, "drawn": 1, "thinned": 99,
+                         "total_us": 5000, "min_us": 50, "max_us": 50}]}
+    step = judged(made(events, ours))["step"]
+    expect(step["estimated"], step)
+    expect(abs(step["split_ns"]["omp_work"] - 5000000) < 60000, step)
+    expect_equal(sum(step["split_ns"].values()), step["total_ns"])
+
+
+def test_a_region_without_all_its_members_is_not_judged():
+    events = [step_(0, 0, 10000)]
+    for region in range(1, 40):
+        at = region * 200
+        events += [slice_("f [omp parallel #1]", at, 10, 701, omp="task", region=region,
+                          team=2),
+                   slice_("f [omp parallel #1]", at, 190, omp="parallel", region=region,
+                          team=2)]
+    expect_equal(rules(made(events)), [])
+
+
+# --- the step -----------------------------------------------------------------
+
+def test_the_split_sums_to_the_step():
+    step = judged(planted_gpu("idle-openmp"))["step"]
+    expect_equal(sum(step["split_ns"].values()), step["total_ns"])
+    expect(step["split_ns"]["gpu"] > 0 and step["split_ns"]["omp_work"] > 0, step)
+
+
+def test_fifteen_lines_at_the_end():
+    run = harness.traced("planted", "imbalance", env={"TRACEPROF_STEP": "api",
+                                                      "TRACEPROF_VERDICT": "1"})
+    said = [line for line in run.stderr.splitlines() if "most time: " in line]
+    expect(len(said) == 1 and "team [omp parallel #1]" in said[0], run.stderr)
+    done = command("record", "--dir", harness.folder(), "--step", "api",
+                   os.path.join(BUILD, "tests", "programs", "planted"), "imbalance",
+                   env={"TRACEPROF_VERDICT": "1"})
+    lines = done.stderr.splitlines()
+    first = next(at for at, line in enumerate(lines) if line.startswith("Verdict: "))
+    expect(2 < len(lines) - first <= 15, done.stderr)
+    expect("[imbalance;" in done.stderr.replace("\n", " "), done.stderr)
+    expect(all(len(line) <= 80 for line in lines[first:]), done.stderr)
+
+
+# --- report's choices ---------------------------------------------------------
+
+def names_of(events, *options):
+    done = command("report", "--json", *options, made(events))
+    expect_equal(done.status, 0, done.stderr)
+    return {row["name"]: row for category in json.loads(done.stdout)[0]["categories"]
+            for row in category["names"]}
+
+
+def test_self_and_gpu_times():
+    rows = names_of([slice_("outer", 0, 100), slice_("inner", 10, 30),
+                     slice_("cudaLaunchKernel", 15, 5, cat="cuda_runtime", correlation=1),
+                     slice_("gemm", 50, 70, 7, "kernel", 0, device=0, stream=7,
+                            correlation=1)])
+    expect_equal([(rows[name]["self_ns"], rows[name].get("gpu_ns")) for name in
+                  ("outer", "inner")], [(70000, 70000), (25000, 70000)])
+
+
+def test_percentiles():
+    row = names_of([slice_("f", at * 1000, at + 1) for at in range(100)])["f"]
+    for key, value in (("median_ns", 50000), ("p95_ns", 95000), ("p99_ns", 99000)):
+        expect(abs(row[key] - value) <= 0.008 * value, key, row)
+    expect(abs(row["stddev_ns"] - 28866) < 10, row)
+
+
+def test_parts_of_a_run():
+    events = idle_gpu()
+    expect_equal(names_of(events, "--step", "2:4")["gemm"]["calls"], 3)
+    expect_equal(names_of(events, "--from", "4ms", "--to", "0.006")["gemm"]["calls"], 2)
+    expect_equal(sorted(names_of(events, "--filter", "ge*")), ["gemm"])
+    expect_equal(sorted(names_of(events, "--cat", "cuda_*")), ["cudaLaunchKernel"])
+    expect_equal(names_of(events, "--by", "step")["step      3"]["calls"], 2)
+    expect_equal(sorted(names_of(events, "--by", "stream")), ["GPU 0 stream 7"])
+    expect_equal(names_of(events, "--by", "category")["kernel"]["calls"], 10)
+    shapes = [slice_("mm", at * 10, 5, **{"Input Dims": [[2, at % 2], []]})
+              for at in range(5)]
+    expect_equal({name: row["calls"] for name, row in names_of(shapes, "--by", "shape")
+                  .items()}, {"mm [[2,0],[]]": 3, "mm [[2,1],[]]": 2})
+    sites = [slice_("copy", 0, 5, **{"Call stack": "a.c(3): f;b.c(9): main"})]
+    expect_equal(sorted(names_of(sites, "--by", "site")), ["copy at a.c(3): f"])
+
+
+def test_tables_for_spreadsheets():
+    done = command("report", "--csv", made(idle_gpu()))
+    rows = [line.split(",") for line in done.stdout.splitlines()]
+    expect_equal(len({len(row) for row in rows}), 1, done.stdout)
+    gemm = next(row for row in rows if row[2] == '"gemm"')
+    expect_equal(gemm[3:5], ["10", "4000000"])
+
+
+def test_eighty_columns():
+    os.environ["COLUMNS"] = "80"
+    try:
+        name = "aten::" + "a_very_long_name_" * 10 + "end"
+        text = command("report", made([slice_(name, 0, 100)])).stdout
+    finally:
+        del os.environ["COLUMNS"]
+    row = next(line for line in text.splitlines() if "aten::" in line)
+    expect(len(row) <= 80 and "..." in row and row.endswith("end"), row)
+
+
+def test_folders_side_by_side():
+    folder = harness.folder()
+    for rank in range(2):
+        path = made(idle_gpu())
+        os.rename(path, os.path.join(folder, f"host_1_rank{rank}.1.pt.trace.json"))
+    text = command("report", folder).stdout
+    head = next(line for line in text.splitlines() if line.endswith("side by side"))
+    expect_equal(head.split()[:2], ["rank0", "rank1"])
+    expect("10.00 ms" not in text.split("side by side")[1].splitlines()[1], text)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report_group.c - which row of which table a slice belongs to.
+ */
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/report/report.h"
+
+static const char *const words[BY_COUNT] = {
+	[BY_NAME] = "name",	[BY_CATEGORY] = "category",
+	[BY_STEP] = "step",	[BY_THREAD] = "thread",
+	[BY_STREAM] = "stream", [BY_DEVICE] = "device",
+	[BY_SHAPE] = "shape",	[BY_SITE] = "site",
+};
+
+const char *report_by_word(enum report_by by)
+{
+	return words[by];
+}
+
+static bool is_work(const char *category)
+{
+	return !strcmp(category, "kernel") || !strcmp(category, "gpu_memcpy") ||
+	       !strcmp(category, "gpu_memset");
+}
+
+/* "GPU 0 stream 7" */
+static bool put_stream(struct text_buffer *text,
+		       const struct trace_event *event, const char *category,
+		       bool with_stream)
+{
+	int64_t device, stream = 0;
+
+	if (!is_work(category) ||
+	    (!trace_event_integer(event, "device", &device) &&
+	     !trace_event_integer(event, "inDevice", &device)))
+		return false;
+	text_buffer_format(text, "GPU %" PRId64, device);
+	if (with_stream && trace_event_integer(event, "stream", &stream))
+		text_buffer_format(text, " stream %" PRId64, stream);
+	return true;
+}
+
+static bool put_step(struct text_buffer *text, const struct report *report,
+		     const struct trace_event *event)
+{
+	const long at = timeline_step_at(&report->ahead, event->ts_ns);
+	const struct timeline_step *step;
+
+	if (at < 0)
+		return false;
+	step = &report->ahead.steps[at];
+	if (event->ts_ns >= step->start_ns + step->dur_ns)
+		return false;
+	text_buffer_format(text, "step %6" PRId64, step->number);
+	return true;
+}
+
+/* The name with what was given to it, where the trace tells. */
+static bool put_arg(struct text_buffer *text, const struct trace_event *event,
+		    const char *key, char between)
+{
+	const struct trace_value value = trace_event_arg(event, key);
+	const struct trace_value *name = &event->field[FIELD_NAME];
+	size_t len = value.len;
+
+	if (!value.len)
+		return false;
+	if (between == '@')
+		len = strcspn(value.text, ";");
+	text_buffer_add_printable(text, name->text, name->len, 200);
+	text_buffer_format(text, between == '@' ? " at " : " ");
+	text_buffer_add_printable(text, value.text, len, 200);
+	return true;
+}
+
+static bool put_row(struct text_buffer *text, const struct report *report,
+		    const struct trace_event *event, const char *category,
+		    uint32_t lane)
+{
+	switch (report->choice.by) {
+	case BY_CATEGORY:
+		text_buffer_add_printable(text, category, strlen(category),
+					  100);
+		return true;
+	case BY_STEP: return put_step(text, report, event);
+	case BY_THREAD:
+		if (is_work(category))
+			return false;
+		text_buffer_format(
+			text, "pid, tid %s",
+			key_table_key(&report->lanes.table, lane, NULL));
+		return true;
+	case BY_STREAM: return put_stream(text, event, category, true);
+	case BY_DEVICE: return put_stream(text, event, category, false);
+	case BY_SHAPE:
+		return put_arg(text, event, "Input Dims", ' ') ||
+		       put_arg(text, event, "grid", ' ');
+	case BY_SITE: return put_arg(text, event, "Call stack", '@');
+	case BY_NAME:
+	case BY_COUNT: break;
+	}
+	return false;
+}
+
+void report_group(struct report *report, const struct trace_event *event,
+		  const char *category, struct tally_call call)
+{
+	const struct report_choice *choice = &report->choice;
+	const struct trace_value *name = &event->field[FIELD_NAME];
+	struct text_buffer text = {0};
+
+	if ((choice->category && fnmatch(choice->category, category, 0)) ||
+	    (choice->filter && fnmatch(choice->filter, name->text, 0)))
+		return;
+	if (choice->by == BY_NAME) {
+		tally_add(&report->tally, category, name->text, name->len,
+			  call);
+		return;
+	}
+	text_buffer_cut(&text, 0);
+	if (put_row(&text, report, event, category, call.lane))
+		tally_add(&report->tally, words[choice->by], text.data,
+			  text.len, call);
+	text_buffer_free(&text);
+}
+
+void report_fill(struct report *report)
+{
+	for (size_t at = 0; at < report->tally.rows.count; at++) {
+		struct total *row = key_table_row(&report->tally.rows, at);
+		const struct timeline_name *name;
+		size_t len;
+		const char *key = key_table_key(&report->tally.rows, at, &len);
+
+		name = key_table_find(&report->timeline.names, key, len);
+		row->self_ns = -1;
+		if (!name || name->is_gpu || report->timeline.left_out)
+			continue;
+		row->self_ns = name->self_ns > 0 ? name->self_ns : 0;
+		row->gpu_ns = name->gpu_ns;
+	}
+}

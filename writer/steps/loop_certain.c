@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* loop_certain.c - not yet, or for good; see loop_certain.h. */
+#include "writer/steps/loop_certain.h"
+
+/* So often has come what comes now and then. */
+#define TIMES_SELDOM 20u
+/* So many marks of one loop alone are as good as any number of turns. */
+#define MARKS_ALONE  65536u
+
+bool loop_is_certain(struct loop_choice *choice, const void *of,
+		     const struct loop_nest *nest, size_t count,
+		     const struct loop_patience *patience)
+{
+	const struct loop_level *step = &nest->level[nest->step];
+
+	if (choice->of != of || choice->key != step->key ||
+	    choice->held != step->held)
+		*choice =
+			(struct loop_choice){of, step->key, step->held, count};
+	if (step->turns < patience->turns || count < 2 * choice->since ||
+	    nest->is_open)
+		return false;
+	if (nest->seldom)
+		return nest->seldom >= TIMES_SELDOM;
+	return step->turns >= patience->alone || count >= MARKS_ALONE;
+}

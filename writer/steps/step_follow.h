@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * step_follow.h - a step that was found: its windows are cut, and its thread
+ * takes over.
+ *
+ * Also what step_finder.c and step_follow.c share: the search's state.
+ */
+#ifndef WRITER_STEP_FOLLOW_H
+#define WRITER_STEP_FOLLOW_H
+
+#include "collector/session/pool.h"
+#include "writer/steps/loop_certain.h"
+#include "writer/steps/step_calls.h"
+#include "writer/steps/step_cut.h"
+#include "writer/steps/step_finder.h"
+#include "writer/steps/step_lane.h"
+
+struct step_finder {
+	struct step_marks streams[STEP_STREAMS_MAX];
+	size_t stream_count;
+	unsigned int drops;
+	uint64_t divisor;
+	bool keeps;		    /* events, while the step isn't known */
+	bool is_drawn;		    /* in the one file that there is */
+	uint64_t kept_ticks;	    /* what began before it may be gone */
+	unsigned int room_at_start; /* chunks */
+	struct step_calls calls;
+	struct loop_choice choice;
+
+	struct step_marks *of; /* whose loop it is, NULL not known yet */
+	struct loop_nest nest; /* ... and what is said of it */
+	struct loop_level level;
+	bool is_sure;	    /* and isn't thought about again; it was said */
+	uint64_t forgotten; /* hits before the first mark that is there */
+	struct step_lane lane;
+	struct step_cut cut;
+	bool is_counted;     /* what came before the thread joined */
+	uint64_t windows;    /* those that were cut */
+	uint32_t seen_state; /* as of the last pass */
+	uint64_t seen_ticks; /* and before which all calls had come */
+};
+
+static inline struct step_search *
+step_search_of(const struct writer_state *state)
+{
+	return &state->session->head->search;
+}
+
+/* Half of the buffer is taken by what is kept. */
+static inline bool step_is_pressed(struct writer_state *state)
+{
+	return state->finder->keeps &&
+	       pool_room(state->session) * 2 < state->finder->room_at_start;
+}
+
+/* Marks to which nothing is to come any more. */
+static inline size_t step_ready(const struct writer_state *state,
+				const struct step_marks *stream)
+{
+	return stream->family == SEARCH_CALLS
+		       ? step_marks_before(stream, state->finder->seen_ticks)
+		       : stream->count;
+}
+
+/* Whether what was found will be found again and again. */
+bool step_is_certain(struct writer_state *state,
+		     const struct step_marks *stream, size_t count,
+		     const struct loop_nest *nest);
+
+/* What was found is final, and said. */
+void step_settle(struct writer_state *state);
+
+/* Each pass, while the thread doesn't count. */
+void step_follow(struct writer_state *state);
+
+/* ... and as soon as it does: what is left of the search is drawn and ends. */
+void step_follow_live(struct writer_state *state);
+
+/* The steps up to the first that the thread counted itself. */
+void step_follow_draw_before(struct writer_state *state, uint64_t live);
+
+#endif
