@@ -107,6 +107,7 @@ void families_thread_leaves(void)
 
 void families_finish(struct thread *thread)
 {
+	torch_finish(thread);
 	nvtx_finish(thread);
 }
 

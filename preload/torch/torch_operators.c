@@ -17,6 +17,7 @@
 #include "preload/annotate/scope.h"
 #include "preload/process/process.h"
 #include "preload/torch/torch_library.h"
+#include "preload/torch/torch_phases.h"
 #include "preload/torch/torch_shapes.h"
 #include <errno.h>
 #include <string.h>
@@ -24,6 +25,7 @@
 
 #define LIBRARY_NAME "/libtorch_cpu.so"
 #define STACK_BYTES  (256u << 10)
+#define SCOPE_USER   3u /* owner of what isn't an operator */
 #define ASYNC_MAX    256u
 #define END_MS	     500u
 
@@ -56,6 +58,7 @@ static void free_async(void *self)
 static void (*const plain_table[])(void *) = {leave, leave};
 static void (*const async_table[])(void *) = {free_async, free_async};
 static struct torch_context plain = {plain_table, 0};
+static struct torch_context user = {plain_table, 0};
 static struct torch_context async[ASYNC_MAX];
 
 /* --- operators ------------------------------------------------------------ */
@@ -110,6 +113,20 @@ static void *async_begins(const char *name)
 	return NULL;
 }
 
+/* User scopes that say nothing of a phase are not counted as around what
+ * does. */
+static void *open_scope(struct thread *thread, const char *name,
+			const struct scope_details *details)
+{
+	const bool is_free = torch_phase_is_none(details->category, name);
+
+	if (!is_free && !scope_depth(thread, OPEN_OPERATOR))
+		torch_phase_begins(thread, details->category, name);
+	scope_push(thread, is_free ? SCOPE_USER : OPEN_OPERATOR, true,
+		   scope_intern(name), details);
+	return is_free ? &user : &plain;
+}
+
 static void *begins(void **context, const void *record)
 {
 	const int saved = errno;
@@ -131,14 +148,18 @@ static void *begins(void **context, const void *record)
 		if (details.category == TORCH_SCOPE_USER)
 			steps_scope(load_relaxed(&session_here), thread, NULL,
 				    name);
-		if (gate_bits() & GATE_SCOPE) {
-			scope_push(thread, OPEN_OPERATOR, true,
-				   scope_intern(name), &details);
-			*context = &plain;
-		}
+		if (gate_bits() & GATE_SCOPE)
+			*context = open_scope(thread, name, &details);
 	}
 	errno = saved;
 	return context;
+}
+
+static void close_scope(struct thread *thread, uint64_t owner)
+{
+	scope_pop(thread, owner);
+	if (owner == OPEN_OPERATOR && !scope_depth(thread, owner))
+		torch_phase_ends(thread);
 }
 
 static void ends(const void *record, void *context)
@@ -147,11 +168,12 @@ static void ends(const void *record, void *context)
 	const int saved = errno;
 
 	(void)record;
-	if (context && context != &plain)
+	if (context && context != &plain && context != &user)
 		nvtx_end(((struct torch_context *)context)->range);
 	else if (context && thread_records(thread) &&
 		 gate_bits() != GATE_UNDECIDED)
-		scope_pop(thread, OPEN_OPERATOR);
+		close_scope(thread,
+			    context == &user ? SCOPE_USER : OPEN_OPERATOR);
 	errno = saved;
 }
 
@@ -176,6 +198,8 @@ void torch_follow(bool open)
 	struct thread *was;
 
 	atomic_store(&torch.is_wanted, open);
+	if (!open)
+		torch_phase_finish(thread_self);
 	/* ACQUIRE pairs with RELEASE in move(). */
 	if (load_acquire(&torch.state) != TORCH_ALIVE)
 		return;
@@ -306,4 +330,9 @@ void torch_forget(void)
 	torch.seen = NULL;
 	atomic_store(&torch.is_wanted, 0);
 	atomic_compare_exchange_strong(&torch.state, &begun, TORCH_FAILED);
+}
+
+void torch_finish(struct thread *thread)
+{
+	torch_phase_finish(thread);
 }

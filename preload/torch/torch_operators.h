@@ -9,7 +9,7 @@
 #ifndef PRELOAD_TORCH_OPERATORS_H
 #define PRELOAD_TORCH_OPERATORS_H
 
-#include "collector/session/session.h"
+#include "collector/session/thread.h"
 
 /* Writer, each pass: has PyTorch's library been loaded? */
 void torch_poll(struct session *session);
@@ -17,7 +17,10 @@ void torch_poll(struct session *session);
 /* A window opens or closes. */
 void torch_follow(bool open);
 
-/* The recording ends: waits for one that attaches just now. */
+/* The recording ends: the phase that it is at, on this thread. */
+void torch_finish(struct thread *thread);
+
+/* Then: waits for one that attaches just now. */
 void torch_end(unsigned int wait_ms);
 
 /* In a forked child. */

@@ -41,7 +41,7 @@ static void backward(int64_t sequence)
 					     .forward = own_thread()};
 	const struct torch_operator node = {
 		.sequence = sequence, .forward = own_thread(), .scope = 1};
-	void *engine = begin("evaluate_function: Addmm", &outer);
+	void *engine = begin("autograd::engine: Addmm", &outer);
 
 	end(begin("AddmmBackward0", &node));
 	end(engine);
@@ -50,12 +50,15 @@ static void backward(int64_t sequence)
 static void step(int64_t number)
 {
 	void *data = begin("enumerate(DataLoader)#next", &user);
-	void *optimizer;
+	void *optimizer, *model;
 
 	end(begin("aten::stack", &plain));
 	end(data);
+	model = begin("my model", &user);
 	forward(number);
+	end(model);
 	backward(number);
+	end(begin("aten::item", &plain));
 	optimizer = begin("Optimizer.step#SGD.step", &user);
 	end(begin("aten::add_", &plain));
 	end(optimizer);

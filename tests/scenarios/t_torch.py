@@ -48,7 +48,7 @@ def test_operators_nest_as_they_ran():
     expect(inside(addmm, linear), "not nested", addmm, linear)
     expect(inside(one(trace, "aten::copy_"), addmm), "not nested")
     expect(inside(one(trace, "AddmmBackward0"),
-                  one(trace, "evaluate_function: Addmm")), "not nested")
+                  one(trace, "autograd::engine: Addmm")), "not nested")
     step = one(trace, "Optimizer.step#SGD.step", cat="user_annotation")
     expect(inside(one(trace, "aten::add_"), step), "not nested")
 
@@ -64,6 +64,19 @@ def test_sequence_numbers_and_arrows():
     expect_equal(ends[0]["ts"], one(trace, "aten::addmm")["ts"],
                  "from the operator that began last")
     expect_equal(ends[1]["ts"], one(trace, "AddmmBackward0")["ts"], "to the node")
+
+
+def test_phases_follow_the_outermost_operators():
+    run = same(program(), library(), "steps", "2", env={"TRACEPROF_STEP": "manual"})
+    for trace in run.traces:
+        phases = trace.slices("phase: *", cat="user_annotation")
+        expect_equal([one["name"] for one in phases],
+                     ["phase: data", "phase: forward", "phase: backward",
+                      "phase: other", "phase: optimizer"], "phases in their order")
+        linear, forward = one(trace, "aten::linear"), phases[1]
+        expect(forward["ts"] <= linear["ts"] and linear["ts"] + linear["dur"]
+               <= forward["ts"] + forward["dur"] + 0.001, forward, linear)
+        expect(forward["tid"] != linear["tid"], "on the thread's own lane")
 
 
 def test_shapes_on_request():
@@ -84,7 +97,7 @@ def test_outside_of_windows_the_library_calls_nobody():
     run = same(program(), library(), "steps", "3", env={"TRACEPROF_STEP": "manual"})
     expect_equal(len(run.traces), 3, "windows")
     for trace in run.traces:
-        expect_equal(len(trace.slices("aten::*", cat="cpu_op")), 5, "operators")
+        expect_equal(len(trace.slices("aten::*", cat="cpu_op")), 6, "operators")
 
 
 def left_out(run, why):

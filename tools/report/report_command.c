@@ -125,6 +125,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case 'n': parse_top(state, text, choice); return 0;
 	case 't': choice->tree = true; return 0;
 	case 'j': choice->json = true; return 0;
+	case 'l': choice->whole = true; return 0;
 	case 'w': choice->wide = true; return 0;
 	case CSV: choice->csv = true; return 0;
 	case FILTER: choice->filter = text; return 0;
@@ -231,6 +232,8 @@ static const struct argp_option choices[] = {
 	{"from", FROM, "TIME", 0, "what begins so long after the start, as "
 	 "1.5s or 20ms", 0},
 	{"to", TO, "TIME", 0, "and before that", 0},
+	{"long", 'l', NULL, 0, "names as they are, with template arguments",
+	 0},
 	{"wide", 'w', NULL, 0, "median, p99, min and stddev, too", 0},
 	{"tree", 't', NULL, 0, "nested scopes of each thread instead of "
 	 "tables", 0},

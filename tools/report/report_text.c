@@ -8,9 +8,11 @@
 
 #include "tools/util/numbers.h"
 #include "tools/report/report.h"
+#include "tools/util/short_name.h"
 #include "tools/util/table.h"
 
-#define NAME_BYTES_MAX 200u
+/* --long, for all names of the report that is printed. */
+static bool shows_whole;
 
 static void name_cell(struct table *table, const char *name,
 		      unsigned int indent)
@@ -18,7 +20,10 @@ static void name_cell(struct table *table, const char *name,
 	struct text_buffer text = {0};
 
 	text_buffer_cut(&text, 0);
-	text_buffer_add_printable(&text, name, strlen(name), NAME_BYTES_MAX);
+	if (shows_whole)
+		text_buffer_add_printable(&text, name, strlen(name), SIZE_MAX);
+	else
+		short_name_add(&text, name);
 	table_cell(table, "%*s%s", (int)indent, "", text.data);
 	text_buffer_free(&text);
 }
@@ -591,6 +596,7 @@ void report_print_text(const struct report *report, FILE *out)
 	verdict_print(&report->judged, VERDICT_LINES_ALL,
 		      columns && columns < 80 ? columns : 80, out);
 	print_steps(report, out);
+	shows_whole = report->choice.whole;
 	if (report->choice.tree) {
 		print_tree(report, out);
 	} else {

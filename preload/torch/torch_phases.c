@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * torch_phases.c - one phase at a time for the process; see torch_phases.h.
+ *
+ * The main thread's operators tell it, and those that run backward wherever
+ * they do: meanwhile the main thread waits for them.  A phase reaches from its
+ * first operator to the end of its last; what lies between two is other.
+ */
+#include "preload/torch/torch_phases.h"
+
+#include "preload/annotate/scope.h"
+#include "preload/torch/torch_abi.h"
+#include <string.h>
+
+enum phase {
+	PHASE_NONE,
+	PHASE_DATA,
+	PHASE_FORWARD,
+	PHASE_BACKWARD,
+	PHASE_STEP,
+	PHASE_OTHER
+};
+
+static struct {
+	_Atomic uint32_t is_busy; /* who comes second goes on without */
+	enum phase phase;
+	uint64_t start_ticks;
+	uint64_t end_ticks;
+} now;
+
+static bool begins_with(const char *name, const char *start)
+{
+	return !strncmp(name, start, strlen(start));
+}
+
+/* No system call: the session knows who made it. */
+static bool is_main(const struct thread *thread)
+{
+	const struct session *session = load_relaxed(&session_here);
+
+	return session && thread->tid == (uint32_t)session->head->pid;
+}
+
+static enum phase phase_of(uint32_t scope, const char *name)
+{
+	if (scope == TORCH_SCOPE_USER) {
+		if (begins_with(name, "enumerate(DataLoader)"))
+			return PHASE_DATA;
+		return begins_with(name, "Optimizer.") ? PHASE_STEP
+						       : PHASE_NONE;
+	}
+	if (scope == TORCH_SCOPE_BACKWARD || begins_with(name, "autograd::") ||
+	    begins_with(name, "torch::autograd::"))
+		return PHASE_BACKWARD;
+	return PHASE_FORWARD;
+}
+
+bool torch_phase_is_none(uint32_t scope, const char *name)
+{
+	return phase_of(scope, name) == PHASE_NONE;
+}
+
+static bool take(void)
+{
+	uint32_t free = 0;
+
+	/* ACQUIRE pairs with RELEASE in give(): the phase as it was left. */
+	return atomic_compare_exchange_strong_explicit(&now.is_busy, &free, 1,
+						       memory_order_acquire,
+						       memory_order_relaxed);
+}
+
+static void give(void)
+{
+	/* RELEASE pairs with ACQUIRE in take(). */
+	store_release(&now.is_busy, 0);
+}
+
+/* Operators that nothing is run backward of are a program's set-up, its
+ * evaluation or its book-keeping. */
+static void record(struct thread *thread, enum phase next)
+{
+	static const char names[][24] = {"",
+					 "phase: data",
+					 "phase: forward",
+					 "phase: backward",
+					 "phase: optimizer",
+					 "phase: other"};
+	const enum phase phase =
+		now.phase == PHASE_FORWARD && next != PHASE_BACKWARD
+			? PHASE_OTHER
+			: now.phase;
+	const struct event event = {
+		.kind = EVENT_RANGE,
+		.flags = EVENT_OPERATOR,
+		.name = phase ? scope_intern(names[phase]) : 0,
+		.start_ticks = now.start_ticks,
+		.end_ticks = now.end_ticks,
+	};
+
+	if (now.phase && now.end_ticks > now.start_ticks)
+		thread_record(thread, &event);
+	now.phase = PHASE_NONE;
+}
+
+void torch_phase_begins(struct thread *thread, uint32_t scope, const char *name)
+{
+	const enum phase phase = phase_of(scope, name);
+
+	if ((phase != PHASE_BACKWARD && !is_main(thread)) || !take())
+		return;
+	if (phase != now.phase) {
+		record(thread, phase);
+		now.phase = phase;
+		now.start_ticks = now.end_ticks = clock_ticks();
+	}
+	give();
+}
+
+void torch_phase_ends(struct thread *thread)
+{
+	if ((now.phase != PHASE_BACKWARD && !is_main(thread)) || !take())
+		return;
+	now.end_ticks = clock_ticks();
+	give();
+}
+
+void torch_phase_finish(struct thread *thread)
+{
+	if (!thread_records(thread) || !take())
+		return;
+	record(thread, PHASE_NONE);
+	give();
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* test_short_name.c - names as tables show them. */
+#include "tests/unit/cmocka_base.h"
+#include "tools/util/short_name.h"
+#include <string.h>
+
+static void expect_short(const char *name, const char *wanted)
+{
+	struct text_buffer text = {0};
+
+	short_name_add(&text, name);
+	assert_string_equal(text.data, wanted);
+	text_buffer_free(&text);
+}
+
+static void short_names_stay_whole(void **state)
+{
+	(void)state;
+	expect_short("main", "main");
+	expect_short("std::vector<int>::push_back",
+		     "std::vector<int>::push_back");
+}
+
+static void template_arguments_are_folded(void **state)
+{
+	(void)state;
+	expect_short("void at::native::vectorized_elementwise_kernel<4, "
+		     "at::native::FillFunctor<float>, std::array<char*, 1ul> >"
+		     "(int, at::native::FillFunctor<float>)",
+		     "void at::native::vectorized_elementwise_kernel<>(int, "
+		     "at::native::FillFunctor<>)");
+	expect_short("std::basic_ostream<char, std::char_traits<char> >& "
+		     "std::operator<< <std::char_traits<char> >(char const*) "
+		     "[clone .part]",
+		     "std::basic_ostream<>& std::operator<< <>(char const*) "
+		     "[clone .part]");
+}
+
+static void what_is_too_long_is_cut_at_a_part(void **state)
+{
+	struct text_buffer text = {0};
+	char name[400] = "";
+
+	(void)state;
+	for (int i = 0; i < 30; i++)
+		strcat(name, "namespace::");
+	short_name_add(&text, name);
+	assert_true(text.len <= SHORT_NAME_MAX);
+	assert_string_equal(text.data + text.len - 5, "::...");
+	text_buffer_free(&text);
+	/* One part alone, in UTF-8: not inside of a character. */
+	text = (struct text_buffer){0};
+	name[0] = '\0';
+	for (int i = 0; i < 100; i++)
+		strcat(name, "\xc3\xa4x");
+	short_name_add(&text, name);
+	assert_true(text.len <= SHORT_NAME_MAX);
+	assert_null(strstr(text.data, "\\x"));
+	text_buffer_free(&text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(short_names_stay_whole),
+		cmocka_unit_test(template_arguments_are_folded),
+		cmocka_unit_test(what_is_too_long_is_cut_at_a_part),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

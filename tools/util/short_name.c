@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* short_name.c - folds template arguments; see short_name.h. */
+#include "tools/util/short_name.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define DOTS "..."
+
+/* The < or > at `at` belongs to an operator's name or to an arrow. */
+static bool is_operator(const char *name, size_t at)
+{
+	static const char word[] = "operator";
+	const size_t len = sizeof(word) - 1;
+	size_t start = at;
+
+	if (at && name[at] == '>' && name[at - 1] == '-')
+		return true;
+	while (start && strchr("<>-=", name[start - 1]))
+		start--;
+	return start >= len && !strncmp(name + start - len, word, len);
+}
+
+static void fold(struct text_buffer *folded, const char *name)
+{
+	size_t depth = 0;
+
+	for (size_t at = 0; name[at]; at++) {
+		const bool is_bracket = (name[at] == '<' || name[at] == '>') &&
+					!is_operator(name, at);
+
+		if (is_bracket && name[at] == '>' && depth)
+			depth--;
+		if (!depth)
+			text_buffer_add(folded, name + at, 1);
+		if (is_bracket && name[at] == '<')
+			depth++;
+	}
+}
+
+/* Where a name of too many bytes is cut: behind a part of it, unless that
+ * would leave little. */
+static size_t cut_at(const char *name, size_t most)
+{
+	size_t at = most;
+
+	while (at > most / 2 && !strchr(":, <>()&*", name[at - 1]))
+		at--;
+	if (at > most / 2)
+		return at;
+	at = most;
+	while (at && ((unsigned char)name[at] & 0xc0) == 0x80)
+		at--;
+	return at;
+}
+
+void short_name_add(struct text_buffer *buffer, const char *name)
+{
+	struct text_buffer folded = {0};
+	size_t len = strlen(name);
+
+	text_buffer_cut(&folded, 0);
+	if (len > SHORT_NAME_WHOLE && strchr(name, '<')) {
+		fold(&folded, name);
+		name = folded.data;
+		len = strlen(name);
+	}
+	if (len <= SHORT_NAME_MAX) {
+		text_buffer_add_printable(buffer, name, len, SHORT_NAME_MAX);
+	} else {
+		len = cut_at(name, SHORT_NAME_MAX - (sizeof(DOTS) - 1));
+		text_buffer_add_printable(buffer, name, len, SHORT_NAME_MAX);
+		text_buffer_add(buffer, DOTS, sizeof(DOTS) - 1);
+	}
+	text_buffer_free(&folded);
+}
