@@ -34,11 +34,13 @@ enum gate_bit {
 	GATE_CUDA = 1 << 11,	    /* record: CUDA host side */
 	GATE_CUDA_WATCH = 1 << 12,  /* a CUDA call begins it */
 	GATE_OMP_STACK = 1 << 13,   /* regions get their call stacks */
+	GATE_HEAP_THIN = 1 << 14,   /* record: one call in so many */
 };
 
 #define GATE_UNDECIDED 0u
 #define GATE_RECORD_BITS                                                       \
-	(GATE_HEAP_LARGE | GATE_HEAP_ALL | GATE_OMP | GATE_SCOPE | GATE_CUDA)
+	(GATE_HEAP_LARGE | GATE_HEAP_ALL | GATE_HEAP_THIN | GATE_OMP |         \
+	 GATE_SCOPE | GATE_CUDA)
 
 struct gate_page {
 	_Atomic uint32_t bits;
@@ -70,6 +72,9 @@ bool gate_may_record(uint32_t bit);
 
 /* The flight recorder: what is open stays open between windows. */
 void gate_keep(bool keep);
+
+/* From now on GATE_HEAP_THIN is what GATE_HEAP_ALL was. */
+void gate_thin_heap(void);
 
 /* Turns a mark bit, unless recording has ended. */
 void gate_mark(uint32_t bit, bool on);
