@@ -86,6 +86,8 @@ static void note_progress(struct writer_state *state,
 	progress->loss_drawn = reader->loss_drawn;
 	progress->heap_live = reader->heap_live;
 	progress->marks_taken = reader->marks_taken;
+	memcpy(progress->heap_taken, reader->heap_taken,
+	       sizeof(progress->heap_taken));
 }
 
 static void note_file(struct writer_state *state,

@@ -191,6 +191,7 @@ static bool take(struct writer_state *state, struct ring_reader *reader,
 			return false;
 		}
 		note(state, reader, event);
+		thinned_blocks(state, reader, event, place == PLACE_WRITE);
 		if (event_has_share(event)) {
 			region = *event;
 			draw_share(state, reader, &region);

@@ -265,6 +265,12 @@ static void heap(struct json *json, const struct writer_state *state,
 			json, "samples_refused",
 			load_relaxed(&state->session->head->samples_refused));
 	}
+	if (load_relaxed(&state->session->head->heap_mask)) {
+		json_pair_u64(json, "thinned_mask",
+			      load_relaxed(&state->session->head->heap_mask));
+		json_pair_i64(json, "thinned_below",
+			      state->session->head->options.malloc_min);
+	}
 	if (before->is_known) {
 		json_pair_u64(json, "calls_before", before->allocs);
 		json_pair_u64(json, "frees_before", before->frees);
@@ -356,7 +362,11 @@ static void sampled(struct json *json, struct label *const *labels,
 		is_first = false;
 		json_raw(json, "\n{\"name\":\"");
 		json_bytes(json, label->text, label->text_len);
-		if (label->kind == EVENT_OMP_WAIT)
+		if (label->kind == EVENT_HEAP_ALLOC)
+			json_raw(json, "\",\"heap\":\"alloc\"");
+		else if (label->kind == EVENT_HEAP_FREE)
+			json_raw(json, "\",\"heap\":\"free\"");
+		else if (label->kind == EVENT_OMP_WAIT)
 			json_raw(json, "\",\"omp\":\"wait\"");
 		else
 			json_raw(json, "\",\"omp\":\"parallel\"");
@@ -371,6 +381,11 @@ static void sampled(struct json *json, struct label *const *labels,
 		json_pair_u64(json, "seen", file->calls);
 		json_pair_u64(json, "drawn", file->calls - file->thinned);
 		json_pair_u64(json, "thinned", file->thinned);
+		if (label->kind == EVENT_HEAP_ALLOC ||
+		    label->kind == EVENT_HEAP_FREE) {
+			json_char(json, '}');
+			continue;
+		}
 		json_pair_micros(json, "total_us", file->sum_ns);
 		json_pair_micros(json, "min_us", file->min_ns);
 		json_pair_micros(json, "max_us", file->max_ns);

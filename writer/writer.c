@@ -159,7 +159,12 @@ static void note_summary(void)
 	summary->past_max = state->counts.past_max - state->counts.past_heap;
 	summary->past_heap = state->counts.past_heap;
 	summary->deleted = state->counts.deleted;
-	summary->thinned = state->counts.thinned;
+	/* What was not read yet is told of too. */
+	summary->thinned = sums.committed > state->counts.written +
+						    state->counts.cut +
+						    state->counts.thinned
+				   ? sums.thinned
+				   : state->counts.thinned;
 	summary->dropped = sums.dropped;
 	summary->seen = sums.committed + sums.dropped;
 	summary->bytes = state->file.bytes_done;

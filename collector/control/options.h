@@ -112,8 +112,9 @@
 	X(CHOICE, on_full,    "ON_FULL", 0, 0, "drop", "drop|wait", "WHAT", \
 	  "full buffers: drop and count the event, or wait for the writer") \
 	X(INT,    max_overhead, "MAX_OVERHEAD", 0, 100, "5", "", "PERCENT", \
-	  "OpenMP: what recording may take of a thread's time; beyond it only " \
-	  "every Nth region is drawn, all are in the totals; 0: no bound") \
+	  "what recording OpenMP, or every call of malloc, may take of a " \
+	  "thread's time; beyond it only every Nth region or small block " \
+	  "is drawn, all are in the totals; 0: no bound")		\
 	X(INT,    max_mb,     "MAX_MB", 0, 1 << 20, "400", "", "MIB",	\
 	  "text of one trace past which only totals go on; 0: no limit") \
 	X(INT,    max_parts,  "MAX_PARTS", 1, 64, "4", "", "N",		\

@@ -157,7 +157,8 @@ struct event {
 	uint16_t flags;		  /* enum event_flag */
 	uint32_t name;		  /* interned string, 0 none */
 	uint32_t outlined_offset; /* OpenMP: from code to the
-			   function that the compiler outlined, 0 unknown */
+			   function that the compiler outlined, 0 unknown; heap:
+			   calls of its kind that were passed over (thin.h) */
 	union {
 		uint32_t extra; /* OpenMP: from code to what names it; scope:
 				   its category's name; step: its thread */

@@ -50,6 +50,24 @@ void gate_add_record(uint32_t bits, bool is_open)
 					 memory_order_relaxed);
 }
 
+static void thin(_Atomic uint32_t *word)
+{
+	uint32_t bits = load_relaxed(word);
+
+	while (bits & GATE_HEAP_ALL &&
+	       !atomic_compare_exchange_weak_explicit(
+		       word, &bits,
+		       (bits & ~(uint32_t)GATE_HEAP_ALL) | GATE_HEAP_THIN,
+		       memory_order_relaxed, memory_order_relaxed))
+		;
+}
+
+void gate_thin_heap(void)
+{
+	thin(&record_bits);
+	thin(&gate_page.bits);
+}
+
 void gate_on_change(enum gate_follower which, void (*opened)(bool open))
 {
 	/* RELEASE pairs with ACQUIRE in gate_record(): what was set up. */

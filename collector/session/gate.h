@@ -39,12 +39,14 @@ enum gate_bit {
 	GATE_SAMPLE = 1 << 16,	    /* record: what threads do */
 	GATE_WAIT = 1 << 17,	    /* record: calls that wait */
 	GATE_MAP = 1 << 18,	    /* record: mmap() and its family */
+	GATE_HEAP_THIN = 1 << 19,   /* record: one call in so many */
 };
 
 #define GATE_UNDECIDED 0u
 #define GATE_RECORD_BITS                                                       \
-	(GATE_HEAP_LARGE | GATE_HEAP_ALL | GATE_OMP | GATE_SCOPE | GATE_CUDA | \
-	 GATE_BLAS | GATE_SAMPLE | GATE_WAIT | GATE_MAP)
+	(GATE_HEAP_LARGE | GATE_HEAP_ALL | GATE_HEAP_THIN | GATE_OMP |         \
+	 GATE_SCOPE | GATE_CUDA | GATE_BLAS | GATE_SAMPLE | GATE_WAIT |        \
+	 GATE_MAP)
 
 struct gate_page {
 	_Atomic uint32_t bits;
@@ -76,6 +78,9 @@ bool gate_may_record(uint32_t bit);
 
 /* The flight recorder: what is open stays open between windows. */
 void gate_keep(bool keep);
+
+/* From now on GATE_HEAP_THIN is what GATE_HEAP_ALL was. */
+void gate_thin_heap(void);
 
 /* Turns a mark bit, unless recording has ended. */
 void gate_mark(uint32_t bit, bool on);

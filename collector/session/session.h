@@ -30,7 +30,7 @@
 #include "collector/control/window.h"
 
 #define SESSION_MAGIC	    "traceprf"
-#define SESSION_VERSION	    8u
+#define SESSION_VERSION	    9u
 #define SESSION_FIRST_BYTES (2u << 20)
 #define SESSION_TEXT_BYTES  512
 #define SESSION_NAMES_MAX   65536u
@@ -216,7 +216,10 @@ struct session_header {
 
 	int64_t heap_base_bytes; /* live before the counters ran */
 	struct heap_before heap_before;
-	struct session_cost cost; /* the writer's first pass measures it */
+	_Atomic uint32_t heap_mask; /* of small blocks one in so many, and one,
+				       is drawn: thin.h */
+	uint32_t heap_has_stacks;   /* each new one of them has one */
+	struct session_cost cost;   /* the writer's first pass measures it */
 
 	struct stack_table stacks;
 	_Atomic uint64_t samples_refused; /* sampled blocks without a place */

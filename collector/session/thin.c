@@ -5,7 +5,9 @@
 #include "collector/session/gate.h"
 #include <string.h>
 
-#define PROBES 8u
+#define PROBES	 8u
+/* A heap event, until it is measured. */
+#define EVENT_PS 20000u
 
 static struct thin_site *site_at(const struct thread *thread, uint32_t number)
 {
@@ -18,6 +20,7 @@ COLD void thin_start(struct thread *thread)
 	for (uint32_t i = 0; i < thread->thin.used; i++)
 		site_at(thread, i)->mask = 0;
 	thread->thin.since_ticks = 0;
+	thread->thin.heap_since = 0;
 	thread->thin.left = 1;
 	thread->thin.over = 0;
 	thread->thin.under = 0;
@@ -273,4 +276,73 @@ COLD void thin_look(struct thread *thread, uint64_t now_ticks)
 		look(thread, session->head, now_ticks - since);
 	for (uint32_t i = 0; i < thread->thin.used; i++)
 		site_at(thread, i)->looked = site_at(thread, i)->calls;
+}
+
+/* --- the heap ------------------------------------------------------------- */
+
+/* Picoseconds that so many calls cost with that mask, beyond their being
+ * counted.  Half of them are allocations, which alone have a stack. */
+static uint64_t heap_cost(const struct session_header *head, uint64_t calls,
+			  uint32_t mask)
+{
+	const double rate = (double)clock_ticks_per_second(
+				    (struct clock_segments *)&head->clock) +
+			    1;
+	const uint64_t timed = load_relaxed(&head->stacks.timed);
+	uint64_t each = EVENT_PS;
+
+	if (head->cost.event_ps)
+		each = head->cost.event_ps -
+		       min_u64(head->cost.counted_ps, head->cost.event_ps);
+	if (head->heap_has_stacks && timed)
+		each += (uint64_t)((double)load_relaxed(
+					   &head->stacks.timed_ticks) /
+				   (double)timed * 1e12 / rate) /
+			2;
+	return calls / (mask + 1u) * each;
+}
+
+static void thin_heap(struct session_header *head, uint32_t wanted)
+{
+	uint32_t mask = load_relaxed(&head->heap_mask);
+
+	while (mask < wanted &&
+	       !atomic_compare_exchange_weak_explicit(
+		       &head->heap_mask, &mask, wanted, memory_order_relaxed,
+		       memory_order_relaxed))
+		;
+	gate_thin_heap();
+}
+
+COLD void thin_heap_look(struct thread *thread, struct session *session)
+{
+	struct session_header *head = session->head;
+	struct thin *thin = &thread->thin;
+	const uint64_t calls =
+		thread->ring.heap_allocs + thread->ring.heap_frees;
+	const uint64_t made = calls - thin->heap_calls;
+	const uint64_t now = clock_ticks(), since = thin->heap_since;
+	const int64_t most =
+		(int64_t)share_of(head, clock_ticks_per_second(&head->clock));
+	uint32_t mask = load_relaxed(&head->heap_mask);
+	uint64_t share;
+
+	thin->heap_calls = calls;
+	thin->heap_since = now;
+	if (!since)
+		thin->heap_left_ps = most;
+	if (!since)
+		return;
+	share = share_of(head, now - since);
+	thin->heap_left_ps +=
+		(int64_t)share - (int64_t)heap_cost(head, made, mask);
+	if (thin->heap_left_ps > most)
+		thin->heap_left_ps = most;
+	if (thin->heap_left_ps >= 0)
+		return;
+	/* What it does from now on is judged anew. */
+	thin->heap_left_ps = 0;
+	while (mask < THIN_MOST && heap_cost(head, made, mask) > share)
+		mask = mask * 2 + 1;
+	thin_heap(head, mask);
 }

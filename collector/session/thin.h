@@ -19,6 +19,13 @@
  * change takes THIN_OVER looks in a row that are for it, the way back
  * THIN_UNDER with less than half of the share.  All masks change at once and
  * begin to count anew, so the regions that are drawn follow each other.
+ *
+ * TRACEPROF_MALLOC=all: each time a thread has filled a chunk it looks at its
+ * heap calls likewise.  What they cost may run ahead of the share by a second's
+ * worth; then one small block in so many is drawn by all threads from now on,
+ * chosen by its address, so that its free is too.  Those passed over are
+ * counted by their thread, and the next event of the same kind tells how many
+ * they were.
  */
 #ifndef COLLECTOR_THIN_H
 #define COLLECTOR_THIN_H
@@ -35,6 +42,24 @@
 /* A region of a team costs as much as so many of one thread: the others wait
  * for each miss of a cache. */
 #define THIN_TEAM  10u
+
+/* By which a block is chosen; the file says so (trace-format.md). */
+static inline uint32_t thin_heap_number(uint64_t address)
+{
+	return (uint32_t)(address * UINT64_C(0x9e3779b97f4a7c15) >> 40);
+}
+
+/* A chunk is full. */
+void thin_heap_look(struct thread *thread, struct session *session);
+
+/* Where all small blocks are not drawn: is this one passed over? */
+static inline bool thin_heap_skips(const void *block)
+{
+	const struct session *session = load_relaxed(&session_here);
+
+	return session && (thin_heap_number((uint64_t)(uintptr_t)block) &
+			   load_relaxed(&session->head->heap_mask));
+}
 
 /* A new owner of a record; nothing is thinned. */
 void thin_start(struct thread *thread);

@@ -236,6 +236,8 @@ void thread_sum(const struct session *session, struct thread_sums *sums)
 	for (struct thread *t = thread_each(session, NULL); t;
 	     t = thread_each(session, t)) {
 		sums->committed += t->ring.committed;
+		sums->thinned += t->thin.marked + t->thin.heap_skipped[0] +
+				 t->thin.heap_skipped[1];
 		sums->heap_allocs += t->ring.heap_allocs;
 		sums->heap_frees += t->ring.heap_frees;
 		sums->heap_alloc_bytes += t->ring.heap_alloc_bytes;

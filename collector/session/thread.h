@@ -114,6 +114,11 @@ struct thin {
 	uint32_t over, under; /* looks in a row that would change masks */
 	uint32_t used;	      /* sites, which lie at these places */
 	uint8_t place[THIN_SITES];
+
+	uint64_t heap_skipped[2]; /* allocations and frees that are no events */
+	uint64_t heap_calls;	  /* as of the last look at them, */
+	uint64_t heap_since;	  /* its ticks, 0 none yet, */
+	int64_t heap_left_ps;	  /* and what they may cost beyond the share */
 };
 
 /* What the writer has done with a thread; double like the checkpoint. */
@@ -124,6 +129,7 @@ struct thread_progress {
 	uint64_t loss_drawn;	/* refused events already drawn */
 	int64_t heap_live;	/* last thread_live seen in an event */
 	uint64_t marks_taken;	/* of thin.marked */
+	uint64_t heap_taken[2]; /* of thin.heap_skipped */
 };
 
 struct thread {
@@ -274,6 +280,7 @@ struct thread *thread_each(const struct session *session, struct thread *last);
 /* Sums over all records. */
 struct thread_sums {
 	uint64_t committed;
+	uint64_t thinned; /* of these; without a window as well */
 	uint64_t dropped;
 	uint64_t dropped_by_kind[EVENT_KIND_COUNT];
 	uint64_t heap_allocs, heap_frees;

@@ -57,6 +57,12 @@ void heap_start(struct session *session, bool stacks, uint32_t *base,
 	}
 	if (options->malloc == MALLOC_ALL || heap.sampled)
 		*record = GATE_HEAP_ALL;
+	if (options->malloc == MALLOC_ALL && options->max_overhead) {
+		/* heap_alloc() then asks each time: GATE_HEAP_THIN. */
+		heap.large_bytes = 0;
+		heap.thin_bytes = (uint64_t)options->malloc_min;
+		session->head->heap_has_stacks = stacks;
+	}
 	/* Only glibc's own figures describe the blocks that we shall count. */
 	if (real.malloc == real.__libc_malloc && real.mallinfo2) {
 		const struct mallinfo2 info = real.mallinfo2();
@@ -81,21 +87,34 @@ static inline uint64_t size_of(void *ptr)
 	return likely(heap.plain) ? heap_size_plain(ptr) : heap_size_asked(ptr);
 }
 
+/* How many of its kind were passed over so far; see thin.h. */
+static inline void tell_skipped(struct event *event,
+				const struct thread *thread)
+{
+	event->outlined_offset =
+		(uint32_t)thread->thin
+			.heap_skipped[event->kind == EVENT_HEAP_FREE];
+}
+
 static __attribute__((noinline)) void
 record(struct thread *thread, unsigned int kind, unsigned int flags, void *ptr,
        uint64_t bytes, uint64_t ticks, uint64_t dur_ticks)
 {
 	struct event *event;
 	uint32_t stack = 0;
+	const uint64_t chunk = thread->ring.chunk;
 
 	thread_fill();
 	if (heap.stacks && kind == EVENT_HEAP_ALLOC)
 		stack = unwind_take(thread, UNWIND_OURS_MAX);
 	event = ring_reserve(&thread->ring, 1);
+	if (unlikely(thread->ring.chunk != chunk) && heap.thin_bytes)
+		thin_heap_look(thread, load_relaxed(&session_here));
 	if (likely(event)) {
 		heap_fill(event, thread, kind, flags, ptr, bytes, ticks,
 			  dur_ticks);
 		event->stack = stack;
+		tell_skipped(event, thread);
 		ring_commit(&thread->ring, 1, 1);
 	} else {
 		ring_refuse(&thread->ring, (enum event_kind)kind, ticks);
@@ -103,9 +122,34 @@ record(struct thread *thread, unsigned int kind, unsigned int flags, void *ptr,
 	thread_unbusy(thread);
 }
 
+static inline bool may_skip(const void *ptr, uint64_t bytes)
+{
+	return bytes < heap.thin_bytes && thin_heap_skips(ptr);
+}
+
+static inline void count_skipped(struct thread *thread, unsigned int kind)
+{
+	thread->thin.heap_skipped[kind == EVENT_HEAP_FREE]++;
+	thread->ring.committed++;
+}
+
+/* Does it leave nothing but a count? */
+static inline bool is_skipped(struct thread *thread, unsigned int kind,
+			      const void *ptr, uint64_t bytes)
+{
+	if (!may_skip(ptr, bytes))
+		return false;
+	count_skipped(thread, kind);
+	return true;
+}
+
 void *heap_alloc_large(struct thread *thread, void *ptr, uint64_t bytes)
 {
-	if (gate_bits() & GATE_HEAP_LARGE)
+	const uint32_t open = gate_bits();
+
+	if (open & GATE_HEAP_LARGE ||
+	    (open & GATE_HEAP_THIN &&
+	     !is_skipped(thread, EVENT_HEAP_ALLOC, ptr, bytes)))
 		record(thread, EVENT_HEAP_ALLOC, 0, ptr, bytes, clock_ticks(),
 		       0);
 	return ptr;
@@ -113,18 +157,29 @@ void *heap_alloc_large(struct thread *thread, void *ptr, uint64_t bytes)
 
 void heap_free_large(struct thread *thread, void *ptr, uint64_t bytes)
 {
-	if (gate_bits() & GATE_HEAP_LARGE)
+	const uint32_t open = gate_bits();
+
+	if (open & GATE_HEAP_LARGE ||
+	    (open & GATE_HEAP_THIN &&
+	     !is_skipped(thread, EVENT_HEAP_FREE, ptr, bytes)))
 		record(thread, EVENT_HEAP_FREE, 0, ptr, bytes, clock_ticks(),
 		       0);
 }
 
-/* Is a block of this size an event now? */
+/* Is a block of this size an event now?  Those that are thinned are. */
 static inline bool is_wanted(uint64_t bytes)
 {
 	const uint32_t open = gate_bits();
 
-	return (open & GATE_HEAP_ALL) ||
+	return (open & (GATE_HEAP_ALL | GATE_HEAP_THIN)) ||
 	       ((open & GATE_HEAP_LARGE) && bytes >= heap.large_bytes);
+}
+
+static inline bool is_thinned(const void *ptr, uint64_t bytes)
+{
+	return unlikely((gate_bits() & (GATE_HEAP_ALL | GATE_HEAP_THIN)) ==
+			GATE_HEAP_THIN) &&
+	       may_skip(ptr, bytes);
 }
 
 /* Does the next sample lie in so many bytes? */
@@ -161,6 +216,10 @@ static bool sample_is_wanted(struct thread *thread, void *ptr)
 static inline bool alloc_is_wanted(struct thread *thread, void *ptr,
 				   uint64_t bytes)
 {
+	if (unlikely(is_thinned(ptr, bytes))) {
+		count_skipped(thread, EVENT_HEAP_ALLOC);
+		return false;
+	}
 	if (likely(!heap.sampled))
 		return is_wanted(bytes);
 	thread->sample_left -= (int64_t)bytes;
@@ -243,7 +302,9 @@ void heap_free_slow(void *ptr)
 	bytes = size_of(ptr);
 	thread->ring.heap_frees++;
 	thread->ring.heap_free_bytes += bytes;
-	if (free_is_wanted(ptr, bytes))
+	if (unlikely(is_thinned(ptr, bytes)))
+		count_skipped(thread, EVENT_HEAP_FREE);
+	else if (free_is_wanted(ptr, bytes))
 		record(thread, EVENT_HEAP_FREE, 0, ptr, bytes, clock_ticks(),
 		       0);
 }
@@ -287,8 +348,9 @@ void heap_move_begin(struct heap_move *move, void *old)
 	move->was_sample = heap.sampled && old && samples_may_have(old) &&
 			   samples_take(old);
 	move->start_ticks = 0;
+	move->is_skipped = old && is_thinned(old, move->old_bytes);
 	if (heap.sampled ? move->was_sample && gate_bits() & GATE_HEAP_ALL
-			 : is_wanted(move->old_bytes))
+			 : is_wanted(move->old_bytes) && !move->is_skipped)
 		move->start_ticks = clock_ticks();
 }
 
@@ -311,6 +373,8 @@ static void record_move(struct thread *thread, const struct heap_move *move,
 			  made, bytes, ticks,
 			  heap.timed ? ticks - move->start_ticks : 0);
 		event[1].stack = stack;
+		tell_skipped(&event[0], thread);
+		tell_skipped(&event[1], thread);
 		ring_commit(&thread->ring, 2, 2);
 	} else {
 		ring_refuse(&thread->ring, EVENT_HEAP_FREE, move->start_ticks);
@@ -338,6 +402,8 @@ void heap_move_end(const struct heap_move *move, void *made, size_t size)
 	if (freed) {
 		thread->ring.heap_frees++;
 		thread->ring.heap_free_bytes += move->old_bytes;
+		if (unlikely(move->is_skipped))
+			count_skipped(thread, EVENT_HEAP_FREE);
 	}
 	wanted = made && alloc_is_wanted(thread, made, bytes);
 	if (freed && wanted && move->start_ticks)

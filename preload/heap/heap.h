@@ -15,7 +15,7 @@
 #define PRELOAD_HEAP_H
 
 #include "collector/session/gate.h"
-#include "collector/session/thread.h"
+#include "collector/session/thin.h"
 #include "preload/heap/samples.h"
 #include "preload/process/real.h"
 
@@ -30,7 +30,8 @@ struct heap_settings {
 	bool sampled;	   /* mode sampled */
 	bool sampled_fast; /* the same, and plain */
 	uint64_t sample_mean;
-	bool stacks; /* each event of a new block gets its call stack */
+	uint64_t thin_bytes; /* mode all: from here on each block is drawn */
+	bool stacks;	     /* each event of a new block gets its call stack */
 };
 
 extern struct heap_settings heap __attribute__((visibility("hidden")));
@@ -258,6 +259,7 @@ struct heap_move {
 	uint64_t old_bytes;
 	uint64_t start_ticks; /* 0: the old block is no event */
 	bool was_sample;
+	bool is_skipped; /* of those that are not drawn */
 };
 
 void heap_move_begin(struct heap_move *move, void *old);

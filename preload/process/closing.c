@@ -74,6 +74,16 @@ static void say_cost(char *text, size_t bytes,
 }
 
 /* What is in the files, and how much isn't and why. */
+static void say_thinned(const struct session *session,
+			const struct writer_summary *done)
+{
+	if (done->thinned)
+		log_say("%lu calls were thinned by TRACEPROF_MAX_OVERHEAD=%ld: "
+			"they are in the totals alone",
+			(unsigned long)done->thinned,
+			(long)session->head->options.max_overhead);
+}
+
 static void say_files(const struct session *session,
 		      const struct writer_summary *done)
 {
@@ -109,11 +119,7 @@ static void say_files(const struct session *session,
 			"in the totals alone",
 			(unsigned long)done->past_max,
 			(long)session->head->options.max_mb);
-	if (done->thinned)
-		log_say("%lu calls were thinned by TRACEPROF_MAX_OVERHEAD=%ld: "
-			"they are in the totals alone",
-			(unsigned long)done->thinned,
-			(long)session->head->options.max_overhead);
+	say_thinned(session, done);
 }
 
 /* The file could not be written to the end, as a line before this says. */
@@ -147,6 +153,7 @@ static void say_left(const struct session *session,
 		(unsigned long)done->seen, loss, (unsigned long)done->left,
 		short_path(session, done->path), (double)done->left_ns / 1e9,
 		session->head->options.dir);
+	say_thinned(session, done);
 }
 
 static void say_next(const struct session *session,

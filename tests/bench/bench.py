@@ -35,6 +35,8 @@ from bench_rounds import (Variant, added, added_ratio, median, ratio,
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tests", "scenarios"))
+# What one costs is measured on all of them.
+EVERY_CALL = {"TRACEPROF_MALLOC": "all", "TRACEPROF_MAX_OVERHEAD": "0"}
 
 
 class Row:
@@ -102,7 +104,7 @@ class Bench:
         self.plain = Variant()
         self.closed = self.ours(TRACEPROF="0")
         self.default = self.ours(TRACEPROF_MALLOC="large")
-        self.every = self.ours(TRACEPROF_MALLOC="all", TRACEPROF_MAX_MB="0")
+        self.every = self.ours(**EVERY_CALL, TRACEPROF_MAX_MB="0")
 
     def ours(self, **settings):
         return Variant(self.library, **settings)
@@ -143,11 +145,11 @@ class Bench:
     def heap(self):
         ours = {"plain": self.plain, "closed": self.closed,
                 "default": self.default, "all": self.every}
-        full = self.ours(TRACEPROF_MALLOC="all", TRACEPROF_BUFFER_MB="4",
+        full = self.ours(**EVERY_CALL, TRACEPROF_BUFFER_MB="4",
                          TRACEPROF_GZIP="zlib:9")
         # The program's thread waits for the writer: then the buffers are those
         # that it has used before, and its processor time is the hook's.
-        again = self.ours(TRACEPROF_MALLOC="all", TRACEPROF_MAX_MB="0",
+        again = self.ours(**EVERY_CALL, TRACEPROF_MAX_MB="0",
                           TRACEPROF_ON_FULL="wait", TRACEPROF_BUFFER_MB="4")
         with bench_peers.Lttng() as lttng:
             for pattern in ("pair", "mixed"):
@@ -295,7 +297,7 @@ class Bench:
                                      ("mixed kinds", "omp", 5.5e6)):
             pairs = self.many(pairs * (6 if self.full else 0.3))
             by_hand = self.by_hand()
-            one = self.ours(TRACEPROF_MALLOC="all", TRACEPROF_MAX_MB="0",
+            one = self.ours(**EVERY_CALL, TRACEPROF_MAX_MB="0",
                             TRACEPROF_ON_FULL="wait"
                             ).run([self.program("bench_heap"), pattern, 1, pairs])
             seconds = one.numbers[0] * one.numbers[2] / 1e9
@@ -314,7 +316,7 @@ class Bench:
     def coders(self):
         for name, pattern in (("heap", "mixed"), ("mixed kinds", "omp")):
             folder = os.path.join(self.folder, pattern)
-            one = self.ours(TRACEPROF_MALLOC="all", TRACEPROF_MAX_MB="0",
+            one = self.ours(**EVERY_CALL, TRACEPROF_MAX_MB="0",
                             TRACEPROF_GZIP="off", TRACEPROF_DIR=folder).run(
                 [self.program("bench_heap"), pattern, 1, self.many(150000)])
             text = glob.glob(folder + "/*.json")[0]
@@ -336,7 +338,7 @@ class Bench:
         sizes = [(1000000, 6, 300)] + ([(10000000, 60, 300)] if self.full else [])
         for events, seconds, mebibytes in sizes:
             folder = os.path.join(self.folder, str(events))
-            self.ours(TRACEPROF_MALLOC="all", TRACEPROF_MAX_MB="0",
+            self.ours(**EVERY_CALL, TRACEPROF_MAX_MB="0",
                       TRACEPROF_ON_FULL="wait", TRACEPROF_DIR=folder).run(
                 [self.program("bench_heap"), "mixed", 1, self.many(events / 2)])
             trace = glob.glob(folder + "/*.gz")[0]
@@ -353,7 +355,7 @@ class Bench:
     def reader(self):
         """What the tools read events with, against the parser under it."""
         folder = os.path.join(self.folder, "reader")
-        self.ours(TRACEPROF_MALLOC="all", TRACEPROF_MAX_MB="0", TRACEPROF_GZIP="off",
+        self.ours(**EVERY_CALL, TRACEPROF_MAX_MB="0", TRACEPROF_GZIP="off",
                   TRACEPROF_ON_FULL="wait", TRACEPROF_DIR=folder).run(
             [self.program("bench_heap"), "mixed", 1, self.many(150000)])
         text = glob.glob(folder + "/*.json")[0]

@@ -7,6 +7,7 @@ little for them on any machine; elsewhere in the tests nothing is thinned.
 
 import json
 import os
+import re
 import signal
 import subprocess
 
@@ -122,6 +123,80 @@ def test_a_killed_run_adds_up():
     expect_equal(events["thinned"] + run.trace.meta["written_by_kind"]["omp_region"],
                  TURNS * (LAYERS + 1), "regions")
     expect(command("check", run.trace.path).status == 0, "check")
+
+
+TURNS_OF_BLOCKS = 2000000
+
+
+def blocks(*how, check=True, encode="live"):
+    return harness.traced("many_blocks", TURNS_OF_BLOCKS, *how, check=check,
+                          env=THIN | {"TRACEPROF_MALLOC": "all",
+                                      "TRACEPROF_ENCODE": encode})
+
+
+def test_small_blocks_are_counted_and_some_of_them_drawn():
+    run = blocks()
+    trace = run.trace
+    meta, events = trace.meta, trace.meta["events"]
+    expect(events["thinned"] > TURNS_OF_BLOCKS / 10, "thinned", events)
+    found = {row["heap"]: row for row in meta["sampled"]}
+    for kind, key in (("alloc", "calls"), ("free", "frees")):
+        row = found[kind]
+        expect_equal(row["seen"], row["drawn"] + row["thinned"], kind)
+        expect_equal(row["seen"], meta["heap"][key], kind)
+    mask, below = meta["heap"]["thinned_mask"], meta["heap"]["thinned_below"]
+    expect_equal(found["alloc"]["sampled"], f"1/{mask + 1}", "share")
+    large = [one for one in trace.events if one["name"] == "[memory]"
+             and one["args"]["Bytes"] >= below]
+    expect_equal(len(large), TURNS_OF_BLOCKS // 10000 + 1, "large blocks")
+    said = [line for line in run.own_lines if "thinned" in line]
+    expect(len(said) == 1 and str(events["thinned"]) in said[0], run.stderr)
+    expect(any("not every block" in note for note in meta["notes"]), meta["notes"])
+
+    report = command("report", trace.path).stdout
+    expect(f"of small blocks 1/{mask + 1} (TRACEPROF_MAX_OVERHEAD)" in report, report)
+    memory = command("memory", trace.path).stdout
+    expect("amounts are estimates" in memory, memory)
+    # A block that was drawn, and whose free is not, is none that was kept.
+    live = int(re.search(r"at the end .* in (\d+) blocks", memory).group(1))
+    expect(live < 1001 + 12 * (1000 * (mask + 1)) ** 0.5, "kept", live, mask)
+
+    broken = os.path.join(harness.folder(), "broken.1.pt.trace.json")
+    whole = subprocess.run(["zcat", trace.path], capture_output=True, text=True,
+                           check=True).stdout
+    head, tail = whole.split('"sampled":[', 1)
+    for key in ("drawn", "thinned"):
+        with open(broken, "w", encoding="utf-8") as file:
+            number = found["free"][key]
+            file.write(head + '"sampled":[' + tail.replace(
+                f'"{key}":{number}', f'"{key}":{number + 1}', 1))
+        done = command("check", broken)
+        expect("[rule 20]" in done.stdout and done.status, key, done.stdout)
+
+
+def test_blocks_of_a_killed_run_add_up():
+    run = blocks("kill", check=False)
+    expect_equal(run.status, -signal.SIGKILL, "status")
+    command("recover", run.folder)
+    meta = run.trace.meta
+    kinds = meta["written_by_kind"]
+    expect(meta["events"]["thinned"] > 0, meta["events"])
+    expect_equal(meta["events"]["thinned"] + kinds["alloc"] + kinds["free"],
+                 meta["heap"]["calls"] + meta["heap"]["frees"], "calls")
+
+
+def test_what_is_written_later_is_told_of_too():
+    run = blocks(encode="late")
+    said = [line for line in run.own_lines if "thinned" in line]
+    expect(len(said) == 1, run.stderr)
+    expect(f'{run.trace.meta["events"]["thinned"]} calls' in said[0], said)
+
+
+def test_without_a_bound_each_block_is_drawn():
+    run = same("many_blocks", 100000,
+               env={"TRACEPROF_MALLOC": "all", "TRACEPROF_MAX_OVERHEAD": "0"})
+    expect("thinned" not in run.trace.meta["events"], run.trace.meta["events"])
+    expect("thinned_mask" not in run.trace.meta["heap"], run.trace.meta["heap"])
 
 
 if __name__ == "__main__":

@@ -64,8 +64,11 @@ static void count_block(struct check *check, const struct trace_event *event)
 	int64_t bytes = 0, type = 0;
 
 	if (!trace_value_is(&event->field[FIELD_NAME], "[memory]") ||
-	    !trace_event_integer(event, "Bytes", &bytes) || bytes <= 0 ||
+	    !trace_event_integer(event, "Bytes", &bytes) ||
 	    !trace_event_integer(event, "Device Type", &type) || type)
+		return;
+	check_head_block(&check->head, bytes >= 0);
+	if (bytes <= 0)
 		return;
 	if (trace_event_arg(event, "stack").type == TRACE_ABSENT)
 		check->without_stack++;

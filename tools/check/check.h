@@ -117,6 +117,9 @@ struct check_head {
 /* A slice, for the sites of which not every call is drawn. */
 void check_head_slice(struct check_head *head, const struct trace_event *event);
 
+/* A block of the host's heap. */
+void check_head_block(struct check_head *head, bool is_alloc);
+
 void check_head_entry(struct check_head *head, struct fault_list *faults,
 		      const struct trace_entry *entry);
 void check_head_end(struct check_head *head, struct fault_list *faults);

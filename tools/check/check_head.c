@@ -197,6 +197,13 @@ void check_head_slice(struct check_head *head, const struct trace_event *event)
 		drawn_number(head, part.text, event->field[FIELD_NAME].text));
 }
 
+void check_head_block(struct check_head *head, bool is_alloc)
+{
+	++*(uint64_t *)key_table_row(
+		&head->drawn,
+		drawn_number(head, is_alloc ? "alloc" : "free", "[memory]"));
+}
+
 /* Each call of a site is drawn or counted; what is drawn is in the file. */
 static void check_sampled(struct check_head *head, struct fault_list *faults)
 {
@@ -219,6 +226,8 @@ static void check_sampled(struct check_head *head, struct fault_list *faults)
 				  row->seen, row->name, row->drawn,
 				  row->thinned);
 		else if (account->detail_ended_ns < 0 &&
+			 (account->past_max <= 0 ||
+			  !trace_sampled_is_heap(row)) &&
 			 drawn != (uint64_t)row->drawn)
 			fault_add(faults, RULE_ACCOUNT, NULL,
 				  "%" PRId64 " calls of \"%s\" drawn, but "

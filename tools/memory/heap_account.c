@@ -411,8 +411,10 @@ void heap_account_make(struct heap_account *account, const struct heap_log *log,
 			make_block(&replay, event);
 		/* Between samples others came and went, unseen. */
 		replay.last[event->thread] =
-			event->bytes < 0 || log->sample_bytes ? 0
-							      : event->address;
+			event->bytes < 0 || log->sample_bytes ||
+					log->thinned_mask
+				? 0
+				: event->address;
 	}
 	close_points(&replay, INT64_MAX);
 	for (size_t i = 0; i < heap_account_sites(account); i++) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/trace/trace_sampled.h"
 #include "tools/util/memory.h"
 #include "tools/util/numbers.h"
 
@@ -200,6 +201,10 @@ static void on_entry(void *arg, const struct trace_entry *entry)
 		number = &log->stacks_untaken;
 	if (!strcmp(path, "traceprof.heap.sample_bytes"))
 		number = &log->sample_bytes;
+	if (!strcmp(path, "traceprof.heap.thinned_mask"))
+		number = &log->thinned_mask;
+	if (!strcmp(path, "traceprof.heap.thinned_below"))
+		number = &log->thinned_below;
 	if (number)
 		decimal_to_integer(entry->value.text, entry->value.len, number);
 	if (strncmp(path, "traceprof.modules.", 18) || !last)
@@ -230,6 +235,29 @@ static int by_step(const void *a, const void *b)
 	return (one->end_ns > other->end_ns) - (one->end_ns < other->end_ns);
 }
 
+/* What was drawn before fewer were is left out where the frees would be
+ * missing; each block that stays stands for as many. */
+static void take_thinned(struct heap_log *log)
+{
+	const int64_t most = log->thinned_below;
+	size_t kept = 0;
+
+	for (size_t at = 0; at < log->count; at++) {
+		struct heap_event event = log->events[at];
+		const bool is_small = event.bytes < most && -event.bytes < most;
+
+		if (is_small && !log->spaces[event.space].type) {
+			if (trace_sampled_block(event.address) &
+			    (uint64_t)log->thinned_mask)
+				continue;
+			event.bytes *= log->thinned_mask + 1;
+			event.blocks *= log->thinned_mask + 1;
+		}
+		log->events[kept++] = event;
+	}
+	log->count = kept;
+}
+
 int heap_log_read(struct heap_log *log, const char *path, const char *debug_dir)
 {
 	const struct trace_sink sink = {on_event, on_entry, log};
@@ -244,6 +272,8 @@ int heap_log_read(struct heap_log *log, const char *path, const char *debug_dir)
 	rc = trace_read(path, &sink, &log->facts);
 	if (rc)
 		return rc;
+	if (log->thinned_mask > 0)
+		take_thinned(log);
 	if (log->count)
 		qsort(log->events, log->count, sizeof(log->events[0]), by_time);
 	if (log->step_count)

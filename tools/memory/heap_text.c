@@ -256,6 +256,13 @@ static void print_limits(const struct heap_view *view, FILE *out)
 			"sampled, one block in %s on average: amounts are "
 			"estimates\n",
 			quantity_bytes((double)log->sample_bytes).text);
+	if (log->thinned_mask)
+		fprintf(out,
+			"thinned by TRACEPROF_MAX_OVERHEAD, one block in "
+			"%" PRId64
+			" of those below %s: amounts are estimates\n",
+			log->thinned_mask + 1,
+			quantity_bytes((double)log->thinned_below).text);
 	if (log->stacks_refused + log->stacks_untaken > 0)
 		fprintf(out,
 			"%" PRId64 " events without a stack: %" PRId64

@@ -72,7 +72,8 @@ void report_scale(struct report *report)
 	for (size_t at = 0; at < report->sampled.count; at++) {
 		const struct trace_sampled_row *row = &report->sampled.rows[at];
 
-		if (row->name && row->part && row->seen > 0)
+		if (row->name && row->part && row->seen > 0 &&
+		    !trace_sampled_is_heap(row))
 			take_exact(report, row);
 	}
 	for (size_t at = 0; at < report->region_count; at++) {

@@ -349,6 +349,19 @@ static void print_heap(const struct report *report, FILE *out)
 			events->frees,
 			quantity_bytes((double)events->free_bytes).text,
 			quantity_bytes((double)events->peak_bytes).text);
+	for (size_t at = 0; at < report->sampled.count; at++) {
+		const struct trace_sampled_row *row = &report->sampled.rows[at];
+
+		if (row->part && row->share && trace_sampled_is_heap(row))
+			fprintf(out,
+				"  %" PRId64 " of %" PRId64
+				" %s are events: of small blocks %s "
+				"(TRACEPROF_MAX_OVERHEAD)\n",
+				row->drawn, row->seen,
+				strcmp(row->part, "free") ? "allocations"
+							  : "frees",
+				row->share);
+	}
 }
 
 static void print_pinned(const struct report_memory *pinned, FILE *out)

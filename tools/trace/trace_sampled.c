@@ -15,6 +15,7 @@ static const struct {
 } fields[] = {
 	{"name", offsetof(struct trace_sampled_row, name), ROW_TEXT},
 	{"omp", offsetof(struct trace_sampled_row, part), ROW_TEXT},
+	{"heap", offsetof(struct trace_sampled_row, part), ROW_TEXT},
 	{"sampled", offsetof(struct trace_sampled_row, share), ROW_TEXT},
 	{"seen", offsetof(struct trace_sampled_row, seen), ROW_COUNT},
 	{"drawn", offsetof(struct trace_sampled_row, drawn), ROW_COUNT},
@@ -79,6 +80,11 @@ trace_sampled_find(const struct trace_sampled *sampled, const char *part,
 			return row;
 	}
 	return NULL;
+}
+
+bool trace_sampled_is_heap(const struct trace_sampled_row *row)
+{
+	return !strcmp(row->part, "alloc") || !strcmp(row->part, "free");
 }
 
 void trace_sampled_free(struct trace_sampled *sampled)

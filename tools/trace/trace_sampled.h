@@ -10,7 +10,8 @@
 
 struct trace_sampled_row {
 	char *name;
-	char *part;  /* args.omp of its slices: "parallel", "wait" */
+	char *part;  /* args.omp of its slices: "parallel", "wait"; of the heap
+			"alloc", "free" */
 	char *share; /* "1/8", "none" */
 	int64_t seen, drawn, thinned;
 	int64_t total_ns, min_ns, max_ns; /* of all that were seen */
@@ -29,6 +30,16 @@ void trace_sampled_entry(struct trace_sampled *sampled,
 const struct trace_sampled_row *
 trace_sampled_find(const struct trace_sampled *sampled, const char *part,
 		   const char *name);
+
+/* By the lowest bits of this number small blocks are chosen (the file's
+ * heap.thinned_mask; as in collector/session/thin.h). */
+static inline uint32_t trace_sampled_block(uint64_t address)
+{
+	return (uint32_t)(address * UINT64_C(0x9e3779b97f4a7c15) >> 40);
+}
+
+/* A row of the heap's calls. */
+bool trace_sampled_is_heap(const struct trace_sampled_row *row);
 
 void trace_sampled_free(struct trace_sampled *sampled);
 

@@ -40,6 +40,14 @@ bool thinned_call(const struct writer_state *state,
 	return call->kind == EVENT_OMP_REGION || call->kind == EVENT_OMP_WAIT;
 }
 
+static void say(struct writer_state *state, const char *what)
+{
+	session_note(state->session,
+		     "TRACEPROF_MAX_OVERHEAD=%ld: not every %s is drawn, see "
+		     "`sampled`",
+		     (long)state->session->head->options.max_overhead, what);
+}
+
 static void count(struct writer_state *state, const struct ring_reader *reader,
 		  const struct event *event, unsigned int at,
 		  const struct event *call)
@@ -54,11 +62,9 @@ static void count(struct writer_state *state, const struct ring_reader *reader,
 	const uint64_t end_ns = timeline_ns(&state->timeline, end);
 	struct label *label = totals_label(&state->totals, call);
 
-	if (!state->counts.thinned)
-		session_note(state->session,
-			     "TRACEPROF_MAX_OVERHEAD=%ld: not every OpenMP "
-			     "region and wait is drawn, see `sampled`",
-			     (long)state->session->head->options.max_overhead);
+	if (!state->says_calls)
+		say(state, "OpenMP region and wait");
+	state->says_calls = true;
 	totals_add(label, end_ns > start_ns ? end_ns - start_ns : 0);
 	label->run.thinned++;
 	label->file.thinned++;
@@ -98,12 +104,58 @@ bool thinned_take(struct writer_state *state, struct ring_reader *reader,
 	return true;
 }
 
+/* Calls of the heap that left nothing but their number. */
+static void take_blocks(struct writer_state *state, struct ring_reader *reader,
+			enum event_kind kind, uint32_t upto, bool is_inside)
+{
+	uint64_t *taken = &reader->heap_taken[kind == EVENT_HEAP_FREE];
+	const struct event call = {.kind = (uint16_t)kind};
+	const uint32_t more = upto - (uint32_t)*taken;
+	struct session_header *head = state->session->head;
+	struct label *label;
+
+	/* Of an event that was filled before any was passed over: 0. */
+	if ((int32_t)more <= 0)
+		return;
+	*taken += more;
+	if (!is_inside) {
+		state->counts.cut += more;
+		state->counts.outside += more;
+		return;
+	}
+	if (!state->says_blocks)
+		say(state, "block");
+	state->says_blocks = true;
+	label = totals_label(&state->totals, &call);
+	label->run.calls += more;
+	label->run.thinned += more;
+	label->file.calls += more;
+	label->file.thinned += more;
+	label->file.mask = load_relaxed(&head->heap_mask);
+	state->counts.thinned += more;
+}
+
+void thinned_blocks(struct writer_state *state, struct ring_reader *reader,
+		    const struct event *event, bool is_inside)
+{
+	if (event->kind == EVENT_HEAP_ALLOC || event->kind == EVENT_HEAP_FREE)
+		take_blocks(state, reader, (enum event_kind)event->kind,
+			    event->outlined_offset, is_inside);
+}
+
 void thinned_take_last(struct writer_state *state)
 {
 	for (struct ring_reader *t = state->readers; t; t = t->older) {
-		const struct event marks = t->thread->thin.marks;
+		const struct thin *thin = &t->thread->thin;
+		const struct event marks = thin->marks;
 
-		if (marks.name && t->limit == drain_at(&t->drain))
+		if (t->limit != drain_at(&t->drain))
+			continue;
+		if (marks.name)
 			thinned_take(state, t, &marks);
+		take_blocks(state, t, EVENT_HEAP_ALLOC,
+			    (uint32_t)thin->heap_skipped[0], true);
+		take_blocks(state, t, EVENT_HEAP_FREE,
+			    (uint32_t)thin->heap_skipped[1], true);
 	}
 }

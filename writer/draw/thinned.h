@@ -25,6 +25,11 @@ bool thinned_call(const struct writer_state *state,
 bool thinned_take(struct writer_state *state, struct ring_reader *reader,
 		  const struct event *event);
 
+/* An event of the heap that is written or not: so were those of its kind that
+ * its thread passed over before it. */
+void thinned_blocks(struct writer_state *state, struct ring_reader *reader,
+		    const struct event *event, bool is_inside);
+
 /* The window has ended: those that are not in a ring yet. */
 void thinned_take_last(struct writer_state *state);
 

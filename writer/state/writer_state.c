@@ -4,6 +4,7 @@
 #include "writer/state/writer_state.h"
 
 #include "writer/state/unpack.h"
+#include <string.h>
 #include <errno.h>
 
 /* GPUs show as processes 0 to 15 in this format, so a small pid moves. */
@@ -81,6 +82,8 @@ static struct ring_reader *make_reader(struct writer_state *state,
 	reader->loss_drawn = progress->loss_drawn;
 	reader->heap_live = progress->heap_live;
 	reader->marks_taken = progress->marks_taken;
+	memcpy(reader->heap_taken, progress->heap_taken,
+	       sizeof(reader->heap_taken));
 	state->heap.live += reader->heap_live;
 	return reader;
 }

@@ -71,7 +71,8 @@ struct ring_reader {
 	struct pending_wait pending; /* a wait whose end isn't known yet */
 	uint64_t loss_drawn;
 	int64_t heap_live;
-	uint64_t marks_taken; /* of calls that were thinned */
+	uint64_t marks_taken;	/* of calls that were thinned */
+	uint64_t heap_taken[2]; /* of those of the heap */
 	struct step_content step;
 
 	/* Its lanes in the file. */
@@ -151,6 +152,8 @@ struct writer_state {
 	struct naming naming;
 	struct totals totals;
 	bool totals_are_whole; /* of the file: nothing lies before them */
+	bool says_calls;       /* that not all of OpenMP are drawn, */
+	bool says_blocks;      /* or of the heap */
 	struct region_join regions;
 	uint64_t next_index;  /* "Ev Idx" */
 	uint64_t last_id;     /* "External id" of the last slice */
