@@ -446,39 +446,32 @@ static void thread_set_name(const char *name)
 	nvtx_name_thread((uint32_t)gettid(), name);
 }
 
-#define ENTRY(name, function)                                                  \
-	{                                                                      \
-		"__itt_" name, (void (*)(void))function                        \
-	}
-
-static const struct {
-	char name[32];
-	void (*function)(void);
-} entries[] = {
-	ENTRY("task_begin", task_begin),
-	ENTRY("task_begin_fn", task_begin_fn),
-	ENTRY("task_end", task_end),
-	ENTRY("task_begin_overlapped", task_begin_overlapped),
-	ENTRY("task_end_overlapped", task_end_overlapped),
-	ENTRY("marker", marker),
-	ENTRY("frame_begin_v3", frame_begin),
-	ENTRY("frame_end_v3", frame_end),
-	ENTRY("frame_submit_v3", frame_submit),
-	ENTRY("get_timestamp", timestamp),
-	ENTRY("counter_create", counter_create),
-	ENTRY("counter_create_typed", counter_create_typed),
-	ENTRY("counter_create_v3", counter_create_v3),
-	ENTRY("counter_inc", counter_inc),
-	ENTRY("counter_inc_delta", counter_inc_delta),
-	ENTRY("counter_dec", counter_dec),
-	ENTRY("counter_dec_delta", counter_dec_delta),
-	ENTRY("counter_inc_v3", counter_inc_v3),
-	ENTRY("counter_inc_delta_v3", counter_inc_delta_v3),
-	ENTRY("counter_dec_v3", counter_dec_v3),
-	ENTRY("counter_dec_delta_v3", counter_dec_delta_v3),
-	ENTRY("counter_set_value", counter_set_value),
-	ENTRY("thread_set_name", thread_set_name),
-};
+/* clang-format off */
+#define ENTRIES(X)							\
+	X(task_begin, task_begin)				\
+	X(task_begin_fn, task_begin_fn)				\
+	X(task_end, task_end)					\
+	X(task_begin_overlapped, task_begin_overlapped)		\
+	X(task_end_overlapped, task_end_overlapped)		\
+	X(marker, marker)					\
+	X(frame_begin_v3, frame_begin)				\
+	X(frame_end_v3, frame_end)				\
+	X(frame_submit_v3, frame_submit)			\
+	X(get_timestamp, timestamp)				\
+	X(counter_create, counter_create)			\
+	X(counter_create_typed, counter_create_typed)		\
+	X(counter_create_v3, counter_create_v3)			\
+	X(counter_inc, counter_inc)				\
+	X(counter_inc_delta, counter_inc_delta)			\
+	X(counter_dec, counter_dec)				\
+	X(counter_dec_delta, counter_dec_delta)			\
+	X(counter_inc_v3, counter_inc_v3)			\
+	X(counter_inc_delta_v3, counter_inc_delta_v3)		\
+	X(counter_dec_v3, counter_dec_v3)			\
+	X(counter_dec_delta_v3, counter_dec_delta_v3)		\
+	X(counter_set_value, counter_set_value)			\
+	X(thread_set_name, thread_set_name)
+/* clang-format on */
 
 /* Without them a copy makes no domains, and no calls then. */
 static bool makes(const char *name)
@@ -487,11 +480,15 @@ static bool makes(const char *name)
 	       !strncmp(name, "__itt_string_handle_create", 26);
 }
 
+/* No table: its pointers would be relocated in each process, on a page of
+ * their own. */
 static void (*ours(const char *name))(void)
 {
-	for (size_t i = 0; i < sizeof(entries) / sizeof(*entries); i++)
-		if (!strcmp(name, entries[i].name))
-			return entries[i].function;
+#define X(entry, function)                                                     \
+	if (!strcmp(name, "__itt_" #entry))                                    \
+		return (void (*)(void))function;
+	ENTRIES(X)
+#undef X
 	return NULL;
 }
 

@@ -205,7 +205,8 @@ def test_bad_files_are_refused_in_one_line():
             allowed = (0, 1, 3) if "odd" in path and name == "report" else (1, 3)
             expect(done.status in allowed, f"{name} {path}: status {done.status}",
                    done.stdout[-500:], done.stderr[-500:])
-            if done.status == 3:
+            # The traces of a folder have a line each.
+            if done.status == 3 and not (name == "report" and os.path.isdir(path)):
                 said = (done.stdout + done.stderr).splitlines()
                 expect(len(said) == 1 or name == "check" and len(said) == 2,
                        f"{name} {path}: {said}")
