@@ -5,9 +5,11 @@
 #include "collector/session/gate.h"
 #include <string.h>
 
-#define PROBES	 8u
+#define PROBES	  8u
 /* A heap event, until it is measured. */
-#define EVENT_PS 20000u
+#define EVENT_PS  20000u
+#define SLICE_PS  50000u
+#define REGION_PS 90000u
 
 static struct thin_site *site_at(const struct thread *thread, uint32_t number)
 {
@@ -242,10 +244,16 @@ static uint64_t share_of(const struct session_header *head, uint64_t ticks)
 static void look(struct thread *thread, const struct session_header *head,
 		 uint64_t ticks)
 {
+	/* The writer measures them in its first pass, for which a busy machine
+	 * may let it wait for as long as a short program runs. */
+	static const struct session_cost usual = {.slice_ps = SLICE_PS,
+						  .region_ps = REGION_PS};
+	const struct session_cost *cost =
+		head->cost.slice_ps ? &head->cost : &usual;
 	const uint64_t share = share_of(head, ticks);
 	struct thin *thin = &thread->thin;
 
-	plan(thread, &head->cost, share);
+	plan(thread, cost, share);
 	if (differs(thread, false)) {
 		thin->under = 0;
 		if (++thin->over >= THIN_OVER)
@@ -257,7 +265,7 @@ static void look(struct thread *thread, const struct session_header *head,
 		thin->under = 0;
 		return;
 	}
-	plan(thread, &head->cost, share / 2);
+	plan(thread, cost, share / 2);
 	if (!differs(thread, true) || differs(thread, false))
 		thin->under = 0;
 	else if (++thin->under >= THIN_UNDER)
@@ -272,7 +280,7 @@ COLD void thin_look(struct thread *thread, uint64_t now_ticks)
 	thread->thin.left = THIN_CALLS;
 	thread->thin.since_ticks = now_ticks;
 	/* The first look back has nothing to look at. */
-	if (since && session && session->head->cost.slice_ps)
+	if (since && session)
 		look(thread, session->head, now_ticks - since);
 	for (uint32_t i = 0; i < thread->thin.used; i++)
 		site_at(thread, i)->looked = site_at(thread, i)->calls;
