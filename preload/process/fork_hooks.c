@@ -39,6 +39,9 @@ static void before(void)
 {
 	const int saved = errno;
 
+	/* A child can't: another thread may hold the loader's lock just now. */
+	if (!real.read)
+		real_look_late();
 	loader_before_fork();
 	errno = saved;
 }
