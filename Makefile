@@ -223,6 +223,7 @@ test:
 test-real: all fake-gpu programs
 	@tests/real/run --build $(O)
 	@tests/real/suites --build $(O)
+	@TEST_LIVE=1 tests/run --build $(O) scenarios/t_verdict
 
 # Each hook taken out of a copy of the library: some test must fail without it.
 test-hooks: all programs

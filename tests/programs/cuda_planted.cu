@@ -99,7 +99,9 @@ static void results_read(void)
 {
 	for (int i = 0; i < 10; i++) {
 		products(2);
-		cudaMemcpy(pageable, device, 4, cudaMemcpyDeviceToHost);
+		cudaMemcpyAsync(pageable, device, 4, cudaMemcpyDeviceToHost,
+				first);
+		finish();
 		work(100);
 	}
 }

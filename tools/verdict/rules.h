@@ -2,7 +2,7 @@
 /*
  * rules.h - the thresholds of all rules, and what rules share.
  *
- * docs/verdict.md says on which programs the thresholds were measured.
+ * docs/verdict.md says on which programs they were tried.
  */
 #ifndef TOOLS_RULES_H
 #define TOOLS_RULES_H
