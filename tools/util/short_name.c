@@ -21,8 +21,43 @@ static bool is_operator(const char *name, size_t at)
 	return start >= len && !strncmp(name + start - len, word, len);
 }
 
+/* Back over what stands in brackets before `end`; `end` if nothing does. */
+static size_t before_brackets(const char *name, size_t end, char open,
+			      char close)
+{
+	size_t depth = 0;
+
+	if (!end || name[end - 1] != close)
+		return end;
+	for (size_t at = end; at > 0; at--) {
+		if (name[at - 1] == close && !is_operator(name, at - 1))
+			depth++;
+		else if (name[at - 1] == open && --depth == 0)
+			return at - 1;
+	}
+	return end;
+}
+
+/* What is run in parallel, or by a template of loops, is a lambda of the
+ * function that people know: of all the arguments that name is kept. */
+static void keep_function(struct text_buffer *folded, const char *arguments)
+{
+	const char *lambda = strstr(arguments, "::{lambda");
+	size_t end, start;
+
+	if (!lambda)
+		return;
+	end = before_brackets(arguments, (size_t)(lambda - arguments), '(',
+			      ')');
+	end = before_brackets(arguments, end, '<', '>');
+	for (start = end; start && !strchr(":<, ()", arguments[start - 1]);)
+		start--;
+	text_buffer_add(folded, arguments + start, end - start);
+}
+
 static void fold(struct text_buffer *folded, const char *name)
 {
+	const char *mark = strrchr(name, '[');
 	size_t depth = 0;
 
 	for (size_t at = 0; name[at]; at++) {
@@ -33,9 +68,15 @@ static void fold(struct text_buffer *folded, const char *name)
 			depth--;
 		if (!depth)
 			text_buffer_add(folded, name + at, 1);
-		if (is_bracket && name[at] == '<')
-			depth++;
+		if (is_bracket && name[at] == '<' && !depth++)
+			keep_function(folded, name + at + 1);
 	}
+	if (!depth)
+		return;
+	/* The name was cut inside of them; what was added behind it wasn't. */
+	text_buffer_add(folded, "> ", mark ? 2 : 1);
+	if (mark)
+		text_buffer_add(folded, mark, strlen(mark));
 }
 
 /* Where a name of too many bytes is cut: behind a part of it, unless that

@@ -2,8 +2,9 @@
 /*
  * short_name.h - names of C++ functions, short enough to be read.
  *
- * Template arguments are folded to <>, and what is still too long is cut where
- * a part of it ends.  Short names stay whole.
+ * Template arguments are folded to <>, or to the function whose lambda is among
+ * them, and what is still too long is cut where a part of it ends.  Short names
+ * stay whole.
  */
 #ifndef TOOLS_SHORT_NAME_H
 #define TOOLS_SHORT_NAME_H

@@ -36,6 +36,28 @@ static void template_arguments_are_folded(void **state)
 		     "[clone .part]");
 }
 
+static void the_function_of_a_lambda_is_kept(void **state)
+{
+	(void)state;
+	expect_short(
+		"at::internal::invoke_parallel<at::parallel_for<"
+		"(anonymous namespace)::_vec_log_softmax_lastdim<float>("
+		"float const*, float*, long, long)::{lambda(long, long)#1}>"
+		"(long, long)::{lambda(long, long)#1}> [omp parallel #1]",
+		"at::internal::invoke_parallel<_vec_log_softmax_lastdim> "
+		"[omp parallel #1]");
+	/* Cut by the library, which puts its own mark behind it. */
+	expect_short(
+		"at::internal::invoke_parallel<at::parallel_for<"
+		"frame<float, long>(at::Tensor const&)::{lambda(long, long)"
+		"#2}>(long, long, at::native:: [omp parallel #2]",
+		"at::internal::invoke_parallel<frame> [omp parallel #2]");
+	expect_short(
+		"a_template_of_long_arguments<first_of_them, second_of_them, "
+		"third_of_them, fourth_of_t",
+		"a_template_of_long_arguments<>");
+}
+
 static void what_is_too_long_is_cut_at_a_part(void **state)
 {
 	struct text_buffer text = {0};
@@ -64,6 +86,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(short_names_stay_whole),
 		cmocka_unit_test(template_arguments_are_folded),
+		cmocka_unit_test(the_function_of_a_lambda_is_kept),
 		cmocka_unit_test(what_is_too_long_is_cut_at_a_part),
 	};
 
