@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tools/util/numbers.h"
+#include "tools/util/short_name.h"
 #include "tools/report/report.h"
 
 /* From where on something is worth a sentence. */
@@ -54,7 +55,7 @@ static void judge_regions(struct report *report)
 	saved = worst->judged_ns
 			? (double)worst->uneven_ns / (double)worst->judged_ns
 			: 0;
-	text_buffer_add_printable(&name, worst->name, strlen(worst->name), 120);
+	short_name_add(&name, worst->name);
 	if (share < WAIT_SHARE_MIN)
 		say(report,
 		    "OpenMP: %.1f %% of the thread time in parallel regions "
