@@ -75,9 +75,10 @@ class Page:
     """One page in a browser of its own."""
 
     def __init__(self, width=1600, height=900):
+        program = chromium()
         self.profile = tempfile.mkdtemp(prefix="page.")
         our_end, self.output = os.pipe(), os.pipe()
-        command = [chromium(), "--headless=new", "--no-sandbox",
+        command = [program, "--headless=new", "--no-sandbox",
                    "--remote-debugging-pipe", "--disable-gpu", "--no-first-run",
                    "--disable-dev-shm-usage", "--hide-scrollbars",
                    f"--user-data-dir={self.profile}",
