@@ -179,7 +179,29 @@ static void note_summary(void)
 }
 
 #define MOST_NAMED 3u
-#define MOST_CHARS 40u /* of a name; longer ones are left out */
+#define MOST_CHARS 40u /* of a name; longer ones are cut */
+
+static void cut_name(const char *name, char cut[MOST_CHARS + 1])
+{
+	size_t len = strlen(name);
+
+	if (len <= MOST_CHARS) {
+		memcpy(cut, name, len + 1);
+		return;
+	}
+	/* Not inside of a character. */
+	for (len = MOST_CHARS - 3; len && (name[len] & 0xc0) == 0x80; len--)
+		;
+	memcpy(cut, name, len);
+	memcpy(cut + len, "...", 4);
+}
+
+/* What lies between the phases of a step, and before the first, says nothing. */
+static bool says_something(const struct label *label)
+{
+	return label->kind != EVENT_OMP_IMPLICIT && label->kind != EVENT_STEP &&
+	       label->run.sum_ns && strcmp(label->plain, "phase: other") != 0;
+}
 
 /* The names with the largest sums, from totals that are there anyway.  A
  * member's share of a region has the region's name. */
@@ -197,14 +219,14 @@ static void note_most(void)
 	pthread_mutex_lock(&writer.summary_lock);
 	for (size_t at = 0; at < count && named < MOST_NAMED; at++) {
 		const struct total *run = &sorted[at]->run;
+		char name[MOST_CHARS + 1];
 
-		if (sorted[at]->kind == EVENT_OMP_IMPLICIT || !run->sum_ns ||
-		    sorted[at]->kind == EVENT_STEP ||
-		    strlen(sorted[at]->plain) > MOST_CHARS)
+		if (!says_something(sorted[at]))
 			continue;
+		cut_name(sorted[at]->plain, name);
 		len += log_format(summary->most + len, bytes - len,
 				  "%s%s %.3f s (%lu calls)", len ? ", " : "",
-				  sorted[at]->plain, (double)run->sum_ns / 1e9,
+				  name, (double)run->sum_ns / 1e9,
 				  (unsigned long)run->calls);
 		named++;
 	}
