@@ -196,7 +196,7 @@ static void cut_name(const char *name, char cut[MOST_CHARS + 1])
 	memcpy(cut + len, "...", 4);
 }
 
-/* What lies between the phases of a step, and before the first, says nothing. */
+/* What lies between phases of a step, and before the first, says nothing. */
 static bool says_something(const struct label *label)
 {
 	return label->kind != EVENT_OMP_IMPLICIT && label->kind != EVENT_STEP &&
