@@ -17,7 +17,7 @@
 /* A run's steps as numbers, in the order of time. */
 struct columns {
 	double *values;
-	unsigned int *files;
+	unsigned int *runs;
 };
 
 static struct columns columns_new(const struct run *run)
@@ -27,21 +27,21 @@ static struct columns columns_new(const struct run *run)
 		memory_zeroed(run->step_count + 1, sizeof(unsigned int))};
 
 	for (size_t at = 0; at < run->step_count; at++)
-		columns.files[at] = run->steps[at].file;
+		columns.runs[at] = run->steps[at].run;
 	return columns;
 }
 
 static void columns_free(struct columns *columns)
 {
 	free(columns->values);
-	free(columns->files);
+	free(columns->runs);
 }
 
 static struct series series_of(const struct columns *columns,
 			       const struct run *run)
 {
-	return (struct series){columns->values, columns->files,
-			       run->step_count};
+	return (struct series){columns->values, columns->runs, run->step_count,
+			       run_disturbed(run)};
 }
 
 static void compare_steps(struct diff *diff, struct columns *columns)
