@@ -448,7 +448,7 @@ function finding(one) {
 
 function findings(file) {
 	const {report, time: time_} = file;
-	const also = report.verdict || [];
+	const also = report.remarks || [];
 
 	return section("findings", "Findings",
 		report.warning ? html("p", {class: "warning"}, report.warning) : null,
