@@ -258,8 +258,8 @@ static double noise_of(struct series a, struct series b, double median)
 	noise = fmax(noise, fmax(spread(a), spread(b)));
 	if (degrees)
 		noise = fmax(noise, 2 * sqrt(squares / (double)degrees));
-	return fmax(noise,
-		    fmax(fmax(a.disturbed, b.disturbed), EQUAL_RUNS) * median);
+	noise = fmax(noise, fmax(a.disturbed, b.disturbed));
+	return fmax(noise, EQUAL_RUNS * median);
 }
 
 struct comparison statistics_compare(struct series a, struct series b,

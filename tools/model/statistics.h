@@ -28,7 +28,7 @@ struct series {
 	const double *values;
 	const unsigned int *runs; /* of each value, NULL: one run */
 	size_t count;
-	double disturbed; /* share of the time without a processor */
+	double disturbed; /* of a value: for so long no processor was free */
 };
 
 struct comparison {
