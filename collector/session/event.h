@@ -154,12 +154,16 @@ enum event_payload {
 };
 
 struct event {
-	uint16_t kind;		  /* enum event_kind */
-	uint16_t flags;		  /* enum event_flag */
-	uint32_t name;		  /* interned string, 0 none */
-	uint32_t outlined_offset; /* OpenMP: from code to the
-			   function that the compiler outlined, 0 unknown; heap:
-			   calls of its kind that were passed over (thin.h) */
+	uint16_t kind;	/* enum event_kind */
+	uint16_t flags; /* enum event_flag */
+	uint32_t name;	/* interned string, 0 none */
+	union {
+		uint32_t outlined_offset; /* OpenMP: from code to the function
+			   that the compiler outlined, 0 unknown; heap: calls of
+			   its kind that were passed over (thin.h) */
+		uint32_t
+			caller; /* GPU_API, GPU_MEMORY: the call stack, 0 none */
+	};
 	union {
 		uint32_t extra; /* OpenMP: from code to what names it; scope:
 				   its category's name; step: its thread */
@@ -229,7 +233,7 @@ struct event {
 			uint32_t result;
 			uint32_t is_driver; /* cu..., not cuda... */
 			uint32_t is_launch; /* enum gpu_launch_kind */
-			uint64_t pad;
+			uint64_t lacks_caller;
 		} api;
 		struct {
 			uint64_t correlation;
