@@ -50,6 +50,7 @@
 
 #define OWN_COST_MIN	   0.01
 #define LOST_MIN	   0.001
+#define LOST_WAITS_MIN	   0.01 /* of those at regions' ends */
 
 /* The whole table; ends with a name that is NULL. */
 extern const struct rule verdict_rules[];

@@ -199,7 +199,7 @@ static bool is_lossy(const struct verdict_facts *facts)
 	       (double)account->unnamed > LOST_MIN * seen ||
 	       (account->waits_lost > 0 &&
 		(double)account->waits_lost >
-			LOST_MIN * (double)account->waits_begun) ||
+			LOST_WAITS_MIN * (double)account->waits_begun) ||
 	       without > 0 || account->gpu_missing > 0 ||
 	       facts->timeline->left_out;
 }
