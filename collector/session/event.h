@@ -161,8 +161,8 @@ struct event {
 		uint32_t outlined_offset; /* OpenMP: from code to the function
 			   that the compiler outlined, 0 unknown; heap: calls of
 			   its kind that were passed over (thin.h) */
-		uint32_t
-			caller; /* GPU_API, GPU_MEMORY: the call stack, 0 none */
+		uint32_t caller;	  /* GPU_API, GPU_MEMORY: the call
+				  * stack, 0 none */
 	};
 	union {
 		uint32_t extra; /* OpenMP: from code to what names it; scope:
