@@ -9,6 +9,7 @@
 #include "writer/events/stack_json.h"
 #include "writer/gpu/gpu_tail.h"
 #include "writer/text/schema.h"
+#include "writer/draw/task_sums.h"
 #include <sched.h>
 #include <string.h>
 #include <unistd.h>
@@ -569,6 +570,7 @@ void trace_frame_tail(struct writer_state *state, struct json *json,
 	by_kind(json, "written_by_kind", state->counts.written_by_kind);
 	heap(json, state, &account);
 	sampling(json, state);
+	task_sums_json(state, json);
 	window(json, state);
 	trigger(json, state);
 	gpu_tail_account(state, json);

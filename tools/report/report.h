@@ -129,6 +129,7 @@ struct report {
 	struct report_memory pinned; /* host memory, for GPUs */
 	struct report_device devices[REPORT_DEVICES_MAX];
 	struct key_table streams; /* struct report_device */
+	struct key_table sites;	  /* by a stack's number: its first frame */
 	struct trace_lanes lanes; /* their rows: struct report_lane */
 	struct scope_tree tree;
 	char *notes[REPORT_NOTES_MAX];
@@ -154,7 +155,12 @@ int report_window(struct report *report);
 bool report_is_inside(const struct report *report,
 		      const struct trace_event *event);
 
-/* report_group.c: adds a slice to the row that it belongs to. */
+/* report_group.c: a stack is said in full by the first event that has it;
+ * remembers its innermost frame. */
+void report_note_site(struct report *report, const struct trace_event *event);
+void report_free_sites(struct report *report);
+
+/* Adds a slice to the row that it belongs to. */
 void report_group(struct report *report, const struct trace_event *event,
 		  const char *category, struct tally_call call);
 const char *report_by_word(enum report_by by);

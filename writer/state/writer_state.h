@@ -176,6 +176,7 @@ struct writer_state {
 	struct history *history;    /* NULL without a flight recorder */
 	struct room *room;	    /* NULL: events are written down at once */
 	struct hash_index stacks;   /* struct drawn_stack, by id */
+	struct hash_index tasks;    /* struct task_sums, by tid */
 	struct step_finder *finder; /* NULL: no step is searched for */
 	struct forward_table *forward; /* NULL: no operator yet */
 };
