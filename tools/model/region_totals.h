@@ -30,7 +30,7 @@ struct region_total {
 	int64_t worst_ns;  /* of uneven_ns: in one call */
 	int64_t steady_ns; /* of uneven_ns: always the same thread's, which
 			      has more to do */
-	double imbalance; /* longest member over mean member, weighted */
+	double imbalance;  /* longest member over mean member, weighted */
 	double longest_ns, mean_ns; /* sums over the regions */
 	bool is_estimated;	    /* from those that are drawn */
 };
