@@ -182,7 +182,20 @@ uint32_t unwind_slowly(uint64_t *frames, uint32_t count)
  * thread held there when this process was forked is held for ever: a child of a
  * process with several threads takes none.
  */
-COLD void unwind_forget(void)
+COLD void unwind_skip(uintptr_t low, uintptr_t high)
+{
+	for (uint32_t i = 0; i < UNWIND_SKIPS; i++) {
+		if (load_relaxed(&unwind.skips[i].low) == low)
+			return;
+		if (load_relaxed(&unwind.skips[i].low))
+			continue;
+		store_relaxed(&unwind.skips[i].low, low);
+		store_relaxed(&unwind.skips[i].high, high);
+		return;
+	}
+}
+
+void unwind_forget(void)
 {
 	unwind.had_threads |= load_relaxed(&unwind.threads) > 1;
 	store_relaxed(&unwind.threads, 0);
@@ -209,6 +222,7 @@ COLD void unwind_thread_entered(struct thread *thread)
 	pthread_attr_t attributes;
 	struct rlimit limit;
 	struct thread *was;
+	void *first[1];
 	void *low = NULL;
 	size_t bytes = 0;
 
@@ -225,7 +239,11 @@ COLD void unwind_thread_entered(struct thread *thread)
 		pthread_attr_getstack(&attributes, &low, &bytes);
 		pthread_attr_destroy(&attributes);
 	}
-	thread_unbusy(was);
 	thread->stack_low = (uint64_t)(uintptr_t)low + ROOM_BYTES;
 	thread->stack_high = (uint64_t)(uintptr_t)low + bytes;
+	/* What libunwind allocates for a thread it does at its first stack:
+	 * now, where a call of ours is known as one. */
+	if (unwind_is_ready(thread, (uint64_t)(uintptr_t)first))
+		unwind.backtrace(first, 1);
+	thread_unbusy(was);
 }
