@@ -129,10 +129,6 @@ def test_sampled_calls():
     within_limit("sampled")
 
 
-<<<<<<< HEAD
-def event_with_stack():
-    """Instructions of libunwind's walk alone, and of a block's whole event."""
-=======
 def added_to_call(what, settings):
     command = [build("bench_lock"), what, "{}"]
     return (each(command, settings, harness.LIBRARY, "run")
@@ -156,11 +152,8 @@ def test_calls_that_may_wait_where_it_is_recorded():
                f"{what}: {added:.2f} instructions added, the limit is {most}")
 
 
-def test_call_stack_of_an_event():
-    """A block's whole event, against libunwind's walk alone."""
-    if not reads_counter():
-        raise Skip("this machine does not keep time by the processor's counter")
->>>>>>> main
+def event_with_stack():
+    """Instructions of libunwind's walk alone, and of a block's whole event."""
     program = build("bench_stack")
     settings = {"TRACEPROF_MALLOC": "all", "TRACEPROF_STACK": "heap:16"}
     alone = (each([program, "bare", 16, "{}"], within="turn")
