@@ -324,7 +324,12 @@ bool heap_frame_is_allocator(const char *function)
 		"operator new",	    "__gnu_cxx::",     "std::allocator",
 		"std::__new_alloc", "PyMem_",	       "_PyMem_",
 		"PyObject_Malloc",  "PyObject_Calloc", "PyObject_Realloc",
-		"_PyObject_",
+		"_PyObject_",	    "xmalloc",	       "xcalloc",
+		"xrealloc",	    "xstrdup",	       "g_malloc",
+		"g_realloc",	    "g_try_malloc",    "g_strdup",
+		"CRYPTO_malloc",    "CRYPTO_zalloc",   "CRYPTO_realloc",
+		"CRYPTO_strdup",    "sqlite3Malloc",   "sqlite3Realloc",
+		"default_malloc",   "PyDataMem_",
 	};
 	static const char *const whole[] = {
 		"malloc",	  "calloc",   "realloc",       "reallocarray",
