@@ -142,6 +142,14 @@ enum map_kind {
 		MAP_KIND_COUNT
 };
 
+/* Who else has to do with a wait. */
+enum wait_how {
+	WAIT_ALONE,
+	WAIT_HELD_BY,	  /* held the lock when the wait began */
+	WAIT_WOKEN_BY,	  /* the one who signalled meanwhile */
+	WAIT_SIGNALLED_BY /* ... the last of several signals */
+};
+
 /* Types of a scope's payload, as NVTX numbers them. */
 enum event_payload {
 	EVENT_PAYLOAD_NONE,
@@ -161,8 +169,8 @@ struct event {
 		uint32_t outlined_offset; /* OpenMP: from code to the function
 			   that the compiler outlined, 0 unknown; heap: calls of
 			   its kind that were passed over (thin.h) */
-		uint32_t
-			caller; /* GPU_API, GPU_MEMORY: the call stack, 0 none */
+		uint32_t caller;	  /* GPU_API, GPU_MEMORY: the call
+				  * stack, 0 none */
 	};
 	union {
 		uint32_t extra; /* OpenMP: from code to what names it; scope:
@@ -306,6 +314,13 @@ struct event {
 			char trans[2]; /* 'N', 'T', 'C' of A and B, 0 none */
 			uint32_t pad;
 		} blas;
+		struct {
+			uint64_t object; /* waited on, 0 not known */
+			uint32_t tid;	 /* of the other, 0 not known */
+			uint32_t how;	 /* enum wait_how */
+			uint32_t signals;
+			uint32_t pad[3];
+		} wait;
 		struct {
 			uint64_t address;
 			uint64_t size_bytes;

@@ -9,11 +9,12 @@
  */
 #include "preload/wait/waits.h"
 
-#include "collector/session/gate.h"
 #include "preload/process/hook.h"
 #include "preload/process/real.h"
+#include "preload/wait/wakers.h"
 #include <errno.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -45,10 +46,18 @@
 	X(int, nanosleep, (const struct timespec *time,			\
 			   struct timespec *left), (time, left))	\
 	X(int, usleep, (useconds_t microseconds), (microseconds))	\
-	X(int, sem_wait, (sem_t *semaphore), (semaphore))		\
-	X(int, sem_timedwait, (sem_t *semaphore,			\
-			       const struct timespec *until),		\
-	  (semaphore, until))
+	X(int, epoll_pwait, (int fd, struct epoll_event *events, int count, \
+			     int milliseconds, const sigset_t *mask),	\
+	  (fd, events, count, milliseconds, mask))			\
+	X(int, accept, (int fd, struct sockaddr *from, socklen_t *bytes), \
+	  (fd, from, bytes))						\
+	X(ssize_t, recvfrom, (int fd, void *data, size_t bytes, int flags, \
+			      struct sockaddr *from, socklen_t *from_bytes), \
+	  (fd, data, bytes, flags, from, from_bytes))			\
+	X(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags), \
+	  (fd, message, flags))						\
+	X(pid_t, waitpid, (pid_t pid, int *status, int options),	\
+	  (pid, status, options))
 
 /* Those that return what is wrong. */
 #define RETURNING_CALLS(X)						\
@@ -57,26 +66,46 @@
 				 struct timespec *left),		\
 	  (clock, flags, time, left))					\
 	X(int, pthread_join, (pthread_t thread, void **value),		\
-	  (thread, value))						\
-	X(int, pthread_cond_wait, (pthread_cond_t *condition,		\
-				   pthread_mutex_t *mutex),		\
-	  (condition, mutex))						\
-	X(int, pthread_cond_timedwait, (pthread_cond_t *condition,	\
-					pthread_mutex_t *mutex,		\
-					const struct timespec *until),	\
-	  (condition, mutex, until))
+	  (thread, value))
+
+/* Those that somebody wakes who signals what stands first: X(how it fails,
+ * name, parameters, arguments, what). */
+#define WOKEN_CALLS(X)							\
+	X(FAIL_RETURNS, pthread_cond_wait, (pthread_cond_t *condition,	\
+					    pthread_mutex_t *mutex),	\
+	  (condition, mutex), condition)				\
+	X(FAIL_RETURNS, pthread_cond_timedwait, (pthread_cond_t *condition, \
+						 pthread_mutex_t *mutex, \
+						 const struct timespec *until), \
+	  (condition, mutex, until), condition)				\
+	X(FAIL_RETURNS, pthread_cond_clockwait, (pthread_cond_t *condition, \
+						 pthread_mutex_t *mutex, \
+						 clockid_t clock,	\
+						 const struct timespec *until), \
+	  (condition, mutex, clock, until), condition)			\
+	X(FAIL_ERRNO, sem_wait, (sem_t *semaphore), (semaphore), semaphore) \
+	X(FAIL_ERRNO, sem_timedwait, (sem_t *semaphore,			\
+				      const struct timespec *until),	\
+	  (semaphore, until), semaphore)				\
+	X(FAIL_ERRNO, sem_clockwait, (sem_t *semaphore, clockid_t clock, \
+				      const struct timespec *until),	\
+	  (semaphore, clock, until), semaphore)
 /* clang-format on */
 
 enum wait_call {
-#define X(returns, name, parameters, arguments) CALL_##name,
-	WAITING_CALLS(X) RETURNING_CALLS(X)
+#define X(returns, name, ...) CALL_##name,
+	WAITING_CALLS(X) RETURNING_CALLS(X) WOKEN_CALLS(X)
 #undef X
-		CALL_COUNT
+		CALL_LOCKS,
+	CALL_COUNT = CALL_LOCKS + WAIT_LOCK_COUNT
 };
 
 static const char words[CALL_COUNT][32] = {
-#define X(returns, name, parameters, arguments) "wait: " #name,
-	WAITING_CALLS(X) RETURNING_CALLS(X)
+#define X(returns, name, ...) "wait: " #name,
+	WAITING_CALLS(X) RETURNING_CALLS(X) WOKEN_CALLS(X)
+#undef X
+#define X(name, word) word,
+		WAIT_LOCKS(X)
 #undef X
 };
 
@@ -96,14 +125,20 @@ void waits_start(struct session *session, uint64_t least_ns)
 	store_relaxed(&waits.least_ticks, (uint64_t)((double)least_ns * rate));
 }
 
-static COLD void record(enum wait_call call, uint64_t start)
+static COLD void record(unsigned int call, uint64_t start,
+			const struct wait_other *other)
 {
 	const int saved = errno;
 	const uint64_t end = clock_ticks();
-	const struct event event = {.kind = EVENT_HOST_WAIT,
-				    .name = load_relaxed(&waits.name[call]),
-				    .start_ticks = start,
-				    .end_ticks = end};
+	const struct event event = {
+		.kind = EVENT_HOST_WAIT,
+		.name = load_relaxed(&waits.name[call]),
+		.start_ticks = start,
+		.end_ticks = end,
+		.wait = {.object = (uint64_t)(uintptr_t)other->object,
+			 .tid = other->tid,
+			 .how = other->how,
+			 .signals = other->signals}};
 	struct thread *thread;
 
 	if (end - start >= load_relaxed(&waits.least_ticks)) {
@@ -117,15 +152,39 @@ static COLD void record(enum wait_call call, uint64_t start)
 /* 0: nothing is recorded of it. */
 static inline uint64_t begin(void)
 {
-	return unlikely(gate_bits() & GATE_WAIT) && thread_self != THREAD_BUSY
-		       ? clock_ticks()
-		       : 0;
+	return waits_are_wanted() ? clock_ticks() : 0;
 }
 
 static inline void end(enum wait_call call, uint64_t start)
 {
+	static const struct wait_other nobody;
+
 	if (unlikely(start) && gate_bits() & GATE_WAIT)
-		record(call, start);
+		record(call, start, &nobody);
+}
+
+void waits_lock_ends(enum wait_lock lock, uint64_t start,
+		     const struct wait_other *other)
+{
+	if (gate_bits() & GATE_WAIT)
+		record((unsigned int)CALL_LOCKS + lock, start, other);
+}
+
+/* One that was woken once knows by whom. */
+static COLD void end_woken(enum wait_call call, uint64_t start,
+			   const void *object, uint64_t before)
+{
+	struct wait_other other = {.object = object};
+
+	other.signals =
+		wakers_since(object, before, wakers_look(object), &other.tid);
+	if (other.signals)
+		other.how =
+			other.signals == 1 ? WAIT_WOKEN_BY : WAIT_SIGNALLED_BY;
+	else
+		other.tid = 0;
+	if (gate_bits() & GATE_WAIT)
+		record(call, start, &other);
 }
 
 /* Before the process was looked at, or where it is none of our business. */
@@ -171,6 +230,27 @@ WAITING_CALLS(X)
 		return result;                                                 \
 	}
 RETURNING_CALLS(X)
+#undef X
+
+#define FAIL_RETURNS return EAGAIN
+#define FAIL_ERRNO   return (errno = EAGAIN, -1)
+#define X(fails, name, parameters, arguments, object)                          \
+	EXPORT int name parameters                                             \
+	{                                                                      \
+		const uint64_t start = begin();                                \
+		const uint64_t before = start ? wakers_look(object) : 0;       \
+		int result;                                                    \
+                                                                               \
+		LOOK_UP(name);                                                 \
+		if (unlikely(!real.name))                                      \
+			fails;                                                 \
+		if (likely(!start))                                            \
+			return real.name arguments;                            \
+		result = real.name arguments;                                  \
+		end_woken(CALL_##name, start, object, before);                 \
+		return result;                                                 \
+	}
+WOKEN_CALLS(X)
 #undef X
 
 /* Another name for it where files have 64 bits. */

@@ -192,6 +192,51 @@ def test_calls_that_wait_are_not_interrupted():
     expect(slices(done.trace), "no samples")
 
 
+def waits(trace, call):
+    return [one for one in trace.events
+            if one.get("cat") == "wait" and one["name"] == f"wait: {call}"]
+
+
+def test_locks_are_waited_for_and_their_holder_is_named():
+    """Held for 20 ms each: one long wait, and the thread that held it."""
+    done = same("locks", env=SAMPLED)
+    main = done.trace.events[0]["pid"]
+    held = {}
+    for call in ("pthread_mutex_lock", "pthread_rwlock_rdlock", "pthread_rwlock_wrlock"):
+        long = [one for one in waits(done.trace, call)
+                if one["dur"] > 5000 and one["tid"] == main]
+        expect(long, f"no wait in {call}")
+        held[call] = {one["args"].get("held by") for one in long}
+        expect(all(one["args"]["object"].startswith("0x") for one in long), long)
+    other = {one["tid"] for one in waits(done.trace, "poll") if one["tid"] != main}
+    expect_equal(len(other), 1, "threads that hold")
+    for call, who in held.items():
+        expect_equal(who, other, f"who held {call}")
+
+
+def test_waiters_are_told_who_woke_them():
+    done = same("locks", env=SAMPLED)
+    main = done.trace.events[0]["pid"]
+    other = {one["tid"] for one in waits(done.trace, "poll") if one["tid"] != main}
+    for call in ("pthread_cond_wait", "pthread_cond_timedwait",
+                 "pthread_cond_clockwait", "sem_clockwait", "sem_wait"):
+        long = [one for one in waits(done.trace, call)
+                if one["dur"] > 5000 and one["tid"] == main]
+        expect(long, f"no wait in {call}")
+        expect_equal({one["args"].get("woken by") for one in long}, other, call)
+
+
+def test_other_calls_that_wait():
+    done = same("locks", env=SAMPLED)
+    for call in ("epoll_pwait", "recvfrom", "recvmsg", "accept", "waitpid"):
+        expect([one for one in waits(done.trace, call) if one["dur"] > 2000], call)
+
+
+def test_locks_without_waits_are_left_alone():
+    done = same("locks", env={**SAMPLED, "TRACEPROF_WAITS": "0"})
+    expect(not [one for one in done.trace.events if one.get("cat") == "wait"], "off")
+
+
 def task_rows(trace):
     return {row["tid"]: row for row in trace.meta["tasks"]}
 

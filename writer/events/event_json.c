@@ -10,6 +10,7 @@
 #include "writer/events/map_json.h"
 #include "writer/events/meta_json.h"
 #include "writer/events/stack_json.h"
+#include "writer/events/wait_json.h"
 #include "writer/text/digits.h"
 #include "writer/text/schema.h"
 #include <math.h>
@@ -572,6 +573,7 @@ static void write_wait(struct writer_state *state, struct ring_reader *reader,
 	put_name(json, label);
 	slice_place(state, reader, LANE_MAIN, span);
 	ids(state);
+	wait_json(json, event);
 	close_slice(json, span);
 }
 
