@@ -58,6 +58,7 @@
 	X(MAP,          "map")		/* payload map */		\
 	X(CPU_SAMPLE,   "cpu_sample")	/* payload cpu; stack */	\
 	X(HOST_WAIT,    "host_wait")	/* name: of the call that waited */ \
+	X(TASK_COUNTS,  "task_counts")	/* payload task; extra: tid, 0 all */ \
 	X(ALLOCATOR,    "allocator")	/* payload allocator; device */
 /* clang-format on */
 
@@ -291,6 +292,12 @@ struct event {
 			uint64_t code;	  /* one past what ran, or a name as in
 					     a stack; `stack` has its callers */
 		} cpu;
+		struct { /* migrations: outlined_offset */
+			uint64_t ran_ns;
+			uint64_t queued_ns; /* ready, and no core free */
+			uint32_t minor_faults, major_faults;
+			uint32_t voluntary, involuntary; /* switches */
+		} task;
 		struct {
 			uint32_t m, n, k; /* as enum blas_op says */
 			uint32_t batch;

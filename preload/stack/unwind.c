@@ -5,6 +5,7 @@
 #include "collector/session/modules.h"
 #include "collector/system/log.h"
 #include "preload/process/process.h"
+#include "preload/stack/unwind_table.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -61,9 +62,36 @@ static bool find(void *library)
 	return true;
 }
 
-COLD void unwind_prepare(void)
+int unwind_visit_checked(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	const struct unwind_visit *own = arg;
+
+	/* Since 2003 the address comes first in what it gave. */
+	if (unlikely(!unwind.knows_asked))
+		unwind.asked = *(const uint64_t *)own->arg;
+	else if (!unwind_table_holds(info, *(const uint64_t *)own->arg))
+		return 0;
+	return own->visit(info, size, own->arg);
+}
+
+/* Its first walk: sets up what it needs once, and shows how it asks for files.
+ * Where it doesn't, since another library stands before dl_iterate_phdr(), its
+ * tables are followed unseen. */
+static void walk_first(void)
 {
 	void *frames[STACK_DEPTH_DEFAULT];
+	const int count = unwind.backtrace(frames, STACK_DEPTH_DEFAULT);
+
+	for (int i = 0; i < count; i++) {
+		const uint64_t code = (uint64_t)(uintptr_t)frames[i];
+
+		if (unwind.asked - (code - 1) <= 1)
+			unwind.knows_asked = true;
+	}
+}
+
+COLD void unwind_prepare(void)
+{
 	struct session *session = load_relaxed(&session_here);
 	struct thread *was;
 	void *library;
@@ -77,8 +105,7 @@ COLD void unwind_prepare(void)
 
 		if (dladdr(*(void **)&unwind.backtrace, &info))
 			unwind.library = (uintptr_t)info.dli_fbase;
-		/* What it sets up once. */
-		unwind.backtrace(frames, STACK_DEPTH_DEFAULT);
+		walk_first();
 		unwind.has_python = python_frames_find();
 		/* RELEASE pairs with ACQUIRE in unwind_is_ready(): what
 		 * was found. */

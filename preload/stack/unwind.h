@@ -41,6 +41,8 @@ struct unwind {
 	_Atomic uint32_t threads; /* that may take stacks, ever */
 	_Atomic bool
 		goes_slowly; /* code was unmapped: see unwind_code_goes() */
+	bool knows_asked;    /* it shows us what it looks for */
+	uint64_t asked;	     /* the last address, until then */
 	int (*backtrace)(void **frames, int count);
 #ifdef HAVE_LIBUNWIND
 	int (*getcontext)(unw_context_t *context);
@@ -97,6 +99,12 @@ static inline bool unwind_wants(enum stack_family family)
 static inline bool unwind_is_its_own(const void *code)
 {
 	return (uintptr_t)code - unwind.library < UNWIND_LIBRARY_BYTES;
+}
+
+/* Does libunwind ask on our account? */
+static inline bool unwind_asks(const void *caller)
+{
+	return !thread_records(thread_self) && unwind_is_its_own(caller);
 }
 
 static inline bool unwind_is_ours(uint64_t code)

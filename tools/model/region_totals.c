@@ -164,7 +164,7 @@ static void forget_members(struct region *region)
 static void close_region(struct region_totals *totals, struct region *region)
 {
 	struct region_total *sum;
-	int64_t longest, total;
+	int64_t longest, total, uneven;
 	size_t done;
 
 	if (!region->id)
@@ -195,7 +195,10 @@ static void close_region(struct region_totals *totals, struct region *region)
 	if (done > 1) {
 		sum->longest_ns += (double)longest;
 		sum->mean_ns += (double)total / (double)done;
-		saturate_into(&sum->uneven_ns, longest * (int64_t)done - total);
+		uneven = longest * (int64_t)done - total;
+		saturate_into(&sum->uneven_ns, uneven);
+		if (uneven > sum->worst_ns)
+			sum->worst_ns = uneven;
 		add_workers(totals, region);
 	}
 	forget_members(region);

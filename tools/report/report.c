@@ -334,7 +334,7 @@ int report_read(struct report *report, const char *file,
 	if (choice->tree)
 		scope_tree_build(&report->tree, &report->lanes.table,
 				 choice->top);
-	report_verdict(report);
+	report_remark(report);
 	return 0;
 }
 
@@ -429,7 +429,7 @@ void report_free(struct report *report)
 	for (size_t at = 0; at < report->note_count; at++)
 		free(report->notes[at]);
 	free(report->warning);
-	for (size_t at = 0; at < report->verdict_count; at++)
-		free(report->verdict[at]);
+	for (size_t at = 0; at < report->remark_count; at++)
+		free(report->remarks[at]);
 	memset(report, 0, sizeof(*report));
 }

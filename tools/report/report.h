@@ -2,7 +2,7 @@
 /*
  * report.h - all that `traceprof report` knows of one file.
  *
- * report.c gathers it in one pass, report_verdict.c draws conclusions,
+ * report.c gathers it in one pass, report_remarks.c says what no table does,
  * report_text.c and report_json.c print it.
  */
 #ifndef TOOLS_REPORT_H
@@ -21,7 +21,7 @@
 
 #define REPORT_DEVICES_MAX 16u
 #define REPORT_NOTES_MAX   32u
-#define REPORT_LINES_MAX   16u
+#define REPORT_LINES_MAX   4u
 /* More streams than any program uses; what comes for others is left out. */
 #define REPORT_STREAMS_MAX 1024u
 
@@ -136,8 +136,8 @@ struct report {
 	char *notes[REPORT_NOTES_MAX];
 	size_t note_count;
 	char *warning; /* what is to be read first, NULL nothing */
-	char *verdict[REPORT_LINES_MAX];
-	size_t verdict_count;
+	char *remarks[REPORT_LINES_MAX];
+	size_t remark_count;
 };
 
 /* Reads the file.  0; -errno with report->facts.error. */
@@ -185,8 +185,8 @@ const struct report_device **report_streams(const struct report *report);
 /* Puts what was counted in the place of what is drawn, where not all is. */
 void report_scale(struct report *report);
 
-/* Fills in report->warning and report->verdict. */
-void report_verdict(struct report *report);
+/* Fills in report->warning and report->remarks. */
+void report_remark(struct report *report);
 
 void report_print_text(const struct report *report, FILE *out);
 void report_print_json(const struct report *report, FILE *out);
