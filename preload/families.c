@@ -96,6 +96,8 @@ uint32_t families_begin(struct session *session, uint32_t *record)
 		*record |= GATE_IO;
 	if (process.options.shapes)
 		*record |= GATE_BLAS;
+	if (process.options.cuda != CUDA_OFF)
+		*record |= GATE_ALLOCATOR;
 	/* Even if no annotation is the marker: pushes and pops must pair up
 	 * across windows. */
 	return heap_base | GATE_SCOPE_MARK |

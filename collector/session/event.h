@@ -60,6 +60,7 @@
 	X(HOST_WAIT,    "host_wait")	/* name: of the call that waited */ \
 	X(TASK_COUNTS,  "task_counts")	/* payload task; extra: tid, 0 all */ \
 	X(FILE_IO,      "file_io")	/* name: the path; payload file */
+	X(ALLOCATOR,    "allocator")	/* payload allocator; device */
 /* clang-format on */
 
 enum event_kind {
@@ -185,8 +186,8 @@ struct event {
 		uint32_t outlined_offset; /* OpenMP: from code to the function
 			   that the compiler outlined, 0 unknown; heap: calls of
 			   its kind that were passed over (thin.h) */
-		uint32_t caller;	  /* GPU_API, GPU_MEMORY: the call
-				  * stack, 0 none */
+		uint32_t device; /* ALLOCATOR: its type, and << 8 its number */
+		uint32_t caller; /* GPU_API, GPU_MEMORY: its stack */
 	};
 	union {
 		uint32_t extra; /* OpenMP: from code to what names it; scope:
@@ -347,6 +348,11 @@ struct event {
 			uint64_t kind; /* enum map_kind */
 			uint64_t pad;
 		} map;
+		struct {
+			uint64_t address;
+			int64_t bytes;		      /* negative: taken back */
+			uint64_t allocated, reserved; /* on the device, after */
+		} allocator;
 		uint64_t words[4];
 	};
 };
