@@ -319,6 +319,18 @@ def test_eighty_columns():
         del os.environ["COLUMNS"]
     row = next(line for line in text.splitlines() if "aten::" in line)
     expect(len(row) <= 80 and "..." in row and row.endswith("end"), row)
+    os.environ["COLUMNS"] = "80"
+    try:
+        region = slice_("at::" + "invoke_" * 6 + "for_each [omp parallel #1]", 0, 100,
+                        omp="parallel", region=1, team=1)
+        text = command("report", made([region])).stdout
+        whole = command("report", "--long", made([region])).stdout
+    finally:
+        del os.environ["COLUMNS"]
+    rows = [line for line in text.splitlines() if "at::" in line]
+    expect(rows and all(len(row) <= 80 and row.endswith("each [#1]") for row in rows),
+           text)
+    expect(region["name"] in whole, whole)
 
 
 def test_folders_side_by_side():
