@@ -12,10 +12,12 @@
 #include "tools/verdict/rules.h"
 
 /* What is less of the step is not named. */
-#define NAMED_MIN 0.005
+#define NAMED_MIN	      0.005
 /* Names that are said, and what each takes of the time at least. */
-#define NAMES	  3u
-#define NAME_MIN  0.02
+#define NAMES		      3u
+#define NAME_MIN	      0.02
+/* So much of the step in waits that no rule explains is said all the same. */
+#define WAITS_UNEXPLAINED_MIN 0.20
 
 /* Adds a text, broken at blanks; where it goes on it is indented. */
 static unsigned int add_wrapped(struct text_buffer *lines, const char *text,
@@ -200,38 +202,60 @@ static unsigned int add_names(struct text_buffer *lines,
 		count = add_wrapped(lines, text.data, 2, columns);
 	text_buffer_free(&text);
 	return count;
-}
+	/* No rule says why a team waits that has even work. */
+	static void add_nothing(struct text_buffer * lines,
+				const struct verdict *verdict,
+				unsigned int columns)
+	{
+		const struct split *split = &verdict->facts.split;
+		const double share = (double)split->ns[SHARE_OMP_WAIT] /
+				     (double)split->total_ns;
 
-void verdict_print(const struct verdict *verdict, unsigned int lines,
-		   unsigned int columns, FILE *out)
-{
-	struct text_buffer text = {0};
-	unsigned int used;
-	size_t at = 0;
-
-	if (verdict->facts.split.total_ns <= 0)
-		return;
-	text_buffer_cut(&text, 0);
-	used = add_step(&text, verdict, columns);
-	used += add_split(&text, verdict, columns);
-	used += add_names(&text, verdict, columns);
-	for (; at < verdict->count; at++) {
-		const size_t before = text.len;
-		const unsigned int more =
-			add_finding(&text, verdict, at, columns);
-
-		/* The last line is for those that have no room. */
-		if (used + more + (at + 1 < verdict->count) > lines) {
-			text_buffer_cut(&text, before);
-			break;
+		if (share < WAITS_UNEXPLAINED_MIN) {
+			add_line(lines, 0, columns, "Nothing stands out.");
+			return;
 		}
-		used += more;
+		add_line(lines, 0, columns,
+			 "No cause is seen: members of OpenMP teams wait for "
+			 "each other "
+			 "%.0f %% of the time, though their work is even. "
+			 "Next: see "
+			 "that each thread has a processor of its own "
+			 "(OMP_NUM_THREADS, OMP_PROC_BIND, top).",
+			 100 * share);
 	}
-	if (at < verdict->count)
-		text_buffer_format(&text, "and %zu more: traceprof report\n",
-				   verdict->count - at);
-	if (!verdict->count)
-		text_buffer_format(&text, "Nothing stands out.\n");
-	fputs(text.data, out);
-	text_buffer_free(&text);
-}
+
+	void verdict_print(const struct verdict *verdict, unsigned int lines,
+			   unsigned int columns, FILE *out)
+	{
+		struct text_buffer text = {0};
+		unsigned int used;
+		size_t at = 0;
+
+		if (verdict->facts.split.total_ns <= 0)
+			return;
+		text_buffer_cut(&text, 0);
+		used = add_step(&text, verdict, columns);
+		used += add_split(&text, verdict, columns);
+		used += add_names(&text, verdict, columns);
+		for (; at < verdict->count; at++) {
+			const size_t before = text.len;
+			const unsigned int more =
+				add_finding(&text, verdict, at, columns);
+
+			/* The last line is for those that have no room. */
+			if (used + more + (at + 1 < verdict->count) > lines) {
+				text_buffer_cut(&text, before);
+				break;
+			}
+			used += more;
+		}
+		if (at < verdict->count)
+			text_buffer_format(&text,
+					   "and %zu more: traceprof report\n",
+					   verdict->count - at);
+		if (!verdict->count)
+			add_nothing(&text, verdict, columns);
+		fputs(text.data, out);
+		text_buffer_free(&text);
+	}
