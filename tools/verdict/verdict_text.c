@@ -170,11 +170,12 @@ static unsigned int add_names(struct text_buffer *lines,
 	const struct timeline *timeline = verdict->facts.timeline;
 	const struct split *split = &verdict->facts.split;
 	struct text_buffer text = {0};
+	const char *last = "";
 	int64_t below = INT64_MAX;
 	unsigned int count = 0;
 
 	text_buffer_cut(&text, 0);
-	for (unsigned int named = 0; named < NAMES; named++) {
+	for (unsigned int named = 0; named < NAMES;) {
 		uint32_t most = TIMELINE_NONE;
 		int64_t most_ns = 0;
 
@@ -193,8 +194,12 @@ static unsigned int add_names(struct text_buffer *lines,
 		if ((double)most_ns < NAME_MIN * (double)split->total_ns)
 			break;
 		below = most_ns;
+		/* A region and its members' shares have one name. */
+		if (!strcmp(last, timeline_name_text(timeline, most)))
+			continue;
+		last = timeline_name_text(timeline, most);
 		text_buffer_format(
-			&text, "%s%s %s", named ? ", " : "most work in all: ",
+			&text, "%s%s %s", named++ ? ", " : "most work in all: ",
 			short_name(timeline_name_text(timeline, most)).text,
 			quantity_time((double)most_ns).text);
 	}
@@ -202,60 +207,59 @@ static unsigned int add_names(struct text_buffer *lines,
 		count = add_wrapped(lines, text.data, 2, columns);
 	text_buffer_free(&text);
 	return count;
-	/* No rule says why a team waits that has even work. */
-	static void add_nothing(struct text_buffer * lines,
-				const struct verdict *verdict,
-				unsigned int columns)
-	{
-		const struct split *split = &verdict->facts.split;
-		const double share = (double)split->ns[SHARE_OMP_WAIT] /
-				     (double)split->total_ns;
+}
 
-		if (share < WAITS_UNEXPLAINED_MIN) {
-			add_line(lines, 0, columns, "Nothing stands out.");
-			return;
-		}
-		add_line(lines, 0, columns,
-			 "No cause is seen: members of OpenMP teams wait for "
-			 "each other "
-			 "%.0f %% of the time, though their work is even. "
-			 "Next: see "
-			 "that each thread has a processor of its own "
-			 "(OMP_NUM_THREADS, OMP_PROC_BIND, top).",
-			 100 * share);
+/* No rule says why a team waits that has even work. */
+static void add_nothing(struct text_buffer *lines,
+			const struct verdict *verdict, unsigned int columns)
+{
+	const struct split *split = &verdict->facts.split;
+	const double share =
+		(double)split->ns[SHARE_OMP_WAIT] / (double)split->total_ns;
+
+	if (share < WAITS_UNEXPLAINED_MIN) {
+		add_line(lines, 0, columns, "Nothing stands out.");
+		return;
 	}
+	add_line(
+		lines, 0, columns,
+		"No cause is seen: members of OpenMP teams wait for each other "
+		"%.0f %% of the time, though their work is even. Next: see "
+		"that each thread has a processor of its own "
+		"(OMP_NUM_THREADS, OMP_PROC_BIND, top).",
+		100 * share);
+}
 
-	void verdict_print(const struct verdict *verdict, unsigned int lines,
-			   unsigned int columns, FILE *out)
-	{
-		struct text_buffer text = {0};
-		unsigned int used;
-		size_t at = 0;
+void verdict_print(const struct verdict *verdict, unsigned int lines,
+		   unsigned int columns, FILE *out)
+{
+	struct text_buffer text = {0};
+	unsigned int used;
+	size_t at = 0;
 
-		if (verdict->facts.split.total_ns <= 0)
-			return;
-		text_buffer_cut(&text, 0);
-		used = add_step(&text, verdict, columns);
-		used += add_split(&text, verdict, columns);
-		used += add_names(&text, verdict, columns);
-		for (; at < verdict->count; at++) {
-			const size_t before = text.len;
-			const unsigned int more =
-				add_finding(&text, verdict, at, columns);
+	if (verdict->facts.split.total_ns <= 0)
+		return;
+	text_buffer_cut(&text, 0);
+	used = add_step(&text, verdict, columns);
+	used += add_split(&text, verdict, columns);
+	used += add_names(&text, verdict, columns);
+	for (; at < verdict->count; at++) {
+		const size_t before = text.len;
+		const unsigned int more =
+			add_finding(&text, verdict, at, columns);
 
-			/* The last line is for those that have no room. */
-			if (used + more + (at + 1 < verdict->count) > lines) {
-				text_buffer_cut(&text, before);
-				break;
-			}
-			used += more;
+		/* The last line is for those that have no room. */
+		if (used + more + (at + 1 < verdict->count) > lines) {
+			text_buffer_cut(&text, before);
+			break;
 		}
-		if (at < verdict->count)
-			text_buffer_format(&text,
-					   "and %zu more: traceprof report\n",
-					   verdict->count - at);
-		if (!verdict->count)
-			add_nothing(&text, verdict, columns);
-		fputs(text.data, out);
-		text_buffer_free(&text);
+		used += more;
 	}
+	if (at < verdict->count)
+		text_buffer_format(&text, "and %zu more: traceprof report\n",
+				   verdict->count - at);
+	if (!verdict->count)
+		add_nothing(&text, verdict, columns);
+	fputs(text.data, out);
+	text_buffer_free(&text);
+}
