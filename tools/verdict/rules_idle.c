@@ -119,7 +119,7 @@ bool rule_data_starved(const struct verdict_facts *facts,
 	if (!is_worth(facts, finding->saved_ns, SHARE_MIN) ||
 	    !say_longest(facts, finding, HOST_DATA))
 		return false;
-	say(&finding->figure, "the step waits %s for its data",
+	say(&finding->figure, "%s a step is spent waiting for data",
 	    quantity_time(finding->saved_ns / steps_of(facts)).text);
 	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_MIN);
 	say(&finding->next,
@@ -167,8 +167,7 @@ bool rule_off_cpu(const struct verdict_facts *facts, struct finding *finding)
 	    !say_longest(facts, finding, HOST_OFF))
 		return false;
 	say(&finding->figure,
-	    "the step's thread sleeps or waits for another "
-	    "one for %s",
+	    "for %s a step its thread sleeps or waits for another one",
 	    quantity_time(finding->saved_ns / steps_of(facts)).text);
 	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_HIGH_MIN);
 	say(&finding->next, "look at who holds what it waits for: a lock, a "
