@@ -137,6 +137,23 @@ struct sampling {
 	_Atomic uint64_t cut;	  /* whose stack is deeper than is kept */
 	_Atomic uint32_t timers;  /* threads that had one */
 	_Atomic uint32_t without; /* threads that could have none */
+	_Atomic uint32_t known;	  /* enum task_count: what can be read */
+};
+
+/* What the kernel counts of a thread, where it says so. */
+enum task_count {
+	TASK_TIMES = 1,	 /* on a core, and ready for one */
+	TASK_FAULTS = 2, /* of pages */
+	TASK_SWITCHES = 4,
+	TASK_MIGRATIONS = 8
+};
+
+/* What the process read in all (/proc/self/io), as of the last look at it. */
+struct file_sums {
+	uint64_t is_on, is_known;
+	uint64_t read_bytes, read_before; /* of anything; when the window
+					     began */
+	uint64_t disk_bytes, disk_before;
 };
 
 struct session_header {
@@ -224,6 +241,7 @@ struct session_header {
 	struct stack_table stacks;
 	_Atomic uint64_t samples_refused; /* sampled blocks without a place */
 	struct sampling sampling;
+	struct file_sums file_io;
 
 	struct gpu_state gpu;
 
