@@ -58,7 +58,9 @@
 	X(MAP,          "map")		/* payload map */		\
 	X(CPU_SAMPLE,   "cpu_sample")	/* payload cpu; stack */	\
 	X(HOST_WAIT,    "host_wait")	/* name: of the call that waited */ \
-	X(TASK_COUNTS,  "task_counts")	/* payload task; extra: tid, 0 all */
+	X(TASK_COUNTS,  "task_counts")	/* payload task; extra: tid, 0 all */ \
+	X(FILE_IO,      "file_io")	/* name: the path; payload file */
+	X(ALLOCATOR,    "allocator")	/* payload allocator; device */
 /* clang-format on */
 
 enum event_kind {
@@ -150,6 +152,21 @@ enum wait_how {
 	WAIT_SIGNALLED_BY /* ... the last of several signals */
 };
 
+/* What was done with a file; word for names. */
+/* clang-format off */
+#define FILE_VERBS(X)							\
+	X(READ,  "read")						\
+	X(WRITE, "write")						\
+	X(MAP,   "map")
+/* clang-format on */
+
+enum file_verb {
+#define X(name, word) FILE_VERB_##name,
+	FILE_VERBS(X)
+#undef X
+		FILE_VERB_COUNT
+};
+
 /* Types of a scope's payload, as NVTX numbers them. */
 enum event_payload {
 	EVENT_PAYLOAD_NONE,
@@ -169,8 +186,8 @@ struct event {
 		uint32_t outlined_offset; /* OpenMP: from code to the function
 			   that the compiler outlined, 0 unknown; heap: calls of
 			   its kind that were passed over (thin.h) */
-		uint32_t caller;	  /* GPU_API, GPU_MEMORY: the call
-				  * stack, 0 none */
+		uint32_t device; /* ALLOCATOR: its type, and << 8 its number */
+		uint32_t caller; /* GPU_API, GPU_MEMORY: its stack */
 	};
 	union {
 		uint32_t extra; /* OpenMP: from code to what names it; scope:
@@ -315,6 +332,10 @@ struct event {
 			uint32_t pad;
 		} blas;
 		struct {
+			uint64_t bytes;
+			uint64_t verb; /* enum file_verb */
+		} file;
+		struct {
 			uint64_t object; /* waited on, 0 not known */
 			uint32_t tid;	 /* of the other, 0 not known */
 			uint32_t how;	 /* enum wait_how */
@@ -327,6 +348,11 @@ struct event {
 			uint64_t kind; /* enum map_kind */
 			uint64_t pad;
 		} map;
+		struct {
+			uint64_t address;
+			int64_t bytes;		      /* negative: taken back */
+			uint64_t allocated, reserved; /* on the device, after */
+		} allocator;
 		uint64_t words[4];
 	};
 };
@@ -498,6 +524,7 @@ static inline uint64_t event_mark_took(uint64_t mark)
 
 /* The word for a kind; "unknown" for a number out of range. */
 const char *event_kind_word(unsigned int kind);
+const char *file_verb_word(unsigned int verb);
 const char *omp_sync_word(unsigned int sync);
 const char *omp_schedule_word(unsigned int schedule);
 

@@ -192,11 +192,36 @@ def test_one_uneven_call_is_no_imbalance():
     expect_equal(rules(made(events)), [])
 
 
+def test_a_team_that_comes_together_late():
+    """Until the master's share begins it waits; work is even, and no cause is seen."""
+    events = [step_(0, 0, 40000)]
+    for number in range(40):
+        at = number * 1000
+        events.append(slice_("f [omp parallel #1]", at, 1000, omp="parallel",
+                             region=number + 1, team=2))
+        for tid, starts in ((700, 850), (701, 400)):
+            events.append(slice_("f [omp parallel #1]", at + starts, 100, tid, omp="task",
+                                 region=number + 1, team=2))
+            events.append(slice_("region end wait", at + starts + 100, 900 - starts, tid,
+                                 omp="wait", region=number + 1))
+    path = made(events)
+    split = judged(path)["step"]["split_ns"]
+    expect_equal((split["omp_work"], split["omp_wait"]), (4000000, 36000000), split)
+    expect_equal(rules(path), [])
+    said = " ".join(command("report", path).stdout.split())
+    expect("No cause is seen: members of OpenMP teams wait for each other 90 %" in said,
+           said)
+
+
 def test_a_machine_that_is_busy_is_said():
     steps = [step_(number, number * 1000, 1000) for number in range(10)]
     for waited, found in ((4, []), (6, ["no-processor"])):
         ours = {"scheduled": {"ran_ns": 100 - waited, "waited_ns": waited}}
         expect_equal(rules(made(steps, ours)), found, waited)
+    steps[0] = step_(0, -9000, 10000)           # takes more than half of the time
+    for waited, first in ((20, "first-step"), (30, "no-processor")):
+        ours = {"scheduled": {"ran_ns": 100 - waited, "waited_ns": waited}}
+        expect_equal(rules(made(steps, ours), causes=False)[0], first, waited)
 
 
 def test_what_comes_after_the_detail_is_not_judged():

@@ -161,6 +161,16 @@ static void forget_members(struct region *region)
 	free(region->members);
 }
 
+/* Of all its members together. */
+static int64_t elapsed_by(const struct region *region)
+{
+	int64_t all_ns;
+
+	return __builtin_mul_overflow(region->elapsed_ns, region->team, &all_ns)
+		       ? INT64_MAX
+		       : all_ns;
+}
+
 static void close_region(struct region_totals *totals, struct region *region)
 {
 	struct region_total *sum;
@@ -178,6 +188,11 @@ static void close_region(struct region_totals *totals, struct region *region)
 		total = saturate_subtract(region->elapsed_ns, region->wait_ns);
 		done = 1;
 	}
+	/* Of a region that is there whole, all that is no work is a wait: for
+	 * the team to come together, too. */
+	if (region->has_slice && region->team && done == (size_t)region->team &&
+	    elapsed_by(region) > total)
+		region->wait_ns = elapsed_by(region) - total;
 	sum->calls += region->has_slice;
 	saturate_into(&sum->elapsed_ns, region->elapsed_ns);
 	saturate_into(&sum->work_ns, total);

@@ -204,10 +204,19 @@ static bool is_lossy(const struct verdict_facts *facts)
 	       facts->timeline->left_out;
 }
 
+/* Where processors were wanting every other figure is the machine's, too. */
+static bool goes_first(const struct finding *finding)
+{
+	return finding->rule->judge == rule_no_processor &&
+	       finding->share >= SPOILT_MIN;
+}
+
 static int compare(const void *left, const void *right)
 {
 	const struct finding *a = left, *b = right;
 
+	if (goes_first(a) != goes_first(b))
+		return goes_first(a) ? -1 : 1;
 	if (a->share != b->share)
 		return a->share > b->share ? -1 : 1;
 	return a->rule < b->rule ? -1 : 1;
