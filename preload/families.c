@@ -17,6 +17,9 @@
 #include "preload/heap/heap.h"
 #include "preload/heap/maps.h"
 #include "preload/heap/watch.h"
+#include "preload/python/python_api.h"
+#include "preload/python/python_calls.h"
+#include "preload/python/python_hook.h"
 #include "preload/sample/sampler.h"
 #include "preload/stack/unwind.h"
 #include "preload/wait/waits.h"
@@ -33,6 +36,7 @@ void families_prepare(void)
 	cupti_prepare();
 	unwind_prepare();
 	sampler_prepare();
+	python_prepare();
 }
 
 COLD uint32_t families_watch(bool is_forked)
@@ -81,12 +85,16 @@ uint32_t families_begin(struct session *session, uint32_t *record)
 		*record |= GATE_MAP;
 	if (sampler_start(session))
 		*record |= GATE_SAMPLE;
-	if (wants_waits()) {
+	if (wants_waits() || process.options.python)
 		waits_start(session, (uint64_t)process.options.wait_min * 1000);
+	if (wants_waits())
 		*record |= GATE_WAIT;
-	}
 	if (process.options.shapes)
 		*record |= GATE_BLAS;
+	if (python_start(session)) {
+		*record |= GATE_PYTHON;
+		waits_know_gil(python_api.runtime, python_api.runtime_bytes);
+	}
 	/* Even if no annotation is the marker: pushes and pops must pair up
 	 * across windows. */
 	return heap_base | GATE_SCOPE_MARK |
@@ -97,6 +105,7 @@ void families_thread_entered(void)
 {
 	nvtx_thread_entered();
 	unwind_thread_entered(thread_self);
+	python_calls_thread_entered(thread_self);
 	maps_thread_entered(thread_self);
 }
 
@@ -108,6 +117,7 @@ void families_thread_leaves(void)
 void families_finish(struct thread *thread)
 {
 	torch_finish(thread);
+	python_finish(thread);
 	nvtx_finish(thread);
 }
 
@@ -129,6 +139,7 @@ void families_forget(void)
 {
 	cupti_forget();
 	torch_forget();
+	python_forget();
 	cuda_calls_forget();
 	blas_forget();
 	unwind_forget();
@@ -166,4 +177,5 @@ void families_poll(void *unused)
 	sampler_poll();
 	cost_measure(session);
 	torch_poll(session);
+	python_poll(session);
 }

@@ -57,7 +57,8 @@
 	X(BLAS,         "blas")		/* name; payload blas */	\
 	X(MAP,          "map")		/* payload map */		\
 	X(CPU_SAMPLE,   "cpu_sample")	/* payload cpu; stack */	\
-	X(HOST_WAIT,    "host_wait")	/* name: of the call that waited */
+	X(HOST_WAIT,    "host_wait")	/* name: of the call that waited */ \
+	X(PYTHON,       "python")	/* name; payload python */
 /* clang-format on */
 
 enum event_kind {
@@ -301,6 +302,10 @@ struct event {
 			uint64_t kind; /* enum map_kind */
 			uint64_t pad;
 		} map;
+		struct {
+			uint64_t number; /* of the call, from 1 */
+			uint64_t parent; /* the call that it is in, 0 none */
+		} python;
 		uint64_t words[4];
 	};
 };

@@ -60,30 +60,38 @@
 	  (thread, value))						\
 	X(int, pthread_cond_wait, (pthread_cond_t *condition,		\
 				   pthread_mutex_t *mutex),		\
-	  (condition, mutex))						\
-	X(int, pthread_cond_timedwait, (pthread_cond_t *condition,	\
-					pthread_mutex_t *mutex,		\
-					const struct timespec *until),	\
-	  (condition, mutex, until))
+	  (condition, mutex))
+/* Written out: it may be a wait for Python's GIL. */
+#define OTHER_CALLS(X) X(int, pthread_cond_timedwait, (), ())
 /* clang-format on */
 
 enum wait_call {
 #define X(returns, name, parameters, arguments) CALL_##name,
-	WAITING_CALLS(X) RETURNING_CALLS(X)
+	WAITING_CALLS(X) RETURNING_CALLS(X) OTHER_CALLS(X)
 #undef X
-		CALL_COUNT
+		CALL_GIL,
+	CALL_COUNT
 };
 
 static const char words[CALL_COUNT][32] = {
 #define X(returns, name, parameters, arguments) "wait: " #name,
-	WAITING_CALLS(X) RETURNING_CALLS(X)
+	WAITING_CALLS(X) RETURNING_CALLS(X) OTHER_CALLS(X)
 #undef X
+		[CALL_GIL] = "wait: GIL",
 };
 
 static struct {
 	_Atomic uint32_t name[CALL_COUNT]; /* of the session's names */
 	_Atomic uint64_t least_ticks;
+	const char *gil; /* what the GIL lies in */
+	size_t gil_bytes;
 } waits;
+
+void waits_know_gil(const char *around, size_t bytes)
+{
+	waits.gil = around;
+	waits.gil_bytes = bytes;
+}
 
 void waits_start(struct session *session, uint64_t least_ns)
 {
@@ -126,6 +134,11 @@ static inline void end(enum wait_call call, uint64_t start)
 {
 	if (unlikely(start) && gate_bits() & GATE_WAIT)
 		record(call, start);
+}
+
+static bool is_gil(const pthread_cond_t *condition)
+{
+	return (uintptr_t)condition - (uintptr_t)waits.gil < waits.gil_bytes;
 }
 
 /* Before the process was looked at, or where it is none of our business. */
@@ -172,6 +185,29 @@ WAITING_CALLS(X)
 	}
 RETURNING_CALLS(X)
 #undef X
+
+EXPORT int pthread_cond_timedwait(pthread_cond_t *condition,
+				  pthread_mutex_t *mutex,
+				  const struct timespec *until)
+{
+	const uint32_t wanted = gate_bits() & (GATE_WAIT | GATE_PYTHON);
+	uint64_t start = 0;
+	int result;
+
+	LOOK_UP(pthread_cond_timedwait);
+	if (unlikely(!real.pthread_cond_timedwait))
+		return EAGAIN;
+	if (unlikely(wanted) && thread_self != THREAD_BUSY)
+		start = clock_ticks();
+	result = real.pthread_cond_timedwait(condition, mutex, until);
+	if (likely(!start))
+		return result;
+	if (is_gil(condition) && gate_bits() & (GATE_WAIT | GATE_PYTHON))
+		record(CALL_GIL, start);
+	else
+		end(CALL_pthread_cond_timedwait, start);
+	return result;
+}
 
 /* Another name for it where files have 64 bits. */
 EXPORT ssize_t pread64(int fd, void *data, size_t bytes, off64_t at)

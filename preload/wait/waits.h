@@ -11,4 +11,7 @@
 /* A recording begins in which waits of `least_ns` and longer are drawn. */
 void waits_start(struct session *session, uint64_t least_ns);
 
+/* Python's GIL lies in these bytes: waits for it are named so. */
+void waits_know_gil(const char *around, size_t bytes);
+
 #endif

@@ -9,6 +9,7 @@
 #include "writer/events/forward.h"
 #include "writer/events/map_json.h"
 #include "writer/events/meta_json.h"
+#include "writer/events/python_json.h"
 #include "writer/events/stack_json.h"
 #include "writer/text/digits.h"
 #include "writer/text/schema.h"
@@ -561,6 +562,7 @@ static void write_map(struct writer_state *state, struct ring_reader *reader,
 	map_json(state, event);
 }
 
+/* Of a call that waits, or one of Python. */
 static void write_wait(struct writer_state *state, struct ring_reader *reader,
 		       const struct event *event, const struct label *label,
 		       struct event_span span)
@@ -568,10 +570,15 @@ static void write_wait(struct writer_state *state, struct ring_reader *reader,
 	struct json *json = &state->json;
 
 	line_of(json, reader, label, event->kind);
-	json_raw(json, SLICE(SCHEMA_WAIT));
+	if (event->kind == EVENT_PYTHON)
+		json_raw(json, SLICE(SCHEMA_PYTHON));
+	else
+		json_raw(json, SLICE(SCHEMA_WAIT));
 	put_name(json, label);
 	slice_place(state, reader, LANE_MAIN, span);
 	ids(state);
+	if (event->kind == EVENT_PYTHON)
+		python_json(json, event);
 	close_slice(json, span);
 }
 
@@ -635,6 +642,7 @@ static bool write_kind(struct writer_state *state, struct ring_reader *reader,
 		write_map(state, reader, event, span.start_ns);
 		return true;
 	case EVENT_HOST_WAIT:
+	case EVENT_PYTHON:
 		write_wait(state, reader, event, label, span);
 		return true;
 	case EVENT_BLAS:

@@ -73,6 +73,7 @@ static struct label key_of(const struct event *event)
 	case EVENT_MARK:
 	case EVENT_COUNTER:
 	case EVENT_HOST_WAIT:
+	case EVENT_PYTHON:
 	case EVENT_CALL:
 	case EVENT_BLAS: key.name = event->name; break;
 	default: gpu_label_key(event, &key); break;
@@ -154,6 +155,7 @@ static const char *category_of(const struct label *key)
 	case EVENT_CALL: return "cuda_runtime";
 	case EVENT_CPU_SAMPLE: return SCHEMA_CPU_SAMPLE;
 	case EVENT_HOST_WAIT: return SCHEMA_WAIT;
+	case EVENT_PYTHON: return SCHEMA_PYTHON;
 	case EVENT_BLAS: return SCHEMA_CPU_OP;
 	case EVENT_OMP_IMPLICIT:
 	case EVENT_OMP_WAIT:
