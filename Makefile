@@ -135,7 +135,7 @@ $(O)/%.o: %.c $(O)/config.mk
 	$(Q)$(CC) $(BASE) $(DEFINES) $(CUPTI) $(LIBFLAGS) $(CFLAGS) -c -o $@ $<
 
 # Which the assembler puts in; no dependency file knows of that.
-$(O)/tools/page/page_files.o: tools/page/page.js tools/page/page.css
+$(O)/tools/page/page_files.o: tools/page/charts.js tools/page/page.js tools/page/page.css
 
 # --- test programs ----------------------------------------------------------
 

@@ -39,6 +39,11 @@ void families_prepare(void)
 	python_prepare();
 }
 
+void families_hide(bool is_recorded)
+{
+	blas_hide(is_recorded && process.options.shapes);
+}
+
 COLD uint32_t families_watch(bool is_forked)
 {
 	const struct options *options = &process.options;

@@ -93,10 +93,11 @@ uint64_t account_hooks_ns(const struct writer_state *state,
 	const uint64_t regions = written[EVENT_OMP_REGION];
 	uint64_t slices = 0, events;
 
-	/* The GPU's come from the writer itself. */
+	/* The GPU's and the kernel's counts come from the writer itself. */
 	for (int kind = 0; kind < EVENT_KIND_COUNT; kind++) {
 		if (kind != EVENT_HEAP_ALLOC && kind != EVENT_HEAP_FREE &&
-		    kind != EVENT_OMP_REGION && !event_is_gpu((uint16_t)kind))
+		    kind != EVENT_OMP_REGION && kind != EVENT_TASK_COUNTS &&
+		    !event_is_gpu((uint16_t)kind))
 			slices += written[kind];
 	}
 	events = written[EVENT_HEAP_ALLOC] + written[EVENT_HEAP_FREE];

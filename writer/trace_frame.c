@@ -3,13 +3,16 @@
 #include "writer/trace_frame.h"
 
 #include "collector/session/names.h"
+#include "collector/system/proc.h"
 #include "writer/account.h"
 #include "writer/events/meta_json.h"
 #include "writer/events/stack_json.h"
 #include "writer/gpu/gpu_tail.h"
 #include "writer/text/schema.h"
+#include "writer/draw/task_sums.h"
 #include <sched.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Names of the totals in the file, largest sums first; more where the detail
  * had to end, since then nothing else has them. */
@@ -82,6 +85,26 @@ static void processors(struct json *json, const struct writer_state *state)
 
 	if (!state->is_recovered && !sched_getaffinity(0, sizeof(set), &set))
 		json_pair_u64(json, "cpus", (uint64_t)CPU_COUNT(&set));
+}
+
+/* How long the program's first thread ran, and how long it could have but found
+ * no processor free.  Who finishes the file for a program that has ended knows
+ * it as of the last time. */
+static void scheduled(struct json *json, struct writer_state *state)
+{
+	uint64_t numbers[2];
+
+	if (getpid() == state->session->head->pid &&
+	    proc_numbers("/proc/self/schedstat", numbers, 2) == 2) {
+		state->ran_ns = numbers[0];
+		state->unscheduled_ns = numbers[1];
+	}
+	if (!state->ran_ns)
+		return;
+	json_raw(json, ",\"scheduled\":{\"ran_ns\":");
+	json_u64(json, state->ran_ns);
+	json_pair_u64(json, "waited_ns", state->unscheduled_ns);
+	json_char(json, '}');
 }
 
 /* Closes the events and opens our own object. */
@@ -475,6 +498,7 @@ static void ourselves(struct json *json, struct writer_state *state,
 	json_pair_u64(json, "jumps", clock->steps_back);
 	json_char(json, '}');
 	processors(json, state);
+	scheduled(json, state);
 	json_raw(json, ",\"writer\":{\"cpu_ns\":");
 	json_u64(json, cpu_ns);
 	json_pair_u64(json, "passes", state->passes);
@@ -546,6 +570,7 @@ void trace_frame_tail(struct writer_state *state, struct json *json,
 	by_kind(json, "written_by_kind", state->counts.written_by_kind);
 	heap(json, state, &account);
 	sampling(json, state);
+	task_sums_json(state, json);
 	window(json, state);
 	trigger(json, state);
 	gpu_tail_account(state, json);

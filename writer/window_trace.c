@@ -8,6 +8,7 @@
 #include "writer/file/truncated_file.h"
 #include "writer/text/schema.h"
 #include "writer/trace_frame.h"
+#include "writer/draw/task_sums.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -150,6 +151,7 @@ static int begin(struct writer_state *state, uint64_t start_ticks)
 	state->totals_are_whole = true;
 	heap_counter_begin(state, start_ticks);
 	totals_reset_file(&state->totals);
+	task_sums_reset(state);
 	return 0;
 }
 

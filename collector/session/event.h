@@ -58,6 +58,7 @@
 	X(MAP,          "map")		/* payload map */		\
 	X(CPU_SAMPLE,   "cpu_sample")	/* payload cpu; stack */	\
 	X(HOST_WAIT,    "host_wait")	/* name: of the call that waited */ \
+	X(TASK_COUNTS,  "task_counts")	/* payload task; extra: tid, 0 all */ \
 	X(PYTHON,       "python")	/* name; payload python */
 /* clang-format on */
 
@@ -154,12 +155,16 @@ enum event_payload {
 };
 
 struct event {
-	uint16_t kind;		  /* enum event_kind */
-	uint16_t flags;		  /* enum event_flag */
-	uint32_t name;		  /* interned string, 0 none */
-	uint32_t outlined_offset; /* OpenMP: from code to the
-			   function that the compiler outlined, 0 unknown; heap:
-			   calls of its kind that were passed over (thin.h) */
+	uint16_t kind;	/* enum event_kind */
+	uint16_t flags; /* enum event_flag */
+	uint32_t name;	/* interned string, 0 none */
+	union {
+		uint32_t outlined_offset; /* OpenMP: from code to the function
+			   that the compiler outlined, 0 unknown; heap: calls of
+			   its kind that were passed over (thin.h) */
+		uint32_t
+			caller; /* GPU_API, GPU_MEMORY: the call stack, 0 none */
+	};
 	union {
 		uint32_t extra; /* OpenMP: from code to what names it; scope:
 				   its category's name; step: its thread */
@@ -229,7 +234,7 @@ struct event {
 			uint32_t result;
 			uint32_t is_driver; /* cu..., not cuda... */
 			uint32_t is_launch; /* enum gpu_launch_kind */
-			uint64_t pad;
+			uint64_t lacks_caller;
 		} api;
 		struct {
 			uint64_t correlation;
@@ -287,6 +292,12 @@ struct event {
 			uint64_t code;	  /* one past what ran, or a name as in
 					     a stack; `stack` has its callers */
 		} cpu;
+		struct { /* migrations: outlined_offset */
+			uint64_t ran_ns;
+			uint64_t queued_ns; /* ready, and no core free */
+			uint32_t minor_faults, major_faults;
+			uint32_t voluntary, involuntary; /* switches */
+		} task;
 		struct {
 			uint32_t m, n, k; /* as enum blas_op says */
 			uint32_t batch;

@@ -137,6 +137,15 @@ struct sampling {
 	_Atomic uint64_t cut;	  /* whose stack is deeper than is kept */
 	_Atomic uint32_t timers;  /* threads that had one */
 	_Atomic uint32_t without; /* threads that could have none */
+	_Atomic uint32_t known;	  /* enum task_count: what can be read */
+};
+
+/* What the kernel counts of a thread, where it says so. */
+enum task_count {
+	TASK_TIMES = 1,	 /* on a core, and ready for one */
+	TASK_FAULTS = 2, /* of pages */
+	TASK_SWITCHES = 4,
+	TASK_MIGRATIONS = 8
 };
 
 struct session_header {

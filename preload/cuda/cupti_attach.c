@@ -27,7 +27,6 @@ EXPORT int InitializeInjection(void);
 #include "preload/process/life.h"
 #include "preload/process/process.h"
 #include "preload/process/quiet.h"
-#include "preload/stack/unwind.h"
 #include "writer/writer.h"
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -188,9 +187,6 @@ static bool open_library(struct session *session)
 		return false;
 	}
 	session_note(session, "CUPTI: %s", path);
-	if (unwind_wants(STACK_CUDA))
-		session_note(session, "no call stacks of CUDA's calls: CUPTI "
-				      "records them");
 	return true;
 }
 
@@ -368,6 +364,7 @@ void cupti_forget(void)
 	cupti_kinds_forget();
 	cupti_neighbour_forget();
 	cupti_callbacks_forget();
+	cupti_stacks_forget();
 	cupti_record_forget();
 	cupti_clock_forget();
 	nvml_forget();

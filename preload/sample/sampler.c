@@ -15,6 +15,7 @@
 #include "preload/process/life_parts.h"
 #include "preload/process/process.h"
 #include "preload/sample/sample_stack.h"
+#include "preload/sample/task_counts.h"
 #include "preload/stack/unwind.h"
 #include <dirent.h>
 #include <errno.h>
@@ -27,7 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SLOTS	     4096u
+#define SLOTS	     TASK_COUNTS_MAX
 #define BUSY	     UINT32_MAX
 /* The C library's for setuid(), which a thread may not block. */
 #define SIGNAL	     33
@@ -366,6 +367,20 @@ static void look(void)
 	}
 }
 
+/* What the kernel counts of those that have a slot. */
+static void count_all(void)
+{
+	if (!task_counts_begin(sampler.session, gate_wants()))
+		return;
+	for (uint32_t i = 0; i < load_relaxed(&sampler.used); i++) {
+		const uint32_t tid = load_relaxed(&slots[i].tid);
+
+		if (tid && tid != BUSY)
+			task_counts_look(i, tid);
+	}
+	task_counts_end();
+}
+
 /* --- life ------------------------------------------------------------------*/
 
 void sampler_prepare(void)
@@ -393,8 +408,12 @@ void sampler_poll(void)
 {
 	const uint64_t now = clock_monotonic_ns();
 
-	if (!sampler_is_on())
+	if (!sampler_is_on()) {
+		/* The last round, of a recording that has ended. */
+		if (sampler.session)
+			count_all();
 		return;
+	}
 	if (!install()) {
 		session_note(sampler.session,
 			     "no samples: the C library has no handler for "
@@ -408,6 +427,7 @@ void sampler_poll(void)
 		look();
 	}
 	turn_all(gate_wants());
+	count_all();
 }
 
 void sampler_end(void)
@@ -428,6 +448,8 @@ void sampler_end(void)
 void sampler_forget(void)
 {
 	store_relaxed(&sampler.is_on, false);
+	sampler.session = NULL;
+	task_counts_forget();
 	sampler.looked_ns = 0;
 	gate_on_change(GATE_SAMPLER, NULL);
 	for (uint32_t i = 0; i < load_relaxed(&sampler.used); i++) {

@@ -3,6 +3,10 @@
  * little else. */
 #include <stdio.h>
 
+#ifndef VERSION
+#define VERSION "3.99.0"
+#endif
+
 const char *Py_GetVersion(void)
 {
 	return VERSION;

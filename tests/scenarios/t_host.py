@@ -192,5 +192,73 @@ def test_calls_that_wait_are_not_interrupted():
     expect(slices(done.trace), "no samples")
 
 
+def task_rows(trace):
+    return {row["tid"]: row for row in trace.meta["tasks"]}
+
+
+def test_what_the_kernel_counts_of_threads():
+    done = same("phases", 4, 300, env=SAMPLED)
+    rows = task_rows(done.trace)
+    expect_equal(len(rows), 5, "the process and four threads")
+    sampled = collections.Counter()
+    for one in slices(done.trace):
+        sampled[one["tid"] % 10000000] += one["args"]["self_us"]
+    drawn = collections.Counter()
+    for one in done.trace.events:
+        if one["name"].startswith("kernel counts"):
+            for key in ("minor faults", "gave way", "was preempted"):
+                drawn[one["name"], key] += one["args"][key]
+    for tid, row in rows.items():
+        name = f"kernel counts {tid}" if tid else "kernel counts, all"
+        expect_equal(row["minor_faults"], drawn[name, "minor faults"], "faults drawn")
+        expect_equal(row["voluntary"], drawn[name, "gave way"], "switches drawn")
+        expect_equal(row["involuntary"], drawn[name, "was preempted"], "switches drawn")
+        if tid:
+            expect(row["ran_us"] <= row["wall_us"] * 1.02, row)
+            expect(abs(row["ran_us"] - sampled[tid]) < 0.1 * row["ran_us"] + 10000,
+                   (row, sampled))
+    all_us = sum(row["ran_us"] for tid, row in rows.items() if tid)
+    expect(rows[0]["ran_us"] >= 0.9 * all_us, rows)
+    expect(rows[0]["minor_faults"] > 0, rows)
+    file = done.files[0]
+    threads = json.loads(harness.command("report", "--hot", "--json", file).stdout)["threads"]
+    expect_equal({row["tid"] for row in threads}, set(rows), "threads of the report")
+    text = harness.command("report", "--hot", file).stdout
+    expect("ready, no core" in text and "the rest: threads that ended" in text, text)
+
+
+def test_counts_that_cannot_be_read_are_missed_aloud():
+    done = same("no_counts", env=SAMPLED)
+    expect_equal(set(task_rows(done.trace)), {0}, "rows")
+    notes = " ".join(done.trace.meta["notes"])
+    for what in ("schedstat", "(stat)", "status", "(sched)"):
+        expect(what in notes, notes)
+    expect(not [one for one in done.trace.events
+                if one["name"].startswith("core time") and one["name"] != "core time, all"],
+           "a track of a thread")
+
+
+def by_function(file):
+    """{function: share of self time}, of inlined functions too."""
+    text = harness.command("report", "--hot", "--lines", "--json", file).stdout
+    rows = json.loads(text)
+    sums = collections.Counter()
+    for row in rows["functions"]:
+        sums[row["name"].rsplit(" (", 1)[0]] += row["total_ns"]
+    return {name: 100 * ns / rows["cpu_ns"] for name, ns in sums.items()}
+
+
+def test_inlined_functions_by_line():
+    done = same("phases_inlined", 600, env=SAMPLED)
+    count = sum(one["args"]["samples"] for one in slices(done.trace))
+    shares = by_function(done.files[0])
+    for name, share in SHARES.items():
+        found = sum(value for key, value in shares.items() if key.endswith(name))
+        scatter = 300 * (share / 100 * (1 - share / 100) / count) ** 0.5
+        expect(abs(found - share) <= max(2, scatter), (name, found, count, shares))
+    text = harness.command("report", "--hot", "--lines", done.files[0]).stdout
+    expect("(phases_inlined.cpp:" in text, text)
+
+
 if __name__ == "__main__":
     harness.main()

@@ -166,6 +166,13 @@ def test_lost_events_make_no_finding():
         expect_equal(rules(made(idle_gpu(), ours)), ["losses"], ours)
 
 
+def test_a_machine_that_is_busy_is_said():
+    steps = [step_(number, number * 1000, 1000) for number in range(10)]
+    for waited, found in ((4, []), (6, ["no-processor"])):
+        ours = {"scheduled": {"ran_ns": 100 - waited, "waited_ns": waited}}
+        expect_equal(rules(made(steps, ours)), found, waited)
+
+
 def test_what_comes_after_the_detail_is_not_judged():
     """Behind TRACEPROF_MAX_MB there are steps, but nothing in them."""
     events = idle_gpu() + [step_(number, number * 1000, 1000) for number in range(10, 100)]

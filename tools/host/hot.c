@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/host/hot_lines.h"
 #include "tools/trace/trace_reader.h"
 #include "tools/util/memory.h"
 #include "tools/util/numbers.h"
@@ -19,6 +20,7 @@ struct hot_slice {
 	uint32_t lane, name;
 	int64_t start_ns, end_ns;
 	int64_t self_ns, samples;
+	uint32_t places; /* in reading->places, HOT_NONE: none */
 };
 
 struct hot_reading {
@@ -26,6 +28,8 @@ struct hot_reading {
 	struct trace_lanes lanes;
 	struct hot_slice *slices;
 	size_t count, capacity;
+	struct hot_lines *lines; /* NULL: functions as a whole */
+	struct key_table places; /* "libx.so 0x1234:5" */
 };
 
 /* "/a/b/file.py(12): work" is "work (file.py)", or with its line. */
@@ -71,6 +75,7 @@ static void on_event(void *arg, const struct trace_event *event)
 	struct hot_reading *reading = arg;
 	const struct trace_value *category = &event->field[FIELD_CAT];
 	const struct trace_value self = trace_event_arg(event, "self_us");
+	const struct trace_value places = trace_event_arg(event, "at");
 	struct hot_slice slice;
 
 	if (!trace_event_is_slice(event) || self.type != TRACE_NUMBER ||
@@ -83,6 +88,10 @@ static void on_event(void *arg, const struct trace_event *event)
 	slice.end_ns = event->ts_ns + event->dur_ns;
 	slice.samples = 0;
 	slice.self_ns = 0;
+	slice.places = HOT_NONE;
+	if (reading->lines && places.type == TRACE_STRING)
+		slice.places = key_table_number(&reading->places, places.text,
+						places.len);
 	decimal_to_ns(self.text, self.len, &slice.self_ns);
 	trace_event_integer(event, "samples", &slice.samples);
 	reading->slices = memory_grow(reading->slices, reading->count,
@@ -90,10 +99,13 @@ static void on_event(void *arg, const struct trace_event *event)
 	reading->slices[reading->count++] = slice;
 }
 
-static void skip(void *arg, const struct trace_entry *entry)
+static void on_entry(void *arg, const struct trace_entry *entry)
 {
-	(void)arg;
-	(void)entry;
+	struct hot_reading *reading = arg;
+
+	hot_tasks_entry(&reading->hot->tasks, entry);
+	if (reading->lines)
+		hot_lines_entry(reading->lines, entry);
 }
 
 static int by_start(const void *left, const void *right)
@@ -132,6 +144,47 @@ static uint32_t child_of(struct hot *hot, uint32_t parent, uint32_t name)
 	return (uint32_t)hot->count++;
 }
 
+/* What of a slice's own samples isn't some line's. */
+struct own {
+	struct hot *hot;
+	uint32_t parent;
+	int64_t samples, self_ns;
+};
+
+static void on_line(void *arg, const uint32_t *functions, uint32_t count,
+		    int64_t samples)
+{
+	struct own *own = arg;
+	uint32_t node = own->parent;
+	int64_t self_ns;
+
+	if (samples > own->samples)
+		return;
+	self_ns = (int64_t)((double)own->self_ns * (double)samples /
+			    (double)own->samples);
+	for (uint32_t i = 0; i < count; i++)
+		node = child_of(own->hot, node, functions[i]);
+	own->hot->nodes[node].samples += samples;
+	own->hot->nodes[node].self_ns += self_ns;
+	own->samples -= samples;
+	own->self_ns -= self_ns;
+}
+
+static void add_self(struct hot_reading *reading, const struct hot_slice *slice,
+		     uint32_t parent, uint32_t node)
+{
+	struct hot *hot = reading->hot;
+	struct own own = {hot, parent, slice->samples, slice->self_ns};
+
+	if (slice->places != HOT_NONE)
+		hot_lines_each(
+			reading->lines, &hot->names, slice->name,
+			key_table_key(&reading->places, slice->places, NULL),
+			on_line, &own);
+	hot->nodes[node].self_ns += own.self_ns;
+	hot->nodes[node].samples += own.samples;
+}
+
 /* Slices of one lane nest: what encloses a slice called it. */
 static void add_slices(struct hot_reading *reading)
 {
@@ -144,17 +197,16 @@ static void add_slices(struct hot_reading *reading)
 	      by_start);
 	for (size_t i = 0; i < reading->count; i++) {
 		const struct hot_slice *slice = &reading->slices[i];
-		uint32_t node;
+		uint32_t parent, node;
 
 		if (slice->lane != lane)
 			depth = 0;
 		lane = slice->lane;
 		while (depth && ends[depth - 1] <= slice->start_ns)
 			depth--;
-		node = child_of(reading->hot, depth ? stack[depth - 1] : 0,
-				slice->name);
-		reading->hot->nodes[node].self_ns += slice->self_ns;
-		reading->hot->nodes[node].samples += slice->samples;
+		parent = depth ? stack[depth - 1] : 0;
+		node = child_of(reading->hot, parent, slice->name);
+		add_self(reading, slice, parent, node);
 		if (depth < DEPTH_MAX) {
 			stack[depth] = node;
 			ends[depth++] = slice->end_ns;
@@ -199,7 +251,7 @@ static void add_up(struct hot *hot)
 int hot_read(struct hot *hot, char *const *files, int count, bool by_line)
 {
 	struct hot_reading reading = {.hot = hot};
-	const struct trace_sink sink = {on_event, skip, &reading};
+	const struct trace_sink sink = {on_event, on_entry, &reading};
 	struct trace_facts facts;
 	int rc = 0;
 
@@ -208,14 +260,18 @@ int hot_read(struct hot *hot, char *const *files, int count, bool by_line)
 	child_of(hot, HOT_NONE, key_table_number(&hot->names, "all", 3));
 	for (int i = 0; i < count && !rc; i++) {
 		reading.count = 0;
+		reading.lines = by_line ? hot_lines_new() : NULL;
+		hot_tasks_file(&hot->tasks);
 		rc = trace_read(files[i], &sink, &facts);
 		if (rc)
 			snprintf(hot->error, sizeof(hot->error), "%s: %s",
 				 files[i], facts.error);
 		else
 			add_slices(&reading);
+		hot_lines_free(reading.lines);
 	}
 	free(reading.slices);
+	key_table_free(&reading.places);
 	trace_lanes_free(&reading.lanes);
 	add_up(hot);
 	if (!rc && !hot->nodes[0].total_ns) {
@@ -230,6 +286,7 @@ void hot_free(struct hot *hot)
 {
 	free(hot->nodes);
 	key_table_free(&hot->names);
+	hot_tasks_free(&hot->tasks);
 	*hot = (struct hot){0};
 }
 

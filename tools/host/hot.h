@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "tools/host/hot_tasks.h"
 #include "tools/util/key_table.h"
 
 #define HOT_NONE UINT32_MAX
@@ -29,7 +30,8 @@ struct hot {
 	struct hot_node *nodes;
 	size_t count, capacity;
 	struct key_table names; /* struct hot_function */
-	bool by_line;		/* Python functions apart by line */
+	struct hot_tasks tasks;
+	bool by_line; /* functions apart by line */
 	char error[512];
 };
 

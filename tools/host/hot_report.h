@@ -27,7 +27,7 @@ struct hot_choice {
 		 0x202,                                                        \
 		 NULL,                                                         \
 		 0,                                                            \
-		 "with --hot: Python functions by line",                       \
+		 "with --hot: functions by line, inlined ones apart",          \
 		 1},                                                           \
 		{"flame",                                                      \
 		 0x203,                                                        \

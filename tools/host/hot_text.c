@@ -104,22 +104,8 @@ void hot_print(const struct hot *hot, size_t top, bool is_compared, FILE *out)
 		shown++;
 	}
 	free(list);
-}
-
-static void put_json_text(const char *text, FILE *out)
-{
-	fputc('"', out);
-	for (; *text; text++) {
-		const unsigned char c = (unsigned char)*text;
-
-		if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", c);
-		else if (c < 0x20)
-			fprintf(out, "\\u%04x", c);
-		else
-			fputc(c, out);
-	}
-	fputc('"', out);
+	if (!is_compared)
+		hot_tasks_print(&hot->tasks, top, out);
 }
 
 void hot_print_json(const struct hot *hot, FILE *out)
@@ -136,14 +122,16 @@ void hot_print_json(const struct hot *hot, FILE *out)
 			continue;
 		fputs(any ? ",\n{\"name\":" : "\n{\"name\":", out);
 		any = true;
-		put_json_text(key_table_key(&hot->names, list[i], NULL), out);
+		hot_put_json(key_table_key(&hot->names, list[i], NULL), out);
 		fprintf(out,
 			",\"self_ns\":%lld,\"total_ns\":%lld,\"samples\":%lld}",
 			(long long)function->self_ns,
 			(long long)function->total_ns,
 			(long long)function->samples);
 	}
-	fputs("]}\n", out);
+	fputs("],\n", out);
+	hot_tasks_print_json(&hot->tasks, out);
+	fputs("}\n", out);
 	free(list);
 }
 
@@ -193,11 +181,11 @@ void hot_print_speedscope(const struct hot *hot, const char *title, FILE *out)
 	      out);
 	for (size_t i = 0; i < hot->names.count; i++) {
 		fputs(i ? ",{\"name\":" : "{\"name\":", out);
-		put_json_text(key_table_key(&hot->names, i, NULL), out);
+		hot_put_json(key_table_key(&hot->names, i, NULL), out);
 		fputc('}', out);
 	}
 	fputs("]},\"profiles\":[{\"type\":\"sampled\",\"name\":", out);
-	put_json_text(title, out);
+	hot_put_json(title, out);
 	fprintf(out,
 		",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":%lld,"
 		"\"samples\":[",

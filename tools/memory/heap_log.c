@@ -106,7 +106,6 @@ static uint32_t take_stack(struct heap_log *log,
 
 	if (id.type != TRACE_NUMBER)
 		return 0;
-	log->has_stacks = true;
 	number = key_table_number(&log->stacks, id.text, id.len);
 	if (text.type == TRACE_STRING)
 		add_frames(log, key_table_row(&log->stacks, number), text.text);
@@ -132,6 +131,7 @@ static void take_block(struct heap_log *log, const struct trace_event *event)
 	log->events = memory_grow(log->events, log->count, &log->capacity,
 				  sizeof(log->events[0]));
 	block = &log->events[log->count];
+	log->has_stacks |= trace_event_arg(event, "stack").type == TRACE_NUMBER;
 	*block = (struct heap_event){
 		.ts_ns = event->ts_ns,
 		.address = (uint64_t)address,
@@ -167,10 +167,15 @@ static void on_event(void *arg, const struct trace_event *event)
 	if (event->ts_state != TIME_GOOD && event->ts_state != TIME_FINE)
 		return;
 	if (event->field[FIELD_NAME].type == TRACE_STRING &&
-	    !strncmp(event->field[FIELD_NAME].text, "[memory]", 8))
+	    !strncmp(event->field[FIELD_NAME].text, "[memory]", 8)) {
 		take_block(log, event);
-	else if (trace_event_is_slice(event) &&
-		 trace_value_is(&event->field[FIELD_CAT], "user_annotation"))
+		return;
+	}
+	/* A call of CUDA's has the stack of what it allocates. */
+	if (trace_event_arg(event, "Call stack").type == TRACE_STRING)
+		take_stack(log, event);
+	if (trace_event_is_slice(event) &&
+	    trace_value_is(&event->field[FIELD_CAT], "user_annotation"))
 		take_step(log, event);
 	else if (trace_value_is(&event->field[FIELD_NAME],
 				"PyTorch Profiler (0)") &&

@@ -82,6 +82,7 @@ bool rule_growth(const struct verdict_facts *, struct finding *);
 bool rule_first_step(const struct verdict_facts *, struct finding *);
 bool rule_nth_step(const struct verdict_facts *, struct finding *);
 bool rule_outliers(const struct verdict_facts *, struct finding *);
+bool rule_no_processor(const struct verdict_facts *, struct finding *);
 bool rule_own_cost(const struct verdict_facts *, struct finding *);
 bool rule_losses(const struct verdict_facts *, struct finding *);
 

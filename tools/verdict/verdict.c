@@ -45,6 +45,7 @@ const struct rule verdict_rules[] = {
 	{"first-step", rule_first_step, true, true},
 	{"nth-step", rule_nth_step, true, true},
 	{"outliers", rule_outliers, true, true},
+	{"no-processor", rule_no_processor, true, false},
 	{"own-cost", rule_own_cost, true, false},
 	{NULL, NULL, false, false},
 };

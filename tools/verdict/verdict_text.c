@@ -113,8 +113,9 @@ static unsigned int add_step(struct text_buffer *lines,
 
 	if (!split->has_steps)
 		return add_line(lines, 2, columns,
-				"Verdict: no steps were found; the recording "
-				"took %s:",
+				"Verdict: no steps were found (TRACEPROF_STEP, "
+				"traceprof_step() and prof.step() mark them); "
+				"the recording took %s:",
 				quantity_time((double)split->total_ns).text);
 	return add_line(lines, 2, columns,
 			"Verdict: %zu step%s, median %s, p5-p95 %s to %s:",

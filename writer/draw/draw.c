@@ -8,6 +8,7 @@
 #include "writer/draw/flame.h"
 #include "writer/draw/heap_counter.h"
 #include "writer/draw/last_step.h"
+#include "writer/draw/task_sums.h"
 
 static bool is_slice(unsigned int kind)
 {
@@ -37,10 +38,14 @@ static bool write_line(struct writer_state *state, struct ring_reader *reader,
 static bool write(struct writer_state *state, struct ring_reader *reader,
 		  const struct event *event, struct event_span *span)
 {
-	struct label *label = totals_label(&state->totals, event);
+	struct label *label;
 	size_t before;
 
 	*span = clip_event(state, reader, event);
+	if (event->kind == EVENT_TASK_COUNTS)
+		return clip_has_room(state, event, span->end_ns) &&
+		       task_sums_take(state, event, *span);
+	label = totals_label(&state->totals, event);
 	if (event->kind == EVENT_CPU_SAMPLE)
 		totals_add(label, event->cpu.took_ns);
 	else

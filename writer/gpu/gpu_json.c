@@ -7,6 +7,7 @@
 #include "writer/gpu/gpu_occupancy.h"
 #include "writer/gpu/gpu_side.h"
 #include "writer/events/meta_json.h"
+#include "writer/events/stack_json.h"
 #include "writer/text/schema.h"
 #include <string.h>
 
@@ -106,6 +107,8 @@ void gpu_json_call(struct writer_state *state, const struct gpu_slice *slice,
 	}
 	if (is_cut)
 		json_raw(json, "," SCHEMA_PAIR(SCHEMA_FINISHED, "false"));
+	if (event->caller)
+		stack_json(state, event->caller);
 	json_raw(json, "}}");
 }
 
@@ -391,6 +394,8 @@ void gpu_json_memory(struct writer_state *state, const struct event *event,
 	json_pair_u64(json, SCHEMA_EVENT_INDEX, state->next_index++);
 	if (event->flags & EVENT_TWO_SLOTS)
 		gpu_side_pool_args(json, (const struct gpu_pool *)(event + 1));
+	if (event->caller)
+		stack_json(state, event->caller);
 	json_raw(json, "}}");
 }
 

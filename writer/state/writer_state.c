@@ -48,6 +48,7 @@ void writer_state_end(struct writer_state *state)
 	totals_end(&state->totals);
 	naming_end(&state->naming);
 	hash_index_free(&state->stacks);
+	hash_index_free(&state->tasks);
 	array_free(&state->spent.array);
 	spool_end(&state->spool, false);
 	arena_free(&state->arena);

@@ -134,6 +134,7 @@ struct writer_state {
 	uint64_t packed_chunks;		/* of theirs that are packed */
 	uint64_t late_since_ns;		/* events wait for room; 0 none do */
 	uint64_t late_passes;
+	uint64_t ran_ns, unscheduled_ns;  /* of the first thread; 0 not known */
 	const _Atomic bool *is_cancelled; /* of a recovery; NULL: it never is */
 	bool is_asked;			  /* somebody waits for this pass */
 	uint64_t slice_ticks;		  /* of one round in a large backlog */
@@ -175,6 +176,7 @@ struct writer_state {
 	struct history *history;    /* NULL without a flight recorder */
 	struct room *room;	    /* NULL: events are written down at once */
 	struct hash_index stacks;   /* struct drawn_stack, by id */
+	struct hash_index tasks;    /* struct task_sums, by tid */
 	struct step_finder *finder; /* NULL: no step is searched for */
 	struct forward_table *forward; /* NULL: no operator yet */
 };

@@ -44,6 +44,8 @@
 #define SINGLE	       6u
 #define MANY_AT_TIMES  4u
 #define ONCE	       2u
+#define PASS_SITES     2u
+#define SHORTER	       7u
 
 static const unsigned int contexts[] = {0, 1, 2, 4, SEARCH_CONTEXT_MAX};
 
@@ -57,6 +59,7 @@ struct finder {
 	const struct loop_candidate *open;  /* may, when the run goes on */
 	bool is_tried; /* the doubt is about turns that are tried again */
 	size_t count;
+	size_t dropped; /* that stand behind those */
 	struct loop_candidate candidates[CANDIDATES_MAX];
 };
 
@@ -128,19 +131,22 @@ static const struct loop_candidate *widest(const struct finder *finder)
 	return best;
 }
 
-/* Another phase of the run has loops of its own. */
+/* Another phase of the run has loops of its own: they come last. */
 static void drop_other_phases(struct finder *finder)
 {
 	const struct loop_candidate main = *widest(finder);
 	size_t kept = 0;
 
 	for (size_t i = 0; i < finder->count; i++) {
-		const struct loop_candidate *c = &finder->candidates[i];
+		const struct loop_candidate c = finder->candidates[i];
 
-		if (overlap(c, &main) * 2 >= c->level.marks &&
-		    c->span * 4 >= main.span)
-			finder->candidates[kept++] = *c;
+		if (overlap(&c, &main) * 2 < c.level.marks ||
+		    c.span * 4 < main.span)
+			continue;
+		finder->candidates[i] = finder->candidates[kept];
+		finder->candidates[kept++] = c;
 	}
+	finder->dropped = finder->count - kept;
 	finder->count = kept;
 }
 
@@ -157,6 +163,8 @@ struct gain {
 	bool is_constant; /* nearly always as many */
 	bool is_single;	  /* mostly one; at times many more: an evaluation, */
 	bool is_once;	  /* ... but hardly ever */
+	bool is_pass;	  /* inner turns without an outer one are shorter: an
+			     evaluation's, a validation's */
 	bool is_whole;	  /* from the first turn to the last */
 };
 
@@ -170,6 +178,7 @@ struct turns {
 	size_t within;	      /* ... since the last one */
 	size_t hits;	      /* outer ones */
 	size_t with, without; /* inner turns, with an outer hit and without */
+	size_t shorter;	      /* ... without, that are a third shorter */
 };
 
 static void count_turn(struct turns *turns, bool is_outer)
@@ -177,7 +186,7 @@ static void count_turn(struct turns *turns, bool is_outer)
 	if (is_outer) {
 		if (turns->hits++) {
 			turns->same += turns->within == turns->usual;
-			turns->single += turns->within == 1;
+			turns->single += turns->within <= 1;
 			turns->more += turns->within > 1 ? turns->within : 0;
 		} else {
 			turns->head = turns->within;
@@ -214,6 +223,9 @@ static void compare_turns(struct finder *finder,
 
 			turns->with += is_with;
 			turns->without += !is_with;
+			turns->shorter +=
+				!is_with &&
+				(i - begin) * 3 <= outer->level.length * 2;
 			for (; begin < i; begin++) {
 				if (groups->site[begin] < LOOP_SITES_MAX)
 					into[groups->site[begin]]++;
@@ -268,6 +280,8 @@ static struct gain gain_of(struct finder *finder,
 	gain.is_single =
 		turns.single * SINGLE_OF >= (turns.hits - 1) * SINGLE &&
 		turns.more >= MANY_AT_TIMES * (turns.hits - 1 - turns.single);
+	gain.is_pass = gain.sites >= PASS_SITES &&
+		       turns.shorter * SINGLE_OF >= turns.without * SHORTER;
 	gain.is_once = turns.hits - 1 <= turns.single + ONCE;
 	gain.is_constant = turns.same * 10 >= (turns.hits - 1) * 9;
 	gain.is_whole = turns.head + turns.within == turns.usual &&
@@ -278,7 +292,8 @@ static struct gain gain_of(struct finder *finder,
 /* Turns of a training, not those of an evaluation, too. */
 static bool lacks_less(const struct loop_level *a, const struct loop_level *b)
 {
-	return a->missing * 2 + b->turns / 32 + 1 < b->missing;
+	return (!a->missing && a->turns < b->turns && b->missing > 3) ||
+	       a->missing * 2 + b->turns / 32 + 1 < b->missing;
 }
 
 enum answer { ANSWER_NO, ANSWER_MAYBE, ANSWER_YES };
@@ -312,7 +327,8 @@ static enum answer answer_single(struct finder *finder, const struct gain *gain,
 				 const struct loop_candidate *inner,
 				 const struct loop_candidate *outer)
 {
-	if (outer->level.length * 2 >= inner->level.length * 3 ||
+	if (gain->is_pass ||
+	    outer->level.length * 2 >= inner->level.length * 3 ||
 	    (outer->level.mass >= RICH_MASS &&
 	     (!gain->is_once || outer->level.length > inner->level.length)))
 		return ANSWER_YES;
@@ -570,6 +586,28 @@ static const struct loop_candidate *beside(const struct finder *finder,
 	return best;
 }
 
+/* In another phase, however short, there is a loop around what is the step of
+ * this one: a training before or after much that only generates. */
+static bool is_within_another(const struct finder *finder,
+			      const struct loop_candidate *step)
+{
+	for (size_t i = 0; i < finder->dropped; i++) {
+		const struct loop_candidate *c =
+			&finder->candidates[finder->count + i];
+		size_t shared = 0;
+
+		for (size_t w = 0; w < LOOP_SITES_MAX / 64; w++)
+			shared += (size_t)__builtin_popcountll(c->held[w] &
+							       step->held[w]);
+		if (shared * 2 >= step->level.held &&
+		    c->level.held * 2 >= step->level.held * 3 &&
+		    c->level.mass >= POOR_MASS &&
+		    c->level.length * 2 >= step->level.length * 3)
+			return true;
+	}
+	return false;
+}
+
 /* How often the step turns in the next loop around it, if always as often. */
 static size_t outer_period(struct finder *finder,
 			   const struct loop_candidate *step)
@@ -694,5 +732,8 @@ int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
 	nest->outer = outer_period(finder, choice.step);
 	is_vague = is_doubtful(finder, best_marker(finder, choice.step),
 			       &nest->seldom);
-	return is_vague || is_near(finder->doubt, choice.step) ? -ENOENT : 0;
+	return is_vague || is_near(finder->doubt, choice.step) ||
+			       is_within_another(finder, choice.step)
+		       ? -ENOENT
+		       : 0;
 }

@@ -111,8 +111,6 @@ static void steps_heap_and_losses(void **state)
 {
 	const struct report_choice choice = {0};
 	struct report report;
-	bool told = false;
-
 	(void)state;
 	assert_int_equal(report_read(&report, CPU, &choice), 0);
 	assert_int_equal(report_wall_ns(&report), 30000000);
@@ -124,11 +122,6 @@ static void steps_heap_and_losses(void **state)
 	assert_int_equal(report.heap_events.free_bytes, 3 * 1048576);
 	assert_int_equal(report.heap_events.peak_bytes, 3000000);
 	assert_int_equal(report.metadata.dropped, 2);
-	for (size_t at = 0; at < report.verdict_count; at++)
-		told |= strstr(report.verdict[at],
-			       "forward [omp parallel #1] is imbalanced") !=
-			NULL;
-	assert_true(told);
 	report_free(&report);
 }
 
@@ -183,7 +176,7 @@ static void output_is_complete(void **state)
 	report_print_text(&report, out);
 	report_print_json(&report, out);
 	fclose(out);
-	assert_non_null(strstr(text, "3 steps, 9.500 ms each on average"));
+	assert_non_null(strstr(text, "Steps: 3, mean 9.500 ms"));
 	assert_non_null(strstr(text, "thread 4243 (train)"));
 	assert_non_null(strstr(text, "\"peak_bytes\": 3000000"));
 	assert_non_null(strstr(text, "forward pass \xc3\xb1"));
