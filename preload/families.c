@@ -63,6 +63,13 @@ COLD uint32_t families_watch(bool is_forked)
 	return bits;
 }
 
+const char *families_reason(uint64_t used_ns)
+{
+	return process.options.torch != TORCH_OFF && torch_is_loaded(used_ns)
+		       ? "PyTorch"
+		       : NULL;
+}
+
 static bool wants_waits(void)
 {
 	const struct options *options = &process.options;

@@ -20,12 +20,13 @@ struct python_call {
 	uint32_t name;	 /* as it is drawn */
 	uint32_t code;	 /* what its end is told by */
 	uint32_t number; /* among all calls, from 1 */
-	uint32_t pad;
+	uint32_t is_import;
 };
 
 struct python_stack {
 	_Atomic uint32_t depth;
 	uint32_t beyond;	/* calls deeper than there is room for */
+	uint32_t imports;	/* of the calls, those that import a module */
 	uint32_t window;	/* in which it was begun, as its owner counts */
 	_Atomic uint32_t drawn; /* the last such whose end the writer drew */
 	struct python_call call[PYTHON_DEPTH_MAX];

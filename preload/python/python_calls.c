@@ -6,6 +6,13 @@
 /* All calls are counted together, under the GIL. */
 static uint32_t calls;
 
+static uint64_t least; /* that is drawn inside of an import */
+
+void python_calls_start(uint64_t least_ticks)
+{
+	least = least_ticks;
+}
+
 /* What another window left open and its writer had no time to draw. */
 static void leave_old(struct python_stack *stack)
 {
@@ -16,6 +23,7 @@ static void leave_old(struct python_stack *stack)
 	/* RELEASE pairs with ACQUIRE in draw.c: the calls are gone. */
 	store_release(&stack->depth, 0);
 	stack->beyond = 0;
+	stack->imports = 0;
 }
 
 struct python_stack *python_calls_here(struct thread *thread, uint32_t window,
@@ -49,7 +57,7 @@ void python_calls_thread_entered(struct thread *thread)
 }
 
 void python_call_begins(struct python_stack *stack, uint32_t code,
-			uint32_t name)
+			uint32_t name, bool is_import)
 {
 	const uint32_t depth = load_relaxed(&stack->depth);
 
@@ -63,7 +71,9 @@ void python_call_begins(struct python_stack *stack, uint32_t code,
 		.name = name,
 		.code = code,
 		.number = ++calls,
+		.is_import = is_import,
 	};
+	stack->imports += is_import;
 	/* RELEASE pairs with ACQUIRE in draw.c: the call. */
 	store_release(&stack->depth, depth + 1);
 }
@@ -98,10 +108,14 @@ static void end_down_to(struct thread *thread, struct python_stack *stack,
 	uint32_t at = load_relaxed(&stack->depth);
 
 	while (at-- > depth) {
+		const struct python_call *call = &stack->call[at];
+
 		/* The event first: between the two the writer finds the call
 		 * open, and strikes it. */
-		record(thread, stack, at, now,
-		       at > depth ? EVENT_UNFINISHED : flags);
+		stack->imports -= call->is_import;
+		if (!stack->imports || now - call->start_ticks >= least)
+			record(thread, stack, at, now,
+			       at > depth ? EVENT_UNFINISHED : flags);
 		/* RELEASE pairs with ACQUIRE in draw.c: the call is gone. */
 		store_release(&stack->depth, at);
 	}

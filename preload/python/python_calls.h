@@ -13,9 +13,11 @@
 struct python_stack *python_calls_here(struct thread *thread, uint32_t window,
 				       bool *is_new);
 
-/* A call of `code`, drawn as `name`. */
+/* A call of `code`, drawn as `name`.  What an import calls is drawn if it takes
+ * as long as python_calls_start() was told. */
 void python_call_begins(struct python_stack *stack, uint32_t code,
-			uint32_t name);
+			uint32_t name, bool is_import);
+void python_calls_start(uint64_t least_ticks);
 
 /* The innermost call of `code` ends, and what was called inside. */
 void python_call_ends(struct thread *thread, struct python_stack *stack,

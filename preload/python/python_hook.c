@@ -24,7 +24,9 @@
 #define WALK_MAX    512u /* frames that a thread is in when a window opens */
 #define STACK_BYTES (128u << 10)
 #define AWAIT_NS    200000
-#define AWAITS	    20000u
+#define IMPORTED_EACH                                                          \
+	10000u /* of a second: calls of imports so long are drawn */
+#define AWAITS 20000u
 
 static struct {
 	const char *why; /* it can't be used */
@@ -79,7 +81,8 @@ static void begin_code(struct python_stack *stack, void *code, void *frame)
 		if (!hook.collects && load_relaxed(&hook.is_wanted))
 			follow_garbage(true);
 	}
-	python_call_begins(stack, name.id, shown ? shown : name.id);
+	python_call_begins(stack, name.id, shown ? shown : name.id,
+			   name.is_import);
 }
 
 /* What the thread is in when the first thing is heard of it. */
@@ -143,7 +146,7 @@ void python_hook_function_begins(void *function)
 	if (likely(stack)) {
 		const uint32_t name = python_name_of_function(function).id;
 
-		python_call_begins(stack, name, name);
+		python_call_begins(stack, name, name, false);
 	}
 }
 
@@ -188,7 +191,7 @@ static void *collected(void *self, void *args)
 		python_api.give(generation);
 	python_api.error_clear();
 	if (name && phase && !strcmp(phase, "start"))
-		python_call_begins(stack, name, name);
+		python_call_begins(stack, name, name, false);
 	else if (name && !is_new)
 		python_call_ends(thread, stack, name);
 	python_api.take((void *)(uintptr_t)python_api.none);
@@ -362,6 +365,8 @@ bool python_start(struct session *session)
 	}
 	/* Names are the session's. */
 	python_names_clear(false);
+	python_calls_start(clock_ticks_per_second(&session->head->clock) /
+			   IMPORTED_EACH);
 	gate_on_change(GATE_INTERPRETER, follow);
 	return true;
 }
