@@ -22,6 +22,7 @@
 #include "preload/python/python_hook.h"
 #include "preload/sample/sampler.h"
 #include "preload/stack/unwind.h"
+#include "preload/wait/file_io.h"
 #include "preload/wait/waits.h"
 #include "preload/process/process.h"
 #include "preload/torch/torch_operators.h"
@@ -36,6 +37,7 @@ void families_prepare(void)
 	cupti_prepare();
 	unwind_prepare();
 	sampler_prepare();
+	file_io_prepare();
 	python_prepare();
 }
 
@@ -101,8 +103,12 @@ uint32_t families_begin(struct session *session, uint32_t *record)
 		waits_start(session, (uint64_t)process.options.wait_min * 1000);
 	if (wants_waits())
 		*record |= GATE_WAIT;
+	if (file_io_start(session))
+		*record |= GATE_IO;
 	if (process.options.shapes)
 		*record |= GATE_BLAS;
+	if (process.options.cuda != CUDA_OFF)
+		*record |= GATE_ALLOCATOR;
 	if (python_start(session)) {
 		*record |= GATE_PYTHON;
 		waits_know_gil(python_api.runtime, python_api.runtime_bytes);
@@ -187,6 +193,7 @@ void families_poll(void *unused)
 		session->head->heap_before = before;
 	}
 	sampler_poll();
+	file_io_poll(session);
 	cost_measure(session);
 	torch_poll(session);
 	python_poll(session);

@@ -319,6 +319,19 @@ static void sampling(struct json *json, const struct writer_state *state)
 	json_char(json, '}');
 }
 
+/* What the kernel says of all reads, those that no hook saw among them. */
+static void file_io(struct json *json, const struct writer_state *state)
+{
+	const struct file_sums *sums = &state->session->head->file_io;
+
+	if (!sums->is_on || !sums->is_known)
+		return;
+	json_raw(json, ",\"io\":{\"read_bytes\":");
+	json_u64(json, sums->read_bytes - sums->read_before);
+	json_pair_u64(json, "disk_bytes", sums->disk_bytes - sums->disk_before);
+	json_char(json, '}');
+}
+
 static void window(struct json *json, struct writer_state *state)
 {
 	const struct session *session = state->session;
@@ -571,6 +584,7 @@ void trace_frame_tail(struct writer_state *state, struct json *json,
 	heap(json, state, &account);
 	sampling(json, state);
 	task_sums_json(state, json);
+	file_io(json, state);
 	window(json, state);
 	trigger(json, state);
 	gpu_tail_account(state, json);

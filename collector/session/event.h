@@ -59,6 +59,8 @@
 	X(CPU_SAMPLE,   "cpu_sample")	/* payload cpu; stack */	\
 	X(HOST_WAIT,    "host_wait")	/* name: of the call that waited */ \
 	X(TASK_COUNTS,  "task_counts")	/* payload task; extra: tid, 0 all */ \
+	X(FILE_IO,      "file_io")	/* name: the path; payload file */ \
+	X(ALLOCATOR,    "allocator")	/* payload allocator; device */	\
 	X(PYTHON,       "python")	/* name; payload python */
 /* clang-format on */
 
@@ -143,6 +145,29 @@ enum map_kind {
 		MAP_KIND_COUNT
 };
 
+/* Who else has to do with a wait. */
+enum wait_how {
+	WAIT_ALONE,
+	WAIT_HELD_BY,	  /* held the lock when the wait began */
+	WAIT_WOKEN_BY,	  /* the one who signalled meanwhile */
+	WAIT_SIGNALLED_BY /* ... the last of several signals */
+};
+
+/* What was done with a file; word for names. */
+/* clang-format off */
+#define FILE_VERBS(X)							\
+	X(READ,  "read")						\
+	X(WRITE, "write")						\
+	X(MAP,   "map")
+/* clang-format on */
+
+enum file_verb {
+#define X(name, word) FILE_VERB_##name,
+	FILE_VERBS(X)
+#undef X
+		FILE_VERB_COUNT
+};
+
 /* Types of a scope's payload, as NVTX numbers them. */
 enum event_payload {
 	EVENT_PAYLOAD_NONE,
@@ -162,8 +187,8 @@ struct event {
 		uint32_t outlined_offset; /* OpenMP: from code to the function
 			   that the compiler outlined, 0 unknown; heap: calls of
 			   its kind that were passed over (thin.h) */
-		uint32_t
-			caller; /* GPU_API, GPU_MEMORY: the call stack, 0 none */
+		uint32_t device; /* ALLOCATOR: its type, and << 8 its number */
+		uint32_t caller; /* GPU_API, GPU_MEMORY: its stack */
 	};
 	union {
 		uint32_t extra; /* OpenMP: from code to what names it; scope:
@@ -308,6 +333,17 @@ struct event {
 			uint32_t pad;
 		} blas;
 		struct {
+			uint64_t bytes;
+			uint64_t verb; /* enum file_verb */
+		} file;
+		struct {
+			uint64_t object; /* waited on, 0 not known */
+			uint32_t tid;	 /* of the other, 0 not known */
+			uint32_t how;	 /* enum wait_how */
+			uint32_t signals;
+			uint32_t pad[3];
+		} wait;
+		struct {
 			uint64_t address;
 			uint64_t size_bytes;
 			uint64_t kind; /* enum map_kind */
@@ -317,6 +353,11 @@ struct event {
 			uint64_t number; /* of the call, from 1 */
 			uint64_t parent; /* the call that it is in, 0 none */
 		} python;
+		struct {
+			uint64_t address;
+			int64_t bytes;		      /* negative: taken back */
+			uint64_t allocated, reserved; /* on the device, after */
+		} allocator;
 		uint64_t words[4];
 	};
 };
@@ -488,6 +529,7 @@ static inline uint64_t event_mark_took(uint64_t mark)
 
 /* The word for a kind; "unknown" for a number out of range. */
 const char *event_kind_word(unsigned int kind);
+const char *file_verb_word(unsigned int verb);
 const char *omp_sync_word(unsigned int sync);
 const char *omp_schedule_word(unsigned int schedule);
 

@@ -148,6 +148,14 @@ enum task_count {
 	TASK_MIGRATIONS = 8
 };
 
+/* What the process read in all (/proc/self/io), as of the last look at it. */
+struct file_sums {
+	uint64_t is_on, is_known;
+	uint64_t read_bytes, read_before; /* of anything; when the window
+					     began */
+	uint64_t disk_bytes, disk_before;
+};
+
 struct session_header {
 	char magic[8];
 	uint32_t version;
@@ -233,6 +241,7 @@ struct session_header {
 	struct stack_table stacks;
 	_Atomic uint64_t samples_refused; /* sampled blocks without a place */
 	struct sampling sampling;
+	struct file_sums file_io;
 
 	struct gpu_state gpu;
 

@@ -15,6 +15,7 @@ EXPORT int InitializeInjection(void);
 #include "collector/system/clock.h"
 #include "collector/system/log.h"
 #include "collector/steps/steps.h"
+#include "preload/cuda/caching_allocator.h"
 #include "preload/cuda/cuda_calls.h"
 #include "preload/cuda/cupti_buffers.h"
 #include "preload/cuda/cupti_clock.h"
@@ -238,6 +239,7 @@ static bool attach(struct session *session, bool late)
 		return false;
 	}
 	cupti_record_start();
+	store_relaxed(&gpu->has_allocator, caching_allocator_is_loaded());
 	is_late = cupti_neighbour_is_first();
 	if (!is_late &&
 	    (subscribe(session) != CUPTI_SUCCESS ||

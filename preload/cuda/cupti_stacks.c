@@ -8,9 +8,9 @@
  * table that is overwritten in turn.  What isn't found there any more is
  * counted by who looks for it.
  *
- * Between the program and us lie CUPTI, the driver and a shared runtime.  They
- * are left out, so that a stack begins with the line that called CUDA, as it
- * does without CUPTI.
+ * Between the program and us lie CUPTI, the driver, a shared runtime, and
+ * perhaps PyTorch's allocator.  They are left out, so that a stack begins with
+ * the line that called CUDA, as it does without CUPTI.
  */
 #ifdef HAVE_CUPTI
 
@@ -52,7 +52,8 @@ bool cupti_stacks_want(const char *name)
 static int look_for_cuda(struct dl_phdr_info *info, size_t bytes, void *unused)
 {
 	static const char *const names[] = {"libcuda.so", "libcudart.so",
-					    "libcupti.so"};
+					    "libcupti.so", "libc10_cuda.so",
+					    "libc10.so"};
 	const char *slash = strrchr(info->dlpi_name, '/');
 	const char *base = slash ? slash + 1 : info->dlpi_name;
 	uintptr_t low = UINTPTR_MAX, high = 0;

@@ -33,7 +33,7 @@ enum need { BASE, REST, LATE, NEW, OTHER, NONE };
 struct row {
 	uint8_t need;
 	uint8_t where; /* of the function pointer in `real` */
-	char name[24];
+	char name[28];
 };
 
 #define X(library, need, name, returns, parameters)                            \

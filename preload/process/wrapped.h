@@ -31,7 +31,10 @@
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
+#include <sys/socket.h>
 #include <sys/types.h>
+#include <sys/uio.h>
+#include <stdio.h>
 
 /* clang-format off */
 #define WRAPPED_FUNCTIONS(X)						\
@@ -102,6 +105,14 @@
 						off_t at))		\
 	X(libc, LATE, write,          ssize_t, (int fd, const void *data, \
 						size_t bytes))		\
+	X(libc, LATE, readv,          ssize_t, (int fd, const struct iovec *parts, \
+						int count))		\
+	X(libc, LATE, pwrite,         ssize_t, (int fd, const void *data, \
+						size_t bytes, off_t at)) \
+	X(libc, LATE, writev,         ssize_t, (int fd, const struct iovec *parts, \
+						int count))		\
+	X(libc, LATE, fread,          size_t, (void *data, size_t size,	\
+					       size_t count, FILE *stream)) \
 	X(libc, LATE, recv,           ssize_t, (int fd, void *data, size_t bytes, \
 						int flags))		\
 	X(libc, LATE, send,           ssize_t, (int fd, const void *data, \
@@ -121,6 +132,30 @@
 	X(libc, LATE, pthread_cond_timedwait, int, (pthread_cond_t *condition, \
 						    pthread_mutex_t *mutex, \
 						    const struct timespec *until)) \
+	X(libc, LATE, pthread_cond_clockwait, int, (pthread_cond_t *condition, \
+						    pthread_mutex_t *mutex, \
+						    clockid_t clock,	\
+						    const struct timespec *until)) \
+	X(libc, LATE, sem_clockwait,  int,    (sem_t *semaphore, clockid_t clock, \
+					       const struct timespec *until)) \
+	X(libc, LATE, epoll_pwait,    int,    (int fd, struct epoll_event *events, \
+					       int count, int milliseconds, \
+					       const sigset_t *mask))	\
+	X(libc, LATE, accept,         int,    (int fd, struct sockaddr *from, \
+					       socklen_t *bytes))	\
+	X(libc, LATE, recvfrom,       ssize_t, (int fd, void *data, size_t bytes, \
+						int flags, struct sockaddr *from, \
+						socklen_t *from_bytes))	\
+	X(libc, LATE, recvmsg,        ssize_t, (int fd, struct msghdr *message, \
+						int flags))		\
+	X(libc, LATE, waitpid,        pid_t,  (pid_t pid, int *status,	\
+					       int options))		\
+	X(libc, REST, pthread_mutex_lock, int, (pthread_mutex_t *mutex)) \
+	X(libc, REST, pthread_rwlock_rdlock, int, (pthread_rwlock_t *lock)) \
+	X(libc, REST, pthread_rwlock_wrlock, int, (pthread_rwlock_t *lock)) \
+	X(libc, REST, pthread_cond_signal, int, (pthread_cond_t *condition)) \
+	X(libc, REST, pthread_cond_broadcast, int, (pthread_cond_t *condition)) \
+	X(libc, REST, sem_post,       int,    (sem_t *semaphore))	\
 	X(libc, REST, pthread_create, int,    (pthread_t *thread,	\
 					       const pthread_attr_t *attributes, \
 					       void *(*run)(void *), void *arg)) \
@@ -136,6 +171,9 @@
 /* Called, never replaced. */
 #define CALLED_FUNCTIONS(X)						\
 	X(libc, OTHER, malloc_usable_size, size_t, (void *ptr))		\
+	X(libc, LATE, pthread_mutex_trylock, int, (pthread_mutex_t *mutex)) \
+	X(libc, LATE, pthread_rwlock_tryrdlock, int, (pthread_rwlock_t *lock)) \
+	X(libc, LATE, pthread_rwlock_trywrlock, int, (pthread_rwlock_t *lock)) \
 	X(libc, REST, mallinfo2,      struct mallinfo2, (void))		\
 	X(libc, REST, __libc_malloc,  void *, (size_t size))
 /* clang-format on */

@@ -9,11 +9,13 @@
  */
 #include "preload/wait/waits.h"
 
-#include "collector/session/gate.h"
 #include "preload/process/hook.h"
 #include "preload/process/real.h"
+#include "preload/wait/file_io.h"
+#include "preload/wait/wakers.h"
 #include <errno.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -32,12 +34,6 @@
 	X(int, epoll_wait, (int fd, struct epoll_event *events, int count, \
 			    int milliseconds),				\
 	  (fd, events, count, milliseconds))				\
-	X(ssize_t, read, (int fd, void *data, size_t bytes),		\
-	  (fd, data, bytes))						\
-	X(ssize_t, pread, (int fd, void *data, size_t bytes, off_t at),	\
-	  (fd, data, bytes, at))					\
-	X(ssize_t, write, (int fd, const void *data, size_t bytes),	\
-	  (fd, data, bytes))						\
 	X(ssize_t, recv, (int fd, void *data, size_t bytes, int flags),	\
 	  (fd, data, bytes, flags))					\
 	X(ssize_t, send, (int fd, const void *data, size_t bytes, int flags), \
@@ -45,10 +41,32 @@
 	X(int, nanosleep, (const struct timespec *time,			\
 			   struct timespec *left), (time, left))	\
 	X(int, usleep, (useconds_t microseconds), (microseconds))	\
-	X(int, sem_wait, (sem_t *semaphore), (semaphore))		\
-	X(int, sem_timedwait, (sem_t *semaphore,			\
-			       const struct timespec *until),		\
-	  (semaphore, until))
+	X(int, epoll_pwait, (int fd, struct epoll_event *events, int count, \
+			     int milliseconds, const sigset_t *mask),	\
+	  (fd, events, count, milliseconds, mask))			\
+	X(int, accept, (int fd, struct sockaddr *from, socklen_t *bytes), \
+	  (fd, from, bytes))						\
+	X(ssize_t, recvfrom, (int fd, void *data, size_t bytes, int flags, \
+			      struct sockaddr *from, socklen_t *from_bytes), \
+	  (fd, data, bytes, flags, from, from_bytes))			\
+	X(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags), \
+	  (fd, message, flags))						\
+	X(pid_t, waitpid, (pid_t pid, int *status, int options),	\
+	  (pid, status, options))
+
+/* Those of files too: X(what, name, parameters, arguments). */
+#define FILE_CALLS(X)							\
+	X(READ,  read, (int fd, void *data, size_t bytes), (fd, data, bytes)) \
+	X(READ,  pread, (int fd, void *data, size_t bytes, off_t at),	\
+	  (fd, data, bytes, at))					\
+	X(READ,  readv, (int fd, const struct iovec *parts, int count),	\
+	  (fd, parts, count))						\
+	X(WRITE, write, (int fd, const void *data, size_t bytes),	\
+	  (fd, data, bytes))						\
+	X(WRITE, pwrite, (int fd, const void *data, size_t bytes, off_t at), \
+	  (fd, data, bytes, at))					\
+	X(WRITE, writev, (int fd, const struct iovec *parts, int count), \
+	  (fd, parts, count))
 
 /* Those that return what is wrong. */
 #define RETURNING_CALLS(X)						\
@@ -57,27 +75,47 @@
 				 struct timespec *left),		\
 	  (clock, flags, time, left))					\
 	X(int, pthread_join, (pthread_t thread, void **value),		\
-	  (thread, value))						\
-	X(int, pthread_cond_wait, (pthread_cond_t *condition,		\
-				   pthread_mutex_t *mutex),		\
-	  (condition, mutex))
-/* Written out: it may be a wait for Python's GIL. */
-#define OTHER_CALLS(X) X(int, pthread_cond_timedwait, (), ())
+	  (thread, value))
+
+/* Those that somebody wakes who signals what stands first: X(how it fails,
+ * name, parameters, arguments, what). */
+#define WOKEN_CALLS(X)							\
+	X(FAIL_RETURNS, pthread_cond_wait, (pthread_cond_t *condition,	\
+					    pthread_mutex_t *mutex),	\
+	  (condition, mutex), condition)				\
+	X(FAIL_RETURNS, pthread_cond_timedwait, (pthread_cond_t *condition, \
+						 pthread_mutex_t *mutex, \
+						 const struct timespec *until), \
+	  (condition, mutex, until), condition)				\
+	X(FAIL_RETURNS, pthread_cond_clockwait, (pthread_cond_t *condition, \
+						 pthread_mutex_t *mutex, \
+						 clockid_t clock,	\
+						 const struct timespec *until), \
+	  (condition, mutex, clock, until), condition)			\
+	X(FAIL_ERRNO, sem_wait, (sem_t *semaphore), (semaphore), semaphore) \
+	X(FAIL_ERRNO, sem_timedwait, (sem_t *semaphore,			\
+				      const struct timespec *until),	\
+	  (semaphore, until), semaphore)				\
+	X(FAIL_ERRNO, sem_clockwait, (sem_t *semaphore, clockid_t clock, \
+				      const struct timespec *until),	\
+	  (semaphore, clock, until), semaphore)
 /* clang-format on */
 
 enum wait_call {
-#define X(returns, name, parameters, arguments) CALL_##name,
-	WAITING_CALLS(X) RETURNING_CALLS(X) OTHER_CALLS(X)
+#define X(returns, name, ...) CALL_##name,
+	WAITING_CALLS(X) FILE_CALLS(X) RETURNING_CALLS(X) WOKEN_CALLS(X)
 #undef X
-		CALL_GIL,
-	CALL_COUNT
+		CALL_LOCKS,
+	CALL_COUNT = CALL_LOCKS + WAIT_LOCK_COUNT
 };
 
 static const char words[CALL_COUNT][32] = {
-#define X(returns, name, parameters, arguments) "wait: " #name,
-	WAITING_CALLS(X) RETURNING_CALLS(X) OTHER_CALLS(X)
+#define X(returns, name, ...) "wait: " #name,
+	WAITING_CALLS(X) FILE_CALLS(X) RETURNING_CALLS(X) WOKEN_CALLS(X)
 #undef X
-		[CALL_GIL] = "wait: GIL",
+#define X(name, word) word,
+		WAIT_LOCKS(X)
+#undef X
 };
 
 static struct {
@@ -93,6 +131,11 @@ void waits_know_gil(const char *around, size_t bytes)
 	waits.gil_bytes = bytes;
 }
 
+static bool is_gil(const void *object)
+{
+	return (uintptr_t)object - (uintptr_t)waits.gil < waits.gil_bytes;
+}
+
 void waits_start(struct session *session, uint64_t least_ns)
 {
 	const double rate =
@@ -104,14 +147,20 @@ void waits_start(struct session *session, uint64_t least_ns)
 	store_relaxed(&waits.least_ticks, (uint64_t)((double)least_ns * rate));
 }
 
-static COLD void record(enum wait_call call, uint64_t start)
+static COLD void record(unsigned int call, uint64_t start,
+			const struct wait_other *other)
 {
 	const int saved = errno;
 	const uint64_t end = clock_ticks();
-	const struct event event = {.kind = EVENT_HOST_WAIT,
-				    .name = load_relaxed(&waits.name[call]),
-				    .start_ticks = start,
-				    .end_ticks = end};
+	const struct event event = {
+		.kind = EVENT_HOST_WAIT,
+		.name = load_relaxed(&waits.name[call]),
+		.start_ticks = start,
+		.end_ticks = end,
+		.wait = {.object = (uint64_t)(uintptr_t)other->object,
+			 .tid = other->tid,
+			 .how = other->how,
+			 .signals = other->signals}};
 	struct thread *thread;
 
 	if (end - start >= load_relaxed(&waits.least_ticks)) {
@@ -125,20 +174,64 @@ static COLD void record(enum wait_call call, uint64_t start)
 /* 0: nothing is recorded of it. */
 static inline uint64_t begin(void)
 {
-	return unlikely(gate_bits() & GATE_WAIT) && thread_self != THREAD_BUSY
+	return waits_are_wanted() ? clock_ticks() : 0;
+}
+
+static inline uint64_t begin_woken(void)
+{
+	return waits_are_wanted() || unlikely(gate_bits() & GATE_PYTHON &&
+					      thread_self != THREAD_BUSY)
 		       ? clock_ticks()
 		       : 0;
 }
 
-static inline void end(enum wait_call call, uint64_t start)
+static inline uint64_t begin_file(void)
 {
-	if (unlikely(start) && gate_bits() & GATE_WAIT)
-		record(call, start);
+	return waits_are_wanted() || file_io_is_wanted() ? clock_ticks() : 0;
 }
 
-static bool is_gil(const pthread_cond_t *condition)
+static inline void end(enum wait_call call, uint64_t start)
 {
-	return (uintptr_t)condition - (uintptr_t)waits.gil < waits.gil_bytes;
+	static const struct wait_other nobody;
+
+	if (unlikely(start) && gate_bits() & GATE_WAIT)
+		record(call, start, &nobody);
+}
+
+void waits_lock_ends(enum wait_lock lock, uint64_t start,
+		     const struct wait_other *other)
+{
+	if (gate_bits() & GATE_WAIT)
+		record((unsigned int)CALL_LOCKS + lock, start, other);
+}
+
+/* A file's is drawn as such, however long it took. */
+static COLD void end_file(enum wait_call call, enum file_verb verb, int fd,
+			  ssize_t bytes, uint64_t start)
+{
+	if (gate_bits() & GATE_IO && bytes >= 0 &&
+	    file_io_took(verb, fd, (uint64_t)bytes, start))
+		return;
+	end(call, start);
+}
+
+/* One that was woken once knows by whom. */
+static COLD void end_woken(enum wait_call call, uint64_t start,
+			   const void *object, uint64_t before)
+{
+	struct wait_other other = {.object = object};
+
+	other.signals =
+		wakers_since(object, before, wakers_look(object), &other.tid);
+	if (other.signals)
+		other.how =
+			other.signals == 1 ? WAIT_WOKEN_BY : WAIT_SIGNALLED_BY;
+	else
+		other.tid = 0;
+	if (is_gil(object) && gate_bits() & (GATE_WAIT | GATE_PYTHON))
+		record((unsigned int)CALL_LOCKS + WAIT_LOCK_gil, start, &other);
+	else if (gate_bits() & GATE_WAIT)
+		record(call, start, &other);
 }
 
 /* Before the process was looked at, or where it is none of our business. */
@@ -168,6 +261,26 @@ static bool is_gil(const pthread_cond_t *condition)
 WAITING_CALLS(X)
 #undef X
 
+#define X(verb, name, parameters, arguments)                                   \
+	EXPORT ssize_t name parameters                                         \
+	{                                                                      \
+		const uint64_t start = begin_file();                           \
+		ssize_t result;                                                \
+                                                                               \
+		LOOK_UP(name);                                                 \
+		if (unlikely(!real.name)) {                                    \
+			errno = EAGAIN;                                        \
+			return -1;                                             \
+		}                                                              \
+		if (likely(!start))                                            \
+			return real.name arguments;                            \
+		result = real.name arguments;                                  \
+		end_file(CALL_##name, FILE_VERB_##verb, fd, result, start);    \
+		return result;                                                 \
+	}
+FILE_CALLS(X)
+#undef X
+
 #define X(returns, name, parameters, arguments)                                \
 	EXPORT returns name parameters                                         \
 	{                                                                      \
@@ -186,29 +299,52 @@ WAITING_CALLS(X)
 RETURNING_CALLS(X)
 #undef X
 
-EXPORT int pthread_cond_timedwait(pthread_cond_t *condition,
-				  pthread_mutex_t *mutex,
-				  const struct timespec *until)
-{
-	const uint32_t wanted = gate_bits() & (GATE_WAIT | GATE_PYTHON);
-	uint64_t start = 0;
-	int result;
-
-	LOOK_UP(pthread_cond_timedwait);
-	if (unlikely(!real.pthread_cond_timedwait))
-		return EAGAIN;
-	if (unlikely(wanted) && thread_self != THREAD_BUSY)
-		start = clock_ticks();
-	result = real.pthread_cond_timedwait(condition, mutex, until);
-	if (likely(!start))
-		return result;
-	if (is_gil(condition) && gate_bits() & (GATE_WAIT | GATE_PYTHON))
-		record(CALL_GIL, start);
-	else
-		end(CALL_pthread_cond_timedwait, start);
-	return result;
-}
+#define FAIL_RETURNS return EAGAIN
+#define FAIL_ERRNO   return (errno = EAGAIN, -1)
+#define X(fails, name, parameters, arguments, object)                          \
+	EXPORT int name parameters                                             \
+	{                                                                      \
+		const uint64_t start = begin_woken();                          \
+		const uint64_t before = start ? wakers_look(object) : 0;       \
+		int result;                                                    \
+                                                                               \
+		LOOK_UP(name);                                                 \
+		if (unlikely(!real.name))                                      \
+			fails;                                                 \
+		if (likely(!start))                                            \
+			return real.name arguments;                            \
+		result = real.name arguments;                                  \
+		end_woken(CALL_##name, start, object, before);                 \
+		return result;                                                 \
+	}
+WOKEN_CALLS(X)
+#undef X
 
 /* Another name for it where files have 64 bits. */
 EXPORT ssize_t pread64(int fd, void *data, size_t bytes, off64_t at)
 	__attribute__((alias("pread")));
+EXPORT ssize_t pwrite64(int fd, const void *data, size_t bytes, off64_t at)
+	__attribute__((alias("pwrite")));
+
+/* Small ones come out of the stream's own buffer: what it reads for them is
+ * seen by nobody. */
+static COLD size_t read_stream(void *data, size_t size, size_t count,
+			       FILE *stream)
+{
+	const uint64_t start = clock_ticks();
+	const size_t result = real.fread(data, size, count, stream);
+
+	file_io_took(FILE_VERB_READ, fileno(stream), (uint64_t)result * size,
+		     start);
+	return result;
+}
+
+EXPORT size_t fread(void *data, size_t size, size_t count, FILE *stream)
+{
+	LOOK_UP(fread);
+	if (unlikely(!real.fread))
+		return 0;
+	if (unlikely(file_io_is_wanted()) && size * count >= FILE_IO_STREAM_MIN)
+		return read_stream(data, size, count, stream);
+	return real.fread(data, size, count, stream);
+}

@@ -5,13 +5,51 @@
 #ifndef PRELOAD_WAITS_H
 #define PRELOAD_WAITS_H
 
+#include "collector/session/gate.h"
 #include "collector/session/names.h"
 #include "collector/session/session.h"
+#include "collector/session/thread_self.h"
 
 /* A recording begins in which waits of `least_ns` and longer are drawn. */
 void waits_start(struct session *session, uint64_t least_ns);
 
-/* Python's GIL lies in these bytes: waits for it are named so. */
+/* False in work of our own, and in a handler that interrupted it. */
+static inline bool waits_are_wanted(void)
+{
+	return unlikely(gate_bits() & GATE_WAIT) &&
+	       (!thread_self || thread_records(thread_self));
+}
+
+/* Locks that are waited for; word for names. */
+/* clang-format off */
+#define WAIT_LOCKS(X)							\
+	X(mutex,  "wait: pthread_mutex_lock")				\
+	X(rdlock, "wait: pthread_rwlock_rdlock")			\
+	X(wrlock, "wait: pthread_rwlock_wrlock")			\
+	X(gil,    "wait: GIL")
+/* clang-format on */
+
+enum wait_lock {
+#define X(name, word) WAIT_LOCK_##name,
+	WAIT_LOCKS(X)
+#undef X
+		WAIT_LOCK_COUNT
+};
+
+/* Who else has to do with it. */
+struct wait_other {
+	const void *object;
+	uint32_t tid; /* 0: not known */
+	uint32_t how; /* enum wait_how */
+	uint32_t signals;
+};
+
+/* The wait for a lock is over. */
+void waits_lock_ends(enum wait_lock lock, uint64_t start,
+		     const struct wait_other *other);
+
+/* Python's GIL lies in these bytes: waits for it are named so, and drawn with
+ * calls of Python too. */
 void waits_know_gil(const char *around, size_t bytes);
 
 #endif

@@ -25,6 +25,9 @@ HEAP = {
     "sampled": ({"TRACEPROF_MALLOC": "sampled"}, 50),
     "flight": ({"TRACEPROF_MALLOC": "all", "TRACEPROF_FLIGHT": "10s"}, 60),
 }
+# Added per call of a lock that is free, of a signal, of a read: with the gate
+# closed, and where waits are recorded.
+CALLS = {"lock": (6, 55), "signal": (6, 82), "read": (15, 100)}
 # For each region of one thread, 32 of them glibc's locks.
 REGION = 420
 # In our code, for each launch on the simulated GPU that is recorded.
@@ -126,16 +129,44 @@ def test_sampled_calls():
     within_limit("sampled")
 
 
-def test_call_stack_of_an_event():
-    """A block's whole event, against libunwind's walk alone."""
+def added_to_call(what, settings):
+    command = [build("bench_lock"), what, "{}"]
+    return (each(command, settings, harness.LIBRARY, "run")
+            - each(command, within="run"))
+
+
+def test_calls_that_may_wait():
+    for what, (closed, _) in CALLS.items():
+        for settings in ({"TRACEPROF": "0"}, {}):
+            added = added_to_call(what, settings)
+            expect(added < closed + 0.05,
+                   f"{what}: {added:.2f} instructions added, the limit is {closed}")
+
+
+def test_calls_that_may_wait_where_it_is_recorded():
     if not reads_counter():
         raise Skip("this machine does not keep time by the processor's counter")
+    for what, (_, most) in CALLS.items():
+        added = added_to_call(what, {"TRACEPROF_WAITS": "1", "TRACEPROF_MALLOC": "all"})
+        expect(1 < added < most,
+               f"{what}: {added:.2f} instructions added, the limit is {most}")
+
+
+def event_with_stack():
+    """Instructions of libunwind's walk alone, and of a block's whole event."""
     program = build("bench_stack")
     settings = {"TRACEPROF_MALLOC": "all", "TRACEPROF_STACK": "heap:16"}
     alone = (each([program, "bare", 16, "{}"], within="turn")
              - each([program, "none", 16, "{}"], within="turn"))
     added = (each([program, "pair", 16, "{}"], settings, harness.LIBRARY, "turn")
              - each([program, "pair", 16, "{}"], within="turn"))
+    return alone, added
+
+
+def test_call_stack_of_an_event():
+    if not reads_counter():
+        raise Skip("this machine does not keep time by the processor's counter")
+    alone, added = event_with_stack()
     expect(alone < added < 1.3 * alone,
            f"{added:.1f} instructions for an event with its stack, {alone:.1f} for "
            f"the walk alone: {added / alone:.2f}")
@@ -167,18 +198,23 @@ def test_launch_marks():
 
 def of_library(path):
     """Instructions in our own code: lines of cost under our object's name, but for
-    those that sum up a call."""
+    those that sum up a call, and for the simulated GPU's own locks."""
     names, here, total, is_call = {}, None, 0, False
+    functions, is_lock = {}, False
     with open(path, encoding="utf-8") as file:
         for line in file:
             named = re.match(r"(c?ob)=\((\d+)\)(?: (.*))?", line)
             if named:
                 names.setdefault(named[2], named[3])
                 here = names[named[2]] if named[1] == "ob" else here
+            elif (named := re.match(r"(c?)fn=\((\d+)\)(?: (.*))?", line)):
+                functions.setdefault(named[2], named[3])
+                if not named[1]:
+                    is_lock = functions[named[2]].startswith(("pthread_", "sem_"))
             elif line.startswith("calls="):
                 is_call = True
             elif re.match(r"[\d+*-]", line):
-                total += 0 if is_call or here != harness.LIBRARY else int(line.split()[1])
+                total += 0 if is_call or is_lock or here != harness.LIBRARY else int(line.split()[1])
                 is_call = False
     return total
 

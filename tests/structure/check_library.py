@@ -20,9 +20,12 @@ EXPORTS = re.compile(
     r"|exec[lv]p?e?|execvpe|fexecve|execveat|_exit|_Exit|exit|quick_exit|abort"
     r"|poll|ppoll|select|epoll_wait|read|pread|pread64|write|recv|send"
     r"|nanosleep|clock_nanosleep|usleep|sem_wait|sem_timedwait|pthread_join"
-    r"|pthread_cond_wait|pthread_cond_timedwait|dl_iterate_phdr"
+    r"|pthread_cond_(wait|timedwait|clockwait|signal|broadcast)|sem_clockwait|sem_post"
+    r"|pthread_mutex_lock|pthread_rwlock_(rd|wr)lock|epoll_pwait|accept|recvfrom"
+    r"|recvmsg|waitpid|readv|writev|pwrite|pwrite64|fread|dl_iterate_phdr"
     r"|pthread_create|dlclose|traceprof_\w+"
     r"|InitializeInjection(Nvtx2?)?|ompt_start_tool|__itt_api_init"
+    r"|_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE"
     r"|(__cuda|cuda|cu|nccl|cblas_)\w+"
     r"|(scipy_|scipy_cblas_)?[sdcz](gemm|gemv|syrk|herk|trsm|trmm|symm|getrf|potrf"
     r"|geqrf|gesv|getrs|gesdd|syevd|heevd|geev|gelsd|gemm_batch)(64_|_64_|_)?")

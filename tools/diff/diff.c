@@ -14,6 +14,10 @@
 
 #include "tools/util/memory.h"
 
+/* Less of the time without a processor falls into few steps, which the median
+ * leaves out. */
+#define DISTURBED_MIN 0.05
+
 /* A run's steps as numbers, in the order of time. */
 struct columns {
 	double *values;
@@ -23,6 +27,7 @@ struct columns {
 
 static struct columns columns_new(const struct run *run)
 {
+	const double disturbed = run_disturbed(run);
 	struct columns columns = {
 		memory_zeroed(run->step_count + 1, sizeof(double)),
 		memory_zeroed(run->step_count + 1, sizeof(unsigned int)), 0};
@@ -32,8 +37,10 @@ static struct columns columns_new(const struct run *run)
 		columns.values[at] = (double)run->steps[at].dur_ns;
 	}
 	/* Of a step; all of it may have been in the same name. */
-	columns.disturbed = run_disturbed(run) *
-			    statistics_median(columns.values, run->step_count);
+	if (disturbed >= DISTURBED_MIN)
+		columns.disturbed =
+			disturbed *
+			statistics_median(columns.values, run->step_count);
 	return columns;
 }
 

@@ -19,7 +19,7 @@
 #endif
 
 /* Less isn't worth a line. */
-#define DISTURBED_SAID 0.02
+#define DISTURBED_SAID 0.05
 
 static double change_percent(double from, double to)
 {

@@ -14,8 +14,7 @@
  *	the medians of the runs;
  *	else the largest of 2 %; one standard deviation of the steps (by the
  *	quartiles); the range of the medians of a run's quarters and a quarter
- *	more; and the share of its time for which a run found no processor
- *	free.
+ *	more; and what a run stood without a processor.
  */
 #ifndef TOOLS_STATISTICS_H
 #define TOOLS_STATISTICS_H

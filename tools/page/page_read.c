@@ -228,7 +228,10 @@ static void on_memory(struct page *page, const struct trace_event *event)
 		return;
 	trace_event_integer(event, "Device Type", &type);
 	trace_event_integer(event, "Device Id", &device);
-	if (type)
+	if (type && strstr(event->field[FIELD_NAME].text, "driver"))
+		snprintf(name, sizeof(name), "GPU %lld memory of the driver",
+			 (long long)device);
+	else if (type)
 		snprintf(name, sizeof(name), "GPU %lld memory",
 			 (long long)device);
 	else if (is_pinned)

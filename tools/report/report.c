@@ -182,6 +182,9 @@ static void on_memory(struct report *report, const struct trace_event *event,
 	if (trace_event_integer(event, "Total Allocated", &total) &&
 	    total > memory->peak_bytes)
 		memory->peak_bytes = total;
+	if (trace_event_integer(event, "Total Reserved", &total) &&
+	    total > memory->reserved_bytes)
+		memory->reserved_bytes = total;
 }
 
 /* Remembers the names of threads, for the tree. */

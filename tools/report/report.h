@@ -70,7 +70,8 @@ struct report_steps {
 struct report_memory {
 	int64_t allocs, frees;
 	int64_t alloc_bytes, free_bytes;
-	int64_t peak_bytes; /* largest Total Allocated seen */
+	int64_t peak_bytes;	/* largest Total Allocated seen */
+	int64_t reserved_bytes; /* largest Total Reserved */
 };
 
 enum report_work { WORK_KERNEL, WORK_COPY, WORK_FILL, WORK_COUNT };

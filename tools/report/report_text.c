@@ -539,6 +539,11 @@ static void print_device(const struct report *report, unsigned int number,
 			" frees, peak %s\n",
 			number, memory->allocs, memory->frees,
 			quantity_bytes((double)memory->peak_bytes).text);
+	if (memory->reserved_bytes > memory->peak_bytes)
+		fprintf(out,
+			"GPU %u: the program's allocator held %s at most\n",
+			number,
+			quantity_bytes((double)memory->reserved_bytes).text);
 }
 
 static void stream_row(struct table *table, const struct report_device *row,

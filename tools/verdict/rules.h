@@ -53,7 +53,9 @@
 #define STEPS_MIN	   5
 
 #define OWN_COST_MIN	   0.01
+#define SPOILT_MIN	   0.25 /* of the time without a processor */
 #define LOST_MIN	   0.001
+#define LOST_WAITS_MIN	   0.01 /* of those at regions' ends */
 
 /* The whole table; ends with a name that is NULL. */
 extern const struct rule verdict_rules[];

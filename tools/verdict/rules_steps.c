@@ -296,6 +296,12 @@ bool rule_own_cost(const struct verdict_facts *facts, struct finding *finding)
 	return true;
 }
 
+/* -1 is none. */
+static int64_t some(int64_t count)
+{
+	return count > 0 ? count : 0;
+}
+
 bool rule_losses(const struct verdict_facts *facts, struct finding *finding)
 {
 	const struct trace_metadata *account = facts->metadata;
@@ -313,10 +319,8 @@ bool rule_losses(const struct verdict_facts *facts, struct finding *finding)
 		say(&finding->figure,
 		    "%" PRId64 " events are missing, so most causes can't be "
 		    "judged",
-		    (account->dropped > 0 ? account->dropped : 0) +
-			    (account->unrecorded_calls > 0
-				     ? account->unrecorded_calls
-				     : 0));
+		    some(account->dropped) + some(account->unrecorded_calls) +
+			    some(account->unnamed) + some(account->waits_lost));
 	say(&finding->threshold, "%.1f %% of the events", 100 * LOST_MIN);
 	say(&finding->next, "raise TRACEPROF_BUFFER_MB, set "
 			    "TRACEPROF_ON_FULL=wait, or record some steps "

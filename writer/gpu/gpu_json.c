@@ -366,8 +366,12 @@ void gpu_json_memory(struct writer_state *state, const struct event *event,
 	json_raw(json, SCHEMA_PAIR(SCHEMA_PHASE, SCHEMA_PHASE_INSTANT) ",");
 	json_raw(json, SCHEMA_PAIR(SCHEMA_CATEGORY, SCHEMA_CPU_INSTANT) ",");
 	json_raw(json, SCHEMA_PAIR(SCHEMA_SCOPE, SCHEMA_SCOPE_THREAD) ",");
+	/* As torch.profiler has it, what an allocator of the program's hands
+	 * out bears the plain name. */
 	if (is_pinned)
 		json_raw(json, SCHEMA_PAIR(SCHEMA_NAME, SCHEMA_PINNED));
+	else if (load_relaxed(&state->session->head->gpu.has_allocator))
+		json_raw(json, SCHEMA_PAIR(SCHEMA_NAME, SCHEMA_DRIVER_MEMORY));
 	else
 		json_raw(json, SCHEMA_PAIR(SCHEMA_NAME, SCHEMA_MEMORY));
 	gpu_json_place(json, state->pid, tid, ts_ns);

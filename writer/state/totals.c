@@ -68,6 +68,10 @@ static struct label key_of(const struct event *event)
 		break;
 	case EVENT_SCOPE:
 		key.sync = event_is_operator(event);
+		key.name = event->name;
+		break;
+	case EVENT_FILE_IO:
+		key.sync = (uint16_t)event->file.verb;
 		/* fallthrough */
 	case EVENT_RANGE:
 	case EVENT_MARK:
@@ -127,12 +131,18 @@ static void plain_text(struct totals *totals, const struct label *key,
 	}
 	if (key->kind == EVENT_MAP)
 		log_format(text, bytes, SCHEMA_MAPPED);
+	else if (key->kind == EVENT_ALLOCATOR)
+		log_format(text, bytes, SCHEMA_MEMORY " of an allocator");
 	else if (key->kind == EVENT_HEAP_ALLOC || key->kind == EVENT_HEAP_FREE)
 		log_format(text, bytes, SCHEMA_MEMORY);
 	else if (key->kind == EVENT_STEP)
 		log_format(text, bytes, SCHEMA_STEP_PREFIX);
 	else if (key->kind == EVENT_LOSS)
 		log_format(text, bytes, "lost events");
+	else if (key->kind == EVENT_FILE_IO)
+		log_format(
+			text, bytes, "%s: %s", file_verb_word(key->sync),
+			names_text(totals->naming->session, key->name, &len));
 	else if (key->kind == EVENT_CPU_SAMPLE)
 		log_format(text, bytes, "samples");
 	else
@@ -149,11 +159,13 @@ static const char *category_of(const struct label *key)
 		return gpu_label_category(key);
 	switch (kind) {
 	case EVENT_MAP:
+	case EVENT_ALLOCATOR:
 	case EVENT_HEAP_ALLOC:
 	case EVENT_HEAP_FREE: return SCHEMA_CPU_INSTANT;
 	case EVENT_LOSS: return SCHEMA_OVERHEAD;
 	case EVENT_CALL: return "cuda_runtime";
 	case EVENT_CPU_SAMPLE: return SCHEMA_CPU_SAMPLE;
+	case EVENT_FILE_IO: return SCHEMA_FILE_IO;
 	case EVENT_HOST_WAIT: return SCHEMA_WAIT;
 	case EVENT_PYTHON: return SCHEMA_PYTHON;
 	case EVENT_BLAS: return SCHEMA_CPU_OP;

@@ -28,7 +28,8 @@ static void regions_are_weighed(void **state)
 	assert_int_equal(report_read(&report, CPU, &choice), 0);
 	assert_int_equal(report.region_count, 2);
 
-	/* Three threads work 1 ms, one 3 ms, each after 50 us at a lock. */
+	/* Three threads work 1 ms, one 3 ms, each after 50 us at a lock, and
+	 * 2 us go by until the team is together and apart again. */
 	assert_string_equal(report.region_list[0].name,
 			    "forward [omp parallel #1]");
 	assert_int_equal(report.region_list[0].calls, 3);
@@ -37,11 +38,11 @@ static void regions_are_weighed(void **state)
 	assert_int_equal(report.region_list[0].work_ns,
 			 3 * (6000000 - 4 * 50000));
 	assert_int_equal(report.region_list[0].wait_ns,
-			 3 * (3 * 2000000 + 4 * 50000));
+			 3 * (3 * 2000000 + 4 * 50000 + 4 * 2000));
 	assert_true(report.region_list[0].imbalance > 2.034 &&
 		    report.region_list[0].imbalance < 2.035);
 
-	assert_int_equal(report.region_list[1].wait_ns, 0);
+	assert_int_equal(report.region_list[1].wait_ns, 3 * 4 * 2000);
 	assert_true(report.region_list[1].imbalance == 1);
 	report_free(&report);
 }
