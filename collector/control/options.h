@@ -85,6 +85,9 @@
 	  "longest that a window waits for the GPU to finish its work")	\
 	X(CHOICE, torch,      "TORCH", 0, 0, "auto", "auto|off", "MODE", \
 	  "record PyTorch's operators in windows, through its own observers") \
+	X(FLAG,   python,     "PYTHON", 0, 1, "0", "", "0|1",		\
+	  "record calls of Python in windows, with builtins, imports, garbage " \
+	  "collections and waits for the GIL")				\
 	X(TEXT,   step,       "STEP", 0, 0, "auto", "", "SOURCE",	\
 	  "what begins a step: auto, api, time:MS, omp:GLOB, nvtx:GLOB, " \
 	  "kernel:GLOB or cuda:GLOB, each with /N (every Nth), or @FILE; " \

@@ -28,6 +28,11 @@ bool cupti_may_be_turned(void)
 	return true;
 }
 
+bool cupti_share_is_on(void)
+{
+	return false;
+}
+
 bool cupti_is_ours(void)
 {
 	return true;
