@@ -59,7 +59,7 @@
 	X(CPU_SAMPLE,   "cpu_sample")	/* payload cpu; stack */	\
 	X(HOST_WAIT,    "host_wait")	/* name: of the call that waited */ \
 	X(TASK_COUNTS,  "task_counts")	/* payload task; extra: tid, 0 all */ \
-	X(FILE_IO,      "file_io")	/* name: the path; payload file */
+	X(FILE_IO,      "file_io")	/* name: the path; payload file */ \
 	X(ALLOCATOR,    "allocator")	/* payload allocator; device */
 /* clang-format on */
 

@@ -28,11 +28,6 @@ bool cupti_may_be_turned(void)
 	return true;
 }
 
-void cupti_callbacks_stacks(bool on)
-{
-	(void)on;
-}
-
 bool cupti_is_ours(void)
 {
 	return true;
