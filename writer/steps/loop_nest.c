@@ -480,8 +480,8 @@ static const struct loop_candidate *beside(struct finder *finder,
 
 /* In another phase, however short, there is a loop around what is the step of
  * this one: a training before or after much that only generates. */
-static bool is_within_another(const struct finder *finder,
-			      const struct loop_candidate *step)
+static const struct loop_candidate *
+around_elsewhere(const struct finder *finder, const struct loop_candidate *step)
 {
 	for (size_t i = 0; i < finder->dropped; i++) {
 		const struct loop_candidate *c =
@@ -495,9 +495,9 @@ static bool is_within_another(const struct finder *finder,
 		    c->level.held * 2 >= step->level.held * 3 &&
 		    c->level.mass >= POOR_MASS &&
 		    c->level.length * 2 >= step->level.length * 3)
-			return true;
+			return c;
 	}
-	return false;
+	return NULL;
 }
 
 /* How often the step turns in the next loop around it, if always as often. */
@@ -603,6 +603,7 @@ int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
 {
 	struct choice choice;
 	struct finder *finder = room;
+	const struct loop_candidate *around;
 	bool is_vague;
 
 	*nest = (struct loop_nest){0};
@@ -619,13 +620,15 @@ int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
 	choice.step = walk(finder, &choice.maybe, &choice.within);
 	if (!is_near(finder->doubt, choice.step))
 		choice.step = beside(finder, choice.step);
+	around = around_elsewhere(finder, choice.step);
+	if (around)
+		choice.maybe = around;
 	tell(finder, &choice, nest);
 	nest->is_open = is_near(finder->open, choice.step);
 	nest->outer = outer_period(finder, choice.step);
 	is_vague = is_doubtful(finder, best_marker(finder, choice.step),
 			       &nest->seldom);
-	return is_vague || is_near(finder->doubt, choice.step) ||
-			       is_within_another(finder, choice.step)
+	return is_vague || around || is_near(finder->doubt, choice.step)
 		       ? -ENOENT
 		       : 0;
 }

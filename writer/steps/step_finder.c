@@ -343,11 +343,22 @@ static void try_streams(struct writer_state *state, bool is_now)
 	}
 }
 
+static const struct step_marks *largest(const struct step_finder *finder)
+{
+	const struct step_marks *best = NULL;
+
+	for (size_t i = 0; i < finder->stream_count; i++) {
+		if (!best || finder->streams[i].count > best->count)
+			best = &finder->streams[i];
+	}
+	return best;
+}
+
 static void say_none(struct writer_state *state, const char *what)
 {
 	if (!step_search_of(state)->is_whole ||
 	    most_marks(state->finder) >= MARKS_SPOKEN)
-		step_say_none(state, what);
+		step_say_none(state, largest(state->finder), what);
 }
 
 /* What the schedule asked for. */

@@ -403,11 +403,24 @@ void step_marks_describe(const struct step_marks *marks, size_t at,
 			   region_of(marks, at, naming)->function);
 }
 
+/* As a pattern of fnmatch() that no shell takes apart. */
+static void quote(char *name, const char **mark)
+{
+	*mark = "";
+	for (char *c = name; *c; c++) {
+		if (strchr("[*?\\'", *c))
+			*c = '?';
+		if (strchr(" ?()<>&;|$`\"!#~", *c))
+			*mark = "'";
+	}
+}
+
 void step_marks_setting(const struct step_marks *marks,
 			const struct loop_level *level, struct naming *naming,
 			char *text, size_t bytes)
 {
 	static const char *const words[] = {"omp:", "nvtx:", "kernel:"};
+	const char *mark;
 	char name[128];
 	size_t len;
 
@@ -417,6 +430,58 @@ void step_marks_setting(const struct step_marks *marks,
 	if (level->context || len < 2 || name[len - 1] != '"')
 		return;
 	name[len - 1] = '\0';
-	log_format(text, bytes, "TRACEPROF_STEP=%s%s", words[marks->family],
-		   strchr(name, '"') + 1);
+	quote(strchr(name, '"') + 1, &mark);
+	log_format(text, bytes, "TRACEPROF_STEP=%s%s%s%s", mark,
+		   words[marks->family], strchr(name, '"') + 1, mark);
+}
+
+struct site {
+	uint64_t id;
+	size_t first, count;
+};
+
+/* The most frequent ones that are known first, the others aren't counted. */
+#define SITES_COUNTED 64u
+
+static size_t count_sites(const struct step_marks *marks, struct site *sites)
+{
+	const struct loop_mark *all = step_marks(marks);
+	size_t known = 0;
+
+	for (size_t i = 0; i < marks->count; i++) {
+		size_t at = 0;
+
+		while (at < known && sites[at].id != all[i].id)
+			at++;
+		if (at == SITES_COUNTED)
+			continue;
+		if (at == known)
+			sites[known++] = (struct site){all[i].id, i, 0};
+		sites[at].count++;
+	}
+	return known;
+}
+
+size_t step_marks_frequent(const struct step_marks *marks,
+			   struct loop_level *found, size_t most)
+{
+	struct site sites[SITES_COUNTED];
+	const size_t known = count_sites(marks, sites);
+	size_t count = 0;
+
+	for (; count < most; count++) {
+		struct site *best = sites;
+
+		for (size_t i = 1; i < known; i++) {
+			if (sites[i].count > best->count)
+				best = &sites[i];
+		}
+		if (!known || best->count < 2)
+			break;
+		found[count] = (struct loop_level){.id = best->id,
+						   .first = best->first,
+						   .turns = best->count};
+		best->count = 0;
+	}
+	return count;
 }

@@ -113,4 +113,9 @@ void step_marks_setting(const struct step_marks *marks,
 			const struct loop_level *level, struct naming *naming,
 			char *text, size_t bytes);
 
+/* The sites that came most often, as levels of their own; how many those are.
+ */
+size_t step_marks_frequent(const struct step_marks *marks,
+			   struct loop_level *found, size_t most);
+
 #endif

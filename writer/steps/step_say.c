@@ -4,6 +4,7 @@
 
 #include "collector/session/names.h"
 #include "collector/system/log.h"
+#include <string.h>
 
 /* "; or kernel "layer", every 1.2 ms: TRACEPROF_STEP=kernel:layer" */
 static void add_runner_up(struct writer_state *state,
@@ -75,12 +76,56 @@ void step_say_passed(struct writer_state *state, uint64_t steps)
 		     (unsigned long)steps);
 }
 
-void step_say_none(struct writer_state *state, const char *what)
+/* Levels that may be the step: those that were weighed, or what came most. */
+static size_t likeliest(const struct step_marks *stream,
+			struct loop_level found[2])
 {
+	struct loop_nest nest;
+	size_t count = 0;
+
+	step_marks_find(stream, stream->count, &nest);
+	if (nest.count && !nest.level[nest.step].context)
+		found[count++] = nest.level[nest.step];
+	if (nest.runner_up < nest.count && nest.runner_up != nest.step &&
+	    !nest.level[nest.runner_up].context)
+		found[count++] = nest.level[nest.runner_up];
+	return count ? count : step_marks_frequent(stream, found, 2);
+}
+
+/* " TRACEPROF_STEP=omp:update for 40 steps, TRACEPROF_STEP=omp:loss for 60" */
+static void add_likeliest(struct writer_state *state,
+			  const struct step_marks *stream, char *text,
+			  size_t bytes)
+{
+	struct loop_level found[2];
+	const size_t count = stream ? likeliest(stream, found) : 0;
+	char setting[160];
+	size_t len = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < count && len + 1 < bytes; i++) {
+		step_marks_setting(stream, &found[i], &state->naming, setting,
+				   sizeof(setting));
+		if (setting[0])
+			log_format(text + len, bytes - len, "%s%s (%lu steps)",
+				   len ? " or " : "", setting,
+				   (unsigned long)found[i].turns);
+		len = strlen(text);
+	}
+	if (!len)
+		log_format(text, bytes, "TRACEPROF_STEP=omp:NAME");
+}
+
+void step_say_none(struct writer_state *state, const struct step_marks *stream,
+		   const char *what)
+{
+	char likely[400];
+
+	add_likeliest(state, stream, likely, sizeof(likely));
 	if (state->is_live)
-		log_say("no step found%s; traceprof_step() in the loop marks "
-			"one, or "
-			"TRACEPROF_STEP=omp:NAME",
-			what);
-	session_note(state->session, "no step found%s", what);
+		log_say("no step found%s; %s sets one, or traceprof_step() in "
+			"the loop",
+			what, likely);
+	session_note(state->session, "no step found%s; %s sets one", what,
+		     likely);
 }

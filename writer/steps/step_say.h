@@ -14,6 +14,8 @@ void step_say_found(struct writer_state *state, const struct step_marks *stream,
 void step_say_passed(struct writer_state *state, uint64_t steps);
 
 /* `what` follows: what becomes of the run. */
-void step_say_none(struct writer_state *state, const char *what);
+/* ... and what would decide it, of the stream that tells most; NULL none. */
+void step_say_none(struct writer_state *state, const struct step_marks *stream,
+		   const char *what);
 
 #endif
