@@ -196,11 +196,13 @@ static void cut_name(const char *name, char cut[MOST_CHARS + 1])
 	memcpy(cut + len, "...", 4);
 }
 
-/* What lies between phases of a step, and before the first, says nothing. */
+/* What lies between phases of a step, and before the first, says nothing; nor
+ * do calls of Python, which lie in each other. */
 static bool says_something(const struct label *label)
 {
 	return label->kind != EVENT_OMP_IMPLICIT && label->kind != EVENT_STEP &&
-	       label->run.sum_ns && strcmp(label->plain, "phase: other") != 0;
+	       label->kind != EVENT_PYTHON && label->run.sum_ns &&
+	       strcmp(label->plain, "phase: other") != 0;
 }
 
 /* The names with the largest sums, from totals that are there anyway.  A

@@ -454,20 +454,6 @@ static void write_call(struct writer_state *state, struct ring_reader *reader,
 	close_slice(json, span);
 }
 
-static void write_map(struct writer_state *state, struct ring_reader *reader,
-		      const struct event *event, uint64_t ts_ns)
-{
-	instant_head(state, reader, event, SCHEMA_MAPPED, ts_ns);
-	map_json(state, event);
-}
-
-static void write_block(struct writer_state *state, struct ring_reader *reader,
-			const struct event *event, uint64_t ts_ns)
-{
-	instant_head(state, reader, event, SCHEMA_MEMORY, ts_ns);
-	allocator_json(state, event);
-}
-
 static void write_wait(struct writer_state *state, struct ring_reader *reader,
 		       const struct event *event, const struct label *label,
 		       struct event_span span)
@@ -477,6 +463,8 @@ static void write_wait(struct writer_state *state, struct ring_reader *reader,
 	line_of(json, reader, label, event->kind);
 	if (event->kind == EVENT_FILE_IO)
 		json_raw(json, SLICE(SCHEMA_FILE_IO));
+	else if (event->kind == EVENT_PYTHON)
+		json_raw(json, SLICE(SCHEMA_PYTHON));
 	else
 		json_raw(json, SLICE(SCHEMA_WAIT));
 	put_name(json, label);
@@ -543,13 +531,18 @@ static bool write_kind(struct writer_state *state, struct ring_reader *reader,
 		write_call(state, reader, event, label, span);
 		return true;
 	case EVENT_MAP:
-		write_map(state, reader, event, span.start_ns);
+		instant_head(state, reader, event, SCHEMA_MAPPED,
+			     span.start_ns);
+		map_json(state, event);
 		return true;
 	case EVENT_ALLOCATOR:
-		write_block(state, reader, event, span.start_ns);
+		instant_head(state, reader, event, SCHEMA_MEMORY,
+			     span.start_ns);
+		allocator_json(state, event);
 		return true;
 	case EVENT_FILE_IO:
 	case EVENT_HOST_WAIT:
+	case EVENT_PYTHON:
 		write_wait(state, reader, event, label, span);
 		return true;
 	case EVENT_BLAS:

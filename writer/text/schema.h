@@ -77,6 +77,7 @@
 
 /* Categories. */
 #define SCHEMA_CPU_OP		    "cpu_op"
+#define SCHEMA_PYTHON		    "python_function"
 /* What a team does inside of its region: no operators, which readers count. */
 #define SCHEMA_OPENMP		    "openmp"
 #define SCHEMA_USER_ANNOTATION	    "user_annotation"
@@ -126,6 +127,8 @@
 #define SCHEMA_EVENT_INDEX	    "Ev Idx"
 #define SCHEMA_FINISHED		    "finished"
 #define SCHEMA_SEQUENCE		    "Sequence number"
+#define SCHEMA_PYTHON_ID	    "Python id"
+#define SCHEMA_PYTHON_PARENT	    "Python parent id"
 #define SCHEMA_FORWARD_THREAD	    "Fwd thread id"
 #define SCHEMA_CORRELATION	    "correlation"
 #define SCHEMA_STREAM		    "stream"
