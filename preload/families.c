@@ -19,6 +19,7 @@
 #include "preload/heap/watch.h"
 #include "preload/sample/sampler.h"
 #include "preload/stack/unwind.h"
+#include "preload/wait/file_io.h"
 #include "preload/wait/waits.h"
 #include "preload/process/process.h"
 #include "preload/torch/torch_operators.h"
@@ -33,6 +34,7 @@ void families_prepare(void)
 	cupti_prepare();
 	unwind_prepare();
 	sampler_prepare();
+	file_io_prepare();
 }
 
 COLD uint32_t families_watch(bool is_forked)
@@ -85,6 +87,8 @@ uint32_t families_begin(struct session *session, uint32_t *record)
 		waits_start(session, (uint64_t)process.options.wait_min * 1000);
 		*record |= GATE_WAIT;
 	}
+	if (file_io_start(session))
+		*record |= GATE_IO;
 	if (process.options.shapes)
 		*record |= GATE_BLAS;
 	/* Even if no annotation is the marker: pushes and pops must pair up

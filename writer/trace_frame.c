@@ -2,6 +2,7 @@
 /* trace_frame.c - head and tail of a trace; see trace_frame.h. */
 #include "writer/trace_frame.h"
 
+#include "collector/system/proc.h"
 #include "collector/session/names.h"
 #include "writer/account.h"
 #include "writer/events/meta_json.h"
@@ -297,6 +298,21 @@ static void sampling(struct json *json, const struct writer_state *state)
 	json_char(json, '}');
 }
 
+/* What the kernel says of all reads, those that no hook saw among them. */
+static void file_io(struct json *json, const struct writer_state *state)
+{
+	const struct file_sums *sums = &state->session->head->file_io;
+	uint64_t read_bytes, disk_bytes;
+
+	if (!sums->is_known || !state->is_live ||
+	    !proc_io(&read_bytes, &disk_bytes))
+		return;
+	json_raw(json, ",\"io\":{\"read_bytes\":");
+	json_u64(json, read_bytes - sums->read_before);
+	json_pair_u64(json, "disk_bytes", disk_bytes - sums->disk_before);
+	json_char(json, '}');
+}
+
 static void window(struct json *json, struct writer_state *state)
 {
 	const struct session *session = state->session;
@@ -548,6 +564,7 @@ void trace_frame_tail(struct writer_state *state, struct json *json,
 	heap(json, state, &account);
 	sampling(json, state);
 	task_sums_json(state, json);
+	file_io(json, state);
 	window(json, state);
 	trigger(json, state);
 	gpu_tail_account(state, json);

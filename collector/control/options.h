@@ -56,6 +56,8 @@
 	  "SAMPLE")							\
 	X(INT,    wait_min,   "WAIT_MIN", 0, 1000000000, "50", "", "US",	\
 	  "the shortest wait of a call that is drawn, in microseconds")	\
+	X(FLAG,   io,         "IO", 0, 1, "0", "", "0|1",		\
+	  "record what is read from and written to files, by path")	\
 	X(FLAG,   shapes,     "SHAPES", 0, 1, "0", "", "0|1",		\
 	  "record calls of BLAS, LAPACK and cuBLAS with the sizes of their " \
 	  "matrices, FLOPs and bytes, and PyTorch's operators with the shapes " \

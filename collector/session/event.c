@@ -43,3 +43,14 @@ const char *omp_schedule_word(unsigned int schedule)
 
 	return word_of(words, OMP_SCHEDULE_COUNT, schedule);
 }
+
+const char *file_verb_word(unsigned int verb)
+{
+	static const char words[][WORD_BYTES] = {
+#define X(name, word) word,
+		FILE_VERBS(X)
+#undef X
+	};
+
+	return word_of(words, FILE_VERB_COUNT, verb);
+}

@@ -58,7 +58,8 @@
 	X(MAP,          "map")		/* payload map */		\
 	X(CPU_SAMPLE,   "cpu_sample")	/* payload cpu; stack */	\
 	X(HOST_WAIT,    "host_wait")	/* name: of the call that waited */ \
-	X(TASK_COUNTS,  "task_counts")	/* payload task; extra: tid, 0 all */
+	X(TASK_COUNTS,  "task_counts")	/* payload task; extra: tid, 0 all */ \
+	X(FILE_IO,      "file_io")	/* name: the path; payload file */
 /* clang-format on */
 
 enum event_kind {
@@ -148,6 +149,21 @@ enum wait_how {
 	WAIT_HELD_BY,	  /* held the lock when the wait began */
 	WAIT_WOKEN_BY,	  /* the one who signalled meanwhile */
 	WAIT_SIGNALLED_BY /* ... the last of several signals */
+};
+
+/* What was done with a file; word for names. */
+/* clang-format off */
+#define FILE_VERBS(X)							\
+	X(READ,  "read")						\
+	X(WRITE, "write")						\
+	X(MAP,   "map")
+/* clang-format on */
+
+enum file_verb {
+#define X(name, word) FILE_VERB_##name,
+	FILE_VERBS(X)
+#undef X
+		FILE_VERB_COUNT
 };
 
 /* Types of a scope's payload, as NVTX numbers them. */
@@ -310,6 +326,10 @@ struct event {
 			char trans[2]; /* 'N', 'T', 'C' of A and B, 0 none */
 			uint32_t pad;
 		} blas;
+		struct {
+			uint64_t bytes;
+			uint64_t verb; /* enum file_verb */
+		} file;
 		struct {
 			uint64_t object; /* waited on, 0 not known */
 			uint32_t tid;	 /* of the other, 0 not known */
@@ -494,6 +514,7 @@ static inline uint64_t event_mark_took(uint64_t mark)
 
 /* The word for a kind; "unknown" for a number out of range. */
 const char *event_kind_word(unsigned int kind);
+const char *file_verb_word(unsigned int verb);
 const char *omp_sync_word(unsigned int sync);
 const char *omp_schedule_word(unsigned int schedule);
 

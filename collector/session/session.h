@@ -148,6 +148,13 @@ enum task_count {
 	TASK_MIGRATIONS = 8
 };
 
+/* What the process had read before the window (/proc/self/io). */
+struct file_sums {
+	uint64_t is_known;
+	uint64_t read_before; /* of anything */
+	uint64_t disk_before;
+};
+
 struct session_header {
 	char magic[8];
 	uint32_t version;
@@ -233,6 +240,7 @@ struct session_header {
 	struct stack_table stacks;
 	_Atomic uint64_t samples_refused; /* sampled blocks without a place */
 	struct sampling sampling;
+	struct file_sums file_io;
 
 	struct gpu_state gpu;
 

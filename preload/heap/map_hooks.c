@@ -5,6 +5,7 @@
 #include "preload/process/hook.h"
 #include "preload/process/real.h"
 #include "preload/stack/unwind.h"
+#include "preload/wait/file_io.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -110,6 +111,9 @@ EXPORT void *mmap(void *at, size_t bytes, int protection, int flags, int fd,
 	if (is_wanted() && made != MAP_FAILED)
 		record(made, whole_pages(bytes), kind_of(protection, flags),
 		       FROM);
+	if (file_io_is_wanted() && made != MAP_FAILED &&
+	    !(flags & MAP_ANONYMOUS))
+		file_io_took(FILE_VERB_MAP, fd, bytes, clock_ticks());
 	return made;
 }
 
@@ -121,6 +125,9 @@ EXPORT void *mmap64(void *at, size_t bytes, int protection, int flags, int fd,
 	if (is_wanted() && made != MAP_FAILED)
 		record(made, whole_pages(bytes), kind_of(protection, flags),
 		       FROM);
+	if (file_io_is_wanted() && made != MAP_FAILED &&
+	    !(flags & MAP_ANONYMOUS))
+		file_io_took(FILE_VERB_MAP, fd, bytes, clock_ticks());
 	return made;
 }
 

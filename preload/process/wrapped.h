@@ -33,6 +33,8 @@
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/types.h>
+#include <sys/uio.h>
+#include <stdio.h>
 
 /* clang-format off */
 #define WRAPPED_FUNCTIONS(X)						\
@@ -103,6 +105,14 @@
 						off_t at))		\
 	X(libc, LATE, write,          ssize_t, (int fd, const void *data, \
 						size_t bytes))		\
+	X(libc, LATE, readv,          ssize_t, (int fd, const struct iovec *parts, \
+						int count))		\
+	X(libc, LATE, pwrite,         ssize_t, (int fd, const void *data, \
+						size_t bytes, off_t at)) \
+	X(libc, LATE, writev,         ssize_t, (int fd, const struct iovec *parts, \
+						int count))		\
+	X(libc, LATE, fread,          size_t, (void *data, size_t size,	\
+					       size_t count, FILE *stream)) \
 	X(libc, LATE, recv,           ssize_t, (int fd, void *data, size_t bytes, \
 						int flags))		\
 	X(libc, LATE, send,           ssize_t, (int fd, const void *data, \

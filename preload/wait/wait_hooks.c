@@ -11,6 +11,7 @@
 
 #include "preload/process/hook.h"
 #include "preload/process/real.h"
+#include "preload/wait/file_io.h"
 #include "preload/wait/wakers.h"
 #include <errno.h>
 #include <sys/socket.h>
@@ -33,12 +34,6 @@
 	X(int, epoll_wait, (int fd, struct epoll_event *events, int count, \
 			    int milliseconds),				\
 	  (fd, events, count, milliseconds))				\
-	X(ssize_t, read, (int fd, void *data, size_t bytes),		\
-	  (fd, data, bytes))						\
-	X(ssize_t, pread, (int fd, void *data, size_t bytes, off_t at),	\
-	  (fd, data, bytes, at))					\
-	X(ssize_t, write, (int fd, const void *data, size_t bytes),	\
-	  (fd, data, bytes))						\
 	X(ssize_t, recv, (int fd, void *data, size_t bytes, int flags),	\
 	  (fd, data, bytes, flags))					\
 	X(ssize_t, send, (int fd, const void *data, size_t bytes, int flags), \
@@ -58,6 +53,20 @@
 	  (fd, message, flags))						\
 	X(pid_t, waitpid, (pid_t pid, int *status, int options),	\
 	  (pid, status, options))
+
+/* Those of files too: X(what, name, parameters, arguments). */
+#define FILE_CALLS(X)							\
+	X(READ,  read, (int fd, void *data, size_t bytes), (fd, data, bytes)) \
+	X(READ,  pread, (int fd, void *data, size_t bytes, off_t at),	\
+	  (fd, data, bytes, at))					\
+	X(READ,  readv, (int fd, const struct iovec *parts, int count),	\
+	  (fd, parts, count))						\
+	X(WRITE, write, (int fd, const void *data, size_t bytes),	\
+	  (fd, data, bytes))						\
+	X(WRITE, pwrite, (int fd, const void *data, size_t bytes, off_t at), \
+	  (fd, data, bytes, at))					\
+	X(WRITE, writev, (int fd, const struct iovec *parts, int count), \
+	  (fd, parts, count))
 
 /* Those that return what is wrong. */
 #define RETURNING_CALLS(X)						\
@@ -94,7 +103,7 @@
 
 enum wait_call {
 #define X(returns, name, ...) CALL_##name,
-	WAITING_CALLS(X) RETURNING_CALLS(X) WOKEN_CALLS(X)
+	WAITING_CALLS(X) FILE_CALLS(X) RETURNING_CALLS(X) WOKEN_CALLS(X)
 #undef X
 		CALL_LOCKS,
 	CALL_COUNT = CALL_LOCKS + WAIT_LOCK_COUNT
@@ -102,7 +111,7 @@ enum wait_call {
 
 static const char words[CALL_COUNT][32] = {
 #define X(returns, name, ...) "wait: " #name,
-	WAITING_CALLS(X) RETURNING_CALLS(X) WOKEN_CALLS(X)
+	WAITING_CALLS(X) FILE_CALLS(X) RETURNING_CALLS(X) WOKEN_CALLS(X)
 #undef X
 #define X(name, word) word,
 		WAIT_LOCKS(X)
@@ -155,6 +164,11 @@ static inline uint64_t begin(void)
 	return waits_are_wanted() ? clock_ticks() : 0;
 }
 
+static inline uint64_t begin_file(void)
+{
+	return waits_are_wanted() || file_io_is_wanted() ? clock_ticks() : 0;
+}
+
 static inline void end(enum wait_call call, uint64_t start)
 {
 	static const struct wait_other nobody;
@@ -168,6 +182,16 @@ void waits_lock_ends(enum wait_lock lock, uint64_t start,
 {
 	if (gate_bits() & GATE_WAIT)
 		record((unsigned int)CALL_LOCKS + lock, start, other);
+}
+
+/* A file's is drawn as such, however long it took. */
+static COLD void end_file(enum wait_call call, enum file_verb verb, int fd,
+			  ssize_t bytes, uint64_t start)
+{
+	if (gate_bits() & GATE_IO && bytes >= 0 &&
+	    file_io_took(verb, fd, (uint64_t)bytes, start))
+		return;
+	end(call, start);
 }
 
 /* One that was woken once knows by whom. */
@@ -214,6 +238,26 @@ static COLD void end_woken(enum wait_call call, uint64_t start,
 WAITING_CALLS(X)
 #undef X
 
+#define X(verb, name, parameters, arguments)                                   \
+	EXPORT ssize_t name parameters                                         \
+	{                                                                      \
+		const uint64_t start = begin_file();                           \
+		ssize_t result;                                                \
+                                                                               \
+		LOOK_UP(name);                                                 \
+		if (unlikely(!real.name)) {                                    \
+			errno = EAGAIN;                                        \
+			return -1;                                             \
+		}                                                              \
+		if (likely(!start))                                            \
+			return real.name arguments;                            \
+		result = real.name arguments;                                  \
+		end_file(CALL_##name, FILE_VERB_##verb, fd, result, start);    \
+		return result;                                                 \
+	}
+FILE_CALLS(X)
+#undef X
+
 #define X(returns, name, parameters, arguments)                                \
 	EXPORT returns name parameters                                         \
 	{                                                                      \
@@ -256,3 +300,28 @@ WOKEN_CALLS(X)
 /* Another name for it where files have 64 bits. */
 EXPORT ssize_t pread64(int fd, void *data, size_t bytes, off64_t at)
 	__attribute__((alias("pread")));
+EXPORT ssize_t pwrite64(int fd, const void *data, size_t bytes, off64_t at)
+	__attribute__((alias("pwrite")));
+
+/* Small ones come out of the stream's own buffer: what it reads for them is
+ * seen by nobody. */
+static COLD size_t read_stream(void *data, size_t size, size_t count,
+			       FILE *stream)
+{
+	const uint64_t start = clock_ticks();
+	const size_t result = real.fread(data, size, count, stream);
+
+	file_io_took(FILE_VERB_READ, fileno(stream), (uint64_t)result * size,
+		     start);
+	return result;
+}
+
+EXPORT size_t fread(void *data, size_t size, size_t count, FILE *stream)
+{
+	LOOK_UP(fread);
+	if (unlikely(!real.fread))
+		return 0;
+	if (unlikely(file_io_is_wanted()) && size * count >= FILE_IO_STREAM_MIN)
+		return read_stream(data, size, count, stream);
+	return real.fread(data, size, count, stream);
+}

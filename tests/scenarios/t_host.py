@@ -237,6 +237,68 @@ def test_locks_without_waits_are_left_alone():
     expect(not [one for one in done.trace.events if one.get("cat") == "wait"], "off")
 
 
+def file_sums(trace):
+    """{(verb, the path's last part): [calls, bytes]}"""
+    sums = collections.defaultdict(lambda: [0, 0])
+    for one in trace.events:
+        if one.get("cat") == "file_io":
+            verb, path = one["name"].split(": ", 1)
+            row = sums[verb, os.path.basename(path)]
+            row[0] += 1
+            row[1] += one["args"]["bytes"]
+    return sums
+
+
+IO = {"TRACEPROF_IO": "1"}
+
+
+def test_files_by_path_and_bytes():
+    folder = os.path.join(harness.folder(), "files")
+    os.mkdir(folder)
+    done = same("files", folder, 3, env=IO)
+    sums = file_sums(done.trace)
+    want = {("write", "a"): [3, 103500], ("read", "a"): [4, 50000 + 4000 + 1500 + 30000],
+            ("map", "a"): [1, 100000], ("write", "b"): [1, 77]}
+    for i in range(3):
+        want["write", f"{i}.small"] = [1, 10]
+        want["read", f"{i}.small"] = [1, 10]
+    found = {key: row for key, row in sums.items() if key in want or key[1] in ("a", "b")}
+    expect_equal(found, want, "what was read and written")
+    paths = {one["name"] for one in done.trace.events if one.get("cat") == "file_io"}
+    expect(f"read: {folder}/a" in paths, paths)
+    expect(not any("pipe" in path for path in paths), paths)
+    expect(done.trace.meta["io"]["read_bytes"] >= 85500, done.trace.meta["io"])
+    said = harness.command("report", "--io", done.files[0]).stdout
+    line = next(line for line in said.splitlines() if line.endswith(f"read: {folder}/a"))
+    expect_equal(line.split()[0], "4", said)
+    expect("by the whole process" in said, said)
+
+
+def test_many_files_go_by_their_folder():
+    folder = os.path.join(harness.folder(), "files")
+    os.mkdir(folder)
+    done = same("files", folder, 2500, env=IO)
+    sums = file_sums(done.trace)
+    small = [row for (verb, name), row in sums.items()
+             if verb == "read" and name.endswith(".small")]
+    expect_equal([sum(row[0] for row in small), sum(row[1] for row in small)],
+                 [2500, 25000], "reads of small files")
+    expect(400 < sums["read", "*.small"][0] < 2500, sums["read", "*.small"])
+
+
+def test_files_of_steps():
+    done = same("files", harness.folder(), 0, env={**IO, "TRACEPROF_STEP": "time:1"})
+    said = harness.command("report", "--io", done.files[0]).stdout
+    expect("steps of" in said or "step" not in said, said)
+
+
+def test_report_says_that_no_files_were_recorded():
+    done = same("region", "plain_parallel")
+    said = harness.command("report", "--io", done.files[0])
+    expect_equal(said.status, 3, "status")
+    expect("record with --io" in said.stderr, said.stderr)
+
+
 def task_rows(trace):
     return {row["tid"]: row for row in trace.meta["tasks"]}
 

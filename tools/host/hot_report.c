@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/host/file_report.h"
 #include "tools/host/hot.h"
 #include "tools/util/command.h"
 
@@ -18,6 +19,7 @@ bool hot_take(struct hot_choice *choice, int key, char *text)
 	case 0x204: choice->folded = true; break;
 	case 0x205: choice->speedscope = true; break;
 	case 0x206: choice->diff = true; break;
+	case 0x207: choice->io = true; break;
 	default: return false;
 	}
 	choice->is_wanted = true;
@@ -67,6 +69,8 @@ int hot_report(const struct hot_choice *choice, char **files, int count)
 	const char *slash;
 	int code;
 
+	if (choice->io)
+		return file_report(files, count, choice->top);
 	if (choice->diff && count != 2) {
 		fputs("traceprof report: --diff takes two files\n", stderr);
 		return EXIT_USAGE;

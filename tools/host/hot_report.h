@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 struct hot_choice {
+	bool io; /* files instead */
 	bool is_wanted, folded, speedscope, by_line, diff, json;
 	size_t top;
 	const char *flame; /* the SVG to write */
@@ -46,6 +47,12 @@ struct hot_choice {
 		 NULL,                                                         \
 		 0,                                                            \
 		 "call paths as speedscope reads them",                        \
+		 1},                                                           \
+		{"io",                                                         \
+		 0x207,                                                        \
+		 NULL,                                                         \
+		 0,                                                            \
+		 "what was read from and written to files, by path",           \
 		 1},                                                           \
 	{                                                                      \
 		"diff", 0x206, NULL, 0,                                        \

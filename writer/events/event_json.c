@@ -569,7 +569,10 @@ static void write_wait(struct writer_state *state, struct ring_reader *reader,
 	struct json *json = &state->json;
 
 	line_of(json, reader, label, event->kind);
-	json_raw(json, SLICE(SCHEMA_WAIT));
+	if (event->kind == EVENT_FILE_IO)
+		json_raw(json, SLICE(SCHEMA_FILE_IO));
+	else
+		json_raw(json, SLICE(SCHEMA_WAIT));
 	put_name(json, label);
 	slice_place(state, reader, LANE_MAIN, span);
 	ids(state);
@@ -636,6 +639,7 @@ static bool write_kind(struct writer_state *state, struct ring_reader *reader,
 	case EVENT_MAP:
 		write_map(state, reader, event, span.start_ns);
 		return true;
+	case EVENT_FILE_IO:
 	case EVENT_HOST_WAIT:
 		write_wait(state, reader, event, label, span);
 		return true;

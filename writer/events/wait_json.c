@@ -9,7 +9,9 @@ void wait_json(struct json *json, const struct event *event)
 	char text[32];
 	size_t len;
 
-	if (!event->wait.object)
+	if (event->kind == EVENT_FILE_IO)
+		json_pair_u64(json, "bytes", event->file.bytes);
+	if (event->kind == EVENT_FILE_IO || !event->wait.object)
 		return;
 	len = log_format(text, sizeof(text), "0x%lx", event->wait.object);
 	json_pair_text(json, "object", text, len);

@@ -68,6 +68,10 @@ static struct label key_of(const struct event *event)
 		break;
 	case EVENT_SCOPE:
 		key.sync = event_is_operator(event);
+		key.name = event->name;
+		break;
+	case EVENT_FILE_IO:
+		key.sync = (uint16_t)event->file.verb;
 		/* fallthrough */
 	case EVENT_RANGE:
 	case EVENT_MARK:
@@ -132,6 +136,10 @@ static void plain_text(struct totals *totals, const struct label *key,
 		log_format(text, bytes, SCHEMA_STEP_PREFIX);
 	else if (key->kind == EVENT_LOSS)
 		log_format(text, bytes, "lost events");
+	else if (key->kind == EVENT_FILE_IO)
+		log_format(
+			text, bytes, "%s: %s", file_verb_word(key->sync),
+			names_text(totals->naming->session, key->name, &len));
 	else if (key->kind == EVENT_CPU_SAMPLE)
 		log_format(text, bytes, "samples");
 	else
@@ -153,6 +161,7 @@ static const char *category_of(const struct label *key)
 	case EVENT_LOSS: return SCHEMA_OVERHEAD;
 	case EVENT_CALL: return "cuda_runtime";
 	case EVENT_CPU_SAMPLE: return SCHEMA_CPU_SAMPLE;
+	case EVENT_FILE_IO: return SCHEMA_FILE_IO;
 	case EVENT_HOST_WAIT: return SCHEMA_WAIT;
 	case EVENT_BLAS: return SCHEMA_CPU_OP;
 	case EVENT_OMP_IMPLICIT:

@@ -94,6 +94,7 @@
 #define SCHEMA_MEMORY_POOL	    "memory_pool"
 #define SCHEMA_GPU_THROTTLE	    "gpu_throttle"
 #define SCHEMA_WAIT		    "wait"
+#define SCHEMA_FILE_IO		    "file_io"
 #define SCHEMA_CPU_SAMPLE	    "cpu_sample"
 #define SCHEMA_PYTHON_FUNCTION	    "python_function"
 #define SCHEMA_TRACE		    "Trace"
