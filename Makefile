@@ -135,7 +135,7 @@ $(O)/%.o: %.c $(O)/config.mk
 	$(Q)$(CC) $(BASE) $(DEFINES) $(CUPTI) $(LIBFLAGS) $(CFLAGS) -c -o $@ $<
 
 # Which the assembler puts in; no dependency file knows of that.
-$(O)/tools/page/page_files.o: tools/page/page.js tools/page/page.css
+$(O)/tools/page/page_files.o: tools/page/charts.js tools/page/page.js tools/page/page.css
 
 # --- test programs ----------------------------------------------------------
 
@@ -174,6 +174,10 @@ $(O)/tests/programs/train: FLAGS := -O3 -fno-inline-functions \
 $(O)/tests/programs/eager_host: LIBS = $(O)/tests/programs/lib/libeager.so \
 	-Wl,-rpath,'$$ORIGIN/lib'
 $(O)/tests/programs/eager_host: | $(O)/tests/programs/lib/libeager.so
+$(O)/tests/programs/lib/libc10.so: FLAGS := -Wl,-soname,libc10.so
+$(O)/tests/programs/lib/libc10_cuda.so: FLAGS := -Wl,--no-as-needed \
+	$(O)/tests/programs/lib/libc10.so -Wl,-rpath,'$$ORIGIN'
+$(O)/tests/programs/lib/libc10_cuda.so: | $(O)/tests/programs/lib/libc10.so
 
 UNIT_OBJECTS := $(COLLECTOR) $(WRITER) $(filter-out $(O)/tools/main.o,$(TOOLS))
 unit_link = $(Q)$(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka \

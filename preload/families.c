@@ -37,6 +37,11 @@ void families_prepare(void)
 	file_io_prepare();
 }
 
+void families_hide(bool is_recorded)
+{
+	blas_hide(is_recorded && process.options.shapes);
+}
+
 COLD uint32_t families_watch(bool is_forked)
 {
 	const struct options *options = &process.options;
@@ -91,6 +96,8 @@ uint32_t families_begin(struct session *session, uint32_t *record)
 		*record |= GATE_IO;
 	if (process.options.shapes)
 		*record |= GATE_BLAS;
+	if (process.options.cuda != CUDA_OFF)
+		*record |= GATE_ALLOCATOR;
 	/* Even if no annotation is the marker: pushes and pops must pair up
 	 * across windows. */
 	return heap_base | GATE_SCOPE_MARK |

@@ -77,7 +77,8 @@ static uint64_t stacks_ns(const struct writer_state *state)
 	if (choice.families & STACK_OMP)
 		taken += written[EVENT_OMP_REGION];
 	if (choice.families & STACK_CUDA)
-		taken += written[EVENT_CALL];
+		taken += written[EVENT_CALL] + written[EVENT_ALLOCATOR] +
+			 head->gpu.with_stack;
 	if (choice.families & STACK_BLAS)
 		taken += written[EVENT_BLAS];
 	return (uint64_t)((double)load_relaxed(&head->stacks.timed_ticks) /

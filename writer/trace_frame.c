@@ -2,8 +2,8 @@
 /* trace_frame.c - head and tail of a trace; see trace_frame.h. */
 #include "writer/trace_frame.h"
 
-#include "collector/system/proc.h"
 #include "collector/session/names.h"
+#include "collector/system/proc.h"
 #include "writer/account.h"
 #include "writer/events/meta_json.h"
 #include "writer/events/stack_json.h"
@@ -12,6 +12,7 @@
 #include "writer/draw/task_sums.h"
 #include <sched.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Names of the totals in the file, largest sums first; more where the detail
  * had to end, since then nothing else has them. */
@@ -84,6 +85,26 @@ static void processors(struct json *json, const struct writer_state *state)
 
 	if (!state->is_recovered && !sched_getaffinity(0, sizeof(set), &set))
 		json_pair_u64(json, "cpus", (uint64_t)CPU_COUNT(&set));
+}
+
+/* How long the program's first thread ran, and how long it could have but found
+ * no processor free.  Who finishes the file for a program that has ended knows
+ * it as of the last time. */
+static void scheduled(struct json *json, struct writer_state *state)
+{
+	uint64_t numbers[2];
+
+	if (getpid() == state->session->head->pid &&
+	    proc_numbers("/proc/self/schedstat", numbers, 2) == 2) {
+		state->ran_ns = numbers[0];
+		state->unscheduled_ns = numbers[1];
+	}
+	if (!state->ran_ns)
+		return;
+	json_raw(json, ",\"scheduled\":{\"ran_ns\":");
+	json_u64(json, state->ran_ns);
+	json_pair_u64(json, "waited_ns", state->unscheduled_ns);
+	json_char(json, '}');
 }
 
 /* Closes the events and opens our own object. */
@@ -492,6 +513,7 @@ static void ourselves(struct json *json, struct writer_state *state,
 	json_pair_u64(json, "jumps", clock->steps_back);
 	json_char(json, '}');
 	processors(json, state);
+	scheduled(json, state);
 	json_raw(json, ",\"writer\":{\"cpu_ns\":");
 	json_u64(json, cpu_ns);
 	json_pair_u64(json, "passes", state->passes);

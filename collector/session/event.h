@@ -59,7 +59,8 @@
 	X(CPU_SAMPLE,   "cpu_sample")	/* payload cpu; stack */	\
 	X(HOST_WAIT,    "host_wait")	/* name: of the call that waited */ \
 	X(TASK_COUNTS,  "task_counts")	/* payload task; extra: tid, 0 all */ \
-	X(FILE_IO,      "file_io")	/* name: the path; payload file */
+	X(FILE_IO,      "file_io")	/* name: the path; payload file */ \
+	X(ALLOCATOR,    "allocator")	/* payload allocator; device */
 /* clang-format on */
 
 enum event_kind {
@@ -178,12 +179,16 @@ enum event_payload {
 };
 
 struct event {
-	uint16_t kind;		  /* enum event_kind */
-	uint16_t flags;		  /* enum event_flag */
-	uint32_t name;		  /* interned string, 0 none */
-	uint32_t outlined_offset; /* OpenMP: from code to the
-			   function that the compiler outlined, 0 unknown; heap:
-			   calls of its kind that were passed over (thin.h) */
+	uint16_t kind;	/* enum event_kind */
+	uint16_t flags; /* enum event_flag */
+	uint32_t name;	/* interned string, 0 none */
+	union {
+		uint32_t outlined_offset; /* OpenMP: from code to the function
+			   that the compiler outlined, 0 unknown; heap: calls of
+			   its kind that were passed over (thin.h) */
+		uint32_t device; /* ALLOCATOR: its type, and << 8 its number */
+		uint32_t caller; /* GPU_API, GPU_MEMORY: its stack */
+	};
 	union {
 		uint32_t extra; /* OpenMP: from code to what names it; scope:
 				   its category's name; step: its thread */
@@ -253,7 +258,7 @@ struct event {
 			uint32_t result;
 			uint32_t is_driver; /* cu..., not cuda... */
 			uint32_t is_launch; /* enum gpu_launch_kind */
-			uint64_t pad;
+			uint64_t lacks_caller;
 		} api;
 		struct {
 			uint64_t correlation;
@@ -343,6 +348,11 @@ struct event {
 			uint64_t kind; /* enum map_kind */
 			uint64_t pad;
 		} map;
+		struct {
+			uint64_t address;
+			int64_t bytes;		      /* negative: taken back */
+			uint64_t allocated, reserved; /* on the device, after */
+		} allocator;
 		uint64_t words[4];
 	};
 };

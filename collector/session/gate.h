@@ -41,13 +41,14 @@ enum gate_bit {
 	GATE_MAP = 1 << 18,	    /* record: mmap() and its family */
 	GATE_HEAP_THIN = 1 << 19,   /* record: one call in so many */
 	GATE_IO = 1 << 21,	    /* record: reads and writes of files */
+	GATE_ALLOCATOR = 1 << 22,   /* record: PyTorch's allocator */
 };
 
 #define GATE_UNDECIDED 0u
 #define GATE_RECORD_BITS                                                       \
 	(GATE_HEAP_LARGE | GATE_HEAP_ALL | GATE_HEAP_THIN | GATE_OMP |         \
 	 GATE_SCOPE | GATE_CUDA | GATE_BLAS | GATE_SAMPLE | GATE_WAIT |        \
-	 GATE_MAP | GATE_IO)
+	 GATE_MAP | GATE_IO | GATE_ALLOCATOR)
 
 struct gate_page {
 	_Atomic uint32_t bits;

@@ -76,11 +76,14 @@ struct gpu_state {
 	uint64_t kernels;
 	/* Launched in a window, and in no file. */
 	_Atomic uint64_t missing_kernels;
-	uint64_t without_time;	  /* records whose times are 0, left out */
-	uint64_t unknown;	  /* records of kinds that aren't decoded */
-	uint64_t doubled;	  /* driver calls made by a runtime call */
-	_Atomic uint64_t lost;	  /* buffers that we had no room for */
-	_Atomic uint64_t dropped; /* records that CUPTI had no room for */
+	uint64_t without_time;	/* records whose times are 0, left out */
+	uint64_t unknown;	/* records of kinds that aren't decoded */
+	uint64_t doubled;	/* driver calls made by a runtime call */
+	uint64_t with_stack;	/* calls that have one */
+	uint64_t without_stack; /* calls that should have had one */
+	_Atomic uint32_t has_allocator; /* that reports what it hands out */
+	_Atomic uint64_t lost;		/* buffers that we had no room for */
+	_Atomic uint64_t dropped;	/* records that CUPTI had no room for */
 	struct gpu_device device[GPU_DEVICES_MAX];
 	struct gpu_stream stream[GPU_STREAMS_MAX];
 	struct gpu_graph graph[GPU_GRAPHS_MAX];

@@ -57,6 +57,27 @@ bool proc_io(uint64_t *read_bytes, uint64_t *disk_bytes)
 	return true;
 }
 
+unsigned int proc_numbers(const char *path, uint64_t *numbers,
+			  unsigned int most)
+{
+	char text[128];
+	unsigned int count = 0;
+	bool is_in = false;
+
+	if (proc_read(path, text, sizeof(text)) < 0)
+		return 0;
+	for (const char *at = text; *at; at++) {
+		const bool is_digit = *at >= '0' && *at <= '9';
+
+		if (is_digit && !is_in && count == most)
+			break;
+		if (is_digit && !is_in)
+			numbers[count++] = parse_number(at);
+		is_in = is_digit;
+	}
+	return count;
+}
+
 uint64_t proc_pid_namespace(void)
 {
 	struct stat status;

@@ -13,6 +13,10 @@
 /* Reads a small file whole, NUL-terminated.  Length or -errno. */
 long proc_read(const char *path, char *text, size_t bytes);
 
+/* The numbers at the begin of such a file; fewer where it has fewer. */
+unsigned int proc_numbers(const char *path, uint64_t *numbers,
+			  unsigned int most);
+
 /* Inode of /proc/self/ns/pid, 0 not known: no /proc, or another namespace's. */
 uint64_t proc_pid_namespace(void);
 

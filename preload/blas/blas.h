@@ -33,6 +33,11 @@ struct blas_frame {
 uint64_t blas_run(const struct blas_frame *frame)
 	__attribute__((visibility("hidden")));
 
+/* In our constructor: a program that asks whether there is a BLAS is to find
+ * what it would find without us.  Unless shapes are wanted, no name of ours is
+ * found from now on; see blas_hide.c. */
+void blas_hide(bool are_wanted);
+
 /* In a forked child. */
 void blas_forget(void);
 

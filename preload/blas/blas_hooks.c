@@ -140,7 +140,11 @@ __asm__(".text\n"
 	"	.set blas_number, blas_number + 1\n"
 
 __asm__("	.set blas_number, 0\n"
-	"	.cfi_startproc\n" BLAS_WRAPPED_FUNCTIONS(X)
+	"	.globl blas_hooks_low\n	.hidden blas_hooks_low\n"
+	"	.globl blas_hooks_high\n	.hidden blas_hooks_high\n"
+	"	.cfi_startproc\n"
+	"blas_hooks_low:\n" BLAS_WRAPPED_FUNCTIONS(X)
+	"blas_hooks_high:\n"
 	"	.cfi_endproc\n");
 #undef X
 /* clang-format on */

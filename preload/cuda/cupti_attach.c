@@ -15,6 +15,7 @@ EXPORT int InitializeInjection(void);
 #include "collector/system/clock.h"
 #include "collector/system/log.h"
 #include "collector/steps/steps.h"
+#include "preload/cuda/caching_allocator.h"
 #include "preload/cuda/cuda_calls.h"
 #include "preload/cuda/cupti_buffers.h"
 #include "preload/cuda/cupti_clock.h"
@@ -27,7 +28,6 @@ EXPORT int InitializeInjection(void);
 #include "preload/process/life.h"
 #include "preload/process/process.h"
 #include "preload/process/quiet.h"
-#include "preload/stack/unwind.h"
 #include "writer/writer.h"
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -188,9 +188,6 @@ static bool open_library(struct session *session)
 		return false;
 	}
 	session_note(session, "CUPTI: %s", path);
-	if (unwind_wants(STACK_CUDA))
-		session_note(session, "no call stacks of CUDA's calls: CUPTI "
-				      "records them");
 	return true;
 }
 
@@ -242,6 +239,7 @@ static bool attach(struct session *session, bool late)
 		return false;
 	}
 	cupti_record_start();
+	store_relaxed(&gpu->has_allocator, caching_allocator_is_loaded());
 	is_late = cupti_neighbour_is_first();
 	if (!is_late &&
 	    (subscribe(session) != CUPTI_SUCCESS ||
@@ -368,6 +366,7 @@ void cupti_forget(void)
 	cupti_kinds_forget();
 	cupti_neighbour_forget();
 	cupti_callbacks_forget();
+	cupti_stacks_forget();
 	cupti_record_forget();
 	cupti_clock_forget();
 	nvml_forget();

@@ -5,6 +5,7 @@
 #include "preload/cuda/cupti_pinned.h"
 #include "preload/cuda/cupti_source.h"
 
+#include "collector/session/gate.h"
 #include "collector/system/log.h"
 #include "collector/steps/steps.h"
 #include "preload/cuda/cupti_clock.h"
@@ -12,6 +13,7 @@
 #include "preload/cuda/cupti_side.h"
 #include "preload/process/hook.h"
 #include "preload/process/life.h"
+#include "preload/stack/unwind.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -76,7 +78,17 @@ static const struct {
 	/* clang-format on */
 };
 
-#define LAUNCHES    (sizeof(launches) / sizeof(launches[0]))
+#define LAUNCHES (sizeof(launches) / sizeof(launches[0]))
+
+static bool is_launch(CUpti_CallbackDomain domain, CUpti_CallbackId number)
+{
+	for (size_t i = 0; i < LAUNCHES; i++) {
+		if (launches[i].domain == domain &&
+		    launches[i].number == number)
+			return true;
+	}
+	return false;
+}
 
 /* A call that may begin a step, and goes on: its thread and its number, and in
  * bit 0 whether it only went into a graph.  One place for each thread; two that
@@ -114,7 +126,9 @@ static struct {
 	uint64_t id;
 } kernels[VERDICTS];
 
-static _Atomic uint32_t calls_are_on; /* the helper turns them */
+/* Why calls are called back for; the helper turns them. */
+enum calls_for { CALLS_FOR_STEPS = 1, CALLS_FOR_STACKS = 2 };
+static _Atomic uint32_t calls_are_on;
 
 static uint64_t kernel_id(const char *text)
 {
@@ -134,44 +148,74 @@ static uint64_t id_of(const CUpti_CallbackData *data,
 		      CUpti_CallbackDomain domain, CUpti_CallbackId number,
 		      bool is_captured)
 {
-	for (size_t i = 0; !is_captured && i < LAUNCHES; i++) {
-		if (launches[i].domain == domain &&
-		    launches[i].number == number && data->symbolName)
-			return kernel_id(data->symbolName);
-	}
+	if (!is_captured && data->symbolName && is_launch(domain, number))
+		return kernel_id(data->symbolName);
 	return search_call(domain == CUPTI_CB_DOMAIN_DRIVER_API, number);
 }
 
-static void turn_calls(CUpti_CallbackDomain domain, uint32_t on)
+/* By kernels launches are called back for all along, by calls all are. */
+static bool is_always_on(CUpti_CallbackDomain domain, CUpti_CallbackId number)
+{
+	return steps_source() == STEP_CUDA ||
+	       cupti_pinning_of(domain, number) ||
+	       (steps_source() == STEP_KERNEL && is_launch(domain, number));
+}
+
+static bool is_for(const char *name, uint32_t why)
+{
+	return (why & CALLS_FOR_STEPS && cupti_launch_kind(name)) ||
+	       (why & CALLS_FOR_STACKS && cupti_stacks_want(name));
+}
+
+static void turn_calls(CUpti_CallbackDomain domain, uint32_t was, uint32_t now)
 {
 	for (CUpti_CallbackId number = 1; number < CUPTI_CALLS_MAX; number++) {
 		const char *name = NULL;
 
 		if (cupti.cuptiGetCallbackName(domain, number, &name) ==
 			    CUPTI_SUCCESS &&
-		    name && cupti_launch_kind(name))
-			cupti.cuptiEnableCallback(on, subscriber, domain,
-						  number);
+		    name && is_for(name, was) != is_for(name, now) &&
+		    !is_always_on(domain, number))
+			cupti.cuptiEnableCallback(is_for(name, now), subscriber,
+						  domain, number);
 	}
+}
+
+static void turn_calls_for(enum calls_for why, bool on)
+{
+	const uint32_t was = load_relaxed(&calls_are_on);
+	const uint32_t now = on ? was | why : was & ~(uint32_t)why;
+
+	if (was == now || !load_relaxed(&is_subscribed))
+		return;
+	turn_calls(CUPTI_CB_DOMAIN_RUNTIME_API, was, now);
+	turn_calls(CUPTI_CB_DOMAIN_DRIVER_API, was, now);
+	store_relaxed(&calls_are_on, now);
+}
+
+static bool are_followed(void)
+{
+	return load_relaxed(&calls_are_on) & CALLS_FOR_STEPS;
 }
 
 void cupti_callbacks_follow(const struct session *session)
 {
-	if (cupti_is_ours() &&
-	    steps_want_calls(session) != load_relaxed(&calls_are_on))
+	if (cupti_is_ours() && steps_want_calls(session) != are_followed())
 		cupti_flush_wake();
 }
 
 void cupti_callbacks_turn(void)
 {
-	const bool on = steps_want_calls(load_relaxed(&session_here));
+	if (cupti_is_ours())
+		turn_calls_for(CALLS_FOR_STEPS,
+			       steps_want_calls(load_relaxed(&session_here)));
+}
 
-	if (on == load_relaxed(&calls_are_on) || !cupti_is_ours() ||
-	    !load_relaxed(&is_subscribed))
-		return;
-	turn_calls(CUPTI_CB_DOMAIN_RUNTIME_API, on);
-	turn_calls(CUPTI_CB_DOMAIN_DRIVER_API, on);
-	store_relaxed(&calls_are_on, on);
+void cupti_callbacks_stacks(bool on)
+{
+	if (on && unwind_wants(STACK_CUDA))
+		cupti_stacks_start();
+	turn_calls_for(CALLS_FOR_STACKS, on && unwind_wants(STACK_CUDA));
 }
 
 /* --- calls ---------------------------------------------------------------- */
@@ -269,6 +313,37 @@ static void look_at_call(const CUpti_CallbackData *data,
 		call_begins(data);
 }
 
+/* Other calls are called back for too, for their stacks. */
+static bool may_step(const CUpti_CallbackData *data,
+		     CUpti_CallbackDomain domain, CUpti_CallbackId number)
+{
+	switch (steps_source()) {
+	case STEP_CUDA: return true;
+	case STEP_KERNEL: return is_launch(domain, number);
+	case STEP_AUTO:
+		return !unwind_wants(STACK_CUDA) ||
+		       cupti_launch_kind(data->functionName);
+	default: return false;
+	}
+}
+
+static void call_came(const CUpti_CallbackData *data,
+		      CUpti_CallbackDomain domain, CUpti_CallbackId number)
+{
+	const enum cupti_pinning pinning = cupti_pinning_of(domain, number);
+
+	/* Where the kinds stay on between windows these callbacks do too. */
+	if (unwind_wants(STACK_CUDA) && data->callbackSite == CUPTI_API_ENTER &&
+	    gate_bits() & GATE_RECORD_BITS)
+		cupti_stacks_take(data);
+	if (unlikely(pinning))
+		cupti_pinned_call(pinning, data);
+	if (unlikely(pinning) && steps_source() != STEP_CUDA)
+		return;
+	if (may_step(data, domain, number))
+		look_at_call(data, domain, number);
+}
+
 /* Nodes of graphs, by who made them and when: a launch that made one ran
  * nothing.  In the order of time, nearly. */
 #define NODES	    65536u
@@ -340,7 +415,6 @@ static void CUPTIAPI cupti_callback(void *unused, CUpti_CallbackDomain domain,
 				    CUpti_CallbackId number, const void *data)
 {
 	const int saved = errno;
-	enum cupti_pinning pinning;
 
 	(void)unused;
 	if (!cupti_is_attached() && domain != CUPTI_CB_DOMAIN_RESOURCE)
@@ -354,14 +428,7 @@ static void CUPTIAPI cupti_callback(void *unused, CUpti_CallbackDomain domain,
 			     "CUPTI stopped after a fatal error of the GPU");
 		break;
 	case CUPTI_CB_DOMAIN_RUNTIME_API:
-	case CUPTI_CB_DOMAIN_DRIVER_API:
-		pinning = cupti_pinning_of(domain, number);
-		if (unlikely(pinning))
-			cupti_pinned_call(pinning, data);
-		if (unlikely(pinning) && steps_source() != STEP_CUDA)
-			break;
-		look_at_call(data, domain, number);
-		break;
+	case CUPTI_CB_DOMAIN_DRIVER_API: call_came(data, domain, number); break;
 	default: break;
 	}
 	errno = saved;

@@ -117,6 +117,7 @@ static void enable(CUpti_ActivityKind kind)
 
 static void turn(bool on)
 {
+	cupti_callbacks_stacks(on);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (on)
 			enable(kinds[i]);

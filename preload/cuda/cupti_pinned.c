@@ -62,6 +62,7 @@ static void note(const CUpti_CallbackData *data, bool is_free)
 		&(struct event){
 			.kind = EVENT_GPU_MEMORY,
 			.extra = CUPTI_ACTIVITY_MEMORY_KIND_PINNED,
+			.caller = cupti_stacks_of(data->correlationId),
 			.start_ticks = clock_ticks(),
 			.end_ticks = clock_ticks(),
 			.memory = {.correlation = data->correlationId,

@@ -18,6 +18,7 @@
 #include "preload/cuda/cupti_clock.h"
 #include "preload/cuda/cupti_record.h"
 #include "collector/system/cupti_versions.h"
+#include "preload/stack/unwind.h"
 #include <string.h>
 
 #define EVENTS_PER_PASS	 40000u
@@ -184,6 +185,17 @@ static void push(const struct event *events, unsigned int slots)
 	ring_commit(ring, slots, 1);
 }
 
+/* With the stack that was taken when it began. */
+static void push_shown(struct session *session, struct event *call)
+{
+	call->caller = cupti_stacks_of(call->api.correlation);
+	call->api.lacks_caller =
+		!call->caller && unwind_wants(STACK_CUDA) &&
+		cupti_stacks_want(names_text(session, call->name, NULL));
+	cupti_launches_call(call);
+	push(call, 1);
+}
+
 static void push_call(struct session *session, const struct event *event)
 {
 	struct event out[CUPTI_PAIRS_OUT];
@@ -196,8 +208,7 @@ static void push_call(struct session *session, const struct event *event)
 		if (out[i].api.is_launch == GPU_LAUNCH_KERNEL &&
 		    cupti_callbacks_captured(&out[i]))
 			out[i].api.is_launch = GPU_LAUNCH_CAPTURED;
-		cupti_launches_call(&out[i]);
-		push(&out[i], 1);
+		push_shown(session, &out[i]);
 	}
 }
 
@@ -222,6 +233,8 @@ static void push_event(struct session *session, const struct cupti_event *made)
 	if (is_work(event))
 		cupti_launches_work(session, event);
 	slots[0] = *event;
+	if (event->kind == EVENT_GPU_MEMORY)
+		slots[0].caller = cupti_stacks_of(event->memory.correlation);
 	if (!(event->flags & EVENT_TWO_SLOTS)) {
 		push(slots, 1);
 		return;
@@ -308,15 +321,13 @@ static void show_neighbours(struct session *session, bool is_over)
 	}
 }
 
-static void show_overdue(uint64_t before)
+static void show_overdue(struct session *session, uint64_t before)
 {
 	struct event event;
 
 	while (ring_reserve(&source.thread->ring, SLOTS_PER_RECORD) &&
-	       cupti_pairs_overdue(before, &event)) {
-		cupti_launches_call(&event);
-		push(&event, 1);
-	}
+	       cupti_pairs_overdue(before, &event))
+		push_shown(session, &event);
 }
 
 /* --- how far the records have come ---------------------------------------- */
@@ -443,8 +454,8 @@ void cupti_source_poll(void *unused)
 			return;
 	}
 	show_neighbours(session, is_over);
-	show_overdue(is_over ? UINT64_MAX
-			     : clock_ticks() - PAIR_SECONDS * second);
+	show_overdue(session, is_over ? UINT64_MAX
+				      : clock_ticks() - PAIR_SECONDS * second);
 	session->head->gpu.launches = cupti_launches_count();
 	store_relaxed(&session->head->gpu.lost, cupti_buffers_refused());
 	if (cupti_flush_is_ending()) {

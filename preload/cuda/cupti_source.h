@@ -145,6 +145,17 @@ void cupti_callbacks_follow(const struct session *session);
 void cupti_callbacks_turn(void);
 void cupti_callbacks_forget(void);
 
+/* Call stacks of the program's calls (cupti_stacks.c): taken when one begins,
+ * found again by its record's number.  Which calls, by CUPTI's name of them. */
+bool cupti_stacks_want(const char *name);
+void cupti_stacks_start(void);
+void cupti_stacks_take(const void *data);
+uint32_t cupti_stacks_of(uint64_t correlation);
+void cupti_stacks_forget(void);
+
+/* The calls that get one are called back for; with the kinds. */
+void cupti_callbacks_stacks(bool on);
+
 /* Of graphs, while they are made (cupti_graphs.c). */
 void cupti_graphs_called(uint32_t number, const void *data);
 

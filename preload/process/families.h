@@ -15,6 +15,10 @@
 /* In our constructor, of a process that may be recorded. */
 void families_prepare(void);
 
+/* In our constructor, of any process but a tool's: what isn't to be found of
+ * functions that may be nobody's. */
+void families_hide(bool is_recorded);
+
 /* The process is watched from now on.  Returns the gate's bits by which the
  * families hear of what would begin a recording. */
 uint32_t families_watch(bool is_forked);

@@ -558,12 +558,16 @@ static __attribute__((constructor)) void construct(void)
 	life.constructed = true;
 	/* No page is touched, nothing looked up for what is none of our
 	 * business. */
-	if (first && !process_matters() && move(LIFE_UNDECIDED, LIFE_LEFT))
+	if (first && !process_matters() && move(LIFE_UNDECIDED, LIFE_LEFT)) {
+		if (!process_kind_is_tool())
+			families_hide(false);
 		return;
+	}
 	/* The gate's page is not read before it is written: that would be one
 	 * fault more. */
 	if (first || gate_bits() == GATE_UNDECIDED)
 		life_decide();
+	families_hide(load_relaxed(&life.state) != LIFE_CLOSED);
 	if (load_relaxed(&life.state) == LIFE_CLOSED)
 		return;
 	fork_hooks_start();

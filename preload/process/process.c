@@ -40,7 +40,7 @@ static const char builders[] = " "
 	"hydra_bstrap_proxy orted prted traceprof "
 	;
 
-/* These only in a system folder: many a program is called "sort". */
+/* These only where the system has its programs: many a one is called "sort". */
 static const char utilities[] = " "
 	/* of object files */
 	"ar ranlib nm objcopy objdump readelf strip "
@@ -114,6 +114,15 @@ static bool is_system(const char *path)
 	       !strncmp(path, "/sbin/", 6);
 }
 
+/* Tools may be anywhere that programs are installed; what lies beside its own
+ * source is somebody's program, and may be called "cc". */
+static bool is_installed(const char *path)
+{
+	return is_system(path) || strstr(path, "/bin/") ||
+	       strstr(path, "/lib/") || strstr(path, "/lib64/") ||
+	       strstr(path, "/libexec/") || !strncmp(path, "/opt/", 5);
+}
+
 COLD bool process_kind_names_tool(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -130,7 +139,7 @@ COLD bool process_kind_names_tool(const char *path)
 		return false;
 	log_format(wanted, sizeof(wanted), " %.*s ",
 		   (int)length_without_version(name), name);
-	return strstr(builders, wanted) ||
+	return (is_installed(path) && strstr(builders, wanted)) ||
 	       (is_system(path) && strstr(utilities, wanted));
 }
 

@@ -6,6 +6,7 @@
 #include "preload/process/real.h"
 #include "preload/stack/python_frames.h"
 #include "preload/stack/unwind.h"
+#include "preload/stack/unwind_table.h"
 #include <dlfcn.h>
 #include <link.h>
 #include <string.h>
@@ -122,8 +123,8 @@ static int each_copied(int (*visit)(struct dl_phdr_info *, size_t, void *),
 	return rc;
 }
 
-EXPORT int dl_iterate_phdr(int (*visit)(struct dl_phdr_info *, size_t, void *),
-			   void *arg)
+static int each_loaded(int (*visit)(struct dl_phdr_info *, size_t, void *),
+		       void *arg)
 {
 	if (unlikely(thread_self == THREAD_SAMPLING))
 		return each_copied(visit, arg);
@@ -131,8 +132,24 @@ EXPORT int dl_iterate_phdr(int (*visit)(struct dl_phdr_info *, size_t, void *),
 		real_resolve();
 	if (unlikely(!real.dl_iterate_phdr))
 		return 0;
-	/* A jump: the loader asks where its caller lies. */
 	return real.dl_iterate_phdr(visit, arg);
+}
+
+static __attribute__((noinline)) int
+each_checked(int (*visit)(struct dl_phdr_info *, size_t, void *), void *arg)
+{
+	struct unwind_visit given = {visit, arg};
+
+	return each_loaded(unwind_visit_checked, &given);
+}
+
+EXPORT int dl_iterate_phdr(int (*visit)(struct dl_phdr_info *, size_t, void *),
+			   void *arg)
+{
+	if (unlikely(unwind_asks(__builtin_return_address(0))))
+		return each_checked(visit, arg);
+	/* A jump: the loader asks where its caller lies. */
+	return each_loaded(visit, arg);
 }
 
 struct copying {

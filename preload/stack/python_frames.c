@@ -415,42 +415,73 @@ static COLD void give_up(struct session *session)
 	}
 }
 
+/* The frames that call each other, native and interpreted. */
+struct spliced {
+	uint64_t *out;
+	uint32_t made, most;
+	struct python_frame found[FRAMES_MAX];
+	unsigned char codes[FRAMES_MAX][CODE_BYTES];
+	uint32_t next, there;
+};
+
+static void put_python(struct session *session, struct spliced *to)
+{
+	const uint64_t name =
+		name_of(session, to->codes[to->next], &to->found[to->next]);
+
+	if (name)
+		to->out[to->made++] = name;
+	to->next++;
+}
+
+/* Not all have room: the outer half is left to Python's. */
+static void prefer_python(struct session *session, struct spliced *to)
+{
+	const uint32_t wanted = min_u32(to->there, to->most / 2);
+
+	to->made = min_u32(to->made, to->most - wanted);
+	to->next = 0;
+	for (uint32_t i = 0; i < to->made; i++)
+		to->next += (to->out[i] & STACK_NAMED) != 0;
+	while (to->next < to->there && to->made < to->most)
+		put_python(session, to);
+}
+
 uint32_t python_frames_splice(struct session *session, uint64_t *frames,
 			      uint32_t count, uint32_t most)
 {
-	unsigned char codes[FRAMES_MAX][CODE_BYTES];
-	struct python_frame found[FRAMES_MAX];
 	uint64_t out[STACK_DEPTH_MAX];
-	uint32_t made = 0, next = 0, there;
+	struct spliced to = {.out = out, .made = 0, .most = most};
+	const bool is_cut = count >= most;
 	uint32_t loops = 0;
 
 	for (uint32_t i = 0; i < count; i++)
 		loops += is_loop(frames[i]);
-	if (!loops || load_relaxed(&python.is_noted))
+	if ((!loops && !is_cut) || load_relaxed(&python.is_noted))
 		return min_u32(count, most);
-	there = walk(found);
-	if (!there || !read_codes(found, there, codes) ||
-	    word_of(codes[0], 8) != python.code_type) {
-		if (add_relaxed(&python.bad, 1) > TRIES_MAX)
+	to.next = 0;
+	to.there = walk(to.found);
+	if (!to.there || !read_codes(to.found, to.there, to.codes) ||
+	    word_of(to.codes[0], 8) != python.code_type) {
+		if (loops && add_relaxed(&python.bad, 1) > TRIES_MAX)
 			give_up(session);
 		return min_u32(count, most);
 	}
 	if (!load_relaxed(&python.good))
 		store_relaxed(&python.good, 1);
-	for (uint32_t i = 0; i < count && made < most; i++) {
-		bool goes_on = is_loop(frames[i]) && next < there;
+	for (uint32_t i = 0; i < count && to.made < most; i++) {
+		bool goes_on = is_loop(frames[i]) && to.next < to.there;
 
 		if (!goes_on)
-			out[made++] = frames[i];
-		for (; goes_on && made < most; next++) {
-			const uint64_t name =
-				name_of(session, codes[next], &found[next]);
-
-			if (name)
-				out[made++] = name;
-			goes_on = !found[next].ends_run && next + 1 < there;
+			out[to.made++] = frames[i];
+		while (goes_on && to.made < most) {
+			goes_on = !to.found[to.next].ends_run &&
+				  to.next + 1 < to.there;
+			put_python(session, &to);
 		}
 	}
-	memcpy(frames, out, made * sizeof(out[0]));
-	return made;
+	if (is_cut && to.next < to.there)
+		prefer_python(session, &to);
+	memcpy(frames, out, to.made * sizeof(out[0]));
+	return to.made;
 }

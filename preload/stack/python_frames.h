@@ -20,7 +20,8 @@ bool python_frames_find(void);
 /* A recording begins: notes why there are none of an interpreter's. */
 void python_frames_start(struct session *session);
 
-/* Puts the functions into `count` frames; at most `most` come back. */
+/* Puts the functions into `count` frames; at most `most` come back, of which
+ * Python's get the outer half where not all have room. */
 uint32_t python_frames_splice(struct session *session, uint64_t *frames,
 			      uint32_t count, uint32_t most);
 

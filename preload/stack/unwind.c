@@ -5,6 +5,7 @@
 #include "collector/session/modules.h"
 #include "collector/system/log.h"
 #include "preload/process/process.h"
+#include "preload/stack/unwind_table.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -61,9 +62,36 @@ static bool find(void *library)
 	return true;
 }
 
-COLD void unwind_prepare(void)
+int unwind_visit_checked(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	const struct unwind_visit *own = arg;
+
+	/* Since 2003 the address comes first in what it gave. */
+	if (unlikely(!unwind.knows_asked))
+		unwind.asked = *(const uint64_t *)own->arg;
+	else if (!unwind_table_holds(info, *(const uint64_t *)own->arg))
+		return 0;
+	return own->visit(info, size, own->arg);
+}
+
+/* Its first walk: sets up what it needs once, and shows how it asks for files.
+ * Where it doesn't, since another library stands before dl_iterate_phdr(), its
+ * tables are followed unseen. */
+static void walk_first(void)
 {
 	void *frames[STACK_DEPTH_DEFAULT];
+	const int count = unwind.backtrace(frames, STACK_DEPTH_DEFAULT);
+
+	for (int i = 0; i < count; i++) {
+		const uint64_t code = (uint64_t)(uintptr_t)frames[i];
+
+		if (unwind.asked - (code - 1) <= 1)
+			unwind.knows_asked = true;
+	}
+}
+
+COLD void unwind_prepare(void)
+{
 	struct session *session = load_relaxed(&session_here);
 	struct thread *was;
 	void *library;
@@ -77,8 +105,7 @@ COLD void unwind_prepare(void)
 
 		if (dladdr(*(void **)&unwind.backtrace, &info))
 			unwind.library = (uintptr_t)info.dli_fbase;
-		/* What it sets up once. */
-		unwind.backtrace(frames, STACK_DEPTH_DEFAULT);
+		walk_first();
 		unwind.has_python = python_frames_find();
 		/* RELEASE pairs with ACQUIRE in unwind_is_ready(): what
 		 * was found. */
@@ -155,7 +182,20 @@ uint32_t unwind_slowly(uint64_t *frames, uint32_t count)
  * thread held there when this process was forked is held for ever: a child of a
  * process with several threads takes none.
  */
-COLD void unwind_forget(void)
+COLD void unwind_skip(uintptr_t low, uintptr_t high)
+{
+	for (uint32_t i = 0; i < UNWIND_SKIPS; i++) {
+		if (load_relaxed(&unwind.skips[i].low) == low)
+			return;
+		if (load_relaxed(&unwind.skips[i].low))
+			continue;
+		store_relaxed(&unwind.skips[i].low, low);
+		store_relaxed(&unwind.skips[i].high, high);
+		return;
+	}
+}
+
+void unwind_forget(void)
 {
 	unwind.had_threads |= load_relaxed(&unwind.threads) > 1;
 	store_relaxed(&unwind.threads, 0);
@@ -182,6 +222,7 @@ COLD void unwind_thread_entered(struct thread *thread)
 	pthread_attr_t attributes;
 	struct rlimit limit;
 	struct thread *was;
+	void *first[1];
 	void *low = NULL;
 	size_t bytes = 0;
 
@@ -198,7 +239,11 @@ COLD void unwind_thread_entered(struct thread *thread)
 		pthread_attr_getstack(&attributes, &low, &bytes);
 		pthread_attr_destroy(&attributes);
 	}
-	thread_unbusy(was);
 	thread->stack_low = (uint64_t)(uintptr_t)low + ROOM_BYTES;
 	thread->stack_high = (uint64_t)(uintptr_t)low + bytes;
+	/* What libunwind allocates for a thread it does at its first stack:
+	 * now, where a call of ours is known as one. */
+	if (unwind_is_ready(thread, (uint64_t)(uintptr_t)first))
+		unwind.backtrace(first, 1);
+	thread_unbusy(was);
 }

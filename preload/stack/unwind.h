@@ -29,6 +29,9 @@
 #define UNWIND_TIMED_EACH 64u
 /* Frames of ours that may lie on top. */
 #define UNWIND_OURS_MAX	  4u
+/* The same with CUPTI's, the driver's and the CUDA runtime's below them. */
+#define UNWIND_CUDA_MAX	  24u
+#define UNWIND_SKIPS	  8u
 
 struct unwind {
 	struct stack_choice choice;
@@ -38,6 +41,8 @@ struct unwind {
 	_Atomic uint32_t threads; /* that may take stacks, ever */
 	_Atomic bool
 		goes_slowly; /* code was unmapped: see unwind_code_goes() */
+	bool knows_asked;    /* it shows us what it looks for */
+	uint64_t asked;	     /* the last address, until then */
 	int (*backtrace)(void **frames, int count);
 #ifdef HAVE_LIBUNWIND
 	int (*getcontext)(unw_context_t *context);
@@ -48,7 +53,11 @@ struct unwind {
 	void (*flush)(unw_addr_space_t space, unw_word_t low, unw_word_t high);
 	unw_addr_space_t *space;
 #endif
-	uintptr_t library;  /* where libunwind begins */
+	uintptr_t library; /* where libunwind begins */
+	/* Files of CUDA: of its calls a stack begins outside of these. */
+	struct {
+		_Atomic uintptr_t low, high;
+	} skips[UNWIND_SKIPS];
 	uint64_t main_high; /* of the main thread's stack */
 };
 
@@ -68,6 +77,9 @@ void unwind_code_goes(void);
 
 /* In a forked child. */
 void unwind_forget(void);
+
+/* This file is one of CUDA's; one thread at a time. */
+void unwind_skip(uintptr_t low, uintptr_t high);
 
 /* The same as unwind.backtrace, without a table that may be out of date. */
 uint32_t unwind_slowly(uint64_t *frames, uint32_t count);
@@ -89,10 +101,27 @@ static inline bool unwind_is_its_own(const void *code)
 	return (uintptr_t)code - unwind.library < UNWIND_LIBRARY_BYTES;
 }
 
+/* Does libunwind ask on our account? */
+static inline bool unwind_asks(const void *caller)
+{
+	return !thread_records(thread_self) && unwind_is_its_own(caller);
+}
+
 static inline bool unwind_is_ours(uint64_t code)
 {
 	return code - (uint64_t)(uintptr_t)__ehdr_start <
 	       (uint64_t)(_end - __ehdr_start);
+}
+
+static inline bool unwind_is_cudas(uint64_t code)
+{
+	for (uint32_t i = 0; i < UNWIND_SKIPS; i++) {
+		const uintptr_t low = load_relaxed(&unwind.skips[i].low);
+
+		if (code - low < load_relaxed(&unwind.skips[i].high) - low)
+			return true;
+	}
+	return false;
 }
 
 /* libunwind is there, and the stack is the thread's own, with room on it. */
@@ -110,7 +139,7 @@ static inline __attribute__((always_inline)) uint32_t
 unwind_take(const struct thread *thread, uint32_t ours)
 {
 	struct session *session = load_relaxed(&session_here);
-	uint64_t frames[STACK_DEPTH_MAX + UNWIND_OURS_MAX];
+	uint64_t frames[STACK_DEPTH_MAX + UNWIND_CUDA_MAX];
 	const uint64_t here = (uint64_t)(uintptr_t)frames;
 	const bool is_timed = !(thread->ring.committed % UNWIND_TIMED_EACH);
 	const uint64_t start = is_timed ? clock_ticks() : 0;
@@ -127,6 +156,11 @@ unwind_take(const struct thread *thread, uint32_t ours)
 	else
 		count = (uint32_t)unwind.backtrace((void **)frames,
 						   (int)(wanted + ours));
+	for (uint32_t i = 0; ours > UNWIND_OURS_MAX && i < min_u32(count, ours);
+	     i++) {
+		if (unwind_is_cudas(frames[i]))
+			first = i + 1;
+	}
 	while (first < count && unwind_is_ours(frames[first]))
 		first++;
 	count -= first;

@@ -29,6 +29,7 @@ import bench_cost
 import bench_kernels
 import bench_peers
 import bench_plot
+import bench_stacks
 import bench_steps
 from bench_rounds import (Variant, added, added_ratio, median, ratio,
                           rounds, run, spawn_us)
@@ -229,13 +230,26 @@ class Bench:
                      note=f"on {statistics.median(times['plain']):.0f} ns; "
                           f"closed {closed:.0f} ns")
 
-    def sqlite(self):
+    def sql_script(self):
+        """None where there is no sqlite3."""
         if not shutil.which("sqlite3"):
             print("sqlite3 is not installed: left out")
-            return
+            return None
         script = os.path.join(self.folder, "script.sql")
         with open(script, "w", encoding="ascii") as file:
             file.writelines(sql_lines(self.many(200000 if self.full else 100000)))
+        return script
+
+    def stacks(self):
+        bench_stacks.instructions(self)
+        script = self.sql_script()
+        if script:
+            bench_stacks.sqlite(self, script)
+
+    def sqlite(self):
+        script = self.sql_script()
+        if not script:
+            return
         with bench_peers.Lttng() as lttng:
             runs = rounds(self.rounds, {"plain": self.plain, "default": self.default,
                                         "all": self.every} | lttng.variants(),
@@ -388,8 +402,8 @@ class Bench:
     def torch(self):
         bench_steps.torch(self)
 
-    PARTS = ("instructions", "heap", "regions", "steps", "kernels", "sqlite", "torch",
-             "start", "memory", "writer", "cost", "drain", "coders", "tools")
+    PARTS = ("instructions", "heap", "regions", "steps", "kernels", "sqlite", "stacks",
+             "torch", "start", "memory", "writer", "cost", "drain", "coders", "tools")
 
     def merge(self, path, kind):
         """Takes from an earlier run of this kind the parts that this one left

@@ -11,6 +11,8 @@
 #include "traceprof.h"
 
 #include <omp.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,6 +160,27 @@ static void data_starved(void)
 	team(1, 4, 4);
 }
 
+static sem_t is_ready;
+
+static void *make_ready(void *unused)
+{
+	usleep(4000);
+	sem_post(&is_ready);
+	return unused;
+}
+
+/* Another thread has what the step needs. */
+static void off_cpu(void)
+{
+	pthread_t other;
+
+	if (pthread_create(&other, NULL, make_ready, NULL))
+		exit(1);
+	sem_wait(&is_ready);
+	pthread_join(other, NULL);
+	team(1, 4, 4);
+}
+
 static void exposed_comm(void)
 {
 	traceprof_push("MPI_Allreduce");
@@ -193,6 +216,7 @@ static const struct {
 	{"outliers", outliers},
 	{"data-starved", data_starved},
 	{"exposed-comm", exposed_comm},
+	{"off-cpu", off_cpu},
 	{"own-cost", own_cost},
 };
 

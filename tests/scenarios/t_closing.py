@@ -131,7 +131,7 @@ def test_events_past_the_limit_of_text():
     expect(cut > 1000, events)
     expect_equal((events["outside"], events["cut"]), (0, cut), "why")
     said = harness.command("report", run.files[0]).stdout
-    expect(f"{cut} events came past TRACEPROF_MAX_MB" in said, said)
+    expect(f" and {cut} came past TRACEPROF_MAX_MB" in said, said)
     expect(f"{cut} events came past TRACEPROF_MAX_MB=1" in run.stderr, run.stderr)
 
 

@@ -49,7 +49,7 @@ def test_a_throttled_gpu_is_seen_as_one():
         expect(event["ts"] >= before, "they overlap")
     expect_equal({event["args"]["SM clock MHz"] for event in samples(trace)}, {1200})
     report = command("report", trace.path).stdout
-    expect("of the time: software power cap, hardware thermal." in report, report)
+    expect("of the time: software power cap, hardware thermal\n" in report, report)
     expect("GPU 0 was throttled" in report, report)
     expect_equal(busy(SIMGPU_NVML_REASONS=0x03).trace.slices(cat="gpu_throttle"), [])
 

@@ -124,6 +124,55 @@ def test_rules_of_the_heap():
     expect(abs(found["b"]["heap_growth_bytes"] - 4096) < 1, found["b"])
 
 
+def test_windows_and_ranks_are_files_of_one_run():
+    """Files of a process are windows; a rank's next process is the next run."""
+    side, other = folder(), folder()
+    for at, name in enumerate(("host_1.100", "host_1.200", "host_2.300")):
+        write(steady(at), name, into=side)
+    for rank, name in ((0, "a_1.1"), (1, "b_1.1"), (0, "a_2.1"), (1, "b_2.1")):
+        path = write(steady(rank), name, into=other)
+        with open(path, encoding="utf-8") as file:
+            trace = json.load(file)
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(trace | {"distributedInfo": {"rank": rank}}, file)
+    found, _ = compare(side, other)
+    expect_equal([(found[one]["files"], found[one]["runs"]) for one in "ab"],
+                 [(3, 2), (4, 2)])
+
+
+def test_five_runs_tell_what_one_can_t():
+    one, five = folder(), [folder(), folder()]
+    for side, factor in ((0, 1), (1, 1.012)):
+        for run in range(5):
+            write(steady(10 * side + run, factor=factor), f"host_{run}.1", into=five[side])
+    found, done = compare(*five, "--fail-if", "step>0.5%")
+    expect(found["step"]["differs"] and found["step"]["noise_ns"] < 100000, found["step"])
+    expect_equal(done.status, 1, done.stderr)
+    found, done = compare(write(steady(1), "a", into=one),
+                          write(steady(2, factor=1.012), "b"), "--fail-if", "step>0.5%")
+    expect(not found["step"]["differs"], found["step"])
+    expect_equal((done.status, "held: step>0.5%: " in done.stderr), (0, True), done.stderr)
+
+
+def test_a_run_that_found_no_processor():
+    """It's said, and tells no 6 %; kept in a baseline, too."""
+    a, b = write(steady(1), "a"), write(steady(2, factor=1.06), "b")
+    expect(compare(a, b)[0]["step"]["differs"], "6 % isn't found")
+    with open(a, encoding="utf-8") as file:
+        trace = json.load(file)
+    with open(a, "w", encoding="utf-8") as file:
+        json.dump(trace | {"traceprof": {"scheduled": {"ran_ns": 900,
+                                                       "waited_ns": 100}}}, file)
+    kept = os.path.join(folder(), "baseline.json")
+    command("baseline", a, "-o", kept)
+    for side in (a, kept):
+        expect("for 10 % of its time it found no processor" in
+               command("diff", side, b).stdout, "nothing is said")
+        found, _ = compare(side, b)
+        expect_equal((found["a"]["without_processor"], found["step"]["differs"]),
+                     (0.1, False))
+
+
 def test_rules_that_are_none():
     a = write(steady(1), "a")
     for rule in ("step", "step>", "step>x", "step>3furlongs", "speed>3%", "name:>3%",
@@ -167,6 +216,9 @@ def test_real_runs():
     second = traced("train", env={"OMP_NUM_THREADS": "2"})
     found, _ = compare(first.folder, second.folder)
     expect(found["a"]["steps"] > 10 and found["b"]["steps"] > 10, found["a"])
+    with open("/proc/self/schedstat", encoding="ascii") as file:
+        knows = int(file.read().split()[0]) > 0
+    expect_equal(first.trace.meta.get("scheduled", {}).get("ran_ns", 0) > 0, knows)
     expect({"openmp members", "openmp waits"}
            <= {name["category"] for name in found["names"]}, found["names"][:5])
 

@@ -152,16 +152,21 @@ def test_calls_that_may_wait_where_it_is_recorded():
                f"{what}: {added:.2f} instructions added, the limit is {most}")
 
 
-def test_call_stack_of_an_event():
-    """A block's whole event, against libunwind's walk alone."""
-    if not reads_counter():
-        raise Skip("this machine does not keep time by the processor's counter")
+def event_with_stack():
+    """Instructions of libunwind's walk alone, and of a block's whole event."""
     program = build("bench_stack")
     settings = {"TRACEPROF_MALLOC": "all", "TRACEPROF_STACK": "heap:16"}
     alone = (each([program, "bare", 16, "{}"], within="turn")
              - each([program, "none", 16, "{}"], within="turn"))
     added = (each([program, "pair", 16, "{}"], settings, harness.LIBRARY, "turn")
              - each([program, "pair", 16, "{}"], within="turn"))
+    return alone, added
+
+
+def test_call_stack_of_an_event():
+    if not reads_counter():
+        raise Skip("this machine does not keep time by the processor's counter")
+    alone, added = event_with_stack()
     expect(alone < added < 1.3 * alone,
            f"{added:.1f} instructions for an event with its stack, {alone:.1f} for "
            f"the walk alone: {added / alone:.2f}")

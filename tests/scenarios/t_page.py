@@ -151,6 +151,9 @@ def check_file(page, data):
     for key in ("regions", "streams"):
         wanted += [len(data["report"][key])] if data["report"][key] else []
     wanted += [len(data["time"]["facts"])] if data["time"]["facts"] else []
+    wanted += [len(memory["places"]) for memory in
+               data.get("holders", {"memories": []})["memories"] if memory["places"]]
+    wanted += [len(data["report"]["blas"])] if data["report"]["blas"] else []
     expect_equal(sorted(count for _, count in rows), sorted(wanted), rows)
     expect(all(count for _, count in rows), rows)
     text = page.value("document.body.innerText")
@@ -189,9 +192,98 @@ def test_tables_sort_and_filter_and_charts_are_walked_by_keys():
         expect_equal(page.said, [])
 
 
+def press(page, key):
+    page.call("Input.dispatchKeyEvent", type="rawKeyDown", key=key, code=key)
+
+
+def test_the_flame_graph():
+    """Callers above callees, as wide as their time; lanes of steps are not in it."""
+    events = [slice_of("outer", 0, 1000), slice_of("inner", 0, 600),
+              slice_of("leaf", 100, 200), slice_of("other", 600, 300),
+              slice_of("barrier wait", 0, 500, tid=8),
+              slice_of("ProfilerStep#1", 0, 1000, tid=180000077, cat="user_annotation")]
+    path, (data,) = page_of(trace_of(events))
+    expect_equal([(depth, name, round(ms * 1000)) for depth, name, ms
+                  in data["time"]["flame"]],
+                 [(0, "77 7", 1000), (1, "outer", 1000), (2, "inner", 600),
+                  (3, "leaf", 200), (2, "other", 300), (0, "77 8", 500),
+                  (1, "barrier wait", 500)])
+    wide = ("[...document.querySelectorAll('.flame g')].map(box => [box.node.name, "
+            "Math.round(box.querySelector('rect').width.baseVal.value)])")
+    with opened(path) as page:
+        shown = dict(page.value(wide))
+        expect(abs(shown["outer"] - 733) <= 2 and abs(shown["inner"] - 440) <= 2, shown)
+        expect_equal(page.value("document.querySelector('.flame .waits')"
+                                ".parentNode.node.name"), "barrier wait")
+        page.value("document.querySelector('.flame').focus()")
+        for key in ("ArrowDown", "ArrowDown", "ArrowDown", "Enter"):
+            press(page, key)
+        said = page.value("document.querySelector('#flame figcaption').textContent")
+        expect_equal(said, "inner: 600 \u00b5s, 60.0 % of outer")
+        shown = dict(page.value(wide))
+        expect("other" not in shown and shown["inner"] > 1090, shown)
+        press(page, "Escape")
+        expect("other" in dict(page.value(wide)), "it stays zoomed")
+        expect_equal(page.said, [])
+
+
+def test_findings_lead_to_their_place():
+    events = []
+    for number in range(10):
+        at = number * 1000
+        events += [slice_of(f"ProfilerStep#{number}", at, 1000, cat="user_annotation"),
+                   slice_of("cudaLaunchKernel", at + 500, 5, cat="cuda_runtime",
+                            correlation=number),
+                   {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7,
+                    "ts": at + 510, "dur": 400, "args": {
+                        "device": 0, "stream": 7, "correlation": number}}]
+    path, (data,) = page_of(trace_of(events))
+    (found,) = data["time"]["findings"]
+    with opened(path) as page:
+        page.value("document.querySelector('#findings a[href=\"#steps\"]').click()")
+        expect(page.wait_for("document.querySelector('#steps figcaption').textContent"
+                             f".startsWith('step {found['step']}:')", 10), "no step")
+        page.value("document.querySelector('#findings a[href=\"#use\"]').click()")
+        expect(page.wait_for("document.querySelector('#use figcaption').textContent"
+                             ".startsWith('at ')", 10), "no moment")
+        expect_equal(page.said, [])
+
+
+def test_who_holds_the_memory():
+    run = traced("alloc_sites", "leak", "60", env={"TRACEPROF_STACK": "heap", "TRACEPROF_MALLOC": "all"})
+    path, (data,) = page_of(run.trace.path)
+    said = json.loads(command("memory", "--json", run.trace.path).stdout)[0]["memories"]
+    for ours, theirs in zip(data["holders"]["memories"], said):
+        expect_equal((ours["memory"], ours["peak_bytes"]),
+                     (theirs["memory"], theirs["peak_bytes"]))
+        expect_equal([place["at_peak_bytes"] for place in ours["places"]],
+                     sorted((place["peak"] for place in theirs["places"]
+                             if place["peak"]), reverse=True)[:20])
+    with opened(path) as page:
+        check_file(page, data)
+        expect(data["holders"]["memories"][0]["places"][0]["name"] in
+               page.value("document.querySelector('#memory').textContent"), "no names")
+
+
+def test_the_roofline():
+    """A call where memory is the limit, one where the processors are."""
+    events = [slice_of(name, at * 1000, 100, **{"Call site": "a.c:1", "flops": flops,
+                                                "bytes": 100000})
+              for at, (name, flops) in enumerate((("dgemv_", 20000), ("dgemm_", 9000000)))]
+    path, (data,) = page_of(trace_of(events))
+    with opened(path) as page:
+        check_file(page, data)
+        dots = page.value("[...document.querySelectorAll('#roofline circle')].map("
+                          "dot => [dot.textContent, dot.cx.baseVal.value])")
+        expect_equal([text.split(" from")[0] for text, _ in sorted(dots, key=lambda dot:
+                                                                   dot[1])],
+                     ["dgemv_", "dgemm_"])
+        expect(any("90.0 GFLOP/s" in text for text, _ in dots), dots)
+
+
 def test_names_are_text():
     """A name is no part of the page."""
-    name = "</script><script>document.title='taken'</script><!--<img src=x>"
+    name = "</script><script>document.title=1//<!--"
     path, _ = page_of(trace_of([slice_of(name, 0, 10)]))
     with opened(path) as page:
         expect(page.value("document.title").startswith("traceprof: "))

@@ -13,7 +13,7 @@ import harness
 from harness import Skip, command, expect, expect_equal, folder, traced
 
 SCRIPT = '''\
-import threading, traceprof
+import json, threading, traceprof, zlib
 kept = []
 
 
@@ -41,7 +41,17 @@ def generate():
     yield bytearray(7000000)
 
 
+def squeeze():
+    return zlib.compressobj()
+
+
+def nested():
+    return json.loads("[" * 40 + '"' + "x" * 11000000 + '"' + "]" * 40)
+
+
 def main():
+    kept_text = nested()
+    packer = squeeze()
     trainer = Trainer()
     thread = threading.Thread(target=other)
     thread.start()
@@ -74,11 +84,11 @@ def pythons():
     return found
 
 
-def record(path):
+def record(path, **settings):
     script = os.path.join(folder(), "train.py")
     with open(script, "w", encoding="utf-8") as file:
         file.write(SCRIPT)
-    run = traced(path, script, env=ENV)
+    run = traced(path, script, env=ENV | settings)
     expect_equal((run.status, run.stdout), (0, "kept 60\n"), run.stderr)
     return run
 
@@ -112,7 +122,7 @@ def check(version, path):
     expect_equal([name for name in names if name != "<listcomp>"],
                  ["keep", "step", "main", "<module>"], said)
     expect_equal([line for _, line, name in kept[-1] if name != "<listcomp>"
-                  and not name.endswith("<listcomp>")], [6, 12, 36, 42], said)
+                  and not name.endswith("<listcomp>")], [6, 12, 46, 52], said)
     deep = next(one for one in seen[30] if one)
     expect_equal([name for _, _, name in deep],
                  ["recursive"] * 6 + ["main", "<module>"], said)
@@ -141,10 +151,31 @@ def test_leak_of_a_list_is_named():
         lines = [(frame["function"], frame.get("line")) for frame in largest["stack"]]
         expect(("keep", 6) in lines, version, lines)
         text = command("memory", run.files[0]).stdout
+        # What zlib allocates is its caller's.
+        expect(re.search(r"\n *2\d\d\.\d KiB +[\d.]+ % +\d squeeze train.py:30", text),
+               version, text)
         growth = text.split("growth:", 1)[1].splitlines()
         expect(re.match(r" \+97\d\.\d KiB a step, 1 place explains", growth[0]),
                version, growth[:4])
         expect("keep train.py:6 < " in growth[2], version, growth[:4])
+
+
+def test_python_has_room_in_a_deep_stack():
+    """Forty levels of the JSON scanner lie on top of it."""
+    for version, path in pythons().items():
+        for depth in (16, 6):
+            run = record(path, TRACEPROF_STACK=f"heap:{depth}")
+            known = {one["args"]["stack"]: one["args"]["Call stack"]
+                     for one in run.trace.memory() if "Call stack" in one["args"]}
+            made = [known[one["args"]["stack"]] for one in run.trace.memory()
+                    if one["args"]["Bytes"] // 1000000 == 11 and "stack" in one["args"]]
+            deep = [stack for stack in made if "raw_decode" in stack]
+            expect(deep, version, made)
+            for stack in deep:
+                expect_equal(len(stack.split(";")), depth, stack)
+                names = [name.split(".")[-1] for _, _, name in functions(stack)]
+                expect_equal(names[:3], ["raw_decode", "decode", "loads"], stack)
+                expect(depth == 6 or "nested" in names, version, stack)
 
 
 if __name__ == "__main__":

@@ -287,15 +287,70 @@ def test_each_module_has_its_own_blas():
             expect_equal(run.status, 0)
 
 
-def test_nobodys_function_is_said():
-    """Ours alone has it: a program that only asks whether it is there."""
+ASKS = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+extern int dgemm_() __attribute__((weak));
+extern int cblas_dgemm() __attribute__((weak));
+int (*volatile kept)() = dgemm_;
+static int n = 4;
+int main(int argc, char **argv)
+{
+	int (*found)() = (int (*)())dlsym(RTLD_DEFAULT, "dgemm_");
+	Dl_info info = {0};
+	void *later;
+
+	printf("%d %d %d\\n", dgemm_ ? dgemm_("N", "N", &n, &n, &n) : -1,
+	       cblas_dgemm ? 1 : -1, kept ? kept("N", "N", &n, &n, &n) : -1);
+	printf("%d %d\\n", found ? found("N", "N", &n, &n, &n) : -1,
+	       dlsym(dlopen(NULL, RTLD_NOW), "cublasSgemm_v2") ? 1 : -1);
+	printf("%s\\n", dlerror() ? "error" : "none");
+	later = dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL);
+	found = (int (*)())dlsym(RTLD_DEFAULT, "sgemm_");
+	if (!later || !found || !dladdr((void *)found, &info))
+		return puts("not found");
+	printf("%d %s\\n", found("N", "N", &n, &n, &n),
+	       strrchr(info.dli_fname, '/'));
+	return 0;
+}
+"""
+BINDINGS = (["-fPIC"], ["-fPIC", "-Wl,-z,now"], ["-fPIC", "-Wl,-z,lazy"],
+            ["-fno-pic", "-no-pie"])
+
+
+def asking(place, *flags):
+    build(place, "liblater.so", "int sgemm_() { return 5; }", "-shared", "-fPIC")
+    return build(place, "asks", ASKS, *flags, "-Wl,-rpath,$ORIGIN")
+
+
+def test_who_asks_whether_there_is_a_blas_finds_what_there_is():
     place = harness.folder()
-    program = build(place, "asks", "#include <stdio.h>\n"
-                    "extern void dgemm_() __attribute__((weak));"
-                    'int main(void) { if (dgemm_) dgemm_(); puts("on"); }', "-fPIC")
-    run = traced(program)
-    expect_equal((run.status, run.stdout), (0, "on\n"))
-    expect("no library has" in run.stderr, run.stderr)
+    later = os.path.join(place, "liblater.so")
+    build(place, "libsim.so", "int dgemm_() { return 7; }", "-shared", "-fPIC",
+          "-Wl,-soname,libsim.so")
+    for flags in BINDINGS:
+        for there in ([], ["-L" + place, "-Wl,--no-as-needed", "-l:libsim.so"]):
+            program = asking(place, *flags, *there)
+            wanted = plain(program, later)
+            expect("/liblater.so" in wanted.stdout, wanted.stdout)
+            expect_equal(wanted.stdout.split()[0], "7" if there else "-1")
+            for settings in ({}, {"TRACEPROF": "0"}, {"TRACEPROF_CHILDREN": "none"}):
+                run = traced(program, later, env=settings)
+                expect_equal((run.status, run.stdout, run.stderr),
+                             (0, wanted.stdout, ""), (flags, settings))
+
+
+def test_with_shapes_a_weak_symbol_is_nobodys():
+    """dlsym() alone finds ours then: a call does nothing, and says so."""
+    place = harness.folder()
+    later = os.path.join(place, "liblater.so")
+    for flags in BINDINGS:
+        run = traced(asking(place, *flags), later, env=SHAPES)
+        expect_equal(run.stdout.splitlines()[:2], ["-1 -1 -1", "0 1"], flags)
+        expect_equal(run.stdout.splitlines()[3].split()[0], "5", flags)
+        expect("no library has" in run.stderr, run.stderr)
 
 
 LOOP = """

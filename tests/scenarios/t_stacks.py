@@ -164,7 +164,7 @@ def entries(table):
 
 def test_wrong_unwind_tables_give_short_stacks():
     """What says how a frame is left is replaced by noise: nothing but the stacks
-    changes.  (Damage to the tables' own lengths and pointers isn't survived.)"""
+    changes."""
     place = harness.folder()
     copy = os.path.join(place, "noisy")
     dumped = os.path.join(place, "table")
@@ -191,6 +191,20 @@ def test_wrong_unwind_tables_give_short_stacks():
         depths |= {len(one["args"]["Call stack"].split(";"))
                    for one in run.trace.memory() if "Call stack" in one["args"]}
     expect(min(depths) < 10 <= max(depths), depths)
+
+
+def test_damaged_unwind_tables_give_short_stacks():
+    """Any byte of a library's tables is replaced, their own lengths and pointers
+    too, a thousand times over."""
+    for seed in (1, 2, 3):
+        run = same("noisy_tables", BLOCKS, 1000, seed, env=HEAP)
+        known = {one["args"]["stack"]: one["args"]["Call stack"]
+                 for one in run.trace.memory() if "Call stack" in one["args"]}
+        made = [known[one["args"]["stack"]] for one in run.trace.memory()
+                if 100000 <= one["args"]["Bytes"] < 100100 and "stack" in one["args"]]
+        whole = [text for text in made if "noisy_tables(" in text]
+        expect(len(made) > 900, f"{len(made)} blocks with a stack")
+        expect(100 < len(whole) < len(made), f"{len(whole)} whole of {len(made)}")
 
 
 def test_fork():

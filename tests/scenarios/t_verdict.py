@@ -83,6 +83,8 @@ def test_heap():
 def test_waiting():
     for name in ("data-starved", "exposed-comm"):
         expect_first(planted(name, 20), name)
+    expect_first(recorded("off-cpu", "planted", "off-cpu", "20",
+                          env={"TRACEPROF_WAITS": "1"}), "off-cpu")
 
 
 def test_steps():
@@ -119,6 +121,7 @@ def test_gpu_that_is_throttled():
 
 def test_nothing_is_said_of_nothing():
     expect_equal(rules(planted_gpu("none", 5000000)), [])
+    expect_equal(rules(planted("none", 80)), [])
 
 
 # --- traces that aren't whole: no false verdict --------------------------------
@@ -164,6 +167,61 @@ def test_lost_events_make_no_finding():
                  {"gpu": {"launched_kernels": 20, "missing_kernels": 10}},
                  {"gpu": {"dropped_records": 3}}):
         expect_equal(rules(made(idle_gpu(), ours)), ["losses"], ours)
+
+
+def test_waits_that_were_lost_are_counted():
+    for lost, found in ((5, []), (20, ["losses"])):
+        path = made([step_(0, 0, 1000)], {"waits": {"begun": 1000, "lost": lost}})
+        expect_equal(rules(path), found, lost)
+    expect("20 events are missing" in judged(path)["findings"][0]["figure"],
+           judged(path)["findings"])
+
+
+def test_one_uneven_call_is_no_imbalance():
+    """Of forty calls one has a member that is late: somebody else's doing."""
+    events = [step_(0, 0, 41000)]
+    for number in range(40):
+        at, late = number * 1000, 10000 if number == 39 else 0
+        for tid, took in ((700, 900 + late), (701, 900)):
+            events.append(slice_("f [omp parallel #1]", at, took, tid, omp="task",
+                                 region=number + 1, team=2))
+            events.append(slice_("region end wait", at + took, 910 + late - took, tid,
+                                 omp="wait", region=number + 1))
+        events.append(slice_("f [omp parallel #1]", at, 910 + late, omp="parallel",
+                             region=number + 1, team=2))
+    expect_equal(rules(made(events)), [])
+
+
+def test_a_team_that_comes_together_late():
+    """Until the master's share begins it waits; work is even, and no cause is seen."""
+    events = [step_(0, 0, 40000)]
+    for number in range(40):
+        at = number * 1000
+        events.append(slice_("f [omp parallel #1]", at, 1000, omp="parallel",
+                             region=number + 1, team=2))
+        for tid, starts in ((700, 850), (701, 400)):
+            events.append(slice_("f [omp parallel #1]", at + starts, 100, tid, omp="task",
+                                 region=number + 1, team=2))
+            events.append(slice_("region end wait", at + starts + 100, 900 - starts, tid,
+                                 omp="wait", region=number + 1))
+    path = made(events)
+    split = judged(path)["step"]["split_ns"]
+    expect_equal((split["omp_work"], split["omp_wait"]), (4000000, 36000000), split)
+    expect_equal(rules(path), [])
+    said = " ".join(command("report", path).stdout.split())
+    expect("No cause is seen: members of OpenMP teams wait for each other 90 %" in said,
+           said)
+
+
+def test_a_machine_that_is_busy_is_said():
+    steps = [step_(number, number * 1000, 1000) for number in range(10)]
+    for waited, found in ((4, []), (6, ["no-processor"])):
+        ours = {"scheduled": {"ran_ns": 100 - waited, "waited_ns": waited}}
+        expect_equal(rules(made(steps, ours)), found, waited)
+    steps[0] = step_(0, -9000, 10000)           # takes more than half of the time
+    for waited, first in ((20, "first-step"), (30, "no-processor")):
+        ours = {"scheduled": {"ran_ns": 100 - waited, "waited_ns": waited}}
+        expect_equal(rules(made(steps, ours), causes=False)[0], first, waited)
 
 
 def test_what_comes_after_the_detail_is_not_judged():

@@ -119,6 +119,7 @@ static void events(yajl_gen gen, const struct run *run)
 		slice(gen, "user_annotation", name, 0, start_ns,
 		      (double)step->dur_ns);
 		json_print_integer(gen, "baseline file", step->file);
+		json_print_integer(gen, "baseline run", step->run);
 		slice_end(gen);
 		step_names(gen, run, at, start_ns, is_told);
 		if (step->live_bytes >= 0)
@@ -137,13 +138,19 @@ static void print(const struct run *run, FILE *out)
 
 	json_print_integer(gen, "schemaVersion", 1);
 	events(gen, run);
+	json_print_object(gen, "traceprof");
+	if (run->ran_ns > 0) {
+		json_print_object(gen, "scheduled");
+		json_print_integer(gen, "ran_ns", run->ran_ns);
+		json_print_integer(gen, "waited_ns", run->unscheduled_ns);
+		yajl_gen_map_close(gen);
+	}
 	if (run->peak_bytes >= 0) {
-		json_print_object(gen, "traceprof");
 		json_print_object(gen, "heap");
 		json_print_integer(gen, "peak_bytes", run->peak_bytes);
 		yajl_gen_map_close(gen);
-		yajl_gen_map_close(gen);
 	}
+	yajl_gen_map_close(gen);
 	json_print_end(gen);
 	fputc('\n', out);
 }

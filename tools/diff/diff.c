@@ -14,34 +14,47 @@
 
 #include "tools/util/memory.h"
 
+/* Less of the time without a processor falls into few steps, which the median
+ * leaves out. */
+#define DISTURBED_MIN 0.05
+
 /* A run's steps as numbers, in the order of time. */
 struct columns {
 	double *values;
-	unsigned int *files;
+	unsigned int *runs;
+	double disturbed;
 };
 
 static struct columns columns_new(const struct run *run)
 {
+	const double disturbed = run_disturbed(run);
 	struct columns columns = {
 		memory_zeroed(run->step_count + 1, sizeof(double)),
-		memory_zeroed(run->step_count + 1, sizeof(unsigned int))};
+		memory_zeroed(run->step_count + 1, sizeof(unsigned int)), 0};
 
-	for (size_t at = 0; at < run->step_count; at++)
-		columns.files[at] = run->steps[at].file;
+	for (size_t at = 0; at < run->step_count; at++) {
+		columns.runs[at] = run->steps[at].run;
+		columns.values[at] = (double)run->steps[at].dur_ns;
+	}
+	/* Of a step; all of it may have been in the same name. */
+	if (disturbed >= DISTURBED_MIN)
+		columns.disturbed =
+			disturbed *
+			statistics_median(columns.values, run->step_count);
 	return columns;
 }
 
 static void columns_free(struct columns *columns)
 {
 	free(columns->values);
-	free(columns->files);
+	free(columns->runs);
 }
 
 static struct series series_of(const struct columns *columns,
 			       const struct run *run)
 {
-	return (struct series){columns->values, columns->files,
-			       run->step_count};
+	return (struct series){columns->values, columns->runs, run->step_count,
+			       columns->disturbed};
 }
 
 static void compare_steps(struct diff *diff, struct columns *columns)

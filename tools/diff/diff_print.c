@@ -18,6 +18,9 @@
 #include "tools/util/json_print.h"
 #endif
 
+/* Less isn't worth a line. */
+#define DISTURBED_SAID 0.05
+
 static double change_percent(double from, double to)
 {
 	return from > 0 ? 100 * (to - from) / from : 0;
@@ -29,7 +32,9 @@ static void print_run(const struct diff *diff, const char *const *titles,
 	const struct run *run = &diff->run[side];
 
 	fprintf(out, "%c  %s: ", 'A' + side, titles[side]);
-	if (run->files > 1)
+	if (run->runs > 1)
+		fprintf(out, "%u runs, ", run->runs);
+	else if (run->files > 1)
 		fprintf(out, "%u files, ", run->files);
 	if (!run->step_count)
 		fputs("no steps", out);
@@ -43,6 +48,11 @@ static void print_run(const struct diff *diff, const char *const *titles,
 		fprintf(out, ", heap peak %s",
 			quantity_bytes((double)run->peak_bytes).text);
 	fputc('\n', out);
+	if (run_disturbed(run) > DISTURBED_SAID)
+		fprintf(out,
+			"   for %.0f %% of its time it found no processor "
+			"free\n",
+			100 * run_disturbed(run));
 	if (run->lost > 0)
 		fprintf(out,
 			"   %lld events of it were lost: its sums are too "
@@ -74,7 +84,8 @@ static void print_steps(const struct diff *diff, FILE *out)
 	else
 		fprintf(out,
 			"The step is the same within noise: %+.1f %% (%+.1f to "
-			"%+.1f %%, p = %.2g; equal parts differ by %.1f %%).\n",
+			"%+.1f %%, p = %.2g); equal runs may differ by %.1f "
+			"%%.\n",
 			100 * steps->shift / steps->median_a,
 			100 * steps->low / steps->median_a,
 			100 * steps->high / steps->median_a, steps->p,
@@ -185,6 +196,8 @@ static void print_side(yajl_gen gen, const struct diff *diff, int side,
 	json_print_object(gen, side ? "b" : "a");
 	json_print_text(gen, "path", title);
 	json_print_integer(gen, "files", run->files);
+	json_print_integer(gen, "runs", run->runs);
+	json_print_number(gen, "without_processor", run_disturbed(run));
 	json_print_integer(gen, "steps", (long long)run->step_count);
 	json_print_integer(gen, "lost_events", run->lost);
 	if (run->peak_bytes >= 0) {

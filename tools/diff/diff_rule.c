@@ -119,9 +119,16 @@ static enum diff_outcome judge_step(const struct diff_rule *rule,
 
 	if (!diff->has_steps)
 		return unknown(rule, out, "a run has no steps");
-	if (!diff->steps_differ ||
-	    !exceeds(rule, steps->shift, steps->median_a))
+	if (!exceeds(rule, steps->shift, steps->median_a))
 		return DIFF_HELD;
+	if (!diff->steps_differ) {
+		fprintf(out,
+			"held: %s: the step takes %+.1f %%, which is no more "
+			"than noise; equal runs may differ by %.1f %%\n",
+			rule->text, percent(steps->shift, steps->median_a),
+			percent(steps->noise, steps->median_a));
+		return DIFF_HELD;
+	}
 	fprintf(out, "%sbroken%s: %s: the step takes %s more (%+.1f %%)\n",
 		color_begin(out, COLOR_BAD), color_end(out), rule->text,
 		quantity_time(steps->shift).text,

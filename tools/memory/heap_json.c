@@ -69,6 +69,7 @@ static void add_growth(struct heap_view *view, yajl_gen gen, uint32_t space)
 static void add_space(struct heap_view *view, yajl_gen gen, uint32_t space)
 {
 	const struct heap_sum *sum = &view->account->sums[space];
+	const struct heap_space *of = &view->log->spaces[space];
 	char name[64];
 	size_t count;
 
@@ -77,6 +78,11 @@ static void add_space(struct heap_view *view, yajl_gen gen, uint32_t space)
 	json_print_text(gen, "memory", name);
 	json_print_integer(gen, "peak_bytes", sum->peak);
 	json_print_integer(gen, "peak_ns", sum->peak_ns - view->log->start_ns);
+	if (of->reserved_peak > of->used_then) {
+		json_print_integer(gen, "reserved_peak_bytes",
+				   of->reserved_peak);
+		json_print_integer(gen, "used_then_bytes", of->used_then);
+	}
 	json_print_integer(gen, "allocations", sum->calls);
 	json_print_integer(gen, "bytes", sum->bytes);
 	json_print_integer(gen, "frees", sum->frees);

@@ -14,14 +14,16 @@ static uint32_t space_number(struct heap_log *log,
 			     const struct trace_event *event)
 {
 	const struct trace_value *name = &event->field[FIELD_NAME];
-	struct heap_space space = {0, -1};
+	struct heap_space space = {.device = -1};
 
 	trace_event_integer(event, "Device Type", &space.type);
 	trace_event_integer(event, "Device Id", &space.device);
 	if (trace_value_is(name, "[memory] pinned"))
-		space = (struct heap_space){HEAP_TYPE_PINNED, 0};
+		space = (struct heap_space){.type = HEAP_TYPE_PINNED};
 	else if (trace_value_is(name, "[memory] mapped"))
-		space = (struct heap_space){HEAP_TYPE_MAPPED, 0};
+		space = (struct heap_space){.type = HEAP_TYPE_MAPPED};
+	else if (trace_value_is(name, "[memory] driver"))
+		space.type = HEAP_TYPE_DRIVER;
 	for (uint32_t i = 0; i < log->space_count; i++)
 		if (log->spaces[i].type == space.type &&
 		    log->spaces[i].device == space.device)
@@ -30,6 +32,20 @@ static uint32_t space_number(struct heap_log *log,
 		return HEAP_SPACES_MAX - 1;
 	log->spaces[log->space_count] = space;
 	return log->space_count++;
+}
+
+/* An allocator says what it holds; else it is what is allocated. */
+static void take_reserved(struct heap_space *space,
+			  const struct trace_event *event)
+{
+	int64_t reserved, allocated;
+
+	if (trace_event_integer(event, "Total Reserved", &reserved) &&
+	    trace_event_integer(event, "Total Allocated", &allocated) &&
+	    reserved > space->reserved_peak) {
+		space->reserved_peak = reserved;
+		space->used_then = allocated;
+	}
 }
 
 /* "file(12): function", as `traceprof symbolize` leaves it. */
@@ -106,7 +122,6 @@ static uint32_t take_stack(struct heap_log *log,
 
 	if (id.type != TRACE_NUMBER)
 		return 0;
-	log->has_stacks = true;
 	number = key_table_number(&log->stacks, id.text, id.len);
 	if (text.type == TRACE_STRING)
 		add_frames(log, key_table_row(&log->stacks, number), text.text);
@@ -132,6 +147,7 @@ static void take_block(struct heap_log *log, const struct trace_event *event)
 	log->events = memory_grow(log->events, log->count, &log->capacity,
 				  sizeof(log->events[0]));
 	block = &log->events[log->count];
+	log->has_stacks |= trace_event_arg(event, "stack").type == TRACE_NUMBER;
 	*block = (struct heap_event){
 		.ts_ns = event->ts_ns,
 		.address = (uint64_t)address,
@@ -142,6 +158,7 @@ static void take_block(struct heap_log *log, const struct trace_event *event)
 		.thread = trace_lanes_number(&log->lanes, event),
 		.space = space_number(log, event),
 	};
+	take_reserved(&log->spaces[block->space], event);
 }
 
 static void take_step(struct heap_log *log, const struct trace_event *event)
@@ -167,10 +184,15 @@ static void on_event(void *arg, const struct trace_event *event)
 	if (event->ts_state != TIME_GOOD && event->ts_state != TIME_FINE)
 		return;
 	if (event->field[FIELD_NAME].type == TRACE_STRING &&
-	    !strncmp(event->field[FIELD_NAME].text, "[memory]", 8))
+	    !strncmp(event->field[FIELD_NAME].text, "[memory]", 8)) {
 		take_block(log, event);
-	else if (trace_event_is_slice(event) &&
-		 trace_value_is(&event->field[FIELD_CAT], "user_annotation"))
+		return;
+	}
+	/* A call of CUDA's has the stack of what it allocates. */
+	if (trace_event_arg(event, "Call stack").type == TRACE_STRING)
+		take_stack(log, event);
+	if (trace_event_is_slice(event) &&
+	    trace_value_is(&event->field[FIELD_CAT], "user_annotation"))
 		take_step(log, event);
 	else if (trace_value_is(&event->field[FIELD_NAME],
 				"PyTorch Profiler (0)") &&
@@ -319,7 +341,12 @@ bool heap_frame_is_allocator(const char *function)
 		"operator new",	    "__gnu_cxx::",     "std::allocator",
 		"std::__new_alloc", "PyMem_",	       "_PyMem_",
 		"PyObject_Malloc",  "PyObject_Calloc", "PyObject_Realloc",
-		"_PyObject_",
+		"_PyObject_",	    "xmalloc",	       "xcalloc",
+		"xrealloc",	    "xstrdup",	       "g_malloc",
+		"g_realloc",	    "g_try_malloc",    "g_strdup",
+		"CRYPTO_malloc",    "CRYPTO_zalloc",   "CRYPTO_realloc",
+		"CRYPTO_strdup",    "sqlite3Malloc",   "sqlite3Realloc",
+		"default_malloc",   "PyDataMem_",
 	};
 	static const char *const whole[] = {
 		"malloc",	  "calloc",   "realloc",       "reallocarray",

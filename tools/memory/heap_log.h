@@ -17,13 +17,16 @@
 
 #define HEAP_SPACES_MAX	 64
 
-/* A memory of its own: the host's is Device Type 0; and two that no trace has a
- * type for. */
+/* A memory of its own: the host's is Device Type 0; and those that no trace has
+ * a type for.  DRIVER: of a device, what an allocator there gets in pieces. */
 #define HEAP_TYPE_PINNED (-1)
 #define HEAP_TYPE_MAPPED (-2)
+#define HEAP_TYPE_DRIVER (-3)
 
 struct heap_space {
 	int64_t type, device;
+	/* Of an allocator: what it held at most, and in use of that then. */
+	int64_t reserved_peak, used_then;
 };
 
 struct heap_event {

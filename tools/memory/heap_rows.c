@@ -69,30 +69,22 @@ static bool is_interpreter(const char *module, uint64_t address)
 			   !strncmp(module, "libpython", 9));
 }
 
-/* Where the stack's place is: past the allocator's own frames, and where Python
- * functions follow past the interpreter's too. */
+/* Where the stack's place is: past the allocator's own frames, and where there
+ * are Python functions past all that these called: who reads of NumPy's insides
+ * doesn't know yet which line of his it was. */
 static size_t place_at(const struct heap_log *log,
 		       const struct heap_stack *stack)
 {
 	size_t at = 0;
-	size_t first;
 
+	for (size_t i = 0; i < stack->count; i++)
+		if (is_interpreted(heap_log_frame(log, stack, i)))
+			return i;
 	while (at + 1 < stack->count &&
 	       heap_frame_is_allocator(
 		       heap_log_frame(log, stack, at)->function))
 		at++;
-	first = at;
-	for (; first < stack->count; first++) {
-		const struct heap_frame *frame =
-			heap_log_frame(log, stack, first);
-
-		if (!is_interpreter(frame->module, frame->address))
-			break;
-	}
-	return first < stack->count &&
-			       is_interpreted(heap_log_frame(log, stack, first))
-		       ? first
-		       : at;
+	return at;
 }
 
 struct stack_text {
@@ -100,18 +92,49 @@ struct stack_text {
 	size_t frames;
 	bool has_begun;
 	bool is_python; /* then its interpreter is left out */
+	bool has_own;	/* a function of the program's own was among them */
 };
+
+/* A Python function of the user's, not of a package. */
+static bool is_own(const struct heap_place *place)
+{
+	return !place->address && place->file && place->file[0] != '<' &&
+	       !strstr(place->file, "/lib/python3") &&
+	       !strstr(place->file, "-packages/");
+}
+
+/* What calls main(), or a thread's function. */
+static bool is_beginning(const char *function)
+{
+	static const char *const all[] = {"__libc_start_call_main",
+					  "__libc_start_main_impl",
+					  "_start",
+					  "start_thread",
+					  "clone3",
+					  "__clone3",
+					  "__GI___clone3"};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (!strcmp(function, all[i]))
+			return true;
+	return false;
+}
 
 static bool add_place(void *arg, const struct heap_place *place)
 {
 	struct stack_text *to = arg;
+	const bool own = is_own(place);
 
 	if ((!to->has_begun && heap_frame_is_allocator(place->function)) ||
-	    (to->is_python && is_interpreter(place->module, place->address)))
+	    (to->is_python && is_interpreter(place->module, place->address)) ||
+	    (!to->frames && !own))
 		return true;
+	if (to->has_begun && is_beginning(place->function))
+		return false;
 	if (to->has_begun)
-		text_buffer_add(to->text, " < ", 3);
+		text_buffer_format(to->text, "%s < ", to->frames ? "" : " ...");
 	to->has_begun = true;
+	to->has_own |= own;
 	text_buffer_add_printable(to->text, place->function,
 				  strlen(place->function), 120);
 	if (place->file)
@@ -119,7 +142,9 @@ static bool add_place(void *arg, const struct heap_place *place)
 				   place->line);
 	else if (!strchr(place->function, '+'))
 		text_buffer_format(to->text, " [%s]", place->module);
-	return --to->frames > 0;
+	/* Of a package's insides, the line of the program that went there. */
+	to->frames -= to->frames > 0;
+	return to->frames || (to->is_python && !to->has_own);
 }
 
 void heap_stack_text(struct heap_log *log, uint32_t stack, size_t frames,

@@ -57,8 +57,9 @@ static inline struct heap_row *heap_rows_at(const struct heap_rows *rows,
 
 int64_t heap_site_cost(const struct heap_site *site, enum heap_cost cost);
 
-/* "function file.c:12 < caller file.c:20 < ...", as many frames as asked for;
- * allocators' own are left out. */
+/* "function file.c:12 < caller file.c:20 < ...", as many frames as asked for,
+ * and of Python's packages the line of the program that went there; allocators'
+ * own are left out. */
 void heap_stack_text(struct heap_log *log, uint32_t stack, size_t frames,
 		     struct text_buffer *text);
 

@@ -19,6 +19,9 @@ void heap_space_name(const struct heap_log *log, uint32_t space, char *text,
 		snprintf(text, bytes, "pinned memory");
 	else if (of->type == HEAP_TYPE_MAPPED)
 		snprintf(text, bytes, "mapped by the program");
+	else if (of->type == HEAP_TYPE_DRIVER)
+		snprintf(text, bytes, "GPU %" PRId64 ", of the driver",
+			 of->device);
 	else if (!of->type)
 		snprintf(text, bytes, "host memory");
 	else
@@ -199,6 +202,19 @@ static void print_sizes(const struct heap_sum *sum, FILE *out)
 	table_print(table, out);
 }
 
+/* Of an allocator that keeps what it once got. */
+static void print_reserved(const struct heap_space *space, FILE *out)
+{
+	if (space->reserved_peak > space->used_then)
+		fprintf(out,
+			"its allocator held %s at most, of which %s were in "
+			"use then\n",
+			quantity_bytes((double)space->reserved_peak).text,
+			quantity_share((double)space->used_then,
+				       (double)space->reserved_peak)
+				.text);
+}
+
 static void print_space(struct heap_view *view, uint32_t space, FILE *out)
 {
 	const struct heap_log *log = view->log;
@@ -219,6 +235,7 @@ static void print_space(struct heap_view *view, uint32_t space, FILE *out)
 		sum->temporary,
 		quantity_share((double)sum->temporary, (double)sum->calls).text,
 		quantity_bytes((double)sum->live).text, sum->live_blocks);
+	print_reserved(&log->spaces[space], out);
 	if (sum->strange_frees)
 		fprintf(out,
 			"%" PRId64 " frees were of blocks that this trace "

@@ -161,10 +161,20 @@ static void forget_members(struct region *region)
 	free(region->members);
 }
 
+/* Of all its members together. */
+static int64_t elapsed_by(const struct region *region)
+{
+	int64_t all_ns;
+
+	return __builtin_mul_overflow(region->elapsed_ns, region->team, &all_ns)
+		       ? INT64_MAX
+		       : all_ns;
+}
+
 static void close_region(struct region_totals *totals, struct region *region)
 {
 	struct region_total *sum;
-	int64_t longest, total;
+	int64_t longest, total, uneven;
 	size_t done;
 
 	if (!region->id)
@@ -178,6 +188,11 @@ static void close_region(struct region_totals *totals, struct region *region)
 		total = saturate_subtract(region->elapsed_ns, region->wait_ns);
 		done = 1;
 	}
+	/* Of a region that is there whole, all that is no work is a wait: for
+	 * the team to come together, too. */
+	if (region->has_slice && region->team && done == (size_t)region->team &&
+	    elapsed_by(region) > total)
+		region->wait_ns = elapsed_by(region) - total;
 	sum->calls += region->has_slice;
 	saturate_into(&sum->elapsed_ns, region->elapsed_ns);
 	saturate_into(&sum->work_ns, total);
@@ -195,7 +210,10 @@ static void close_region(struct region_totals *totals, struct region *region)
 	if (done > 1) {
 		sum->longest_ns += (double)longest;
 		sum->mean_ns += (double)total / (double)done;
-		saturate_into(&sum->uneven_ns, longest * (int64_t)done - total);
+		uneven = longest * (int64_t)done - total;
+		saturate_into(&sum->uneven_ns, uneven);
+		if (uneven > sum->worst_ns)
+			sum->worst_ns = uneven;
 		add_workers(totals, region);
 	}
 	forget_members(region);

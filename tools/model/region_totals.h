@@ -27,7 +27,8 @@ struct region_total {
 	int64_t wait_ns;
 	int64_t judged_ns; /* of the waits: of regions seen whole */
 	int64_t uneven_ns; /* of these: what perfect balance would save */
-	int64_t steady_ns; /* of that: where it is always the same thread that
+	int64_t worst_ns;  /* of uneven_ns: in one call */
+	int64_t steady_ns; /* of uneven_ns: always the same thread's, which
 			      has more to do */
 	double imbalance;  /* longest member over mean member, weighted */
 	double longest_ns, mean_ns; /* sums over the regions */

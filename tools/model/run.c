@@ -24,6 +24,7 @@ struct reading {
 	struct run *run;
 	size_t first; /* of its steps in run->steps */
 	struct trace_metadata metadata;
+	int64_t rank;
 	int64_t event_peak_bytes;
 	struct text_buffer key;
 };
@@ -47,7 +48,7 @@ static void on_step(void *arg, const struct trace_event *event)
 		.dur_ns = event->dur_ns,
 		.live_bytes = -1,
 	};
-	int64_t file;
+	int64_t file, number;
 
 	if (!is_step(event) ||
 	    decimal_to_integer(name->text + STEP_CHARS, name->len - STEP_CHARS,
@@ -56,6 +57,8 @@ static void on_step(void *arg, const struct trace_event *event)
 	/* A baseline holds those of several. */
 	if (trace_event_integer(event, "baseline file", &file))
 		step.file += (uint32_t)file;
+	if (trace_event_integer(event, "baseline run", &number))
+		step.run = (uint32_t)number;
 	run->steps = memory_grow(run->steps, run->step_count,
 				 &run->step_capacity, sizeof(step));
 	run->steps[run->step_count++] = step;
@@ -66,6 +69,9 @@ static void on_entry(void *arg, const struct trace_entry *entry)
 	struct reading *reading = arg;
 
 	trace_metadata_entry(&reading->metadata, entry);
+	if (!strcmp(entry->path, "distributedInfo.rank"))
+		decimal_to_integer(entry->value.text, entry->value.len,
+				   &reading->rank);
 }
 
 /* The first pass has seen it. */
@@ -214,6 +220,38 @@ static void widen(struct run *run, size_t before)
 	}
 }
 
+/* Which run the file is of; its steps get the number. */
+static void number_run(struct reading *reading, const char *path)
+{
+	const char *slash = strrchr(path, '/'),
+		   *name = slash ? slash + 1 : path;
+	struct run *run = reading->run;
+	struct run_file file = {.rank = reading->rank};
+
+	snprintf(file.process, sizeof(file.process), "%.*s",
+		 (int)strcspn(name, "."), name);
+	for (size_t at = 0; at < run->source_count; at++) {
+		const struct run_file *other = &run->sources[at];
+
+		if (!strcmp(other->process, file.process)) {
+			file.run = other->run;
+			break;
+		}
+		if (other->rank == file.rank && other->run >= file.run)
+			file.run = other->run + 1;
+	}
+	run->sources = memory_grow(run->sources, run->source_count,
+				   &run->source_capacity, sizeof(file));
+	run->sources[run->source_count++] = file;
+	for (size_t at = reading->first; at < run->step_count; at++) {
+		struct run_step *step = &run->steps[at];
+
+		step->run += file.run;
+		if (step->run >= run->runs)
+			run->runs = step->run + 1;
+	}
+}
+
 static void close_file(struct reading *reading)
 {
 	struct run *run = reading->run;
@@ -225,6 +263,12 @@ static void close_file(struct reading *reading)
 		run->peak_bytes = peak;
 	if (reading->metadata.dropped > 0)
 		saturate_into(&run->lost, reading->metadata.dropped);
+	if (reading->metadata.ran_ns > 0 &&
+	    reading->metadata.unscheduled_ns >= 0) {
+		saturate_into(&run->ran_ns, reading->metadata.ran_ns);
+		saturate_into(&run->unscheduled_ns,
+			      reading->metadata.unscheduled_ns);
+	}
 	run->files = run->step_count > reading->first
 			     ? run->steps[run->step_count - 1].file + 1
 			     : run->files + 1;
@@ -233,7 +277,11 @@ static void close_file(struct reading *reading)
 static int read_file(struct run *run, const char *path)
 {
 	struct reading reading = {
-		.run = run, .first = run->step_count, .event_peak_bytes = -1};
+		.run = run,
+		.first = run->step_count,
+		.rank = -1,
+		.event_peak_bytes = -1,
+	};
 	struct trace_sink sink = {on_step, on_entry, &reading};
 	struct trace_facts facts;
 	int error;
@@ -247,6 +295,7 @@ static int read_file(struct run *run, const char *path)
 		widen(run, reading.first);
 		sink = (struct trace_sink){on_event, skip, &reading};
 		error = trace_read(path, &sink, &facts);
+		number_run(&reading, path);
 	}
 	text_buffer_free(&reading.key);
 	if (error)
@@ -315,7 +364,16 @@ void run_free(struct run *run)
 	}
 	key_table_free(&run->names);
 	free(run->steps);
+	free(run->sources);
 	run_begin(run);
+}
+
+double run_disturbed(const struct run *run)
+{
+	const struct trace_metadata sums = {
+		.ran_ns = run->ran_ns, .unscheduled_ns = run->unscheduled_ns};
+
+	return trace_metadata_unscheduled(&sums);
 }
 
 const char *run_category(const struct run *run, size_t number)

@@ -23,7 +23,7 @@
 #define RUN_WAITS     "openmp waits"
 
 struct run_step {
-	uint32_t file;
+	uint32_t file, run;
 	int64_t number; /* of ProfilerStep#N */
 	int64_t start_ns, dur_ns;
 	int64_t live_bytes; /* of the heap at its end; -1 not known */
@@ -36,14 +36,27 @@ struct run_name {
 	bool has_no_room;
 };
 
+/* Ranks and windows are files of one run.  Files of one process, by their names
+ * up to the first point, are windows; the next process of a rank is the next
+ * run. */
+struct run_file {
+	int64_t rank; /* -1 none */
+	uint32_t run;
+	char process[256];
+};
+
 struct run {
 	struct run_step *steps; /* file by file, by start */
 	size_t step_count, step_capacity;
 	struct key_table names; /* struct run_name */
 	size_t cells;
 	uint32_t files;
-	int64_t peak_bytes; /* largest of the files; -1 not known */
-	int64_t lost;	    /* events that were dropped */
+	struct run_file *sources; /* those that were read */
+	size_t source_count, source_capacity;
+	uint32_t runs;
+	int64_t ran_ns, unscheduled_ns; /* of the files' first threads */
+	int64_t peak_bytes;		/* largest of the files; -1 not known */
+	int64_t lost;			/* events that were dropped */
 	char error[256];
 };
 
@@ -54,6 +67,9 @@ int run_read(struct run *run, const char *path);
 /* For an empty one. */
 void run_begin(struct run *run);
 void run_free(struct run *run);
+
+/* For how much of its time it found no processor free. */
+double run_disturbed(const struct run *run);
 
 /* Of a row of names. */
 const char *run_category(const struct run *run, size_t number);

@@ -25,6 +25,7 @@
 enum host_kind {
 	HOST_PLAIN, /* its own code, an operator, a scope */
 	HOST_OMP,
+	HOST_OMP_TEAM, /* of a region what is before its first member's share */
 	HOST_OMP_WAIT,
 	HOST_OMP_LOCK, /* critical, ordered, atomic */
 	HOST_LAUNCH,   /* a call of CUDA that returns at once */

@@ -73,6 +73,8 @@ static enum host_kind kind_of_omp(const struct trace_event *event,
 	static const char *const locks[] = {"critical", "ordered", "atomic",
 					    "lock", NULL};
 
+	if (!strcmp(part, "parallel"))
+		return HOST_OMP_TEAM;
 	if (strcmp(part, "wait"))
 		return HOST_OMP;
 	return has(event->field[FIELD_NAME].text, locks) ? HOST_OMP_LOCK

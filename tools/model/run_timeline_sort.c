@@ -140,6 +140,7 @@ static enum host_kind kind_inside(const struct walk *walk, enum host_kind kind)
 	case HOST_COPY:
 	case HOST_SYNC:
 	case HOST_ALLOC: return outer;
+	case HOST_OMP_TEAM: /* a share of nobody's: work all the same */
 	case HOST_OMP: return kind == HOST_PLAIN ? HOST_OMP : kind;
 	default: return kind;
 	}

@@ -55,6 +55,7 @@ static const struct {
 	[HOST_STEP] = {SHARE_HOST, GAP_HOST},
 	[HOST_LAUNCH] = {SHARE_HOST, GAP_HOST},
 	[HOST_OMP] = {SHARE_OMP_WORK, GAP_OMP},
+	[HOST_OMP_TEAM] = {SHARE_OMP_WAIT, GAP_OMP},
 	[HOST_OMP_WAIT] = {SHARE_OMP_WAIT, GAP_OMP},
 	[HOST_OMP_LOCK] = {SHARE_OMP_WAIT, GAP_OMP},
 	[HOST_COPY] = {SHARE_COPY, GAP_HOST},
@@ -81,6 +82,7 @@ struct sweep {
 	size_t next_work, step;
 	int64_t end_ns[GPU_KINDS]; /* of what runs now, by kind */
 	bool is_idle, has_run;
+	bool has_parts; /* what is in a region and no part of it is a wait */
 	enum host_kind idle_begin; /* what the host did when the gap began */
 	int64_t idle_start_ns, idle_ns[GAP_COUNT];
 	int64_t longest_ns[GAP_COUNT]; /* pieces of the gap */
@@ -162,6 +164,9 @@ static void count(struct sweep *sweep, int64_t start_ns, int64_t end_ns,
 		share = SHARE_COPY;
 	else if (!sweep->is_idle)
 		begin_gap(sweep, start_ns, kind);
+	if (kind == HOST_OMP_TEAM && share == SHARE_OMP_WAIT &&
+	    !sweep->has_parts)
+		share = SHARE_OMP_WORK;
 	if (share == SHARE_HOST && sweep->cover.pieces)
 		share = of_cover[sweep->covered];
 	if (sweep->is_idle && step && !step->is_slow)
@@ -385,6 +390,8 @@ void split_make(struct split *split, struct timeline *timeline,
 			timeline->end_ns = split->steps[at].start_ns +
 					   split->steps[at].dur_ns;
 	if (split->count) {
+		sweep.has_parts =
+			timeline_lane(timeline, split->lane)->parts > 0;
 		host_cover_make(&sweep.cover, timeline, split->lane);
 		timeline_walk(timeline, split->lane, on_piece, &sweep);
 		host_cover_free(&sweep.cover);

@@ -11,11 +11,17 @@
 #include "tools/util/memory.h"
 
 /* Pairs are counted among so many values of a series at most, taken evenly. */
-#define PAIRS_OF_MAX	1000
-#define HALVES_OF_MIN	8
-#define TREND_OF_MIN	8
-#define NORMAL_95	1.96
-#define CORRELATION_MAX 0.98
+#define PAIRS_OF_MAX	   1000
+#define QUARTERS_OF_MIN	   8
+#define TREND_OF_MIN	   8
+#define NORMAL_95	   1.96
+#define CORRELATION_MAX	   0.98
+#define QUARTILES_OF_SIGMA 1.349
+/* Equal runs of a quiet machine differed by as much (docs/verdict.md). */
+#define EQUAL_RUNS	   0.02
+/* From so many on the runs themselves tell what equal ones differ by. */
+#define DEGREES_MIN	   4
+#define QUARTERS	   1.25 /* of their range */
 
 static int compare_values(const void *left, const void *right)
 {
@@ -170,30 +176,90 @@ static void shift(struct series a, struct series b, double wider,
 	free(to);
 }
 
-/* What the halves of a series, or its files, differ by. */
-static double own_noise(struct series series)
+/* What equal parts of one run differ by: the range of its quarters' medians. */
+static double within(const double *values, size_t count)
 {
-	const size_t half = series.count / 2;
-	double noise = 0, median;
+	double low = INFINITY, high = -INFINITY;
 
-	if (series.count >= HALVES_OF_MIN)
-		noise = fabs(statistics_median(series.values, half) -
-			     statistics_median(series.values + half,
-					       series.count - half));
-	if (!series.files)
-		return noise;
-	median = statistics_median(series.values, series.count);
-	for (size_t at = 0, end; at < series.count; at = end) {
-		for (end = at; end < series.count &&
-			       series.files[end] == series.files[at];)
-			end++;
-		if (end - at < series.count)
-			noise = fmax(noise,
-				     fabs(statistics_median(series.values + at,
-							    end - at) -
-					  median));
+	if (count < QUARTERS_OF_MIN)
+		return 0;
+	for (size_t at = 0; at < 4; at++) {
+		const size_t from = at * count / 4, to = (at + 1) * count / 4;
+		const double median =
+			statistics_median(values + from, to - from);
+
+		low = fmin(low, median);
+		high = fmax(high, median);
 	}
-	return noise;
+	return high - low;
+}
+
+static double spread(struct series series)
+{
+	return (statistics_quantile(series.values, series.count, 0.75) -
+		statistics_quantile(series.values, series.count, 0.25)) /
+	       QUARTILES_OF_SIGMA;
+}
+
+/* The medians of a side's runs: how many, and their squares around the mean. */
+struct medians {
+	size_t runs;
+	double squares, within;
+};
+
+static struct medians medians_of(struct series series)
+{
+	double *values = memory_zeroed(series.count + 1, sizeof(*values));
+	struct medians medians = {0};
+	double mean = 0;
+
+	for (size_t left = series.count, run = 0; left; run++) {
+		size_t count = 0;
+		double median, from;
+
+		for (size_t at = 0; at < series.count; at++)
+			if (!series.runs || series.runs[at] == run)
+				values[count++] = series.values[at];
+		left -= count;
+		if (!count)
+			continue;
+		median = statistics_median(values, count);
+		medians.within = fmax(medians.within, within(values, count));
+		from = median - mean;
+		mean += from / (double)++medians.runs;
+		medians.squares += from * (median - mean);
+	}
+	free(values);
+	return medians;
+}
+
+/* Student's t at 95 %, two-sided, by degrees of freedom from DEGREES_MIN on. */
+static double student(size_t degrees)
+{
+	return NORMAL_95 + 2.37 / (double)degrees +
+	       2.82 / (double)(degrees * degrees);
+}
+
+/* By how much two equal runs may differ.  Where there are enough runs that is
+ * measured; where there aren't it is what the steps of one differ by, and at
+ * least EQUAL_RUNS. */
+static double noise_of(struct series a, struct series b, double median)
+{
+	const struct medians from = medians_of(a), to = medians_of(b);
+	const size_t degrees = from.runs + to.runs - 2;
+	const double squares = from.squares + to.squares;
+	double noise;
+
+	if (degrees >= DEGREES_MIN)
+		return student(degrees) *
+		       sqrt(squares / (double)degrees *
+			    (1 / (double)from.runs + 1 / (double)to.runs));
+	noise = QUARTERS * fmax(from.within, to.within);
+	noise = fmax(noise, fmax(spread(a), spread(b)));
+	if (degrees)
+		noise = fmax(noise, 2 * sqrt(squares / (double)degrees));
+	noise = fmax(noise, fmax(a.disturbed, b.disturbed));
+	return fmax(noise, EQUAL_RUNS * median);
 }
 
 struct comparison statistics_compare(struct series a, struct series b,
@@ -210,7 +276,7 @@ struct comparison statistics_compare(struct series a, struct series b,
 		return result;
 	result.p = mann_whitney(a, b, &result.wider);
 	shift(a, b, result.wider, &result);
-	result.noise = fmax(own_noise(a), own_noise(b));
+	result.noise = noise_of(a, b, result.median_a);
 	return result;
 }
 

@@ -3,10 +3,18 @@
  * statistics.h - do two series of times differ, or is it noise?
  *
  * Steps of one run are no independent draws: a run drifts, and slow steps come
- * in rows.  So three things have to agree before a difference is called one:
- * the Mann-Whitney test, its variance widened by what neighbours have in common
- * (lag-1 correlation of the ranks); and a shift larger than what the two halves
- * of either series, or the files of one side, differ by among themselves.
+ * in rows.  And what makes a whole run slower, where its memory lies, who else
+ * is on the machine, is the same for all its steps, so that no number of them
+ * tells it from a change.  So two things have to agree before a difference is
+ * called one.  The Mann-Whitney test over the steps, its variance widened by
+ * what neighbours have in common (lag-1 correlation of the ranks).  And a shift
+ * larger than what equal runs may differ by:
+ *
+ *	enough runs on the two sides, six in all: measured, by Student's t over
+ *	the medians of the runs;
+ *	else the largest of 2 %; one standard deviation of the steps (by the
+ *	quartiles); the range of the medians of a run's quarters and a quarter
+ *	more; and what a run stood without a processor.
  */
 #ifndef TOOLS_STATISTICS_H
 #define TOOLS_STATISTICS_H
@@ -17,15 +25,16 @@
 /* Values in the order of time, and where they come from. */
 struct series {
 	const double *values;
-	const unsigned int *files; /* of each value, NULL: one file */
+	const unsigned int *runs; /* of each value, NULL: one run */
 	size_t count;
+	double disturbed; /* of a value: for so long no processor was free */
 };
 
 struct comparison {
 	double median_a, median_b;
 	double shift;	  /* Hodges-Lehmann: median of all differences b - a */
 	double low, high; /* its interval of 95 % */
-	double noise;	  /* what equal things differ by */
+	double noise;	  /* what equal runs may differ by */
 	double p;	  /* Mann-Whitney, two-sided; 1 with too few values */
 	double wider;	  /* factor of the variance, by what neighbours share */
 };

@@ -15,11 +15,13 @@
 
 #include "tools/report/report.h"
 
-#define PAGE_SAMPLES   32768u
-#define PAGE_BINS      256u /* of a chart; each holds 128 samples */
-#define PAGE_LANES     256u /* more than these are counted only */
-#define PAGE_SERIES    64u
-#define PAGE_BYTES_MAX (1900u << 10)
+#define PAGE_SAMPLES	32768u
+#define PAGE_BINS	256u /* of a chart; each holds 128 samples */
+#define PAGE_LANES	256u /* more than these are counted only */
+#define PAGE_SERIES	64u
+/* Lanes beside those of threads (docs/trace-format.md). */
+#define PAGE_SIDE_LANES INT64_C(10000000)
+#define PAGE_BYTES_MAX	(1900u << 10)
 
 /* clang-format off */
 #define PAGE_CLASSES(X)					\
@@ -75,6 +77,7 @@ struct page {
 	struct text_buffer facts; /* path, NUL, value, NUL, ... */
 	size_t fact_count;
 	uint64_t lanes_left_out;
+	char *holders; /* JSON of page_holders() */
 };
 
 /* 0; -errno with page->report.facts.error. */
@@ -84,10 +87,13 @@ void page_free(struct page *page);
 /* As JSON; at most so many rows of each list. */
 void page_print_json(const struct page *page, size_t rows, FILE *out);
 
+/* Who held each memory at its peak, in JSON; NULL not known.  free() it. */
+char *page_holders(const char *file);
+
 /* In the order in which lanes are drawn; free() it. */
 const struct page_lane **page_lanes(const struct page *page, size_t *count);
 
-/* page.js and page.css, as they lie in the tree. */
-extern const char page_script[], page_style[];
+/* charts.js, page.js and page.css, as they lie in the tree. */
+extern const char page_charts[], page_script[], page_style[];
 
 #endif

@@ -56,10 +56,13 @@ static char *gather(struct page *pages, size_t count, size_t rows, size_t *len)
 	fputc('[', out);
 	for (size_t at = 0; at < count; at++) {
 		pages[at].report.choice.top = rows;
+		pages[at].report.choice.tree = false; /* the page has its own */
 		fputs(at ? ",{\"report\":" : "{\"report\":", out);
 		report_print_json(&pages[at].report, out);
 		fputs(",\"time\":", out);
 		page_print_json(&pages[at], rows, out);
+		if (pages[at].holders)
+			fprintf(out, ",\"holders\":%s", pages[at].holders);
 		fputc('}', out);
 	}
 	fputc(']', out);
@@ -82,8 +85,8 @@ static void print(FILE *out, const char *data, size_t len)
 		"id=\"data\">",
 		TRACEPROF_VERSION, page_style);
 	put_safely(out, data, len);
-	fprintf(out, "</script>\n<script>\n%s</script>\n</body>\n</html>\n",
-		page_script);
+	fprintf(out, "</script>\n<script>\n%s%s</script>\n</body>\n</html>\n",
+		page_charts, page_script);
 }
 
 static int write_page(struct page *pages, size_t count, const char *path)

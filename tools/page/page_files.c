@@ -11,5 +11,6 @@
 		".byte 0\n"                                                    \
 		".previous\n")
 
+EMBED(page_charts, "charts.js");
 EMBED(page_script, "page.js");
 EMBED(page_style, "page.css");

@@ -228,6 +228,52 @@ static void add_series(yajl_gen gen, const struct page *page, size_t most)
 	yajl_gen_array_close(gen);
 }
 
+/* [depth, name, milliseconds], each after what it is in; of narrow ones the
+ * innermost are left out. */
+static void add_flame(yajl_gen gen, const struct page *page, size_t rows)
+{
+	const struct scope_tree *tree = &page->report.tree;
+	double least = 0;
+	uint32_t below = UINT32_MAX;
+	bool is_side = false;
+
+	json_print_list(gen, "flame");
+	for (size_t at = 0; at < tree->printed_count; at++) {
+		const struct scope_node *node = tree->printed[at];
+		const struct report_lane *lane =
+			key_table_row(&page->report.lanes.table, node->name);
+
+		if (!node->depth) {
+			const char *tid =
+				strchr(key_table_key(&page->report.lanes.table,
+						     node->name, NULL),
+				       ' ');
+
+			is_side = tid &&
+				  strtoll(tid, NULL, 10) >= PAGE_SIDE_LANES;
+			least = (double)node->total_ns / (double)rows / 2;
+		}
+		if (is_side || node->depth > below)
+			continue;
+		below = (double)node->total_ns < least ? node->depth
+						       : UINT32_MAX;
+		if (below != UINT32_MAX)
+			continue;
+		yajl_gen_array_open(gen);
+		yajl_gen_integer(gen, node->depth);
+		json_print_string(
+			gen,
+			node->depth
+				? key_table_key(&tree->names, node->name, NULL)
+			: lane->label ? lane->label
+				      : key_table_key(&page->report.lanes.table,
+						      node->name, NULL));
+		number(gen, (double)node->total_ns / 1e6);
+		yajl_gen_array_close(gen);
+	}
+	yajl_gen_array_close(gen);
+}
+
 static void add_facts(yajl_gen gen, const struct page *page)
 {
 	const char *text = page->facts.data;
@@ -254,6 +300,7 @@ void page_print_json(const struct page *page, size_t rows, FILE *out)
 	add_verdict(gen, page);
 	add_lanes(gen, page, rows / 16 + 1);
 	add_series(gen, page, rows / 64 + 1);
+	add_flame(gen, page, rows);
 	add_facts(gen, page);
 	json_print_end(gen);
 }

@@ -11,9 +11,7 @@
 #include "tools/util/memory.h"
 #include "tools/util/numbers.h"
 
-/* Lanes beside those of threads (docs/trace-format.md). */
-#define SIDE_LANES INT64_C(10000000)
-#define FACTS_MAX  400u
+#define FACTS_MAX 400u
 
 static bool begins(const char *text, const char *with)
 {
@@ -156,7 +154,7 @@ static void on_slice(struct page *page, const struct trace_event *event)
 	if (class == CLASS_NOTHING)
 		return;
 	is_gpu = !strcmp(category, "kernel") || begins(category, "gpu_mem");
-	if (!is_gpu && tid >= SIDE_LANES)
+	if (!is_gpu && tid >= PAGE_SIDE_LANES)
 		return;
 	lane = lane_at(page, pid, tid, false);
 	if (lane) {
@@ -176,7 +174,7 @@ static void on_metadata(struct page *page, const struct trace_event *event)
 	int64_t pid, tid;
 
 	if (label.type != TRACE_STRING || !identify(event, &pid, &tid) ||
-	    tid >= SIDE_LANES ||
+	    tid >= PAGE_SIDE_LANES ||
 	    !trace_value_is(&event->field[FIELD_NAME], "thread_name"))
 		return;
 	lane = lane_at(page, pid, tid, false);
@@ -230,7 +228,10 @@ static void on_memory(struct page *page, const struct trace_event *event)
 		return;
 	trace_event_integer(event, "Device Type", &type);
 	trace_event_integer(event, "Device Id", &device);
-	if (type)
+	if (type && strstr(event->field[FIELD_NAME].text, "driver"))
+		snprintf(name, sizeof(name), "GPU %lld memory of the driver",
+			 (long long)device);
+	else if (type)
 		snprintf(name, sizeof(name), "GPU %lld memory",
 			 (long long)device);
 	else if (is_pinned)
@@ -307,7 +308,8 @@ static int compare_steps(const void *left, const void *right)
 int page_read(struct page *page, const char *file)
 {
 	const struct trace_sink sink = {on_event, on_entry, page};
-	const struct report_choice choice = {.order = ORDER_TOTAL};
+	const struct report_choice choice = {.order = ORDER_TOTAL,
+					     .tree = true};
 	int error;
 
 	*page = (struct page){
@@ -325,6 +327,8 @@ int page_read(struct page *page, const char *file)
 	if (!error && page->step_count)
 		qsort(page->steps, page->step_count, sizeof(*page->steps),
 		      compare_steps);
+	if (!error && page->series.count)
+		page->holders = page_holders(file);
 	return error;
 }
 
@@ -373,6 +377,7 @@ void page_free(struct page *page)
 	key_table_free(&page->lanes);
 	key_table_free(&page->series);
 	free(page->steps);
+	free(page->holders);
 	text_buffer_free(&page->facts);
 	report_free(&page->report);
 }

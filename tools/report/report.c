@@ -182,6 +182,9 @@ static void on_memory(struct report *report, const struct trace_event *event,
 	if (trace_event_integer(event, "Total Allocated", &total) &&
 	    total > memory->peak_bytes)
 		memory->peak_bytes = total;
+	if (trace_event_integer(event, "Total Reserved", &total) &&
+	    total > memory->reserved_bytes)
+		memory->reserved_bytes = total;
 }
 
 /* Remembers the names of threads, for the tree. */
@@ -205,6 +208,8 @@ static void on_event(void *arg, const struct trace_event *event)
 	struct report *report = arg;
 	const struct trace_value *ph = &event->field[FIELD_PH];
 
+	if (report->choice.by == BY_SITE)
+		report_note_site(report, event);
 	if (!report_is_inside(report, event))
 		return;
 	timeline_event(&report->timeline, event);
@@ -329,7 +334,7 @@ int report_read(struct report *report, const char *file,
 	if (choice->tree)
 		scope_tree_build(&report->tree, &report->lanes.table,
 				 choice->top);
-	report_verdict(report);
+	report_remark(report);
 	return 0;
 }
 
@@ -418,12 +423,13 @@ void report_free(struct report *report)
 		free(lane->label);
 	}
 	key_table_free(&report->streams);
+	report_free_sites(report);
 	trace_lanes_free(&report->lanes);
 	scope_tree_free(&report->tree);
 	for (size_t at = 0; at < report->note_count; at++)
 		free(report->notes[at]);
 	free(report->warning);
-	for (size_t at = 0; at < report->verdict_count; at++)
-		free(report->verdict[at]);
+	for (size_t at = 0; at < report->remark_count; at++)
+		free(report->remarks[at]);
 	memset(report, 0, sizeof(*report));
 }

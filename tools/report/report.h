@@ -2,7 +2,7 @@
 /*
  * report.h - all that `traceprof report` knows of one file.
  *
- * report.c gathers it in one pass, report_verdict.c draws conclusions,
+ * report.c gathers it in one pass, report_remarks.c says what no table does,
  * report_text.c and report_json.c print it.
  */
 #ifndef TOOLS_REPORT_H
@@ -21,7 +21,7 @@
 
 #define REPORT_DEVICES_MAX 16u
 #define REPORT_NOTES_MAX   32u
-#define REPORT_LINES_MAX   16u
+#define REPORT_LINES_MAX   4u
 /* More streams than any program uses; what comes for others is left out. */
 #define REPORT_STREAMS_MAX 1024u
 
@@ -70,7 +70,8 @@ struct report_steps {
 struct report_memory {
 	int64_t allocs, frees;
 	int64_t alloc_bytes, free_bytes;
-	int64_t peak_bytes; /* largest Total Allocated seen */
+	int64_t peak_bytes;	/* largest Total Allocated seen */
+	int64_t reserved_bytes; /* largest Total Reserved */
 };
 
 enum report_work { WORK_KERNEL, WORK_COPY, WORK_FILL, WORK_COUNT };
@@ -129,13 +130,14 @@ struct report {
 	struct report_memory pinned; /* host memory, for GPUs */
 	struct report_device devices[REPORT_DEVICES_MAX];
 	struct key_table streams; /* struct report_device */
+	struct key_table sites;	  /* by a stack's number: its first frame */
 	struct trace_lanes lanes; /* their rows: struct report_lane */
 	struct scope_tree tree;
 	char *notes[REPORT_NOTES_MAX];
 	size_t note_count;
 	char *warning; /* what is to be read first, NULL nothing */
-	char *verdict[REPORT_LINES_MAX];
-	size_t verdict_count;
+	char *remarks[REPORT_LINES_MAX];
+	size_t remark_count;
 };
 
 /* Reads the file.  0; -errno with report->facts.error. */
@@ -154,7 +156,12 @@ int report_window(struct report *report);
 bool report_is_inside(const struct report *report,
 		      const struct trace_event *event);
 
-/* report_group.c: adds a slice to the row that it belongs to. */
+/* report_group.c: a stack is said in full by the first event that has it;
+ * remembers its innermost frame. */
+void report_note_site(struct report *report, const struct trace_event *event);
+void report_free_sites(struct report *report);
+
+/* Adds a slice to the row that it belongs to. */
 void report_group(struct report *report, const struct trace_event *event,
 		  const char *category, struct tally_call call);
 const char *report_by_word(enum report_by by);
@@ -178,8 +185,8 @@ const struct report_device **report_streams(const struct report *report);
 /* Puts what was counted in the place of what is drawn, where not all is. */
 void report_scale(struct report *report);
 
-/* Fills in report->warning and report->verdict. */
-void report_verdict(struct report *report);
+/* Fills in report->warning and report->remarks. */
+void report_remark(struct report *report);
 
 void report_print_text(const struct report *report, FILE *out);
 void report_print_json(const struct report *report, FILE *out);

@@ -5,6 +5,7 @@
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tools/report/report.h"
@@ -59,22 +60,74 @@ static bool put_step(struct text_buffer *text, const struct report *report,
 	return true;
 }
 
+static void put_name_and(struct text_buffer *text,
+			 const struct trace_event *event, const char *between,
+			 const char *more, size_t len)
+{
+	const struct trace_value *name = &event->field[FIELD_NAME];
+
+	text_buffer_add_printable(text, name->text, name->len, 200);
+	text_buffer_format(text, "%s", between);
+	text_buffer_add_printable(text, more, len, 200);
+}
+
 /* The name with what was given to it, where the trace tells. */
 static bool put_arg(struct text_buffer *text, const struct trace_event *event,
-		    const char *key, char between)
+		    const char *key)
 {
 	const struct trace_value value = trace_event_arg(event, key);
-	const struct trace_value *name = &event->field[FIELD_NAME];
-	size_t len = value.len;
 
-	if (!value.len)
-		return false;
-	if (between == '@')
-		len = strcspn(value.text, ";");
-	text_buffer_add_printable(text, name->text, name->len, 200);
-	text_buffer_format(text, between == '@' ? " at " : " ");
-	text_buffer_add_printable(text, value.text, len, 200);
-	return true;
+	if (value.len)
+		put_name_and(text, event, " ", value.text, value.len);
+	return value.len;
+}
+
+void report_note_site(struct report *report, const struct trace_event *event)
+{
+	const struct trace_value stack = trace_event_arg(event, "Call stack");
+	struct text_buffer text = {0};
+	char **first;
+	int64_t number;
+
+	if (!stack.len || !trace_event_integer(event, "stack", &number))
+		return;
+	report->sites.row_bytes = sizeof(*first);
+	first = key_table_row(
+		&report->sites,
+		key_table_number(&report->sites, &number, sizeof(number)));
+	if (*first)
+		return;
+	text_buffer_add_printable(&text, stack.text, strcspn(stack.text, ";"),
+				  200);
+	*first = text.data;
+}
+
+void report_free_sites(struct report *report)
+{
+	for (size_t at = 0; at < report->sites.count; at++)
+		free(*(char **)key_table_row(&report->sites, at));
+	key_table_free(&report->sites);
+}
+
+/* Without a number of its own a stack stands at each event. */
+static bool put_site(struct text_buffer *text, const struct report *report,
+		     const struct trace_event *event)
+{
+	const struct trace_value stack = trace_event_arg(event, "Call stack");
+	char *const *first;
+	int64_t number;
+
+	if (trace_event_integer(event, "stack", &number)) {
+		first = key_table_find(&report->sites, &number, sizeof(number));
+		if (!first)
+			return false;
+		put_name_and(text, event, " at ", *first, strlen(*first));
+		return true;
+	}
+	if (stack.len)
+		put_name_and(text, event, " at ", stack.text,
+			     strcspn(stack.text, ";"));
+	return stack.len;
 }
 
 static bool put_row(struct text_buffer *text, const struct report *report,
@@ -97,9 +150,9 @@ static bool put_row(struct text_buffer *text, const struct report *report,
 	case BY_STREAM: return put_stream(text, event, category, true);
 	case BY_DEVICE: return put_stream(text, event, category, false);
 	case BY_SHAPE:
-		return put_arg(text, event, "Input Dims", ' ') ||
-		       put_arg(text, event, "grid", ' ');
-	case BY_SITE: return put_arg(text, event, "Call stack", '@');
+		return put_arg(text, event, "Input Dims") ||
+		       put_arg(text, event, "grid");
+	case BY_SITE: return put_site(text, report, event);
 	case BY_NAME:
 	case BY_COUNT: break;
 	}

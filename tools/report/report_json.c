@@ -382,7 +382,7 @@ static void put_report(const struct report *report, yajl_gen gen)
 	put_blas(report, gen);
 	put_sums(report, gen);
 	put_lines(gen, "notes", report->notes, report->note_count);
-	put_lines(gen, "verdict", report->verdict, report->verdict_count);
+	put_lines(gen, "remarks", report->remarks, report->remark_count);
 }
 
 void report_print_json(const struct report *report, FILE *out)

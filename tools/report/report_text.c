@@ -528,12 +528,22 @@ static void print_device(const struct report *report, unsigned int number,
 			quantity_time((double)device->sum_ns[WORK_KERNEL]).text,
 			quantity_time((double)device->sum_ns[WORK_COPY]).text,
 			quantity_time((double)device->sum_ns[WORK_FILL]).text);
+	if (device->throttled_ns)
+		fprintf(out, "GPU %u was throttled %s of the time: %s\n",
+			number,
+			quantity_share((double)device->throttled_ns, wall).text,
+			device->throttling);
 	if (memory->allocs)
 		fprintf(out,
 			"GPU %u memory: %" PRId64 " allocations, %" PRId64
 			" frees, peak %s\n",
 			number, memory->allocs, memory->frees,
 			quantity_bytes((double)memory->peak_bytes).text);
+	if (memory->reserved_bytes > memory->peak_bytes)
+		fprintf(out,
+			"GPU %u: the program's allocator held %s at most\n",
+			number,
+			quantity_bytes((double)memory->reserved_bytes).text);
 }
 
 static void stream_row(struct table *table, const struct report_device *row,
@@ -625,7 +635,8 @@ void report_print_text(const struct report *report, FILE *out)
 	print_pinned(&report->pinned, out);
 	print_losses(report, out);
 	print_cost(report, out);
-	fputc('\n', out);
-	for (size_t at = 0; at < report->verdict_count; at++)
-		fprintf(out, "%s\n", report->verdict[at]);
+	if (report->remark_count)
+		fputc('\n', out);
+	for (size_t at = 0; at < report->remark_count; at++)
+		fprintf(out, "%s\n", report->remarks[at]);
 }

@@ -9,6 +9,9 @@
 #include "tools/trace/text_scan.h"
 
 #include <errno.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 #include <stdlib.h>
 #include <string.h>
 
@@ -198,13 +201,129 @@ static size_t skip(struct text_scan *scan, const char *text, size_t len,
 	return run;
 }
 
+#ifdef __SSE2__
+#define BLOCK 64u
+
+/* What stands where in a block, a bit for each byte. */
+struct block {
+	uint64_t quotes, opens, closes, strange; /* below ' ', or not ASCII */
+	uint64_t backslashes, ks;
+};
+
+static uint64_t equal(__m128i bytes, char wanted)
+{
+	return (uint64_t)_mm_movemask_epi8(
+		_mm_cmpeq_epi8(bytes, _mm_set1_epi8(wanted)));
+}
+
+static struct block look_at(const char *text)
+{
+	struct block block = {0};
+
+	for (unsigned int at = 0; at < BLOCK; at += 16) {
+		const __m128i bytes =
+			_mm_loadu_si128((const __m128i *)(text + at));
+		/* '[' and '{' differ by one bit, so do ']' and '}'. */
+		const __m128i braces = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
+
+		block.quotes |= equal(bytes, '"') << at;
+		block.opens |= equal(braces, '{') << at;
+		block.closes |= equal(braces, '}') << at;
+		block.backslashes |= equal(bytes, '\\') << at;
+		block.ks |= equal(bytes, 'k') << at;
+		block.strange |= (uint64_t)_mm_movemask_epi8(_mm_cmplt_epi8(
+					 bytes, _mm_set1_epi8(0x20)))
+				 << at;
+	}
+	return block;
+}
+
+/* Each bit tells whether so many bits up to it are odd in number. */
+static uint64_t parity(uint64_t bits)
+{
+	for (unsigned int by = 1; by < 64; by *= 2)
+		bits ^= bits << by;
+	return bits;
+}
+
+/* There are few. */
+static unsigned int count(uint64_t bits)
+{
+	unsigned int found = 0;
+
+	for (; bits; bits &= bits - 1)
+		found++;
+	return found;
+}
+
+/* Passes over a block in which nothing is to be mended or noted.  False: each
+ * of its bytes has to be looked at. */
+static bool skip_block(struct text_scan *scan, const char *text)
+{
+	const struct block block = look_at(text);
+	const uint64_t inside =
+		parity(block.quotes) ^ (scan->in_string ? UINT64_MAX : 0);
+	const unsigned int opens = count(block.opens & ~inside);
+	const unsigned int closes = count(block.closes & ~inside);
+	size_t fresh = BLOCK;
+
+	if (block.backslashes || block.strange & inside ||
+	    block.ks << 1 & block.quotes || closes > scan->depth ||
+	    is_amid(scan) || scan->rank || (scan->token == 4 && *text == '"'))
+		return false;
+	if (block.quotes) {
+		fresh = (size_t)__builtin_clzll(block.quotes);
+		scan->token = 0;
+	} else if (!scan->in_string && (opens || closes)) {
+		scan->token = 0;
+	}
+	scan->in_string = inside >> 63;
+	for (size_t at = 0; at < fresh && scan->in_string &&
+			    scan->token + at < sizeof(scan->head);
+	     at++)
+		scan->head[scan->token + at] = text[BLOCK - fresh + at];
+	scan->token += fresh;
+	scan->depth = scan->depth + opens - closes;
+	scan->offset += BLOCK;
+	return true;
+}
+#else
+#define BLOCK SIZE_MAX
+
+static bool skip_block(struct text_scan *scan, const char *text)
+{
+	(void)scan;
+	(void)text;
+	return false;
+}
+#endif
+
+static bool is_within(struct text_scan *scan)
+{
+	if (scan->depth > TEXT_SCAN_DEPTH_MAX)
+		scan->error = "nested more than 200 deep";
+	else if (scan->token > TEXT_SCAN_STRING_MAX)
+		scan->error = "one value is longer than 16 MiB";
+	return !scan->error;
+}
+
 int text_scan_piece(struct text_scan *scan, char *text, size_t len)
 {
 	bool begun = false;
-	size_t at = 0;
+	size_t at = 0, look = 0; /* from there on by blocks again */
 
 	scan->flaw_count = 0;
 	while (at < len) {
+		if (at >= look && len - at >= BLOCK) {
+			if (skip_block(scan, text + at)) {
+				at += BLOCK;
+				begun = false;
+				if (is_within(scan))
+					continue;
+				return -EMSGSIZE;
+			}
+			look = at + BLOCK;
+		}
 		at += skip(scan, text + at, len - at, begun);
 		if (at < len) {
 			const unsigned char byte = (unsigned char)text[at];
@@ -217,14 +336,8 @@ int text_scan_piece(struct text_scan *scan, char *text, size_t len)
 			at++;
 			scan->offset++;
 		}
-		if (scan->depth > TEXT_SCAN_DEPTH_MAX) {
-			scan->error = "nested more than 200 deep";
+		if (!is_within(scan))
 			return -EMSGSIZE;
-		}
-		if (scan->token > TEXT_SCAN_STRING_MAX) {
-			scan->error = "one value is longer than 16 MiB";
-			return -EMSGSIZE;
-		}
 	}
 	return 0;
 }

@@ -56,6 +56,8 @@ static const struct {
 	{"stacks.refused", FIELD(stacks_refused), ENTRY_INTEGER},
 	{"stacks.untaken", FIELD(stacks_untaken), ENTRY_INTEGER},
 	{"cpus", FIELD(cpus), ENTRY_INTEGER},
+	{"scheduled.ran_ns", FIELD(ran_ns), ENTRY_INTEGER},
+	{"scheduled.waited_ns", FIELD(unscheduled_ns), ENTRY_INTEGER},
 	{"cost.hooks_ns", FIELD(hooks_ns), ENTRY_INTEGER},
 	{"cost.writer_ns", FIELD(writer_ns), ENTRY_INTEGER},
 	{"options.SKIP_FIRST", FIELD(schedule), ENTRY_SUM},
@@ -136,4 +138,12 @@ void trace_metadata_entry(struct trace_metadata *metadata,
 	for (size_t row = 0; row < sizeof(known) / sizeof(known[0]); row++)
 		if (matches(path, known[row].path))
 			take(metadata, row, &entry->value);
+}
+
+double trace_metadata_unscheduled(const struct trace_metadata *metadata)
+{
+	const double ran = (double)metadata->ran_ns;
+	const double waited = (double)metadata->unscheduled_ns;
+
+	return ran > 0 && waited > 0 ? waited / (ran + waited) : 0;
 }

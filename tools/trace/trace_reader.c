@@ -23,7 +23,8 @@ struct trace_value trace_event_arg(const struct trace_event *event,
 				   const char *key)
 {
 	for (size_t at = 0; at < event->pair_count; at++)
-		if (strcmp(event->pairs[at].key, key) == 0)
+		if (*event->pairs[at].key == *key &&
+		    strcmp(event->pairs[at].key, key) == 0)
 			return event->pairs[at].value;
 	return (struct trace_value){.type = TRACE_ABSENT, .text = ""};
 }
@@ -82,7 +83,8 @@ void trace_lanes_free(struct trace_lanes *lanes)
 
 bool trace_value_is(const struct trace_value *value, const char *text)
 {
-	return value->type == TRACE_STRING && strcmp(value->text, text) == 0;
+	return value->type == TRACE_STRING && *value->text == *text &&
+	       strcmp(value->text, text) == 0;
 }
 
 #ifdef HAVE_YAJL

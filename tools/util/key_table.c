@@ -17,8 +17,14 @@ struct key_entry {
 
 static uint64_t hash_of(const char *key, size_t len)
 {
-	uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+	uint64_t hash = 0xcbf29ce484222325u ^ len, word; /* as FNV-1a */
 
+	for (; len >= sizeof(word); len -= sizeof(word)) {
+		memcpy(&word, key, sizeof(word));
+		hash = (hash ^ word) * 0x100000001b3u;
+		hash ^= hash >> 32;
+		key += sizeof(word);
+	}
 	for (size_t at = 0; at < len; at++)
 		hash = (hash ^ (unsigned char)key[at]) * 0x100000001b3u;
 	return hash ^ hash >> 32;

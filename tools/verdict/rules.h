@@ -49,7 +49,9 @@
 #define STEPS_MIN	   5
 
 #define OWN_COST_MIN	   0.01
+#define SPOILT_MIN	   0.25	 /* of the time without a processor */
 #define LOST_MIN	   0.001
+#define LOST_WAITS_MIN	   0.01 /* of those at regions' ends */
 
 /* The whole table; ends with a name that is NULL. */
 extern const struct rule verdict_rules[];
@@ -82,6 +84,7 @@ bool rule_growth(const struct verdict_facts *, struct finding *);
 bool rule_first_step(const struct verdict_facts *, struct finding *);
 bool rule_nth_step(const struct verdict_facts *, struct finding *);
 bool rule_outliers(const struct verdict_facts *, struct finding *);
+bool rule_no_processor(const struct verdict_facts *, struct finding *);
 bool rule_own_cost(const struct verdict_facts *, struct finding *);
 bool rule_losses(const struct verdict_facts *, struct finding *);
 

@@ -35,15 +35,22 @@ static struct kernels count_kernels(const struct verdict_facts *facts,
 {
 	const struct timeline *timeline = facts->timeline;
 	struct kernels kernels = {.worst = TIMELINE_NONE};
+	/* Of each name: 0 not asked yet, else 1 and what was answered. */
+	unsigned char *taken = memory_zeroed(timeline->names.count + 1, 1);
 
 	for (size_t at = 0; at < timeline->work_count; at++) {
 		const struct gpu_work *work = &timeline->work[at];
 
-		if (work->kind == GPU_KERNEL &&
-		    is_judged(facts, work->start_ns) &&
-		    (!takes || takes(timeline_name_text(timeline, work->name))))
+		if (work->kind != GPU_KERNEL)
+			continue;
+		if (!taken[work->name])
+			taken[work->name] =
+				1 + (!takes || takes(timeline_name_text(
+						       timeline, work->name)));
+		if (taken[work->name] > 1 && is_judged(facts, work->start_ns))
 			add(facts, &kernels, work);
 	}
+	free(taken);
 	return kernels;
 }
 

@@ -12,21 +12,23 @@ static bool say_longest(const struct verdict_facts *facts,
 			struct finding *finding, enum host_kind kind)
 {
 	const struct timeline *timeline = facts->timeline;
-	const struct timeline_name *worst = NULL;
-	uint32_t name = 0;
+	const struct timeline_lane *lane;
+	const struct span *worst = NULL;
 
-	for (uint32_t at = 0; at < timeline->names.count; at++) {
-		const struct timeline_name *row = timeline_name(timeline, at);
+	if (!timeline->lanes.table.count)
+		return false;
+	lane = timeline_lane(timeline, facts->split.lane);
+	for (size_t at = 0; at < lane->count; at++) {
+		const struct span *span = &lane->spans[at];
 
-		if (row->is_gpu || row->host != kind ||
-		    (worst && row->sum_ns <= worst->sum_ns))
-			continue;
-		worst = row;
-		name = at;
+		if (timeline_name(timeline, span->name)->host == kind &&
+		    is_judged(facts, span->start_ns) &&
+		    (!worst || span->dur > worst->dur))
+			worst = span;
 	}
 	if (worst)
-		say_place(facts, finding, worst->longest_at_ns,
-			  worst->longest_lane, name);
+		say_place(facts, finding, worst->start_ns, TIMELINE_NONE,
+			  worst->name);
 	return worst;
 }
 

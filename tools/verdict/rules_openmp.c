@@ -55,6 +55,23 @@ static void say_region(const struct verdict_facts *facts,
 	}
 }
 
+/* Without its worst call, which may be the machine's doing. */
+static double usual_uneven(const struct region_total *region)
+{
+	return (double)region->uneven_ns -
+	       (region->calls > 1 ? (double)region->worst_ns : 0);
+}
+
+static double usual_imbalance(const struct region_total *region)
+{
+	const double worst = (double)region->uneven_ns - usual_uneven(region);
+
+	return region->mean_ns > 0
+		       ? (region->longest_ns - worst / team_of(region)) /
+				 region->mean_ns
+		       : 0;
+}
+
 bool rule_imbalance(const struct verdict_facts *facts, struct finding *finding)
 {
 	const struct region_total *worst = NULL;
@@ -68,12 +85,11 @@ bool rule_imbalance(const struct verdict_facts *facts, struct finding *finding)
 	for (size_t at = 0; at < facts->region_count; at++) {
 		const struct region_total *region = &facts->regions[at];
 		const double saved = weight_of(facts, region) *
-				     (double)region->uneven_ns /
-				     team_of(region);
+				     usual_uneven(region) / team_of(region);
 
 		/* What comes to one thread now and to another then may be the
 		 * machine's doing. */
-		if (!region->calls || region->imbalance < IMBALANCE_MIN ||
+		if (!region->calls || usual_imbalance(region) < IMBALANCE_MIN ||
 		    is_short(region) ||
 		    (double)region->steady_ns <
 			    STEADY_MIN * (double)region->uneven_ns)
@@ -90,14 +106,15 @@ bool rule_imbalance(const struct verdict_facts *facts, struct finding *finding)
 		     strstr(facts->timeline->schedule, "guided");
 	say(&finding->figure,
 	    "in %s the longest member works %.2f times as long as the mean one",
-	    short_name(worst->name).text, worst->imbalance);
+	    short_name(worst->name).text, usual_imbalance(worst));
 	say(&finding->threshold, "%.2f, and %.0f %% of the step", IMBALANCE_MIN,
 	    100 * SHARE_MIN);
 	say(&finding->next, "%s",
 	    is_dynamic ? "make chunks smaller, or begin with the largest "
 			 "pieces of work."
 		       : "try schedule(dynamic) or schedule(guided), or split "
-			 "the work by its cost.");
+			 "the work by its cost; in a library's loop, fewer "
+			 "threads.");
 	say_region(facts, finding, worst);
 	return true;
 }

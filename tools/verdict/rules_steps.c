@@ -253,6 +253,26 @@ bool rule_growth(const struct verdict_facts *facts, struct finding *finding)
 	return true;
 }
 
+bool rule_no_processor(const struct verdict_facts *facts,
+		       struct finding *finding)
+{
+	const double share = trace_metadata_unscheduled(facts->metadata);
+
+	finding->saved_ns = share * (double)facts->split.total_ns;
+	if (!is_worth(facts, finding->saved_ns, SHARE_MIN))
+		return false;
+	say(&finding->figure,
+	    "for %.0f %% of its time the first thread could run, but no "
+	    "processor was free: waits and steps are longer than the program "
+	    "makes them",
+	    100 * share);
+	say(&finding->threshold, "%.0f %% of the time", 100 * SHARE_MIN);
+	say(&finding->next, "see what else runs (top), and that there are no "
+			    "more busy threads than processors; measure again "
+			    "then.");
+	return true;
+}
+
 bool rule_own_cost(const struct verdict_facts *facts, struct finding *finding)
 {
 	const struct timeline *timeline = facts->timeline;
@@ -276,6 +296,12 @@ bool rule_own_cost(const struct verdict_facts *facts, struct finding *finding)
 	return true;
 }
 
+/* -1 is none. */
+static int64_t some(int64_t count)
+{
+	return count > 0 ? count : 0;
+}
+
 bool rule_losses(const struct verdict_facts *facts, struct finding *finding)
 {
 	const struct trace_metadata *account = facts->metadata;
@@ -293,10 +319,8 @@ bool rule_losses(const struct verdict_facts *facts, struct finding *finding)
 		say(&finding->figure,
 		    "%" PRId64 " events are missing, so most causes can't be "
 		    "judged",
-		    (account->dropped > 0 ? account->dropped : 0) +
-			    (account->unrecorded_calls > 0
-				     ? account->unrecorded_calls
-				     : 0));
+		    some(account->dropped) + some(account->unrecorded_calls) +
+			    some(account->unnamed) + some(account->waits_lost));
 	say(&finding->threshold, "%.1f %% of the events", 100 * LOST_MIN);
 	say(&finding->next, "raise TRACEPROF_BUFFER_MB, set "
 			    "TRACEPROF_ON_FULL=wait, or record some steps "

@@ -45,6 +45,7 @@ const struct rule verdict_rules[] = {
 	{"first-step", rule_first_step, true, true},
 	{"nth-step", rule_nth_step, true, true},
 	{"outliers", rule_outliers, true, true},
+	{"no-processor", rule_no_processor, true, false},
 	{"own-cost", rule_own_cost, true, false},
 	{NULL, NULL, false, false},
 };
@@ -198,15 +199,24 @@ static bool is_lossy(const struct verdict_facts *facts)
 	       (double)account->unnamed > LOST_MIN * seen ||
 	       (account->waits_lost > 0 &&
 		(double)account->waits_lost >
-			LOST_MIN * (double)account->waits_begun) ||
+			LOST_WAITS_MIN * (double)account->waits_begun) ||
 	       without > 0 || account->gpu_missing > 0 ||
 	       facts->timeline->left_out;
+}
+
+/* Where processors were wanting every other figure is the machine's, too. */
+static bool goes_first(const struct finding *finding)
+{
+	return finding->rule->judge == rule_no_processor &&
+	       finding->share >= SPOILT_MIN;
 }
 
 static int compare(const void *left, const void *right)
 {
 	const struct finding *a = left, *b = right;
 
+	if (goes_first(a) != goes_first(b))
+		return goes_first(a) ? -1 : 1;
 	if (a->share != b->share)
 		return a->share > b->share ? -1 : 1;
 	return a->rule < b->rule ? -1 : 1;

@@ -12,7 +12,9 @@
 #include "tools/verdict/rules.h"
 
 /* What is less of the step is not named. */
-#define NAMED_MIN 0.005
+#define NAMED_MIN	      0.005
+/* So much of the step in waits that no rule explains is said all the same. */
+#define WAITS_UNEXPLAINED_MIN 0.20
 
 /* Adds a text, broken at blanks; where it goes on it is indented. */
 static unsigned int add_wrapped(struct text_buffer *lines, const char *text,
@@ -113,8 +115,9 @@ static unsigned int add_step(struct text_buffer *lines,
 
 	if (!split->has_steps)
 		return add_line(lines, 2, columns,
-				"Verdict: no steps were found; the recording "
-				"took %s:",
+				"Verdict: no steps were found (TRACEPROF_STEP, "
+				"traceprof_step() and prof.step() mark them); "
+				"the recording took %s:",
 				quantity_time((double)split->total_ns).text);
 	return add_line(lines, 2, columns,
 			"Verdict: %zu step%s, median %s, p5-p95 %s to %s:",
@@ -142,6 +145,27 @@ static unsigned int add_finding(struct text_buffer *lines,
 		finding->place ? " Worst: " : "",
 		finding->place ? finding->place : "", finding->place ? "." : "",
 		finding->next ? finding->next : "");
+}
+
+/* No rule says why a team waits that has even work. */
+static void add_nothing(struct text_buffer *lines,
+			const struct verdict *verdict, unsigned int columns)
+{
+	const struct split *split = &verdict->facts.split;
+	const double share =
+		(double)split->ns[SHARE_OMP_WAIT] / (double)split->total_ns;
+
+	if (share < WAITS_UNEXPLAINED_MIN) {
+		add_line(lines, 0, columns, "Nothing stands out.");
+		return;
+	}
+	add_line(
+		lines, 0, columns,
+		"No cause is seen: members of OpenMP teams wait for each other "
+		"%.0f %% of the time, though their work is even. Next: see "
+		"that each thread has a processor of its own "
+		"(OMP_NUM_THREADS, OMP_PROC_BIND, top).",
+		100 * share);
 }
 
 void verdict_print(const struct verdict *verdict, unsigned int lines,
@@ -172,7 +196,7 @@ void verdict_print(const struct verdict *verdict, unsigned int lines,
 		text_buffer_format(&text, "and %zu more: traceprof report\n",
 				   verdict->count - at);
 	if (!verdict->count)
-		text_buffer_format(&text, "Nothing stands out.\n");
+		add_nothing(&text, verdict, columns);
 	fputs(text.data, out);
 	text_buffer_free(&text);
 }

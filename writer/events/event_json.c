@@ -5,6 +5,7 @@
 #include "collector/system/log.h"
 #include "collector/system/sampling.h"
 #include "collector/session/names.h"
+#include "writer/events/allocator_json.h"
 #include "writer/events/blas_json.h"
 #include "writer/events/forward.h"
 #include "writer/events/map_json.h"
@@ -495,8 +496,9 @@ static void memory_args(struct writer_state *state, const struct event *event)
 	json_raw(json, "}}");
 }
 
-static bool write_memory(struct writer_state *state, struct ring_reader *reader,
-			 const struct event *event, uint64_t ts_ns)
+static void instant_head(struct writer_state *state, struct ring_reader *reader,
+			 const struct event *event, const char *name,
+			 uint64_t ts_ns)
 {
 	struct json *json = &state->json;
 
@@ -506,8 +508,15 @@ static bool write_memory(struct writer_state *state, struct ring_reader *reader,
 		",\n{" SCHEMA_PAIR(SCHEMA_PHASE, SCHEMA_PHASE_INSTANT) "," SCHEMA_PAIR(
 			SCHEMA_CATEGORY,
 			SCHEMA_CPU_INSTANT) "," SCHEMA_PAIR(SCHEMA_SCOPE,
-							    SCHEMA_SCOPE_THREAD) "," SCHEMA_KEY(SCHEMA_NAME) "\"" SCHEMA_MEMORY);
+							    SCHEMA_SCOPE_THREAD) "," SCHEMA_KEY(SCHEMA_NAME) "\"");
+	json_text(json, name, strlen(name));
 	place_on(state, reader, LANE_MAIN, ts_ns);
+}
+
+static bool write_memory(struct writer_state *state, struct ring_reader *reader,
+			 const struct event *event, uint64_t ts_ns)
+{
+	instant_head(state, reader, event, SCHEMA_MEMORY, ts_ns);
 	memory_args(state, event);
 	return true;
 }
@@ -549,17 +558,15 @@ static void write_call(struct writer_state *state, struct ring_reader *reader,
 static void write_map(struct writer_state *state, struct ring_reader *reader,
 		      const struct event *event, uint64_t ts_ns)
 {
-	struct json *json = &state->json;
-
-	json_line(json, (uintptr_t)reader, event->kind);
-	json_raw(
-		json,
-		",\n{" SCHEMA_PAIR(SCHEMA_PHASE, SCHEMA_PHASE_INSTANT) "," SCHEMA_PAIR(
-			SCHEMA_CATEGORY,
-			SCHEMA_CPU_INSTANT) "," SCHEMA_PAIR(SCHEMA_SCOPE,
-							    SCHEMA_SCOPE_THREAD) "," SCHEMA_KEY(SCHEMA_NAME) "\"" SCHEMA_MAPPED);
-	place_on(state, reader, LANE_MAIN, ts_ns);
+	instant_head(state, reader, event, SCHEMA_MAPPED, ts_ns);
 	map_json(state, event);
+}
+
+static void write_block(struct writer_state *state, struct ring_reader *reader,
+			const struct event *event, uint64_t ts_ns)
+{
+	instant_head(state, reader, event, SCHEMA_MEMORY, ts_ns);
+	allocator_json(state, event);
 }
 
 static void write_wait(struct writer_state *state, struct ring_reader *reader,
@@ -569,10 +576,7 @@ static void write_wait(struct writer_state *state, struct ring_reader *reader,
 	struct json *json = &state->json;
 
 	line_of(json, reader, label, event->kind);
-	if (event->kind == EVENT_FILE_IO)
-		json_raw(json, SLICE(SCHEMA_FILE_IO));
-	else
-		json_raw(json, SLICE(SCHEMA_WAIT));
+	wait_json_begin(json, event);
 	put_name(json, label);
 	slice_place(state, reader, LANE_MAIN, span);
 	ids(state);
@@ -638,6 +642,9 @@ static bool write_kind(struct writer_state *state, struct ring_reader *reader,
 		return true;
 	case EVENT_MAP:
 		write_map(state, reader, event, span.start_ns);
+		return true;
+	case EVENT_ALLOCATOR:
+		write_block(state, reader, event, span.start_ns);
 		return true;
 	case EVENT_FILE_IO:
 	case EVENT_HOST_WAIT:

@@ -3,6 +3,19 @@
 #include "writer/events/wait_json.h"
 
 #include "collector/system/log.h"
+#include "writer/text/schema.h"
+
+#define BEGIN(category)                                                        \
+	",\n{" SCHEMA_PAIR(SCHEMA_PHASE, SCHEMA_PHASE_SLICE) "," SCHEMA_PAIR(  \
+		SCHEMA_CATEGORY, category) "," SCHEMA_KEY(SCHEMA_NAME) "\""
+
+void wait_json_begin(struct json *json, const struct event *event)
+{
+	if (event->kind == EVENT_FILE_IO)
+		json_raw(json, BEGIN(SCHEMA_FILE_IO));
+	else
+		json_raw(json, BEGIN(SCHEMA_WAIT));
+}
 
 void wait_json(struct json *json, const struct event *event)
 {

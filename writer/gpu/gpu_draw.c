@@ -90,6 +90,8 @@ static bool draw_call(struct writer_state *state, const struct gpu_slice *slice,
 
 	name_thread(state, event->extra);
 	know_launch(state, launch);
+	state->session->head->gpu.with_stack += event->caller != 0;
+	state->session->head->gpu.without_stack += event->api.lacks_caller;
 	gpu_json_call(state, slice, shown_tid(state, event->extra),
 		      launch->external_id, is_cut);
 	return true;

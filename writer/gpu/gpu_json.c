@@ -7,6 +7,7 @@
 #include "writer/gpu/gpu_occupancy.h"
 #include "writer/gpu/gpu_side.h"
 #include "writer/events/meta_json.h"
+#include "writer/events/stack_json.h"
 #include "writer/text/schema.h"
 #include <string.h>
 
@@ -106,6 +107,8 @@ void gpu_json_call(struct writer_state *state, const struct gpu_slice *slice,
 	}
 	if (is_cut)
 		json_raw(json, "," SCHEMA_PAIR(SCHEMA_FINISHED, "false"));
+	if (event->caller)
+		stack_json(state, event->caller);
 	json_raw(json, "}}");
 }
 
@@ -363,8 +366,12 @@ void gpu_json_memory(struct writer_state *state, const struct event *event,
 	json_raw(json, SCHEMA_PAIR(SCHEMA_PHASE, SCHEMA_PHASE_INSTANT) ",");
 	json_raw(json, SCHEMA_PAIR(SCHEMA_CATEGORY, SCHEMA_CPU_INSTANT) ",");
 	json_raw(json, SCHEMA_PAIR(SCHEMA_SCOPE, SCHEMA_SCOPE_THREAD) ",");
+	/* As torch.profiler has it, what an allocator of the program's hands
+	 * out bears the plain name. */
 	if (is_pinned)
 		json_raw(json, SCHEMA_PAIR(SCHEMA_NAME, SCHEMA_PINNED));
+	else if (load_relaxed(&state->session->head->gpu.has_allocator))
+		json_raw(json, SCHEMA_PAIR(SCHEMA_NAME, SCHEMA_DRIVER_MEMORY));
 	else
 		json_raw(json, SCHEMA_PAIR(SCHEMA_NAME, SCHEMA_MEMORY));
 	gpu_json_place(json, state->pid, tid, ts_ns);
@@ -391,6 +398,8 @@ void gpu_json_memory(struct writer_state *state, const struct event *event,
 	json_pair_u64(json, SCHEMA_EVENT_INDEX, state->next_index++);
 	if (event->flags & EVENT_TWO_SLOTS)
 		gpu_side_pool_args(json, (const struct gpu_pool *)(event + 1));
+	if (event->caller)
+		stack_json(state, event->caller);
 	json_raw(json, "}}");
 }
 

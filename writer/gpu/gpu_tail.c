@@ -119,6 +119,9 @@ void gpu_tail_account(const struct writer_state *state, struct json *json)
 	json_pair_u64(json, "lost_buffers", load_relaxed(&gpu_state->lost));
 	json_pair_u64(json, "dropped_records",
 		      load_relaxed(&gpu_state->dropped));
+	if (state->session->head->stacks.slots)
+		json_pair_u64(json, "calls_without_stack",
+			      gpu_state->without_stack);
 	if (state->gpu) {
 		const struct gpu_launches *launches = &state->gpu->launches;
 		const bool is_of_file =

@@ -4,7 +4,6 @@
 
 #include "collector/system/clock.h"
 #include "collector/system/proc.h"
-#include <fcntl.h>
 #include <sched.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,40 +22,12 @@ static uint64_t clock_now_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* The numbers at the begin of a file of the kernel's; fewer where it isn't
- * there. */
-static unsigned int read_numbers(const char *path, uint64_t *numbers,
-				 unsigned int most)
-{
-	char text[128];
-	const int fd = open(path, O_RDONLY | O_CLOEXEC);
-	const ssize_t len = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
-	unsigned int count = 0;
-	bool is_in = false;
-
-	if (fd >= 0)
-		close(fd);
-	for (ssize_t i = 0; i < len; i++) {
-		const bool is_digit = text[i] >= '0' && text[i] <= '9';
-
-		if (is_digit && !is_in && count == most)
-			break;
-		if (is_digit && !is_in)
-			numbers[count++] = 0;
-		if (is_digit)
-			numbers[count - 1] = numbers[count - 1] * 10 +
-					     (uint64_t)(text[i] - '0');
-		is_in = is_digit;
-	}
-	return count;
-}
-
 /* How long this thread has waited for a core in all; 0 not known. */
 static uint64_t waited_ns(void)
 {
 	uint64_t numbers[2];
 
-	return read_numbers("/proc/thread-self/schedstat", numbers, 2) == 2
+	return proc_numbers("/proc/thread-self/schedstat", numbers, 2) == 2
 		       ? numbers[1]
 		       : 0;
 }
@@ -67,7 +38,7 @@ static uint64_t runnable(void)
 {
 	uint64_t numbers[7];
 
-	return read_numbers("/proc/loadavg", numbers, 7) == 7 ? numbers[6] : 0;
+	return proc_numbers("/proc/loadavg", numbers, 7) == 7 ? numbers[6] : 0;
 }
 
 static unsigned int cores(void)

@@ -130,6 +130,8 @@ static void plain_text(struct totals *totals, const struct label *key,
 	}
 	if (key->kind == EVENT_MAP)
 		log_format(text, bytes, SCHEMA_MAPPED);
+	else if (key->kind == EVENT_ALLOCATOR)
+		log_format(text, bytes, SCHEMA_MEMORY " of an allocator");
 	else if (key->kind == EVENT_HEAP_ALLOC || key->kind == EVENT_HEAP_FREE)
 		log_format(text, bytes, SCHEMA_MEMORY);
 	else if (key->kind == EVENT_STEP)
@@ -156,6 +158,7 @@ static const char *category_of(const struct label *key)
 		return gpu_label_category(key);
 	switch (kind) {
 	case EVENT_MAP:
+	case EVENT_ALLOCATOR:
 	case EVENT_HEAP_ALLOC:
 	case EVENT_HEAP_FREE: return SCHEMA_CPU_INSTANT;
 	case EVENT_LOSS: return SCHEMA_OVERHEAD;

@@ -5,7 +5,20 @@
 /* So often has come what comes now and then. */
 #define TIMES_SELDOM 20u
 /* So many marks of one loop alone are as good as any number of turns. */
-#define MARKS_ALONE  65536u
+#define MARKS_ALONE  131072u
+
+/* A loop around it that holds more has turned too seldom to be weighed. */
+static bool may_be_within(const struct loop_nest *nest)
+{
+	const struct loop_level *step = &nest->level[nest->step];
+
+	for (size_t i = 0; i < nest->count; i++) {
+		if (nest->level[i].turns < TIMES_SELDOM &&
+		    nest->level[i].held > step->held)
+			return true;
+	}
+	return false;
+}
 
 bool loop_is_certain(struct loop_choice *choice, const void *of,
 		     const struct loop_nest *nest, size_t count,
@@ -18,7 +31,7 @@ bool loop_is_certain(struct loop_choice *choice, const void *of,
 		*choice =
 			(struct loop_choice){of, step->key, step->held, count};
 	if (step->turns < patience->turns || count < 2 * choice->since ||
-	    nest->is_open)
+	    nest->is_open || may_be_within(nest))
 		return false;
 	if (nest->seldom)
 		return nest->seldom >= TIMES_SELDOM;

@@ -9,7 +9,7 @@
  */
 #include "writer/steps/loop_nest.h"
 
-#include "writer/steps/loop_level.h"
+#include "writer/steps/loop_gain.h"
 #include <errno.h>
 #include <string.h>
 
@@ -38,12 +38,6 @@
 #define SAME_MASS      0.005
 /* Turns without their marker, of a step. */
 #define MISSED_MOST    1u
-/* Of 10 turns of a training so many are one of its forward passes; the others
- * are evaluations, too, of so many passes on average. */
-#define SINGLE_OF      10u
-#define SINGLE	       6u
-#define MANY_AT_TIMES  4u
-#define ONCE	       2u
 
 static const unsigned int contexts[] = {0, 1, 2, 4, SEARCH_CONTEXT_MAX};
 
@@ -57,6 +51,7 @@ struct finder {
 	const struct loop_candidate *open;  /* may, when the run goes on */
 	bool is_tried; /* the doubt is about turns that are tried again */
 	size_t count;
+	size_t dropped; /* that stand behind those */
 	struct loop_candidate candidates[CANDIDATES_MAX];
 };
 
@@ -128,157 +123,39 @@ static const struct loop_candidate *widest(const struct finder *finder)
 	return best;
 }
 
-/* Another phase of the run has loops of its own. */
+/* Another phase of the run has loops of its own: they come last. */
 static void drop_other_phases(struct finder *finder)
 {
 	const struct loop_candidate main = *widest(finder);
 	size_t kept = 0;
 
 	for (size_t i = 0; i < finder->count; i++) {
-		const struct loop_candidate *c = &finder->candidates[i];
+		const struct loop_candidate c = finder->candidates[i];
 
-		if (overlap(c, &main) * 2 >= c->level.marks &&
-		    c->span * 4 >= main.span)
-			finder->candidates[kept++] = *c;
+		if (overlap(&c, &main) * 2 < c.level.marks ||
+		    c.span * 4 < main.span)
+			continue;
+		finder->candidates[i] = finder->candidates[kept];
+		finder->candidates[kept++] = c;
 	}
+	finder->dropped = finder->count - kept;
 	finder->count = kept;
 }
 
 /* --- from one level to the next ------------------------------------------- */
 
-/* What tells whether a level is more of a step than the one within. */
-struct gain {
-	size_t sites;	  /* that it holds and the inner one doesn't */
-	size_t lost;	  /* that only the inner one holds */
-	size_t again;	  /* sites of the inner one that come more often where
-			     the outer one's marker does */
-	double ratio;	  /* inner turns to an outer one, on average */
-	size_t usual;	  /* ... of whole outer ones */
-	bool is_constant; /* nearly always as many */
-	bool is_single;	  /* mostly one; at times many more: an evaluation, */
-	bool is_once;	  /* ... but hardly ever */
-	bool is_whole;	  /* from the first turn to the last */
-};
-
-/* The inner level's turns, with the outer one's hits among them. */
-struct turns {
-	size_t usual;	      /* inner ones to an outer one */
-	size_t same;	      /* outer turns that have as many */
-	size_t single;	      /* ... that have one, */
-	size_t more;	      /* ... and inner turns of all others */
-	size_t head;	      /* inner ones before the first outer hit, */
-	size_t within;	      /* ... since the last one */
-	size_t hits;	      /* outer ones */
-	size_t with, without; /* inner turns, with an outer hit and without */
-};
-
-static void count_turn(struct turns *turns, bool is_outer)
-{
-	if (is_outer) {
-		if (turns->hits++) {
-			turns->same += turns->within == turns->usual;
-			turns->single += turns->within == 1;
-			turns->more += turns->within > 1 ? turns->within : 0;
-		} else {
-			turns->head = turns->within;
-		}
-		turns->within = 0;
-	}
-}
-
-/* How often each site comes in the one and in the other turns. */
-static void compare_turns(struct finder *finder,
-			  const struct loop_candidate *inner,
-			  const struct loop_candidate *outer,
-			  struct turns *turns)
-{
-	const struct loop_groups *groups = &finder->groups;
-	struct loop_scratch *scratch = &finder->scratch;
-	/* Beyond a long pause there may be a last turn. */
-	const size_t end = groups->count - 1;
-	size_t begin = inner->level.first;
-	bool is_with = false;
-
-	memset(scratch, 0, sizeof(*scratch));
-	for (size_t i = min_u64(begin, outer->level.first); i <= end; i++) {
-		const bool is_outer =
-			i >= outer->level.first &&
-			loop_level_is_hit(&outer->level, groups->marks, i);
-		const bool is_inner =
-			i >= inner->level.first && i <= inner->level.last &&
-			loop_level_is_hit(&inner->level, groups->marks, i);
-
-		if (is_inner && i > inner->level.first) {
-			uint32_t *into =
-				is_with ? scratch->inside : scratch->turns;
-
-			turns->with += is_with;
-			turns->without += !is_with;
-			for (; begin < i; begin++) {
-				if (groups->site[begin] < LOOP_SITES_MAX)
-					into[groups->site[begin]]++;
-			}
-		}
-		is_with = (is_with && !is_inner) || is_outer;
-		count_turn(turns, is_outer);
-		turns->within += is_inner;
-	}
-}
-
-/* Inner turns to an outer one, on average. */
-static size_t usual_turns(const struct finder *finder,
-			  const struct loop_candidate *inner,
-			  const struct loop_candidate *outer)
-{
-	const size_t from = max_u64(inner->level.first, outer->level.first);
-	const size_t to = min_u64(inner->level.last, outer->level.last);
-	const size_t turns = outer->level.turns - 1;
-	size_t hits = 0;
-
-	for (size_t i = from; i < to; i++)
-		hits += loop_level_is_hit(&inner->level, finder->groups.marks,
-					  i);
-	return (hits + turns / 2) / turns;
-}
-
 static struct gain gain_of(struct finder *finder,
 			   const struct loop_candidate *inner,
 			   const struct loop_candidate *outer)
 {
-	const struct loop_scratch *scratch = &finder->scratch;
-	struct turns turns = {.usual = usual_turns(finder, inner, outer)};
-	struct gain gain = {.usual = turns.usual,
-			    .ratio = (double)inner->level.turns /
-				     (double)outer->level.turns};
-
-	for (size_t w = 0; w < LOOP_SITES_MAX / 64; w++) {
-		gain.sites += (size_t)__builtin_popcountll(outer->held[w] &
-							   ~inner->held[w]);
-		gain.lost += (size_t)__builtin_popcountll(inner->held[w] &
-							  ~outer->held[w]);
-	}
-	compare_turns(finder, inner, outer, &turns);
-	for (uint32_t s = 0; s < LOOP_SITES_MAX; s++)
-		gain.again += turns.with && turns.without &&
-			      loop_holds(inner, s) &&
-			      (double)scratch->inside[s] / (double)turns.with >
-				      1.2 * (double)scratch->turns[s] /
-						      (double)turns.without +
-					      0.2;
-	gain.is_single =
-		turns.single * SINGLE_OF >= (turns.hits - 1) * SINGLE &&
-		turns.more >= MANY_AT_TIMES * (turns.hits - 1 - turns.single);
-	gain.is_once = turns.hits - 1 <= turns.single + ONCE;
-	gain.is_constant = turns.same * 10 >= (turns.hits - 1) * 9;
-	gain.is_whole = turns.head + turns.within == turns.usual &&
-			(!turns.head || !turns.within);
-	return gain;
+	return loop_gain(&finder->groups, &finder->scratch, inner, outer);
 }
 
 /* Turns of a training, not those of an evaluation, too. */
 static bool lacks_less(const struct loop_level *a, const struct loop_level *b)
 {
-	return a->missing * 2 + b->turns / 32 + 1 < b->missing;
+	return (!a->missing && a->turns < b->turns && b->missing > 3) ||
+	       a->missing * 2 + b->turns / 32 + 1 < b->missing;
 }
 
 enum answer { ANSWER_NO, ANSWER_MAYBE, ANSWER_YES };
@@ -312,7 +189,8 @@ static enum answer answer_single(struct finder *finder, const struct gain *gain,
 				 const struct loop_candidate *inner,
 				 const struct loop_candidate *outer)
 {
-	if (outer->level.length * 2 >= inner->level.length * 3 ||
+	if (gain->is_pass ||
+	    outer->level.length * 2 >= inner->level.length * 3 ||
 	    (outer->level.mass >= RICH_MASS &&
 	     (!gain->is_once || outer->level.length > inner->level.length)))
 		return ANSWER_YES;
@@ -551,9 +429,40 @@ static bool is_richer(const struct loop_level *a, const struct loop_level *b)
 	return a->turns > b->turns;
 }
 
+/* Is a loop beside the step, and about as large? */
+static bool is_beside(const struct loop_candidate *c,
+		      const struct loop_candidate *step)
+{
+	return has_others(c, step) && has_others(step, c) &&
+	       work_of(c) * LESS_WORK >= work_of(step);
+}
+
+/* It is around another one beside the step that is a step rather than it: that
+ * one's reports. */
+static bool is_too_far(struct finder *finder, const struct loop_candidate *c,
+		       const struct loop_candidate *step)
+{
+	const struct loop_candidate *doubt = finder->doubt;
+	const struct loop_candidate *open = finder->open;
+	const bool is_tried = finder->is_tried;
+	bool is_far = false;
+
+	for (size_t i = 0; i < finder->count && !is_far; i++) {
+		const struct loop_candidate *within = &finder->candidates[i];
+
+		is_far = within->level.turns > c->level.turns &&
+			 is_beside(within, step) && !has_others(within, c) &&
+			 is_better(finder, within, c) == ANSWER_NO;
+	}
+	finder->doubt = doubt;
+	finder->open = open;
+	finder->is_tried = is_tried;
+	return is_far;
+}
+
 /* What generates, and what trains: neither is around the other, and the one
  * that holds more is the step. */
-static const struct loop_candidate *beside(const struct finder *finder,
+static const struct loop_candidate *beside(struct finder *finder,
 					   const struct loop_candidate *step)
 {
 	const struct loop_candidate *best = step;
@@ -562,12 +471,33 @@ static const struct loop_candidate *beside(const struct finder *finder,
 	for (size_t i = 0; i < finder->count; i++) {
 		const struct loop_candidate *c = &finder->candidates[i];
 
-		if (has_others(c, step) && has_others(step, c) &&
-		    work_of(c) * LESS_WORK >= work_of(step) &&
-		    is_richer(&c->level, &best->level))
+		if (is_beside(c, step) && is_richer(&c->level, &best->level) &&
+		    !is_too_far(finder, c, step))
 			best = c;
 	}
 	return best;
+}
+
+/* In another phase, however short, there is a loop around what is the step of
+ * this one: a training before or after much that only generates. */
+static bool is_within_another(const struct finder *finder,
+			      const struct loop_candidate *step)
+{
+	for (size_t i = 0; i < finder->dropped; i++) {
+		const struct loop_candidate *c =
+			&finder->candidates[finder->count + i];
+		size_t shared = 0;
+
+		for (size_t w = 0; w < LOOP_SITES_MAX / 64; w++)
+			shared += (size_t)__builtin_popcountll(c->held[w] &
+							       step->held[w]);
+		if (shared * 2 >= step->level.held &&
+		    c->level.held * 2 >= step->level.held * 3 &&
+		    c->level.mass >= POOR_MASS &&
+		    c->level.length * 2 >= step->level.length * 3)
+			return true;
+	}
+	return false;
 }
 
 /* How often the step turns in the next loop around it, if always as often. */
@@ -694,5 +624,8 @@ int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
 	nest->outer = outer_period(finder, choice.step);
 	is_vague = is_doubtful(finder, best_marker(finder, choice.step),
 			       &nest->seldom);
-	return is_vague || is_near(finder->doubt, choice.step) ? -ENOENT : 0;
+	return is_vague || is_near(finder->doubt, choice.step) ||
+			       is_within_another(finder, choice.step)
+		       ? -ENOENT
+		       : 0;
 }

@@ -9,13 +9,14 @@
 #include "writer/steps/step_follow.h"
 #include "writer/steps/step_log.h"
 #include "writer/steps/step_say.h"
+#include <errno.h>
 
 /* Older halves that were dropped: then the search is given up. */
 #define DROPS_MAX     16u
 /* Turns after which a step may be certain: with a schedule, where nothing but
  * it ever came, and with the flight recorder. */
 #define TURNS_CERTAIN 64u
-#define TURNS_ALONE   1024u
+#define TURNS_ALONE   4096u
 #define TURNS_SOON    16u
 /* A run of fewer marks has no step to speak of. */
 #define MARKS_SPOKEN  200u
@@ -281,6 +282,25 @@ static bool is_final(const struct writer_state *state)
 	return step_search_of(state)->is_whole || state->is_finishing;
 }
 
+/* What the next look that is due finds, 0 if it is certain.  Looks are due at
+ * lengths that don't depend on when we come by: the same marks have the same
+ * answer at any load, on each rank of a job. */
+static int look_at(struct writer_state *state, struct step_marks *stream,
+		   size_t count, struct loop_nest *nest, bool *is_certain)
+{
+	int rc = -EAGAIN;
+
+	*is_certain = false;
+	while (!*is_certain && stream->next_try <= count) {
+		const size_t at = stream->next_try;
+
+		stream->next_try = at + at / 4 + 4;
+		rc = step_marks_find(stream, at, nest);
+		*is_certain = !rc && step_is_certain(state, stream, at, nest);
+	}
+	return rc;
+}
+
 /* Looks at all streams; `is_now`: what is found is taken, as sure as it is. */
 static void try_streams(struct writer_state *state, bool is_now)
 {
@@ -289,7 +309,8 @@ static void try_streams(struct writer_state *state, bool is_now)
 	struct loop_nest nest;
 	uint32_t looked = 0;
 	const size_t most = most_marks(finder);
-	bool is_certain;
+	bool is_certain = false;
+	int rc = -EAGAIN;
 
 	if (step_search_of(state)->wanted.count) {
 		try_wanted(state);
@@ -304,13 +325,14 @@ static void try_streams(struct writer_state *state, bool is_now)
 					     ? next->count
 					     : step_ready(state, next);
 
-		if (next->count * 4 < most ||
-		    (!is_now && count < next->next_try))
+		if (next->count * 4 < most)
 			continue;
-		next->next_try = count + count / 4 + 4;
-		if (step_marks_find(next, count, &nest))
+		if (!step_search_of(state)->is_whole || !is_now)
+			rc = look_at(state, next, count, &nest, &is_certain);
+		if (is_now && !is_certain)
+			rc = step_marks_find(next, count, &nest);
+		if (rc)
 			continue;
-		is_certain = step_is_certain(state, next, count, &nest);
 		if (is_now || is_certain) {
 			step_found(state, next, &nest,
 				   is_certain || is_final(state));

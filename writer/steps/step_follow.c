@@ -53,7 +53,7 @@ static void count_before(struct writer_state *state)
 
 /* The program has gone on to something else: what was found is forgotten, and
  * what is gone of the run is past. */
-static void take_back(struct writer_state *state)
+static void take_back(struct writer_state *state, size_t next_try)
 {
 	struct step_finder *finder = state->finder;
 	struct step_search *search = step_search_of(state);
@@ -68,7 +68,7 @@ static void take_back(struct writer_state *state)
 	finder->kept_ticks =
 		max_u64(finder->kept_ticks, step_cut_keep(&finder->cut));
 	search->kept_ticks = finder->kept_ticks;
-	finder->of->next_try = 0;
+	finder->of->next_try = next_try;
 	finder->of = NULL;
 	finder->is_counted = false;
 }
@@ -81,16 +81,20 @@ static void think_again(struct writer_state *state)
 	const size_t count = step_ready(state, stream);
 	struct loop_nest nest;
 
-	if (count < stream->next_try)
-		return;
-	stream->next_try = count + count / 4 + 4;
-	if (step_marks_find(stream, count, &nest))
-		return;
-	if (nest.level[nest.step].key != finder->level.key)
-		take_back(state);
-	else if (step_is_certain(state, stream, count, &nest) ||
-		 count >= STEP_MARKS_MAX)
-		step_settle(state);
+	while (!finder->is_sure && stream->next_try <= count) {
+		const size_t at = stream->next_try;
+
+		stream->next_try = at + at / 4 + 4;
+		if (step_marks_find(stream, at, &nest))
+			continue;
+		if (nest.level[nest.step].key != finder->level.key) {
+			take_back(state, at);
+			return;
+		}
+		if (step_is_certain(state, stream, at, &nest) ||
+		    count >= STEP_MARKS_MAX)
+			step_settle(state);
+	}
 }
 
 /* Windows as far as they are known, and then the thread's turn. */

@@ -113,6 +113,7 @@
 #define SCHEMA_MEMORY		    "[memory]"
 #define SCHEMA_PINNED		    "[memory] pinned"
 #define SCHEMA_MAPPED		    "[memory] mapped"
+#define SCHEMA_DRIVER_MEMORY	    "[memory] driver"
 #define SCHEMA_ITERATION_START	    "Iteration Start: PyTorch Profiler"
 #define SCHEMA_WINDOW_END	    "Record Window End"
 #define SCHEMA_SPAN_NAME	    "PyTorch Profiler (0)"

@@ -43,6 +43,7 @@ static void programs_are_not_tools(void **state)
 		"/usr/bin/python3.11",
 		"/home/me/train",
 		"/home/me/sort", /* the name of a benchmark */
+		"/home/me/graphs/cc",
 		"./test",
 		"/home/me/gccx",
 		"/home/me/my-gcc",

@@ -28,7 +28,8 @@ static void regions_are_weighed(void **state)
 	assert_int_equal(report_read(&report, CPU, &choice), 0);
 	assert_int_equal(report.region_count, 2);
 
-	/* Three threads work 1 ms, one 3 ms, each after 50 us at a lock. */
+	/* Three threads work 1 ms, one 3 ms, each after 50 us at a lock, and
+	 * 2 us go by until the team is together and apart again. */
 	assert_string_equal(report.region_list[0].name,
 			    "forward [omp parallel #1]");
 	assert_int_equal(report.region_list[0].calls, 3);
@@ -37,11 +38,11 @@ static void regions_are_weighed(void **state)
 	assert_int_equal(report.region_list[0].work_ns,
 			 3 * (6000000 - 4 * 50000));
 	assert_int_equal(report.region_list[0].wait_ns,
-			 3 * (3 * 2000000 + 4 * 50000));
+			 3 * (3 * 2000000 + 4 * 50000 + 4 * 2000));
 	assert_true(report.region_list[0].imbalance > 2.034 &&
 		    report.region_list[0].imbalance < 2.035);
 
-	assert_int_equal(report.region_list[1].wait_ns, 0);
+	assert_int_equal(report.region_list[1].wait_ns, 3 * 4 * 2000);
 	assert_true(report.region_list[1].imbalance == 1);
 	report_free(&report);
 }
@@ -111,8 +112,6 @@ static void steps_heap_and_losses(void **state)
 {
 	const struct report_choice choice = {0};
 	struct report report;
-	bool told = false;
-
 	(void)state;
 	assert_int_equal(report_read(&report, CPU, &choice), 0);
 	assert_int_equal(report_wall_ns(&report), 30000000);
@@ -124,11 +123,6 @@ static void steps_heap_and_losses(void **state)
 	assert_int_equal(report.heap_events.free_bytes, 3 * 1048576);
 	assert_int_equal(report.heap_events.peak_bytes, 3000000);
 	assert_int_equal(report.metadata.dropped, 2);
-	for (size_t at = 0; at < report.verdict_count; at++)
-		told |= strstr(report.verdict[at],
-			       "forward [omp parallel #1] is imbalanced") !=
-			NULL;
-	assert_true(told);
 	report_free(&report);
 }
 
@@ -183,7 +177,7 @@ static void output_is_complete(void **state)
 	report_print_text(&report, out);
 	report_print_json(&report, out);
 	fclose(out);
-	assert_non_null(strstr(text, "3 steps, 9.500 ms each on average"));
+	assert_non_null(strstr(text, "Steps: 3, mean 9.500 ms"));
 	assert_non_null(strstr(text, "thread 4243 (train)"));
 	assert_non_null(strstr(text, "\"peak_bytes\": 3000000"));
 	assert_non_null(strstr(text, "forward pass \xc3\xb1"));

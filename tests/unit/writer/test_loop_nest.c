@@ -186,6 +186,60 @@ static void test_a_validation_before_the_training(void **unused)
 	expect_steps(6, 60);
 }
 
+static void pass(void)
+{
+	for (int layer = 0; layer < 4; layer++) {
+		hit(1);
+		hit(2);
+	}
+	hit(3);
+}
+
+/* As a transformer is trained: a validation first and every 10 steps, some text
+ * every 20 steps and at the end. */
+static void transformer(int first, int steps, int tokens, bool is_validated)
+{
+	count = 0;
+	for (int i = 0; i < first; i++)
+		pass();
+	for (int step = 0; step < steps; step++) {
+		for (int i = 0; is_validated && step % 10 == 0 && i < 5; i++)
+			pass();
+		for (int i = 0; is_validated && step % 20 == 19 && i < 20; i++)
+			evaluate(4);
+		train(4);
+	}
+	for (int i = 0; i < tokens; i++)
+		evaluate(4);
+}
+
+static void test_a_validation_as_long_as_the_training(void **unused)
+{
+	(void)unused;
+	transformer(2000, 2000, 0, false);
+	expect_steps(6, 2000);
+	transformer(1000, 2000, 0, false);
+	expect_steps(6, 2000);
+	transformer(100, 100, 20, true);
+	expect_steps(6, 100);
+	transformer(10, 1000, 500, true);
+	expect_steps(6, 1000);
+	transformer(10, 1000, 0, false);
+	expect_steps(6, 1000);
+}
+
+/* Nobody knows what it is for. */
+static void test_much_more_validation_than_training(void **unused)
+{
+	(void)unused;
+	transformer(1500, 40, 0, true);
+	expect_none();
+	transformer(0, 40, 1500, true);
+	expect_none();
+	transformer(1500, 40, 1500, false);
+	expect_none();
+}
+
 static void test_trees_of_several_classes(void **unused)
 {
 	(void)unused;
@@ -288,22 +342,19 @@ static size_t replay(const char *name)
 	return steps;
 }
 
-/* As a schedule's run is looked at while it goes on, a little at a time or
- * much: hits in the whole run of what was certain first, 0 none. */
-static size_t follow(size_t batch)
+/* As a schedule's run is looked at while it goes on, first at `next` marks: hits
+ * in the whole run of what was certain first, 0 none. */
+static size_t follow(size_t next)
 {
-	const struct loop_patience patience = {64, 1024};
+	const struct loop_patience patience = {64, 4096};
 	const size_t all = count;
 	struct loop_choice choice = {0};
 	struct loop_nest nest;
-	size_t next = 8, hits = 0;
+	size_t hits = 0;
 	bool is_found = false;
 
-	for (count = 0; !is_found && count < all;) {
-		count = min_u64(all, count + 1 + random_below(batch));
-		if (count < next && count < all)
-			continue;
-		next = count + count / 4 + 4;
+	for (count = 0; !is_found && count < all; next += next / 4 + 4) {
+		count = min_u64(all, next);
 		is_found =
 			!find(&nest) &&
 			(count == all || loop_is_certain(&choice, marks, &nest,
@@ -315,16 +366,16 @@ static size_t follow(size_t batch)
 	return hits;
 }
 
-static size_t follow_slowly(const char *name)
+static size_t follow_from_8(const char *name)
 {
 	(void)name;
-	return follow(40);
+	return follow(8);
 }
 
-static size_t follow_fast(const char *name)
+static size_t follow_from_38(const char *name)
 {
 	(void)name;
-	return follow(4000);
+	return follow(38);
 }
 
 static void replay_file(const char *path, size_t (*run)(const char *),
@@ -385,9 +436,9 @@ static void test_while_the_run_goes_on(void **unused)
 	struct tally tally;
 
 	(void)unused;
-	replay_file("tests/steps/streams/programs.gz", follow_slowly, &tally);
+	replay_file("tests/steps/streams/programs.gz", follow_from_8, &tally);
 	assert_int_equal(tally.wrong, 0);
-	replay_file("tests/steps/streams/programs.gz", follow_fast, &tally);
+	replay_file("tests/steps/streams/programs.gz", follow_from_38, &tally);
 	assert_int_equal(tally.wrong, 0);
 }
 
@@ -401,6 +452,10 @@ int main(void)
 			test_evaluations_are_no_steps_and_epochs_neither,
 			set_up),
 		cmocka_unit_test_setup(test_a_validation_before_the_training,
+				       set_up),
+		cmocka_unit_test_setup(
+			test_a_validation_as_long_as_the_training, set_up),
+		cmocka_unit_test_setup(test_much_more_validation_than_training,
 				       set_up),
 		cmocka_unit_test_setup(test_trees_of_several_classes, set_up),
 		cmocka_unit_test_setup(test_something_every_20_steps, set_up),

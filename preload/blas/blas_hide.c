@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * blas_hide.c - takes our functions of BLAS out of the loader's sight.
+ *
+ * A preloaded library has its names for everybody: dlsym() and a weak symbol
+ * find them though no BLAS is loaded.  So where shapes aren't wanted, our own
+ * table of symbols says from the constructor on that they aren't defined here,
+ * and the loader looks on behind us.  What it had bound to us before is bound
+ * to what it would have found.  With shapes that is done where it would have
+ * found nothing; a library that is loaded later and dlsym() still find us.
+ *
+ * It keeps what was bound by other libraries' constructors before ours; who
+ * calls such a pointer is handed on by the hook.
+ */
+#include "preload/blas/blas.h"
+
+#include "collector/session/thread.h"
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#if defined(__x86_64__)
+#define TO_SYMBOL   R_X86_64_64
+#define TO_FUNCTION R_X86_64_JUMP_SLOT
+#define TO_DATA	    R_X86_64_GLOB_DAT
+#else
+#define TO_SYMBOL   R_AARCH64_ABS64
+#define TO_FUNCTION R_AARCH64_JUMP_SLOT
+#define TO_DATA	    R_AARCH64_GLOB_DAT
+#endif
+
+/* Looked up together; then again, until there are no more. */
+#define SLOTS_AT_ONCE 64u
+
+/* Where the linker put this library and its functions of BLAS. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char blas_hooks_low[] __attribute__((visibility("hidden")));
+extern const char blas_hooks_high[] __attribute__((visibility("hidden")));
+/* <link.h> has _DYNAMIC, the table that says where the others are. */
+
+struct tables {
+	const ElfW(Sym) * symbols;
+	const char *strings;
+	const uint32_t *hash;
+	const ElfW(Rela) * relocations[2];
+	size_t bytes[2];
+	size_t relative; /* so many of the second come first and name nobody */
+};
+
+/* A word that the loader bound to us. */
+struct slot {
+	uintptr_t *at;
+	const char *name;
+	bool is_weak, is_sealed;
+};
+
+struct search {
+	struct slot slots[SLOTS_AT_ONCE];
+	uint32_t count;
+};
+
+static bool is_hook(uintptr_t address)
+{
+	return address - (uintptr_t)blas_hooks_low <
+	       (uintptr_t)(blas_hooks_high - blas_hooks_low);
+}
+
+/* The loader has turned most of these into addresses, but not all. */
+static const void *table_at(uintptr_t base, const ElfW(Dyn) * entry)
+{
+	const uintptr_t at = entry->d_un.d_ptr;
+
+	return (const void *)(at < base ? at + base : at);
+}
+
+static void read_tables(uintptr_t base, const ElfW(Dyn) * entry,
+			struct tables *tables)
+{
+	for (; entry->d_tag != DT_NULL; entry++) {
+		const void *at = table_at(base, entry);
+
+		switch (entry->d_tag) {
+		case DT_SYMTAB: tables->symbols = at; break;
+		case DT_STRTAB: tables->strings = at; break;
+		case DT_GNU_HASH: tables->hash = at; break;
+		case DT_JMPREL: tables->relocations[0] = at; break;
+		case DT_PLTRELSZ: tables->bytes[0] = entry->d_un.d_val; break;
+		case DT_RELA: tables->relocations[1] = at; break;
+		case DT_RELASZ: tables->bytes[1] = entry->d_un.d_val; break;
+		case DT_RELACOUNT: tables->relative = entry->d_un.d_val; break;
+		default: break;
+		}
+	}
+}
+
+/* How many symbols there are: the last one ends the last chain. */
+static uint32_t count_symbols(const uint32_t *hash)
+{
+	const uint32_t buckets = hash[0], first = hash[1];
+	const uint32_t *bucket = hash + 4 + 2 * hash[2];
+	const uint32_t *chain = bucket + buckets;
+	uint32_t last = 0;
+
+	for (uint32_t i = 0; i < buckets; i++)
+		last = bucket[i] > last ? bucket[i] : last;
+	if (last < first)
+		return first;
+	while (!(chain[last - first] & 1))
+		last++;
+	return last + 1;
+}
+
+static bool allow(const void *low, const void *high, int protection)
+{
+	const uintptr_t from = (uintptr_t)low & ~(uintptr_t)(PAGE_BYTES - 1);
+	const uintptr_t to = align_up((uintptr_t)high, PAGE_BYTES);
+
+	return !mprotect((void *)from, to - from, protection);
+}
+
+/* A symbol without a value is passed over by the loader. */
+static bool hide_names(void)
+{
+	const uintptr_t base = (uintptr_t)__ehdr_start;
+	struct tables own = {0};
+	ElfW(Sym) * symbol, *end;
+
+	read_tables(base, _DYNAMIC, &own);
+	if (!own.symbols || !own.hash)
+		return false;
+	symbol = (ElfW(Sym) *)(uintptr_t)own.symbols;
+	end = symbol + count_symbols(own.hash);
+	if (!allow(symbol, end, PROT_READ | PROT_WRITE))
+		return false;
+	for (; symbol < end; symbol++)
+		if (is_hook(base + symbol->st_value))
+			symbol->st_value = 0;
+	return allow(own.symbols, end, PROT_READ);
+}
+
+static void look_at(uintptr_t base, const struct tables *tables,
+		    uintptr_t sealed_low, uintptr_t sealed_high,
+		    struct search *search)
+{
+	for (int part = 0; part < 2; part++) {
+		const ElfW(Rela) *one = tables->relocations[part];
+		const ElfW(Rela) *end =
+			one ? one + tables->bytes[part] / sizeof(*one) : one;
+
+		if (one && part == 1)
+			one += tables->relative;
+		for (; one < end && search->count < SLOTS_AT_ONCE; one++) {
+			const uint64_t kind = ELF64_R_TYPE(one->r_info);
+			uintptr_t *at = (uintptr_t *)(base + one->r_offset);
+			const ElfW(Sym) * symbol;
+
+			if ((kind != TO_SYMBOL && kind != TO_FUNCTION &&
+			     kind != TO_DATA) ||
+			    !is_hook(*at))
+				continue;
+			symbol = &tables->symbols[ELF64_R_SYM(one->r_info)];
+			search->slots[search->count++] = (struct slot){
+				at, tables->strings + symbol->st_name,
+				ELF64_ST_BIND(symbol->st_info) == STB_WEAK,
+				(uintptr_t)at - sealed_low <
+					sealed_high - sealed_low};
+		}
+	}
+}
+
+static int look_at_file(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	const uintptr_t base = info->dlpi_addr;
+	const ElfW(Dyn) *dynamic = NULL;
+	uintptr_t low = 0, high = 0;
+	struct tables tables = {0};
+
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+
+		if (part->p_type == PT_DYNAMIC) {
+			dynamic = (const ElfW(Dyn) *)(base + part->p_vaddr);
+		} else if (part->p_type == PT_GNU_RELRO) {
+			low = base + part->p_vaddr;
+			high = (low + part->p_memsz) &
+			       ~(uintptr_t)(PAGE_BYTES - 1);
+		}
+	}
+	if (dynamic && base != (uintptr_t)__ehdr_start) {
+		read_tables(base, dynamic, &tables);
+		if (tables.symbols && tables.strings)
+			look_at(base, &tables, low, high, arg);
+	}
+	return ((struct search *)arg)->count == SLOTS_AT_ONCE;
+}
+
+/* True: it is no longer bound to us. */
+static bool rebind(const struct slot *slot, bool are_wanted)
+{
+	void *found = dlsym(RTLD_NEXT, slot->name);
+
+	dlerror();
+	/* One that isn't weak and nobody's is not to crash before it is
+	 * called. */
+	if (found ? are_wanted : !slot->is_weak)
+		return false;
+	if (slot->is_sealed &&
+	    !allow(slot->at, slot->at + 1, PROT_READ | PROT_WRITE))
+		return false;
+	*slot->at = (uintptr_t)found;
+	return !slot->is_sealed || allow(slot->at, slot->at + 1, PROT_READ);
+}
+
+COLD void blas_hide(bool are_wanted)
+{
+	struct thread *was = thread_busy();
+	struct search search;
+	uint32_t gone = 0;
+
+	if (are_wanted || hide_names())
+		do {
+			search.count = gone = 0;
+			dl_iterate_phdr(look_at_file, &search);
+			for (uint32_t i = 0; i < search.count; i++)
+				gone += rebind(&search.slots[i], are_wanted);
+		} while (gone && search.count == SLOTS_AT_ONCE);
+	thread_unbusy(was);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * unwind_table.h - may libunwind follow what a file says of its frames?
+ *
+ * libunwind believes each length and each pointer that it finds in .eh_frame;
+ * damaged ones lead it anywhere.  So what it is about to read for an address is
+ * read here first, within the file's own segments, and refused as a whole if
+ * anything in it isn't as a compiler writes it: the stack ends there, or goes
+ * on by the frame pointer.  Asked once for each new return address; any thread;
+ * async-signal-safe.
+ */
+#ifndef PRELOAD_UNWIND_TABLE_H
+#define PRELOAD_UNWIND_TABLE_H
+
+#include "collector/system/base.h"
+#include <link.h>
+
+/* False: `code` lies in this file, and its entry can't be followed. */
+bool unwind_table_holds(const struct dl_phdr_info *info, uint64_t code);
+
+/* What libunwind gave to dl_iterate_phdr(). */
+struct unwind_visit {
+	int (*visit)(struct dl_phdr_info *info, size_t size, void *arg);
+	void *arg;
+};
+
+/* In its place, with a struct unwind_visit: passes over a file whose entry for
+ * what libunwind looks for can't be followed. */
+int unwind_visit_checked(struct dl_phdr_info *info, size_t size, void *arg);
+
+#endif

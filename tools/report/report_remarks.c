@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report_remarks.c - what no table and no finding says.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "tools/util/numbers.h"
+#include "tools/report/report.h"
+
+static void say(struct report *report, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void say(struct report *report, const char *format, ...)
+{
+	va_list args;
+	char *line;
+
+	if (report->remark_count == REPORT_LINES_MAX)
+		return;
+	va_start(args, format);
+	if (vasprintf(&line, format, args) >= 0)
+		report->remarks[report->remark_count++] = line;
+	va_end(args);
+}
+
+static void judge_side(struct report *report)
+{
+	const struct report_managed *managed = &report->managed;
+	char *failures = report_side_failures(report);
+
+	if (failures)
+		say(report, "%s", failures);
+	free(failures);
+	if (managed->gpu_faults || managed->host_faults)
+		say(report,
+		    "Managed memory: %" PRId64 " page faults of GPUs, %" PRId64
+		    " of the host; %s went to GPUs and %s came back.",
+		    managed->gpu_faults, managed->host_faults,
+		    quantity_bytes((double)managed->to_gpu_bytes).text,
+		    quantity_bytes((double)managed->to_host_bytes).text);
+}
+
+/* A file that isn't what its schedule asked for. */
+static void judge_schedule(struct report *report)
+{
+	const struct trace_metadata *metadata = &report->metadata;
+	int len = 0;
+
+	if (metadata->schedule <= 0 || metadata->is_by_hand)
+		return;
+	if (metadata->missed_windows > 0)
+		len = asprintf(&report->warning,
+			       "The schedule missed %" PRId64
+			       " of its windows: writing was too slow.",
+			       metadata->missed_windows);
+	else if (metadata->first_step < 0 && metadata->steps_seen > 0)
+		len = asprintf(&report->warning,
+			       "The run had %" PRId64 " steps, too few for the "
+			       "schedule: this is the whole run.",
+			       metadata->steps_seen);
+	else if (metadata->first_step < 0 && !metadata->steps_seen)
+		len = asprintf(&report->warning,
+			       "No step was found, so the schedule did "
+			       "nothing: this is the whole run.");
+	if (len < 0)
+		report->warning = NULL;
+}
+
+void report_remark(struct report *report)
+{
+	judge_schedule(report);
+	judge_side(report);
+}

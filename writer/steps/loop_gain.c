@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* loop_gain.c - the turns of two levels, counted together; see loop_gain.h. */
+#include "writer/steps/loop_gain.h"
+
+#include <string.h>
+
+/* Of 10 turns of a training so many are one of its forward passes; the others
+ * are evaluations, too, of so many passes on average. */
+#define SINGLE_OF     10u
+#define SINGLE	      6u
+#define MANY_AT_TIMES 4u
+#define ONCE	      2u
+#define PASS_SITES    2u
+#define SHORTER	      7u
+
+/* The inner level's turns, with the outer one's hits among them. */
+struct turns {
+	size_t usual;	      /* inner ones to an outer one */
+	size_t same;	      /* outer turns that have as many */
+	size_t single;	      /* ... that have one, */
+	size_t more;	      /* ... and inner turns of all others */
+	size_t head;	      /* inner ones before the first outer hit, */
+	size_t within;	      /* ... since the last one */
+	size_t hits;	      /* outer ones */
+	size_t with, without; /* inner turns, with an outer hit and without */
+	size_t shorter;	      /* ... without, that are a third shorter */
+};
+
+static void count_turn(struct turns *turns, bool is_outer)
+{
+	if (is_outer) {
+		if (turns->hits++) {
+			turns->same += turns->within == turns->usual;
+			turns->single += turns->within <= 1;
+			turns->more += turns->within > 1 ? turns->within : 0;
+		} else {
+			turns->head = turns->within;
+		}
+		turns->within = 0;
+	}
+}
+
+/* How often each site comes in the one and in the other turns. */
+static void compare_turns(const struct loop_groups *groups,
+			  struct loop_scratch *scratch,
+			  const struct loop_candidate *inner,
+			  const struct loop_candidate *outer,
+			  struct turns *turns)
+{
+	/* Beyond a long pause there may be a last turn. */
+	const size_t end = groups->count - 1;
+	size_t begin = inner->level.first;
+	bool is_with = false;
+
+	memset(scratch, 0, sizeof(*scratch));
+	for (size_t i = min_u64(begin, outer->level.first); i <= end; i++) {
+		const bool is_outer =
+			i >= outer->level.first &&
+			loop_level_is_hit(&outer->level, groups->marks, i);
+		const bool is_inner =
+			i >= inner->level.first && i <= inner->level.last &&
+			loop_level_is_hit(&inner->level, groups->marks, i);
+
+		if (is_inner && i > inner->level.first) {
+			uint32_t *into =
+				is_with ? scratch->inside : scratch->turns;
+
+			turns->with += is_with;
+			turns->without += !is_with;
+			turns->shorter +=
+				!is_with &&
+				(i - begin) * 3 <= outer->level.length * 2;
+			for (; begin < i; begin++) {
+				if (groups->site[begin] < LOOP_SITES_MAX)
+					into[groups->site[begin]]++;
+			}
+		}
+		is_with = (is_with && !is_inner) || is_outer;
+		count_turn(turns, is_outer);
+		turns->within += is_inner;
+	}
+}
+
+/* Inner turns to an outer one, on average. */
+static size_t usual_turns(const struct loop_groups *groups,
+			  const struct loop_candidate *inner,
+			  const struct loop_candidate *outer)
+{
+	const size_t from = max_u64(inner->level.first, outer->level.first);
+	const size_t to = min_u64(inner->level.last, outer->level.last);
+	const size_t turns = outer->level.turns - 1;
+	size_t hits = 0;
+
+	for (size_t i = from; i < to; i++)
+		hits += loop_level_is_hit(&inner->level, groups->marks, i);
+	return (hits + turns / 2) / turns;
+}
+
+struct gain loop_gain(const struct loop_groups *groups,
+		      struct loop_scratch *scratch,
+		      const struct loop_candidate *inner,
+		      const struct loop_candidate *outer)
+{
+	struct turns turns = {.usual = usual_turns(groups, inner, outer)};
+	struct gain gain = {.usual = turns.usual,
+			    .ratio = (double)inner->level.turns /
+				     (double)outer->level.turns};
+
+	for (size_t w = 0; w < LOOP_SITES_MAX / 64; w++) {
+		gain.sites += (size_t)__builtin_popcountll(outer->held[w] &
+							   ~inner->held[w]);
+		gain.lost += (size_t)__builtin_popcountll(inner->held[w] &
+							  ~outer->held[w]);
+	}
+	compare_turns(groups, scratch, inner, outer, &turns);
+	for (uint32_t s = 0; s < LOOP_SITES_MAX; s++)
+		gain.again += turns.with && turns.without &&
+			      loop_holds(inner, s) &&
+			      (double)scratch->inside[s] / (double)turns.with >
+				      1.2 * (double)scratch->turns[s] /
+						      (double)turns.without +
+					      0.2;
+	gain.is_single =
+		turns.single * SINGLE_OF >= (turns.hits - 1) * SINGLE &&
+		turns.more >= MANY_AT_TIMES * (turns.hits - 1 - turns.single);
+	gain.is_pass = gain.sites >= PASS_SITES &&
+		       turns.shorter * SINGLE_OF >= turns.without * SHORTER;
+	gain.is_once = turns.hits - 1 <= turns.single + ONCE;
+	gain.is_constant = turns.same * 10 >= (turns.hits - 1) * 9;
+	gain.is_whole = turns.head + turns.within == turns.usual &&
+			(!turns.head || !turns.within);
+	return gain;
+}

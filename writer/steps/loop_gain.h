@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * loop_gain.h - two levels side by side, for loop_nest.c: what one that turns
+ * less often has, and the one that turns more often has not.
+ */
+#ifndef WRITER_LOOP_GAIN_H
+#define WRITER_LOOP_GAIN_H
+
+#include "writer/steps/loop_level.h"
+
+/* What tells whether a level is more of a step than the one within. */
+struct gain {
+	size_t sites;	  /* that it holds and the inner one doesn't */
+	size_t lost;	  /* that only the inner one holds */
+	size_t again;	  /* sites of the inner one that come more often where
+			     the outer one's marker does */
+	double ratio;	  /* inner turns to an outer one, on average */
+	size_t usual;	  /* ... of whole outer ones */
+	bool is_constant; /* nearly always as many */
+	bool is_single;	  /* mostly one; at times many more: an evaluation, */
+	bool is_once;	  /* ... but hardly ever */
+	bool is_pass;	  /* inner turns without an outer one are shorter: an
+			     evaluation's, a validation's */
+	bool is_whole;	  /* from the first turn to the last */
+};
+
+struct gain loop_gain(const struct loop_groups *groups,
+		      struct loop_scratch *scratch,
+		      const struct loop_candidate *inner,
+		      const struct loop_candidate *outer);
+
+#endif
