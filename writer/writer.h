@@ -63,7 +63,7 @@ struct writer_summary {
 	char path[SESSION_TEXT_BYTES];	  /* newest file, "" none */
 	uint64_t hooks_ns, writer_cpu_ns; /* what the recording cost */
 	uint64_t drawn_ns; /* of what threads did, one beside the other */
-	char most[256]; /* what took most of the time, "" not known */
+	char most[256];	   /* what took most of the time, "" not known */
 };
 void writer_summarise(struct writer_summary *summary);
 
