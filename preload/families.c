@@ -193,7 +193,6 @@ void families_poll(void *unused)
 		session->head->heap_before = before;
 	}
 	sampler_poll();
-	file_io_poll(session);
 	cost_measure(session);
 	torch_poll(session);
 	python_poll(session);

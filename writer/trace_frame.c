@@ -325,12 +325,14 @@ static void sampling(struct json *json, const struct writer_state *state)
 static void file_io(struct json *json, const struct writer_state *state)
 {
 	const struct file_sums *sums = &state->session->head->file_io;
+	uint64_t read_bytes, disk_bytes;
 
-	if (!sums->is_on || !sums->is_known)
+	if (!sums->is_known || !state->is_live ||
+	    !proc_io(&read_bytes, &disk_bytes))
 		return;
 	json_raw(json, ",\"io\":{\"read_bytes\":");
-	json_u64(json, sums->read_bytes - sums->read_before);
-	json_pair_u64(json, "disk_bytes", sums->disk_bytes - sums->disk_before);
+	json_u64(json, read_bytes - sums->read_before);
+	json_pair_u64(json, "disk_bytes", disk_bytes - sums->disk_before);
 	json_char(json, '}');
 }
 

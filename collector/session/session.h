@@ -148,12 +148,11 @@ enum task_count {
 	TASK_MIGRATIONS = 8
 };
 
-/* What the process read in all (/proc/self/io), as of the last look at it. */
+/* What the process had read before the window (/proc/self/io). */
 struct file_sums {
-	uint64_t is_on, is_known;
-	uint64_t read_bytes, read_before; /* of anything; when the window
-					     began */
-	uint64_t disk_bytes, disk_before;
+	uint64_t is_known;
+	uint64_t read_before; /* of anything */
+	uint64_t disk_before;
 };
 
 struct session_header {

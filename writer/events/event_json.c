@@ -465,12 +465,7 @@ static void write_wait(struct writer_state *state, struct ring_reader *reader,
 	struct json *json = &state->json;
 
 	line_of(json, reader, label, event->kind);
-	if (event->kind == EVENT_FILE_IO)
-		json_raw(json, SLICE(SCHEMA_FILE_IO));
-	else if (event->kind == EVENT_PYTHON)
-		json_raw(json, SLICE(SCHEMA_PYTHON));
-	else
-		json_raw(json, SLICE_LIKE(SCHEMA_WAIT, SCHEMA_WAITING));
+	wait_json_begin(json, event);
 	put_name(json, label);
 	slice_place(state, reader, LANE_MAIN, span);
 	ids(state);

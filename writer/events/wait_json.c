@@ -15,6 +15,21 @@ static void python_json(struct json *json, const struct event *event)
 	json_pair_u64(json, SCHEMA_PYTHON_ID, event->python.number);
 }
 
+#define BEGIN(category)                                                        \
+	",\n{" SCHEMA_PAIR(SCHEMA_PHASE, SCHEMA_PHASE_SLICE) "," SCHEMA_PAIR(  \
+		SCHEMA_CATEGORY, category) "," SCHEMA_KEY(SCHEMA_NAME) "\""
+
+void wait_json_begin(struct json *json, const struct event *event)
+{
+	if (event->kind == EVENT_FILE_IO)
+		json_raw(json, BEGIN(SCHEMA_FILE_IO));
+	else if (event->kind == EVENT_PYTHON)
+		json_raw(json, BEGIN(SCHEMA_PYTHON));
+	else
+		json_raw(json,
+			 BEGIN(SCHEMA_WAIT "\",\"cname\":\"" SCHEMA_WAITING));
+}
+
 void wait_json(struct json *json, const struct event *event)
 {
 	char text[32];
