@@ -142,6 +142,15 @@ def test_a_library_without_its_functions():
     left_out(run, "it lacks functions that its version has")
 
 
+def test_a_process_that_has_loaded_it_is_recorded_from_then_on():
+    program = compile_program("loads_late.c", "-ldl", name="loads_late")
+    path = library()
+    expect_equal(same(program, path).trace.top["traceprof_reason"],
+                 "PyTorch or JAX is loaded", "reason")
+    for run in (traced(program), traced(program, path, env={"TRACEPROF_TORCH": "off"})):
+        expect_equal((run.status, run.files), (0, []), "recorded for nothing")
+
+
 def test_switched_off():
     run = recorded(TRACEPROF_TORCH="off", NO_OBSERVER="1")
     expect(not run.trace.slices("aten::*"), "operators were recorded")
