@@ -10,6 +10,7 @@
 #include "collector/steps/steps.h"
 #include "preload/cuda/cupti_clock.h"
 #include "preload/cuda/cupti_record.h"
+#include "preload/cuda/cupti_share.h"
 #include "preload/cuda/cupti_side.h"
 #include "preload/process/hook.h"
 #include "preload/process/life.h"
@@ -436,6 +437,7 @@ static void CUPTIAPI cupti_callback(void *unused, CUpti_CallbackDomain domain,
 
 int cupti_callbacks_subscribe(char *holder, size_t bytes)
 {
+	const struct session_header *head = load_relaxed(&session_here)->head;
 	CUpti_SubscriberParams params = {
 		.structSize = CUpti_SubscriberParams_STRUCT_SIZE,
 		.subscriberName = "traceprof",
@@ -443,12 +445,17 @@ int cupti_callbacks_subscribe(char *holder, size_t bytes)
 		.oldSubscriberSize = bytes,
 	};
 
-	const CUptiResult rc =
-		cupti.cuptiSubscribe_v2
-			? cupti.cuptiSubscribe_v2(&subscriber, cupti_callback,
-						  NULL, &params)
-			: cupti.cuptiSubscribe(&subscriber, cupti_callback,
-					       NULL);
+	CUptiResult rc = CUPTI_SUCCESS;
+
+	if (!cupti_share_subscribe((enum cupti_share)head->options.cupti_share,
+				   head->gpu.cupti_version, &subscriber,
+				   cupti_callback))
+		rc = cupti.cuptiSubscribe_v2
+			     ? cupti.cuptiSubscribe_v2(&subscriber,
+						       cupti_callback, NULL,
+						       &params)
+			     : cupti.cuptiSubscribe(&subscriber, cupti_callback,
+						    NULL);
 
 	store_relaxed(&is_subscribed, rc == CUPTI_SUCCESS);
 	return (int)rc;

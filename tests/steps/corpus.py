@@ -34,6 +34,7 @@ KEPT = 60000
 KERNELS = {                     # and the step of each, as a person would say
     "jacobi": 150, "conjugate_gradient": 120, "implicit_heat": 40, "multigrid": 40,
     "molecules": 201, "hydro": 163, "clusters": 60, "transformer": 41,
+    "validated_transformer": 60, "attention_batches": 20,
     "small_network": 192, "shuffled_network": 480, "trees": 50,
     "trees_of_classes": 40, "lattice": 300, "least_squares": 30, "mixture": 400,
     "breadth_first": 0, "pipeline": 0}

@@ -3,22 +3,36 @@
  * kernels.c - small programs as people write them, each with a loop that a
  * person would call its steps; prints how many it made.
  *
- *	kernels NAME [SIZE]
+ *	kernels NAME [SIZE [DELAY]]
+ *
+ * Before each loop it waits up to so many microseconds, otherwise in each
+ * process.
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define N 4096
 
 static double a[N], b[N], c[N], d[N], e[N];
 static int size;
+static unsigned int delay, luck;
+
+static void wait_a_little(void)
+{
+	if (!delay)
+		return;
+	luck = luck * 1103515245u + 12345u;
+	usleep((luck >> 16) % delay);
+}
 
 /* One parallel loop over all, in a function of its own. */
 #define LOOP(name, what)                                                       \
 	__attribute__((noinline)) static void name(void)                       \
 	{                                                                      \
+		wait_a_little();                                               \
 		_Pragma("omp parallel for") for (int i = 1; i < N - 1; i++)    \
 			what;                                                  \
 	}
@@ -26,6 +40,7 @@ static int size;
 	__attribute__((noinline)) static double name(void)                     \
 	{                                                                      \
 		double sum = 0;                                                \
+		wait_a_little();                                               \
 		_Pragma("omp parallel for reduction(+ : sum)") for (int i = 1; \
 								    i < N - 1; \
 								    i++)       \
@@ -246,6 +261,48 @@ static int transformer(void)
 	return size + 1;
 }
 
+/* A long validation first, one now and then, and text when all is done. */
+static int validated_transformer(void)
+{
+	for (int i = 0; i < 5 * size; i++) {
+		pass_forward(4);
+		loss();
+	}
+	for (int step = 0; step < size; step++) {
+		for (int i = 0; step && step % 10 == 0 && i < 5; i++) {
+			pass_forward(4);
+			loss();
+		}
+		train(4);
+	}
+	for (int t = 0; t < size; t++)
+		pass_forward(4);
+	return size;
+}
+
+/* A kernel that is called for each sequence and head of a batch. */
+static int attention_batches(void)
+{
+	for (int step = 0; step < size; step++) {
+		embed();
+		for (int layer = 0; layer < 4; layer++) {
+			product();
+			for (int i = 0; i < 8 * 4; i++)
+				attention();
+			product();
+		}
+		loss();
+		for (int layer = 0; layer < 4; layer++) {
+			product_back();
+			for (int i = 0; i < 8 * 4; i++)
+				attention_back();
+			product_back();
+		}
+		adam();
+	}
+	return size;
+}
+
 static int small_network(void)
 {
 	for (int epoch = 0; epoch < size; epoch++) {
@@ -381,6 +438,8 @@ static const struct {
 	{"hydro", hydro, 163},
 	{"clusters", clusters, 60},
 	{"transformer", transformer, 40},
+	{"validated_transformer", validated_transformer, 60},
+	{"attention_batches", attention_batches, 20},
 	{"small_network", small_network, 6},
 	{"shuffled_network", shuffled_network, 12},
 	{"trees", trees, 50},
@@ -398,6 +457,8 @@ int main(int argc, char **argv)
 		if (argc < 2 || strcmp(argv[1], programs[i].name))
 			continue;
 		size = argc > 2 ? atoi(argv[2]) : programs[i].size;
+		delay = argc > 3 ? (unsigned int)atoi(argv[3]) : 0;
+		luck = (unsigned int)getpid();
 		printf("steps %d\n", programs[i].run());
 		return 0;
 	}

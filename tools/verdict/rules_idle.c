@@ -121,7 +121,7 @@ bool rule_data_starved(const struct verdict_facts *facts,
 	    !say_longest(facts, finding, HOST_DATA))
 		return false;
 	function = function_of_data(facts);
-	say(&finding->figure, "the step waits %s for its data%s%s",
+	say(&finding->figure, "%s a step is spent waiting for data%s%s",
 	    quantity_time(finding->saved_ns / steps_of(facts)).text,
 	    function == TIMELINE_NONE ? "" : ", most of all for ",
 	    function == TIMELINE_NONE
@@ -174,8 +174,7 @@ bool rule_off_cpu(const struct verdict_facts *facts, struct finding *finding)
 	    !say_longest(facts, finding, HOST_OFF))
 		return false;
 	say(&finding->figure,
-	    "the step's thread sleeps or waits for another "
-	    "one for %s",
+	    "for %s a step its thread sleeps or waits for another one",
 	    quantity_time(finding->saved_ns / steps_of(facts)).text);
 	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_HIGH_MIN);
 	say(&finding->next, "look at who holds what it waits for: a lock, a "

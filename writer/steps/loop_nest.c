@@ -32,7 +32,7 @@
  * is so short. */
 #define FEW_WITHIN     12.5
 #define MANY_WITHIN    64.0
-#define SHORT_LENGTH   8u
+#define SHORT_LENGTH   5u
 /* Two loops side by side are of one kind if one isn't so many times smaller. */
 #define LESS_WORK      4u
 #define SAME_MASS      0.005

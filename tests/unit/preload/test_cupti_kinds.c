@@ -9,6 +9,7 @@
 
 #ifdef HAVE_CUPTI
 #include "preload/cuda/cupti_library.h"
+#include "preload/cuda/cupti_share.h"
 #include "preload/cuda/cupti_source.h"
 #include "collector/system/cupti_versions.h"
 #include "tests/unit/session_fixture.h"
@@ -28,9 +29,9 @@ bool cupti_may_be_turned(void)
 	return true;
 }
 
-void cupti_callbacks_stacks(bool on)
+bool cupti_share_is_on(void)
 {
-	(void)on;
+	return false;
 }
 
 bool cupti_is_ours(void)

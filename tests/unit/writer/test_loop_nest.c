@@ -342,8 +342,8 @@ static size_t replay(const char *name)
 	return steps;
 }
 
-/* As a schedule's run is looked at while it goes on, first at `next` marks: hits
- * in the whole run of what was certain first, 0 none. */
+/* As a schedule's run is looked at while it goes on, first at `next` marks:
+ * hits in the whole run of what was certain first, 0 none. */
 static size_t follow(size_t next)
 {
 	const struct loop_patience patience = {64, 4096};

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""TRACEPROF_STEP=auto on programs as people write them (tests/steps/kernels.c): the
+step that a person would name, with a schedule and without, on each rank of a job."""
+
+import os
+import re
+import shutil
+import subprocess
+import time
+
+import harness
+from harness import Skip, compile_program, expect, expect_equal, same
+
+SCHEDULE = {"TRACEPROF_WAIT": "3", "TRACEPROF_ACTIVE": "2", "TRACEPROF_REPEAT": "1"}
+
+
+def kernels():
+    return compile_program("../steps/kernels.c", "-fopenmp", "-lm", name="kernels")
+
+
+def expect_shape(name, steps, marker, size=()):
+    """`marker`: the region that comes once in each step."""
+    program = kernels()
+    run = same(program, name, *map(str, size))
+    expect_equal(run.trace.steps(), list(range(steps)), f"steps of {name}")
+    for step, region in zip(run.trace.slices("ProfilerStep#*"), run.trace.regions(marker)):
+        expect(step["ts"] <= region["ts"] <= step["ts"] + step["dur"], step, region)
+    window = same(program, name, *map(str, size), env=SCHEDULE)
+    expect_equal([trace.steps() for trace in window.traces], [[3, 4]], f"window of {name}")
+    expect_equal(len(window.trace.regions(marker)), 2, f"{marker} in the window")
+    expect("passed" not in window.trace.meta["step"], window.trace.meta["step"])
+
+
+def test_a_transformer_that_is_validated_first_and_generates_last():
+    expect_shape("validated_transformer", 60, "adam")
+
+
+def test_an_attention_kernel_that_is_called_many_times_a_batch():
+    expect_shape("attention_batches", 20, "adam")
+
+
+def test_a_multigrid_solver():
+    expect_shape("multigrid", 40, "norm")
+
+
+def test_a_hydrodynamics_code():
+    expect_shape("hydro", 163, "density")
+
+
+def test_a_regular_loop_of_two_regions():
+    expect_shape("lattice", 300, "collide")
+
+
+def test_boosting_of_several_classes():
+    expect_shape("trees_of_classes", 20, "gradients", (20,))
+
+
+def ranks(program, *arguments, starter=(), count=3):
+    """What each of some processes of one job recorded: its steps and its marker.  They
+    wait otherwise, and have teams of other sizes."""
+    folder = os.path.join(harness.folder(), "ranks")
+    environment = harness.clean_environment() | SCHEDULE | {
+        "LD_PRELOAD": harness.LIBRARY, "TRACEPROF_DIR": folder}
+    commands = [(environment, [*starter, program, *arguments])] if starter else [
+        (environment | {"OMP_NUM_THREADS": str(1 + rank), "RANK": str(rank),
+                        "WORLD_SIZE": str(count)},
+         [program, *arguments, str(300 * rank)]) for rank in range(count)]
+    running = [subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.PIPE, text=True)
+               for env, command in commands]
+    for process in running:
+        _, errors = process.communicate()
+        expect_equal(process.returncode, 0, errors)
+        whole = harness.Run([], 0, "", errors, folder, pid=process.pid)
+        for _ in range(600):
+            if not harness.sessions_of(whole):
+                break
+            time.sleep(0.1)
+        expect(not harness.sessions_of(whole), "not written", errors)
+    return [harness.Trace(os.path.join(folder, name)) for name in sorted(os.listdir(folder))
+            if name.endswith(".gz")]
+
+
+def expect_the_same(traces, count):
+    expect_equal(len(traces), count, "files")
+    said = set()
+    for trace in traces:
+        expect_equal(trace.steps(), [3, 4], "steps")
+        notes = [note for note in trace.meta["notes"] if note.startswith("step = ")]
+        said.add(re.sub(r"every [^;]*", "", notes[0]))
+    expect_equal(len(said), 1, f"ranks disagree: {said}")
+
+
+def test_ranks_agree():
+    program = kernels()
+    for name, size in (("validated_transformer", "20"), ("hydro", "60"), ("trees", "12")):
+        expect_the_same(ranks(program, name, size), 3)
+
+
+def test_ranks_of_mpirun_agree():
+    if not shutil.which("mpirun"):
+        raise Skip("no mpirun on this machine (openmpi-bin)")
+    starter = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2"]
+    if subprocess.run([*starter, "true"], capture_output=True).returncode:
+        raise Skip("mpirun starts nothing here")
+    expect_the_same(ranks(kernels(), "hydro", "60", "200",
+                          starter=[*starter, "-x", "LD_PRELOAD"]), 2)
+
+
+if __name__ == "__main__":
+    harness.main()
