@@ -68,7 +68,7 @@ COLD uint32_t families_watch(bool is_forked)
 const char *families_reason(uint64_t used_ns)
 {
 	return process.options.torch != TORCH_OFF && torch_is_loaded(used_ns)
-		       ? "PyTorch"
+		       ? "PyTorch or JAX is loaded"
 		       : NULL;
 }
 

@@ -266,15 +266,24 @@ static void *run(void *unused)
 	return NULL;
 }
 
-static int is_torch_file(struct dl_phdr_info *file, size_t bytes, void *files)
+/* PyTorch's and XLA's: with one thread neither calls a runtime that begins a
+ * recording. */
+static int is_framework(struct dl_phdr_info *file, size_t bytes, void *unused)
 {
-	const size_t len = sizeof(LIBRARY_NAME) - 1;
+	static const char names[][24] = {LIBRARY_NAME, "/jaxlib/_jax.so",
+					 "/xla_extension.so"};
 	const size_t path = file->dlpi_name ? strlen(file->dlpi_name) : 0;
 
 	(void)bytes;
-	(void)files;
-	return path >= len &&
-	       !memcmp(file->dlpi_name + path - len, LIBRARY_NAME, len);
+	(void)unused;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const size_t len = strlen(names[i]);
+
+		if (path >= len &&
+		    !memcmp(file->dlpi_name + path - len, names[i], len))
+			return 1;
+	}
+	return 0;
 }
 
 bool torch_is_loaded(uint64_t used_ns)
@@ -290,7 +299,7 @@ bool torch_is_loaded(uint64_t used_ns)
 		    memory_order_relaxed))
 		return false;
 	was = thread_busy();
-	is_there = dl_iterate_phdr(is_torch_file, NULL) == 1;
+	is_there = dl_iterate_phdr(is_framework, NULL) == 1;
 	thread_unbusy(was);
 	return is_there;
 }
