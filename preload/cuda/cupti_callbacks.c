@@ -321,9 +321,7 @@ static bool may_step(const CUpti_CallbackData *data,
 	switch (steps_source()) {
 	case STEP_CUDA: return true;
 	case STEP_KERNEL: return is_launch(domain, number);
-	case STEP_AUTO:
-		return !unwind_wants(STACK_CUDA) ||
-		       cupti_launch_kind(data->functionName);
+	case STEP_AUTO: return cupti_launch_kind(data->functionName);
 	default: return false;
 	}
 }
@@ -341,7 +339,7 @@ static void call_came(const CUpti_CallbackData *data,
 		cupti_pinned_call(pinning, data);
 	if (unlikely(pinning) && steps_source() != STEP_CUDA)
 		return;
-	if (may_step(data, domain, number))
+	if (!unwind_wants(STACK_CUDA) || may_step(data, domain, number))
 		look_at_call(data, domain, number);
 }
 

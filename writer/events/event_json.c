@@ -20,7 +20,9 @@
 #define SLICE(category)                                                        \
 	",\n{" SCHEMA_PAIR(SCHEMA_PHASE, SCHEMA_PHASE_SLICE) "," SCHEMA_PAIR(  \
 		SCHEMA_CATEGORY, category) "," SCHEMA_KEY(SCHEMA_NAME) "\""
-#define THEN(key) "," SCHEMA_KEY(key)
+/* With a colour of Chrome's and TensorBoard's viewer; Perfetto takes none. */
+#define SLICE_LIKE(category, color) SLICE(category "\",\"cname\":\"" color)
+#define THEN(key)		    "," SCHEMA_KEY(key)
 
 /* A line about a thread's events of one name. */
 static void line_of(struct json *json, const struct ring_reader *reader,
@@ -156,7 +158,9 @@ static void write_omp(struct writer_state *state, struct ring_reader *reader,
 	struct json *json = &state->json;
 
 	line_of(json, reader, label, event->kind);
-	if (event_is_omp_part(event->kind))
+	if (event->kind == EVENT_OMP_WAIT)
+		json_raw(json, SLICE_LIKE(SCHEMA_OPENMP, SCHEMA_WAITING));
+	else if (event_is_omp_part(event->kind))
 		json_raw(json, SLICE(SCHEMA_OPENMP));
 	else
 		json_raw(json, SLICE(SCHEMA_CPU_OP));
@@ -426,7 +430,7 @@ static void write_loss(struct writer_state *state, struct ring_reader *reader,
 	struct json *json = &state->json;
 
 	meta_json_lane(state, reader, LANE_LOSSES);
-	json_raw(json, SLICE(SCHEMA_OVERHEAD) "lost ");
+	json_raw(json, SLICE_LIKE(SCHEMA_OVERHEAD, SCHEMA_OURS_COLOR) "lost ");
 	json_u64(json, event->loss.count);
 	json_raw(json, " events");
 	slice_place(state, reader, LANE_LOSSES, span);
@@ -466,7 +470,7 @@ static void write_wait(struct writer_state *state, struct ring_reader *reader,
 	else if (event->kind == EVENT_PYTHON)
 		json_raw(json, SLICE(SCHEMA_PYTHON));
 	else
-		json_raw(json, SLICE(SCHEMA_WAIT));
+		json_raw(json, SLICE_LIKE(SCHEMA_WAIT, SCHEMA_WAITING));
 	put_name(json, label);
 	slice_place(state, reader, LANE_MAIN, span);
 	ids(state);
@@ -583,7 +587,8 @@ void event_json_pass(struct writer_state *state, uint64_t start_ns,
 	size_t mark = json_mark(json);
 
 	meta_json_writer(state);
-	json_raw(json, SLICE(SCHEMA_OVERHEAD) "traceprof writer");
+	json_raw(json, SLICE_LIKE(SCHEMA_OVERHEAD,
+				  SCHEMA_OURS_COLOR) "traceprof writer");
 	place(json, state->pid, state->writer_tid, start_ns);
 	json_raw(json, THEN(SCHEMA_DURATION));
 	json_micros(json, (int64_t)(end_ns - start_ns));

@@ -91,6 +91,9 @@
 #define SCHEMA_CUDA_SYNC	    "cuda_sync"
 #define SCHEMA_CUDA_EVENT	    "cuda_event"
 #define SCHEMA_OVERHEAD		    "overhead"
+/* Colours: what waits, and what is ours; work has a colour for each name. */
+#define SCHEMA_WAITING		    "bad"
+#define SCHEMA_OURS_COLOR	    "grey"
 #define SCHEMA_UNIFIED_MEMORY	    "unified_memory"
 #define SCHEMA_MEMORY_POOL	    "memory_pool"
 #define SCHEMA_GPU_THROTTLE	    "gpu_throttle"
