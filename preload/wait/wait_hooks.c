@@ -187,6 +187,8 @@ static inline uint64_t begin_woken(void)
 
 static inline uint64_t begin_file(void)
 {
+	if (likely(!(gate_bits() & (GATE_WAIT | GATE_IO))))
+		return 0;
 	return waits_are_wanted() || file_io_is_wanted() ? clock_ticks() : 0;
 }
 
