@@ -17,6 +17,9 @@
 #include "preload/heap/heap.h"
 #include "preload/heap/maps.h"
 #include "preload/heap/watch.h"
+#include "preload/python/python_api.h"
+#include "preload/python/python_calls.h"
+#include "preload/python/python_hook.h"
 #include "preload/sample/sampler.h"
 #include "preload/stack/unwind.h"
 #include "preload/wait/file_io.h"
@@ -35,6 +38,7 @@ void families_prepare(void)
 	unwind_prepare();
 	sampler_prepare();
 	file_io_prepare();
+	python_prepare();
 }
 
 void families_hide(bool is_recorded)
@@ -59,6 +63,13 @@ COLD uint32_t families_watch(bool is_forked)
 	watches_heap = bits & GATE_HEAP_WATCH;
 	watch_start(options_is_set(options, OPTION_AT_malloc), is_forked);
 	return bits;
+}
+
+const char *families_reason(uint64_t used_ns)
+{
+	return process.options.torch != TORCH_OFF && torch_is_loaded(used_ns)
+		       ? "PyTorch or JAX is loaded"
+		       : NULL;
 }
 
 static bool wants_waits(void)
@@ -88,16 +99,20 @@ uint32_t families_begin(struct session *session, uint32_t *record)
 		*record |= GATE_MAP;
 	if (sampler_start(session))
 		*record |= GATE_SAMPLE;
-	if (wants_waits()) {
+	if (wants_waits() || process.options.python)
 		waits_start(session, (uint64_t)process.options.wait_min * 1000);
+	if (wants_waits())
 		*record |= GATE_WAIT;
-	}
 	if (file_io_start(session))
 		*record |= GATE_IO;
 	if (process.options.shapes)
 		*record |= GATE_BLAS;
 	if (process.options.cuda != CUDA_OFF)
 		*record |= GATE_ALLOCATOR;
+	if (python_start(session)) {
+		*record |= GATE_PYTHON;
+		waits_know_gil(python_api.runtime, python_api.runtime_bytes);
+	}
 	/* Even if no annotation is the marker: pushes and pops must pair up
 	 * across windows. */
 	return heap_base | GATE_SCOPE_MARK |
@@ -108,6 +123,7 @@ void families_thread_entered(void)
 {
 	nvtx_thread_entered();
 	unwind_thread_entered(thread_self);
+	python_calls_thread_entered(thread_self);
 	maps_thread_entered(thread_self);
 }
 
@@ -119,6 +135,7 @@ void families_thread_leaves(void)
 void families_finish(struct thread *thread)
 {
 	torch_finish(thread);
+	python_finish(thread);
 	nvtx_finish(thread);
 }
 
@@ -140,6 +157,7 @@ void families_forget(void)
 {
 	cupti_forget();
 	torch_forget();
+	python_forget();
 	cuda_calls_forget();
 	blas_forget();
 	unwind_forget();
@@ -175,7 +193,7 @@ void families_poll(void *unused)
 		session->head->heap_before = before;
 	}
 	sampler_poll();
-	file_io_poll(session);
 	cost_measure(session);
 	torch_poll(session);
+	python_poll(session);
 }

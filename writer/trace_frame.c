@@ -89,21 +89,23 @@ static void processors(struct json *json, const struct writer_state *state)
 
 /* How long the program's first thread ran, and how long it could have but found
  * no processor free.  Who finishes the file for a program that has ended knows
- * it as of the last time. */
-static void scheduled(struct json *json, struct writer_state *state)
+ * it as of the last checkpoint. */
+static void scheduled(struct json *json, const struct writer_state *state)
 {
+	struct session_header *head = state->session->head;
 	uint64_t numbers[2];
 
-	if (getpid() == state->session->head->pid &&
+	if (getpid() == head->pid &&
 	    proc_numbers("/proc/self/schedstat", numbers, 2) == 2) {
-		state->ran_ns = numbers[0];
-		state->unscheduled_ns = numbers[1];
+		store_relaxed(&head->ran_ns, numbers[0]);
+		store_relaxed(&head->unscheduled_ns, numbers[1]);
 	}
-	if (!state->ran_ns)
+	numbers[0] = load_relaxed(&head->ran_ns);
+	if (!numbers[0])
 		return;
 	json_raw(json, ",\"scheduled\":{\"ran_ns\":");
-	json_u64(json, state->ran_ns);
-	json_pair_u64(json, "waited_ns", state->unscheduled_ns);
+	json_u64(json, numbers[0]);
+	json_pair_u64(json, "waited_ns", load_relaxed(&head->unscheduled_ns));
 	json_char(json, '}');
 }
 
@@ -323,12 +325,14 @@ static void sampling(struct json *json, const struct writer_state *state)
 static void file_io(struct json *json, const struct writer_state *state)
 {
 	const struct file_sums *sums = &state->session->head->file_io;
+	uint64_t read_bytes, disk_bytes;
 
-	if (!sums->is_on || !sums->is_known)
+	if (!sums->is_known || !state->is_live ||
+	    !proc_io(&read_bytes, &disk_bytes))
 		return;
 	json_raw(json, ",\"io\":{\"read_bytes\":");
-	json_u64(json, sums->read_bytes - sums->read_before);
-	json_pair_u64(json, "disk_bytes", sums->disk_bytes - sums->disk_before);
+	json_u64(json, read_bytes - sums->read_before);
+	json_pair_u64(json, "disk_bytes", disk_bytes - sums->disk_before);
 	json_char(json, '}');
 }
 

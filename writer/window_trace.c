@@ -3,6 +3,7 @@
 #include "writer/window_trace.h"
 
 #include "collector/system/log.h"
+#include "collector/system/proc.h"
 #include "writer/draw/flame.h"
 #include "writer/draw/heap_counter.h"
 #include "writer/file/truncated_file.h"
@@ -126,6 +127,18 @@ static bool may_go_on(const struct writer_state *state)
 		(state->file.parts && options->parts_keep == PARTS_KEEP_LAST));
 }
 
+/* A window that opens with the recording counts from that on. */
+static void count_reads(struct writer_state *state)
+{
+	struct session_header *head = state->session->head;
+	struct file_sums *sums = &head->file_io;
+
+	if (sums->is_known && state->is_live &&
+	    (state->file.file_index > 1 ||
+	     options_have_schedule(&head->options)))
+		proc_io(&sums->read_before, &sums->disk_before);
+}
+
 static int begin(struct writer_state *state, uint64_t start_ticks)
 {
 	struct window_file *file = &state->file;
@@ -152,6 +165,7 @@ static int begin(struct writer_state *state, uint64_t start_ticks)
 	heap_counter_begin(state, start_ticks);
 	totals_reset_file(&state->totals);
 	task_sums_reset(state);
+	count_reads(state);
 	return 0;
 }
 

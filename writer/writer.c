@@ -196,11 +196,22 @@ static void cut_name(const char *name, char cut[MOST_CHARS + 1])
 	memcpy(cut + len, "...", 4);
 }
 
-/* What lies between phases of a step, and before the first, says nothing. */
+/* What lies between phases of a step, and before the first, says nothing; nor
+ * do calls of Python, which lie in each other. */
 static bool says_something(const struct label *label)
 {
 	return label->kind != EVENT_OMP_IMPLICIT && label->kind != EVENT_STEP &&
-	       label->run.sum_ns && strcmp(label->plain, "phase: other") != 0;
+	       label->kind != EVENT_PYTHON && label->run.sum_ns &&
+	       strcmp(label->plain, "phase: other") != 0;
+}
+
+/* Something that a thread did, not that it waited for or that a GPU did. */
+static bool is_work(unsigned int kind)
+{
+	return (kind >= EVENT_OMP_REGION && kind <= EVENT_OMP_WAIT) ||
+	       kind == EVENT_SCOPE || kind == EVENT_RANGE ||
+	       kind == EVENT_CALL || kind == EVENT_GPU_API ||
+	       kind == EVENT_BLAS;
 }
 
 /* The names with the largest sums, from totals that are there anyway.  A
@@ -217,6 +228,10 @@ static void note_most(void)
 		return;
 	count = totals_sort(&writer.state.totals, false, &sorted);
 	pthread_mutex_lock(&writer.summary_lock);
+	summary->drawn_ns = 0;
+	for (size_t at = 0; at < count; at++)
+		summary->drawn_ns +=
+			is_work(sorted[at]->kind) ? sorted[at]->run.sum_ns : 0;
 	for (size_t at = 0; at < count && named < MOST_NAMED; at++) {
 		const struct total *run = &sorted[at]->run;
 		char name[MOST_CHARS + 1];

@@ -62,7 +62,8 @@ struct writer_summary {
 	uint64_t thinned;	/* by TRACEPROF_MAX_OVERHEAD */
 	char path[SESSION_TEXT_BYTES];	  /* newest file, "" none */
 	uint64_t hooks_ns, writer_cpu_ns; /* what the recording cost */
-	char most[256]; /* what took most of the time, "" not known */
+	uint64_t drawn_ns; /* of what threads did, one beside the other */
+	char most[256];	   /* what took most of the time, "" not known */
 };
 void writer_summarise(struct writer_summary *summary);
 

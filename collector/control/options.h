@@ -70,6 +70,9 @@
 	  "CUDA graphs: each of their kernels, or each launch as one")	\
 	X(TEXT,   cupti,      "CUPTI", 0, 0, "auto", "", "PATH",	\
 	  "the libcupti to load; auto looks for it")			\
+	X(CHOICE, cupti_share, "CUPTI_SHARE", 0, 0, "auto", "auto|on|off", \
+	  "MODE", "record beside other subscribers of CUPTI, from 13.3 on: auto " \
+	  "where JAX is and PyTorch isn't")				\
 	X(FLAG,   gpu_latency, "GPU_LATENCY", 0, 1, "0", "", "0|1",	\
 	  "tell when each kernel was queued and submitted; launches cost more") \
 	X(FLAG,   unified_memory, "UNIFIED_MEMORY", 0, 1, "0", "", "0|1", \
@@ -82,6 +85,9 @@
 	  "longest that a window waits for the GPU to finish its work")	\
 	X(CHOICE, torch,      "TORCH", 0, 0, "auto", "auto|off", "MODE", \
 	  "record PyTorch's operators in windows, through its own observers") \
+	X(FLAG,   python,     "PYTHON", 0, 1, "0", "", "0|1",		\
+	  "record calls of Python in windows, with builtins, imports, garbage " \
+	  "collections and waits for the GIL")				\
 	X(TEXT,   step,       "STEP", 0, 0, "auto", "", "SOURCE",	\
 	  "what begins a step: auto, api, time:MS, omp:GLOB, nvtx:GLOB, " \
 	  "kernel:GLOB or cuda:GLOB, each with /N (every Nth), or @FILE; " \
@@ -163,6 +169,7 @@ enum option_malloc {
 
 enum option_cuda { CUDA_AUTO, CUDA_OFF };
 enum option_torch { TORCH_AUTO, TORCH_OFF };
+enum cupti_share { CUPTI_SHARE_AUTO, CUPTI_SHARE_ON, CUPTI_SHARE_OFF };
 enum option_graphs { GRAPHS_NODE, GRAPHS_GRAPH };
 enum option_on_full { ON_FULL_DROP, ON_FULL_WAIT };
 enum option_encode { ENCODE_AUTO, ENCODE_LIVE, ENCODE_LATE };

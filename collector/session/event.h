@@ -60,7 +60,8 @@
 	X(HOST_WAIT,    "host_wait")	/* name: of the call that waited */ \
 	X(TASK_COUNTS,  "task_counts")	/* payload task; extra: tid, 0 all */ \
 	X(FILE_IO,      "file_io")	/* name: the path; payload file */ \
-	X(ALLOCATOR,    "allocator")	/* payload allocator; device */
+	X(ALLOCATOR,    "allocator")	/* payload allocator; device */	\
+	X(PYTHON,       "python")	/* name; payload python */
 /* clang-format on */
 
 enum event_kind {
@@ -348,6 +349,10 @@ struct event {
 			uint64_t kind; /* enum map_kind */
 			uint64_t pad;
 		} map;
+		struct {
+			uint64_t number; /* of the call, from 1 */
+			uint64_t parent; /* the call that it is in, 0 none */
+		} python;
 		struct {
 			uint64_t address;
 			int64_t bytes;		      /* negative: taken back */

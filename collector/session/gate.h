@@ -40,6 +40,7 @@ enum gate_bit {
 	GATE_WAIT = 1 << 17,	    /* record: calls that wait */
 	GATE_MAP = 1 << 18,	    /* record: mmap() and its family */
 	GATE_HEAP_THIN = 1 << 19,   /* record: one call in so many */
+	GATE_PYTHON = 1 << 20,	    /* record: calls of Python */
 	GATE_IO = 1 << 21,	    /* record: reads and writes of files */
 	GATE_ALLOCATOR = 1 << 22,   /* record: PyTorch's allocator */
 };
@@ -48,7 +49,7 @@ enum gate_bit {
 #define GATE_RECORD_BITS                                                       \
 	(GATE_HEAP_LARGE | GATE_HEAP_ALL | GATE_HEAP_THIN | GATE_OMP |         \
 	 GATE_SCOPE | GATE_CUDA | GATE_BLAS | GATE_SAMPLE | GATE_WAIT |        \
-	 GATE_MAP | GATE_IO | GATE_ALLOCATOR)
+	 GATE_MAP | GATE_PYTHON | GATE_IO | GATE_ALLOCATOR)
 
 struct gate_page {
 	_Atomic uint32_t bits;
@@ -93,7 +94,13 @@ void gate_publish(void);
 
 /* Called by gate_record(), on the thread that opens or closes: what records
  * without looking at the gate follows it so.  One of each; NULL none. */
-enum gate_follower { GATE_CUPTI, GATE_TORCH, GATE_SAMPLER, GATE_FOLLOWERS };
+enum gate_follower {
+	GATE_CUPTI,
+	GATE_TORCH,
+	GATE_SAMPLER,
+	GATE_INTERPRETER,
+	GATE_FOLLOWERS
+};
 void gate_on_change(enum gate_follower which, void (*opened)(bool open));
 
 #endif

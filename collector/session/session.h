@@ -30,7 +30,7 @@
 #include "collector/control/window.h"
 
 #define SESSION_MAGIC	    "traceprf"
-#define SESSION_VERSION	    9u
+#define SESSION_VERSION	    10u
 #define SESSION_FIRST_BYTES (2u << 20)
 #define SESSION_TEXT_BYTES  512
 #define SESSION_NAMES_MAX   65536u
@@ -148,12 +148,11 @@ enum task_count {
 	TASK_MIGRATIONS = 8
 };
 
-/* What the process read in all (/proc/self/io), as of the last look at it. */
+/* What the process had read before the window (/proc/self/io). */
 struct file_sums {
-	uint64_t is_on, is_known;
-	uint64_t read_bytes, read_before; /* of anything; when the window
-					     began */
-	uint64_t disk_bytes, disk_before;
+	uint64_t is_known;
+	uint64_t read_before; /* of anything */
+	uint64_t disk_before;
 };
 
 struct session_header {
@@ -201,6 +200,10 @@ struct session_header {
 	_Atomic uint64_t missed_calls; /* those of a signal handler that came
 					  inside a hook, or of a thread that
 					  had given its record back */
+
+	/* Of the first thread, as the writer last saw it; 0 not known. */
+	_Atomic uint64_t ran_ns;
+	_Atomic uint64_t unscheduled_ns; /* could run, and had no processor */
 
 	/* Chunk pool (collector/session/pool.h). */
 	_Atomic uint64_t free_chunks; /* tag << 40 | offset */

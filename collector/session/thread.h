@@ -149,6 +149,7 @@ struct thread {
 	uint64_t sample_state;	/* of random numbers, 0 none yet */
 	uint64_t stack_low;	/* where its stack may be walked, to ... */
 	uint64_t stack_high;	/* ... here; 0: nowhere */
+	uint64_t python_at;	/* its python_stack in the session, 0 none */
 	char name[THREAD_NAME_BYTES]; /* as of the last look */
 
 	struct open_slice open[OPEN_SLICES_MAX];

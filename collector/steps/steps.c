@@ -8,6 +8,7 @@
 #include "collector/steps/steps.h"
 
 #include "collector/session/gate.h"
+#include "collector/session/python_stack.h"
 #include "collector/system/log.h"
 #include "collector/steps/manual_window.h"
 #include "collector/steps/step_file.h"
@@ -316,7 +317,7 @@ static uint64_t outer_of(const struct session *session,
 	if (marker.source == STEP_TIME)
 		return UINT64_MAX;
 	return search_state(search) == SEARCH_LIVE ? UINT64_MAX
-						   : thread_outer(thread);
+						   : python_outer(thread);
 }
 
 /* The writer draws the step before the first one that is known here. */
@@ -358,7 +359,7 @@ void steps_mark(struct session *session, struct thread *thread, uint64_t ticks)
 	    steps_are_recorded(session))
 		record_step(state, thread, step - 1, ticks, outer, 0);
 	state->step_start_ticks = ticks;
-	state->step_outer = thread_outer(thread);
+	state->step_outer = python_outer(thread);
 	store_relaxed(&state->steps, step + 1);
 	move_window(session, step, ticks);
 }

@@ -41,6 +41,22 @@ static uint64_t parse_number(const char *text)
 	return value;
 }
 
+bool proc_io(uint64_t *read_bytes, uint64_t *disk_bytes)
+{
+	char text[512];
+	const char *all, *disk;
+
+	if (proc_read("/proc/self/io", text, sizeof(text)) <= 0)
+		return false;
+	all = strstr(text, "rchar: ");
+	disk = strstr(text, "\nread_bytes: ");
+	if (!all || !disk)
+		return false;
+	*read_bytes = parse_number(all + 7);
+	*disk_bytes = parse_number(disk + 13);
+	return true;
+}
+
 unsigned int proc_numbers(const char *path, uint64_t *numbers,
 			  unsigned int most)
 {

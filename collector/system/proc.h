@@ -30,6 +30,10 @@ struct proc_stat {
 /* False: there is no such process, or it can't be seen. */
 bool proc_stat(int pid, struct proc_stat *stat);
 
+/* Bytes that this process has read, and those that came from disks.  False:
+ * the kernel doesn't say. */
+bool proc_io(uint64_t *read_bytes, uint64_t *disk_bytes);
+
 void proc_boot_id(char *text, size_t bytes);
 void proc_host(char *text, size_t bytes);
 

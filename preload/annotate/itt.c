@@ -46,17 +46,24 @@ static struct itt_counter {
 } counters[COUNTERS_MAX];
 static _Atomic uint32_t counter_count;
 
-void itt_announce(void)
+/* An allocation may begin the recording before our constructor. */
+static void look_for_other(void)
 {
-	const char *there = getenv(VARIABLE);
+	const char *there = environ ? getenv(VARIABLE) : NULL;
 
 	if (there && strcmp(there, injection_path()) != 0)
 		strncpy(other, there, sizeof(other) - 1);
+}
+
+void itt_announce(void)
+{
+	look_for_other();
 	injection_announce(VARIABLE);
 }
 
 void itt_say(struct session *session)
 {
+	look_for_other();
 	if (!other[0])
 		return;
 	session_note(session, "ITT tasks went to another collector: %s", other);

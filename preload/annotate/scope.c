@@ -9,6 +9,7 @@
 #include "preload/annotate/scope.h"
 
 #include "collector/session/names.h"
+#include "collector/session/python_stack.h"
 #include "preload/process/life.h"
 #include <errno.h>
 #include <string.h>
@@ -198,6 +199,8 @@ bool scope_pop(struct thread *thread, uint64_t owner)
 	if (slice.kind != EVENT_SCOPE)
 		return true;
 	details = fetch(slice.sync);
+	if (at == depth)
+		python_scope_ended(thread, slice.start_ticks, clock_ticks());
 	/* Also behind the end of its window: it is clipped there. */
 	scope_record_now(thread, at == depth ? EVENT_SCOPE : EVENT_RANGE,
 			 slice.name, slice.start_ticks, &details);

@@ -20,6 +20,7 @@ EXPORT int InitializeInjection(void);
 #include "preload/cuda/cupti_buffers.h"
 #include "preload/cuda/cupti_clock.h"
 #include "preload/cuda/cupti_record.h"
+#include "preload/cuda/cupti_share.h"
 #include "preload/cuda/cupti_side.h"
 #include "preload/cuda/nvml.h"
 #include "collector/system/cupti_versions.h"
@@ -245,6 +246,8 @@ static bool attach(struct session *session, bool late)
 	    (subscribe(session) != CUPTI_SUCCESS ||
 	     set_up(session, version, cupti_clock_start) != CUPTI_SUCCESS))
 		return false;
+	if (cupti_share_is_on())
+		session_note(session, "CUPTI is shared with others that ask");
 	store_relaxed(&gpu->source, GPU_SOURCE_CUPTI);
 	store_relaxed(&gpu->is_live, 1);
 	if (!is_late) {

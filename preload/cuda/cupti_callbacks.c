@@ -10,6 +10,7 @@
 #include "collector/steps/steps.h"
 #include "preload/cuda/cupti_clock.h"
 #include "preload/cuda/cupti_record.h"
+#include "preload/cuda/cupti_share.h"
 #include "preload/cuda/cupti_side.h"
 #include "preload/process/hook.h"
 #include "preload/process/life.h"
@@ -320,9 +321,7 @@ static bool may_step(const CUpti_CallbackData *data,
 	switch (steps_source()) {
 	case STEP_CUDA: return true;
 	case STEP_KERNEL: return is_launch(domain, number);
-	case STEP_AUTO:
-		return !unwind_wants(STACK_CUDA) ||
-		       cupti_launch_kind(data->functionName);
+	case STEP_AUTO: return cupti_launch_kind(data->functionName);
 	default: return false;
 	}
 }
@@ -340,7 +339,7 @@ static void call_came(const CUpti_CallbackData *data,
 		cupti_pinned_call(pinning, data);
 	if (unlikely(pinning) && steps_source() != STEP_CUDA)
 		return;
-	if (may_step(data, domain, number))
+	if (!unwind_wants(STACK_CUDA) || may_step(data, domain, number))
 		look_at_call(data, domain, number);
 }
 
@@ -436,6 +435,7 @@ static void CUPTIAPI cupti_callback(void *unused, CUpti_CallbackDomain domain,
 
 int cupti_callbacks_subscribe(char *holder, size_t bytes)
 {
+	const struct session_header *head = load_relaxed(&session_here)->head;
 	CUpti_SubscriberParams params = {
 		.structSize = CUpti_SubscriberParams_STRUCT_SIZE,
 		.subscriberName = "traceprof",
@@ -443,12 +443,17 @@ int cupti_callbacks_subscribe(char *holder, size_t bytes)
 		.oldSubscriberSize = bytes,
 	};
 
-	const CUptiResult rc =
-		cupti.cuptiSubscribe_v2
-			? cupti.cuptiSubscribe_v2(&subscriber, cupti_callback,
-						  NULL, &params)
-			: cupti.cuptiSubscribe(&subscriber, cupti_callback,
-					       NULL);
+	CUptiResult rc = CUPTI_SUCCESS;
+
+	if (!cupti_share_subscribe((enum cupti_share)head->options.cupti_share,
+				   head->gpu.cupti_version, &subscriber,
+				   cupti_callback))
+		rc = cupti.cuptiSubscribe_v2
+			     ? cupti.cuptiSubscribe_v2(&subscriber,
+						       cupti_callback, NULL,
+						       &params)
+			     : cupti.cuptiSubscribe(&subscriber, cupti_callback,
+						    NULL);
 
 	store_relaxed(&is_subscribed, rc == CUPTI_SUCCESS);
 	return (int)rc;

@@ -3,6 +3,7 @@
 #ifdef HAVE_CUPTI
 
 #include "preload/cuda/cupti_clock.h"
+#include "preload/cuda/cupti_share.h"
 
 #include "collector/session/session.h"
 #include "collector/system/clock.h"
@@ -152,7 +153,8 @@ int cupti_clock_start(void)
 
 	clocks.now = &clocks.lines[0];
 	clocks.before = &clocks.lines[1];
-	const bool converts = cupti_has(CUPTI_DEFECT_CLOCK_CALLBACK) ||
+	const bool converts = cupti_share_is_on() ||
+			      cupti_has(CUPTI_DEFECT_CLOCK_CALLBACK) ||
 			      !cupti.cuptiActivityRegisterTimestampCallback;
 
 	store_relaxed(&clocks.converts, converts);

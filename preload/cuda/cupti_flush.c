@@ -22,6 +22,7 @@
 #include "collector/system/log.h"
 #include "collector/session/thread.h"
 #include "preload/cuda/cupti_buffers.h"
+#include "preload/cuda/cupti_share.h"
 #include "preload/process/life.h"
 #include "preload/process/process.h"
 #include "writer/writer.h"
@@ -108,11 +109,23 @@ static void look_for_buffers(uint64_t before)
 		cupti_buffers_lose(before);
 }
 
+/* The last flush of all: as a rule since the driver has ended before us. */
+static void say_missing(CUptiResult rc)
+{
+	log_trouble("CUPTI did not hand over its last records (error %d): they "
+		    "are missing",
+		    (int)rc);
+	session_note(load_relaxed(&session_here),
+		     "CUPTI's last records are missing: its flush failed with "
+		     "error %d",
+		     (int)rc);
+}
+
 static void flush_all(uint32_t flag)
 {
 	const uint64_t before = clock_ticks();
-
 	size_t dropped = 0;
+	CUptiResult rc;
 
 	if (!cupti_is_alive())
 		return;
@@ -120,8 +133,12 @@ static void flush_all(uint32_t flag)
 		pass(before);
 		return;
 	}
-	if (cupti.cuptiActivityFlushAll(flag) != CUPTI_SUCCESS)
+	rc = cupti.cuptiActivityFlushAll(flag);
+	if (rc != CUPTI_SUCCESS) {
+		if (flag && load_relaxed(&flush.stage) != FLUSH_RUNS)
+			say_missing(rc);
 		return;
+	}
 	if (flag)
 		look_for_buffers(before);
 	if (cupti.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) ==
@@ -202,9 +219,11 @@ static void *run(void *unused)
 					      memory_order_relaxed))
 			continue;
 		flush_all(0);
-		if (atomic_exchange_explicit(&flush.force, 0,
-					     memory_order_relaxed) ||
-		    flush.missed_ticks)
+		/* Another's unfinished records would lose their times. */
+		if ((atomic_exchange_explicit(&flush.force, 0,
+					      memory_order_relaxed) ||
+		     flush.missed_ticks) &&
+		    !cupti_share_is_on())
 			flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 	}
 	wait_for_work();

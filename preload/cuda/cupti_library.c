@@ -31,6 +31,7 @@
 #define PLACES_MAX 4
 
 struct cupti_functions cupti;
+static void *library;
 
 /* Objects that CUPTI lies beside, as the loader has them. */
 struct places {
@@ -231,6 +232,7 @@ static int open_library(const char *wanted, char *path, size_t bytes)
 	if (!handle)
 		return -ENOENT;
 	/* Never closed: its threads and its handlers stay. */
+	library = handle;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		places[i] = dlsym(handle, rows[i].name);
 		if (!places[i] && rows[i].needed) {
@@ -241,6 +243,11 @@ static int open_library(const char *wanted, char *path, size_t bytes)
 	}
 	name_file(handle, path, bytes);
 	return 0;
+}
+
+void *cupti_library_symbol(const char *name)
+{
+	return dlsym(library, name);
 }
 
 int cupti_library_open(const char *wanted, char *path, size_t bytes)

@@ -61,6 +61,9 @@ extern struct cupti_functions cupti __attribute__((visibility("hidden")));
  * `path` gets what was opened, or what was wrong. */
 int cupti_library_open(const char *wanted, char *path, size_t bytes);
 
+/* Another function of it; NULL it has none. */
+void *cupti_library_symbol(const char *name);
+
 /* The name of a tool of NVIDIA's that is in this process and records the GPU
  * itself; NULL none. */
 const char *cupti_tools_find(void);

@@ -9,6 +9,7 @@
 #include "collector/system/log.h"
 #include "collector/steps/steps.h"
 #include "preload/cuda/cupti_buffers.h"
+#include "preload/cuda/cupti_share.h"
 #include "preload/cuda/cupti_source.h"
 #include "preload/process/quiet.h"
 #include <sys/syscall.h>
@@ -116,6 +117,17 @@ static void say(const char *how)
 			    "meanwhile the GPU is not recorded");
 }
 
+/* CUPTI stays as its first subscriber wanted it. */
+static void say_refused(void)
+{
+	if (atomic_exchange_explicit(&other.said, true, memory_order_relaxed))
+		return;
+	session_note(load_relaxed(&session_here),
+		     "another profiler in the program doesn't share CUPTI");
+	log_trouble("another profiler in the program doesn't share CUPTI and "
+		    "is refused: TRACEPROF_CUPTI_SHARE=off lets it in");
+}
+
 /* --- to another ----------------------------------------------------------- */
 
 bool cupti_neighbour_is_first(void)
@@ -158,6 +170,11 @@ void cupti_neighbour_comes(bool subscribes)
 	if (!cupti_is_alive())
 		return;
 	quiet = quiet_begin();
+	if (cupti_share_is_on()) {
+		say_refused();
+		quiet_end(&quiet);
+		return;
+	}
 	if (subscribes)
 		store_relaxed(&other.wants_subscription, 1);
 	while (load_acquire(&other.holder) == RETURNING &&

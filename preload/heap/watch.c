@@ -8,6 +8,7 @@
 #include "preload/heap/watch.h"
 
 #include "preload/heap/heap.h"
+#include "preload/process/families.h"
 #include "preload/process/life.h"
 #include <string.h>
 #include <time.h>
@@ -40,12 +41,16 @@ static struct watch *my_line(void)
 
 _Static_assert(WATCH_LINES == 1u << (64 - 59), "the hash gives a line");
 
-static COLD bool has_worked(void)
+static COLD const char *reason_by_work(void)
 {
 	struct timespec used;
 
-	return !clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) &&
-	       used.tv_sec >= WATCH_SECONDS;
+	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used))
+		return NULL;
+	if (used.tv_sec >= WATCH_SECONDS)
+		return "two seconds of processor time, and allocations";
+	return families_reason((uint64_t)used.tv_sec * 1000000000u +
+			       (uint64_t)used.tv_nsec);
 }
 
 /* Why it is time to begin, NULL: it isn't. */
@@ -55,9 +60,7 @@ static const char *reason_now(void)
 
 	if (unlikely(begins_at_once))
 		return "first allocation, as TRACEPROF_MALLOC asks";
-	if (likely(calls % WATCH_EACH) || !has_worked())
-		return NULL;
-	return "two seconds of processor time, and allocations";
+	return likely(calls % WATCH_EACH) ? NULL : reason_by_work();
 }
 
 uint32_t watch_decide(void)

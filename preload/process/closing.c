@@ -9,6 +9,9 @@
 #include <errno.h>
 #include <time.h>
 
+/* Of less nobody asks where it went. */
+#define HINT_SECONDS 1.0
+
 /* The path as the user would write it: relative if that is shorter. */
 static const char *short_path(const struct session *session, const char *path)
 {
@@ -193,6 +196,26 @@ static void say_steps(const struct session *session)
 				: ": nothing was recorded");
 }
 
+/* What samples would tell: where most of the processor time lies outside of all
+ * that was recorded.  A GPU's work, or a schedule, says nothing of that. */
+static void say_hint(const struct session *session,
+		     const struct writer_summary *done)
+{
+	const struct options *options = &session->head->options;
+	const double used = processor_seconds();
+	const double known = (double)(done->drawn_ns + done->hooks_ns +
+				      done->writer_cpu_ns) /
+			     1e9;
+
+	if (options->sample || options_have_schedule(options) ||
+	    session->head->flight.is_on || used < HINT_SECONDS ||
+	    known > used / 2)
+		return;
+	log_say("%.0f %% of %.1f s processor time lie outside what was "
+		"recorded: --sample (TRACEPROF_SAMPLE=499) shows where",
+		100 * (1 - known / used), used);
+}
+
 void closing_report(const struct session *session,
 		    const struct writer_summary *done, int rc, uint64_t missed)
 {
@@ -240,6 +263,7 @@ void closing_report(const struct session *session,
 		say_files(session, done);
 		if (done->most[0])
 			log_say("most time: %s", done->most);
+		say_hint(session, done);
 		say_next(session, done);
 	} else if (session->head->flight.is_on) {
 		log_say("no trace: nothing triggered the flight recorder");

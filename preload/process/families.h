@@ -23,6 +23,10 @@ void families_hide(bool is_recorded);
  * families hear of what would begin a recording. */
 uint32_t families_watch(bool is_forked);
 
+/* Of a watched process that works: why it should be recorded at once, NULL
+ * nothing says so.  `used_ns`: its processor time. */
+const char *families_reason(uint64_t used_ns);
+
 /* A session has been made; no other thread knows it yet.  Returns the gate's
  * bits that are wanted as long as the process lives, and in *record those that
  * follow the windows. */

@@ -139,8 +139,11 @@ static __attribute__((noinline)) int
 each_checked(int (*visit)(struct dl_phdr_info *, size_t, void *), void *arg)
 {
 	struct unwind_visit given = {visit, arg};
+	int rc;
 
-	return each_loaded(unwind_visit_checked, &given);
+	return unwind_answer(&given, &rc)
+		       ? rc
+		       : each_loaded(unwind_visit_checked, &given);
 }
 
 EXPORT int dl_iterate_phdr(int (*visit)(struct dl_phdr_info *, size_t, void *),

@@ -7,7 +7,9 @@
  * waits for it, may hold:
  *
  *	libunwind's list of loaded files comes from dl_iterate_phdr(), which
- *	takes the loader's lock; in the handler ours answers from a copy.
+ *	takes the loader's lock; ours answers from the loader's table that needs
+ *	none, everywhere, for libunwind has a lock of its own meanwhile; before
+ *	glibc 2.35 in the handler alone, from a copy.
  *	Its thread-local memory is touched when the thread begins.  Where the
  *	loader may have to enlarge it again and the thread is in the C library,
  *	maybe in malloc, there is no stack.

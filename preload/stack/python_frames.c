@@ -38,14 +38,39 @@ static const struct python_layout layouts[] = {
 	{10, 24, NONE, 32, 24, 96, NONE, NONE, 40, 104, 112, 120, NONE, 48, 56},
 	{11, 56, 8,    32, 48, 56, 68,   NONE, 72, 112, 128, 136, 184,  48, 56},
 	{12, 56, 0,    0,  8,  56, NONE, 70,   68, 112, 128, 136, 192,  40, 48},
-	{13, 72, NONE, 0,  8,  56, NONE, 70,   68, 112, 128, 136, 200,  40, 48},
+};
+
+/* Since 3.13 _PyRuntime begins with them: the words at which each object's
+ * begin. */
+static const struct python_words {
+	uint16_t minor;
+	uint16_t state, frame, code, object;
+} words[] = {
+	{13, 19, 28, 34, 44},
+	{14, 22, 31, 39, 50},
+	{14, 21, 30, 38, 49},
 };
 /* clang-format on */
 
-#define OWNED_BY_C 3 /* a frame that only marks where C called in */
+#define RUNTIME_COOKIE "xdebugpy"
+#define RUNTIME_WORDS  64
+enum { WORD_COOKIE, WORD_VERSION, WORD_FREE_THREADED };
+
+/* What lies where among them. */
+enum { STATE_FRAME = 4 };
+enum { FRAME_PREVIOUS = 1, FRAME_CODE, FRAME_INSTRUCTION, FRAME_OWNER = 5 };
+enum { CODE_FILE = 1, CODE_NAME = 3, CODE_LINES, CODE_FIRST, CODE_START = 9 };
+enum { OBJECT_SIZE, OBJECT_TYPE };
+#define ASCII_TEXT 40
+
+/* From this owner on a frame only marks where C called in. */
+#define OWNED_BY_C 3
+/* A code object is marked there by whom it is counted. */
+#define CODE_MARKS UINT64_C(3)
 
 static struct python {
 	const struct python_layout *layout;
+	struct python_layout said; /* by the interpreter itself */
 	void *(*this_state)(void);
 	uint64_t loop_low, loop_high; /* _PyEval_EvalFrameDefault */
 	uint64_t code_type;	      /* &PyCode_Type */
@@ -69,35 +94,6 @@ struct frame_window {
 	uint64_t bytes;
 	unsigned char data[WINDOW];
 };
-
-COLD bool python_frames_find(void)
-{
-	const char *(*version)(void);
-	void *loop = dlsym(RTLD_DEFAULT, "_PyEval_EvalFrameDefault");
-	ElfW(Sym) *symbol = NULL;
-	Dl_info info;
-
-	*(void **)&version = dlsym(RTLD_DEFAULT, "Py_GetVersion");
-	*(void **)&python.this_state =
-		dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
-	python.code_type =
-		(uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "PyCode_Type");
-	if (!loop || !version || !python.this_state || !python.code_type ||
-	    !dladdr1(loop, &info, (void **)&symbol, RTLD_DL_SYMENT) || !symbol)
-		return false;
-	python.is_there = true;
-	log_format(python.version, sizeof(python.version), "%.10s", version());
-	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
-		char wanted[8];
-
-		log_format(wanted, sizeof(wanted), "3.%u.", layouts[i].minor);
-		if (!strncmp(python.version, wanted, strlen(wanted)))
-			python.layout = &layouts[i];
-	}
-	python.loop_low = (uint64_t)(uintptr_t)loop;
-	python.loop_high = python.loop_low + symbol->st_size;
-	return python.layout != NULL;
-}
 
 COLD void python_frames_start(struct session *session)
 {
@@ -129,6 +125,91 @@ static bool peek(uint64_t address, void *to, size_t bytes)
 static bool peek_word(uint64_t address, uint64_t *word)
 {
 	return peek(address, word, sizeof(*word));
+}
+
+static bool is_right(const uint64_t *word, const struct python_words *at)
+{
+	return word[WORD_VERSION] >> 16 == (0x300u | at->minor) &&
+	       word[at->object + OBJECT_SIZE] == 16 &&
+	       word[at->object + OBJECT_TYPE] == 8;
+}
+
+/* What the interpreter says of itself.  Not of one without a GIL: its threads
+ * have code of their own, and its objects another head. */
+static COLD bool is_said(const void *runtime)
+{
+	struct python_layout *said = &python.said;
+	uint64_t word[RUNTIME_WORDS];
+
+	if (!peek((uint64_t)(uintptr_t)runtime, word, sizeof(word)) ||
+	    memcmp(&word[WORD_COOKIE], RUNTIME_COOKIE, sizeof(word[0])) ||
+	    word[WORD_FREE_THREADED])
+		return false;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		const uint64_t *state = &word[words[i].state];
+		const uint64_t *frame = &word[words[i].frame];
+		const uint64_t *code = &word[words[i].code];
+
+		if (!is_right(word, &words[i]))
+			continue;
+		*said = (struct python_layout){
+			.minor = words[i].minor,
+			.state_frame = (uint16_t)state[STATE_FRAME],
+			.cframe_frame = NONE,
+			.code = (uint16_t)frame[FRAME_CODE],
+			.previous = (uint16_t)frame[FRAME_PREVIOUS],
+			.instruction = (uint16_t)frame[FRAME_INSTRUCTION],
+			.entry = NONE,
+			.owner = (uint16_t)frame[FRAME_OWNER],
+			.first_line = (uint16_t)code[CODE_FIRST],
+			.file = (uint16_t)code[CODE_FILE],
+			.name = (uint16_t)code[CODE_NAME],
+			.lines = (uint16_t)code[CODE_LINES],
+			.start = (uint16_t)code[CODE_START],
+			.ascii_text = ASCII_TEXT,
+			.utf8 = ASCII_TEXT + 8,
+		};
+	}
+	/* As much as is read of each. */
+	return said->minor && said->code <= FRAME_BYTES - 8 &&
+	       said->previous <= FRAME_BYTES - 8 &&
+	       said->instruction <= FRAME_BYTES - 8 &&
+	       said->owner < FRAME_BYTES &&
+	       said->first_line <= CODE_BYTES - 8 &&
+	       said->file <= CODE_BYTES - 8 && said->name <= CODE_BYTES - 8 &&
+	       said->lines <= CODE_BYTES - 8;
+}
+
+COLD bool python_frames_find(void)
+{
+	const char *(*version)(void);
+	void *loop = dlsym(RTLD_DEFAULT, "_PyEval_EvalFrameDefault");
+	ElfW(Sym) *symbol = NULL;
+	Dl_info info;
+
+	*(void **)&version = dlsym(RTLD_DEFAULT, "Py_GetVersion");
+	*(void **)&python.this_state =
+		dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
+	python.code_type =
+		(uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "PyCode_Type");
+	if (!loop || !version || !python.this_state || !python.code_type ||
+	    !dladdr1(loop, &info, (void **)&symbol, RTLD_DL_SYMENT) || !symbol)
+		return false;
+	python.is_there = true;
+	python.pid = (int)getpid();
+	log_format(python.version, sizeof(python.version), "%.10s", version());
+	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
+		char wanted[8];
+
+		log_format(wanted, sizeof(wanted), "3.%u.", layouts[i].minor);
+		if (!strncmp(python.version, wanted, strlen(wanted)))
+			python.layout = &layouts[i];
+	}
+	if (!python.layout && is_said(dlsym(RTLD_DEFAULT, "_PyRuntime")))
+		python.layout = &python.said;
+	python.loop_low = (uint64_t)(uintptr_t)loop;
+	python.loop_high = python.loop_low + symbol->st_size;
+	return python.layout != NULL;
 }
 
 /* A frame, by way of the window: a caller's lies shortly before. */
@@ -190,13 +271,13 @@ static uint32_t walk(struct python_frame *found)
 			break;
 		address = word_of(frame, layout->previous);
 		if (layout->owner != NONE &&
-		    frame[layout->owner] == OWNED_BY_C) {
+		    frame[layout->owner] >= OWNED_BY_C) {
 			if (count)
 				found[count - 1].ends_run = true;
 			continue;
 		}
 		found[count] = (struct python_frame){
-			.code = word_of(frame, layout->code),
+			.code = word_of(frame, layout->code) & ~CODE_MARKS,
 			.instruction = word_of(frame, layout->instruction),
 			.ends_run =
 				layout->owner == NONE &&
@@ -228,6 +309,13 @@ static bool read_codes(const struct python_frame *frames, uint32_t count,
 		       count, 0) == (long)mine.iov_len;
 }
 
+/* Its state: interned, 2 bits or of late 16; kind, 3 bits and never 0; compact;
+ * ascii. */
+static bool is_ascii(const unsigned char *head)
+{
+	return head[32] & 0x1c ? head[32] & 0x40 : head[34] & 0x10;
+}
+
 /* A str's text, cut; what isn't ASCII only where it has UTF-8 ready. */
 static void read_text(uint64_t object, char *text, size_t bytes)
 {
@@ -240,8 +328,7 @@ static void read_text(uint64_t object, char *text, size_t bytes)
 		return;
 	length = word_of(head, 16);
 	from = object + layout->ascii_text;
-	/* state: interned 3 bits (2 in 3.10 and 3.11), kind, compact, ascii. */
-	if (!(head[32] & 0x40)) {
+	if (!is_ascii(head)) {
 		from = word_of(head, layout->utf8);
 		length = word_of(head, (uint16_t)(layout->utf8 - 8));
 	}

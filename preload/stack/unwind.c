@@ -8,7 +8,10 @@
 #include "preload/stack/unwind_table.h"
 #include <dlfcn.h>
 #include <errno.h>
+#include <elf.h>
+#include <link.h>
 #include <pthread.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -74,6 +77,50 @@ int unwind_visit_checked(struct dl_phdr_info *info, size_t size, void *arg)
 	return own->visit(info, size, own->arg);
 }
 
+#if __GLIBC_PREREQ(2, 35)
+/* The file that holds an address, by a table of the loader's that needs no
+ * lock. */
+static bool find_file(uint64_t code, struct dl_phdr_info *info)
+{
+	struct dl_find_object found;
+	const ElfW(Ehdr) * head;
+
+	if (unwind.find_object((void *)(uintptr_t)code, &found))
+		return false;
+	head = found.dlfo_map_start;
+	if (memcmp(head->e_ident, ELFMAG, SELFMAG) ||
+	    head->e_phentsize != sizeof(ElfW(Phdr)))
+		return false;
+	*info = (struct dl_phdr_info){
+		.dlpi_addr = found.dlfo_link_map->l_addr,
+		.dlpi_name = found.dlfo_link_map->l_name,
+		.dlpi_phdr = (const ElfW(Phdr) *)((const char *)head +
+						  head->e_phoff),
+		.dlpi_phnum = head->e_phnum,
+	};
+	return true;
+}
+#else
+static bool find_file(uint64_t code, struct dl_phdr_info *info)
+{
+	(void)code;
+	(void)info;
+	return false;
+}
+#endif
+
+bool unwind_answer(const struct unwind_visit *own, int *rc)
+{
+	struct dl_phdr_info info;
+
+	if (!unwind.knows_asked || !unwind.find_object)
+		return false;
+	*rc = 0;
+	if (find_file(*(const uint64_t *)own->arg, &info))
+		*rc = unwind_visit_checked(&info, sizeof(info), (void *)own);
+	return true;
+}
+
 /* Its first walk: sets up what it needs once, and shows how it asks for files.
  * Where it doesn't, since another library stands before dl_iterate_phdr(), its
  * tables are followed unseen. */
@@ -100,6 +147,9 @@ COLD void unwind_prepare(void)
 		return;
 	was = thread_busy();
 	library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
+	*(void **)&unwind.find_object =
+		__GLIBC_PREREQ(2, 35) ? dlsym(RTLD_DEFAULT, "_dl_find_object")
+				      : NULL;
 	if (library && find(library)) {
 		Dl_info info;
 
@@ -163,6 +213,20 @@ COLD void unwind_prepare(void)
 {
 	if (choose())
 		log_trouble("no call stacks: this build is without libunwind");
+}
+
+int unwind_visit_checked(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	const struct unwind_visit *own = arg;
+
+	return own->visit(info, size, own->arg);
+}
+
+bool unwind_answer(const struct unwind_visit *own, int *rc)
+{
+	(void)own;
+	(void)rc;
+	return false;
 }
 
 void unwind_code_goes(void)

@@ -43,6 +43,7 @@ struct unwind {
 		goes_slowly; /* code was unmapped: see unwind_code_goes() */
 	bool knows_asked;    /* it shows us what it looks for */
 	uint64_t asked;	     /* the last address, until then */
+	int (*find_object)(void *code, void *found); /* glibc 2.35 */
 	int (*backtrace)(void **frames, int count);
 #ifdef HAVE_LIBUNWIND
 	int (*getcontext)(unw_context_t *context);

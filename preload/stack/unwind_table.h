@@ -28,4 +28,9 @@ struct unwind_visit {
  * what libunwind looks for can't be followed. */
 int unwind_visit_checked(struct dl_phdr_info *info, size_t size, void *arg);
 
+/* Does for libunwind what dl_iterate_phdr() would, without a lock: it holds one
+ * of its own then, and who has the loader's may come for that.  False: it can't
+ * be done here. */
+bool unwind_answer(const struct unwind_visit *own, int *rc);
+
 #endif

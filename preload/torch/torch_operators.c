@@ -20,6 +20,7 @@
 #include "preload/torch/torch_phases.h"
 #include "preload/torch/torch_shapes.h"
 #include <errno.h>
+#include <link.h>
 #include <string.h>
 #include <sys/prctl.h>
 
@@ -28,6 +29,7 @@
 #define SCOPE_USER   3u /* owner of what isn't an operator */
 #define ASYNC_MAX    256u
 #define END_MS	     500u
+#define LOOK_NS	     UINT64_C(50000000)
 
 enum { TORCH_NONE, TORCH_BEGUN, TORCH_ALIVE, TORCH_FAILED };
 
@@ -262,6 +264,44 @@ static void *run(void *unused)
 	else if (why)
 		move(TORCH_FAILED);
 	return NULL;
+}
+
+/* PyTorch's and XLA's: with one thread neither calls a runtime that begins a
+ * recording. */
+static int is_framework(struct dl_phdr_info *file, size_t bytes, void *unused)
+{
+	static const char names[][24] = {LIBRARY_NAME, "/jaxlib/_jax.so",
+					 "/xla_extension.so"};
+	const size_t path = file->dlpi_name ? strlen(file->dlpi_name) : 0;
+
+	(void)bytes;
+	(void)unused;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const size_t len = strlen(names[i]);
+
+		if (path >= len &&
+		    !memcmp(file->dlpi_name + path - len, names[i], len))
+			return 1;
+	}
+	return 0;
+}
+
+bool torch_is_loaded(uint64_t used_ns)
+{
+	static _Atomic uint64_t next_ns;
+	uint64_t next = load_relaxed(&next_ns);
+	struct thread *was;
+	bool is_there;
+
+	if (used_ns < next ||
+	    !atomic_compare_exchange_strong_explicit(
+		    &next_ns, &next, used_ns + LOOK_NS, memory_order_relaxed,
+		    memory_order_relaxed))
+		return false;
+	was = thread_busy();
+	is_there = dl_iterate_phdr(is_framework, NULL) == 1;
+	thread_unbusy(was);
+	return is_there;
 }
 
 static bool is_torch(const struct module *module)

@@ -16,9 +16,8 @@
 #include <unistd.h>
 
 /* A power of two; files beyond the half of it go by folder. */
-#define FILES	 4096u
-#define PROBES	 16u
-#define ROUND_NS UINT64_C(100000000)
+#define FILES  4096u
+#define PROBES 16u
 
 /* A file that was met; key 0: none yet.  Two threads that meet one at once
  * write the same. */
@@ -27,11 +26,7 @@ static struct file {
 	_Atomic uint32_t name; /* of the session's names; 0: not yet */
 } files[FILES];
 
-static struct {
-	_Atomic uint32_t count;
-	uint64_t looked_ns; /* writer */
-	bool was_open;
-} file_io;
+static _Atomic uint32_t files_met;
 
 void file_io_prepare(void)
 {
@@ -85,7 +80,7 @@ static COLD uint32_t name_of(struct session *session, int fd)
 	if (len <= 0)
 		len = (ssize_t)log_format(path, sizeof(path), "(no path)");
 	path[len] = '\0';
-	if (add_relaxed(&file_io.count, 1) >= FILES / 2)
+	if (add_relaxed(&files_met, 1) >= FILES / 2)
 		by_folder(path);
 	return names_intern_string(session, path);
 }
@@ -142,61 +137,15 @@ COLD bool file_io_took(enum file_verb verb, int fd, uint64_t bytes,
 	return is_file;
 }
 
-static uint64_t number_of(const char *text, const char *key)
-{
-	const char *at = strstr(text, key);
-	uint64_t value = 0;
-
-	for (at = at ? at + strlen(key) : ""; *at >= '0' && *at <= '9'; at++)
-		value = value * 10 + (uint64_t)(*at - '0');
-	return value;
-}
-
-/* `is_first`: what comes is counted from here on. */
-static void look(struct file_sums *sums, bool is_first)
-{
-	char text[512];
-
-	if (proc_read("/proc/self/io", text, sizeof(text)) <= 0)
-		return;
-	sums->read_bytes = number_of(text, "rchar: ");
-	sums->disk_bytes = number_of(text, "\nread_bytes: ");
-	if (!is_first)
-		return;
-	sums->read_before = sums->read_bytes;
-	sums->disk_before = sums->disk_bytes;
-	sums->is_known = 1;
-}
-
 bool file_io_start(struct session *session)
 {
+	struct file_sums *sums = &session->head->file_io;
+
 	if (!process.options.io)
 		return false;
 	/* A session of before had other names. */
 	memset(files, 0, sizeof(files));
-	memset(&file_io, 0, sizeof(file_io));
-	session->head->file_io.is_on = 1;
-	look(&session->head->file_io, true);
+	store_relaxed(&files_met, 0);
+	sums->is_known = proc_io(&sums->read_before, &sums->disk_before);
 	return true;
-}
-
-void file_io_poll(struct session *session)
-{
-	struct window_state *windows = &session->head->windows;
-	const bool is_open = gate_bits() & GATE_IO;
-	const uint64_t now = clock_monotonic_ns();
-	const bool opens = is_open && !file_io.was_open;
-
-	/* One that has ended and is not written down needs a last look. */
-	if (!session->head->file_io.is_on ||
-	    (!is_open && load_relaxed(&windows->opened) ==
-				 load_relaxed(&windows->written)) ||
-	    (is_open && !opens && now - file_io.looked_ns < ROUND_NS))
-		return;
-	file_io.looked_ns = now;
-	/* Without a schedule it counts from the recording's begin: a short
-	 * window may be over before the writer looks. */
-	look(&session->head->file_io,
-	     opens && options_have_schedule(&process.options));
-	file_io.was_open = is_open;
 }

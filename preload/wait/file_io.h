@@ -23,9 +23,6 @@ void file_io_prepare(void);
 /* A recording begins.  True: it is wanted. */
 bool file_io_start(struct session *session);
 
-/* The writer, each pass: what the process has read in all. */
-void file_io_poll(struct session *session);
-
 /* A call is over that took `bytes` of a file; keeps errno.  False: it is no
  * file, but a pipe, a socket, a device. */
 bool file_io_took(enum file_verb verb, int fd, uint64_t bytes, uint64_t start);

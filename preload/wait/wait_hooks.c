@@ -121,7 +121,20 @@ static const char words[CALL_COUNT][32] = {
 static struct {
 	_Atomic uint32_t name[CALL_COUNT]; /* of the session's names */
 	_Atomic uint64_t least_ticks;
+	const char *gil; /* what the GIL lies in */
+	size_t gil_bytes;
 } waits;
+
+void waits_know_gil(const char *around, size_t bytes)
+{
+	waits.gil = around;
+	waits.gil_bytes = bytes;
+}
+
+static bool is_gil(const void *object)
+{
+	return (uintptr_t)object - (uintptr_t)waits.gil < waits.gil_bytes;
+}
 
 void waits_start(struct session *session, uint64_t least_ns)
 {
@@ -162,6 +175,14 @@ static COLD void record(unsigned int call, uint64_t start,
 static inline uint64_t begin(void)
 {
 	return waits_are_wanted() ? clock_ticks() : 0;
+}
+
+static inline uint64_t begin_woken(void)
+{
+	return waits_are_wanted() || unlikely(gate_bits() & GATE_PYTHON &&
+					      thread_self != THREAD_BUSY)
+		       ? clock_ticks()
+		       : 0;
 }
 
 static inline uint64_t begin_file(void)
@@ -207,7 +228,9 @@ static COLD void end_woken(enum wait_call call, uint64_t start,
 			other.signals == 1 ? WAIT_WOKEN_BY : WAIT_SIGNALLED_BY;
 	else
 		other.tid = 0;
-	if (gate_bits() & GATE_WAIT)
+	if (is_gil(object) && gate_bits() & (GATE_WAIT | GATE_PYTHON))
+		record((unsigned int)CALL_LOCKS + WAIT_LOCK_gil, start, &other);
+	else if (gate_bits() & GATE_WAIT)
 		record(call, start, &other);
 }
 
@@ -281,7 +304,7 @@ RETURNING_CALLS(X)
 #define X(fails, name, parameters, arguments, object)                          \
 	EXPORT int name parameters                                             \
 	{                                                                      \
-		const uint64_t start = begin();                                \
+		const uint64_t start = begin_woken();                          \
 		const uint64_t before = start ? wakers_look(object) : 0;       \
 		int result;                                                    \
                                                                                \

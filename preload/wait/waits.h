@@ -25,7 +25,8 @@ static inline bool waits_are_wanted(void)
 #define WAIT_LOCKS(X)							\
 	X(mutex,  "wait: pthread_mutex_lock")				\
 	X(rdlock, "wait: pthread_rwlock_rdlock")			\
-	X(wrlock, "wait: pthread_rwlock_wrlock")
+	X(wrlock, "wait: pthread_rwlock_wrlock")			\
+	X(gil,    "wait: GIL")
 /* clang-format on */
 
 enum wait_lock {
@@ -46,5 +47,9 @@ struct wait_other {
 /* The wait for a lock is over. */
 void waits_lock_ends(enum wait_lock lock, uint64_t start,
 		     const struct wait_other *other);
+
+/* Python's GIL lies in these bytes: waits for it are named so, and drawn with
+ * calls of Python too. */
+void waits_know_gil(const char *around, size_t bytes);
 
 #endif

@@ -8,6 +8,7 @@
 #include "tests/fake_gpu/sim_graph.h"
 #include "tests/fake_gpu/sim_knobs.h"
 #include "tests/fake_gpu/sim_life.h"
+#include "tests/fake_gpu/sim_shared.h"
 #include "tests/fake_gpu/sim_stream.h"
 #include <dlfcn.h>
 #include <pthread.h>
@@ -38,6 +39,21 @@ static int driver_found(void)
 	return driver != NULL;
 }
 
+/* What has a handle, or is of no subscriber. */
+static int is_for_all(const char *function)
+{
+	static const char *const words[] = {
+		"ubscribe", "EnableCallback", "EnableDomain",	  "FlushAll",
+		"GetGraph", "GetContextId",   "GetStreamId",	  "GetDeviceId",
+		"_v2",	    "GetTimestamp",   "SupportedDomains",
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strstr(function, words[i]))
+			return 1;
+	return 0;
+}
+
 CUptiResult state_enter(const char *function)
 {
 	if (refused)
@@ -46,7 +62,36 @@ CUptiResult state_enter(const char *function)
 		return CUPTI_ERROR_UNKNOWN;
 	if (!life_driver_alive())
 		return CUPTI_ERROR_NOT_INITIALIZED;
+	if (shared_state() == SHARING_YES && !state_is_through_v2() &&
+	    !is_for_all(function))
+		return CUPTI_ERROR_NOT_COMPATIBLE;
 	return (CUptiResult)knobs_failure(function);
+}
+
+/* The longer parameters of 13.3: does it want others beside itself? */
+static int wants_others(const CUpti_SubscriberParams *params)
+{
+	const size_t at = CUpti_SubscriberParams_STRUCT_SIZE;
+
+	return params && sim_knobs()->version >= VERSION_13_3 &&
+	       params->structSize > at && ((const uint8_t *)params)[at];
+}
+
+/* As all say or none. */
+static CUptiResult join(CUpti_SubscriberHandle *subscriber, int wants,
+			CUpti_CallbackFunc callback, void *argument)
+{
+	if (wants && sim_knobs()->old_driver)
+		return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+	if (shared_state() == SHARING_UNSAID) {
+		shared_decide(wants);
+		return CUPTI_SUCCESS;
+	}
+	if (wants != (shared_state() == SHARING_YES))
+		return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+	if (wants && callbacks_has_subscriber())
+		*subscriber = shared_join(callback, argument);
+	return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiGetVersion(uint32_t *version)
@@ -68,12 +113,18 @@ CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *subscriber,
 	if (!subscriber ||
 	    (params && params->structSize < CUpti_SubscriberParams_STRUCT_SIZE))
 		return CUPTI_ERROR_INVALID_PARAMETER;
+	*subscriber = NULL;
 	if (sim_knobs()->subscriber_taken) {
 		snprintf(holder, sizeof(holder), OTHER_TOOL);
 		error = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
 		refused = 1;
 	} else {
-		error = callbacks_subscribe(callback, argument);
+		error = join(subscriber, wants_others(params), callback,
+			     argument);
+		if (!error && *subscriber)
+			return CUPTI_SUCCESS;
+		if (!error)
+			error = callbacks_subscribe(callback, argument);
 	}
 	if (error && params && params->oldSubscriberName)
 		snprintf(params->oldSubscriberName, params->oldSubscriberSize,
@@ -103,6 +154,10 @@ static int ours(CUpti_SubscriberHandle subscriber)
 
 CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle subscriber)
 {
+	if (shared_is(subscriber)) {
+		shared_leave(subscriber);
+		return CUPTI_SUCCESS;
+	}
 	if (!ours(subscriber))
 		return CUPTI_ERROR_INVALID_PARAMETER;
 
@@ -116,6 +171,10 @@ CUptiResult cuptiEnableCallback(uint32_t on, CUpti_SubscriberHandle subscriber,
 				CUpti_CallbackDomain domain,
 				CUpti_CallbackId cbid)
 {
+	if (shared_is(subscriber))
+		return shared_enable_callback(subscriber, domain, cbid, on != 0)
+			       ? CUPTI_SUCCESS
+			       : CUPTI_ERROR_INVALID_PARAMETER;
 	if (!ours(subscriber))
 		return CUPTI_ERROR_INVALID_PARAMETER;
 

@@ -12,4 +12,7 @@
  * no return at all after a refused subscription. */
 CUptiResult state_enter(const char *function);
 
+/* A call of one of several subscribers, with its handle. */
+int state_is_through_v2(void);
+
 #endif

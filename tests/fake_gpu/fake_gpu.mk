@@ -42,6 +42,9 @@ endif
 fake_link = $(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,defs \
             -Wl,-rpath,'$$ORIGIN' -Wl,-soname,$(@F) -o $@ $(filter %.o,$^)
 
+# CUPTI's calls of itself are nobody else's.
+OWN := -Wl,-Bsymbolic-functions
+
 $(FAKE)/libsimgpu.so: $(call fake_objects,sim_)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
@@ -61,7 +64,8 @@ $(FAKE)/libcupti.so.13: $(call fake_objects,cupti_)
 $(FAKE)/libcudart.so.13 $(FAKE)/libcupti.so.13: $(FAKE)/libsimgpu.so
 	$(call say,LD,$@)
 	@echo '$(@F) { global: *; };' > $@.map
-	$(fake_link) -Wl,--version-script=$@.map -L$(FAKE) -lsimgpu -ldl
+	$(fake_link) $(if $(filter libcupti%,$(@F)),$(OWN)) \
+		-Wl,--version-script=$@.map -L$(FAKE) -lsimgpu -ldl
 
 # The driver, and beside it CUPTI as CUDA 12 calls it.
 $(O)/fake-gpu-12/libcupti.so.12: $(call fake_objects,cupti_) $(FAKE)/libsimgpu.so

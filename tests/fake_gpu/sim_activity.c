@@ -8,6 +8,7 @@
 #include "tests/fake_gpu/sim_clock.h"
 #include "tests/fake_gpu/sim_knobs.h"
 #include "tests/fake_gpu/sim_record.h"
+#include "tests/fake_gpu/sim_shared.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,8 @@ struct waiting {
 	int64_t start_ns, end_ns;
 	uint32_t stream;
 	int is_carried;		/* ends when kernels are wanted again */
+	unsigned int others;	/* clients that want it too */
+	int is_others;		/* and the first one doesn't */
 	struct sim_place place; /* in a buffer that waits too, or none */
 	_Alignas(8) uint8_t record[LONGEST_RECORD];
 };
@@ -92,7 +95,7 @@ void activity_disable(CUpti_ActivityKind kind)
 	const struct sim_knobs *knobs = sim_knobs();
 	int hangs = knobs->hang_disable;
 
-	if (is_kernel_kind(kind) && wanted[kind]) {
+	if (is_kernel_kind(kind) && wanted[kind] && !shared_wants(kind)) {
 		if (hangs == BY_VERSION)
 			hangs = knobs->version < VERSION_NEWEST && in_flight(0);
 		while (hangs)
@@ -116,14 +119,14 @@ uint32_t activity_graph_correlation(uint32_t correlation)
 
 int activity_enabled(CUpti_ActivityKind kind)
 {
-	return wanted[kind];
+	return wanted[kind] || shared_wants(kind);
 }
 
 CUpti_ActivityKind activity_kernel_kind(void)
 {
 	if (wanted[CUPTI_ACTIVITY_KIND_KERNEL])
 		return CUPTI_ACTIVITY_KIND_KERNEL;
-	if (wanted[CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL])
+	if (activity_enabled(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL))
 		return CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
 	return CUPTI_ACTIVITY_KIND_INVALID;
 }
@@ -134,18 +137,35 @@ void activity_enable_api(CUpti_ActivityKind kind, uint32_t cbid, int on)
 		unwanted_api[kind == CUPTI_ACTIVITY_KIND_DRIVER][cbid] = !on;
 }
 
-int activity_api_enabled(CUpti_ActivityKind kind, uint32_t cbid)
+static int is_wanted_call(CUpti_ActivityKind kind, uint32_t cbid)
 {
 	return wanted[kind] &&
 	       !(cbid < MOST_CBIDS &&
 		 unwanted_api[kind == CUPTI_ACTIVITY_KIND_DRIVER][cbid]);
 }
 
+int activity_api_enabled(CUpti_ActivityKind kind, uint32_t cbid)
+{
+	return is_wanted_call(kind, cbid) || shared_wants(kind);
+}
+
+static int is_call(CUpti_ActivityKind kind)
+{
+	return kind == CUPTI_ACTIVITY_KIND_RUNTIME ||
+	       kind == CUPTI_ACTIVITY_KIND_DRIVER;
+}
+
 void activity_emit(const void *record)
 {
 	const CUpti_ActivityKind kind = kind_of(record);
 
-	if (wanted[kind] && record_size(kind))
+	if (!record_size(kind))
+		return;
+	shared_put(record, record_size(kind), shared_wants(kind));
+	if (is_call(kind)
+		    ? is_wanted_call(kind,
+				     ((const CUpti_ActivityAPI *)record)->cbid)
+		    : wanted[kind])
 		buffers_put(record, record_size(kind));
 }
 
@@ -160,7 +180,7 @@ void activity_emit_later(const void *record, uint32_t stream, int64_t start_ns,
 	const CUpti_ActivityKind kind = kind_of(record);
 	const uint64_t drop = sim_knobs()->drop;
 
-	if (!wanted[kind] || !record_size(kind))
+	if (!activity_enabled(kind) || !record_size(kind))
 		return;
 	if (drop && ++gpu_records % drop == 0) {
 		buffers_count_dropped();
@@ -171,8 +191,10 @@ void activity_emit_later(const void *record, uint32_t stream, int64_t start_ns,
 	w->start_ns = start_ns;
 	w->end_ns = end_ns;
 	w->stream = stream;
+	w->others = shared_wants(kind);
+	w->is_others = !wanted[kind];
 	memcpy(w->record, record, record_size(kind));
-	if (sim_knobs()->withhold) {
+	if (sim_knobs()->withhold && !w->is_others) {
 		w->place = buffers_reserve(record, record_size(kind));
 		if (!w->place.buffer) {
 			free(w);
@@ -265,6 +287,9 @@ static void finish(struct waiting *w)
 
 		kernel->completed = kernel->end;
 	}
+	shared_put(w->record, record_size(kind_of(w->record)), w->others);
+	if (w->is_others)
+		return;
 	if (w->place.buffer)
 		buffers_finish(w->place, w->record,
 			       record_size(kind_of(w->record)));

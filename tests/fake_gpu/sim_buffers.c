@@ -19,6 +19,7 @@
 #include "tests/fake_gpu/sim_knobs.h"
 #include "tests/fake_gpu/sim_record.h"
 #include "tests/fake_gpu/sim_replay.h"
+#include "tests/fake_gpu/sim_shared.h"
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -453,4 +454,5 @@ void buffers_flush(int forced)
 			pthread_cond_wait(&delivered, &fill);
 	pthread_mutex_unlock(&fill);
 	deliver_queue();
+	shared_flush();
 }

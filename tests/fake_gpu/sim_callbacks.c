@@ -7,6 +7,7 @@
 #include "tests/fake_gpu/sim_activity.h"
 #include "tests/fake_gpu/sim_life.h"
 #include "tests/fake_gpu/sim_record.h"
+#include "tests/fake_gpu/sim_shared.h"
 #include <pthread.h>
 
 enum { DOMAINS = 7, MOST_CBIDS = 2048 };
@@ -29,6 +30,11 @@ CUptiResult callbacks_subscribe(CUpti_CallbackFunc callback, void *argument)
 	}
 	pthread_mutex_unlock(&lock);
 	return result;
+}
+
+int callbacks_has_subscriber(void)
+{
+	return subscriber != NULL;
 }
 
 void callbacks_unsubscribe(void)
@@ -68,6 +74,7 @@ static void call_back(CUpti_CallbackDomain domain, uint32_t cbid,
 
 	if (callback && callbacks_enabled(domain, cbid))
 		callback(subscriber_argument, domain, cbid, data);
+	shared_call_back(domain, cbid, data);
 }
 
 void callbacks_api(struct sim_call *call, CUpti_ApiCallbackSite site)

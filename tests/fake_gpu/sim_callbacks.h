@@ -9,6 +9,7 @@
 
 CUptiResult callbacks_subscribe(CUpti_CallbackFunc callback, void *argument);
 void callbacks_unsubscribe(void);
+int callbacks_has_subscriber(void);
 
 /* Of all functions of a domain, or of one; 0 if there is no such. */
 int callbacks_enable_domain(CUpti_CallbackDomain domain, int on);

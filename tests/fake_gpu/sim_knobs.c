@@ -116,6 +116,7 @@ static int read_number(const char *name, const char *value)
 		{"NULL_OK", &knobs.null_ok},
 		{"NO_KERNELS", &knobs.no_kernels},
 		{"INIT_SILENT", &knobs.init_silent},
+		{"OLD_DRIVER", &knobs.old_driver},
 		{"WITHHOLD", &knobs.withhold},
 		{"MIG", &knobs.mig},
 		{"HANG_DISABLE", &knobs.hang_disable},

@@ -17,6 +17,7 @@ enum {
 	VERSION_NEWEST = 130001,
 	VERSION_13_1 = 130100,
 	VERSION_13_1_1 = 130101,
+	VERSION_13_3 = 130300,
 };
 
 /* As the version has it. */
@@ -45,6 +46,7 @@ struct sim_knobs {
 	int null_ok;
 	int no_kernels;
 	int init_silent;
+	int old_driver;
 	int hang_disable; /* HANG_DISABLE, or BY_VERSION */
 	int graph_ids;	  /* wrong from the second enabling on, or BY_VERSION */
 	int thread_race;  /* of a flush with other threads, or BY_VERSION */

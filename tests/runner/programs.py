@@ -32,7 +32,7 @@ REMEDIES = (
     (r"libtcmalloc", "apt-get install libtcmalloc-minimal4"),
     (r"libmimalloc", "apt-get install libmimalloc2.0"),
     (r"package nvtx", "pip install nvtx"),
-    (r"pip cannot build", "apt-get install python3-pip python3-setuptools"),
+    (r"pip cannot build", "apt-get install python3-pip"),
     (r"shared memory", "a /dev/shm of 300 MB or more: docker run --shm-size=1g"),
     (r"two users|another user's rights|no right to|root's build|memory cgroup",
      "root's rights: docker run --privileged"),

@@ -5,10 +5,12 @@ import collections
 import json
 import os
 import re
+import subprocess
+import time
 
 import harness
 from harness import command, expect, expect_equal
-from t_cuda import on_gpu
+from t_cuda import FAKE, need, on_gpu
 from t_memory import line_of
 
 CUDA = {"TRACEPROF_STACK": "cuda"}
@@ -84,6 +86,34 @@ def test_steps_by_a_call_go_on():
     expect_equal(len(run.trace.steps()), 6, run.stderr)
     run = on_gpu(6, 3, **CUDA, TRACEPROF_STEP="kernel:*update*")
     expect_equal(run.trace.steps(), list(range(6)), run.stderr)
+
+
+def test_stacks_survive_a_kill():
+    """With two devices: each kernel has its launch, and that who made it."""
+    need("cuda_behind")
+    output = os.path.join(harness.folder(), "out")
+    process = subprocess.Popen(
+        [harness.program("cuda_behind"), "100000", "20", "0", "2000", "0", "2"],
+        env=harness.clean_environment() | CUDA | {
+            "LD_PRELOAD": harness.LIBRARY, "LD_LIBRARY_PATH": FAKE,
+            "SIMGPU_DEVICES": "2", "TRACEPROF_DIR": output},
+        stderr=subprocess.DEVNULL)
+    time.sleep(1.5)
+    process.kill()
+    process.wait()
+    expect_equal(command("recover", output).status, 0)
+    path = os.path.join(output, os.listdir(output)[0])
+    expect_equal(command("check", path).status, 0)
+    trace = harness.Trace(path)
+    launches = {call["args"]["correlation"]: call["args"]
+                for call in trace.slices("cudaLaunchKernel")}
+    kernels = trace.slices(cat="kernel")
+    expect_equal({kernel["pid"] for kernel in kernels}, {0, 1})
+    expect(len(kernels) > 50, len(kernels))
+    said = {event["args"]["stack"] for event in trace.events
+            if "Call stack" in event.get("args", {})}
+    for number in {kernel["args"]["correlation"] for kernel in kernels} & set(launches):
+        expect(launches[number].get("stack") in said, launches[number])
 
 
 def test_which_line_waits_for_the_gpu():

@@ -122,6 +122,14 @@ def test_a_driver_that_tears_itself_down_with_the_first_context():
                       if event["args"]["Device Type"] == 1]), 2, "records")
 
 
+def test_a_last_flush_that_fails_is_said():
+    run = on_gpu(1, 1, SIMGPU_FAIL="cuptiActivityFlushAll:15")
+    expect("did not hand over its last records (error 15): they are missing"
+           in run.stderr, run.stderr)
+    expect(any("flush failed with error 15" in note
+               for note in run.trace.meta["notes"]), run.trace.meta["notes"])
+
+
 def test_the_note_has_the_path_of_what_the_loader_found():
     found = [note for note in train().meta["notes"] if note.startswith("CUPTI: ")]
     expect_equal(found, [f"CUPTI: {FAKE}/libcupti.so.13"], "which")

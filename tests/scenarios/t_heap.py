@@ -216,7 +216,7 @@ def test_totals_begin_with_the_process():
                      f"calls, frees and bytes of {what}")
         shown = harness.command("report", late.trace.path).stdout
         expect(f"{in_all(late)[0]} allocations of" in shown.replace(",", "")
-               and "came before the recording" in shown, shown)
+               and "  before the recording: " in shown, shown)
 
 
 if __name__ == "__main__":

@@ -187,6 +187,25 @@ def test_who_records_nothing_is_told_of_samples():
     expect("--sample shows where the time" in said.stderr, said.stderr)
 
 
+HINT = "lie outside what was recorded"
+
+
+def test_who_records_little_of_its_time_is_told_of_samples():
+    """All of a heap's recording, none of what the program does; a program whose
+    time lies in regions, or that is sampled, hears nothing."""
+    def closing(*command, **env):
+        return traced(*command, env=env).stderr
+
+    heap = {"TRACEPROF_MALLOC": "all"}
+    expect(HINT in closing(harness.program("phases"), 1, 1500, **heap), "no hint")
+    said = closing(harness.program("phases"), 1, 1500, **heap, **SAMPLED)
+    expect(HINT not in said, said)
+    said = closing(harness.program("phases"), 1, 5, **heap)
+    expect(HINT not in said, said)
+    said = closing(sys.executable, "-c", "import time; time.sleep(1.2)", **heap)
+    expect(HINT not in said, said)
+
+
 def test_calls_that_wait_are_not_interrupted():
     done = same("waits", 60, env=SAMPLED)
     expect(slices(done.trace), "no samples")

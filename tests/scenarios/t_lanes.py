@@ -37,6 +37,21 @@ def test_steps_come_first_and_our_cost_last():
     expect(order[-1].startswith("traceprof writer"), order)
 
 
+def test_no_lane_is_without_a_name_and_none_is_empty():
+    trace = traced("train", "-e", "2", env={"OMP_NUM_THREADS": "3"}).trace
+    used = {event["tid"] for event in trace.events
+            if event["ph"] in "Xi" and isinstance(event["tid"], int)}
+    expect_equal(set(lanes(trace)), used)
+
+
+def test_colours_tell_waits_and_our_cost_from_work():
+    trace = traced("train", "-e", "2", env={"OMP_NUM_THREADS": "3"}).trace
+    for event in trace.slices():
+        wanted = ("bad" if event.get("args", {}).get("omp") == "wait" else
+                  "grey" if event["cat"] == "overhead" else None)
+        expect_equal(event.get("cname"), wanted, event)
+
+
 def test_a_name_of_its_own_stays():
     """One that the thread gave itself, though it is a worker."""
     trace = traced("named_worker").trace

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 
 import harness
 from harness import command, expect, expect_equal, folder, program, same, traced
@@ -450,6 +451,29 @@ def test_trace_without_stacks_says_so():
     said = text(run.files[0])
     expect("TRACEPROF_STACK=heap" in said, said)
     expect("28.6" in said or "28.7" in said, "the peak is known all the same")
+
+
+def test_a_short_run_without_steps_is_not_said_to_grow():
+    said = text(record("heap_calls", "malloc", 500, 5000))
+    expect("growth: not known, there are no steps" in said, said)
+
+
+def test_a_file_that_is_not_finished_is_said_to_be():
+    place = folder()
+    process = subprocess.Popen(
+        [program("alloc_sites"), "leak", "100000"], stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL, env=harness.clean_environment() | HEAP | {
+            "LD_PRELOAD": harness.LIBRARY, "TRACEPROF_DIR": place})
+    harness.ends_with_test(process)
+    while not os.listdir(place):
+        time.sleep(0.05)
+    process.kill()
+    process.wait()
+    said = text(os.path.join(place, os.listdir(place)[0]))
+    expect("not finished" in said, said)
+    expect("record with" not in said, said)
+    expect_equal(command("recover", place).status, 0)
+    expect("not finished" not in text(os.path.join(place, os.listdir(place)[0])))
 
 
 def test_wrong_arguments():

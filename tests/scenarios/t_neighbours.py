@@ -6,7 +6,7 @@ import os
 
 import harness
 from harness import expect, expect_equal, plain, same
-from t_cuda import FAKE, STEPS, THREADS, need, on_gpu
+from t_cuda import FAKE, STEPS, THREADS, expect_whole, need, on_gpu
 
 LAUNCHES, ROUNDS = 20, 200      # of kineto_like
 SLICE = "CUPTI is another profiler's"
@@ -114,6 +114,68 @@ def test_one_that_is_refused_changes_nothing():
                  SIMGPU_SECOND_FROM=10, SIMGPU_SECOND_CALLS=1000)
     expect("second client: refused" in run.stderr, run.stderr)
     expect_equal(len(run.trace.slices(cat="kernel")), 3 * STEPS * THREADS, "kernels")
+
+
+NEWER = {"SIMGPU_VERSION": 130300}
+
+
+def shared(order, **env):
+    """A program whose profiler shares CUPTI, as JAX's does."""
+    need("kineto_like")
+    wanted = plain("xla_like", order, env={"LD_LIBRARY_PATH": FAKE,
+                                           "SIMGPU_VERSION": "130300"})
+    expect_equal(wanted.stdout, f"profiled {LAUNCHES} kernels, 0 of another name\n")
+    run = on_gpu(order, program="xla_like", **NEWER | env)
+    return run, run.stdout == wanted.stdout
+
+
+def test_several_subscribers_record_at_once():
+    for order in ("after", "first"):
+        run, is_same = shared(order, TRACEPROF_CUPTI_SHARE="on")
+        expect(is_same, f"{order}: {run.stdout}")
+        seen = names(run.trace)
+        expect_equal((seen["before"], seen["profiled"], seen["after"]),
+                     (LAUNCHES * (order == "after"), LAUNCHES, LAUNCHES), order)
+        expect("CUPTI is shared with others that ask" in run.trace.meta["notes"],
+               run.trace.meta["notes"])
+        expect_equal([run.trace.meta["gpu"][key] for key in
+                      ("without_time", "lost_buffers", "missing_kernels")], [0, 0, 0])
+
+
+def test_sharing_is_asked_for_where_it_is_known_to_be_wanted():
+    run, is_same = shared("after")
+    expect(not is_same and "refused" in run.stdout, run.stdout)
+    seen = names(run.trace)
+    expect_equal((seen["before"], seen["profiled"], seen["after"]), 3 * (LAUNCHES,))
+    preload = harness.LIBRARY
+    for name, wanted in (("xla_cuda_plugin.so", True), ("libtorch_cpu.so", False)):
+        preload += ":" + harness.compile_program("lib/blocks.c", "-fPIC", "-shared",
+                                                 name=name)
+        _, is_same = shared("after", LD_PRELOAD=preload, TRACEPROF_TORCH="off")
+        expect_equal(is_same, wanted, f"with {name}")
+
+
+def test_a_driver_that_cannot_share():
+    run = on_gpu(STEPS, THREADS, **NEWER, SIMGPU_OLD_DRIVER=1,
+                 TRACEPROF_CUPTI_SHARE="on")
+    expect_whole(run.trace)
+
+
+def test_shared_with_nobody_nothing_is_missing():
+    for more in ({}, {"SIMGPU_LATENCY_NS": 200000, "TRACEPROF_GPU_LATENCY": 1},
+                 {"TRACEPROF_STEP": "cuda:cudaGraphLaunch", "TRACEPROF_STACK": "cuda"}):
+        run = on_gpu(STEPS, THREADS, **NEWER, TRACEPROF_CUPTI_SHARE="on", **more)
+        if "TRACEPROF_STEP" not in more:
+            expect_whole(run.trace)
+        expect_equal(run.trace.meta["gpu"]["missing_kernels"], 0)
+
+
+def test_who_does_not_share_is_told_so():
+    run = on_gpu("new", "after", 1, program="kineto_like", **NEWER,
+                 TRACEPROF_CUPTI_SHARE="on")
+    expect("doesn't share CUPTI and is refused: TRACEPROF_CUPTI_SHARE=off" in run.stderr,
+           run.stderr)
+    expect_equal(names(run.trace)["before"], LAUNCHES)
 
 
 def test_tools_of_nvidias():

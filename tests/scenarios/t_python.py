@@ -81,15 +81,14 @@ def test_installs():
             [sys.executable, "-m", "pip", "install", "--quiet", "--no-index",
              "--no-build-isolation", "--target", place + "/site", source],
             capture_output=True, text=True)
-        for missing in ("No module named pip", "setuptools.build_meta",
-                        "invalid command 'bdist_wheel'"):
-            if missing in done.stderr:
-                raise Skip(f"pip cannot build here: {missing}")
+        if "No module named pip" in done.stderr:
+            raise Skip("pip cannot build here: No module named pip")
         expect_equal(done.returncode, 0, done.stderr[-2000:])
         run = plain(sys.executable, "-c",
                     "import traceprof; print(traceprof.__version__)",
                     env={"PYTHONPATH": place + "/site"})
         expect_equal(run.stdout, "0.1\n", run.stderr)
+        expect(os.path.exists(place + "/site/traceprof-0.1.dist-info/RECORD"), "RECORD")
 
 
 if __name__ == "__main__":

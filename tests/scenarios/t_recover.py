@@ -5,6 +5,7 @@ The long form of the first test is tests/chaos/kill_loop.py; TRACEPROF_KILLS say
 how many kills this one makes.
 """
 
+import glob
 import os
 import shutil
 import stat
@@ -184,6 +185,18 @@ def test_a_folder_by_another_name():
     done = command("recover", os.path.join(link, "out"))
     expect("events" in done.stdout, done.stdout + done.stderr)
     expect_equal(sessions(target), [], "sessions left")
+
+
+def test_how_long_it_had_no_processor_outlives_it():
+    """The next process can't ask the kernel any more."""
+    target, _ = killed(1.5)
+    trace, = glob.glob(os.path.join(target, "*.gz"))
+    os.unlink(trace)
+    command("recover", target)
+    run = harness.Run([], 0, "", "", target)
+    harness.check_files(run)
+    if os.path.exists("/proc/self/schedstat"):
+        expect(run.trace.meta.get("scheduled", {}).get("ran_ns"), run.trace.meta)
 
 
 def test_a_folder_that_is_gone():

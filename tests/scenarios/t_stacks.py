@@ -207,6 +207,15 @@ def test_damaged_unwind_tables_give_short_stacks():
         expect(100 < len(whole) < len(made), f"{len(whole)} whole of {len(made)}")
 
 
+def test_all_at_once():
+    """Libraries, exceptions, jumps, forks, signals and switched stacks, on a
+    thread each; and samples on top, which interrupt the loader too."""
+    for turn in range(6):
+        env = HEAP | {"TRACEPROF_STACK": f"heap:{16 + 24 * (turn % 3)}",
+                      "TRACEPROF_SAMPLE": "997" if turn % 2 else "0"}
+        same("storm", BLOCKS, 400, env=env)
+
+
 def test_fork():
     env = HEAP | {"TRACEPROF_CHILDREN": "all"}
     run = same("alloc_sites", "fork", env=env)

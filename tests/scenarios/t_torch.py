@@ -87,6 +87,13 @@ def test_shapes_on_request():
                  "types")
 
 
+def test_sizes_of_a_list_of_tensors():
+    args = one(recorded(TRACEPROF_SHAPES="1").trace, "c10d::allreduce_")["args"]
+    expect_equal(args["Input Dims"], [[[2, 0], [2, 1]], [2, 2], []], "dimensions")
+    expect_equal(args["Input type"], ["TensorList", "a type with a long name", "Scalar"],
+                 "types")
+
+
 def test_one_that_ends_on_another_thread_and_one_that_never_does():
     trace = recorded().trace
     one(trace, "gloo:all_reduce", cat="user_annotation")
@@ -133,6 +140,15 @@ def test_a_library_without_its_functions():
     run = traced(program(), double, preload=f"{LIBRARY}:{path}",
                  env={"NO_OBSERVER": "1"})
     left_out(run, "it lacks functions that its version has")
+
+
+def test_a_process_that_has_loaded_it_is_recorded_from_then_on():
+    program = compile_program("loads_late.c", "-ldl", name="loads_late")
+    path = library()
+    expect_equal(same(program, path).trace.top["traceprof_reason"],
+                 "PyTorch or JAX is loaded", "reason")
+    for run in (traced(program), traced(program, path, env={"TRACEPROF_TORCH": "off"})):
+        expect_equal((run.status, run.files), (0, []), "recorded for nothing")
 
 
 def test_switched_off():

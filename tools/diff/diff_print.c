@@ -159,7 +159,7 @@ static void print_names(const struct diff *diff, size_t top, FILE *out)
 	table_print(table, out);
 	if (more)
 		fprintf(out, "%zu more; --top 0 shows all.\n", more);
-	if (diff->has_steps)
+	if (diff->has_steps && same)
 		fprintf(out, "%s%zu name%s the same within noise.\n",
 			shown ? "" : "\n", same, same == 1 ? " is" : "s are");
 }

@@ -366,7 +366,11 @@ static void set_points(struct heap_account *account)
 	const int64_t span = log->end_ns - log->start_ns;
 
 	account->points_are_steps = log->step_count >= 3;
-	account->points = account->points_are_steps ? log->step_count : PARTS;
+	account->points = account->points_are_steps ? log->step_count
+			  : log->end_ns - log->start_ns <
+					  HEAP_SECONDS_MIN * INT64_C(1000000000)
+				  ? 1
+				  : PARTS;
 	account->point_ns = memory_zeroed(account->points, sizeof(int64_t));
 	for (size_t i = 0; i < account->points; i++)
 		account->point_ns[i] =

@@ -30,6 +30,9 @@ struct heap_site {
 	size_t point_count, point_capacity;
 };
 
+/* Shorter runs without steps grow by nature: nothing is said of them. */
+#define HEAP_SECONDS_MIN 10
+
 struct heap_sum {
 	int64_t calls, bytes, frees, live, live_blocks;
 	int64_t peak, peak_ns;

@@ -338,15 +338,15 @@ void heap_log_resolve(struct heap_log *log, struct heap_frame *frame)
 bool heap_frame_is_allocator(const char *function)
 {
 	static const char *const begins[] = {
-		"operator new",	    "__gnu_cxx::",     "std::allocator",
-		"std::__new_alloc", "PyMem_",	       "_PyMem_",
-		"PyObject_Malloc",  "PyObject_Calloc", "PyObject_Realloc",
-		"_PyObject_",	    "xmalloc",	       "xcalloc",
-		"xrealloc",	    "xstrdup",	       "g_malloc",
-		"g_realloc",	    "g_try_malloc",    "g_strdup",
-		"CRYPTO_malloc",    "CRYPTO_zalloc",   "CRYPTO_realloc",
-		"CRYPTO_strdup",    "sqlite3Malloc",   "sqlite3Realloc",
-		"default_malloc",   "PyDataMem_",
+		"operator new",	   "__gnu_cxx::",     "std::",
+		"void std::",	   "PyMem_",	      "_PyMem_",
+		"PyObject_Malloc", "PyObject_Calloc", "PyObject_Realloc",
+		"_PyObject_",	   "xmalloc",	      "xcalloc",
+		"xrealloc",	   "xstrdup",	      "g_malloc",
+		"g_realloc",	   "g_try_malloc",    "g_strdup",
+		"CRYPTO_malloc",   "CRYPTO_zalloc",   "CRYPTO_realloc",
+		"CRYPTO_strdup",   "sqlite3Malloc",   "sqlite3Realloc",
+		"default_malloc",  "PyDataMem_",
 	};
 	static const char *const whole[] = {
 		"malloc",	  "calloc",   "realloc",       "reallocarray",

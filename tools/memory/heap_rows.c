@@ -201,6 +201,29 @@ static uint32_t place_of(const struct heap_log *log, uint32_t number)
 		       : UINT32_MAX;
 }
 
+static bool name_line(void *arg, const struct heap_place *place)
+{
+	if (heap_frame_is_allocator(place->function))
+		return true;
+	if (place->file)
+		text_buffer_format(arg, "%s %s:%d", place->function,
+				   place->file, place->line);
+	return false;
+}
+
+/* What makes stacks one row: the line, of which several calls may be inlined,
+ * or where it isn't known the call. */
+static void name_place(struct heap_log *log, uint32_t number,
+		       struct text_buffer *key)
+{
+	const struct heap_stack *stack = heap_log_stack(log, number);
+
+	if (stack && stack->count)
+		walk_from(log, stack, place_at(log, stack), name_line, key);
+	if (!key->len)
+		text_buffer_format(key, "#%u", place_of(log, number));
+}
+
 struct suppression {
 	const struct leak_list *list;
 	bool is_found;
@@ -234,12 +257,15 @@ static int64_t weight(const struct heap_site *site)
 static void add_site(struct heap_rows *rows, const struct heap_account *account,
 		     const struct heap_site *site, bool leak_is_wanted)
 {
-	const uint32_t key[] = {place_of(rows->log, site->stack), site->space,
-				!leak_is_wanted};
 	const struct heap_growth growth = heap_growth_site(account, site);
-	struct heap_row *row = key_table_row(
-		&rows->table, key_table_number(&rows->table, key, sizeof(key)));
+	struct text_buffer key = {0};
+	struct heap_row *row;
 
+	name_place(rows->log, site->stack, &key);
+	text_buffer_format(&key, " %u %d", site->space, leak_is_wanted);
+	row = key_table_row(&rows->table,
+			    key_table_number(&rows->table, key.data, key.len));
+	text_buffer_free(&key);
 	row->space = site->space;
 	row->is_suppressed = !leak_is_wanted;
 	row->stacks++;

@@ -160,9 +160,16 @@ static void print_growth(struct heap_view *view, uint32_t space, FILE *out)
 	double sum;
 
 	if (!growth.is_known) {
-		fprintf(out,
-			"\ngrowth: not known, there are too few steps (%zu)\n",
-			view->account->points);
+		if (view->account->points_are_steps)
+			fprintf(out,
+				"\ngrowth: not known, there are too few steps "
+				"(%zu)\n",
+				view->account->points);
+		else
+			fprintf(out,
+				"\ngrowth: not known, there are no steps, and "
+				"the run took less than %d s\n",
+				HEAP_SECONDS_MIN);
 		return;
 	}
 	needed = explain(view, count, &sum);
@@ -264,7 +271,12 @@ static void print_limits(const struct heap_view *view, FILE *out)
 	const char *path = NULL;
 	size_t missing;
 
-	if (!log->has_stacks)
+	if (log->metadata.is_unfinished)
+		fputs("not finished: the program still runs, its last events "
+		      "are being written, or it was killed (traceprof recover)"
+		      "\n",
+		      out);
+	else if (!log->has_stacks)
 		fputs("no call stacks in this trace: record with "
 		      "TRACEPROF_STACK=heap\n",
 		      out);

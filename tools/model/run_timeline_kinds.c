@@ -62,6 +62,9 @@ static enum host_kind kind_of_wait(const char *name)
 					    "fdatasync", "open",  NULL};
 	static const char *const nets[] = {"recv", "send", NULL};
 
+	/* "pthread_cond_wait" is no read. */
+	if (begins(name, "pthread_"))
+		return HOST_OFF;
 	if (has(name, files))
 		return HOST_DATA;
 	return has(name, nets) ? HOST_COMM : HOST_OFF;

@@ -38,6 +38,8 @@ function digits(value) {
 }
 
 function time(ns) {
+	if (!ns)
+		return "0";
 	for (const [unit, size] of [["s", 1e9], ["ms", 1e6], ["\u00b5s", 1e3]])
 		if (Math.abs(ns) >= size)
 			return digits(ns / size) + " " + unit;
@@ -181,8 +183,8 @@ function stepChart(steps) {
 	for (const name of ["p50", "p95"]) {
 		marks.push(svg("line", {class: name === "p50" ? "median" : "p95",
 			x1: LEFT, x2: WIDTH - RIGHT, y1: y(steps[name]), y2: y(steps[name])}));
-		marks.push(svg("text", {class: "label", x: WIDTH - RIGHT - 2,
-			y: y(steps[name]) - 3, "text-anchor": "end"},
+		marks.push(svg("text", {class: "label", y: y(steps[name]) - 3,
+			x: WIDTH - RIGHT - (name === "p50" ? 2 : 60), "text-anchor": "end"},
 			name === "p50" ? "median" : name));
 	}
 	marks.push(svg("text", {x: LEFT, y: height + 14},
@@ -366,7 +368,7 @@ function flameChart(flame) {
 			const over = zoomed && node !== zoomed && isIn(node, zoomed);
 			const x = over ? 0 : (node.at - from) / span * WIDTH;
 			const wide = over ? WIDTH : node.ms / span * WIDTH;
-			const fits = Math.floor(wide / 6.5);
+			const fits = Math.floor((wide - 6) / 7);
 			const box = wide < 0.4 ? null : svg("g", {},
 				svg("title", {}, `${node.name}: ${time(node.ms * 1e6)}`),
 				svg("rect", {x, y: node.depth * tall, width: Math.max(0.3, wide - 0.6),

@@ -9,13 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "tools/host/hot_report.h"
 #include "tools/util/command.h"
 #include "tools/util/numbers.h"
+#include "tools/util/table.h"
 #include "tools/report/report.h"
 
 /* argp's keys of options without a letter. */
@@ -206,19 +205,6 @@ static void report_folder(struct report_arguments *arguments,
 		free(names);
 }
 
-/* Of the terminal, or as COLUMNS says; 0: names are not cut. */
-static unsigned int columns_of(void)
-{
-	const char *text = getenv("COLUMNS");
-	struct winsize size;
-
-	if (text && atoi(text) > 0)
-		return (unsigned int)atoi(text);
-	if (isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
-		return size.ws_col;
-	return 0;
-}
-
 /* clang-format off */
 static const struct argp_option choices[] = {
 	{"sort", 's', "KEY", 0, "total (default), self, calls, avg, median, "
@@ -271,7 +257,7 @@ int report_command(int argc, char **argv)
 		return hot_report(&arguments.hot, &argv[arguments.first],
 				  argc - arguments.first);
 	}
-	arguments.choice.columns = columns_of();
+	arguments.choice.columns = table_columns(stdout);
 	arguments.ranks = report_ranks_new();
 	if (arguments.choice.json)
 		fputs("[\n", stdout);

@@ -11,21 +11,37 @@
 #include "tools/util/short_name.h"
 #include "tools/util/table.h"
 
-/* --long, for all names of the report that is printed. */
-static bool shows_whole;
+/* Of the report that is printed: --long, and a terminal where all of a name has
+ * no room. */
+static bool shows_whole, is_narrow;
+
+#define NARROW 120u
+#define REGION " [omp parallel "
 
 static void name_cell(struct table *table, const char *name,
 		      unsigned int indent)
 {
 	struct text_buffer text = {0};
+	char *region;
 
 	text_buffer_cut(&text, 0);
-	if (shows_whole)
+	/* Of one without templates table_print() cuts the middle. */
+	if (shows_whole || (is_narrow && !strchr(name, '<')))
 		text_buffer_add_printable(&text, name, strlen(name), SIZE_MAX);
 	else
 		short_name_add(&text, name);
+	region = is_narrow ? strstr(text.data, REGION) : NULL;
+	if (region) /* " [#1]" */
+		memmove(region + 2, region + strlen(REGION),
+			strlen(region + strlen(REGION)) + 1);
 	table_cell(table, "%*s%s", (int)indent, "", text.data);
 	text_buffer_free(&text);
+}
+
+static struct table *new_table(const char *const *headers, size_t columns)
+{
+	return table_new(shows_whole ? TABLE_WHOLE : TABLE_NUMBERS, headers,
+			 columns);
 }
 
 static void time_cell(struct table *table, double ns)
@@ -109,7 +125,7 @@ static void print_regions(const struct report *report, FILE *out)
 	if (!report->region_count)
 		return;
 	fputc('\n', out);
-	table = table_new(TABLE_NUMBERS, headers, 8);
+	table = new_table(headers, 8);
 	for (size_t at = 0; at < report->region_count; at++)
 		if (!top || at < top)
 			region_row(table, &report->region_list[at]);
@@ -129,38 +145,6 @@ static bool is_gpu(const char *category)
 {
 	return !strcmp(category, "kernel") || !strcmp(category, "gpu_memcpy") ||
 	       !strcmp(category, "gpu_memset");
-}
-
-/* Beside the name: what the columns before it take on a terminal. */
-#define OTHER_COLUMNS 60u
-#define WIDE_COLUMNS  104u
-#define NAME_MIN      20u
-
-/* On a terminal a wide name loses its middle, since what tells it from others
- * stands at its ends. */
-static void cut_name_cell(struct table *table, const struct report *report,
-			  const char *name, unsigned int others)
-{
-	const unsigned int columns = report->choice.columns;
-	size_t room = columns > others + NAME_MIN ? columns - others : NAME_MIN;
-	struct text_buffer text = {0};
-
-	text_buffer_cut(&text, 0);
-	text_buffer_add_printable(&text, name, strlen(name), 4000);
-	if (!columns || text.len <= room) {
-		name_cell(table, name, 0);
-	} else {
-		size_t head = (room - 3) / 2, tail = text.len - (room - 3) / 2;
-
-		/* Not within a character. */
-		while (head && ((unsigned char)text.data[head] & 0xc0) == 0x80)
-			head--;
-		while (((unsigned char)text.data[tail] & 0xc0) == 0x80)
-			tail++;
-		table_cell(table, "%.*s...%s", (int)head, text.data,
-			   text.data + tail);
-	}
-	text_buffer_free(&text);
 }
 
 /* Which columns a table has. */
@@ -205,9 +189,8 @@ static void optional_cell(struct table *table, bool is_there, double ns)
 		time_cell(table, ns);
 }
 
-static void total_row(struct table *table, const struct report *report,
-		      const struct total *row, double whole,
-		      const struct columns *columns)
+static void total_row(struct table *table, const struct total *row,
+		      double whole, const struct columns *columns)
 {
 	table_cell(table, "%s%" PRId64, row->is_estimated ? "~" : "",
 		   row->calls);
@@ -237,8 +220,7 @@ static void total_row(struct table *table, const struct report *report,
 			quantity_rate((double)row->bytes, (double)row->total_ns)
 				.text);
 	}
-	cut_name_cell(table, report, row->name,
-		      columns->wide ? WIDE_COLUMNS : OTHER_COLUMNS);
+	name_cell(table, row->name, 0);
 }
 
 struct category_print {
@@ -285,10 +267,10 @@ static void print_category(void *arg, const char *category)
 	choose_columns(&columns, print, category, rows, count);
 	set_headers(&columns, on_gpu, category[0] ? category : "(no category)");
 	fputc('\n', print->out);
-	table = table_new(TABLE_NUMBERS, columns.headers, columns.count);
+	table = new_table(columns.headers, columns.count);
 	for (size_t at = 0; at < count; at++)
 		if (!top || at < top)
-			total_row(table, report, &rows[at], whole, &columns);
+			total_row(table, &rows[at], whole, &columns);
 	table_print(table, print->out);
 	if (top && count > top)
 		fprintf(print->out, "and %zu more names\n", count - top);
@@ -320,7 +302,7 @@ static void print_heap(const struct report *report, FILE *out)
 	if (heap->heap_calls >= 0)
 		fprintf(out,
 			"\nHeap: %" PRId64 " allocations of %s %s, %" PRId64
-			" frees, peak %s, live at the end %s\n",
+			" frees,\n  peak %s, live at the end %s\n",
 			heap->heap_calls +
 				(knows_before ? heap->heap_calls_before : 0),
 			quantity_bytes(
@@ -335,15 +317,15 @@ static void print_heap(const struct report *report, FILE *out)
 			quantity_bytes((double)heap->heap_live_bytes).text);
 	if (heap->heap_calls_before > 0)
 		fprintf(out,
-			"  of these %" PRId64 " allocations of %s and %" PRId64
-			" frees came before the recording\n",
+			"  before the recording: %" PRId64
+			" allocations of %s, %" PRId64 " frees\n",
 			heap->heap_calls_before,
 			quantity_bytes((double)heap->heap_bytes_before).text,
 			heap->heap_frees_before);
 	if (events->allocs || events->frees)
 		fprintf(out,
 			"%sHeap events: %" PRId64 " allocations of %s, %" PRId64
-			" frees of %s, highest total %s\n",
+			" frees of %s,\n  highest total %s\n",
 			heap->heap_calls >= 0 ? "" : "\n", events->allocs,
 			quantity_bytes((double)events->alloc_bytes).text,
 			events->frees,
@@ -417,7 +399,7 @@ static void print_tree(const struct report *report, FILE *out)
 	static const char *const headers[] = {"calls", "total", "self",
 					      "% of thread", "scopes"};
 	const struct scope_tree *tree = &report->tree;
-	struct table *table = table_new(TABLE_NUMBERS, headers, 5);
+	struct table *table = new_table(headers, 5);
 	double whole = 0;
 
 	fputc('\n', out);
@@ -579,7 +561,7 @@ static void print_streams(const struct report *report, FILE *out)
 		return;
 	streams = report_streams(report);
 	fputc('\n', out);
-	table = table_new(TABLE_NUMBERS, headers, 9);
+	table = new_table(headers, 9);
 	for (size_t at = 0; at < count; at++)
 		if (!top || at < top)
 			stream_row(table, streams[at], wall);
@@ -620,6 +602,7 @@ void report_print_text(const struct report *report, FILE *out)
 		      columns && columns < 80 ? columns : 80, out);
 	print_steps(report, out);
 	shows_whole = report->choice.whole;
+	is_narrow = !shows_whole && columns && columns < NARROW;
 	if (report->choice.tree) {
 		print_tree(report, out);
 	} else {

@@ -8,25 +8,42 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "tools/util/color.h"
 #include "tools/util/memory.h"
+
+unsigned int table_columns(FILE *out)
+{
+	const char *text = getenv("COLUMNS");
+	struct winsize size;
+
+	if (text && atoi(text) > 0)
+		return (unsigned int)atoi(text);
+	if (isatty(fileno(out)) && !ioctl(fileno(out), TIOCGWINSZ, &size))
+		return size.ws_col;
+	return 0;
+}
 
 #ifdef HAVE_SMARTCOLS
 #include <libsmartcols/libsmartcols.h>
 
 struct table {
+	enum table_kind kind;
 	struct libscols_table *lines;
 	struct libscols_line *line; /* that is filled */
 	size_t columns;
 	size_t count; /* of cells */
 };
 
+/* A name is no shorter than this, however narrow the terminal. */
+#define NAME_MIN 20u
+
 static int column_flags(enum table_kind kind, bool is_last)
 {
-	if (is_last)
-		return SCOLS_FL_TRUNC;
-	return kind == TABLE_NUMBERS ? SCOLS_FL_RIGHT : 0;
+	return is_last || kind == TABLE_TEXTS ? 0 : SCOLS_FL_RIGHT;
 }
 
 struct table *table_new(enum table_kind kind, const char *const *headers,
@@ -34,6 +51,7 @@ struct table *table_new(enum table_kind kind, const char *const *headers,
 {
 	struct table *table = memory_zeroed(1, sizeof(*table));
 
+	table->kind = kind;
 	table->columns = columns;
 	table->lines = scols_new_table();
 	if (!table->lines)
@@ -64,9 +82,71 @@ static void color_heads(struct table *table, FILE *out)
 			color_begin(out, COLOR_HEAD));
 }
 
+/* What the columns before the last one take. */
+static size_t others_width(const struct table *table)
+{
+	size_t sum = 0;
+
+	for (size_t at = 0; at + 1 < table->columns; at++) {
+		size_t width =
+			strlen(scols_cell_get_data(scols_column_get_header(
+				scols_table_get_column(table->lines, at))));
+
+		for (size_t row = 0; row < scols_table_get_nlines(table->lines);
+		     row++) {
+			const char *text = scols_line_get_column_data(
+				scols_table_get_line(table->lines, row),
+				scols_table_get_column(table->lines, at));
+			const size_t len = text ? strlen(text) : 0;
+
+			width = len > width ? len : width;
+		}
+		sum += width + 1;
+	}
+	return sum;
+}
+
+/* What tells long names apart stands at their ends, so a wide one loses its
+ * middle. */
+static void cut_middle(struct libscols_cell *cell, size_t room)
+{
+	const char *text = scols_cell_get_data(cell);
+	const size_t len = text ? strlen(text) : 0;
+	size_t head = (room - 3) / 2, tail = len - (room - 3) / 2;
+	char *cut;
+
+	if (len <= room)
+		return;
+	/* Not within a character. */
+	while (head && ((unsigned char)text[head] & 0xc0) == 0x80)
+		head--;
+	while (((unsigned char)text[tail] & 0xc0) == 0x80)
+		tail++;
+	if (asprintf(&cut, "%.*s...%s", (int)head, text, text + tail) < 0)
+		memory_exhausted();
+	if (scols_cell_refer_data(cell, cut))
+		memory_exhausted();
+}
+
+static void fit(struct table *table, FILE *out)
+{
+	const size_t others = others_width(table);
+	const size_t wide = table_columns(out);
+	const size_t room = wide > others + NAME_MIN ? wide - others : NAME_MIN;
+
+	if (!wide || table->kind != TABLE_NUMBERS)
+		return;
+	for (size_t row = 0; row < scols_table_get_nlines(table->lines); row++)
+		cut_middle(scols_line_get_cell(
+				   scols_table_get_line(table->lines, row),
+				   table->columns - 1),
+			   room);
+}
+
 void table_print(struct table *table, FILE *out)
 {
 	scols_table_set_stream(table->lines, out);
+	fit(table, out);
 	if (color_is_on(out))
 		color_heads(table, out);
 	if (table->count)

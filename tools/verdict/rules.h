@@ -41,6 +41,10 @@
 #define GROWTH_MIN	   0.05 /* of the heap, over all steps */
 #define GROWTH_BYTES_MIN   (1 << 20)
 
+#define OPERATORS_MIN	   100 /* of one name, a step */
+#define SHORT_OPERATOR_NS  50000
+#define FUNCTION_MIN	   0.20 /* of the step, in one function of Python */
+
 #define SLOW_STEP_MIN	   2.0 /* medians */
 #define NTH_STEP_MIN	   1.3
 #define NTH_EXCESS_MIN	   0.6	 /* of what slow steps take more */
@@ -72,6 +76,9 @@ bool rule_idle_alloc(const struct verdict_facts *, struct finding *);
 bool rule_data_starved(const struct verdict_facts *, struct finding *);
 bool rule_exposed_comm(const struct verdict_facts *, struct finding *);
 bool rule_off_cpu(const struct verdict_facts *, struct finding *);
+bool rule_short_operators(const struct verdict_facts *, struct finding *);
+bool rule_copied_layout(const struct verdict_facts *, struct finding *);
+bool rule_python(const struct verdict_facts *, struct finding *);
 bool rule_imbalance(const struct verdict_facts *, struct finding *);
 bool rule_barrier(const struct verdict_facts *, struct finding *);
 bool rule_critical(const struct verdict_facts *, struct finding *);
@@ -103,6 +110,10 @@ bool is_launch_bound(const struct verdict_facts *facts);
 /* Members of OpenMP's teams that have next to no work; the first one's lane. */
 int64_t idle_threads_of(const struct verdict_facts *facts, int64_t *threads,
 			uint32_t *first);
+
+/* The program's function of Python that takes most while data are loaded;
+ * TIMELINE_NONE not known. */
+uint32_t function_of_data(const struct verdict_facts *facts);
 
 /* Calls that wait for a GPU, results that are read included, a step. */
 double syncs_of(const struct verdict_facts *facts);

@@ -114,13 +114,20 @@ bool rule_data_starved(const struct verdict_facts *facts,
 		       struct finding *finding)
 {
 	const struct split *split = &facts->split;
+	uint32_t function;
 
 	finding->saved_ns = (double)split->ns[SHARE_DATA];
 	if (!is_worth(facts, finding->saved_ns, SHARE_MIN) ||
 	    !say_longest(facts, finding, HOST_DATA))
 		return false;
-	say(&finding->figure, "the step waits %s for its data",
-	    quantity_time(finding->saved_ns / steps_of(facts)).text);
+	function = function_of_data(facts);
+	say(&finding->figure, "%s a step is spent waiting for data%s%s",
+	    quantity_time(finding->saved_ns / steps_of(facts)).text,
+	    function == TIMELINE_NONE ? "" : ", most of all for ",
+	    function == TIMELINE_NONE
+		    ? ""
+		    : short_name(timeline_name_text(facts->timeline, function))
+			      .text);
 	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_MIN);
 	say(&finding->next,
 	    "load ahead: more workers (num_workers, prefetch_factor), cheaper "
@@ -167,8 +174,7 @@ bool rule_off_cpu(const struct verdict_facts *facts, struct finding *finding)
 	    !say_longest(facts, finding, HOST_OFF))
 		return false;
 	say(&finding->figure,
-	    "the step's thread sleeps or waits for another "
-	    "one for %s",
+	    "for %s a step its thread sleeps or waits for another one",
 	    quantity_time(finding->saved_ns / steps_of(facts)).text);
 	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_HIGH_MIN);
 	say(&finding->next, "look at who holds what it waits for: a lock, a "

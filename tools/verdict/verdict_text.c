@@ -13,6 +13,9 @@
 
 /* What is less of the step is not named. */
 #define NAMED_MIN	      0.005
+/* Names that are said, and what each takes of the time at least. */
+#define NAMES		      3u
+#define NAME_MIN	      0.02
 /* So much of the step in waits that no rule explains is said all the same. */
 #define WAITS_UNEXPLAINED_MIN 0.20
 
@@ -147,6 +150,65 @@ static unsigned int add_finding(struct text_buffer *lines,
 		finding->next ? finding->next : "");
 }
 
+/* Is it work, of the kind that most of the time goes to? */
+static int64_t work_of(const struct split *split,
+		       const struct timeline_name *row)
+{
+	if (split->ns[SHARE_GPU] * 2 > split->total_ns)
+		return row->is_gpu ? row->sum_ns : 0;
+	return !row->is_gpu && (row->host == HOST_PLAIN ||
+				row->host == HOST_OMP)
+		       ? row->self_ns
+		       : 0;
+}
+
+/* The names that took most, by what they did themselves. */
+static unsigned int add_names(struct text_buffer *lines,
+			      const struct verdict *verdict,
+			      unsigned int columns)
+{
+	const struct timeline *timeline = verdict->facts.timeline;
+	const struct split *split = &verdict->facts.split;
+	struct text_buffer text = {0};
+	const char *last = "";
+	int64_t below = INT64_MAX;
+	unsigned int count = 0;
+
+	text_buffer_cut(&text, 0);
+	for (unsigned int named = 0; named < NAMES;) {
+		uint32_t most = TIMELINE_NONE;
+		int64_t most_ns = 0;
+
+		for (uint32_t at = 0; at < timeline->names.count; at++) {
+			const int64_t ns =
+				work_of(split, timeline_name(timeline, at));
+
+			/* Phases say no more than the step does. */
+			if (ns > most_ns && ns < below &&
+			    strncmp(timeline_name_text(timeline, at),
+				    "phase: ", 7)) {
+				most_ns = ns;
+				most = at;
+			}
+		}
+		if ((double)most_ns < NAME_MIN * (double)split->total_ns)
+			break;
+		below = most_ns;
+		/* A region and its members' shares have one name. */
+		if (!strcmp(last, timeline_name_text(timeline, most)))
+			continue;
+		last = timeline_name_text(timeline, most);
+		text_buffer_format(
+			&text, "%s%s %s", named++ ? ", " : "most work in all: ",
+			short_name(timeline_name_text(timeline, most)).text,
+			quantity_time((double)most_ns).text);
+	}
+	if (text.len)
+		count = add_wrapped(lines, text.data, 2, columns);
+	text_buffer_free(&text);
+	return count;
+}
+
 /* No rule says why a team waits that has even work. */
 static void add_nothing(struct text_buffer *lines,
 			const struct verdict *verdict, unsigned int columns)
@@ -180,6 +242,7 @@ void verdict_print(const struct verdict *verdict, unsigned int lines,
 	text_buffer_cut(&text, 0);
 	used = add_step(&text, verdict, columns);
 	used += add_split(&text, verdict, columns);
+	used += add_names(&text, verdict, columns);
 	for (; at < verdict->count; at++) {
 		const size_t before = text.len;
 		const unsigned int more =

@@ -2,6 +2,7 @@
 /* draw.c - joining and writing of single events; see draw.h. */
 #include "writer/draw/draw.h"
 
+#include "collector/session/python_stack.h"
 #include "writer/events/clip.h"
 #include "writer/gpu/gpu.h"
 #include "writer/draw/flame.h"
@@ -286,12 +287,47 @@ static void write_deferred(struct writer_state *state,
 	}
 }
 
+/* The calls of Python that began before `until_ticks` wait for their turn:
+ * those after it are drawn, innermost first.  Returns how many are left. */
+static uint32_t draw_calls(struct writer_state *state,
+			   struct ring_reader *reader, uint32_t left,
+			   uint64_t until_ticks, uint64_t end_ticks)
+{
+	const struct window *window = writer_state_window(state);
+	const struct python_stack *stack =
+		python_stack_of(state->session, reader->thread);
+
+	while (left && stack->call[left - 1].start_ticks >= until_ticks) {
+		const struct python_call *call = &stack->call[--left];
+		struct event event = python_call_event(
+			call, left ? call - 1 : NULL, end_ticks);
+		struct event_span span;
+
+		/* ACQUIRE pairs with RELEASE in python_calls.c: it has not
+		 * ended meanwhile. */
+		if (load_acquire(&stack->depth) <= left ||
+		    event.start_ticks >= end_ticks)
+			continue;
+		event.start_ticks =
+			max_u64(event.start_ticks, window->start_ticks);
+		event.flags = EVENT_UNFINISHED;
+		write(state, reader, &event, &span);
+	}
+	return left;
+}
+
 static void draw_open_ring(struct writer_state *state,
 			   struct ring_reader *reader, uint64_t end_ticks)
 {
 	struct open_slice open[OPEN_SLICES_MAX];
 	struct pending_wait *wait = &reader->pending;
 	const struct region_end *end;
+	struct python_stack *stack =
+		python_stack_of(state->session, reader->thread);
+	/* ACQUIRE pairs with RELEASE in python_calls.c: the calls. */
+	uint32_t calls =
+		stack ? min_u32(load_acquire(&stack->depth), PYTHON_DEPTH_MAX)
+		      : 0;
 	uint32_t count = 0;
 
 	while (count < OPEN_SLICES_MAX &&
@@ -309,6 +345,8 @@ static void draw_open_ring(struct writer_state *state,
 	/* Innermost first, as they would have ended, but a share before the
 	 * wait that began when it ended. */
 	while (count--) {
+		calls = draw_calls(state, reader, calls,
+				   open[count].start_ticks, end_ticks);
 		if (count && open_slice_ends_share(&open[count])) {
 			write_open(state, reader, &open[count - 1],
 				   min_u64(open[count].start_ticks, end_ticks),
@@ -318,6 +356,9 @@ static void draw_open_ring(struct writer_state *state,
 		write_open(state, reader, &open[count], end_ticks,
 			   EVENT_UNFINISHED);
 	}
+	draw_calls(state, reader, calls, 0, end_ticks);
+	if (stack)
+		store_relaxed(&stack->drawn, stack->window);
 }
 
 /* A dump of the flight recorder shows the step that it fell into. */

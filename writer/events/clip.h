@@ -16,7 +16,8 @@ static inline bool clip_is_on_lane(unsigned int kind)
 {
 	return (kind >= EVENT_OMP_REGION && kind <= EVENT_SCOPE) ||
 	       kind == EVENT_CALL || kind == EVENT_BLAS ||
-	       kind == EVENT_HOST_WAIT || kind == EVENT_FILE_IO;
+	       kind == EVENT_HOST_WAIT || kind == EVENT_FILE_IO ||
+	       kind == EVENT_PYTHON;
 }
 
 /* The end of the window that is written, 0 while it is open. */

@@ -3,16 +3,15 @@
 #include "writer/events/event_json.h"
 
 #include "collector/system/log.h"
-#include "collector/system/sampling.h"
 #include "collector/session/names.h"
 #include "writer/events/allocator_json.h"
 #include "writer/events/blas_json.h"
 #include "writer/events/forward.h"
+#include "writer/events/block_json.h"
 #include "writer/events/map_json.h"
 #include "writer/events/meta_json.h"
 #include "writer/events/stack_json.h"
 #include "writer/events/wait_json.h"
-#include "writer/text/digits.h"
 #include "writer/text/schema.h"
 #include <math.h>
 #include <string.h>
@@ -21,11 +20,9 @@
 #define SLICE(category)                                                        \
 	",\n{" SCHEMA_PAIR(SCHEMA_PHASE, SCHEMA_PHASE_SLICE) "," SCHEMA_PAIR(  \
 		SCHEMA_CATEGORY, category) "," SCHEMA_KEY(SCHEMA_NAME) "\""
-#define THEN(key)	"," SCHEMA_KEY(key)
-/* Keys and seven numbers of a heap event, each of its greatest width. */
-#define MEMORY_ARGS_MAX (256u + 7 * DIGITS_U64_MAX)
-/* Of the total at most; less than what lies between its two places. */
-#define NUMBER_BYTES	19u
+/* With a colour of Chrome's and TensorBoard's viewer; Perfetto takes none. */
+#define SLICE_LIKE(category, color) SLICE(category "\",\"cname\":\"" color)
+#define THEN(key)		    "," SCHEMA_KEY(key)
 
 /* A line about a thread's events of one name. */
 static void line_of(struct json *json, const struct ring_reader *reader,
@@ -161,7 +158,9 @@ static void write_omp(struct writer_state *state, struct ring_reader *reader,
 	struct json *json = &state->json;
 
 	line_of(json, reader, label, event->kind);
-	if (event_is_omp_part(event->kind))
+	if (event->kind == EVENT_OMP_WAIT)
+		json_raw(json, SLICE_LIKE(SCHEMA_OPENMP, SCHEMA_WAITING));
+	else if (event_is_omp_part(event->kind))
 		json_raw(json, SLICE(SCHEMA_OPENMP));
 	else
 		json_raw(json, SLICE(SCHEMA_CPU_OP));
@@ -400,102 +399,6 @@ void event_json_live(struct writer_state *state, const char *name,
 	json_raw(&state->json, "}}");
 }
 
-/* Where the text goes on. */
-struct cursor {
-	char *at;
-	const char *begin; /* offset 0 of the notes */
-	struct fields *fields;
-};
-
-static inline void put(struct cursor *cursor, const char *text, size_t len)
-{
-	memcpy(cursor->at, text, len);
-	cursor->at += len;
-}
-
-#define PUT(cursor, literal) put(cursor, "" literal, sizeof(literal) - 1)
-
-static inline void end_field(struct cursor *cursor)
-{
-	if (cursor->fields)
-		fields_end(cursor->fields,
-			   (size_t)(cursor->at - cursor->begin));
-}
-
-static inline void put_number(struct cursor *cursor, uint64_t value)
-{
-	cursor->at = digits_u64(cursor->at, value);
-	end_field(cursor);
-}
-
-/* Twice: what the allocator holds beyond it isn't known. */
-static inline void put_total(struct cursor *cursor, uint64_t total)
-{
-	const char *number;
-	size_t len;
-
-	PUT(cursor, THEN(SCHEMA_ARGS) "{" SCHEMA_KEY(SCHEMA_TOTAL_RESERVED));
-	number = cursor->at;
-	put_number(cursor, total);
-	len = (size_t)(cursor->at - number);
-	PUT(cursor, THEN(SCHEMA_TOTAL_ALLOCATED));
-	memcpy(cursor->at, number, NUMBER_BYTES);
-	cursor->at += len;
-	end_field(cursor);
-}
-
-/* What a sample stands for. */
-static void put_weighed(struct writer_state *state, const struct event *event)
-{
-	const struct options *options = &state->session->head->options;
-	const uint64_t bytes = sampling_weigh(event->heap.size_bytes,
-					      (uint64_t)options->malloc_sample);
-
-	json_pair_i64(&state->json, SCHEMA_WEIGHED,
-		      event->kind == EVENT_HEAP_FREE ? -(int64_t)bytes
-						     : (int64_t)bytes);
-}
-
-/* The args of a heap event, to the end of its line.  There may be millions of
- * them in a second, each with six numbers, so they are written in one go, with
- * one look at the room that is left. */
-static void memory_args(struct writer_state *state, const struct event *event)
-{
-	struct json *json = &state->json;
-	struct timeline *line = &state->timeline;
-	struct cursor cursor;
-
-	if (!json_fits(json, MEMORY_ARGS_MAX))
-		return;
-	cursor = (struct cursor){json->data + json->used, json->data,
-				 json->fields};
-	put_total(&cursor,
-		  (uint64_t)(state->heap.live > 0 ? state->heap.live : 0));
-	PUT(&cursor, THEN(SCHEMA_BYTES));
-	*cursor.at = '-';
-	cursor.at += event->kind == EVENT_HEAP_FREE;
-	put_number(&cursor, event->heap.size_bytes);
-	PUT(&cursor, THEN(SCHEMA_DEVICE_ID) "-1" THEN(
-			     SCHEMA_DEVICE_TYPE) "0" THEN(SCHEMA_ADDRESS));
-	put_number(&cursor, event->heap.address);
-	if (cursor.fields)
-		fields_recurs(cursor.fields);
-	if (event->heap.dur_ticks) {
-		const uint64_t end = event->start_ticks + event->heap.dur_ticks;
-
-		PUT(&cursor, ",\"dur_ns\":");
-		put_number(&cursor,
-			   timeline_ns(line, end) -
-				   timeline_ns(line, event->start_ticks));
-	}
-	json->used = (size_t)(cursor.at - json->data);
-	if (state->session->head->options.malloc == MALLOC_SAMPLED)
-		put_weighed(state, event);
-	if (event->kind == EVENT_HEAP_ALLOC && event->stack)
-		stack_json(state, event->stack);
-	json_raw(json, "}}");
-}
-
 static void instant_head(struct writer_state *state, struct ring_reader *reader,
 			 const struct event *event, const char *name,
 			 uint64_t ts_ns)
@@ -517,7 +420,7 @@ static bool write_memory(struct writer_state *state, struct ring_reader *reader,
 			 const struct event *event, uint64_t ts_ns)
 {
 	instant_head(state, reader, event, SCHEMA_MEMORY, ts_ns);
-	memory_args(state, event);
+	block_json(state, event);
 	return true;
 }
 
@@ -527,7 +430,7 @@ static void write_loss(struct writer_state *state, struct ring_reader *reader,
 	struct json *json = &state->json;
 
 	meta_json_lane(state, reader, LANE_LOSSES);
-	json_raw(json, SLICE(SCHEMA_OVERHEAD) "lost ");
+	json_raw(json, SLICE_LIKE(SCHEMA_OVERHEAD, SCHEMA_OURS_COLOR) "lost ");
 	json_u64(json, event->loss.count);
 	json_raw(json, " events");
 	slice_place(state, reader, LANE_LOSSES, span);
@@ -555,20 +458,6 @@ static void write_call(struct writer_state *state, struct ring_reader *reader,
 	close_slice(json, span);
 }
 
-static void write_map(struct writer_state *state, struct ring_reader *reader,
-		      const struct event *event, uint64_t ts_ns)
-{
-	instant_head(state, reader, event, SCHEMA_MAPPED, ts_ns);
-	map_json(state, event);
-}
-
-static void write_block(struct writer_state *state, struct ring_reader *reader,
-			const struct event *event, uint64_t ts_ns)
-{
-	instant_head(state, reader, event, SCHEMA_MEMORY, ts_ns);
-	allocator_json(state, event);
-}
-
 static void write_wait(struct writer_state *state, struct ring_reader *reader,
 		       const struct event *event, const struct label *label,
 		       struct event_span span)
@@ -576,10 +465,7 @@ static void write_wait(struct writer_state *state, struct ring_reader *reader,
 	struct json *json = &state->json;
 
 	line_of(json, reader, label, event->kind);
-	if (event->kind == EVENT_FILE_IO)
-		json_raw(json, SLICE(SCHEMA_FILE_IO));
-	else
-		json_raw(json, SLICE(SCHEMA_WAIT));
+	wait_json_begin(json, event);
 	put_name(json, label);
 	slice_place(state, reader, LANE_MAIN, span);
 	ids(state);
@@ -644,13 +530,18 @@ static bool write_kind(struct writer_state *state, struct ring_reader *reader,
 		write_call(state, reader, event, label, span);
 		return true;
 	case EVENT_MAP:
-		write_map(state, reader, event, span.start_ns);
+		instant_head(state, reader, event, SCHEMA_MAPPED,
+			     span.start_ns);
+		map_json(state, event);
 		return true;
 	case EVENT_ALLOCATOR:
-		write_block(state, reader, event, span.start_ns);
+		instant_head(state, reader, event, SCHEMA_MEMORY,
+			     span.start_ns);
+		allocator_json(state, event);
 		return true;
 	case EVENT_FILE_IO:
 	case EVENT_HOST_WAIT:
+	case EVENT_PYTHON:
 		write_wait(state, reader, event, label, span);
 		return true;
 	case EVENT_BLAS:
@@ -691,7 +582,8 @@ void event_json_pass(struct writer_state *state, uint64_t start_ns,
 	size_t mark = json_mark(json);
 
 	meta_json_writer(state);
-	json_raw(json, SLICE(SCHEMA_OVERHEAD) "traceprof writer");
+	json_raw(json, SLICE_LIKE(SCHEMA_OVERHEAD,
+				  SCHEMA_OURS_COLOR) "traceprof writer");
 	place(json, state->pid, state->writer_tid, start_ns);
 	json_raw(json, THEN(SCHEMA_DURATION));
 	json_micros(json, (int64_t)(end_ns - start_ns));

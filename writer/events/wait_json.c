@@ -3,12 +3,42 @@
 #include "writer/events/wait_json.h"
 
 #include "collector/system/log.h"
+#include "writer/text/schema.h"
+
+/* As torch.profiler's with_stack has it. */
+static void python_json(struct json *json, const struct event *event)
+{
+	if (event->python.parent)
+		json_pair_u64(json, SCHEMA_PYTHON_PARENT, event->python.parent);
+	else
+		json_raw(json, "," SCHEMA_KEY(SCHEMA_PYTHON_PARENT) "null");
+	json_pair_u64(json, SCHEMA_PYTHON_ID, event->python.number);
+}
+
+#define BEGIN(category)                                                        \
+	",\n{" SCHEMA_PAIR(SCHEMA_PHASE, SCHEMA_PHASE_SLICE) "," SCHEMA_PAIR(  \
+		SCHEMA_CATEGORY, category) "," SCHEMA_KEY(SCHEMA_NAME) "\""
+
+void wait_json_begin(struct json *json, const struct event *event)
+{
+	if (event->kind == EVENT_FILE_IO)
+		json_raw(json, BEGIN(SCHEMA_FILE_IO));
+	else if (event->kind == EVENT_PYTHON)
+		json_raw(json, BEGIN(SCHEMA_PYTHON));
+	else
+		json_raw(json,
+			 BEGIN(SCHEMA_WAIT "\",\"cname\":\"" SCHEMA_WAITING));
+}
 
 void wait_json(struct json *json, const struct event *event)
 {
 	char text[32];
 	size_t len;
 
+	if (event->kind == EVENT_PYTHON) {
+		python_json(json, event);
+		return;
+	}
 	if (event->kind == EVENT_FILE_IO)
 		json_pair_u64(json, "bytes", event->file.bytes);
 	if (event->kind == EVENT_FILE_IO || !event->wait.object)

@@ -8,6 +8,9 @@
 #include "collector/session/event.h"
 #include "writer/text/json.h"
 
+/* Up to its name. */
+void wait_json_begin(struct json *json, const struct event *event);
+
 /* Further args of a wait's slice. */
 void wait_json(struct json *json, const struct event *event);
 

@@ -77,6 +77,7 @@ static struct label key_of(const struct event *event)
 	case EVENT_MARK:
 	case EVENT_COUNTER:
 	case EVENT_HOST_WAIT:
+	case EVENT_PYTHON:
 	case EVENT_CALL:
 	case EVENT_BLAS: key.name = event->name; break;
 	default: gpu_label_key(event, &key); break;
@@ -166,6 +167,7 @@ static const char *category_of(const struct label *key)
 	case EVENT_CPU_SAMPLE: return SCHEMA_CPU_SAMPLE;
 	case EVENT_FILE_IO: return SCHEMA_FILE_IO;
 	case EVENT_HOST_WAIT: return SCHEMA_WAIT;
+	case EVENT_PYTHON: return SCHEMA_PYTHON;
 	case EVENT_BLAS: return SCHEMA_CPU_OP;
 	case EVENT_OMP_IMPLICIT:
 	case EVENT_OMP_WAIT:

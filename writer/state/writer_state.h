@@ -134,7 +134,6 @@ struct writer_state {
 	uint64_t packed_chunks;		/* of theirs that are packed */
 	uint64_t late_since_ns;		/* events wait for room; 0 none do */
 	uint64_t late_passes;
-	uint64_t ran_ns, unscheduled_ns;  /* of the first thread; 0 not known */
 	const _Atomic bool *is_cancelled; /* of a recovery; NULL: it never is */
 	bool is_asked;			  /* somebody waits for this pass */
 	uint64_t slice_ticks;		  /* of one round in a large backlog */

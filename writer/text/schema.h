@@ -77,6 +77,7 @@
 
 /* Categories. */
 #define SCHEMA_CPU_OP		    "cpu_op"
+#define SCHEMA_PYTHON		    "python_function"
 /* What a team does inside of its region: no operators, which readers count. */
 #define SCHEMA_OPENMP		    "openmp"
 #define SCHEMA_USER_ANNOTATION	    "user_annotation"
@@ -90,6 +91,9 @@
 #define SCHEMA_CUDA_SYNC	    "cuda_sync"
 #define SCHEMA_CUDA_EVENT	    "cuda_event"
 #define SCHEMA_OVERHEAD		    "overhead"
+/* Colours: what waits, and what is ours; work has a colour for each name. */
+#define SCHEMA_WAITING		    "bad"
+#define SCHEMA_OURS_COLOR	    "grey"
 #define SCHEMA_UNIFIED_MEMORY	    "unified_memory"
 #define SCHEMA_MEMORY_POOL	    "memory_pool"
 #define SCHEMA_GPU_THROTTLE	    "gpu_throttle"
@@ -126,6 +130,8 @@
 #define SCHEMA_EVENT_INDEX	    "Ev Idx"
 #define SCHEMA_FINISHED		    "finished"
 #define SCHEMA_SEQUENCE		    "Sequence number"
+#define SCHEMA_PYTHON_ID	    "Python id"
+#define SCHEMA_PYTHON_PARENT	    "Python parent id"
 #define SCHEMA_FORWARD_THREAD	    "Fwd thread id"
 #define SCHEMA_CORRELATION	    "correlation"
 #define SCHEMA_STREAM		    "stream"

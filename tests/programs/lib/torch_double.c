@@ -226,18 +226,27 @@ static struct vector room_for(size_t bytes)
 	return vector;
 }
 
-/* Input number i is a matrix of 2 by i, the last one a number. */
+/* The first input of c10d's is a list of two matrices. */
+static bool has_list(const struct record *record)
+{
+	return !strncmp(record->name, "c10d::", 6);
+}
+
+/* Input number i is a matrix of 2 by i, the last one a number.  A list has no
+ * size, or in a row those of what it holds. */
 void *_ZN5torch8profiler4impl10inputSizesERKN2at14RecordFunctionEb(
 	struct vector *result, const struct record *record, bool flat)
 {
-	(void)flat;
-	*result = room_for(record->input_count * sizeof(struct vector));
-	for (uint64_t i = 0; i < record->input_count; i++) {
+	const bool has = has_list(record);
+	const uint64_t total = record->input_count + (flat && has);
+
+	*result = room_for(total * sizeof(struct vector));
+	for (uint64_t i = 0; i < total; i++) {
 		struct vector *one = (struct vector *)(void *)result->begin + i;
 		const int64_t sizes[2] = {2, (int64_t)i};
 
 		*one = (struct vector){0};
-		if (i + 1 == record->input_count)
+		if (i + 1 == total || (has && !flat && !i))
 			continue;
 		*one = room_for(sizeof(sizes));
 		memcpy(one->begin, sizes, sizeof(sizes));
@@ -253,8 +262,9 @@ void *_ZN5torch8profiler4impl10inputTypesB5cxx11ERKN2at14RecordFunctionE(
 	*result = room_for(record->input_count * sizeof(struct string));
 	for (uint64_t i = 0; i < record->input_count; i++) {
 		struct string *one = (struct string *)(void *)result->begin + i;
-		const char *type =
-			i + 1 == record->input_count ? "Int" : types[i % 2];
+		const char *type = i + 1 == record->input_count ? "Int"
+				   : !i && has_list(record)	? "GenericList"
+								: types[i % 2];
 
 		one->len = strlen(type);
 		one->text = one->len < 16 ? one->small : malloc(one->len + 1);

@@ -9,6 +9,7 @@
 
 #ifdef HAVE_CUPTI
 #include "preload/cuda/cupti_library.h"
+#include "preload/cuda/cupti_share.h"
 #include "preload/cuda/cupti_source.h"
 #include "collector/system/cupti_versions.h"
 #include "tests/unit/session_fixture.h"
@@ -26,6 +27,11 @@ bool cupti_is_alive(void)
 bool cupti_may_be_turned(void)
 {
 	return true;
+}
+
+bool cupti_share_is_on(void)
+{
+	return false;
 }
 
 bool cupti_is_ours(void)

@@ -305,7 +305,7 @@ static void losses_are_counted_and_drawn(void **state)
 	/* The loss is an event too. */
 	assert_account(text, events + 10 + 1 - dropped, 0, dropped);
 	assert_int_equal(
-		sample_count(text, "\"cat\":\"overhead\",\"name\":\"lost "), 1);
+		sample_count(text, "\"cname\":\"grey\",\"name\":\"lost "), 1);
 	assert_non_null(strstr(text, "\"dropped_by_kind\":{\"scope\":"));
 	assert_non_null(strstr(text, "\"dropped_by_thread\":{\"100"));
 	sample_end(&sample);

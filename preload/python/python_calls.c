@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* python_calls.c - a thread's open calls, and their events; see
+ * python_calls.h. */
+#include "preload/python/python_calls.h"
+
+/* All calls are counted together, under the GIL. */
+static uint32_t calls;
+
+static uint64_t least; /* that is drawn inside of an import */
+
+void python_calls_start(uint64_t least_ticks)
+{
+	least = least_ticks;
+}
+
+/* What another window left open and its writer had no time to draw. */
+static void leave_old(struct python_stack *stack)
+{
+	const uint32_t depth = load_relaxed(&stack->depth);
+
+	if (depth && load_relaxed(&stack->drawn) != stack->window)
+		hook_unfollowed();
+	/* RELEASE pairs with ACQUIRE in draw.c: the calls are gone. */
+	store_release(&stack->depth, 0);
+	stack->beyond = 0;
+	stack->imports = 0;
+}
+
+struct python_stack *python_calls_here(struct thread *thread, uint32_t window,
+				       bool *is_new)
+{
+	struct session *session = load_relaxed(&session_here);
+	struct python_stack *stack;
+
+	if (unlikely(!thread->python_at))
+		thread->python_at =
+			session_alloc(session, sizeof(struct python_stack));
+	if (unlikely(!thread->python_at)) {
+		hook_unfollowed();
+		return NULL;
+	}
+	stack = session_at(session, thread->python_at);
+	*is_new = stack->window != window;
+	if (unlikely(*is_new)) {
+		leave_old(stack);
+		stack->window = window;
+	}
+	return stack;
+}
+
+void python_calls_thread_entered(struct thread *thread)
+{
+	struct python_stack *stack = python_stack(thread);
+
+	if (stack)
+		leave_old(stack);
+}
+
+void python_call_begins(struct python_stack *stack, uint32_t code,
+			uint32_t name, bool is_import)
+{
+	const uint32_t depth = load_relaxed(&stack->depth);
+
+	if (unlikely(depth >= PYTHON_DEPTH_MAX)) {
+		if (!stack->beyond++)
+			hook_unfollowed();
+		return;
+	}
+	stack->call[depth] = (struct python_call){
+		.start_ticks = clock_ticks(),
+		.name = name,
+		.code = code,
+		.number = ++calls,
+		.is_import = is_import,
+	};
+	stack->imports += is_import;
+	/* RELEASE pairs with ACQUIRE in draw.c: the call. */
+	store_release(&stack->depth, depth + 1);
+}
+
+/* A slice that was opened in it and goes on, by __enter__ say, would cross it:
+ * it ends where that begins. */
+static uint64_t end_of(const struct thread *thread,
+		       const struct python_call *call, uint64_t now)
+{
+	uint32_t depth = min_u32(load_relaxed(&thread->depth), OPEN_SLICES_MAX);
+
+	while (depth && thread->open[depth - 1].start_ticks > call->start_ticks)
+		now = thread->open[--depth].start_ticks;
+	return now;
+}
+
+static void record(struct thread *thread, const struct python_stack *stack,
+		   uint32_t at, uint64_t now, unsigned int flags)
+{
+	const struct python_call *call = &stack->call[at];
+	struct event event = python_call_event(call, at ? call - 1 : NULL,
+					       end_of(thread, call, now));
+
+	event.flags = (uint16_t)flags;
+	thread_record(thread, &event);
+}
+
+static void end_down_to(struct thread *thread, struct python_stack *stack,
+			uint32_t depth, unsigned int flags)
+{
+	const uint64_t now = clock_ticks();
+	uint32_t at = load_relaxed(&stack->depth);
+
+	while (at-- > depth) {
+		const struct python_call *call = &stack->call[at];
+
+		/* The event first: between the two the writer finds the call
+		 * open, and strikes it. */
+		stack->imports -= call->is_import;
+		if (!stack->imports || now - call->start_ticks >= least)
+			record(thread, stack, at, now,
+			       at > depth ? EVENT_UNFINISHED : flags);
+		/* RELEASE pairs with ACQUIRE in draw.c: the call is gone. */
+		store_release(&stack->depth, at);
+	}
+}
+
+void python_call_ends(struct thread *thread, struct python_stack *stack,
+		      uint32_t code)
+{
+	uint32_t at = load_relaxed(&stack->depth);
+
+	if (unlikely(stack->beyond)) {
+		stack->beyond--;
+		return;
+	}
+	while (at && stack->call[at - 1].code != code)
+		at--;
+	/* One that began before we looked isn't there. */
+	if (at)
+		end_down_to(thread, stack, at - 1, 0);
+}
+
+void python_calls_end(struct thread *thread)
+{
+	struct python_stack *stack = python_stack(thread);
+
+	if (stack)
+		end_down_to(thread, stack, 0, EVENT_UNFINISHED);
+}

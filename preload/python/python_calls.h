@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * python_calls.h - calls of Python begin and end on this thread.
+ */
+#ifndef PRELOAD_PYTHON_CALLS_H
+#define PRELOAD_PYTHON_CALLS_H
+
+#include "collector/session/python_stack.h"
+#include "preload/process/hook.h"
+
+/* The thread's stack for this window, made or emptied where it isn't yet.  NULL
+ * there is none; *is_new: what the thread is in should be put on it. */
+struct python_stack *python_calls_here(struct thread *thread, uint32_t window,
+				       bool *is_new);
+
+/* A call of `code`, drawn as `name`.  What an import calls is drawn if it takes
+ * as long as python_calls_start() was told. */
+void python_call_begins(struct python_stack *stack, uint32_t code,
+			uint32_t name, bool is_import);
+void python_calls_start(uint64_t least_ticks);
+
+/* The innermost call of `code` ends, and what was called inside. */
+void python_call_ends(struct thread *thread, struct python_stack *stack,
+		      uint32_t code);
+
+/* The thread's record was another's. */
+void python_calls_thread_entered(struct thread *thread);
+
+/* All that are open end now: the window does, or nobody tells us more. */
+void python_calls_end(struct thread *thread);
+
+#endif

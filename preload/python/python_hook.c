@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * python_hook.c - set, told and taken back; see python_hook.h.
+ *
+ * Everything but what opens and closes windows runs under the GIL, which is
+ * the lock of all of it.
+ */
+#include "preload/python/python_hook.h"
+
+#include "collector/session/gate.h"
+#include "collector/system/loader.h"
+#include "collector/system/log.h"
+#include "preload/process/life.h"
+#include "preload/process/process.h"
+#include "preload/python/python_api.h"
+#include "preload/python/python_calls.h"
+#include "preload/python/python_monitor.h"
+#include "preload/python/python_names.h"
+#include "preload/python/python_profile.h"
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#define WALK_MAX    512u /* frames that a thread is in when a window opens */
+#define STACK_BYTES (128u << 10)
+#define AWAIT_NS    200000
+#define IMPORTED_EACH                                                          \
+	10000u /* of a second: calls of imports so long are drawn */
+#define AWAITS 20000u
+
+static struct {
+	const char *why; /* it can't be used */
+	bool is_there;
+	bool is_proved;
+	_Atomic uint32_t window;  /* that opened last, by number */
+	_Atomic bool is_wanted;	  /* one is open */
+	_Atomic bool is_asked;	  /* a pending call is under way */
+	_Atomic bool is_set;	  /* the interpreter tells us */
+	_Atomic uint32_t session; /* names are of this one */
+	bool collects;		  /* gc tells us too */
+	bool is_noted;
+} hook;
+
+/* --- what the interpreter tells ------------------------------------------- */
+
+static void *code_of(void *frame)
+{
+	void *code;
+
+	if (!python_api.frame_code)
+		return python_word(frame, PYTHON_FRAME_CODE);
+	/* The frame keeps it. */
+	code = python_api.frame_code(frame);
+	python_api.give(code);
+	return code;
+}
+
+static void *back_of(void *frame)
+{
+	void *back;
+
+	if (!python_api.frame_back)
+		return python_word(frame, PYTHON_FRAME_BACK);
+	back = python_api.frame_back(frame);
+	if (back)
+		python_api.give(back);
+	return back;
+}
+
+static void follow_garbage(bool on);
+
+static void begin_code(struct python_stack *stack, void *code, void *frame)
+{
+	const struct python_name name = python_name_of_code(code);
+	uint32_t shown = 0;
+
+	if (unlikely(name.is_import)) {
+		shown = python_name_of_import(frame ? frame
+						    : python_api.frame_now());
+		/* Before 3.7 a window may be open before there are modules. */
+		if (!hook.collects && load_relaxed(&hook.is_wanted))
+			follow_garbage(true);
+	}
+	python_call_begins(stack, name.id, shown ? shown : name.id,
+			   name.is_import);
+}
+
+/* What the thread is in when the first thing is heard of it. */
+static void walk(struct python_stack *stack)
+{
+	static void *frames[WALK_MAX];
+	void *frame = python_api.frame_now();
+	uint32_t count = 0;
+
+	for (; frame && count < WALK_MAX; frame = back_of(frame))
+		frames[count++] = frame;
+	while (count--)
+		begin_code(stack, code_of(frames[count]), frames[count]);
+}
+
+/* This thread's stack; NULL: nothing is recorded.  *is_new: what it is in, with
+ * a call that begins just now, has been put on it. */
+static struct python_stack *stack_here(struct thread **thread, bool *is_new)
+{
+	struct python_stack *stack;
+
+	if (unlikely(!(gate_bits() & GATE_PYTHON))) {
+		python_hook_rest();
+		return NULL;
+	}
+	*thread = hook_thread();
+	if (unlikely(!*thread))
+		return NULL;
+	stack = python_calls_here(*thread, load_relaxed(&hook.window), is_new);
+	if (stack && unlikely(*is_new))
+		walk(stack);
+	return stack;
+}
+
+void python_hook_begins(void *code, void *frame)
+{
+	struct thread *thread;
+	bool is_new = false;
+	struct python_stack *stack = stack_here(&thread, &is_new);
+
+	if (likely(stack && !is_new))
+		begin_code(stack, code, frame);
+}
+
+void python_hook_ends(void *code)
+{
+	struct thread *thread;
+	bool is_new = false;
+	struct python_stack *stack = stack_here(&thread, &is_new);
+
+	if (likely(stack))
+		python_call_ends(thread, stack, python_name_of_code(code).id);
+}
+
+void python_hook_function_begins(void *function)
+{
+	struct thread *thread;
+	bool is_new = false;
+	struct python_stack *stack = stack_here(&thread, &is_new);
+
+	if (likely(stack)) {
+		const uint32_t name = python_name_of_function(function).id;
+
+		python_call_begins(stack, name, name, false);
+	}
+}
+
+void python_hook_function_ends(void *function)
+{
+	struct thread *thread;
+	bool is_new = false;
+	struct python_stack *stack = stack_here(&thread, &is_new);
+
+	if (likely(stack && !is_new))
+		python_call_ends(thread, stack,
+				 python_name_of_function(function).id);
+}
+
+void python_hook_left(void)
+{
+	struct thread *thread = thread_self;
+
+	if (gate_bits() & GATE_PYTHON && thread_records(thread))
+		python_calls_end(thread);
+}
+
+/* --- garbage collections -------------------------------------------------- */
+
+/* gc.callbacks: (phase, info). */
+static void *collected(void *self, void *args)
+{
+	struct thread *thread;
+	bool is_new = false;
+	struct python_stack *stack = stack_here(&thread, &is_new);
+	const char *phase = python_api.utf8(python_api.tuple_at(args, 0));
+	void *info = python_api.tuple_at(args, 1);
+	void *generation = python_api.item(info, "generation");
+	const uint32_t name =
+		stack && generation
+			? python_name_text("garbage collection (generation ",
+					   python_api.number(generation))
+			: 0;
+
+	(void)self;
+	if (generation)
+		python_api.give(generation);
+	python_api.error_clear();
+	if (name && phase && !strcmp(phase, "start"))
+		python_call_begins(stack, name, name, false);
+	else if (name && !is_new)
+		python_call_ends(thread, stack, name);
+	python_api.take((void *)(uintptr_t)python_api.none);
+	return (void *)(uintptr_t)python_api.none;
+}
+
+static void follow_garbage(bool on)
+{
+	static struct python_method method = {"traceprof", NULL, PYTHON_VARARGS,
+					      NULL};
+	static void *callback;
+	void *gc, *callbacks, *done = NULL;
+
+	if (hook.collects == on)
+		return;
+	if (!callback) {
+		*(void *(**)(void *, void *)) & method.function = collected;
+		callback = python_api.make_function(&method, NULL, NULL);
+	}
+	gc = python_api.import("gc");
+	callbacks = gc ? python_api.attribute(gc, "callbacks") : NULL;
+	if (callback && callbacks)
+		done = python_api.method(callbacks, on ? "append" : "remove",
+					 "O", callback);
+	if (done) {
+		hook.collects = on;
+		python_api.give(done);
+	}
+	if (callbacks)
+		python_api.give(callbacks);
+	if (gc)
+		python_api.give(gc);
+	python_api.error_clear();
+}
+
+/* --- on and off ----------------------------------------------------------- */
+
+static void turn(bool on)
+{
+	void *type, *value, *trace;
+
+	python_api.error_fetch(&type, &value, &trace);
+	/* First, so that no call of ours is told. */
+	if (on)
+		follow_garbage(true);
+	if (python_api.minor >= PYTHON_MONITORS)
+		python_monitor_turn(on);
+	else
+		python_profile_turn(on);
+	if (!on)
+		follow_garbage(false);
+	python_api.error_clear();
+	python_api.error_restore(type, value, trace);
+}
+
+/* The first that is told something while nothing is recorded. */
+COLD void python_hook_rest(void)
+{
+	if (load_relaxed(&hook.is_wanted) && gate_bits() != GATE_UNDECIDED)
+		return;
+	turn(false);
+	store_relaxed(&hook.is_set, false);
+}
+
+COLD void python_hook_say(const char *text)
+{
+	struct session *session = load_relaxed(&session_here);
+
+	if (!session || hook.is_noted)
+		return;
+	hook.is_noted = true;
+	session_note(session, "%s", text);
+	log_say("%s", text);
+}
+
+/* The pending call: on the main thread, between two instructions. */
+static int set(void *unused)
+{
+	(void)unused;
+	store_relaxed(&hook.is_asked, false);
+	if (!load_relaxed(&hook.is_wanted))
+		return 0;
+	if (!hook.is_proved && !python_api_prove()) {
+		hook.why = "its objects don't lie as its version's do";
+		python_hook_say("calls of Python are left out: its objects "
+				"don't lie as its version's do");
+		return 0;
+	}
+	hook.is_proved = true;
+	turn(true);
+	store_relaxed(&hook.is_set, true);
+	return 0;
+}
+
+static void ask(void)
+{
+	if (hook.why || !python_api.is_initialized() ||
+	    atomic_exchange_explicit(&hook.is_asked, true,
+				     memory_order_relaxed))
+		return;
+	if (python_api.add_pending(set, NULL))
+		store_relaxed(&hook.is_asked, false);
+}
+
+static void follow(bool open)
+{
+	struct thread *thread = thread_self;
+
+	if (open) {
+		add_relaxed(&hook.window, 1);
+		store_relaxed(&hook.is_wanted, true);
+		ask();
+		return;
+	}
+	store_relaxed(&hook.is_wanted, false);
+	if (thread_records(thread))
+		python_calls_end(thread);
+	if (!load_relaxed(&hook.is_set))
+		python_hook_say("no calls of Python: its main thread ran none "
+				"in the window");
+}
+
+void python_poll(struct session *session)
+{
+	(void)session;
+	if (load_relaxed(&hook.is_wanted) && !load_relaxed(&hook.is_set))
+		ask();
+}
+
+/* The interpreter starts within milliseconds, which the writer would sleep
+ * through. */
+static void *await(void *unused)
+{
+	const struct timespec time = {.tv_nsec = AWAIT_NS};
+
+	(void)unused;
+	thread_busy();
+	prctl(PR_SET_NAME, "traceprof-wait", 0, 0, 0);
+	for (unsigned int i = 0; i < AWAITS && !python_api.is_initialized();
+	     i++)
+		nanosleep(&time, NULL);
+	if (load_relaxed(&hook.is_wanted))
+		ask();
+	return NULL;
+}
+
+/* --- life ----------------------------------------------------------------- */
+
+void python_prepare(void)
+{
+	if (!process.options.python || !python_api_is_there())
+		return;
+	hook.is_there = true;
+	hook.why = python_api_look();
+	if (life_is_watching())
+		life_begin("Python");
+	/* Should there be no thread, the writer asks later. */
+	if (!hook.why && life_is_running() && !python_api.is_initialized())
+		background_start(await, STACK_BYTES);
+}
+
+bool python_start(struct session *session)
+{
+	if (!process.options.python || !hook.is_there)
+		return false;
+	if (hook.why) {
+		session_note(session, "calls of Python are left out: %s",
+			     hook.why);
+		log_say("calls of Python are left out: %s", hook.why);
+		return false;
+	}
+	/* Names are the session's. */
+	python_names_clear(false);
+	python_calls_start(clock_ticks_per_second(&session->head->clock) /
+			   IMPORTED_EACH);
+	gate_on_change(GATE_INTERPRETER, follow);
+	return true;
+}
+
+void python_finish(struct thread *thread)
+{
+	if (load_relaxed(&hook.is_wanted))
+		python_calls_end(thread);
+}
+
+/* The interpreter's own tables are in the child's memory too. */
+void python_forget(void)
+{
+	store_relaxed(&hook.is_wanted, false);
+	store_relaxed(&hook.is_asked, false);
+	store_relaxed(&hook.is_set, false);
+	hook.is_noted = false;
+	gate_on_change(GATE_INTERPRETER, NULL);
+}

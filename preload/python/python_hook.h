@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * python_hook.h - the interpreter tells us of calls, TRACEPROF_PYTHON=1.
+ *
+ * From 3.12 on by sys.monitoring, as a tool of our own; before by the profile
+ * function of each thread.  Either is set when a window opens, by a call that
+ * the main thread makes between two instructions of Python, and taken back by
+ * the first call after the window: outside of windows there is none.
+ *
+ * A profile function of the program's own is left alone.
+ */
+#ifndef PRELOAD_PYTHON_HOOK_H
+#define PRELOAD_PYTHON_HOOK_H
+
+#include "collector/session/thread.h"
+
+/* In our constructor: an interpreter is reason enough for a recording. */
+void python_prepare(void);
+
+/* A recording begins.  True: calls are wanted, and can be had. */
+bool python_start(struct session *session);
+
+/* Writer, each pass: the interpreter may have started. */
+void python_poll(struct session *session);
+
+/* The recording ends: what is open on this thread. */
+void python_finish(struct thread *thread);
+
+/* In a forked child. */
+void python_forget(void);
+
+#endif

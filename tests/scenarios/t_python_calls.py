@@ -1,0 +1,369 @@
+# SPDX-License-Identifier: MIT
+"""TRACEPROF_PYTHON: calls of Python, in every CPython of this machine that is
+known."""
+
+import collections
+import functools
+import glob
+import os
+import subprocess
+import sys
+
+import harness
+from harness import command, compile_program, expect, expect_equal, plain, traced
+
+KNOWN = ["3.%d" % minor for minor in range(6, 14)]
+ENV = {"TRACEPROF_PYTHON": "1",
+       "PYTHONPATH": os.path.join(harness.ROOT, "tools", "python"),
+       "PYTHONDONTWRITEBYTECODE": "1"}
+
+CALLS = '''\
+import gc, threading
+
+
+def leaf(number):
+    return len(str(number)[1:])
+
+
+def generate(count):
+    for number in range(count):
+        yield leaf(number)
+
+
+def fail():
+    raise ValueError("wanted")
+
+
+class Guard:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return True
+
+
+def deep(number):
+    return deep(number - 1) if number else 0
+
+
+def other():
+    for number in range(3):
+        leaf(number)
+
+
+def main():
+    for _ in range(5):
+        list(generate(3))
+        with Guard():
+            fail()
+    deep(30)
+    thread = threading.Thread(target=other)
+    thread.start()
+    thread.join()
+    gc.collect()
+    import fractions
+    print(fractions.Fraction(1, 3))
+
+
+main()
+'''
+
+
+@functools.lru_cache(maxsize=None)
+def pythons():
+    """{version: path}"""
+    found = {}
+    for path in [sys.executable, "/usr/bin/python3", *sorted(glob.glob(
+            os.path.expanduser("~/.pyenv/versions/3.*/bin/python3")))]:
+        if not os.path.exists(path):
+            continue
+        done = subprocess.run([path, "-c", "import sys; print('%d.%d' % "
+                               "sys.version_info[:2])"], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, encoding="utf-8")
+        if done.stdout.strip() in KNOWN:
+            found.setdefault(done.stdout.strip(), os.path.realpath(path))
+    return found
+
+
+def some():
+    """The oldest that the module runs on, this machine's, and the newest."""
+    found = {version: path for version, path in pythons().items()
+             if int(version[2:]) > 7}
+    oldest = min(found, key=lambda version: int(version[2:]))
+    newest = max(found, key=lambda version: int(version[2:]))
+    return {version: found[version] for version in (oldest, next(iter(found)), newest)}
+
+
+# A script of a few milliseconds may be over before it is told of at all.
+READY = '''\
+import sys, time
+
+
+def is_told():
+    if sys.version_info < (3, 12):
+        return sys.getprofile() is not None
+    return "traceprof" in [sys.monitoring.get_tool(tool) for tool in range(6)]
+
+
+until = time.time() + 20
+while not is_told() and time.time() < until:
+    time.sleep(0.001)
+'''
+
+
+def write(text):
+    script = os.path.join(harness.folder(), "script.py")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write(text)
+    return script
+
+
+def record(path, text, **env):
+    ready = "" if "TRACEPROF_STEP" in env else READY
+    return traced(path, write(ready + text), env=ENV | env)
+
+
+def calls(trace):
+    return trace.slices(cat="python_function")
+
+
+def counts(trace):
+    """Calls of the script's own functions, by name."""
+    return collections.Counter(one["name"].partition(": ")[2] for one in calls(trace)
+                               if one["name"].startswith("script.py("))
+
+
+def check_parents(trace, said):
+    known = {one["args"]["Python id"]: one for one in calls(trace)}
+    expect_equal(len(known), len(calls(trace)), f"{said}: numbers are unique")
+    for one in calls(trace):
+        parent = known.get(one["args"]["Python parent id"])
+        if parent is None:
+            expect_equal(one["args"]["Python parent id"], None, said)
+            continue
+        # A parent in which a scope ended is drawn from there on.
+        end = one["ts"] + one["dur"]
+        expect(parent["tid"] == one["tid"]
+               and end <= parent["ts"] + parent["dur"] + 0.001
+               and (parent["ts"] <= one["ts"] or end <= parent["ts"]),
+               said, one, parent)
+
+
+def test_calls_by_name_and_parent():
+    for version, path in pythons().items():
+        run = record(path, CALLS)
+        expect_equal((run.status, run.stdout), (0, "1/3\n"), run.stderr)
+        seen = counts(run.trace)
+        wanted = {"main": 1, "leaf": 18, "generate": 20, "fail": 5, "__enter__": 5,
+                  "__exit__": 5, "deep": 31, "other": 1}
+        expect_equal({name: seen[name] for name in wanted}, wanted, version)
+        names = collections.Counter(one["name"] for one in calls(run.trace))
+        expect_equal((names["import fractions"], names["script.py(16): leaf"]),
+                     (1, 18), version)
+        expect(names["garbage collection (generation 2)"] >= 1, version)
+        expect(names["<built-in function len>"] >= 18, version)
+        check_parents(run.trace, version)
+
+
+def test_waits_for_the_gil():
+    text = ("import threading, time\n"
+            "def work():\n"
+            "    end = time.time() + 0.3\n"
+            "    while time.time() < end: sum(range(1000))\n"
+            "both = [threading.Thread(target=work) for _ in range(2)]\n"
+            "[one.start() for one in both]\n"
+            "[one.join() for one in both]\n")
+    for version, path in some().items():
+        trace = record(path, text).trace
+        expect(trace.slices("wait: GIL"), f"{version}: no waits for the GIL")
+
+
+def test_only_in_windows():
+    text = ("import traceprof\n"
+            "def inside(): pass\n"
+            "def outside(): pass\n"
+            "def loop():\n"
+            "    for _ in range(3):\n"
+            "        outside()\n"
+            "        with traceprof.profile_trace(None, 'one'):\n"
+            "            for _ in range(4): inside()\n"
+            "        outside()\n"
+            "loop()\n")
+    for version, path in some().items():
+        run = record(path, text, TRACEPROF_STEP="manual")
+        expect_equal((run.status, len(run.files)), (0, 3), run.stderr)
+        for trace in run.traces:
+            seen = counts(trace)
+            expect_equal((seen["inside"], seen["outside"]), (4, 0), version)
+            outer = [one for one in calls(trace) if one["name"].endswith("): loop")]
+            expect_equal([one["args"].get("finished") for one in outer], ["false"],
+                         f"{version}: what was open at the end")
+            check_parents(trace, version)
+
+
+def test_scopes_cross_no_calls():
+    text = ("import traceprof\n"
+            "def work():\n"
+            "    with traceprof.scope('outer'):\n"
+            "        with traceprof.scope('inner'): len('')\n"
+            "for number in range(5):\n"
+            "    traceprof.step()\n"
+            "    work()\n")
+    for version, path in some().items():
+        trace = record(path, text).trace
+        expect_equal(len(trace.slices("outer")), 5, version)
+        lanes = {one["tid"] for one in trace.slices("inner") + calls(trace)}
+        expect_equal(len(lanes), 1, f"{version}: on the thread's own lane")
+
+
+COUNTS = '''\
+import sys
+seen = []
+
+
+def work():
+    return len("a")
+
+
+def tell(frame, event, arg):
+    if arg is not sys.setprofile:       # its own return, of a call before
+        seen.append(event)
+
+
+%s
+for _ in range(10):
+    work()
+sys.setprofile(None)
+print(len(seen))
+'''
+
+
+def test_the_programs_own_profile_function_gets_all():
+    for version, path in some().items():
+        text = COUNTS % "sys.setprofile(tell)"
+        wanted = plain(path, write("import sys\n" + text))
+        run = record(path, text)
+        expect_equal(run.stdout, wanted.stdout, version)
+        seen = counts(run.trace)
+        expect_equal(seen["work"], 0 if int(version[2:]) < 12 else 10, version)
+        check_parents(run.trace, version)
+
+
+def test_one_that_was_there_first_is_left_alone():
+    for version, path in some().items():
+        if int(version[2:]) > 11:
+            continue
+        text = COUNTS % ("import traceprof; sys.setprofile(tell); "
+                         "traceprof.capture_async('one')")
+        run = record(path, text, TRACEPROF_STEP="manual")
+        expect_equal(run.status, 0, run.stderr)
+        expect_equal(counts(run.trace)["work"], 0, version)
+        expect(any("a profile function of the program's" in line
+                   for line in run.own_lines), version, run.stderr)
+
+
+def test_what_getprofile_gave_can_be_set_again():
+    text = ("import sys\n"
+            "def work(): pass\n"
+            "was = sys.getprofile()\n"
+            "sys.setprofile(None)\n"
+            "work()\n"
+            "sys.setprofile(was)\n"
+            "for _ in range(5): work()\n"
+            "print('done')\n")
+    for version, path in some().items():
+        run = record(path, text)
+        expect_equal((run.status, run.stdout), (0, "done\n"), run.stderr)
+        expect(counts(run.trace)["work"] >= 4, version, counts(run.trace))
+
+
+def test_forks_and_sudden_ends():
+    text = ("import os, sys\n"
+            "def work(): len('')\n"
+            "def end(): %s\n"
+            "if os.fork() == 0:\n"
+            "    for _ in range(5): work()\n"
+            "    os._exit(0)\n"
+            "os.wait()\n"
+            "for _ in range(7): work()\n"
+            "print('done', flush=True)\n"
+            "end()\n")
+    for version, path in some().items():
+        for end in ("os._exit(3)", "sys.exit(3)"):
+            run = record(path, text % end)
+            expect_equal((run.status, run.stdout), (3, "done\n"), run.stderr)
+            expect_equal(counts(run.trace)["work"], 7, version)
+
+
+def test_a_kill_leaves_the_calls_that_were_open():
+    path = next(iter(pythons().values()))
+    script = write(READY + "import os\n"
+                   "def last(): os.kill(os.getpid(), 9)\n"
+                   "def first(): last()\n"
+                   "first()\n")
+    target = os.path.join(harness.folder(), "out")
+    done = subprocess.run([path, script], env=harness.clean_environment() | ENV | {
+        "LD_PRELOAD": harness.LIBRARY, "TRACEPROF_DIR": target}, check=False)
+    expect_equal(done.returncode, -9, "status")
+    expect_equal(command("recover", target).status, 0, "recover")
+    trace = harness.Run([path], 0, "", "", target).trace
+    open_calls = {one["name"].partition(": ")[2] for one in calls(trace)
+                  if one["args"].get("finished") == "false"}
+    expect({"first", "last", "<module>"} <= open_calls, open_calls)
+
+
+def test_deeper_than_there_is_room_for():
+    text = ("import sys\n"
+            "sys.setrecursionlimit(5000)\n"
+            "def deep(number): return deep(number - 1) if number else 0\n"
+            "deep(2000)\n"
+            "def after(): pass\n"
+            "after()\n")
+    for version, path in some().items():
+        run = record(path, text)
+        expect_equal(run.status, 0, run.stderr)
+        seen = counts(run.trace)
+        expect(1000 < seen["deep"] < 1024 and seen["after"] == 1, version, seen)
+        expect(any("could not be followed" in line for line in run.own_lines),
+               version, run.stderr)
+
+
+def test_sub_interpreters_live_on():
+    text = ("import sys\n"
+            "try: import _xxsubinterpreters as sub\n"
+            "except ImportError: import _interpreters as sub\n"
+            "one = sub.create()\n"
+            "for _ in range(3):\n"
+            "    sub.run_string(one, 'def work(): len(str())\\n"
+            "for _ in range(100): work()')\n"
+            "sub.destroy(one)\n"
+            "print('done')\n")
+    for version, path in some().items():
+        run = record(path, text)
+        expect_equal((run.status, run.stdout), (0, "done\n"), run.stderr)
+
+
+def test_unknown_interpreters_are_left_out_with_a_line():
+    for version, why in (("3.99.0 (main)", "its version is unknown here"),
+                         ("3.13.0 experimental free-threading build",
+                          "it runs without the GIL"),
+                         ("3.11.2 (main)", "it lacks functions that its version has")):
+        program = compile_program("strange_python.c", "-rdynamic",
+                                  f'-DVERSION="{version}"', name="strange")
+        run = traced(program, env=ENV)
+        expect_equal((run.status, run.stdout), (0, "done\n"), run.stderr)
+        expect_equal(len([line for line in run.own_lines if why in line]), 1,
+                     run.stderr)
+        expect(any(why in note for note in run.trace.meta["notes"]),
+               run.trace.meta["notes"])
+
+
+def test_not_by_itself():
+    path = next(iter(pythons().values()))
+    trace = traced(path, write(CALLS), env=ENV | {
+        "TRACEPROF_PYTHON": "0", "TRACEPROF_MALLOC": "all"}).trace
+    expect(not calls(trace), "recorded without being asked")
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""The verdict on operators and Python's lines: ten steps of a millisecond, made up
+with one cause each."""
+
+import json
+import os
+
+import harness
+from harness import command, expect, expect_equal
+
+
+def slices(name, start, dur, cat="cpu_op"):
+    return {"ph": "X", "cat": cat, "name": name, "pid": 7, "tid": 7,
+            "ts": start, "dur": dur, "args": {}}
+
+
+def first(fill):
+    """The first finding on steps that `fill(start)` makes the content of."""
+    events = []
+    for number in range(10):
+        start = 1000 + number * 1000
+        events.append(slices(f"ProfilerStep#{number}", start, 1000, "user_annotation"))
+        events += fill(start)
+    path = os.path.join(harness.folder(), "made_7.1.pt.trace.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"schemaVersion": 1, "traceEvents": events}, file)
+    done = command("report", "--json", path)
+    expect_equal(done.status, 0, done.stderr)
+    findings = json.loads(done.stdout)[0]["findings"]
+    return findings[0] if findings else None
+
+
+def is_found(finding, rule, *words):
+    expect(finding and finding["rule"] == rule, rule, finding)
+    for word in words:
+        expect(word in finding["figure"], word, finding)
+
+
+def many(*names):
+    return lambda start: [slices(name, start + 6 * number + 1, 4)
+                          for number in range(150) for name in [names[number % len(names)]]]
+
+
+def test_a_loop_over_small_tensors_is_named_by_its_operator():
+    is_found(first(many("aten::mul")), "short-operators", "150 calls of aten::mul a step")
+
+
+def test_values_that_are_read_one_by_one():
+    def fill(start):
+        return [one for number in range(150) for one in (
+            slices("aten::select", start + 6 * number + 1, 2),
+            slices("aten::item", start + 6 * number + 3.5, 2))]
+    is_found(first(fill), "short-operators", "150 calls of .item() a step")
+
+
+def test_few_or_long_operators_are_no_loop():
+    def fill(start):
+        return [slices("aten::mm", start + 90 * number + 1, 80) for number in range(11)]
+    found = first(fill)
+    expect(not found or found["rule"] != "short-operators", found)
+
+
+def test_copies_to_another_layout():
+    def fill(start):
+        return [slices("aten::contiguous", start + 100, 400),
+                slices("aten::clone", start + 110, 380)]
+    is_found(first(fill), "copied-layout", "400.0 us a step", "aten::contiguous, 1 calls")
+
+
+def test_a_function_of_python_that_takes_most():
+    def fill(start):
+        return [slices("train.py(3): step", start + 1, 900, "python_function"),
+                slices("train.py(9): slow", start + 100, 500, "python_function")]
+    is_found(first(fill), "python", "500.0 us a step in the code of train.py(9): slow")
+
+
+def test_the_function_that_makes_data_late():
+    def fill(start):
+        return [slices("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
+                       start + 1, 700, "user_annotation"),
+                slices("torch/utils/data/dataloader.py(7): _next_data", start + 2, 690,
+                       "python_function"),
+                slices("train.py(3): collate", start + 100, 500, "python_function"),
+                slices("train.py(9): row", start + 200, 100, "python_function")]
+    is_found(first(fill), "data-starved", "most of all for train.py(3): collate")
+
+
+if __name__ == "__main__":
+    harness.main()
