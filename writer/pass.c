@@ -66,6 +66,19 @@ static void see_thinned(struct writer_state *state, struct ring_reader *reader,
 	}
 }
 
+/* Nothing more comes: marks that wait for others in their threads' records. */
+static void see_last(struct writer_state *state)
+{
+	if (!state->finder || state->session->head->flight.is_on)
+		return;
+	for (struct ring_reader *t = state->readers; t; t = t->older) {
+		const struct event marks = t->thread->thin.marks;
+
+		if (marks.name)
+			see_thinned(state, t, &marks);
+	}
+}
+
 /* Follows one ring ahead of the drain, as far as events that ended by
  * `until_ticks`, for the ends of regions. */
 static void scan_ahead(struct writer_state *state, struct ring_reader *reader,
@@ -394,6 +407,8 @@ static int finish_window(struct writer_state *state, bool is_last)
 	int rc;
 
 	thinned_take_last(state);
+	if (is_last && state->session->head->search.is_whole)
+		see_last(state);
 	step_finder_draw(state, end);
 	draw_open(state);
 	gpu_project(state, true);
@@ -537,6 +552,8 @@ int pass_finish(struct writer_state *state, uint64_t end_ticks)
 		return state->error;
 	state->passes++;
 	state->is_finishing = true;
+	if (!state->session->head->search.is_whole)
+		see_last(state);
 	step_finder_stop(state);
 	/* ACQUIRE pairs with RELEASE in window_open(). */
 	state->opened = load_acquire(&windows->opened);

@@ -55,6 +55,15 @@ def test_boosting_of_several_classes():
     expect_shape("trees_of_classes", 20, "gradients", (20,))
 
 
+def test_regions_that_are_thinned_are_seen_to_the_last():
+    """Their last marks wait in the thread's record when the run ends."""
+    program = kernels()
+    for size in range(16, 20):
+        run = same(program, "trees_of_classes", str(size),
+                   env={"TRACEPROF_MAX_OVERHEAD": "1"})
+        expect_equal(run.trace.steps(), list(range(size)), "steps")
+
+
 def ranks(program, *arguments, starter=(), count=3):
     """What each of some processes of one job recorded: its steps and its marker.  They
     wait otherwise, and have teams of other sizes."""
