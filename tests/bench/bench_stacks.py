@@ -5,6 +5,7 @@ import glob
 import os
 import shutil
 import statistics
+import time
 
 import bench_peers
 from bench_rounds import Variant, added, added_ratio, median, ratio, rounds
@@ -24,10 +25,18 @@ class Kept(Variant):
         os.makedirs(self.keep)
         try:
             one = super().run(command, **more)
-            self.bytes.append(sum(map(os.path.getsize, glob.glob(self.keep + "/*"))))
+            self.bytes.append(self.when_it_rests())
             return one
         finally:
             shutil.rmtree(self.keep)
+
+    def when_it_rests(self):
+        """Of a file that is written on after the program's end."""
+        seen = [-1]
+        while len(seen) < 6 or seen[-1] != seen[-5]:
+            time.sleep(0.2)
+            seen.append(sum(map(os.path.getsize, glob.glob(self.keep + "/*"))))
+        return seen[-1]
 
 
 def instructions(bench):
