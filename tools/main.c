@@ -26,6 +26,8 @@ static const struct command commands[] = {
 	{"peak", peak_command, "measure what this machine can do", ""},
 	{"diff", diff_command, "what changed between two runs",
 	 "before/ after/ --fail-if 'step>3%'"},
+	{"merge", merge_command, "make one trace of several",
+	 "traceprof/*_rank*.gz -o job.pt.trace.json.gz"},
 	{"baseline", baseline_command, "keep a run for diff, in a small file",
 	 "traceprof/ -o baseline.json"},
 	{"check", check_command, "check a trace against the format's rules",

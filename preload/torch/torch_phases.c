@@ -78,8 +78,8 @@ static void give(void)
 }
 
 /* Operators that nothing is run backward of are a program's set-up, its
- * evaluation or its book-keeping.  The set-up, which takes seconds, is left out:
- * else the first step would begin with it. */
+ * evaluation or its book-keeping.  The set-up, which takes seconds, is left
+ * out: else the first step would begin with it. */
 static void record(struct thread *thread, enum phase next)
 {
 	static const char names[][24] = {"",

@@ -38,6 +38,7 @@ int html_command(int argc, char **argv);
 int memory_command(int argc, char **argv);
 int diff_command(int argc, char **argv);
 int doctor_command(int argc, char **argv);
+int merge_command(int argc, char **argv);
 int open_command(int argc, char **argv);
 int options_command(int argc, char **argv);
 int peak_command(int argc, char **argv);
