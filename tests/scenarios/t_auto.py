@@ -249,6 +249,31 @@ def test_schedule_without_a_period_records_the_whole_run():
     expect_equal(run.trace.steps(), [], "steps")
 
 
+def named(run):
+    """The settings that the words of "no step" name: each with its steps."""
+    lines = [line for line in run.own_lines if "no step found" in line]
+    expect_equal(len(lines), 1, run.stderr)
+    found = re.findall(r"TRACEPROF_STEP=(.+?) \((\d+) steps\)", lines[0])
+    expect(1 <= len(found) <= 2, "settings named", lines[0])
+    return [(setting, int(count)) for setting, count in found]
+
+
+def test_the_settings_that_no_step_names():
+    """Each of them finds as many steps as was said."""
+    for schedule in ({}, {"wait": 2, "active": 1}):
+        for setting, count in named(looped("epochs=0", "warm=300", **schedule)):
+            again = looped("epochs=0", "warm=300", step=setting)
+            expect_equal(again.trace.steps(), list(range(count)), setting)
+            expect(not any("no step" in line for line in again.own_lines), again.stderr)
+
+
+def test_few_regions_and_no_word():
+    """Nobody asked for steps, and there is nothing to tell them from."""
+    for warm in (0, 1, 20):
+        run = looped("epochs=0", f"warm={warm}")
+        expect(not any("step" in line for line in run.own_lines), run.stderr)
+
+
 def test_an_own_call_wins():
     run = looped("epochs=2", "steps=30", "layers=4", "call")
     expect_equal(said(run)[0], None, run.stderr)

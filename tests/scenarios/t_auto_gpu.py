@@ -5,7 +5,7 @@ simulated GPU."""
 import os
 
 from harness import command, expect, expect_equal, folder, main
-from t_auto import said
+from t_auto import named, said
 from t_cuda import on_gpu
 
 
@@ -103,6 +103,28 @@ def test_without_a_period():
         expect_equal(said(run)[0], None, run.stderr)
         expect_equal(run.trace.steps(), [], "steps")
         expect_equal(len(run.trace.slices(cat="kernel")), 300, "kernels")
+        for setting, count in named(run):
+            again = looped("epochs=0", "warm=300", step=setting)
+            expect_equal(again.trace.steps(), list(range(count)), setting)
+
+
+def test_the_last_step():
+    """It holds what the others hold, or viewers drop it; one that was found ends
+    with its turn, one that was set with the run."""
+    for setting in ("auto", "kernel:update", "cuda:cuMemcpy*"):
+        run = looped("steps=20", "ms=5", step=setting)
+        trace = run.trace
+        expect_equal(trace.steps(), list(range(20)), setting)
+        last = trace.slices("ProfilerStep#19")[0]
+        until = last["ts"] + last["dur"]
+        expect_equal(last["args"].get("finished"),
+                     None if setting == "auto" else "false", setting)
+        updates = {kernel["args"]["correlation"]
+                   for kernel in trace.slices("update", cat="kernel")}
+        launches = [call for call in trace.slices("cuLaunchKernel")
+                    if call["args"]["correlation"] in updates
+                    and last["ts"] - 0.01 <= call["ts"] <= until]
+        expect_equal(len(launches), 1, f"updates in the last step of {setting}")
 
 
 def test_a_level_of_kernels_from_a_file():
