@@ -108,6 +108,19 @@ def test_without_a_period():
             expect_equal(again.trace.steps(), list(range(count)), setting)
 
 
+def test_the_settings_of_calls_and_of_kernels_of_cpp():
+    """`kernel:` is compared with the symbol, so that is what is named."""
+    found = named(on_gpu(3, 2, TRACEPROF_WAIT=2))
+    words = {setting.strip("'").split(":")[0] for setting, _ in found}
+    expect(words <= {"cuda", "kernel"}, found)
+    for setting, count in found:
+        again = on_gpu(3, 2, TRACEPROF_STEP=setting.strip("'"))
+        # Two threads do the same; the first one to do it steps.
+        expect(again.trace.steps(), f"no step by {setting}, {count} said")
+    found = named(on_gpu("steps=4", "layers=9", program="cuda_loop", TRACEPROF_WAIT=9))
+    expect(any(setting.startswith("kernel:") for setting, _ in found), found)
+
+
 def test_the_last_step():
     """It holds what the others hold, or viewers drop it; one that was found ends
     with its turn, one that was set with the run."""
