@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* checkpoint.c - the two checkpoints in the session; see checkpoint.h. */
 #include "writer/checkpoint.h"
+#include "writer/trace_frame.h"
 #include "writer/window_trace.h"
 
 #include "collector/session/pool.h"
@@ -161,6 +162,7 @@ int checkpoint_make(struct writer_state *state)
 	int rc;
 
 	flame_flush(state);
+	trace_frame_note_scheduled(head);
 	rc = window_trace_checkpoint(state);
 	if (rc)
 		return rc;

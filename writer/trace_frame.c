@@ -88,12 +88,8 @@ static void processors(struct json *json, const struct writer_state *state)
 		json_pair_u64(json, "cpus", (uint64_t)CPU_COUNT(&set));
 }
 
-/* How long the program's first thread ran, and how long it could have but found
- * no processor free.  Who finishes the file for a program that has ended knows
- * it as of the last checkpoint. */
-static void scheduled(struct json *json, const struct writer_state *state)
+void trace_frame_note_scheduled(struct session_header *head)
 {
-	struct session_header *head = state->session->head;
 	uint64_t numbers[2];
 
 	if (getpid() == head->pid &&
@@ -101,11 +97,21 @@ static void scheduled(struct json *json, const struct writer_state *state)
 		store_relaxed(&head->ran_ns, numbers[0]);
 		store_relaxed(&head->unscheduled_ns, numbers[1]);
 	}
-	numbers[0] = load_relaxed(&head->ran_ns);
-	if (!numbers[0])
+}
+
+/* Who finishes the file for a program that has ended knows it as of the last
+ * checkpoint. */
+static void scheduled(struct json *json, const struct writer_state *state)
+{
+	struct session_header *head = state->session->head;
+	uint64_t ran_ns;
+
+	trace_frame_note_scheduled(head);
+	ran_ns = load_relaxed(&head->ran_ns);
+	if (!ran_ns)
 		return;
 	json_raw(json, ",\"scheduled\":{\"ran_ns\":");
-	json_u64(json, numbers[0]);
+	json_u64(json, ran_ns);
 	json_pair_u64(json, "waited_ns", load_relaxed(&head->unscheduled_ns));
 	json_char(json, '}');
 }

@@ -23,6 +23,10 @@ struct trace_end {
 /* From "{" to the first metadata events, as trace_file_create() wants it. */
 void trace_frame_head(struct writer_state *state, struct json *json);
 
+/* In the program alone: how long its first thread has run, and how long it
+ * could have but found no processor free. */
+void trace_frame_note_scheduled(struct session_header *head);
+
 void trace_frame_short_tail(struct writer_state *state, struct json *json);
 void trace_frame_tail(struct writer_state *state, struct json *json,
 		      struct trace_end end);

@@ -330,16 +330,18 @@ static void call_came(const CUpti_CallbackData *data,
 		      CUpti_CallbackDomain domain, CUpti_CallbackId number)
 {
 	const enum cupti_pinning pinning = cupti_pinning_of(domain, number);
+	const bool has_stacks = unwind_wants(STACK_CUDA);
 
 	/* Where the kinds stay on between windows these callbacks do too. */
-	if (unwind_wants(STACK_CUDA) && data->callbackSite == CUPTI_API_ENTER &&
+	if (unlikely(has_stacks) && data->callbackSite == CUPTI_API_ENTER &&
 	    gate_bits() & GATE_RECORD_BITS)
 		cupti_stacks_take(data);
-	if (unlikely(pinning))
+	if (unlikely(pinning)) {
 		cupti_pinned_call(pinning, data);
-	if (unlikely(pinning) && steps_source() != STEP_CUDA)
-		return;
-	if (!unwind_wants(STACK_CUDA) || may_step(data, domain, number))
+		if (steps_source() != STEP_CUDA)
+			return;
+	}
+	if (likely(!has_stacks) || may_step(data, domain, number))
 		look_at_call(data, domain, number);
 }
 

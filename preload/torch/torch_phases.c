@@ -26,6 +26,7 @@ static struct {
 	enum phase phase;
 	uint64_t start_ticks;
 	uint64_t end_ticks;
+	bool is_later; /* not the process's first one */
 } now;
 
 static bool begins_with(const char *name, const char *start)
@@ -77,7 +78,8 @@ static void give(void)
 }
 
 /* Operators that nothing is run backward of are a program's set-up, its
- * evaluation or its book-keeping. */
+ * evaluation or its book-keeping.  The set-up, which takes seconds, is left out:
+ * else the first step would begin with it. */
 static void record(struct thread *thread, enum phase next)
 {
 	static const char names[][24] = {"",
@@ -98,8 +100,10 @@ static void record(struct thread *thread, enum phase next)
 		.end_ticks = now.end_ticks,
 	};
 
-	if (now.phase && now.end_ticks > now.start_ticks)
+	if (now.phase && now.end_ticks > now.start_ticks &&
+	    (phase != PHASE_OTHER || now.is_later))
 		thread_record(thread, &event);
+	now.is_later |= now.phase != PHASE_NONE;
 	now.phase = PHASE_NONE;
 }
 

@@ -147,11 +147,10 @@ void waits_start(struct session *session, uint64_t least_ns)
 	store_relaxed(&waits.least_ticks, (uint64_t)((double)least_ns * rate));
 }
 
-static COLD void record(unsigned int call, uint64_t start,
-			const struct wait_other *other)
+static COLD void put(unsigned int call, uint64_t start, uint64_t end,
+		     const struct wait_other *other)
 {
 	const int saved = errno;
-	const uint64_t end = clock_ticks();
 	const struct event event = {
 		.kind = EVENT_HOST_WAIT,
 		.name = load_relaxed(&waits.name[call]),
@@ -161,14 +160,21 @@ static COLD void record(unsigned int call, uint64_t start,
 			 .tid = other->tid,
 			 .how = other->how,
 			 .signals = other->signals}};
-	struct thread *thread;
+	struct thread *thread = hook_thread_of_any();
 
-	if (end - start >= load_relaxed(&waits.least_ticks)) {
-		thread = hook_thread_of_any();
-		if (thread)
-			thread_record(thread, &event);
-	}
+	if (thread)
+		thread_record(thread, &event);
 	errno = saved;
+}
+
+/* Most are too short to be drawn. */
+static inline void record(unsigned int call, uint64_t start,
+			  const struct wait_other *other)
+{
+	const uint64_t end = clock_ticks();
+
+	if (unlikely(end - start >= load_relaxed(&waits.least_ticks)))
+		put(call, start, end, other);
 }
 
 /* 0: nothing is recorded of it. */

@@ -79,6 +79,14 @@ def test_phases_follow_the_outermost_operators():
         expect(forward["tid"] != linear["tid"], "on the thread's own lane")
 
 
+def test_what_sets_the_program_up_is_no_phase():
+    """Else the first step would begin with it."""
+    trace = same(program(), library(), "set-up").trace
+    expect_equal([one["name"] for one in trace.slices("phase: *", cat="user_annotation")],
+                 ["phase: data", "phase: forward", "phase: backward",
+                  "phase: other", "phase: optimizer"], "phases in their order")
+
+
 def test_shapes_on_request():
     expect("Input Dims" not in one(recorded().trace, "aten::copy_")["args"], "not asked")
     args = one(recorded(TRACEPROF_SHAPES="1").trace, "aten::copy_")["args"]
