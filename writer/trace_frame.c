@@ -8,6 +8,7 @@
 #include "writer/events/meta_json.h"
 #include "writer/events/stack_json.h"
 #include "writer/gpu/gpu_tail.h"
+#include "writer/steps/step_finder.h"
 #include "writer/text/schema.h"
 #include "writer/draw/task_sums.h"
 #include <sched.h>
@@ -348,12 +349,15 @@ static void window(struct json *json, struct writer_state *state)
 	const struct window_state *windows = &session->head->windows;
 	const struct window *now = writer_state_window(state);
 	size_t len = 0;
+	int64_t steps;
 
 	json_raw(json, ",\"step\":{\"source\":");
 	json_string(json, session->head->options.step,
 		    strnlen(session->head->options.step, OPTION_TEXT_BYTES));
-	json_pair_i64(json, "seen",
-		      load_relaxed(&((struct window_state *)windows)->steps));
+	steps = step_finder_steps(state);
+	if (now && steps <= now->last_step)
+		steps = now->last_step + 1;
+	json_pair_i64(json, "seen", steps);
 	if (session->head->search.passed)
 		json_pair_u64(json, "passed", session->head->search.passed);
 	if (now && now->first_step >= 0) {

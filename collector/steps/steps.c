@@ -490,6 +490,9 @@ bool steps_own_call(struct session *session, struct thread *thread)
 	     was != SEARCH_OVER && !search_move(search, was, SEARCH_NONE);
 	     was = search_state(search))
 		;
+	/* The schedule is begun anew. */
+	if (was == SEARCH_FOUND || was == SEARCH_JOINED)
+		search->passed = 0;
 	gate_mark(GATE_OMP_MARK, false);
 	store_relaxed(&state->step_tid, thread->tid);
 	if (!schedule.always && !window_is_open(state))

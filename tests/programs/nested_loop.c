@@ -6,13 +6,14 @@
  *
  *	nested_loop [epochs=N] [steps=N] [layers=N] [evaluate=N] [warm=N]
  *		    [odd=N] [ms=N] [late=N] [first=N] [pause=N] [still=N]
- *		    [call] [range] [aside]
+ *		    [call] [range] [aside] [held]
  *
  * warm: regions in no order before it all; odd: each so many steps one region
  * more; first: passes forward before the first step, pause: so many ms after
  * them; still: so many ms after it all, said before; ms: length of a step;
- * call: traceprof_step() all the same, late: from that step on; range: a scope
- * around each; aside: another thread that does this and that.
+ * call: traceprof_step() all the same, late: from that step on, held: and when
+ * a line of input has come; range: a scope around each; aside: another thread
+ * that does this and that.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -43,7 +44,8 @@ REGION(scale)
 REGION(shuffle)
 
 static int epochs = 2, steps = 20, layers = 3, evaluations, warm, odd_each, ms;
-static int late, first, pause_ms, still_ms, is_calling, is_ranging, is_aside;
+static int late, first, pause_ms, still_ms, is_calling, is_ranging, is_aside,
+	is_held;
 static volatile int is_over;
 
 static int set(const char *text, const char *name, int *value)
@@ -62,6 +64,7 @@ static void read_arguments(int argc, char **argv)
 		is_calling |= !strcmp(argv[i], "call");
 		is_ranging |= !strcmp(argv[i], "range");
 		is_aside |= !strcmp(argv[i], "aside");
+		is_held |= !strcmp(argv[i], "held");
 		(void)(set(argv[i], "epochs", &epochs) ||
 		       set(argv[i], "steps", &steps) ||
 		       set(argv[i], "layers", &layers) ||
@@ -113,11 +116,22 @@ static int pass_forward(void)
 	return sum;
 }
 
+/* To whoever waits for us to have come so far. */
+static void announce(void)
+{
+	printf("begun\n");
+	fflush(stdout);
+}
+
 static int train(int step)
 {
 	char name[32];
 	int sum;
 
+	if (late && step == late && is_held) {
+		announce();
+		(void)getchar();
+	}
 	if (is_calling || (late && step >= late))
 		traceprof_step();
 	if (is_ranging) {
@@ -135,13 +149,6 @@ static int train(int step)
 	if (is_ranging)
 		traceprof_pop();
 	return sum;
-}
-
-/* To whoever waits for us to have begun. */
-static void announce(void)
-{
-	printf("begun\n");
-	fflush(stdout);
 }
 
 int main(int argc, char **argv)

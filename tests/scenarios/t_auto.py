@@ -8,6 +8,7 @@ import time
 
 import harness
 import t_recover
+import t_top
 from harness import ROOT, Skip, command, compile_program, expect, expect_equal, same
 
 NVTX = os.path.join(os.environ.get("CUDA", "/usr/local/cuda"), "include")
@@ -248,6 +249,31 @@ def test_schedule_without_a_period_records_the_whole_run():
     expect_equal(run.trace.steps(), [], "steps")
 
 
+def named(run):
+    """The settings that the words of "no step" name: each with its steps."""
+    lines = [line for line in run.own_lines if "no step found" in line]
+    expect_equal(len(lines), 1, run.stderr)
+    found = re.findall(r"TRACEPROF_STEP=(.+?) \((\d+) steps\)", lines[0])
+    expect(1 <= len(found) <= 2, "settings named", lines[0])
+    return [(setting, int(count)) for setting, count in found]
+
+
+def test_the_settings_that_no_step_names():
+    """Each of them finds as many steps as was said."""
+    for schedule in ({}, {"wait": 2, "active": 1}):
+        for setting, count in named(looped("epochs=0", "warm=300", **schedule)):
+            again = looped("epochs=0", "warm=300", step=setting)
+            expect_equal(again.trace.steps(), list(range(count)), setting)
+            expect(not any("no step" in line for line in again.own_lines), again.stderr)
+
+
+def test_few_regions_and_no_word():
+    """Nobody asked for steps, and there is nothing to tell them from."""
+    for warm in (0, 1, 20):
+        run = looped("epochs=0", f"warm={warm}")
+        expect(not any("step" in line for line in run.own_lines), run.stderr)
+
+
 def test_an_own_call_wins():
     run = looped("epochs=2", "steps=30", "layers=4", "call")
     expect_equal(said(run)[0], None, run.stderr)
@@ -284,6 +310,46 @@ def test_an_own_call_that_comes_late():
     steps = run.trace.slices("ProfilerStep#*")
     for step, region in zip(steps, run.trace.regions("forward")[200 * 4::4]):
         expect(step["ts"] <= region["ts"] < step["ts"] + step["dur"], step, region)
+
+
+def written(target):
+    return sorted(name for name in os.listdir(target) if name.endswith(".gz")) \
+        if os.path.isdir(target) else []
+
+
+def test_an_own_call_after_windows_of_the_search():
+    """It begins the steps from then on, and that is said with their numbers; what
+    was seen is told truly by each file, those that the writer cut, too."""
+    target = os.path.join(harness.folder(), "out")
+    process = subprocess.Popen(
+        [harness.program("nested_loop"), "epochs=1", "steps=6200", "layers=2",
+         "late=5000", "held"], text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env=harness.clean_environment() | {
+            "LD_PRELOAD": harness.LIBRARY, "TRACEPROF_DIR": target,
+            "TRACEPROF_WAIT": "1000", "TRACEPROF_ACTIVE": "2"})
+    process.stdout.readline()
+    try:
+        t_top.wait_for(lambda: len(written(target)) >= 4)
+    finally:
+        words = process.communicate("\n", timeout=60)[1]
+    expect_equal(process.returncode, 0, words)
+    traces = [harness.Trace(os.path.join(target, name))
+              for name in sorted(written(target), key=lambda name: name.split(".")[1])]
+    for trace in traces:
+        step = trace.meta["step"]
+        expect_equal(trace.steps(), [step["first"], step["last"]], "numbers")
+        expect(step["last"] < step["seen"] <= 6200, "seen", step)
+    own = traces[4:]
+    expect_equal([trace.steps() for trace in traces[:4]],
+                 [[first, first + 1] for first in (1000, 2002, 3004, 4006)],
+                 "of the search")
+    expect("from then on it begins the steps" in words, words)
+    # Whether the thread counted already when the writer knew the step.
+    expect_equal([trace.steps() for trace in own],
+                 [[1000, 1001]] if "from 0 again" in words
+                 else [[5008, 5009], [6010, 6011]], words)
+    expect("traceprof_step() was called" in str(own[0].meta["notes"]), own[0].meta)
 
 
 def test_clang():

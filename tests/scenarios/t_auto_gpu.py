@@ -5,7 +5,7 @@ simulated GPU."""
 import os
 
 from harness import command, expect, expect_equal, folder, main
-from t_auto import said
+from t_auto import named, said
 from t_cuda import on_gpu
 
 
@@ -103,6 +103,41 @@ def test_without_a_period():
         expect_equal(said(run)[0], None, run.stderr)
         expect_equal(run.trace.steps(), [], "steps")
         expect_equal(len(run.trace.slices(cat="kernel")), 300, "kernels")
+        for setting, count in named(run):
+            again = looped("epochs=0", "warm=300", step=setting)
+            expect_equal(again.trace.steps(), list(range(count)), setting)
+
+
+def test_the_settings_of_calls_and_of_kernels_of_cpp():
+    """`kernel:` is compared with the symbol, so that is what is named."""
+    found = named(on_gpu(3, 2, TRACEPROF_WAIT=2))
+    words = {setting.strip("'").split(":")[0] for setting, _ in found}
+    expect(words <= {"cuda", "kernel"}, found)
+    for setting, count in found:
+        again = on_gpu(3, 2, TRACEPROF_STEP=setting.strip("'"))
+        # Two threads do the same; the first one to do it steps.
+        expect(again.trace.steps(), f"no step by {setting}, {count} said")
+    found = named(on_gpu("steps=4", "layers=9", program="cuda_loop", TRACEPROF_WAIT=9))
+    expect(any(setting.startswith("kernel:") for setting, _ in found), found)
+
+
+def test_the_last_step():
+    """It holds what the others hold, or viewers drop it; one that was found ends
+    with its turn, one that was set with the run."""
+    for setting in ("auto", "kernel:update", "cuda:cuMemcpy*"):
+        run = looped("steps=20", "ms=5", step=setting)
+        trace = run.trace
+        expect_equal(trace.steps(), list(range(20)), setting)
+        last = trace.slices("ProfilerStep#19")[0]
+        until = last["ts"] + last["dur"]
+        expect_equal(last["args"].get("finished"),
+                     None if setting == "auto" else "false", setting)
+        updates = {kernel["args"]["correlation"]
+                   for kernel in trace.slices("update", cat="kernel")}
+        launches = [call for call in trace.slices("cuLaunchKernel")
+                    if call["args"]["correlation"] in updates
+                    and last["ts"] - 0.01 <= call["ts"] <= until]
+        expect_equal(len(launches), 1, f"updates in the last step of {setting}")
 
 
 def test_a_level_of_kernels_from_a_file():

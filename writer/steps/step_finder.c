@@ -454,6 +454,29 @@ uint64_t step_finder_keep(struct writer_state *state)
 	return finder->of ? step_cut_keep(&finder->cut) : 0;
 }
 
+int64_t step_finder_steps(const struct writer_state *state)
+{
+	const struct step_finder *finder = state->finder;
+	const int64_t steps =
+		load_relaxed(&state->session->head->windows.steps);
+
+	/* The writer cuts windows of steps that the thread doesn't count. */
+	if (finder && finder->of && finder->cut.of && steps <= finder->cut.step)
+		return finder->cut.step + 1;
+	return steps;
+}
+
+/* The program's own call took over: no step of a loop is looked for. */
+static void stand_back(struct writer_state *state)
+{
+	struct step_search *search = step_search_of(state);
+
+	if (search->tid && (!state->finder || state->finder->is_sure))
+		step_say_own(state, load_relaxed(&search->live_ticks));
+	search->tid = 0;
+	step_finder_end(state);
+}
+
 void step_finder_run(struct writer_state *state)
 {
 	struct step_finder *finder = state->finder;
@@ -467,6 +490,7 @@ void step_finder_run(struct writer_state *state)
 	case SEARCH_FOUND:
 	case SEARCH_JOINED: step_follow(state); break;
 	case SEARCH_LIVE: step_follow_live(state); break;
+	case SEARCH_NONE: stand_back(state); return;
 	default: step_finder_end(state); return;
 	}
 	if (!state->finder)
@@ -523,6 +547,8 @@ void step_finder_stop(struct writer_state *state)
 	struct step_search *search = step_search_of(state);
 	const uint32_t now = search_state(search);
 
+	if (now == SEARCH_NONE)
+		stand_back(state);
 	if (search->is_whole || now < SEARCH_ON || now > SEARCH_LIVE)
 		return;
 	if (load_relaxed(&search->live_ticks))

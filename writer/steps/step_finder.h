@@ -49,6 +49,9 @@ uint64_t step_finder_keep(struct writer_state *state);
 /* Each pass, after the rings were scanned. */
 void step_finder_run(struct writer_state *state);
 
+/* Steps begun so far, as far as the writer or the thread knows. */
+int64_t step_finder_steps(const struct writer_state *state);
+
 /* Nothing more comes: before the last windows are looked at. */
 void step_finder_stop(struct writer_state *state);
 

@@ -415,24 +415,46 @@ static void quote(char *name, const char **mark)
 	}
 }
 
+/* As a setting is compared with: of a kernel the symbol, which is no more
+ * readable, and nothing of what is too long to be whole. */
+static void setting_name(const struct step_marks *marks, size_t at,
+			 struct naming *naming, char *name, size_t bytes)
+{
+	const struct loop_mark *mark = step_marks(marks) + at;
+	size_t len;
+
+	if (marks->family == SEARCH_CALLS)
+		log_format(name, bytes, "call \"%s\"",
+			   names_text(naming->session,
+				      (uint32_t)(mark->note >> 32), &len));
+	else
+		step_marks_describe(marks, at, naming, name, bytes);
+	if (strlen(name) + 1 >= bytes)
+		name[0] = '\0';
+}
+
 void step_marks_setting(const struct step_marks *marks,
 			const struct loop_level *level, struct naming *naming,
 			char *text, size_t bytes)
 {
 	static const char *const words[] = {"omp:", "nvtx:", "kernel:"};
+	const bool is_call =
+		marks->family == SEARCH_CALLS &&
+		!search_is_kernel(step_marks(marks)[level->first].id);
 	const char *mark;
 	char name[128];
 	size_t len;
 
 	text[0] = '\0';
-	step_marks_describe(marks, level->first, naming, name, sizeof(name));
+	setting_name(marks, level->first, naming, name, sizeof(name));
 	len = strlen(name);
 	if (level->context || len < 2 || name[len - 1] != '"')
 		return;
 	name[len - 1] = '\0';
 	quote(strchr(name, '"') + 1, &mark);
 	log_format(text, bytes, "TRACEPROF_STEP=%s%s%s%s", mark,
-		   words[marks->family], strchr(name, '"') + 1, mark);
+		   is_call ? "cuda:" : words[marks->family],
+		   strchr(name, '"') + 1, mark);
 }
 
 struct site {

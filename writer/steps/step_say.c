@@ -76,6 +76,18 @@ void step_say_passed(struct writer_state *state, uint64_t steps)
 		     (unsigned long)steps);
 }
 
+void step_say_own(struct writer_state *state, bool is_counted_on)
+{
+	static const char text[] =
+		"traceprof_step() was called: from then on it begins the steps";
+	const char *how = is_counted_on ? ", which are counted on"
+					: ", which are counted from 0 again";
+
+	if (state->is_live)
+		log_say("%s%s", text, how);
+	session_note(state->session, "%s%s", text, how);
+}
+
 /* Levels that may be the step: those that were weighed, or what came most. */
 static size_t likeliest(const struct step_marks *stream,
 			struct loop_level found[2])

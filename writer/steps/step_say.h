@@ -13,6 +13,9 @@ void step_say_found(struct writer_state *state, const struct step_marks *stream,
 /* So many steps were past when the step was known. */
 void step_say_passed(struct writer_state *state, uint64_t steps);
 
+/* What was found begins no more steps. */
+void step_say_own(struct writer_state *state, bool is_counted_on);
+
 /* `what` follows: what becomes of the run. */
 /* ... and what would decide it, of the stream that tells most; NULL none. */
 void step_say_none(struct writer_state *state, const struct step_marks *stream,
