@@ -147,6 +147,12 @@ void waits_start(struct session *session, uint64_t least_ns)
 	store_relaxed(&waits.least_ticks, (uint64_t)((double)least_ns * rate));
 }
 
+/* No call of a handler's, and none that an allocator makes. */
+static bool is_harmless(unsigned int call)
+{
+	return call >= CALL_pthread_join && call < CALL_LOCKS;
+}
+
 static COLD void record(unsigned int call, uint64_t start,
 			const struct wait_other *other)
 {
@@ -164,7 +170,8 @@ static COLD void record(unsigned int call, uint64_t start,
 	struct thread *thread;
 
 	if (end - start >= load_relaxed(&waits.least_ticks)) {
-		thread = hook_thread_of_any();
+		thread = is_harmless(call) ? hook_thread_of_any()
+					   : hook_thread_of_any_lightly();
 		if (thread)
 			thread_record(thread, &event);
 	}
@@ -335,9 +342,14 @@ static COLD size_t read_stream(void *data, size_t size, size_t count,
 {
 	const uint64_t start = clock_ticks();
 	const size_t result = real.fread(data, size, count, stream);
+	const int saved = errno;
+	const int fd = fileno(stream);
 
-	file_io_took(FILE_VERB_READ, fileno(stream), (uint64_t)result * size,
-		     start);
+	/* Some have no descriptor, and it says so by errno. */
+	errno = saved;
+	if (fd >= 0)
+		file_io_took(FILE_VERB_READ, fd, (uint64_t)result * size,
+			     start);
 	return result;
 }
 
