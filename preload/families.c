@@ -127,6 +127,13 @@ void families_thread_entered(void)
 	maps_thread_entered(thread_self);
 }
 
+void families_thread_seen(void)
+{
+	nvtx_thread_entered();
+	unwind_thread_seen(thread_self);
+	python_calls_thread_entered(thread_self);
+}
+
 void families_thread_leaves(void)
 {
 	maps_thread_leaves(thread_self);

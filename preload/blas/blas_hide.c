@@ -9,8 +9,9 @@
  * to what it would have found.  With shapes that is done where it would have
  * found nothing; a library that is loaded later and dlsym() still find us.
  *
- * It keeps what was bound by other libraries' constructors before ours; who
- * calls such a pointer is handed on by the hook.
+ * It keeps what was bound by other libraries' constructors before ours, and in
+ * files with relocations in their code; who calls such a pointer is handed on
+ * by the hook.
  */
 #include "preload/blas/blas.h"
 
@@ -47,6 +48,7 @@ struct tables {
 	const ElfW(Rela) * relocations[2];
 	size_t bytes[2];
 	size_t relative; /* so many of the second come first and name nobody */
+	bool is_in_code; /* some words lie where nobody may write */
 };
 
 /* A word that the loader bound to us. */
@@ -90,6 +92,11 @@ static void read_tables(uintptr_t base, const ElfW(Dyn) * entry,
 		case DT_RELA: tables->relocations[1] = at; break;
 		case DT_RELASZ: tables->bytes[1] = entry->d_un.d_val; break;
 		case DT_RELACOUNT: tables->relative = entry->d_un.d_val; break;
+		case DT_TEXTREL: tables->is_in_code = true; break;
+		case DT_FLAGS:
+			tables->is_in_code |=
+				(entry->d_un.d_val & DF_TEXTREL) != 0;
+			break;
 		default: break;
 		}
 	}
@@ -187,11 +194,12 @@ static int look_at_file(struct dl_phdr_info *info, size_t size, void *arg)
 			low = base + part->p_vaddr;
 			high = (low + part->p_memsz) &
 			       ~(uintptr_t)(PAGE_BYTES - 1);
+			low &= ~(uintptr_t)(PAGE_BYTES - 1);
 		}
 	}
 	if (dynamic && base != (uintptr_t)__ehdr_start) {
 		read_tables(base, dynamic, &tables);
-		if (tables.symbols && tables.strings)
+		if (tables.symbols && tables.strings && !tables.is_in_code)
 			look_at(base, &tables, low, high, arg);
 	}
 	return ((struct search *)arg)->count == SLOTS_AT_ONCE;

@@ -35,6 +35,9 @@ uint32_t families_begin(struct session *session, uint32_t *record);
 /* The calling thread has got a record. */
 void families_thread_entered(void);
 
+/* The same where nothing may be asked of the C library. */
+void families_thread_seen(void);
+
 /* It is about to give it back. */
 void families_thread_leaves(void);
 

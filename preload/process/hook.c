@@ -22,6 +22,19 @@ COLD struct thread *hook_thread_enter(void)
 	return thread;
 }
 
+COLD struct thread *hook_thread_enter_lightly(void)
+{
+	const int saved = errno;
+	struct thread *thread = thread_here();
+
+	if (thread) {
+		thread_ends_arm();
+		families_thread_seen();
+	}
+	errno = saved;
+	return thread;
+}
+
 COLD struct thread *hook_thread_enter_counted(void)
 {
 	struct session *session = load_relaxed(&session_here);

@@ -11,6 +11,11 @@
  * noticed.  NULL: the call is only forwarded.  Keeps errno. */
 struct thread *hook_thread_enter(void);
 
+/* The same where an allocator's lock may be held: of a call that is allowed in
+ * a handler of signals, or that allocators make.  What has to ask the C
+ * library, which may allocate, waits for the thread's first call stack. */
+struct thread *hook_thread_enter_lightly(void);
+
 /* The same of a call that is never our own: one that comes while this thread is
  * inside the profiler is a signal handler's, and counted as missed. */
 struct thread *hook_thread_enter_counted(void);
@@ -32,6 +37,15 @@ static inline struct thread *hook_thread_of_any(void)
 	struct thread *thread = thread_self;
 
 	return likely(thread_records(thread)) ? thread : hook_thread_enter();
+}
+
+/* The same where an allocator's lock may be held. */
+static inline struct thread *hook_thread_of_any_lightly(void)
+{
+	struct thread *thread = thread_self;
+
+	return likely(thread_records(thread)) ? thread
+					      : hook_thread_enter_lightly();
 }
 
 /* A call that the program made leaves no event, though there is room and a

@@ -37,7 +37,8 @@ extern struct real_functions real __attribute__((visibility("hidden")));
  * REAL_RESOLVING nothing, REAL_BASE the four, REAL_READY all. */
 enum real_state real_resolve(void);
 
-/* The rows LATE, for a hook of one that is still NULL; false: too early. */
+/* The rows LATE, for a hook of one that is still NULL, and before the first
+ * thread begins; false: too early. */
 bool real_look_late(void);
 
 /* What only a process takes that is watched, found before its gate opens: the

@@ -11,12 +11,11 @@
 
 #include "collector/system/log.h"
 #include "collector/system/proc.h"
+#include "preload/process/hook.h"
 #include "preload/process/life.h"
-#include "preload/process/life_parts.h"
 #include "preload/process/process.h"
 #include "preload/sample/sample_stack.h"
 #include "preload/sample/task_counts.h"
-#include "preload/stack/unwind.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -151,21 +150,6 @@ static uint64_t took_ns(struct sample_slot *slot, uint64_t expired)
 		      : sampler.period_ns * expired;
 }
 
-/* The first event of a thread that was not seen to begin.  What is asked of the
- * C library elsewhere could wait for a lock here. */
-static struct thread *enter(struct session *session)
-{
-	struct thread *thread = thread_here();
-
-	if (thread) {
-		thread_ends_arm();
-		thread->stack_low = thread->stack_high = 0;
-		if (thread->tid == (uint32_t)session->head->pid)
-			unwind_thread_entered(thread);
-	}
-	return thread;
-}
-
 static void record(struct session *session, struct thread *thread,
 		   uint64_t took, const void *context)
 {
@@ -203,7 +187,7 @@ static void take(struct sample_slot *slot, const siginfo_t *info,
 		return;
 	took = took_ns(slot, expired);
 	if (!thread)
-		thread = enter(session);
+		thread = hook_thread_enter_lightly();
 	if (thread_records(thread))
 		record(session, thread, took, context);
 	else

@@ -76,8 +76,10 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 	const uint64_t caller =
 		(uint64_t)(uintptr_t)__builtin_return_address(0);
 
-	if (unlikely(!real.pthread_create))
-		real_resolve();
+	/* From now on a thread may call what another one waits for inside of
+	 * dlopen(): nothing is looked up any more. */
+	if (unlikely(!real.read))
+		real_look_late();
 	if (unlikely(!real.pthread_create))
 		return EAGAIN;
 	if (unlikely(sampler_is_on()) && !unwind_is_ours(caller))

@@ -311,3 +311,10 @@ COLD void unwind_thread_entered(struct thread *thread)
 		unwind.backtrace(first, 1);
 	thread_unbusy(was);
 }
+
+COLD void unwind_thread_seen(struct thread *thread)
+{
+	thread->stack_low = thread->stack_high = 0;
+	if (thread->tid == (uint32_t)getpid())
+		unwind_thread_entered(thread);
+}

@@ -73,6 +73,10 @@ uint32_t unwind_start(struct session *session);
 /* The calling thread has got its record. */
 void unwind_thread_entered(struct thread *thread);
 
+/* The same where nothing may be asked of the C library: but for the main thread
+ * the rest is done before its first stack. */
+void unwind_thread_seen(struct thread *thread);
+
 /* Code is about to be unmapped. */
 void unwind_code_goes(void);
 
@@ -137,7 +141,7 @@ static inline bool unwind_is_ready(const struct thread *thread, uint64_t here)
  * at most; 0 none.  The thread is THREAD_FILLING.  Keeps errno.  Inline, since
  * each frame of ours is one more to walk. */
 static inline __attribute__((always_inline)) uint32_t
-unwind_take(const struct thread *thread, uint32_t ours)
+unwind_take(struct thread *thread, uint32_t ours)
 {
 	struct session *session = load_relaxed(&session_here);
 	uint64_t frames[STACK_DEPTH_MAX + UNWIND_CUDA_MAX];
@@ -150,6 +154,8 @@ unwind_take(const struct thread *thread, uint32_t ours)
 	uint32_t first = 0;
 	uint32_t id;
 
+	if (unlikely(!thread->stack_low))
+		unwind_thread_entered(thread);
 	if (unlikely(!unwind_is_ready(thread, here)))
 		count = 0;
 	else if (unlikely(load_relaxed(&unwind.goes_slowly)))

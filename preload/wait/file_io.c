@@ -20,7 +20,7 @@
 #define PROBES 16u
 
 /* A file that was met; key 0: none yet.  Two threads that meet one at once
- * write the same. */
+ * write the same; of two that meet two, one gets the place. */
 static struct file {
 	_Atomic uint64_t key;
 	_Atomic uint32_t name; /* of the session's names; 0: not yet */
@@ -85,6 +85,16 @@ static COLD uint32_t name_of(struct session *session, int fd)
 	return names_intern_string(session, path);
 }
 
+static bool claim(struct file *file, uint64_t key)
+{
+	uint64_t was = 0;
+
+	return atomic_compare_exchange_strong_explicit(&file->key, &was, key,
+						       memory_order_relaxed,
+						       memory_order_relaxed) ||
+	       was == key;
+}
+
 static uint32_t find(struct session *session, uint64_t key, int fd)
 {
 	struct file *file = NULL;
@@ -102,11 +112,8 @@ static uint32_t find(struct session *session, uint64_t key, int fd)
 		}
 	}
 	name = name_of(session, fd);
-	if (file) {
-		store_relaxed(&file->name, 0);
-		store_relaxed(&file->key, key);
+	if (file && claim(file, key))
 		store_relaxed(&file->name, name);
-	}
 	return name;
 }
 
@@ -128,7 +135,7 @@ COLD bool file_io_took(enum file_verb verb, int fd, uint64_t bytes,
 		  !statx(fd, "", AT_EMPTY_PATH,
 			 STATX_TYPE | STATX_INO | STATX_BTIME, &status) &&
 		  S_ISREG(status.stx_mode);
-	thread = is_file ? hook_thread_of_any() : NULL;
+	thread = is_file ? hook_thread_of_any_lightly() : NULL;
 	if (thread) {
 		event.name = find(session, key_of(&status), fd);
 		thread_record(thread, &event);

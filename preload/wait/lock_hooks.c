@@ -129,7 +129,7 @@ static COLD void note(const void *object)
 	const struct thread *thread;
 
 	if (waits_are_wanted()) {
-		thread = hook_thread_of_any();
+		thread = hook_thread_of_any_lightly();
 		if (thread)
 			wakers_note(object, thread->tid);
 	} else {

@@ -147,6 +147,12 @@ void waits_start(struct session *session, uint64_t least_ns)
 	store_relaxed(&waits.least_ticks, (uint64_t)((double)least_ns * rate));
 }
 
+/* No call of a handler's, and none that an allocator makes. */
+static bool is_harmless(unsigned int call)
+{
+	return call >= CALL_pthread_join && call < CALL_LOCKS;
+}
+
 static COLD void put(unsigned int call, uint64_t start, uint64_t end,
 		     const struct wait_other *other)
 {
@@ -160,7 +166,9 @@ static COLD void put(unsigned int call, uint64_t start, uint64_t end,
 			 .tid = other->tid,
 			 .how = other->how,
 			 .signals = other->signals}};
-	struct thread *thread = hook_thread_of_any();
+	struct thread *thread = is_harmless(call)
+					? hook_thread_of_any()
+					: hook_thread_of_any_lightly();
 
 	if (thread)
 		thread_record(thread, &event);
@@ -341,9 +349,14 @@ static COLD size_t read_stream(void *data, size_t size, size_t count,
 {
 	const uint64_t start = clock_ticks();
 	const size_t result = real.fread(data, size, count, stream);
+	const int saved = errno;
+	const int fd = fileno(stream);
 
-	file_io_took(FILE_VERB_READ, fileno(stream), (uint64_t)result * size,
-		     start);
+	/* Some have no descriptor, and it says so by errno. */
+	errno = saved;
+	if (fd >= 0)
+		file_io_took(FILE_VERB_READ, fd, (uint64_t)result * size,
+			     start);
 	return result;
 }
 

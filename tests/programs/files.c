@@ -4,6 +4,7 @@
  * bytes by each, then many small files: files FOLDER SMALL.  The descriptors'
  * numbers come again for other files.  Prints sums.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,6 +83,10 @@ int main(int argc, char **argv)
 	sum += write(pipes[1], data, 5) + read(pipes[0], back, 5);
 	sum += small_files(folder, argc > 2 ? atoi(argv[2]) : 0);
 	sum += read(-1, back, 1) + 1;
+	stream = fmemopen(data, 5000, "r");
+	errno = 0;
+	sum += (long)fread(back, 1, 5000, stream) + errno;
+	fclose(stream);
 	printf("%ld\n", sum);
 	return 0;
 }

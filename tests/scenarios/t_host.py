@@ -251,6 +251,14 @@ def test_other_calls_that_wait():
         expect([one for one in waits(done.trace, call) if one["dur"] > 2000], call)
 
 
+def test_a_handler_may_interrupt_an_allocation():
+    """The first that is seen of a thread is what its handler calls."""
+    same("handler_posts", env={**SAMPLED, "TRACEPROF_SAMPLE": "0",
+                               "TRACEPROF_WAITS": "1", "TRACEPROF_IO": "1",
+                               "TRACEPROF_STACK": "all",
+                               "TRACEPROF_MALLOC": "off"})
+
+
 def test_locks_without_waits_are_left_alone():
     done = same("locks", env={**SAMPLED, "TRACEPROF_WAITS": "0"})
     expect(not [one for one in done.trace.events if one.get("cat") == "wait"], "off")

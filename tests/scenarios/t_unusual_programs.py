@@ -127,6 +127,23 @@ def test_late_load():
     expect(trace.regions("plugin_run"), "the late region is lost")
 
 
+def test_a_thread_that_loading_waits_for():
+    same("loads_late", plugin("libstarts_thread.so"), env={"TRACEPROF": "off"})
+    same("loads_late", plugin("libstarts_thread.so"))
+
+
+def test_blas_by_an_address_in_code():
+    source = os.path.join(folder(), "in_code.c")
+    with open(source, "w") as file:
+        file.write('__asm__(".weak cblas_sgemm\\n.text\\n.balign 8\\n"\n'
+                   '        ".globl in_code\\nin_code: .quad cblas_sgemm\\n");\n')
+    built = harness.compile_program(source, "-shared", "-fPIC", "-w",
+                                    "-Wl,-z,notext", name="libin_code.so")
+    same("loads_late", preload=f"{harness.LIBRARY}:{built}")
+    same("loads_late", env={"TRACEPROF": "0"},
+         preload=f"{harness.LIBRARY}:{built}")
+
+
 def test_constructor_before_ours_and_destructor_after():
     trace = same("eager_host").trace
     found = trace.regions("early_region")
