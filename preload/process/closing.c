@@ -167,9 +167,9 @@ static void say_next(const struct session *session,
 
 	/* Only this one of the ranks says anything. */
 	if (head->rank == 0 && head->world_size > 1)
-		log_say("next: traceprof report %s (the other %d ranks write "
-			"one each, in %s)",
-			path, (int)head->world_size - 1, head->options.dir);
+		log_say("next: traceprof report %s (%d ranks write one each, "
+			"in %s)",
+			path, (int)head->world_size, head->options.dir);
 	else
 		log_say("next: traceprof report %s", path);
 }

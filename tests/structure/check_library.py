@@ -52,6 +52,16 @@ def test_needs_libc_alone():
     tree.no_faults([f"needs {name}" for name in others])
 
 
+def test_symbols_and_code_are_on_pages_of_their_own():
+    """preload/blas/blas_hide.c takes the right to be run from the symbols' pages."""
+    sections = {name: (int(at, 16), int(size, 16)) for name, at, size in re.findall(
+        r"\] (\.\S+) +\S+ +([0-9a-f]+) \S+ ([0-9a-f]+)",
+        tree.output("readelf", "-SW", library()))}
+    symbols_end = sum(sections[".dynsym"])
+    code = min(sections[name][0] for name in (".plt", ".text"))
+    tree.expect(symbols_end // 4096 < code // 4096, f"{symbols_end:#x} and {code:#x}")
+
+
 def test_runs_on_older_glibc():
     faults = []
     for name, defined, binding in symbols():
