@@ -349,10 +349,11 @@ def test_what_the_kernel_counts_of_threads():
         expect_equal(row["involuntary"], drawn[name, "was preempted"], "switches drawn")
         if tid:
             expect(row["ran_us"] <= row["wall_us"] * 1.02, row)
-            expect(abs(row["ran_us"] - sampled[tid]) < 0.1 * row["ran_us"] + 10000,
+            # What it ran after the last round is in the process's own row.
+            expect(row["ran_us"] - sampled[tid] < 0.1 * row["ran_us"] + 10000,
                    (row, sampled))
     all_us = sum(row["ran_us"] for tid, row in rows.items() if tid)
-    expect(rows[0]["ran_us"] >= 0.9 * all_us, rows)
+    expect(rows[0]["ran_us"] >= 0.9 * max(all_us, sampled.total()), (rows, sampled))
     expect(rows[0]["minor_faults"] > 0, rows)
     file = done.files[0]
     threads = json.loads(harness.command("report", "--hot", "--json", file).stdout)["threads"]
