@@ -7,6 +7,8 @@ import sys
 import harness
 from harness import compile_program, expect, folder, same
 
+RUNS = 200
+
 
 def quiet(*command, **more):
     run = same(*command, **more)
@@ -21,13 +23,14 @@ def test_true_and_false():
 
 
 def faults(preload):
-    """Page faults of /bin/true, the least of some runs."""
+    """Page faults of /bin/true, the mean of many runs: where the kernel puts its
+    memory makes some more or less."""
     env = {"LD_PRELOAD": harness.LIBRARY} if preload else {}
-    least = 1 << 30
-    for _ in range(20):
+    seen = 0
+    for _ in range(RUNS):
         pid = os.posix_spawn("/bin/true", ["true"], env)
-        least = min(least, os.wait4(pid, 0)[2].ru_minflt)
-    return least
+        seen += os.wait4(pid, 0)[2].ru_minflt
+    return seen / RUNS
 
 
 def test_a_tool_touches_few_pages():
@@ -37,7 +40,7 @@ def test_a_tool_touches_few_pages():
     with open(harness.LIBRARY, "rb") as file:
         os.fsync(file)          # pages that wait for the disk are not mapped ahead
     added = faults(True) - faults(False)
-    expect(added <= 13, f"{added} page faults more")
+    expect(added <= 13.5, f"{added:.1f} page faults more")
 
 
 def test_shell():
