@@ -140,6 +140,7 @@ def test_report_names_what_took_the_processor():
     by_name = {row["name"]: row for row in rows["functions"]}
     for name, sum_us in self_us(done.trace).items():
         expect(abs(by_name[name]["self_ns"] - 1000 * sum_us) < 2000, name)
+    expect("work" in by_name, by_name, done.trace.meta["notes"])
     work = by_name["work"]
     expect(work["total_ns"] > 0.97 * rows["cpu_ns"], rows)
     text = harness.command("report", "--hot", "-n", "3", file).stdout
