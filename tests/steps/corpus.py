@@ -415,25 +415,33 @@ CP2K = """&GLOBAL
 
 ELK = """tasks
   0
+
 maxscl
   30
+
 epspot
   0
+
 epsengy
   0
+
 avec
   3.8 3.8 0.0
   3.8 0.0 3.8
   0.0 3.8 3.8
+
 sppath
   '/usr/share/elk-lapw/species/'
+
 atoms
   1
   'Al.in'
   1
   0.0 0.0 0.0
+
 ngridk
   2 2 2
+
 """
 
 YADE = """
@@ -470,11 +478,7 @@ def minimised(folder):
 
 
 def picture(*operations):
-    def prepare(folder):
-        write(folder, "in.ppm", "P3 300 300 255\n" + "\n".join(
-            f"{x % 256} {(x * 7) % 256} {x // 400 % 256}" for x in range(90000)))
-        return ["gmic", "in.ppm", *operations, "-o", "out.ppm"]
-    return prepare
+    return lambda folder: ["gmic", "300,300,1,3,x+7*y", *operations, "-o", "out.ppm"]
 
 
 UNSEEN_OTHERS = {

@@ -38,6 +38,8 @@
 #define SAME_MASS      0.005
 /* Turns without their marker, of a step. */
 #define MISSED_MOST    1u
+/* Of so many turns all but one have what isn't in each: branches. */
+#define BRANCHED_OF    20u
 
 static const unsigned int contexts[] = {0, 1, 2, 4, SEARCH_CONTEXT_MAX};
 
@@ -235,7 +237,7 @@ static enum answer is_better(struct finder *finder,
 		return answer_report(finder, &gain, outer);
 	if (finder->is_tried)
 		return ANSWER_MAYBE;
-	if (inner->level.mass < POOR_MASS && !gain.is_single &&
+	if (inner->level.mass < POOR_MASS && !gain.is_single && gain.sites * SITES >= outer->level.held * NEW_SITES &&
 	    (outer->level.turns >= MANY_TURNS ||
 	     (gain.is_constant && gain.is_whole)))
 		return ANSWER_YES;
@@ -465,9 +467,9 @@ static bool is_too_far(struct finder *finder, const struct loop_candidate *c,
 static const struct loop_candidate *beside(struct finder *finder,
 					   const struct loop_candidate *step)
 {
-	const struct loop_candidate *best = step;
+	const struct loop_candidate *best;
 
-	step = best_marker(finder, step);
+	step = best = best_marker(finder, step);
 	for (size_t i = 0; i < finder->count; i++) {
 		const struct loop_candidate *c = &finder->candidates[i];
 
@@ -491,10 +493,11 @@ around_elsewhere(const struct finder *finder, const struct loop_candidate *step)
 		for (size_t w = 0; w < LOOP_SITES_MAX / 64; w++)
 			shared += (size_t)__builtin_popcountll(c->held[w] &
 							       step->held[w]);
-		if (shared * 2 >= step->level.held &&
-		    c->level.held * 2 >= step->level.held * 3 &&
-		    c->level.mass >= POOR_MASS &&
-		    c->level.length * 2 >= step->level.length * 3)
+		if (c->level.mass >= POOR_MASS &&
+		    ((shared == step->level.held && c->level.held > shared) ||
+		     (shared * 2 >= step->level.held &&
+		      c->level.held * 2 >= step->level.held * 3 &&
+		      c->level.length * 2 >= step->level.length * 3)))
 			return c;
 	}
 	return NULL;
@@ -581,13 +584,20 @@ static bool is_doubtful(const struct finder *finder,
 	const size_t sites = min_u64(groups->sites, LOOP_SITES_MAX);
 	uint32_t *hits = groups->start;
 	size_t others = 0;
+	size_t branched = 0;
+	bool is_other = false;
 
 	memset(hits, 0, (sites + 1) * sizeof(*hits));
 	for (size_t i = step->first; i < groups->count; i++) {
 		if (groups->site[i] < sites &&
-		    !loop_holds(candidate, groups->site[i]))
+		    !loop_holds(candidate, groups->site[i])) {
 			others += ++hits[groups->site[i]] == LOOP_HITS_LEAST &&
 				  i < step->last;
+			is_other = true;
+		} else if (loop_level_is_hit(step, groups->marks, i)) {
+			branched += is_other;
+			is_other = false;
+		}
 	}
 	*seldom = 0;
 	for (size_t s = 0; s < sites; s++) {
@@ -595,7 +605,8 @@ static bool is_doubtful(const struct finder *finder,
 			*seldom = hits[s];
 	}
 	return step->missed > MISSED_MOST ||
-	       (step->mass < POOR_MASS && others > step->held);
+	       (step->mass < POOR_MASS && others > step->held &&
+		branched * BRANCHED_OF < (step->turns - 1) * (BRANCHED_OF - 1));
 }
 
 int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
