@@ -513,8 +513,8 @@ bool steps_own_call(struct session *session, struct thread *thread)
 	     was != SEARCH_OVER && !search_move(search, was, SEARCH_NONE);
 	     was = search_state(search))
 		;
-	/* The schedule is begun anew. */
-	if (was == SEARCH_FOUND || was == SEARCH_JOINED)
+	/* The schedule is begun anew, unless the thread has counted. */
+	if (!load_relaxed(&search->live_ticks))
 		search->passed = 0;
 	gate_mark(GATE_OMP_MARK, false);
 	store_relaxed(&state->step_tid, thread->tid);
