@@ -160,7 +160,7 @@ static void say_verdict(struct fresh_files *files, pid_t pid)
 	if (!fresh_files_last(files, pid, path, sizeof(path)) ||
 	    stat(path, &status) || status.st_size > VERDICT_BYTES_MAX)
 		return;
-	verdict_file(path, stderr);
+	verdict_file(path, 80, stderr);
 }
 
 static void look(void *files)
