@@ -81,8 +81,8 @@ int memory_new(void **address, size_t size, CUpti_ActivityMemoryKind kind,
 	return memory_new_in(NULL, address, size, kind, stream);
 }
 
-int memory_new_in(struct sim_pool *pool, void **address, size_t size,
-		  CUpti_ActivityMemoryKind kind, uint32_t stream)
+static int make(struct sim_pool *pool, void **address, size_t size,
+		CUpti_ActivityMemoryKind kind, uint32_t stream, int silent)
 {
 	if (!address)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -108,9 +108,23 @@ int memory_new_in(struct sim_pool *pool, void **address, size_t size,
 	add(range);
 	if (pool)
 		pool_take(pool, (int64_t)size);
-	record(range, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION, stream);
+	if (!silent)
+		record(range, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION,
+		       stream);
 	*address = start;
 	return 0;
+}
+
+int memory_new_in(struct sim_pool *pool, void **address, size_t size,
+		  CUpti_ActivityMemoryKind kind, uint32_t stream)
+{
+	return make(pool, address, size, kind, stream, 0);
+}
+
+int memory_new_silent(void **address, size_t size)
+{
+	return make(NULL, address, size, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, 0,
+		    1);
 }
 
 /* Takes the range that begins there out of the table. */
