@@ -47,10 +47,10 @@ BOTH(cudaGraphLaunch, v10000, ptsz, v10000,
      graph_launch((struct sim_graph *)executable, at(stream)))
 
 CALL(cudaGraphDestroy, v10000, (cudaGraph_t graph), (graph),
-     (graph_free((struct sim_graph *)graph), 0))
+     (graph_destroy((struct sim_graph *)graph, 0), 0))
 
 CALL(cudaGraphExecDestroy, v10000, (cudaGraphExec_t executable), (executable),
-     (graph_free((struct sim_graph *)executable), 0))
+     (graph_destroy((struct sim_graph *)executable, 1), 0))
 /* clang-format on */
 
 static int add_memory(cudaGraphNode_t *node, cudaGraph_t graph, void **address,

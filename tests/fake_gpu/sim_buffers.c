@@ -250,9 +250,8 @@ static int names_are_reused(void)
 {
 	const struct sim_knobs *knobs = sim_knobs();
 
-	return knobs->name_reuse == BY_VERSION
-		       ? knobs->version < VERSION_13_4_1
-		       : knobs->name_reuse;
+	return knobs->name_reuse == BY_VERSION ? knobs->version < VERSION_13_4_1
+					       : knobs->name_reuse;
 }
 
 static int is_kernel(const CUpti_ActivityKernel10 *record)

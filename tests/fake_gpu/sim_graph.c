@@ -44,6 +44,15 @@ void graph_free(struct sim_graph *graph)
 	free(graph);
 }
 
+void graph_destroy(struct sim_graph *graph, int is_executable)
+{
+	callbacks_graph(
+		is_executable ? CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING
+			      : CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING,
+		is_executable ? NULL : graph, is_executable ? graph : NULL);
+	graph_free(graph);
+}
+
 uint32_t graph_id(const struct sim_graph *graph)
 {
 	return graph->id;
@@ -90,8 +99,10 @@ uint64_t graph_add_memory(struct sim_graph *graph, void **address, size_t size)
 {
 	struct sim_work work = {.kind = size ? WORK_ALLOC : WORK_FREE};
 
-	if (size && memory_new_silent(address, size))
+	if (size && memory_new_captured(address, size))
 		return 0;
+	if (!size)
+		memory_free_captured(*address);
 	work.to = *address;
 	work.bytes = size;
 	return graph_add(graph, &work);

@@ -14,6 +14,8 @@ struct sim_graph;
 
 struct sim_graph *graph_new(void);
 void graph_free(struct sim_graph *graph);
+/* The same, for the program: CUPTI tells of it. */
+void graph_destroy(struct sim_graph *graph, int is_executable);
 uint32_t graph_id(const struct sim_graph *graph);
 
 /* The number of the new node. */

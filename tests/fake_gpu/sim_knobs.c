@@ -121,6 +121,7 @@ static int read_number(const char *name, const char *value)
 		{"OLD_DRIVER", &knobs.old_driver},
 		{"WITHHOLD", &knobs.withhold},
 		{"MIG", &knobs.mig},
+		{"CAPTURED_MEMORY", &knobs.captured_memory},
 		{"HANG_DISABLE", &knobs.hang_disable},
 		{"GRAPH_IDS", &knobs.graph_ids},
 		{"THREAD_RACE", &knobs.thread_race},

@@ -59,6 +59,7 @@ struct sim_knobs {
 	int devices;
 	int hidden_devices;    /* by CUDA_VISIBLE_DEVICES */
 	int no_device_records; /* DEVICE_RECORDS=0 */
+	int captured_memory;   /* records of calls that make a node */
 	int withhold;	   /* buffers with unfinished records stay with CUPTI */
 	int driver_absent; /* DRIVER=absent */
 	uint64_t nvml_reasons; /* NVML: why the clock is low */

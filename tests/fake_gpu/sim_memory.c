@@ -8,6 +8,7 @@
 #include "tests/fake_gpu/sim_call.h"
 #include "tests/fake_gpu/sim_clock.h"
 #include "tests/fake_gpu/sim_device.h"
+#include "tests/fake_gpu/sim_knobs.h"
 #include "tests/fake_gpu/sim_life.h"
 #include "tests/fake_gpu/sim_side.h"
 #include <pthread.h>
@@ -121,10 +122,20 @@ int memory_new_in(struct sim_pool *pool, void **address, size_t size,
 	return make(pool, address, size, kind, stream, 0);
 }
 
-int memory_new_silent(void **address, size_t size)
+int memory_new_captured(void **address, size_t size)
 {
 	return make(NULL, address, size, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, 0,
-		    1);
+		    !sim_knobs()->captured_memory);
+}
+
+void memory_free_captured(void *address)
+{
+	pthread_mutex_lock(&lock);
+	for (const struct range *r = ranges; r; r = r->next)
+		if (r->start == address && sim_knobs()->captured_memory)
+			record(r, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE,
+			       0);
+	pthread_mutex_unlock(&lock);
 }
 
 /* Takes the range that begins there out of the table. */

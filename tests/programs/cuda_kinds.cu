@@ -13,6 +13,7 @@
  * names	NVTX's names of streams
  * host		a host function, in a stream and as a node of a graph
  * graphs	memory of graphs: by nodes, captured, and freed outside
+ * blocks	a graph with 5000 blocks
  * built	a graph that is built of nodes and never launched
  * busy		a second of small kernels
  */
@@ -237,6 +238,18 @@ static void graphs(void)
 	check(cudaFreeAsync(memory, stream), "plain free");
 }
 
+static void blocks(void)
+{
+	cudaGraph_t graph;
+	void *memory;
+
+	check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal),
+	      "capture");
+	for (int i = 0; i < 5000; i++)
+		check(cudaMallocAsync(&memory, 4096, stream), "captured");
+	check(cudaStreamEndCapture(stream, &graph), "capture");
+}
+
 static void built(void)
 {
 	cudaGraphNode_t last;
@@ -267,6 +280,7 @@ int main(int argc, char **argv)
 		     {"shapes", shapes},     {"failures", failures},
 		     {"peer", peer},	     {"names", names},
 		     {"host", host},	     {"graphs", graphs},
+		     {"blocks", blocks},
 		     {"built", built},	     {"busy", busy}};
 
 	check(cudaStreamCreate(&stream), "stream");
