@@ -53,6 +53,13 @@ def test_the_rest_is_written_after_the_end():
     expect(run.trace.meta["writer"]["late_passes"] > 0, run.trace.meta["writer"])
 
 
+def test_a_little_is_left_too_where_it_takes_long():
+    """What an event takes is measured; with this coder, ten times as much."""
+    run = late(2, 6000, 0, gzip="zlib:9")
+    expect(any(LEFT in line for line in run.own_lines), run.stderr)
+    check_whole(run.trace, 6000)
+
+
 def test_more_than_memory_holds():
     """A file takes what the buffer can't, and is gone at the end."""
     run = late(2, 60000, 0, buffer_mb=4, max_mb=0)
