@@ -3,6 +3,7 @@
 
 import glob
 import os
+import re
 import signal
 import subprocess
 import time
@@ -141,6 +142,22 @@ def test_the_first_process_of_a_container_waits():
     check_whole(done.trace, 30000)
 
 
+def check_words(path, target):
+    """Each command says that this isn't all, how much it is, and what to do."""
+    ways = {"stdout": (["check"], ["report"], ["report", "--json"]),
+            "stderr": (["export", "--csv", "-o", "/dev/null"], ["html", "-o", "/dev/null"],
+                       ["memory"], ["steps"], ["diff", path])}
+    for where, commands in ways.items():
+        for words in commands:
+            done = command(*words, path)
+            said = getattr(done, where)
+            found = re.search(r"not finished: \d+ events were in it and (\d+) waited",
+                              said)
+            expect(found and int(found.group(1)), words, said, done.stderr)
+            expect(f"traceprof recover {target}" in said, words, said)
+            expect(said.count("not finished") == 1, words, said)
+
+
 def test_a_file_that_lags_says_so():
     """At a checkpoint while the program runs."""
     target = os.path.join(folder(), "out")
@@ -159,6 +176,7 @@ def test_a_file_that_lags_says_so():
         if waiting:
             break
     expect(waiting > 0, f"waiting: {waiting}")
+    check_words(run.files[0], target)
     process.kill()
     process.wait()
     expect_equal(command("recover", target).status, 0, "recover")
