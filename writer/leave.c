@@ -5,6 +5,7 @@
 #include "collector/session/gate.h"
 #include "collector/system/orphan.h"
 #include "writer/account.h"
+#include "writer/pass.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -14,9 +15,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* What an event takes, and how long the program's end is held up. */
-#define EVENT_NS	 500u
-#define SHORT_NS	 UINT64_C(50000000)
+/* How long the program's end is held up: to see what an event takes here, and
+ * where no more than this is left. */
+#define PART_NS		 UINT64_C(4000000)
+#define SHORT_NS	 UINT64_C(10000000)
 #define BYTES_MOST	 128u /* in the file: several times as many */
 #define RESIDENT_MOST	 (UINT64_C(8) << 30)
 #define DESCRIPTORS_MOST 65536u
@@ -26,11 +28,6 @@ struct leave {
 	void (*finish)(void *arg);
 	void *arg;
 };
-
-uint64_t leave_estimate_ns(struct writer_state *state)
-{
-	return account_unread(state) * EVENT_NS;
-}
 
 static uint64_t resident_bytes(void)
 {
@@ -64,12 +61,25 @@ static bool has_space(struct writer_state *state)
 		       account_unread(state) * BYTES_MOST;
 }
 
-bool leave_is_worth_while(struct writer_state *state)
+/* By its own processor time: who else wants the core now is gone then. */
+static uint64_t estimate_ns(struct writer_state *state)
 {
-	return state->is_live && state->room && state->late_since_ns &&
-	       state->session->head->place == SESSION_IN_FILE &&
-	       leave_estimate_ns(state) > SHORT_NS && !is_alone() &&
-	       has_space(state) && resident_bytes() <= RESIDENT_MOST;
+	const uint64_t start_ns = account_cpu_ns(state);
+	const uint64_t events = pass_part(state, PART_NS);
+
+	return events ? account_unread(state) *
+				(account_cpu_ns(state) - start_ns) / events
+		      : 0;
+}
+
+bool leave_is_worth_while(struct writer_state *state, uint64_t *left_ns)
+{
+	if (!state->is_live || !state->room || !state->late_since_ns ||
+	    state->session->head->place != SESSION_IN_FILE || is_alone())
+		return false;
+	*left_ns = estimate_ns(state);
+	return !state->error && *left_ns > SHORT_NS && has_space(state) &&
+	       resident_bytes() <= RESIDENT_MOST;
 }
 
 /* Nobody may wait for us by a pipe of the program's. */
