@@ -260,6 +260,20 @@ def test_a_handler_may_interrupt_an_allocation():
                                "TRACEPROF_MALLOC": "off"})
 
 
+def test_waits_alone_begin_a_recording():
+    """Of a program that does nothing else; who is joined is named."""
+    done = same("joins", 0, env={"TRACEPROF_WAITS": "1"})
+    joins = waits(done.trace, "pthread_join")
+    sleeps = waits(done.trace, "nanosleep")
+    expect_equal((len(joins), len(sleeps)), (1, 1), "waits")
+    expect_equal(joins[0]["args"].get("woken by"), sleeps[0]["tid"], "who was joined")
+
+
+def test_threads_of_c11_are_sampled_from_their_start():
+    done = same("joins", 20, env=SAMPLED)
+    expect_equal(done.trace.meta["sampling"]["threads"], 22, "timers")
+
+
 def test_locks_without_waits_are_left_alone():
     done = same("locks", env={**SAMPLED, "TRACEPROF_WAITS": "0"})
     expect(not [one for one in done.trace.events if one.get("cat") == "wait"], "off")
