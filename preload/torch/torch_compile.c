@@ -20,7 +20,7 @@
 #define TEXT_BYTES 512u
 #define FRAMES_MAX 16u /* between the handler and what compiles */
 #define BREAKS_MAX 128u
-#define EACH_NS    UINT64_C(100000000)
+#define EACH_NS	   UINT64_C(100000000)
 
 static struct {
 	bool is_ready;
@@ -67,7 +67,8 @@ static bool is_compiling(void *frame)
 {
 	void *code = python_api.attribute(frame, "f_code");
 	char name[TEXT_BYTES];
-	const bool is = code && read_text(code, "co_name", name, sizeof(name)) &&
+	const bool is = code &&
+			read_text(code, "co_name", name, sizeof(name)) &&
 			!strcmp(name, "_compile");
 
 	give(code);

@@ -65,8 +65,8 @@ static void what_cannot_be_read_names_nothing(void **state)
 	(void)state;
 	write_file("ef/cefg.cpp", "", 3, "");
 	write_file("gh/ccut.py", "cut_0 = async_compile.cpp('''", 3, "");
-	write_file("gh/cempty.py",
-		   "empty_0 = async_compile.cpp('''''')\n'''", 3, "'''");
+	write_file("gh/cempty.py", "empty_0 = async_compile.cpp('''''')\n'''",
+		   3, "'''");
 	assert_null(ask(&generated, "ef/cefg.so", "kernel"));
 	generated_end(&generated);
 }
