@@ -297,9 +297,9 @@ static void heap(struct json *json, const struct writer_state *state,
 			json, "samples_refused",
 			load_relaxed(&state->session->head->samples_refused));
 	}
-	if (load_relaxed(&state->session->head->heap_mask)) {
+	if (load_relaxed(&state->session->head->heap_most)) {
 		json_pair_u64(json, "thinned_mask",
-			      load_relaxed(&state->session->head->heap_mask));
+			      load_relaxed(&state->session->head->heap_most));
 		json_pair_i64(json, "thinned_below",
 			      state->session->head->options.malloc_min);
 	}

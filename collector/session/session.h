@@ -236,10 +236,12 @@ struct session_header {
 
 	int64_t heap_base_bytes; /* live before the counters ran */
 	struct heap_before heap_before;
-	_Atomic uint32_t heap_mask; /* of small blocks one in so many, and one,
-				       is drawn: thin.h */
-	uint32_t heap_has_stacks;   /* each new one of them has one */
-	struct session_cost cost;   /* the writer's first pass measures it */
+	_Atomic uint32_t heap_mask;  /* of small blocks one in so many, and one,
+					is drawn: thin.h */
+	_Atomic uint32_t heap_most;  /* the largest that this ever was */
+	_Atomic uint64_t heap_since; /* a smaller one last was too small */
+	uint32_t heap_has_stacks;    /* each new one of them has one */
+	struct session_cost cost;    /* the writer's first pass measures it */
 
 	struct stack_table stacks;
 	_Atomic uint64_t samples_refused; /* sampled blocks without a place */

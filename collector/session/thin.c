@@ -310,16 +310,48 @@ static uint64_t heap_cost(const struct session_header *head, uint64_t calls,
 	return calls / (mask + 1u) * each;
 }
 
-static void thin_heap(struct session_header *head, uint32_t wanted)
+static void raise(_Atomic uint32_t *word, uint32_t wanted)
 {
-	uint32_t mask = load_relaxed(&head->heap_mask);
+	uint32_t mask = load_relaxed(word);
 
 	while (mask < wanted &&
-	       !atomic_compare_exchange_weak_explicit(
-		       &head->heap_mask, &mask, wanted, memory_order_relaxed,
-		       memory_order_relaxed))
+	       !atomic_compare_exchange_weak_explicit(word, &mask, wanted,
+						      memory_order_relaxed,
+						      memory_order_relaxed))
 		;
+}
+
+static void thin_heap(struct session_header *head, uint32_t wanted)
+{
+	raise(&head->heap_most, wanted);
+	raise(&head->heap_mask, wanted);
 	gate_thin_heap();
+}
+
+/* The least mask with which so many calls cost no more than `share_ps`. */
+static uint32_t heap_plan(const struct session_header *head, uint64_t calls,
+			  uint32_t mask, uint64_t share_ps)
+{
+	while (mask < THIN_MOST && heap_cost(head, calls, mask) > share_ps)
+		mask = mask * 2 + 1;
+	return mask;
+}
+
+/* Back, if nobody needs it.  The gate stays: events then tell what was passed
+ * over before them. */
+static void thicken_heap(struct session_header *head, uint64_t calls,
+			 uint32_t mask, uint64_t share_ps, uint64_t now)
+{
+	const uint32_t less = heap_plan(head, calls, 0, share_ps / 2);
+	const uint64_t second = clock_ticks_per_second(&head->clock);
+
+	if (less >= mask)
+		store_relaxed(&head->heap_since, now);
+	else if (now - load_relaxed(&head->heap_since) > second)
+		/* Unless another thread has made it larger meanwhile. */
+		atomic_compare_exchange_strong_explicit(
+			&head->heap_mask, &mask, less, memory_order_relaxed,
+			memory_order_relaxed);
 }
 
 COLD void thin_heap_look(struct thread *thread, struct session *session)
@@ -332,7 +364,7 @@ COLD void thin_heap_look(struct thread *thread, struct session *session)
 	const uint64_t now = clock_ticks(), since = thin->heap_since;
 	const int64_t most =
 		(int64_t)share_of(head, clock_ticks_per_second(&head->clock));
-	uint32_t mask = load_relaxed(&head->heap_mask);
+	const uint32_t mask = load_relaxed(&head->heap_mask);
 	uint64_t share;
 
 	thin->heap_calls = calls;
@@ -346,11 +378,13 @@ COLD void thin_heap_look(struct thread *thread, struct session *session)
 		(int64_t)share - (int64_t)heap_cost(head, made, mask);
 	if (thin->heap_left_ps > most)
 		thin->heap_left_ps = most;
-	if (thin->heap_left_ps >= 0)
+	if (thin->heap_left_ps >= 0) {
+		if (mask)
+			thicken_heap(head, made, mask, share, now);
 		return;
+	}
 	/* What it does from now on is judged anew. */
 	thin->heap_left_ps = 0;
-	while (mask < THIN_MOST && heap_cost(head, made, mask) > share)
-		mask = mask * 2 + 1;
-	thin_heap(head, mask);
+	store_relaxed(&head->heap_since, now);
+	thin_heap(head, heap_plan(head, made, mask, share));
 }
