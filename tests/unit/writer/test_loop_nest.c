@@ -485,7 +485,7 @@ static void test_programs(void **unused)
 
 	(void)unused;
 	replay_file("tests/steps/streams/programs.gz", replay, &tally);
-	assert_in_range(tally.right, 59, 1000);
+	assert_in_range(tally.right, 64, 1000);
 	assert_in_range(tally.near, 0, 2);
 	assert_int_equal(tally.wrong, 0);
 }
