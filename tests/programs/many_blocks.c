@@ -6,8 +6,8 @@
  *
  * Each turn is a malloc, a free, and now and then a realloc or a block of 100
  * KB; 1000 small blocks and one large stay.  With `kill` it ends by SIGKILL;
- * with `calm` it goes on for three seconds with little to do, and ends with 1000
- * blocks of 500 bytes.
+ * with `calm` it goes on for three seconds with little to do, and ends with
+ * 1000 blocks of 500 bytes.
  */
 #include <signal.h>
 #include <stdio.h>
