@@ -38,6 +38,7 @@ void families_prepare(void)
 	unwind_prepare();
 	sampler_prepare();
 	file_io_prepare();
+	waits_prepare();
 	python_prepare();
 }
 
@@ -125,6 +126,7 @@ void families_thread_entered(void)
 	unwind_thread_entered(thread_self);
 	python_calls_thread_entered(thread_self);
 	maps_thread_entered(thread_self);
+	waits_thread_entered(thread_self);
 }
 
 void families_thread_seen(void)
@@ -132,6 +134,7 @@ void families_thread_seen(void)
 	nvtx_thread_entered();
 	unwind_thread_seen(thread_self);
 	python_calls_thread_entered(thread_self);
+	waits_thread_entered(thread_self);
 }
 
 void families_thread_leaves(void)

@@ -25,6 +25,7 @@ static _Atomic uint32_t source; /* enum step_source */
 static struct schedule schedule;
 static struct thread *timer_thread; /* the writer's own record, time steps */
 static uint64_t timer_next_ns;
+static bool is_cut; /* the whole run, where the program has windows */
 
 /* "text/N": the divisor, and the length of what stands before it. */
 static size_t split_divisor(const char *text, uint64_t *divisor)
@@ -245,6 +246,7 @@ void steps_start(struct session *session, uint64_t ticks)
 	schedule_from_options(&session->head->options, &schedule);
 	timer_thread = NULL;
 	timer_next_ns = 0;
+	is_cut = false;
 	store_relaxed(&source, marker.source);
 	start_flight(session);
 	if (session->head->flight.is_on)
@@ -476,28 +478,74 @@ void steps_call(struct session *session, struct thread *thread, uint64_t id,
 		found_mark(session, thread, ticks, correlation);
 }
 
-bool steps_own_call(struct session *session, struct thread *thread)
+/* The program marks its steps itself: nothing is searched any more. */
+static void end_search(struct step_search *search)
 {
-	struct window_state *state = &session->head->windows;
-	struct step_search *search = &session->head->search;
-	uint32_t was = STEP_AUTO;
+	uint32_t was = search_state(search);
 
-	if (!atomic_compare_exchange_strong_explicit(&source, &was, STEP_API,
-						     memory_order_relaxed,
-						     memory_order_relaxed))
-		return was == STEP_API;
-	for (was = search_state(search);
-	     was != SEARCH_OVER && !search_move(search, was, SEARCH_NONE);
-	     was = search_state(search))
-		;
+	while (was != SEARCH_OVER && !search_move(search, was, SEARCH_NONE))
+		was = search_state(search);
 	/* The schedule is begun anew. */
 	if (was == SEARCH_FOUND || was == SEARCH_JOINED)
 		search->passed = 0;
 	gate_mark(GATE_OMP_MARK, false);
+}
+
+static bool becomes_own(uint32_t *was)
+{
+	*was = STEP_AUTO;
+	return atomic_compare_exchange_strong_explicit(&source, was, STEP_API,
+						       memory_order_relaxed,
+						       memory_order_relaxed);
+}
+
+bool steps_own_call(struct session *session, struct thread *thread)
+{
+	struct window_state *state = &session->head->windows;
+	uint32_t was;
+
+	if (!becomes_own(&was))
+		return was == STEP_API;
+	end_search(&session->head->search);
 	store_relaxed(&state->step_tid, thread->tid);
 	if (!schedule.always && !window_is_open(state))
 		gate_record(false);
 	return true;
+}
+
+/* The whole run is recorded because nothing else was asked for. */
+static bool may_be_cut(const struct session *session)
+{
+	const struct window_state *state = &session->head->windows;
+
+	return schedule.always && !session->head->flight.is_on &&
+	       window_is_open(state) &&
+	       !load_relaxed(&((struct window_state *)state)->is_manual) &&
+	       !options_is_set(&session->head->options, OPTION_AT_step);
+}
+
+int steps_start_window(struct session *session, const char *name)
+{
+	struct window_state *state = &session->head->windows;
+	uint32_t was;
+
+	if (may_be_cut(session)) {
+		if (becomes_own(&was))
+			end_search(&session->head->search);
+		is_cut = true;
+		close_window(session, clock_ticks(),
+			     load_relaxed(&state->steps) - 1);
+	}
+	return manual_start(session, name, 0, 0);
+}
+
+int steps_stop_window(struct session *session)
+{
+	const int rc = manual_stop(session);
+
+	if (!rc && is_cut)
+		open_window(session, clock_ticks(), -1);
+	return rc;
 }
 
 void steps_give_up(struct session *session, uint64_t from_ticks)

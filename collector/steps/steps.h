@@ -101,6 +101,12 @@ void steps_call(struct session *session, struct thread *thread, uint64_t id,
  * another source was asked for.  False: so it is. */
 bool steps_own_call(struct session *session, struct thread *thread);
 
+/* A window of the program's own, as manual_start() and manual_stop().  A run
+ * that is recorded as a whole without being asked is cut there: what comes
+ * before and after has files of its own. */
+int steps_start_window(struct session *session, const char *name);
+int steps_stop_window(struct session *session);
+
 /* Writer: the search is over without a period.  With a schedule all from
  * `from_ticks` on is recorded, unless windows were opened by hand. */
 void steps_give_up(struct session *session, uint64_t from_ticks);

@@ -120,6 +120,18 @@ void cupti_launches_look(struct session *session, bool is_over);
 uint64_t cupti_launches_count(void);
 void cupti_launches_forget(void);
 
+/* Memory of graphs (cupti_graph_memory.c), on the writer's thread: one of a
+ * launch's pieces of work has arrived; `is_last`: all have. */
+void cupti_graph_memory_work(const struct event *work, bool is_last);
+
+/* A record of CUPTI's own; false: it is of a call that only made a node. */
+bool cupti_graph_memory_counts(const struct event *event);
+
+/* The next event that follows from these; false: none. */
+bool cupti_graph_memory_next(struct event *event);
+
+void cupti_graph_memory_forget(void);
+
 /* What CUPTI tells at once:
  *
  *	the end of cuInit(), a first context	our exit handler goes before

@@ -151,7 +151,7 @@ static void say_left(const struct session *session,
 		 done->dropped +
 			 load_relaxed(&session->head->unrecorded_calls));
 	log_say("recorded %lu events, %s; %lu of them are written to %s after "
-		"the program's end, in about %.1f s (if that is killed: "
+		"the program's end, in %.1f s at least (if that is killed: "
 		"traceprof recover %s)",
 		(unsigned long)done->seen, loss, (unsigned long)done->left,
 		short_path(session, done->path), (double)done->left_ns / 1e9,
@@ -217,7 +217,8 @@ static void say_hint(const struct session *session,
 }
 
 void closing_report(const struct session *session,
-		    const struct writer_summary *done, int rc, uint64_t missed)
+		    const struct writer_summary *done, int rc, uint64_t missed,
+		    bool ends)
 {
 	const struct options *options = &session->head->options;
 	const uint64_t unrecorded =
@@ -261,7 +262,7 @@ void closing_report(const struct session *session,
 	} else if (done->files && rc != -ETIMEDOUT) {
 		/* Of a file that is not whole yet there are no totals. */
 		say_files(session, done);
-		if (done->most[0])
+		if ((!ends || !closing_verdict(session, done)) && done->most[0])
 			log_say("most time: %s", done->most);
 		say_hint(session, done);
 		say_next(session, done);

@@ -74,7 +74,8 @@ static bool gate_wants(void)
 	return gate_bits() & GATE_SAMPLE;
 }
 
-static void set_timer(struct sample_slot *slot, bool on)
+/* False: its thread has ended. */
+static bool set_timer(struct sample_slot *slot, bool on)
 {
 	const struct timespec period = {
 		.tv_sec = (time_t)(sampler.period_ns / 1000000000u),
@@ -83,9 +84,11 @@ static void set_timer(struct sample_slot *slot, bool on)
 	const struct itimerspec every = {period, period};
 
 	store_relaxed(&slot->cpu_ns, 0);
-	if (!syscall(SYS_timer_settime, slot->timer, 0, on ? &every : &off,
-		     NULL))
-		store_relaxed(&slot->is_armed, on);
+	if (syscall(SYS_timer_settime, slot->timer, 0, on ? &every : &off,
+		    NULL))
+		return false;
+	store_relaxed(&slot->is_armed, on);
+	return true;
 }
 
 static bool hold(struct sample_slot *slot, uint32_t tid)
@@ -277,6 +280,22 @@ static void drop(struct sample_slot *slot)
 	let_go(slot, 0);
 }
 
+/* The thread itself and the writer may each have given it a timer, and its time
+ * would count twice: the later one goes. */
+static void drop_second(uint32_t tid)
+{
+	struct sample_slot *first = find(tid);
+	const uint32_t used = load_relaxed(&sampler.used);
+
+	for (struct sample_slot *slot = first; slot && ++slot < slots + used;) {
+		if (load_relaxed(&slot->tid) == tid && hold(slot, tid)) {
+			drop(slot);
+			add_relaxed(&sampler.session->head->sampling.timers,
+				    -1);
+		}
+	}
+}
+
 static void add_timer(uint32_t tid)
 {
 	struct sampling *sums = &sampler.session->head->sampling;
@@ -292,6 +311,9 @@ static void add_timer(uint32_t tid)
 	slot->seen = sampler.looks;
 	set_timer(slot, gate_wants());
 	let_go(slot, tid);
+	/* Each of two shows its own first: one of them sees both. */
+	atomic_thread_fence(memory_order_seq_cst);
+	drop_second(tid);
 }
 
 void sampler_thread_begins(void)
@@ -299,9 +321,13 @@ void sampler_thread_begins(void)
 	const uint32_t tid = (uint32_t)syscall(SYS_gettid);
 	struct sample_slot *old = find(tid);
 
-	/* A thread before had this number. */
-	if (old && hold(old, tid))
-		drop(old);
+	/* The writer was faster, or a thread before had this number. */
+	if (old && hold(old, tid)) {
+		if (set_timer(old, gate_wants()))
+			let_go(old, tid);
+		else
+			drop(old);
+	}
 	if (!find(tid))
 		add_timer(tid);
 }
@@ -311,10 +337,12 @@ static void look_at(uint32_t tid, uint32_t writer)
 {
 	struct sample_slot *slot = find(tid);
 
-	if (slot)
+	if (slot) {
 		slot->seen = sampler.looks;
-	else if (tid != writer)
+		drop_second(tid);
+	} else if (tid != writer) {
 		add_timer(tid);
+	}
 }
 
 /* Threads that were not seen to begin get timers, those of threads that have

@@ -121,6 +121,25 @@ bool unwind_answer(const struct unwind_visit *own, int *rc)
 	return true;
 }
 
+/* To its last byte and no further: the next library may follow at once. */
+static void find_library(void)
+{
+	const ElfW(Ehdr) * head;
+	const ElfW(Phdr) * part;
+	uintptr_t end = 0;
+	Dl_info info;
+
+	if (!dladdr(*(void **)&unwind.backtrace, &info))
+		return;
+	head = info.dli_fbase;
+	part = (const ElfW(Phdr) *)((const char *)head + head->e_phoff);
+	for (int i = 0; i < head->e_phnum; i++)
+		if (part[i].p_type == PT_LOAD)
+			end = max_u64(end, part[i].p_vaddr + part[i].p_memsz);
+	unwind.library = (uintptr_t)head;
+	unwind.library_bytes = end;
+}
+
 /* Its first walk: sets up what it needs once, and shows how it asks for files.
  * Where it doesn't, since another library stands before dl_iterate_phdr(), its
  * tables are followed unseen. */
@@ -151,10 +170,7 @@ COLD void unwind_prepare(void)
 		__GLIBC_PREREQ(2, 35) ? dlsym(RTLD_DEFAULT, "_dl_find_object")
 				      : NULL;
 	if (library && find(library)) {
-		Dl_info info;
-
-		if (dladdr(*(void **)&unwind.backtrace, &info))
-			unwind.library = (uintptr_t)info.dli_fbase;
+		find_library();
 		walk_first();
 		unwind.has_python = python_frames_find();
 		/* RELEASE pairs with ACQUIRE in unwind_is_ready(): what

@@ -54,7 +54,7 @@ struct unwind {
 	void (*flush)(unw_addr_space_t space, unw_word_t low, unw_word_t high);
 	unw_addr_space_t *space;
 #endif
-	uintptr_t library; /* where libunwind begins */
+	uintptr_t library, library_bytes; /* where libunwind lies */
 	/* Files of CUDA: of its calls a stack begins outside of these. */
 	struct {
 		_Atomic uintptr_t low, high;
@@ -99,11 +99,9 @@ static inline bool unwind_wants(enum stack_family family)
 }
 
 /* Of libunwind's own code. */
-#define UNWIND_LIBRARY_BYTES (1u << 20)
-
 static inline bool unwind_is_its_own(const void *code)
 {
-	return (uintptr_t)code - unwind.library < UNWIND_LIBRARY_BYTES;
+	return (uintptr_t)code - unwind.library < unwind.library_bytes;
 }
 
 /* Does libunwind ask on our account? */

@@ -143,6 +143,8 @@ def test_processes_that_are_hidden_from_their_own_user():
                            (harness.program("endless"), 0o711)):
             os.chmod(shutil.copy(path, place), mode)
         target = os.path.join(place, "out")
+        os.mkdir(target)
+        os.chown(target, 65534, 65534)
         tool = [*hidden, os.path.join(place, "traceprof"), "recover", target]
         process = subprocess.Popen(
             [*hidden, "env", f"LD_PRELOAD={place}/libtraceprof.so", place + "/endless"],

@@ -127,6 +127,13 @@ def test_exceptions_are_not_taken_over():
     same("unwinding", env=HEAP)
 
 
+def test_code_right_behind_libunwind_is_not_libunwind():
+    if os.uname().machine != "x86_64":
+        raise harness.Skip("its code is x86-64's")
+    for env in (HEAP, {"TRACEPROF_STACK": "all"}):
+        same("near_unwinder", env=env)
+
+
 def test_library_that_comes_and_goes():
     run = same("alloc_sites", "reload", BLOCKS, 200, env=HEAP)
     _, without = check_all_have_one(run.trace)
