@@ -151,7 +151,7 @@ static void say_left(const struct session *session,
 		 done->dropped +
 			 load_relaxed(&session->head->unrecorded_calls));
 	log_say("recorded %lu events, %s; %lu of them are written to %s after "
-		"the program's end, in %.1f s at least (if that is killed: "
+		"the program's end, in %.2f s at least (if that is killed: "
 		"traceprof recover %s)",
 		(unsigned long)done->seen, loss, (unsigned long)done->left,
 		short_path(session, done->path), (double)done->left_ns / 1e9,

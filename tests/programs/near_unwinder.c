@@ -16,11 +16,9 @@
 
 #define PAGE 4096u
 
-typedef int ask_function(int (*visit)(struct dl_phdr_info *, size_t, void *),
-			 void *arg,
-			 int (*list)(int (*)(struct dl_phdr_info *, size_t,
-					     void *),
-				     void *));
+typedef int ask_function(
+	int (*visit)(struct dl_phdr_info *, size_t, void *), void *arg,
+	int (*list)(int (*)(struct dl_phdr_info *, size_t, void *), void *));
 
 static int files;
 
