@@ -98,4 +98,17 @@ def test_small_blocks_take_half_and_what_follows_has_room():
     expect(text < 2.2e6, f"blocks in the first part: {text}")
 
 
+def test_what_is_left_to_write_is_not_promised_to_be_in_the_file():
+    """What isn't is known after the program's end: the file says it."""
+    run = python(BLOCKS % 40000, max_mb=2, malloc="all", step="api", encode="late",
+                 gzip="zlib:9")
+    expect("left to be written" in run.stderr, run.stderr)
+    expect("TRACEPROF_MAX_MB=2 may leave out some" in run.stderr, run.stderr)
+    _, last = check_parts(run)
+    expect(last["past_heap"] > 10000, last)
+    run = python(BLOCKS % 4000, malloc="all", step="api", encode="late",
+                 gzip="zlib:9")
+    expect("may leave out" not in run.stderr, run.stderr)
+
+
 main()
