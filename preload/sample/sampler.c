@@ -23,8 +23,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #define SLOTS	     TASK_COUNTS_MAX
@@ -34,6 +36,8 @@
 #define MASK_BYTES   8
 #define LOOK_EACH_NS UINT64_C(100000000)
 #define FOLDER_BYTES 4096
+#define ROOM_BYTES   SAMPLE_ROOM_BYTES
+#define GUARD_BYTES  4096u
 
 struct sample_slot {
 	_Atomic uint32_t tid; /* 0 free, BUSY held */
@@ -41,6 +45,7 @@ struct sample_slot {
 	_Atomic uint32_t is_armed;
 	_Atomic uint64_t cpu_ns; /* of its thread at the last sample, 0 none */
 	uint32_t seen;		 /* by the look that counts so; writer */
+	_Atomic uintptr_t room;	 /* the handler's stack, never freed; 0 none */
 };
 
 /* As the kernel has it. */
@@ -90,6 +95,48 @@ static bool set_timer(struct sample_slot *slot, bool on)
 	store_relaxed(&slot->is_armed, on);
 	return true;
 }
+
+/* --- the handler's stack ---------------------------------------------------*/
+
+/* Code that a compiler makes at run time may keep what it needs below the stack
+ * pointer, or have something else in that register: oneDNN's does.  So the
+ * handler has a stack of its own, with a page below it that faults. */
+static uintptr_t make_room(void)
+{
+	char *low = mmap(NULL, ROOM_BYTES + GUARD_BYTES, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (low == MAP_FAILED)
+		return 0;
+	mprotect(low, GUARD_BYTES, PROT_NONE);
+	return (uintptr_t)low + GUARD_BYTES;
+}
+
+static stack_t stack_at(uintptr_t room)
+{
+	return (stack_t){.ss_sp = (void *)room, .ss_size = ROOM_BYTES};
+}
+
+/* On this thread, unless it has one already. */
+static void enter_room(uintptr_t room)
+{
+	const stack_t ours = stack_at(room);
+	stack_t theirs;
+
+	if (room && !sigaltstack(NULL, &theirs) && theirs.ss_flags & SS_DISABLE)
+		sigaltstack(&ours, NULL);
+}
+
+/* In the handler: the return from it gives the thread its stack. */
+static void leave_room(const struct sample_slot *slot, ucontext_t *context)
+{
+	const uintptr_t room = load_relaxed(&slot->room);
+
+	if (room && context->uc_stack.ss_flags & SS_DISABLE)
+		context->uc_stack = stack_at(room);
+}
+
+/* --- timers' places --------------------------------------------------------*/
 
 static bool hold(struct sample_slot *slot, uint32_t tid)
 {
@@ -202,10 +249,13 @@ static void handle(int number, siginfo_t *info, void *context)
 	struct sample_slot *slot = info->si_value.sival_ptr;
 	const int saved = errno;
 
-	if (info->si_code == SI_TIMER && slot >= slots && slot < slots + SLOTS)
+	if (info->si_code == SI_TIMER && slot >= slots &&
+	    slot < slots + SLOTS) {
 		take(slot, info, context);
-	else
+		leave_room(slot, context);
+	} else {
 		hand_on(number, info, context);
+	}
 	errno = saved;
 }
 
@@ -223,7 +273,7 @@ static bool install(void)
 		return false;
 	ours = sampler.before;
 	ours.handler = handle;
-	ours.flags |= SA_SIGINFO | SA_RESTART;
+	ours.flags |= SA_SIGINFO | SA_RESTART | SA_ONSTACK;
 	ours.mask = ~UINT64_C(0);
 	sampler.is_installed =
 		!syscall(SYS_rt_sigaction, SIGNAL, &ours, NULL, MASK_BYTES);
@@ -308,6 +358,8 @@ static void add_timer(uint32_t tid)
 		return;
 	}
 	add_relaxed(&sums->timers, 1);
+	if (!load_relaxed(&slot->room))
+		store_relaxed(&slot->room, make_room());
 	slot->seen = sampler.looks;
 	set_timer(slot, gate_wants());
 	let_go(slot, tid);
@@ -330,6 +382,9 @@ void sampler_thread_begins(void)
 	}
 	if (!find(tid))
 		add_timer(tid);
+	old = find(tid);
+	if (old)
+		enter_room(load_relaxed(&old->room));
 }
 
 /* A thread in /proc/self/task. */
@@ -401,6 +456,7 @@ void sampler_prepare(void)
 		return;
 	sample_stack_prepare();
 	sample_stack_thread_begins();
+	enter_room(make_room());
 	life_begin("sampling");
 }
 
