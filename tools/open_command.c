@@ -22,6 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tools/trace/trace_input.h"
 #include "tools/util/command.h"
 #include "tools/util/numbers.h"
 
@@ -294,6 +295,9 @@ int open_command(int argc, char **argv)
 	printf("Open https://ui.perfetto.dev/#!/?url=http://127.0.0.1:%lld/%s\n"
 	       "Waiting for the browser; Ctrl-C ends.\n",
 	       (long long)served.port, served.name);
+	if (trace_input_ends_with(argv[arguments.first], "\"final\":false"))
+		puts("This file is not finished: what is in it is shown "
+		     "(traceprof check says how far it is).");
 	fflush(stdout);
 	serve(&served, door);
 	close(door);

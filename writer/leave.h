@@ -18,11 +18,9 @@
 
 #include "writer/state/writer_state.h"
 
-/* Is so much left, for a program that ends? */
-bool leave_is_worth_while(struct writer_state *state);
-
-/* How long that may take. */
-uint64_t leave_estimate_ns(struct writer_state *state);
+/* Is so much left, for a program that ends?  Then *left_ns is how long that may
+ * take: some of it is written down, and timed. */
+bool leave_is_worth_while(struct writer_state *state, uint64_t *left_ns);
 
 /* Starts it: it calls finish(arg) and ends.  0 or -errno.  No signal is sent
  * and no child is left for the program to meet. */

@@ -27,6 +27,9 @@
 #define SLICE_EVENTS_LOW  2000u
 #define SLICE_EVENTS_HIGH 20000u
 
+/* One that is to end soon is cut into so many. */
+#define PART_SLICES	  16u
+
 /* So many events between two looks at the free chunks; a power of two. */
 #define PREFAULT_EVENTS	  1024u
 
@@ -297,6 +300,12 @@ static uint64_t drain_gpu(struct writer_state *state, uint64_t keep_ticks)
 	return events;
 }
 
+static bool is_time_up(const struct writer_state *state)
+{
+	return state->drain_until_ns &&
+	       clock_monotonic_ns() >= state->drain_until_ns;
+}
+
 /* A large backlog is drained in slices of time over all rings, so that running
  * totals follow the order of events, and that a checkpoint between two slices
  * never parts a region's end from the shares of its team.  What ended at
@@ -327,7 +336,7 @@ static uint64_t drain_all(struct writer_state *state, uint64_t keep_ticks)
 				drained += drain_ring(state, t, until);
 		}
 		draw_waits(state);
-		if (drained < SLICE_EVENTS_LOW &&
+		if (drained < SLICE_EVENTS_LOW && !state->drain_until_ns &&
 		    state->slice_ticks < UINT64_MAX / 4)
 			state->slice_ticks *= 2;
 		if (drained > SLICE_EVENTS_HIGH && state->slice_ticks > 1)
@@ -341,7 +350,7 @@ static uint64_t drain_all(struct writer_state *state, uint64_t keep_ticks)
 		if (state->is_live)
 			pack_relieve(state);
 		/* The rest when there is room again. */
-		if (late_is_now(state))
+		if (late_is_now(state) || is_time_up(state))
 			return events;
 	}
 	draw_waits(state);
@@ -515,6 +524,20 @@ uint64_t pass_run(struct writer_state *state)
 	heap_counter_sample(state);
 	if (checkpoint_is_due(state))
 		checkpoint_make(state);
+	return events;
+}
+
+uint64_t pass_part(struct writer_state *state, uint64_t most_ns)
+{
+	uint64_t events;
+
+	state->is_asked = true;
+	state->drain_until_ns = clock_monotonic_ns() + most_ns;
+	state->slice_ticks = state->slice_ticks / PART_SLICES + 1;
+	events = run(state, false);
+	window_file_flush(state);
+	state->slice_ticks *= PART_SLICES;
+	state->drain_until_ns = 0;
 	return events;
 }
 

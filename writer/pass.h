@@ -25,6 +25,10 @@ void pass_end(struct writer_state *state);
  * state->error. */
 uint64_t pass_run(struct writer_state *state);
 
+/* The same of an open window for about `most_ns`, whether there is room or not,
+ * and finishes nothing: how long the rest may take. */
+uint64_t pass_part(struct writer_state *state, uint64_t most_ns);
+
 /* The run is over: ends the window that is still open at `end_ticks`, drains
  * all, finishes the last file and makes the last checkpoint.  0 or -errno. */
 int pass_finish(struct writer_state *state, uint64_t end_ticks);

@@ -421,17 +421,18 @@ static bool leave(void)
 {
 	struct writer_state *state = &writer.state;
 	struct session_header *head = writer.session->head;
+	uint64_t left_ns;
 
 	/* What is wrong with the file is said while there is somebody to read
 	 * it. */
-	if (!leave_is_worth_while(state) || checkpoint_make(state))
+	if (!leave_is_worth_while(state, &left_ns) || checkpoint_make(state))
 		return false;
 	note_summary();
 	/* Before the program can end: who waits for it looks for this. */
 	head->left_events = writer.summary.seen - writer.summary.dropped;
 	store_relaxed(&head->finisher, (uint32_t)getpid());
 	writer.summary.left = account_unread(state);
-	writer.summary.left_ns = leave_estimate_ns(state);
+	writer.summary.left_ns = left_ns;
 	state->cpu_before_ns = account_cpu_ns(state);
 	if (!leave_start(state, finish_alone, NULL))
 		return true;

@@ -10,7 +10,9 @@
 #include <time.h>
 
 /* Of less nobody asks where it went. */
-#define HINT_SECONDS 1.0
+/* Bytes of text of an event that is drawn. */
+#define EVENT_TEXT_LEAST 100u
+#define HINT_SECONDS	 1.0
 
 /* The path as the user would write it: relative if that is shorter. */
 static const char *short_path(const struct session *session, const char *path)
@@ -145,17 +147,25 @@ static void say_gave_up(const struct session *session,
 static void say_left(const struct session *session,
 		     const struct writer_summary *done)
 {
+	const uint64_t most = (uint64_t)session->head->options.max_mb << 20;
 	char loss[64];
 
 	say_loss(loss, sizeof(loss), session,
 		 done->dropped +
 			 load_relaxed(&session->head->unrecorded_calls));
-	log_say("recorded %lu events, %s; %lu of them are written to %s after "
-		"the program's end, in about %.1f s (if that is killed: "
-		"traceprof recover %s)",
+	log_say("recorded %lu events, %s; %lu of them are left to be written "
+		"to %s after the program's end, in %.2f s at least (if that is "
+		"killed: traceprof recover %s)",
 		(unsigned long)done->seen, loss, (unsigned long)done->left,
 		short_path(session, done->path), (double)done->left_ns / 1e9,
 		session->head->options.dir);
+	/* Nobody is there to be told when it is known. */
+	if (most && done->left * EVENT_TEXT_LEAST > most / 2)
+		log_say("TRACEPROF_MAX_MB=%ld may leave out some of them, "
+			"which "
+			"are in the totals then: `traceprof report` says how "
+			"many",
+			(long)session->head->options.max_mb);
 	say_thinned(session, done);
 }
 
@@ -217,7 +227,8 @@ static void say_hint(const struct session *session,
 }
 
 void closing_report(const struct session *session,
-		    const struct writer_summary *done, int rc, uint64_t missed)
+		    const struct writer_summary *done, int rc, uint64_t missed,
+		    bool ends)
 {
 	const struct options *options = &session->head->options;
 	const uint64_t unrecorded =
@@ -261,7 +272,7 @@ void closing_report(const struct session *session,
 	} else if (done->files && rc != -ETIMEDOUT) {
 		/* Of a file that is not whole yet there are no totals. */
 		say_files(session, done);
-		if (done->most[0])
+		if ((!ends || !closing_verdict(session, done)) && done->most[0])
 			log_say("most time: %s", done->most);
 		say_hint(session, done);
 		say_next(session, done);

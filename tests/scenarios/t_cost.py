@@ -23,7 +23,7 @@ def check(run):
     expect(parts - 0.001 <= took <= 1.5 * parts + 0.05,
            f"{said.group(0)} of {cost}")
     expect(cost["writer_ns"] > 0, "the writer's clock")
-    for key in ("heap_call_ps", "heap_event_ps", "slice_ps", "region_ps"):
+    for key in ("heap_call_ps", "heap_event_ps", "slice_ps", "region_ps", "member_ps"):
         expect(0 < cost[key] < 10000000, f"{key} is {cost[key]}")
     # A slice reads the clock twice, an event once, a counted call never.
     expect(cost["heap_call_ps"] < cost["heap_event_ps"] < cost["slice_ps"]
@@ -36,11 +36,13 @@ def estimate(ours):
     written = ours["written_by_kind"]
     calls = ours["heap"]["calls"] + ours["heap"]["frees"]
     events = written.get("alloc", 0) + written.get("free", 0)
-    regions = written.get("omp_region", 0)
-    slices = sum(written.values()) - events - regions
+    regions, members = (written.get(kind, 0) for kind in ("omp_region", "omp_task"))
+    slices = (sum(written.values()) - events - regions - members
+              - min(written.get("omp_wait", 0), members))
     cost = ours["cost"]
     return (events * cost["heap_event_ps"] + (calls - events) * cost["heap_call_ps"]
-            + slices * cost["slice_ps"] + regions * cost["region_ps"]) / 1000
+            + slices * cost["slice_ps"] + regions * cost["region_ps"]
+            + members * cost["member_ps"]) / 1000
 
 
 def test_every_call_recorded():
@@ -74,6 +76,17 @@ def test_report_shows_it():
     shown = command("report", run.trace.path)
     expect("Recording took" in shown.stdout and "in the writer's" in shown.stdout,
            shown.stdout)
+
+
+def test_what_the_rest_takes_after_the_end():
+    """By what a part of it took, with this coder on this machine."""
+    run = traced("spins", 2, 60000, 0, env={
+        "TRACEPROF_ENCODE": "late", "TRACEPROF_GZIP": "zlib:9",
+        "TRACEPROF_STEP": "api", "TRACEPROF_MAX_MB": "0"})
+    told = float(re.search(r"after the program's end, in ([\d.]+) s at least",
+                           run.stderr).group(1))
+    took = run.trace.meta["writer"]["cpu_ns"] / 1e9
+    expect(took / 3 < told < took * 3, f"told {told} s, took {took} s", run.stderr)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 
 import glob
 import os
+import re
 import signal
 import subprocess
 import time
@@ -53,6 +54,13 @@ def test_the_rest_is_written_after_the_end():
     expect(run.trace.meta["writer"]["late_passes"] > 0, run.trace.meta["writer"])
 
 
+def test_a_little_is_left_too_where_it_takes_long():
+    """What an event takes is measured; with this coder, ten times as much."""
+    run = late(2, 6000, 0, gzip="zlib:9")
+    expect(any(LEFT in line for line in run.own_lines), run.stderr)
+    check_whole(run.trace, 6000)
+
+
 def test_more_than_memory_holds():
     """A file takes what the buffer can't, and is gone at the end."""
     run = late(2, 60000, 0, buffer_mb=4, max_mb=0)
@@ -66,6 +74,24 @@ def test_live_leaves_nothing():
     expect(not any(LEFT in line for line in run.own_lines), run.stderr)
     check_whole(run.trace, 30000)
     expect_equal(run.trace.meta["writer"]["late_passes"], 0, "late passes")
+
+
+def test_a_hundredth_of_a_full_core_is_used():
+    """A kill finds a part in the file already, though no core was ever free."""
+    target = os.path.join(folder(), "out")
+    process = subprocess.Popen(
+        [harness.program("spins"), str(2 * os.cpu_count()), "1000000", "300"],
+        env=harness.clean_environment() | {
+            "LD_PRELOAD": harness.LIBRARY, "TRACEPROF_DIR": target,
+            "TRACEPROF_STEP": "off", "OMP_WAIT_POLICY": "active"},
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(3)
+    process.kill()
+    process.wait()
+    said = command("recover", target).stdout
+    events, kept = map(int, re.search(r"(\d+) events, (\d+) of them", said).groups())
+    expect(kept < events, said)
+    harness.check_files(harness.Run([], 0, "", "", target))
 
 
 def writers_of(target):
@@ -134,6 +160,22 @@ def test_the_first_process_of_a_container_waits():
     check_whole(done.trace, 30000)
 
 
+def check_words(path, target):
+    """Each command says that this isn't all, how much it is, and what to do."""
+    ways = {"stdout": (["check"], ["report"], ["report", "--json"]),
+            "stderr": (["export", "--csv", "-o", "/dev/null"], ["html", "-o", "/dev/null"],
+                       ["memory"], ["steps"], ["diff", path])}
+    for where, commands in ways.items():
+        for words in commands:
+            done = command(*words, path)
+            said = getattr(done, where)
+            found = re.search(r"not finished: \d+ events were in it and (\d+) waited",
+                              said)
+            expect(found and int(found.group(1)), words, said, done.stderr)
+            expect(f"traceprof recover {target}" in said, words, said)
+            expect(said.count("not finished") == 1, words, said)
+
+
 def test_a_file_that_lags_says_so():
     """At a checkpoint while the program runs."""
     target = os.path.join(folder(), "out")
@@ -152,6 +194,7 @@ def test_a_file_that_lags_says_so():
         if waiting:
             break
     expect(waiting > 0, f"waiting: {waiting}")
+    check_words(run.files[0], target)
     process.kill()
     process.wait()
     expect_equal(command("recover", target).status, 0, "recover")

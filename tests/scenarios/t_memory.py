@@ -469,9 +469,10 @@ def test_a_file_that_is_not_finished_is_said_to_be():
         time.sleep(0.05)
     process.kill()
     process.wait()
-    said = text(os.path.join(place, os.listdir(place)[0]))
-    expect("not finished" in said, said)
-    expect("record with" not in said, said)
+    done = command("memory", os.path.join(place, os.listdir(place)[0]))
+    expect(f"traceprof recover {place}" in done.stderr, done.stderr)
+    expect("not finished" in done.stdout, done.stdout)
+    expect("record with" not in done.stdout, done.stdout)
     expect_equal(command("recover", place).status, 0)
     expect("not finished" not in text(os.path.join(place, os.listdir(place)[0])))
 

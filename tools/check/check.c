@@ -222,6 +222,16 @@ static void summarise(const struct fault_list *faults,
 	fputc('\n', faults->out);
 }
 
+/* No fault of the file. */
+static void say_unfinished(const char *path, const struct trace_facts *facts,
+			   FILE *out)
+{
+	struct text_buffer text = trace_progress_text(&facts->unfinished, path);
+
+	fprintf(out, "%s: %s\n", path, text.data);
+	text_buffer_free(&text);
+}
+
 int check_trace(const char *path, FILE *out, struct check_result *result)
 {
 	struct check check = {
@@ -233,7 +243,7 @@ int check_trace(const char *path, FILE *out, struct check_result *result)
 	int error;
 
 	trace_metadata_begin(&check.head.metadata);
-	error = trace_read(path, &sink, &facts);
+	error = trace_read_quietly(path, &sink, &facts);
 	if (!error) {
 		check_head_end(&check.head, &check.faults);
 		check_flows_end(&check.flows, &check.faults);
@@ -249,6 +259,8 @@ int check_trace(const char *path, FILE *out, struct check_result *result)
 		.faults = fault_list_sum(&check.faults, false),
 		.warnings = fault_list_sum(&check.faults, true),
 	};
+	if (!error && facts.unfinished.is_so)
+		say_unfinished(path, &facts, out);
 	if (error)
 		fprintf(out, "%s: unreadable: %s\n", path, facts.error);
 	else

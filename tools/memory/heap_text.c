@@ -272,9 +272,8 @@ static void print_limits(const struct heap_view *view, FILE *out)
 	size_t missing;
 
 	if (log->metadata.is_unfinished)
-		fputs("not finished: the program still runs, its last events "
-		      "are being written, or it was killed (traceprof recover)"
-		      "\n",
+		fputs("not finished: this is of the part that is in "
+		      "the file\n",
 		      out);
 	else if (!log->has_stacks)
 		fputs("no call stacks in this trace: record with "

@@ -12,6 +12,7 @@
 #ifndef TOOLS_TIMELINE_H
 #define TOOLS_TIMELINE_H
 
+#include "tools/trace/heap_total.h"
 #include "tools/trace/trace_reader.h"
 
 #define TIMELINE_SLICES_MAX (12u << 20)
@@ -33,9 +34,10 @@ enum host_kind {
 	HOST_SYNC,
 	HOST_ALLOC,
 	HOST_COMM,
-	HOST_DATA, /* a data loader, a file */
-	HOST_OFF,  /* off the processor */
-	HOST_STEP, /* no content: ProfilerStep#N */
+	HOST_DATA,   /* a data loader, a file */
+	HOST_OFF,    /* off the processor */
+	HOST_SAMPLE, /* a function of samples, on a lane of their own */
+	HOST_STEP,   /* no content: ProfilerStep#N */
 	HOST_KINDS
 };
 
@@ -71,6 +73,7 @@ struct timeline_name {
 	enum host_kind host;
 	enum gpu_kind gpu;
 	bool is_gpu, is_open_ended;
+	bool is_python; /* of samples: the interpreter's own code */
 	int64_t calls, sum_ns, self_ns;
 	int64_t longest_ns, longest_at_ns;
 	uint32_t longest_lane;
@@ -108,6 +111,7 @@ struct timeline {
 	struct gpu_work *work;
 	struct launch_place *launches; /* by correlation */
 	struct timeline_step *steps;
+	struct heap_total heap_total;
 	struct heap_sample *heap;
 	struct key_table long_durs; /* int64_t, by lane, start and name */
 	struct key_table blocks;    /* live large ones, by address */

@@ -319,7 +319,7 @@ int report_read(struct report *report, const char *file,
 	timeline_begin(&report->timeline);
 	error = report_window(report);
 	if (!error)
-		error = trace_read(file, &sink, &report->facts);
+		error = trace_read_quietly(file, &sink, &report->facts);
 	if (error)
 		return error;
 	end_row(report);

@@ -42,12 +42,18 @@ static void judge_side(struct report *report)
 		    quantity_bytes((double)managed->to_host_bytes).text);
 }
 
-/* A file that isn't what its schedule asked for. */
-static void judge_schedule(struct report *report)
+/* A file that isn't whole, or not what its schedule asked for. */
+static void judge_file(struct report *report)
 {
 	const struct trace_metadata *metadata = &report->metadata;
 	int len = 0;
 
+	if (report->facts.unfinished.is_so) {
+		report->warning = trace_progress_text(&report->facts.unfinished,
+						      report->file)
+					  .data;
+		return;
+	}
 	if (metadata->schedule <= 0 || metadata->is_by_hand)
 		return;
 	if (metadata->missed_windows > 0)
@@ -70,6 +76,6 @@ static void judge_schedule(struct report *report)
 
 void report_remark(struct report *report)
 {
-	judge_schedule(report);
+	judge_file(report);
 	judge_side(report);
 }

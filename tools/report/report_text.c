@@ -58,10 +58,6 @@ static void print_head(const struct report *report, FILE *out)
 		quantity_time((double)report_wall_ns(report)).text);
 	for (size_t at = 0; at < report->note_count; at++)
 		fprintf(out, "note: %s\n", report->notes[at]);
-	if (report->metadata.is_unfinished)
-		fputs("note: a checkpoint; the program still ran or was killed "
-		      "(traceprof recover adds what was in memory)\n",
-		      out);
 	if (report->metadata.is_recovered)
 		fputs("note: recovered after the program's death\n", out);
 }

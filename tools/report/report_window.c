@@ -66,7 +66,7 @@ int report_window(struct report *report)
 	if (!choice->has_steps && !choice->has_times && choice->by != BY_STEP)
 		return 0;
 	timeline_begin(&report->ahead);
-	error = trace_read(report->file, &sink, &report->facts);
+	error = trace_read_quietly(report->file, &sink, &report->facts);
 	if (error)
 		return error;
 	timeline_finish(&report->ahead);

@@ -342,6 +342,8 @@ static void entry_value(struct reader *reader, enum trace_type type,
 		entry.value.text = reader->texts.data;
 	}
 	entry.flaws = take_flaws(reader);
+	trace_progress_take(&reader->facts->unfinished, entry.path,
+			    entry.value.text);
 	reader->sink->entry(reader->sink->arg, &entry);
 }
 
@@ -603,8 +605,8 @@ static int read_opened(const struct trace_sink *sink, struct trace_facts *facts,
 	return error;
 }
 
-int trace_read(const char *path, const struct trace_sink *sink,
-	       struct trace_facts *facts)
+int trace_read_quietly(const char *path, const struct trace_sink *sink,
+		       struct trace_facts *facts)
 {
 	struct trace_input *input;
 	int error;
@@ -629,8 +631,8 @@ bool trace_reader_available(void)
 	return false;
 }
 
-int trace_read(const char *path, const struct trace_sink *sink,
-	       struct trace_facts *facts)
+int trace_read_quietly(const char *path, const struct trace_sink *sink,
+		       struct trace_facts *facts)
 {
 	(void)path;
 	(void)sink;
@@ -642,3 +644,27 @@ int trace_read(const char *path, const struct trace_sink *sink,
 }
 
 #endif
+
+/* Once, of a file that is read twice. */
+static void say_unfinished(const char *path, const struct trace_facts *facts)
+{
+	static const char *said;
+	struct text_buffer text;
+
+	if (said && !strcmp(said, path))
+		return;
+	said = path;
+	text = trace_progress_text(&facts->unfinished, path);
+	fprintf(stderr, "%s: %s\n", path, text.data);
+	text_buffer_free(&text);
+}
+
+int trace_read(const char *path, const struct trace_sink *sink,
+	       struct trace_facts *facts)
+{
+	const int error = trace_read_quietly(path, sink, facts);
+
+	if (!error && facts->unfinished.is_so)
+		say_unfinished(path, facts);
+	return error;
+}

@@ -17,6 +17,7 @@
 
 #include "tools/trace/text_scan.h"
 #include "tools/trace/trace_input.h"
+#include "tools/trace/trace_progress.h"
 #include "tools/util/key_table.h"
 #include "tools/util/text_buffer.h"
 
@@ -96,13 +97,17 @@ struct trace_sink {
 
 struct trace_facts {
 	struct trace_input_facts input;
+	struct trace_progress unfinished;
 	uint64_t events;
 	char error[256]; /* why trace_read() failed, one line */
 };
 
-/* Reads the whole file.  0; -errno with facts->error filled in. */
+/* Reads the whole file.  0; -errno with facts->error filled in.  That it isn't
+ * finished is said on stderr, or left to the caller. */
 int trace_read(const char *path, const struct trace_sink *sink,
 	       struct trace_facts *facts);
+int trace_read_quietly(const char *path, const struct trace_sink *sink,
+		       struct trace_facts *facts);
 
 /* The value of one of the event's args; type TRACE_ABSENT when it has none. */
 struct trace_value trace_event_arg(const struct trace_event *event,

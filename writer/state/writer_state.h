@@ -136,6 +136,7 @@ struct writer_state {
 	uint64_t late_passes;
 	const _Atomic bool *is_cancelled; /* of a recovery; NULL: it never is */
 	bool is_asked;			  /* somebody waits for this pass */
+	uint64_t drain_until_ns;	  /* monotonic; 0: to the end */
 	uint64_t slice_ticks;		  /* of one round in a large backlog */
 	uint64_t budget;		  /* slots that may still be read */
 
