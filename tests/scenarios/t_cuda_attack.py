@@ -45,9 +45,9 @@ def test_ends_that_nobody_sees():
 
 
 def test_many_threads_while_windows_open_and_close():
-    run = attack("storm", 60, 64, **WINDOWS)
-    expect(len(run.files) > 5, run.files)
-    expect_all(attack("storm", 60, 64))
+    run = attack("storm", 15, 64, **WINDOWS)
+    expect(len(run.files) > 2, run.files)
+    expect_all(attack("storm", 15, 64))
 
 
 def test_devices_that_are_reset_under_load():
