@@ -12,7 +12,6 @@
 #include "preload/cuda/cupti_source.h"
 
 #include "collector/system/log.h"
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -245,11 +244,17 @@ static uint32_t made_first, made_count;
 
 static struct op ops[NODES];
 
-static int is_later(const void *a, const void *b)
+/* They are in order but for where the table was begun again. */
+static void sort(uint32_t count)
 {
-	const struct op *one = a, *other = b;
+	for (uint32_t i = 1; i < count; i++) {
+		const struct op op = ops[i];
+		uint32_t at = i;
 
-	return (one->order > other->order) - (one->order < other->order);
+		for (; at && ops[at - 1].order > op.order; at--)
+			ops[at] = ops[at - 1];
+		ops[at] = op;
+	}
 }
 
 /* All of that graph, into `ops`. */
@@ -262,7 +267,7 @@ static uint32_t ops_of(uint32_t id)
 		if ((load_acquire(&nodes[i].key) & ~GONE) == (OF_ID | id))
 			ops[count++] = nodes[i].op;
 	}
-	qsort(ops, count, sizeof(ops[0]), is_later);
+	sort(count);
 	return count;
 }
 

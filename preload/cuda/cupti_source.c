@@ -49,7 +49,8 @@ static struct {
 
 /* --- one call of the program, one event ----------------------------------- */
 
-#define PAIR_THREADS 512u
+#define PAIR_THREADS 2048u
+#define PAIR_WAYS    16u /* threads that share a place in turn */
 #define PAIR_RECENT  8u
 
 /* The writer's thread alone. */
@@ -57,21 +58,32 @@ static struct pair {
 	uint32_t tid;
 	uint32_t at;		      /* next place in recent[] */
 	uint64_t recent[PAIR_RECENT]; /* correlations of runtime calls shown */
+	uint64_t used;		      /* when, counted in calls */
 	bool waits;
 	struct event driver;
 } pairs[PAIR_THREADS];
+static uint64_t pairs_used;
 
+/* Threads come and go: of those that share its places the one goes that called
+ * longest ago.  NULL: calls of all of them wait. */
 static struct pair *pair_of(uint32_t tid)
 {
-	for (uint32_t i = 0; i < PAIR_THREADS; i++) {
-		struct pair *pair = &pairs[(tid + i) % PAIR_THREADS];
+	struct pair *set = &pairs[tid * PAIR_WAYS % PAIR_THREADS];
+	struct pair *oldest = NULL;
 
-		if (!pair->tid)
-			pair->tid = tid;
-		if (pair->tid == tid)
-			return pair;
+	for (uint32_t i = 0; i < PAIR_WAYS; i++) {
+		if (set[i].tid == tid) {
+			oldest = &set[i];
+			break;
+		}
+		if (!set[i].waits && (!oldest || set[i].used < oldest->used))
+			oldest = &set[i];
 	}
-	return NULL;
+	if (oldest && oldest->tid != tid)
+		*oldest = (struct pair){.tid = tid};
+	if (oldest)
+		oldest->used = ++pairs_used;
+	return oldest;
 }
 
 static bool was_shown(const struct pair *pair, uint64_t correlation)

@@ -114,7 +114,8 @@ def test_one_that_is_not_seen_takes_cupti():
     known = {kernel["args"]["correlation"] for kernel in trace.slices(cat="kernel")}
     lost = [call for call in trace.slices("cudaLaunchKernel")
             if call["args"]["correlation"] not in known]
-    expect_equal([call for call in lost if call["ts"] < loss["ts"]], [], loss)
+    # A call begins before the buffer of its record is lent.
+    expect_equal([call for call in lost if call["ts"] < loss["ts"] - 20000], [], loss)
 
 
 def test_one_that_is_refused_changes_nothing():

@@ -35,6 +35,7 @@ void gpu_end(struct writer_state *state)
 	if (!gpu)
 		return;
 	array_free(&gpu->memory);
+	array_free(&gpu->index.slots);
 	array_free(&gpu->pinned.blocks);
 	gpu_launches_end(&gpu->launches);
 	gpu_rows_free(&gpu->rows);

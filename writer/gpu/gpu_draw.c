@@ -11,21 +11,73 @@
 #include "writer/gpu/gpu_side.h"
 #include "writer/events/meta_json.h"
 #include "writer/state/gpu_label.h"
+#include <string.h>
 
 static uint64_t shown_tid(const struct writer_state *state, uint32_t tid)
 {
 	return (int64_t)tid == state->session->head->pid ? state->pid : tid;
 }
 
+static bool is_of_program(const struct ring_reader *reader)
+{
+	return !gpu_is_reader(reader) &&
+	       load_relaxed(&reader->thread->state) != THREAD_FREE;
+}
+
+/* Where that thread's reader is, or would be. */
+static struct ring_reader **index_slot(struct gpu_index *index, uint32_t tid)
+{
+	struct ring_reader **slots = index->slots.base;
+	size_t at = tid & (index->count - 1);
+
+	while (slots[at] && slots[at]->thread->tid != tid)
+		at = (at + 1) & (index->count - 1);
+	return &slots[at];
+}
+
+/* False: no memory. */
+static bool index_make(struct gpu_index *index,
+		       const struct writer_state *state)
+{
+	size_t count = 0, room = 64;
+
+	for (struct ring_reader *r = state->readers; r; r = r->older)
+		count += is_of_program(r);
+	while (room < 2 * count + 2)
+		room *= 2;
+	index->count = 0;
+	if (array_reserve(&index->slots, room * sizeof(struct ring_reader *)))
+		return false;
+	memset(index->slots.base, 0, room * sizeof(struct ring_reader *));
+	index->count = room;
+	index->pass = state->passes;
+	index->newest = state->readers;
+	for (struct ring_reader *r = state->readers; r && count; r = r->older) {
+		struct ring_reader **slot = index_slot(index, r->thread->tid);
+
+		if (*slot || !is_of_program(r))
+			continue;
+		/* More may have come to life since they were counted. */
+		count--;
+		*slot = r;
+	}
+	return true;
+}
+
 struct ring_reader *gpu_reader_of(const struct writer_state *state,
 				  uint32_t tid)
 {
-	struct ring_reader *reader = state->readers;
+	struct gpu_index *index = state->gpu ? &state->gpu->index : NULL;
+	struct ring_reader *reader;
 
-	while (reader && (reader->thread->tid != tid || gpu_is_reader(reader) ||
-			  load_relaxed(&reader->thread->state) == THREAD_FREE))
-		reader = reader->older;
-	return reader;
+	if (!index)
+		return NULL;
+	if ((index->pass != state->passes || !index->count ||
+	     index->newest != state->readers) &&
+	    !index_make(index, state))
+		return NULL;
+	reader = *index_slot(index, tid);
+	return reader && is_of_program(reader) ? reader : NULL;
 }
 
 static const struct thread *live_thread(const struct writer_state *state,

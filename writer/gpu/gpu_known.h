@@ -9,6 +9,15 @@
 #include "writer/gpu/gpu_rows.h"
 #include "writer/state/writer_state.h"
 
+/* Readers by their threads' tids, as of a pass: threads come and go by the
+ * thousand, and each event asks for its own. */
+struct gpu_index {
+	struct array slots; /* of struct ring_reader * */
+	size_t count;	    /* a power of two; 0 none */
+	uint64_t pass;
+	const struct ring_reader *newest;
+};
+
 struct gpu {
 	struct gpu_launches launches;
 	struct gpu_rows rows;
@@ -19,6 +28,7 @@ struct gpu {
 	struct gpu_pinned pinned;
 	struct array memory; /* of struct event: allocations of this pass */
 	size_t memory_count;
+	struct gpu_index index; /* of threads' readers */
 	uint32_t devices_named; /* bit each, in this file */
 	uint64_t named_in_file;
 	/* Kernels of a device whose limits haven't come wait until then; 0:

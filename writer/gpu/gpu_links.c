@@ -11,10 +11,10 @@
 struct gpu_link_thread *gpu_links_known(const struct gpu_links *links,
 					uint32_t tid)
 {
-	struct gpu_link_thread *thread = links->newest;
+	struct gpu_link_thread *thread = links->buckets[tid % GPU_LINK_BUCKETS];
 
 	while (thread && thread->tid != tid)
-		thread = thread->older;
+		thread = thread->in_bucket;
 	return thread;
 }
 
@@ -32,6 +32,8 @@ struct gpu_link_thread *gpu_links_thread(struct gpu_links *links, uint32_t tid)
 	thread->tid = tid;
 	thread->older = links->newest;
 	links->newest = thread;
+	thread->in_bucket = links->buckets[tid % GPU_LINK_BUCKETS];
+	links->buckets[tid % GPU_LINK_BUCKETS] = thread;
 	return thread;
 }
 
@@ -271,4 +273,5 @@ void gpu_links_free(struct gpu_links *links)
 	}
 	arena_free(&links->arena);
 	links->newest = NULL;
+	memset(links->buckets, 0, sizeof(links->buckets));
 }

@@ -20,6 +20,7 @@
 #define GPU_LINK_STREAMS     8u
 #define GPU_LINK_CLOSED	     4096u
 #define GPU_LINK_ANNOTATIONS 1024u
+#define GPU_LINK_BUCKETS     1024u
 
 /* What an annotation's work takes on one stream. */
 struct gpu_projection {
@@ -48,6 +49,7 @@ struct gpu_link_closed {
 /* Of each list the last ones are kept, in the order of their ends. */
 struct gpu_link_thread {
 	struct gpu_link_thread *older;
+	struct gpu_link_thread *in_bucket; /* older, of those with its hash */
 	uint32_t tid;
 	struct gpu_link open[OPEN_SLICES_MAX];
 	uint64_t closed_count; /* ever */
@@ -60,6 +62,7 @@ struct gpu_links {
 	struct arena arena;
 	struct gpu_link_thread *newest;
 	size_t count;
+	struct gpu_link_thread *buckets[GPU_LINK_BUCKETS]; /* by tid */
 };
 
 /* A thread that has called CUDA or closed a slice, NULL; and the same, made if

@@ -15,10 +15,11 @@
 
 struct gpu_row *gpu_rows_find(struct gpu_rows *rows, uint64_t pid, uint64_t tid)
 {
-	struct gpu_row *row = rows->newest;
+	struct gpu_row **bucket = &rows->buckets[tid % GPU_ROW_BUCKETS];
+	struct gpu_row *row = *bucket;
 
 	while (row && (row->pid != pid || row->tid != tid))
-		row = row->older;
+		row = row->in_bucket;
 	if (row)
 		return row;
 	if (rows->count++ >= ROWS_MOST)
@@ -30,6 +31,8 @@ struct gpu_row *gpu_rows_find(struct gpu_rows *rows, uint64_t pid, uint64_t tid)
 	row->tid = tid;
 	row->older = rows->newest;
 	rows->newest = row;
+	row->in_bucket = *bucket;
+	*bucket = row;
 	return row;
 }
 
@@ -147,4 +150,5 @@ void gpu_rows_free(struct gpu_rows *rows)
 		array_free(&row->spans);
 	arena_free(&rows->arena);
 	rows->newest = NULL;
+	memset(rows->buckets, 0, sizeof(rows->buckets));
 }

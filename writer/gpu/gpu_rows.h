@@ -15,14 +15,17 @@
 #include "writer/state/lane.h"
 
 /* tid of a GPU's lanes: the stream, and this much more for each side lane. */
-#define GPU_ROW_SIDE 2000000u
-#define GPU_ROW_SYNC 1000000u
-#define GPU_ROW_MARK 1500000u /* moments at which CUDA events were reached */
+#define GPU_ROW_SIDE	2000000u
+#define GPU_ROW_SYNC	1000000u
+#define GPU_ROW_MARK	1500000u /* moments at which CUDA events were reached */
 /* Annotations of several threads that cross on one stream. */
-#define GPU_ROW_NEST 500000u
+#define GPU_ROW_NEST	500000u
+
+#define GPU_ROW_BUCKETS 1024u
 
 struct gpu_row {
 	struct gpu_row *older;
+	struct gpu_row *in_bucket; /* older, of those with its hash */
 	uint64_t pid;
 	uint64_t tid;
 	uint64_t named_in_file; /* file_index */
@@ -34,6 +37,7 @@ struct gpu_rows {
 	struct arena arena;
 	struct gpu_row *newest;
 	size_t count;
+	struct gpu_row *buckets[GPU_ROW_BUCKETS]; /* by tid */
 };
 
 /* The row of that very lane, made if need be; NULL no memory, or too many. */

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""What a program may do to CUDA in the middle of launches, without and with us."""
+
+import harness
+from harness import (command, expect, expect_equal, expect_no_session, plain,
+                     traced)
+from t_cuda import FAKE, need
+
+GPU = {"LD_LIBRARY_PATH": FAKE, "SIMGPU_KERNEL_NS": "20000"}
+WINDOWS = {"TRACEPROF_WAIT": "1", "TRACEPROF_ACTIVE": "1", "TRACEPROF_REPEAT": "0",
+           "TRACEPROF_GPU_WAIT_MS": "500"}
+
+
+def attack(*words, check=True, **env):
+    """As it runs without us: status and output are the same."""
+    need("cuda_attack")
+    wanted = plain("cuda_attack", *words, env=GPU | env)
+    run = traced("cuda_attack", *words, env=GPU | env, check=check)
+    expect_equal((run.status, run.stdout), (wanted.status, wanted.stdout), run.stderr)
+    return run
+
+
+def expect_all(run):
+    """Each launch is known, and is missing only if that is said."""
+    gpu = run.trace.meta["gpu"]
+    kernels = len(run.trace.slices(cat="kernel"))
+    expect_equal(gpu["launched_kernels"] - gpu["missing_kernels"], kernels, gpu)
+    expect(kernels > 0, gpu)
+    # However many threads there have been, the driver's calls are inside others.
+    expect_equal(len(run.trace.slices("cuLaunchKernel")), 0)
+
+
+def test_each_way_to_end():
+    for how in ("return", "exit", "quick_exit"):
+        expect_all(attack(how))
+
+
+def test_ends_that_nobody_sees():
+    for how in ("_exit", "throw", "abort", "segv", "term"):
+        run = attack(how, check=False)
+        done = command("recover", run.folder)
+        expect_equal(done.status, 0, done.stderr)
+        expect(run.files, how)
+        expect_no_session(run)
+
+
+def test_many_threads_while_windows_open_and_close():
+    run = attack("storm", 15, 64, **WINDOWS)
+    expect(len(run.files) > 2, run.files)
+    expect_all(attack("storm", 15, 64))
+
+
+def test_devices_that_are_reset_under_load():
+    # A reset waits for what was launched: a slow GPU would never come to its end.
+    attack("reset", SIMGPU_KERNEL_NS="1")
+    attack("reset", 40, 8, SIMGPU_KERNEL_NS="1", **WINDOWS)
+
+
+def test_forks_of_a_program_that_launches():
+    attack("fork")
+    attack("fork", 30, 8, **WINDOWS)
+
+
+def test_libraries_that_come_and_go():
+    attack("load")
+    attack("unload")
+    attack("unload", 30, **WINDOWS)
+
+
+if __name__ == "__main__":
+    harness.main()
