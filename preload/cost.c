@@ -358,7 +358,7 @@ static void measure(struct session *session, struct thread *thread)
 		(double)(clock_ticks_per_second(&session->head->clock) + 1);
 	struct thread *was = thread_self;
 	uint64_t least[TIMED];
-	uint32_t row, apart, member;
+	uint32_t row, apart;
 
 	memset(least, 0xff, sizeof(least));
 	thread_self = thread;
@@ -380,10 +380,8 @@ static void measure(struct session *session, struct thread *thread)
 		cost->event_ps += beyond(least, CLOCK, NOTHING, tick_ps);
 	cost->region_ps = beyond(least, REGION, CALLING, tick_ps) +
 			  beyond(least, LOCKS, NOTHING, tick_ps);
-	member = beyond(least, TEAM, CALLING, tick_ps) +
-		 TEAM_LINES * beyond(least, LINES, SETTLING, tick_ps);
-	/* With the region's own a team of two has lost twice that. */
-	cost->member_ps = member - min_u32(cost->region_ps / 2, member / 2);
+	cost->member_ps = beyond(least, TEAM, CALLING, tick_ps) +
+			  TEAM_LINES * beyond(least, LINES, SETTLING, tick_ps);
 	cost->slice_ps = beyond(least, SLICE, SETTLING, tick_ps);
 }
 

@@ -91,8 +91,12 @@ uint64_t account_hooks_ns(const struct writer_state *state,
 	const struct session_header *head = state->session->head;
 	const uint64_t *written = state->counts.written_by_kind;
 	const uint64_t calls = sums->heap_allocs + sums->heap_frees;
-	const uint64_t regions = written[EVENT_OMP_REGION];
-	const uint64_t members = written[EVENT_OMP_IMPLICIT];
+	const uint64_t regions =
+		written[EVENT_OMP_REGION] -
+		min_u64(state->counts.teams, written[EVENT_OMP_REGION]);
+	/* A master's share is in its region's event. */
+	const uint64_t members =
+		written[EVENT_OMP_IMPLICIT] + state->counts.teams;
 	uint64_t slices = 0, events;
 
 	/* The GPU's and the kernel's counts come from the writer itself. */
@@ -102,8 +106,6 @@ uint64_t account_hooks_ns(const struct writer_state *state,
 		    kind != EVENT_TASK_COUNTS && !event_is_gpu((uint16_t)kind))
 			slices += written[kind];
 	}
-	/* Each member waits at the end, by no call of its own. */
-	slices -= min_u64(written[EVENT_OMP_WAIT], members);
 	events = written[EVENT_HEAP_ALLOC] + written[EVENT_HEAP_FREE];
 	/* What was read outside the windows, or past the end of detail, cost as
 	 * much; in mode all most of it are heap calls. */

@@ -150,6 +150,10 @@ static int load(struct writer_state *state, uint64_t *gone)
 	state->counts.last_ticks = whole->last_ticks;
 	memcpy(state->counts.written_by_kind, whole->written_by_kind,
 	       sizeof(whole->written_by_kind));
+	/* Not kept apart: as if there were no regions of one thread. */
+	state->counts.teams =
+		min_u64(whole->written_by_kind[EVENT_OMP_REGION],
+			whole->written_by_kind[EVENT_OMP_IMPLICIT]);
 	state->heap.peak = whole->heap_peak;
 	state->file.file_index = whole->file_index;
 	rc = writer_state_find_readers(state);

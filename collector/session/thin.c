@@ -10,7 +10,7 @@
 #define EVENT_PS  20000u
 #define SLICE_PS  50000u
 #define REGION_PS 90000u
-#define MEMBER_PS 350000u
+#define MEMBER_PS 400000u
 
 static struct thin_site *site_at(const struct thread *thread, uint32_t number)
 {
@@ -157,8 +157,7 @@ static uint64_t cost_of(const struct thin_site *site,
 
 	/* All members of a team wait for each other's: of this one's time. */
 	if (site->kind == EVENT_OMP_REGION)
-		each = site->team > 1 ? cost->region_ps / 2 + cost->member_ps
-				      : cost->region_ps;
+		each = site->team > 1 ? cost->member_ps : cost->region_ps;
 	/* A mark takes two readings of the clock, like a slice, and less of
 	 * everything else. */
 	return drawn * each + (calls - drawn) * cost->slice_ps / 2;

@@ -37,12 +37,11 @@ def estimate(ours):
     calls = ours["heap"]["calls"] + ours["heap"]["frees"]
     events = written.get("alloc", 0) + written.get("free", 0)
     regions, members = (written.get(kind, 0) for kind in ("omp_region", "omp_task"))
-    slices = (sum(written.values()) - events - regions - members
-              - min(written.get("omp_wait", 0), members))
+    slices = sum(written.values()) - events - regions - members
     cost = ours["cost"]
     return (events * cost["heap_event_ps"] + (calls - events) * cost["heap_call_ps"]
-            + slices * cost["slice_ps"] + regions * cost["region_ps"]
-            + members * cost["member_ps"]) / 1000
+            + slices * cost["slice_ps"] + (regions - cost["teams"]) * cost["region_ps"]
+            + (members + cost["teams"]) * cost["member_ps"]) / 1000
 
 
 def test_every_call_recorded():
@@ -69,6 +68,16 @@ def test_regions():
     ours = check(run)
     expect(abs(ours["cost"]["hooks_ns"] - estimate(ours)) <= 1e-3 * estimate(ours) + 1e4,
            f"{estimate(ours)} from {ours}")
+
+
+def test_each_member_of_a_team_loses_by_it():
+    """The master's share is in its region's event, and counts nevertheless."""
+    ours = traced("short_regions", 500, 4, 2).trace.meta
+    cost, written = ours["cost"], ours["written_by_kind"]
+    expect(cost["teams"] > 0, cost)
+    expect_equal(cost["teams"], written["omp_region"], "teams")
+    expect(cost["hooks_ns"] >= 2 * cost["teams"] * (cost["member_ps"] / 1000) - 1e4,
+           str(cost))
 
 
 def test_report_shows_it():

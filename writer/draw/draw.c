@@ -157,7 +157,8 @@ void draw_share(struct writer_state *state, struct ring_reader *reader,
 	event_share(region, &share, &wait);
 	if (reader->pending.region)
 		meet_wait(state, reader, &share);
-	draw_late(state, reader, &share);
+	if (draw_late(state, reader, &share))
+		state->counts.teams++;
 	draw_late(state, reader, &wait);
 }
 

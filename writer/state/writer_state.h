@@ -102,6 +102,7 @@ struct writer_counts {
 	uint64_t file_events;
 	uint64_t last_ticks;
 	uint64_t written_by_kind[EVENT_KIND_COUNT];
+	uint64_t teams; /* of the regions, with more members than one */
 };
 
 struct heap_totals {

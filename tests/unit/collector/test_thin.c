@@ -11,7 +11,7 @@
 
 #define SLICE_PS  30000
 #define REGION_PS 50000
-#define MEMBER_PS 475000
+#define MEMBER_PS 500000
 
 static struct session *session;
 static struct thread *thread;
