@@ -35,8 +35,9 @@ void traceprof_mark_(const char *name) TRACEPROF_NOTHROW __attribute__((weak));
 void traceprof_counter_(const char *name, double value) TRACEPROF_NOTHROW
 	__attribute__((weak));
 
-/* A recording window by hand, with a file of its own.  0; -1 when one is being
- * recorded already (start) or none was started by hand (stop). */
+/* A recording window by hand, with a file of its own, and the rest of a run of
+ * which nothing else was asked with others.  0; -1 when one is being recorded
+ * already (start) or none was started by hand (stop). */
 int traceprof_start_(const char *name) TRACEPROF_NOTHROW __attribute__((weak));
 int traceprof_stop_(void) TRACEPROF_NOTHROW __attribute__((weak));
 

@@ -21,6 +21,7 @@
 #include "preload/python/python_calls.h"
 #include "preload/python/python_hook.h"
 #include "preload/sample/sampler.h"
+#include "preload/sample/pool_note.h"
 #include "preload/stack/unwind.h"
 #include "preload/wait/file_io.h"
 #include "preload/wait/waits.h"
@@ -38,6 +39,7 @@ void families_prepare(void)
 	unwind_prepare();
 	sampler_prepare();
 	file_io_prepare();
+	waits_prepare();
 	python_prepare();
 }
 
@@ -125,6 +127,7 @@ void families_thread_entered(void)
 	unwind_thread_entered(thread_self);
 	python_calls_thread_entered(thread_self);
 	maps_thread_entered(thread_self);
+	waits_thread_entered(thread_self);
 }
 
 void families_thread_seen(void)
@@ -132,6 +135,7 @@ void families_thread_seen(void)
 	nvtx_thread_entered();
 	unwind_thread_seen(thread_self);
 	python_calls_thread_entered(thread_self);
+	waits_thread_entered(thread_self);
 }
 
 void families_thread_leaves(void)
@@ -144,6 +148,7 @@ void families_finish(struct thread *thread)
 	torch_finish(thread);
 	python_finish(thread);
 	nvtx_finish(thread);
+	pool_note(load_relaxed(&session_here));
 }
 
 void families_end(unsigned int wait_ms)
@@ -164,6 +169,7 @@ void families_forget(void)
 {
 	cupti_forget();
 	torch_forget();
+	pool_note_forget();
 	python_forget();
 	cuda_calls_forget();
 	blas_forget();
@@ -202,5 +208,6 @@ void families_poll(void *unused)
 	sampler_poll();
 	cost_measure(session);
 	torch_poll(session);
+	pool_note_poll();
 	python_poll(session);
 }

@@ -3,34 +3,30 @@
 #include "writer/leave.h"
 
 #include "collector/session/gate.h"
+#include "collector/system/orphan.h"
 #include "writer/account.h"
 #include "writer/pass.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* How long the program's end is held up: to see what an event takes here, and
  * where no more than this is left. */
 #define PART_NS		 UINT64_C(4000000)
-#define SHORT_NS	 UINT64_C(10000000)
+#define SHORT_NS	 UINT64_C(50000000)
 #define BYTES_MOST	 128u /* in the file: several times as many */
 #define RESIDENT_MOST	 (UINT64_C(8) << 30)
-#define STACK_BYTES	 (2u << 20)
 #define DESCRIPTORS_MOST 65536u
 
 struct leave {
 	struct writer_state *state;
 	void (*finish)(void *arg);
 	void *arg;
-	volatile int error;
 };
 
 static uint64_t resident_bytes(void)
@@ -125,8 +121,9 @@ static void take_signals(void)
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-static _Noreturn void go_on(const struct leave *leave)
+static _Noreturn int go_on(void *arg)
 {
+	const struct leave *leave = arg;
 	const struct writer_state *state = leave->state;
 	int null;
 
@@ -144,38 +141,11 @@ static _Noreturn void go_on(const struct leave *leave)
 	__builtin_unreachable();
 }
 
-/* Between the program and the new process, in the program's memory: its end
- * makes the other one init's. */
-static int step_out(void *arg)
-{
-	struct leave *leave = arg;
-	long pid;
-
-	syscall(SYS_setsid);
-	pid = syscall(SYS_clone, 0, 0, 0, 0, 0);
-	if (!pid)
-		go_on(leave);
-	leave->error = pid < 0 ? -errno : 0;
-	return 0;
-}
-
 int leave_start(struct writer_state *state, void (*finish)(void *arg),
 		void *arg)
 {
-	struct leave leave = {state, finish, arg, -ECHILD};
-	char *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-	int pid;
+	struct leave leave = {state, finish, arg};
+	const pid_t pid = orphan_start(go_on, &leave, false);
 
-	if (stack == MAP_FAILED)
-		return -ENOMEM;
-	/* No signal at its end, so the program doesn't hear of it. */
-	pid = clone(step_out, stack + STACK_BYTES, CLONE_VM | CLONE_VFORK,
-		    &leave);
-	if (pid < 0)
-		leave.error = -errno;
-	else
-		waitpid(pid, NULL, __WALL);
-	munmap(stack, STACK_BYTES);
-	return leave.error;
+	return pid < 0 ? pid : 0;
 }

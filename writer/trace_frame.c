@@ -297,9 +297,9 @@ static void heap(struct json *json, const struct writer_state *state,
 			json, "samples_refused",
 			load_relaxed(&state->session->head->samples_refused));
 	}
-	if (load_relaxed(&state->session->head->heap_mask)) {
+	if (load_relaxed(&state->session->head->heap_most)) {
 		json_pair_u64(json, "thinned_mask",
-			      load_relaxed(&state->session->head->heap_mask));
+			      load_relaxed(&state->session->head->heap_most));
 		json_pair_i64(json, "thinned_below",
 			      state->session->head->options.malloc_min);
 	}
@@ -539,6 +539,7 @@ static void ourselves(struct json *json, struct writer_state *state,
 	json_pair_u64(json, "heap_event_ps", cost->event_ps);
 	json_pair_u64(json, "slice_ps", cost->slice_ps);
 	json_pair_u64(json, "region_ps", cost->region_ps);
+	json_pair_u64(json, "member_ps", cost->member_ps);
 	json_raw(json, "},\"detail_ended\":");
 	if (state->file.detail_is_over)
 		micros(json, state->file.detail_ended_ns);

@@ -96,6 +96,8 @@ struct session_cost {
 	uint32_t event_ps;   /* one that is recorded */
 	uint32_t slice_ps;   /* a slice: two readings of the clock */
 	uint32_t region_ps;  /* a parallel region of one thread */
+	uint32_t member_ps;  /* what else each member of a team loses by one,
+				by its own part or waiting for others' */
 };
 
 /* What wakes the writer, beside a request and its own time. */
@@ -236,10 +238,12 @@ struct session_header {
 
 	int64_t heap_base_bytes; /* live before the counters ran */
 	struct heap_before heap_before;
-	_Atomic uint32_t heap_mask; /* of small blocks one in so many, and one,
-				       is drawn: thin.h */
-	uint32_t heap_has_stacks;   /* each new one of them has one */
-	struct session_cost cost;   /* the writer's first pass measures it */
+	_Atomic uint32_t heap_mask;  /* of small blocks one in so many, and one,
+					is drawn: thin.h */
+	_Atomic uint32_t heap_most;  /* the largest that this ever was */
+	_Atomic uint64_t heap_since; /* a smaller one last was too small */
+	uint32_t heap_has_stacks;    /* each new one of them has one */
+	struct session_cost cost;    /* the writer's first pass measures it */
 
 	struct stack_table stacks;
 	_Atomic uint64_t samples_refused; /* sampled blocks without a place */

@@ -10,6 +10,7 @@
 #define EVENT_PS  20000u
 #define SLICE_PS  50000u
 #define REGION_PS 90000u
+#define MEMBER_PS 350000u
 
 static struct thin_site *site_at(const struct thread *thread, uint32_t number)
 {
@@ -141,16 +142,23 @@ bool thin_mark(struct thread *thread, const struct thin_site *site,
 
 /* --- the look back -------------------------------------------------------- */
 
+static uint64_t drawn_of(uint64_t calls, uint32_t mask)
+{
+	return mask == THIN_ALL ? 0 : calls / (mask + 1u);
+}
+
 /* Picoseconds that the site's calls since the last look cost with that mask. */
 static uint64_t cost_of(const struct thin_site *site,
 			const struct session_cost *cost, uint32_t mask)
 {
 	const uint64_t calls = site->calls - site->looked;
-	const uint64_t drawn = mask == THIN_ALL ? 0 : calls / (mask + 1u);
+	const uint64_t drawn = drawn_of(calls, mask);
 	uint64_t each = cost->slice_ps;
 
+	/* All members of a team wait for each other's: of this one's time. */
 	if (site->kind == EVENT_OMP_REGION)
-		each = cost->region_ps * (site->has_team ? THIN_TEAM : 1);
+		each = site->team > 1 ? cost->region_ps / 2 + cost->member_ps
+				      : cost->region_ps;
 	/* A mark takes two readings of the clock, like a slice, and less of
 	 * everything else. */
 	return drawn * each + (calls - drawn) * cost->slice_ps / 2;
@@ -247,7 +255,8 @@ static void look(struct thread *thread, const struct session_header *head,
 	/* The writer measures them in its first pass, for which a busy machine
 	 * may let it wait for as long as a short program runs. */
 	static const struct session_cost usual = {.slice_ps = SLICE_PS,
-						  .region_ps = REGION_PS};
+						  .region_ps = REGION_PS,
+						  .member_ps = MEMBER_PS};
 	const struct session_cost *cost =
 		head->cost.slice_ps ? &head->cost : &usual;
 	const uint64_t share = share_of(head, ticks);
@@ -282,8 +291,18 @@ COLD void thin_look(struct thread *thread, uint64_t now_ticks)
 	/* The first look back has nothing to look at. */
 	if (since && session)
 		look(thread, session->head, now_ticks - since);
-	for (uint32_t i = 0; i < thread->thin.used; i++)
-		site_at(thread, i)->looked = site_at(thread, i)->calls;
+	for (uint32_t i = 0; i < thread->thin.used; i++) {
+		struct thin_site *site = site_at(thread, i);
+		const uint64_t calls = site->calls - site->looked;
+
+		/* The rest of a team waits meanwhile. */
+		if (session)
+			thread->thin.marked_ps +=
+				(calls - drawn_of(calls, site->mask)) *
+				session->head->cost.region_ps *
+				(site->team > 1 ? site->team : 1);
+		site->looked = site->calls;
+	}
 }
 
 /* --- the heap ------------------------------------------------------------- */
@@ -310,16 +329,48 @@ static uint64_t heap_cost(const struct session_header *head, uint64_t calls,
 	return calls / (mask + 1u) * each;
 }
 
-static void thin_heap(struct session_header *head, uint32_t wanted)
+static void raise(_Atomic uint32_t *word, uint32_t wanted)
 {
-	uint32_t mask = load_relaxed(&head->heap_mask);
+	uint32_t mask = load_relaxed(word);
 
 	while (mask < wanted &&
-	       !atomic_compare_exchange_weak_explicit(
-		       &head->heap_mask, &mask, wanted, memory_order_relaxed,
-		       memory_order_relaxed))
+	       !atomic_compare_exchange_weak_explicit(word, &mask, wanted,
+						      memory_order_relaxed,
+						      memory_order_relaxed))
 		;
+}
+
+static void thin_heap(struct session_header *head, uint32_t wanted)
+{
+	raise(&head->heap_most, wanted);
+	raise(&head->heap_mask, wanted);
 	gate_thin_heap();
+}
+
+/* The least mask with which so many calls cost no more than `share_ps`. */
+static uint32_t heap_plan(const struct session_header *head, uint64_t calls,
+			  uint32_t mask, uint64_t share_ps)
+{
+	while (mask < THIN_MOST && heap_cost(head, calls, mask) > share_ps)
+		mask = mask * 2 + 1;
+	return mask;
+}
+
+/* Back, if nobody needs it.  The gate stays: events then tell what was passed
+ * over before them. */
+static void thicken_heap(struct session_header *head, uint64_t calls,
+			 uint32_t mask, uint64_t share_ps, uint64_t now)
+{
+	const uint32_t less = heap_plan(head, calls, 0, share_ps / 2);
+	const uint64_t second = clock_ticks_per_second(&head->clock);
+
+	if (less >= mask)
+		store_relaxed(&head->heap_since, now);
+	else if (now - load_relaxed(&head->heap_since) > second)
+		/* Unless another thread has made it larger meanwhile. */
+		atomic_compare_exchange_strong_explicit(
+			&head->heap_mask, &mask, less, memory_order_relaxed,
+			memory_order_relaxed);
 }
 
 COLD void thin_heap_look(struct thread *thread, struct session *session)
@@ -332,7 +383,7 @@ COLD void thin_heap_look(struct thread *thread, struct session *session)
 	const uint64_t now = clock_ticks(), since = thin->heap_since;
 	const int64_t most =
 		(int64_t)share_of(head, clock_ticks_per_second(&head->clock));
-	uint32_t mask = load_relaxed(&head->heap_mask);
+	const uint32_t mask = load_relaxed(&head->heap_mask);
 	uint64_t share;
 
 	thin->heap_calls = calls;
@@ -346,11 +397,13 @@ COLD void thin_heap_look(struct thread *thread, struct session *session)
 		(int64_t)share - (int64_t)heap_cost(head, made, mask);
 	if (thin->heap_left_ps > most)
 		thin->heap_left_ps = most;
-	if (thin->heap_left_ps >= 0)
+	if (thin->heap_left_ps >= 0) {
+		if (mask)
+			thicken_heap(head, made, mask, share, now);
 		return;
+	}
 	/* What it does from now on is judged anew. */
 	thin->heap_left_ps = 0;
-	while (mask < THIN_MOST && heap_cost(head, made, mask) > share)
-		mask = mask * 2 + 1;
-	thin_heap(head, mask);
+	store_relaxed(&head->heap_since, now);
+	thin_heap(head, heap_plan(head, made, mask, share));
 }

@@ -22,10 +22,13 @@
  *
  * TRACEPROF_MALLOC=all: each time a thread has filled a chunk it looks at its
  * heap calls likewise.  What they cost may run ahead of the share by a second's
- * worth; then one small block in so many is drawn by all threads from now on,
+ * worth; then one small block in so many is drawn by all threads from then on,
  * chosen by its address, so that its free is too.  Those passed over are
  * counted by their thread, and the next event of the same kind tells how many
- * they were.
+ * they were.  It goes back when no thread needed it for a second: what fewer of
+ * them would have cost was then less than half of each one's share.  The file
+ * says the most that was ever passed over: the blocks that were chosen then are
+ * those that were drawn all the time.
  */
 #ifndef COLLECTOR_THIN_H
 #define COLLECTOR_THIN_H
@@ -39,9 +42,6 @@
 #define THIN_MOST  1023u
 /* Of waits nothing is. */
 #define THIN_ALL   UINT32_MAX
-/* A region of a team costs as much as so many of one thread: the others wait
- * for each miss of a cache. */
-#define THIN_TEAM  10u
 
 /* By which a block is chosen; the file says so (trace-format.md). */
 static inline uint32_t thin_heap_number(uint64_t address)
@@ -49,7 +49,8 @@ static inline uint32_t thin_heap_number(uint64_t address)
 	return (uint32_t)(address * UINT64_C(0x9e3779b97f4a7c15) >> 40);
 }
 
-/* A chunk is full. */
+/* A chunk is full, or THIN_CALLS of a kind were passed over; not from within a
+ * handler of signals. */
 void thin_heap_look(struct thread *thread, struct session *session);
 
 /* Where all small blocks are not drawn: is this one passed over? */

@@ -97,9 +97,19 @@ bool steps_follow_calls(const struct session *session,
 void steps_call(struct session *session, struct thread *thread, uint64_t id,
 		uint64_t ticks, uint64_t correlation);
 
+/* STEP_KERNEL and STEP_CUDA: a call that put work on a GPU is over. */
+void steps_work(const struct session *session, const struct thread *thread,
+		uint64_t ticks);
+
 /* A step call of the program's: from now on it is what begins steps, unless
  * another source was asked for.  False: so it is. */
 bool steps_own_call(struct session *session, struct thread *thread);
+
+/* A window of the program's own, as manual_start() and manual_stop().  A run
+ * that is recorded as a whole without being asked is cut there: what comes
+ * before and after has files of its own. */
+int steps_start_window(struct session *session, const char *name);
+int steps_stop_window(struct session *session);
 
 /* Writer: the search is over without a period.  With a schedule all from
  * `from_ticks` on is recorded, unless windows were opened by hand. */

@@ -225,6 +225,11 @@ static bool stderr_is_ours(void)
 	       status.st_dev == log_device && status.st_ino == log_inode;
 }
 
+bool log_is_heard(void)
+{
+	return !log_quiet && stderr_is_ours();
+}
+
 /* A file whose last byte ends no line, a progress bar's perhaps. */
 static bool file_is_within_line(void)
 {

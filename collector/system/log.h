@@ -18,6 +18,9 @@
 /* Remembers what fd 2 is; to be called once, early. */
 void log_start(bool quiet);
 
+/* Is log_say()'s line printed, but for LOG_LINES_MAX? */
+bool log_is_heard(void);
+
 /* Something is wrong: what, and what to do.  Printed even when quiet. */
 void log_trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -8,7 +8,6 @@
 #include "include/traceprof.h"
 
 #include "collector/system/log.h"
-#include "collector/steps/manual_window.h"
 #include "collector/steps/steps.h"
 #include "preload/process/life.h"
 #include "preload/annotate/scope.h"
@@ -120,7 +119,7 @@ EXPORT int traceprof_start_(const char *name)
 	int rc = -1;
 
 	if (has_session("traceprof_start()"))
-		rc = manual_start(load_relaxed(&session_here), name, 0, 0);
+		rc = steps_start_window(load_relaxed(&session_here), name);
 	errno = saved;
 	return rc ? -1 : 0;
 }
@@ -131,7 +130,7 @@ EXPORT int traceprof_stop_(void)
 	int rc = -1;
 
 	if (has_session("traceprof_stop()"))
-		rc = manual_stop(load_relaxed(&session_here));
+		rc = steps_stop_window(load_relaxed(&session_here));
 	errno = saved;
 	return rc ? -1 : 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * injection.c - our path, and an environment that has it.
+ * injection.c - an environment that has our path.
  *
  * setenv() would take memory from the program's heap and so change where its
  * blocks lie; a list of our own does not.  It happens before main(), so nobody
@@ -9,24 +9,12 @@
 #include "preload/annotate/injection.h"
 
 #include "preload/gomp/gomp_original.h"
+#include "preload/process/process.h"
 #include <dlfcn.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-static char own_path[PATH_MAX];
-
-const char *injection_path(void)
-{
-	Dl_info self;
-
-	if (!own_path[0] &&
-	    (!dladdr(own_path, &self) || !realpath(self.dli_fname, own_path)))
-		own_path[0] = '\0';
-	return own_path;
-}
 
 /* Room for a list of so many entries and one more, and for the new entry. */
 static char **make_list(size_t count, size_t entry_bytes)
@@ -40,7 +28,7 @@ static char **make_list(size_t count, size_t entry_bytes)
 
 void injection_announce(const char *variable)
 {
-	const char *path = injection_path();
+	const char *path = process_own_path();
 	const size_t name_len = strlen(variable);
 	const size_t bytes = name_len + 1 + strlen(path) + 1;
 	size_t count = 0;

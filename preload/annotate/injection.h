@@ -11,9 +11,6 @@
 
 #include "collector/system/base.h"
 
-/* Our own absolute path, "" if it can't be told. */
-const char *injection_path(void);
-
 /* From the constructor alone: sets `variable` to our path, unless it is set. */
 void injection_announce(const char *variable);
 

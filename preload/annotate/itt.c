@@ -16,6 +16,7 @@
 #include "preload/annotate/nvtx_range.h"
 #include "preload/annotate/scope.h"
 #include "preload/process/life.h"
+#include "preload/process/process.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -51,7 +52,7 @@ static void look_for_other(void)
 {
 	const char *there = environ ? getenv(VARIABLE) : NULL;
 
-	if (there && strcmp(there, injection_path()) != 0)
+	if (there && strcmp(there, process_own_path()) != 0)
 		strncpy(other, there, sizeof(other) - 1);
 }
 

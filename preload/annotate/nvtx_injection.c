@@ -16,6 +16,7 @@
 #include "preload/annotate/injection.h"
 #include "preload/process/life.h"
 #include "preload/annotate/nvtx_range.h"
+#include "preload/process/process.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,7 @@ void nvtx_injection_announce(void)
 {
 	const char *there = getenv(VARIABLE);
 
-	if (there && strcmp(there, injection_path()) != 0)
+	if (there && strcmp(there, process_own_path()) != 0)
 		strncpy(other, there, sizeof(other) - 1);
 	injection_announce(VARIABLE);
 }

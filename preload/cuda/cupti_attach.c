@@ -370,6 +370,7 @@ void cupti_forget(void)
 	cupti_neighbour_forget();
 	cupti_callbacks_forget();
 	cupti_stacks_forget();
+	cupti_graph_memory_forget();
 	cupti_record_forget();
 	cupti_clock_forget();
 	nvml_forget();

@@ -2,6 +2,7 @@
 /* cupti_callbacks.c - what CUPTI tells at once; see cupti_source.h. */
 #ifdef HAVE_CUPTI
 
+#include "preload/cuda/cupti_graph_memory.h"
 #include "preload/cuda/cupti_pinned.h"
 #include "preload/cuda/cupti_source.h"
 
@@ -158,7 +159,7 @@ static uint64_t id_of(const CUpti_CallbackData *data,
 static bool is_always_on(CUpti_CallbackDomain domain, CUpti_CallbackId number)
 {
 	return steps_source() == STEP_CUDA ||
-	       cupti_pinning_of(domain, number) ||
+	       cupti_memory_call_of(domain, number) ||
 	       (steps_source() == STEP_KERNEL && is_launch(domain, number));
 }
 
@@ -314,6 +315,21 @@ static void look_at_call(const CUpti_CallbackData *data,
 		call_begins(data);
 }
 
+/* Steps that begin with a kernel or a call hold such calls, and nobody marks
+ * where the last one ends. */
+static void see_work(const CUpti_CallbackData *data,
+		     CUpti_CallbackDomain domain, CUpti_CallbackId number)
+{
+	const struct session *session = load_relaxed(&session_here);
+	const enum step_source source = steps_source();
+
+	if (!((source == STEP_KERNEL && is_launch(domain, number)) ||
+	      (source == STEP_CUDA && cupti_launch_kind(data->functionName))))
+		return;
+	if (session && thread_records(thread_self))
+		steps_work(session, thread_self, clock_ticks());
+}
+
 /* Other calls are called back for too, for their stacks. */
 static bool may_step(const CUpti_CallbackData *data,
 		     CUpti_CallbackDomain domain, CUpti_CallbackId number)
@@ -329,20 +345,26 @@ static bool may_step(const CUpti_CallbackData *data,
 static void call_came(const CUpti_CallbackData *data,
 		      CUpti_CallbackDomain domain, CUpti_CallbackId number)
 {
-	const enum cupti_pinning pinning = cupti_pinning_of(domain, number);
+	const enum cupti_memory_call memory =
+		cupti_memory_call_of(domain, number);
 	const bool has_stacks = unwind_wants(STACK_CUDA);
 
 	/* Where the kinds stay on between windows these callbacks do too. */
 	if (unlikely(has_stacks) && data->callbackSite == CUPTI_API_ENTER &&
 	    gate_bits() & GATE_RECORD_BITS)
 		cupti_stacks_take(data);
-	if (unlikely(pinning)) {
-		cupti_pinned_call(pinning, data);
+	if (unlikely(memory)) {
+		if (memory <= CUPTI_UNPINS)
+			cupti_pinned_call(memory, data);
+		else
+			cupti_graph_memory_call(memory, data);
 		if (steps_source() != STEP_CUDA)
 			return;
 	}
 	if (likely(!has_stacks) || may_step(data, domain, number))
 		look_at_call(data, domain, number);
+	if (data->callbackSite != CUPTI_API_ENTER)
+		see_work(data, domain, number);
 }
 
 /* Nodes of graphs, by who made them and when: a launch that made one ran
@@ -492,7 +514,9 @@ void cupti_callbacks_start(void)
 		CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
 		CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
 		CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING,
+		CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING,
 		CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED,
+		CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING,
 	};
 
 	for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]); i++)
@@ -501,6 +525,7 @@ void cupti_callbacks_start(void)
 	cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_STATE,
 				  CUPTI_CBID_STATE_FATAL_ERROR);
 	cupti_pinned_start(subscriber);
+	cupti_graph_memory_start(subscriber);
 	if (steps_source() == STEP_KERNEL) {
 		for (size_t i = 0; i < LAUNCHES; i++)
 			cupti.cuptiEnableCallback(1, subscriber,

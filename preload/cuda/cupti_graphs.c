@@ -15,6 +15,7 @@
 
 #include "preload/cuda/cupti_source.h"
 
+#include "preload/cuda/cupti_graph_memory.h"
 #include "preload/cuda/cupti_library.h"
 
 #define GRAPHS	  1024u
@@ -39,6 +40,7 @@ static void begin(CUgraph graph)
 	store_relaxed(&graphs[at].graph, (uintptr_t)graph);
 	store_relaxed(&graphs[at].kernels, 0);
 	store_relaxed(&graphs[at].work, 0);
+	cupti_graph_memory_begins(graph);
 }
 
 static void count(const CUpti_GraphData *data, uint32_t one)
@@ -95,6 +97,18 @@ static void tell(const CUpti_GraphData *data)
 	store_relaxed(&known->kernels, work ? kernels : 0);
 	store_relaxed(&known->work, work);
 	store_relaxed(&known->id, id);
+	cupti_graph_memory_tell(data->graph, id);
+	if (data->originalGraph != data->graph)
+		cupti_graph_memory_tell(data->originalGraph, id);
+}
+
+static void executable_ends(const CUpti_GraphData *data)
+{
+	uint32_t id = 0;
+
+	if (cupti.cuptiGetGraphExecId &&
+	    cupti.cuptiGetGraphExecId(data->graphExec, &id) == CUPTI_SUCCESS)
+		cupti_graph_memory_ends(id);
 }
 
 void cupti_graphs_called(uint32_t number, const void *arg)
@@ -107,7 +121,15 @@ void cupti_graphs_called(uint32_t number, const void *arg)
 	switch (number) {
 	case CUPTI_CBID_RESOURCE_GRAPH_CREATED:
 	case CUPTI_CBID_RESOURCE_GRAPH_CLONED: begin(data->graph); break;
+	case CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING:
+		cupti_graph_memory_begins(data->graph);
+		break;
+	case CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING:
+		executable_ends(data);
+		break;
 	case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:
+		cupti_graph_memory_node(data);
+		/* fallthrough */
 	case CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED: count(data, 1); break;
 	case CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING:
 		count(data, (uint32_t)-1);

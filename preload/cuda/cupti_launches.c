@@ -112,6 +112,7 @@ void cupti_launches_work(struct session *session, const struct event *event)
 {
 	const uint64_t correlation = event->gpu.correlation;
 	struct launch *launch = launch_of(correlation);
+	uint32_t told;
 
 	if (launch->correlation != correlation)
 		*launch = (struct launch){.correlation = correlation,
@@ -135,6 +136,9 @@ void cupti_launches_work(struct session *session, const struct event *event)
 	    (launch->nodes == *size_of_graph(launch->graph) ||
 	     launch->nodes == told_work(session, launch->graph)))
 		launch->state = LAUNCH_NONE;
+	told = told_work(session, launch->graph);
+	cupti_graph_memory_work(event, event->kind == EVENT_GPU_GRAPH ||
+					       !told || launch->nodes == told);
 }
 
 /* How long a launch's first record is waited for. */

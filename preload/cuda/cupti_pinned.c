@@ -20,13 +20,14 @@
 static const struct {
 	CUpti_CallbackDomain domain;
 	CUpti_CallbackId number;
+	enum cupti_memory_call call;
 } calls[] = {
 	/* clang-format off */
-	{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaHostRegister_v4000},
-	{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaHostUnregister_v4000},
-	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuMemHostRegister},
-	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuMemHostRegister_v2},
-	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuMemHostUnregister},
+	{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaHostRegister_v4000, CUPTI_PINS},
+	{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaHostUnregister_v4000, CUPTI_UNPINS},
+	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuMemHostRegister, CUPTI_PINS},
+	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuMemHostRegister_v2, CUPTI_PINS},
+	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuMemHostUnregister, CUPTI_UNPINS},
 	/* clang-format on */
 };
 
@@ -39,11 +40,20 @@ struct pinned {
 	size_t bytes;
 };
 
+uint8_t cupti_memory_calls[CUPTI_CB_DOMAIN_RUNTIME_API + 1][CUPTI_CALLS_MAX];
+
+void cupti_memory_call_on(void *subscriber, CUpti_CallbackDomain domain,
+			  uint32_t number, enum cupti_memory_call call)
+{
+	cupti_memory_calls[domain][number] = (uint8_t)call;
+	cupti.cuptiEnableCallback(1, subscriber, domain, number);
+}
+
 void cupti_pinned_start(void *subscriber)
 {
 	for (size_t i = 0; i < CALLS; i++)
-		cupti.cuptiEnableCallback(1, subscriber, calls[i].domain,
-					  calls[i].number);
+		cupti_memory_call_on(subscriber, calls[i].domain,
+				     calls[i].number, calls[i].call);
 }
 
 static void note(const CUpti_CallbackData *data, bool is_free)
@@ -73,12 +83,12 @@ static void note(const CUpti_CallbackData *data, bool is_free)
 		});
 }
 
-void cupti_pinned_call(enum cupti_pinning pinning, const void *data)
+void cupti_pinned_call(enum cupti_memory_call call, const void *data)
 {
-	const CUpti_CallbackData *call = data;
+	const CUpti_CallbackData *about = data;
 
-	if (call->callbackSite == CUPTI_API_EXIT)
-		note(call, pinning == CUPTI_UNPINS);
+	if (about->callbackSite == CUPTI_API_EXIT)
+		note(about, call == CUPTI_UNPINS);
 }
 
 #endif

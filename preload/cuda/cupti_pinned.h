@@ -1,46 +1,49 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cupti_pinned.h - which calls pin the program's own memory.
+ * cupti_pinned.h - which calls pin the program's own memory, or give memory to
+ * a graph: those of which no record tells.
  *
  * Asked at each launch that may begin a step, so it is inline.
  */
 #ifndef PRELOAD_CUPTI_PINNED_H
 #define PRELOAD_CUPTI_PINNED_H
 
+#include "preload/cuda/cupti_record.h"
+
 #include <cupti.h>
 #include <stdint.h>
 
-enum cupti_pinning { CUPTI_PINS_NOTHING, CUPTI_PINS, CUPTI_UNPINS };
+enum cupti_memory_call {
+	CUPTI_NO_MEMORY_CALL,
+	CUPTI_PINS,
+	CUPTI_UNPINS,
+	/* May make a node of a graph; see cupti_graph_memory.h. */
+	CUPTI_ALLOC_NODE,
+	CUPTI_FREE_NODE,
+	CUPTI_ANY_NODE,
+	CUPTI_ANY_NODE_2,
+	CUPTI_ALLOC,
+	CUPTI_FREE,
+};
 
-static inline enum cupti_pinning cupti_pinning_of_runtime(uint32_t number)
+/* By CUPTI's number of the domain, and the call's. */
+extern uint8_t cupti_memory_calls[CUPTI_CB_DOMAIN_RUNTIME_API + 1]
+				 [CUPTI_CALLS_MAX];
+
+/* Of a call of the runtime or of the driver. */
+static inline enum cupti_memory_call
+cupti_memory_call_of(CUpti_CallbackDomain domain, uint32_t number)
 {
-	switch (number) {
-	case CUPTI_RUNTIME_TRACE_CBID_cudaHostRegister_v4000: return CUPTI_PINS;
-	case CUPTI_RUNTIME_TRACE_CBID_cudaHostUnregister_v4000:
-		return CUPTI_UNPINS;
-	default: return CUPTI_PINS_NOTHING;
-	}
+	if (number >= CUPTI_CALLS_MAX)
+		return CUPTI_NO_MEMORY_CALL;
+	return (enum cupti_memory_call)cupti_memory_calls[domain][number];
 }
 
-static inline enum cupti_pinning cupti_pinning_of_driver(uint32_t number)
-{
-	switch (number) {
-	case CUPTI_DRIVER_TRACE_CBID_cuMemHostRegister:
-	case CUPTI_DRIVER_TRACE_CBID_cuMemHostRegister_v2: return CUPTI_PINS;
-	case CUPTI_DRIVER_TRACE_CBID_cuMemHostUnregister: return CUPTI_UNPINS;
-	default: return CUPTI_PINS_NOTHING;
-	}
-}
-
-static inline enum cupti_pinning cupti_pinning_of(CUpti_CallbackDomain domain,
-						  uint32_t number)
-{
-	return domain == CUPTI_CB_DOMAIN_RUNTIME_API
-		       ? cupti_pinning_of_runtime(number)
-		       : cupti_pinning_of_driver(number);
-}
+/* It is called back for, all along. */
+void cupti_memory_call_on(void *subscriber, CUpti_CallbackDomain domain,
+			  uint32_t number, enum cupti_memory_call call);
 
 /* Such a call begins or ends; data: of its callback. */
-void cupti_pinned_call(enum cupti_pinning pinning, const void *data);
+void cupti_pinned_call(enum cupti_memory_call call, const void *data);
 
 #endif

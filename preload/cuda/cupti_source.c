@@ -232,6 +232,9 @@ static void push_event(struct session *session, const struct cupti_event *made)
 	}
 	if (is_work(event))
 		cupti_launches_work(session, event);
+	if (event->kind == EVENT_GPU_MEMORY &&
+	    !cupti_graph_memory_counts(event))
+		return;
 	slots[0] = *event;
 	if (event->kind == EVENT_GPU_MEMORY)
 		slots[0].caller = cupti_stacks_of(event->memory.correlation);
@@ -241,6 +244,20 @@ static void push_event(struct session *session, const struct cupti_event *made)
 	}
 	memcpy(&slots[1], &made->kernel, sizeof(slots[1]));
 	push(slots, 2);
+}
+
+/* What follows from records.  False: the ring has no room. */
+static bool push_followers(void)
+{
+	struct event event;
+
+	while (ring_reserve(&source.thread->ring, SLOTS_PER_RECORD)) {
+		if (!cupti_graph_memory_next(&event))
+			return true;
+		event.caller = cupti_stacks_of(event.memory.correlation);
+		push(&event, 1);
+	}
+	return false;
 }
 
 /* False: the ring has no room. */
@@ -253,7 +270,7 @@ static bool decode_record(struct session *session,
 			    (size_t)((const uint8_t *)record - buffer->bytes);
 	struct cupti_event made;
 
-	if (!ring_reserve(&source.thread->ring, SLOTS_PER_RECORD))
+	if (!push_followers())
 		return false;
 	switch (cupti_record_decode(session, record, room, &made)) {
 	case CUPTI_RECORD_EVENT: push_event(session, &made); break;
@@ -311,12 +328,15 @@ static void queue_completed(void)
 static void show_neighbours(struct session *session, bool is_over)
 {
 	struct event event = {.kind = EVENT_GPU_OVERHEAD};
+	bool is_loss;
 
 	while (ring_reserve(&source.thread->ring, SLOTS_PER_RECORD) &&
 	       cupti_neighbour_slice(is_over, &event.start_ticks,
-				     &event.end_ticks, &event.extra)) {
-		event.name = names_intern_string(session,
-						 "CUPTI is another profiler's");
+				     &event.end_ticks, &event.extra,
+				     &is_loss)) {
+		event.name = names_intern_string(
+			session, is_loss ? "records of the GPU are missing"
+					 : "CUPTI is another profiler's");
 		push(&event, 1);
 	}
 }
@@ -453,6 +473,8 @@ void cupti_source_poll(void *unused)
 		if (!decode_buffer(session, &budget))
 			return;
 	}
+	if (!push_followers())
+		return;
 	show_neighbours(session, is_over);
 	show_overdue(session, is_over ? UINT64_MAX
 				      : clock_ticks() - PAIR_SECONDS * second);

@@ -56,10 +56,10 @@ void cupti_neighbour_look(void);
 /* The writer: a slice for each time that CUPTI was another's; false: none more.
  * `is_over`: also one that goes on. */
 bool cupti_neighbour_slice(bool is_over, uint64_t *start, uint64_t *end,
-			   uint32_t *tid);
+			   uint32_t *tid, bool *is_loss);
 
-/* A forced flush has not brought back so many buffers. */
-void cupti_neighbour_took(unsigned int buffers);
+/* A forced flush has not brought back so many buffers, lent since then. */
+void cupti_neighbour_took(unsigned int buffers, uint64_t since);
 
 void cupti_neighbour_forget(void);
 
@@ -119,6 +119,18 @@ bool cupti_launches_are_under_way(const struct session *session);
 void cupti_launches_look(struct session *session, bool is_over);
 uint64_t cupti_launches_count(void);
 void cupti_launches_forget(void);
+
+/* Memory of graphs (cupti_graph_memory.c), on the writer's thread: one of a
+ * launch's pieces of work has arrived; `is_last`: all have. */
+void cupti_graph_memory_work(const struct event *work, bool is_last);
+
+/* A record of CUPTI's own; false: it is of a call that only made a node. */
+bool cupti_graph_memory_counts(const struct event *event);
+
+/* The next event that follows from these; false: none. */
+bool cupti_graph_memory_next(struct event *event);
+
+void cupti_graph_memory_forget(void);
 
 /* What CUPTI tells at once:
  *

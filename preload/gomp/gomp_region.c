@@ -166,7 +166,7 @@ bool gomp_member_begin(struct gomp_member *member, struct gomp_region *region,
 {
 	struct gomp_slice slice = {.thread = NULL};
 
-	member->region = region;
+	member->region = NULL;
 	member->was_last = gomp_last;
 	gomp_last = region->library;
 	slice.thread = gomp_is_recording() ? hook_thread() : NULL;
@@ -184,7 +184,9 @@ bool gomp_member_begin(struct gomp_member *member, struct gomp_region *region,
 	if (slice.thread == region->master) {
 		region->detail.team = team;
 		if (region->site)
-			region->site->has_team = 1;
+			region->site->team = team;
+		if (region->schedule != OMP_SCHEDULE_TEAMS)
+			member->region = region;
 	}
 	member->slice = gomp_slice_pushed(slice, clock_ticks());
 	return true;
@@ -199,14 +201,15 @@ void gomp_member_end(struct gomp_member *member)
 	if (unlikely(!member->slice.thread))
 		return;
 	end = clock_ticks();
-	if (member->slice.thread != region->master ||
-	    region->schedule == OMP_SCHEDULE_TEAMS || !gomp_is_recording() ||
+	if (!region || !gomp_is_recording() ||
 	    !gomp_is_mine(member->slice.thread)) {
 		gomp_slice_close(&member->slice, end, &member->detail);
 		return;
 	}
 	region->share_start = member->slice.start_ticks;
 	region->wait_start = gomp_share_end(&member->slice, end);
+	/* The others have read it: the next region writes there. */
+	prefetch_to_write(region);
 }
 
 /* The team's only member: the region's own event says it all. */

@@ -82,7 +82,8 @@ void gomp_close_outlined(struct gomp_region *region);
 
 /* One member's part: between these it runs the program's code. */
 struct gomp_member {
-	struct gomp_region *region;
+	struct gomp_region *region; /* NULL: not the master, or all of it is in
+				       the share */
 	struct gomp_library *was_last;
 	struct gomp_slice slice;
 	struct gomp_detail detail;

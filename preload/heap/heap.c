@@ -127,10 +127,22 @@ static inline bool may_skip(const void *ptr, uint64_t bytes)
 	return bytes < heap.thin_bytes && thin_heap_skips(ptr);
 }
 
+/* What is passed over fills no chunk. */
+static COLD void look_back(struct thread *thread)
+{
+	thread_fill();
+	thin_heap_look(thread, load_relaxed(&session_here));
+	thread_unbusy(thread);
+}
+
 static inline void count_skipped(struct thread *thread, unsigned int kind)
 {
-	thread->thin.heap_skipped[kind == EVENT_HEAP_FREE]++;
+	uint64_t *const skipped =
+		&thread->thin.heap_skipped[kind == EVENT_HEAP_FREE];
+
 	thread->ring.committed++;
+	if (unlikely(!(++*skipped % THIN_CALLS)))
+		look_back(thread);
 }
 
 /* Does it leave nothing but a count? */

@@ -227,7 +227,8 @@ static void say_hint(const struct session *session,
 }
 
 void closing_report(const struct session *session,
-		    const struct writer_summary *done, int rc, uint64_t missed)
+		    const struct writer_summary *done, int rc, uint64_t missed,
+		    bool ends)
 {
 	const struct options *options = &session->head->options;
 	const uint64_t unrecorded =
@@ -271,7 +272,7 @@ void closing_report(const struct session *session,
 	} else if (done->files && rc != -ETIMEDOUT) {
 		/* Of a file that is not whole yet there are no totals. */
 		say_files(session, done);
-		if (done->most[0])
+		if ((!ends || !closing_verdict(session, done)) && done->most[0])
 			log_say("most time: %s", done->most);
 		say_hint(session, done);
 		say_next(session, done);

@@ -431,12 +431,12 @@ bool life_is_watching(void)
 	return load_relaxed(&life.state) == LIFE_WATCHING;
 }
 
-static void report(int rc)
+static void report(int rc, bool ends)
 {
 	struct writer_summary summary;
 
 	writer_summarise(&summary);
-	closing_report(life.session, &summary, rc, life.missed_said);
+	closing_report(life.session, &summary, rc, life.missed_said, ends);
 }
 
 /* Another thread may be starting the writer; not so if this is a signal handler
@@ -448,8 +448,8 @@ static bool writer_is_there(const struct thread *thread)
 			  (uint64_t)process.options.exit_ms * 1000000u);
 }
 
-/* Ends the recording. */
-static void finish(void)
+/* Ends the recording, and maybe the program. */
+static void finish(bool ends)
 {
 	struct session *session = life.session;
 	struct thread *thread = thread_self;
@@ -473,7 +473,7 @@ static void finish(void)
 		rc = writer_stop((unsigned int)process.options.exit_ms);
 	if (!rc)
 		session_unlink(session);
-	report(rc);
+	report(rc, ends);
 	quiet_end(&quiet);
 }
 
@@ -496,7 +496,7 @@ COLD void life_end(void)
 		return;
 	life_settled();
 	if (move(LIFE_RUNNING, LIFE_ENDED)) {
-		finish();
+		finish(true);
 	} else if (move(LIFE_WATCHING, LIFE_ENDED)) {
 		close_gate();
 		if (process.direct)
@@ -519,7 +519,7 @@ void life_confine(void)
 	life_settled();
 	if (move(LIFE_RUNNING, LIFE_ENDED)) {
 		session_note(life.session, "seccomp ended the recording");
-		finish();
+		finish(false);
 		writer_summarise(&summary);
 		last_thread_wait_gone(summary.tid);
 	} else if (move(LIFE_WATCHING, LIFE_CLOSED)) {
@@ -536,7 +536,7 @@ bool life_exec(void)
 	const bool ends = life_is_running() && move(LIFE_RUNNING, LIFE_ENDED);
 
 	if (ends)
-		finish();
+		finish(false);
 	errno = saved;
 	return ends;
 }

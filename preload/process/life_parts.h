@@ -47,12 +47,20 @@ void user_signal_poll(void *unused);
 /* --- closing.c ------------------------------------------------------------ */
 
 /* The last lines on stderr.  `rc` is writer_stop()'s; `missed` calls came while
- * the start was held up, which has been said. */
+ * the start was held up, which has been said.  `ends`: the program does. */
 void closing_report(const struct session *session,
-		    const struct writer_summary *done, int rc, uint64_t missed);
+		    const struct writer_summary *done, int rc, uint64_t missed,
+		    bool ends);
 
 /* Of the process that `traceprof record` started nothing was recorded: what was
  * seen of it, and why there is no file. */
 void closing_explain(const struct options *options, uint64_t heap_calls);
+
+/* --- closing_verdict.c ---------------------------------------------------- */
+
+/* Prints what is slow in the newest file and what to do, in the time that there
+ * is.  False: nothing was printed. */
+bool closing_verdict(const struct session *session,
+		     const struct writer_summary *done);
 
 #endif

@@ -8,7 +8,9 @@
 #include "preload/process/process.h"
 
 #include "collector/system/log.h"
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -256,4 +258,16 @@ void process_complain(void)
 	for (unsigned int i = 0; i < process.complaints; i++)
 		log_trouble("%s", process.complaint[i]);
 	process.complaints = 0;
+}
+
+/* Later the program may be in another folder. */
+COLD const char *process_own_path(void)
+{
+	static char own_path[PATH_MAX];
+	Dl_info self;
+
+	if (!own_path[0] &&
+	    (!dladdr(own_path, &self) || !realpath(self.dli_fname, own_path)))
+		own_path[0] = '\0';
+	return own_path;
 }

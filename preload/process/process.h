@@ -34,6 +34,10 @@ bool process_read(void);
  * begins. */
 void process_complain(void);
 
+/* Where this library lies, as it was found first; "" if that can't be told.
+ * Asked first before main(), by one thread. */
+const char *process_own_path(void);
+
 /* TRACEPROF=0 (or off), or a program that runs with others' rights. */
 bool process_kind_is_off(char *const *environment);
 

@@ -35,6 +35,7 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <stdio.h>
+#include <threads.h>
 
 /* clang-format off */
 #define WRAPPED_FUNCTIONS(X)						\
@@ -159,6 +160,8 @@
 	X(libc, REST, pthread_create, int,    (pthread_t *thread,	\
 					       const pthread_attr_t *attributes, \
 					       void *(*run)(void *), void *arg)) \
+	X(libc, LATE, thrd_create,    int,    (thrd_t *thread, thrd_start_t run, \
+					       void *arg))		\
 	X(libc, REST, dl_iterate_phdr, int,   (int (*visit)(struct dl_phdr_info *, \
 							    size_t, void *), \
 					       void *arg))		\

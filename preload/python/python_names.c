@@ -93,20 +93,27 @@ static const char *short_path(const char *path)
 	return path + longest;
 }
 
-static uint32_t describe_code(void *code, bool *is_import)
+bool python_name_write(void *code, char *text, size_t bytes)
 {
-	char path[TEXT_BYTES / 2], name[TEXT_BYTES / 4], text[TEXT_BYTES];
+	char path[TEXT_BYTES / 2], name[TEXT_BYTES / 4];
 	void *line = python_api.attribute(code, "co_firstlineno");
 
 	read_attribute(code, "co_filename", path, sizeof(path));
 	read_attribute(code, "co_name", name, sizeof(name));
-	*is_import = !strcmp(name, "_find_and_load") &&
-		     !strcmp(path, "<frozen importlib._bootstrap>");
-	log_format(text, sizeof(text), "%s(%ld): %s", short_path(path),
+	log_format(text, bytes, "%s(%ld): %s", short_path(path),
 		   line ? python_api.number(line) : 0, name);
 	if (line)
 		python_api.give(line);
 	python_api.error_clear();
+	return !strcmp(name, "_find_and_load") &&
+	       !strcmp(path, "<frozen importlib._bootstrap>");
+}
+
+static uint32_t describe_code(void *code, bool *is_import)
+{
+	char text[TEXT_BYTES];
+
+	*is_import = python_name_write(code, text, sizeof(text));
 	return intern(text);
 }
 

@@ -9,6 +9,7 @@
 #define PRELOAD_PYTHON_NAMES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct python_name {
@@ -19,6 +20,9 @@ struct python_name {
 /* Of a code object, and of what is called in C. */
 struct python_name python_name_of_code(void *code);
 struct python_name python_name_of_function(void *function);
+
+/* The text for a code object; true if it is the function that imports. */
+bool python_name_write(void *code, char *text, size_t bytes);
 
 /* True of what is written in C and has a name of its own. */
 bool python_is_function(const void *callable);

@@ -9,6 +9,7 @@
 #include "preload/stack/unwind_table.h"
 #include <dlfcn.h>
 #include <link.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -301,6 +302,15 @@ static __attribute__((noinline)) uint32_t walk(uint64_t code, uint64_t *frames)
 	return count;
 }
 
+/* There is room for the walk, on the thread's stack or beside it. */
+static bool has_room(const struct thread *thread, const ucontext_t *context,
+		     uint64_t here)
+{
+	return unwind_is_ready(thread, here) ||
+	       (!(context->uc_stack.ss_flags & SS_DISABLE) &&
+		context->uc_stack.ss_size >= SAMPLE_ROOM_MIN);
+}
+
 struct sample_place sample_stack_take(struct session *session,
 				      struct thread *thread,
 				      const void *context)
@@ -312,7 +322,9 @@ struct sample_place sample_stack_take(struct session *session,
 	const uint64_t code = interrupted(context, &stack);
 	uint32_t count = 0;
 
-	if (unwind_is_ready(thread, (uint64_t)(uintptr_t)frames) &&
+	/* Where the register points elsewhere, there is no stack to walk. */
+	if (unwind_is_ready(thread, stack) &&
+	    has_room(thread, context, (uint64_t)(uintptr_t)frames) &&
 	    !is_unwinding(thread, code, stack) && !may_need_room(thread, code))
 		count = walk(code, frames);
 	if (count < 2) {

@@ -23,8 +23,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #define SLOTS	     TASK_COUNTS_MAX
@@ -34,6 +36,8 @@
 #define MASK_BYTES   8
 #define LOOK_EACH_NS UINT64_C(100000000)
 #define FOLDER_BYTES 4096
+#define ROOM_BYTES   SAMPLE_ROOM_BYTES
+#define GUARD_BYTES  4096u
 
 struct sample_slot {
 	_Atomic uint32_t tid; /* 0 free, BUSY held */
@@ -41,6 +45,7 @@ struct sample_slot {
 	_Atomic uint32_t is_armed;
 	_Atomic uint64_t cpu_ns; /* of its thread at the last sample, 0 none */
 	uint32_t seen;		 /* by the look that counts so; writer */
+	_Atomic uintptr_t room;	 /* the handler's stack, never freed; 0 none */
 };
 
 /* As the kernel has it. */
@@ -74,7 +79,8 @@ static bool gate_wants(void)
 	return gate_bits() & GATE_SAMPLE;
 }
 
-static void set_timer(struct sample_slot *slot, bool on)
+/* False: its thread has ended. */
+static bool set_timer(struct sample_slot *slot, bool on)
 {
 	const struct timespec period = {
 		.tv_sec = (time_t)(sampler.period_ns / 1000000000u),
@@ -83,10 +89,54 @@ static void set_timer(struct sample_slot *slot, bool on)
 	const struct itimerspec every = {period, period};
 
 	store_relaxed(&slot->cpu_ns, 0);
-	if (!syscall(SYS_timer_settime, slot->timer, 0, on ? &every : &off,
-		     NULL))
-		store_relaxed(&slot->is_armed, on);
+	if (syscall(SYS_timer_settime, slot->timer, 0, on ? &every : &off,
+		    NULL))
+		return false;
+	store_relaxed(&slot->is_armed, on);
+	return true;
 }
+
+/* --- the handler's stack ---------------------------------------------------*/
+
+/* Code that a compiler makes at run time may keep what it needs below the stack
+ * pointer, or have something else in that register: oneDNN's does.  So the
+ * handler has a stack of its own, with a page below it that faults. */
+static uintptr_t make_room(void)
+{
+	char *low = mmap(NULL, ROOM_BYTES + GUARD_BYTES, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (low == MAP_FAILED)
+		return 0;
+	mprotect(low, GUARD_BYTES, PROT_NONE);
+	return (uintptr_t)low + GUARD_BYTES;
+}
+
+static stack_t stack_at(uintptr_t room)
+{
+	return (stack_t){.ss_sp = (void *)room, .ss_size = ROOM_BYTES};
+}
+
+/* On this thread, unless it has one already. */
+static void enter_room(uintptr_t room)
+{
+	const stack_t ours = stack_at(room);
+	stack_t theirs;
+
+	if (room && !sigaltstack(NULL, &theirs) && theirs.ss_flags & SS_DISABLE)
+		sigaltstack(&ours, NULL);
+}
+
+/* In the handler: the return from it gives the thread its stack. */
+static void leave_room(const struct sample_slot *slot, ucontext_t *context)
+{
+	const uintptr_t room = load_relaxed(&slot->room);
+
+	if (room && context->uc_stack.ss_flags & SS_DISABLE)
+		context->uc_stack = stack_at(room);
+}
+
+/* --- timers' places --------------------------------------------------------*/
 
 static bool hold(struct sample_slot *slot, uint32_t tid)
 {
@@ -199,10 +249,13 @@ static void handle(int number, siginfo_t *info, void *context)
 	struct sample_slot *slot = info->si_value.sival_ptr;
 	const int saved = errno;
 
-	if (info->si_code == SI_TIMER && slot >= slots && slot < slots + SLOTS)
+	if (info->si_code == SI_TIMER && slot >= slots &&
+	    slot < slots + SLOTS) {
 		take(slot, info, context);
-	else
+		leave_room(slot, context);
+	} else {
 		hand_on(number, info, context);
+	}
 	errno = saved;
 }
 
@@ -220,7 +273,7 @@ static bool install(void)
 		return false;
 	ours = sampler.before;
 	ours.handler = handle;
-	ours.flags |= SA_SIGINFO | SA_RESTART;
+	ours.flags |= SA_SIGINFO | SA_RESTART | SA_ONSTACK;
 	ours.mask = ~UINT64_C(0);
 	sampler.is_installed =
 		!syscall(SYS_rt_sigaction, SIGNAL, &ours, NULL, MASK_BYTES);
@@ -277,6 +330,22 @@ static void drop(struct sample_slot *slot)
 	let_go(slot, 0);
 }
 
+/* The thread itself and the writer may each have given it a timer, and its time
+ * would count twice: the later one goes. */
+static void drop_second(uint32_t tid)
+{
+	struct sample_slot *first = find(tid);
+	const uint32_t used = load_relaxed(&sampler.used);
+
+	for (struct sample_slot *slot = first; slot && ++slot < slots + used;) {
+		if (load_relaxed(&slot->tid) == tid && hold(slot, tid)) {
+			drop(slot);
+			add_relaxed(&sampler.session->head->sampling.timers,
+				    -1);
+		}
+	}
+}
+
 static void add_timer(uint32_t tid)
 {
 	struct sampling *sums = &sampler.session->head->sampling;
@@ -289,9 +358,14 @@ static void add_timer(uint32_t tid)
 		return;
 	}
 	add_relaxed(&sums->timers, 1);
+	if (!load_relaxed(&slot->room))
+		store_relaxed(&slot->room, make_room());
 	slot->seen = sampler.looks;
 	set_timer(slot, gate_wants());
 	let_go(slot, tid);
+	/* Each of two shows its own first: one of them sees both. */
+	atomic_thread_fence(memory_order_seq_cst);
+	drop_second(tid);
 }
 
 void sampler_thread_begins(void)
@@ -299,11 +373,18 @@ void sampler_thread_begins(void)
 	const uint32_t tid = (uint32_t)syscall(SYS_gettid);
 	struct sample_slot *old = find(tid);
 
-	/* A thread before had this number. */
-	if (old && hold(old, tid))
-		drop(old);
+	/* The writer was faster, or a thread before had this number. */
+	if (old && hold(old, tid)) {
+		if (set_timer(old, gate_wants()))
+			let_go(old, tid);
+		else
+			drop(old);
+	}
 	if (!find(tid))
 		add_timer(tid);
+	old = find(tid);
+	if (old)
+		enter_room(load_relaxed(&old->room));
 }
 
 /* A thread in /proc/self/task. */
@@ -311,10 +392,12 @@ static void look_at(uint32_t tid, uint32_t writer)
 {
 	struct sample_slot *slot = find(tid);
 
-	if (slot)
+	if (slot) {
 		slot->seen = sampler.looks;
-	else if (tid != writer)
+		drop_second(tid);
+	} else if (tid != writer) {
 		add_timer(tid);
+	}
 }
 
 /* Threads that were not seen to begin get timers, those of threads that have
@@ -373,6 +456,7 @@ void sampler_prepare(void)
 		return;
 	sample_stack_prepare();
 	sample_stack_thread_begins();
+	enter_room(make_room());
 	life_begin("sampling");
 }
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread_hooks.c - pthread_create(): a thread that begins gets its timer.
+ * thread_hooks.c - pthread_create() and C11's thrd_create(): a thread gets
+ * its timer and its record as it begins.
  *
- * Where samples are wanted a thread begins in a function of ours, which
- * jumps to the program's.  What that one is waits in one of a few places: with
- * all of them taken the thread begins as if we weren't there, and the writer
- * finds it.
+ * Where samples or waits are wanted a thread begins in a function of ours, and
+ * goes on to the program's.  What that one is waits in one of a few places:
+ * with all of them taken the thread begins as if we weren't there, and the
+ * writer finds it.
  */
+#include "collector/session/gate.h"
 #include "preload/process/hook.h"
 #include "preload/process/real.h"
 #include "preload/sample/sample_stack.h"
@@ -19,25 +21,48 @@
 static struct thread_begin {
 	_Atomic bool is_taken;
 	void *(*run)(void *);
+	thrd_start_t run_c11;
 	void *arg;
 } places[PLACES];
 
-static void *begin(void *place)
+static void arrive(struct thread_begin *mine)
 {
-	struct thread_begin *mine = place;
-	void *(*const run)(void *) = mine->run;
-	void *const arg = mine->arg;
 	const int saved = errno;
 
 	/* RELEASE pairs with ACQUIRE in take_place(): what was here is read. */
 	store_release(&mine->is_taken, false);
+	hook_thread();
 	if (sampler_is_on()) {
-		hook_thread();
 		sample_stack_thread_begins();
 		sampler_thread_begins();
 	}
 	errno = saved;
+}
+
+static void *begin(void *place)
+{
+	const struct thread_begin *mine = place;
+	void *(*const run)(void *) = mine->run;
+	void *const arg = mine->arg;
+
+	arrive(place);
 	return run(arg);
+}
+
+static int begin_c11(void *place)
+{
+	const struct thread_begin *mine = place;
+	const thrd_start_t run = mine->run_c11;
+	void *const arg = mine->arg;
+
+	arrive(place);
+	return run(arg);
+}
+
+static bool is_wanted(uint64_t caller)
+{
+	return (sampler_is_on() || unlikely(gate_bits() & GATE_WAIT)) &&
+	       !unwind_is_ours(caller);
 }
 
 static struct thread_begin *take_place(void)
@@ -82,7 +107,36 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 		real_look_late();
 	if (unlikely(!real.pthread_create))
 		return EAGAIN;
-	if (unlikely(sampler_is_on()) && !unwind_is_ours(caller))
+	if (unlikely(is_wanted(caller)))
 		return create(thread, attributes, run, arg);
 	return real.pthread_create(thread, attributes, run, arg);
+}
+
+static COLD int create_c11(thrd_t *thread, thrd_start_t run, void *arg)
+{
+	struct thread_begin *place = take_place();
+	int rc;
+
+	if (!place)
+		return real.thrd_create(thread, run, arg);
+	place->run_c11 = run;
+	place->arg = arg;
+	rc = real.thrd_create(thread, begin_c11, place);
+	if (rc != thrd_success)
+		store_release(&place->is_taken, false);
+	return rc;
+}
+
+EXPORT int thrd_create(thrd_t *thread, thrd_start_t run, void *arg)
+{
+	const uint64_t caller =
+		(uint64_t)(uintptr_t)__builtin_return_address(0);
+
+	if (unlikely(!real.thrd_create))
+		real_look_late();
+	if (unlikely(!real.thrd_create))
+		return thrd_error;
+	if (unlikely(is_wanted(caller)))
+		return create_c11(thread, run, arg);
+	return real.thrd_create(thread, run, arg);
 }

@@ -16,6 +16,7 @@
 #include "preload/annotate/nvtx_range.h"
 #include "preload/annotate/scope.h"
 #include "preload/process/process.h"
+#include "preload/torch/torch_compile.h"
 #include "preload/torch/torch_library.h"
 #include "preload/torch/torch_phases.h"
 #include "preload/torch/torch_shapes.h"
@@ -230,6 +231,7 @@ static const char *attach(struct session *session)
 	if (process.options.shapes && !torch.has_shapes)
 		session_note(session, "PyTorch: this version's shapes are "
 				      "unknown here");
+	torch_compile_prepare();
 	memset(callback.scopes, true, sizeof(callback.scopes));
 	callback.needs_inputs = torch.has_shapes;
 	torch.handle = torch.library.add_global(callback);
@@ -332,6 +334,9 @@ void torch_poll(struct session *session)
 	const struct module *newest;
 	const struct module *module;
 
+	/* ACQUIRE pairs with RELEASE in move(): it was prepared. */
+	if (load_acquire(&torch.state) == TORCH_ALIVE)
+		torch_compile_poll();
 	if (load_relaxed(&torch.state) != TORCH_NONE ||
 	    process.options.torch == TORCH_OFF)
 		return;
@@ -367,6 +372,7 @@ void torch_forget(void)
 {
 	uint32_t begun = TORCH_BEGUN;
 
+	torch_compile_forget();
 	torch.seen = NULL;
 	atomic_store(&torch.is_wanted, 0);
 	atomic_compare_exchange_strong(&torch.state, &begun, TORCH_FAILED);

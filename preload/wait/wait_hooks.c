@@ -10,11 +10,14 @@
 #include "preload/wait/waits.h"
 
 #include "preload/process/hook.h"
+#include "preload/process/life.h"
+#include "preload/process/process.h"
 #include "preload/process/real.h"
 #include "preload/wait/file_io.h"
 #include "preload/wait/wakers.h"
 #include <errno.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -73,9 +76,7 @@
 	X(int, clock_nanosleep, (clockid_t clock, int flags,		\
 				 const struct timespec *time,		\
 				 struct timespec *left),		\
-	  (clock, flags, time, left))					\
-	X(int, pthread_join, (pthread_t thread, void **value),		\
-	  (thread, value))
+	  (clock, flags, time, left))
 
 /* Those that somebody wakes who signals what stands first: X(how it fails,
  * name, parameters, arguments, what). */
@@ -103,7 +104,8 @@
 
 enum wait_call {
 #define X(returns, name, ...) CALL_##name,
-	WAITING_CALLS(X) FILE_CALLS(X) RETURNING_CALLS(X) WOKEN_CALLS(X)
+	WAITING_CALLS(X) FILE_CALLS(X) RETURNING_CALLS(X) CALL_pthread_join,
+	WOKEN_CALLS(X)
 #undef X
 		CALL_LOCKS,
 	CALL_COUNT = CALL_LOCKS + WAIT_LOCK_COUNT
@@ -111,7 +113,8 @@ enum wait_call {
 
 static const char words[CALL_COUNT][32] = {
 #define X(returns, name, ...) "wait: " #name,
-	WAITING_CALLS(X) FILE_CALLS(X) RETURNING_CALLS(X) WOKEN_CALLS(X)
+	WAITING_CALLS(X) FILE_CALLS(X) RETURNING_CALLS(X) "wait: pthread_join",
+	WOKEN_CALLS(X)
 #undef X
 #define X(name, word) word,
 		WAIT_LOCKS(X)
@@ -124,6 +127,13 @@ static struct {
 	const char *gil; /* what the GIL lies in */
 	size_t gil_bytes;
 } waits;
+
+COLD void waits_prepare(void)
+{
+	if (options_is_set(&process.options, OPTION_AT_waits) &&
+	    process.options.waits && life_is_watching())
+		life_begin("waits");
+}
 
 void waits_know_gil(const char *around, size_t bytes)
 {
@@ -335,6 +345,51 @@ RETURNING_CALLS(X)
 	}
 WOKEN_CALLS(X)
 #undef X
+
+/* A thread noted its number under its handle when it got its record.  Handles
+ * are used again: one that has ended by now was another. */
+static uint32_t who_is(const void *handle, uint64_t noted)
+{
+	const int saved = errno;
+	uint32_t tid = 0;
+
+	if (!wakers_since(handle, 0, noted, &tid) ||
+	    syscall(SYS_tgkill, getpid(), tid, 0))
+		tid = 0;
+	errno = saved;
+	return tid;
+}
+
+EXPORT int pthread_join(pthread_t thread, void **value)
+{
+	const uint64_t start = begin();
+	struct wait_other other = {.how = WAIT_WOKEN_BY};
+	const void *handle = (const void *)thread;
+	uint64_t noted;
+	int rc;
+
+	LOOK_UP(pthread_join);
+	if (unlikely(!real.pthread_join))
+		return EAGAIN;
+	if (likely(!start))
+		return real.pthread_join(thread, value);
+	noted = wakers_look(handle);
+	other.tid = who_is(handle, noted);
+	rc = real.pthread_join(thread, value);
+	/* It got its record while it was waited for, and nobody else did. */
+	if (!other.tid &&
+	    wakers_since(handle, noted, wakers_look(handle), &other.tid) != 1)
+		other.tid = 0;
+	if (gate_bits() & GATE_WAIT)
+		record(CALL_pthread_join, start, &other);
+	return rc;
+}
+
+void waits_thread_entered(const struct thread *thread)
+{
+	if (gate_bits() & GATE_WAIT)
+		wakers_note((const void *)pthread_self(), thread->tid);
+}
 
 /* Another name for it where files have 64 bits. */
 EXPORT ssize_t pread64(int fd, void *data, size_t bytes, off64_t at)

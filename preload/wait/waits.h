@@ -10,6 +10,9 @@
 #include "collector/session/session.h"
 #include "collector/session/thread_self.h"
 
+/* In our constructor: where they are asked for, the recording begins. */
+void waits_prepare(void);
+
 /* A recording begins in which waits of `least_ns` and longer are drawn. */
 void waits_start(struct session *session, uint64_t least_ns);
 
@@ -47,6 +50,9 @@ struct wait_other {
 /* The wait for a lock is over. */
 void waits_lock_ends(enum wait_lock lock, uint64_t start,
 		     const struct wait_other *other);
+
+/* The thread has got its record: who joins it learns its number. */
+void waits_thread_entered(const struct thread *thread);
 
 /* Python's GIL lies in these bytes: waits for it are named so, and drawn with
  * calls of Python too. */

@@ -47,10 +47,32 @@ BOTH(cudaGraphLaunch, v10000, ptsz, v10000,
      graph_launch((struct sim_graph *)executable, at(stream)))
 
 CALL(cudaGraphDestroy, v10000, (cudaGraph_t graph), (graph),
-     (graph_free((struct sim_graph *)graph), 0))
+     (graph_destroy((struct sim_graph *)graph, 0), 0))
 
 CALL(cudaGraphExecDestroy, v10000, (cudaGraphExec_t executable), (executable),
-     (graph_free((struct sim_graph *)executable), 0))
+     (graph_destroy((struct sim_graph *)executable, 1), 0))
+/* clang-format on */
+
+static int add_memory(cudaGraphNode_t *node, cudaGraph_t graph, void **address,
+		      size_t size)
+{
+	*node = (cudaGraphNode_t)graph_add_memory((struct sim_graph *)graph,
+						  address, size);
+	return *node ? 0 : cudaErrorMemoryAllocation;
+}
+
+/* clang-format off */
+CALL(cudaGraphAddMemAllocNode, v11040,
+     (cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t
+         *dependencies, size_t count, struct cudaMemAllocNodeParams *memory),
+     (node, graph, dependencies, count, memory),
+     add_memory(node, graph, &memory->dptr, memory->bytesize))
+
+CALL(cudaGraphAddMemFreeNode, v11040,
+     (cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t
+         *dependencies, size_t count, void *address),
+     (node, graph, dependencies, count, address),
+     add_memory(node, graph, &address, 0))
 /* clang-format on */
 
 /* The order of addition serves for all dependencies. */

@@ -4,6 +4,7 @@
  */
 #include "tests/fake_gpu/cudart.h"
 
+#include "tests/fake_gpu/sim_graph.h"
 #include "tests/fake_gpu/sim_life.h"
 #include "tests/fake_gpu/sim_memory.h"
 #include "tests/fake_gpu/sim_side.h"
@@ -32,16 +33,38 @@ cudaError_t cudaFree(void *pointer)
 	return cudart_end(&call);
 }
 
+static int allocate_async(struct sim_stream *stream, struct sim_pool *pool,
+			  void **pointer, size_t size)
+{
+	if (!stream)
+		return NO_STREAM;
+	if (stream->capture)
+		return graph_add_memory(stream->capture, pointer, size)
+			       ? 0
+			       : CUDA_ERROR_OUT_OF_MEMORY;
+	return memory_new_in(pool, pointer, size, ON_DEVICE, stream->id);
+}
+
+static int free_async(struct sim_stream *stream, void *pointer)
+{
+	if (!stream)
+		return NO_STREAM;
+	if (stream->capture)
+		return graph_add_memory(stream->capture, &pointer, 0)
+			       ? 0
+			       : CUDA_ERROR_INVALID_VALUE;
+	return memory_free(pointer, ON_DEVICE, stream->id);
+}
+
 /* clang-format off */
 BOTH(cudaMallocAsync, v11020, ptsz, v11020,
      (void **pointer, size_t size, cudaStream_t stream),
      (pointer, size, stream),
-     at(stream) ? memory_new_in(pool_default(), pointer, size, ON_DEVICE,
-         at(stream)->id) : NO_STREAM)
+     allocate_async(at(stream), pool_default(), pointer, size))
 
 BOTH(cudaFreeAsync, v11020, ptsz, v11020, (void *pointer, cudaStream_t stream),
      (pointer, stream),
-     at(stream) ? memory_free(pointer, ON_DEVICE, at(stream)->id) : NO_STREAM)
+     free_async(at(stream), pointer))
 
 CALL(cudaMallocHost, v3020, (void **pointer, size_t size), (pointer, size),
      memory_new(pointer, size, PINNED, 0))

@@ -245,6 +245,15 @@ static const char *lend_name(struct sim_buffer *buffer, const char *name)
 	return lent->text;
 }
 
+/* They go with their module. */
+static int names_are_reused(void)
+{
+	const struct sim_knobs *knobs = sim_knobs();
+
+	return knobs->name_reuse == BY_VERSION ? knobs->version < VERSION_13_4_1
+					       : knobs->name_reuse;
+}
+
 static int is_kernel(const CUpti_ActivityKernel10 *record)
 {
 	return record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ||
@@ -258,7 +267,7 @@ static void append(struct sim_buffer *buffer, const void *record, size_t size)
 
 	memcpy(kernel, record, size);
 	buffer->used += size;
-	if (sim_knobs()->name_reuse && is_kernel(kernel))
+	if (names_are_reused() && is_kernel(kernel))
 		kernel->name = lend_name(buffer, kernel->name);
 }
 

@@ -9,6 +9,7 @@
 #include "tests/fake_gpu/sim_callbacks.h"
 #include "tests/fake_gpu/sim_clock.h"
 #include "tests/fake_gpu/sim_life.h"
+#include "tests/fake_gpu/sim_memory.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,15 @@ void graph_free(struct sim_graph *graph)
 	free(graph);
 }
 
+void graph_destroy(struct sim_graph *graph, int is_executable)
+{
+	callbacks_graph(
+		is_executable ? CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING
+			      : CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING,
+		is_executable ? NULL : graph, is_executable ? graph : NULL);
+	graph_free(graph);
+}
+
 uint32_t graph_id(const struct sim_graph *graph)
 {
 	return graph->id;
@@ -74,12 +84,28 @@ uint64_t graph_add(struct sim_graph *graph, const struct sim_work *work)
 		[WORK_KERNEL] = CU_GRAPH_NODE_TYPE_KERNEL,
 		[WORK_COPY] = CU_GRAPH_NODE_TYPE_MEMCPY,
 		[WORK_SET] = CU_GRAPH_NODE_TYPE_MEMSET,
+		[WORK_HOST] = CU_GRAPH_NODE_TYPE_HOST,
+		[WORK_ALLOC] = CU_GRAPH_NODE_TYPE_MEM_ALLOC,
+		[WORK_FREE] = CU_GRAPH_NODE_TYPE_MEM_FREE,
 	};
 	const uint64_t node = append(graph, work);
 
 	callbacks_graph_node(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, graph, node,
 			     types[work->kind]);
 	return node;
+}
+
+uint64_t graph_add_memory(struct sim_graph *graph, void **address, size_t size)
+{
+	struct sim_work work = {.kind = size ? WORK_ALLOC : WORK_FREE};
+
+	if (size && memory_new_captured(address, size))
+		return 0;
+	if (!size)
+		memory_free_captured(*address);
+	work.to = *address;
+	work.bytes = size;
+	return graph_add(graph, &work);
 }
 
 struct sim_graph *graph_instantiate(struct sim_graph *graph)

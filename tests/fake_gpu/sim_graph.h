@@ -14,10 +14,15 @@ struct sim_graph;
 
 struct sim_graph *graph_new(void);
 void graph_free(struct sim_graph *graph);
+/* The same, for the program: CUPTI tells of it. */
+void graph_destroy(struct sim_graph *graph, int is_executable);
 uint32_t graph_id(const struct sim_graph *graph);
 
 /* The number of the new node. */
 uint64_t graph_add(struct sim_graph *graph, const struct sim_work *work);
+/* Memory that each launch has from there on; without a size: no more.  0: there
+ * is none. */
+uint64_t graph_add_memory(struct sim_graph *graph, void **address, size_t size);
 size_t graph_size(const struct sim_graph *graph);
 
 /* A copy that can be launched; it outlives the original. */

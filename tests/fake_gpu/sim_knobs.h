@@ -18,6 +18,7 @@ enum {
 	VERSION_13_1 = 130100,
 	VERSION_13_1_1 = 130101,
 	VERSION_13_3 = 130300,
+	VERSION_13_4_1 = 130401,
 };
 
 /* As the version has it. */
@@ -37,7 +38,7 @@ struct sim_knobs {
 	uint32_t version; /* as cuptiGetVersion() says it */
 	int per_thread;	  /* 0, 1 or PER_THREAD_BY_CLIENT */
 	int out_of_order; /* OOO */
-	int name_reuse;	  /* NAME_REUSE */
+	int name_reuse;	  /* NAME_REUSE, or BY_VERSION */
 	int subscriber_taken;
 	int forced_incomplete;
 	int dup_driver;
@@ -58,6 +59,7 @@ struct sim_knobs {
 	int devices;
 	int hidden_devices;    /* by CUDA_VISIBLE_DEVICES */
 	int no_device_records; /* DEVICE_RECORDS=0 */
+	int captured_memory;   /* records of calls that make a node */
 	int withhold;	   /* buffers with unfinished records stay with CUPTI */
 	int driver_absent; /* DRIVER=absent */
 	uint64_t nvml_reasons; /* NVML: why the clock is low */

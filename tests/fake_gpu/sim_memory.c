@@ -8,6 +8,7 @@
 #include "tests/fake_gpu/sim_call.h"
 #include "tests/fake_gpu/sim_clock.h"
 #include "tests/fake_gpu/sim_device.h"
+#include "tests/fake_gpu/sim_knobs.h"
 #include "tests/fake_gpu/sim_life.h"
 #include "tests/fake_gpu/sim_side.h"
 #include <pthread.h>
@@ -81,8 +82,8 @@ int memory_new(void **address, size_t size, CUpti_ActivityMemoryKind kind,
 	return memory_new_in(NULL, address, size, kind, stream);
 }
 
-int memory_new_in(struct sim_pool *pool, void **address, size_t size,
-		  CUpti_ActivityMemoryKind kind, uint32_t stream)
+static int make(struct sim_pool *pool, void **address, size_t size,
+		CUpti_ActivityMemoryKind kind, uint32_t stream, int silent)
 {
 	if (!address)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -108,9 +109,33 @@ int memory_new_in(struct sim_pool *pool, void **address, size_t size,
 	add(range);
 	if (pool)
 		pool_take(pool, (int64_t)size);
-	record(range, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION, stream);
+	if (!silent)
+		record(range, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION,
+		       stream);
 	*address = start;
 	return 0;
+}
+
+int memory_new_in(struct sim_pool *pool, void **address, size_t size,
+		  CUpti_ActivityMemoryKind kind, uint32_t stream)
+{
+	return make(pool, address, size, kind, stream, 0);
+}
+
+int memory_new_captured(void **address, size_t size)
+{
+	return make(NULL, address, size, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, 0,
+		    !sim_knobs()->captured_memory);
+}
+
+void memory_free_captured(void *address)
+{
+	pthread_mutex_lock(&lock);
+	for (const struct range *r = ranges; r; r = r->next)
+		if (r->start == address && sim_knobs()->captured_memory)
+			record(r, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE,
+			       0);
+	pthread_mutex_unlock(&lock);
 }
 
 /* Takes the range that begins there out of the table. */

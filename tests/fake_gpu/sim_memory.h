@@ -20,6 +20,9 @@ int memory_new(void **address, size_t size, CUpti_ActivityMemoryKind kind,
 /* From a pool; without one as above. */
 int memory_new_in(struct sim_pool *pool, void **address, size_t size,
 		  CUpti_ActivityMemoryKind kind, uint32_t stream);
+/* Of a graph: nothing is recorded, but with CAPTURED_MEMORY. */
+int memory_new_captured(void **address, size_t size);
+void memory_free_captured(void *address);
 int memory_free(void *address, CUpti_ActivityMemoryKind kind, uint32_t stream);
 
 /* Host memory of the program's own, pinned and unpinned. */

@@ -231,6 +231,9 @@ void work_run(struct sim_stream *stream, const struct sim_work *work,
 {
 	stream_place(stream, work->kind == WORK_KERNEL, duration(work), start,
 		     end);
+	/* Memory of a graph is there as long as the graph, and on no record. */
+	if (work->kind == WORK_ALLOC || work->kind == WORK_FREE)
+		return;
 	if (work->kind == WORK_COPY)
 		copy_memory(work);
 	else if (work->kind == WORK_SET)

@@ -10,7 +10,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum work_kind { WORK_KERNEL, WORK_COPY, WORK_SET, WORK_HOST };
+/* The last two are nodes of graphs alone. */
+enum work_kind {
+	WORK_KERNEL,
+	WORK_COPY,
+	WORK_SET,
+	WORK_HOST,
+	WORK_ALLOC,
+	WORK_FREE
+};
 
 /* What not every launch has. */
 struct sim_shape {

@@ -12,6 +12,9 @@
  * peer		a copy from device 0 to device 1
  * names	NVTX's names of streams
  * host		a host function, in a stream and as a node of a graph
+ * graphs	memory of graphs: by nodes, captured, and freed outside
+ * blocks	a graph with 5000 blocks
+ * built	a graph that is built of nodes and never launched
  * busy		a second of small kernels
  */
 #include <cuda_runtime.h>
@@ -165,6 +168,100 @@ static void host(void)
 	check(cudaStreamSynchronize(stream), "wait");
 }
 
+static void *add_memory(cudaGraph_t graph, cudaGraphNode_t *last, size_t bytes)
+{
+	cudaMemAllocNodeParams memory = {};
+
+	memory.poolProps.allocType = cudaMemAllocationTypePinned;
+	memory.poolProps.location.type = cudaMemLocationTypeDevice;
+	memory.bytesize = bytes;
+	check(cudaGraphAddMemAllocNode(last, graph, NULL, 0, &memory),
+	      "memory node");
+	return memory.dptr;
+}
+
+static void add_kernel(cudaGraph_t graph, cudaGraphNode_t *last)
+{
+	cudaKernelNodeParams kernel = {};
+	char *none = NULL;
+	void *arguments[] = {&none};
+	cudaGraphNode_t before = *last;
+
+	kernel.func = (void *)touch;
+	kernel.gridDim = dim3(1);
+	kernel.blockDim = dim3(32);
+	kernel.kernelParams = arguments;
+	check(cudaGraphAddKernelNode(last, graph, &before, 1, &kernel),
+	      "kernel node");
+}
+
+static void launch(cudaGraph_t graph, int times)
+{
+	cudaGraphExec_t executable;
+
+	check(cudaGraphInstantiate(&executable, graph, 0), "instantiate");
+	for (int i = 0; i < times; i++)
+		check(cudaGraphLaunch(executable, stream), "graph");
+	check(cudaStreamSynchronize(stream), "wait");
+}
+
+static void graphs(void)
+{
+	cudaGraphNode_t last, kernel;
+	cudaGraph_t graph;
+	void *memory;
+
+	check(cudaGraphCreate(&graph, 0), "graph");
+	memory = add_memory(graph, &last, BYTES);
+	add_kernel(graph, &last);
+	kernel = last;
+	check(cudaGraphAddMemFreeNode(&last, graph, &kernel, 1, memory),
+	      "free node");
+	launch(graph, 2);
+
+	check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal),
+	      "capture");
+	check(cudaMallocAsync(&memory, 2 * BYTES, stream), "captured");
+	touch<<<1, 32, 0, stream>>>(NULL);
+	check(cudaFreeAsync(memory, stream), "captured free");
+	check(cudaStreamEndCapture(stream, &graph), "capture");
+	launch(graph, 1);
+
+	check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal),
+	      "capture");
+	check(cudaMallocAsync(&memory, 3 * BYTES, stream), "captured");
+	touch<<<1, 32, 0, stream>>>(NULL);
+	check(cudaStreamEndCapture(stream, &graph), "capture");
+	launch(graph, 1);
+	check(cudaFreeAsync(memory, stream), "free outside");
+	check(cudaMallocAsync(&memory, 4 * BYTES, stream), "plain");
+	check(cudaFreeAsync(memory, stream), "plain free");
+}
+
+static void blocks(void)
+{
+	cudaGraph_t graph;
+	void *memory;
+
+	check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal),
+	      "capture");
+	for (int i = 0; i < 5000; i++)
+		check(cudaMallocAsync(&memory, 4096, stream), "captured");
+	check(cudaStreamEndCapture(stream, &graph), "capture");
+}
+
+static void built(void)
+{
+	cudaGraphNode_t last;
+	cudaGraph_t graph;
+
+	check(cudaGraphCreate(&graph, 0), "graph");
+	add_memory(graph, &last, BYTES);
+	for (int i = 0; i < ROUNDS; i++)
+		add_kernel(graph, &last);
+	touch<<<1, 32, 0, stream>>>(NULL);
+}
+
 static void busy(void)
 {
 	for (int i = 0; i < ROUNDS; i++) {
@@ -182,7 +279,9 @@ int main(int argc, char **argv)
 	} parts[] = {{"pools", pools},	     {"managed", managed},
 		     {"shapes", shapes},     {"failures", failures},
 		     {"peer", peer},	     {"names", names},
-		     {"host", host},	     {"busy", busy}};
+		     {"host", host},	     {"graphs", graphs},
+		     {"blocks", blocks},
+		     {"built", built},	     {"busy", busy}};
 
 	check(cudaStreamCreate(&stream), "stream");
 	for (int i = 1; i < argc; i++)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * files.c - writes a file in FOLDER and reads it by every way there is, so many
- * bytes by each, then many small files: files FOLDER SMALL.  The descriptors'
- * numbers come again for other files.  Prints sums.
+ * bytes by each, then many small files: files FOLDER SMALL [steps].  The
+ * descriptors' numbers come again for other files.  With "steps" each small file
+ * is a step.  Prints sums.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +13,8 @@
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#include "traceprof.h"
 
 #define BYTES 100000
 
@@ -25,7 +28,7 @@ static int at(const char *folder, const char *name, int flags)
 	return open(path, flags | O_CLOEXEC, 0600);
 }
 
-static long small_files(const char *folder, int count)
+static long small_files(const char *folder, int count, int has_steps)
 {
 	long sum = 0;
 
@@ -33,12 +36,16 @@ static long small_files(const char *folder, int count)
 		char name[32];
 		int fd;
 
+		if (has_steps)
+			traceprof_step();
 		snprintf(name, sizeof(name), "%d.small", i);
 		fd = at(folder, name, O_CREAT | O_RDWR);
 		sum += write(fd, data, 10);
 		sum += pread(fd, back, 10, 0);
 		close(fd);
 	}
+	if (has_steps)
+		traceprof_step();
 	return sum;
 }
 
@@ -81,7 +88,7 @@ int main(int argc, char **argv)
 	if (pipe(pipes))
 		return 1;
 	sum += write(pipes[1], data, 5) + read(pipes[0], back, 5);
-	sum += small_files(folder, argc > 2 ? atoi(argv[2]) : 0);
+	sum += small_files(folder, argc > 2 ? atoi(argv[2]) : 0, argc > 3);
 	sum += read(-1, back, 1) + 1;
 	stream = fmemopen(data, 5000, "r");
 	errno = 0;

@@ -120,8 +120,17 @@ def test_every_language_level_compiles():
 
 
 def test_windows_by_hand():
-    """Without a schedule the whole run is a window, and these are refused."""
-    expect_equal(len(same("manual").files), 1, "files of a whole run")
+    """A run that is recorded as a whole unasked is cut there."""
+    first, second = [trace for trace in same("manual").traces
+                     if trace.meta["step"].get("name")]
+    expect(first.slices("in first") and first.slices("still in first"), "first")
+    expect(second.slices("in second") and not second.slices("between"), "second")
+    names = sorted(one["name"] for trace in same("manual").traces
+                   for one in trace.slices(cat="user_annotation"))
+    expect_equal(names, ["before", "between", "in first", "in second", "still in first"],
+                 "each once")
+    expect_equal(len(same("manual", env={"TRACEPROF_STEP": "auto"}).files), 1,
+                 "files of a whole run that was asked for")
     run = same("manual", env={"TRACEPROF_WAIT": "1000000", "TRACEPROF_ACTIVE": "1"})
     expect_equal(len(run.files), 2, f"files {run.files}")
     first, second = run.traces

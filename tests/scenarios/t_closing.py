@@ -4,13 +4,17 @@
 import fcntl
 import os
 import pty
+import shutil
+import stat
 import struct
+import subprocess
 import termios
 
 import harness
 from harness import Skip, expect, expect_equal, folder, program, traced
 
 COLUMNS = 60
+VERDICT = {"TRACEPROF_VERDICT": "1"}
 
 
 def traced_env(**settings):
@@ -25,9 +29,86 @@ def test_what_took_most_time_is_named_however_long_its_name():
     """One that is cut tells more than the next smaller one in its place."""
     name = "a_function_of_a_library_of_templates_that_is_called_so"
     built = harness.compile_program("short_regions.c", "-fopenmp", f"-Dwork={name}", "-lm")
-    run = traced(built, 200, 40, 1, env={"TRACEPROF_VERDICT": "1"})
+    run = traced(built, 200, 40, 1, env=VERDICT, preload=library_beside(None))
     said = [line for line in run.own_lines if "most time: " in line]
     expect(len(said) == 1 and f"most time: {name[:37]}... " in said[0], run.stderr)
+
+
+# --- the verdict --------------------------------------------------------------
+
+def library_beside(command, place="lib"):
+    """A copy of the library, beside a `traceprof` that is this script."""
+    root = folder()
+    os.mkdir(os.path.join(root, "lib"))
+    os.mkdir(os.path.join(root, "bin"))
+    if command:
+        path = os.path.join(root, place, "traceprof")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\n" + command)
+        os.chmod(path, stat.S_IRWXU)
+    return shutil.copy(harness.LIBRARY, os.path.join(root, "lib"))
+
+
+def verdict_of(run):
+    """The lines between the file's and the next command."""
+    lines = run.own_lines
+    first = next(at for at, line in enumerate(lines) if "traceprof: wrote" in line)
+    return lines[first + 1:-1]
+
+
+def test_a_program_ends_with_its_verdict():
+    run = traced("planted", "imbalance", env=VERDICT | {"TRACEPROF_STEP": "api"})
+    said = verdict_of(run)
+    expect(said[0].startswith("traceprof: Verdict: 20 steps"), run.stderr)
+    expect(2 < len(said) <= 15 and all(len(line) <= 80 for line in said), run.stderr)
+    expect("most time" not in run.stderr, run.stderr)
+    expect_equal(run.foreign_stderr, "")
+    quiet = traced("planted", "imbalance", env=VERDICT | {"TRACEPROF_QUIET": "1"})
+    expect_equal(quiet.stderr, "")
+    none = traced("planted", "imbalance")
+    expect_equal(verdict_of(none), [])
+
+
+def test_the_program_hears_nothing_of_who_judges():
+    run = traced("hears_children", env=VERDICT)
+    expect_equal(sorted(run.stdout.splitlines()), ["a child ended", "a child is gone"])
+    expect("traceprof: Verdict: " in run.stderr, run.stderr)
+
+
+def test_the_first_process_of_a_container_hears_nothing_either():
+    """It takes in all orphans, and would get a signal for them."""
+    inside = ["unshare", "--pid", "--fork", "--mount-proc"]
+    if subprocess.run([*inside, "true"], capture_output=True).returncode:
+        raise Skip("no unshare --pid here")
+    done = subprocess.run([*inside, "env", "LD_PRELOAD=" + harness.LIBRARY,
+                           program("hears_children")],
+                          env=traced_env(verdict=1, quiet=0), capture_output=True,
+                          text=True)
+    expect_equal(sorted(done.stdout.splitlines()), ["a child ended", "a child is gone"])
+    expect("traceprof: wrote" in done.stderr, done.stderr)
+
+
+def test_the_command_is_in_bin_where_the_library_is_in_lib():
+    run = traced("planted", "imbalance", env=VERDICT,
+                 preload=library_beside("echo judged: $1 $2", "bin"))
+    expect_equal(verdict_of(run), ["traceprof: judged: report --verdict"])
+
+
+def test_a_judge_that_fails_costs_its_words_alone():
+    for script in ("exit 1", "kill -9 $$", "sleep 100 & echo half; exec sleep 100",
+                   "yes | head -c 100000", "echo none >&2"):
+        run = traced("planted", "imbalance", env=VERDICT,
+                     preload=library_beside(script))
+        said = verdict_of(run)
+        expect(len(said) == 1 and said[0].startswith("traceprof: most time: "),
+               script, run.stderr)
+
+
+def test_nobody_waits_for_the_verdict_of_a_large_file():
+    run = traced("short_regions", 30000, 0, 2, env=VERDICT | {"TRACEPROF_STEP": "off"},
+                 preload=library_beside("echo asked"))
+    said = verdict_of(run)
+    expect(len(said) == 1 and said[0].startswith("traceprof: most time: "), run.stderr)
 
 
 def check_own_lines(shown):

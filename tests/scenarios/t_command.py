@@ -33,6 +33,22 @@ def test_record_takes_the_options():
     expect(done.trace.memory(), "no heap events")
 
 
+def test_a_number_behind_an_option_is_its_value():
+    """Where the value may be left out: nobody's program is called 250."""
+    for words in (["--sample", "250"], ["--sample", "250", "--"], ["--sample=250"]):
+        done = record(*words, program("phases"), 1, 20)
+        expect_equal(done.status, 0, done.stderr)
+        expect_equal(done.trace.meta["sampling"]["hz"], 250, words)
+    done = record("--waits", "1", program("joins"), 0)
+    expect_equal((done.status, len(done.files)), (0, 1), done.stderr)
+    done = record("--sample", "250")
+    expect_equal(done.status, 2, done.stderr)
+    expect("no COMMAND" in done.stderr, done.stderr)
+    done = record("--sample", "10001", program("phases"))
+    expect_equal(done.status, 2, done.stderr)
+    expect("no COMMAND" not in done.stderr, done.stderr)
+
+
 def test_record_recovers_when_its_child_is_killed():
     done = record("--", program("exits"), "kill", 1300)
     expect(done.status in (-9, 128 + 9), f"status {done.status}")

@@ -1,13 +1,9 @@
 # SPDX-License-Identifier: MIT
 """A GPU that is seconds behind the host: each window has all of its kernels."""
 
-import os
-import subprocess
-import time
-
 import harness
 from harness import command, expect, expect_equal, traced
-from t_cuda import FAKE, calls, need, on_gpu
+from t_cuda import FAKE, calls, killed, need, on_gpu
 
 MS = 1000000
 
@@ -135,19 +131,8 @@ def test_the_end_does_not_wait_for_ever():
 def test_what_a_kill_costs():
     """On a GPU that is never idle, so that CUPTI gives back full buffers alone:
     they are small, 128 launches of this program."""
-    need("cuda_behind")
-    output = os.path.join(harness.folder(), "out")
-    process = subprocess.Popen(
-        [harness.program("cuda_behind"), "100000", "1", "0", "10000"],
-        env=harness.clean_environment() | {
-            "LD_PRELOAD": harness.LIBRARY, "LD_LIBRARY_PATH": FAKE,
-            "SIMGPU_KERNEL_NS": str(12 * MS), "TRACEPROF_DIR": output},
-        stderr=subprocess.DEVNULL)
-    time.sleep(6)
-    process.kill()
-    process.wait()
-    expect_equal(command("recover", output).status, 0)
-    trace = harness.Trace(os.path.join(output, os.listdir(output)[0]))
+    trace = killed(lambda text: text.count(b"ProfilerStep") > 500,
+                   "cuda_behind", 100000, 1, 0, 10000, SIMGPU_KERNEL_NS=str(12 * MS))
     found = len(trace.slices(cat="kernel"))
     expect(found > 100, f"{found} kernels of {len(trace.steps())}")
 

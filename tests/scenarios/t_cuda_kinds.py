@@ -49,6 +49,52 @@ def test_memory_pools():
                      {True: 4, False: 2}, "blocks of pools")
 
 
+def graph_blocks(**env):
+    """[(MiB, during a kernel)] of what graphs allocate and free."""
+    trace = kinds("graphs", **env)
+    blocks = [event for event in sorted(trace.memory(), key=lambda one: one["ts"])
+              if event["args"]["Device Type"] == 1]
+    total = 0
+    for event in blocks:
+        total += event["args"]["Bytes"]
+        expect_equal(event["args"]["Total Allocated"], total, "running total")
+    expect_equal([note for note in trace.meta["notes"] if "graphs" in note], [])
+    return trace, blocks
+
+
+def test_memory_of_graphs():
+    """By nodes and launched twice; captured; captured and freed outside; then
+    none of a graph's."""
+    for version in (24, 130001):
+        trace, blocks = graph_blocks(SIMGPU_VERSION=version)
+        expect_equal([event["args"]["Bytes"] // MIB for event in blocks],
+                     [1, -1, 1, -1, 2, -2, 3, -3, 4, -4])
+        kernels = sorted(trace.slices(cat="kernel"), key=lambda one: one["ts"])
+        for kernel, begin, end in zip(kernels, blocks[:6:2], blocks[1:6:2]):
+            expect(begin["ts"] <= kernel["ts"] + 0.01, (begin, kernel))
+            expect(end["ts"] >= kernel["ts"] + kernel["dur"] - 0.01, (end, kernel))
+    for env in {"TRACEPROF_GRAPHS": "graph"}, {"SIMGPU_CAPTURED_MEMORY": 1}:
+        _, blocks = graph_blocks(**env)
+        expect_equal([event["args"]["Bytes"] // MIB for event in blocks],
+                     [1, -1, 1, -1, 2, -2, 3, -3, 4, -4], env)
+
+
+def test_too_much_memory_of_graphs_is_said():
+    notes = kinds("blocks").meta["notes"]
+    expect(any("memory of CUDA graphs is not complete" in note for note in notes),
+           notes)
+
+
+def test_building_a_graph_launches_nothing():
+    trace = kinds("built")
+    gpu = trace.meta["gpu"]
+    expect_equal((len(trace.slices(cat="kernel")), gpu["launched_kernels"],
+                  gpu["missing_kernels"]), (1, 1, 0))
+    expect_equal(len(trace.slices("cudaGraphAddKernelNode")), 100)
+    expect_equal([event for event in trace.memory()
+                  if event["args"]["Device Type"] == 1], [], "never launched")
+
+
 def test_managed_memory_where_asked_for():
     trace = kinds("managed", TRACEPROF_UNIFIED_MEMORY=1)
     moves = trace.slices(cat="unified_memory")

@@ -5,12 +5,10 @@ import collections
 import json
 import os
 import re
-import subprocess
-import time
 
 import harness
 from harness import command, expect, expect_equal
-from t_cuda import FAKE, need, on_gpu
+from t_cuda import killed, on_gpu
 from t_memory import line_of
 
 CUDA = {"TRACEPROF_STACK": "cuda"}
@@ -90,21 +88,9 @@ def test_steps_by_a_call_go_on():
 
 def test_stacks_survive_a_kill():
     """With two devices: each kernel has its launch, and that who made it."""
-    need("cuda_behind")
-    output = os.path.join(harness.folder(), "out")
-    process = subprocess.Popen(
-        [harness.program("cuda_behind"), "100000", "20", "0", "2000", "0", "2"],
-        env=harness.clean_environment() | CUDA | {
-            "LD_PRELOAD": harness.LIBRARY, "LD_LIBRARY_PATH": FAKE,
-            "SIMGPU_DEVICES": "2", "TRACEPROF_DIR": output},
-        stderr=subprocess.DEVNULL)
-    time.sleep(1.5)
-    process.kill()
-    process.wait()
-    expect_equal(command("recover", output).status, 0)
-    path = os.path.join(output, os.listdir(output)[0])
-    expect_equal(command("check", path).status, 0)
-    trace = harness.Trace(path)
+    trace = killed(lambda text: text.count(b'"cat":"kernel"') > 1000,
+                   "cuda_behind", 100000, 20, 0, 2000, 0, 2, SIMGPU_DEVICES="2", **CUDA)
+    expect_equal(command("check", trace.path).status, 0)
     launches = {call["args"]["correlation"]: call["args"]
                 for call in trace.slices("cudaLaunchKernel")}
     kernels = trace.slices(cat="kernel")

@@ -95,7 +95,9 @@ def test_records_of_a_run():
     expect_equal(counts[CONTEXT], 1, "contexts")
     expect_equal(counts[STREAM], 2 * THREADS, "streams")
     expect_equal(counts[EVENT], 3 * STEPS * THREADS, "events")
-    expect_equal(counts[DRIVER], 0, "driver calls")
+    work = dump.kernels + dump.of(MEMSET) + dump.of(MEMCPY)
+    expect_equal({call.correlation for call in dump.of(DRIVER)},
+                 {one.correlation for one in work}, "driver calls")
     expect_equal(counts[KERNEL], 0, "serialised kernels")
     loads = [r for r in dump.of(OVERHEAD) if r.overhead == LAZY_LOADING]
     expect_equal(len(loads), 3, "kernels loaded")
@@ -300,12 +302,14 @@ def test_out_of_order():
 
 def test_name_reuse():
     late = {"SPY_NAMES": "late"}
-    names = {k.name for k in seen(**late).kernels}
-    expect("_Z6updatePfPKff" in names, names)
-    names = {k.name for k in seen(SIMGPU_NAME_REUSE=1, **late).kernels}
-    expect(all(set(name) == {"?"} for name in names), names)
-    names = {k.name for k in seen(SIMGPU_NAME_REUSE=1).kernels}
-    expect("_Z6updatePfPKff" in names, names)
+    for version, env, is_lost in ((130001, {}, True), (130401, {}, False),
+                                  (130001, {"SIMGPU_NAME_REUSE": 0}, False),
+                                  (130401, {"SIMGPU_NAME_REUSE": 1}, True)):
+        _, output = train(SIMGPU_VERSION=version, **late | env)
+        names = {k.name for k in Dump(output, 130001).kernels}
+        expect_equal(all(set(name) == {"?"} for name in names), is_lost, (env, names))
+        expect_equal("_Z6updatePfPKff" in names, not is_lost, (env, names))
+    expect("_Z6updatePfPKff" in {k.name for k in seen().kernels}, "read in time")
 
 
 def test_subscriber_taken():
@@ -389,7 +393,8 @@ def test_forced_incomplete():
 
 
 def test_dup_driver():
-    dump = seen(SIMGPU_DUP_DRIVER=1)
+    expect_equal(seen(SIMGPU_DUP_DRIVER=0).of(DRIVER), [], "without them")
+    dump = seen()
     launches = dump.launches
     expect(len(dump.of(DRIVER)) > 3 * STEPS, "no driver calls")
     for inner in dump.of(DRIVER):

@@ -4,6 +4,7 @@
 import collections
 import json
 import os
+import re
 import sys
 import xml.etree.ElementTree
 
@@ -84,27 +85,54 @@ def test_callers_are_around():
     expect(sampling["without_callers"] <= 2, sampling)
 
 
-def test_python_functions():
+PHASES = """
+import hashlib, sys, threading, time
+DATA = b"x" * 30000
+def burn(seconds, chunk):
+    until = time.thread_time() + seconds
+    while time.thread_time() < until:
+        chunk()
+def pure():
+    for _ in range(3000): pass
+def extension():
+    hashlib.md5(DATA).digest()
+def half(chunk):
+    burn(0.050, chunk)
+def third(chunk):
+    burn(0.030, chunk)
+def fifth(chunk):
+    burn(0.020, chunk)
+def work(chunk, rounds):
+    for _ in range(rounds):
+        half(chunk); third(chunk); fifth(chunk)
+chunk = pure if sys.argv[1] == "pure" else extension
+count = int(sys.argv[2])
+threads = [threading.Thread(target=work, args=(chunk, 12 // count))
+           for _ in range(count)]
+for one in threads: one.start()
+for one in threads: one.join()
+print("done")
+"""
+
+
+def test_planted_shares_in_python():
+    """With what they call, in Python alone and in C code; by threads that have
+    the GIL in turn."""
     script = os.path.join(harness.folder(), "phases.py")
-    with open(script, "w") as out:
-        out.write("def half(n):\n    for _ in range(n): pass\n"
-                  "def third(n):\n    for _ in range(n): pass\n"
-                  "def fifth(n):\n    for _ in range(n): pass\n"
-                  "for _ in range(20):\n"
-                  "    half(1000000); third(600000); fifth(400000)\n"
-                  "print('done')\n")
-    done = traced(sys.executable, script, env=SAMPLED)
-    python = [one for one in slices(done.trace) if one["cat"] == "python_function"]
-    expect(python, "no Python functions")
-    # Its own loop is C code: what is below a function counts for it.
-    sums = collections.Counter()
-    for one in python:
-        name = one["name"].rsplit(" ", 1)[-1]
-        if name in SHARES:
-            sums[name] += one["dur"]
-    all_us = sum(sums.values())
-    for name, share in SHARES.items():
-        expect(abs(100 * sums[name] / all_us - share) < 8, dict(sums))
+    with open(script, "w", encoding="ascii") as out:
+        out.write(PHASES)
+    for way, threads in (("pure", 1), ("extension", 1), ("pure", 4), ("extension", 4)):
+        done = traced(sys.executable, script, way, threads, env=SAMPLED)
+        text = harness.command("report", "--hot", "--json", done.files[0]).stdout
+        totals = {row["name"].split(" (")[0]: row["total_ns"]
+                  for row in json.loads(text)["functions"]}
+        all_ns = sum(totals[name] for name in SHARES)
+        count = sum(one["args"]["samples"] for one in slices(done.trace))
+        for name, share in SHARES.items():
+            scatter = 300 * (share / 100 * (1 - share / 100) / count) ** 0.5
+            found = 100 * totals[name] / all_ns
+            expect(abs(found - share) <= max(2, scatter),
+                   f"{way}, {threads}: {name}: {found:.1f} % of {count} samples")
 
 
 def test_only_in_windows():
@@ -260,6 +288,20 @@ def test_a_handler_may_interrupt_an_allocation():
                                "TRACEPROF_MALLOC": "off"})
 
 
+def test_waits_alone_begin_a_recording():
+    """Of a program that does nothing else; who is joined is named."""
+    done = same("joins", 0, env={"TRACEPROF_WAITS": "1"})
+    joins = waits(done.trace, "pthread_join")
+    sleeps = waits(done.trace, "nanosleep")
+    expect_equal((len(joins), len(sleeps)), (1, 1), "waits")
+    expect_equal(joins[0]["args"].get("woken by"), sleeps[0]["tid"], "who was joined")
+
+
+def test_threads_of_c11_are_sampled_from_their_start():
+    done = same("joins", 20, env=SAMPLED)
+    expect_equal(done.trace.meta["sampling"]["threads"], 22, "timers")
+
+
 def test_locks_without_waits_are_left_alone():
     done = same("locks", env={**SAMPLED, "TRACEPROF_WAITS": "0"})
     expect(not [one for one in done.trace.events if one.get("cat") == "wait"], "off")
@@ -315,9 +357,14 @@ def test_many_files_go_by_their_folder():
 
 
 def test_files_of_steps():
-    done = same("files", harness.folder(), 0, env={**IO, "TRACEPROF_STEP": "time:1"})
+    """Each writes a file of 10 bytes and reads it; what was read before is in
+    none."""
+    done = same("files", harness.folder(), 4, "steps",
+                env={**IO, "TRACEPROF_STEP": "api", "TRACEPROF_ACTIVE": "4",
+                     "TRACEPROF_REPEAT": "1"})
     said = harness.command("report", "--io", done.files[0]).stdout
-    expect("steps of" in said or "step" not in said, said)
+    expect(re.match(r"4 steps of .*: .* in files each, for 20 B; "
+                    r"most in step [0-3]: .*, for 20 B\n", said), said)
 
 
 def test_report_says_that_no_files_were_recorded():
@@ -382,6 +429,66 @@ def by_function(file):
     for row in rows["functions"]:
         sums[row["name"].rsplit(" (", 1)[0]] += row["total_ns"]
     return {name: 100 * ns / rows["cpu_ns"] for name, ns in sums.items()}
+
+
+def judged(file):
+    """The step of the report: {share: us} of all typical steps, and their sum."""
+    step = json.loads(harness.command("report", "--json", file).stdout)[0]["step"]
+    shares = {key: ns / 1000 for key, ns in step["split_ns"].items()}
+    expect(abs(sum(shares.values()) - step["total_ns"] / 1000) < 1, step)
+    return shares, step["total_ns"] / 1000
+
+
+def near(found, wanted, whole, per_cent, what):
+    expect(abs(found - wanted) < whole * per_cent / 100,
+           f"{what}: {found:.0f} us of {whole:.0f}, not {wanted:.0f}")
+
+
+def test_parts_of_a_step_are_those_that_were_planted():
+    """Work, sleep and a lock, against the program's own clocks: what it lost to
+    other processes counts as off the processor on both sides."""
+    out = os.path.join(harness.folder(), "parts")
+    done = same("step_parts", out, env={**SAMPLED, "TRACEPROF_STEP": "api"})
+    with open(out, encoding="ascii") as file:
+        steps = [[float(word) for word in line.split()] for line in file]
+    wall, used = (sum(step[i] for step in steps) for i in (0, 1))
+    shares, whole = judged(done.files[0])
+    near(whole, wall, whole, 2, "steps")
+    near(shares["native"], used, whole, 5, "work")
+    near(shares["off_cpu"], wall - used, whole, 5, "sleep and lock")
+    expect_equal(shares["host"], 0, "host code of no kind")
+    text = harness.command("report", done.files[0]).stdout
+    expect("most processor time, by samples: work" in text, text)
+
+
+def test_python_and_native_code_come_apart():
+    script = os.path.join(harness.folder(), "mixed.py")
+    out = os.path.join(harness.folder(), "parts")
+    with open(script, "w", encoding="ascii") as file:
+        file.write("import hashlib, sys, time\n"
+                   "def loop(n):\n    s = 0\n"
+                   "    for i in range(n): s += i * i\n    return s\n"
+                   "def crunch(n):\n    data = b'x' * (1 << 20)\n"
+                   "    for i in range(n): hashlib.md5(data).digest()\n"
+                   "used = [0, 0]\n"
+                   "for i in range(5):\n"
+                   "    at = time.thread_time(); loop(900000)\n"
+                   "    used[0] += time.thread_time() - at\n"
+                   "    at = time.thread_time(); crunch(60)\n"
+                   "    used[1] += time.thread_time() - at\n"
+                   "    time.sleep(0.04)\n"
+                   "open(sys.argv[1], 'w').write('%f %f' % tuple(used))\n")
+    done = traced(sys.executable, script, out, env=SAMPLED)
+    with open(out, encoding="ascii") as file:
+        python, native = (1e6 * float(word) for word in file.read().split())
+    shares, whole = judged(done.files[0])
+    # The rest is the interpreter's start and end.
+    rest = shares["python"] + shares["native"] - python - native
+    for key, wanted in (("python", python), ("native", native)):
+        expect(-0.05 * whole < shares[key] - wanted < max(rest, 0) + 0.05 * whole,
+               (key, wanted, shares))
+    text = " ".join(harness.command("report", done.files[0]).stdout.split())
+    expect("crunch" in text.split("by samples: ")[1][:300], text)
 
 
 def test_inlined_functions_by_line():

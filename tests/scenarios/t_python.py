@@ -29,9 +29,18 @@ def test_with_windows_by_hand():
     expect_equal(len(run.files), 9, f"windows {run.files}")
 
 
-def test_in_a_run_that_is_recorded_whole():
+def test_with_no_variable_set():
+    """As guides write it: windows get files, and nothing between them is lost."""
     run = traced(sys.executable, TESTS, timeout=120,
                  env=PATH | {"EXPECT_PRELOADED": "1"})
+    expect_passed(run)
+    named = [trace for trace in run.traces if trace.meta["step"].get("name")]
+    expect_equal(len(named), 9, f"windows {run.files}")
+
+
+def test_in_a_run_that_is_recorded_whole():
+    run = traced(sys.executable, TESTS, timeout=120,
+                 env=PATH | {"EXPECT_PRELOADED": "1", "TRACEPROF_STEP": "auto"})
     expect_passed(run)
     trace = run.trace
     for name in ("decorated", "raises", "inside", "one block", "step 3"):

@@ -174,6 +174,22 @@ def test_small_blocks_are_counted_and_some_of_them_drawn():
         expect("[rule 20]" in done.stdout and done.status, key, done.stdout)
 
 
+def test_blocks_are_all_drawn_again_when_few_come():
+    run = blocks("calm")
+    trace = run.trace
+    row = {row["heap"]: row for row in trace.meta["sampled"]}["alloc"]
+    expect(row["thinned"] > TURNS_OF_BLOCKS / 10, "thinned", row)
+    last = [one for one in trace.events if one["name"] == "[memory]"
+            and abs(one["args"]["Bytes"]) == 504]
+    expect_equal(len(last), 2000, "the last thousand, and their frees")
+    # What was chosen at the worst is what was drawn all the time.
+    mask = trace.meta["heap"]["thinned_mask"]
+    expect_equal(row["sampled"], f"1/{mask + 1}", "share")
+    memory = command("memory", trace.path).stdout
+    live = int(re.search(r"at the end .* in (\d+) blocks", memory).group(1))
+    expect(live < 1001 + 12 * (1000 * (mask + 1)) ** 0.5, "kept", live, mask)
+
+
 def test_blocks_of_a_killed_run_add_up():
     run = blocks("kill", check=False)
     expect_equal(run.status, -signal.SIGKILL, "status")

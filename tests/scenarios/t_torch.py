@@ -3,6 +3,7 @@
 sequence numbers, windows, and libraries that are not what they seem."""
 
 import os
+import sys
 
 import harness
 from harness import (LIBRARY, ROOT, compile_program, expect, expect_equal, same, traced)
@@ -157,6 +158,64 @@ def test_a_process_that_has_loaded_it_is_recorded_from_then_on():
                  "PyTorch or JAX is loaded", "reason")
     for run in (traced(program), traced(program, path, env={"TRACEPROF_TORCH": "off"})):
         expect_equal((run.status, run.files), (0, []), "recorded for nothing")
+
+
+COMPILES = '''\
+import collections, ctypes, os, sys, time, types
+
+ctypes.CDLL(sys.argv[1], os.RTLD_GLOBAL)
+
+
+class Handler:
+    start, end = [], []
+    register_start_callback, register_end_callback = start.append, end.append
+
+
+class Told:
+    def __init__(self, trigger):
+        self.callback_trigger, self.compile_id = "CallbackTrigger." + trigger, "0/1"
+
+
+def make(name, **members):
+    sys.modules[name] = module = types.ModuleType(name)
+    vars(module).update(members)
+
+
+def _compile(code):
+    before(code)
+
+
+def before(*_):
+    [one(Told("DYNAMO")) for one in Handler.start]
+
+
+breaks = collections.Counter()
+make("torch._dynamo.utils", counters={"graph_break": breaks})
+make("torch._dynamo.callback", callback_handler=Handler())
+until = time.time() + 20
+while not Handler.end and "LD_PRELOAD" in os.environ and time.time() < until:
+    time.sleep(0.001)
+_compile(make.__code__)
+breaks["a print\\nand more"] += 1
+[one(Told("DYNAMO")) for one in Handler.end]
+[one(Told("LAZY_BACKWARD")) for one in Handler.start]
+[one(Told("LAZY_BACKWARD")) for one in Handler.end]
+[one() for one in Handler.start + Handler.end]
+print("done")
+'''
+
+
+def test_compilations_and_graph_breaks():
+    script = os.path.join(harness.folder(), "compiles.py")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write(COMPILES)
+    trace = same(sys.executable, script, library(), env={"TRACEPROF_MALLOC": "all"}).trace
+    ranges = [one["name"] for one in trace.slices("torch.compile*", cat="user_annotation")]
+    expect_equal(ranges, ["torch.compile: compiles.py(16): make [0/1]",
+                          "torch.compile: backward [0/1]", "torch.compile"], "ranges")
+    marks = [event["name"] for event in trace.events
+             if event["ph"] == "i" and event["name"].startswith("graph break")]
+    expect_equal(marks, ["graph break: a print"], "once")
 
 
 def test_switched_off():

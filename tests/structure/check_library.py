@@ -23,7 +23,7 @@ EXPORTS = re.compile(
     r"|pthread_cond_(wait|timedwait|clockwait|signal|broadcast)|sem_clockwait|sem_post"
     r"|pthread_mutex_lock|pthread_rwlock_(rd|wr)lock|epoll_pwait|accept|recvfrom"
     r"|recvmsg|waitpid|readv|writev|pwrite|pwrite64|fread|dl_iterate_phdr"
-    r"|pthread_create|dlclose|traceprof_\w+"
+    r"|pthread_create|thrd_create|dlclose|traceprof_\w+"
     r"|InitializeInjection(Nvtx2?)?|ompt_start_tool|__itt_api_init"
     r"|_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE"
     r"|(__cuda|cuda|cu|nccl|cblas_)\w+"

@@ -10,6 +10,8 @@
 
 /* The lane of samples follows its thread's at this distance. */
 #define SAMPLES_LANE 190000000
+/* Other lanes of a thread lie at this distance from each other. */
+#define SIDE_LANE    10000000
 
 static bool begins(const char *text, const char *with)
 {
@@ -26,14 +28,13 @@ static enum cover cover_of(const struct timeline *timeline, uint32_t name)
 		"aligned_alloc", "posix_memalign"};
 	const char *text = timeline_name_text(timeline, name);
 
-	if (!strcmp(timeline_category(timeline, name), "python_function"))
+	if (!strcmp(timeline_category(timeline, name), "python_function") ||
+	    timeline_name(timeline, name)->is_python)
 		return COVER_PYTHON;
 	for (size_t i = 0; i < sizeof(allocating) / sizeof(allocating[0]); i++)
 		if (!strcmp(text, allocating[i]))
 			return COVER_ALLOC;
-	/* The interpreter's own code. */
-	if (begins(text, "Py") || begins(text, "_Py") ||
-	    begins(text, "python3") || begins(text, "libpython"))
+	if (begins(text, "Py") || begins(text, "_Py"))
 		return COVER_PYTHON;
 	return COVER_NATIVE;
 }
@@ -53,21 +54,46 @@ static void on_piece(void *arg, int64_t start_ns, int64_t end_ns,
 	cover->pieces[cover->count++] = piece;
 }
 
-void host_cover_make(struct host_cover *cover, struct timeline *timeline,
-		     uint32_t lane)
+static bool read_lane(const struct timeline *timeline, uint32_t lane,
+		      long long *pid, long long *tid)
+{
+	const struct key_table *lanes = &timeline->lanes.table;
+
+	return lane < lanes->count && sscanf(key_table_key(lanes, lane, NULL),
+					     "%lld %lld", pid, tid) == 2;
+}
+
+bool host_cover_is_lane(const struct timeline *timeline, uint32_t lane)
+{
+	long long pid, tid;
+
+	return read_lane(timeline, lane, &pid, &tid) && tid >= SAMPLES_LANE &&
+	       tid < SAMPLES_LANE + SIDE_LANE;
+}
+
+uint32_t host_cover_lane(const struct timeline *timeline, uint32_t lane)
 {
 	const struct key_table *lanes = &timeline->lanes.table;
 	long long pid, tid;
 	char text[64];
 
-	*cover = (struct host_cover){.timeline = timeline};
-	if (lane >= lanes->count || sscanf(key_table_key(lanes, lane, NULL),
-					   "%lld %lld", &pid, &tid) != 2)
-		return;
+	if (!read_lane(timeline, lane, &pid, &tid))
+		return TIMELINE_NONE;
 	snprintf(text, sizeof(text), "%lld %lld", pid, tid + SAMPLES_LANE);
 	for (uint32_t at = 0; at < lanes->count; at++)
 		if (!strcmp(text, key_table_key(lanes, at, NULL)))
-			timeline_walk(timeline, at, on_piece, cover);
+			return at;
+	return TIMELINE_NONE;
+}
+
+void host_cover_make(struct host_cover *cover, struct timeline *timeline,
+		     uint32_t lane)
+{
+	const uint32_t samples = host_cover_lane(timeline, lane);
+
+	*cover = (struct host_cover){.timeline = timeline};
+	if (samples != TIMELINE_NONE)
+		timeline_walk(timeline, samples, on_piece, cover);
 }
 
 enum cover host_cover_at(struct host_cover *cover, int64_t ns,

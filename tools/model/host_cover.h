@@ -22,6 +22,11 @@ struct host_cover {
 	struct timeline *timeline;
 };
 
+/* The lane of the samples of a thread, whose own is `lane`; TIMELINE_NONE: it
+ * has none. */
+uint32_t host_cover_lane(const struct timeline *timeline, uint32_t lane);
+bool host_cover_is_lane(const struct timeline *timeline, uint32_t lane);
+
 /* Of a thread's lane. */
 void host_cover_make(struct host_cover *cover, struct timeline *timeline,
 		     uint32_t lane);

@@ -114,6 +114,20 @@ static void take_site(struct timeline_name *row,
 	row->site = text.data;
 }
 
+/* Of a function that samples met: is it CPython's, whatever its name? */
+static void take_file(struct timeline_name *row,
+		      const struct trace_event *event)
+{
+	struct trace_value at;
+
+	if (row->host != HOST_SAMPLE || row->is_python)
+		return;
+	at = trace_event_arg(event, "at");
+	row->is_python =
+		at.type == TRACE_STRING && (!strncmp(at.text, "python3", 7) ||
+					    !strncmp(at.text, "libpython", 9));
+}
+
 static uint32_t name_of(struct timeline *timeline,
 			const struct trace_event *event, const char *category)
 {
@@ -289,9 +303,9 @@ static void on_throttling(struct timeline *timeline,
 static bool is_beside(const char *category)
 {
 	static const char *const words[] = {
-		"Trace",      "overhead",      "gpu_user_annotation",
-		"cuda_sync",  "cuda_event",    "gpu_throttle",
-		"cpu_sample", "unified_memory"};
+		"Trace",	 "overhead",   "gpu_user_annotation",
+		"cuda_sync",	 "cuda_event", "gpu_throttle",
+		"unified_memory"};
 
 	for (size_t at = 0; at < sizeof(words) / sizeof(words[0]); at++)
 		if (!strcmp(category, words[at]))
@@ -331,6 +345,7 @@ static void on_slice(struct timeline *timeline, const struct trace_event *event)
 		return;
 	}
 	take_site(timeline_name(timeline, name), event);
+	take_file(timeline_name(timeline, name), event);
 	on_part(timeline, event, lane, category);
 	on_launch(timeline, event, lane, name);
 	add_span(timeline, event, lane, name);

@@ -34,9 +34,10 @@ enum host_kind {
 	HOST_SYNC,
 	HOST_ALLOC,
 	HOST_COMM,
-	HOST_DATA, /* a data loader, a file */
-	HOST_OFF,  /* off the processor */
-	HOST_STEP, /* no content: ProfilerStep#N */
+	HOST_DATA,   /* a data loader, a file */
+	HOST_OFF,    /* off the processor */
+	HOST_SAMPLE, /* a function of samples, on a lane of their own */
+	HOST_STEP,   /* no content: ProfilerStep#N */
 	HOST_KINDS
 };
 
@@ -72,6 +73,7 @@ struct timeline_name {
 	enum host_kind host;
 	enum gpu_kind gpu;
 	bool is_gpu, is_open_ended;
+	bool is_python; /* of samples: the interpreter's own code */
 	int64_t calls, sum_ns, self_ns;
 	int64_t longest_ns, longest_at_ns;
 	uint32_t longest_lane;

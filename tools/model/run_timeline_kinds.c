@@ -92,6 +92,8 @@ enum host_kind timeline_host_kind(const struct trace_event *event,
 
 	if (part.type == TRACE_STRING)
 		return kind_of_omp(event, part.text);
+	if (!strcmp(category, "cpu_sample"))
+		return HOST_SAMPLE;
 	if (begins(name, "ProfilerStep"))
 		return HOST_STEP;
 	if (!strcmp(category, "cuda_runtime") ||

@@ -211,6 +211,28 @@ static void match_launch(struct walk *walk, const struct span *span)
 	}
 }
 
+/* What is inside isn't the outer one's own; but native code that samples met
+ * below a function of Python is that function's. */
+static void take_from_outer(struct walk *walk, const struct timeline_name *row,
+			    int64_t dur_ns)
+{
+	bool is_first = true;
+
+	for (size_t at = walk->depth; at-- > 0; is_first = false) {
+		struct timeline_name *outer =
+			timeline_name(walk->timeline, walk->open[at].name);
+		const bool is_native = outer->host == HOST_SAMPLE;
+
+		if (row->host == HOST_SAMPLE && !is_native)
+			return;
+		if (is_first || !is_native)
+			outer->self_ns =
+				saturate_subtract(outer->self_ns, dur_ns);
+		if (row->host == HOST_SAMPLE || !is_native)
+			return;
+	}
+}
+
 static void enter(struct walk *walk, const struct span *span, uint32_t lane)
 {
 	struct timeline_name *row = timeline_name(walk->timeline, span->name);
@@ -220,14 +242,7 @@ static void enter(struct walk *walk, const struct span *span, uint32_t lane)
 
 	if (walk->lane) {
 		saturate_into(&row->self_ns, dur_ns);
-		if (walk->depth) {
-			struct timeline_name *outer =
-				timeline_name(walk->timeline,
-					      walk->open[walk->depth - 1].name);
-
-			outer->self_ns =
-				saturate_subtract(outer->self_ns, dur_ns);
-		}
+		take_from_outer(walk, row, dur_ns);
 		match_launch(walk, span);
 	}
 	if (walk->depth && open.end_ns > walk->open[walk->depth - 1].end_ns)

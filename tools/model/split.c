@@ -53,6 +53,7 @@ static const struct {
 } of_host[HOST_KINDS] = {
 	[HOST_PLAIN] = {SHARE_HOST, GAP_HOST},
 	[HOST_STEP] = {SHARE_HOST, GAP_HOST},
+	[HOST_SAMPLE] = {SHARE_HOST, GAP_HOST},
 	[HOST_LAUNCH] = {SHARE_HOST, GAP_HOST},
 	[HOST_OMP] = {SHARE_OMP_WORK, GAP_OMP},
 	[HOST_OMP_TEAM] = {SHARE_OMP_WAIT, GAP_OMP},
@@ -275,6 +276,19 @@ static bool is_main(const struct timeline *timeline, uint32_t lane)
 	       pid == tid;
 }
 
+/* What is on a thread's lane, and on that of its samples. */
+static size_t weigh(const struct timeline *timeline, uint32_t at)
+{
+	const uint32_t samples = host_cover_lane(timeline, at);
+	size_t weight = timeline_lane(timeline, at)->count;
+
+	if (host_cover_is_lane(timeline, at))
+		return 0;
+	if (samples != TIMELINE_NONE)
+		weight += timeline_lane(timeline, samples)->count;
+	return weight;
+}
+
 /* The one that launches most, else the main thread, else the fullest. */
 static uint32_t busiest(const struct timeline *timeline)
 {
@@ -282,12 +296,11 @@ static uint32_t busiest(const struct timeline *timeline)
 	size_t most = 0;
 
 	for (uint32_t at = 0; at < timeline->lanes.table.count; at++) {
-		const struct timeline_lane *lane = timeline_lane(timeline, at);
-		size_t weight = lane->count;
+		size_t weight = weigh(timeline, at);
 
 		if (timeline->launch_count)
-			weight = lane->launch_count;
-		else if (lane->count && is_main(timeline, at))
+			weight = timeline_lane(timeline, at)->launch_count;
+		else if (weight && is_main(timeline, at))
 			weight = SIZE_MAX;
 		if (weight > most) {
 			most = weight;

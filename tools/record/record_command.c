@@ -135,11 +135,16 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	switch (key) {
 	case ON_FILE: arguments->on_file = text; return 0;
 	case ARGP_KEY_ARG:
+		if (settings_take_number(&arguments->options, text, state))
+			return 0;
 		/* The first word that is no option begins the command. */
 		arguments->first = state->next - 1;
 		state->next = state->argc;
 		return 0;
-	case ARGP_KEY_NO_ARGS: argp_error(state, "no COMMAND given"); return 0;
+	case ARGP_KEY_END:
+		if (!arguments->first)
+			argp_error(state, "no COMMAND given");
+		return 0;
 	default:
 		return settings_parse(&arguments->options, true, key, text,
 				      state);
@@ -160,7 +165,7 @@ static void say_verdict(struct fresh_files *files, pid_t pid)
 	if (!fresh_files_last(files, pid, path, sizeof(path)) ||
 	    stat(path, &status) || status.st_size > VERDICT_BYTES_MAX)
 		return;
-	verdict_file(path, stderr);
+	verdict_file(path, 80, stderr);
 }
 
 static void look(void *files)

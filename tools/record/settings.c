@@ -122,6 +122,24 @@ error_t settings_parse(struct options *options, bool environment, int key,
 	return 0;
 }
 
+bool settings_take_number(struct options *options, const char *word,
+			  struct argp_state *state)
+{
+	const char *before = state->argv[state->next - 2];
+
+	if (state->next < 3 || strncmp(before, "--", 2) || !word[0] ||
+	    word[strspn(word, "0123456789")])
+		return false;
+	for (unsigned int row = 0; row < option_row_count; row++) {
+		if (is_optional(&option_rows[row]) &&
+		    !strcmp(before + 2, flag_name(option_rows[row].name)))
+			return !settings_parse(options, true,
+					       SETTINGS_KEY + (int)row, word,
+					       state);
+	}
+	return false;
+}
+
 static bool is_wrong;
 
 static void note_wrong(const char *line)

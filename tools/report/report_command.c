@@ -16,15 +16,17 @@
 #include "tools/util/numbers.h"
 #include "tools/util/table.h"
 #include "tools/report/report.h"
+#include "tools/verdict/verdict.h"
 
 /* argp's keys of options without a letter. */
-enum { FILTER = 0x800, CATEGORY, STEP, FROM, TO, BY, CSV };
+enum { FILTER = 0x800, CATEGORY, STEP, FROM, TO, BY, CSV, VERDICT };
 
 struct report_arguments {
 	int first; /* of the files in argv */
 	struct report_choice choice;
 	struct report_ranks *ranks;
 	int printed, code;
+	bool judges; /* and no more */
 	struct hot_choice hot;
 };
 
@@ -127,6 +129,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case 'l': choice->whole = true; return 0;
 	case 'w': choice->wide = true; return 0;
 	case CSV: choice->csv = true; return 0;
+	case VERDICT: arguments->judges = true; return 0;
 	case FILTER: choice->filter = text; return 0;
 	case CATEGORY: choice->category = text; return 0;
 	case STEP: parse_steps(state, text, choice); return 0;
@@ -159,10 +162,26 @@ static void print(struct report_arguments *arguments,
 	}
 }
 
+static void judge(struct report_arguments *arguments, const char *file)
+{
+	const unsigned int columns = arguments->choice.columns;
+	const int error = verdict_file(
+		file, columns && columns < 80 ? columns : 80, stdout);
+
+	if (!error)
+		return;
+	fprintf(stderr, "traceprof report: %s: %s\n", file, strerror(-error));
+	arguments->code = EXIT_UNREADABLE;
+}
+
 static void report_file(struct report_arguments *arguments, const char *file)
 {
 	struct report report;
 
+	if (arguments->judges) {
+		judge(arguments, file);
+		return;
+	}
 	if (report_read(&report, file, &arguments->choice) < 0) {
 		fprintf(stderr, "traceprof report: %s: %s\n", file,
 			report.facts.error);
@@ -224,6 +243,8 @@ static const struct argp_option choices[] = {
 	{"tree", 't', NULL, 0, "nested scopes of each thread instead of "
 	 "tables", 0},
 	{"json", 'j', NULL, 0, "print JSON, times in nanoseconds", 0},
+	{"verdict", VERDICT, NULL, 0, "the verdict alone, in 15 lines at most",
+	 0},
 	{"csv", CSV, NULL, 0, "print one table, times in nanoseconds", 0},
 	HOT_OPTIONS,
 	{0},

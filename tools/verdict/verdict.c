@@ -366,7 +366,7 @@ static void on_entry(void *arg, const struct trace_entry *entry)
 	trace_sampled_entry(&reading->sampled, entry);
 }
 
-int verdict_file(const char *path, FILE *out)
+int verdict_file(const char *path, unsigned int columns, FILE *out)
 {
 	struct reading *reading = memory_zeroed(1, sizeof(*reading));
 	const struct trace_sink sink = {on_event, on_entry, reading};
@@ -384,7 +384,7 @@ int verdict_file(const char *path, FILE *out)
 		regions = region_totals_list(&reading->regions, &count);
 		verdict_make(&verdict, &reading->timeline, &reading->metadata,
 			     &reading->sampled, regions, count);
-		verdict_print(&verdict, VERDICT_LINES_MAX, 80, out);
+		verdict_print(&verdict, VERDICT_LINES_MAX, columns, out);
 		verdict_free(&verdict);
 		free(regions);
 	}

@@ -65,8 +65,9 @@ void verdict_make(struct verdict *verdict, struct timeline *timeline,
 		  const struct region_total *regions, size_t region_count);
 void verdict_free(struct verdict *verdict);
 
-/* Reads a file and prints its verdict.  0; -errno when it can't be read. */
-int verdict_file(const char *path, FILE *out);
+/* Reads a file and prints its verdict in so many columns.  0; -errno when it
+ * can't be read. */
+int verdict_file(const char *path, unsigned int columns, FILE *out);
 
 /* At most so many lines, each of at most `columns` columns. */
 void verdict_print(const struct verdict *verdict, unsigned int lines,

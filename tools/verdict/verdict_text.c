@@ -150,10 +150,45 @@ static unsigned int add_finding(struct text_buffer *lines,
 		finding->next ? finding->next : "");
 }
 
-/* Is it work, of the kind that most of the time goes to? */
-static int64_t work_of(const struct split *split,
-		       const struct timeline_name *row)
+/* Whose names are said: of the trace's slices, with or without those of Python
+ * functions, or of functions that samples met.  What is below a Python function
+ * counts for that one. */
+enum names { NAMES_ALL, NAMES_OTHERS, NAMES_PYTHON, NAMES_NATIVE };
+
+static bool is_python(const struct timeline *timeline, uint32_t name)
 {
+	return !strcmp(timeline_category(timeline, name), "python_function");
+}
+
+/* NAMES_ALL: there are no samples. */
+static enum names names_of_samples(const struct timeline *timeline)
+{
+	bool has_native = false, has_python = false;
+
+	for (uint32_t at = 0; at < timeline->names.count; at++) {
+		has_native |= timeline_name(timeline, at)->host == HOST_SAMPLE;
+		has_python |= is_python(timeline, at);
+	}
+	if (!has_native)
+		return NAMES_ALL;
+	return has_python ? NAMES_PYTHON : NAMES_NATIVE;
+}
+
+/* Is it work, of the kind that most of the time goes to? */
+static int64_t work_of(const struct verdict *verdict, uint32_t name,
+		       enum names names)
+{
+	const struct timeline *timeline = verdict->facts.timeline;
+	const struct split *split = &verdict->facts.split;
+	const struct timeline_name *row = timeline_name(timeline, name);
+
+	if (names == NAMES_NATIVE)
+		return row->host == HOST_SAMPLE ? row->self_ns : 0;
+	if (names == NAMES_PYTHON ||
+	    (names == NAMES_OTHERS && is_python(timeline, name)))
+		return names == NAMES_PYTHON && is_python(timeline, name)
+			       ? row->self_ns
+			       : 0;
 	if (split->ns[SHARE_GPU] * 2 > split->total_ns)
 		return row->is_gpu ? row->sum_ns : 0;
 	return !row->is_gpu && (row->host == HOST_PLAIN ||
@@ -162,13 +197,34 @@ static int64_t work_of(const struct split *split,
 		       : 0;
 }
 
+/* The name of most work below so much, and how much that is. */
+static uint32_t next_name(const struct verdict *verdict, enum names names,
+			  int64_t below, int64_t *most_ns)
+{
+	const struct timeline *timeline = verdict->facts.timeline;
+	uint32_t most = TIMELINE_NONE;
+
+	*most_ns = 0;
+	for (uint32_t at = 0; at < timeline->names.count; at++) {
+		const int64_t ns = work_of(verdict, at, names);
+
+		/* Phases say no more than the step does. */
+		if (ns > *most_ns && ns < below &&
+		    strncmp(timeline_name_text(timeline, at), "phase: ", 7)) {
+			*most_ns = ns;
+			most = at;
+		}
+	}
+	return most;
+}
+
 /* The names that took most, by what they did themselves. */
 static unsigned int add_names(struct text_buffer *lines,
-			      const struct verdict *verdict,
+			      const struct verdict *verdict, enum names names,
 			      unsigned int columns)
 {
 	const struct timeline *timeline = verdict->facts.timeline;
-	const struct split *split = &verdict->facts.split;
+	const double total = (double)verdict->facts.split.total_ns;
 	struct text_buffer text = {0};
 	const char *last = "";
 	int64_t below = INT64_MAX;
@@ -176,32 +232,24 @@ static unsigned int add_names(struct text_buffer *lines,
 
 	text_buffer_cut(&text, 0);
 	for (unsigned int named = 0; named < NAMES;) {
-		uint32_t most = TIMELINE_NONE;
-		int64_t most_ns = 0;
+		const uint32_t most = next_name(verdict, names, below, &below);
 
-		for (uint32_t at = 0; at < timeline->names.count; at++) {
-			const int64_t ns =
-				work_of(split, timeline_name(timeline, at));
-
-			/* Phases say no more than the step does. */
-			if (ns > most_ns && ns < below &&
-			    strncmp(timeline_name_text(timeline, at),
-				    "phase: ", 7)) {
-				most_ns = ns;
-				most = at;
-			}
-		}
-		if ((double)most_ns < NAME_MIN * (double)split->total_ns)
+		if ((double)below < NAME_MIN * total)
 			break;
-		below = most_ns;
 		/* A region and its members' shares have one name. */
 		if (!strcmp(last, timeline_name_text(timeline, most)))
 			continue;
 		last = timeline_name_text(timeline, most);
-		text_buffer_format(
-			&text, "%s%s %s", named++ ? ", " : "most work in all: ",
-			short_name(timeline_name_text(timeline, most)).text,
-			quantity_time((double)most_ns).text);
+		if (!named++)
+			text_buffer_format(&text, "%s",
+					   names >= NAMES_PYTHON
+						   ? "most processor time, by "
+						     "samples: "
+						   : "most work in all: ");
+		else
+			text_buffer_format(&text, ", ");
+		text_buffer_format(&text, "%s %s", short_name(last).text,
+				   quantity_time((double)below).text);
 	}
 	if (text.len)
 		count = add_wrapped(lines, text.data, 2, columns);
@@ -234,6 +282,7 @@ void verdict_print(const struct verdict *verdict, unsigned int lines,
 		   unsigned int columns, FILE *out)
 {
 	struct text_buffer text = {0};
+	enum names sampled;
 	unsigned int used;
 	size_t at = 0;
 
@@ -242,7 +291,11 @@ void verdict_print(const struct verdict *verdict, unsigned int lines,
 	text_buffer_cut(&text, 0);
 	used = add_step(&text, verdict, columns);
 	used += add_split(&text, verdict, columns);
-	used += add_names(&text, verdict, columns);
+	sampled = names_of_samples(verdict->facts.timeline);
+	used += add_names(&text, verdict, sampled ? NAMES_OTHERS : NAMES_ALL,
+			  columns);
+	if (sampled)
+		used += add_names(&text, verdict, sampled, columns);
 	for (; at < verdict->count; at++) {
 		const size_t before = text.len;
 		const unsigned int more =

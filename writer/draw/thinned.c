@@ -131,7 +131,7 @@ static void take_blocks(struct writer_state *state, struct ring_reader *reader,
 	label->run.thinned += more;
 	label->file.calls += more;
 	label->file.thinned += more;
-	label->file.mask = load_relaxed(&head->heap_mask);
+	label->file.mask = load_relaxed(&head->heap_most);
 	state->counts.thinned += more;
 }
 

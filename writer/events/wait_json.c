@@ -41,10 +41,11 @@ void wait_json(struct json *json, const struct event *event)
 	}
 	if (event->kind == EVENT_FILE_IO)
 		json_pair_u64(json, "bytes", event->file.bytes);
-	if (event->kind == EVENT_FILE_IO || !event->wait.object)
+	if (event->kind == EVENT_FILE_IO)
 		return;
 	len = log_format(text, sizeof(text), "0x%lx", event->wait.object);
-	json_pair_text(json, "object", text, len);
+	if (event->wait.object)
+		json_pair_text(json, "object", text, len);
 	if (!event->wait.tid)
 		return;
 	switch (event->wait.how) {

@@ -39,6 +39,7 @@ void naming_end(struct naming *naming)
 		if (m->symbols)
 			symbols_close(m->symbols);
 	}
+	generated_end(&naming->generated);
 	hash_index_free(&naming->codes);
 	hash_index_free(&naming->ordinals);
 	arena_free(&naming->arena);
@@ -197,6 +198,19 @@ static const struct module *module_of(struct naming *naming, uint64_t address)
 	return module;
 }
 
+/* Of a function in a module: as in its source, or what its author called it. */
+static void name_symbol(struct naming *naming, const struct module *module,
+			const struct symbol *symbol, char *text, size_t bytes)
+{
+	const size_t len =
+		naming_tidy(symbol->name, symbol->name_len, text, bytes);
+	const char *name =
+		generated_name(&naming->generated, module->path, text, len);
+
+	if (name)
+		log_format(text, bytes, "%s", name);
+}
+
 static void set_function(struct naming *naming, struct code_name *name,
 			 const char *text)
 {
@@ -222,7 +236,7 @@ static void resolve(struct naming *naming, struct code_name *name)
 	} else if ((symbols = symbols_of(naming, module)) &&
 		   !symbols_find(symbols, name->code - 1 - module->bias,
 				 &symbol)) {
-		naming_tidy(symbol.name, symbol.name_len, text, sizeof(text));
+		name_symbol(naming, module, &symbol, text, sizeof(text));
 		name->wanted = symbols_call_ordinal(symbols,
 						    name->code - module->bias);
 	} else {
@@ -248,7 +262,7 @@ static bool outlined_from(struct naming *naming, uint64_t outlined, char *text,
 	    symbol.start != outlined - module->bias ||
 	    !memmem(symbol.name, symbol.name_len, "._omp_fn.", 9))
 		return false;
-	naming_tidy(symbol.name, symbol.name_len, text, bytes);
+	name_symbol(naming, module, &symbol, text, bytes);
 	return true;
 }
 

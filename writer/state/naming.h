@@ -12,6 +12,7 @@
 #define WRITER_NAMING_H
 
 #include "collector/session/session.h"
+#include "writer/state/generated.h"
 #include "writer/state/hash_index.h"
 
 struct naming_module;
@@ -22,6 +23,7 @@ struct naming {
 	struct hash_index codes;    /* struct code_name by address */
 	struct hash_index ordinals; /* those taken, by function and number */
 	struct naming_module *modules;
+	struct generated generated; /* by torch.compile */
 };
 
 struct code_name {

@@ -9,10 +9,13 @@
  * in each turn. */
 #define DIFFER_MOST	  40u
 #define DIFFER_IN_CONTEXT 20u
+#define DIFFER_BY_CONTENT 20u
 #define FEW_TURNS	  24u
 #define HITS_IN_CONTEXT	  10u
-#define NEIGHBOURS	  6u
-#define NEIGHBOURS_OF	  10u
+#define NEIGHBOURS	  60u
+#define ALWAYS		  95u
+#define MASS_BY_CONTENT	  0.98
+#define HELD_BY_CONTENT	  6u
 #define MASS_LEAST	  0.7
 /* So many times as often as on average comes what comes twice as often as in
  * most turns. */
@@ -49,10 +52,12 @@ static uint64_t median(const struct loop_mark *marks, const uint32_t *hits,
 	return values[count / 2];
 }
 
-/* Hits that are far from all others are not the loop's. */
+/* Hits that are far from all others are not the loop's, nor is what its body
+ * does in part before the first turn or after the last. */
 static void trim(const uint32_t **hits, size_t *count)
 {
-	const size_t far = 4 * median(NULL, *hits, *count - 1) + 16;
+	const size_t length = median(NULL, *hits, *count - 1);
+	const size_t far = 4 * length + 16;
 
 	while (*count > 2 && (*hits)[1] - (*hits)[0] > far) {
 		++*hits;
@@ -60,6 +65,15 @@ static void trim(const uint32_t **hits, size_t *count)
 	}
 	while (*count > 2 && (*hits)[*count - 1] - (*hits)[*count - 2] > far)
 		--*count;
+	/* Of many turns two that differ don't matter. */
+	if (*count > FEW_TURNS || *count < HITS_IN_CONTEXT)
+		return;
+	if (((*hits)[*count - 1] - (*hits)[*count - 2]) * 2 < length)
+		--*count;
+	if (((*hits)[1] - (*hits)[0]) * 2 < length) {
+		++*hits;
+		--*count;
+	}
 }
 
 /* A few turns that are alike by chance prove nothing, and of sites in context
@@ -71,47 +85,73 @@ static size_t may_differ(size_t turns, unsigned int context)
 	return turns * (context ? DIFFER_IN_CONTEXT : DIFFER_MOST) / 100;
 }
 
-static bool is_regular(const uint32_t *hits, size_t turns, size_t length,
-		       unsigned int context)
+/* Turns that aren't as long as most: more than `more` / `less` of that, or less
+ * than the inverse. */
+static size_t count_differing(const uint32_t *hits, size_t turns, size_t length,
+			      unsigned int more, unsigned int less)
 {
 	size_t differ = 0;
 
 	for (size_t i = 0; i < turns; i++) {
 		const size_t this = hits[i + 1] - hits[i];
 
-		differ += this * 4 < length * 3 || this * 3 > length * 4;
+		differ += this * more < length * less ||
+			  this * less > length * more;
 	}
-	return differ <= may_differ(turns, context);
+	return differ;
 }
 
-/* Most hits have the same neighbour, before them or behind. */
+/* Of 100 hits so many have the same neighbour, before them or behind. */
 static bool has_neighbour(const struct loop_groups *groups,
-			  const uint32_t *hits, size_t count, int distance)
+			  const uint32_t *hits, size_t count, int distance,
+			  unsigned int percent)
 {
-	size_t most = 0;
+	const size_t shift = (size_t)(int64_t)distance;
+	uint32_t usual = 0;
+	size_t votes = 0;
+	size_t same = 0;
 
+	/* The majority's, if there is one. */
 	for (size_t i = 0; i < count; i++) {
-		const size_t at = hits[i] + (size_t)(int64_t)distance;
-		size_t same = 0;
-
-		for (size_t j = 0; at < groups->count && j < count; j++) {
-			const size_t other =
-				hits[j] + (size_t)(int64_t)distance;
-
-			same += other < groups->count &&
-				groups->site[other] == groups->site[at];
-		}
-		most = max_u64(most, same);
+		if (hits[i] + shift >= groups->count)
+			continue;
+		if (!votes)
+			usual = groups->site[hits[i] + shift];
+		if (groups->site[hits[i] + shift] == usual)
+			votes++;
+		else
+			votes--;
 	}
-	return most * NEIGHBOURS_OF >= count * NEIGHBOURS;
+	for (size_t i = 0; i < count; i++)
+		same += hits[i] + shift < groups->count &&
+			groups->site[hits[i] + shift] == usual;
+	return same * 100 >= count * percent;
 }
 
 /* Few turns may be regular by chance, but then they are in no order. */
 static bool has_order(const struct loop_groups *groups, const uint32_t *hits,
 		      size_t count)
 {
-	return count >= FEW_TURNS || (has_neighbour(groups, hits, count, -1) &&
-				      has_neighbour(groups, hits, count, 1));
+	return count >= FEW_TURNS ||
+	       (has_neighbour(groups, hits, count, -1, NEIGHBOURS) &&
+		has_neighbour(groups, hits, count, 1, NEIGHBOURS));
+}
+
+/* Turns that differ in length by no more than half hold the same, and always
+ * begin or end with it: an iteration that does more and more of one thing. */
+static bool is_by_content(const struct loop_groups *groups,
+			  const uint32_t *hits,
+			  const struct loop_candidate *candidate)
+{
+	const struct loop_level *level = &candidate->level;
+
+	return level->turns >= FEW_TURNS && level->mass >= MASS_BY_CONTENT &&
+	       level->held >= HELD_BY_CONTENT &&
+	       count_differing(hits, level->turns - 1, level->length, 2, 1) *
+			       100 <=
+		       level->turns * DIFFER_BY_CONTENT &&
+	       (has_neighbour(groups, hits, level->turns, -1, ALWAYS) ||
+		has_neighbour(groups, hits, level->turns, 1, ALWAYS));
 }
 
 static void count_sites(const struct loop_groups *groups, const uint32_t *hits,
@@ -189,7 +229,8 @@ static size_t count_missed(const struct loop_groups *groups,
 }
 
 bool loop_candidate_examine(const struct loop_groups *groups, size_t group,
-			    unsigned int context, struct loop_scratch *scratch,
+			    unsigned int context, bool is_by_length,
+			    struct loop_scratch *scratch,
 			    struct loop_candidate *candidate)
 {
 	struct loop_level *level = &candidate->level;
@@ -203,8 +244,10 @@ bool loop_candidate_examine(const struct loop_groups *groups, size_t group,
 		return false;
 	memset(candidate, 0, sizeof(*candidate));
 	level->length = median(NULL, hits, count - 1);
-	if (!is_regular(hits, count - 1, level->length, context) ||
-	    !has_order(groups, hits, count))
+	if (is_by_length &&
+	    (count_differing(hits, count - 1, level->length, 4, 3) >
+		     may_differ(count - 1, context) ||
+	     !has_order(groups, hits, count)))
 		return false;
 	level->context = context;
 	level->first = hits[0];
@@ -220,6 +263,8 @@ bool loop_candidate_examine(const struct loop_groups *groups, size_t group,
 		level->missed = count_missed(groups, hits, count - 1, scratch,
 					     candidate);
 	candidate->span = level->marks + level->length;
+	if (!is_by_length)
+		return is_by_content(groups, hits, candidate);
 	/* A loop of one site proves nothing: it may come several times in a
 	 * step. */
 	return level->mass >= MASS_LEAST && level->held > 1 + !!context;

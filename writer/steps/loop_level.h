@@ -31,9 +31,11 @@ static inline bool loop_holds(const struct loop_candidate *candidate,
 	       candidate->held[site / 64] >> site % 64 & 1;
 }
 
-/* Whether a group is one; if so, fills in the candidate. */
+/* Whether a group is one; if so, fills in the candidate.  `is_by_length`: its
+ * turns are as long as each other, else it's what they hold that tells. */
 bool loop_candidate_examine(const struct loop_groups *groups, size_t group,
-			    unsigned int context, struct loop_scratch *scratch,
+			    unsigned int context, bool is_by_length,
+			    struct loop_scratch *scratch,
 			    struct loop_candidate *candidate);
 
 #endif

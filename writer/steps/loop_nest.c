@@ -38,6 +38,8 @@
 #define SAME_MASS      0.005
 /* Turns without their marker, of a step. */
 #define MISSED_MOST    1u
+/* Of so many turns all but one have what isn't in each: branches. */
+#define BRANCHED_OF    20u
 
 static const unsigned int contexts[] = {0, 1, 2, 4, SEARCH_CONTEXT_MAX};
 
@@ -76,11 +78,13 @@ static bool is_known(const struct finder *finder, size_t hits,
 	return false;
 }
 
-static void find_candidates(struct finder *finder)
+static void find_candidates(struct finder *finder, bool is_by_length)
 {
 	struct loop_groups *groups = &finder->groups;
+	const size_t kinds = is_by_length ? CONTEXTS : 1;
 
-	for (size_t i = 0; i < CONTEXTS && contexts[i] < groups->count; i++) {
+	finder->count = 0;
+	for (size_t i = 0; i < kinds && contexts[i] < groups->count; i++) {
 		loop_groups_make(groups, contexts[i]);
 		for (size_t g = 0; g < groups->groups; g++) {
 			const size_t hits =
@@ -90,7 +94,8 @@ static void find_candidates(struct finder *finder)
 				return;
 			if (!is_known(finder, hits, contexts[i]) &&
 			    loop_candidate_examine(
-				    groups, g, contexts[i], &finder->scratch,
+				    groups, g, contexts[i], is_by_length,
+				    &finder->scratch,
 				    &finder->candidates[finder->count]))
 				finder->count++;
 		}
@@ -121,6 +126,12 @@ static const struct loop_candidate *widest(const struct finder *finder)
 			best = c;
 	}
 	return best;
+}
+
+static bool covers(const struct finder *finder)
+{
+	return finder->count && widest(finder)->span * 100 >=
+					finder->groups.count * COVERS_LEAST;
 }
 
 /* Another phase of the run has loops of its own: they come last. */
@@ -235,13 +246,11 @@ static enum answer is_better(struct finder *finder,
 		return answer_report(finder, &gain, outer);
 	if (finder->is_tried)
 		return ANSWER_MAYBE;
-	if (inner->level.mass < POOR_MASS && !gain.is_single &&
-	    (outer->level.turns >= MANY_TURNS ||
-	     (gain.is_constant && gain.is_whole)))
-		return ANSWER_YES;
 	if (gain.sites * SITES >= outer->level.held * NEW_SITES &&
 	    (outer->level.turns >= MANY_TURNS ||
-	     (gain.is_whole && gain.again * 3 < inner->level.held)))
+	     (gain.is_whole && gain.again * 3 < inner->level.held) ||
+	     (gain.is_whole && gain.is_constant && !gain.is_single &&
+	      inner->level.mass < POOR_MASS)))
 		return ANSWER_YES;
 	if (!gain.is_constant || !gain.is_whole || gain.ratio > MANY_WITHIN ||
 	    gain.again * 3 >= inner->level.held ||
@@ -375,6 +384,37 @@ static size_t work_of(const struct loop_candidate *candidate)
 	return candidate->level.turns * candidate->level.length;
 }
 
+/* Is a loop beside the step, and about as large? */
+static bool is_beside(const struct loop_candidate *c,
+		      const struct loop_candidate *step)
+{
+	return has_others(c, step) && has_others(step, c) &&
+	       work_of(c) * LESS_WORK >= work_of(step);
+}
+
+/* It is around another one beside the step that is a step rather than it: that
+ * one's reports. */
+static bool is_too_far(struct finder *finder, const struct loop_candidate *c,
+		       const struct loop_candidate *step)
+{
+	const struct loop_candidate *doubt = finder->doubt;
+	const struct loop_candidate *open = finder->open;
+	const bool is_tried = finder->is_tried;
+	bool is_far = false;
+
+	for (size_t i = 0; i < finder->count && !is_far; i++) {
+		const struct loop_candidate *within = &finder->candidates[i];
+
+		is_far = within->level.turns > c->level.turns &&
+			 is_beside(within, step) && !has_others(within, c) &&
+			 is_better(finder, within, c) == ANSWER_NO;
+	}
+	finder->doubt = doubt;
+	finder->open = open;
+	finder->is_tried = is_tried;
+	return is_far;
+}
+
 /* The next step outward from one: the nearest that is better.  But where
  * another better one is a loop of its own (a training, where the nearest is
  * what generates), the one that holds more. */
@@ -394,7 +434,10 @@ next_step(struct finder *finder, const struct loop_candidate *step,
 			       work_of(next) * LESS_WORK < work_of(better)))
 			continue;
 		switch (is_better(finder, best_marker(finder, step), next)) {
-		case ANSWER_YES: better = next; break;
+		case ANSWER_YES:
+			if (!is_too_far(finder, next, step))
+				better = next;
+			break;
 		case ANSWER_MAYBE:
 			if (!*maybe)
 				*maybe = next;
@@ -429,45 +472,14 @@ static bool is_richer(const struct loop_level *a, const struct loop_level *b)
 	return a->turns > b->turns;
 }
 
-/* Is a loop beside the step, and about as large? */
-static bool is_beside(const struct loop_candidate *c,
-		      const struct loop_candidate *step)
-{
-	return has_others(c, step) && has_others(step, c) &&
-	       work_of(c) * LESS_WORK >= work_of(step);
-}
-
-/* It is around another one beside the step that is a step rather than it: that
- * one's reports. */
-static bool is_too_far(struct finder *finder, const struct loop_candidate *c,
-		       const struct loop_candidate *step)
-{
-	const struct loop_candidate *doubt = finder->doubt;
-	const struct loop_candidate *open = finder->open;
-	const bool is_tried = finder->is_tried;
-	bool is_far = false;
-
-	for (size_t i = 0; i < finder->count && !is_far; i++) {
-		const struct loop_candidate *within = &finder->candidates[i];
-
-		is_far = within->level.turns > c->level.turns &&
-			 is_beside(within, step) && !has_others(within, c) &&
-			 is_better(finder, within, c) == ANSWER_NO;
-	}
-	finder->doubt = doubt;
-	finder->open = open;
-	finder->is_tried = is_tried;
-	return is_far;
-}
-
 /* What generates, and what trains: neither is around the other, and the one
  * that holds more is the step. */
 static const struct loop_candidate *beside(struct finder *finder,
 					   const struct loop_candidate *step)
 {
-	const struct loop_candidate *best = step;
+	const struct loop_candidate *best;
 
-	step = best_marker(finder, step);
+	step = best = best_marker(finder, step);
 	for (size_t i = 0; i < finder->count; i++) {
 		const struct loop_candidate *c = &finder->candidates[i];
 
@@ -491,10 +503,11 @@ around_elsewhere(const struct finder *finder, const struct loop_candidate *step)
 		for (size_t w = 0; w < LOOP_SITES_MAX / 64; w++)
 			shared += (size_t)__builtin_popcountll(c->held[w] &
 							       step->held[w]);
-		if (shared * 2 >= step->level.held &&
-		    c->level.held * 2 >= step->level.held * 3 &&
-		    c->level.mass >= POOR_MASS &&
-		    c->level.length * 2 >= step->level.length * 3)
+		if (c->level.mass >= POOR_MASS &&
+		    ((shared == step->level.held && c->level.held > shared) ||
+		     (shared * 2 >= step->level.held &&
+		      c->level.held * 2 >= step->level.held * 3 &&
+		      c->level.length * 2 >= step->level.length * 3)))
 			return c;
 	}
 	return NULL;
@@ -581,13 +594,20 @@ static bool is_doubtful(const struct finder *finder,
 	const size_t sites = min_u64(groups->sites, LOOP_SITES_MAX);
 	uint32_t *hits = groups->start;
 	size_t others = 0;
+	size_t branched = 0;
+	bool is_other = false;
 
 	memset(hits, 0, (sites + 1) * sizeof(*hits));
 	for (size_t i = step->first; i < groups->count; i++) {
 		if (groups->site[i] < sites &&
-		    !loop_holds(candidate, groups->site[i]))
+		    !loop_holds(candidate, groups->site[i])) {
 			others += ++hits[groups->site[i]] == LOOP_HITS_LEAST &&
 				  i < step->last;
+			is_other = true;
+		} else if (loop_level_is_hit(step, groups->marks, i)) {
+			branched += is_other;
+			is_other = false;
+		}
 	}
 	*seldom = 0;
 	for (size_t s = 0; s < sites; s++) {
@@ -595,7 +615,8 @@ static bool is_doubtful(const struct finder *finder,
 			*seldom = hits[s];
 	}
 	return step->missed > MISSED_MOST ||
-	       (step->mass < POOR_MASS && others > step->held);
+	       (step->mass < POOR_MASS && others >= step->held &&
+		branched * BRANCHED_OF < (step->turns - 1) * (BRANCHED_OF - 1));
 }
 
 int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
@@ -609,12 +630,13 @@ int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
 	*nest = (struct loop_nest){0};
 	if (count < LOOP_HITS_LEAST)
 		return -ENOENT;
-	finder->count = 0;
 	finder->doubt = finder->open = NULL;
 	loop_groups_start(&finder->groups, marks, count,
 			  (char *)room + align_up(sizeof(*finder), CACHE_LINE));
-	find_candidates(finder);
-	if (!finder->count || widest(finder)->span * 100 < count * COVERS_LEAST)
+	find_candidates(finder, true);
+	if (!covers(finder))
+		find_candidates(finder, false);
+	if (!covers(finder))
 		return -ENOENT;
 	drop_other_phases(finder);
 	choice.step = walk(finder, &choice.maybe, &choice.within);

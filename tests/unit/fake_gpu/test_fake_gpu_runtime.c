@@ -292,7 +292,7 @@ static void limits_of_a_launch(void)
 	X(rows, "", 0)							\
 	X(kinds_of_memory, "", 0)					\
 	X(capture_of_two_streams, "", 0)				\
-	X(graph_by_nodes, "", 0)					\
+	X(graph_by_nodes, "SIMGPU_NAME_REUSE=0", 0)			\
 	X(a_stream_is_busy, "SIMGPU_KERNEL_NS=3600000000000", 0)	\
 	X(time_passes, "SIMGPU_KERNEL_NS=100000000", 0)			\
 	X(withheld, "SIMGPU_KERNEL_NS=3600000000000", 0)		\

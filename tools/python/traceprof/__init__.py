@@ -5,8 +5,9 @@
 
 Without the library in the process everything here does nothing, so a program
 may keep its calls.  Windows (profile_function, profile_trace, capture_async,
-Profiler) need TRACEPROF_STEP=manual: otherwise the whole run is one window
-already, and they only mark where they were.
+Profiler) are files of their own.  What lies between them is recorded too, unless
+TRACEPROF_STEP=manual; with a schedule of TRACEPROF_'s they only mark where they
+were.
 """
 
 import contextlib
@@ -95,8 +96,10 @@ def profile_function(function=None, *, warmup_steps=0, steps=1, log_dir=None):
 
 
 @contextlib.contextmanager
-def profile_trace(dir=None, name="trace"):
-    """Records the block as one trace.  With `dir` the file is put there too, as
+def profile_trace(dir=None, name="trace", create_perfetto_link=False,
+                  create_perfetto_trace=True):
+    """Records the block as one trace (the last two arguments are jax.profiler's:
+    Perfetto opens any trace; `traceprof open` does it).  With `dir` the file is put there too, as
     NAME.NUMBER.pt.trace.json.gz, and the end of the block waits for it.  Gives
     the window: window.result() is the path."""
     window = Window(name, dir)

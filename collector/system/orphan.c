@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* orphan.c - a process that is nobody's child; see orphan.h. */
+#include "collector/system/orphan.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Of each of the two processes. */
+#define STACK_BYTES (1u << 20)
+
+struct orphan {
+	int (*run)(void *arg);
+	void *arg;
+	char *stack_end;
+	int flags;
+	volatile pid_t pid;
+};
+
+/* Between the program and the new process, in the program's memory: its end
+ * makes the other one init's. */
+static int step_out(void *arg)
+{
+	struct orphan *orphan = arg;
+
+	syscall(SYS_setsid);
+	orphan->pid = clone(orphan->run, orphan->stack_end, orphan->flags,
+			    orphan->arg);
+	if (orphan->pid < 0)
+		orphan->pid = -errno;
+	return 0;
+}
+
+pid_t orphan_start(int (*run)(void *arg), void *arg, bool shares)
+{
+	char *stack =
+		mmap(NULL, (size_t)2 * STACK_BYTES, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	struct orphan orphan = {run, arg, stack + STACK_BYTES,
+				shares ? CLONE_VM | CLONE_VFORK : 0, -ECHILD};
+	sigset_t all, was;
+	pid_t pid;
+
+	if (stack == MAP_FAILED)
+		return -ENOMEM;
+	/* The new one may end first: no handler of the program's runs there. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &was);
+	/* No signal at its end, so the program doesn't hear of it. */
+	pid = clone(step_out, stack + (size_t)2 * STACK_BYTES,
+		    CLONE_VM | CLONE_VFORK, &orphan);
+	if (pid < 0)
+		orphan.pid = -errno;
+	else
+		waitpid(pid, NULL, __WALL);
+	pthread_sigmask(SIG_SETMASK, &was, NULL);
+	munmap(stack, (size_t)2 * STACK_BYTES);
+	return orphan.pid;
+}
+
+bool orphan_is_ours(void)
+{
+	int takes_in = 0;
+
+	prctl(PR_GET_CHILD_SUBREAPER, &takes_in, 0, 0, 0);
+	return takes_in || getpid() == 1;
+}

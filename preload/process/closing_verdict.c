@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * closing_verdict.c - has the trace judged while the program ends.
+ *
+ * The command beside the library reads the file, in a process that the program
+ * doesn't hear of, and we print what it says: all of it, or nothing where it
+ * takes too long.
+ */
+#include "preload/process/life_parts.h"
+
+#include "collector/system/log.h"
+#include "collector/system/orphan.h"
+#include "preload/process/process.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* To read one event takes so long, at most; the end is held up so long, or for
+ * so small a share of the run. */
+#define EVENT_NS      2000u
+#define SHORT_NS      UINT64_C(100000000)
+#define LONG_NS	      UINT64_C(2000000000)
+#define SHARE	      100u
+/* On a machine with more to do. */
+#define PATIENCE      4u
+
+#define TEXT_BYTES    4096u
+#define VARIABLES_MAX 8u
+
+struct judge {
+	char command[PATH_MAX + 32];
+	char *arguments[5];
+	char *environment[VARIABLES_MAX];
+	int said; /* where it writes */
+	char text[TEXT_BYTES];
+};
+
+/* How long may that take?  0: too long. */
+static uint64_t time_allowed(const struct session *session,
+			     const struct writer_summary *done)
+{
+	const uint64_t ran =
+		clock_monotonic_ns() - (uint64_t)session->head->clock.first_ns;
+	const uint64_t allowed =
+		min_u64(max_u64(ran / SHARE, SHORT_NS), LONG_NS);
+
+	return done->written / done->files * EVENT_NS <= allowed ? allowed : 0;
+}
+
+/* An orphan's end would reach a handler of the program's. */
+static bool is_heard(void)
+{
+	struct sigaction action;
+
+	return orphan_is_ours() &&
+	       (sigaction(SIGCHLD, NULL, &action) ||
+		(action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN));
+}
+
+/* Beside the library, as in a build folder, or in bin where that is in lib. */
+static bool find_command(struct judge *judge)
+{
+	static const char *const places[] = {"", "../bin/", "../../bin/"};
+	const char *path = process_own_path();
+	const char *slash = strrchr(path, '/');
+
+	for (size_t i = 0; slash && i < sizeof(places) / sizeof(*places); i++) {
+		log_format(judge->command, sizeof(judge->command),
+			   "%.*s/%straceprof", (int)(slash - path), path,
+			   places[i]);
+		if (!access(judge->command, X_OK))
+			return true;
+	}
+	return false;
+}
+
+/* What a command needs that reads a file; nothing that would load us. */
+static void choose_environment(struct judge *judge)
+{
+	static const char *const kept[] = {
+		"LC_ALL=", "LC_CTYPE=", "LANG=", "LD_LIBRARY_PATH=", "HOME="};
+	static char columns[] = "COLUMNS=69";
+	size_t count = 0;
+
+	judge->environment[count++] = columns;
+	for (char **at = environ; at && *at && count < VARIABLES_MAX - 1; at++)
+		for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
+			if (!strncmp(*at, kept[i], strlen(kept[i])) &&
+			    count < VARIABLES_MAX - 1)
+				judge->environment[count++] = *at;
+}
+
+/* In the program's memory until execve(). */
+static int run(void *arg)
+{
+	struct judge *judge = arg;
+	const int null = open("/dev/null", O_RDWR);
+
+	if (null >= 0 && dup2(null, 0) == 0 && dup2(null, 2) == 2 &&
+	    dup2(judge->said, 1) == 1) {
+		syscall(SYS_close_range, 3, ~0u, 0);
+		syscall(SYS_execve, judge->command, judge->arguments,
+			judge->environment);
+	}
+	syscall(SYS_exit_group, 1);
+	return 0;
+}
+
+/* All that comes until the end.  -1: that doesn't come in time. */
+static int read_all(int from, char *text, int bytes, uint64_t allowed)
+{
+	const uint64_t until = clock_monotonic_ns() + allowed;
+	int len = 0;
+
+	for (;;) {
+		struct pollfd ready = {.fd = from, .events = POLLIN};
+		const uint64_t now = clock_monotonic_ns();
+		const uint64_t left = now < until ? until - now : 0;
+		const struct timespec limit = {
+			.tv_sec = (time_t)(left / 1000000000u),
+			.tv_nsec = (long)(left % 1000000000u)};
+		long got;
+
+		if (len == bytes)
+			return -1;
+		if (syscall(SYS_ppoll, &ready, 1, &limit, NULL, 0) <= 0)
+			return -1;
+		got = syscall(SYS_read, from, text + len, bytes - len);
+		if (got < 0)
+			return -1;
+		if (!got)
+			return len;
+		len += (int)got;
+	}
+}
+
+static bool ask(struct judge *judge, uint64_t allowed)
+{
+	int len = 0;
+	pid_t pid;
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC))
+		return false;
+	judge->said = ends[1];
+	pid = orphan_start(run, judge, true);
+	syscall(SYS_close, ends[1]);
+	if (pid > 0)
+		len = read_all(ends[0], judge->text, TEXT_BYTES - 1, allowed);
+	syscall(SYS_close, ends[0]);
+	if (len < 0)
+		kill(pid, SIGKILL);
+	judge->text[len > 0 ? len : 0] = '\0';
+	return len > 0;
+}
+
+static void say(char *text)
+{
+	for (char *line = text; *line;) {
+		char *end = strchr(line, '\n');
+
+		if (end)
+			*end = '\0';
+		log_tell("%s", line);
+		if (!end)
+			break;
+		line = end + 1;
+	}
+}
+
+bool closing_verdict(const struct session *session,
+		     const struct writer_summary *done)
+{
+	static const char option[] = "--verdict";
+	const uint64_t allowed = time_allowed(session, done);
+	struct judge *judge;
+	bool is_said = false;
+
+	/* `traceprof record` judges itself. */
+	if (!session->head->options.verdict || process.direct || !allowed ||
+	    !log_is_heard() || is_heard())
+		return false;
+	judge = mmap(NULL, sizeof(*judge), PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (judge == MAP_FAILED)
+		return false;
+	if (find_command(judge)) {
+		char *const arguments[] = {judge->command, "report",
+					   (char *)(uintptr_t)option,
+					   (char *)(uintptr_t)done->path};
+
+		memcpy(judge->arguments, arguments, sizeof(arguments));
+		choose_environment(judge);
+		is_said = ask(judge, allowed * PATIENCE);
+		if (is_said)
+			say(judge->text);
+	}
+	munmap(judge, sizeof(*judge));
+	return is_said;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* pool_note.c - adds up /proc/self/task; see pool_note.h. */
+#include "preload/sample/pool_note.h"
+
+#include "collector/system/clock.h"
+#include "collector/system/log.h"
+#include "collector/system/proc.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define TASKS_MAX   512u
+#define SUMS_MAX    32u
+#define SAID_MAX    4u
+#define NAME_BYTES  16u
+#define ENTRY_BYTES 2048
+#define LOOK_NS	    UINT64_C(250000000)
+#define SHARE	    100u /* of the time, at most one part for looks */
+#define LEAST_NS    UINT64_C(100000000)
+#define MS_NS	    1000000u
+
+/* A thread as it was last seen; it may have ended since. */
+struct task {
+	uint32_t tid;
+	char name[NAME_BYTES];
+	uint64_t ran_ns;
+	uint64_t before_ns; /* of threads of this number that have ended */
+};
+
+struct sum {
+	char name[NAME_BYTES];
+	uint32_t count;
+	uint64_t ran_ns;
+};
+
+struct sums {
+	struct sum sum[SUMS_MAX];
+	uint32_t count;
+};
+
+/* The writer's, but for the end. */
+static struct {
+	_Atomic uint32_t is_busy;
+	uint64_t next_ns;
+	uint32_t count;
+	struct task task[TASKS_MAX];
+} pool;
+
+static bool enter(void)
+{
+	return !atomic_exchange(&pool.is_busy, 1);
+}
+
+static void leave(void)
+{
+	atomic_store(&pool.is_busy, 0);
+}
+
+static struct task *task_of(uint32_t tid)
+{
+	uint32_t at = 0;
+
+	while (at < pool.count && pool.task[at].tid != tid)
+		at++;
+	if (at == TASKS_MAX)
+		return NULL;
+	if (at == pool.count)
+		pool.task[pool.count++] = (struct task){.tid = tid};
+	return &pool.task[at];
+}
+
+static void look_at(uint32_t tid)
+{
+	struct task *task = task_of(tid);
+	uint64_t numbers[2];
+	char path[64];
+
+	log_format(path, sizeof(path), "/proc/self/task/%u/schedstat", tid);
+	if (!task || proc_numbers(path, numbers, 2) != 2)
+		return;
+	if (numbers[0] < task->ran_ns)
+		task->before_ns += task->ran_ns;
+	task->ran_ns = numbers[0];
+	proc_thread_name(tid, task->name, sizeof(task->name));
+}
+
+static void add(struct sums *sums, const struct task *task)
+{
+	uint32_t at = 0;
+
+	while (at < sums->count && strcmp(sums->sum[at].name, task->name) != 0)
+		at++;
+	if (at == SUMS_MAX || !strncmp(task->name, "traceprof", 9))
+		return;
+	if (at == sums->count)
+		memcpy(sums->sum[sums->count++].name, task->name, NAME_BYTES);
+	sums->sum[at].count++;
+	sums->sum[at].ran_ns += task->ran_ns + task->before_ns;
+}
+
+/* Without opendir(), which allocates. */
+static void look(void)
+{
+	_Alignas(8) char entries[ENTRY_BYTES];
+	const int fd =
+		open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	long bytes;
+
+	while (fd >= 0 && (bytes = syscall(SYS_getdents64, fd, entries,
+					   sizeof(entries))) > 0) {
+		for (long at = 0; at < bytes;) {
+			const struct dirent64 *entry =
+				(const struct dirent64 *)&entries[at];
+
+			at += entry->d_reclen;
+			if (entry->d_name[0] != '.')
+				look_at((uint32_t)atoi(entry->d_name));
+		}
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+void pool_note_poll(void)
+{
+	const uint64_t now = clock_monotonic_ns();
+
+	if (now < pool.next_ns || !enter())
+		return;
+	look();
+	pool.next_ns =
+		now + max_u64(LOOK_NS, SHARE * (clock_monotonic_ns() - now));
+	leave();
+}
+
+/* A child's threads are others. */
+void pool_note_forget(void)
+{
+	pool.count = 0;
+	pool.next_ns = 0;
+	leave();
+}
+
+static struct sum *largest(struct sums *sums)
+{
+	struct sum *most = &sums->sum[0];
+
+	for (uint32_t i = 1; i < sums->count; i++) {
+		if (sums->sum[i].ran_ns > most->ran_ns)
+			most = &sums->sum[i];
+	}
+	return most;
+}
+
+void pool_note(struct session *session)
+{
+	char text[256] = "", first[NAME_BYTES] = "";
+	struct sums sums = {.count = 0};
+	bool is_worth = false;
+	size_t len = 0;
+
+	if (!enter())
+		return;
+	look();
+	for (uint32_t i = 0; i < pool.count; i++)
+		add(&sums, &pool.task[i]);
+	leave();
+	proc_thread_name((uint32_t)getpid(), first, sizeof(first));
+	for (uint32_t i = 0; i < sums.count; i++)
+		is_worth |= sums.sum[i].ran_ns >= LEAST_NS &&
+			    strcmp(sums.sum[i].name, first) != 0;
+	for (uint32_t i = 0; is_worth && i < min_u32(sums.count, SAID_MAX);
+	     i++) {
+		struct sum *most = largest(&sums);
+
+		if (most->ran_ns < LEAST_NS)
+			break;
+		len += log_format(text + len, sizeof(text) - len,
+				  "%s%s (%u thread%s) %lu ms", len ? ", " : "",
+				  most->name, most->count,
+				  most->count == 1 ? "" : "s",
+				  most->ran_ns / MS_NS);
+		most->ran_ns = 0;
+	}
+	if (len)
+		session_note(session, "processor time of threads: %s", text);
+}

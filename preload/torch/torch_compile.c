@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * torch_compile.c - compilations become ranges, graph breaks marks; see
+ * torch_compile.h.
+ *
+ * All but torch_compile_poll() runs under the GIL.  A compilation is a range,
+ * since the handler tells of the outermost one of all threads, whose end may
+ * come on another.
+ */
+#include "preload/torch/torch_compile.h"
+
+#include "collector/session/gate.h"
+#include "collector/system/log.h"
+#include "preload/annotate/nvtx_range.h"
+#include "preload/process/hook.h"
+#include "preload/python/python_api.h"
+#include "preload/python/python_names.h"
+#include <string.h>
+
+#define TEXT_BYTES 512u
+#define FRAMES_MAX 16u /* between the handler and what compiles */
+#define BREAKS_MAX 128u
+#define EACH_NS	   UINT64_C(100000000)
+
+static struct {
+	bool is_ready;
+	bool is_done;
+	_Atomic bool is_asked; /* a pending call is under way */
+	uint64_t next_ns;      /* the writer's */
+	uint64_t range;
+	uint32_t breaks;
+	struct {
+		uint64_t hash;
+		long count;
+	} seen[BREAKS_MAX];
+} compile;
+
+static void *none(void)
+{
+	python_api.error_clear();
+	python_api.take((void *)(uintptr_t)python_api.none);
+	return (void *)(uintptr_t)python_api.none;
+}
+
+static void give(void *object)
+{
+	if (object)
+		python_api.give(object);
+}
+
+/* An attribute as str() writes it; false: there is none. */
+static bool read_text(void *object, const char *name, char *text, size_t bytes)
+{
+	void *value = object ? python_api.attribute(object, name) : NULL;
+	void *written =
+		value ? python_api.method(value, "__str__", NULL) : NULL;
+	const char *found = written ? python_api.utf8(written) : NULL;
+
+	log_format(text, bytes, "%s", found ? found : "");
+	give(written);
+	give(value);
+	python_api.error_clear();
+	return found != NULL;
+}
+
+static bool is_compiling(void *frame)
+{
+	void *code = python_api.attribute(frame, "f_code");
+	char name[TEXT_BYTES];
+	const bool is = code &&
+			read_text(code, "co_name", name, sizeof(name)) &&
+			!strcmp(name, "_compile");
+
+	give(code);
+	return is;
+}
+
+/* Of the function whose code is compiled: a local of one of the callers. */
+static void name_function(char *text, size_t bytes)
+{
+	void *frame = python_api.frame_now();
+	void *locals = NULL, *code = NULL;
+
+	if (frame)
+		python_api.take(frame);
+	for (unsigned int i = 0; frame && i < FRAMES_MAX; i++) {
+		void *back;
+
+		if (is_compiling(frame)) {
+			locals = python_api.attribute(frame, "f_locals");
+			code = locals ? python_api.item(locals, "code") : NULL;
+			break;
+		}
+		back = python_api.attribute(frame, "f_back");
+		give(frame);
+		frame = back;
+	}
+	if (code)
+		python_name_write(code, text, bytes);
+	give(code);
+	give(locals);
+	give(frame);
+	python_api.error_clear();
+}
+
+static struct nvtx_event event_of(const char *text)
+{
+	return (struct nvtx_event){.size = sizeof(struct nvtx_event),
+				   .message_type = NVTX_ASCII,
+				   .message.ascii = text};
+}
+
+/* Called with what set it off and its number, from 2.7 on. */
+static void *begins(void *self, void *args)
+{
+	void *told = python_api.tuple_at(args, 0);
+	char what[TEXT_BYTES] = "", number[64] = "", text[2 * TEXT_BYTES];
+	struct nvtx_event event;
+
+	(void)self;
+	python_api.error_clear();
+	if (told) {
+		read_text(told, "compile_id", number, sizeof(number));
+		read_text(told, "callback_trigger", what, sizeof(what));
+	}
+	if (!strcmp(what, "CallbackTrigger.LAZY_BACKWARD"))
+		log_format(what, sizeof(what), "backward");
+	else if (strcmp(what, "CallbackTrigger.CUDAGRAPH_RECORDING") != 0)
+		name_function(what, sizeof(what));
+	log_format(text, sizeof(text), "torch.compile%s%s%s%s%s",
+		   *what ? ": " : "", what, *number ? " [" : "", number,
+		   *number ? "]" : "");
+	event = event_of(text);
+	if (compile.range)
+		nvtx_end(compile.range);
+	compile.range = nvtx_start(NULL, &event);
+	return none();
+}
+
+static uint64_t hash_of(const char *text)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	while (*text)
+		hash = (hash ^ (unsigned char)*text++) *
+		       UINT64_C(0x100000001b3);
+	return hash;
+}
+
+/* More of one reason than at the end of the last compilation. */
+static bool is_new(const char *reason, long count)
+{
+	const uint64_t hash = hash_of(reason);
+	uint32_t at = 0;
+	long before;
+
+	while (at < compile.breaks && compile.seen[at].hash != hash)
+		at++;
+	if (at == BREAKS_MAX)
+		return false;
+	if (at == compile.breaks) {
+		compile.breaks++;
+		compile.seen[at].hash = hash;
+		compile.seen[at].count = 0;
+	}
+	before = compile.seen[at].count;
+	compile.seen[at].count = count;
+	return count > before;
+}
+
+static void mark_break(void *pair)
+{
+	void *reason = python_api.tuple_at(pair, 0);
+	void *count = python_api.tuple_at(pair, 1);
+	const char *found = reason ? python_api.utf8(reason) : NULL;
+	char text[TEXT_BYTES];
+	struct nvtx_event event;
+
+	if (!found || !count || !is_new(found, python_api.number(count)))
+		return;
+	log_format(text, sizeof(text), "graph break: %.*s",
+		   (int)strcspn(found, "\n"), found);
+	event = event_of(text);
+	nvtx_mark(NULL, &event);
+}
+
+/* torch._dynamo.utils.counters["graph_break"], a Counter of reasons. */
+static void mark_breaks(void)
+{
+	void *modules = python_api.system("modules");
+	void *utils = modules ? python_api.item(modules, "torch._dynamo.utils")
+			      : NULL;
+	void *counters = utils ? python_api.attribute(utils, "counters") : NULL;
+	void *breaks = counters ? python_api.method(counters, "get", "s",
+						    "graph_break")
+				: NULL;
+	void *list = breaks && breaks != python_api.none
+			     ? python_api.method(breaks, "most_common", NULL)
+			     : NULL;
+
+	for (long i = 0; list && i < (long)BREAKS_MAX; i++) {
+		void *pair = python_api.list_at(list, i);
+
+		if (!pair)
+			break;
+		mark_break(pair);
+	}
+	give(list);
+	give(breaks);
+	give(counters);
+	give(utils);
+	python_api.error_clear();
+}
+
+static void *ends(void *self, void *args)
+{
+	(void)self;
+	(void)args;
+	if (compile.range)
+		nvtx_end(compile.range);
+	compile.range = 0;
+	mark_breaks();
+	return none();
+}
+
+static bool register_one(void *handler, const char *method_name,
+			 void *(*function)(void *, void *),
+			 struct python_method *method)
+{
+	void *callback, *done = NULL;
+
+	method->name = "traceprof";
+	method->flags = PYTHON_VARARGS;
+	*(void *(**)(void *, void *)) & method->function = function;
+	callback = python_api.make_function(method, NULL, NULL);
+	if (callback)
+		done = python_api.method(handler, method_name, "O", callback);
+	give(callback);
+	give(done);
+	return done != NULL;
+}
+
+/* The pending call. */
+static int arrange(void *unused)
+{
+	static struct python_method methods[2];
+	void *type, *value, *trace, *modules, *module, *handler;
+	struct session *session = load_relaxed(&session_here);
+
+	(void)unused;
+	python_api.error_fetch(&type, &value, &trace);
+	modules = python_api.system("modules");
+	module = modules ? python_api.item(modules, "torch._dynamo.callback")
+			 : NULL;
+	handler = module ? python_api.attribute(module, "callback_handler")
+			 : NULL;
+	compile.is_done |= handler != NULL;
+	if (handler && (!register_one(handler, "register_start_callback",
+				      begins, &methods[0]) ||
+			!register_one(handler, "register_end_callback", ends,
+				      &methods[1])))
+		session_note(session, "compilations of torch.compile are not "
+				      "drawn: this version tells nobody");
+	give(handler);
+	give(module);
+	python_api.error_clear();
+	python_api.error_restore(type, value, trace);
+	store_relaxed(&compile.is_asked, false);
+	return 0;
+}
+
+/* A look costs the main thread less than a microsecond. */
+void torch_compile_poll(void)
+{
+	const uint64_t now = clock_monotonic_ns();
+
+	if (!compile.is_ready || compile.is_done || now < compile.next_ns ||
+	    !(gate_bits() & GATE_SCOPE) || load_relaxed(&compile.is_asked))
+		return;
+	compile.next_ns = now + EACH_NS;
+	store_relaxed(&compile.is_asked, true);
+	if (python_api.add_pending(arrange, NULL))
+		store_relaxed(&compile.is_asked, false);
+}
+
+void torch_compile_prepare(void)
+{
+	compile.is_ready = python_api_is_there() && !python_api_look() &&
+			   python_api.is_initialized();
+}
+
+/* The handler calls the child, too. */
+void torch_compile_forget(void)
+{
+	compile.range = 0;
+	store_relaxed(&compile.is_asked, false);
+}

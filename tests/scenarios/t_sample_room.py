@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+"""Samples of code that uses the stack pointer for something else; and
+what a program's own threads took."""
+
+import re
+
+import harness
+from harness import ROOT, compile_program, expect, expect_equal, same
+
+
+def test_what_lies_below_the_stack_pointer_stays():
+    program = compile_program("stack_pointer.c", "-O1", "-pthread", name="stack_pointer")
+    run = same(program, env={"TRACEPROF_SAMPLE": "997"})
+    expect_equal(run.stdout.splitlines(), ["0 bytes changed"] * 2, "on both threads")
+    expect(run.trace.meta["written_by_kind"]["cpu_sample"] > 20, "samples")
+
+
+def test_a_pool_that_names_its_threads_is_named():
+    program = compile_program("named_pool.c", "-O1", "-D_GNU_SOURCE", "-I", ROOT,
+                              "-pthread", name="named_pool")
+    note, = [note for note in same(program).trace.meta["notes"]
+             if note.startswith("processor time of threads: ")]
+    expect(re.search(r": crunch \(2 threads\) [3-9]\d\d ms", note), note)
+    for note in same(program, "plain").trace.meta["notes"]:
+        expect(not note.startswith("processor time"), note)
+
+
+if __name__ == "__main__":
+    harness.main()
