@@ -63,7 +63,7 @@ def test_a_little_is_left_too_where_it_takes_long():
 
 def test_more_than_memory_holds():
     """A file takes what the buffer can't, and is gone at the end."""
-    run = late(2, 60000, 0, buffer_mb=4, max_mb=0)
+    run = late(2, 60000, 0, buffer_mb=4, max_mb=0, on_full="wait")
     check_whole(run.trace, 60000)
     expect(run.trace.meta["writer"]["spooled_bytes"] > 500000,
            run.trace.meta["writer"])
@@ -163,7 +163,8 @@ def test_the_first_process_of_a_container_waits():
 def check_words(path, target):
     """Each command says that this isn't all, how much it is, and what to do."""
     ways = {"stdout": (["check"], ["report"], ["report", "--json"]),
-            "stderr": (["export", "--csv", "-o", "/dev/null"], ["html", "-o", "/dev/null"],
+            "stderr": (["export", "--csv", "-o", "/dev/null"],
+                       ["html", "-o", "/dev/null"],
                        ["memory"], ["steps"], ["diff", path])}
     for where, commands in ways.items():
         for words in commands:

@@ -194,5 +194,57 @@ def test_a_disk_that_is_stopped():
     expect(after.trace.regions("hostile_region"), "no regions")
 
 
+@contextlib.contextmanager
+def small_disk(size):
+    place = folder()
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", place],
+                          capture_output=True, text=True)
+    if done.returncode:
+        raise Skip(f"no right to mount: {done.stderr.strip()}")
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", "-l", place], check=True)
+
+
+def writes_there(place):
+    for path in glob.glob("/proc/[0-9]*/fd/*"):
+        with contextlib.suppress(OSError):
+            if os.readlink(path).startswith(place):
+                return True
+    return False
+
+
+def test_a_disk_that_gets_full_after_the_programs_end():
+    """Nobody is left to be told.  Memory holds the rest until there is room."""
+    with small_disk("48m") as place:
+        target = os.path.join(place, "out")
+        done = subprocess.run(
+            [harness.program("spins"), "2", "90000", "0"], capture_output=True,
+            text=True, timeout=100, env=harness.clean_environment() | {
+                "LD_PRELOAD": harness.LIBRARY, "TRACEPROF_DIR": target,
+                "TRACEPROF_ENCODE": "late", "TRACEPROF_GZIP": "zlib:9",
+                "TRACEPROF_STEP": "api"})
+        space = os.statvfs(place)
+        with open(os.path.join(place, "other"), "wb") as other:
+            os.posix_fallocate(other.fileno(), 0,
+                               space.f_bavail * space.f_frsize - (64 << 10))
+        expect("left to be written" in done.stderr, done.stderr)
+        run = harness.Run([], 0, "", done.stderr, target)
+        while writes_there(target):
+            time.sleep(0.1)
+        expect(not run.trace.meta["final"], "nothing was missing")
+        expect(harness.sessions_of(run), "memory is gone")
+        said = harness.command("check", run.files[0]).stdout
+        expect("not finished" in said and "waited" in said, said)
+        os.unlink(os.path.join(place, "other"))
+        said = harness.command("recover", target)
+        expect_equal(said.status, 0, said.stderr)
+        harness.expect_no_session(run)
+        events = run.trace.meta["events"]
+        expect_equal((events["written"], len(run.trace.regions())),
+                     (events["seen"], 90000), events)
+
+
 if __name__ == "__main__":
     harness.main()
