@@ -55,7 +55,9 @@ static void say_loss(char *text, size_t bytes, const struct session *session,
 	if (dropped)
 		log_format(text, bytes, "%lu LOST", (unsigned long)dropped);
 	else if (missed)
-		log_format(text, bytes, "%lu calls in signal handlers missed",
+		log_format(text, bytes,
+			   "%lu calls missed that came inside of others, of "
+			   "handlers or the loader",
 			   (unsigned long)missed);
 	else
 		log_format(text, bytes, "none lost");

@@ -484,9 +484,9 @@ static void print_losses(const struct report *report, FILE *out)
 			account->unrecorded_calls);
 	if (account->missed_calls > 0)
 		fprintf(out,
-			"\nNot recorded: %" PRId64 " calls of signal handlers "
-			"that came inside another call, or of threads at their "
-			"end\n",
+			"\nNot recorded: %" PRId64 " calls that came inside of "
+			"others, of signal handlers or the loader, or of "
+			"threads at their end\n",
 			account->missed_calls);
 }
 
