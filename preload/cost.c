@@ -15,6 +15,9 @@
  *	a region	its two ends and all between them that is ours, and two
  *			locks of glibc's malloc that a process of one thread
  *			would be spared: our thread is its second
+ *	one of a team	its two ends, those of a share, and the lines that go
+ *			from one processor to another: all members wait for
+ *			that.  A line that no cache has stands for those
  *
  * Each is timed in batches of some microseconds, one of each kind in turn, and
  * the least counts: other work on the machine lengthens many batches, but not
@@ -30,6 +33,11 @@
 
 #define EVENTS	     96
 #define BATCHES	     24
+/* Of the lines of a batch, prime to their number. */
+#define LINE_STRIDE  37u
+/* Those that a region waits for: the members read what the master wrote, which
+ * it takes back for the next one; and each side's next line of a ring. */
+#define TEAM_LINES   4u
 #define RECORD_BYTES 8192
 /* A pair may be two events. */
 #define BYTES	     (RECORD_BYTES + 2 * EVENTS * sizeof(struct event))
@@ -56,8 +64,7 @@ static void cool(struct thread *thread)
 {
 	char *const slots = (char *)thread + RECORD_BYTES;
 
-	for (size_t at = 0; at < EVENTS * sizeof(struct event);
-	     at += CACHE_LINE) {
+	for (size_t at = 0; at < BYTES - RECORD_BYTES; at += CACHE_LINE) {
 #if defined(__x86_64__)
 		_mm_clflush(slots + at);
 #else
@@ -212,6 +219,39 @@ static void record_region(struct thread *thread)
 	gomp_commit(&region.slice, end, &region.detail);
 }
 
+/* The master's part, which is the longest. */
+static void record_team(struct thread *thread)
+{
+	struct gomp_region region;
+	struct gomp_slice share;
+	uint64_t end;
+
+	gomp_region_enter(&region, thread, &site, run_body, NULL,
+			  OMP_SCHEDULE_NONE);
+	share = region.slice;
+	share.kind = EVENT_OMP_IMPLICIT;
+	share = gomp_slice_pushed(share, clock_ticks());
+	gomp_library(&site)->parallel(run_body, NULL, 2, 0);
+	region.wait_start = gomp_share_end(&share, clock_ticks());
+	end = clock_ticks();
+	gomp_last = region.was_last;
+	store_relaxed(&thread->depth, 0);
+	gomp_commit(&region.slice, end, &region.detail);
+}
+
+/* One line after the other, in no order that a processor would guess, and none
+ * beside another: those come in pairs. */
+static void read_line(struct thread *thread)
+{
+	const char *const slots = (char *)thread + RECORD_BYTES;
+	const volatile uint64_t *line;
+
+	thread->place = (thread->place + LINE_STRIDE) % EVENTS;
+	line = (const uint64_t *)(slots + thread->place * 2 * CACHE_LINE);
+	__asm__ volatile("" : : "r"(*line));
+	settle();
+}
+
 static void read_clock(struct thread *thread)
 {
 	thread->started_ticks = clock_ticks();
@@ -254,8 +294,10 @@ enum timed {
 	PASSED,
 	CLOCK,
 	LOCKS,
+	LINES,
 	SLICE,
 	REGION,
+	TEAM,
 	NOTHING,
 	SETTLING,
 	CALLING,
@@ -269,8 +311,10 @@ static void (*const hooks[TIMED])(struct thread *thread) = {
 	[PASSED] = pass_pair,
 	[CLOCK] = read_clock,
 	[LOCKS] = lock_twice,
+	[LINES] = read_line,
 	[SLICE] = record_slice,
 	[REGION] = record_region,
+	[TEAM] = record_team,
 	[NOTHING] = do_nothing,
 	[SETTLING] = only_settle,
 	[CALLING] = call_region,
@@ -314,7 +358,7 @@ static void measure(struct session *session, struct thread *thread)
 		(double)(clock_ticks_per_second(&session->head->clock) + 1);
 	struct thread *was = thread_self;
 	uint64_t least[TIMED];
-	uint32_t row, apart;
+	uint32_t row, apart, member;
 
 	memset(least, 0xff, sizeof(least));
 	thread_self = thread;
@@ -336,6 +380,10 @@ static void measure(struct session *session, struct thread *thread)
 		cost->event_ps += beyond(least, CLOCK, NOTHING, tick_ps);
 	cost->region_ps = beyond(least, REGION, CALLING, tick_ps) +
 			  beyond(least, LOCKS, NOTHING, tick_ps);
+	member = beyond(least, TEAM, CALLING, tick_ps) +
+		 TEAM_LINES * beyond(least, LINES, SETTLING, tick_ps);
+	/* With the region's own a team of two has lost twice that. */
+	cost->member_ps = member - min_u32(cost->region_ps / 2, member / 2);
 	cost->slice_ps = beyond(least, SLICE, SETTLING, tick_ps);
 }
 

@@ -92,15 +92,18 @@ uint64_t account_hooks_ns(const struct writer_state *state,
 	const uint64_t *written = state->counts.written_by_kind;
 	const uint64_t calls = sums->heap_allocs + sums->heap_frees;
 	const uint64_t regions = written[EVENT_OMP_REGION];
+	const uint64_t members = written[EVENT_OMP_IMPLICIT];
 	uint64_t slices = 0, events;
 
 	/* The GPU's and the kernel's counts come from the writer itself. */
 	for (int kind = 0; kind < EVENT_KIND_COUNT; kind++) {
 		if (kind != EVENT_HEAP_ALLOC && kind != EVENT_HEAP_FREE &&
-		    kind != EVENT_OMP_REGION && kind != EVENT_TASK_COUNTS &&
-		    !event_is_gpu((uint16_t)kind))
+		    kind != EVENT_OMP_REGION && kind != EVENT_OMP_IMPLICIT &&
+		    kind != EVENT_TASK_COUNTS && !event_is_gpu((uint16_t)kind))
 			slices += written[kind];
 	}
+	/* Each member waits at the end, by no call of its own. */
+	slices -= min_u64(written[EVENT_OMP_WAIT], members);
 	events = written[EVENT_HEAP_ALLOC] + written[EVENT_HEAP_FREE];
 	/* What was read outside the windows, or past the end of detail, cost as
 	 * much; in mode all most of it are heap calls. */
@@ -112,7 +115,8 @@ uint64_t account_hooks_ns(const struct writer_state *state,
 	return stacks_ns(state) +
 	       (events * head->cost.event_ps +
 		(calls - events) * head->cost.counted_ps +
-		slices * head->cost.slice_ps + regions * head->cost.region_ps) /
+		slices * head->cost.slice_ps + regions * head->cost.region_ps +
+		members * head->cost.member_ps + sums->marked_ps) /
 		       1000;
 }
 

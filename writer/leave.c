@@ -18,7 +18,7 @@
 /* How long the program's end is held up: to see what an event takes here, and
  * where no more than this is left. */
 #define PART_NS		 UINT64_C(4000000)
-#define SHORT_NS	 UINT64_C(10000000)
+#define SHORT_NS	 UINT64_C(50000000)
 #define BYTES_MOST	 128u /* in the file: several times as many */
 #define RESIDENT_MOST	 (UINT64_C(8) << 30)
 #define DESCRIPTORS_MOST 65536u

@@ -149,6 +149,8 @@ static int begin(struct writer_state *state, uint64_t start_ticks)
 	file->heap_is_over = false;
 	file->part_is_due = false;
 	file->heap_bytes = 0;
+	file->heap_live = -1;
+	file->heap_top = -1;
 	rc = create(state, timeline_unix_ns(&state->timeline, start_ticks));
 	if (rc) {
 		window_file_fail(state, rc, "make");

@@ -243,6 +243,8 @@ struct event {
 			int64_t number;
 			uint64_t outer_at_start; /* start ticks of the slice */
 			uint64_t outer_at_end;	 /* around each end, 0 none */
+			uint64_t work_ticks; /* UNFINISHED: its last call that
+				put work on a GPU is over, 0 unknown */
 		} step;
 		struct {
 			uint64_t count; /* events refused in a row */

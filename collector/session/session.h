@@ -96,6 +96,8 @@ struct session_cost {
 	uint32_t event_ps;   /* one that is recorded */
 	uint32_t slice_ps;   /* a slice: two readings of the clock */
 	uint32_t region_ps;  /* a parallel region of one thread */
+	uint32_t member_ps;  /* what else each member of a team loses by one,
+				by its own part or waiting for others' */
 };
 
 /* What wakes the writer, beside a request and its own time. */

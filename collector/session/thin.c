@@ -10,6 +10,7 @@
 #define EVENT_PS  20000u
 #define SLICE_PS  50000u
 #define REGION_PS 90000u
+#define MEMBER_PS 350000u
 
 static struct thin_site *site_at(const struct thread *thread, uint32_t number)
 {
@@ -141,16 +142,23 @@ bool thin_mark(struct thread *thread, const struct thin_site *site,
 
 /* --- the look back -------------------------------------------------------- */
 
+static uint64_t drawn_of(uint64_t calls, uint32_t mask)
+{
+	return mask == THIN_ALL ? 0 : calls / (mask + 1u);
+}
+
 /* Picoseconds that the site's calls since the last look cost with that mask. */
 static uint64_t cost_of(const struct thin_site *site,
 			const struct session_cost *cost, uint32_t mask)
 {
 	const uint64_t calls = site->calls - site->looked;
-	const uint64_t drawn = mask == THIN_ALL ? 0 : calls / (mask + 1u);
+	const uint64_t drawn = drawn_of(calls, mask);
 	uint64_t each = cost->slice_ps;
 
+	/* All members of a team wait for each other's: of this one's time. */
 	if (site->kind == EVENT_OMP_REGION)
-		each = cost->region_ps * (site->has_team ? THIN_TEAM : 1);
+		each = site->team > 1 ? cost->region_ps / 2 + cost->member_ps
+				      : cost->region_ps;
 	/* A mark takes two readings of the clock, like a slice, and less of
 	 * everything else. */
 	return drawn * each + (calls - drawn) * cost->slice_ps / 2;
@@ -247,7 +255,8 @@ static void look(struct thread *thread, const struct session_header *head,
 	/* The writer measures them in its first pass, for which a busy machine
 	 * may let it wait for as long as a short program runs. */
 	static const struct session_cost usual = {.slice_ps = SLICE_PS,
-						  .region_ps = REGION_PS};
+						  .region_ps = REGION_PS,
+						  .member_ps = MEMBER_PS};
 	const struct session_cost *cost =
 		head->cost.slice_ps ? &head->cost : &usual;
 	const uint64_t share = share_of(head, ticks);
@@ -282,8 +291,18 @@ COLD void thin_look(struct thread *thread, uint64_t now_ticks)
 	/* The first look back has nothing to look at. */
 	if (since && session)
 		look(thread, session->head, now_ticks - since);
-	for (uint32_t i = 0; i < thread->thin.used; i++)
-		site_at(thread, i)->looked = site_at(thread, i)->calls;
+	for (uint32_t i = 0; i < thread->thin.used; i++) {
+		struct thin_site *site = site_at(thread, i);
+		const uint64_t calls = site->calls - site->looked;
+
+		/* The rest of a team waits meanwhile. */
+		if (session)
+			thread->thin.marked_ps +=
+				(calls - drawn_of(calls, site->mask)) *
+				session->head->cost.region_ps *
+				(site->team > 1 ? site->team : 1);
+		site->looked = site->calls;
+	}
 }
 
 /* --- the heap ------------------------------------------------------------- */

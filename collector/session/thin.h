@@ -42,9 +42,6 @@
 #define THIN_MOST  1023u
 /* Of waits nothing is. */
 #define THIN_ALL   UINT32_MAX
-/* A region of a team costs as much as so many of one thread: the others wait
- * for each miss of a cache. */
-#define THIN_TEAM  10u
 
 /* By which a block is chosen; the file says so (trace-format.md). */
 static inline uint32_t thin_heap_number(uint64_t address)

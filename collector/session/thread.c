@@ -238,6 +238,7 @@ void thread_sum(const struct session *session, struct thread_sums *sums)
 		sums->committed += t->ring.committed;
 		sums->thinned += t->thin.marked + t->thin.heap_skipped[0] +
 				 t->thin.heap_skipped[1];
+		sums->marked_ps += t->thin.marked_ps;
 		sums->heap_allocs += t->ring.heap_allocs;
 		sums->heap_frees += t->ring.heap_frees;
 		sums->heap_alloc_bytes += t->ring.heap_alloc_bytes;

@@ -93,12 +93,12 @@ struct thin_site {
 		uint64_t what;
 	};
 	uint32_t outer;
-	uint32_t mask;	   /* one in mask + 1 is drawn */
-	uint32_t calls;	   /* all, modulo 2^32; */
-	uint32_t base;	   /* as of the last change of a mask, */
-	uint32_t looked;   /* and of the last look */
-	uint32_t has_team; /* a region of it had more than one member */
-	uint32_t wanted;   /* scratch of the look: a mask */
+	uint32_t mask;	 /* one in mask + 1 is drawn */
+	uint32_t calls;	 /* all, modulo 2^32; */
+	uint32_t base;	 /* as of the last change of a mask, */
+	uint32_t looked; /* and of the last look */
+	uint32_t team;	 /* members of the last region drawn; 0: one */
+	uint32_t wanted; /* scratch of the look: a mask */
 	uint32_t pad[5];
 };
 
@@ -108,6 +108,7 @@ struct thin {
 	struct event marks; /* those that are not in the ring yet */
 	uint64_t sites;	    /* THIN_SITES of them, from the record; 0 not yet */
 	uint64_t marked;    /* marks ever */
+	uint64_t marked_ps; /* what those cost up to the last look */
 	uint64_t since_ticks; /* the last look, 0 none */
 	uint32_t left;	      /* calls until the next */
 	uint32_t is_off;      /* no bound, or no room */
@@ -284,6 +285,7 @@ struct thread_sums {
 	uint64_t thinned; /* of these; without a window as well */
 	uint64_t dropped;
 	uint64_t dropped_by_kind[EVENT_KIND_COUNT];
+	uint64_t marked_ps; /* what those of OpenMP cost, as far as known */
 	uint64_t heap_allocs, heap_frees;
 	uint64_t heap_alloc_bytes, heap_free_bytes;
 };

@@ -25,6 +25,12 @@ static _Atomic uint32_t source; /* enum step_source */
 static struct schedule schedule;
 static struct thread *timer_thread; /* the writer's own record, time steps */
 static uint64_t timer_next_ns;
+/* The running step's calls, and the fullest one's before it: those of the last
+ * step are no more (writer/draw/last_step.h). */
+static struct {
+	uint64_t count, most;
+	uint64_t end_ticks;
+} work;
 static bool is_cut; /* the whole run, where the program has windows */
 
 /* "text/N": the divisor, and the length of what stands before it. */
@@ -246,6 +252,7 @@ void steps_start(struct session *session, uint64_t ticks)
 	schedule_from_options(&session->head->options, &schedule);
 	timer_thread = NULL;
 	timer_next_ns = 0;
+	memset(&work, 0, sizeof(work));
 	is_cut = false;
 	store_relaxed(&source, marker.source);
 	start_flight(session);
@@ -278,7 +285,8 @@ static void record_step(struct window_state *state, struct thread *thread,
 		.end_ticks = ticks,
 		.step = {.number = number,
 			 .outer_at_start = state->step_outer,
-			 .outer_at_end = outer},
+			 .outer_at_end = outer,
+			 .work_ticks = work.end_ticks},
 	};
 
 	thread_record(thread, &event);
@@ -362,6 +370,10 @@ void steps_mark(struct session *session, struct thread *thread, uint64_t ticks)
 		record_step(state, thread, step - 1, ticks, outer, 0);
 	state->step_start_ticks = ticks;
 	state->step_outer = python_outer(thread);
+	/* Before the first step is what comes before the loop. */
+	if (step)
+		work.most = max_u64(work.most, work.count);
+	work.count = work.end_ticks = 0;
 	store_relaxed(&state->steps, step + 1);
 	move_window(session, step, ticks);
 }
@@ -478,6 +490,17 @@ void steps_call(struct session *session, struct thread *thread, uint64_t id,
 		found_mark(session, thread, ticks, correlation);
 }
 
+void steps_work(const struct session *session, const struct thread *thread,
+		uint64_t ticks)
+{
+	struct window_state *state =
+		(struct window_state *)&session->head->windows;
+
+	if (load_relaxed(&state->step_tid) == thread->tid &&
+	    (++work.count <= work.most || !work.most))
+		work.end_ticks = ticks;
+}
+
 /* The program marks its steps itself: nothing is searched any more. */
 static void end_search(struct step_search *search)
 {
@@ -485,8 +508,8 @@ static void end_search(struct step_search *search)
 
 	while (was != SEARCH_OVER && !search_move(search, was, SEARCH_NONE))
 		was = search_state(search);
-	/* The schedule is begun anew. */
-	if (was == SEARCH_FOUND || was == SEARCH_JOINED)
+	/* The schedule is begun anew, unless the thread has counted. */
+	if (!load_relaxed(&search->live_ticks))
 		search->passed = 0;
 	gate_mark(GATE_OMP_MARK, false);
 }
@@ -608,6 +631,7 @@ void steps_end(struct session *session, struct thread *thread, uint64_t ticks)
 void steps_forget(void)
 {
 	memset(&marker, 0, sizeof(marker));
+	memset(&work, 0, sizeof(work));
 	marker.divisor = 1;
 	store_relaxed(&source, STEP_API);
 	timer_thread = NULL;

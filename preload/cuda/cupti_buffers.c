@@ -255,12 +255,18 @@ static bool is_unreturned(const struct cupti_buffer *buffer, uint64_t ticks)
 	       load_relaxed(&buffer->lent_ticks) < ticks && !is_empty(buffer);
 }
 
-unsigned int cupti_buffers_unreturned(uint64_t ticks)
+unsigned int cupti_buffers_unreturned(uint64_t ticks, uint64_t *oldest)
 {
 	unsigned int count = 0;
 
-	for (uint32_t i = 0; i < CUPTI_BUFFERS_MAX; i++)
-		count += is_unreturned(&buffers.buffer[i], ticks);
+	*oldest = ticks;
+	for (uint32_t i = 0; i < CUPTI_BUFFERS_MAX; i++) {
+		if (!is_unreturned(&buffers.buffer[i], ticks))
+			continue;
+		count++;
+		*oldest = min_u64(*oldest,
+				  load_relaxed(&buffers.buffer[i].lent_ticks));
+	}
 	return count;
 }
 

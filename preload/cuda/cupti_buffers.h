@@ -64,8 +64,8 @@ uint64_t cupti_buffers_oldest(void);
 /* Buffers that CUPTI got although there was no room, or that were lost. */
 uint64_t cupti_buffers_refused(void);
 
-/* With records in them, lent before `ticks` and not back. */
-unsigned int cupti_buffers_unreturned(uint64_t ticks);
+/* With records in them, lent before `ticks` and not back; when the oldest was. */
+unsigned int cupti_buffers_unreturned(uint64_t ticks, uint64_t *oldest);
 
 /* Those don't come back any more: they are counted and never lent again. */
 void cupti_buffers_lose(uint64_t ticks);

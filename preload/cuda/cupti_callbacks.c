@@ -315,6 +315,21 @@ static void look_at_call(const CUpti_CallbackData *data,
 		call_begins(data);
 }
 
+/* Steps that begin with a kernel or a call hold such calls, and nobody marks
+ * where the last one ends. */
+static void see_work(const CUpti_CallbackData *data,
+		     CUpti_CallbackDomain domain, CUpti_CallbackId number)
+{
+	const struct session *session = load_relaxed(&session_here);
+	const enum step_source source = steps_source();
+
+	if (!((source == STEP_KERNEL && is_launch(domain, number)) ||
+	      (source == STEP_CUDA && cupti_launch_kind(data->functionName))))
+		return;
+	if (session && thread_records(thread_self))
+		steps_work(session, thread_self, clock_ticks());
+}
+
 /* Other calls are called back for too, for their stacks. */
 static bool may_step(const CUpti_CallbackData *data,
 		     CUpti_CallbackDomain domain, CUpti_CallbackId number)
@@ -348,6 +363,8 @@ static void call_came(const CUpti_CallbackData *data,
 	}
 	if (likely(!has_stacks) || may_step(data, domain, number))
 		look_at_call(data, domain, number);
+	if (data->callbackSite != CUPTI_API_ENTER)
+		see_work(data, domain, number);
 }
 
 /* Nodes of graphs, by who made them and when: a launch that made one ran

@@ -92,7 +92,8 @@ static void pass(uint64_t now)
  * next, and nothing was asked of us in between, CUPTI asks another. */
 static void look_for_buffers(uint64_t before)
 {
-	const unsigned int count = cupti_buffers_unreturned(before);
+	uint64_t since;
+	const unsigned int count = cupti_buffers_unreturned(before, &since);
 	const bool is_last = load_relaxed(&flush.stage) != FLUSH_RUNS;
 
 	if (!count) {
@@ -100,7 +101,7 @@ static void look_for_buffers(uint64_t before)
 	} else if (flush.missed_ticks || is_last) {
 		if (cupti_buffers_touched() < before &&
 		    (is_last || cupti_buffers_touched() < flush.missed_ticks))
-			cupti_neighbour_took(count);
+			cupti_neighbour_took(count, since);
 		flush.missed_ticks = 0;
 	} else {
 		flush.missed_ticks = before;

@@ -43,6 +43,7 @@ static struct {
 	struct {
 		_Atomic uint64_t start, end;
 		_Atomic uint32_t tid;
+		_Atomic bool is_loss; /* before it was seen */
 	} times[TIMES_MAX];
 } other;
 
@@ -64,13 +65,14 @@ static bool move(enum holder from, enum holder to)
 	return moved;
 }
 
-static void time_begins(void)
+static void time_begins(uint64_t start, bool is_loss)
 {
 	const uint32_t at = load_relaxed(&other.count);
 
 	if (at >= TIMES_MAX)
 		return;
-	store_relaxed(&other.times[at].start, clock_ticks());
+	store_relaxed(&other.times[at].start, start);
+	store_relaxed(&other.times[at].is_loss, is_loss);
 	store_relaxed(&other.times[at].end, 0);
 	store_relaxed(&other.times[at].tid, (uint32_t)syscall(SYS_gettid));
 	/* RELEASE pairs with ACQUIRE in cupti_neighbour_slice(). */
@@ -87,7 +89,7 @@ static void time_ends(void)
 }
 
 bool cupti_neighbour_slice(bool is_over, uint64_t *start, uint64_t *end,
-			   uint32_t *tid)
+			   uint32_t *tid, bool *is_loss)
 {
 	const uint32_t at = load_relaxed(&other.shown);
 
@@ -96,6 +98,7 @@ bool cupti_neighbour_slice(bool is_over, uint64_t *start, uint64_t *end,
 		return false;
 	*start = load_relaxed(&other.times[at].start);
 	*tid = load_relaxed(&other.times[at].tid);
+	*is_loss = load_relaxed(&other.times[at].is_loss);
 	/* ACQUIRE pairs with RELEASE in time_ends(). */
 	*end = load_acquire(&other.times[at].end);
 	if (!*end && !is_over)
@@ -135,7 +138,7 @@ bool cupti_neighbour_is_first(void)
 	if (!load_relaxed(&other.subscriptions) && !load_relaxed(&other.kinds))
 		return false;
 	if (move(OURS, THEIRS)) {
-		time_begins();
+		time_begins(clock_ticks(), false);
 		say("had");
 	}
 	return true;
@@ -147,7 +150,7 @@ static void leave(void)
 	const uint64_t until = clock_monotonic_ns() + LEAVE_NS;
 	uint64_t now;
 
-	time_begins();
+	time_begins(clock_ticks(), false);
 	cupti_flush_ask();
 	while (load_acquire(&other.holder) == LEAVING &&
 	       (now = clock_monotonic_ns()) < until)
@@ -317,11 +320,14 @@ void cupti_neighbour_look(void)
 	}
 }
 
-void cupti_neighbour_took(unsigned int buffers)
+void cupti_neighbour_took(unsigned int buffers, uint64_t since)
 {
 	if (!move(OURS, TAKEN))
 		return;
-	time_begins();
+	/* What was in them is missing since the oldest was lent. */
+	time_begins(since, true);
+	time_ends();
+	time_begins(clock_ticks(), false);
 	session_note(
 		load_relaxed(&session_here),
 		"%u buffers did not come back from CUPTI: another profiler "

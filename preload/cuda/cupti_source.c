@@ -328,12 +328,15 @@ static void queue_completed(void)
 static void show_neighbours(struct session *session, bool is_over)
 {
 	struct event event = {.kind = EVENT_GPU_OVERHEAD};
+	bool is_loss;
 
 	while (ring_reserve(&source.thread->ring, SLOTS_PER_RECORD) &&
 	       cupti_neighbour_slice(is_over, &event.start_ticks,
-				     &event.end_ticks, &event.extra)) {
-		event.name = names_intern_string(session,
-						 "CUPTI is another profiler's");
+				     &event.end_ticks, &event.extra,
+				     &is_loss)) {
+		event.name = names_intern_string(
+			session, is_loss ? "records of the GPU are missing"
+					 : "CUPTI is another profiler's");
 		push(&event, 1);
 	}
 }

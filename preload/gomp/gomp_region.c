@@ -184,7 +184,7 @@ bool gomp_member_begin(struct gomp_member *member, struct gomp_region *region,
 	if (slice.thread == region->master) {
 		region->detail.team = team;
 		if (region->site)
-			region->site->has_team = 1;
+			region->site->team = team;
 		if (region->schedule != OMP_SCHEDULE_TEAMS)
 			member->region = region;
 	}

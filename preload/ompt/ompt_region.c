@@ -205,7 +205,7 @@ void ompt_parallel_end(union ompt_word *parallel, union ompt_word *task,
 			      clock_ticks(), &region->detail);
 	} else {
 		if (region->site)
-			region->site->has_team |= region->detail.team > 1;
+			region->site->team = region->detail.team;
 		region_close(region, clock_ticks());
 	}
 	parallel->value = 0;

@@ -10,7 +10,9 @@
 #include <time.h>
 
 /* Of less nobody asks where it went. */
-#define HINT_SECONDS 1.0
+/* Bytes of text of an event that is drawn. */
+#define EVENT_TEXT_LEAST 100u
+#define HINT_SECONDS	 1.0
 
 /* The path as the user would write it: relative if that is shorter. */
 static const char *short_path(const struct session *session, const char *path)
@@ -145,17 +147,25 @@ static void say_gave_up(const struct session *session,
 static void say_left(const struct session *session,
 		     const struct writer_summary *done)
 {
+	const uint64_t most = (uint64_t)session->head->options.max_mb << 20;
 	char loss[64];
 
 	say_loss(loss, sizeof(loss), session,
 		 done->dropped +
 			 load_relaxed(&session->head->unrecorded_calls));
-	log_say("recorded %lu events, %s; %lu of them are written to %s after "
-		"the program's end, in %.1f s at least (if that is killed: "
-		"traceprof recover %s)",
+	log_say("recorded %lu events, %s; %lu of them are left to be written "
+		"to %s after the program's end, in %.2f s at least (if that is "
+		"killed: traceprof recover %s)",
 		(unsigned long)done->seen, loss, (unsigned long)done->left,
 		short_path(session, done->path), (double)done->left_ns / 1e9,
 		session->head->options.dir);
+	/* Nobody is there to be told when it is known. */
+	if (most && done->left * EVENT_TEXT_LEAST > most / 2)
+		log_say("TRACEPROF_MAX_MB=%ld may leave out some of them, "
+			"which "
+			"are in the totals then: `traceprof report` says how "
+			"many",
+			(long)session->head->options.max_mb);
 	say_thinned(session, done);
 }
 

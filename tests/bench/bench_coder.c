@@ -89,15 +89,22 @@ static size_t print_event(char *line, size_t bytes, long i)
 	const long size = 16 + (i * 7919 % 64) * 16;
 	const long total = 1000000 + i * 37 % 65536;
 
-	return (size_t)snprintf(
+	size_t len = (size_t)snprintf(
 		line, bytes,
-		",\n{\"ph\":\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"t\","
-		"\"name\":\"[memory]\",\"pid\":%d,\"tid\":%d,"
-		"\"ts\":%.3f,\"args\":{\"Total Reserved\":%ld,"
-		"\"Total Allocated\":%ld,\"Bytes\":%ld,\"Device Id\":-1,"
-		"\"Device Type\":0,\"Addr\":%ld,\"Ev Idx\":%ld}}",
-		4242, 4242, 4471409760476.0 + (double)i * 0.137, total, total,
-		i % 2 ? -size : size, 94000000000000 + size * 64, i);
+		",\n{\"ph\":\"i\",\"name\":\"[memory]\",\"pid\":%d,"
+		"\"tid\":%d,\"ts\":%.3f,\"args\":{",
+		4242, 4242, 4471409760476.0 + (double)i * 0.137);
+
+	if (i % 16 == 0)
+		len += (size_t)snprintf(line + len, bytes - len,
+					"\"Total Reserved\":%ld,"
+					"\"Total Allocated\":%ld,",
+					total, total);
+	return len + (size_t)snprintf(line + len, bytes - len,
+				      "\"Bytes\":%ld,\"Device Type\":0,"
+				      "\"Addr\":%ld}}",
+				      i % 2 ? -size : size,
+				      94000000000000 + size * 64);
 }
 
 static int by_hand(long events)

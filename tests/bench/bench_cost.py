@@ -4,8 +4,12 @@ writer takes where little happens."""
 
 import statistics
 
-from bench_rounds import interval, rounds
+from bench_rounds import Variant, interval, rounds
 
+SPIN = {"OMP_WAIT_POLICY": "active", "GOMP_SPINCOUNT": "infinite"}
+# The hooks alone: the writer rests, since a team waits for its time as well.
+ALONE = SPIN | {"TRACEPROF_ENCODE": "late", "TRACEPROF_STEP": "api",
+                "TRACEPROF_MAX_OVERHEAD": "0"}
 RATE = 5000         # events a second: an ordinary program's
 SECONDS = 4
 
@@ -21,11 +25,16 @@ def told(bench):
     for name, program, numbers, variant in (
             ("all", "bench_heap", ("mixed", 1, bench.many(400000)), bench.every),
             ("default", "bench_heap", ("mixed", 1, bench.many(4000000)), bench.default),
-            ("regions", "bench_region", (1, bench.many(200000), 0), bench.ours())):
-        runs = rounds(bench.rounds, {"plain": bench.plain, "told": variant.telling()},
+            ("regions", "bench_region", (1, bench.many(200000), 0), bench.ours()),
+            ("regions of two spinning threads", "bench_region",
+             (2, bench.many(50000), 0), bench.ours(**ALONE))):
+        plain = Variant(**SPIN) if program == "bench_region" else bench.plain
+        runs = rounds(bench.rounds, {"plain": plain, "told": variant.telling()},
                       [bench.program(program), *numbers])
         bench.keep("told " + name, runs)
         calls = numbers[1] if program == "bench_region" else 2 * numbers[2]
+        if program == "bench_region":
+            calls *= numbers[0]     # all members take as long
         # Processor time of the one thread that calls.
         column = 2 if program == "bench_region" else 1
         plain, traced = ([one.numbers[column] * calls / 1e9 for one in runs[key]]

@@ -88,8 +88,14 @@ def recorded(target):
 
 
 def recover(target):
+    """And waits for a process that goes on with the file without its program."""
     done = harness.command("recover", target)
     harness.expect_equal(done.status, 0, done.stdout + done.stderr)
+    run = harness.Run([], 0, "", "", target)
+    for _ in range(600):
+        if not harness.sessions_of(run):
+            return
+        time.sleep(0.1)
 
 
 def compare(target, told):

@@ -5,10 +5,11 @@
  * backward and an update; an evaluation after each epoch.
  *
  *	cuda_loop [epochs=N] [steps=N] [layers=N] [evaluate=N] [warm=N]
- *		  [own=N] [regions=N] [ms=N]
+ *		  [own=N] [regions=N] [ms=N] [tail=N]
  *
  * warm: launches of other kernels in no order before it all; own: launches of
- * the loop's; regions: of OpenMP, in each step; ms: length of a step.
+ * the loop's; regions: of OpenMP, in each step; ms: length of a step; tail: of
+ * what follows without a call.
  */
 #include "driver_client.h"
 
@@ -34,7 +35,7 @@ static const char *const names[KERNELS] = {"forward", "loss",	  "backward",
 					   "shuffle", "init"};
 
 static int epochs = 1, steps = 40, layers = 3, evaluations, warm, own, regions,
-	   ms = 10;
+	   ms = 10, tail;
 static void *kernels[KERNELS];
 static void *stream;
 static uint64_t memory;
@@ -148,7 +149,7 @@ int main(int argc, char **argv)
 		    !set(argv[i], "warm", &warm) &&
 		    !set(argv[i], "own", &own) &&
 		    !set(argv[i], "regions", &regions) &&
-		    !set(argv[i], "ms", &ms))
+		    !set(argv[i], "ms", &ms) && !set(argv[i], "tail", &tail))
 			return 2;
 	}
 	if (!driver_find())
@@ -162,6 +163,7 @@ int main(int argc, char **argv)
 		for (int i = 0; i < evaluations; i++)
 			evaluate();
 	}
+	usleep((unsigned int)tail * 1000);
 	printf("%d steps\n", epochs * steps);
 	return 0;
 }

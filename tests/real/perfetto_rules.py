@@ -169,7 +169,7 @@ class Events:
 
     def instant(self, event, _thread):
         self.time(event, "ts")
-        if event.get("s") not in ("g", "p", "t"):
+        if event.get("s", "t") not in ("g", "p", "t"):
             self.fault(f"an instant of scope {event.get('s')!r}")
 
     def counter(self, event, _thread):

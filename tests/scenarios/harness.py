@@ -82,8 +82,7 @@ class Trace:
     def memory(self):
         """The [memory] instants, in time order."""
         return sorted((event for event in self.events
-                       if event["name"] == "[memory]"
-                       and event["cat"] == "cpu_instant_event"),
+                       if event["name"] == "[memory]" and event["ph"] == "i"),
                       key=lambda event: event["ts"])
 
     def counters(self, name="*"):

@@ -23,7 +23,7 @@ def check(run):
     expect(parts - 0.001 <= took <= 1.5 * parts + 0.05,
            f"{said.group(0)} of {cost}")
     expect(cost["writer_ns"] > 0, "the writer's clock")
-    for key in ("heap_call_ps", "heap_event_ps", "slice_ps", "region_ps"):
+    for key in ("heap_call_ps", "heap_event_ps", "slice_ps", "region_ps", "member_ps"):
         expect(0 < cost[key] < 10000000, f"{key} is {cost[key]}")
     # A slice reads the clock twice, an event once, a counted call never.
     expect(cost["heap_call_ps"] < cost["heap_event_ps"] < cost["slice_ps"]
@@ -36,11 +36,13 @@ def estimate(ours):
     written = ours["written_by_kind"]
     calls = ours["heap"]["calls"] + ours["heap"]["frees"]
     events = written.get("alloc", 0) + written.get("free", 0)
-    regions = written.get("omp_region", 0)
-    slices = sum(written.values()) - events - regions
+    regions, members = (written.get(kind, 0) for kind in ("omp_region", "omp_task"))
+    slices = (sum(written.values()) - events - regions - members
+              - min(written.get("omp_wait", 0), members))
     cost = ours["cost"]
     return (events * cost["heap_event_ps"] + (calls - events) * cost["heap_call_ps"]
-            + slices * cost["slice_ps"] + regions * cost["region_ps"]) / 1000
+            + slices * cost["slice_ps"] + regions * cost["region_ps"]
+            + members * cost["member_ps"]) / 1000
 
 
 def test_every_call_recorded():

@@ -264,7 +264,7 @@ def test_off():
 
 
 def test_fatal_error():
-    need()
+    need("cuda_train")
     # What CUPTI had not given back by then is gone: a launch, and no kernel.
     run = traced("cuda_train", str(STEPS), str(THREADS), check=False, env={
         "LD_LIBRARY_PATH": FAKE, "SIMGPU_FATAL_STATE_AFTER": "40"})

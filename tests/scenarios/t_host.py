@@ -85,27 +85,54 @@ def test_callers_are_around():
     expect(sampling["without_callers"] <= 2, sampling)
 
 
-def test_python_functions():
+PHASES = """
+import hashlib, sys, threading, time
+DATA = b"x" * 30000
+def burn(seconds, chunk):
+    until = time.thread_time() + seconds
+    while time.thread_time() < until:
+        chunk()
+def pure():
+    for _ in range(3000): pass
+def extension():
+    hashlib.md5(DATA).digest()
+def half(chunk):
+    burn(0.050, chunk)
+def third(chunk):
+    burn(0.030, chunk)
+def fifth(chunk):
+    burn(0.020, chunk)
+def work(chunk, rounds):
+    for _ in range(rounds):
+        half(chunk); third(chunk); fifth(chunk)
+chunk = pure if sys.argv[1] == "pure" else extension
+count = int(sys.argv[2])
+threads = [threading.Thread(target=work, args=(chunk, 12 // count))
+           for _ in range(count)]
+for one in threads: one.start()
+for one in threads: one.join()
+print("done")
+"""
+
+
+def test_planted_shares_in_python():
+    """With what they call, in Python alone and in C code; by threads that have
+    the GIL in turn."""
     script = os.path.join(harness.folder(), "phases.py")
-    with open(script, "w") as out:
-        out.write("def half(n):\n    for _ in range(n): pass\n"
-                  "def third(n):\n    for _ in range(n): pass\n"
-                  "def fifth(n):\n    for _ in range(n): pass\n"
-                  "for _ in range(20):\n"
-                  "    half(1000000); third(600000); fifth(400000)\n"
-                  "print('done')\n")
-    done = traced(sys.executable, script, env=SAMPLED)
-    python = [one for one in slices(done.trace) if one["cat"] == "python_function"]
-    expect(python, "no Python functions")
-    # Its own loop is C code: what is below a function counts for it.
-    sums = collections.Counter()
-    for one in python:
-        name = one["name"].rsplit(" ", 1)[-1]
-        if name in SHARES:
-            sums[name] += one["dur"]
-    all_us = sum(sums.values())
-    for name, share in SHARES.items():
-        expect(abs(100 * sums[name] / all_us - share) < 8, dict(sums))
+    with open(script, "w", encoding="ascii") as out:
+        out.write(PHASES)
+    for way, threads in (("pure", 1), ("extension", 1), ("pure", 4), ("extension", 4)):
+        done = traced(sys.executable, script, way, threads, env=SAMPLED)
+        text = harness.command("report", "--hot", "--json", done.files[0]).stdout
+        totals = {row["name"].split(" (")[0]: row["total_ns"]
+                  for row in json.loads(text)["functions"]}
+        all_ns = sum(totals[name] for name in SHARES)
+        count = sum(one["args"]["samples"] for one in slices(done.trace))
+        for name, share in SHARES.items():
+            scatter = 300 * (share / 100 * (1 - share / 100) / count) ** 0.5
+            found = 100 * totals[name] / all_ns
+            expect(abs(found - share) <= max(2, scatter),
+                   f"{way}, {threads}: {name}: {found:.1f} % of {count} samples")
 
 
 def test_only_in_windows():

@@ -41,6 +41,9 @@ MARKS = {
     "cuda:other*": 150,
     "kernel:ptx_kernel": 550,
 }
+# In CUPTI's callbacks and libunwind, for each launch that tells who made it: a few
+# frames of the program, and those of CUDA below them.
+STACK_OF_LAUNCH = 3500
 
 
 def build(name):
@@ -197,6 +200,19 @@ def test_launch_marks():
                      "TRACEPROF_ACTIVE": "1"}, harness.LIBRARY, "cupti_callback")
         expect(limit / 3 < seen < limit,
                f"{step}: {seen:.1f} instructions a launch, the limit is {limit}")
+
+
+def test_a_launch_with_its_stack():
+    if not reads_counter():
+        raise Skip("this machine does not keep time by the processor's counter")
+    double = os.path.join(harness.BUILD, "fake-gpu")
+    if not os.path.exists(os.path.join(double, "libcupti.so.13")):
+        raise Skip("the double is not built: no CUDA headers on this machine")
+    seen = each([harness.program("ptx_launch"), "{}"],
+                {"LD_LIBRARY_PATH": double, "SIMGPU_KERNEL_NS": "1",
+                 "TRACEPROF_STACK": "cuda"}, harness.LIBRARY, "cupti_callback")
+    expect(STACK_OF_LAUNCH / 3 < seen < STACK_OF_LAUNCH,
+           f"{seen:.1f} instructions a launch, the limit is {STACK_OF_LAUNCH}")
 
 
 def of_library(path):

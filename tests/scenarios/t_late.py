@@ -76,6 +76,24 @@ def test_live_leaves_nothing():
     expect_equal(run.trace.meta["writer"]["late_passes"], 0, "late passes")
 
 
+def test_a_hundredth_of_a_full_core_is_used():
+    """A kill finds a part in the file already, though no core was ever free."""
+    target = os.path.join(folder(), "out")
+    process = subprocess.Popen(
+        [harness.program("spins"), str(2 * os.cpu_count()), "1000000", "300"],
+        env=harness.clean_environment() | {
+            "LD_PRELOAD": harness.LIBRARY, "TRACEPROF_DIR": target,
+            "TRACEPROF_STEP": "off", "OMP_WAIT_POLICY": "active"},
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(3)
+    process.kill()
+    process.wait()
+    said = command("recover", target).stdout
+    events, kept = map(int, re.search(r"(\d+) events, (\d+) of them", said).groups())
+    expect(kept < events, said)
+    harness.check_files(harness.Run([], 0, "", "", target))
+
+
 def writers_of(target):
     """Processes without the program that have a file of this folder open."""
     found = []

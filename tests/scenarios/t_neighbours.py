@@ -106,7 +106,15 @@ def test_one_that_is_not_seen_takes_cupti():
     expect_equal(run.status, 0, run.stderr)
     lines = [line for line in run.own_lines if "has taken CUPTI" in line]
     expect_equal(len(lines), 1, run.stderr)
-    expect(run.trace.meta["gpu"]["lost_buffers"] > 0, run.trace.meta["gpu"])
+    trace = run.trace
+    expect(trace.meta["gpu"]["lost_buffers"] > 0, trace.meta["gpu"])
+    loss, = trace.slices("records of the GPU are missing", cat="overhead")
+    taken, = trace.slices(SLICE, cat="overhead")
+    expect(abs(loss["ts"] + loss["dur"] - taken["ts"]) < 10000, (loss, taken))
+    known = {kernel["args"]["correlation"] for kernel in trace.slices(cat="kernel")}
+    lost = [call for call in trace.slices("cudaLaunchKernel")
+            if call["args"]["correlation"] not in known]
+    expect_equal([call for call in lost if call["ts"] < loss["ts"]], [], loss)
 
 
 def test_one_that_is_refused_changes_nothing():

@@ -24,7 +24,8 @@ for i in range(%d):
 
 
 def python(source, **options):
-    return traced("python3", "-c", source, env={
+    """What isn't in the file is in the closing line of who writes it all."""
+    return traced("python3", "-c", source, env={"TRACEPROF_ENCODE": "live"} | {
         "TRACEPROF_" + key.upper(): str(value) for key, value in options.items()})
 
 
@@ -95,6 +96,19 @@ def test_small_blocks_take_half_and_what_follows_has_room():
     expect(f"{last['past_heap']} calls for small blocks" in run.stderr, run.stderr)
     text = sum(len(str(event)) for event in traces[0].memory())
     expect(text < 2.2e6, f"blocks in the first part: {text}")
+
+
+def test_what_is_left_to_write_is_not_promised_to_be_in_the_file():
+    """What isn't is known after the program's end: the file says it."""
+    run = python(BLOCKS % 40000, max_mb=2, malloc="all", step="api", encode="late",
+                 gzip="zlib:9")
+    expect("left to be written" in run.stderr, run.stderr)
+    expect("TRACEPROF_MAX_MB=2 may leave out some" in run.stderr, run.stderr)
+    _, last = check_parts(run)
+    expect(last["past_heap"] > 10000, last)
+    run = python(BLOCKS % 4000, malloc="all", step="api", encode="late",
+                 gzip="zlib:9")
+    expect("may leave out" not in run.stderr, run.stderr)
 
 
 main()

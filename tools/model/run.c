@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tools/trace/heap_total.h"
 #include "tools/trace/trace_metadata.h"
 #include "tools/util/memory.h"
 #include "tools/util/numbers.h"
@@ -26,6 +27,7 @@ struct reading {
 	struct trace_metadata metadata;
 	int64_t rank;
 	int64_t event_peak_bytes;
+	struct heap_total heap;
 	struct text_buffer key;
 };
 
@@ -177,17 +179,17 @@ static void on_slice(struct reading *reading, const struct trace_event *event)
  * a step's end stands for it. */
 static void on_memory(struct reading *reading, const struct trace_event *event)
 {
-	int64_t type = 0, total;
+	int64_t type = 0;
 	long step;
 
 	trace_event_integer(event, "Device Type", &type);
-	if (type || !trace_event_integer(event, "Total Allocated", &total))
+	if (type || !heap_total_after(&reading->heap, event))
 		return;
-	if (total > reading->event_peak_bytes)
-		reading->event_peak_bytes = total;
+	if (reading->heap.bytes > reading->event_peak_bytes)
+		reading->event_peak_bytes = reading->heap.bytes;
 	step = step_at(reading, event->ts_ns);
 	if (step >= 0)
-		reading->run->steps[step].live_bytes = total;
+		reading->run->steps[step].live_bytes = reading->heap.bytes;
 }
 
 /* Second pass. */

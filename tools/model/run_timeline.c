@@ -399,13 +399,13 @@ static void on_block(struct timeline *timeline, const struct trace_event *event,
 static void on_memory(struct timeline *timeline,
 		      const struct trace_event *event)
 {
-	int64_t type = 0, total, bytes;
+	int64_t type = 0, bytes;
 
 	trace_event_integer(event, "Device Type", &type);
 	if (type)
 		return;
-	if (trace_event_integer(event, "Total Allocated", &total))
-		take_heap(timeline, event->ts_ns, total);
+	if (heap_total_after(&timeline->heap_total, event))
+		take_heap(timeline, event->ts_ns, timeline->heap_total.bytes);
 	if (trace_event_integer(event, "Bytes", &bytes))
 		on_block(timeline, event, bytes);
 }

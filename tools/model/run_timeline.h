@@ -12,6 +12,7 @@
 #ifndef TOOLS_TIMELINE_H
 #define TOOLS_TIMELINE_H
 
+#include "tools/trace/heap_total.h"
 #include "tools/trace/trace_reader.h"
 
 #define TIMELINE_SLICES_MAX (12u << 20)
@@ -110,6 +111,7 @@ struct timeline {
 	struct gpu_work *work;
 	struct launch_place *launches; /* by correlation */
 	struct timeline_step *steps;
+	struct heap_total heap_total;
 	struct heap_sample *heap;
 	struct key_table long_durs; /* int64_t, by lane, start and name */
 	struct key_table blocks;    /* live large ones, by address */

@@ -15,6 +15,7 @@ const struct event *last_step_see(struct ring_reader *reader,
 				  struct event *ended)
 {
 	struct step_content *step = &reader->step;
+	uint64_t work_ticks, end;
 
 	switch (event->kind) {
 	case EVENT_OMP_REGION:
@@ -27,14 +28,17 @@ const struct event *last_step_see(struct ring_reader *reader,
 	if (event->extra != reader->thread->tid)
 		return event;
 	*ended = *event;
-	if (event->flags & EVENT_UNFINISHED && step->most &&
-	    step->end_ticks > event->start_ticks) {
-		ended->end_ticks = step->end_ticks;
+	work_ticks = event->step.work_ticks;
+	end = max_u64(step->most ? step->end_ticks : 0, work_ticks);
+	if (event->flags & EVENT_UNFINISHED && end > event->start_ticks) {
+		ended->end_ticks = end;
 		ended->flags &= (uint16_t)~EVENT_UNFINISHED;
-		/* Slices that follow it are on the main lane already. */
-		ended->step.outer_at_end = step->count > step->most
-						   ? UINT64_MAX
-						   : ended->step.outer_at_start;
+		/* Slices that follow it are on the main lane already, and a
+		 * call's may end a little later by CUPTI's clock. */
+		ended->step.outer_at_end =
+			step->count > step->most || end == work_ticks
+				? UINT64_MAX
+				: ended->step.outer_at_start;
 	}
 	/* Before the first step begins is what comes before the loop. */
 	if (step->begin_ticks >= event->start_ticks)

@@ -4,9 +4,11 @@
  *
  * A step ends where the next one begins, and after the last one nothing does:
  * it would last to the program's end and hold all that follows the loop.  So
- * regions, ranges and marks on the stepping thread are counted: the last step
- * ends with the last of them, or with as many as any step before it had.  Where
- * steps have none, nothing tells, and it lasts to the end.
+ * regions, ranges and marks on the stepping thread are counted, and where a
+ * kernel or a call of CUDA's begins the steps, its calls that put work on a
+ * GPU (steps_work()): the last step ends with the last of them, or with as many
+ * as any step before it had.  Where steps have none, nothing tells, and it
+ * lasts to the end.
  */
 #ifndef WRITER_LAST_STEP_H
 #define WRITER_LAST_STEP_H

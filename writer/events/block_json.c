@@ -13,6 +13,7 @@
 #define MEMORY_ARGS_MAX (256u + 7 * DIGITS_U64_MAX)
 /* Of the total at most; less than what lies between its two places. */
 #define NUMBER_BYTES	19u
+#define UNTOLD_MOST	16u
 
 /* Where the text goes on. */
 struct cursor {
@@ -42,13 +43,35 @@ static inline void put_number(struct cursor *cursor, uint64_t value)
 	end_field(cursor);
 }
 
+static uint64_t live_bytes(const struct writer_state *state)
+{
+	return state->heap.live > 0 ? (uint64_t)state->heap.live : 0;
+}
+
+bool block_has_total(struct writer_state *state, const struct event *event)
+{
+	struct window_file *file = &state->file;
+	const int64_t live = (int64_t)live_bytes(state);
+	const int64_t bytes = (int64_t)event->heap.size_bytes;
+
+	file->heap_live += event->kind == EVENT_HEAP_FREE ? -bytes : bytes;
+	if (file->heap_live == live && live <= file->heap_top &&
+	    ++file->heap_untold < UNTOLD_MOST)
+		return false;
+	file->heap_live = live;
+	if (live > file->heap_top)
+		file->heap_top = live;
+	file->heap_untold = 0;
+	return true;
+}
+
 /* Twice: what the allocator holds beyond it isn't known. */
 static inline void put_total(struct cursor *cursor, uint64_t total)
 {
 	const char *number;
 	size_t len;
 
-	PUT(cursor, THEN(SCHEMA_ARGS) "{" SCHEMA_KEY(SCHEMA_TOTAL_RESERVED));
+	PUT(cursor, SCHEMA_KEY(SCHEMA_TOTAL_RESERVED));
 	number = cursor->at;
 	put_number(cursor, total);
 	len = (size_t)(cursor->at - number);
@@ -56,6 +79,7 @@ static inline void put_total(struct cursor *cursor, uint64_t total)
 	memcpy(cursor->at, number, NUMBER_BYTES);
 	cursor->at += len;
 	end_field(cursor);
+	PUT(cursor, ",");
 }
 
 /* What a sample stands for. */
@@ -73,7 +97,8 @@ static void put_weighed(struct writer_state *state, const struct event *event)
 /* The args of a heap event, to the end of its line.  There may be millions of
  * them in a second, each with six numbers, so they are written in one go, with
  * one look at the room that is left. */
-void block_json(struct writer_state *state, const struct event *event)
+void block_json(struct writer_state *state, const struct event *event,
+		bool has_total)
 {
 	struct json *json = &state->json;
 	struct timeline *line = &state->timeline;
@@ -83,14 +108,14 @@ void block_json(struct writer_state *state, const struct event *event)
 		return;
 	cursor = (struct cursor){json->data + json->used, json->data,
 				 json->fields};
-	put_total(&cursor,
-		  (uint64_t)(state->heap.live > 0 ? state->heap.live : 0));
-	PUT(&cursor, THEN(SCHEMA_BYTES));
+	PUT(&cursor, THEN(SCHEMA_ARGS) "{");
+	if (has_total)
+		put_total(&cursor, live_bytes(state));
+	PUT(&cursor, SCHEMA_KEY(SCHEMA_BYTES));
 	*cursor.at = '-';
 	cursor.at += event->kind == EVENT_HEAP_FREE;
 	put_number(&cursor, event->heap.size_bytes);
-	PUT(&cursor, THEN(SCHEMA_DEVICE_ID) "-1" THEN(
-			     SCHEMA_DEVICE_TYPE) "0" THEN(SCHEMA_ADDRESS));
+	PUT(&cursor, THEN(SCHEMA_DEVICE_TYPE) "0" THEN(SCHEMA_ADDRESS));
 	put_number(&cursor, event->heap.address);
 	if (cursor.fields)
 		fields_recurs(cursor.fields);

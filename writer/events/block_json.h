@@ -9,6 +9,12 @@
 #include "writer/state/writer_state.h"
 
 /* The args, to the end of the line. */
-void block_json(struct writer_state *state, const struct event *event);
+void block_json(struct writer_state *state, const struct event *event,
+		bool has_total);
+
+/* Does it say what the heap holds?  Not where its reader, who adds up the
+ * bytes, knows that; but each sixteenth time, and at each peak, for the viewers
+ * that draw what they are told.  To be asked once for each block. */
+bool block_has_total(struct writer_state *state, const struct event *event);
 
 #endif

@@ -419,8 +419,15 @@ static void instant_head(struct writer_state *state, struct ring_reader *reader,
 static bool write_memory(struct writer_state *state, struct ring_reader *reader,
 			 const struct event *event, uint64_t ts_ns)
 {
-	instant_head(state, reader, event, SCHEMA_MEMORY, ts_ns);
-	block_json(state, event);
+	struct json *json = &state->json;
+	const bool has_total = block_has_total(state, event);
+
+	json_line(json, (uintptr_t)reader + has_total,
+		  event->kind + (has_total ? EVENT_KIND_COUNT : 0u));
+	json_raw(json, ",\n{" SCHEMA_PAIR(SCHEMA_PHASE, SCHEMA_PHASE_INSTANT)
+			       THEN(SCHEMA_NAME) "\"" SCHEMA_MEMORY);
+	place_on(state, reader, LANE_MAIN, ts_ns);
+	block_json(state, event, has_total);
 	return true;
 }
 

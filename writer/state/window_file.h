@@ -34,6 +34,9 @@ struct window_file {
 	bool part_is_due;    /* it is */
 	bool heap_is_over;   /* of small blocks no more is in it */
 	uint64_t heap_bytes; /* their text */
+	int64_t heap_live;   /* as its reader knows it, and the most of it */
+	int64_t heap_top;
+	unsigned int heap_untold; /* blocks without it since */
 	bool detail_is_over;
 	uint64_t detail_ended_ns;
 	char path[SESSION_TEXT_BYTES]; /* newest file, "" none */

@@ -171,8 +171,9 @@ static void hand_marker(struct writer_state *state)
 	search->begin_ticks = step_marks(finder->of)[finder->level.begin].ticks;
 	search->first_ticks = step_marks(finder->of)[finder->level.first].ticks;
 	store_relaxed(&state->session->head->windows.step_tid, search->tid);
-	if (search_move(search, SEARCH_ON, SEARCH_FOUND) &&
-	    search->family == SEARCH_REGIONS)
+	if (!search_move(search, SEARCH_ON, SEARCH_FOUND))
+		search->passed = 0; /* the program's own count from 0 */
+	else if (search->family == SEARCH_REGIONS)
 		gate_mark(GATE_OMP_MARK, true);
 }
 

@@ -191,6 +191,34 @@ static void test_without_a_schedule_the_whole_run_is_one_window(void **state)
 	assert_null(next_event());
 }
 
+/* A search that found a step late said what is past; the program's own steps
+ * count from 0, unless the thread had counted the found ones. */
+static void own_call_after(bool is_counted, int64_t first)
+{
+	struct step_search *search = &session->head->search;
+
+	memset(&session->head->windows, 0, sizeof(session->head->windows));
+	memset(search, 0, sizeof(*search));
+	set_step("auto");
+	set("WAIT", 1);
+	set("ACTIVE", 1);
+	steps_start(session, clock_ticks());
+	search->passed = 5;
+	store_relaxed(&search->live_ticks, is_counted);
+	assert_true(steps_own_call(session, thread));
+	for (int step = 0; step < 10; step++)
+		steps_mark(session, thread, TICKS(step));
+	assert_int_equal(session->head->windows.window[0].first_step, first);
+	assert_int_equal(search->passed, is_counted ? 5 : 0);
+}
+
+static void test_an_own_call_begins_the_schedule_anew(void **state)
+{
+	(void)state;
+	own_call_after(false, 1);
+	own_call_after(true, 6);
+}
+
 static void test_a_run_without_steps_ends_its_window(void **state)
 {
 	(void)state;
@@ -437,6 +465,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		STEPS_TEST(test_every_small_schedule_opens_its_windows),
 		STEPS_TEST(test_without_a_schedule_the_whole_run_is_one_window),
+		STEPS_TEST(test_an_own_call_begins_the_schedule_anew),
 		STEPS_TEST(test_a_run_without_steps_ends_its_window),
 		STEPS_TEST(test_every_nth_mark_begins_a_step),
 		STEPS_TEST(test_marks_of_another_thread_are_ignored),

@@ -11,6 +11,7 @@
 
 #define SLICE_PS  30000
 #define REGION_PS 50000
+#define MEMBER_PS 475000
 
 static struct session *session;
 static struct thread *thread;
@@ -22,6 +23,7 @@ static int set_up(void **state)
 	session = fixture_begin(4);
 	session->head->cost.slice_ps = SLICE_PS;
 	session->head->cost.region_ps = REGION_PS;
+	session->head->cost.member_ps = MEMBER_PS;
 	thread = thread_here();
 	now = 1000;
 	assert_non_null(thin_site(thread, EVENT_OMP_REGION, 99, 0, 0));
@@ -147,7 +149,7 @@ static void a_team_costs_more(void **state)
 	struct thin_site *site = region(1);
 
 	(void)state;
-	site->has_team = 1;
+	site->team = 2;
 	/* 500 ns of 6 us. */
 	for (int i = 0; i < 2; i++) {
 		call(site, 1000);

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+"""A PyTorch training that keeps a tensor of 512 KiB each step, in a list."""
+import torch
+
+torch.manual_seed(1)
+torch.set_num_threads(1)
+model = torch.nn.Linear(256, 256)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+history = []
+
+
+def train():
+    out = model(torch.randn(512, 256))
+    loss = (out * out).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return out.detach(), loss.item()
+
+
+def main():
+    for step in range(40):
+        out, loss = train()
+        history.append(out.clone())
+        print(step, loss)
+
+
+main()
