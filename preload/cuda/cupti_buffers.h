@@ -64,7 +64,7 @@ uint64_t cupti_buffers_oldest(void);
 /* Buffers that CUPTI got although there was no room, or that were lost. */
 uint64_t cupti_buffers_refused(void);
 
-/* With records in them, lent before `ticks` and not back; when the oldest was. */
+/* With records in them, lent before `ticks` and not back; *oldest: when. */
 unsigned int cupti_buffers_unreturned(uint64_t ticks, uint64_t *oldest);
 
 /* Those don't come back any more: they are counted and never lent again. */
