@@ -84,6 +84,13 @@ def test_the_function_that_makes_data_late():
                 slices("train.py(9): row", start + 200, 100, "python_function")]
     is_found(first(fill), "data-starved", "most of all for train.py(3): collate")
 
+    def unnamed(start):
+        return fill(start)[:1]
+    for part, is_said in ((fill, False), (unnamed, True)):
+        found = first(part)
+        expect("num_workers=0" in found["next"], found)
+        expect(("TRACEPROF_PYTHON=1" in found["next"]) == is_said, found)
+
 
 if __name__ == "__main__":
     harness.main()

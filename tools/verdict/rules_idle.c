@@ -110,9 +110,18 @@ bool rule_idle_alloc(const struct verdict_facts *facts, struct finding *finding)
 	return true;
 }
 
+static bool has_name(const struct timeline *timeline, const char *part)
+{
+	for (uint32_t at = 0; at < timeline->names.count; at++)
+		if (strstr(timeline_name_text(timeline, at), part))
+			return true;
+	return false;
+}
+
 bool rule_data_starved(const struct verdict_facts *facts,
 		       struct finding *finding)
 {
+	const struct timeline *timeline = facts->timeline;
 	const struct split *split = &facts->split;
 	uint32_t function;
 
@@ -130,8 +139,13 @@ bool rule_data_starved(const struct verdict_facts *facts,
 			      .text);
 	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_MIN);
 	say(&finding->next,
-	    "load ahead: more workers (num_workers, prefetch_factor), cheaper "
-	    "decoding, or a faster disk.");
+	    "%sload ahead: %s cheaper decoding, or a faster disk.",
+	    function == TIMELINE_NONE && has_name(timeline, "(DataLoader)")
+		    ? "TRACEPROF_PYTHON=1 names the function; "
+		    : "",
+	    has_name(timeline, "_SingleProcessDataLoaderIter")
+		    ? "the data loader has no workers (num_workers=0);"
+		    : "more workers (num_workers, prefetch_factor),");
 	return true;
 }
 
