@@ -37,7 +37,7 @@ static struct {
 	_Atomic bool is_asked;	  /* a pending call is under way */
 	_Atomic bool is_set;	  /* the interpreter tells us */
 	_Atomic uint32_t session; /* names are of this one */
-	bool collects;		  /* gc tells us too */
+	_Atomic bool collects;	  /* gc tells us too */
 	bool is_noted;
 } hook;
 
@@ -78,7 +78,8 @@ static void begin_code(struct python_stack *stack, void *code, void *frame)
 		shown = python_name_of_import(frame ? frame
 						    : python_api.frame_now());
 		/* Before 3.7 a window may be open before there are modules. */
-		if (!hook.collects && load_relaxed(&hook.is_wanted))
+		if (!load_relaxed(&hook.collects) &&
+		    load_relaxed(&hook.is_wanted))
 			follow_garbage(true);
 	}
 	python_call_begins(stack, name.id, shown ? shown : name.id,
@@ -205,7 +206,7 @@ static void follow_garbage(bool on)
 	static void *callback;
 	void *gc, *callbacks, *done = NULL;
 
-	if (hook.collects == on)
+	if (load_relaxed(&hook.collects) == on)
 		return;
 	if (!callback) {
 		*(void *(**)(void *, void *)) & method.function = collected;
@@ -217,7 +218,7 @@ static void follow_garbage(bool on)
 		done = python_api.method(callbacks, on ? "append" : "remove",
 					 "O", callback);
 	if (done) {
-		hook.collects = on;
+		store_relaxed(&hook.collects, on);
 		python_api.give(done);
 	}
 	if (callbacks)
@@ -229,19 +230,29 @@ static void follow_garbage(bool on)
 
 /* --- on and off ----------------------------------------------------------- */
 
+/* The machinery of imports may hold a lock that can't be taken again by its own
+ * thread: KeyError in the midst of the program's import. */
+static bool may_import(void)
+{
+	void *frame = python_api.frame_now();
+
+	return !frame || !python_name_is_of_imports(code_of(frame));
+}
+
 static void turn(bool on)
 {
 	void *type, *value, *trace;
 
 	python_api.error_fetch(&type, &value, &trace);
-	/* First, so that no call of ours is told. */
-	if (on)
+	/* First, so that no call of ours is told.  Else with the next import,
+	 * or when the writer asks again. */
+	if (on && may_import())
 		follow_garbage(true);
 	if (python_api.minor >= PYTHON_MONITORS)
 		python_monitor_turn(on);
 	else
 		python_profile_turn(on);
-	if (!on)
+	if (!on && may_import())
 		follow_garbage(false);
 	python_api.error_clear();
 	python_api.error_restore(type, value, trace);
@@ -274,6 +285,11 @@ static int set(void *unused)
 	store_relaxed(&hook.is_asked, false);
 	if (!load_relaxed(&hook.is_wanted))
 		return 0;
+	if (load_relaxed(&hook.is_set)) {
+		if (may_import())
+			follow_garbage(true);
+		return 0;
+	}
 	if (!hook.is_proved && !python_api_prove()) {
 		hook.why = "its objects don't lie as its version's do";
 		python_hook_say("calls of Python are left out: its objects "
@@ -317,7 +333,8 @@ static void follow(bool open)
 void python_poll(struct session *session)
 {
 	(void)session;
-	if (load_relaxed(&hook.is_wanted) && !load_relaxed(&hook.is_set))
+	if (load_relaxed(&hook.is_wanted) &&
+	    !(load_relaxed(&hook.is_set) && load_relaxed(&hook.collects)))
 		ask();
 }
 

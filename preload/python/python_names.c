@@ -109,6 +109,15 @@ bool python_name_write(void *code, char *text, size_t bytes)
 	       !strcmp(path, "<frozen importlib._bootstrap>");
 }
 
+bool python_name_is_of_imports(void *code)
+{
+	char path[TEXT_BYTES / 2];
+
+	read_attribute(code, "co_filename", path, sizeof(path));
+	python_api.error_clear();
+	return !strcmp(path, "<frozen importlib._bootstrap>");
+}
+
 static uint32_t describe_code(void *code, bool *is_import)
 {
 	char text[TEXT_BYTES];

@@ -295,6 +295,27 @@ def test_forks_and_sudden_ends():
             expect_equal(counts(run.trace)["work"], 7, version)
 
 
+def test_windows_that_open_in_the_midst_of_imports():
+    """Python's own locks of imports can't be taken again by their thread."""
+    text = ("import _frozen_importlib, sys, threading, time, traceprof\n"
+            "def steps():\n"
+            "    for _ in range(200):\n"
+            "        traceprof.step()\n"
+            "        time.sleep(0.004)\n"
+            "lock = _frozen_importlib._ModuleLock('some')\n"
+            "thread = threading.Thread(target=steps)\n"
+            "thread.start()\n"
+            "while thread.is_alive():\n"
+            "    sys.modules.pop('gc', None)\n"
+            "    lock.acquire()\n"
+            "    lock.release()\n"
+            "print('done')\n")
+    for path in some().values():
+        run = record(path, text, TRACEPROF_STEP="api", TRACEPROF_WAIT="1",
+                     TRACEPROF_ACTIVE="1", TRACEPROF_REPEAT="0")
+        expect_equal((run.status, run.stdout), (0, "done\n"), run.stderr)
+
+
 def test_a_kill_leaves_the_calls_that_were_open():
     path = next(iter(pythons().values()))
     script = write(READY + "import os\n"
