@@ -490,14 +490,17 @@ void steps_call(struct session *session, struct thread *thread, uint64_t id,
 		found_mark(session, thread, ticks, correlation);
 }
 
-void steps_work(const struct session *session, const struct thread *thread,
-		uint64_t ticks)
+bool steps_are_of(const struct session *session, const struct thread *thread)
 {
 	struct window_state *state =
 		(struct window_state *)&session->head->windows;
 
-	if (load_relaxed(&state->step_tid) == thread->tid &&
-	    (++work.count <= work.most || !work.most))
+	return load_relaxed(&state->step_tid) == thread->tid;
+}
+
+void steps_work(uint64_t ticks)
+{
+	if (++work.count <= work.most || !work.most)
 		work.end_ticks = ticks;
 }
 

@@ -97,9 +97,12 @@ bool steps_follow_calls(const struct session *session,
 void steps_call(struct session *session, struct thread *thread, uint64_t id,
 		uint64_t ticks, uint64_t correlation);
 
-/* STEP_KERNEL and STEP_CUDA: a call that put work on a GPU is over. */
-void steps_work(const struct session *session, const struct thread *thread,
-		uint64_t ticks);
+/* Has this thread begun the step that is under way? */
+bool steps_are_of(const struct session *session, const struct thread *thread);
+
+/* STEP_KERNEL and STEP_CUDA: in that thread a call that put work on a GPU is
+ * over. */
+void steps_work(uint64_t ticks);
 
 /* A step call of the program's: from now on it is what begins steps, unless
  * another source was asked for.  False: so it is. */

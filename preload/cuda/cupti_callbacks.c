@@ -322,12 +322,14 @@ static void see_work(const CUpti_CallbackData *data,
 {
 	const struct session *session = load_relaxed(&session_here);
 	const enum step_source source = steps_source();
+	const struct thread *thread = thread_self;
 
-	if (!((source == STEP_KERNEL && is_launch(domain, number)) ||
-	      (source == STEP_CUDA && cupti_launch_kind(data->functionName))))
+	if (!session || !thread_records(thread) ||
+	    !steps_are_of(session, thread))
 		return;
-	if (session && thread_records(thread_self))
-		steps_work(session, thread_self, clock_ticks());
+	if ((source == STEP_KERNEL && is_launch(domain, number)) ||
+	    (source == STEP_CUDA && cupti_launch_kind(data->functionName)))
+		steps_work(clock_ticks());
 }
 
 /* Other calls are called back for too, for their stacks. */

@@ -160,6 +160,7 @@ class Machine:
         if traced:
             settings["LD_PRELOAD"] = self.library
             settings["TRACEPROF_DIR"] = os.path.join(folder, "traces")
+            settings.setdefault("TRACEPROF_VERDICT", "0")
         limit = max(1, min(limit, self.left()))
         start = time.monotonic()
         process = subprocess.Popen([str(word) for word in command], cwd=folder,

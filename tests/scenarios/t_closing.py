@@ -105,7 +105,8 @@ def test_a_judge_that_fails_costs_its_words_alone():
 
 
 def test_nobody_waits_for_the_verdict_of_a_large_file():
-    run = traced("short_regions", 30000, 0, 2, env=VERDICT | {"TRACEPROF_STEP": "off"},
+    run = traced("short_regions", 30000, 0, 2, env=VERDICT | {"TRACEPROF_STEP": "off",
+                                                             "TRACEPROF_ENCODE": "live"},
                  preload=library_beside("echo asked"))
     said = verdict_of(run)
     expect(len(said) == 1 and said[0].startswith("traceprof: most time: "), run.stderr)

@@ -62,7 +62,8 @@ def test_by_epoch():
 
 def test_by_hand():
     run = traced("manual", env=settings("only what `traceprof_start(name)`/`stop` "
-                                        "enclose"))
+                                        "enclose (with nothing set: the rest "
+                                        "too, in files of its own)"))
     expect_equal([trace.meta["step"]["name"] for trace in run.traces],
                  ["first", "second"])
 
