@@ -31,6 +31,7 @@ static struct {
 	uint64_t count, most;
 	uint64_t end_ticks;
 } work;
+_Atomic uint32_t steps_tid;
 static bool is_cut; /* the whole run, where the program has windows */
 
 /* "text/N": the divisor, and the length of what stands before it. */
@@ -374,6 +375,7 @@ void steps_mark(struct session *session, struct thread *thread, uint64_t ticks)
 	if (step)
 		work.most = max_u64(work.most, work.count);
 	work.count = work.end_ticks = 0;
+	store_relaxed(&steps_tid, thread->tid);
 	store_relaxed(&state->steps, step + 1);
 	move_window(session, step, ticks);
 }
@@ -488,14 +490,6 @@ void steps_call(struct session *session, struct thread *thread, uint64_t id,
 	if (is_searched(search, thread, SEARCH_CALLS) &&
 	    search_step(search, id))
 		found_mark(session, thread, ticks, correlation);
-}
-
-bool steps_are_of(const struct session *session, const struct thread *thread)
-{
-	struct window_state *state =
-		(struct window_state *)&session->head->windows;
-
-	return load_relaxed(&state->step_tid) == thread->tid;
 }
 
 void steps_work(uint64_t ticks)

@@ -97,8 +97,8 @@ bool steps_follow_calls(const struct session *session,
 void steps_call(struct session *session, struct thread *thread, uint64_t id,
 		uint64_t ticks, uint64_t correlation);
 
-/* Has this thread begun the step that is under way? */
-bool steps_are_of(const struct session *session, const struct thread *thread);
+/* The thread whose steps are under way, by its number; 0 none are. */
+extern _Atomic uint32_t steps_tid __attribute__((visibility("hidden")));
 
 /* STEP_KERNEL and STEP_CUDA: in that thread a call that put work on a GPU is
  * over. */

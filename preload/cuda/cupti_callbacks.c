@@ -320,12 +320,10 @@ static void look_at_call(const CUpti_CallbackData *data,
 static void see_work(const CUpti_CallbackData *data,
 		     CUpti_CallbackDomain domain, CUpti_CallbackId number)
 {
-	const struct session *session = load_relaxed(&session_here);
 	const enum step_source source = steps_source();
-	const struct thread *thread = thread_self;
 
-	if (!session || !thread_records(thread) ||
-	    !steps_are_of(session, thread))
+	if (!thread_records(thread_self) ||
+	    load_relaxed(&steps_tid) != thread_self->tid)
 		return;
 	if ((source == STEP_KERNEL && is_launch(domain, number)) ||
 	    (source == STEP_CUDA && cupti_launch_kind(data->functionName)))
@@ -355,7 +353,7 @@ static void call_came(const CUpti_CallbackData *data,
 	if (unlikely(has_stacks) && data->callbackSite == CUPTI_API_ENTER &&
 	    gate_bits() & GATE_RECORD_BITS)
 		cupti_stacks_take(data);
-	if (unlikely(memory)) {
+	if (unlikely(memory != CUPTI_NO_MEMORY_CALL)) {
 		if (memory <= CUPTI_UNPINS)
 			cupti_pinned_call(memory, data);
 		else
@@ -365,7 +363,8 @@ static void call_came(const CUpti_CallbackData *data,
 	}
 	if (likely(!has_stacks) || may_step(data, domain, number))
 		look_at_call(data, domain, number);
-	if (data->callbackSite != CUPTI_API_ENTER)
+	if (data->callbackSite != CUPTI_API_ENTER &&
+	    unlikely(load_relaxed(&steps_tid)))
 		see_work(data, domain, number);
 }
 

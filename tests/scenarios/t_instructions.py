@@ -37,8 +37,8 @@ REGION = 420
 LAUNCH = 60
 # In CUPTI's callbacks, for each launch on the simulated GPU, windows closed.
 MARKS = {
-    "kernel:other*": 150,
-    "cuda:other*": 150,
+    "kernel:other*": 160,
+    "cuda:other*": 160,
     "kernel:ptx_kernel": 550,
 }
 # In CUPTI's callbacks and libunwind, for each launch that tells who made it: a few
