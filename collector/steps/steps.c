@@ -544,19 +544,37 @@ static bool may_be_cut(const struct session *session)
 	       !options_is_set(&session->head->options, OPTION_AT_step);
 }
 
+/* For the window and what comes after it: else nothing would be recorded from
+ * here on, because the writer is behind. */
+static bool has_places(struct window_state *state)
+{
+	if (load_relaxed(&state->opened) - load_relaxed(&state->written) <=
+	    WINDOWS_MAX - 2)
+		return true;
+	add_relaxed(&state->missed, 1);
+	return false;
+}
+
 int steps_start_window(struct session *session, const char *name)
 {
 	struct window_state *state = &session->head->windows;
+	const bool cuts = may_be_cut(session);
 	uint32_t was;
+	int rc;
 
-	if (may_be_cut(session)) {
+	if (cuts && !has_places(state))
+		return -EAGAIN;
+	if (cuts) {
 		if (becomes_own(&was))
 			end_search(&session->head->search);
 		is_cut = true;
 		close_window(session, clock_ticks(),
 			     load_relaxed(&state->steps) - 1);
 	}
-	return manual_start(session, name, 0, 0);
+	rc = manual_start(session, name, 0, 0);
+	if (rc && cuts)
+		open_window(session, clock_ticks(), -1);
+	return rc;
 }
 
 int steps_stop_window(struct session *session)

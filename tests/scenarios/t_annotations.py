@@ -108,6 +108,13 @@ def test_cpp_region_is_named_by_its_function():
            "not demangled", names)
 
 
+def test_what_windows_have_no_place_is_recorded_with_the_rest():
+    run = same("many_windows", timeout=30)
+    found = sum(len(trace.slices("scope", cat="user_annotation"))
+                for trace in run.traces)
+    expect_equal(found, int(run.stdout), f"in {len(run.files)} files")
+
+
 def test_every_language_level_compiles():
     for compiler, flags in (("gcc", "-std=c11"), ("clang", "-std=c11"),
                             ("gcc", "-std=gnu17")):
