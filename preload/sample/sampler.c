@@ -339,6 +339,8 @@ static void drop_second(uint32_t tid)
 
 	for (struct sample_slot *slot = first; slot && ++slot < slots + used;) {
 		if (load_relaxed(&slot->tid) == tid && hold(slot, tid)) {
+			/* The thread may have it as its own already. */
+			store_relaxed(&slot->room, 0);
 			drop(slot);
 			add_relaxed(&sampler.session->head->sampling.timers,
 				    -1);
@@ -512,7 +514,8 @@ void sampler_end(void)
 	}
 }
 
-/* Timers are not inherited. */
+/* Timers are not inherited.  The room of the thread that forked is, but it may
+ * get another place. */
 void sampler_forget(void)
 {
 	store_relaxed(&sampler.is_on, false);
@@ -522,6 +525,7 @@ void sampler_forget(void)
 	gate_on_change(GATE_SAMPLER, NULL);
 	for (uint32_t i = 0; i < load_relaxed(&sampler.used); i++) {
 		store_relaxed(&slots[i].is_armed, false);
+		store_relaxed(&slots[i].room, 0);
 		store_relaxed(&slots[i].tid, 0);
 	}
 	store_relaxed(&sampler.used, 0);

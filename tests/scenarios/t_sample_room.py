@@ -15,6 +15,12 @@ def test_what_lies_below_the_stack_pointer_stays():
     expect(run.trace.meta["written_by_kind"]["cpu_sample"] > 20, "samples")
 
 
+def test_a_childs_threads_have_rooms_of_their_own():
+    program = compile_program("fork_rooms.c", "-pthread", name="fork_rooms")
+    run = same(program, env={"TRACEPROF_SAMPLE": "997"})
+    expect_equal(run.stdout.splitlines(), ["0 shared"] * 2, "parent and child")
+
+
 def test_a_pool_that_names_its_threads_is_named():
     program = compile_program("named_pool.c", "-O1", "-D_GNU_SOURCE", "-I", ROOT,
                               "-pthread", name="named_pool")
