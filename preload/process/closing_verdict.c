@@ -104,7 +104,7 @@ static int run(void *arg)
 	const int null = open("/dev/null", O_RDWR);
 
 	if (null >= 0 && dup2(null, 0) == 0 && dup2(null, 2) == 2 &&
-	    dup2(judge->said, 1) == 1) {
+	    dup2(judge->said, 1) == 1 && !fcntl(1, F_SETFD, 0)) {
 		syscall(SYS_close_range, 3, ~0u, 0);
 		syscall(SYS_execve, judge->command, judge->arguments,
 			judge->environment);
@@ -130,9 +130,14 @@ static int read_all(int from, char *text, int bytes, uint64_t allowed)
 
 		if (len == bytes)
 			return -1;
-		if (syscall(SYS_ppoll, &ready, 1, &limit, NULL, 0) <= 0)
+		got = syscall(SYS_ppoll, &ready, 1, &limit, NULL, 0);
+		if (got > 0)
+			got = syscall(SYS_read, from, text + len, bytes - len);
+		else if (!got)
 			return -1;
-		got = syscall(SYS_read, from, text + len, bytes - len);
+		/* The program's timers go on. */
+		if (got < 0 && errno == EINTR)
+			continue;
 		if (got < 0)
 			return -1;
 		if (!got)

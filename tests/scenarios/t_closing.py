@@ -94,6 +94,14 @@ def test_the_command_is_in_bin_where_the_library_is_in_lib():
     expect_equal(verdict_of(run), ["traceprof: judged: report --verdict"])
 
 
+def test_the_verdict_comes_whatever_the_end_is_like():
+    built = harness.compile_program("ends_badly.c")
+    for way in ("timer", "closed"):
+        run = traced(built, way, env=VERDICT,
+                     preload=library_beside("sleep 0.03; echo judged"))
+        expect_equal(verdict_of(run), ["traceprof: judged"], way)
+
+
 def test_a_judge_that_fails_costs_its_words_alone():
     for script in ("exit 1", "kill -9 $$", "sleep 100 & echo half; exec sleep 100",
                    "yes | head -c 100000", "echo none >&2"):
