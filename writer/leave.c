@@ -19,6 +19,8 @@
  * where no more than this is left. */
 #define PART_NS		 UINT64_C(4000000)
 #define SHORT_NS	 UINT64_C(50000000)
+/* What an event takes where none was seen. */
+#define EVENT_NS	 2000u
 #define BYTES_MOST	 128u /* in the file: several times as many */
 #define RESIDENT_MOST	 (UINT64_C(8) << 30)
 #define DESCRIPTORS_MOST 65536u
@@ -67,9 +69,11 @@ static uint64_t estimate_ns(struct writer_state *state)
 	const uint64_t start_ns = account_cpu_ns(state);
 	const uint64_t events = pass_part(state, PART_NS);
 
-	return events ? account_unread(state) *
-				(account_cpu_ns(state) - start_ns) / events
-		      : 0;
+	/* The search for the step may have taken all of the time. */
+	if (!events)
+		return account_unread(state) * EVENT_NS;
+	return account_unread(state) * (account_cpu_ns(state) - start_ns) /
+	       events;
 }
 
 bool leave_is_worth_while(struct writer_state *state, uint64_t *left_ns)

@@ -301,6 +301,20 @@ void options_default(struct options *options)
 	}
 }
 
+static int gzip_check(const char *text, char *why, size_t why_bytes)
+{
+	if (!text[0] || !strcmp(text, "auto") || !strcmp(text, "fast") ||
+	    !strcmp(text, "off") ||
+	    (!strncmp(text, "zlib:", 5) && text[5] >= '1' && text[5] <= '9' &&
+	     !text[6]))
+		return 0;
+	log_format(why, why_bytes,
+		   PREFIX "GZIP=%.64s is not valid: it takes auto, fast, "
+			  "zlib:1 to zlib:9 or off; using auto",
+		   text);
+	return -EINVAL;
+}
+
 /* Texts with a grammar of their own. */
 static int check_text(enum option_index index, const char *value, char *why,
 		      size_t why_bytes)
@@ -311,6 +325,7 @@ static int check_text(enum option_index index, const char *value, char *why,
 	switch (index) {
 	case OPTION_AT_stack:
 		return stack_choice_parse(value, &stacks, why, why_bytes);
+	case OPTION_AT_gzip: return gzip_check(value, why, why_bytes);
 	case OPTION_AT_signal:
 		return signal_name_parse(value, why, why_bytes) < 0 ? -EINVAL
 								    : 0;

@@ -325,7 +325,9 @@ static void see_work(const CUpti_CallbackData *data,
 	if (!thread_records(thread_self) ||
 	    load_relaxed(&steps_tid) != thread_self->tid)
 		return;
-	if ((source == STEP_KERNEL && is_launch(domain, number)) ||
+	/* Of kernels only launches are called back for, but for stacks. */
+	if ((source == STEP_KERNEL &&
+	     (!unwind_wants(STACK_CUDA) || is_launch(domain, number))) ||
 	    (source == STEP_CUDA && cupti_launch_kind(data->functionName)))
 		steps_work(clock_ticks());
 }

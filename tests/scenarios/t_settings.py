@@ -123,6 +123,7 @@ def test_bad_values():
     one_line(run(exit_ms="-5"), "TRACEPROF_EXIT_MS", "-5")
     one_line(run(max_mb="12x"), "TRACEPROF_MAX_MB", "12x")
     one_line(run(quiet="perhaps"), "TRACEPROF_QUIET", "perhaps")
+    one_line(run(gzip="6"), "TRACEPROF_GZIP", "zlib:9")
 
 
 def test_active_of_zero():
