@@ -45,6 +45,7 @@ struct sums {
 static struct {
 	_Atomic uint32_t is_busy;
 	uint64_t next_ns;
+	bool is_full; /* there are others */
 	uint32_t count;
 	struct task task[TASKS_MAX];
 } pool;
@@ -65,8 +66,10 @@ static struct task *task_of(uint32_t tid)
 
 	while (at < pool.count && pool.task[at].tid != tid)
 		at++;
-	if (at == TASKS_MAX)
+	if (at == TASKS_MAX) {
+		pool.is_full = true;
 		return NULL;
+	}
 	if (at == pool.count)
 		pool.task[pool.count++] = (struct task){.tid = tid};
 	return &pool.task[at];
@@ -139,6 +142,7 @@ void pool_note_poll(void)
 /* A child's threads are others. */
 void pool_note_forget(void)
 {
+	pool.is_full = false;
 	pool.count = 0;
 	pool.next_ns = 0;
 	leave();
@@ -186,5 +190,8 @@ void pool_note(struct session *session)
 		most->ran_ns = 0;
 	}
 	if (len)
-		session_note(session, "processor time of threads: %s", text);
+		session_note(session, "processor time of threads: %s%s", text,
+			     pool.is_full ? "; of more than 512 threads the "
+					    "others are left out"
+					  : "");
 }

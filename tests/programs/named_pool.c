@@ -2,12 +2,16 @@
 /*
  * named_pool.c - two threads that name themselves "crunch" and work.
  *
- *	named_pool [plain]
+ *	named_pool [plain|many]
+ *
+ * many: and 600 threads wait meanwhile.
  */
 #include "traceprof.h"
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static volatile int is_over;
 static pthread_barrier_t done;
@@ -29,16 +33,36 @@ static void *work(void *name)
 	return NULL;
 }
 
+static void *idle(void *unused)
+{
+	for (;;)
+		pause();
+	return unused;
+}
+
+static void make_many(void)
+{
+	pthread_attr_t small;
+	pthread_t thread;
+
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 64 << 10);
+	for (int i = 0; i < 600; i++)
+		pthread_create(&thread, &small, idle, NULL);
+}
+
 int main(int count, char **words)
 {
+	const char *how = count > 1 ? words[1] : "";
 	pthread_t threads[2];
 
-	(void)words;
 	traceprof_mark("begin");
 	pthread_barrier_init(&done, NULL, 3);
 	for (int i = 0; i < 2; i++)
 		pthread_create(&threads[i], NULL, work,
-			       count > 1 ? NULL : (void *)"crunch");
+			       strcmp(how, "plain") ? (void *)"crunch" : NULL);
+	if (!strcmp(how, "many"))
+		make_many();
 	pthread_barrier_wait(&done);
 	printf("done\n");
 	return 0;

@@ -31,5 +31,14 @@ def test_a_pool_that_names_its_threads_is_named():
         expect(not note.startswith("processor time"), note)
 
 
+def test_threads_that_are_not_counted_are_said():
+    program = compile_program("named_pool.c", "-O1", "-D_GNU_SOURCE", "-I", ROOT,
+                              "-pthread", name="named_pool")
+    note, = [note for note in same(program, "many").trace.meta["notes"]
+             if note.startswith("processor time of threads: ")]
+    expect("crunch (2 threads)" in note, note)
+    expect(note.endswith("; of more than 512 threads the others are left out"), note)
+
+
 if __name__ == "__main__":
     harness.main()
