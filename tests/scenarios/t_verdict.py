@@ -124,6 +124,12 @@ def test_nothing_is_said_of_nothing():
     expect_equal(rules(planted("none", 80)), [])
 
 
+def test_nothing_is_said_of_a_program_that_does_next_to_nothing():
+    built = harness.compile_program("ends_badly.c")
+    run = traced(built, "closed")
+    expect_equal(rules(run.trace.path, causes=False), [])
+
+
 # --- traces that aren't whole: no false verdict --------------------------------
 
 def made(events, ours=None):

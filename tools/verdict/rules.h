@@ -11,6 +11,9 @@
 
 #include "tools/verdict/verdict.h"
 
+/* Of a shorter recording without steps nothing can be said. */
+#define WHOLE_LEAST_NS	   1000000
+
 /* Of the judged time: what is less is not worth a sentence. */
 #define SHARE_MIN	   0.05
 #define SHARE_HIGH_MIN	   0.10 /* where a part of it can't be avoided */

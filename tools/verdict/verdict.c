@@ -263,6 +263,8 @@ static void judge(struct verdict *verdict)
 	const size_t count = sizeof(verdict_rules) / sizeof(verdict_rules[0]);
 
 	verdict->findings = memory_zeroed(count, sizeof(*verdict->findings));
+	if (!facts->split.has_steps && facts->wall_ns < WHOLE_LEAST_NS)
+		return;
 	for (const struct rule *rule = verdict_rules; rule->name; rule++) {
 		struct finding finding = {
 			.rule = rule, .at_ns = INT64_MIN, .step = -1};
