@@ -648,12 +648,12 @@ int trace_read_quietly(const char *path, const struct trace_sink *sink,
 /* Once, of a file that is read twice. */
 static void say_unfinished(const char *path, const struct trace_facts *facts)
 {
-	static const char *said;
+	static char said[4096]; /* the caller's text may be gone */
 	struct text_buffer text;
 
-	if (said && !strcmp(said, path))
+	if (!strcmp(said, path))
 		return;
-	said = path;
+	snprintf(said, sizeof(said), "%s", path);
 	text = trace_progress_text(&facts->unfinished, path);
 	fprintf(stderr, "%s: %s\n", path, text.data);
 	text_buffer_free(&text);
