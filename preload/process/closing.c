@@ -9,9 +9,9 @@
 #include <errno.h>
 #include <time.h>
 
-/* Of less nobody asks where it went. */
 /* Bytes of text of an event that is drawn. */
 #define EVENT_TEXT_LEAST 100u
+/* Of less nobody asks where it went. */
 #define HINT_SECONDS	 1.0
 
 /* The path as the user would write it: relative if that is shorter. */

@@ -32,7 +32,7 @@
 #define PATIENCE      4u
 
 #define TEXT_BYTES    4096u
-#define VARIABLES_MAX 8u
+#define VARIABLES_MAX 9u
 
 struct judge {
 	char command[PATH_MAX + 32];
@@ -81,15 +81,17 @@ static bool find_command(struct judge *judge)
 	return false;
 }
 
-/* What a command needs that reads a file; nothing that would load us. */
+/* What a command needs that reads a file.  Whoever loads us into each program
+ * (/etc/ld.so.preload) does so into this one. */
 static void choose_environment(struct judge *judge)
 {
 	static const char *const kept[] = {
 		"LC_ALL=", "LC_CTYPE=", "LANG=", "LD_LIBRARY_PATH=", "HOME="};
-	static char columns[] = "COLUMNS=69";
+	static char columns[] = "COLUMNS=69", off[] = "TRACEPROF=0";
 	size_t count = 0;
 
 	judge->environment[count++] = columns;
+	judge->environment[count++] = off;
 	for (char **at = environ; at && *at && count < VARIABLES_MAX - 1; at++)
 		for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
 			if (!strncmp(*at, kept[i], strlen(kept[i])) &&
@@ -203,7 +205,7 @@ bool closing_verdict(const struct session *session,
 
 		memcpy(judge->arguments, arguments, sizeof(arguments));
 		choose_environment(judge);
-		is_said = ask(judge, allowed * PATIENCE);
+		is_said = ask(judge, min_u64(allowed * PATIENCE, LONG_NS));
 		if (is_said)
 			say(judge->text);
 	}

@@ -90,8 +90,8 @@ def test_the_first_process_of_a_container_hears_nothing_either():
 
 def test_the_command_is_in_bin_where_the_library_is_in_lib():
     run = traced("planted", "imbalance", env=VERDICT,
-                 preload=library_beside("echo judged: $1 $2", "bin"))
-    expect_equal(verdict_of(run), ["traceprof: judged: report --verdict"])
+                 preload=library_beside("echo judged: $1 $2 $TRACEPROF", "bin"))
+    expect_equal(verdict_of(run), ["traceprof: judged: report --verdict 0"])
 
 
 def test_the_verdict_comes_whatever_the_end_is_like():
