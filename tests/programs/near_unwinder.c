@@ -64,6 +64,10 @@ static ask_function *place(void)
 			    MAP_PRIVATE | MAP_ANONYMOUS |
 				    (near ? MAP_FIXED_NOREPLACE : 0),
 			    -1, 0);
+	/* All is taken there by chance. */
+	if (made == MAP_FAILED)
+		made = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (made == MAP_FAILED)
 		return NULL;
 	memcpy(made, code, sizeof(code));
