@@ -16,8 +16,10 @@ Q       := $(if $(V),,@)
 say      = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
 comma   := ,
 # As many jobs as there are processors, unless the caller has said how many.
-jobs     = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
-submake  = $(MAKE) --no-print-directory $(jobs)
+ifeq ($(filter -j% --jobserver%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc)
+endif
+submake  = $(MAKE) --no-print-directory
 
 CFLAGS  ?= -O2 -g
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \

@@ -52,7 +52,7 @@ static const uint64_t block[4] = {0, 0x21, 0, 0};
 static inline void settle(void)
 {
 #if defined(__x86_64__)
-	_mm_lfence();
+	__builtin_ia32_lfence();
 #else
 	__asm__ volatile("isb" : : : "memory");
 #endif
@@ -66,7 +66,7 @@ static void cool(struct thread *thread)
 
 	for (size_t at = 0; at < BYTES - RECORD_BYTES; at += CACHE_LINE) {
 #if defined(__x86_64__)
-		_mm_clflush(slots + at);
+		__builtin_ia32_clflush(slots + at);
 #else
 		__asm__ volatile("dc civac, %0" : : "r"(slots + at) : "memory");
 #endif
