@@ -16,10 +16,8 @@ Q       := $(if $(V),,@)
 say      = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
 comma   := ,
 # As many jobs as there are processors, unless the caller has said how many.
-ifeq ($(filter -j% --jobserver%,$(MAKEFLAGS)),)
-MAKEFLAGS += -j$(shell nproc)
-endif
-submake  = $(MAKE) --no-print-directory
+jobs     = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
+submake  = $(MAKE) --no-print-directory $(jobs)
 
 CFLAGS  ?= -O2 -g
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
@@ -44,16 +42,21 @@ LIBLINK := -shared -Wl,-soname,libtraceprof.so -Wl,-z,nodelete -Wl,-z,now \
            -Wl,--as-needed -Wl,--exclude-libs,ALL
 
 .DELETE_ON_ERROR:
-.PHONY: all lib command demo test test-real test-hooks soak install clean help probe \
+.PHONY: plain all lib command demo test test-real test-hooks soak install clean help probe \
         programs units format FORCE
+
+# Without a goal: the library first, since it serves alone.
+plain:
+	+@$(submake) lib
+	+@$(submake) all
 
 all: lib command
 	@$(if $(OMITTED),printf '  %s\n' 'left out for want of a library: $(OMITTED)',:)
 
 # --- what the machine has ---------------------------------------------------
 
-NO_PROBE := clean help demo test probe sanitize bench bench-quick
-GOALS    := $(or $(MAKECMDGOALS),all)
+NO_PROBE := plain clean help demo test probe sanitize bench bench-quick
+GOALS    := $(or $(MAKECMDGOALS),plain)
 ifneq ($(filter-out $(NO_PROBE),$(GOALS)),)
 include $(O)/config.mk
 ifneq ($(CONFIG_FOR),$(CC) $(SAN) $(CUDA))
@@ -212,8 +215,8 @@ $(O)/tests/unit/preload/test_cupti_kinds: $(O)/tests/unit/preload/test_cupti_kin
 
 demo:
 	@tests/setup demo
-	@$(submake) probe
-	@$(submake) all $(O)/tests/programs/train
+	+@$(submake) probe
+	+@$(submake) all $(O)/tests/programs/train
 	@LD_PRELOAD=$(abspath $(O))/libtraceprof.so $(O)/tests/programs/train
 	@trace=$$(ls -t traceprof/*.pt.trace.json.gz | head -n 1) && \
 	 $(O)/traceprof report "$$trace" && \
@@ -221,8 +224,8 @@ demo:
 
 test:
 	@tests/setup test
-	@$(submake) probe
-	@$(submake) all programs units
+	+@$(submake) probe
+	+@$(submake) all programs units
 	@tests/run --build $(O)
 
 # Real programs and real viewers: some gigabytes from PyPI, into $(O)/.

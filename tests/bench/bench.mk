@@ -29,7 +29,7 @@ $(O)/tests/bench/%: $(O)/tests/bench/%.o $(UNIT_OBJECTS)
 		$(TOOL_LIBS) $(DEMANGLE) -lz -lpthread -ldl -lm
 
 bench bench-quick:
-	@$(submake) probe
-	@$(submake) all benches
+	+@$(submake) probe
+	+@$(submake) all benches
 	@python3 -B tests/bench/bench.py --build $(O) $(if $(filter bench,$@),--full) \
 		$(if $(PUBLISH),--publish) $(if $(BENCH),--only $(BENCH))

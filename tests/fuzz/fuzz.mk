@@ -12,7 +12,7 @@ FUZZERS := $(filter-out %/fuzz_cupti,$(FUZZERS))
 endif
 
 fuzz:
-	@$(submake) CC=clang O=$(O)/fuzz SAN=fuzzer-no-link,address,undefined \
+	+@$(submake) CC=clang O=$(O)/fuzz SAN=fuzzer-no-link,address,undefined \
 		CFLAGS='-O1 -g' fuzzers
 	@tests/fuzz/run --build $(O)/fuzz --seconds $(FUZZ_SECONDS)
 
