@@ -60,11 +60,6 @@ void step_finder_end(struct writer_state *state)
 
 /* --- streams -------------------------------------------------------------- */
 
-static size_t most_marks(const struct step_finder *finder)
-{
-	return step_marks_most(finder->streams, finder->stream_count);
-}
-
 /* For a recovery, if the program is killed. */
 static void note(struct writer_state *state, uint32_t tid, uint32_t family,
 		 const struct loop_mark *mark)
@@ -144,7 +139,7 @@ void step_finder_see(struct writer_state *state, struct ring_reader *reader,
 	stream = step_marks_of(finder->streams, &finder->stream_count, reader,
 			       family == SEARCH_CALLS ? event->extra
 						      : reader->thread->tid,
-			       family);
+			       family, step_main_tid(state));
 	if (!stream || (finder->of && stream != finder->of) ||
 	    (!state->is_live && step_marks_has(stream, &mark)))
 		return;
@@ -215,9 +210,8 @@ void step_settle(struct writer_state *state)
 }
 
 /* The same level for as long again. */
-bool step_is_certain(struct writer_state *state,
-		     const struct step_marks *stream, size_t count,
-		     const struct loop_nest *nest)
+bool step_is_certain(struct writer_state *state, struct step_marks *stream,
+		     size_t count, const struct loop_nest *nest)
 {
 	struct loop_patience patience = {TURNS_SOON, TURNS_CERTAIN};
 	struct schedule schedule;
@@ -231,8 +225,7 @@ bool step_is_certain(struct writer_state *state,
 					state->finder->divisor);
 		patience.alone = TURNS_ALONE;
 	}
-	return loop_is_certain(&state->finder->choice, stream, nest, count,
-			       &patience);
+	return loop_is_certain(&stream->choice, stream, nest, count, &patience);
 }
 
 static bool try_names(struct writer_state *state)
@@ -263,12 +256,11 @@ static void try_wanted(struct writer_state *state)
 	uint32_t looked = 0;
 
 	while ((next = step_marks_next(finder->streams, finder->stream_count,
-				       (uint32_t)state->session->head->pid,
-				       &looked))) {
+				       step_main_tid(state), &looked))) {
 		if (next->family != wanted->family ||
-		    (!state->is_finishing && next->count < next->next_try))
+		    (!state->is_finishing && !next->looks))
 			continue;
-		next->next_try = next->count + next->count / 4 + 4;
+		next->looks = 0;
 		if (step_marks_find_wanted(next, wanted, &state->naming,
 					   &nest.level[0])) {
 			step_found(state, next, &nest, true);
@@ -277,71 +269,19 @@ static void try_wanted(struct writer_state *state)
 	}
 }
 
-/* There is no later to think again. */
-static bool is_final(const struct writer_state *state)
-{
-	return step_search_of(state)->is_whole || state->is_finishing;
-}
-
-/* What the next look that is due finds, 0 if it is certain.  Looks are due at
- * lengths that don't depend on when we come by: the same marks have the same
- * answer at any load, on each rank of a job. */
-static int look_at(struct writer_state *state, struct step_marks *stream,
-		   size_t count, struct loop_nest *nest, bool *is_certain)
-{
-	int rc = -EAGAIN;
-
-	*is_certain = false;
-	while (!*is_certain && stream->next_try <= count) {
-		const size_t at = stream->next_try;
-
-		stream->next_try = at + at / 4 + 4;
-		rc = step_marks_find(stream, at, nest);
-		*is_certain = !rc && step_is_certain(state, stream, at, nest);
-	}
-	return rc;
-}
-
 /* Looks at all streams; `is_now`: what is found is taken, as sure as it is. */
 static void try_streams(struct writer_state *state, bool is_now)
 {
-	struct step_finder *finder = state->finder;
-	struct step_marks *next;
-	struct loop_nest nest;
-	uint32_t looked = 0;
-	const size_t most = most_marks(finder);
-	bool is_certain = false;
-	int rc = -EAGAIN;
-
 	if (step_search_of(state)->wanted.count) {
 		try_wanted(state);
 		return;
 	}
 	if (try_names(state))
 		return;
-	while ((next = step_marks_next(finder->streams, finder->stream_count,
-				       (uint32_t)state->session->head->pid,
-				       &looked))) {
-		const size_t count = state->is_finishing
-					     ? next->count
-					     : step_ready(state, next);
-
-		if (next->count * 4 < most)
-			continue;
-		if (!step_search_of(state)->is_whole || !is_now)
-			rc = look_at(state, next, count, &nest, &is_certain);
-		if (is_now && !is_certain)
-			rc = step_marks_find(next, count, &nest);
-		if (rc)
-			continue;
-		if (is_now || is_certain) {
-			step_found(state, next, &nest,
-				   is_certain || is_final(state));
-			return;
-		}
-		/* The streams that are smaller are not asked. */
-		break;
-	}
+	if (!step_search_of(state)->is_whole || !is_now)
+		step_look_on(state);
+	if (is_now && !state->finder->of)
+		step_look_now(state);
 }
 
 static const struct step_marks *largest(const struct step_finder *finder)
@@ -358,7 +298,7 @@ static const struct step_marks *largest(const struct step_finder *finder)
 static void say_none(struct writer_state *state, const char *what)
 {
 	if (!step_search_of(state)->is_whole ||
-	    most_marks(state->finder) >= MARKS_SPOKEN)
+	    step_most_marks(state->finder) >= MARKS_SPOKEN)
 		step_say_none(state, largest(state->finder), what);
 }
 
@@ -410,8 +350,8 @@ static bool make_room(struct step_finder *finder)
 static void search_on(struct writer_state *state)
 {
 	struct step_finder *finder = state->finder;
-	const bool is_full =
-		most_marks(finder) >= STEP_MARKS_MAX || step_is_pressed(state);
+	const bool is_full = step_most_marks(finder) >= STEP_MARKS_MAX ||
+			     step_is_pressed(state);
 
 	/* Without a schedule the whole run is known at its end. */
 	if (is_full || !finder->is_drawn)
@@ -510,6 +450,7 @@ void step_finder_run(struct writer_state *state)
 	finder->seen_state = now;
 	finder->seen_ticks =
 		load_relaxed(&state->session->head->gpu.settled_ticks);
+	finder->run_ticks = clock_ticks();
 }
 
 /* --- the end of the run --------------------------------------------------- */

@@ -53,7 +53,7 @@ static void count_before(struct writer_state *state)
 
 /* The program has gone on to something else: what was found is forgotten, and
  * what is gone of the run is past. */
-static void take_back(struct writer_state *state, size_t next_try)
+static void take_back(struct writer_state *state)
 {
 	struct step_finder *finder = state->finder;
 	struct step_search *search = step_search_of(state);
@@ -68,7 +68,6 @@ static void take_back(struct writer_state *state, size_t next_try)
 	finder->kept_ticks =
 		max_u64(finder->kept_ticks, step_cut_keep(&finder->cut));
 	search->kept_ticks = finder->kept_ticks;
-	finder->of->next_try = next_try;
 	finder->of = NULL;
 	finder->is_counted = false;
 }
@@ -78,21 +77,20 @@ static void think_again(struct writer_state *state)
 {
 	struct step_finder *finder = state->finder;
 	struct step_marks *stream = finder->of;
-	const size_t count = step_ready(state, stream);
+	struct step_look look;
 	struct loop_nest nest;
 
-	while (!finder->is_sure && stream->next_try <= count) {
-		const size_t at = stream->next_try;
-
-		stream->next_try = at + at / 4 + 4;
-		if (step_marks_find(stream, at, &nest))
-			continue;
-		if (nest.level[nest.step].key != finder->level.key) {
-			take_back(state, at);
+	while (!finder->is_sure && step_next_look(state, stream, &look)) {
+		stream->is_found = !step_marks_find_at(stream, &look, &nest);
+		if (stream->is_found &&
+		    nest.level[nest.step].key != finder->level.key) {
+			take_back(state);
 			return;
 		}
-		if (step_is_certain(state, stream, at, &nest) ||
-		    count >= STEP_MARKS_MAX)
+		step_marks_looked(stream);
+		if (stream->is_found &&
+		    (step_is_certain(state, stream, look.count, &nest) ||
+		     stream->count >= STEP_MARKS_MAX))
 			step_settle(state);
 	}
 }

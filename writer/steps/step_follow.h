@@ -9,7 +9,6 @@
 #define WRITER_STEP_FOLLOW_H
 
 #include "collector/session/pool.h"
-#include "writer/steps/loop_certain.h"
 #include "writer/steps/step_calls.h"
 #include "writer/steps/step_cut.h"
 #include "writer/steps/step_finder.h"
@@ -25,7 +24,6 @@ struct step_finder {
 	uint64_t kept_ticks;	    /* what began before it may be gone */
 	unsigned int room_at_start; /* chunks */
 	struct step_calls calls;
-	struct loop_choice choice;
 
 	struct step_marks *of; /* whose loop it is, NULL not known yet */
 	struct loop_nest nest; /* ... and what is said of it */
@@ -37,7 +35,8 @@ struct step_finder {
 	bool is_counted;     /* what came before the thread joined */
 	uint64_t windows;    /* those that were cut */
 	uint32_t seen_state; /* as of the last pass */
-	uint64_t seen_ticks; /* and before which all calls had come */
+	uint64_t seen_ticks; /* and before which all calls had come, */
+	uint64_t run_ticks;  /* ... and all else */
 };
 
 static inline struct step_search *
@@ -73,10 +72,27 @@ void step_found(struct writer_state *state, struct step_marks *stream,
  * turn began.  False: its stream is gone. */
 bool step_recall_level(struct writer_state *state);
 
-/* Whether what was found will be found again and again. */
-bool step_is_certain(struct writer_state *state,
-		     const struct step_marks *stream, size_t count,
-		     const struct loop_nest *nest);
+static inline uint32_t step_main_tid(const struct writer_state *state)
+{
+	return (uint32_t)state->session->head->pid;
+}
+
+static inline size_t step_most_marks(const struct step_finder *finder)
+{
+	return step_marks_most(finder->streams, finder->stream_count);
+}
+
+/* Looks at all streams, and takes what is certain; or what is likeliest. */
+void step_look_on(struct writer_state *state);
+void step_look_now(struct writer_state *state);
+
+/* The next look at a stream, if it is due. */
+bool step_next_look(const struct writer_state *state,
+		    const struct step_marks *stream, struct step_look *look);
+
+/* Whether what a look found will be found again and again. */
+bool step_is_certain(struct writer_state *state, struct step_marks *stream,
+		     size_t count, const struct loop_nest *nest);
 
 /* What was found is final, and said. */
 void step_settle(struct writer_state *state);

@@ -5,13 +5,16 @@
 #include "collector/system/log.h"
 #include "collector/session/names.h"
 #include "writer/steps/step_calls.h"
+#include <errno.h>
 #include <string.h>
 
 /* Turns of a range that is called like a step; marks that are looked at. */
-#define RANGE_TURNS 3u
-#define RANGE_LOOKS 64u
-#define NAME_BYTES  1024u
-#define TRY_LEAST   8u
+#define RANGE_TURNS	3u
+#define RANGE_LOOKS	64u
+#define NAME_BYTES	1024u
+#define LOOK_LEAST	8u
+/* The main thread's regions, ranges and calls. */
+#define STREAMS_OF_MAIN 3u
 
 bool step_marks_read(const struct session *session, const struct event *event,
 		     uint32_t *family, struct loop_mark *mark)
@@ -42,6 +45,16 @@ bool step_marks_read(const struct session *session, const struct event *event,
 	}
 }
 
+static void note_look(struct step_marks *marks, uint64_t ticks)
+{
+	if (marks->count < marks->next_look)
+		return;
+	marks->next_look = marks->count + marks->count / 4 + 4;
+	if (marks->looks < STEP_LOOKS_MAX)
+		marks->look[marks->looks++] =
+			(struct step_look){marks->count, ticks};
+}
+
 size_t step_marks_add(struct step_marks *marks, const struct loop_mark *mark)
 {
 	struct loop_mark *all;
@@ -55,13 +68,15 @@ size_t step_marks_add(struct step_marks *marks, const struct loop_mark *mark)
 	memmove(all + at + 1, all + at, (marks->count - at) * sizeof(*mark));
 	all[at] = *mark;
 	marks->count++;
+	note_look(marks, mark->end_ticks);
 	return at;
 }
 
 void step_marks_drop(struct step_marks *marks, size_t count)
 {
 	marks->count -= count;
-	marks->next_try = marks->count + marks->count / 4;
+	marks->next_look = marks->count + marks->count / 4;
+	marks->looks = 0;
 	memmove(step_marks(marks), step_marks(marks) + count,
 		marks->count * sizeof(struct loop_mark));
 }
@@ -76,20 +91,56 @@ size_t step_marks_before(const struct step_marks *marks, uint64_t ticks)
 	return count;
 }
 
+/* What a thread's ring has by then: events come by their ends. */
+size_t step_marks_came(const struct step_marks *marks, uint64_t ticks)
+{
+	const struct loop_mark *all = step_marks(marks);
+	size_t came = 0;
+
+	if (marks->family == SEARCH_CALLS)
+		return step_marks_before(marks, ticks + 1);
+	for (size_t i = 0; i < marks->count; i++)
+		came += all[i].end_ticks <= ticks;
+	return came;
+}
+
+bool step_marks_due(const struct step_marks *marks, size_t ready,
+		    uint64_t until, struct step_look *look)
+{
+	if (!marks->looks)
+		return false;
+	*look = marks->look[0];
+	if (marks->family == SEARCH_CALLS) {
+		/* They come in any order. */
+		if (look->count > ready)
+			return false;
+		look->ticks = step_marks(marks)[look->count - 1].ticks;
+	}
+	return look->ticks < until;
+}
+
+void step_marks_looked(struct step_marks *marks)
+{
+	marks->looks--;
+	memmove(marks->look, marks->look + 1,
+		marks->looks * sizeof(marks->look[0]));
+}
+
 struct step_marks *step_marks_of(struct step_marks *streams, size_t *count,
 				 struct ring_reader *reader, uint32_t tid,
-				 uint32_t family)
+				 uint32_t family, uint32_t main_tid)
 {
 	for (size_t i = 0; i < *count; i++) {
 		if (streams[i].tid == tid && streams[i].family == family)
 			return &streams[i];
 	}
-	if (*count == STEP_STREAMS_MAX)
+	if (*count + (tid == main_tid ? 0 : STREAMS_OF_MAIN) >=
+	    STEP_STREAMS_MAX)
 		return NULL;
 	streams[*count] = (struct step_marks){.reader = reader,
 					      .tid = tid,
 					      .family = family,
-					      .next_try = TRY_LEAST};
+					      .next_look = LOOK_LEAST};
 	return &streams[(*count)++];
 }
 
@@ -102,12 +153,15 @@ size_t step_marks_most(const struct step_marks *streams, size_t count)
 	return most;
 }
 
-static bool goes_before(const struct step_marks *a, const struct step_marks *b,
-			uint32_t main_tid)
+bool step_marks_before_other(const struct step_marks *a, size_t count_a,
+			     const struct step_marks *b, size_t count_b,
+			     uint32_t main_tid)
 {
 	if ((a->tid == main_tid) != (b->tid == main_tid))
 		return a->tid == main_tid;
-	return a->count > b->count;
+	if (count_a != count_b)
+		return count_a > count_b;
+	return a->tid != b->tid ? a->tid < b->tid : a->family < b->family;
 }
 
 struct step_marks *step_marks_next(struct step_marks *streams, size_t count,
@@ -117,7 +171,9 @@ struct step_marks *step_marks_next(struct step_marks *streams, size_t count,
 
 	for (size_t i = 0; i < count; i++) {
 		if (!(*looked >> i & 1) &&
-		    (!next || goes_before(&streams[i], next, main_tid)))
+		    (!next ||
+		     step_marks_before_other(&streams[i], streams[i].count,
+					     next, next->count, main_tid)))
 			next = &streams[i];
 	}
 	if (next)
@@ -143,15 +199,61 @@ uint64_t step_marks_hits(const struct step_marks *marks,
 	return hits;
 }
 
-int step_marks_find(const struct step_marks *marks, size_t count,
-		    struct loop_nest *nest)
+static int find(const struct loop_mark *marks, size_t count,
+		struct loop_nest *nest)
 {
 	struct array room = {0};
 	int rc = array_reserve(&room, loop_nest_room(count));
 
 	*nest = (struct loop_nest){0};
 	if (!rc)
-		rc = loop_nest_find(step_marks(marks), count, room.base, nest);
+		rc = loop_nest_find(marks, count, room.base, nest);
+	array_free(&room);
+	return rc;
+}
+
+int step_marks_find(const struct step_marks *marks, size_t count,
+		    struct loop_nest *nest)
+{
+	return find(step_marks(marks), count, nest);
+}
+
+/* Where the nest's marks lie among all. */
+static void put_back(const uint32_t *place, struct loop_nest *nest)
+{
+	for (size_t i = 0; i < nest->count; i++) {
+		nest->level[i].begin = place[nest->level[i].begin];
+		nest->level[i].first = place[nest->level[i].first];
+		nest->level[i].last = place[nest->level[i].last];
+	}
+}
+
+int step_marks_find_at(const struct step_marks *marks,
+		       const struct step_look *look, struct loop_nest *nest)
+{
+	const struct loop_mark *all = step_marks(marks);
+	struct array room = {0};
+	struct loop_mark *came;
+	uint32_t *place;
+	size_t count = 0;
+	int rc;
+
+	if (marks->family == SEARCH_CALLS)
+		return step_marks_find(marks, look->count, nest);
+	/* What was around others then had not come yet. */
+	if (array_reserve(&room,
+			  look->count * (sizeof(*came) + sizeof(*place))))
+		return -ENOMEM;
+	came = room.base;
+	place = (uint32_t *)(came + look->count);
+	for (size_t i = 0; i < marks->count && count < look->count; i++) {
+		if (all[i].end_ticks > look->ticks)
+			continue;
+		came[count] = all[i];
+		place[count++] = (uint32_t)i;
+	}
+	rc = find(came, count, nest);
+	put_back(place, nest);
 	array_free(&room);
 	return rc;
 }

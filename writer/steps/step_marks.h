@@ -11,11 +11,18 @@
 #define WRITER_STEP_MARKS_H
 
 #include "collector/control/search.h"
-#include "writer/steps/loop_nest.h"
+#include "writer/steps/loop_certain.h"
 #include "writer/state/writer_state.h"
 
 #define STEP_MARKS_MAX	 262144u
 #define STEP_STREAMS_MAX 16u
+#define STEP_LOOKS_MAX	 64u
+
+/* A look that is due at as many marks as these, when the last of them came. */
+struct step_look {
+	size_t count;
+	uint64_t ticks;
+};
 
 struct step_marks {
 	struct ring_reader *reader;
@@ -23,7 +30,11 @@ struct step_marks {
 	uint32_t family; /* enum search_family */
 	struct array marks;
 	size_t count;
-	size_t next_try; /* count from which on to look again */
+	size_t next_look; /* count from which on to look again */
+	struct step_look look[STEP_LOOKS_MAX]; /* those that are due, */
+	size_t looks;			       /* ... oldest first */
+	bool is_found;			       /* by the last look */
+	struct loop_choice choice;
 };
 
 static inline struct loop_mark *step_marks(const struct step_marks *marks)
@@ -42,20 +53,34 @@ size_t step_marks_add(struct step_marks *marks, const struct loop_mark *mark);
 /* Forgets the oldest. */
 void step_marks_drop(struct step_marks *marks, size_t count);
 
-/* Marks that began before `ticks`. */
+/* Marks that began before `ticks`; and that had come by then. */
 size_t step_marks_before(const struct step_marks *marks, uint64_t ticks);
+size_t step_marks_came(const struct step_marks *marks, uint64_t ticks);
+
+/* The next look, where all is here that came before `until`; looks are due at
+ * counts that don't depend on when we come by.  `ready`: marks to which nothing
+ * is to come any more. */
+bool step_marks_due(const struct step_marks *marks, size_t ready,
+		    uint64_t until, struct step_look *look);
+void step_marks_looked(struct step_marks *marks);
 
 /* The stream of a thread's marks of one family; of STEP_STREAMS_MAX a new one
- * where there is none yet.  NULL: there are too many. */
+ * where there is none yet, of which the main thread's always find a place.
+ * NULL: there are too many. */
 struct step_marks *step_marks_of(struct step_marks *streams, size_t *count,
 				 struct ring_reader *reader, uint32_t tid,
-				 uint32_t family);
+				 uint32_t family, uint32_t main_tid);
 
 /* Marks of the largest. */
 size_t step_marks_most(const struct step_marks *streams, size_t count);
 
-/* Of several streams where to look next: the main thread's go before others,
- * and larger ones before smaller ones.  NULL: all were looked at. */
+/* Of two streams, with so many marks: the main thread's goes before others, and
+ * a larger one before a smaller one. */
+bool step_marks_before_other(const struct step_marks *a, size_t count_a,
+			     const struct step_marks *b, size_t count_b,
+			     uint32_t main_tid);
+
+/* Of several streams where to look next.  NULL: all were looked at. */
 struct step_marks *step_marks_next(struct step_marks *streams, size_t count,
 				   uint32_t main_tid, uint32_t *looked);
 
@@ -64,9 +89,12 @@ uint64_t step_marks_hits(const struct step_marks *marks,
 			 const struct loop_level *level, uint64_t ticks,
 			 size_t *last);
 
-/* loop_nest_find() over the first `count` of them. */
+/* loop_nest_find() over the first `count` of them; and over those that had come
+ * at a look. */
 int step_marks_find(const struct step_marks *marks, size_t count,
 		    struct loop_nest *nest);
+int step_marks_find_at(const struct step_marks *marks,
+		       const struct step_look *look, struct loop_nest *nest);
 
 /* The same for ranges that are called like a step, by their names alone. */
 bool step_marks_find_range(const struct step_marks *marks,

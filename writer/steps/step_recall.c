@@ -41,7 +41,8 @@ static void recall(struct writer_state *state,
 	if (!reader || entry->family > SEARCH_CALLS)
 		return;
 	stream = step_marks_of(finder->streams, &finder->stream_count, reader,
-			       entry->tid, entry->family);
+			       entry->tid, entry->family,
+			       (uint32_t)state->session->head->pid);
 	if (stream)
 		step_marks_add(stream, &entry->mark);
 }

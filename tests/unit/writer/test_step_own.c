@@ -132,6 +132,9 @@ static void cut(struct own *own)
 {
 	struct window_state *windows = &own->sample.session->head->windows;
 
+	/* What is looked at was over before the last pass. */
+	while (clock_ticks() <= own->sample.zero + own->now)
+		;
 	for (int i = 0; i < 4 && load_relaxed(&windows->opened) < 4; i++)
 		pass_run(&own->writer);
 	assert_int_equal(load_relaxed(&windows->opened), 4);

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * step_look.c - of several threads, and of one's regions, ranges and calls,
+ * where the step is looked for; the same whenever we come by.
+ */
+#include "writer/steps/step_follow.h"
+
+/* All that came before it is here. */
+static uint64_t known_until(const struct writer_state *state)
+{
+	const struct step_finder *finder = state->finder;
+	uint64_t until = finder->run_ticks;
+
+	if (state->is_finishing || !state->is_live)
+		return UINT64_MAX;
+	for (size_t i = 0; i < finder->stream_count; i++) {
+		if (finder->streams[i].family == SEARCH_CALLS)
+			until = min_u64(until, finder->seen_ticks);
+	}
+	return until;
+}
+
+bool step_next_look(const struct writer_state *state,
+		    const struct step_marks *stream, struct step_look *look)
+{
+	return step_marks_due(stream,
+			      state->is_finishing ? stream->count
+						  : step_ready(state, stream),
+			      known_until(state), look);
+}
+
+/* The look that is due next of all: they are taken in the order in which they
+ * fell due, so that the same marks have the same answer whenever we come by. */
+static struct step_marks *next_look(struct writer_state *state,
+				    struct step_look *look)
+{
+	struct step_finder *finder = state->finder;
+	struct step_marks *first = NULL;
+	struct step_look other;
+
+	for (size_t i = 0; i < finder->stream_count; i++) {
+		if (!step_next_look(state, &finder->streams[i], &other) ||
+		    (first && other.ticks >= look->ticks))
+			continue;
+		first = &finder->streams[i];
+		*look = other;
+	}
+	return first;
+}
+
+/* Of what had come by then it is no small part, and none that goes before it
+ * may have a step of its own. */
+static bool may_be_taken(struct writer_state *state,
+			 const struct step_marks *stream, uint64_t ticks)
+{
+	const struct step_finder *finder = state->finder;
+	const size_t count = step_marks_came(stream, ticks);
+	size_t came[STEP_STREAMS_MAX];
+	size_t most = 0;
+
+	for (size_t i = 0; i < finder->stream_count; i++) {
+		came[i] = step_marks_came(&finder->streams[i], ticks);
+		most = max_u64(most, came[i]);
+	}
+	for (size_t i = 0; i < finder->stream_count; i++) {
+		const struct step_marks *other = &finder->streams[i];
+
+		if (other != stream && other->is_found && came[i] * 4 >= most &&
+		    step_marks_before_other(other, came[i], stream, count,
+					    step_main_tid(state)))
+			return false;
+	}
+	return count * 4 >= most;
+}
+
+void step_look_on(struct writer_state *state)
+{
+	struct step_marks *stream;
+	struct step_look look;
+	struct loop_nest nest;
+
+	while ((stream = next_look(state, &look))) {
+		step_marks_looked(stream);
+		stream->is_found = !step_marks_find_at(stream, &look, &nest);
+		if (!stream->is_found ||
+		    !step_is_certain(state, stream, look.count, &nest) ||
+		    !may_be_taken(state, stream, look.ticks))
+			continue;
+		step_found(state, stream, &nest, true);
+		return;
+	}
+}
+
+/* There is no later to think again. */
+static bool is_final(const struct writer_state *state)
+{
+	return step_search_of(state)->is_whole || state->is_finishing;
+}
+
+void step_look_now(struct writer_state *state)
+{
+	struct step_finder *finder = state->finder;
+	const size_t most = step_most_marks(finder);
+	struct step_marks *next;
+	struct loop_nest nest;
+	uint32_t looked = 0;
+
+	while ((next = step_marks_next(finder->streams, finder->stream_count,
+				       step_main_tid(state), &looked))) {
+		const size_t count = state->is_finishing
+					     ? next->count
+					     : step_ready(state, next);
+
+		if (next->count * 4 < most ||
+		    step_marks_find(next, count, &nest))
+			continue;
+		step_found(state, next, &nest, is_final(state));
+		return;
+	}
+}
