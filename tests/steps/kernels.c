@@ -8,46 +8,11 @@
  * Before each loop it waits up to so many microseconds, otherwise in each
  * process.
  */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define N 4096
+#include "programs.h"
 
 static double a[N], b[N], c[N], d[N], e[N];
-static int size;
-static unsigned int delay, luck;
-
-static void wait_a_little(void)
-{
-	if (!delay)
-		return;
-	luck = luck * 1103515245u + 12345u;
-	usleep((luck >> 16) % delay);
-}
-
-/* One parallel loop over all, in a function of its own. */
-#define LOOP(name, what)                                                       \
-	__attribute__((noinline)) static void name(void)                       \
-	{                                                                      \
-		wait_a_little();                                               \
-		_Pragma("omp parallel for") for (int i = 1; i < N - 1; i++)    \
-			what;                                                  \
-	}
-#define SUM(name, what)                                                        \
-	__attribute__((noinline)) static double name(void)                     \
-	{                                                                      \
-		double sum = 0;                                                \
-		wait_a_little();                                               \
-		_Pragma("omp parallel for reduction(+ : sum)") for (int i = 1; \
-								    i < N - 1; \
-								    i++)       \
-			sum += what;                                           \
-		return sum;                                                    \
-	}
-
 LOOP(fill, a[i] = b[i] = sin(i))
 LOOP(sweep, b[i] = 0.5 * (a[i - 1] + a[i + 1]))
 LOOP(copy_back, a[i] = b[i])
@@ -425,11 +390,7 @@ static int pipeline(void)
 	return 0;
 }
 
-static const struct {
-	const char *name;
-	int (*run)(void);
-	int size;
-} programs[] = {
+static const struct program programs[] = {
 	{"jacobi", jacobi, 150},
 	{"conjugate_gradient", conjugate_gradient, 120},
 	{"implicit_heat", implicit_heat, 40},
@@ -453,16 +414,6 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
-		if (argc < 2 || strcmp(argv[1], programs[i].name))
-			continue;
-		size = argc > 2 ? atoi(argv[2]) : programs[i].size;
-		delay = argc > 3 ? (unsigned int)atoi(argv[3]) : 0;
-		luck = (unsigned int)getpid();
-		printf("steps %d\n", programs[i].run());
-		return 0;
-	}
-	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
-		printf("%s\n", programs[i].name);
-	return argc > 1;
+	return run_named(argc, argv, programs,
+			 sizeof(programs) / sizeof(programs[0]));
 }

@@ -12,32 +12,11 @@
  *
  *	unseen NAME
  */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define N 8192
+#include "programs.h"
 
 static double x[N], y[N], v[N], w[N], g[N];
-
-/* One parallel loop, in a function of its own. */
-#define LOOP(name, what)                                                       \
-	__attribute__((noinline)) static void name(void)                       \
-	{                                                                      \
-		_Pragma("omp parallel for") for (int i = 1; i < N - 1; i++)    \
-			what;                                                  \
-	}
-#define SUM(name, what)                                                        \
-	__attribute__((noinline)) static double name(void)                     \
-	{                                                                      \
-		double sum = 0;                                                \
-		_Pragma("omp parallel for reduction(+ : sum)") for (int i = 1; \
-								    i < N - 1; \
-								    i++)       \
-			sum += what;                                           \
-		return sum;                                                    \
-	}
 
 /* --- particles in cells --------------------------------------------------- */
 
@@ -306,24 +285,14 @@ static int denoiser(void)
 	return 150;
 }
 
-static const struct {
-	const char *name;
-	int (*run)(void);
-} programs[] = {
-	{"particles", particles}, {"centres", centres},
-	{"rank", rank},		  {"rivals", rivals},
-	{"episodes", episodes},	  {"denoiser", denoiser},
+static const struct program programs[] = {
+	{"particles", particles, 0}, {"centres", centres, 0},
+	{"rank", rank, 0},	     {"rivals", rivals, 0},
+	{"episodes", episodes, 0},   {"denoiser", denoiser, 0},
 };
 
 int main(int argc, char **argv)
 {
-	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
-		if (argc < 2 || strcmp(argv[1], programs[i].name))
-			continue;
-		printf("steps %d\n", programs[i].run());
-		return 0;
-	}
-	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
-		printf("%s\n", programs[i].name);
-	return argc > 1;
+	return run_named(argc, argv, programs,
+			 sizeof(programs) / sizeof(programs[0]));
 }
