@@ -561,6 +561,7 @@ def stream(path):
 def run(command, folder, library):
     env = os.environ | {"LD_PRELOAD": library, "OMP_NUM_THREADS": "2",
                         "OMP_WAIT_POLICY": "passive", "TRACEPROF_RECOVER": "0",
+                        "TRACEPROF_EXIT_MS": "100000",
                         "TRACEPROF_DIR": os.path.join(folder, "traces")}
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
     if done.returncode:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * programs.h - small programs of parallel loops in one file, of which one is run
- * by its name, says how many steps it made, and may wait a little by chance
+ * programs.h - small programs of parallel loops in one file, of which one is
+ * run by its name, says how many steps it made, and may wait a little by chance
  * before each loop:
  *
  *	FILE [NAME [SIZE [MICROSECONDS]]]

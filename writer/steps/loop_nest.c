@@ -33,6 +33,9 @@
 #define FEW_WITHIN     12.5
 #define MANY_WITHIN    64.0
 #define SHORT_LENGTH   5u
+/* Turns from one report to the next: at most, and a multiple of these. */
+#define MOST_BETWEEN   25u
+#define DECIMAL	       5u
 /* Two loops side by side are of one kind if one isn't so many times smaller. */
 #define LESS_WORK      4u
 #define SAME_MASS      0.005
@@ -182,6 +185,19 @@ static bool is_undecided(const struct gain *gain,
 	       gain->sites * 3 < outer->held && inner->held >= MANY_HELD;
 }
 
+/* Where each turn is as long as the others, nothing tells a report after so
+ * many of them from what a step does once, unless it is much, or after a number
+ * that few would choose. */
+static bool may_be_report(const struct gain *gain,
+			  const struct loop_level *inner,
+			  const struct loop_level *outer)
+{
+	return gain->is_constant && gain->is_whole && gain->ratio >= 1.5 &&
+	       gain->usual <= MOST_BETWEEN && gain->sites <= inner->held &&
+	       !(gain->usual % DECIMAL) &&
+	       outer->length == gain->usual * inner->length + gain->sites;
+}
+
 /* A report that brings much may be a loop that was cut off. */
 static enum answer answer_report(struct finder *finder, const struct gain *gain,
 				 const struct loop_candidate *outer)
@@ -217,48 +233,62 @@ static bool is_near(const struct loop_candidate *from,
 	return from && step->level.turns * 3 > from->level.turns * 2;
 }
 
+/* Is `outer` more of a step than `inner`, if it is no report? */
+static enum answer compare(struct finder *finder,
+			   const struct loop_candidate *inner,
+			   const struct loop_candidate *outer,
+			   const struct gain *gain)
+{
+	if (gain->lost)
+		return ANSWER_NO;
+	if (gain->ratio < 1.5 && lacks_less(&outer->level, &inner->level))
+		return ANSWER_YES;
+	if (!gain->sites)
+		return ANSWER_NO;
+	if (is_undecided(gain, &inner->level, &outer->level)) {
+		finder->doubt = finder->inner;
+		return ANSWER_MAYBE;
+	}
+	if (gain->is_single && gain->ratio >= 1.5 &&
+	    outer->level.mass >= inner->level.mass)
+		return answer_single(finder, gain, inner, outer);
+	if (gain->ratio < 1.5)
+		return outer->level.missing <= inner->level.missing ? ANSWER_YES
+								    : ANSWER_NO;
+	/* Every so many turns, counted from the first: a report, a log. */
+	if (gain->sites * SITES < outer->level.held * MOST_SITES &&
+	    gain->is_constant && !gain->is_whole)
+		return answer_report(finder, gain, outer);
+	if (finder->is_tried)
+		return ANSWER_MAYBE;
+	if (gain->sites * SITES >= outer->level.held * NEW_SITES &&
+	    (outer->level.turns >= MANY_TURNS ||
+	     (gain->is_whole && gain->again * 3 < inner->level.held) ||
+	     (gain->is_whole && gain->is_constant && !gain->is_single &&
+	      inner->level.mass < POOR_MASS)))
+		return ANSWER_YES;
+	if (!gain->is_constant || !gain->is_whole ||
+	    gain->ratio > MANY_WITHIN || gain->again * 3 >= inner->level.held ||
+	    (gain->sites == 1 && outer->level.context > 1))
+		return ANSWER_NO;
+	return gain->ratio <= FEW_WITHIN || inner->level.length <= SHORT_LENGTH
+		       ? ANSWER_YES
+		       : ANSWER_MAYBE;
+}
+
 /* Is `outer` more of a step than `inner`? */
 static enum answer is_better(struct finder *finder,
 			     const struct loop_candidate *inner,
 			     const struct loop_candidate *outer)
 {
 	const struct gain gain = gain_of(finder, inner, outer);
+	const enum answer answer = compare(finder, inner, outer, &gain);
 
-	if (gain.lost)
-		return ANSWER_NO;
-	if (gain.ratio < 1.5 && lacks_less(&outer->level, &inner->level))
-		return ANSWER_YES;
-	if (!gain.sites)
-		return ANSWER_NO;
-	if (is_undecided(&gain, &inner->level, &outer->level)) {
-		finder->doubt = finder->inner;
-		return ANSWER_MAYBE;
-	}
-	if (gain.is_single && gain.ratio >= 1.5 &&
-	    outer->level.mass >= inner->level.mass)
-		return answer_single(finder, &gain, inner, outer);
-	if (gain.ratio < 1.5)
-		return outer->level.missing <= inner->level.missing ? ANSWER_YES
-								    : ANSWER_NO;
-	/* Every so many turns, counted from the first: a report, a log. */
-	if (gain.sites * SITES < outer->level.held * MOST_SITES &&
-	    gain.is_constant && !gain.is_whole)
-		return answer_report(finder, &gain, outer);
-	if (finder->is_tried)
-		return ANSWER_MAYBE;
-	if (gain.sites * SITES >= outer->level.held * NEW_SITES &&
-	    (outer->level.turns >= MANY_TURNS ||
-	     (gain.is_whole && gain.again * 3 < inner->level.held) ||
-	     (gain.is_whole && gain.is_constant && !gain.is_single &&
-	      inner->level.mass < POOR_MASS)))
-		return ANSWER_YES;
-	if (!gain.is_constant || !gain.is_whole || gain.ratio > MANY_WITHIN ||
-	    gain.again * 3 >= inner->level.held ||
-	    (gain.sites == 1 && outer->level.context > 1))
-		return ANSWER_NO;
-	return gain.ratio <= FEW_WITHIN || inner->level.length <= SHORT_LENGTH
-		       ? ANSWER_YES
-		       : ANSWER_MAYBE;
+	if (answer != ANSWER_YES ||
+	    !may_be_report(&gain, &inner->level, &outer->level))
+		return answer;
+	finder->doubt = finder->inner;
+	return ANSWER_MAYBE;
 }
 
 /* --- the marker ----------------------------------------------------------- */

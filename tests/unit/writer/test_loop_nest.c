@@ -332,6 +332,19 @@ static void test_short_turns_at_both_ends(void **unused)
 	expect_steps(2, 12);
 }
 
+/* What a sweep does, and what is measured after every tenth, to the end. */
+static void test_a_report_that_may_be_a_step(void **unused)
+{
+	(void)unused;
+	for (int i = 0; i < 90; i++) {
+		hit(1);
+		hit(2);
+		if (i % 10 == 9)
+			hit(3);
+	}
+	expect_none();
+}
+
 static void test_no_order(void **unused)
 {
 	(void)unused;
@@ -475,7 +488,7 @@ static void test_random_nests(void **unused)
 
 	(void)unused;
 	replay_file("tests/steps/streams/generated.gz", replay, &tally);
-	assert_in_range(tally.right, 195, 1000);
+	assert_in_range(tally.right, 194, 1000);
 	assert_int_equal(tally.wrong, 0);
 }
 
@@ -485,7 +498,7 @@ static void test_programs(void **unused)
 
 	(void)unused;
 	replay_file("tests/steps/streams/programs.gz", replay, &tally);
-	assert_in_range(tally.right, 64, 1000);
+	assert_in_range(tally.right, 66, 1000);
 	assert_in_range(tally.near, 0, 2);
 	assert_int_equal(tally.wrong, 0);
 }
@@ -521,6 +534,8 @@ int main(void)
 		cmocka_unit_test_setup(test_branches, set_up),
 		cmocka_unit_test_setup(test_turns_that_grow, set_up),
 		cmocka_unit_test_setup(test_short_turns_at_both_ends, set_up),
+		cmocka_unit_test_setup(test_a_report_that_may_be_a_step,
+				       set_up),
 		cmocka_unit_test_setup(test_no_order, set_up),
 		cmocka_unit_test_setup(test_random_nests, set_up),
 		cmocka_unit_test_setup(test_programs, set_up),
