@@ -21,6 +21,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define NOINLINE __attribute__((noinline))
+
 static CUpti_SubscriberHandle subscriber;
 static _Atomic bool is_subscribed;
 
@@ -302,19 +304,6 @@ static void call_ends(const CUpti_CallbackData *data,
 			   data->correlationId);
 }
 
-static void look_at_call(const CUpti_CallbackData *data,
-			 CUpti_CallbackDomain domain, CUpti_CallbackId number)
-{
-	if (data->callbackSite != CUPTI_API_ENTER) {
-		call_ends(data, domain, number);
-		return;
-	}
-	*data->correlationData = 0;
-	if ((steps_source() == STEP_AUTO ? is_followed() : is_marker(data)) &&
-	    life_is_running())
-		call_begins(data);
-}
-
 /* Steps that begin with a kernel or a call hold such calls, and nobody marks
  * where the last one ends. */
 static void see_work(const CUpti_CallbackData *data,
@@ -344,30 +333,70 @@ static bool may_step(const CUpti_CallbackData *data,
 	}
 }
 
-static void call_came(const CUpti_CallbackData *data,
-		      CUpti_CallbackDomain domain, CUpti_CallbackId number)
+/* True: it is none that may begin a step. */
+static bool is_of_memory(const CUpti_CallbackData *data,
+			 CUpti_CallbackDomain domain, CUpti_CallbackId number)
 {
 	const enum cupti_memory_call memory =
 		cupti_memory_call_of(domain, number);
-	const bool has_stacks = unwind_wants(STACK_CUDA);
 
+	if (likely(memory == CUPTI_NO_MEMORY_CALL))
+		return false;
+	if (memory <= CUPTI_UNPINS)
+		cupti_pinned_call(memory, data);
+	else
+		cupti_graph_memory_call(memory, data);
+	return steps_source() != STEP_CUDA;
+}
+
+static NOINLINE void call_came(const CUpti_CallbackData *data,
+			       CUpti_CallbackDomain domain,
+			       CUpti_CallbackId number)
+{
+	const bool has_stacks = unwind_wants(STACK_CUDA);
+	const int saved = errno;
+
+	if (!cupti_is_attached())
+		return;
 	/* Where the kinds stay on between windows these callbacks do too. */
-	if (unlikely(has_stacks) && data->callbackSite == CUPTI_API_ENTER &&
-	    gate_bits() & GATE_RECORD_BITS)
+	if (unlikely(has_stacks) && gate_bits() & GATE_RECORD_BITS)
 		cupti_stacks_take(data);
-	if (unlikely(memory != CUPTI_NO_MEMORY_CALL)) {
-		if (memory <= CUPTI_UNPINS)
-			cupti_pinned_call(memory, data);
-		else
-			cupti_graph_memory_call(memory, data);
-		if (steps_source() != STEP_CUDA)
-			return;
+	if (!is_of_memory(data, domain, number) &&
+	    (likely(!has_stacks) || may_step(data, domain, number))) {
+		*data->correlationData = 0;
+		if ((steps_source() == STEP_AUTO ? is_followed()
+						 : is_marker(data)) &&
+		    life_is_running())
+			call_begins(data);
 	}
-	if (likely(!has_stacks) || may_step(data, domain, number))
-		look_at_call(data, domain, number);
-	if (data->callbackSite != CUPTI_API_ENTER &&
-	    unlikely(load_relaxed(&steps_tid)))
-		see_work(data, domain, number);
+	errno = saved;
+}
+
+static NOINLINE void call_left(const CUpti_CallbackData *data,
+			       CUpti_CallbackDomain domain,
+			       CUpti_CallbackId number)
+{
+	const int saved = errno;
+
+	if (!cupti_is_attached())
+		return;
+	if (!is_of_memory(data, domain, number)) {
+		if (likely(!unwind_wants(STACK_CUDA)) ||
+		    may_step(data, domain, number))
+			call_ends(data, domain, number);
+		if (unlikely(load_relaxed(&steps_tid)))
+			see_work(data, domain, number);
+	}
+	errno = saved;
+}
+
+/* It began no step, as nearly none does: there is nothing to be done, and so
+ * nothing that errno would have to be kept from. */
+static bool is_dull_end(const CUpti_CallbackData *data,
+			CUpti_CallbackDomain domain, CUpti_CallbackId number)
+{
+	return !*data->correlationData && !load_relaxed(&steps_tid) &&
+	       cupti_memory_call_of(domain, number) == CUPTI_NO_MEMORY_CALL;
 }
 
 /* Nodes of graphs, by who made them and when, as records have it: between two
@@ -437,27 +466,35 @@ static void look_at_resource(CUpti_CallbackId number, const void *data)
 	}
 }
 
-static void CUPTIAPI cupti_callback(void *unused, CUpti_CallbackDomain domain,
-				    CUpti_CallbackId number, const void *data)
+static NOINLINE void state_came(CUpti_CallbackDomain domain,
+				CUpti_CallbackId number, const void *data)
 {
 	const int saved = errno;
 
-	(void)unused;
-	if (!cupti_is_attached() && domain != CUPTI_CB_DOMAIN_RESOURCE)
-		return;
-	switch (domain) {
-	case CUPTI_CB_DOMAIN_RESOURCE: look_at_resource(number, data); break;
-	case CUPTI_CB_DOMAIN_STATE:
+	if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
+		look_at_resource(number, data);
+	} else if (domain == CUPTI_CB_DOMAIN_STATE && cupti_is_attached()) {
 		/* CUPTI has ended itself. */
 		cupti_kill();
 		session_note(load_relaxed(&session_here),
 			     "CUPTI stopped after a fatal error of the GPU");
-		break;
-	case CUPTI_CB_DOMAIN_RUNTIME_API:
-	case CUPTI_CB_DOMAIN_DRIVER_API: call_came(data, domain, number); break;
-	default: break;
 	}
 	errno = saved;
+}
+
+static void CUPTIAPI cupti_callback(void *unused, CUpti_CallbackDomain domain,
+				    CUpti_CallbackId number, const void *data)
+{
+	const CUpti_CallbackData *call = data;
+
+	(void)unused;
+	if (domain != CUPTI_CB_DOMAIN_RUNTIME_API &&
+	    domain != CUPTI_CB_DOMAIN_DRIVER_API)
+		state_came(domain, number, data);
+	else if (call->callbackSite == CUPTI_API_ENTER)
+		call_came(call, domain, number);
+	else if (!is_dull_end(call, domain, number))
+		call_left(call, domain, number);
 }
 
 int cupti_callbacks_subscribe(char *holder, size_t bytes)

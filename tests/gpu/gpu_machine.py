@@ -187,6 +187,7 @@ class Machine:
                 stdout, stderr = process.communicate(timeout=10)
             except subprocess.TimeoutExpired:   # somebody else has the pipe
                 stdout = stderr = ""
+                process.wait(10)
         seconds = time.monotonic() - start
         if traced and process.returncode < 0 and self.command:
             # What a signal ended leaves its session: it is finished here.

@@ -39,8 +39,8 @@ THINNED = 95
 LAUNCH = 60
 # In CUPTI's callbacks, for each launch on the simulated GPU, windows closed.
 MARKS = {
-    "kernel:other*": 160,
-    "cuda:other*": 160,
+    "kernel:other*": 130,
+    "cuda:other*": 130,
     "kernel:ptx_kernel": 550,
 }
 # In CUPTI's callbacks and libunwind, for each launch that tells who made it: a few

@@ -28,6 +28,20 @@ def test_tests_that_are_named_exist():
     tree.no_faults(faults)
 
 
+def test_tests_named_without_their_file_exist():
+    """In a table whose head has the file, say."""
+    files = [name for name in tree.files(".c", ".py") if name.startswith("tests/")]
+    there = {os.path.basename(name).split(".")[0] for name in files}
+    for name in files:
+        there |= set(re.findall(r"^(?:def |static void )(test_\w+)\(",
+                                tree.read(name), re.M))
+    named = {(document, test) for document in documents()
+             for test in re.findall(r"`(test_\w+)`", tree.read(document))}
+    tree.expect(len(named) > 30, "too few found: the search is broken")
+    tree.no_faults([f"{document}: there is no {test}"
+                    for document, test in sorted(named) if test not in there])
+
+
 def test_files_that_are_named_exist():
     """Not those of a recipe, in docs/adding-a-hook.md."""
     recipe = {"preload/file_hooks.c", "tests/programs/syncs.c",
