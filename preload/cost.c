@@ -103,8 +103,8 @@ static __attribute__((noinline)) void *alloc_counted(size_t size)
 	if (unlikely(!(open & GATE_HEAP) || !model.fast))
 		return NULL;
 	if (open & GATE_HEAP_ALL)
-		return heap_alloc_all(model.alloc(size));
-	return heap_alloc(model.alloc(size));
+		return heap_alloc_all(model.alloc(size), size);
+	return heap_alloc(model.alloc(size), size);
 }
 
 static __attribute__((noinline)) void *alloc(size_t size)

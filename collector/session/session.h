@@ -114,7 +114,7 @@ enum writer_sleep {
  * child whose allocations begin none. */
 struct heap_before {
 	uint64_t allocs, frees;
-	uint64_t alloc_bytes, free_bytes;
+	uint64_t alloc_bytes, free_bytes, asked_bytes;
 	uint64_t is_known;
 };
 

@@ -153,6 +153,7 @@ struct thread {
 	uint64_t started_ticks; /* of the present owner */
 	uint64_t generation;	/* owners so far */
 	uint64_t is_named;	/* by the program: the writer leaves it */
+	uint64_t asked_bytes;	/* for the blocks in ring.heap_alloc_bytes */
 	int64_t sample_left;	/* bytes up to the next sample of the heap */
 	uint64_t sample_state;	/* of random numbers, 0 none yet */
 	uint64_t stack_low;	/* where its stack may be walked, to ... */
@@ -294,7 +295,7 @@ struct thread_sums {
 	uint64_t dropped_by_kind[EVENT_KIND_COUNT];
 	uint64_t marked_ps; /* what those of OpenMP cost, as far as known */
 	uint64_t heap_allocs, heap_frees;
-	uint64_t heap_alloc_bytes, heap_free_bytes;
+	uint64_t heap_alloc_bytes, heap_free_bytes, heap_asked_bytes;
 };
 void thread_sum(const struct session *session, struct thread_sums *sums);
 
