@@ -9,30 +9,27 @@
 #include "preload/process/life_parts.h"
 #include <errno.h>
 
-COLD struct thread *hook_thread_enter(void)
+static COLD struct thread *enter(void (*tell_families)(void))
 {
 	const int saved = errno;
 	struct thread *thread = thread_here();
 
 	if (thread) {
 		thread_ends_arm();
-		families_thread_entered();
+		tell_families();
 	}
 	errno = saved;
 	return thread;
 }
 
+COLD struct thread *hook_thread_enter(void)
+{
+	return enter(families_thread_entered);
+}
+
 COLD struct thread *hook_thread_enter_lightly(void)
 {
-	const int saved = errno;
-	struct thread *thread = thread_here();
-
-	if (thread) {
-		thread_ends_arm();
-		families_thread_seen();
-	}
-	errno = saved;
-	return thread;
+	return enter(families_thread_seen);
 }
 
 COLD struct thread *hook_thread_enter_counted(void)

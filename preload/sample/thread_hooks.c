@@ -67,13 +67,7 @@ static int begin_c11(void *place)
 	return run(arg);
 }
 
-static bool is_wanted(uint64_t caller)
-{
-	return (sampler_is_on() || unlikely(gate_bits() & GATE_WAIT)) &&
-	       !unwind_is_ours(caller);
-}
-
-static struct thread_begin *take_place(void)
+static COLD struct thread_begin *take_place(void)
 {
 	for (uint32_t i = 0; i < PLACES; i++) {
 		bool is_taken = false;
@@ -87,27 +81,29 @@ static struct thread_begin *take_place(void)
 	return NULL;
 }
 
-static COLD int create(pthread_t *thread, const pthread_attr_t *attributes,
-		       void *(*run)(void *), void *arg)
+static inline bool is_wanted(const void *caller)
 {
-	struct thread_begin *place = take_place();
-	int rc;
+	return unlikely(sampler_is_on() || gate_bits() & GATE_WAIT) &&
+	       !unwind_is_ours((uint64_t)(uintptr_t)caller);
+}
 
-	if (!place)
-		return real.pthread_create(thread, attributes, run, arg);
-	place->run = run;
-	place->arg = arg;
-	rc = real.pthread_create(thread, attributes, begin, place);
-	if (rc)
+/* NULL: the thread is none of ours to follow, or there are too many. */
+static inline struct thread_begin *place_of(const void *caller)
+{
+	return unlikely(is_wanted(caller)) ? take_place() : NULL;
+}
+
+static int created(struct thread_begin *place, int error)
+{
+	if (error)
 		store_release(&place->is_taken, false);
-	return rc;
+	return error;
 }
 
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 			  void *(*run)(void *), void *arg)
 {
-	const uint64_t caller =
-		(uint64_t)(uintptr_t)__builtin_return_address(0);
+	struct thread_begin *place;
 
 	/* From now on a thread may call what another one waits for inside of
 	 * dlopen(): nothing is looked up any more. */
@@ -115,38 +111,29 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 		real_look_late();
 	if (unlikely(!real.pthread_create))
 		return EAGAIN;
-	if (unlikely(is_wanted(caller)))
-		return create(thread, attributes, run, arg);
-	return real.pthread_create(thread, attributes, run, arg);
-}
-
-static COLD int create_c11(thrd_t *thread, thrd_start_t run, void *arg)
-{
-	struct thread_begin *place = take_place();
-	int rc;
-
-	if (!place)
-		return real.thrd_create(thread, run, arg);
-	place->run_c11 = run;
+	place = place_of(__builtin_return_address(0));
+	if (likely(!place))
+		return real.pthread_create(thread, attributes, run, arg);
+	place->run = run;
 	place->arg = arg;
-	rc = real.thrd_create(thread, begin_c11, place);
-	if (rc != thrd_success)
-		store_release(&place->is_taken, false);
-	return rc;
+	return created(place,
+		       real.pthread_create(thread, attributes, begin, place));
 }
 
 EXPORT int thrd_create(thrd_t *thread, thrd_start_t run, void *arg)
 {
-	const uint64_t caller =
-		(uint64_t)(uintptr_t)__builtin_return_address(0);
+	struct thread_begin *place;
 
 	if (unlikely(!real.thrd_create))
 		real_look_late();
 	if (unlikely(!real.thrd_create))
 		return thrd_error;
-	if (unlikely(is_wanted(caller)))
-		return create_c11(thread, run, arg);
-	return real.thrd_create(thread, run, arg);
+	place = place_of(__builtin_return_address(0));
+	if (likely(!place))
+		return real.thrd_create(thread, run, arg);
+	place->run_c11 = run;
+	place->arg = arg;
+	return created(place, real.thrd_create(thread, begin_c11, place));
 }
 
 /* --- a thread's stack for signals ------------------------------------------*/
@@ -230,8 +217,7 @@ EXPORT int timer_create(clockid_t clock, struct sigevent *event, timer_t *timer)
 		return -1;
 	}
 	if (likely(!event || event->sigev_notify != SIGEV_THREAD ||
-		   !is_wanted(
-			   (uint64_t)(uintptr_t)__builtin_return_address(0))))
+		   !is_wanted(__builtin_return_address(0))))
 		return real.timer_create(clock, event, timer);
 	notice = notice_of(event);
 	ours = *event;

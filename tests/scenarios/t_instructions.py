@@ -95,10 +95,7 @@ def each(command, settings=None, preload=None, within=None):
 
 def added_to_heap_call(mode, program, pattern="pair"):
     """A turn is a pair: two calls."""
-    command = [program, pattern, 1, "{}"]
-    settings, _ = HEAP[mode]
-    return (each(command, settings, harness.LIBRARY, "run")
-            - each(command, within="run")) / 2
+    return added([program, pattern, 1, "{}"], HEAP[mode][0], "run") / 2
 
 
 def reads_counter():
@@ -114,11 +111,11 @@ def reads_counter():
 def within_limit(mode):
     if mode != "closed" and not reads_counter():
         raise Skip("this machine does not keep time by the processor's counter")
-    added = added_to_heap_call(mode, build("bench_heap"))
+    more = added_to_heap_call(mode, build("bench_heap"))
     limit = HEAP[mode][1]
     # Exactly the limit when it is closed, and a lazy symbol here or there.
-    expect(limit / 3 < added < limit + 0.05,
-           f"{added:.2f} instructions added per call, the limit is {limit}")
+    expect(limit / 3 < more < limit + 0.05,
+           f"{more:.2f} instructions added per call, the limit is {limit}")
 
 
 def test_closed_gate():
@@ -137,27 +134,31 @@ def test_sampled_calls():
     within_limit("sampled")
 
 
+def added(command, settings, within):
+    """Instructions that a turn takes more in that function, with the library."""
+    return (each(command, settings, harness.LIBRARY, within)
+            - each(command, within=within))
+
+
 def added_to_call(what, settings):
-    command = [build("bench_lock"), what, "{}"]
-    return (each(command, settings, harness.LIBRARY, "run")
-            - each(command, within="run"))
+    return added([build("bench_lock"), what, "{}"], settings, "run")
 
 
 def test_calls_that_may_wait():
     for what, (closed, _) in CALLS.items():
         for settings in ({"TRACEPROF": "0"}, {}):
-            added = added_to_call(what, settings)
-            expect(added < closed + 0.05,
-                   f"{what}: {added:.2f} instructions added, the limit is {closed}")
+            more = added_to_call(what, settings)
+            expect(more < closed + 0.05,
+                   f"{what}: {more:.2f} instructions added, the limit is {closed}")
 
 
 def test_calls_that_may_wait_where_it_is_recorded():
     if not reads_counter():
         raise Skip("this machine does not keep time by the processor's counter")
     for what, (_, most) in CALLS.items():
-        added = added_to_call(what, {"TRACEPROF_WAITS": "1", "TRACEPROF_MALLOC": "all"})
-        expect(1 < added < most,
-               f"{what}: {added:.2f} instructions added, the limit is {most}")
+        more = added_to_call(what, {"TRACEPROF_WAITS": "1", "TRACEPROF_MALLOC": "all"})
+        expect(1 < more < most,
+               f"{what}: {more:.2f} instructions added, the limit is {most}")
 
 
 def event_with_stack():
@@ -166,32 +167,28 @@ def event_with_stack():
     settings = {"TRACEPROF_MALLOC": "all", "TRACEPROF_STACK": "heap:16"}
     alone = (each([program, "bare", 16, "{}"], within="turn")
              - each([program, "none", 16, "{}"], within="turn"))
-    added = (each([program, "pair", 16, "{}"], settings, harness.LIBRARY, "turn")
-             - each([program, "pair", 16, "{}"], within="turn"))
-    return alone, added
+    return alone, added([program, "pair", 16, "{}"], settings, "turn")
 
 
 def test_call_stack_of_an_event():
     if not reads_counter():
         raise Skip("this machine does not keep time by the processor's counter")
-    alone, added = event_with_stack()
-    expect(alone < added < 1.3 * alone,
-           f"{added:.1f} instructions for an event with its stack, {alone:.1f} for "
-           f"the walk alone: {added / alone:.2f}")
+    alone, whole = event_with_stack()
+    expect(alone < whole < 1.3 * alone,
+           f"{whole:.1f} instructions for an event with its stack, {alone:.1f} for "
+           f"the walk alone: {whole / alone:.2f}")
 
 
 def added_to_region(settings):
     if not reads_counter():
         raise Skip("this machine does not keep time by the processor's counter")
-    command = [build("bench_region"), 1, "{}", 0]
-    return (each(command, settings, harness.LIBRARY, "region")
-            - each(command, within="region"))
+    return added([build("bench_region"), 1, "{}", 0], settings, "region")
 
 
 def test_a_region_of_one_thread():
-    added = added_to_region({"TRACEPROF_MAX_OVERHEAD": "0"})
-    expect(REGION / 3 < added < REGION,
-           f"{added:.1f} instructions added per region, the limit is {REGION}")
+    more = added_to_region({"TRACEPROF_MAX_OVERHEAD": "0"})
+    expect(REGION / 3 < more < REGION,
+           f"{more:.1f} instructions added per region, the limit is {REGION}")
 
 
 def test_launch_marks():
@@ -293,19 +290,19 @@ def test_what_a_hook_is_said_to_cost():
     # In a row and one apart from the other: each is run twice.
     for mode, timed in (("default", modelled("count_pair") / 2),
                         ("all", modelled("record_pair"))):
-        added = added_to_heap_call(mode, program)
+        more = added_to_heap_call(mode, program)
         told = (timed - passed) / 2
-        expect(0.8 < told / added < 1.1,
-               f"{mode}: timed for {told:.1f} instructions a call, and it adds {added:.1f}")
+        expect(0.8 < told / more < 1.1,
+               f"{mode}: timed for {told:.1f} instructions a call, and it adds {more:.1f}")
 
 
 def test_a_region_that_is_thinned():
     """As it is timed: what a program thins depends on how long it takes."""
     if not reads_counter():
         raise Skip("this machine does not keep time by the processor's counter")
-    added = modelled("record_thinned") - modelled("call_region")
-    expect(THINNED / 3 < added < THINNED,
-           f"{added:.1f} instructions for a region, the limit is {THINNED}")
+    takes = modelled("record_thinned") - modelled("call_region")
+    expect(THINNED / 3 < takes < THINNED,
+           f"{takes:.1f} instructions for a region, the limit is {THINNED}")
 
 
 def test_flight_recorder():
