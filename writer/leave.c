@@ -6,6 +6,7 @@
 #include "collector/system/orphan.h"
 #include "writer/account.h"
 #include "writer/pass.h"
+#include "writer/steps/step_finder.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -19,8 +20,11 @@
  * where no more than this is left. */
 #define PART_NS		 UINT64_C(4000000)
 #define SHORT_NS	 UINT64_C(50000000)
+#define LONG_NS		 UINT64_C(1000000000)
+#define SHARE		 100u /* of the run */
 /* What an event takes where none was seen. */
 #define EVENT_NS	 2000u
+#define SCAN_NS		 100u /* to read one, and no more */
 #define BYTES_MOST	 128u /* in the file: several times as many */
 #define RESIDENT_MOST	 (UINT64_C(8) << 30)
 #define DESCRIPTORS_MOST 65536u
@@ -63,6 +67,15 @@ static bool has_space(struct writer_state *state)
 		       account_unread(state) * BYTES_MOST;
 }
 
+/* How long the end may be held up. */
+static uint64_t allowed_ns(const struct writer_state *state)
+{
+	const uint64_t ran = clock_monotonic_ns() -
+			     (uint64_t)state->session->head->clock.first_ns;
+
+	return min_u64(max_u64(ran / SHARE, SHORT_NS), LONG_NS);
+}
+
 /* By its own processor time: who else wants the core now is gone then. */
 static uint64_t estimate_ns(struct writer_state *state)
 {
@@ -81,9 +94,22 @@ bool leave_is_worth_while(struct writer_state *state, uint64_t *left_ns)
 	if (!state->is_live || !state->room || !state->late_since_ns ||
 	    state->session->head->place != SESSION_IN_FILE || is_alone())
 		return false;
-	*left_ns = estimate_ns(state);
-	return !state->error && *left_ns > SHORT_NS && has_space(state) &&
-	       resident_bytes() <= RESIDENT_MOST;
+	*left_ns = estimate_ns(state) +
+		   step_finder_takes_ns(state, account_unread(state));
+	return !state->error && *left_ns > allowed_ns(state) &&
+	       has_space(state) && resident_bytes() <= RESIDENT_MOST;
+}
+
+void leave_find_step(struct writer_state *state, uint64_t *left_ns)
+{
+	const uint64_t unread = account_unread(state);
+	const uint64_t takes_ns = step_finder_takes_ns(state, unread);
+
+	if (!takes_ns || takes_ns + unread * SCAN_NS > allowed_ns(state))
+		return;
+	state->is_finishing = true;
+	pass_find_step(state);
+	*left_ns -= takes_ns;
 }
 
 /* Nobody may wait for us by a pipe of the program's. */

@@ -544,6 +544,15 @@ uint64_t pass_part(struct writer_state *state, uint64_t most_ns)
 	return events;
 }
 
+void pass_find_step(struct writer_state *state)
+{
+	if (look(state))
+		return;
+	scan(state, UINT64_MAX);
+	see_last(state);
+	step_finder_find(state);
+}
+
 /* Hooks that were in flight when the gate closed commit within microseconds:
  * wait for them, so that the account of the last file closes. */
 static bool drain_rest(struct writer_state *state)

@@ -29,6 +29,9 @@ uint64_t pass_run(struct writer_state *state);
  * and finishes nothing: how long the rest may take. */
 uint64_t pass_part(struct writer_state *state, uint64_t most_ns);
 
+/* The run is over: looks for its step before it is written down. */
+void pass_find_step(struct writer_state *state);
+
 /* The run is over: ends the window that is still open at `end_ticks`, drains
  * all, finishes the last file and makes the last checkpoint.  0 or -errno. */
 int pass_finish(struct writer_state *state, uint64_t end_ticks);

@@ -427,7 +427,10 @@ static bool leave(void)
 
 	/* What is wrong with the file is said while there is somebody to read
 	 * it. */
-	if (!leave_is_worth_while(state, &left_ns) || checkpoint_make(state))
+	if (!leave_is_worth_while(state, &left_ns))
+		return false;
+	leave_find_step(state, &left_ns);
+	if (checkpoint_make(state))
 		return false;
 	note_summary();
 	/* Before the program can end: who waits for it looks for this. */

@@ -172,7 +172,7 @@ static void say_left(const struct session *session,
 }
 
 static void say_next(const struct session *session,
-		     const struct writer_summary *done)
+		     const struct writer_summary *done, const char *what)
 {
 	const struct session_header *head = session->head;
 	const char *path = short_path(session, done->path);
@@ -180,10 +180,10 @@ static void say_next(const struct session *session,
 	/* Only this one of the ranks says anything. */
 	if (head->rank == 0 && head->world_size > 1)
 		log_say("next: traceprof report %s (%d ranks write one each, "
-			"in %s)",
-			path, (int)head->world_size, head->options.dir);
+			"in %s)%s",
+			path, (int)head->world_size, head->options.dir, what);
 	else
-		log_say("next: traceprof report %s", path);
+		log_say("next: traceprof report %s%s", path, what);
 }
 
 /* A schedule that could not be followed.  First of all, since the file isn't
@@ -270,14 +270,14 @@ void closing_report(const struct session *session,
 		say_gave_up(session, done);
 	} else if (done->files && rc == -EINPROGRESS) {
 		say_left(session, done);
-		say_next(session, done);
+		say_next(session, done, ", for the verdict, when that is done");
 	} else if (done->files && rc != -ETIMEDOUT) {
 		/* Of a file that is not whole yet there are no totals. */
 		say_files(session, done);
 		if ((!ends || !closing_verdict(session, done)) && done->most[0])
 			log_say("most time: %s", done->most);
 		say_hint(session, done);
-		say_next(session, done);
+		say_next(session, done, "");
 	} else if (session->head->flight.is_on) {
 		log_say("no trace: nothing triggered the flight recorder");
 	}

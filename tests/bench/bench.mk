@@ -30,6 +30,6 @@ $(O)/tests/bench/%: $(O)/tests/bench/%.o $(UNIT_OBJECTS)
 
 bench bench-quick:
 	+@$(submake) probe
-	+@$(submake) all benches
+	+@$(submake) all benches $(O)/tests/programs/spins
 	@python3 -B tests/bench/bench.py --build $(O) $(if $(filter bench,$@),--full) \
 		$(if $(PUBLISH),--publish) $(if $(BENCH),--only $(BENCH))

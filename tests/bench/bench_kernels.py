@@ -12,6 +12,12 @@ KERNELS = ("cg", "sor", "lu", "floyd", "align")
 SPIN = {"OMP_WAIT_POLICY": "active", "GOMP_SPINCOUNT": "infinite"}
 SLEEP = {"OMP_WAIT_POLICY": "passive"}
 RUN_NS = 60e6       # of each run, without recording
+SOLVER_NS = 100e6
+ROUNDS_MOST = 15    # of 30 rows; the middle half of the runs lies within 3 %
+
+
+def few(bench):
+    return min(bench.rounds, ROUNDS_MOST) if bench.full else 3
 
 
 def measure(bench, name, threads, settings, prefix=(), variants=None):
@@ -19,10 +25,10 @@ def measure(bench, name, threads, settings, prefix=(), variants=None):
     program = bench.program("bench_kernels")
     plain = Variant(prefix=prefix, **settings)
     probe = plain.run([program, name, threads, 1]).numbers
-    repeats = max(int(RUN_NS * (4 if bench.full else 1) * bench.scale / probe[0]), 1)
+    repeats = max(int(RUN_NS * (2 if bench.full else 1) * bench.scale / probe[0]), 1)
     chosen = {"plain": plain, "traced": Variant(bench.library, prefix, **settings)}
     chosen |= variants or {}
-    runs = rounds(bench.rounds if bench.full else 3, chosen,
+    runs = rounds(few(bench), chosen,
                   [program, name, threads, repeats])
     return runs, probe[0] / max(probe[2], 1)
 
@@ -62,6 +68,27 @@ def crowded(bench):
         runs, region_ns = measure(bench, "sor", threads, SLEEP,
                                   [taskset, "-c", "0,1"])
         add(bench, f"sor, {threads} threads on two cores", runs, region_ns, None)
+
+
+def solvers(bench):
+    """Programs that are over in a tenth of a second, their start and end too."""
+    threads = os.cpu_count() or 2
+    program = bench.program("bench_kernels")
+    plain = Variant(**SPIN)
+    for name in KERNELS:
+        probe = plain.run([program, name, threads, 1]).numbers[0]
+        repeats = max(int(SOLVER_NS / probe), 1)
+        runs = rounds(few(bench), {"plain": plain,
+                                   "traced": Variant(bench.library, **SPIN)},
+                      [program, name, threads, repeats])
+        bench.keep(f"solver {name}", runs)
+        wall, cpu = ({key: [getattr(one, what) for one in found]
+                      for key, found in runs.items()} for what in ("wall", "cpu"))
+        lost = max(one.lost for one in runs["traced"])
+        bench.add(f"small solver {name}, {statistics.median(wall['plain']) * 1000:.0f} ms, "
+                  "whole process", "x", ratio(wall["plain"], wall["traced"]), target=1.15,
+                  note=f"CPU {ratio(cpu['plain'], cpu['traced'])[0]:.2f}"
+                  + (f"; {lost:,} lost" if lost else ""))
 
 
 def short_regions(bench):

@@ -20,33 +20,64 @@ import sys
 import tempfile
 import time
 
+from bench_rounds import CLOSING, ratio
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("TEST_BUILD", os.path.join(ROOT, "build"))
 
 
-def one(when, arguments):
-    """(wall, processor, seconds until whole, last line) of one run."""
+def one(when, arguments, build=BUILD):
+    """(wall, processor, seconds until whole, stderr) of one run."""
     target = tempfile.mkdtemp(prefix="traceprof-bench-")
     env = {key: value for key, value in os.environ.items()
            if not key.startswith(("TRACEPROF", "LD_", "OMP_", "GOMP_"))}
     env |= {"OMP_WAIT_POLICY": "active", "OMP_PROC_BIND": "true"}
     if when:
-        env |= {"LD_PRELOAD": os.path.join(BUILD, "libtraceprof.so"),
+        env |= {"LD_PRELOAD": os.path.join(build, "libtraceprof.so"),
                 "TRACEPROF_DIR": target, "TRACEPROF_ENCODE": when}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begin = time.monotonic()
-    done = subprocess.run([os.path.join(BUILD, "tests/programs/spins"), *arguments],
+    done = subprocess.run([os.path.join(build, "tests/programs/spins"), *arguments],
                           env=env, capture_output=True, text=True, check=True)
     end = time.monotonic()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    while any(f"-{name}-" for name in glob.glob("/dev/shm/traceprof-*")
-              if target.encode() in open(name, "rb").read(1 << 16)):
+    while any(target.encode() in beginning(name)
+              for name in glob.glob("/dev/shm/traceprof-*")):
         time.sleep(0.02)
     whole = time.monotonic() - end
     shutil.rmtree(target)
-    lines = done.stderr.splitlines()
     return (end - begin, after.ru_utime + after.ru_stime - before.ru_utime
-            - before.ru_stime, whole, lines[0] if lines else "")
+            - before.ru_stime, whole, done.stderr)
+
+
+def beginning(name):
+    """Of a session, which may be gone by now."""
+    try:
+        with open(name, "rb") as file:
+            return file.read(1 << 16)
+    except OSError:
+        return b""
+
+
+def behind(bench):
+    """The rows of `make bench`."""
+    regions = 150000 if bench.full else 30000
+    runs = {"": [], "auto": []}
+    for _ in range(11 if bench.full else 3):
+        for way, found in runs.items():
+            found.append(one(way, ["2", str(regions), "9"], bench.build))
+    wall, cpu, whole = ({way: [run[at] for run in found] for way, found in runs.items()}
+                        for at in (0, 1, 2))
+    seen = [CLOSING.search(run[3]) for run in runs["auto"]]
+    lost = sum(int(found.group(2)) for found in seen if found and found.group(2) != "none")
+    unsaid = sum(not found for found in seen)
+    name = f"{regions:,} regions in {statistics.median(wall['']):.2f} s, both cores spinning"
+    bench.add(f"{name}, wall", "x", ratio(wall[""], wall["auto"]), target=1.05,
+              note=f"{lost:,} lost" if lost else "none lost")
+    bench.add(f"{name}, processor time", "x", ratio(cpu[""], cpu["auto"]), target=1.05)
+    bench.add(f"{name}, file whole after the end", "s", statistics.median(whole["auto"]),
+              target=3, note=f"at most {max(whole['auto']):.2f} s"
+              + (f"; {unsaid} runs said nothing" if unsaid else ""))
 
 
 def main():
@@ -65,7 +96,8 @@ def main():
         wall, cpu, whole = (statistics.median(run[i] for run in runs[way])
                             for i in (0, 1, 2))
         print(f"{way}: wall {wall / bare[0]:.3f}, processor {cpu / bare[1]:.3f}, "
-              f"whole after {whole:.2f} s; {runs[way][-1][3]}")
+              f"whole after {whole:.2f} s; {(runs[way][-1][3].splitlines() or [''])[0]}")
 
 
-main()
+if __name__ == "__main__":
+    main()

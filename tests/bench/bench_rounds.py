@@ -18,7 +18,8 @@ import tempfile
 import time
 
 BOOTSTRAPS = 2000
-CLOSING = re.compile(r"\((\d+) events, (none|\d+) (?:lost|LOST)")
+# Also of a program that leaves something to be written after its end.
+CLOSING = re.compile(r"(?:\(|recorded )(\d+) events, (none|\d+) (?:lost|LOST)")
 COST = re.compile(rb'"cost":\{"hooks_ns":(\d+),"writer_ns":(\d+)')
 
 

@@ -57,9 +57,20 @@ def test_the_rest_is_written_after_the_end():
 
 def test_a_little_is_left_too_where_it_takes_long():
     """What an event takes is measured; with this coder, ten times as much."""
-    run = late(2, 40000, 0, gzip="zlib:9")
+    run = late(2, 40000, 0, gzip="zlib:9", max_overhead=0)
     expect(any(LEFT in line for line in run.own_lines), run.stderr)
     check_whole(run.trace, 40000)
+
+
+def test_the_lines_name_the_step_before_the_rest_is_written():
+    run = late(2, 40000, 0, gzip="zlib:9", max_overhead=0)
+    said = [number for number, line in enumerate(run.own_lines)
+            if "step = omp region " in line or LEFT in line]
+    expect(len(said) == 2 and LEFT in run.own_lines[said[1]], run.stderr)
+    expect(run.own_lines[-1].endswith(", for the verdict, when that is done"), run.stderr)
+    expect_equal(sum(note.startswith("step = ") for note in run.trace.meta["notes"]), 1,
+                 run.trace.meta["notes"])
+    expect(len(run.trace.slices(cat="user_annotation")) > 10000, "steps are drawn")
 
 
 def test_more_than_memory_holds():

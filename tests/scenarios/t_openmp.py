@@ -20,8 +20,10 @@ def check_team(trace, found, threads=2):
     expect_equal(sorted(one["args"]["thread"] for one in team),
                  list(range(threads)), f"team of {found['name']}")
     expect_equal(len({one["tid"] for one in team}), threads, "threads of the team")
+    expect("Ev Idx" in found["args"], "a region is an operator", found)
     for one in team:
         expect_equal(one["args"]["team"], threads, "team size")
+        expect("Ev Idx" not in one["args"], "its parts are none", one)
         expect(one["ts"] >= found["ts"] - 0.001, "member began before the region",
                one, found)
         expect(one["ts"] + one["dur"] <= found["ts"] + found["dur"] + 0.001,

@@ -55,7 +55,7 @@
 	X(PHASE,    "27", 1, "ph is one of X, i, C, M, s and f")
 /* clang-format on */
 
-enum rule {
+enum check_rule {
 #define X(symbol, number, warning, text) RULE_##symbol,
 	RULES(X)
 #undef X
@@ -71,12 +71,12 @@ struct fault_list {
 };
 
 /* A fault of the file, or of an event. */
-void fault_add(struct fault_list *list, enum rule rule,
+void fault_add(struct fault_list *list, enum check_rule rule,
 	       const struct trace_event *event, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
 /* A fault of an event that was seen before; name may be NULL. */
-void fault_add_at(struct fault_list *list, enum rule rule, uint32_t index,
+void fault_add_at(struct fault_list *list, enum check_rule rule, uint32_t index,
 		  const char *name, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 

@@ -45,7 +45,7 @@ void check_flaws(struct fault_list *faults, const struct trace_event *event,
 {
 	static const struct {
 		unsigned int flaw;
-		enum rule rule;
+		enum check_rule rule;
 		const char *text;
 	} known[] = {
 		{TEXT_FLAW_CONTROL, RULE_STRING,

@@ -32,7 +32,7 @@ static bool is_warning(const struct fault_list *list, unsigned int rule)
 }
 
 /* index: the event's place, -1 a fault of the file; name may be NULL. */
-static void put(struct fault_list *list, enum rule rule, int64_t index,
+static void put(struct fault_list *list, enum check_rule rule, int64_t index,
 		const char *name, const char *format, va_list args)
 {
 	struct text_buffer shown = {0};
@@ -56,7 +56,7 @@ static void put(struct fault_list *list, enum rule rule, int64_t index,
 	text_buffer_free(&shown);
 }
 
-void fault_add(struct fault_list *list, enum rule rule,
+void fault_add(struct fault_list *list, enum check_rule rule,
 	       const struct trace_event *event, const char *format, ...)
 {
 	const bool is_named =
@@ -69,7 +69,7 @@ void fault_add(struct fault_list *list, enum rule rule,
 	va_end(args);
 }
 
-void fault_add_at(struct fault_list *list, enum rule rule, uint32_t index,
+void fault_add_at(struct fault_list *list, enum check_rule rule, uint32_t index,
 		  const char *name, const char *format, ...)
 {
 	va_list args;

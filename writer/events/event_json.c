@@ -122,12 +122,12 @@ static void omp_args(struct writer_state *state, const struct event *event)
 	struct json *json = &state->json;
 
 	switch (event->kind) {
-	case EVENT_OMP_REGION: json_raw(json, ",\"omp\":\"parallel\""); break;
-	case EVENT_OMP_IMPLICIT: json_raw(json, ",\"omp\":\"task\""); break;
-	case EVENT_OMP_EXPLICIT: json_raw(json, ",\"omp\":\"explicit\""); break;
-	case EVENT_OMP_CREATE: json_raw(json, ",\"omp\":\"create\""); break;
-	case EVENT_OMP_WAIT: json_raw(json, ",\"omp\":\"wait\""); break;
-	default: json_raw(json, ",\"omp\":\"held\""); break;
+	case EVENT_OMP_REGION: json_raw(json, "\"omp\":\"parallel\""); break;
+	case EVENT_OMP_IMPLICIT: json_raw(json, "\"omp\":\"task\""); break;
+	case EVENT_OMP_EXPLICIT: json_raw(json, "\"omp\":\"explicit\""); break;
+	case EVENT_OMP_CREATE: json_raw(json, "\"omp\":\"create\""); break;
+	case EVENT_OMP_WAIT: json_raw(json, "\"omp\":\"wait\""); break;
+	default: json_raw(json, "\"omp\":\"held\""); break;
 	}
 	if (event->kind == EVENT_OMP_WAIT ||
 	    event->kind == EVENT_OMP_ACQUIRED) {
@@ -151,6 +151,14 @@ static void omp_args(struct writer_state *state, const struct event *event)
 		json_pair_u64(json, "task", event->omp.task);
 }
 
+/* Readers number operators, and a GPU's work is its slice's by that number.
+ * What is in a region goes without otherwise, which is a fifth of its text. */
+static bool is_numbered(const struct writer_state *state,
+			const struct event *event)
+{
+	return state->gpu || !event_is_omp_part(event->kind);
+}
+
 static void write_omp(struct writer_state *state, struct ring_reader *reader,
 		      const struct event *event, const struct label *label,
 		      struct event_span span)
@@ -166,7 +174,10 @@ static void write_omp(struct writer_state *state, struct ring_reader *reader,
 		json_raw(json, SLICE(SCHEMA_CPU_OP));
 	put_name(json, label);
 	slice_place(state, reader, LANE_MAIN, span);
-	ids(state);
+	if (is_numbered(state, event)) {
+		ids(state);
+		json_char(json, ',');
+	}
 	omp_args(state, event);
 	close_slice(json, span);
 }

@@ -20,6 +20,9 @@
 #define TURNS_SOON    16u
 /* A run of fewer marks has no step to speak of. */
 #define MARKS_SPOKEN  200u
+/* What an event takes of the search of a whole run: some 1100 instructions for
+ * each region, of which a team has two events or more. */
+#define EVENT_NS      250u
 
 void step_finder_make(struct writer_state *state)
 {
@@ -133,7 +136,7 @@ void step_finder_see(struct writer_state *state, struct ring_reader *reader,
 	uint32_t family;
 	size_t at;
 
-	if (likely(!finder) || was_seen(event) ||
+	if (likely(!finder) || finder->is_over || was_seen(event) ||
 	    !read_mark(state, event, &family, &mark))
 		return;
 	stream = step_marks_of(finder->streams, &finder->stream_count, reader,
@@ -539,6 +542,36 @@ static void draw_last(struct writer_state *state, uint64_t end_ticks)
 	lane->ticks = 0;
 }
 
+/* In the run as a whole. */
+static void find(struct writer_state *state)
+{
+	struct step_finder *finder = state->finder;
+
+	if (finder->is_over || !step_search_of(state)->is_whole ||
+	    search_state(step_search_of(state)) != SEARCH_ON)
+		return;
+	try_streams(state, true);
+	if (!finder->of)
+		say_none(state, "");
+}
+
+void step_finder_find(struct writer_state *state)
+{
+	if (!state->finder)
+		return;
+	find(state);
+	state->finder->is_over = true;
+}
+
+uint64_t step_finder_takes_ns(const struct writer_state *state, uint64_t events)
+{
+	const struct step_finder *finder = state->finder;
+
+	if (!finder || finder->is_over || finder->of)
+		return 0;
+	return (events + most_marks(finder)) * EVENT_NS;
+}
+
 /* Those of a window that ended before the program marked its own. */
 static void draw_before_own(struct writer_state *state, uint64_t end_ticks)
 {
@@ -564,12 +597,7 @@ void step_finder_draw(struct writer_state *state, uint64_t end_ticks)
 	live = load_relaxed(&step_search_of(state)->live_ticks);
 	if (step_search_of(state)->is_whole && !finder->is_drawn)
 		return;
-	if (step_search_of(state)->is_whole &&
-	    search_state(step_search_of(state)) == SEARCH_ON) {
-		try_streams(state, true);
-		if (!finder->of)
-			say_none(state, "");
-	}
+	find(state);
 	if (!finder->of)
 		return;
 	if (live && live < end_ticks)

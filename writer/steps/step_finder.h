@@ -55,6 +55,14 @@ int64_t step_finder_steps(const struct writer_state *state);
 /* Nothing more comes: before the last windows are looked at. */
 void step_finder_stop(struct writer_state *state);
 
+/* The same where a whole run is recorded, and all marks were seen: no other is
+ * looked at. */
+void step_finder_find(struct writer_state *state);
+
+/* What that takes, with so many events to come; 0: nothing is looked for. */
+uint64_t step_finder_takes_ns(const struct writer_state *state,
+			      uint64_t events);
+
 /* Before a file is closed that ends then: the steps in it. */
 void step_finder_draw(struct writer_state *state, uint64_t end_ticks);
 

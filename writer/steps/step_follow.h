@@ -21,6 +21,7 @@ struct step_finder {
 	uint64_t divisor;
 	bool keeps;		    /* events, while the step isn't known */
 	bool is_drawn;		    /* in the one file that there is */
+	bool is_over;		    /* that run was searched */
 	uint64_t kept_ticks;	    /* what began before it may be gone */
 	unsigned int room_at_start; /* chunks */
 	struct step_calls calls;
