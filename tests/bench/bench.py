@@ -31,6 +31,7 @@ import bench_kernels
 import bench_late
 import bench_peers
 import bench_plot
+import bench_sample
 import bench_stacks
 import bench_steps
 from bench_rounds import (Variant, added, added_ratio, median, ratio,
@@ -244,6 +245,7 @@ class Bench:
 
     def stacks(self):
         bench_stacks.instructions(self)
+        bench_sample.rows(self)
         script = self.sql_script()
         if script:
             bench_stacks.sqlite(self, script)

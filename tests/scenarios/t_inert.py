@@ -22,6 +22,15 @@ def test_true_and_false():
     quiet("false")
 
 
+def test_who_asks_for_a_function_of_cuda_is_told_that_there_is_none():
+    """dlsym() finds ours: an answer of "no driver", nothing written, no word."""
+    run = harness.traced(sys.executable, "-c", (
+        "import ctypes; at = ctypes.c_void_p(7)\n"
+        "print(ctypes.CDLL(None).cudaMalloc(ctypes.byref(at), 16), at.value)"))
+    expect((run.status, run.stdout, run.files) == (0, "35 7\n", []), run)
+    expect(not run.own_lines, run.stderr)
+
+
 def faults(preload):
     """Page faults of /bin/true, the mean of many runs: where the kernel puts its
     memory makes some more or less."""
