@@ -233,7 +233,8 @@ static void ignores_the_locale(void **state)
 	(void)state;
 	assert_non_null(mkdtemp(folder));
 	snprintf(command, sizeof(command),
-		 "localedef -i de_DE -f UTF-8 %s/comma.UTF-8 2>/dev/null", folder);
+		 "localedef -i de_DE -f UTF-8 %s/comma.UTF-8 2>/dev/null",
+		 folder);
 	if (system(command) != 0) {
 		rmdir(folder);
 		print_message("no localedef or its sources   "
