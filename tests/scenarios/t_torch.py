@@ -268,11 +268,16 @@ def operator(name, inner=()):
 
 
 atexit.register(lambda: print("at the end", on))
+spec = types.SimpleNamespace(_initializing=True)
+make("torch", __spec__=spec)
 make("torch.autograd", _profiler_enabled=lambda: bool(on))
 profiler = make("torch.autograd.profiler", _enable_profiler=enable,
                 _run_on_profiler_start=int)
 %s
+if here:
+    time.sleep(0.3)             # looks come while it is half imported
 profiler.emit_itt = emit_itt
+spec._initializing = False
 wait_for(lambda: on)
 operator(b"aten::linear", [b"aten::addmm"])
 operator(b"autograd::engine::evaluate_function: AddmmBackward0", [b"AddmmBackward0"])
@@ -318,7 +323,7 @@ def test_an_unknown_version_is_asked_through_the_interpreter():
 def test_an_observer_that_is_not_to_be_had():
     run = observed("tried = []\n"
                    "emit_itt.__enter__ = lambda self: tried.append(1) or 1 / 0\n"
-                   "profiler.emit_itt = emit_itt\n"
+                   "profiler.emit_itt, spec._initializing = emit_itt, False\n"
                    "wait_for(lambda: tried)\n"
                    "wait_for = int")
     expect(not run.trace.slices(cat="cpu_op"), "operators")
