@@ -86,13 +86,17 @@ def test_a_hundredth_of_a_full_core_is_used():
             "LD_PRELOAD": harness.LIBRARY, "TRACEPROF_DIR": target,
             "TRACEPROF_STEP": "off", "OMP_WAIT_POLICY": "active"},
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    time.sleep(3)
+    run = harness.Run([], 0, "", "", target)
+    for _ in range(600):
+        time.sleep(0.1)
+        if run.files and run.trace.regions():
+            break
     process.kill()
     process.wait()
     said = command("recover", target).stdout
     events, kept = map(int, re.search(r"(\d+) events, (\d+) of them", said).groups())
     expect(kept < events, said)
-    harness.check_files(harness.Run([], 0, "", "", target))
+    harness.check_files(run)
 
 
 def writers_of(target):
