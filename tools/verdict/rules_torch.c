@@ -62,8 +62,8 @@ static bool is_operator(const struct timeline *timeline, uint32_t name)
 	       strstr(timeline_name_text(timeline, name), "::");
 }
 
-/* What the critical thread's operators take that lie in no other, by name: those
- * the program calls itself.  To be freed. */
+/* What the critical thread's operators take that lie in no other, by name:
+ * those the program calls itself.  To be freed. */
 static double *outer_times(const struct verdict_facts *facts)
 {
 	const struct timeline *timeline = facts->timeline;
