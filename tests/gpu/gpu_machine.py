@@ -193,6 +193,11 @@ class Machine:
             subprocess.run([self.command, "recover", settings["TRACEPROF_DIR"]],
                            env=settings | {"LD_PRELOAD": ""}, stdin=subprocess.DEVNULL,
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        # What is written down after the program's end is waited for.
+        while (traced and "after the program's end" in stderr
+               and glob.glob(f"/dev/shm/traceprof-*-{process.pid}-*")
+               and time.monotonic() - start < seconds + 60):
+            time.sleep(0.1)
         traces = sorted(glob.glob(os.path.join(folder, "traces", "*.pt.trace.json*")))
         result = Result(process.returncode, stdout, stderr, seconds, traces, late)
         self.note(name, command, env, result)
