@@ -55,6 +55,7 @@ typedef int python_profile(void *object, void *frame, int what, void *arg);
 	X(1, int, is_initialized, Py_IsInitialized, (void))		\
 	X(1, int, add_pending, Py_AddPendingCall,			\
 	  (int (*function)(void *), void *arg))				\
+	X(1, int, at_end, Py_AtExit, (void (*function)(void)))		\
 	X(1, void, take, Py_IncRef, (void *object))			\
 	X(1, void, give, Py_DecRef, (void *object))			\
 	X(1, void *, attribute, PyObject_GetAttrString,			\

@@ -38,6 +38,7 @@ static struct {
 	_Atomic bool is_set;	  /* the interpreter tells us */
 	_Atomic uint32_t session; /* names are of this one */
 	_Atomic bool collects;	  /* gc tells us too */
+	void *collector;	  /* what gc calls; NULL: not made yet */
 	bool is_noted;
 } hook;
 
@@ -203,20 +204,19 @@ static void follow_garbage(bool on)
 {
 	static struct python_method method = {"traceprof", NULL, PYTHON_VARARGS,
 					      NULL};
-	static void *callback;
 	void *gc, *callbacks, *done = NULL;
 
 	if (load_relaxed(&hook.collects) == on)
 		return;
-	if (!callback) {
+	if (!hook.collector) {
 		*(void *(**)(void *, void *)) & method.function = collected;
-		callback = python_api.make_function(&method, NULL, NULL);
+		hook.collector = python_api.make_function(&method, NULL, NULL);
 	}
 	gc = python_api.import("gc");
 	callbacks = gc ? python_api.attribute(gc, "callbacks") : NULL;
-	if (callback && callbacks)
+	if (hook.collector && callbacks)
 		done = python_api.method(callbacks, on ? "append" : "remove",
-					 "O", callback);
+					 "O", hook.collector);
 	if (done) {
 		store_relaxed(&hook.collects, on);
 		python_api.give(done);
@@ -284,6 +284,23 @@ COLD void python_hook_say(const char *text)
 	log_say("%s", text);
 }
 
+/* The interpreter is gone, all objects too.  An embedding program may begin
+ * another one. */
+static void ended(void)
+{
+	struct thread *thread = thread_self;
+
+	if (thread_records(thread))
+		python_calls_end(thread);
+	store_relaxed(&hook.is_set, false);
+	store_relaxed(&hook.collects, false);
+	store_relaxed(&hook.is_asked, false);
+	hook.is_proved = false;
+	hook.collector = NULL;
+	python_monitor_forget();
+	python_names_clear(false);
+}
+
 /* The pending call: on the main thread, between two instructions. */
 static int set(void *unused)
 {
@@ -300,6 +317,12 @@ static int set(void *unused)
 		hook.why = "its objects don't lie as its version's do";
 		python_hook_say("calls of Python are left out: its objects "
 				"don't lie as its version's do");
+		return 0;
+	}
+	if (!hook.is_proved && python_api.at_end(ended)) {
+		hook.why = "its end can't be followed";
+		python_hook_say("calls of Python are left out: its end can't "
+				"be followed");
 		return 0;
 	}
 	hook.is_proved = true;
@@ -395,6 +418,9 @@ bool python_start(struct session *session)
 
 void python_finish(struct thread *thread)
 {
+	if (process.options.python && !hook.is_there && python_api_is_there())
+		python_hook_say("no calls of Python: its interpreter was "
+				"loaded while the program ran");
 	if (load_relaxed(&hook.is_wanted))
 		python_calls_end(thread);
 }

@@ -11,6 +11,7 @@
 #include "preload/python/python_api.h"
 #include "preload/python/python_names.h"
 #include "preload/python/python_profile.h"
+#include <string.h>
 
 /* Those that tools rarely take come first. */
 static const int tools[] = {4, 3, 1, 0};
@@ -153,4 +154,10 @@ void python_monitor_turn(bool on)
 	}
 	if (names)
 		python_api.give(names);
+}
+
+void python_monitor_forget(void)
+{
+	memset(callbacks, 0, sizeof(callbacks));
+	monitor.tool = 0;
 }

@@ -9,4 +9,7 @@
 
 void python_monitor_turn(bool on);
 
+/* The interpreter is gone, and our objects with it. */
+void python_monitor_forget(void);
+
 #endif

@@ -217,6 +217,21 @@ static void enter(void *module)
 		give_up();
 }
 
+/* It lies half made among the modules until its import is done. */
+static bool is_being_imported(void)
+{
+	void *module = loaded("torch");
+	void *spec = module ? python_api.attribute(module, "__spec__") : NULL;
+	void *value = spec ? python_api.attribute(spec, "_initializing") : NULL;
+	const bool is = value && python_api.number(value) == 1;
+
+	give(value);
+	give(spec);
+	give(module);
+	python_api.error_clear();
+	return is;
+}
+
 /* The pending call. */
 static int settle(void *unused)
 {
@@ -225,7 +240,7 @@ static int settle(void *unused)
 	(void)unused;
 	store_relaxed(&observer.is_asked, false);
 	python_api.error_fetch(&type, &value, &trace);
-	module = loaded(MODULE);
+	module = is_being_imported() ? NULL : loaded(MODULE);
 	if (module && !load_relaxed(&observer.is_wanted)) {
 		leave(module);
 	} else if (module && !load_relaxed(&observer.is_over) && !is_on()) {

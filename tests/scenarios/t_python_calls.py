@@ -365,6 +365,48 @@ def test_sub_interpreters_live_on():
         expect_equal(run.stdout, "done\n", run.stderr)
 
 
+# Since calls are told some milliseconds after an interpreter has begun.
+EMBEDDED = """
+def work():
+    return len("a")
+
+
+for _ in range(5):
+    work()
+"""
+
+
+def embedded(preloaded, times):
+    """One interpreter after the other in a program of C."""
+    found = sorted(glob.glob(os.path.expanduser(
+        "~/.pyenv/versions/3.*/lib/libpython3.*.so.1.0"))
+        + glob.glob("/usr/lib/*/libpython3.*.so.1.0"))
+    if not found:
+        raise harness.Skip("no libpython3.*.so.1.0")
+    for path in found:
+        home = os.path.dirname(os.path.dirname(path)) if "pyenv" in path else "/usr"
+        run = traced("embeds_python", path, times,
+                     (READY if preloaded else "") + EMBEDDED,
+                     env=ENV | {"PYTHONHOME": home, "TRACEPROF_MALLOC": "all"},
+                     preload=harness.LIBRARY + (":" + path if preloaded else ""))
+        expect_equal((run.status, run.stdout), (0, "ran: 0\nended: 0\n" * times),
+                     run.stderr)
+        yield path, run
+
+
+def test_interpreters_that_a_program_embeds():
+    for path, run in embedded(True, 3):
+        found = [one for one in calls(run.trace) if one["name"].endswith("): work")]
+        expect_equal(len(found), 15, path)
+
+
+def test_an_interpreter_that_comes_later_is_left_out_with_a_line():
+    for path, run in embedded(False, 1):
+        expect(not calls(run.trace), path)
+        expect_equal(len([line for line in run.own_lines
+                          if "loaded while the program ran" in line]), 1, run.stderr)
+
+
 def test_unknown_interpreters_are_left_out_with_a_line():
     for version, why in (("3.99.0 (main)", "its version is unknown here"),
                          ("3.13.0 experimental free-threading build",

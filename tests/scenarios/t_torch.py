@@ -268,11 +268,16 @@ def operator(name, inner=()):
 
 
 atexit.register(lambda: print("at the end", on))
+spec = types.SimpleNamespace(_initializing=True)
+make("torch", __spec__=spec)
 make("torch.autograd", _profiler_enabled=lambda: bool(on))
 profiler = make("torch.autograd.profiler", _enable_profiler=enable,
                 _run_on_profiler_start=int)
 %s
+if here:
+    time.sleep(0.3)             # looks come while it is half imported
 profiler.emit_itt = emit_itt
+spec._initializing = False
 wait_for(lambda: on)
 operator(b"aten::linear", [b"aten::addmm"])
 operator(b"autograd::engine::evaluate_function: AddmmBackward0", [b"AddmmBackward0"])
@@ -318,7 +323,7 @@ def test_an_unknown_version_is_asked_through_the_interpreter():
 def test_an_observer_that_is_not_to_be_had():
     run = observed("tried = []\n"
                    "emit_itt.__enter__ = lambda self: tried.append(1) or 1 / 0\n"
-                   "profiler.emit_itt = emit_itt\n"
+                   "profiler.emit_itt, spec._initializing = emit_itt, False\n"
                    "wait_for(lambda: tried)\n"
                    "wait_for = int")
     expect(not run.trace.slices(cat="cpu_op"), "operators")
@@ -331,6 +336,128 @@ def test_another_collector_of_itt_has_the_operators():
     expect(not run.trace.slices(cat="cpu_op"), "operators")
     expect([line for line in run.own_lines if "its version is unknown here" in line],
            run.stderr)
+
+
+# As torch/utils/data/dataloader.py has its iterators, and what they hold.
+LOADER = '''\
+class Fetcher:
+    def __init__(self, dataset, collate):
+        self.dataset, self.collate_fn = dataset, collate
+
+    def fetch(self, at):
+        return self.collate_fn([self.dataset[at], self.dataset[at + 1]])
+
+
+class Alone:
+    def __init__(self, *parts):
+        self._dataset_fetcher = Fetcher(*parts)
+        self._at = 0
+
+    def __next__(self):
+        with self.scope(b"enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"):
+            return self._next_data()
+
+    def _next_data(self):
+        self._at += 1
+        return self._dataset_fetcher.fetch(self._at)
+
+
+class Workers(Alone):
+    def __init__(self, queue):
+        self._data_queue = queue
+        self._send_idx, self._rcvd_idx, self._tasks_outstanding = 9, 4, 4
+
+    def _next_data(self):
+        return self._data_queue.get()
+'''
+
+LOADS = MODULES + '''
+import contextlib, functools, multiprocessing, queue
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from torch.utils.data import dataloader
+
+
+class Operator(ctypes.Structure):
+    _fields_ = [("sequence", ctypes.c_int64), ("forward", ctypes.c_uint64),
+                ("inputs", ctypes.c_uint64), ("scope", ctypes.c_uint8),
+                ("is_async", ctypes.c_bool)]
+
+
+torch.torch_double_begin.restype = ctypes.c_void_p
+
+
+@contextlib.contextmanager
+def scope(self, name):
+    record = torch.torch_double_begin(name, ctypes.byref(Operator(-1, 0, 3, 7)))
+    try:
+        yield
+    finally:
+        torch.torch_double_end(ctypes.c_void_p(record))
+
+
+class Rows:
+    def __getitem__(self, at):
+        if at == 4:
+            raise IndexError(at)
+        return at
+
+
+def add(rows, by):
+    return sum(rows) + by
+
+
+dataloader.Alone.scope = scope
+wait_for(torch.torch_double_is_observed)
+alone = dataloader.Alone(Rows(), functools.partial(add, by=1))
+print(next(alone), next(alone))
+try:
+    next(alone)
+except IndexError as error:
+    print("raised", error)
+between = multiprocessing.Queue()
+pinned = queue.Queue()
+for one in (between, pinned):
+    [one.put(number) for number in range(3)]
+    loader = dataloader.Workers(one)
+    print(next(loader), next(loader))
+'''
+
+
+def loads(**env):
+    base = harness.folder()
+    os.makedirs(os.path.join(base, "torch", "utils", "data"))
+    for path, text in (("loads.py", LOADS), ("torch/utils/data/dataloader.py", LOADER)):
+        with open(os.path.join(base, path), "w", encoding="utf-8") as file:
+            file.write(text)
+    run = same(sys.executable, os.path.join(base, "loads.py"), library(),
+               env={"TRACEPROF_MALLOC": "all", "PYTHONDONTWRITEBYTECODE": "1"} | env)
+    return run.trace
+
+
+def test_what_makes_a_batch_without_workers():
+    trace = loads()
+    batches = trace.slices("enumerate(DataLoader)*")
+    expect_equal(len(batches), 7, "batches")
+    collates = trace.slices("DataLoader collate: loads.py(*): add")
+    fetches = trace.slices("DataLoader fetch: loads.py(*): __getitem__")
+    expect_equal((len(collates), len(fetches)), (2, 2), "a slice for each batch")
+    for collate, fetch, batch in zip(collates, fetches, batches):
+        expect(inside(collate, batch) and inside(fetch, batch)
+               and fetch["ts"] + fetch["dur"] <= collate["ts"] + 0.001,
+               collate, fetch, batch)
+
+
+def test_what_waits_in_the_queue_of_workers():
+    trace = loads()
+    for name, wanted in (("ready", [4, 3, 4, 3]), ("in work", [1, 2, 1, 2])):
+        expect_equal([event["args"]["value"] for event in
+                      trace.counters("DataLoader: batches " + name)], wanted, name)
+
+
+def test_calls_of_python_stand_for_the_parts_of_a_batch():
+    trace = loads(TRACEPROF_PYTHON="1")
+    expect(not trace.slices("DataLoader collate*"), "both")
+    expect(trace.slices("loads.py(*): add", cat="python_function"), "none")
 
 
 def test_an_end_that_takes_longer_than_the_interpreters():

@@ -62,12 +62,36 @@ static bool is_operator(const struct timeline *timeline, uint32_t name)
 	       strstr(timeline_name_text(timeline, name), "::");
 }
 
+/* What the critical thread's operators take that lie in no other, by name:
+ * those the program calls itself.  To be freed. */
+static double *outer_times(const struct verdict_facts *facts)
+{
+	const struct timeline *timeline = facts->timeline;
+	double *ns = calloc(timeline->names.count + 1, sizeof(*ns));
+	const struct timeline_lane *lane =
+		timeline_lane(timeline, facts->split.lane);
+	int64_t end_ns = INT64_MIN;
+
+	for (size_t i = 0; ns && lane && i < lane->count; i++) {
+		const struct span *span = &lane->spans[i];
+
+		if (span->start_ns < end_ns ||
+		    !is_operator(timeline, span->name))
+			continue;
+		end_ns = span->start_ns +
+			 timeline_dur_ns(timeline, facts->split.lane, span);
+		ns[span->name] += (double)(end_ns - span->start_ns);
+	}
+	return ns;
+}
+
 /* Operators that are called so often that the calls are what they take: their
- * time in all, and the one that takes most. */
+ * time in all, and of those that the program calls the one that takes most. */
 static double short_operators(const struct verdict_facts *facts,
 			      const double *self, uint32_t *most)
 {
 	const struct timeline *timeline = facts->timeline;
+	double *outer = outer_times(facts);
 	double sum = 0;
 
 	*most = TIMELINE_NONE;
@@ -79,9 +103,11 @@ static double short_operators(const struct verdict_facts *facts,
 		    calls_a_step(facts, row, self[at]) < OPERATORS_MIN)
 			continue;
 		sum += self[at];
-		if (*most == TIMELINE_NONE || self[at] > self[*most])
+		if (outer &&
+		    (*most == TIMELINE_NONE || outer[at] > outer[*most]))
 			*most = at;
 	}
+	free(outer);
 	return sum;
 }
 
