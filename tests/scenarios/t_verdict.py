@@ -166,6 +166,39 @@ def test_an_idle_gpu_is_seen():
     expect_equal(rules(made(idle_gpu())), ["idle-host"])
 
 
+def syncs(where, stack=None):
+    """Ten steps of three kernels, the host waiting after each and idling then."""
+    events = []
+    for number in range(30):
+        at = number * 400
+        if number % 3 == 0:
+            events.append(step_(number // 3, at, 1200))
+        events += [slice_("cudaLaunchKernel", at, 5, cat="cuda_runtime",
+                          correlation=number),
+                   slice_("gemm", at + 10, 100, 7, "kernel", 0, device=0, stream=7,
+                          correlation=number),
+                   slice_(where[number % len(where)], at + 20, 110),
+                   slice_("cudaStreamSynchronize", at + 21, 100, cat="cuda_runtime",
+                          **({"Call stack": stack[number % 3]} if stack else {}))]
+    return events
+
+
+def test_the_call_site_that_waits():
+    """By the operator around it, by the line of Python around that, and by the stack."""
+    found = judged(made(syncs(("aten::item", "aten::item", "aten::nonzero"))))["findings"]
+    expect_equal(found[0]["rule"], "needless-sync", found)
+    expect("; 20 of 30 in cudaStreamSynchronize, in aten::item" in found[0]["figure"], found)
+    lines = [slice_("train.py(31): step", at * 1200, 1190, cat="python_function")
+             for at in range(10)]
+    found = judged(made(lines + syncs(("aten::item",))))["findings"]
+    expect("30 of 30 in cudaStreamSynchronize, in aten::item, in train.py(31): step"
+           in found[0]["figure"], found)
+    stacks = ("a.c(3): f;b.c(9): main", "a.c(7): g;b.c(9): main", "a.c(7): g")
+    found = judged(made(syncs(("work",), stack=stacks)))["findings"]
+    expect("20 of 30 in cudaStreamSynchronize at a.c(7): g, in work" in found[0]["figure"],
+           found)
+
+
 def test_lost_events_make_no_finding():
     """Kernels that are missing look like a GPU that has nothing to do."""
     for ours in ({"events": {"seen": 1000, "dropped": 400}},
