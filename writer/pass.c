@@ -13,6 +13,7 @@
 #include "writer/history/late.h"
 #include "writer/history/pack.h"
 #include "writer/steps/step_finder.h"
+#include "writer/trace_frame.h"
 #include "writer/window_trace.h"
 #include <errno.h>
 #include <time.h>
@@ -40,6 +41,8 @@ int pass_start(struct writer_state *state, struct session *session,
 
 	if (rc)
 		return rc;
+	if (is_live)
+		trace_frame_note_scheduled(session->head);
 	rc = history_start(state);
 	if (!rc)
 		rc = late_start(state);

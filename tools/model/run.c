@@ -271,6 +271,12 @@ static void close_file(struct reading *reading)
 		saturate_into(&run->unscheduled_ns,
 			      reading->metadata.unscheduled_ns);
 	}
+	/* A rank's neighbours are no strangers. */
+	if (reading->metadata.processors_ns > 0 && reading->rank < 0) {
+		saturate_into(&run->processors_ns,
+			      reading->metadata.processors_ns);
+		saturate_into(&run->others_ns, reading->metadata.others_ns);
+	}
 	run->files = run->step_count > reading->first
 			     ? run->steps[run->step_count - 1].file + 1
 			     : run->files + 1;
@@ -376,6 +382,14 @@ double run_disturbed(const struct run *run)
 		.ran_ns = run->ran_ns, .unscheduled_ns = run->unscheduled_ns};
 
 	return trace_metadata_unscheduled(&sums);
+}
+
+double run_others(const struct run *run)
+{
+	const struct trace_metadata sums = {.processors_ns = run->processors_ns,
+					    .others_ns = run->others_ns};
+
+	return trace_metadata_others(&sums);
 }
 
 const char *run_category(const struct run *run, size_t number)
