@@ -213,7 +213,8 @@ static bool take(struct writer_state *state, struct ring_reader *reader,
 		thinned_blocks(state, reader, event, place == PLACE_WRITE);
 		if (event_has_share(event)) {
 			region = *event;
-			draw_share(state, reader, &region);
+			draw_share(state, reader, &region,
+				   place == PLACE_WRITE);
 			event = &region;
 		}
 	}
