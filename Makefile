@@ -202,10 +202,16 @@ $(O)/tests/unit/%: $(O)/tests/unit/%.o $(UNIT_OBJECTS)
 	$(call say,LD,$@)
 	$(unit_link)
 
-# One that plays the rest of the folder itself.
+# Those that play the rest of the folder themselves.
 $(O)/tests/unit/preload/test_cupti_kinds: $(O)/tests/unit/preload/test_cupti_kinds.o \
 		$(addprefix $(O)/preload/cuda/cupti_,clock.o kinds.o library.o record.o side.o) \
 		$(UNIT_OBJECTS)
+	$(call say,LD,$@)
+	$(unit_link)
+
+$(O)/tests/unit/preload/test_cupti_graph_memory: \
+		$(O)/tests/unit/preload/test_cupti_graph_memory.o \
+		$(O)/preload/cuda/cupti_graph_memory.o $(UNIT_OBJECTS)
 	$(call say,LD,$@)
 	$(unit_link)
 

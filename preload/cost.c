@@ -15,6 +15,7 @@
  *	a region	its two ends and all between them that is ours, and two
  *			locks of glibc's malloc that a process of one thread
  *			would be spared: our thread is its second
+ *	a thinned one	its two ends, which are added to a sum
  *	one of a team	its two ends, those of a share, and the lines that go
  *			from one processor to another: all members wait for
  *			that.  A line that no cache has stands for those
@@ -41,6 +42,7 @@
 #define RECORD_BYTES 8192
 /* A pair may be two events. */
 #define BYTES	     (RECORD_BYTES + 2 * EVENTS * sizeof(struct event))
+#define SITES_BYTES  (THIN_SITES * sizeof(struct thin_site))
 
 _Static_assert(sizeof(struct thread) <= RECORD_BYTES, "the slots follow");
 
@@ -101,8 +103,8 @@ static __attribute__((noinline)) void *alloc_counted(size_t size)
 	if (unlikely(!(open & GATE_HEAP) || !model.fast))
 		return NULL;
 	if (open & GATE_HEAP_ALL)
-		return heap_alloc_all(model.alloc(size));
-	return heap_alloc(model.alloc(size));
+		return heap_alloc_all(model.alloc(size), size);
+	return heap_alloc(model.alloc(size), size);
 }
 
 static __attribute__((noinline)) void *alloc(size_t size)
@@ -219,6 +221,29 @@ static void record_region(struct thread *thread)
 	gomp_commit(&region.slice, end, &region.detail);
 }
 
+static void record_thinned(struct thread *thread)
+{
+	struct gomp_region region;
+
+	if (gomp_region_thins(&region, thread, &site, run_body,
+			      OMP_SCHEDULE_NONE)) {
+		gomp_library(&site)->parallel(run_body, NULL, 1, 0);
+		thin_add(thread, region.site, region.slice.start_ticks,
+			 clock_ticks());
+	}
+}
+
+/* All calls of its only site but one. */
+static void thin_all(struct thread *thread)
+{
+	struct gomp_region region;
+
+	thread->thin.sites = BYTES;
+	thread->thin.left = UINT32_MAX;
+	gomp_region_thins(&region, thread, &site, run_body, OMP_SCHEDULE_NONE);
+	region.site->mask = THIN_ALL;
+}
+
 /* The master's part, which is the longest. */
 static void record_team(struct thread *thread)
 {
@@ -261,6 +286,7 @@ static void read_clock(struct thread *thread)
 static void rewind_ring(struct thread *thread)
 {
 	thread->ring.next = RECORD_BYTES;
+	thread->thin.window = gate_openings();
 	thread->ring.stop = (int64_t)BYTES;
 }
 
@@ -297,6 +323,7 @@ enum timed {
 	LINES,
 	SLICE,
 	REGION,
+	THINNED,
 	TEAM,
 	NOTHING,
 	SETTLING,
@@ -314,6 +341,7 @@ static void (*const hooks[TIMED])(struct thread *thread) = {
 	[LINES] = read_line,
 	[SLICE] = record_slice,
 	[REGION] = record_region,
+	[THINNED] = record_thinned,
 	[TEAM] = record_team,
 	[NOTHING] = do_nothing,
 	[SETTLING] = only_settle,
@@ -362,6 +390,7 @@ static void measure(struct session *session, struct thread *thread)
 
 	memset(least, 0xff, sizeof(least));
 	thread_self = thread;
+	thin_all(thread);
 	for (int i = 0; i < BATCHES; i++) {
 		for (int what = 0; what < TIMED; what++)
 			least[what] =
@@ -378,8 +407,10 @@ static void measure(struct session *session, struct thread *thread)
 	/* A call's duration takes one reading more. */
 	if (heap.timed)
 		cost->event_ps += beyond(least, CLOCK, NOTHING, tick_ps);
-	cost->region_ps = beyond(least, REGION, CALLING, tick_ps) +
-			  beyond(least, LOCKS, NOTHING, tick_ps);
+	cost->locks_ps = beyond(least, LOCKS, NOTHING, tick_ps);
+	cost->region_ps =
+		beyond(least, REGION, CALLING, tick_ps) + cost->locks_ps;
+	cost->thinned_ps = beyond(least, THINNED, CALLING, tick_ps);
 	cost->member_ps = beyond(least, TEAM, CALLING, tick_ps) +
 			  TEAM_LINES * beyond(least, LINES, SETTLING, tick_ps);
 	cost->slice_ps = beyond(least, SLICE, SETTLING, tick_ps);
@@ -391,10 +422,10 @@ void cost_measure(struct session *session)
 
 	if (session->head->cost.slice_ps)
 		return;
-	memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE,
+	memory = mmap(NULL, BYTES + SITES_BYTES, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED)
 		return;
 	measure(session, memory);
-	munmap(memory, BYTES);
+	munmap(memory, BYTES + SITES_BYTES);
 }

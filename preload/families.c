@@ -154,7 +154,6 @@ void families_finish(struct thread *thread)
 void families_end(unsigned int wait_ms)
 {
 	sampler_end();
-	torch_end(wait_ms);
 	cupti_end(wait_ms);
 }
 

@@ -85,6 +85,15 @@ static void see_last(struct writer_state *state)
 	}
 }
 
+/* Who recovers another run's session has one of its own to end. */
+static inline void look_if_cancelled(struct writer_state *state,
+				     uint64_t events)
+{
+	if (!(events & (PREFAULT_EVENTS - 1)) &&
+	    writer_state_is_cancelled(state))
+		state->error = -ECANCELED;
+}
+
 /* Follows one ring ahead of the drain, as far as events that ended by
  * `until_ticks`, for the ends of regions. */
 static void scan_ahead(struct writer_state *state, struct ring_reader *reader,
@@ -93,8 +102,10 @@ static void scan_ahead(struct writer_state *state, struct ring_reader *reader,
 	struct ring *ring = &reader->thread->ring;
 	const uint64_t limit = ring_published(ring);
 	const struct event *event;
+	uint64_t events = 0;
 
-	while ((event = drain_peek(state->session, ring, &reader->scan, limit,
+	while (!state->error &&
+	       (event = drain_peek(state->session, ring, &reader->scan, limit,
 				   NULL, &state->budget)) &&
 	       event->end_ticks <= until_ticks) {
 		if (event->kind == EVENT_OMP_REGION)
@@ -106,6 +117,7 @@ static void scan_ahead(struct writer_state *state, struct ring_reader *reader,
 		else
 			step_finder_see(state, reader, event);
 		drain_skip(&reader->scan, event);
+		look_if_cancelled(state, ++events);
 	}
 }
 
@@ -229,15 +241,6 @@ static inline void keep_prefault(struct writer_state *state, uint64_t events)
 {
 	if (state->is_live && !(events & (PREFAULT_EVENTS - 1)))
 		chunk_prefault_refill(&state->prefault, state->session);
-}
-
-/* Who recovers another run's session has one of its own to end. */
-static inline void look_if_cancelled(struct writer_state *state,
-				     uint64_t events)
-{
-	if (state->is_cancelled && !(events & (PREFAULT_EVENTS - 1)) &&
-	    load_relaxed((_Atomic bool *)state->is_cancelled))
-		state->error = -ECANCELED;
 }
 
 /* Drains one ring as far as events that ended by `until_ticks`. */

@@ -66,7 +66,8 @@ static uint64_t latest_in_ring(const struct writer_state *state,
 	const struct event *event;
 	uint64_t latest = 0;
 
-	while ((event = drain_peek(state->session, ring, &drain, limit, NULL,
+	while (!writer_state_is_cancelled(state) &&
+	       (event = drain_peek(state->session, ring, &drain, limit, NULL,
 				   &budget))) {
 		if (event->end_ticks <= limit_ticks)
 			latest = max_u64(latest, event->end_ticks);
@@ -206,9 +207,13 @@ static int finish_trace(struct session *session, struct recovery_result *result)
 	rc = load(state, &gone);
 	before = state->counts.written;
 	if (!rc) {
-		history_recover(state, last_known(state));
+		const uint64_t end_ticks = last_known(state);
+
+		history_recover(state, end_ticks);
 		step_finder_recover(state);
-		rc = pass_finish(state, last_known(state));
+		rc = writer_state_is_cancelled(state)
+			     ? -ECANCELED
+			     : pass_finish(state, end_ticks);
 	}
 	if (state->file.temporary[0])
 		unlink(state->file.temporary);

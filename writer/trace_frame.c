@@ -315,6 +315,7 @@ static void heap(struct json *json, const struct writer_state *state,
 	json_u64(json, sums->heap_allocs);
 	json_pair_u64(json, "frees", sums->heap_frees);
 	json_pair_u64(json, "bytes", sums->heap_alloc_bytes);
+	json_pair_u64(json, "asked_bytes", sums->heap_asked_bytes);
 	json_pair_i64(json, "live_bytes", account->heap_live);
 	json_pair_i64(json, "peak_bytes",
 		      state->heap.peak > account->heap_live
@@ -339,6 +340,7 @@ static void heap(struct json *json, const struct writer_state *state,
 		json_pair_u64(json, "calls_before", before->allocs);
 		json_pair_u64(json, "frees_before", before->frees);
 		json_pair_u64(json, "bytes_before", before->alloc_bytes);
+		json_pair_u64(json, "asked_bytes_before", before->asked_bytes);
 	}
 	json_char(json, '}');
 }
@@ -572,6 +574,7 @@ static void ourselves(struct json *json, struct writer_state *state,
 	json_pair_u64(json, "slice_ps", cost->slice_ps);
 	json_pair_u64(json, "region_ps", cost->region_ps);
 	json_pair_u64(json, "member_ps", cost->member_ps);
+	json_pair_u64(json, "thinned_ps", cost->thinned_ps);
 	json_pair_u64(json, "teams", state->counts.teams);
 	json_raw(json, "},\"detail_ended\":");
 	if (state->file.detail_is_over)

@@ -188,11 +188,13 @@ static int resume_cut(struct writer_state *state,
 
 	coder_parse(gzip, &choice, NULL, 0);
 	rc = truncated_file_find(checkpoint->path, choice.kind == CODER_PLAIN,
-				 checkpoint->tail_at, &found);
+				 checkpoint->tail_at, &found,
+				 state->is_cancelled);
 	if (!rc)
 		rc = trace_file_resume(&file->trace, checkpoint->path,
 				       file->temporary, found.at,
-				       found.text_bytes, found.crc32, gzip);
+				       found.text_bytes, found.crc32, gzip,
+				       state->is_cancelled);
 	if (!rc)
 		session_note(state->session,
 			     "%s was cut; of its %lu events those in the first "
@@ -214,10 +216,10 @@ int window_trace_resume(struct writer_state *state,
 		return -EBADMSG;
 	log_format(file->temporary, sizeof(file->temporary), "%s.%d.tmp",
 		   checkpoint->path, (int)getpid());
-	rc = trace_file_resume(&file->trace, checkpoint->path, file->temporary,
-			       checkpoint->tail_at, checkpoint->text_bytes,
-			       checkpoint->crc32,
-			       state->session->head->options.gzip);
+	rc = trace_file_resume(
+		&file->trace, checkpoint->path, file->temporary,
+		checkpoint->tail_at, checkpoint->text_bytes, checkpoint->crc32,
+		state->session->head->options.gzip, state->is_cancelled);
 	if (rc == -EBADMSG)
 		rc = resume_cut(state, checkpoint);
 	if (rc) {

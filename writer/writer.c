@@ -405,14 +405,16 @@ static void end_session(void)
 }
 
 /* In a process that has nothing else to do.  Where it can't write, the session
- * stays for `traceprof recover`. */
+ * stays for `traceprof recover`; who removed the file wants no other one. */
 static void finish_alone(void *arg)
 {
 	struct session_header *head = writer.session->head;
+	int rc;
 
 	(void)arg;
 	store_relaxed(&head->finisher, (uint32_t)getpid());
-	if (!pass_finish(&writer.state, writer.stop_ticks))
+	rc = pass_finish(&writer.state, writer.stop_ticks);
+	if (!rc || rc == -ENOENT)
 		end_session();
 }
 

@@ -86,6 +86,8 @@ struct step_search {
 	_Atomic uint64_t live_ticks; /* its first step, 0 not yet */
 	uint64_t passed; /* steps that a schedule did not count, since what they
 			    did was no longer there when they were known */
+	uint64_t own_ticks; /* when the program marked its first step itself;
+			       set before NONE */
 
 	/* For a recovery: the writer's own. */
 	struct search_log log;

@@ -52,8 +52,9 @@
 	X(GPU_UNIFIED,  "unified")	/* payload unified; extra: as CUPTI counts */ \
 	X(GPU_POOL,     "memory_pool")	/* payload memory, then gpu_pool */ \
 	X(GPU_SAMPLE,   "gpu_sample")	/* payload sample: since the one before */ \
-	X(OMP_THINNED,  "omp_thinned")	/* name: number of marks; extra: the \
-					   first one's; payload words: marks */ \
+	X(OMP_THINNED,  "omp_thinned")	/* name: number of calls; extra: the \
+					   first one's; payload words: marks, \
+					   or with IN_SUMS their sums */ \
 	X(BLAS,         "blas")		/* name; payload blas */	\
 	X(MAP,          "map")		/* payload map */		\
 	X(CPU_SAMPLE,   "cpu_sample")	/* payload cpu; stack */	\
@@ -82,6 +83,8 @@ enum event_flag {
 	EVENT_SCANNED = 64,    /* the scan ahead of the drain has been here */
 	EVENT_INNER = 128,     /* BLAS: inside another call of it */
 	EVENT_OPERATOR = 256,  /* SCOPE: one of PyTorch's; extra: its shapes */
+	EVENT_IN_SUMS = 512,   /* OMP_THINNED: calls of one site, which is in
+				  outlined_offset; see event_sum */
 };
 
 /* What an OMP_WAIT waited for or an OMP_ACQUIRED holds; word for names. */
@@ -528,6 +531,9 @@ static inline uint64_t event_mark_took(uint64_t mark)
 {
 	return (uint32_t)mark;
 }
+
+/* Of EVENT_IN_SUMS: the payload's words, in ticks. */
+enum event_sum { EVENT_SUM_ALL, EVENT_SUM_LEAST, EVENT_SUM_MOST };
 
 /* The word for a kind; "unknown" for a number out of range. */
 const char *event_kind_word(unsigned int kind);

@@ -83,9 +83,11 @@ void gate_record(bool open)
 	/* The window has begun, or goes on till the end: what follows the gate
 	 * may take milliseconds, in which other threads' events belong to it.
 	 */
-	if (open)
+	if (open) {
+		add_relaxed(&gate_page.openings, 1);
 		atomic_fetch_or_explicit(&gate_page.bits, bits,
 					 memory_order_relaxed);
+	}
 	for (int i = 0; i < GATE_FOLLOWERS; i++) {
 		/* ACQUIRE pairs with RELEASE in gate_on_change(). */
 		void (*const opened)(bool) = load_acquire(&followers[i]);

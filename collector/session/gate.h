@@ -53,7 +53,8 @@ enum gate_bit {
 
 struct gate_page {
 	_Atomic uint32_t bits;
-	char rest[PAGE_BYTES - sizeof(uint32_t)];
+	_Atomic uint32_t openings; /* how often it was opened to record */
+	char rest[PAGE_BYTES - 2 * sizeof(uint32_t)];
 };
 
 extern struct gate_page gate_page __attribute__((visibility("hidden")));
@@ -61,6 +62,12 @@ extern struct gate_page gate_page __attribute__((visibility("hidden")));
 static inline uint32_t gate_bits(void)
 {
 	return load_relaxed(&gate_page.bits);
+}
+
+/* Another number means that another window may be open. */
+static inline uint32_t gate_openings(void)
+{
+	return load_relaxed(&gate_page.openings);
 }
 
 /* Marks the page.  0, or -errno where the kernel can't (then an atfork child

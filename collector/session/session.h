@@ -98,6 +98,9 @@ struct session_cost {
 	uint32_t region_ps;  /* a parallel region of one thread */
 	uint32_t member_ps;  /* what each member of a team loses by one, by
 				its own part or waiting for others' */
+	uint32_t thinned_ps; /* a call that is thinned */
+	uint32_t locks_ps;   /* in region_ps: what is not the hook's but
+				glibc's, where a process has two threads */
 };
 
 /* What wakes the writer, beside a request and its own time. */
@@ -111,7 +114,7 @@ enum writer_sleep {
  * child whose allocations begin none. */
 struct heap_before {
 	uint64_t allocs, frees;
-	uint64_t alloc_bytes, free_bytes;
+	uint64_t alloc_bytes, free_bytes, asked_bytes;
 	uint64_t is_known;
 };
 

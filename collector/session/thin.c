@@ -2,15 +2,16 @@
 /* thin.c - sites, marks, and the look back; see thin.h. */
 #include "collector/session/thin.h"
 
-#include "collector/session/gate.h"
 #include <string.h>
 
-#define PROBES	  8u
+#define PROBES	   8u
 /* A heap event, until it is measured. */
-#define EVENT_PS  20000u
-#define SLICE_PS  50000u
-#define REGION_PS 90000u
-#define MEMBER_PS 400000u
+#define EVENT_PS   20000u
+#define SLICE_PS   50000u
+#define REGION_PS  90000u
+#define MEMBER_PS  400000u
+#define THINNED_PS 30000u
+#define LOCKS_PS   15000u
 
 static struct thin_site *site_at(const struct thread *thread, uint32_t number)
 {
@@ -23,6 +24,8 @@ COLD void thin_start(struct thread *thread)
 	for (uint32_t i = 0; i < thread->thin.used; i++)
 		site_at(thread, i)->mask = 0;
 	thread->thin.since_ticks = 0;
+	thread->thin.sums = 0;
+	thread->thin.window = THIN_NO_WINDOW;
 	thread->thin.heap_since = 0;
 	thread->thin.left = 1;
 	thread->thin.over = 0;
@@ -100,24 +103,94 @@ static void flush(struct thread *thread)
 	marks->name = 0;
 }
 
+/* --- sums ----------------------------------------------------------------- */
+
+uint64_t thin_first(const struct thin *thin, const struct thin_site *sites)
+{
+	uint64_t first = thin->marked;
+
+	for (uint32_t i = 0; i < thin->used && i < THIN_SITES; i++)
+		first -= sites[thin->place[i]].count;
+	return first;
+}
+
+static void clear(struct thin_site *site)
+{
+	site->count = 0;
+	site->sum = 0;
+	site->above = 0;
+	site->most = 0;
+}
+
+/* Where there is no room they wait on, or are refused if they `must` go. */
+static void flush_sums(struct thread *thread, uint64_t now_ticks, bool must)
+{
+	struct thin *thin = &thread->thin;
+	uint64_t number = thin_first(thin, thin_sites(thread));
+
+	for (uint32_t i = 0; i < thin->used; i++) {
+		struct thin_site *site = site_at(thread, i);
+		struct event *event;
+
+		if (!site->count)
+			continue;
+		event = ring_reserve(&thread->ring, 1);
+		if (!event && !must)
+			return;
+		if (event) {
+			*event = thin_sums(thin, thin_sites(thread),
+					   thin->place[i], number, now_ticks);
+			ring_commit(&thread->ring, 1, 0);
+		}
+		for (uint32_t n = 0; !event && n < site->count; n++) {
+			thread->ring.committed--;
+			ring_refuse(&thread->ring, (enum event_kind)site->kind,
+				    now_ticks);
+		}
+		number += site->count;
+		clear(site);
+	}
+	thin->sums_ticks = now_ticks;
+}
+
 COLD void thin_flush(struct thread *thread)
 {
 	if (thread->thin.marks.name)
 		flush(thread);
+	if (thread->thin.sums)
+		flush_sums(thread, clock_ticks(), true);
 }
 
-bool thin_mark(struct thread *thread, const struct thin_site *site,
-	       uint64_t start_ticks, uint64_t end_ticks)
+/* The first call that ends in a window. */
+static COLD void turn(struct thread *thread)
+{
+	const struct session *session = load_relaxed(&session_here);
+	const uint32_t now = gate_openings();
+	uint64_t opened;
+
+	flush_sums(thread, clock_ticks(), true);
+	thread->thin.window = now;
+	thread->thin.window_ticks = UINT64_MAX;
+	if (!session)
+		return;
+	/* ACQUIRE pairs with RELEASE in publish(): the window's start. */
+	opened = load_acquire(&session->head->windows.opened);
+	if (opened)
+		thread->thin.window_ticks =
+			session->head->windows
+				.window[(opened - 1) % WINDOWS_MAX]
+				.start_ticks;
+	thread->thin.sums_ticks = thread->thin.window_ticks;
+}
+
+static void mark(struct thread *thread, const struct thin_site *site,
+		 uint64_t start_ticks, uint64_t end_ticks)
 {
 	struct event *marks = &thread->thin.marks;
 	const uint64_t took = end_ticks - start_ticks;
 	uint64_t after = start_ticks - marks->start_ticks;
 	uint32_t count = marks->name;
-	struct thread *was;
 
-	if (unlikely(took > UINT32_MAX))
-		return false;
-	was = thread_fill();
 	if (count && unlikely(after > EVENT_MARK_AFTER_MAX)) {
 		flush(thread);
 		count = 0;
@@ -136,8 +209,44 @@ bool thin_mark(struct thread *thread, const struct thin_site *site,
 	marks->name = count + 1;
 	if (count + 1 == EVENT_MARKS)
 		flush(thread);
+}
+
+bool thin_mark(struct thread *thread, struct thin_site *site,
+	       uint64_t start_ticks, uint64_t end_ticks)
+{
+	struct thin *thin = &thread->thin;
+	struct thread *was;
+
+	if (unlikely(end_ticks - start_ticks > UINT32_MAX))
+		return false;
+	was = thread_fill();
+	if (!thin->sums)
+		mark(thread, site, start_ticks, end_ticks);
+	else if (thin->window != gate_openings())
+		turn(thread);
 	thread_unbusy(was);
-	return true;
+	return !thin->sums || thin_add(thread, site, start_ticks, end_ticks);
+}
+
+/* Marks are for the search of the step, and for windows that are cut from what
+ * is kept: else sums do. */
+static void choose(struct thread *thread, const struct session_header *head,
+		   uint64_t now_ticks)
+{
+	const struct step_search *search = &head->search;
+	const uint32_t state = search_state(search);
+	const bool is_over =
+		state == SEARCH_NONE || state == SEARCH_OVER ||
+		(state == SEARCH_LIVE && load_relaxed(&search->live_ticks));
+	const uint32_t sums = is_over && !head->flight.is_on;
+
+	if (thread->thin.sums)
+		flush_sums(thread, now_ticks, !sums);
+	else if (sums && thread->thin.marks.name)
+		flush(thread);
+	if (sums != thread->thin.sums)
+		thread->thin.window = THIN_NO_WINDOW;
+	thread->thin.sums = sums;
 }
 
 /* --- the look back -------------------------------------------------------- */
@@ -145,6 +254,16 @@ bool thin_mark(struct thread *thread, const struct thin_site *site,
 static uint64_t drawn_of(uint64_t calls, uint32_t mask)
 {
 	return mask == THIN_ALL ? 0 : calls / (mask + 1u);
+}
+
+/* What one call takes that is thinned, and the locks that are none of a
+ * team's. */
+static uint64_t thinned_ps(const struct thin_site *site,
+			   const struct session_cost *cost)
+{
+	const bool locks = site->kind == EVENT_OMP_REGION && site->team <= 1;
+
+	return cost->thinned_ps + (locks ? cost->locks_ps : 0);
 }
 
 /* Picoseconds that the site's calls since the last look cost with that mask. */
@@ -158,9 +277,7 @@ static uint64_t cost_of(const struct thin_site *site,
 	/* All members of a team wait for each other's: of this one's time. */
 	if (site->kind == EVENT_OMP_REGION)
 		each = site->team > 1 ? cost->member_ps : cost->region_ps;
-	/* A mark takes two readings of the clock, like a slice, and less of
-	 * everything else. */
-	return drawn * each + (calls - drawn) * cost->slice_ps / 2;
+	return drawn * each + (calls - drawn) * thinned_ps(site, cost);
 }
 
 /* Of those that can be thinned more. */
@@ -255,7 +372,9 @@ static void look(struct thread *thread, const struct session_header *head,
 	 * may let it wait for as long as a short program runs. */
 	static const struct session_cost usual = {.slice_ps = SLICE_PS,
 						  .region_ps = REGION_PS,
-						  .member_ps = MEMBER_PS};
+						  .member_ps = MEMBER_PS,
+						  .thinned_ps = THINNED_PS,
+						  .locks_ps = LOCKS_PS};
 	const struct session_cost *cost =
 		head->cost.slice_ps ? &head->cost : &usual;
 	const uint64_t share = share_of(head, ticks);
@@ -284,9 +403,12 @@ COLD void thin_look(struct thread *thread, uint64_t now_ticks)
 {
 	struct session *session = load_relaxed(&session_here);
 	const uint64_t since = thread->thin.since_ticks;
+	struct thread *was = thread_fill();
 
 	thread->thin.left = THIN_CALLS;
 	thread->thin.since_ticks = now_ticks;
+	if (session)
+		choose(thread, session->head, now_ticks);
 	/* The first look back has nothing to look at. */
 	if (since && session)
 		look(thread, session->head, now_ticks - since);
@@ -298,10 +420,11 @@ COLD void thin_look(struct thread *thread, uint64_t now_ticks)
 		if (session)
 			thread->thin.marked_ps +=
 				(calls - drawn_of(calls, site->mask)) *
-				session->head->cost.region_ps *
+				thinned_ps(site, &session->head->cost) *
 				(site->team > 1 ? site->team : 1);
 		site->looked = site->calls;
 	}
+	thread_unbusy(was);
 }
 
 /* --- the heap ------------------------------------------------------------- */

@@ -10,10 +10,13 @@
  * then regions, of which every second is, every fourth, and so on.  A site that
  * comes seldom is left alone, so what a program does once a step stays.
  *
- * A call that is thinned leaves a mark of eight bytes, its site, start and
- * length, and four marks go into the ring as one event (EVENT_OMP_THINNED).  So
- * totals are exact, whatever is thinned, and the search for the step sees each
- * region.
+ * A call that is thinned is added to its site's sums: count, total, least and
+ * most.  At each look they go into the ring, one event for each site
+ * (EVENT_OMP_THINNED), and so they do when another window opens
+ * (gate_openings()).  While the writer searches for the step, which is to see
+ * each region, and where windows are cut from what is kept, a call leaves a
+ * mark of eight bytes instead, its site, start and length, of which four are an
+ * event.  So totals are exact, whatever is thinned.
  *
  * Counts decide, and the clock no more than it must: one in 2^n is drawn, and a
  * change takes THIN_OVER looks in a row that are for it, the way back
@@ -33,15 +36,18 @@
 #ifndef COLLECTOR_THIN_H
 #define COLLECTOR_THIN_H
 
+#include "collector/session/gate.h"
 #include "collector/session/thread.h"
 
-#define THIN_CALLS 1024u
-#define THIN_OVER  2u
-#define THIN_UNDER 8u
+#define THIN_CALLS     1024u
+#define THIN_OVER      2u
+#define THIN_UNDER     8u
 /* Of no site is less drawn than one in so many; a mask. */
-#define THIN_MOST  1023u
+#define THIN_MOST      1023u
+/* Of which window sums are that are not kept. */
+#define THIN_NO_WINDOW UINT32_MAX
 /* Of waits nothing is. */
-#define THIN_ALL   UINT32_MAX
+#define THIN_ALL       UINT32_MAX
 
 /* By which a block is chosen; the file says so (trace-format.md). */
 static inline uint32_t thin_heap_number(uint64_t address)
@@ -65,7 +71,7 @@ static inline bool thin_heap_skips(const void *block)
 /* A new owner of a record; nothing is thinned. */
 void thin_start(struct thread *thread);
 
-/* Owner: the marks that wait go into the ring. */
+/* Owner: the marks and sums that wait go into the ring. */
 void thin_flush(struct thread *thread);
 
 /* The cold halves of what follows. */
@@ -114,9 +120,57 @@ static inline bool thin_skips(struct thread *thread, struct thin_site *site)
 	return (site->calls++ - site->base) & site->mask;
 }
 
-/* A call that was skipped has returned.  False: it is to be an event after all,
- * since its mark would not hold it. */
-bool thin_mark(struct thread *thread, const struct thin_site *site,
+/* Adds the call where nothing has to be looked at first: what most are. */
+static inline bool thin_add(struct thread *thread, struct thin_site *site,
+			    uint64_t start_ticks, uint64_t end_ticks)
+{
+	struct thin *thin = &thread->thin;
+	const uint64_t took = end_ticks - start_ticks;
+
+	if (unlikely(thin->window != gate_openings() || took > UINT32_MAX ||
+		     start_ticks < thin->window_ticks))
+		return false;
+	thread_fill();
+	site->count++;
+	site->sum += took;
+	if (~(uint32_t)took > site->above)
+		site->above = ~(uint32_t)took;
+	if (took > site->most)
+		site->most = (uint32_t)took;
+	thin->marked++;
+	thread->ring.committed++;
+	thread_unbusy(thread);
+	return true;
+}
+
+/* The same where that said false.  False: it is to be an event after all, since
+ * no mark would hold it, or it began in another window. */
+bool thin_mark(struct thread *thread, struct thin_site *site,
 	       uint64_t start_ticks, uint64_t end_ticks);
+
+/* What waits of a thread's sums, as the event that it will be; `first` is the
+ * number of the first call. */
+static inline struct event thin_sums(const struct thin *thin,
+				     const struct thin_site *sites, uint32_t at,
+				     uint64_t first, uint64_t end_ticks)
+{
+	const struct thin_site *site = &sites[at];
+
+	return (struct event){
+		.kind = EVENT_OMP_THINNED,
+		.flags = EVENT_IN_SUMS,
+		.name = site->count,
+		.outlined_offset = at,
+		.extra = (uint32_t)first,
+		.start_ticks = thin->sums_ticks,
+		.end_ticks = end_ticks,
+		.words = {[EVENT_SUM_ALL] = site->sum,
+			  [EVENT_SUM_LEAST] = ~site->above,
+			  [EVENT_SUM_MOST] = site->most},
+	};
+}
+
+/* The number of the first call whose sum waits. */
+uint64_t thin_first(const struct thin *thin, const struct thin_site *sites);
 
 #endif

@@ -242,6 +242,7 @@ void thread_sum(const struct session *session, struct thread_sums *sums)
 		sums->heap_allocs += t->ring.heap_allocs;
 		sums->heap_frees += t->ring.heap_frees;
 		sums->heap_alloc_bytes += t->ring.heap_alloc_bytes;
+		sums->heap_asked_bytes += t->asked_bytes;
 		sums->heap_free_bytes += t->ring.heap_free_bytes;
 		for (int i = 0; i < EVENT_KIND_COUNT; i++) {
 			sums->dropped_by_kind[i] += t->ring.dropped[i];

@@ -99,7 +99,10 @@ struct thin_site {
 	uint32_t looked; /* and of the last look */
 	uint32_t team;	 /* members of the last region drawn; 0: one */
 	uint32_t wanted; /* scratch of the look: a mask */
-	uint32_t pad[5];
+	uint32_t count;	 /* thinned since they were last told of, */
+	uint64_t sum;	 /* their ticks, */
+	uint32_t above;	 /* UINT32_MAX less the fewest, */
+	uint32_t most;	 /* and the most */
 };
 
 _Static_assert(sizeof(struct thin_site) == CACHE_LINE, "one site, one line");
@@ -107,13 +110,17 @@ _Static_assert(sizeof(struct thin_site) == CACHE_LINE, "one site, one line");
 struct thin {
 	struct event marks; /* those that are not in the ring yet */
 	uint64_t sites;	    /* THIN_SITES of them, from the record; 0 not yet */
-	uint64_t marked;    /* marks ever */
+	uint64_t marked;    /* calls that were thinned, ever */
 	uint64_t marked_ps; /* what those cost up to the last look */
-	uint64_t since_ticks; /* the last look, 0 none */
-	uint32_t left;	      /* calls until the next */
-	uint32_t is_off;      /* no bound, or no room */
-	uint32_t over, under; /* looks in a row that would change masks */
-	uint32_t used;	      /* sites, which lie at these places */
+	uint64_t since_ticks;  /* the last look, 0 none */
+	uint64_t window_ticks; /* what began before it is in no sum, */
+	uint64_t sums_ticks;   /* and in none of those that wait */
+	uint32_t window;       /* gate_openings() of the sums */
+	uint32_t sums;	       /* 1: they are kept, nobody needs marks */
+	uint32_t left;	       /* calls until the next look */
+	uint32_t is_off;       /* no bound, or no room */
+	uint32_t over, under;  /* looks in a row that would change masks */
+	uint32_t used;	       /* sites, which lie at these places */
 	uint8_t place[THIN_SITES];
 
 	uint64_t heap_skipped[2]; /* allocations and frees that are no events */
@@ -146,6 +153,7 @@ struct thread {
 	uint64_t started_ticks; /* of the present owner */
 	uint64_t generation;	/* owners so far */
 	uint64_t is_named;	/* by the program: the writer leaves it */
+	uint64_t asked_bytes;	/* for the blocks in ring.heap_alloc_bytes */
 	int64_t sample_left;	/* bytes up to the next sample of the heap */
 	uint64_t sample_state;	/* of random numbers, 0 none yet */
 	uint64_t stack_low;	/* where its stack may be walked, to ... */
@@ -287,7 +295,7 @@ struct thread_sums {
 	uint64_t dropped_by_kind[EVENT_KIND_COUNT];
 	uint64_t marked_ps; /* what those of OpenMP cost, as far as known */
 	uint64_t heap_allocs, heap_frees;
-	uint64_t heap_alloc_bytes, heap_free_bytes;
+	uint64_t heap_alloc_bytes, heap_free_bytes, heap_asked_bytes;
 };
 void thread_sum(const struct session *session, struct thread_sums *sums);
 

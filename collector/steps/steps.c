@@ -503,6 +503,7 @@ static void end_search(struct step_search *search)
 {
 	uint32_t was = search_state(search);
 
+	search->own_ticks = clock_ticks();
 	while (was != SEARCH_OVER && !search_move(search, was, SEARCH_NONE))
 		was = search_state(search);
 	/* The schedule is begun anew, unless the thread has counted. */

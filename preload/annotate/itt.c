@@ -3,8 +3,7 @@
  * itt.c - fills the tables of each copy of ittnotify; see itt.h.
  *
  * A copy asks once, at its first call, on any thread.  Functions that we have
- * no use for get what they have without a collector; those that make domains
- * and strings stay, since they do so by themselves.
+ * no use for get what they have without a collector.
  *
  * OpenMP runtimes tell of their regions here too.  OMPT brings those.
  */
@@ -13,6 +12,7 @@
 #include "collector/system/log.h"
 #include "preload/annotate/injection.h"
 #include "preload/annotate/itt_abi.h"
+#include "preload/annotate/itt_names.h"
 #include "preload/annotate/nvtx_range.h"
 #include "preload/annotate/scope.h"
 #include "preload/process/life.h"
@@ -71,6 +71,11 @@ void itt_say(struct session *session)
 	log_say("ITT tasks are left to %s (" VARIABLE ")", other);
 }
 
+bool itt_is_ours(void)
+{
+	return !other[0];
+}
+
 /* --- domains and names ---------------------------------------------------- */
 
 static const struct nvtx_string *domain_of(const struct itt_domain *domain)
@@ -102,14 +107,38 @@ static struct nvtx_event named(const struct itt_string *name)
 
 /* --- tasks ---------------------------------------------------------------- */
 
+static const struct itt_listener *_Atomic listener;
+
+void itt_listen(const struct itt_listener *who)
+{
+	/* RELEASE pairs with ACQUIRE in listener_of(). */
+	store_release(&listener, who);
+}
+
+/* Who takes this domain's tasks; NULL: they are scopes as all are. */
+static const struct itt_listener *listener_of(const struct itt_domain *domain)
+{
+	/* ACQUIRE pairs with RELEASE in itt_listen(). */
+	const struct itt_listener *who = load_acquire(&listener);
+
+	return unlikely(who) && domain && domain->name &&
+			       !strcmp(domain->name, who->domain)
+		       ? who
+		       : NULL;
+}
+
 static void task_begin(const struct itt_domain *domain, struct itt_id id,
 		       struct itt_id parent, const struct itt_string *name)
 {
+	const struct itt_listener *who = listener_of(domain);
 	const struct nvtx_event event = named(name);
 
 	(void)id;
 	(void)parent;
-	nvtx_push(domain_of(domain), &event);
+	if (who)
+		who->begins(event.message.ascii);
+	else
+		nvtx_push(domain_of(domain), &event);
 }
 
 /* The function's address is all there is to name it by. */
@@ -118,7 +147,7 @@ static void task_begin_fn(const struct itt_domain *domain, struct itt_id id,
 {
 	const int saved = errno;
 	Dl_info info;
-	struct itt_string name = {"(task)"};
+	struct itt_string name = {.text = "(task)"};
 
 	if (gate_bits() & GATE_SCOPE && function && dladdr(function, &info) &&
 	    info.dli_sname)
@@ -129,7 +158,12 @@ static void task_begin_fn(const struct itt_domain *domain, struct itt_id id,
 
 static void task_end(const struct itt_domain *domain)
 {
-	nvtx_pop(domain_of(domain));
+	const struct itt_listener *who = listener_of(domain);
+
+	if (who)
+		who->ends();
+	else
+		nvtx_pop(domain_of(domain));
 }
 
 static void marker(const struct itt_domain *domain, struct itt_id id,
@@ -225,7 +259,7 @@ static struct itt_id frame_id(const struct itt_id *id)
 static void frame_begin(const struct itt_domain *domain,
 			const struct itt_id *id)
 {
-	const struct itt_string name = {domain ? domain->name : NULL};
+	const struct itt_string name = {.text = domain ? domain->name : NULL};
 	const struct nvtx_event event = named(&name);
 	const struct itt_id known = frame_id(id);
 
@@ -456,6 +490,8 @@ static void thread_set_name(const char *name)
 
 /* clang-format off */
 #define ENTRIES(X)							\
+	X(domain_create, itt_domain_create)			\
+	X(string_handle_create, itt_string_create)		\
 	X(task_begin, task_begin)				\
 	X(task_begin_fn, task_begin_fn)				\
 	X(task_end, task_end)					\
@@ -481,13 +517,6 @@ static void thread_set_name(const char *name)
 	X(thread_set_name, thread_set_name)
 /* clang-format on */
 
-/* Without them a copy makes no domains, and no calls then. */
-static bool makes(const char *name)
-{
-	return !strncmp(name, "__itt_domain_create", 19) ||
-	       !strncmp(name, "__itt_string_handle_create", 26);
-}
-
 /* No table: its pointers would be relocated in each process, on a page of
  * their own. */
 static void (*ours(const char *name))(void)
@@ -511,7 +540,7 @@ static void fill(const struct itt_function *functions, bool is_wanted)
 			continue;
 		if (is_wanted && function)
 			*(void (**)(void))functions->function = function;
-		else if (!is_wanted || !makes(functions->name))
+		else
 			*functions->function = functions->none;
 	}
 }

@@ -14,6 +14,17 @@
 /* Constructor: puts our own path into the environment. */
 void itt_announce(void);
 
+/* Who takes the tasks of a domain instead; for good. */
+struct itt_listener {
+	const char *domain;
+	void (*begins)(const char *name);
+	void (*ends)(void);
+};
+void itt_listen(const struct itt_listener *who);
+
+/* No other collector is named in the environment. */
+bool itt_is_ours(void);
+
 /* Says if another collector is named there. */
 void itt_say(struct session *session);
 

@@ -46,12 +46,17 @@ struct itt_domain {
 	int flags; /* 0: the program's calls stop at it */
 	const char *name;
 	void *wide;
-	int extra;
-	void *ours; /* is the collector's */
+	int is_made; /* this and the next are the collector's */
+	void *ours;
+	void *next;
 };
 
 struct itt_string {
 	const char *text;
+	void *wide;
+	int extra;
+	void *ours;
+	void *next;
 };
 
 /* Passed by value. */

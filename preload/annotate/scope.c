@@ -154,6 +154,18 @@ unsigned int scope_depth(const struct thread *thread, uint64_t owner)
 	return count;
 }
 
+uint64_t scope_innermost(const struct thread *thread, uint64_t owner,
+			 uint64_t other)
+{
+	uint32_t at = min_u32(load_relaxed(&thread->depth), OPEN_SLICES_MAX);
+
+	while (at--)
+		if (is_scope_of(&thread->open[at], owner) ||
+		    is_scope_of(&thread->open[at], other))
+			return thread->open[at].code;
+	return 0;
+}
+
 void scope_push(struct thread *thread, uint64_t owner, bool is_shown,
 		uint32_t name, const struct scope_details *details)
 {

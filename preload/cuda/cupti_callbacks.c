@@ -370,33 +370,33 @@ static void call_came(const CUpti_CallbackData *data,
 		see_work(data, domain, number);
 }
 
-/* Nodes of graphs, by who made them and when: a launch that made one ran
- * nothing.  In the order of time, nearly. */
+/* Nodes of graphs, by who made them and when, as records have it: between two
+ * clocks a call may seem to be over before its node is made.  A launch that
+ * made one ran nothing.  In the order of time, nearly. */
 #define NODES	    65536u
 #define NODES_APART 100u /* of a second: two threads may swap places */
 static struct {
-	_Atomic uint64_t ticks;
+	_Atomic uint64_t time;
 	_Atomic uint64_t tid;
 } nodes[NODES];
 static _Atomic uint64_t node_count;
 
-bool cupti_callbacks_captured(const struct event *call)
+bool cupti_callbacks_captured(uint32_t tid, uint64_t start, uint64_t end)
 {
-	const struct session *session = load_relaxed(&session_here);
 	const uint64_t count = load_relaxed(&node_count);
 	const uint64_t first = count > NODES ? count - NODES : 0;
 	uint64_t apart;
 
 	if (!count)
 		return false;
-	apart = clock_ticks_per_second(&session->head->clock) / NODES_APART;
+	apart = cupti_clock_second() / NODES_APART;
 	for (uint64_t i = count; i-- > first;) {
-		const uint64_t ticks = load_relaxed(&nodes[i % NODES].ticks);
+		const uint64_t time = load_relaxed(&nodes[i % NODES].time);
 
-		if (ticks + apart < call->start_ticks)
+		if (time + apart < start)
 			break;
-		if (ticks >= call->start_ticks && ticks <= call->end_ticks &&
-		    load_relaxed(&nodes[i % NODES].tid) == call->extra)
+		if (time >= start && time <= end &&
+		    load_relaxed(&nodes[i % NODES].tid) == tid)
 			return true;
 	}
 	return false;
@@ -412,7 +412,7 @@ static void note_node(void)
 	store_relaxed(&nodes[at].tid, thread_records(thread)
 					      ? thread->tid
 					      : (uint64_t)syscall(SYS_gettid));
-	store_relaxed(&nodes[at].ticks, clock_ticks());
+	store_relaxed(&nodes[at].time, cupti_clock_now());
 	if (!thread_records(thread))
 		return;
 	call = load_relaxed(place_of(thread));

@@ -225,6 +225,24 @@ static uint64_t on_line(struct line *line, uint64_t time)
 	       (uint64_t)(int64_t)((double)(int64_t)(time - from->time) * rate);
 }
 
+uint64_t cupti_clock_now(void)
+{
+	uint64_t time = 0;
+
+	if (!load_relaxed(&clocks.converts))
+		return clock_ticks();
+	return cupti.cuptiGetTimestamp(&time) == CUPTI_SUCCESS ? time : 0;
+}
+
+uint64_t cupti_clock_second(void)
+{
+	const struct session *session = load_relaxed(&session_here);
+
+	return load_relaxed(&clocks.converts)
+		       ? UINT64_C(1000000000)
+		       : clock_ticks_per_second(&session->head->clock);
+}
+
 uint64_t cupti_clock_ticks(uint64_t time)
 {
 	uint64_t ticks;

@@ -27,6 +27,10 @@ int cupti_clock_again(void);
  * client's is in use. */
 void cupti_clock_pair(bool is_ours);
 
+/* Now, by the clock that records have, and a second of that; any thread. */
+uint64_t cupti_clock_now(void);
+uint64_t cupti_clock_second(void);
+
 /* Of a record, 0 stays 0. */
 uint64_t cupti_clock_ticks(uint64_t time);
 

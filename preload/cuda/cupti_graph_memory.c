@@ -4,7 +4,9 @@
  *
  * Callbacks leave nodes in a table, by their graph's handle, and once more by
  * the id that the work of its launches has.  Places of graphs that are gone are
- * taken again, after all others: their records may still be on the way.
+ * taken again, after all others: their records may still be on the way.  So a
+ * reader looks at a place's key before and after it reads, and counts what it
+ * found: a launch whose nodes are not all there any more is said.
  */
 #ifdef HAVE_CUPTI
 
@@ -20,11 +22,10 @@
 #define GRAPHS	1024u
 #define THREADS 1024u
 #define CALLS	4096u
-#define RUNS	64u
 /* Keys: a graph's handle, or its id with the first of these. */
 #define OF_ID	(UINT64_C(1) << 63)
 #define GONE	(UINT64_C(1) << 62)
-#define BUSY	GONE - 1
+#define BUSY	(GONE - 1)
 
 struct op {
 	uint64_t order, address, bytes; /* 0 bytes: it frees */
@@ -32,14 +33,17 @@ struct op {
 
 static struct {
 	_Atomic uint64_t key; /* 0 free */
-	struct op op;
+	_Atomic uint64_t order, address, bytes;
 } nodes[NODES];
 static _Atomic uint32_t cursor;
 static _Atomic uint64_t orders;
 static _Atomic bool is_short;
 
-/* By id: the graph has such nodes. */
-static _Atomic uint32_t graph_of[GRAPHS];
+/* By id: the graph has so many such nodes. */
+static struct {
+	_Atomic uint32_t id;
+	_Atomic uint32_t count;
+} known[GRAPHS];
 /* By thread: its number and the graph that its call has just given a node. */
 static struct {
 	_Atomic uint32_t tid;
@@ -111,13 +115,31 @@ static void add(uint64_t key, struct op op)
 			    &nodes[at].key, &was, BUSY, memory_order_relaxed,
 			    memory_order_relaxed))
 			continue;
-		nodes[at].op = op;
-		/* RELEASE pairs with ACQUIRE in ops_of() and
-		 * cupti_graph_memory_tell(): the node. */
+		/* RELEASE pairs with ACQUIRE in read_node(): who finds any of
+		 * this finds that the place is not what it was. */
+		atomic_thread_fence(memory_order_release);
+		store_relaxed(&nodes[at].order, op.order);
+		store_relaxed(&nodes[at].address, op.address);
+		store_relaxed(&nodes[at].bytes, op.bytes);
+		/* RELEASE pairs with ACQUIRE in read_node(): the node. */
 		store_release(&nodes[at].key, key);
 		return;
 	}
 	say_short();
+}
+
+/* False: it is none of this graph's, or not any more. */
+static bool read_node(uint32_t at, uint64_t key, struct op *op)
+{
+	/* ACQUIRE pairs with RELEASE in add(): the node. */
+	if ((load_acquire(&nodes[at].key) & ~GONE) != key)
+		return false;
+	op->order = load_relaxed(&nodes[at].order);
+	op->address = load_relaxed(&nodes[at].address);
+	op->bytes = load_relaxed(&nodes[at].bytes);
+	/* ACQUIRE pairs with RELEASE in add(): the place was taken again. */
+	atomic_thread_fence(memory_order_acquire);
+	return (load_relaxed(&nodes[at].key) & ~GONE) == key;
 }
 
 void cupti_graph_memory_begins(CUgraph graph)
@@ -132,7 +154,7 @@ void cupti_graph_memory_ends(uint32_t id)
 {
 	uint64_t key = OF_ID | id;
 
-	if (load_relaxed(&graph_of[id % GRAPHS]) != id)
+	if (load_relaxed(&known[id % GRAPHS].id) != id)
 		return;
 	for (uint32_t i = 0; i < NODES; i++, key = OF_ID | id)
 		atomic_compare_exchange_strong_explicit(
@@ -140,14 +162,33 @@ void cupti_graph_memory_ends(uint32_t id)
 			memory_order_relaxed, memory_order_relaxed);
 }
 
+/* The place by its id, which another graph may have that is still there. */
+static void take_place(uint32_t id)
+{
+	const uint32_t was = load_relaxed(&known[id % GRAPHS].id);
+
+	if (was == id)
+		return;
+	for (uint32_t i = 0; was && i < NODES; i++) {
+		if (load_relaxed(&nodes[i].key) != (OF_ID | was))
+			continue;
+		say_short();
+		break;
+	}
+	store_relaxed(&known[id % GRAPHS].count, 0);
+	store_relaxed(&known[id % GRAPHS].id, id);
+}
+
 void cupti_graph_memory_tell(CUgraph graph, uint32_t id)
 {
+	struct op op;
+
 	for (uint32_t i = 0; graph && i < NODES; i++) {
-		/* ACQUIRE pairs with RELEASE in add(). */
-		if (load_acquire(&nodes[i].key) != (uintptr_t)graph)
+		if (!read_node(i, (uintptr_t)graph, &op))
 			continue;
-		store_relaxed(&graph_of[id % GRAPHS], id);
-		add(OF_ID | id, nodes[i].op);
+		take_place(id);
+		add_relaxed(&known[id % GRAPHS].count, 1);
+		add(OF_ID | id, op);
 	}
 }
 
@@ -231,7 +272,7 @@ static struct run {
 	uint32_t id;
 	bool owes; /* what it frees after its last allocation */
 	uint64_t correlation;
-} runs[RUNS];
+} runs[GRAPHS];
 
 static struct block {
 	uint64_t address, bytes;
@@ -262,11 +303,10 @@ static uint32_t ops_of(uint32_t id)
 {
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < NODES; i++) {
-		/* ACQUIRE pairs with RELEASE in add(). */
-		if ((load_acquire(&nodes[i].key) & ~GONE) == (OF_ID | id))
-			ops[count++] = nodes[i].op;
-	}
+	for (uint32_t i = 0; i < NODES; i++)
+		count += read_node(i, OF_ID | id, &ops[count]);
+	if (count < load_relaxed(&known[id % GRAPHS].count))
+		say_short();
 	sort(count);
 	return count;
 }
@@ -321,9 +361,12 @@ static void run_op(const struct event *work, uint64_t ticks,
 	if (!op->bytes)
 		return;
 	make(work, ticks, op->address, op->bytes, false);
-	if (block_count < NODES)
-		blocks[block_count++] =
-			(struct block){op->address, op->bytes, work->gpu.graph};
+	if (block_count == NODES) {
+		say_short();
+		return;
+	}
+	blocks[block_count++] =
+		(struct block){op->address, op->bytes, work->gpu.graph};
 }
 
 /* Frees that no allocation follows are the launch's last. */
@@ -343,9 +386,9 @@ static void run_ops(const struct event *work, uint64_t ticks, bool at_end)
 void cupti_graph_memory_work(const struct event *work, bool is_last)
 {
 	const uint32_t id = work->gpu.graph;
-	struct run *run = &runs[id % RUNS];
+	struct run *run = &runs[id % GRAPHS];
 
-	if (!id || load_relaxed(&graph_of[id % GRAPHS]) != id)
+	if (!id || load_relaxed(&known[id % GRAPHS].id) != id)
 		return;
 	if (run->id != id)
 		*run = (struct run){.id = id};
@@ -389,7 +432,8 @@ bool cupti_graph_memory_next(struct event *event)
 
 void cupti_graph_memory_forget(void)
 {
-	memset(graph_of, 0, sizeof(graph_of));
+	memset(known, 0, sizeof(known));
+	store_relaxed(&is_short, false);
 	memset(runs, 0, sizeof(runs));
 	block_count = made_count = 0;
 	for (uint32_t i = 0; i < NODES; i++) {

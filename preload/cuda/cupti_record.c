@@ -535,6 +535,8 @@ static void to_ticks(struct cupti_event *made)
 {
 	struct event *event = &made->event;
 
+	made->start = event->start_ticks;
+	made->end = event->end_ticks;
 	event->start_ticks = cupti_clock_ticks(event->start_ticks);
 	event->end_ticks = cupti_clock_ticks(event->end_ticks);
 	if (event->kind != EVENT_GPU_KERNEL)

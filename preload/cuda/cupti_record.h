@@ -24,6 +24,7 @@ struct cupti_event {
 		struct gpu_copy copy;
 		struct gpu_pool pool;
 	};
+	uint64_t start, end; /* by the record's own clock */
 };
 
 enum cupti_record {

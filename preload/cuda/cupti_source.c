@@ -208,20 +208,19 @@ static void push_shown(struct session *session, struct event *call)
 	push(call, 1);
 }
 
-static void push_call(struct session *session, const struct event *event)
+static void push_call(struct session *session, const struct cupti_event *made)
 {
-	struct event out[CUPTI_PAIRS_OUT];
+	struct event event = made->event, out[CUPTI_PAIRS_OUT];
 	unsigned int count;
 
-	if (event->extra == cupti_flush_tid())
+	if (event.extra == cupti_flush_tid())
 		return;
-	count = cupti_pairs_add(event, out, &session->head->gpu.doubled);
-	for (unsigned int i = 0; i < count; i++) {
-		if (out[i].api.is_launch == GPU_LAUNCH_KERNEL &&
-		    cupti_callbacks_captured(&out[i]))
-			out[i].api.is_launch = GPU_LAUNCH_CAPTURED;
+	if (event.api.is_launch == GPU_LAUNCH_KERNEL &&
+	    cupti_callbacks_captured(event.extra, made->start, made->end))
+		event.api.is_launch = GPU_LAUNCH_CAPTURED;
+	count = cupti_pairs_add(&event, out, &session->head->gpu.doubled);
+	for (unsigned int i = 0; i < count; i++)
 		push_shown(session, &out[i]);
-	}
 }
 
 static bool is_work(const struct event *event)
@@ -237,7 +236,7 @@ static void push_event(struct session *session, const struct cupti_event *made)
 	struct event slots[2];
 
 	switch (event->kind) {
-	case EVENT_GPU_API: push_call(session, event); return;
+	case EVENT_GPU_API: push_call(session, made); return;
 	case EVENT_GPU_KERNEL:
 	case EVENT_GPU_GRAPH: session->head->gpu.kernels++; break;
 	default: break;

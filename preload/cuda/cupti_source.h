@@ -172,7 +172,7 @@ void cupti_callbacks_stacks(bool on);
 void cupti_graphs_called(uint32_t number, const void *data);
 
 /* Writer: the call launched nothing, it made a node of a graph. */
-bool cupti_callbacks_captured(const struct event *call);
+bool cupti_callbacks_captured(uint32_t tid, uint64_t start, uint64_t end);
 
 /* A step is being marked inside a call of CUDA's: CUPTI's settings must not be
  * touched. */

@@ -76,7 +76,7 @@ bool gomp_open_whole(struct gomp_region *region, struct gomp_site *site,
 	return gomp_region_open(region, site, function, data, schedule, false);
 }
 
-void gomp_thin_end(struct thread *thread, const struct thin_site *site,
+void gomp_thin_end(struct thread *thread, struct thin_site *site,
 		   struct gomp_slice *slice, uint64_t end_ticks,
 		   const struct gomp_detail *detail)
 {
@@ -85,13 +85,18 @@ void gomp_thin_end(struct thread *thread, const struct thin_site *site,
 	slice->thread = thread;
 	if (unlikely(bits == GATE_UNDECIDED || thread_self != thread))
 		gomp_slice_stray(slice);
-	else if (likely(bits & GATE_OMP) &&
-		 unlikely(!thin_mark(thread, site, slice->start_ticks,
-				     end_ticks)))
+	/* Where its window ended meanwhile it is drawn as far as that. */
+	else if (!(bits & GATE_OMP)
+			 ? bits & GATE_SCOPE_MARK
+			 : !thin_add(thread, site, slice->start_ticks,
+				     end_ticks) &&
+				   !thin_mark(thread, site, slice->start_ticks,
+					      end_ticks))
 		gomp_commit(slice, end_ticks, detail);
 }
 
-void gomp_region_close_thinned(struct gomp_region *region, uint64_t end_ticks)
+COLD void gomp_region_close_thinned(struct gomp_region *region,
+				    uint64_t end_ticks)
 {
 	const struct gomp_detail detail = {.outlined = region->outlined,
 					   .schedule = region->schedule};

@@ -131,7 +131,7 @@ void gomp_region_close_team(const struct gomp_slice *slice,
 			    struct gomp_detail *detail, uint64_t share_start,
 			    uint64_t wait_start, uint64_t end_ticks);
 
-/* What was thinned has returned. */
+/* What was thinned has returned, and is perhaps to be an event. */
 void gomp_region_close_thinned(struct gomp_region *region, uint64_t end_ticks);
 
 /* From a call to the function that it hands over: both lie in one file.  0
@@ -237,13 +237,24 @@ static inline bool gomp_region_open(struct gomp_region *region,
 	return true;
 }
 
+static inline void gomp_region_end_thinned(struct gomp_region *region)
+{
+	struct thread *thread = thread_self;
+	const uint64_t end = clock_ticks();
+
+	if (unlikely(!(gate_bits() & GATE_OMP) || thread != region->master ||
+		     !thin_add(thread, region->site, region->slice.start_ticks,
+			       end)))
+		gomp_region_close_thinned(region, end);
+}
+
 static inline void gomp_region_close(struct gomp_region *region)
 {
 	uint64_t end;
 
 	if (unlikely(!region->slice.thread)) {
 		if (region->is_thinned)
-			gomp_region_close_thinned(region, clock_ticks());
+			gomp_region_end_thinned(region);
 		return;
 	}
 	end = clock_ticks();

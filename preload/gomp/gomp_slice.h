@@ -177,7 +177,7 @@ static inline bool gomp_slice_open(struct gomp_slice *slice,
 
 /* A call that thin_skips() said is over: its mark, or the slice as an event
  * where that can't be. */
-void gomp_thin_end(struct thread *thread, const struct thin_site *site,
+void gomp_thin_end(struct thread *thread, struct thin_site *site,
 		   struct gomp_slice *slice, uint64_t end_ticks,
 		   const struct gomp_detail *detail);
 

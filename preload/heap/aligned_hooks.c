@@ -38,14 +38,14 @@ static struct call call_begin(void)
 	return call;
 }
 
-static void call_end(const struct call *call, void *ptr)
+static void call_end(const struct call *call, void *ptr, size_t size)
 {
 	if (!call->counts) {
-		watch_made(call->open, ptr);
+		watch_made(call->open, ptr, size);
 		return;
 	}
 	heap_leave_real(call->was);
-	heap_alloc_slow(ptr, call->start_ticks);
+	heap_alloc_slow(ptr, size, call->start_ticks);
 }
 
 /* The short way: nothing is rare about this call.  libgomp makes one for each
@@ -55,9 +55,10 @@ static inline bool is_usual(uint32_t open)
 	return likely((open & GATE_HEAP) && heap.fast);
 }
 
-static inline void *counted(uint32_t open, void *ptr)
+static inline void *counted(uint32_t open, void *ptr, size_t size)
 {
-	return open & GATE_HEAP_ALL ? heap_alloc_all(ptr) : heap_alloc(ptr);
+	return open & GATE_HEAP_ALL ? heap_alloc_all(ptr, size)
+				    : heap_alloc(ptr, size);
 }
 
 EXPORT int posix_memalign(void **ptr, size_t alignment, size_t size)
@@ -80,7 +81,7 @@ EXPORT int posix_memalign(void **ptr, size_t alignment, size_t size)
 
 	const int rc = real.posix_memalign(ptr, alignment, size);
 
-	call_end(&call, rc ? NULL : *ptr);
+	call_end(&call, rc ? NULL : *ptr, size);
 	return rc;
 }
 
@@ -91,7 +92,7 @@ EXPORT void *aligned_alloc(size_t alignment, size_t size)
 	if (likely(heap_is_shut()))
 		return real.aligned_alloc(alignment, size);
 	if (is_usual(open))
-		return counted(open, real.aligned_alloc(alignment, size));
+		return counted(open, real.aligned_alloc(alignment, size), size);
 
 	const struct call call = call_begin();
 
@@ -100,7 +101,7 @@ EXPORT void *aligned_alloc(size_t alignment, size_t size)
 
 	void *ptr = real.aligned_alloc(alignment, size);
 
-	call_end(&call, ptr);
+	call_end(&call, ptr, size);
 	return ptr;
 }
 
@@ -111,7 +112,7 @@ EXPORT void *memalign(size_t alignment, size_t size)
 	if (likely(heap_is_shut()))
 		return real.memalign(alignment, size);
 	if (is_usual(open))
-		return counted(open, real.memalign(alignment, size));
+		return counted(open, real.memalign(alignment, size), size);
 
 	const struct call call = call_begin();
 
@@ -120,7 +121,7 @@ EXPORT void *memalign(size_t alignment, size_t size)
 
 	void *ptr = real.memalign(alignment, size);
 
-	call_end(&call, ptr);
+	call_end(&call, ptr, size);
 	return ptr;
 }
 
@@ -136,7 +137,7 @@ EXPORT void *valloc(size_t size)
 
 	void *ptr = real.valloc(size);
 
-	call_end(&call, ptr);
+	call_end(&call, ptr, size);
 	return ptr;
 }
 
@@ -152,7 +153,7 @@ EXPORT void *pvalloc(size_t size)
 
 	void *ptr = real.pvalloc(size);
 
-	call_end(&call, ptr);
+	call_end(&call, ptr, size);
 	return ptr;
 }
 

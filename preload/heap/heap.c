@@ -255,7 +255,7 @@ void *heap_alloc_hit(struct thread *thread, void *ptr, uint64_t bytes)
 	return ptr;
 }
 
-void *heap_alloc_stacked(void *ptr)
+void *heap_alloc_stacked(void *ptr, uint64_t asked)
 {
 	struct thread *thread = thread_self;
 	uint64_t bytes, ticks;
@@ -265,14 +265,13 @@ void *heap_alloc_stacked(void *ptr)
 	if (unlikely(!ptr))
 		return ptr;
 	if (unlikely(!thread_records(thread) || !(gate_bits() & GATE_HEAP_ALL)))
-		return heap_alloc_slow(ptr, 0);
+		return heap_alloc_slow(ptr, asked, 0);
 	ticks = clock_counter();
 	if (unlikely(!heap_claim(thread)))
-		return heap_alloc_ring_full(thread, ptr);
+		return heap_alloc_ring_full(thread, ptr, asked);
 	stack = unwind_take(thread, 1);
 	bytes = heap_size_plain(ptr);
-	thread->ring.heap_allocs++;
-	thread->ring.heap_alloc_bytes += bytes;
+	heap_count_alloc(thread, bytes, asked);
 	event = ring_slot(&thread->ring, thread->ring.next);
 	heap_fill(event, thread, EVENT_HEAP_ALLOC, 0, ptr, bytes, ticks, 0);
 	event->stack = stack;
@@ -281,7 +280,7 @@ void *heap_alloc_stacked(void *ptr)
 	return ptr;
 }
 
-void *heap_alloc_slow(void *ptr, uint64_t start_ticks)
+void *heap_alloc_slow(void *ptr, uint64_t asked, uint64_t start_ticks)
 {
 	struct thread *thread;
 	uint64_t bytes, ticks;
@@ -292,8 +291,7 @@ void *heap_alloc_slow(void *ptr, uint64_t start_ticks)
 	if (unlikely(!thread))
 		return ptr;
 	bytes = size_of(ptr);
-	thread->ring.heap_allocs++;
-	thread->ring.heap_alloc_bytes += bytes;
+	heap_count_alloc(thread, bytes, asked);
 	if (!alloc_is_wanted(thread, ptr, bytes))
 		return ptr;
 	ticks = clock_ticks();
@@ -321,14 +319,13 @@ void heap_free_slow(void *ptr)
 		       0);
 }
 
-void *heap_alloc_ring_full(struct thread *thread, void *ptr)
+void *heap_alloc_ring_full(struct thread *thread, void *ptr, uint64_t asked)
 {
 	if (unlikely(!pool_keeps_out(&thread->ring))) {
 		thread_unbusy(thread);
-		return heap_alloc_slow(ptr, 0);
+		return heap_alloc_slow(ptr, asked, 0);
 	}
-	thread->ring.heap_allocs++;
-	thread->ring.heap_alloc_bytes += heap_size_plain(ptr);
+	heap_count_alloc(thread, heap_size_plain(ptr), asked);
 	ring_refuse_again(&thread->ring, EVENT_HEAP_ALLOC);
 	thread_unbusy(thread);
 	return ptr;
@@ -408,8 +405,7 @@ void heap_move_end(const struct heap_move *move, void *made, size_t size)
 		return;
 	if (made) {
 		bytes = size_of(made);
-		thread->ring.heap_allocs++;
-		thread->ring.heap_alloc_bytes += bytes;
+		heap_count_alloc(thread, bytes, size);
 	}
 	if (freed) {
 		thread->ring.heap_frees++;

@@ -6,7 +6,8 @@
  * `large_bytes`, or every one with TRACEPROF_MALLOC=all, become events.  Sizes
  * are what the block holds, on both sides: glibc's own header is read in
  * place, another allocator is asked.  Of one that can't be asked, as Electric
- * Fence, nothing is counted, and the trace says so.
+ * Fence, nothing is counted, and the trace says so.  What the calls asked for
+ * is summed up beside it.
  *
  * While a slot is being filled the thread is THREAD_FILLING: what a signal
  * handler allocates meanwhile is forwarded, and counted as missed.
@@ -72,7 +73,7 @@ static inline void heap_leave_real(struct thread *was)
 
 /* Every case: modes, sizes and clocks.  `start_ticks` is the time before the
  * call or 0.  The first returns `ptr`. */
-void *heap_alloc_slow(void *ptr, uint64_t start_ticks);
+void *heap_alloc_slow(void *ptr, uint64_t asked, uint64_t start_ticks);
 void heap_free_slow(void *ptr);
 
 /* glibc's own size, from the word before the block: the chunk's, less one word
@@ -116,7 +117,7 @@ static inline void heap_fill(struct event *event, const struct thread *thread,
 
 /* The same in mode all, under heap.fast, when heap_claim() found no room: the
  * thread is busy. */
-void *heap_alloc_ring_full(struct thread *thread, void *ptr);
+void *heap_alloc_ring_full(struct thread *thread, void *ptr, uint64_t asked);
 void heap_free_ring_full(struct thread *thread, void *ptr);
 
 /* What follows are the shortest ways, valid under heap.fast. */
@@ -140,20 +141,27 @@ static inline void heap_commit(struct thread *thread, unsigned int kind,
 	thread_unbusy(thread);
 }
 
-/* Modes counters and large. */
-static inline void *heap_alloc(void *ptr)
+static inline void heap_count_alloc(struct thread *thread, uint64_t bytes,
+				    uint64_t asked)
+{
+	thread->ring.heap_allocs++;
+	thread->ring.heap_alloc_bytes += bytes;
+	thread->asked_bytes += asked;
+}
+
+/* Modes counters and large; `asked` bytes were asked for. */
+static inline void *heap_alloc(void *ptr, uint64_t asked)
 {
 	struct thread *thread = thread_self;
 
 	if (unlikely(!ptr))
 		return ptr;
 	if (unlikely(!thread_records(thread)))
-		return heap_alloc_slow(ptr, 0);
+		return heap_alloc_slow(ptr, asked, 0);
 
 	const uint64_t bytes = heap_size_plain(ptr);
 
-	thread->ring.heap_allocs++;
-	thread->ring.heap_alloc_bytes += bytes;
+	heap_count_alloc(thread, bytes, asked);
 	if (unlikely(bytes >= heap.large_bytes))
 		return heap_alloc_large(thread, ptr, bytes);
 	return ptr;
@@ -177,21 +185,20 @@ static inline void heap_free(void *ptr)
 }
 
 /* Mode all. */
-static inline void *heap_alloc_all(void *ptr)
+static inline void *heap_alloc_all(void *ptr, uint64_t asked)
 {
 	struct thread *thread = thread_self;
 
 	if (unlikely(!ptr))
 		return ptr;
 	if (unlikely(!thread_records(thread)))
-		return heap_alloc_slow(ptr, 0);
+		return heap_alloc_slow(ptr, asked, 0);
 	if (unlikely(!heap_claim(thread)))
-		return heap_alloc_ring_full(thread, ptr);
+		return heap_alloc_ring_full(thread, ptr, asked);
 
 	const uint64_t bytes = heap_size_plain(ptr);
 
-	thread->ring.heap_allocs++;
-	thread->ring.heap_alloc_bytes += bytes;
+	heap_count_alloc(thread, bytes, asked);
 	heap_commit(thread, EVENT_HEAP_ALLOC, ptr, bytes);
 	return ptr;
 }
@@ -217,24 +224,23 @@ static inline void heap_free_all(void *ptr)
 }
 
 /* Mode all with stacks, under heap.stacked_fast. */
-void *heap_alloc_stacked(void *ptr);
+void *heap_alloc_stacked(void *ptr, uint64_t asked);
 
 /* Mode sampled, under heap.sampled_fast: the next sample lies in this block. */
 void *heap_alloc_hit(struct thread *thread, void *ptr, uint64_t bytes);
 
-static inline void *heap_alloc_sampled(void *ptr)
+static inline void *heap_alloc_sampled(void *ptr, uint64_t asked)
 {
 	struct thread *thread = thread_self;
 
 	if (unlikely(!ptr))
 		return ptr;
 	if (unlikely(!thread_records(thread)))
-		return heap_alloc_slow(ptr, 0);
+		return heap_alloc_slow(ptr, asked, 0);
 
 	const uint64_t bytes = heap_size_plain(ptr);
 
-	thread->ring.heap_allocs++;
-	thread->ring.heap_alloc_bytes += bytes;
+	heap_count_alloc(thread, bytes, asked);
 	thread->sample_left -= (int64_t)bytes;
 	if (unlikely(thread->sample_left <= 0))
 		return heap_alloc_hit(thread, ptr, bytes);

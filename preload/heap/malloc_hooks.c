@@ -40,16 +40,16 @@ static inline uint64_t start_ticks(void)
 static NOINLINE void *malloc_slow(size_t size)
 {
 	if (likely(heap.stacked_fast))
-		return heap_alloc_stacked(real.malloc(size));
+		return heap_alloc_stacked(real.malloc(size), size);
 	if (likely(heap.sampled_fast))
-		return heap_alloc_sampled(real.malloc(size));
+		return heap_alloc_sampled(real.malloc(size), size);
 
 	const uint64_t start = start_ticks();
 	struct thread *was = heap_enter_real();
 	void *ptr = real.malloc(size);
 
 	heap_leave_real(was);
-	return heap_alloc_slow(ptr, start);
+	return heap_alloc_slow(ptr, size, start);
 }
 
 static NOINLINE void *malloc_undecided(size_t size)
@@ -59,7 +59,7 @@ static NOINLINE void *malloc_undecided(size_t size)
 	if (open & GATE_HEAP)
 		return malloc_slow(size);
 	if (is_real(open))
-		return watch_made(open, real.malloc(size));
+		return watch_made(open, real.malloc(size), size);
 	return early_alloc(0, size);
 }
 
@@ -72,8 +72,8 @@ static NOINLINE void *malloc_counted(size_t size)
 	if (unlikely(!heap.fast))
 		return malloc_slow(size);
 	if (open & GATE_HEAP_ALL)
-		return heap_alloc_all(real.malloc(size));
-	return heap_alloc(real.malloc(size));
+		return heap_alloc_all(real.malloc(size), size);
+	return heap_alloc(real.malloc(size), size);
 }
 
 EXPORT void *malloc(size_t size)
@@ -153,16 +153,18 @@ EXPORT void free(void *ptr)
 static NOINLINE void *calloc_slow(size_t count, size_t size)
 {
 	if (likely(heap.stacked_fast))
-		return heap_alloc_stacked(real.calloc(count, size));
+		return heap_alloc_stacked(real.calloc(count, size),
+					  count * size);
 	if (likely(heap.sampled_fast))
-		return heap_alloc_sampled(real.calloc(count, size));
+		return heap_alloc_sampled(real.calloc(count, size),
+					  count * size);
 
 	const uint64_t start = start_ticks();
 	struct thread *was = heap_enter_real();
 	void *ptr = real.calloc(count, size);
 
 	heap_leave_real(was);
-	return heap_alloc_slow(ptr, start);
+	return heap_alloc_slow(ptr, count * size, start);
 }
 
 static NOINLINE void *calloc_undecided(size_t count, size_t size)
@@ -173,7 +175,7 @@ static NOINLINE void *calloc_undecided(size_t count, size_t size)
 	if (open & GATE_HEAP)
 		return calloc_slow(count, size);
 	if (is_real(open))
-		return watch_made(open, real.calloc(count, size));
+		return watch_made(open, real.calloc(count, size), count * size);
 	if (__builtin_mul_overflow(count, size, &bytes)) {
 		errno = ENOMEM;
 		return NULL;
@@ -190,8 +192,8 @@ static NOINLINE void *calloc_counted(size_t count, size_t size)
 	if (unlikely(!heap.fast))
 		return calloc_slow(count, size);
 	if (open & GATE_HEAP_ALL)
-		return heap_alloc_all(real.calloc(count, size));
-	return heap_alloc(real.calloc(count, size));
+		return heap_alloc_all(real.calloc(count, size), count * size);
+	return heap_alloc(real.calloc(count, size), count * size);
 }
 
 EXPORT void *calloc(size_t count, size_t size)
@@ -246,7 +248,7 @@ static NOINLINE void *realloc_undecided(void *ptr, size_t size)
 	made = real.realloc(ptr, size);
 	if (ptr && (made || !size))
 		watch_gone(open, bytes);
-	return watch_made(open, made);
+	return watch_made(open, made, size);
 }
 
 EXPORT void *realloc(void *ptr, size_t size)

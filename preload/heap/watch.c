@@ -19,7 +19,7 @@
 
 static struct watch {
 	_Alignas(CACHE_LINE) _Atomic uint64_t allocs;
-	_Atomic uint64_t frees, alloc_bytes, free_bytes;
+	_Atomic uint64_t frees, alloc_bytes, free_bytes, asked_bytes;
 } lines[WATCH_LINES];
 
 static bool begins_at_once;
@@ -86,13 +86,14 @@ static inline bool is_counted(uint32_t open)
 	return (open & GATE_HEAP_WATCH) && thread_self != THREAD_BUSY;
 }
 
-void *watch_made(uint32_t open, void *ptr)
+void *watch_made(uint32_t open, void *ptr, uint64_t asked)
 {
 	if (likely(ptr && is_counted(open))) {
 		struct watch *line = my_line();
 
 		add_relaxed(&line->allocs, 1);
 		add_relaxed(&line->alloc_bytes, heap_size_asked(ptr));
+		add_relaxed(&line->asked_bytes, asked);
 	}
 	return ptr;
 }
@@ -121,6 +122,7 @@ void watch_sum(struct heap_before *before)
 		sum.frees += load_relaxed(&lines[i].frees);
 		sum.alloc_bytes += load_relaxed(&lines[i].alloc_bytes);
 		sum.free_bytes += load_relaxed(&lines[i].free_bytes);
+		sum.asked_bytes += load_relaxed(&lines[i].asked_bytes);
 	}
 	*before = sum;
 }

@@ -18,9 +18,10 @@ uint32_t watch_decide(void);
 /* The same before an allocation, which may begin the recording. */
 uint32_t watch_alloc(void);
 
-/* What is counted where these bits say that it isn't recorded: a new block,
- * which is returned, and one that goes, its size asked while it is there. */
-void *watch_made(uint32_t open, void *ptr);
+/* What is counted where these bits say that it isn't recorded: a new block for
+ * so many bytes, which is returned, and one that goes, its size asked while it
+ * is there. */
+void *watch_made(uint32_t open, void *ptr, uint64_t asked);
 uint64_t watch_size(uint32_t open, void *ptr);
 void watch_gone(uint32_t open, uint64_t bytes);
 

@@ -179,7 +179,7 @@ static inline void ompt_thin_end(struct gomp_slice *slice, enum event_kind kind,
 {
 	static const struct gomp_detail nothing;
 	struct thread *thread = slice->thread;
-	const struct thin_site *site = thin_site(thread, kind, 0, 0, sync);
+	struct thin_site *site = thin_site(thread, kind, 0, 0, sync);
 
 	slice->kind = (uint16_t)kind;
 	slice->sync = (uint16_t)sync;

@@ -53,6 +53,8 @@ static void *newest(const char *name, void *found)
 
 	if (!strncmp(name, "pthread_cond_", 13))
 		newer = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
+	else if (!strcmp(name, "timer_create"))
+		newer = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.3");
 	return newer ? newer : found;
 }
 

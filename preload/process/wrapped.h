@@ -27,6 +27,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/epoll.h>
@@ -36,6 +37,7 @@
 #include <sys/uio.h>
 #include <stdio.h>
 #include <threads.h>
+#include <time.h>
 
 /* clang-format off */
 #define WRAPPED_FUNCTIONS(X)						\
@@ -162,6 +164,20 @@
 					       void *(*run)(void *), void *arg)) \
 	X(libc, LATE, thrd_create,    int,    (thrd_t *thread, thrd_start_t run, \
 					       void *arg))		\
+	X(libc, LATE, mtx_lock,       int,    (mtx_t *mutex))		\
+	X(libc, LATE, cnd_wait,       int,    (cnd_t *condition, mtx_t *mutex)) \
+	X(libc, LATE, cnd_timedwait,  int,    (cnd_t *condition, mtx_t *mutex, \
+					       const struct timespec *until)) \
+	X(libc, LATE, cnd_signal,     int,    (cnd_t *condition))	\
+	X(libc, LATE, cnd_broadcast,  int,    (cnd_t *condition))	\
+	X(libc, LATE, thrd_sleep,     int,    (const struct timespec *time, \
+					       struct timespec *left))	\
+	X(libc, LATE, thrd_join,      int,    (thrd_t thread, int *result)) \
+	X(libc, LATE, timer_create,   int,    (clockid_t clock,		\
+					       struct sigevent *event,	\
+					       timer_t *timer))		\
+	X(libc, LATE, sigaltstack,    int,    (const stack_t *wanted,	\
+					       stack_t *before))	\
 	X(libc, REST, dl_iterate_phdr, int,   (int (*visit)(struct dl_phdr_info *, \
 							    size_t, void *), \
 					       void *arg))		\
@@ -177,6 +193,7 @@
 	X(libc, LATE, pthread_mutex_trylock, int, (pthread_mutex_t *mutex)) \
 	X(libc, LATE, pthread_rwlock_tryrdlock, int, (pthread_rwlock_t *lock)) \
 	X(libc, LATE, pthread_rwlock_trywrlock, int, (pthread_rwlock_t *lock)) \
+	X(libc, LATE, mtx_trylock,    int,    (mtx_t *mutex))		\
 	X(libc, REST, mallinfo2,      struct mallinfo2, (void))		\
 	X(libc, REST, __libc_malloc,  void *, (size_t size))
 /* clang-format on */

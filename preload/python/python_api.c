@@ -27,6 +27,7 @@ static const struct {
 	OBJECT(code_type, "PyCode_Type"),
 	OBJECT(function_type, "PyCFunction_Type"),
 	OBJECT(descriptor_type, "PyMethodDescr_Type"),
+	OBJECT(exception, "PyExc_Exception"),
 #undef OBJECT
 };
 
@@ -89,6 +90,13 @@ const char *python_api_look(void)
 		return "it lacks functions that its version has";
 	find_runtime();
 	return NULL;
+}
+
+/* An interpreter that is gone has no queue, and would crash. */
+bool python_api_ask(int (*function)(void *))
+{
+	return python_api.is_initialized() &&
+	       !python_api.add_pending(function, NULL);
 }
 
 /* A builtin that all have, by its members and by what functions say of it. */

@@ -18,6 +18,7 @@
 
 /* PyMethodDef, and flags of it. */
 #define PYTHON_VARARGS	 1
+#define PYTHON_KEYWORDS	 2
 #define PYTHON_FASTCALL	 0x80
 
 struct python_method {
@@ -62,6 +63,12 @@ typedef int python_profile(void *object, void *frame, int what, void *arg);
 	X(1, void *, method, PyObject_CallMethod,			\
 	  (void *object, const char *name, const char *format, ...))	\
 	X(1, void *, call, PyObject_CallObject, (void *object, void *args)) \
+	X(1, void *, call_with, PyObject_Call,				\
+	  (void *object, void *args, void *named))			\
+	X(1, int, set_attribute, PyObject_SetAttrString,		\
+	  (void *object, const char *name, void *value))		\
+	X(1, int, error_is, PyErr_ExceptionMatches, (void *type))	\
+	X(1, void *, error_now, PyErr_Occurred, (void))		\
 	X(1, const char *, utf8, PyUnicode_AsUTF8, (void *text))	\
 	X(1, long, number, PyLong_AsLong, (void *object))		\
 	X(1, void *, list_at, PyList_GetItem, (void *list, long at))	\
@@ -105,7 +112,8 @@ struct python_api {
 	/* Objects, by their addresses. */
 	const void *none, *code_type, *function_type, *method_type,
 		*descriptor_type;
-	const char *runtime; /* _PyRuntime, in which the GIL lies; NULL */
+	void *const *exception; /* PyExc_Exception: where its address is */
+	const char *runtime;	/* _PyRuntime, in which the GIL lies; NULL */
 	size_t runtime_bytes;
 	int minor;
 };
@@ -120,6 +128,10 @@ const char *python_api_look(void);
 
 /* Under the GIL: do objects lie as they should? */
 bool python_api_prove(void);
+
+/* Has the main thread call a function between two instructions of Python; from
+ * any thread.  False: it won't. */
+bool python_api_ask(int (*function)(void *));
 
 static inline void *python_word(const void *object, size_t at)
 {

@@ -231,12 +231,18 @@ static void follow_garbage(bool on)
 /* --- on and off ----------------------------------------------------------- */
 
 /* The machinery of imports may hold a lock that can't be taken again by its own
- * thread: KeyError in the midst of the program's import. */
+ * thread: KeyError in the midst of the program's import.  It takes the lock in
+ * acquire(), from which a destructor may have been called. */
 static bool may_import(void)
 {
 	void *frame = python_api.frame_now();
 
-	return !frame || !python_name_is_of_imports(code_of(frame));
+	if (frame && python_name_is_of_imports(code_of(frame), NULL))
+		return false;
+	for (; frame; frame = back_of(frame))
+		if (python_name_is_of_imports(code_of(frame), "acquire"))
+			return false;
+	return true;
 }
 
 static void turn(bool on)
@@ -304,11 +310,10 @@ static int set(void *unused)
 
 static void ask(void)
 {
-	if (hook.why || !python_api.is_initialized() ||
-	    atomic_exchange_explicit(&hook.is_asked, true,
-				     memory_order_relaxed))
+	if (hook.why || atomic_exchange_explicit(&hook.is_asked, true,
+						 memory_order_relaxed))
 		return;
-	if (python_api.add_pending(set, NULL))
+	if (!python_api_ask(set))
 		store_relaxed(&hook.is_asked, false);
 }
 

@@ -109,13 +109,17 @@ bool python_name_write(void *code, char *text, size_t bytes)
 	       !strcmp(path, "<frozen importlib._bootstrap>");
 }
 
-bool python_name_is_of_imports(void *code)
+bool python_name_is_of_imports(void *code, const char *function)
 {
-	char path[TEXT_BYTES / 2];
+	char text[TEXT_BYTES / 2];
 
-	read_attribute(code, "co_filename", path, sizeof(path));
-	python_api.error_clear();
-	return !strcmp(path, "<frozen importlib._bootstrap>");
+	if (function) {
+		read_attribute(code, "co_name", text, sizeof(text));
+		if (strcmp(text, function) != 0)
+			return false;
+	}
+	read_attribute(code, "co_filename", text, sizeof(text));
+	return !strcmp(text, "<frozen importlib._bootstrap>");
 }
 
 static uint32_t describe_code(void *code, bool *is_import)

@@ -24,8 +24,9 @@ struct python_name python_name_of_function(void *function);
 /* The text for a code object; true if it is the function that imports. */
 bool python_name_write(void *code, char *text, size_t bytes);
 
-/* Is a code object of the machinery of imports? */
-bool python_name_is_of_imports(void *code);
+/* Is a code object of the machinery of imports, and this function's?  NULL:
+ * whichever's. */
+bool python_name_is_of_imports(void *code, const char *function);
 
 /* True of what is written in C and has a name of its own. */
 bool python_is_function(const void *callable);

@@ -4,6 +4,7 @@
 
 #include "collector/system/loader.h"
 #include "preload/process/real.h"
+#include "preload/sample/sample_room.h"
 #include "preload/stack/python_frames.h"
 #include "preload/stack/unwind.h"
 #include "preload/stack/unwind_table.h"

@@ -33,10 +33,6 @@ void sample_stack_poll(struct session *session);
 
 /* What `context` interrupted, as an event's code and stack.  The thread is
  * THREAD_SAMPLING. */
-/* The handler's stack; on a smaller one of the program's it walks none. */
-#define SAMPLE_ROOM_BYTES (128u << 10)
-#define SAMPLE_ROOM_MIN	  (32u << 10)
-
 struct sample_place {
 	uint64_t code;
 	uint32_t stack;

@@ -14,6 +14,7 @@
 #include "preload/process/hook.h"
 #include "preload/process/life.h"
 #include "preload/process/process.h"
+#include "preload/sample/sample_room.h"
 #include "preload/sample/sample_stack.h"
 #include "preload/sample/task_counts.h"
 #include <dirent.h>
@@ -23,7 +24,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <ucontext.h>
@@ -36,8 +36,6 @@
 #define MASK_BYTES   8
 #define LOOK_EACH_NS UINT64_C(100000000)
 #define FOLDER_BYTES 4096
-#define ROOM_BYTES   SAMPLE_ROOM_BYTES
-#define GUARD_BYTES  4096u
 
 struct sample_slot {
 	_Atomic uint32_t tid; /* 0 free, BUSY held */
@@ -96,44 +94,13 @@ static bool set_timer(struct sample_slot *slot, bool on)
 	return true;
 }
 
-/* --- the handler's stack ---------------------------------------------------*/
-
-/* Code that a compiler makes at run time may keep what it needs below the stack
- * pointer, or have something else in that register: oneDNN's does.  So the
- * handler has a stack of its own, with a page below it that faults. */
-static uintptr_t make_room(void)
-{
-	char *low = mmap(NULL, ROOM_BYTES + GUARD_BYTES, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (low == MAP_FAILED)
-		return 0;
-	mprotect(low, GUARD_BYTES, PROT_NONE);
-	return (uintptr_t)low + GUARD_BYTES;
-}
-
-static stack_t stack_at(uintptr_t room)
-{
-	return (stack_t){.ss_sp = (void *)room, .ss_size = ROOM_BYTES};
-}
-
-/* On this thread, unless it has one already. */
-static void enter_room(uintptr_t room)
-{
-	const stack_t ours = stack_at(room);
-	stack_t theirs;
-
-	if (room && !sigaltstack(NULL, &theirs) && theirs.ss_flags & SS_DISABLE)
-		sigaltstack(&ours, NULL);
-}
-
 /* In the handler: the return from it gives the thread its stack. */
 static void leave_room(const struct sample_slot *slot, ucontext_t *context)
 {
 	const uintptr_t room = load_relaxed(&slot->room);
 
 	if (room && context->uc_stack.ss_flags & SS_DISABLE)
-		context->uc_stack = stack_at(room);
+		context->uc_stack = sample_room_stack(room);
 }
 
 /* --- timers' places --------------------------------------------------------*/
@@ -361,7 +328,7 @@ static void add_timer(uint32_t tid)
 	}
 	add_relaxed(&sums->timers, 1);
 	if (!load_relaxed(&slot->room))
-		store_relaxed(&slot->room, make_room());
+		store_relaxed(&slot->room, sample_room_make());
 	slot->seen = sampler.looks;
 	set_timer(slot, gate_wants());
 	let_go(slot, tid);
@@ -386,7 +353,14 @@ void sampler_thread_begins(void)
 		add_timer(tid);
 	old = find(tid);
 	if (old)
-		enter_room(load_relaxed(&old->room));
+		sample_room_enter(load_relaxed(&old->room));
+}
+
+uintptr_t sampler_room(void)
+{
+	struct sample_slot *slot = find((uint32_t)syscall(SYS_gettid));
+
+	return slot ? load_relaxed(&slot->room) : 0;
 }
 
 /* A thread in /proc/self/task. */
@@ -458,7 +432,7 @@ void sampler_prepare(void)
 		return;
 	sample_stack_prepare();
 	sample_stack_thread_begins();
-	enter_room(make_room());
+	sample_room_enter(sample_room_make());
 	life_begin("sampling");
 }
 

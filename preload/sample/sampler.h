@@ -31,6 +31,9 @@ void sampler_poll(void);
 void sampler_thread_begins(void);
 bool sampler_is_on(void);
 
+/* Where the handler runs on this thread; 0: nowhere yet. */
+uintptr_t sampler_room(void);
+
 /* The recording ends, or is another process's: timers are gone. */
 void sampler_end(void);
 void sampler_forget(void);

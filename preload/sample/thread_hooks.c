@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread_hooks.c - pthread_create() and C11's thrd_create(): a thread gets
- * its timer and its record as it begins.
+ * thread_hooks.c - pthread_create(), C11's thrd_create(), and timer_create(),
+ * whose timers may begin threads: a thread gets its timer and its record as it
+ * begins.  And sigaltstack(), which tells nobody of the stack that it gets.
  *
  * Where samples or waits are wanted a thread begins in a function of ours, and
  * goes on to the program's.  What that one is waits in one of a few places:
@@ -11,12 +12,14 @@
 #include "collector/session/gate.h"
 #include "preload/process/hook.h"
 #include "preload/process/real.h"
+#include "preload/sample/sample_room.h"
 #include "preload/sample/sample_stack.h"
 #include "preload/sample/sampler.h"
 #include "preload/stack/unwind.h"
 #include <errno.h>
 
-#define PLACES 256u
+#define PLACES	256u
+#define NOTICES 1024u
 
 static struct thread_begin {
 	_Atomic bool is_taken;
@@ -25,17 +28,22 @@ static struct thread_begin {
 	void *arg;
 } places[PLACES];
 
+static void arrive_sampled(void)
+{
+	hook_thread();
+	if (sampler_is_on()) {
+		sample_stack_thread_begins();
+		sampler_thread_begins();
+	}
+}
+
 static void arrive(struct thread_begin *mine)
 {
 	const int saved = errno;
 
 	/* RELEASE pairs with ACQUIRE in take_place(): what was here is read. */
 	store_release(&mine->is_taken, false);
-	hook_thread();
-	if (sampler_is_on()) {
-		sample_stack_thread_begins();
-		sampler_thread_begins();
-	}
+	arrive_sampled();
 	errno = saved;
 }
 
@@ -139,4 +147,97 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t run, void *arg)
 	if (unlikely(is_wanted(caller)))
 		return create_c11(thread, run, arg);
 	return real.thrd_create(thread, run, arg);
+}
+
+/* --- a thread's stack for signals ------------------------------------------*/
+
+/* Who takes its own away gets ours, and both times hears of none. */
+EXPORT int sigaltstack(const stack_t *wanted, stack_t *before)
+{
+	const int rc = sample_room_set(wanted, before);
+	const int saved = errno;
+
+	if (rc)
+		return rc;
+	if (before && unlikely(sample_room_is(before)))
+		*before = (stack_t){.ss_flags = SS_DISABLE};
+	if (wanted && wanted->ss_flags & SS_DISABLE && sampler_is_on())
+		sample_room_enter(sampler_room());
+	errno = saved;
+	return rc;
+}
+
+/* --- a timer's threads -----------------------------------------------------*/
+
+/* What a timer calls in a thread of its own (SIGEV_THREAD).  The C library
+ * begins that thread by itself, at any time and even after the timer was
+ * deleted: so a row stays what it is, and timers that say the same share one.
+ * With no room left, the writer finds those threads that live long enough. */
+static struct notice {
+	_Atomic uint32_t state;
+	void (*run)(union sigval);
+	union sigval value;
+} notices[NOTICES];
+
+enum { NOTICE_FREE, NOTICE_BEING_MADE, NOTICE_MADE };
+
+static void notify(union sigval row)
+{
+	const struct notice *notice = row.sival_ptr;
+	const int saved = errno;
+
+	arrive_sampled();
+	errno = saved;
+	notice->run(notice->value);
+}
+
+static bool is_notice(const struct notice *notice, const struct sigevent *event)
+{
+	return notice->run == event->sigev_notify_function &&
+	       notice->value.sival_ptr == event->sigev_value.sival_ptr;
+}
+
+static struct notice *notice_of(const struct sigevent *event)
+{
+	for (uint32_t i = 0; i < NOTICES; i++) {
+		struct notice *notice = &notices[i];
+		uint32_t state = NOTICE_FREE;
+
+		if (atomic_compare_exchange_strong_explicit(
+			    &notice->state, &state, NOTICE_BEING_MADE,
+			    memory_order_acquire, memory_order_acquire)) {
+			notice->run = event->sigev_notify_function;
+			notice->value = event->sigev_value;
+			/* RELEASE pairs with ACQUIRE above: the row. */
+			store_release(&notice->state, NOTICE_MADE);
+			return notice;
+		}
+		if (state == NOTICE_MADE && is_notice(notice, event))
+			return notice;
+	}
+	return NULL;
+}
+
+EXPORT int timer_create(clockid_t clock, struct sigevent *event, timer_t *timer)
+{
+	struct sigevent ours;
+	struct notice *notice;
+
+	if (unlikely(!real.timer_create))
+		real_look_late();
+	if (unlikely(!real.timer_create)) {
+		errno = EAGAIN;
+		return -1;
+	}
+	if (likely(!event || event->sigev_notify != SIGEV_THREAD ||
+		   !is_wanted(
+			   (uint64_t)(uintptr_t)__builtin_return_address(0))))
+		return real.timer_create(clock, event, timer);
+	notice = notice_of(event);
+	ours = *event;
+	if (notice) {
+		ours.sigev_notify_function = notify;
+		ours.sigev_value.sival_ptr = notice;
+	}
+	return real.timer_create(clock, &ours, timer);
 }

@@ -279,14 +279,13 @@ void torch_compile_poll(void)
 		return;
 	compile.next_ns = now + EACH_NS;
 	store_relaxed(&compile.is_asked, true);
-	if (python_api.add_pending(arrange, NULL))
+	if (!python_api_ask(arrange))
 		store_relaxed(&compile.is_asked, false);
 }
 
 void torch_compile_prepare(void)
 {
-	compile.is_ready = python_api_is_there() && !python_api_look() &&
-			   python_api.is_initialized();
+	compile.is_ready = true;
 }
 
 /* The handler calls the child, too. */

@@ -9,7 +9,7 @@
 #ifndef PRELOAD_TORCH_COMPILE_H
 #define PRELOAD_TORCH_COMPILE_H
 
-/* Once, before torch_compile_poll(): may the interpreter be asked at all? */
+/* Once, before torch_compile_poll(), where the interpreter may be asked. */
 void torch_compile_prepare(void);
 
 /* Writer, in passes with an open window: asks until it is in use. */

@@ -13,11 +13,15 @@
 #include "collector/system/futex.h"
 #include "collector/system/loader.h"
 #include "collector/system/log.h"
+#include "preload/annotate/itt.h"
 #include "preload/annotate/nvtx_range.h"
 #include "preload/annotate/scope.h"
 #include "preload/process/process.h"
+#include "preload/python/python_api.h"
 #include "preload/torch/torch_compile.h"
 #include "preload/torch/torch_library.h"
+#include "preload/torch/torch_loader.h"
+#include "preload/torch/torch_observer.h"
 #include "preload/torch/torch_phases.h"
 #include "preload/torch/torch_shapes.h"
 #include <errno.h>
@@ -32,7 +36,13 @@
 #define END_MS	     500u
 #define LOOK_NS	     UINT64_C(50000000)
 
-enum { TORCH_NONE, TORCH_BEGUN, TORCH_ALIVE, TORCH_FAILED };
+enum {
+	TORCH_NONE,
+	TORCH_BEGUN,
+	TORCH_ALIVE,
+	TORCH_OBSERVED, /* its own observer tells */
+	TORCH_FAILED
+};
 
 static struct {
 	_Atomic uint32_t state;
@@ -127,6 +137,8 @@ static void *open_scope(struct thread *thread, const char *name,
 		torch_phase_begins(thread, details->category, name);
 	scope_push(thread, is_free ? SCOPE_USER : OPEN_OPERATOR, true,
 		   scope_intern(name), details);
+	if (details->category == TORCH_SCOPE_USER)
+		torch_loader_scope(thread, name);
 	return is_free ? &user : &plain;
 }
 
@@ -180,6 +192,53 @@ static void ends(const void *record, void *context)
 	errno = saved;
 }
 
+/* --- by name alone -------------------------------------------------------- */
+
+/* Operators have a name space, nodes that run backward a number. */
+static uint32_t scope_of(const char *name)
+{
+	size_t len = strlen(name);
+
+	if (!strncmp(name, "autograd::engine", 16) ||
+	    (strstr(name, "::") && !strpbrk(name, " #")))
+		return 0;
+	while (len && name[len - 1] >= '0' && name[len - 1] <= '9')
+		len--;
+	return name[len] && len >= 8 && !memcmp(name + len - 8, "Backward", 8)
+		       ? TORCH_SCOPE_BACKWARD
+		       : TORCH_SCOPE_USER;
+}
+
+void torch_told_begins(const char *name)
+{
+	const struct scope_details details = {.is_operator = true,
+					      .category = scope_of(name)};
+	const int saved = errno;
+	struct thread *thread;
+
+	if (!(gate_bits() & (GATE_SCOPE | GATE_SCOPE_MARK)))
+		return;
+	thread = hook_thread();
+	if (thread && details.category == TORCH_SCOPE_USER)
+		steps_scope(load_relaxed(&session_here), thread, NULL, name);
+	if (thread && gate_bits() & GATE_SCOPE)
+		open_scope(thread, name, &details);
+	else if (thread)
+		scope_push(thread, OPEN_OPERATOR, false, 0, NULL);
+	errno = saved;
+}
+
+void torch_told_ends(void)
+{
+	struct thread *thread = thread_self;
+	const int saved = errno;
+
+	if (thread_records(thread) && gate_bits() != GATE_UNDECIDED)
+		close_scope(thread,
+			    scope_innermost(thread, OPEN_OPERATOR, SCOPE_USER));
+	errno = saved;
+}
+
 /* --- on and off ----------------------------------------------------------- */
 
 /* Whoever looks last finds what is wanted done. */
@@ -199,12 +258,16 @@ static void turn(void)
 void torch_follow(bool open)
 {
 	struct thread *was;
+	uint32_t state;
 
 	atomic_store(&torch.is_wanted, open);
 	if (!open)
 		torch_phase_finish(thread_self);
 	/* ACQUIRE pairs with RELEASE in move(). */
-	if (load_acquire(&torch.state) != TORCH_ALIVE)
+	state = load_acquire(&torch.state);
+	if (state == TORCH_OBSERVED)
+		torch_observer_follow(open);
+	if (state != TORCH_ALIVE)
 		return;
 	was = thread_busy();
 	turn();
@@ -222,8 +285,10 @@ static const char *attach(struct session *session)
 {
 	struct torch_callback callback = {
 		.start = begins, .end = ends, .probability = 1};
-	const char *why = torch_library_open(&torch.library, torch.path);
+	const char *why = torch_library_look(torch.path);
 
+	if (!why)
+		why = torch_library_open(&torch.library, torch.path);
 	if (why)
 		return why;
 	torch.has_shapes = process.options.shapes &&
@@ -231,7 +296,6 @@ static const char *attach(struct session *session)
 	if (process.options.shapes && !torch.has_shapes)
 		session_note(session, "PyTorch: this version's shapes are "
 				      "unknown here");
-	torch_compile_prepare();
 	memset(callback.scopes, true, sizeof(callback.scopes));
 	callback.needs_inputs = torch.has_shapes;
 	torch.handle = torch.library.add_global(callback);
@@ -249,19 +313,46 @@ static void leave_out(struct session *session, const char *why)
 	move(TORCH_FAILED);
 }
 
+/* Its observer tells ITT, and oneDNN does in any case. */
+static void fall_back(struct session *session, const char *why)
+{
+	session_note(session,
+		     "PyTorch's operators come by their names alone, from its "
+		     "own observer: %s",
+		     why);
+	torch_observer_start();
+	move(TORCH_OBSERVED);
+	torch_observer_follow(atomic_load(&torch.is_wanted));
+}
+
+/* The interpreter is there, and its objects lie as they should. */
+static bool may_ask_python(void)
+{
+	return python_api_is_there() && !python_api_look() &&
+	       python_api.is_initialized();
+}
+
 static void *run(void *unused)
 {
 	struct session *session = load_relaxed(&session_here);
 	const char *why = "a fork goes on and on";
+	bool has_python = false;
 
 	(void)unused;
 	thread_busy();
 	prctl(PR_SET_NAME, "traceprof-torch", 0, 0, 0);
 	if (session && loader_enter()) {
+		has_python = may_ask_python();
+		if (has_python) {
+			torch_compile_prepare();
+			torch_loader_prepare();
+		}
 		why = attach(session);
 		loader_leave();
 	}
-	if (why && session)
+	if (why && has_python && itt_is_ours())
+		fall_back(session, why);
+	else if (why && session)
 		leave_out(session, why);
 	else if (why)
 		move(TORCH_FAILED);
@@ -315,15 +406,9 @@ static bool is_torch(const struct module *module)
 		       len);
 }
 
-static void found(struct session *session, const char *path)
+static void found(const char *path)
 {
-	const char *why = torch_library_look(path);
-
 	torch.path = path;
-	if (why) {
-		leave_out(session, why);
-		return;
-	}
 	store_relaxed(&torch.state, TORCH_BEGUN);
 	if (background_start(run, STACK_BYTES))
 		move(TORCH_FAILED);
@@ -333,10 +418,13 @@ void torch_poll(struct session *session)
 {
 	const struct module *newest;
 	const struct module *module;
-
 	/* ACQUIRE pairs with RELEASE in move(): it was prepared. */
-	if (load_acquire(&torch.state) == TORCH_ALIVE)
+	const uint32_t state = load_acquire(&torch.state);
+
+	if (state == TORCH_ALIVE || state == TORCH_OBSERVED)
 		torch_compile_poll();
+	if (state == TORCH_OBSERVED)
+		torch_observer_poll();
 	if (load_relaxed(&torch.state) != TORCH_NONE ||
 	    process.options.torch == TORCH_OFF)
 		return;
@@ -345,16 +433,16 @@ void torch_poll(struct session *session)
 	while (module && module != torch.seen && !is_torch(module))
 		module = modules_each(session, module);
 	if (module && module != torch.seen)
-		found(session, module->path);
+		found(module->path);
 	torch.seen = newest;
 }
 
-/* Why operators were left out is said before the end. */
-void torch_end(unsigned int wait_ms)
+/* Why operators were left out is said before the file is whole. */
+static void settle(void)
 {
-	const uint64_t end =
-		clock_monotonic_ns() +
-		UINT64_C(1000000) * (wait_ms < END_MS ? wait_ms : END_MS);
+	const uint64_t wait_ms =
+		min_u64((uint64_t)process.options.exit_ms / 2, END_MS);
+	const uint64_t end = clock_monotonic_ns() + UINT64_C(1000000) * wait_ms;
 
 	/* ACQUIRE pairs with RELEASE in move(): it was said. */
 	while (load_acquire(&torch.state) == TORCH_BEGUN) {
@@ -373,6 +461,8 @@ void torch_forget(void)
 	uint32_t begun = TORCH_BEGUN;
 
 	torch_compile_forget();
+	torch_loader_forget();
+	torch_observer_forget();
 	torch.seen = NULL;
 	atomic_store(&torch.is_wanted, 0);
 	atomic_compare_exchange_strong(&torch.state, &begun, TORCH_FAILED);
@@ -381,4 +471,5 @@ void torch_forget(void)
 void torch_finish(struct thread *thread)
 {
 	torch_phase_finish(thread);
+	settle();
 }

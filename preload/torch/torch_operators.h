@@ -18,14 +18,16 @@ bool torch_is_loaded(uint64_t used_ns);
 /* Writer, each pass: has PyTorch's library been loaded? */
 void torch_poll(struct session *session);
 
+/* An operator or a scope of the program's, by PyTorch's own observer. */
+void torch_told_begins(const char *name);
+void torch_told_ends(void);
+
 /* A window opens or closes. */
 void torch_follow(bool open);
 
-/* The recording ends: the phase that it is at, on this thread. */
+/* The recording ends: the phase that it is at, on this thread.  Waits for one
+ * that attaches just now, half a second at most. */
 void torch_finish(struct thread *thread);
-
-/* Then: waits for one that attaches just now. */
-void torch_end(unsigned int wait_ms);
 
 /* In a forked child. */
 void torch_forget(void);

@@ -70,6 +70,37 @@ EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
 			    : real.pthread_mutex_lock(mutex);
 }
 
+/* C11's is the same lock by another name. */
+static COLD int lock_c11(mtx_t *mutex)
+{
+	pthread_mutex_t *same = (pthread_mutex_t *)(void *)mutex;
+	struct wait_other other = {.object = mutex, .how = WAIT_HELD_BY};
+	uint64_t start;
+	int rc;
+
+	if (!real.mtx_lock && !real_look_late())
+		return early_mutex_lock && !early_mutex_lock(same)
+			       ? thrd_success
+			       : thrd_error;
+	if (!real.mtx_lock || !real.mtx_trylock)
+		return thrd_error;
+	if (!waits_are_wanted())
+		return real.mtx_lock(mutex);
+	if (real.mtx_trylock(mutex) == thrd_success)
+		return thrd_success;
+	other.tid = *(volatile uint32_t *)&same->__data.__owner;
+	start = clock_ticks();
+	rc = real.mtx_lock(mutex);
+	waits_lock_ends(WAIT_LOCK_mtx, start, &other);
+	return rc;
+}
+
+EXPORT int mtx_lock(mtx_t *mutex)
+{
+	return is_watched() || unlikely(!real.mtx_lock) ? lock_c11(mutex)
+							: real.mtx_lock(mutex);
+}
+
 static COLD int lock_to_read(pthread_rwlock_t *lock)
 {
 	struct wait_other other = {.object = lock, .how = WAIT_HELD_BY};
@@ -157,6 +188,26 @@ EXPORT int pthread_cond_broadcast(pthread_cond_t *condition)
 			return EAGAIN;
 	}
 	return real.pthread_cond_broadcast(condition);
+}
+
+EXPORT int cnd_signal(cnd_t *condition)
+{
+	if (is_watched() || unlikely(!real.cnd_signal)) {
+		note(condition);
+		if (!real.cnd_signal && !real_look_late())
+			return thrd_error;
+	}
+	return real.cnd_signal ? real.cnd_signal(condition) : thrd_error;
+}
+
+EXPORT int cnd_broadcast(cnd_t *condition)
+{
+	if (is_watched() || unlikely(!real.cnd_broadcast)) {
+		note(condition);
+		if (!real.cnd_broadcast && !real_look_late())
+			return thrd_error;
+	}
+	return real.cnd_broadcast ? real.cnd_broadcast(condition) : thrd_error;
 }
 
 EXPORT int sem_post(sem_t *semaphore)

@@ -71,12 +71,15 @@
 	X(WRITE, writev, (int fd, const struct iovec *parts, int count), \
 	  (fd, parts, count))
 
-/* Those that return what is wrong. */
+/* Those that return what is wrong: X(what if there is no such function, name,
+ * parameters, arguments). */
 #define RETURNING_CALLS(X)						\
-	X(int, clock_nanosleep, (clockid_t clock, int flags,		\
-				 const struct timespec *time,		\
-				 struct timespec *left),		\
-	  (clock, flags, time, left))
+	X(EAGAIN, clock_nanosleep, (clockid_t clock, int flags,		\
+				    const struct timespec *time,	\
+				    struct timespec *left),		\
+	  (clock, flags, time, left))					\
+	X(-2, thrd_sleep, (const struct timespec *time,			\
+			   struct timespec *left), (time, left))
 
 /* Those that somebody wakes who signals what stands first: X(how it fails,
  * name, parameters, arguments, what). */
@@ -93,6 +96,11 @@
 						 clockid_t clock,	\
 						 const struct timespec *until), \
 	  (condition, mutex, clock, until), condition)			\
+	X(FAIL_C11, cnd_wait, (cnd_t *condition, mtx_t *mutex),		\
+	  (condition, mutex), condition)				\
+	X(FAIL_C11, cnd_timedwait, (cnd_t *condition, mtx_t *mutex,	\
+				    const struct timespec *until),	\
+	  (condition, mutex, until), condition)				\
 	X(FAIL_ERRNO, sem_wait, (sem_t *semaphore), (semaphore), semaphore) \
 	X(FAIL_ERRNO, sem_timedwait, (sem_t *semaphore,			\
 				      const struct timespec *until),	\
@@ -105,6 +113,7 @@
 enum wait_call {
 #define X(returns, name, ...) CALL_##name,
 	WAITING_CALLS(X) FILE_CALLS(X) RETURNING_CALLS(X) CALL_pthread_join,
+	CALL_thrd_join,
 	WOKEN_CALLS(X)
 #undef X
 		CALL_LOCKS,
@@ -114,6 +123,7 @@ enum wait_call {
 static const char words[CALL_COUNT][32] = {
 #define X(returns, name, ...) "wait: " #name,
 	WAITING_CALLS(X) FILE_CALLS(X) RETURNING_CALLS(X) "wait: pthread_join",
+	"wait: thrd_join",
 	WOKEN_CALLS(X)
 #undef X
 #define X(name, word) word,
@@ -307,15 +317,15 @@ WAITING_CALLS(X)
 FILE_CALLS(X)
 #undef X
 
-#define X(returns, name, parameters, arguments)                                \
-	EXPORT returns name parameters                                         \
+#define X(fails, name, parameters, arguments)                                  \
+	EXPORT int name parameters                                             \
 	{                                                                      \
 		const uint64_t start = begin();                                \
-		returns result;                                                \
+		int result;                                                    \
                                                                                \
 		LOOK_UP(name);                                                 \
 		if (unlikely(!real.name))                                      \
-			return EAGAIN;                                         \
+			return fails;                                          \
 		if (likely(!start))                                            \
 			return real.name arguments;                            \
 		result = real.name arguments;                                  \
@@ -326,6 +336,7 @@ RETURNING_CALLS(X)
 #undef X
 
 #define FAIL_RETURNS return EAGAIN
+#define FAIL_C11     return thrd_error
 #define FAIL_ERRNO   return (errno = EAGAIN, -1)
 #define X(fails, name, parameters, arguments, object)                          \
 	EXPORT int name parameters                                             \
@@ -360,28 +371,63 @@ static uint32_t who_is(const void *handle, uint64_t noted)
 	return tid;
 }
 
+/* One that begins while it is waited for is known at the end. */
+struct join {
+	uint64_t start, noted;
+	struct wait_other other;
+};
+
+static struct join join_begins(const void *handle)
+{
+	struct join join = {.start = begin(), .other.how = WAIT_WOKEN_BY};
+
+	if (unlikely(join.start)) {
+		join.noted = wakers_look(handle);
+		join.other.tid = who_is(handle, join.noted);
+	}
+	return join;
+}
+
+static COLD void join_ends(enum wait_call call, const void *handle,
+			   struct join *join)
+{
+	uint32_t *tid = &join->other.tid;
+
+	/* It got its record while it was waited for, and nobody else did. */
+	if (!*tid &&
+	    wakers_since(handle, join->noted, wakers_look(handle), tid) != 1)
+		*tid = 0;
+	if (gate_bits() & GATE_WAIT)
+		record(call, join->start, &join->other);
+}
+
 EXPORT int pthread_join(pthread_t thread, void **value)
 {
-	const uint64_t start = begin();
-	struct wait_other other = {.how = WAIT_WOKEN_BY};
-	const void *handle = (const void *)thread;
-	uint64_t noted;
+	struct join join = join_begins((const void *)thread);
 	int rc;
 
 	LOOK_UP(pthread_join);
 	if (unlikely(!real.pthread_join))
 		return EAGAIN;
-	if (likely(!start))
+	if (likely(!join.start))
 		return real.pthread_join(thread, value);
-	noted = wakers_look(handle);
-	other.tid = who_is(handle, noted);
 	rc = real.pthread_join(thread, value);
-	/* It got its record while it was waited for, and nobody else did. */
-	if (!other.tid &&
-	    wakers_since(handle, noted, wakers_look(handle), &other.tid) != 1)
-		other.tid = 0;
-	if (gate_bits() & GATE_WAIT)
-		record(CALL_pthread_join, start, &other);
+	join_ends(CALL_pthread_join, (const void *)thread, &join);
+	return rc;
+}
+
+EXPORT int thrd_join(thrd_t thread, int *value)
+{
+	struct join join = join_begins((const void *)thread);
+	int rc;
+
+	LOOK_UP(thrd_join);
+	if (unlikely(!real.thrd_join))
+		return thrd_error;
+	if (likely(!join.start))
+		return real.thrd_join(thread, value);
+	rc = real.thrd_join(thread, value);
+	join_ends(CALL_thrd_join, (const void *)thread, &join);
 	return rc;
 }
 

@@ -29,6 +29,7 @@ static inline bool waits_are_wanted(void)
 	X(mutex,  "wait: pthread_mutex_lock")				\
 	X(rdlock, "wait: pthread_rwlock_rdlock")			\
 	X(wrlock, "wait: pthread_rwlock_wrlock")			\
+	X(mtx,    "wait: mtx_lock")					\
 	X(gil,    "wait: GIL")
 /* clang-format on */
 

@@ -19,6 +19,7 @@ import os
 import platform
 import re
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -423,6 +424,8 @@ class Bench:
         self.samples = earlier["samples"] | self.samples
 
     def measure(self, only):
+        """True: all of it.  Whoever ends it early keeps the parts that are done."""
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             for part in self.PARTS:
                 if only and part not in only:
@@ -431,8 +434,13 @@ class Bench:
                 self.part = part
                 getattr(self, part)()
                 print(f"{part}: {time.monotonic() - start:.0f} s", flush=True)
+        except KeyboardInterrupt:
+            print(f"ended in {self.part}: it and what follows is left out", flush=True)
+            self.rows = [row for row in self.rows if row.part != self.part]
+            return False
         finally:
             shutil.rmtree(self.folder, ignore_errors=True)
+        return True
 
 
 def sql_lines(rows):
@@ -504,9 +512,9 @@ def main():
     if load > 1.5:
         print(f"the machine is not quiet (load {load:.1f}): times will be off")
     bench = Bench(options)
-    bench.measure(options.only)
+    is_whole = bench.measure(options.only)
     kind = "make bench" if options.full else "make bench-quick"
-    if options.only:
+    if options.only or not is_whole:
         bench.merge(os.path.join(bench.build, "bench.json"), kind)
     today = datetime.date.today().isoformat()
     text = (f"`{kind}`, {today}, {bench.rounds} rounds, load {load:.1f} at the start, on\n"

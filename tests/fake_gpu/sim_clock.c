@@ -20,6 +20,7 @@ enum {
 	SPOILT_BY_NS = 1000000,
 	MILLION = 1000000,
 	JITTERS_FROM_NS = 1000000,
+	WOBBLE_PERIOD_NS = 50000000,
 };
 
 struct anchor {
@@ -63,11 +64,22 @@ int clock_is_clients(void)
 	return client_clock != NULL;
 }
 
+/* The system's time is set right by going faster and slower. */
+static int64_t wobbled(int64_t ns)
+{
+	const int64_t phase = ns % WOBBLE_PERIOD_NS;
+	const int64_t part =
+		phase < WOBBLE_PERIOD_NS / 2 ? phase : WOBBLE_PERIOD_NS - phase;
+
+	return ns + part * sim_knobs()->wobble_ns / (WOBBLE_PERIOD_NS / 2);
+}
+
 uint64_t clock_client_now(void)
 {
 	uint64_t (*callback)(void) = client_clock;
 
-	return callback ? callback() : (uint64_t)read_clock(CLOCK_REALTIME);
+	return callback ? callback()
+			: (uint64_t)wobbled(read_clock(CLOCK_REALTIME));
 }
 
 /* The tightest of a few brackets. */

@@ -138,6 +138,7 @@ static int read_number(const char *name, const char *value)
 		{"ZERO_TIMES", &knobs.zero_times},
 		{"DRIFT_PPM", &knobs.drift_ppm},
 		{"JITTER_NS", &knobs.jitter_ns},
+		{"WOBBLE_NS", &knobs.wobble_ns},
 		{"DROP", (int64_t *)&knobs.drop},
 		{"NVML_REASONS", (int64_t *)&knobs.nvml_reasons},
 		{"SECOND_FROM", (int64_t *)&knobs.second_from},

@@ -3,9 +3,10 @@
 behind the host.
 
     gpu_async.py --mode eager|graph --out FILE [--profiler TRACE] [--steps N]
+                 [--device cpu] [--products N]
 
 Each step is marked, also by traceprof.h's functions where the library is there.
-What each launches is the same.
+Each launches N products, or as many as take the GPU STEP_MS.
 """
 
 import argparse
@@ -24,18 +25,20 @@ SIZE, EACH, STEP_MS = 4096, 8, 300
 class Work:
     """So many matrix products that a step takes the GPU STEP_MS."""
 
-    def __init__(self, mode):
-        self.first = torch.randn(SIZE, SIZE, device="cuda")
-        self.second = torch.randn(SIZE, SIZE, device="cuda") / SIZE
+    def __init__(self, mode, device, products):
+        size = SIZE if device == "cuda" else SIZE // 16
+        self.first = torch.randn(size, size, device=device)
+        self.second = torch.randn(size, size, device=device) / size
         self.products = EACH
         self.graph = None
+        self.wait = torch.cuda.synchronize if device == "cuda" else lambda: None
         self.launch()
-        torch.cuda.synchronize()
+        self.wait()
         start = time.perf_counter()
         self.launch()
-        torch.cuda.synchronize()
+        self.wait()
         took_ms = (time.perf_counter() - start) * 1000
-        self.products = max(1, min(400, round(EACH * STEP_MS / took_ms)))
+        self.products = products or max(1, min(400, round(EACH * STEP_MS / took_ms)))
         if mode == "graph":
             side = torch.cuda.Stream()
             with torch.cuda.stream(side):
@@ -63,9 +66,11 @@ def main():
     parser.add_argument("--steps", type=int, default=30)
     parser.add_argument("--out", required=True)
     parser.add_argument("--profiler", metavar="TRACE")
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--products", type=int)
     options = parser.parse_args()
-    work = Work(options.mode)
-    torch.cuda.synchronize()
+    work = Work(options.mode, options.device, options.products)
+    work.wait()
     calls = train_marks.annotation_calls()
     recording = torch.profiler.profile() if options.profiler else None
     if recording:
@@ -80,7 +85,7 @@ def main():
             if calls:
                 calls[1]()
     host = time.perf_counter() - start
-    torch.cuda.synchronize()
+    work.wait()
     behind = time.perf_counter() - start - host
     if recording:
         recording.stop()

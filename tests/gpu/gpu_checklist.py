@@ -16,20 +16,16 @@ from gpu_training import Training, losses_row, need
 NODES, LAUNCHES = 1000, 1000
 # How a process may end: its status, and whether all that the GPU had done by
 # then must be in the trace.  Who is killed loses what CUPTI still held.
-ENDS = (("return", 0, True), ("thread", 0, True), ("os_exit", 6, True),
+ENDS = (("return", 0, True), ("exit", 4, True), ("thread", 0, True),
+        ("os_exit", 6, True),
         ("exception", 1, True), ("sigterm", -15, False), ("abort", -6, False))
 RSS_KIB = 256 * 1024
 
 
-def on_gpu(m, module="torch"):
-    if m.fake:
-        raise Lacking("needs a GPU")
-    need(m, module)
-
-
 def end_run(m, way, traced=True, limit=40, env=None):
     name = f"ends-{way}" + ("" if traced else "-plain")
-    return m.run(name, [m.python, os.path.join(HERE, "gpu_ends.py"), way],
+    return m.run(name, [m.python, os.path.join(HERE, "gpu_ends.py"), way,
+                        m.device],
                  traced=traced, limit=limit, env=env)
 
 
@@ -38,18 +34,19 @@ def has_last_kernel(trace):
 
 
 def ends(m, report):
-    on_gpu(m)
+    need(m, "torch")
     for way, status, whole in ENDS:
         result = end_run(m, way)
         report.expect(f"{way}: status", result.status == status,
                       f"{result.status}, {result.seconds:.1f} s")
         if not result.traces:
-            report.expect(f"{way}: a trace", False, gpu_machine.own_lines(result)[-1:])
+            report.expect_of_gpu(f"{way}: a trace", False,
+                                 gpu_machine.own_lines(result)[-1:])
             continue
         gpu_traces.check(m, report, way, result.traces[0])
         last = has_last_kernel(gpu_compare.Trace(result.traces[0]))
         if whole:
-            report.expect(f"{way}: the last kernel", last, f"{len(last)}")
+            report.expect_of_gpu(f"{way}: the last kernel", last, f"{len(last)}")
         else:
             report.tell(f"{way}: the last kernel", "there" if last else "lost")
 
@@ -61,7 +58,7 @@ def cupti_lines(result):
 
 def profilers(m, report):
     """torch.profiler in the same process, after us and before us."""
-    on_gpu(m)
+    need(m, "torch")
     plain, result = end_run(m, "profiler", traced=False), end_run(m, "profiler")
     report.expect("second: the program ends well", result.status == 0,
                   gpu_machine.last_words(result))
@@ -70,8 +67,8 @@ def profilers(m, report):
     report.tell("second: said", cupti_lines(result)[:3])
     if result.traces:
         trace = gpu_compare.Trace(result.traces[0])
-        report.expect("second: our kernels", has_last_kernel(trace),
-                      f"{trace.gpu.get('source')}, {len(trace.kernels)} kernels")
+        report.expect_of_gpu("second: our kernels", has_last_kernel(trace),
+                             f"{trace.gpu.get('source')}, {len(trace.kernels)} kernels")
     training = Training(m, "profiler-first", "torch_train.py", "--profiler-first",
                         "--profiler", os.path.join(m.work, "first.torch.json"))
     plain, base = training.run("plain")
@@ -90,7 +87,7 @@ def profilers(m, report):
 
 def workers(m, report):
     """DataLoader with four forked workers and its thread that pins."""
-    on_gpu(m)
+    need(m, "torch")
     plain, traced = end_run(m, "workers", traced=False), end_run(m, "workers")
     gpu_traces.same(report, "workers", plain, traced)
     report.expect("workers: one file", len(traced.traces) == 1, len(traced.traces))
@@ -100,12 +97,12 @@ def workers(m, report):
 
 
 def torchrun(m, report):
-    on_gpu(m)
+    need(m, "torch")
     out = os.path.join(m.work, "torchrun.json")
     result = m.run("torchrun", [
         m.python, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node",
         "1", os.path.join(HERE, "torch_train.py"), "--steps", "6", "--warm-up", "2",
-        "--out", out], traced=True, limit=60)
+        "--device", m.device, "--out", out], traced=True, limit=60)
     report.expect("finishes", result.status == 0 and os.path.exists(out),
                   gpu_machine.last_words(result))
     ranks = [path for path in result.traces if "_rank0." in path]
@@ -113,7 +110,7 @@ def torchrun(m, report):
                   [os.path.basename(path) for path in result.traces])
     for path in ranks[:1]:
         trace = gpu_compare.Trace(path)
-        report.expect("its kernels", trace.kernels, len(trace.kernels))
+        report.expect_of_gpu("its kernels", trace.kernels, len(trace.kernels))
 
 
 def long_graph(m, report):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Ends a process in one of many ways right after its last kernel.
 
-    gpu_ends.py WAY     return, thread, os_exit, sigterm, exception, abort,
-                        workers, profiler
+    gpu_ends.py WAY [DEVICE]    return, exit, thread, os_exit, sigterm,
+                                exception, abort, workers, profiler
 
 The last kernel's name contains "cosh"; the GPU has finished it.  `workers`
 loads its data in forked processes first; `profiler` ends after torch.profiler
@@ -18,44 +18,51 @@ import time
 import torch
 
 
-def last_kernel():
-    values = torch.ones(1 << 16, device="cuda")
+def wait(device):
+    if device == "cuda":
+        torch.cuda.synchronize()
+
+
+def last_kernel(device):
+    values = torch.ones(1 << 16, device=device)
     (values + 1).cosh_()
-    torch.cuda.synchronize()
+    wait(device)
 
 
-def workers():
+def workers(device):
     data = torch.utils.data.TensorDataset(torch.arange(4096.0).reshape(-1, 16))
     loader = torch.utils.data.DataLoader(data, batch_size=32, num_workers=4,
-                                         pin_memory=True)
-    total = torch.zeros((), device="cuda")
+                                         pin_memory=device == "cuda")
+    total = torch.zeros((), device=device)
     for _ in range(2):
         for (batch,) in loader:
-            total += batch.to("cuda", non_blocking=True).sum()
+            total += batch.to(device, non_blocking=True).sum()
     print("sum", total.item())
 
 
-def profiled():
+def profiled(device):
     """Says how many kernels torch.profiler got."""
     with torch.profiler.profile() as recording:
-        last_kernel()
+        last_kernel(device)
     kernels = [event for event in recording.events()
                if event.device_type == torch.autograd.DeviceType.CUDA]
     print("kernels for torch.profiler", len(kernels))
 
 
-def main(way):
-    torch.ones(8, device="cuda").sum().item()
+def main(way, device="cuda"):
+    torch.ones(8, device=device).sum().item()
     if way == "workers":
-        workers()
+        workers(device)
     if way == "profiler":
-        profiled()
-    last_kernel()
+        profiled(device)
+    last_kernel(device)
     # Without a handover nothing is there yet, as after a kernel at the end.
     if way == "thread":
         thread = threading.Thread(target=sys.exit, args=(5,))
         thread.start()
         thread.join()
+    elif way == "exit":
+        sys.exit(4)
     elif way == "os_exit":
         os._exit(6)
     elif way == "sigterm":
@@ -68,4 +75,4 @@ def main(way):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -2,7 +2,7 @@
 """A Triton kernel that is unloaded and loaded again: its name must be found by
 its text, not by where that lies.
 
-    gpu_triton.py COUNT
+    gpu_triton.py COUNT [DEVICE]
 """
 
 import gc
@@ -24,13 +24,14 @@ def make():
     return step_kernel
 
 
-def main(count):
-    data = torch.zeros(SIZE, device="cuda")
+def main(count, device="cuda"):
+    data = torch.zeros(SIZE, device=device)
     for _ in range(2):
         kernel = make()
         for _ in range(count):
             kernel[(SIZE // 1024,)](data, SIZE, block=1024)
-        torch.cuda.synchronize()
+        if device == "cuda":
+            torch.cuda.synchronize()
         for name in ("device_caches", "cache"):
             found = getattr(kernel, name, None)
             if found is not None:
@@ -41,4 +42,4 @@ def main(count):
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), *sys.argv[2:])

@@ -4,6 +4,8 @@
  * first call the copy loads the collector that INTEL_LIBITTNOTIFY64 names, and
  * hands it a table of its functions; those that it leaves alone do nothing.
  *
+ * Built as a library it has itt_begin() and itt_end().
+ *
  *	itt_calls [strange]	strange: of another protocol, so that nothing
  *				may be set
  */
@@ -61,9 +63,24 @@ static void at_first(void *arg)
 	(void)arg;
 }
 
+/* As a newer copy does once it has a collector. */
+static struct domain *make_no_domain(const char *name)
+{
+	(void)name;
+	return NULL;
+}
+
+static struct string *make_no_string(const char *text)
+{
+	(void)text;
+	return NULL;
+}
+
+static struct domain *(*domain_create)(const char *) = make_no_domain;
+static struct string *(*string_handle_create)(const char *) = make_no_string;
+
 /* Until a collector came: it is one's that does as if it had been set. */
 static void (*sync_create)(void *) = at_first;
-static void (*domain_create)(void *) = at_first;
 
 struct function {
 	const char *name;
@@ -94,7 +111,8 @@ static struct function functions[] = {
 	FUNCTION(counter_dec_v3),
 	FUNCTION(thread_set_name),
 	FUNCTION(sync_create),
-	{"__itt_domain_create", (void **)&domain_create, NULL, NULL, 0},
+	FUNCTION(domain_create),
+	FUNCTION(string_handle_create),
 	{NULL, NULL, NULL, NULL, 0},
 };
 
@@ -183,6 +201,38 @@ static void tell(void)
 	task_begin(&net, none, none, &late);
 }
 
+/* For who loads this as a library. */
+void itt_begin(const char *domain, const char *name)
+{
+	if (!global.library)
+		load();
+	task_begin(domain_create(domain), none, none,
+		   string_handle_create(name));
+}
+
+void itt_end(const char *domain)
+{
+	task_end(domain_create(domain));
+}
+
+static void tell_by_made_names(void)
+{
+	struct domain *made = domain_create("made");
+	struct string *first = string_handle_create("first");
+	struct string *second = string_handle_create("second");
+
+	if (!made || made != domain_create("made") || !first ||
+	    first != string_handle_create("first") || first == second ||
+	    strcmp(second->text, "second")) {
+		puts("domains and strings are not what they were asked to be");
+		return;
+	}
+	task_begin(made, none, none, first);
+	task_begin(made, none, none, second);
+	task_end(made);
+	task_end(made);
+}
+
 int main(int argc, char **argv)
 {
 	pthread_t thread;
@@ -192,11 +242,12 @@ int main(int argc, char **argv)
 	load();
 	if (!pthread_create(&thread, NULL, other_thread, NULL))
 		pthread_join(thread, NULL);
-	if (task_begin)
+	if (task_begin) {
 		tell();
-	/* What has no use for a collector is nobody's; what makes domains
-	 * stays. */
-	if (task_begin && (sync_create || !domain_create))
+		tell_by_made_names();
+	}
+	/* What has no use for a collector is nobody's. */
+	if (task_begin && sync_create)
 		puts("left what looks like a collector's");
 	puts("done");
 	return 0;

@@ -113,7 +113,7 @@ class Run:
     """What a program said, how it ended, and its traces, oldest first."""
 
     def __init__(self, command, status, stdout, stderr, folder, killed=False,
-                 pid=None):
+                 pid=None, began=0):
         self.command = command
         self.status = status
         self.stdout = stdout
@@ -121,6 +121,7 @@ class Run:
         self.folder = folder
         self.killed = killed
         self.pid = pid
+        self.began = began          # time.time()
 
     @property
     def files(self):
@@ -208,6 +209,7 @@ def clean_environment():
 
 def execute(command, env, timeout, cwd=None, target=None, stdin=None):
     """Runs in a session of its own, so that nothing outlives a timeout."""
+    began = time.time()
     process = subprocess.Popen(command, env=env, cwd=cwd, text=True,
                                errors="replace",
                                stdin=stdin or subprocess.DEVNULL,
@@ -221,7 +223,7 @@ def execute(command, env, timeout, cwd=None, target=None, stdin=None):
         raise AssertionError(f"hung for {timeout} s: {' '.join(command)}\n"
                              f"{stdout[-2000:]}\n{stderr[-2000:]}")
     return Run(command, process.returncode, stdout, stderr, target,
-               pid=process.pid)
+               pid=process.pid, began=began)
 
 
 def plain(*command, env=None, timeout=60, cwd=None):
@@ -268,6 +270,9 @@ def sessions_of(run):
     for path in (path for place in places
                  for path in glob.glob(os.path.join(place, "traceprof-*"))):
         try:
+            # An older one is of another process that had this number.
+            if os.stat(path).st_mtime < run.began - 1:
+                continue
             with open(path, "rb") as file:
                 head = file.read(1 << 16)
             # Who was killed while it made one left it without its first word.

@@ -4,6 +4,7 @@
 import gzip
 import json
 import os
+import shutil
 
 import harness
 from harness import (command, compile_program, expect, expect_equal, folder,
@@ -222,10 +223,25 @@ def test_bad_files_are_refused_in_one_line():
             expect(done.status in allowed, f"{name} {path}: status {done.status}",
                    done.stdout[-500:], done.stderr[-500:])
             # The traces of a folder have a line each.
-            if done.status == 3 and not (name == "report" and os.path.isdir(path)):
+            if done.status == 3 and not os.path.isdir(path):
                 said = (done.stdout + done.stderr).splitlines()
                 expect(len(said) == 1 or name == "check" and len(said) == 2,
                        f"{name} {path}: {said}")
+
+
+def test_check_takes_a_folder_as_report_does():
+    place = folder()
+    expect_equal(command("check", place).status, 3, "no trace in it")
+    shutil.copy(sample(), os.path.join(place, "b_1.12.pt.trace.json.gz"))
+    shutil.copy(sample(), os.path.join(place, "a_1.34.pt.trace.json.gz"))
+    done = command("check", place)
+    expect_equal(done.status, 0, done.stdout)
+    expect_equal([os.path.basename(line.partition(": ")[0])
+                  for line in done.stdout.splitlines()],
+                 ["a_1.34.pt.trace.json.gz", "b_1.12.pt.trace.json.gz"], done.stdout)
+    with open(os.path.join(place, "c_1.56.pt.trace.json"), "w", encoding="utf-8") as file:
+        file.write('{"traceEvents": []}')
+    expect_equal(command("check", place).status, 1, "one is bad")
 
 
 def test_check_takes_what_torch_profiler_writes():

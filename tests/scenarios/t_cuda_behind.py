@@ -49,6 +49,19 @@ def test_far_behind():
                  run.stderr)
 
 
+def test_work_that_a_switching_off_cuts_short():
+    """What runs while kinds are switched off ends when they are switched on again.
+    All of a window's is done before; the rest is in no file."""
+    run = behind(240, 1, 0, 12000, 2000, SIMGPU_KERNEL_NS=5 * MS,
+                 SIMGPU_LATENCY_NS=200 * MS, SIMGPU_VERSION=130101,
+                 TRACEPROF_WAIT=70, TRACEPROF_ACTIVE=10, TRACEPROF_REPEAT=3)
+    expect_equal([len(kernels(trace)) for trace in run.traces], [10, 10, 10],
+                 run.stderr)
+    for trace in run.traces:
+        longest = max(kernel["dur"] for kernel in trace.slices(cat="kernel"))
+        expect(longest < 10000, f"{longest} us in {trace.path}")
+
+
 def test_nothing_is_withheld():
     """The same where CUPTI gives each record when it is done."""
     run = behind(12, 50, 0, 1000, 6000, SIMGPU_KERNEL_NS=5 * MS,

@@ -506,6 +506,12 @@ def test_init_silent():
     expect_equal([line for line in dump.lines if line.startswith("flush")],
                  ["flush 0", "flush forced 0"])
     expect("end:" in dump.lines[-1] and len(dump.of(EVENT)) > 0, dump.lines)
+    # Neither the end of cuInit() nor a context is called back for.
+    output = os.path.join(folder(), "spy")
+    plain(sys.executable, "-c", "import ctypes; ctypes.CDLL('libcuda.so.1').cuInit(0)",
+          env=environment(BUILD, output) | {"SIMGPU_INIT_SILENT": "1"})
+    lines = Dump(output, 130001).lines
+    expect(lines[-1].startswith("end: ") and " 0 resources" in lines[-1], lines)
 
 
 def test_fatal_state():

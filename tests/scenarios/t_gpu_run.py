@@ -2,21 +2,25 @@
 """tests/gpu/run, as far as the simulated GPU can carry it: it must work at the
 first try where there is a real one."""
 
+import contextlib
+import io
 import json
 import os
 import shutil
 import subprocess
 import sys
 import tarfile
+import types
 
 import harness
 from harness import BUILD, ROOT, Skip, expect, expect_equal, folder
+from t_cuda import FAKE, on_gpu
 
 RUN = os.path.join(ROOT, "tests", "gpu", "run")
 sys.path.insert(0, os.path.dirname(RUN))
 ON_THE_DOUBLE = {
-    "first": "trainer,zeros,ends_c,cost,withheld,devices,events,switching,late_clock,"
-             "scale,capture",
+    "first": "trainer,second,zeros,ends_c,cost,withheld,devices,events,switching,"
+             "late_clock,scale,capture",
     "second": "launches,long",
 }
 
@@ -79,6 +83,8 @@ def test_rehearsal_of_the_first():
     expect_equal(said["attached inside cuInit"], "1 DEVICE, 1 CONTEXT records")
     expect("clock callback" in said["events timed 2000"], said)
     expect("calls are withheld too" in said["attribute 9 at 1"], said)
+    expect(" after; moved" in said["new, after: ours"], said["new, after: ours"])
+    expect("us after the launch" in said["late: times are ours"], said)
 
 
 def test_rehearsal_of_the_second():
@@ -107,6 +113,36 @@ def test_a_part_that_hangs_is_ended_and_the_rest_goes_on():
     machine.begin_part(30)
     expect_equal(machine.run("goes-on", ["true"]).status, 0)
     shutil.rmtree(machine.work)
+
+
+def test_without_nvcc_each_part_says_what_it_lacks():
+    import gpu_machine
+    import gpu_main
+    need_double()
+    machine = gpu_machine.Machine(folder(), 60, True, BUILD)
+    machine.cuda = machine.nvcc = None
+    machine.wanted = {name for name, *_ in gpu_main.PARTS}
+    report = gpu_machine.Report(folder(), {"fake": True})
+    with contextlib.redirect_stdout(io.StringIO()):
+        for name, command, function, least, most in gpu_main.PARTS:
+            # These two are compiled by gcc; Python's need no compiler.
+            if not command or name in ("trainer", "zeros", "ends_c", "cost",
+                                       "withheld", "devices", "events", "switching",
+                                       "late_clock", "capture", "launches", "long"):
+                gpu_main.run_part(report, machine, name, function, least, most)
+    shutil.rmtree(machine.work)
+    expect_equal(report.failed(), [], "rows")
+    lacking = {row["part"] for row in report.rows if row["verdict"] == "skip"}
+    expect(lacking >= {"build", "trainer", "zeros", "devices", "long"}, report.rows)
+
+
+def test_captures_use_the_libcupti_that_the_library_found():
+    """By its path, also where the loader knew it by its name alone."""
+    import gpu_capture
+    for env in ({}, {"TRACEPROF_CUPTI": "libcupti.so.13"}):
+        run = on_gpu(2, 1, **env)
+        expect_equal(gpu_capture.cupti_of(types.SimpleNamespace(kept=run.files)),
+                     os.path.join(FAKE, "libcupti.so.13"), env)
 
 
 def test_a_library_that_does_not_load():

@@ -223,6 +223,31 @@ def test_executable_at_a_fixed_address():
     expect(run.trace.meta["heap"]["calls"] >= 50, run.trace.meta["heap"])
 
 
+def asked(function, size, **options):
+    """Bytes asked for and held, from the process's first call on."""
+    env = {"TRACEPROF_" + key.upper(): str(value) for key, value in options.items()}
+    run = traced("heap_calls", function, 50, size, env=env)
+    ours = run.trace.meta["heap"]
+    return run, [ours[key] + ours[key + "_before"] for key in ("asked_bytes", "bytes")]
+
+
+def test_what_was_asked_for():
+    """Blocks of one size, for calls that ask for three bytes more."""
+    ways = [(function, {"malloc": "large"}) for function in FUNCTIONS]
+    ways += [(function, options) for function in ("malloc", "calloc", "memalign")
+             for options in ({"malloc": "all"}, {"malloc": "counters"},
+                             {"malloc": "sampled"},
+                             {"malloc": "all", "malloc_duration": 1},
+                             {"malloc": "all", "stack": "heap:4"})]
+    for function, options in ways:
+        _, few = asked(function, 98765, **options)
+        run, more = asked(function, 98768, **options)
+        expect_equal(more[0] - few[0], 50 * 3, f"asked for by {function}, {options}")
+        expect(0 < more[0] < more[1], f"{function}, {options}: {more}")
+    shown = harness.command("report", run.trace.path).stdout
+    expect(re.search(r"sizes of blocks; asked for were \d", shown), shown)
+
+
 def test_totals_begin_with_the_process():
     """Whenever the recording begins, the calls before it are in the totals."""
     for what in (("mixed", 1, 2000), ("mixed", 6, 2000)):

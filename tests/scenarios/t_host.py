@@ -302,6 +302,27 @@ def test_threads_of_c11_are_sampled_from_their_start():
     expect_equal(done.trace.meta["sampling"]["threads"], 22, "timers")
 
 
+def test_waits_of_c11():
+    """Who held the lock, who signalled, who was joined."""
+    done = same("c11_waits", env={"TRACEPROF_WAITS": "1"})
+    main = done.trace.events[0]["pid"]
+    other = {one["tid"] for one in waits(done.trace, "thrd_sleep")} - {main}
+    expect_equal(len(other), 1, "threads that sleep")
+    for call, key in (("mtx_lock", "held by"), ("cnd_wait", "woken by"),
+                      ("cnd_timedwait", "woken by"), ("thrd_join", "woken by")):
+        long = [one for one in waits(done.trace, call)
+                if one["dur"] > 5000 and one["tid"] == main]
+        expect(long, f"no wait in {call}")
+        expect_equal({one["args"].get(key) for one in long}, other, call)
+    expect([one for one in waits(done.trace, "thrd_sleep") if one["tid"] == main], "sleep")
+
+
+def test_threads_of_timers_are_sampled_from_their_start():
+    """The C library begins them by itself, and each lives for 10 ms."""
+    done = same("timer_threads", env=SAMPLED)
+    expect(done.trace.meta["sampling"]["threads"] >= 21, done.trace.meta["sampling"])
+
+
 def test_locks_without_waits_are_left_alone():
     done = same("locks", env={**SAMPLED, "TRACEPROF_WAITS": "0"})
     expect(not [one for one in done.trace.events if one.get("cat") == "wait"], "off")

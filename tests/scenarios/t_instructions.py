@@ -33,6 +33,8 @@ HEAP = {
 CALLS = {"lock": (6, 55), "signal": (6, 82), "read": (15, 122)}
 # For each region of one thread, 32 of them glibc's locks.
 REGION = 420
+# In the hook, for one that is thinned to a sum.
+THINNED = 95
 # In our code, for each launch on the simulated GPU that is recorded.
 LAUNCH = 60
 # In CUPTI's callbacks, for each launch on the simulated GPU, windows closed.
@@ -178,11 +180,16 @@ def test_call_stack_of_an_event():
            f"the walk alone: {added / alone:.2f}")
 
 
-def test_a_region_of_one_thread():
+def added_to_region(settings):
     if not reads_counter():
         raise Skip("this machine does not keep time by the processor's counter")
     command = [build("bench_region"), 1, "{}", 0]
-    added = each(command, {}, harness.LIBRARY, "region") - each(command, within="region")
+    return (each(command, settings, harness.LIBRARY, "region")
+            - each(command, within="region"))
+
+
+def test_a_region_of_one_thread():
+    added = added_to_region({"TRACEPROF_MAX_OVERHEAD": "0"})
     expect(REGION / 3 < added < REGION,
            f"{added:.1f} instructions added per region, the limit is {REGION}")
 
@@ -290,6 +297,15 @@ def test_what_a_hook_is_said_to_cost():
         told = (timed - passed) / 2
         expect(0.8 < told / added < 1.1,
                f"{mode}: timed for {told:.1f} instructions a call, and it adds {added:.1f}")
+
+
+def test_a_region_that_is_thinned():
+    """As it is timed: what a program thins depends on how long it takes."""
+    if not reads_counter():
+        raise Skip("this machine does not keep time by the processor's counter")
+    added = modelled("record_thinned") - modelled("call_region")
+    expect(THINNED / 3 < added < THINNED,
+           f"{added:.1f} instructions for a region, the limit is {THINNED}")
 
 
 def test_flight_recorder():

@@ -60,6 +60,12 @@ def test_counters_marks_and_names():
     expect(any("(itt worker)" in name for name in names), names)
 
 
+def test_domains_and_names_that_the_collector_makes():
+    trace = same(program()).trace
+    first, second = one(trace, "made: first"), one(trace, "made: second")
+    expect(inside(second, first), first, second)
+
+
 def test_another_protocol_is_left_alone():
     run = traced(program(), "strange", env={"TRACEPROF_MALLOC": "all"})
     expect_equal((run.status, run.stdout), (0, "done\n"), "run")

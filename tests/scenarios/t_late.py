@@ -4,6 +4,7 @@
 import glob
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -85,13 +86,17 @@ def test_a_hundredth_of_a_full_core_is_used():
             "LD_PRELOAD": harness.LIBRARY, "TRACEPROF_DIR": target,
             "TRACEPROF_STEP": "off", "OMP_WAIT_POLICY": "active"},
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    time.sleep(3)
+    run = harness.Run([], 0, "", "", target)
+    for _ in range(600):
+        time.sleep(0.1)
+        if run.files and run.trace.regions():
+            break
     process.kill()
     process.wait()
     said = command("recover", target).stdout
     events, kept = map(int, re.search(r"(\d+) events, (\d+) of them", said).groups())
     expect(kept < events, said)
-    harness.check_files(harness.Run([], 0, "", "", target))
+    harness.check_files(run)
 
 
 def writers_of(target):
@@ -131,6 +136,28 @@ def test_killed_while_it_writes_the_rest():
     expect_equal(events["seen"], events["written"], events)
     expect_equal(len(run.trace.regions()), 90000, "regions")
     expect(run.trace.meta["recovered"], run.trace.meta)
+
+
+def test_a_file_that_is_removed_is_not_wanted():
+    """Its memory goes with it: a script that cleans up after each run would fill
+    /dev/shm."""
+    for what in ("file", "folder"):
+        target = os.path.join(folder(), "out")
+        run = harness.execute(
+            [harness.program("spins"), "2", "90000", "0"],
+            harness.clean_environment() | {
+                "LD_PRELOAD": harness.LIBRARY, "TRACEPROF_DIR": target,
+                "TRACEPROF_ENCODE": "late", "TRACEPROF_GZIP": "zlib:9"},
+            100, target=target)
+        expect(LEFT in run.stderr, run.stderr)
+        expect(harness.sessions_of(run), "nothing left to write", run.stderr)
+        if what == "file":
+            os.unlink(run.files[0])
+        else:
+            shutil.rmtree(target)
+        while writers_of(target):
+            time.sleep(0.1)
+        harness.expect_no_session(run)
 
 
 def test_record_waits_for_it():

@@ -118,9 +118,12 @@ def write(text):
     return script
 
 
-def record(path, text, **env):
+def record(path, text, status=0, **env):
     ready = "" if "TRACEPROF_STEP" in env else READY
-    return traced(path, write(ready + text), env=ENV | env)
+    run = traced(path, write(ready + text), env=ENV | env)
+    # First of all: who ends early has made no calls.
+    expect_equal(run.status, status, f"{path}\n{run.stderr}")
+    return run
 
 
 def calls(trace):
@@ -152,7 +155,7 @@ def check_parents(trace, said):
 def test_calls_by_name_and_parent():
     for version, path in pythons().items():
         run = record(path, CALLS)
-        expect_equal((run.status, run.stdout), (0, "1/3\n"), run.stderr)
+        expect_equal(run.stdout, "1/3\n", run.stderr)
         seen = counts(run.trace)
         wanted = {"main": 1, "leaf": 18, "generate": 20, "fail": 5, "__enter__": 5,
                   "__exit__": 5, "deep": 31, "other": 1}
@@ -191,7 +194,7 @@ def test_only_in_windows():
             "loop()\n")
     for version, path in some().items():
         run = record(path, text, TRACEPROF_STEP="manual")
-        expect_equal((run.status, len(run.files)), (0, 3), run.stderr)
+        expect_equal(len(run.files), 3, run.stderr)
         for trace in run.traces:
             seen = counts(trace)
             expect_equal((seen["inside"], seen["outside"]), (4, 0), version)
@@ -256,7 +259,6 @@ def test_one_that_was_there_first_is_left_alone():
         text = COUNTS % ("import traceprof; sys.setprofile(tell); "
                          "traceprof.capture_async('one')")
         run = record(path, text, TRACEPROF_STEP="manual")
-        expect_equal(run.status, 0, run.stderr)
         expect_equal(counts(run.trace)["work"], 0, version)
         expect(any("a profile function of the program's" in line
                    for line in run.own_lines), version, run.stderr)
@@ -273,7 +275,7 @@ def test_what_getprofile_gave_can_be_set_again():
             "print('done')\n")
     for version, path in some().items():
         run = record(path, text)
-        expect_equal((run.status, run.stdout), (0, "done\n"), run.stderr)
+        expect_equal(run.stdout, "done\n", run.stderr)
         expect(counts(run.trace)["work"] >= 4, version, counts(run.trace))
 
 
@@ -290,8 +292,8 @@ def test_forks_and_sudden_ends():
             "end()\n")
     for version, path in some().items():
         for end in ("os._exit(3)", "sys.exit(3)"):
-            run = record(path, text % end)
-            expect_equal((run.status, run.stdout), (3, "done\n"), run.stderr)
+            run = record(path, text % end, status=3)
+            expect_equal(run.stdout, "done\n", run.stderr)
             expect_equal(counts(run.trace)["work"], 7, version)
 
 
@@ -313,7 +315,7 @@ def test_windows_that_open_in_the_midst_of_imports():
     for path in some().values():
         run = record(path, text, TRACEPROF_STEP="api", TRACEPROF_WAIT="1",
                      TRACEPROF_ACTIVE="1", TRACEPROF_REPEAT="0")
-        expect_equal((run.status, run.stdout), (0, "done\n"), run.stderr)
+        expect_equal(run.stdout, "done\n", run.stderr)
 
 
 def test_a_kill_leaves_the_calls_that_were_open():
@@ -342,7 +344,6 @@ def test_deeper_than_there_is_room_for():
             "after()\n")
     for version, path in some().items():
         run = record(path, text)
-        expect_equal(run.status, 0, run.stderr)
         seen = counts(run.trace)
         expect(1000 < seen["deep"] < 1024 and seen["after"] == 1, version, seen)
         expect(any("could not be followed" in line for line in run.own_lines),
@@ -361,7 +362,7 @@ def test_sub_interpreters_live_on():
             "print('done')\n")
     for version, path in some().items():
         run = record(path, text)
-        expect_equal((run.status, run.stdout), (0, "done\n"), run.stderr)
+        expect_equal(run.stdout, "done\n", run.stderr)
 
 
 def test_unknown_interpreters_are_left_out_with_a_line():

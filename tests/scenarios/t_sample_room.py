@@ -21,6 +21,15 @@ def test_a_childs_threads_have_rooms_of_their_own():
     expect_equal(run.stdout.splitlines(), ["0 shared"] * 2, "parent and child")
 
 
+def test_a_program_is_told_of_its_own_stacks_alone():
+    """On the first thread and on others, before and after it has one of its own,
+    in its handler, and in a child; a handler has as much room as it had."""
+    program = compile_program("alt_stacks.c", "-pthread", name="alt_stacks")
+    run = same(program, env={"TRACEPROF_SAMPLE": "997"})
+    expect_equal(run.stdout.count("none, own, own in use, none\n"), 4, run.stdout)
+    expect(run.trace.meta["written_by_kind"]["cpu_sample"] > 10, "samples")
+
+
 def test_a_pool_that_names_its_threads_is_named():
     program = compile_program("named_pool.c", "-O1", "-D_GNU_SOURCE", "-I", ROOT,
                               "-pthread", name="named_pool")

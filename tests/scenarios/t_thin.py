@@ -27,8 +27,8 @@ def rows(trace):
     return {row["name"]: row for row in trace.meta["sampled"]}
 
 
-def test_every_call_is_in_the_sums():
-    run, trace = thinned()
+def each_call_is_in_the_sums(**env):
+    run, trace = thinned(**env)
     events = trace.meta["events"]
     expect(events["thinned"] > TURNS, "thinned", events)
     for layer in rows(trace).values():
@@ -50,11 +50,37 @@ def test_every_call_is_in_the_sums():
     expect(any("MAX_OVERHEAD" in note for note in trace.meta["notes"]), "note")
 
 
+def test_every_call_is_in_the_sums():
+    """A mark for each, as long as the step is searched for."""
+    each_call_is_in_the_sums()
+
+
+def test_every_call_is_in_the_sums_that_its_thread_keeps():
+    each_call_is_in_the_sums(TRACEPROF_STEP="api")
+
+
+def test_sums_of_windows():
+    """Each file has the calls of its own steps."""
+    run = harness.traced("short_regions", 3 * 1100 + 100, LAYERS, 1, env=THIN | {
+        "TRACEPROF_STEP": "omp:begin_turn", "TRACEPROF_WAIT": "100",
+        "TRACEPROF_ACTIVE": "1000", "TRACEPROF_REPEAT": "3"})
+    expect_equal(len(run.traces), 3, "files")
+    for trace in run.traces:
+        calls = sum(row["calls"] for row in trace.meta["totals"]
+                    if row["name"].startswith("work [omp parallel"))
+        expect_equal(calls, 1000 * LAYERS, "work")
+    row = next(row for name, row in rows(run.traces[-1]).items()
+               if name.startswith("work "))
+    expect_equal(row["seen"], 1000 * LAYERS, "work")
+    expect_equal(len(run.traces[-1].regions("work")), row["drawn"], "drawn")
+
+
 def test_the_step_is_found_nevertheless():
     run, trace = thinned()
     expect(trace.meta["events"]["thinned"] > TURNS, "thinned")
-    expect(any('step = omp region "begin_turn"' in line for line in run.own_lines),
-           run.stderr)
+    # What is written after the program's end is told by the file alone.
+    expect(any('step = omp region "begin_turn"' in line
+               for line in run.own_lines + trace.meta["notes"]), run.stderr)
     expect_equal(trace.steps(), list(range(TURNS)), "steps")
 
 
@@ -112,10 +138,9 @@ def test_a_file_that_adds_up_wrong_is_found():
         expect("[rule 20]" in done.stdout and done.status, key, done.stdout)
 
 
-def test_a_killed_run_adds_up():
-    """Recovered: what was thinned is counted, to the last mark."""
-    run = harness.traced("short_regions", TURNS, LAYERS, 1, "kill", env=THIN,
-                         check=False)
+def a_killed_run_adds_up(**env):
+    run = harness.traced("short_regions", TURNS, LAYERS, 1, "kill",
+                         env=THIN | env, check=False)
     expect_equal(run.status, -signal.SIGKILL, "status")
     command("recover", run.folder)
     events = run.trace.meta["events"]
@@ -123,6 +148,15 @@ def test_a_killed_run_adds_up():
     expect_equal(events["thinned"] + run.trace.meta["written_by_kind"]["omp_region"],
                  TURNS * (LAYERS + 1), "regions")
     expect(command("check", run.trace.path).status == 0, "check")
+
+
+def test_a_killed_run_adds_up():
+    """Recovered: what was thinned is counted, to the last mark."""
+    a_killed_run_adds_up()
+
+
+def test_a_killed_run_has_the_sums_that_were_not_told():
+    a_killed_run_adds_up(TRACEPROF_STEP="api")
 
 
 TURNS_OF_BLOCKS = 2000000

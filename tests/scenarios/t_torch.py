@@ -218,6 +218,130 @@ def test_compilations_and_graph_breaks():
     expect_equal(marks, ["graph break: a print"], "once")
 
 
+# Where the main thread does as PyTorch's modules do, and notes what was asked.
+MODULES = '''\
+import atexit, ctypes, os, sys, time, types
+
+here = "LD_PRELOAD" in os.environ
+torch = ctypes.CDLL(sys.argv[1], os.RTLD_GLOBAL)
+
+
+def make(name, **members):
+    sys.modules[name] = module = types.ModuleType(name)
+    vars(module).update(members)
+    return module
+
+
+def wait_for(condition):
+    until = time.time() + 20
+    while here and not condition() and time.time() < until:
+        time.sleep(0.001)
+'''
+
+OBSERVER = MODULES + '''
+itt = ctypes.CDLL(sys.argv[2])
+on = []
+
+
+def enable(who):
+    if on:
+        raise RuntimeError("Profiler is already enabled on this thread")
+    on.append(who)
+
+
+class emit_itt:
+    def __enter__(self):
+        profiler._enable_profiler("itt")
+
+    def __exit__(self, *_):
+        on.remove("itt")
+
+
+def operator(name, inner=()):
+    is_told = on == ["itt"]
+    if is_told:
+        itt.itt_begin(b"PyTorch", name)
+    for one in inner:
+        operator(one)
+    if is_told:
+        itt.itt_end(b"PyTorch")
+
+
+atexit.register(lambda: print("at the end", on))
+make("torch.autograd", _profiler_enabled=lambda: bool(on))
+profiler = make("torch.autograd.profiler", _enable_profiler=enable,
+                _run_on_profiler_start=int)
+%s
+profiler.emit_itt = emit_itt
+wait_for(lambda: on)
+operator(b"aten::linear", [b"aten::addmm"])
+operator(b"autograd::engine::evaluate_function: AddmmBackward0", [b"AddmmBackward0"])
+operator(b"Optimizer.step#SGD.step", [b"aten::add_"])
+profiler._enable_profiler("own")
+print(on)
+operator(b"aten::its_own")
+on.remove("own")
+wait_for(lambda: on)
+operator(b"aten::after")
+'''
+
+
+def observed(special="", **env):
+    script = os.path.join(harness.folder(), "observer.py")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write(OBSERVER % special)
+    itt = compile_program("itt_calls.c", "-shared", "-fPIC", "-pthread", "-ldl",
+                          name="libitt.so")
+    return same(sys.executable, script, library("2.99.0"), itt,
+                env={"TRACEPROF_MALLOC": "all"} | env)
+
+
+def test_an_unknown_version_is_asked_through_the_interpreter():
+    run = observed()
+    trace = run.trace
+    expect(inside(one(trace, "aten::addmm"), one(trace, "aten::linear")), "not nested")
+    expect(inside(one(trace, "AddmmBackward0"),
+                  one(trace, "autograd::engine::evaluate_function: AddmmBackward0")),
+           "not nested")
+    expect(inside(one(trace, "aten::add_"), one(
+        trace, "Optimizer.step#SGD.step", cat="user_annotation")), "not nested")
+    one(trace, "aten::after")
+    expect(not trace.slices("aten::its_own"), "the program's own profiler was on")
+    expect_equal(run.stdout, "['own']\nat the end []\n", "what was on")
+    expect([note for note in trace.meta["notes"] if "by their names alone" in note
+            and "version is unknown" in note], trace.meta["notes"])
+    phases = [event["name"] for event in trace.slices("phase: *", cat="user_annotation")]
+    expect_equal(phases, ["phase: forward", "phase: backward", "phase: optimizer",
+                          "phase: other"], "phases")
+
+
+def test_an_observer_that_is_not_to_be_had():
+    run = observed("tried = []\n"
+                   "emit_itt.__enter__ = lambda self: tried.append(1) or 1 / 0\n"
+                   "profiler.emit_itt = emit_itt\n"
+                   "wait_for(lambda: tried)\n"
+                   "wait_for = int")
+    expect(not run.trace.slices(cat="cpu_op"), "operators")
+    expect([note for note in run.trace.meta["notes"] if "isn't to be had" in note],
+           run.trace.meta["notes"])
+
+
+def test_another_collector_of_itt_has_the_operators():
+    run = observed("wait_for = int", INTEL_LIBITTNOTIFY64="/nowhere/libother.so")
+    expect(not run.trace.slices(cat="cpu_op"), "operators")
+    expect([line for line in run.own_lines if "its version is unknown here" in line],
+           run.stderr)
+
+
+def test_an_end_that_takes_longer_than_the_interpreters():
+    script = os.path.join(harness.folder(), "ends.py")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write(MODULES + "ctypes.CDLL(sys.argv[2])\n"
+                   "wait_for(torch.torch_double_is_observed)\nprint('done')\n")
+    slow = compile_program("lib/slow_end.c", "-shared", "-fPIC", name="libslow_end.so")
+    same(sys.executable, script, library(), slow, env={"TRACEPROF_MALLOC": "all"})
+
+
 def test_switched_off():
     run = recorded(TRACEPROF_TORCH="off", NO_OBSERVER="1")
     expect(not run.trace.slices("aten::*"), "operators were recorded")

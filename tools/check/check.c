@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check.c - `traceprof check FILE...`: hands each event to the rules, then asks
- * those that can judge only at the end.
+ * check.c - `traceprof check FILE|FOLDER...`: hands each event to the rules,
+ * then asks those that can judge only at the end.
  */
 #include "tools/check/check.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
+#include "tools/trace/trace_folder.h"
 #include "tools/util/command.h"
 #include "tools/util/lane_spans.h"
 #include "tools/util/numbers.h"
@@ -275,6 +277,30 @@ int check_trace(const char *path, FILE *out, struct check_result *result)
 	return error;
 }
 
+/* Where a folder is named: all traces in it. */
+static int check_one(void *arg, const char *path)
+{
+	struct check_result result;
+	int *code = arg;
+
+	if (check_trace(path, stdout, &result) < 0)
+		*code = EXIT_UNREADABLE;
+	else if (result.faults && *code == EXIT_GOOD)
+		*code = EXIT_FOUND;
+	return 0;
+}
+
+static void check_path(const char *path, int *code)
+{
+	const int error = trace_folder_each(path, check_one, code);
+
+	if (!error)
+		return;
+	printf("%s: unreadable: %s\n", path,
+	       error == -ENOENT ? "no trace in it" : strerror(-error));
+	*code = EXIT_UNREADABLE;
+}
+
 static error_t parse(int key, char *text, struct argp_state *state)
 {
 	if (key == 'r') {
@@ -297,7 +323,7 @@ int check_command(int argc, char **argv)
 	static const struct argp argp = {
 		.options = choices,
 		.parser = parse,
-		.args_doc = "FILE...",
+		.args_doc = "FILE|FOLDER...",
 		.doc = "Check traces, gzipped or plain, against the rules of "
 		       "the format.\vOne line for each fault, with its place: "
 		       "event N is element N of traceEvents, counted from 0.  "
@@ -312,13 +338,7 @@ int check_command(int argc, char **argv)
 		return EXIT_GOOD;
 	if (!trace_reader_available())
 		return command_needs_yajl("check");
-	for (int at = first; at < argc; at++) {
-		struct check_result result;
-
-		if (check_trace(argv[at], stdout, &result) < 0)
-			code = EXIT_UNREADABLE;
-		else if (result.faults && code == EXIT_GOOD)
-			code = EXIT_FOUND;
-	}
+	for (int at = first; at < argc; at++)
+		check_path(argv[at], &code);
 	return code;
 }

@@ -4,14 +4,13 @@
  */
 #include "tools/model/run.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "tools/trace/heap_total.h"
+#include "tools/trace/trace_folder.h"
 #include "tools/trace/trace_metadata.h"
 #include "tools/util/memory.h"
 #include "tools/util/numbers.h"
@@ -314,45 +313,20 @@ static int read_file(struct run *run, const char *path)
 	return error;
 }
 
-static int is_trace(const struct dirent *entry)
+static int read_one(void *arg, const char *path)
 {
-	const char *name = entry->d_name, *end = strstr(name, ".json");
-
-	return end && name[0] != '.' && (!end[5] || !strcmp(end + 5, ".gz"));
-}
-
-static int read_folder(struct run *run, const char *folder)
-{
-	struct dirent **names;
-	const int count = scandir(folder, &names, is_trace, alphasort);
-	int error = count < 0 ? -errno : 0;
-
-	for (int at = 0; at < count; at++) {
-		char *path;
-
-		if (!error &&
-		    asprintf(&path, "%s/%s", folder, names[at]->d_name) >= 0) {
-			error = read_file(run, path);
-			free(path);
-		}
-		free(names[at]);
-	}
-	if (count >= 0)
-		free(names);
-	if (error || count > 0)
-		return error;
-	snprintf(run->error, sizeof(run->error), "%.200s: no trace in it",
-		 folder);
-	return -ENOENT;
+	return read_file(arg, path);
 }
 
 int run_read(struct run *run, const char *path)
 {
-	struct stat status;
+	const int error = trace_folder_each(path, read_one, run);
 
-	if (!stat(path, &status) && S_ISDIR(status.st_mode))
-		return read_folder(run, path);
-	return read_file(run, path);
+	if (error && !run->error[0])
+		snprintf(run->error, sizeof(run->error), "%.200s: %s", path,
+			 error == -ENOENT ? "no trace in it"
+					  : strerror(-error));
+	return error;
 }
 
 void run_begin(struct run *run)

@@ -2,16 +2,16 @@
 /*
  * report_command.c - `traceprof report FILE...`: what the time went into.
  */
-#include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "tools/host/hot_report.h"
+#include "tools/trace/trace_folder.h"
 #include "tools/util/command.h"
 #include "tools/util/numbers.h"
 #include "tools/util/table.h"
@@ -174,13 +174,14 @@ static void judge(struct report_arguments *arguments, const char *file)
 	arguments->code = EXIT_UNREADABLE;
 }
 
-static void report_file(struct report_arguments *arguments, const char *file)
+static int report_file(void *arg, const char *file)
 {
+	struct report_arguments *arguments = arg;
 	struct report report;
 
 	if (arguments->judges) {
 		judge(arguments, file);
-		return;
+		return 0;
 	}
 	if (report_read(&report, file, &arguments->choice) < 0) {
 		fprintf(stderr, "traceprof report: %s: %s\n", file,
@@ -190,38 +191,18 @@ static void report_file(struct report_arguments *arguments, const char *file)
 		print(arguments, &report);
 	}
 	report_free(&report);
+	return 0;
 }
 
-static int is_trace(const struct dirent *entry)
+static void report_path(struct report_arguments *arguments, const char *path)
 {
-	const char *name = entry->d_name, *end = strstr(name, ".json");
+	const int error = trace_folder_each(path, report_file, arguments);
 
-	return end && name[0] != '.' && (!end[5] || !strcmp(end + 5, ".gz"));
-}
-
-/* All traces of a folder, by name. */
-static void report_folder(struct report_arguments *arguments,
-			  const char *folder)
-{
-	struct dirent **names;
-	const int count = scandir(folder, &names, is_trace, alphasort);
-
-	if (count <= 0) {
-		fprintf(stderr, "traceprof report: %s: no trace in it\n",
-			folder);
-		arguments->code = EXIT_UNREADABLE;
-	}
-	for (int at = 0; at < count; at++) {
-		char *path;
-
-		if (asprintf(&path, "%s/%s", folder, names[at]->d_name) >= 0) {
-			report_file(arguments, path);
-			free(path);
-		}
-		free(names[at]);
-	}
-	if (count >= 0)
-		free(names);
+	if (!error)
+		return;
+	fprintf(stderr, "traceprof report: %s: %s\n", path,
+		error == -ENOENT ? "no trace in it" : strerror(-error));
+	arguments->code = EXIT_UNREADABLE;
 }
 
 /* clang-format off */
@@ -265,7 +246,6 @@ int report_command(int argc, char **argv)
 	};
 	struct report_arguments arguments = {
 		.choice = {.top = 20, .to_ns = INT64_MAX}};
-	struct stat status;
 
 	if (command_parse(&argp, argc, argv, 0, &arguments))
 		return EXIT_USAGE;
@@ -282,12 +262,8 @@ int report_command(int argc, char **argv)
 	arguments.ranks = report_ranks_new();
 	if (arguments.choice.json)
 		fputs("[\n", stdout);
-	for (int at = arguments.first; at < argc; at++) {
-		if (!stat(argv[at], &status) && S_ISDIR(status.st_mode))
-			report_folder(&arguments, argv[at]);
-		else
-			report_file(&arguments, argv[at]);
-	}
+	for (int at = arguments.first; at < argc; at++)
+		report_path(&arguments, argv[at]);
 	if (arguments.choice.json)
 		fputs("]\n", stdout);
 	else if (!arguments.choice.csv && arguments.printed > 1)

@@ -42,7 +42,9 @@ static const struct field steps_fields[] = {
 	ROW("peak_bytes", trace_metadata, heap_peak_bytes),
 	ROW("calls_before", trace_metadata, heap_calls_before),
 	ROW("frees_before", trace_metadata, heap_frees_before),
-	ROW("bytes_before", trace_metadata, heap_bytes_before), {0},
+	ROW("bytes_before", trace_metadata, heap_bytes_before),
+	ROW("asked_bytes", trace_metadata, heap_asked_bytes),
+	ROW("asked_bytes_before", trace_metadata, heap_asked_before), {0},
 }, sum_fields[] = {
 	ROW("kernel_ns", report_device, sum_ns[WORK_KERNEL]),
 	ROW("copy_ns", report_device, sum_ns[WORK_COPY]),

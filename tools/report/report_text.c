@@ -311,6 +311,13 @@ static void print_heap(const struct report *report, FILE *out)
 				(knows_before ? heap->heap_frees_before : 0),
 			quantity_bytes((double)heap->heap_peak_bytes).text,
 			quantity_bytes((double)heap->heap_live_bytes).text);
+	if (heap->heap_asked_bytes >= 0)
+		fprintf(out, "  sizes of blocks; asked for were %s\n",
+			quantity_bytes(
+				(double)heap->heap_asked_bytes +
+				(knows_before ? (double)heap->heap_asked_before
+					      : 0))
+				.text);
 	if (heap->heap_calls_before > 0)
 		fprintf(out,
 			"  before the recording: %" PRId64

@@ -28,9 +28,10 @@ struct trace_metadata {
 	int64_t launched_kernels, missing_kernels; /* calls; without kernel */
 	int64_t partial_graphs; /* of these: with some kernels */
 	int64_t missed_calls;	/* in signal handlers */
-	int64_t heap_calls, heap_frees, heap_bytes;
+	int64_t heap_calls, heap_frees, heap_bytes, heap_asked_bytes;
 	int64_t heap_live_bytes, heap_peak_bytes;
 	int64_t heap_calls_before, heap_frees_before, heap_bytes_before;
+	int64_t heap_asked_before;
 	int64_t stacks_refused, stacks_untaken; /* events without a stack */
 	int64_t hooks_ns, writer_ns;
 	int64_t detail_ended_ns; /* events end here, sums go on */

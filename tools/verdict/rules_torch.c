@@ -224,6 +224,16 @@ bool rule_python(const struct verdict_facts *facts, struct finding *finding)
 	return true;
 }
 
+/* "DataLoader collate: train.py(3): rows", which the library draws where calls
+ * of Python aren't recorded. */
+static bool is_part_of_data(const struct timeline *timeline, uint32_t name)
+{
+	const char *text = timeline_name_text(timeline, name);
+
+	return !strncmp(text, "DataLoader collate: ", 20) ||
+	       !strncmp(text, "DataLoader fetch: ", 18);
+}
+
 uint32_t function_of_data(const struct verdict_facts *facts)
 {
 	const struct timeline *timeline = facts->timeline;
@@ -231,7 +241,9 @@ uint32_t function_of_data(const struct verdict_facts *facts)
 	uint32_t name = TIMELINE_NONE;
 
 	for (uint32_t at = 0; self && at < timeline->names.count; at++)
-		if (self[at] > 0 && is_own_function(timeline, at) &&
+		if (self[at] > 0 &&
+		    (is_own_function(timeline, at) ||
+		     is_part_of_data(timeline, at)) &&
 		    (name == TIMELINE_NONE ||
 		     timeline_name(timeline, at)->sum_ns >
 			     timeline_name(timeline, name)->sum_ns))

@@ -7,6 +7,8 @@
 
 unsigned int thinned_marks(const struct event *event)
 {
+	if (event->flags & EVENT_IN_SUMS)
+		return 0;
 	return event->name < EVENT_MARKS ? event->name : EVENT_MARKS;
 }
 
@@ -20,16 +22,9 @@ static const struct thin_site *site_of(const struct writer_state *state,
 	return thread->thin.sites && sites ? &sites[at] : NULL;
 }
 
-bool thinned_call(const struct writer_state *state,
-		  const struct ring_reader *reader, const struct event *event,
-		  unsigned int at, struct event *call)
+/* What the calls of a site are called.  False: it is not there. */
+static bool name(const struct thin_site *site, struct event *call)
 {
-	const uint64_t mark = event->words[at];
-	const struct thin_site *site =
-		site_of(state, reader->thread, event_mark_site(mark));
-
-	*call = (struct event){.start_ticks = event_mark_start(event, at)};
-	call->end_ticks = call->start_ticks + event_mark_took(mark);
 	if (!site)
 		return false;
 	call->kind = site->kind;
@@ -40,12 +35,37 @@ bool thinned_call(const struct writer_state *state,
 	return call->kind == EVENT_OMP_REGION || call->kind == EVENT_OMP_WAIT;
 }
 
+bool thinned_call(const struct writer_state *state,
+		  const struct ring_reader *reader, const struct event *event,
+		  unsigned int at, struct event *call)
+{
+	const uint64_t mark = event->words[at];
+
+	*call = (struct event){.start_ticks = event_mark_start(event, at)};
+	call->end_ticks = call->start_ticks + event_mark_took(mark);
+	return name(site_of(state, reader->thread, event_mark_site(mark)),
+		    call);
+}
+
 static void say(struct writer_state *state, const char *what)
 {
 	session_note(state->session,
 		     "TRACEPROF_MAX_OVERHEAD=%ld: not every %s is drawn, see "
 		     "`sampled`",
 		     (long)state->session->head->options.max_overhead, what);
+}
+
+static void note(struct writer_state *state, struct label *label,
+		 const struct thin_site *site, uint64_t calls)
+{
+	if (!state->says_calls)
+		say(state, "OpenMP region and wait");
+	state->says_calls = true;
+	label->run.thinned += calls;
+	label->file.thinned += calls;
+	label->file.mask =
+		label->file.mask > site->mask ? label->file.mask : site->mask;
+	state->counts.thinned += calls;
 }
 
 static void count(struct writer_state *state, const struct ring_reader *reader,
@@ -62,14 +82,77 @@ static void count(struct writer_state *state, const struct ring_reader *reader,
 	const uint64_t end_ns = timeline_ns(&state->timeline, end);
 	struct label *label = totals_label(&state->totals, call);
 
-	if (!state->says_calls)
-		say(state, "OpenMP region and wait");
-	state->says_calls = true;
 	totals_add(label, end_ns > start_ns ? end_ns - start_ns : 0);
-	label->run.thinned++;
-	label->file.thinned++;
-	label->file.mask =
-		label->file.mask > site->mask ? label->file.mask : site->mask;
+	note(state, label, site, 1);
+}
+
+static void leave_out(struct writer_state *state, uint64_t calls)
+{
+	state->counts.cut += calls;
+	state->counts.outside += calls;
+}
+
+/* By the clock as it was then: the sum may be longer than what it is of. */
+static uint64_t duration_ns(struct writer_state *state, uint64_t start_ticks,
+			    uint64_t ticks)
+{
+	const uint64_t second =
+		clock_ticks_per_second(&state->session->head->clock) + 1;
+	const uint64_t ns =
+		timeline_ns(&state->timeline, start_ticks + second) -
+		timeline_ns(&state->timeline, start_ticks);
+
+	return (uint64_t)((double)ticks * (double)ns / (double)second);
+}
+
+static void add(struct total *total, uint64_t calls, const uint64_t *ns)
+{
+	if (!total->calls || ns[EVENT_SUM_LEAST] < total->min_ns)
+		total->min_ns = ns[EVENT_SUM_LEAST];
+	total->max_ns = max_u64(total->max_ns, ns[EVENT_SUM_MOST]);
+	total->calls += calls;
+	total->sum_ns += ns[EVENT_SUM_ALL];
+}
+
+/* Calls of one site.  Those that were counted while they lay in the record are
+ * not again: all, unless one came in just then. */
+static bool take_sums(struct writer_state *state, struct ring_reader *reader,
+		      const struct event *sums)
+{
+	const struct thin_site *site =
+		sums->outlined_offset < THIN_SITES
+			? site_of(state, reader->thread, sums->outlined_offset)
+			: NULL;
+	const int32_t before =
+		(int32_t)((uint32_t)reader->marks_taken - sums->extra);
+	const uint32_t more =
+		before > 0 ? sums->name - min_u32((uint32_t)before, sums->name)
+			   : sums->name;
+	struct event call = {0};
+	enum event_place place = PLACE_SKIP;
+	struct label *label;
+	uint64_t ns[3];
+
+	if (name(site, &call))
+		place = writer_state_place(state, sums->start_ticks);
+	if (place == PLACE_DEFER)
+		return false;
+	reader->marks_taken += more;
+	if (place != PLACE_WRITE) {
+		leave_out(state, more);
+		return true;
+	}
+	if (!more)
+		return true;
+	for (int i = 0; i < 3; i++)
+		ns[i] = duration_ns(state, sums->start_ticks, sums->words[i]);
+	ns[EVENT_SUM_ALL] =
+		(uint64_t)((double)ns[EVENT_SUM_ALL] * more / sums->name);
+	label = totals_label(&state->totals, &call);
+	add(&label->run, more, ns);
+	add(&label->file, more, ns);
+	note(state, label, site, more);
+	return true;
 }
 
 bool thinned_take(struct writer_state *state, struct ring_reader *reader,
@@ -77,6 +160,8 @@ bool thinned_take(struct writer_state *state, struct ring_reader *reader,
 {
 	struct writer_counts *counts = &state->counts;
 
+	if (event->flags & EVENT_IN_SUMS)
+		return take_sums(state, reader, event);
 	for (unsigned int at = 0; at < thinned_marks(event); at++) {
 		enum event_place place = PLACE_SKIP;
 		struct event call;
@@ -90,13 +175,10 @@ bool thinned_take(struct writer_state *state, struct ring_reader *reader,
 				state, writer_state_begin(state, &call));
 		if (place == PLACE_DEFER)
 			return false;
-		if (place == PLACE_WRITE) {
+		if (place == PLACE_WRITE)
 			count(state, reader, event, at, &call);
-			counts->thinned++;
-		} else {
-			counts->cut++;
-			counts->outside++;
-		}
+		else
+			leave_out(state, 1);
 		reader->marks_taken++;
 		counts->last_ticks =
 			max_u64(counts->last_ticks, call.end_ticks);
@@ -119,8 +201,7 @@ static void take_blocks(struct writer_state *state, struct ring_reader *reader,
 		return;
 	*taken += more;
 	if (!is_inside) {
-		state->counts.cut += more;
-		state->counts.outside += more;
+		leave_out(state, more);
 		return;
 	}
 	if (!state->says_blocks)
@@ -143,6 +224,27 @@ void thinned_blocks(struct writer_state *state, struct ring_reader *reader,
 			    event->outlined_offset, is_inside);
 }
 
+/* Sums that their thread has not told of yet. */
+static void take_waiting(struct writer_state *state, struct ring_reader *reader)
+{
+	const struct thin *thin = &reader->thread->thin;
+	const struct thin_site *sites = site_of(state, reader->thread, 0);
+	uint64_t number;
+
+	if (!sites)
+		return;
+	number = thin_first(thin, sites);
+	for (uint32_t i = 0; i < min_u32(thin->used, THIN_SITES); i++) {
+		const struct event sums =
+			thin_sums(thin, sites, thin->place[i], number,
+				  state->counts.last_ticks);
+
+		number += sums.name;
+		if (sums.name)
+			take_sums(state, reader, &sums);
+	}
+}
+
 void thinned_take_last(struct writer_state *state)
 {
 	for (struct ring_reader *t = state->readers; t; t = t->older) {
@@ -153,6 +255,7 @@ void thinned_take_last(struct writer_state *state)
 			continue;
 		if (marks.name)
 			thinned_take(state, t, &marks);
+		take_waiting(state, t);
 		take_blocks(state, t, EVENT_HEAP_ALLOC,
 			    (uint32_t)thin->heap_skipped[0], true);
 		take_blocks(state, t, EVENT_HEAP_FREE,

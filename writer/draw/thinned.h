@@ -4,14 +4,16 @@
  * they are in the totals of their window, and drawn nowhere.
  *
  * Up to three marks lie in their thread's record until an event takes them
- * along; what is counted from there is known by its number when that comes.
+ * along, and the sums of up to some thousand calls; what is counted from there
+ * is known by its number when that comes.
  */
 #ifndef WRITER_THINNED_H
 #define WRITER_THINNED_H
 
 #include "writer/state/writer_state.h"
 
-/* How many marks such an event holds; of a damaged one no more than fit. */
+/* How many marks such an event holds, 0 if it holds sums; of a damaged one no
+ * more than fit. */
 unsigned int thinned_marks(const struct event *event);
 
 /* One of its marks as the event that the call would have been.  False: its

@@ -474,7 +474,7 @@ void trace_file_position(const struct trace_file *file, uint64_t *tail_at,
 
 /* Copies the old file's first `bytes`, and follows what they say. */
 static int copy_old(struct trace_file *file, int old, uint64_t bytes,
-		    struct gzip_follower *follower)
+		    struct gzip_follower *follower, const _Atomic bool *stop)
 {
 	const uint64_t begin =
 		trace_file_is_plain(file) ? 0 : GZIP_HEADER_BYTES;
@@ -486,6 +486,8 @@ static int copy_old(struct trace_file *file, int old, uint64_t bytes,
 		const ssize_t got = pread(old, file->text, wanted, (off_t)at);
 		size_t skip = at < begin ? min_u64(begin - at, wanted) : 0;
 
+		if (stop && load_relaxed((_Atomic bool *)stop))
+			return -ECANCELED;
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)
@@ -535,7 +537,8 @@ static int open_old(const struct trace_file *file, const char *path)
 
 int trace_file_resume(struct trace_file *file, const char *old_path,
 		      const char *new_path, uint64_t tail_at,
-		      uint64_t text_bytes, uint32_t crc, const char *coder)
+		      uint64_t text_bytes, uint32_t crc, const char *coder,
+		      const _Atomic bool *stop)
 {
 	struct gzip_follower follower;
 	int old, rc = prepare(file, new_path, coder);
@@ -549,7 +552,7 @@ int trace_file_resume(struct trace_file *file, const char *old_path,
 		return give_up(file, old);
 	rc = gzip_follow(&follower);
 	if (!rc) {
-		rc = copy_old(file, old, tail_at, &follower);
+		rc = copy_old(file, old, tail_at, &follower, stop);
 		if (!rc && (follower.text_bytes != text_bytes ||
 			    follower.crc32 != crc || !follower.at_boundary))
 			rc = -EBADMSG;

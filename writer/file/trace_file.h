@@ -114,10 +114,12 @@ void trace_file_abandon(struct trace_file *file);
  * `tail_at` bytes of `old_path` to `new_path` (which must not exist), so that
  * appends continue after them.  The copy is checked against `text_bytes` and
  * `crc32`, as of trace_file_position().  0; -EBADMSG the old file is not what
- * the numbers say, or of another form than `coder` makes; else as create. */
+ * the numbers say, or of another form than `coder` makes; -ECANCELED *stop (may
+ * be NULL) became true; else as create. */
 int trace_file_resume(struct trace_file *file, const char *old_path,
 		      const char *new_path, uint64_t tail_at,
-		      uint64_t text_bytes, uint32_t crc, const char *coder);
+		      uint64_t text_bytes, uint32_t crc, const char *coder,
+		      const _Atomic bool *stop);
 
 /* As of the last checkpoint (or create, or resume): what the session's
  * checkpoint must hold for trace_file_resume(). */

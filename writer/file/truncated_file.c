@@ -19,7 +19,7 @@ static const char piece_end[4] = {0, 0, (char)0xff, (char)0xff};
 /* Follows the stream from mark to mark; what it holds at the last one that ends
  * a block is whole. */
 static int find_in_gzip(const char *bytes, uint64_t len,
-			struct truncated_file *found)
+			struct truncated_file *found, const _Atomic bool *stop)
 {
 	struct gzip_follower follower;
 	uint64_t at = GZIP_HEADER_BYTES;
@@ -32,7 +32,11 @@ static int find_in_gzip(const char *bytes, uint64_t len,
 
 		if (!mark)
 			break;
+		if (stop && load_relaxed((_Atomic bool *)stop))
+			rc = -ECANCELED;
 		next = (uint64_t)(mark - bytes) + sizeof(piece_end);
+		if (rc)
+			break;
 		rc = gzip_follower_feed(&follower, bytes + at, next - at);
 		if (!rc && follower.at_boundary)
 			*found = (struct truncated_file){
@@ -40,7 +44,7 @@ static int find_in_gzip(const char *bytes, uint64_t len,
 		at = next;
 	}
 	gzip_follower_close(&follower);
-	return rc == -ENOMEM ? rc : 0;
+	return rc == -ENOMEM || rc == -ECANCELED ? rc : 0;
 }
 
 /* After the first, an event begins with a comma and a line's end. */
@@ -83,7 +87,7 @@ static char *read_all(int fd, uint64_t len)
 }
 
 int truncated_file_find(const char *path, bool is_plain, uint64_t tail_at,
-			struct truncated_file *found)
+			struct truncated_file *found, const _Atomic bool *stop)
 {
 	const int fd =
 		open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
@@ -105,7 +109,7 @@ int truncated_file_find(const char *path, bool is_plain, uint64_t tail_at,
 	if (is_plain)
 		find_in_text(bytes, len, found);
 	else
-		rc = find_in_gzip(bytes, len, found);
+		rc = find_in_gzip(bytes, len, found, stop);
 	munmap(bytes, len);
 	return rc || found->text_bytes ? rc : -EBADMSG;
 }

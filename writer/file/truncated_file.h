@@ -19,8 +19,9 @@ struct truncated_file {
 };
 
 /* `tail_at` is where the pieces should have ended.  0; -EBADMSG there is
- * nothing to go on with; other -errno of reading. */
+ * nothing to go on with; -ECANCELED *stop (may be NULL) became true; other
+ * -errno of reading. */
 int truncated_file_find(const char *path, bool is_plain, uint64_t tail_at,
-			struct truncated_file *found);
+			struct truncated_file *found, const _Atomic bool *stop);
 
 #endif

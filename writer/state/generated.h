@@ -12,12 +12,21 @@
 
 #include "writer/state/hash_index.h"
 
+/* What may be spent on a cache; all 0: what is usual. */
+struct generated_limits {
+	uint64_t files, bytes, ns;
+};
+
 struct generated {
+	struct generated_limits limits;
 	struct arena arena;
 	struct array text;	 /* the file that is read just now */
 	struct hash_index names; /* by what the source hashes to */
-	struct hash_index files; /* those that were read, by path */
-	size_t read_bytes;
+	struct hash_index paths; /* of what was listed */
+	struct array waiting;	 /* files to be read, the next one last */
+	size_t waits;
+	uint64_t listed, read_bytes, spent_ns, seen_ns;
+	bool is_cut; /* not all of a cache was looked at, for these limits */
 };
 
 /* The name of function `symbol` of the library at `path`, which lives as long

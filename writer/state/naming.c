@@ -209,6 +209,11 @@ static void name_symbol(struct naming *naming, const struct module *module,
 
 	if (name)
 		log_format(text, bytes, "%s", name);
+	else if (naming->generated.is_cut && naming->session->writable)
+		session_note((struct session *)naming->session,
+			     "functions of torch.compile's may be called "
+			     "\"kernel\": its cache holds more than is looked "
+			     "through");
 }
 
 static void set_function(struct naming *naming, struct code_name *name,

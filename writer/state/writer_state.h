@@ -183,6 +183,12 @@ struct writer_state {
 	struct forward_table *forward; /* NULL: no operator yet */
 };
 
+static inline bool writer_state_is_cancelled(const struct writer_state *state)
+{
+	return state->is_cancelled &&
+	       load_relaxed((_Atomic bool *)state->is_cancelled);
+}
+
 /* 0 or -ENOMEM. */
 int writer_state_start(struct writer_state *state, struct session *session,
 		       bool is_live);

@@ -49,10 +49,12 @@ static void compare_turns(const struct loop_groups *groups,
 {
 	/* Beyond a long pause there may be a last turn. */
 	const size_t end = groups->count - 1;
+	const size_t sites = min_u64(groups->sites, LOOP_SITES_MAX);
 	size_t begin = inner->level.first;
 	bool is_with = false;
 
-	memset(scratch, 0, sizeof(*scratch));
+	memset(scratch->inside, 0, sites * sizeof(scratch->inside[0]));
+	memset(scratch->turns, 0, sites * sizeof(scratch->turns[0]));
 	for (size_t i = min_u64(begin, outer->level.first); i <= end; i++) {
 		const bool is_outer =
 			i >= outer->level.first &&
@@ -113,7 +115,7 @@ struct gain loop_gain(const struct loop_groups *groups,
 							  ~outer->held[w]);
 	}
 	compare_turns(groups, scratch, inner, outer, &turns);
-	for (uint32_t s = 0; s < LOOP_SITES_MAX; s++)
+	for (uint32_t s = 0; s < min_u64(groups->sites, LOOP_SITES_MAX); s++)
 		gain.again += turns.with && turns.without &&
 			      loop_holds(inner, s) &&
 			      (double)scratch->inside[s] / (double)turns.with >

@@ -32,22 +32,40 @@ static void lay_out(struct loop_groups *groups, void *room)
 	groups->slots = slots_for(count);
 }
 
+/* What two groups stand for together. */
+static uint64_t pair(uint32_t before, uint32_t at)
+{
+	return (uint64_t)before << 32 | at;
+}
+
+/* From the groups in a smaller context, as they are now: a site with one before
+ * it is two sites; two runs that meet in one mark are twice as long a run. */
 static void make_keys(struct loop_groups *groups, unsigned int context)
 {
-	uint64_t ids[SEARCH_CONTEXT_MAX + 1];
+	const uint32_t *group = groups->group;
 
-	for (size_t i = context; i < groups->count; i++) {
-		for (unsigned int j = 0; j <= context; j++)
-			ids[j] = groups->marks[i - context + j].id;
-		groups->keys[i] = search_key(ids, context);
+	if (!context) {
+		for (size_t i = 0; i < groups->count; i++)
+			groups->keys[i] = groups->marks[i].id;
+		return;
 	}
+	for (size_t i = context; i < groups->count; i++)
+		groups->keys[i] =
+			context <= 2 ? pair(group[i - 1], groups->site[i])
+				     : pair(group[i - context / 2], group[i]);
+}
+
+static size_t slot_of(const struct loop_groups *groups, uint64_t key)
+{
+	key = (key ^ key >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+	return (key ^ key >> 29) & (groups->slots - 1);
 }
 
 /* The group of a key; found by a mark that is in it. */
 static uint32_t group_of(struct loop_groups *groups, size_t mark)
 {
 	const uint64_t key = groups->keys[mark];
-	size_t slot = key & (groups->slots - 1);
+	size_t slot = slot_of(groups, key);
 
 	for (;; slot = (slot + 1) & (groups->slots - 1)) {
 		const uint32_t other = groups->table[slot];

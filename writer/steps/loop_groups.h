@@ -12,7 +12,7 @@
 struct loop_groups {
 	const struct loop_mark *marks;
 	size_t count;
-	uint64_t *keys;
+	uint64_t *keys;	 /* what tells groups apart, of each mark */
 	uint32_t *site;	 /* of each mark: the group without context */
 	uint32_t *order; /* marks, sorted by group */
 	uint32_t *group; /* of each mark */
@@ -28,7 +28,8 @@ size_t loop_groups_room(size_t count);
 void loop_groups_start(struct loop_groups *groups,
 		       const struct loop_mark *marks, size_t count, void *room);
 
-/* Groups all marks anew, each in the context of so many before it. */
+/* Groups all marks anew, each in the context of so many before it: 0, 1, 2,
+ * then twice as many each, one after the other. */
 void loop_groups_make(struct loop_groups *groups, unsigned int context);
 
 /* The marks of group i, in order. */

@@ -157,7 +157,12 @@ static bool is_by_content(const struct loop_groups *groups,
 static void count_sites(const struct loop_groups *groups, const uint32_t *hits,
 			size_t turns, struct loop_scratch *scratch)
 {
-	memset(scratch, 0, sizeof(*scratch));
+	const size_t bytes = min_u64(groups->sites, LOOP_SITES_MAX) *
+			     sizeof(scratch->turn[0]);
+
+	memset(scratch->turn, 0, bytes);
+	memset(scratch->turns, 0, bytes);
+	memset(scratch->inside, 0, bytes);
 	for (size_t t = 0; t < turns; t++) {
 		for (size_t i = hits[t]; i < hits[t + 1]; i++) {
 			const uint32_t site = groups->site[i];
@@ -199,6 +204,30 @@ static void weigh(const struct loop_groups *groups, size_t turns,
 	level->mass /= (double)(level->last - level->first);
 }
 
+/* The sites that it holds, into `held`, and how often each comes at least in a
+ * turn that is two, into scratch->turns. */
+static size_t expect_twice(const struct loop_groups *groups, size_t turns,
+			   struct loop_scratch *scratch,
+			   const struct loop_candidate *candidate,
+			   uint32_t *held)
+{
+	const size_t sites = min_u64(groups->sites, LOOP_SITES_MAX);
+	size_t count = 0;
+
+	memset(scratch->turn, 0, sites * sizeof(scratch->turn[0]));
+	for (uint32_t s = 0; s < sites; s++) {
+		const double all = TWICE * (double)scratch->inside[s];
+		uint32_t least = (uint32_t)(all / (double)turns);
+
+		if (!loop_holds(candidate, s))
+			continue;
+		least += (double)least * (double)turns < all;
+		scratch->turns[s] = least;
+		held[count++] = s;
+	}
+	return count;
+}
+
 /* Turns in which all that the level holds comes about twice as often as in
  * others.  Only a marker with context can fall out: something came before it.
  */
@@ -207,25 +236,38 @@ static size_t count_missed(const struct loop_groups *groups,
 			   struct loop_scratch *scratch,
 			   const struct loop_candidate *candidate)
 {
+	uint32_t held[LOOP_SITES_MAX];
+	const size_t count =
+		expect_twice(groups, turns, scratch, candidate, held);
 	size_t missed = 0;
 
-	memset(scratch->turn, 0, sizeof(scratch->turn));
 	for (size_t t = 0; t < turns; t++) {
 		size_t twice = 0;
 
 		for (size_t i = hits[t] + 1; i <= hits[t + 1]; i++) {
-			if (loop_holds(candidate, groups->site[i]))
+			if (groups->site[i] < LOOP_SITES_MAX)
 				scratch->turn[groups->site[i]]++;
 		}
-		for (uint32_t s = 0; s < LOOP_SITES_MAX; s++) {
-			twice += loop_holds(candidate, s) &&
-				 (double)scratch->turn[s] * (double)turns >=
-					 TWICE * (double)scratch->inside[s];
-			scratch->turn[s] = 0;
+		for (size_t i = 0; i < count; i++)
+			twice += scratch->turn[held[i]] >=
+				 scratch->turns[held[i]];
+		for (size_t i = hits[t] + 1; i <= hits[t + 1]; i++) {
+			if (groups->site[i] < LOOP_SITES_MAX)
+				scratch->turn[groups->site[i]] = 0;
 		}
-		missed += twice == candidate->level.held;
+		missed += twice == count;
 	}
 	return missed;
+}
+
+static uint64_t key_of(const struct loop_mark *marks, size_t at,
+		       unsigned int context)
+{
+	uint64_t ids[SEARCH_CONTEXT_MAX + 1];
+
+	for (unsigned int i = 0; i <= context; i++)
+		ids[i] = marks[at - context + i].id;
+	return search_key(ids, context);
 }
 
 bool loop_candidate_examine(const struct loop_groups *groups, size_t group,
@@ -254,7 +296,7 @@ bool loop_candidate_examine(const struct loop_groups *groups, size_t group,
 	level->last = hits[count - 1];
 	level->turns = count;
 	level->id = groups->marks[level->first].id;
-	level->key = groups->keys[level->first];
+	level->key = key_of(groups->marks, level->first, context);
 	level->ticks = median(groups->marks, hits, count - 1);
 	count_sites(groups, hits, count - 1, scratch);
 	weigh(groups, count - 1, scratch, candidate);
@@ -295,13 +337,8 @@ uint64_t loop_level_next(const struct loop_mark *marks,
 bool loop_level_is_hit(const struct loop_level *level,
 		       const struct loop_mark *marks, size_t at)
 {
-	uint64_t ids[SEARCH_CONTEXT_MAX + 1];
-
-	if (marks[at].id != level->id || at < level->context)
-		return false;
-	for (unsigned int i = 0; i <= level->context; i++)
-		ids[i] = marks[at - level->context + i].id;
-	return search_key(ids, level->context) == level->key;
+	return marks[at].id == level->id && at >= level->context &&
+	       key_of(marks, at, level->context) == level->key;
 }
 
 size_t loop_level_begin(const struct loop_level *level,

@@ -455,6 +455,14 @@ uint64_t step_finder_keep(struct writer_state *state)
 	return finder->of ? step_cut_keep(&finder->cut) : 0;
 }
 
+/* The program marks its steps itself, and no window of steps that were found is
+ * left to be written. */
+static bool is_past(const struct writer_state *state)
+{
+	return search_state(step_search_of(state)) == SEARCH_NONE &&
+	       state->window >= state->finder->windows;
+}
+
 int64_t step_finder_steps(const struct writer_state *state)
 {
 	const struct step_finder *finder = state->finder;
@@ -462,12 +470,14 @@ int64_t step_finder_steps(const struct writer_state *state)
 		load_relaxed(&state->session->head->windows.steps);
 
 	/* The writer cuts windows of steps that the thread doesn't count. */
-	if (finder && finder->of && finder->cut.of && steps <= finder->cut.step)
+	if (finder && finder->of && finder->cut.of && !is_past(state) &&
+	    steps <= finder->cut.step)
 		return finder->cut.step + 1;
 	return steps;
 }
 
-/* The program's own call took over: no step of a loop is looked for. */
+/* The program's own call took over: no step of a loop is looked for, and those
+ * that were found are drawn where a window was cut for them. */
 static void stand_back(struct writer_state *state)
 {
 	struct step_search *search = step_search_of(state);
@@ -475,7 +485,8 @@ static void stand_back(struct writer_state *state)
 	if (search->tid && (!state->finder || state->finder->is_sure))
 		step_say_own(state, load_relaxed(&search->live_ticks));
 	search->tid = 0;
-	step_finder_end(state);
+	if (state->finder && is_past(state))
+		step_finder_end(state);
 }
 
 void step_finder_run(struct writer_state *state)
@@ -587,6 +598,16 @@ static void draw_last(struct writer_state *state, uint64_t end_ticks)
 	lane->ticks = 0;
 }
 
+/* Those of a window that ended before the program marked its own. */
+static void draw_before_own(struct writer_state *state, uint64_t end_ticks)
+{
+	stand_back(state);
+	if (state->finder && state->finder->of)
+		step_lane_draw(
+			state, &state->finder->lane, state->finder->of->count,
+			min_u64(end_ticks, step_search_of(state)->own_ticks));
+}
+
 void step_finder_draw(struct writer_state *state, uint64_t end_ticks)
 {
 	struct step_finder *finder = state->finder;
@@ -594,6 +615,11 @@ void step_finder_draw(struct writer_state *state, uint64_t end_ticks)
 
 	if (!finder)
 		return;
+	if (search_state(step_search_of(state)) == SEARCH_NONE) {
+		/* Between two passes it may have come so far. */
+		draw_before_own(state, end_ticks);
+		return;
+	}
 	live = load_relaxed(&step_search_of(state)->live_ticks);
 	if (step_search_of(state)->is_whole && !finder->is_drawn)
 		return;

@@ -9,9 +9,10 @@
 #include "collector/session/thin.h"
 #include <string.h>
 
-#define SLICE_PS  30000
-#define REGION_PS 50000
-#define MEMBER_PS 500000
+#define SLICE_PS   30000
+#define REGION_PS  50000
+#define MEMBER_PS  500000
+#define THINNED_PS 15000
 
 static struct session *session;
 static struct thread *thread;
@@ -24,6 +25,7 @@ static int set_up(void **state)
 	session->head->cost.slice_ps = SLICE_PS;
 	session->head->cost.region_ps = REGION_PS;
 	session->head->cost.member_ps = MEMBER_PS;
+	session->head->cost.thinned_ps = THINNED_PS;
 	thread = thread_here();
 	now = 1000;
 	assert_non_null(thin_site(thread, EVENT_OMP_REGION, 99, 0, 0));
@@ -167,6 +169,15 @@ static void without_a_bound_there_are_no_sites(void **state)
 	assert_false(thin_skips(thread, NULL));
 }
 
+/* As while the step is searched for. */
+static void leave_marks(void)
+{
+	assert_true(
+		search_move(&session->head->search, SEARCH_NONE, SEARCH_ON));
+	look(1);
+	assert_int_equal(thread->thin.sums, 0);
+}
+
 static void four_marks_are_one_event(void **state)
 {
 	struct thin_site *site = region(0x4000);
@@ -174,6 +185,7 @@ static void four_marks_are_one_event(void **state)
 	const struct event *event;
 
 	(void)state;
+	leave_marks();
 	for (uint64_t i = 0; i < 5; i++)
 		assert_true(
 			thin_mark(thread, site, 100 + 10 * i, 103 + 11 * i));
@@ -214,12 +226,95 @@ static void marks_without_room_are_refused_one_by_one(void **state)
 	uint64_t marked = 0;
 
 	(void)state;
+	leave_marks();
 	while (!thread->ring.dropped[EVENT_OMP_REGION]) {
 		thin_mark(thread, site, marked, marked + 1);
 		assert_true(++marked < 10000000);
 	}
 	assert_int_equal(thread->ring.dropped[EVENT_OMP_REGION], 4);
 	assert_int_equal(thread->ring.committed + 4, marked);
+}
+
+static void fill_ring(void)
+{
+	while (ring_reserve(&thread->ring, 1))
+		ring_commit(&thread->ring, 1, 1);
+}
+
+/* A call of a site that is thinned, from then on for so long. */
+static bool add(struct thin_site *site, uint64_t start, uint64_t took)
+{
+	return thin_add(thread, site, start, start + took) ||
+	       thin_mark(thread, site, start, start + took);
+}
+
+static void expect_sums(const struct event *event, const struct thin_site *site,
+			uint32_t first, uint32_t calls, uint64_t all,
+			uint64_t least, uint64_t most)
+{
+	assert_non_null(event);
+	assert_int_equal(event->kind, EVENT_OMP_THINNED);
+	assert_int_equal(event->flags, EVENT_IN_SUMS);
+	assert_ptr_equal(&thin_sites(thread)[event->outlined_offset], site);
+	assert_int_equal(event->extra, first);
+	assert_int_equal(event->name, calls);
+	assert_int_equal(event->words[EVENT_SUM_ALL], all);
+	assert_int_equal(event->words[EVENT_SUM_LEAST], least);
+	assert_int_equal(event->words[EVENT_SUM_MOST], most);
+}
+
+static void sums_are_told_at_a_look_and_when_a_window_opens(void **state)
+{
+	struct thin_site *site = region(0x4000), *other = barrier();
+	struct window_state *windows = &session->head->windows;
+	struct ring_walk reader = {0};
+
+	(void)state;
+	assert_int_equal(window_open(windows, 50, -1, 0, false), 0);
+	add_relaxed(&gate_page.openings, 1);
+	for (uint64_t took = 7; took >= 3; took--)
+		assert_true(add(site, 100, took));
+	assert_true(add(other, 100, 0));
+	/* What began before the window did is to be drawn. */
+	assert_false(add(site, 49, 10));
+	assert_false(add(site, 100, UINT64_C(1) << 32));
+	assert_int_equal(thread->ring.committed, 6);
+	assert_null(ring_walk_next(&reader, session, &thread->ring));
+	look(1);
+	expect_sums(ring_walk_next(&reader, session, &thread->ring), site, 0, 5,
+		    25, 3, 7);
+	expect_sums(ring_walk_next(&reader, session, &thread->ring), other, 5,
+		    1, 0, 0, 0);
+	assert_null(ring_walk_next(&reader, session, &thread->ring));
+	assert_true(add(site, 100, 9));
+	assert_int_equal(window_close(windows, 200, -1), 0);
+	assert_int_equal(window_open(windows, 300, -1, 0, false), 0);
+	add_relaxed(&gate_page.openings, 1);
+	/* The first call of the new window: those of the old one go. */
+	assert_true(add(site, 300, 4));
+	expect_sums(ring_walk_next(&reader, session, &thread->ring), site, 6, 1,
+		    9, 9, 9);
+	assert_false(add(site, 299, 4));
+	thread_leave();
+	expect_sums(ring_walk_next(&reader, session, &thread->ring), site, 7, 1,
+		    4, 4, 4);
+}
+
+static void sums_without_room_wait(void **state)
+{
+	struct thin_site *site = region(1);
+
+	(void)state;
+	assert_int_equal(window_open(&session->head->windows, 1, -1, 0, false),
+			 0);
+	add_relaxed(&gate_page.openings, 1);
+	fill_ring();
+	assert_true(add(site, 100, 5));
+	look(1);
+	assert_int_equal(site->count, 1);
+	thread_leave();
+	/* Then there is no later. */
+	assert_int_equal(thread->ring.dropped[EVENT_OMP_REGION], 1);
 }
 
 static void more_sites_than_there_is_room_for(void **state)
@@ -246,6 +341,8 @@ int main(void)
 		THIN_TEST(without_a_bound_there_are_no_sites),
 		THIN_TEST(four_marks_are_one_event),
 		THIN_TEST(marks_without_room_are_refused_one_by_one),
+		THIN_TEST(sums_are_told_at_a_look_and_when_a_window_opens),
+		THIN_TEST(sums_without_room_wait),
 		THIN_TEST(more_sites_than_there_is_room_for),
 	};
 

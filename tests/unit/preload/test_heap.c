@@ -46,7 +46,7 @@ static struct session *begin_full(struct ring **ring)
 	gate_set(GATE_CLOSED | GATE_HEAP | GATE_HEAP_ALL);
 	*ring = &thread_here()->ring;
 	do
-		heap_alloc_all(a_block());
+		heap_alloc_all(a_block(), 17);
 	while (!(*ring)->refused);
 	return session;
 }
@@ -69,14 +69,15 @@ static void refused_calls_are_counted(void **state)
 	assert_int_equal(ring->heap_allocs, calls);
 	for (int i = 0; i < 1000; i++) {
 		heap_free_all(a_block());
-		assert_ptr_equal(heap_alloc_all(a_block()), a_block());
+		assert_ptr_equal(heap_alloc_all(a_block(), 17), a_block());
 		assert_ptr_equal(thread_self, ring);
 	}
-	assert_null(heap_alloc_all(NULL));
+	assert_null(heap_alloc_all(NULL, 17));
 	assert_int_equal(ring->committed, committed);
 	assert_int_equal(ring->heap_allocs, calls + 1000);
 	assert_int_equal(ring->heap_frees, 1000);
 	assert_int_equal(ring->heap_alloc_bytes, (calls + 1000) * 24);
+	assert_int_equal(thread_self->asked_bytes, (calls + 1000) * 17);
 	assert_int_equal(ring->heap_free_bytes, 1000 * 24);
 	assert_int_equal(ring->dropped[EVENT_HEAP_ALLOC], 1001);
 	assert_int_equal(ring->dropped[EVENT_HEAP_FREE], 1000);
@@ -119,7 +120,7 @@ static void recording_resumes_at_once(void **state)
 	for (uint64_t i = 0; i < ring->committed; i++)
 		assert_non_null(ring_walk_next(&reader, session, ring));
 	pool_give(session, load_relaxed(&ring->first_chunk));
-	heap_alloc_all(a_block());
+	heap_alloc_all(a_block(), 17);
 	event = ring_walk_next(&reader, session, ring);
 	assert_non_null(event);
 	assert_int_equal(event->kind, EVENT_LOSS);

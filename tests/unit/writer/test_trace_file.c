@@ -106,10 +106,12 @@ static void plain_takes_shorter_tails(void **state)
 static uint64_t tail_at, text_bytes;
 static uint32_t crc;
 
+static _Atomic bool is_stopped;
+
 static int resume(const char *coder)
 {
 	return trace_file_resume(&file, path, new_path, tail_at, text_bytes,
-				 crc, coder);
+				 crc, coder, &is_stopped);
 }
 
 static void goes_on_after_a_crash(void **state)
@@ -167,6 +169,9 @@ static void does_not_trust_the_session(void **state)
 	trace_file_abandon(&file);
 	true_at = tail_at;
 
+	store_relaxed(&is_stopped, true);
+	refuses(-ECANCELED, "zlib:1");
+	store_relaxed(&is_stopped, false);
 	crc ^= 1;
 	refuses(-EBADMSG, "zlib:1");
 	crc ^= 1;

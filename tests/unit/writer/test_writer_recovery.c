@@ -175,6 +175,21 @@ static void who_recovers_may_stop_at_any_event(void **state)
 	sample_end(&sample);
 }
 
+/* However little of it lies in rings: the file may be large. */
+static void who_recovers_may_stop_before_the_first_event(void **state)
+{
+	struct recovery_result result;
+	struct sample sample;
+
+	(void)state;
+	killed(&sample, live_without_file);
+	recovery_stop(true);
+	assert_int_equal(recovery_run(told->session, &result), -ECANCELED);
+	recovery_stop(false);
+	assert_int_equal(recovered().events, 10);
+	sample_end(&sample);
+}
+
 static void live_threaded(struct sample *sample)
 {
 	struct thread *thread;
@@ -321,6 +336,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_kill_loses_and_doubles_nothing),
 		cmocka_unit_test(a_file_is_made_where_there_was_none),
+		cmocka_unit_test(who_recovers_may_stop_before_the_first_event),
 		cmocka_unit_test(who_recovers_may_stop_at_any_event),
 		cmocka_unit_test(any_instant_of_the_thread_will_do),
 		cmocka_unit_test(what_the_rings_hold_outlives_a_deleted_file),

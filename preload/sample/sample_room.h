@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sample_room.h - the stack that the handler of samples runs on.
+ *
+ * Code that a compiler makes at run time may keep what it needs below the stack
+ * pointer, or have something else in that register: oneDNN's does.  So a thread
+ * that has no stack for signals gets one of ours, with a page below it that
+ * faults.  A program that asks which one it has is told its own, or none.
+ */
+#ifndef PRELOAD_SAMPLE_ROOM_H
+#define PRELOAD_SAMPLE_ROOM_H
+
+#include "collector/system/base.h"
+#include <signal.h>
+
+/* On a smaller one of the program's the handler walks no stack. */
+#define SAMPLE_ROOM_MIN (32u << 10)
+
+/* Never freed; 0: there is no memory. */
+uintptr_t sample_room_make(void);
+
+stack_t sample_room_stack(uintptr_t room);
+bool sample_room_is(const stack_t *stack);
+
+/* The real sigaltstack(). */
+int sample_room_set(const stack_t *wanted, stack_t *before);
+
+/* On this thread, unless it has one already. */
+void sample_room_enter(uintptr_t room);
+
+#endif

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * torch_loader.c - the iterator of a DataLoader; see torch_loader.h.
+ *
+ * Members are read, and functions in C are called, so that no instruction of
+ * Python runs.  The one thing that is changed is the reference that the
+ * iterator has to the function that collates: ours calls it.  An iterator
+ * doesn't outlive its epoch.
+ *
+ * All but torch_loader_scope() runs under the GIL.
+ */
+#include "preload/torch/torch_loader.h"
+
+#include "collector/session/gate.h"
+#include "collector/system/log.h"
+#include "preload/annotate/scope.h"
+#include "preload/python/python_api.h"
+#include "preload/python/python_names.h"
+#include <string.h>
+
+#define SCOPE_NAME   "enumerate(DataLoader)"
+#define FILE_NAME    "torch/utils/data/dataloader.py"
+#define SCOPE_LOADER 4u /* owner of the slice that collates */
+#define FRAMES_MAX   8u
+#define PARTIALS_MAX 4u
+#define TEXT_BYTES   512u
+
+static struct {
+	bool is_ready;
+	_Atomic bool is_asked; /* a pending call is under way */
+	/* The main thread's batch that is being made. */
+	const struct thread *thread;
+	uint32_t depth; /* of its scope; 0: the data set was read */
+	uint64_t start_ticks;
+	uint32_t fetch; /* the name of what reads the data set */
+} loader;
+
+static void give(void *object)
+{
+	if (object)
+		python_api.give(object);
+}
+
+static void *attribute(void *object, const char *name)
+{
+	void *value = object ? python_api.attribute(object, name) : NULL;
+
+	python_api.error_clear();
+	return value;
+}
+
+/* -1: there is none. */
+static long number(void *object, const char *name)
+{
+	void *value = attribute(object, name);
+	const long found = value ? python_api.number(value) : -1;
+
+	give(value);
+	python_api.error_clear();
+	return found;
+}
+
+/* What a method without arguments, written in C, returns. */
+static long ask(void *object, const char *method)
+{
+	void *value = object ? python_api.method(object, method, NULL) : NULL;
+	const long found = value ? python_api.number(value) : -1;
+
+	give(value);
+	python_api.error_clear();
+	return found;
+}
+
+/* --- names ---------------------------------------------------------------- */
+
+/* The code behind a function, a method, a functools.partial. */
+static void *code_of(void *function)
+{
+	void *code = attribute(function, "__code__");
+	void *inner = code ? NULL : attribute(function, "func");
+
+	for (unsigned int i = 0; inner && !code && i < PARTIALS_MAX; i++) {
+		void *next = attribute(inner, "func");
+
+		code = attribute(inner, "__code__");
+		give(inner);
+		inner = next;
+	}
+	give(inner);
+	return code;
+}
+
+static uint32_t name_of(const char *what, void *function)
+{
+	void *code = code_of(function);
+	char text[TEXT_BYTES], name[TEXT_BYTES + 32];
+
+	if (code)
+		python_name_write(code, text, sizeof(text));
+	log_format(name, sizeof(name), "DataLoader %s%s%s", what,
+		   code ? ": " : "", code ? text : "");
+	give(code);
+	return scope_intern(name);
+}
+
+static uint32_t name_of_fetch(void *fetcher)
+{
+	void *iterated = attribute(fetcher, "dataset_iter");
+	void *dataset = attribute(fetcher, "dataset");
+	void *type = dataset ? python_word(dataset, PYTHON_TYPE_AT) : NULL;
+	void *function = attribute(type, iterated ? "__iter__" : "__getitem__");
+	const uint32_t name = name_of("fetch", function);
+
+	give(function);
+	give(dataset);
+	give(iterated);
+	return name;
+}
+
+/* --- without workers ------------------------------------------------------ */
+
+/* The batch's scope is still the one that the thread is in. */
+static bool is_in_batch(const struct thread *thread)
+{
+	const uint32_t at = loader.depth;
+
+	return thread == loader.thread && at && at <= OPEN_SLICES_MAX &&
+	       load_relaxed(&thread->depth) >= at &&
+	       thread->open[at - 1].start_ticks <= loader.start_ticks &&
+	       thread->open[at - 1].kind == EVENT_SCOPE;
+}
+
+/* In the place of the function that collates, which it has for `self`. */
+static void *collate(void *self, void *args, void *named)
+{
+	struct thread *thread = thread_self;
+	const bool is_drawn = gate_bits() & GATE_SCOPE &&
+			      thread_records(thread) && is_in_batch(thread);
+	void *result;
+
+	if (is_drawn) {
+		loader.depth = 0;
+		if (loader.fetch)
+			scope_record_now(thread, EVENT_SCOPE, loader.fetch,
+					 loader.start_ticks, NULL);
+		scope_push(thread, SCOPE_LOADER, true, name_of("collate", self),
+			   NULL);
+	}
+	result = python_api.call_with(self, args, named);
+	thread = thread_self;
+	if (is_drawn && thread_records(thread) && gate_bits() != GATE_UNDECIDED)
+		scope_pop(thread, SCOPE_LOADER);
+	return result;
+}
+
+static struct python_method method = {"traceprof", NULL,
+				      PYTHON_VARARGS | PYTHON_KEYWORDS, NULL};
+
+static bool is_ours(void *function)
+{
+	return python_word(function, PYTHON_TYPE_AT) ==
+		       python_api.function_type &&
+	       python_word(function, PYTHON_FUNCTION_METHOD) == &method;
+}
+
+/* Calls of Python name the functions themselves, where they are recorded. */
+static void stand_before(void *fetcher)
+{
+	void *function = attribute(fetcher, "collate_fn");
+	void *ours = NULL;
+
+	*(void *(**)(void *, void *, void *)) & method.function = collate;
+	if (function && !is_ours(function) && !(gate_bits() & GATE_PYTHON))
+		ours = python_api.make_function(&method, function, NULL);
+	if (ours && !python_api.set_attribute(fetcher, "collate_fn", ours))
+		loader.fetch = name_of_fetch(fetcher);
+	give(ours);
+	give(function);
+	python_api.error_clear();
+}
+
+/* --- with workers --------------------------------------------------------- */
+
+/* A queue of the pinning thread's, or one between processes: those hold as many
+ * as a semaphore has been taken. */
+static long length_of(void *queue)
+{
+	void *list = attribute(queue, "queue");
+	void *outer = attribute(queue, "_sem");
+	void *inner = attribute(outer, "_semlock");
+	const long most = number(queue, "_maxsize");
+	const long left = ask(inner, "_get_value");
+	const long length = list		     ? ask(list, "__len__")
+			    : most >= 0 && left >= 0 ? most - left
+						     : -1;
+
+	give(inner);
+	give(outer);
+	give(list);
+	return length;
+}
+
+static void tell(const char *name, long value)
+{
+	struct thread *thread = hook_thread();
+	const uint64_t now = clock_ticks();
+	const struct event event = {
+		.kind = EVENT_COUNTER,
+		.name = scope_intern(name),
+		.start_ticks = now,
+		.end_ticks = now,
+		.counter.value = (double)value,
+	};
+
+	if (thread)
+		thread_record(thread, &event);
+}
+
+/* Batches that were asked of workers and not handed out: some have come out of
+ * their turn and wait, some lie in the queue, the rest is worked at. */
+static void tell_queue(void *iterator)
+{
+	void *queue = attribute(iterator, "_data_queue");
+	const long sent = number(iterator, "_send_idx");
+	const long handed = number(iterator, "_rcvd_idx");
+	const long outstanding = number(iterator, "_tasks_outstanding");
+	const long queued = length_of(queue);
+
+	give(queue);
+	if (queued < 0 || outstanding < queued || sent - handed < outstanding)
+		return;
+	tell("DataLoader: batches ready",
+	     queued + (sent - handed - outstanding));
+	tell("DataLoader: batches in work", outstanding - queued);
+}
+
+/* --- the look ------------------------------------------------------------- */
+
+static bool is_next(void *frame)
+{
+	void *code = attribute(frame, "f_code");
+	void *name = attribute(code, "co_name");
+	void *path = attribute(code, "co_filename");
+	const char *name_text = name ? python_api.utf8(name) : NULL;
+	const char *path_text = path ? python_api.utf8(path) : NULL;
+	const size_t len = path_text ? strlen(path_text) : 0;
+	const bool is =
+		name_text && !strcmp(name_text, "__next__") &&
+		len >= sizeof(FILE_NAME) - 1 &&
+		!strcmp(path_text + len - (sizeof(FILE_NAME) - 1), FILE_NAME);
+
+	give(path);
+	give(name);
+	give(code);
+	return is;
+}
+
+/* The iterator whose __next__() is under way; NULL: none is. */
+static void *find_iterator(void)
+{
+	void *frame = python_api.frame_now();
+	void *locals = NULL, *iterator = NULL;
+
+	if (frame)
+		python_api.take(frame);
+	for (unsigned int i = 0; frame && !locals && i < FRAMES_MAX; i++) {
+		void *back = attribute(frame, "f_back");
+
+		if (is_next(frame))
+			locals = attribute(frame, "f_locals");
+		give(frame);
+		frame = back;
+	}
+	if (locals)
+		iterator = python_api.item(locals, "self");
+	give(locals);
+	give(frame);
+	return iterator;
+}
+
+/* The pending call. */
+static int look(void *unused)
+{
+	void *type, *value, *trace, *iterator, *fetcher;
+
+	(void)unused;
+	store_relaxed(&loader.is_asked, false);
+	if (!(gate_bits() & GATE_SCOPE))
+		return 0;
+	python_api.error_fetch(&type, &value, &trace);
+	iterator = find_iterator();
+	fetcher = attribute(iterator, "_dataset_fetcher");
+	if (fetcher)
+		stand_before(fetcher);
+	else if (iterator)
+		tell_queue(iterator);
+	give(fetcher);
+	give(iterator);
+	python_api.error_clear();
+	python_api.error_restore(type, value, trace);
+	return 0;
+}
+
+void torch_loader_scope(struct thread *thread, const char *name)
+{
+	const struct session *session = load_relaxed(&session_here);
+
+	if (!loader.is_ready || strncmp(name, SCOPE_NAME, strlen(SCOPE_NAME)) ||
+	    thread->tid != (uint32_t)session->head->pid)
+		return;
+	loader.thread = thread;
+	loader.depth = load_relaxed(&thread->depth);
+	loader.start_ticks = clock_ticks();
+	if (atomic_exchange_explicit(&loader.is_asked, true,
+				     memory_order_relaxed))
+		return;
+	if (!python_api_ask(look))
+		store_relaxed(&loader.is_asked, false);
+}
+
+void torch_loader_prepare(void)
+{
+	loader.is_ready = true;
+}
+
+void torch_loader_forget(void)
+{
+	store_relaxed(&loader.is_asked, false);
+	loader.depth = loader.fetch = 0;
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * torch_observer.c - entered, left, and made way for; see torch_observer.h.
+ *
+ * Only the main thread enters and leaves, under the GIL.  What its profiler
+ * module calls to switch an observer on has ours in front of it meanwhile:
+ * PyTorch would refuse the program's.
+ */
+#include "preload/torch/torch_observer.h"
+
+#include "collector/session/gate.h"
+#include "preload/annotate/itt.h"
+#include "preload/python/python_api.h"
+#include "preload/torch/torch_operators.h"
+
+#define MODULE	"torch.autograd.profiler"
+#define SWITCH	"_enable_profiler"
+#define EACH_NS UINT64_C(100000000)
+
+static struct {
+	bool is_ready;
+	_Atomic bool is_wanted; /* a window is open */
+	_Atomic bool is_over;	/* it can't be had */
+	_Atomic bool is_asked;	/* a pending call is under way */
+	uint64_t next_ns;	/* the writer's */
+	void *entered;		/* emit_itt(); NULL: not now */
+	void *original; /* what ours stands in front of; NULL: of nothing */
+	bool follows_exit;
+} observer;
+
+static void give(void *object)
+{
+	if (object)
+		python_api.give(object);
+}
+
+static void *loaded(const char *name)
+{
+	void *modules = python_api.system("modules");
+	void *module = modules ? python_api.item(modules, name) : NULL;
+
+	python_api.error_clear();
+	return module;
+}
+
+static void *call_named(void *object, const char *name)
+{
+	void *function = object ? python_api.attribute(object, name) : NULL;
+	void *result = function ? python_api.call(function, NULL) : NULL;
+
+	give(function);
+	return result;
+}
+
+/* An error that isn't PyTorch's, an interrupt say, came between: it is the
+ * program's. */
+static bool is_interrupted(void)
+{
+	return python_api.error_now() &&
+	       !python_api.error_is(*python_api.exception);
+}
+
+/* Any observer is on, on this thread. */
+static bool is_on(void)
+{
+	void *module = loaded("torch.autograd");
+	void *answer = call_named(module, "_profiler_enabled");
+	const bool is = answer && python_api.number(answer) == 1;
+
+	give(answer);
+	give(module);
+	python_api.error_clear();
+	return is;
+}
+
+/* --- making way ----------------------------------------------------------- */
+
+static void stand_aside(void *module)
+{
+	if (observer.original)
+		python_api.set_attribute(module, SWITCH, observer.original);
+	give(observer.original);
+	observer.original = NULL;
+	python_api.error_clear();
+}
+
+static void leave(void *module)
+{
+	void *entered = observer.entered;
+	void *done;
+
+	stand_aside(module);
+	observer.entered = NULL;
+	if (!entered)
+		return;
+	done = python_api.method(entered, "__exit__", "OOO", python_api.none,
+				 python_api.none, python_api.none);
+	give(done);
+	give(entered);
+}
+
+/* Of the program's call: what it has begun with is true again. */
+static void *make_way(void *self, void *args, void *named)
+{
+	void *module = loaded(MODULE);
+	void *result = NULL;
+
+	python_api.take(self);
+	if (module) {
+		leave(module);
+		if (!is_interrupted()) {
+			python_api.error_clear();
+			give(call_named(module, "_run_on_profiler_start"));
+		}
+	}
+	give(module);
+	if (!is_interrupted()) {
+		python_api.error_clear();
+		result = python_api.call_with(self, args, named);
+	}
+	give(self);
+	return result;
+}
+
+/* What is still on when its thread ends, PyTorch complains of. */
+static void *at_exit(void *self, void *args)
+{
+	void *module = loaded(MODULE);
+
+	(void)self;
+	(void)args;
+	store_relaxed(&observer.is_over, true);
+	if (module && observer.entered)
+		leave(module);
+	give(module);
+	if (is_interrupted())
+		return NULL;
+	python_api.error_clear();
+	python_api.take((void *)(uintptr_t)python_api.none);
+	return (void *)(uintptr_t)python_api.none;
+}
+
+/* PyTorch has imported its module; nothing is imported here. */
+static bool follow_exit(void)
+{
+	static struct python_method method = {"traceprof", NULL, PYTHON_VARARGS,
+					      NULL};
+	void *module, *function, *done = NULL;
+
+	if (observer.follows_exit)
+		return true;
+	*(void *(**)(void *, void *)) & method.function = at_exit;
+	module = loaded("atexit");
+	function =
+		module ? python_api.make_function(&method, NULL, NULL) : NULL;
+	if (function)
+		done = python_api.method(module, "register", "O", function);
+	observer.follows_exit = done != NULL;
+	give(done);
+	give(function);
+	give(module);
+	return observer.follows_exit;
+}
+
+static bool stand_before(void *module)
+{
+	static struct python_method method = {
+		"traceprof", NULL, PYTHON_VARARGS | PYTHON_KEYWORDS, NULL};
+	void *original = python_api.attribute(module, SWITCH);
+	void *ours = NULL;
+	bool is_done;
+
+	*(void *(**)(void *, void *, void *)) & method.function = make_way;
+	if (original)
+		ours = python_api.make_function(&method, original, NULL);
+	is_done = ours && !python_api.set_attribute(module, SWITCH, ours);
+	if (is_done)
+		observer.original = original;
+	else
+		give(original);
+	give(ours);
+	return is_done;
+}
+
+/* --- on and off ----------------------------------------------------------- */
+
+static void give_up(void)
+{
+	store_relaxed(&observer.is_over, true);
+	session_note(load_relaxed(&session_here),
+		     "PyTorch's operators are left out: its own observer, "
+		     "emit_itt, isn't to be had");
+}
+
+static void enter(void *module)
+{
+	void *class =
+		follow_exit() ? python_api.attribute(module, "emit_itt") : NULL;
+	void *entered = class ? python_api.call(class, NULL) : NULL;
+	void *done =
+		entered ? python_api.method(entered, "__enter__", NULL) : NULL;
+	const bool is_entered = done != NULL;
+
+	give(done);
+	give(class);
+	if (is_entered && stand_before(module) && is_on()) {
+		observer.entered = entered;
+		return;
+	}
+	if (is_entered) {
+		observer.entered = entered;
+		leave(module);
+	} else {
+		give(entered);
+	}
+	if (!is_interrupted())
+		give_up();
+}
+
+/* The pending call. */
+static int settle(void *unused)
+{
+	void *type, *value, *trace, *module;
+
+	(void)unused;
+	store_relaxed(&observer.is_asked, false);
+	python_api.error_fetch(&type, &value, &trace);
+	module = loaded(MODULE);
+	if (module && !load_relaxed(&observer.is_wanted)) {
+		leave(module);
+	} else if (module && !load_relaxed(&observer.is_over) && !is_on()) {
+		/* Another thread's state may have undone it. */
+		leave(module);
+		if (!is_interrupted()) {
+			python_api.error_clear();
+			enter(module);
+		}
+	}
+	give(module);
+	if (is_interrupted())
+		return -1;
+	python_api.error_clear();
+	python_api.error_restore(type, value, trace);
+	return 0;
+}
+
+static void ask(void)
+{
+	if (!observer.is_ready ||
+	    atomic_exchange_explicit(&observer.is_asked, true,
+				     memory_order_relaxed))
+		return;
+	if (!python_api_ask(settle))
+		store_relaxed(&observer.is_asked, false);
+}
+
+void torch_observer_follow(bool open)
+{
+	store_relaxed(&observer.is_wanted, open);
+	ask();
+}
+
+/* Its module may be imported later, or the program's profiler be done. */
+void torch_observer_poll(void)
+{
+	const uint64_t now = clock_monotonic_ns();
+
+	if (now < observer.next_ns || !load_relaxed(&observer.is_wanted) ||
+	    load_relaxed(&observer.is_over))
+		return;
+	observer.next_ns = now + EACH_NS;
+	ask();
+}
+
+void torch_observer_start(void)
+{
+	static const struct itt_listener listener = {
+		"PyTorch", torch_told_begins, torch_told_ends};
+
+	observer.is_ready = true;
+	itt_listen(&listener);
+}
+
+void torch_observer_forget(void)
+{
+	store_relaxed(&observer.is_asked, false);
+	store_relaxed(&observer.is_wanted, false);
+}
