@@ -231,6 +231,26 @@ def test_one_uneven_call_is_no_imbalance():
     expect_equal(rules(made(events)), [])
 
 
+def test_what_sets_a_run_up_is_no_imbalance_of_its_steps():
+    """Forty uneven regions before the first of ten steps, in each of which one that is
+    even; the same unevenness within the steps is said."""
+    for inside, found in ((False, []), (True, ["imbalance"])):
+        events = []
+        for number in range(50):
+            at, is_step = number * 1000, number >= 40
+            name = "f [omp parallel #2]" if is_step else "f [omp parallel #1]"
+            works = (900, 400) if is_step == inside else (900, 900)
+            if is_step:
+                events.append(step_(number, at, 1000))
+            for tid, took in zip((700, 701), works):
+                events += [slice_(name, at, took, tid, omp="task", region=number + 1,
+                                  team=2),
+                           slice_("region end wait", at + took, 910 - took, tid,
+                                  omp="wait", region=number + 1)]
+            events.append(slice_(name, at, 910, omp="parallel", region=number + 1, team=2))
+        expect_equal(rules(made(events)), found)
+
+
 def test_a_wait_for_a_thread_is_no_read():
     """"pthread" has a "read" in it."""
     for name, found in (("pthread_cond_wait", "off-cpu"), ("read", "data-starved")):
