@@ -180,10 +180,10 @@ def test_a_machine_that_others_use():
     a, b = write(steady(1), "a"), write(steady(2, factor=1.06), "b")
     with open(a, encoding="utf-8") as file:
         trace = json.load(file)
-    for rank, others, found in ((None, 320, 0.3), (None, 45, 0.025), (0, 320, 0)):
+    for ranks, others, found in ((1, 320, 0.3), (1, 45, 0.025), (2, 320, 0)):
         ours = {"scheduled": {"ran_ns": 900, "waited_ns": 0, "processors_ns": 10**9,
                               "others_ns": others * 10**6}}
-        more = {} if rank is None else {"distributedInfo": {"rank": rank}}
+        more = {"distributedInfo": {"rank": 0, "world_size": ranks}}
         with open(a, "w", encoding="utf-8") as file:
             json.dump(trace | {"traceprof": ours} | more, file)
         kept = os.path.join(folder(), "baseline.json")

@@ -24,7 +24,7 @@ struct reading {
 	struct run *run;
 	size_t first; /* of its steps in run->steps */
 	struct trace_metadata metadata;
-	int64_t rank;
+	int64_t rank, ranks;
 	int64_t event_peak_bytes;
 	struct heap_total heap;
 	struct text_buffer key;
@@ -70,6 +70,9 @@ static void on_entry(void *arg, const struct trace_entry *entry)
 	struct reading *reading = arg;
 
 	trace_metadata_entry(&reading->metadata, entry);
+	if (!strcmp(entry->path, "distributedInfo.world_size"))
+		decimal_to_integer(entry->value.text, entry->value.len,
+				   &reading->ranks);
 	if (!strcmp(entry->path, "distributedInfo.rank"))
 		decimal_to_integer(entry->value.text, entry->value.len,
 				   &reading->rank);
@@ -271,7 +274,7 @@ static void close_file(struct reading *reading)
 			      reading->metadata.unscheduled_ns);
 	}
 	/* A rank's neighbours are no strangers. */
-	if (reading->metadata.processors_ns > 0 && reading->rank < 0) {
+	if (reading->metadata.processors_ns > 0 && reading->ranks <= 1) {
 		saturate_into(&run->processors_ns,
 			      reading->metadata.processors_ns);
 		saturate_into(&run->others_ns, reading->metadata.others_ns);
