@@ -13,6 +13,7 @@
 #include "writer/history/late.h"
 #include "writer/history/pack.h"
 #include "writer/steps/step_finder.h"
+#include "writer/trace_frame.h"
 #include "writer/window_trace.h"
 #include <errno.h>
 #include <time.h>
@@ -40,6 +41,8 @@ int pass_start(struct writer_state *state, struct session *session,
 
 	if (rc)
 		return rc;
+	if (is_live)
+		trace_frame_note_scheduled(session->head);
 	rc = history_start(state);
 	if (!rc)
 		rc = late_start(state);
@@ -222,7 +225,8 @@ static bool take(struct writer_state *state, struct ring_reader *reader,
 		thinned_blocks(state, reader, event, place == PLACE_WRITE);
 		if (event_has_share(event)) {
 			region = *event;
-			draw_share(state, reader, &region);
+			draw_share(state, reader, &region,
+				   place == PLACE_WRITE);
 			event = &region;
 		}
 	}

@@ -88,12 +88,38 @@ static void processors(struct json *json, const struct writer_state *state)
 		json_pair_u64(json, "cpus", (uint64_t)CPU_COUNT(&set));
 }
 
+/* What other programs had of the processors since the recording began. */
+static void note_others(struct session_header *head)
+{
+	struct proc_machine now;
+	uint64_t busy, own;
+
+	if (!proc_machine(&now))
+		return;
+	if (!load_relaxed(&head->machine_all_ns)) {
+		store_relaxed(&head->machine_all_ns, now.all_ns);
+		store_relaxed(&head->machine_busy_ns, now.busy_ns);
+		store_relaxed(&head->machine_own_ns, now.own_ns);
+		return;
+	}
+	busy = now.busy_ns -
+	       min_u64(load_relaxed(&head->machine_busy_ns), now.busy_ns);
+	own = now.own_ns -
+	      min_u64(load_relaxed(&head->machine_own_ns), now.own_ns);
+	store_relaxed(&head->processors_ns,
+		      now.all_ns - min_u64(load_relaxed(&head->machine_all_ns),
+					   now.all_ns));
+	store_relaxed(&head->others_ns, busy - min_u64(own, busy));
+}
+
 void trace_frame_note_scheduled(struct session_header *head)
 {
 	uint64_t numbers[2];
 
-	if (getpid() == head->pid &&
-	    proc_numbers("/proc/self/schedstat", numbers, 2) == 2) {
+	if (getpid() != head->pid)
+		return;
+	note_others(head);
+	if (proc_numbers("/proc/self/schedstat", numbers, 2) == 2) {
 		store_relaxed(&head->ran_ns, numbers[0]);
 		store_relaxed(&head->unscheduled_ns, numbers[1]);
 	}
@@ -113,6 +139,12 @@ static void scheduled(struct json *json, const struct writer_state *state)
 	json_raw(json, ",\"scheduled\":{\"ran_ns\":");
 	json_u64(json, ran_ns);
 	json_pair_u64(json, "waited_ns", load_relaxed(&head->unscheduled_ns));
+	if (load_relaxed(&head->processors_ns)) {
+		json_pair_u64(json, "processors_ns",
+			      load_relaxed(&head->processors_ns));
+		json_pair_u64(json, "others_ns",
+			      load_relaxed(&head->others_ns));
+	}
 	json_char(json, '}');
 }
 

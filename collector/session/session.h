@@ -30,7 +30,7 @@
 #include "collector/control/window.h"
 
 #define SESSION_MAGIC	    "traceprf"
-#define SESSION_VERSION	    11u
+#define SESSION_VERSION	    12u
 #define SESSION_FIRST_BYTES (2u << 20)
 #define SESSION_TEXT_BYTES  512
 #define SESSION_NAMES_MAX   65536u
@@ -209,6 +209,11 @@ struct session_header {
 	/* Of the first thread, as the writer last saw it; 0 not known. */
 	_Atomic uint64_t ran_ns;
 	_Atomic uint64_t unscheduled_ns; /* could run, and had no processor */
+
+	/* Of all processors, as the recording began; and since then, how much
+	 * of it other programs had.  0 not known. */
+	_Atomic uint64_t machine_all_ns, machine_busy_ns, machine_own_ns;
+	_Atomic uint64_t processors_ns, others_ns;
 
 	/* Chunk pool (collector/session/pool.h). */
 	_Atomic uint64_t free_chunks; /* tag << 40 | offset */

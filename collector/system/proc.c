@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -106,6 +107,8 @@ bool proc_stat(int pid, struct proc_stat *stat)
 	at = strrchr(text, ')');
 	for (int field = 3; at && field <= 22; field++) {
 		at = strchr(at + 1, ' ');
+		if (at && field >= 14 && field <= 17)
+			stat->used += parse_number(at + 1);
 		if (at && field == 3)
 			stat->state = at[1];
 		else if (at && field == 20)
@@ -114,6 +117,54 @@ bool proc_stat(int pid, struct proc_stat *stat)
 			stat->started = parse_number(at + 1);
 	}
 	return at != NULL;
+}
+
+/* Of the children that the first thread has at present, in clock ticks. */
+static uint64_t children_used(void)
+{
+	char path[64], text[4096];
+	uint64_t used = 0;
+	struct proc_stat stat;
+
+	log_format(path, sizeof(path), "/proc/self/task/%d/children",
+		   (int)getpid());
+	proc_read(path, text, sizeof(text));
+	for (const char *at = text; *at >= '0' && *at <= '9';) {
+		if (proc_stat((int)parse_number(at), &stat))
+			used += stat.used;
+		at += strcspn(at, " ");
+		at += strspn(at, " ");
+	}
+	return used;
+}
+
+static uint64_t usage_ns(int who)
+{
+	struct rusage usage = {0};
+
+	getrusage(who, &usage);
+	return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) *
+		       1000000000u +
+	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) *
+		       1000u;
+}
+
+bool proc_machine(struct proc_machine *machine)
+{
+	enum { IDLE = 3, IOWAIT = 4, STEAL = 7, COUNTED };
+	const uint64_t tick_ns = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK);
+	uint64_t ticks[COUNTED], all = 0;
+
+	*machine = (struct proc_machine){0};
+	if (proc_numbers("/proc/stat", ticks, COUNTED) != COUNTED)
+		return false;
+	for (unsigned int at = 0; at <= STEAL; at++)
+		all += ticks[at];
+	machine->all_ns = all * tick_ns;
+	machine->busy_ns = (all - ticks[IDLE] - ticks[IOWAIT]) * tick_ns;
+	machine->own_ns = usage_ns(RUSAGE_SELF) + usage_ns(RUSAGE_CHILDREN) +
+			  children_used() * tick_ns;
+	return all > 0;
 }
 
 void proc_boot_id(char *text, size_t bytes)

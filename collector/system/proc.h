@@ -25,10 +25,20 @@ struct proc_stat {
 	char state; /* 'Z': its first thread has ended */
 	uint32_t threads;
 	uint64_t started; /* clock ticks since boot */
+	uint64_t used;	  /* clock ticks, its ended children's included */
 };
 
 /* False: there is no such process, or it can't be seen. */
 bool proc_stat(int pid, struct proc_stat *stat);
+
+/* Processor time since boot, in ns: of all processors, how much of it they were
+ * at work, and how much of that for this process and its children. */
+struct proc_machine {
+	uint64_t all_ns, busy_ns, own_ns;
+};
+
+/* False: the kernel doesn't say. */
+bool proc_machine(struct proc_machine *machine);
 
 /* Bytes that this process has read, and those that came from disks.  False:
  * the kernel doesn't say. */

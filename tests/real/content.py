@@ -21,7 +21,8 @@ def regions(report, events):
     report.expect(parallel, "no OpenMP region")
     members = collections.defaultdict(set)
     for event in events:
-        if event["ph"] == "X" and event.get("args", {}).get("omp") == "task":
+        args = event.get("args", {})
+        if event["ph"] == "X" and (args.get("omp") == "task" or "share_us" in args):
             members[event["args"]["region"]].add(event["tid"])
     for event in parallel:
         team, number = event["args"]["team"], event["args"]["region"]

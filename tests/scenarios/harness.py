@@ -48,12 +48,20 @@ class Trace:
 
     def slices(self, name="*", cat=None, **args):
         """Complete events by name pattern, category and args, in time order."""
-        found = [event for event in self.events
+        events = self.shares() + self.events if args.get("omp") == "task" else self.events
+        found = [event for event in events
                  if event["ph"] == "X" and fnmatch.fnmatchcase(event["name"], name)
                  and (cat is None or event["cat"] == cat)
                  and all(event.get("args", {}).get(key) == value
                          for key, value in args.items())]
         return sorted(found, key=lambda event: (event["ts"], -event["dur"]))
+
+    def shares(self):
+        """The masters' shares of their regions, which lie in the regions' slices."""
+        return [event | {"cat": "openmp", "ts": event["ts"] + args["share_after_us"],
+                         "dur": args["share_us"], "args": args | {"omp": "task", "thread": 0}}
+                for event in self.events for args in [event.get("args", {})]
+                if "share_us" in args]
 
     def regions(self, function="*"):
         """OpenMP parallel slices whose name begins with the function's."""
@@ -335,6 +343,9 @@ def masked(trace):
             args = dict(event.get("args", {}))
             for key in ("External id", "Record function id", "Ev Idx"):
                 args.pop(key, None)
+            for key in ("share_after_us", "share_us"):
+                if key in args:
+                    args[key] = "..."
             if "region" in args:
                 args["region"] = regions[args["region"]]
             name = event["name"] if len(event["name"]) < 60 else event["name"][:57] + "..."

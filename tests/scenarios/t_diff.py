@@ -173,6 +173,29 @@ def test_a_run_that_found_no_processor():
                      (0.1, False))
 
 
+def test_a_machine_that_others_use():
+    """A neighbour on the same core makes each step longer, evenly: it's said, and 6 %
+    tells nothing where others had a third of the processors; of a rank nothing is
+    known, since its neighbours are its own."""
+    a, b = write(steady(1), "a"), write(steady(2, factor=1.06), "b")
+    with open(a, encoding="utf-8") as file:
+        trace = json.load(file)
+    for ranks, others, found in ((1, 320, 0.3), (1, 45, 0.025), (2, 320, 0)):
+        ours = {"scheduled": {"ran_ns": 900, "waited_ns": 0, "processors_ns": 10**9,
+                              "others_ns": others * 10**6}}
+        more = {"distributedInfo": {"rank": 0, "world_size": ranks}}
+        with open(a, "w", encoding="utf-8") as file:
+            json.dump(trace | {"traceprof": ours} | more, file)
+        kept = os.path.join(folder(), "baseline.json")
+        command("baseline", a, "-o", kept)
+        for side in (a, kept):
+            said = "other programs had 30 % of the processors" in \
+                command("diff", side, b).stdout
+            step, _ = compare(side, b)
+            expect_equal((round(step["a"]["others_processors"], 3), said,
+                          step["step"]["differs"]), (found, found > 0.05, found < 0.05))
+
+
 def test_rules_that_are_none():
     a = write(steady(1), "a")
     for rule in ("step", "step>", "step>x", "step>3furlongs", "speed>3%", "name:>3%",
@@ -218,7 +241,10 @@ def test_real_runs():
     expect(found["a"]["steps"] > 10 and found["b"]["steps"] > 10, found["a"])
     with open("/proc/self/schedstat", encoding="ascii") as file:
         knows = int(file.read().split()[0]) > 0
-    expect_equal(first.trace.meta.get("scheduled", {}).get("ran_ns", 0) > 0, knows)
+    scheduled = first.trace.meta.get("scheduled", {})
+    expect_equal(scheduled.get("ran_ns", 0) > 0, knows)
+    if knows:
+        expect(0 <= scheduled["others_ns"] <= scheduled["processors_ns"], scheduled)
     expect({"openmp members", "openmp waits"}
            <= {name["category"] for name in found["names"]}, found["names"][:5])
 

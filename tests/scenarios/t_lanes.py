@@ -74,5 +74,21 @@ def test_each_lane_with_something_on_it_has_a_name():
     expect_equal(set(named) - used, set(), "empty lanes")
 
 
+def test_a_region_is_drawn_once_on_its_master():
+    """Its share lies in it; members have theirs as slices."""
+    trace = traced("region", "two_regions", "2").trace
+    regions = trace.regions()
+    expect(regions, "no region")
+    for region in regions:
+        same = [one for one in trace.events if one["ph"] == "X" and
+                one["name"] == region["name"] and one["tid"] == region["tid"] and
+                one["args"]["region"] == region["args"]["region"]]
+        expect_equal(len(same), 1, same)
+        args = region["args"]
+        expect(0 <= args["share_after_us"] and
+               args["share_after_us"] + args["share_us"] <= region["dur"] + 0.001, region)
+        expect_equal(len(trace.team(region)), 2, region)
+
+
 if __name__ == "__main__":
     harness.main()

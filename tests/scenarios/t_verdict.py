@@ -166,6 +166,39 @@ def test_an_idle_gpu_is_seen():
     expect_equal(rules(made(idle_gpu())), ["idle-host"])
 
 
+def syncs(where, stack=None):
+    """Ten steps of three kernels, the host waiting after each and idling then."""
+    events = []
+    for number in range(30):
+        at = number * 400
+        if number % 3 == 0:
+            events.append(step_(number // 3, at, 1200))
+        events += [slice_("cudaLaunchKernel", at, 5, cat="cuda_runtime",
+                          correlation=number),
+                   slice_("gemm", at + 10, 100, 7, "kernel", 0, device=0, stream=7,
+                          correlation=number),
+                   slice_(where[number % len(where)], at + 20, 110),
+                   slice_("cudaStreamSynchronize", at + 21, 100, cat="cuda_runtime",
+                          **({"Call stack": stack[number % 3]} if stack else {}))]
+    return events
+
+
+def test_the_call_site_that_waits():
+    """By the operator around it, by the line of Python around that, and by the stack."""
+    found = judged(made(syncs(("aten::item", "aten::item", "aten::nonzero"))))["findings"]
+    expect_equal(found[0]["rule"], "needless-sync", found)
+    expect("; 20 of 30 in cudaStreamSynchronize, in aten::item" in found[0]["figure"], found)
+    lines = [slice_("train.py(31): step", at * 1200, 1190, cat="python_function")
+             for at in range(10)]
+    found = judged(made(lines + syncs(("aten::item",))))["findings"]
+    expect("30 of 30 in cudaStreamSynchronize, in aten::item, in train.py(31): step"
+           in found[0]["figure"], found)
+    stacks = ("a.c(3): f;b.c(9): main", "a.c(7): g;b.c(9): main", "a.c(7): g")
+    found = judged(made(syncs(("work",), stack=stacks)))["findings"]
+    expect("20 of 30 in cudaStreamSynchronize at a.c(7): g, in work" in found[0]["figure"],
+           found)
+
+
 def test_lost_events_make_no_finding():
     """Kernels that are missing look like a GPU that has nothing to do."""
     for ours in ({"events": {"seen": 1000, "dropped": 400}},
@@ -196,6 +229,26 @@ def test_one_uneven_call_is_no_imbalance():
         events.append(slice_("f [omp parallel #1]", at, 910 + late, omp="parallel",
                              region=number + 1, team=2))
     expect_equal(rules(made(events)), [])
+
+
+def test_what_sets_a_run_up_is_no_imbalance_of_its_steps():
+    """Forty uneven regions before the first of ten steps, in each of which one that is
+    even; the same unevenness within the steps is said."""
+    for inside, found in ((False, []), (True, ["imbalance"])):
+        events = []
+        for number in range(50):
+            at, is_step = number * 1000, number >= 40
+            name = "f [omp parallel #2]" if is_step else "f [omp parallel #1]"
+            works = (900, 400) if is_step == inside else (900, 900)
+            if is_step:
+                events.append(step_(number, at, 1000))
+            for tid, took in zip((700, 701), works):
+                events += [slice_(name, at, took, tid, omp="task", region=number + 1,
+                                  team=2),
+                           slice_("region end wait", at + took, 910 - took, tid,
+                                  omp="wait", region=number + 1)]
+            events.append(slice_(name, at, 910, omp="parallel", region=number + 1, team=2))
+        expect_equal(rules(made(events)), found)
 
 
 def test_a_wait_for_a_thread_is_no_read():

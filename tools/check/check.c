@@ -100,7 +100,7 @@ static void on_event(void *arg, const struct trace_event *event)
 	const struct trace_value *name = &event->field[FIELD_NAME];
 	uint32_t lane;
 
-	if (!check_event(&check->faults, event))
+	if (event->is_share || !check_event(&check->faults, event))
 		return;
 	count_block(check, event);
 	if (trace_event_is_slice(event)) {

@@ -143,6 +143,8 @@ static void print(const struct run *run, FILE *out)
 		json_print_object(gen, "scheduled");
 		json_print_integer(gen, "ran_ns", run->ran_ns);
 		json_print_integer(gen, "waited_ns", run->unscheduled_ns);
+		json_print_integer(gen, "processors_ns", run->processors_ns);
+		json_print_integer(gen, "others_ns", run->others_ns);
 		yajl_gen_map_close(gen);
 	}
 	if (run->peak_bytes >= 0) {

@@ -14,8 +14,8 @@
 
 #include "tools/util/memory.h"
 
-/* Less of the time without a processor falls into few steps, which the median
- * leaves out. */
+/* Less of the time without a processor, or beside others, falls into few steps,
+ * which the median leaves out. */
 #define DISTURBED_MIN 0.05
 
 /* A run's steps as numbers, in the order of time. */
@@ -27,7 +27,7 @@ struct columns {
 
 static struct columns columns_new(const struct run *run)
 {
-	const double disturbed = run_disturbed(run);
+	const double disturbed = fmax(run_disturbed(run), run_others(run));
 	struct columns columns = {
 		memory_zeroed(run->step_count + 1, sizeof(double)),
 		memory_zeroed(run->step_count + 1, sizeof(unsigned int)), 0};

@@ -53,6 +53,11 @@ static void print_run(const struct diff *diff, const char *const *titles,
 			"   for %.0f %% of its time it found no processor "
 			"free\n",
 			100 * run_disturbed(run));
+	if (run_others(run) > DISTURBED_SAID)
+		fprintf(out,
+			"   other programs had %.0f %% of the processors: "
+			"several runs of each tell more\n",
+			100 * run_others(run));
 	if (run->lost > 0)
 		fprintf(out,
 			"   %lld events of it were lost: its sums are too "
@@ -198,6 +203,7 @@ static void print_side(yajl_gen gen, const struct diff *diff, int side,
 	json_print_integer(gen, "files", run->files);
 	json_print_integer(gen, "runs", run->runs);
 	json_print_number(gen, "without_processor", run_disturbed(run));
+	json_print_number(gen, "others_processors", run_others(run));
 	json_print_integer(gen, "steps", (long long)run->step_count);
 	json_print_integer(gen, "lost_events", run->lost);
 	if (run->peak_bytes >= 0) {

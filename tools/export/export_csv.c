@@ -27,8 +27,11 @@ static void on_event(void *arg, const struct trace_event *event)
 						 FIELD_CAT, FIELD_NAME};
 	struct csv *csv = arg;
 	struct text_buffer *row = &csv->row;
-	const char *args = export_args(event, &csv->args);
+	const char *args;
 
+	if (event->is_share)
+		return;
+	args = export_args(event, &csv->args);
 	text_buffer_cut(row, 0);
 	for (size_t at = 0; at < sizeof(texts) / sizeof(texts[0]); at++)
 		add_text(row, event->field[texts[at]].text,

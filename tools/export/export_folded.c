@@ -50,7 +50,7 @@ static void on_event(void *arg, const struct trace_event *event)
 	struct trace_value label;
 	struct lane *lane;
 
-	if (trace_event_is_slice(event) &&
+	if (!event->is_share && trace_event_is_slice(event) &&
 	    !trace_value_is(&event->field[FIELD_CAT], "Trace")) {
 		lane = key_table_row(&folded->lanes.table,
 				     trace_lanes_number(&folded->lanes, event));

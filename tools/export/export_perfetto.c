@@ -265,6 +265,8 @@ static void on_event(void *arg, const struct trace_event *event)
 	const bool has_time =
 		event->ts_state == TIME_GOOD || event->ts_state == TIME_FINE;
 
+	if (event->is_share)
+		return;
 	if (trace_event_is_slice(event))
 		on_span(perfetto, event, false);
 	else if (trace_value_is(ph, "M"))

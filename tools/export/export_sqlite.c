@@ -263,6 +263,8 @@ static void on_event(void *arg, const struct trace_event *event)
 	const struct trace_value *ph = &event->field[FIELD_PH];
 	struct database *database = arg;
 
+	if (event->is_share)
+		return;
 	if (trace_event_is_slice(event))
 		on_slice(database, event);
 	else if (trace_value_is(ph, "M"))

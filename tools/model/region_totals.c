@@ -65,15 +65,18 @@ int64_t omp_work_wait_wait(struct omp_work_wait *member, bool may_lie_in_task,
 {
 	struct member_loose slice = enclose(member, start_ns);
 	const int64_t net = saturate_subtract(dur_ns, slice.task_ns);
-	int64_t work;
+	int64_t work = saturate_subtract(slice.task_ns, slice.wait_ns);
 
+	work = saturate_subtract(work, slice.work_ns);
+	saturate_into(&slice.work_ns, work);
 	if (member->is_done) {
-		work = saturate_subtract(slice.task_ns, slice.wait_ns);
-		work = saturate_subtract(work, slice.work_ns);
 		saturate_into(&member->work_ns, work);
-		saturate_into(&slice.work_ns, work);
 	} else {
 		saturate_into(&member->inside_ns, net);
+		if (!may_lie_in_task) {
+			member->last_start_ns = start_ns;
+			member->last_net_ns = net;
+		}
 	}
 	slice.task_ns = 0;
 	saturate_into(&slice.wait_ns, net);
@@ -82,8 +85,25 @@ int64_t omp_work_wait_wait(struct omp_work_wait *member, bool may_lie_in_task,
 	return net > 0 ? net : 0;
 }
 
-void omp_work_wait_part(struct omp_work_wait *member, int64_t dur_ns)
+void omp_work_wait_part(struct omp_work_wait *member, int64_t start_ns,
+			int64_t dur_ns)
 {
+	const int64_t end_ns = saturate_add(start_ns, dur_ns);
+	const struct member_loose *last;
+
+	/* A master's wait at the end comes before its part. */
+	if (member->last_net_ns > 0 && member->last_start_ns >= end_ns)
+		member->inside_ns = saturate_subtract(member->inside_ns,
+						      member->last_net_ns);
+	member->last_net_ns = 0;
+	for (; member->count; member->count--) {
+		last = &member->loose[member->count - 1];
+		if (last->start_ns < end_ns)
+			break;
+		member->inside_ns =
+			saturate_subtract(member->inside_ns, last->wait_ns);
+		saturate_into(&member->work_ns, last->work_ns);
+	}
 	saturate_into(&member->work_ns,
 		      saturate_subtract(dur_ns, member->inside_ns));
 	member->inside_ns = 0;
@@ -277,7 +297,7 @@ static void add_part(struct region_totals *totals, struct region *region,
 	if (!member)
 		return;
 	if (is_member)
-		omp_work_wait_part(member, event->dur_ns);
+		omp_work_wait_part(member, event->ts_ns, event->dur_ns);
 	else if (!strcmp(part, "explicit"))
 		omp_work_wait_task(member, event->ts_ns, event->dur_ns);
 	else

@@ -70,6 +70,7 @@ struct omp_work_wait {
 	bool is_done;	   /* its part has ended */
 	int64_t work_ns;   /* right when is_done */
 	int64_t inside_ns; /* waited before that */
+	int64_t last_start_ns, last_net_ns; /* of these, the last one */
 	struct member_loose *loose;
 	uint32_t count;
 	size_t capacity;
@@ -85,7 +86,8 @@ int64_t omp_work_wait_wait(struct omp_work_wait *member, bool may_lie_in_task,
 			   int64_t start_ns, int64_t dur_ns);
 
 /* Its part of the region. */
-void omp_work_wait_part(struct omp_work_wait *member, int64_t dur_ns);
+void omp_work_wait_part(struct omp_work_wait *member, int64_t start_ns,
+			int64_t dur_ns);
 
 void omp_work_wait_free(struct omp_work_wait *member);
 

@@ -24,7 +24,7 @@ struct reading {
 	struct run *run;
 	size_t first; /* of its steps in run->steps */
 	struct trace_metadata metadata;
-	int64_t rank;
+	int64_t rank, ranks;
 	int64_t event_peak_bytes;
 	struct heap_total heap;
 	struct text_buffer key;
@@ -70,6 +70,9 @@ static void on_entry(void *arg, const struct trace_entry *entry)
 	struct reading *reading = arg;
 
 	trace_metadata_entry(&reading->metadata, entry);
+	if (!strcmp(entry->path, "distributedInfo.world_size"))
+		decimal_to_integer(entry->value.text, entry->value.len,
+				   &reading->ranks);
 	if (!strcmp(entry->path, "distributedInfo.rank"))
 		decimal_to_integer(entry->value.text, entry->value.len,
 				   &reading->rank);
@@ -270,6 +273,12 @@ static void close_file(struct reading *reading)
 		saturate_into(&run->unscheduled_ns,
 			      reading->metadata.unscheduled_ns);
 	}
+	/* A rank's neighbours are no strangers. */
+	if (reading->metadata.processors_ns > 0 && reading->ranks <= 1) {
+		saturate_into(&run->processors_ns,
+			      reading->metadata.processors_ns);
+		saturate_into(&run->others_ns, reading->metadata.others_ns);
+	}
 	run->files = run->step_count > reading->first
 			     ? run->steps[run->step_count - 1].file + 1
 			     : run->files + 1;
@@ -350,6 +359,14 @@ double run_disturbed(const struct run *run)
 		.ran_ns = run->ran_ns, .unscheduled_ns = run->unscheduled_ns};
 
 	return trace_metadata_unscheduled(&sums);
+}
+
+double run_others(const struct run *run)
+{
+	const struct trace_metadata sums = {.processors_ns = run->processors_ns,
+					    .others_ns = run->others_ns};
+
+	return trace_metadata_others(&sums);
 }
 
 const char *run_category(const struct run *run, size_t number)

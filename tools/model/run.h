@@ -54,9 +54,10 @@ struct run {
 	struct run_file *sources; /* those that were read */
 	size_t source_count, source_capacity;
 	uint32_t runs;
-	int64_t ran_ns, unscheduled_ns; /* of the files' first threads */
-	int64_t peak_bytes;		/* largest of the files; -1 not known */
-	int64_t lost;			/* events that were dropped */
+	int64_t ran_ns, unscheduled_ns;	  /* of the files' first threads */
+	int64_t processors_ns, others_ns; /* of the machine; what others had */
+	int64_t peak_bytes; /* largest of the files; -1 not known */
+	int64_t lost;	    /* events that were dropped */
 	char error[256];
 };
 
@@ -70,6 +71,9 @@ void run_free(struct run *run);
 
 /* For how much of its time it found no processor free. */
 double run_disturbed(const struct run *run);
+
+/* How much of the machine's processors other programs had. */
+double run_others(const struct run *run);
 
 /* Of a row of names. */
 const char *run_category(const struct run *run, size_t number);

@@ -128,6 +128,17 @@ static void take_file(struct timeline_name *row,
 					    !strncmp(at.text, "libpython", 9));
 }
 
+/* Calls of CUDA are told apart by where they are made, too. */
+static void add_site(struct text_buffer *key, const struct trace_event *event)
+{
+	const struct trace_value stack = trace_event_arg(event, "Call stack");
+
+	if (stack.type != TRACE_STRING || !stack.len)
+		return;
+	text_buffer_add(key, "", 1);
+	text_buffer_add(key, stack.text, strcspn(stack.text, ";"));
+}
+
 static uint32_t name_of(struct timeline *timeline,
 			const struct trace_event *event, const char *category)
 {
@@ -140,6 +151,8 @@ static uint32_t name_of(struct timeline *timeline,
 	text_buffer_cut(key, 0);
 	text_buffer_add(key, category, strlen(category) + 1);
 	text_buffer_add(key, text->text, text->len);
+	if (!strncmp(category, "cuda_", 5))
+		add_site(key, event);
 	number = key_table_number(&timeline->names, key->data, key->len);
 	row = timeline_name(timeline, number);
 	if (timeline->names.count > before) {

@@ -68,7 +68,7 @@ struct gpu_work {
 };
 
 /* A name of one category: the row of timeline.names, whose key is category,
- * NUL, name. */
+ * NUL, name; of calls of CUDA with a stack NUL and its innermost frame, too. */
 struct timeline_name {
 	enum host_kind host;
 	enum gpu_kind gpu;

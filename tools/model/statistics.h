@@ -14,7 +14,8 @@
  *	the medians of the runs;
  *	else the largest of 2 %; one standard deviation of the steps (by the
  *	quartiles); the range of the medians of a run's quarters and a quarter
- *	more; and what a run stood without a processor.
+ *	more; and the share of a run in which it found no processor free, or
+ *	that other programs had of all processors.
  */
 #ifndef TOOLS_STATISTICS_H
 #define TOOLS_STATISTICS_H
@@ -27,7 +28,8 @@ struct series {
 	const double *values;
 	const unsigned int *runs; /* of each value, NULL: one run */
 	size_t count;
-	double disturbed; /* of a value: for so long no processor was free */
+	double disturbed; /* of a value: what others on the machine may have
+			     made it longer */
 };
 
 struct comparison {

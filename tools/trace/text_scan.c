@@ -207,7 +207,7 @@ static size_t skip(struct text_scan *scan, const char *text, size_t len,
 /* What stands where in a block, a bit for each byte. */
 struct block {
 	uint64_t quotes, opens, closes, strange; /* below ' ', or not ASCII */
-	uint64_t backslashes, ks;
+	uint64_t backslashes, ns, ks;
 };
 
 static uint64_t equal(__m128i bytes, char wanted)
@@ -230,6 +230,7 @@ static struct block look_at(const char *text)
 		block.opens |= equal(braces, '{') << at;
 		block.closes |= equal(braces, '}') << at;
 		block.backslashes |= equal(bytes, '\\') << at;
+		block.ns |= equal(bytes, 'n') << at;
 		block.ks |= equal(bytes, 'k') << at;
 		block.strange |= (uint64_t)_mm_movemask_epi8(_mm_cmplt_epi8(
 					 bytes, _mm_set1_epi8(0x20)))
@@ -256,6 +257,14 @@ static unsigned int count(uint64_t bits)
 	return found;
 }
 
+/* The end of a string that ends in "nk", as "rank" does. */
+static bool may_be_rank(const struct block *block)
+{
+	const uint64_t before = block->ns << 2 | 2; /* or in the last block */
+
+	return block->quotes & block->ks << 1 & before;
+}
+
 /* Passes over a block in which nothing is to be mended or noted.  False: each
  * of its bytes has to be looked at. */
 static bool skip_block(struct text_scan *scan, const char *text)
@@ -268,8 +277,8 @@ static bool skip_block(struct text_scan *scan, const char *text)
 	size_t fresh = BLOCK;
 
 	if (block.backslashes || block.strange & inside ||
-	    block.ks << 1 & block.quotes || closes > scan->depth ||
-	    is_amid(scan) || scan->rank || (scan->token == 4 && *text == '"'))
+	    may_be_rank(&block) || closes > scan->depth || is_amid(scan) ||
+	    scan->rank || (scan->token == 4 && *text == '"'))
 		return false;
 	if (block.quotes) {
 		fresh = (size_t)__builtin_clzll(block.quotes);

@@ -11,6 +11,9 @@
 /* How an entry changes its number. */
 enum entry_kind { ENTRY_INTEGER, ENTRY_TIME, ENTRY_SUM };
 
+/* By so much the kernel's ticks may be wrong. */
+#define UNTOLD_NS   20000000.0
+
 #define FIELD(name) offsetof(struct trace_metadata, name)
 
 /* A path that ends with a point stands for all that begin so. */
@@ -60,6 +63,8 @@ static const struct {
 	{"cpus", FIELD(cpus), ENTRY_INTEGER},
 	{"scheduled.ran_ns", FIELD(ran_ns), ENTRY_INTEGER},
 	{"scheduled.waited_ns", FIELD(unscheduled_ns), ENTRY_INTEGER},
+	{"scheduled.processors_ns", FIELD(processors_ns), ENTRY_INTEGER},
+	{"scheduled.others_ns", FIELD(others_ns), ENTRY_INTEGER},
 	{"cost.hooks_ns", FIELD(hooks_ns), ENTRY_INTEGER},
 	{"cost.writer_ns", FIELD(writer_ns), ENTRY_INTEGER},
 	{"options.SKIP_FIRST", FIELD(schedule), ENTRY_SUM},
@@ -148,4 +153,13 @@ double trace_metadata_unscheduled(const struct trace_metadata *metadata)
 	const double waited = (double)metadata->unscheduled_ns;
 
 	return ran > 0 && waited > 0 ? waited / (ran + waited) : 0;
+}
+
+double trace_metadata_others(const struct trace_metadata *metadata)
+{
+	const double others = (double)metadata->others_ns - UNTOLD_NS;
+
+	return metadata->processors_ns > 0 && others > 0
+		       ? others / (double)metadata->processors_ns
+		       : 0;
 }

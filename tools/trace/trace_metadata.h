@@ -37,8 +37,9 @@ struct trace_metadata {
 	int64_t detail_ended_ns; /* events end here, sums go on */
 	int64_t schedule;	 /* sum of its options: 0 none was set */
 	int64_t steps_seen, first_step, missed_windows;
-	int64_t cpus;			/* that the process may run on */
-	int64_t ran_ns, unscheduled_ns; /* of the program's first thread */
+	int64_t cpus;			  /* that the process may run on */
+	int64_t ran_ns, unscheduled_ns;	  /* of the program's first thread */
+	int64_t processors_ns, others_ns; /* of all; what others had */
 	int64_t gpu_missing; /* records of a GPU that came to nothing */
 	bool is_cupti;	     /* a GPU's work is recorded */
 	bool is_unfinished, is_recovered;
@@ -54,5 +55,8 @@ void trace_metadata_entry(struct trace_metadata *metadata,
 /* Of the time that the first thread wanted to run, how much it found no
  * processor free; 0 where that isn't known. */
 double trace_metadata_unscheduled(const struct trace_metadata *metadata);
+
+/* How much of the machine's processors other programs had; 0 not known. */
+double trace_metadata_others(const struct trace_metadata *metadata);
 
 #endif

@@ -19,74 +19,6 @@
 #include "tools/util/memory.h"
 #include "tools/util/text_buffer.h"
 
-struct trace_value trace_event_arg(const struct trace_event *event,
-				   const char *key)
-{
-	for (size_t at = 0; at < event->pair_count; at++)
-		if (*event->pairs[at].key == *key &&
-		    strcmp(event->pairs[at].key, key) == 0)
-			return event->pairs[at].value;
-	return (struct trace_value){.type = TRACE_ABSENT, .text = ""};
-}
-
-bool trace_event_integer(const struct trace_event *event, const char *key,
-			 int64_t *value)
-{
-	const struct trace_value found = trace_event_arg(event, key);
-
-	return found.type == TRACE_NUMBER &&
-	       decimal_to_integer(found.text, found.len, value) == 0;
-}
-
-bool trace_event_is_slice(const struct trace_event *event)
-{
-	return trace_value_is(&event->field[FIELD_PH], "X") &&
-	       (event->ts_state == TIME_GOOD || event->ts_state == TIME_FINE) &&
-	       event->dur_ns >= 0 && event->ts_ns <= INT64_MAX - event->dur_ns;
-}
-
-/* Most events are on the lane of the one before. */
-static bool is_last_lane(const struct trace_lanes *lanes,
-			 const struct trace_value *pid,
-			 const struct trace_value *tid)
-{
-	const struct text_buffer *text = &lanes->text;
-
-	return text->len == pid->len + tid->len + 1 &&
-	       !memcmp(text->data, pid->text, pid->len) &&
-	       text->data[pid->len] == ' ' &&
-	       !memcmp(text->data + pid->len + 1, tid->text, tid->len);
-}
-
-uint32_t trace_lanes_number(struct trace_lanes *lanes,
-			    const struct trace_event *event)
-{
-	const struct trace_value *pid = &event->field[FIELD_PID];
-	const struct trace_value *tid = &event->field[FIELD_TID];
-	struct text_buffer *text = &lanes->text;
-
-	if (is_last_lane(lanes, pid, tid))
-		return lanes->last;
-	text_buffer_cut(text, 0);
-	text_buffer_add_printable(text, pid->text, pid->len, 60);
-	text_buffer_add(text, " ", 1);
-	text_buffer_add_printable(text, tid->text, tid->len, 60);
-	lanes->last = key_table_number(&lanes->table, text->data, text->len);
-	return lanes->last;
-}
-
-void trace_lanes_free(struct trace_lanes *lanes)
-{
-	key_table_free(&lanes->table);
-	text_buffer_free(&lanes->text);
-}
-
-bool trace_value_is(const struct trace_value *value, const char *text)
-{
-	return value->type == TRACE_STRING && *value->text == *text &&
-	       strcmp(value->text, text) == 0;
-}
-
 #ifdef HAVE_YAJL
 
 #include <yajl/yajl_parse.h>
@@ -112,6 +44,7 @@ struct reader {
 
 	unsigned int depth;
 	bool in_events, seen_events, ended;
+	bool has_share;	     /* the event that is gathered */
 	const char *refusal; /* why a callback stopped the parser */
 
 	/* Inside an event. */
@@ -203,6 +136,17 @@ static void event_begin(struct reader *reader)
 	reader->loose_count = 0;
 	reader->fields_seen = 0;
 	reader->field = -1;
+	reader->has_share = false;
+}
+
+/* The master's share of the region that the event is. */
+static void give_share(const struct reader *reader)
+{
+	struct trace_pair pairs[TRACE_SHARE_PAIRS];
+	const struct trace_event share =
+		trace_event_share(&reader->event, pairs);
+
+	reader->sink->event(reader->sink->arg, &share);
 }
 
 static void event_end(struct reader *reader)
@@ -222,6 +166,7 @@ static void event_end(struct reader *reader)
 		const struct loose_pair *loose = &reader->loose[at];
 
 		reader->pairs[at].key = texts + loose->key;
+		event->letters |= trace_letter_bit(texts + loose->key);
 		reader->pairs[at].value.type = loose->type;
 		reader->pairs[at].value.text =
 			loose->len ? texts + loose->text : "";
@@ -233,6 +178,8 @@ static void event_end(struct reader *reader)
 	event->ts_state = read_time(&event->field[FIELD_TS], &event->ts_ns);
 	event->dur_state = read_time(&event->field[FIELD_DUR], &event->dur_ns);
 	event->flaws |= take_flaws(reader);
+	if (reader->has_share && trace_event_is_slice(event))
+		give_share(reader);
 	reader->sink->event(reader->sink->arg, event);
 }
 
@@ -410,6 +357,7 @@ static int on_key(void *arg, const unsigned char *key, size_t len)
 	} else if (inside == 1) {
 		event_key(reader, text, len);
 	} else if (inside == 2 && reader->field == FIELD_ARGS) {
+		reader->has_share |= len == 8 && !memcmp(text, "share_us", 8);
 		reader->loose = memory_grow(reader->loose, reader->loose_count,
 					    &reader->loose_capacity,
 					    sizeof(*reader->loose));

@@ -76,7 +76,10 @@ struct trace_event {
 	int64_t ts_ns, dur_ns;
 	const struct trace_pair *pairs; /* the first level of args */
 	size_t pair_count;
+	uint64_t letters; /* that keys of the pairs begin with, by their bits */
 	unsigned int flaws;
+	bool is_share; /* no event of the file: the master's share of an OpenMP
+			  region, which comes next and has it in its args */
 };
 
 /* A value outside traceEvents.  Objects and arrays come before what they
@@ -116,6 +119,19 @@ struct trace_value trace_event_arg(const struct trace_event *event,
 /* The same as an integer.  False when absent or none. */
 bool trace_event_integer(const struct trace_event *event, const char *key,
 			 int64_t *value);
+
+/* The bit of a key in an event's letters. */
+static inline uint64_t trace_letter_bit(const char *key)
+{
+	return UINT64_C(1) << (*key & 63);
+}
+
+/* The master's share of an OpenMP region, that has it in its args: in its place
+ * and with its name.  pairs: room for TRACE_SHARE_PAIRS. */
+#define TRACE_SHARE_PAIRS 16u
+
+struct trace_event trace_event_share(const struct trace_event *region,
+				     struct trace_pair *pairs);
 
 /* A span of time: an X event with a start and an end. */
 bool trace_event_is_slice(const struct trace_event *event);

@@ -10,6 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* As many digits fit in any case, those of the scale included. */
+#define PLAIN_DIGITS 18
+
 static bool is_digit(const char *at, const char *end)
 {
 	return at < end && *at >= '0' && *at <= '9';
@@ -65,6 +68,32 @@ static int combine(const char *at, const char *end, long digits, int64_t *value)
 	return rounded;
 }
 
+/* A plain one, as most are: few digits, no more decimals than counted. */
+static bool read_plain(const char *text, size_t len, int scale, int64_t *value)
+{
+	const char *const end = text + len;
+	const bool negative = len && *text == '-';
+	const char *at = text + negative;
+	const char *last = at;
+	uint64_t sum = 0;
+
+	for (; is_digit(at, end); at++)
+		sum = sum * 10 + (uint64_t)(*at - '0');
+	if (at == last || at - last > PLAIN_DIGITS - scale)
+		return false;
+	if (at < end && *at == '.') {
+		last = ++at;
+		for (; scale && is_digit(at, end); at++, scale--)
+			sum = sum * 10 + (uint64_t)(*at - '0');
+		if (at == last)
+			return false;
+	}
+	for (; scale; scale--)
+		sum *= 10;
+	*value = negative ? -(int64_t)sum : (int64_t)sum;
+	return at == end;
+}
+
 /* The number times ten to the power of scale; 1 when it has more decimals. */
 static int read_number(const char *text, size_t len, long scale, int64_t *value)
 {
@@ -96,7 +125,7 @@ static int read_number(const char *text, size_t len, long scale, int64_t *value)
 
 int decimal_to_ns(const char *text, size_t len, int64_t *ns)
 {
-	return read_number(text, len, 3, ns);
+	return read_plain(text, len, 3, ns) ? 0 : read_number(text, len, 3, ns);
 }
 
 int decimal_to_integer(const char *text, size_t len, int64_t *value)
@@ -104,7 +133,9 @@ int decimal_to_integer(const char *text, size_t len, int64_t *value)
 	for (size_t at = 0; at < len; at++)
 		if (text[at] == '.' || text[at] == 'e' || text[at] == 'E')
 			return -EINVAL;
-	return read_number(text, len, 0, value);
+	return read_plain(text, len, 0, value)
+		       ? 0
+		       : read_number(text, len, 0, value);
 }
 
 /* Four digits in all, but whole numbers in the smallest unit. */

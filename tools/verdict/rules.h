@@ -114,6 +114,9 @@ bool is_launch_bound(const struct verdict_facts *facts);
 int64_t idle_threads_of(const struct verdict_facts *facts, int64_t *threads,
 			uint32_t *first);
 
+/* A function of Python with a file, neither PyTorch's nor part of an import. */
+bool is_own_function(const struct timeline *timeline, uint32_t name);
+
 /* The program's function of Python that takes most while data are loaded;
  * TIMELINE_NONE not known. */
 uint32_t function_of_data(const struct verdict_facts *facts);

@@ -4,9 +4,13 @@
  */
 #include "tools/verdict/rules.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "tools/util/memory.h"
 #include "tools/util/numbers.h"
+#include "tools/verdict/sync_sites.h"
 
 /* Copies of one kind: how many, and how long the host was in their calls. */
 struct copies {
@@ -128,42 +132,91 @@ bool rule_small_copies(const struct verdict_facts *facts,
 	return true;
 }
 
-/* Calls of typical steps that wait, and the name with most of them. */
-static double count_syncs(const struct verdict_facts *facts, uint32_t *name)
+/* Calls of typical steps that wait. */
+static double count_syncs(const struct verdict_facts *facts)
 {
 	const struct timeline *timeline = facts->timeline;
 	const struct timeline_lane *lane;
-	int64_t most = 0;
 	double calls = 0;
 
-	*name = TIMELINE_NONE;
 	if (!timeline->lanes.table.count)
 		return 0;
 	lane = timeline_lane(timeline, facts->split.lane);
-	for (size_t at = 0; at < lane->count; at++) {
-		const struct timeline_name *row =
-			timeline_name(timeline, lane->spans[at].name);
-
-		if (row->host != HOST_SYNC ||
-		    !is_judged(facts, lane->spans[at].start_ns))
-			continue;
-		calls++;
-		if (row->calls > most) {
-			most = row->calls;
-			*name = lane->spans[at].name;
-		}
-	}
+	for (size_t at = 0; at < lane->count; at++)
+		calls += timeline_name(timeline, lane->spans[at].name)->host ==
+				 HOST_SYNC &&
+			 is_judged(facts, lane->spans[at].start_ns);
 	return calls;
 }
 
 double syncs_of(const struct verdict_facts *facts)
 {
 	struct copies blocking, small, results;
-	uint32_t name;
 
 	count_copies(facts, &blocking, &small, &results);
-	return (count_syncs(facts, &name) + (double)results.count) /
-	       steps_of(facts);
+	return (count_syncs(facts) + (double)results.count) / steps_of(facts);
+}
+
+/* When the host began to read small results; to be freed. */
+static int64_t *result_times(const struct verdict_facts *facts, size_t *count)
+{
+	const struct timeline *timeline = facts->timeline;
+	int64_t *times = NULL;
+	size_t capacity = 0;
+	uint32_t lane;
+
+	*count = 0;
+	for (size_t at = 0; at < timeline->work_count; at++) {
+		const struct gpu_work *work = &timeline->work[at];
+		const struct launch *launch;
+
+		if (work->kind != GPU_COPY || work->bytes > SMALL_COPY_BYTES ||
+		    !strstr(timeline_name_text(timeline, work->name), "DtoH"))
+			continue;
+		launch = timeline_launch_of(timeline, work->correlation, &lane);
+		if (!launch || lane != facts->split.lane ||
+		    !is_blocking(facts, launch, work))
+			continue;
+		times = memory_grow(times, *count, &capacity, sizeof(*times));
+		times[(*count)++] = launch->start_ns;
+	}
+	return times;
+}
+
+/* "; most of all (9 of 10) cudaStreamSynchronize at f.c(3): f, in aten::item, in
+ * train.py(7): step", and its longest wait as the place. */
+static void say_site(const struct verdict_facts *facts, struct finding *finding,
+		     char *text, size_t bytes)
+{
+	const struct timeline *timeline = facts->timeline;
+	const struct timeline_name *call;
+	struct sync_site most;
+	size_t copies, len;
+	int64_t *times = result_times(facts, &copies);
+
+	text[0] = '\0';
+	if (sync_sites_most(facts, times, copies, &most)) {
+		call = timeline_name(timeline, most.call);
+		len = (size_t)snprintf(
+			text, bytes, "; %" PRId64 " of %" PRId64 " in %s%s%s",
+			most.calls, most.all_calls,
+			short_name(timeline_name_text(timeline, most.call))
+				.text,
+			call->site ? " at " : "", call->site ? call->site : "");
+		for (int at = 0; at < 2 && len < bytes; at++) {
+			const uint32_t name = at ? most.line : most.op;
+
+			if (name == TIMELINE_NONE)
+				continue;
+			len += (size_t)snprintf(
+				text + len, bytes - len, ", in %s",
+				short_name(timeline_name_text(timeline, name))
+					.text);
+		}
+		say_place(facts, finding, most.longest_at_ns, TIMELINE_NONE,
+			  most.call);
+	}
+	free(times);
 }
 
 bool rule_needless_sync(const struct verdict_facts *facts,
@@ -172,31 +225,26 @@ bool rule_needless_sync(const struct verdict_facts *facts,
 	const struct split *split = &facts->split;
 	struct copies blocking, small, results;
 	const struct split_gap *gap = &split->gaps[GAP_SYNC];
-	uint32_t name;
-	double calls = count_syncs(facts, &name);
+	char site[400];
+	double calls = count_syncs(facts);
 
 	count_copies(facts, &blocking, &small, &results);
 	calls += (double)results.count;
 	finding->saved_ns = (double)gap->ns;
-	if (results.count >= blocking.count) {
+	if (results.count >= blocking.count)
 		finding->saved_ns += (double)split->gaps[GAP_COPY].ns;
-		if (split->gaps[GAP_COPY].ns > gap->ns) {
-			gap = &split->gaps[GAP_COPY];
-			name = results.name;
-		}
-	}
 	if (calls < SYNCS_MIN * steps_of(facts) ||
 	    !is_worth(facts, finding->saved_ns, SHARE_MIN))
 		return false;
+	say_site(facts, finding, site, sizeof(site));
 	say(&finding->figure,
 	    "%.1f waits for the GPU a step, after each of which it has "
-	    "nothing to do",
-	    calls / steps_of(facts));
+	    "nothing to do%s",
+	    calls / steps_of(facts), site);
 	say(&finding->threshold, "%.1f a step, and %.0f %% of it", SYNCS_MIN,
 	    100 * SHARE_MIN);
 	say(&finding->next,
 	    "read results back (.item(), .cpu(), print) once in many steps, "
 	    "and synchronise by events alone.");
-	say_place(facts, finding, gap->worst_at_ns, TIMELINE_NONE, name);
 	return true;
 }

@@ -139,6 +139,18 @@ bool rule_low_occupancy(const struct verdict_facts *facts,
 	return true;
 }
 
+/* By name, to be freed. */
+static bool *are_memory_bound(const struct timeline *timeline)
+{
+	bool *are = memory_zeroed(timeline->names.count + 1, sizeof(*are));
+
+	for (uint32_t at = 0; at < timeline->names.count; at++)
+		are[at] = timeline_name(timeline, at)->is_gpu &&
+			  timeline_is_memory_bound(
+				  timeline_name_text(timeline, at));
+	return are;
+}
+
 /* A row of n such kernels reads and writes n times what one would. */
 bool rule_memory_bound(const struct verdict_facts *facts,
 		       struct finding *finding)
@@ -146,6 +158,7 @@ bool rule_memory_bound(const struct verdict_facts *facts,
 	const struct timeline *timeline = facts->timeline;
 	struct kernels kernels = {.worst = TIMELINE_NONE};
 	double row_ns = 0, row_count = 0;
+	bool *is_bound = are_memory_bound(timeline);
 
 	for (size_t at = 0; at < timeline->work_count; at++) {
 		const struct gpu_work *work = &timeline->work[at];
@@ -153,8 +166,7 @@ bool rule_memory_bound(const struct verdict_facts *facts,
 		if (work->kind != GPU_KERNEL ||
 		    !is_judged(facts, work->start_ns))
 			continue;
-		if (timeline_is_memory_bound(
-			    timeline_name_text(timeline, work->name))) {
+		if (is_bound[work->name]) {
 			add(facts, &kernels, work);
 			row_ns += work->dur;
 			row_count++;
@@ -164,6 +176,7 @@ bool rule_memory_bound(const struct verdict_facts *facts,
 			finding->saved_ns += row_ns * (1 - 1 / row_count);
 		row_ns = row_count = 0;
 	}
+	free(is_bound);
 	if (row_count > 1)
 		finding->saved_ns += row_ns * (1 - 1 / row_count);
 	if (kernels.ns < SHORT_KERNEL_NS * kernels.count ||

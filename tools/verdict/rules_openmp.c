@@ -12,18 +12,74 @@
 #include "tools/util/memory.h"
 #include "tools/util/numbers.h"
 
+/* The regions' own slices by name: a number of facts->regions. */
+static uint32_t *regions_by_name(const struct verdict_facts *facts)
+{
+	const struct timeline *timeline = facts->timeline;
+	uint32_t *regions =
+		memory_zeroed(timeline->names.count + 1, sizeof(*regions));
+
+	for (uint32_t at = 0; at < timeline->names.count; at++) {
+		const struct timeline_name *row = timeline_name(timeline, at);
+
+		regions[at] = TIMELINE_NONE;
+		if (row->host != HOST_OMP && row->host != HOST_OMP_TEAM)
+			continue;
+		if (!strcmp(timeline_category(timeline, at), TIMELINE_MEMBERS))
+			continue;
+		for (uint32_t i = 0; i < facts->region_count; i++)
+			if (!strcmp(facts->regions[i].name,
+				    timeline_name_text(timeline, at)))
+				regions[at] = i;
+	}
+	return regions;
+}
+
+/* How much of each region's time lies in the steps that are judged: what sets a
+ * run up is none of their business.  To be freed. */
+static double *parts_in_steps(const struct verdict_facts *facts)
+{
+	const struct timeline *timeline = facts->timeline;
+	const size_t count = facts->region_count + 1;
+	double *all = memory_zeroed(count, sizeof(*all));
+	double *parts = memory_zeroed(count, sizeof(*parts));
+	uint32_t *regions = regions_by_name(facts);
+
+	for (uint32_t at = 0; at < timeline->lanes.table.count; at++) {
+		const struct timeline_lane *lane = timeline_lane(timeline, at);
+
+		for (size_t i = 0; i < lane->count; i++) {
+			const struct span *span = &lane->spans[i];
+			const uint32_t region = regions[span->name];
+
+			if (region == TIMELINE_NONE)
+				continue;
+			all[region] += span->dur;
+			if (is_judged(facts, span->start_ns))
+				parts[region] += span->dur;
+		}
+	}
+	for (size_t at = 0; at < facts->region_count; at++)
+		parts[at] = all[at] > 0 ? parts[at] / all[at]
+					: facts->regions_in_steps;
+	free(regions);
+	free(all);
+	return parts;
+}
+
 /* What a region's figures stand for: of thinned ones some are in the file. */
 static double weight_of(const struct verdict_facts *facts,
-			const struct region_total *region)
+			const struct region_total *region, const double *parts)
 {
+	const double part = parts[region - facts->regions];
 	const struct trace_sampled_row *row;
 
 	if (region->is_estimated || !facts->sampled)
-		return facts->regions_in_steps;
+		return part;
 	row = trace_sampled_find(facts->sampled, "parallel", region->name);
 	if (!row || row->drawn <= 0)
-		return facts->regions_in_steps;
-	return facts->regions_in_steps * (double)row->seen / (double)row->drawn;
+		return part;
+	return part * (double)row->seen / (double)row->drawn;
 }
 
 static double team_of(const struct region_total *region)
@@ -76,15 +132,17 @@ bool rule_imbalance(const struct verdict_facts *facts, struct finding *finding)
 {
 	const struct region_total *worst = NULL;
 	double most = 0;
+	double *parts;
 	bool is_dynamic;
 	int64_t threads;
 	uint32_t first;
 
 	if (idle_threads_of(facts, &threads, &first))
 		return false;
+	parts = parts_in_steps(facts);
 	for (size_t at = 0; at < facts->region_count; at++) {
 		const struct region_total *region = &facts->regions[at];
-		const double saved = weight_of(facts, region) *
+		const double saved = weight_of(facts, region, parts) *
 				     usual_uneven(region) / team_of(region);
 
 		/* What comes to one thread now and to another then may be the
@@ -100,6 +158,7 @@ bool rule_imbalance(const struct verdict_facts *facts, struct finding *finding)
 			worst = region;
 		}
 	}
+	free(parts);
 	if (!worst || !is_worth(facts, finding->saved_ns, SHARE_MIN))
 		return false;
 	is_dynamic = strstr(facts->timeline->schedule, "dynamic") ||
@@ -159,14 +218,14 @@ bool rule_barrier(const struct verdict_facts *facts, struct finding *finding)
 	const struct timeline_name *waits =
 		timeline_find(facts->timeline, TIMELINE_WAITS, "barrier wait");
 	const struct region_total *worst = NULL;
-	double most = 0;
+	double most = 0, *parts = parts_in_steps(facts);
 
 	for (size_t at = 0; waits && at < facts->region_count; at++) {
 		const struct region_total *region = &facts->regions[at];
 		const double even =
 			(double)region->judged_ns - (double)region->uneven_ns;
-		const double saved =
-			weight_of(facts, region) * even / team_of(region);
+		const double saved = weight_of(facts, region, parts) * even /
+				     team_of(region);
 
 		if (!region->calls || is_short(region) || saved <= 0)
 			continue;
@@ -176,6 +235,7 @@ bool rule_barrier(const struct verdict_facts *facts, struct finding *finding)
 			worst = region;
 		}
 	}
+	free(parts);
 	if (!worst)
 		return false;
 	most = facts->regions_in_steps * (double)waits->sum_ns / team_of(worst);
@@ -253,13 +313,13 @@ bool rule_short_regions(const struct verdict_facts *facts,
 			struct finding *finding)
 {
 	const struct region_total *worst = NULL;
-	double most = 0;
+	double most = 0, *parts = parts_in_steps(facts);
 
 	for (size_t at = 0; at < facts->region_count; at++) {
 		const struct region_total *region = &facts->regions[at];
 		const double work = (double)region->work_ns / team_of(region);
 		const double fork = (double)region->elapsed_ns - work;
-		const double saved = weight_of(facts, region) * fork;
+		const double saved = weight_of(facts, region, parts) * fork;
 
 		if (region->calls < SHORT_REGIONS_MIN || !is_short(region) ||
 		    region->team_max < 2 || region->work_ns <= 0 ||
@@ -271,6 +331,7 @@ bool rule_short_regions(const struct verdict_facts *facts,
 			worst = region;
 		}
 	}
+	free(parts);
 	if (!worst || !is_worth(facts, finding->saved_ns, SHARE_MIN))
 		return false;
 	say(&finding->figure,

@@ -211,8 +211,7 @@ bool rule_copied_layout(const struct verdict_facts *facts,
 	return true;
 }
 
-/* A function with a file, not PyTorch's own, nor part of an import. */
-static bool is_own_function(const struct timeline *timeline, uint32_t name)
+bool is_own_function(const struct timeline *timeline, uint32_t name)
 {
 	const char *text = timeline_name_text(timeline, name);
 
@@ -225,13 +224,17 @@ static bool is_own_function(const struct timeline *timeline, uint32_t name)
 bool rule_python(const struct verdict_facts *facts, struct finding *finding)
 {
 	const struct timeline *timeline = facts->timeline;
-	double *self = self_times(facts, false);
+	double *self = NULL;
 	uint32_t name = TIMELINE_NONE;
 
-	for (uint32_t at = 0; self && at < timeline->names.count; at++)
-		if (is_own_function(timeline, at) &&
-		    (name == TIMELINE_NONE || self[at] > self[name]))
+	for (uint32_t at = 0; at < timeline->names.count; at++) {
+		if (!is_own_function(timeline, at))
+			continue;
+		if (!self)
+			self = self_times(facts, false);
+		if (self && (name == TIMELINE_NONE || self[at] > self[name]))
 			name = at;
+	}
 	finding->saved_ns = name != TIMELINE_NONE ? self[name] : 0;
 	free(self);
 	if (!is_worth(facts, finding->saved_ns, FUNCTION_MIN))

@@ -149,16 +149,34 @@ static void begin_wait(struct writer_state *state, struct ring_reader *reader,
 				      .start_ticks = event->end_ticks};
 }
 
+/* A region and its master's share are one slice, unless but one of them lies in
+ * the window. */
+static void take_share(struct writer_state *state, struct ring_reader *reader,
+		       const struct event *share, bool with_region)
+{
+	if (!with_region) {
+		draw_late(state, reader, share);
+	} else if (writer_state_place(state,
+				      writer_state_begin(state, share)) ==
+		   PLACE_WRITE) {
+		state->share = *share;
+		state->counts.teams++;
+		totals_add(totals_label(&state->totals, share),
+			   timeline_ns(&state->timeline, share->end_ticks) -
+				   timeline_ns(&state->timeline,
+					       share->start_ticks));
+	}
+}
+
 void draw_share(struct writer_state *state, struct ring_reader *reader,
-		struct event *region)
+		struct event *region, bool is_written)
 {
 	struct event share, wait;
 
 	event_share(region, &share, &wait);
 	if (reader->pending.region)
 		meet_wait(state, reader, &share);
-	if (draw_late(state, reader, &share))
-		state->counts.teams++;
+	take_share(state, reader, &share, is_written);
 	draw_late(state, reader, &wait);
 }
 
@@ -247,6 +265,14 @@ static void strike(struct open_slice *open, uint32_t count,
 	}
 }
 
+static bool is_deferred(struct writer_state *state, const struct event *event,
+			uint64_t end_ticks)
+{
+	return is_slice(event->kind) && event->start_ticks < end_ticks &&
+	       writer_state_place(state, writer_state_begin(state, event)) ==
+		       PLACE_WRITE;
+}
+
 static void write_deferred_one(struct writer_state *state,
 			       struct ring_reader *reader,
 			       struct open_slice *open, uint32_t count,
@@ -254,9 +280,7 @@ static void write_deferred_one(struct writer_state *state,
 {
 	struct event_span span;
 
-	if (!is_slice(event->kind) || event->start_ticks >= end_ticks ||
-	    writer_state_place(state, writer_state_begin(state, event)) !=
-		    PLACE_WRITE)
+	if (!is_deferred(state, event, end_ticks))
 		return;
 	write(state, reader, event, &span);
 	strike(open, count, event);
@@ -279,8 +303,9 @@ static void write_deferred(struct writer_state *state,
 		drain_skip(&drain, event);
 		if (event_has_share(&one)) {
 			event_share(&one, &share, &wait);
-			write_deferred_one(state, reader, open, count, &share,
-					   end_ticks);
+			if (share.start_ticks < end_ticks)
+				take_share(state, reader, &share,
+					   is_deferred(state, &one, end_ticks));
 			write_deferred_one(state, reader, open, count, &wait,
 					   end_ticks);
 		}

@@ -18,10 +18,10 @@
 bool draw_event(struct writer_state *state, struct ring_reader *reader,
 		const struct event *event);
 
-/* A region's event has the master's share and its wait in it: draws these two,
- * and leaves the region. */
+/* A region's event has the master's share and its wait in it: draws the wait,
+ * and leaves the region, in whose slice the share is if it is_written. */
 void draw_share(struct writer_state *state, struct ring_reader *reader,
-		struct event *region);
+		struct event *region, bool is_written);
 
 /* A slice that is known only now, written if it lies in the window: true. */
 bool draw_late(struct writer_state *state, struct ring_reader *reader,

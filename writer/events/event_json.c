@@ -159,6 +159,30 @@ static bool is_numbered(const struct writer_state *state,
 	return state->gpu || !event_is_omp_part(event->kind);
 }
 
+/* The master's share of a region, from its start on; it lies in the slice. */
+static void share_args(struct writer_state *state, const struct event *region,
+		       struct event_span span)
+{
+	struct event *share = &state->share;
+	int64_t start_ns, end_ns;
+
+	if (share->kind != EVENT_OMP_IMPLICIT ||
+	    share->omp.region != region->omp.region)
+		return;
+	start_ns = (int64_t)timeline_ns(&state->timeline, share->start_ticks);
+	end_ns = (int64_t)timeline_ns(&state->timeline, share->end_ticks);
+	if (start_ns < (int64_t)span.start_ns)
+		start_ns = (int64_t)span.start_ns;
+	if (end_ns > (int64_t)span.end_ns)
+		end_ns = (int64_t)span.end_ns;
+	if (end_ns >= start_ns) {
+		json_pair_micros(&state->json, "share_after_us",
+				 start_ns - (int64_t)span.start_ns);
+		json_pair_micros(&state->json, "share_us", end_ns - start_ns);
+	}
+	share->kind = EVENT_NONE;
+}
+
 static void write_omp(struct writer_state *state, struct ring_reader *reader,
 		      const struct event *event, const struct label *label,
 		      struct event_span span)
@@ -179,6 +203,8 @@ static void write_omp(struct writer_state *state, struct ring_reader *reader,
 		json_char(json, ',');
 	}
 	omp_args(state, event);
+	if (event->kind == EVENT_OMP_REGION)
+		share_args(state, event, span);
 	close_slice(json, span);
 }
 

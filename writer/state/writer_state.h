@@ -160,6 +160,7 @@ struct writer_state {
 	uint64_t next_index;  /* "Ev Idx" */
 	uint64_t last_id;     /* "External id" of the last slice */
 	uint64_t reserved_id; /* the next slice's, 0 none */
+	struct event share;   /* the next slice's, if it is its region's */
 
 	/* The account. */
 	struct writer_counts counts;

@@ -569,7 +569,7 @@ uint64_t step_finder_takes_ns(const struct writer_state *state, uint64_t events)
 
 	if (!finder || finder->is_over || finder->of)
 		return 0;
-	return (events + most_marks(finder)) * EVENT_NS;
+	return (events + step_most_marks(finder)) * EVENT_NS;
 }
 
 /* Those of a window that ended before the program marked its own. */

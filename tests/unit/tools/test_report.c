@@ -62,7 +62,7 @@ static void waits_and_tasks_lie_in_each_other(void **state)
 	omp_work_wait_task(&member, 50, 20);
 	wait += omp_work_wait_wait(&member, true, 40, 40);
 	assert_int_equal(wait, 6 + 20);
-	omp_work_wait_part(&member, 100);
+	omp_work_wait_part(&member, 0, 100);
 	assert_int_equal(member.work_ns, 100 - 26);
 	wait += omp_work_wait_wait(&member, true, 120, 10);
 	omp_work_wait_task(&member, 110, 30);
@@ -72,7 +72,7 @@ static void waits_and_tasks_lie_in_each_other(void **state)
 	assert_int_equal(member.work_ns + wait, 150);
 
 	/* A task in a wait that is itself in a task is counted once. */
-	omp_work_wait_part(&member, 0);
+	omp_work_wait_part(&member, 0, 0);
 	member.work_ns = 0;
 	omp_work_wait_task(&member, 220, 5);
 	omp_work_wait_wait(&member, true, 215, 15);
@@ -82,6 +82,30 @@ static void waits_and_tasks_lie_in_each_other(void **state)
 	for (int64_t at = 0; at < 3 * (int64_t)MEMBER_LOOSE_MAX; at++)
 		omp_work_wait_task(&member, 300 + at, 1);
 	assert_true(member.count <= MEMBER_LOOSE_MAX);
+	omp_work_wait_free(&member);
+}
+
+/* The same where the part comes last, as a master's does. */
+static void a_part_that_comes_last(void **state)
+{
+	struct omp_work_wait member = {0};
+	int64_t wait = 0;
+
+	(void)state;
+	wait += omp_work_wait_wait(&member, true, 40, 40);
+	wait += omp_work_wait_wait(&member, true, 120, 10);
+	omp_work_wait_task(&member, 110, 30);
+	wait += omp_work_wait_wait(&member, true, 100, 50);
+	omp_work_wait_part(&member, 0, 100);
+	assert_int_equal(wait, 40 + 10 + 20);
+	assert_int_equal(member.work_ns, 60 + 20);
+	omp_work_wait_free(&member);
+
+	wait = omp_work_wait_wait(&member, false, 40, 40);
+	wait += omp_work_wait_wait(&member, false, 100, 50);
+	omp_work_wait_part(&member, 0, 100);
+	assert_int_equal(wait, 90);
+	assert_int_equal(member.work_ns, 60);
 	omp_work_wait_free(&member);
 }
 
@@ -203,6 +227,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(regions_are_weighed),
 		cmocka_unit_test(waits_and_tasks_lie_in_each_other),
+		cmocka_unit_test(a_part_that_comes_last),
 		cmocka_unit_test(totals_count_a_region_once),
 		cmocka_unit_test(steps_heap_and_losses),
 		cmocka_unit_test(tree_merges_paths),

@@ -209,9 +209,13 @@ static void a_region_brings_its_masters_share(void **state)
 		    OMP_SYNC_REGION_END);
 	finish(&sample, &writer_state, 2000);
 	sample_assert_json(sample_text(&sample));
-	assert_slice(sample.text, "fit [omp parallel #1]", 100, 120, 450);
+	assert_slice(sample.text, "fit [omp parallel #1]", 100, 100, 600);
+	assert_int_equal(sample_count(sample.text, "\"share_after_us\":0.020,"
+						   "\"share_us\":0.330}"),
+			 1);
 	assert_slice(sample.text, "region end wait", 100, 450, 600);
-	assert_int_equal(sample_count(sample.text, "\"omp\":\"task\""), 2);
+	/* What was open: as slices of their own. */
+	assert_int_equal(sample_count(sample.text, "\"omp\":\"task\""), 1);
 	assert_int_equal(sample_count(sample.text, "\"omp\":\"parallel\""), 2);
 	assert_int_equal(sample_count(sample.text, "\"omp\":\"wait\""), 2);
 	/* The region and the wait that are cut, not the share. */
