@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * time_steps.c - a solver of 25 iterations in each of 40 time steps: the inner
- * loop is seen long before the outer one has come round a few times.
+ * time_steps.c [ITERATIONS] - a solver of so many iterations (24) in each of 40
+ * time steps: the inner loop is seen long before the outer one has come round a
+ * few times.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #define CELLS 2000
 
@@ -40,11 +42,13 @@ static void correct(double by)
 		x[i] += by;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	const int iterations = argc > 1 ? atoi(argv[1]) : 24;
+
 	for (int step = 0; step < 40; step++) {
 		source(step);
-		for (int i = 0; i < 25; i++) {
+		for (int i = 0; i < iterations; i++) {
 			apply();
 			correct(norm() > 0 ? 0.001 : 0);
 		}
