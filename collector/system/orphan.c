@@ -22,8 +22,9 @@ struct orphan {
 	volatile pid_t pid;
 };
 
-/* Between the program and the new process, in the program's memory: its end
- * makes the other one init's. */
+/* Between the program and the new process, in the program's memory (in a copy of
+ * it under valgrind and qemu, for which this is a fork): its end makes the other
+ * one init's. */
 static int step_out(void *arg)
 {
 	struct orphan *orphan = arg;
@@ -41,26 +42,37 @@ pid_t orphan_start(int (*run)(void *arg), void *arg, bool shares)
 	char *stack =
 		mmap(NULL, (size_t)2 * STACK_BYTES, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-	struct orphan orphan = {run, arg, stack + STACK_BYTES,
-				shares ? CLONE_VM | CLONE_VFORK : 0, -ECHILD};
+	struct orphan *orphan =
+		mmap(NULL, sizeof(*orphan), PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	sigset_t all, was;
 	pid_t pid;
 
-	if (stack == MAP_FAILED)
-		return -ENOMEM;
+	if (stack == MAP_FAILED || orphan == MAP_FAILED) {
+		pid = -ENOMEM;
+		goto out;
+	}
+	*orphan = (struct orphan){run, arg, stack + STACK_BYTES,
+				  shares ? CLONE_VM | CLONE_VFORK : 0, -ECHILD};
 	/* The new one may end first: no handler of the program's runs there. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &was);
 	/* No signal at its end, so the program doesn't hear of it. */
 	pid = clone(step_out, stack + (size_t)2 * STACK_BYTES,
-		    CLONE_VM | CLONE_VFORK, &orphan);
-	if (pid < 0)
-		orphan.pid = -errno;
-	else
+		    CLONE_VM | CLONE_VFORK, orphan);
+	if (pid < 0) {
+		pid = -errno;
+	} else {
 		waitpid(pid, NULL, __WALL);
+		pid = orphan->pid;
+	}
 	pthread_sigmask(SIG_SETMASK, &was, NULL);
-	munmap(stack, (size_t)2 * STACK_BYTES);
-	return orphan.pid;
+out:
+	if (stack != MAP_FAILED)
+		munmap(stack, (size_t)2 * STACK_BYTES);
+	if (orphan != MAP_FAILED)
+		munmap(orphan, sizeof(*orphan));
+	return pid;
 }
 
 bool orphan_is_ours(void)

@@ -58,8 +58,11 @@ class Trace:
 
     def shares(self):
         """The masters' shares of their regions, which lie in the regions' slices."""
+        its_own = ("External id", "Record function id", "Ev Idx")
         return [event | {"cat": "openmp", "ts": event["ts"] + args["share_after_us"],
-                         "dur": args["share_us"], "args": args | {"omp": "task", "thread": 0}}
+                         "dur": args["share_us"],
+                         "args": {key: value for key, value in args.items()
+                                  if key not in its_own} | {"omp": "task", "thread": 0}}
                 for event in self.events for args in [event.get("args", {})]
                 if "share_us" in args]
 

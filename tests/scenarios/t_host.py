@@ -3,6 +3,7 @@
 
 import collections
 import json
+import math
 import os
 import re
 import sys
@@ -39,7 +40,8 @@ def within_two_points(*command, found):
 
     A turn of a function begins and ends anywhere between two samples, and that
     is all that is left to chance: a turn of 80 ms or more, looked at each 4 ms,
-    makes it a fifth of a point in all.
+    makes it a fifth of a point in all.  Where threads want more processors than
+    there are, the kernel's ticks fall on them at random, and so do samples.
     """
     sums = collections.Counter()
     for _ in range(RUNS):
@@ -48,7 +50,9 @@ def within_two_points(*command, found):
         sums.update(found(done))
     all_us = sum(sums[name] for name in SHARES)
     for name, share in SHARES.items():
-        expect(abs(100 * sums[name] / all_us - share) <= 2, f"{command}: {sums}")
+        by_chance = math.sqrt(share * (100 - share) / (all_us / 4000))
+        expect(abs(100 * sums[name] / all_us - share) <= max(2, 3.5 * by_chance),
+               f"{command}: {sums}")
 
 
 def test_planted_shares_in_one_thread():

@@ -71,9 +71,9 @@ def count(command, settings, preload=None, within=None, read=in_all):
     place = folder()
     env = clean_environment() | settings
     if preload:
-        # The writer is slow there: what it leaves is a session in /dev/shm.
+        # The writer is slow there, and nothing is to be left after the end.
         env |= {"LD_PRELOAD": preload, "TRACEPROF_DIR": os.path.join(place, "out"),
-                "TRACEPROF_EXIT_MS": "100000"}
+                "TRACEPROF_EXIT_MS": "100000", "TRACEPROF_ENCODE": "live"}
     done = subprocess.run(["valgrind", "--tool=callgrind", "--separate-threads=yes",
                            f"--callgrind-out-file={place}/counts",
                            *([f"--toggle-collect={within}"] if within else []),

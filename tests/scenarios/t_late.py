@@ -15,8 +15,8 @@ from harness import Skip, command, expect, expect_equal, folder, traced
 LEFT = "after the program's end"
 
 
-def late(*arguments, **options):
-    return traced("spins", *arguments, env={
+def late(*arguments, program="spins", **options):
+    return traced(program, *arguments, env={
         "TRACEPROF_ENCODE": "late"} | {
             "TRACEPROF_" + key.upper(): str(value)
             for key, value in options.items()})
@@ -169,6 +169,15 @@ def test_a_file_that_is_removed_is_not_wanted():
         while writers_of(target):
             time.sleep(0.1)
         harness.expect_no_session(run)
+
+
+def test_the_rest_is_written_once_where_a_clone_is_a_fork():
+    """Under valgrind what is between the program and who goes on has a copy of the
+    program's memory: the program didn't hear that somebody goes on, and went on too."""
+    run = late("-q", "--tool=none", harness.program("spins"), 2, 12000, 0,
+               program="valgrind", gzip="zlib:9")
+    expect(LEFT in run.stderr, run.stderr)
+    check_whole(run.trace, 12000)
 
 
 def test_record_waits_for_it():

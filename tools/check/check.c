@@ -269,7 +269,10 @@ int check_trace(const char *path, FILE *out, struct check_result *result)
 		summarise(&check.faults, result);
 	for (size_t at = 0; at < check.lanes.table.count; at++)
 		lane_spans_free(key_table_row(&check.lanes.table, at));
+	/* Of one that ended early. */
 	key_table_free(&check.head.keys);
+	key_table_free(&check.head.drawn);
+	trace_sampled_free(&check.head.sampled);
 	key_table_free(&check.flows);
 	trace_lanes_free(&check.lanes);
 	key_table_free(&check.names);
