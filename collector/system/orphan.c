@@ -22,9 +22,9 @@ struct orphan {
 	volatile pid_t pid;
 };
 
-/* Between the program and the new process, in the program's memory (in a copy of
- * it under valgrind and qemu, for which this is a fork): its end makes the other
- * one init's. */
+/* Between the program and the new process, in the program's memory, or in a
+ * copy of it under valgrind and qemu, for which this is a fork.  Its end makes
+ * the other one init's. */
 static int step_out(void *arg)
 {
 	struct orphan *orphan = arg;

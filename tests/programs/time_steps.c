@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * time_steps.c [ITERATIONS] - a solver of so many iterations (24) in each of 40
- * time steps: the inner loop is seen long before the outer one has come round a
- * few times.
+ * time_steps.c - a solver of 24 iterations in each of 40 time steps: the inner
+ * loop is seen long before the outer one has come round a few times.
+ * time_steps ITERATIONS has so many.
  */
 #include <stdio.h>
 #include <stdlib.h>
