@@ -53,7 +53,7 @@ enum gate_bit {
 
 struct gate_page {
 	_Atomic uint32_t bits;
-	_Atomic uint32_t openings; /* how often it was opened to record */
+	_Atomic uint32_t openings; /* how often another window may be open */
 	char rest[PAGE_BYTES - 2 * sizeof(uint32_t)];
 };
 
@@ -68,6 +68,12 @@ static inline uint32_t gate_bits(void)
 static inline uint32_t gate_openings(void)
 {
 	return load_relaxed(&gate_page.openings);
+}
+
+/* The gate was opened before its window was known, which is now. */
+static inline void gate_turn(void)
+{
+	add_relaxed(&gate_page.openings, 1);
 }
 
 /* Marks the page.  0, or -errno where the kernel can't (then an atfork child

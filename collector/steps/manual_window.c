@@ -40,6 +40,9 @@ int manual_open(struct window_state *state, int64_t step, uint32_t name,
 	atomic_thread_fence(memory_order_seq_cst);
 	ticks = clock_ticks();
 	rc = window_open(state, ticks, step, name, is_manual);
+	/* Sums that were begun since the gate opened are of no window. */
+	if (!rc)
+		gate_turn();
 	if (!rc && step >= 0)
 		state->step_start_ticks = ticks;
 	else if (rc && !was_open && !window_is_open(state))

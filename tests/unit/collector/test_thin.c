@@ -7,6 +7,7 @@
 #include "tests/unit/session_fixture.h"
 
 #include "collector/session/thin.h"
+#include "collector/steps/manual_window.h"
 #include <string.h>
 
 #define SLICE_PS   30000
@@ -300,6 +301,40 @@ static void sums_are_told_at_a_look_and_when_a_window_opens(void **state)
 		    4, 4, 4);
 }
 
+static struct thin_site *early;
+
+/* A call that ends while the gate is open and its window isn't known yet. */
+static void call_early(bool open)
+{
+	if (open)
+		add(early, 100, 1);
+}
+
+static void sums_are_of_the_window_that_opens_after_the_gate(void **state)
+{
+	struct window_state *windows = &session->head->windows;
+	struct ring_walk reader = {0};
+	const struct event *event;
+
+	(void)state;
+	early = region(0x4000);
+	assert_int_equal(window_open(windows, 50, -1, 0, false), 0);
+	assert_int_equal(window_close(windows, 60, -1), 0);
+	gate_on_change(GATE_INTERPRETER, call_early);
+	assert_int_equal(manual_open(windows, -1, 0, true), 0);
+	gate_on_change(GATE_INTERPRETER, NULL);
+	gate_record(false);
+	/* What began before the window did is to be drawn. */
+	assert_false(add(early, windows->window[1].start_ticks - 1, 5));
+	assert_true(add(early, windows->window[1].start_ticks, 4));
+	thread_leave();
+	expect_sums(ring_walk_next(&reader, session, &thread->ring), early, 0,
+		    1, 1, 1, 1);
+	event = ring_walk_next(&reader, session, &thread->ring);
+	expect_sums(event, early, 1, 1, 4, 4, 4);
+	assert_true(event->start_ticks >= windows->window[1].start_ticks);
+}
+
 static void sums_without_room_wait(void **state)
 {
 	struct thin_site *site = region(1);
@@ -342,6 +377,7 @@ int main(void)
 		THIN_TEST(four_marks_are_one_event),
 		THIN_TEST(marks_without_room_are_refused_one_by_one),
 		THIN_TEST(sums_are_told_at_a_look_and_when_a_window_opens),
+		THIN_TEST(sums_are_of_the_window_that_opens_after_the_gate),
 		THIN_TEST(sums_without_room_wait),
 		THIN_TEST(more_sites_than_there_is_room_for),
 	};
