@@ -145,12 +145,12 @@ def test_functions_files_and_lines():
 def test_leak_of_a_list_is_named():
     for version, path in pythons().items():
         run = record(path)
-        done = command("memory", "--json", run.files[0])
+        done = command("memory", "--json", run.trace.path)
         places = json.loads(done.stdout)[0]["memories"][0]["places"]
         largest = max(places, key=lambda place: place["peak"])
         lines = [(frame["function"], frame.get("line")) for frame in largest["stack"]]
         expect(("keep", 6) in lines, version, lines)
-        text = command("memory", run.files[0]).stdout
+        text = command("memory", run.trace.path).stdout
         # What zlib allocates is its caller's.
         expect(re.search(r"\n *2\d\d\.\d KiB +[\d.]+ % +\d squeeze train.py:30", text),
                version, text)
