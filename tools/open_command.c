@@ -292,6 +292,8 @@ int open_command(int argc, char **argv)
 	served.port = arguments.port;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+	/* sendfile() to one who has hung up. */
+	signal(SIGPIPE, SIG_IGN);
 	printf("Open https://ui.perfetto.dev/#!/?url=http://127.0.0.1:%lld/%s\n"
 	       "Waiting for the browser; Ctrl-C ends.\n",
 	       (long long)served.port, served.name);
