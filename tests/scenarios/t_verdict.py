@@ -124,6 +124,16 @@ def test_nothing_is_said_of_nothing():
     expect_equal(rules(planted("none", 80)), [])
 
 
+def test_a_run_goes_on_after_its_last_slice():
+    """Its region is a fifth of it: the rest is the host's, and no region's."""
+    region = slice_("work [omp parallel #1]", 1000, 200000, cat="cpu_op", omp="parallel",
+                    region=1, team=1, thread=0)
+    span = slice_("PyTorch Profiler (0)", 1000, 1000000, tid="PyTorch Profiler",
+                  pid="Spans", cat="Trace")
+    step = judged(made([region, span]))["step"]
+    expect_equal(step["total_ns"], 1000000000, step)
+
+
 def test_nothing_is_said_of_a_program_that_does_next_to_nothing():
     built = harness.compile_program("ends_badly.c")
     run = traced(built, "closed")

@@ -334,6 +334,8 @@ static void on_slice(struct timeline *timeline, const struct trace_event *event)
 
 	if (!strcmp(category, "gpu_throttle"))
 		on_throttling(timeline, event);
+	if (!strcmp(category, "Trace") && end_ns > timeline->recorded_ns)
+		timeline->recorded_ns = end_ns;
 	if (is_beside(category))
 		return;
 	if (timeline->slices == TIMELINE_SLICES_MAX) {

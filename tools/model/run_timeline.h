@@ -122,6 +122,7 @@ struct timeline {
 	size_t heap_count, heap_stride, heap_seen;
 	size_t slices, left_out;
 	int64_t start_ns, end_ns;
+	int64_t recorded_ns; /* when the recording ended, 0 not known */
 	int64_t large_blocks, large_bytes; /* freed soon after */
 	int64_t large_at_ns;
 	int64_t throttled_ns;

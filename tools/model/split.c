@@ -325,7 +325,7 @@ static void choose_lane(struct split *split, const struct timeline *timeline)
 static void take_steps(struct split *split, const struct timeline *timeline,
 		       int64_t until_ns)
 {
-	int64_t last_ns = INT64_MIN;
+	int64_t last_ns = INT64_MIN, whole_end_ns = timeline->end_ns;
 
 	split->steps =
 		memory_zeroed(timeline->step_count + 1, sizeof(*split->steps));
@@ -347,12 +347,15 @@ static void take_steps(struct split *split, const struct timeline *timeline,
 	split->has_steps = split->count > 0;
 	if (split->has_steps || timeline->end_ns <= timeline->start_ns)
 		return;
+	/* The run goes on after the last slice. */
+	if (timeline->recorded_ns > whole_end_ns &&
+	    timeline->recorded_ns <= until_ns)
+		whole_end_ns = timeline->recorded_ns;
 	split->count = 1;
 	split->steps[0] = (struct split_step){
 		.number = -1,
 		.start_ns = timeline->start_ns,
-		.dur_ns =
-			saturate_subtract(timeline->end_ns, timeline->start_ns),
+		.dur_ns = saturate_subtract(whole_end_ns, timeline->start_ns),
 		.live_bytes = -1};
 }
 
