@@ -117,13 +117,14 @@ static void note_others(struct session_header *head)
 	store_relaxed(&head->program_ns, min_u64(own, busy));
 }
 
-void trace_frame_note_scheduled(struct session_header *head)
+void trace_frame_note_scheduled(struct session_header *head, bool with_others)
 {
 	uint64_t numbers[2];
 
 	if (getpid() != head->pid)
 		return;
-	note_others(head);
+	if (with_others)
+		note_others(head);
 	if (proc_numbers("/proc/self/schedstat", numbers, 2) == 2) {
 		store_relaxed(&head->ran_ns, numbers[0]);
 		store_relaxed(&head->unscheduled_ns, numbers[1]);
@@ -137,7 +138,7 @@ static void scheduled(struct json *json, const struct writer_state *state)
 	struct session_header *head = state->session->head;
 	uint64_t ran_ns;
 
-	trace_frame_note_scheduled(head);
+	trace_frame_note_scheduled(head, true);
 	ran_ns = load_relaxed(&head->ran_ns);
 	if (!ran_ns)
 		return;

@@ -33,6 +33,9 @@ long proc_read(const char *path, char *text, size_t bytes)
 	return got < 0 ? -EIO : (long)len;
 }
 
+/* Of so many processes below this one is known what they take. */
+#define DESCENDANTS_MAX 256u
+
 static uint64_t parse_number(const char *text)
 {
 	uint64_t value = 0;
@@ -119,21 +122,34 @@ bool proc_stat(int pid, struct proc_stat *stat)
 	return at != NULL;
 }
 
-/* Of the children that the first thread has at present, in clock ticks. */
-static uint64_t children_used(void)
+/* Adds the processes that a process's first thread started. */
+static unsigned int add_children(int pid, int *pids, unsigned int count)
 {
 	char path[64], text[4096];
+
+	log_format(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+	proc_read(path, text, sizeof(text));
+	for (const char *at = text;
+	     *at >= '0' && *at <= '9' && count < DESCENDANTS_MAX;) {
+		pids[count++] = (int)parse_number(at);
+		at += strcspn(at, " ");
+		at += strspn(at, " ");
+	}
+	return count;
+}
+
+/* Of the processes below this one at present, in clock ticks. */
+static uint64_t children_used(void)
+{
+	int pids[DESCENDANTS_MAX];
+	unsigned int count = add_children((int)getpid(), pids, 0);
 	uint64_t used = 0;
 	struct proc_stat stat;
 
-	log_format(path, sizeof(path), "/proc/self/task/%d/children",
-		   (int)getpid());
-	proc_read(path, text, sizeof(text));
-	for (const char *at = text; *at >= '0' && *at <= '9';) {
-		if (proc_stat((int)parse_number(at), &stat))
+	for (unsigned int at = 0; at < count; at++) {
+		if (proc_stat(pids[at], &stat))
 			used += stat.used;
-		at += strcspn(at, " ");
-		at += strspn(at, " ");
+		count = add_children(pids[at], pids, count);
 	}
 	return used;
 }

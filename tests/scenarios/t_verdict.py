@@ -268,6 +268,20 @@ def test_a_wait_for_a_thread_is_no_read():
         expect_equal(rules(path), [found], name)
 
 
+def test_who_records_little_of_the_time_is_told_of_samples():
+    """More than half of a second and more, in a file of ours without samples."""
+    ours = {"options": {"SAMPLE": "0"}}
+    for share, length, meta, found in ((40, 10, ours, True), (60, 10, ours, False),
+                                       (40, 9, ours, False), (40, 10, {}, False),
+                                       (40, 10, {"options": {"SAMPLE": "99"}}, False)):
+        events = [event for at in range(10) for event in (
+            step_(at, at * 1e4 * length, 1e4 * length),
+            slice_("work", at * 1e4 * length, 100 * share * length))]
+        said = " ".join(command("report", made(events, meta)).stdout.split())
+        expect_equal("Nothing stands out in what is recorded. In 60 % of the time nothing "
+                     "happens that is recorded: --sample (" in said, found, said)
+
+
 def test_the_names_that_took_most():
     """By what they did themselves; on a GPU that is busy its kernels."""
     text = command("report", made([step_(0, 0, 1000), slice_("outer", 0, 900),

@@ -73,6 +73,7 @@ static const struct {
 	{"options.WAIT", FIELD(schedule), ENTRY_SUM},
 	{"options.WARMUP", FIELD(schedule), ENTRY_SUM},
 	{"options.ACTIVE", FIELD(schedule), ENTRY_SUM},
+	{"options.SAMPLE", FIELD(sample), ENTRY_INTEGER},
 	{"step.seen", FIELD(steps_seen), ENTRY_INTEGER},
 	{"step.first", FIELD(first_step), ENTRY_INTEGER},
 	{"step.missed_windows", FIELD(missed_windows), ENTRY_INTEGER},

@@ -14,6 +14,11 @@
 /* Of a shorter recording without steps nothing can be said. */
 #define WHOLE_LEAST_NS	   1000000
 
+/* Where more of it is outside of what is recorded, samples are asked for; of a
+ * shorter recording nobody wants them. */
+#define UNSEEN_MIN	   0.50
+#define UNSEEN_LEAST_NS	   1000000000
+
 /* Of the judged time: what is less is not worth a sentence. */
 #define SHARE_MIN	   0.05
 #define SHARE_HIGH_MIN	   0.10 /* where a part of it can't be avoided */

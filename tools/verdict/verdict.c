@@ -332,6 +332,19 @@ void verdict_make(struct verdict *verdict, struct timeline *timeline,
 	judge(verdict);
 }
 
+double verdict_unseen(const struct verdict *verdict)
+{
+	const struct verdict_facts *facts = &verdict->facts;
+	const double total = (double)facts->split.total_ns;
+	double share;
+
+	/* -1: not a file of ours. */
+	if (facts->metadata->sample || facts->split.all_ns < UNSEEN_LEAST_NS)
+		return 0;
+	share = (double)facts->split.unseen_ns / total;
+	return share > UNSEEN_MIN ? share : 0;
+}
+
 void verdict_free(struct verdict *verdict)
 {
 	for (size_t at = 0; at < verdict->count; at++)
