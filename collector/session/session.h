@@ -344,6 +344,19 @@ void session_close(struct session *session);
  * the process table, if it is the one that the process was in. */
 int session_claim(int fd, const struct session_header *head);
 
+/* The longest that a window waits for work of the GPU: that may be behind by the
+ * longest step. */
+static inline uint64_t session_gpu_wait_ticks(const struct session *session)
+{
+	struct session_header *head = session->head;
+	const uint64_t wait = (uint64_t)head->options.gpu_wait_ms *
+			      clock_ticks_per_second(&head->clock) / 1000;
+
+	return wait ? max_u64(wait,
+			      load_relaxed(&head->windows.longest_step_ticks))
+		    : 0;
+}
+
 /* True where it outlives its process. */
 static inline bool session_outlives(const struct session *session)
 {
