@@ -7,6 +7,7 @@
 #include "writer/gpu/gpu.h"
 #include "writer/draw/flame.h"
 #include "writer/draw/heap_counter.h"
+#include "writer/draw/heap_sites.h"
 #include "writer/draw/last_step.h"
 #include "writer/draw/task_sums.h"
 
@@ -194,12 +195,17 @@ bool draw_event(struct writer_state *state, struct ring_reader *reader,
 	struct event ended;
 	bool is_written;
 
+	if (heap_sites_are_kept(state) &&
+	    (event->kind == EVENT_HEAP_ALLOC || event->kind == EVENT_HEAP_FREE))
+		return heap_sites_take(state, reader, event);
 	event = last_step_see(reader, event, &ended);
 	if (reader->pending.region && clip_is_on_lane(event->kind))
 		meet_wait(state, reader, event);
 	is_written = write(state, reader, event, &span);
 	if (event->kind == EVENT_HEAP_ALLOC || event->kind == EVENT_HEAP_FREE)
 		heap_counter_draw(state, span.start_ns);
+	if (event->kind == EVENT_STEP)
+		heap_sites_step(state, event->end_ticks);
 	begin_wait(state, reader, event);
 	return is_written;
 }
