@@ -179,9 +179,10 @@ static void *collected(void *self, void *args)
 	struct thread *thread;
 	bool is_new = false;
 	struct python_stack *stack = stack_here(&thread, &is_new);
-	const char *phase = python_api.utf8(python_api.tuple_at(args, 0));
-	void *info = python_api.tuple_at(args, 1);
-	void *generation = python_api.item(info, "generation");
+	void *first = python_api.tuple_at(args, 0);
+	void *info = first ? python_api.tuple_at(args, 1) : NULL;
+	const char *phase = first ? python_api.utf8(first) : NULL;
+	void *generation = info ? python_api.item(info, "generation") : NULL;
 	const uint32_t name =
 		stack && generation
 			? python_name_text("garbage collection (generation ",

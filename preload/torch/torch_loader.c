@@ -73,20 +73,28 @@ static long ask(void *object, const char *method)
 
 /* --- names ---------------------------------------------------------------- */
 
-/* The code behind a function, a method, a functools.partial. */
+/* The code behind a function, a method, a functools.partial, an object that can
+ * be called.  What makes up its members, __getattr__(), isn't asked: that would
+ * run code of the program's. */
 static void *code_of(void *function)
 {
-	void *code = attribute(function, "__code__");
-	void *inner = code ? NULL : attribute(function, "func");
+	void *code = NULL, *inner = function;
 
 	for (unsigned int i = 0; inner && !code && i < PARTIALS_MAX; i++) {
-		void *next = attribute(inner, "func");
+		void *type = python_word(inner, PYTHON_TYPE_AT);
+		void *makes_up = attribute(type, "__getattr__");
+		void *next = makes_up ? NULL : attribute(inner, "func");
 
-		code = attribute(inner, "__code__");
-		give(inner);
+		code = makes_up ? NULL : attribute(inner, "__code__");
+		if (!code && !next)
+			next = attribute(type, "__call__");
+		give(makes_up);
+		if (inner != function)
+			give(inner);
 		inner = next;
 	}
-	give(inner);
+	if (inner != function)
+		give(inner);
 	return code;
 }
 

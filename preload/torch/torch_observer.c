@@ -140,6 +140,15 @@ static void *at_exit(void *self, void *args)
 	return (void *)(uintptr_t)python_api.none;
 }
 
+/* The interpreter is gone; an embedding program may begin another one. */
+static void ended(void)
+{
+	observer.entered = observer.original = NULL;
+	observer.follows_exit = false;
+	store_relaxed(&observer.is_asked, false);
+	store_relaxed(&observer.is_over, false);
+}
+
 /* PyTorch has imported its module; nothing is imported here. */
 static bool follow_exit(void)
 {
@@ -155,7 +164,7 @@ static bool follow_exit(void)
 		module ? python_api.make_function(&method, NULL, NULL) : NULL;
 	if (function)
 		done = python_api.method(module, "register", "O", function);
-	observer.follows_exit = done != NULL;
+	observer.follows_exit = done && !python_api.at_end(ended);
 	give(done);
 	give(function);
 	give(module);

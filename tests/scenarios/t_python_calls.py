@@ -152,6 +152,17 @@ def check_parents(trace, said):
                said, one, parent)
 
 
+def test_a_program_calls_what_is_told_of_collections():
+    text = ("import gc, os, time\n"
+            "while not gc.callbacks and 'LD_PRELOAD' in os.environ: time.sleep(0.001)\n"
+            "for told in gc.callbacks:\n"
+            "    told(), told('start'), told(1, 2), told('stop', {})\n"
+            "print('done')\n")
+    for version, path in some().items():
+        run = record(path, text)
+        expect_equal((run.status, run.stdout), (0, "done\n"), (version, run.stderr))
+
+
 def test_calls_by_name_and_parent():
     for version, path in pythons().items():
         run = record(path, CALLS)

@@ -2,6 +2,7 @@
 """PyTorch's operators, on a double of its library: names, nesting, shapes,
 sequence numbers, windows, and libraries that are not what they seem."""
 
+import glob
 import os
 import sys
 
@@ -161,19 +162,33 @@ def test_a_process_that_has_loaded_it_is_recorded_from_then_on():
 
 
 COMPILES = '''\
-import collections, ctypes, os, sys, time, types
+import collections, ctypes, enum, os, sys, time, types
 
 ctypes.CDLL(sys.argv[1], os.RTLD_GLOBAL)
 
 
 class Handler:
-    start, end = [], []
-    register_start_callback, register_end_callback = start.append, end.append
+    start_callbacks, end_callbacks = start, end = [], []
+
+
+# What is raised by code that runs on the profiler's behalf is the program's.
+def interrupted(*_):
+    os.write(1, b"interrupted\\n")
+    raise KeyboardInterrupt
+
+
+class Breaks(collections.Counter):
+    most_common = items = __iter__ = interrupted
+
+
+class Trigger(enum.Enum):
+    DYNAMO, LAZY_BACKWARD = 1, 2
+    __str__ = __repr__ = __format__ = interrupted
 
 
 class Told:
     def __init__(self, trigger):
-        self.callback_trigger, self.compile_id = "CallbackTrigger." + trigger, "0/1"
+        self.callback_trigger, self.compile_id = Trigger[trigger], "0/1"
 
 
 def make(name, **members):
@@ -189,7 +204,7 @@ def before(*_):
     [one(Told("DYNAMO")) for one in Handler.start]
 
 
-breaks = collections.Counter()
+breaks = Breaks()
 make("torch._dynamo.utils", counters={"graph_break": breaks})
 make("torch._dynamo.callback", callback_handler=Handler())
 until = time.time() + 20
@@ -211,7 +226,7 @@ def test_compilations_and_graph_breaks():
         file.write(COMPILES)
     trace = same(sys.executable, script, library(), env={"TRACEPROF_MALLOC": "all"}).trace
     ranges = [one["name"] for one in trace.slices("torch.compile*", cat="user_annotation")]
-    expect_equal(ranges, ["torch.compile: compiles.py(16): make [0/1]",
+    expect_equal(ranges, ["torch.compile: compiles.py(30): make [0/1]",
                           "torch.compile: backward [0/1]", "torch.compile"], "ranges")
     marks = [event["name"] for event in trace.events
              if event["ph"] == "i" and event["name"].startswith("graph break")]
@@ -331,6 +346,46 @@ def test_an_observer_that_is_not_to_be_had():
            run.trace.meta["notes"])
 
 
+EMBEDDED = MODULES + '''
+on = []
+
+
+class emit_itt:
+    def __enter__(self):
+        on.append(1)
+
+    def __exit__(self, *_):
+        on.clear()
+
+
+class Handler:
+    start_callbacks, end_callbacks = [], []
+
+
+make("torch")
+make("torch.autograd", _profiler_enabled=lambda: bool(on))
+make("torch.autograd.profiler", _enable_profiler=int, emit_itt=emit_itt)
+make("torch._dynamo.callback", callback_handler=Handler)
+wait_for(lambda: on and Handler.end_callbacks)
+print("observed", len(on), len(Handler.start_callbacks), flush=True)
+'''
+
+
+def test_interpreters_that_follow_one_another():
+    found = sorted(glob.glob(os.path.expanduser(
+        "~/.pyenv/versions/3.*/lib/libpython3.*.so.1.0"))
+        + glob.glob("/usr/lib/*/libpython3.*.so.1.0"))
+    if not found:
+        raise harness.Skip("no libpython3.*.so.1.0")
+    home = os.path.dirname(os.path.dirname(found[0])) if "pyenv" in found[0] else "/usr"
+    run = traced(compile_program("embeds_python.c", "-ldl", name="embeds_python"),
+                 found[0], 3, EMBEDDED.replace("sys.argv[1]", repr(library("2.99.0"))),
+                 env={"PYTHONHOME": home, "TRACEPROF_MALLOC": "all"})
+    lines = sorted(run.stdout.splitlines())
+    expect_equal(lines, ["ended: 0"] * 3 + ["observed 1 1"] * 3 + ["ran: 0"] * 3,
+                 run.stderr)
+
+
 def test_another_collector_of_itt_has_the_operators():
     run = observed("wait_for = int", INTEL_LIBITTNOTIFY64="/nowhere/libother.so")
     expect(not run.trace.slices(cat="cpu_op"), "operators")
@@ -402,13 +457,18 @@ class Rows:
         return at
 
 
-def add(rows, by):
-    return sum(rows) + by
+class Add:
+    def __call__(self, rows, by):
+        return sum(rows) + by
+
+    def __getattr__(self, name):
+        print("asked for", name)
+        raise KeyboardInterrupt
 
 
 dataloader.Alone.scope = scope
 wait_for(torch.torch_double_is_observed)
-alone = dataloader.Alone(Rows(), functools.partial(add, by=1))
+alone = dataloader.Alone(Rows(), functools.partial(Add(), by=1))
 print(next(alone), next(alone))
 try:
     next(alone)
@@ -438,7 +498,7 @@ def test_what_makes_a_batch_without_workers():
     trace = loads()
     batches = trace.slices("enumerate(DataLoader)*")
     expect_equal(len(batches), 7, "batches")
-    collates = trace.slices("DataLoader collate: loads.py(*): add")
+    collates = trace.slices("DataLoader collate: loads.py(*): __call__")
     fetches = trace.slices("DataLoader fetch: loads.py(*): __getitem__")
     expect_equal((len(collates), len(fetches)), (2, 2), "a slice for each batch")
     for collate, fetch, batch in zip(collates, fetches, batches):
@@ -457,7 +517,7 @@ def test_what_waits_in_the_queue_of_workers():
 def test_calls_of_python_stand_for_the_parts_of_a_batch():
     trace = loads(TRACEPROF_PYTHON="1")
     expect(not trace.slices("DataLoader collate*"), "both")
-    expect(trace.slices("loads.py(*): add", cat="python_function"), "none")
+    expect(trace.slices("loads.py(*): __call__", cat="python_function"), "none")
 
 
 def test_an_end_that_takes_longer_than_the_interpreters():
