@@ -504,5 +504,16 @@ def test_folders_side_by_side():
     expect("10.00 ms" not in text.split("side by side")[1].splitlines()[1], text)
 
 
+def test_what_is_counted_of_the_whole_recording_is_not_scaled_up():
+    """Slices that lie in little of it: 40 ms of allocations are not 50 times that."""
+    events = [slice_("work", 0, 20000), slice_("Profiler (0)", 0, 10**6, cat="Trace")]
+    for calls, found in ((10**6, []), (2 * 10**6, ["churn"])):
+        path = made(events, {"heap": {"calls": calls, "bytes": 10**8}})
+        expect_equal(rules(path), found, calls)
+        if found:
+            said = " ".join(command("report", path).stdout.split())
+            expect(" 2000000 allocations in all of 50 B on average" in said, said)
+
+
 if __name__ == "__main__":
     harness.main()

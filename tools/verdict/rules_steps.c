@@ -173,9 +173,13 @@ bool rule_outliers(const struct verdict_facts *facts, struct finding *finding)
 /* Of the recording what falls into the judged steps. */
 static double in_steps(const struct verdict_facts *facts, double ns)
 {
-	return facts->wall_ns > 0 ? ns * (double)facts->split.total_ns /
-					    (double)facts->wall_ns
-				  : 0;
+	const double share =
+		facts->wall_ns > 0
+			? (double)facts->split.total_ns / (double)facts->wall_ns
+			: 0;
+
+	/* What is drawn may take less than what was recorded. */
+	return ns * (share < 1 ? share : 1);
 }
 
 bool rule_churn(const struct verdict_facts *facts, struct finding *finding)
