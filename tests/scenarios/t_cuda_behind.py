@@ -151,18 +151,17 @@ def test_the_end_does_not_wait_for_ever():
 
 def test_what_a_kill_costs():
     """On a GPU that is never idle, so that CUPTI gives back full buffers alone. They
-    are small, 128 launches of this program: one is being filled with work that is
-    done, another may be on its way through the writer."""
-    trace = killed(lambda text: text.count(b"ProfilerStep") > 1000,
-                   "cuda_behind", 100000, 1, 0, 5000, SIMGPU_KERNEL_NS=str(6 * MS))
+    are small, 110 launches of this program, and one is being filled."""
+    trace = killed(lambda text: text.count(b"ProfilerStep") > 1150,
+                   "cuda_behind", 100000, 1, 0, 5000, SIMGPU_KERNEL_NS=str(10 * MS))
     kill = max(event["ts"] for event in trace.events if "ts" in event)
     done = end = 0
     for start in sorted(step["ts"] for step in trace.slices("ProfilerStep#*")):
-        end = max(end, start) + 6000
+        end = max(end, start) + 10000
         done += end < kill
     found = len(trace.slices(cat="kernel"))
-    expect(done > 500, f"{done} kernels were done")
-    expect(done + 2 > found > done - 2 * 128, f"{found} kernels of {done}")
+    # What the writer had not come to is lost with it: half a second of kernels.
+    expect(done + 2 > found > done - 110 - 50, f"{found} kernels of {done}")
 
 
 if __name__ == "__main__":
