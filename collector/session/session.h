@@ -211,9 +211,9 @@ struct session_header {
 	_Atomic uint64_t unscheduled_ns; /* could run, and had no processor */
 
 	/* Of all processors, as the recording began; and since then, how much
-	 * of it other programs had.  0 not known. */
+	 * of it other programs had, and this one.  0 not known. */
 	_Atomic uint64_t machine_all_ns, machine_busy_ns, machine_own_ns;
-	_Atomic uint64_t processors_ns, others_ns;
+	_Atomic uint64_t processors_ns, others_ns, program_ns;
 
 	/* Chunk pool (collector/session/pool.h). */
 	_Atomic uint64_t free_chunks; /* tag << 40 | offset */

@@ -37,6 +37,7 @@ const struct rule verdict_rules[] = {
 	{"throttled", rule_throttled, true, false},
 	{"oversubscribed", rule_oversubscribed, true, false},
 	{"idle-threads", rule_idle_threads, false, false},
+	{"few-threads", rule_few_threads, false, false},
 	{"imbalance", rule_imbalance, false, false},
 	{"critical", rule_critical, false, false},
 	{"barrier", rule_barrier, false, false},
@@ -329,6 +330,19 @@ void verdict_make(struct verdict *verdict, struct timeline *timeline,
 		     undrawn_ns(sampled));
 	facts->is_lossy = is_lossy(facts);
 	judge(verdict);
+}
+
+double verdict_unseen(const struct verdict *verdict)
+{
+	const struct verdict_facts *facts = &verdict->facts;
+	const double total = (double)facts->split.total_ns;
+	double share;
+
+	/* -1: not a file of ours. */
+	if (facts->metadata->sample || facts->split.all_ns < UNSEEN_LEAST_NS)
+		return 0;
+	share = (double)facts->split.unseen_ns / total;
+	return share > UNSEEN_MIN ? share : 0;
 }
 
 void verdict_free(struct verdict *verdict)
