@@ -16,6 +16,8 @@
 #define PASSES_OF_GRACE 3u
 /* Fewer free chunks than this on top of those that wait: don't let them. */
 #define ROOM_CHUNKS	16u
+/* At every such checkpoint it is seen what other programs take. */
+#define OTHERS_EVERY	8u
 /* Threads that come and go each hold a chunk until then. */
 #define RETIRED_MOST	64u
 
@@ -165,7 +167,7 @@ int checkpoint_make(struct writer_state *state)
 
 	flame_flush(state);
 	heap_sites_flush(state);
-	trace_frame_note_scheduled(head);
+	trace_frame_note_scheduled(head, !(state->checkpoints % OTHERS_EVERY));
 	rc = window_trace_checkpoint(state);
 	if (rc)
 		return rc;

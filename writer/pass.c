@@ -43,7 +43,7 @@ int pass_start(struct writer_state *state, struct session *session,
 	if (rc)
 		return rc;
 	if (is_live)
-		trace_frame_note_scheduled(session->head);
+		trace_frame_note_scheduled(session->head, true);
 	rc = history_start(state);
 	if (!rc)
 		rc = late_start(state);
