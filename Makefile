@@ -188,11 +188,14 @@ UNIT_OBJECTS := $(COLLECTOR) $(WRITER) $(filter-out $(O)/tools/main.o,$(TOOLS))
 unit_link = $(Q)$(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka \
             $(TOOL_LIBS) $(DEMANGLE) -lz -lpthread -ldl -lm
 
-# AddressSanitizer calls malloc() before instrumented code may run: with it the
-# program's heap stays its own.
+# AddressSanitizer calls malloc() and dl_iterate_phdr() before instrumented code
+# may run: with it they stay the program's own.
 UNIT_PRELOAD := $(if $(findstring address,$(SAN)),$(filter-out \
                 $(O)/preload/heap/malloc_hooks.o $(O)/preload/heap/aligned_hooks.o,\
                 $(PRELOAD)),$(PRELOAD))
+ifneq ($(findstring address,$(SAN)),)
+$(O)/preload/sample/sample_stack.o: DEFINES += -Ddl_iterate_phdr=not_called_so
+endif
 
 $(O)/tests/unit/preload/test_%: $(O)/tests/unit/preload/test_%.o $(UNIT_PRELOAD) $(UNIT_OBJECTS)
 	$(call say,LD,$@)

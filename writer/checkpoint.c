@@ -6,6 +6,7 @@
 
 #include "collector/session/pool.h"
 #include "writer/draw/flame.h"
+#include "writer/draw/heap_sites.h"
 #include <string.h>
 
 #define PERIOD_NS	UINT64_C(1000000000)
@@ -15,6 +16,8 @@
 #define PASSES_OF_GRACE 3u
 /* Fewer free chunks than this on top of those that wait: don't let them. */
 #define ROOM_CHUNKS	16u
+/* At every such checkpoint it is seen what other programs take. */
+#define OTHERS_EVERY	8u
 /* Threads that come and go each hold a chunk until then. */
 #define RETIRED_MOST	64u
 
@@ -80,6 +83,7 @@ static void note_progress(struct writer_state *state,
 		state->counts.waits.lost += reader->pending.region != 0;
 		reader->pending = (struct pending_wait){0};
 		reader->named_in_file = 0;
+		reader->heap_last = 0;
 	}
 	progress->head = reader->drain.chunk ? drain_pack(&reader->drain) : 0;
 	progress->pending = reader->pending;
@@ -162,7 +166,8 @@ int checkpoint_make(struct writer_state *state)
 	int rc;
 
 	flame_flush(state);
-	trace_frame_note_scheduled(head);
+	heap_sites_flush(state);
+	trace_frame_note_scheduled(head, !(state->checkpoints % OTHERS_EVERY));
 	rc = window_trace_checkpoint(state);
 	if (rc)
 		return rc;

@@ -24,8 +24,9 @@ struct trace_end {
 void trace_frame_head(struct writer_state *state, struct json *json);
 
 /* In the program alone: how long its first thread has run, and how long it
- * could have but found no processor free. */
-void trace_frame_note_scheduled(struct session_header *head);
+ * could have but found no processor free; and what others had, for which the
+ * kernel looks at each processor and each interrupt. */
+void trace_frame_note_scheduled(struct session_header *head, bool with_others);
 
 void trace_frame_short_tail(struct writer_state *state, struct json *json);
 void trace_frame_tail(struct writer_state *state, struct json *json,

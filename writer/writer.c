@@ -205,13 +205,32 @@ static bool says_something(const struct label *label)
 	       strcmp(label->plain, "phase: other") != 0;
 }
 
-/* Something that a thread did, not that it waited for or that a GPU did. */
+/* Something that a thread did, not that it waited for or that a GPU did;
+ * OpenMP's apart. */
 static bool is_work(unsigned int kind)
 {
-	return (kind >= EVENT_OMP_REGION && kind <= EVENT_OMP_WAIT) ||
-	       kind == EVENT_SCOPE || kind == EVENT_RANGE ||
+	return kind == EVENT_SCOPE || kind == EVENT_RANGE ||
 	       kind == EVENT_CALL || kind == EVENT_GPU_API ||
 	       kind == EVENT_BLAS;
+}
+
+/* One beside the other: a region is what its members do, or it is thinned. */
+static uint64_t sum_work(struct label *const *sorted, size_t count)
+{
+	uint64_t regions_ns = 0, members_ns = 0, others_ns = 0;
+
+	for (size_t at = 0; at < count; at++) {
+		const unsigned int kind = sorted[at]->kind;
+		const uint64_t ns = sorted[at]->run.sum_ns;
+
+		if (kind == EVENT_OMP_REGION)
+			regions_ns += ns;
+		else if (kind > EVENT_OMP_REGION && kind <= EVENT_OMP_WAIT)
+			members_ns += ns;
+		else if (is_work(kind))
+			others_ns += ns;
+	}
+	return max_u64(regions_ns, members_ns) + others_ns;
 }
 
 /* The names with the largest sums, from totals that are there anyway.  A
@@ -228,10 +247,7 @@ static void note_most(void)
 		return;
 	count = totals_sort(&writer.state.totals, false, &sorted);
 	pthread_mutex_lock(&writer.summary_lock);
-	summary->drawn_ns = 0;
-	for (size_t at = 0; at < count; at++)
-		summary->drawn_ns +=
-			is_work(sorted[at]->kind) ? sorted[at]->run.sum_ns : 0;
+	summary->drawn_ns = sum_work(sorted, count);
 	for (size_t at = 0; at < count && named < MOST_NAMED; at++) {
 		const struct total *run = &sorted[at]->run;
 		char name[MOST_CHARS + 1];

@@ -84,7 +84,8 @@ void gate_record(bool open)
 	 * may take milliseconds, in which other threads' events belong to it.
 	 */
 	if (open) {
-		add_relaxed(&gate_page.openings, 1);
+		/* RELEASE pairs with ACQUIRE in turn(), as in gate_turn(). */
+		add_release(&gate_page.openings, 1);
 		atomic_fetch_or_explicit(&gate_page.bits, bits,
 					 memory_order_relaxed);
 	}

@@ -74,7 +74,8 @@ static inline uint32_t gate_openings(void)
 /* The gate was opened before its window was known, which is now. */
 static inline void gate_turn(void)
 {
-	add_relaxed(&gate_page.openings, 1);
+	/* RELEASE pairs with ACQUIRE in turn(): the window's start. */
+	add_release(&gate_page.openings, 1);
 }
 
 /* Marks the page.  0, or -errno where the kernel can't (then an atfork child

@@ -165,7 +165,8 @@ COLD void thin_flush(struct thread *thread)
 static COLD void turn(struct thread *thread)
 {
 	const struct session *session = load_relaxed(&session_here);
-	const uint32_t now = gate_openings();
+	/* ACQUIRE pairs with RELEASE in gate_turn(): the window's start. */
+	const uint32_t now = load_acquire(&gate_page.openings);
 	uint64_t opened;
 
 	flush_sums(thread, clock_ticks(), true);

@@ -369,6 +369,10 @@ void steps_mark(struct session *session, struct thread *thread, uint64_t ticks)
 	if (!is_first_live(session, ticks) && step &&
 	    steps_are_recorded(session))
 		record_step(state, thread, step - 1, ticks, outer, 0);
+	if (step && ticks - state->step_start_ticks >
+			    load_relaxed(&state->longest_step_ticks))
+		store_relaxed(&state->longest_step_ticks,
+			      ticks - state->step_start_ticks);
 	state->step_start_ticks = ticks;
 	state->step_outer = python_outer(thread);
 	/* Before the first step is what comes before the loop. */

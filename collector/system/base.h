@@ -37,6 +37,7 @@
 #define store_relaxed(p, v)	atomic_store_explicit(p, v, memory_order_relaxed)
 #define store_release(p, v)	atomic_store_explicit(p, v, memory_order_release)
 #define add_relaxed(p, v)	atomic_fetch_add_explicit(p, v, memory_order_relaxed)
+#define add_release(p, v)	atomic_fetch_add_explicit(p, v, memory_order_release)
 /* clang-format on */
 
 /* The line is to be this core's alone: gcc's own way asks for a copy. */

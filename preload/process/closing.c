@@ -273,10 +273,14 @@ void closing_report(const struct session *session,
 		say_next(session, done, ", for the verdict, when that is done");
 	} else if (done->files && rc != -ETIMEDOUT) {
 		/* Of a file that is not whole yet there are no totals. */
+		bool hints = false;
+
 		say_files(session, done);
-		if ((!ends || !closing_verdict(session, done)) && done->most[0])
+		if ((!ends || !closing_verdict(session, done, &hints)) &&
+		    done->most[0])
 			log_say("most time: %s", done->most);
-		say_hint(session, done);
+		if (!hints)
+			say_hint(session, done);
 		say_next(session, done, "");
 	} else if (session->head->flight.is_on) {
 		log_say("no trace: nothing triggered the flight recorder");

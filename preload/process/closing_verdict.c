@@ -163,7 +163,7 @@ static bool ask(struct judge *judge, uint64_t allowed)
 		len = read_all(ends[0], judge->text, TEXT_BYTES - 1, allowed);
 	syscall(SYS_close, ends[0]);
 	if (len < 0)
-		kill(pid, SIGKILL);
+		syscall(SYS_kill, pid, SIGKILL);
 	judge->text[len > 0 ? len : 0] = '\0';
 	return len > 0;
 }
@@ -183,7 +183,7 @@ static void say(char *text)
 }
 
 bool closing_verdict(const struct session *session,
-		     const struct writer_summary *done)
+		     const struct writer_summary *done, bool *hints)
 {
 	static const char option[] = "--verdict";
 	const uint64_t allowed = time_allowed(session, done);
@@ -206,6 +206,7 @@ bool closing_verdict(const struct session *session,
 		memcpy(judge->arguments, arguments, sizeof(arguments));
 		choose_environment(judge);
 		is_said = ask(judge, min_u64(allowed * PATIENCE, LONG_NS));
+		*hints = is_said && strstr(judge->text, "--sample");
 		if (is_said)
 			say(judge->text);
 	}

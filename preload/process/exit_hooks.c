@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * exit_hooks.c - finishes the trace where no destructor would run: at _exit(),
- * at quick_exit(), and before another program takes the process.
+ * at quick_exit(), where a program ends itself by a signal, and before another
+ * program takes the process.
  *
  * exit(), and a return from main, need no hook: our destructor runs after the
  * program's own and after every handler that the program registered.
@@ -9,6 +10,10 @@
  * _exit() and _Exit() run nothing and are wrapped; Python's multiprocessing
  * ends its workers so.  A vfork child's _exit() is only forwarded
  * (life_end() compares pids).
+ *
+ * Python ends by a signal after Ctrl-C: it puts the default action back and
+ * kills itself.  A signal from elsewhere, or to a handler, is none of our
+ * business.
  *
  * libc's forms of exec call each other inside, past our hooks, so each is
  * wrapped; the forms with a list of arguments gather them here, on the stack,
@@ -27,6 +32,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +58,31 @@ EXPORT void _exit(int status)
 EXPORT void _Exit(int status)
 {
 	leave(status);
+}
+
+/* Does the default action end the process as soon as it is sent? */
+static bool ends_itself(pid_t pid, int signal)
+{
+	struct sigaction action;
+	sigset_t blocked;
+
+	return (signal == SIGINT || signal == SIGTERM || signal == SIGHUP) &&
+	       pid == getpid() && !sigaction(signal, NULL, &action) &&
+	       action.sa_handler == SIG_DFL &&
+	       !pthread_sigmask(SIG_BLOCK, NULL, &blocked) &&
+	       !sigismember(&blocked, signal);
+}
+
+EXPORT int kill(pid_t pid, int signal)
+{
+	const int saved = errno;
+
+	if (ends_itself(pid, signal))
+		life_end();
+	errno = saved;
+	if (real_resolve() == REAL_READY && real.kill)
+		return real.kill(pid, signal);
+	return (int)syscall(SYS_kill, pid, signal);
 }
 
 void exit_hooks_start(void)

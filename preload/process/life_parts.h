@@ -59,8 +59,8 @@ void closing_explain(const struct options *options, uint64_t heap_calls);
 /* --- closing_verdict.c ---------------------------------------------------- */
 
 /* Prints what is slow in the newest file and what to do, in the time that there
- * is.  False: nothing was printed. */
+ * is.  False: nothing was printed.  *hints: that samples would tell more. */
 bool closing_verdict(const struct session *session,
-		     const struct writer_summary *done);
+		     const struct writer_summary *done, bool *hints);
 
 #endif

@@ -88,6 +88,7 @@
 					       char *const envp[], int flags)) \
 	X(libc, REST, _exit,          void,   (int status))		\
 	X(libc, NONE, _Exit,          void,   (int status))		\
+	X(libc, REST, kill,           int,    (pid_t pid, int signal))	\
 	X(libc, REST, _Fork,          pid_t,  (void))			\
 	X(libc, REST, clone,          int,    (int (*function)(void *),	\
 					       void *stack, int flags,	\

@@ -2,16 +2,18 @@
 /*
  * short_regions.c - many regions that do next to nothing.
  *
- *	short_regions TURNS LAYERS THREADS [barrier|kill]
+ *	short_regions TURNS LAYERS THREADS [barrier|kill|spin]
  *
  * Each turn is one region of begin_turn() and LAYERS of work(); `barrier` has
- * one in each of the latter, `kill` ends with SIGKILL.
+ * one in each of the latter, `kill` ends with SIGKILL, `spin` computes for 1.2
+ * seconds more.
  */
 #include <omp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static int threads;
 static long sum;
@@ -55,6 +57,8 @@ int main(int argc, char **argv)
 			else
 				work_and_wait();
 	}
+	while (!strcmp(how, "spin") && clock() < 1.2 * CLOCKS_PER_SEC)
+		;
 	printf("%ld\n", sum);
 	if (!strcmp(how, "kill")) {
 		fflush(stdout);

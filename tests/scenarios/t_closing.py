@@ -69,6 +69,14 @@ def test_a_program_ends_with_its_verdict():
     expect_equal(verdict_of(none), [])
 
 
+def test_samples_are_advised_once():
+    """By the verdict; with none, by the processor's time."""
+    for env in (VERDICT, {}):
+        run = traced("short_regions", 10, 1, 2, "spin", env=env)
+        expect_equal(run.stderr.count("--sample ("), 1, run.stderr)
+        expect_equal("traceprof: Verdict: " in run.stderr, env == VERDICT, run.stderr)
+
+
 def test_the_program_hears_nothing_of_who_judges():
     run = traced("hears_children", env=VERDICT)
     expect_equal(sorted(run.stdout.splitlines()), ["a child ended", "a child is gone"])

@@ -8,6 +8,7 @@ how many kills this one makes.
 import glob
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -54,6 +55,52 @@ def killed(seconds=1.5, program="endless", **options):
         raise Skip("no shared memory that outlives a process")
     expect_equal(len(found), 1, "sessions")
     return target, found[0]
+
+
+def interrupted(*program):
+    """(folder, status, stderr) of one that gets Ctrl-C once its file has something.
+
+    A shell lets what it runs in the background ignore that, the tests too.
+    """
+    target = os.path.join(folder(), "out")
+    process = subprocess.Popen(
+        program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        env=harness.clean_environment() | ENDLESS | {
+            "LD_PRELOAD": harness.LIBRARY, "TRACEPROF_DIR": target})
+    process.stdout.readline()
+    while process.poll() is None and not any(
+            map(os.path.getsize, glob.glob(os.path.join(target, "*.json*")))):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate()
+    return target, process.returncode, said
+
+
+def test_ctrl_c_that_ends_the_program():
+    """It can't say a word then; the file opens, and names the next command."""
+    target, status, said = interrupted(harness.program("endless"))
+    expect_equal((status, said), (-signal.SIGINT, ""))
+    trace, = glob.glob(os.path.join(target, "*.json*"))
+    expect_equal(command("check", trace).status, 0)
+    said = command("report", trace).stdout
+    expect(f"`traceprof recover {target}` adds what memory holds" in said, said)
+    expect_equal(command("recover", target).status, 0)
+    said = command("report", trace).stdout
+    expect("recovered after the program's death" in said and "not finished" not in said, said)
+
+
+def test_ctrl_c_that_the_program_handles():
+    """Python raises an exception: the end is like any other."""
+    code = ("print('begun', flush=True)\n"
+            "while True: x = [bytearray(10000) for _ in range(100)]")
+    target, status, said = interrupted(sys.executable, "-c", code)
+    expect_equal(status, -signal.SIGINT, said)
+    expect("KeyboardInterrupt" in said and "traceprof: wrote " in said, said)
+    trace, = glob.glob(os.path.join(target, "*.json*"))
+    said = command("report", trace).stdout
+    expect("recover" not in said and "not finished" not in said, said)
+    expect_equal(sessions(target), [])
 
 
 def test_killed_at_random_instants():

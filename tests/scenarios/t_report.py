@@ -148,8 +148,25 @@ def test_time_is_that_of_the_run():
     expect(text.splitlines()[1].endswith("events, 14.70 s"), text)
     expect("traceprof writer" not in text, text)
     expect("traceprof writer" not in text_of(ours + [span], None, "--tree"))
+
     # Not even where the file has no span, as in one that is not finished.
     expect_equal(numbers_of(ours + [slice_("work", 2000, 100)])["wall_ns"], 100000)
+
+
+def test_a_region_is_one_scope_of_its_master():
+    """Its share counts as the region; what lies in the share lies in the region."""
+    region = {"ph": "X", "name": "f [omp parallel #1]", "pid": 1, "tid": 1, "ts": 10}
+    events = [{**region, "cat": "cpu_op", "dur": 80, "args": {"omp": "parallel"}},
+              {**region, "cat": "openmp", "dur": 60, "args": {"omp": "task"}},
+              {**region, "cat": "openmp", "tid": 2, "dur": 70, "args": {"omp": "task"}},
+              {**region, "cat": "cpu_op", "name": "inner", "ts": 20, "dur": 30},
+              {**region, "cat": "cpu_op", "name": "inner", "ts": 21, "dur": 20}]
+    rows = [line.split() for line in text_of(events, None, "--tree").splitlines()]
+    said = [(row[0], row[1], row[3], " ".join(row[7:])) for row in rows
+            if len(row) > 7 and row[6] == "%"]
+    expect_equal(said, [("1", "80.00", "50.00", "f [omp parallel #1]"),
+                        ("1", "30.00", "10.00", "inner"), ("1", "20.00", "20.00", "inner"),
+                        ("1", "70.00", "70.00", "f [omp parallel #1]")])
 
 
 def test_where_the_detail_ends():

@@ -268,6 +268,20 @@ def test_a_wait_for_a_thread_is_no_read():
         expect_equal(rules(path), [found], name)
 
 
+def test_who_records_little_of_the_time_is_told_of_samples():
+    """More than half of a second and more, in a file of ours without samples."""
+    ours = {"options": {"SAMPLE": "0"}}
+    for share, length, meta, found in ((40, 10, ours, True), (60, 10, ours, False),
+                                       (40, 9, ours, False), (40, 10, {}, False),
+                                       (40, 10, {"options": {"SAMPLE": "99"}}, False)):
+        events = [event for at in range(10) for event in (
+            step_(at, at * 1e4 * length, 1e4 * length),
+            slice_("work", at * 1e4 * length, 100 * share * length))]
+        said = " ".join(command("report", made(events, meta)).stdout.split())
+        expect_equal("Nothing stands out in what is recorded. In 60 % of the time nothing "
+                     "happens that is recorded: --sample (" in said, found, said)
+
+
 def test_the_names_that_took_most():
     """By what they did themselves; on a GPU that is busy its kernels."""
     text = command("report", made([step_(0, 0, 1000), slice_("outer", 0, 900),
@@ -310,6 +324,41 @@ def test_a_machine_that_is_busy_is_said():
     for waited, first in ((20, "first-step"), (30, "no-processor")):
         ours = {"scheduled": {"ran_ns": 100 - waited, "waited_ns": waited}}
         expect_equal(rules(made(steps, ours), causes=False)[0], first, waited)
+
+
+def few_threads(team, cpus=16, others=0, used=1, **more):
+    """40 regions of 1 ms, on a machine of 16 processors."""
+    events = []
+    for number in range(40):
+        at = number * 1000
+        events.append(slice_("f [omp parallel #1]", at, 990, omp="parallel",
+                             region=number + 1, team=team))
+        for member in range(team):
+            events.append(slice_("f [omp parallel #1]", at, 990, 700 + member, omp="task",
+                                 region=number + 1, team=team))
+    ns = 40 * 10**6
+    return rules(made(events, {"cpus": cpus, **more, "scheduled": {
+        "ran_ns": ns, "waited_ns": 0, "processors_ns": 16 * ns,
+        "others_ns": int(others * ns), "program_ns": int(used * ns)}}))
+
+
+def test_long_names_are_folded():
+    """As in the tables: what stays is the class and the function."""
+    name = ("Tree::likelihood<std::vector<double, std::allocator<double>>, 4, true, false>")
+    text = command("report", made([step_(0, 0, 1000), slice_(name, 0, 900)])).stdout
+    expect("\nmost work in all: Tree::likelihood<> 900.0 us\n" in text, text)
+
+
+def test_few_threads():
+    """Where processors have nothing to do that the program may use."""
+    expect_equal(few_threads(1), ["few-threads"])
+    expect_equal(few_threads(4, used=4), ["few-threads"])
+    expect_equal(few_threads(8, used=8), [], "two threads of each core")
+    expect_equal(few_threads(1, others=15), [], "others use them")
+    expect_equal(few_threads(1, used=8), [], "the program has more threads")
+    expect_equal(few_threads(1, cpus=1), [], "it may use one")
+    expect_equal(few_threads(1, cpu_limit_percent=100), [], "its cgroup lets it have one")
+    expect_equal(few_threads(4, used=2, cpu_limit_percent=200), ["oversubscribed"])
 
 
 def test_what_comes_after_the_detail_is_not_judged():

@@ -6,7 +6,7 @@ import re
 
 import tree
 
-ORDER = re.compile(r"\b(?:load_acquire|store_release|"
+ORDER = re.compile(r"\b(?:load_acquire|store_release|add_release|"
                    r"memory_order_(?:acquire|release|acq_rel)|"
                    r"__ATOMIC_(?:ACQUIRE|RELEASE|ACQ_REL))\b")
 HEAD = re.compile(r"^(?:[\w*]+[ *]+)+?(\w+)\([^;{}]*\)\n\{", re.M)

@@ -178,6 +178,9 @@ static void count(struct sweep *sweep, int64_t start_ns, int64_t end_ns,
 	}
 	if (step)
 		step->ns[share] += dur_ns;
+	if (step && share == SHARE_HOST &&
+	    (name == TIMELINE_NONE || kind == HOST_STEP))
+		step->unseen_ns += dur_ns;
 	if (!step || step->is_slow)
 		split->outside[share] += dur_ns;
 }
@@ -366,6 +369,7 @@ static void add_up(struct split *split)
 			continue;
 		split->typical++;
 		saturate_into(&split->total_ns, split->steps[at].dur_ns);
+		saturate_into(&split->unseen_ns, split->steps[at].unseen_ns);
 		for (unsigned int i = 0; i < SHARE_COUNT; i++)
 			saturate_into(&split->ns[i], split->steps[at].ns[i]);
 	}
@@ -434,11 +438,16 @@ void split_adjust(struct split *split, double uneven, int64_t undrawn_ns)
 		part = (double)undrawn_ns / (double)host_ns;
 	split->is_estimated = undrawn_ns > 0;
 	split->total_ns = 0;
+	split->unseen_ns = 0;
 	split->typical = 0;
 	memset(split->ns, 0, sizeof(split->ns));
 	for (size_t at = 0; at < split->count; at++) {
 		move(&split->steps[at], SHARE_HOST, SHARE_OMP_WORK,
 		     part < 1 ? part : 1);
+		if (split->steps[at].unseen_ns >
+		    split->steps[at].ns[SHARE_HOST])
+			split->steps[at].unseen_ns =
+				split->steps[at].ns[SHARE_HOST];
 		move(&split->steps[at], SHARE_OMP_WAIT, SHARE_OMP_UNEVEN,
 		     uneven < 1 ? uneven : 1);
 	}

@@ -59,7 +59,8 @@ struct split_gap {
 struct split_step {
 	int64_t number, start_ns, dur_ns;
 	int64_t live_bytes;
-	bool is_slow; /* not in the sums */
+	int64_t unseen_ns; /* host code in which nothing is recorded */
+	bool is_slow;	   /* not in the sums */
 	int64_t ns[SHARE_COUNT];
 };
 
@@ -71,6 +72,7 @@ struct split {
 	size_t typical;		      /* of them */
 	int64_t all_ns;		      /* of all steps */
 	int64_t total_ns;	      /* of the typical ones */
+	int64_t unseen_ns;	      /* of the host's code in them */
 	int64_t ns[SHARE_COUNT];      /* sums to it */
 	int64_t outside[SHARE_COUNT]; /* what lies in none of them */
 	double median_ns, p5_ns, p95_ns;

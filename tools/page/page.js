@@ -150,6 +150,10 @@ function findings(file) {
 		time_.findings.length
 			? html("ol", {class: "findings"}, time_.findings.map(one => finding(one, time_)))
 			: html("p", {}, "No rule finds anything to change."),
+		time_.unseen > 0 ? html("p", {},
+			`In ${(100 * time_.unseen).toFixed(0)} % of the time nothing happens that is ` +
+			"recorded: --sample (TRACEPROF_SAMPLE=499) shows what does.")
+			: null,
 		also.length ? html("ul", {class: "findings faint"},
 			also.map(line => html("li", {}, line))) : null);
 }

@@ -193,6 +193,7 @@ static void add_verdict(yajl_gen gen, const struct page *page)
 	const struct verdict *verdict = &page->report.judged;
 
 	add_split(gen, &verdict->facts.split);
+	json_print_number(gen, "unseen", verdict_unseen(verdict));
 	json_print_list(gen, "findings");
 	for (size_t at = 0; at < verdict->count; at++)
 		add_finding(gen, page, &verdict->findings[at]);

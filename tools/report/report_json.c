@@ -286,6 +286,7 @@ static void put_judged(const struct report *report, yajl_gen gen)
 	json_print_integer(gen, "p5_ns", (int64_t)split->p5_ns);
 	json_print_integer(gen, "p95_ns", (int64_t)split->p95_ns);
 	json_print_integer(gen, "total_ns", split->total_ns);
+	json_print_integer(gen, "unseen_ns", split->unseen_ns);
 	json_print_object(gen, "split_ns");
 	for (unsigned int at = 0; at < SHARE_COUNT; at++)
 		json_print_integer(gen, split_share_key((enum share)at),

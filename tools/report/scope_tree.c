@@ -15,11 +15,12 @@
 
 void scope_tree_add(struct scope_tree *tree, struct lane_spans *lane,
 		    const char *name, size_t name_len, int64_t start_ns,
-		    int64_t end_ns)
+		    int64_t end_ns, bool is_share)
 {
 	const uint32_t number = key_table_number(&tree->names, name, name_len);
 
-	lane_spans_add(lane, (struct lane_span){start_ns, end_ns, number, 0});
+	lane_spans_add(lane,
+		       (struct lane_span){start_ns, end_ns, number, is_share});
 }
 
 static struct scope_node *node_at(const struct scope_tree *tree, uint32_t node)
@@ -54,6 +55,10 @@ static bool on_span(void *arg, const struct lane_span *outer,
 	const int64_t dur_ns = span->end_ns - span->start_ns;
 	struct scope_node *node, *above;
 
+	if (outer && span->mark && outer->name == span->name) {
+		span->mark = parent;
+		return true;
+	}
 	span->mark = node_of(walk->tree, parent, span->name);
 	node = node_at(walk->tree, span->mark);
 	above = node_at(walk->tree, parent);

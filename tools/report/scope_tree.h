@@ -27,9 +27,11 @@ struct scope_tree {
 	size_t printed_count;
 };
 
+/* is_share: a member's part of an OpenMP region; inside of its region, which
+ * has the same name, it is not told apart. */
 void scope_tree_add(struct scope_tree *tree, struct lane_spans *lane,
 		    const char *name, size_t name_len, int64_t start_ns,
-		    int64_t end_ns);
+		    int64_t end_ns, bool is_share);
 
 /* Builds the nodes, children after their parent, longest first, at most `top`
  * children each (0: all).  The rows of `lanes` begin with their spans. */

@@ -12,6 +12,7 @@
 
 #include "tools/util/memory.h"
 #include "tools/util/numbers.h"
+#include "tools/util/short_name.h"
 #include "tools/verdict/rules.h"
 
 /* Of two that would save the same, the first one comes first. */
@@ -37,6 +38,7 @@ const struct rule verdict_rules[] = {
 	{"throttled", rule_throttled, true, false},
 	{"oversubscribed", rule_oversubscribed, true, false},
 	{"idle-threads", rule_idle_threads, false, false},
+	{"few-threads", rule_few_threads, false, false},
 	{"imbalance", rule_imbalance, false, false},
 	{"critical", rule_critical, false, false},
 	{"barrier", rule_barrier, false, false},
@@ -107,7 +109,7 @@ struct short_name short_name(const char *name)
 	const size_t room = sizeof(short_text.text) - 1, half = (room - 3) / 2;
 
 	text_buffer_cut(&whole, 0);
-	text_buffer_add_printable(&whole, name, strlen(name), 4000);
+	short_name_add_from(&whole, name, room);
 	if (whole.len <= room)
 		snprintf(short_text.text, room + 1, "%s", whole.data);
 	else
@@ -329,6 +331,19 @@ void verdict_make(struct verdict *verdict, struct timeline *timeline,
 		     undrawn_ns(sampled));
 	facts->is_lossy = is_lossy(facts);
 	judge(verdict);
+}
+
+double verdict_unseen(const struct verdict *verdict)
+{
+	const struct verdict_facts *facts = &verdict->facts;
+	const double total = (double)facts->split.total_ns;
+	double share;
+
+	/* -1: not a file of ours. */
+	if (facts->metadata->sample || facts->split.all_ns < UNSEEN_LEAST_NS)
+		return 0;
+	share = (double)facts->split.unseen_ns / total;
+	return share > UNSEEN_MIN ? share : 0;
 }
 
 void verdict_free(struct verdict *verdict)

@@ -69,6 +69,10 @@ void verdict_free(struct verdict *verdict);
  * can't be read. */
 int verdict_file(const char *path, unsigned int columns, FILE *out);
 
+/* How much of the judged time lies outside of all that is recorded, where
+ * that is most of it and samples would tell what it is; else 0. */
+double verdict_unseen(const struct verdict *verdict);
+
 /* At most so many lines, each of at most `columns` columns. */
 void verdict_print(const struct verdict *verdict, unsigned int lines,
 		   unsigned int columns, FILE *out);

@@ -266,7 +266,8 @@ static void add_nothing(struct text_buffer *lines,
 		(double)split->ns[SHARE_OMP_WAIT] / (double)split->total_ns;
 
 	if (share < WAITS_UNEXPLAINED_MIN) {
-		add_line(lines, 0, columns, "Nothing stands out.");
+		add_line(lines, 0, columns, "Nothing stands out%s.",
+			 verdict_unseen(verdict) ? " in what is recorded" : "");
 		return;
 	}
 	add_line(
@@ -276,6 +277,21 @@ static void add_nothing(struct text_buffer *lines,
 		"that each thread has a processor of its own "
 		"(OMP_NUM_THREADS, OMP_PROC_BIND, top).",
 		100 * share);
+}
+
+static unsigned int add_unseen(struct text_buffer *lines,
+			       const struct verdict *verdict,
+			       unsigned int columns)
+{
+	const double share = verdict_unseen(verdict);
+
+	if (!share)
+		return 0;
+	return add_line(lines, 0, columns,
+			"In %.0f %% of the time nothing happens that is "
+			"recorded: --sample (TRACEPROF_SAMPLE=499) shows what "
+			"does.",
+			100 * share);
 }
 
 void verdict_print(const struct verdict *verdict, unsigned int lines,
@@ -289,7 +305,10 @@ void verdict_print(const struct verdict *verdict, unsigned int lines,
 	if (verdict->facts.split.total_ns <= 0)
 		return;
 	text_buffer_cut(&text, 0);
-	used = add_step(&text, verdict, columns);
+	/* It comes last, but has its room. */
+	used = add_unseen(&text, verdict, columns);
+	text_buffer_cut(&text, 0);
+	used += add_step(&text, verdict, columns);
 	used += add_split(&text, verdict, columns);
 	sampled = names_of_samples(verdict->facts.timeline);
 	used += add_names(&text, verdict, sampled ? NAMES_OTHERS : NAMES_ALL,
@@ -313,6 +332,7 @@ void verdict_print(const struct verdict *verdict, unsigned int lines,
 				   verdict->count - at);
 	if (!verdict->count)
 		add_nothing(&text, verdict, columns);
+	add_unseen(&text, verdict, columns);
 	fputs(text.data, out);
 	text_buffer_free(&text);
 }

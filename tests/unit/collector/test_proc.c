@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static void test_small_files_are_read_whole_or_cut(void **state)
@@ -110,6 +111,45 @@ static void test_there_is_some_memory_left(void **state)
 	assert_true(proc_memory_left() > 1 << 20);
 }
 
+/* Has computed for 0.3 seconds when that is said, and waits then. */
+static void compute(int said, int until)
+{
+	struct timespec used = {0, 0};
+	char byte = 0;
+
+	while (!used.tv_sec && used.tv_nsec < 300000000)
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	if (write(said, &byte, 1) == 1)
+		_exit(read(until, &byte, 1) != 0);
+	_exit(1);
+}
+
+static void test_what_a_childs_child_takes_is_the_programs(void **state)
+{
+	struct proc_machine before, after;
+	int said[2], until[2];
+	char byte;
+	pid_t child;
+
+	(void)state;
+	assert_false(pipe(said) || pipe(until));
+	assert_true(proc_machine(&before));
+	child = fork();
+	if (!child) {
+		close(until[1]);
+		if (!fork())
+			compute(said[1], until[0]);
+		_exit(wait(NULL) < 0);
+	}
+	assert_int_equal(read(said[0], &byte, 1), 1);
+	assert_true(proc_machine(&after));
+	close(until[1]);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_true(after.own_ns - before.own_ns >= 250000000);
+	assert_true(after.busy_ns >= before.busy_ns &&
+		    after.all_ns > before.all_ns);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -119,6 +159,8 @@ int main(void)
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_boot_and_namespace),
 		cmocka_unit_test(test_there_is_some_memory_left),
+		cmocka_unit_test(
+			test_what_a_childs_child_takes_is_the_programs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

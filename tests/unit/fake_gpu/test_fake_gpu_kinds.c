@@ -200,6 +200,7 @@ TESTS(TEST_OF)
 static void test_newest_disabled_at_work(void **state)
 {
 	(void)state;
+	need_double();
 	assert_int_equal(in_child(disabled_at_work, LONG_KERNEL), 0);
 	assert_int_equal(in_child(disabled_at_rest, "SIMGPU_HANG_DISABLE=1"),
 			 -SIGALRM);
