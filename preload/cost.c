@@ -213,7 +213,7 @@ static void record_region(struct thread *thread)
 	uint64_t end;
 
 	gomp_region_enter(&region, thread, &site, run_body, NULL,
-			  OMP_SCHEDULE_NONE);
+			  OMP_SCHEDULE_NONE, 0);
 	gomp_library(&site)->parallel(gomp_region_alone, &region, 1, 0);
 	end = clock_ticks();
 	gomp_last = region.was_last;
@@ -226,7 +226,7 @@ static void record_thinned(struct thread *thread)
 	struct gomp_region region;
 
 	if (gomp_region_thins(&region, thread, &site, run_body,
-			      OMP_SCHEDULE_NONE)) {
+			      OMP_SCHEDULE_NONE, 0)) {
 		gomp_library(&site)->parallel(run_body, NULL, 1, 0);
 		thin_add(thread, region.site, region.slice.start_ticks,
 			 clock_ticks());
@@ -240,7 +240,8 @@ static void thin_all(struct thread *thread)
 
 	thread->thin.sites = BYTES;
 	thread->thin.left = UINT32_MAX;
-	gomp_region_thins(&region, thread, &site, run_body, OMP_SCHEDULE_NONE);
+	gomp_region_thins(&region, thread, &site, run_body, OMP_SCHEDULE_NONE,
+			  0);
 	region.site->mask = THIN_ALL;
 }
 
@@ -252,7 +253,7 @@ static void record_team(struct thread *thread)
 	uint64_t end;
 
 	gomp_region_enter(&region, thread, &site, run_body, NULL,
-			  OMP_SCHEDULE_NONE);
+			  OMP_SCHEDULE_NONE, 0);
 	share = region.slice;
 	share.kind = EVENT_OMP_IMPLICIT;
 	share = gomp_slice_pushed(share, clock_ticks());

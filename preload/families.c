@@ -22,6 +22,7 @@
 #include "preload/python/python_hook.h"
 #include "preload/sample/sampler.h"
 #include "preload/sample/pool_note.h"
+#include "preload/stack/callers.h"
 #include "preload/stack/unwind.h"
 #include "preload/wait/file_io.h"
 #include "preload/wait/waits.h"
@@ -118,6 +119,7 @@ uint32_t families_begin(struct session *session, uint32_t *record)
 	/* Even if no annotation is the marker: pushes and pops must pair up
 	 * across windows. */
 	return heap_base | GATE_SCOPE_MARK |
+	       (callers_start() ? GATE_OMP_CALLER : 0) |
 	       (stacks & STACK_OMP ? GATE_OMP_STACK : 0);
 }
 
@@ -173,6 +175,7 @@ void families_forget(void)
 	cuda_calls_forget();
 	blas_forget();
 	unwind_forget();
+	callers_forget();
 	sampler_forget();
 }
 

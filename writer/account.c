@@ -72,7 +72,8 @@ static uint64_t stacks_ns(const struct writer_state *state)
 		return 0;
 	stack_choice_parse(head->options.stack, &choice, why, sizeof(why));
 	if (choice.families & STACK_HEAP ||
-	    head->options.malloc == MALLOC_SAMPLED)
+	    head->options.malloc == MALLOC_SAMPLED ||
+	    head->options.malloc == MALLOC_SITES)
 		taken += written[EVENT_HEAP_ALLOC] + written[EVENT_MAP];
 	if (choice.families & STACK_OMP)
 		taken += written[EVENT_OMP_REGION];
@@ -109,7 +110,8 @@ uint64_t account_hooks_ns(const struct writer_state *state,
 	events = written[EVENT_HEAP_ALLOC] + written[EVENT_HEAP_FREE];
 	/* What was read outside the windows, or past the end of detail, cost as
 	 * much; in mode all most of it are heap calls. */
-	if (head->options.malloc == MALLOC_ALL)
+	if (head->options.malloc == MALLOC_ALL ||
+	    head->options.malloc == MALLOC_SITES)
 		events += state->counts.cut;
 	else
 		slices += state->counts.cut;

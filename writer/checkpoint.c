@@ -6,6 +6,7 @@
 
 #include "collector/session/pool.h"
 #include "writer/draw/flame.h"
+#include "writer/draw/heap_sites.h"
 #include <string.h>
 
 #define PERIOD_NS	UINT64_C(1000000000)
@@ -82,6 +83,7 @@ static void note_progress(struct writer_state *state,
 		state->counts.waits.lost += reader->pending.region != 0;
 		reader->pending = (struct pending_wait){0};
 		reader->named_in_file = 0;
+		reader->heap_last = 0;
 	}
 	progress->head = reader->drain.chunk ? drain_pack(&reader->drain) : 0;
 	progress->pending = reader->pending;
@@ -164,6 +166,7 @@ int checkpoint_make(struct writer_state *state)
 	int rc;
 
 	flame_flush(state);
+	heap_sites_flush(state);
 	trace_frame_note_scheduled(head, !(state->checkpoints % OTHERS_EVERY));
 	rc = window_trace_checkpoint(state);
 	if (rc)

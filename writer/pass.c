@@ -8,6 +8,7 @@
 #include "writer/events/clip.h"
 #include "writer/gpu/gpu.h"
 #include "writer/draw/heap_counter.h"
+#include "writer/draw/heap_sites.h"
 #include "writer/draw/thinned.h"
 #include "writer/flight/history.h"
 #include "writer/history/late.h"
@@ -56,6 +57,7 @@ int pass_start(struct writer_state *state, struct session *session,
 void pass_end(struct writer_state *state)
 {
 	gpu_end(state);
+	heap_sites_end(state);
 	step_finder_end(state);
 	writer_state_end(state);
 }
@@ -343,6 +345,7 @@ static uint64_t drain_all(struct writer_state *state, uint64_t keep_ticks)
 				drained += drain_ring(state, t, until);
 		}
 		draw_waits(state);
+		heap_sites_settle(state);
 		if (drained < SLICE_EVENTS_LOW && !state->drain_until_ns &&
 		    state->slice_ticks < UINT64_MAX / 4)
 			state->slice_ticks *= 2;
@@ -435,6 +438,7 @@ static int finish_window(struct writer_state *state, bool is_last)
 	rc = window_trace_finish(state, is_last);
 	if (rc)
 		return rc;
+	heap_sites_next_window(state);
 	state->window++;
 	rc = checkpoint_make(state);
 	if (!rc)

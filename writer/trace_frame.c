@@ -82,10 +82,14 @@ static void trace_name(const struct writer_state *state, struct json *json)
  * recovers doesn't know. */
 static void processors(struct json *json, const struct writer_state *state)
 {
+	const uint64_t percent =
+		state->is_recovered ? UINT64_MAX : proc_processors_percent();
 	cpu_set_t set;
 
 	if (!state->is_recovered && !sched_getaffinity(0, sizeof(set), &set))
 		json_pair_u64(json, "cpus", (uint64_t)CPU_COUNT(&set));
+	if (percent != UINT64_MAX)
+		json_pair_u64(json, "cpu_limit_percent", percent);
 }
 
 /* What other programs had of the processors since the recording began. */
@@ -110,6 +114,7 @@ static void note_others(struct session_header *head)
 		      now.all_ns - min_u64(load_relaxed(&head->machine_all_ns),
 					   now.all_ns));
 	store_relaxed(&head->others_ns, busy - min_u64(own, busy));
+	store_relaxed(&head->program_ns, min_u64(own, busy));
 }
 
 void trace_frame_note_scheduled(struct session_header *head, bool with_others)
@@ -145,6 +150,8 @@ static void scheduled(struct json *json, const struct writer_state *state)
 			      load_relaxed(&head->processors_ns));
 		json_pair_u64(json, "others_ns",
 			      load_relaxed(&head->others_ns));
+		json_pair_u64(json, "program_ns",
+			      load_relaxed(&head->program_ns));
 	}
 	json_char(json, '}');
 }

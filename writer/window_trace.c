@@ -5,6 +5,7 @@
 #include "collector/system/log.h"
 #include "collector/system/proc.h"
 #include "writer/draw/flame.h"
+#include "writer/draw/heap_sites.h"
 #include "writer/draw/heap_counter.h"
 #include "writer/file/truncated_file.h"
 #include "writer/text/schema.h"
@@ -165,6 +166,7 @@ static int begin(struct writer_state *state, uint64_t start_ticks)
 	state->counts.file_events = 0;
 	state->totals_are_whole = true;
 	heap_counter_begin(state, start_ticks);
+	heap_sites_next_file(state);
 	totals_reset_file(&state->totals);
 	task_sums_reset(state);
 	count_reads(state);
@@ -274,6 +276,7 @@ static int finish(struct writer_state *state, struct trace_end end)
 	int rc;
 
 	flame_flush(state);
+	heap_sites_flush(state);
 	rc = window_file_flush(state);
 	if (!file->is_open)
 		return rc;

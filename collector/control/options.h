@@ -33,9 +33,10 @@
 	X(TEXT,   dir,        "DIR", 0, 0, "./traceprof", "", "FOLDER",	\
 	  "folder for the traces; made if it is missing")		\
 	X(CHOICE, malloc,     "MALLOC", 0, 0, "large",			\
-	  "off|counters|large|all|sampled", "MODE",			\
-	  "heap: off, counters only, large blocks as events, every call, or " \
-	  "a sample of all bytes with call stacks")			\
+	  "off|counters|large|all|sampled|sites", "MODE",		\
+	  "heap: off, counters only, large blocks as events, every call, " \
+	  "a sample of all bytes with call stacks, or exact sums by call " \
+	  "stack")							\
 	X(SIZE,   malloc_min, "MALLOC_MIN", 1, INT64_MAX, "64K", "", "BYTES", \
 	  "smallest block that MALLOC=large writes as an event")	\
 	X(SIZE,   malloc_sample, "MALLOC_SAMPLE", 1024, INT64_MAX >> 8, "512K", \
@@ -164,7 +165,8 @@ enum option_malloc {
 	MALLOC_COUNTERS,
 	MALLOC_LARGE,
 	MALLOC_ALL,
-	MALLOC_SAMPLED
+	MALLOC_SAMPLED,
+	MALLOC_SITES
 };
 
 enum option_cuda { CUDA_AUTO, CUDA_OFF };
@@ -199,7 +201,7 @@ struct option_row {
 	int64_t low, high;
 	char name[16];	   /* without TRACEPROF_ */
 	char fallback[16]; /* the default's text */
-	char values[32];
+	char values[40];
 	char argument[8];
 	char help[192];
 };

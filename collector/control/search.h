@@ -31,6 +31,9 @@
 /* Sites before a marker that may belong to it. */
 #define SEARCH_CONTEXT_MAX 8u
 
+/* Places from which a region may be called, where those tell sites apart. */
+#define SEARCH_CALLERS_MAX 255u
+
 enum search_state {
 	SEARCH_NONE,
 	SEARCH_ON,
@@ -122,6 +125,18 @@ bool search_move(struct step_search *search, uint32_t from, uint32_t to);
 /* A site of the marker's family was hit by the marker's thread: does a step
  * begin with it?  To be called for each. */
 bool search_step(struct step_search *search, uint64_t id);
+
+/* A region as a site: the code that names it, and the place that it is called
+ * from where it is to be told by that too, else 0. */
+static inline uint64_t search_region(uint64_t code, uint32_t caller)
+{
+	return code ^ (uint64_t)caller << 56;
+}
+
+static inline bool search_is_by_caller(const struct step_search *search)
+{
+	return search->family == SEARCH_REGIONS && search->id >> 56;
+}
 
 /* A call that puts work on a GPU as a site: which one it is, or for the launch
  * of a kernel that one's symbol. */

@@ -43,6 +43,7 @@ enum gate_bit {
 	GATE_PYTHON = 1 << 20,	    /* record: calls of Python */
 	GATE_IO = 1 << 21,	    /* record: reads and writes of files */
 	GATE_ALLOCATOR = 1 << 22,   /* record: PyTorch's allocator */
+	GATE_OMP_CALLER = 1 << 23,  /* regions are told apart by who called */
 };
 
 #define GATE_UNDECIDED 0u

@@ -211,9 +211,9 @@ struct session_header {
 	_Atomic uint64_t unscheduled_ns; /* could run, and had no processor */
 
 	/* Of all processors, as the recording began; and since then, how much
-	 * of it other programs had.  0 not known. */
+	 * of it other programs had, and this one.  0 not known. */
 	_Atomic uint64_t machine_all_ns, machine_busy_ns, machine_own_ns;
-	_Atomic uint64_t processors_ns, others_ns;
+	_Atomic uint64_t processors_ns, others_ns, program_ns;
 
 	/* Chunk pool (collector/session/pool.h). */
 	_Atomic uint64_t free_chunks; /* tag << 40 | offset */
@@ -343,6 +343,19 @@ void session_close(struct session *session);
  * The proof is the lock on the file; of a copy, or where there are no locks,
  * the process table, if it is the one that the process was in. */
 int session_claim(int fd, const struct session_header *head);
+
+/* The longest that a window waits for work of the GPU: that may be behind by the
+ * longest step. */
+static inline uint64_t session_gpu_wait_ticks(const struct session *session)
+{
+	struct session_header *head = session->head;
+	const uint64_t wait = (uint64_t)head->options.gpu_wait_ms *
+			      clock_ticks_per_second(&head->clock) / 1000;
+
+	return wait ? max_u64(wait,
+			      load_relaxed(&head->windows.longest_step_ticks))
+		    : 0;
+}
 
 /* True where it outlives its process. */
 static inline bool session_outlives(const struct session *session)

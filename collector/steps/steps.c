@@ -369,6 +369,10 @@ void steps_mark(struct session *session, struct thread *thread, uint64_t ticks)
 	if (!is_first_live(session, ticks) && step &&
 	    steps_are_recorded(session))
 		record_step(state, thread, step - 1, ticks, outer, 0);
+	if (step && ticks - state->step_start_ticks >
+			    load_relaxed(&state->longest_step_ticks))
+		store_relaxed(&state->longest_step_ticks,
+			      ticks - state->step_start_ticks);
 	state->step_start_ticks = ticks;
 	state->step_outer = python_outer(thread);
 	/* Before the first step is what comes before the loop. */
@@ -448,12 +452,15 @@ static bool is_searched(const struct step_search *search,
 	       search->tid == thread->tid && search->family == family;
 }
 
-void steps_region(struct session *session, struct thread *thread, uint64_t code)
+void steps_region(struct session *session, struct thread *thread, uint64_t code,
+		  uint32_t caller)
 {
 	struct step_search *search = &session->head->search;
 
 	if (is_searched(search, thread, SEARCH_REGIONS) &&
-	    search_step(search, code))
+	    search_step(search,
+			search_region(code, search_is_by_caller(search) ? caller
+									: 0)))
 		found_mark(session, thread, clock_ticks(), 0);
 }
 
@@ -509,7 +516,7 @@ static void end_search(struct step_search *search)
 	/* The schedule is begun anew, unless the thread has counted. */
 	if (!load_relaxed(&search->live_ticks))
 		search->passed = 0;
-	gate_mark(GATE_OMP_MARK, false);
+	gate_mark(GATE_OMP_MARK | GATE_OMP_CALLER, false);
 }
 
 static bool becomes_own(uint32_t *was)

@@ -80,9 +80,10 @@ bool steps_matches(const char *name);
 void steps_mark(struct session *session, struct thread *thread, uint64_t ticks);
 
 /* STEP_AUTO, each region or range: it may be the marker that was found.
+ * `caller`: the number of the place that it is called from, 0 unknown.
  * `prefix` as in search_name(). */
-void steps_region(struct session *session, struct thread *thread,
-		  uint64_t code);
+void steps_region(struct session *session, struct thread *thread, uint64_t code,
+		  uint32_t caller);
 void steps_range(struct session *session, struct thread *thread,
 		 const char *prefix, const char *name);
 

@@ -225,32 +225,59 @@ void proc_thread_name(uint32_t tid, char *text, size_t bytes)
 	text[strcspn(text, "\n")] = '\0';
 }
 
-/* What one cgroup folder has left: limit minus use. */
-static uint64_t left_in(const char *folder, const char *limit_file,
-			const char *use_file)
+/* --- limits of cgroups ---------------------------------------------------- */
+
+/* What one folder of a cgroup allows; UINT64_MAX without a limit. */
+typedef uint64_t cgroup_limit(const char *folder, bool is_v1);
+
+/* A number of such a file, UINT64_MAX where there is none ("max", "-1"). */
+static uint64_t cgroup_number(const char *folder, const char *file)
 {
 	char path[1024];
 	char text[64];
-	uint64_t limit;
-	uint64_t use;
 
-	log_format(path, sizeof(path), "%s/%s", folder, limit_file);
-	if (proc_read(path, text, sizeof(text)) <= 0 || text[0] == 'm')
+	log_format(path, sizeof(path), "%s/%s", folder, file);
+	if (proc_read(path, text, sizeof(text)) <= 0 || text[0] < '0' ||
+	    text[0] > '9')
 		return UINT64_MAX;
-	limit = parse_number(text);
-	log_format(path, sizeof(path), "%s/%s", folder, use_file);
-	if (proc_read(path, text, sizeof(text)) <= 0)
-		return UINT64_MAX;
-	use = parse_number(text);
+	return parse_number(text);
+}
+
+static uint64_t memory_in(const char *folder, bool is_v1)
+{
+	const uint64_t limit = cgroup_number(
+		folder, is_v1 ? "memory.limit_in_bytes" : "memory.max");
+	const uint64_t use = cgroup_number(
+		folder, is_v1 ? "memory.usage_in_bytes" : "memory.current");
+
 	/* v1 writes a huge page-aligned number for "no limit". */
-	if (limit > UINT64_MAX / 4)
+	if (limit > UINT64_MAX / 4 || use == UINT64_MAX)
 		return UINT64_MAX;
 	return limit > use ? limit - use : 0;
 }
 
+/* In percent of one processor: so much time in each period. */
+static uint64_t processors_in(const char *folder, bool is_v1)
+{
+	uint64_t quota[2];
+	char path[1024];
+
+	if (is_v1) {
+		quota[0] = cgroup_number(folder, "cpu.cfs_quota_us");
+		quota[1] = cgroup_number(folder, "cpu.cfs_period_us");
+	} else {
+		log_format(path, sizeof(path), "%s/cpu.max", folder);
+		if (proc_numbers(path, quota, 2) != 2)
+			return UINT64_MAX;
+	}
+	if (!quota[1] || quota[0] > UINT64_MAX / 100)
+		return UINT64_MAX;
+	return 100 * quota[0] / quota[1];
+}
+
 /* The smallest along `path` and its parents below `root`. */
-static uint64_t left_along(const char *root, char *path, const char *limit_file,
-			   const char *use_file)
+static uint64_t least_along(const char *root, char *path, cgroup_limit *limit,
+			    bool is_v1)
 {
 	char folder[1024];
 	uint64_t least = UINT64_MAX;
@@ -259,7 +286,7 @@ static uint64_t left_along(const char *root, char *path, const char *limit_file,
 		char *slash;
 
 		log_format(folder, sizeof(folder), "%s%s", root, path);
-		least = min_u64(least, left_in(folder, limit_file, use_file));
+		least = min_u64(least, limit(folder, is_v1));
 		slash = strrchr(path, '/');
 		if (!slash || !path[0])
 			return least;
@@ -267,14 +294,30 @@ static uint64_t left_along(const char *root, char *path, const char *limit_file,
 	}
 }
 
-uint64_t proc_memory_left(void)
+static bool is_listed(const char *controllers, const char *controller)
 {
-	char text[4096];
+	const size_t length = strlen(controller);
+
+	for (const char *at = controllers; *at; at += *at == ',') {
+		const size_t one = strcspn(at, ",");
+
+		if (one == length && !strncmp(at, controller, length))
+			return true;
+		at += one;
+	}
+	return false;
+}
+
+/* The smallest of all that this process is in. */
+static uint64_t cgroup_least(const char *controller, cgroup_limit *limit)
+{
+	char text[4096], root[64];
 	uint64_t least = UINT64_MAX;
 	char *line = text;
 
 	if (proc_read("/proc/self/cgroup", text, sizeof(text)) <= 0)
 		return UINT64_MAX;
+	log_format(root, sizeof(root), "/sys/fs/cgroup/%s", controller);
 	while (line && *line) {
 		char *end = strchr(line, '\n');
 		char *controllers = strchr(line, ':');
@@ -284,20 +327,26 @@ uint64_t proc_memory_left(void)
 			*end = '\0';
 		if (path && (!end || path < end)) {
 			*path++ = '\0';
-			if (!controllers[1])
-				least = min_u64(least,
-						left_along("/sys/fs/cgroup",
-							   path, "memory.max",
-							   "memory.current"));
-			else if (strstr(controllers + 1, "memory"))
+			if (!*++controllers)
+				least = min_u64(
+					least, least_along("/sys/fs/cgroup",
+							   path, limit, false));
+			else if (is_listed(controllers, controller))
 				least = min_u64(
 					least,
-					left_along("/sys/fs/cgroup/memory",
-						   path,
-						   "memory.limit_in_bytes",
-						   "memory.usage_in_bytes"));
+					least_along(root, path, limit, true));
 		}
 		line = end ? end + 1 : NULL;
 	}
 	return least;
+}
+
+uint64_t proc_memory_left(void)
+{
+	return cgroup_least("memory", memory_in);
+}
+
+uint64_t proc_processors_percent(void)
+{
+	return cgroup_least("cpu", processors_in);
 }

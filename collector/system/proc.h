@@ -57,4 +57,8 @@ void proc_thread_name(uint32_t tid, char *text, size_t bytes);
  * the path (v2 and v1); UINT64_MAX without a limit. */
 uint64_t proc_memory_left(void);
 
+/* How many processors' time they let it have, in percent of one; UINT64_MAX
+ * without a limit. */
+uint64_t proc_processors_percent(void);
+
 #endif

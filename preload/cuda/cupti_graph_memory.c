@@ -15,17 +15,14 @@
 
 #include "collector/system/log.h"
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#define NODES	4096u
-#define GRAPHS	1024u
-#define THREADS 1024u
-#define CALLS	4096u
+#define NODES  4096u
+#define GRAPHS 1024u
+#define CALLS  4096u
 /* Keys: a graph's handle, or its id with the first of these. */
-#define OF_ID	(UINT64_C(1) << 63)
-#define GONE	(UINT64_C(1) << 62)
-#define BUSY	(GONE - 1)
+#define OF_ID  (UINT64_C(1) << 63)
+#define GONE   (UINT64_C(1) << 62)
+#define BUSY   (GONE - 1)
 
 struct op {
 	uint64_t order, address, bytes; /* 0 bytes: it frees */
@@ -44,11 +41,8 @@ static struct {
 	_Atomic uint32_t id;
 	_Atomic uint32_t count;
 } known[GRAPHS];
-/* By thread: its number and the graph that its call has just given a node. */
-static struct {
-	_Atomic uint32_t tid;
-	_Atomic uintptr_t graph;
-} adding[THREADS];
+/* The graph that this thread's call has just given a node. */
+static _Thread_local CUgraph adding;
 /* By number: calls that made a node. */
 static _Atomic uint32_t made_node[CALLS];
 
@@ -194,15 +188,12 @@ void cupti_graph_memory_tell(CUgraph graph, uint32_t id)
 
 void cupti_graph_memory_node(const CUpti_GraphData *data)
 {
-	const uint32_t tid = (uint32_t)syscall(SYS_gettid);
-
 	if (data->nodeType != CU_GRAPH_NODE_TYPE_MEM_ALLOC &&
 	    data->nodeType != CU_GRAPH_NODE_TYPE_MEM_FREE)
 		return;
-	if (load_relaxed(&adding[tid % THREADS].graph))
+	if (adding)
 		say_short();
-	store_relaxed(&adding[tid % THREADS].tid, tid);
-	store_relaxed(&adding[tid % THREADS].graph, (uintptr_t)data->graph);
+	adding = data->graph;
 }
 
 /* The parameters of all calls of a sort begin alike, the runtime's and the
@@ -247,23 +238,20 @@ void cupti_graph_memory_call(enum cupti_memory_call call,
 {
 	const union parameters of = {.all = data->functionParams};
 	const int *result = data->functionReturnValue;
-	const uint32_t tid = (uint32_t)syscall(SYS_gettid);
-	uintptr_t graph;
+	const CUgraph graph = adding;
 	struct op op;
 
-	if (data->callbackSite != CUPTI_API_EXIT || !of.all || !result ||
-	    load_relaxed(&adding[tid % THREADS].tid) != tid)
+	if (data->callbackSite != CUPTI_API_EXIT || !of.all || !result)
 		return;
 	/* The runtime's call around the driver's finds it done. */
-	graph = atomic_exchange_explicit(&adding[tid % THREADS].graph, 0,
-					 memory_order_relaxed);
+	adding = NULL;
 	if (!graph || *result)
 		return;
 	op = op_of(call, of);
 	op.order = add_relaxed(&orders, 1);
 	store_relaxed(&made_node[data->correlationId % CALLS],
 		      data->correlationId);
-	add(graph, op);
+	add((uintptr_t)graph, op);
 }
 
 /* --- launches, on the writer's thread ------------------------------------- */

@@ -146,7 +146,7 @@ static uint64_t patience_of(const struct session *session, uint32_t kind)
 {
 	const uint64_t second = clock_ticks_per_second(&session->head->clock);
 	const uint64_t patience = PATIENCE_SECONDS * second;
-	const uint64_t wait = cupti_wait_ticks(session);
+	const uint64_t wait = session_gpu_wait_ticks(session);
 
 	/* An empty copy has none, nor has any kernel with some CUPTIs. */
 	if (known.said_no_kernels)
@@ -154,6 +154,39 @@ static uint64_t patience_of(const struct session *session, uint32_t kind)
 	return kind == GPU_LAUNCH_COPY
 		       ? min_u64(wait, patience + known.lag_ticks)
 		       : wait;
+}
+
+/* From when on that is counted: the end of the launch's window; 0 it is open. */
+static uint64_t awaited_from(const struct session *session, uint64_t ticks)
+{
+	struct window_state *windows = &session->head->windows;
+	/* ACQUIRE pairs with RELEASE in window_open(). */
+	const uint64_t opened = load_acquire(&windows->opened);
+
+	for (uint64_t i = opened; i && i + WINDOWS_MAX > opened; i--) {
+		struct window *window = &windows->window[(i - 1) % WINDOWS_MAX];
+		const uint64_t end = load_relaxed(&window->end_ticks);
+
+		if (ticks >= window->start_ticks)
+			return end ? max_u64(ticks, end) : 0;
+	}
+	return ticks;
+}
+
+/* In an open window a launch may be given up and awaited again at its end. */
+static bool is_awaited(const struct session *session, struct launch *launch)
+{
+	const uint64_t patience = patience_of(session, launch->kind);
+	const uint64_t now = clock_ticks();
+	uint64_t from = launch->ticks;
+
+	if (from + patience > now)
+		return true;
+	if (launch->kind != GPU_LAUNCH_COPY)
+		from = awaited_from(session, launch->ticks);
+	if (from && from + patience <= now)
+		launch->state = LAUNCH_NONE;
+	return from && from + patience > now;
 }
 
 static bool lacks_kernels(const struct session *session,
@@ -169,26 +202,19 @@ static bool is_outstanding(const struct session *session, struct launch *launch,
 	const uint64_t second = clock_ticks_per_second(&session->head->clock);
 
 	switch (launch->state) {
-	case LAUNCH_CALLED:
-		if (launch->ticks + patience_of(session, launch->kind) >
-		    clock_ticks())
-			return true;
-		break;
+	case LAUNCH_CALLED: return is_awaited(session, launch);
 	case LAUNCH_GRAPH:
 		/* Complete when nothing of it has come for a while, and all
 		 * kernels of which CUPTI told are there. */
 		if (launch->last_ticks + PATIENCE_SECONDS * second > flushed)
 			return true;
-		if (lacks_kernels(session, launch) &&
-		    launch->ticks + patience_of(session, launch->kind) >
-			    clock_ticks())
-			return true;
+		if (lacks_kernels(session, launch))
+			return is_awaited(session, launch);
 		*size_of_graph(launch->graph) = launch->nodes;
-		break;
+		launch->state = LAUNCH_NONE;
+		return false;
 	default: return false;
 	}
-	launch->state = LAUNCH_NONE;
-	return false;
 }
 
 /* When the oldest launch was made whose work is still to come. */
@@ -213,6 +239,8 @@ bool cupti_launches_are_under_way(const struct session *session)
 		const struct launch *launch = &known.launch[i];
 
 		if (launch->kind != GPU_LAUNCH_COPY &&
+		    launch->ticks + patience_of(session, launch->kind) >
+			    clock_ticks() &&
 		    (launch->state == LAUNCH_CALLED ||
 		     (launch->state == LAUNCH_GRAPH &&
 		      lacks_kernels(session, launch))))

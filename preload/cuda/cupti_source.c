@@ -371,7 +371,7 @@ static void force_once(const struct session *session, uint64_t window,
 		       uint64_t end)
 {
 	if (window == source.forced ||
-	    clock_ticks() < end + cupti_wait_ticks(session))
+	    clock_ticks() < end + session_gpu_wait_ticks(session))
 		return;
 	source.forced = window;
 	cupti_flush_force();
@@ -404,7 +404,7 @@ static uint64_t settled_until(const struct session *session, uint64_t flushed,
 {
 	const uint64_t second = clock_ticks_per_second(&session->head->clock);
 	const uint64_t given_up =
-		cupti_wait_ticks(session) + PATIENCE_SECONDS * second;
+		session_gpu_wait_ticks(session) + PATIENCE_SECONDS * second;
 	const uint64_t now = clock_ticks();
 	const uint64_t lent = cupti_buffers_oldest();
 	uint64_t settled = flushed;

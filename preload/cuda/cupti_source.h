@@ -100,12 +100,6 @@ void cupti_pairs_forget(void);
 
 /* Launches without their work so far; the writer's thread alone. */
 #define CUPTI_PATIENCE_SECONDS 2u
-static inline uint64_t cupti_wait_ticks(const struct session *session)
-{
-	return (uint64_t)session->head->options.gpu_wait_ms *
-	       clock_ticks_per_second(&session->head->clock) / 1000;
-}
-
 void cupti_launches_call(const struct event *call);
 void cupti_launches_work(struct session *session, const struct event *work);
 

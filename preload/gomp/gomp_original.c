@@ -18,6 +18,7 @@
 #include "collector/session/thread.h"
 #include "preload/gomp/gomp_alone.h"
 #include "preload/process/families.h"
+#include "preload/stack/callers.h"
 #include "preload/stack/unwind.h"
 
 #include <dlfcn.h>
@@ -389,6 +390,7 @@ EXPORT int dlclose(void *handle)
 	if (unlikely(!real_dlclose))
 		real_dlclose = (int (*)(void *))dlsym(RTLD_NEXT, "dlclose");
 	unwind_code_goes();
+	callers_code_goes();
 	result = real_dlclose(handle);
 	families_file_closed();
 	if (likely(!load_relaxed(&object_count)))

@@ -5,6 +5,7 @@
 #include "preload/gomp/gomp_region.h"
 
 #include "collector/steps/steps.h"
+#include "preload/stack/callers.h"
 #include "preload/stack/unwind.h"
 
 COLD void gomp_slice_stray(const struct gomp_slice *slice)
@@ -18,7 +19,8 @@ COLD void gomp_slice_stray(const struct gomp_slice *slice)
 
 /* The region is perhaps the beginning of a step, which may open or close the
  * window.  Returns the gate's bits. */
-static uint32_t mark(struct gomp_site *site, gomp_function *function)
+static uint32_t mark(struct gomp_site *site, gomp_function *function,
+		     uint32_t caller)
 {
 	struct thread *thread;
 
@@ -26,7 +28,7 @@ static uint32_t mark(struct gomp_site *site, gomp_function *function)
 		thread = hook_thread();
 		if (thread)
 			steps_region(load_relaxed(&session_here), thread,
-				     site->code);
+				     site->code, caller);
 	} else if (gomp_site_steps(site, (uint64_t)(uintptr_t)function)) {
 		thread = hook_thread();
 		if (thread)
@@ -53,13 +55,20 @@ uint32_t gomp_region_stack(uint32_t bits)
 }
 
 uint32_t gomp_region_ask(uint32_t bits, struct gomp_site *site,
-			 gomp_function *function)
+			 gomp_function *function, uint32_t *caller)
 {
+	struct thread *thread;
+
 	if (bits == GATE_UNDECIDED)
 		bits = life_decide();
 	if (bits & GATE_OMP_WATCH)
 		bits = life_begin("OpenMP region");
-	return bits & GATE_OMP_MARK ? mark(site, function) : bits;
+	if (bits & GATE_OMP_CALLER && steps_source() == STEP_AUTO) {
+		thread = hook_thread();
+		if (thread)
+			*caller = callers_number(thread, site->code);
+	}
+	return bits & GATE_OMP_MARK ? mark(site, function, *caller) : bits;
 }
 
 bool gomp_open_outlined(struct gomp_region *region, struct gomp_site *site,
@@ -102,7 +111,9 @@ COLD void gomp_region_close_thinned(struct gomp_region *region,
 					   .schedule = region->schedule};
 	struct gomp_slice slice = {.start_ticks = region->slice.start_ticks,
 				   .code = region->code,
-				   .kind = EVENT_OMP_REGION};
+				   .kind = EVENT_OMP_REGION,
+				   .sync = region->site ? region->site->sync
+							: 0};
 
 	gomp_thin_end((struct thread *)region->master, region->site, &slice,
 		      end_ticks, &detail);

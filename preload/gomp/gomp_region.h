@@ -105,9 +105,10 @@ static inline bool gomp_region_wanted(const struct gomp_site *site)
 	       !gomp_is_foreign(site);
 }
 
-/* The gate isn't simply open: decides, begins, marks.  Its bits then. */
+/* The gate isn't simply open: decides, begins, marks.  Its bits then; and the
+ * number of the place that calls, if it is known. */
 uint32_t gomp_region_ask(uint32_t bits, struct gomp_site *site,
-			 gomp_function *function);
+			 gomp_function *function, uint32_t *caller);
 
 /* The master's share ends and its wait for the team begins; both stay open till
  * the region ends.  Returns when it begins. */
@@ -144,11 +145,10 @@ static inline uint32_t gomp_distance(uint64_t code, gomp_function *function)
 }
 
 /* The region is recorded, on this record: opens its slice. */
-static inline void gomp_region_enter(struct gomp_region *region,
-				     struct thread *thread,
-				     struct gomp_site *site,
-				     gomp_function *function, void *data,
-				     enum omp_schedule schedule)
+static inline void
+gomp_region_enter(struct gomp_region *region, struct thread *thread,
+		  struct gomp_site *site, gomp_function *function, void *data,
+		  enum omp_schedule schedule, uint32_t caller)
 {
 	const uint64_t code = site->code;
 	const uint64_t number = thread_region(thread);
@@ -174,23 +174,23 @@ static inline void gomp_region_enter(struct gomp_region *region,
 		gomp_slice_pushed((struct gomp_slice){.thread = thread,
 						      .region = number,
 						      .code = code,
-						      .kind = EVENT_OMP_REGION},
+						      .kind = EVENT_OMP_REGION,
+						      .sync = (uint16_t)caller},
 				  start);
 	thread_open_in(thread, region);
 }
 
 /* True if nothing is left of the region but its mark: the program's function
  * runs without us, and no other thread is concerned. */
-static inline bool gomp_region_thins(struct gomp_region *region,
-				     struct thread *thread,
-				     const struct gomp_site *site,
-				     gomp_function *function,
-				     enum omp_schedule schedule)
+static inline bool
+gomp_region_thins(struct gomp_region *region, struct thread *thread,
+		  const struct gomp_site *site, gomp_function *function,
+		  enum omp_schedule schedule, uint32_t caller)
 {
 	const uint32_t outlined = gomp_distance(site->code, function);
 
-	region->site =
-		thin_site(thread, EVENT_OMP_REGION, site->code, outlined, 0);
+	region->site = thin_site(thread, EVENT_OMP_REGION, site->code, outlined,
+				 caller);
 	if (likely(!thin_skips(thread, region->site)))
 		return false;
 	region->is_thinned = true;
@@ -211,17 +211,17 @@ static inline bool gomp_region_open(struct gomp_region *region,
 {
 	uint32_t bits = gate_bits();
 	struct thread *thread;
-	uint32_t stack = 0;
+	uint32_t stack = 0, caller = 0;
 
 	/* The members of the last team have it. */
 	prefetch_to_write(region);
 	region->slice.thread = NULL;
 	region->site = NULL;
 	region->is_thinned = false;
-	if (unlikely(
-		    bits == GATE_UNDECIDED ||
-		    bits & (GATE_OMP_WATCH | GATE_OMP_MARK | GATE_OMP_STACK))) {
-		bits = gomp_region_ask(bits, site, function);
+	if (unlikely(bits == GATE_UNDECIDED ||
+		     bits & (GATE_OMP_WATCH | GATE_OMP_MARK | GATE_OMP_STACK |
+			     GATE_OMP_CALLER))) {
+		bits = gomp_region_ask(bits, site, function, &caller);
 		stack = gomp_region_stack(bits);
 	}
 	if (unlikely(!(bits & GATE_OMP)))
@@ -230,9 +230,10 @@ static inline bool gomp_region_open(struct gomp_region *region,
 	if (unlikely(!thread))
 		return false;
 	if (may_thin &&
-	    gomp_region_thins(region, thread, site, function, schedule))
+	    gomp_region_thins(region, thread, site, function, schedule, caller))
 		return false;
-	gomp_region_enter(region, thread, site, function, data, schedule);
+	gomp_region_enter(region, thread, site, function, data, schedule,
+			  caller);
 	region->detail.task = stack;
 	return true;
 }

@@ -34,20 +34,21 @@ void heap_start(struct session *session, bool stacks, uint32_t *base,
 		uint32_t *record)
 {
 	const struct options *options = &session->head->options;
+	const bool is_whole = options->malloc == MALLOC_ALL ||
+			      options->malloc == MALLOC_SITES;
 
 	*base = *record = 0;
 	heap.large_bytes = UINT64_MAX;
 	heap.plain = real_sizer() == REAL_SIZE_HEADER && !early_is_used();
 	heap.timed = options->malloc == MALLOC_ALL && options->malloc_duration;
 	heap.stacks = stacks;
-	heap.stacked_fast = stacks && options->malloc == MALLOC_ALL &&
-			    heap.plain && clock_uses_counter && !heap.timed;
+	heap.stacked_fast = stacks && is_whole && heap.plain &&
+			    clock_uses_counter && !heap.timed;
 	heap.sampled = options->malloc == MALLOC_SAMPLED && samples_start();
 	heap.sampled_fast = heap.sampled && heap.plain;
 	heap.sample_mean = (uint64_t)options->malloc_sample;
 	heap.fast = heap.plain && clock_uses_counter && !heap.timed &&
-		    options->malloc != MALLOC_SAMPLED &&
-		    !(stacks && options->malloc == MALLOC_ALL);
+		    options->malloc != MALLOC_SAMPLED && !(stacks && is_whole);
 	if (options->malloc == MALLOC_OFF || !can_be_counted(session))
 		return;
 	*base = GATE_HEAP;
@@ -55,7 +56,7 @@ void heap_start(struct session *session, bool stacks, uint32_t *base,
 		heap.large_bytes = (uint64_t)options->malloc_min;
 		*record = GATE_HEAP_LARGE;
 	}
-	if (options->malloc == MALLOC_ALL || heap.sampled)
+	if (is_whole || heap.sampled)
 		*record = GATE_HEAP_ALL;
 	if (options->malloc == MALLOC_ALL && options->max_overhead) {
 		/* heap_alloc() then asks each time: GATE_HEAP_THIN. */

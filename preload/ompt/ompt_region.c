@@ -95,7 +95,7 @@ static COLD uint32_t region_cold(uint32_t bits, const void *code)
 		thread = code ? hook_thread() : NULL;
 		if (thread)
 			steps_region(load_relaxed(&session_here), thread,
-				     (uint64_t)(uintptr_t)code);
+				     (uint64_t)(uintptr_t)code, 0);
 	} else if (bits & GATE_OMP_MARK &&
 		   gomp_site_steps(ompt_site(code), 0)) {
 		thread = hook_thread();

@@ -277,6 +277,8 @@ static uint32_t wanted_bits(struct session *session, uint64_t ticks,
 	steps_start(session, ticks);
 	if (steps_source() == STEP_OMP)
 		bits |= GATE_OMP_MARK;
+	if (steps_source() != STEP_AUTO)
+		bits &= ~(uint32_t)GATE_OMP_CALLER;
 	return bits;
 }
 

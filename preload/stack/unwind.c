@@ -24,7 +24,8 @@
 
 START_DATA struct unwind unwind;
 
-/* What the user wants; a sample of the heap is nothing without stacks. */
+/* What the user wants; samples and sums of the heap are nothing without
+ * stacks. */
 static bool choose(void)
 {
 	char why[LOG_LINE_BYTES];
@@ -32,7 +33,8 @@ static bool choose(void)
 	if (stack_choice_parse(process.options.stack, &unwind.choice, why,
 			       sizeof(why)))
 		return false;
-	if (process.options.malloc == MALLOC_SAMPLED &&
+	if ((process.options.malloc == MALLOC_SAMPLED ||
+	     process.options.malloc == MALLOC_SITES) &&
 	    !options_is_set(&process.options, OPTION_AT_stack))
 		unwind.choice.families = STACK_HEAP;
 	if (process.options.sample)

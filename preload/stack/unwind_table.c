@@ -10,19 +10,9 @@
  * dereferences is not: so that may be a word of the stack alone, in the forms
  * that compilers write.
  */
-#include "preload/stack/unwind_table.h"
+#include "preload/stack/unwind_entry.h"
 
 #include <elf.h>
-
-#if defined(__x86_64__)
-#define REGISTERS     17
-#define FRAME_POINTER 6
-#define STACK_POINTER 7
-#else
-#define REGISTERS     97
-#define FRAME_POINTER 29
-#define STACK_POINTER 31
-#endif
 
 /* Of what an expression may reach from the stack pointer, the frame pointer. */
 #define STACK_REACH   65536
@@ -39,11 +29,6 @@
 #define HEAD_COUNT    0x03 /* 4 bytes */
 #define HEAD_TABLE    0x3b /* from the head, 4 bytes with a sign */
 
-/* What remains to be read; nothing does after a wrong step. */
-struct reader {
-	const unsigned char *at, *end;
-};
-
 struct head {
 	uint8_t version, frame_as, count_as, table_as;
 	int32_t frame;
@@ -52,61 +37,6 @@ struct head {
 		int32_t code, entry;
 	} row[];
 };
-
-/* What entries share. */
-struct shared {
-	uint8_t code_as, data_as;
-	bool is_sized, is_signal;
-	bool says_where; /* the frame's address */
-};
-
-static void fail(struct reader *reader)
-{
-	reader->at = reader->end + 1;
-}
-
-static bool has_failed(const struct reader *reader)
-{
-	return reader->at > reader->end;
-}
-
-static bool is_at_end(const struct reader *reader)
-{
-	return reader->at >= reader->end;
-}
-
-static uint64_t take(struct reader *reader, unsigned int bytes)
-{
-	uint64_t value = 0;
-
-	if (has_failed(reader) || (size_t)(reader->end - reader->at) < bytes) {
-		fail(reader);
-		return 0;
-	}
-	for (unsigned int i = 0; i < bytes; i++)
-		value |= (uint64_t)reader->at[i] << 8 * i;
-	reader->at += bytes;
-	return value;
-}
-
-/* A LEB128 of 64 bits at most. */
-static uint64_t take_leb(struct reader *reader, bool has_sign)
-{
-	uint64_t value = 0;
-
-	for (unsigned int shift = 0; shift < 63; shift += 7) {
-		const uint64_t byte = take(reader, 1);
-
-		value |= (byte & 127) << shift;
-		if (byte & 128)
-			continue;
-		if (has_sign && byte & 64)
-			value |= ~UINT64_C(0) << (shift + 7);
-		return value;
-	}
-	fail(reader);
-	return 0;
-}
 
 static unsigned int take_register(struct reader *reader)
 {
@@ -173,10 +103,8 @@ static void pass_pointer(const struct dl_phdr_info *info, struct reader *reader,
 
 /* --- expressions -----------------------------------------------------------*/
 
-#define OP_DEREF       0x06
 #define OP_PLUS_NUMBER 0x23
 #define OP_LIT0	       0x30
-#define OP_BREG0       0x70
 
 /* Those without an operand: what computes, and neither jumps nor divides. */
 static bool is_plain(unsigned int op)
@@ -344,7 +272,8 @@ static bool is_program(struct reader reader, bool *is_said)
 
 /* The letters of "zPLR" say what comes. */
 static void pass_letters(const struct dl_phdr_info *info, struct reader *reader,
-			 const unsigned char *letter, struct shared *shared)
+			 const unsigned char *letter,
+			 struct unwind_shared *shared)
 {
 	const unsigned char *sized = NULL;
 
@@ -373,7 +302,7 @@ static void pass_letters(const struct dl_phdr_info *info, struct reader *reader,
 }
 
 static bool is_shared_part(const struct dl_phdr_info *info, uint64_t address,
-			   struct shared *shared)
+			   struct unwind_shared *shared)
 {
 	struct reader reader = memory_at(info, address);
 	const uint64_t bytes = take(&reader, 4);
@@ -393,22 +322,28 @@ static bool is_shared_part(const struct dl_phdr_info *info, uint64_t address,
 	if ((version != 1 && version != 3) || has_failed(&reader) ||
 	    reader.at - letters > 6 || (*letters && *letters != 'z'))
 		return false;
-	take_leb(&reader, false);
-	take_leb(&reader, true);
+	shared->code_unit = take_leb(&reader, false);
+	shared->data_unit = (int64_t)take_leb(&reader, true);
 	if ((version == 1 ? take(&reader, 1) : take_leb(&reader, false)) >=
 	    REGISTERS)
 		return false;
 	pass_letters(info, &reader, letters, shared);
+	shared->program = reader;
 	return !has_failed(&reader) && is_program(reader, &shared->says_where);
 }
 
-static bool is_entry(const struct dl_phdr_info *info, uint64_t address)
+/* The entry at an address.  False: it can't be followed. */
+static bool read_entry(const struct dl_phdr_info *info, uint64_t address,
+		       struct unwind_entry *entry)
 {
 	struct reader reader = memory_at(info, address);
 	const unsigned char *segment_end = reader.end;
 	const uint64_t bytes = take(&reader, 4);
-	struct shared shared = {0};
+	struct unwind_shared *shared = &entry->shared;
+	struct reader length;
 	uint64_t distance;
+
+	*entry = (struct unwind_entry){0};
 
 	if (has_failed(&reader) || bytes > (uint64_t)(reader.end - reader.at))
 		return false;
@@ -417,11 +352,15 @@ static bool is_entry(const struct dl_phdr_info *info, uint64_t address)
 	if (has_failed(&reader) || !distance ||
 	    !is_shared_part(info,
 			    address + 4 - (uint64_t)(int64_t)(int32_t)distance,
-			    &shared))
+			    shared))
 		return false;
-	pass_pointer(info, &reader, shared.code_as);
-	pass_pointer(info, &reader, shared.code_as & AS_SIZE);
-	if (shared.is_sized) {
+	pass_pointer(info, &reader, shared->code_as);
+	length = reader;
+	pass_pointer(info, &reader, shared->code_as & AS_SIZE);
+	length.end = reader.at;
+	entry->code_bytes =
+		take(&length, (unsigned int)(length.end - length.at));
+	if (shared->is_sized) {
 		const uint64_t more = take_leb(&reader, false);
 		struct reader inner = reader;
 
@@ -429,17 +368,21 @@ static bool is_entry(const struct dl_phdr_info *info, uint64_t address)
 		    more > (uint64_t)(reader.end - reader.at))
 			return false;
 		reader.at += more;
-		pass_pointer(info, &inner, shared.data_as);
+		pass_pointer(info, &inner, shared->data_as);
 		/* It looks for two numbers of an old kind there. */
 		if (has_failed(&inner) ||
-		    (shared.is_signal && segment_end - inner.at < 4))
+		    (shared->is_signal && segment_end - inner.at < 4))
 			return false;
 	}
-	return is_program(reader, &shared.says_where) && shared.says_where;
+	entry->program = reader;
+	return is_program(reader, &shared->says_where) && shared->says_where;
 }
 
-static bool is_followed(const struct dl_phdr_info *info, uint64_t head_address,
-			uint64_t head_bytes, uint64_t code)
+/* The row of the table that is to tell of an address: where the code begins, 0
+ * none, and its entry.  False: no table that libunwind and we read. */
+static bool find_row(const struct dl_phdr_info *info, uint64_t head_address,
+		     uint64_t head_bytes, uint64_t code, uint64_t *begin,
+		     uint64_t *entry)
 {
 	const struct reader there = memory_at(info, head_address);
 	const struct head *head = (const struct head *)there.at;
@@ -461,10 +404,22 @@ static bool is_followed(const struct dl_phdr_info *info, uint64_t head_address,
 		else
 			low = middle + 1;
 	}
-	return !high ||
-	       is_entry(info,
-			head_address +
-				(uint64_t)(int64_t)head->row[high - 1].entry);
+	*begin = *entry = 0;
+	if (!high)
+		return true;
+	*begin = head_address + (uint64_t)(int64_t)head->row[high - 1].code;
+	*entry = head_address + (uint64_t)(int64_t)head->row[high - 1].entry;
+	return true;
+}
+
+static bool is_followed(const struct dl_phdr_info *info, uint64_t head_address,
+			uint64_t head_bytes, uint64_t code)
+{
+	uint64_t begin, at;
+	struct unwind_entry entry;
+
+	return find_row(info, head_address, head_bytes, code, &begin, &at) &&
+	       (!begin || read_entry(info, at, &entry));
 }
 
 bool unwind_table_holds(const struct dl_phdr_info *info, uint64_t code)
@@ -485,4 +440,21 @@ bool unwind_table_holds(const struct dl_phdr_info *info, uint64_t code)
 	return !is_here ||
 	       (head && is_followed(info, info->dlpi_addr + head->p_vaddr,
 				    head->p_memsz, code));
+}
+
+bool unwind_entry_find(const struct dl_phdr_info *info, uint64_t code,
+		       struct unwind_entry *entry, uint64_t *begin)
+{
+	const ElfW(Phdr) *head = NULL;
+	uint64_t at;
+
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		if (info->dlpi_phdr[i].p_type == PT_GNU_EH_FRAME)
+			head = &info->dlpi_phdr[i];
+	}
+	return head &&
+	       find_row(info, info->dlpi_addr + head->p_vaddr, head->p_memsz,
+			code, begin, &at) &&
+	       *begin && read_entry(info, at, entry) &&
+	       code - *begin < entry->code_bytes;
 }

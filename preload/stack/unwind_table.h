@@ -18,6 +18,28 @@
 /* False: `code` lies in this file, and its entry can't be followed. */
 bool unwind_table_holds(const struct dl_phdr_info *info, uint64_t code);
 
+/* Where a caller's register was put away. */
+enum unwind_saved {
+	UNWIND_KEPT,	   /* nowhere: it has the caller's value */
+	UNWIND_AT_FRAME,   /* so far from the frame's address, */
+	UNWIND_AT_POINTER, /* ... from the frame pointer */
+	UNWIND_LOST
+};
+
+/* How the frame of one address is left; the frame's address is that of the
+ * stack pointer, or of the frame pointer, and a distance, or lies there. */
+struct unwind_rule {
+	bool is_by_pointer, is_there;
+	uint8_t pointer, back; /* enum unwind_saved: of the frame pointer, of
+				  the return address */
+	int32_t distance, pointer_at, back_at;
+};
+
+/* The rule for `code`, of a file that holds it.  False: it has none of this
+ * kind. */
+bool unwind_table_rule(const struct dl_phdr_info *info, uint64_t code,
+		       struct unwind_rule *rule);
+
 /* What libunwind gave to dl_iterate_phdr(). */
 struct unwind_visit {
 	int (*visit)(struct dl_phdr_info *info, size_t size, void *arg);

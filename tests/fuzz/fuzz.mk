@@ -21,7 +21,7 @@ fuzzers: $(FUZZERS)
 # What turns buffers into events, and the lengths of all versions of CUPTI.
 $(O)/tests/fuzz/fuzz_cupti: $(O)/tests/fake_gpu/sim_record.o $(addprefix \
 	$(O)/preload/cuda/cupti_,buffers.o clock.o library.o record.o side.o source.o \
-	versions.o)
+	launches.o graphs.o graph_memory.o)
 $(O)/tests/fuzz/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(UNIT_OBJECTS)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer,address,undefined $(LDFLAGS) \

@@ -13,11 +13,13 @@
  *	alloc_sites churn BLOCKS	three sizes, known sums
  *	alloc_sites maps		mmap() and its family
  *	alloc_sites handed BLOCKS	another thread frees half of them
+ *	alloc_sites crowd BLOCKS	four threads free what others made
  *	alloc_sites sizes		1 byte to 100 MB, at least 24 MB each
  */
 #include "traceprof.h"
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
@@ -286,6 +288,30 @@ static NOINLINE void handed(int blocks)
 		free(kept[i]);
 }
 
+#define CROWD 4
+static void *_Atomic shared[64];
+
+/* Each frees what another left, as soon as that is there. */
+static void *exchange(void *arg)
+{
+	for (int i = 0; i < *(int *)arg; i++)
+		free(atomic_exchange(&shared[i % 64],
+				     malloc(16 + (size_t)i % 500)));
+	return NULL;
+}
+
+static NOINLINE void crowd(int blocks)
+{
+	pthread_t thread[CROWD];
+
+	for (int i = 0; i < CROWD; i++)
+		pthread_create(&thread[i], NULL, exchange, &blocks);
+	for (int i = 0; i < CROWD; i++)
+		pthread_join(thread[i], NULL);
+	for (int i = 0; i < 64; i++)
+		free(shared[i]);
+}
+
 static NOINLINE char *map_site(size_t pages)
 {
 	return mmap(NULL, pages * 4096, PROT_READ | PROT_WRITE,
@@ -339,6 +365,8 @@ int main(int argc, char **argv)
 		maps();
 	else if (!strcmp(mode, "handed"))
 		handed(count);
+	else if (!strcmp(mode, "crowd"))
+		crowd(count);
 	else if (!strcmp(mode, "churn"))
 		churn(count);
 	else

@@ -9,6 +9,7 @@
 #include "by_hand.h"
 #include "confined.h"
 
+#include <omp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -55,6 +56,21 @@ static void *exit_elsewhere(void *unused)
 {
 	(void)unused;
 	exit(6);
+}
+
+/* In a task that a worker runs while it waits for the region's end. */
+static void exit_in_task(void)
+{
+#pragma omp parallel num_threads(2)
+	if (!omp_get_thread_num()) {
+#pragma omp task
+		{
+			usleep(2000);
+			exit(7);
+		}
+		for (;;)
+			pause();
+	}
 }
 
 static void on_terminate(int number)
@@ -193,6 +209,8 @@ static void leave(const char *way)
 		pthread_create(&thread, NULL, exit_elsewhere, NULL);
 		pthread_join(thread, NULL);
 	}
+	if (strcmp(way, "task") == 0)
+		exit_in_task();
 	if (strcmp(way, "pthread_exit") == 0) {
 		pthread_create(&thread, NULL, outlive_main, NULL);
 		pthread_exit(NULL);

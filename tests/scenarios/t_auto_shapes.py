@@ -55,6 +55,25 @@ def test_boosting_of_several_classes():
     expect_shape("trees_of_classes", 20, "gradients", (20,))
 
 
+def test_one_region_that_is_called_from_several_places():
+    """Two passes of a filter and what follows them; from one place nothing tells."""
+    program = kernels()
+    for settings in ({}, {"TRACEPROF_MAX_OVERHEAD": "1"}):
+        run = same(program, "filters", env=settings)
+        expect_equal(run.trace.steps(), list(range(60)), "steps")
+        regions = run.trace.regions("sweep")
+        expect_equal(len(regions), 180, "regions")
+        for number, step in enumerate(run.trace.slices("ProfilerStep#*")):
+            inside = [region for region in regions
+                      if step["ts"] <= region["ts"] < step["ts"] + step["dur"]]
+            expect_equal(inside, regions[3 * number:3 * number + 3], f"step {number}")
+    for size in (60, 3000):
+        window = same(program, "filters", str(size), env=SCHEDULE)
+        expect_equal([trace.steps() for trace in window.traces], [[3, 4]], "window")
+        expect_equal(len(window.trace.regions("sweep")), 6, "regions of two steps")
+    expect_equal(same(program, "passes").trace.steps(), [], "steps of one place")
+
+
 def test_regions_that_are_thinned_are_seen_to_the_last():
     """Their last marks wait in the thread's record when the run ends."""
     program = kernels()

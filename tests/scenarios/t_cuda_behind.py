@@ -76,6 +76,14 @@ def test_nothing_is_withheld():
                  run.stderr)
 
 
+def test_the_wait_is_as_long_as_a_step():
+    """Kernels that end half a second after their step of 0.8 s."""
+    run = behind(4, 3, 0, 800000, 1500, SIMGPU_LATENCY_NS=1300 * MS, TRACEPROF_WAIT=1,
+                 TRACEPROF_ACTIVE=1, TRACEPROF_REPEAT=1, TRACEPROF_GPU_WAIT_MS=50,
+                 SIMGPU_WITHHOLD=0)
+    expect_equal([len(kernels(trace)) for trace in run.traces], [3], run.stderr)
+
+
 def test_what_does_not_come_in_time_is_said():
     """An hour of kernel: nothing of the window is there, and everybody says so."""
     need("cuda_behind")

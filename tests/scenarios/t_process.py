@@ -199,6 +199,18 @@ def test_exit_of_another_thread():
     check_exit("thread")
 
 
+def test_exit_in_a_task():
+    """Its thread's wait ends where the task begins, not at a call in it."""
+    trace = same("exits", "task", env={"TRACEPROF_WAITS": "1"}).trace
+    ran, = trace.explicit_tasks()
+    slept, = trace.slices("wait: usleep")
+    wait, = [one for one in trace.waits("region end") if one["tid"] == ran["tid"]
+             and one["args"]["region"] == ran["args"]["region"]]
+    expect(wait["dur"] < ran["ts"] - wait["ts"] + 0.01 and ran["ts"] < slept["ts"],
+           wait, ran, slept)
+    expect_equal(ran["args"].get("finished"), "false", "the task's end")
+
+
 def test_pthread_exit_of_main():
     check_exit("pthread_exit")
 

@@ -326,6 +326,34 @@ def test_a_machine_that_is_busy_is_said():
         expect_equal(rules(made(steps, ours), causes=False)[0], first, waited)
 
 
+def few_threads(team, cpus=16, others=0, used=1, **more):
+    """40 regions of 1 ms, on a machine of 16 processors."""
+    events = []
+    for number in range(40):
+        at = number * 1000
+        events.append(slice_("f [omp parallel #1]", at, 990, omp="parallel",
+                             region=number + 1, team=team))
+        for member in range(team):
+            events.append(slice_("f [omp parallel #1]", at, 990, 700 + member, omp="task",
+                                 region=number + 1, team=team))
+    ns = 40 * 10**6
+    return rules(made(events, {"cpus": cpus, **more, "scheduled": {
+        "ran_ns": ns, "waited_ns": 0, "processors_ns": 16 * ns,
+        "others_ns": int(others * ns), "program_ns": int(used * ns)}}))
+
+
+def test_few_threads():
+    """Where processors have nothing to do that the program may use."""
+    expect_equal(few_threads(1), ["few-threads"])
+    expect_equal(few_threads(4, used=4), ["few-threads"])
+    expect_equal(few_threads(8, used=8), [], "two threads of each core")
+    expect_equal(few_threads(1, others=15), [], "others use them")
+    expect_equal(few_threads(1, used=8), [], "the program has more threads")
+    expect_equal(few_threads(1, cpus=1), [], "it may use one")
+    expect_equal(few_threads(1, cpu_limit_percent=100), [], "its cgroup lets it have one")
+    expect_equal(few_threads(4, used=2, cpu_limit_percent=200), ["oversubscribed"])
+
+
 def test_what_comes_after_the_detail_is_not_judged():
     """Behind TRACEPROF_MAX_MB there are steps, but nothing in them."""
     events = idle_gpu() + [step_(number, number * 1000, 1000) for number in range(10, 100)]

@@ -390,6 +390,39 @@ static int pipeline(void)
 	return 0;
 }
 
+/* Three passes of one loop: only who calls it tells them apart. */
+__attribute__((noinline)) static void across(void)
+{
+	sweep();
+	__asm__ volatile("");
+}
+
+__attribute__((noinline)) static void along(void)
+{
+	sweep();
+	__asm__ volatile("");
+}
+
+static int filters(void)
+{
+	fill();
+	for (int t = 0; t < size; t++) {
+		across();
+		along();
+		sweep();
+	}
+	return size;
+}
+
+/* The same from one place: nothing tells. */
+static int passes(void)
+{
+	fill();
+	for (int t = 0; t < size * 3; t++)
+		sweep();
+	return size;
+}
+
 static const struct program programs[] = {
 	{"jacobi", jacobi, 150},
 	{"conjugate_gradient", conjugate_gradient, 120},
@@ -408,6 +441,8 @@ static const struct program programs[] = {
 	{"lattice", lattice, 300},
 	{"least_squares", least_squares, 30},
 	{"mixture", mixture, 100},
+	{"filters", filters, 60},
+	{"passes", passes, 60},
 	{"breadth_first", breadth_first, 0},
 	{"pipeline", pipeline, 0},
 };

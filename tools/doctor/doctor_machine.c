@@ -177,18 +177,16 @@ static void look_at_memory(struct doctor *doctor)
 
 static void look_at_processors(struct doctor *doctor)
 {
-	char text[128] = "";
-	long long quota = 0, period = 0;
+	const uint64_t percent = proc_processors_percent();
 	cpu_set_t allowed;
 	int count = 0;
 
 	if (!sched_getaffinity(0, sizeof(allowed), &allowed))
 		count = CPU_COUNT(&allowed);
-	if (proc_read("/sys/fs/cgroup/cpu.max", text, sizeof(text)) > 0 &&
-	    sscanf(text, "%lld %lld", &quota, &period) == 2 && period > 0)
+	if (percent != UINT64_MAX)
 		doctor_say(doctor, DOCTOR_NOTE, "processors", NULL,
 			   "%d may be used, of them %.1f by the cgroup's limit",
-			   count, (double)quota / (double)period);
+			   count, (double)percent / 100);
 	else if (count == 1)
 		doctor_say(doctor, DOCTOR_NOTE, "processors", NULL,
 			   "one: the trace is written in the program's time");

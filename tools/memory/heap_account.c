@@ -33,6 +33,7 @@ struct replay {
 	uint32_t *touched; /* sites since the last point */
 	size_t touched_count, touched_capacity;
 	size_t point;
+	bool has_peak; /* the sums that are read */
 };
 
 static size_t slot_of(const struct blocks *blocks, uint64_t address,
@@ -360,6 +361,92 @@ static void make_block(struct replay *replay, const struct heap_event *event)
 	born(replay, touch(replay, number), event);
 }
 
+/* The sums of a stack, which the writer made. */
+static void take_site(struct replay *replay, const struct heap_part *row)
+{
+	struct heap_account *account = replay->account;
+	struct heap_site *site;
+
+	if (account->log->is_left_out && account->log->is_left_out[row->stack])
+		return;
+	site = touch(replay,
+		     site_number(account, row->stack, account->log->row_space));
+	if (replay->has_peak) {
+		site->peak = row->peak;
+		site->peak_blocks = row->peak_blocks;
+	}
+	site->calls += row->calls;
+	site->bytes += row->bytes;
+	site->frees += row->frees;
+	site->live += row->live;
+	site->live_blocks += row->blocks;
+	site->temporary += row->temporary;
+	site->foreign += row->foreign;
+}
+
+static void take_row(struct replay *replay, const struct heap_part *row)
+{
+	struct heap_sum *sum =
+		&replay->account->sums[replay->account->log->row_space];
+
+	if (!row->is_all) {
+		take_site(replay, row);
+		return;
+	}
+	replay->has_peak = row->peak_number > 0;
+	if (replay->has_peak) {
+		sum->peak = row->peak;
+		sum->peak_ns = row->peak_ns;
+		sum->peak_number = (uint64_t)row->peak_number;
+	}
+	sum->calls += row->calls;
+	sum->bytes += row->bytes;
+	sum->frees += row->frees;
+	sum->live += row->live;
+	sum->live_blocks += row->blocks;
+	sum->temporary += row->temporary;
+	sum->foreign += row->foreign;
+	sum->strange_frees += row->strange;
+	for (int i = 0; i < HEAP_SIZES; i++)
+		sum->sizes[i] += row->sizes[i];
+}
+
+/* Those before an event; the next. */
+static size_t take_rows(struct replay *replay, size_t at, int64_t until_ns)
+{
+	const struct heap_log *log = replay->account->log;
+
+	for (; at < log->row_count && log->rows[at].ts_ns < until_ns; at++) {
+		close_points(replay, log->rows[at].ts_ns);
+		take_row(replay, &log->rows[at]);
+	}
+	return at;
+}
+
+/* Of some stacks alone: what they hold of the peak, and in all. */
+static void sum_those_left(struct heap_account *account)
+{
+	struct heap_sum *sum = &account->sums[account->log->row_space];
+	const int64_t peak_ns = sum->peak_ns;
+	int64_t *const live_at = sum->live_at;
+
+	*sum = (struct heap_sum){.peak_ns = peak_ns, .live_at = live_at};
+	for (size_t i = 0; i < heap_account_sites(account); i++) {
+		const struct heap_site *site = heap_account_site(account, i);
+
+		if (site->space != account->log->row_space)
+			continue;
+		sum->calls += site->calls;
+		sum->bytes += site->bytes;
+		sum->frees += site->frees;
+		sum->live += site->live;
+		sum->live_blocks += site->live_blocks;
+		sum->peak += site->peak;
+		sum->temporary += site->temporary;
+		sum->foreign += site->foreign;
+	}
+}
+
 static void set_points(struct heap_account *account)
 {
 	const struct heap_log *log = account->log;
@@ -388,6 +475,7 @@ void heap_account_make(struct heap_account *account, const struct heap_log *log,
 		       int64_t from_ns, int64_t to_ns)
 {
 	struct replay replay = {.account = account};
+	size_t row = 0;
 
 	memset(account, 0, sizeof(*account));
 	account->log = log;
@@ -401,6 +489,7 @@ void heap_account_make(struct heap_account *account, const struct heap_log *log,
 
 		if (event->ts_ns < from_ns || event->ts_ns > to_ns)
 			continue;
+		row = take_rows(&replay, row, event->ts_ns);
 		close_points(&replay, event->ts_ns);
 		if (log->spaces[event->space].type == HEAP_TYPE_MAPPED) {
 			if (event->bytes < 0)
@@ -420,6 +509,7 @@ void heap_account_make(struct heap_account *account, const struct heap_log *log,
 				? 0
 				: event->address;
 	}
+	take_rows(&replay, row, INT64_MAX);
 	close_points(&replay, INT64_MAX);
 	for (size_t i = 0; i < heap_account_sites(account); i++) {
 		struct heap_site *site = heap_account_site(account, i);
@@ -431,6 +521,8 @@ void heap_account_make(struct heap_account *account, const struct heap_log *log,
 			site->peak_blocks = site->live_blocks;
 		}
 	}
+	if (log->row_count && log->is_left_out)
+		sum_those_left(account);
 	free(replay.last);
 	free(replay.touched);
 	free(replay.blocks.table);

@@ -9,8 +9,6 @@
 
 #include "tools/memory/heap_log.h"
 
-#define HEAP_SIZES 48 /* powers of two */
-
 /* What is live after a step; only where it changed. */
 struct heap_point {
 	uint32_t step;

@@ -161,6 +161,70 @@ static void take_block(struct heap_log *log, const struct trace_event *event)
 	take_reserved(&log->spaces[block->space], event);
 }
 
+static int64_t number_of(const struct trace_event *event, const char *key)
+{
+	int64_t number;
+
+	return trace_event_integer(event, key, &number) ? number : 0;
+}
+
+/* As site_json.c writes them. */
+static void take_sums(struct heap_part *row, const struct trace_event *event)
+{
+	const struct trace_value sums = trace_event_arg(event, "sums");
+	int64_t *const into[] = {
+		&row->calls,   &row->bytes,  &row->frees,
+		&row->live,    &row->blocks, &row->temporary,
+		&row->foreign, &row->peak,   &row->peak_blocks,
+	};
+	char *at = sums.type == TRACE_STRING ? (char *)sums.text : "";
+
+	for (size_t i = 0; *at && i < sizeof(into) / sizeof(into[0]); i++)
+		*into[i] = strtoll(at, &at, 10);
+}
+
+/* "5:12 6:1" */
+static void take_sizes(struct heap_part *row, const struct trace_event *event)
+{
+	const struct trace_value sizes = trace_event_arg(event, "sizes");
+	char *at = sizes.type == TRACE_STRING ? (char *)sizes.text : "";
+
+	while (*at) {
+		const unsigned long class = strtoul(at, &at, 10);
+
+		if (*at++ != ':')
+			return;
+		row->sizes[class < HEAP_SIZES ? class : HEAP_SIZES - 1] +=
+			strtoll(at, &at, 10);
+	}
+}
+
+static void take_row(struct heap_log *log, const struct trace_event *event)
+{
+	const struct trace_value peak_ts = trace_event_arg(event, "peak_ts");
+	struct heap_part row = {
+		.ts_ns = event->ts_ns,
+		.order = (uint32_t)log->row_count,
+		.is_all = trace_value_is(&event->field[FIELD_NAME],
+					 "[memory] sites"),
+		.stack = take_stack(log, event),
+		.peak_number = number_of(event, "peak_number"),
+		.strange = number_of(event, "unknown_frees"),
+		.lost = number_of(event, "lost"),
+	};
+
+	if (peak_ts.type == TRACE_NUMBER)
+		row.peak_ns = (int64_t)(strtod(peak_ts.text, NULL) * 1e3);
+	take_sums(&row, event);
+	take_sizes(&row, event);
+	log->has_stacks |= row.stack != 0;
+	log->row_space = space_number(log, event);
+	log->lost += row.lost;
+	log->rows = memory_grow(log->rows, log->row_count, &log->row_capacity,
+				sizeof(log->rows[0]));
+	log->rows[log->row_count++] = row;
+}
+
 static void take_step(struct heap_log *log, const struct trace_event *event)
 {
 	const char *name = event->field[FIELD_NAME].text;
@@ -183,6 +247,11 @@ static void on_event(void *arg, const struct trace_event *event)
 
 	if (event->ts_state != TIME_GOOD && event->ts_state != TIME_FINE)
 		return;
+	if (trace_value_is(&event->field[FIELD_NAME], "[memory] site") ||
+	    trace_value_is(&event->field[FIELD_NAME], "[memory] sites")) {
+		take_row(log, event);
+		return;
+	}
 	if (event->field[FIELD_NAME].type == TRACE_STRING &&
 	    !strncmp(event->field[FIELD_NAME].text, "[memory]", 8)) {
 		take_block(log, event);
@@ -250,6 +319,15 @@ static int by_time(const void *a, const void *b)
 	return one->order < other->order ? -1 : 1;
 }
 
+static int by_row(const void *a, const void *b)
+{
+	const struct heap_part *one = a, *other = b;
+
+	if (one->ts_ns != other->ts_ns)
+		return one->ts_ns < other->ts_ns ? -1 : 1;
+	return one->order < other->order ? -1 : 1;
+}
+
 static int by_step(const void *a, const void *b)
 {
 	const struct heap_step *one = a, *other = b;
@@ -298,6 +376,8 @@ int heap_log_read(struct heap_log *log, const char *path, const char *debug_dir)
 		take_thinned(log);
 	if (log->count)
 		qsort(log->events, log->count, sizeof(log->events[0]), by_time);
+	if (log->row_count)
+		qsort(log->rows, log->row_count, sizeof(log->rows[0]), by_row);
 	if (log->step_count)
 		qsort(log->steps, log->step_count, sizeof(log->steps[0]),
 		      by_step);
@@ -373,6 +453,7 @@ void heap_log_free(struct heap_log *log)
 		free(frame->source);
 	}
 	free(log->events);
+	free(log->rows);
 	free(log->steps);
 	free(log->frame_list);
 	free(log->is_left_out);

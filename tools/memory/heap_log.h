@@ -16,6 +16,7 @@
 #include "tools/util/text_buffer.h"
 
 #define HEAP_SPACES_MAX	 64
+#define HEAP_SIZES	 48 /* powers of two */
 
 /* A memory of its own: the host's is Device Type 0; and those that no trace has
  * a type for.  DRIVER: of a device, what an allocator there gets in pieces. */
@@ -40,6 +41,17 @@ struct heap_event {
 	int64_t blocks; /* that it stands for: more than one of a sample */
 };
 
+/* What changed of a stack since its row before, or (without one) what there is
+ * of all together: TRACEPROF_MALLOC=sites. */
+struct heap_part {
+	int64_t ts_ns;
+	uint32_t stack, order;
+	bool is_all;
+	int64_t calls, bytes, frees, live, blocks, temporary, foreign;
+	int64_t peak, peak_blocks, peak_number, peak_ns, strange, lost;
+	int64_t sizes[HEAP_SIZES]; /* of all */
+};
+
 struct heap_step {
 	int64_t number, start_ns, end_ns;
 };
@@ -62,6 +74,10 @@ struct heap_stack {
 struct heap_log {
 	struct heap_event *events;
 	size_t count, capacity;
+	struct heap_part *rows; /* of the host's heap, in place of events */
+	size_t row_count, row_capacity;
+	uint32_t row_space;
+	int64_t lost; /* blocks that no row has */
 	struct heap_step *steps;
 	size_t step_count, step_capacity;
 	struct heap_space spaces[HEAP_SPACES_MAX];

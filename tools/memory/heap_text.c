@@ -284,6 +284,11 @@ static void print_limits(const struct heap_view *view, FILE *out)
 			"sampled, one block in %s on average: amounts are "
 			"estimates\n",
 			quantity_bytes((double)log->sample_bytes).text);
+	if (log->lost > 0)
+		fprintf(out,
+			"%" PRId64 " calls are in no sum: the writer had no "
+			"memory for them\n",
+			log->lost);
 	if (log->thinned_mask)
 		fprintf(out,
 			"thinned by TRACEPROF_MAX_OVERHEAD, one block in "
@@ -318,7 +323,7 @@ static void print_limits(const struct heap_view *view, FILE *out)
 void heap_print_text(struct heap_view *view, FILE *out)
 {
 	fprintf(out, "%s\n", view->file);
-	if (!view->log->count)
+	if (!view->log->count && !view->log->row_count)
 		fputs("no memory events in this trace\n", out);
 	for (uint32_t i = 0; i < view->log->space_count; i++)
 		print_space(view, i, out);

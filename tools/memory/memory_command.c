@@ -175,6 +175,16 @@ static int open_file(struct memory_file *file, const char *path,
 		heap_log_free(&file->log);
 		return EXIT_UNREADABLE;
 	}
+	if (file->log.row_count &&
+	    (arguments->from_s >= 0 || arguments->first_step >= 0)) {
+		fprintf(stderr,
+			"traceprof memory: %s: its heap is sums alone "
+			"(TRACEPROF_MALLOC=sites): --steps and --time need "
+			"TRACEPROF_MALLOC=all\n",
+			path);
+		heap_log_free(&file->log);
+		return EXIT_UNREADABLE;
+	}
 	if (arguments->module)
 		heap_log_only(&file->log, arguments->module);
 	find_span(arguments, &file->log, &from_ns, &to_ns);
@@ -295,7 +305,7 @@ int memory_command(int argc, char **argv)
 		.doc = "Who held the memory at its peak and holds it at the "
 		       "end, what grows from step to step, and who allocates "
 		       "most, by call stack: record with TRACEPROF_STACK=heap "
-		       "and TRACEPROF_MALLOC=all or sampled.\vEnds with 3 when "
+		       "and TRACEPROF_MALLOC=all, sites or sampled.\vEnds with 3 when "
 		       "a file cannot be read.",
 	};
 	struct memory_arguments arguments = {

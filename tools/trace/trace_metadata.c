@@ -65,6 +65,8 @@ static const struct {
 	{"scheduled.waited_ns", FIELD(unscheduled_ns), ENTRY_INTEGER},
 	{"scheduled.processors_ns", FIELD(processors_ns), ENTRY_INTEGER},
 	{"scheduled.others_ns", FIELD(others_ns), ENTRY_INTEGER},
+	{"scheduled.program_ns", FIELD(program_ns), ENTRY_INTEGER},
+	{"cpu_limit_percent", FIELD(cpu_limit_percent), ENTRY_INTEGER},
 	{"cost.hooks_ns", FIELD(hooks_ns), ENTRY_INTEGER},
 	{"cost.writer_ns", FIELD(writer_ns), ENTRY_INTEGER},
 	{"options.SKIP_FIRST", FIELD(schedule), ENTRY_SUM},
@@ -163,4 +165,25 @@ double trace_metadata_others(const struct trace_metadata *metadata)
 	return metadata->processors_ns > 0 && others > 0
 		       ? others / (double)metadata->processors_ns
 		       : 0;
+}
+
+double trace_metadata_idle(const struct trace_metadata *metadata)
+{
+	const double all = (double)metadata->processors_ns;
+
+	if (all <= 0 || metadata->others_ns < 0 || metadata->program_ns < 0)
+		return 0;
+	return (all - (double)metadata->others_ns -
+		(double)metadata->program_ns) /
+	       all;
+}
+
+int64_t trace_metadata_processors(const struct trace_metadata *metadata)
+{
+	const int64_t limit = metadata->cpu_limit_percent;
+
+	if (metadata->cpus <= 0)
+		return 0;
+	return limit > 0 && limit / 100 < metadata->cpus ? (limit + 99) / 100
+							 : metadata->cpus;
 }

@@ -41,6 +41,8 @@ struct trace_metadata {
 	int64_t cpus;			  /* that the process may run on */
 	int64_t ran_ns, unscheduled_ns;	  /* of the program's first thread */
 	int64_t processors_ns, others_ns; /* of all; what others had */
+	int64_t program_ns;		  /* what the program had */
+	int64_t cpu_limit_percent;	  /* by a cgroup, -1 none */
 	int64_t gpu_missing; /* records of a GPU that came to nothing */
 	bool is_cupti;	     /* a GPU's work is recorded */
 	bool is_unfinished, is_recovered;
@@ -59,5 +61,12 @@ double trace_metadata_unscheduled(const struct trace_metadata *metadata);
 
 /* How much of the machine's processors other programs had; 0 not known. */
 double trace_metadata_others(const struct trace_metadata *metadata);
+
+/* How many of the machine's processors had nothing to do, of 1; 0 not known. */
+double trace_metadata_idle(const struct trace_metadata *metadata);
+
+/* On how many processors the program could run at a time, by its mask and its
+ * cgroup's limit; 0 not known. */
+int64_t trace_metadata_processors(const struct trace_metadata *metadata);
 
 #endif

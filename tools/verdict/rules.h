@@ -39,6 +39,8 @@
 #define SHORT_REGION_NS	   50000 /* some ten times what a fork costs */
 #define SHORT_REGIONS_MIN  100
 #define FORK_SHARE_MIN	   0.30 /* of a region, not spent in work */
+#define FEW_THREADS_MIN	   4	/* processors for each thread of a team */
+#define FEW_THREADS_LOOSE  0.5	/* processors */
 #define IDLE_WORK_MAX	   0.02 /* of the busiest thread's */
 #define IDLE_PARTS_MIN	   10
 
@@ -93,6 +95,7 @@ bool rule_critical(const struct verdict_facts *, struct finding *);
 bool rule_short_regions(const struct verdict_facts *, struct finding *);
 bool rule_oversubscribed(const struct verdict_facts *, struct finding *);
 bool rule_idle_threads(const struct verdict_facts *, struct finding *);
+bool rule_few_threads(const struct verdict_facts *, struct finding *);
 bool rule_churn(const struct verdict_facts *, struct finding *);
 bool rule_large_blocks(const struct verdict_facts *, struct finding *);
 bool rule_growth(const struct verdict_facts *, struct finding *);

@@ -372,7 +372,7 @@ bool rule_oversubscribed(const struct verdict_facts *facts,
 			 struct finding *finding)
 {
 	const struct split *split = &facts->split;
-	const int64_t cpus = facts->metadata->cpus;
+	const int64_t cpus = trace_metadata_processors(facts->metadata);
 	int64_t most_ns, threads = members_of(facts->timeline, &most_ns);
 	const int64_t team = facts->timeline->team_max;
 	const double omp = (double)split->ns[SHARE_OMP_WORK] +
@@ -451,5 +451,76 @@ bool rule_idle_threads(const struct verdict_facts *facts,
 			    "threads.");
 	say_place(facts, finding, split->steps[0].start_ns, first,
 		  TIMELINE_NONE);
+	return true;
+}
+
+/* What a larger team would save of a region; 0 where the time of one processor
+ * and more has gone elsewhere, or the team is small for a reason that is seen:
+ * two threads of a core may be as slow as one. */
+static double saved_by_threads(const struct region_total *region,
+			       int64_t unused)
+{
+	const double team = team_of(region);
+	const double larger = team + (double)unused;
+
+	if (!region->calls || is_short(region) ||
+	    (region->team_max > 1 && larger < FEW_THREADS_MIN * team))
+		return 0;
+	return (double)region->work_ns * (1 / team - 1 / larger);
+}
+
+/* How many processors nobody used, of those that the program may run on, while
+ * it used no more than its teams do. */
+static int64_t free_processors(const struct verdict_facts *facts)
+{
+	const struct trace_metadata *metadata = facts->metadata;
+	const int64_t cpus = trace_metadata_processors(metadata);
+	const int64_t team = facts->timeline->team_max;
+	const double idle = trace_metadata_idle(metadata);
+	if (cpus <= team || idle <= 0 ||
+	    (double)metadata->program_ns >
+		    ((double)team + FEW_THREADS_LOOSE) * (double)facts->wall_ns)
+		return 0;
+	return (int64_t)(idle * (double)cpus + FEW_THREADS_LOOSE / 2);
+}
+
+bool rule_few_threads(const struct verdict_facts *facts,
+		      struct finding *finding)
+{
+	const int64_t unused = free_processors(facts);
+	const struct region_total *worst = NULL;
+	double most = 0, *parts;
+
+	if (unused <= 0)
+		return false;
+	parts = parts_in_steps(facts);
+	for (size_t at = 0; at < facts->region_count; at++) {
+		const struct region_total *region = &facts->regions[at];
+		const double saved = weight_of(facts, region, parts) *
+				     saved_by_threads(region, unused);
+
+		finding->saved_ns += saved;
+		if (saved > most) {
+			most = saved;
+			worst = region;
+		}
+	}
+	free(parts);
+	if (!worst || !is_worth(facts, finding->saved_ns, SHARE_HIGH_MIN))
+		return false;
+	say(&finding->figure,
+	    "%s runs on %" PRId64 " thread%s, while %" PRId64 " of %" PRId64
+	    " processors had nothing to do",
+	    short_name(worst->name).text, worst->team_max,
+	    worst->team_max == 1 ? "" : "s", unused,
+	    trace_metadata_processors(facts->metadata));
+	say(&finding->threshold,
+	    "a team of one, or of a quarter of them, and %.0f %% of the step",
+	    100 * SHARE_HIGH_MIN);
+	say(&finding->next,
+	    "set OMP_NUM_THREADS to %" PRId64 " or less, if the work is "
+	    "enough for them; torchrun and batch systems set it to 1.",
+	    worst->team_max + unused);
+	say_region(facts, finding, worst);
 	return true;
 }

@@ -37,6 +37,7 @@ const struct rule verdict_rules[] = {
 	{"throttled", rule_throttled, true, false},
 	{"oversubscribed", rule_oversubscribed, true, false},
 	{"idle-threads", rule_idle_threads, false, false},
+	{"few-threads", rule_few_threads, false, false},
 	{"imbalance", rule_imbalance, false, false},
 	{"critical", rule_critical, false, false},
 	{"barrier", rule_barrier, false, false},

@@ -7,6 +7,7 @@
 #include "writer/gpu/gpu.h"
 #include "writer/draw/flame.h"
 #include "writer/draw/heap_counter.h"
+#include "writer/draw/heap_sites.h"
 #include "writer/draw/last_step.h"
 #include "writer/draw/task_sums.h"
 
@@ -106,6 +107,15 @@ static void end_wait(struct writer_state *state, struct ring_reader *reader,
 	reader->pending = (struct pending_wait){0};
 }
 
+/* Something that the thread began in its wait, if it has one: the wait ends
+ * there at the latest. */
+static void cut_wait(struct pending_wait *wait, uint64_t start_ticks)
+{
+	if (wait->region && start_ticks >= wait->start_ticks &&
+	    (!wait->until_ticks || start_ticks < wait->until_ticks))
+		wait->until_ticks = start_ticks;
+}
+
 /* The thread went on: where does its wait end?  A slice that lies in the wait
  * is a task that ran meanwhile, and its outer slices, which began before it,
  * come after it; so until the region's end is passed, only note the place. */
@@ -120,9 +130,7 @@ static void meet_wait(struct writer_state *state, struct ring_reader *reader,
 		end_wait(state, reader, end->end_ticks);
 		return;
 	}
-	if (event->start_ticks >= wait->start_ticks &&
-	    (!wait->until_ticks || event->start_ticks < wait->until_ticks))
-		wait->until_ticks = event->start_ticks;
+	cut_wait(wait, event->start_ticks);
 	if (event->kind != EVENT_OMP_IMPLICIT)
 		return;
 	/* Its place is needed for the next one. */
@@ -187,12 +195,17 @@ bool draw_event(struct writer_state *state, struct ring_reader *reader,
 	struct event ended;
 	bool is_written;
 
+	if (heap_sites_are_kept(state) &&
+	    (event->kind == EVENT_HEAP_ALLOC || event->kind == EVENT_HEAP_FREE))
+		return heap_sites_take(state, reader, event);
 	event = last_step_see(reader, event, &ended);
 	if (reader->pending.region && clip_is_on_lane(event->kind))
 		meet_wait(state, reader, event);
 	is_written = write(state, reader, event, &span);
 	if (event->kind == EVENT_HEAP_ALLOC || event->kind == EVENT_HEAP_FREE)
 		heap_counter_draw(state, span.start_ns);
+	if (event->kind == EVENT_STEP)
+		heap_sites_step(state, event->end_ticks);
 	begin_wait(state, reader, event);
 	return is_written;
 }
@@ -282,6 +295,8 @@ static void write_deferred_one(struct writer_state *state,
 
 	if (!is_deferred(state, event, end_ticks))
 		return;
+	if (clip_is_on_lane(event->kind))
+		cut_wait(&reader->pending, event->start_ticks);
 	write(state, reader, event, &span);
 	strike(open, count, event);
 }
@@ -342,12 +357,33 @@ static uint32_t draw_calls(struct writer_state *state,
 	return left;
 }
 
+/* The wait that the thread is in, unless a task or a call that it began since
+ * is open. */
+static void draw_pending(struct writer_state *state, struct ring_reader *reader,
+			 const struct open_slice *open, uint32_t count,
+			 const struct python_call *call, uint32_t calls,
+			 uint64_t end_ticks)
+{
+	struct pending_wait *wait = &reader->pending;
+	const struct region_end *end =
+		region_join_find(&state->regions, wait->region);
+
+	if (!wait->region)
+		return;
+	while (count--)
+		cut_wait(wait, open[count].start_ticks);
+	while (calls--)
+		cut_wait(wait, call[calls].start_ticks);
+	write_wait(state, reader,
+		   region_join_until(wait, end ? end->end_ticks : end_ticks),
+		   !end && !wait->until_ticks);
+	*wait = (struct pending_wait){0};
+}
+
 static void draw_open_ring(struct writer_state *state,
 			   struct ring_reader *reader, uint64_t end_ticks)
 {
 	struct open_slice open[OPEN_SLICES_MAX];
-	struct pending_wait *wait = &reader->pending;
-	const struct region_end *end;
 	struct python_stack *stack =
 		python_stack_of(state->session, reader->thread);
 	/* ACQUIRE pairs with RELEASE in python_calls.c: the calls. */
@@ -360,14 +396,8 @@ static void draw_open_ring(struct writer_state *state,
 	       look_at_open(reader->thread, count, &open[count]))
 		count++;
 	write_deferred(state, reader, open, count, end_ticks);
-	if (wait->region) {
-		end = region_join_find(&state->regions, wait->region);
-		write_wait(state, reader,
-			   region_join_until(wait,
-					     end ? end->end_ticks : end_ticks),
-			   !end && !wait->until_ticks);
-		*wait = (struct pending_wait){0};
-	}
+	draw_pending(state, reader, open, count, stack ? stack->call : NULL,
+		     calls, end_ticks);
 	/* Innermost first, as they would have ended, but a share before the
 	 * wait that began when it ended. */
 	while (count--) {

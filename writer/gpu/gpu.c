@@ -160,14 +160,6 @@ static bool lacks_device(const struct writer_state *state,
 	return clock_ticks() < *until;
 }
 
-static uint64_t wait_ticks(const struct writer_state *state)
-{
-	const struct session_header *head = state->session->head;
-
-	return (uint64_t)head->options.gpu_wait_ms *
-	       clock_ticks_per_second(&head->clock) / 1000;
-}
-
 /* Its launch may still come. */
 static bool is_young(const struct writer_state *state,
 		     const struct event *event)
@@ -177,7 +169,9 @@ static bool is_young(const struct writer_state *state,
 	const uint64_t patience = seconds_to_ticks(state, PATIENCE_SECONDS);
 
 	return may_wait(state) && event->end_ticks + patience > settled &&
-	       event->end_ticks + patience + wait_ticks(state) > clock_ticks();
+	       event->end_ticks + patience +
+			       session_gpu_wait_ticks(state->session) >
+		       clock_ticks();
 }
 
 /* Its end: drawn, if it lies in the window that is written. */
@@ -386,7 +380,8 @@ bool gpu_is_settled(struct writer_state *state, uint64_t end_ticks)
 
 	return !state->is_live || !load_relaxed(&gpu_state->is_live) ||
 	       load_relaxed(&gpu_state->settled_ticks) >= end_ticks ||
-	       clock_ticks() > end_ticks + wait_ticks(state) +
+	       clock_ticks() > end_ticks +
+				       session_gpu_wait_ticks(state->session) +
 				       seconds_to_ticks(state, HANG_SECONDS);
 }
 

@@ -49,14 +49,15 @@ bool chunk_prefault_extend(struct chunk_prefault *prefault,
 {
 	const struct session_header *head = session->head;
 	const unsigned int made = load_relaxed(&head->chunk_count);
+	const bool is_heavy = head->options.malloc == MALLOC_ALL ||
+			      head->options.malloc == MALLOC_SITES;
 	unsigned int wanted;
 
 	chunk_prefault_refill(prefault, session);
 	if (is_behind(session, in_rings(session)))
 		return false;
 	/* Not all: names and new threads need room that isn't in chunks. */
-	wanted = chunks_of(head->ceiling_bytes /
-			   (head->options.malloc == MALLOC_ALL ? 4 : 16));
+	wanted = chunks_of(head->ceiling_bytes / (is_heavy ? 4 : 16));
 	if (made >= wanted)
 		return false;
 	pool_reserve(session, load_relaxed(&head->free_chunk_count) +

@@ -26,6 +26,7 @@
 #include "writer/state/totals.h"
 
 struct gpu;
+struct heap_sites;
 struct history;
 struct room;
 struct step_finder;
@@ -73,6 +74,7 @@ struct ring_reader {
 	int64_t heap_live;
 	uint64_t marks_taken;	/* of calls that were thinned */
 	uint64_t heap_taken[2]; /* of those of the heap */
+	uint64_t heap_last;	/* block, if its last call made one */
 	struct step_content step;
 
 	/* Its lanes in the file. */
@@ -174,12 +176,13 @@ struct writer_state {
 	uint64_t checkpoint_ns;	       /* CLOCK_MONOTONIC */
 
 	/* Parts that not every run has, each made by its own folder. */
-	struct gpu *gpu;	    /* NULL until there are records of GPUs */
-	struct history *history;    /* NULL without a flight recorder */
-	struct room *room;	    /* NULL: events are written down at once */
-	struct hash_index stacks;   /* struct drawn_stack, by id */
-	struct hash_index tasks;    /* struct task_sums, by tid */
-	struct step_finder *finder; /* NULL: no step is searched for */
+	struct gpu *gpu;	  /* NULL until there are records of GPUs */
+	struct history *history;  /* NULL without a flight recorder */
+	struct room *room;	  /* NULL: events are written down at once */
+	struct hash_index stacks; /* struct drawn_stack, by id */
+	struct hash_index tasks;  /* struct task_sums, by tid */
+	struct heap_sites *heap_sites; /* NULL: not in that mode */
+	struct step_finder *finder;    /* NULL: no step is searched for */
 	struct forward_table *forward; /* NULL: no operator yet */
 };
 

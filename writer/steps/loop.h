@@ -15,7 +15,8 @@ struct loop_mark {
 	uint64_t id;	/* of the site, any number */
 	uint64_t ticks; /* when it was hit; never less than the one before */
 	uint64_t end_ticks;
-	uint64_t note; /* the caller's own */
+	uint64_t note;	 /* for those who keep marks, not for the search: */
+	uint64_t caller; /* ... where a region was called from, 0 unknown */
 };
 
 struct loop_level {

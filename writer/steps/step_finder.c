@@ -173,6 +173,8 @@ static void hand_marker(struct writer_state *state)
 		search->passed = 0; /* the program's own count from 0 */
 	else if (search->family == SEARCH_REGIONS)
 		gate_mark(GATE_OMP_MARK, true);
+	if (!search_is_by_caller(search))
+		gate_mark(GATE_OMP_CALLER, false);
 }
 
 void step_found(struct writer_state *state, struct step_marks *stream,
@@ -287,9 +289,9 @@ static void try_streams(struct writer_state *state, bool is_now)
 		step_look_now(state);
 }
 
-static const struct step_marks *largest(const struct step_finder *finder)
+static struct step_marks *largest(struct step_finder *finder)
 {
-	const struct step_marks *best = NULL;
+	struct step_marks *best = NULL;
 
 	for (size_t i = 0; i < finder->stream_count; i++) {
 		if (!best || finder->streams[i].count > best->count)
@@ -323,6 +325,7 @@ static void give_up(struct writer_state *state)
 	struct step_finder *finder = state->finder;
 	struct step_search *search = step_search_of(state);
 
+	gate_mark(GATE_OMP_CALLER, false);
 	if (!search->is_whole)
 		count_missed(state);
 	steps_give_up(state->session,

@@ -77,11 +77,14 @@ static void think_again(struct writer_state *state)
 {
 	struct step_finder *finder = state->finder;
 	struct step_marks *stream = finder->of;
+	const bool is_by_caller = stream->is_by_caller;
 	struct step_look look;
 	struct loop_nest nest;
 
 	while (!finder->is_sure && step_next_look(state, stream, &look)) {
 		stream->is_found = !step_marks_find_at(stream, &look, &nest);
+		if (!stream->is_found && stream->is_by_caller != is_by_caller)
+			step_marks_tell_callers(stream);
 		if (stream->is_found &&
 		    nest.level[nest.step].key != finder->level.key) {
 			take_back(state);

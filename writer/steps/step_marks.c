@@ -27,6 +27,7 @@ bool step_marks_read(const struct session *session, const struct event *event,
 	case EVENT_OMP_REGION:
 		*family = SEARCH_REGIONS;
 		mark->id = event->omp.code;
+		mark->caller = event->omp.sync;
 		mark->note =
 			(uint64_t)event->outlined_offset << 32 | event->extra;
 		return mark->id != 0;
@@ -67,6 +68,8 @@ size_t step_marks_add(struct step_marks *marks, const struct loop_mark *mark)
 		;
 	memmove(all + at + 1, all + at, (marks->count - at) * sizeof(*mark));
 	all[at] = *mark;
+	if (marks->is_by_caller)
+		all[at].id = search_region(mark->id, (uint32_t)mark->caller);
 	marks->count++;
 	note_look(marks, mark->end_ticks);
 	return at;
@@ -212,10 +215,31 @@ static int find(const struct loop_mark *marks, size_t count,
 	return rc;
 }
 
-int step_marks_find(const struct step_marks *marks, size_t count,
-		    struct loop_nest *nest)
+void step_marks_tell_callers(struct step_marks *marks)
 {
-	return find(step_marks(marks), count, nest);
+	struct loop_mark *all = step_marks(marks);
+
+	for (size_t i = 0; i < marks->count; i++)
+		all[i].id = search_region(all[i].id, (uint32_t)all[i].caller);
+	marks->is_by_caller = !marks->is_by_caller;
+}
+
+/* Each call's place is known, and most follow one of the same site. */
+static bool may_tell_callers(const struct step_marks *marks, size_t count)
+{
+	const struct loop_mark *all = step_marks(marks);
+	bool has_several = false;
+	size_t again = 0;
+
+	if (marks->family != SEARCH_REGIONS || !count || !all[0].caller)
+		return false;
+	for (size_t i = 1; i < count; i++) {
+		if (!all[i].caller)
+			return false;
+		again += all[i].id == all[i - 1].id;
+		has_several |= all[i].caller != all[i - 1].caller;
+	}
+	return has_several && again * 2 >= count;
 }
 
 /* Where the nest's marks lie among all. */
@@ -228,8 +252,8 @@ static void put_back(const uint32_t *place, struct loop_nest *nest)
 	}
 }
 
-int step_marks_find_at(const struct step_marks *marks,
-		       const struct step_look *look, struct loop_nest *nest)
+static int find_at(const struct step_marks *marks, const struct step_look *look,
+		   struct loop_nest *nest)
 {
 	const struct loop_mark *all = step_marks(marks);
 	struct array room = {0};
@@ -239,7 +263,7 @@ int step_marks_find_at(const struct step_marks *marks,
 	int rc;
 
 	if (marks->family == SEARCH_CALLS)
-		return step_marks_find(marks, look->count, nest);
+		return find(all, look->count, nest);
 	/* What was around others then had not come yet. */
 	if (array_reserve(&room,
 			  look->count * (sizeof(*came) + sizeof(*place))))
@@ -256,6 +280,41 @@ int step_marks_find_at(const struct step_marks *marks,
 	put_back(place, nest);
 	array_free(&room);
 	return rc;
+}
+
+/* Over all of the first marks, or those that had come at a look. */
+static int find_either(struct step_marks *marks, size_t count,
+		       const struct step_look *look, struct loop_nest *nest)
+{
+	struct loop_nest other;
+	int rc;
+
+	if (marks->is_by_caller)
+		step_marks_tell_callers(marks);
+	rc = look ? find_at(marks, look, nest)
+		  : find(step_marks(marks), count, nest);
+	if (rc != -ENOENT || !may_tell_callers(marks, count))
+		return rc;
+	step_marks_tell_callers(marks);
+	rc = look ? find_at(marks, look, &other)
+		  : find(step_marks(marks), count, &other);
+	if (rc)
+		step_marks_tell_callers(marks);
+	else
+		*nest = other;
+	return rc;
+}
+
+int step_marks_find(struct step_marks *marks, size_t count,
+		    struct loop_nest *nest)
+{
+	return find_either(marks, count, NULL, nest);
+}
+
+int step_marks_find_at(struct step_marks *marks, const struct step_look *look,
+		       struct loop_nest *nest)
+{
+	return find_either(marks, look->count, look, nest);
 }
 
 /* All turns of a level of which it is known how to tell its hits. */
@@ -307,14 +366,26 @@ static uint64_t moved(uint64_t code, uint64_t distance)
 	return code + (uint64_t)(int64_t)(int32_t)(uint32_t)distance;
 }
 
+/* What names a region, however it is told from others. */
+static uint64_t code_of(const struct step_marks *marks, size_t at)
+{
+	const struct loop_mark *mark = step_marks(marks) + at;
+
+	return marks->is_by_caller
+		       ? search_region(mark->id, (uint32_t)mark->caller)
+		       : mark->id;
+}
+
 static struct code_name *region_of(const struct step_marks *marks, size_t at,
 				   struct naming *naming)
 {
 	const struct loop_mark *mark = step_marks(marks) + at;
 	const uint64_t outlined = mark->note >> 32;
 
-	return naming_find(naming, mark->id, moved(mark->id, mark->note),
-			   outlined ? moved(mark->id, outlined) : 0);
+	const uint64_t code = code_of(marks, at);
+
+	return naming_find(naming, code, moved(code, mark->note),
+			   outlined ? moved(code, outlined) : 0);
 }
 
 /* --- a level that was named ----------------------------------------------- */
@@ -409,7 +480,7 @@ bool step_marks_find_wanted(const struct step_marks *marks,
 	return true;
 }
 
-bool step_marks_find_told(const struct step_marks *marks,
+bool step_marks_find_told(struct step_marks *marks,
 			  const struct step_search *told,
 			  struct loop_level *found)
 {
@@ -417,6 +488,8 @@ bool step_marks_find_told(const struct step_marks *marks,
 
 	if (told->context > SEARCH_CONTEXT_MAX)
 		return false;
+	if (search_is_by_caller(told) != marks->is_by_caller)
+		step_marks_tell_callers(marks);
 	*found = (struct loop_level){.id = told->id,
 				     .context = told->context,
 				     .key = told->key,
@@ -548,6 +621,8 @@ void step_marks_setting(const struct step_marks *marks,
 	size_t len;
 
 	text[0] = '\0';
+	if (marks->is_by_caller)
+		return; /* the name alone doesn't tell */
 	setting_name(marks, level->first, naming, name, sizeof(name));
 	len = strlen(name);
 	if (level->context || len < 2 || name[len - 1] != '"')

@@ -34,6 +34,7 @@ struct step_marks {
 	struct step_look look[STEP_LOOKS_MAX]; /* those that are due, */
 	size_t looks;			       /* ... oldest first */
 	bool is_found;			       /* by the last look */
+	bool is_by_caller; /* its ids tell where regions were called from */
 	struct loop_choice choice;
 };
 
@@ -89,12 +90,17 @@ uint64_t step_marks_hits(const struct step_marks *marks,
 			 const struct loop_level *level, uint64_t ticks,
 			 size_t *last);
 
+/* From now on sites are told apart by where they were called from, or no more.
+ */
+void step_marks_tell_callers(struct step_marks *marks);
+
 /* loop_nest_find() over the first `count` of them; and over those that had come
- * at a look. */
-int step_marks_find(const struct step_marks *marks, size_t count,
+ * at a look.  Where the regions alone tell nothing, they are told apart by
+ * where they were called from, and stay so if that tells. */
+int step_marks_find(struct step_marks *marks, size_t count,
 		    struct loop_nest *nest);
-int step_marks_find_at(const struct step_marks *marks,
-		       const struct step_look *look, struct loop_nest *nest);
+int step_marks_find_at(struct step_marks *marks, const struct step_look *look,
+		       struct loop_nest *nest);
 
 /* The same for ranges that are called like a step, by their names alone. */
 bool step_marks_find_range(const struct step_marks *marks,
@@ -107,7 +113,7 @@ bool step_marks_find_wanted(const struct step_marks *marks,
 			    struct naming *naming, struct loop_level *found);
 
 /* The level that was found before the program was killed. */
-bool step_marks_find_told(const struct step_marks *marks,
+bool step_marks_find_told(struct step_marks *marks,
 			  const struct step_search *told,
 			  struct loop_level *found);
 

@@ -89,8 +89,7 @@ void step_say_own(struct writer_state *state, bool is_counted_on)
 }
 
 /* Levels that may be the step: those that were weighed, or what came most. */
-static size_t likeliest(const struct step_marks *stream,
-			struct loop_level found[2])
+static size_t likeliest(struct step_marks *stream, struct loop_level found[2])
 {
 	struct loop_nest nest;
 	size_t count = 0;
@@ -105,9 +104,8 @@ static size_t likeliest(const struct step_marks *stream,
 }
 
 /* " TRACEPROF_STEP=omp:update for 40 steps, TRACEPROF_STEP=omp:loss for 60" */
-static void add_likeliest(struct writer_state *state,
-			  const struct step_marks *stream, char *text,
-			  size_t bytes)
+static void add_likeliest(struct writer_state *state, struct step_marks *stream,
+			  char *text, size_t bytes)
 {
 	struct loop_level found[2];
 	const size_t count = stream ? likeliest(stream, found) : 0;
@@ -128,7 +126,7 @@ static void add_likeliest(struct writer_state *state,
 		log_format(text, bytes, "TRACEPROF_STEP=omp:NAME");
 }
 
-void step_say_none(struct writer_state *state, const struct step_marks *stream,
+void step_say_none(struct writer_state *state, struct step_marks *stream,
 		   const char *what)
 {
 	char likely[400];

@@ -18,7 +18,7 @@ void step_say_own(struct writer_state *state, bool is_counted_on);
 
 /* `what` follows: what becomes of the run. */
 /* ... and what would decide it, of the stream that tells most; NULL none. */
-void step_say_none(struct writer_state *state, const struct step_marks *stream,
+void step_say_none(struct writer_state *state, struct step_marks *stream,
 		   const char *what);
 
 #endif

@@ -117,6 +117,9 @@
 #define SCHEMA_MEMORY		    "[memory]"
 #define SCHEMA_PINNED		    "[memory] pinned"
 #define SCHEMA_MAPPED		    "[memory] mapped"
+/* The heap's sums, by call stack and of all together. */
+#define SCHEMA_SITE		    "[memory] site"
+#define SCHEMA_SITES_ALL	    "[memory] sites"
 #define SCHEMA_DRIVER_MEMORY	    "[memory] driver"
 #define SCHEMA_ITERATION_START	    "Iteration Start: PyTorch Profiler"
 #define SCHEMA_WINDOW_END	    "Record Window End"
@@ -145,6 +148,14 @@
 #define SCHEMA_OP_COUNT		    "Op count"
 #define SCHEMA_STACK		    "stack"
 #define SCHEMA_WEIGHED		    "Weighed"
+/* "calls bytes frees live blocks temporary foreign peak peak_blocks", zeros at
+ * the end left out. */
+#define SCHEMA_SUMS		    "sums"
+#define SCHEMA_SITE_PEAK_NUMBER	    "peak_number"
+#define SCHEMA_SITE_PEAK_TIME	    "peak_ts"
+#define SCHEMA_SITE_STRANGE	    "unknown_frees"
+#define SCHEMA_SITE_LOST	    "lost"
+#define SCHEMA_SITE_SIZES	    "sizes"
 #define SCHEMA_SAMPLES		    "samples"
 #define SCHEMA_SELF		    "self_us"
 #define SCHEMA_AT		    "at"

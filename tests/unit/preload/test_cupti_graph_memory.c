@@ -11,6 +11,7 @@
 #include "tests/unit/session_fixture.h"
 #include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 /* As the table has them. */
 enum { PLACES = 4096, GRAPHS = 1024, EACH = 4, ROUNDS = 200 };
@@ -30,26 +31,41 @@ static uint64_t bytes_at(uint64_t address)
 	return address * 3 + 1;
 }
 
-/* As CUPTI calls back while a thread makes a graph with so many blocks, makes
- * it executable and destroys the one that it was made of. */
+static CUgraph handle_of(uintptr_t number)
+{
+	return (CUgraph)number;
+}
+
+/* As CUPTI calls back in a call that gives a graph an allocation. */
+static void call_begins(CUgraph graph)
+{
+	cupti_graph_memory_node(&(CUpti_GraphData){
+		.graph = graph, .nodeType = CU_GRAPH_NODE_TYPE_MEM_ALLOC});
+}
+
+static void call_ends(CUdeviceptr address)
+{
+	int result = 0;
+	cuMemAllocAsync_params params = {.dptr = &address,
+					 .bytesize = bytes_at(address)};
+
+	cupti_graph_memory_call(
+		CUPTI_ALLOC,
+		&(CUpti_CallbackData){.callbackSite = CUPTI_API_EXIT,
+				      .functionParams = &params,
+				      .functionReturnValue = &result});
+}
+
+/* A thread makes a graph with so many blocks, makes it executable and destroys
+ * the one that it was made of. */
 static void graph_comes(uint32_t id, unsigned int blocks)
 {
-	CUgraph handle = (CUgraph)(uintptr_t)0x1000;
-	CUpti_GraphData node = {.graph = handle,
-				.nodeType = CU_GRAPH_NODE_TYPE_MEM_ALLOC};
-	int result = 0;
+	CUgraph handle = handle_of(0x1000);
 
 	cupti_graph_memory_begins(handle);
 	for (unsigned int i = 0; i < blocks; i++) {
-		CUdeviceptr address = (CUdeviceptr)id * 1000 + i;
-		cuMemAllocAsync_params params = {.dptr = &address,
-						 .bytesize = bytes_at(address)};
-		CUpti_CallbackData call = {.callbackSite = CUPTI_API_EXIT,
-					   .functionParams = &params,
-					   .functionReturnValue = &result};
-
-		cupti_graph_memory_node(&node);
-		cupti_graph_memory_call(CUPTI_ALLOC, &call);
+		call_begins(handle);
+		call_ends((CUdeviceptr)id * 1000 + i);
 	}
 	cupti_graph_memory_tell(handle, id);
 	cupti_graph_memory_begins(handle);
@@ -169,12 +185,47 @@ static void no_block_is_half_of_another(void **state)
 	fixture_end(session);
 }
 
+static void *another_call(void *like)
+{
+	*(bool *)like = gettid() % GRAPHS == getpid() % GRAPHS;
+	if (*(bool *)like) {
+		call_begins(handle_of(0x2000));
+		call_ends(2000);
+	}
+	return NULL;
+}
+
+/* In the middle of a call another thread makes one of its own, whichever number
+ * the kernel has given it. */
+static void two_calls_at_once(void **state)
+{
+	struct session *session = begin();
+	bool is_like = false;
+
+	(void)state;
+	call_begins(handle_of(0x1000));
+	while (!is_like) {
+		pthread_t other;
+
+		pthread_create(&other, NULL, another_call, &is_like);
+		pthread_join(other, NULL);
+	}
+	call_ends(1000);
+	for (uint32_t id = 1; id <= 2; id++) {
+		cupti_graph_memory_tell(handle_of(id * 0x1000), id);
+		assert_int_equal(launch(id, id), 1);
+	}
+	assert_false(is_said(session));
+	fixture_end(session);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_place_that_is_taken_again_is_said),
 		cmocka_unit_test(too_many_graphs_are_said),
 		cmocka_unit_test(no_block_is_half_of_another),
+		cmocka_unit_test(two_calls_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -103,6 +103,63 @@ static void what_compilers_write(void **state)
 	assert_true(holds());
 }
 
+#if defined(__x86_64__)
+static struct unwind_rule rule_at(uint64_t distance, bool is_there)
+{
+	const struct dl_phdr_info info = {
+		.dlpi_addr = (uintptr_t)memory,
+		.dlpi_phdr = parts,
+		.dlpi_phnum = 2,
+	};
+	struct unwind_rule rule = {0};
+
+	assert_int_equal(
+		unwind_table_rule(&info, (uintptr_t)memory + CODE_AT + distance,
+				  &rule),
+		is_there);
+	return rule;
+}
+
+static void how_a_frame_is_left(void **state)
+{
+	struct unwind_rule rule = rule_at(0, true);
+
+	(void)state;
+	assert_int_equal(rule.distance, 8);
+	assert_int_equal(rule.pointer, UNWIND_KEPT);
+	assert_int_equal(rule.back_at, -8);
+	rule = rule_at(1, true);
+	assert_false(rule.is_by_pointer);
+	assert_int_equal(rule.distance, 16);
+	assert_int_equal(rule.pointer, UNWIND_AT_FRAME);
+	assert_int_equal(rule.pointer_at, -16);
+	rule_at(64, false);
+	/* By the frame pointer, and back behind it. */
+	INSTRUCTIONS("\x42\x0a\x0d\6\x0e\x20\x41\x0b\x41\xc6");
+	rule = rule_at(2, true);
+	assert_true(rule.is_by_pointer);
+	assert_int_equal(rule.distance, 32);
+	rule = rule_at(3, true);
+	assert_false(rule.is_by_pointer);
+	assert_int_equal(rule.distance, 8);
+	/* A function that aligns its stack. */
+	INSTRUCTIONS("\x10" FRAME "\2" BFRAME "\0\x0f\3" BFRAME "\x78\x06");
+	rule = rule_at(9, true);
+	assert_true(rule.is_by_pointer && rule.is_there);
+	assert_int_equal(rule.distance, -8);
+	assert_int_equal(rule.pointer, UNWIND_AT_POINTER);
+	/* What it doesn't know: another register, another expression. */
+	INSTRUCTIONS("\x0d\3");
+	rule_at(9, false);
+	INSTRUCTIONS("\x0f\5" BSTACK "\x38\x06\x23\x08");
+	rule_at(9, false);
+	INSTRUCTIONS("\x0b");
+	rule_at(9, false);
+	INSTRUCTIONS("\x07\x10");
+	rule_at(9, false);
+}
+#endif
+
 static void other_files_are_none_of_its_business(void **state)
 {
 	const struct dl_phdr_info info = {.dlpi_addr = (uintptr_t)memory,
@@ -211,6 +268,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(what_compilers_write, build),
+#if defined(__x86_64__)
+		cmocka_unit_test_setup(how_a_frame_is_left, build),
+#endif
 		cmocka_unit_test_setup(other_files_are_none_of_its_business,
 				       build),
 		cmocka_unit_test(lengths_and_pointers),

@@ -179,6 +179,28 @@ static void a_wait_without_its_regions_end_is_counted(void **state)
 	sample_end(&sample);
 }
 
+/* It is open at the end, and what it did in it was seen. */
+static void a_workers_wait_ends_with_an_open_task(void **state)
+{
+	struct sample sample;
+	struct writer_state writer_state;
+	struct thread *worker;
+
+	(void)state;
+	sample_begin(&sample);
+	sample_session(&sample);
+	sample_window(&sample, 0);
+	worker = sample_thread(&sample, 101);
+	assert_int_equal(pass_start(&writer_state, sample.session, true), 0);
+	push_omp(&sample, worker, EVENT_OMP_IMPLICIT, 1, 1, 110, 200);
+	thread_open(worker, EVENT_OMP_EXPLICIT, sample.zero + 250, 0, 7, 1, 0);
+	push_omp(&sample, worker, EVENT_OMP_WAIT, 1, 1, 300, 400);
+	finish(&sample, &writer_state, 2000);
+	sample_assert_json(sample_text(&sample));
+	assert_slice(sample.text, "region end wait", 101, 200, 250);
+	sample_end(&sample);
+}
+
 /* A master's region, its share and its wait come as one event; and while they
  * are open the share's end is where the wait began. */
 static void a_region_brings_its_masters_share(void **state)
@@ -535,6 +557,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_scope_makes_a_whole_file),
 		cmocka_unit_test(a_workers_wait_ends_with_the_region),
+		cmocka_unit_test(a_workers_wait_ends_with_an_open_task),
 		cmocka_unit_test(a_region_brings_its_masters_share),
 		cmocka_unit_test(a_wait_without_its_regions_end_is_counted),
 		cmocka_unit_test(events_go_to_the_window_they_began_in),

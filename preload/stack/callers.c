@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* callers.c - a walk up the main thread's stack; see callers.h. */
+#include "preload/stack/callers.h"
+
+#include "collector/control/search.h"
+#include "collector/session/gate.h"
+#include "preload/stack/unwind.h"
+#include "preload/stack/unwind_table.h"
+#include <dlfcn.h>
+#include <elf.h>
+#include <string.h>
+
+/* Frames above the one that calls. */
+#define DEPTH	    8u
+#define FRAMES_MOST (DEPTH + 8u) /* ours and that one, too */
+#define RULES	    1024u	 /* powers of two */
+#define PLACES	    512u
+/* No thread's stack but the main one's lies so near to its end: the kernel
+ * leaves a gap of 128 MiB. */
+#define STACK_MOST  (UINT64_C(64) << 20)
+/* Looks, each at twice as many calls, whether they tell anything. */
+#define LOOK_FIRST  64u
+#define LOOK_ALONE  4096u
+#define LOOK_LAST   65536u
+
+struct known_rule {
+	uint64_t code; /* 0 none */
+	bool is_none;
+	struct unwind_rule rule;
+};
+
+/* The main thread's own. */
+struct callers {
+	int (*find_object)(void *code, struct dl_find_object *found);
+	uint64_t stack_end;
+	struct known_rule rules[RULES];
+	uint64_t places[PLACES]; /* by hash, 0 none; and their numbers */
+	uint8_t number[PLACES];
+	uint32_t last;	      /* number that was given */
+	uint64_t site, place; /* the call before, and where it came from */
+	uint64_t calls, next_look;
+	uint64_t again, changes; /* at the same site; since the last look */
+};
+
+static struct callers callers;
+static _Atomic bool code_went;
+
+COLD bool callers_start(void)
+{
+	void *stack_end = dlsym(RTLD_DEFAULT, "__libc_stack_end");
+
+	*(void **)&callers.find_object = dlsym(RTLD_DEFAULT, "_dl_find_object");
+	if (stack_end)
+		callers.stack_end = *(uint64_t *)stack_end;
+	callers.next_look = LOOK_FIRST;
+	return callers.find_object && callers.stack_end;
+}
+
+void callers_code_goes(void)
+{
+	store_relaxed(&code_went, true);
+}
+
+void callers_forget(void)
+{
+	if (callers.last)
+		memset(callers.places, 0, sizeof(callers.places));
+	callers.last = 0;
+	callers.site = callers.place = 0;
+	callers.calls = callers.again = callers.changes = 0;
+}
+
+static bool look_up(uint64_t code, struct unwind_rule *rule)
+{
+	struct dl_find_object found;
+	struct dl_phdr_info info;
+	const ElfW(Ehdr) * head;
+
+	if (callers.find_object((void *)(uintptr_t)code, &found))
+		return false;
+	head = found.dlfo_map_start;
+	if (memcmp(head->e_ident, ELFMAG, SELFMAG) ||
+	    head->e_phentsize != sizeof(ElfW(Phdr)))
+		return false;
+	info = (struct dl_phdr_info){
+		.dlpi_addr = found.dlfo_link_map->l_addr,
+		.dlpi_phdr = (const ElfW(Phdr) *)((const char *)head +
+						  head->e_phoff),
+		.dlpi_phnum = head->e_phnum,
+	};
+	return unwind_table_rule(&info, code, rule);
+}
+
+/* NULL: there is none. */
+static const struct unwind_rule *rule_of(uint64_t code)
+{
+	struct known_rule *known =
+		&callers.rules[(code * UINT64_C(0x9e3779b97f4a7c15) >> 32) %
+			       RULES];
+
+	if (unlikely(known->code != code)) {
+		known->is_none = !look_up(code, &known->rule);
+		known->code = code;
+	}
+	return known->is_none ? NULL : &known->rule;
+}
+
+struct place {
+	uint64_t code, stack, frame; /* program counter and two registers */
+};
+
+static bool read_word(uint64_t from, uint64_t at, uint64_t *word)
+{
+	if (at < from || at > callers.stack_end - sizeof(*word) || at % 8)
+		return false;
+	*word = *(const uint64_t *)(uintptr_t)at;
+	return true;
+}
+
+/* To the frame that called this one. */
+static bool leave_frame(struct place *place)
+{
+	const struct unwind_rule *rule = rule_of(place->code - 1);
+	const uint64_t low = place->stack;
+	uint64_t frame;
+
+	if (!rule)
+		return false;
+	frame = (rule->is_by_pointer ? place->frame : place->stack) +
+		(uint64_t)(int64_t)rule->distance;
+	if (rule->is_there && !read_word(low, frame, &frame))
+		return false;
+	if (frame <= low || frame > callers.stack_end ||
+	    (rule->pointer == UNWIND_AT_FRAME &&
+	     !read_word(low, frame + (uint64_t)(int64_t)rule->pointer_at,
+			&place->frame)) ||
+	    (rule->pointer == UNWIND_AT_POINTER &&
+	     !read_word(low, place->frame + (uint64_t)(int64_t)rule->pointer_at,
+			&place->frame)))
+		return false;
+	place->stack = frame;
+	return read_word(low, frame + (uint64_t)(int64_t)rule->back_at,
+			 &place->code) &&
+	       place->code > 1;
+}
+
+/* Where this is called from, as a number that is the same for the same frames
+ * above the one that calls; 0 unknown. */
+static uint64_t walk(void)
+{
+	struct place place;
+	uint64_t sum = 0;
+	unsigned int count = 0;
+
+#if defined(__x86_64__)
+	__asm__ volatile("lea 1(%%rip), %0; mov %%rsp, %1; mov %%rbp, %2"
+			 : "=&r"(place.code), "=&r"(place.stack),
+			   "=&r"(place.frame));
+#else
+	__asm__ volatile("adr %0, . + 4; mov %1, sp; mov %2, x29"
+			 : "=&r"(place.code), "=&r"(place.stack),
+			   "=&r"(place.frame));
+#endif
+	if (callers.stack_end - place.stack >= STACK_MOST)
+		return 0;
+	for (unsigned int i = 0; i < FRAMES_MOST && count <= DEPTH; i++) {
+		if (!leave_frame(&place))
+			break;
+		if (unwind_is_ours(place.code))
+			continue;
+		if (count++)
+			sum = (sum ^ place.code) * UINT64_C(0x9e3779b97f4a7c15);
+	}
+	return count > 1 ? sum | 1 : 0;
+}
+
+/* 0: there are too many. */
+static uint32_t number_of(uint64_t place)
+{
+	size_t at = (size_t)(place >> 40) % PLACES;
+
+	for (; callers.places[at]; at = (at + 1) % PLACES)
+		if (callers.places[at] == place)
+			return callers.number[at];
+	if (callers.last == SEARCH_CALLERS_MAX)
+		return 0;
+	callers.places[at] = place;
+	callers.number[at] = (uint8_t)++callers.last;
+	return callers.last;
+}
+
+/* Where regions differ anyway, or all come from one place, it is no use; and it
+ * isn't done for ever. */
+static void look(const struct step_search *search)
+{
+	if (callers.calls < callers.next_look)
+		return;
+	callers.next_look *= 2;
+	if (!search_is_by_caller(search) &&
+	    (callers.again * 2 < callers.calls || callers.calls >= LOOK_LAST ||
+	     (callers.calls >= LOOK_ALONE && !callers.changes)))
+		gate_mark(GATE_OMP_CALLER, false);
+	callers.changes = 0;
+}
+
+COLD uint32_t callers_number(const struct thread *thread, uint64_t site)
+{
+	const struct session *session = load_relaxed(&session_here);
+	uint64_t place;
+
+	if (!session || thread->tid != (uint32_t)session->head->pid)
+		return 0;
+	if (unlikely(load_relaxed(&code_went))) {
+		store_relaxed(&code_went, false);
+		memset(callers.rules, 0, sizeof(callers.rules));
+	}
+	place = walk();
+	callers.calls++;
+	callers.again += callers.site == site;
+	callers.changes += callers.site == site && callers.place != place;
+	callers.site = site;
+	callers.place = place;
+	look(&session->head->search);
+	return place ? number_of(place) : 0;
+}

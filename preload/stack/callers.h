@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * callers.h - from where the main thread calls, as a small number.
+ *
+ * One parallel region may be called from several places some frames up: a
+ * filter's passes, a factorisation's two sides.  Who looks for the step can
+ * tell them apart by that (writer/steps/step_marks.h), where the regions alone
+ * tell nothing.
+ *
+ * Frames are left by what their files say of them (unwind_rule.c), each
+ * address looked up once; no libunwind, no lock, no system call, and nothing is
+ * read but the main thread's stack from here to its end.  The numbers follow
+ * the order in which the places came, so each run and each rank gives the same.
+ */
+#ifndef PRELOAD_CALLERS_H
+#define PRELOAD_CALLERS_H
+
+#include "collector/session/thread.h"
+
+/* A recording begins.  False: frames can't be left here. */
+bool callers_start(void);
+
+/* The number of the place that the site's present call comes from, 1 or more.
+ * 0: it can't be told, or this isn't the main thread. */
+uint32_t callers_number(const struct thread *thread, uint64_t site);
+
+/* Code is about to be unmapped. */
+void callers_code_goes(void);
+
+/* In a forked child. */
+void callers_forget(void);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* test_heap_sites.c - the heap's account by call stack. */
+#include "tests/unit/sample_session.h"
+#include "writer/pass.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+struct heap {
+	struct sample sample;
+	struct writer_state state;
+	struct thread *one, *two;
+};
+
+static void begin(struct heap *heap)
+{
+	sample_begin(&heap->sample);
+	heap->sample.options.malloc = MALLOC_SITES;
+	sample_session(&heap->sample);
+	sample_window(&heap->sample, 0);
+	heap->one = sample_thread(&heap->sample, 100);
+	heap->two = sample_thread(&heap->sample, 101);
+	assert_int_equal(pass_start(&heap->state, heap->sample.session, true),
+			 0);
+}
+
+static void push(struct heap *heap, struct thread *thread, unsigned int kind,
+		 uint64_t ticks, uint64_t address, uint64_t bytes)
+{
+	sample_push(&heap->sample, thread,
+		    (struct event){
+			    .kind = (uint16_t)kind,
+			    .start_ticks = ticks,
+			    .end_ticks = ticks,
+			    .heap = {.address = address, .size_bytes = bytes}});
+}
+
+static const char *end(struct heap *heap)
+{
+	const char *text;
+
+	assert_int_equal(pass_finish(&heap->state, heap->sample.zero + 9000),
+			 0);
+	pass_end(&heap->state);
+	text = sample_text(&heap->sample);
+	sample_assert_json(text);
+	assert_int_equal(sample_count(text, "\"name\":\"[memory]\""), 0);
+	return text;
+}
+
+/* "calls bytes frees live blocks temporary foreign peak peak_blocks" */
+static void rings_are_taken_by_time(void **state)
+{
+	struct heap heap;
+	const char *text;
+
+	(void)state;
+	begin(&heap);
+	push(&heap, heap.two, EVENT_HEAP_FREE, 300, 4096, 100);
+	push(&heap, heap.two, EVENT_HEAP_ALLOC, 400, 8192, 50);
+	push(&heap, heap.one, EVENT_HEAP_ALLOC, 200, 4096, 100);
+	push(&heap, heap.one, EVENT_HEAP_ALLOC, 500, 4096, 30);
+	push(&heap, heap.one, EVENT_HEAP_FREE, 600, 4096, 30);
+	text = end(&heap);
+	assert_non_null(strstr(text, "\"sums\":\"3 180 2 50 1 1 1 100 1\","));
+	assert_null(strstr(text, "unknown_frees"));
+	sample_end(&heap.sample);
+}
+
+/* A hook took its time before the writer looked, and its event came after. */
+static void a_free_may_come_before_its_block(void **state)
+{
+	struct heap heap;
+	const char *text;
+
+	(void)state;
+	begin(&heap);
+	push(&heap, heap.two, EVENT_HEAP_FREE, 300, 4096, 100);
+	pass_run(&heap.state);
+	push(&heap, heap.one, EVENT_HEAP_ALLOC, 200, 4096, 100);
+	text = end(&heap);
+	assert_non_null(strstr(text, "\"sums\":\"1 100 1\""));
+	assert_null(strstr(text, "unknown_frees"));
+	sample_end(&heap.sample);
+}
+
+/* The block is freed that was there then, not the one that is there now. */
+static void a_free_may_come_after_the_next_block(void **state)
+{
+	struct heap heap;
+	const char *text;
+
+	(void)state;
+	begin(&heap);
+	push(&heap, heap.one, EVENT_HEAP_ALLOC, 100, 4096, 100);
+	push(&heap, heap.one, EVENT_HEAP_ALLOC, 300, 4096, 40);
+	pass_run(&heap.state);
+	push(&heap, heap.two, EVENT_HEAP_FREE, 200, 4096, 100);
+	text = end(&heap);
+	assert_non_null(strstr(text, "\"sums\":\"2 140 1 40 1 0 0 100 1\""));
+	sample_end(&heap.sample);
+}
+
+static void a_free_of_an_unknown_block_is_said(void **state)
+{
+	struct heap heap;
+	const char *text;
+
+	(void)state;
+	begin(&heap);
+	push(&heap, heap.one, EVENT_HEAP_FREE, 100, 4096, 100);
+	push(&heap, heap.one, EVENT_HEAP_ALLOC, 200, 4096, 40);
+	text = end(&heap);
+	assert_non_null(strstr(text, "\"unknown_frees\":1,"));
+	assert_non_null(strstr(text, "\"sums\":\"1 40 0 40 1 0 0 40 1\""));
+	sample_end(&heap.sample);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rings_are_taken_by_time),
+		cmocka_unit_test(a_free_may_come_before_its_block),
+		cmocka_unit_test(a_free_may_come_after_the_next_block),
+		cmocka_unit_test(a_free_of_an_unknown_block_is_said),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
