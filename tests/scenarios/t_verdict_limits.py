@@ -6,7 +6,7 @@ Just below it is silent; what other rules say there is not looked at.
 
 import harness
 from harness import expect
-from t_verdict import made, rules, slice_, step_
+from t_verdict import judged, made, rules, slice_, step_
 
 STEP = 1000
 
@@ -117,9 +117,9 @@ def barrier(wait):
     return made(steps(inside))
 
 
-def critical(wait):
+def critical(wait, name="critical wait"):
     return made(steps(lambda at, number: team(at, number + 1, STEP, STEP) + [
-        slice_("critical wait", at + 100 * tid, wait, 700 + tid, cat="openmp", omp="wait",
+        slice_(name, at + 100 * tid, wait, 700 + tid, cat="openmp", omp="wait",
                region=number + 1) for tid in range(2)]))
 
 
@@ -135,6 +135,13 @@ def oversubscribed(dur):
 
 def idle_threads(work):
     return made(steps(lambda at, number: team(at, number + 1, 1000, work)))
+
+
+def few_threads(work):
+    """A team of one; the other processor has nothing to do."""
+    scheduled = {"processors_ns": 2 * 10**7, "others_ns": 0, "program_ns": 10**7}
+    return made(steps(lambda at, number: team(at, number + 1, work)),
+                {"cpus": 2, "scheduled": scheduled})
 
 
 def ours(**meta):
@@ -189,6 +196,7 @@ LIMITS = {
     "throttled": (throttled, 49, 51),
     "oversubscribed": (oversubscribed, 148, 152),
     "idle-threads": (idle_threads, 21, 19),
+    "few-threads": (few_threads, 198, 202),
     "imbalance": (imbalance, 178, 182),
     "critical": (critical, 49, 51),
     "barrier": (barrier, 99, 101),
@@ -210,6 +218,14 @@ def test_each_rule_has_its_limit():
     with open(f"{harness.ROOT}/tools/verdict/verdict.c", encoding="utf-8") as file:
         table = [line.split('"')[1] for line in file if line.startswith('\t{"')]
     expect(table == list(LIMITS), table)
+
+
+def test_the_advice_is_for_what_is_waited_for():
+    for name, advice in (("critical wait", "use reduction or atomic"),
+                         ("atomic wait", "use reduction, or collect"),
+                         ("ordered wait", "in order short"), ("lock wait", "hold the lock")):
+        found = judged(critical(100, name))["findings"][0]
+        expect(found["rule"] == "critical" and advice in found["next"], name, str(found))
 
 
 def test_silent_below_and_first_above():
