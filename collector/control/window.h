@@ -88,7 +88,7 @@ struct window_state {
 	_Atomic uint32_t step_tid; /* thread that steps, 0 none yet */
 	uint64_t step_start_ticks; /* of the step that is running */
 	_Atomic uint64_t longest_step_ticks; /* of those that are over */
-	uint64_t step_outer;	   /* slice around its start */
+	uint64_t step_outer;		     /* slice around its start */
 	struct window window[WINDOWS_MAX];
 };
 

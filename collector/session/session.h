@@ -344,8 +344,8 @@ void session_close(struct session *session);
  * the process table, if it is the one that the process was in. */
 int session_claim(int fd, const struct session_header *head);
 
-/* The longest that a window waits for work of the GPU: that may be behind by the
- * longest step. */
+/* The longest that a window waits for work of the GPU: that may be behind by
+ * the longest step. */
 static inline uint64_t session_gpu_wait_ticks(const struct session *session)
 {
 	struct session_header *head = session->head;

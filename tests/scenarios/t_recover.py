@@ -58,10 +58,14 @@ def killed(seconds=1.5, program="endless", **options):
 
 
 def interrupted(*program):
-    """(folder, status, stderr) of one that gets Ctrl-C once its file has something."""
+    """(folder, status, stderr) of one that gets Ctrl-C once its file has something.
+
+    A shell lets what it runs in the background ignore that, the tests too.
+    """
     target = os.path.join(folder(), "out")
     process = subprocess.Popen(
         program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         env=harness.clean_environment() | ENDLESS | {
             "LD_PRELOAD": harness.LIBRARY, "TRACEPROF_DIR": target})
     process.stdout.readline()

@@ -305,7 +305,8 @@ int memory_command(int argc, char **argv)
 		.doc = "Who held the memory at its peak and holds it at the "
 		       "end, what grows from step to step, and who allocates "
 		       "most, by call stack: record with TRACEPROF_STACK=heap "
-		       "and TRACEPROF_MALLOC=all, sites or sampled.\vEnds with 3 when "
+		       "and TRACEPROF_MALLOC=all, sites or sampled.\vEnds with "
+		       "3 when "
 		       "a file cannot be read.",
 	};
 	struct memory_arguments arguments = {

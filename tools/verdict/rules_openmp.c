@@ -128,37 +128,55 @@ static double usual_imbalance(const struct region_total *region)
 		       : 0;
 }
 
-bool rule_imbalance(const struct verdict_facts *facts, struct finding *finding)
+/* What a region costs that its rule is about; 0 where it is silent. */
+typedef double region_rule(const struct region_total *region);
+
+/* Adds that up over the regions; the one with most of it, NULL none. */
+static const struct region_total *
+worst_region(const struct verdict_facts *facts, region_rule *rule,
+	     double *saved_ns)
 {
 	const struct region_total *worst = NULL;
-	double most = 0;
-	double *parts;
-	bool is_dynamic;
-	int64_t threads;
-	uint32_t first;
+	double most = 0, *parts = parts_in_steps(facts);
 
-	if (idle_threads_of(facts, &threads, &first))
-		return false;
-	parts = parts_in_steps(facts);
 	for (size_t at = 0; at < facts->region_count; at++) {
 		const struct region_total *region = &facts->regions[at];
-		const double saved = weight_of(facts, region, parts) *
-				     usual_uneven(region) / team_of(region);
+		double saved = 0;
 
-		/* What comes to one thread now and to another then may be the
-		 * machine's doing. */
-		if (!region->calls || usual_imbalance(region) < IMBALANCE_MIN ||
-		    is_short(region) ||
-		    (double)region->steady_ns <
-			    STEADY_MIN * (double)region->uneven_ns)
+		if (region->calls)
+			saved = rule(region) * weight_of(facts, region, parts);
+		if (saved <= 0)
 			continue;
-		finding->saved_ns += saved;
+		*saved_ns += saved;
 		if (saved > most) {
 			most = saved;
 			worst = region;
 		}
 	}
 	free(parts);
+	return worst;
+}
+
+/* What comes to one thread now and to another then may be the machine's
+ * doing. */
+static double imbalance_of(const struct region_total *region)
+{
+	if (usual_imbalance(region) < IMBALANCE_MIN || is_short(region) ||
+	    (double)region->steady_ns < STEADY_MIN * (double)region->uneven_ns)
+		return 0;
+	return usual_uneven(region) / team_of(region);
+}
+
+bool rule_imbalance(const struct verdict_facts *facts, struct finding *finding)
+{
+	const struct region_total *worst;
+	bool is_dynamic;
+	int64_t threads;
+	uint32_t first;
+
+	if (idle_threads_of(facts, &threads, &first))
+		return false;
+	worst = worst_region(facts, imbalance_of, &finding->saved_ns);
 	if (!worst || !is_worth(facts, finding->saved_ns, SHARE_MIN))
 		return false;
 	is_dynamic = strstr(facts->timeline->schedule, "dynamic") ||
@@ -212,30 +230,24 @@ static double usual_part(const struct timeline *timeline,
 	return sum > 0 ? usual / sum : 0;
 }
 
+static double even_waits_of(const struct region_total *region)
+{
+	return is_short(region)
+		       ? 0
+		       : (double)(region->judged_ns - region->uneven_ns) /
+				 team_of(region);
+}
+
 /* Long waits of regions whose members work evenly in sum. */
 bool rule_barrier(const struct verdict_facts *facts, struct finding *finding)
 {
 	const struct timeline_name *waits =
 		timeline_find(facts->timeline, TIMELINE_WAITS, "barrier wait");
 	const struct region_total *worst = NULL;
-	double most = 0, *parts = parts_in_steps(facts);
+	double most;
 
-	for (size_t at = 0; waits && at < facts->region_count; at++) {
-		const struct region_total *region = &facts->regions[at];
-		const double even =
-			(double)region->judged_ns - (double)region->uneven_ns;
-		const double saved = weight_of(facts, region, parts) * even /
-				     team_of(region);
-
-		if (!region->calls || is_short(region) || saved <= 0)
-			continue;
-		finding->saved_ns += saved;
-		if (saved > most) {
-			most = saved;
-			worst = region;
-		}
-	}
-	free(parts);
+	if (waits)
+		worst = worst_region(facts, even_waits_of, &finding->saved_ns);
 	if (!worst)
 		return false;
 	most = facts->regions_in_steps * (double)waits->sum_ns / team_of(worst);
@@ -325,29 +337,25 @@ bool rule_critical(const struct verdict_facts *facts, struct finding *finding)
 	return true;
 }
 
+/* What is no work of regions that are over before it pays. */
+static double fork_of(const struct region_total *region)
+{
+	const double elapsed = (double)region->elapsed_ns;
+	const double fork = elapsed - (double)region->work_ns / team_of(region);
+
+	if (region->calls < SHORT_REGIONS_MIN || !is_short(region) ||
+	    region->team_max < 2 || region->work_ns <= 0 ||
+	    fork < FORK_SHARE_MIN * elapsed)
+		return 0;
+	return fork;
+}
+
 bool rule_short_regions(const struct verdict_facts *facts,
 			struct finding *finding)
 {
-	const struct region_total *worst = NULL;
-	double most = 0, *parts = parts_in_steps(facts);
+	const struct region_total *worst =
+		worst_region(facts, fork_of, &finding->saved_ns);
 
-	for (size_t at = 0; at < facts->region_count; at++) {
-		const struct region_total *region = &facts->regions[at];
-		const double work = (double)region->work_ns / team_of(region);
-		const double fork = (double)region->elapsed_ns - work;
-		const double saved = weight_of(facts, region, parts) * fork;
-
-		if (region->calls < SHORT_REGIONS_MIN || !is_short(region) ||
-		    region->team_max < 2 || region->work_ns <= 0 ||
-		    fork < FORK_SHARE_MIN * (double)region->elapsed_ns)
-			continue;
-		finding->saved_ns += saved;
-		if (saved > most) {
-			most = saved;
-			worst = region;
-		}
-	}
-	free(parts);
 	if (!worst || !is_worth(facts, finding->saved_ns, SHARE_MIN))
 		return false;
 	say(&finding->figure,
@@ -470,73 +478,56 @@ bool rule_idle_threads(const struct verdict_facts *facts,
 	return true;
 }
 
-/* What a larger team would save of a region; 0 where the time of one processor
- * and more has gone elsewhere, or the team is small for a reason that is seen:
- * two threads of a core may be as slow as one. */
-static double saved_by_threads(const struct region_total *region,
-			       int64_t unused)
+static double work_of(const struct region_total *region)
 {
-	const double team = team_of(region);
-	const double larger = team + (double)unused;
-
-	if (!region->calls || is_short(region) ||
-	    (region->team_max > 1 && larger < FEW_THREADS_MIN * team))
-		return 0;
-	return (double)region->work_ns * (1 / team - 1 / larger);
+	return is_short(region) ? 0 : (double)region->work_ns / team_of(region);
 }
 
-/* How many processors nobody used, of those that the program may run on, while
- * it used no more than its teams do. */
+/* How many processors nobody used, of those that the program may run on; 0
+ * where it used more than its teams do, or they are small for a reason that is
+ * seen: two threads of a core may be as slow as one. */
 static int64_t free_processors(const struct verdict_facts *facts)
 {
 	const struct trace_metadata *metadata = facts->metadata;
 	const int64_t cpus = trace_metadata_processors(metadata);
 	const int64_t team = facts->timeline->team_max;
 	const double idle = trace_metadata_idle(metadata);
+	int64_t unused;
+
 	if (cpus <= team || idle <= 0 ||
 	    (double)metadata->program_ns >
 		    ((double)team + FEW_THREADS_LOOSE) * (double)facts->wall_ns)
 		return 0;
-	return (int64_t)(idle * (double)cpus + FEW_THREADS_LOOSE / 2);
+	unused = (int64_t)(idle * (double)cpus + FEW_THREADS_LOOSE / 2);
+	return team > 1 && team + unused < FEW_THREADS_MIN * team ? 0 : unused;
 }
 
 bool rule_few_threads(const struct verdict_facts *facts,
 		      struct finding *finding)
 {
+	const int64_t team = facts->timeline->team_max;
 	const int64_t unused = free_processors(facts);
-	const struct region_total *worst = NULL;
-	double most = 0, *parts;
+	const struct region_total *worst;
 
 	if (unused <= 0)
 		return false;
-	parts = parts_in_steps(facts);
-	for (size_t at = 0; at < facts->region_count; at++) {
-		const struct region_total *region = &facts->regions[at];
-		const double saved = weight_of(facts, region, parts) *
-				     saved_by_threads(region, unused);
-
-		finding->saved_ns += saved;
-		if (saved > most) {
-			most = saved;
-			worst = region;
-		}
-	}
-	free(parts);
+	worst = worst_region(facts, work_of, &finding->saved_ns);
+	finding->saved_ns *= (double)unused / (double)(team + unused);
 	if (!worst || !is_worth(facts, finding->saved_ns, SHARE_HIGH_MIN))
 		return false;
 	say(&finding->figure,
-	    "%s runs on %" PRId64 " thread%s, while %" PRId64 " of %" PRId64
-	    " processors had nothing to do",
-	    short_name(worst->name).text, worst->team_max,
-	    worst->team_max == 1 ? "" : "s", unused,
-	    trace_metadata_processors(facts->metadata));
+	    "teams have %" PRId64 " thread%s, while %" PRId64 " of %" PRId64
+	    " processors had nothing to do; most in %s",
+	    team, team == 1 ? "" : "s", unused,
+	    trace_metadata_processors(facts->metadata),
+	    short_name(worst->name).text);
 	say(&finding->threshold,
 	    "a team of one, or of a quarter of them, and %.0f %% of the step",
 	    100 * SHARE_HIGH_MIN);
 	say(&finding->next,
 	    "set OMP_NUM_THREADS to %" PRId64 " or less, if the work is "
 	    "enough for them; torchrun and batch systems set it to 1.",
-	    worst->team_max + unused);
+	    team + unused);
 	say_region(facts, finding, worst);
 	return true;
 }
