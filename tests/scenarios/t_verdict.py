@@ -342,6 +342,13 @@ def few_threads(team, cpus=16, others=0, used=1, **more):
         "others_ns": int(others * ns), "program_ns": int(used * ns)}}))
 
 
+def test_long_names_are_folded():
+    """As in the tables: what stays is the class and the function."""
+    name = ("Tree::likelihood<std::vector<double, std::allocator<double>>, 4, true, false>")
+    text = command("report", made([step_(0, 0, 1000), slice_(name, 0, 900)])).stdout
+    expect("\nmost work in all: Tree::likelihood<> 900.0 us\n" in text, text)
+
+
 def test_few_threads():
     """Where processors have nothing to do that the program may use."""
     expect_equal(few_threads(1), ["few-threads"])

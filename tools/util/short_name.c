@@ -97,11 +97,17 @@ static size_t cut_at(const char *name, size_t most)
 
 void short_name_add(struct text_buffer *buffer, const char *name)
 {
+	short_name_add_from(buffer, name, SHORT_NAME_WHOLE);
+}
+
+void short_name_add_from(struct text_buffer *buffer, const char *name,
+			 size_t whole)
+{
 	struct text_buffer folded = {0};
 	size_t len = strlen(name);
 
 	text_buffer_cut(&folded, 0);
-	if (len > SHORT_NAME_WHOLE && strchr(name, '<')) {
+	if (len > whole && strchr(name, '<')) {
 		fold(&folded, name);
 		name = folded.data;
 		len = strlen(name);

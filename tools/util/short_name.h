@@ -17,4 +17,8 @@
 /* Appends it; printable. */
 void short_name_add(struct text_buffer *buffer, const char *name);
 
+/* The same where only so many bytes are never folded. */
+void short_name_add_from(struct text_buffer *buffer, const char *name,
+			 size_t whole);
+
 #endif

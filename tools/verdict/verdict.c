@@ -12,6 +12,7 @@
 
 #include "tools/util/memory.h"
 #include "tools/util/numbers.h"
+#include "tools/util/short_name.h"
 #include "tools/verdict/rules.h"
 
 /* Of two that would save the same, the first one comes first. */
@@ -108,7 +109,7 @@ struct short_name short_name(const char *name)
 	const size_t room = sizeof(short_text.text) - 1, half = (room - 3) / 2;
 
 	text_buffer_cut(&whole, 0);
-	text_buffer_add_printable(&whole, name, strlen(name), 4000);
+	short_name_add_from(&whole, name, room);
 	if (whole.len <= room)
 		snprintf(short_text.text, room + 1, "%s", whole.data);
 	else
