@@ -74,6 +74,8 @@ typedef int python_profile(void *object, void *frame, int what, void *arg);
 	X(1, long, number, PyLong_AsLong, (void *object))		\
 	X(1, void *, list_at, PyList_GetItem, (void *list, long at))	\
 	X(1, void *, tuple_at, PyTuple_GetItem, (void *tuple, long at))	\
+	X(1, int, dict_next, PyDict_Next,				\
+	  (void *dict, long *at, void **key, void **value))		\
 	X(1, void *, item, PyMapping_GetItemString,			\
 	  (void *object, const char *key))				\
 	X(1, void *, system, PySys_GetObject, (const char *name))	\
@@ -129,6 +131,10 @@ const char *python_api_look(void);
 
 /* Under the GIL: do objects lie as they should? */
 bool python_api_prove(void);
+
+/* Under the GIL: the error that is set is none of a call of ours, an interrupt
+ * say: it is the program's. */
+bool python_api_is_interrupted(void);
 
 /* Has the main thread call a function between two instructions of Python; from
  * any thread.  False: it won't. */

@@ -3,9 +3,10 @@
  * torch_compile.c - compilations become ranges, graph breaks marks; see
  * torch_compile.h.
  *
- * All but torch_compile_poll() runs under the GIL.  A compilation is a range,
- * since the handler tells of the outermost one of all threads, whose end may
- * come on another.
+ * All but torch_compile_poll() runs under the GIL, and calls functions in C
+ * alone: in those of Python an interrupt could be raised, which is the
+ * program's.  A compilation is a range, since the handler tells of the
+ * outermost one of all threads, whose end may come on another.
  */
 #include "preload/torch/torch_compile.h"
 
@@ -48,16 +49,13 @@ static void give(void *object)
 		python_api.give(object);
 }
 
-/* An attribute as str() writes it; false: there is none. */
+/* An attribute that is text; false: it isn't. */
 static bool read_text(void *object, const char *name, char *text, size_t bytes)
 {
 	void *value = object ? python_api.attribute(object, name) : NULL;
-	void *written =
-		value ? python_api.method(value, "__str__", NULL) : NULL;
-	const char *found = written ? python_api.utf8(written) : NULL;
+	const char *found = value ? python_api.utf8(value) : NULL;
 
 	log_format(text, bytes, "%s", found ? found : "");
-	give(written);
 	give(value);
 	python_api.error_clear();
 	return found != NULL;
@@ -114,18 +112,21 @@ static struct nvtx_event event_of(const char *text)
 static void *begins(void *self, void *args)
 {
 	void *told = python_api.tuple_at(args, 0);
+	void *trigger;
 	char what[TEXT_BYTES] = "", number[64] = "", text[2 * TEXT_BYTES];
 	struct nvtx_event event;
 
 	(void)self;
 	python_api.error_clear();
 	if (told) {
+		trigger = python_api.attribute(told, "callback_trigger");
 		read_text(told, "compile_id", number, sizeof(number));
-		read_text(told, "callback_trigger", what, sizeof(what));
+		read_text(trigger, "_name_", what, sizeof(what));
+		give(trigger);
 	}
-	if (!strcmp(what, "CallbackTrigger.LAZY_BACKWARD"))
+	if (!strcmp(what, "LAZY_BACKWARD"))
 		log_format(what, sizeof(what), "backward");
-	else if (strcmp(what, "CallbackTrigger.CUDAGRAPH_RECORDING") != 0)
+	else if (strcmp(what, "CUDAGRAPH_RECORDING") != 0)
 		name_function(what, sizeof(what));
 	log_format(text, sizeof(text), "torch.compile%s%s%s%s%s",
 		   *what ? ": " : "", what, *number ? " [" : "", number,
@@ -168,15 +169,13 @@ static bool is_new(const char *reason, long count)
 	return count > before;
 }
 
-static void mark_break(void *pair)
+static void mark_break(void *reason, void *count)
 {
-	void *reason = python_api.tuple_at(pair, 0);
-	void *count = python_api.tuple_at(pair, 1);
-	const char *found = reason ? python_api.utf8(reason) : NULL;
+	const char *found = python_api.utf8(reason);
 	char text[TEXT_BYTES];
 	struct nvtx_event event;
 
-	if (!found || !count || !is_new(found, python_api.number(count)))
+	if (!found || !is_new(found, python_api.number(count)))
 		return;
 	log_format(text, sizeof(text), "graph break: %.*s",
 		   (int)strcspn(found, "\n"), found);
@@ -194,18 +193,11 @@ static void mark_breaks(void)
 	void *breaks = counters ? python_api.method(counters, "get", "s",
 						    "graph_break")
 				: NULL;
-	void *list = breaks && breaks != python_api.none
-			     ? python_api.method(breaks, "most_common", NULL)
-			     : NULL;
+	void *reason, *count;
+	long at = 0;
 
-	for (long i = 0; list && i < (long)BREAKS_MAX; i++) {
-		void *pair = python_api.list_at(list, i);
-
-		if (!pair)
-			break;
-		mark_break(pair);
-	}
-	give(list);
+	while (breaks && python_api.dict_next(breaks, &at, &reason, &count))
+		mark_break(reason, count);
 	give(breaks);
 	give(counters);
 	give(utils);
@@ -223,21 +215,31 @@ static void *ends(void *self, void *args)
 	return none();
 }
 
-static bool register_one(void *handler, const char *method_name,
+/* What the handler's own methods, in Python, do. */
+static bool register_one(void *handler, const char *list_name,
 			 void *(*function)(void *, void *),
 			 struct python_method *method)
 {
+	void *list = python_api.attribute(handler, list_name);
 	void *callback, *done = NULL;
 
 	method->name = "traceprof";
 	method->flags = PYTHON_VARARGS;
 	*(void *(**)(void *, void *)) & method->function = function;
 	callback = python_api.make_function(method, NULL, NULL);
-	if (callback)
-		done = python_api.method(handler, method_name, "O", callback);
+	if (list && callback)
+		done = python_api.method(list, "append", "O", callback);
 	give(callback);
 	give(done);
+	give(list);
 	return done != NULL;
+}
+
+/* The interpreter is gone; another one has a handler of its own. */
+static void ended(void)
+{
+	compile.is_done = false;
+	compile.range = 0;
 }
 
 /* The pending call. */
@@ -255,10 +257,11 @@ static int arrange(void *unused)
 	handler = module ? python_api.attribute(module, "callback_handler")
 			 : NULL;
 	compile.is_done |= handler != NULL;
-	if (handler && (!register_one(handler, "register_start_callback",
-				      begins, &methods[0]) ||
-			!register_one(handler, "register_end_callback", ends,
-				      &methods[1])))
+	if (handler)
+		python_api.at_end(ended);
+	if (handler &&
+	    (!register_one(handler, "start_callbacks", begins, &methods[0]) ||
+	     !register_one(handler, "end_callbacks", ends, &methods[1])))
 		session_note(session, "compilations of torch.compile are not "
 				      "drawn: this version tells nobody");
 	give(handler);

@@ -2,6 +2,7 @@
 """PyTorch's operators, on a double of its library: names, nesting, shapes,
 sequence numbers, windows, and libraries that are not what they seem."""
 
+import glob
 import os
 import sys
 
@@ -161,19 +162,33 @@ def test_a_process_that_has_loaded_it_is_recorded_from_then_on():
 
 
 COMPILES = '''\
-import collections, ctypes, os, sys, time, types
+import collections, ctypes, enum, os, sys, time, types
 
 ctypes.CDLL(sys.argv[1], os.RTLD_GLOBAL)
 
 
 class Handler:
-    start, end = [], []
-    register_start_callback, register_end_callback = start.append, end.append
+    start_callbacks = start = []
+    end_callbacks = end = []
+
+    def register_start_callback(self, *_):
+        raise KeyboardInterrupt     # as an interrupt that comes just then
+
+    register_end_callback = register_start_callback
+
+
+class Breaks(collections.Counter):
+    most_common = Handler.register_start_callback
+
+
+class Trigger(enum.Enum):
+    DYNAMO, LAZY_BACKWARD = 1, 2
+    __str__ = Handler.register_start_callback
 
 
 class Told:
     def __init__(self, trigger):
-        self.callback_trigger, self.compile_id = "CallbackTrigger." + trigger, "0/1"
+        self.callback_trigger, self.compile_id = Trigger[trigger], "0/1"
 
 
 def make(name, **members):
@@ -189,7 +204,7 @@ def before(*_):
     [one(Told("DYNAMO")) for one in Handler.start]
 
 
-breaks = collections.Counter()
+breaks = Breaks()
 make("torch._dynamo.utils", counters={"graph_break": breaks})
 make("torch._dynamo.callback", callback_handler=Handler())
 until = time.time() + 20
@@ -211,7 +226,7 @@ def test_compilations_and_graph_breaks():
         file.write(COMPILES)
     trace = same(sys.executable, script, library(), env={"TRACEPROF_MALLOC": "all"}).trace
     ranges = [one["name"] for one in trace.slices("torch.compile*", cat="user_annotation")]
-    expect_equal(ranges, ["torch.compile: compiles.py(16): make [0/1]",
+    expect_equal(ranges, ["torch.compile: compiles.py(30): make [0/1]",
                           "torch.compile: backward [0/1]", "torch.compile"], "ranges")
     marks = [event["name"] for event in trace.events
              if event["ph"] == "i" and event["name"].startswith("graph break")]
@@ -318,6 +333,24 @@ def test_an_unknown_version_is_asked_through_the_interpreter():
     phases = [event["name"] for event in trace.slices("phase: *", cat="user_annotation")]
     expect_equal(phases, ["phase: forward", "phase: backward", "phase: optimizer",
                           "phase: other"], "phases")
+
+
+def test_the_observer_of_a_second_interpreter():
+    found = sorted(glob.glob(os.path.expanduser(
+        "~/.pyenv/versions/3.*/lib/libpython3.*.so.1.0"))
+        + glob.glob("/usr/lib/*/libpython3.*.so.1.0"))
+    if not found:
+        raise harness.Skip("no libpython3.*.so.1.0")
+    itt = compile_program("itt_calls.c", "-shared", "-fPIC", "-pthread", "-ldl",
+                          name="libitt.so")
+    path = found[0]
+    home = os.path.dirname(os.path.dirname(path)) if "pyenv" in path else "/usr"
+    code = f"import sys\nsys.argv = {['', library('2.99.0'), itt]}\n"
+    run = traced("embeds_python", path, 2, code + OBSERVER % "",
+                 env={"PYTHONHOME": home, "TRACEPROF_MALLOC": "all"},
+                 preload=harness.LIBRARY + ":" + path)
+    expect_equal(run.stdout.count("ended: 0"), 2, run.stderr)
+    expect_equal(len(run.trace.slices("aten::after")), 2, "in each of them")
 
 
 def test_an_observer_that_is_not_to_be_had():
