@@ -46,6 +46,6 @@ for rows, labels in DataLoader(rows, batch_size=16,
         with torch.no_grad():
             for parameter in model.parameters():
                 for row in parameter.view(-1, parameter.shape[-1]):
-                    row -= 0.01
+                    row -= 0.0001
     optimizer.step()
 print(f"{loss.item():.5f} {total:.3f}")

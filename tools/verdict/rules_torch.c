@@ -38,8 +38,8 @@ static double *self_times(const struct verdict_facts *facts, bool only_data)
 	return self.ns;
 }
 
-/* How often each begins on the critical thread in a typical step, by name, to be
- * freed.  NULL: that thread isn't known. */
+/* How often each begins on the critical thread in a typical step, by name, to
+ * be freed.  NULL: that thread isn't known. */
 static double *calls_a_step(const struct verdict_facts *facts)
 {
 	const struct timeline *timeline = facts->timeline;
