@@ -462,8 +462,8 @@ static size_t follow(size_t next)
 static size_t cuts;
 static unsigned int mistaken;
 
-/* The run ends somewhere within its last turn, at so many places: that is the same step, of which
- * two may lack something, or it is in doubt. */
+/* The run ends somewhere within its last turn, at so many places: that is the
+ * same step, of which two may lack something, or it is in doubt. */
 static size_t cut(const char *name)
 {
 	struct loop_nest whole, nest;
