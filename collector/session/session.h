@@ -344,7 +344,7 @@ void session_close(struct session *session);
  * the process table, if it is the one that the process was in. */
 int session_claim(int fd, const struct session_header *head);
 
-/* The longest that a window waits for work of the GPU: that may be behind by
+/* The longest that a window waits for work of the GPU, which may be behind by
  * the longest step. */
 static inline uint64_t session_gpu_wait_ticks(const struct session *session)
 {

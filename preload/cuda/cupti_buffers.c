@@ -12,7 +12,8 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#define SPARE_BYTES (64u << 10)
+/* Nobody else's buffers are as large. */
+#define SPARE_BYTES (68u << 10)
 
 enum buffer_state { BUFFER_FREE, BUFFER_LENT, BUFFER_FULL, BUFFER_LOST };
 
@@ -166,7 +167,7 @@ void CUPTIAPI cupti_buffers_complete(CUcontext context, uint32_t stream,
 		return;
 	if (bytes < buffers.region || index >= CUPTI_BUFFERS_MAX) {
 		/* A spare one: too small to be one of ours. */
-		if (size == SPARE_BYTES)
+		if (size == SPARE_BYTES && !buffers.may_refuse)
 			munmap(bytes, SPARE_BYTES);
 		else
 			strange(context, stream, bytes, size, valid_bytes);

@@ -156,7 +156,7 @@ static uint64_t patience_of(const struct session *session, uint32_t kind)
 		       : wait;
 }
 
-/* From when on that is counted: the launch's window's end; 0 it is open. */
+/* That counts from the end of the launch's window on; 0: it is open. */
 static uint64_t awaited_from(const struct session *session, uint64_t ticks)
 {
 	struct window_state *windows = &session->head->windows;

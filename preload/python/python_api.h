@@ -132,6 +132,10 @@ const char *python_api_look(void);
 /* Under the GIL: do objects lie as they should? */
 bool python_api_prove(void);
 
+/* Under the GIL: the error that is set is none of a call of ours, an interrupt
+ * say: it is the program's. */
+bool python_api_is_interrupted(void);
+
 /* Has the main thread call a function between two instructions of Python; from
  * any thread.  False: it won't. */
 bool python_api_ask(int (*function)(void *));

@@ -201,6 +201,13 @@ static void *collected(void *self, void *args)
 	return (void *)(uintptr_t)python_api.none;
 }
 
+static void *loaded(const char *name)
+{
+	void *modules = python_api.system("modules");
+
+	return modules ? python_api.item(modules, name) : NULL;
+}
+
 static void follow_garbage(bool on)
 {
 	static struct python_method method = {"traceprof", NULL, PYTHON_VARARGS,
@@ -213,7 +220,7 @@ static void follow_garbage(bool on)
 		*(void *(**)(void *, void *)) & method.function = collected;
 		hook.collector = python_api.make_function(&method, NULL, NULL);
 	}
-	gc = python_api.import("gc");
+	gc = loaded("gc");
 	callbacks = gc ? python_api.attribute(gc, "callbacks") : NULL;
 	if (hook.collector && callbacks)
 		done = python_api.method(callbacks, on ? "append" : "remove",
@@ -246,6 +253,20 @@ static bool may_import(void)
 	return true;
 }
 
+/* Its module isn't among the first that an interpreter has.  False: an
+ * interrupt came in the midst of it. */
+static bool import_collector(void)
+{
+	void *gc = may_import() ? python_api.import("gc") : NULL;
+
+	if (gc)
+		python_api.give(gc);
+	else if (python_api_is_interrupted())
+		return false;
+	python_api.error_clear();
+	return true;
+}
+
 static void turn(bool on)
 {
 	void *type, *value, *trace;
@@ -253,13 +274,13 @@ static void turn(bool on)
 	python_api.error_fetch(&type, &value, &trace);
 	/* First, so that no call of ours is told.  Else with the next import,
 	 * or when the writer asks again. */
-	if (on && may_import())
+	if (on)
 		follow_garbage(true);
 	if (python_api.minor >= PYTHON_MONITORS)
 		python_monitor_turn(on);
 	else
 		python_profile_turn(on);
-	if (!on && may_import())
+	if (!on)
 		follow_garbage(false);
 	python_api.error_clear();
 	python_api.error_restore(type, value, trace);
@@ -309,9 +330,10 @@ static int set(void *unused)
 	store_relaxed(&hook.is_asked, false);
 	if (!load_relaxed(&hook.is_wanted))
 		return 0;
+	if (!import_collector())
+		return -1;
 	if (load_relaxed(&hook.is_set)) {
-		if (may_import())
-			follow_garbage(true);
+		follow_garbage(true);
 		return 0;
 	}
 	if (!hook.is_proved && !python_api_prove()) {

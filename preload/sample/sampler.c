@@ -428,12 +428,17 @@ static void count_all(void)
 
 void sampler_prepare(void)
 {
-	if (!process.options.sample || !life_is_watching())
+	const bool watches = life_is_watching();
+
+	/* The heap may have begun the recording, before our constructor. */
+	if (!process.options.sample ||
+	    (!watches && !load_relaxed(&session_here)))
 		return;
 	sample_stack_prepare();
 	sample_stack_thread_begins();
 	sample_room_enter(sample_room_make());
-	life_begin("sampling");
+	if (watches)
+		life_begin("sampling");
 }
 
 bool sampler_start(struct session *session)

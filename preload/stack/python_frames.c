@@ -197,7 +197,9 @@ COLD bool python_frames_find(void)
 		return false;
 	python.is_there = true;
 	python.pid = (int)getpid();
-	log_format(python.version, sizeof(python.version), "%.10s", version());
+	/* "3.14.0 (main, ..." */
+	log_format(python.version, sizeof(python.version), "%.*s",
+		   (int)min_u64(strcspn(version(), " "), 10), version());
 	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
 		char wanted[8];
 

@@ -160,7 +160,7 @@ static void walk_first(void)
 
 COLD void unwind_prepare(void)
 {
-	struct session *session = load_relaxed(&session_here);
+	struct session *session;
 	struct thread *was;
 	void *library;
 
@@ -184,7 +184,9 @@ COLD void unwind_prepare(void)
 			    "(Fedora)");
 	}
 	thread_unbusy(was);
-	/* Another library's constructor allocated, and began the recording. */
+	/* Another library's constructor allocated, or the loader for us, and
+	 * began the recording. */
+	session = load_relaxed(&session_here);
 	if (session)
 		python_frames_start(session);
 	if (thread_records(was))

@@ -4,9 +4,9 @@
  * torch_compile.h.
  *
  * All but torch_compile_poll() runs under the GIL, and calls functions in C
- * alone: an instruction of Python may raise what is the program's, Ctrl-C say.
- * A compilation is a range, since the handler tells of the outermost one of all
- * threads, whose end may come on another.
+ * alone: in those of Python an interrupt could be raised, which is the
+ * program's.  A compilation is a range, since the handler tells of the
+ * outermost one of all threads, whose end may come on another.
  */
 #include "preload/torch/torch_compile.h"
 
@@ -49,7 +49,7 @@ static void give(void *object)
 		python_api.give(object);
 }
 
-/* An attribute that is a text; false: there is none. */
+/* An attribute that is text; false: it isn't. */
 static bool read_text(void *object, const char *name, char *text, size_t bytes)
 {
 	void *value = object ? python_api.attribute(object, name) : NULL;
@@ -112,16 +112,18 @@ static struct nvtx_event event_of(const char *text)
 static void *begins(void *self, void *args)
 {
 	void *told = python_api.tuple_at(args, 0);
-	void *trigger =
-		told ? python_api.attribute(told, "callback_trigger") : NULL;
+	void *trigger;
 	char what[TEXT_BYTES] = "", number[64] = "", text[2 * TEXT_BYTES];
 	struct nvtx_event event;
 
 	(void)self;
 	python_api.error_clear();
-	read_text(told, "compile_id", number, sizeof(number));
-	read_text(trigger, "_name_", what, sizeof(what));
-	give(trigger);
+	if (told) {
+		trigger = python_api.attribute(told, "callback_trigger");
+		read_text(told, "compile_id", number, sizeof(number));
+		read_text(trigger, "_name_", what, sizeof(what));
+		give(trigger);
+	}
 	if (!strcmp(what, "LAZY_BACKWARD"))
 		log_format(what, sizeof(what), "backward");
 	else if (strcmp(what, "CUDAGRAPH_RECORDING") != 0)
@@ -213,6 +215,7 @@ static void *ends(void *self, void *args)
 	return none();
 }
 
+/* What the handler's own methods, in Python, do. */
 static bool register_one(void *handler, const char *list_name,
 			 void *(*function)(void *, void *),
 			 struct python_method *method)
@@ -224,23 +227,20 @@ static bool register_one(void *handler, const char *list_name,
 	method->flags = PYTHON_VARARGS;
 	*(void *(**)(void *, void *)) & method->function = function;
 	callback = python_api.make_function(method, NULL, NULL);
-	if (callback && list)
+	if (list && callback)
 		done = python_api.method(list, "append", "O", callback);
 	give(callback);
-	give(list);
 	give(done);
+	give(list);
 	return done != NULL;
 }
 
-/* The interpreter is gone; an embedding program may begin another one. */
+/* The interpreter is gone; another one has a handler of its own. */
 static void ended(void)
 {
-	if (compile.range)
-		nvtx_end(compile.range);
+	compile.is_done = false;
 	compile.range = 0;
 	compile.breaks = 0;
-	compile.is_done = false;
-	store_relaxed(&compile.is_asked, false);
 }
 
 /* The pending call. */
@@ -258,9 +258,10 @@ static int arrange(void *unused)
 	handler = module ? python_api.attribute(module, "callback_handler")
 			 : NULL;
 	compile.is_done |= handler != NULL;
+	if (handler)
+		python_api.at_end(ended);
 	if (handler &&
-	    (python_api.at_end(ended) ||
-	     !register_one(handler, "start_callbacks", begins, &methods[0]) ||
+	    (!register_one(handler, "start_callbacks", begins, &methods[0]) ||
 	     !register_one(handler, "end_callbacks", ends, &methods[1])))
 		session_note(session, "compilations of torch.compile are not "
 				      "drawn: this version tells nobody");

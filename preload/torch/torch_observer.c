@@ -52,14 +52,6 @@ static void *call_named(void *object, const char *name)
 	return result;
 }
 
-/* An error that isn't PyTorch's, an interrupt say, came between: it is the
- * program's. */
-static bool is_interrupted(void)
-{
-	return python_api.error_now() &&
-	       !python_api.error_is(*python_api.exception);
-}
-
 /* Any observer is on, on this thread. */
 static bool is_on(void)
 {
@@ -108,13 +100,13 @@ static void *make_way(void *self, void *args, void *named)
 	python_api.take(self);
 	if (module) {
 		leave(module);
-		if (!is_interrupted()) {
+		if (!python_api_is_interrupted()) {
 			python_api.error_clear();
 			give(call_named(module, "_run_on_profiler_start"));
 		}
 	}
 	give(module);
-	if (!is_interrupted()) {
+	if (!python_api_is_interrupted()) {
 		python_api.error_clear();
 		result = python_api.call_with(self, args, named);
 	}
@@ -133,19 +125,19 @@ static void *at_exit(void *self, void *args)
 	if (module && observer.entered)
 		leave(module);
 	give(module);
-	if (is_interrupted())
+	if (python_api_is_interrupted())
 		return NULL;
 	python_api.error_clear();
 	python_api.take((void *)(uintptr_t)python_api.none);
 	return (void *)(uintptr_t)python_api.none;
 }
 
-/* The interpreter is gone; an embedding program may begin another one. */
+/* The interpreter is gone, all objects too.  An embedding program may begin
+ * another one. */
 static void ended(void)
 {
-	observer.entered = observer.original = NULL;
 	observer.follows_exit = false;
-	store_relaxed(&observer.is_asked, false);
+	observer.entered = observer.original = NULL;
 	store_relaxed(&observer.is_over, false);
 }
 
@@ -162,9 +154,9 @@ static bool follow_exit(void)
 	module = loaded("atexit");
 	function =
 		module ? python_api.make_function(&method, NULL, NULL) : NULL;
-	if (function)
+	if (function && !python_api.at_end(ended))
 		done = python_api.method(module, "register", "O", function);
-	observer.follows_exit = done && !python_api.at_end(ended);
+	observer.follows_exit = done != NULL;
 	give(done);
 	give(function);
 	give(module);
@@ -222,7 +214,7 @@ static void enter(void *module)
 	} else {
 		give(entered);
 	}
-	if (!is_interrupted())
+	if (!python_api_is_interrupted())
 		give_up();
 }
 
@@ -255,13 +247,13 @@ static int settle(void *unused)
 	} else if (module && !load_relaxed(&observer.is_over) && !is_on()) {
 		/* Another thread's state may have undone it. */
 		leave(module);
-		if (!is_interrupted()) {
+		if (!python_api_is_interrupted()) {
 			python_api.error_clear();
 			enter(module);
 		}
 	}
 	give(module);
-	if (is_interrupted())
+	if (python_api_is_interrupted())
 		return -1;
 	python_api.error_clear();
 	python_api.error_restore(type, value, trace);

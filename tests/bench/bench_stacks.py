@@ -12,6 +12,7 @@ from bench_rounds import Variant, added, added_ratio, median, ratio, rounds
 
 STACKS = {"TRACEPROF_MALLOC": "all", "TRACEPROF_STACK": "heap",
           "TRACEPROF_MAX_OVERHEAD": "0"}
+SITES = {"TRACEPROF_MALLOC": "sites", "TRACEPROF_GZIP": "zlib:6"}
 
 
 class Kept(Variant):
@@ -55,6 +56,7 @@ def sqlite(bench, script):
         return Kept(os.path.join(bench.folder, "stacks-" + name), *arguments, **settings)
 
     variants = {"plain": Variant(), "all": kept("all", bench.library, **STACKS),
+                "sites": kept("sites", bench.library, **SITES),
                 "sampled": kept("sampled", bench.library, TRACEPROF_MALLOC="sampled")}
     if "heaptrack" in bench_peers.heap_variants():
         variants["heaptrack"] = kept("heaptrack", prefix=("heaptrack", "-o", "{}/heap"))
@@ -71,15 +73,18 @@ def sqlite(bench, script):
     bench.add("sqlite3 script, all with stacks", "x", ratio(wall["plain"], wall["all"]),
               note=f"CPU {ratio(cpu['plain'], cpu['all'])[0]:.2f}, "
               f"{middle(one.lost for one in runs['all']):,.0f} events lost")
-    if "heaptrack" in variants:
-        bench.add("sqlite3 script, all with stacks / heaptrack, added", "x",
-                  added_ratio(wall["plain"], wall["all"], wall["heaptrack"]), target=0.5,
-                  note=f"CPU {added_ratio(cpu['plain'], cpu['all'], cpu['heaptrack'])[0]:.2f}")
+    for name, what in (("all", "each event in it"), ("sites", "sums by stack, zlib:6")):
+        if "heaptrack" not in variants:
+            break
+        bench.add(f"sqlite3 script, {name} with stacks / heaptrack, added", "x",
+                  added_ratio(wall["plain"], wall[name], wall["heaptrack"]), target=0.5,
+                  note=f"CPU {added_ratio(cpu['plain'], cpu[name], cpu['heaptrack'])[0]:.2f}, "
+                  f"{middle(one.lost for one in runs[name]):,.0f} events lost")
         bench.add("the same, file / heaptrack's", "x",
-                  median([a / b for a, b in zip(variants["all"].bytes,
+                  median([a / b for a, b in zip(variants[name].bytes,
                                                 variants["heaptrack"].bytes)]), target=1,
-                  note=f"{middle(variants['all'].bytes) / 1e6:.1f} MB, each event in it, "
-                  f"and {middle(variants['heaptrack'].bytes) / 1e6:.1f} MB")
+                  note=f"{middle(variants[name].bytes) / 1e6:.2f} MB, {what}, "
+                  f"and {middle(variants['heaptrack'].bytes) / 1e6:.2f} MB")
     bench.add("resident memory added, all with stacks", "MiB",
               added(*([one / 1024 for one in kib[name]] for name in ("plain", "all"))),
               target=128 + 8, note="budget 128 MiB")

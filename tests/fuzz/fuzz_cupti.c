@@ -14,9 +14,14 @@
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/unit/sample_session.h"
 
+#include "collector/system/cupti_versions.h"
 #include "preload/cuda/cupti_buffers.h"
+#include "preload/cuda/cupti_graph_memory.h"
+#include "preload/cuda/cupti_pinned.h"
 #include "preload/cuda/cupti_record.h"
+#include "preload/cuda/cupti_share.h"
 #include "preload/cuda/cupti_source.h"
+#include "preload/stack/unwind.h"
 #include "tests/fake_gpu/sim_knobs.h"
 #include "tests/fake_gpu/sim_record.h"
 #include "writer/pass.h"
@@ -68,6 +73,52 @@ void cupti_callbacks_follow(const struct session *session)
 void cupti_kinds_rest(const struct session *session)
 {
 	(void)session;
+}
+
+void cupti_kinds_follow(const struct session *session)
+{
+	(void)session;
+}
+
+bool cupti_is_ours(void)
+{
+	return true;
+}
+
+bool cupti_share_is_on(void)
+{
+	return false;
+}
+
+bool cupti_flush_is_ending(void)
+{
+	return true;
+}
+
+bool cupti_neighbour_slice(bool is_over, uint64_t *start, uint64_t *end,
+			   uint32_t *tid, bool *is_loss)
+{
+	(void)is_over, (void)start, (void)end, (void)tid, (void)is_loss;
+	return false;
+}
+
+struct unwind unwind;
+
+bool cupti_stacks_want(const char *name)
+{
+	return name[0] % 2;
+}
+
+uint32_t cupti_stacks_of(uint64_t correlation)
+{
+	(void)correlation;
+	return 0;
+}
+
+void cupti_memory_call_on(void *subscriber, CUpti_CallbackDomain domain,
+			  uint32_t number, enum cupti_memory_call call)
+{
+	(void)subscriber, (void)domain, (void)number, (void)call;
 }
 
 static CUptiResult CUPTIAPI next_record(uint8_t *buffer, size_t valid_bytes,
@@ -175,6 +226,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	cupti.cuptiActivityGetNextRecord = next_record;
 	cupti.cuptiGetCallbackName = callback_name;
 	knobs.version = versions[data[0] & 7];
+	cupti_versions_start(knobs.version);
 	sample_begin(&sample);
 	sample.options.buffer_mb = 4;
 	session = sample_session(&sample);
@@ -185,6 +237,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_files(&sample);
 	cupti_source_forget();
 	cupti_record_forget();
+	cupti_graph_memory_forget();
 	sample_end(&sample);
 	munmap(session->base, session->bytes);
 	return 0;

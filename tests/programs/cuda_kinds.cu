@@ -14,6 +14,7 @@
  * host		a host function, in a stream and as a node of a graph
  * graphs	memory of graphs: by nodes, captured, and freed outside
  * blocks	a graph with 5000 blocks
+ * pairs	a hundred times memory in a stream's order, and free again
  * built	a graph that is built of nodes and never launched
  * busy		a second of small kernels
  */
@@ -250,6 +251,16 @@ static void blocks(void)
 	check(cudaStreamEndCapture(stream, &graph), "capture");
 }
 
+static void pairs(void)
+{
+	void *memory;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		check(cudaMallocAsync(&memory, 4096, stream), "in order");
+		check(cudaFreeAsync(memory, stream), "in order");
+	}
+}
+
 static void built(void)
 {
 	cudaGraphNode_t last;
@@ -280,7 +291,7 @@ int main(int argc, char **argv)
 		     {"shapes", shapes},     {"failures", failures},
 		     {"peer", peer},	     {"names", names},
 		     {"host", host},	     {"graphs", graphs},
-		     {"blocks", blocks},
+		     {"blocks", blocks},     {"pairs", pairs},
 		     {"built", built},	     {"busy", busy}};
 
 	check(cudaStreamCreate(&stream), "stream");

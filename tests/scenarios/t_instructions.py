@@ -43,6 +43,8 @@ MARKS = {
     "cuda:other*": 130,
     "kernel:ptx_kernel": 550,
 }
+# The same for memory in a stream's order.
+ORDERED = 330
 # In CUPTI's callbacks and libunwind, for each launch that tells who made it: a few
 # frames of the program, and those of CUDA below them.
 STACK_OF_LAUNCH = 3500
@@ -263,6 +265,24 @@ def test_kinds_of_the_gpu():
     more = launch(TRACEPROF_GPU_LATENCY="1", TRACEPROF_UNIFIED_MEMORY="1")
     expect(abs(more - alone) < 2, f"{alone:.1f} instructions a launch, with all kinds "
            f"{more:.1f}")
+
+
+def test_memory_in_a_streams_order():
+    """Two callbacks for each cudaMallocAsync() and cudaFreeAsync(), windows closed: it
+    may become a node of a graph."""
+    double = os.path.join(harness.BUILD, "fake-gpu")
+    program = harness.program("cuda_kinds")
+    if not os.path.exists(os.path.join(double, "libcupti.so.13")) \
+            or not os.path.exists(program):
+        raise Skip("no CUDA headers or no nvcc on this machine")
+    few, many = (count([program, *times * ["pairs"]],
+                       {"LD_LIBRARY_PATH": double, "SIMGPU_NAME_REUSE": "0",
+                        "TRACEPROF_NVML": "0", "TRACEPROF_STEP": "api",
+                        "TRACEPROF_WAIT": "10", "TRACEPROF_ACTIVE": "1"},
+                       harness.LIBRARY, read=of_library) for times in (2, 32))
+    seen = (many - few) / (30 * 200)
+    expect(ORDERED / 3 < seen < ORDERED,
+           f"{seen:.1f} instructions a call, the limit is {ORDERED}")
 
 
 # Of preload/cost.c: how often each of its hooks is run.

@@ -446,6 +446,17 @@ def test_symbolize_leaves_a_file_that_it_cannot_read():
     expect_equal(os.listdir(os.path.dirname(path)), ["broken.pt.trace.json"])
 
 
+def test_blocks_that_are_too_small_are_spoken_of():
+    """By default small ones are in the sums alone: the peak isn't the heap's."""
+    for options, said in (({}, True), ({"TRACEPROF_MALLOC_MIN": "1G"}, True),
+                          ({"TRACEPROF_MALLOC": "all"}, False)):
+        run = same("alloc_sites", "leak", 30, env=options)
+        heap = run.trace.meta["heap"]
+        calls = heap["calls"] + heap["calls_before"]
+        told = text(run.files[0])
+        expect_equal(f"the program made {calls} allocations" in told, said, told)
+
+
 def test_trace_without_stacks_says_so():
     run = same("alloc_sites", "leak", 30, env={"TRACEPROF_MALLOC": "all"})
     said = text(run.files[0])

@@ -108,7 +108,7 @@ def test_steps_and_peak():
     expect_equal((steps["count"], steps["group"], len(steps["points"])),
                  (3000, 3, 1000))
     expect_equal([round(steps[key] * 1000) for key in ("p5", "p50", "p95")],
-                 [249, 1599, 2949])
+                 [250, 1600, 2949], "as the report has them")
     expect_equal([round(value * 1000) for value in steps["points"][1][2:]],
                  [103, 104, 105], "shortest, median, longest of steps 3 to 5")
     (heap,) = data["time"]["series"]

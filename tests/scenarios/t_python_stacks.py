@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 import harness
-from harness import Skip, command, expect, expect_equal, folder, traced
+from harness import Skip, command, compile_program, expect, expect_equal, folder, same, traced
 
 SCRIPT = '''\
 import json, threading, traceprof, zlib
@@ -158,6 +158,27 @@ def test_leak_of_a_list_is_named():
         expect(re.match(r" \+97\d\.\d KiB a step, 1 place explains", growth[0]),
                version, growth[:4])
         expect("keep train.py:6 < " in growth[2], version, growth[:4])
+
+
+def made_up(*flags):
+    """An interpreter that says where its objects have what, as 3.14 does."""
+    program = compile_program("made_up_python.c", "-O1", "-rdynamic", *flags, name="made_up")
+    run = same(program, env={"TRACEPROF_MALLOC": "all", "TRACEPROF_STACK": "heap"})
+    block, = [event for event in run.trace.memory()
+              if 5000 <= event["args"]["Bytes"] < 5100]
+    return block["args"]["Call stack"], str(run.trace.meta["notes"])
+
+
+def test_an_interpreter_is_read_by_its_own_word():
+    stack, notes = made_up()
+    expect("/made/up.py(15): inner;/made/up.py(23): outer;" in stack, stack)
+    expect("CPython" not in notes, notes)
+
+
+def test_an_interpreter_without_a_gil_is_left_alone():
+    stack, notes = made_up("-DFREE_THREADED")
+    expect("up.py" not in stack and "_PyEval_EvalFrameDefault" in stack, stack)
+    expect("the frames of CPython 3.14.0 are not known" in notes, notes)
 
 
 def test_python_has_room_in_a_deep_stack():

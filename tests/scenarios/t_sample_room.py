@@ -15,6 +15,16 @@ def test_what_lies_below_the_stack_pointer_stays():
     expect(run.trace.meta["written_by_kind"]["cpu_sample"] > 20, "samples")
 
 
+def test_it_stays_where_the_heap_began_the_recording():
+    """A library allocates before our constructor, and we record from there on."""
+    program = compile_program("stack_pointer.c", "-O1", "-pthread", "-DAT_ONCE",
+                              "-Wl,--no-as-needed", "-lstdc++", name="at_once")
+    run = same(program, env={"TRACEPROF_SAMPLE": "997", "TRACEPROF_MALLOC": "all"})
+    expect("first allocation" in run.trace.top["traceprof_reason"], "what began it")
+    expect_equal(run.stdout.splitlines(), ["0 bytes changed"] * 2, "on both threads")
+    expect(run.trace.meta["written_by_kind"]["cpu_sample"] > 20, "samples")
+
+
 def test_a_childs_threads_have_rooms_of_their_own():
     program = compile_program("fork_rooms.c", "-pthread", name="fork_rooms")
     run = same(program, env={"TRACEPROF_SAMPLE": "997"})

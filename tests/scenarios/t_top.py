@@ -82,6 +82,8 @@ def test_a_stopped_program_is_seen_as_it_is():
         for thread in one["threads"]:
             thread.pop("open_ns", None)
     expect_equal(first, second)
+    shown = command("top", "--once", process.pid).stdout
+    expect("omp_" not in shown, "no word of a person's", shown)
     expect_equal(first["steps"]["per_s"], 0)
     trace = recovered(process, out)
     # Who is dead has left something open: that is seen once more.

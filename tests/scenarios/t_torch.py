@@ -168,22 +168,22 @@ ctypes.CDLL(sys.argv[1], os.RTLD_GLOBAL)
 
 
 class Handler:
-    start_callbacks, end_callbacks = start, end = [], []
+    start_callbacks = start = []
+    end_callbacks = end = []
 
+    def register_start_callback(self, *_):
+        raise KeyboardInterrupt     # as an interrupt that comes just then
 
-# What is raised by code that runs on the profiler's behalf is the program's.
-def interrupted(*_):
-    os.write(1, b"interrupted\\n")
-    raise KeyboardInterrupt
+    register_end_callback = register_start_callback
 
 
 class Breaks(collections.Counter):
-    most_common = items = __iter__ = interrupted
+    most_common = Handler.register_start_callback
 
 
 class Trigger(enum.Enum):
     DYNAMO, LAZY_BACKWARD = 1, 2
-    __str__ = __repr__ = __format__ = interrupted
+    __str__ = Handler.register_start_callback
 
 
 class Told:
@@ -335,6 +335,24 @@ def test_an_unknown_version_is_asked_through_the_interpreter():
                           "phase: other"], "phases")
 
 
+def test_the_observer_of_a_second_interpreter():
+    found = sorted(glob.glob(os.path.expanduser(
+        "~/.pyenv/versions/3.*/lib/libpython3.*.so.1.0"))
+        + glob.glob("/usr/lib/*/libpython3.*.so.1.0"))
+    if not found:
+        raise harness.Skip("no libpython3.*.so.1.0")
+    itt = compile_program("itt_calls.c", "-shared", "-fPIC", "-pthread", "-ldl",
+                          name="libitt.so")
+    path = found[0]
+    home = os.path.dirname(os.path.dirname(path)) if "pyenv" in path else "/usr"
+    code = f"import sys\nsys.argv = {['', library('2.99.0'), itt]}\n"
+    run = traced("embeds_python", path, 2, code + OBSERVER % "",
+                 env={"PYTHONHOME": home, "TRACEPROF_MALLOC": "all"},
+                 preload=harness.LIBRARY + ":" + path)
+    expect_equal(run.stdout.count("ended: 0"), 2, run.stderr)
+    expect_equal(len(run.trace.slices("aten::after")), 2, "in each of them")
+
+
 def test_an_observer_that_is_not_to_be_had():
     run = observed("tried = []\n"
                    "emit_itt.__enter__ = lambda self: tried.append(1) or 1 / 0\n"
@@ -344,46 +362,6 @@ def test_an_observer_that_is_not_to_be_had():
     expect(not run.trace.slices(cat="cpu_op"), "operators")
     expect([note for note in run.trace.meta["notes"] if "isn't to be had" in note],
            run.trace.meta["notes"])
-
-
-EMBEDDED = MODULES + '''
-on = []
-
-
-class emit_itt:
-    def __enter__(self):
-        on.append(1)
-
-    def __exit__(self, *_):
-        on.clear()
-
-
-class Handler:
-    start_callbacks, end_callbacks = [], []
-
-
-make("torch")
-make("torch.autograd", _profiler_enabled=lambda: bool(on))
-make("torch.autograd.profiler", _enable_profiler=int, emit_itt=emit_itt)
-make("torch._dynamo.callback", callback_handler=Handler)
-wait_for(lambda: on and Handler.end_callbacks)
-print("observed", len(on), len(Handler.start_callbacks), flush=True)
-'''
-
-
-def test_interpreters_that_follow_one_another():
-    found = sorted(glob.glob(os.path.expanduser(
-        "~/.pyenv/versions/3.*/lib/libpython3.*.so.1.0"))
-        + glob.glob("/usr/lib/*/libpython3.*.so.1.0"))
-    if not found:
-        raise harness.Skip("no libpython3.*.so.1.0")
-    home = os.path.dirname(os.path.dirname(found[0])) if "pyenv" in found[0] else "/usr"
-    run = traced(compile_program("embeds_python.c", "-ldl", name="embeds_python"),
-                 found[0], 3, EMBEDDED.replace("sys.argv[1]", repr(library("2.99.0"))),
-                 env={"PYTHONHOME": home, "TRACEPROF_MALLOC": "all"})
-    lines = sorted(run.stdout.splitlines())
-    expect_equal(lines, ["ended: 0"] * 3 + ["observed 1 1"] * 3 + ["ran: 0"] * 3,
-                 run.stderr)
 
 
 def test_another_collector_of_itt_has_the_operators():

@@ -54,6 +54,14 @@ def test_a_loop_is_named_by_what_the_program_calls():
     is_found(first(fill), "short-operators", "150 calls of aten::mul_ a step")
 
 
+def test_calls_are_counted_not_guessed_from_their_times():
+    """Longer ones before the steps."""
+    def fill(start):
+        before = [slices("aten::mul", 6 * number + 1, 5.9) for number in range(150)]
+        return many("aten::mul")(start) + (before if start == 1000 else [])
+    is_found(first(fill), "short-operators", "150 calls of aten::mul a step")
+
+
 def test_values_that_are_read_one_by_one():
     def fill(start):
         return [one for number in range(150) for one in (

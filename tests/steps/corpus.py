@@ -47,6 +47,10 @@ LATER_KERNELS = {               # the same, once no rule was to be set any more
     "annealing": 90, "bodies": 70, "transport": 200, "samples": 60,
     "generations": 75, "frames": 48}
 
+PLACES_KERNELS = {              # and once more
+    "inference": 64, "factors": 45, "codec": 70, "waves": 220, "filter": 90,
+    "subspace": 36}
+
 DATA = """
 from sklearn.datasets import make_classification
 x, y = make_classification(4000, 20, random_state=0, n_informative=12, n_classes={classes})
@@ -531,7 +535,8 @@ def programs(python):
     """(name, is it there, true steps, function that makes the command)"""
     for name, steps in KERNELS.items():
         yield name, lambda: True, steps, lambda folder, name=name: kernels(name, folder)
-    for source, known in (("unseen", UNSEEN_KERNELS), ("later", LATER_KERNELS)):
+    for source, known in (("unseen", UNSEEN_KERNELS), ("later", LATER_KERNELS),
+                          ("places", PLACES_KERNELS)):
         for name, steps in known.items():
             yield (name, lambda: True, steps,
                    lambda folder, name=name, source=source:

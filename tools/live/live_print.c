@@ -132,6 +132,31 @@ static void add_losses(struct screen *screen, const struct live *live)
 	end_line(screen);
 }
 
+/* What a thread is in, as a person says it. */
+static const char *doing(unsigned int kind)
+{
+	static const struct {
+		unsigned int kind;
+		const char *text;
+	} said[] = {
+		{EVENT_OMP_REGION, "an OpenMP region"},
+		{EVENT_OMP_IMPLICIT, "its part of an OpenMP region"},
+		{EVENT_OMP_EXPLICIT, "an OpenMP task"},
+		{EVENT_OMP_WAIT, "a wait of OpenMP"},
+		{EVENT_OMP_ACQUIRED, "a critical section"},
+		{EVENT_HOST_WAIT, "a call that waits"},
+		{EVENT_FILE_IO, "a call for a file"},
+		{EVENT_CALL, "a call of CUDA"},
+		{EVENT_GPU_API, "a call of CUDA"},
+		{EVENT_PYTHON, "a call of Python"},
+	};
+
+	for (size_t at = 0; at < sizeof(said) / sizeof(said[0]); at++)
+		if (said[at].kind == kind)
+			return said[at].text;
+	return event_kind_word(kind);
+}
+
 static void add_thread(struct screen *screen, const struct live *live,
 		       const struct live *before,
 		       const struct live_thread *thread)
@@ -144,8 +169,7 @@ static void add_thread(struct screen *screen, const struct live *live,
 	text_buffer_add_printable(line, thread->name, strlen(thread->name),
 				  THREAD_NAME_BYTES);
 	if (thread->open_ns)
-		text_buffer_format(line, "  in %s for %s",
-				   event_kind_word(thread->kind),
+		text_buffer_format(line, "  in %s for %s", doing(thread->kind),
 				   quantity_time((double)thread->open_ns).text);
 	end_line(screen);
 }

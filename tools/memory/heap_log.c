@@ -296,6 +296,10 @@ static void on_entry(void *arg, const struct trace_entry *entry)
 		number = &log->thinned_mask;
 	if (!strcmp(path, "traceprof.heap.thinned_below"))
 		number = &log->thinned_below;
+	if (!strcmp(path, "traceprof.options.MALLOC"))
+		log->has_large_alone = !strcmp(entry->value.text, "large");
+	if (!strcmp(path, "traceprof.options.MALLOC_MIN"))
+		number = &log->large_bytes;
 	if (number)
 		decimal_to_integer(entry->value.text, entry->value.len, number);
 	if (strncmp(path, "traceprof.modules.", 18) || !last)

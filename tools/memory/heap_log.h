@@ -95,6 +95,8 @@ struct heap_log {
 	int64_t sample_bytes;  /* mean between samples, 0 every block */
 	int64_t thinned_mask;  /* of blocks below ... */
 	int64_t thinned_below; /* one in mask + 1 is there; 0 every one */
+	int64_t large_bytes;   /* TRACEPROF_MALLOC_MIN */
+	bool has_large_alone;  /* smaller blocks aren't there */
 	int64_t stacks_refused, stacks_untaken;
 	double left_over; /* of the blocks that samples stand for */
 	bool has_stacks;

@@ -233,7 +233,7 @@ static void print_space(struct heap_view *view, uint32_t space, FILE *out)
 	fprintf(out,
 		"\n%s: peak %s after %s of %s; %" PRId64
 		" allocations of %s (%.3g a second), %" PRId64
-		" temporary (%s); at the end %s in %" PRId64 " blocks\n",
+		" temporary (%s); at the end %s in %" PRId64 " block%s\n",
 		name, quantity_bytes((double)sum->peak).text,
 		quantity_time((double)(sum->peak_ns - log->start_ns)).text,
 		quantity_time(run_ns).text, sum->calls,
@@ -241,13 +241,15 @@ static void print_space(struct heap_view *view, uint32_t space, FILE *out)
 		run_ns > 0 ? (double)sum->calls / run_ns * 1e9 : 0,
 		sum->temporary,
 		quantity_share((double)sum->temporary, (double)sum->calls).text,
-		quantity_bytes((double)sum->live).text, sum->live_blocks);
+		quantity_bytes((double)sum->live).text, sum->live_blocks,
+		sum->live_blocks == 1 ? "" : "s");
 	print_reserved(&log->spaces[space], out);
 	if (sum->strange_frees)
 		fprintf(out,
-			"%" PRId64 " frees were of blocks that this trace "
-			"doesn't know\n",
-			sum->strange_frees);
+			"%" PRId64 " %s of blocks that this trace doesn't "
+			"know\n",
+			sum->strange_frees,
+			sum->strange_frees == 1 ? "free was" : "frees were");
 	print_table(view, space, HEAP_COST_PEAK, sum->peak, "who held the peak",
 		    out);
 	print_table(view, space, HEAP_COST_LIVE, sum->live, "live at the end",
@@ -320,11 +322,31 @@ static void print_limits(const struct heap_view *view, FILE *out)
 			missing, path, missing > 1 ? " and others" : "");
 }
 
+/* Small blocks are in the program's sums alone. */
+static void print_all(const struct heap_log *log, FILE *out)
+{
+	const struct trace_metadata *all = &log->metadata;
+	const int64_t before =
+		all->heap_calls_before > 0 ? all->heap_calls_before : 0;
+
+	if (!log->has_large_alone || all->heap_calls < 0)
+		return;
+	fprintf(out,
+		"in all the program made %" PRId64
+		" allocations, had %s at most, and %s at the end; below, "
+		"blocks of %s and more (TRACEPROF_MALLOC=sites has all)\n",
+		all->heap_calls + before,
+		quantity_bytes((double)all->heap_peak_bytes).text,
+		quantity_bytes((double)all->heap_live_bytes).text,
+		quantity_bytes((double)log->large_bytes).text);
+}
+
 void heap_print_text(struct heap_view *view, FILE *out)
 {
 	fprintf(out, "%s\n", view->file);
 	if (!view->log->count && !view->log->row_count)
 		fputs("no memory events in this trace\n", out);
+	print_all(view->log, out);
 	for (uint32_t i = 0; i < view->log->space_count; i++)
 		print_space(view, i, out);
 	fputs("\n", out);

@@ -135,7 +135,7 @@ function placeLinks(one, time_) {
 function finding(one, time_) {
 	return html("li", {}, one.share > 0
 		? html("strong", {}, `up to ${(100 * one.share).toFixed(1)} %: `) : null,
-	one.figure, " ", html("span", {class: "faint"}, `[${one.rule}; ${one.threshold}]`),
+	one.figure, " ", html("span", {class: "faint"}, `[${one.rule}; from ${one.threshold}].`),
 	one.place ? html("span", {}, " Worst: ", one.place, ".", placeLinks(one, time_))
 		: null,
 	html("br"), "Next: ", one.next);

@@ -138,14 +138,13 @@ static void add_steps(yajl_gen gen, const struct page *page, size_t most)
 
 	for (size_t at = 0; at < count; at++)
 		all[at] = (double)page->steps[at].dur_ns / 1e6;
-	qsort(all, count, sizeof(*all), compare_doubles);
 	json_print_object(gen, "steps");
 	json_print_integer(gen, "count", (int64_t)count);
 	for (size_t at = 0; count && at < 4; at++) {
 		snprintf(name, sizeof(name), "p%d", percents[at]);
 		json_print_number(
 			gen, name,
-			all[(count - 1) * (size_t)percents[at] / 100]);
+			statistics_quantile(all, count, percents[at] / 100.0));
 	}
 	if (count)
 		add_groups(gen, page, most);

@@ -285,6 +285,22 @@ static double held_ns(const struct verdict_facts *facts, double team)
 	return facts->regions_in_steps * (double)row->sum_ns * (1 - 1 / team);
 }
 
+/* What to do about a construct that lets one thread in at a time. */
+static const char *advice_for(const char *wait)
+{
+	if (strstr(wait, "ordered"))
+		return "keep what has to be in order short and do the rest "
+		       "before it, or collect by iteration and put it in order "
+		       "after the loop.";
+	if (strstr(wait, "lock"))
+		return "hold the lock for less, or have one for each part of "
+		       "the data.";
+	if (strstr(wait, "atomic"))
+		return "use reduction, or collect per thread and join once.";
+	return "use reduction or atomic in its place, or collect per thread "
+	       "and join once.";
+}
+
 bool rule_critical(const struct verdict_facts *facts, struct finding *finding)
 {
 	const struct timeline *timeline = facts->timeline;
@@ -314,8 +330,8 @@ bool rule_critical(const struct verdict_facts *facts, struct finding *finding)
 	    quantity_time((double)worst->sum_ns).text,
 	    short_name(timeline_name_text(timeline, name)).text, worst->calls);
 	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_MIN);
-	say(&finding->next, "use reduction or atomic in its place, or collect "
-			    "per thread and join once.");
+	say(&finding->next, "%s",
+	    advice_for(timeline_name_text(timeline, name)));
 	say_place(facts, finding, worst->longest_at_ns, worst->longest_lane,
 		  name);
 	return true;

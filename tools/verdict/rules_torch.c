@@ -38,12 +38,21 @@ static double *self_times(const struct verdict_facts *facts, bool only_data)
 	return self.ns;
 }
 
-static double calls_a_step(const struct verdict_facts *facts,
-			   const struct timeline_name *row, double self_ns)
+/* How often each begins on the critical thread in a typical step, by name, to
+ * be freed.  NULL: that thread isn't known. */
+static double *calls_a_step(const struct verdict_facts *facts)
 {
-	return row->self_ns > 0 ? (double)row->calls * self_ns /
-					  (double)row->self_ns / steps_of(facts)
-				: 0;
+	const struct timeline *timeline = facts->timeline;
+	const struct timeline_lane *lane =
+		timeline_lane(timeline, facts->split.lane);
+	double *calls =
+		lane ? calloc(timeline->names.count + 1, sizeof(*calls)) : NULL;
+
+	for (size_t i = 0; calls && i < lane->count; i++)
+		if (lane->spans[i].name < timeline->names.count &&
+		    is_judged(facts, lane->spans[i].start_ns))
+			calls[lane->spans[i].name] += 1 / steps_of(facts);
+	return calls;
 }
 
 static uint32_t find(const struct timeline *timeline, const char *name)
@@ -88,7 +97,8 @@ static double *outer_times(const struct verdict_facts *facts)
 /* Operators that are called so often that the calls are what they take: their
  * time in all, and of those that the program calls the one that takes most. */
 static double short_operators(const struct verdict_facts *facts,
-			      const double *self, uint32_t *most)
+			      const double *self, const double *calls,
+			      uint32_t *most)
 {
 	const struct timeline *timeline = facts->timeline;
 	double *outer = outer_times(facts);
@@ -100,7 +110,7 @@ static double short_operators(const struct verdict_facts *facts,
 
 		if (self[at] <= 0 || !is_operator(timeline, at) ||
 		    row->self_ns / row->calls >= SHORT_OPERATOR_NS ||
-		    calls_a_step(facts, row, self[at]) < OPERATORS_MIN)
+		    calls[at] < OPERATORS_MIN)
 			continue;
 		sum += self[at];
 		if (outer &&
@@ -112,21 +122,16 @@ static double short_operators(const struct verdict_facts *facts,
 }
 
 /* Do most of them serve to read single values? */
-static bool is_item(const struct verdict_facts *facts, const double *self,
+static bool is_item(const struct verdict_facts *facts, const double *calls,
 		    uint32_t most)
 {
 	const uint32_t item = find(facts->timeline, "aten::item");
 
-	return item != TIMELINE_NONE &&
-	       calls_a_step(facts, timeline_name(facts->timeline, item),
-			    self[item]) >=
-		       0.4 * calls_a_step(facts,
-					  timeline_name(facts->timeline, most),
-					  self[most]);
+	return item != TIMELINE_NONE && calls[item] >= 0.4 * calls[most];
 }
 
 static void say_item(const struct verdict_facts *facts, struct finding *finding,
-		     double self_ns)
+		     const double *calls)
 {
 	const uint32_t name = find(facts->timeline, "aten::item");
 	const struct timeline_name *row = timeline_name(facts->timeline, name);
@@ -134,21 +139,21 @@ static void say_item(const struct verdict_facts *facts, struct finding *finding,
 	say(&finding->figure,
 	    "%.0f calls of .item() a step (aten::item) and of what picks "
 	    "their elements",
-	    calls_a_step(facts, row, self_ns));
+	    calls[name]);
 	say(&finding->next, "keep the values in a tensor and read them at once "
 			    "(tolist()); on a GPU each call waits for it.");
 	say_place(facts, finding, row->longest_at_ns, row->longest_lane, name);
 }
 
 static void say_loop(const struct verdict_facts *facts, struct finding *finding,
-		     uint32_t name, double self_ns)
+		     uint32_t name, const double *calls)
 {
 	const struct timeline_name *row = timeline_name(facts->timeline, name);
 
 	say(&finding->figure,
 	    "%.0f calls of %s a step, %s each: a loop of Python over small "
 	    "tensors",
-	    calls_a_step(facts, row, self_ns),
+	    calls[name],
 	    short_name(timeline_name_text(facts->timeline, name)).text,
 	    quantity_time((double)row->sum_ns / (double)row->calls).text);
 	say(&finding->next, "do them at once: one larger tensor, "
@@ -161,48 +166,66 @@ bool rule_short_operators(const struct verdict_facts *facts,
 			  struct finding *finding)
 {
 	double *self = self_times(facts, false);
+	double *calls = calls_a_step(facts);
 	uint32_t most = TIMELINE_NONE;
 	bool is_found;
 
-	finding->saved_ns = self ? short_operators(facts, self, &most) : 0;
+	finding->saved_ns =
+		self && calls ? short_operators(facts, self, calls, &most) : 0;
 	is_found = most != TIMELINE_NONE &&
 		   is_worth(facts, finding->saved_ns, SHARE_HIGH_MIN);
-	if (is_found && is_item(facts, self, most))
-		say_item(facts, finding,
-			 self[find(facts->timeline, "aten::item")]);
+	if (is_found && is_item(facts, calls, most))
+		say_item(facts, finding, calls);
 	else if (is_found)
-		say_loop(facts, finding, most, self[most]);
+		say_loop(facts, finding, most, calls);
 	if (is_found)
 		say(&finding->threshold,
 		    "%d of less than %d us, %.0f %% of the step", OPERATORS_MIN,
 		    SHORT_OPERATOR_NS / 1000, 100 * SHARE_HIGH_MIN);
+	free(calls);
 	free(self);
 	return is_found;
 }
 
-/* The copies lie in it, so its share of their time is what it takes. */
+/* In typical steps of the critical thread.  The copies lie in it. */
+static double time_of(const struct verdict_facts *facts, uint32_t name,
+		      double *calls)
+{
+	const struct timeline *timeline = facts->timeline;
+	const struct timeline_lane *lane =
+		timeline_lane(timeline, facts->split.lane);
+	double ns = 0;
+
+	for (size_t i = 0; lane && i < lane->count; i++) {
+		const struct span *span = &lane->spans[i];
+
+		if (span->name != name || !is_judged(facts, span->start_ns))
+			continue;
+		*calls += 1;
+		ns += (double)timeline_dur_ns(timeline, facts->split.lane,
+					      span);
+	}
+	return ns;
+}
+
 bool rule_copied_layout(const struct verdict_facts *facts,
 			struct finding *finding)
 {
 	const uint32_t name = find(facts->timeline, "aten::contiguous");
 	const struct timeline_name *row;
-	double *self;
-	double part;
+	double calls = 0;
 
 	if (name == TIMELINE_NONE)
 		return false;
 	row = timeline_name(facts->timeline, name);
-	self = self_times(facts, false);
-	part = self && row->self_ns > 0 ? self[name] / (double)row->self_ns : 0;
-	free(self);
-	finding->saved_ns = (double)row->sum_ns * part;
+	finding->saved_ns = time_of(facts, name, &calls);
 	if (!is_worth(facts, finding->saved_ns, SHARE_HIGH_MIN))
 		return false;
 	say(&finding->figure,
 	    "%s a step to copy tensors to another layout "
 	    "(aten::contiguous, %.0f calls)",
 	    quantity_time(finding->saved_ns / steps_of(facts)).text,
-	    (double)row->calls * part / steps_of(facts));
+	    calls / steps_of(facts));
 	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_HIGH_MIN);
 	say(&finding->next, "keep one layout from the input on "
 			    "(memory_format=torch.channels_last), or use "

@@ -12,6 +12,8 @@
 #define ONCE	      2u
 #define PASS_SITES    2u
 #define SHORTER	      7u
+/* Outer turns to compare the end of the marks with. */
+#define TURNS_LOOKED  4u
 
 /* The inner level's turns, with the outer one's hits among them. */
 struct turns {
@@ -98,6 +100,32 @@ static size_t usual_turns(const struct loop_groups *groups,
 	return (hits + turns / 2) / turns;
 }
 
+/* The marks end where within the last outer turns the inner one always went on,
+ * in its own sites, and the outer one never came. */
+static bool ends_within(const struct loop_groups *groups,
+			const struct loop_candidate *inner,
+			const struct loop_candidate *outer)
+{
+	const size_t length = inner->level.length;
+	const size_t back = TURNS_LOOKED * outer->level.length;
+	const uint32_t *end = groups->site + groups->count - length;
+	const size_t first = outer->level.first + length;
+	bool was_seen = false;
+
+	if (!loop_holds(inner, end[length - 1]))
+		return false;
+	for (size_t at = groups->count - 1;
+	     at-- > first && groups->count - at < back;) {
+		if (memcmp(groups->site + at + 1 - length, end,
+			   length * sizeof(*end)))
+			continue;
+		if (!loop_holds(inner, groups->site[at + 1]))
+			return false;
+		was_seen = true;
+	}
+	return was_seen;
+}
+
 struct gain loop_gain(const struct loop_groups *groups,
 		      struct loop_scratch *scratch,
 		      const struct loop_candidate *inner,
@@ -131,5 +159,9 @@ struct gain loop_gain(const struct loop_groups *groups,
 	gain.is_constant = turns.same * 10 >= (turns.hits - 1) * 9;
 	gain.is_whole = turns.head + turns.within == turns.usual &&
 			(!turns.head || !turns.within);
+	gain.is_cut = !gain.is_whole &&
+		      (!turns.head || turns.head == turns.usual) &&
+		      turns.within <= turns.usual &&
+		      ends_within(groups, inner, outer);
 	return gain;
 }

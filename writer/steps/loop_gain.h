@@ -22,6 +22,8 @@ struct gain {
 	bool is_pass;	  /* inner turns without an outer one are shorter: an
 			     evaluation's, a validation's */
 	bool is_whole;	  /* from the first turn to the last */
+	bool is_cut;	  /* the marks end within an inner turn: the last outer
+			     one may be whole but for that */
 };
 
 struct gain loop_gain(const struct loop_groups *groups,

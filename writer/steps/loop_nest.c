@@ -195,7 +195,8 @@ static bool may_be_report(const struct gain *gain,
 	return gain->is_constant && gain->is_whole && gain->ratio >= 1.5 &&
 	       gain->usual <= MOST_BETWEEN && gain->sites <= inner->held &&
 	       !(gain->usual % DECIMAL) &&
-	       outer->length == gain->usual * inner->length + gain->sites;
+	       outer->length >= gain->usual * inner->length + gain->sites &&
+	       outer->length <= gain->usual * inner->length + 2 * gain->sites;
 }
 
 /* A report that brings much may be a loop that was cut off. */
@@ -203,6 +204,10 @@ static enum answer answer_report(struct finder *finder, const struct gain *gain,
 				 const struct loop_candidate *outer)
 {
 	finder->open = finder->inner;
+	if (gain->is_cut && outer->level.turns >= MANY_TURNS) {
+		finder->doubt = finder->inner;
+		return ANSWER_MAYBE;
+	}
 	if (gain->sites * SITES < outer->level.held * NEW_SITES ||
 	    (gain->sites <= FEW_SITES && gain->ratio > SELDOM))
 		return ANSWER_NO;

@@ -6,6 +6,7 @@
 #include "tests/unit/session_fixture.h"
 
 #include "collector/session/names.h"
+#include "collector/system/cupti_versions.h"
 #include "preload/cuda/cupti_buffers.h"
 #include "preload/cuda/cupti_record.h"
 #include "preload/cuda/cupti_source.h"
@@ -314,6 +315,79 @@ static void long_names_are_kept_whole(void **state)
 	fixture_end(session);
 }
 
+/* Each that there is, and what comes when there is no other. */
+static uint8_t *one_too_many(bool may_refuse, size_t *room)
+{
+	size_t most;
+	uint8_t *bytes;
+
+	assert_int_equal(cupti_buffers_start(may_refuse), 0);
+	for (unsigned int i = 0; i < CUPTI_BUFFERS_MAX; i++) {
+		cupti_buffers_request(&bytes, room, &most);
+		assert_non_null(bytes);
+	}
+	cupti_buffers_request(&bytes, room, &most);
+	return bytes;
+}
+
+/* Before 12.9 CUPTI follows a refusal: it gets what is thrown away. */
+static void without_room_a_buffer_is_refused_or_lost(void **state)
+{
+	struct session *session = fixture_begin(4);
+	const uint64_t before = cupti_buffers_refused();
+	uint8_t *bytes;
+	size_t room;
+
+	(void)state;
+	begin();
+	cupti_versions_start(26);
+	bytes = one_too_many(!cupti_has(CUPTI_DEFECT_NULL_BUFFER), &room);
+	assert_non_null(bytes);
+	assert_true(room >= 4096);
+	memset(bytes, 0xff, room);
+	cupti_buffers_complete(NULL, 0, bytes, room, room);
+	assert_null(cupti_buffers_take());
+	assert_int_equal(cupti_buffers_refused(), before + 1);
+	cupti_buffers_forget();
+
+	cupti_versions_start(27);
+	assert_null(one_too_many(!cupti_has(CUPTI_DEFECT_NULL_BUFFER), &room));
+	assert_int_equal(room, 0);
+	assert_int_equal(cupti_buffers_refused(), before + 2);
+	cupti_buffers_forget();
+	cupti_versions_start(0);
+	fixture_end(session);
+}
+
+static uint8_t *returned;
+
+static void CUPTIAPI another_takes(CUcontext context, uint32_t stream,
+				   uint8_t *bytes, size_t size, size_t valid)
+{
+	(void)context, (void)stream, (void)size, (void)valid;
+	returned = bytes;
+}
+
+/* However large it is, and whatever this CUPTI does with a refusal. */
+static void a_buffer_of_another_goes_to_it(void **state)
+{
+	static uint8_t others[128 << 10];
+
+	(void)state;
+	for (int may_refuse = 0; may_refuse < 2; may_refuse++) {
+		assert_int_equal(cupti_buffers_start(may_refuse), 0);
+		cupti_buffers_strange(another_takes);
+		for (size_t size = 4096; size <= sizeof(others); size *= 2) {
+			returned = NULL;
+			cupti_buffers_complete(NULL, 0, others, size, size);
+			assert_ptr_equal(returned, others);
+			others[size - 1] = 1;
+		}
+		cupti_buffers_strange(NULL);
+		cupti_buffers_forget();
+	}
+}
+
 /* Kinds as they are, all else noise: no fault, and no event that names what
  * isn't there. */
 static void noise_does_no_harm(void **state)
@@ -351,6 +425,8 @@ int main(void)
 		cmocka_unit_test(short_and_strange_records_are_unknown),
 		cmocka_unit_test(numbers_go_on_where_cupti_wraps),
 		cmocka_unit_test(long_names_are_kept_whole),
+		cmocka_unit_test(without_room_a_buffer_is_refused_or_lost),
+		cmocka_unit_test(a_buffer_of_another_goes_to_it),
 		cmocka_unit_test(noise_does_no_harm),
 	};
 

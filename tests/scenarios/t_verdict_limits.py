@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: MIT
+"""Each rule just above its threshold and just below it, in ten made steps of 1 ms.
+
+Just below it is silent; what other rules say there is not looked at.
+"""
+
+import harness
+from harness import expect
+from t_verdict import judged, made, rules, slice_, step_
+
+STEP = 1000
+
+
+def steps(inside=lambda at, number: [], lengths=(STEP,) * 10):
+    """Steps one after the other, each with what inside() puts there."""
+    events, at = [], 0
+    for number, length in enumerate(lengths):
+        events += [step_(number, at, length)] + inside(at, number)
+        at += length
+    return events
+
+
+def host(name, count=1, cat="cpu_op"):
+    """So many slices of a name a step, side by side."""
+    return lambda dur: made(steps(lambda at, number: [
+        slice_(name, at + 4 * i, dur, cat=cat) for i in range(count)]))
+
+
+def kernel(name, at, dur, stream=7, cat="kernel", call="cudaLaunchKernel", call_us=0.1,
+           **args):
+    number = round(at * 1000) + stream
+    return [slice_(call, at, call_us, cat="cuda_runtime", correlation=number),
+            slice_(name, at, dur, stream, cat, 0, device=0, stream=stream,
+                   correlation=number, **args)]
+
+
+def gpu(name, count=1, **args):
+    """A GPU that is never idle, with so many kernels of a name a step."""
+    return lambda dur: made(steps(lambda at, number: [
+        event for i in range(count) for event in kernel(name, at + dur * i, dur, **args)]
+        + kernel("gemm", at + dur * count, STEP - dur * count)))
+
+
+def copies(dur):
+    return made(steps(lambda at, number: kernel(
+        "Memcpy HtoD (Pageable -> Device)", at, dur, cat="gpu_memcpy", call="cudaMemcpy",
+        call_us=dur, bytes=10**6) + kernel("gemm", at + dur, STEP - dur)))
+
+
+def small_copies(dur):
+    return made(steps(lambda at, number: [
+        event for i in range(10) for event in kernel(
+            "Memcpy HtoD (Pinned -> Device)", at + 10 * i, 1, 8, "gpu_memcpy",
+            "cudaMemcpyAsync", dur, bytes=1000)] + kernel("gemm", at, STEP)))
+
+
+def syncs(gap):
+    return made(steps(lambda at, number: [
+        event for half in (at, at + STEP / 2) for event in kernel(
+            "gemm", half, STEP / 2 - gap)
+        + [slice_("cudaStreamSynchronize", half + 10, STEP / 2 - gap - 9,
+                  cat="cuda_runtime")]]))
+
+
+def kernels(count):
+    return made(steps(lambda at, number: [
+        event for i in range(count) for event in kernel("gemm", at + 40 * i, 9)],
+        (40 * count,) * 10))
+
+
+def idle(gap, **args):
+    """The GPU has nothing to do at the end of the step; of the last one nobody knows
+    how long."""
+    return made(steps(lambda at, number: kernel("gemm", at, STEP - gap) + (
+        [slice_("f [omp parallel #1]", at + STEP - gap, gap, region=number + 1, team=1,
+                **args)] if args else [])))
+
+
+def streams(dur):
+    return made(steps(lambda at, number: kernel("gemm", at, STEP - dur)
+                      + kernel("gemm", at + STEP - dur, dur, 8)))
+
+
+def throttled(dur):
+    return made(steps(lambda at, number: kernel("gemm", at, STEP) + [
+        slice_("throttled: heat", at, dur, 9, "gpu_throttle", 0)]))
+
+
+def team(at, region, *works, waits="region end wait", dur=None, size=None):
+    """One region: what each member works, and then waits."""
+    dur = dur or max(works)
+    events = [slice_("f [omp parallel #1]", at, dur, omp="parallel", region=region,
+                     team=size or len(works))]
+    for tid, work in enumerate(works):
+        events += [slice_("f [omp parallel #1]", at, work, 700 + tid, omp="task",
+                          region=region, team=size or len(works), thread=tid),
+                   slice_(waits, at + work, dur - work, 700 + tid, cat="openmp", omp="wait",
+                          region=region)]
+    return events
+
+
+def imbalance(less):
+    return made(steps(lambda at, number: team(at, number + 1, 900, 900 - less)))
+
+
+def barrier(wait):
+    """Each member is late at one of two barriers."""
+    def inside(at, number):
+        events = [slice_("f [omp parallel #1]", at, STEP, omp="parallel",
+                         region=number + 1, team=2)]
+        for tid in (700, 701):
+            events += [slice_("f [omp parallel #1]", at, STEP, tid, omp="task",
+                              region=number + 1, team=2, thread=tid - 700),
+                       slice_("barrier wait", at + (400 if tid == 700 else 900), wait, tid,
+                              cat="openmp", omp="wait", region=number + 1)]
+        return events
+    return made(steps(inside))
+
+
+def critical(wait, name="critical wait"):
+    return made(steps(lambda at, number: team(at, number + 1, STEP, STEP) + [
+        slice_(name, at + 100 * tid, wait, 700 + tid, cat="openmp", omp="wait",
+               region=number + 1) for tid in range(2)]))
+
+
+def short_regions(work):
+    return made(steps(lambda at, number: [
+        event for i in range(10)
+        for event in team(at + 50 * i, number * 10 + i + 1, work, work, dur=40)]))
+
+
+def oversubscribed(dur):
+    return made(steps(lambda at, number: team(at, number + 1, dur, dur, dur)), {"cpus": 2})
+
+
+def idle_threads(work):
+    return made(steps(lambda at, number: team(at, number + 1, 1000, work)))
+
+
+def few_threads(work):
+    """A team of one; the other processor has nothing to do."""
+    scheduled = {"processors_ns": 2 * 10**7, "others_ns": 0, "program_ns": 10**7}
+    return made(steps(lambda at, number: team(at, number + 1, work)),
+                {"cpus": 2, "scheduled": scheduled})
+
+
+def ours(**meta):
+    return made(steps(lambda at, number: [slice_("work", at, 10)]), meta)
+
+
+def memory(at, address, size, total):
+    return {"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": 700,
+            "tid": 700, "ts": at, "args": {"Total Allocated": total, "Bytes": size,
+                                           "Device Id": -1, "Device Type": 0,
+                                           "Addr": address}}
+
+
+def large_blocks(length):
+    size = 32 << 20
+    return made(steps(lambda at, number: [] if number % 2 else [
+        memory(at + 1, 4096, size, size), memory(at + 2, 4096, -size, 0)],
+        (length * 1000,) * 10))
+
+
+def growth(size):
+    return made(steps(lambda at, number: [
+        memory(at + 1, 4096 + number, size, (1 << 20) + size * (number + 1))]))
+
+
+def lengths(*slow):
+    """Steps of which some are longer."""
+    return lambda length: made(steps(
+        lengths=[length if at in slow else STEP for at in range(12)]))
+
+
+# Rule: what makes a run, just below the threshold, just above it.
+LIMITS = {
+    "losses": (lambda lost: ours(events={"seen": 10000, "dropped": lost}), 9, 11),
+    "data-starved": (host("DataLoader next"), 49, 51),
+    "blocking-copies": (copies, 49, 51),
+    "needless-sync": (syncs, 26, 27),
+    "copied-layout": (host("aten::contiguous"), 99, 101),
+    "short-operators": (host("aten::add", 100), 0.99, 1.01),
+    "python": (host("train.py(3): f", cat="python_function"), 199, 201),
+    "small-copies": (small_copies, 5.5, 5.6),
+    "small-kernels": (kernels, 19, 20),
+    "idle-alloc": (host("cudaMalloc", cat="cuda_runtime"), 49, 51),
+    "idle-openmp": (lambda gap: idle(gap, omp="parallel"), 111, 112),
+    "idle-host": (idle, 111, 112),
+    "exposed-comm": (host("MPI_Allreduce"), 49, 51),
+    "serial-streams": (streams, 99, 101),
+    "layout": (gpu("nchwToNhwc"), 49, 51),
+    "memory-bound": (gpu("elementwise", 2), 99, 101),
+    "low-occupancy": (gpu("few_blocks", **{"blocks per SM": 0.5}), 198, 202),
+    "compute-bound": (gpu("sgemm"), 199, 201),
+    "throttled": (throttled, 49, 51),
+    "oversubscribed": (oversubscribed, 148, 152),
+    "idle-threads": (idle_threads, 21, 19),
+    "few-threads": (few_threads, 198, 202),
+    "imbalance": (imbalance, 178, 182),
+    "critical": (critical, 49, 51),
+    "barrier": (barrier, 99, 101),
+    "short-regions": (short_regions, 28.5, 27.5),
+    "off-cpu": (host("wait: pthread_cond_wait"), 99, 101),
+    "churn": (lambda calls: ours(heap={"calls": calls, "bytes": 99}), 12400, 12600),
+    "large-blocks": (large_blocks, 85, 82),
+    "growth": (growth, 100000, 110000),
+    "first-step": (lengths(0), 1990, 2010),
+    "nth-step": (lengths(2, 5, 8, 11), 1290, 1310),
+    "outliers": (lengths(5), 1990, 2010),
+    "no-processor": (lambda waited: ours(scheduled={
+        "ran_ns": 1000 - waited, "waited_ns": waited}), 49, 51),
+    "own-cost": (lambda spent: ours(cost={"hooks_ns": spent}), 99000, 101000),
+}
+
+
+def test_each_rule_has_its_limit():
+    with open(f"{harness.ROOT}/tools/verdict/verdict.c", encoding="utf-8") as file:
+        table = [line.split('"')[1] for line in file if line.startswith('\t{"')]
+    expect(table == list(LIMITS), table)
+
+
+def test_the_advice_is_for_what_is_waited_for():
+    for name, advice in (("critical wait", "use reduction or atomic"),
+                         ("atomic wait", "use reduction, or collect"),
+                         ("ordered wait", "in order short"), ("lock wait", "hold the lock")):
+        found = judged(critical(100, name))["findings"][0]
+        expect(found["rule"] == "critical" and advice in found["next"], name, str(found))
+
+
+def test_silent_below_and_first_above():
+    wrong = []
+    for rule, (make, below, above) in LIMITS.items():
+        silent, found = (rules(make(value), causes=False) for value in (below, above))
+        if rule in silent or found[:1] != [rule]:
+            wrong.append((rule, silent, found))
+    expect(not wrong, *map(str, wrong))
+
+
+if __name__ == "__main__":
+    harness.main()
