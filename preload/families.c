@@ -38,6 +38,7 @@ void families_prepare(void)
 	itt_announce();
 	cupti_prepare();
 	unwind_prepare();
+	callers_prepare();
 	sampler_prepare();
 	file_io_prepare();
 	waits_prepare();

@@ -45,13 +45,17 @@ struct callers {
 static struct callers callers;
 static _Atomic bool code_went;
 
-COLD bool callers_start(void)
+COLD void callers_prepare(void)
 {
 	void *stack_end = dlsym(RTLD_DEFAULT, "__libc_stack_end");
 
 	*(void **)&callers.find_object = dlsym(RTLD_DEFAULT, "_dl_find_object");
 	if (stack_end)
 		callers.stack_end = *(uint64_t *)stack_end;
+}
+
+COLD bool callers_start(void)
+{
 	callers.next_look = LOOK_FIRST;
 	return callers.find_object && callers.stack_end;
 }

@@ -17,6 +17,10 @@
 
 #include "collector/session/thread.h"
 
+/* At the start of the program: asks the loader, which another thread may be in
+ * when a recording begins. */
+void callers_prepare(void);
+
 /* A recording begins.  False: frames can't be left here. */
 bool callers_start(void);
 
