@@ -22,8 +22,8 @@ HEAP = {
     "closed": ({"TRACEPROF": "0"}, 5),
     "default": ({"TRACEPROF_MALLOC": "large"}, 45),
     "all": ({"TRACEPROF_MALLOC": "all"}, 60),
-    # Some of them are of the calls that are sampled, and how many is chance.
-    "sampled": ({"TRACEPROF_MALLOC": "sampled"}, 52),
+    # Of a call that isn't sampled: how many are is chance.
+    "sampled": ({"TRACEPROF_MALLOC": "sampled", "TRACEPROF_MALLOC_SAMPLE": "100G"}, 51),
     "flight": ({"TRACEPROF_MALLOC": "all", "TRACEPROF_FLIGHT": "10s"}, 60),
 }
 # Added per call of a lock that is free, of a signal, of a read: with the gate

@@ -317,12 +317,13 @@ def test_a_team_that_comes_together_late():
 
 def test_a_machine_that_is_busy_is_said():
     steps = [step_(number, number * 1000, 1000) for number in range(10)]
-    for waited, found in ((4, []), (6, ["no-processor"])):
-        ours = {"scheduled": {"ran_ns": 100 - waited, "waited_ns": waited}}
+    for waited, found, ns in ((4, [], 10**5), (6, ["no-processor"], 10**5),
+                              (20, [], 10**4)):  # of the tenth in which it didn't sleep
+        ours = {"scheduled": {"ran_ns": (100 - waited) * ns, "waited_ns": waited * ns}}
         expect_equal(rules(made(steps, ours)), found, waited)
     steps[0] = step_(0, -9000, 10000)           # takes more than half of the time
-    for waited, first in ((20, "first-step"), (30, "no-processor")):
-        ours = {"scheduled": {"ran_ns": 100 - waited, "waited_ns": waited}}
+    for waited, first, ns in ((20, "first-step", 19 * 10**4), (30, "no-processor", 19 * 10**4)):
+        ours = {"scheduled": {"ran_ns": (100 - waited) * ns, "waited_ns": waited * ns}}
         expect_equal(rules(made(steps, ours), causes=False)[0], first, waited)
 
 

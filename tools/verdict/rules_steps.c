@@ -257,10 +257,21 @@ bool rule_growth(const struct verdict_facts *facts, struct finding *finding)
 	return true;
 }
 
+/* Of the time, not of what it wanted to run: it may have slept for most. */
+static double unscheduled(const struct verdict_facts *facts)
+{
+	const double share = trace_metadata_unscheduled(facts->metadata);
+	const double wanted = (double)facts->metadata->ran_ns +
+			      (double)facts->metadata->unscheduled_ns;
+	const double wall = (double)facts->wall_ns;
+
+	return wall > wanted ? share * wanted / wall : share;
+}
+
 bool rule_no_processor(const struct verdict_facts *facts,
 		       struct finding *finding)
 {
-	const double share = trace_metadata_unscheduled(facts->metadata);
+	const double share = unscheduled(facts);
 
 	finding->saved_ns = share * (double)facts->split.total_ns;
 	if (!is_worth(facts, finding->saved_ns, SHARE_MIN))

@@ -51,7 +51,9 @@ static double *calls_a_step(const struct verdict_facts *facts)
 	for (size_t i = 0; calls && i < lane->count; i++)
 		if (lane->spans[i].name < timeline->names.count &&
 		    is_judged(facts, lane->spans[i].start_ns))
-			calls[lane->spans[i].name] += 1 / steps_of(facts);
+			calls[lane->spans[i].name]++;
+	for (size_t at = 0; calls && at < timeline->names.count; at++)
+		calls[at] /= steps_of(facts);
 	return calls;
 }
 
