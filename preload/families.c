@@ -22,6 +22,8 @@
 #include "preload/python/python_hook.h"
 #include "preload/sample/sampler.h"
 #include "preload/sample/pool_note.h"
+#include "collector/session/gate.h"
+#include "collector/steps/steps.h"
 #include "preload/stack/callers.h"
 #include "preload/stack/unwind.h"
 #include "preload/wait/file_io.h"
@@ -39,6 +41,10 @@ void families_prepare(void)
 	cupti_prepare();
 	unwind_prepare();
 	callers_prepare();
+	/* The heap may have begun the recording before our constructor. */
+	if (load_relaxed(&session_here) && steps_source() == STEP_AUTO &&
+	    callers_start())
+		gate_mark(GATE_OMP_CALLER, true);
 	sampler_prepare();
 	file_io_prepare();
 	waits_prepare();

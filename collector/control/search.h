@@ -32,7 +32,7 @@
 #define SEARCH_CONTEXT_MAX 8u
 
 /* Places from which a region may be called, where those tell sites apart. */
-#define SEARCH_CALLERS_MAX 255u
+#define SEARCH_CALLERS_MAX 32u
 
 enum search_state {
 	SEARCH_NONE,

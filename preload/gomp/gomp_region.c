@@ -64,7 +64,8 @@ uint32_t gomp_region_ask(uint32_t bits, struct gomp_site *site,
 	if (bits & GATE_OMP_WATCH)
 		bits = life_begin("OpenMP region");
 	if (bits & GATE_OMP_CALLER && steps_source() == STEP_AUTO) {
-		thread = hook_thread();
+		/* What can't be recorded is counted below. */
+		thread = hook_thread_of_any();
 		if (thread)
 			*caller = callers_number(thread, site->code);
 	}

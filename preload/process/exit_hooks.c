@@ -66,7 +66,9 @@ static bool ends_itself(pid_t pid, int signal)
 	struct sigaction action;
 	sigset_t blocked;
 
-	return (signal == SIGINT || signal == SIGTERM || signal == SIGHUP) &&
+	/* The first process of a container outlives its own. */
+	return pid != 1 &&
+	       (signal == SIGINT || signal == SIGTERM || signal == SIGHUP) &&
 	       pid == getpid() && !sigaction(signal, NULL, &action) &&
 	       action.sa_handler == SIG_DFL &&
 	       !pthread_sigmask(SIG_BLOCK, NULL, &blocked) &&

@@ -11,17 +11,19 @@
 #include <string.h>
 
 /* Frames above the one that calls. */
-#define DEPTH	    8u
-#define FRAMES_MOST (DEPTH + 8u) /* ours and that one, too */
-#define RULES	    1024u	 /* powers of two */
-#define PLACES	    512u
+#define DEPTH	     8u
+#define FRAMES_MOST  (DEPTH + 8u) /* ours and that one, too */
+/* So that all lie in the file's first page. */
+#define HEADERS_MOST ((4096u - sizeof(ElfW(Ehdr))) / sizeof(ElfW(Phdr)))
+#define RULES	     1024u /* powers of two */
+#define PLACES	     512u
 /* No thread's stack but the main one's lies so near to its end: the kernel
  * leaves a gap of 128 MiB. */
-#define STACK_MOST  (UINT64_C(64) << 20)
+#define STACK_MOST   (UINT64_C(64) << 20)
 /* Looks, each at twice as many calls, whether they tell anything. */
-#define LOOK_FIRST  64u
-#define LOOK_ALONE  4096u
-#define LOOK_LAST   65536u
+#define LOOK_FIRST   64u
+#define LOOK_ALONE   4096u
+#define LOOK_LAST    262144u /* as many as the search takes */
 
 struct known_rule {
 	uint64_t code; /* 0 none */
@@ -44,6 +46,13 @@ struct callers {
 
 static struct callers callers;
 static _Atomic bool code_went;
+static _Atomic uint32_t of_others; /* calls, while the main thread had none */
+
+COLD bool callers_start(void)
+{
+	callers.next_look = LOOK_FIRST;
+	return callers.find_object && callers.stack_end;
+}
 
 COLD void callers_prepare(void)
 {
@@ -52,12 +61,6 @@ COLD void callers_prepare(void)
 	*(void **)&callers.find_object = dlsym(RTLD_DEFAULT, "_dl_find_object");
 	if (stack_end)
 		callers.stack_end = *(uint64_t *)stack_end;
-}
-
-COLD bool callers_start(void)
-{
-	callers.next_look = LOOK_FIRST;
-	return callers.find_object && callers.stack_end;
 }
 
 void callers_code_goes(void)
@@ -83,8 +86,10 @@ static bool look_up(uint64_t code, struct unwind_rule *rule)
 	if (callers.find_object((void *)(uintptr_t)code, &found))
 		return false;
 	head = found.dlfo_map_start;
+	/* A tool may have moved the headers to where nothing maps them. */
 	if (memcmp(head->e_ident, ELFMAG, SELFMAG) ||
-	    head->e_phentsize != sizeof(ElfW(Phdr)))
+	    head->e_phentsize != sizeof(ElfW(Phdr)) ||
+	    head->e_phoff != sizeof(*head) || head->e_phnum > HEADERS_MOST)
 		return false;
 	info = (struct dl_phdr_info){
 		.dlpi_addr = found.dlfo_link_map->l_addr,
@@ -212,8 +217,15 @@ COLD uint32_t callers_number(const struct thread *thread, uint64_t site)
 	const struct session *session = load_relaxed(&session_here);
 	uint64_t place;
 
-	if (!session || thread->tid != (uint32_t)session->head->pid)
+	if (!session)
 		return 0;
+	if (thread->tid != (uint32_t)session->head->pid) {
+		if (add_relaxed(&of_others, 1) == LOOK_ALONE)
+			gate_mark(GATE_OMP_CALLER, false);
+		return 0;
+	}
+	if (!callers.calls)
+		store_relaxed(&of_others, LOOK_ALONE + 1);
 	if (unlikely(load_relaxed(&code_went))) {
 		store_relaxed(&code_went, false);
 		memset(callers.rules, 0, sizeof(callers.rules));

@@ -357,6 +357,8 @@ static bool read_entry(const struct dl_phdr_info *info, uint64_t address,
 	pass_pointer(info, &reader, shared->code_as);
 	length = reader;
 	pass_pointer(info, &reader, shared->code_as & AS_SIZE);
+	if (has_failed(&reader))
+		return false;
 	length.end = reader.at;
 	entry->code_bytes =
 		take(&length, (unsigned int)(length.end - length.at));

@@ -74,6 +74,37 @@ def test_one_region_that_is_called_from_several_places():
     expect_equal(same(program, "passes").trace.steps(), [], "steps of one place")
 
 
+def test_places_of_a_long_run():
+    """More regions than a look at the places took once: 65,536."""
+    run = same(kernels(), "filters", "22000", timeout=100)
+    expect_equal(len(run.trace.steps()), 22000, "steps")
+
+
+def test_a_file_whose_headers_nothing_maps():
+    """Tools put them at a file's end; the loader reads them there."""
+    place = harness.folder()
+    source = os.path.join(place, "far.c")
+    for text, options in (("void run(void) {\n#pragma omp parallel num_threads(1)\n"
+                           "{ __asm__ volatile(\"\"); }\n}\n",
+                           ("-shared", "-fPIC", "-o", "libfar.so")),
+                          ("void run(void); int main(void) { for (int i = 0; i < 500; i++)"
+                           " run(); return 0; }", ("-L.", "-lfar", "-o", "far"))):
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(text)
+        subprocess.run(["gcc", "-fopenmp", source, *options], cwd=place, check=True)
+    with open(os.path.join(place, "libfar.so"), "r+b") as file:
+        head = bytearray(file.read(64))
+        file.seek(int.from_bytes(head[32:40], "little"))
+        table = file.read(56 * int.from_bytes(head[56:58], "little"))
+        head[32:40] = (8 << 30).to_bytes(8, "little")
+        file.seek(0)
+        file.write(head)
+        file.seek(8 << 30)
+        file.write(table)
+    run = same(os.path.join(place, "far"), env={"LD_LIBRARY_PATH": place})
+    expect_equal(len(run.trace.regions("run")), 500, "regions")
+
+
 def test_regions_that_are_thinned_are_seen_to_the_last():
     """Their last marks wait in the thread's record when the run ends."""
     program = kernels()

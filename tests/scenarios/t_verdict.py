@@ -508,8 +508,9 @@ def test_folders_side_by_side():
 def test_what_is_counted_of_the_whole_recording_is_not_scaled_up():
     """Slices that lie in little of it: 40 ms of allocations are not 50 times that."""
     events = [slice_("work", 0, 20000), slice_("Profiler (0)", 0, 10**6, cat="Trace")]
-    for calls, found in ((10**6, []), (2 * 10**6, ["churn"])):
-        path = made(events, {"heap": {"calls": calls, "bytes": 10**8}})
+    for calls, found, more in ((10**6, [], {}), (2 * 10**6, ["churn"], {}),
+                               (2 * 10**6, [], {"options": {"ACTIVE": "3"}})):
+        path = made(events, {"heap": {"calls": calls, "bytes": 10**8}} | more)
         expect_equal(rules(path), found, calls)
         if found:
             said = " ".join(command("report", path).stdout.split())

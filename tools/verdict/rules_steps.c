@@ -182,11 +182,18 @@ static double in_steps(const struct verdict_facts *facts, double ns)
 	return ns * (share < 1 ? share : 1);
 }
 
+/* What is counted over the recording tells nothing of a window. */
+static bool is_of_window(const struct trace_metadata *metadata)
+{
+	return metadata->schedule > 0 || metadata->is_by_hand ||
+	       metadata->outside > 0;
+}
+
 bool rule_churn(const struct verdict_facts *facts, struct finding *finding)
 {
 	const double calls = (double)facts->metadata->heap_calls;
 
-	if (calls <= 0)
+	if (calls <= 0 || is_of_window(facts->metadata))
 		return false;
 	finding->saved_ns = in_steps(facts, calls * MALLOC_NS);
 	if (!is_worth(facts, finding->saved_ns, SHARE_MIN))
@@ -297,7 +304,7 @@ bool rule_own_cost(const struct verdict_facts *facts, struct finding *finding)
 		threads += timeline_lane(timeline, at)->count > 0;
 	hooks = (double)facts->metadata->hooks_ns / (threads > 0 ? threads : 1);
 	finding->saved_ns = in_steps(facts, hooks);
-	if (facts->metadata->hooks_ns <= 0 ||
+	if (facts->metadata->hooks_ns <= 0 || is_of_window(facts->metadata) ||
 	    !is_worth(facts, finding->saved_ns, OWN_COST_MIN))
 		return false;
 	say(&finding->figure,

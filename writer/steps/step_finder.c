@@ -173,8 +173,7 @@ static void hand_marker(struct writer_state *state)
 		search->passed = 0; /* the program's own count from 0 */
 	else if (search->family == SEARCH_REGIONS)
 		gate_mark(GATE_OMP_MARK, true);
-	if (!search_is_by_caller(search))
-		gate_mark(GATE_OMP_CALLER, false);
+	gate_mark(GATE_OMP_CALLER, search_is_by_caller(search));
 }
 
 void step_found(struct writer_state *state, struct step_marks *stream,
