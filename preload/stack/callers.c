@@ -56,9 +56,12 @@ COLD bool callers_start(void)
 
 COLD void callers_prepare(void)
 {
+	/* What dlsym() allocates and frees is none of the program's. */
+	struct thread *was = thread_busy();
 	void *stack_end = dlsym(RTLD_DEFAULT, "__libc_stack_end");
 
 	*(void **)&callers.find_object = dlsym(RTLD_DEFAULT, "_dl_find_object");
+	thread_unbusy(was);
 	if (stack_end)
 		callers.stack_end = *(uint64_t *)stack_end;
 }
