@@ -436,13 +436,8 @@ void event_json_live(struct writer_state *state, const char *name,
 	json_raw(&state->json, "}}");
 }
 
-static void instant_head(struct writer_state *state, struct ring_reader *reader,
-			 const struct event *event, const char *name,
-			 uint64_t ts_ns)
+void event_json_instant(struct json *json, const char *name)
 {
-	struct json *json = &state->json;
-
-	json_line(json, (uintptr_t)reader, event->kind);
 	json_raw(
 		json,
 		",\n{" SCHEMA_PAIR(SCHEMA_PHASE, SCHEMA_PHASE_INSTANT) "," SCHEMA_PAIR(
@@ -450,6 +445,14 @@ static void instant_head(struct writer_state *state, struct ring_reader *reader,
 			SCHEMA_CPU_INSTANT) "," SCHEMA_PAIR(SCHEMA_SCOPE,
 							    SCHEMA_SCOPE_THREAD) "," SCHEMA_KEY(SCHEMA_NAME) "\"");
 	json_text(json, name, strlen(name));
+}
+
+static void instant_head(struct writer_state *state, struct ring_reader *reader,
+			 const struct event *event, const char *name,
+			 uint64_t ts_ns)
+{
+	json_line(&state->json, (uintptr_t)reader, event->kind);
+	event_json_instant(&state->json, name);
 	place_on(state, reader, LANE_MAIN, ts_ns);
 }
 

@@ -23,6 +23,9 @@ bool event_json_write(struct writer_state *state, struct ring_reader *reader,
 		      const struct event *event, struct label *label,
 		      struct event_span span);
 
+/* Begins an instant event of the host, up to inside of its name's quotes. */
+void event_json_instant(struct json *json, const char *name);
+
 /* Our own cost: one pass. */
 void event_json_pass(struct writer_state *state, uint64_t start_ns,
 		     uint64_t end_ns);

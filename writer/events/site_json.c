@@ -2,6 +2,7 @@
 /* site_json.c - the heap's sums by call stack; see site_json.h. */
 #include "writer/events/site_json.h"
 
+#include "writer/events/event_json.h"
 #include "writer/events/stack_json.h"
 #include "writer/text/schema.h"
 #include <string.h>
@@ -10,13 +11,7 @@ static void head(struct writer_state *state, const char *name, uint64_t ts_ns)
 {
 	struct json *json = &state->json;
 
-	json_raw(
-		json,
-		",\n{" SCHEMA_PAIR(SCHEMA_PHASE, SCHEMA_PHASE_INSTANT) "," SCHEMA_PAIR(
-			SCHEMA_CATEGORY,
-			SCHEMA_CPU_INSTANT) "," SCHEMA_PAIR(SCHEMA_SCOPE,
-							    SCHEMA_SCOPE_THREAD) "," SCHEMA_KEY(SCHEMA_NAME) "\"");
-	json_text(json, name, strlen(name));
+	event_json_instant(json, name);
 	json_raw(json, "\"");
 	json_pair_u64(json, SCHEMA_PID, state->pid);
 	json_pair_u64(json, SCHEMA_TID, state->pid);
