@@ -2,6 +2,7 @@
 """Forks, execs and ends: the program's behaviour and its traces, whole."""
 
 import os
+import subprocess
 import time
 
 import harness
@@ -17,6 +18,33 @@ def check_parent(way, count=1, files=1, env=None):
     expect_equal(len(parents), 1, "traces with both of the parent's regions")
     expect(not parents[0].regions("child_work"), "a child's region in it")
     return run
+
+
+def test_the_first_process_of_a_container_outlives_its_signal():
+    """The kernel keeps a signal's default action from process 1 of a namespace."""
+    if subprocess.run(["unshare", "--pid", "--fork", "true"], check=False,
+                      stderr=subprocess.DEVNULL).returncode:
+        raise Skip("no namespace of processes may be made")
+    source = os.path.join(harness.folder(), "first.c")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write("""#include <signal.h>
+#include <unistd.h>
+int main(void)
+{
+	for (int i = 0; i < 20; i++) {
+#pragma omp parallel num_threads(1)
+		__asm__ volatile("");
+		if (i == 9)
+			kill(getpid(), SIGTERM);
+	}
+	return 3;
+}
+""")
+    program = source[:-2]
+    subprocess.run(["gcc", "-fopenmp", source, "-o", program], check=True)
+    run = traced("unshare", "--pid", "--fork", program)
+    expect_equal(run.status, 3, run.stderr)
+    expect_equal(len(run.trace.regions("main")), 20, "regions")
 
 
 def test_fork():
