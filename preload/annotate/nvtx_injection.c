@@ -17,6 +17,7 @@
 #include "preload/process/life.h"
 #include "preload/annotate/nvtx_range.h"
 #include "preload/process/process.h"
+#include "preload/process/quiet.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,15 +144,13 @@ static void stream_a(const void *stream, const char *name)
 {
 	void (*tell)(const void *stream, const char *name) =
 		load_relaxed(&tell_stream);
-	const int saved = errno;
-	struct thread *was;
+	struct quiet quiet;
 
 	if (!tell || !name)
 		return;
-	was = thread_busy();
+	quiet = quiet_begin();
 	tell(stream, name);
-	thread_unbusy(was);
-	errno = saved;
+	quiet_end(&quiet);
 }
 
 static void stream_w(const void *stream, const wchar_t *name)

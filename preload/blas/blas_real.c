@@ -5,8 +5,8 @@
 #include "collector/session/thread.h"
 #include "collector/system/loader.h"
 #include "collector/system/log.h"
+#include "preload/process/quiet.h"
 #include <dlfcn.h>
-#include <errno.h>
 #include <link.h>
 #include <string.h>
 
@@ -124,8 +124,7 @@ static struct blas_caller *caller_of(uintptr_t address)
 static COLD void *find_new(enum blas_function function, uintptr_t address,
 			   struct blas_caller *caller)
 {
-	const int saved = errno;
-	struct thread *was = thread_busy();
+	const struct quiet quiet = quiet_begin();
 	const bool keeps_forks_out = loader_enter();
 	struct file file = {.address = address};
 	void *found;
@@ -137,8 +136,7 @@ static COLD void *find_new(enum blas_function function, uintptr_t address,
 		store_relaxed(&caller->real[function], found);
 	if (keeps_forks_out)
 		loader_leave();
-	thread_unbusy(was);
-	errno = saved;
+	quiet_end(&quiet);
 	return found ? found : (void *)nobodys;
 }
 
@@ -161,13 +159,12 @@ static bool is_loaded(uintptr_t start)
  * functions are looked up again. */
 COLD void blas_real_closed(void)
 {
-	const int saved = errno;
-	struct thread *was;
+	struct quiet quiet;
 	bool keeps_forks_out;
 
 	if (!load_relaxed(&blas_callers[0].start))
 		return;
-	was = thread_busy();
+	quiet = quiet_begin();
 	keeps_forks_out = loader_enter();
 	for (uint32_t i = 0; i < BLAS_CALLERS_MAX; i++) {
 		struct blas_caller *caller = &blas_callers[i];
@@ -186,6 +183,5 @@ COLD void blas_real_closed(void)
 	}
 	if (keeps_forks_out)
 		loader_leave();
-	thread_unbusy(was);
-	errno = saved;
+	quiet_end(&quiet);
 }

@@ -22,6 +22,7 @@
 #include "preload/process/hook.h"
 #include "preload/process/life.h"
 #include "preload/process/process.h"
+#include "preload/process/quiet.h"
 #include "preload/stack/unwind.h"
 #include <dlfcn.h>
 #include <errno.h>
@@ -157,15 +158,13 @@ static struct caller *make_caller(uintptr_t address)
 
 static COLD const struct caller *find_caller(uintptr_t address)
 {
-	const int saved = errno;
-	struct thread *was = thread_busy();
+	const struct quiet quiet = quiet_begin();
 	const bool keeps_forks_out = loader_enter();
 	const struct caller *caller = make_caller(address);
 
 	if (keeps_forks_out)
 		loader_leave();
-	thread_unbusy(was);
-	errno = saved;
+	quiet_end(&quiet);
 	return caller;
 }
 

@@ -18,11 +18,11 @@
 #include "collector/session/thread.h"
 #include "preload/gomp/gomp_alone.h"
 #include "preload/process/families.h"
+#include "preload/process/quiet.h"
 #include "preload/stack/callers.h"
 #include "preload/stack/unwind.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <link.h>
 #include <string.h>
 
@@ -274,8 +274,7 @@ static struct gomp_library *library_of_file(const struct file *file)
 
 COLD struct gomp_library *gomp_library_any(void)
 {
-	const int saved = errno;
-	struct thread *was = thread_busy();
+	const struct quiet quiet = quiet_begin();
 	struct gomp_library *library =
 		library_at((uintptr_t)look_up(RTLD_NEXT, "GOMP_parallel"));
 	const uint32_t count =
@@ -290,8 +289,7 @@ COLD struct gomp_library *gomp_library_any(void)
 		gomp_alone_complete(library);
 		library->foreign = true;
 	}
-	thread_unbusy(was);
-	errno = saved;
+	quiet_end(&quiet);
 	return library;
 }
 
@@ -337,19 +335,17 @@ static struct gomp_object *object_make(uintptr_t address)
 COLD struct gomp_object *gomp_object_of(uintptr_t address)
 {
 	struct gomp_object *object = object_known(address);
-	const int saved = errno;
 	bool keeps_forks_out;
-	struct thread *was;
+	struct quiet quiet;
 
 	if (object)
 		return object;
-	was = thread_busy();
+	quiet = quiet_begin();
 	keeps_forks_out = loader_enter();
 	object = object_make(address);
 	if (keeps_forks_out)
 		loader_leave();
-	thread_unbusy(was);
-	errno = saved;
+	quiet_end(&quiet);
 	return object;
 }
 
@@ -383,9 +379,8 @@ static void mark_gone(void)
 EXPORT int dlclose(void *handle)
 {
 	bool keeps_forks_out;
-	struct thread *was;
+	struct quiet quiet;
 	int result;
-	int saved;
 
 	if (unlikely(!real_dlclose))
 		real_dlclose = (int (*)(void *))dlsym(RTLD_NEXT, "dlclose");
@@ -395,13 +390,11 @@ EXPORT int dlclose(void *handle)
 	families_file_closed();
 	if (likely(!load_relaxed(&object_count)))
 		return result;
-	saved = errno;
-	was = thread_busy();
+	quiet = quiet_begin();
 	keeps_forks_out = loader_enter();
 	mark_gone();
 	if (keeps_forks_out)
 		loader_leave();
-	thread_unbusy(was);
-	errno = saved;
+	quiet_end(&quiet);
 	return result;
 }

@@ -11,8 +11,8 @@
 #include "collector/steps/steps.h"
 #include "collector/system/symbols.h"
 #include "preload/gomp/gomp_name.h"
+#include "preload/process/quiet.h"
 
-#include <errno.h>
 #include <string.h>
 
 #define SITES_MAX 8192u
@@ -270,15 +270,13 @@ static bool answer(_Atomic uint32_t *kept, uint64_t code,
 		   bool (*ask)(uint64_t code))
 {
 	uint32_t known = load_relaxed(kept);
-	const int saved = errno;
-	struct thread *was;
 
 	if (known == GOMP_STEP_UNKNOWN && code) {
-		was = thread_busy();
+		const struct quiet quiet = quiet_begin();
+
 		known = ask(code) ? GOMP_STEP_YES : GOMP_STEP_NO;
-		thread_unbusy(was);
+		quiet_end(&quiet);
 		store_relaxed(kept, known);
-		errno = saved;
 	}
 	return known == GOMP_STEP_YES;
 }

@@ -8,16 +8,21 @@
 #include "preload/process/families.h"
 #include "preload/process/life_parts.h"
 #include <errno.h>
+#include <pthread.h>
 
 static COLD struct thread *enter(void (*tell_families)(void))
 {
 	const int saved = errno;
-	struct thread *thread = thread_here();
+	struct thread *thread;
+	int cancels;
 
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancels);
+	thread = thread_here();
 	if (thread) {
 		thread_ends_arm();
 		tell_families();
 	}
+	pthread_setcancelstate(cancels, &cancels);
 	errno = saved;
 	return thread;
 }

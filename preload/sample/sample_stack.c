@@ -3,6 +3,7 @@
 #include "preload/sample/sample_stack.h"
 
 #include "collector/system/loader.h"
+#include "preload/process/quiet.h"
 #include "preload/process/real.h"
 #include "preload/sample/sample_room.h"
 #include "preload/stack/python_frames.h"
@@ -101,13 +102,13 @@ COLD void sample_stack_prepare(void)
 COLD void sample_stack_thread_begins(void)
 {
 	void *frames[2];
-	struct thread *was;
+	struct quiet quiet;
 
 	if (!load_relaxed(&unwind.is_loaded))
 		return;
-	was = thread_busy();
+	quiet = quiet_begin();
 	unwind.backtrace(frames, 2);
-	thread_unbusy(was);
+	quiet_end(&quiet);
 }
 
 /* --- the list of files -----------------------------------------------------*/

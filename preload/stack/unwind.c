@@ -5,9 +5,9 @@
 #include "collector/session/modules.h"
 #include "collector/system/log.h"
 #include "preload/process/process.h"
+#include "preload/process/quiet.h"
 #include "preload/stack/unwind_table.h"
 #include <dlfcn.h>
-#include <errno.h>
 #include <elf.h>
 #include <link.h>
 #include <pthread.h>
@@ -161,12 +161,12 @@ static void walk_first(void)
 COLD void unwind_prepare(void)
 {
 	struct session *session;
-	struct thread *was;
+	struct quiet quiet;
 	void *library;
 
 	if (!choose())
 		return;
-	was = thread_busy();
+	quiet = quiet_begin();
 	library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
 	*(void **)&unwind.find_object =
 		__GLIBC_PREREQ(2, 35) ? dlsym(RTLD_DEFAULT, "_dl_find_object")
@@ -183,14 +183,14 @@ COLD void unwind_prepare(void)
 			    "install libunwind8 (Debian, Ubuntu) or libunwind "
 			    "(Fedora)");
 	}
-	thread_unbusy(was);
+	quiet_end(&quiet);
 	/* Another library's constructor allocated, or the loader for us, and
 	 * began the recording. */
 	session = load_relaxed(&session_here);
 	if (session)
 		python_frames_start(session);
-	if (thread_records(was))
-		unwind_thread_entered(was);
+	if (thread_records(quiet.was))
+		unwind_thread_entered(quiet.was);
 }
 
 /* Each step asks for how its frame is left, by tables that are no longer those
@@ -215,18 +215,16 @@ COLD uint32_t unwind_slowly(uint64_t *frames, uint32_t count)
 COLD void unwind_code_goes(void)
 {
 	struct session *session = load_relaxed(&session_here);
-	const int saved = errno;
-	struct thread *was;
+	struct quiet quiet;
 
 	if (!load_relaxed(&unwind.is_loaded))
 		return;
-	was = thread_busy();
+	quiet = quiet_begin();
 	store_relaxed(&unwind.goes_slowly, true);
 	unwind.flush(*unwind.space, 0, 0);
 	if (session && session->writable)
 		modules_refresh(session);
-	thread_unbusy(was);
-	errno = saved;
+	quiet_end(&quiet);
 }
 #else
 COLD void unwind_prepare(void)

@@ -20,6 +20,7 @@
 #include "collector/session/thread.h"
 #include "preload/stack/python_frames.h"
 #include <errno.h>
+#include <pthread.h>
 #ifdef HAVE_LIBUNWIND
 #define UNW_LOCAL_ONLY
 #include <libunwind.h>
@@ -151,7 +152,10 @@ unwind_take(struct thread *thread, uint32_t ours)
 	uint32_t count = 0;
 	uint32_t first = 0;
 	uint32_t id;
+	int cancels;
 
+	/* libunwind asks a pipe whether an address can be read. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancels);
 	if (unlikely(!thread->stack_low))
 		unwind_thread_entered(thread);
 	if (unlikely(!unwind_is_ready(thread, here)))
@@ -172,6 +176,7 @@ unwind_take(struct thread *thread, uint32_t ours)
 	if (unlikely(unwind.has_python))
 		count = python_frames_splice(session, &frames[first], count,
 					     wanted);
+	pthread_setcancelstate(cancels, &cancels);
 	errno = saved;
 	if (unlikely(!count)) {
 		add_relaxed(&session->head->stacks.untaken, 1);

@@ -286,5 +286,14 @@ def test_address_sanitizer():
     expect_equal(run.status, 0, run.stderr)
 
 
+def test_what_is_no_point_of_cancellation_stays_none():
+    """What we ask of the kernel on the way would end the thread there."""
+    for env in ({}, {"TRACEPROF_STACK": "heap"}, {"TRACEPROF_SAMPLE": "997"},
+                {"TRACEPROF_STACK": "all", "TRACEPROF_MALLOC": "all"},
+                {"TRACEPROF_STEP": "omp:none"}):
+        run = same("cancels", 20, env=env)
+        expect("cut" not in run.stdout, run.stdout)
+
+
 if __name__ == "__main__":
     harness.main()
