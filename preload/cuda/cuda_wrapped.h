@@ -11,38 +11,33 @@
  * where bytes is what the call moves or allocates, in words of its parameters.
  * Each function returns an error code, 0 for none.  The types are our own
  * spellings of CUDA's, which this must build without: opaque handles are
- * pointers, enumerations int.  `_ptsz` and `_ptds` are what a program calls
+ * pointers, enumerations int, and three numbers of 32 bits in a row are the two
+ * registers that they come in.  `_ptsz` and `_ptds` are what a program calls
  * that was compiled for a default stream for each thread.
  */
 #ifndef PRELOAD_CUDA_WRAPPED_H
 #define PRELOAD_CUDA_WRAPPED_H
 
 #include <stddef.h>
-
-struct cuda_size3 {
-	unsigned int x, y, z;
-};
+#include <stdint.h>
 
 /* clang-format off */
-#define CUDA_LAUNCH	(const void *kernel, struct cuda_size3 grid,	\
-			 struct cuda_size3 block, void **args, size_t shared, \
-			 void *stream)
+#define CUDA_LAUNCH	(const void *kernel, uint64_t grid_xy, uint64_t grid_z, \
+			 uint64_t block_xy, uint64_t block_z, void **args, \
+			 size_t shared, void *stream)
+#define CUDA_LAUNCHED	(kernel, grid_xy, grid_z, block_xy, block_z, args, \
+			 shared, stream)
 #define CUDA_COPY	(void *to, const void *from, size_t bytes, int kind)
 #define CUDA_COPY_ASYNC	(void *to, const void *from, size_t bytes, int kind, \
 			 void *stream)
 #define CUDA_FILL_ASYNC	(void *to, int value, size_t bytes, void *stream)
 
 #define CUDA_WRAPPED_FUNCTIONS(X)					\
-	X(cudaLaunchKernel, 0, CUDA_LAUNCH,				\
-	  (kernel, grid, block, args, shared, stream))			\
-	X(cudaLaunchKernel_ptsz, 0, CUDA_LAUNCH,			\
-	  (kernel, grid, block, args, shared, stream))			\
-	X(__cudaLaunchKernel, 0, CUDA_LAUNCH,				\
-	  (kernel, grid, block, args, shared, stream))			\
-	X(__cudaLaunchKernel_ptsz, 0, CUDA_LAUNCH,			\
-	  (kernel, grid, block, args, shared, stream))			\
-	X(cudaLaunchCooperativeKernel, 0, CUDA_LAUNCH,			\
-	  (kernel, grid, block, args, shared, stream))			\
+	X(cudaLaunchKernel, 0, CUDA_LAUNCH, CUDA_LAUNCHED)		\
+	X(cudaLaunchKernel_ptsz, 0, CUDA_LAUNCH, CUDA_LAUNCHED)	\
+	X(__cudaLaunchKernel, 0, CUDA_LAUNCH, CUDA_LAUNCHED)		\
+	X(__cudaLaunchKernel_ptsz, 0, CUDA_LAUNCH, CUDA_LAUNCHED)	\
+	X(cudaLaunchCooperativeKernel, 0, CUDA_LAUNCH, CUDA_LAUNCHED)	\
 	X(cudaLaunchKernelExC, 0,					\
 	  (const void *config, const void *kernel, void **args),	\
 	  (config, kernel, args))					\

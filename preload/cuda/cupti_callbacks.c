@@ -15,6 +15,7 @@
 #include "preload/cuda/cupti_side.h"
 #include "preload/process/hook.h"
 #include "preload/process/life.h"
+#include "preload/process/quiet.h"
 #include "preload/stack/unwind.h"
 #include <errno.h>
 #include <string.h>
@@ -449,15 +450,25 @@ static void note_node(void)
 		store_relaxed(place_of(thread), call | 1);
 }
 
+/* What is done once allocates, in atexit() and in CUPTI. */
+static void cuda_starts(enum cupti_moment moment)
+{
+	const struct quiet quiet = quiet_begin();
+
+	if (moment == CUPTI_INITIALISED)
+		cupti_side_initialised();
+	cupti_flush_at_exit(moment);
+	quiet_end(&quiet);
+}
+
 static void look_at_resource(CUpti_CallbackId number, const void *data)
 {
 	switch (number) {
 	case CUPTI_CBID_RESOURCE_CONTEXT_CREATED:
-		cupti_flush_at_exit(CUPTI_FIRST_CONTEXT);
+		cuda_starts(CUPTI_FIRST_CONTEXT);
 		break;
 	case CUPTI_CBID_RESOURCE_CU_INIT_FINISHED:
-		cupti_side_initialised();
-		cupti_flush_at_exit(CUPTI_INITIALISED);
+		cuda_starts(CUPTI_INITIALISED);
 		break;
 	case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:
 		note_node();

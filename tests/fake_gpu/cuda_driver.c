@@ -107,12 +107,41 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice device)
 	return CUDA_SUCCESS;
 }
 
+/* As programs of CUDA 12 call it. */
+CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags,
+			CUdevice device);
+
+CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device)
+{
+	cuCtxCreate_v2_params params = {context, flags, device};
+	struct sim_call call = DRIVER_CALL(cuCtxCreate_v2, &params);
+
+	if (sim_call_begin(&call)) {
+		*context = life_make_context(device);
+		call.result = *context ? 0 : CUDA_ERROR_INVALID_DEVICE;
+	}
+	return sim_call_end(&call);
+}
+
+CUresult cuCtxDestroy(CUcontext context)
+{
+	cuCtxDestroy_v2_params params = {context};
+	struct sim_call call = DRIVER_CALL(cuCtxDestroy_v2, &params);
+
+	if (sim_call_begin(&call)) {
+		stream_synchronize_all();
+		life_end_context(context);
+	}
+	return sim_call_end(&call);
+}
+
 CUresult cuCtxSetCurrent(CUcontext context)
 {
 	cuCtxSetCurrent_params params = {context};
 	struct sim_call call = DRIVER_CALL(cuCtxSetCurrent, &params);
 
-	sim_call_begin(&call);
+	if (sim_call_begin(&call))
+		life_set_context(context);
 	return sim_call_end(&call);
 }
 

@@ -5,6 +5,7 @@
 #include "tests/fake_gpu/cupti_state.h"
 
 #include "tests/fake_gpu/sim_callbacks.h"
+#include "tests/fake_gpu/sim_clock.h"
 #include "tests/fake_gpu/sim_graph.h"
 #include "tests/fake_gpu/sim_knobs.h"
 #include "tests/fake_gpu/sim_life.h"
@@ -65,6 +66,8 @@ CUptiResult state_enter(const char *function)
 	if (shared_state() == SHARING_YES && !state_is_through_v2() &&
 	    !is_for_all(function))
 		return CUPTI_ERROR_NOT_COMPATIBLE;
+	if (sim_knobs()->call_ns)
+		clock_sleep_until(clock_device_now() + sim_knobs()->call_ns);
 	return (CUptiResult)knobs_failure(function);
 }
 

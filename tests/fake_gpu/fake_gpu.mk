@@ -18,6 +18,8 @@ NVCC_FLAGS := -O1 -gencode arch=compute_80,code=compute_80 \
 GPU_PROGRAMS := $(addprefix $(O)/tests/programs/cuda_train,_static _per_thread \
              _openmp) $(O)/tests/programs/cuda_train
 CUDA_KINDS := $(O)/tests/programs/cuda_kinds
+# Those that mark steps.
+CUDA_STEPS := $(addprefix $(O)/tests/programs/cuda_,planted contexts)
 
 fake_objects = $(patsubst %.c,$(O)/%.o,$(wildcard tests/fake_gpu/$(1)*.c))
 
@@ -30,7 +32,7 @@ fake-gpu:
 	@echo '  fake-gpu left out for want of cupti.h'
 endif
 ifneq ($(and $(NVCC),$(CUPTI)),)
-gpu-programs: $(GPU_PROGRAMS) $(CUDA_KINDS) $(O)/tests/programs/cuda_planted
+gpu-programs: $(GPU_PROGRAMS) $(CUDA_KINDS) $(CUDA_STEPS)
 else
 gpu-programs:
 	@echo '  GPU programs left out for want of nvcc'
@@ -111,7 +113,7 @@ $(GPU_PROGRAMS): tests/programs/cuda_train.cu
 	$(Q)$(NVCC) $(NVCC_FLAGS) \
 		-cudart $(if $(filter %_static,$@),static,shared) -o $@ $< -ldl
 
-$(O)/tests/programs/cuda_planted: tests/programs/cuda_planted.cu
+$(CUDA_STEPS): $(O)/tests/programs/%: tests/programs/%.cu
 	$(call say,NVCC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) $(NVCC_FLAGS) -Iinclude -Xcompiler -fopenmp \

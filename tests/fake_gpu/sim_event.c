@@ -22,14 +22,15 @@ struct sim_event {
 	uint32_t capture; /* the graph in whose capture it was recorded */
 };
 
-static _Atomic uint32_t last_id;
-static _Atomic uint64_t last_sync;
+/* Each context counts its own; 0: the primary ones together. */
+static _Atomic uint32_t last_id[MOST_MADE];
+static _Atomic uint64_t last_sync[MOST_MADE];
 
 struct sim_event *event_new(int timing)
 {
 	struct sim_event *event = calloc(1, sizeof(*event));
 
-	event->id = ++last_id;
+	event->id = ++last_id[life_own_context() % MOST_MADE];
 	event->timing = timing;
 	return event;
 }
@@ -69,7 +70,7 @@ int event_record(struct sim_event *event, struct sim_stream *stream)
 	event->recorded = 1;
 	event->moment = ready > now ? ready : now;
 	event->stream = stream->id;
-	event->sync = ++last_sync;
+	event->sync = ++last_sync[life_own_context() % MOST_MADE];
 	record_event(event);
 	return 0;
 }

@@ -135,6 +135,8 @@ static int read_number(const char *name, const char *value)
 		{"LATENCY_NS", &knobs.latency_ns},
 		{"KERNEL_NS", &knobs.kernel_ns},
 		{"DISABLE_NS", &knobs.disable_ns},
+		{"CALL_NS", &knobs.call_ns},
+		{"INIT_NS", &knobs.init_ns},
 		{"ZERO_TIMES", &knobs.zero_times},
 		{"DRIFT_PPM", &knobs.drift_ppm},
 		{"JITTER_NS", &knobs.jitter_ns},

@@ -53,6 +53,8 @@ struct sim_knobs {
 	int thread_race;  /* of a flush with other threads, or BY_VERSION */
 	int carry_over;	  /* ends of work when kernels are disabled */
 	int64_t disable_ns; /* for which disabling kernels takes */
+	int64_t call_ns;    /* that each call of CUPTI's takes */
+	int64_t init_ns;    /* that cuInit() takes after the injection */
 	int64_t zero_times; /* each n-th record of the GPU, or BY_VERSION */
 	int64_t drift_ppm;  /* by so much the GPU's clock is too fast */
 	int64_t jitter_ns;  /* of a look at both clocks */

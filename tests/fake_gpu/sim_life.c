@@ -11,6 +11,7 @@
 
 #include "tests/fake_gpu/sim_activity.h"
 #include "tests/fake_gpu/sim_callbacks.h"
+#include "tests/fake_gpu/sim_clock.h"
 #include "tests/fake_gpu/sim_device.h"
 #include "tests/fake_gpu/sim_knobs.h"
 #include <dlfcn.h>
@@ -31,6 +32,13 @@ static struct {
 } contexts[MOST_DEVICES];
 static _Atomic uint32_t last_context;
 static __thread uint32_t device;
+
+/* Contexts that the program makes itself, beside the devices' primary ones. */
+static struct made {
+	uint32_t id, device;
+} made[MOST_MADE];
+static uint32_t made_count;
+static __thread struct made *current;
 
 enum life life_state(void)
 {
@@ -63,6 +71,9 @@ int life_initialise(void)
 		state = LIFE_STARTING;
 		owner = getpid();
 		inject();
+		if (sim_knobs()->init_ns)
+			clock_sleep_until(clock_device_now() +
+					  sim_knobs()->init_ns);
 		if (!sim_knobs()->init_silent)
 			atexit(tear_down);
 		state = LIFE_READY;
@@ -104,7 +115,7 @@ int life_ready(CUpti_CallbackDomain domain, const char *function)
 
 uint32_t life_device(void)
 {
-	return device;
+	return current ? current->device : device;
 }
 
 int life_set_device(int wanted)
@@ -112,25 +123,63 @@ int life_set_device(int wanted)
 	if (wanted < 0 || wanted >= sim_knobs()->devices)
 		return 0;
 	device = (uint32_t)wanted;
+	current = NULL;
 	return 1;
 }
 
 CUcontext life_context(void)
 {
-	return contexts[device].handle;
+	return current ? (CUcontext)current : contexts[device].handle;
 }
 
 uint32_t life_context_id(void)
 {
-	return contexts[device].id;
+	return current ? current->id : contexts[device].id;
+}
+
+uint32_t life_own_context(void)
+{
+	return current ? current->id : 0;
+}
+
+CUcontext life_make_context(int on)
+{
+	CUcontext context = NULL;
+
+	pthread_mutex_lock(&lock);
+	if (on >= 0 && on < sim_knobs()->devices && made_count < MOST_MADE) {
+		current = &made[made_count++];
+		*current = (struct made){++last_context, (uint32_t)on};
+		context = (CUcontext)current;
+		life_dump(CUPTI_ACTIVITY_KIND_CONTEXT);
+		callbacks_resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED, context,
+				   NULL);
+	}
+	pthread_mutex_unlock(&lock);
+	return context;
+}
+
+void life_set_context(CUcontext context)
+{
+	struct made *one = (struct made *)context;
+
+	current = one >= made && one < made + MOST_MADE ? one : NULL;
+}
+
+void life_end_context(CUcontext context)
+{
+	callbacks_resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
+			   context, NULL);
+	if (context == (CUcontext)current)
+		current = NULL;
 }
 
 CUcontext life_need_context(void)
 {
 	static char bodies[1024];
 
-	if (contexts[device].handle)
-		return contexts[device].handle;
+	if (life_context())
+		return life_context();
 	pthread_mutex_lock(&lock);
 	if (!contexts[device].handle) {
 		contexts[device].id = ++last_context;

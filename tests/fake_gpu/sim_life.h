@@ -7,7 +7,7 @@
 
 #include <cupti.h>
 
-enum { MOST_DEVICES = 8 };
+enum { MOST_DEVICES = 8, MOST_MADE = 64 };
 
 enum life { LIFE_BEFORE, LIFE_STARTING, LIFE_READY, LIFE_DEAD };
 
@@ -31,7 +31,19 @@ int life_set_device(int device);
 void life_reset(void);
 uint32_t life_context_id(void);
 
-/* The primary context of this thread's device, made when first needed. */
+/* One of the program's own on that device, this thread's from now on; NULL:
+ * there is no such device, or there are too many. */
+CUcontext life_make_context(int device);
+void life_end_context(CUcontext context);
+
+/* This thread's: one of the program's own, or any other for the primary one. */
+void life_set_context(CUcontext context);
+
+/* Its number, where it is one of the program's own; else 0. */
+uint32_t life_own_context(void);
+
+/* This thread's context: that, or the primary one of its device, which is made
+ * when first needed. */
 CUcontext life_context(void);
 CUcontext life_need_context(void);
 

@@ -20,7 +20,8 @@
 enum { NULL_STREAM_ID = 7, FIRST_STREAM_ID = 13 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct sim_stream null_stream = {.id = NULL_STREAM_ID, .blocking = 1};
+static struct sim_stream null_stream = {
+	.id = NULL_STREAM_ID, .is_null = 1, .blocking = 1};
 static struct sim_stream *streams = &null_stream;
 static uint32_t last_id = FIRST_STREAM_ID - 1;
 static int64_t device_tail;
@@ -28,7 +29,7 @@ static __thread struct sim_stream *own;
 
 static CUpti_ActivityStreamFlag flag_of(const struct sim_stream *stream)
 {
-	if (stream == &null_stream)
+	if (stream->is_null)
 		return CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NULL;
 	if (stream->blocking)
 		return CUPTI_ACTIVITY_STREAM_CREATE_FLAG_DEFAULT;
@@ -39,7 +40,8 @@ static void record_stream(const struct sim_stream *stream)
 {
 	const CUpti_ActivityStream record = {
 		.kind = CUPTI_ACTIVITY_KIND_STREAM,
-		.contextId = life_context_id(),
+		.contextId =
+			stream->context ? stream->context : life_context_id(),
 		.streamId = stream->id,
 		.priority = (uint32_t)stream->priority,
 		.flag = flag_of(stream),
@@ -49,6 +51,19 @@ static void record_stream(const struct sim_stream *stream)
 	activity_emit(&record);
 }
 
+/* `lock` is held.  Each context counts its own. */
+static uint32_t next_id(uint32_t context)
+{
+	uint32_t newest = FIRST_STREAM_ID - 1;
+
+	if (!context)
+		return ++last_id;
+	for (const struct sim_stream *s = streams; s; s = s->next)
+		if (s->context == context && s->id > newest)
+			newest = s->id;
+	return newest + 1;
+}
+
 struct sim_stream *stream_new(int blocking, int priority)
 {
 	struct sim_stream *stream = calloc(1, sizeof(*stream));
@@ -56,7 +71,8 @@ struct sim_stream *stream_new(int blocking, int priority)
 	stream->blocking = blocking;
 	stream->priority = priority;
 	pthread_mutex_lock(&lock);
-	stream->id = ++last_id;
+	stream->context = life_own_context();
+	stream->id = next_id(stream->context);
 	stream->next = streams;
 	streams = stream;
 	pthread_mutex_unlock(&lock);
@@ -70,7 +86,7 @@ int stream_free(struct sim_stream *stream)
 {
 	struct sim_stream **place;
 
-	if (stream == &null_stream)
+	if (stream->is_null)
 		return CUDA_ERROR_INVALID_HANDLE;
 	callbacks_resource(CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING,
 			   life_context(), stream);
@@ -85,9 +101,29 @@ int stream_free(struct sim_stream *stream)
 	return 0;
 }
 
+/* This thread's context's. */
 struct sim_stream *stream_null(void)
 {
-	return &null_stream;
+	const uint32_t context = life_own_context();
+	struct sim_stream *stream;
+
+	if (!context)
+		return &null_stream;
+	pthread_mutex_lock(&lock);
+	for (stream = streams; stream; stream = stream->next)
+		if (stream->context == context && stream->is_null)
+			break;
+	if (!stream) {
+		stream = calloc(1, sizeof(*stream));
+		*stream = (struct sim_stream){.next = streams,
+					      .id = NULL_STREAM_ID,
+					      .context = context,
+					      .is_null = 1,
+					      .blocking = 1};
+		streams = stream;
+	}
+	pthread_mutex_unlock(&lock);
+	return stream;
 }
 
 struct sim_stream *stream_per_thread(void)
@@ -102,7 +138,7 @@ struct sim_stream *stream_of(const void *handle)
 	struct sim_stream *stream;
 
 	if (!handle || handle == (void *)cudaStreamLegacy)
-		return &null_stream;
+		return stream_null();
 	if (handle == (void *)cudaStreamPerThread)
 		return stream_per_thread();
 	pthread_mutex_lock(&lock);
@@ -123,7 +159,8 @@ static int64_t ready_at(const struct sim_stream *stream)
 		return ready;
 	for (const struct sim_stream *s = streams; s; s = s->next)
 		if (s->blocking && s->tail > ready &&
-		    (stream == &null_stream || s == &null_stream))
+		    s->context == stream->context &&
+		    (stream->is_null || s->is_null))
 			ready = s->tail;
 	return ready;
 }
@@ -228,7 +265,7 @@ void stream_synchronize_all(void)
 
 	pthread_mutex_lock(&lock);
 	for (const struct sim_stream *s = streams; s; s = s->next)
-		if (s->tail > end)
+		if (s->context == life_own_context() && s->tail > end)
 			end = s->tail;
 	pthread_mutex_unlock(&lock);
 	clock_sleep_until(end);

@@ -19,6 +19,8 @@ struct sim_work;
 struct sim_stream {
 	struct sim_stream *next;
 	uint32_t id;
+	uint32_t context; /* of the program's own, 0 a primary one */
+	int is_null;
 	int blocking; /* waits for the null stream, and it for this one */
 	int priority;
 	int64_t tail;			  /* of the device's clock */

@@ -13,6 +13,12 @@
  *	unload	a library's last dlclose(): the runtime's own, with no threads
  *	load	libraries that come and go
  *
+ * or
+ *
+ *	start	forks children while THREADS threads are in their first call,
+ *		where CUDA is initialised
+ *	cancel	first calls of threads that are to be cancelled
+ *
  * or ends the program while they launch: exit, _exit, quick_exit, throw, abort,
  * segv, term; or, for any other word, when they have ended.
  */
@@ -142,6 +148,55 @@ static void unload(int steps)
 	}
 }
 
+/* One of them initialises CUDA, the others wait for it. */
+static void start(int count)
+{
+	std::atomic<int> done{0};
+	std::vector<std::thread> threads;
+
+	for (int i = 0; i < count; i++)
+		threads.emplace_back([&done] {
+			launch_some();
+			done++;
+		});
+	for (int i = 0; i < 3 || done < count; i++) {
+		traceprof_step();
+		fork_one(i);
+	}
+	for (std::thread &thread : threads)
+		thread.join();
+	puts("started");
+}
+
+static void make_stream() noexcept
+{
+	void *stream;
+
+	if (new_stream(&stream))
+		exit(4);
+}
+
+static void *make_cancelled(void *has_come_by)
+{
+	pthread_cancel(pthread_self());
+	make_stream();
+	*(bool *)has_come_by = true;
+	pthread_testcancel();
+	return nullptr;
+}
+
+static void cancel(int count)
+{
+	for (int i = 0; i < count; i++) {
+		bool has_come_by = false;
+		pthread_t thread;
+
+		pthread_create(&thread, nullptr, make_cancelled, &has_come_by);
+		pthread_join(thread, nullptr);
+		puts(has_come_by ? "done" : "cut");
+	}
+}
+
 static void end(const char *how)
 {
 	if (!strcmp(how, "exit"))
@@ -174,6 +229,10 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	load();
+	if (!strcmp(how, "start") || !strcmp(how, "cancel")) {
+		(how[0] == 's' ? start : cancel)(count);
+		return 0;
+	}
 	for (int i = 0; i < count; i++)
 		threads.emplace_back(keep_launching);
 	for (int i = 0; i < steps; i++)

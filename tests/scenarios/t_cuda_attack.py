@@ -62,6 +62,26 @@ def test_forks_of_a_program_that_launches():
     attack("fork", 30, 8, **WINDOWS)
 
 
+def test_forks_and_windows_while_cuda_starts():
+    """We attach on the thread that is inside of cuInit(): others wait there as they
+    do without us, children end, and what is launched after that is recorded.  Each
+    call of CUPTI's takes 10 ms, so that the attaching itself is met."""
+    for env in ({"SIMGPU_CALL_NS": "10000000"}, {"SIMGPU_INIT_NS": "300000000"}):
+        run = attack("start", 0, 4, **env)
+        expect_all(run)
+        expect_equal(run.trace.meta["gpu"]["launched_kernels"], 80, run.stderr)
+        # A window that opens there waits for nobody but our own thread.
+        attack("start", 0, 4, check=False, **WINDOWS, **env)
+
+
+def test_what_is_no_point_of_cancellation_stays_none():
+    """A thread that is to be cancelled makes the first call: CUPTI is loaded, the
+    session is made, on its way."""
+    run = attack("cancel", 0, 3)
+    expect("cut" not in run.stdout, run.stdout)
+    attack("cancel", 0, 3, TRACEPROF_STACK="cuda")
+
+
 def test_libraries_that_come_and_go():
     attack("load")
     attack("unload")

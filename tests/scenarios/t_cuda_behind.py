@@ -164,5 +164,23 @@ def test_what_a_kill_costs():
     expect(done + 2 > found > done - 110 - 50, f"{found} kernels of {done}")
 
 
+def test_a_kill_in_a_long_kernel_is_said():
+    """An hour of kernel: CUPTI keeps its buffer, and with it the calls around it.  So
+    no launch lacks a kernel; but from before it on the GPU's records may be missing,
+    and the trace, its report and a note say so."""
+    trace = killed(lambda text: text.count(b"ProfilerStep") > 5, "cuda_behind", 100000,
+                   1, 0, 5000, SIMGPU_KERNEL_NS=str(3600 * 1000 * MS))
+    gpu = trace.meta["gpu"]
+    expect_equal((gpu["launched_kernels"], kernels(trace)), (0, []), gpu)
+    steps = trace.slices("ProfilerStep#*")
+    # What was handed over by then is at most what came before the first launch.
+    end = max(event["ts"] for event in trace.events if "ts" in event)
+    expect(gpu["unsettled_ns"] / 1e3 > end - steps[1]["ts"], gpu)
+    expect(any("records of the GPU may be missing" in note
+               for note in trace.meta["notes"]), trace.meta["notes"])
+    said = command("report", trace.path).stdout
+    expect("s records of the GPU may be missing" in said, said)
+
+
 if __name__ == "__main__":
     harness.main()

@@ -35,8 +35,9 @@ CALLS = {"lock": (6, 55), "signal": (6, 82), "read": (15, 122)}
 REGION = 420
 # In the hook, for one that is thinned to a sum.
 THINNED = 95
-# In our code, for each launch on the simulated GPU that is recorded.
-LAUNCH = 60
+# In our code on the program's thread, for each launch on the simulated GPU that is
+# recorded; most of them in names of the heap's, of which that GPU makes use.
+LAUNCH = 20
 # In CUPTI's callbacks, for each launch on the simulated GPU, windows closed.
 MARKS = {
     "kernel:other*": 130,
@@ -255,14 +256,16 @@ def test_kinds_of_the_gpu():
         few, many = (count([harness.program("ptx_launch"), launches],
                            {"LD_LIBRARY_PATH": double, "SIMGPU_KERNEL_NS": "1",
                             # A real one has a kernel's name at one place.
-                            "SIMGPU_NAME_REUSE": "0"} | settings,
+                            "SIMGPU_NAME_REUSE": "0",
+                            # The simulated one allocates through our hooks.
+                            "TRACEPROF_MALLOC": "off"} | settings,
                            harness.LIBRARY, read=of_library)
                      for launches in (500, 6500))
         # What is done once, some 5,000, falls into one or the other.
         return (many - few) / 6000
 
     alone = launch(TRACEPROF_NVML="0")
-    expect(5 < alone < LAUNCH, f"{alone:.1f} instructions a launch, the limit is {LAUNCH}")
+    expect(0 < alone < LAUNCH, f"{alone:.1f} instructions a launch, the limit is {LAUNCH}")
     more = launch(TRACEPROF_GPU_LATENCY="1", TRACEPROF_UNIFIED_MEMORY="1")
     expect(abs(more - alone) < 2, f"{alone:.1f} instructions a launch, with all kinds "
            f"{more:.1f}")

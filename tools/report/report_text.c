@@ -437,6 +437,11 @@ static void print_missing_kernels(const struct trace_metadata *account,
 			"\nLosses: of %" PRId64 " launches of graphs some "
 			"kernels are not in this trace\n",
 			account->partial_graphs);
+	if (account->unsettled_ns > 0)
+		fprintf(out,
+			"\nLosses: of the last %.1f s records of the GPU may "
+			"be missing: CUPTI had not handed them over\n",
+			(double)account->unsettled_ns / 1e9);
 }
 
 static void print_cut(const struct trace_metadata *account, FILE *out)

@@ -48,6 +48,7 @@ static const struct {
 	{"gpu.launched_kernels", FIELD(launched_kernels), ENTRY_INTEGER},
 	{"gpu.missing_kernels", FIELD(missing_kernels), ENTRY_INTEGER},
 	{"gpu.partial_graphs", FIELD(partial_graphs), ENTRY_INTEGER},
+	{"gpu.unsettled_ns", FIELD(unsettled_ns), ENTRY_INTEGER},
 	{"heap.calls", FIELD(heap_calls), ENTRY_INTEGER},
 	{"heap.frees", FIELD(heap_frees), ENTRY_INTEGER},
 	{"heap.bytes", FIELD(heap_bytes), ENTRY_INTEGER},

@@ -385,11 +385,34 @@ bool gpu_is_settled(struct writer_state *state, uint64_t end_ticks)
 				       seconds_to_ticks(state, HANG_SECONDS);
 }
 
+/* The process died, or CUPTI never answered: of what it had not handed over
+ * calls are missing too, so that no launch lacks its work. */
+static void tell_unsettled(struct writer_state *state, uint64_t end_ticks)
+{
+	struct gpu_state *known = &state->session->head->gpu;
+	const uint64_t since = max_u64(load_relaxed(&known->settled_ticks),
+				       writer_state_window(state)->start_ticks);
+
+	if (gpu_start(state) || !state->gpu)
+		return;
+	state->gpu->unsettled_ns = 0;
+	if (!load_relaxed(&known->is_live) || since >= end_ticks)
+		return;
+	state->gpu->unsettled_ns = timeline_ns(&state->timeline, end_ticks) -
+				   timeline_ns(&state->timeline, since);
+	session_note(state->session,
+		     "records of the GPU may be missing: CUPTI had not handed "
+		     "over all of the last %lu ms",
+		     (unsigned long)(state->gpu->unsettled_ns / 1000000));
+}
+
 void gpu_count_missing(struct writer_state *state, uint64_t end_ticks)
 {
-	const struct gpu *gpu = state->gpu;
 	const struct gpu_launches *launches;
+	const struct gpu *gpu;
 
+	tell_unsettled(state, end_ticks);
+	gpu = state->gpu;
 	if (!gpu || gpu->launches.file != state->file.file_index ||
 	    !gpu->launches.missing)
 		return;

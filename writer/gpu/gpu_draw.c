@@ -223,20 +223,34 @@ static bool draw_side(struct writer_state *state, struct gpu_slice *slice)
 	return gpu_side_draw(state, slice, shown_tid(state, tid));
 }
 
+/* Which of several lanes of a stream's number it is. */
+static void lane_name(struct gpu_rows *rows, const struct gpu_row *row,
+		      char *text, size_t bytes)
+{
+	bool is_second = false;
+	const unsigned int side = gpu_rows_before(rows, row, &is_second);
+	size_t at = 0;
+
+	text[0] = '\0';
+	if (is_second)
+		at = log_format(text, bytes, "(context %u)", row->context);
+	if (side)
+		log_format(text + at, bytes - at, "%s(overlap %u)",
+			   at ? " " : "", side);
+}
+
 static void row_name(const struct writer_state *state,
 		     const struct gpu_row *row, const struct event *event,
 		     const char *what, char *text, size_t bytes)
 {
-	const unsigned long side = row->tid / GPU_ROW_SIDE;
 	const uint32_t stream = event->gpu.stream;
 	const struct gpu_stream *known = gpu_stream_find(
 		&state->session->head->gpu, event->gpu.context, stream);
 	const uint32_t name = known ? load_relaxed(&known->name) : 0;
-	char tail[32] = "";
+	char tail[48];
 	size_t len;
 
-	if (side)
-		log_format(tail, sizeof(tail), "(overlap %lu)", side);
+	lane_name(&state->gpu->rows, row, tail, sizeof(tail));
 	if (stream == GPU_STREAM_NONE)
 		log_format(text, bytes, "Device %lu (sync) %s",
 			   (unsigned long)row->pid, tail);
@@ -295,13 +309,13 @@ static bool draw_work(struct writer_state *state, struct gpu_slice *slice,
 	struct gpu *gpu = state->gpu;
 	struct gpu_link_thread *links;
 	struct gpu_row *row;
-	char name[64];
+	char name[96];
 
 	move(state, slice, launch);
-	row = gpu_rows_place(&gpu->rows, event->gpu.device,
-			     (stream == GPU_STREAM_NONE ? 0 : stream) +
-				     (is_sync ? GPU_ROW_SYNC : 0),
-			     GPU_ROW_SIDE, &slice->span);
+	row = gpu_rows_place_in(&gpu->rows, event->gpu.device,
+				(stream == GPU_STREAM_NONE ? 0 : stream) +
+					(is_sync ? GPU_ROW_SYNC : 0),
+				event->gpu.context, &slice->span);
 	if (!row)
 		return false;
 	slice->row = row;
@@ -333,7 +347,7 @@ static bool draw_mark(struct writer_state *state, struct gpu_slice *slice,
 	const struct event *event = slice->event;
 	const uint32_t stream = event->gpu.stream;
 	struct gpu_row *row;
-	char name[64];
+	char name[96];
 
 	if (!launch) {
 		state->gpu->unlinked++;
@@ -346,8 +360,8 @@ static bool draw_mark(struct writer_state *state, struct gpu_slice *slice,
 		slice->span.start_ns =
 			timeline_ns(&state->timeline, launch->start_ticks);
 	slice->span.end_ns = slice->span.start_ns + 1;
-	row = gpu_rows_find(&state->gpu->rows, event->gpu.device,
-			    (uint64_t)stream + GPU_ROW_MARK);
+	row = gpu_rows_of(&state->gpu->rows, event->gpu.device,
+			  (uint64_t)stream + GPU_ROW_MARK, event->gpu.context);
 	if (!row)
 		return false;
 	slice->row = row;

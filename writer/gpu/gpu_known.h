@@ -39,6 +39,8 @@ struct gpu {
 	uint64_t moved;	 /* work that began before its launch */
 	uint64_t most_moved_ns;
 	uint64_t unlinked; /* work whose launch was never seen */
+	/* Before the file's end, of which records may be missing. */
+	uint64_t unsettled_ns;
 };
 
 /* Of the ring that holds their events. */

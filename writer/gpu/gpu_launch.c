@@ -6,6 +6,8 @@
 /* An event that is recorded more often between two looks has its earlier
  * recordings forgotten. */
 #define STEPS_MOST    4096u
+/* Once a recording is found that one is preferred to, its own context's. */
+#define STEPS_MORE    128u
 
 int gpu_launches_start(struct gpu_launches *launches)
 {
@@ -140,13 +142,24 @@ static bool is_for(const struct event *wait, const struct gpu_mark *mark)
 	       mark->correlation < wait->gpu.correlation;
 }
 
+static bool is_nearer(const struct event *wait, const struct gpu_mark *mark,
+		      const struct gpu_mark *found)
+{
+	const bool is_own = mark->context == wait->gpu.context;
+
+	if (is_own != (found->context == wait->gpu.context))
+		return is_own;
+	return mark->correlation > found->correlation;
+}
+
 const struct gpu_mark *gpu_marks_find(const struct gpu_marks *marks,
 				      const struct event *wait)
 {
 	uint64_t number = marks->newest[wait->gpu.event % GPU_MARKS_CHAINS];
 	const struct gpu_mark *found = NULL;
+	unsigned int most = STEPS_MOST;
 
-	for (unsigned int i = 0; i < STEPS_MOST; i++) {
+	for (unsigned int i = 0; i < most; i++) {
 		const struct gpu_mark *mark;
 
 		if (!number || number + GPU_MARKS_KEPT <= marks->count)
@@ -155,11 +168,15 @@ const struct gpu_mark *gpu_marks_find(const struct gpu_marks *marks,
 		number = mark->older;
 		if (!is_for(wait, mark))
 			continue;
-		/* Records come in nearly any order. */
-		if (!found || mark->correlation > found->correlation)
+		/* Of two contexts with events of that number its own; records
+		 * come in nearly any order. */
+		if (!found || is_nearer(wait, mark, found))
 			found = mark;
-		if (wait->gpu.recording && mark->recording)
+		if (!wait->gpu.recording || !mark->recording)
+			continue;
+		if (mark->context == wait->gpu.context)
 			break;
+		most = (unsigned int)min_u64(most, i + STEPS_MORE);
 	}
 	return found;
 }

@@ -107,6 +107,62 @@ struct gpu_row *gpu_rows_place(struct gpu_rows *rows, uint64_t pid,
 	return row;
 }
 
+/* The lane, if the context may have it; 0 is any context. */
+static struct gpu_row *take(struct gpu_rows *rows, uint64_t pid, uint64_t tid,
+			    uint32_t context)
+{
+	struct gpu_row *row = gpu_rows_find(rows, pid, tid);
+
+	if (!row || (row->context && context && row->context != context))
+		return NULL;
+	if (context)
+		row->context = context;
+	return row;
+}
+
+struct gpu_row *gpu_rows_place_in(struct gpu_rows *rows, uint64_t pid,
+				  uint64_t tid, uint32_t context,
+				  struct lane_span *span)
+{
+	for (unsigned int i = 0; i < SIDES_MOST; i++) {
+		struct gpu_row *row =
+			take(rows, pid, tid + i * GPU_ROW_SIDE, context);
+
+		if (row && put(row, span))
+			return row;
+	}
+	/* More contexts than lanes, one after the other perhaps. */
+	return gpu_rows_place(rows, pid, tid, GPU_ROW_SIDE, span);
+}
+
+struct gpu_row *gpu_rows_of(struct gpu_rows *rows, uint64_t pid, uint64_t tid,
+			    uint32_t context)
+{
+	struct gpu_row *row = NULL;
+
+	for (unsigned int i = 0; i < SIDES_MOST && !row; i++)
+		row = take(rows, pid, tid + i * GPU_ROW_SIDE, context);
+	return row ? row : gpu_rows_find(rows, pid, tid);
+}
+
+unsigned int gpu_rows_before(struct gpu_rows *rows, const struct gpu_row *row,
+			     bool *is_second)
+{
+	unsigned int count = 0;
+
+	*is_second = false;
+	for (uint64_t tid = row->tid % GPU_ROW_SIDE; tid < row->tid;
+	     tid += GPU_ROW_SIDE) {
+		const struct gpu_row *other =
+			gpu_rows_find(rows, row->pid, tid);
+		const bool is_same = other && other->context == row->context;
+
+		count += is_same;
+		*is_second |= !is_same;
+	}
+	return count;
+}
+
 /* Keeps the last spans in the order in which they came. */
 static bool nest(struct gpu_row *row, struct lane_span span)
 {

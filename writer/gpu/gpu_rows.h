@@ -6,6 +6,9 @@
  * all the same (programmatic dependent launch, two threads that wait for one
  * stream) gets a side lane, since a viewer would drop or misdraw it.  Records
  * come in any order, so each lane keeps its latest spans sorted by time.
+ *
+ * Streams are numbered in each context anew.  Of two contexts on one device the
+ * second one's streams lie on side lanes of their own.
  */
 #ifndef WRITER_GPU_ROWS_H
 #define WRITER_GPU_ROWS_H
@@ -29,6 +32,7 @@ struct gpu_row {
 	uint64_t pid;
 	uint64_t tid;
 	uint64_t named_in_file; /* file_index */
+	uint32_t context;	/* whose it is, 0 anybody's */
 	struct array spans;	/* of struct lane_span, by start */
 	size_t count;
 };
@@ -50,6 +54,21 @@ struct gpu_row *gpu_rows_find(struct gpu_rows *rows, uint64_t pid,
 struct gpu_row *gpu_rows_place(struct gpu_rows *rows, uint64_t pid,
 			       uint64_t tid, uint64_t side,
 			       struct lane_span *span);
+
+/* The same among the lanes that are no other context's, which is the context's
+ * from then on. */
+struct gpu_row *gpu_rows_place_in(struct gpu_rows *rows, uint64_t pid,
+				  uint64_t tid, uint32_t context,
+				  struct lane_span *span);
+
+/* The first of these lanes, whatever lies there. */
+struct gpu_row *gpu_rows_of(struct gpu_rows *rows, uint64_t pid, uint64_t tid,
+			    uint32_t context);
+
+/* How many of the lanes before it are the same context's; *is_second: those of
+ * another come first. */
+unsigned int gpu_rows_before(struct gpu_rows *rows, const struct gpu_row *row,
+			     bool *is_second);
 
 /* The same for spans that may lie in each other, but must not cross. */
 struct gpu_row *gpu_rows_nest(struct gpu_rows *rows, uint64_t pid, uint64_t tid,

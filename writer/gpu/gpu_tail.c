@@ -133,6 +133,9 @@ void gpu_tail_account(const struct writer_state *state, struct json *json)
 			      is_of_file ? launches->missing : 0);
 		json_pair_u64(json, "partial_graphs",
 			      is_of_file ? launches->partial : 0);
+		if (state->gpu->unsettled_ns)
+			json_pair_u64(json, "unsettled_ns",
+				      state->gpu->unsettled_ns);
 		json_pair_u64(json, "unlinked", state->gpu->unlinked);
 		json_pair_u64(json, "moved_to_launch", state->gpu->moved);
 		json_pair_u64(json, "moved_most_ns", state->gpu->most_moved_ns);

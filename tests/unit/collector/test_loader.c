@@ -68,6 +68,31 @@ static void test_nobody_enters_during_a_fork(void **state)
 	assert_int_equal(atomic_load(&entered), 2);
 }
 
+static void *fork_cancelled(void *has_come_by)
+{
+	pthread_cancel(pthread_self());
+	loader_before_fork();
+	*(bool *)has_come_by = true;
+	loader_after_fork();
+	pthread_testcancel();
+	return NULL;
+}
+
+/* fork() is no point of cancellation, and nobody could fork after one. */
+static void test_a_fork_that_waits_is_not_cancelled(void **state)
+{
+	bool has_come_by = false;
+	pthread_t thread;
+
+	(void)state;
+	assert_true(loader_enter());
+	pthread_create(&thread, NULL, fork_cancelled, &has_come_by);
+	sleep_ms(5);
+	loader_leave();
+	pthread_join(thread, NULL);
+	assert_true(has_come_by);
+}
+
 static void test_a_fork_without_end_is_not_waited_for(void **state)
 {
 	(void)state;
@@ -84,6 +109,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_fork_waits_for_who_is_inside),
 		cmocka_unit_test(test_nobody_enters_during_a_fork),
+		cmocka_unit_test(test_a_fork_that_waits_is_not_cancelled),
 		cmocka_unit_test(test_a_fork_without_end_is_not_waited_for),
 	};
 

@@ -106,6 +106,44 @@ static void what_overlaps_lies_apart(void **state)
 	gpu_rows_free(&rows);
 }
 
+static uint64_t lane_in(struct gpu_rows *rows, uint32_t context, uint64_t start)
+{
+	return gpu_rows_place_in(rows, 0, 7, context,
+				 &(struct lane_span){start, start + 50})
+		->tid;
+}
+
+/* Both have a stream 7, and each its lanes. */
+static void contexts_lie_apart(void **state)
+{
+	struct gpu_rows rows = {0};
+	bool is_second;
+
+	(void)state;
+	assert_int_equal(lane_in(&rows, 1, 100), 7);
+	assert_int_equal(lane_in(&rows, 2, 300), 7 + GPU_ROW_SIDE);
+	assert_int_equal(lane_in(&rows, 1, 500), 7);
+	assert_int_equal(lane_in(&rows, 1, 520), 7 + 2 * GPU_ROW_SIDE);
+	assert_int_equal(lane_in(&rows, 2, 900), 7 + GPU_ROW_SIDE);
+	assert_int_equal(gpu_rows_of(&rows, 0, 7, 2)->tid, 7 + GPU_ROW_SIDE);
+	assert_int_equal(
+		gpu_rows_before(&rows, gpu_rows_of(&rows, 0, 7, 2), &is_second),
+		0);
+	assert_true(is_second);
+	assert_int_equal(
+		gpu_rows_before(&rows,
+				gpu_rows_find(&rows, 0, 7 + 2 * GPU_ROW_SIDE),
+				&is_second),
+		1);
+	/* A hundred that come and go: no lane is taken twice at once. */
+	for (uint32_t context = 3; context < 103; context++)
+		assert_non_null(gpu_rows_place_in(
+			&rows, 0, 7, context,
+			&(struct lane_span){context * 1000,
+					    context * 1000 + 50}));
+	gpu_rows_free(&rows);
+}
+
 /* Perfetto makes doubles of ts: 1 ns of either end may be gone. */
 static void what_touches_lies_a_gap_apart(void **state)
 {
@@ -445,6 +483,7 @@ int main(void)
 		cmocka_unit_test(occupancy_is_that_of_torch),
 		cmocka_unit_test(occupancy_knows_its_limits),
 		cmocka_unit_test(what_overlaps_lies_apart),
+		cmocka_unit_test(contexts_lie_apart),
 		cmocka_unit_test(what_touches_lies_a_gap_apart),
 		cmocka_unit_test(a_long_lane_stays_in_order),
 		cmocka_unit_test(annotations_nest_or_lie_apart),
