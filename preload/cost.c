@@ -15,7 +15,7 @@
  *	a region	its two ends and all between them that is ours, and two
  *			locks of glibc's malloc that a process of one thread
  *			would be spared: our thread is its second
- *	a thinned one	its two ends, which are added to a sum
+ *	a thinned one	its two ends, which are added to a sum or are a mark
  *	one of a team	its two ends, those of a share, and the lines that go
  *			from one processor to another: all members wait for
  *			that.  A line that no cache has stands for those
@@ -233,6 +233,18 @@ static void record_thinned(struct thread *thread)
 	}
 }
 
+static void record_marked(struct thread *thread)
+{
+	struct gomp_region region;
+
+	if (gomp_region_thins(&region, thread, &site, run_body,
+			      OMP_SCHEDULE_NONE, 0)) {
+		gomp_library(&site)->parallel(run_body, NULL, 1, 0);
+		thin_mark(thread, region.site, region.slice.start_ticks,
+			  clock_ticks());
+	}
+}
+
 /* All calls of its only site but one. */
 static void thin_all(struct thread *thread)
 {
@@ -288,6 +300,7 @@ static void rewind_ring(struct thread *thread)
 {
 	thread->ring.next = RECORD_BYTES;
 	thread->thin.window = gate_openings();
+	thread->thin.marks.name = 0;
 	thread->ring.stop = (int64_t)BYTES;
 }
 
@@ -325,6 +338,7 @@ enum timed {
 	SLICE,
 	REGION,
 	THINNED,
+	MARKED,
 	TEAM,
 	NOTHING,
 	SETTLING,
@@ -343,6 +357,7 @@ static void (*const hooks[TIMED])(struct thread *thread) = {
 	[SLICE] = record_slice,
 	[REGION] = record_region,
 	[THINNED] = record_thinned,
+	[MARKED] = record_marked,
 	[TEAM] = record_team,
 	[NOTHING] = do_nothing,
 	[SETTLING] = only_settle,
@@ -412,6 +427,7 @@ static void measure(struct session *session, struct thread *thread)
 	cost->region_ps =
 		beyond(least, REGION, CALLING, tick_ps) + cost->locks_ps;
 	cost->thinned_ps = beyond(least, THINNED, CALLING, tick_ps);
+	cost->marked_ps = beyond(least, MARKED, CALLING, tick_ps);
 	cost->member_ps = beyond(least, TEAM, CALLING, tick_ps) +
 			  TEAM_LINES * beyond(least, LINES, SETTLING, tick_ps);
 	cost->slice_ps = beyond(least, SLICE, SETTLING, tick_ps);

@@ -583,6 +583,7 @@ static void ourselves(struct json *json, struct writer_state *state,
 	json_pair_u64(json, "region_ps", cost->region_ps);
 	json_pair_u64(json, "member_ps", cost->member_ps);
 	json_pair_u64(json, "thinned_ps", cost->thinned_ps);
+	json_pair_u64(json, "marked_ps", cost->marked_ps);
 	json_pair_u64(json, "teams", state->counts.teams);
 	json_raw(json, "},\"detail_ended\":");
 	if (state->file.detail_is_over)

@@ -30,7 +30,7 @@
 #include "collector/control/window.h"
 
 #define SESSION_MAGIC	    "traceprf"
-#define SESSION_VERSION	    13u
+#define SESSION_VERSION	    14u
 #define SESSION_FIRST_BYTES (2u << 20)
 #define SESSION_TEXT_BYTES  512
 #define SESSION_NAMES_MAX   65536u
@@ -98,7 +98,8 @@ struct session_cost {
 	uint32_t region_ps;  /* a parallel region of one thread */
 	uint32_t member_ps;  /* what each member of a team loses by one, by
 				its own part or waiting for others' */
-	uint32_t thinned_ps; /* a call that is thinned */
+	uint32_t thinned_ps; /* a call that is thinned and added to a sum */
+	uint32_t marked_ps;  /* one that leaves a mark */
 	uint32_t locks_ps;   /* in region_ps: what is not the hook's but
 				glibc's, where a process has two threads */
 };

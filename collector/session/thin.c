@@ -11,6 +11,7 @@
 #define REGION_PS  90000u
 #define MEMBER_PS  400000u
 #define THINNED_PS 30000u
+#define MARKED_PS  50000u
 #define LOCKS_PS   15000u
 
 static struct thin_site *site_at(const struct thread *thread, uint32_t number)
@@ -259,16 +260,19 @@ static uint64_t drawn_of(uint64_t calls, uint32_t mask)
 
 /* What one call takes that is thinned, and the locks that are none of a
  * team's. */
-static uint64_t thinned_ps(const struct thin_site *site,
+static uint64_t thinned_ps(const struct thread *thread,
+			   const struct thin_site *site,
 			   const struct session_cost *cost)
 {
 	const bool locks = site->kind == EVENT_OMP_REGION && site->team <= 1;
 
-	return cost->thinned_ps + (locks ? cost->locks_ps : 0);
+	return (thread->thin.sums ? cost->thinned_ps : cost->marked_ps) +
+	       (locks ? cost->locks_ps : 0);
 }
 
 /* Picoseconds that the site's calls since the last look cost with that mask. */
-static uint64_t cost_of(const struct thin_site *site,
+static uint64_t cost_of(const struct thread *thread,
+			const struct thin_site *site,
 			const struct session_cost *cost, uint32_t mask)
 {
 	const uint64_t calls = site->calls - site->looked;
@@ -278,7 +282,7 @@ static uint64_t cost_of(const struct thin_site *site,
 	/* All members of a team wait for each other's: of this one's time. */
 	if (site->kind == EVENT_OMP_REGION)
 		each = site->team > 1 ? cost->member_ps : cost->region_ps;
-	return drawn * each + (calls - drawn) * thinned_ps(site, cost);
+	return drawn * each + (calls - drawn) * thinned_ps(thread, site, cost);
 }
 
 /* Of those that can be thinned more. */
@@ -290,7 +294,7 @@ static struct thin_site *dearest(const struct thread *thread,
 
 	for (uint32_t i = 0; i < thread->thin.used; i++) {
 		struct thin_site *site = site_at(thread, i);
-		const uint64_t now = cost_of(site, cost, site->wanted);
+		const uint64_t now = cost_of(thread, site, cost, site->wanted);
 
 		if (site->kind != EVENT_OMP_REGION ||
 		    site->wanted >= THIN_MOST || now <= most)
@@ -312,7 +316,7 @@ static void plan(const struct thread *thread, const struct session_cost *cost,
 	for (uint32_t i = 0; i < thread->thin.used; i++) {
 		site = site_at(thread, i);
 		site->wanted = 0;
-		sum += cost_of(site, cost, 0);
+		sum += cost_of(thread, site, cost, 0);
 	}
 	if (sum <= share_ps)
 		return;
@@ -320,14 +324,14 @@ static void plan(const struct thread *thread, const struct session_cost *cost,
 		site = site_at(thread, i);
 		if (site->kind != EVENT_OMP_WAIT)
 			continue;
-		sum -= cost_of(site, cost, 0);
-		sum += cost_of(site, cost, THIN_ALL);
+		sum -= cost_of(thread, site, cost, 0);
+		sum += cost_of(thread, site, cost, THIN_ALL);
 		site->wanted = THIN_ALL;
 	}
 	while (sum > share_ps && (site = dearest(thread, cost))) {
-		sum -= cost_of(site, cost, site->wanted);
+		sum -= cost_of(thread, site, cost, site->wanted);
 		site->wanted = site->wanted * 2 + 1;
-		sum += cost_of(site, cost, site->wanted);
+		sum += cost_of(thread, site, cost, site->wanted);
 	}
 }
 
@@ -375,6 +379,7 @@ static void look(struct thread *thread, const struct session_header *head,
 						  .region_ps = REGION_PS,
 						  .member_ps = MEMBER_PS,
 						  .thinned_ps = THINNED_PS,
+						  .marked_ps = MARKED_PS,
 						  .locks_ps = LOCKS_PS};
 	const struct session_cost *cost =
 		head->cost.slice_ps ? &head->cost : &usual;
@@ -421,7 +426,7 @@ COLD void thin_look(struct thread *thread, uint64_t now_ticks)
 		if (session)
 			thread->thin.marked_ps +=
 				(calls - drawn_of(calls, site->mask)) *
-				thinned_ps(site, &session->head->cost) *
+				thinned_ps(thread, site, &session->head->cost) *
 				(site->team > 1 ? site->team : 1);
 		site->looked = site->calls;
 	}

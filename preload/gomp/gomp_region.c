@@ -108,16 +108,25 @@ void gomp_thin_end(struct thread *thread, struct thin_site *site,
 COLD void gomp_region_close_thinned(struct gomp_region *region,
 				    uint64_t end_ticks)
 {
+	struct thread *thread = (struct thread *)region->master;
+	const uint64_t start_ticks = region->slice.start_ticks;
+	const uint32_t bits = gate_bits();
+
+	/* While the step is searched for: all but the last of its window. */
+	if (likely(bits != GATE_UNDECIDED && bits & GATE_OMP &&
+		   thread_self == thread && !thread->thin.sums &&
+		   thin_mark(thread, region->site, start_ticks, end_ticks)))
+		return;
+
 	const struct gomp_detail detail = {.outlined = region->outlined,
 					   .schedule = region->schedule};
-	struct gomp_slice slice = {.start_ticks = region->slice.start_ticks,
+	struct gomp_slice slice = {.start_ticks = start_ticks,
 				   .code = region->code,
 				   .kind = EVENT_OMP_REGION,
 				   .sync = region->site ? region->site->sync
 							: 0};
 
-	gomp_thin_end((struct thread *)region->master, region->site, &slice,
-		      end_ticks, &detail);
+	gomp_thin_end(thread, region->site, &slice, end_ticks, &detail);
 }
 
 /* One that takes more than 32 bits can count, or whose window ended meanwhile:

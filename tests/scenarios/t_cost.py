@@ -24,12 +24,13 @@ def check(run):
            f"{said.group(0)} of {cost}")
     expect(cost["writer_ns"] > 0, "the writer's clock")
     for key in ("heap_call_ps", "heap_event_ps", "slice_ps", "region_ps", "member_ps",
-                "thinned_ps"):
+                "thinned_ps", "marked_ps"):
         expect(0 < cost[key] < 10000000, f"{key} is {cost[key]}")
     # A slice reads the clock twice, an event once, a counted call never.
     expect(cost["heap_call_ps"] < cost["heap_event_ps"] < cost["slice_ps"]
            < cost["region_ps"], str(cost))
     expect(cost["thinned_ps"] < cost["region_ps"], str(cost))
+    expect(cost["marked_ps"] < cost["region_ps"], str(cost))
     return ours
 
 

@@ -27,6 +27,7 @@ static int set_up(void **state)
 	session->head->cost.region_ps = REGION_PS;
 	session->head->cost.member_ps = MEMBER_PS;
 	session->head->cost.thinned_ps = THINNED_PS;
+	session->head->cost.marked_ps = THINNED_PS;
 	thread = thread_here();
 	now = 1000;
 	assert_non_null(thin_site(thread, EVENT_OMP_REGION, 99, 0, 0));
