@@ -68,8 +68,11 @@ def test_forks_and_windows_while_cuda_starts():
     call of CUPTI's takes 10 ms, so that the attaching itself is met."""
     for env in ({"SIMGPU_CALL_NS": "10000000"}, {"SIMGPU_INIT_NS": "300000000"}):
         run = attack("start", 0, 4, **env)
-        expect_all(run)
-        expect_equal(run.trace.meta["gpu"]["launched_kernels"], 80, run.stderr)
+        # A child that was forked before starts CUDA by itself, and has a trace.
+        trace = max(run.traces, key=lambda one: one.meta["gpu"]["launched_kernels"])
+        gpu = trace.meta["gpu"]
+        expect_equal((gpu["launched_kernels"], gpu["missing_kernels"]), (80, 0), gpu)
+        expect_equal(len(trace.slices(cat="kernel")), 80, gpu)
         # A window that opens there waits for nobody but our own thread.
         attack("start", 0, 4, check=False, **WINDOWS, **env)
 
