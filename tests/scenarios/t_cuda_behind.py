@@ -28,14 +28,14 @@ def behind(*command, **env):
 def test_windows_of_an_asynchronous_loop():
     """120 steps in half a second on the host, in six seconds on the GPU, and the
     program goes on launching while a window's work is still to come."""
-    run = behind(120, 5, 0, 4000, 8000, SIMGPU_KERNEL_NS=10 * MS,
+    run = behind(120, 5, 0, 4000, 4000, SIMGPU_KERNEL_NS=10 * MS,
                  TRACEPROF_WAIT=5, TRACEPROF_ACTIVE=3, TRACEPROF_REPEAT=3)
     expect_equal([len(kernels(trace)) for trace in run.traces], [15, 15, 15],
                  run.stderr)
 
 
 def test_graph_of_many_nodes():
-    run = behind(40, 1, 400, 20000, 6000, SIMGPU_KERNEL_NS=MS // 4,
+    run = behind(40, 1, 400, 20000, 2500, SIMGPU_KERNEL_NS=MS // 4,
                  TRACEPROF_WAIT=2, TRACEPROF_ACTIVE=2, TRACEPROF_REPEAT=1)
     expect_equal([len(kernels(trace)) for trace in run.traces], [800],
                  run.stderr)
@@ -69,7 +69,7 @@ def test_nothing_is_withheld():
                  TRACEPROF_ACTIVE=10, TRACEPROF_REPEAT=1, SIMGPU_WITHHOLD=0)
     expect_equal([len(kernels(trace)) for trace in run.traces], [500],
                  run.stderr)
-    run = behind(40, 1, 400, 20000, 6000, SIMGPU_KERNEL_NS=MS // 4,
+    run = behind(40, 1, 400, 20000, 2500, SIMGPU_KERNEL_NS=MS // 4,
                  TRACEPROF_WAIT=2, TRACEPROF_ACTIVE=2, TRACEPROF_REPEAT=1,
                  SIMGPU_WITHHOLD=0)
     expect_equal([len(kernels(trace)) for trace in run.traces], [800],
@@ -126,8 +126,8 @@ def test_a_graph_of_which_some_kernels_are_missing():
 def test_a_pause_in_a_graph_is_not_its_end():
     """Kernels of 2.5 seconds: what is missing is known from the graph, not from
     how long nothing came."""
-    run = behind(2, 1, 2, 20000, 11500, SIMGPU_KERNEL_NS=2500 * MS,
-                 SIMGPU_WITHHOLD=0, TRACEPROF_WAIT=1, TRACEPROF_ACTIVE=1,
+    run = behind(2, 1, 2, 20000, 7000, SIMGPU_KERNEL_NS=2500 * MS,
+                 SIMGPU_WITHHOLD=0, TRACEPROF_WAIT=0, TRACEPROF_ACTIVE=1,
                  TRACEPROF_REPEAT=1, TRACEPROF_EXIT_MS=30000)
     expect_equal([len(kernels(trace)) for trace in run.traces], [2], run.stderr)
 
