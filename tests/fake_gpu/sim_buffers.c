@@ -402,7 +402,8 @@ static void *work(void *unused)
 			until.tv_sec++;
 		}
 		pthread_mutex_lock(&fill);
-		if (!queue)
+		/* What is another's to give back stays in the queue. */
+		if (!queue || sim_knobs()->complete_on != COMPLETE_ON_WORKER)
 			pthread_cond_timedwait(&queued, &fill, &until);
 		pthread_mutex_unlock(&fill);
 		activity_collect(0);

@@ -2,6 +2,8 @@
 """What is known to be wrong with which CUPTI, and what comes of it: each row of
 collector/system/cupti_versions.h on a simulated CUPTI that has the defect."""
 
+import concurrent.futures
+
 import harness
 from harness import command, expect, expect_equal, program, traced
 from t_cuda import (FAKE, STEPS, THREADS, calls, expect_whole, need, on_gpu,
@@ -84,11 +86,17 @@ def test_kernels_that_some_versions_do_not_record():
 def test_graphs_of_the_second_window():
     """Before 13.1 Update 1 a graph's kernels have another call's id once kernels
     were disabled: they are not, and each has its launch."""
-    for version in (28, 130001, 130101):
-        run = on_gpu(150, 1, 5, 40000, 3000, program="cuda_behind",
-                     SIMGPU_VERSION=version, TRACEPROF_WAIT=70,
-                     TRACEPROF_ACTIVE=2, TRACEPROF_REPEAT=2)
-        for trace in run.traces:
+    def run(version):
+        return on_gpu(150, 1, 5, 40000, 3000, program="cuda_behind",
+                      SIMGPU_VERSION=version, TRACEPROF_WAIT=70,
+                      TRACEPROF_ACTIVE=2, TRACEPROF_REPEAT=2)
+
+    # They sleep nearly all of the time, so at once.
+    versions = (28, 130001, 130101)
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        runs = list(pool.map(run, versions))
+    for version, done in zip(versions, runs):
+        for trace in done.traces:
             launches = sorted(calls(trace).values(), key=lambda call: call["ts"])
             expect_equal([call["name"] for call in launches],
                          ["cudaGraphLaunch"] * 2, trace.path)
