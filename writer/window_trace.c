@@ -88,8 +88,11 @@ static int create(struct writer_state *state, uint64_t unix_ns)
 {
 	struct window_file *file = &state->file;
 	struct json head = {0};
-	int rc = json_open(&head, HEAD_BYTES);
+	int rc;
 
+	/* What goes wrong is said of this file. */
+	file_name(state, unix_ns, file->path, sizeof(file->path));
+	rc = json_open(&head, HEAD_BYTES);
 	if (rc)
 		return rc;
 	trace_frame_head(state, &head);

@@ -20,6 +20,8 @@ FEW, MANY = 4096, 20480
 # Added per call of malloc or free, averaged; mode: its settings, its limit.
 HEAP = {
     "closed": ({"TRACEPROF": "0"}, 5),
+    # Off, while something else is recorded.
+    "off": ({"TRACEPROF_MALLOC": "off", "TRACEPROF_WAITS": "1"}, 5),
     "default": ({"TRACEPROF_MALLOC": "large"}, 45),
     "all": ({"TRACEPROF_MALLOC": "all"}, 60),
     # Of a call that isn't sampled: how many are is chance.
@@ -31,6 +33,9 @@ HEAP = {
 # 30 of a read's are glibc's own as soon as there is a second thread: it might be
 # cancelled.
 CALLS = {"lock": (6, 55), "signal": (6, 82), "read": (15, 122)}
+# The same where waits and files are off while the heap is recorded: there is a
+# second thread then, and glibc takes 2 more for a lock and 45 for a read.
+OTHERS = {"lock": 8, "signal": 6, "read": 60}
 # For each region of one thread, 32 of them glibc's locks.
 REGION = 420
 # In the hook, for one that is thinned to a sum.
@@ -112,7 +117,7 @@ def reads_counter():
 
 
 def within_limit(mode):
-    if mode != "closed" and not reads_counter():
+    if mode not in ("closed", "off") and not reads_counter():
         raise Skip("this machine does not keep time by the processor's counter")
     more = added_to_heap_call(mode, build("bench_heap"))
     limit = HEAP[mode][1]
@@ -123,6 +128,10 @@ def within_limit(mode):
 
 def test_closed_gate():
     within_limit("closed")
+
+
+def test_heap_off_beside_others():
+    within_limit("off")
 
 
 def test_default_mode():
@@ -153,6 +162,14 @@ def test_calls_that_may_wait():
             more = added_to_call(what, settings)
             expect(more < closed + 0.05,
                    f"{what}: {more:.2f} instructions added, the limit is {closed}")
+
+
+def test_calls_that_may_wait_while_others_are_recorded():
+    """With nothing of waits, files, samples or call stacks."""
+    for what, limit in OTHERS.items():
+        more = added_to_call(what, {"TRACEPROF_MALLOC": "all"})
+        expect(more < limit + 0.05,
+               f"{what}: {more:.2f} instructions added, the limit is {limit}")
 
 
 def test_calls_that_may_wait_where_it_is_recorded():

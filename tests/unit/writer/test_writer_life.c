@@ -3,6 +3,7 @@
 #include "tests/unit/sample_session.h"
 #include "collector/session/gate.h"
 #include "writer/pass.h"
+#include "writer/window_trace.h"
 #include "writer/writer.h"
 
 #include <dirent.h>
@@ -76,6 +77,31 @@ static void a_full_disk_keeps_what_was_written(void **state)
 	pass_end(&writer_state);
 	sample_assert_json(sample_text(&sample));
 	assert_true(sample_count(sample.text, "\"name\":\"work\"") > 1000);
+	sample_end(&sample);
+}
+
+/* The message names the file, whatever it is that can't be had. */
+static void names_a_file_without_memory(void **state)
+{
+	struct writer_state writer_state;
+	struct rlimit before, none;
+	struct sample sample;
+	int rc;
+
+	(void)state;
+	sample_begin(&sample);
+	sample_session(&sample);
+	sample_window(&sample, 0);
+	assert_int_equal(pass_start(&writer_state, sample.session, false), 0);
+	getrlimit(RLIMIT_AS, &before);
+	none = before;
+	none.rlim_cur = 1;
+	setrlimit(RLIMIT_AS, &none);
+	rc = window_trace_open(&writer_state);
+	setrlimit(RLIMIT_AS, &before);
+	assert_int_equal(rc, -ENOMEM);
+	assert_non_null(strstr(writer_state.file.path, ".pt.trace.json"));
+	pass_end(&writer_state);
 	sample_end(&sample);
 }
 
@@ -234,6 +260,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_folder_that_cant_be_made_ends_the_recording),
+		cmocka_unit_test(names_a_file_without_memory),
 		cmocka_unit_test(a_full_disk_keeps_what_was_written),
 		cmocka_unit_test(the_thread_answers_and_stops),
 		cmocka_unit_test(windows_come_and_go_under_load),
