@@ -491,11 +491,12 @@ static int64_t free_processors(const struct verdict_facts *facts)
 	const struct trace_metadata *metadata = facts->metadata;
 	const int64_t cpus = trace_metadata_processors(metadata);
 	const int64_t team = facts->timeline->team_max;
-	const double idle = trace_metadata_idle(metadata);
+	const struct trace_sums own = trace_metadata_own(metadata);
+	const double idle = trace_metadata_idle(&own);
 	int64_t unused;
 
 	if (cpus <= team || idle <= 0 ||
-	    (double)metadata->program_ns >
+	    (double)own.program_ns >
 		    ((double)team + FEW_THREADS_LOOSE) * (double)facts->wall_ns)
 		return 0;
 	unused = (int64_t)(idle * (double)cpus + FEW_THREADS_LOOSE / 2);
