@@ -309,10 +309,12 @@ def test_a_team_that_comes_together_late():
     path = made(events)
     split = judged(path)["step"]["split_ns"]
     expect_equal((split["omp_work"], split["omp_wait"]), (4000000, 36000000), split)
-    expect_equal(rules(path), [])
-    said = " ".join(command("report", path).stdout.split())
-    expect("No cause is seen: members of OpenMP teams wait for each other 90 %" in said,
-           said)
+    found = judged(path)["findings"]
+    expect_equal([finding["rule"] for finding in found], ["waits"])
+    expect("threads of teams wait for 90 % of the step" in found[0]["figure"], found)
+    scheduled = {"ran_ns": 2 * 10**7, "waited_ns": 2 * 10**7}
+    expect_equal(rules(made(events, {"scheduled": scheduled})), ["no-processor"],
+                 "one that names them")
 
 
 def test_a_machine_that_is_busy_is_said():
