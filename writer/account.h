@@ -42,6 +42,17 @@ uint64_t account_waiting(const struct writer_state *state);
 uint64_t account_hooks_ns(const struct writer_state *state,
 			  const struct thread_sums *sums);
 
+/* What was counted between a window's edges, by who opened and closed it; of
+ * the processors 0 where they couldn't be looked at in time. */
+struct account_window {
+	uint64_t heap_calls, heap_bytes, hooks_ns;
+	uint64_t processors_ns, others_ns, program_ns;
+};
+
+/* False: that isn't known. */
+bool account_window(struct writer_state *state, uint64_t end_ns,
+		    struct account_window *taken);
+
 /* CPU time of the calling thread in the live process, 0 elsewhere. */
 uint64_t account_cpu_ns(const struct writer_state *state);
 

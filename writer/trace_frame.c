@@ -417,6 +417,27 @@ static void window(struct json *json, struct writer_state *state)
 	json_char(json, '}');
 }
 
+/* Of a file that holds a part of the recording: what of the sums above, which
+ * are the recording's, is its own. */
+static void counted(struct json *json, struct writer_state *state,
+		    uint64_t end_ns)
+{
+	struct account_window own;
+
+	if (!account_window(state, end_ns, &own))
+		return;
+	json_raw(json, ",\"window\":{\"heap_calls\":");
+	json_u64(json, own.heap_calls);
+	json_pair_u64(json, "heap_bytes", own.heap_bytes);
+	json_pair_u64(json, "hooks_ns", own.hooks_ns);
+	if (own.processors_ns) {
+		json_pair_u64(json, "processors_ns", own.processors_ns);
+		json_pair_u64(json, "others_ns", own.others_ns);
+		json_pair_u64(json, "program_ns", own.program_ns);
+	}
+	json_char(json, '}');
+}
+
 /* Of a file of the flight recorder: what made it. */
 static void trigger(struct json *json, struct writer_state *state)
 {
@@ -655,6 +676,7 @@ void trace_frame_tail(struct writer_state *state, struct json *json,
 	notes(json, state);
 	stack_json_modules(state, json);
 	ourselves(json, state, &account.sums);
+	counted(json, state, end.end_ns);
 	totals(json, state);
 	json_char(json, '}');
 	trace_name(state, json);

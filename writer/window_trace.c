@@ -143,6 +143,31 @@ static void count_reads(struct writer_state *state)
 		proc_io(&sums->read_before, &sums->disk_before);
 }
 
+/* Where its trace is to tell what was counted since; of a window's further
+ * parts nobody knows what came before. */
+static void note_begun(struct writer_state *state)
+{
+	const struct window *window = writer_state_window(state);
+	struct session_header *head = state->session->head;
+	struct window_begun *begun = &state->file.begun;
+
+	begun->is_known = state->is_live && window &&
+			  window->at_start.is_known &&
+			  (state->file.file_index == 1 || !has_parts(state));
+	if (!begun->is_known)
+		return;
+	memcpy(begun->written_by_kind, state->counts.written_by_kind,
+	       sizeof(begun->written_by_kind));
+	begun->cut = state->counts.cut - state->counts.outside;
+	begun->teams = state->counts.teams;
+	begun->with_stack = head->gpu.with_stack;
+	trace_frame_note_scheduled(head, true);
+	begun->processors_ns = load_relaxed(&head->processors_ns);
+	begun->others_ns = load_relaxed(&head->others_ns);
+	begun->program_ns = load_relaxed(&head->program_ns);
+	begun->looked_ns = timeline_ns(&state->timeline, clock_ticks());
+}
+
 static int begin(struct writer_state *state, uint64_t start_ticks)
 {
 	struct window_file *file = &state->file;
@@ -173,6 +198,7 @@ static int begin(struct writer_state *state, uint64_t start_ticks)
 	totals_reset_file(&state->totals);
 	task_sums_reset(state);
 	count_reads(state);
+	note_begun(state);
 	return 0;
 }
 

@@ -152,13 +152,15 @@ static void publish(struct window_state *state, struct window *slot,
 	store_release(&state->opened, opened + 1);
 }
 
-int window_open(struct window_state *state, uint64_t ticks, int64_t first_step,
-		uint32_t name, bool manual)
+int window_open_counted(struct window_state *state, uint64_t ticks,
+			int64_t first_step, uint32_t name, bool manual,
+			struct window_counts counts)
 {
 	const struct window made = {.start_ticks = ticks,
 				    .first_step = first_step,
 				    .last_step = -1,
-				    .name = name};
+				    .name = name,
+				    .at_start = counts};
 	struct window *slot;
 	int rc = -EBUSY;
 
@@ -177,6 +179,13 @@ int window_open(struct window_state *state, uint64_t ticks, int64_t first_step,
 out:
 	leave(state);
 	return rc;
+}
+
+int window_open(struct window_state *state, uint64_t ticks, int64_t first_step,
+		uint32_t name, bool manual)
+{
+	return window_open_counted(state, ticks, first_step, name, manual,
+				   (struct window_counts){0});
 }
 
 static int add(struct window_state *state, const struct window *made,
@@ -225,7 +234,8 @@ int window_add_steps(struct window_state *state, uint64_t from, uint64_t to,
 	return add(state, &made, to);
 }
 
-int window_close(struct window_state *state, uint64_t ticks, int64_t last_step)
+int window_close_counted(struct window_state *state, uint64_t ticks,
+			 int64_t last_step, struct window_counts counts)
 {
 	struct window *window;
 	int rc = -ENOENT;
@@ -237,6 +247,7 @@ int window_close(struct window_state *state, uint64_t ticks, int64_t last_step)
 
 		window = &state->window[(opened - 1) % WINDOWS_MAX];
 		window->last_step = last_step;
+		window->at_end = counts;
 		store_relaxed(&state->is_open, 0);
 		store_relaxed(&state->is_manual, 0);
 		/* RELEASE pairs with ACQUIRE in the writer's look: the last
@@ -246,4 +257,10 @@ int window_close(struct window_state *state, uint64_t ticks, int64_t last_step)
 	}
 	leave(state);
 	return rc;
+}
+
+int window_close(struct window_state *state, uint64_t ticks, int64_t last_step)
+{
+	return window_close_counted(state, ticks, last_step,
+				    (struct window_counts){0});
 }

@@ -58,6 +58,14 @@ int64_t window_next_change(const struct schedule *schedule, int64_t step);
  * it never ends; 0 without a schedule. */
 int64_t window_steps_needed(const struct schedule *schedule);
 
+/* What the hooks of all threads had counted at an edge of a window; of one that
+ * was found afterwards that isn't known. */
+struct window_counts {
+	uint64_t calls, frees, bytes; /* of the heap */
+	uint64_t marked_ps;	      /* as in thread_sums */
+	bool is_known;
+};
+
 struct window {
 	uint64_t start_ticks;
 	_Atomic uint64_t end_ticks; /* 0: still open */
@@ -67,6 +75,7 @@ struct window {
 	uint32_t cycle;		    /* counts windows */
 	uint32_t reason; /* enum flight_reason: of the flight recorder */
 	uint32_t dump;	 /* ... and its number, from 1 */
+	struct window_counts at_start, at_end; /* the latter as last_step */
 };
 
 struct window_state {
@@ -100,6 +109,11 @@ static inline bool window_is_open(const struct window_state *state)
 
 /* Opens a window at `ticks`.  0; -EBUSY one is open or somebody is at it;
  * -EAGAIN the writer is WINDOWS_MAX windows behind. */
+int window_open_counted(struct window_state *state, uint64_t ticks,
+			int64_t first_step, uint32_t name, bool manual,
+			struct window_counts counts);
+
+/* The same where nobody knows what had been counted then. */
 int window_open(struct window_state *state, uint64_t ticks, int64_t first_step,
 		uint32_t name, bool manual);
 
@@ -113,6 +127,8 @@ int window_add_steps(struct window_state *state, uint64_t from, uint64_t to,
 		     int64_t first_step, int64_t last_step);
 
 /* Closes the open one.  0; -EBUSY; -ENOENT none is open. */
+int window_close_counted(struct window_state *state, uint64_t ticks,
+			 int64_t last_step, struct window_counts counts);
 int window_close(struct window_state *state, uint64_t ticks, int64_t last_step);
 
 #endif

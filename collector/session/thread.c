@@ -250,3 +250,17 @@ void thread_sum(const struct session *session, struct thread_sums *sums)
 		}
 	}
 }
+
+struct window_counts thread_counts(const struct session *session)
+{
+	struct window_counts counts = {.is_known = true};
+
+	for (struct thread *t = thread_each(session, NULL); t;
+	     t = thread_each(session, t)) {
+		counts.calls += t->ring.heap_allocs;
+		counts.frees += t->ring.heap_frees;
+		counts.bytes += t->ring.heap_alloc_bytes;
+		counts.marked_ps += t->thin.marked_ps;
+	}
+	return counts;
+}

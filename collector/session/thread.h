@@ -299,4 +299,7 @@ struct thread_sums {
 };
 void thread_sum(const struct session *session, struct thread_sums *sums);
 
+/* Those that an edge of a window is told with. */
+struct window_counts thread_counts(const struct session *session);
+
 #endif

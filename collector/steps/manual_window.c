@@ -4,6 +4,7 @@
 
 #include "collector/session/gate.h"
 #include "collector/session/names.h"
+#include "collector/session/thread.h"
 #include <errno.h>
 
 #define MS_NS 1000000
@@ -28,9 +29,10 @@ static int arm(struct window_state *state, uint32_t name, int64_t steps)
 		       : -EBUSY;
 }
 
-int manual_open(struct window_state *state, int64_t step, uint32_t name,
+int manual_open(struct session *session, int64_t step, uint32_t name,
 		bool is_manual)
 {
+	struct window_state *state = &session->head->windows;
 	const bool was_open = gate_bits() & GATE_RECORD_BITS;
 	uint64_t ticks;
 	int rc;
@@ -39,7 +41,8 @@ int manual_open(struct window_state *state, int64_t step, uint32_t name,
 	/* The open gate is seen by all before the clock is read. */
 	atomic_thread_fence(memory_order_seq_cst);
 	ticks = clock_ticks();
-	rc = window_open(state, ticks, step, name, is_manual);
+	rc = window_open_counted(state, ticks, step, name, is_manual,
+				 thread_counts(session));
 	/* Sums that were begun since the gate opened are of no window. */
 	if (!rc)
 		gate_turn();
@@ -66,7 +69,7 @@ int manual_start(struct session *session, const char *name, int64_t steps,
 	store_relaxed(&state->until_step, 0);
 	store_relaxed(&state->until_ns,
 		      ms > 0 ? clock_monotonic_ns() + (uint64_t)ms * MS_NS : 0);
-	return manual_open(state, -1, id, true) ? -EBUSY : 0;
+	return manual_open(session, -1, id, true) ? -EBUSY : 0;
 }
 
 /* The step that is running, -1 none, of a window that counts them. */
@@ -89,8 +92,10 @@ int manual_stop(struct session *session)
 	if (!search_is_on(&session->head->search))
 		gate_record(false);
 	store_relaxed(&state->until_ns, 0);
-	return window_close(state, clock_ticks(), running_step(state)) ? -ENOENT
-								       : 0;
+	return window_close_counted(state, clock_ticks(), running_step(state),
+				    thread_counts(session))
+		       ? -ENOENT
+		       : 0;
 }
 
 void manual_step_ends(struct session *session, int64_t step, uint64_t ticks)
@@ -102,7 +107,7 @@ void manual_step_ends(struct session *session, int64_t step, uint64_t ticks)
 	    !load_relaxed(&state->is_manual))
 		return;
 	gate_record(false);
-	window_close(state, ticks, step - 1);
+	window_close_counted(state, ticks, step - 1, thread_counts(session));
 }
 
 void manual_step_begins(struct session *session, int64_t step)
@@ -119,7 +124,7 @@ void manual_step_begins(struct session *session, int64_t step)
 		return;
 	store_relaxed(&state->until_ns, 0);
 	store_relaxed(&state->until_step, step + steps);
-	manual_open(state, step, load_relaxed(&state->armed_name), true);
+	manual_open(session, step, load_relaxed(&state->armed_name), true);
 }
 
 uint64_t manual_time(struct session *session)

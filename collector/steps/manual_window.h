@@ -31,7 +31,7 @@ void manual_step_begins(struct session *session, int64_t step);
 /* Opens the gate and a window, which begins when the gate is open, not before:
  * what other threads begin in it finds the gate so.  With it begins its step,
  * unless that is -1.  As window_open(). */
-int manual_open(struct window_state *state, int64_t step, uint32_t name,
+int manual_open(struct session *session, int64_t step, uint32_t name,
 		bool is_manual);
 
 /* Writer, each pass: ends a window whose time is up.  Returns the nanoseconds

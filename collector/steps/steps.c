@@ -192,7 +192,8 @@ static void open_window(struct session *session, uint64_t ticks, int64_t step)
 {
 	struct window_state *state = &session->head->windows;
 
-	if (!window_open(state, ticks, step, 0, false))
+	if (!window_open_counted(state, ticks, step, 0, false,
+				 thread_counts(session)))
 		gate_record(true);
 }
 
@@ -211,23 +212,24 @@ static bool is_begun_by_call(const struct session *session)
 static void open_step_window(struct session *session, uint64_t ticks,
 			     int64_t step)
 {
-	struct window_state *state = &session->head->windows;
-
 	if (is_begun_by_call(session))
 		open_window(session, ticks, step);
 	else
-		manual_open(state, step, 0, false);
+		manual_open(session, step, 0, false);
 }
 
 static void close_window(struct session *session, uint64_t ticks, int64_t step)
 {
 	struct window_state *state = &session->head->windows;
+	const struct window_counts counts = thread_counts(session);
 
 	gate_record(false);
-	if (window_close(state, ticks, step) == -EBUSY) {
+	if (window_close_counted(state, ticks, step, counts) == -EBUSY) {
 		/* Somebody is starting or stopping by hand this instant: they
 		 * leave within nanoseconds. */
-		for (int i = 0; i < 1000000 && window_close(state, ticks, step);
+		for (int i = 0;
+		     i < 1000000 &&
+		     window_close_counted(state, ticks, step, counts);
 		     i++)
 			atomic_signal_fence(memory_order_seq_cst);
 	}

@@ -309,10 +309,12 @@ def test_a_team_that_comes_together_late():
     path = made(events)
     split = judged(path)["step"]["split_ns"]
     expect_equal((split["omp_work"], split["omp_wait"]), (4000000, 36000000), split)
-    expect_equal(rules(path), [])
-    said = " ".join(command("report", path).stdout.split())
-    expect("No cause is seen: members of OpenMP teams wait for each other 90 %" in said,
-           said)
+    found = judged(path)["findings"]
+    expect_equal([finding["rule"] for finding in found], ["waits"])
+    expect("threads of teams wait for 90 % of the step" in found[0]["figure"], found)
+    scheduled = {"ran_ns": 2 * 10**7, "waited_ns": 2 * 10**7}
+    expect_equal(rules(made(events, {"scheduled": scheduled})), ["no-processor"],
+                 "one that names them")
 
 
 def test_a_machine_that_is_busy_is_said():
@@ -360,6 +362,18 @@ def test_few_threads():
     expect_equal(few_threads(1, cpus=1), [], "it may use one")
     expect_equal(few_threads(1, cpu_limit_percent=100), [], "its cgroup lets it have one")
     expect_equal(few_threads(4, used=2, cpu_limit_percent=200), ["oversubscribed"])
+
+
+def test_few_threads_in_a_window():
+    """What its file counts itself; the recording's sums are of other steps, too."""
+    window = {"heap_calls": 0, "heap_bytes": 0, "hooks_ns": 0}
+    some = {"options": {"ACTIVE": "3"}}
+    ns = 40 * 10**6
+    expect_equal(few_threads(1, **some), [], "nobody knows of the window")
+    expect_equal(few_threads(1, **some, window=window), [], "nobody looked in time")
+    for others, found in ((0, ["few-threads"]), (15, [])):
+        own = window | {"processors_ns": 16 * ns, "others_ns": others * ns, "program_ns": ns}
+        expect_equal(few_threads(1, others=15 - others, **some, window=own), found, others)
 
 
 def test_what_comes_after_the_detail_is_not_judged():
@@ -512,6 +526,11 @@ def test_what_is_counted_of_the_whole_recording_is_not_scaled_up():
                                (2 * 10**6, [], {"options": {"ACTIVE": "3"}})):
         path = made(events, {"heap": {"calls": calls, "bytes": 10**8}} | more)
         expect_equal(rules(path), found, calls)
+        if more:  # what its window had itself
+            window = {"heap_calls": calls, "heap_bytes": 10**8, "hooks_ns": 0}
+            expect_equal(rules(made(events, {"window": window} | more)), ["churn"])
+            window = {"heap_calls": 9, "heap_bytes": 99, "hooks_ns": 2 * 10**7}
+            expect_equal(rules(made(events, {"window": window} | more)), ["own-cost"])
         if found:
             said = " ".join(command("report", path).stdout.split())
             expect(" 2000000 allocations in all of 50 B on average" in said, said)

@@ -129,6 +129,13 @@ def short_regions(work):
         for event in team(at + 50 * i, number * 10 + i + 1, work, work, dur=40)]))
 
 
+def some_waits(wait):
+    """Regions of 100 us: too long to be short, and even, so that no rule names them."""
+    return made(steps(lambda at, number: [
+        event for i in range(10)
+        for event in team(at + 100 * i, number * 10 + i + 1, 100 - wait, 100 - wait, dur=100)]))
+
+
 def oversubscribed(dur):
     return made(steps(lambda at, number: team(at, number + 1, dur, dur, dur)), {"cpus": 2})
 
@@ -211,6 +218,7 @@ LIMITS = {
     "no-processor": (lambda waited: ours(scheduled={
         "ran_ns": (1000 - waited) * 10**9, "waited_ns": waited * 10**9}), 49, 51),
     "own-cost": (lambda spent: ours(cost={"hooks_ns": spent}), 99000, 101000),
+    "waits": (some_waits, 9.8, 10.2),
 }
 
 

@@ -25,6 +25,8 @@ static void name_cell(struct table *table, const char *name,
 	char *region;
 
 	text_buffer_cut(&text, 0);
+	if (!*name)
+		name = "(no name)";
 	/* Of one without templates table_print() cuts the middle. */
 	if (shows_whole || (is_narrow && !strchr(name, '<')))
 		text_buffer_add_printable(&text, name, strlen(name), SIZE_MAX);

@@ -67,6 +67,12 @@ static const struct {
 	{"scheduled.processors_ns", FIELD(processors_ns), ENTRY_INTEGER},
 	{"scheduled.others_ns", FIELD(others_ns), ENTRY_INTEGER},
 	{"scheduled.program_ns", FIELD(program_ns), ENTRY_INTEGER},
+	{"window.heap_calls", FIELD(window.heap_calls), ENTRY_INTEGER},
+	{"window.heap_bytes", FIELD(window.heap_bytes), ENTRY_INTEGER},
+	{"window.hooks_ns", FIELD(window.hooks_ns), ENTRY_INTEGER},
+	{"window.processors_ns", FIELD(window.processors_ns), ENTRY_INTEGER},
+	{"window.others_ns", FIELD(window.others_ns), ENTRY_INTEGER},
+	{"window.program_ns", FIELD(window.program_ns), ENTRY_INTEGER},
 	{"cpu_limit_percent", FIELD(cpu_limit_percent), ENTRY_INTEGER},
 	{"cost.hooks_ns", FIELD(hooks_ns), ENTRY_INTEGER},
 	{"cost.writer_ns", FIELD(writer_ns), ENTRY_INTEGER},
@@ -168,15 +174,26 @@ double trace_metadata_others(const struct trace_metadata *metadata)
 		       : 0;
 }
 
-double trace_metadata_idle(const struct trace_metadata *metadata)
+struct trace_sums trace_metadata_own(const struct trace_metadata *metadata)
 {
-	const double all = (double)metadata->processors_ns;
+	if (metadata->schedule > 0 || metadata->is_by_hand ||
+	    metadata->outside > 0)
+		return metadata->window;
+	return (struct trace_sums){.heap_calls = metadata->heap_calls,
+				   .heap_bytes = metadata->heap_bytes,
+				   .hooks_ns = metadata->hooks_ns,
+				   .processors_ns = metadata->processors_ns,
+				   .others_ns = metadata->others_ns,
+				   .program_ns = metadata->program_ns};
+}
 
-	if (all <= 0 || metadata->others_ns < 0 || metadata->program_ns < 0)
+double trace_metadata_idle(const struct trace_sums *own)
+{
+	const double all = (double)own->processors_ns;
+
+	if (all <= 0 || own->others_ns < 0 || own->program_ns < 0)
 		return 0;
-	return (all - (double)metadata->others_ns -
-		(double)metadata->program_ns) /
-	       all;
+	return (all - (double)own->others_ns - (double)own->program_ns) / all;
 }
 
 int64_t trace_metadata_processors(const struct trace_metadata *metadata)

@@ -13,6 +13,12 @@
 /* The writer names no more threads than these in dropped_by_thread. */
 #define TRACE_THREADS_NAMED 256
 
+/* What is counted over the whole recording. */
+struct trace_sums {
+	int64_t heap_calls, heap_bytes, hooks_ns;
+	int64_t processors_ns, others_ns, program_ns;
+};
+
 struct trace_metadata {
 	int64_t seen, written, cut, dropped;
 	int64_t in_file; /* of those written, in this one */
@@ -44,6 +50,7 @@ struct trace_metadata {
 	int64_t processors_ns, others_ns; /* of all; what others had */
 	int64_t program_ns;		  /* what the program had */
 	int64_t cpu_limit_percent;	  /* by a cgroup, -1 none */
+	struct trace_sums window;	  /* of this file's window alone */
 	int64_t gpu_missing; /* records of a GPU that came to nothing */
 	bool is_cupti;	     /* a GPU's work is recorded */
 	bool is_unfinished, is_recovered;
@@ -56,6 +63,10 @@ void trace_metadata_begin(struct trace_metadata *metadata);
 void trace_metadata_entry(struct trace_metadata *metadata,
 			  const struct trace_entry *entry);
 
+/* The sums of what is in the file: the window's, or the recording's where it is
+ * whole; -1 where that isn't known. */
+struct trace_sums trace_metadata_own(const struct trace_metadata *metadata);
+
 /* Of the time that the first thread wanted to run, how much it found no
  * processor free; 0 where that isn't known. */
 double trace_metadata_unscheduled(const struct trace_metadata *metadata);
@@ -64,7 +75,7 @@ double trace_metadata_unscheduled(const struct trace_metadata *metadata);
 double trace_metadata_others(const struct trace_metadata *metadata);
 
 /* How many of the machine's processors had nothing to do, of 1; 0 not known. */
-double trace_metadata_idle(const struct trace_metadata *metadata);
+double trace_metadata_idle(const struct trace_sums *own);
 
 /* On how many processors the program could run at a time, by its mask and its
  * cgroup's limit; 0 not known. */

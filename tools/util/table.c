@@ -7,6 +7,7 @@
 
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -14,6 +15,7 @@
 
 #include "tools/util/color.h"
 #include "tools/util/memory.h"
+#include "tools/util/text_buffer.h"
 
 unsigned int table_columns(FILE *out)
 {
@@ -202,6 +204,7 @@ void table_print(struct table *table, FILE *out)
 
 void table_cell(struct table *table, const char *format, ...)
 {
+	struct text_buffer printable = {0};
 	va_list args;
 	char *text;
 
@@ -209,6 +212,12 @@ void table_cell(struct table *table, const char *format, ...)
 	if (vasprintf(&text, format, args) < 0)
 		memory_exhausted();
 	va_end(args);
-	add(table, text);
+	text_buffer_add_printable(&printable, text, strlen(text), SIZE_MAX);
+	/* libsmartcols would escape "\\x" once more, and without encoding it
+	 * doesn't come back from UTF-8 in the locale C. */
+	for (char *at = printable.data; at && (at = strstr(at, "\\x"));)
+		at[1] = 'X';
+	add(table, printable.data ? printable.data : "");
+	text_buffer_free(&printable);
 	free(text);
 }

@@ -115,13 +115,30 @@ size_t utf8_sequence(const char *text, size_t len)
 	return 0;
 }
 
+/* Ends a line, or turns the direction of what follows: U+200E, U+200F, U+2028
+ * to U+202E, U+2066 to U+2069. */
+static bool is_turn(const char *text)
+{
+	const unsigned char middle = (unsigned char)text[1];
+	const unsigned char last = (unsigned char)text[2];
+
+	if ((unsigned char)text[0] != 0xe2)
+		return false;
+	if (middle == 0x81)
+		return last >= 0xa6 && last <= 0xa9;
+	return middle == 0x80 &&
+	       (last == 0x8e || last == 0x8f || (last >= 0xa8 && last <= 0xae));
+}
+
 /* C0 and C1 controls and DEL: a name must not drive the reader's terminal. */
-static int is_control(const char *text, size_t sequence)
+static bool is_control(const char *text, size_t sequence)
 {
 	const unsigned char first = (unsigned char)text[0];
 
 	if (sequence == 1)
 		return first < 0x20 || first == 0x7f;
+	if (sequence == 3)
+		return is_turn(text);
 	return sequence == 2 && first == 0xc2 && (unsigned char)text[1] < 0xa0;
 }
 

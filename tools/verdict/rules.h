@@ -105,6 +105,7 @@ bool rule_outliers(const struct verdict_facts *, struct finding *);
 bool rule_no_processor(const struct verdict_facts *, struct finding *);
 bool rule_own_cost(const struct verdict_facts *, struct finding *);
 bool rule_losses(const struct verdict_facts *, struct finding *);
+bool rule_waits(const struct verdict_facts *, struct finding *);
 
 /* Is it such a share of the judged time? */
 bool is_worth(const struct verdict_facts *facts, double saved_ns, double share);

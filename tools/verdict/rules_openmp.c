@@ -376,6 +376,52 @@ bool rule_short_regions(const struct verdict_facts *facts,
 	return true;
 }
 
+static double waits_of(const struct region_total *region)
+{
+	const double waits = (double)region->elapsed_ns -
+			     (double)region->work_ns / team_of(region);
+
+	return region->work_ns > 0 && waits > 0 ? waits : 0;
+}
+
+/* Waits that no other rule has a reason for: each is too little by itself, or
+ * lies between two.  Much in sum is said nevertheless. */
+bool rule_waits(const struct verdict_facts *facts, struct finding *finding)
+{
+	const double waits = (double)facts->split.ns[SHARE_OMP_WAIT] +
+			     (double)facts->split.ns[SHARE_OMP_UNEVEN];
+	const struct region_total *worst;
+	double calls;
+
+	if (facts->are_waits_named)
+		return false;
+	worst = worst_region(facts, waits_of, &finding->saved_ns);
+	if (finding->saved_ns > waits)
+		finding->saved_ns = waits;
+	if (!worst || !is_worth(facts, finding->saved_ns, SHARE_HIGH_MIN))
+		return false;
+	calls = (double)worst->calls;
+	say(&finding->figure,
+	    "threads of teams wait for %.0f %% of the step; most in %s, "
+	    "%" PRId64 " calls of %s, %s of it no work",
+	    100 * waits / (double)facts->split.total_ns,
+	    short_name(worst->name).text, worst->calls,
+	    quantity_time((double)worst->elapsed_ns / calls).text,
+	    quantity_time(waits_of(worst) / calls).text);
+	say(&finding->threshold,
+	    "%.0f %% of the step that no other finding names",
+	    100 * SHARE_HIGH_MIN);
+	say(&finding->next, "%s",
+	    is_short(worst)
+		    ? "give each region more work (join loops, the region "
+		      "around the outer one), or fewer threads."
+		    : "see that each thread has a processor of its own "
+		      "(OMP_NUM_THREADS, OMP_PROC_BIND, top) and the same "
+		      "part of each loop.");
+	say_region(facts, finding, worst);
+	return true;
+}
+
 /* Threads that took part in teams. */
 static int64_t members_of(const struct timeline *timeline, int64_t *most_ns)
 {
@@ -491,11 +537,12 @@ static int64_t free_processors(const struct verdict_facts *facts)
 	const struct trace_metadata *metadata = facts->metadata;
 	const int64_t cpus = trace_metadata_processors(metadata);
 	const int64_t team = facts->timeline->team_max;
-	const double idle = trace_metadata_idle(metadata);
+	const struct trace_sums own = trace_metadata_own(metadata);
+	const double idle = trace_metadata_idle(&own);
 	int64_t unused;
 
 	if (cpus <= team || idle <= 0 ||
-	    (double)metadata->program_ns >
+	    (double)own.program_ns >
 		    ((double)team + FEW_THREADS_LOOSE) * (double)facts->wall_ns)
 		return 0;
 	unused = (int64_t)(idle * (double)cpus + FEW_THREADS_LOOSE / 2);

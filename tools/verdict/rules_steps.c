@@ -182,25 +182,19 @@ static double in_steps(const struct verdict_facts *facts, double ns)
 	return ns * (share < 1 ? share : 1);
 }
 
-/* What is counted over the recording tells nothing of a window. */
-static bool is_of_window(const struct trace_metadata *metadata)
-{
-	return metadata->schedule > 0 || metadata->is_by_hand ||
-	       metadata->outside > 0;
-}
-
 bool rule_churn(const struct verdict_facts *facts, struct finding *finding)
 {
-	const double calls = (double)facts->metadata->heap_calls;
+	const struct trace_sums own = trace_metadata_own(facts->metadata);
+	const double calls = (double)own.heap_calls;
 
-	if (calls <= 0 || is_of_window(facts->metadata))
+	if (calls <= 0)
 		return false;
 	finding->saved_ns = in_steps(facts, calls * MALLOC_NS);
 	if (!is_worth(facts, finding->saved_ns, SHARE_MIN))
 		return false;
 	say(&finding->figure, "%.0f allocations a step of %s on average",
 	    in_steps(facts, calls) / steps_of(facts),
-	    quantity_bytes((double)facts->metadata->heap_bytes / calls).text);
+	    quantity_bytes((double)own.heap_bytes / calls).text);
 	say(&finding->threshold, "%d ns each, %.0f %% of the step", MALLOC_NS,
 	    100 * SHARE_MIN);
 	say(&finding->next, "find the callers (TRACEPROF_MALLOC=sampled, "
@@ -297,20 +291,21 @@ bool rule_no_processor(const struct verdict_facts *facts,
 
 bool rule_own_cost(const struct verdict_facts *facts, struct finding *finding)
 {
+	const struct trace_sums own = trace_metadata_own(facts->metadata);
 	const struct timeline *timeline = facts->timeline;
 	double threads = 0, hooks;
 
 	for (uint32_t at = 0; at < timeline->lanes.table.count; at++)
 		threads += timeline_lane(timeline, at)->count > 0;
-	hooks = (double)facts->metadata->hooks_ns / (threads > 0 ? threads : 1);
+	hooks = (double)own.hooks_ns / (threads > 0 ? threads : 1);
 	finding->saved_ns = in_steps(facts, hooks);
-	if (facts->metadata->hooks_ns <= 0 || is_of_window(facts->metadata) ||
+	if (own.hooks_ns <= 0 ||
 	    !is_worth(facts, finding->saved_ns, OWN_COST_MIN))
 		return false;
 	say(&finding->figure,
 	    "recording itself takes %s of the program's "
 	    "threads",
-	    quantity_time((double)facts->metadata->hooks_ns).text);
+	    quantity_time((double)own.hooks_ns).text);
 	say(&finding->threshold, "%.0f %% of the time", 100 * OWN_COST_MIN);
 	say(&finding->next, "record less: TRACEPROF_MALLOC=counters, "
 			    "TRACEPROF_MAX_OVERHEAD=1, or some steps alone "

@@ -52,6 +52,7 @@ const struct rule verdict_rules[] = {
 	{"outliers", rule_outliers, true, true},
 	{"no-processor", rule_no_processor, true, false},
 	{"own-cost", rule_own_cost, true, false},
+	{"waits", rule_waits, false, false}, /* that none above names */
 	{NULL, NULL, false, false},
 };
 
@@ -259,9 +260,20 @@ static void set_share(const struct verdict_facts *facts,
 	finding->share = total > 0 ? finding->saved_ns / total : 0;
 }
 
+/* Does it say why threads of a team wait? */
+static bool names_waits(const struct rule *rule)
+{
+	return rule->judge == rule_oversubscribed ||
+	       rule->judge == rule_idle_threads ||
+	       rule->judge == rule_imbalance || rule->judge == rule_critical ||
+	       rule->judge == rule_barrier ||
+	       rule->judge == rule_short_regions ||
+	       rule->judge == rule_no_processor;
+}
+
 static void judge(struct verdict *verdict)
 {
-	const struct verdict_facts *facts = &verdict->facts;
+	struct verdict_facts *facts = &verdict->facts;
 	const size_t count = sizeof(verdict_rules) / sizeof(verdict_rules[0]);
 
 	verdict->findings = memory_zeroed(count, sizeof(*verdict->findings));
@@ -282,6 +294,8 @@ static void judge(struct verdict *verdict)
 			name_whole(finding.threshold);
 		}
 		set_share(facts, &finding);
+		if (names_waits(rule))
+			facts->are_waits_named = true;
 		verdict->findings[verdict->count++] = finding;
 	}
 	qsort(verdict->findings, verdict->count, sizeof(*verdict->findings),

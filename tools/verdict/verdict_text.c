@@ -12,12 +12,10 @@
 #include "tools/verdict/rules.h"
 
 /* What is less of the step is not named. */
-#define NAMED_MIN	      0.005
+#define NAMED_MIN 0.005
 /* Names that are said, and what each takes of the time at least. */
-#define NAMES		      3u
-#define NAME_MIN	      0.02
-/* So much of the step in waits that no rule explains is said all the same. */
-#define WAITS_UNEXPLAINED_MIN 0.20
+#define NAMES	  3u
+#define NAME_MIN  0.02
 
 /* Adds a text, broken at blanks; where it goes on it is indented. */
 static unsigned int add_wrapped(struct text_buffer *lines, const char *text,
@@ -257,28 +255,6 @@ static unsigned int add_names(struct text_buffer *lines,
 	return count;
 }
 
-/* No rule says why a team waits that has even work. */
-static void add_nothing(struct text_buffer *lines,
-			const struct verdict *verdict, unsigned int columns)
-{
-	const struct split *split = &verdict->facts.split;
-	const double share =
-		(double)split->ns[SHARE_OMP_WAIT] / (double)split->total_ns;
-
-	if (share < WAITS_UNEXPLAINED_MIN) {
-		add_line(lines, 0, columns, "Nothing stands out%s.",
-			 verdict_unseen(verdict) ? " in what is recorded" : "");
-		return;
-	}
-	add_line(
-		lines, 0, columns,
-		"No cause is seen: members of OpenMP teams wait for each other "
-		"%.0f %% of the time, though their work is even. Next: see "
-		"that each thread has a processor of its own "
-		"(OMP_NUM_THREADS, OMP_PROC_BIND, top).",
-		100 * share);
-}
-
 static unsigned int add_unseen(struct text_buffer *lines,
 			       const struct verdict *verdict,
 			       unsigned int columns)
@@ -331,7 +307,8 @@ void verdict_print(const struct verdict *verdict, unsigned int lines,
 		text_buffer_format(&text, "and %zu more: traceprof report\n",
 				   verdict->count - at);
 	if (!verdict->count)
-		add_nothing(&text, verdict, columns);
+		add_line(&text, 0, columns, "Nothing stands out%s.",
+			 verdict_unseen(verdict) ? " in what is recorded" : "");
 	add_unseen(&text, verdict, columns);
 	fputs(text.data, out);
 	text_buffer_free(&text);

@@ -22,6 +22,16 @@ struct window_part {
 
 #define WINDOW_PARTS_MAX 64u
 
+/* What had been counted when the file began, so that it can tell what came
+ * since; not known of a file that is taken over. */
+struct window_begun {
+	bool is_known;
+	uint64_t looked_ns; /* when it was looked, later than the window */
+	uint64_t written_by_kind[EVENT_KIND_COUNT], teams, with_stack;
+	uint64_t cut; /* but for what is outside of windows */
+	uint64_t processors_ns, others_ns, program_ns;
+};
+
 struct window_file {
 	struct trace_file trace;
 	bool is_open;
@@ -30,6 +40,7 @@ struct window_file {
 	uint64_t files_done; /* finished in this process */
 	uint64_t bytes_done; /* of those */
 	uint64_t start_ns;   /* of the window */
+	struct window_begun begun;
 	bool may_go_on;	     /* in a next part, when this is full */
 	bool part_is_due;    /* it is */
 	bool heap_is_over;   /* of small blocks no more is in it */

@@ -322,7 +322,7 @@ static void sums_are_of_the_window_that_opens_after_the_gate(void **state)
 	assert_int_equal(window_open(windows, 50, -1, 0, false), 0);
 	assert_int_equal(window_close(windows, 60, -1), 0);
 	gate_on_change(GATE_INTERPRETER, call_early);
-	assert_int_equal(manual_open(windows, -1, 0, true), 0);
+	assert_int_equal(manual_open(session, -1, 0, true), 0);
 	gate_on_change(GATE_INTERPRETER, NULL);
 	gate_record(false);
 	/* What began before the window did is to be drawn. */

@@ -113,6 +113,11 @@ static void terminals_are_safe(void **state)
 				  100);
 	assert_string_equal(text.data, "a\\x1b[2J\\xff\\xc2\\x9b\xc3\xb1");
 	text_buffer_cut(&text, 0);
+	text_buffer_add_printable(&text, "\xe2\x80\xae\xe2\x81\xa6\xe2\x80\xa6",
+				  9, 100);
+	assert_string_equal(text.data,
+			    "\\xe2\\x80\\xae\\xe2\\x81\\xa6\xe2\x80\xa6");
+	text_buffer_cut(&text, 0);
 	text_buffer_add_printable(&text, "abc\xc3\xb1", 5, 4);
 	assert_string_equal(text.data, "abc...");
 	text_buffer_free(&text);
