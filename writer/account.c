@@ -190,6 +190,12 @@ bool account_window(struct writer_state *state, uint64_t end_ns,
 	if (!state->is_live || !begun->is_known || !now ||
 	    !now->at_start.is_known || !now->at_end.is_known)
 		return false;
+	/* Closed by one who had counted for the window before. */
+	if (now->at_end.calls < now->at_start.calls ||
+	    now->at_end.bytes < now->at_start.bytes ||
+	    now->at_end.frees < now->at_start.frees ||
+	    now->at_end.marked_ps < now->at_start.marked_ps)
+		return false;
 	taken->heap_calls = now->at_end.calls - now->at_start.calls;
 	taken->heap_bytes = now->at_end.bytes - now->at_start.bytes;
 	counts.calls =

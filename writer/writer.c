@@ -650,9 +650,11 @@ int writer_totals(void (*total)(const struct writer_total *, void *arg),
 {
 	struct thread *was = thread_busy();
 	struct label *const *sorted;
+	int cancels, rc = -ETIMEDOUT;
 	size_t count = 0;
-	int rc = -ETIMEDOUT;
 
+	/* total() may be a point of cancellation. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancels);
 	if (!ask())
 		goto out;
 	pthread_mutex_lock(&writer.lock);
@@ -673,6 +675,7 @@ int writer_totals(void (*total)(const struct writer_total *, void *arg),
 	pthread_mutex_unlock(&writer.lock);
 	rc = (int)count;
 out:
+	pthread_setcancelstate(cancels, &cancels);
 	thread_unbusy(was);
 	return rc;
 }

@@ -13,6 +13,7 @@
 #include "preload/annotate/scope.h"
 #include "writer/writer.h"
 #include <errno.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 EXPORT void traceprof_step_(void)
@@ -202,7 +203,8 @@ struct report {
 static void print(const char *line, size_t len)
 {
 	while (len) {
-		const ssize_t done = write(STDERR_FILENO, line, len);
+		const ssize_t done =
+			syscall(SYS_write, STDERR_FILENO, line, len);
 
 		if (done < 0 && errno != EINTR)
 			return;

@@ -13,23 +13,25 @@
 static COLD struct thread *enter(void (*tell_families)(void))
 {
 	const int saved = errno;
-	struct thread *thread;
-	int cancels;
+	struct thread *thread = thread_here();
 
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancels);
-	thread = thread_here();
 	if (thread) {
 		thread_ends_arm();
 		tell_families();
 	}
-	pthread_setcancelstate(cancels, &cancels);
 	errno = saved;
 	return thread;
 }
 
 COLD struct thread *hook_thread_enter(void)
 {
-	return enter(families_thread_entered);
+	struct thread *thread;
+	int cancels;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancels);
+	thread = enter(families_thread_entered);
+	pthread_setcancelstate(cancels, &cancels);
+	return thread;
 }
 
 COLD struct thread *hook_thread_enter_lightly(void)

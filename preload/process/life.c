@@ -409,6 +409,7 @@ COLD uint32_t life_begin(const char *reason)
 		pthread_sigmask(SIG_SETMASK, &was, NULL);
 		return life_settled();
 	}
+	last_thread_blocks(&was);
 	quiet = quiet_begin();
 	process_complain();
 	if (begin(reason)) {

@@ -9,6 +9,7 @@
 
 #include "collector/session/session.h"
 #include "writer/writer.h"
+#include <signal.h>
 
 /* --- exit_hooks.c --------------------------------------------------------- */
 
@@ -31,6 +32,10 @@ void thread_ends_arm(void);
 /* Looks whether the writer is alone, and if so ends the process.  For
  * writer_add_source(). */
 void last_thread_poll(void *unused);
+
+/* The signals that the program has blocked, when a recording begins: those of
+ * the thread that calls its exit handlers then. */
+void last_thread_blocks(const sigset_t *blocked);
 
 /* Waits until a thread of ours that ends is gone from the kernel too, a second
  * at most: what kills only a thread then ends a program that has no other. */

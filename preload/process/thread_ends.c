@@ -131,10 +131,19 @@ static _Noreturn void end_as(int status)
 	_exit(status >> 8);
 }
 
+static sigset_t program_blocks;
+
+void last_thread_blocks(const sigset_t *blocked)
+{
+	program_blocks = *blocked;
+}
+
+/* The writer blocks all signals; exit handlers may send some. */
 static void *leave(void *status)
 {
 	if (status)
 		end_as((int)(intptr_t)status);
+	pthread_sigmask(SIG_SETMASK, &program_blocks, NULL);
 	exit(0);
 }
 

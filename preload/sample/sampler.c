@@ -215,13 +215,10 @@ static void handle(int number, siginfo_t *info, void *context)
 {
 	struct sample_slot *slot = info->si_value.sival_ptr;
 	const int saved = errno;
-	int cancels;
 
 	if (info->si_code == SI_TIMER && slot >= slots &&
 	    slot < slots + SLOTS) {
-		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancels);
 		take(slot, info, context);
-		pthread_setcancelstate(cancels, &cancels);
 		leave_room(slot, context);
 	} else {
 		hand_on(number, info, context);

@@ -297,12 +297,20 @@ static COLD void end_woken(enum wait_call call, uint64_t start,
 WAITING_CALLS(X)
 #undef X
 
+/* In the handler of samples libunwind asks a pipe whether an address can be
+ * read.  That is to be no point of cancellation; and the thread's state can't be
+ * changed for it there: who cancels it just then would wait for ever. */
+#define SYS_pread  SYS_pread64
+#define SYS_pwrite SYS_pwrite64
+#define LIST(...)  __VA_ARGS__
 #define X(verb, name, parameters, arguments)                                   \
 	EXPORT ssize_t name parameters                                         \
 	{                                                                      \
 		const uint64_t start = begin_file();                           \
 		ssize_t result;                                                \
                                                                                \
+		if (unlikely(thread_self == THREAD_SAMPLING))                  \
+			return syscall(SYS_##name, LIST arguments);            \
 		LOOK_UP(name);                                                 \
 		if (unlikely(!real.name)) {                                    \
 			errno = EAGAIN;                                        \

@@ -14,6 +14,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "traceprof.h"
 
@@ -31,6 +32,14 @@ static void annotates() noexcept
 	traceprof_mark("here");
 	traceprof_counter("count", 1);
 	traceprof_pop();
+}
+
+static void totals() noexcept
+{
+	traceprof_push("annotated");
+	traceprof_pop();
+	traceprof_totals([](const traceprof_total *, void *) { usleep(0); },
+			 nullptr);
 }
 
 static void steps() noexcept
@@ -102,13 +111,10 @@ static const struct {
 	const char *name;
 	work_call *work;
 } kinds[] = {
-	{"annotates", annotates},
-	{"steps", steps},
-	{"allocates", allocates},
-	{"maps", maps},
-	{"runs a region", runs_region},
-	{"locks", locks},
-	{"loads", loads},
+	{"annotates", annotates}, {"totals", totals},
+	{"steps", steps},	  {"allocates", allocates},
+	{"maps", maps},		  {"runs a region", runs_region},
+	{"locks", locks},	  {"loads", loads},
 	{"computes", computes},
 };
 

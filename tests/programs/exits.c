@@ -45,6 +45,11 @@ __attribute__((destructor)) static void last_words(void)
 	free(block);
 }
 
+static void send_signal(void)
+{
+	kill(getpid(), SIGUSR1);
+}
+
 static void *outlive_main(void *unused)
 {
 	usleep(50000);
@@ -213,6 +218,10 @@ static void leave(const char *way)
 		exit_in_task();
 	if (strcmp(way, "pthread_exit") == 0) {
 		pthread_create(&thread, NULL, outlive_main, NULL);
+		pthread_exit(NULL);
+	}
+	if (strcmp(way, "late_signal") == 0) {
+		atexit(send_signal);
 		pthread_exit(NULL);
 	}
 	if (strcmp(way, "closed") == 0) {

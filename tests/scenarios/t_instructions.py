@@ -32,10 +32,10 @@ HEAP = {
 # closed, and where waits are recorded.
 # 30 of a read's are glibc's own as soon as there is a second thread: it might be
 # cancelled.
-CALLS = {"lock": (6, 55), "signal": (6, 82), "read": (15, 122)}
+CALLS = {"lock": (6, 55), "signal": (6, 82), "read": (20, 126)}
 # The same where waits and files are off while the heap is recorded: there is a
 # second thread then, and glibc takes 2 more for a lock and 45 for a read.
-OTHERS = {"lock": 8, "signal": 6, "read": 60}
+OTHERS = {"lock": 8, "signal": 6, "read": 65}
 # For each region of one thread, 32 of them glibc's locks.
 REGION = 420
 # In the hook, for one that is thinned to a sum.

@@ -2,6 +2,7 @@
 """Forks, execs and ends: the program's behaviour and its traces, whole."""
 
 import os
+import signal
 import subprocess
 import time
 
@@ -241,6 +242,13 @@ def test_exit_in_a_task():
 
 def test_pthread_exit_of_main():
     check_exit("pthread_exit")
+
+
+def test_a_signal_of_an_exit_handler_behind_the_last_thread():
+    """The thread that calls the handlers then is ours."""
+    run = same("exits", "late_signal", check=False)
+    expect_equal(run.status, -signal.SIGUSR1, run.stderr)
+    expect(not command("recover", run.folder).status, "recovery")
 
 
 def test_closed_descriptors():

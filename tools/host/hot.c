@@ -66,10 +66,12 @@ static size_t module_name(const struct trace_value *text, char *name,
 
 	for (const char *at = text->text; (at = strstr(at, "+0x")); at += 3)
 		plus = at;
-	if (!plus || !plus[3] || plus[3 + strspn(plus + 3, digits)])
+	size_t len = plus ? (size_t)(plus - text->text) : 0;
+
+	if (!len || len + sizeof("[]") > bytes || !plus[3] ||
+	    plus[3 + strspn(plus + 3, digits)])
 		return 0;
-	return (size_t)snprintf(name, bytes, "[%.*s]", (int)(plus - text->text),
-				text->text);
+	return (size_t)snprintf(name, bytes, "[%.*s]", (int)len, text->text);
 }
 
 static uint32_t name_of(struct hot *hot, const struct trace_event *event)

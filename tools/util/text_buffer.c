@@ -139,7 +139,10 @@ static bool is_control(const char *text, size_t sequence)
 		return first < 0x20 || first == 0x7f;
 	if (sequence == 3)
 		return is_turn(text);
-	return sequence == 2 && first == 0xc2 && (unsigned char)text[1] < 0xa0;
+	/* The second one turns a line's direction: U+061C. */
+	return sequence == 2 &&
+	       ((first == 0xc2 && (unsigned char)text[1] < 0xa0) ||
+		(first == 0xd8 && (unsigned char)text[1] == 0x9c));
 }
 
 void text_buffer_add_printable(struct text_buffer *buffer, const char *text,

@@ -403,9 +403,10 @@ bool rule_waits(const struct verdict_facts *facts, struct finding *finding)
 	calls = (double)worst->calls;
 	say(&finding->figure,
 	    "threads of teams wait for %.0f %% of the step; most in %s, "
-	    "%" PRId64 " calls of %s, %s of it no work",
+	    "%" PRId64 " call%s of %s, %s of it no work",
 	    100 * waits / (double)facts->split.total_ns,
 	    short_name(worst->name).text, worst->calls,
+	    worst->calls == 1 ? "" : "s",
 	    quantity_time((double)worst->elapsed_ns / calls).text,
 	    quantity_time(waits_of(worst) / calls).text);
 	say(&finding->threshold,
