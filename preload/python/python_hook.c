@@ -14,6 +14,7 @@
 #include "preload/process/process.h"
 #include "preload/python/python_api.h"
 #include "preload/python/python_calls.h"
+#include "preload/python/python_errors.h"
 #include "preload/python/python_monitor.h"
 #include "preload/python/python_names.h"
 #include "preload/python/python_profile.h"
@@ -256,17 +257,24 @@ static bool may_import(void)
 	return true;
 }
 
-/* Its module isn't among the first that an interpreter has.  False: an
- * interrupt came in the midst of it. */
+/* Its module isn't among the first that an interpreter has.  False: an error of
+ * the program's came in the midst of it. */
 static bool import_collector(void)
 {
-	void *gc = may_import() ? python_api.import("gc") : NULL;
+	struct python_errors errors;
+	void *gc = loaded("gc");
 
+	python_api.error_clear();
+	if (!gc && may_import()) {
+		python_errors_begin(&errors);
+		gc = python_api.import("gc");
+		python_errors_take(&errors);
+		if (gc)
+			python_api.give(gc);
+		return !python_errors_end(&errors);
+	}
 	if (gc)
 		python_api.give(gc);
-	else if (python_api_is_interrupted())
-		return false;
-	python_api.error_clear();
 	return true;
 }
 
