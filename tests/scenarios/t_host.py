@@ -41,18 +41,23 @@ def within_two_points(*command, found):
     A turn of a function begins and ends anywhere between two samples, and that
     is all that is left to chance: a turn of 80 ms or more, looked at each 4 ms,
     makes it a fifth of a point in all.  Where threads want more processors than
-    there are, the kernel's ticks fall on them at random, and so do samples.
+    there are, the kernel's ticks fall on them at random, and so do samples: the
+    fewer, the busier the machine is.
     """
-    sums = collections.Counter()
+    sums, all_samples, sampled_us = collections.Counter(), 0, 0
     for _ in range(RUNS):
         done = traced(*command, env=SAMPLED)
         expect_equal((done.status, done.stdout), (0, "done\n"), done.stderr)
         sums.update(found(done))
+        for one in slices(done.trace):
+            all_samples += one["args"]["samples"]
+            sampled_us += one["args"]["self_us"]
     all_us = sum(sums[name] for name in SHARES)
+    samples = all_samples * all_us / sampled_us
     for name, share in SHARES.items():
-        by_chance = math.sqrt(share * (100 - share) / (all_us / 4000))
+        by_chance = math.sqrt(share * (100 - share) / samples)
         expect(abs(100 * sums[name] / all_us - share) <= max(2, 3.5 * by_chance),
-               f"{command}: {sums}")
+               f"{command}: {sums}, {samples:.0f} samples")
 
 
 def test_planted_shares_in_one_thread():
