@@ -99,12 +99,6 @@ bool python_api_ask(int (*function)(void *))
 	       !python_api.add_pending(function, NULL);
 }
 
-bool python_api_is_interrupted(void)
-{
-	return python_api.error_now() &&
-	       !python_api.error_is(*python_api.exception);
-}
-
 /* A builtin that all have, by its members and by what functions say of it. */
 bool python_api_prove(void)
 {

@@ -97,6 +97,8 @@ typedef int python_profile(void *object, void *frame, int what, void *arg);
 	X(0, void *, frame_back, PyFrame_GetBack, (void *frame))	\
 	X(0, void, set_profile, PyEval_SetProfile,			\
 	  (python_profile *function, void *object))			\
+	X(0, int, audit, PySys_Audit,					\
+	  (const char *event, const char *format, ...))			\
 	X(0, void *, thread_now, _PyThreadState_UncheckedGet, (void))	\
 	X(0, void *, thread_swap, PyThreadState_Swap, (void *thread))	\
 	X(0, void *, thread_next, PyThreadState_Next, (void *thread))	\
@@ -131,10 +133,6 @@ const char *python_api_look(void);
 
 /* Under the GIL: do objects lie as they should? */
 bool python_api_prove(void);
-
-/* Under the GIL: the error that is set is none of a call of ours, an interrupt
- * say: it is the program's. */
-bool python_api_is_interrupted(void);
 
 /* Has the main thread call a function between two instructions of Python; from
  * any thread.  False: it won't. */

@@ -4,13 +4,20 @@
 #include "preload/python/python_calls.h"
 
 /* All calls are counted together, under the GIL. */
-static uint32_t calls;
+static _Atomic uint64_t calls;
+static uint64_t calls_before; /* this session */
 
 static uint64_t least; /* that is drawn inside of an import */
 
 void python_calls_start(uint64_t least_ticks)
 {
 	least = least_ticks;
+	calls_before = load_relaxed(&calls);
+}
+
+uint64_t python_calls_count(void)
+{
+	return load_relaxed(&calls) - calls_before;
 }
 
 /* What another window left open and its writer had no time to draw. */
@@ -66,11 +73,12 @@ void python_call_begins(struct python_stack *stack, uint32_t code,
 			hook_unfollowed();
 		return;
 	}
+	store_relaxed(&calls, load_relaxed(&calls) + 1);
 	stack->call[depth] = (struct python_call){
 		.start_ticks = clock_ticks(),
 		.name = name,
 		.code = code,
-		.number = ++calls,
+		.number = (uint32_t)load_relaxed(&calls),
 		.is_import = is_import,
 	};
 	stack->imports += is_import;

@@ -19,6 +19,9 @@ void python_call_begins(struct python_stack *stack, uint32_t code,
 			uint32_t name, bool is_import);
 void python_calls_start(uint64_t least_ticks);
 
+/* How many began since then. */
+uint64_t python_calls_count(void);
+
 /* The innermost call of `code` ends, and what was called inside. */
 void python_call_ends(struct thread *thread, struct python_stack *stack,
 		      uint32_t code);

@@ -14,6 +14,7 @@
 #include "preload/process/process.h"
 #include "preload/python/python_api.h"
 #include "preload/python/python_calls.h"
+#include "preload/python/python_errors.h"
 #include "preload/python/python_monitor.h"
 #include "preload/python/python_names.h"
 #include "preload/python/python_profile.h"
@@ -26,7 +27,9 @@
 #define AWAIT_NS    200000
 #define IMPORTED_EACH                                                          \
 	10000u /* of a second: calls of imports so long are drawn */
-#define AWAITS 20000u
+#define AWAITS	     20000u
+/* One call costs at least (docs/frameworks.md). */
+#define CALL_SECONDS 200e-9
 
 static struct {
 	const char *why; /* it can't be used */
@@ -36,6 +39,7 @@ static struct {
 	_Atomic bool is_wanted;	  /* one is open */
 	_Atomic bool is_asked;	  /* a pending call is under way */
 	_Atomic bool is_set;	  /* the interpreter tells us */
+	_Atomic bool was_set;	  /* it did at some time of this window */
 	_Atomic uint32_t session; /* names are of this one */
 	_Atomic bool collects;	  /* gc tells us too */
 	void *collector;	  /* what gc calls; NULL: not made yet */
@@ -253,17 +257,24 @@ static bool may_import(void)
 	return true;
 }
 
-/* Its module isn't among the first that an interpreter has.  False: an
- * interrupt came in the midst of it. */
+/* Its module isn't among the first that an interpreter has.  False: an error of
+ * the program's came in the midst of it. */
 static bool import_collector(void)
 {
-	void *gc = may_import() ? python_api.import("gc") : NULL;
+	struct python_errors errors;
+	void *gc = loaded("gc");
 
+	python_api.error_clear();
+	if (!gc && may_import()) {
+		python_errors_begin(&errors);
+		gc = python_api.import("gc");
+		python_errors_take(&errors);
+		if (gc)
+			python_api.give(gc);
+		return !python_errors_end(&errors);
+	}
 	if (gc)
 		python_api.give(gc);
-	else if (python_api_is_interrupted())
-		return false;
-	python_api.error_clear();
 	return true;
 }
 
@@ -351,6 +362,7 @@ static int set(void *unused)
 	hook.is_proved = true;
 	turn(true);
 	store_relaxed(&hook.is_set, true);
+	store_relaxed(&hook.was_set, true);
 	return 0;
 }
 
@@ -369,6 +381,7 @@ static void follow(bool open)
 
 	if (open) {
 		add_relaxed(&hook.window, 1);
+		store_relaxed(&hook.was_set, load_relaxed(&hook.is_set));
 		store_relaxed(&hook.is_wanted, true);
 		ask();
 		return;
@@ -376,7 +389,8 @@ static void follow(bool open)
 	store_relaxed(&hook.is_wanted, false);
 	if (thread_records(thread))
 		python_calls_end(thread);
-	if (!load_relaxed(&hook.is_set))
+	/* An interpreter that has ended tells nothing any more. */
+	if (!load_relaxed(&hook.was_set))
 		python_hook_say("no calls of Python: its main thread ran none "
 				"in the window");
 }
@@ -439,6 +453,30 @@ bool python_start(struct session *session)
 	return true;
 }
 
+/* The hooks' part is the least: the interpreter calls them, too. */
+static void say_cost(void)
+{
+	struct session *session = load_relaxed(&session_here);
+	const long share = process.options.max_overhead;
+	const double took = (double)python_calls_count() * CALL_SECONDS;
+	struct timespec time = {0, 0};
+	double used;
+	char line[256];
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	used = (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+	if (!session || !share || took * 100 <= used * (double)share)
+		return;
+	log_format(line, sizeof(line),
+		   "recording %lu calls of Python took at least %.2f s of %.2f "
+		   "s processor time, which TRACEPROF_MAX_OVERHEAD=%ld doesn't "
+		   "bound: record fewer steps (TRACEPROF_ACTIVE), or samples "
+		   "(TRACEPROF_SAMPLE=499) in the calls' place",
+		   (unsigned long)python_calls_count(), took, used, share);
+	session_note(session, "%s", line);
+	log_say("%s", line);
+}
+
 void python_finish(struct thread *thread)
 {
 	if (process.options.python && !hook.is_there && python_api_is_there())
@@ -446,6 +484,7 @@ void python_finish(struct thread *thread)
 				"loaded while the program ran");
 	if (load_relaxed(&hook.is_wanted))
 		python_calls_end(thread);
+	say_cost();
 }
 
 /* The interpreter's own tables are in the child's memory too. */

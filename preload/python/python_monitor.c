@@ -110,9 +110,11 @@ static bool take_tool(void *monitoring)
 	return false;
 }
 
-static void register_all(void *monitoring, void *names, bool on)
+/* False: an audit hook of the program's has refused something. */
+static bool register_all(void *monitoring, void *names, bool on)
 {
 	const int tool = monitor.tool - 1;
+	bool is_right = true;
 	long all = 0;
 
 	for (unsigned int i = 0; i < EVENTS; i++) {
@@ -128,12 +130,13 @@ static void register_all(void *monitoring, void *names, bool on)
 		}
 		all |= number;
 		if (number && callbacks[i])
-			is_done(python_api.method(
+			is_right &= is_done(python_api.method(
 				monitoring, "register_callback", "ilO", tool,
 				number, on ? callbacks[i] : python_api.none));
 	}
-	is_done(python_api.method(monitoring, "set_events", "il", tool,
-				  on ? all : 0));
+	return is_done(python_api.method(monitoring, "set_events", "il", tool,
+					 on && is_right ? all : 0)) &&
+	       is_right;
 }
 
 void python_monitor_turn(bool on)
@@ -145,8 +148,9 @@ void python_monitor_turn(bool on)
 	if (names && on && !monitor.tool && !take_tool(monitoring))
 		python_hook_say("no calls of Python: all tools of "
 				"sys.monitoring are taken");
-	if (names && monitor.tool)
-		register_all(monitoring, names, on);
+	if (names && monitor.tool && !register_all(monitoring, names, on) && on)
+		python_hook_say("no calls of Python: something refuses "
+				"sys.monitoring, as an audit hook may");
 	if (names && monitor.tool && !on) {
 		is_done(python_api.method(monitoring, "free_tool_id", "i",
 					  monitor.tool - 1));

@@ -14,9 +14,10 @@
 #include "preload/python/python_api.h"
 #include <string.h>
 
-#define KNOWN	   8192u
-#define PROBES	   8u
-#define TEXT_BYTES 512u
+#define KNOWN	     8192u
+#define PROBES	     8u
+#define TEXT_BYTES   512u
+#define PARTIALS_MAX 4u
 
 struct known {
 	const void *key;
@@ -120,6 +121,43 @@ bool python_name_is_of_imports(void *code, const char *function)
 	}
 	read_attribute(code, "co_filename", text, sizeof(text));
 	return !strcmp(text, "<frozen importlib._bootstrap>");
+}
+
+/* NULL: it has none. */
+static void *member(void *object, const char *name)
+{
+	void *value = object ? python_api.attribute(object, name) : NULL;
+
+	python_api.error_clear();
+	return value;
+}
+
+static void give(void *object)
+{
+	if (object)
+		python_api.give(object);
+}
+
+void *python_code_behind(void *function)
+{
+	void *code = NULL, *inner = function;
+
+	for (unsigned int i = 0; inner && !code && i < PARTIALS_MAX; i++) {
+		void *type = python_word(inner, PYTHON_TYPE_AT);
+		void *makes_up = member(type, "__getattr__");
+		void *next = makes_up ? NULL : member(inner, "func");
+
+		code = makes_up ? NULL : member(inner, "__code__");
+		if (!code && !next)
+			next = member(type, "__call__");
+		give(makes_up);
+		if (inner != function)
+			give(inner);
+		inner = next;
+	}
+	if (inner != function)
+		give(inner);
+	return code;
 }
 
 static uint32_t describe_code(void *code, bool *is_import)

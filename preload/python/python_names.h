@@ -40,4 +40,9 @@ uint32_t python_name_text(const char *text, long number);
 /* Ids belong to a session; code objects that were kept are let go. */
 void python_names_clear(bool has_gil);
 
+/* The code behind a function, a method, a functools.partial, an object that can
+ * be called; NULL, and no error is set: there is none.  What makes up its
+ * members, __getattr__(), isn't asked: that would run code of the program's. */
+void *python_code_behind(void *function);
+
 #endif

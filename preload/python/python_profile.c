@@ -120,7 +120,15 @@ static void set_one(void)
 
 	python_api.error_fetch(&type, &value, &trace);
 	switch (holder_here()) {
-	case NOBODY: set_here(); break;
+	case NOBODY:
+		/* Else the interpreter would print what the hook raised. */
+		if (!python_api.audit ||
+		    !python_api.audit("sys.setprofile", NULL))
+			set_here();
+		else
+			python_hook_say("calls of Python are left out of a "
+					"thread: an audit hook refuses it");
+		break;
 	case WE: break;
 	case PROGRAM:
 		python_hook_say("calls of Python are left out of a thread that "

@@ -22,7 +22,6 @@
 #define FILE_NAME    "torch/utils/data/dataloader.py"
 #define SCOPE_LOADER 4u /* owner of the slice that collates */
 #define FRAMES_MAX   8u
-#define PARTIALS_MAX 4u
 #define TEXT_BYTES   512u
 
 static struct {
@@ -73,34 +72,9 @@ static long ask(void *object, const char *method)
 
 /* --- names ---------------------------------------------------------------- */
 
-/* The code behind a function, a method, a functools.partial, an object that can
- * be called.  What makes up its members, __getattr__(), isn't asked: that would
- * run code of the program's. */
-static void *code_of(void *function)
-{
-	void *code = NULL, *inner = function;
-
-	for (unsigned int i = 0; inner && !code && i < PARTIALS_MAX; i++) {
-		void *type = python_word(inner, PYTHON_TYPE_AT);
-		void *makes_up = attribute(type, "__getattr__");
-		void *next = makes_up ? NULL : attribute(inner, "func");
-
-		code = makes_up ? NULL : attribute(inner, "__code__");
-		if (!code && !next)
-			next = attribute(type, "__call__");
-		give(makes_up);
-		if (inner != function)
-			give(inner);
-		inner = next;
-	}
-	if (inner != function)
-		give(inner);
-	return code;
-}
-
 static uint32_t name_of(const char *what, void *function)
 {
-	void *code = code_of(function);
+	void *code = python_code_behind(function);
 	char text[TEXT_BYTES], name[TEXT_BYTES + 32];
 
 	if (code)

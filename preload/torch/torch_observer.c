@@ -11,11 +11,13 @@
 #include "collector/session/gate.h"
 #include "preload/annotate/itt.h"
 #include "preload/python/python_api.h"
+#include "preload/python/python_errors.h"
 #include "preload/torch/torch_operators.h"
 
-#define MODULE	"torch.autograd.profiler"
-#define SWITCH	"_enable_profiler"
-#define EACH_NS UINT64_C(100000000)
+#define MODULE	   "torch.autograd.profiler"
+#define SWITCH	   "_enable_profiler"
+#define EACH_NS	   UINT64_C(100000000)
+#define LEAVES_MAX 3u
 
 static struct {
 	bool is_ready;
@@ -26,6 +28,9 @@ static struct {
 	void *entered;		/* emit_itt(); NULL: not now */
 	void *original; /* what ours stands in front of; NULL: of nothing */
 	bool follows_exit;
+	/* PyTorch's code runs for us, in which a pending call may come: no
+	 * other one enters. */
+	bool is_busy;
 } observer;
 
 static void give(void *object)
@@ -76,18 +81,22 @@ static void stand_aside(void *module)
 	python_api.error_clear();
 }
 
-static void leave(void *module)
+static void leave(void *module, struct python_errors *errors)
 {
 	void *entered = observer.entered;
-	void *done;
 
 	stand_aside(module);
 	observer.entered = NULL;
 	if (!entered)
 		return;
-	done = python_api.method(entered, "__exit__", "OOO", python_api.none,
-				 python_api.none, python_api.none);
-	give(done);
+	/* Again, where a handler's error has cut it short. */
+	for (unsigned int i = 0; i < LEAVES_MAX; i++) {
+		give(python_api.method(entered, "__exit__", "OOO",
+				       python_api.none, python_api.none,
+				       python_api.none));
+		if (!python_errors_take(errors) || !is_on())
+			break;
+	}
 	give(entered);
 }
 
@@ -95,21 +104,22 @@ static void leave(void *module)
 static void *make_way(void *self, void *args, void *named)
 {
 	void *module = loaded(MODULE);
+	struct python_errors errors;
 	void *result = NULL;
 
 	python_api.take(self);
-	if (module) {
-		leave(module);
-		if (!python_api_is_interrupted()) {
-			python_api.error_clear();
-			give(call_named(module, "_run_on_profiler_start"));
-		}
+	python_errors_begin(&errors);
+	observer.is_busy = true;
+	if (module)
+		leave(module, &errors);
+	if (module && !errors.type) {
+		give(call_named(module, "_run_on_profiler_start"));
+		python_errors_take(&errors);
 	}
+	observer.is_busy = false;
 	give(module);
-	if (!python_api_is_interrupted()) {
-		python_api.error_clear();
+	if (!python_errors_end(&errors))
 		result = python_api.call_with(self, args, named);
-	}
 	give(self);
 	return result;
 }
@@ -118,16 +128,17 @@ static void *make_way(void *self, void *args, void *named)
 static void *at_exit(void *self, void *args)
 {
 	void *module = loaded(MODULE);
+	struct python_errors errors;
 
 	(void)self;
 	(void)args;
 	store_relaxed(&observer.is_over, true);
-	if (module && observer.entered)
-		leave(module);
+	python_errors_begin(&errors);
+	if (module)
+		leave(module, &errors);
 	give(module);
-	if (python_api_is_interrupted())
+	if (python_errors_end(&errors))
 		return NULL;
-	python_api.error_clear();
 	python_api.take((void *)(uintptr_t)python_api.none);
 	return (void *)(uintptr_t)python_api.none;
 }
@@ -136,7 +147,7 @@ static void *at_exit(void *self, void *args)
  * another one. */
 static void ended(void)
 {
-	observer.follows_exit = false;
+	observer.follows_exit = observer.is_busy = false;
 	observer.entered = observer.original = NULL;
 	store_relaxed(&observer.is_over, false);
 }
@@ -193,7 +204,7 @@ static void give_up(void)
 		     "emit_itt, isn't to be had");
 }
 
-static void enter(void *module)
+static void enter(void *module, struct python_errors *errors)
 {
 	void *class =
 		follow_exit() ? python_api.attribute(module, "emit_itt") : NULL;
@@ -204,17 +215,19 @@ static void enter(void *module)
 
 	give(done);
 	give(class);
+	python_errors_take(errors);
 	if (is_entered && stand_before(module) && is_on()) {
 		observer.entered = entered;
 		return;
 	}
-	if (is_entered) {
+	/* A handler's error may have come when it was on already. */
+	if (is_entered || (entered && is_on())) {
 		observer.entered = entered;
-		leave(module);
+		leave(module, errors);
 	} else {
 		give(entered);
 	}
-	if (!python_api_is_interrupted())
+	if (!errors->type)
 		give_up();
 }
 
@@ -233,27 +246,40 @@ static bool is_being_imported(void)
 	return is;
 }
 
+/* False: an error of the program's has come, and is set. */
+static bool change(void *module, bool on)
+{
+	struct python_errors errors;
+
+	python_errors_begin(&errors);
+	observer.is_busy = true;
+	/* Another thread's state may have undone it. */
+	leave(module, &errors);
+	if (on && !errors.type)
+		enter(module, &errors);
+	observer.is_busy = false;
+	return !python_errors_end(&errors);
+}
+
 /* The pending call. */
 static int settle(void *unused)
 {
+	const bool on = load_relaxed(&observer.is_wanted);
 	void *type, *value, *trace, *module;
+	bool is_due, is_done = true;
 
 	(void)unused;
 	store_relaxed(&observer.is_asked, false);
+	if (observer.is_busy)
+		return 0;
 	python_api.error_fetch(&type, &value, &trace);
 	module = is_being_imported() ? NULL : loaded(MODULE);
-	if (module && !load_relaxed(&observer.is_wanted)) {
-		leave(module);
-	} else if (module && !load_relaxed(&observer.is_over) && !is_on()) {
-		/* Another thread's state may have undone it. */
-		leave(module);
-		if (!python_api_is_interrupted()) {
-			python_api.error_clear();
-			enter(module);
-		}
-	}
+	is_due = on ? !load_relaxed(&observer.is_over) && !is_on()
+		    : observer.entered || observer.original;
+	if (module && is_due)
+		is_done = change(module, on);
 	give(module);
-	if (python_api_is_interrupted())
+	if (!is_done)
 		return -1;
 	python_api.error_clear();
 	python_api.error_restore(type, value, trace);
@@ -301,4 +327,5 @@ void torch_observer_forget(void)
 {
 	store_relaxed(&observer.is_asked, false);
 	store_relaxed(&observer.is_wanted, false);
+	observer.is_busy = false;
 }

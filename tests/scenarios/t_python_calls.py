@@ -440,5 +440,47 @@ def test_not_by_itself():
     expect(not calls(trace), "recorded without being asked")
 
 
+def test_what_an_audit_hook_refuses_is_said():
+    text = ("import os, sys, time, traceprof\n"
+            "told = []\n"
+            "def refuse(event, args):\n"
+            "    if event in ('sys.setprofile', 'sys.monitoring.register_callback'):\n"
+            "        told.append(event)\n"
+            "        raise RuntimeError('refused')\n"
+            "def work(): pass\n"
+            "sys.addaudithook(refuse)\n"
+            "until = time.time() + 20\n"
+            "with traceprof.profile_trace(None, 'one'):\n"
+            "    while not told and time.time() < until: time.sleep(0.001)\n"
+            "    work()\n"
+            "print('done')\n")
+    for version, path in some().items():
+        run = record(path, text, TRACEPROF_STEP="manual")
+        expect_equal(run.stdout, "done\n", run.stderr)
+        expect_equal(counts(run.trace)["work"], 0, version)
+        expect_equal(len([line for line in run.own_lines if "audit hook" in line]), 1,
+                     (version, run.stderr))
+        expect("Exception ignored" not in run.stderr, version, run.stderr)
+
+
+def test_a_cost_that_nothing_bounds_is_said():
+    text = "def leaf(): pass\nfor _ in range(%d): leaf()\n"
+    path = next(iter(pythons().values()))
+    for times, share, wanted in ((100000, "1", 1), (1000, "0", 0), (100, "100", 0)):
+        run = record(path, text % times, TRACEPROF_MAX_OVERHEAD=share)
+        for lines in (run.own_lines, run.trace.meta["notes"]):
+            found = [line for line in lines
+                     if f"TRACEPROF_MAX_OVERHEAD={share} doesn't bound" in line]
+            expect_equal(len(found), wanted, (times, lines))
+
+
+def test_what_was_recorded_up_to_the_end_is_not_denied():
+    """The interpreter ends before the window does."""
+    for version, path in some().items():
+        run = record(path, CALLS)
+        expect(not [line for line in run.own_lines + run.trace.meta["notes"]
+                    if "no calls of Python" in line], version, run.stderr)
+
+
 if __name__ == "__main__":
     harness.main()

@@ -364,6 +364,77 @@ def test_an_observer_that_is_not_to_be_had():
            run.trace.meta["notes"])
 
 
+# A handler raises once its observer is entered, and before it is left.
+LATE = """
+import signal
+
+
+class Late(Exception):
+    pass
+
+
+def raise_late(*_):
+    raised.append(1)
+    signal.signal(signal.SIGUSR1, signal.SIG_DFL)
+    raise Late
+
+
+def interrupt(before):
+    if here and len(raised) == before:
+        os.kill(os.getpid(), signal.SIGUSR1)
+        while len(raised) == before:
+            pass
+
+
+def enter(self, enter=emit_itt.__enter__):
+    enter(self)
+    interrupt(0)
+
+
+def leave(self, *args, leave=emit_itt.__exit__):
+    if armed:
+        interrupt(1)
+    leave(self, *args)
+
+
+def wait_for(condition, wait=wait_for):
+    for start in (lambda: setattr(held, "_initializing", False) or wait(condition),
+                  lambda: armed.append(1) or profiler._enable_profiler("own")):
+        signal.signal(signal.SIGUSR1, raise_late)
+        try:
+            start()
+        except Late:
+            caught.append(1)
+            start()
+    print("late", caught == raised == [1, 1] * here, on)
+    on.remove("own")
+    globals()["wait_for"] = wait
+    wait(condition)
+
+
+caught, raised, armed = [], [], []
+emit_itt.__enter__, emit_itt.__exit__ = enter, leave
+torch_module = sys.modules["torch"]
+held = torch_module.__spec__ = types.SimpleNamespace(_initializing=True)
+"""
+
+
+def test_what_a_handler_raises_meanwhile_is_the_programs():
+    run = observed(LATE)
+    expect("late True ['own']" in run.stdout, run.stdout)
+    one(run.trace, "aten::linear")
+    one(run.trace, "aten::after")
+
+
+def test_nothing_is_entered_while_it_makes_way():
+    run = observed("def leave(self, *_, leave=emit_itt.__exit__):\n"
+                   "    leave(self)\n"
+                   "    time.sleep(0.4 * here)\n"
+                   "emit_itt.__exit__ = leave")
+    expect_equal(run.stdout, "['own']\nat the end []\n", "what was on")
+    one(run.trace, "aten::after")
+
+
 def test_another_collector_of_itt_has_the_operators():
     run = observed("wait_for = int", INTEL_LIBITTNOTIFY64="/nowhere/libother.so")
     expect(not run.trace.slices(cat="cpu_op"), "operators")
