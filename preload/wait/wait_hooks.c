@@ -298,8 +298,8 @@ WAITING_CALLS(X)
 #undef X
 
 /* In the handler of samples libunwind asks a pipe whether an address can be
- * read.  That is to be no point of cancellation; and the thread's state can't be
- * changed for it there: who cancels it just then would wait for ever. */
+ * read.  That is to be no point of cancellation, and the thread's state can't
+ * be changed for it there: who cancels it just then would wait for ever. */
 #define SYS_pread  SYS_pread64
 #define SYS_pwrite SYS_pwrite64
 #define LIST(...)  __VA_ARGS__
