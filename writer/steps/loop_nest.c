@@ -81,10 +81,10 @@ static bool is_known(const struct finder *finder, size_t hits,
 	return false;
 }
 
-static void find_candidates(struct finder *finder, bool is_by_length)
+static void find_candidates(struct finder *finder, enum loop_told told)
 {
 	struct loop_groups *groups = &finder->groups;
-	const size_t kinds = is_by_length ? CONTEXTS : 1;
+	const size_t kinds = told == LOOP_BY_LENGTH ? CONTEXTS : 1;
 
 	finder->count = 0;
 	for (size_t i = 0; i < kinds && contexts[i] < groups->count; i++) {
@@ -97,7 +97,7 @@ static void find_candidates(struct finder *finder, bool is_by_length)
 				return;
 			if (!is_known(finder, hits, contexts[i]) &&
 			    loop_candidate_examine(
-				    groups, g, contexts[i], is_by_length,
+				    groups, g, contexts[i], told,
 				    &finder->scratch,
 				    &finder->candidates[finder->count]))
 				finder->count++;
@@ -666,11 +666,11 @@ int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
 	if (count < LOOP_HITS_LEAST)
 		return -ENOENT;
 	finder->doubt = finder->open = NULL;
+	finder->count = 0;
 	loop_groups_start(&finder->groups, marks, count,
 			  (char *)room + align_up(sizeof(*finder), CACHE_LINE));
-	find_candidates(finder, true);
-	if (!covers(finder))
-		find_candidates(finder, false);
+	for (unsigned int told = 0; told < LOOP_TOLD && !covers(finder); told++)
+		find_candidates(finder, (enum loop_told)told);
 	if (!covers(finder))
 		return -ENOENT;
 	drop_other_phases(finder);
