@@ -6,7 +6,7 @@
 
 /* Of a site's marks so many at least tell where it was called from: none is
  * asked after the run's first thousand. */
-#define ASKED_LEAST 32u
+#define ASKED_LEAST 16u
 
 static size_t slots_for(size_t count)
 {

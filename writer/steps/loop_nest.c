@@ -618,6 +618,14 @@ static void tell(struct finder *finder, const struct choice *choice,
 	}
 }
 
+/* By the code it comes in some turns of the marker's loop, not around it. */
+static bool is_in_turns(const struct loop_groups *groups, uint32_t site,
+			uint32_t marker)
+{
+	return loop_groups_is_once(groups, marker) &&
+	       groups->code[site].loop == groups->code[marker].loop;
+}
+
 /* Its marker falls out, or more sites come between its turns than in them: they
  * may be around it though not regularly.  How often the rarest of them came,
  * since the first turn. */
@@ -627,6 +635,7 @@ static bool is_doubtful(const struct finder *finder,
 	const struct loop_groups *groups = &finder->groups;
 	const struct loop_level *step = &candidate->level;
 	const size_t sites = min_u64(groups->sites, LOOP_SITES_MAX);
+	const uint32_t marker = groups->site[step->first];
 	uint32_t *hits = groups->start;
 	size_t others = 0;
 	size_t branched = 0;
@@ -637,7 +646,8 @@ static bool is_doubtful(const struct finder *finder,
 		if (groups->site[i] < sites &&
 		    !loop_holds(candidate, groups->site[i])) {
 			others += ++hits[groups->site[i]] == LOOP_HITS_LEAST &&
-				  i < step->last;
+				  i < step->last &&
+				  !is_in_turns(groups, groups->site[i], marker);
 			is_other = true;
 		} else if (loop_level_is_hit(step, groups->marks, i)) {
 			branched += is_other;
