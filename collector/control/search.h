@@ -35,7 +35,7 @@
 #define SEARCH_CALLERS_MAX 32u
 
 /* Regions and their places of which it is known in what loops they lie. */
-#define SEARCH_LOOPS_MAX 64u
+#define SEARCH_LOOPS_MAX   64u
 
 enum search_state {
 	SEARCH_NONE,

@@ -13,7 +13,7 @@
 
 /* What was found of one return address. */
 struct known_call {
-	uint64_t code; /* 0 none */
+	uint64_t code;	/* 0 none */
 	uint64_t begin; /* of its function */
 	bool is_known;
 	struct code_loops loops;
@@ -70,9 +70,9 @@ static uint64_t key_of(uint64_t innermost, const uint64_t *codes,
 static struct search_loops loops_of(const uint64_t *codes, unsigned int count,
 				    code_find_range *find)
 {
-	const bool is_whole = count > START_CALLS &&
-			      codes[count - 1] - getauxval(AT_ENTRY) <
-				      START_BYTES;
+	const bool is_whole =
+		count > START_CALLS &&
+		codes[count - 1] - getauxval(AT_ENTRY) < START_BYTES;
 	const unsigned int calls = is_whole ? count - START_CALLS : count;
 	struct search_loops found = {0};
 	uint32_t depth = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * caller_loops.h - in which loops of the program a call lies, by the code of all
- * functions from the one that calls up to main(); for callers.c.
+ * caller_loops.h - in which loops of the program a call lies, by the code of
+ * all functions from the one that calls up to main(); for callers.c.
  *
  * The main thread alone.
  */

@@ -203,8 +203,9 @@ static unsigned int walk(uint64_t *codes, unsigned int most)
 	return count;
 }
 
-/* A number that is the same for the same frames; 0 unknown.  The first is of use
- * where a compiler made a jump of the call, or put the function into others. */
+/* A number that is the same for the same frames; 0 unknown.  The first is of
+ * use where a compiler made a jump of the call, or put the function into
+ * others. */
 static uint64_t place_of(const uint64_t *codes, unsigned int count)
 {
 	uint64_t sum = 0;

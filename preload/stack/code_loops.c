@@ -55,10 +55,10 @@ static bool read_range(const struct code_range *range)
 		graph.at[i] = at;
 		graph.flow[i] = (uint8_t)found.flow;
 		at += found.bytes;
-		graph.goal[i] = found.flow == CODE_BRANCH ||
-						found.flow == CODE_JUMP
-					? at + (uint64_t)found.distance
-					: 0;
+		graph.goal[i] =
+			found.flow == CODE_BRANCH || found.flow == CODE_JUMP
+				? at + (uint64_t)found.distance
+				: 0;
 		graph.count++;
 	}
 	return at == end;

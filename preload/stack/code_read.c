@@ -152,8 +152,8 @@ static bool read_vector(struct code_reader *reader, unsigned int prefix)
 	op = take(reader);
 	if (map == 1 && op == 0x77 && prefix != 0x62)
 		return true;
-	pass_operands(reader, map == 3 || (map == 1 && has_byte(op)) ? M | 1
-								     : M);
+	pass_operands(reader,
+		      map == 3 || (map == 1 && has_byte(op)) ? M | 1 : M);
 	return map >= 1 && map <= 6 && map != 4;
 }
 
@@ -197,7 +197,8 @@ static bool is_prefix(unsigned int op)
 	       op == 0x3e || op == 0x64 || op == 0x65;
 }
 
-static bool read_opcode(struct code_reader *reader, struct code_instruction *found)
+static bool read_opcode(struct code_reader *reader,
+			struct code_instruction *found)
 {
 	unsigned int op = take(reader);
 

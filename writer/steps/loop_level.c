@@ -275,7 +275,8 @@ static uint64_t key_of(const struct loop_mark *marks, size_t at,
 /* In its own loop another site comes more often, each turn of that: it is what
  * some turns do besides. */
 static bool is_in_some_turns(const struct loop_groups *groups, size_t turns,
-			     uint32_t marker, const struct loop_scratch *scratch)
+			     uint32_t marker,
+			     const struct loop_scratch *scratch)
 {
 	const size_t sites = min_u64(groups->sites, LOOP_SITES_MAX);
 

@@ -8,6 +8,10 @@
 
 #include "writer/steps/loop_groups.h"
 
+/* A loop of which a smaller share of the marks is at sites of each turn lacks
+ * something. */
+#define LOOP_POOR_MASS 0.96
+
 struct loop_candidate {
 	struct loop_level level;
 	size_t span; /* marks from the first turn's begin to the last's end */

@@ -20,9 +20,8 @@
 static bool read_region(const struct session *session,
 			const struct event *event, struct loop_mark *mark)
 {
-	const struct search_loops loops =
-		search_loops_of(&session->head->search, event->omp.code,
-				event->omp.sync);
+	const struct search_loops loops = search_loops_of(
+		&session->head->search, event->omp.code, event->omp.sync);
 
 	mark->id = event->omp.code;
 	mark->caller = event->omp.sync;
@@ -383,9 +382,8 @@ static uint64_t code_of(const struct step_marks *marks, size_t at)
 {
 	const struct loop_mark *mark = step_marks(marks) + at;
 
-	return marks->is_by_caller
-		       ? search_region(mark->id, mark->caller)
-		       : mark->id;
+	return marks->is_by_caller ? search_region(mark->id, mark->caller)
+				   : mark->id;
 }
 
 static struct code_name *region_of(const struct step_marks *marks, size_t at,

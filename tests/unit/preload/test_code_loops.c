@@ -131,15 +131,15 @@ static void expect_arm(uint32_t word, uint32_t flow, int64_t distance)
 static void test_instructions_of_arm(void **unused)
 {
 	(void)unused;
-	expect_arm(0x17fffffe, CODE_JUMP, -12);	   /* b .-8 */
-	expect_arm(0x54000041, CODE_BRANCH, 4);	   /* b.ne .+8 */
-	expect_arm(0xb5ffffc0, CODE_BRANCH, -12);  /* cbnz x0, .-8 */
-	expect_arm(0x3607ffc0, CODE_BRANCH, -12);  /* tbz w0, #0, .-8 */
-	expect_arm(0xd61f0200, CODE_ANYWHERE, 0);  /* br x16 */
-	expect_arm(0xd65f03c0, CODE_LEAVES, 0);	   /* ret */
-	expect_arm(0xd63f0020, CODE_ON, 0);	   /* blr x1 */
-	expect_arm(0x94000010, CODE_ON, 0);	   /* bl */
-	expect_arm(0x91000421, CODE_ON, 0);	   /* add */
+	expect_arm(0x17fffffe, CODE_JUMP, -12);	  /* b .-8 */
+	expect_arm(0x54000041, CODE_BRANCH, 4);	  /* b.ne .+8 */
+	expect_arm(0xb5ffffc0, CODE_BRANCH, -12); /* cbnz x0, .-8 */
+	expect_arm(0x3607ffc0, CODE_BRANCH, -12); /* tbz w0, #0, .-8 */
+	expect_arm(0xd61f0200, CODE_ANYWHERE, 0); /* br x16 */
+	expect_arm(0xd65f03c0, CODE_LEAVES, 0);	  /* ret */
+	expect_arm(0xd63f0020, CODE_ON, 0);	  /* blr x1 */
+	expect_arm(0x94000010, CODE_ON, 0);	  /* bl */
+	expect_arm(0x91000421, CODE_ON, 0);	  /* add */
 }
 
 /* --- loops ---------------------------------------------------------------- */
@@ -170,8 +170,7 @@ static volatile int odd;
 __attribute__((noinline)) static void here(int which)
 {
 	struct code_loops loops;
-	const uint64_t code =
-		(uint64_t)(uintptr_t)__builtin_return_address(0);
+	const uint64_t code = (uint64_t)(uintptr_t)__builtin_return_address(0);
 
 	told[which] = code_loops_around(code, find_range, &loops)
 			      ? (int)loops.count
@@ -182,8 +181,8 @@ __attribute__((noinline)) static void here(int which)
 /* One after the other, one in the other, from the middle, in some turns alone,
  * and one that ends in several places. */
 #define FUNCTIONS(level)                                                       \
-	__attribute__((noinline, optimize(#level))) static int                 \
-		one_loop_##level(void)                                         \
+	__attribute__((noinline,                                               \
+		       optimize(#level))) static int one_loop_##level(void)    \
 	{                                                                      \
 		int sum = 0;                                                   \
 		here(0);                                                       \
@@ -197,8 +196,8 @@ __attribute__((noinline)) static void here(int which)
 		here(2);                                                       \
 		return sum;                                                    \
 	}                                                                      \
-	__attribute__((noinline, optimize(#level))) static int                 \
-		nested_##level(void)                                           \
+	__attribute__((noinline, optimize(#level))) static int nested_##level( \
+		void)                                                          \
 	{                                                                      \
 		int sum = 0;                                                   \
 		for (int i = 0; i < turns; i++) {                              \
@@ -216,8 +215,8 @@ __attribute__((noinline)) static void here(int which)
 		}                                                              \
 		return sum;                                                    \
 	}                                                                      \
-	__attribute__((noinline, optimize(#level))) static int                 \
-		with_ends_##level(void)                                        \
+	__attribute__((noinline,                                               \
+		       optimize(#level))) static int with_ends_##level(void)   \
 	{                                                                      \
 		int i = 0;                                                     \
 		for (;;) {                                                     \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_loop_code.c - streams of marks of which the code tells in what loops they
- * lie: what the order of the sites leaves open is decided by that.
+ * test_loop_code.c - streams of marks of which the code tells in what loops
+ * they lie: what the order of the sites leaves open is decided by that.
  */
 #include "tests/unit/cmocka_base.h"
 
