@@ -50,4 +50,3 @@ bool loop_is_doubtful(struct loop_groups *groups,
 	       (step->mass < LOOP_POOR_MASS && others >= step->held &&
 		branched * BRANCHED_OF < (step->turns - 1) * (BRANCHED_OF - 1));
 }
-
