@@ -50,6 +50,22 @@ bool search_step(struct step_search *search, uint64_t id)
 	return search->is_begin ? search->was_hit : was_hit;
 }
 
+struct search_loops search_loops_of(const struct step_search *search,
+				    uint64_t code, uint32_t caller)
+{
+	/* ACQUIRE pairs with RELEASE in caller_loops_note(). */
+	const uint32_t count =
+		load_acquire(&((struct step_search *)search)->loop_count);
+	const uint64_t id = search_region(code, caller);
+
+	for (uint32_t i = 0; caller && i < min_u64(count, SEARCH_LOOPS_MAX);
+	     i++) {
+		if (search->loops[i].id == id)
+			return search->loops[i];
+	}
+	return (struct search_loops){0};
+}
+
 /* --- calls ---------------------------------------------------------------- */
 
 #define KERNEL	      (UINT64_C(1) << 63)

@@ -34,6 +34,9 @@
 /* Places from which a region may be called, where those tell sites apart. */
 #define SEARCH_CALLERS_MAX 32u
 
+/* Regions and their places of which it is known in what loops they lie. */
+#define SEARCH_LOOPS_MAX   64u
+
 enum search_state {
 	SEARCH_NONE,
 	SEARCH_ON,
@@ -59,6 +62,15 @@ struct search_log {
 	uint64_t first, last; /* blocks, 0 none */
 	uint64_t blocks;
 	uint64_t is_cut; /* there was no room for all */
+};
+
+/* The loops around a region's call, by the code of all that called it. */
+struct search_loops {
+	uint64_t id;	/* search_region() */
+	uint64_t key;	/* of the innermost one, 0 not known */
+	uint16_t loop;	/* the same as a small number, in the order in which
+			   they came */
+	uint16_t depth; /* how many, and 1; 0 not known */
 };
 
 struct step_search {
@@ -97,7 +109,15 @@ struct step_search {
 	uint64_t kept_ticks;  /* what began before it may be gone, 0 none */
 	uint64_t begin_ticks; /* of the first turn, */
 	uint64_t first_ticks; /* ... and of its hit; set before FOUND */
+
+	/* The main thread's own; those below `loop_count` never change. */
+	_Atomic uint32_t loop_count;
+	struct search_loops loops[SEARCH_LOOPS_MAX];
 };
+
+/* The loops around a region's call; zeros where nothing is known of them. */
+struct search_loops search_loops_of(const struct step_search *search,
+				    uint64_t code, uint32_t caller);
 
 /* What a site is in the context of those before it: ids[0] is the oldest of
  * `context` + 1, the last is the site itself. */

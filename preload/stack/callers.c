@@ -4,15 +4,16 @@
 
 #include "collector/control/search.h"
 #include "collector/session/gate.h"
+#include "preload/stack/caller_loops.h"
 #include "preload/stack/unwind.h"
-#include "preload/stack/unwind_table.h"
+#include "preload/stack/unwind_entry.h"
 #include <dlfcn.h>
 #include <elf.h>
 #include <string.h>
 
 /* Frames above the one that calls. */
 #define DEPTH	     8u
-#define FRAMES_MOST  (DEPTH + 8u) /* ours and that one, too */
+#define OURS_MOST    8u
 /* So that all lie in the file's first page. */
 #define HEADERS_MOST ((4096u - sizeof(ElfW(Ehdr))) / sizeof(ElfW(Phdr)))
 #define RULES	     1024u /* powers of two */
@@ -21,7 +22,7 @@
  * leaves a gap of 128 MiB. */
 #define STACK_MOST   (UINT64_C(64) << 20)
 /* Looks, each at twice as many calls, whether they tell anything. */
-#define LOOK_FIRST   64u
+#define LOOK_FIRST   1024u
 #define LOOK_ALONE   4096u
 #define LOOK_LAST    262144u /* as many as the search takes */
 
@@ -80,10 +81,9 @@ void callers_forget(void)
 	callers.calls = callers.again = callers.changes = 0;
 }
 
-static bool look_up(uint64_t code, struct unwind_rule *rule)
+static bool file_of(uint64_t code, struct dl_phdr_info *info)
 {
 	struct dl_find_object found;
-	struct dl_phdr_info info;
 	const ElfW(Ehdr) * head;
 
 	if (callers.find_object((void *)(uintptr_t)code, &found))
@@ -94,13 +94,33 @@ static bool look_up(uint64_t code, struct unwind_rule *rule)
 	    head->e_phentsize != sizeof(ElfW(Phdr)) ||
 	    head->e_phoff != sizeof(*head) || head->e_phnum > HEADERS_MOST)
 		return false;
-	info = (struct dl_phdr_info){
+	*info = (struct dl_phdr_info){
 		.dlpi_addr = found.dlfo_link_map->l_addr,
 		.dlpi_phdr = (const ElfW(Phdr) *)((const char *)head +
 						  head->e_phoff),
 		.dlpi_phnum = head->e_phnum,
 	};
-	return unwind_table_rule(&info, code, rule);
+	return true;
+}
+
+static bool look_up(uint64_t code, struct unwind_rule *rule)
+{
+	struct dl_phdr_info info;
+
+	return file_of(code, &info) && unwind_table_rule(&info, code, rule);
+}
+
+/* The function that an address lies in, or the part of it. */
+static bool find_range(uint64_t code, struct code_range *range)
+{
+	struct dl_phdr_info info;
+	struct unwind_entry entry;
+
+	if (!file_of(code, &info) ||
+	    !unwind_entry_find(&info, code, &entry, &range->begin))
+		return false;
+	range->bytes = entry.code_bytes;
+	return true;
 }
 
 /* NULL: there is none. */
@@ -156,12 +176,11 @@ static bool leave_frame(struct place *place)
 	       place->code > 1;
 }
 
-/* Where this is called from, as a number that is the same for the same frames
- * above the one that calls; 0 unknown. */
-static uint64_t walk(void)
+/* The return addresses from here up, ours left out: the first is that of the
+ * hook's caller.  How many there are, at most `most`. */
+static unsigned int walk(uint64_t *codes, unsigned int most)
 {
 	struct place place;
-	uint64_t sum = 0;
 	unsigned int count = 0;
 
 #if defined(__x86_64__)
@@ -175,14 +194,24 @@ static uint64_t walk(void)
 #endif
 	if (callers.stack_end - place.stack >= STACK_MOST)
 		return 0;
-	for (unsigned int i = 0; i < FRAMES_MOST && count <= DEPTH; i++) {
+	for (unsigned int i = 0; i < most + OURS_MOST && count < most; i++) {
 		if (!leave_frame(&place))
 			break;
-		if (unwind_is_ours(place.code))
-			continue;
-		if (count++)
-			sum = (sum ^ place.code) * UINT64_C(0x9e3779b97f4a7c15);
+		if (!unwind_is_ours(place.code))
+			codes[count++] = place.code;
 	}
+	return count;
+}
+
+/* A number that is the same for the same frames; 0 unknown.  The first is of
+ * use where a compiler made a jump of the call, or put the function into
+ * others. */
+static uint64_t place_of(const uint64_t *codes, unsigned int count)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < count; i++)
+		sum = (sum ^ codes[i]) * UINT64_C(0x9e3779b97f4a7c15);
 	return count > 1 ? sum | 1 : 0;
 }
 
@@ -215,10 +244,22 @@ static void look(const struct step_search *search)
 	callers.changes = 0;
 }
 
+/* In which loops it lies, the first time. */
+static void note_loops(struct step_search *search, uint64_t id)
+{
+	uint64_t codes[CALLER_LOOPS_FRAMES];
+
+	if (!caller_loops_has(search, id))
+		caller_loops_note(search, id, codes,
+				  walk(codes, CALLER_LOOPS_FRAMES), find_range);
+}
+
 COLD uint32_t callers_number(const struct thread *thread, uint64_t site)
 {
-	const struct session *session = load_relaxed(&session_here);
+	struct session *session = load_relaxed(&session_here);
+	uint64_t codes[1 + DEPTH];
 	uint64_t place;
+	uint32_t number;
 
 	if (!session)
 		return 0;
@@ -232,13 +273,17 @@ COLD uint32_t callers_number(const struct thread *thread, uint64_t site)
 	if (unlikely(load_relaxed(&code_went))) {
 		store_relaxed(&code_went, false);
 		memset(callers.rules, 0, sizeof(callers.rules));
+		caller_loops_forget();
 	}
-	place = walk();
+	place = place_of(codes, walk(codes, 1 + DEPTH));
 	callers.calls++;
 	callers.again += callers.site == site;
 	callers.changes += callers.site == site && callers.place != place;
 	callers.site = site;
 	callers.place = place;
 	look(&session->head->search);
-	return place ? number_of(place) : 0;
+	number = place ? number_of(place) : 0;
+	if (number)
+		note_loops(&session->head->search, search_region(site, number));
+	return number;
 }

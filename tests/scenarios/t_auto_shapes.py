@@ -56,7 +56,7 @@ def test_boosting_of_several_classes():
 
 
 def test_one_region_that_is_called_from_several_places():
-    """Two passes of a filter and what follows them; from one place nothing tells."""
+    """Two passes of a filter and what follows them."""
     program = kernels()
     for settings in ({}, {"TRACEPROF_MAX_OVERHEAD": "1"}):
         run = same(program, "filters", env=settings)
@@ -71,7 +71,20 @@ def test_one_region_that_is_called_from_several_places():
         window = same(program, "filters", str(size), env=SCHEDULE)
         expect_equal([trace.steps() for trace in window.traces], [[3, 4]], "window")
         expect_equal(len(window.trace.regions("sweep")), 6, "regions of two steps")
-    expect_equal(same(program, "passes").trace.steps(), [], "steps of one place")
+
+
+def test_one_region_and_what_the_code_tells():
+    """One loop around it is the step, of two either may be; a report each tenth turn
+    and a turn that goes another way lie in the step's own loop."""
+    window = same(kernels(), "passes", env=SCHEDULE)
+    expect_equal([trace.steps() for trace in window.traces], [[3, 4]], "window")
+    for source, name, steps in (("kernels", "passes", 180), ("kernels", "sweeps", 0),
+                                ("later", "annealing", 90), ("later", "transport", 200),
+                                ("later", "generations", 75), ("unseen", "particles", 120),
+                                ("places", "codec", 70)):
+        program = compile_program(f"../steps/{source}.c", "-fopenmp", "-lm", name=source)
+        run = same(program, name)
+        expect_equal(len(run.trace.steps()), steps, f"steps of {name}")
 
 
 def test_places_of_a_long_run():

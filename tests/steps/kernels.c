@@ -414,12 +414,21 @@ static int filters(void)
 	return size;
 }
 
-/* The same from one place: nothing tells. */
+/* The same from one place, in one loop and in two. */
 static int passes(void)
 {
 	fill();
 	for (int t = 0; t < size * 3; t++)
 		sweep();
+	return size * 3;
+}
+
+static int sweeps(void)
+{
+	fill();
+	for (int t = 0; t < size; t++)
+		for (int i = 0; i < 20 + size % 7; i++)
+			sweep();
 	return size;
 }
 
@@ -443,6 +452,7 @@ static const struct program programs[] = {
 	{"mixture", mixture, 100},
 	{"filters", filters, 60},
 	{"passes", passes, 60},
+	{"sweeps", sweeps, 60},
 	{"breadth_first", breadth_first, 0},
 	{"pipeline", pipeline, 0},
 };

@@ -15,8 +15,10 @@ struct loop_mark {
 	uint64_t id;	/* of the site, any number */
 	uint64_t ticks; /* when it was hit; never less than the one before */
 	uint64_t end_ticks;
-	uint64_t note;	 /* for those who keep marks, not for the search: */
-	uint64_t caller; /* ... where a region was called from, 0 unknown */
+	uint64_t note;	 /* for those who keep marks, not for the search */
+	uint32_t caller; /* where a region was called from, 0 unknown; */
+	uint16_t loop;	 /* ... the innermost loop around that, 0 unknown, */
+	uint16_t depth;	 /* ... how many there are, and 1; 0 unknown */
 };
 
 struct loop_level {

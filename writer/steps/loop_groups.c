@@ -4,6 +4,10 @@
 
 #include <string.h>
 
+/* Of a site's marks so many at least tell where it was called from: none is
+ * asked after the run's first thousand. */
+#define ASKED_LEAST 16u
+
 static size_t slots_for(size_t count)
 {
 	size_t slots = 64;
@@ -16,7 +20,8 @@ static size_t slots_for(size_t count)
 size_t loop_groups_room(size_t count)
 {
 	return count * sizeof(uint64_t) + (count * 4 + 2) * sizeof(uint32_t) +
-	       slots_for(count) * sizeof(uint32_t);
+	       slots_for(count) * sizeof(uint32_t) +
+	       LOOP_SITES_MAX * sizeof(struct loop_code);
 }
 
 static void lay_out(struct loop_groups *groups, void *room)
@@ -30,6 +35,44 @@ static void lay_out(struct loop_groups *groups, void *room)
 	groups->start = groups->group + count;
 	groups->table = groups->start + count + 2;
 	groups->slots = slots_for(count);
+	groups->code = (struct loop_code *)(groups->table + groups->slots);
+}
+
+static void add_code(struct loop_code *code, const struct loop_mark *mark)
+{
+	code->hits++;
+	if (!mark->caller)
+		return;
+	if (!code->asked++) {
+		code->loop = mark->loop;
+		code->depth = mark->depth;
+		code->caller = mark->caller;
+		return;
+	}
+	if (code->loop != mark->loop)
+		code->loop = 0;
+	if (code->depth != mark->depth)
+		code->depth = 0;
+	if (code->caller != mark->caller)
+		code->caller = 0;
+}
+
+static void read_code(struct loop_groups *groups)
+{
+	memset(groups->code, 0, LOOP_SITES_MAX * sizeof(*groups->code));
+	for (size_t i = 0; i < groups->count; i++) {
+		if (groups->site[i] < LOOP_SITES_MAX)
+			add_code(&groups->code[groups->site[i]],
+				 &groups->marks[i]);
+	}
+}
+
+bool loop_groups_is_once(const struct loop_groups *groups, size_t site)
+{
+	const struct loop_code *code = &groups->code[site];
+
+	return site < LOOP_SITES_MAX && code->loop && code->caller &&
+	       code->asked >= min_u64(code->hits, ASKED_LEAST);
 }
 
 /* What two groups stand for together. */
@@ -111,4 +154,5 @@ void loop_groups_start(struct loop_groups *groups,
 	loop_groups_make(groups, 0);
 	memcpy(groups->site, groups->group, count * sizeof(uint32_t));
 	groups->sites = groups->groups;
+	read_code(groups);
 }

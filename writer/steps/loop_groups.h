@@ -9,6 +9,16 @@
 
 #include "writer/steps/loop.h"
 
+/* Sites that are told apart, in the order in which they first came. */
+#define LOOP_SITES_MAX 1024u
+
+/* What all marks of a site tell of the code around it. */
+struct loop_code {
+	uint16_t loop, depth; /* as in a mark; 0 not known, or not always */
+	uint32_t caller;      /* the one place, 0 there are others */
+	uint32_t hits, asked; /* marks, and those that tell it */
+};
+
 struct loop_groups {
 	const struct loop_mark *marks;
 	size_t count;
@@ -21,6 +31,7 @@ struct loop_groups {
 	size_t slots;
 	size_t groups;
 	size_t sites;
+	struct loop_code *code; /* of each site below LOOP_SITES_MAX */
 };
 
 /* The bytes that they take, and the same laid out in a room of that size. */
@@ -39,5 +50,8 @@ static inline const uint32_t *loop_groups_hits(const struct loop_groups *groups,
 	*count = groups->start[i + 1] - groups->start[i];
 	return groups->order + groups->start[i];
 }
+
+/* A site is called from one place alone, once in each turn of a loop. */
+bool loop_groups_is_once(const struct loop_groups *groups, size_t site);
 
 #endif

@@ -20,6 +20,8 @@
 /* So many times as often as on average comes what comes twice as often as in
  * most turns. */
 #define TWICE		  1.6
+/* Turns more of another site in the same loop. */
+#define MISSED_AT_MOST	  2u
 
 static void sort(uint64_t *values, size_t count)
 {
@@ -270,8 +272,61 @@ static uint64_t key_of(const struct loop_mark *marks, size_t at,
 	return search_key(ids, context);
 }
 
+/* In its own loop another site comes more often, each turn of that: it is what
+ * some turns do besides. */
+static bool is_in_some_turns(const struct loop_groups *groups, size_t turns,
+			     uint32_t marker,
+			     const struct loop_scratch *scratch)
+{
+	const size_t sites = min_u64(groups->sites, LOOP_SITES_MAX);
+
+	if (marker >= sites || !groups->code[marker].loop)
+		return false;
+	for (uint32_t s = 0; s < sites; s++) {
+		if (groups->code[s].loop == groups->code[marker].loop &&
+		    scratch->inside[s] > turns + MISSED_AT_MOST &&
+		    loop_groups_is_once(groups, s))
+			return true;
+	}
+	return false;
+}
+
+/* Nothing comes more than a few times but what lies in the same loop, and that
+ * is the only one. */
+static bool is_alone(const struct loop_groups *groups, uint32_t site)
+{
+	const size_t sites = min_u64(groups->sites, LOOP_SITES_MAX);
+
+	if (groups->sites > sites || groups->code[site].depth != 1 + 1 ||
+	    !loop_groups_is_once(groups, site))
+		return false;
+	for (uint32_t s = 0; s < sites; s++) {
+		if (groups->code[s].hits >= LOOP_HITS_LEAST &&
+		    (groups->code[s].loop != groups->code[site].loop ||
+		     groups->code[s].hits > groups->code[site].hits))
+			return false;
+	}
+	return true;
+}
+
+/* A loop of one site proves nothing: it may come several times in a step. */
+static bool is_proved(const struct loop_groups *groups, const uint32_t *hits,
+		      enum loop_told told,
+		      const struct loop_candidate *candidate)
+{
+	const struct loop_level *level = &candidate->level;
+
+	switch (told) {
+	case LOOP_BY_LENGTH:
+		return level->mass >= MASS_LEAST &&
+		       level->held > 1 + !!level->context;
+	case LOOP_BY_CONTENT: return is_by_content(groups, hits, candidate);
+	default: return is_alone(groups, groups->site[hits[0]]);
+	}
+}
+
 bool loop_candidate_examine(const struct loop_groups *groups, size_t group,
-			    unsigned int context, bool is_by_length,
+			    unsigned int context, enum loop_told told,
 			    struct loop_scratch *scratch,
 			    struct loop_candidate *candidate)
 {
@@ -286,7 +341,7 @@ bool loop_candidate_examine(const struct loop_groups *groups, size_t group,
 		return false;
 	memset(candidate, 0, sizeof(*candidate));
 	level->length = median(NULL, hits, count - 1);
-	if (is_by_length &&
+	if (told == LOOP_BY_LENGTH &&
 	    (count_differing(hits, count - 1, level->length, 4, 3) >
 		     may_differ(count - 1, context) ||
 	     !has_order(groups, hits, count)))
@@ -299,17 +354,15 @@ bool loop_candidate_examine(const struct loop_groups *groups, size_t group,
 	level->key = key_of(groups->marks, level->first, context);
 	level->ticks = median(groups->marks, hits, count - 1);
 	count_sites(groups, hits, count - 1, scratch);
+	if (is_in_some_turns(groups, count - 1, groups->site[hits[0]], scratch))
+		return false;
 	weigh(groups, count - 1, scratch, candidate);
 	level->marks = level->last - level->first;
 	if (context && level->mass >= MASS_LEAST)
 		level->missed = count_missed(groups, hits, count - 1, scratch,
 					     candidate);
 	candidate->span = level->marks + level->length;
-	if (!is_by_length)
-		return is_by_content(groups, hits, candidate);
-	/* A loop of one site proves nothing: it may come several times in a
-	 * step. */
-	return level->mass >= MASS_LEAST && level->held > 1 + !!context;
+	return is_proved(groups, hits, told, candidate);
 }
 
 uint64_t loop_level_next(const struct loop_mark *marks,

@@ -8,8 +8,9 @@
 
 #include "writer/steps/loop_groups.h"
 
-/* Sites that are told apart, in the order in which they first came. */
-#define LOOP_SITES_MAX 1024u
+/* A loop of which a smaller share of the marks is at sites of each turn lacks
+ * something. */
+#define LOOP_POOR_MASS 0.96
 
 struct loop_candidate {
 	struct loop_level level;
@@ -31,10 +32,18 @@ static inline bool loop_holds(const struct loop_candidate *candidate,
 	       candidate->held[site / 64] >> site % 64 & 1;
 }
 
-/* Whether a group is one; if so, fills in the candidate.  `is_by_length`: its
- * turns are as long as each other, else it's what they hold that tells. */
+/* What tells that a group's turns are a loop's. */
+enum loop_told {
+	LOOP_BY_LENGTH,	 /* they are as long as each other */
+	LOOP_BY_CONTENT, /* they hold the same */
+	LOOP_BY_CODE	 /* nothing else comes, and the code has one loop */
+};
+
+#define LOOP_TOLD 3u
+
+/* Whether a group is one; if so, fills in the candidate. */
 bool loop_candidate_examine(const struct loop_groups *groups, size_t group,
-			    unsigned int context, bool is_by_length,
+			    unsigned int context, enum loop_told told,
 			    struct loop_scratch *scratch,
 			    struct loop_candidate *candidate);
 

@@ -9,6 +9,7 @@
  */
 #include "writer/steps/loop_nest.h"
 
+#include "writer/steps/loop_doubt.h"
 #include "writer/steps/loop_gain.h"
 #include <errno.h>
 #include <string.h>
@@ -16,9 +17,6 @@
 #define CANDIDATES_MAX 192u
 /* Of all marks a loop must span so many percent to be the run's. */
 #define COVERS_LEAST   40u
-/* A loop of which a smaller share of the marks is at sites of each turn lacks
- * something. */
-#define POOR_MASS      0.96
 #define RICH_MASS      0.98
 /* Of 9 sites two must be new in a loop that has so many turns. */
 #define SITES	       9u
@@ -39,10 +37,6 @@
 /* Two loops side by side are of one kind if one isn't so many times smaller. */
 #define LESS_WORK      4u
 #define SAME_MASS      0.005
-/* Turns without their marker, of a step. */
-#define MISSED_MOST    1u
-/* Of so many turns all but one have what isn't in each: branches. */
-#define BRANCHED_OF    20u
 
 static const unsigned int contexts[] = {0, 1, 2, 4, SEARCH_CONTEXT_MAX};
 
@@ -81,10 +75,10 @@ static bool is_known(const struct finder *finder, size_t hits,
 	return false;
 }
 
-static void find_candidates(struct finder *finder, bool is_by_length)
+static void find_candidates(struct finder *finder, enum loop_told told)
 {
 	struct loop_groups *groups = &finder->groups;
-	const size_t kinds = is_by_length ? CONTEXTS : 1;
+	const size_t kinds = told == LOOP_BY_LENGTH ? CONTEXTS : 1;
 
 	finder->count = 0;
 	for (size_t i = 0; i < kinds && contexts[i] < groups->count; i++) {
@@ -97,7 +91,7 @@ static void find_candidates(struct finder *finder, bool is_by_length)
 				return;
 			if (!is_known(finder, hits, contexts[i]) &&
 			    loop_candidate_examine(
-				    groups, g, contexts[i], is_by_length,
+				    groups, g, contexts[i], told,
 				    &finder->scratch,
 				    &finder->candidates[finder->count]))
 				finder->count++;
@@ -270,7 +264,7 @@ static enum answer compare(struct finder *finder,
 	    (outer->level.turns >= MANY_TURNS ||
 	     (gain->is_whole && gain->again * 3 < inner->level.held) ||
 	     (gain->is_whole && gain->is_constant && !gain->is_single &&
-	      inner->level.mass < POOR_MASS)))
+	      inner->level.mass < LOOP_POOR_MASS)))
 		return ANSWER_YES;
 	if (!gain->is_constant || !gain->is_whole ||
 	    gain->ratio > MANY_WITHIN || gain->again * 3 >= inner->level.held ||
@@ -538,7 +532,7 @@ around_elsewhere(const struct finder *finder, const struct loop_candidate *step)
 		for (size_t w = 0; w < LOOP_SITES_MAX / 64; w++)
 			shared += (size_t)__builtin_popcountll(c->held[w] &
 							       step->held[w]);
-		if (c->level.mass >= POOR_MASS &&
+		if (c->level.mass >= LOOP_POOR_MASS &&
 		    ((shared == step->level.held && c->level.held > shared) ||
 		     (shared * 2 >= step->level.held &&
 		      c->level.held * 2 >= step->level.held * 3 &&
@@ -618,42 +612,6 @@ static void tell(struct finder *finder, const struct choice *choice,
 	}
 }
 
-/* Its marker falls out, or more sites come between its turns than in them: they
- * may be around it though not regularly.  How often the rarest of them came,
- * since the first turn. */
-static bool is_doubtful(const struct finder *finder,
-			const struct loop_candidate *candidate, size_t *seldom)
-{
-	const struct loop_groups *groups = &finder->groups;
-	const struct loop_level *step = &candidate->level;
-	const size_t sites = min_u64(groups->sites, LOOP_SITES_MAX);
-	uint32_t *hits = groups->start;
-	size_t others = 0;
-	size_t branched = 0;
-	bool is_other = false;
-
-	memset(hits, 0, (sites + 1) * sizeof(*hits));
-	for (size_t i = step->first; i < groups->count; i++) {
-		if (groups->site[i] < sites &&
-		    !loop_holds(candidate, groups->site[i])) {
-			others += ++hits[groups->site[i]] == LOOP_HITS_LEAST &&
-				  i < step->last;
-			is_other = true;
-		} else if (loop_level_is_hit(step, groups->marks, i)) {
-			branched += is_other;
-			is_other = false;
-		}
-	}
-	*seldom = 0;
-	for (size_t s = 0; s < sites; s++) {
-		if (hits[s] && (!*seldom || hits[s] < *seldom))
-			*seldom = hits[s];
-	}
-	return step->missed > MISSED_MOST ||
-	       (step->mass < POOR_MASS && others >= step->held &&
-		branched * BRANCHED_OF < (step->turns - 1) * (BRANCHED_OF - 1));
-}
-
 int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
 		   struct loop_nest *nest)
 {
@@ -666,11 +624,11 @@ int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
 	if (count < LOOP_HITS_LEAST)
 		return -ENOENT;
 	finder->doubt = finder->open = NULL;
+	finder->count = 0;
 	loop_groups_start(&finder->groups, marks, count,
 			  (char *)room + align_up(sizeof(*finder), CACHE_LINE));
-	find_candidates(finder, true);
-	if (!covers(finder))
-		find_candidates(finder, false);
+	for (unsigned int told = 0; told < LOOP_TOLD && !covers(finder); told++)
+		find_candidates(finder, (enum loop_told)told);
 	if (!covers(finder))
 		return -ENOENT;
 	drop_other_phases(finder);
@@ -683,8 +641,9 @@ int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
 	tell(finder, &choice, nest);
 	nest->is_open = is_near(finder->open, choice.step);
 	nest->outer = outer_period(finder, choice.step);
-	is_vague = is_doubtful(finder, best_marker(finder, choice.step),
-			       &nest->seldom);
+	is_vague = loop_is_doubtful(&finder->groups,
+				    best_marker(finder, choice.step),
+				    &nest->seldom);
 	return is_vague || around || is_near(finder->doubt, choice.step)
 		       ? -ENOENT
 		       : 0;

@@ -535,7 +535,7 @@ static void draw_last(struct writer_state *state, uint64_t end_ticks)
 		finder->forgotten +
 		step_marks_hits(finder->of, &finder->level, UINT64_MAX, &last);
 
-	step_lane_draw(state, lane, last + finder->level.is_begin, end_ticks);
+	step_lane_draw(state, lane, last + 1, end_ticks);
 	store_relaxed(&state->session->head->windows.steps, lane->number + 1);
 	if (lane->number + 1 < (int64_t)(hits / finder->divisor))
 		return;

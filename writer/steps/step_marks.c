@@ -16,6 +16,21 @@
 /* The main thread's regions, ranges and calls. */
 #define STREAMS_OF_MAIN 3u
 
+/* A region, with what its code tells of the loops around it. */
+static bool read_region(const struct session *session,
+			const struct event *event, struct loop_mark *mark)
+{
+	const struct search_loops loops = search_loops_of(
+		&session->head->search, event->omp.code, event->omp.sync);
+
+	mark->id = event->omp.code;
+	mark->caller = event->omp.sync;
+	mark->loop = loops.loop;
+	mark->depth = loops.depth;
+	mark->note = (uint64_t)event->outlined_offset << 32 | event->extra;
+	return mark->id != 0;
+}
+
 bool step_marks_read(const struct session *session, const struct event *event,
 		     uint32_t *family, struct loop_mark *mark)
 {
@@ -26,11 +41,7 @@ bool step_marks_read(const struct session *session, const struct event *event,
 	switch (event->kind) {
 	case EVENT_OMP_REGION:
 		*family = SEARCH_REGIONS;
-		mark->id = event->omp.code;
-		mark->caller = event->omp.sync;
-		mark->note =
-			(uint64_t)event->outlined_offset << 32 | event->extra;
-		return mark->id != 0;
+		return read_region(session, event, mark);
 	case EVENT_SCOPE:
 		if (event_is_operator(event))
 			return false; /* they don't begin steps */
@@ -69,7 +80,7 @@ size_t step_marks_add(struct step_marks *marks, const struct loop_mark *mark)
 	memmove(all + at + 1, all + at, (marks->count - at) * sizeof(*mark));
 	all[at] = *mark;
 	if (marks->is_by_caller)
-		all[at].id = search_region(mark->id, (uint32_t)mark->caller);
+		all[at].id = search_region(mark->id, mark->caller);
 	marks->count++;
 	note_look(marks, mark->end_ticks);
 	return at;
@@ -220,7 +231,7 @@ void step_marks_tell_callers(struct step_marks *marks)
 	struct loop_mark *all = step_marks(marks);
 
 	for (size_t i = 0; i < marks->count; i++)
-		all[i].id = search_region(all[i].id, (uint32_t)all[i].caller);
+		all[i].id = search_region(all[i].id, all[i].caller);
 	marks->is_by_caller = !marks->is_by_caller;
 }
 
@@ -371,9 +382,8 @@ static uint64_t code_of(const struct step_marks *marks, size_t at)
 {
 	const struct loop_mark *mark = step_marks(marks) + at;
 
-	return marks->is_by_caller
-		       ? search_region(mark->id, (uint32_t)mark->caller)
-		       : mark->id;
+	return marks->is_by_caller ? search_region(mark->id, mark->caller)
+				   : mark->id;
 }
 
 static struct code_name *region_of(const struct step_marks *marks, size_t at,

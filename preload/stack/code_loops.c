@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/* code_loops.c - the loops of a function's code; see code_loops.h. */
+#include "preload/stack/code_loops.h"
+
+#include "preload/stack/code_read.h"
+#include <string.h>
+
+#define INSTRUCTIONS_MAX 8192u
+/* A function and the parts of it that lie elsewhere; the functions that it ends
+ * by a jump to are taken for such, too. */
+#define RANGES_MAX	 8u
+
+enum mark {
+	IN_SET = 1, /* is looked at */
+	AFTER = 2,  /* can be reached from the call */
+	BEFORE = 4, /* can reach it */
+	LIVE = 8,   /* is no filling between two jumps */
+};
+
+#define NOWHERE UINT32_MAX
+
+static struct {
+	struct code_range range[RANGES_MAX];
+	uint32_t first[RANGES_MAX]; /* instruction of each */
+	uint32_t ranges;
+	uint32_t count;
+	uint64_t at[INSTRUCTIONS_MAX + 1];
+	uint64_t goal[INSTRUCTIONS_MAX]; /* the target's address, 0 none */
+	uint32_t target[INSTRUCTIONS_MAX];
+	uint8_t flow[INSTRUCTIONS_MAX];
+	uint8_t marks[INSTRUCTIONS_MAX];
+	uint32_t stack[INSTRUCTIONS_MAX];
+	bool is_busy;
+} graph;
+
+/* --- reading ---------------------------------------------------------------*/
+
+static bool read_range(const struct code_range *range)
+{
+	const uint64_t end = range->begin + range->bytes;
+	uint64_t at = range->begin;
+
+	if (graph.ranges == RANGES_MAX)
+		return false;
+	graph.range[graph.ranges] = *range;
+	graph.first[graph.ranges++] = graph.count;
+	while (at < end) {
+		struct code_instruction found;
+		const uint32_t i = graph.count;
+
+		if (i == INSTRUCTIONS_MAX ||
+		    !code_read((const unsigned char *)(uintptr_t)at, end - at,
+			       &found))
+			return false;
+		graph.at[i] = at;
+		graph.flow[i] = (uint8_t)found.flow;
+		at += found.bytes;
+		graph.goal[i] =
+			found.flow == CODE_BRANCH || found.flow == CODE_JUMP
+				? at + (uint64_t)found.distance
+				: 0;
+		graph.count++;
+	}
+	return at == end;
+}
+
+static uint32_t range_of(uint64_t code)
+{
+	for (uint32_t r = 0; r < graph.ranges; r++) {
+		if (code - graph.range[r].begin < graph.range[r].bytes)
+			return r;
+	}
+	return NOWHERE;
+}
+
+/* The instruction at an address of a range that was read. */
+static uint32_t instruction_at(uint64_t code)
+{
+	const uint32_t r = range_of(code);
+	uint32_t low, high;
+
+	if (r == NOWHERE)
+		return NOWHERE;
+	low = graph.first[r];
+	high = r + 1 < graph.ranges ? graph.first[r + 1] : graph.count;
+	while (low + 1 < high) {
+		const uint32_t middle = (low + high) / 2;
+
+		if (code < graph.at[middle])
+			high = middle;
+		else
+			low = middle;
+	}
+	return graph.at[low] == code ? low : NOWHERE;
+}
+
+/* Reads what jumps lead to, until nothing new comes. */
+static bool read_all(const struct code_range *first, code_find_range *find)
+{
+	graph.ranges = graph.count = 0;
+	if (!read_range(first))
+		return false;
+	for (uint32_t i = 0; i < graph.count; i++) {
+		struct code_range range;
+
+		graph.target[i] = NOWHERE;
+		if (!graph.goal[i])
+			continue;
+		/* What nothing tells of is a slot of the linker's. */
+		if (range_of(graph.goal[i]) == NOWHERE &&
+		    find(graph.goal[i], &range) && !read_range(&range))
+			return false;
+		graph.target[i] = instruction_at(graph.goal[i]);
+		if (graph.target[i] == NOWHERE &&
+		    range_of(graph.goal[i]) != NOWHERE)
+			return false;
+	}
+	return true;
+}
+
+/* What never comes back is a function of its own. */
+static void cut_functions(void)
+{
+	uint32_t back = 1; /* ranges */
+
+	for (uint32_t i = 0; i < graph.count; i++) {
+		if (graph.target[i] != NOWHERE &&
+		    range_of(graph.goal[i]) != range_of(graph.at[i]))
+			back |= UINT32_C(1) << range_of(graph.at[i]);
+	}
+	for (uint32_t i = 0; i < graph.count; i++) {
+		if (graph.target[i] != NOWHERE &&
+		    !(back >> range_of(graph.goal[i]) & 1))
+			graph.target[i] = NOWHERE;
+	}
+}
+
+/* --- loops -----------------------------------------------------------------*/
+
+static bool goes_on(uint32_t i)
+{
+	return (graph.flow[i] == CODE_ON || graph.flow[i] == CODE_BRANCH) &&
+	       i + 1 < graph.count;
+}
+
+static void push(uint32_t i, uint8_t mark, uint32_t *depth)
+{
+	if (i == NOWHERE || !(graph.marks[i] & IN_SET) || graph.marks[i] & mark)
+		return;
+	graph.marks[i] |= mark;
+	graph.stack[(*depth)++] = i;
+}
+
+/* Marks what can be reached from an instruction.  False: from there anything
+ * may be. */
+static bool flood(uint32_t from, uint8_t mark)
+{
+	uint32_t depth = 0, i = from;
+	bool is_all = true;
+
+	for (;;) {
+		is_all &= graph.flow[i] != CODE_ANYWHERE;
+		if (goes_on(i))
+			push(i + 1, mark, &depth);
+		push(graph.target[i], mark, &depth);
+		if (!depth)
+			return is_all;
+		i = graph.stack[--depth];
+	}
+}
+
+static bool leads_to(uint32_t i, uint8_t mark)
+{
+	return (goes_on(i) && graph.marks[i + 1] & mark) ||
+	       (graph.target[i] != NOWHERE &&
+		graph.marks[graph.target[i]] & mark);
+}
+
+/* From what it can be reached. */
+static void mark_before(uint32_t to)
+{
+	bool has_more = true;
+
+	graph.marks[to] |= BEFORE;
+	while (has_more) {
+		has_more = false;
+		for (uint32_t i = graph.count; i--;) {
+			if (!(graph.marks[i] & IN_SET) ||
+			    graph.marks[i] & BEFORE || !leads_to(i, BEFORE))
+				continue;
+			graph.marks[i] |= BEFORE;
+			has_more = true;
+		}
+	}
+}
+
+static bool is_in_loop(uint32_t i)
+{
+	return (graph.marks[i] & (AFTER | BEFORE)) == (AFTER | BEFORE);
+}
+
+/* The one instruction of the loop that is reached from outside of it. */
+static uint32_t entry(void)
+{
+	uint32_t found = NOWHERE;
+
+	for (uint32_t i = 0; i < graph.count; i++) {
+		const uint32_t next[] = {goes_on(i) ? i + 1 : NOWHERE,
+					 graph.target[i]};
+
+		if (is_in_loop(i) || !(graph.marks[i] & LIVE))
+			continue;
+		for (unsigned int n = 0; n < 2; n++) {
+			if (next[n] == NOWHERE || !is_in_loop(next[n]) ||
+			    next[n] == found)
+				continue;
+			if (found != NOWHERE)
+				return NOWHERE;
+			found = next[n];
+		}
+	}
+	/* The function begins with it. */
+	return found == NOWHERE && is_in_loop(0) ? 0 : found;
+}
+
+/* The next loop inward, without its entry, is what is looked at next. */
+static void narrow(uint32_t without)
+{
+	for (uint32_t i = 0; i < graph.count; i++)
+		graph.marks[i] =
+			(uint8_t)((is_in_loop(i) && i != without ? IN_SET : 0) |
+				  (graph.marks[i] & LIVE));
+}
+
+static bool count_loops(uint32_t call, struct code_loops *loops)
+{
+	uint32_t first;
+
+	memset(graph.marks, IN_SET, graph.count);
+	for (uint32_t r = 0; r < graph.ranges; r++) {
+		graph.marks[graph.first[r]] |= LIVE;
+		flood(graph.first[r], LIVE);
+	}
+	for (;;) {
+		if (!flood(call, AFTER))
+			return false;
+		if (!(graph.marks[call] & AFTER))
+			return true;
+		mark_before(call);
+		first = entry();
+		if (first == NOWHERE)
+			return false;
+		loops->count++;
+		loops->innermost = graph.at[first];
+		if (first == call)
+			return true;
+		narrow(first);
+	}
+}
+
+/* The instruction that returns there. */
+static uint32_t call_before(uint64_t code)
+{
+	const uint32_t after = instruction_at(code);
+
+	if (after != NOWHERE)
+		return after && graph.at[after - 1] < code ? after - 1
+							   : NOWHERE;
+	/* Nothing comes behind a call that never returns. */
+	return graph.range[0].begin + graph.range[0].bytes == code
+		       ? graph.count - 1
+		       : NOWHERE;
+}
+
+static bool look(uint64_t code, code_find_range *find, struct code_loops *loops)
+{
+	struct code_range range;
+	uint32_t call;
+
+	if (!find(code - 1, &range) || !read_all(&range, find))
+		return false;
+	cut_functions();
+	call = call_before(code);
+	return call != NOWHERE && count_loops(call, loops);
+}
+
+bool code_loops_around(uint64_t code, code_find_range *find,
+		       struct code_loops *loops)
+{
+	bool is_known;
+
+	*loops = (struct code_loops){0};
+	/* In a signal's handler, of the same thread. */
+	if (graph.is_busy)
+		return false;
+	graph.is_busy = true;
+	is_known = look(code, find, loops);
+	graph.is_busy = false;
+	return is_known;
+}
