@@ -21,6 +21,7 @@ struct gain {
 	bool is_once;	  /* ... but hardly ever */
 	bool is_pass;	  /* inner turns without an outer one are shorter: an
 			     evaluation's, a validation's */
+	bool is_late;	  /* inner turns without an outer one all come first */
 	bool is_whole;	  /* from the first turn to the last */
 	bool is_cut;	  /* the marks end within an inner turn: the last outer
 			     one may be whole but for that */
@@ -30,5 +31,13 @@ struct gain loop_gain(const struct loop_groups *groups,
 		      struct loop_scratch *scratch,
 		      const struct loop_candidate *inner,
 		      const struct loop_candidate *outer);
+
+/* What the inner turns with an outer one and those without have in common is
+ * one piece, from one turn into the next.  An evaluation has it from a
+ * training: then the run begins with that piece.  Where it begins in the middle
+ * of it they are one loop that takes one of two ways. */
+bool loop_begins_within(const struct loop_groups *groups,
+			const struct loop_candidate *inner,
+			const struct loop_candidate *outer);
 
 #endif

@@ -43,6 +43,8 @@
 #define MISSED_MOST    1u
 /* Of so many turns all but one have what isn't in each: branches. */
 #define BRANCHED_OF    20u
+/* What the loop's body does before the loop and behind it. */
+#define OUTSIDE	       2u
 
 static const unsigned int contexts[] = {0, 1, 2, 4, SEARCH_CONTEXT_MAX};
 
@@ -602,7 +604,8 @@ static void tell(struct finder *finder, const struct choice *choice,
 
 	add(taken, &nest->count, choice->step);
 	add(taken, &nest->count, choice->within);
-	add(taken, &nest->count, choice->maybe);
+	if (choice->maybe != choice->within)
+		add(taken, &nest->count, choice->maybe);
 	while ((next = outward(finder, next ? next->level.turns : SIZE_MAX))) {
 		if (!is_among(taken, nest->count, next))
 			add(taken, &nest->count, next);
@@ -654,12 +657,35 @@ static bool is_doubtful(const struct finder *finder,
 		branched * BRANCHED_OF < (step->turns - 1) * (BRANCHED_OF - 1));
 }
 
+/* The level within of which the step may be one way of two, NULL none. */
+static const struct loop_candidate *other_ways(struct finder *finder,
+					       const struct loop_candidate *step)
+{
+	for (size_t i = 0; i < finder->count; i++) {
+		const struct loop_candidate *c = &finder->candidates[i];
+		struct gain gain;
+
+		if (c->level.context || has_others(c, step) ||
+		    c->level.turns <= step->level.turns + OUTSIDE ||
+		    c->level.missing > step->level.missing)
+			continue;
+		gain = gain_of(finder, c, step);
+		if (gain.sites &&
+		    (gain.ratio <= 2 ||
+		     (gain.is_constant && gain.ratio <= FEW_WITHIN)) &&
+		    ((gain.is_late && !gain.is_pass) ||
+		     loop_begins_within(&finder->groups, c, step)))
+			return c;
+	}
+	return NULL;
+}
+
 int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
 		   struct loop_nest *nest)
 {
 	struct choice choice;
 	struct finder *finder = room;
-	const struct loop_candidate *around;
+	const struct loop_candidate *other;
 	bool is_vague;
 
 	*nest = (struct loop_nest){0};
@@ -677,15 +703,17 @@ int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
 	choice.step = walk(finder, &choice.maybe, &choice.within);
 	if (!is_near(finder->doubt, choice.step))
 		choice.step = beside(finder, choice.step);
-	around = around_elsewhere(finder, choice.step);
-	if (around)
-		choice.maybe = around;
+	other = around_elsewhere(finder, choice.step);
+	if (!other)
+		other = other_ways(finder, choice.step);
+	if (other)
+		choice.maybe = other;
 	tell(finder, &choice, nest);
 	nest->is_open = is_near(finder->open, choice.step);
 	nest->outer = outer_period(finder, choice.step);
 	is_vague = is_doubtful(finder, best_marker(finder, choice.step),
 			       &nest->seldom);
-	return is_vague || around || is_near(finder->doubt, choice.step)
+	return is_vague || other || is_near(finder->doubt, choice.step)
 		       ? -ENOENT
 		       : 0;
 }
