@@ -74,6 +74,21 @@ def test_one_region_that_is_called_from_several_places():
     expect_equal(same(program, "passes").trace.steps(), [], "steps of one place")
 
 
+def test_a_loop_of_two_ways_is_in_doubt_and_the_settings_are_named():
+    """Neither the pictures that tell of what moved nor the rounds that draw rows."""
+    for source, name in (("places", "codec"), ("ways", "sampled")):
+        program = compile_program(f"../steps/{source}.c", "-fopenmp", "-lm", name=source)
+        for env in ({}, SCHEDULE):
+            run = same(program, name, env=env)
+            expect_equal(run.trace.steps(), [], f"steps of {name}")
+            line = next(line for line in run.own_lines if "no step found" in line)
+            named = re.findall(r"TRACEPROF_STEP=(\S+) \((\d+) steps\)", line)
+            expect(str({"codec": 70, "sampled": 50}[name]) in dict(named).values(), line)
+            for setting, count in named:
+                again = same(program, name, env={"TRACEPROF_STEP": setting})
+                expect_equal(len(again.trace.steps()), int(count), setting)
+
+
 def test_places_of_a_long_run():
     """More regions than a look at the places took once: 65,536."""
     run = same(kernels(), "filters", "22000", timeout=100)

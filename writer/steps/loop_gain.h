@@ -32,12 +32,4 @@ struct gain loop_gain(const struct loop_groups *groups,
 		      const struct loop_candidate *inner,
 		      const struct loop_candidate *outer);
 
-/* What the inner turns with an outer one and those without have in common is
- * one piece, from one turn into the next.  An evaluation has it from a
- * training: then the run begins with that piece.  Where it begins in the middle
- * of it they are one loop that takes one of two ways. */
-bool loop_begins_within(const struct loop_groups *groups,
-			const struct loop_candidate *inner,
-			const struct loop_candidate *outer);
-
 #endif

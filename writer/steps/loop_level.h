@@ -31,6 +31,17 @@ static inline bool loop_holds(const struct loop_candidate *candidate,
 	       candidate->held[site / 64] >> site % 64 & 1;
 }
 
+/* Has `a` sites that `b` doesn't hold? */
+static inline bool loop_has_others(const struct loop_candidate *a,
+				   const struct loop_candidate *b)
+{
+	for (size_t w = 0; w < LOOP_SITES_MAX / 64; w++) {
+		if (a->held[w] & ~b->held[w])
+			return true;
+	}
+	return false;
+}
+
 /* Whether a group is one; if so, fills in the candidate.  `is_by_length`: its
  * turns are as long as each other, else it's what they hold that tells. */
 bool loop_candidate_examine(const struct loop_groups *groups, size_t group,

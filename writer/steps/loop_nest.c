@@ -9,7 +9,7 @@
  */
 #include "writer/steps/loop_nest.h"
 
-#include "writer/steps/loop_gain.h"
+#include "writer/steps/loop_ways.h"
 #include <errno.h>
 #include <string.h>
 
@@ -43,8 +43,6 @@
 #define MISSED_MOST    1u
 /* Of so many turns all but one have what isn't in each: branches. */
 #define BRANCHED_OF    20u
-/* What the loop's body does before the loop and behind it. */
-#define OUTSIDE	       2u
 
 static const unsigned int contexts[] = {0, 1, 2, 4, SEARCH_CONTEXT_MAX};
 
@@ -404,17 +402,6 @@ static const struct loop_candidate *outward(const struct finder *finder,
 	return next;
 }
 
-/* Has `a` sites that `b` doesn't hold? */
-static bool has_others(const struct loop_candidate *a,
-		       const struct loop_candidate *b)
-{
-	for (size_t w = 0; w < LOOP_SITES_MAX / 64; w++) {
-		if (a->held[w] & ~b->held[w])
-			return true;
-	}
-	return false;
-}
-
 /* Marks that are in a loop's usual turns. */
 static size_t work_of(const struct loop_candidate *candidate)
 {
@@ -425,7 +412,7 @@ static size_t work_of(const struct loop_candidate *candidate)
 static bool is_beside(const struct loop_candidate *c,
 		      const struct loop_candidate *step)
 {
-	return has_others(c, step) && has_others(step, c) &&
+	return loop_has_others(c, step) && loop_has_others(step, c) &&
 	       work_of(c) * LESS_WORK >= work_of(step);
 }
 
@@ -443,7 +430,8 @@ static bool is_too_far(struct finder *finder, const struct loop_candidate *c,
 		const struct loop_candidate *within = &finder->candidates[i];
 
 		is_far = within->level.turns > c->level.turns &&
-			 is_beside(within, step) && !has_others(within, c) &&
+			 is_beside(within, step) &&
+			 !loop_has_others(within, c) &&
 			 is_better(finder, within, c) == ANSWER_NO;
 	}
 	finder->doubt = doubt;
@@ -467,7 +455,7 @@ next_step(struct finder *finder, const struct loop_candidate *step,
 	finder->is_tried = false;
 	while ((next = outward(finder, next->level.turns))) {
 		if (better && (next->level.held <= better->level.held ||
-			       !has_others(better, next) ||
+			       !loop_has_others(better, next) ||
 			       work_of(next) * LESS_WORK < work_of(better)))
 			continue;
 		switch (is_better(finder, best_marker(finder, step), next)) {
@@ -657,25 +645,14 @@ static bool is_doubtful(const struct finder *finder,
 		branched * BRANCHED_OF < (step->turns - 1) * (BRANCHED_OF - 1));
 }
 
-/* The level within of which the step may be one way of two, NULL none. */
-static const struct loop_candidate *other_ways(struct finder *finder,
-					       const struct loop_candidate *step)
+/* The level of which the step may be one way of two, NULL none. */
+static const struct loop_candidate *all_ways(struct finder *finder,
+					     const struct loop_candidate *step)
 {
 	for (size_t i = 0; i < finder->count; i++) {
-		const struct loop_candidate *c = &finder->candidates[i];
-		struct gain gain;
-
-		if (c->level.context || has_others(c, step) ||
-		    c->level.turns <= step->level.turns + OUTSIDE ||
-		    c->level.missing > step->level.missing)
-			continue;
-		gain = gain_of(finder, c, step);
-		if (gain.sites &&
-		    (gain.ratio <= 2 ||
-		     (gain.is_constant && gain.ratio <= FEW_WITHIN)) &&
-		    ((gain.is_late && !gain.is_pass) ||
-		     loop_begins_within(&finder->groups, c, step)))
-			return c;
+		if (loop_is_one_way(&finder->groups, &finder->scratch,
+				    &finder->candidates[i], step))
+			return &finder->candidates[i];
 	}
 	return NULL;
 }
@@ -705,7 +682,7 @@ int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
 		choice.step = beside(finder, choice.step);
 	other = around_elsewhere(finder, choice.step);
 	if (!other)
-		other = other_ways(finder, choice.step);
+		other = all_ways(finder, choice.step);
 	if (other)
 		choice.maybe = other;
 	tell(finder, &choice, nest);
