@@ -594,7 +594,7 @@ static void test_programs(void **unused)
 
 	(void)unused;
 	replay_file("tests/steps/streams/programs.gz", replay, &tally);
-	assert_in_range(tally.right, 66, 1000);
+	assert_in_range(tally.right, 82, 1000);
 	assert_in_range(tally.near, 0, 2);
 	assert_int_equal(tally.wrong, 0);
 }
@@ -606,7 +606,7 @@ static void test_runs_that_are_cut(void **unused)
 	(void)unused;
 	cuts = 20;
 	replay_file("tests/steps/streams/programs.gz", cut, &tally);
-	assert_in_range(tally.right, 66, 1000);
+	assert_in_range(tally.right, 82, 1000);
 	assert_int_equal(mistaken, 0);
 	cuts = 5;
 	replay_file("tests/steps/streams/generated.gz", cut, &tally);
