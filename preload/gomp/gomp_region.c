@@ -67,7 +67,7 @@ uint32_t gomp_region_ask(uint32_t bits, struct gomp_site *site,
 		/* What can't be recorded is counted below. */
 		thread = hook_thread_of_any();
 		if (thread)
-			*caller = callers_number(thread, site->code);
+			*caller = callers_number(thread, site->code, 0);
 	}
 	return bits & GATE_OMP_MARK ? mark(site, function, *caller) : bits;
 }

@@ -14,6 +14,7 @@
 #include "preload/ompt/ompt_slice.h"
 
 #include "collector/steps/steps.h"
+#include "preload/stack/callers.h"
 
 #define REGIONS_MAX  1024u
 #define PROBES	     8u
@@ -82,8 +83,10 @@ const void *ompt_region_code(const union ompt_word *parallel)
 	return region ? (const void *)region->code : NULL;
 }
 
-/* The gate isn't simply open: decide, begin, mark.  Returns its bits. */
-static COLD uint32_t region_cold(uint32_t bits, const void *code)
+/* The gate isn't simply open: decide, begin, see who calls, mark.  Returns its
+ * bits. */
+static COLD uint32_t region_cold(uint32_t bits, const void *code,
+				 uint32_t *caller)
 {
 	struct thread *thread;
 
@@ -91,11 +94,18 @@ static COLD uint32_t region_cold(uint32_t bits, const void *code)
 		bits = life_decide();
 	if (bits & GATE_OMP_WATCH)
 		bits = life_begin("OpenMP region");
+	if (bits & GATE_OMP_CALLER && code && steps_source() == STEP_AUTO) {
+		thread = hook_thread_of_any();
+		if (thread)
+			*caller = callers_number(thread,
+						 (uint64_t)(uintptr_t)code,
+						 (uint64_t)(uintptr_t)code);
+	}
 	if (bits & GATE_OMP_MARK && steps_source() == STEP_AUTO) {
 		thread = code ? hook_thread() : NULL;
 		if (thread)
 			steps_region(load_relaxed(&session_here), thread,
-				     (uint64_t)(uintptr_t)code, 0);
+				     (uint64_t)(uintptr_t)code, *caller);
 	} else if (bits & GATE_OMP_MARK &&
 		   gomp_site_steps(ompt_site(code), 0)) {
 		thread = hook_thread();
@@ -109,7 +119,8 @@ static COLD uint32_t region_cold(uint32_t bits, const void *code)
 /* Nothing is left of the region but its mark. */
 static bool region_thins(struct ompt_region *region, struct thread *thread)
 {
-	region->site = thin_site(thread, EVENT_OMP_REGION, region->code, 0, 0);
+	region->site = thin_site(thread, EVENT_OMP_REGION, region->code, 0,
+				 region->slice.sync);
 	if (region->site)
 		region->site->outer = region->outer;
 	if (likely(!thin_skips(thread, region->site)))
@@ -124,7 +135,7 @@ void ompt_parallel_begin(union ompt_word *task, const struct ompt_frame *frame,
 			 union ompt_word *parallel, unsigned int threads,
 			 int flags, const void *code)
 {
-	uint32_t bits = gate_bits();
+	uint32_t bits = gate_bits(), caller = 0;
 	const struct open_slice *outer;
 	struct ompt_region *region;
 	struct thread *thread;
@@ -135,8 +146,8 @@ void ompt_parallel_begin(union ompt_word *task, const struct ompt_frame *frame,
 	(void)threads;
 	parallel->value = 0;
 	if (unlikely(bits == GATE_UNDECIDED ||
-		     bits & (GATE_OMP_WATCH | GATE_OMP_MARK)))
-		bits = region_cold(bits, code);
+		     bits & (GATE_OMP_WATCH | GATE_OMP_MARK | GATE_OMP_CALLER)))
+		bits = region_cold(bits, code, &caller);
 	/* Without a place in the program: the runtime's own, inside a team. */
 	if (!(bits & GATE_OMP) || !code)
 		return;
@@ -152,7 +163,8 @@ void ompt_parallel_begin(union ompt_word *task, const struct ompt_frame *frame,
 	region->slice = (struct gomp_slice){.thread = thread,
 					    .code = (uint64_t)code,
 					    .region = number,
-					    .kind = EVENT_OMP_REGION};
+					    .kind = EVENT_OMP_REGION,
+					    .sync = (uint16_t)caller};
 	region->detail = (struct gomp_detail){
 		.schedule = (unsigned int)flags & OMPT_LEAGUE
 				    ? OMP_SCHEDULE_TEAMS

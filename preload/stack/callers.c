@@ -13,7 +13,7 @@
 
 /* Frames above the one that calls. */
 #define DEPTH	     8u
-#define OURS_MOST    8u
+#define OURS_MOST    16u /* and a runtime's */
 /* So that all lie in the file's first page. */
 #define HEADERS_MOST ((4096u - sizeof(ElfW(Ehdr))) / sizeof(ElfW(Phdr)))
 #define RULES	     1024u /* powers of two */
@@ -177,8 +177,8 @@ static bool leave_frame(struct place *place)
 }
 
 /* The return addresses from here up, ours left out: the first is that of the
- * hook's caller.  How many there are, at most `most`. */
-static unsigned int walk(uint64_t *codes, unsigned int most)
+ * hook's caller, or `from`.  How many there are, at most `most`. */
+static unsigned int walk(uint64_t from, uint64_t *codes, unsigned int most)
 {
 	struct place place;
 	unsigned int count = 0;
@@ -197,7 +197,8 @@ static unsigned int walk(uint64_t *codes, unsigned int most)
 	for (unsigned int i = 0; i < most + OURS_MOST && count < most; i++) {
 		if (!leave_frame(&place))
 			break;
-		if (!unwind_is_ours(place.code))
+		if (!unwind_is_ours(place.code) &&
+		    (count || !from || place.code == from))
 			codes[count++] = place.code;
 	}
 	return count;
@@ -245,16 +246,18 @@ static void look(const struct step_search *search)
 }
 
 /* In which loops it lies, the first time. */
-static void note_loops(struct step_search *search, uint64_t id)
+static void note_loops(struct step_search *search, uint64_t id, uint64_t from)
 {
 	uint64_t codes[CALLER_LOOPS_FRAMES];
 
 	if (!caller_loops_has(search, id))
 		caller_loops_note(search, id, codes,
-				  walk(codes, CALLER_LOOPS_FRAMES), find_range);
+				  walk(from, codes, CALLER_LOOPS_FRAMES),
+				  find_range);
 }
 
-COLD uint32_t callers_number(const struct thread *thread, uint64_t site)
+COLD uint32_t callers_number(const struct thread *thread, uint64_t site,
+			     uint64_t from)
 {
 	struct session *session = load_relaxed(&session_here);
 	uint64_t codes[1 + DEPTH];
@@ -275,7 +278,7 @@ COLD uint32_t callers_number(const struct thread *thread, uint64_t site)
 		memset(callers.rules, 0, sizeof(callers.rules));
 		caller_loops_forget();
 	}
-	place = place_of(codes, walk(codes, 1 + DEPTH));
+	place = place_of(codes, walk(from, codes, 1 + DEPTH));
 	callers.calls++;
 	callers.again += callers.site == site;
 	callers.changes += callers.site == site && callers.place != place;
@@ -284,6 +287,7 @@ COLD uint32_t callers_number(const struct thread *thread, uint64_t site)
 	look(&session->head->search);
 	number = place ? number_of(place) : 0;
 	if (number)
-		note_loops(&session->head->search, search_region(site, number));
+		note_loops(&session->head->search, search_region(site, number),
+			   from);
 	return number;
 }

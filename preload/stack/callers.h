@@ -25,8 +25,11 @@ void callers_prepare(void);
 bool callers_start(void);
 
 /* The number of the place that the site's present call comes from, 1 or more.
- * 0: it can't be told, or this isn't the main thread. */
-uint32_t callers_number(const struct thread *thread, uint64_t site);
+ * `from`: the first return address that counts, where a runtime's functions lie
+ * before it; 0: whoever called us.  0: it can't be told, or this isn't the main
+ * thread. */
+uint32_t callers_number(const struct thread *thread, uint64_t site,
+			uint64_t from);
 
 /* Code is about to be unmapped. */
 void callers_code_goes(void);

@@ -81,10 +81,27 @@ def test_one_region_and_what_the_code_tells():
     for source, name, steps in (("kernels", "passes", 180), ("kernels", "sweeps", 0),
                                 ("later", "annealing", 90), ("later", "transport", 200),
                                 ("later", "generations", 75), ("unseen", "particles", 120),
-                                ("places", "codec", 70)):
+                                ("places", "codec", 70), ("ways", "sampled", 50)):
         program = compile_program(f"../steps/{source}.c", "-fopenmp", "-lm", name=source)
         run = same(program, name)
         expect_equal(len(run.trace.steps()), steps, f"steps of {name}")
+
+
+def test_a_loop_of_two_ways_is_in_doubt_and_the_settings_are_named():
+    """Pictures that tell of what moved, rounds that draw rows, where nothing says
+    what function the code belongs to."""
+    for source, name in (("places", "codec"), ("ways", "sampled")):
+        program = compile_program(f"../steps/{source}.c", "-fopenmp", "-lm",
+                                  "-fno-asynchronous-unwind-tables", name=f"{source}_bare")
+        for env in ({}, SCHEDULE):
+            run = same(program, name, env=env)
+            expect_equal(run.trace.steps(), [], f"steps of {name}")
+            line = next(line for line in run.own_lines if "no step found" in line)
+            named = re.findall(r"TRACEPROF_STEP=(\S+) \((\d+) steps\)", line)
+            expect(str({"codec": 70, "sampled": 50}[name]) in dict(named).values(), line)
+            for setting, count in named:
+                again = same(program, name, env={"TRACEPROF_STEP": setting})
+                expect_equal(len(again.trace.steps()), int(count), setting)
 
 
 def test_places_of_a_long_run():

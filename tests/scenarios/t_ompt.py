@@ -199,5 +199,13 @@ def test_another_tool_goes_first():
                  run.stderr)
 
 
+
+def test_steps_that_the_code_tells():
+    """Places and loops of a region's calls, as with gcc's runtime."""
+    program = build("clang", "../steps/kernels.c", "-fopenmp", "-lm")
+    for name, steps in (("passes", 180), ("filters", 60), ("sweeps", 0), ("multigrid", 40)):
+        expect_equal(len(same(program, name).trace.steps()), steps, f"steps of {name}")
+
+
 if __name__ == "__main__":
     harness.main()

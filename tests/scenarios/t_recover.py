@@ -38,7 +38,7 @@ def sessions(target):
 
 
 def killed(seconds=1.5, program="endless", **options):
-    """(folder, session) of a program that was killed after this time."""
+    """(folder, session) of a program that was killed so long after its folder came."""
     target = os.path.join(folder(), "out")
     process = subprocess.Popen(
         [harness.program(program)], stdout=subprocess.PIPE,
@@ -46,6 +46,8 @@ def killed(seconds=1.5, program="endless", **options):
         env=harness.clean_environment() | ENDLESS | {
             "LD_PRELOAD": harness.LIBRARY, "TRACEPROF_DIR": target} | options)
     process.stdout.readline()
+    while process.poll() is None and not os.path.isdir(target):
+        time.sleep(0.01)
     time.sleep(seconds)
     process.kill()
     process.wait()

@@ -13,7 +13,7 @@ installed is left out.
 Python packages: scikit-learn, lightgbm, xgboost-cpu, faiss-cpu, implicit, pyscf,
 qiskit-aer, openTSNE, pennylane-lightning, qulacs, devito, brian2,
 quippy-ase, finufft, cornac, umap-learn.  Debian packages: gromacs, graphicsmagick,
-kalign, clustalo, xtb, cp2k, elk-lapw, yade, gmic, cd-hit.
+kalign, clustalo, xtb, cp2k, elk-lapw, yade, gmic, cd-hit.  strangers.py names more.
 """
 
 import argparse
@@ -26,6 +26,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
+
+import strangers
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -536,16 +539,26 @@ def programs(python):
     for name, steps in KERNELS.items():
         yield name, lambda: True, steps, lambda folder, name=name: kernels(name, folder)
     for source, known in (("unseen", UNSEEN_KERNELS), ("later", LATER_KERNELS),
-                          ("places", PLACES_KERNELS)):
+                          ("places", PLACES_KERNELS), ("ways", {"sampled": 50})):
         for name, steps in known.items():
             yield (name, lambda: True, steps,
                    lambda folder, name=name, source=source:
                    kernels(name, folder, source))
-    for name, (module, steps, text) in (PYTHON | UNSEEN).items():
+    for name, (module, steps, text) in (PYTHON | UNSEEN | strangers.PYTHON).items():
         yield (name, lambda module=module: has_module(python, module), steps,
                lambda _, text=text: [python, "-c", text])
-    for name, (command, steps, prepare) in (OTHERS | UNSEEN_OTHERS).items():
+    for name, (command, steps, prepare) in (OTHERS | UNSEEN_OTHERS | strangers.OTHERS).items():
         yield name, lambda command=command: shutil.which(command), steps, prepare
+
+
+def is_whole(path):
+    """Not one that is still written after its program's end."""
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            json.load(file)
+        return True
+    except (EOFError, ValueError):
+        return False
 
 
 def stream(path):
@@ -572,6 +585,10 @@ def run(command, folder, library):
     if done.returncode:
         raise RuntimeError(f"{command}: {done.returncode}\n{done.stderr[-2000:]}")
     files = glob.glob(os.path.join(folder, "traces", "*.gz"))
+    for _ in range(600):
+        if "after the program's end" not in done.stderr or all(map(is_whole, files)):
+            break
+        time.sleep(0.1)
     said = re.findall(r"step = (.*?), every", done.stderr)
     return done.stdout, said, max(files, key=os.path.getsize, default=None)
 

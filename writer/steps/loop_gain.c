@@ -155,6 +155,7 @@ struct gain loop_gain(const struct loop_groups *groups,
 		turns.more >= MANY_AT_TIMES * (turns.hits - 1 - turns.single);
 	gain.is_pass = gain.sites >= PASS_SITES &&
 		       turns.shorter * SINGLE_OF >= turns.without * SHORTER;
+	gain.is_late = turns.without > ONCE && turns.head >= turns.without;
 	gain.is_once = turns.hits - 1 <= turns.single + ONCE;
 	gain.is_constant = turns.same * 10 >= (turns.hits - 1) * 9;
 	gain.is_whole = turns.head + turns.within == turns.usual &&

@@ -21,6 +21,7 @@ struct gain {
 	bool is_once;	  /* ... but hardly ever */
 	bool is_pass;	  /* inner turns without an outer one are shorter: an
 			     evaluation's, a validation's */
+	bool is_late;	  /* inner turns without an outer one all come first */
 	bool is_whole;	  /* from the first turn to the last */
 	bool is_cut;	  /* the marks end within an inner turn: the last outer
 			     one may be whole but for that */

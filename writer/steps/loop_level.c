@@ -274,8 +274,8 @@ static uint64_t key_of(const struct loop_mark *marks, size_t at,
 
 /* In its own loop another site comes more often, each turn of that: it is what
  * some turns do besides. */
-static bool is_in_some_turns(const struct loop_groups *groups, size_t turns,
-			     uint32_t marker,
+static bool is_in_some_turns(const struct loop_groups *groups, size_t hits,
+			     size_t turns, uint32_t marker,
 			     const struct loop_scratch *scratch)
 {
 	const size_t sites = min_u64(groups->sites, LOOP_SITES_MAX);
@@ -283,9 +283,12 @@ static bool is_in_some_turns(const struct loop_groups *groups, size_t turns,
 	if (marker >= sites || !groups->code[marker].loop)
 		return false;
 	for (uint32_t s = 0; s < sites; s++) {
-		if (groups->code[s].loop == groups->code[marker].loop &&
-		    scratch->inside[s] > turns + MISSED_AT_MOST &&
-		    loop_groups_is_once(groups, s))
+		const bool is_more =
+			scratch->inside[s] > turns + MISSED_AT_MOST ||
+			groups->code[s].hits > hits + MISSED_AT_MOST;
+
+		if (is_more && loop_groups_is_once(groups, s) &&
+		    groups->code[s].loop == groups->code[marker].loop)
 			return true;
 	}
 	return false;
@@ -354,7 +357,9 @@ bool loop_candidate_examine(const struct loop_groups *groups, size_t group,
 	level->key = key_of(groups->marks, level->first, context);
 	level->ticks = median(groups->marks, hits, count - 1);
 	count_sites(groups, hits, count - 1, scratch);
-	if (is_in_some_turns(groups, count - 1, groups->site[hits[0]], scratch))
+	if (is_in_some_turns(groups,
+			     groups->start[group + 1] - groups->start[group],
+			     count - 1, groups->site[hits[0]], scratch))
 		return false;
 	weigh(groups, count - 1, scratch, candidate);
 	level->marks = level->last - level->first;

@@ -41,6 +41,17 @@ enum loop_told {
 
 #define LOOP_TOLD 3u
 
+/* Has `a` sites that `b` doesn't hold? */
+static inline bool loop_has_others(const struct loop_candidate *a,
+				   const struct loop_candidate *b)
+{
+	for (size_t w = 0; w < LOOP_SITES_MAX / 64; w++) {
+		if (a->held[w] & ~b->held[w])
+			return true;
+	}
+	return false;
+}
+
 /* Whether a group is one; if so, fills in the candidate. */
 bool loop_candidate_examine(const struct loop_groups *groups, size_t group,
 			    unsigned int context, enum loop_told told,

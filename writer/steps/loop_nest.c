@@ -10,7 +10,7 @@
 #include "writer/steps/loop_nest.h"
 
 #include "writer/steps/loop_doubt.h"
-#include "writer/steps/loop_gain.h"
+#include "writer/steps/loop_ways.h"
 #include <errno.h>
 #include <string.h>
 
@@ -396,17 +396,6 @@ static const struct loop_candidate *outward(const struct finder *finder,
 	return next;
 }
 
-/* Has `a` sites that `b` doesn't hold? */
-static bool has_others(const struct loop_candidate *a,
-		       const struct loop_candidate *b)
-{
-	for (size_t w = 0; w < LOOP_SITES_MAX / 64; w++) {
-		if (a->held[w] & ~b->held[w])
-			return true;
-	}
-	return false;
-}
-
 /* Marks that are in a loop's usual turns. */
 static size_t work_of(const struct loop_candidate *candidate)
 {
@@ -417,7 +406,7 @@ static size_t work_of(const struct loop_candidate *candidate)
 static bool is_beside(const struct loop_candidate *c,
 		      const struct loop_candidate *step)
 {
-	return has_others(c, step) && has_others(step, c) &&
+	return loop_has_others(c, step) && loop_has_others(step, c) &&
 	       work_of(c) * LESS_WORK >= work_of(step);
 }
 
@@ -435,7 +424,8 @@ static bool is_too_far(struct finder *finder, const struct loop_candidate *c,
 		const struct loop_candidate *within = &finder->candidates[i];
 
 		is_far = within->level.turns > c->level.turns &&
-			 is_beside(within, step) && !has_others(within, c) &&
+			 is_beside(within, step) &&
+			 !loop_has_others(within, c) &&
 			 is_better(finder, within, c) == ANSWER_NO;
 	}
 	finder->doubt = doubt;
@@ -459,7 +449,7 @@ next_step(struct finder *finder, const struct loop_candidate *step,
 	finder->is_tried = false;
 	while ((next = outward(finder, next->level.turns))) {
 		if (better && (next->level.held <= better->level.held ||
-			       !has_others(better, next) ||
+			       !loop_has_others(better, next) ||
 			       work_of(next) * LESS_WORK < work_of(better)))
 			continue;
 		switch (is_better(finder, best_marker(finder, step), next)) {
@@ -596,7 +586,8 @@ static void tell(struct finder *finder, const struct choice *choice,
 
 	add(taken, &nest->count, choice->step);
 	add(taken, &nest->count, choice->within);
-	add(taken, &nest->count, choice->maybe);
+	if (choice->maybe != choice->within)
+		add(taken, &nest->count, choice->maybe);
 	while ((next = outward(finder, next ? next->level.turns : SIZE_MAX))) {
 		if (!is_among(taken, nest->count, next))
 			add(taken, &nest->count, next);
@@ -612,12 +603,24 @@ static void tell(struct finder *finder, const struct choice *choice,
 	}
 }
 
+/* The level of which the step may be one way of two, NULL none. */
+static const struct loop_candidate *all_ways(struct finder *finder,
+					     const struct loop_candidate *step)
+{
+	for (size_t i = 0; i < finder->count; i++) {
+		if (loop_is_one_way(&finder->groups, &finder->scratch,
+				    &finder->candidates[i], step))
+			return &finder->candidates[i];
+	}
+	return NULL;
+}
+
 int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
 		   struct loop_nest *nest)
 {
 	struct choice choice;
 	struct finder *finder = room;
-	const struct loop_candidate *around;
+	const struct loop_candidate *other;
 	bool is_vague;
 
 	*nest = (struct loop_nest){0};
@@ -635,16 +638,18 @@ int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
 	choice.step = walk(finder, &choice.maybe, &choice.within);
 	if (!is_near(finder->doubt, choice.step))
 		choice.step = beside(finder, choice.step);
-	around = around_elsewhere(finder, choice.step);
-	if (around)
-		choice.maybe = around;
+	other = around_elsewhere(finder, choice.step);
+	if (!other)
+		other = all_ways(finder, choice.step);
+	if (other)
+		choice.maybe = other;
 	tell(finder, &choice, nest);
 	nest->is_open = is_near(finder->open, choice.step);
 	nest->outer = outer_period(finder, choice.step);
 	is_vague = loop_is_doubtful(&finder->groups,
 				    best_marker(finder, choice.step),
 				    &nest->seldom);
-	return is_vague || around || is_near(finder->doubt, choice.step)
+	return is_vague || other || is_near(finder->doubt, choice.step)
 		       ? -ENOENT
 		       : 0;
 }

@@ -649,9 +649,6 @@ struct site {
 	size_t first, count;
 };
 
-/* The most frequent ones that are known first, the others aren't counted. */
-#define SITES_COUNTED 64u
-
 static size_t count_sites(const struct step_marks *marks, struct site *sites)
 {
 	const struct loop_mark *all = step_marks(marks);
@@ -662,7 +659,7 @@ static size_t count_sites(const struct step_marks *marks, struct site *sites)
 
 		while (at < known && sites[at].id != all[i].id)
 			at++;
-		if (at == SITES_COUNTED)
+		if (at == STEP_SITES_COUNTED)
 			continue;
 		if (at == known)
 			sites[known++] = (struct site){all[i].id, i, 0};
@@ -674,7 +671,7 @@ static size_t count_sites(const struct step_marks *marks, struct site *sites)
 size_t step_marks_frequent(const struct step_marks *marks,
 			   struct loop_level *found, size_t most)
 {
-	struct site sites[SITES_COUNTED];
+	struct site sites[STEP_SITES_COUNTED];
 	const size_t known = count_sites(marks, sites);
 	size_t count = 0;
 

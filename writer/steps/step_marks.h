@@ -147,6 +147,9 @@ void step_marks_setting(const struct step_marks *marks,
 			const struct loop_level *level, struct naming *naming,
 			char *text, size_t bytes);
 
+/* Of the sites only those that are known first are counted. */
+#define STEP_SITES_COUNTED 64u
+
 /* The sites that came most often, as levels of their own; how many those are.
  */
 size_t step_marks_frequent(const struct step_marks *marks,

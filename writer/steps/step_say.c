@@ -6,6 +6,10 @@
 #include "collector/system/log.h"
 #include <string.h>
 
+#define SETTING_MAX	 160u
+/* Sites of which two that can be set are said. */
+#define LIKELIEST_LOOKED 8u
+
 /* "; or kernel "layer", every 1.2 ms: TRACEPROF_STEP=kernel:layer" */
 static void add_runner_up(struct writer_state *state,
 			  const struct step_marks *stream,
@@ -89,7 +93,8 @@ void step_say_own(struct writer_state *state, bool is_counted_on)
 }
 
 /* Levels that may be the step: those that were weighed, or what came most. */
-static size_t likeliest(struct step_marks *stream, struct loop_level found[2])
+static size_t likeliest(struct step_marks *stream, struct loop_level *found,
+			size_t most)
 {
 	struct loop_nest nest;
 	size_t count = 0;
@@ -100,27 +105,62 @@ static size_t likeliest(struct step_marks *stream, struct loop_level found[2])
 	if (nest.runner_up < nest.count && nest.runner_up != nest.step &&
 	    !nest.level[nest.runner_up].context)
 		found[count++] = nest.level[nest.runner_up];
-	return count ? count : step_marks_frequent(stream, found, 2);
+	return count ? count : step_marks_frequent(stream, found, most);
 }
 
-/* " TRACEPROF_STEP=omp:update for 40 steps, TRACEPROF_STEP=omp:loss for 60" */
+/* As often as a setting would begin a step: it means each region of the name,
+ * and `least` is one of them. */
+static size_t count_steps(struct writer_state *state, struct step_marks *stream,
+			  const char *setting, size_t least)
+{
+	struct loop_level sites[STEP_SITES_COUNTED];
+	const size_t count =
+		step_marks_frequent(stream, sites, STEP_SITES_COUNTED);
+	char other[SETTING_MAX];
+	size_t steps = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		step_marks_setting(stream, &sites[i], &state->naming, other,
+				   sizeof(other));
+		if (!strcmp(other, setting))
+			steps += sites[i].turns;
+	}
+	return max_u64(steps, least);
+}
+
+/* "TRACEPROF_STEP=omp:update (40 steps) or TRACEPROF_STEP=omp:loss (60 steps)" */
 static void add_likeliest(struct writer_state *state, struct step_marks *stream,
 			  char *text, size_t bytes)
 {
-	struct loop_level found[2];
-	const size_t count = stream ? likeliest(stream, found) : 0;
-	char setting[160];
+	struct loop_level found[LIKELIEST_LOOKED];
+	const size_t count =
+		stream ? likeliest(stream, found, LIKELIEST_LOOKED) : 0;
+	char setting[2][SETTING_MAX] = {"", ""};
+	size_t said = 0;
 	size_t len = 0;
+	size_t steps, each;
 
 	text[0] = '\0';
-	for (size_t i = 0; i < count && len + 1 < bytes; i++) {
-		step_marks_setting(stream, &found[i], &state->naming, setting,
-				   sizeof(setting));
-		if (setting[0])
-			log_format(text + len, bytes - len, "%s%s (%lu steps)",
-				   len ? " or " : "", setting,
-				   (unsigned long)found[i].turns);
+	for (size_t i = 0; i < count && said < 2 && len + 1 < bytes; i++) {
+		step_marks_setting(stream, &found[i], &state->naming,
+				   setting[said], sizeof(setting[said]));
+		if (!setting[said][0] ||
+		    (said && !strcmp(setting[0], setting[1])))
+			continue;
+		steps = count_steps(state, stream, setting[said],
+				    found[i].turns);
+		each = steps % found[i].turns ? 1 : steps / found[i].turns;
+		log_format(text + len, bytes - len, "%s%s", len ? " or " : "",
+			   setting[said]);
 		len = strlen(text);
+		if (each > 1)
+			log_format(text + len, bytes - len, "/%lu",
+				   (unsigned long)each);
+		len = strlen(text);
+		log_format(text + len, bytes - len, " (%lu steps)",
+			   (unsigned long)(steps / each));
+		len = strlen(text);
+		said++;
 	}
 	if (!len)
 		log_format(text, bytes, "TRACEPROF_STEP=omp:NAME");

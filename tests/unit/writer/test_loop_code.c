@@ -178,6 +178,26 @@ static void test_loops_within_and_reports(void **unused)
 	expect_steps(120);
 }
 
+/* A booster that draws rows from its tenth round on. */
+static void test_a_part_from_some_turn_on(void **unused)
+{
+	(void)unused;
+	for (unsigned int i = 0; i < 50; i++) {
+		hit(1, 1, 1);
+		if (i >= 10)
+			hit(2, 1, 1);
+		hit(3, 1, 1);
+		for (unsigned int split = 0; split < 14 + i % 3; split++) {
+			hit(4, 2, 2);
+			hit(5, 2, 2);
+			hit(6, 2, 2);
+		}
+		hit(7, 1, 1);
+		hit(8, 1, 1);
+	}
+	expect_steps(50);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -191,6 +211,7 @@ int main(void)
 				       set_up),
 		cmocka_unit_test_setup(test_two_ways_through_a_turn, set_up),
 		cmocka_unit_test_setup(test_loops_within_and_reports, set_up),
+		cmocka_unit_test_setup(test_a_part_from_some_turn_on, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
