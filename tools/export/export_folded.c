@@ -60,7 +60,9 @@ static void on_event(void *arg, const struct trace_event *event)
 				       event->ts_ns + event->dur_ns,
 				       key_table_number(&folded->names,
 							name->text, name->len),
-				       0});
+				       0,
+				       trace_value_is(&event->field[FIELD_CAT],
+						      "gpu_user_annotation")});
 	} else if (trace_value_is(name, "thread_name")) {
 		label = trace_event_arg(event, "name");
 		lane = key_table_row(&folded->lanes.table,
