@@ -12,6 +12,7 @@
 #include "tools/util/numbers.h"
 
 #define FACTS_MAX 400u
+#define WRITER	  "traceprof writer" /* its slices, and its lane */
 
 static bool begins(const char *text, const char *with)
 {
@@ -163,7 +164,7 @@ static void on_slice(struct page *page, const struct trace_event *event)
 	const char *category = event->field[FIELD_CAT].text;
 	struct page_lane *lane;
 	int64_t pid, tid;
-	bool is_gpu;
+	bool is_gpu, is_ours;
 
 	if (!identify(event, &pid, &tid))
 		return;
@@ -171,10 +172,14 @@ static void on_slice(struct page *page, const struct trace_event *event)
 		on_step(page, event);
 	if (class == CLASS_NOTHING)
 		return;
+	is_ours = trace_value_is(&event->field[FIELD_NAME], WRITER);
 	is_gpu = !strcmp(category, "kernel") || begins(category, "gpu_mem");
-	if (!is_gpu && tid >= PAGE_SIDE_LANES && class != CLASS_SAMPLED)
+	if (!is_gpu && !is_ours && tid >= PAGE_SIDE_LANES &&
+	    class != CLASS_SAMPLED)
 		return;
-	lane = lane_at(page, pid, is_gpu ? tid : tid % PAGE_SIDE_LANES, false);
+	lane = lane_at(page, pid,
+		       class == CLASS_SAMPLED ? tid % PAGE_SIDE_LANES : tid,
+		       false);
 	if (lane) {
 		lane->is_gpu |= is_gpu;
 		mark(page, lane, event, class);
@@ -192,7 +197,7 @@ static void on_metadata(struct page *page, const struct trace_event *event)
 	int64_t pid, tid;
 
 	if (label.type != TRACE_STRING || !identify(event, &pid, &tid) ||
-	    tid >= PAGE_SIDE_LANES ||
+	    (tid >= PAGE_SIDE_LANES && !begins(label.text, WRITER)) ||
 	    !trace_value_is(&event->field[FIELD_NAME], "thread_name"))
 		return;
 	lane = lane_at(page, pid, tid, false);
@@ -362,7 +367,7 @@ int page_read(struct page *page, const char *file)
 
 static bool is_writer(const struct page_lane *lane)
 {
-	return lane->label && begins(lane->label, "traceprof writer");
+	return lane->label && begins(lane->label, WRITER);
 }
 
 static int compare_lanes(const void *left, const void *right)
