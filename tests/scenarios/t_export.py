@@ -255,6 +255,15 @@ def test_folded_stacks():
     expect_equal(lines, {"main;outer": "76000", "main;outer;in:ner": "25000"})
 
 
+def test_all_steps_are_one_frame():
+    path = made([slice_of(f"ProfilerStep#{at}", at * 100, 100) for at in range(9)] +
+                [slice_of("op", at * 100, 40) for at in range(9)])
+    with open(exported("folded", path), encoding="utf-8") as file:
+        stacks = [line.rsplit(" ", 1) for line in file.read().splitlines()]
+    expect_equal([(stack.split(";", 1)[1], int(time)) for stack, time in stacks],
+                 [("ProfilerStep#*", 540000), ("ProfilerStep#*;op", 360000)])
+
+
 def test_csv():
     path = made([slice_of('a "quoted", name\nof two lines', 1.5, 2.25, bytes=7)])
     for source in (path, GPU):

@@ -3,6 +3,7 @@
 
 import harness
 from harness import expect, expect_equal, traced
+from t_cuda import on_gpu
 
 
 def lanes(trace):
@@ -37,11 +38,66 @@ def test_steps_come_first_and_our_cost_last():
     expect(order[-1].startswith("traceprof writer"), order)
 
 
+def test_our_cost_is_last_where_a_viewer_goes_by_tids_too():
+    """As Perfetto does with JSON; beside the wide lanes of other things."""
+    trace = traced("train", "-e", "2", env={"OMP_NUM_THREADS": "2",
+                                            "TRACEPROF_SAMPLE": "200"}).trace
+    order = [name for _, (name, _) in sorted(lanes(trace).items())]
+    expect(order[0].startswith("main thread"), order)
+    expect(order[-1].startswith("traceprof writer"), order)
+
+
 def test_no_lane_is_without_a_name_and_none_is_empty():
     trace = traced("train", "-e", "2", env={"OMP_NUM_THREADS": "3"}).trace
     used = {event["tid"] for event in trace.events
             if event["ph"] in "Xi" and isinstance(event["tid"], int)}
     expect_equal(set(lanes(trace)), used)
+
+
+def recorded():
+    """(kind, trace) of each kind of recording."""
+    sampled = {"OMP_NUM_THREADS": "2", "TRACEPROF_SAMPLE": "200"}
+    yield "samples", traced("train", "-e", "2", env=sampled).trace
+    yield "waits", traced("waits", 20, env={**sampled, "TRACEPROF_IO": "1"}).trace
+    yield "heap", traced("alloc_sites", "clean", 200, env={
+        "TRACEPROF_MALLOC": "all", "TRACEPROF_STACK": "heap"}).trace
+    yield "ranges", traced("annotate_calls").trace
+    yield "time", traced("churn", 400000, env={
+        "TRACEPROF_STEP": "time:20", "TRACEPROF_MALLOC": "all"}).trace
+    yield "GPU", on_gpu("4", "2", program="cuda_train").trace
+    for part in ("pools", "graphs"):
+        yield part, on_gpu(part, program="cuda_kinds").trace
+
+
+def test_of_each_kind_no_lane_is_without_a_name_or_empty():
+    """By (pid, tid), of GPUs too; counters and marks of a whole process, as of a
+    GPU's pools, have the process's name."""
+    for kind, trace in recorded():
+        named, processes, used, places = {}, set(), set(), {}
+        for event in trace.events:
+            at = (event["pid"], event["tid"])
+            if not isinstance(event["tid"], int):
+                continue                            # the window's own lane
+            if event["ph"] == "M" and event["name"] == "thread_name":
+                named[at] = event["args"]["name"]
+            elif event["ph"] == "M" and event["name"] == "thread_sort_index":
+                places[at] = event["args"]["sort_index"]
+            elif event["ph"] == "M" and event["name"] == "process_name":
+                processes.add(event["pid"])
+            elif event["ph"] == "X" or (event["ph"] == "i" and
+                                          event.get("s", "t") == "t"):
+                used.add(at)
+            elif isinstance(event["pid"], int):     # a counter, a mark, an arrow
+                expect(event["pid"] in processes, kind, "of no process", event)
+        expect(used, kind, "nothing recorded")
+        expect_equal(set(named), used, f"{kind}: names, and what is on them")
+        expect_equal(set(places), used, f"{kind}: places")
+        expect(all(name.strip() for name in named.values()), kind, named)
+        for pid in processes:
+            order = [named[at] for at in sorted(places, key=places.get) if at[0] == pid]
+            for words, place in ((" steps", 0), ("traceprof writer", -1)):
+                if any(words in name for name in order):
+                    expect(words in order[place], kind, order)
 
 
 def test_colours_tell_waits_and_our_cost_from_work():

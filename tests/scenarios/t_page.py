@@ -117,6 +117,101 @@ def test_steps_and_peak():
     expect_equal(kept, [10, 20, 30])
 
 
+def memory_event(ts, **args):
+    return {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 77,
+            "tid": 7, "ts": ts, "args": {"Device Type": 0, **args}}
+
+
+def test_blocks_that_say_no_total_are_added_up():
+    """As most of ours don't: the heap between them is drawn all the same."""
+    events = [memory_event(0, Bytes=100, **{"Total Allocated": 100}),
+              memory_event(250000, Bytes=300), memory_event(500000, Bytes=-350),
+              memory_event(999999, Bytes=-50), slice_of("work", 0, 1000000)]
+    _, (data,) = page_of(trace_of(events))
+    (heap,) = data["time"]["series"]
+    expect_equal([value for value in heap["last"] if value is not None],
+                 [100, 400, 50, 0])
+    expect_equal(heap["peak"], 400)
+
+
+def named(tid, name):
+    return {"ph": "M", "name": "thread_name", "pid": 77, "tid": tid, "ts": 0,
+            "args": {"name": name}}
+
+
+def test_samples_are_use_of_their_thread_and_in_the_flame_graph():
+    """Beside a range and a wait, which lies within no sample."""
+    side = 190000007
+    events = [named(7, "main thread 7"), named(side, "main thread 7 samples"),
+              slice_of("epoch", 0, 1000, cat="user_annotation"),
+              slice_of("wait: read", 500, 250, cat="wait"),
+              slice_of("inner", 1, 498, tid=side, cat="cpu_sample", samples=3),
+              slice_of("outer", 0, 500, tid=side, cat="cpu_sample", samples=0),
+              slice_of("a.py(3): <module>", 1000, 1000, tid=side,
+                       cat="python_function", samples=9)]
+    path, (data,) = page_of(trace_of(events))
+    (lane_,) = data["time"]["lanes"]
+    bins = data["time"]["bins"]
+    for kind, used in (("SAMPLED", ((0, 1), (2, 4))), ("WAIT", ((1, 1.5),)),
+                       ("MARKED", ((1.5, 2),))):
+        expect_equal(lane_["shares"][kind],
+                     [100 if any(first * bins // 4 <= at < last * bins // 4
+                                 for first, last in used) else 0
+                      for at in range(bins)], kind)
+    flame = [(depth, name) for depth, name, _ in data["time"]["flame"]]
+    at = flame.index((0, "main thread 7 samples"))
+    expect_equal(flame[at + 1:at + 4], [(1, "a.py(3): <module>"), (1, "outer"),
+                                        (2, "inner")])
+    with opened(path) as page:
+        expect("a.py(3): <module>" in page.value(
+            "document.querySelector('#names').textContent"), "folded as C++ is")
+
+
+def test_the_main_thread_comes_before_and_our_writer_behind():
+    events = [named(5, "traceprof writer (thread 5)"), named(6, "thread 6"),
+              slice_of("traceprof writer", 0, 1000, tid=5, cat="overhead"),
+              slice_of("work", 0, 500, tid=6), slice_of("work", 0, 100, tid=7)]
+    _, (data,) = page_of(trace_of(events))
+    expect_equal([lane_["name"] for lane_ in data["time"]["lanes"]],
+                 ["thread 6", "thread 7", "traceprof writer (thread 5)"])
+
+
+def test_counters_are_left_out_with_a_word_and_memory_is_not():
+    events = [{"ph": "C", "name": f"counter {at}", "pid": 77, "tid": 7, "ts": 10,
+               "args": {"value": at}} for at in range(100)]
+    events += [memory_event(20, Bytes=5, **{"Total Allocated": 5}),
+               slice_of("work", 0, 100)]
+    path, (data,) = page_of(trace_of(events))
+    expect("heap" in [one["name"] for one in data["time"]["series"]], "no heap")
+    with opened(path) as page:
+        expect("Further counters are left out" in
+               page.value("document.querySelector('#counters').textContent"))
+
+
+def test_a_range_on_a_gpu_encloses_its_only_copy():
+    """Both begin and end at the same time; the copy comes first in the file."""
+    copy = slice_of("Memcpy HtoD", 0, 100, tid=14, cat="gpu_memcpy", stream=14)
+    around = slice_of("load", 0, 100, tid=14, cat="gpu_user_annotation")
+    _, (data,) = page_of(trace_of([copy, around]))
+    expect_equal([(depth, name) for depth, name, _ in data["time"]["flame"]],
+                 [(0, "77 14"), (1, "load"), (2, "Memcpy HtoD")])
+
+
+def test_paper_is_light_and_says_what_it_leaves_out():
+    path, _ = page_of(trace_of([slice_of(f"op {at}", at * 100, 10) for at in range(40)]))
+    with opened(path) as page:
+        page.value("document.documentElement.dataset.theme = 'dark'")
+        ground = "getComputedStyle(document.body).backgroundColor"
+        expect(page.value(ground) != "rgb(255, 255, 255)", "not dark")
+        said = "document.querySelector('#names .filter').innerText"
+        expect_equal(page.value(said), "40 rows")
+        page.call("Emulation.setEmulatedMedia", media="print")
+        expect_equal(page.value(ground), "rgb(255, 255, 255)")
+        expect_equal(page.value(said), "40 rows; the first 30 are printed")
+        expect_equal(page.value("[...document.querySelectorAll('#names tbody tr')]"
+                                ".filter(row => row.offsetHeight).length"), 30)
+
+
 def test_a_large_trace_makes_no_large_page():
     """Long names, many of everything."""
     events = [slice_of(f"step of lane {at}", at, 5, tid=at % 300 + 1)

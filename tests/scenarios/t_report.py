@@ -217,5 +217,21 @@ def test_odd_names_stay_on_their_line():
 
 
 
+def test_calls_that_come_newest_first_are_counted_once():
+    """Ranges on a GPU do, some thousand at a time; each tenth holds one of its
+    name, and may come before or behind it."""
+    pairs = []
+    for at in range(3000):
+        outer = slice_("outer", at * 100, 50)
+        inner = [slice_("outer", at * 100 + 10, 20)] if at % 10 == 0 else []
+        pairs.append([outer] + inner if at % 20 else inner + [outer])
+    for size in (1, 1000, 3000):
+        order = [call for first in range(0, 3000, size)
+                 for pair in pairs[first:first + size][::-1] for call in pair]
+        row, = numbers_of(order)["categories"][0]["names"]
+        wanted = 3000 * 50000
+        expect(abs(row["total_ns"] - wanted) <= 0.01 * wanted, size, row["total_ns"])
+
+
 if __name__ == "__main__":
     harness.main()

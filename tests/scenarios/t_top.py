@@ -148,6 +148,49 @@ def test_a_screen_and_its_keys():
     recovered(process, out)
 
 
+def on_terminal(process, kind):
+    """top on a terminal of that kind: its end of it, and its pid."""
+    child, screen = pty.fork()
+    if not child:
+        os.environ["TERM"] = kind
+        os.execv(COMMAND, [COMMAND, "top", "-i", "0.05", str(process.pid)])
+    return screen, child
+
+
+def test_a_screen_that_ends_says_why():
+    """A program that is killed, whose last screen goes away at once."""
+    process, out = training()
+    screen, child = on_terminal(process, "xterm")
+    seen = [b""]
+
+    def shows(text):
+        seen[0] += drawn(screen)
+        return text in seen[0]
+
+    wait_for(lambda: shows(b"events/s"))
+    recovered(process, out)
+    wait_for(lambda: shows(b"%d has ended." % process.pid))
+    expect_equal(os.waitpid(child, 0)[1], 0)
+    os.close(screen)
+
+
+def test_a_dumb_terminal_gets_lines():
+    process, out = training()
+    screen, child = on_terminal(process, "dumb")
+    seen = [b""]
+
+    def shows(text):
+        seen[0] += drawn(screen)
+        return text in seen[0]
+
+    wait_for(lambda: shows(b" a second; "))
+    os.kill(child, signal.SIGINT)
+    expect_equal(os.waitpid(child, 0)[1], 0)
+    expect(b"\x1b" not in seen[0], seen[0])
+    os.close(screen)
+    recovered(process, out)
+
+
 def resize(screen, rows, columns):
     fcntl.ioctl(screen, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 

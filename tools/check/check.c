@@ -111,8 +111,7 @@ static void on_event(void *arg, const struct trace_event *event)
 				       event->ts_ns + event->dur_ns,
 				       key_table_number(&check->names,
 							name->text, name->len),
-				       (uint32_t)event->index,
-			       });
+				       (uint32_t)event->index, false});
 		check_flows_slice(&check->flows, event, lane);
 		count_gpu(check, event);
 		check_head_slice(&check->head, event);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tools/util/lane_spans.h"
 #include "tools/util/numbers.h"
@@ -24,6 +25,7 @@ struct path {
 };
 
 #define NO_PATH UINT32_MAX
+#define STEPS	"ProfilerStep#*" /* all steps are one frame */
 
 struct folded {
 	struct trace_lanes lanes; /* struct lane */
@@ -46,6 +48,7 @@ static void add_clean(struct text_buffer *text, const char *name, size_t len)
 static void on_event(void *arg, const struct trace_event *event)
 {
 	const struct trace_value *name = &event->field[FIELD_NAME];
+	const bool is_step = !strncmp(name->text, "ProfilerStep#", 13);
 	struct folded *folded = arg;
 	struct trace_value label;
 	struct lane *lane;
@@ -54,13 +57,17 @@ static void on_event(void *arg, const struct trace_event *event)
 	    !trace_value_is(&event->field[FIELD_CAT], "Trace")) {
 		lane = key_table_row(&folded->lanes.table,
 				     trace_lanes_number(&folded->lanes, event));
-		lane_spans_add(&lane->spans,
-			       (struct lane_span){
-				       event->ts_ns,
-				       event->ts_ns + event->dur_ns,
-				       key_table_number(&folded->names,
-							name->text, name->len),
-				       0});
+		lane_spans_add(
+			&lane->spans,
+			(struct lane_span){
+				event->ts_ns, event->ts_ns + event->dur_ns,
+				key_table_number(&folded->names,
+						 is_step ? STEPS : name->text,
+						 is_step ? sizeof(STEPS) - 1
+							 : name->len),
+				0,
+				trace_value_is(&event->field[FIELD_CAT],
+					       "gpu_user_annotation")});
 	} else if (trace_value_is(name, "thread_name")) {
 		label = trace_event_arg(event, "name");
 		lane = key_table_row(&folded->lanes.table,

@@ -182,7 +182,9 @@ static void on_span(struct perfetto *perfetto, const struct trace_event *event,
 		       (struct lane_span){
 			       event->ts_ns,
 			       event->ts_ns + (is_instant ? 0 : event->dur_ns),
-			       name, mark});
+			       name, mark,
+			       trace_value_is(&event->field[FIELD_CAT],
+					      "gpu_user_annotation")});
 }
 
 static void on_flow(struct perfetto *perfetto, const struct trace_event *event)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -149,11 +150,20 @@ static int watch(const struct top_arguments *arguments, int file,
 	return error;
 }
 
+/* A terminal that takes orders; a dumb one would print them. */
+static bool has_screen(void)
+{
+	const char *kind = getenv("TERM");
+
+	return isatty(STDOUT_FILENO) && isatty(STDIN_FILENO) && kind && *kind &&
+	       strcmp(kind, "dumb") != 0;
+}
+
 /* On a terminal: a screen of its own, keys without Enter. */
 static int watch_on_screen(const struct top_arguments *arguments, int file)
 {
-	const bool is_screen = isatty(STDOUT_FILENO) && isatty(STDIN_FILENO) &&
-			       !arguments->once && !arguments->json;
+	const bool is_screen =
+		has_screen() && !arguments->once && !arguments->json;
 	struct sigaction action = {.sa_handler = on_signal};
 	struct termios kept, keys;
 	int error;
@@ -169,6 +179,8 @@ static int watch_on_screen(const struct top_arguments *arguments, int file)
 	fputs("\033[?1049h\033[?25l", stdout);
 	error = watch(arguments, file, true);
 	fputs("\033[?25h\033[?1049l", stdout);
+	if (!error && running_is_dead(arguments->pid))
+		printf("%d has ended.\n", arguments->pid);
 	fflush(stdout);
 	tcsetattr(STDIN_FILENO, TCSANOW, &kept);
 	return error;

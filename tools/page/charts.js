@@ -5,9 +5,10 @@
 
 const files = JSON.parse(document.getElementById("data").textContent);
 const CLASSES = [
-	["MARKED", "in a range only"], ["WORK", "work"], ["KERNEL", "kernels"],
-	["COPY", "copies"], ["CALL", "CUDA calls"], ["COMM", "communication"],
-	["WAIT", "waiting"], ["OURS", "traceprof"],
+	["MARKED", "in a range only"], ["SAMPLED", "running, by samples"],
+	["WORK", "work"], ["KERNEL", "kernels"], ["COPY", "copies"],
+	["CALL", "CUDA calls"], ["COMM", "communication"], ["WAIT", "waiting"],
+	["OURS", "traceprof, waits for a core included"],
 ];
 const WIDTH = 1100, LEFT = 190, RIGHT = 16;
 
@@ -58,11 +59,13 @@ const count = value => value.toLocaleString("en");
 const plain = value => Math.abs(value) >= 1e15 || !Number.isInteger(value)
 	? digits(value) : count(value);
 
-// "f<...>(...)" of what C++ and its compilers write out.
+// "f<...>(...)" of what C++ and its compilers write out; Python's
+// "file.py(12): <module>" is no such thing.
 function short(name, most = 90) {
+	const isPython = /\(\d+\): /.test(name);
 	let text = name;
 
-	for (let before = null; before !== text && text.length > 40;) {
+	for (let before = isPython ? name : null; before !== text && text.length > 40;) {
 		before = text;
 		text = text.replace(/(?<!operator)<[^<>]+>/g, "").replace(/\([^()]{12,}\)/g, "()");
 	}
@@ -467,9 +470,10 @@ function roofline(calls) {
 // Which colour a part of the step has.
 const SHARES = {gpu: "KERNEL", host: "CALL", copy: "COPY", sync: "WAIT",
 	omp_work: "WORK", omp_wait: "WAIT", omp_uneven: "UNEVEN", alloc: "OURS",
-	comm: "COMM", data: "MARKED", off_cpu: "NOTHING"};
+	comm: "COMM", data: "DATA", off_cpu: "OFF", python: "PYTHON", native: "NATIVE"};
 
-function splitBar(parts) {
+function splitBar(parts, isEstimated) {
+	const share = part => (isEstimated ? "~" : "") + percent(part.share);
 	const marks = [], items = [];
 	let x = 0;
 
@@ -478,11 +482,11 @@ function splitBar(parts) {
 		const color = `var(--c-${SHARES[part.key] || "MARKED"})`;
 
 		marks.push(svg("rect", {x, y: 0, width: wide, height: 30, fill: color},
-			svg("title", {}, `${part.what}: ${percent(part.share)}`)));
+			svg("title", {}, `${part.what}: ${share(part)}`)));
 		items.push(html("li", {}, html("i", {style: "background: " + color}),
 			part.what));
 		x += wide;
 	}
-	return [figure(parts.map(part => `${part.what} ${percent(part.share)}`).join(", "),
+	return [figure(parts.map(part => `${part.what} ${share(part)}`).join(", "),
 		30, marks, null, 1), html("ul", {class: "legend"}, items)];
 }

@@ -14,11 +14,12 @@
 #include <stdio.h>
 
 #include "tools/report/report.h"
+#include "tools/trace/heap_total.h"
 
 #define PAGE_SAMPLES	32768u
 #define PAGE_BINS	256u /* of a chart; each holds 128 samples */
 #define PAGE_LANES	256u /* more than these are counted only */
-#define PAGE_SERIES	64u
+#define PAGE_SERIES	64u  /* twice as many with those of memory */
 /* Lanes beside those of threads (docs/trace-format.md). */
 #define PAGE_SIDE_LANES INT64_C(10000000)
 #define PAGE_BYTES_MAX	(1900u << 10)
@@ -27,6 +28,7 @@
 #define PAGE_CLASSES(X)					\
 	X(NOTHING, "nothing recorded")			\
 	X(MARKED,  "inside a range, nothing else")	\
+	X(SAMPLED, "running, by samples")		\
 	X(WORK,    "work")				\
 	X(WAIT,    "waiting")				\
 	X(CALL,    "CUDA calls")			\
@@ -71,13 +73,14 @@ struct page {
 	int64_t start_ns, wall_ns;
 	struct key_table lanes;	 /* struct page_lane, by "pid tid" */
 	struct key_table series; /* struct page_series, by name */
+	struct heap_total heap;
 	struct page_step *steps; /* by start, after page_read() */
 	size_t step_count, step_capacity;
 	int64_t step_tid;	  /* whose steps they are */
 	struct text_buffer facts; /* path, NUL, value, NUL, ... */
 	size_t fact_count;
-	uint64_t lanes_left_out;
-	char *holders; /* JSON of page_holders() */
+	uint64_t lanes_left_out, series_left_out; /* more than none */
+	char *holders;				  /* JSON of page_holders() */
 };
 
 /* 0; -errno with page->report.facts.error. */

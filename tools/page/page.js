@@ -4,6 +4,8 @@
 
 // --- tables ------------------------------------------------------------------
 
+const PRINTED = 30;	// rows of a table; page.css has it too
+
 // How a column of the report's JSON reads, by its key.
 function column(key) {
 	const title = key.replace(/_(ns|bytes)$/, "").replace(/_/g, " ");
@@ -14,7 +16,7 @@ function column(key) {
 }
 
 // Of objects with the same keys; a key's first value tells what it is.
-function sortedTable(title, rows) {
+function sortedTable(title, rows, printed = PRINTED) {
 	const keys = [...new Set(rows.flatMap(row => Object.keys(row)))].filter(
 		key => rows.some(row => row[key] === null || typeof row[key] !== "object"));
 	const isText = key => rows.some(row => typeof row[key] === "string");
@@ -22,6 +24,7 @@ function sortedTable(title, rows) {
 		.map(key => ({...column(key), isText: isText(key)}));
 	const body = html("tbody");
 	const shown = html("span", {class: "faint", "aria-live": "polite"});
+	const onPaper = html("span", {class: "faint printed"});
 	const filter = html("input", {type: "search", placeholder: "filter by name",
 		"aria-label": `filter ${title} by name`});
 	const most = {};
@@ -63,6 +66,8 @@ function sortedTable(title, rows) {
 		shown.textContent = (kept.length === rows.length ? "" :
 			`${count(kept.length)} of `) + (rows.length === 1 ? "1 row"
 			: `${count(rows.length)} rows`);
+		onPaper.textContent = kept.length > printed
+			? `; the first ${printed} are printed` : "";
 	}
 	const heads = columns.map(one => {
 		const button = html("button", {type: "button"}, one.title);
@@ -82,7 +87,8 @@ function sortedTable(title, rows) {
 	filter.addEventListener("input", fill);
 	fill();
 	return html("div", {},
-		html("div", {class: "filter"}, rows.length > 8 ? filter : null, shown),
+		html("div", {class: "filter"}, rows.length > 8 ? filter : null,
+			html("span", {}, shown, onPaper)),
 		html("div", {class: "scroll", tabindex: 0, role: "region",
 			"aria-label": title}, html("table", {},
 			html("caption", {hidden: ""}, title),
@@ -163,6 +169,10 @@ const CATEGORIES = {
 	gpu_memset: "GPU fills", cuda_runtime: "CUDA runtime calls",
 	cuda_driver: "CUDA driver calls", user_annotation: "Ranges",
 	python_function: "Python functions", cuda_sync: "Synchronisation of the GPU",
+	gpu_user_annotation: "Ranges on the GPU", cuda_event: "CUDA events",
+	openmp: "OpenMP: what is held", cpu_sample: "Native functions, by samples",
+	wait: "Calls that wait", file_io: "Files", gpu_throttle: "Throttling of the GPU",
+	unified_memory: "Managed memory",
 	"openmp members": "Members' shares of OpenMP regions",
 	"openmp waits": "OpenMP waits", overhead: "traceprof itself",
 };
@@ -195,7 +205,7 @@ function sections(file) {
 		: html("p", {}, "No steps are marked in this trace.")));
 	if (time_.split.length)
 		list.push(section("split", time_.steps.count ? "Where the step goes"
-			: "Where the time goes", splitBar(time_.split)));
+			: "Where the time goes", splitBar(time_.split, time_.estimated)));
 	if (lanes.length)
 		list.push(section("use", "Threads and GPUs over time", legend(kinds),
 			laneChart(time_, lanes), time_.lanes_left_out
@@ -221,12 +231,13 @@ function sections(file) {
 			sortedTable("GPU streams", report.streams)));
 	if (counters.length)
 		list.push(section("counters", "Counters",
-			counters.map(one => seriesChart(time_, one))));
+			counters.map(one => seriesChart(time_, one)), time_.series_left_out
+				? html("p", {class: "faint"}, "Further counters are left out.") : null));
 	list.push(section("settings", "Environment and settings",
 		(report.notes || []).length
 			? html("ul", {}, report.notes.map(note => html("li", {}, note))) : null,
 		time_.facts.length ? sortedTable("Environment and settings",
-			time_.facts.map(([name, value]) => ({name, value})))
+			time_.facts.map(([name, value]) => ({name, value})), Infinity)
 			: html("p", {}, "The file says nothing of them.")));
 	return [cards(report, time_), ...list];
 }

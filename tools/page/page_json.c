@@ -160,7 +160,10 @@ static void add_split(yajl_gen gen, const struct split *split)
 		if (split->ns[at] <= 0)
 			continue;
 		yajl_gen_map_open(gen);
-		json_print_text(gen, "what", split_share_text(at));
+		json_print_text(gen, "what",
+				split->uses_gpu && at == SHARE_HOST
+					? "host-bound"
+					: split_share_text(at));
 		json_print_text(gen, "key", split_share_key(at));
 		json_print_number(gen, "share",
 				  (double)split->ns[at] /
@@ -192,6 +195,7 @@ static void add_verdict(yajl_gen gen, const struct page *page)
 	const struct verdict *verdict = &page->report.judged;
 
 	add_split(gen, &verdict->facts.split);
+	json_print_bool(gen, "estimated", verdict->facts.split.is_estimated);
 	json_print_number(gen, "unseen", verdict_unseen(verdict));
 	json_print_list(gen, "findings");
 	for (size_t at = 0; at < verdict->count; at++)
@@ -207,13 +211,20 @@ static void add_values(yajl_gen gen, const char *name, const double *values)
 	yajl_gen_array_close(gen);
 }
 
+/* Of memory and of what is only counted at most so many each. */
 static void add_series(yajl_gen gen, const struct page *page, size_t most)
 {
+	size_t room[2] = {most, most}, shown = 0;
+
 	json_print_list(gen, "series");
-	for (size_t at = 0; at < page->series.count && at < most; at++) {
+	for (size_t at = 0; at < page->series.count; at++) {
 		const struct page_series *series =
 			key_table_row(&page->series, at);
 
+		if (!room[series->is_bytes])
+			continue;
+		room[series->is_bytes]--;
+		shown++;
 		yajl_gen_map_open(gen);
 		json_print_text(gen, "name",
 				key_table_key(&page->series, at, NULL));
@@ -226,6 +237,18 @@ static void add_series(yajl_gen gen, const struct page *page, size_t most)
 		yajl_gen_map_close(gen);
 	}
 	yajl_gen_array_close(gen);
+	json_print_bool(gen, "series_left_out",
+			page->series_left_out || shown < page->series.count);
+}
+
+/* Not a lane beside its thread's, unless it holds the thread's samples. */
+static bool is_drawn(const struct report_lane *lane, const char *key)
+{
+	const char *tid = strchr(key, ' ');
+	const char *end = lane->label ? strrchr(lane->label, ' ') : NULL;
+
+	return !tid || strtoll(tid, NULL, 10) < PAGE_SIDE_LANES ||
+	       (end && !strcmp(end, " samples"));
 }
 
 /* [depth, name, milliseconds], each after what it is in; of narrow ones the
@@ -244,13 +267,9 @@ static void add_flame(yajl_gen gen, const struct page *page, size_t rows)
 			key_table_row(&page->report.lanes.table, node->name);
 
 		if (!node->depth) {
-			const char *tid =
-				strchr(key_table_key(&page->report.lanes.table,
-						     node->name, NULL),
-				       ' ');
-
-			is_side = tid &&
-				  strtoll(tid, NULL, 10) >= PAGE_SIDE_LANES;
+			is_side = !is_drawn(
+				lane, key_table_key(&page->report.lanes.table,
+						    node->name, NULL));
 			least = (double)node->total_ns / (double)rows / 2;
 		}
 		if (is_side || node->depth > below)

@@ -12,6 +12,7 @@
 #include "tools/util/numbers.h"
 
 #define FACTS_MAX 400u
+#define WRITER	  "traceprof writer" /* its slices, and its lane */
 
 static bool begins(const char *text, const char *with)
 {
@@ -47,6 +48,8 @@ static enum page_class class_of(const struct trace_event *event)
 		return CLASS_COPY;
 	if (begins(category, "cuda_"))
 		return class_of_call(name);
+	if (trace_event_arg(event, "samples").type == TRACE_NUMBER)
+		return CLASS_SAMPLED;
 	if (!strcmp(category, "user_annotation") ||
 	    !strcmp(category, "python_function"))
 		return CLASS_MARKED;
@@ -95,11 +98,31 @@ static size_t moment(const struct page *page, int64_t ns)
 				    : (size_t)ceil(at);
 }
 
+static void mark_moment(struct page_lane *lane, size_t at, float length,
+			enum page_class class)
+{
+	const enum page_class before = lane->classes[at];
+
+	lane->used += before == CLASS_NOTHING;
+	/* A sample tells of a moment that no call but a range does. */
+	if (class == CLASS_SAMPLED) {
+		if (before == CLASS_NOTHING)
+			lane->shortest[at] = INFINITY;
+		if (before == CLASS_NOTHING || before == CLASS_MARKED)
+			lane->classes[at] = CLASS_SAMPLED;
+		return;
+	}
+	if (before != CLASS_NOTHING && lane->shortest[at] < length)
+		return;
+	lane->shortest[at] = length;
+	if (class != CLASS_MARKED || before != CLASS_SAMPLED)
+		lane->classes[at] = (unsigned char)class;
+}
+
 static void mark(const struct page *page, struct page_lane *lane,
 		 const struct trace_event *event, enum page_class class)
 {
 	const size_t end = moment(page, event->ts_ns + event->dur_ns);
-	const float length = (float)event->dur_ns;
 
 	for (size_t at = moment(page, event->ts_ns); at < end; at++) {
 		if (!lane->shortest) {
@@ -107,11 +130,7 @@ static void mark(const struct page *page, struct page_lane *lane,
 				memory_zeroed(PAGE_SAMPLES, sizeof(float));
 			lane->classes = memory_zeroed(PAGE_SAMPLES, 1);
 		}
-		if (lane->shortest[at] > 0 && lane->shortest[at] < length)
-			continue;
-		lane->used += !(lane->shortest[at] > 0);
-		lane->shortest[at] = length;
-		lane->classes[at] = (unsigned char)class;
+		mark_moment(lane, at, (float)event->dur_ns, class);
 	}
 }
 
@@ -145,7 +164,7 @@ static void on_slice(struct page *page, const struct trace_event *event)
 	const char *category = event->field[FIELD_CAT].text;
 	struct page_lane *lane;
 	int64_t pid, tid;
-	bool is_gpu;
+	bool is_gpu, is_ours;
 
 	if (!identify(event, &pid, &tid))
 		return;
@@ -153,10 +172,14 @@ static void on_slice(struct page *page, const struct trace_event *event)
 		on_step(page, event);
 	if (class == CLASS_NOTHING)
 		return;
+	is_ours = trace_value_is(&event->field[FIELD_NAME], WRITER);
 	is_gpu = !strcmp(category, "kernel") || begins(category, "gpu_mem");
-	if (!is_gpu && tid >= PAGE_SIDE_LANES)
+	if (!is_gpu && !is_ours && tid >= PAGE_SIDE_LANES &&
+	    class != CLASS_SAMPLED)
 		return;
-	lane = lane_at(page, pid, tid, false);
+	lane = lane_at(page, pid,
+		       class == CLASS_SAMPLED ? tid % PAGE_SIDE_LANES : tid,
+		       false);
 	if (lane) {
 		lane->is_gpu |= is_gpu;
 		mark(page, lane, event, class);
@@ -174,7 +197,7 @@ static void on_metadata(struct page *page, const struct trace_event *event)
 	int64_t pid, tid;
 
 	if (label.type != TRACE_STRING || !identify(event, &pid, &tid) ||
-	    tid >= PAGE_SIDE_LANES ||
+	    (tid >= PAGE_SIDE_LANES && !begins(label.text, WRITER)) ||
 	    !trace_value_is(&event->field[FIELD_NAME], "thread_name"))
 		return;
 	lane = lane_at(page, pid, tid, false);
@@ -191,10 +214,12 @@ static void put(struct page *page, const char *name, bool is_bytes, int64_t ns,
 {
 	struct page_series *series =
 		key_table_find(&page->series, name, strlen(name));
-	const size_t bin = moment(page, ns) * PAGE_BINS / PAGE_SAMPLES;
+	size_t bin = moment(page, ns) * PAGE_BINS / PAGE_SAMPLES;
 
-	if (!series && page->series.count >= PAGE_SERIES)
+	if (!series && page->series.count >= PAGE_SERIES * (is_bytes ? 2 : 1)) {
+		page->series_left_out = 1;
 		return;
+	}
 	if (!series) {
 		series = key_table_row(
 			&page->series,
@@ -208,8 +233,11 @@ static void put(struct page *page, const char *name, bool is_bytes, int64_t ns,
 		series->peak = (int64_t)value;
 		series->peak_ns = ns;
 	}
-	if (bin >= PAGE_BINS)
-		return;
+	if (bin >= PAGE_BINS) {
+		if (ns > page->start_ns + page->wall_ns)
+			return;
+		bin = PAGE_BINS - 1;
+	}
 	series->high[bin] = fmax(series->high[bin], value);
 	if (isnan(series->last[bin]) || ns >= series->last_ns[bin]) {
 		series->last[bin] = value;
@@ -224,10 +252,15 @@ static void on_memory(struct page *page, const struct trace_event *event)
 	int64_t type = 0, device = 0, total;
 	char name[64] = "heap";
 
-	if (!trace_event_integer(event, "Total Allocated", &total))
-		return;
 	trace_event_integer(event, "Device Type", &type);
 	trace_event_integer(event, "Device Id", &device);
+	if (!type && trace_value_is(&event->field[FIELD_NAME], "[memory]")) {
+		if (!heap_total_after(&page->heap, event))
+			return;
+		total = page->heap.bytes;
+	} else if (!trace_event_integer(event, "Total Allocated", &total)) {
+		return;
+	}
 	if (type && strstr(event->field[FIELD_NAME].text, "driver"))
 		snprintf(name, sizeof(name), "GPU %lld memory of the driver",
 			 (long long)device);
@@ -332,6 +365,11 @@ int page_read(struct page *page, const char *file)
 	return error;
 }
 
+static bool is_writer(const struct page_lane *lane)
+{
+	return lane->label && begins(lane->label, WRITER);
+}
+
 static int compare_lanes(const void *left, const void *right)
 {
 	const struct page_lane *a = *(const struct page_lane *const *)left;
@@ -343,6 +381,8 @@ static int compare_lanes(const void *left, const void *right)
 		return a->pid < b->pid ? -1 : 1;
 	if (a->is_device != b->is_device)
 		return a->is_device ? -1 : 1;
+	if (is_writer(a) != is_writer(b))
+		return is_writer(a) ? 1 : -1;
 	if (a->used != b->used)
 		return a->used > b->used ? -1 : 1;
 	return a->tid < b->tid ? -1 : a->tid > b->tid;

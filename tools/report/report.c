@@ -142,7 +142,8 @@ static void on_slice(struct report *report, const struct trace_event *event)
 		scope_tree_add(&report->tree, &lane_at(report, lane)->spans,
 			       is_step ? "ProfilerStep#*" : name->text,
 			       is_step ? 14 : name->len, event->ts_ns, end_ns,
-			       !strcmp(category, REPORT_MEMBERS));
+			       !strcmp(category, REPORT_MEMBERS),
+			       !strcmp(category, "gpu_user_annotation"));
 	if (is_step) {
 		if (!strcmp(category, "user_annotation"))
 			on_step(report, event);

@@ -15,12 +15,12 @@
 
 void scope_tree_add(struct scope_tree *tree, struct lane_spans *lane,
 		    const char *name, size_t name_len, int64_t start_ns,
-		    int64_t end_ns, bool is_share)
+		    int64_t end_ns, bool is_share, bool is_range)
 {
 	const uint32_t number = key_table_number(&tree->names, name, name_len);
 
-	lane_spans_add(lane,
-		       (struct lane_span){start_ns, end_ns, number, is_share});
+	lane_spans_add(lane, (struct lane_span){start_ns, end_ns, number,
+						is_share, is_range});
 }
 
 static struct scope_node *node_at(const struct scope_tree *tree, uint32_t node)

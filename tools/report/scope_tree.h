@@ -28,10 +28,10 @@ struct scope_tree {
 };
 
 /* is_share: a member's part of an OpenMP region; inside of its region, which
- * has the same name, it is not told apart. */
+ * has the same name, it is not told apart.  is_range: see lane_spans.h. */
 void scope_tree_add(struct scope_tree *tree, struct lane_spans *lane,
 		    const char *name, size_t name_len, int64_t start_ns,
-		    int64_t end_ns, bool is_share);
+		    int64_t end_ns, bool is_share, bool is_range);
 
 /* Builds the nodes, children after their parent, longest first, at most `top`
  * children each (0: all).  The rows of `lanes` begin with their spans. */

@@ -123,31 +123,41 @@ static void join_oldest(struct tally_nest *nest)
 
 /* The time of a call without that of calls inside it that are in the sum
  * already; 0 when it lies in one itself.  Inner calls come before outer ones in
- * our files, after them in others. */
+ * our files, after them in others; ranges on a GPU come in no order. */
 static int64_t own_time(struct tally_nest *nest, const struct tally_call *call)
 {
 	struct nested_call outer = {
 		call->start_ns, call->start_ns + call->dur_ns, call->dur_ns};
-	const struct nested_call *last;
 	int64_t own_ns = call->dur_ns;
+	size_t end, first;
 
-	for (; nest->count; nest->count--) {
-		last = &nest->calls[nest->count - 1];
+	if (nest->count == TALLY_KEPT) {
+		join_oldest(nest);
+		if (nest->count == TALLY_KEPT) /* far from each other */
+			nest->count /= 2;
+	}
+	for (end = nest->count; end; end--)
+		if (nest->calls[end - 1].end_ns <= outer.end_ns)
+			break;
+	if (end < nest->count && nest->calls[end].start_ns <= outer.start_ns)
+		return 0;
+	for (first = end; first; first--) {
+		const struct nested_call *last = &nest->calls[first - 1];
+
 		if (last->start_ns <= outer.start_ns &&
-		    last->end_ns >= outer.end_ns)
+		    last->end_ns == outer.end_ns)
 			return 0;
 		if (last->start_ns < outer.start_ns)
 			break;
 		own_ns = saturate_subtract(own_ns, last->sum_ns);
 	}
-	if (nest->count == TALLY_KEPT) {
-		join_oldest(nest);
-		if (nest->count == TALLY_KEPT) /* in no order at all */
-			nest->count /= 2;
-	}
 	nest->calls = memory_grow(nest->calls, nest->count, &nest->capacity,
 				  sizeof(*nest->calls));
-	nest->calls[nest->count++] = outer;
+	memmove(nest->calls + first + 1, nest->calls + end,
+		(nest->count - end) * sizeof(outer));
+	nest->calls[first] = outer;
+	nest->count -= end - first;
+	nest->count++;
 	return own_ns > 0 ? own_ns : 0;
 }
 

@@ -22,7 +22,9 @@ static int compare(const void *left, const void *right)
 
 	if (a->start_ns != b->start_ns)
 		return a->start_ns < b->start_ns ? -1 : 1;
-	return (a->end_ns < b->end_ns) - (a->end_ns > b->end_ns);
+	if (a->end_ns != b->end_ns)
+		return a->end_ns > b->end_ns ? -1 : 1;
+	return b->is_range - a->is_range;
 }
 
 void lane_spans_walk(struct lane_spans *lane,

@@ -15,8 +15,9 @@
 
 struct lane_span {
 	int64_t start_ns, end_ns;
-	uint32_t name; /* a number of the owner's */
-	uint32_t mark; /* the owner's */
+	uint32_t name;	    /* a number of the owner's */
+	uint32_t mark : 31; /* the owner's */
+	bool is_range : 1;  /* around work that is as long as itself */
 };
 
 struct lane_spans {
@@ -27,8 +28,9 @@ struct lane_spans {
 void lane_spans_add(struct lane_spans *lane, struct lane_span span);
 
 /* Sorts them by start, of equal starts the longer one, which is the parent,
- * first.  Then calls enter() for each with the innermost one that is still open
- * at its start, NULL none.  True: it may enclose what follows. */
+ * first, of equal slices the range.  Then calls enter() for each with the
+ * innermost one that is still open at its start, NULL none.  True: it may
+ * enclose what follows. */
 void lane_spans_walk(struct lane_spans *lane,
 		     bool (*enter)(void *arg, const struct lane_span *outer,
 				   struct lane_span *span),

@@ -628,10 +628,11 @@ void event_json_pass(struct writer_state *state, uint64_t start_ns,
 	struct json *json = &state->json;
 	size_t mark = json_mark(json);
 
-	meta_json_writer(state);
+	const uint64_t lane = meta_json_writer(state);
+
 	json_raw(json, SLICE_LIKE(SCHEMA_OVERHEAD,
 				  SCHEMA_OURS_COLOR) "traceprof writer");
-	place(json, state->pid, state->writer_tid, start_ns);
+	place(json, state->pid, lane, start_ns);
 	json_raw(json, THEN(SCHEMA_DURATION));
 	json_micros(json, (int64_t)(end_ns - start_ns));
 	json_char(json, '}');

@@ -96,14 +96,31 @@ static void lane_events(struct writer_state *state, uint64_t tid,
 	meta_json_row(state, state->pid, tid, index, name);
 }
 
+static bool is_writer(const struct writer_state *state,
+		      const struct ring_reader *reader)
+{
+	return state->writer_tid && reader->thread->tid == state->writer_tid;
+}
+
+static uint64_t writer_lane(const struct writer_state *state)
+{
+	return state->writer_tid + (uint64_t)LANE_WRITER * LANE_STEP;
+}
+
+static uint64_t shown_tid(const struct writer_state *state,
+			  const struct ring_reader *reader)
+{
+	const uint32_t tid = reader->thread->tid;
+
+	return (int64_t)tid == state->session->head->pid ? state->pid : tid;
+}
+
 uint64_t meta_json_tid(const struct writer_state *state,
 		       const struct ring_reader *reader, unsigned int lane)
 {
-	const uint32_t tid = reader->thread->tid;
-	const uint64_t shown =
-		(int64_t)tid == state->session->head->pid ? state->pid : tid;
-
-	return shown + (uint64_t)lane * LANE_STEP;
+	if (lane == LANE_MAIN && is_writer(state, reader))
+		return writer_lane(state);
+	return shown_tid(state, reader) + (uint64_t)lane * LANE_STEP;
 }
 
 /* The kernel's name of the thread, as of now where it can still be asked. */
@@ -178,7 +195,7 @@ static void thread_words(const struct writer_state *state,
 			 const struct ring_reader *reader, const char *words,
 			 char *text, size_t bytes)
 {
-	const unsigned long tid = meta_json_tid(state, reader, LANE_MAIN);
+	const unsigned long tid = shown_tid(state, reader);
 
 	if (is_plain_worker(state, reader))
 		log_format(text, bytes, "OpenMP worker %u (thread %lu)%s",
@@ -192,7 +209,7 @@ static void thread_words(const struct writer_state *state,
 void meta_json_lane(struct writer_state *state, struct ring_reader *reader,
 		    unsigned int lane)
 {
-	const uint64_t tid = meta_json_tid(state, reader, LANE_MAIN);
+	const uint64_t tid = shown_tid(state, reader);
 	char words[32];
 	char text[128];
 
@@ -202,7 +219,7 @@ void meta_json_lane(struct writer_state *state, struct ring_reader *reader,
 		reader->place.len = 0; /* of another thread, maybe */
 		look_up_name(state, reader);
 		thread_words(state, reader, "", text, sizeof(text));
-		if (state->writer_tid && tid == state->writer_tid)
+		if (is_writer(state, reader))
 			meta_json_writer(state);
 		else
 			lane_events(state, tid, tid, text);
@@ -216,14 +233,15 @@ void meta_json_lane(struct writer_state *state, struct ring_reader *reader,
 		    lane == LANE_STEPS ? STEPS_SORT_INDEX : tid, text);
 }
 
-void meta_json_writer(struct writer_state *state)
+uint64_t meta_json_writer(struct writer_state *state)
 {
 	char text[64];
 
 	if (state->writer_is_named)
-		return;
+		return writer_lane(state);
 	state->writer_is_named = true;
 	log_format(text, sizeof(text), "traceprof writer (thread %u)",
 		   state->writer_tid);
-	lane_events(state, state->writer_tid, WRITER_SORT_INDEX, text);
+	lane_events(state, writer_lane(state), WRITER_SORT_INDEX, text);
+	return writer_lane(state);
 }

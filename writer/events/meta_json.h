@@ -22,8 +22,8 @@ void meta_json_see(struct ring_reader *reader, const struct event *event);
 void meta_json_lane(struct writer_state *state, struct ring_reader *reader,
 		    unsigned int lane);
 
-/* The lane for our own cost. */
-void meta_json_writer(struct writer_state *state);
+/* Names the lane for our own cost, and gives its tid. */
+uint64_t meta_json_writer(struct writer_state *state);
 
 /* A row of any process. */
 void meta_json_row(struct writer_state *state, uint64_t pid, uint64_t tid,

@@ -164,8 +164,9 @@ static int crossings(const int64_t (*spans)[2], size_t count)
 	int found = 0;
 
 	for (size_t at = 0; at < count; at++)
-		lane_spans_add(&lane, (struct lane_span){spans[at][0],
-							 spans[at][1], 0, 0});
+		lane_spans_add(&lane,
+			       (struct lane_span){spans[at][0], spans[at][1], 0,
+						  0, false});
 	lane_spans_walk(&lane, count_crossing, &found);
 	lane_spans_free(&lane);
 	return found;
