@@ -103,6 +103,35 @@ def test_the_caller_that_keeps_is_named():
            and "    < keep_some alloc_callers.c" in ways[1], at_peak)
 
 
+def test_leak_of_a_worker_is_named():
+    said = text(record("alloc_callers", 80, "worker"))
+    line = line_of("get_room", "malloc", "alloc_callers.c")
+    expect(re.search(r"growth: \+97\.\d+ KiB a step, 1 place explains", said), said)
+    expect(f"get_room alloc_callers.c:{line} < keep_some" in said, said)
+
+
+def test_what_is_freed_later_is_no_leak():
+    for how in ("saw", "twice"):
+        said = text(record("alloc_callers", 100, how))
+        expect("growth: none" in said, how, said)
+
+
+def test_the_library_of_cplusplus_takes_no_frame():
+    said = text(record("template_leak", 20), "--frames", 2, "--top", 0)
+    line = line_of("Row", "new char", "template_leak.cpp")
+    step = line_of("step", "emplace_back", "template_leak.cpp")
+    expect(f"nn::Row::Row template_leak.cpp:{line} ... < nn::Trainer::step "
+           f"template_leak.cpp:{step}" in said, said)
+
+
+def test_what_samples_can_tell_is_said():
+    run = traced("alloc_sites", "clean", 60,
+                 env=HEAP | {"TRACEPROF_MALLOC": "sampled"})
+    expect(re.search(r"growth: none, from step to step, that samples show: from "
+                     r"about 2\d\d.\d KiB a step on they do", text(run.files[0])),
+           text(run.files[0]))
+
+
 def test_a_wrapper_of_malloc_is_no_place():
     found = account(record("alloc_callers", 60))
     lines = {place["stack"][1]["line"]: place["live_blocks"]

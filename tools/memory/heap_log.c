@@ -471,17 +471,21 @@ bool heap_frame_allocates_alone(const char *function)
 	       ends_as_allocator(function) || is_operator_new(function);
 }
 
-bool heap_frame_is_allocator(const char *function)
+bool heap_frame_is_library(const char *function)
 {
-	/* Libraries of C++ and Rust, and Python's objects. */
 	static const char *const begins[] = {
-		"__gnu_cxx::", "std::",	   "void std::",   "_PyObject_",
-		"alloc::",     "<alloc::", "core::",	   "<core::",
-		"hashbrown::", "<std::",   "<hashbrown::", "__rustc::",
+		"__gnu_cxx::", "std::",	       "void std::", "alloc::",
+		"<alloc::",    "core::",       "<core::",    "hashbrown::",
+		"<std::",      "<hashbrown::", "__rustc::",
 	};
 
-	return begins_as(function, begins,
-			 sizeof(begins) / sizeof(begins[0])) ||
+	return begins_as(function, begins, sizeof(begins) / sizeof(begins[0]));
+}
+
+bool heap_frame_is_allocator(const char *function)
+{
+	return heap_frame_is_library(function) ||
+	       !strncmp(function, "_PyObject_", strlen("_PyObject_")) ||
 	       heap_frame_allocates_alone(function);
 }
 

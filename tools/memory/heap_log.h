@@ -123,7 +123,10 @@ void heap_log_resolve(struct heap_log *log, struct heap_frame *frame);
  * nobody wants to hear of? */
 bool heap_frame_is_allocator(const char *function);
 
-/* The first of the two: whatever it calls is part of an allocator too. */
+/* Of an allocator alone: whatever it calls is part of it. */
 bool heap_frame_allocates_alone(const char *function);
+
+/* Of the library that comes with C++ or Rust. */
+bool heap_frame_is_library(const char *function);
 
 #endif

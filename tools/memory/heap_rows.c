@@ -70,6 +70,14 @@ static bool is_interpreted(const struct heap_frame *frame)
 	return !frame->address && frame->count;
 }
 
+bool heap_log_has_python(const struct heap_log *log)
+{
+	for (size_t i = 0; i < log->frames.count; i++)
+		if (is_interpreted(key_table_row(&log->frames, i)))
+			return true;
+	return false;
+}
+
 static bool is_interpreter(const char *module, uint64_t address)
 {
 	return address && (!strncmp(module, "python", 6) ||
@@ -115,8 +123,9 @@ struct stack_text {
 	struct text_buffer *text;
 	size_t frames;
 	bool has_begun;
-	bool is_python; /* then its interpreter is left out */
-	bool has_own;	/* a function of the program's own was among them */
+	bool has_left_out; /* frames, since the last one */
+	bool is_python;	   /* then its interpreter is left out */
+	bool has_own;	   /* a function of the program's own was among them */
 };
 
 /* A Python function of the user's, not of a package. */
@@ -155,8 +164,16 @@ static bool add_place(void *arg, const struct heap_place *place)
 		return true;
 	if (to->has_begun && is_beginning(place->function))
 		return false;
+	/* What C++'s and Rust's libraries do in between takes no frame. */
+	if (to->has_begun && heap_frame_is_library(place->function)) {
+		to->has_left_out = true;
+		return true;
+	}
 	if (to->has_begun)
-		text_buffer_format(to->text, "%s < ", to->frames ? "" : " ...");
+		text_buffer_format(to->text, "%s < ",
+				   to->frames && !to->has_left_out ? ""
+								   : " ...");
+	to->has_left_out = false;
 	to->has_begun = true;
 	to->has_own |= own;
 	text_buffer_add_printable(to->text, place->function,

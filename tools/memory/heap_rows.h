@@ -71,9 +71,12 @@ const struct heap_site *heap_row_heaviest(const struct heap_row *row,
 
 /* "function file.c:12 < caller file.c:20 < ...", as many frames as asked for,
  * and of Python's packages the line of the program that went there; allocators'
- * own are left out. */
+ * own are left out, as is what C++'s and Rust's libraries do. */
 void heap_stack_text(struct heap_log *log, uint32_t stack, size_t frames,
 		     struct text_buffer *text);
+
+/* Are there functions of Python in it? */
+bool heap_log_has_python(const struct heap_log *log);
 
 /* Leaves out what was allocated elsewhere than in modules with this in their
  * name. */

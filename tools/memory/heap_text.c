@@ -274,9 +274,18 @@ static void print_growth(struct heap_view *view, uint32_t space, FILE *out)
 	}
 	needed = explain(view, count, &sum);
 	if (!count) {
-		fprintf(out, "\ngrowth: none, from %s to %s\n",
-			view->account->points_are_steps ? "step" : "second",
+		fprintf(out, "\ngrowth: none, from %s to %s", unit(view),
 			unit(view));
+		if (view->log->sample_bytes && !view->log->spaces[space].type)
+			fprintf(out,
+				", that samples show: from about %s a %s on "
+				"they do",
+				quantity_bytes(
+					per_unit(view, heap_growth_least(
+							       view->account)))
+					.text,
+				unit(view));
+		fputs("\n", out);
 		return;
 	}
 	fprintf(out, "\ngrowth: +%s a %s, %zu %s %.0f %% of it",
@@ -377,7 +386,7 @@ static void print_limits(const struct heap_view *view, FILE *out)
 		fputs("not finished: this is of the part that is in "
 		      "the file\n",
 		      out);
-	else if (!log->has_stacks)
+	else if (!log->has_stacks && (log->count || log->row_count))
 		fputs("no call stacks in this trace: record with "
 		      "TRACEPROF_STACK=heap\n",
 		      out);
@@ -386,6 +395,11 @@ static void print_limits(const struct heap_view *view, FILE *out)
 			"sampled, one block in %s on average: amounts are "
 			"estimates\n",
 			quantity_bytes((double)log->sample_bytes).text);
+	if (heap_log_has_python(log))
+		fputs("Python keeps objects of up to 512 bytes in pools of its "
+		      "own, which are in no sum here unless it ran with "
+		      "PYTHONMALLOC=malloc\n",
+		      out);
 	if (log->lost > 0)
 		fprintf(out,
 			"%" PRId64 " calls are in no sum: the writer had no "
