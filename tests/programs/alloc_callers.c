@@ -8,6 +8,8 @@
  *					malloc()
  *	alloc_callers STEPS worker	a thread keeps 100 kB of each job
  *	alloc_callers STEPS saw		100 kB a step, all freed each ten steps
+ *	alloc_callers STEPS threads	a thread each step, that frees its
+ *					800 kB before its end
  *	alloc_callers STEPS twice	an array grows, to twice its size each
  *					time
  */
@@ -86,6 +88,26 @@ static void one_job(int step)
 	sem_wait(&taken);
 }
 
+static void *take_rooms(void *arg)
+{
+	void *rooms[8];
+
+	for (int i = 0; i < 8; i++)
+		rooms[i] = get_room(100000);
+	for (int i = 0; i < 8; i++)
+		free(rooms[i]);
+	return arg;
+}
+
+static void one_thread(int step)
+{
+	pthread_t thread;
+
+	(void)step;
+	pthread_create(&thread, NULL, take_rooms, NULL);
+	pthread_join(thread, NULL);
+}
+
 static void saw(int step)
 {
 	static void *teeth[10];
@@ -119,10 +141,11 @@ int main(int argc, char **argv)
 {
 	const int steps = argc > 1 ? atoi(argv[1]) : 0;
 	const char *how = argc > 2 ? argv[2] : "";
-	void (*each)(int step) = !strcmp(how, "worker")	 ? one_job
-				 : !strcmp(how, "saw")	 ? saw
-				 : !strcmp(how, "twice") ? grow_twice
-							 : keep_and_pass;
+	void (*each)(int step) = !strcmp(how, "worker")	   ? one_job
+				 : !strcmp(how, "threads") ? one_thread
+				 : !strcmp(how, "saw")	   ? saw
+				 : !strcmp(how, "twice")   ? grow_twice
+							   : keep_and_pass;
 
 	for (int step = 0; step < steps; step++) {
 		traceprof_step();

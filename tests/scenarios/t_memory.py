@@ -116,6 +116,16 @@ def test_what_is_freed_later_is_no_leak():
         expect("growth: none" in said, how, said)
 
 
+def test_what_threads_free_at_their_end_is_not_held():
+    """Of samples most frees are no events, and a thread's end is none."""
+    run = traced("alloc_callers", 200, "threads",
+                 env=HEAP | {"TRACEPROF_MALLOC": "sampled"})
+    totals = [one["args"]["Total Allocated"] for one in run.trace.memory()
+              if "Total Allocated" in one["args"]]
+    expect(totals and max(totals) < 3000000, max(totals))
+    expect("the heap grows" not in run.stderr, run.stderr)
+
+
 def test_the_library_of_cplusplus_takes_no_frame():
     said = text(record("template_leak", 20), "--frames", 2, "--top", 0)
     line = line_of("Row", "new char", "template_leak.cpp")
