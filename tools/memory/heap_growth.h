@@ -7,8 +7,8 @@
  * strange steps don't matter; its interval holds the true one in 999 of 1000
  * cases.  It counts as growth only where the interval lies above zero and each
  * third of the steps holds more than the one before, by their medians: noise
- * doesn't, nor does a cache that has become full.  Of samples the interval holds
- * their error, too.
+ * doesn't, nor does a cache that has become full.  Of samples the interval
+ * holds their error, too.
  */
 #ifndef TOOLS_HEAP_GROWTH_H
 #define TOOLS_HEAP_GROWTH_H
