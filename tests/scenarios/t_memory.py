@@ -126,6 +126,14 @@ def test_what_threads_free_at_their_end_is_not_held():
     expect("the heap grows" not in run.stderr, run.stderr)
 
 
+def test_blocks_without_a_stack_are_told():
+    """libstdc++ has a block before our constructor runs."""
+    said = text(record("template_leak", 5))
+    expect(re.search(r"\n *71\.\d+ KiB +[\d.]+ % +\d+ \(no stack\)", said), said)
+    expect(re.search(r"\nwithout a stack, mostly of libraries that began before "
+                     r"ours: \d+\n", said), said)
+
+
 def test_the_library_of_cplusplus_takes_no_frame():
     said = text(record("template_leak", 20), "--frames", 2, "--top", 0)
     line = line_of("Row", "new char", "template_leak.cpp")

@@ -412,12 +412,16 @@ static void print_limits(const struct heap_view *view, FILE *out)
 			" of those below %s: amounts are estimates\n",
 			log->thinned_mask + 1,
 			quantity_bytes((double)log->thinned_below).text);
-	if (log->stacks_refused + log->stacks_untaken > 0)
+	if (log->stacks_refused > 0)
 		fprintf(out,
-			"%" PRId64 " events without a stack: %" PRId64
-			" found no room, %" PRId64 " could not be taken\n",
-			log->stacks_refused + log->stacks_untaken,
-			log->stacks_refused, log->stacks_untaken);
+			"without a stack, since there was no room for more: "
+			"%" PRId64 " (TRACEPROF_BUFFER_MB)\n",
+			log->stacks_refused);
+	if (log->stacks_untaken > 0)
+		fprintf(out,
+			"without a stack, mostly of libraries that began "
+			"before ours: %" PRId64 "\n",
+			log->stacks_untaken);
 	if (log->metadata.dropped > 0)
 		fprintf(out, "%" PRId64 " events were lost\n",
 			log->metadata.dropped);
