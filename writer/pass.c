@@ -273,6 +273,7 @@ static uint64_t drain_ring(struct writer_state *state,
 		keep_prefault(state, ++events);
 		look_if_cancelled(state, events);
 	}
+	heap_counter_thread(state, reader);
 	return events;
 }
 

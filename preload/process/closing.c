@@ -13,6 +13,8 @@
 #define EVENT_TEXT_LEAST 100u
 /* Of less nobody asks where it went. */
 #define HINT_SECONDS	 1.0
+/* "18446744073709551615 calls missed that came inside of others, ...". */
+#define LOSS_BYTES	 128
 
 /* The path as the user would write it: relative if that is shorter. */
 static const char *short_path(const struct session *session, const char *path)
@@ -96,7 +98,7 @@ static void say_files(const struct session *session,
 {
 	const char *path = short_path(session, done->path);
 	char size[32];
-	char loss[64];
+	char loss[LOSS_BYTES];
 	char cost[64];
 
 	say_cost(cost, sizeof(cost), done);
@@ -150,7 +152,7 @@ static void say_left(const struct session *session,
 		     const struct writer_summary *done)
 {
 	const uint64_t most = (uint64_t)session->head->options.max_mb << 20;
-	char loss[64];
+	char loss[LOSS_BYTES];
 
 	say_loss(loss, sizeof(loss), session,
 		 done->dropped +

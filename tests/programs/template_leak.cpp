@@ -8,7 +8,7 @@
 #include "traceprof.h"
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
+#include <list>
 #include <unistd.h>
 #include <vector>
 
@@ -26,13 +26,28 @@ template <typename T> class Cache
 	std::vector<T *> kept;
 };
 
+struct Row {
+	char *room;
+
+	explicit Row(size_t bytes) : room(new char[bytes])
+	{
+	}
+
+	~Row()
+	{
+		delete[] room;
+	}
+};
+
 struct Trainer {
 	Cache<double> cache;
 
 	__attribute__((noinline)) void step()
 	{
 		std::vector<char> passed(1000000);
+		std::list<Row> rows;
 
+		rows.emplace_back(3000);
 		cache.remember(125000);
 		passed[0] = 1;
 	}

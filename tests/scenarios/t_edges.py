@@ -78,6 +78,9 @@ def test_signals_between_any_two_instructions():
     expect_equal(len(run.trace.slices("handler")) + events.get("missed_calls", 0),
                  handled, "what handlers did")
     expect_equal(events["seen"], 120000 + handled, "seen")
+    if events.get("missed_calls"):
+        expect("calls missed that came inside of others, of handlers or the loader"
+               in run.stderr, run.stderr)
 
 
 if __name__ == "__main__":

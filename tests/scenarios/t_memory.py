@@ -10,7 +10,7 @@ import subprocess
 import time
 
 import harness
-from harness import command, expect, expect_equal, folder, program, same, traced
+from harness import Skip, command, expect, expect_equal, folder, program, same, traced
 
 HEAP = {"TRACEPROF_STACK": "heap", "TRACEPROF_MALLOC": "all"}
 
@@ -83,6 +83,123 @@ def test_leak_in_an_inlined_template_is_named():
     expect(any(name.startswith("nn::Cache") and name.endswith("remember")
                and line == inner for name, _, line in lines), lines)
     expect(("nn::Trainer::step", "template_leak.cpp", outer) in lines, lines)
+
+
+def test_the_caller_that_keeps_is_named():
+    """Of a function that others call, who leaks isn't who allocates most."""
+    path = record("alloc_callers", 60)
+    said = text(path)
+    at_end = said.split("live at the end\n", 1)[1].split("\n\n")[0]
+    expect("< keep_some alloc_callers.c" in at_end, at_end)
+    expect("pass_on" not in at_end, at_end)
+    growth = said.split("growth: +", 1)[1].split("\n\n")[0]
+    expect("keep_some" in growth and "pass_on" not in growth, growth)
+    found = account(path)
+    kept, = [place for place in growing(found) if "keep_some" in names(place)]
+    expect_equal(kept["live_blocks"], 60, "blocks that were kept")
+    at_peak = said.split("who held the peak\n", 1)[1].split("\n\n")[0]
+    ways = re.search(r"get_room alloc_callers.c:\d+, by\n(.*\n.*)", at_peak)
+    expect(ways and "    < pass_on alloc_callers.c" in ways[1]
+           and "    < keep_some alloc_callers.c" in ways[1], at_peak)
+
+
+def test_leak_of_a_worker_is_named():
+    said = text(record("alloc_callers", 80, "worker"))
+    line = line_of("get_room", "malloc", "alloc_callers.c")
+    expect(re.search(r"growth: \+97\.\d+ KiB a step, 1 place explains", said), said)
+    expect(f"get_room alloc_callers.c:{line} < keep_some" in said, said)
+
+
+def test_what_is_freed_later_is_no_leak():
+    for how in ("saw", "twice"):
+        said = text(record("alloc_callers", 100, how))
+        expect("growth: none" in said, how, said)
+
+
+def test_what_threads_free_at_their_end_is_not_held():
+    """Of samples most frees are no events, and a thread's end is none."""
+    run = traced("alloc_callers", 200, "threads",
+                 env=HEAP | {"TRACEPROF_MALLOC": "sampled"})
+    totals = [one["args"]["Total Allocated"] for one in run.trace.memory()
+              if "Total Allocated" in one["args"]]
+    expect(totals and max(totals) < 3000000, max(totals))
+    expect("the heap grows" not in run.stderr, run.stderr)
+
+
+def test_blocks_without_a_stack_are_told():
+    """libstdc++ has a block before our constructor runs."""
+    said = text(record("template_leak", 5))
+    expect(re.search(r"\n *71\.\d+ KiB +[\d.]+ % +\d+ \(no stack\)", said), said)
+    expect(re.search(r"\nwithout a stack, mostly of libraries that began before "
+                     r"ours: \d+\n", said), said)
+
+
+def test_the_library_of_cplusplus_takes_no_frame():
+    said = text(record("template_leak", 20), "--frames", 2, "--top", 0)
+    line = line_of("Row", "new char", "template_leak.cpp")
+    step = line_of("step", "emplace_back", "template_leak.cpp")
+    expect(f"nn::Row::Row template_leak.cpp:{line} ... < nn::Trainer::step "
+           f"template_leak.cpp:{step}" in said, said)
+
+
+def test_what_samples_can_tell_is_said():
+    run = traced("alloc_sites", "clean", 60,
+                 env=HEAP | {"TRACEPROF_MALLOC": "sampled"})
+    expect(re.search(r"growth: none, from step to step, that samples show: from "
+                     r"about 2\d\d.\d KiB a step on they do", text(run.files[0])),
+           text(run.files[0]))
+
+
+def test_a_wrapper_of_malloc_is_no_place():
+    found = account(record("alloc_callers", 60))
+    lines = {place["stack"][1]["line"]: place["live_blocks"]
+             for place in growing(found) if names(place)[0] == "checked_malloc"}
+    line = line_of("keep_by_wrapper", "checked_malloc", "alloc_callers.c")
+    expect_equal(lines, {line: 60, line + 1: 60}, "one place for each call")
+
+
+def test_functions_without_lines_are_one_place_each():
+    place = folder()
+    copy = os.path.join(place, "bare")
+    subprocess.run(["strip", "-g", "-o", copy, program("alloc_callers")], check=True)
+    found = account(traced(copy, 60, env=HEAP).files[0])
+    kept = [one["live_blocks"] for one in growing(found)
+            if "keep_by_wrapper" in names(one)]
+    expect_equal(kept, [120], "blocks of a function's two calls")
+
+
+def test_units_that_are_in_no_table_of_addresses():
+    """As clang and rustc write their debug information."""
+    copy = os.path.join(folder(), "tableless")
+    subprocess.run(["objcopy", "--remove-section=.debug_aranges",
+                    program("template_leak"), copy], check=True)
+    ways = [[(frame["function"], frame.get("line")) for frame in place["stack"]]
+            for path in (traced(copy, 60, env=HEAP).files[0],
+                         record("template_leak", 60))
+            for place in growing(account(path))]
+    expect_equal(ways[0][:4], ways[1][:4])
+
+
+def test_functions_inside_of_a_namespace_entry():
+    """clang puts a function there that gcc puts beside it."""
+    if not shutil.which("clang++"):
+        raise Skip("clang++ is not on this machine")
+    copy = harness.compile_program("template_leak.cpp", "-O2", "-g",
+                                   compiler="clang++")
+    inner = line_of("remember", "new T", "template_leak.cpp")
+    outer = line_of("step", "cache.remember", "template_leak.cpp")
+    lines = [(frame["function"].split("::")[-1], frame.get("line")) for frame in
+             growing(account(traced(copy, 60, env=HEAP).files[0]))[0]["stack"]]
+    expect(("remember", inner) in lines and ("step", outer) in lines, lines)
+
+
+def test_our_own_functions_are_in_no_stack():
+    """We stand between the program and libgomp, which allocates."""
+    found = account(record("short_regions", 3, 1, 2))
+    modules = {frame["module"] for place in found["places"]
+               for frame in place["stack"]}
+    expect(any(one.startswith("libgomp") for one in modules), modules)
+    expect("libtraceprof.so" not in modules, modules)
 
 
 def test_clean_program_has_no_leak():

@@ -27,7 +27,9 @@ static void add_side(struct key_table *table, struct heap_view *view, int side)
 		heap_space_name(view->log, row->space, space, sizeof(space));
 		if (row->space)
 			text_buffer_format(&text, "%s: ", space);
-		heap_stack_text(view->log, row->heaviest->stack, 1, &text);
+		heap_stack_text(view->log,
+				heap_row_heaviest(row, HEAP_COST_PEAK)->stack,
+				1, &text);
 		to = key_table_row(
 			table, key_table_number(table, text.data, text.len));
 		to->peak[side] += row->cost[HEAP_COST_PEAK];

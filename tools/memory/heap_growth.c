@@ -90,6 +90,45 @@ struct heap_growth heap_growth_of(const int64_t *live, size_t count)
 	return growth;
 }
 
+/* Samples of what is kept add up, and so do their errors: the interval that
+ * steps give knows nothing of these.  A block of s bytes that is drawn with the
+ * chance p adds s^2 (1 - p) / p to the square of the error, s times the mean at
+ * most (of small blocks, and `bytes` 0), and the slope of a random walk has 1.1
+ * times the error of its ends. */
+static double sampling_error(const struct heap_account *account, uint32_t space,
+			     double slope, double bytes)
+{
+	const double mean = (double)account->log->sample_bytes;
+	const size_t first = heap_growth_warmup(account->points);
+	const double left = (double)(account->points - first);
+	double each = mean;
+
+	if (mean <= 0 || slope <= 0 || account->log->spaces[space].type)
+		return 0;
+	if (bytes > 0)
+		each = bytes / expm1(bytes / mean);
+	return 1.1 * NORMAL * sqrt(slope * each / left);
+}
+
+static void widen(struct heap_growth *growth, double error)
+{
+	if (!growth->is_known || error <= 0)
+		return;
+	growth->low = growth->slope - hypot(growth->slope - growth->low, error);
+	growth->high =
+		growth->slope + hypot(growth->high - growth->slope, error);
+	growth->grows = growth->grows && growth->low > 0;
+}
+
+double heap_growth_least(const struct heap_account *account)
+{
+	const size_t left =
+		account->points - heap_growth_warmup(account->points);
+
+	return 1.21 * NORMAL * NORMAL * (double)account->log->sample_bytes /
+	       (double)left;
+}
+
 struct heap_growth heap_growth_site(const struct heap_account *account,
 				    const struct heap_site *site)
 {
@@ -106,6 +145,9 @@ struct heap_growth heap_growth_site(const struct heap_account *account,
 	/* Most don't, and the slopes of many pairs take their time. */
 	if (now > live[heap_growth_warmup(account->points)])
 		growth = heap_growth_of(live, account->points);
+	widen(&growth,
+	      sampling_error(account, site->space, growth.slope,
+			     (double)site->bytes / (double)site->calls));
 	free(live);
 	return growth;
 }
@@ -113,5 +155,9 @@ struct heap_growth heap_growth_site(const struct heap_account *account,
 struct heap_growth heap_growth_space(const struct heap_account *account,
 				     uint32_t space)
 {
-	return heap_growth_of(account->sums[space].live_at, account->points);
+	struct heap_growth growth =
+		heap_growth_of(account->sums[space].live_at, account->points);
+
+	widen(&growth, sampling_error(account, space, growth.slope, 0));
+	return growth;
 }

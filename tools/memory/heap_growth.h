@@ -7,7 +7,8 @@
  * strange steps don't matter; its interval holds the true one in 999 of 1000
  * cases.  It counts as growth only where the interval lies above zero and each
  * third of the steps holds more than the one before, by their medians: noise
- * doesn't, nor does a cache that has become full.
+ * doesn't, nor does a cache that has become full.  Of samples the interval
+ * holds their error, too.
  */
 #ifndef TOOLS_HEAP_GROWTH_H
 #define TOOLS_HEAP_GROWTH_H
@@ -27,6 +28,10 @@ struct heap_growth heap_growth_of(const int64_t *live, size_t count);
 
 /* The points that are left out. */
 size_t heap_growth_warmup(size_t count);
+
+/* Of samples: growth of small blocks that is less than this can't be told from
+ * their noise. */
+double heap_growth_least(const struct heap_account *account);
 
 /* Of one site, or of a memory. */
 struct heap_growth heap_growth_site(const struct heap_account *account,

@@ -22,6 +22,19 @@ static bool add_place(void *arg, const struct heap_place *place)
 	return true;
 }
 
+/* By which cost a place is spoken of first: what grows, what is live at the
+ * end, what was at the peak. */
+static enum heap_cost most_telling(const struct heap_row *row)
+{
+	static const enum heap_cost order[] = {HEAP_COST_GROWTH, HEAP_COST_LIVE,
+					       HEAP_COST_PEAK};
+
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+		if (row->cost[order[i]] > 0)
+			return order[i];
+	return HEAP_COST_BYTES;
+}
+
 static void add_row(struct heap_view *view, yajl_gen gen,
 		    const struct heap_row *row)
 {
@@ -40,7 +53,9 @@ static void add_row(struct heap_view *view, yajl_gen gen,
 	json_print_integer(gen, "stacks", (int64_t)row->stacks);
 	json_print_bool(gen, "suppressed", row->is_suppressed);
 	json_print_list(gen, "stack");
-	heap_stack_walk(view->log, row->heaviest->stack, add_place, gen);
+	heap_stack_walk(view->log,
+			heap_row_heaviest(row, most_telling(row))->stack,
+			add_place, gen);
 	yajl_gen_array_close(gen);
 	yajl_gen_map_close(gen);
 }

@@ -419,33 +419,74 @@ void heap_log_resolve(struct heap_log *log, struct heap_frame *frame)
 	memcpy(frame->source, found, frame->count * sizeof(found[0]));
 }
 
-bool heap_frame_is_allocator(const char *function)
+/* The name of a C function that ends as an allocator's does. */
+static bool ends_as_allocator(const char *function)
 {
-	static const char *const begins[] = {
-		"operator new",	   "__gnu_cxx::",     "std::",
-		"void std::",	   "PyMem_",	      "_PyMem_",
-		"PyObject_Malloc", "PyObject_Calloc", "PyObject_Realloc",
-		"_PyObject_",	   "xmalloc",	      "xcalloc",
-		"xrealloc",	   "xstrdup",	      "g_malloc",
-		"g_realloc",	   "g_try_malloc",    "g_strdup",
-		"CRYPTO_malloc",   "CRYPTO_zalloc",   "CRYPTO_realloc",
-		"CRYPTO_strdup",   "sqlite3Malloc",   "sqlite3Realloc",
-		"default_malloc",  "PyDataMem_",
-	};
-	static const char *const whole[] = {
-		"malloc",	  "calloc",   "realloc",       "reallocarray",
-		"posix_memalign", "memalign", "aligned_alloc", "valloc",
-		"pvalloc",	  "strdup",   "__strdup",      "strndup",
-		"__strndup",
-	};
+	static const char *const ends[] = {"malloc",   "calloc",  "realloc",
+					   "strdup",   "strndup", "memalign",
+					   "mem_alloc"};
+	const size_t len = strlen(function);
 
-	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+	if (strspn(function, "abcdefghijklmnopqrstuvwxyz"
+			     "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") < len)
+		return false;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		const size_t end = strlen(ends[i]);
+
+		if (len >= end && !strcasecmp(function + len - end, ends[i]))
+			return true;
+	}
+	return false;
+}
+
+static bool is_operator_new(const char *function)
+{
+	const char *name = strstr(function, "::operator new");
+
+	return name && (!name[14] || name[14] == '[' || name[14] == '(');
+}
+
+static bool begins_as(const char *function, const char *const *begins,
+		      size_t count)
+{
+	for (size_t i = 0; i < count; i++)
 		if (!strncmp(function, begins[i], strlen(begins[i])))
 			return true;
-	for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++)
-		if (!strcmp(function, whole[i]))
-			return true;
 	return false;
+}
+
+bool heap_frame_allocates_alone(const char *function)
+{
+	static const char *const begins[] = {
+		"operator new",	    "reallocarray",    "aligned_alloc",
+		"valloc",	    "pvalloc",	       "PyMem_",
+		"_PyMem_",	    "PyObject_Malloc", "PyObject_Calloc",
+		"PyObject_Realloc", "PyDataMem_",      "CRYPTO_zalloc",
+		"sqlite3Malloc",    "sqlite3DbMalloc", "g_malloc",
+		"g_realloc",	    "g_try_malloc",    "__rust_alloc",
+	};
+
+	return begins_as(function, begins,
+			 sizeof(begins) / sizeof(begins[0])) ||
+	       ends_as_allocator(function) || is_operator_new(function);
+}
+
+bool heap_frame_is_library(const char *function)
+{
+	static const char *const begins[] = {
+		"__gnu_cxx::", "std::",	       "void std::", "alloc::",
+		"<alloc::",    "core::",       "<core::",    "hashbrown::",
+		"<std::",      "<hashbrown::", "__rustc::",
+	};
+
+	return begins_as(function, begins, sizeof(begins) / sizeof(begins[0]));
+}
+
+bool heap_frame_is_allocator(const char *function)
+{
+	return heap_frame_is_library(function) ||
+	       !strncmp(function, "_PyObject_", strlen("_PyObject_")) ||
+	       heap_frame_allocates_alone(function);
 }
 
 void heap_log_free(struct heap_log *log)

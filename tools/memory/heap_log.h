@@ -119,7 +119,14 @@ struct heap_frame *heap_log_frame(const struct heap_log *log,
 /* Asks for the frame's function, file and line. */
 void heap_log_resolve(struct heap_log *log, struct heap_frame *frame);
 
-/* Is it of an allocator, which nobody wants to hear of? */
+/* Is it of an allocator, or of a library that allocates for others, which
+ * nobody wants to hear of? */
 bool heap_frame_is_allocator(const char *function);
+
+/* Of an allocator alone: whatever it calls is part of it. */
+bool heap_frame_allocates_alone(const char *function);
+
+/* Of the library that comes with C++ or Rust. */
+bool heap_frame_is_library(const char *function);
 
 #endif

@@ -8,6 +8,11 @@
 
 #include "tools/util/memory.h"
 
+/* Its functions stand between the program's and those that it called. */
+#define OUR_LIBRARY   "libtraceprof.so"
+/* Where the source of its standard library is said to lie. */
+#define RUSTS_LIBRARY "/rustc/"
+
 static const char *last_part(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;
@@ -22,6 +27,8 @@ visit_frame(struct heap_log *log, struct heap_frame *frame,
 	struct heap_place place = {.module = frame->module,
 				   .address = frame->address};
 
+	if (!strcmp(frame->module, OUR_LIBRARY))
+		return true;
 	heap_log_resolve(log, frame);
 	if (!frame->count) {
 		place.function = frame->function;
@@ -63,10 +70,27 @@ static bool is_interpreted(const struct heap_frame *frame)
 	return !frame->address && frame->count;
 }
 
+bool heap_log_has_python(const struct heap_log *log)
+{
+	for (size_t i = 0; i < log->frames.count; i++)
+		if (is_interpreted(key_table_row(&log->frames, i)))
+			return true;
+	return false;
+}
+
 static bool is_interpreter(const char *module, uint64_t address)
 {
 	return address && (!strncmp(module, "python", 6) ||
 			   !strncmp(module, "libpython", 9));
+}
+
+/* A function without a name that an allocator called. */
+static bool is_inside_allocator(const struct heap_log *log,
+				const struct heap_stack *stack, size_t at)
+{
+	return strstr(heap_log_frame(log, stack, at)->function, "+0x") &&
+	       heap_frame_allocates_alone(
+		       heap_log_frame(log, stack, at + 1)->function);
 }
 
 /* Where the stack's place is: past the allocator's own frames, and where there
@@ -81,18 +105,27 @@ static size_t place_at(const struct heap_log *log,
 		if (is_interpreted(heap_log_frame(log, stack, i)))
 			return i;
 	while (at + 1 < stack->count &&
-	       heap_frame_is_allocator(
-		       heap_log_frame(log, stack, at)->function))
+	       (heap_frame_is_allocator(
+			heap_log_frame(log, stack, at)->function) ||
+		is_inside_allocator(log, stack, at)))
 		at++;
 	return at;
+}
+
+static bool is_allocator(const struct heap_place *place)
+{
+	return heap_frame_is_allocator(place->function) ||
+	       (place->file &&
+		!strncmp(place->file, RUSTS_LIBRARY, strlen(RUSTS_LIBRARY)));
 }
 
 struct stack_text {
 	struct text_buffer *text;
 	size_t frames;
 	bool has_begun;
-	bool is_python; /* then its interpreter is left out */
-	bool has_own;	/* a function of the program's own was among them */
+	bool has_left_out; /* frames, since the last one */
+	bool is_python;	   /* then its interpreter is left out */
+	bool has_own;	   /* a function of the program's own was among them */
 };
 
 /* A Python function of the user's, not of a package. */
@@ -125,14 +158,22 @@ static bool add_place(void *arg, const struct heap_place *place)
 	struct stack_text *to = arg;
 	const bool own = is_own(place);
 
-	if ((!to->has_begun && heap_frame_is_allocator(place->function)) ||
+	if ((!to->has_begun && is_allocator(place)) ||
 	    (to->is_python && is_interpreter(place->module, place->address)) ||
 	    (!to->frames && !own))
 		return true;
 	if (to->has_begun && is_beginning(place->function))
 		return false;
+	/* What C++'s and Rust's libraries do in between takes no frame. */
+	if (to->has_begun && heap_frame_is_library(place->function)) {
+		to->has_left_out = true;
+		return true;
+	}
 	if (to->has_begun)
-		text_buffer_format(to->text, "%s < ", to->frames ? "" : " ...");
+		text_buffer_format(to->text, "%s < ",
+				   to->frames && !to->has_left_out ? ""
+								   : " ...");
+	to->has_left_out = false;
 	to->has_begun = true;
 	to->has_own |= own;
 	text_buffer_add_printable(to->text, place->function,
@@ -203,16 +244,19 @@ static uint32_t place_of(const struct heap_log *log, uint32_t number)
 
 static bool name_line(void *arg, const struct heap_place *place)
 {
-	if (heap_frame_is_allocator(place->function))
+	if (is_allocator(place))
 		return true;
 	if (place->file)
 		text_buffer_format(arg, "%s %s:%d", place->function,
 				   place->file, place->line);
+	else
+		text_buffer_format(arg, "%s [%s]", place->function,
+				   place->module);
 	return false;
 }
 
 /* What makes stacks one row: the line, of which several calls may be inlined,
- * or where it isn't known the call. */
+ * or where it isn't known the function. */
 static void name_place(struct heap_log *log, uint32_t number,
 		       struct text_buffer *key)
 {
@@ -254,6 +298,28 @@ static int64_t weight(const struct heap_site *site)
 	return site->peak + site->live + site->bytes / 1024;
 }
 
+int64_t heap_row_site_cost(const struct heap_row_site *one, enum heap_cost cost)
+{
+	return cost == HEAP_COST_GROWTH ? one->growth
+					: heap_site_cost(one->site, cost);
+}
+
+const struct heap_site *heap_row_heaviest(const struct heap_row *row,
+					  enum heap_cost cost)
+{
+	const struct heap_row_site *most = &row->sites[0];
+
+	for (size_t i = 1; i < row->stacks; i++) {
+		const int64_t more = heap_row_site_cost(&row->sites[i], cost) -
+				     heap_row_site_cost(most, cost);
+
+		if (more > 0 ||
+		    (!more && weight(row->sites[i].site) > weight(most->site)))
+			most = &row->sites[i];
+	}
+	return most->site;
+}
+
 static void add_site(struct heap_rows *rows, const struct heap_account *account,
 		     const struct heap_site *site, bool leak_is_wanted)
 {
@@ -268,7 +334,10 @@ static void add_site(struct heap_rows *rows, const struct heap_account *account,
 	text_buffer_free(&key);
 	row->space = site->space;
 	row->is_suppressed = !leak_is_wanted;
-	row->stacks++;
+	row->sites = memory_grow(row->sites, row->stacks, &row->capacity,
+				 sizeof(row->sites[0]));
+	row->sites[row->stacks++] = (struct heap_row_site){
+		site, growth.grows ? (int64_t)growth.slope : 0};
 	for (int i = 0; i < HEAP_COST_GROWTH; i++)
 		row->cost[i] += heap_site_cost(site, (enum heap_cost)i);
 	row->peak_blocks += site->peak_blocks;
@@ -279,8 +348,6 @@ static void add_site(struct heap_rows *rows, const struct heap_account *account,
 		row->low += growth.low;
 		row->high += growth.high;
 	}
-	if (!row->heaviest || weight(site) > weight(row->heaviest))
-		row->heaviest = site;
 }
 
 void heap_rows_make(struct heap_rows *rows, struct heap_log *log,
@@ -301,6 +368,11 @@ void heap_rows_make(struct heap_rows *rows, struct heap_log *log,
 
 void heap_rows_free(struct heap_rows *rows)
 {
+	for (size_t i = 0; i < rows->table.count; i++) {
+		struct heap_row *row = key_table_row(&rows->table, i);
+
+		free(row->sites);
+	}
 	key_table_free(&rows->table);
 	free(rows->order);
 }

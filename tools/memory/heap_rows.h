@@ -23,14 +23,20 @@ enum heap_cost {
 	HEAP_COST_COUNT
 };
 
+/* One of the stacks by which a place came. */
+struct heap_row_site {
+	const struct heap_site *site;
+	int64_t growth; /* 0 of one that doesn't grow */
+};
+
 struct heap_row {
 	uint32_t space;
 	int64_t cost[HEAP_COST_COUNT];
 	int64_t peak_blocks, live_blocks, frees;
 	double low, high; /* of the growth */
-	size_t stacks;
-	const struct heap_site *heaviest; /* by peak, live and bytes */
-	bool is_suppressed;		  /* as a leak */
+	struct heap_row_site *sites;
+	size_t stacks, capacity; /* how many of them */
+	bool is_suppressed;	 /* as a leak */
 };
 
 struct heap_rows {
@@ -56,12 +62,21 @@ static inline struct heap_row *heap_rows_at(const struct heap_rows *rows,
 }
 
 int64_t heap_site_cost(const struct heap_site *site, enum heap_cost cost);
+int64_t heap_row_site_cost(const struct heap_row_site *one,
+			   enum heap_cost cost);
+
+/* The stack that has most of a place's cost. */
+const struct heap_site *heap_row_heaviest(const struct heap_row *row,
+					  enum heap_cost cost);
 
 /* "function file.c:12 < caller file.c:20 < ...", as many frames as asked for,
  * and of Python's packages the line of the program that went there; allocators'
- * own are left out. */
+ * own are left out, as is what C++'s and Rust's libraries do. */
 void heap_stack_text(struct heap_log *log, uint32_t stack, size_t frames,
 		     struct text_buffer *text);
+
+/* Are there functions of Python in it? */
+bool heap_log_has_python(const struct heap_log *log);
 
 /* Leaves out what was allocated elsewhere than in modules with this in their
  * name. */

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "tools/memory/heap_branches.h"
 #include "tools/util/numbers.h"
 #include "tools/util/table.h"
 
@@ -33,18 +34,6 @@ static size_t shown(const struct heap_view *view, size_t count)
 	return view->top && view->top < count ? view->top : count;
 }
 
-static void cell_stack(struct heap_view *view, struct table *table,
-		       const struct heap_row *row)
-{
-	struct text_buffer text = {0};
-
-	heap_stack_text(view->log, row->heaviest->stack, view->frames, &text);
-	if (row->stacks > 1)
-		text_buffer_format(&text, "  (and %zu more)", row->stacks - 1);
-	table_cell(table, "%s", text.data);
-	text_buffer_free(&text);
-}
-
 static struct quantity amount(enum heap_cost cost, int64_t value)
 {
 	struct quantity plain;
@@ -65,6 +54,102 @@ static int64_t blocks_of(const struct heap_row *row, enum heap_cost cost)
 	}
 }
 
+/* Where one way to a place has less than this of it, the ways are told. */
+#define ONE_WAY	  0.9
+#define WAYS	  4
+/* ... those that have as much of the place, of places with as much of all. */
+#define WAY_MIN	  0.03
+#define PLACE_MIN 0.02
+
+struct place_print {
+	struct heap_view *view;
+	struct table *table;
+	const struct heap_row *row;
+	enum heap_cost cost;
+	double whole; /* what 100 % are */
+	/* The cells before the last one. */
+	void (*numbers)(struct place_print *print, int64_t amount,
+			int64_t blocks);
+};
+
+/* " < caller < ..." of a stack's text, without the place itself. */
+static const char *callers(const char *text)
+{
+	const char *after = strstr(text, " < ");
+
+	return after ? after : " (nobody above it)";
+}
+
+static void print_ways(struct place_print *print,
+		       const struct heap_branches *branches)
+{
+	const double all = (double)print->row->cost[print->cost];
+	size_t left = print->row->stacks;
+	size_t at;
+
+	for (at = 0; at < branches->table.count && at < WAYS; at++) {
+		const struct heap_branch *way = heap_branches_at(branches, at);
+
+		if ((double)way->amount < WAY_MIN * all)
+			break;
+		print->numbers(print, way->amount, way->blocks);
+		table_cell(print->table, "   %s",
+			   callers(heap_branches_text(branches, at)));
+		left -= way->stacks;
+	}
+	if (left && at) {
+		print->numbers(print, INT64_MIN, 0);
+		table_cell(print->table, "    and %zu more stacks", left);
+	}
+}
+
+/* One row, and below it the ways that lead there, if there are several. */
+static void print_place(struct place_print *print)
+{
+	const struct heap_row *row = print->row;
+	const double all = (double)row->cost[print->cost];
+	struct heap_branches branches;
+	const char *text, *end;
+
+	heap_branches_make(&branches, print->view->log, row, print->cost,
+			   print->view->frames);
+	text = heap_branches_text(&branches, 0);
+	end = strstr(text, " < ");
+	print->numbers(print, row->cost[print->cost],
+		       blocks_of(row, print->cost));
+	if ((double)heap_branches_at(&branches, 0)->amount >= ONE_WAY * all ||
+	    all < PLACE_MIN * print->whole || print->view->frames == 1) {
+		const size_t others =
+			row->stacks - heap_branches_at(&branches, 0)->stacks;
+
+		if (others)
+			table_cell(print->table, "%s  (and %zu more)", text,
+				   others);
+		else
+			table_cell(print->table, "%s", text);
+	} else {
+		table_cell(print->table, "%.*s, by",
+			   (int)(end ? (size_t)(end - text) : strlen(text)),
+			   text);
+		print_ways(print, &branches);
+	}
+	heap_branches_free(&branches);
+}
+
+static void cost_numbers(struct place_print *print, int64_t cost,
+			 int64_t blocks)
+{
+	if (cost == INT64_MIN) {
+		for (int i = 0; i < 3; i++)
+			table_cell(print->table, "%s", "");
+		return;
+	}
+	table_cell(print->table, "%s", amount(print->cost, cost).text);
+	table_cell(print->table, "%s",
+		   quantity_share((double)cost, print->whole).text);
+	table_cell(print->table, "%" PRId64, blocks);
+}
+
 /* The places that cost most; `whole` is what 100 % are. */
 static void print_table(struct heap_view *view, uint32_t space,
 			enum heap_cost cost, int64_t whole, const char *title,
@@ -74,24 +159,20 @@ static void print_table(struct heap_view *view, uint32_t space,
 					      "where"};
 	const size_t count = heap_rows_sort(view->rows, space, cost);
 	const size_t most = shown(view, count);
-	struct table *table;
+	struct place_print print = {.view = view,
+				    .cost = cost,
+				    .whole = (double)whole,
+				    .numbers = cost_numbers};
 
 	if (!count)
 		return;
 	fprintf(out, "\n%s\n", title);
-	table = table_new(TABLE_NUMBERS, headers, 4);
+	print.table = table_new(TABLE_NUMBERS, headers, 4);
 	for (size_t i = 0; i < most; i++) {
-		const struct heap_row *row = heap_rows_at(view->rows, i);
-
-		table_cell(table, "%s", amount(cost, row->cost[cost]).text);
-		table_cell(
-			table, "%s",
-			quantity_share((double)row->cost[cost], (double)whole)
-				.text);
-		table_cell(table, "%" PRId64, blocks_of(row, cost));
-		cell_stack(view, table, row);
+		print.row = heap_rows_at(view->rows, i);
+		print_place(&print);
 	}
-	table_print(table, out);
+	table_print(print.table, out);
 	if (most < count)
 		fprintf(out, "and %zu more places\n", count - most);
 }
@@ -112,25 +193,44 @@ static const char *unit(const struct heap_view *view)
 	return view->account->points_are_steps ? "step" : "second";
 }
 
-static void print_growing(struct heap_view *view, size_t count, FILE *out)
+static void growth_numbers(struct place_print *print, int64_t slope,
+			   int64_t blocks)
 {
-	static const char *const headers[] = {"growth", "interval", "where"};
-	struct table *table = table_new(TABLE_NUMBERS, headers, 3);
-	char text[80];
+	const struct heap_row *row = print->row;
+	const struct heap_view *view = print->view;
+	char text[80] = "";
 
-	for (size_t i = 0; i < shown(view, count); i++) {
-		const struct heap_row *row = heap_rows_at(view->rows, i);
-		const double slope = (double)row->cost[HEAP_COST_GROWTH];
-
-		table_cell(table, "%s",
-			   quantity_bytes(per_unit(view, slope)).text);
+	(void)blocks;
+	if (slope == INT64_MIN) {
+		table_cell(print->table, "%s", "");
+		table_cell(print->table, "%s", "");
+		return;
+	}
+	if (slope == row->cost[HEAP_COST_GROWTH])
 		snprintf(text, sizeof(text), "%s to %s",
 			 quantity_bytes(per_unit(view, row->low)).text,
 			 quantity_bytes(per_unit(view, row->high)).text);
-		table_cell(table, "%s", text);
-		cell_stack(view, table, row);
+	table_cell(print->table, "%s",
+		   quantity_bytes(per_unit(view, (double)slope)).text);
+	table_cell(print->table, "%s", text);
+}
+
+static void print_growing(struct heap_view *view, size_t count, double sum,
+			  FILE *out)
+{
+	static const char *const headers[] = {"growth", "interval", "where"};
+	struct place_print print = {
+		.view = view,
+		.cost = HEAP_COST_GROWTH,
+		.whole = sum,
+		.numbers = growth_numbers,
+		.table = table_new(TABLE_NUMBERS, headers, 3)};
+
+	for (size_t i = 0; i < shown(view, count); i++) {
+		print.row = heap_rows_at(view->rows, i);
+		print_place(&print);
 	}
-	table_print(table, out);
+	table_print(print.table, out);
 }
 
 /* How many places explain most of it. */
@@ -174,9 +274,18 @@ static void print_growth(struct heap_view *view, uint32_t space, FILE *out)
 	}
 	needed = explain(view, count, &sum);
 	if (!count) {
-		fprintf(out, "\ngrowth: none, from %s to %s\n",
-			view->account->points_are_steps ? "step" : "second",
+		fprintf(out, "\ngrowth: none, from %s to %s", unit(view),
 			unit(view));
+		if (view->log->sample_bytes && !view->log->spaces[space].type)
+			fprintf(out,
+				", that samples show: from about %s a %s on "
+				"they do",
+				quantity_bytes(
+					per_unit(view, heap_growth_least(
+							       view->account)))
+					.text,
+				unit(view));
+		fputs("\n", out);
 		return;
 	}
 	fprintf(out, "\ngrowth: +%s a %s, %zu %s %.0f %% of it",
@@ -186,7 +295,7 @@ static void print_growth(struct heap_view *view, uint32_t space, FILE *out)
 	if (view->account->points_are_steps)
 		fprintf(out, " (the first %zu steps are left out)", warmup);
 	fputs("\n", out);
-	print_growing(view, count, out);
+	print_growing(view, count, sum, out);
 }
 
 static void print_sizes(const struct heap_sum *sum, FILE *out)
@@ -277,7 +386,7 @@ static void print_limits(const struct heap_view *view, FILE *out)
 		fputs("not finished: this is of the part that is in "
 		      "the file\n",
 		      out);
-	else if (!log->has_stacks)
+	else if (!log->has_stacks && (log->count || log->row_count))
 		fputs("no call stacks in this trace: record with "
 		      "TRACEPROF_STACK=heap\n",
 		      out);
@@ -286,6 +395,11 @@ static void print_limits(const struct heap_view *view, FILE *out)
 			"sampled, one block in %s on average: amounts are "
 			"estimates\n",
 			quantity_bytes((double)log->sample_bytes).text);
+	if (heap_log_has_python(log))
+		fputs("Python keeps objects of up to 512 bytes in pools of its "
+		      "own, which are in no sum here unless it ran with "
+		      "PYTHONMALLOC=malloc\n",
+		      out);
 	if (log->lost > 0)
 		fprintf(out,
 			"%" PRId64 " calls are in no sum: the writer had no "
@@ -298,12 +412,16 @@ static void print_limits(const struct heap_view *view, FILE *out)
 			" of those below %s: amounts are estimates\n",
 			log->thinned_mask + 1,
 			quantity_bytes((double)log->thinned_below).text);
-	if (log->stacks_refused + log->stacks_untaken > 0)
+	if (log->stacks_refused > 0)
 		fprintf(out,
-			"%" PRId64 " events without a stack: %" PRId64
-			" found no room, %" PRId64 " could not be taken\n",
-			log->stacks_refused + log->stacks_untaken,
-			log->stacks_refused, log->stacks_untaken);
+			"without a stack, since there was no room for more: "
+			"%" PRId64 " (TRACEPROF_BUFFER_MB)\n",
+			log->stacks_refused);
+	if (log->stacks_untaken > 0)
+		fprintf(out,
+			"without a stack, mostly of libraries that began "
+			"before ours: %" PRId64 "\n",
+			log->stacks_untaken);
 	if (log->metadata.dropped > 0)
 		fprintf(out, "%" PRId64 " events were lost\n",
 			log->metadata.dropped);

@@ -31,7 +31,9 @@ static void add_memory(yajl_gen gen, struct heap_log *log,
 		const struct heap_row *row = heap_rows_at(rows, at);
 		struct text_buffer text = {0};
 
-		heap_stack_text(log, row->heaviest->stack, FRAMES, &text);
+		heap_stack_text(log,
+				heap_row_heaviest(row, HEAP_COST_PEAK)->stack,
+				FRAMES, &text);
 		yajl_gen_map_open(gen);
 		json_print_integer(gen, "at_peak_bytes",
 				   row->cost[HEAP_COST_PEAK]);

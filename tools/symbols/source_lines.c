@@ -3,6 +3,7 @@
 #include "tools/symbols/source_lines.h"
 
 #include "tools/symbols/perf_map.h"
+#include "tools/symbols/source_scopes.h"
 #include "tools/util/memory.h"
 #include "tools/util/text_buffer.h"
 #include "writer/state/naming.h"
@@ -25,6 +26,7 @@ struct module {
 	bool is_missing;
 	Dwfl *dwfl;
 	Dwfl_Module *found; /* NULL none */
+	struct source_units units;
 };
 
 struct source_finder {
@@ -218,63 +220,51 @@ static size_t add_scopes(struct source_finder *finder, Dwarf_Die *cu,
 	return found;
 }
 
-static size_t find_scopes(struct source_finder *finder, Dwfl_Module *module,
-			  Dwarf_Addr address, struct source_frame *frames)
+/* Of the unit, which libdw may not find by itself. */
+static void find_line(Dwarf_Die *unit, Dwarf_Addr address,
+		      struct source_frame *frame, struct source_finder *finder)
 {
-	Dwarf_Addr bias;
-	Dwarf_Die *cu = dwfl_module_addrdie(module, address, &bias);
-	Dwarf_Die *scopes = NULL;
-	Dwarf_Die innermost;
-	size_t found = 0;
-	int count;
+	Dwarf_Line *line = dwarf_getsrc_die(unit, address);
+	const char *file = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
 
-	count = cu ? dwarf_getscopes(cu, address - bias, &scopes) : 0;
-	if (count > 0) {
-		/* Again, from the innermost outwards as it was compiled: the
-		 * scopes so far are those that it was written in. */
-		const bool is_there =
-			dwarf_offdie(dwfl_module_getdwarf(module, &bias),
-				     dwarf_dieoffset(&scopes[0]), &innermost);
-
-		free(scopes);
-		scopes = NULL;
-		count = is_there ? dwarf_getscopes_die(&innermost, &scopes) : 0;
-		found = count > 0
-				? add_scopes(finder, cu, scopes, count, frames)
-				: 0;
-	}
-	free(scopes);
-	return found;
+	if (file && !dwarf_lineno(line, &frame->line))
+		frame->file = keep(finder, file);
 }
 
-static size_t find_in(struct source_finder *finder, Dwfl_Module *module,
+static size_t find_in(struct source_finder *finder, struct module *in,
 		      uint64_t address, struct source_frame *frames)
 {
 	GElf_Addr bias;
-	Dwfl_Line *line;
-	const char *file, *name;
+	Dwarf_Addr in_unit;
+	Dwarf_Die unit;
+	Dwarf_Die *scopes = NULL;
+	const char *name;
 	char text[NAME_BYTES];
-	size_t found;
-	int number;
+	size_t found = 0;
+	bool has_unit;
+	int count;
 
-	dwfl_module_getelf(module, &bias);
+	dwfl_module_getelf(in->found, &bias);
 	address += bias;
-	found = find_scopes(finder, module, address, frames);
+	in_unit = address;
+	has_unit = source_unit_find(&in->units, in->found, &in_unit, &unit);
+	if (has_unit) {
+		count = source_scopes_find(&unit, in_unit, &scopes);
+		if (count > 0)
+			found = add_scopes(finder, &unit, scopes, count,
+					   frames);
+		free(scopes);
+	}
 	if (!found) {
-		name = dwfl_module_addrname(module, address);
+		name = dwfl_module_addrname(in->found, address);
 		if (!name)
 			return 0;
 		naming_tidy(name, strlen(name), text, sizeof(text));
 		frames[0].function = keep(finder, text);
 		found = 1;
 	}
-	line = dwfl_module_getsrc(module, address);
-	file = line ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL)
-		    : NULL;
-	if (file) {
-		frames[0].file = keep(finder, file);
-		frames[0].line = number;
-	}
+	if (has_unit)
+		find_line(&unit, in_unit, &frames[0], finder);
 	return found;
 }
 
@@ -296,7 +286,7 @@ size_t source_find(struct source_finder *finder, const char *module,
 		if (!m->is_asked)
 			open_module(finder, m);
 		if (m->found)
-			found = find_in(finder, m->found, address, frames);
+			found = find_in(finder, m, address, frames);
 	}
 	return found;
 }
@@ -321,6 +311,7 @@ void source_finder_free(struct source_finder *finder)
 	for (size_t i = 0; i < finder->count; i++) {
 		if (finder->modules[i].dwfl)
 			dwfl_end(finder->modules[i].dwfl);
+		source_units_free(&finder->modules[i].units);
 		free(finder->modules[i].path);
 		free(finder->modules[i].build_id);
 	}

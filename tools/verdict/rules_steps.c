@@ -251,8 +251,8 @@ bool rule_growth(const struct verdict_facts *facts, struct finding *finding)
 	free(series);
 	say(&finding->threshold, "a trend at 95 %%, %s and %.0f %% of the heap",
 	    quantity_bytes(GROWTH_BYTES_MIN).text, 100 * GROWTH_MIN);
-	say(&finding->next, "find who keeps it: traceprof memory --leaks, with "
-			    "TRACEPROF_MALLOC=sampled.");
+	say(&finding->next, "find who keeps it: traceprof memory, of a run "
+			    "with TRACEPROF_MALLOC=sites.");
 	say_place(facts, finding, split->steps[split->count - 1].start_ns,
 		  TIMELINE_NONE, TIMELINE_NONE);
 	return true;

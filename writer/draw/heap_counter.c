@@ -18,6 +18,21 @@ void heap_counter_event(struct writer_state *state, struct ring_reader *reader,
 		heap->peak = heap->live;
 }
 
+void heap_counter_thread(struct writer_state *state, struct ring_reader *reader)
+{
+	struct thread *thread = reader->thread;
+	int64_t live;
+
+	/* ACQUIRE pairs with RELEASE in thread_leave(): its sums. */
+	if (load_acquire(&thread->state) != THREAD_RETIRED ||
+	    drain_at(&reader->drain) != ring_published(&thread->ring))
+		return;
+	live = (int64_t)(thread->ring.heap_alloc_bytes -
+			 thread->ring.heap_free_bytes);
+	state->heap.live += live - reader->heap_live;
+	reader->heap_live = live;
+}
+
 static void draw(struct writer_state *state, uint64_t ts_ns, int64_t live)
 {
 	struct heap_totals *heap = &state->heap;

@@ -15,6 +15,11 @@
 void heap_counter_event(struct writer_state *state, struct ring_reader *reader,
 			const struct event *event);
 
+/* A thread was drained.  Where it is over, its last blocks may have come and
+ * gone without an event. */
+void heap_counter_thread(struct writer_state *state,
+			 struct ring_reader *reader);
+
 /* It belongs to the file: TRACEPROF_MALLOC=all draws the counter from here. */
 void heap_counter_draw(struct writer_state *state, uint64_t ts_ns);
 

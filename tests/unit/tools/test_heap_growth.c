@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_heap_growth.c - what grows, and how sure that is where blocks are drawn.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "tools/memory/heap_growth.h"
+
+#define POINTS	80
+#define MEAN	(512.0 * 1024)
+#define KEPT	65536
+#define KEPT_AT 16 /* blocks of a step */
+
+/* One memory that keeps a mebibyte a step, of which each block is drawn with
+ * this chance; 2: all are there, and nobody draws. */
+static struct heap_growth kept(double chance)
+{
+	static struct heap_log log;
+	struct heap_account account = {
+		.log = &log, .points = POINTS, .points_are_steps = true};
+	struct heap_point points[POINTS];
+	struct heap_site site = {.points = points, .point_count = POINTS};
+	int64_t live = 0;
+
+	log.sample_bytes = chance > 1 ? 0 : (int64_t)MEAN;
+	for (uint32_t step = 0; step < POINTS; step++) {
+		for (int i = 0; i < KEPT_AT; i++) {
+			if (chance > 1)
+				live += KEPT;
+			else if (drand48() < chance)
+				live += (int64_t)(KEPT / chance);
+			site.calls++;
+			site.bytes += KEPT;
+		}
+		points[step] = (struct heap_point){step, live};
+	}
+	return heap_growth_site(&account, &site);
+}
+
+static void all_blocks_leave_no_doubt(void **state)
+{
+	const struct heap_growth growth = kept(2);
+
+	(void)state;
+	assert_true(growth.grows);
+	assert_true(growth.low == growth.high);
+	assert_true(growth.slope == KEPT * KEPT_AT);
+}
+
+/* 1 - exp(-65536 / 524288): some 75 samples in the half that counts. */
+static void the_interval_of_samples_holds_what_is_true(void **state)
+{
+	const int runs = 300;
+	int held = 0;
+
+	(void)state;
+	srand48(1);
+	for (int run = 0; run < runs; run++) {
+		const struct heap_growth growth = kept(0.1175);
+
+		assert_true(growth.is_known);
+		held += growth.low <= KEPT * KEPT_AT &&
+			growth.high >= KEPT * KEPT_AT;
+	}
+	assert_in_range(held, runs - 3, runs);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_blocks_leave_no_doubt),
+		cmocka_unit_test(the_interval_of_samples_holds_what_is_true),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
