@@ -573,6 +573,9 @@ def test_what_has_no_symbol_is_its_module():
                                      if one["name"] in nameless), "samples")
     lines = by_function(done.files[0])
     expect(set(nameless) <= set(lines), lines)
+    verdict = " ".join(harness.command("report", done.files[0]).stdout.split())
+    expect("most processor time, by samples: [no_symbols]" in verdict, verdict)
+    expect("no_symbols+0x" not in verdict.split(" calls total ")[0], verdict)
 
 
 if __name__ == "__main__":
