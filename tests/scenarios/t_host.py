@@ -226,6 +226,9 @@ def test_flame_is_one_picture_of_it():
     for box in boxes:
         rect = box.find("{http://www.w3.org/2000/svg}rect")
         wide[box.get("data-n")] += float(rect.get("width"))
+    rects = [box.find("{http://www.w3.org/2000/svg}rect") for box in boxes]
+    top = min(rects, key=lambda rect: int(rect.get("y")))
+    expect_equal(float(top.get("width")), 1200, "the first screen begins with all")
     sums = self_us(done.trace)
     for name in SHARES:
         expect(abs(wide[name] / 1200 - sums[name] / sum(sums.values())) < 0.01, wide)
