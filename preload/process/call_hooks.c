@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * call_hooks.c - prctl() and syscall(), by which a program forbids itself
- * system calls, or forks or ends past the C library.
+ * call_hooks.c - prctl(), capset() and syscall(), by which a program forbids
+ * itself system calls, changes what one thread may do, or forks or ends past
+ * the C library.
  *
  * A seccomp filter may forbid what finishing a trace takes, and would then kill
  * the program at its end, by our doing.  So the recording ends before any
@@ -10,6 +11,11 @@
  * arguments or allow a handful of calls, so nothing would be won by reading the
  * filter. One that is installed without the C library, or in which the program
  * was started, is not seen.
+ *
+ * What a thread may do is its own.  setuid(), setgroups() and their like make
+ * all threads of a process do the same, and abort it where one is refused what
+ * the others are not.  A program that changes its only thread's capabilities
+ * would end so by the writer's: the recording ends before that, too.
  *
  * All other calls are jumped to: a child that shares our stack, or has a new
  * one, must not come back into a frame of ours.
@@ -67,7 +73,14 @@ static COLD void confine(bool is_strict, const void *filter)
 {
 	/* Without a filter it only asks whether the kernel knows any. */
 	if (is_strict || filter)
-		life_confine();
+		life_confine("seccomp");
+}
+
+/* This thread's capabilities become others than the writer's. */
+static COLD void part(void)
+{
+	if (life_is_running())
+		life_confine("capset");
 }
 
 static COLD long fork_by_hand(long number, long a, long b, long c, long d,
@@ -110,6 +123,8 @@ long call_syscall(long number, long a, long b, long c, long d, long e, long f)
 	if (unlikely(number == SYS_seccomp) &&
 	    (a == SECCOMP_SET_MODE_STRICT || a == SECCOMP_SET_MODE_FILTER))
 		confine(a == SECCOMP_SET_MODE_STRICT, (const void *)c);
+	if (unlikely(number == SYS_capset))
+		part();
 	if (unlikely(number == SYS_exit_group))
 		life_end();
 	return real.syscall(number, a, b, c, d, e, f);
@@ -123,5 +138,19 @@ int call_prctl(int option, unsigned long a, unsigned long b, unsigned long c,
 					(long)c, (long)d, 0);
 	if (unlikely(option == PR_SET_SECCOMP))
 		confine(a == SECCOMP_MODE_STRICT, (const void *)b);
+	if (unlikely(option == PR_SET_SECUREBITS))
+		part();
 	return real.prctl(option, a, b, c, d);
+}
+
+/* The C library has no header for it. */
+EXPORT int capset(void *header, const void *sets);
+
+int capset(void *header, const void *sets)
+{
+	if (unlikely(!real.capset))
+		return (int)call_kernel(SYS_capset, (long)header, (long)sets, 0,
+					0, 0, 0);
+	part();
+	return real.capset(header, sets);
 }

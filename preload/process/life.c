@@ -509,7 +509,7 @@ COLD void life_end(void)
 	errno = saved;
 }
 
-void life_confine(void)
+void life_confine(const char *by)
 {
 	struct writer_summary summary;
 	const int saved = errno;
@@ -521,7 +521,7 @@ void life_confine(void)
 		return;
 	life_settled();
 	if (move(LIFE_RUNNING, LIFE_ENDED)) {
-		session_note(life.session, "seccomp ended the recording");
+		session_note(life.session, "%s ended the recording", by);
 		finish(false);
 		writer_summarise(&summary);
 		last_thread_wait_gone(summary.tid);

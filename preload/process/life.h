@@ -41,8 +41,8 @@ uint32_t life_settled(void);
 void life_end(void);
 
 /* Before the program forbids itself what the end would take: ends now, so that
- * nothing of ours runs from here on.  Keeps errno. */
-void life_confine(void);
+ * nothing of ours runs from here on.  `by` is noted.  Keeps errno. */
+void life_confine(const char *by);
 
 /* The same before an exec.  True if it ended a recording; then
  * life_exec_failed() says so should the exec return after all. */

@@ -185,6 +185,7 @@
 	X(libc, REST, prctl,          int,    (int option, unsigned long a, \
 					       unsigned long b, unsigned long c, \
 					       unsigned long d))	\
+	X(libc, REST, capset,         int,    (void *header, const void *sets)) \
 	X(libc, REST, syscall,        long,   (long number, long a, long b, \
 					       long c, long d, long e, long f))
 

@@ -226,6 +226,9 @@ def test_flame_is_one_picture_of_it():
     for box in boxes:
         rect = box.find("{http://www.w3.org/2000/svg}rect")
         wide[box.get("data-n")] += float(rect.get("width"))
+    rects = [box.find("{http://www.w3.org/2000/svg}rect") for box in boxes]
+    top = min(rects, key=lambda rect: int(rect.get("y")))
+    expect_equal(float(top.get("width")), 1200, "the first screen begins with all")
     sums = self_us(done.trace)
     for name in SHARES:
         expect(abs(wide[name] / 1200 - sums[name] / sum(sums.values())) < 0.01, wide)
@@ -573,6 +576,9 @@ def test_what_has_no_symbol_is_its_module():
                                      if one["name"] in nameless), "samples")
     lines = by_function(done.files[0])
     expect(set(nameless) <= set(lines), lines)
+    verdict = " ".join(harness.command("report", done.files[0]).stdout.split())
+    expect("most processor time, by samples: [no_symbols]" in verdict, verdict)
+    expect("no_symbols+0x" not in verdict.split(" calls total ")[0], verdict)
 
 
 if __name__ == "__main__":

@@ -243,6 +243,25 @@ def test_user_namespace_of_a_quiet_program():
     same("namespaces")
 
 
+def check_rights(way):
+    # The folder is root's, and the file may come too late.
+    run = traced("drops_rights", way, env={"TRACEPROF_WAITS": "1"}, check=False)
+    without = plain("drops_rights", way)
+    expect_equal((run.status, run.stdout), (without.status, without.stdout), run.stderr)
+    harness.command("recover", run.folder)
+    return run
+
+
+def test_a_daemon_that_keeps_some_rights():
+    """setgroups() is refused to none of its threads or to all, or it aborts."""
+    if os.geteuid():
+        raise Skip("it begins as root")
+    check_rights("capset")
+    check_rights("syscall")
+    notes = check_rights("securebits").trace.meta.get("notes")
+    expect("capset ended the recording" in str(notes), notes)
+
+
 def test_threads_that_come_and_go():
     run = same("threads", 64, 10000, env={"TRACEPROF_MALLOC": "large"}, timeout=120)
     events = run.trace.meta["events"]

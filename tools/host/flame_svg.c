@@ -2,8 +2,10 @@
 /*
  * flame_svg.c - a flame graph as one SVG file.
  *
- * Each box is a call path, its width the processor time.  A click zooms, the
- * field above searches; without scripts it is a picture all the same.
+ * Each box is a call path, its width the processor time.  Callers are on top,
+ * as on the lane of a trace: the first screen of a deep stack would be empty.
+ * A click zooms, the field above searches; without scripts it is a picture all
+ * the same.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -184,9 +186,8 @@ static void draw(const struct drawing *drawing, uint32_t node, double x,
 	uint32_t *children = NULL;
 	size_t count = 0, capacity = 0;
 
-	put_box(hot, node, x, width_of(hot, node),
-		TOP + (drawing->depth - 1 - level) * ROW, drawing->is_compared,
-		drawing->out);
+	put_box(hot, node, x, width_of(hot, node), TOP + level * ROW,
+		drawing->is_compared, drawing->out);
 	for (uint32_t at = hot->nodes[node].child; at != HOT_NONE;
 	     at = hot->nodes[at].sibling) {
 		children = memory_grow(children, count, &capacity,

@@ -9,6 +9,7 @@
 #include "tools/host/hot_lines.h"
 #include "tools/trace/trace_reader.h"
 #include "tools/util/memory.h"
+#include "tools/util/module_name.h"
 #include "tools/util/numbers.h"
 #include "tools/util/text_buffer.h"
 
@@ -56,24 +57,6 @@ static size_t python_name(const char *text, bool by_line, char *name,
 				(int)(paren - file), file);
 }
 
-/* "libx.so+0x1234", of which no symbol is known, is "[libx.so]": what lies
- * there may be one function or many.  The length, 0: it is another. */
-static size_t module_name(const struct trace_value *text, char *name,
-			  size_t bytes)
-{
-	static const char digits[] = "0123456789abcdef";
-	const char *plus = NULL;
-
-	for (const char *at = text->text; (at = strstr(at, "+0x")); at += 3)
-		plus = at;
-	size_t len = plus ? (size_t)(plus - text->text) : 0;
-
-	if (!len || len + sizeof("[]") > bytes || !plus[3] ||
-	    plus[3 + strspn(plus + 3, digits)])
-		return 0;
-	return (size_t)snprintf(name, bytes, "[%.*s]", (int)len, text->text);
-}
-
 static uint32_t name_of(struct hot *hot, const struct trace_event *event)
 {
 	const struct trace_value *text = &event->field[FIELD_NAME];
@@ -82,7 +65,8 @@ static uint32_t name_of(struct hot *hot, const struct trace_event *event)
 
 	if (trace_value_is(&event->field[FIELD_CAT], "python_function"))
 		len = python_name(text->text, hot->by_line, name, sizeof(name));
-	else if (hot->by_line || !(len = module_name(text, name, sizeof(name))))
+	else if (hot->by_line ||
+		 !(len = module_name(text->text, name, sizeof(name))))
 		return key_table_number(&hot->names, text->text, text->len);
 	if (len >= sizeof(name))
 		len = sizeof(name) - 1;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tools/util/memory.h"
+#include "tools/util/module_name.h"
 #include "tools/util/numbers.h"
 
 #define STEP	     "ProfilerStep#"
@@ -16,6 +17,7 @@
 #define HEAP_SAMPLES 65536u
 #define LARGE_BYTES  (32 << 20) /* glibc always maps and unmaps such blocks */
 #define SOON_NS	     1000000000
+#define MODULE_BYTES 256
 
 struct large_block {
 	int64_t bytes, ns;
@@ -146,11 +148,16 @@ static uint32_t name_of(struct timeline *timeline,
 	struct text_buffer *key = &timeline->key;
 	const size_t before = timeline->names.count;
 	struct timeline_name *row;
+	char module[MODULE_BYTES];
 	uint32_t number;
 
 	text_buffer_cut(key, 0);
 	text_buffer_add(key, category, strlen(category) + 1);
-	text_buffer_add(key, text->text, text->len);
+	if (!strcmp(category, "cpu_sample") &&
+	    module_name(text->text, module, sizeof(module)))
+		text_buffer_add(key, module, strlen(module));
+	else
+		text_buffer_add(key, text->text, text->len);
 	if (!strncmp(category, "cuda_", 5))
 		add_site(key, event);
 	number = key_table_number(&timeline->names, key->data, key->len);
