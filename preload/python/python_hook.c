@@ -91,10 +91,11 @@ static void begin_code(struct python_stack *stack, void *code, void *frame)
 			   name.is_import);
 }
 
-/* What the thread is in when the first thing is heard of it. */
+/* What the thread is in when the first thing is heard of it.  A name may need
+ * an object, and that a collection, in which another thread gets the GIL. */
 static void walk(struct python_stack *stack)
 {
-	static void *frames[WALK_MAX];
+	void *frames[WALK_MAX];
 	void *frame = python_api.frame_now();
 	uint32_t count = 0;
 

@@ -258,11 +258,15 @@ static int arrange(void *unused)
 	handler = module ? python_api.attribute(module, "callback_handler")
 			 : NULL;
 	compile.is_done |= handler != NULL;
-	if (handler)
-		python_api.at_end(ended);
-	if (handler &&
-	    (!register_one(handler, "start_callbacks", begins, &methods[0]) ||
-	     !register_one(handler, "end_callbacks", ends, &methods[1])))
+	/* Else a second interpreter would be taken for this one. */
+	if (handler && python_api.at_end(ended))
+		session_note(session, "compilations of torch.compile are not "
+				      "drawn: the interpreter's end can't be "
+				      "followed");
+	else if (handler &&
+		 (!register_one(handler, "start_callbacks", begins,
+				&methods[0]) ||
+		  !register_one(handler, "end_callbacks", ends, &methods[1])))
 		session_note(session, "compilations of torch.compile are not "
 				      "drawn: this version tells nobody");
 	give(handler);

@@ -32,6 +32,8 @@ static struct {
 	uint32_t depth; /* of its scope; 0: the data set was read */
 	uint64_t start_ticks;
 	uint32_t fetch; /* the name of what reads the data set */
+	/* An interrupt that came during the look; type NULL: none did. */
+	void *type, *value, *trace;
 } loader;
 
 static void give(void *object)
@@ -40,11 +42,26 @@ static void give(void *object)
 		python_api.give(object);
 }
 
+/* What isn't an Exception is no answer to us: the main thread gets it once the
+ * look is over. */
+static void clear_error(void)
+{
+	if (!python_api.error_now() ||
+	    python_api.error_is(*python_api.exception)) {
+		python_api.error_clear();
+		return;
+	}
+	give(loader.type);
+	give(loader.value);
+	give(loader.trace);
+	python_api.error_fetch(&loader.type, &loader.value, &loader.trace);
+}
+
 static void *attribute(void *object, const char *name)
 {
 	void *value = object ? python_api.attribute(object, name) : NULL;
 
-	python_api.error_clear();
+	clear_error();
 	return value;
 }
 
@@ -55,7 +72,7 @@ static long number(void *object, const char *name)
 	const long found = value ? python_api.number(value) : -1;
 
 	give(value);
-	python_api.error_clear();
+	clear_error();
 	return found;
 }
 
@@ -66,7 +83,7 @@ static long ask(void *object, const char *method)
 	const long found = value ? python_api.number(value) : -1;
 
 	give(value);
-	python_api.error_clear();
+	clear_error();
 	return found;
 }
 
@@ -82,6 +99,7 @@ static uint32_t name_of(const char *what, void *function)
 	log_format(name, sizeof(name), "DataLoader %s%s%s", what,
 		   code ? ": " : "", code ? text : "");
 	give(code);
+	clear_error();
 	return scope_intern(name);
 }
 
@@ -158,7 +176,7 @@ static void stand_before(void *fetcher)
 		loader.fetch = name_of_fetch(fetcher);
 	give(ours);
 	give(function);
-	python_api.error_clear();
+	clear_error();
 }
 
 /* --- with workers --------------------------------------------------------- */
@@ -278,7 +296,16 @@ static int look(void *unused)
 		tell_queue(iterator);
 	give(fetcher);
 	give(iterator);
-	python_api.error_clear();
+	clear_error();
+	if (loader.type) {
+		give(type);
+		give(value);
+		give(trace);
+		python_api.error_restore(loader.type, loader.value,
+					 loader.trace);
+		loader.type = loader.value = loader.trace = NULL;
+		return -1;
+	}
 	python_api.error_restore(type, value, trace);
 	return 0;
 }
@@ -296,8 +323,11 @@ void torch_loader_scope(struct thread *thread, const char *name)
 	if (atomic_exchange_explicit(&loader.is_asked, true,
 				     memory_order_relaxed))
 		return;
-	if (!python_api_ask(look))
-		store_relaxed(&loader.is_asked, false);
+	if (python_api_ask(look))
+		return;
+	/* The interpreter's list of such calls is full. */
+	store_relaxed(&loader.is_asked, false);
+	hook_unfollowed();
 }
 
 void torch_loader_prepare(void)

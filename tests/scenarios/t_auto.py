@@ -112,6 +112,14 @@ def test_outer_period():
     expect_steps_of(run.trace, "update", 320)
 
 
+def test_a_marker_whose_name_has_no_room():
+    """As C++ templates' have none."""
+    name = "begin_" + 40 * "long"
+    run = same(compile_program("short_regions.c", "-fopenmp", f"-Dbegin_turn={name}",
+                               "-lm"), 3000, 8, 1)
+    expect_equal(said(run)[0], f'omp region "{name[:111]}..."', run.stderr)
+
+
 def test_warm_up_and_irregular_regions():
     run = looped("epochs=1", "steps=60", "layers=3", "warm=40", "odd=7", "ms=20")
     expect_equal(said(run)[0], 'omp region "update"', run.stderr)

@@ -233,6 +233,40 @@ def test_compilations_and_graph_breaks():
     expect_equal(marks, ["graph break: a print"], "once")
 
 
+FULL = """\
+import ctypes, os, sys, time, types
+
+ctypes.CDLL(sys.argv[1], os.RTLD_GLOBAL)
+nothing = ctypes.cast(ctypes.CDLL(None).getpid, ctypes.c_void_p)
+while not ctypes.pythonapi.Py_AtExit(nothing):
+    pass
+asked = []
+handler = types.SimpleNamespace(start_callbacks=[], end_callbacks=[])
+
+
+def __getattr__(name):
+    asked.append(name)
+    return handler
+
+
+module = sys.modules["torch._dynamo.callback"] = types.ModuleType("callback")
+module.__getattr__ = __getattr__
+until = time.time() + 20
+while not asked and "LD_PRELOAD" in os.environ and time.time() < until:
+    time.sleep(0.001)
+print(handler.start_callbacks, handler.end_callbacks)
+"""
+
+
+def test_compilations_where_the_interpreters_end_is_not_told():
+    script = os.path.join(harness.folder(), "full.py")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write(FULL)
+    trace = same(sys.executable, script, library(), env={"TRACEPROF_MALLOC": "all"}).trace
+    expect([note for note in trace.meta["notes"] if "end can't be followed" in note],
+           trace.meta["notes"])
+
+
 # Where the main thread does as PyTorch's modules do, and notes what was asked.
 MODULES = '''\
 import atexit, ctypes, os, sys, time, types
@@ -532,10 +566,10 @@ for one in (between, pinned):
 '''
 
 
-def loads(**env):
+def loads(more="", **env):
     base = harness.folder()
     os.makedirs(os.path.join(base, "torch", "utils", "data"))
-    for path, text in (("loads.py", LOADS), ("torch/utils/data/dataloader.py", LOADER)):
+    for path, text in (("loads.py", LOADS + more), ("torch/utils/data/dataloader.py", LOADER)):
         with open(os.path.join(base, path), "w", encoding="utf-8") as file:
             file.write(text)
     run = same(sys.executable, os.path.join(base, "loads.py"), library(),
@@ -561,6 +595,60 @@ def test_what_waits_in_the_queue_of_workers():
     for name, wanted in (("ready", [4, 3, 4, 3]), ("in work", [1, 2, 1, 2])):
         expect_equal([event["args"]["value"] for event in
                       trace.counters("DataLoader: batches " + name)], wanted, name)
+
+
+# As if it came by chance: what the library alone asks for sends it.
+INTERRUPTED = """
+import signal
+
+
+class Asked(type):
+    def __getattribute__(cls, name):
+        if name == "__getitem__":
+            os.kill(os.getpid(), signal.SIGINT)
+        return super().__getattribute__(name)
+
+
+class Late(Rows, metaclass=Asked):
+    pass
+
+
+try:
+    next(dataloader.Alone(Late(), sum))
+    if not here:
+        os.kill(os.getpid(), signal.SIGINT)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_an_interrupt_during_the_look_is_the_programs():
+    loads(INTERRUPTED)
+
+
+# Each such call asks for itself again.
+REFUSED = """
+add = ctypes.pythonapi.Py_AddPendingCall
+is_full = True
+
+
+@ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+def again(_):
+    if is_full:
+        add(again, None)
+    return 0
+
+
+while not add(again, None):
+    pass
+print(next(dataloader.Alone(Rows(), sum)))
+is_full = False
+"""
+
+
+def test_a_batch_that_the_interpreter_refuses_a_look_at_is_counted():
+    events = loads(REFUSED).meta["events"]
+    expect_equal(events.get("unfollowed_calls"), 1, events)
 
 
 def test_calls_of_python_stand_for_the_parts_of_a_batch():

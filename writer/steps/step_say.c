@@ -45,6 +45,16 @@ static void period_text(const struct writer_state *state,
 		log_format(text, bytes, "%.1f s", us / 1e6);
 }
 
+/* A name that had no room for all of it has its end all the same. */
+static void close_name(char *name, size_t bytes)
+{
+	static const char end[] = "...\"";
+	const size_t len = strlen(name);
+
+	if (len + 1 >= bytes && name[len - 1] != '"')
+		memcpy(name + bytes - sizeof(end), end, sizeof(end));
+}
+
 void step_say_found(struct writer_state *state, const struct step_marks *stream,
 		    const struct loop_nest *nest)
 {
@@ -56,6 +66,7 @@ void step_say_found(struct writer_state *state, const struct step_marks *stream,
 
 	step_marks_describe(stream, step->first, &state->naming, name,
 			    sizeof(name));
+	close_name(name, sizeof(name));
 	if (nest->outer)
 		log_format(outer, sizeof(outer), "; outer period %lu",
 			   (unsigned long)nest->outer);
