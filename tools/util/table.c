@@ -165,8 +165,12 @@ void table_print(struct table *table, FILE *out)
 		color_heads(table, out);
 	if (table->count &&
 	    scols_print_table_to_string(table->lines, &text) == 0 && text) {
+		const size_t len = strlen(text);
+
 		spell_escapes(text);
 		fputs(text, out);
+		if (len && text[len - 1] != '\n')
+			fputc('\n', out);
 	}
 	free(text);
 	scols_unref_table(table->lines);
