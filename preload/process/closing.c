@@ -282,7 +282,8 @@ void closing_report(const struct session *session,
 		if (!hints)
 			say_hint(session, done);
 		say_next(session, done,
-			 !is_judged && options->verdict && !process.direct
+			 !is_judged && options->verdict && !process.direct &&
+					 done->judged_events
 				 ? ", for the verdict"
 				 : "");
 	} else if (session->head->flight.is_on) {

@@ -268,6 +268,83 @@ def test_a_wait_for_a_thread_is_no_read():
         expect_equal(rules(path), [found], name)
 
 
+SAMPLES = 190000000     # the lane of a thread's samples
+
+
+def sampled(tid, start_us, dur_us, name="busy"):
+    return slice_(name, start_us, dur_us, SAMPLES + tid, "cpu_sample")
+
+
+def threads_(*tids):
+    return [{"ph": "M", "name": "thread_name", "pid": 700, "tid": tid,
+             "args": {"name": f"thread {tid}"}} for tid in tids]
+
+
+def test_who_waits_for_threads_that_work_is_no_bottleneck():
+    """Without steps the thread that works most is judged; but for locks, that it waits
+    for again and again, a thread may just have nothing to do."""
+    ours = {"cpus": 4, "options": {"SAMPLE": "99"}}
+    joins = threads_(700, 701) + [slice_("wait: pthread_join", 0, 10000),
+                                  sampled(700, 10000, 100), sampled(701, 0, 9900)]
+    found = judged(made(joins, ours))
+    expect_equal([finding["rule"] for finding in found["findings"]], [], found)
+    expect(found["step"]["split_ns"]["native"] > 9 * 10**6, found["step"])
+    text = command("report", made(joins, ours)).stdout
+    expect("thread 701 (works most):" in text, text)
+    # The same where all are alike, and one at a time works.
+    turns = threads_(700, 701)
+    for at in range(0, 10000, 500):
+        turns += [slice_("wait: pthread_mutex_lock", at, 250), sampled(701, at, 250),
+                  slice_("wait: pthread_mutex_lock", at + 250, 250, 701),
+                  sampled(700, at + 250, 250)]
+    expect_equal(rules(made(turns, ours)), ["off-cpu"])
+    queue = [event | {"name": event["name"].replace("mutex_lock", "cond_wait")}
+             for event in turns]
+    expect_equal(rules(made(queue, ours)), [])
+    # One that begins late, and ends early.
+    late = threads_(700, 701) + [slice_("wait: sem_wait", 0, 5000, 701),
+                                 sampled(701, 5000, 2000)]
+    expect_equal(rules(made(late + [sampled(700, 9000, 100)], ours)), [])
+
+
+def test_a_step_waits_for_threads_unless_all_processors_work():
+    steps = [step_(number, number * 1000, 1000) for number in range(10)]
+    waits = [slice_("wait: pthread_cond_wait", at, 900) for at in range(0, 10000, 1000)]
+    for cpus, found in ((2, []), (4, ["off-cpu"])):
+        work = [sampled(tid, 0, 10000) for tid in (701, 702)]
+        work += [sampled(700, at + 900, 100) for at in range(0, 10000, 1000)]
+        path = made(threads_(700, 701, 702) + steps + waits + work,
+                    {"cpus": cpus, "options": {"SAMPLE": "99"}})
+        expect_equal(rules(path), found, cpus)
+        # What the idle processors could have done.
+        if found:
+            saved = judged(path)["findings"][0]["saved_ns"]
+            expect_equal(round(saved / 1e6, 2), round(9 * (1 - 2 / cpus), 2))
+
+
+def test_a_shell_waits_for_its_children():
+    path = made([slice_("wait: waitpid", 0, 8000), slice_("wait: nanosleep", 9000, 500)])
+    expect_equal(rules(path), [])
+
+
+def test_samples_tell_what_allocations_take():
+    """Also in functions of the C library that have no names."""
+    work = [sampled(700, 0, 10000, "work")] + [
+        sampled(700, 1000, 600, "malloc"), sampled(700, 1100, 400, "libc.so.6+0x96566")]
+    ours = {"heap": {"calls": 100000, "bytes": 9900}, "options": {"SAMPLE": "99"}}
+    found = judged(made(threads_(700) + work, ours))
+    expect_equal([(finding["rule"], finding["saved_ns"]) for finding in found["findings"]],
+                 [("churn", 600000)])
+    expect_equal(found["step"]["split_ns"]["alloc"], 600000)
+
+
+def test_a_file_in_which_nothing_is_drawn_is_judged_too():
+    span = slice_("PyTorch Profiler (0)", 0, 10000, tid="PyTorch Profiler", pid="Spans",
+                  cat="Trace")
+    ours = {"heap": {"calls": 100000, "bytes": 9900}}
+    expect_equal(rules(made(threads_(700) + [span], ours)), ["churn"])
+
+
 def test_who_records_little_of_the_time_is_told_of_samples():
     """More than half of a second and more, in a file of ours without samples."""
     ours = {"options": {"SAMPLE": "0"}}

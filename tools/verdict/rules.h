@@ -44,7 +44,7 @@
 #define IDLE_WORK_MAX	   0.02 /* of the busiest thread's */
 #define IDLE_PARTS_MIN	   10
 
-#define MALLOC_NS	   40	/* a call of malloc and its free */
+#define MALLOC_NS	   25	/* a call of malloc and its free */
 #define FAULT_NS_PER_BYTE  0.25 /* to have a page and give it back */
 #define TEMPORARIES_MIN	   5
 #define GROWTH_STEPS_MIN   10
@@ -144,6 +144,10 @@ void say(char **text, const char *format, ...)
  * what; name may be TIMELINE_NONE. */
 void say_place(const struct verdict_facts *facts, struct finding *finding,
 	       int64_t ns, uint32_t lane, uint32_t name);
+
+/* ", main thread 4242": of a lane, or TIMELINE_NONE as above; "" not known. */
+void say_lane(const struct verdict_facts *facts, char *text, size_t bytes,
+	      uint32_t lane);
 
 /* A name fit for a line. */
 struct short_name {

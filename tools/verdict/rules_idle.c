@@ -4,6 +4,8 @@
  */
 #include "tools/verdict/rules.h"
 
+#include <string.h>
+
 #include "tools/util/numbers.h"
 
 /* The worst place of a kind of time on the critical thread: the longest slice
@@ -179,17 +181,42 @@ bool rule_exposed_comm(const struct verdict_facts *facts,
 	return say_longest(facts, finding, HOST_COMM);
 }
 
+/* A shell, or a compiler's driver: its children do the work. */
+static double waits_for_children(const struct verdict_facts *facts)
+{
+	const struct timeline *timeline = facts->timeline;
+	const struct timeline_lane *lane =
+		timeline_lane(timeline, facts->split.lane);
+	double sum = 0;
+
+	for (size_t at = 0; at < lane->count; at++) {
+		const struct span *span = &lane->spans[at];
+
+		if (!strcmp(timeline_name_text(timeline, span->name),
+			    "wait: waitpid") &&
+		    is_judged(facts, span->start_ns))
+			sum += (double)timeline_dur_ns(timeline,
+						       facts->split.lane, span);
+	}
+	return sum;
+}
+
+/* Where other threads have all processors meanwhile nothing is to be gained.
+ */
 bool rule_off_cpu(const struct verdict_facts *facts, struct finding *finding)
 {
 	const struct split *split = &facts->split;
 
-	finding->saved_ns = (double)split->ns[SHARE_OFF];
+	if (!facts->timeline->lanes.table.count)
+		return false;
+	finding->saved_ns = (double)split->ns[SHARE_OFF] - split->beside_ns -
+			    waits_for_children(facts);
 	if (!is_worth(facts, finding->saved_ns, SHARE_HIGH_MIN) ||
 	    !say_longest(facts, finding, HOST_OFF))
 		return false;
 	say(&finding->figure,
 	    "for %s a step its thread sleeps or waits for another one",
-	    quantity_time(finding->saved_ns / steps_of(facts)).text);
+	    quantity_time((double)split->ns[SHARE_OFF] / steps_of(facts)).text);
 	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_HIGH_MIN);
 	say(&finding->next, "look at who holds what it waits for: a lock, a "
 			    "queue, a sleep.");

@@ -186,10 +186,15 @@ bool rule_churn(const struct verdict_facts *facts, struct finding *finding)
 {
 	const struct trace_sums own = trace_metadata_own(facts->metadata);
 	const double calls = (double)own.heap_calls;
+	double sampled;
 
 	if (calls <= 0)
 		return false;
 	finding->saved_ns = in_steps(facts, calls * MALLOC_NS);
+	/* Where samples tell what it took, that is the most. */
+	sampled = in_steps(facts, (double)facts->split.alloc_ns);
+	if (facts->metadata->sample > 0 && sampled < finding->saved_ns)
+		finding->saved_ns = sampled;
 	if (!is_worth(facts, finding->saved_ns, SHARE_MIN))
 		return false;
 	say(&finding->figure, "%.0f allocations a step of %s on average",
