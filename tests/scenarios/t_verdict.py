@@ -323,8 +323,10 @@ def test_a_step_waits_for_threads_unless_all_processors_work():
 
 
 def test_a_shell_waits_for_its_children():
-    path = made([slice_("wait: waitpid", 0, 8000), slice_("wait: nanosleep", 9000, 500)])
+    reads = slice_("wait: read (pipe or socket)", 8000, 1500)
+    path = made([slice_("wait: waitpid", 0, 8000), reads, slice_("work", 9500, 500)])
     expect_equal(rules(path), [])
+    expect_equal(rules(made([reads, slice_("work", 9500, 500)])), ["off-cpu"], "its own")
 
 
 def test_samples_tell_what_allocations_take():

@@ -78,8 +78,8 @@ static enum host_kind kind_of_wait(const char *name)
 					    "fdatasync", "open",  NULL};
 	static const char *const nets[] = {"recv", "send", NULL};
 
-	/* "pthread_cond_wait" is no read. */
-	if (begins(name, "pthread_"))
+	/* "pthread_cond_wait" is no read, and a pipe no file. */
+	if (begins(name, "pthread_") || strstr(name, "(pipe"))
 		return HOST_OFF;
 	if (has(name, files))
 		return HOST_DATA;
