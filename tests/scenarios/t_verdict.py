@@ -347,6 +347,15 @@ def test_a_file_in_which_nothing_is_drawn_is_judged_too():
     expect_equal(rules(made(threads_(700) + [span], ours)), ["churn"])
 
 
+def test_who_waits_for_a_disk_to_write_is_not_told_to_load_ahead():
+    for name, advice in (("fsync", "sync once for many records"), ("read", "load ahead"),
+                         ("pwrite", "sync once for many records")):
+        path = made([step_(0, 0, 1000), slice_("wait: " + name, 0, 500)])
+        found = judged(path)["findings"]
+        expect_equal([finding["rule"] for finding in found], ["data-starved"])
+        expect(advice in found[0]["next"], name, found)
+
+
 def test_who_records_little_of_the_time_is_told_of_samples():
     """More than half of a second and more, in a file of ours without samples."""
     ours = {"options": {"SAMPLE": "0"}}

@@ -120,6 +120,36 @@ static bool has_name(const struct timeline *timeline, const char *part)
 	return false;
 }
 
+/* Is most of the time for data spent on writing them, and on waiting till they
+ * are on the disk? */
+static bool is_writing(const struct verdict_facts *facts)
+{
+	const struct timeline *timeline = facts->timeline;
+	double writing = 0;
+
+	for (uint32_t at = 0; at < timeline->names.count; at++) {
+		const struct timeline_name *row = timeline_name(timeline, at);
+		const char *name = timeline_name_text(timeline, at);
+
+		if (row->host == HOST_DATA &&
+		    (strstr(name, "wait: fsync") ||
+		     strstr(name, "wait: fdatasync") || strstr(name, "write")))
+			writing += (double)row->self_ns;
+	}
+	return writing > 0.5 * (double)facts->split.ns[SHARE_DATA];
+}
+
+static void say_writing(const struct verdict_facts *facts,
+			struct finding *finding)
+{
+	say(&finding->figure,
+	    "%s a step is spent waiting until data are written",
+	    quantity_time(finding->saved_ns / steps_of(facts)).text);
+	say(&finding->next,
+	    "sync once for many records, write larger pieces, or let another "
+	    "thread do it.");
+}
+
 bool rule_data_starved(const struct verdict_facts *facts,
 		       struct finding *finding)
 {
@@ -131,6 +161,11 @@ bool rule_data_starved(const struct verdict_facts *facts,
 	if (!is_worth(facts, finding->saved_ns, SHARE_MIN) ||
 	    !say_longest(facts, finding, HOST_DATA))
 		return false;
+	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_MIN);
+	if (is_writing(facts)) {
+		say_writing(facts, finding);
+		return true;
+	}
 	function = function_of_data(facts);
 	say(&finding->figure, "%s a step is spent waiting for data%s%s",
 	    quantity_time(finding->saved_ns / steps_of(facts)).text,
@@ -139,7 +174,6 @@ bool rule_data_starved(const struct verdict_facts *facts,
 		    ? ""
 		    : short_name(timeline_name_text(facts->timeline, function))
 			      .text);
-	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_MIN);
 	say(&finding->next,
 	    "%sload ahead: %s cheaper decoding, or a faster disk.",
 	    function == TIMELINE_NONE && has_name(timeline, "(DataLoader)")
