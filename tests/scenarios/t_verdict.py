@@ -340,6 +340,14 @@ def test_samples_tell_what_allocations_take():
     expect_equal(found["step"]["split_ns"]["alloc"], 600000)
 
 
+def test_a_team_allocates_at_once():
+    team = [slice_("f", 0, 10000, omp="parallel", region=1, team=2)] + [
+        slice_("f", 0, 10000, tid, omp="task", region=1, team=2) for tid in (700, 701)]
+    ours = {"heap": {"calls": 200000, "bytes": 9900}, "cpus": 2}
+    found = [one for one in judged(made(team, ours))["findings"] if one["rule"] == "churn"]
+    expect_equal([one["saved_ns"] for one in found], [2500000], found)
+
+
 def test_a_file_in_which_nothing_is_drawn_is_judged_too():
     span = slice_("PyTorch Profiler (0)", 0, 10000, tid="PyTorch Profiler", pid="Spans",
                   cat="Trace")

@@ -182,6 +182,22 @@ static double in_steps(const struct verdict_facts *facts, double ns)
 	return ns * (share < 1 ? share : 1);
 }
 
+/* What threads of a team do at once takes its time once. */
+static double beside_each_other(const struct verdict_facts *facts)
+{
+	const struct split *split = &facts->split;
+	const double regions = (double)split->ns[SHARE_OMP_WORK] +
+			       (double)split->ns[SHARE_OMP_WAIT] +
+			       (double)split->ns[SHARE_OMP_UNEVEN];
+	const double part =
+		split->total_ns > 0 ? regions / (double)split->total_ns : 0;
+	int64_t team = facts->timeline->team_max;
+
+	if (facts->metadata->cpus > 0 && team > facts->metadata->cpus)
+		team = facts->metadata->cpus;
+	return team > 1 ? 1 - part + part / (double)team : 1;
+}
+
 bool rule_churn(const struct verdict_facts *facts, struct finding *finding)
 {
 	const struct trace_sums own = trace_metadata_own(facts->metadata);
@@ -190,7 +206,8 @@ bool rule_churn(const struct verdict_facts *facts, struct finding *finding)
 
 	if (calls <= 0)
 		return false;
-	finding->saved_ns = in_steps(facts, calls * MALLOC_NS);
+	finding->saved_ns =
+		in_steps(facts, calls * MALLOC_NS) * beside_each_other(facts);
 	/* Where samples tell what it took, that is the most. */
 	sampled = in_steps(facts, (double)facts->split.alloc_ns);
 	if (facts->metadata->sample > 0 && sampled < finding->saved_ns)
