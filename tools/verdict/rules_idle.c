@@ -215,29 +215,41 @@ bool rule_exposed_comm(const struct verdict_facts *facts,
 	return say_longest(facts, finding, HOST_COMM);
 }
 
-/* A shell, or a compiler's driver: its children do the work. */
-static double waits_for_children(const struct verdict_facts *facts)
+/* Waits for something else than other processes: of a shell, or a compiler's
+ * driver, the children do the work, and it reads what they say. */
+static double known_waits(const struct verdict_facts *facts, double *processes)
 {
 	const struct timeline *timeline = facts->timeline;
 	const struct timeline_lane *lane =
 		timeline_lane(timeline, facts->split.lane);
-	double children = 0, pipes = 0;
+	double known = 0;
 
+	*processes = 0;
 	for (size_t at = 0; at < lane->count; at++) {
 		const struct span *span = &lane->spans[at];
 		const char *name = timeline_name_text(timeline, span->name);
 		const double ns = (double)timeline_dur_ns(
 			timeline, facts->split.lane, span);
 
-		if (!is_judged(facts, span->start_ns))
+		if (timeline_name(timeline, span->name)->host != HOST_OFF ||
+		    !is_judged(facts, span->start_ns))
 			continue;
-		if (!strcmp(name, "wait: waitpid"))
-			children += ns;
-		else if (strstr(name, "(pipe"))
-			pipes += ns;
+		if (!strcmp(name, "wait: waitpid") || strstr(name, "(pipe"))
+			*processes += ns;
+		else
+			known += ns;
 	}
-	/* It reads what they say. */
-	return children > 0 ? children + pipes : 0;
+	return known;
+}
+
+/* Without steps samples tell whether somebody worked meanwhile. */
+static bool has_few_samples(const struct verdict_facts *facts)
+{
+	const double samples = (double)facts->metadata->sample *
+			       (double)facts->split.total_ns / 1e9;
+
+	return !facts->split.has_steps && facts->metadata->sample > 0 &&
+	       samples < SAMPLES_MIN;
 }
 
 /* Where other threads have all processors meanwhile nothing is to be gained.
@@ -245,11 +257,16 @@ static double waits_for_children(const struct verdict_facts *facts)
 bool rule_off_cpu(const struct verdict_facts *facts, struct finding *finding)
 {
 	const struct split *split = &facts->split;
+	double known, processes;
 
-	if (!facts->timeline->lanes.table.count)
+	if (!facts->timeline->lanes.table.count || has_few_samples(facts))
 		return false;
-	finding->saved_ns = (double)split->ns[SHARE_OFF] - split->beside_ns -
-			    waits_for_children(facts);
+	/* What samples alone tell of may be anything. */
+	known = known_waits(facts, &processes);
+	finding->saved_ns =
+		(double)split->ns[SHARE_OFF] - split->beside_ns - processes;
+	if (known < finding->saved_ns)
+		finding->saved_ns = known;
 	if (!is_worth(facts, finding->saved_ns, SHARE_HIGH_MIN) ||
 	    !say_longest(facts, finding, HOST_OFF))
 		return false;
