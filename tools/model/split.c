@@ -491,6 +491,7 @@ void split_make(struct split *split, struct timeline *timeline,
 			lock_waits(timeline, split->lane) >= CONTENTION_MIN;
 		work_beside_make(&sweep.beside, timeline, split->lane);
 		split->alloc_ns = sweep.beside.alloc_ns;
+		split->sampled_ns = sweep.beside.all_ns;
 		timeline_walk(timeline, split->lane, on_piece, &sweep);
 		work_beside_free(&sweep.beside);
 		host_cover_free(&sweep.cover);

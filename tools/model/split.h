@@ -77,8 +77,9 @@ struct split {
 	int64_t outside[SHARE_COUNT]; /* what lies in none of them */
 	/* Of SHARE_OFF in them: what other threads had of all processors. */
 	double beside_ns;
-	int64_t alloc_ns; /* of all threads' samples, 0 none */
-	bool is_busiest;  /* the thread isn't the first one, but works most */
+	int64_t sampled_ns; /* of all threads, 0 none */
+	int64_t alloc_ns;   /* of all threads' samples, 0 none */
+	bool is_busiest;    /* the thread isn't the first one, but works most */
 	double median_ns, p5_ns, p95_ns;
 	bool uses_gpu;
 	struct split_gap gaps[GAP_COUNT];

@@ -29,6 +29,7 @@ static void take(struct work_beside *beside, const struct host_cover *cover,
 	for (size_t at = 0; at < cover->count; at++) {
 		const struct cover_piece *piece = &cover->pieces[at];
 
+		beside->all_ns += piece->end_ns - piece->start_ns;
 		if (piece->cover == COVER_ALLOC)
 			beside->alloc_ns += piece->end_ns - piece->start_ns;
 		if (is_own)

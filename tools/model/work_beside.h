@@ -19,7 +19,8 @@ struct work_change {
 struct work_beside {
 	struct work_change *changes; /* by ns */
 	size_t count, capacity, next;
-	int64_t alloc_ns; /* all threads', in functions that get and free */
+	int64_t all_ns;	  /* of all threads */
+	int64_t alloc_ns; /* of these, in functions that get and free */
 };
 
 /* All samples but those of the thread whose lane this is count as beside. */

@@ -134,6 +134,9 @@ uint32_t function_of_data(const struct verdict_facts *facts);
 /* Calls that wait for a GPU, results that are read included, a step. */
 double syncs_of(const struct verdict_facts *facts);
 
+/* The part of its time in which the first thread found no processor. */
+double unscheduled(const struct verdict_facts *facts);
+
 /* How many of those there are; 1 for a run without. */
 double steps_of(const struct verdict_facts *facts);
 

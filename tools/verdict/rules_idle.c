@@ -252,6 +252,20 @@ static bool has_few_samples(const struct verdict_facts *facts)
 	       samples < SAMPLES_MIN;
 }
 
+/* A run without steps may wait for what processes do that it started, and for a
+ * processor. */
+static double elsewhere(const struct verdict_facts *facts)
+{
+	const struct split *split = &facts->split;
+	const double children =
+		(double)facts->metadata->program_ns - (double)split->sampled_ns;
+
+	if (split->has_steps || facts->metadata->sample <= 0)
+		return 0;
+	return unscheduled(facts) * (double)split->total_ns +
+	       (children > 0 ? children : 0);
+}
+
 /* Where other threads have all processors meanwhile nothing is to be gained.
  */
 bool rule_off_cpu(const struct verdict_facts *facts, struct finding *finding)
@@ -263,8 +277,8 @@ bool rule_off_cpu(const struct verdict_facts *facts, struct finding *finding)
 		return false;
 	/* What samples alone tell of may be anything. */
 	known = known_waits(facts, &processes);
-	finding->saved_ns =
-		(double)split->ns[SHARE_OFF] - split->beside_ns - processes;
+	finding->saved_ns = (double)split->ns[SHARE_OFF] - split->beside_ns -
+			    processes - elsewhere(facts);
 	if (known < finding->saved_ns)
 		finding->saved_ns = known;
 	if (!is_worth(facts, finding->saved_ns, SHARE_HIGH_MIN) ||

@@ -281,7 +281,7 @@ bool rule_growth(const struct verdict_facts *facts, struct finding *finding)
 }
 
 /* Of the time, not of what it wanted to run: it may have slept for most. */
-static double unscheduled(const struct verdict_facts *facts)
+double unscheduled(const struct verdict_facts *facts)
 {
 	const double share = trace_metadata_unscheduled(facts->metadata);
 	const double wanted = (double)facts->metadata->ran_ns +
