@@ -401,6 +401,15 @@ def test_the_names_that_took_most():
     expect("\nmost work in all: gemm 700.0 us\n" in text, text)
 
 
+def test_a_team_of_one_waits_for_nobody():
+    """Though others of the run have shares of their own."""
+    events = [slice_("alone", 0, 5000, omp="parallel", region=1, team=1, thread=0),
+              slice_("team", 5000, 5000, omp="parallel", region=2, team=2)] + [
+        slice_("team", 5000, 5000, tid, omp="task", region=2, team=2) for tid in (700, 701)]
+    split = judged(made(events))["step"]["split_ns"]
+    expect_equal((split["omp_work"], split.get("omp_wait", 0)), (10000000, 0), split)
+
+
 def test_a_team_that_comes_together_late():
     """Until the master's share begins it waits; work is even, and no cause is seen."""
     events = [step_(0, 0, 40000)]

@@ -100,8 +100,13 @@ static enum host_kind kind_of_omp(const struct trace_event *event,
 	static const char *const locks[] = {"critical", "ordered", "atomic",
 					    "lock", NULL};
 
+	int64_t team = 0;
+
+	/* Who is alone waits for nobody, and has no share of its own. */
 	if (!strcmp(part, "parallel"))
-		return HOST_OMP_TEAM;
+		return trace_event_integer(event, "team", &team) && team == 1
+			       ? HOST_OMP
+			       : HOST_OMP_TEAM;
 	if (strcmp(part, "wait"))
 		return HOST_OMP;
 	return has(event->field[FIELD_NAME].text, locks) ? HOST_OMP_LOCK
