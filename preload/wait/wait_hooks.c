@@ -247,48 +247,30 @@ void waits_lock_ends(enum wait_lock lock, uint64_t start,
 }
 
 /* Who waits for a pipe waits for another process, and not for a disk. */
-static COLD __attribute__((noinline)) void put_file(enum wait_call call,
-						    enum file_verb verb, int fd,
-						    uint64_t start,
-						    uint64_t ended)
+static COLD __attribute__((noinline)) void
+put_file(enum wait_call call, int fd, uint64_t start, uint64_t ended)
 {
 	static const struct wait_other nobody;
 
 	if (!file_io_is_file(fd))
-		call = verb == FILE_VERB_READ ? CALL_READ_OTHER
-					      : CALL_WRITE_OTHER;
+		call = call < CALL_write ? CALL_READ_OTHER : CALL_WRITE_OTHER;
 	put(call, start, ended, &nobody);
 }
 
-static inline void end_of_file(enum wait_call call, enum file_verb verb, int fd,
-			       uint64_t start)
+/* A file's is drawn as such, however long it took. */
+static COLD void end_file(enum wait_call call, enum file_verb verb, int fd,
+			  ssize_t bytes, uint64_t start)
 {
 	uint64_t ended;
 
+	if (unlikely(gate_bits() & GATE_IO) && bytes >= 0 &&
+	    file_io_took(verb, fd, (uint64_t)bytes, start))
+		return;
 	if (!start || !(gate_bits() & GATE_WAIT))
 		return;
 	ended = clock_ticks();
 	if (unlikely(ended - start >= load_relaxed(&waits.least_ticks)))
-		put_file(call, verb, fd, start, ended);
-}
-
-/* A file's is drawn as such, however long it took. */
-static COLD __attribute__((noinline)) void end_read(enum wait_call call,
-						    enum file_verb verb, int fd,
-						    ssize_t bytes,
-						    uint64_t start)
-{
-	if (bytes < 0 || !file_io_took(verb, fd, (uint64_t)bytes, start))
-		end_of_file(call, verb, fd, start);
-}
-
-static COLD void end_file(enum wait_call call, enum file_verb verb, int fd,
-			  ssize_t bytes, uint64_t start)
-{
-	if (unlikely(gate_bits() & GATE_IO))
-		end_read(call, verb, fd, bytes, start);
-	else
-		end_of_file(call, verb, fd, start);
+		put_file(call, fd, start, ended);
 }
 
 /* One that was woken once knows by whom. */
