@@ -385,6 +385,15 @@ static void file_io(struct json *json, const struct writer_state *state)
 	json_char(json, '}');
 }
 
+int64_t trace_frame_steps(const struct writer_state *state)
+{
+	const int64_t before = state->file.steps_before;
+
+	return before < 0 ? -1
+			  : (int64_t)state->counts.written_by_kind[EVENT_STEP] -
+				    before;
+}
+
 static void window(struct json *json, struct writer_state *state)
 {
 	const struct session *session = state->session;
@@ -400,6 +409,8 @@ static void window(struct json *json, struct writer_state *state)
 	if (now && steps <= now->last_step)
 		steps = now->last_step + 1;
 	json_pair_i64(json, "seen", steps);
+	if (trace_frame_steps(state) >= 0)
+		json_pair_i64(json, "drawn", trace_frame_steps(state));
 	if (session->head->search.passed)
 		json_pair_u64(json, "passed", session->head->search.passed);
 	if (now && now->first_step >= 0) {

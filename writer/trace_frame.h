@@ -28,6 +28,9 @@ void trace_frame_head(struct writer_state *state, struct json *json);
  * kernel looks at each processor and each interrupt. */
 void trace_frame_note_scheduled(struct session_header *head, bool with_others);
 
+/* How many are in this file; -1 not known. */
+int64_t trace_frame_steps(const struct writer_state *state);
+
 void trace_frame_short_tail(struct writer_state *state, struct json *json);
 void trace_frame_tail(struct writer_state *state, struct json *json,
 		      struct trace_end end);

@@ -180,6 +180,7 @@ static int begin(struct writer_state *state, uint64_t start_ticks)
 	file->heap_bytes = 0;
 	file->heap_live = -1;
 	file->heap_top = -1;
+	file->steps_before = (int64_t)state->counts.written_by_kind[EVENT_STEP];
 	rc = create(state, timeline_unix_ns(&state->timeline, start_ticks));
 	if (rc) {
 		window_file_fail(state, rc, "make");
@@ -258,6 +259,7 @@ int window_trace_resume(struct writer_state *state,
 		return rc;
 	}
 	memcpy(file->path, checkpoint->path, sizeof(file->path));
+	file->steps_before = checkpoint->file_index > 1 ? -1 : 0;
 	file->start_ns = timeline_ns(&state->timeline, window->start_ticks);
 	begin_notes(state);
 	file->is_open = true;
@@ -298,6 +300,19 @@ static int settle(struct window_file *file, int rc)
 	return rc;
 }
 
+static void note_fullest(struct writer_state *state)
+{
+	struct window_file *file = &state->file;
+	struct window_fullest *fullest = &file->fullest;
+	const int64_t steps = trace_frame_steps(state);
+
+	if (steps < 0 || (uint64_t)steps < fullest->steps)
+		return;
+	fullest->steps = (uint64_t)steps;
+	fullest->events = state->counts.file_events;
+	memcpy(fullest->path, file->path, sizeof(fullest->path));
+}
+
 static int finish(struct writer_state *state, struct trace_end end)
 {
 	struct window_file *file = &state->file;
@@ -328,6 +343,8 @@ static int finish(struct writer_state *state, struct trace_end end)
 	file->files_done++;
 	if (rc)
 		window_file_fail(state, rc, "finish");
+	else
+		note_fullest(state);
 	return rc;
 }
 
@@ -367,6 +384,8 @@ static void note_part(struct writer_state *state)
 	part = &file->parts[(index - most + 2) % WINDOW_PARTS_MAX];
 	if (!part->path[0] || unlink(part->path))
 		return;
+	if (!strcmp(part->path, file->fullest.path))
+		memset(&file->fullest, 0, sizeof(file->fullest));
 	part->path[0] = '\0';
 	state->counts.deleted += part->events;
 }

@@ -21,6 +21,7 @@
 #include "writer/flight/history.h"
 #include "writer/file/output.h"
 #include "writer/leave.h"
+#include "writer/most_time.h"
 #include "writer/pace.h"
 #include "writer/pass.h"
 #include "writer/recovery.h"
@@ -171,6 +172,9 @@ static void note_summary(void)
 	if (state->file.is_open)
 		summary->bytes += trace_file_size(&state->file.trace);
 	memcpy(summary->path, state->file.path, sizeof(summary->path));
+	summary->judged_events = state->file.fullest.events;
+	memcpy(summary->judged, state->file.fullest.path,
+	       sizeof(summary->judged));
 	if (state->error)
 		correct_summary(summary);
 	summary->hooks_ns = account_hooks_ns(state, &sums);
@@ -178,89 +182,16 @@ static void note_summary(void)
 	pthread_mutex_unlock(&writer.summary_lock);
 }
 
-#define MOST_NAMED 3u
-#define MOST_CHARS 40u /* of a name; longer ones are cut */
-
-static void cut_name(const char *name, char cut[MOST_CHARS + 1])
-{
-	size_t len = strlen(name);
-
-	if (len <= MOST_CHARS) {
-		memcpy(cut, name, len + 1);
-		return;
-	}
-	/* Not inside of a character. */
-	for (len = MOST_CHARS - 3; len && (name[len] & 0xc0) == 0x80; len--)
-		;
-	memcpy(cut, name, len);
-	memcpy(cut + len, "...", 4);
-}
-
-/* What lies between phases of a step, and before the first, says nothing; nor
- * do calls of Python, which lie in each other. */
-static bool says_something(const struct label *label)
-{
-	return label->kind != EVENT_OMP_IMPLICIT && label->kind != EVENT_STEP &&
-	       label->kind != EVENT_PYTHON && label->run.sum_ns &&
-	       strcmp(label->plain, "phase: other") != 0;
-}
-
-/* Something that a thread did, not that it waited for or that a GPU did;
- * OpenMP's apart. */
-static bool is_work(unsigned int kind)
-{
-	return kind == EVENT_SCOPE || kind == EVENT_RANGE ||
-	       kind == EVENT_CALL || kind == EVENT_GPU_API ||
-	       kind == EVENT_BLAS;
-}
-
-/* One beside the other: a region is what its members do, or it is thinned. */
-static uint64_t sum_work(struct label *const *sorted, size_t count)
-{
-	uint64_t regions_ns = 0, members_ns = 0, others_ns = 0;
-
-	for (size_t at = 0; at < count; at++) {
-		const unsigned int kind = sorted[at]->kind;
-		const uint64_t ns = sorted[at]->run.sum_ns;
-
-		if (kind == EVENT_OMP_REGION)
-			regions_ns += ns;
-		else if (kind > EVENT_OMP_REGION && kind <= EVENT_OMP_WAIT)
-			members_ns += ns;
-		else if (is_work(kind))
-			others_ns += ns;
-	}
-	return max_u64(regions_ns, members_ns) + others_ns;
-}
-
-/* The names with the largest sums, from totals that are there anyway.  A
- * member's share of a region has the region's name. */
+/* From totals that are there anyway. */
 static void note_most(void)
 {
 	struct writer_summary *summary = &writer.summary;
-	struct label *const *sorted;
-	const size_t bytes = sizeof(summary->most);
-	unsigned int named = 0;
-	size_t count, len = 0;
 
 	if (!writer.session->head->options.verdict)
 		return;
-	count = totals_sort(&writer.state.totals, false, &sorted);
 	pthread_mutex_lock(&writer.summary_lock);
-	summary->drawn_ns = sum_work(sorted, count);
-	for (size_t at = 0; at < count && named < MOST_NAMED; at++) {
-		const struct total *run = &sorted[at]->run;
-		char name[MOST_CHARS + 1];
-
-		if (!says_something(sorted[at]))
-			continue;
-		cut_name(sorted[at]->plain, name);
-		len += log_format(summary->most + len, bytes - len,
-				  "%s%s %.3f s (%lu calls)", len ? ", " : "",
-				  name, (double)run->sum_ns / 1e9,
-				  (unsigned long)run->calls);
-		named++;
-	}
+	summary->drawn_ns = most_time(&writer.state.totals, summary->most,
+				      sizeof(summary->most));
 	pthread_mutex_unlock(&writer.summary_lock);
 }
 

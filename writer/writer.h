@@ -60,7 +60,10 @@ struct writer_summary {
 	uint64_t left, left_ns; /* for a process that finishes the file, about
 				   how long that takes */
 	uint64_t thinned;	/* by TRACEPROF_MAX_OVERHEAD */
-	char path[SESSION_TEXT_BYTES];	  /* newest file, "" none */
+	char path[SESSION_TEXT_BYTES]; /* newest file, "" none */
+	uint64_t judged_events;
+	char judged[SESSION_TEXT_BYTES];  /* of the whole ones the newest with
+					     the most steps, "" none */
 	uint64_t hooks_ns, writer_cpu_ns; /* what the recording cost */
 	uint64_t drawn_ns; /* of what threads did, one beside the other */
 	char most[256];	   /* what took most of the time, "" not known */

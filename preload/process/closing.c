@@ -16,8 +16,7 @@
 /* "18446744073709551615 calls missed that came inside of others, ...". */
 #define LOSS_BYTES	 128
 
-/* The path as the user would write it: relative if that is shorter. */
-static const char *short_path(const struct session *session, const char *path)
+const char *closing_short_path(const struct session *session, const char *path)
 {
 	const struct session_header *head = session->head;
 	const char *dir = head->options.dir;
@@ -96,7 +95,7 @@ static void say_thinned(const struct session *session,
 static void say_files(const struct session *session,
 		      const struct writer_summary *done)
 {
-	const char *path = short_path(session, done->path);
+	const char *path = closing_short_path(session, done->path);
 	char size[32];
 	char loss[LOSS_BYTES];
 	char cost[64];
@@ -135,7 +134,7 @@ static void say_files(const struct session *session,
 static void say_gave_up(const struct session *session,
 			const struct writer_summary *done)
 {
-	const char *path = short_path(session, done->path);
+	const char *path = closing_short_path(session, done->path);
 
 	if (!done->files)
 		return;
@@ -161,8 +160,8 @@ static void say_left(const struct session *session,
 		"to %s after the program's end, in %.2f s at least (if that is "
 		"killed: traceprof recover %s)",
 		(unsigned long)done->seen, loss, (unsigned long)done->left,
-		short_path(session, done->path), (double)done->left_ns / 1e9,
-		session->head->options.dir);
+		closing_short_path(session, done->path),
+		(double)done->left_ns / 1e9, session->head->options.dir);
 	/* Nobody is there to be told when it is known. */
 	if (most && done->left * EVENT_TEXT_LEAST > most / 2)
 		log_say("TRACEPROF_MAX_MB=%ld may leave out some of them, "
@@ -177,7 +176,8 @@ static void say_next(const struct session *session,
 		     const struct writer_summary *done, const char *what)
 {
 	const struct session_header *head = session->head;
-	const char *path = short_path(session, done->path);
+	const char *path = closing_short_path(
+		session, done->judged[0] ? done->judged : done->path);
 
 	/* Only this one of the ranks says anything. */
 	if (head->rank == 0 && head->world_size > 1)
@@ -275,15 +275,19 @@ void closing_report(const struct session *session,
 		say_next(session, done, ", for the verdict, when that is done");
 	} else if (done->files && rc != -ETIMEDOUT) {
 		/* Of a file that is not whole yet there are no totals. */
-		bool hints = false;
+		bool hints = false, is_judged;
 
 		say_files(session, done);
-		if ((!ends || !closing_verdict(session, done, &hints)) &&
-		    done->most[0])
+		is_judged = ends && closing_verdict(session, done, &hints);
+		if (!is_judged && done->most[0])
 			log_say("most time: %s", done->most);
 		if (!hints)
 			say_hint(session, done);
-		say_next(session, done, "");
+		say_next(session, done,
+			 !is_judged && options->verdict && !process.direct &&
+					 done->judged_events
+				 ? ", for the verdict"
+				 : "");
 	} else if (session->head->flight.is_on) {
 		log_say("no trace: nothing triggered the flight recorder");
 	}

@@ -51,7 +51,7 @@ static uint64_t time_allowed(const struct session *session,
 	const uint64_t allowed =
 		min_u64(max_u64(ran / SHARE, SHORT_NS), LONG_NS);
 
-	return done->written / done->files * EVENT_NS <= allowed ? allowed : 0;
+	return done->judged_events * EVENT_NS <= allowed ? allowed : 0;
 }
 
 /* An orphan's end would reach a handler of the program's. */
@@ -192,7 +192,7 @@ bool closing_verdict(const struct session *session,
 
 	/* `traceprof record` judges itself. */
 	if (!session->head->options.verdict || process.direct || !allowed ||
-	    !log_is_heard() || is_heard())
+	    !done->judged[0] || !log_is_heard() || is_heard())
 		return false;
 	judge = mmap(NULL, sizeof(*judge), PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -201,12 +201,15 @@ bool closing_verdict(const struct session *session,
 	if (find_command(judge)) {
 		char *const arguments[] = {judge->command, "report",
 					   (char *)(uintptr_t)option,
-					   (char *)(uintptr_t)done->path};
+					   (char *)(uintptr_t)done->judged};
 
 		memcpy(judge->arguments, arguments, sizeof(arguments));
 		choose_environment(judge);
 		is_said = ask(judge, min_u64(allowed * PATIENCE, LONG_NS));
 		*hints = is_said && strstr(judge->text, "--sample");
+		if (is_said && strcmp(done->judged, done->path) != 0)
+			log_say("the newest with the most steps is %s:",
+				closing_short_path(session, done->judged));
 		if (is_said)
 			say(judge->text);
 	}

@@ -61,10 +61,14 @@ void closing_report(const struct session *session,
  * seen of it, and why there is no file. */
 void closing_explain(const struct options *options, uint64_t heap_calls);
 
+/* The path as the user would write it: relative if that is shorter. */
+const char *closing_short_path(const struct session *session, const char *path);
+
 /* --- closing_verdict.c ---------------------------------------------------- */
 
-/* Prints what is slow in the newest file and what to do, in the time that there
- * is.  False: nothing was printed.  *hints: that samples would tell more. */
+/* Prints what is slow in the file with the most steps and what to do, in the
+ * time that there is.  False: nothing was printed.  *hints: that samples would
+ * tell more. */
 bool closing_verdict(const struct session *session,
 		     const struct writer_summary *done, bool *hints);
 

@@ -127,6 +127,8 @@
 					       const struct timespec *time, \
 					       struct timespec *left))	\
 	X(libc, LATE, usleep,         int,    (useconds_t microseconds)) \
+	X(libc, LATE, fsync,          int,    (int fd))			\
+	X(libc, LATE, fdatasync,      int,    (int fd))			\
 	X(libc, LATE, sem_wait,       int,    (sem_t *semaphore))	\
 	X(libc, LATE, sem_timedwait,  int,    (sem_t *semaphore,	\
 					       const struct timespec *until)) \

@@ -144,6 +144,18 @@ COLD bool file_io_took(enum file_verb verb, int fd, uint64_t bytes,
 	return is_file;
 }
 
+COLD bool file_io_is_file(int fd)
+{
+	const int saved = errno;
+	struct statx status;
+	const bool is_known =
+		!statx(fd, "", AT_EMPTY_PATH, STATX_TYPE, &status);
+
+	errno = saved;
+	return !is_known || S_ISREG(status.stx_mode) ||
+	       S_ISDIR(status.stx_mode) || S_ISBLK(status.stx_mode);
+}
+
 bool file_io_start(struct session *session)
 {
 	struct file_sums *sums = &session->head->file_io;

@@ -27,6 +27,9 @@ bool file_io_start(struct session *session);
  * file, but a pipe, a socket, a device. */
 bool file_io_took(enum file_verb verb, int fd, uint64_t bytes, uint64_t start);
 
+/* Something on a disk?  Keeps errno; true also where that isn't known. */
+bool file_io_is_file(int fd);
+
 static inline bool file_io_is_wanted(void)
 {
 	return unlikely(gate_bits() & GATE_IO) &&

@@ -55,7 +55,9 @@
 	X(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags), \
 	  (fd, message, flags))						\
 	X(pid_t, waitpid, (pid_t pid, int *status, int options),	\
-	  (pid, status, options))
+	  (pid, status, options))					\
+	X(int, fsync, (int fd), (fd))					\
+	X(int, fdatasync, (int fd), (fd))
 
 /* Those of files too: X(what, name, parameters, arguments). */
 #define FILE_CALLS(X)							\
@@ -112,7 +114,9 @@
 
 enum wait_call {
 #define X(returns, name, ...) CALL_##name,
-	WAITING_CALLS(X) FILE_CALLS(X) RETURNING_CALLS(X) CALL_pthread_join,
+	WAITING_CALLS(X) FILE_CALLS(X) RETURNING_CALLS(X) CALL_READ_OTHER,
+	CALL_WRITE_OTHER, /* of what is no file */
+	CALL_pthread_join,
 	CALL_thrd_join,
 	WOKEN_CALLS(X)
 #undef X
@@ -122,8 +126,9 @@ enum wait_call {
 
 static const char words[CALL_COUNT][32] = {
 #define X(returns, name, ...) "wait: " #name,
-	WAITING_CALLS(X) FILE_CALLS(X) RETURNING_CALLS(X) "wait: pthread_join",
-	"wait: thrd_join",
+	WAITING_CALLS(X) FILE_CALLS(X)
+		RETURNING_CALLS(X) "wait: read (pipe or socket)",
+	"wait: write (pipe or socket)", "wait: pthread_join", "wait: thrd_join",
 	WOKEN_CALLS(X)
 #undef X
 #define X(name, word) word,
@@ -241,14 +246,31 @@ void waits_lock_ends(enum wait_lock lock, uint64_t start,
 		record((unsigned int)CALL_LOCKS + lock, start, other);
 }
 
+/* Who waits for a pipe waits for another process, and not for a disk. */
+static COLD __attribute__((noinline)) void
+put_file(enum wait_call call, int fd, uint64_t start, uint64_t ended)
+{
+	static const struct wait_other nobody;
+
+	if (!file_io_is_file(fd))
+		call = call < CALL_write ? CALL_READ_OTHER : CALL_WRITE_OTHER;
+	put(call, start, ended, &nobody);
+}
+
 /* A file's is drawn as such, however long it took. */
 static COLD void end_file(enum wait_call call, enum file_verb verb, int fd,
 			  ssize_t bytes, uint64_t start)
 {
-	if (gate_bits() & GATE_IO && bytes >= 0 &&
+	uint64_t ended;
+
+	if (unlikely(gate_bits() & GATE_IO) && bytes >= 0 &&
 	    file_io_took(verb, fd, (uint64_t)bytes, start))
 		return;
-	end(call, start);
+	if (!start || !(gate_bits() & GATE_WAIT))
+		return;
+	ended = clock_ticks();
+	if (unlikely(ended - start >= load_relaxed(&waits.least_ticks)))
+		put_file(call, fd, start, ended);
 }
 
 /* One that was woken once knows by whom. */

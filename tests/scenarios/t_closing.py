@@ -34,6 +34,14 @@ def test_what_took_most_time_is_named_however_long_its_name():
     expect(len(said) == 1 and f" {name[:37]}... " in said[0], run.stderr)
 
 
+def test_the_arguments_of_templates_are_folded():
+    """As everywhere else; operators aren't brackets."""
+    run = traced(program("folded"), 50, env=VERDICT,
+                 preload=library_beside(None))
+    said = [line for line in run.own_lines if "most time: " in line]
+    expect(len(said) == 1 and " of_many<>::operator<< [omp" in said[0], run.stderr)
+
+
 # --- the verdict --------------------------------------------------------------
 
 def library_beside(command, place="lib"):
@@ -121,11 +129,35 @@ def test_a_judge_that_fails_costs_its_words_alone():
 
 
 def test_nobody_waits_for_the_verdict_of_a_large_file():
+    """It is told how to have it."""
     run = traced("short_regions", 30000, 0, 2, env=VERDICT | {"TRACEPROF_STEP": "off",
                                                              "TRACEPROF_ENCODE": "live"},
                  preload=library_beside("echo asked"))
     said = verdict_of(run)
     expect(len(said) == 1 and said[0].startswith("traceprof: most time: "), run.stderr)
+    expect(run.own_lines[-1].endswith(f"{run.trace.path}, for the verdict"), run.stderr)
+
+
+def test_of_several_files_the_fullest_is_judged():
+    """The last one may hold the beginning of a window alone, and is no example."""
+    schedule = {"TRACEPROF_STEP": "api", "TRACEPROF_WAIT": "1", "TRACEPROF_ACTIVE": "4",
+                "TRACEPROF_REPEAT": "0"}
+    for steps, judged in ((11, 1), (12, 1), (15, 2)):
+        run = traced("planted", "imbalance", steps, env=VERDICT | schedule)
+        shown = [trace.path for trace in run.traces]
+        said = verdict_of(run)
+        is_last = judged == len(shown) - 1
+        expect_equal(said[0].startswith("traceprof: the newest with the most steps is "),
+                     not is_last, run.stderr)
+        expect(is_last or shown[judged] in said[0], run.stderr)
+        expect("traceprof: Verdict: 4 steps" in run.stderr, run.stderr)
+        expect(run.own_lines[-1].endswith("traceprof report " + shown[judged]), run.stderr)
+    run = harness.command("record", "--step=api", "--wait=1", "--active=4", "--repeat=0",
+                          "--dir", os.path.join(folder(), "recorded"), "--",
+                          program("planted"), "imbalance", "12",
+                          env={"TRACEPROF_VERDICT": "1"})
+    expect("the newest with the most steps is " in run.stderr, run.stderr)
+    expect("\nVerdict: 4 steps" in run.stderr, run.stderr)
 
 
 def check_own_lines(shown):

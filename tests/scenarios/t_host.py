@@ -191,6 +191,17 @@ def test_waits_are_drawn_and_short_ones_not():
     expect(not [one for one in off.trace.events if one.get("cat") == "wait"], "off")
 
 
+def test_disks_and_pipes_are_told_apart():
+    done = same("syncs", os.path.join(harness.folder(), "file"), 10,
+                env={"TRACEPROF_WAITS": "1", "TRACEPROF_WAIT_MIN": "0"})
+    names = collections.Counter(one["name"].removeprefix("wait: ")
+                                for one in done.trace.events if one.get("cat") == "wait")
+    other = " (pipe or socket)"
+    expect_equal([names[name] for name in ("fsync", "fdatasync", "write", "pread", "read",
+                                           "write" + other, "read" + other)],
+                 [6, 6, 10, 10, 0, 10, 10], names)
+
+
 def test_report_names_what_took_the_processor():
     done = same("phases", 1, 300, env=SAMPLED)
     file = done.files[0]

@@ -268,6 +268,113 @@ def test_a_wait_for_a_thread_is_no_read():
         expect_equal(rules(path), [found], name)
 
 
+SAMPLES = 190000000     # the lane of a thread's samples
+
+
+def sampled(tid, start_us, dur_us, name="busy"):
+    return slice_(name, start_us, dur_us, SAMPLES + tid, "cpu_sample")
+
+
+def threads_(*tids):
+    return [{"ph": "M", "name": "thread_name", "pid": 700, "tid": tid,
+             "args": {"name": f"thread {tid}"}} for tid in tids]
+
+
+def test_who_waits_for_threads_that_work_is_no_bottleneck():
+    """Without steps the thread that works most is judged; but for locks, that it waits
+    for again and again, a thread may just have nothing to do."""
+    ours = {"cpus": 4, "options": {"SAMPLE": "9999"}}
+    joins = threads_(700, 701) + [slice_("wait: pthread_join", 0, 10000),
+                                  sampled(700, 10000, 100), sampled(701, 0, 9900)]
+    found = judged(made(joins, ours))
+    expect_equal([finding["rule"] for finding in found["findings"]], [], found)
+    expect(found["step"]["split_ns"]["native"] > 9 * 10**6, found["step"])
+    text = command("report", made(joins, ours)).stdout
+    expect("thread 701 (works most):" in text, text)
+    # The same where all are alike, and one at a time works.
+    turns = threads_(700, 701)
+    for at in range(0, 10000, 500):
+        turns += [slice_("wait: pthread_mutex_lock", at, 250), sampled(701, at, 250),
+                  slice_("wait: pthread_mutex_lock", at + 250, 250, 701),
+                  sampled(700, at + 250, 250)]
+    expect_equal(rules(made(turns, ours)), ["off-cpu"])
+    few = {"cpus": 4, "options": {"SAMPLE": "999"}}
+    expect_equal(rules(made(turns, few)), [], "too few samples")
+    queue = [event | {"name": event["name"].replace("mutex_lock", "cond_wait")}
+             for event in turns]
+    expect_equal(rules(made(queue, ours)), [])
+    # Processes that it started work, or none of its threads found a processor.
+    for scheduled in ({"processors_ns": 40 * 10**6, "others_ns": 0, "program_ns": 2 * 10**7},
+                      {"ran_ns": 10**7, "waited_ns": 10**7}):
+        found = rules(made(turns, ours | {"scheduled": scheduled}))
+        expect("off-cpu" not in found, found)
+    # One that begins late, and ends early.
+    late = threads_(700, 701) + [slice_("wait: sem_wait", 0, 5000, 701),
+                                 sampled(701, 5000, 2000)]
+    expect_equal(rules(made(late + [sampled(700, 9000, 100)], ours)), [])
+
+
+def test_a_step_waits_for_threads_unless_all_processors_work():
+    steps = [step_(number, number * 1000, 1000) for number in range(10)]
+    waits = [slice_("wait: pthread_cond_wait", at, 900) for at in range(0, 10000, 1000)]
+    for cpus, found in ((2, []), (4, ["off-cpu"])):
+        work = [sampled(tid, 0, 10000) for tid in (701, 702)]
+        work += [sampled(700, at + 900, 100) for at in range(0, 10000, 1000)]
+        path = made(threads_(700, 701, 702) + steps + waits + work,
+                    {"cpus": cpus, "options": {"SAMPLE": "99"}})
+        expect_equal(rules(path), found, cpus)
+        # What the idle processors could have done.
+        if found:
+            saved = judged(path)["findings"][0]["saved_ns"]
+            expect_equal(round(saved / 1e6, 2), round(9 * (1 - 2 / cpus), 2))
+
+
+def test_a_shell_waits_for_its_children():
+    ours = {"options": {"SAMPLE": "9999"}}
+    unknown = threads_(700) + [sampled(700, 0, 100), slice_("wait: poll", 200, 500),
+                               slice_("work", 9900, 100), sampled(700, 9900, 100)]
+    expect_equal(rules(made(unknown, ours)), [], "9 ms off the processor, 0.5 known")
+    reads = slice_("wait: read (pipe or socket)", 8000, 1500)
+    path = made([slice_("wait: waitpid", 0, 8000), reads, slice_("work", 9500, 500)])
+    expect_equal(rules(path), [])
+    expect_equal(rules(made([reads, slice_("work", 9500, 500)])), [])
+
+
+def test_samples_tell_what_allocations_take():
+    """Also in functions of the C library that have no names."""
+    work = [sampled(700, 0, 10000, "work")] + [
+        sampled(700, 1000, 600, "malloc"), sampled(700, 1100, 400, "libc.so.6+0x96566")]
+    ours = {"heap": {"calls": 100000, "bytes": 9900}, "options": {"SAMPLE": "99"}}
+    found = judged(made(threads_(700) + work, ours))
+    expect_equal([(finding["rule"], finding["saved_ns"]) for finding in found["findings"]],
+                 [("churn", 600000)])
+    expect_equal(found["step"]["split_ns"]["alloc"], 600000)
+
+
+def test_a_team_allocates_at_once():
+    team = [slice_("f", 0, 10000, omp="parallel", region=1, team=2)] + [
+        slice_("f", 0, 10000, tid, omp="task", region=1, team=2) for tid in (700, 701)]
+    ours = {"heap": {"calls": 200000, "bytes": 9900}, "cpus": 2}
+    found = [one for one in judged(made(team, ours))["findings"] if one["rule"] == "churn"]
+    expect_equal([one["saved_ns"] for one in found], [2500000], found)
+
+
+def test_a_file_in_which_nothing_is_drawn_is_judged_too():
+    span = slice_("PyTorch Profiler (0)", 0, 10000, tid="PyTorch Profiler", pid="Spans",
+                  cat="Trace")
+    ours = {"heap": {"calls": 100000, "bytes": 9900}}
+    expect_equal(rules(made(threads_(700) + [span], ours)), ["churn"])
+
+
+def test_who_waits_for_a_disk_to_write_is_not_told_to_load_ahead():
+    for name, advice in (("fsync", "sync once for many records"), ("read", "load ahead"),
+                         ("pwrite", "sync once for many records")):
+        path = made([step_(0, 0, 1000), slice_("wait: " + name, 0, 500)])
+        found = judged(path)["findings"]
+        expect_equal([finding["rule"] for finding in found], ["data-starved"])
+        expect(advice in found[0]["next"], name, found)
+
+
 def test_who_records_little_of_the_time_is_told_of_samples():
     """More than half of a second and more, in a file of ours without samples."""
     ours = {"options": {"SAMPLE": "0"}}
@@ -292,6 +399,15 @@ def test_the_names_that_took_most():
     text = command("report", made([step_(0, 0, 1000), slice_("outer", 0, 900)] + kernels)
                    ).stdout
     expect("\nmost work in all: gemm 700.0 us\n" in text, text)
+
+
+def test_a_team_of_one_waits_for_nobody():
+    """Though others of the run have shares of their own."""
+    events = [slice_("alone", 0, 5000, omp="parallel", region=1, team=1, thread=0),
+              slice_("team", 5000, 5000, omp="parallel", region=2, team=2)] + [
+        slice_("team", 5000, 5000, tid, omp="task", region=2, team=2) for tid in (700, 701)]
+    split = judged(made(events))["step"]["split_ns"]
+    expect_equal((split["omp_work"], split.get("omp_wait", 0)), (10000000, 0), split)
 
 
 def test_a_team_that_comes_together_late():

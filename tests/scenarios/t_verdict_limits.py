@@ -209,7 +209,7 @@ LIMITS = {
     "barrier": (barrier, 99, 101),
     "short-regions": (short_regions, 28.5, 27.5),
     "off-cpu": (host("wait: pthread_cond_wait"), 99, 101),
-    "churn": (lambda calls: ours(heap={"calls": calls, "bytes": 99}), 12400, 12600),
+    "churn": (lambda calls: ours(heap={"calls": calls, "bytes": 99}), 19800, 20200),
     "large-blocks": (large_blocks, 85, 82),
     "growth": (growth, 100000, 110000),
     "first-step": (lengths(0), 1990, 2010),

@@ -19,7 +19,7 @@ EXPORTS = re.compile(
     r"|_?fork|vfork|_Fork|clone|syscall|prctl|capset|posix_spawnp?|system|popen"
     r"|exec[lv]p?e?|execvpe|fexecve|execveat|_exit|_Exit|exit|quick_exit|abort|kill"
     r"|poll|ppoll|select|epoll_wait|read|pread|pread64|write|recv|send"
-    r"|nanosleep|clock_nanosleep|usleep|sem_wait|sem_timedwait|pthread_join"
+    r"|nanosleep|clock_nanosleep|usleep|fsync|fdatasync|sem_wait|sem_timedwait|pthread_join"
     r"|pthread_cond_(wait|timedwait|clockwait|signal|broadcast)|sem_clockwait|sem_post"
     r"|pthread_mutex_lock|pthread_rwlock_(rd|wr)lock|epoll_pwait|accept|recvfrom"
     r"|recvmsg|waitpid|readv|writev|pwrite|pwrite64|fread|dl_iterate_phdr"

@@ -18,22 +18,16 @@ static bool begins(const char *text, const char *with)
 	return !strncmp(text, with, strlen(with));
 }
 
-static enum cover cover_of(const struct timeline *timeline, uint32_t name)
+static enum cover cover_of(const struct timeline *timeline, uint32_t name,
+			   enum host_kind kind)
 {
-	static const char *const allocating[] = {
-		"malloc",	 "calloc",	   "realloc",
-		"free",		 "cfree",	   "_int_malloc",
-		"_int_free",	 "_int_realloc",   "malloc_consolidate",
-		"operator new",	 "operator new[]", "operator delete",
-		"aligned_alloc", "posix_memalign"};
 	const char *text = timeline_name_text(timeline, name);
 
 	if (!strcmp(timeline_category(timeline, name), "python_function") ||
 	    timeline_name(timeline, name)->is_python)
 		return COVER_PYTHON;
-	for (size_t i = 0; i < sizeof(allocating) / sizeof(allocating[0]); i++)
-		if (!strcmp(text, allocating[i]))
-			return COVER_ALLOC;
+	if (kind == HOST_SAMPLE_ALLOC)
+		return COVER_ALLOC;
 	if (begins(text, "Py") || begins(text, "_Py"))
 		return COVER_PYTHON;
 	return COVER_NATIVE;
@@ -45,10 +39,9 @@ static void on_piece(void *arg, int64_t start_ns, int64_t end_ns,
 	struct host_cover *cover = arg;
 	struct cover_piece piece = {start_ns, end_ns, COVER_OFF};
 
-	(void)kind;
 	if (name == TIMELINE_NONE)
 		return;
-	piece.cover = cover_of(cover->timeline, name);
+	piece.cover = cover_of(cover->timeline, name, kind);
 	cover->pieces = memory_grow(cover->pieces, cover->count,
 				    &cover->capacity, sizeof(piece));
 	cover->pieces[cover->count++] = piece;

@@ -122,7 +122,7 @@ static void take_file(struct timeline_name *row,
 {
 	struct trace_value at;
 
-	if (row->host != HOST_SAMPLE || row->is_python)
+	if (!timeline_is_sample(row->host) || row->is_python)
 		return;
 	at = trace_event_arg(event, "at");
 	row->is_python =
@@ -343,6 +343,9 @@ static void on_slice(struct timeline *timeline, const struct trace_event *event)
 		on_throttling(timeline, event);
 	if (!strcmp(category, "Trace") && end_ns > timeline->recorded_ns)
 		timeline->recorded_ns = end_ns;
+	if (!strcmp(category, "Trace") &&
+	    (!timeline->began_ns || event->ts_ns < timeline->began_ns))
+		timeline->began_ns = event->ts_ns;
 	if (is_beside(category))
 		return;
 	if (timeline->slices == TIMELINE_SLICES_MAX) {

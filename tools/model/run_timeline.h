@@ -34,10 +34,11 @@ enum host_kind {
 	HOST_SYNC,
 	HOST_ALLOC,
 	HOST_COMM,
-	HOST_DATA,   /* a data loader, a file */
-	HOST_OFF,    /* off the processor */
-	HOST_SAMPLE, /* a function of samples, on a lane of their own */
-	HOST_STEP,   /* no content: ProfilerStep#N */
+	HOST_DATA,	   /* a data loader, a file */
+	HOST_OFF,	   /* off the processor */
+	HOST_SAMPLE,	   /* a function of samples, on a lane of their own */
+	HOST_SAMPLE_ALLOC, /* one that gets or frees memory */
+	HOST_STEP,	   /* no content: ProfilerStep#N */
 	HOST_KINDS
 };
 
@@ -83,6 +84,11 @@ struct timeline_name {
 	char *site;	/* innermost frame of the first stack, NULL none */
 };
 
+static inline bool timeline_is_sample(enum host_kind kind)
+{
+	return kind == HOST_SAMPLE || kind == HOST_SAMPLE_ALLOC;
+}
+
 struct timeline_lane {
 	struct span *spans;
 	size_t count, capacity;
@@ -122,7 +128,7 @@ struct timeline {
 	size_t heap_count, heap_stride, heap_seen;
 	size_t slices, left_out;
 	int64_t start_ns, end_ns;
-	int64_t recorded_ns; /* when the recording ended, 0 not known */
+	int64_t began_ns, recorded_ns;	   /* of the recording; 0 not known */
 	int64_t large_blocks, large_bytes; /* freed soon after */
 	int64_t large_at_ns;
 	int64_t throttled_ns;
@@ -151,6 +157,9 @@ const struct timeline_name *timeline_find(const struct timeline *timeline,
 					  const char *name);
 int64_t timeline_dur_ns(const struct timeline *timeline, uint32_t lane,
 			const struct span *span);
+
+/* Is it a wait for a lock? */
+bool timeline_is_lock(const char *name);
 
 /* The launch of a piece of work, NULL not in the file; *lane: where. */
 struct launch *timeline_launch_of(const struct timeline *timeline,

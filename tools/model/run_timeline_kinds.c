@@ -55,6 +55,22 @@ static enum host_kind kind_of_cuda(const char *name)
 	return HOST_LAUNCH;
 }
 
+/* What the C library calls within them has no names. */
+static bool is_allocating(const char *function)
+{
+	static const char *const allocating[] = {
+		"malloc",	 "calloc",	   "realloc",
+		"free",		 "cfree",	   "_int_malloc",
+		"_int_free",	 "_int_realloc",   "malloc_consolidate",
+		"operator new",	 "operator new[]", "operator delete",
+		"aligned_alloc", "posix_memalign"};
+
+	for (size_t i = 0; i < sizeof(allocating) / sizeof(allocating[0]); i++)
+		if (!strcmp(function, allocating[i]))
+			return true;
+	return false;
+}
+
 /* "wait: read", and what else keeps a thread off its processor. */
 static enum host_kind kind_of_wait(const char *name)
 {
@@ -62,12 +78,20 @@ static enum host_kind kind_of_wait(const char *name)
 					    "fdatasync", "open",  NULL};
 	static const char *const nets[] = {"recv", "send", NULL};
 
-	/* "pthread_cond_wait" is no read. */
-	if (begins(name, "pthread_"))
+	/* "pthread_cond_wait" is no read, and a pipe no file. */
+	if (begins(name, "pthread_") || strstr(name, "(pipe"))
 		return HOST_OFF;
 	if (has(name, files))
 		return HOST_DATA;
 	return has(name, nets) ? HOST_COMM : HOST_OFF;
+}
+
+bool timeline_is_lock(const char *name)
+{
+	static const char *const locks[] = {"mutex_lock", "rwlock_", "mtx_lock",
+					    "GIL", NULL};
+
+	return begins(name, "wait: ") && has(name, locks);
 }
 
 static enum host_kind kind_of_omp(const struct trace_event *event,
@@ -76,8 +100,13 @@ static enum host_kind kind_of_omp(const struct trace_event *event,
 	static const char *const locks[] = {"critical", "ordered", "atomic",
 					    "lock", NULL};
 
+	int64_t team = 0;
+
+	/* Who is alone waits for nobody, and has no share of its own. */
 	if (!strcmp(part, "parallel"))
-		return HOST_OMP_TEAM;
+		return trace_event_integer(event, "team", &team) && team == 1
+			       ? HOST_OMP
+			       : HOST_OMP_TEAM;
 	if (strcmp(part, "wait"))
 		return HOST_OMP;
 	return has(event->field[FIELD_NAME].text, locks) ? HOST_OMP_LOCK
@@ -93,7 +122,7 @@ enum host_kind timeline_host_kind(const struct trace_event *event,
 	if (part.type == TRACE_STRING)
 		return kind_of_omp(event, part.text);
 	if (!strcmp(category, "cpu_sample"))
-		return HOST_SAMPLE;
+		return is_allocating(name) ? HOST_SAMPLE_ALLOC : HOST_SAMPLE;
 	if (begins(name, "ProfilerStep"))
 		return HOST_STEP;
 	if (!strcmp(category, "cuda_runtime") ||

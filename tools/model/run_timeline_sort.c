@@ -139,6 +139,7 @@ static enum host_kind kind_inside(const struct walk *walk, enum host_kind kind)
 	case HOST_LAUNCH:
 	case HOST_COPY:
 	case HOST_SYNC:
+	case HOST_SAMPLE_ALLOC:
 	case HOST_ALLOC: return outer;
 	case HOST_OMP_TEAM: /* a share of nobody's: work all the same */
 	case HOST_OMP: return kind == HOST_PLAIN ? HOST_OMP : kind;
@@ -221,14 +222,14 @@ static void take_from_outer(struct walk *walk, const struct timeline_name *row,
 	for (size_t at = walk->depth; at-- > 0; is_first = false) {
 		struct timeline_name *outer =
 			timeline_name(walk->timeline, walk->open[at].name);
-		const bool is_native = outer->host == HOST_SAMPLE;
+		const bool is_native = timeline_is_sample(outer->host);
 
-		if (row->host == HOST_SAMPLE && !is_native)
+		if (timeline_is_sample(row->host) && !is_native)
 			return;
 		if (is_first || !is_native)
 			outer->self_ns =
 				saturate_subtract(outer->self_ns, dur_ns);
-		if (row->host == HOST_SAMPLE || !is_native)
+		if (timeline_is_sample(row->host) || !is_native)
 			return;
 	}
 }
@@ -364,6 +365,13 @@ void timeline_finish(struct timeline *timeline)
 {
 	struct order order = {timeline, 0, compare_starts};
 
+	/* Nothing may be drawn in it. */
+	if (timeline->end_ns <= timeline->start_ns && !timeline->step_count &&
+	    timeline->lanes.table.count &&
+	    timeline->recorded_ns > timeline->began_ns) {
+		timeline->start_ns = timeline->began_ns;
+		timeline->end_ns = timeline->recorded_ns;
+	}
 	sort(timeline->work, timeline->work_count, sizeof(*timeline->work),
 	     &order);
 	sort(timeline->heap, timeline->heap_count, sizeof(*timeline->heap),

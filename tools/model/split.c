@@ -11,13 +11,18 @@
 
 #include "tools/model/host_cover.h"
 #include "tools/model/statistics.h"
+#include "tools/model/work_beside.h"
 #include "tools/util/memory.h"
 #include "tools/util/numbers.h"
 
 /* A thread's side lanes follow it at this distance. */
-#define SIDE_LANE     10000000
+#define SIDE_LANE      10000000
 /* A gap as short as this between two kernels is the cost of a launch. */
-#define LAUNCH_GAP_NS 50000
+#define LAUNCH_GAP_NS  50000
+/* Another thread is judged where it works so many times as long. */
+#define WORKER_MIN     2
+/* Waits for locks that are no chance. */
+#define CONTENTION_MIN 10
 
 static const struct {
 	const char *key, *text;
@@ -54,6 +59,7 @@ static const struct {
 	[HOST_PLAIN] = {SHARE_HOST, GAP_HOST},
 	[HOST_STEP] = {SHARE_HOST, GAP_HOST},
 	[HOST_SAMPLE] = {SHARE_HOST, GAP_HOST},
+	[HOST_SAMPLE_ALLOC] = {SHARE_HOST, GAP_HOST},
 	[HOST_LAUNCH] = {SHARE_HOST, GAP_HOST},
 	[HOST_OMP] = {SHARE_OMP_WORK, GAP_OMP},
 	[HOST_OMP_TEAM] = {SHARE_OMP_WAIT, GAP_OMP},
@@ -79,6 +85,9 @@ struct sweep {
 	struct split *split;
 	const struct timeline *timeline;
 	struct host_cover cover;
+	struct work_beside beside;
+	int64_t processors; /* 0 not known */
+	bool has_contention;
 	enum cover covered; /* what samples say of the present moment */
 	size_t next_work, step;
 	int64_t end_ns[GPU_KINDS]; /* of what runs now, by kind */
@@ -143,6 +152,27 @@ static void end_gap(struct sweep *sweep, int64_t ns)
 					   : cause];
 }
 
+/* One of several threads that work may begin late, and end early. */
+static bool is_before_or_after(const struct sweep *sweep, int64_t start_ns,
+			       int64_t end_ns)
+{
+	const struct host_cover *cover = &sweep->cover;
+
+	return sweep->split->is_busiest && cover->count &&
+	       (end_ns <= cover->pieces[0].start_ns ||
+		start_ns >= cover->pieces[cover->count - 1].end_ns);
+}
+
+/* A step waits for all that its thread waits for.  Without steps a thread may
+ * just have nothing to do while others work, but for locks that it waits for
+ * again and again. */
+static bool is_waited_for(const struct sweep *sweep, uint32_t name)
+{
+	return sweep->split->has_steps ||
+	       (sweep->has_contention && name != TIMELINE_NONE &&
+		timeline_is_lock(timeline_name_text(sweep->timeline, name)));
+}
+
 /* [start, end) in one step or in none, with the GPU in one state. */
 static void count(struct sweep *sweep, int64_t start_ns, int64_t end_ns,
 		  enum host_kind kind, uint32_t name)
@@ -178,6 +208,13 @@ static void count(struct sweep *sweep, int64_t start_ns, int64_t end_ns,
 	}
 	if (step)
 		step->ns[share] += dur_ns;
+	if (step && !step->is_slow && share == SHARE_OFF &&
+	    is_before_or_after(sweep, start_ns, end_ns))
+		split->beside_ns += (double)dur_ns;
+	else if (step && !step->is_slow && share == SHARE_OFF)
+		split->beside_ns += work_beside_ns(
+			&sweep->beside, start_ns, end_ns,
+			is_waited_for(sweep, name) ? sweep->processors : 1);
 	if (step && share == SHARE_HOST &&
 	    (name == TIMELINE_NONE || kind == HOST_STEP))
 		step->unseen_ns += dur_ns;
@@ -313,7 +350,30 @@ static uint32_t busiest(const struct timeline *timeline)
 	return best;
 }
 
-static void choose_lane(struct split *split, const struct timeline *timeline)
+/* The first thread may do nothing but wait for those that work.  A team's
+ * regions are on its lane, whoever works. */
+static void prefer_worker(struct split *split, struct timeline *timeline)
+{
+	const uint32_t chosen = split->lane;
+	int64_t most_ns = WORKER_MIN * work_of_thread(timeline, chosen);
+
+	if (timeline->launch_count || timeline_lane(timeline, chosen)->parts)
+		return;
+	for (uint32_t at = 0; at < timeline->lanes.table.count; at++) {
+		int64_t ns;
+
+		if (at == chosen || host_cover_is_lane(timeline, at))
+			continue;
+		ns = work_of_thread(timeline, at);
+		if (ns > most_ns) {
+			most_ns = ns;
+			split->lane = at;
+			split->is_busiest = true;
+		}
+	}
+}
+
+static void choose_lane(struct split *split, struct timeline *timeline)
 {
 	if (!timeline->lanes.table.count)
 		return;
@@ -322,6 +382,8 @@ static void choose_lane(struct split *split, const struct timeline *timeline)
 			      : busiest(timeline);
 	if (!timeline_lane(timeline, split->lane)->count)
 		split->lane = busiest(timeline);
+	if (!split->has_steps)
+		prefer_worker(split, timeline);
 }
 
 /* Those of one lane that don't overlap. */
@@ -393,10 +455,22 @@ static void find_slow(struct split *split)
 	free(durations);
 }
 
-void split_make(struct split *split, struct timeline *timeline,
-		int64_t until_ns)
+static size_t lock_waits(const struct timeline *timeline, uint32_t lane)
 {
-	struct sweep sweep = {.split = split, .timeline = timeline};
+	const struct timeline_lane *of = timeline_lane(timeline, lane);
+	size_t count = 0;
+
+	for (size_t at = 0; at < of->count; at++)
+		count += timeline_is_lock(
+			timeline_name_text(timeline, of->spans[at].name));
+	return count;
+}
+
+void split_make(struct split *split, struct timeline *timeline,
+		int64_t until_ns, int64_t processors)
+{
+	struct sweep sweep = {
+		.split = split, .timeline = timeline, .processors = processors};
 
 	memset(split, 0, sizeof(*split));
 	take_steps(split, timeline, until_ns);
@@ -413,7 +487,13 @@ void split_make(struct split *split, struct timeline *timeline,
 		sweep.has_parts =
 			timeline_lane(timeline, split->lane)->parts > 0;
 		host_cover_make(&sweep.cover, timeline, split->lane);
+		sweep.has_contention =
+			lock_waits(timeline, split->lane) >= CONTENTION_MIN;
+		work_beside_make(&sweep.beside, timeline, split->lane);
+		split->alloc_ns = sweep.beside.alloc_ns;
+		split->sampled_ns = sweep.beside.all_ns;
 		timeline_walk(timeline, split->lane, on_piece, &sweep);
+		work_beside_free(&sweep.beside);
 		host_cover_free(&sweep.cover);
 	}
 	add_up(split);

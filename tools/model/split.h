@@ -75,14 +75,19 @@ struct split {
 	int64_t unseen_ns;	      /* of the host's code in them */
 	int64_t ns[SHARE_COUNT];      /* sums to it */
 	int64_t outside[SHARE_COUNT]; /* what lies in none of them */
+	/* Of SHARE_OFF in them: what other threads had of all processors. */
+	double beside_ns;
+	int64_t sampled_ns; /* of all threads, 0 none */
+	int64_t alloc_ns;   /* of all threads' samples, 0 none */
+	bool is_busiest;    /* the thread isn't the first one, but works most */
 	double median_ns, p5_ns, p95_ns;
 	bool uses_gpu;
 	struct split_gap gaps[GAP_COUNT];
 };
 
-/* Steps that end after until_ns are left out. */
+/* Steps that end after until_ns are left out; processors: 0 not known. */
 void split_make(struct split *split, struct timeline *timeline,
-		int64_t until_ns);
+		int64_t until_ns, int64_t processors);
 
 /* Of the waits `uneven` (0 to 1) is unevenness; OpenMP's regions that are not
  * drawn took so long. */

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,9 @@
 #include "tools/trace/trace_input.h"
 #include "tools/util/key_table.h"
 #include "tools/util/memory.h"
+
+/* Of more files nobody waits for what they say. */
+#define FULLEST_OF 4u
 
 struct fresh_file {
 	bool is_old;  /* was there before the run */
@@ -193,8 +197,9 @@ static long long time_of(const char *name)
 	return end ? atoll(end) : 0;
 }
 
-bool fresh_files_last(const struct fresh_files *files, pid_t pid, char *path,
-		      size_t bytes)
+/* The path of the newest one of `pid` that is older than that; -1 none. */
+static long long before(const struct fresh_files *files, pid_t pid,
+			long long limit, char path[PATH_MAX])
 {
 	long long newest = -1;
 
@@ -202,14 +207,59 @@ bool fresh_files_last(const struct fresh_files *files, pid_t pid, char *path,
 		const struct fresh_file *file =
 			key_table_row(&files->files, at);
 		const char *name = key_table_key(&files->files, at, NULL);
+		const long long time = time_of(name);
 
-		if (file->is_old || owner_of(name) != pid ||
-		    time_of(name) <= newest)
+		if (file->is_old || owner_of(name) != pid || time <= newest ||
+		    time >= limit)
 			continue;
-		newest = time_of(name);
-		snprintf(path, bytes, "%s/%s", files->folder, name);
+		newest = time;
+		snprintf(path, PATH_MAX, "%s/%s", files->folder, name);
 	}
-	return newest >= 0;
+	return newest;
+}
+
+bool fresh_files_last(const struct fresh_files *files, pid_t pid,
+		      char path[PATH_MAX])
+{
+	return before(files, pid, LLONG_MAX, path) >= 0;
+}
+
+/* As the file's account says it. */
+static long steps_of(const char *path)
+{
+	char *tail = trace_input_tail(path);
+	const char *at = tail ? strstr(tail, "\"step\":{") : NULL;
+	const char *drawn = at ? strstr(at, "\"drawn\":") : NULL;
+	const long steps = drawn ? atol(drawn + strlen("\"drawn\":")) : 0;
+
+	free(tail);
+	return steps;
+}
+
+bool fresh_files_fullest(const struct fresh_files *files, pid_t pid, off_t most,
+			 char path[PATH_MAX], bool *is_last)
+{
+	char candidate[PATH_MAX];
+	long long time = LLONG_MAX;
+	long fullest = -1;
+
+	for (unsigned int looked = 0; looked < FULLEST_OF; looked++) {
+		struct stat status;
+		long steps;
+
+		time = before(files, pid, time, candidate);
+		if (time < 0)
+			break;
+		if (stat(candidate, &status) || status.st_size > most)
+			continue;
+		steps = steps_of(candidate);
+		if (steps <= fullest)
+			continue;
+		fullest = steps;
+		*is_last = !looked;
+		memcpy(path, candidate, PATH_MAX);
+	}
+	return fullest >= 0;
 }
 
 void fresh_files_end(struct fresh_files *files)

@@ -52,8 +52,14 @@ void fresh_files_poll(struct fresh_files *files, bool is_end);
 void fresh_files_say(struct fresh_files *files, pid_t pid);
 
 /* The newest trace of this process; false: it left none. */
-bool fresh_files_last(const struct fresh_files *files, pid_t pid, char *path,
-		      size_t bytes);
+bool fresh_files_last(const struct fresh_files *files, pid_t pid,
+		      char path[PATH_MAX]);
+
+/* Of the last traces of this process, those of up to `most` bytes, the newest
+ * with the most steps; false: it left none such.  *is_last: it is the last of
+ * all. */
+bool fresh_files_fullest(const struct fresh_files *files, pid_t pid, off_t most,
+			 char path[PATH_MAX], bool *is_last);
 
 /* Waits for the commands and frees. */
 void fresh_files_end(struct fresh_files *files);

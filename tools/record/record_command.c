@@ -156,15 +156,27 @@ static void say_memfd(int error, const struct recovery_result *result)
 	say_recovered("a session in memory", error, result, NULL);
 }
 
-/* Of the program's last trace.  Nobody waits for that of a large one. */
+/* Nobody waits for that of a large trace. */
 static void say_verdict(struct fresh_files *files, pid_t pid)
 {
 	char path[PATH_MAX];
-	struct stat status;
+	bool is_last;
 
-	if (!fresh_files_last(files, pid, path, sizeof(path)) ||
-	    stat(path, &status) || status.st_size > VERDICT_BYTES_MAX)
+	if (!fresh_files_last(files, pid, path))
 		return;
+	if (!fresh_files_fullest(files, pid, VERDICT_BYTES_MAX, path,
+				 &is_last)) {
+		fprintf(stderr,
+			"traceprof record: for the verdict on so large a "
+			"trace: traceprof report %s\n",
+			path);
+		return;
+	}
+	if (!is_last)
+		fprintf(stderr,
+			"traceprof record: the newest with the most steps is "
+			"%s:\n",
+			path);
 	verdict_file(path, 80, stderr);
 }
 

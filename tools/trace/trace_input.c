@@ -236,28 +236,41 @@ void trace_input_close(struct trace_input *input)
 	free(input);
 }
 
-bool trace_input_ends_with(const char *path, const char *mark)
+char *trace_input_tail(const char *path)
 {
 	struct trace_input *input;
 	char *text;
 	size_t kept = 0;
-	bool found;
 	long got;
 
 	if (trace_input_open(path, &input))
-		return false;
+		return NULL;
 	input->size = 0;
 	text = memory_zeroed(2, TAIL_BYTES);
 	/* The last two halves of the buffer are enough for any tail. */
-	while ((got = trace_input_read(input, text + kept, TAIL_BYTES)) > 0) {
+	while ((got = trace_input_read(input, text + kept, TAIL_BYTES - 1)) >
+	       0) {
 		kept += (size_t)got;
 		if (kept > TAIL_BYTES) {
 			memmove(text, text + kept - TAIL_BYTES, TAIL_BYTES);
 			kept = TAIL_BYTES;
 		}
 	}
-	found = got == 0 && memmem(text, kept, mark, strlen(mark));
 	trace_input_close(input);
-	free(text);
+	/* What comes behind a zero is no text of ours. */
+	text[kept] = '\0';
+	if (got < 0) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+bool trace_input_ends_with(const char *path, const char *mark)
+{
+	char *tail = trace_input_tail(path);
+	const bool found = tail && strstr(tail, mark);
+
+	free(tail);
 	return found;
 }

@@ -38,8 +38,12 @@ const struct trace_input_facts *
 trace_input_facts(const struct trace_input *input);
 void trace_input_close(struct trace_input *input);
 
+/* The last part of the text, in which the writer's account lies; to be freed.
+ * NULL where it can't be read.  Shows no bar. */
+char *trace_input_tail(const char *path);
+
 /* Is `mark` in the last part of the text, where the writer says whether the
- * file is final?  False too when it can't be read.  Shows no bar. */
+ * file is final?  False too when it can't be read. */
 bool trace_input_ends_with(const char *path, const char *mark);
 
 #endif

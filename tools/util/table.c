@@ -32,6 +32,8 @@ unsigned int table_columns(FILE *out)
 #ifdef HAVE_SMARTCOLS
 #include <libsmartcols/libsmartcols.h>
 
+#define IS_ESCAPING true
+
 struct table {
 	enum table_kind kind;
 	struct libscols_table *lines;
@@ -145,19 +147,39 @@ static void fit(struct table *table, FILE *out)
 			   room);
 }
 
+/* As the rest of a report has them; see table_cell(). */
+static void spell_escapes(char *text)
+{
+	for (char *at = text; at && (at = strstr(at, "\\X")); at++)
+		if (strspn(at + 2, "0123456789abcdef") >= 2)
+			at[1] = 'x';
+}
+
 void table_print(struct table *table, FILE *out)
 {
+	char *text = NULL;
+
 	scols_table_set_stream(table->lines, out);
 	fit(table, out);
 	if (color_is_on(out))
 		color_heads(table, out);
-	if (table->count)
-		scols_print_table(table->lines);
+	if (table->count &&
+	    scols_print_table_to_string(table->lines, &text) == 0 && text) {
+		const size_t len = strlen(text);
+
+		spell_escapes(text);
+		fputs(text, out);
+		if (len && text[len - 1] != '\n')
+			fputc('\n', out);
+	}
+	free(text);
 	scols_unref_table(table->lines);
 	free(table);
 }
 
 #else
+
+#define IS_ESCAPING false
 
 struct table {
 	const char *const *headers;
@@ -215,7 +237,8 @@ void table_cell(struct table *table, const char *format, ...)
 	text_buffer_add_printable(&printable, text, strlen(text), SIZE_MAX);
 	/* libsmartcols would escape "\\x" once more, and without encoding it
 	 * doesn't come back from UTF-8 in the locale C. */
-	for (char *at = printable.data; at && (at = strstr(at, "\\x"));)
+	for (char *at = IS_ESCAPING ? printable.data : NULL;
+	     at && (at = strstr(at, "\\x"));)
 		at[1] = 'X';
 	add(table, printable.data ? printable.data : "");
 	text_buffer_free(&printable);

@@ -44,13 +44,14 @@
 #define IDLE_WORK_MAX	   0.02 /* of the busiest thread's */
 #define IDLE_PARTS_MIN	   10
 
-#define MALLOC_NS	   40	/* a call of malloc and its free */
+#define MALLOC_NS	   25	/* a call of malloc and its free */
 #define FAULT_NS_PER_BYTE  0.25 /* to have a page and give it back */
 #define TEMPORARIES_MIN	   5
 #define GROWTH_STEPS_MIN   10
 #define GROWTH_MIN	   0.05 /* of the heap, over all steps */
 #define GROWTH_BYTES_MIN   (1 << 20)
 
+#define SAMPLES_MIN	   50  /* of a thread, to say that none worked */
 #define OPERATORS_MIN	   100 /* of one name, a step */
 #define SHORT_OPERATOR_NS  50000
 #define FUNCTION_MIN	   0.20 /* of the step, in one function of Python */
@@ -133,6 +134,9 @@ uint32_t function_of_data(const struct verdict_facts *facts);
 /* Calls that wait for a GPU, results that are read included, a step. */
 double syncs_of(const struct verdict_facts *facts);
 
+/* The part of its time in which the first thread found no processor. */
+double unscheduled(const struct verdict_facts *facts);
+
 /* How many of those there are; 1 for a run without. */
 double steps_of(const struct verdict_facts *facts);
 
@@ -144,6 +148,10 @@ void say(char **text, const char *format, ...)
  * what; name may be TIMELINE_NONE. */
 void say_place(const struct verdict_facts *facts, struct finding *finding,
 	       int64_t ns, uint32_t lane, uint32_t name);
+
+/* ", main thread 4242": of a lane, or TIMELINE_NONE as above; "" not known. */
+void say_lane(const struct verdict_facts *facts, char *text, size_t bytes,
+	      uint32_t lane);
 
 /* A name fit for a line. */
 struct short_name {

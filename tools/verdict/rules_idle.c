@@ -4,6 +4,8 @@
  */
 #include "tools/verdict/rules.h"
 
+#include <string.h>
+
 #include "tools/util/numbers.h"
 
 /* The worst place of a kind of time on the critical thread: the longest slice
@@ -118,6 +120,36 @@ static bool has_name(const struct timeline *timeline, const char *part)
 	return false;
 }
 
+/* Is most of the time for data spent on writing them, and on waiting till they
+ * are on the disk? */
+static bool is_writing(const struct verdict_facts *facts)
+{
+	const struct timeline *timeline = facts->timeline;
+	double writing = 0;
+
+	for (uint32_t at = 0; at < timeline->names.count; at++) {
+		const struct timeline_name *row = timeline_name(timeline, at);
+		const char *name = timeline_name_text(timeline, at);
+
+		if (row->host == HOST_DATA &&
+		    (strstr(name, "wait: fsync") ||
+		     strstr(name, "wait: fdatasync") || strstr(name, "write")))
+			writing += (double)row->self_ns;
+	}
+	return writing > 0.5 * (double)facts->split.ns[SHARE_DATA];
+}
+
+static void say_writing(const struct verdict_facts *facts,
+			struct finding *finding)
+{
+	say(&finding->figure,
+	    "%s a step is spent waiting until data are written",
+	    quantity_time(finding->saved_ns / steps_of(facts)).text);
+	say(&finding->next,
+	    "sync once for many records, write larger pieces, or let another "
+	    "thread do it.");
+}
+
 bool rule_data_starved(const struct verdict_facts *facts,
 		       struct finding *finding)
 {
@@ -129,6 +161,11 @@ bool rule_data_starved(const struct verdict_facts *facts,
 	if (!is_worth(facts, finding->saved_ns, SHARE_MIN) ||
 	    !say_longest(facts, finding, HOST_DATA))
 		return false;
+	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_MIN);
+	if (is_writing(facts)) {
+		say_writing(facts, finding);
+		return true;
+	}
 	function = function_of_data(facts);
 	say(&finding->figure, "%s a step is spent waiting for data%s%s",
 	    quantity_time(finding->saved_ns / steps_of(facts)).text,
@@ -137,7 +174,6 @@ bool rule_data_starved(const struct verdict_facts *facts,
 		    ? ""
 		    : short_name(timeline_name_text(facts->timeline, function))
 			      .text);
-	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_MIN);
 	say(&finding->next,
 	    "%sload ahead: %s cheaper decoding, or a faster disk.",
 	    function == TIMELINE_NONE && has_name(timeline, "(DataLoader)")
@@ -179,17 +215,78 @@ bool rule_exposed_comm(const struct verdict_facts *facts,
 	return say_longest(facts, finding, HOST_COMM);
 }
 
+/* Waits for something else than other processes: of a shell, or a compiler's
+ * driver, the children do the work, and it reads what they say. */
+static double known_waits(const struct verdict_facts *facts, double *processes)
+{
+	const struct timeline *timeline = facts->timeline;
+	const struct timeline_lane *lane =
+		timeline_lane(timeline, facts->split.lane);
+	double known = 0;
+
+	*processes = 0;
+	for (size_t at = 0; at < lane->count; at++) {
+		const struct span *span = &lane->spans[at];
+		const char *name = timeline_name_text(timeline, span->name);
+		const double ns = (double)timeline_dur_ns(
+			timeline, facts->split.lane, span);
+
+		if (timeline_name(timeline, span->name)->host != HOST_OFF ||
+		    !is_judged(facts, span->start_ns))
+			continue;
+		if (!strcmp(name, "wait: waitpid") || strstr(name, "(pipe"))
+			*processes += ns;
+		else
+			known += ns;
+	}
+	return known;
+}
+
+/* Without steps samples tell whether somebody worked meanwhile. */
+static bool has_few_samples(const struct verdict_facts *facts)
+{
+	const double samples = (double)facts->metadata->sample *
+			       (double)facts->split.total_ns / 1e9;
+
+	return !facts->split.has_steps && facts->metadata->sample > 0 &&
+	       samples < SAMPLES_MIN;
+}
+
+/* A run without steps may wait for what processes do that it started, and for a
+ * processor. */
+static double elsewhere(const struct verdict_facts *facts)
+{
+	const struct split *split = &facts->split;
+	const double children =
+		(double)facts->metadata->program_ns - (double)split->sampled_ns;
+
+	if (split->has_steps || facts->metadata->sample <= 0)
+		return 0;
+	return unscheduled(facts) * (double)split->total_ns +
+	       (children > 0 ? children : 0);
+}
+
+/* Where other threads have all processors meanwhile nothing is to be gained.
+ */
 bool rule_off_cpu(const struct verdict_facts *facts, struct finding *finding)
 {
 	const struct split *split = &facts->split;
+	double known, processes;
 
-	finding->saved_ns = (double)split->ns[SHARE_OFF];
+	if (!facts->timeline->lanes.table.count || has_few_samples(facts))
+		return false;
+	/* What samples alone tell of may be anything. */
+	known = known_waits(facts, &processes);
+	finding->saved_ns = (double)split->ns[SHARE_OFF] - split->beside_ns -
+			    processes - elsewhere(facts);
+	if (known < finding->saved_ns)
+		finding->saved_ns = known;
 	if (!is_worth(facts, finding->saved_ns, SHARE_HIGH_MIN) ||
 	    !say_longest(facts, finding, HOST_OFF))
 		return false;
 	say(&finding->figure,
 	    "for %s a step its thread sleeps or waits for another one",
-	    quantity_time(finding->saved_ns / steps_of(facts)).text);
+	    quantity_time((double)split->ns[SHARE_OFF] / steps_of(facts)).text);
 	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_HIGH_MIN);
 	say(&finding->next, "look at who holds what it waits for: a lock, a "
 			    "queue, a sleep.");

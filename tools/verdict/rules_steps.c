@@ -182,14 +182,36 @@ static double in_steps(const struct verdict_facts *facts, double ns)
 	return ns * (share < 1 ? share : 1);
 }
 
+/* What threads of a team do at once takes its time once. */
+static double beside_each_other(const struct verdict_facts *facts)
+{
+	const struct split *split = &facts->split;
+	const double regions = (double)split->ns[SHARE_OMP_WORK] +
+			       (double)split->ns[SHARE_OMP_WAIT] +
+			       (double)split->ns[SHARE_OMP_UNEVEN];
+	const double part =
+		split->total_ns > 0 ? regions / (double)split->total_ns : 0;
+	int64_t team = facts->timeline->team_max;
+
+	if (facts->metadata->cpus > 0 && team > facts->metadata->cpus)
+		team = facts->metadata->cpus;
+	return team > 1 ? 1 - part + part / (double)team : 1;
+}
+
 bool rule_churn(const struct verdict_facts *facts, struct finding *finding)
 {
 	const struct trace_sums own = trace_metadata_own(facts->metadata);
 	const double calls = (double)own.heap_calls;
+	double sampled;
 
 	if (calls <= 0)
 		return false;
-	finding->saved_ns = in_steps(facts, calls * MALLOC_NS);
+	finding->saved_ns =
+		in_steps(facts, calls * MALLOC_NS) * beside_each_other(facts);
+	/* Where samples tell what it took, that is the most. */
+	sampled = in_steps(facts, (double)facts->split.alloc_ns);
+	if (facts->metadata->sample > 0 && sampled < finding->saved_ns)
+		finding->saved_ns = sampled;
 	if (!is_worth(facts, finding->saved_ns, SHARE_MIN))
 		return false;
 	say(&finding->figure, "%.0f allocations a step of %s on average",
@@ -259,7 +281,7 @@ bool rule_growth(const struct verdict_facts *facts, struct finding *finding)
 }
 
 /* Of the time, not of what it wanted to run: it may have slept for most. */
-static double unscheduled(const struct verdict_facts *facts)
+double unscheduled(const struct verdict_facts *facts)
 {
 	const double share = trace_metadata_unscheduled(facts->metadata);
 	const double wanted = (double)facts->metadata->ran_ns +

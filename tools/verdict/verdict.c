@@ -131,8 +131,8 @@ static int label_len(const struct timeline *timeline, uint32_t lane)
 	return (int)len;
 }
 
-static void say_lane(const struct verdict_facts *facts, char *text,
-		     size_t bytes, uint32_t lane)
+void say_lane(const struct verdict_facts *facts, char *text, size_t bytes,
+	      uint32_t lane)
 {
 	const struct timeline *timeline = facts->timeline;
 	const char *key, *tid;
@@ -335,7 +335,8 @@ void verdict_make(struct verdict *verdict, struct timeline *timeline,
 					     : 0}};
 	split_make(&facts->split, timeline,
 		   metadata->detail_ended_ns >= 0 ? metadata->detail_ended_ns
-						  : INT64_MAX);
+						  : INT64_MAX,
+		   metadata->cpus);
 	for (size_t at = 0; at < region_count; at++) {
 		judged += (double)regions[at].judged_ns;
 		uneven += (double)regions[at].uneven_ns;

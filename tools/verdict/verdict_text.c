@@ -113,13 +113,18 @@ static unsigned int add_step(struct text_buffer *lines,
 			     unsigned int columns)
 {
 	const struct split *split = &verdict->facts.split;
+	char thread[100] = "";
 
+	if (split->is_busiest)
+		say_lane(&verdict->facts, thread, sizeof(thread),
+			 TIMELINE_NONE);
 	if (!split->has_steps)
 		return add_line(lines, 2, columns,
 				"Verdict: no steps were found (TRACEPROF_STEP, "
 				"traceprof_step() and prof.step() mark them); "
-				"the recording took %s:",
-				quantity_time((double)split->total_ns).text);
+				"the recording took %s%s%s:",
+				quantity_time((double)split->total_ns).text,
+				thread, thread[0] ? " (works most)" : "");
 	return add_line(lines, 2, columns,
 			"Verdict: %zu step%s, median %s, p5-p95 %s to %s:",
 			split->count, split->count == 1 ? "" : "s",
@@ -164,7 +169,8 @@ static enum names names_of_samples(const struct timeline *timeline)
 	bool has_native = false, has_python = false;
 
 	for (uint32_t at = 0; at < timeline->names.count; at++) {
-		has_native |= timeline_name(timeline, at)->host == HOST_SAMPLE;
+		has_native |=
+			timeline_is_sample(timeline_name(timeline, at)->host);
 		has_python |= is_python(timeline, at);
 	}
 	if (!has_native)
@@ -181,7 +187,7 @@ static int64_t work_of(const struct verdict *verdict, uint32_t name,
 	const struct timeline_name *row = timeline_name(timeline, name);
 
 	if (names == NAMES_NATIVE)
-		return row->host == HOST_SAMPLE ? row->self_ns : 0;
+		return timeline_is_sample(row->host) ? row->self_ns : 0;
 	if (names == NAMES_PYTHON ||
 	    (names == NAMES_OTHERS && is_python(timeline, name)))
 		return names == NAMES_PYTHON && is_python(timeline, name)

@@ -22,6 +22,13 @@ struct window_part {
 
 #define WINDOW_PARTS_MAX 64u
 
+/* Of those that are whole the newest with the most steps: what a verdict is
+ * about. */
+struct window_fullest {
+	uint64_t steps, events;
+	char path[SESSION_TEXT_BYTES]; /* "" none */
+};
+
 /* What had been counted when the file began, so that it can tell what came
  * since; not known of a file that is taken over. */
 struct window_begun {
@@ -41,6 +48,8 @@ struct window_file {
 	uint64_t bytes_done; /* of those */
 	uint64_t start_ns;   /* of the window */
 	struct window_begun begun;
+	int64_t steps_before; /* drawn when it began; -1 not known */
+	struct window_fullest fullest;
 	bool may_go_on;	     /* in a next part, when this is full */
 	bool part_is_due;    /* it is */
 	bool heap_is_over;   /* of small blocks no more is in it */
