@@ -21,10 +21,13 @@
 #include "tools/util/key_table.h"
 #include "tools/util/memory.h"
 #include "tools/util/numbers.h"
+#include "tools/util/text_buffer.h"
 #include "writer/steps/loop_nest.h"
 
 /* Turns of a range that is called like a step. */
 #define RANGE_TURNS 3u
+/* Of a note. */
+#define NOTE_BYTES  300u
 
 /* One thread's marks of one family.  A call's note is the row of its
  * correlation in `work`, plus 1. */
@@ -58,7 +61,8 @@ struct steps_reader {
 	size_t count;
 	size_t capacity;
 	struct key_table names;
-	struct key_table work; /* struct work by correlation */
+	struct key_table work;	 /* struct work by correlation */
+	struct text_buffer told; /* what the run said of its step */
 };
 
 /* --- from events to marks ------------------------------------------------- */
@@ -186,8 +190,13 @@ static void take_event(void *arg, const struct trace_event *event)
 
 static void take_entry(void *arg, const struct trace_entry *entry)
 {
-	(void)arg;
-	(void)entry;
+	struct steps_reader *reader = arg;
+	const struct trace_value *value = &entry->value;
+
+	if (!strncmp(entry->path, "traceprof.notes.", 16) &&
+	    value->type == TRACE_STRING && !strncmp(value->text, "step = ", 7))
+		text_buffer_add_printable(&reader->told, value->text,
+					  value->len, NOTE_BYTES);
 }
 
 static const char *name_of(const struct steps_reader *reader,
@@ -462,6 +471,25 @@ static unsigned int print_stream(const struct steps_reader *reader,
 	return number;
 }
 
+/* The run said the same: the marker's name stands in its line, without what a
+ * region's has behind it. */
+static bool is_told(const struct steps_reader *reader,
+		    const struct stream *chosen)
+{
+	const struct loop_level *step = &chosen->nest.level[chosen->nest.step];
+	const char *name = name_of(reader, &chosen->marks[step->first]);
+	const char *end = strstr(name, " [");
+	struct text_buffer quoted = {0};
+	bool is_same;
+
+	text_buffer_add(&quoted, "\"", 1);
+	text_buffer_add(&quoted, name,
+			end ? (size_t)(end - name) : strlen(name));
+	is_same = strstr(reader->told.data, quoted.data);
+	text_buffer_free(&quoted);
+	return is_same;
+}
+
 static int show(struct steps_reader *reader,
 		const struct steps_arguments *arguments)
 {
@@ -476,7 +504,10 @@ static int show(struct steps_reader *reader,
 	if (!number)
 		puts("no loop: there are too few regions, ranges and CUDA "
 		     "calls, or they come in no order");
-	if (!chosen)
+	if (reader->told.len && !(chosen && is_told(reader, chosen)))
+		printf("the run, which read the program's code, too: %s\n",
+		       reader->told.data);
+	else if (!chosen)
 		puts("no step: traceprof_step() in the loop marks one, or set "
 		     "one of the above");
 	if (arguments->level > number) {
@@ -487,7 +518,8 @@ static int show(struct steps_reader *reader,
 	if (arguments->write && wanted.level)
 		return write_setting(reader, wanted.stream, wanted.level,
 				     arguments->write);
-	return chosen || wanted.level ? EXIT_GOOD : EXIT_FOUND;
+	return chosen || wanted.level || reader->told.len ? EXIT_GOOD
+							  : EXIT_FOUND;
 }
 
 static error_t parse(int key, char *text, struct argp_state *state)

@@ -9,7 +9,7 @@ import subprocess
 import time
 
 import harness
-from harness import Skip, compile_program, expect, expect_equal, same
+from harness import Skip, command, compile_program, expect, expect_equal, same
 
 SCHEDULE = {"TRACEPROF_WAIT": "3", "TRACEPROF_ACTIVE": "2", "TRACEPROF_REPEAT": "1"}
 
@@ -85,6 +85,10 @@ def test_one_region_and_what_the_code_tells():
         program = compile_program(f"../steps/{source}.c", "-fopenmp", "-lm", name=source)
         run = same(program, name)
         expect_equal(len(run.trace.steps()), steps, f"steps of {name}")
+        said = re.search(r"step = (.*), every", run.stderr)
+        expect_equal("the program's code, too: step = " + said[1]
+                     in command("steps", run.trace.path).stdout if said else steps,
+                     bool(said), f"what `traceprof steps` says of {name}")
 
 
 def test_a_loop_of_two_ways_is_in_doubt_and_the_settings_are_named():
@@ -154,9 +158,9 @@ def ranks(program, *arguments, starter=(), count=3):
         (environment | {"OMP_NUM_THREADS": str(1 + rank), "RANK": str(rank),
                         "WORLD_SIZE": str(count)},
          [program, *arguments, str(300 * rank)]) for rank in range(count)]
-    running = [subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL,
+    running = [subprocess.Popen(line, env=env, stdout=subprocess.DEVNULL,
                                 stderr=subprocess.PIPE, text=True)
-               for env, command in commands]
+               for env, line in commands]
     for process in running:
         _, errors = process.communicate()
         expect_equal(process.returncode, 0, errors)
