@@ -261,16 +261,30 @@ static void mark_live(code_find_range *find)
 	}
 }
 
-/* What exceptions come back to leads to the call. */
-static bool is_after_pad(void)
+static bool is_pad(uint32_t i)
+{
+	return !(graph.marks[i] & LIVE) && !graph.is_filling[i] &&
+	       graph.range[range_of(graph.at[i])].has_pads;
+}
+
+/* What exceptions come back to leads to the call, and not from within its
+ * outermost loop into the middle of that. */
+static bool is_after_pad(uint32_t call, uint32_t first)
 {
 	for (uint32_t i = 0; i < graph.count; i++) {
-		if (graph.range[range_of(graph.at[i])].has_pads &&
-		    (graph.marks[i] & (BEFORE | LIVE)) == BEFORE &&
-		    !graph.is_filling[i])
-			return true;
+		const uint32_t next[] = {goes_on(i) ? i + 1 : NOWHERE,
+					 graph.target[i]};
+
+		if (!is_pad(i))
+			continue;
+		for (unsigned int n = 0; n < 2; n++) {
+			if (next[n] != NOWHERE && !is_pad(next[n]) &&
+			    graph.marks[next[n]] & BEFORE &&
+			    (next[n] == first || !is_in_loop(next[n])))
+				return true;
+		}
 	}
-	return false;
+	return is_pad(call);
 }
 
 static bool count_loops(uint32_t call, code_find_range *find,
@@ -283,11 +297,11 @@ static bool count_loops(uint32_t call, code_find_range *find,
 		if (!flood(call, AFTER))
 			return false;
 		mark_before(call);
+		first = is_in_loop(call) ? entry() : NOWHERE;
 		if (!loops->count)
-			loops->may_be_more = is_after_pad();
-		if (!(graph.marks[call] & AFTER))
+			loops->may_be_more = is_after_pad(call, first);
+		if (!is_in_loop(call))
 			return true;
-		first = entry();
 		if (first == NOWHERE)
 			return false;
 		loops->count++;

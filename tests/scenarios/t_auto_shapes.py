@@ -91,12 +91,12 @@ def expect_hidden(compiler, plus, *flags):
     built = compile_program("hidden_loops.c", "-fopenmp", *flags, compiler=compiler)
     run = same(built, "around")
     expect_equal(len(run.trace.steps()), 200, "steps around")
-    programs = [[built, "twice"], [built, "labels"],
-                [compile_program("thrown_loops.cpp", "-fopenmp", *flags, compiler=plus)]]
-    for program in programs:
+    thrown = compile_program("thrown_loops.cpp", "-fopenmp", *flags, compiler=plus)
+    for program in ([built, "twice"], [built, "labels"], [thrown, "inside"], [thrown, "around"]):
         run = same(*program)
         expect_equal(run.trace.steps(), [], program)
         expect(any("no step found" in line for line in run.own_lines), run.stderr)
+    return thrown
 
 
 def test_loops_that_the_code_hides():
@@ -112,7 +112,8 @@ def test_loops_that_clangs_code_hides():
     if not shutil.which("clang") or subprocess.run(
             ["clang", "-fopenmp", built, "-o", built + ".out"], capture_output=True).returncode:
         raise Skip("clang has no OpenMP here")
-    expect_hidden("clang", "clang++", "-O2")
+    thrown = expect_hidden("clang", "clang++", "-O2")
+    expect_equal(len(same(thrown, "seldom").trace.steps()), 200, "steps of a loop that goes on")
 
 
 def test_a_loop_of_two_ways_is_in_doubt_and_the_settings_are_named():

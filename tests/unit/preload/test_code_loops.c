@@ -164,7 +164,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 
 static bool find_range(uint64_t code, struct code_range *range)
 {
-	*range = (struct code_range){code, 0};
+	*range = (struct code_range){.begin = code};
 	return dl_iterate_phdr(visit, range) == 1;
 }
 
