@@ -45,7 +45,8 @@ static void shorten(const char *name, char text[MOST_CHARS + 1])
 		text[len++] = '>';
 	if (len > MOST_CHARS) {
 		/* Not inside of a character. */
-		for (len = MOST_CHARS - 3; (text[len] & 0xc0) == 0x80;)
+		len = MOST_CHARS - 3;
+		while (len && (text[len] & 0xc0) == 0x80)
 			len--;
 		memcpy(text + len, "...", 3);
 		len += 3;

@@ -68,7 +68,7 @@ static uint64_t key_of(uint64_t innermost, const uint64_t *codes,
 }
 
 static struct search_loops loops_of(const uint64_t *codes, unsigned int count,
-				    code_find_range *find)
+				    unsigned int placed, code_find_range *find)
 {
 	const bool is_whole =
 		count > START_CALLS &&
@@ -76,18 +76,25 @@ static struct search_loops loops_of(const uint64_t *codes, unsigned int count,
 	const unsigned int calls = is_whole ? count - START_CALLS : count;
 	struct search_loops found = {0};
 	uint32_t depth = 0;
+	bool is_all = is_whole;
 
 	for (unsigned int i = 0; i < calls; i++) {
 		const struct known_call call = *look(codes[i], find);
 
-		if (!call.is_known || is_again(codes, i, call.begin, find))
+		/* Above those of the place it may be another call that lies in
+		 * the loop each time. */
+		if (!call.is_known || is_again(codes, i, call.begin, find) ||
+		    i >= placed)
 			return found;
+		if (call.loops.may_be_more && !call.loops.count && !found.key)
+			return found;
+		is_all &= !call.loops.may_be_more;
 		if (call.loops.count && !found.key)
 			found.key = key_of(call.loops.innermost, codes, i + 1,
 					   count);
 		depth += call.loops.count;
 	}
-	found.depth = is_whole ? (uint16_t)min_u64(depth + 1, UINT16_MAX) : 0;
+	found.depth = is_all ? (uint16_t)min_u64(depth + 1, UINT16_MAX) : 0;
 	return found;
 }
 
@@ -113,13 +120,13 @@ static uint16_t number_of(const struct step_search *search, uint32_t at)
 
 void caller_loops_note(struct step_search *search, uint64_t id,
 		       const uint64_t *codes, unsigned int count,
-		       code_find_range *find)
+		       unsigned int placed, code_find_range *find)
 {
 	const uint32_t at = load_relaxed(&search->loop_count);
 
 	if (at == SEARCH_LOOPS_MAX)
 		return;
-	search->loops[at] = loops_of(codes, count, find);
+	search->loops[at] = loops_of(codes, count, placed, find);
 	search->loops[at].id = id;
 	search->loops[at].loop = number_of(search, at);
 	/* RELEASE pairs with ACQUIRE in search_loops_of(). */

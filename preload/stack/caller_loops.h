@@ -17,10 +17,12 @@
 /* Whether the search knows the site's place already. */
 bool caller_loops_has(const struct step_search *search, uint64_t id);
 
-/* Tells the search: `codes` are return addresses, the innermost first. */
+/* Tells the search: `codes` are return addresses, the innermost first.  The
+ * place is told by `placed` of them: what others tell may hold for this call
+ * alone. */
 void caller_loops_note(struct step_search *search, uint64_t id,
 		       const uint64_t *codes, unsigned int count,
-		       code_find_range *find);
+		       unsigned int placed, code_find_range *find);
 
 /* Code is gone; another may lie there. */
 void caller_loops_forget(void);

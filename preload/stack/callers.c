@@ -17,14 +17,20 @@
 /* So that all lie in the file's first page. */
 #define HEADERS_MOST ((4096u - sizeof(ElfW(Ehdr))) / sizeof(ElfW(Phdr)))
 #define RULES	     1024u /* powers of two */
-#define PLACES	     512u
+/* From the stack pointer to the frame's address, before there is a frame. */
+#if defined(__x86_64__)
+#define BARE_DISTANCE 8
+#else
+#define BARE_DISTANCE 0
+#endif
+#define PLACES	   512u
 /* No thread's stack but the main one's lies so near to its end: the kernel
  * leaves a gap of 128 MiB. */
-#define STACK_MOST   (UINT64_C(64) << 20)
+#define STACK_MOST (UINT64_C(64) << 20)
 /* Looks, each at twice as many calls, whether they tell anything. */
-#define LOOK_FIRST   1024u
-#define LOOK_ALONE   4096u
-#define LOOK_LAST    262144u /* as many as the search takes */
+#define LOOK_FIRST 1024u
+#define LOOK_ALONE 4096u
+#define LOOK_LAST  262144u /* as many as the search takes */
 
 struct known_rule {
 	uint64_t code; /* 0 none */
@@ -115,11 +121,17 @@ static bool find_range(uint64_t code, struct code_range *range)
 {
 	struct dl_phdr_info info;
 	struct unwind_entry entry;
+	struct unwind_rule rule;
 
 	if (!file_of(code, &info) ||
-	    !unwind_entry_find(&info, code, &entry, &range->begin))
+	    !unwind_entry_find(&info, code, &entry, &range->begin) ||
+	    !unwind_entry_reads(&info, range->begin, entry.code_bytes))
 		return false;
 	range->bytes = entry.code_bytes;
+	range->has_pads = entry.has_pads;
+	range->is_bare = unwind_table_rule(&info, code, &rule) &&
+			 !rule.is_by_pointer && !rule.is_there &&
+			 rule.distance == BARE_DISTANCE;
 	return true;
 }
 
@@ -253,7 +265,7 @@ static void note_loops(struct step_search *search, uint64_t id, uint64_t from)
 	if (!caller_loops_has(search, id))
 		caller_loops_note(search, id, codes,
 				  walk(from, codes, CALLER_LOOPS_FRAMES),
-				  find_range);
+				  1 + DEPTH, find_range);
 }
 
 COLD uint32_t callers_number(const struct thread *thread, uint64_t site,

@@ -29,13 +29,25 @@ static struct {
 	uint32_t target[INSTRUCTIONS_MAX];
 	uint8_t flow[INSTRUCTIONS_MAX];
 	uint8_t marks[INSTRUCTIONS_MAX];
+	bool is_filling[INSTRUCTIONS_MAX];
 	uint32_t stack[INSTRUCTIONS_MAX];
 	bool is_busy;
 } graph;
 
 /* --- reading ---------------------------------------------------------------*/
 
-static bool read_range(const struct code_range *range)
+/* Through memory a function without a frame ends by another's; who has one goes
+ * to a label, whose address a table has. */
+static uint32_t flow_of(uint32_t flow, uint64_t at, code_find_range *find)
+{
+	struct code_range here;
+
+	if (flow != CODE_BY_MEMORY)
+		return flow;
+	return find(at, &here) && here.is_bare ? CODE_LEAVES : CODE_ANYWHERE;
+}
+
+static bool read_range(const struct code_range *range, code_find_range *find)
 {
 	const uint64_t end = range->begin + range->bytes;
 	uint64_t at = range->begin;
@@ -53,7 +65,8 @@ static bool read_range(const struct code_range *range)
 			       &found))
 			return false;
 		graph.at[i] = at;
-		graph.flow[i] = (uint8_t)found.flow;
+		graph.flow[i] = (uint8_t)flow_of(found.flow, at, find);
+		graph.is_filling[i] = found.is_filling;
 		at += found.bytes;
 		graph.goal[i] =
 			found.flow == CODE_BRANCH || found.flow == CODE_JUMP
@@ -98,7 +111,7 @@ static uint32_t instruction_at(uint64_t code)
 static bool read_all(const struct code_range *first, code_find_range *find)
 {
 	graph.ranges = graph.count = 0;
-	if (!read_range(first))
+	if (!read_range(first, find))
 		return false;
 	for (uint32_t i = 0; i < graph.count; i++) {
 		struct code_range range;
@@ -108,7 +121,7 @@ static bool read_all(const struct code_range *first, code_find_range *find)
 			continue;
 		/* What nothing tells of is a slot of the linker's. */
 		if (range_of(graph.goal[i]) == NOWHERE &&
-		    find(graph.goal[i], &range) && !read_range(&range))
+		    find(graph.goal[i], &range) && !read_range(&range, find))
 			return false;
 		graph.target[i] = instruction_at(graph.goal[i]);
 		if (graph.target[i] == NOWHERE &&
@@ -232,22 +245,63 @@ static void narrow(uint32_t without)
 				  (graph.marks[i] & LIVE));
 }
 
-static bool count_loops(uint32_t call, struct code_loops *loops)
+/* A part that the compiler put elsewhere may begin with what exceptions come
+ * back to: there is a frame already. */
+static void mark_live(code_find_range *find)
 {
-	uint32_t first;
-
 	memset(graph.marks, IN_SET, graph.count);
 	for (uint32_t r = 0; r < graph.ranges; r++) {
+		struct code_range range;
+
+		if (graph.range[r].has_pads &&
+		    !(find(graph.range[r].begin, &range) && range.is_bare))
+			continue;
 		graph.marks[graph.first[r]] |= LIVE;
 		flood(graph.first[r], LIVE);
 	}
+}
+
+static bool is_pad(uint32_t i)
+{
+	return !(graph.marks[i] & LIVE) && !graph.is_filling[i] &&
+	       graph.range[range_of(graph.at[i])].has_pads;
+}
+
+/* What exceptions come back to leads to the call, and not from within its
+ * outermost loop into the middle of that. */
+static bool is_after_pad(uint32_t call, uint32_t first)
+{
+	for (uint32_t i = 0; i < graph.count; i++) {
+		const uint32_t next[] = {goes_on(i) ? i + 1 : NOWHERE,
+					 graph.target[i]};
+
+		if (!is_pad(i))
+			continue;
+		for (unsigned int n = 0; n < 2; n++) {
+			if (next[n] != NOWHERE && !is_pad(next[n]) &&
+			    graph.marks[next[n]] & BEFORE &&
+			    (next[n] == first || !is_in_loop(next[n])))
+				return true;
+		}
+	}
+	return is_pad(call);
+}
+
+static bool count_loops(uint32_t call, code_find_range *find,
+			struct code_loops *loops)
+{
+	uint32_t first;
+
+	mark_live(find);
 	for (;;) {
 		if (!flood(call, AFTER))
 			return false;
-		if (!(graph.marks[call] & AFTER))
-			return true;
 		mark_before(call);
-		first = entry();
+		first = is_in_loop(call) ? entry() : NOWHERE;
+		if (!loops->count)
+			loops->may_be_more = is_after_pad(call, first);
+		if (!is_in_loop(call))
+			return true;
 		if (first == NOWHERE)
 			return false;
 		loops->count++;
@@ -281,7 +335,7 @@ static bool look(uint64_t code, code_find_range *find, struct code_loops *loops)
 		return false;
 	cut_functions();
 	call = call_before(code);
-	return call != NOWHERE && count_loops(call, loops);
+	return call != NOWHERE && count_loops(call, find, loops);
 }
 
 bool code_loops_around(uint64_t code, code_find_range *find,

@@ -20,14 +20,18 @@
 /* A function's code, or a part of it. */
 struct code_range {
 	uint64_t begin, bytes;
+	bool has_pads; /* an exception may come back to it anywhere */
+	bool is_bare;  /* at the address that was asked for: has no frame */
 };
 
 struct code_loops {
 	uint32_t count;
+	bool may_be_more;   /* around all of them: an exception leads back */
 	uint64_t innermost; /* its first instruction; 0 there is none */
 };
 
-/* Finds the range that an address lies in.  False: it can't be told. */
+/* Finds the range that an address lies in.  False: it can't be told, or the
+ * code can't be read. */
 typedef bool code_find_range(uint64_t code, struct code_range *range);
 
 /* The loops around the call that returns to `code`.  False: can't be told. */

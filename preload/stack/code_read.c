@@ -102,16 +102,16 @@ static bool has_no_modrm(unsigned int op)
 	       (op >= 0xc8 && op <= 0xcf);
 }
 
-/* Where a jump through memory or a register goes: a slot of the linker's or of
- * an object's functions has no index and leaves; a switch's table has one, or
- * was read before. */
+/* Where a jump through memory or a register goes: a slot of the linker's lies
+ * at a known place and leaves; one of an object's functions has no index; a
+ * switch's table has one, or was read before. */
 static uint32_t indirect(const struct code_reader *reader)
 {
 	const unsigned int mod = reader->modrm >> 6, rm = reader->modrm & 7;
 
 	if (mod == 3 || (rm == 4 && (reader->sib >> 3 & 7) != 4))
 		return CODE_ANYWHERE;
-	return CODE_LEAVES;
+	return mod == 0 && rm == 5 ? CODE_LEAVES : CODE_BY_MEMORY;
 }
 
 /* Behind 0f.  False: not known. */
@@ -135,6 +135,7 @@ static bool read_two(struct code_reader *reader, struct code_instruction *found)
 		return false;
 	} else if (!has_no_modrm(op)) {
 		pass_operands(reader, has_byte(op) ? M | 1 : M);
+		found->is_filling = op == 0x1f;
 	}
 	return true;
 }
@@ -187,6 +188,7 @@ static bool read_one(struct code_reader *reader, unsigned int op,
 	if ((op == 0xf6 || op == 0xf7) && !(reader->modrm >> 4 & 3))
 		pass_operands(reader, op == 0xf6 ? 1 : Z);
 	see_flow(reader, op, found);
+	found->is_filling = op == 0x90 || op == 0xcc;
 	return op != 0x8f || !(reader->modrm >> 3 & 7); /* else AMD's XOP */
 }
 
@@ -265,13 +267,14 @@ bool code_read_arm(const unsigned char *at, size_t room,
 	} else if ((word >> 25 & 0x3f) == 0x1b) { /* tbz, tbnz */
 		found->flow = CODE_BRANCH;
 		found->distance = signed_field(word, 5, 14) * 4 - 4;
-	} else if ((word & 0xfffffc1fu) == 0xd61f0000u) { /* br */
+	} else if ((word & 0xfeff0000u) == 0xd61f0000u) { /* br, braa */
 		found->flow = CODE_ANYWHERE;
-	} else if ((word & 0xfffffc1fu) == 0xd65f0000u || /* ret */
+	} else if ((word & 0xffff0000u) == 0xd65f0000u || /* ret, retaa */
 		   (word & 0xffe0001fu) == 0xd4200000u || /* brk */
 		   !(word >> 16)) {			  /* udf */
 		found->flow = CODE_LEAVES;
 	}
+	found->is_filling = word == 0xd503201fu;
 	return true;
 }
 

@@ -13,16 +13,18 @@
 #include "collector/system/base.h"
 
 enum code_flow {
-	CODE_ON,      /* to the next one */
-	CODE_BRANCH,  /* there, or to the target */
-	CODE_JUMP,    /* to the target */
-	CODE_LEAVES,  /* to its caller, to a function, or nowhere */
-	CODE_ANYWHERE /* where a register says: a switch */
+	CODE_ON,       /* to the next one */
+	CODE_BRANCH,   /* there, or to the target */
+	CODE_JUMP,     /* to the target */
+	CODE_LEAVES,   /* to its caller, to a function, or nowhere */
+	CODE_ANYWHERE, /* where a register says: a switch */
+	CODE_BY_MEMORY /* where a pointer says: a function or a label */
 };
 
 struct code_instruction {
 	uint32_t bytes;
 	uint32_t flow;	  /* enum code_flow */
+	bool is_filling;  /* does nothing */
 	int64_t distance; /* of the target from the next instruction */
 };
 

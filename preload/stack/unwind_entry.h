@@ -42,6 +42,7 @@ struct unwind_shared {
 struct unwind_entry {
 	struct unwind_shared shared;
 	uint64_t code_bytes;
+	bool has_pads; /* says where exceptions come back to */
 	struct reader program;
 };
 
@@ -97,5 +98,9 @@ static inline uint64_t take_leb(struct reader *reader, bool has_sign)
  * is none that can be followed. */
 bool unwind_entry_find(const struct dl_phdr_info *info, uint64_t code,
 		       struct unwind_entry *entry, uint64_t *begin);
+
+/* Whether so much of a file's memory may be read. */
+bool unwind_entry_reads(const struct dl_phdr_info *info, uint64_t address,
+			uint64_t bytes);
 
 #endif

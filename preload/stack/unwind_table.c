@@ -369,7 +369,9 @@ static bool read_entry(const struct dl_phdr_info *info, uint64_t address,
 		if (has_failed(&reader) ||
 		    more > (uint64_t)(reader.end - reader.at))
 			return false;
-		reader.at += more;
+		for (; reader.at < inner.at + more; reader.at++)
+			entry->has_pads |=
+				shared->data_as != AS_OMITTED && *reader.at;
 		pass_pointer(info, &inner, shared->data_as);
 		/* It looks for two numbers of an old kind there. */
 		if (has_failed(&inner) ||
@@ -378,6 +380,14 @@ static bool read_entry(const struct dl_phdr_info *info, uint64_t address,
 	}
 	entry->program = reader;
 	return is_program(reader, &shared->says_where) && shared->says_where;
+}
+
+bool unwind_entry_reads(const struct dl_phdr_info *info, uint64_t address,
+			uint64_t bytes)
+{
+	const struct reader there = memory_at(info, address);
+
+	return bytes <= (uint64_t)(there.end - there.at);
 }
 
 /* The row of the table that is to tell of an address: where the code begins, 0

@@ -91,6 +91,35 @@ def test_one_region_and_what_the_code_tells():
                      bool(said), f"what `traceprof steps` says of {name}")
 
 
+def expect_hidden(compiler, plus, *flags):
+    built = compile_program("hidden_loops.c", "-fopenmp", *flags, compiler=compiler)
+    run = same(built, "around")
+    expect_equal(len(run.trace.steps()), 200, "steps around")
+    thrown = compile_program("thrown_loops.cpp", "-fopenmp", *flags, compiler=plus)
+    for program in ([built, "twice"], [built, "labels"], [thrown, "inside"], [thrown, "around"]):
+        run = same(*program)
+        expect_equal(run.trace.steps(), [], program)
+        expect(any("no step found" in line for line in run.own_lines), run.stderr)
+    return thrown
+
+
+def test_loops_that_the_code_hides():
+    """One place that is two calls further up, a jump through memory, an exception."""
+    for level in ("-O0", "-O2"):
+        expect_hidden("gcc", "g++", level)
+
+
+def test_loops_that_clangs_code_hides():
+    built = os.path.join(harness.folder(), "empty.c")
+    with open(built, "w", encoding="utf-8") as file:
+        file.write("int main(void) { return 0; }")
+    if not shutil.which("clang") or subprocess.run(
+            ["clang", "-fopenmp", built, "-o", built + ".out"], capture_output=True).returncode:
+        raise Skip("clang has no OpenMP here")
+    thrown = expect_hidden("clang", "clang++", "-O2")
+    expect_equal(len(same(thrown, "seldom").trace.steps()), 200, "steps of a loop that goes on")
+
+
 def test_a_loop_of_two_ways_is_in_doubt_and_the_settings_are_named():
     """Pictures that tell of what moved, rounds that draw rows, where nothing says
     what function the code belongs to."""

@@ -34,6 +34,14 @@ def test_what_took_most_time_is_named_however_long_its_name():
     expect(len(said) == 1 and f" {name[:37]}... " in said[0], run.stderr)
 
 
+def test_a_name_without_the_begin_of_a_character_ends_nothing():
+    """The library and the writer go on with what is no UTF-8."""
+    run = traced(program("odd_name"), env=VERDICT, preload=library_beside(None))
+    expect_equal(run.status, 0, run.stderr)
+    said = [line for line in run.own_lines if "most time: " in line]
+    expect(len(said) == 1 and "most time: ... " in said[0], run.stderr)
+
+
 def test_the_arguments_of_templates_are_folded():
     """As everywhere else; operators aren't brackets."""
     run = traced(program("folded"), 50, env=VERDICT,

@@ -62,7 +62,9 @@ static bool has_flow(const char *what, uint32_t flow)
 {
 	if (begins(what, "jmp"))
 		return what[3 + strspn(what + 3, " ")] == '*'
-			       ? flow == CODE_LEAVES || flow == CODE_ANYWHERE
+			       ? flow == CODE_LEAVES ||
+					 flow == CODE_BY_MEMORY ||
+					 flow == CODE_ANYWHERE
 			       : flow == CODE_JUMP;
 	if (what[0] == 'j' || begins(what, "loop"))
 		return flow == CODE_BRANCH;
@@ -136,7 +138,10 @@ static void test_instructions_of_arm(void **unused)
 	expect_arm(0xb5ffffc0, CODE_BRANCH, -12); /* cbnz x0, .-8 */
 	expect_arm(0x3607ffc0, CODE_BRANCH, -12); /* tbz w0, #0, .-8 */
 	expect_arm(0xd61f0200, CODE_ANYWHERE, 0); /* br x16 */
+	expect_arm(0xd71f0a30, CODE_ANYWHERE, 0); /* braa x17, x16 */
 	expect_arm(0xd65f03c0, CODE_LEAVES, 0);	  /* ret */
+	expect_arm(0xd65f0bff, CODE_LEAVES, 0);	  /* retaa */
+	expect_arm(0xd65f0fff, CODE_LEAVES, 0);	  /* retab */
 	expect_arm(0xd63f0020, CODE_ON, 0);	  /* blr x1 */
 	expect_arm(0x94000010, CODE_ON, 0);	  /* bl */
 	expect_arm(0x91000421, CODE_ON, 0);	  /* add */
@@ -153,13 +158,13 @@ static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 	(void)size;
 	if (!unwind_entry_find(info, range->begin, &entry, &begin))
 		return 0;
-	*range = (struct code_range){begin, entry.code_bytes};
+	*range = (struct code_range){.begin = begin, .bytes = entry.code_bytes};
 	return 1;
 }
 
 static bool find_range(uint64_t code, struct code_range *range)
 {
-	*range = (struct code_range){code, 0};
+	*range = (struct code_range){.begin = code};
 	return dl_iterate_phdr(visit, range) == 1;
 }
 
