@@ -129,9 +129,9 @@ static bool is_work(const struct trace_event *event)
 /* What is drawn of others, and begins no step in a run. */
 static bool is_drawn_of_others(const char *name)
 {
-	static const char *const starts[] = {
-		"ProfilerStep#", "phase: ", "DataLoader fetch",
-		"DataLoader collate"};
+	static const char *const starts[] = {"ProfilerStep#",
+					     "phase: ", "DataLoader fetch",
+					     "DataLoader collate"};
 
 	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
 		if (!strncmp(name, starts[i], strlen(starts[i])))
