@@ -40,10 +40,10 @@ static void test_what_is_a_mark(void **unused)
 	/* The program's own, and PyTorch's annotations. */
 	assert_true(is_mark(&sample, EVENT_SCOPE, 0, 3));
 	assert_true(is_mark(&sample, EVENT_RANGE, 0, 3));
-	assert_true(is_mark(&sample, EVENT_SCOPE, EVENT_OPERATOR,
-			    OPERATOR_USER));
-	assert_true(is_mark(&sample, EVENT_RANGE, EVENT_OPERATOR,
-			    OPERATOR_USER));
+	assert_true(
+		is_mark(&sample, EVENT_SCOPE, EVENT_OPERATOR, OPERATOR_USER));
+	assert_true(
+		is_mark(&sample, EVENT_RANGE, EVENT_OPERATOR, OPERATOR_USER));
 	/* Operators, phases, parts of a batch. */
 	assert_false(is_mark(&sample, EVENT_SCOPE, EVENT_OPERATOR, 0));
 	assert_false(is_mark(&sample, EVENT_RANGE, EVENT_OPERATOR, 0));
