@@ -130,6 +130,20 @@ static bool is_work(const struct trace_event *event)
 		strstr(name, "Memset"));
 }
 
+/* What is drawn of others, and begins no step in a run. */
+static bool is_drawn_of_others(const char *name)
+{
+	static const char *const starts[] = {"ProfilerStep#",
+					     "phase: ", "DataLoader fetch",
+					     "DataLoader collate"};
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+		if (!strncmp(name, starts[i], strlen(starts[i])))
+			return true;
+	}
+	return false;
+}
+
 static bool family_of(const struct trace_event *event, uint32_t *family)
 {
 	const struct trace_value omp = trace_event_arg(event, "omp");
@@ -142,7 +156,7 @@ static bool family_of(const struct trace_event *event, uint32_t *family)
 		return true;
 	*family = SEARCH_RANGES;
 	return has_category(event, "user_annotation") &&
-	       strncmp(event->field[FIELD_NAME].text, "ProfilerStep#", 13) != 0;
+	       !is_drawn_of_others(event->field[FIELD_NAME].text);
 }
 
 /* The kernel that a call launched; a graph's are not the call's. */

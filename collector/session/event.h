@@ -85,6 +85,8 @@ enum event_flag {
 	EVENT_OPERATOR = 256,  /* SCOPE: one of PyTorch's; extra: its shapes */
 	EVENT_IN_SUMS = 512,   /* OMP_THINNED: calls of one site, which is in
 				  outlined_offset; see event_sum */
+	/* SCOPE: a part of another that was looked into; no hook counts it. */
+	EVENT_LOOKED_UP = 1024,
 };
 
 /* What an OMP_WAIT waited for or an OMP_ACQUIRED holds; word for names. */

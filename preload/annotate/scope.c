@@ -70,6 +70,8 @@ void scope_record_now(struct thread *thread, enum event_kind kind,
 		event.scope.range = details->forward;
 		if (details->is_operator)
 			event.flags |= EVENT_OPERATOR;
+		if (details->is_looked_up)
+			event.flags |= EVENT_LOOKED_UP;
 	}
 	thread_record(thread, &event);
 }

@@ -28,6 +28,7 @@ struct scope_details {
 	/* An operator of PyTorch: the category is its scope, its name the
 	 * shapes, the payload its sequence number and one, 0 none. */
 	bool is_operator;
+	bool is_looked_up;	  /* EVENT_LOOKED_UP */
 	uint32_t thread, forward; /* as PyTorch counts threads */
 };
 

@@ -133,6 +133,7 @@ static bool is_in_batch(const struct thread *thread)
 /* In the place of the function that collates, which it has for `self`. */
 static void *collate(void *self, void *args, void *named)
 {
+	static const struct scope_details part = {.is_looked_up = true};
 	struct thread *thread = thread_self;
 	const bool is_drawn = gate_bits() & GATE_SCOPE &&
 			      thread_records(thread) && is_in_batch(thread);
@@ -142,9 +143,9 @@ static void *collate(void *self, void *args, void *named)
 		loader.depth = 0;
 		if (loader.fetch)
 			scope_record_now(thread, EVENT_SCOPE, loader.fetch,
-					 loader.start_ticks, NULL);
+					 loader.start_ticks, &part);
 		scope_push(thread, SCOPE_LOADER, true, name_of("collate", self),
-			   NULL);
+			   &part);
 	}
 	result = python_api.call_with(self, args, named);
 	thread = thread_self;

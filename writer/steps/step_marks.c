@@ -43,10 +43,12 @@ bool step_marks_read(const struct session *session, const struct event *event,
 		*family = SEARCH_REGIONS;
 		return read_region(session, event, mark);
 	case EVENT_SCOPE:
-		if (event_is_operator(event))
-			return false; /* they don't begin steps */
-				      /* fallthrough */
 	case EVENT_RANGE:
+		/* Operators don't begin steps; nor do phases and the parts of
+		 * a batch, which no hook would count. */
+		if (event_is_operator(event) || event->flags & EVENT_LOOKED_UP)
+			return false;
+		/* fallthrough */
 	case EVENT_MARK:
 		*family = SEARCH_RANGES;
 		mark->id = search_name(NULL,

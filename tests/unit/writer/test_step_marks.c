@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_step_marks.c - of scopes and ranges those are marks that a hook counts
+ * as steps when they begin.
+ */
+#include "tests/unit/sample_session.h"
+
+#include "collector/session/names.h"
+#include "writer/steps/step_marks.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+static bool is_mark(struct sample *sample, uint16_t kind, uint16_t flags,
+		    uint32_t category)
+{
+	struct event event = {
+		.kind = kind,
+		.flags = flags,
+		.start_ticks = 1000,
+		.end_ticks = 2000,
+		.name = names_intern(sample->session, "a name", 6),
+		.scope = {.category = category},
+	};
+	struct loop_mark mark;
+	uint32_t family;
+
+	return step_marks_read(sample->session, &event, &family, &mark) &&
+	       family == SEARCH_RANGES;
+}
+
+static void test_what_is_a_mark(void **unused)
+{
+	struct sample sample = {0};
+
+	(void)unused;
+	sample_begin(&sample);
+	sample_session(&sample);
+	/* The program's own, and PyTorch's annotations. */
+	assert_true(is_mark(&sample, EVENT_SCOPE, 0, 3));
+	assert_true(is_mark(&sample, EVENT_RANGE, 0, 3));
+	assert_true(
+		is_mark(&sample, EVENT_SCOPE, EVENT_OPERATOR, OPERATOR_USER));
+	assert_true(
+		is_mark(&sample, EVENT_RANGE, EVENT_OPERATOR, OPERATOR_USER));
+	/* Operators, phases, parts of a batch. */
+	assert_false(is_mark(&sample, EVENT_SCOPE, EVENT_OPERATOR, 0));
+	assert_false(is_mark(&sample, EVENT_RANGE, EVENT_OPERATOR, 0));
+	assert_false(is_mark(&sample, EVENT_SCOPE, EVENT_LOOKED_UP, 0));
+	sample_end(&sample);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_is_a_mark),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
