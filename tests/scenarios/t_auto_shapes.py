@@ -137,6 +137,20 @@ def test_a_loop_of_two_ways_is_in_doubt_and_the_settings_are_named():
                 expect_equal(len(again.trace.steps()), int(count), setting)
 
 
+def test_a_training_whose_optimizer_tells():
+    """The regions turn twice as often as the optimizer steps: they are batches."""
+    program = compile_program("../steps/optimizer.c", "-fopenmp", "-lm", name="optimizer")
+    for arguments, steps, marker in (((), 100, "region \"backward"),
+                                     ((2,), 100, "region \"backward"),
+                                     ((1, 0), 50, "range \"Optimizer.step#SGD.step\"")):
+        run = same(program, *map(str, arguments))
+        expect_equal(len(run.trace.steps()), steps, f"steps of {arguments}")
+        expect(f"step = {marker}" in run.stderr.replace("omp ", ""), run.stderr)
+    window = same(program, "1", "0", env=SCHEDULE)
+    expect_equal([trace.steps() for trace in window.traces], [[3, 4]], "window")
+    expect_equal(len(window.trace.regions("forward")), 12, "four batches")
+
+
 def test_places_of_a_long_run():
     """More regions than a look at the places took once: 65,536."""
     run = same(kernels(), "filters", "22000", timeout=100)

@@ -4,6 +4,7 @@
  * where the step is looked for; the same whenever we come by.
  */
 #include "writer/steps/step_follow.h"
+#include "writer/steps/step_optimizer.h"
 
 /* All that came before it is here. */
 static uint64_t known_until(const struct writer_state *state)
@@ -86,6 +87,7 @@ void step_look_on(struct writer_state *state)
 		    !step_is_certain(state, stream, look.count, &nest) ||
 		    !may_be_taken(state, stream, look.ticks))
 			continue;
+		step_optimizer_find(state, &stream, look.ticks, &nest);
 		step_found(state, stream, &nest, true);
 		return;
 	}
@@ -114,6 +116,7 @@ void step_look_now(struct writer_state *state)
 		if (next->count * 4 < most ||
 		    step_marks_find(next, count, &nest))
 			continue;
+		step_optimizer_find(state, &next, UINT64_MAX, &nest);
 		step_found(state, next, &nest, is_final(state));
 		return;
 	}

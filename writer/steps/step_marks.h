@@ -107,6 +107,10 @@ bool step_marks_find_range(const struct step_marks *marks,
 			   const struct session *session,
 			   struct loop_level *found);
 
+/* All hits of a mark's site as turns that end with it. */
+void step_marks_find_site(const struct step_marks *marks, size_t at,
+			  struct loop_level *found);
+
 /* The level that a person named: true where a turn of it has come. */
 bool step_marks_find_wanted(const struct step_marks *marks,
 			    const struct search_wanted *wanted,
