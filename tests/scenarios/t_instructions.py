@@ -330,8 +330,8 @@ def test_what_a_hook_is_said_to_cost():
     if not reads_counter():
         raise Skip("this machine does not keep time by the processor's counter")
     program = build("bench_heap")
-    # In a row and one apart from the other: both of these are run twice.
-    passed = modelled("pass_pair") / 2
+    passed = modelled("pass_pair")
+    # In a row and one apart from the other: each is run twice.
     for mode, timed in (("default", modelled("count_pair") / 2),
                         ("all", modelled("record_pair"))):
         more = added_to_heap_call(mode, program)
