@@ -411,19 +411,30 @@ enum timed {
 	TIMED
 };
 
-static const struct {
+static struct kind {
 	void (*hook)(struct thread *thread);
 	unsigned int lines; /* that it takes */
-} kinds[TIMED] = {
-	[COUNTED] = {count_pair, 0},   [PASSED] = {pass_pair, 0},
-	[RECORDED] = {record_pair, 2}, [CLOCK] = {read_clock, 0},
-	[LOCKS] = {store_and_lock, 0}, [STORING] = {only_store, 0},
-	[LINES] = {read_line, 2},      [SLICE] = {record_slice, 1},
-	[REGION] = {record_region, 1}, [THINNED] = {record_thinned, 0},
-	[MARKED] = {record_marked, 1}, [TEAM] = {record_team, 1},
-	[NOTHING] = {do_nothing, 0},   [SETTLING] = {only_settle, 0},
-	[CALLING] = {call_region, 0},
-};
+} kinds[TIMED];
+
+/* No table of pointers, which would be relocated in each process. */
+static void set_kinds(void)
+{
+	kinds[COUNTED] = (struct kind){count_pair, 0};
+	kinds[PASSED] = (struct kind){pass_pair, 0};
+	kinds[RECORDED] = (struct kind){record_pair, 2};
+	kinds[CLOCK] = (struct kind){read_clock, 0};
+	kinds[LOCKS] = (struct kind){store_and_lock, 0};
+	kinds[STORING] = (struct kind){only_store, 0};
+	kinds[LINES] = (struct kind){read_line, 2};
+	kinds[SLICE] = (struct kind){record_slice, 1};
+	kinds[REGION] = (struct kind){record_region, 1};
+	kinds[THINNED] = (struct kind){record_thinned, 0};
+	kinds[MARKED] = (struct kind){record_marked, 1};
+	kinds[TEAM] = (struct kind){record_team, 1};
+	kinds[NOTHING] = (struct kind){do_nothing, 0};
+	kinds[SETTLING] = (struct kind){only_settle, 0};
+	kinds[CALLING] = (struct kind){call_region, 0};
+}
 
 /* Ticks that a batch takes. */
 static uint64_t batch_of(struct thread *thread, enum timed what)
@@ -484,6 +495,7 @@ static void measure(struct session *session, struct thread *thread)
 
 	thread_self = thread;
 	thin_all(thread);
+	set_kinds();
 	time_all(thread, least);
 	thread_self = was;
 	/* A pair is two calls. */
