@@ -123,7 +123,11 @@ TOOLS     := $(call objects,tools)
 lib: $(O)/libtraceprof.so
 command: $(O)/traceprof
 
-$(O)/libtraceprof.so: $(PRELOAD) $(COLLECTOR) $(WRITER)
+# What runs in each process comes first: beside the symbols, which the loader
+# reads, so it is mapped with them.
+STARTING := $(patsubst %,$(O)/preload/process/%.o,life process exit_hooks)
+
+$(O)/libtraceprof.so: $(STARTING) $(PRELOAD) $(COLLECTOR) $(WRITER)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) $(LIBLINK) -o $@ $^ \
 		$(DEMANGLE) -l:libz.a -lpthread -ldl

@@ -5,16 +5,17 @@
  * The writer's first pass runs the hooks' own code on a record that nobody
  * drains, off the program's threads, and leaves the times in the session; the
  * writer multiplies them by what was counted (writer/account.h).  What they
- * stand in front of are functions of our own that do nothing: no allocator and
- * no libgomp is called.
+ * stand in front of are functions of our own: no allocator and no libgomp is
+ * called.  A region's hooks are timed apart from other work.  Those of the heap
+ * are short, and a processor does them at once with the allocator's work, which
+ * waits for cache misses of its own: a stand-in that has some is around them.
  *
- *	a counted call	its hook, in a row as fast as the processor can and one
- *			apart from the other: the middle of the two
- *	a recorded one	its hook
+ *	a counted call	its hook, at once with the work around it
+ *	a recorded one	the same
  *	a slice		its two ends
  *	a region	its two ends and all between them that is ours, and two
- *			locks of glibc's malloc that a process of one thread
- *			would be spared: our thread is its second
+ *			calls of glibc's malloc that lock: a process of one
+ *			thread would be spared that, our thread is its second
  *	a thinned one	its two ends, which are added to a sum or are a mark
  *	one of a team	its two ends, those of a share, and the lines that go
  *			from one processor to another: all members wait for
@@ -32,22 +33,30 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define EVENTS	     96
-#define BATCHES	     24
+#define EVENTS	     48
+/* Before a batch is timed: the processor has seen other code meanwhile. */
+#define WARMING	     16
+/* Of one batch of each kind: a millisecond in all. */
+#define ROUNDS	     10
 /* Of the lines of a batch, prime to their number. */
 #define LINE_STRIDE  37u
 /* Those that a region waits for: the members read what the master wrote, which
  * it takes back for the next one; and each side's next line of a ring. */
 #define TEAM_LINES   4u
+/* Instructions with a lock that glibc 2.36 executes more for it (5.4 counted),
+ * and stores before each. */
+#define LOCKED	     6
+#define STORES	     6u
 #define RECORD_BYTES 8192
 /* A pair may be two events. */
 #define BYTES	     (RECORD_BYTES + 2 * EVENTS * sizeof(struct event))
 #define SITES_BYTES  (THIN_SITES * sizeof(struct thin_site))
+/* Of the stand-in for an allocator. */
+#define SLOTS	     512
+#define QUEUE	     64
+#define BLOCK_WORDS  32
 
 _Static_assert(sizeof(struct thread) <= RECORD_BYTES, "the slots follow");
-
-/* glibc's word before a block, and the block. */
-static const uint64_t block[4] = {0, 0x21, 0, 0};
 
 /* Lets all that was begun end: in a program a hook stands between other work,
  * not between hooks that the processor would run at once. */
@@ -61,12 +70,13 @@ static inline void settle(void)
 }
 
 /* A ring's lines are not in the program's cache: the writer has read them on
- * another core meanwhile.  Out of this one's too, then. */
-static void cool(struct thread *thread)
+ * another core meanwhile.  Out of this one's too, then: those that a batch
+ * takes, since each is some 100 ns. */
+static void cool(struct thread *thread, size_t lines)
 {
 	char *const slots = (char *)thread + RECORD_BYTES;
 
-	for (size_t at = 0; at < BYTES - RECORD_BYTES; at += CACHE_LINE) {
+	for (size_t at = 0; at < lines * CACHE_LINE; at += CACHE_LINE) {
 #if defined(__x86_64__)
 		__builtin_ia32_clflush(slots + at);
 #else
@@ -76,8 +86,33 @@ static void cool(struct thread *thread)
 	atomic_thread_fence(memory_order_seq_cst);
 }
 
+/* What stands for an allocator, and for a program that has blocks in all of a
+ * second-level cache: how much of a hook a processor does at once with other
+ * work depends on that work, and in front of nothing it would be told half. */
+static struct heap_stand_in {
+	uint32_t random;
+	uint32_t given, taken;
+	uint64_t *queue[QUEUE]; /* of free blocks */
+	uint64_t *slots[SLOTS]; /* blocks in use */
+	uint64_t words[(SLOTS + QUEUE) * BLOCK_WORDS];
+} * stand_in;
+
+static void stand_in_start(void)
+{
+	for (int i = 0; i < SLOTS + QUEUE; i++) {
+		uint64_t *block = &stand_in->words[i * BLOCK_WORDS + 2];
+
+		/* glibc's word before a block. */
+		block[-1] = 0x21;
+		if (i < SLOTS)
+			stand_in->slots[i] = block;
+		else
+			stand_in->queue[i - SLOTS] = block;
+	}
+}
+
 /* What malloc_hooks.c looks at, for hooks that have its shape: they look up as
- * much and call what does nothing. */
+ * much and call the stand-in. */
 static struct heap_model {
 	uint32_t bits;
 	bool fast;
@@ -87,13 +122,18 @@ static struct heap_model {
 
 static __attribute__((noinline)) void *give_block(size_t size)
 {
-	__asm__ volatile("" : : "r"(size));
-	return (void *)(uintptr_t)&block[2];
+	uint64_t *block = stand_in->queue[stand_in->given++ % QUEUE];
+
+	block[1] = size;
+	return block;
 }
 
 static __attribute__((noinline)) void take_block(void *ptr)
 {
-	__asm__ volatile("" : : "r"(ptr));
+	uint64_t *block = ptr;
+
+	block[0] = block[1];
+	stand_in->queue[stand_in->taken++ % QUEUE] = block;
 }
 
 static __attribute__((noinline)) void *alloc_counted(size_t size)
@@ -135,11 +175,10 @@ static __attribute__((noinline)) void release(void *ptr)
 		free_counted(ptr);
 }
 
-/* The gate and the rest are not to be known when this is compiled. */
-static void call_pair(struct thread *thread)
+static uint64_t **next_slot(void)
 {
-	(void)thread;
-	release(alloc(16));
+	stand_in->random = stand_in->random * 1664525u + 1013904223u;
+	return &stand_in->slots[stand_in->random >> 16 & (SLOTS - 1)];
 }
 
 static void set_model(uint32_t bits)
@@ -148,24 +187,32 @@ static void set_model(uint32_t bits)
 				    .fast = true,
 				    .alloc = give_block,
 				    .free = take_block};
+	/* The gate and the rest are not to be known when this is compiled. */
 	__asm__ volatile("" : "+m"(model));
 }
 
 static void count_pair(struct thread *thread)
 {
-	call_pair(thread);
+	uint64_t **slot = next_slot();
+
+	(void)thread;
+	release(*slot);
+	*slot = alloc(16);
 }
 
 static void record_pair(struct thread *thread)
 {
-	call_pair(thread);
+	count_pair(thread);
 }
 
 /* As the program would call the allocator without us. */
 static void pass_pair(struct thread *thread)
 {
+	uint64_t **slot = next_slot();
+
 	(void)thread;
-	model.free(model.alloc(16));
+	model.free(*slot);
+	*slot = model.alloc(16);
 }
 
 static void record_slice(struct thread *thread)
@@ -315,25 +362,43 @@ static void only_settle(struct thread *thread)
 	thread->started_ticks = 0;
 }
 
+/* Stores that are still under way when a lock is taken, as in an allocator: it
+ * waits for them. */
+static void store_some(struct thread *thread)
+{
+	volatile uint64_t *const slots =
+		(uint64_t *)((char *)thread + RECORD_BYTES);
+
+	for (size_t at = 0; at < STORES; at++)
+		slots[at * CACHE_LINE / sizeof(*slots)] = at;
+}
+
+static void only_store(struct thread *thread)
+{
+	for (int i = 0; i < LOCKED; i++)
+		store_some(thread);
+}
+
 /* Our thread makes the process one of several, where glibc's malloc locks: for
  * each region of one thread libgomp takes a block and gives it back. */
-static void lock_twice(struct thread *thread)
+static void store_and_lock(struct thread *thread)
 {
 	static _Atomic uint32_t word;
 
-	(void)thread;
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < LOCKED; i++) {
+		store_some(thread);
 		add_relaxed(&word, 1);
+	}
 }
 
 /* What is timed: the hooks, and what of such a batch is not theirs. */
 enum timed {
-	COUNTED_IN_A_ROW,
-	COUNTED_APART,
-	RECORDED,
+	COUNTED,
 	PASSED,
+	RECORDED,
 	CLOCK,
 	LOCKS,
+	STORING,
 	LINES,
 	SLICE,
 	REGION,
@@ -346,42 +411,67 @@ enum timed {
 	TIMED
 };
 
-static void (*const hooks[TIMED])(struct thread *thread) = {
-	[COUNTED_IN_A_ROW] = count_pair,
-	[COUNTED_APART] = count_pair,
-	[RECORDED] = record_pair,
-	[PASSED] = pass_pair,
-	[CLOCK] = read_clock,
-	[LOCKS] = lock_twice,
-	[LINES] = read_line,
-	[SLICE] = record_slice,
-	[REGION] = record_region,
-	[THINNED] = record_thinned,
-	[MARKED] = record_marked,
-	[TEAM] = record_team,
-	[NOTHING] = do_nothing,
-	[SETTLING] = only_settle,
-	[CALLING] = call_region,
-};
+static struct kind {
+	void (*hook)(struct thread *thread);
+	unsigned int lines; /* that it takes */
+} kinds[TIMED];
+
+/* No table of pointers, which would be relocated in each process. */
+static void set_kinds(void)
+{
+	kinds[COUNTED] = (struct kind){count_pair, 0};
+	kinds[PASSED] = (struct kind){pass_pair, 0};
+	kinds[RECORDED] = (struct kind){record_pair, 2};
+	kinds[CLOCK] = (struct kind){read_clock, 0};
+	kinds[LOCKS] = (struct kind){store_and_lock, 0};
+	kinds[STORING] = (struct kind){only_store, 0};
+	kinds[LINES] = (struct kind){read_line, 2};
+	kinds[SLICE] = (struct kind){record_slice, 1};
+	kinds[REGION] = (struct kind){record_region, 1};
+	kinds[THINNED] = (struct kind){record_thinned, 0};
+	kinds[MARKED] = (struct kind){record_marked, 1};
+	kinds[TEAM] = (struct kind){record_team, 1};
+	kinds[NOTHING] = (struct kind){do_nothing, 0};
+	kinds[SETTLING] = (struct kind){only_settle, 0};
+	kinds[CALLING] = (struct kind){call_region, 0};
+}
 
 /* Ticks that a batch takes. */
 static uint64_t batch_of(struct thread *thread, enum timed what)
 {
-	void (*hook)(struct thread * thread) = hooks[what];
+	void (*hook)(struct thread * thread) = kinds[what].hook;
+	/* With the stand-in's work. */
+	const bool is_at_once =
+		what == COUNTED || what == PASSED || what == RECORDED;
 	uint64_t start;
 
 	/* Each is to be called, not to become one with the loop. */
 	__asm__ volatile("" : "+r"(hook));
-	rewind_ring(thread);
-	cool(thread);
 	set_model(what == RECORDED ? GATE_HEAP | GATE_HEAP_ALL : GATE_HEAP);
+	rewind_ring(thread);
+	for (int at = 0; at < WARMING; at++)
+		hook(thread);
+	rewind_ring(thread);
+	cool(thread, (size_t)kinds[what].lines * EVENTS);
 	start = clock_ticks();
 	for (int at = 0; at < EVENTS; at++) {
-		if (what != COUNTED_IN_A_ROW)
+		if (!is_at_once)
 			settle();
 		hook(thread);
 	}
 	return clock_ticks() - start;
+}
+
+/* The least that a batch of each kind took. */
+static void time_all(struct thread *thread, uint64_t *least)
+{
+	memset(least, 0xff, TIMED * sizeof(*least));
+	for (int round = 0; round < ROUNDS; round++) {
+		for (int what = 0; what < TIMED; what++)
+			least[what] =
+				min_u64(least[what],
+					batch_of(thread, (enum timed)what));
+	}
 }
 
 /* Picoseconds of one call of `what` beyond those of `frame`. */
@@ -402,28 +492,19 @@ static void measure(struct session *session, struct thread *thread)
 		(double)(clock_ticks_per_second(&session->head->clock) + 1);
 	struct thread *was = thread_self;
 	uint64_t least[TIMED];
-	uint32_t row, apart;
 
-	memset(least, 0xff, sizeof(least));
 	thread_self = thread;
 	thin_all(thread);
-	for (int i = 0; i < BATCHES; i++) {
-		for (int what = 0; what < TIMED; what++)
-			least[what] =
-				min_u64(least[what],
-					batch_of(thread, (enum timed)what));
-	}
+	set_kinds();
+	time_all(thread, least);
 	thread_self = was;
-	/* A pair is two calls.  In a row both the hooks and what they call take
-	 * little; of that batch nothing is taken away, so it is never 0. */
-	row = (uint32_t)((double)least[COUNTED_IN_A_ROW] * tick_ps / EVENTS);
-	apart = beyond(least, COUNTED_APART, PASSED, tick_ps);
-	cost->counted_ps = (row + (apart > row ? apart : row)) / 4;
+	/* A pair is two calls. */
+	cost->counted_ps = beyond(least, COUNTED, PASSED, tick_ps) / 2 + 1;
 	cost->event_ps = beyond(least, RECORDED, PASSED, tick_ps) / 2;
 	/* A call's duration takes one reading more. */
 	if (heap.timed)
 		cost->event_ps += beyond(least, CLOCK, NOTHING, tick_ps);
-	cost->locks_ps = beyond(least, LOCKS, NOTHING, tick_ps);
+	cost->locks_ps = beyond(least, LOCKS, STORING, tick_ps);
 	cost->region_ps =
 		beyond(least, REGION, CALLING, tick_ps) + cost->locks_ps;
 	cost->thinned_ps = beyond(least, THINNED, CALLING, tick_ps);
@@ -439,10 +520,13 @@ void cost_measure(struct session *session)
 
 	if (session->head->cost.slice_ps)
 		return;
-	memory = mmap(NULL, BYTES + SITES_BYTES, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memory = mmap(NULL, BYTES + SITES_BYTES + sizeof(*stand_in),
+		      PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		      0);
 	if (memory == MAP_FAILED)
 		return;
+	stand_in = (void *)((char *)memory + BYTES + SITES_BYTES);
+	stand_in_start();
 	measure(session, memory);
-	munmap(memory, BYTES + SITES_BYTES);
+	munmap(memory, BYTES + SITES_BYTES + sizeof(*stand_in));
 }

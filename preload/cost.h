@@ -7,7 +7,7 @@
 
 #include "collector/session/session.h"
 
-/* Measures once for each session, some 0.5 ms.  On the writer's thread. */
+/* Measures once for each session, some 1 ms.  On the writer's thread. */
 void cost_measure(struct session *session);
 
 #endif

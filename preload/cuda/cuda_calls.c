@@ -56,7 +56,8 @@ static struct caller unknown_caller;
 
 static _Atomic uint32_t names[CUDA_FUNCTION_COUNT];
 
-static const char *const words[] = {
+/* No pointers, which would be relocated in each process. */
+static const char words[][48] = {
 #define X(name, bytes, parameters, arguments) #name,
 	CUDA_WRAPPED_FUNCTIONS(X)
 #undef X

@@ -131,12 +131,19 @@ static inline bool heap_claim(struct thread *thread)
 		      thread->ring.stop);
 }
 
+/* Lines ahead that a ring's next slots are asked for: a new line comes from
+ * another core or from memory, in some 100 ns, and until it is there the stores
+ * behind it wait. */
+#define HEAP_LINES_AHEAD 4
+
 /* The event for which heap_claim() found room. */
 static inline void heap_commit(struct thread *thread, unsigned int kind,
 			       const void *ptr, uint64_t bytes)
 {
-	heap_fill(ring_slot(&thread->ring, thread->ring.next), thread, kind, 0,
-		  ptr, bytes, clock_counter(), 0);
+	struct event *event = ring_slot(&thread->ring, thread->ring.next);
+
+	prefetch_to_write(event + HEAP_LINES_AHEAD);
+	heap_fill(event, thread, kind, 0, ptr, bytes, clock_counter(), 0);
 	ring_commit(&thread->ring, 1, 1);
 	thread_unbusy(thread);
 }

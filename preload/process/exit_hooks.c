@@ -92,7 +92,7 @@ void exit_hooks_start(void)
 	at_quick_exit(life_end);
 }
 
-static __attribute__((destructor)) void end(void)
+static COLD __attribute__((destructor)) void end(void)
 {
 	life_end();
 }

@@ -554,7 +554,7 @@ void life_exec_failed(void)
 	errno = saved;
 }
 
-static __attribute__((constructor)) void construct(void)
+static COLD __attribute__((constructor)) void construct(void)
 {
 	const bool first = load_relaxed(&life.state) == LIFE_UNDECIDED;
 

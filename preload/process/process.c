@@ -69,12 +69,16 @@ static const char utilities[] = " "
 	;
 /* clang-format on */
 
+/* Not a literal, which the linker may join with one on another page. */
+static const char bin[] = "/bin/";
+
 COLD const char *process_variable(char *const *environment, const char *name)
 {
 	const size_t len = strlen(name);
 
 	for (; environment && *environment; environment++) {
-		if (!strncmp(*environment, name, len) &&
+		if (**environment == *name &&
+		    !strncmp(*environment, name, len) &&
 		    (*environment)[len] == '=')
 			return *environment + len + 1;
 	}
@@ -112,7 +116,7 @@ static size_t length_without_version(const char *name)
 
 static bool is_system(const char *path)
 {
-	return !strncmp(path, "/usr/", 5) || !strncmp(path, "/bin/", 5) ||
+	return !strncmp(path, "/usr/", 5) || !strncmp(path, bin, 5) ||
 	       !strncmp(path, "/sbin/", 6);
 }
 
@@ -131,6 +135,7 @@ COLD bool process_kind_names_tool(const char *path)
 	const char *name = slash ? slash + 1 : path;
 	const char *triplet = strstr(name, "-linux-gnu");
 	char wanted[64];
+	size_t len;
 
 	/* x86_64-linux-gnu-gcc, arm-linux-gnueabihf-ld */
 	if (triplet && strchr(triplet + 10, '-'))
@@ -139,8 +144,12 @@ COLD bool process_kind_names_tool(const char *path)
 		return true;
 	if (!*name || strchr(name, ' ') || strlen(name) + 3 > sizeof(wanted))
 		return false;
-	log_format(wanted, sizeof(wanted), " %.*s ",
-		   (int)length_without_version(name), name);
+	/* log_format() lies far off, and each page costs a short process. */
+	len = length_without_version(name);
+	wanted[0] = ' ';
+	memcpy(wanted + 1, name, len);
+	wanted[1 + len] = ' ';
+	wanted[2 + len] = '\0';
 	return (is_installed(path) && strstr(builders, wanted)) ||
 	       (is_system(path) && strstr(utilities, wanted));
 }
@@ -156,7 +165,7 @@ static COLD bool is_started_as_tool(void)
 		return false;
 	if (!strncmp(path, "/usr", 4))
 		path += 4;
-	return !strncmp(path, "/bin/", 5) && !strchr(path + 5, '/') &&
+	return !strncmp(path, bin, 5) && !strchr(path + 5, '/') &&
 	       process_kind_names_tool(path);
 }
 

@@ -53,6 +53,15 @@ def test_needs_libc_alone():
     tree.no_faults([f"needs {name}" for name in others])
 
 
+def test_what_each_process_runs_lies_beside_the_symbols():
+    """The kernel maps 64 KiB at once: the loader has touched that when it runs."""
+    found = {name: int(at, 16) for at, name in re.findall(
+        r"^([0-9a-f]+) [tT] (construct|life_end|process_matters)$",
+        tree.output("nm", library()), re.M)}
+    tree.expect(len(found) == 3, f"of what each process runs only {found} is there")
+    tree.no_faults([f"{name} lies at {at:#x}" for name, at in found.items() if at >= 1 << 16])
+
+
 def test_symbols_and_code_are_on_pages_of_their_own():
     """preload/blas/blas_hide.c takes the right to be run from the symbols' pages."""
     sections = {name: (int(at, 16), int(size, 16)) for name, at, size in re.findall(

@@ -10,26 +10,22 @@
 #include <libiberty/demangle.h>
 #endif
 
-static const char *word(const char *const *words, size_t count, uint64_t number)
-{
-	return number < count ? words[number] : words[0];
-}
-
 #define PINNED		   2u /* CUPTI's number of the kind of memory */
 
-#define WORD(list, number) word(list, sizeof(list) / sizeof(list[0]), number)
+#define COUNT(list)	   (sizeof(list) / sizeof(list[0]))
+#define WORD(list, number) list[(number) < COUNT(list) ? (number) : 0]
 
-static const char *const copies[] = {"Unknown", "HtoD", "DtoH", "HtoA",
-				     "AtoH",	"AtoA", "AtoD", "DtoA",
-				     "DtoD",	"HtoH", "PtoP"};
-static const char *const memories[] = {
-	"Unknown", "Pageable", "Pinned",	"Device",
-	"Array",   "Managed",  "Device Static", "Managed Static"};
-static const char *const syncs[] = {"Unknown Sync", "Event Sync",
-				    "Stream Wait Event", "Stream Sync",
-				    "Context Sync"};
+static const char copies[][8] = {"Unknown", "HtoD", "DtoH", "HtoA",
+				 "AtoH",    "AtoA", "AtoD", "DtoA",
+				 "DtoD",    "HtoH", "PtoP"};
+static const char memories[][16] = {"Unknown",	     "Pageable",      "Pinned",
+				    "Device",	     "Array",	      "Managed",
+				    "Device Static", "Managed Static"};
+static const char syncs[][24] = {"Unknown Sync", "Event Sync",
+				 "Stream Wait Event", "Stream Sync",
+				 "Context Sync"};
 
-static const char *const moves[] = {
+static const char moves[][16] = {
 	"event",	  "Memcpy HtoD",     "Memcpy DtoH",
 	"CPU page fault", "GPU page faults", "thrashing",
 	"throttling",	  "remote map",	     "Memcpy DtoD"};
