@@ -62,8 +62,7 @@ def kill(process):
 
 def recover(target, prefix=()):
     """What `traceprof recover` says."""
-    if not os.path.exists(target):
-        os.mkdir(target)
+    os.makedirs(target, exist_ok=True)  # the program makes it, now or later
     done = subprocess.run([*prefix, harness.COMMAND, "recover", target],
                           env=clean_environment(), capture_output=True, text=True)
     expect_equal(done.returncode, 0, done.stderr)
