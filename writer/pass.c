@@ -580,6 +580,27 @@ static bool drain_rest(struct writer_state *state)
 	return false;
 }
 
+/* All windows but the last one are finished as ever.  While more are to be cut
+ * than the table holds, the last one keeps what lies behind it in the rings. */
+static int finish_windows(struct writer_state *state)
+{
+	struct window_state *windows = &state->session->head->windows;
+	bool is_cut = step_finder_stop(state);
+
+	for (;;) {
+		/* ACQUIRE pairs with RELEASE in window_open(). */
+		state->opened = load_acquire(&windows->opened);
+		while (state->window + 1 < state->opened) {
+			run(state, false);
+			if (state->error || finish_window(state, false))
+				return state->error;
+		}
+		if (is_cut)
+			return 0;
+		is_cut = step_finder_cut(state);
+	}
+}
+
 int pass_finish(struct writer_state *state, uint64_t end_ticks)
 {
 	struct window_state *windows = &state->session->head->windows;
@@ -598,16 +619,9 @@ int pass_finish(struct writer_state *state, uint64_t end_ticks)
 	state->is_finishing = true;
 	if (!state->session->head->search.is_whole)
 		see_last(state);
-	step_finder_stop(state);
-	/* ACQUIRE pairs with RELEASE in window_open(). */
-	state->opened = load_acquire(&windows->opened);
-	/* All windows but the last one are finished as ever. */
-	while ((window = writer_state_window(state)) &&
-	       state->window + 1 < state->opened) {
-		run(state, false);
-		if (state->error || finish_window(state, false))
-			return state->error;
-	}
+	if (finish_windows(state))
+		return state->error;
+	window = writer_state_window(state);
 	if (window && !load_relaxed(&window->end_ticks)) {
 		/* Nobody steps any more. */
 		store_release(&window->end_ticks,

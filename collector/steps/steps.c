@@ -32,7 +32,8 @@ static struct {
 	uint64_t end_ticks;
 } work;
 _Atomic uint32_t steps_tid;
-static bool is_cut; /* the whole run, where the program has windows */
+static int64_t missed_cycle; /* its window found no place; -1 none */
+static bool is_cut;	     /* the whole run, where the program has windows */
 
 /* "text/N": the divisor, and the length of what stands before it. */
 static size_t split_divisor(const char *text, uint64_t *divisor)
@@ -188,13 +189,15 @@ bool steps_matches(const char *name)
 	return marker.glob[0] && !fnmatch(marker.glob, name, 0);
 }
 
-static void open_window(struct session *session, uint64_t ticks, int64_t step)
+static int open_window(struct session *session, uint64_t ticks, int64_t step)
 {
 	struct window_state *state = &session->head->windows;
+	const int rc = window_open_counted(state, ticks, step, 0, false,
+					   thread_counts(session));
 
-	if (!window_open_counted(state, ticks, step, 0, false,
-				 thread_counts(session)))
+	if (!rc)
 		gate_record(true);
+	return rc;
 }
 
 /* A call to a GPU's library is itself the first event of its step, and has its
@@ -209,13 +212,11 @@ static bool is_begun_by_call(const struct session *session)
 }
 
 /* The same where a step begins, with its window. */
-static void open_step_window(struct session *session, uint64_t ticks,
-			     int64_t step)
+static int open_step_window(struct session *session, uint64_t ticks,
+			    int64_t step)
 {
-	if (is_begun_by_call(session))
-		open_window(session, ticks, step);
-	else
-		manual_open(session, step, 0, false);
+	return is_begun_by_call(session) ? open_window(session, ticks, step)
+					 : manual_open(session, step, 0, false);
 }
 
 static void close_window(struct session *session, uint64_t ticks, int64_t step)
@@ -256,6 +257,7 @@ void steps_start(struct session *session, uint64_t ticks)
 	timer_thread = NULL;
 	timer_next_ns = 0;
 	memset(&work, 0, sizeof(work));
+	missed_cycle = -1;
 	is_cut = false;
 	store_relaxed(&source, marker.source);
 	start_flight(session);
@@ -312,8 +314,12 @@ static void move_window(struct session *session, int64_t step, uint64_t ticks)
 	if (!schedule.always && !load_relaxed(&state->is_manual)) {
 		if (from != to && from >= 0 && window_is_open(state))
 			close_window(session, ticks, step - 1);
-		if (to >= 0 && !window_is_open(state))
-			open_step_window(session, ticks, step);
+		/* One that found no place is missed as a whole, unless it has
+		 * no end. */
+		if (to >= 0 && to != missed_cycle && !window_is_open(state) &&
+		    open_step_window(session, ticks, step) == -EAGAIN &&
+		    schedule.active != INT64_MAX)
+			missed_cycle = to;
 	}
 	manual_step_begins(session, step);
 }

@@ -188,6 +188,18 @@ static void say_next(const struct session *session,
 		log_say("next: traceprof report %s%s", path, what);
 }
 
+/* Windows for which the table had no place. */
+static void say_missed_windows(const struct window_state *state)
+{
+	const unsigned int missed = load_relaxed(&state->missed);
+
+	if (missed)
+		log_trouble("%u of the schedule's windows were missed: they "
+			    "came faster than files can be written (a longer "
+			    "TRACEPROF_WAIT helps)",
+			    missed);
+}
+
 /* A schedule that could not be followed.  First of all, since the file isn't
  * what was asked for. */
 static void say_steps(const struct session *session)
@@ -201,8 +213,10 @@ static void say_steps(const struct session *session)
 	if (schedule.always || session->head->flight.is_on)
 		return;
 	/* That no step was found the writer has said when it gave up. */
-	if (search_state(&session->head->search) != SEARCH_OVER &&
-	    load_relaxed(&state->steps) < needed)
+	if (search_state(&session->head->search) == SEARCH_OVER)
+		return;
+	say_missed_windows(state);
+	if (load_relaxed(&state->steps) < needed)
 		log_say("the run had %ld steps, the schedule needs %ld%s",
 			(long)load_relaxed(&state->steps), (long)needed,
 			load_relaxed(&state->opened)

@@ -155,6 +155,17 @@ def test_steps_of_no_time():
     expect_windows(run, [[3, 4], [8, 9], [13, 14]])
 
 
+def test_more_windows_than_the_table_holds():
+    """All of them are cut, be the run over when the first is; but those that the
+    thread opened itself may have found no place, and are counted."""
+    run = looped("epochs=1", "steps=1000", "layers=2", wait=3, active=2)
+    files = [trace.steps() for trace in run.traces]
+    missed = run.traces[-1].meta["step"]["missed_windows"]
+    expect_equal(len(files) + missed, 200, "windows")
+    for steps in files:
+        expect_equal((steps[0] % 5, steps[-1] - steps[0]), (3, 1), steps)
+
+
 def test_many_windows_and_then_live_ones():
     """The writer cuts the first ones, and the thread opens the others."""
     run = looped("epochs=1", "steps=900", "layers=2", "ms=1",

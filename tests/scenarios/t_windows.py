@@ -43,6 +43,14 @@ def test_for_ever():
     expect_equal(files, [[2], [5], [8], [11]], "steps")
 
 
+def test_windows_that_come_too_fast_are_counted_and_said():
+    files, run = steps(400, wait=1, active=1)
+    missed = run.traces[-1].meta["step"]["missed_windows"]
+    expect_equal(len(files) + missed, 200, "windows")
+    said = f"{missed} of the schedule's windows were missed" in run.stderr
+    expect_equal(said, missed > 0, run.stderr)
+
+
 def test_a_range_of_steps():
     files, _ = steps(200, skip_first=150, active=6, repeat=1)
     expect_equal(files, [[150, 151, 152, 153, 154, 155]], "steps")

@@ -87,12 +87,12 @@ bool step_cut_run(struct step_cut *cut, struct window_state *windows,
 	return true;
 }
 
-void step_cut_end(struct step_cut *cut, struct window_state *windows,
+bool step_cut_end(struct step_cut *cut, struct window_state *windows,
 		  int64_t steps, uint64_t end_ticks)
 {
 	if (cut->cycle < 0 || (!cut->is_open && cut->first >= steps))
-		return;
-	close(cut, windows, steps, max_u64(end_ticks, cut->start + 1));
+		return true;
+	return close(cut, windows, steps, max_u64(end_ticks, cut->start + 1));
 }
 
 uint64_t step_cut_keep(const struct step_cut *cut)

@@ -47,8 +47,8 @@ bool step_cut_run(struct step_cut *cut, struct window_state *windows,
 		  size_t count);
 
 /* The run is over, and had so many whole steps, the last of which ended then.
- * The window that is being cut ends with it. */
-void step_cut_end(struct step_cut *cut, struct window_state *windows,
+ * The window that is being cut ends with it.  False: as step_cut_run(). */
+bool step_cut_end(struct step_cut *cut, struct window_state *windows,
 		  int64_t steps, uint64_t end_ticks);
 
 /* What ended before this is in no window that is still to be cut. */

@@ -461,7 +461,7 @@ void step_finder_run(struct writer_state *state)
 /* --- the end of the run --------------------------------------------------- */
 
 /* No thread steps any more: the writer cuts what is left. */
-static void cut_rest(struct writer_state *state)
+bool step_finder_cut(struct writer_state *state)
 {
 	struct window_state *windows = &state->session->head->windows;
 	struct step_finder *finder = state->finder;
@@ -470,17 +470,19 @@ static void cut_rest(struct writer_state *state)
 		finder->forgotten +
 		step_marks_hits(finder->of, &finder->level, UINT64_MAX, &last);
 	const int64_t steps = (int64_t)(hits / finder->divisor);
+	bool is_cut;
 
 	step_settle(state);
-	step_cut_run(&finder->cut, windows, finder->of->count);
-	step_cut_end(&finder->cut, windows, steps,
-		     step_marks_end(finder->of, &finder->level, last));
+	is_cut = step_cut_run(&finder->cut, windows, finder->of->count) &&
+		 step_cut_end(&finder->cut, windows, steps,
+			      step_marks_end(finder->of, &finder->level, last));
 	finder->windows = load_relaxed(&windows->opened);
 	store_relaxed(&windows->steps, steps);
+	return is_cut;
 }
 
 /* It was killed before; what it held is still there. */
-static void stop_dead(struct writer_state *state, uint32_t now)
+static bool stop_dead(struct writer_state *state, uint32_t now)
 {
 	struct window_state *windows = &state->session->head->windows;
 	struct step_search *search = step_search_of(state);
@@ -489,17 +491,18 @@ static void stop_dead(struct writer_state *state, uint32_t now)
 		step_recall_level(state);
 	else if (state->finder && !load_relaxed(&windows->opened))
 		try_streams(state, true);
-	if (state->finder && state->finder->of) {
-		cut_rest(state);
-	} else if (now == SEARCH_ON && !load_relaxed(&windows->opened)) {
+	if (state->finder && state->finder->of)
+		return step_finder_cut(state);
+	if (now == SEARCH_ON && !load_relaxed(&windows->opened)) {
 		if (state->finder)
 			count_missed(state);
 		window_open(windows, search->from_ticks, -1, 0, false);
 		search_move(search, SEARCH_ON, SEARCH_OVER);
 	}
+	return true;
 }
 
-void step_finder_stop(struct writer_state *state)
+bool step_finder_stop(struct writer_state *state)
 {
 	struct window_state *windows = &state->session->head->windows;
 	struct step_search *search = step_search_of(state);
@@ -508,21 +511,20 @@ void step_finder_stop(struct writer_state *state)
 	if (now == SEARCH_NONE)
 		stand_back(state);
 	if (search->is_whole || now < SEARCH_ON || now > SEARCH_LIVE)
-		return;
+		return true;
 	if (load_relaxed(&search->live_ticks))
-		return;
-	if (!state->is_live) {
-		stop_dead(state, now);
-		return;
-	}
+		return true;
+	if (!state->is_live)
+		return stop_dead(state, now);
 	if (!state->finder)
-		return;
+		return true;
 	if (now == SEARCH_ON && !load_relaxed(&windows->opened))
 		try_streams(state, true);
 	if (state->finder->of)
-		cut_rest(state);
-	else if (!load_relaxed(&windows->opened))
+		return step_finder_cut(state);
+	if (!load_relaxed(&windows->opened))
 		give_up(state);
+	return true;
 }
 
 /* The run is over: the last step ends with its turn. */

@@ -52,8 +52,11 @@ void step_finder_run(struct writer_state *state);
 /* Steps begun so far, as far as the writer or the thread knows. */
 int64_t step_finder_steps(const struct writer_state *state);
 
-/* Nothing more comes: before the last windows are looked at. */
-void step_finder_stop(struct writer_state *state);
+/* Nothing more comes: before the last windows are looked at.  False: the table
+ * of windows has no room for all of them; step_finder_cut() goes on, with the
+ * same answer, when some are written. */
+bool step_finder_stop(struct writer_state *state);
+bool step_finder_cut(struct writer_state *state);
 
 /* The same where a whole run is recorded, and all marks were seen: no other is
  * looked at. */

@@ -170,6 +170,25 @@ static void test_every_small_schedule_opens_its_windows(void **state)
 	assert_int_equal(thread->ring.dropped[EVENT_STEP], 0);
 }
 
+static void test_a_window_without_a_place_is_missed_once(void **state)
+{
+	struct window_state *windows = &session->head->windows;
+
+	(void)state;
+	set("WAIT", 1);
+	set("ACTIVE", 2);
+	steps_start(session, clock_ticks());
+	for (int64_t step = 0; step < 3 * (WINDOWS_MAX + 6); step++) {
+		steps_mark(session, thread, clock_ticks());
+		/* There is a place again in the middle of the last one. */
+		if (step == 3 * (WINDOWS_MAX + 5) + 1)
+			store_relaxed(&windows->written, 1);
+	}
+	assert_int_equal(windows_opened(), WINDOWS_MAX);
+	assert_int_equal(load_relaxed(&windows->missed), 6);
+	assert_false(gate_is_recording());
+}
+
 static void test_without_a_schedule_the_whole_run_is_one_window(void **state)
 {
 	struct window_state *windows = &session->head->windows;
@@ -464,6 +483,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		STEPS_TEST(test_every_small_schedule_opens_its_windows),
+		STEPS_TEST(test_a_window_without_a_place_is_missed_once),
 		STEPS_TEST(test_without_a_schedule_the_whole_run_is_one_window),
 		STEPS_TEST(test_an_own_call_begins_the_schedule_anew),
 		STEPS_TEST(test_a_run_without_steps_ends_its_window),
