@@ -63,6 +63,7 @@ struct gpu_graph {
 struct gpu_state {
 	_Atomic uint32_t source;	/* enum gpu_source */
 	_Atomic uint32_t is_live;	/* records may still come */
+	_Atomic uint32_t is_cut;	/* CUPTI's last ones never came */
 	_Atomic uint64_t settled_ticks; /* writer's thread alone stores */
 	uint32_t cupti_version;
 	/* As CUDA counts, 13000 is 13.0; 0 unknown. */

@@ -14,6 +14,7 @@
 
 static _Atomic int inside; /* our threads in the loader */
 static _Atomic int forks;  /* forks under way */
+static _Atomic unsigned int background;
 
 /* Each side first says what it does and then looks at the other: sequentially
  * consistent, so at least one of two that meet sees the other. */
@@ -60,6 +61,32 @@ void loader_forget(void)
 {
 	atomic_store(&inside, 0);
 	atomic_store(&forks, 0);
+	atomic_store(&background, 0);
+}
+
+unsigned int background_count(void)
+{
+	return atomic_load(&background);
+}
+
+void background_enter(void)
+{
+	atomic_fetch_add(&background, 1);
+}
+
+void background_leave(void)
+{
+	atomic_fetch_sub(&background, 1);
+}
+
+static void *run_counted(void *run)
+{
+	void *result;
+
+	background_enter();
+	result = ((void *(*)(void *))(uintptr_t)run)(NULL);
+	background_leave();
+	return result;
 }
 
 int background_start(void *(*run)(void *), size_t stack_bytes)
@@ -75,7 +102,8 @@ int background_start(void *(*run)(void *), size_t stack_bytes)
 	pthread_attr_setstacksize(&attributes, stack_bytes);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = -pthread_create(&thread, &attributes, run, NULL);
+	rc = -pthread_create(&thread, &attributes, run_counted,
+			     (void *)(uintptr_t)run);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);
 	return rc;

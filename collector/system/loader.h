@@ -20,6 +20,13 @@
  * to the process is ever delivered to it.  0 or -errno of pthread_create(). */
 int background_start(void *(*run)(void *), size_t stack_bytes);
 
+/* Such threads, and those that other libraries began on our behalf: a program
+ * that has lost its last thread ends without them.  Never more than there are:
+ * each counts itself. */
+unsigned int background_count(void);
+void background_enter(void);
+void background_leave(void);
+
 /* Around calls into the loader.  False: not now, a fork goes on and on; then
  * there is nothing to leave.  A hook on a program's own thread, which can't do
  * without, goes in all the same. */

@@ -64,8 +64,10 @@ void cupti_kill(void)
 {
 	uint32_t was = ATTACH_ALIVE;
 
+	/* RELEASE pairs with ACQUIRE in cupti_is_alive(): whether records are
+	 * missing. */
 	atomic_compare_exchange_strong_explicit(&state, &was, ATTACH_DEAD,
-						memory_order_relaxed,
+						memory_order_release,
 						memory_order_relaxed);
 }
 

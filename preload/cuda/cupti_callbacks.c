@@ -485,7 +485,9 @@ static NOINLINE void state_came(CUpti_CallbackDomain domain,
 	if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
 		look_at_resource(number, data);
 	} else if (domain == CUPTI_CB_DOMAIN_STATE && cupti_is_attached()) {
-		/* CUPTI has ended itself. */
+		/* CUPTI has ended itself, with what it had. */
+		store_relaxed(&load_relaxed(&session_here)->head->gpu.is_cut,
+			      1);
 		cupti_kill();
 		session_note(load_relaxed(&session_here),
 			     "CUPTI stopped after a fatal error of the GPU");

@@ -113,6 +113,7 @@ static void look_for_buffers(uint64_t before)
 /* The last flush of all: as a rule since the driver has ended before us. */
 static void say_missing(CUptiResult rc)
 {
+	store_relaxed(&load_relaxed(&session_here)->head->gpu.is_cut, 1);
 	log_trouble("CUPTI did not hand over its last records (error %d): they "
 		    "are missing",
 		    (int)rc);
@@ -262,6 +263,9 @@ void cupti_flush_end(unsigned int wait_ms)
 		const uint64_t now = clock_monotonic_ns();
 
 		if (now >= end) {
+			store_relaxed(
+				&load_relaxed(&session_here)->head->gpu.is_cut,
+				1);
 			log_trouble("CUPTI did not hand over its last records "
 				    "within %u ms: they are missing",
 				    wait_ms);

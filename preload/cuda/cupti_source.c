@@ -424,14 +424,17 @@ static void settle(struct session *session, uint64_t flushed, uint64_t forced,
 	struct gpu_state *gpu = &session->head->gpu;
 	uint64_t settled;
 
-	if (is_over) {
-		store_relaxed(&gpu->settled_ticks, UINT64_MAX);
+	if (is_over)
 		store_relaxed(&gpu->is_live, 0);
+	if (is_over && !load_relaxed(&gpu->is_cut)) {
+		store_relaxed(&gpu->settled_ticks, UINT64_MAX);
 		return;
 	}
 	settled = settled_until(session, flushed, forced);
 	if (settled > load_relaxed(&gpu->settled_ticks))
 		store_relaxed(&gpu->settled_ticks, settled);
+	if (is_over)
+		return;
 	/* One that closes just now still waits. */
 	switch (newest_window(session)) {
 	case WINDOW_WAITS: cupti_flush_ask(); break;

@@ -63,4 +63,8 @@ bool life_is_running(void);
  * in a forked one that has not decided yet. */
 bool life_is_owner(void);
 
+/* The calling thread began for us, in a library that we call: the program's
+ * last thread is the last without it.  Until it ends, in whatever way. */
+void life_thread_is_background(void);
+
 #endif

@@ -9,10 +9,10 @@
  *
  * A main thread may leave by pthread_exit(); the process then ends with its
  * last thread, which calls exit(0).  With our writer about, the last thread of
- * the program isn't the last one.  So the writer looks now and then: when the
- * only other thread is a main thread that is dead already, nobody can ever make
- * another one, and exit(0) is due.  A thread of its own calls it, since
- * finishing the file is the writer's work.
+ * the program isn't the last one.  So the writer looks now and then: when all
+ * other threads are ours, CUPTI's that began for us, or a main thread that is
+ * dead already, nobody can ever make another one, and exit(0) is due.  A thread
+ * of its own calls it, since finishing the file is the writer's work.
  *
  * Without us a main thread that ended by a bare system call, or was killed by a
  * seccomp filter, would have been the whole program's end, by that status or
@@ -23,6 +23,7 @@
 
 #include "collector/session/thread.h"
 #include "collector/system/clock.h"
+#include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include "collector/system/proc.h"
 #include "preload/process/life.h"
@@ -42,6 +43,8 @@
 
 static START_DATA pthread_key_t key;
 static START_DATA bool has_key;
+static START_DATA pthread_key_t background_key;
+static START_DATA bool has_background_key;
 
 /* `round` counts the calls for this thread, from 1. */
 static void thread_ends(void *round)
@@ -60,10 +63,26 @@ static void thread_ends(void *round)
 	}
 }
 
+static void background_ends(void *unused)
+{
+	(void)unused;
+	background_leave();
+}
+
 void thread_ends_start(void)
 {
 	if (!has_key)
 		has_key = !pthread_key_create(&key, thread_ends);
+	if (!has_background_key)
+		has_background_key =
+			!pthread_key_create(&background_key, background_ends);
+}
+
+void life_thread_is_background(void)
+{
+	if (has_background_key &&
+	    !pthread_setspecific(background_key, (void *)1))
+		background_enter();
 }
 
 void thread_ends_arm(void)
@@ -86,11 +105,12 @@ static uint64_t looked_ns;
 
 /* The links of the folder: itself twice, and one for each thread, a dead main
  * thread included. */
-static bool are_two(void)
+static bool are_ours(void)
 {
 	struct stat status;
 
-	return !stat("/proc/self/task", &status) && status.st_nlink == 4;
+	return !stat("/proc/self/task", &status) &&
+	       status.st_nlink == 3 + background_count();
 }
 
 /* *status: as waitpid() would have it, the line's last field. */
@@ -157,7 +177,7 @@ void last_thread_poll(void *unused)
 	if (now - looked_ns < LOOK_EACH_NS)
 		return;
 	looked_ns = now;
-	if (are_two() && main_is_dead(&status) &&
+	if (are_ours() && main_is_dead(&status) &&
 	    !pthread_create(&thread, NULL, leave, (void *)(intptr_t)status))
 		pthread_detach(thread);
 }

@@ -11,6 +11,7 @@
  */
 #include "collector/session/gate.h"
 #include "preload/process/hook.h"
+#include "preload/process/life.h"
 #include "preload/process/real.h"
 #include "preload/sample/sample_room.h"
 #include "preload/sample/sample_stack.h"
@@ -57,6 +58,19 @@ static void *begin(void *place)
 	return run(arg);
 }
 
+/* Not the program's: whoever waits for its last thread needn't wait for it. */
+static void *begin_for_us(void *place)
+{
+	struct thread_begin *mine = place;
+	void *(*const run)(void *) = mine->run;
+	void *const arg = mine->arg;
+
+	/* RELEASE pairs with ACQUIRE in take_place(): what was here is read. */
+	store_release(&mine->is_taken, false);
+	life_thread_is_background();
+	return run(arg);
+}
+
 static int begin_c11(void *place)
 {
 	const struct thread_begin *mine = place;
@@ -93,6 +107,13 @@ static inline struct thread_begin *place_of(const void *caller)
 	return unlikely(is_wanted(caller)) ? take_place() : NULL;
 }
 
+/* A library that we call begins one: CUPTI. */
+static inline bool is_for_us(const void *caller)
+{
+	return unlikely(thread_self == THREAD_BUSY) &&
+	       !unwind_is_ours((uint64_t)(uintptr_t)caller);
+}
+
 static int created(struct thread_begin *place, int error)
 {
 	if (error)
@@ -103,6 +124,8 @@ static int created(struct thread_begin *place, int error)
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 			  void *(*run)(void *), void *arg)
 {
+	const void *caller = __builtin_return_address(0);
+	const bool is_background = is_for_us(caller);
 	struct thread_begin *place;
 
 	/* From now on a thread may call what another one waits for inside of
@@ -111,13 +134,15 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 		real_look_late();
 	if (unlikely(!real.pthread_create))
 		return EAGAIN;
-	place = place_of(__builtin_return_address(0));
+	place = is_background ? take_place() : place_of(caller);
 	if (likely(!place))
 		return real.pthread_create(thread, attributes, run, arg);
 	place->run = run;
 	place->arg = arg;
 	return created(place,
-		       real.pthread_create(thread, attributes, begin, place));
+		       real.pthread_create(thread, attributes,
+					   is_background ? begin_for_us : begin,
+					   place));
 }
 
 EXPORT int thrd_create(thrd_t *thread, thrd_start_t run, void *arg)

@@ -270,6 +270,7 @@ def test_fatal_error():
         "LD_LIBRARY_PATH": FAKE, "SIMGPU_FATAL_STATE_AFTER": "40"})
     expect_equal(run.status, 0, run.stderr)
     expect(any("fatal" in note for note in run.trace.meta["notes"]), run.trace.meta)
+    expect(run.trace.meta["gpu"]["unsettled_ns"] > 0, run.trace.meta["gpu"])
 
 
 def test_whole_graphs():

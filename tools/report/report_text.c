@@ -441,9 +441,10 @@ static void print_missing_kernels(const struct trace_metadata *account,
 			account->partial_graphs);
 	if (account->unsettled_ns > 0)
 		fprintf(out,
-			"\nLosses: of the last %.1f s records of the GPU may "
-			"be missing: CUPTI had not handed them over\n",
-			(double)account->unsettled_ns / 1e9);
+			"\nLosses: of the last %s, and of what came after, "
+			"records of the GPU may be missing: CUPTI had not "
+			"handed them over\n",
+			quantity_time((double)account->unsettled_ns).text);
 }
 
 static void print_cut(const struct trace_metadata *account, FILE *out)

@@ -354,13 +354,20 @@ bool rule_losses(const struct verdict_facts *facts, struct finding *finding)
 		say(&finding->figure,
 		    "kernels are missing: what is said of the GPU is too "
 		    "little");
+	else if (account->unsettled_ns > 0)
+		say(&finding->figure,
+		    "of the last %s records of the GPU may be missing, so "
+		    "most causes can't be judged",
+		    quantity_time((double)account->unsettled_ns).text);
 	else
 		say(&finding->figure,
 		    "%" PRId64 " events are missing, so most causes can't be "
 		    "judged",
 		    some(account->dropped) + some(account->unrecorded_calls) +
 			    some(account->unnamed) + some(account->waits_lost));
-	say(&finding->threshold, "%.1f %% of the events", 100 * LOST_MIN);
+	say(&finding->threshold,
+	    "%.1f %% of the events, or %.0f %% of the time on the GPU",
+	    100 * LOST_MIN, 100 * UNSETTLED_MIN);
 	say(&finding->next, "raise TRACEPROF_BUFFER_MB, set "
 			    "TRACEPROF_ON_FULL=wait, or record some steps "
 			    "alone.");

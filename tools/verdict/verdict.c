@@ -207,6 +207,8 @@ static bool is_lossy(const struct verdict_facts *facts)
 		(double)account->waits_lost >
 			LOST_WAITS_MIN * (double)account->waits_begun) ||
 	       without > 0 || account->gpu_missing > 0 ||
+	       (double)account->unsettled_ns >
+		       UNSETTLED_MIN * (double)facts->wall_ns ||
 	       facts->timeline->left_out;
 }
 

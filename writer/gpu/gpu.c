@@ -396,14 +396,15 @@ static void tell_unsettled(struct writer_state *state, uint64_t end_ticks)
 	if (gpu_start(state) || !state->gpu)
 		return;
 	state->gpu->unsettled_ns = 0;
-	if (!load_relaxed(&known->is_live) || since >= end_ticks)
+	if ((!load_relaxed(&known->is_live) && !load_relaxed(&known->is_cut)) ||
+	    since >= end_ticks)
 		return;
 	state->gpu->unsettled_ns = timeline_ns(&state->timeline, end_ticks) -
 				   timeline_ns(&state->timeline, since);
 	session_note(state->session,
 		     "records of the GPU may be missing: CUPTI had not handed "
-		     "over all of the last %lu ms",
-		     (unsigned long)(state->gpu->unsettled_ns / 1000000));
+		     "over all of the last %lu us, nor of what came after",
+		     (unsigned long)(state->gpu->unsettled_ns / 1000));
 }
 
 void gpu_count_missing(struct writer_state *state, uint64_t end_ticks)

@@ -104,6 +104,32 @@ static void test_a_fork_without_end_is_not_waited_for(void **state)
 	loader_leave();
 }
 
+static void *stay(void *unused)
+{
+	(void)unused;
+	while (!atomic_load(&left))
+		sleep_ms(1);
+	return NULL;
+}
+
+static void wait_for_background(unsigned int count)
+{
+	while (background_count() != count)
+		sleep_ms(1);
+}
+
+static void test_threads_of_ours_are_counted_while_they_live(void **state)
+{
+	(void)state;
+	atomic_store(&left, 0);
+	loader_forget();
+	assert_int_equal(background_start(stay, 64 << 10), 0);
+	assert_int_equal(background_start(stay, 64 << 10), 0);
+	wait_for_background(2);
+	atomic_store(&left, 1);
+	wait_for_background(0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -111,6 +137,8 @@ int main(void)
 		cmocka_unit_test(test_nobody_enters_during_a_fork),
 		cmocka_unit_test(test_a_fork_that_waits_is_not_cancelled),
 		cmocka_unit_test(test_a_fork_without_end_is_not_waited_for),
+		cmocka_unit_test(
+			test_threads_of_ours_are_counted_while_they_live),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cuda_ends.cpp - launches kernels and ends, while its GPU is seconds behind.
+ *
+ *	cuda_ends HOW [STEPS [LAUNCHES]]
+ *
+ * It marks STEPS steps of LAUNCHES kernels each, and never waits for one.  HOW
+ * is how it ends: exit, _exit, quick_exit, throw, abort, segv, raise, term,
+ * kill, exec, thread, pthread_exit; any other word: it returns.
+ */
+#include "traceprof.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdexcept>
+#include <thread>
+#include <unistd.h>
+
+struct size3 {
+	unsigned int x, y, z;
+};
+
+static int (*launch)(const void *, size3, size3, void **, size_t, void *);
+
+static void kernel()
+{
+}
+
+static void *find(void *runtime, const char *name)
+{
+	void *found = dlsym(runtime, name);
+
+	if (!found)
+		exit(2);
+	return found;
+}
+
+static void load()
+{
+	void **(*module)(void *);
+	void (*function)(void **, const void *, void *, const char *, int,
+			 void *, void *, void *, void *, void *);
+	void *runtime = dlopen("libcudart.so.13", RTLD_NOW | RTLD_GLOBAL);
+
+	if (!runtime)
+		exit(77);
+	module = (decltype(module))find(runtime, "__cudaRegisterFatBinary");
+	function = (decltype(function))find(runtime, "__cudaRegisterFunction");
+	launch = (decltype(launch))find(runtime, "cudaLaunchKernel");
+	function(module(nullptr), (const void *)kernel, nullptr, "_Z6kernelv",
+		 -1, nullptr, nullptr, nullptr, nullptr, nullptr);
+}
+
+static void launch_one()
+{
+	const size3 one = {1, 1, 1};
+
+	if (launch((const void *)kernel, one, one, nullptr, 0, nullptr))
+		exit(4);
+}
+
+static void outlive_main()
+{
+	usleep(300000);
+	puts("last thread");
+}
+
+static void end_by_a_call(const char *how)
+{
+	if (!strcmp(how, "exit"))
+		exit(3);
+	if (!strcmp(how, "_exit"))
+		_exit(3);
+	if (!strcmp(how, "quick_exit"))
+		quick_exit(3);
+	if (!strcmp(how, "exec"))
+		execlp("true", "true", nullptr);
+	if (!strcmp(how, "thread"))
+		std::thread(exit, 5).join();
+	if (!strcmp(how, "pthread_exit")) {
+		std::thread(outlive_main).detach();
+		pthread_exit(nullptr);
+	}
+}
+
+static void end_badly(const char *how)
+{
+	if (!strcmp(how, "throw"))
+		throw std::runtime_error("thrown");
+	if (!strcmp(how, "abort"))
+		abort();
+	if (!strcmp(how, "segv"))
+		raise(SIGSEGV);
+	if (!strcmp(how, "raise"))
+		raise(SIGTERM);
+	if (!strcmp(how, "term"))
+		kill(getpid(), SIGTERM);
+	if (!strcmp(how, "kill"))
+		kill(getpid(), SIGKILL);
+}
+
+int main(int argc, char **argv)
+{
+	const char *how = argc > 1 ? argv[1] : "return";
+	const int steps = argc > 2 ? atoi(argv[2]) : 10;
+	const int launches = argc > 3 ? atoi(argv[3]) : 10;
+
+	setvbuf(stdout, nullptr, _IONBF, 0);
+	load();
+	for (int i = 0; i < steps; i++) {
+		traceprof_step();
+		for (int j = 0; j < launches; j++)
+			launch_one();
+	}
+	puts("ends");
+	end_by_a_call(how);
+	end_badly(how);
+	return 0;
+}
