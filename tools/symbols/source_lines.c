@@ -3,6 +3,7 @@
 #include "tools/symbols/source_lines.h"
 
 #include "tools/symbols/perf_map.h"
+#include "tools/symbols/source_names.h"
 #include "tools/symbols/source_scopes.h"
 #include "tools/util/memory.h"
 #include "tools/util/text_buffer.h"
@@ -27,6 +28,7 @@ struct module {
 	Dwfl *dwfl;
 	Dwfl_Module *found; /* NULL none */
 	struct source_units units;
+	struct source_names names;
 };
 
 struct source_finder {
@@ -256,7 +258,7 @@ static size_t find_in(struct source_finder *finder, struct module *in,
 		free(scopes);
 	}
 	if (!found) {
-		name = dwfl_module_addrname(in->found, address);
+		name = source_names_find(&in->names, in->found, address);
 		if (!name)
 			return 0;
 		naming_tidy(name, strlen(name), text, sizeof(text));
@@ -312,6 +314,7 @@ void source_finder_free(struct source_finder *finder)
 		if (finder->modules[i].dwfl)
 			dwfl_end(finder->modules[i].dwfl);
 		source_units_free(&finder->modules[i].units);
+		source_names_free(&finder->modules[i].names);
 		free(finder->modules[i].path);
 		free(finder->modules[i].build_id);
 	}
