@@ -62,7 +62,8 @@ def kill(process):
 
 def recover(target, prefix=()):
     """What `traceprof recover` says."""
-    os.makedirs(target, exist_ok=True)  # the program makes it, now or later
+    if not os.path.exists(target):
+        os.makedirs(target, exist_ok=True)  # the program makes it meanwhile, perhaps
     done = subprocess.run([*prefix, harness.COMMAND, "recover", target],
                           env=clean_environment(), capture_output=True, text=True)
     expect_equal(done.returncode, 0, done.stderr)
