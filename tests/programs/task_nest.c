@@ -8,7 +8,9 @@
  *	task_nest tree N	each task makes two and waits for them
  *	task_nest untied N	N tasks that give way once, and may go on
  *				elsewhere
+ *	task_nest queue N	N tasks that can begin when all are made
  */
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,6 +58,22 @@ static void untied(int count)
 	}
 }
 
+static void queue(int count)
+{
+	atomic_int *made = calloc(1, sizeof(*made));
+
+#pragma omp task depend(out : made) firstprivate(made)
+	while (!atomic_load(made))
+		sched_yield();
+	for (int i = 0; i < count; i++) {
+#pragma omp task depend(in : made)
+		atomic_fetch_add(&runs, 1);
+	}
+	atomic_store(made, 1);
+#pragma omp taskwait
+	free(made);
+}
+
 int main(int argc, char **argv)
 {
 	const int count = argc > 2 ? atoi(argv[2]) : 0;
@@ -68,6 +86,8 @@ int main(int argc, char **argv)
 		deep(count);
 	else if (!strcmp(argv[1], "tree"))
 		tree(count);
+	else if (!strcmp(argv[1], "queue"))
+		queue(count);
 	else
 		untied(count);
 	printf("%ld\n", atomic_load(&runs));

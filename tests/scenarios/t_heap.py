@@ -260,6 +260,9 @@ def test_totals_begin_with_the_process():
         exact = 3 if what[1] == 1 else 1
         expect_equal(in_all(late)[:exact], in_all(early)[:exact],
                      f"calls, frees and bytes of {what}")
+        asked_for = [sum(run.trace.meta["heap"]["asked_bytes" + when]
+                         for when in ("", "_before")) for run in (late, early)]
+        expect_equal(*asked_for, f"bytes asked for of {what}")
         shown = harness.command("report", late.trace.path).stdout
         expect(f"{in_all(late)[0]} allocations of" in shown.replace(",", "")
                and "  before the recording: " in shown, shown)

@@ -126,6 +126,18 @@ def test_untied_tasks_are_all_there():
     expect_all_tasks("untied", 10000)
 
 
+def test_more_tasks_than_can_be_followed_at_once():
+    """libomp queues 256, unless it is told otherwise."""
+    run = same(build("clang", "task_nest.c", "-fopenmp"), "queue", 70000,
+               env={"KMP_ENABLE_TASK_THROTTLING": "0"})
+    missing = run.trace.meta["events"]["unrecorded_calls"]
+    expect(missing > 0, "all could be followed: the test is none")
+    # The one that the others wait for is a task, too.
+    expect_equal(len(explicit(run.trace)) + missing, int(run.stdout) + 1, "tasks")
+    expect(any(f"{missing} calls could not be followed" in line
+               for line in run.own_lines), run.own_lines)
+
+
 def test_what_is_nested_too_deep_is_counted():
     """Each task is there; of their waits and groups, each or its count."""
     for program in (None, "task_nest"):

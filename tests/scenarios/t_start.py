@@ -42,6 +42,11 @@ def test_regions_of_two_threads():
     check_whole(slow("regions", 2, 200, ms=30), 0, 400)
 
 
+def test_threads_that_would_all_begin_it():
+    """One of them does; the others are about to when they see that."""
+    check_whole(slow("scopes", 4, 200, ms=30, START_TOGETHER="4"), 800, 0)
+
+
 def test_many_threads_of_all_kinds():
     check_whole(slow("mixed", 64, 20, ms=30), 22 * 20, 21 * 20)
 

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * slow_start.c - preloaded: a recording takes SLOW_START_MS longer to begin,
- * since it asks how much room there is in /dev/shm.
+ * since it asks how much room there is in /dev/shm.  The first START_TOGETHER
+ * threads that block all signals, as who is about to begin it does, wait for
+ * each other.
  */
 #include <dlfcn.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/statvfs.h>
 #include <time.h>
 
-static atomic_int inside;
+static atomic_int inside, blocking;
 
 /* So many times has a recording been about to begin. */
 int slow_start_inside(void)
@@ -30,4 +33,23 @@ int statvfs(const char *path, struct statvfs *space)
 	while (nanosleep(&left, &left))
 		;
 	return next(path, space);
+}
+
+int pthread_sigmask(int how, const sigset_t *set, sigset_t *was)
+{
+	int (*next)(int, const sigset_t *, sigset_t *);
+	const char *text = getenv("START_TOGETHER");
+	const int together = text ? atoi(text) : 0;
+	const struct timespec moment = {0, 1000000};
+
+	*(void **)&next = dlsym(RTLD_NEXT, "pthread_sigmask");
+	if (set && how == SIG_BLOCK && sigismember(set, SIGTERM) &&
+	    atomic_load(&blocking) < together) {
+		atomic_fetch_add(&blocking, 1);
+		/* For ten seconds at most: then the test is to fail. */
+		for (int i = 0; i < 10000 && atomic_load(&blocking) < together;
+		     i++)
+			nanosleep(&moment, NULL);
+	}
+	return next(how, set, was);
 }
