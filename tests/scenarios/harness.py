@@ -249,6 +249,13 @@ def traced(*command, env=None, timeout=60, cwd=None, preload=LIBRARY, check=True
     return run
 
 
+def wait_for_file(target, process):
+    """Waits until the running program's trace has something."""
+    while process.poll() is None and not any(
+            map(os.path.getsize, glob.glob(os.path.join(target, "*.json*")))):
+        time.sleep(0.01)
+
+
 def wait_until_whole(run):
     """What the program left to be written down after its end is there."""
     lines = [line for line in run.own_lines if "after the program's end" in line]

@@ -133,14 +133,15 @@ def test_a_signal():
 
 
 def test_on_demand():
-    program = Running(150, 20, -1, program="uneven", flight="10s", **CLOSED)
+    program = Running(150, 20, 30, "held", program="uneven", flight="10s")
+    program.held(30)
     said = program.until("flight recorder, up to 10s")
     expect(re.search(r"\d\.\d s in memory, 0 dumps", said), said)
-    time.sleep(0.5)
     path = program.good("snapshot").strip()
     trace = harness.Trace(path)
     expect_equal(trace.meta["trigger"]["reason"], "demand", "reason")
     expect(len(trace.steps()) > 5, trace.steps())
+    program.go_on()
     run = program.leave()
     expect_equal(run.files, [path], "files")
 

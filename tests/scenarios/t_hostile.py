@@ -131,7 +131,7 @@ def test_the_folder_is_removed():
         stderr=subprocess.PIPE, text=True,
         env=harness.clean_environment() | {"LD_PRELOAD": harness.LIBRARY,
                                            "TRACEPROF_DIR": target})
-    time.sleep(1.5)
+    harness.wait_for_file(target, process)
     shutil.rmtree(target)
     stdout, stderr = process.communicate(timeout=30)
     expect_equal((process.returncode, stdout), (7, CALM), stderr)

@@ -71,9 +71,7 @@ def interrupted(*program):
         env=harness.clean_environment() | ENDLESS | {
             "LD_PRELOAD": harness.LIBRARY, "TRACEPROF_DIR": target})
     process.stdout.readline()
-    while process.poll() is None and not any(
-            map(os.path.getsize, glob.glob(os.path.join(target, "*.json*")))):
-        time.sleep(0.01)
+    harness.wait_for_file(target, process)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate()
     return target, process.returncode, said

@@ -270,7 +270,8 @@ def test_kill_in_the_middle():
                                env=environment, stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL)
     harness.ends_with_test(process)
-    time.sleep(1)
+    harness.wait_for_file(place, process)
+    time.sleep(0.5)
     process.send_signal(signal.SIGKILL)
     process.wait()
     done = harness.command("recover", place)
