@@ -175,7 +175,7 @@ def test_the_rest_is_written_once_where_a_clone_is_a_fork():
     """Under valgrind what is between the program and who goes on has a copy of the
     program's memory: the program didn't hear that somebody goes on, and went on too."""
     run = late("-q", "--tool=none", harness.program("spins"), 2, 12000, 0,
-               program="valgrind", gzip="zlib:9")
+               program="valgrind", gzip="zlib:9", exit_ms=60000)
     expect(LEFT in run.stderr, run.stderr)
     check_whole(run.trace, 12000)
 
