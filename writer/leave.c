@@ -19,6 +19,7 @@
 /* How long the program's end is held up: to see what an event takes here, and
  * where no more than this is left. */
 #define PART_NS		 UINT64_C(4000000)
+#define SEEN_LEAST	 64u
 #define SHORT_NS	 UINT64_C(50000000)
 #define LONG_NS		 UINT64_C(1000000000)
 #define SHARE		 100u /* of the run */
@@ -82,8 +83,9 @@ static uint64_t estimate_ns(struct writer_state *state)
 	const uint64_t start_ns = account_cpu_ns(state);
 	const uint64_t events = pass_part(state, PART_NS);
 
-	/* The search for the step may have taken all of the time. */
-	if (!events)
+	/* The search for the step, or other programs, may have taken nearly
+	 * all of the time. */
+	if (events < SEEN_LEAST)
 		return account_unread(state) * EVENT_NS;
 	return account_unread(state) * (account_cpu_ns(state) - start_ns) /
 	       events;

@@ -187,11 +187,11 @@ static void note_most(void)
 {
 	struct writer_summary *summary = &writer.summary;
 
-	if (!writer.session->head->options.verdict)
-		return;
 	pthread_mutex_lock(&writer.summary_lock);
 	summary->drawn_ns = most_time(&writer.state.totals, summary->most,
 				      sizeof(summary->most));
+	if (!writer.session->head->options.verdict)
+		summary->most[0] = '\0';
 	pthread_mutex_unlock(&writer.summary_lock);
 }
 

@@ -93,6 +93,13 @@ def test_samples_are_advised_once():
         expect_equal("traceprof: Verdict: " in run.stderr, env == VERDICT, run.stderr)
 
 
+def test_regions_are_known_without_a_verdict():
+    """More than a second of work, nearly all of it in regions: no samples are needed."""
+    run = traced("spins", 2, 20000, 100, env={"TRACEPROF_VERDICT": "0"})
+    expect("lie outside" not in run.stderr, run.stderr)
+    expect("most time" not in run.stderr, run.stderr)
+
+
 def test_the_program_hears_nothing_of_who_judges():
     run = traced("hears_children", env=VERDICT)
     expect_equal(sorted(run.stdout.splitlines()), ["a child ended", "a child is gone"])

@@ -75,13 +75,13 @@ def test_no_more_parts_than_asked_for():
 
 
 def test_the_newest_parts_are_kept():
-    run = python(SCOPES % 30000, max_mb=1, max_parts=3, parts_keep="last",
+    run = python(SCOPES % 60000, max_mb=1, max_parts=3, parts_keep="last",
                  malloc="off", step="api")
     traces, last = check_parts(run)
     kept = numbers(run)
     expect(len(kept) == 3 and kept[0] == 1 and kept[1] > 2
            and kept[2] == kept[1] + 1, run.files)
-    expect_equal(scopes_of(traces) + last["deleted"], 30000, last)
+    expect_equal(scopes_of(traces) + last["deleted"], 60000, last)
     expect(f"{last['deleted']} events of parts that were deleted" in run.stderr,
            run.stderr)
 
@@ -100,10 +100,10 @@ def test_small_blocks_take_half_and_what_follows_has_room():
 
 def test_what_is_left_to_write_is_not_promised_to_be_in_the_file():
     """What isn't is known after the program's end: the file says it."""
-    run = python(BLOCKS % 40000, max_mb=2, malloc="all", step="api", encode="late",
+    run = python(BLOCKS % 100000, max_mb=16, malloc="all", step="api", encode="late",
                  gzip="zlib:9")
     expect("left to be written" in run.stderr, run.stderr)
-    expect("TRACEPROF_MAX_MB=2 may leave out some" in run.stderr, run.stderr)
+    expect("TRACEPROF_MAX_MB=16 may leave out some" in run.stderr, run.stderr)
     _, last = check_parts(run)
     expect(last["past_heap"] > 10000, last)
     run = python(BLOCKS % 4000, malloc="all", step="api", encode="late",
