@@ -47,8 +47,9 @@ class Row:
     """One line of the table.  `measured` is (figure, low, high)."""
 
     def __init__(self, name, unit, measured, target=None, at_least=False,
-                 peer="", note="", part=""):
+                 peer="", note="", part="", when=None):
         self.part = part
+        self.when = when or moment()
         self.name, self.unit, self.target = name, unit, target
         self.figure, self.low, self.high = (measured if isinstance(measured, tuple)
                                             else (measured, None, None))
@@ -59,7 +60,8 @@ class Row:
         """A row as an earlier run kept it."""
         return cls(kept["name"], kept["unit"],
                    (kept["figure"], kept["low"], kept["high"]), kept["target"],
-                   kept["at_least"], kept["peer"], kept["note"], kept["part"])
+                   kept["at_least"], kept["peer"], kept["note"], kept["part"],
+                   kept.get("when", "an earlier day"))
 
     @property
     def met(self):
@@ -82,14 +84,16 @@ class Row:
         share = abs(self.figure / self.target - 1)
         return f"**missed**, {100 * share:.0f} % {'below' if self.at_least else 'above'}"
 
-    def cells(self):
+    def cells(self, begun):
+        """`begun`: when this run began; a row of an earlier one says when that was."""
         target = ""
+        older = f"of {self.when}" if self.when < begun or not self.when[0].isdigit() else ""
         if self.target:
             target = ("at least " if self.at_least else "at most ") + self.text(self.target)
         span = "" if self.low is None else \
             f"{self.text(self.low, False)} to {self.text(self.high, False)}"
         return [self.name, target, self.text(self.figure), span, self.peer,
-                ". ".join(part for part in (self.verdict(), self.note) if part)]
+                ". ".join(part for part in (self.verdict(), self.note, older) if part)]
 
 
 class Bench:
@@ -485,10 +489,14 @@ def machine():
             f"{' '.join(platform.libc_ver())}")
 
 
-def table(rows):
+def moment():
+    return time.strftime("%Y-%m-%d %H:%M")
+
+
+def table(rows, begun):
     lines = ["| measured | target | figure | 95 % interval | peers | |",
              "|---|---|---|---|---|---|"]
-    lines += ["| " + " | ".join(row.cells()) + " |" for row in rows]
+    lines += ["| " + " | ".join(row.cells(begun)) + " |" for row in rows]
     return "\n".join(lines) + "\n"
 
 
@@ -515,6 +523,7 @@ def main():
     options = parser.parse_args()
     if options.full:
         bench_peers.install()
+    begun = moment()
     load = os.getloadavg()[0]
     if load > 1.5:
         print(f"the machine is not quiet (load {load:.1f}): times will be off")
@@ -525,7 +534,7 @@ def main():
         bench.merge(os.path.join(bench.build, "bench.json"), kind)
     today = datetime.date.today().isoformat()
     text = (f"`{kind}`, {today}, {bench.rounds} rounds, load {load:.1f} at the start, on\n"
-            f"{machine()}.\n\n") + table(bench.rows)
+            f"{machine()}.\n\n") + table(bench.rows, begun)
     picture = bench_plot.plot(bench.rows, f"{kind}, {today}, {machine()}")
     for name, content in (
             ("bench.md", text), ("bench.svg", picture),
