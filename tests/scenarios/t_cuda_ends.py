@@ -10,7 +10,8 @@ from harness import command, expect, expect_equal, expect_no_session, plain, tra
 from t_cuda import FAKE, calls, need
 
 STEPS, LAUNCHES = 10, 10
-GPU = {"LD_LIBRARY_PATH": FAKE, "SIMGPU_KERNEL_NS": "30000000"}
+# Thirty seconds behind, at the end of a program that takes less than one.
+GPU = {"LD_LIBRARY_PATH": FAKE, "SIMGPU_KERNEL_NS": "300000000"}
 WINDOWS = {"TRACEPROF_WAIT": "1", "TRACEPROF_ACTIVE": "2", "TRACEPROF_REPEAT": "2"}
 SEEN = {"return": 0, "exit": 3, "_exit": 3, "quick_exit": 3, "exec": 0, "thread": 5,
         "pthread_exit": 0, "term": -signal.SIGTERM}
@@ -57,7 +58,8 @@ def test_a_launch_has_its_kernel_or_lacks_it():
 
 def test_windows_are_whole_whatever_the_end():
     """The end waits for the sixty kernels that the two windows need."""
-    for how, run in ended(SEEN, TRACEPROF_EXIT_MS="60000", **WINDOWS):
+    for how, run in ended(SEEN, TRACEPROF_EXIT_MS="60000", SIMGPU_KERNEL_NS="30000000",
+                          **WINDOWS):
         expect_equal(len(run.traces), 2, run.stderr)
         for trace in run.traces:
             expect_equal(expect_counted(how, trace, 2 * LAUNCHES), 0, trace.path)

@@ -447,6 +447,20 @@ static void print_missing_kernels(const struct trace_metadata *account,
 			quantity_time((double)account->unsettled_ns).text);
 }
 
+static void print_missing_links(const struct trace_metadata *account, FILE *out)
+{
+	if (account->cut_annotations > 0)
+		fprintf(out,
+			"\nLosses: of %" PRId64 " ranges the GPU's part is "
+			"missing or too short: too many waited for it\n",
+			account->cut_annotations);
+	if (account->calls_without_operation > 0)
+		fprintf(out,
+			"\nLosses: of %" PRId64 " calls of CUDA it is not "
+			"known in which range or operator they lie\n",
+			account->calls_without_operation);
+}
+
 static void print_cut(const struct trace_metadata *account, FILE *out)
 {
 	/* Older files don't say why. */
@@ -492,6 +506,7 @@ static void print_losses(const struct report *report, FILE *out)
 			"were too many different ones\n",
 			account->unnamed);
 	print_missing_kernels(account, out);
+	print_missing_links(account, out);
 	if (account->unrecorded_calls > 0)
 		fprintf(out,
 			"\nLosses: %" PRId64 " calls left no event: of "

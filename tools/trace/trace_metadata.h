@@ -32,9 +32,11 @@ struct trace_metadata {
 	int64_t names_refused, unnamed;		 /* events without their name */
 	int64_t waits_begun, waits_ended, waits_lost;
 	int64_t launched_kernels, missing_kernels; /* calls; without kernel */
-	int64_t partial_graphs; /* of these: with some kernels */
-	int64_t unsettled_ns;	/* at the end, that CUPTI may have kept back */
-	int64_t missed_calls;	/* in signal handlers */
+	int64_t partial_graphs;	 /* of these: with some kernels */
+	int64_t cut_annotations; /* ranges without all of the GPU's part */
+	int64_t calls_without_operation;
+	int64_t unsettled_ns; /* at the end, that CUPTI may have kept back */
+	int64_t missed_calls; /* in signal handlers */
 	int64_t heap_calls, heap_frees, heap_bytes, heap_asked_bytes;
 	int64_t heap_live_bytes, heap_peak_bytes;
 	int64_t heap_calls_before, heap_frees_before, heap_bytes_before;

@@ -24,6 +24,7 @@ int gpu_start(struct writer_state *state)
 	gpu = arena_alloc(&state->arena, sizeof(*gpu));
 	if (!gpu || gpu_launches_start(&gpu->launches))
 		return -ENOMEM;
+	gpu->held_ticks = UINT64_MAX;
 	state->gpu = gpu;
 	return 0;
 }
@@ -92,6 +93,19 @@ static bool put_back(struct ring_reader *reader, const struct event *event)
 	ring_commit(ring, slots, 0);
 	/* Recovery begins at the last checkpoint and would meet both. */
 	((struct event *)event)->flags |= EVENT_MOVED;
+	return true;
+}
+
+/* The same of work: what it was launched in isn't complete. */
+static bool hold(struct writer_state *state, struct ring_reader *reader,
+		 const struct event *event, const struct gpu_launch *launch)
+{
+	struct gpu *gpu = state->gpu;
+
+	if (!put_back(reader, event))
+		return false;
+	if (launch)
+		gpu->held_ticks = min_u64(gpu->held_ticks, launch->start_ticks);
 	return true;
 }
 
@@ -245,6 +259,7 @@ void gpu_drained(struct writer_state *state)
 	gpu->settled_ticks =
 		load_relaxed(&state->session->head->gpu.settled_ticks);
 	gpu_project(state, false);
+	gpu->held_ticks = UINT64_MAX;
 }
 
 /* A session may be damaged: what is read from a second slot must have one. */
@@ -287,13 +302,13 @@ bool gpu_take(struct writer_state *state, struct ring_reader *reader,
 		return move_to_gpu(state, reader, event);
 	launch = gpu_launches_find(&state->gpu->launches, correlation);
 	if (((correlation && !launch) || lacks_mark(state, event)) &&
-	    is_young(state, event) && put_back(reader, event))
+	    is_young(state, event) && hold(state, reader, event, launch))
 		return true;
-	if (lacks_device(state, event) && put_back(reader, event))
+	if (lacks_device(state, event) && hold(state, reader, event, launch))
 		return true;
 	place = place_of(state, event, launch);
 	if (place == PLACE_DEFER) {
-		if (state->is_live && put_back(reader, event))
+		if (state->is_live && hold(state, reader, event, launch))
 			return true;
 		reader->is_deferred = true;
 		return false;
@@ -323,14 +338,12 @@ static void project(const struct gpu_link *link, void *arg)
 {
 	struct writer_state *state = arg;
 
-	for (unsigned int i = 0; i < GPU_LINK_STREAMS; i++) {
-		const struct gpu_projection *one = &link->stream[i];
-		struct gpu_row *row;
+	for (const struct gpu_projection *one = link->first; one;
+	     one = one->next) {
+		struct gpu_row *row =
+			gpu_rows_nest(&state->gpu->annotations, one->device,
+				      one->stream, GPU_ROW_NEST, one->span);
 
-		if (!one->span.end_ns)
-			break;
-		row = gpu_rows_nest(&state->gpu->annotations, one->device,
-				    one->stream, GPU_ROW_NEST, one->span);
 		if (!row)
 			continue;
 		if (row->tid != one->stream)
@@ -344,33 +357,55 @@ static void project(const struct gpu_link *link, void *arg)
 		window_file_flush(state);
 }
 
+/* The GPU is so far behind that there is no room for all that waits for it. */
+static void shed(struct writer_state *state, struct gpu_link_thread *thread)
+{
+	struct gpu_links *links = &state->gpu->links;
+
+	gpu_links_shed(links, thread, project, state);
+	if (links->cut)
+		session_note(state->session,
+			     "the GPU's part of some ranges is not drawn: too "
+			     "many of a thread waited for it at once");
+}
+
 void gpu_after_slice(struct writer_state *state,
 		     const struct ring_reader *reader,
 		     const struct event *event, const struct label *label)
 {
 	const bool is_annotation =
 		event->kind == EVENT_SCOPE && !event_is_operator(event);
-	struct gpu_link_thread *links;
-	struct gpu_link dropped;
+	const struct gpu_link slice = {
+		.start_ticks = event->start_ticks,
+		.end_ticks = event->end_ticks,
+		.id = state->last_id,
+		.text = is_annotation ? label->text : NULL,
+		.text_len = (uint32_t)label->text_len,
+	};
+	struct gpu_link_thread *thread;
+	struct gpu_links *links;
 
 	if (!state->gpu)
 		return;
-	links = gpu_links_thread(&state->gpu->links, reader->thread->tid);
-	if (links &&
-	    gpu_links_close(links, event->start_ticks, event->end_ticks,
-			    state->last_id, is_annotation ? label->text : NULL,
-			    label->text_len, &dropped))
-		project(&dropped, state);
+	links = &state->gpu->links;
+	thread = gpu_links_thread(links, reader->thread->tid);
+	if (!thread)
+		links->cut += is_annotation;
+	else if (gpu_links_close(links, thread, &slice))
+		shed(state, thread);
 }
 
 void gpu_project(struct writer_state *state, bool all)
 {
-	if (state->gpu && state->file.is_open)
+	struct gpu *gpu = state->gpu;
+
+	if (gpu && state->file.is_open)
 		gpu_links_flush(
-			&state->gpu->links,
+			&gpu->links,
 			all ? UINT64_MAX
-			    : load_relaxed(
-				      &state->session->head->gpu.settled_ticks),
+			    : min_u64(gpu->held_ticks,
+				      load_relaxed(&state->session->head->gpu
+							    .settled_ticks)),
 			project, state);
 }
 

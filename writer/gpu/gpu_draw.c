@@ -142,6 +142,10 @@ static bool draw_call(struct writer_state *state, const struct gpu_slice *slice,
 
 	name_thread(state, event->extra);
 	know_launch(state, launch);
+	if (!launch->external_id)
+		gpu_links_miss(&state->gpu->links,
+			       gpu_links_known(&state->gpu->links, launch->tid),
+			       launch->start_ticks);
 	state->session->head->gpu.with_stack += event->caller != 0;
 	state->session->head->gpu.without_stack += event->api.lacks_caller;
 	gpu_json_call(state, slice, shown_tid(state, event->extra),
@@ -332,7 +336,8 @@ static bool draw_work(struct writer_state *state, struct gpu_slice *slice,
 	draw_flow(state, launch, slice);
 	links = is_sync ? NULL : gpu_links_known(&gpu->links, launch->tid);
 	if (links)
-		gpu_links_work(links, live_thread(state, launch->tid),
+		gpu_links_work(&gpu->links, links,
+			       live_thread(state, launch->tid),
 			       launch->start_ticks, event->gpu.device,
 			       (uint32_t)row->tid, slice->span);
 	return true;

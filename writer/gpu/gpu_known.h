@@ -35,6 +35,8 @@ struct gpu {
 	 * none was met. */
 	uint64_t settled_ticks; /* as of the last pass */
 	uint64_t waits_until[GPU_DEVICES_MAX];
+	/* The oldest launch whose work was put back in this pass. */
+	uint64_t held_ticks;
 	bool is_closing; /* the window's file ends: nothing waits any more */
 	uint64_t moved;	 /* work that began before its launch */
 	uint64_t most_moved_ns;

@@ -6,7 +6,14 @@
 
 /* More only a damaged session has, or a program that makes threads without end:
  * their work is drawn without an operation. */
-#define THREADS_MOST 8192u
+#define THREADS_MOST	 8192u
+/* Spans on streams, of all annotations that wait: 64 MiB. */
+#define PROJECTIONS_MOST (1u << 20)
+/* Slices whose work has arrived are kept nevertheless, since a call may come
+ * late. */
+#define KEPT		 1024u
+/* Slices that share an entry of `lows`. */
+#define FEW		 64u
 
 struct gpu_link_thread *gpu_links_known(const struct gpu_links *links,
 					uint32_t tid)
@@ -24,11 +31,12 @@ struct gpu_link_thread *gpu_links_thread(struct gpu_links *links, uint32_t tid)
 
 	if (thread)
 		return thread;
-	if (links->count++ >= THREADS_MOST)
+	if (links->count >= THREADS_MOST)
 		return NULL;
 	thread = arena_alloc(&links->arena, sizeof(*thread));
 	if (!thread)
 		return NULL;
+	links->count++;
 	thread->tid = tid;
 	thread->older = links->newest;
 	links->newest = thread;
@@ -36,6 +44,66 @@ struct gpu_link_thread *gpu_links_thread(struct gpu_links *links, uint32_t tid)
 	links->buckets[tid % GPU_LINK_BUCKETS] = thread;
 	return thread;
 }
+
+/* --- spans on streams ----------------------------------------------------- */
+
+static void cut(struct gpu_links *links, struct gpu_link *link)
+{
+	links->cut += !link->is_cut;
+	link->is_cut = true;
+}
+
+/* NULL: there is no room for it. */
+static struct gpu_projection *new_projection(struct gpu_links *links)
+{
+	struct gpu_projection *one = links->free;
+
+	if (one) {
+		links->free = one->next;
+		return one;
+	}
+	if (links->projections >= PROJECTIONS_MOST)
+		return NULL;
+	one = arena_alloc(&links->arena, sizeof(*one));
+	links->projections += one != NULL;
+	return one;
+}
+
+static void free_projections(struct gpu_links *links, struct gpu_link *link)
+{
+	struct gpu_projection **last = &link->first;
+
+	while (*last)
+		last = &(*last)->next;
+	*last = links->free;
+	links->free = link->first;
+	link->first = NULL;
+}
+
+static void widen(struct gpu_links *links, struct gpu_link *link,
+		  uint32_t device, uint32_t stream, struct lane_span span)
+{
+	struct gpu_projection **at = &link->first;
+	struct gpu_projection *one;
+
+	while (*at && ((*at)->device != device || (*at)->stream != stream))
+		at = &(*at)->next;
+	one = *at;
+	if (one) {
+		one->span.start_ns = min_u64(one->span.start_ns, span.start_ns);
+		one->span.end_ns = max_u64(one->span.end_ns, span.end_ns);
+		return;
+	}
+	one = new_projection(links);
+	if (!one) {
+		cut(links, link);
+		return;
+	}
+	*one = (struct gpu_projection){NULL, device, stream, span};
+	*at = one;
+}
+
+/* --- slices that are open ------------------------------------------------- */
 
 static struct gpu_link *find_open(struct gpu_link_thread *thread,
 				  uint64_t start_ticks)
@@ -61,6 +129,7 @@ static struct gpu_link *make_open(struct gpu_link_thread *thread,
 		if (thread->open[i].start_ticks < oldest->start_ticks)
 			oldest = &thread->open[i];
 	}
+	/* Its list of spans is left to the arena. */
 	*oldest = (struct gpu_link){.start_ticks = start_ticks};
 	return oldest;
 }
@@ -71,86 +140,6 @@ uint64_t gpu_links_reserved(struct gpu_link_thread *thread,
 	const struct gpu_link *link = find_open(thread, start_ticks);
 
 	return link ? link->id : 0;
-}
-
-static uint64_t first_kept(uint64_t count, uint64_t kept)
-{
-	return count > kept ? count - kept : 0;
-}
-
-static struct gpu_link_closed *closed_at(const struct gpu_link_thread *thread,
-					 uint64_t number)
-{
-	return (struct gpu_link_closed *)thread->closed.base +
-	       number % GPU_LINK_CLOSED;
-}
-
-static struct gpu_link *annotation_at(const struct gpu_link_thread *thread,
-				      uint64_t number)
-{
-	return (struct gpu_link *)thread->annotations.base +
-	       number % GPU_LINK_ANNOTATIONS;
-}
-
-/* Room for an annotation; what was there and not handed out is dropped. */
-static struct gpu_link *next_annotation(struct gpu_link_thread *thread,
-					struct gpu_link *dropped)
-{
-	struct gpu_link *link;
-
-	dropped->text = NULL;
-	if (array_reserve(&thread->annotations,
-			  GPU_LINK_ANNOTATIONS * sizeof(*link)))
-		return NULL;
-	link = annotation_at(thread, thread->annotation_count++);
-	if (link->text)
-		*dropped = *link;
-	return link;
-}
-
-bool gpu_links_close(struct gpu_link_thread *thread, uint64_t start_ticks,
-		     uint64_t end_ticks, uint64_t id, const char *text,
-		     size_t text_len, struct gpu_link *dropped)
-{
-	struct gpu_link *open = find_open(thread, start_ticks);
-	struct gpu_link *link;
-
-	dropped->text = NULL;
-	if (array_reserve(&thread->closed,
-			  GPU_LINK_CLOSED * sizeof(struct gpu_link_closed)))
-		return false;
-	*closed_at(thread, thread->closed_count++) =
-		(struct gpu_link_closed){start_ticks, end_ticks, id};
-	link = text ? next_annotation(thread, dropped) : NULL;
-	if (link) {
-		*link = open ? *open : (struct gpu_link){0};
-		link->start_ticks = start_ticks;
-		link->end_ticks = end_ticks;
-		link->id = id;
-		link->text = text;
-		link->text_len = text_len;
-	}
-	if (open)
-		*open = (struct gpu_link){0};
-	return dropped->text;
-}
-
-/* The first closed slice that ends at or after a tick. */
-static uint64_t first_after(const struct gpu_link_thread *thread,
-			    uint64_t ticks)
-{
-	uint64_t low = first_kept(thread->closed_count, GPU_LINK_CLOSED);
-	uint64_t high = thread->closed_count;
-
-	while (low < high) {
-		const uint64_t middle = low + (high - low) / 2;
-
-		if (closed_at(thread, middle)->end_ticks < ticks)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
 }
 
 /* Innermost open slice that began by `ticks`: its start, 0 none. */
@@ -182,6 +171,132 @@ static uint32_t depth_of(const struct thread *live)
 	return depth < OPEN_SLICES_MAX ? depth : OPEN_SLICES_MAX;
 }
 
+/* --- slices that have ended ----------------------------------------------- */
+
+static struct gpu_link *ended_at(const struct gpu_link_thread *thread,
+				 size_t number)
+{
+	return (struct gpu_link *)thread->ended.base + number;
+}
+
+/* False: no memory. */
+static bool add_ended(struct gpu_link_thread *thread,
+		      const struct gpu_link *link)
+{
+	const size_t at = thread->count;
+	uint64_t *low;
+
+	if (array_reserve(&thread->ended, (at + 1) * sizeof(*link)) ||
+	    array_reserve(&thread->lows, (at / FEW + 1) * sizeof(*low)))
+		return false;
+	low = (uint64_t *)thread->lows.base + at / FEW;
+	*low = at % FEW ? min_u64(*low, link->start_ticks) : link->start_ticks;
+	*ended_at(thread, at) = *link;
+	thread->count++;
+	return true;
+}
+
+/* The first one that ends at or after a tick. */
+static size_t first_after(const struct gpu_link_thread *thread, uint64_t ticks)
+{
+	size_t low = 0, high = thread->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (ended_at(thread, middle)->end_ticks < ticks)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The first one from `at` on that began by then; `count` none. */
+static size_t next_around(const struct gpu_link_thread *thread, size_t at,
+			  uint64_t ticks)
+{
+	const uint64_t *lows = thread->lows.base;
+
+	while (at < thread->count) {
+		if (at % FEW == 0 && lows[at / FEW] > ticks)
+			at += FEW;
+		else if (ended_at(thread, at)->start_ticks <= ticks)
+			return at;
+		else
+			at++;
+	}
+	return thread->count;
+}
+
+/* The oldest go, whole entries of `lows`. */
+static void forget(struct gpu_link_thread *thread, size_t count)
+{
+	uint64_t *lows = thread->lows.base;
+
+	count -= count % FEW;
+	if (!count)
+		return;
+	thread->forgotten_ticks = ended_at(thread, count - 1)->end_ticks;
+	thread->count -= count;
+	thread->done -= count;
+	memmove(ended_at(thread, 0), ended_at(thread, count),
+		thread->count * sizeof(struct gpu_link));
+	memmove(lows, lows + count / FEW,
+		(thread->count + FEW - 1) / FEW * sizeof(*lows));
+}
+
+/* The first `count`. */
+static void hand_out(struct gpu_links *links, struct gpu_link_thread *thread,
+		     size_t count, gpu_links_each *each, void *arg)
+{
+	/* The outer ones ended later: they come first. */
+	for (size_t i = count; i-- > thread->done;) {
+		struct gpu_link *link = ended_at(thread, i);
+
+		if (!link->first)
+			continue;
+		if (link->text)
+			each(link, arg);
+		free_projections(links, link);
+	}
+	thread->done = max_u64(thread->done, count);
+	if (thread->done > 2 * KEPT)
+		forget(thread, thread->done - KEPT);
+}
+
+bool gpu_links_close(struct gpu_links *links, struct gpu_link_thread *thread,
+		     const struct gpu_link *slice)
+{
+	struct gpu_link *open = find_open(thread, slice->start_ticks);
+	struct gpu_link link = *slice;
+
+	thread->is_wanted |= link.text != NULL;
+	if (open) {
+		link.first = open->first;
+		link.is_cut = open->is_cut;
+		*open = (struct gpu_link){0};
+	}
+	if (!add_ended(thread, &link) && link.text)
+		cut(links, &link);
+	return thread->count >=
+	       (thread->is_wanted ? GPU_LINKS_MOST : GPU_LINKS_MOST_QUIET);
+}
+
+void gpu_links_shed(struct gpu_links *links, struct gpu_link_thread *thread,
+		    gpu_links_each *each, void *arg)
+{
+	const size_t count = thread->count / 4;
+
+	for (size_t i = thread->done; i < count; i++) {
+		if (ended_at(thread, i)->text)
+			cut(links, ended_at(thread, i));
+	}
+	hand_out(links, thread, count, each, arg);
+	if (thread->count > 3 * count)
+		forget(thread, min_u64(thread->done, count));
+}
+
 uint64_t gpu_links_find(struct gpu_link_thread *thread,
 			const struct thread *live, uint64_t ticks,
 			uint64_t *next_id)
@@ -189,12 +304,14 @@ uint64_t gpu_links_find(struct gpu_link_thread *thread,
 	uint32_t depth = depth_of(live);
 	struct gpu_link *link;
 	uint64_t start;
+	size_t at;
 
-	for (uint64_t i = first_after(thread, ticks); i < thread->closed_count;
-	     i++) {
-		if (closed_at(thread, i)->start_ticks <= ticks)
-			return closed_at(thread, i)->id;
-	}
+	thread->is_wanted = true;
+	if (ticks <= thread->forgotten_ticks)
+		return 0;
+	at = next_around(thread, first_after(thread, ticks), ticks);
+	if (at < thread->count)
+		return ended_at(thread, at)->id;
 	start = open_around(live, ticks, &depth);
 	if (!start)
 		return 0;
@@ -204,74 +321,47 @@ uint64_t gpu_links_find(struct gpu_link_thread *thread,
 	return link->id;
 }
 
-static void widen(struct gpu_link *link, uint32_t device, uint32_t stream,
-		  struct lane_span span)
+void gpu_links_miss(struct gpu_links *links,
+		    const struct gpu_link_thread *thread, uint64_t ticks)
 {
-	for (unsigned int i = 0; i < GPU_LINK_STREAMS; i++) {
-		struct gpu_projection *one = &link->stream[i];
-
-		if (!one->span.end_ns) {
-			*one = (struct gpu_projection){device, stream, span};
-			return;
-		}
-		if (one->device == device && one->stream == stream) {
-			one->span.start_ns =
-				min_u64(one->span.start_ns, span.start_ns);
-			one->span.end_ns =
-				max_u64(one->span.end_ns, span.end_ns);
-			return;
-		}
-	}
+	links->unknown += !thread || ticks <= thread->forgotten_ticks;
 }
 
-void gpu_links_work(struct gpu_link_thread *thread, const struct thread *live,
-		    uint64_t ticks, uint32_t device, uint32_t stream,
-		    struct lane_span span)
+void gpu_links_work(struct gpu_links *links, struct gpu_link_thread *thread,
+		    const struct thread *live, uint64_t ticks, uint32_t device,
+		    uint32_t stream, struct lane_span span)
 {
 	uint32_t depth = depth_of(live);
 	uint64_t start;
 
-	for (uint64_t i = thread->annotation_count;
-	     i-- >
-	     first_kept(thread->annotation_count, GPU_LINK_ANNOTATIONS);) {
-		struct gpu_link *link = annotation_at(thread, i);
+	for (size_t i = next_around(thread, first_after(thread, ticks), ticks);
+	     i < thread->count; i = next_around(thread, i + 1, ticks)) {
+		struct gpu_link *link = ended_at(thread, i);
 
-		if (link->end_ticks < ticks)
-			break;
-		if (link->text && link->start_ticks <= ticks)
-			widen(link, device, stream, span);
+		if (!link->text)
+			continue;
+		if (i < thread->done)
+			cut(links, link);
+		else
+			widen(links, link, device, stream, span);
 	}
 	while ((start = open_around(live, ticks, &depth)))
-		widen(make_open(thread, start), device, stream, span);
+		widen(links, make_open(thread, start), device, stream, span);
 }
 
 void gpu_links_flush(struct gpu_links *links, uint64_t ticks,
-		     void (*each)(const struct gpu_link *link, void *arg),
-		     void *arg)
+		     gpu_links_each *each, void *arg)
 {
-	for (struct gpu_link_thread *t = links->newest; t; t = t->older) {
-		/* The outer ones ended later: they come first. */
-		for (uint64_t i = t->annotation_count;
-		     i-- >
-		     first_kept(t->annotation_count, GPU_LINK_ANNOTATIONS);) {
-			struct gpu_link *link = annotation_at(t, i);
-
-			if (!link->text || link->end_ticks >= ticks)
-				continue;
-			if (link->stream[0].span.end_ns)
-				each(link, arg);
-			link->text = NULL;
-		}
-	}
+	for (struct gpu_link_thread *t = links->newest; t; t = t->older)
+		hand_out(links, t, first_after(t, ticks), each, arg);
 }
 
 void gpu_links_free(struct gpu_links *links)
 {
 	for (struct gpu_link_thread *t = links->newest; t; t = t->older) {
-		array_free(&t->closed);
-		array_free(&t->annotations);
+		array_free(&t->ended);
+		array_free(&t->lows);
 	}
 	arena_free(&links->arena);
-	links->newest = NULL;
-	memset(links->buckets, 0, sizeof(links->buckets));
+	*links = (struct gpu_links){0};
 }

@@ -137,6 +137,9 @@ void gpu_tail_account(const struct writer_state *state, struct json *json)
 			json_pair_u64(json, "unsettled_ns",
 				      state->gpu->unsettled_ns);
 		json_pair_u64(json, "unlinked", state->gpu->unlinked);
+		json_pair_u64(json, "cut_annotations", state->gpu->links.cut);
+		json_pair_u64(json, "calls_without_operation",
+			      state->gpu->links.unknown);
 		json_pair_u64(json, "moved_to_launch", state->gpu->moved);
 		json_pair_u64(json, "moved_most_ns", state->gpu->most_moved_ns);
 	}

@@ -233,12 +233,39 @@ static void launches_are_found(void **state)
 
 static unsigned int handed_out;
 static struct gpu_link last_link;
+#define SPANS 4u
+static struct gpu_projection last_span[SPANS];
+static unsigned int last_streams;
 
 static void take(const struct gpu_link *link, void *arg)
 {
 	(void)arg;
 	handed_out++;
 	last_link = *link;
+	last_streams = 0;
+	for (const struct gpu_projection *one = link->first; one;
+	     one = one->next)
+		last_span[last_streams++ % SPANS] = *one;
+}
+
+static struct gpu_link slice(uint64_t start, uint64_t end, uint64_t id,
+			     const char *text)
+{
+	return (struct gpu_link){
+		.start_ticks = start,
+		.end_ticks = end,
+		.id = id,
+		.text = text,
+		.text_len = text ? (uint32_t)strlen(text) : 0,
+	};
+}
+
+static bool closed(struct gpu_links *links, struct gpu_link_thread *thread,
+		   uint64_t start, uint64_t end, uint64_t id, const char *text)
+{
+	const struct gpu_link made = slice(start, end, id, text);
+
+	return gpu_links_close(links, thread, &made);
 }
 
 static void a_call_belongs_to_the_innermost_slice(void **state)
@@ -246,13 +273,12 @@ static void a_call_belongs_to_the_innermost_slice(void **state)
 	struct gpu_links links = {0};
 	struct gpu_link_thread *thread = gpu_links_thread(&links, 42);
 	struct thread live = {0};
-	struct gpu_link dropped;
 	uint64_t next_id = 100;
 
 	(void)state;
 	/* inner [20, 30], outer [10, 50], both over; around them [5, ...) */
-	gpu_links_close(thread, 20, 30, 1, NULL, 0, &dropped);
-	gpu_links_close(thread, 10, 50, 2, NULL, 0, &dropped);
+	closed(&links, thread, 20, 30, 1, NULL);
+	closed(&links, thread, 10, 50, 2, NULL);
 	live.depth = 1;
 	live.open[0].start_ticks = 5;
 	assert_int_equal(gpu_links_find(thread, &live, 25, &next_id), 1);
@@ -276,47 +302,137 @@ static void annotations_span_their_work(void **state)
 	struct gpu_links links = {0};
 	struct gpu_link_thread *thread = gpu_links_thread(&links, 42);
 	struct thread live = {0};
-	struct gpu_link dropped;
 
 	(void)state;
 	handed_out = 0;
 	/* Work comes while the annotation is open, and after its end. */
 	live.depth = 1;
 	live.open[0].start_ticks = 10;
-	gpu_links_work(thread, &live, 20, 0, 7, second);
-	gpu_links_close(thread, 10, 50, 9, "step", 4, &dropped);
+	gpu_links_work(&links, thread, &live, 20, 0, 7, second);
+	closed(&links, thread, 10, 50, 9, "step");
 	live.depth = 0;
-	gpu_links_work(thread, &live, 30, 0, 7, first);
-	gpu_links_work(thread, &live, 31, 1, 8, first);
+	gpu_links_work(&links, thread, &live, 30, 0, 7, first);
+	gpu_links_work(&links, thread, &live, 31, 1, 8, first);
 	/* Launched later: not its own. */
-	gpu_links_work(thread, &live, 60, 0, 7, (struct lane_span){1, 9999});
+	gpu_links_work(&links, thread, &live, 60, 0, 7,
+		       (struct lane_span){1, 9999});
 	gpu_links_flush(&links, 50, take, NULL);
 	assert_int_equal(handed_out, 0);
 	gpu_links_flush(&links, 51, take, NULL);
 	assert_int_equal(handed_out, 1);
 	assert_int_equal(last_link.id, 9);
-	assert_int_equal(last_link.stream[0].span.start_ns, 1000);
-	assert_int_equal(last_link.stream[0].span.end_ns, 1400);
-	assert_int_equal(last_link.stream[1].device, 1);
-	assert_int_equal(last_link.stream[2].span.end_ns, 0);
+	assert_int_equal(last_streams, 2);
+	assert_int_equal(last_span[0].span.start_ns, 1000);
+	assert_int_equal(last_span[0].span.end_ns, 1400);
+	assert_int_equal(last_span[1].device, 1);
 	gpu_links_flush(&links, UINT64_MAX, take, NULL);
 	assert_int_equal(handed_out, 1);
+	assert_int_equal(links.cut, 0);
+	/* Too late: it is on the lane already, shorter than it was. */
+	gpu_links_work(&links, thread, &live, 32, 0, 7, second);
+	gpu_links_work(&links, thread, &live, 33, 0, 7, second);
+	assert_int_equal(links.cut, 1);
 	gpu_links_free(&links);
 }
 
-static void old_annotations_are_handed_on(void **state)
+/* Slices of 10 each: an outer one of ten times that closes after its tenth. */
+static void close_many(struct gpu_links *links, struct gpu_link_thread *thread,
+		       uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		closed(links, thread, i * 10 + 1, i * 10 + 9, i, "inner");
+		if (i % 10 == 9)
+			closed(links, thread, i * 10 - 90, i * 10 + 10,
+			       1000000 + i, "outer");
+	}
+}
+
+static void work_finds_its_annotations_however_late(void **state)
+{
+	const struct lane_span span = {1000, 1100};
+	const uint64_t count = 20000;
+	struct gpu_links links = {0};
+	struct gpu_link_thread *thread = gpu_links_thread(&links, 42);
+	uint64_t next_id = 100;
+
+	(void)state;
+	handed_out = 0;
+	close_many(&links, thread, count);
+	for (uint64_t i = 0; i < count; i++) {
+		assert_int_equal(
+			gpu_links_find(thread, NULL, i * 10 + 5, &next_id), i);
+		gpu_links_work(&links, thread, NULL, i * 10 + 5, 0, 7, span);
+	}
+	/* Between two inner ones. */
+	assert_int_equal(gpu_links_find(thread, NULL, 10, &next_id), 1000009);
+	assert_int_equal(gpu_links_find(thread, NULL, count * 10 + 5, &next_id),
+			 0);
+	gpu_links_flush(&links, count * 10 / 2 + 1, take, NULL);
+	assert_int_equal(handed_out, 11000);
+	gpu_links_flush(&links, UINT64_MAX, take, NULL);
+	assert_int_equal(handed_out, 22000);
+	assert_int_equal(links.cut, 0);
+	/* What is over is not kept for good. */
+	assert_in_range(thread->count, 1000, 2100);
+	gpu_links_free(&links);
+}
+
+static void an_annotation_has_as_many_streams_as_it_uses(void **state)
+{
+	const struct lane_span span = {1000, 1100};
+	struct gpu_links links = {0};
+	struct gpu_link_thread *thread = gpu_links_thread(&links, 42);
+
+	(void)state;
+	handed_out = 0;
+	closed(&links, thread, 10, 50, 9, "step");
+	for (uint32_t i = 0; i < 40; i++)
+		gpu_links_work(&links, thread, NULL, 20, 0, i, span);
+	gpu_links_flush(&links, UINT64_MAX, take, NULL);
+	assert_int_equal(handed_out, 1);
+	assert_int_equal(last_streams, 40);
+	gpu_links_free(&links);
+}
+
+static void more_than_there_is_room_for_is_counted(void **state)
+{
+	const struct lane_span span = {1000, 1100};
+	struct gpu_links links = {0};
+	struct gpu_link_thread *thread = gpu_links_thread(&links, 42);
+	uint64_t next_id = 100, i = 0;
+
+	(void)state;
+	handed_out = 0;
+	while (!closed(&links, thread, i * 10 + 1, i * 10 + 9, i, "inner"))
+		i++;
+	gpu_links_work(&links, thread, NULL, 5, 0, 7, span);
+	gpu_links_shed(&links, thread, take, NULL);
+	assert_int_equal(i + 1, GPU_LINKS_MOST);
+	assert_int_equal(links.cut, GPU_LINKS_MOST / 4);
+	assert_int_equal(handed_out, 1);
+	assert_int_equal(thread->count, GPU_LINKS_MOST / 4 * 3);
+	/* A call in one of them is nobody's, and that is counted. */
+	assert_int_equal(gpu_links_find(thread, NULL, 5, &next_id), 0);
+	gpu_links_miss(&links, thread, 5);
+	assert_int_equal(links.unknown, 1);
+	assert_int_equal(gpu_links_find(thread, NULL, i * 10 + 5, &next_id), i);
+	gpu_links_miss(&links, thread, (i + 1) * 10);
+	assert_int_equal(links.unknown, 1);
+	gpu_links_free(&links);
+}
+
+static void threads_that_call_nothing_keep_little(void **state)
 {
 	struct gpu_links links = {0};
 	struct gpu_link_thread *thread = gpu_links_thread(&links, 42);
-	struct gpu_link dropped;
+	uint64_t i = 0;
 
 	(void)state;
-	for (uint64_t i = 0; i < GPU_LINK_ANNOTATIONS; i++)
-		assert_false(gpu_links_close(thread, i * 10, i * 10 + 5, i,
-					     "one", 3, &dropped));
-	assert_true(gpu_links_close(thread, 1000000, 1000001, 7, "one", 3,
-				    &dropped));
-	assert_int_equal(dropped.start_ticks, 0);
+	while (!closed(&links, thread, i * 10 + 1, i * 10 + 9, i, NULL))
+		i++;
+	assert_int_equal(i + 1, GPU_LINKS_MOST_QUIET);
+	gpu_links_shed(&links, thread, take, NULL);
+	assert_int_equal(links.cut, 0);
 	gpu_links_free(&links);
 }
 
@@ -490,7 +606,10 @@ int main(void)
 		cmocka_unit_test(launches_are_found),
 		cmocka_unit_test(a_call_belongs_to_the_innermost_slice),
 		cmocka_unit_test(annotations_span_their_work),
-		cmocka_unit_test(old_annotations_are_handed_on),
+		cmocka_unit_test(work_finds_its_annotations_however_late),
+		cmocka_unit_test(an_annotation_has_as_many_streams_as_it_uses),
+		cmocka_unit_test(more_than_there_is_room_for_is_counted),
+		cmocka_unit_test(threads_that_call_nothing_keep_little),
 		cmocka_unit_test(waits_find_their_recording),
 		cmocka_unit_test(old_recordings_are_forgotten),
 		cmocka_unit_test(names_are_those_of_torch),
