@@ -572,6 +572,7 @@ static void notes(struct json *json, const struct writer_state *state)
 	struct session_header *head = state->session->head;
 	const uint32_t count = (uint32_t)min_u64(
 		load_relaxed(&head->note_count), SESSION_NOTES_MAX);
+	const uint32_t refused = load_relaxed(&head->notes_refused);
 
 	json_raw(json, ",\n" SCHEMA_KEY(SCHEMA_NOTES) "[");
 	for (uint32_t i = 0; i < count; i++) {
@@ -579,6 +580,11 @@ static void notes(struct json *json, const struct writer_state *state)
 			json_char(json, ',');
 		json_string(json, head->notes[i],
 			    strnlen(head->notes[i], SESSION_NOTE_BYTES));
+	}
+	if (refused) {
+		json_raw(json, ",\"");
+		json_u64(json, refused);
+		json_raw(json, " more notes had no room\"");
 	}
 	json_char(json, ']');
 }

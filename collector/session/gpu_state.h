@@ -14,8 +14,8 @@
 
 #define GPU_DEVICES_MAX 16u
 #define GPU_NAME_BYTES	96
-#define GPU_STREAMS_MAX 256u
-#define GPU_GRAPHS_MAX	1024u
+#define GPU_STREAMS_MAX 1024u
+#define GPU_GRAPHS_MAX	16384u
 
 enum gpu_source {
 	GPU_SOURCE_NONE,

@@ -189,10 +189,12 @@ void session_note(struct session *session, const char *format, ...)
 	}
 	const uint32_t at = add_relaxed(&head->note_count, 1);
 
-	if (at < SESSION_NOTES_MAX)
+	if (at < SESSION_NOTES_MAX) {
 		memcpy(head->notes[at], text, len + 1);
-	else
+	} else {
 		store_relaxed(&head->note_count, SESSION_NOTES_MAX);
+		add_relaxed(&head->notes_refused, 1);
+	}
 }
 
 void session_unlink(const struct session *session)

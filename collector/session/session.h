@@ -243,6 +243,7 @@ struct session_header {
 
 	/* One-line notes for the file's metadata. */
 	_Atomic uint32_t note_count;
+	_Atomic uint32_t notes_refused; /* there was no room for */
 	char notes[SESSION_NOTES_MAX][SESSION_NOTE_BYTES];
 
 	int64_t heap_base_bytes; /* live before the counters ran */

@@ -18,7 +18,7 @@
 #include "preload/cuda/cupti_graph_memory.h"
 #include "preload/cuda/cupti_library.h"
 
-#define GRAPHS	  1024u
+#define GRAPHS	  16384u
 #define UNCOUNTED 0x40000000u
 
 /* By the handle; of two that share a place the later one has it. */
@@ -30,7 +30,8 @@ static struct {
 
 static size_t place_of(CUgraph graph)
 {
-	return ((uintptr_t)graph >> 4) % GRAPHS;
+	/* Handles lie any power of two apart. */
+	return ((uintptr_t)graph * UINT64_C(0x9e3779b97f4a7c15) >> 32) % GRAPHS;
 }
 
 static void begin(CUgraph graph)

@@ -30,6 +30,8 @@ void cupti_side_name_stream(const void *handle, const char *name)
 	slot = gpu_stream_slot(&session->head->gpu, context_id, stream_id);
 	if (slot)
 		store_relaxed(&slot->name, names_intern_string(session, name));
+	else
+		cupti_side_refuse_stream(session);
 }
 
 #endif

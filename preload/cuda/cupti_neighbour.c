@@ -38,7 +38,8 @@ static struct {
 	CUpti_TimestampCallbackFunc _Atomic clock;
 	CUpti_BuffersCallbackRequestFunc _Atomic request;
 	CUpti_BuffersCallbackCompleteFunc _Atomic complete;
-	/* Times at which CUPTI was another's. */
+	/* Times at which CUPTI was another's, in turn: so many ever, and of
+	 * these those that the writer has taken. */
 	_Atomic uint32_t count, shown;
 	struct {
 		_Atomic uint64_t start, end;
@@ -67,16 +68,23 @@ static bool move(enum holder from, enum holder to)
 
 static void time_begins(uint64_t start, bool is_loss)
 {
-	const uint32_t at = load_relaxed(&other.count);
+	const uint32_t number = load_relaxed(&other.count);
+	const uint32_t at = number % TIMES_MAX;
 
-	if (at >= TIMES_MAX)
+	/* ACQUIRE pairs with RELEASE in cupti_neighbour_slice(): the place has
+	 * been read. */
+	if (number - load_acquire(&other.shown) >= TIMES_MAX) {
+		session_note(load_relaxed(&session_here),
+			     "CUPTI was another profiler's more often than is "
+			     "drawn");
 		return;
+	}
 	store_relaxed(&other.times[at].start, start);
 	store_relaxed(&other.times[at].is_loss, is_loss);
 	store_relaxed(&other.times[at].end, 0);
 	store_relaxed(&other.times[at].tid, (uint32_t)syscall(SYS_gettid));
 	/* RELEASE pairs with ACQUIRE in cupti_neighbour_slice(). */
-	store_release(&other.count, at + 1);
+	store_release(&other.count, number + 1);
 }
 
 static void time_ends(void)
@@ -85,16 +93,18 @@ static void time_ends(void)
 
 	/* RELEASE pairs with ACQUIRE in cupti_neighbour_slice(). */
 	if (count)
-		store_release(&other.times[count - 1].end, clock_ticks());
+		store_release(&other.times[(count - 1) % TIMES_MAX].end,
+			      clock_ticks());
 }
 
 bool cupti_neighbour_slice(bool is_over, uint64_t *start, uint64_t *end,
 			   uint32_t *tid, bool *is_loss)
 {
-	const uint32_t at = load_relaxed(&other.shown);
+	const uint32_t number = load_relaxed(&other.shown);
+	const uint32_t at = number % TIMES_MAX;
 
 	/* ACQUIRE pairs with RELEASE in time_begins(). */
-	if (at >= load_acquire(&other.count))
+	if (number >= load_acquire(&other.count))
 		return false;
 	*start = load_relaxed(&other.times[at].start);
 	*tid = load_relaxed(&other.times[at].tid);
@@ -105,7 +115,8 @@ bool cupti_neighbour_slice(bool is_over, uint64_t *start, uint64_t *end,
 		return false;
 	if (!*end)
 		*end = clock_ticks();
-	store_relaxed(&other.shown, at + 1);
+	/* RELEASE pairs with ACQUIRE in time_begins(). */
+	store_release(&other.shown, number + 1);
 	return true;
 }
 

@@ -76,7 +76,7 @@ AT(Device5, migUuid, 160);
 #define MIG_BYTES      176
 
 #define ROUND	       (UINT64_C(1) << 32)
-#define CONTEXTS_MAX   64u
+#define CONTEXTS_MAX   4096u
 
 /* The writer's thread alone. */
 static struct {
@@ -145,8 +145,15 @@ static void take_device(struct session *session,
 
 	/* Numbers of devices that CUDA_VISIBLE_DEVICES hides are not those of
 	 * other records. */
-	if (record->id >= GPU_DEVICES_MAX || !record->isCudaVisible)
+	if (!record->isCudaVisible)
 		return;
+	if (record->id >= GPU_DEVICES_MAX) {
+		session_note(session,
+			     "devices past the first %u are not described, nor "
+			     "is their memory counted",
+			     GPU_DEVICES_MAX);
+		return;
+	}
 	known_as = &session->head->gpu.device[record->id];
 	*known_as = (struct gpu_device){
 		.memory_bytes = record->globalMemorySize,

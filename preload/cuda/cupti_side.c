@@ -311,6 +311,14 @@ static void host_launch(const struct host_launch *record,
 	host_node(&node, made);
 }
 
+void cupti_side_refuse_stream(struct session *session)
+{
+	session_note(session,
+		     "names and priorities of streams past the first %u are "
+		     "not known",
+		     GPU_STREAMS_MAX);
+}
+
 static void stream(struct session *session, const CUpti_ActivityStream *record)
 {
 	struct gpu_stream *slot = gpu_stream_slot(
@@ -318,6 +326,8 @@ static void stream(struct session *session, const CUpti_ActivityStream *record)
 
 	if (slot)
 		store_relaxed(&slot->priority, (int32_t)record->priority);
+	else
+		cupti_side_refuse_stream(session);
 }
 
 enum cupti_record cupti_side_decode(struct session *session, const void *record,

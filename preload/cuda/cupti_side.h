@@ -37,6 +37,9 @@ enum cupti_record cupti_side_decode(struct session *session, const void *record,
 void cupti_side_pool(const CUpti_ActivityMemory4 *record, size_t room,
 		     struct cupti_event *made);
 
+/* There is no room for what is to be known of a stream: said. */
+void cupti_side_refuse_stream(struct session *session);
+
 /* A stream got a name, on the thread of the program that gives it. */
 void cupti_side_name_stream(const void *stream, const char *name);
 

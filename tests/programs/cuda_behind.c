@@ -4,12 +4,14 @@
  * waits: by the time that a step has ended on the host the GPU is seconds away
  * from it.
  *
- *	cuda_behind STEPS LAUNCHES [NODES [PAUSE_US [END_MS [DEVICES]]]]
+ *	cuda_behind STEPS LAUNCHES [NODES [PAUSE_US [END_MS [DEVICES
+ *		    [GRAPHS]]]]]
  *
  * Each step launches LAUNCHES kernels, or with NODES a graph of so many, and
  * then sleeps for PAUSE_US.  After the last one it goes on for END_MS without
  * a call of CUDA's.  With DEVICES, steps go to these in turn, and each device
- * is reset after half of them.  The runtime is loaded by name and the kernel
+ * is reset after half of them.  With GRAPHS so many more graphs are made, and
+ * never launched.  The runtime is loaded by name and the kernel
  * registered by hand, as nvcc's code does it, so that this builds everywhere.
  */
 #include "traceprof.h"
@@ -118,6 +120,7 @@ int main(int argc, char **argv)
 	const int pause_us = argc > 4 ? atoi(argv[4]) : 1000;
 	const int end_ms = argc > 5 ? atoi(argv[5]) : 0;
 	const int devices = argc > 6 ? atoi(argv[6]) : 0;
+	const int graphs = argc > 7 ? atoi(argv[7]) : 0;
 	void *runtime = dlopen("libcudart.so.13", RTLD_NOW | RTLD_GLOBAL);
 	void *stream, *executable;
 
@@ -131,6 +134,8 @@ int main(int argc, char **argv)
 	if (cuda.stream(&stream))
 		return 1;
 	executable = nodes ? make_graph(nodes) : NULL;
+	for (int i = 0; i < graphs; i++)
+		make_graph(1);
 	for (int i = 0; i < steps; i++) {
 		traceprof_step();
 		if (devices)

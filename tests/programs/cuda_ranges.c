@@ -6,8 +6,9 @@
  *
  * Each range launches a kernel on each of STREAMS streams, and INNER more in
  * ranges inside of it; nobody waits for one.  EMPTY ranges without a launch
- * follow, and all of it lies in a range that ends with the program.  The runtime is loaded by name and the kernel
- * registered by hand, so that this builds everywhere.
+ * follow, and all of it lies in a range that ends with the program.  The
+ * runtime is loaded by name and the kernel registered by hand, so that this
+ * builds everywhere.
  */
 #include "traceprof.h"
 

@@ -123,6 +123,30 @@ def test_a_graph_of_which_some_kernels_are_missing():
     expect("Error" not in said.stdout, said.stdout)
 
 
+def of_many_graphs(graphs):
+    """The end does not wait for all kernels of the one that is launched."""
+    need("cuda_behind")
+    words = ["1", "1", "400", "1000", "0", "0", str(graphs)]
+    run = traced("cuda_behind", *words, check=False, env={
+        "LD_LIBRARY_PATH": FAKE, "SIMGPU_KERNEL_NS": str(100 * MS),
+        "TRACEPROF_EXIT_MS": "2000"})
+    gpu = run.trace.meta["gpu"]
+    expect(len(kernels(run.trace)) < 400, gpu)
+    return (gpu["launched_kernels"], gpu["missing_kernels"], gpu["unsized_graphs"],
+            command("report", run.trace.path).stdout)
+
+
+def test_a_graph_among_thousands_keeps_its_size():
+    launched, missing, unsized, _ = of_many_graphs(3000)
+    expect_equal((launched, missing, unsized), (1, 1, 0))
+
+
+def test_a_graph_whose_size_is_forgotten_is_said():
+    launched, _, unsized, said = of_many_graphs(17000)
+    expect_equal((launched, unsized), (1, 1))
+    expect("whether all kernels are here of 1 launches of graphs" in said, said)
+
+
 def test_a_pause_in_a_graph_is_not_its_end():
     """Kernels of 2.5 seconds: what is missing is known from the graph, not from
     how long nothing came."""

@@ -20,7 +20,7 @@
 #include "tools/verdict/verdict.h"
 
 #define REPORT_DEVICES_MAX 16u
-#define REPORT_NOTES_MAX   32u
+#define REPORT_NOTES_MAX   33u
 #define REPORT_LINES_MAX   4u
 /* More streams than any program uses; what comes for others is left out. */
 #define REPORT_STREAMS_MAX 1024u

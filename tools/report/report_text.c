@@ -439,6 +439,11 @@ static void print_missing_kernels(const struct trace_metadata *account,
 			"\nLosses: of %" PRId64 " launches of graphs some "
 			"kernels are not in this trace\n",
 			account->partial_graphs);
+	if (account->unsized_graphs > 0)
+		fprintf(out,
+			"\nNot known: whether all kernels are here of %" PRId64
+			" launches of graphs whose size CUPTI does not tell\n",
+			account->unsized_graphs);
 	if (account->unsettled_ns > 0)
 		fprintf(out,
 			"\nLosses: of the last %s, and of what came after, "

@@ -51,6 +51,7 @@ static const struct {
 	{"gpu.cut_annotations", FIELD(cut_annotations), ENTRY_INTEGER},
 	{"gpu.calls_without_operation", FIELD(calls_without_operation),
 	 ENTRY_INTEGER},
+	{"gpu.unsized_graphs", FIELD(unsized_graphs), ENTRY_INTEGER},
 	{"gpu.unsettled_ns", FIELD(unsettled_ns), ENTRY_INTEGER},
 	{"heap.calls", FIELD(heap_calls), ENTRY_INTEGER},
 	{"heap.frees", FIELD(heap_frees), ENTRY_INTEGER},

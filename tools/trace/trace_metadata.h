@@ -33,6 +33,7 @@ struct trace_metadata {
 	int64_t waits_begun, waits_ended, waits_lost;
 	int64_t launched_kernels, missing_kernels; /* calls; without kernel */
 	int64_t partial_graphs;	 /* of these: with some kernels */
+	int64_t unsized_graphs;	 /* launches of them: any number of kernels */
 	int64_t cut_annotations; /* ranges without all of the GPU's part */
 	int64_t calls_without_operation;
 	int64_t unsettled_ns; /* at the end, that CUPTI may have kept back */

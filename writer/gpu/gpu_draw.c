@@ -440,6 +440,9 @@ bool gpu_draw(struct writer_state *state, const struct event *event,
 	if (launch) {
 		know_launch(state, launch);
 		count_launch(state, event, launch);
+	} else if (event->kind == EVENT_GPU_KERNEL && !event->gpu.graph) {
+		gpu_launches_stray(&state->gpu->launches,
+				   state->file.file_index);
 	}
 	slice.span = (struct lane_span){span.start_ns, span.end_ns};
 	totals_add(label, span.end_ns - span.start_ns);

@@ -292,6 +292,7 @@ static void sync_args(struct writer_state *state, const struct event *event)
 	json_string(json, kind, strlen(kind));
 	if (gpu_sync_has_event(event->extra))
 		mark = gpu_marks_find(&state->gpu->marks, event);
+	state->gpu->marks.missed += gpu_sync_has_event(event->extra) && !mark;
 	if (mark) {
 		json_pair_u64(json, "wait_on_stream", mark->stream);
 		json_pair_u64(json, "wait_on_cuda_event_record_corr_id",

@@ -28,17 +28,13 @@ static struct gpu_launch *place(const struct gpu_launches *launches,
 	       correlation % LAUNCHES_KEPT;
 }
 
-/* Its place is another's now: whether its work comes can't be told. */
+/* Its place is another's now: its work, if it comes, will not find it. */
 static void forget_awaited(struct gpu_launches *launches,
 			   const struct gpu_launch *launch)
 {
-	if (launch->awaited_in != launches->file || !launches->file)
-		return;
-	launches->launched--;
-	if (launch->arrived_in == launches->file)
-		return;
-	launches->missing--;
-	launches->partial -= launch->kernels > 0;
+	if (launches->file && launch->awaited_in == launches->file &&
+	    launch->arrived_in != launches->file && !launch->kernels)
+		launches->forgotten++;
 }
 
 struct gpu_launch *gpu_launches_add(struct gpu_launches *launches,
@@ -67,6 +63,8 @@ static void count_in(struct gpu_launches *launches, uint64_t file)
 	launches->launched = 0;
 	launches->missing = 0;
 	launches->partial = 0;
+	launches->forgotten = 0;
+	launches->unsized = 0;
 }
 
 void gpu_launches_await(struct gpu_launches *launches,
@@ -89,6 +87,7 @@ void gpu_launches_arrive(struct gpu_launches *launches,
 		launch->awaited_in == file && launch->arrived_in != file;
 
 	count_in(launches, file);
+	launches->unsized += !wanted && !launch->kernels;
 	if (++launch->kernels < wanted) {
 		launches->partial += is_missed && launch->kernels == 1;
 		return;
@@ -96,6 +95,14 @@ void gpu_launches_arrive(struct gpu_launches *launches,
 	launches->missing -= is_missed;
 	launches->partial -= is_missed && launch->kernels > 1;
 	launch->arrived_in = file;
+}
+
+void gpu_launches_stray(struct gpu_launches *launches, uint64_t file)
+{
+	if (launches->file != file || !launches->forgotten)
+		return;
+	launches->forgotten--;
+	launches->missing--;
 }
 
 struct gpu_launch *gpu_launches_find(const struct gpu_launches *launches,

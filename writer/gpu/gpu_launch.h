@@ -32,6 +32,9 @@ struct gpu_launches {
 	uint64_t launched; /* calls that launch kernels */
 	uint64_t missing;  /* of those, without all of their work so far */
 	uint64_t partial;  /* of these: a graph, with some of it */
+	/* Of those without any: so long ago that their places are others'. */
+	uint64_t forgotten;
+	uint64_t unsized; /* of graphs, with any number of kernels */
 };
 
 /* 0 or -ENOMEM. */
@@ -43,12 +46,15 @@ struct gpu_launch *gpu_launches_add(struct gpu_launches *launches,
 				    const struct event *call);
 
 /* Such a call is in the file of that index, or a kernel of it is, which is one
- * of `wanted`. */
+ * of `wanted`; 0: nobody knows. */
 void gpu_launches_await(struct gpu_launches *launches,
 			struct gpu_launch *launch, uint64_t file);
 void gpu_launches_arrive(struct gpu_launches *launches,
 			 struct gpu_launch *launch, uint32_t wanted,
 			 uint64_t file);
+
+/* A kernel of no graph whose call has no place any more. */
+void gpu_launches_stray(struct gpu_launches *launches, uint64_t file);
 
 /* NULL: not seen, or too long ago. */
 struct gpu_launch *gpu_launches_find(const struct gpu_launches *launches,
@@ -74,6 +80,7 @@ struct gpu_mark {
 struct gpu_marks {
 	struct array array; /* of struct gpu_mark, in turn */
 	uint64_t count;	    /* ever */
+	uint64_t missed;    /* waits that were drawn without theirs */
 	uint64_t newest[GPU_MARKS_CHAINS];
 };
 

@@ -102,8 +102,9 @@ struct gpu_row *gpu_rows_place(struct gpu_rows *rows, uint64_t pid,
 	for (unsigned int i = 0; i < SIDES_MOST; i++) {
 		row = gpu_rows_find(rows, pid, tid + i * side);
 		if (!row || put(row, span))
-			break;
+			return row;
 	}
+	rows->crossing++;
 	return row;
 }
 
@@ -195,8 +196,9 @@ struct gpu_row *gpu_rows_nest(struct gpu_rows *rows, uint64_t pid, uint64_t tid,
 	for (unsigned int i = 0; i < NEST_SIDES; i++) {
 		row = gpu_rows_find(rows, pid, tid + i * side);
 		if (!row || nest(row, span))
-			break;
+			return row;
 	}
+	rows->crossing++;
 	return row;
 }
 

@@ -41,6 +41,7 @@ struct gpu_rows {
 	struct arena arena;
 	struct gpu_row *newest;
 	size_t count;
+	uint64_t crossing; /* spans that no lane was free for */
 	struct gpu_row *buckets[GPU_ROW_BUCKETS]; /* by tid */
 };
 

@@ -133,6 +133,8 @@ void gpu_tail_account(const struct writer_state *state, struct json *json)
 			      is_of_file ? launches->missing : 0);
 		json_pair_u64(json, "partial_graphs",
 			      is_of_file ? launches->partial : 0);
+		json_pair_u64(json, "unsized_graphs",
+			      is_of_file ? launches->unsized : 0);
 		if (state->gpu->unsettled_ns)
 			json_pair_u64(json, "unsettled_ns",
 				      state->gpu->unsettled_ns);
@@ -140,6 +142,11 @@ void gpu_tail_account(const struct writer_state *state, struct json *json)
 		json_pair_u64(json, "cut_annotations", state->gpu->links.cut);
 		json_pair_u64(json, "calls_without_operation",
 			      state->gpu->links.unknown);
+		json_pair_u64(json, "waits_without_recording",
+			      state->gpu->marks.missed);
+		json_pair_u64(json, "crossing_slices",
+			      state->gpu->rows.crossing +
+				      state->gpu->annotations.crossing);
 		json_pair_u64(json, "moved_to_launch", state->gpu->moved);
 		json_pair_u64(json, "moved_most_ns", state->gpu->most_moved_ns);
 	}

@@ -244,6 +244,7 @@ static void test_notes_count_once_and_are_bounded(void **state)
 		session_note(session, "note %d", i);
 	assert_int_equal(load_relaxed(&head->note_count), SESSION_NOTES_MAX);
 	assert_string_equal(head->notes[31], "note 29");
+	assert_int_equal(load_relaxed(&head->notes_refused), 70);
 }
 
 /* As session_open(), by the path of a session. */

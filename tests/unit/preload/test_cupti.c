@@ -205,6 +205,79 @@ static void hidden_devices_are_left_out(void **state)
 	fixture_end(session);
 }
 
+static bool is_noted(const struct session *session, const char *words)
+{
+	for (uint32_t i = 0; i < load_relaxed(&session->head->note_count); i++)
+		if (strstr(session->head->notes[i], words))
+			return true;
+	return false;
+}
+
+static void devices_and_streams_without_room_are_said(void **state)
+{
+	struct session *session = fixture_begin(4);
+	CUpti_ActivityDevice5 *device;
+	CUpti_Activity *record = NULL;
+	struct cupti_event made;
+
+	(void)state;
+	begin();
+	device = put(CUPTI_ACTIVITY_KIND_DEVICE, sizeof(*device));
+	device->isCudaVisible = 1;
+	device->id = GPU_DEVICES_MAX;
+	assert_int_equal(next(session, &record, &made), CUPTI_RECORD_NOTHING);
+	assert_true(is_noted(session, "devices past the first 16"));
+	for (uint32_t i = 0; i <= GPU_STREAMS_MAX; i++) {
+		CUpti_ActivityStream stream = {
+			.kind = CUPTI_ACTIVITY_KIND_STREAM,
+			.contextId = 1,
+			.streamId = i,
+		};
+
+		assert_int_equal(is_noted(session, "streams past the first"),
+				 0);
+		cupti_record_decode(session, (CUpti_Activity *)&stream,
+				    sizeof(stream), &made);
+	}
+	assert_true(is_noted(session, "streams past the first 1024"));
+	fixture_end(session);
+}
+
+/* A program that resets its device makes contexts without end. */
+static void each_context_keeps_its_device(void **state)
+{
+	struct session *session = fixture_begin(4);
+	struct cupti_event made;
+
+	(void)state;
+	begin();
+	for (uint32_t i = 1; i <= 80; i++) {
+		CUpti_ActivityContext2 context = {
+			.kind = CUPTI_ACTIVITY_KIND_CONTEXT,
+			.contextId = i,
+			.deviceId = i == 2 ? 5 : 3,
+		};
+
+		cupti_record_decode(session, (CUpti_Activity *)&context,
+				    sizeof(context), &made);
+	}
+	for (uint32_t i = 1; i <= 80; i++) {
+		CUpti_ActivitySynchronization2 wait = {
+			.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
+			.contextId = i,
+			.start = 700,
+			.end = 800,
+		};
+
+		assert_int_equal(cupti_record_decode(session,
+						     (CUpti_Activity *)&wait,
+						     sizeof(wait), &made),
+				 CUPTI_RECORD_EVENT);
+		assert_int_equal(made.event.gpu.device, i == 2 ? 5 : 3);
+	}
+	fixture_end(session);
+}
+
 static void calls_that_build_graphs_launch_nothing(void **state)
 {
 	(void)state;
@@ -421,6 +494,8 @@ int main(void)
 		cmocka_unit_test(records_become_events),
 		cmocka_unit_test(hidden_devices_are_left_out),
 		cmocka_unit_test(calls_that_build_graphs_launch_nothing),
+		cmocka_unit_test(devices_and_streams_without_room_are_said),
+		cmocka_unit_test(each_context_keeps_its_device),
 		cmocka_unit_test(work_without_times_is_left_out),
 		cmocka_unit_test(short_and_strange_records_are_unknown),
 		cmocka_unit_test(numbers_go_on_where_cupti_wraps),

@@ -175,6 +175,21 @@ static void a_long_lane_stays_in_order(void **state)
 	gpu_rows_free(&rows);
 }
 
+/* Sixteen may overlap. */
+static void more_than_there_are_lanes_is_counted(void **state)
+{
+	struct gpu_rows rows = {0};
+
+	(void)state;
+	for (uint64_t i = 0; i < 16; i++)
+		assert_int_equal(lane_of(&rows, 100 + i, 200),
+				 7 + i * GPU_ROW_SIDE);
+	assert_int_equal(rows.crossing, 0);
+	lane_of(&rows, 150, 200);
+	assert_int_equal(rows.crossing, 1);
+	gpu_rows_free(&rows);
+}
+
 static uint64_t nest_of(struct gpu_rows *rows, uint64_t start, uint64_t end)
 {
 	return gpu_rows_nest(rows, 0, 7, GPU_ROW_NEST,
@@ -228,6 +243,57 @@ static void launches_are_found(void **state)
 	assert_int_equal(
 		gpu_launches_find(&launches, call.api.correlation)->external_id,
 		0);
+	gpu_launches_end(&launches);
+}
+
+static struct gpu_launch *launch_of(struct gpu_launches *launches,
+				    uint64_t correlation)
+{
+	const struct event call = call_at(correlation, correlation);
+
+	return gpu_launches_add(launches, &call);
+}
+
+/* A file holds more calls than there are places. */
+static void each_launch_counts_however_many_follow(void **state)
+{
+	const uint64_t count = 300000;
+	struct gpu_launches launches;
+
+	(void)state;
+	assert_int_equal(gpu_launches_start(&launches), 0);
+	for (uint64_t i = 1; i <= count; i++) {
+		struct gpu_launch *launch = launch_of(&launches, i);
+
+		gpu_launches_await(&launches, launch, 1);
+		/* The second's work never comes, the third's too late. */
+		if (i != 2 && i != 3)
+			gpu_launches_arrive(&launches, launch, 1, 1);
+	}
+	assert_int_equal(launches.launched, count);
+	assert_int_equal(launches.missing, 2);
+	assert_null(gpu_launches_find(&launches, 3));
+	gpu_launches_stray(&launches, 1);
+	assert_int_equal(launches.missing, 1);
+	gpu_launches_end(&launches);
+}
+
+static void a_graph_of_unknown_size_is_counted(void **state)
+{
+	struct gpu_launches launches;
+	struct gpu_launch *launch;
+
+	(void)state;
+	assert_int_equal(gpu_launches_start(&launches), 0);
+	for (uint64_t i = 1; i <= 3; i++) {
+		launch = launch_of(&launches, i);
+		gpu_launches_await(&launches, launch, 1);
+		for (int kernel = 0; kernel < 5; kernel++)
+			gpu_launches_arrive(&launches, launch, i < 3 ? 0 : 5,
+					    1);
+	}
+	assert_int_equal(launches.unsized, 2);
+	assert_int_equal(launches.missing, 0);
 	gpu_launches_end(&launches);
 }
 
@@ -602,8 +668,11 @@ int main(void)
 		cmocka_unit_test(contexts_lie_apart),
 		cmocka_unit_test(what_touches_lies_a_gap_apart),
 		cmocka_unit_test(a_long_lane_stays_in_order),
+		cmocka_unit_test(more_than_there_are_lanes_is_counted),
 		cmocka_unit_test(annotations_nest_or_lie_apart),
 		cmocka_unit_test(launches_are_found),
+		cmocka_unit_test(each_launch_counts_however_many_follow),
+		cmocka_unit_test(a_graph_of_unknown_size_is_counted),
 		cmocka_unit_test(a_call_belongs_to_the_innermost_slice),
 		cmocka_unit_test(annotations_span_their_work),
 		cmocka_unit_test(work_finds_its_annotations_however_late),
