@@ -147,12 +147,16 @@ static void set_flag(uint32_t attribute, uint8_t value)
 					&bytes, &value);
 }
 
-void cupti_attach_leave(void)
+void cupti_attach_leave(bool all)
 {
+	const uint32_t zeroed = CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER;
+
 	for (uint32_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
-		if (flags[i].is_known)
+		if (flags[i].is_known && (all || i == zeroed))
 			set_flag(i, flags[i].value);
 	}
+	if (!all)
+		return;
 	cupti.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT);
 }
 

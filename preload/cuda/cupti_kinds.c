@@ -25,13 +25,14 @@
 #include "preload/cuda/cupti_side.h"
 #include "collector/system/cupti_versions.h"
 
-/* Kinds that follow the windows. */
+/* Kinds that follow the windows, beside kernels: to switch those off takes time,
+ * and hangs in some versions. */
 static const CUpti_ActivityKind kinds[] = {
-	CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
-	CUPTI_ACTIVITY_KIND_MEMCPY2,	       CUPTI_ACTIVITY_KIND_MEMSET,
-	CUPTI_ACTIVITY_KIND_RUNTIME,	       CUPTI_ACTIVITY_KIND_DRIVER,
-	CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,   CUPTI_ACTIVITY_KIND_OVERHEAD,
-	CUPTI_ACTIVITY_KIND_MEMORY2,	       CUPTI_ACTIVITY_KIND_CUDA_EVENT,
+	CUPTI_ACTIVITY_KIND_MEMCPY,	     CUPTI_ACTIVITY_KIND_MEMCPY2,
+	CUPTI_ACTIVITY_KIND_MEMSET,	     CUPTI_ACTIVITY_KIND_RUNTIME,
+	CUPTI_ACTIVITY_KIND_DRIVER,	     CUPTI_ACTIVITY_KIND_OVERHEAD,
+	CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, CUPTI_ACTIVITY_KIND_MEMORY2,
+	CUPTI_ACTIVITY_KIND_CUDA_EVENT,
 };
 
 /* Calls that say nothing and are made all the time. */
@@ -115,7 +116,7 @@ static void enable(CUpti_ActivityKind kind)
 	}
 }
 
-static void turn(bool on)
+static void turn_others(bool on)
 {
 	cupti_callbacks_stacks(on);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
@@ -131,8 +132,20 @@ static void turn(bool on)
 		enable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
 	else if (whole_graphs)
 		cupti.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+}
+
+static void turn(bool on)
+{
+	const CUpti_ActivityKind kernels =
+		CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+
+	if (on)
+		enable(kernels);
+	turn_others(on);
 	if (on)
 		tell_of_quiet(0);
+	else
+		cupti.cuptiActivityDisable(kernels);
 }
 
 /* As wished last, which may change meanwhile. */
@@ -233,11 +246,13 @@ void cupti_kinds_follow(const struct session *session)
 		cupti_kinds_want(true);
 }
 
-void cupti_kinds_leave(void)
+void cupti_kinds_leave(void (*before_kernels)(void))
 {
-	if (load_relaxed(&are_on)) {
+	const bool were_on = load_relaxed(&are_on);
+
+	if (were_on) {
 		tell_of_quiet(1);
-		turn(false);
+		turn_others(false);
 	}
 	store_relaxed(&are_on, 0);
 	if (cupti.cuptiActivityEnableCudaEventDeviceTimestamps)
@@ -245,6 +260,10 @@ void cupti_kinds_leave(void)
 	cupti.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_DEVICE);
 	cupti.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONTEXT);
 	cupti_side_leave();
+	before_kernels();
+	if (were_on)
+		cupti.cuptiActivityDisable(
+			CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 }
 
 void cupti_kinds_rest(const struct session *session)

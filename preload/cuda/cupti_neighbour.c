@@ -269,16 +269,38 @@ static void give_back(void)
 			request, load_relaxed(&other.complete));
 }
 
-static void let_go(void)
+/* It didn't wait any longer, and turned kinds on that we turned off just now. */
+static void turn_on_again(void)
 {
-	cupti_kinds_leave();
+	const uint64_t on = load_relaxed(&other.kinds);
+
+	for (unsigned int kind = 0; kind < 64; kind++) {
+		if (on >> kind & 1)
+			cupti.cuptiActivityEnable((CUpti_ActivityKind)kind);
+	}
+}
+
+/* Kernels may take longer than it waits: what would be in its way goes before
+ * them, buffers and subscription. */
+static void clear_the_way(void)
+{
 	cupti.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-	cupti_buffers_lose(clock_ticks());
-	cupti_attach_leave();
+	cupti_attach_leave(false);
 	if (load_relaxed(&other.wants_subscription))
 		cupti_callbacks_unsubscribe();
+}
+
+static void let_go(void)
+{
+	cupti_kinds_leave(clear_the_way);
+	/* What came meanwhile; later, it would be the other's. */
+	if (load_relaxed(&other.holder) == LEAVING)
+		cupti.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+	cupti_buffers_lose(clock_ticks());
+	cupti_attach_leave(true);
 	give_back();
-	move(LEAVING, THEIRS);
+	if (!move(LEAVING, THEIRS))
+		turn_on_again();
 }
 
 static bool is_idle(void)

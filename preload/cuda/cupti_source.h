@@ -63,9 +63,9 @@ void cupti_neighbour_took(unsigned int buffers, uint64_t since);
 
 void cupti_neighbour_forget(void);
 
-/* For another client: CUPTI's settings as they were.  After it: clock, buffers
- * and what is always on. */
-void cupti_attach_leave(void);
+/* For another client: CUPTI's settings as they were, all or those that its
+ * buffers depend on.  After it: clock, buffers and what is always on. */
+void cupti_attach_leave(bool all);
 bool cupti_attach_again(void);
 void cupti_kill(void);
 
@@ -210,8 +210,9 @@ void cupti_kinds_turn(void);
 /* Until they are on; false: not within CUPTI_TURN_MS, or the last time. */
 bool cupti_kinds_await(void);
 
-/* Off, all of them, until cupti_attach_again() and the next wish. */
-void cupti_kinds_leave(void);
+/* Off, all of them, until cupti_attach_again() and the next wish: kernels last,
+ * since that takes time. */
+void cupti_kinds_leave(void (*before_kernels)(void));
 
 /* The writer: on before they are needed, off if nothing needs them. */
 void cupti_kinds_follow(const struct session *session);

@@ -71,6 +71,16 @@ def test_a_profiler_that_takes_its_time():
         expect(seen["after"] > ROUNDS / 4, seen)
 
 
+def test_a_profiler_that_waits_in_vain_for_us():
+    """Our kinds take longer to be switched off than it is kept waiting, by a call
+    that returns when its own are on."""
+    for kind in ("old", "new"):
+        run = profiled(kind, "after", SIMGPU_DISABLE_NS=3000000000)
+        expect_equal(names(run.trace)["before"], LAUNCHES)
+        expect(any("did not come in time" in note for note in run.trace.meta["notes"]),
+               run.trace.meta["notes"])
+
+
 def test_a_profiler_that_is_there_first():
     for kind in ("old", "new"):
         expect_handed_over(profiled(kind, "first"), 0)
