@@ -25,8 +25,8 @@
 #include "preload/cuda/cupti_side.h"
 #include "collector/system/cupti_versions.h"
 
-/* Kinds that follow the windows, beside kernels: to switch those off takes time,
- * and hangs in some versions. */
+/* Kinds that follow the windows, beside kernels: to switch those off takes
+ * time, and hangs in some versions. */
 static const CUpti_ActivityKind kinds[] = {
 	CUPTI_ACTIVITY_KIND_MEMCPY,	     CUPTI_ACTIVITY_KIND_MEMCPY2,
 	CUPTI_ACTIVITY_KIND_MEMSET,	     CUPTI_ACTIVITY_KIND_RUNTIME,

@@ -21,6 +21,7 @@
  * second. */
 #define IDLE_SHARE 2u
 #define TIMES_MAX  64u
+#define INSIDE_MAX 32u
 
 enum holder { OURS, LEAVING, THEIRS, RETURNING, TAKEN };
 
@@ -31,8 +32,9 @@ static struct {
 	_Atomic uint64_t last_ticks;
 	_Atomic uint32_t subscriptions;
 	_Atomic uint32_t wants_subscription;
-	/* Its threads inside of a call that may take CUPTI. */
-	_Atomic uint32_t inside;
+	/* Its threads inside of a call that may take CUPTI; how many more. */
+	_Atomic uint32_t inside[INSIDE_MAX];
+	_Atomic uint32_t more_inside;
 	_Atomic bool said;
 	/* What it registered last: CUPTI has room for one of each. */
 	CUpti_TimestampCallbackFunc _Atomic clock;
@@ -173,14 +175,47 @@ static void leave(void)
 	say("took");
 }
 
+/* SEQ_CST: either take_up() sees it, or who enters sees that it returns. */
+static void enter(void)
+{
+	const uint32_t tid = (uint32_t)syscall(SYS_gettid);
+
+	for (uint32_t i = 0; i < INSIDE_MAX; i++) {
+		uint32_t none = 0;
+
+		if (atomic_compare_exchange_strong_explicit(
+			    &other.inside[i], &none, tid, memory_order_seq_cst,
+			    memory_order_relaxed))
+			return;
+	}
+	atomic_fetch_add_explicit(&other.more_inside, 1, memory_order_seq_cst);
+}
+
+/* One that was cancelled in its call has left it. */
+static bool is_anyone_inside(void)
+{
+	for (uint32_t i = 0; i < INSIDE_MAX; i++) {
+		uint32_t tid = atomic_load_explicit(&other.inside[i],
+						    memory_order_seq_cst);
+
+		if (!tid)
+			continue;
+		if (!syscall(SYS_tgkill, getpid(), (int)tid, 0))
+			return true;
+		atomic_compare_exchange_strong_explicit(&other.inside[i], &tid,
+							0, memory_order_relaxed,
+							memory_order_relaxed);
+	}
+	return atomic_load_explicit(&other.more_inside, memory_order_seq_cst);
+}
+
 void cupti_neighbour_comes(bool subscribes)
 {
 	const uint64_t until = clock_monotonic_ns() + LEAVE_NS;
 	struct quiet quiet;
 
 	store_relaxed(&other.last_ticks, clock_ticks());
-	/* SEQ_CST: either take_up() sees it, or it is seen to return below. */
-	atomic_fetch_add_explicit(&other.inside, 1, memory_order_seq_cst);
+	enter();
 	if (!cupti_is_alive())
 		return;
 	quiet = quiet_begin();
@@ -203,9 +238,18 @@ void cupti_neighbour_comes(bool subscribes)
 
 void cupti_neighbour_is_done(void)
 {
+	const uint32_t tid = (uint32_t)syscall(SYS_gettid);
+
 	store_relaxed(&other.last_ticks, clock_ticks());
+	for (uint32_t i = 0; i < INSIDE_MAX; i++) {
+		if (load_relaxed(&other.inside[i]) != tid)
+			continue;
+		/* RELEASE pairs with the look in take_up(): it was made. */
+		store_release(&other.inside[i], 0);
+		return;
+	}
 	/* RELEASE pairs with the look in take_up(): its call is made. */
-	atomic_fetch_sub_explicit(&other.inside, 1, memory_order_release);
+	atomic_fetch_sub_explicit(&other.more_inside, 1, memory_order_release);
 }
 
 void cupti_neighbour_subscribed(bool is_subscribed)
@@ -269,7 +313,7 @@ static void give_back(void)
 			request, load_relaxed(&other.complete));
 }
 
-/* It didn't wait any longer, and turned kinds on that we turned off just now. */
+/* It didn't wait any longer, and turned kinds on that we turned off since. */
 static void turn_on_again(void)
 {
 	const uint64_t on = load_relaxed(&other.kinds);
@@ -319,8 +363,8 @@ static void take_up(void)
 
 	if (!move(THEIRS, RETURNING))
 		return;
-	/* SEQ_CST: see cupti_neighbour_comes(). */
-	if (atomic_load_explicit(&other.inside, memory_order_seq_cst)) {
+	/* SEQ_CST: see enter(). */
+	if (is_anyone_inside()) {
 		move(RETURNING, THEIRS);
 		return;
 	}
@@ -373,7 +417,9 @@ void cupti_neighbour_took(unsigned int buffers, uint64_t since)
 void cupti_neighbour_forget(void)
 {
 	store_relaxed(&other.holder, OURS);
-	store_relaxed(&other.inside, 0);
+	for (uint32_t i = 0; i < INSIDE_MAX; i++)
+		store_relaxed(&other.inside[i], 0);
+	store_relaxed(&other.more_inside, 0);
 	store_relaxed(&other.count, 0);
 	store_relaxed(&other.shown, 0);
 }

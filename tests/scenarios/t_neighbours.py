@@ -86,6 +86,15 @@ def test_a_profiler_that_is_there_first():
         expect_handed_over(profiled(kind, "first"), 0)
 
 
+def test_a_thread_that_is_cancelled_in_cupti():
+    """Its call is over: CUPTI is ours again."""
+    run = on_gpu(program="kineto_cancelled", SIMGPU_ZERO_TIMES=0, SIMGPU_CALL_NS=2000000)
+    expect_equal((run.status, run.stdout), (0, "cancelled\n"), run.stderr)
+    seen = names(run.trace)
+    expect_equal(seen["before"], 20)
+    expect(seen["after"] > 20, f"taken up again: {seen}")
+
+
 def test_times_that_its_clock_spoils():
     """CUPTI 13.0 with a clock of a client's gives some times as 0; it keeps one
     once it had one."""
