@@ -346,6 +346,12 @@ def test_a_captured_launch_is_no_step():
     expect_equal(run.trace.steps(), list(range(6)), "launches of the graph")
 
 
+def test_a_launch_that_fails_is_no_step():
+    trace = on_gpu("failures", program="cuda_kinds", TRACEPROF_STEP="kernel:*").trace
+    errors = [call["args"].get("error") for call in trace.slices("cudaLaunchKernel")]
+    expect_equal((trace.steps(), errors), ([], 2 * ["cudaErrorInvalidConfiguration"]))
+
+
 def written(folder):
     """What the file that is being written holds by now."""
     text = b""

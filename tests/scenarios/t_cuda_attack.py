@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """What a program may do to CUDA in the middle of launches, without and with us."""
 
+import os
+
 import harness
-from harness import (command, expect, expect_equal, expect_no_session, plain,
+from harness import (BUILD, command, expect, expect_equal, expect_no_session, plain,
                      traced)
 from t_cuda import FAKE, need
 
@@ -77,6 +79,20 @@ def test_forks_and_windows_while_cuda_starts():
         expect_equal(len(trace.slices(cat="kernel")), 80, gpu)
         # A window that opens there waits for nobody but our own thread.
         attack("start", 0, 4, check=False, **WINDOWS, **env)
+
+
+def test_cuda_starts_in_a_constructor():
+    """Inside of dlopen(): windows open there, stacks are taken, and all is there."""
+    need("late_load")
+    library = os.path.join(BUILD, "tests/programs/lib/libcuda_start.so")
+    for settings, launches in (({"TRACEPROF_STACK": "cuda"}, [40]),
+                               ({"TRACEPROF_WAIT": "5", "TRACEPROF_ACTIVE": "3",
+                                 "TRACEPROF_REPEAT": "3"}, [3, 3, 3])):
+        run = traced("late_load", library, env=GPU | settings)
+        expect_equal((run.status, run.stdout), (0, "late 40\n"), run.stderr)
+        gpus = [trace.meta["gpu"] for trace in run.traces]
+        expect_equal([gpu["launched_kernels"] for gpu in gpus], launches, gpus)
+        expect_equal([gpu["missing_kernels"] for gpu in gpus], [0] * len(gpus), gpus)
 
 
 def test_what_is_no_point_of_cancellation_stays_none():
