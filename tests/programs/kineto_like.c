@@ -185,6 +185,7 @@ static void start(void)
 	stall();
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		driver_check(cupti.cuptiActivityEnable(kinds[i]), "its kinds");
+	stall();
 }
 
 static void stop(void)
