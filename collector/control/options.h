@@ -60,7 +60,7 @@
 	X(FLAG,   io,         "IO", 0, 1, "0", "", "0|1",		\
 	  "record what is read from and written to files, by path")	\
 	X(FLAG,   shapes,     "SHAPES", 0, 1, "0", "", "0|1",		\
-	  "record calls of BLAS, LAPACK and cuBLAS with the sizes of their " \
+	  "record calls of BLAS, LAPACK, cuBLAS and oneDNN with the sizes of their " \
 	  "matrices, FLOPs and bytes, and PyTorch's operators with the shapes " \
 	  "and types that they were given")				\
 	X(FLAG,   openmp,     "OPENMP", 0, 1, "1", "", "0|1",		\

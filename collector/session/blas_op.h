@@ -22,7 +22,8 @@
 	X(QR)		/* of m x n */					\
 	X(SOLVE)	/* n x n, with k right sides */			\
 	X(SOLVE_LU)	/* the same, decomposed before */		\
-	X(SPECTRUM)	/* of m x n (singular, eigenvalues) */
+	X(SPECTRUM)	/* of m x n (singular, eigenvalues) */		\
+	X(PRIMITIVE)	/* oneDNN's: flops and bytes, in place of sizes */
 
 /* name, its word as torch writes types, bytes, complex */
 #define BLAS_TYPES(X)							\

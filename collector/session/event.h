@@ -192,6 +192,7 @@ struct event {
 		uint32_t outlined_offset; /* OpenMP: from code to the function
 			   that the compiler outlined, 0 unknown; heap: calls of
 			   its kind that were passed over (thin.h) */
+		uint32_t shapes; /* BLAS_PRIMITIVE: a name, of JSON, 0 none */
 		uint32_t device; /* ALLOCATOR: its type, and << 8 its number */
 		uint32_t caller; /* GPU_API, GPU_MEMORY: its stack */
 	};
@@ -331,8 +332,14 @@ struct event {
 			uint32_t voluntary, involuntary; /* switches */
 		} task;
 		struct {
-			uint32_t m, n, k; /* as enum blas_op says */
-			uint32_t batch;
+			union {
+				struct { /* as enum blas_op says */
+					uint32_t m, n, k, batch;
+				};
+				struct { /* BLAS_PRIMITIVE */
+					uint64_t flops, bytes;
+				};
+			};
 			uint64_t code; /* return address of the call */
 			uint8_t op;    /* enum blas_op */
 			uint8_t type;  /* enum blas_type */

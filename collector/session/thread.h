@@ -154,7 +154,7 @@ struct thread {
 	uint64_t generation;	/* owners so far */
 	uint64_t is_named;	/* by the program: the writer leaves it */
 	uint64_t asked_bytes;	/* for the blocks in ring.heap_alloc_bytes */
-	int64_t sample_left;	/* bytes up to the next sample of the heap */
+	uint64_t sample_at;	/* ring.heap_alloc_bytes with the next sample */
 	uint64_t sample_state;	/* of random numbers, 0 none yet */
 	uint64_t stack_low;	/* where its stack may be walked, to ... */
 	uint64_t stack_high;	/* ... here; 0: nowhere */

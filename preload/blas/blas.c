@@ -2,6 +2,7 @@
 /* blas.c - reads the sizes of a call's matrices; see blas.h. */
 #include "preload/blas/blas.h"
 #include "preload/blas/blas_real.h"
+#include "preload/blas/onednn.h"
 
 #include "collector/session/blas_op.h"
 #include "collector/session/gate.h"
@@ -13,7 +14,7 @@
 #include <string.h>
 
 /* How the sizes come, see blas_wrapped.h. */
-enum how { F32, F64, C32, C64, G32, G64 };
+enum how { F32, F64, C32, C64, G32, G64, ONEDNN };
 
 /* Functions with the sizes in the same places; which, of Fortran's. */
 enum place_set {
@@ -36,7 +37,8 @@ enum place_set {
 	SOLVE_LU,
 	SVD,
 	EIGEN,
-	LEAST
+	LEAST,
+	PRIMITIVE
 };
 
 #define NO -1
@@ -68,6 +70,7 @@ static const struct places places[] = {
 	[SVD] = {BLAS_SPECTRUM, NO, {NO, NO}, 1, 2, NO, 0},
 	[EIGEN] = {BLAS_SPECTRUM, NO, {NO, NO}, 2, 2, NO, 0},
 	[LEAST] = {BLAS_SPECTRUM, NO, {NO, NO}, 0, 1, NO, 0},
+	[PRIMITIVE] = {BLAS_NONE, NO, {NO, NO}, NO, NO, NO, 0},
 };
 
 /* Of an X, cuBLAS says the type of A in this place, as cudaDataType counts. */
@@ -289,7 +292,13 @@ static struct thread *begin(const struct blas_call *call, struct event *event)
 		.flags = is_inside(thread) ? EVENT_INNER : 0,
 		.name = name_of(call->function),
 	};
-	read_sizes(call, event);
+	if (rows[call->function].how == ONEDNN) {
+		event->blas.code = call->from;
+		onednn_read(blas_real(call->function, call->from), call->word,
+			    event);
+	} else {
+		read_sizes(call, event);
+	}
 	event->start_ticks = clock_ticks();
 	thread_open(thread, EVENT_BLAS, event->start_ticks, event->name,
 		    call->from, 0, 0);
@@ -338,4 +347,5 @@ void blas_forget(void)
 {
 	for (size_t i = 0; i < BLAS_FUNCTION_COUNT; i++)
 		store_relaxed(&names[i], 0);
+	onednn_forget();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * blas_wrapped.h - the functions of BLAS, LAPACK and cuBLAS that we stand in
- * front of.
+ * blas_wrapped.h - the functions of BLAS, LAPACK, cuBLAS and oneDNN that we
+ * stand in front of.
  *
  * One row makes the hook and its entry in the table.  A row is
  *
@@ -11,7 +11,8 @@
  *
  *	how	where the sizes stand: F32 and F64 behind pointers (Fortran, of
  *		32 or 64 bits), C32 and C64 as they are, one place later, for a
- *		layout or a handle comes first; G32 and G64 the same of cuBLAS
+ *		layout or a handle comes first; G32 and G64 the same of cuBLAS;
+ *		ONEDNN that they are asked for (onednn.h)
  *	op	whose places of the sizes are taken (blas.c: `places`)
  *	type	s, d, c, z as in the name, or X: an argument says it
  *	words	how many arguments there are that aren't floating point, the
@@ -108,7 +109,8 @@
 	BLAS_CUDA_TYPES(X, gemmBatched, CUDA_BATCHED, 15)		\
 	BLAS_CUDA(X, GemmEx, CUDA_EX, X, 19)				\
 	BLAS_CUDA(X, GemmStridedBatchedEx, CUDA_STRIDED_EX, X, 23)	\
-	BLAS_CUDA(X, GemmBatchedEx, CUDA_BATCHED_EX, X, 20)
+	BLAS_CUDA(X, GemmBatchedEx, CUDA_BATCHED_EX, X, 20)		\
+	X(dnnl_primitive_execute, ONEDNN, PRIMITIVE, X, 4)
 /* clang-format on */
 
 #define BLAS_WORDS_MAX 23

@@ -195,29 +195,35 @@ static inline bool is_thinned(const void *ptr, uint64_t bytes)
 	       may_skip(ptr, bytes);
 }
 
-/* Does the next sample lie in so many bytes? */
-static bool is_hit(struct thread *thread)
+static uint64_t draw_distance(struct thread *thread)
 {
-	if (likely(thread->sample_left > 0))
+	return (uint64_t)sampling_distance(&thread->sample_state,
+					   heap.sample_mean);
+}
+
+/* Does the next sample lie in the last so many bytes? */
+static bool is_hit(struct thread *thread, uint64_t bytes)
+{
+	const uint64_t end = thread->ring.heap_alloc_bytes;
+
+	if (likely(end < thread->sample_at))
 		return false;
 	if (unlikely(!thread->sample_state)) {
 		/* The first sample, whose distance nobody drew yet. */
 		thread->sample_state =
 			clock_ticks() ^ (uint64_t)thread->tid << 32 ^ 1;
-		thread->sample_left += sampling_distance(&thread->sample_state,
-							 heap.sample_mean);
-		if (thread->sample_left > 0)
+		thread->sample_at = end - bytes + draw_distance(thread);
+		if (end < thread->sample_at)
 			return false;
 	}
-	thread->sample_left =
-		sampling_distance(&thread->sample_state, heap.sample_mean);
+	thread->sample_at = end + draw_distance(thread);
 	return true;
 }
 
 /* Of a sample, whose free is to find it. */
-static bool sample_is_wanted(struct thread *thread, void *ptr)
+static bool sample_is_wanted(struct thread *thread, void *ptr, uint64_t bytes)
 {
-	if (!is_hit(thread) || !(gate_bits() & GATE_HEAP_ALL))
+	if (!is_hit(thread, bytes) || !(gate_bits() & GATE_HEAP_ALL))
 		return false;
 	if (likely(samples_add(ptr)))
 		return true;
@@ -235,8 +241,7 @@ static inline bool alloc_is_wanted(struct thread *thread, void *ptr,
 	}
 	if (likely(!heap.sampled))
 		return is_wanted(bytes);
-	thread->sample_left -= (int64_t)bytes;
-	return sample_is_wanted(thread, ptr);
+	return sample_is_wanted(thread, ptr, bytes);
 }
 
 /* ... or one that goes?  Asked once: a sample is forgotten. */
@@ -250,7 +255,7 @@ static inline bool free_is_wanted(void *ptr, uint64_t bytes)
 
 void *heap_alloc_hit(struct thread *thread, void *ptr, uint64_t bytes)
 {
-	if (sample_is_wanted(thread, ptr))
+	if (sample_is_wanted(thread, ptr, bytes))
 		record(thread, EVENT_HEAP_ALLOC, 0, ptr, bytes, clock_ticks(),
 		       0);
 	return ptr;

@@ -248,8 +248,7 @@ static inline void *heap_alloc_sampled(void *ptr, uint64_t asked)
 	const uint64_t bytes = heap_size_plain(ptr);
 
 	heap_count_alloc(thread, bytes, asked);
-	thread->sample_left -= (int64_t)bytes;
-	if (unlikely(thread->sample_left <= 0))
+	if (unlikely(thread->ring.heap_alloc_bytes >= thread->sample_at))
 		return heap_alloc_hit(thread, ptr, bytes);
 	return ptr;
 }

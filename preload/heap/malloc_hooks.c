@@ -41,8 +41,6 @@ static NOINLINE void *malloc_slow(size_t size)
 {
 	if (likely(heap.stacked_fast))
 		return heap_alloc_stacked(real.malloc(size), size);
-	if (likely(heap.sampled_fast))
-		return heap_alloc_sampled(real.malloc(size), size);
 
 	const uint64_t start = start_ticks();
 	struct thread *was = heap_enter_real();
@@ -63,6 +61,11 @@ static NOINLINE void *malloc_undecided(size_t size)
 	return early_alloc(0, size);
 }
 
+static NOINLINE void *malloc_sampled(size_t size)
+{
+	return heap_alloc_sampled(real.malloc(size), size);
+}
+
 static NOINLINE void *malloc_counted(size_t size)
 {
 	const uint32_t open = gate_bits();
@@ -70,7 +73,8 @@ static NOINLINE void *malloc_counted(size_t size)
 	if (unlikely(!(open & GATE_HEAP)))
 		return malloc_undecided(size);
 	if (unlikely(!heap.fast))
-		return malloc_slow(size);
+		return heap.sampled_fast ? malloc_sampled(size)
+					 : malloc_slow(size);
 	if (open & GATE_HEAP_ALL)
 		return heap_alloc_all(real.malloc(size), size);
 	return heap_alloc(real.malloc(size), size);
@@ -90,11 +94,6 @@ static NOINLINE void free_slow(void *ptr)
 	if (likely(heap.stacked_fast && (gate_bits() & GATE_HEAP_ALL) &&
 		   !early_owns(ptr))) {
 		heap_free_all(ptr);
-		real.free(ptr);
-		return;
-	}
-	if (likely(heap.sampled_fast && !early_owns(ptr))) {
-		heap_free_sampled(ptr);
 		real.free(ptr);
 		return;
 	}
@@ -121,6 +120,12 @@ static NOINLINE void free_undecided(void *ptr)
 	}
 }
 
+static NOINLINE void free_sampled(void *ptr)
+{
+	heap_free_sampled(ptr);
+	real.free(ptr);
+}
+
 static NOINLINE void free_counted(void *ptr)
 {
 	const uint32_t open = gate_bits();
@@ -132,7 +137,10 @@ static NOINLINE void free_counted(void *ptr)
 	if (unlikely(!ptr))
 		return;
 	if (unlikely(!heap.fast)) {
-		free_slow(ptr);
+		if (heap.sampled_fast)
+			free_sampled(ptr);
+		else
+			free_slow(ptr);
 		return;
 	}
 	if (open & GATE_HEAP_ALL)
@@ -154,9 +162,6 @@ static NOINLINE void *calloc_slow(size_t count, size_t size)
 {
 	if (likely(heap.stacked_fast))
 		return heap_alloc_stacked(real.calloc(count, size),
-					  count * size);
-	if (likely(heap.sampled_fast))
-		return heap_alloc_sampled(real.calloc(count, size),
 					  count * size);
 
 	const uint64_t start = start_ticks();
@@ -183,6 +188,11 @@ static NOINLINE void *calloc_undecided(size_t count, size_t size)
 	return early_alloc(0, bytes);
 }
 
+static NOINLINE void *calloc_sampled(size_t count, size_t size)
+{
+	return heap_alloc_sampled(real.calloc(count, size), count * size);
+}
+
 static NOINLINE void *calloc_counted(size_t count, size_t size)
 {
 	const uint32_t open = gate_bits();
@@ -190,7 +200,8 @@ static NOINLINE void *calloc_counted(size_t count, size_t size)
 	if (unlikely(!(open & GATE_HEAP)))
 		return calloc_undecided(count, size);
 	if (unlikely(!heap.fast))
-		return calloc_slow(count, size);
+		return heap.sampled_fast ? calloc_sampled(count, size)
+					 : calloc_slow(count, size);
 	if (open & GATE_HEAP_ALL)
 		return heap_alloc_all(real.calloc(count, size), count * size);
 	return heap_alloc(real.calloc(count, size), count * size);

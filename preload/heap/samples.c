@@ -16,6 +16,12 @@ _Static_assert(SLOTS == 1u << (64 - SHIFT), "the hash gives a slot");
 _Atomic uint8_t sample_filter[SAMPLE_FILTER];
 static _Atomic uintptr_t *table;
 
+static uint64_t home_of(const void *ptr)
+{
+	return ((uint64_t)(uintptr_t)ptr >> 4) * UINT64_C(0x9e3779b97f4a7c15) >>
+	       SHIFT;
+}
+
 bool samples_start(void)
 {
 	const size_t bytes = SLOTS * sizeof(*table);
@@ -26,14 +32,15 @@ bool samples_start(void)
 
 	if (fresh == MAP_FAILED)
 		return false;
+	if (table)
+		memset((void *)sample_filter, 0, sizeof(sample_filter));
 	table = fresh;
-	memset((void *)sample_filter, 0, sizeof(sample_filter));
 	return true;
 }
 
 static void count(const void *ptr, bool is_more)
 {
-	_Atomic uint8_t *byte = &sample_filter[samples_hash(ptr) >> 50];
+	_Atomic uint8_t *byte = samples_byte(ptr);
 	uint8_t seen = load_relaxed(byte);
 
 	while (seen != STUCK &&
@@ -45,7 +52,7 @@ static void count(const void *ptr, bool is_more)
 
 bool samples_add(const void *ptr)
 {
-	const uint64_t home = samples_hash(ptr) >> SHIFT;
+	const uint64_t home = home_of(ptr);
 
 	for (uint64_t i = 0; i < PROBES; i++) {
 		_Atomic uintptr_t *slot = &table[(home + i) % SLOTS];
@@ -68,7 +75,7 @@ bool samples_add(const void *ptr)
 
 bool samples_take(const void *ptr)
 {
-	const uint64_t home = samples_hash(ptr) >> SHIFT;
+	const uint64_t home = home_of(ptr);
 
 	for (uint64_t i = 0; i < PROBES; i++) {
 		_Atomic uintptr_t *slot = &table[(home + i) % SLOTS];

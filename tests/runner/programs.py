@@ -31,6 +31,7 @@ REMEDIES = (
     (r"libjemalloc", "apt-get install libjemalloc2"),
     (r"libtcmalloc", "apt-get install libtcmalloc-minimal4"),
     (r"libmimalloc", "apt-get install libmimalloc2.0"),
+    (r"libdnnl-dev", "apt-get install libdnnl-dev"),
     (r"package nvtx", "pip install nvtx"),
     (r"pip cannot build", "apt-get install python3-pip"),
     (r"shared memory", "a /dev/shm of 300 MB or more: docker run --shm-size=1g"),

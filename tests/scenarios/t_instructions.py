@@ -25,7 +25,7 @@ HEAP = {
     "default": ({"TRACEPROF_MALLOC": "large"}, 45),
     "all": ({"TRACEPROF_MALLOC": "all"}, 60),
     # Of a call that isn't sampled: how many are is chance.
-    "sampled": ({"TRACEPROF_MALLOC": "sampled", "TRACEPROF_MALLOC_SAMPLE": "100G"}, 51),
+    "sampled": ({"TRACEPROF_MALLOC": "sampled", "TRACEPROF_MALLOC_SAMPLE": "100G"}, 41),
     "flight": ({"TRACEPROF_MALLOC": "all", "TRACEPROF_FLIGHT": "10s"}, 60),
 }
 # Added per call of a lock that is free, of a signal, of a read: with the gate

@@ -326,6 +326,9 @@ def test_suppressions():
             file.write(f"# known\n\nleak:{pattern}\n")
         said = text(path, "--suppressions", listed)
         expect_equal("growth: none" in said, hides, pattern)
+        left_out = re.search(r"left out by --suppressions: (\S+ \S+) live at the end, of "
+                             r"(\d+) place", said)
+        expect_equal(bool(left_out), hides, said)
     with open(listed, "w", encoding="utf-8") as file:
         file.write("leak:ok\nrace:other\n")
     done = command("memory", "--suppressions", listed, path)
@@ -493,6 +496,30 @@ def test_part_of_a_run():
     part = account(path, "--steps", "10:19")
     kept = [place for place in part["places"] if "keep_tensor" in names(place)]
     expect_equal(kept[0]["live_blocks"], 10, "blocks kept in ten steps")
+    part = account(path, "--steps", "50:99")
+    kept = [place for place in part["places"] if "keep_tensor" in names(place)]
+    expect_equal(kept[0]["live_blocks"], 9, "the last has no end")
+    done = command("memory", "--steps", "60:70", path)
+    expect_equal((done.status, done.stdout), (3, ""))
+    expect("none of its 59 steps is asked for" in done.stderr, done.stderr)
+
+
+def test_rates_are_those_of_the_part():
+    path = record("alloc_sites", "leak", 60)
+
+    def head(*options):
+        said = text(path, *options)
+        found = re.search(r"; (\d+) allocations? of .*\((\S+) a second\)", said)
+        return said, int(found[1]), float(found[2])
+
+    _, calls, rate = head()
+    seconds = calls / rate
+    said, calls, rate = head("--time", f"0:{seconds / 2:f}")
+    expect("after the start alone" in said, said)
+    expect(abs(calls / rate - seconds / 2) < seconds / 100, said)
+    said = text(path, "--time", "5000:6000")
+    expect("host memory: nothing was allocated or freed then\n" in said, said)
+    expect(" -" not in said, "a peak before the start", said)
 
 
 def test_two_runs_beside_each_other():

@@ -92,7 +92,7 @@ def caller(place, functions, *flags):
 
 
 def test_each_function_is_handed_on_as_it_came():
-    functions = rows()
+    functions = [row for row in rows() if row[1] != "ONEDNN"]
     expect(len(functions) > 300, len(functions))
     place = harness.folder()
     library(place, functions)

@@ -27,7 +27,7 @@ EXPORTS = re.compile(
     r"|sigaltstack|pthread_create|thrd_create|dlclose|traceprof_\w+"
     r"|InitializeInjection(Nvtx2?)?|ompt_start_tool|__itt_api_init"
     r"|_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE"
-    r"|(__cuda|cuda|cu|nccl|cblas_)\w+"
+    r"|(__cuda|cuda|cu|nccl|cblas_)\w+|dnnl_primitive_execute"
     r"|(scipy_|scipy_cblas_)?[sdcz](gemm|gemv|syrk|herk|trsm|trmm|symm|getrf|potrf"
     r"|geqrf|gesv|getrs|gesdd|syevd|heevd|geev|gelsd|gemm_batch)(64_|_64_|_)?")
 

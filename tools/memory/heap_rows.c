@@ -414,3 +414,20 @@ size_t heap_rows_sort(struct heap_rows *rows, uint32_t space,
 	qsort_r(rows->order, count, sizeof(size_t), by_cost, &sorting);
 	return count;
 }
+
+size_t heap_rows_suppressed(const struct heap_rows *rows, uint32_t space,
+			    int64_t *bytes)
+{
+	size_t places = 0;
+
+	for (size_t i = 0; i < rows->table.count; i++) {
+		const struct heap_row *row = key_table_row(&rows->table, i);
+
+		if (row->space != space || !row->is_suppressed ||
+		    row->cost[HEAP_COST_LIVE] <= 0)
+			continue;
+		*bytes += row->cost[HEAP_COST_LIVE];
+		places++;
+	}
+	return places;
+}

@@ -61,6 +61,10 @@ static inline struct heap_row *heap_rows_at(const struct heap_rows *rows,
 	return key_table_row(&rows->table, rows->order[place]);
 }
 
+/* What is live at the end and suppressed: its places, and how much. */
+size_t heap_rows_suppressed(const struct heap_rows *rows, uint32_t space,
+			    int64_t *bytes);
+
 int64_t heap_site_cost(const struct heap_site *site, enum heap_cost cost);
 int64_t heap_row_site_cost(const struct heap_row_site *one,
 			   enum heap_cost cost);

@@ -174,7 +174,22 @@ static void print_table(struct heap_view *view, uint32_t space,
 	}
 	table_print(print.table, out);
 	if (most < count)
-		fprintf(out, "and %zu more places\n", count - most);
+		fprintf(out, "and %zu more place%s\n", count - most,
+			count - most == 1 ? "" : "s");
+}
+
+static void print_suppressed(const struct heap_view *view, uint32_t space,
+			     FILE *out)
+{
+	int64_t bytes = 0;
+	const size_t places = heap_rows_suppressed(view->rows, space, &bytes);
+
+	if (places)
+		fprintf(out,
+			"\nleft out by --suppressions: %s live at the end, of "
+			"%zu place%s\n",
+			quantity_bytes((double)bytes).text, places,
+			places == 1 ? "" : "s");
 }
 
 /* From points to what people count in. */
@@ -331,23 +346,36 @@ static void print_reserved(const struct heap_space *space, FILE *out)
 				.text);
 }
 
+static bool is_part(const struct heap_view *view)
+{
+	return view->from_ns > view->log->start_ns ||
+	       view->to_ns < view->log->end_ns;
+}
+
 static void print_space(struct heap_view *view, uint32_t space, FILE *out)
 {
 	const struct heap_log *log = view->log;
 	const struct heap_sum *sum = &view->account->sums[space];
 	const double run_ns = (double)(log->end_ns - log->start_ns);
+	const double asked_ns = (double)(view->to_ns - view->from_ns);
 	char name[64];
 
 	heap_space_name(log, space, name, sizeof(name));
+	if (!sum->calls && !sum->peak && !sum->strange_frees) {
+		fprintf(out, "\n%s: nothing was allocated or freed%s\n", name,
+			is_part(view) ? " then" : "");
+		return;
+	}
 	fprintf(out,
 		"\n%s: peak %s after %s of %s; %" PRId64
-		" allocations of %s (%.3g a second), %" PRId64
+		" allocation%s of %s (%.3g a second), %" PRId64
 		" temporary (%s); at the end %s in %" PRId64 " block%s\n",
 		name, quantity_bytes((double)sum->peak).text,
 		quantity_time((double)(sum->peak_ns - log->start_ns)).text,
 		quantity_time(run_ns).text, sum->calls,
+		sum->calls == 1 ? "" : "s",
 		quantity_bytes((double)sum->bytes).text,
-		run_ns > 0 ? (double)sum->calls / run_ns * 1e9 : 0,
+		asked_ns > 0 ? (double)sum->calls / asked_ns * 1e9 : 0,
 		sum->temporary,
 		quantity_share((double)sum->temporary, (double)sum->calls).text,
 		quantity_bytes((double)sum->live).text, sum->live_blocks,
@@ -363,6 +391,7 @@ static void print_space(struct heap_view *view, uint32_t space, FILE *out)
 		    out);
 	print_table(view, space, HEAP_COST_LIVE, sum->live, "live at the end",
 		    out);
+	print_suppressed(view, space, out);
 	print_growth(view, space, out);
 	print_table(view, space, HEAP_COST_CALLS, sum->calls,
 		    "most allocations", out);
@@ -465,6 +494,14 @@ void heap_print_text(struct heap_view *view, FILE *out)
 	if (!view->log->count && !view->log->row_count)
 		fputs("no memory events in this trace\n", out);
 	print_all(view->log, out);
+	if (is_part(view))
+		fprintf(out, "from %s to %s after the start alone\n",
+			quantity_time(
+				(double)(view->from_ns - view->log->start_ns))
+				.text,
+			quantity_time(
+				(double)(view->to_ns - view->log->start_ns))
+				.text);
 	for (uint32_t i = 0; i < view->log->space_count; i++)
 		print_space(view, i, out);
 	fputs("\n", out);

@@ -13,8 +13,9 @@ struct heap_view {
 	struct heap_log *log;
 	struct heap_account *account;
 	struct heap_rows *rows;
-	size_t top;    /* rows of a table, 0 all */
-	size_t frames; /* of a stack */
+	size_t top;		/* rows of a table, 0 all */
+	size_t frames;		/* of a stack */
+	int64_t from_ns, to_ns; /* what was asked for, within the recording */
 };
 
 /* "host memory", "GPU 0". */

@@ -140,10 +140,13 @@ struct memory_file {
 	struct heap_view view;
 };
 
-static void find_span(const struct memory_arguments *arguments,
+/* False: there are no such steps. */
+static bool find_span(const struct memory_arguments *arguments,
 		      const struct heap_log *log, int64_t *from_ns,
 		      int64_t *to_ns)
 {
+	bool is_found = false;
+
 	*from_ns = INT64_MIN;
 	*to_ns = INT64_MAX;
 	if (arguments->from_s >= 0) {
@@ -151,17 +154,26 @@ static void find_span(const struct memory_arguments *arguments,
 		*to_ns = log->start_ns + (int64_t)(arguments->to_s * 1e9);
 	}
 	if (arguments->first_step < 0)
-		return;
-	*to_ns = INT64_MIN;
+		return true;
 	for (size_t i = 0; i < log->step_count; i++) {
 		const struct heap_step *step = &log->steps[i];
 
-		if (step->number == arguments->first_step)
+		if (step->number < arguments->first_step ||
+		    step->number > arguments->last_step)
+			continue;
+		if (!is_found)
 			*from_ns = step->start_ns;
-		if (step->number >= arguments->first_step &&
-		    step->number <= arguments->last_step)
-			*to_ns = step->end_ns;
+		*to_ns = step->end_ns;
+		is_found = true;
 	}
+	return is_found;
+}
+
+static int64_t clamp(int64_t ns, const struct heap_log *log)
+{
+	return ns < log->start_ns ? log->start_ns
+	       : ns > log->end_ns ? log->end_ns
+				  : ns;
 }
 
 static int open_file(struct memory_file *file, const char *path,
@@ -187,7 +199,14 @@ static int open_file(struct memory_file *file, const char *path,
 	}
 	if (arguments->module)
 		heap_log_only(&file->log, arguments->module);
-	find_span(arguments, &file->log, &from_ns, &to_ns);
+	if (!find_span(arguments, &file->log, &from_ns, &to_ns)) {
+		fprintf(stderr,
+			"traceprof memory: %s: none of its %zu steps is asked "
+			"for by --steps\n",
+			path, file->log.step_count);
+		heap_log_free(&file->log);
+		return EXIT_UNREADABLE;
+	}
 	heap_account_make(&file->account, &file->log, from_ns, to_ns);
 	heap_rows_make(&file->rows, &file->log, &file->account,
 		       &arguments->suppressed);
@@ -198,6 +217,8 @@ static int open_file(struct memory_file *file, const char *path,
 		.rows = &file->rows,
 		.top = arguments->top,
 		.frames = arguments->frames,
+		.from_ns = clamp(from_ns, &file->log),
+		.to_ns = clamp(to_ns, &file->log),
 	};
 	return EXIT_GOOD;
 }

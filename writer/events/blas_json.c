@@ -3,6 +3,7 @@
 #include "writer/events/blas_json.h"
 
 #include "collector/session/blas_op.h"
+#include "collector/session/names.h"
 #include "writer/text/json.h"
 #include "writer/text/schema.h"
 #include <string.h>
@@ -100,6 +101,10 @@ static double numbers_of(const struct event *event)
 
 struct blas_work blas_work(const struct event *event)
 {
+	if (event->blas.op == BLAS_PRIMITIVE)
+		return (struct blas_work){(double)event->blas.flops,
+					  (double)event->blas.bytes};
+
 	const unsigned int type = event->blas.type < BLAS_TYPE_COUNT
 					  ? event->blas.type
 					  : BLAS_TYPE_OTHER;
@@ -153,6 +158,21 @@ static void put_trans(struct json *json, const char trans[2])
 		json_pair_text(json, "trans", trans, len);
 }
 
+/* They come as text. */
+static void put_named_shapes(struct writer_state *state,
+			     const struct event *event)
+{
+	size_t len;
+	const char *shapes;
+
+	if (!event->shapes || event->shapes == NAME_REFUSED)
+		return;
+	shapes = names_text(state->session, event->shapes, &len);
+	json_char(&state->json, ',');
+	json_bytes(&state->json, shapes, len);
+	json_field(&state->json);
+}
+
 void blas_json(struct writer_state *state, const struct event *event)
 {
 	const struct blas_work work = blas_work(event);
@@ -162,7 +182,10 @@ void blas_json(struct writer_state *state, const struct event *event)
 	if (event->blas.op == BLAS_NONE || event->blas.op >= BLAS_OP_COUNT ||
 	    event->blas.type >= BLAS_TYPE_COUNT)
 		return;
-	put_shapes(json, event, types[event->blas.type].word);
+	if (event->blas.op == BLAS_PRIMITIVE)
+		put_named_shapes(state, event);
+	else
+		put_shapes(json, event, types[event->blas.type].word);
 	put_trans(json, event->blas.trans);
 	if (work.flops > 0)
 		json_pair_u64(json, SCHEMA_FLOPS, (uint64_t)work.flops);
