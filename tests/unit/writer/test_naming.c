@@ -86,8 +86,7 @@ __attribute__((noinline)) void outlined_function(void)
 	note_site(2);
 }
 
-static void
-a_frame_and_a_region_at_one_place_have_names_of_their_own(void **state)
+static void a_frame_and_a_region_are_named_apart(void **state)
 {
 	const uint64_t outlined = (uint64_t)(uintptr_t)outlined_function;
 
@@ -178,8 +177,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(symbols_are_shown_as_in_the_source),
 		cmocka_unit_test(call_sites_are_numbered_in_their_function),
-		cmocka_unit_test(
-			a_frame_and_a_region_at_one_place_have_names_of_their_own),
+		cmocka_unit_test(a_frame_and_a_region_are_named_apart),
 		cmocka_unit_test(totals_sort_by_their_sums),
 		cmocka_unit_test(only_real_steps_are_called_steps),
 	};
