@@ -54,6 +54,13 @@ def test_a_loop_is_named_by_what_the_program_calls():
     is_found(first(fill), "short-operators", "150 calls of aten::mul_ a step")
 
 
+def test_regions_of_a_class_are_no_operators():
+    """As tesseract's, which knows nothing of Python."""
+    for name in ("tesseract::LSTM::Forward [omp parallel #1]", "net::f [omp task]"):
+        finding = first(many(name))
+        expect(not finding or finding["rule"] != "short-operators", name, finding)
+
+
 def test_calls_are_counted_not_guessed_from_their_times():
     """Longer ones before the steps."""
     def fill(start):
