@@ -54,6 +54,24 @@ def test_a_loop_is_named_by_what_the_program_calls():
     is_found(first(fill), "short-operators", "150 calls of aten::mul_ a step")
 
 
+def test_places_are_counted_from_the_recording_s_start():
+    """Not from the first slice, which may come much later; and not from the first
+    of a part of it."""
+    events = [slices("PyTorch Profiler (0)", 100, 500000, "Trace")]
+    for number in range(10):
+        start = 200100 + number * 1000 + (20000 if number > 4 else 0)
+        events.append(slices(f"ProfilerStep#{number}", start,
+                             21000 if number == 4 else 1000, "user_annotation"))
+        events.append(slices("aten::contiguous", start + 1, 900))
+    path = os.path.join(harness.folder(), "made_7.1.pt.trace.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"schemaVersion": 1, "traceEvents": events}, file)
+    for options in ((), ("--step", "2:9"), ("--from", "202ms")):
+        (found,) = json.loads(command("report", "--json", *options, path).stdout)
+        places = {one["rule"]: one.get("place", "") for one in found["findings"]}
+        expect("step 4, 204.0 ms after the start" in places["outliers"], options, places)
+
+
 def test_regions_of_a_class_are_no_operators():
     """As tesseract's, which knows nothing of Python."""
     for name in ("tesseract::LSTM::Forward [omp parallel #1]", "net::f [omp task]"):
