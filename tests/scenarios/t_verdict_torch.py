@@ -72,6 +72,22 @@ def test_places_are_counted_from_the_recording_s_start():
         expect("step 4, 204.0 ms after the start" in places["outliers"], options, places)
 
 
+def test_steps_that_vary_are_no_outliers():
+    """Eight of twenty take longer; of one in seven it is said."""
+    for lengths, wanted in (([1000, 1000, 3000, 1000, 2600] * 4, False),
+                            ([1000] * 4 + [9000] + [1000] * 2, True)):
+        start, events = 1000, []
+        for number, length in enumerate(lengths):
+            events.append(slices(f"ProfilerStep#{number}", start, length, "user_annotation"))
+            start += length
+        path = os.path.join(harness.folder(), "made_7.1.pt.trace.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"schemaVersion": 1, "traceEvents": events}, file)
+        (found,) = json.loads(command("report", "--json", path).stdout)
+        expect_equal("outliers" in [one["rule"] for one in found["findings"]], wanted,
+                     found["findings"])
+
+
 def test_regions_of_a_class_are_no_operators():
     """As tesseract's, which knows nothing of Python."""
     for name in ("tesseract::LSTM::Forward [omp parallel #1]", "net::f [omp task]"):

@@ -153,7 +153,9 @@ bool rule_outliers(const struct verdict_facts *facts, struct finding *finding)
 		    split->steps[at].dur_ns > split->steps[worst].dur_ns)
 			worst = at;
 	}
-	if (!slow || !is_worth_of_all(facts, finding->saved_ns))
+	/* Of more the work varies. */
+	if (!slow || slow * OUTLIERS_OF > split->count ||
+	    !is_worth_of_all(facts, finding->saved_ns))
 		return false;
 	say(&finding->figure,
 	    "%zu of %zu steps %s slow, step %" PRId64 " takes %.1f medians, "
