@@ -21,6 +21,33 @@ struct shell {
 
 static const struct shell *shell;
 
+/* What stands behind these commands and options is no file. */
+static const struct {
+	const char *command, *option; /* NULL: an argument */
+	const char *words;
+} choices[] = {
+	{"completion", NULL, "bash zsh fish"},
+	{"ctl", NULL, "start stop snapshot status"},
+	{"report", "sort",
+	 "total self calls avg median p95 p99 min max stddev gpu name"},
+	{"report", "by", "name category step thread stream device shape site"},
+	{"", "color", "auto always never"}, /* of all commands */
+};
+
+static const char *words_of(const char *command, const char *option)
+{
+	for (size_t at = 0; at < sizeof(choices) / sizeof(*choices); at++) {
+		const char *asked = choices[at].option;
+
+		if ((!*choices[at].command ||
+		     !strcmp(choices[at].command, command)) &&
+		    (asked && option ? !strcmp(asked, option)
+				     : asked == option))
+			return choices[at].words;
+	}
+	return NULL;
+}
+
 /* Inside single quotes; what `special` holds gets a backslash. */
 static void put_inside(const char *text, const char *special)
 {
@@ -52,7 +79,7 @@ static void bash_head(void)
 {
 	puts("# traceprof completion bash\n"
 	     "_traceprof()\n{\n"
-	     "\tlocal now=${COMP_WORDS[COMP_CWORD]} words=\n"
+	     "\tlocal now=${COMP_WORDS[COMP_CWORD]} words= arguments=\n"
 	     "\tCOMPREPLY=()\n"
 	     "\tif [ \"$COMP_CWORD\" = 1 ]; then");
 	printf("\t\twords='--help --version");
@@ -63,7 +90,12 @@ static void bash_head(void)
 
 static void bash_command(const struct command *command)
 {
-	printf("\t\t%s) words='--help", command->name);
+	const char *words = words_of(command->name, NULL);
+
+	printf("\t\t%s) ", command->name);
+	if (words)
+		printf("arguments='%s' ", words);
+	fputs("words='--help", stdout);
 }
 
 static void bash_option(void *command, const struct argp_option *option)
@@ -81,7 +113,7 @@ static void bash_command_end(void)
 static void bash_tail(void)
 {
 	puts("\t\tesac\n"
-	     "\t\tcase $now in -*) ;; *) return ;; esac\n"
+	     "\t\tcase $now in -*) ;; *) words=$arguments ;; esac\n"
 	     "\tfi\n"
 	     "\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- "
 	     "\"$now\")\n"
@@ -112,14 +144,19 @@ static void zsh_head(void)
 	     "\tcase $command in");
 }
 
+static const char *zsh_words; /* of the command that is printed */
+
 static void zsh_command(const struct command *command)
 {
+	zsh_words = words_of(command->name, NULL);
 	printf("\t%s) _arguments '--help[say how it is used]'", command->name);
 }
 
 static void zsh_option(void *command, const struct argp_option *option)
 {
-	(void)command;
+	const char *words =
+		words_of(((const struct command *)command)->name, option->name);
+
 	if (!is_shown(option))
 		return;
 	printf(" \\\n\t\t'--%s%s[", option->name, option->arg ? "=" : "");
@@ -128,14 +165,20 @@ static void zsh_option(void *command, const struct argp_option *option)
 	if (option->arg) {
 		putchar(':');
 		put_inside(option->arg, ZSH_SPECIAL);
-		fputs(":_files", stdout);
+		if (words)
+			printf(":(%s)", words);
+		else
+			fputs(":_files", stdout);
 	}
 	putchar('\'');
 }
 
 static void zsh_command_end(void)
 {
-	puts(" \\\n\t\t'*:file:_files' ;;");
+	if (zsh_words)
+		printf(" \\\n\t\t'*:argument:(%s)' ;;\n", zsh_words);
+	else
+		puts(" \\\n\t\t'*:file:_files' ;;");
 }
 
 static void zsh_tail(void)
@@ -162,19 +205,29 @@ static void fish_head(void)
 
 static void fish_command(const struct command *command)
 {
-	(void)command;
+	const char *words = words_of(command->name, NULL);
+
+	if (words)
+		printf("complete -c traceprof -n '__fish_seen_subcommand_from "
+		       "%s' -f -a '%s'\n",
+		       command->name, words);
 }
 
 static void fish_option(void *command, const struct argp_option *option)
 {
+	const char *name = ((const struct command *)command)->name;
+	const char *words = words_of(name, option->name);
+
 	if (!is_shown(option))
 		return;
 	printf("complete -c traceprof -n '__fish_seen_subcommand_from %s' "
 	       "-l %s",
-	       ((const struct command *)command)->name, option->name);
+	       name, option->name);
 	if (option->key > ' ' && option->key < 127 && isalnum(option->key))
 		printf(" -s %c", option->key);
-	printf("%s -d ", option->arg ? " -r" : "");
+	if (words)
+		printf(" -x -a '%s'", words);
+	printf("%s -d ", option->arg && !words ? " -r" : "");
 	put_quoted(option->doc ? option->doc : "", "\\");
 	putchar('\n');
 }

@@ -58,6 +58,35 @@ def test_bash_completes_commands_and_all_options():
     expect_equal(complete("traceprof", "report", "tra"), set(), "files are bash's")
 
 
+def test_what_is_no_file_is_completed():
+    for words, wanted in ((("completion", ""), {"bash", "zsh", "fish"}),
+                          (("ctl", "4242", "sta"), {"start", "status"})):
+        expect_equal(complete("traceprof", *words), wanted, words)
+    for line, wanted in (("traceprof completion ", {"bash", "zsh", "fish"}),
+                         ("traceprof report --sort s", {"self", "stddev"}),
+                         ("traceprof diff --color=n", {"never"})):
+        if not shutil.which("fish"):
+            raise Skip("fish is not on this machine")
+        done = subprocess.run(
+            ["fish", "--no-config", "-c",
+             'set -x PATH (dirname $argv[1]) $PATH; $argv[1] completion fish | source; '
+             'complete -C $argv[2]', COMMAND, line], capture_output=True, text=True)
+        seen = {word.split("\t")[0].rpartition("=")[2] for word in done.stdout.splitlines()}
+        expect_equal(seen, wanted, line + done.stderr)
+
+
+def test_values_that_are_offered_are_taken():
+    said = command("completion", "zsh").stdout.partition("report) ")[2].partition(";;")[0]
+    for option in ("sort", "by"):
+        words = re.search(rf"'--{option}=\[.*:\((.*)\)'", said).group(1).split()
+        expect(len(words) > 7, option, words)
+        for word in words:
+            done = command("report", f"--{option}", word, FIXTURES[1])
+            expect_equal(done.status, 0, f"--{option} {word}: {done.stderr}")
+        refused = command("report", f"--{option}", "none", FIXTURES[1]).stderr
+        expect_equal(re.search("one of (.*)", refused).group(1).split(", "), words, option)
+
+
 def test_other_shells_are_told_the_same():
     for shell, pattern in (("zsh", r"^\t(\w+)\) _arguments((?:.|\n)*?);;"),
                            ("fish", None)):

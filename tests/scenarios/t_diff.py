@@ -173,6 +173,24 @@ def test_a_run_that_found_no_processor():
                      (0.1, False))
 
 
+def test_several_runs_that_found_no_processor():
+    """Equal ones, one side's while the machine was busier: they agree with each other
+    and tell nothing of the program."""
+    for waited, differs in ((10, True), (600, False)):
+        sides = [folder(), folder()]
+        for side, factor in ((0, 1), (1, 1.06)):
+            for run in range(5):
+                path = write(steady(10 * side + run, factor=factor), f"host_{run}.1",
+                             into=sides[side])
+                with open(path, encoding="utf-8") as file:
+                    trace = json.load(file)
+                with open(path, "w", encoding="utf-8") as file:
+                    json.dump(trace | {"traceprof": {"scheduled": {
+                        "ran_ns": 1000, "waited_ns": waited * side}}}, file)
+        found, _ = compare(*sides)
+        expect_equal(found["step"]["differs"], differs, found["step"])
+
+
 def test_a_machine_that_others_use():
     """A neighbour on the same core makes each step longer, evenly: it's said, and 6 %
     tells nothing where others had a third of the processors; of a rank nothing is

@@ -52,6 +52,31 @@ def test_a_static_program_can_not_be_recorded():
     expect(one(subjects, "program")["advice"], subjects)
 
 
+def test_a_loader_that_is_missing_is_named():
+    """As of a program for musl, or of another machine; the kernel calls it "No
+    such file"."""
+    lost = compile_program("busy.c", "-fopenmp", "-Wl,--dynamic-linker=/lib/ld-nowhere.so.1",
+                           name="lost")
+    subjects, status = doctor("--", lost)
+    expect_equal(status, 1, subjects)
+    expect("needs /lib/ld-nowhere.so.1" in one(subjects, "program")["text"], subjects)
+    done = command("record", "--", lost)
+    expect_equal((done.status, "/lib/ld-nowhere.so.1" in done.stderr), (2, True), done.stderr)
+
+
+def test_advice_is_for_the_program_that_is_refused():
+    musl = compile_program("busy.c", "-Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1",
+                           "-fopenmp", name="musl")
+    expect("glibc" in one(doctor("--", musl)[0], "program")["advice"], "musl")
+    if os.getuid():
+        raise Skip("a program of another user's needs root")
+    foreign = compile_program("busy.c", "-fopenmp", name="foreign")
+    os.chown(foreign, 12345, 12345)
+    os.chmod(foreign, 0o4755)
+    said = one(doctor("--", foreign)[0], "program")
+    expect("setuid" in said["text"] and "copy" in said["advice"], said)
+
+
 def test_no_such_program():
     subjects, status = doctor("--", "./not-there")
     expect_equal((status, one(subjects, "program")["level"]), (1, "no"), subjects)

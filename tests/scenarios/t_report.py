@@ -94,6 +94,16 @@ def test_a_region_that_is_cut_is_not_judged():
     expect_equal(regions["sum [omp parallel #1]"]["max_over_mean"], 0)
 
 
+def test_regions_of_several_threads_are_kept_apart():
+    """Each thread counts its own, from 1; their events come mixed."""
+    threads = [whole_region(first + 1, first, (100, 60), (1, 41), f"{thread} [omp parallel #1]")
+               for thread, first in enumerate(range(0, 4 << 32, 1 << 32))]
+    mixed = [event for events in zip(*threads) for event in events]
+    for row in numbers_of(mixed)["regions"]:
+        expect_equal((row["calls"], row["work_ns"], row["wait_ns"], row["max_over_mean"]),
+                     (1, 160000, 42000, 1.25), row["name"])
+
+
 def test_a_member_that_is_missing_is_no_balance():
     events = whole_region(1, 0, (100, 100, 100), (1, 1, 1))
     events = [event for event in events if event["tid"] != 702]
@@ -135,6 +145,16 @@ def test_recursion_deeper_and_wider_than_what_is_kept():
             events += [slice_("f", at, 2), slice_("f", at + 5, 2), slice_("f", at, 9)]
         events.append(slice_("f", outer * 10000, 10000))
     expect_equal(numbers_of(events)["categories"][0]["names"][0]["total_ns"], 30000000)
+
+
+def test_names_whose_ends_alone_differ():
+    """As those of C++ templates do."""
+    long = "at::native::" + "vectorized<" * 30
+    events = [slice_(long + end, start, 10, **{"Input Dims": [[4]], "Call stack": long + at})
+              for start, end, at in ((0, "a", "f"), (20, "b", "f"), (40, "a", "g"))]
+    for kind, count in (("name", 2), ("shape", 2), ("site", 3)):
+        (table,) = json.loads(text_of(events, None, "--json", "--by", kind))[0]["categories"]
+        expect_equal(len(table["names"]), count, kind)
 
 
 def test_time_is_that_of_the_run():

@@ -54,6 +54,47 @@ def test_a_loop_is_named_by_what_the_program_calls():
     is_found(first(fill), "short-operators", "150 calls of aten::mul_ a step")
 
 
+def test_places_are_counted_from_the_recording_s_start():
+    """Not from the first slice, which may come much later; and not from the first
+    of a part of it."""
+    events = [slices("PyTorch Profiler (0)", 100, 500000, "Trace")]
+    for number in range(10):
+        start = 200100 + number * 1000 + (20000 if number > 4 else 0)
+        events.append(slices(f"ProfilerStep#{number}", start,
+                             21000 if number == 4 else 1000, "user_annotation"))
+        events.append(slices("aten::contiguous", start + 1, 900))
+    path = os.path.join(harness.folder(), "made_7.1.pt.trace.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"schemaVersion": 1, "traceEvents": events}, file)
+    for options in ((), ("--step", "2:9"), ("--from", "202ms")):
+        (found,) = json.loads(command("report", "--json", *options, path).stdout)
+        places = {one["rule"]: one.get("place", "") for one in found["findings"]}
+        expect("step 4, 204.0 ms after the start" in places["outliers"], options, places)
+
+
+def test_steps_that_vary_are_no_outliers():
+    """Eight of twenty take longer; of one in seven it is said."""
+    for lengths, wanted in (([1000, 1000, 3000, 1000, 2600] * 4, False),
+                            ([1000] * 4 + [9000] + [1000] * 2, True)):
+        start, events = 1000, []
+        for number, length in enumerate(lengths):
+            events.append(slices(f"ProfilerStep#{number}", start, length, "user_annotation"))
+            start += length
+        path = os.path.join(harness.folder(), "made_7.1.pt.trace.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"schemaVersion": 1, "traceEvents": events}, file)
+        (found,) = json.loads(command("report", "--json", path).stdout)
+        expect_equal("outliers" in [one["rule"] for one in found["findings"]], wanted,
+                     found["findings"])
+
+
+def test_regions_of_a_class_are_no_operators():
+    """As tesseract's, which knows nothing of Python."""
+    for name in ("tesseract::LSTM::Forward [omp parallel #1]", "net::f [omp task]"):
+        finding = first(many(name))
+        expect(not finding or finding["rule"] != "short-operators", name, finding)
+
+
 def test_calls_are_counted_not_guessed_from_their_times():
     """Longer ones before the steps."""
     def fill(start):

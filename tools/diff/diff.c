@@ -22,25 +22,28 @@
 struct columns {
 	double *values;
 	unsigned int *runs;
-	double disturbed;
+	double disturbed, waited;
 };
 
 static struct columns columns_new(const struct run *run)
 {
-	const double disturbed = fmax(run_disturbed(run), run_others(run));
+	const double waited = run_disturbed(run);
+	const double disturbed = fmax(waited, run_others(run));
 	struct columns columns = {
 		memory_zeroed(run->step_count + 1, sizeof(double)),
-		memory_zeroed(run->step_count + 1, sizeof(unsigned int)), 0};
+		memory_zeroed(run->step_count + 1, sizeof(unsigned int)), 0, 0};
+	double median;
 
 	for (size_t at = 0; at < run->step_count; at++) {
 		columns.runs[at] = run->steps[at].run;
 		columns.values[at] = (double)run->steps[at].dur_ns;
 	}
 	/* Of a step; all of it may have been in the same name. */
+	median = statistics_median(columns.values, run->step_count);
 	if (disturbed >= DISTURBED_MIN)
-		columns.disturbed =
-			disturbed *
-			statistics_median(columns.values, run->step_count);
+		columns.disturbed = disturbed * median;
+	if (waited >= DISTURBED_MIN)
+		columns.waited = waited * median;
 	return columns;
 }
 
@@ -54,7 +57,7 @@ static struct series series_of(const struct columns *columns,
 			       const struct run *run)
 {
 	return (struct series){columns->values, columns->runs, run->step_count,
-			       columns->disturbed};
+			       columns->disturbed, columns->waited};
 }
 
 static void compare_steps(struct diff *diff, struct columns *columns)

@@ -175,9 +175,8 @@ static void say_refused(struct doctor *doctor, const struct program *program,
 {
 	if (error == -EPERM)
 		doctor_say(doctor, DOCTOR_STOP, "program",
-			   "record the program that this one starts, or a "
-			   "dynamically linked build of it",
-			   "%s", program->target.reason);
+			   program->target.advice, "%s",
+			   program->target.reason);
 	else if (error == -ENOEXEC)
 		doctor_say(doctor, DOCTOR_NOTE, "program", NULL,
 			   "%s is neither an ELF file nor a script that can be "

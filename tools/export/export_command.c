@@ -94,7 +94,7 @@ int export_command(int argc, char **argv)
 {
 	static const struct argp_option choices[] = {
 		{"perfetto", 1, NULL, 0,
-		 "Perfetto's own format, which loads faster than JSON", 0},
+		 "Perfetto's own format, less than half as large", 0},
 		{"folded", 2, NULL, 0,
 		 "stacks with their own nanoseconds, for flame graphs", 0},
 		{"csv", 3, NULL, 0, "one row an event", 0},

@@ -21,22 +21,6 @@ bool export_lane(const struct trace_event *event, int64_t *pid, int64_t *tid)
 				   tid);
 }
 
-static void quote(struct text_buffer *text, const char *value, size_t len)
-{
-	text_buffer_add(text, "\"", 1);
-	for (size_t at = 0; at < len; at++) {
-		const unsigned char byte = (unsigned char)value[at];
-
-		if (byte < ' ')
-			text_buffer_format(text, "\\u%04x", byte);
-		else if (byte == '"' || byte == '\\')
-			text_buffer_format(text, "\\%c", byte);
-		else
-			text_buffer_add(text, value + at, 1);
-	}
-	text_buffer_add(text, "\"", 1);
-}
-
 const char *export_args(const struct trace_event *event,
 			struct text_buffer *text)
 {
@@ -45,15 +29,16 @@ const char *export_args(const struct trace_event *event,
 	for (size_t at = 0; at < event->pair_count; at++) {
 		const struct trace_pair *pair = &event->pairs[at];
 
-		if (pair->value.type == TRACE_ARRAY ||
-		    pair->value.type == TRACE_OBJECT)
+		if (pair->value.type == TRACE_OBJECT ||
+		    (pair->value.type == TRACE_ARRAY && !pair->value.len))
 			continue;
 		if (text->len > 1)
 			text_buffer_add(text, ",", 1);
-		quote(text, pair->key, strlen(pair->key));
+		text_buffer_add_quoted(text, pair->key, strlen(pair->key));
 		text_buffer_add(text, ":", 1);
 		if (pair->value.type == TRACE_STRING)
-			quote(text, pair->value.text, pair->value.len);
+			text_buffer_add_quoted(text, pair->value.text,
+					       pair->value.len);
 		else
 			text_buffer_add(text, pair->value.text,
 					pair->value.len);

@@ -118,7 +118,8 @@ void omp_work_wait_free(struct omp_work_wait *member)
 }
 
 struct region {
-	int64_t id; /* 0: free */
+	int64_t id;	 /* 0: free */
+	uint64_t number; /* of those that were opened */
 	uint32_t name;
 	int64_t team;
 	bool has_slice; /* the parallel slice itself was seen */
@@ -240,20 +241,27 @@ static void close_region(struct region_totals *totals, struct region *region)
 	memset(region, 0, sizeof(*region));
 }
 
+/* In the place of the oldest one where there is none free. */
 static struct region *open_region(struct region_totals *totals, int64_t id)
 {
-	struct region *region;
+	const uint64_t low = (uint32_t)id % (REGIONS_OPEN / REGIONS_WAYS);
+	struct region *region, *oldest;
 
 	if (!totals->open)
 		totals->open =
 			memory_zeroed(REGIONS_OPEN, sizeof(*totals->open));
-	region = &totals->open[(uint64_t)id % REGIONS_OPEN];
-	if (region->id == id)
-		return region;
-	close_region(totals, region);
-	region->id = id;
-	region->name = NAME_NONE;
-	return region;
+	region = oldest = &totals->open[low * REGIONS_WAYS];
+	for (unsigned int way = 0; way < REGIONS_WAYS; way++, region++) {
+		if (region->id == id)
+			return region;
+		if (region->number < oldest->number)
+			oldest = region;
+	}
+	close_region(totals, oldest);
+	oldest->id = id;
+	oldest->name = NAME_NONE;
+	oldest->number = ++totals->opened;
+	return oldest;
 }
 
 /* By thread; explicit tasks do not say their number in the team. */

@@ -17,6 +17,9 @@
 #include "tools/trace/trace_reader.h"
 
 #define REGIONS_OPEN 16384u
+/* Threads count their regions each by itself, in the lower half of an id, so
+ * several have the same one at a time. */
+#define REGIONS_WAYS 8u
 
 struct region_total {
 	const char *name;
@@ -38,7 +41,9 @@ struct region_total {
 struct region_totals {
 	struct key_table names;	  /* struct region_total */
 	struct key_table workers; /* int64_t: work, by name and lane */
-	struct region *open;	  /* REGIONS_OPEN of them, by id */
+	struct region *open;	  /* REGIONS_OPEN of them: REGIONS_WAYS side by
+				     side by the lower half of their ids */
+	uint64_t opened;	  /* how many there have been */
 };
 
 /* Takes an event with args.omp, whose value is part, on a lane. */

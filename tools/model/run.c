@@ -151,6 +151,23 @@ static bool is_ours(const struct trace_event *event)
 	       trace_value_is(category, "overhead");
 }
 
+static void close_step(struct run_name *name)
+{
+	if (name->step_ns)
+		name->step_ns[name->open_step] += (float)name->open_ns;
+	name->open_ns = 0;
+}
+
+static void add_in_step(struct run_name *name, long step, int64_t dur_ns)
+{
+	if (!name->step_ns)
+		return;
+	if (step != name->open_step)
+		close_step(name);
+	name->open_step = step;
+	name->open_ns += (double)dur_ns;
+}
+
 static void on_slice(struct reading *reading, const struct trace_event *event)
 {
 	const struct trace_value *text = &event->field[FIELD_NAME];
@@ -173,8 +190,7 @@ static void on_slice(struct reading *reading, const struct trace_event *event)
 	if (step < 0)
 		return;
 	take_room(run, name);
-	if (name->step_ns)
-		name->step_ns[step] += (float)event->dur_ns;
+	add_in_step(name, step, event->dur_ns);
 }
 
 /* The heap's size after each call of malloc and free; the last one in or before
@@ -256,6 +272,12 @@ static void number_run(struct reading *reading, const char *path)
 	}
 }
 
+static void close_steps(struct run *run)
+{
+	for (size_t at = 0; at < run->names.count; at++)
+		close_step(key_table_row(&run->names, at));
+}
+
 static void close_file(struct reading *reading)
 {
 	struct run *run = reading->run;
@@ -305,6 +327,7 @@ static int read_file(struct run *run, const char *path)
 		widen(run, reading.first);
 		sink = (struct trace_sink){on_event, skip, &reading};
 		error = trace_read(path, &sink, &facts);
+		close_steps(run);
 		number_run(&reading, path);
 	}
 	text_buffer_free(&reading.key);

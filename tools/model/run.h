@@ -33,6 +33,9 @@ struct run_step {
 struct run_name {
 	int64_t calls, sum_ns;
 	float *step_ns; /* by step; NULL: none, or no room */
+	double open_ns; /* to be added: short calls are less than a float's
+			   last place in a long step */
+	long open_step;
 	bool has_no_room;
 };
 

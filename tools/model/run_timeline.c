@@ -319,8 +319,7 @@ static void on_throttling(struct timeline *timeline,
 		 strncmp(name, "throttled: ", 11) ? name : name + 11);
 }
 
-/* What is no content of the program, or a twin of what is. */
-static bool is_beside(const char *category)
+bool timeline_is_beside(const char *category)
 {
 	static const char *const words[] = {
 		"Trace",	 "overhead",   "gpu_user_annotation",
@@ -346,7 +345,7 @@ static void on_slice(struct timeline *timeline, const struct trace_event *event)
 	if (!strcmp(category, "Trace") &&
 	    (!timeline->began_ns || event->ts_ns < timeline->began_ns))
 		timeline->began_ns = event->ts_ns;
-	if (is_beside(category))
+	if (timeline_is_beside(category))
 		return;
 	if (timeline->slices == TIMELINE_SLICES_MAX) {
 		timeline->left_out++;

@@ -158,6 +158,9 @@ const struct timeline_name *timeline_find(const struct timeline *timeline,
 int64_t timeline_dur_ns(const struct timeline *timeline, uint32_t lane,
 			const struct span *span);
 
+/* Is it no content of the program, or a twin of what is? */
+bool timeline_is_beside(const char *category);
+
 /* Is it a wait for a lock? */
 bool timeline_is_lock(const char *name);
 

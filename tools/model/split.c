@@ -386,11 +386,16 @@ static void choose_lane(struct split *split, struct timeline *timeline)
 		prefer_worker(split, timeline);
 }
 
-/* Those of one lane that don't overlap. */
+/* Those of one thread that don't overlap; one that crosses the thread's slices,
+ * often the last, is on the lane beside it. */
 static void take_steps(struct split *split, const struct timeline *timeline,
 		       int64_t until_ns)
 {
 	int64_t last_ns = INT64_MIN, whole_end_ns = timeline->end_ns;
+	const uint32_t thread =
+		timeline->step_count
+			? thread_of(timeline, timeline->steps[0].lane)
+			: 0;
 
 	split->steps =
 		memory_zeroed(timeline->step_count + 1, sizeof(*split->steps));
@@ -398,7 +403,8 @@ static void take_steps(struct split *split, const struct timeline *timeline,
 		const struct timeline_step *step = &timeline->steps[at];
 		const int64_t end_ns = step->start_ns + step->dur_ns;
 
-		if (step->lane != timeline->steps[0].lane ||
+		if ((step->lane != timeline->steps[0].lane &&
+		     thread_of(timeline, step->lane) != thread) ||
 		    step->start_ns < last_ns || end_ns > until_ns ||
 		    !step->dur_ns)
 			continue;

@@ -250,10 +250,12 @@ static double noise_of(struct series a, struct series b, double median)
 	const double squares = from.squares + to.squares;
 	double noise;
 
-	if (degrees >= DEGREES_MIN)
-		return student(degrees) *
-		       sqrt(squares / (double)degrees *
-			    (1 / (double)from.runs + 1 / (double)to.runs));
+	if (degrees >= DEGREES_MIN) {
+		noise = student(degrees) *
+			sqrt(squares / (double)degrees *
+			     (1 / (double)from.runs + 1 / (double)to.runs));
+		return fmax(noise, fmax(a.waited, b.waited));
+	}
 	noise = QUARTERS * fmax(from.within, to.within);
 	noise = fmax(noise, fmax(spread(a), spread(b)));
 	if (degrees)

@@ -30,6 +30,9 @@ struct series {
 	size_t count;
 	double disturbed; /* of a value: what others on the machine may have
 			     made it longer */
+	double waited; /* of that, what they waited for a processor: of several
+			  runs, too, since the machine may have been busier
+			  while one side ran */
 };
 
 struct comparison {

@@ -100,7 +100,8 @@ void unfinished_wait(const char *folder);
 struct target {
 	char path[PATH_MAX]; /* of the ELF file that will run, or the script's
 				last interpreter */
-	char reason[PATH_MAX + 256]; /* why it is refused */
+	char reason[2 * PATH_MAX + 256]; /* why it is refused */
+	const char *advice;		 /* what to do then */
 };
 
 /* Looks at the command as execvp() would find it; scripts are followed to

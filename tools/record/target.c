@@ -65,10 +65,11 @@ static int find(const char *command, char *path)
 	}
 }
 
-static int refuse(struct target *target, const char *why)
+static int refuse(struct target *target, const char *why, const char *advice)
 {
 	snprintf(target->reason, sizeof(target->reason), "%s %s", target->path,
 		 why);
+	target->advice = advice;
 	return -EPERM;
 }
 
@@ -85,7 +86,7 @@ static bool gains_rights(const struct stat *status)
 static int check_loader(struct target *target, int fd,
 			const ElfW(Phdr) * header)
 {
-	char loader[PATH_MAX] = "";
+	char loader[PATH_MAX] = "", why[PATH_MAX + 32];
 	const size_t len = header->p_filesz < sizeof(loader) - 1
 				   ? header->p_filesz
 				   : sizeof(loader) - 1;
@@ -94,10 +95,19 @@ static int check_loader(struct target *target, int fd,
 		return -ENOEXEC;
 	if (strstr(loader, "musl"))
 		return refuse(target,
-			      "is linked with musl; the library needs glibc");
+			      "is linked with musl; the library needs glibc",
+			      "build it with glibc");
 	if (strstr(loader, "/system/bin/linker"))
 		return refuse(target,
-			      "is an Android program; the library needs glibc");
+			      "is an Android program; the library needs glibc",
+			      "build it with glibc");
+	if (*loader && access(loader, F_OK) < 0 && errno == ENOENT) {
+		snprintf(why, sizeof(why), "needs %s, which isn't there",
+			 loader);
+		return refuse(target, why,
+			      "install the package that has it, or build the "
+			      "program here");
+	}
 	return 0;
 }
 
@@ -123,7 +133,8 @@ static int check_headers(struct target *target, int fd, const ElfW(Ehdr) * head)
 	if (!strncmp(name, "ld-linux", 8) || !strncmp(name, "ld.so", 5) ||
 	    !strncmp(name, "ld-2.", 5))
 		return 0;
-	return refuse(target, "is statically linked; it loads no library");
+	return refuse(target, "is statically linked; it loads no library",
+		      "record a dynamically linked build of it");
 }
 
 static int check_elf(struct target *target, int fd)
@@ -135,13 +146,19 @@ static int check_elf(struct target *target, int fd)
 	    memcmp(head.e_ident, ELFMAG, SELFMAG))
 		return -ENOEXEC;
 	if (head.e_ident[EI_CLASS] != ELFCLASS64)
-		return refuse(target, "is a 32-bit program; the library is "
-				      "64-bit");
+		return refuse(target,
+			      "is a 32-bit program; the library is 64-bit",
+			      "build it for 64 bits");
 	if (head.e_machine != OUR_MACHINE)
-		return refuse(target, "is built for another processor");
+		return refuse(target, "is built for another processor",
+			      "build it for this one");
 	if (fstat(fd, &status) == 0 && gains_rights(&status))
-		return refuse(target, "is setuid or setgid; such programs "
-				      "ignore LD_PRELOAD");
+		return refuse(target,
+			      "is setuid or setgid; such programs ignore "
+			      "LD_PRELOAD",
+			      "record a copy of it, which has no such bit, or "
+			      "run this as the user or group that it belongs "
+			      "to");
 	return check_headers(target, fd, &head);
 }
 

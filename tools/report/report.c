@@ -329,7 +329,7 @@ int report_read(struct report *report, const char *file,
 		region_totals_list(&report->regions, &report->region_count);
 	report_scale(report);
 	timeline_finish(&report->timeline);
-	report_fill(report);
+	report_own(report);
 	verdict_make(&report->judged, &report->timeline, &report->metadata,
 		     &report->sampled, report->region_list,
 		     report->region_count);
@@ -422,6 +422,7 @@ void report_free(struct report *report)
 	for (size_t at = 0; at < report->lanes.table.count; at++) {
 		lane = lane_at(report, (uint32_t)at);
 		lane_spans_free(&lane->spans);
+		lane_spans_free(&lane->own);
 		free(lane->label);
 	}
 	key_table_free(&report->streams);

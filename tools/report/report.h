@@ -96,6 +96,7 @@ struct report_managed {
 /* A thread, by "pid tid". */
 struct report_lane {
 	struct lane_spans spans; /* for the tree; first, as it wants */
+	struct lane_spans own;	 /* of rows that are no names */
 	char *label;		 /* its name, NULL none */
 };
 
@@ -166,8 +167,13 @@ void report_group(struct report *report, const struct trace_event *event,
 		  const char *category, struct tally_call call);
 const char *report_by_word(enum report_by by);
 
-/* Self times and the GPU's, which are known at the end. */
-void report_fill(struct report *report);
+bool report_is_work(const char *category);
+
+/* report_own.c: self times and the GPU's, which are known at the end.
+ * row: of the tally, TIMELINE_NONE none. */
+void report_own_add(struct report *report, const struct trace_event *event,
+		    const char *category, uint32_t lane, uint32_t row);
+void report_own(struct report *report);
 
 /* Of the recording where the file says it, else of what is in it. */
 int64_t report_start_ns(const struct report *report);

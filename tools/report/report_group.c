@@ -22,7 +22,7 @@ const char *report_by_word(enum report_by by)
 	return words[by];
 }
 
-static bool is_work(const char *category)
+bool report_is_work(const char *category)
 {
 	return !strcmp(category, "kernel") || !strcmp(category, "gpu_memcpy") ||
 	       !strcmp(category, "gpu_memset");
@@ -35,7 +35,7 @@ static bool put_stream(struct text_buffer *text,
 {
 	int64_t device, stream = 0;
 
-	if (!is_work(category) ||
+	if (!report_is_work(category) ||
 	    (!trace_event_integer(event, "device", &device) &&
 	     !trace_event_integer(event, "inDevice", &device)))
 		return false;
@@ -66,9 +66,10 @@ static void put_name_and(struct text_buffer *text,
 {
 	const struct trace_value *name = &event->field[FIELD_NAME];
 
-	text_buffer_add_printable(text, name->text, name->len, 200);
+	/* Whole: long names may differ at their ends alone. */
+	text_buffer_add_printable(text, name->text, name->len, SIZE_MAX);
 	text_buffer_format(text, "%s", between);
-	text_buffer_add_printable(text, more, len, 200);
+	text_buffer_add_printable(text, more, len, SIZE_MAX);
 }
 
 /* The name with what was given to it, where the trace tells. */
@@ -98,7 +99,7 @@ void report_note_site(struct report *report, const struct trace_event *event)
 	if (*first)
 		return;
 	text_buffer_add_printable(&text, stack.text, strcspn(stack.text, ";"),
-				  200);
+				  SIZE_MAX);
 	*first = text.data;
 }
 
@@ -141,7 +142,7 @@ static bool put_row(struct text_buffer *text, const struct report *report,
 		return true;
 	case BY_STEP: return put_step(text, report, event);
 	case BY_THREAD:
-		if (is_work(category))
+		if (report_is_work(category))
 			return false;
 		text_buffer_format(
 			text, "pid, tid %s",
@@ -159,41 +160,35 @@ static bool put_row(struct text_buffer *text, const struct report *report,
 	return false;
 }
 
-void report_group(struct report *report, const struct trace_event *event,
-		  const char *category, struct tally_call call)
+/* The row of the tally, TIMELINE_NONE none. */
+static uint32_t group(struct report *report, const struct trace_event *event,
+		      const char *category, struct tally_call call)
 {
 	const struct report_choice *choice = &report->choice;
 	const struct trace_value *name = &event->field[FIELD_NAME];
 	struct text_buffer text = {0};
+	uint32_t row = TIMELINE_NONE;
 
 	if ((choice->category && fnmatch(choice->category, category, 0)) ||
 	    (choice->filter && fnmatch(choice->filter, name->text, 0)))
-		return;
-	if (choice->by == BY_NAME) {
-		tally_add(&report->tally, category, name->text, name->len,
-			  call);
-		return;
-	}
+		return row;
+	if (choice->by == BY_NAME)
+		return tally_add(&report->tally, category, name->text,
+				 name->len, call);
 	text_buffer_cut(&text, 0);
 	if (put_row(&text, report, event, category, call.lane))
-		tally_add(&report->tally, words[choice->by], text.data,
-			  text.len, call);
+		row = tally_add(&report->tally, words[choice->by], text.data,
+				text.len, call);
 	text_buffer_free(&text);
+	return row;
 }
 
-void report_fill(struct report *report)
+void report_group(struct report *report, const struct trace_event *event,
+		  const char *category, struct tally_call call)
 {
-	for (size_t at = 0; at < report->tally.rows.count; at++) {
-		struct total *row = key_table_row(&report->tally.rows, at);
-		const struct timeline_name *name;
-		size_t len;
-		const char *key = key_table_key(&report->tally.rows, at, &len);
+	const uint32_t row = group(report, event, category, call);
 
-		name = key_table_find(&report->timeline.names, key, len);
-		row->self_ns = -1;
-		if (!name || name->is_gpu || report->timeline.left_out)
-			continue;
-		row->self_ns = name->self_ns > 0 ? name->self_ns : 0;
-		row->gpu_ns = name->gpu_ns;
-	}
+	/* What is in no row takes from what encloses it all the same. */
+	if (report->choice.by != BY_NAME)
+		report_own_add(report, event, category, call.lane, row);
 }

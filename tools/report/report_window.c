@@ -73,6 +73,7 @@ int report_window(struct report *report)
 	start_ns = report->span_start_ns ? report->span_start_ns
 					 : report->start_ns;
 	report->start_ns = INT64_MAX;
+	report->timeline.began_ns = start_ns;
 	if (choice->has_steps)
 		take_steps(report);
 	if (choice->has_times) {

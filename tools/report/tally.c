@@ -161,8 +161,8 @@ static int64_t own_time(struct tally_nest *nest, const struct tally_call *call)
 	return own_ns > 0 ? own_ns : 0;
 }
 
-void tally_add(struct tally *tally, const char *category, const char *name,
-	       size_t name_len, struct tally_call call)
+uint32_t tally_add(struct tally *tally, const char *category, const char *name,
+		   size_t name_len, struct tally_call call)
 {
 	const uint32_t row = row_of(tally, category, name, name_len);
 	const uint32_t key[2] = {row, call.lane};
@@ -180,6 +180,7 @@ void tally_add(struct tally *tally, const char *category, const char *name,
 	sums.total_ns = own_time(key_table_row(&tally->nests, nest), &call);
 	add_sums(key_table_row(&tally->rows, row), &sums);
 	add_call(key_table_row(&tally->rows, row), call.dur_ns);
+	return row;
 }
 
 static double rank_of(const struct total *row, enum tally_order order)
@@ -209,6 +210,8 @@ static int compare(const void *left, const void *right, void *arg)
 
 	if (order != ORDER_NAME && x != y)
 		return x > y ? -1 : 1;
+	if (order != ORDER_NAME && a->total_ns != b->total_ns)
+		return a->total_ns > b->total_ns ? -1 : 1;
 	return strcmp(a->name, b->name);
 }
 

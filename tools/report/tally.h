@@ -59,8 +59,9 @@ enum tally_order {
 double total_deviation_ns(const struct total *row);
 int64_t total_quantile_ns(const struct total *row, double share);
 
-void tally_add(struct tally *tally, const char *category, const char *name,
-	       size_t name_len, struct tally_call call);
+/* The number of its row. */
+uint32_t tally_add(struct tally *tally, const char *category, const char *name,
+		   size_t name_len, struct tally_call call);
 
 /* Sums that somebody else has made. */
 void tally_put(struct tally *tally, const char *category, const char *name,
@@ -70,8 +71,8 @@ void tally_put(struct tally *tally, const char *category, const char *name,
 struct total *tally_find(const struct tally *tally, const char *category,
 			 const char *name);
 
-/* The rows of one category, sorted, largest first (names: from a to z); free()
- * them.  *count may become 0. */
+/* The rows of one category, largest first (names: from a to z), equal ones by
+ * their total; free() them.  *count may become 0. */
 struct total *tally_list(const struct tally *tally, const char *category,
 			 enum tally_order order, size_t *count);
 

@@ -32,6 +32,7 @@ struct loose_pair {
 	size_t key;
 	enum trace_type type;
 	size_t text, len;
+	bool is_cut; /* an array that is too long, or holds an object */
 };
 
 struct reader {
@@ -49,7 +50,7 @@ struct reader {
 
 	/* Inside an event. */
 	struct trace_event event;
-	struct text_buffer texts;
+	struct text_buffer texts, quoted;
 	size_t field_text[FIELD_COUNT];
 	int field; /* of the key last seen, -1 one that we do not know */
 	unsigned int fields_seen;
@@ -169,8 +170,8 @@ static void event_end(struct reader *reader)
 		event->letters |= trace_letter_bit(texts + loose->key);
 		reader->pairs[at].value.type = loose->type;
 		reader->pairs[at].value.text =
-			loose->len ? texts + loose->text : "";
-		reader->pairs[at].value.len = loose->len;
+			loose->len && !loose->is_cut ? texts + loose->text : "";
+		reader->pairs[at].value.len = loose->is_cut ? 0 : loose->len;
 	}
 	event->pairs = reader->pairs;
 	event->pair_count = reader->loose_count;
@@ -201,8 +202,12 @@ static void array_add(struct reader *reader, const char *text, size_t len)
 	struct text_buffer *texts = &reader->texts;
 	bool between;
 
-	if (!pair || pair->len + len > TRACE_ARRAY_MAX)
+	if (!pair)
 		return;
+	if (pair->len + len > TRACE_ARRAY_MAX) {
+		pair->is_cut = true;
+		return;
+	}
 	between =
 		pair->len && texts->data[texts->len - 1] != '[' && *text != ']';
 	if (between)
@@ -211,16 +216,32 @@ static void array_add(struct reader *reader, const char *text, size_t len)
 	pair->len += len + between;
 }
 
+/* A value below the first level of args. */
+static void in_array(struct reader *reader, enum trace_type type,
+		     const char *text, size_t len)
+{
+	struct loose_pair *pair = array_of(reader);
+
+	if (type == TRACE_STRING && pair) {
+		text_buffer_cut(&reader->quoted, 0);
+		text_buffer_add_quoted(&reader->quoted, text, len);
+		array_add(reader, reader->quoted.data, reader->quoted.len);
+	} else if (type == TRACE_OBJECT && pair) {
+		pair->is_cut = true;
+	} else if (len) {
+		array_add(reader, text, len);
+	}
+}
+
 static void event_value(struct reader *reader, enum trace_type type,
 			const char *text, size_t len)
 {
 	const unsigned int inside = reader->depth - EVENTS_DEPTH;
 
-	if (inside > 2 && len) {
-		array_add(reader, text, len);
+	if (inside > 2) {
+		in_array(reader, type, text, len);
 		return;
 	}
-
 	if (inside == 0) {
 		event_begin(reader);
 		reader->event.flaws |= TRACE_FLAW_NOT_OBJECT;
@@ -546,6 +567,7 @@ static int read_opened(const struct trace_sink *sink, struct trace_facts *facts,
 	yajl_free(reader->parser);
 	text_scan_free(&reader->scan);
 	text_buffer_free(&reader->texts);
+	text_buffer_free(&reader->quoted);
 	text_buffer_free(&reader->path);
 	free(reader->loose);
 	free(reader->pairs);

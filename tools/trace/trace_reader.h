@@ -32,9 +32,9 @@ enum trace_type {
 };
 
 /* text is NUL-terminated; empty for arrays and objects, but an array in an
- * event's args is there as it stands, without blanks and quotes, up to
- * TRACE_ARRAY_MAX bytes. */
-#define TRACE_ARRAY_MAX 400u
+ * event's args is there as it stands, without blanks; not if it holds an object
+ * or has more than TRACE_ARRAY_MAX bytes. */
+#define TRACE_ARRAY_MAX 65536u
 
 struct trace_value {
 	enum trace_type type;

@@ -173,6 +173,23 @@ void text_buffer_add_printable(struct text_buffer *buffer, const char *text,
 	}
 }
 
+void text_buffer_add_quoted(struct text_buffer *buffer, const char *text,
+			    size_t len)
+{
+	text_buffer_add(buffer, "\"", 1);
+	for (size_t at = 0; at < len; at++) {
+		const unsigned char byte = (unsigned char)text[at];
+
+		if (byte < ' ')
+			text_buffer_format(buffer, "\\u%04x", byte);
+		else if (byte == '"' || byte == '\\')
+			text_buffer_format(buffer, "\\%c", byte);
+		else
+			text_buffer_add(buffer, text + at, 1);
+	}
+	text_buffer_add(buffer, "\"", 1);
+}
+
 void text_buffer_free(struct text_buffer *buffer)
 {
 	free(buffer->data);

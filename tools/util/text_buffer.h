@@ -51,6 +51,10 @@ size_t text_buffer_format(struct text_buffer *buffer, const char *format, ...)
 void text_buffer_add_printable(struct text_buffer *buffer, const char *text,
 			       size_t len, size_t max_bytes);
 
+/* Append a text as JSON has it, in quotes. */
+void text_buffer_add_quoted(struct text_buffer *buffer, const char *text,
+			    size_t len);
+
 void text_buffer_free(struct text_buffer *buffer);
 
 /* Where a text that arrives byte by byte stands; zero at the start. */

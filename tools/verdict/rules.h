@@ -57,6 +57,7 @@
 #define FUNCTION_MIN	   0.20 /* of the step, in one function of Python */
 
 #define SLOW_STEP_MIN	   2.0 /* medians */
+#define OUTLIERS_OF	   4   /* at most one step in so many */
 #define NTH_STEP_MIN	   1.3
 #define NTH_EXCESS_MIN	   0.6	 /* of what slow steps take more */
 #define NTH_STEPS_MAX	   20000 /* so that looking for it is quick */

@@ -457,8 +457,9 @@ bool rule_oversubscribed(const struct verdict_facts *facts,
 	finding->saved_ns = omp * (1 - (double)cpus / (double)threads);
 	if (!is_worth(facts, finding->saved_ns, SHARE_MIN))
 		return false;
-	say(&finding->figure, "%" PRId64 " threads on %" PRId64 " processors%s",
-	    threads, cpus,
+	say(&finding->figure,
+	    "%" PRId64 " threads on %" PRId64 " processor%s%s", threads, cpus,
+	    cpus == 1 ? "" : "s",
 	    team <= cpus ? ": several pools or nested teams at once" : "");
 	say(&finding->threshold,
 	    "more threads than processors, and %.0f %% of "

@@ -153,12 +153,15 @@ bool rule_outliers(const struct verdict_facts *facts, struct finding *finding)
 		    split->steps[at].dur_ns > split->steps[worst].dur_ns)
 			worst = at;
 	}
-	if (!slow || !is_worth_of_all(facts, finding->saved_ns))
+	/* Of more the work varies. */
+	if (!slow || slow * OUTLIERS_OF > split->count ||
+	    !is_worth_of_all(facts, finding->saved_ns))
 		return false;
 	say(&finding->figure,
-	    "%zu of %zu steps are slow, step %" PRId64 " takes %.1f medians, "
+	    "%zu of %zu steps %s slow, step %" PRId64 " takes %.1f medians, "
 	    "more in %s",
-	    slow, split->count, split->steps[worst].number,
+	    slow, split->count, slow == 1 ? "is" : "are",
+	    split->steps[worst].number,
 	    (double)split->steps[worst].dur_ns / split->median_ns,
 	    excess_of(facts, worst));
 	say(&finding->threshold, "%.1f medians, and %.0f %% of all steps",

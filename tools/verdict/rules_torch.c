@@ -66,11 +66,13 @@ static uint32_t find(const struct timeline *timeline, const char *name)
 	return TIMELINE_NONE;
 }
 
-/* Names of operators: "aten::add". */
+/* Names of operators: "aten::add"; not "net::Layer::run [omp parallel #1]". */
 static bool is_operator(const struct timeline *timeline, uint32_t name)
 {
+	const char *text = timeline_name_text(timeline, name);
+
 	return !strcmp(timeline_category(timeline, name), "cpu_op") &&
-	       strstr(timeline_name_text(timeline, name), "::");
+	       strstr(text, "::") && !strstr(text, " [omp ");
 }
 
 /* What the critical thread's operators take that lie in no other, by name:

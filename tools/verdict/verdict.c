@@ -159,6 +159,11 @@ void say_place(const struct verdict_facts *facts, struct finding *finding,
 	const struct timeline_name *row =
 		name == TIMELINE_NONE ? NULL : timeline_name(timeline, name);
 	const long step = timeline_step_at(timeline, ns);
+	/* As viewers, the page and --from count. */
+	const int64_t start_ns =
+		timeline->began_ns && timeline->began_ns < timeline->start_ns
+			? timeline->began_ns
+			: timeline->start_ns;
 	char where[100], number[40] = "";
 
 	say_lane(facts, where, sizeof(where), lane);
@@ -170,8 +175,7 @@ void say_place(const struct verdict_facts *facts, struct finding *finding,
 			 finding->step);
 	}
 	say(&finding->place, "%s%s after the start%s%s%s%s%s", number,
-	    quantity_time((double)(ns - timeline->start_ns)).text, where,
-	    row ? ": " : "",
+	    quantity_time((double)(ns - start_ns)).text, where, row ? ": " : "",
 	    row ? short_name(timeline_name_text(timeline, name)).text : "",
 	    row && row->site ? " at " : "", row && row->site ? row->site : "");
 }

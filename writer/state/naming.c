@@ -271,24 +271,27 @@ static bool outlined_from(struct naming *naming, uint64_t outlined, char *text,
 	return true;
 }
 
+/* In a key: the address of a call that a region was begun by. */
+#define OF_REGION (UINT64_C(1) << 63)
+
 static bool same_code(const void *item, const void *key)
 {
-	return ((const struct code_name *)item)->code == *(const uint64_t *)key;
+	return ((const struct code_name *)item)->key == *(const uint64_t *)key;
 }
 
-static struct code_name *find(struct naming *naming, uint64_t code)
+static struct code_name *find(struct naming *naming, uint64_t key)
 {
-	return hash_index_find(&naming->codes, hash_u64(code), same_code,
-			       &code);
+	return hash_index_find(&naming->codes, hash_u64(key), same_code, &key);
 }
 
-static struct code_name *add(struct naming *naming, uint64_t code)
+static struct code_name *add(struct naming *naming, uint64_t key)
 {
 	struct code_name *name = arena_alloc(&naming->arena, sizeof(*name));
 
 	if (name) {
-		name->code = code;
-		hash_index_add(&naming->codes, hash_u64(code), name);
+		name->key = key;
+		name->code = key & ~OF_REGION;
+		hash_index_add(&naming->codes, hash_u64(key), name);
 	}
 	return name;
 }
@@ -335,13 +338,15 @@ struct code_name *naming_find(struct naming *naming, uint64_t code,
 
 	if (!code)
 		return &nowhere;
+	if (outlined)
+		code |= OF_REGION;
 	name = find(naming, code);
 	if (name)
 		return name;
 	name = add(naming, code);
 	if (!name)
 		return &nowhere;
-	if (named != code) {
+	if (named != name->code) {
 		borrow(naming, name, named);
 	} else {
 		resolve(naming, name);

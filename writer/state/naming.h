@@ -27,6 +27,7 @@ struct naming {
 };
 
 struct code_name {
+	uint64_t key; /* of codes: the code, and what it is asked for as */
 	uint64_t code;
 	const char *function; /* NUL-terminated */
 	size_t len;
@@ -40,7 +41,8 @@ void naming_start(struct naming *naming, const struct session *session);
 /* The name of a call site; never NULL.  `named` is `code`, or lies in the
  * function that is to name it, where its own has no name in the source.
  * `outlined` is the function that the call hands over, 0 unknown: where the
- * call was inlined into another function, it still carries its own name. */
+ * call was inlined into another function, it still carries its own name; there
+ * a frame of a call stack has the name of the function that it lies in. */
 struct code_name *naming_find(struct naming *naming, uint64_t code,
 			      uint64_t named, uint64_t outlined);
 

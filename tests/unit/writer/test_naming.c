@@ -79,6 +79,41 @@ static void call_sites_are_numbered_in_their_function(void **state)
 	sample_end(&sample);
 }
 
+/* As gcc calls what it makes of a region in relax(). */
+void outlined_function(void) __asm__("relax._omp_fn.0");
+__attribute__((noinline)) void outlined_function(void)
+{
+	note_site(2);
+}
+
+static void a_frame_and_a_region_are_named_apart(void **state)
+{
+	const uint64_t outlined = (uint64_t)(uintptr_t)outlined_function;
+
+	(void)state;
+	for (int frame_first = 0; frame_first < 2; frame_first++) {
+		struct sample sample;
+		struct naming naming;
+
+		sample_begin(&sample);
+		sample_session(&sample);
+		modules_refresh(sample.session);
+		naming_start(&naming, sample.session);
+		calling_function();
+		if (frame_first)
+			naming_find(&naming, sites[0], sites[0], 0);
+		assert_string_equal(
+			naming_find(&naming, sites[0], sites[0], outlined)
+				->function,
+			"relax");
+		assert_string_equal(
+			naming_find(&naming, sites[0], sites[0], 0)->function,
+			"calling_function");
+		naming_end(&naming);
+		sample_end(&sample);
+	}
+}
+
 static void totals_sort_by_their_sums(void **state)
 {
 	struct sample sample;
@@ -142,6 +177,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(symbols_are_shown_as_in_the_source),
 		cmocka_unit_test(call_sites_are_numbered_in_their_function),
+		cmocka_unit_test(a_frame_and_a_region_are_named_apart),
 		cmocka_unit_test(totals_sort_by_their_sums),
 		cmocka_unit_test(only_real_steps_are_called_steps),
 	};
