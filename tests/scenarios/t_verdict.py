@@ -314,6 +314,19 @@ def test_who_waits_for_threads_that_work_is_no_bottleneck():
     expect_equal(rules(made(late + [sampled(700, 9000, 100)], ours)), [])
 
 
+def test_a_first_thread_that_does_next_to_nothing_is_not_judged():
+    """Without steps and samples, where all regions are another thread's; but where
+    something is recorded of the first one, too, nobody knows what else it does."""
+    for own_us, judges in ((10, 701), (2000, 700)):
+        events = threads_(700, 701) + [
+            slice_("few", 0, own_us, omp="parallel", region=1, team=1, thread=0),
+            slice_("all", 10, 9900, 701, omp="parallel", region=2, team=1, thread=0)]
+        work = judged(made(events))["step"]["split_ns"]["omp_work"]
+        expect_equal(work, 9900000 if judges == 701 else 2000000)
+        said = command("report", made(events)).stdout
+        expect_equal("thread 701 (works most):" in said, judges == 701, said)
+
+
 def test_a_step_waits_for_threads_unless_all_processors_work():
     steps = [step_(number, number * 1000, 1000) for number in range(10)]
     waits = [slice_("wait: pthread_cond_wait", at, 900) for at in range(0, 10000, 1000)]

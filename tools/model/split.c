@@ -21,6 +21,9 @@
 #define LAUNCH_GAP_NS  50000
 /* Another thread is judged where it works so many times as long. */
 #define WORKER_MIN     2
+/* Without samples, where what is recorded of it takes so many times as long:
+ * the first one may do other work, of which nothing is recorded. */
+#define RECORDED_MIN   10
 /* Waits for locks that are no chance. */
 #define CONTENTION_MIN 10
 
@@ -350,12 +353,47 @@ static uint32_t busiest(const struct timeline *timeline)
 	return best;
 }
 
+static void add_recorded(void *arg, int64_t start_ns, int64_t end_ns,
+			 enum host_kind kind, uint32_t name)
+{
+	int64_t *sum_ns = arg;
+
+	if (name != TIMELINE_NONE && kind != HOST_STEP && kind != HOST_OFF)
+		saturate_into(sum_ns, end_ns - start_ns);
+}
+
+/* The time of a thread in which something is recorded, 0 of other lanes.  A
+ * master's waits count: so it has no less than its team. */
+static int64_t recorded_of_thread(struct timeline *timeline, uint32_t lane)
+{
+	long long pid, tid;
+	int64_t sum_ns = 0;
+
+	if (sscanf(key_table_key(&timeline->lanes.table, lane, NULL),
+		   "%lld %lld", &pid, &tid) == 2 &&
+	    tid < SIDE_LANE)
+		timeline_walk(timeline, lane, add_recorded, &sum_ns);
+	return sum_ns;
+}
+
+static bool has_samples(const struct timeline *timeline)
+{
+	for (uint32_t at = 0; at < timeline->lanes.table.count; at++)
+		if (host_cover_is_lane(timeline, at))
+			return true;
+	return false;
+}
+
 /* The first thread may do nothing but wait for those that work.  A team's
  * regions are on its lane, whoever works. */
 static void prefer_worker(struct split *split, struct timeline *timeline)
 {
 	const uint32_t chosen = split->lane;
-	int64_t most_ns = WORKER_MIN * work_of_thread(timeline, chosen);
+	const bool is_sampled = has_samples(timeline);
+	int64_t most_ns =
+		is_sampled
+			? WORKER_MIN * work_of_thread(timeline, chosen)
+			: RECORDED_MIN * recorded_of_thread(timeline, chosen);
 
 	if (timeline->launch_count || timeline_lane(timeline, chosen)->parts)
 		return;
@@ -364,7 +402,8 @@ static void prefer_worker(struct split *split, struct timeline *timeline)
 
 		if (at == chosen || host_cover_is_lane(timeline, at))
 			continue;
-		ns = work_of_thread(timeline, at);
+		ns = is_sampled ? work_of_thread(timeline, at)
+				: recorded_of_thread(timeline, at);
 		if (ns > most_ns) {
 			most_ns = ns;
 			split->lane = at;
