@@ -402,6 +402,18 @@ def test_who_records_little_of_the_time_is_told_of_samples():
                      "happens that is recorded: --sample (" in said, found, said)
 
 
+def test_steps_that_are_little_of_the_run_are_said_to_be():
+    """Less than half of a recording of a second and more."""
+    for outside, length, said in ((11, 1e5, "10 steps (48 % of the recording), median"),
+                                  (300, 1e5, "10 steps (3.2 % of the recording), median"),
+                                  (9, 1e5, "10 steps, median"),
+                                  (11, 1e4, "10 steps, median")):
+        events = [slice_("set-up", 0, outside * length)] + [
+            step_(at, (outside + at) * length, length) for at in range(10)]
+        text = command("report", made(events)).stdout
+        expect(f"Verdict: {said}" in text, text)
+
+
 def test_the_names_that_took_most():
     """By what they did themselves; on a GPU that is busy its kernels."""
     text = command("report", made([step_(0, 0, 1000), slice_("outer", 0, 900),

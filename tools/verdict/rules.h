@@ -19,6 +19,9 @@
 #define UNSEEN_MIN	   0.50
 #define UNSEEN_LEAST_NS	   1000000000
 
+/* Where the steps are less of a recording of that length, that is said. */
+#define COVERED_MIN	   0.50
+
 /* Of the judged time: what is less is not worth a sentence. */
 #define SHARE_MIN	   0.05
 #define SHARE_HIGH_MIN	   0.10 /* where a part of it can't be avoided */

@@ -363,6 +363,17 @@ double verdict_unseen(const struct verdict *verdict)
 	return share > UNSEEN_MIN ? share : 0;
 }
 
+double verdict_covered(const struct verdict *verdict)
+{
+	const struct verdict_facts *facts = &verdict->facts;
+	double share;
+
+	if (!facts->split.has_steps || facts->wall_ns < UNSEEN_LEAST_NS)
+		return 0;
+	share = (double)facts->split.all_ns / (double)facts->wall_ns;
+	return share < COVERED_MIN ? share : 0;
+}
+
 void verdict_free(struct verdict *verdict)
 {
 	for (size_t at = 0; at < verdict->count; at++)
