@@ -403,15 +403,29 @@ def test_who_records_little_of_the_time_is_told_of_samples():
 
 
 def test_steps_that_are_little_of_the_run_are_said_to_be():
-    """Less than half of a recording of a second and more."""
-    for outside, length, said in ((11, 1e5, "10 steps (48 % of the recording), median"),
-                                  (300, 1e5, "10 steps (3.2 % of the recording), median"),
-                                  (9, 1e5, "10 steps, median"),
-                                  (11, 1e4, "10 steps, median")):
+    """Typical ones, less than half of a recording of a second and more."""
+    ours = {"options": {"SAMPLE": "0"}}
+    for outside, length, part in ((11, 1e5, "48"), (300, 1e5, "3.2"), (9, 1e5, None),
+                                  (11, 1e4, None)):
         events = [slice_("set-up", 0, outside * length)] + [
             step_(at, (outside + at) * length, length) for at in range(10)]
-        text = command("report", made(events)).stdout
-        expect(f"Verdict: {said}" in text, text)
+        expect_part(made(events, ours), part)
+    # Most of the time in steps that are no typical ones; of others nothing is said.
+    ends = (0, 1, 2, 3, 4, 5, 6, 20, 34)
+    events = [step_(at, start * 1e5, (end - start) * 1e5)
+              for at, (start, end) in enumerate(zip(ends, ends[1:]))]
+    events.append(slice_("work", 6e5, 28e5))
+    text = expect_part(made(events, ours), "18")
+    expect("that is recorded" not in text, text)
+
+
+def expect_part(path, part):
+    text = " ".join(command("report", path).stdout.split())
+    if part:
+        expect(f" steps (the typical ones are {part} % of the recording), " in text, text)
+    else:
+        expect("Verdict: 10 steps, median" in text, text)
+    return text
 
 
 def test_the_names_that_took_most():

@@ -19,7 +19,8 @@
 #define UNSEEN_MIN	   0.50
 #define UNSEEN_LEAST_NS	   1000000000
 
-/* Where the steps are less of a recording of that length, that is said. */
+/* Where the typical steps are less of a recording of that length, that is
+ * said. */
 #define COVERED_MIN	   0.50
 
 /* Of the judged time: what is less is not worth a sentence. */

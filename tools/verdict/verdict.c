@@ -350,19 +350,6 @@ void verdict_make(struct verdict *verdict, struct timeline *timeline,
 	judge(verdict);
 }
 
-double verdict_unseen(const struct verdict *verdict)
-{
-	const struct verdict_facts *facts = &verdict->facts;
-	const double total = (double)facts->split.total_ns;
-	double share;
-
-	/* -1: not a file of ours. */
-	if (facts->metadata->sample || facts->split.all_ns < UNSEEN_LEAST_NS)
-		return 0;
-	share = (double)facts->split.unseen_ns / total;
-	return share > UNSEEN_MIN ? share : 0;
-}
-
 double verdict_covered(const struct verdict *verdict)
 {
 	const struct verdict_facts *facts = &verdict->facts;
@@ -370,8 +357,22 @@ double verdict_covered(const struct verdict *verdict)
 
 	if (!facts->split.has_steps || facts->wall_ns < UNSEEN_LEAST_NS)
 		return 0;
-	share = (double)facts->split.all_ns / (double)facts->wall_ns;
+	share = (double)facts->split.total_ns / (double)facts->wall_ns;
 	return share < COVERED_MIN ? share : 0;
+}
+
+double verdict_unseen(const struct verdict *verdict)
+{
+	const struct verdict_facts *facts = &verdict->facts;
+	const double total = (double)facts->split.total_ns;
+	double share;
+
+	/* -1: not a file of ours. */
+	if (facts->metadata->sample || facts->split.all_ns < UNSEEN_LEAST_NS ||
+	    verdict_covered(verdict) > 0)
+		return 0;
+	share = (double)facts->split.unseen_ns / total;
+	return share > UNSEEN_MIN ? share : 0;
 }
 
 void verdict_free(struct verdict *verdict)

@@ -127,7 +127,8 @@ static unsigned int add_step(struct text_buffer *lines,
 				quantity_time((double)split->total_ns).text,
 				thread, thread[0] ? " (works most)" : "");
 	if (covered > 0)
-		snprintf(part, sizeof(part), " (%.*f %% of the recording)",
+		snprintf(part, sizeof(part),
+			 " (the typical ones are %.*f %% of the recording)",
 			 covered < 0.1, 100 * covered);
 	return add_line(lines, 2, columns,
 			"Verdict: %zu step%s%s, median %s, p5-p95 %s to %s:",
