@@ -203,6 +203,31 @@ def test_mimalloc():
     check_allocator("libmimalloc.so.2")
 
 
+def test_a_chroot_without_proc():
+    """The program's own functions have names all the same."""
+    if os.geteuid():
+        raise Skip("not root")
+    root, ours = folder(), "/libtraceprof.so"
+    pairs = [(program("region"), "/region"), (harness.LIBRARY, ours)]
+    for path in (program("region"), harness.LIBRARY):
+        listed = subprocess.run(["ldd", path], capture_output=True, text=True).stdout
+        pairs += [(word, word) for word in listed.split() if word[0] == "/"]
+    for path, place in pairs:
+        os.makedirs(root + os.path.dirname(place), exist_ok=True)
+        shutil.copy(path, root + place)
+
+    def enter():
+        os.chroot(root)
+        os.chdir("/")
+
+    done = subprocess.run(["/region", "plain_parallel"], preexec_fn=enter,
+                          env={"LD_PRELOAD": ours}, capture_output=True, text=True)
+    expect_equal(done.returncode, 0, done.stderr)
+    name, = os.listdir(root + "/traceprof")
+    trace = harness.Trace(f"{root}/traceprof/{name}")
+    expect(trace.regions("plain_parallel"), "no region of that name", done.stderr)
+
+
 def test_hot_path_stays_out_of_the_kernel():
     expected = "150 rounds, errno 77, 0 calls\n"
     for mode in ("off", "counters", "large", "all"):
