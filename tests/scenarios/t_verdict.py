@@ -403,10 +403,10 @@ def test_who_records_little_of_the_time_is_told_of_samples():
 
 
 def test_steps_that_are_little_of_the_run_are_said_to_be():
-    """Typical ones, less than half of a recording of a second and more."""
+    """Typical ones, less than half of a recording of 0.1 s and more."""
     ours = {"options": {"SAMPLE": "0"}}
     for outside, length, part in ((11, 1e5, "48"), (300, 1e5, "3.2"), (9, 1e5, None),
-                                  (11, 1e4, None)):
+                                  (11, 4e3, None), (11, 5e3, "48")):
         events = [slice_("set-up", 0, outside * length)] + [
             step_(at, (outside + at) * length, length) for at in range(10)]
         expect_part(made(events, ours), part)

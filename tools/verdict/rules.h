@@ -22,6 +22,7 @@
 /* Where the typical steps are less of a recording of that length, that is
  * said. */
 #define COVERED_MIN	   0.50
+#define COVERED_LEAST_NS   100000000
 
 /* Of the judged time: what is less is not worth a sentence. */
 #define SHARE_MIN	   0.05

@@ -355,7 +355,7 @@ double verdict_covered(const struct verdict *verdict)
 	const struct verdict_facts *facts = &verdict->facts;
 	double share;
 
-	if (!facts->split.has_steps || facts->wall_ns < UNSEEN_LEAST_NS)
+	if (!facts->split.has_steps || facts->wall_ns < COVERED_LEAST_NS)
 		return 0;
 	share = (double)facts->split.total_ns / (double)facts->wall_ns;
 	return share < COVERED_MIN ? share : 0;
