@@ -91,7 +91,8 @@ struct sweep {
 	struct work_beside beside;
 	int64_t processors; /* 0 not known */
 	bool has_contention;
-	enum cover covered; /* what samples say of the present moment */
+	bool is_covered;    /* samples say what the thread does */
+	enum cover covered; /* at the present moment */
 	size_t next_work, step;
 	int64_t end_ns[GPU_KINDS]; /* of what runs now, by kind */
 	bool is_idle, has_run;
@@ -201,7 +202,7 @@ static void count(struct sweep *sweep, int64_t start_ns, int64_t end_ns,
 	if (kind == HOST_OMP_TEAM && share == SHARE_OMP_WAIT &&
 	    !sweep->has_parts)
 		share = SHARE_OMP_WORK;
-	if (share == SHARE_HOST && sweep->cover.pieces)
+	if (share == SHARE_HOST && sweep->is_covered)
 		share = of_cover[sweep->covered];
 	if (sweep->is_idle && step && !step->is_slow)
 		sweep->idle_ns[gap] += dur_ns;
@@ -284,7 +285,7 @@ static void on_piece(void *arg, int64_t start_ns, int64_t end_ns,
 			sweep->step++;
 		take_work(sweep, start_ns);
 		until_ns = next_change(sweep, start_ns, end_ns);
-		if (sweep->cover.pieces)
+		if (sweep->is_covered)
 			sweep->covered = host_cover_at(&sweep->cover, start_ns,
 						       &until_ns);
 		count(sweep, start_ns, until_ns, kind, name);
@@ -506,7 +507,7 @@ static size_t lock_waits(const struct timeline *timeline, uint32_t lane)
 }
 
 void split_make(struct split *split, struct timeline *timeline,
-		int64_t until_ns, int64_t processors)
+		int64_t until_ns, int64_t processors, bool has_slept)
 {
 	struct sweep sweep = {
 		.split = split, .timeline = timeline, .processors = processors};
@@ -526,6 +527,10 @@ void split_make(struct split *split, struct timeline *timeline,
 		sweep.has_parts =
 			timeline_lane(timeline, split->lane)->parts > 0;
 		host_cover_make(&sweep.cover, timeline, split->lane);
+		sweep.is_covered =
+			sweep.cover.pieces ||
+			(has_slept && (is_main(timeline, split->lane) ||
+				       !weigh(timeline, split->lane)));
 		sweep.has_contention =
 			lock_waits(timeline, split->lane) >= CONTENTION_MIN;
 		work_beside_make(&sweep.beside, timeline, split->lane);

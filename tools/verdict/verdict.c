@@ -317,6 +317,16 @@ static double regions_in_steps(const struct split *split)
 	return in + out > 0 ? in / (in + out) : 1;
 }
 
+/* Samples were taken, and the first thread had a processor for less than half
+ * of the time. */
+static bool has_slept(const struct verdict_facts *facts)
+{
+	const struct trace_metadata *metadata = facts->metadata;
+
+	return metadata->sample > 0 && metadata->ran_ns > 0 &&
+	       metadata->ran_ns < facts->wall_ns / 2;
+}
+
 void verdict_make(struct verdict *verdict, struct timeline *timeline,
 		  const struct trace_metadata *metadata,
 		  const struct trace_sampled *sampled,
@@ -338,7 +348,7 @@ void verdict_make(struct verdict *verdict, struct timeline *timeline,
 	split_make(&facts->split, timeline,
 		   metadata->detail_ended_ns >= 0 ? metadata->detail_ended_ns
 						  : INT64_MAX,
-		   metadata->cpus);
+		   metadata->cpus, has_slept(facts));
 	for (size_t at = 0; at < region_count; at++) {
 		judged += (double)regions[at].judged_ns;
 		uneven += (double)regions[at].uneven_ns;
