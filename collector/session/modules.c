@@ -14,6 +14,7 @@
 #include <link.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #define PATH_BYTES 4096
@@ -76,6 +77,15 @@ static bool is_known(const struct session *session, uint64_t low, uint64_t high,
 	       !strcmp(module->path, path);
 }
 
+/* What the kernel was asked to run, "" where that isn't known: a path from the
+ * root, and not the loader that was given the program. */
+static const char *executed_path(void)
+{
+	const char *path = (const char *)getauxval(AT_EXECFN);
+
+	return path && path[0] == '/' && getauxval(AT_BASE) ? path : "";
+}
+
 static const char *path_of(const struct dl_phdr_info *info, bool first,
 			   char *buffer)
 {
@@ -86,7 +96,9 @@ static const char *path_of(const struct dl_phdr_info *info, bool first,
 	if (!first)
 		return "";
 	len = readlink("/proc/self/exe", buffer, PATH_BYTES - 1);
-	buffer[len < 0 ? 0 : len] = '\0';
+	if (len < 0) /* without /proc, in a bare chroot say */
+		return executed_path();
+	buffer[len] = '\0';
 	return buffer;
 }
 

@@ -27,6 +27,7 @@ static START_DATA bool log_quiet;
 static START_DATA bool log_known; /* fd 2 was there at the start */
 static START_DATA dev_t log_device;
 static START_DATA ino_t log_inode;
+static _Atomic int log_kept; /* a copy of fd 2 from the end's begin; 0 none */
 static _Atomic int log_lines;
 
 /* Where formatted text goes; `at` may pass `end`, nothing is stored there. */
@@ -217,31 +218,62 @@ void log_start(bool quiet)
 	log_known = true;
 }
 
-static bool stderr_is_ours(void)
+static bool is_ours(int fd)
 {
 	struct stat status;
 
-	return log_known && !fstat(STDERR_FILENO, &status) &&
+	return log_known && !fstat(fd, &status) &&
 	       status.st_dev == log_device && status.st_ino == log_inode;
+}
+
+/* Where lines go; -1: nowhere.  The copy counts where fd 2 was closed, not
+ * where something else took its place. */
+static int heard_at(void)
+{
+	const int saved = errno;
+	const int kept = load_relaxed(&log_kept);
+	int fd = -1;
+
+	if (is_ours(STDERR_FILENO))
+		fd = STDERR_FILENO;
+	else if (kept && syscall(SYS_fcntl, STDERR_FILENO, F_GETFD) < 0 &&
+		 is_ours(kept))
+		fd = kept;
+	errno = saved;
+	return fd;
+}
+
+void log_keep(void)
+{
+	const int saved = errno;
+	long fd;
+
+	if (!load_relaxed(&log_kept) && is_ours(STDERR_FILENO)) {
+		fd = syscall(SYS_fcntl, STDERR_FILENO, F_DUPFD_CLOEXEC,
+			     STDERR_FILENO + 1);
+		if (fd > 0)
+			store_relaxed(&log_kept, (int)fd);
+	}
+	errno = saved;
 }
 
 bool log_is_heard(void)
 {
-	return !log_quiet && stderr_is_ours();
+	return !log_quiet && heard_at() >= 0;
 }
 
 /* A file whose last byte ends no line, a progress bar's perhaps. */
-static bool file_is_within_line(void)
+static bool file_is_within_line(int to)
 {
 	struct stat status;
-	char last = '\n';
+	char path[32], last = '\n';
 	int fd;
 
-	if (fstat(STDERR_FILENO, &status) || !S_ISREG(status.st_mode) ||
-	    !status.st_size)
+	if (fstat(to, &status) || !S_ISREG(status.st_mode) || !status.st_size)
 		return false;
 	/* Ours may be open for writing alone. */
-	fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/fd/2",
+	log_format(path, sizeof(path), "/proc/self/fd/%d", to);
+	fd = (int)syscall(SYS_openat, AT_FDCWD, path,
 			  O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
 	if (fd < 0)
 		return false;
@@ -252,16 +284,16 @@ static bool file_is_within_line(void)
 
 /* What takes the cursor to the start of a line: on a terminal as many blanks as
  * one line has, less one, which wrap unless the cursor is there, and back. */
-static size_t begin_line(char *text, size_t bytes)
+static size_t begin_line(int to, char *text, size_t bytes)
 {
 	struct winsize window;
 	size_t columns;
 
-	if (file_is_within_line()) {
+	if (file_is_within_line(to)) {
 		text[0] = '\n';
 		return 1;
 	}
-	if (syscall(SYS_ioctl, STDERR_FILENO, TIOCGWINSZ, &window) < 0)
+	if (syscall(SYS_ioctl, to, TIOCGWINSZ, &window) < 0)
 		return 0;
 	columns = window.ws_col;
 	if (columns < 2 || columns > bytes)
@@ -289,15 +321,14 @@ static void make_harmless(char *text, size_t len)
 
 /* A reader that has stopped costs the line, not the program.  The functions
  * write() and poll() themselves would be points of cancellation. */
-static void write_line(const char *line, size_t len)
+static void write_line(int to, const char *line, size_t len)
 {
-	struct pollfd ready = {.fd = STDERR_FILENO, .events = POLLOUT};
+	struct pollfd ready = {.fd = to, .events = POLLOUT};
 	const struct timespec limit = {.tv_nsec = PATIENCE_NS};
 
 	if (syscall(SYS_ppoll, &ready, 1, &limit, NULL, 0) == 0)
 		return;
-	while (syscall(SYS_write, STDERR_FILENO, line, len) < 0 &&
-	       errno == EINTR)
+	while (syscall(SYS_write, to, line, len) < 0 && errno == EINTR)
 		;
 }
 
@@ -305,10 +336,11 @@ static void log_line(const char *format, va_list args, bool is_counted)
 {
 	char line[COLUMNS_MOST + LOG_LINE_BYTES];
 	const int saved = errno;
+	const int to = heard_at();
 
-	if (stderr_is_ours() &&
+	if (to >= 0 &&
 	    (!is_counted || add_relaxed(&log_lines, 1) < LOG_LINES_MAX)) {
-		const size_t start = begin_line(line, COLUMNS_MOST);
+		const size_t start = begin_line(to, line, COLUMNS_MOST);
 		size_t len = start;
 
 		len += log_format(line + len, LOG_LINE_BYTES, "traceprof: ");
@@ -317,7 +349,7 @@ static void log_line(const char *format, va_list args, bool is_counted)
 				       format, args);
 		make_harmless(line + start, len - start);
 		line[len++] = '\n';
-		write_line(line, len);
+		write_line(to, line, len);
 	}
 	errno = saved;
 }

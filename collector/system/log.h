@@ -18,6 +18,10 @@
 /* Remembers what fd 2 is; to be called once, early. */
 void log_start(bool quiet);
 
+/* The end begins: what is said later is heard although the program closes fd 2
+ * before, as those do that look whether all of their output was written. */
+void log_keep(void);
+
 /* Is log_say()'s line printed, but for LOG_LINES_MAX? */
 bool log_is_heard(void);
 

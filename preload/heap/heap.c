@@ -65,7 +65,7 @@ void heap_start(struct session *session, bool stacks, uint32_t *base,
 		session->head->heap_has_stacks = stacks;
 	}
 	/* Only glibc's own figures describe the blocks that we shall count. */
-	if (real.malloc == real.__libc_malloc && real.mallinfo2) {
+	if (real_heap_is_libcs() && real.mallinfo2) {
 		const struct mallinfo2 info = real.mallinfo2();
 
 		session->head->heap_base_bytes =

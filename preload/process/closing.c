@@ -313,8 +313,8 @@ void closing_explain(const struct options *options, uint64_t heap_calls)
 
 	if (process_kind_is_tool())
 		log_say("no trace of this process: it did nothing that is "
-			"recorded; the programs that it started write their "
-			"own");
+			"recorded; programs that it started write their own if "
+			"they do");
 	else if (!real_sees_heap(&object))
 		log_say("no trace: no OpenMP region or annotation was seen, "
 			"and the allocator built into %s can't be watched",

@@ -29,6 +29,8 @@
 #include "preload/process/life.h"
 #include "preload/process/life_parts.h"
 #include "preload/process/real.h"
+
+#include "collector/system/log.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -90,6 +92,22 @@ EXPORT int kill(pid_t pid, int signal)
 void exit_hooks_start(void)
 {
 	at_quick_exit(life_end);
+}
+
+static void keep_stderr(void)
+{
+	if (life_is_running())
+		log_keep();
+}
+
+/* Registered when the recording begins, so it runs before most of the program's
+ * own handlers, which close stderr. */
+void exit_hooks_begin(void)
+{
+	static _Atomic uint32_t is_registered;
+
+	if (!atomic_exchange_explicit(&is_registered, 1, memory_order_relaxed))
+		atexit(keep_stderr);
 }
 
 static COLD __attribute__((destructor)) void end(void)

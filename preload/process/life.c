@@ -310,6 +310,7 @@ static int begin(const char *reason)
 	/* Of many ranks and workers one speaks, unless something is wrong. */
 	if (life.session->head->rank > 0 || life.forked)
 		log_start(true);
+	exit_hooks_begin();
 	if (!session_outlives(life.session))
 		say_mortal(life.session);
 	/* RELEASE pairs with the dependency of whoever loads the pointer: the

@@ -16,6 +16,9 @@
 /* Registers with quick_exit().  Once, early, so that it runs last. */
 void exit_hooks_start(void);
 
+/* A recording begins. */
+void exit_hooks_begin(void);
+
 /* --- fork_hooks.c --------------------------------------------------------- */
 
 void fork_hooks_start(void);

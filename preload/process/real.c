@@ -24,6 +24,7 @@ extern const char __ehdr_start[] __attribute__((visibility("hidden")));
  * can't come back to this file, and drop a plain store before it. */
 static START_DATA _Atomic int state;
 static START_DATA enum real_sizer sizer;
+static START_DATA bool heap_is_libcs;
 static START_DATA bool sees_heap;
 static START_DATA const char *heap_object;
 
@@ -76,12 +77,47 @@ static bool libc_is_new(void)
 	return strverscmp(version, "2.43") >= 0;
 }
 
+struct pair {
+	uintptr_t at[2];
+	bool is_one_object;
+};
+
+static int look_for_pair(struct dl_phdr_info *object, size_t bytes, void *arg)
+{
+	struct pair *pair = arg;
+	bool is_in[2] = {false, false};
+
+	(void)bytes;
+	for (size_t i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+
+		for (size_t one = 0; one < 2; one++)
+			is_in[one] |= part->p_type == PT_LOAD &&
+				      pair->at[one] - object->dlpi_addr -
+						      part->p_vaddr <
+					      part->p_memsz;
+	}
+	pair->is_one_object = is_in[0] && is_in[1];
+	return is_in[0] || is_in[1];
+}
+
 static bool same_object(const void *a, const void *b)
 {
-	Dl_info object_a, object_b;
+	struct pair pair = {{(uintptr_t)a, (uintptr_t)b}, false};
 
-	return a && b && dladdr(a, &object_a) && dladdr(b, &object_b) &&
-	       object_a.dli_fbase == object_b.dli_fbase;
+	if (a && b)
+		dl_iterate_phdr(look_for_pair, &pair);
+	return pair.is_one_object;
+}
+
+/* Other allocators export __libc_malloc too: tcmalloc, mimalloc. */
+static bool is_libcs_malloc(void)
+{
+	const void *real_malloc = *(void **)(void *)&real.malloc;
+
+	return real.malloc == real.__libc_malloc &&
+	       same_object(real_malloc,
+			   (const void *)(uintptr_t)&gnu_get_libc_version);
 }
 
 static enum real_sizer find_sizer(void)
@@ -89,7 +125,7 @@ static enum real_sizer find_sizer(void)
 	const void *real_malloc = *(void **)(void *)&real.malloc;
 	const void *usable_size = *(void **)(void *)&real.malloc_usable_size;
 
-	if (HEADER_IS_SIZE && real.malloc == real.__libc_malloc)
+	if (HEADER_IS_SIZE && heap_is_libcs)
 		return REAL_SIZE_HEADER;
 	return same_object(real_malloc, usable_size) ? REAL_SIZE_FUNCTION
 						     : REAL_SIZE_UNKNOWN;
@@ -141,9 +177,10 @@ COLD bool real_look_late(void)
 COLD void real_look_closer(void)
 {
 	find(LATE);
-	if (real.malloc != real.__libc_malloc || !HEADER_IS_SIZE)
+	heap_is_libcs = is_libcs_malloc();
+	if (!heap_is_libcs || !HEADER_IS_SIZE)
 		find(OTHER);
-	if (real.malloc != real.__libc_malloc || libc_is_new())
+	if (!heap_is_libcs || libc_is_new())
 		find(NEW);
 	sizer = find_sizer();
 	look_for_other_heap();
@@ -162,6 +199,11 @@ COLD enum real_state real_resolve(void)
 enum real_sizer real_sizer(void)
 {
 	return sizer;
+}
+
+bool real_heap_is_libcs(void)
+{
+	return heap_is_libcs;
 }
 
 bool real_sees_heap(const char **object)

@@ -55,6 +55,9 @@ enum real_sizer {
 
 enum real_sizer real_sizer(void);
 
+/* Is the malloc behind ours glibc's own? */
+bool real_heap_is_libcs(void);
+
 /* False where the program's malloc is not ours: an allocator is built into the
  * executable, or we were loaded late.  `object` is the file that has it. */
 bool real_sees_heap(const char **object);

@@ -37,6 +37,11 @@ static void said_at_exit(void)
 	fflush(stdout);
 }
 
+static void close_stderr(void)
+{
+	fclose(stderr);
+}
+
 /* OpenMP and the heap at the very end, after the library's own handlers. */
 __attribute__((destructor)) static void last_words(void)
 {
@@ -186,7 +191,7 @@ static void leave(const char *way)
 {
 	pthread_t thread;
 
-	if (strcmp(way, "exit") == 0)
+	if (strcmp(way, "exit") == 0 || strcmp(way, "close_stderr") == 0)
 		exit(3);
 	if (strcmp(way, "_exit") == 0)
 		_exit(4);
@@ -239,6 +244,8 @@ int main(int argc, char **argv)
 
 	if (argc > 3)
 		members = atoi(argv[3]);
+	if (strcmp(way, "close_stderr") == 0)
+		atexit(close_stderr);
 	atexit(said_at_exit);
 	printf("region %d\n", last_region());
 	fflush(stdout);

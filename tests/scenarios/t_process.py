@@ -255,6 +255,12 @@ def test_closed_descriptors():
     check_exit("closed")
 
 
+def test_stderr_is_closed_at_exit():
+    """As the GNU tools do, by atexit(): where the trace is, is said all the same."""
+    run = check_exit("close_stderr")
+    expect(any(line.startswith("traceprof: wrote ") for line in run.own_lines), run.stderr)
+
+
 def check_confined(way, regions):
     """A program that forbids itself system calls ends as without us."""
     run = same("exits", way, 0, 1)

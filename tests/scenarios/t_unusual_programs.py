@@ -162,6 +162,13 @@ def test_program_with_its_own_allocator():
            run.trace.meta)
 
 
+def expect_sizes(run, count, asked):
+    """What an allocator rounds up to is no more than a quarter."""
+    sizes = [abs(event["args"]["Bytes"]) for event in run.trace.memory()]
+    expect(sum(asked <= size <= asked * 1.25 for size in sizes) >= 2 * count and
+           max(sizes) <= 4 << 20, "sizes", sorted(sizes)[-5:])
+
+
 def check_allocator(name):
     """Before us it is what the program calls; behind us, what we call."""
     path = f"/usr/lib/x86_64-linux-gnu/{name}"
@@ -177,6 +184,8 @@ def check_allocator(name):
                      (wanted.status, wanted.stdout, ""), preload)
         expect_equal(bool(run.files), is_seen, f"a trace with {preload}")
         expect(not is_seen or len(run.trace.memory()) >= 2000, "events are lost")
+        if is_seen:
+            expect_sizes(run, 1000, 98765)
         run = traced("region", "plain_parallel", preload=preload)
         expect_equal(run.status, 0, run.stderr)
         expect(run.trace.regions("plain_parallel"), f"no region with {preload}")
@@ -192,6 +201,31 @@ def test_tcmalloc():
 
 def test_mimalloc():
     check_allocator("libmimalloc.so.2")
+
+
+def test_a_chroot_without_proc():
+    """The program's own functions have names all the same."""
+    if os.geteuid():
+        raise Skip("not root")
+    root, ours = folder(), "/libtraceprof.so"
+    pairs = [(program("region"), "/region"), (harness.LIBRARY, ours)]
+    for path in (program("region"), harness.LIBRARY):
+        listed = subprocess.run(["ldd", path], capture_output=True, text=True).stdout
+        pairs += [(word, word) for word in listed.split() if word[0] == "/"]
+    for path, place in pairs:
+        os.makedirs(root + os.path.dirname(place), exist_ok=True)
+        shutil.copy(path, root + place)
+
+    def enter():
+        os.chroot(root)
+        os.chdir("/")
+
+    done = subprocess.run(["/region", "plain_parallel"], preexec_fn=enter,
+                          env={"LD_PRELOAD": ours}, capture_output=True, text=True)
+    expect_equal(done.returncode, 0, done.stderr)
+    name, = os.listdir(root + "/traceprof")
+    trace = harness.Trace(f"{root}/traceprof/{name}")
+    expect(trace.regions("plain_parallel"), "no region of that name", done.stderr)
 
 
 def test_hot_path_stays_out_of_the_kernel():

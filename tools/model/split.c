@@ -21,6 +21,9 @@
 #define LAUNCH_GAP_NS  50000
 /* Another thread is judged where it works so many times as long. */
 #define WORKER_MIN     2
+/* Without samples, where what is recorded of it takes so many times as long:
+ * the first one may do other work, of which nothing is recorded. */
+#define RECORDED_MIN   10
 /* Waits for locks that are no chance. */
 #define CONTENTION_MIN 10
 
@@ -88,7 +91,8 @@ struct sweep {
 	struct work_beside beside;
 	int64_t processors; /* 0 not known */
 	bool has_contention;
-	enum cover covered; /* what samples say of the present moment */
+	bool is_covered;    /* samples say what the thread does */
+	enum cover covered; /* at the present moment */
 	size_t next_work, step;
 	int64_t end_ns[GPU_KINDS]; /* of what runs now, by kind */
 	bool is_idle, has_run;
@@ -198,7 +202,7 @@ static void count(struct sweep *sweep, int64_t start_ns, int64_t end_ns,
 	if (kind == HOST_OMP_TEAM && share == SHARE_OMP_WAIT &&
 	    !sweep->has_parts)
 		share = SHARE_OMP_WORK;
-	if (share == SHARE_HOST && sweep->cover.pieces)
+	if (share == SHARE_HOST && sweep->is_covered)
 		share = of_cover[sweep->covered];
 	if (sweep->is_idle && step && !step->is_slow)
 		sweep->idle_ns[gap] += dur_ns;
@@ -281,7 +285,7 @@ static void on_piece(void *arg, int64_t start_ns, int64_t end_ns,
 			sweep->step++;
 		take_work(sweep, start_ns);
 		until_ns = next_change(sweep, start_ns, end_ns);
-		if (sweep->cover.pieces)
+		if (sweep->is_covered)
 			sweep->covered = host_cover_at(&sweep->cover, start_ns,
 						       &until_ns);
 		count(sweep, start_ns, until_ns, kind, name);
@@ -350,12 +354,47 @@ static uint32_t busiest(const struct timeline *timeline)
 	return best;
 }
 
+static void add_recorded(void *arg, int64_t start_ns, int64_t end_ns,
+			 enum host_kind kind, uint32_t name)
+{
+	int64_t *sum_ns = arg;
+
+	if (name != TIMELINE_NONE && kind != HOST_STEP && kind != HOST_OFF)
+		saturate_into(sum_ns, end_ns - start_ns);
+}
+
+/* The time of a thread in which something is recorded, 0 of other lanes.  A
+ * master's waits count: so it has no less than its team. */
+static int64_t recorded_of_thread(struct timeline *timeline, uint32_t lane)
+{
+	long long pid, tid;
+	int64_t sum_ns = 0;
+
+	if (sscanf(key_table_key(&timeline->lanes.table, lane, NULL),
+		   "%lld %lld", &pid, &tid) == 2 &&
+	    tid < SIDE_LANE)
+		timeline_walk(timeline, lane, add_recorded, &sum_ns);
+	return sum_ns;
+}
+
+static bool has_samples(const struct timeline *timeline)
+{
+	for (uint32_t at = 0; at < timeline->lanes.table.count; at++)
+		if (host_cover_is_lane(timeline, at))
+			return true;
+	return false;
+}
+
 /* The first thread may do nothing but wait for those that work.  A team's
  * regions are on its lane, whoever works. */
 static void prefer_worker(struct split *split, struct timeline *timeline)
 {
 	const uint32_t chosen = split->lane;
-	int64_t most_ns = WORKER_MIN * work_of_thread(timeline, chosen);
+	const bool is_sampled = has_samples(timeline);
+	int64_t most_ns =
+		is_sampled
+			? WORKER_MIN * work_of_thread(timeline, chosen)
+			: RECORDED_MIN * recorded_of_thread(timeline, chosen);
 
 	if (timeline->launch_count || timeline_lane(timeline, chosen)->parts)
 		return;
@@ -364,7 +403,8 @@ static void prefer_worker(struct split *split, struct timeline *timeline)
 
 		if (at == chosen || host_cover_is_lane(timeline, at))
 			continue;
-		ns = work_of_thread(timeline, at);
+		ns = is_sampled ? work_of_thread(timeline, at)
+				: recorded_of_thread(timeline, at);
 		if (ns > most_ns) {
 			most_ns = ns;
 			split->lane = at;
@@ -473,7 +513,7 @@ static size_t lock_waits(const struct timeline *timeline, uint32_t lane)
 }
 
 void split_make(struct split *split, struct timeline *timeline,
-		int64_t until_ns, int64_t processors)
+		int64_t until_ns, int64_t processors, bool has_slept)
 {
 	struct sweep sweep = {
 		.split = split, .timeline = timeline, .processors = processors};
@@ -493,6 +533,10 @@ void split_make(struct split *split, struct timeline *timeline,
 		sweep.has_parts =
 			timeline_lane(timeline, split->lane)->parts > 0;
 		host_cover_make(&sweep.cover, timeline, split->lane);
+		sweep.is_covered =
+			sweep.cover.pieces ||
+			(has_slept && (is_main(timeline, split->lane) ||
+				       !weigh(timeline, split->lane)));
 		sweep.has_contention =
 			lock_waits(timeline, split->lane) >= CONTENTION_MIN;
 		work_beside_make(&sweep.beside, timeline, split->lane);

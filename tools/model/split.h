@@ -85,9 +85,11 @@ struct split {
 	struct split_gap gaps[GAP_COUNT];
 };
 
-/* Steps that end after until_ns are left out; processors: 0 not known. */
+/* Steps that end after until_ns are left out; processors: 0 not known; the
+ * main thread has slept: it had no processor for most of the time, and so may
+ * have no sample although they were taken. */
 void split_make(struct split *split, struct timeline *timeline,
-		int64_t until_ns, int64_t processors);
+		int64_t until_ns, int64_t processors, bool has_slept);
 
 /* Of the waits `uneven` (0 to 1) is unevenness; OpenMP's regions that are not
  * drawn took so long. */

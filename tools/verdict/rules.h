@@ -19,6 +19,11 @@
 #define UNSEEN_MIN	   0.50
 #define UNSEEN_LEAST_NS	   1000000000
 
+/* Where the typical steps are less of a recording of that length, that is
+ * said. */
+#define COVERED_MIN	   0.50
+#define COVERED_LEAST_NS   100000000
+
 /* Of the judged time: what is less is not worth a sentence. */
 #define SHARE_MIN	   0.05
 #define SHARE_HIGH_MIN	   0.10 /* where a part of it can't be avoided */

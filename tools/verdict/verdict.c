@@ -321,6 +321,16 @@ static double regions_in_steps(const struct split *split)
 	return in + out > 0 ? in / (in + out) : 1;
 }
 
+/* Samples were taken, and the first thread had a processor for less than half
+ * of the time. */
+static bool has_slept(const struct verdict_facts *facts)
+{
+	const struct trace_metadata *metadata = facts->metadata;
+
+	return metadata->sample > 0 && metadata->ran_ns > 0 &&
+	       metadata->ran_ns < facts->wall_ns / 2;
+}
+
 void verdict_make(struct verdict *verdict, struct timeline *timeline,
 		  const struct trace_metadata *metadata,
 		  const struct trace_sampled *sampled,
@@ -342,7 +352,7 @@ void verdict_make(struct verdict *verdict, struct timeline *timeline,
 	split_make(&facts->split, timeline,
 		   metadata->detail_ended_ns >= 0 ? metadata->detail_ended_ns
 						  : INT64_MAX,
-		   metadata->cpus);
+		   metadata->cpus, has_slept(facts));
 	for (size_t at = 0; at < region_count; at++) {
 		judged += (double)regions[at].judged_ns;
 		uneven += (double)regions[at].uneven_ns;
@@ -354,6 +364,17 @@ void verdict_make(struct verdict *verdict, struct timeline *timeline,
 	judge(verdict);
 }
 
+double verdict_covered(const struct verdict *verdict)
+{
+	const struct verdict_facts *facts = &verdict->facts;
+	double share;
+
+	if (!facts->split.has_steps || facts->wall_ns < COVERED_LEAST_NS)
+		return 0;
+	share = (double)facts->split.total_ns / (double)facts->wall_ns;
+	return share < COVERED_MIN ? share : 0;
+}
+
 double verdict_unseen(const struct verdict *verdict)
 {
 	const struct verdict_facts *facts = &verdict->facts;
@@ -361,7 +382,8 @@ double verdict_unseen(const struct verdict *verdict)
 	double share;
 
 	/* -1: not a file of ours. */
-	if (facts->metadata->sample || facts->split.all_ns < UNSEEN_LEAST_NS)
+	if (facts->metadata->sample || facts->split.all_ns < UNSEEN_LEAST_NS ||
+	    verdict_covered(verdict) > 0)
 		return 0;
 	share = (double)facts->split.unseen_ns / total;
 	return share > UNSEEN_MIN ? share : 0;

@@ -74,6 +74,10 @@ int verdict_file(const char *path, unsigned int columns, FILE *out);
  * that is most of it and samples would tell what it is; else 0. */
 double verdict_unseen(const struct verdict *verdict);
 
+/* How much of the recording its typical steps are, which all is about, where
+ * that is less than half; else 0. */
+double verdict_covered(const struct verdict *verdict);
+
 /* At most so many lines, each of at most `columns` columns. */
 void verdict_print(const struct verdict *verdict, unsigned int lines,
 		   unsigned int columns, FILE *out);

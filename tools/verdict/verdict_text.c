@@ -113,7 +113,8 @@ static unsigned int add_step(struct text_buffer *lines,
 			     unsigned int columns)
 {
 	const struct split *split = &verdict->facts.split;
-	char thread[100] = "";
+	const double covered = verdict_covered(verdict);
+	char thread[100] = "", part[80] = "";
 
 	if (split->is_busiest)
 		say_lane(&verdict->facts, thread, sizeof(thread),
@@ -125,9 +126,13 @@ static unsigned int add_step(struct text_buffer *lines,
 				"the recording took %s%s%s:",
 				quantity_time((double)split->total_ns).text,
 				thread, thread[0] ? " (works most)" : "");
+	if (covered > 0)
+		snprintf(part, sizeof(part),
+			 " (the typical ones are %.*f %% of the recording)",
+			 covered < 0.1, 100 * covered);
 	return add_line(lines, 2, columns,
-			"Verdict: %zu step%s, median %s, p5-p95 %s to %s:",
-			split->count, split->count == 1 ? "" : "s",
+			"Verdict: %zu step%s%s, median %s, p5-p95 %s to %s:",
+			split->count, split->count == 1 ? "" : "s", part,
 			quantity_time(split->median_ns).text,
 			quantity_time(split->p5_ns).text,
 			quantity_time(split->p95_ns).text);

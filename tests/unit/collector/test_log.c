@@ -159,6 +159,24 @@ static void test_a_replaced_stderr_is_left_alone(void **state)
 			    "traceprof: ours again\n");
 }
 
+static void print_after_close(void)
+{
+	log_start(false);
+	log_keep();
+	log_trouble("open");
+	close(STDERR_FILENO);
+	log_trouble("closed");
+	open("/dev/null", O_WRONLY); /* takes its number */
+	log_trouble("replaced");
+}
+
+static void test_a_stderr_that_the_end_closes_is_kept(void **state)
+{
+	(void)state;
+	assert_string_equal(stderr_of(print_after_close),
+			    "traceprof: open\ntraceprof: closed\n");
+}
+
 static void print_before_start(void)
 {
 	log_trouble("nothing is known of fd 2");
@@ -235,6 +253,7 @@ int main(void)
 		cmocka_unit_test(test_at_most_five_lines),
 		cmocka_unit_test(test_quiet_keeps_trouble),
 		cmocka_unit_test(test_a_replaced_stderr_is_left_alone),
+		cmocka_unit_test(test_a_stderr_that_the_end_closes_is_kept),
 		cmocka_unit_test(test_a_full_pipe_costs_the_line),
 		cmocka_unit_test(
 			test_nothing_before_the_start_or_without_stderr),

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""What the verdict's shares are of: which thread, and how much of the recording."""
+
+import harness
+from harness import command, expect, expect_equal
+from t_verdict import judged, made, slice_, step_, threads_
+
+
+def test_a_first_thread_that_does_next_to_nothing_is_not_judged():
+    """Without steps and samples, where all regions are another thread's; but where
+    something is recorded of the first one, too, nobody knows what else it does."""
+    for own_us, judges in ((10, 701), (2000, 700)):
+        events = threads_(700, 701) + [
+            slice_("few", 0, own_us, omp="parallel", region=1, team=1, thread=0),
+            slice_("all", 10, 9900, 701, omp="parallel", region=2, team=1, thread=0)]
+        work = judged(made(events))["step"]["split_ns"]["omp_work"]
+        expect_equal(work, 9900000 if judges == 701 else 2000000)
+        said = command("report", made(events)).stdout
+        expect_equal("thread 701 (works most):" in said, judges == 701, said)
+
+
+def test_a_thread_that_sleeps_all_the_time_needs_no_sample():
+    """Samples were asked for, and it ran too little to have one: it is off the CPU."""
+    for asked, ran_us, part in ((499, 1000, "off_cpu"), (0, 1000, "host"),
+                                (499, 6000, "host"), (499, 0, "host")):
+        ours = {"cpus": 4, "options": {"SAMPLE": str(asked)},
+                "scheduled": {"ran_ns": ran_us * 1000, "waited_ns": 0}}
+        events = threads_(700) + [slice_("first", 0, 1), slice_("last", 9999, 1)]
+        split = judged(made(events, ours))["step"]["split_ns"]
+        expect_equal(split[part], 10**7, (asked, ran_us))
+
+
+def test_steps_that_are_little_of_the_run_are_said_to_be():
+    """Typical ones, less than half of a recording of 0.1 s and more."""
+    ours = {"options": {"SAMPLE": "0"}}
+    for outside, length, part in ((11, 1e5, "48"), (300, 1e5, "3.2"), (9, 1e5, None),
+                                  (11, 4e3, None), (11, 5e3, "48")):
+        events = [slice_("set-up", 0, outside * length)] + [
+            step_(at, (outside + at) * length, length) for at in range(10)]
+        expect_part(made(events, ours), part)
+    # Most of the time in steps that are no typical ones; of others nothing is said.
+    ends = (0, 1, 2, 3, 4, 5, 6, 20, 34)
+    events = [step_(at, start * 1e5, (end - start) * 1e5)
+              for at, (start, end) in enumerate(zip(ends, ends[1:]))]
+    events.append(slice_("work", 6e5, 28e5))
+    text = expect_part(made(events, ours), "18")
+    expect("that is recorded" not in text, text)
+
+
+def expect_part(path, part):
+    text = " ".join(command("report", path).stdout.split())
+    if part:
+        expect(f" steps (the typical ones are {part} % of the recording), " in text, text)
+    else:
+        expect("Verdict: 10 steps, median" in text, text)
+    return text
+
+
+if __name__ == "__main__":
+    harness.main()
