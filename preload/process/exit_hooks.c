@@ -30,6 +30,7 @@
 #include "preload/process/life_parts.h"
 #include "preload/process/real.h"
 
+#include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -101,13 +102,19 @@ static void keep_stderr(void)
 }
 
 /* Registered when the recording begins, so it runs before most of the program's
- * own handlers, which close stderr. */
-void exit_hooks_begin(void)
+ * own handlers, which close stderr.  By the writer's thread: a recording may
+ * begin inside an allocation that atexit() itself makes for somebody else, with
+ * its lock held; and no fork may copy that lock while we have it. */
+void exit_hooks_poll(void *unused)
 {
-	static _Atomic uint32_t is_registered;
+	static bool is_registered;
 
-	if (!atomic_exchange_explicit(&is_registered, 1, memory_order_relaxed))
-		atexit(keep_stderr);
+	(void)unused;
+	if (is_registered || !loader_enter())
+		return;
+	atexit(keep_stderr);
+	loader_leave();
+	is_registered = true;
 }
 
 static COLD __attribute__((destructor)) void end(void)

@@ -262,6 +262,7 @@ static int start_writer(void)
 	writer_add_source(families_poll, NULL);
 	writer_add_source(last_thread_poll, NULL);
 	writer_add_source(user_signal_poll, NULL);
+	writer_add_source(exit_hooks_poll, NULL);
 	return writer_start(life.session, known ? process.affinity : NULL,
 			    known ? (size_t)process.affinity_bytes : 0);
 }
@@ -310,7 +311,6 @@ static int begin(const char *reason)
 	/* Of many ranks and workers one speaks, unless something is wrong. */
 	if (life.session->head->rank > 0 || life.forked)
 		log_start(true);
-	exit_hooks_begin();
 	if (!session_outlives(life.session))
 		say_mortal(life.session);
 	/* RELEASE pairs with the dependency of whoever loads the pointer: the

@@ -16,8 +16,8 @@
 /* Registers with quick_exit().  Once, early, so that it runs last. */
 void exit_hooks_start(void);
 
-/* A recording begins. */
-void exit_hooks_begin(void);
+/* Of the writer's thread. */
+void exit_hooks_poll(void *unused);
 
 /* --- fork_hooks.c --------------------------------------------------------- */
 
