@@ -157,6 +157,8 @@ def test_two_optimizers_of_one_class_are_in_doubt():
     run = same(program, "twins")
     expect_equal(run.trace.steps(), [], "steps")
     expect("no step found" in run.stderr, run.stderr)
+    run = same(program, "twins", env={"TRACEPROF_STEP": "nvtx:Optimizer.step*/2"})
+    expect_equal(len(run.trace.steps()), 60, "steps that a pattern of ranges tells")
 
 
 def test_places_of_a_long_run():
