@@ -43,8 +43,9 @@ EXPORT void traceprof_push_(const char *name)
 	thread = hook_thread();
 	if (!thread)
 		return;
-	if (steps_source() == STEP_AUTO && name) {
-		steps_range(load_relaxed(&session_here), thread, NULL, name);
+	if (name &&
+	    (steps_source() == STEP_AUTO || steps_source() == STEP_NVTX)) {
+		steps_scope(load_relaxed(&session_here), thread, NULL, name);
 		open = gate_bits();
 	}
 	is_shown = open & GATE_SCOPE && name;

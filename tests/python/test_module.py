@@ -43,6 +43,22 @@ class Calls(unittest.TestCase):
         with traceprof.scope("gr\u00fc\u00df \U0001f600 \udcff \0"):
             pass
 
+    def test_what_gives_its_result_later_is_left_alone(self):
+        async def coroutine():
+            return 1
+
+        def generator():
+            yield 1
+
+        async def both():
+            yield 1
+
+        for one in (coroutine, generator, both):
+            with self.assertWarnsRegex(RuntimeWarning, "its result later"):
+                self.assertIs(traceprof.scope("never")(one), one)
+            with self.assertWarnsRegex(RuntimeWarning, "its result later"):
+                self.assertIs(traceprof.profile_function(one), one)
+
     def test_benchmark(self):
         seen = []
         result = traceprof.benchmark_function(seen.append, 1, warmup=2, repeat=5,
@@ -67,6 +83,10 @@ class Calls(unittest.TestCase):
                                     skip_first=1)
         self.assertEqual([action(step).value for step in range(11)],
                          [0, 0, 1, 2, 3, 0, 1, 2, 3, 0, 0])
+        action = traceprof.schedule(wait=1, warmup=1, active=1, skip_first=1,
+                                    skip_first_wait=1)
+        self.assertEqual([action(step).value for step in range(6)],
+                         [0, 1, 3, 0, 1, 3])
         with self.assertRaises(ValueError):
             traceprof.schedule(wait=0, warmup=0, active=0)
 
@@ -168,6 +188,37 @@ class Windows(unittest.TestCase):
                 prof.step()
         self.assertEqual(len(paths), 1)
         self.check(paths[0], ["turn 1", "turn 2"], ["turn 0", "turn 3"])
+
+    def test_profile_with_a_handler_of_a_guide(self):
+        seen = []
+
+        def handler(prof):
+            seen.append(prof.step_num)
+            prof.export_chrome_trace(self.folder.name + "/packed.json.gz")
+            prof.export_chrome_trace(self.folder.name + "/plain.json",
+                                     use_python_export=False)
+            self.assertIn("name", prof.key_averages().table(
+                sort_by="self_cpu_time_total", row_limit=5))
+
+        with traceprof.profile(
+                schedule=traceprof.schedule(wait=1, warmup=1, active=2, repeat=1),
+                on_trace_ready=handler) as prof:
+            for _ in range(6):
+                prof.step()
+        self.assertEqual(seen, [4])         # torch's
+        self.assertEqual(len(self.files()), 2 * MANUAL)
+        if MANUAL:
+            packed, plain = self.files()
+            with gzip.open(packed) as one, open(plain, "rb") as other:
+                self.assertEqual(one.read(), other.read())
+
+    def test_profile_without_a_handler(self):
+        with traceprof.profile() as prof:
+            with traceprof.scope("profiled"):
+                pass
+        prof.export_chrome_trace(self.folder.name + "/trace.json.gz")
+        self.check(prof.path, ["profiled"])
+        self.assertEqual(len(self.files()), int(MANUAL))
 
     def test_capture_of_so_many_steps(self):
         window = traceprof.capture_async("some steps", num_steps=2)

@@ -151,6 +151,16 @@ def test_a_training_whose_optimizer_tells():
     expect_equal(len(window.trace.regions("forward")), 12, "four batches")
 
 
+def test_two_optimizers_of_one_class_are_in_doubt():
+    """Their ranges have one name: 120 of 60 batches."""
+    program = compile_program("../steps/optimizer.c", "-fopenmp", "-lm", name="optimizer")
+    run = same(program, "twins")
+    expect_equal(run.trace.steps(), [], "steps")
+    expect("no step found" in run.stderr, run.stderr)
+    run = same(program, "twins", env={"TRACEPROF_STEP": "nvtx:Optimizer.step*/2"})
+    expect_equal(len(run.trace.steps()), 60, "steps that a pattern of ranges tells")
+
+
 def test_places_of_a_long_run():
     """More regions than a look at the places took once: 65,536."""
     run = same(kernels(), "filters", "22000", timeout=100)

@@ -4,9 +4,13 @@
  * each, with the ranges that PyTorch's optimizers make:
  *
  *	optimizer [KINDS [OFTEN]]
+ *	optimizer twins
  *
  * KINDS: optimizers that step in each batch, 1 unless it is given.  OFTEN: 0
  * for one that steps after each second batch.
+ *
+ * twins: two of one class, which step once in each of 60 batches, after a pass
+ * and after two; all from one loop, as an interpreter's.
  */
 #define N 4096
 #include "programs.h"
@@ -18,6 +22,14 @@ static double x[N], y[N];
 LOOP(forward, y[i] = 0.5 * x[i])
 LOOP(backward, x[i] += 0.1 * y[i])
 
+static void pass(void)
+{
+	for (int layer = 0; layer < 3; layer++)
+		forward();
+	for (int layer = 0; layer < 3; layer++)
+		backward();
+}
+
 static void step(const char *name)
 {
 	traceprof_push(name);
@@ -25,17 +37,29 @@ static void step(const char *name)
 	traceprof_pop();
 }
 
+static int twins(void)
+{
+	for (int i = 0; i < 60 * 5; i++) {
+		if (i % 5 == 1 || i % 5 == 4)
+			step("Optimizer.step#SGD.step");
+		else
+			pass();
+	}
+	printf("%g\n", x[0]);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
+	if (argc > 1 && !strcmp(argv[1], "twins"))
+		return twins();
+
 	const int kinds = argc > 1 ? atoi(argv[1]) : 1;
 	const int often = argc > 2 ? atoi(argv[2]) : 1;
 
 	for (int epoch = 0; epoch < 5; epoch++) {
 		for (int batch = 0; batch < 20; batch++) {
-			for (int layer = 0; layer < 3; layer++)
-				forward();
-			for (int layer = 0; layer < 3; layer++)
-				backward();
+			pass();
 			if (often || batch % 2)
 				step("Optimizer.step#SGD.step");
 			if (kinds > 1)

@@ -87,7 +87,11 @@ void step_look_on(struct writer_state *state)
 		    !step_is_certain(state, stream, look.count, &nest) ||
 		    !may_be_taken(state, stream, look.ticks))
 			continue;
-		step_optimizer_find(state, &stream, look.ticks, &nest);
+		if (step_optimizer_find(state, &stream, look.ticks, &nest) ==
+		    OPTIMIZER_DOUBT) {
+			stream->is_found = false;
+			continue;
+		}
 		step_found(state, stream, &nest, true);
 		return;
 	}
@@ -116,7 +120,9 @@ void step_look_now(struct writer_state *state)
 		if (next->count * 4 < most ||
 		    step_marks_find(next, count, &nest))
 			continue;
-		step_optimizer_find(state, &next, UINT64_MAX, &nest);
+		if (step_optimizer_find(state, &next, UINT64_MAX, &nest) ==
+		    OPTIMIZER_DOUBT)
+			continue;
 		step_found(state, next, &nest, is_final(state));
 		return;
 	}

@@ -10,6 +10,8 @@
 /* Steps that tell something; and those that may be missing at both ends. */
 #define STEPS_LEAST  5u
 #define MISSING_MOST 2u
+/* Optimizers that step in turn. */
+#define TURNS_MOST   4u
 
 /* One class of optimizers. */
 struct kind {
@@ -70,21 +72,84 @@ static size_t count_steps(const struct session *session,
 	return steps;
 }
 
-bool step_optimizer_find(struct writer_state *state, struct step_marks **stream,
-			 uint64_t ticks, struct loop_nest *nest)
+/* Marks between a class's steps, as those come. */
+struct between {
+	size_t count[TURNS_MOST + 1]; /* the newest first */
+	size_t seen;
+	size_t same[TURNS_MOST + 1]; /* as so many steps before */
+};
+
+static void add_between(struct between *between, size_t count)
+{
+	memmove(between->count + 1, between->count,
+		TURNS_MOST * sizeof(between->count[0]));
+	between->count[0] = count;
+	between->seen++;
+	for (size_t back = 1; back <= TURNS_MOST && back < between->seen;
+	     back++)
+		between->same[back] += between->count[back] == count;
+}
+
+/* The least number of steps after which the same comes again. */
+static size_t turns_of(const struct between *between)
+{
+	for (size_t back = 1; back <= TURNS_MOST; back++) {
+		const size_t compared =
+			between->seen - min_u64(between->seen, back);
+
+		/* Validations lie between some of them. */
+		if (compared >= STEPS_LEAST &&
+		    between->same[back] >= compared - compared / 4)
+			return back;
+	}
+	return 1;
+}
+
+/* How many optimizers of one name step in turn, by what lies between. */
+static size_t count_turns(const struct step_marks *ranges,
+			  const struct kind *kind,
+			  const struct step_marks *stream, uint64_t ticks)
+{
+	const struct loop_mark *steps = step_marks(ranges);
+	const struct loop_mark *marks = step_marks(stream);
+	struct between between = {.seen = 0};
+	size_t at = 0;
+
+	for (size_t i = kind->first; i < ranges->count; i++) {
+		const size_t before = at;
+
+		if (steps[i].id != kind->id || steps[i].end_ticks > ticks)
+			continue;
+		while (at < stream->count && marks[at].ticks < steps[i].ticks)
+			at++;
+		/* What lies before the first isn't known. */
+		if (i > kind->first)
+			add_between(&between, at - before);
+	}
+	return turns_of(&between);
+}
+
+enum step_optimizer step_optimizer_find(struct writer_state *state,
+					struct step_marks **stream,
+					uint64_t ticks, struct loop_nest *nest)
 {
 	struct step_marks *ranges = ranges_of(state->finder, (*stream)->tid);
+	const size_t turns = nest->level[nest->step].turns;
 	struct kind most;
 	size_t steps;
 
 	if (!ranges || ranges == *stream)
-		return false;
+		return OPTIMIZER_NONE;
 	steps = count_steps(state->session, ranges, ticks, &most);
-	if (steps < STEPS_LEAST ||
-	    nest->level[nest->step].turns <= steps + steps / 20 + MISSING_MOST)
-		return false;
+	if (steps < STEPS_LEAST)
+		return OPTIMIZER_NONE;
+	if (turns + turns / 20 + MISSING_MOST >= most.steps &&
+	    count_turns(ranges, &most, *stream, ticks) > 1)
+		return OPTIMIZER_DOUBT;
+	if (turns <= steps + steps / 20 + MISSING_MOST)
+		return OPTIMIZER_NONE;
 	*nest = (struct loop_nest){.count = 1, .runner_up = 1};
 	step_marks_find_site(ranges, most.first, &nest->level[0]);
 	*stream = ranges;
-	return true;
+	return OPTIMIZER_FOUND;
 }

@@ -5,16 +5,26 @@
  *
  * The regions of a training and of its validation are nearly the same, and few:
  * what turns more often than the optimizer steps is a part of a batch.
+ *
+ * Two optimizers of one class have one name (a GAN's).  Where what lies between
+ * their steps comes by turns, it is as often the work of one and of the other.
  */
 #ifndef WRITER_STEP_OPTIMIZER_H
 #define WRITER_STEP_OPTIMIZER_H
 
 #include "writer/steps/step_follow.h"
 
-/* In place of a stream's step that turned more often than the optimizers of its
- * thread stepped, by what had come by `ticks`: the stream of their ranges and
- * the level that they tell.  False: there is none, or no reason to. */
-bool step_optimizer_find(struct writer_state *state, struct step_marks **stream,
-			 uint64_t ticks, struct loop_nest *nest);
+enum step_optimizer {
+	OPTIMIZER_NONE,	 /* there is none, or no reason to ask it */
+	OPTIMIZER_FOUND, /* the stream and the level are its own now */
+	OPTIMIZER_DOUBT	 /* several of one name step in turn */
+};
+
+/* What a stream's step is, told by the optimizers of its thread and what had
+ * come by `ticks`: where it turned more often than they stepped, the stream of
+ * their ranges and the level that those tell take its place. */
+enum step_optimizer step_optimizer_find(struct writer_state *state,
+					struct step_marks **stream,
+					uint64_t ticks, struct loop_nest *nest);
 
 #endif

@@ -12,11 +12,12 @@ were.
 
 import contextlib
 import functools
+import inspect
 import os
 import statistics
 import time
 
-from . import _library
+from . import _library, _results
 from ._schedule import ProfilerAction, profile, schedule
 from ._steps import follow_steps, step
 from ._window import Window
@@ -65,8 +66,23 @@ class scope(contextlib.ContextDecorator):
         _library.call("pop")
         return False
 
+    def __call__(self, function):
+        if not _calls_end_early(function):
+            return super().__call__(function)
+        _library.say_once(f"{function.__qualname__}() gives its result later: "
+                          "a scope around its calls would hold nothing")
+        return function
+
 
 profile_scope = scope
+
+
+def _calls_end_early(function):
+    """What it does is done after its call: other tasks run meanwhile, whose
+    scopes would cross."""
+    return (inspect.iscoroutinefunction(function)
+            or inspect.isgeneratorfunction(function)
+            or inspect.isasyncgenfunction(function))
 
 
 def profile_function(function=None, *, warmup_steps=0, steps=1, log_dir=None):
@@ -82,6 +98,10 @@ def profile_function(function=None, *, warmup_steps=0, steps=1, log_dir=None):
         return functools.partial(profile_function, warmup_steps=warmup_steps,
                                  steps=steps, log_dir=log_dir)
     name = function.__qualname__
+    if _calls_end_early(function):
+        _library.say_once(f"{name}() gives its result later: its calls are not "
+                          "recorded, profile_trace() around them is")
+        return function
     calls = 0
 
     @functools.wraps(function)
@@ -189,19 +209,7 @@ class profiler:
     @staticmethod
     def get_results():
         """A list of dictionaries, largest total first."""
-        found = []
-
-        def take(total, unused):
-            one = total.contents
-            found.append({"name": one.name.decode("utf-8", "replace"),
-                          "category": one.category.decode("utf-8", "replace"),
-                          "calls": one.calls, "total_ns": one.total_ns,
-                          "mean_ns": one.total_ns / one.calls if one.calls else 0,
-                          "min_ns": one.min_ns, "max_ns": one.max_ns})
-
-        if _library.expect_preloaded():
-            _library.call("totals", _library.Each(take), None)
-        return found
+        return _results.results()
 
     @staticmethod
     def report(rows=20):
