@@ -16,7 +16,7 @@
 
 static struct series series_of(const double *values, size_t count)
 {
-	return (struct series){values, NULL, count, 0};
+	return (struct series){values, NULL, count, 0, 0};
 }
 
 static void near(double value, double wanted, double by)
@@ -119,8 +119,8 @@ static void files_that_differ(void **state)
 	const double a[] = {10, 11, 10, 11, 20, 21, 20, 21};
 	const double b[] = {13, 14, 13, 14, 23, 24, 23, 24};
 	const struct comparison found =
-		statistics_compare((struct series){a, files, 8, 0},
-				   (struct series){b, files, 8, 0}, 1);
+		statistics_compare((struct series){a, files, 8, 0, 0},
+				   (struct series){b, files, 8, 0, 0}, 1);
 
 	(void)state;
 	assert_true(found.noise >= 5);
@@ -273,8 +273,9 @@ static void several_runs(void **state)
 		}
 		for (unsigned int at = 0; at < 50; at++)
 			b[at] *= is_slower ? 1.01 : 1;
-		one = statistics_compare((struct series){a, numbers, 50, 0},
-					 (struct series){b, numbers, 50, 0}, 1);
+		one = statistics_compare((struct series){a, numbers, 50, 0, 0},
+					 (struct series){b, numbers, 50, 0, 0},
+					 1);
 		found[is_rough][is_slower] += statistics_differ(&one, 0.05);
 	}
 	assert_true(found[0][0] <= PAIRS / 20);
@@ -287,7 +288,7 @@ static void several_runs(void **state)
 static void a_run_that_was_disturbed(void **state)
 {
 	double a[20], b[20];
-	struct series to = {b, NULL, 20, 0};
+	struct series to = {b, NULL, 20, 0, 0};
 	struct comparison one;
 
 	(void)state;
