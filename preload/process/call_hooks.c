@@ -21,6 +21,7 @@
  * one, must not come back into a frame of ours.
  */
 #include "collector/system/loader.h"
+#include "preload/process/children.h"
 #include "preload/process/life.h"
 #include "preload/process/real.h"
 
@@ -92,10 +93,12 @@ static COLD long fork_by_hand(long number, long a, long b, long c, long d,
 	loader_before_fork();
 	errno = saved;
 	pid = real.syscall(number, a, b, c, d, e, 0);
-	if (pid)
+	if (pid) {
 		loader_after_fork();
-	else
+	} else {
 		loader_forget();
+		children_born();
+	}
 	return pid;
 }
 

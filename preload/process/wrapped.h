@@ -89,7 +89,9 @@
 	X(libc, REST, _exit,          void,   (int status))		\
 	X(libc, NONE, _Exit,          void,   (int status))		\
 	X(libc, REST, kill,           int,    (pid_t pid, int signal))	\
+	X(libc, REST, fork,           pid_t,  (void))			\
 	X(libc, REST, _Fork,          pid_t,  (void))			\
+	X(libc, LATE, daemon,         int,    (int keep_folder, int keep_output)) \
 	X(libc, REST, clone,          int,    (int (*function)(void *),	\
 					       void *stack, int flags,	\
 					       void *arg, void *parent,	\

@@ -262,7 +262,8 @@ uint32_t unwind_slowly(uint64_t *frames, uint32_t count)
 /*
  * libunwind has locks, which it takes where it meets new code.  What another
  * thread held there when this process was forked is held for ever: a child of a
- * process with several threads takes none.
+ * process with several threads takes none.  Python's frames are read without
+ * it.
  */
 COLD void unwind_skip(uintptr_t low, uintptr_t high)
 {
@@ -281,6 +282,15 @@ void unwind_forget(void)
 {
 	unwind.had_threads |= load_relaxed(&unwind.threads) > 1;
 	store_relaxed(&unwind.threads, 0);
+	if (unwind.had_threads)
+		store_relaxed(&unwind.is_loaded, false);
+}
+
+/* It holds none of those locks any more. */
+void unwind_thread_leaves(struct thread *thread)
+{
+	if (thread_records(thread) && thread->stack_high)
+		add_relaxed(&unwind.threads, -1);
 }
 
 COLD uint32_t unwind_start(struct session *session)
@@ -288,8 +298,15 @@ COLD uint32_t unwind_start(struct session *session)
 	if (!choose())
 		return 0;
 	if (unwind.had_threads) {
-		session_note(session, "no call stacks: forked by a process "
-				      "with several threads");
+		session_note(session,
+			     "no call stacks%s: forked by a process with "
+			     "several threads",
+			     unwind.has_python ? " but Python's" : "");
+		if (unwind.choice.families & STACK_SAMPLES &&
+		    unwind.has_python) {
+			stacks_start(session);
+			python_frames_start(session);
+		}
 		return 0;
 	}
 	stacks_start(session);
