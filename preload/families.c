@@ -115,6 +115,11 @@ static bool wants_waits(void)
 							: options->sample > 0;
 }
 
+bool families_are_asking(const void *code)
+{
+	return unwind_is_its_own(code);
+}
+
 uint32_t families_begin(struct session *session, uint32_t *record)
 {
 	const uint32_t stacks = unwind_start(session);

@@ -34,6 +34,10 @@ void families_child_begun(void);
  * nothing says so.  `used_ns`: its processor time. */
 const char *families_reason(uint64_t used_ns);
 
+/* Is this code of a library that works for us, and asks what memory it may
+ * read? */
+bool families_are_asking(const void *code);
+
 /* A session has been made; no other thread knows it yet.  Returns the gate's
  * bits that are wanted as long as the process lives, and in *record those that
  * follow the windows. */

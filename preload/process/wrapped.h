@@ -119,6 +119,7 @@
 						int count))		\
 	X(libc, LATE, fread,          size_t, (void *data, size_t size,	\
 					       size_t count, FILE *stream)) \
+	X(libc, LATE, pipe2,          int,    (int ends[2], int flags))	\
 	X(libc, LATE, recv,           ssize_t, (int fd, void *data, size_t bytes, \
 						int flags))		\
 	X(libc, LATE, send,           ssize_t, (int fd, const void *data, \

@@ -6,7 +6,6 @@
  *
  * Prints how each child ended, if it is waited for.
  */
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

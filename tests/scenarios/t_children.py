@@ -12,7 +12,7 @@ ALL = {"TRACEPROF_SAMPLE": "997", "TRACEPROF_CHILDREN": "all"}
 
 
 def run(way, env=None, files=1):
-    program = compile_program("fork_work.c", "-O1", name="fork_work")
+    program = compile_program("fork_work.c", "-O1", "-D_GNU_SOURCE", name="fork_work")
     done = same(program, way, env=env or ALL)
     expect_equal(len(done.files), files, f"files of {way}: {done.stderr}")
     return done
@@ -60,7 +60,7 @@ def test_a_childs_child_is_sampled():
 
 def test_a_daemon_is_sampled():
     """The process between ends past all hooks; what is left of it is recovered."""
-    program = compile_program("fork_work.c", "-O1", name="fork_work")
+    program = compile_program("fork_work.c", "-O1", "-D_GNU_SOURCE", name="fork_work")
     done = harness.traced(program, "daemon", env=ALL, check=False)
     expect_equal(done.status, 0, done.stderr)
     harness.command("recover", done.folder)
