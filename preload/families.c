@@ -28,6 +28,7 @@
 #include "preload/stack/unwind.h"
 #include "preload/wait/file_io.h"
 #include "preload/wait/waits.h"
+#include "preload/process/life.h"
 #include "preload/process/process.h"
 #include "preload/torch/torch_operators.h"
 
@@ -46,9 +47,10 @@ void families_prepare(void)
 	    callers_start())
 		gate_mark(GATE_OMP_CALLER, true);
 	sampler_prepare();
-	file_io_prepare();
-	waits_prepare();
 	python_prepare();
+	if (life_is_watching() && families_reason_at_start())
+		life_begin(families_reason_at_start());
+	python_await();
 }
 
 void families_hide(bool is_recorded)
@@ -75,6 +77,29 @@ COLD uint32_t families_watch(bool is_forked)
 	return bits;
 }
 
+const char *families_reason_at_start(void)
+{
+	const struct options *options = &process.options;
+
+	if (options->sample)
+		return "sampling";
+	if (options->io)
+		return "file reads";
+	if (options_is_set(options, OPTION_AT_waits) && options->waits)
+		return "waits";
+	return options->python && python_is_prepared() ? "Python" : NULL;
+}
+
+void families_child_begins(void)
+{
+	python_api_forked();
+}
+
+void families_child_begun(void)
+{
+	sampler_child_begun();
+}
+
 const char *families_reason(uint64_t used_ns)
 {
 	return process.options.torch != TORCH_OFF && torch_is_loaded(used_ns)
@@ -88,6 +113,11 @@ static bool wants_waits(void)
 
 	return options_is_set(options, OPTION_AT_waits) ? options->waits
 							: options->sample > 0;
+}
+
+bool families_are_asking(const void *code)
+{
+	return unwind_is_its_own(code);
 }
 
 uint32_t families_begin(struct session *session, uint32_t *record)
@@ -150,6 +180,7 @@ void families_thread_seen(void)
 void families_thread_leaves(void)
 {
 	maps_thread_leaves(thread_self);
+	unwind_thread_leaves(thread_self);
 }
 
 void families_finish(struct thread *thread)

@@ -3,11 +3,13 @@
 #include "collector/system/proc.h"
 
 #include "collector/system/log.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -35,6 +37,8 @@ long proc_read(const char *path, char *text, size_t bytes)
 
 /* Of so many processes below this one is known what they take. */
 #define DESCENDANTS_MAX 256u
+/* And of so many threads of each, what they have started. */
+#define PARENTS_MAX	64u
 
 static uint64_t parse_number(const char *text)
 {
@@ -122,12 +126,12 @@ bool proc_stat(int pid, struct proc_stat *stat)
 	return at != NULL;
 }
 
-/* Adds the processes that a process's first thread started. */
-static unsigned int add_children(int pid, int *pids, unsigned int count)
+/* Adds the processes that a thread of a process started. */
+static unsigned int add_started(int pid, int tid, int *pids, unsigned int count)
 {
 	char path[64], text[4096];
 
-	log_format(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+	log_format(path, sizeof(path), "/proc/%d/task/%d/children", pid, tid);
 	proc_read(path, text, sizeof(text));
 	for (const char *at = text;
 	     *at >= '0' && *at <= '9' && count < DESCENDANTS_MAX;) {
@@ -135,6 +139,38 @@ static unsigned int add_children(int pid, int *pids, unsigned int count)
 		at += strcspn(at, " ");
 		at += strspn(at, " ");
 	}
+	return count;
+}
+
+/* Those of all of its threads.  Without opendir(), which allocates. */
+static unsigned int add_children(int pid, int *pids, unsigned int count)
+{
+	char path[64], entries[4096];
+	unsigned int looked = 0;
+	long bytes;
+	int fd;
+
+	log_format(path, sizeof(path), "/proc/%d/task", pid);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return count;
+	while (looked < PARENTS_MAX &&
+	       (bytes = syscall(SYS_getdents64, fd, entries, sizeof(entries))) >
+		       0) {
+		for (long at = 0; at < bytes && looked < PARENTS_MAX;) {
+			const struct dirent64 *entry =
+				(const struct dirent64 *)&entries[at];
+
+			at += entry->d_reclen;
+			if (entry->d_name[0] == '.')
+				continue;
+			looked++;
+			count = add_started(pid,
+					    (int)parse_number(entry->d_name),
+					    pids, count);
+		}
+	}
+	close(fd);
 	return count;
 }
 

@@ -21,6 +21,8 @@
  * one, must not come back into a frame of ours.
  */
 #include "collector/system/loader.h"
+#include "preload/process/children.h"
+#include "preload/process/families.h"
 #include "preload/process/life.h"
 #include "preload/process/real.h"
 
@@ -92,11 +94,27 @@ static COLD long fork_by_hand(long number, long a, long b, long c, long d,
 	loader_before_fork();
 	errno = saved;
 	pid = real.syscall(number, a, b, c, d, e, 0);
-	if (pid)
+	if (pid) {
 		loader_after_fork();
-	else
+	} else {
 		loader_forget();
+		children_born();
+	}
 	return pid;
+}
+
+/* The unwinder asks whether memory can be read by a write of it into a pipe, of
+ * which it has none here (preload/stack/unwind.c).  The kernel looks at a mask
+ * of signals before it refuses what is to be done with it. */
+static COLD long ask_memory(long address)
+{
+	const int saved = errno;
+
+	real.syscall(SYS_rt_sigprocmask, ~0L, address & ~7L, 0, 8, 0, 0);
+	if (errno == EFAULT)
+		return -1;
+	errno = saved;
+	return 1;
 }
 
 static inline bool is_fork(long number, long flags, long stack)
@@ -125,6 +143,9 @@ long call_syscall(long number, long a, long b, long c, long d, long e, long f)
 		confine(a == SECCOMP_SET_MODE_STRICT, (const void *)c);
 	if (unlikely(number == SYS_capset))
 		part();
+	if (unlikely(number == SYS_write && (int)a == -1) &&
+	    families_are_asking(__builtin_return_address(0)))
+		return ask_memory(b);
 	if (unlikely(number == SYS_exit_group))
 		life_end();
 	return real.syscall(number, a, b, c, d, e, f);

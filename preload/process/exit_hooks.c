@@ -26,6 +26,7 @@
  *
  * A child of vfork() shares our memory: life_exec() does nothing for it.
  */
+#include "preload/process/children.h"
 #include "preload/process/life.h"
 #include "preload/process/life_parts.h"
 #include "preload/process/real.h"
@@ -162,11 +163,13 @@ static bool can_find(const char *file)
 static bool begin(bool will_run)
 {
 	real_resolve();
+	children_leave();
 	return will_run && life_exec();
 }
 
 static int failed(bool ended)
 {
+	children_stay();
 	if (ended)
 		life_exec_failed();
 	return -1;

@@ -23,9 +23,20 @@ void families_hide(bool is_recorded);
  * families hear of what would begin a recording. */
 uint32_t families_watch(bool is_forked);
 
+/* Why a process is recorded from its start, NULL: it isn't. */
+const char *families_reason_at_start(void);
+
+/* The calling thread was forked, and its recording begins; has begun. */
+void families_child_begins(void);
+void families_child_begun(void);
+
 /* Of a watched process that works: why it should be recorded at once, NULL
  * nothing says so.  `used_ns`: its processor time. */
 const char *families_reason(uint64_t used_ns);
+
+/* Is this code of a library that works for us, and asks what memory it may
+ * read? */
+bool families_are_asking(const void *code);
 
 /* A session has been made; no other thread knows it yet.  Returns the gate's
  * bits that are wanted as long as the process lives, and in *record those that

@@ -2,7 +2,10 @@
 /*
  * fork_hooks.c - tells a forked child that it is one.
  *
- *	fork		runs our handler in the child, before anything else
+ *	fork, daemon	run our handler in the child, before anything else, and
+ *			are wrapped: what begins the recording of a process at
+ *			its start begins that of a child once all handlers have
+ *			run, other libraries' too, whose locks we may need
  *	_Fork, clone	run no handler and are wrapped, to keep our threads out
  *			of the loader (collector/system/loader.h); so is
  *			syscall(), in call_hooks.c.  The gate's page is wiped,
@@ -21,6 +24,7 @@
 #include "preload/process/life_parts.h"
 
 #include "collector/system/loader.h"
+#include "preload/process/children.h"
 #include "preload/process/life.h"
 #include "preload/process/real.h"
 #include <errno.h>
@@ -49,7 +53,36 @@ static void before(void)
 static void in_child(void)
 {
 	loader_forget();
+	children_born();
 	life_forked();
+}
+
+EXPORT pid_t fork(void)
+{
+	pid_t pid;
+
+	if (real_resolve() != REAL_READY || !real.fork)
+		return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+	pid = real.fork();
+	if (!pid)
+		life_child_begins();
+	return pid;
+}
+
+EXPORT int daemon(int keep_folder, int keep_output)
+{
+	int rc;
+
+	if (!real.daemon)
+		real_look_late();
+	if (!real.daemon) {
+		errno = ENOSYS;
+		return -1;
+	}
+	rc = real.daemon(keep_folder, keep_output);
+	if (!rc)
+		life_child_begins();
+	return rc;
 }
 
 EXPORT pid_t _Fork(void)
@@ -60,10 +93,12 @@ EXPORT pid_t _Fork(void)
 		return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 	before();
 	pid = real._Fork();
-	if (pid)
+	if (pid) {
 		loader_after_fork();
-	else
+	} else {
 		loader_forget();
+		children_born();
+	}
 	return pid;
 }
 
@@ -89,6 +124,8 @@ int fork_clone(int (*function)(void *), void *stack, int flags, void *arg,
 	before();
 	pid = real.clone(function, stack, flags, arg, parent, tls, child);
 	loader_after_fork();
+	if (pid > 0)
+		children_born();
 	return pid;
 }
 

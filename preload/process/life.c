@@ -30,6 +30,7 @@
 #include "collector/system/log.h"
 #include "collector/session/modules.h"
 #include "collector/steps/steps.h"
+#include "preload/process/children.h"
 #include "preload/process/families.h"
 #include "preload/process/hook.h"
 #include "preload/process/life_parts.h"
@@ -203,6 +204,7 @@ static void start_over(void)
 		steps_forget();
 	}
 	mailbox_forget();
+	children_start();
 	if (state == LIFE_CLOSED || state == LIFE_ENDED ||
 	    process.options.children == CHILDREN_NONE) {
 		close_gate();
@@ -316,6 +318,7 @@ static int begin(const char *reason)
 	/* RELEASE pairs with the dependency of whoever loads the pointer: the
 	 * session is whole. */
 	store_release(&session_here, life.session);
+	children_traced();
 	bits = wanted_bits(life.session, ticks, &record);
 	store_relaxed(&life.writer, WRITER_WAITS);
 	gate_set(bits | (steps_want_events(life.session) ? record : 0));
@@ -430,6 +433,23 @@ COLD uint32_t life_begin(const char *reason)
 	return gate_bits();
 }
 
+/* Inside the profiler, of which a fork makes a copy, is no time for it. */
+void life_child_begins(void)
+{
+	const int saved = errno;
+	const char *reason = NULL;
+
+	if (life_is_watching() && life.constructed && !thread_self &&
+	    process.options.children == CHILDREN_ALL && life_is_owner())
+		reason = families_reason_at_start();
+	if (reason) {
+		families_child_begins();
+		life_begin(reason);
+		families_child_begun();
+	}
+	errno = saved;
+}
+
 bool life_is_watching(void)
 {
 	return load_relaxed(&life.state) == LIFE_WATCHING;
@@ -470,6 +490,7 @@ static void finish(bool ends)
 	/* Half of the time that there is. */
 	families_end((unsigned int)process.options.exit_ms / 2);
 	say_missed();
+	children_say(session);
 	rc = bring_writer();
 	if (!rc && !writer_is_there(thread))
 		rc = -ETIMEDOUT;
@@ -578,6 +599,8 @@ static COLD __attribute__((constructor)) void construct(void)
 	exit_hooks_start();
 	user_signal_start();
 	families_prepare();
+	if (families_reason_at_start())
+		children_watch();
 	/* Another library's constructor, or the loader, came first. */
 	if (load_relaxed(&life.writer) == WRITER_WAITS) {
 		const struct quiet quiet = quiet_begin();

@@ -53,6 +53,10 @@ void life_exec_failed(void);
  * from here on. */
 void life_forked(void);
 
+/* In a forked child, after all handlers of the fork: what a process is recorded
+ * for from its start, it is recorded for too, with TRACEPROF_CHILDREN=all. */
+void life_child_begins(void);
+
 /* True while something may still begin a recording. */
 bool life_is_watching(void);
 

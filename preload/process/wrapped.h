@@ -89,7 +89,9 @@
 	X(libc, REST, _exit,          void,   (int status))		\
 	X(libc, NONE, _Exit,          void,   (int status))		\
 	X(libc, REST, kill,           int,    (pid_t pid, int signal))	\
+	X(libc, REST, fork,           pid_t,  (void))			\
 	X(libc, REST, _Fork,          pid_t,  (void))			\
+	X(libc, LATE, daemon,         int,    (int keep_folder, int keep_output)) \
 	X(libc, REST, clone,          int,    (int (*function)(void *),	\
 					       void *stack, int flags,	\
 					       void *arg, void *parent,	\
@@ -117,6 +119,7 @@
 						int count))		\
 	X(libc, LATE, fread,          size_t, (void *data, size_t size,	\
 					       size_t count, FILE *stream)) \
+	X(libc, LATE, pipe2,          int,    (int ends[2], int flags))	\
 	X(libc, LATE, recv,           ssize_t, (int fd, void *data, size_t bytes, \
 						int flags))		\
 	X(libc, LATE, send,           ssize_t, (int fd, const void *data, \

@@ -2,11 +2,15 @@
 /* python_api.c - symbols, version and proof; see python_api.h. */
 #include "preload/python/python_api.h"
 
+#include "collector/system/base.h"
+
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct python_api python_api;
 
@@ -92,10 +96,45 @@ const char *python_api_look(void)
 	return NULL;
 }
 
+/* What a forked thread has used of its processor when it is past that. */
+#define FORKED_NS UINT64_C(2000000)
+
+static struct {
+	_Atomic bool is_new;
+	clockid_t clock;
+	uint64_t until_ns;
+} forked;
+
+static uint64_t forked_used_ns(void)
+{
+	struct timespec used = {0, 0};
+
+	if (clock_gettime(forked.clock, &used))
+		return UINT64_MAX; /* it has ended */
+	return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+}
+
+void python_api_forked(void)
+{
+	if (pthread_getcpuclockid(pthread_self(), &forked.clock))
+		return;
+	forked.until_ns = forked_used_ns() + FORKED_NS;
+	/* RELEASE pairs with ACQUIRE in is_in_order(): its clock. */
+	store_release(&forked.is_new, true);
+}
+
+static bool is_in_order(void)
+{
+	/* ACQUIRE pairs with RELEASE in python_api_forked(). */
+	if (load_acquire(&forked.is_new) && forked_used_ns() >= forked.until_ns)
+		store_relaxed(&forked.is_new, false);
+	return !load_relaxed(&forked.is_new);
+}
+
 /* An interpreter that is gone has no queue, and would crash. */
 bool python_api_ask(int (*function)(void *))
 {
-	return python_api.is_initialized() &&
+	return is_in_order() && python_api.is_initialized() &&
 	       !python_api.add_pending(function, NULL);
 }
 

@@ -134,6 +134,10 @@ const char *python_api_look(void);
 /* Under the GIL: do objects lie as they should? */
 bool python_api_prove(void);
 
+/* The calling thread was forked.  Its interpreter puts its locks in order right
+ * after that; it is not asked before the thread has had the time for it. */
+void python_api_forked(void);
+
 /* Has the main thread call a function between two instructions of Python; from
  * any thread.  False: it won't. */
 bool python_api_ask(int (*function)(void *));

@@ -429,10 +429,18 @@ void python_prepare(void)
 		return;
 	hook.is_there = true;
 	hook.why = python_api_look();
-	if (life_is_watching())
-		life_begin("Python");
+}
+
+bool python_is_prepared(void)
+{
+	return hook.is_there;
+}
+
+void python_await(void)
+{
 	/* Should there be no thread, the writer asks later. */
-	if (!hook.why && life_is_running() && !python_api.is_initialized())
+	if (hook.is_there && !hook.why && life_is_running() &&
+	    !python_api.is_initialized())
 		background_start(await, STACK_BYTES);
 }
 

@@ -14,8 +14,11 @@
 
 #include "collector/session/thread.h"
 
-/* In our constructor: an interpreter is reason enough for a recording. */
+/* In our constructor: looks for an interpreter, which is reason enough for a
+ * recording; and once that has begun. */
 void python_prepare(void);
+bool python_is_prepared(void);
+void python_await(void);
 
 /* A recording begins.  True: calls are wanted, and can be had. */
 bool python_start(struct session *session);

@@ -338,7 +338,9 @@ struct sample_place sample_stack_take(struct session *session,
 	/* All others are return addresses, one past what runs. */
 	frames[0] = code + 1;
 	count = leave_out_ours(frames, count);
-	if (unwind.has_python)
+	if (unwind.has_python && !load_relaxed(&unwind.is_loaded))
+		count = python_frames_append(session, frames, STACK_DEPTH_MAX);
+	else if (unwind.has_python)
 		count = python_frames_splice(session, frames, count,
 					     STACK_DEPTH_MAX);
 	place.code = frames[0];

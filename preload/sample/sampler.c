@@ -428,17 +428,24 @@ static void count_all(void)
 
 void sampler_prepare(void)
 {
-	const bool watches = life_is_watching();
-
 	/* The heap may have begun the recording, before our constructor. */
 	if (!process.options.sample ||
-	    (!watches && !load_relaxed(&session_here)))
+	    (!life_is_watching() && !load_relaxed(&session_here)))
 		return;
 	sample_stack_prepare();
 	sample_stack_thread_begins();
 	sample_room_enter(sample_room_make());
-	if (watches)
-		life_begin("sampling");
+}
+
+/* The signal's handler is the parent's, where that had one already; else the
+ * writer sees to it and the timer. */
+void sampler_child_begun(void)
+{
+	if (!sampler_is_on())
+		return;
+	hook_thread();
+	if (sampler.is_installed)
+		sampler_thread_begins();
 }
 
 bool sampler_start(struct session *session)

@@ -16,9 +16,12 @@
 
 #include "collector/session/session.h"
 
-/* In our constructor, after libunwind was loaded: begins the recording of a
- * process that is to be sampled. */
+/* In our constructor, after libunwind was loaded: of a process that is to be
+ * sampled. */
 void sampler_prepare(void);
+
+/* In a forked child whose recording has begun. */
+void sampler_child_begun(void);
 
 /* A session was made.  True: samples are wanted. */
 bool sampler_start(struct session *session);

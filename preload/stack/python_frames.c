@@ -536,6 +536,41 @@ static void prefer_python(struct session *session, struct spliced *to)
 		put_python(session, to);
 }
 
+/* Reads the thread's frames.  False: there are none, or none that are known. */
+static bool read_all(struct session *session, struct spliced *to, bool is_sure)
+{
+	to->next = 0;
+	to->there = walk(to->found);
+	if (!to->there || !read_codes(to->found, to->there, to->codes) ||
+	    word_of(to->codes[0], 8) != python.code_type) {
+		if (is_sure && add_relaxed(&python.bad, 1) > TRIES_MAX)
+			give_up(session);
+		return false;
+	}
+	if (!load_relaxed(&python.good))
+		store_relaxed(&python.good, 1);
+	return true;
+}
+
+uint32_t python_frames_append(struct session *session, uint64_t *frames,
+			      uint32_t most)
+{
+	uint64_t out[STACK_DEPTH_MAX];
+	struct spliced to = {.out = out, .made = 0, .most = most};
+
+	if (!python.layout || load_relaxed(&python.is_noted) ||
+	    !read_all(session, &to, is_loop(frames[0])))
+		return 1;
+	if (!is_loop(frames[0]))
+		out[to.made++] = frames[0];
+	while (to.next < to.there && to.made < most)
+		put_python(session, &to);
+	if (!to.made)
+		return 1;
+	memcpy(frames, out, to.made * sizeof(out[0]));
+	return to.made;
+}
+
 uint32_t python_frames_splice(struct session *session, uint64_t *frames,
 			      uint32_t count, uint32_t most)
 {
@@ -548,16 +583,8 @@ uint32_t python_frames_splice(struct session *session, uint64_t *frames,
 		loops += is_loop(frames[i]);
 	if ((!loops && !is_cut) || load_relaxed(&python.is_noted))
 		return min_u32(count, most);
-	to.next = 0;
-	to.there = walk(to.found);
-	if (!to.there || !read_codes(to.found, to.there, to.codes) ||
-	    word_of(to.codes[0], 8) != python.code_type) {
-		if (loops && add_relaxed(&python.bad, 1) > TRIES_MAX)
-			give_up(session);
+	if (!read_all(session, &to, loops))
 		return min_u32(count, most);
-	}
-	if (!load_relaxed(&python.good))
-		store_relaxed(&python.good, 1);
 	for (uint32_t i = 0; i < count && to.made < most; i++) {
 		bool goes_on = is_loop(frames[i]) && to.next < to.there;
 

@@ -21,6 +21,11 @@ bool python_frames_find(void);
 /* A recording begins: notes why there are none of an interpreter's. */
 void python_frames_start(struct session *session);
 
+/* The same where no stack could be walked: `frames` has what runs, and gets the
+ * functions of Python that led there. */
+uint32_t python_frames_append(struct session *session, uint64_t *frames,
+			      uint32_t most);
+
 /* Puts the functions into `count` frames; at most `most` come back, of which
  * Python's get the outer half where not all have room. */
 uint32_t python_frames_splice(struct session *session, uint64_t *frames,

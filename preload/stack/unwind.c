@@ -6,6 +6,7 @@
 #include "collector/system/log.h"
 #include "preload/process/process.h"
 #include "preload/process/quiet.h"
+#include "preload/process/real.h"
 #include "preload/stack/unwind_table.h"
 #include <dlfcn.h>
 #include <elf.h>
@@ -13,6 +14,7 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* What the slowest way of libunwind 1.6 and 1.8 takes of a stack, twice. */
@@ -43,6 +45,25 @@ static bool choose(void)
 }
 
 #ifdef HAVE_LIBUNWIND
+/* To its last byte and no further: the next library may follow at once. */
+static void find_library(void)
+{
+	const ElfW(Ehdr) * head;
+	const ElfW(Phdr) * part;
+	uintptr_t end = 0;
+	Dl_info info;
+
+	if (!dladdr(*(void **)&unwind.backtrace, &info))
+		return;
+	head = info.dli_fbase;
+	part = (const ElfW(Phdr) *)((const char *)head + head->e_phoff);
+	for (int i = 0; i < head->e_phnum; i++)
+		if (part[i].p_type == PT_LOAD)
+			end = max_u64(end, part[i].p_vaddr + part[i].p_memsz);
+	unwind.library = (uintptr_t)head;
+	unwind.library_bytes = end;
+}
+
 static bool find(void *library)
 {
 	int (*set_policy)(unw_addr_space_t, unw_caching_policy_t);
@@ -62,9 +83,24 @@ static bool find(void *library)
 	    !set_policy || !stack_end)
 		return false;
 	unwind.main_high = *(uint64_t *)stack_end;
+	find_library();
 	/* No lock that another thread holds. */
 	set_policy(*unwind.space, UNW_CACHE_PER_THREAD);
 	return true;
+}
+
+/* Whether memory can be read libunwind asks by writing it into a pipe, whose
+ * numbers it never looks at again: where a program closes all descriptors, it
+ * would write into the program's next files, close them, or be killed by
+ * SIGPIPE.  It gets no pipe, and syscall() has the answer. */
+EXPORT int pipe2(int ends[2], int flags)
+{
+	if (unlikely(unwind_is_its_own(__builtin_return_address(0)))) {
+		ends[0] = ends[1] = -1;
+		return 0;
+	}
+	return real.pipe2 ? real.pipe2(ends, flags)
+			  : (int)syscall(SYS_pipe2, ends, flags);
 }
 
 int unwind_visit_checked(struct dl_phdr_info *info, size_t size, void *arg)
@@ -123,25 +159,6 @@ bool unwind_answer(const struct unwind_visit *own, int *rc)
 	return true;
 }
 
-/* To its last byte and no further: the next library may follow at once. */
-static void find_library(void)
-{
-	const ElfW(Ehdr) * head;
-	const ElfW(Phdr) * part;
-	uintptr_t end = 0;
-	Dl_info info;
-
-	if (!dladdr(*(void **)&unwind.backtrace, &info))
-		return;
-	head = info.dli_fbase;
-	part = (const ElfW(Phdr) *)((const char *)head + head->e_phoff);
-	for (int i = 0; i < head->e_phnum; i++)
-		if (part[i].p_type == PT_LOAD)
-			end = max_u64(end, part[i].p_vaddr + part[i].p_memsz);
-	unwind.library = (uintptr_t)head;
-	unwind.library_bytes = end;
-}
-
 /* Its first walk: sets up what it needs once, and shows how it asks for files.
  * Where it doesn't, since another library stands before dl_iterate_phdr(), its
  * tables are followed unseen. */
@@ -172,7 +189,6 @@ COLD void unwind_prepare(void)
 		__GLIBC_PREREQ(2, 35) ? dlsym(RTLD_DEFAULT, "_dl_find_object")
 				      : NULL;
 	if (library && find(library)) {
-		find_library();
 		walk_first();
 		unwind.has_python = python_frames_find();
 		/* RELEASE pairs with ACQUIRE in unwind_is_ready(): what
@@ -262,7 +278,8 @@ uint32_t unwind_slowly(uint64_t *frames, uint32_t count)
 /*
  * libunwind has locks, which it takes where it meets new code.  What another
  * thread held there when this process was forked is held for ever: a child of a
- * process with several threads takes none.
+ * process with several threads takes none.  Python's frames are read without
+ * it.
  */
 COLD void unwind_skip(uintptr_t low, uintptr_t high)
 {
@@ -281,6 +298,15 @@ void unwind_forget(void)
 {
 	unwind.had_threads |= load_relaxed(&unwind.threads) > 1;
 	store_relaxed(&unwind.threads, 0);
+	if (unwind.had_threads)
+		store_relaxed(&unwind.is_loaded, false);
+}
+
+/* It holds none of those locks any more. */
+void unwind_thread_leaves(struct thread *thread)
+{
+	if (thread_records(thread) && thread->stack_high)
+		add_relaxed(&unwind.threads, -1);
 }
 
 COLD uint32_t unwind_start(struct session *session)
@@ -288,8 +314,15 @@ COLD uint32_t unwind_start(struct session *session)
 	if (!choose())
 		return 0;
 	if (unwind.had_threads) {
-		session_note(session, "no call stacks: forked by a process "
-				      "with several threads");
+		session_note(session,
+			     "no call stacks%s: forked by a process with "
+			     "several threads",
+			     unwind.has_python ? " but Python's" : "");
+		if (unwind.choice.families & STACK_SAMPLES &&
+		    unwind.has_python) {
+			stacks_start(session);
+			python_frames_start(session);
+		}
 		return 0;
 	}
 	stacks_start(session);

@@ -36,10 +36,11 @@
 
 struct unwind {
 	struct stack_choice choice;
-	_Atomic bool is_loaded;	  /* before our constructor it isn't */
+	_Atomic bool is_loaded;	  /* before our constructor it isn't, nor where
+				     a fork may have left it locked */
 	bool has_python;	  /* whose frames can be read */
 	bool had_threads;	  /* in the parent, which forked: see below */
-	_Atomic uint32_t threads; /* that may take stacks, ever */
+	_Atomic uint32_t threads; /* that may be taking a stack */
 	_Atomic bool
 		goes_slowly; /* code was unmapped: see unwind_code_goes() */
 	bool knows_asked;    /* it shows us what it looks for */
@@ -77,6 +78,9 @@ void unwind_thread_entered(struct thread *thread);
 /* The same where nothing may be asked of the C library: but for the main thread
  * the rest is done before its first stack. */
 void unwind_thread_seen(struct thread *thread);
+
+/* It is about to give it back. */
+void unwind_thread_leaves(struct thread *thread);
 
 /* Code is about to be unmapped. */
 void unwind_code_goes(void);

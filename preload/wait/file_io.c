@@ -28,12 +28,6 @@ static struct file {
 
 static _Atomic uint32_t files_met;
 
-void file_io_prepare(void)
-{
-	if (process.options.io && life_is_watching())
-		life_begin("file reads");
-}
-
 static uint64_t mix(uint64_t key, uint64_t value)
 {
 	key = (key ^ value) * UINT64_C(0x9e3779b97f4a7c15);

@@ -16,10 +16,6 @@
 /* Of fread(), which takes less out of its buffer as a rule. */
 #define FILE_IO_STREAM_MIN 4096u
 
-/* In our constructor: begins the recording of a process of which it is asked.
- */
-void file_io_prepare(void);
-
 /* A recording begins.  True: it is wanted. */
 bool file_io_start(struct session *session);
 

@@ -143,13 +143,6 @@ static struct {
 	size_t gil_bytes;
 } waits;
 
-COLD void waits_prepare(void)
-{
-	if (options_is_set(&process.options, OPTION_AT_waits) &&
-	    process.options.waits && life_is_watching())
-		life_begin("waits");
-}
-
 void waits_know_gil(const char *around, size_t bytes)
 {
 	waits.gil = around;

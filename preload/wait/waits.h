@@ -10,9 +10,6 @@
 #include "collector/session/session.h"
 #include "collector/session/thread_self.h"
 
-/* In our constructor: where they are asked for, the recording begins. */
-void waits_prepare(void);
-
 /* A recording begins in which waits of `least_ns` and longer are drawn. */
 void waits_start(struct session *session, uint64_t least_ns);
 

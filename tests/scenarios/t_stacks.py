@@ -284,5 +284,14 @@ def test_kill_in_the_middle():
     expect(len(sites(trace)) > 100, "hardly anything was recovered")
 
 
+def test_who_closes_all_descriptors_keeps_his_files():
+    """libunwind had a pipe, and took whatever came to have its numbers for it."""
+    program = harness.compile_program(
+        "closes_pipe.c", "-O1", "-D_GNU_SOURCE", "-pthread", "-fno-asynchronous-unwind-tables",
+        "-fno-omit-frame-pointer", name="closes_pipe")
+    done = same(program, harness.folder(), env={"TRACEPROF_SAMPLE": "997"})
+    expect_equal(done.stdout, "0 pipes\n64 files are open and empty\n", done.stderr)
+
+
 if __name__ == "__main__":
     harness.main()

@@ -314,6 +314,29 @@ def test_who_waits_for_threads_that_work_is_no_bottleneck():
     expect_equal(rules(made(late + [sampled(700, 9000, 100)], ours)), [])
 
 
+def test_what_helps_is_said_of_what_is_waited_for():
+    for name, help_, other in (
+            ("pthread_join", "what the threads that it waits for do", "pthread_mutex_lock"),
+            ("clock_nanosleep", "has to sleep so long", "pthread_cond_wait"),
+            ("poll", "who is to send", "sem_wait"),
+            ("pthread_mutex_lock", "who holds", "epoll_wait"),
+            ("pthread_rwlock_rdlock", "who holds", "nanosleep")):
+        path = made([step_(0, 0, 1000), slice_("wait: " + name, 0, 500),
+                     slice_("wait: " + other, 500, 300)])
+        finding, = judged(path)["findings"]
+        expect_equal(finding["rule"], "off-cpu", name)
+        expect(help_ in finding["next"], name, finding)
+
+
+def test_the_worst_wait_is_none_for_a_process():
+    """That one isn't counted, so it is no example of what is."""
+    path = made([step_(0, 0, 1000), slice_("wait: waitpid", 0, 450),
+                 slice_("wait: sem_wait", 450, 400)])
+    finding, = judged(path)["findings"]
+    expect_equal(finding["rule"], "off-cpu")
+    expect("sem_wait" in finding["place"], finding)
+
+
 def test_a_step_waits_for_threads_unless_all_processors_work():
     steps = [step_(number, number * 1000, 1000) for number in range(10)]
     waits = [slice_("wait: pthread_cond_wait", at, 900) for at in range(0, 10000, 1000)]

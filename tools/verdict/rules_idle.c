@@ -215,16 +215,44 @@ bool rule_exposed_comm(const struct verdict_facts *facts,
 	return say_longest(facts, finding, HOST_COMM);
 }
 
-/* Waits for something else than other processes: of a shell, or a compiler's
- * driver, the children do the work, and it reads what they say. */
-static double known_waits(const struct verdict_facts *facts, double *processes)
+/* What a thread waits for decides what helps. */
+enum wait_for { FOR_LOCK, FOR_THREAD, FOR_TIME, FOR_MESSAGE, FOR_COUNT };
+
+static const char *const helps[] = {
+	[FOR_LOCK] = "look at who holds what it waits for: a lock, a queue.",
+	[FOR_THREAD] = "look at what the threads that it waits for do, and let "
+		       "it do a part of that.",
+	[FOR_TIME] = "see whether it has to sleep so long.",
+	[FOR_MESSAGE] = "look at who is to send what it waits for.",
+};
+
+static enum wait_for wait_for(const char *name)
+{
+	if (strstr(name, "_join"))
+		return FOR_THREAD;
+	if (strstr(name, "sleep"))
+		return FOR_TIME;
+	return strstr(name, "poll") || strstr(name, "select") ||
+			       strstr(name, "accept")
+		       ? FOR_MESSAGE
+		       : FOR_LOCK;
+}
+
+/* The waits of the thread that steps. */
+struct known_waits {
+	double ns[FOR_COUNT], all_ns;
+	double processes_ns; /* for other processes: these do the work, a
+				compiler's for its driver */
+	const struct span *worst;
+};
+
+static struct known_waits known_waits(const struct verdict_facts *facts)
 {
 	const struct timeline *timeline = facts->timeline;
 	const struct timeline_lane *lane =
 		timeline_lane(timeline, facts->split.lane);
-	double known = 0;
+	struct known_waits known = {.worst = NULL};
 
-	*processes = 0;
 	for (size_t at = 0; at < lane->count; at++) {
 		const struct span *span = &lane->spans[at];
 		const char *name = timeline_name_text(timeline, span->name);
@@ -234,12 +262,26 @@ static double known_waits(const struct verdict_facts *facts, double *processes)
 		if (timeline_name(timeline, span->name)->host != HOST_OFF ||
 		    !is_judged(facts, span->start_ns))
 			continue;
-		if (!strcmp(name, "wait: waitpid") || strstr(name, "(pipe"))
-			*processes += ns;
-		else
-			known += ns;
+		if (!strcmp(name, "wait: waitpid") || strstr(name, "(pipe")) {
+			known.processes_ns += ns;
+			continue;
+		}
+		known.all_ns += ns;
+		known.ns[wait_for(name)] += ns;
+		if (!known.worst || span->dur > known.worst->dur)
+			known.worst = span;
 	}
 	return known;
+}
+
+static const char *help_of(const struct known_waits *known)
+{
+	enum wait_for most = FOR_LOCK;
+
+	for (enum wait_for at = FOR_LOCK; at < FOR_COUNT; at++)
+		if (known->ns[at] > known->ns[most])
+			most = at;
+	return helps[most];
 }
 
 /* Without steps samples tell whether somebody worked meanwhile. */
@@ -271,24 +313,24 @@ static double elsewhere(const struct verdict_facts *facts)
 bool rule_off_cpu(const struct verdict_facts *facts, struct finding *finding)
 {
 	const struct split *split = &facts->split;
-	double known, processes;
+	struct known_waits known;
 
 	if (!facts->timeline->lanes.table.count || has_few_samples(facts))
 		return false;
 	/* What samples alone tell of may be anything. */
-	known = known_waits(facts, &processes);
+	known = known_waits(facts);
 	finding->saved_ns = (double)split->ns[SHARE_OFF] - split->beside_ns -
-			    processes - elsewhere(facts);
-	if (known < finding->saved_ns)
-		finding->saved_ns = known;
-	if (!is_worth(facts, finding->saved_ns, SHARE_HIGH_MIN) ||
-	    !say_longest(facts, finding, HOST_OFF))
+			    known.processes_ns - elsewhere(facts);
+	if (known.all_ns < finding->saved_ns)
+		finding->saved_ns = known.all_ns;
+	if (!is_worth(facts, finding->saved_ns, SHARE_HIGH_MIN) || !known.worst)
 		return false;
+	say_place(facts, finding, known.worst->start_ns, TIMELINE_NONE,
+		  known.worst->name);
 	say(&finding->figure,
 	    "for %s a step its thread sleeps or waits for another one",
 	    quantity_time((double)split->ns[SHARE_OFF] / steps_of(facts)).text);
 	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_HIGH_MIN);
-	say(&finding->next, "look at who holds what it waits for: a lock, a "
-			    "queue, a sleep.");
+	say(&finding->next, "%s", help_of(&known));
 	return true;
 }

@@ -7,6 +7,7 @@
 #include "collector/system/proc.h"
 #include <errno.h>
 #include <stdio.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -150,6 +151,44 @@ static void test_what_a_childs_child_takes_is_the_programs(void **state)
 		    after.all_ns > before.all_ns);
 }
 
+struct starter {
+	int said, until, unused;
+};
+
+static void *start_one(void *starter)
+{
+	const struct starter *with = starter;
+	pid_t child = fork();
+
+	if (!child) {
+		close(with->unused);
+		compute(with->said, with->until);
+	}
+	return waitpid(child, NULL, 0) == child ? starter : NULL;
+}
+
+static void test_what_another_threads_child_takes_is_the_programs(void **state)
+{
+	struct proc_machine before, after;
+	int said[2], until[2];
+	struct starter with;
+	pthread_t thread;
+	void *result;
+	char byte;
+
+	(void)state;
+	assert_false(pipe(said) || pipe(until));
+	with = (struct starter){said[1], until[0], until[1]};
+	assert_true(proc_machine(&before));
+	assert_false(pthread_create(&thread, NULL, start_one, &with));
+	assert_int_equal(read(said[0], &byte, 1), 1);
+	assert_true(proc_machine(&after));
+	close(until[1]);
+	assert_false(pthread_join(thread, &result));
+	assert_ptr_equal(result, &with);
+	assert_true(after.own_ns - before.own_ns >= 250000000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -161,6 +200,8 @@ int main(void)
 		cmocka_unit_test(test_there_is_some_memory_left),
 		cmocka_unit_test(
 			test_what_a_childs_child_takes_is_the_programs),
+		cmocka_unit_test(
+			test_what_another_threads_child_takes_is_the_programs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fork_work.c - children that work, and call nothing that any hook stands for.
+ *
+ *	fork_work fork|fork_exit|twice|_Fork|daemon|exec
+ *
+ * Prints how each child ended, if it is waited for.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+__attribute__((noinline)) static void child_work(void)
+{
+	struct timespec used;
+
+	do {
+		for (volatile int i = 0; i < 100000; i++)
+			;
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	} while (!used.tv_sec && used.tv_nsec < 300000000);
+}
+
+static void await(pid_t child)
+{
+	int status;
+
+	waitpid(child, &status, 0);
+	printf("ended with %#x\n", status);
+}
+
+static void become(void)
+{
+	execl("/nowhere", "nowhere", (char *)NULL);
+	execl("/bin/true", "true", (char *)NULL);
+	_exit(1);
+}
+
+/* In a child of a child. */
+static void twice(void)
+{
+	const pid_t child = fork();
+
+	if (child) {
+		waitpid(child, NULL, 0);
+		_exit(5);
+	}
+	child_work();
+	_exit(6);
+}
+
+/* The program that is waited for ends first: a pipe tells of the other. */
+static int turn_daemon(void)
+{
+	int ends[2];
+	char byte;
+
+	if (pipe(ends))
+		return 1;
+	if (fork()) {
+		close(ends[1]);
+		return read(ends[0], &byte, 1) != 0;
+	}
+	if (daemon(1, 1))
+		_exit(1);
+	child_work();
+	_exit(0);
+}
+
+int main(int argc, char **argv)
+{
+	const char *way = argc > 1 ? argv[1] : "fork";
+	pid_t child;
+
+	if (!strcmp(way, "daemon"))
+		return turn_daemon();
+	child = strcmp(way, "_Fork") ? fork() : _Fork();
+	if (child) {
+		await(child);
+		return 0;
+	}
+	if (!strcmp(way, "exec"))
+		become();
+	if (!strcmp(way, "twice"))
+		twice();
+	child_work();
+	if (!strcmp(way, "fork"))
+		exit(3);
+	_exit(4);
+}
