@@ -7,6 +7,7 @@
 #include "preload/process/real.h"
 #include "preload/process/process.h"
 #include <errno.h>
+#include <limits.h>
 #include <time.h>
 
 /* Bytes of text of an event that is drawn. */
@@ -178,14 +179,16 @@ static void say_next(const struct session *session,
 	const struct session_header *head = session->head;
 	const char *path = closing_short_path(
 		session, done->judged[0] ? done->judged : done->path);
+	char text[PATH_MAX + 32];
+	const char *command = closing_command(text, sizeof(text));
 
 	/* Only this one of the ranks says anything. */
 	if (head->rank == 0 && head->world_size > 1)
-		log_say("next: traceprof report %s (%d ranks write one each, "
-			"in %s)%s",
-			path, (int)head->world_size, head->options.dir, what);
+		log_say("next: %s report %s (%d ranks write one each, in %s)%s",
+			command, path, (int)head->world_size, head->options.dir,
+			what);
 	else
-		log_say("next: traceprof report %s%s", path, what);
+		log_say("next: %s report %s%s", command, path, what);
 }
 
 /* Windows for which the table had no place. */

@@ -17,6 +17,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -65,20 +66,51 @@ static bool is_heard(void)
 }
 
 /* Beside the library, as in a build folder, or in bin where that is in lib. */
-static bool find_command(struct judge *judge)
+static bool find_command(char *command, size_t bytes)
 {
 	static const char *const places[] = {"", "../bin/", "../../bin/"};
 	const char *path = process_own_path();
 	const char *slash = strrchr(path, '/');
 
 	for (size_t i = 0; slash && i < sizeof(places) / sizeof(*places); i++) {
-		log_format(judge->command, sizeof(judge->command),
-			   "%.*s/%straceprof", (int)(slash - path), path,
-			   places[i]);
-		if (!access(judge->command, X_OK))
+		log_format(command, bytes, "%.*s/%straceprof",
+			   (int)(slash - path), path, places[i]);
+		if (!access(command, X_OK))
 			return true;
 	}
 	return false;
+}
+
+static bool is_in_path(char *file, size_t bytes)
+{
+	const char *at = getenv("PATH");
+
+	while (at && *at) {
+		const size_t len = strcspn(at, ":");
+
+		log_format(file, bytes, "%.*s/traceprof", (int)len, at);
+		if (len && !access(file, X_OK))
+			return true;
+		at += len + (at[len] == ':');
+	}
+	return false;
+}
+
+const char *closing_command(char *text, size_t bytes)
+{
+	char here[PATH_MAX];
+	size_t len;
+
+	if (is_in_path(text, bytes) || !find_command(text, bytes))
+		return "traceprof";
+	if (syscall(SYS_getcwd, here, sizeof(here)) < 0)
+		return text;
+	len = strlen(here);
+	/* A shell looks for a name without a folder nowhere else. */
+	return !strncmp(text, here, len) && text[len] == '/' &&
+			       strchr(text + len + 1, '/')
+		       ? text + len + 1
+		       : text;
 }
 
 /* What a command needs that reads a file.  Whoever loads us into each program
@@ -198,7 +230,7 @@ bool closing_verdict(const struct session *session,
 		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (judge == MAP_FAILED)
 		return false;
-	if (find_command(judge)) {
+	if (find_command(judge->command, sizeof(judge->command))) {
 		char *const arguments[] = {judge->command, "report",
 					   (char *)(uintptr_t)option,
 					   (char *)(uintptr_t)done->judged};

@@ -69,6 +69,10 @@ const char *closing_short_path(const struct session *session, const char *path);
 
 /* --- closing_verdict.c ---------------------------------------------------- */
 
+/* How a shell starts the command: by its name where PATH has one, else the one
+ * beside the library, from the working folder where it lies below that. */
+const char *closing_command(char *text, size_t bytes);
+
 /* Prints what is slow in the file with the most steps and what to do, in the
  * time that there is.  False: nothing was printed.  *hints: that samples would
  * tell more. */

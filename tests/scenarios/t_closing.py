@@ -4,6 +4,7 @@
 import fcntl
 import os
 import pty
+import re
 import shutil
 import stat
 import struct
@@ -123,6 +124,21 @@ def test_the_command_is_in_bin_where_the_library_is_in_lib():
     run = traced("planted", "imbalance", env=VERDICT,
                  preload=library_beside("echo judged: $1 $2 $TRACEPROF", "bin"))
     expect_equal(verdict_of(run), ["traceprof: judged: report --verdict 0"])
+
+
+def test_the_command_is_named_as_a_shell_finds_it():
+    """From a build folder it isn't in PATH."""
+    def named(place, path):
+        run = traced("step_loop", 5, 1, cwd=place, env={
+            "PATH": os.environ["PATH"] + path, "TRACEPROF_VERDICT": "0"})
+        return re.search(r"next: (\S+) report ", run.stderr)[1]
+
+    build = os.path.dirname(harness.COMMAND)
+    expect_equal(named("/", ""), os.path.join(build, "traceprof"))
+    expect_equal(named(os.path.dirname(build), ""),
+                 os.path.join(os.path.basename(build), "traceprof"))
+    expect_equal(named(build, ""), os.path.join(build, "traceprof"))
+    expect_equal(named("/", ":/nowhere:" + build), "traceprof")
 
 
 def test_the_verdict_comes_whatever_the_end_is_like():

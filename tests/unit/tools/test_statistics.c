@@ -274,7 +274,8 @@ static void several_runs(void **state)
 		for (unsigned int at = 0; at < 50; at++)
 			b[at] *= is_slower ? 1.01 : 1;
 		one = statistics_compare((struct series){a, numbers, 50, 0, 0},
-					 (struct series){b, numbers, 50, 0, 0}, 1);
+					 (struct series){b, numbers, 50, 0, 0},
+					 1);
 		found[is_rough][is_slower] += statistics_differ(&one, 0.05);
 	}
 	assert_true(found[0][0] <= PAIRS / 20);
