@@ -40,9 +40,18 @@ struct loop_level {
 	double mass; /* share of the marks that are at sites it holds */
 };
 
-/* Whether a mark is a level's hit. */
-bool loop_level_is_hit(const struct loop_level *level,
-		       const struct loop_mark *marks, size_t at);
+/* With the sites before it, of a mark at the level's site. */
+bool loop_level_is_in_context(const struct loop_level *level,
+			      const struct loop_mark *marks, size_t at);
+
+/* Whether a mark is a level's hit.  Asked of each mark for each pair of levels:
+ * most are at other sites, and most levels have no context. */
+static inline bool loop_level_is_hit(const struct loop_level *level,
+				     const struct loop_mark *marks, size_t at)
+{
+	return marks[at].id == level->id &&
+	       (!level->context || loop_level_is_in_context(level, marks, at));
+}
 
 /* The site that comes right after most hits. */
 uint64_t loop_level_next(const struct loop_mark *marks,

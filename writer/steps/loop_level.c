@@ -392,10 +392,10 @@ uint64_t loop_level_next(const struct loop_mark *marks,
 	return next;
 }
 
-bool loop_level_is_hit(const struct loop_level *level,
-		       const struct loop_mark *marks, size_t at)
+bool loop_level_is_in_context(const struct loop_level *level,
+			      const struct loop_mark *marks, size_t at)
 {
-	return marks[at].id == level->id && at >= level->context &&
+	return at >= level->context &&
 	       key_of(marks, at, level->context) == level->key;
 }
 
