@@ -77,7 +77,7 @@ uint32_t watch_alloc(void)
 		return open;
 	/* Where early blocks alone keep free() on its longer way: no. */
 	reason = life_is_watching() ? reason_now() : NULL;
-	return reason ? life_begin(reason) : life_settled();
+	return reason ? life_begin_in_allocation(reason) : life_settled();
 }
 
 /* What we allocate ourselves isn't the program's. */

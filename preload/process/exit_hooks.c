@@ -29,6 +29,7 @@
 #include "preload/process/children.h"
 #include "preload/process/life.h"
 #include "preload/process/life_parts.h"
+#include "preload/process/quiet.h"
 #include "preload/process/real.h"
 
 #include "collector/system/loader.h"
@@ -103,19 +104,29 @@ static void keep_stderr(void)
 }
 
 /* Registered when the recording begins, so it runs before most of the program's
- * own handlers, which close stderr.  By the writer's thread: a recording may
- * begin inside an allocation that atexit() itself makes for somebody else, with
- * its lock held; and no fork may copy that lock while we have it. */
+ * own handlers, which close stderr.  No fork may copy the lock that atexit()
+ * holds. */
+void exit_hooks_begin(void)
+{
+	static _Atomic uint32_t is_registered;
+	struct quiet quiet;
+
+	if (atomic_exchange_explicit(&is_registered, 1, memory_order_relaxed))
+		return;
+	quiet = quiet_begin();
+	if (loader_enter()) {
+		atexit(keep_stderr);
+		loader_leave();
+	} else {
+		store_relaxed(&is_registered, 0);
+	}
+	quiet_end(&quiet);
+}
+
 void exit_hooks_poll(void *unused)
 {
-	static bool is_registered;
-
 	(void)unused;
-	if (is_registered || !loader_enter())
-		return;
-	atexit(keep_stderr);
-	loader_leave();
-	is_registered = true;
+	exit_hooks_begin();
 }
 
 static COLD __attribute__((destructor)) void end(void)

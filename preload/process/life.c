@@ -397,7 +397,7 @@ static COLD void bring_writer_or_close(void)
 	}
 }
 
-COLD uint32_t life_begin(const char *reason)
+COLD uint32_t life_begin_in_allocation(const char *reason)
 {
 	struct quiet quiet;
 	sigset_t all, was;
@@ -448,6 +448,17 @@ void life_child_begins(void)
 		families_child_begun();
 	}
 	errno = saved;
+}
+
+COLD uint32_t life_begin(const char *reason)
+{
+	const uint32_t bits = life_begin_in_allocation(reason);
+	const int saved = errno;
+
+	if (load_relaxed(&life.state) == LIFE_RUNNING && life_is_owner())
+		exit_hooks_begin();
+	errno = saved;
+	return bits;
 }
 
 bool life_is_watching(void)

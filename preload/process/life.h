@@ -31,6 +31,7 @@ uint32_t life_decide(void);
  * file `reason` stands, and opens the gate; others wait for that.  Returns the
  * gate's bits.  Keeps errno. */
 uint32_t life_begin(const char *reason);
+uint32_t life_begin_in_allocation(const char *reason); /* of the program */
 
 /* The gate's bits once no other thread is making the session; keeps errno.  A
  * call that waited in vain is counted as one that isn't recorded. */

@@ -16,7 +16,10 @@
 /* Registers with quick_exit().  Once, early, so that it runs last. */
 void exit_hooks_start(void);
 
-/* Of the writer's thread. */
+/* A recording has begun, on the thread on which it did; not inside an
+ * allocation, which atexit() itself may make for somebody else, with its lock
+ * held: then the writer's thread does it. */
+void exit_hooks_begin(void);
 void exit_hooks_poll(void *unused);
 
 /* --- fork_hooks.c --------------------------------------------------------- */

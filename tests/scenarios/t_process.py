@@ -261,6 +261,12 @@ def test_stderr_is_closed_at_exit():
     expect(any(line.startswith("traceprof: wrote ") for line in run.own_lines), run.stderr)
 
 
+def test_a_recording_that_begins_inside_atexit():
+    """We register a handler, too: not with the lock held that this takes."""
+    run = same("many_handlers", env={"TRACEPROF_MALLOC": "all"}, timeout=20)
+    expect(run.trace.memory(), "nothing began")
+
+
 def check_confined(way, regions):
     """A program that forbids itself system calls ends as without us."""
     run = same("exits", way, 0, 1)
