@@ -60,7 +60,9 @@ struct search_loops search_loops_of(const struct step_search *search,
 
 	for (uint32_t i = 0; caller && i < min_u64(count, SEARCH_LOOPS_MAX);
 	     i++) {
-		if (search->loops[i].id == id)
+		if (search->loops[i].id == id &&
+		    !load_relaxed(
+			    &((struct step_search *)search)->loops[i].is_gone))
 			return search->loops[i];
 	}
 	return (struct search_loops){0};

@@ -71,6 +71,7 @@ struct search_loops {
 	uint16_t loop;	/* the same as a small number, in the order in which
 			   they came */
 	uint16_t depth; /* how many, and 1; 0 not known */
+	_Atomic uint32_t is_gone; /* other code lies there since */
 };
 
 struct step_search {
@@ -110,7 +111,8 @@ struct step_search {
 	uint64_t begin_ticks; /* of the first turn, */
 	uint64_t first_ticks; /* ... and of its hit; set before FOUND */
 
-	/* The main thread's own; those below `loop_count` never change. */
+	/* The main thread's own; of those below `loop_count` nothing but
+	 * is_gone changes. */
 	_Atomic uint32_t loop_count;
 	struct search_loops loops[SEARCH_LOOPS_MAX];
 };

@@ -10,6 +10,8 @@
  * address lies; between it and main() glibc has two functions. */
 #define START_BYTES 64u
 #define START_CALLS 3u
+/* Places that are read once more, in all, since a file was closed. */
+#define AGAIN_MOST  1024u
 
 /* What was found of one return address. */
 struct known_call {
@@ -19,11 +21,21 @@ struct known_call {
 	struct code_loops loops;
 };
 
+/* What was read for one of the search's places. */
+struct read_place {
+	uint64_t code; /* what it said */
+	uint32_t when;
+};
+
 static struct known_call known[KNOWN];
+static struct read_place places[SEARCH_LOOPS_MAX];
+static uint32_t now; /* how often code went */
+static uint32_t agains;
 
 void caller_loops_forget(void)
 {
 	memset(known, 0, sizeof(known));
+	now++;
 }
 
 static uint64_t mix(uint64_t sum, uint64_t value)
@@ -98,15 +110,41 @@ static struct search_loops loops_of(const uint64_t *codes, unsigned int count,
 	return found;
 }
 
+static uint32_t find_place(const struct step_search *search, uint64_t id)
+{
+	uint32_t i = load_relaxed(&search->loop_count);
+
+	while (i && search->loops[i - 1].id != id)
+		i--;
+	return i ? i - 1 : SEARCH_LOOPS_MAX;
+}
+
 bool caller_loops_has(const struct step_search *search, uint64_t id)
 {
-	const uint32_t count = load_relaxed(&search->loop_count);
+	const uint32_t at = find_place(search, id);
 
-	for (uint32_t i = count; i--;) {
-		if (search->loops[i].id == id)
-			return true;
+	if (at == SEARCH_LOOPS_MAX)
+		return load_relaxed(&search->loop_count) == SEARCH_LOOPS_MAX;
+	return places[at].when == now || agains == AGAIN_MOST;
+}
+
+/* The same while the same code lies where the calls return to. */
+static uint64_t sum_of(const uint64_t *codes, unsigned int count,
+		       code_find_range *find)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < count; i++) {
+		const struct known_call call = *look(codes[i], find);
+
+		sum = mix(sum, call.begin);
+		if (call.is_known)
+			sum = mix(sum,
+				  call.loops.innermost ^
+					  ((uint64_t)call.loops.count << 1 |
+					   call.loops.may_be_more));
 	}
-	return count == SEARCH_LOOPS_MAX;
+	return sum;
 }
 
 static uint16_t number_of(const struct step_search *search, uint32_t at)
@@ -122,10 +160,21 @@ void caller_loops_note(struct step_search *search, uint64_t id,
 		       const uint64_t *codes, unsigned int count,
 		       unsigned int placed, code_find_range *find)
 {
-	const uint32_t at = load_relaxed(&search->loop_count);
+	const uint64_t code =
+		sum_of(codes, (unsigned int)min_u64(count, placed), find);
+	uint32_t at = find_place(search, id);
 
+	if (at != SEARCH_LOOPS_MAX) {
+		if (places[at].code != code)
+			store_relaxed(&search->loops[at].is_gone, 1);
+		places[at].when = now;
+		agains++;
+		return;
+	}
+	at = load_relaxed(&search->loop_count);
 	if (at == SEARCH_LOOPS_MAX)
 		return;
+	places[at] = (struct read_place){code, now};
 	search->loops[at] = loops_of(codes, count, placed, find);
 	search->loops[at].id = id;
 	search->loops[at].loop = number_of(search, at);

@@ -14,7 +14,8 @@
 /* Return addresses that are asked for, main()'s callers among them. */
 #define CALLER_LOOPS_FRAMES 16u
 
-/* Whether the search knows the site's place already. */
+/* Whether the search knows the site's place already, and no code went since it
+ * was looked at. */
 bool caller_loops_has(const struct step_search *search, uint64_t id);
 
 /* Tells the search: `codes` are return addresses, the innermost first.  The
@@ -24,7 +25,8 @@ void caller_loops_note(struct step_search *search, uint64_t id,
 		       const uint64_t *codes, unsigned int count,
 		       unsigned int placed, code_find_range *find);
 
-/* Code is gone; another may lie there. */
+/* Code is gone; another may lie there.  A place that comes again is read once
+ * more, and where that says something else its loops aren't known. */
 void caller_loops_forget(void);
 
 #endif
