@@ -8,6 +8,12 @@
 #define MISSED_MOST 1u
 /* Of so many turns all but one have what isn't in each: branches. */
 #define BRANCHED_OF 20u
+/* Fewer turns than these prove less: such a share of their marks must be at
+ * sites that come in each. */
+#define FEW_TURNS   24u
+#define MASS_OF_FEW 0.9
+/* So many turns are a part of the run. */
+#define PART_TURNS  5u
 
 /* By the code it comes in some turns of the marker's loop, not around it. */
 static bool is_in_turns(const struct loop_groups *groups, uint32_t site,
@@ -15,6 +21,50 @@ static bool is_in_turns(const struct loop_groups *groups, uint32_t site,
 {
 	return loop_groups_is_once(groups, marker) &&
 	       groups->code[site].loop == groups->code[marker].loop;
+}
+
+static void count_part(const struct loop_groups *groups, size_t from, size_t to,
+		       uint32_t *hits)
+{
+	memset(hits, 0, LOOP_SITES_MAX * sizeof(*hits));
+	for (size_t i = from; i < to; i++) {
+		if (groups->site[i] < LOOP_SITES_MAX)
+			hits[groups->site[i]]++;
+	}
+}
+
+/* In a part of the run without turns each site that the step holds comes, and
+ * no less than half as often. */
+static bool is_more_of_it(const struct loop_groups *groups,
+			  const struct loop_candidate *candidate,
+			  const uint32_t *usual, size_t from, size_t to)
+{
+	const struct loop_level *step = &candidate->level;
+	const double turns = (double)(step->last - step->first);
+	uint32_t hits[LOOP_SITES_MAX];
+
+	if (to - from < PART_TURNS * step->length)
+		return false;
+	count_part(groups, from, to, hits);
+	for (uint32_t s = 0; s < LOOP_SITES_MAX; s++) {
+		if (loop_holds(candidate, s) &&
+		    2. * (double)hits[s] * turns <
+			    (double)usual[s] * (double)(to - from))
+			return false;
+	}
+	return true;
+}
+
+bool loop_is_elsewhere(const struct loop_groups *groups,
+		       const struct loop_candidate *candidate)
+{
+	const struct loop_level *step = &candidate->level;
+	uint32_t usual[LOOP_SITES_MAX];
+
+	count_part(groups, step->first, step->last, usual);
+	return is_more_of_it(groups, candidate, usual, 0, step->first) ||
+	       is_more_of_it(groups, candidate, usual, step->last + 1,
+			     groups->count);
 }
 
 bool loop_is_doubtful(struct loop_groups *groups,
@@ -47,6 +97,8 @@ bool loop_is_doubtful(struct loop_groups *groups,
 			*seldom = hits[s];
 	}
 	return step->missed > MISSED_MOST ||
+	       (step->turns < FEW_TURNS && step->mass < MASS_OF_FEW &&
+		others) ||
 	       (step->mass < LOOP_POOR_MASS && others >= step->held &&
 		branched * BRANCHED_OF < (step->turns - 1) * (BRANCHED_OF - 1));
 }

@@ -14,4 +14,9 @@
 bool loop_is_doubtful(struct loop_groups *groups,
 		      const struct loop_candidate *candidate, size_t *seldom);
 
+/* Whether all that a level holds goes on before its first turn or after its
+ * last, as long as some turns: what is told of it is but a part. */
+bool loop_is_elsewhere(const struct loop_groups *groups,
+		       const struct loop_candidate *candidate);
+
 #endif

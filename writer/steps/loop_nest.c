@@ -649,6 +649,8 @@ int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
 	is_vague = loop_is_doubtful(&finder->groups,
 				    best_marker(finder, choice.step),
 				    &nest->seldom);
+	is_vague |= loop_is_elsewhere(&finder->groups,
+				      best_marker(finder, choice.step));
 	return is_vague || other || is_near(finder->doubt, choice.step)
 		       ? -ENOENT
 		       : 0;

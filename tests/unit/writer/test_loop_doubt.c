@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* test_loop_doubt.c - loops that are found, but may be a part of the step. */
+#include "tests/unit/cmocka_base.h"
+
+#include "writer/steps/loop_nest.h"
+#include <stdlib.h>
+
+#define MARKS_MAX 20000u
+
+static struct loop_mark marks[MARKS_MAX];
+static size_t count;
+static uint32_t state;
+
+static uint32_t random_below(uint32_t limit)
+{
+	state = state * 1103515245u + 12345u;
+	return (state >> 16) % limit;
+}
+
+static int set_up(void **unused)
+{
+	(void)unused;
+	count = 0;
+	state = 1;
+	return 0;
+}
+
+static void hit(uint64_t id)
+{
+	assert_in_range(count, 0, MARKS_MAX - 1);
+	marks[count] = (struct loop_mark){
+		.id = id, .ticks = 10 * count, .end_ticks = 10 * count + 5};
+	count++;
+}
+
+/* Steps found; 0 none. */
+static size_t steps(void)
+{
+	struct loop_nest nest;
+	void *room = aligned_alloc(64, align_up(loop_nest_room(count), 64));
+	const int result = loop_nest_find(marks, count, room, &nest);
+
+	free(room);
+	return result ? 0 : nest.level[nest.step].turns;
+}
+
+/* --- a marker that comes in a part of the run ---------------------------- */
+
+/* A search: three sites as it will have it, and a fourth alone now and then. */
+static void search(unsigned int most)
+{
+	for (unsigned int i = 0; i < most; i++) {
+		hit(1 + random_below(3));
+		if (!random_below(16)) {
+			hit(3);
+			hit(4);
+			hit(1);
+		}
+	}
+}
+
+static void searches(unsigned int turns)
+{
+	for (unsigned int i = 0; i < turns; i++) {
+		search(90 + random_below(20));
+		hit(3);
+		hit(4);
+		hit(4);
+		hit(1);
+	}
+}
+
+static void test_all_of_it_is_found(void **unused)
+{
+	(void)unused;
+	searches(40);
+	assert_int_equal(steps(), 40);
+}
+
+/* The first 20 searches lack what the marker is told by. */
+static void test_more_of_it_before(void **unused)
+{
+	(void)unused;
+	search(20 * 100);
+	searches(40);
+	assert_int_equal(steps(), 0);
+}
+
+static void test_more_of_it_behind(void **unused)
+{
+	(void)unused;
+	searches(40);
+	search(20 * 100);
+	assert_int_equal(steps(), 0);
+}
+
+/* What has but some of the step's sites is another phase. */
+static void test_another_phase_before(void **unused)
+{
+	(void)unused;
+	for (unsigned int i = 0; i < 2000; i++)
+		hit(1 + random_below(2));
+	searches(40);
+	assert_int_equal(steps(), 40);
+}
+
+/* --- few turns, and much between them ------------------------------------ */
+
+static void turn(unsigned int length)
+{
+	hit(10);
+	hit(11);
+	for (unsigned int i = 0; i < length; i++)
+		hit(12 + random_below(6));
+	hit(12);
+}
+
+/* The pieces come after 4, 4, 4, 2 and 1 turns, as an optimisation's steps do
+ * of which each needs fewer. */
+static void pieces(unsigned int length, unsigned int turns)
+{
+	for (unsigned int i = 0; i < turns; i++) {
+		const bool is_last =
+			i == 3 || i == 7 || i == 11 || i == 13 || i == 14;
+
+		turn(is_last ? 145 - length : 145);
+		for (unsigned int k = 0; is_last && k < length; k++)
+			hit(20 + k % 3);
+	}
+}
+
+static void test_few_turns_and_large_pieces(void **unused)
+{
+	(void)unused;
+	pieces(78, 18);
+	assert_int_equal(steps(), 0);
+}
+
+static void test_few_turns_and_small_pieces(void **unused)
+{
+	(void)unused;
+	pieces(9, 18);
+	assert_int_equal(steps(), 18);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_all_of_it_is_found, set_up),
+		cmocka_unit_test_setup(test_more_of_it_before, set_up),
+		cmocka_unit_test_setup(test_more_of_it_behind, set_up),
+		cmocka_unit_test_setup(test_another_phase_before, set_up),
+		cmocka_unit_test_setup(test_few_turns_and_large_pieces, set_up),
+		cmocka_unit_test_setup(test_few_turns_and_small_pieces, set_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
