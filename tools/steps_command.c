@@ -223,6 +223,8 @@ static const char *name_of(const struct steps_reader *reader,
  * numbers in a range's name don't count. */
 static void resolve(struct steps_reader *reader, struct stream *stream)
 {
+	size_t kept = 0;
+
 	for (size_t i = 0; i < stream->count; i++) {
 		struct loop_mark *mark = &stream->marks[i];
 
@@ -236,7 +238,10 @@ static void resolve(struct steps_reader *reader, struct stream *stream)
 		mark->note = mark->id;
 		if (stream->family == SEARCH_RANGES)
 			mark->id = search_name(NULL, name_of(reader, mark));
+		if (mark->id)
+			stream->marks[kept++] = *mark;
 	}
+	stream->count = kept;
 }
 
 /* What is around others comes first. */

@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+/* What oneDNN tells ITT of itself begins so. */
+#define ONEDNN "dnnl::"
+
 static uint64_t mix(uint64_t value)
 {
 	value = (value ^ value >> 31) * 0x9e3779b97f4a7c15u;
@@ -114,6 +117,8 @@ uint64_t search_name(const char *prefix, const char *text)
 {
 	uint64_t hash = 14695981039346656037u;
 
+	if (!strncmp(prefix && *prefix ? prefix : text, ONEDNN, strlen(ONEDNN)))
+		return 0;
 	if (prefix && *prefix)
 		hash = name_add(name_add(hash, prefix), ": ");
 	return name_add(hash, text);

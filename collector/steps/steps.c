@@ -476,9 +476,12 @@ void steps_range(struct session *session, struct thread *thread,
 		 const char *prefix, const char *name)
 {
 	struct step_search *search = &session->head->search;
+	uint64_t id;
 
-	if (is_searched(search, thread, SEARCH_RANGES) &&
-	    search_step(search, search_name(prefix, name)))
+	if (!is_searched(search, thread, SEARCH_RANGES))
+		return;
+	id = search_name(prefix, name);
+	if (id && search_step(search, id))
 		found_mark(session, thread, clock_ticks(), 0);
 }
 

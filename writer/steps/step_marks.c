@@ -54,7 +54,7 @@ bool step_marks_read(const struct session *session, const struct event *event,
 		mark->id = search_name(NULL,
 				       names_text(session, event->name, &len));
 		mark->note = event->name;
-		return event->name != 0;
+		return event->name && mark->id;
 	default: return false;
 	}
 }

@@ -12,15 +12,15 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
-static bool is_mark(struct sample *sample, uint16_t kind, uint16_t flags,
-		    uint32_t category)
+static bool is_named_mark(struct sample *sample, const char *name,
+			  uint16_t kind, uint16_t flags, uint32_t category)
 {
 	struct event event = {
 		.kind = kind,
 		.flags = flags,
 		.start_ticks = 1000,
 		.end_ticks = 2000,
-		.name = names_intern(sample->session, "a name", 6),
+		.name = names_intern(sample->session, name, strlen(name)),
 		.scope = {.category = category},
 	};
 	struct loop_mark mark;
@@ -28,6 +28,12 @@ static bool is_mark(struct sample *sample, uint16_t kind, uint16_t flags,
 
 	return step_marks_read(sample->session, &event, &family, &mark) &&
 	       family == SEARCH_RANGES;
+}
+
+static bool is_mark(struct sample *sample, uint16_t kind, uint16_t flags,
+		    uint32_t category)
+{
+	return is_named_mark(sample, "a name", kind, flags, category);
 }
 
 static void test_what_is_a_mark(void **unused)
@@ -48,6 +54,11 @@ static void test_what_is_a_mark(void **unused)
 	assert_false(is_mark(&sample, EVENT_SCOPE, EVENT_OPERATOR, 0));
 	assert_false(is_mark(&sample, EVENT_RANGE, EVENT_OPERATOR, 0));
 	assert_false(is_mark(&sample, EVENT_SCOPE, EVENT_LOOKED_UP, 0));
+	/* A library's own, whichever way its name comes. */
+	assert_false(is_named_mark(&sample, "dnnl::primitive::execute: reorder",
+				   EVENT_SCOPE, 0, 0));
+	assert_int_equal(search_name("dnnl::primitive::execute", "reorder"), 0);
+	assert_true(is_named_mark(&sample, "dnnl", EVENT_SCOPE, 0, 0));
 	sample_end(&sample);
 }
 
