@@ -557,7 +557,7 @@ def is_whole(path):
         with gzip.open(path, "rt", encoding="utf-8") as file:
             json.load(file)
         return True
-    except (EOFError, ValueError):
+    except (EOFError, ValueError, gzip.BadGzipFile):
         return False
 
 
