@@ -362,24 +362,29 @@ void cupti_end(unsigned int wait_ms)
 
 void cupti_forget(void)
 {
+	const bool was_here = load_relaxed(&state) != ATTACH_NONE;
+
 	/* CUDA itself is unusable in this process; only its parent's state is
 	 * to be forgotten. */
-	store_relaxed(&state, load_relaxed(&state) == ATTACH_NONE
-				      ? ATTACH_NONE
-				      : ATTACH_FAILED);
+	if (was_here)
+		store_relaxed(&state, ATTACH_FAILED);
 	gate_on_change(GATE_CUPTI, NULL);
 	nvtx_on_stream_name(NULL);
 	cupti_buffers_forget();
-	cupti_source_forget();
 	cupti_flush_forget();
 	cupti_kinds_forget();
 	cupti_neighbour_forget();
 	cupti_callbacks_forget();
-	cupti_stacks_forget();
-	cupti_graph_memory_forget();
-	cupti_record_forget();
 	cupti_clock_forget();
 	nvml_forget();
+	/* Tables that only CUPTI fills: to clear them takes a forked child a
+	 * millisecond of page faults. */
+	if (was_here) {
+		cupti_source_forget();
+		cupti_stacks_forget();
+		cupti_graph_memory_forget();
+		cupti_record_forget();
+	}
 }
 
 #else

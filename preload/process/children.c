@@ -118,7 +118,7 @@ void children_say(struct session *session)
 	settled = traced + load_relaxed(&page->gone);
 	born = load_relaxed(&page->born);
 	if (traced)
-		log_say("%u forked child%s of its own, in %s", traced,
+		log_say("%u forked child%s, in %s", traced,
 			traced == 1 ? " has a trace" : "ren have traces",
 			process.options.dir);
 	if (born > settled && process.options.children != CHILDREN_NONE)

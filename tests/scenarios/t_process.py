@@ -261,6 +261,26 @@ def test_stderr_is_closed_at_exit():
     expect(any(line.startswith("traceprof: wrote ") for line in run.own_lines), run.stderr)
 
 
+FORKS = """
+import ctypes, os, resource
+ctypes.CDLL(None).traceprof_step_() if "LD_PRELOAD" in os.environ else None
+for _ in range(20):
+    child = os.fork()
+    if not child:
+        os._exit(0)
+    os.waitpid(child, 0)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt // 20)
+"""
+
+
+def test_a_forked_child_clears_no_tables_that_nothing_filled():
+    """A page fault for each page of them: a millisecond for each fork."""
+    without = int(harness.plain("python3", "-c", FORKS).stdout)
+    within = int(traced("python3", "-c", FORKS,
+                        env={"TRACEPROF_STEP": "api"}).stdout)
+    expect(within - without < 300, f"{within} page faults, without us {without}")
+
+
 def test_a_recording_that_begins_inside_atexit():
     """We register a handler, too: not with the lock held that this takes."""
     run = same("many_handlers", env={"TRACEPROF_MALLOC": "all"}, timeout=20)
