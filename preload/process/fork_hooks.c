@@ -2,10 +2,12 @@
 /*
  * fork_hooks.c - tells a forked child that it is one.
  *
- *	fork, daemon	run our handler in the child, before anything else, and
- *			are wrapped: what begins the recording of a process at
+ *	fork		runs our handler in the child, before anything else, and
+ *			is wrapped: what begins the recording of a process at
  *			its start begins that of a child once all handlers have
  *			run, other libraries' too, whose locks we may need
+ *	daemon		forks, and ends its parent by a call inside the C
+ *			library, so all of it is done here
  *	_Fork, clone	run no handler and are wrapped, to keep our threads out
  *			of the loader (collector/system/loader.h); so is
  *			syscall(), in call_hooks.c.  The gate's page is wiped,
@@ -28,11 +30,18 @@
 #include "preload/process/life.h"
 #include "preload/process/real.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
+
+/* /dev/null's. */
+#define NULL_MAJOR 1
+#define NULL_MINOR 3
 
 /* By which the C library knows whose a handler is.  The compiler's start files
  * have one too, where we are linked with them. */
@@ -69,20 +78,49 @@ EXPORT pid_t fork(void)
 	return pid;
 }
 
-EXPORT int daemon(int keep_folder, int keep_output)
+/* As the C library: what isn't the null device is not taken for it. */
+static int drop_streams(void)
 {
+	const int null = open("/dev/null", O_RDWR);
+	struct stat status;
 	int rc;
 
-	if (!real.daemon)
-		real_look_late();
-	if (!real.daemon) {
+	if (null < 0)
+		return -1;
+	rc = fstat(null, &status);
+	if (!rc && (!S_ISCHR(status.st_mode) ||
+		    status.st_rdev != makedev(NULL_MAJOR, NULL_MINOR))) {
+		errno = ENODEV;
+		rc = -1;
+	}
+	for (int fd = STDIN_FILENO; !rc && fd <= STDERR_FILENO; fd++)
+		dup2(null, fd);
+	if (rc || null > STDERR_FILENO)
+		close(null);
+	return rc;
+}
+
+/* The C library's own ends the parent past our hooks, with all that it has
+ * recorded. */
+EXPORT int daemon(int keep_folder, int keep_output)
+{
+	pid_t pid;
+
+	if (real_resolve() != REAL_READY || !real.fork) {
 		errno = ENOSYS;
 		return -1;
 	}
-	rc = real.daemon(keep_folder, keep_output);
-	if (!rc)
-		life_child_begins();
-	return rc;
+	pid = real.fork();
+	if (pid > 0)
+		_exit(0);
+	if (pid < 0 || setsid() < 0)
+		return -1;
+	if (!keep_folder)
+		(void)!chdir("/");
+	if (!keep_output && drop_streams())
+		return -1;
+	life_child_begins();
+	return 0;
 }
 
 EXPORT pid_t _Fork(void)

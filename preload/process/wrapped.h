@@ -91,7 +91,7 @@
 	X(libc, REST, kill,           int,    (pid_t pid, int signal))	\
 	X(libc, REST, fork,           pid_t,  (void))			\
 	X(libc, REST, _Fork,          pid_t,  (void))			\
-	X(libc, LATE, daemon,         int,    (int keep_folder, int keep_output)) \
+	X(libc, NONE, daemon,         int,    (int keep_folder, int keep_output)) \
 	X(libc, REST, clone,          int,    (int (*function)(void *),	\
 					       void *stack, int flags,	\
 					       void *arg, void *parent,	\

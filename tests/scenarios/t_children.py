@@ -59,12 +59,21 @@ def test_a_childs_child_is_sampled():
 
 
 def test_a_daemon_is_sampled():
-    """The process between ends past all hooks; what is left of it is recovered."""
-    program = compile_program("fork_work.c", "-O1", "-D_GNU_SOURCE", name="fork_work")
-    done = harness.traced(program, "daemon", env=ALL, check=False)
-    expect_equal(done.status, 0, done.stderr)
-    harness.command("recover", done.folder)
-    check_child(done, "child_work", 200)
+    """And the process that ends in daemon() has its trace, as the first one."""
+    check_child(run("daemon", files=3), "child_work", 200)
+
+
+def test_daemon_does_what_the_c_librarys_does():
+    """To folder, streams and session; but what its parent has recorded is kept."""
+    program = compile_program("turns_daemon.c", "-O1", "-fopenmp", name="turns_daemon")
+    for folder in "01":
+        for output in "01":
+            done = same(program, folder, output)
+            expect("leader 1" in done.stdout and "2 " in done.stdout, done.stdout)
+            found = sorted(name for trace in done.traces
+                           for name in ("work_before", "work_after")
+                           if trace.regions(name))
+            expect_equal(found, ["work_after", "work_before"], done.stderr)
 
 
 def test_children_without_a_trace_are_said():
