@@ -29,8 +29,8 @@ static void tell(int to)
 
 	if (!getcwd(folder, sizeof(folder)))
 		abort();
-	dprintf(to, "folder %s, leader %d\n", strcmp(folder, "/") ? "kept" : "/",
-		getsid(0) == getpid());
+	dprintf(to, "folder %s, leader %d\n",
+		strcmp(folder, "/") ? "kept" : "/", getsid(0) == getpid());
 	for (int fd = 0; fd < 3; fd++) {
 		char path[32];
 		ssize_t length;
