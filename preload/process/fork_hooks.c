@@ -25,6 +25,7 @@
  */
 #include "preload/process/life_parts.h"
 
+#include "collector/session/thread_self.h"
 #include "collector/system/loader.h"
 #include "preload/process/children.h"
 #include "preload/process/life.h"
@@ -162,7 +163,8 @@ int fork_clone(int (*function)(void *), void *stack, int flags, void *arg,
 	before();
 	pid = real.clone(function, stack, flags, arg, parent, tls, child);
 	loader_after_fork();
-	if (pid > 0)
+	/* The copy of the process that writes the rest down is none. */
+	if (pid > 0 && thread_self != THREAD_BUSY)
 		children_born();
 	return pid;
 }

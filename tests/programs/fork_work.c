@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fork_work.c - children that work, and call nothing that any hook stands for.
+ * fork_work.c - children that work, and call nothing that any hook stands for,
+ * but for one that allocates a lot.
  *
- *	fork_work fork|fork_exit|twice|_Fork|daemon|exec
+ *	fork_work fork|fork_exit|twice|_Fork|daemon|exec|allocates
  *
  * Prints how each child ended, if it is waited for.
  */
@@ -22,6 +23,16 @@ __attribute__((noinline)) static void child_work(void)
 			;
 		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
 	} while (!used.tv_sec && used.tv_nsec < 300000000);
+}
+
+static void allocate(void)
+{
+	static void *volatile block;
+
+	for (int i = 0; i < 100000; i++) {
+		block = malloc((size_t)i % 1000 + 1);
+		free(block);
+	}
 }
 
 static void await(pid_t child)
@@ -86,6 +97,8 @@ int main(int argc, char **argv)
 		become();
 	if (!strcmp(way, "twice"))
 		twice();
+	if (!strcmp(way, "allocates"))
+		allocate();
 	child_work();
 	if (!strcmp(way, "fork"))
 		exit(3);

@@ -88,6 +88,14 @@ def test_children_without_a_trace_are_said():
     expect(not lost(run("fork", env=only | {"TRACEPROF_CHILDREN": "none"})), "asked for")
 
 
+def test_what_writes_a_childs_rest_is_no_child():
+    done = run("allocates", files=2, env=ALL | {
+        "TRACEPROF_MALLOC": "all", "TRACEPROF_ENCODE": "late", "TRACEPROF_GZIP": "zlib:9"})
+    expect(not lost(done) and
+           any("1 forked child has a trace" in line for line in done.own_lines),
+           done.stderr)
+
+
 def test_a_child_past_the_forks_handlers_is_said():
     """It may call nothing that takes a lock, so nothing is begun there."""
     line, = lost(run("_Fork"))
