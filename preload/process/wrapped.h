@@ -89,6 +89,7 @@
 	X(libc, REST, _exit,          void,   (int status))		\
 	X(libc, NONE, _Exit,          void,   (int status))		\
 	X(libc, REST, kill,           int,    (pid_t pid, int signal))	\
+	X(libc, REST, raise,          int,    (int signal))		\
 	X(libc, REST, fork,           pid_t,  (void))			\
 	X(libc, REST, _Fork,          pid_t,  (void))			\
 	X(libc, NONE, daemon,         int,    (int keep_folder, int keep_output)) \

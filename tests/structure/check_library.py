@@ -17,7 +17,7 @@ EXPORTS = re.compile(
     r"|malloc_usable_size|mmap(64)?|munmap|mremap|s?brk"
     r"|GOMP_\w+"
     r"|_?fork|vfork|_Fork|daemon|clone|syscall|prctl|capset|posix_spawnp?|system|popen"
-    r"|exec[lv]p?e?|execvpe|fexecve|execveat|_exit|_Exit|exit|quick_exit|abort|kill"
+    r"|exec[lv]p?e?|execvpe|fexecve|execveat|_exit|_Exit|exit|quick_exit|abort|kill|raise"
     r"|poll|ppoll|select|epoll_wait|read|pread|pread64|write|recv|send"
     r"|nanosleep|clock_nanosleep|usleep|fsync|fdatasync|sem_wait|sem_timedwait|pthread_join"
     r"|pthread_cond_(wait|timedwait|clockwait|signal|broadcast)|sem_clockwait|sem_post"
