@@ -99,7 +99,7 @@ EXPORT int raise(int signal)
 	if (ends_itself(getpid(), signal))
 		life_end();
 	errno = saved;
-	if (real_resolve() == REAL_READY && real.raise)
+	if (real.raise)
 		return real.raise(signal);
 	return (int)syscall(SYS_tgkill, getpid(), (int)syscall(SYS_gettid),
 			    signal);

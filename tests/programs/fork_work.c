@@ -3,10 +3,13 @@
  * fork_work.c - children that work, and call nothing that any hook stands for,
  * but for one that allocates a lot.
  *
- *	fork_work fork|fork_exit|twice|_Fork|daemon|exec|allocates
+ *	fork_work fork|fork_exit|twice|_Fork|forkpty|daemon|exec|allocates|
+ *		  outlives
  *
  * Prints how each child ended, if it is waited for.
  */
+#include <pthread.h>
+#include <pty.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +66,40 @@ static void twice(void)
 	_exit(6);
 }
 
+static int told[2], gone[2];
+
+static void wait_for_parents_end(void)
+{
+	char byte = 0;
+
+	close(gone[1]);
+	if (write(told[1], &byte, 1) != 1 || read(gone[0], &byte, 1))
+		_exit(1);
+}
+
+/* Its parent ends while the child is still within fork(). */
+static void outlive(void)
+{
+	char byte;
+
+	if (pipe(told) || pipe(gone) ||
+	    pthread_atfork(NULL, NULL, wait_for_parents_end))
+		exit(1);
+	if (fork())
+		exit(read(told[0], &byte, 1) != 1);
+	child_work();
+	_exit(0);
+}
+
+static pid_t make_child(const char *way)
+{
+	int master;
+
+	if (!strcmp(way, "forkpty"))
+		return forkpty(&master, NULL, NULL, NULL);
+	return strcmp(way, "_Fork") ? fork() : _Fork();
+}
+
 /* The program that is waited for ends first: a pipe tells of the other. */
 static int turn_daemon(void)
 {
@@ -88,7 +125,9 @@ int main(int argc, char **argv)
 
 	if (!strcmp(way, "daemon"))
 		return turn_daemon();
-	child = strcmp(way, "_Fork") ? fork() : _Fork();
+	if (!strcmp(way, "outlives"))
+		outlive();
+	child = make_child(way);
 	if (child) {
 		await(child);
 		return 0;

@@ -16,7 +16,7 @@ EXPORTS = re.compile(
     r"|free_aligned_sized|posix_memalign|aligned_alloc|memalign|valloc|pvalloc"
     r"|malloc_usable_size|mmap(64)?|munmap|mremap|s?brk"
     r"|GOMP_\w+"
-    r"|_?fork|vfork|_Fork|daemon|clone|syscall|prctl|capset|posix_spawnp?|system|popen"
+    r"|_?fork|forkpty|vfork|_Fork|daemon|clone|syscall|prctl|capset|posix_spawnp?|system|popen"
     r"|exec[lv]p?e?|execvpe|fexecve|execveat|_exit|_Exit|exit|quick_exit|abort|kill|raise"
     r"|poll|ppoll|select|epoll_wait|read|pread|pread64|write|recv|send"
     r"|nanosleep|clock_nanosleep|usleep|fsync|fdatasync|sem_wait|sem_timedwait|pthread_join"
