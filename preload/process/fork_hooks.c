@@ -6,7 +6,8 @@
  *			is wrapped: what begins the recording of a process at
  *			its start begins that of a child once all handlers have
  *			run, other libraries' too, whose locks we may need
- *	daemon		forks, and ends its parent by a call inside the C
+ *	forkpty		is wrapped, too: it calls fork() inside the C library
+ *	daemon		does so, and ends its parent by a call inside the C
  *			library, so all of it is done here
  *	_Fork, clone	run no handler and are wrapped, to keep our threads out
  *			of the loader (collector/system/loader.h); so is
@@ -25,6 +26,7 @@
  */
 #include "preload/process/life_parts.h"
 
+#include "collector/session/thread_self.h"
 #include "collector/system/loader.h"
 #include "preload/process/children.h"
 #include "preload/process/life.h"
@@ -62,8 +64,15 @@ static void before(void)
 static void in_child(void)
 {
 	loader_forget();
-	children_born();
 	life_forked();
+}
+
+/* Counted once it is recorded: its parent, should it end now, must not say that
+ * it isn't. */
+static void child_is_there(void)
+{
+	life_child_begins();
+	children_born();
 }
 
 EXPORT pid_t fork(void)
@@ -74,7 +83,22 @@ EXPORT pid_t fork(void)
 		return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 	pid = real.fork();
 	if (!pid)
-		life_child_begins();
+		child_is_there();
+	return pid;
+}
+
+EXPORT pid_t forkpty(int *master, char *name, const struct termios *modes,
+		     const struct winsize *size)
+{
+	pid_t pid;
+
+	if (!real.forkpty && !(real_look_late() && real.forkpty)) {
+		errno = ENOSYS;
+		return -1;
+	}
+	pid = real.forkpty(master, name, modes, size);
+	if (!pid)
+		child_is_there();
 	return pid;
 }
 
@@ -119,7 +143,7 @@ EXPORT int daemon(int keep_folder, int keep_output)
 		(void)!chdir("/");
 	if (!keep_output && drop_streams())
 		return -1;
-	life_child_begins();
+	child_is_there();
 	return 0;
 }
 
@@ -162,7 +186,8 @@ int fork_clone(int (*function)(void *), void *stack, int flags, void *arg,
 	before();
 	pid = real.clone(function, stack, flags, arg, parent, tls, child);
 	loader_after_fork();
-	if (pid > 0)
+	/* The copy of the process that writes the rest down is none. */
+	if (pid > 0 && thread_self != THREAD_BUSY)
 		children_born();
 	return pid;
 }

@@ -23,7 +23,7 @@ __attribute__((noinline)) static void work_after(void)
 	__asm__ volatile("" ::: "memory");
 }
 
-static void tell(int to)
+static void tell(int to, int next)
 {
 	char folder[512], where[512] = "";
 
@@ -41,12 +41,12 @@ static void tell(int to)
 		dprintf(to, "%d %s\n", fd,
 			strcmp(where, "/dev/null") ? "kept" : where);
 	}
-	dprintf(to, "next %d\n", dup(to) - to);
+	dprintf(to, "next %d\n", next - to);
 }
 
 int main(int argc, char **argv)
 {
-	int ends[2];
+	int ends[2], next;
 	char byte;
 
 	if (argc < 3 || pipe(ends))
@@ -60,7 +60,9 @@ int main(int argc, char **argv)
 	work_before();
 	if (daemon(atoi(argv[1]), atoi(argv[2])))
 		_exit(1);
+	/* Before a recording begins, which opens files for moments. */
+	next = dup(ends[1]);
 	work_after();
-	tell(ends[1]);
+	tell(ends[1], next);
 	exit(0);
 }
