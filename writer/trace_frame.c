@@ -122,7 +122,7 @@ void trace_frame_note_scheduled(struct session_header *head, bool with_others)
 {
 	uint64_t numbers[2];
 
-	if (getpid() != head->pid)
+	if (getpid() != head->pid || !proc_is_aside())
 		return;
 	if (with_others)
 		note_others(head);

@@ -403,8 +403,13 @@ static void look(void)
 	const uint32_t writer = (uint32_t)syscall(SYS_gettid);
 	char entries[FOLDER_BYTES];
 	long bytes;
-	int fd = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd;
 
+	if (!proc_is_aside()) {
+		look_at((uint32_t)getpid(), writer);
+		return;
+	}
+	fd = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return;
 	sampler.looks++;
