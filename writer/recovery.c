@@ -281,13 +281,30 @@ static bool is_same_folder(const char *a, const char *b)
 	       here.st_dev == there.st_dev && here.st_ino == there.st_ino;
 }
 
+/* By that text alone: each start looks at all sessions of a machine, and a
+ * header is a hundred pages. */
+static bool goes_elsewhere(int fd, const char *folder)
+{
+	char text[SESSION_TEXT_BYTES];
+
+	if (!folder || pread(fd, text, sizeof(text),
+			     offsetof(struct session_header, folder)) !=
+			       (ssize_t)sizeof(text))
+		return false;
+	text[sizeof(text) - 1] = '\0';
+	return !is_same_folder(text, folder);
+}
+
 /* Takes the session, if its process is dead and its traces go to `folder`
  * (NULL: any).  -EXDEV: they don't. */
 static int claim(int fd, const char *folder)
 {
 	struct session session;
-	int rc = session_look(fd, &session);
+	int rc;
 
+	if (goes_elsewhere(fd, folder))
+		return -EXDEV;
+	rc = session_look(fd, &session);
 	if (rc)
 		return rc;
 	if (folder && !is_same_folder(session.head->folder, folder))
@@ -423,7 +440,7 @@ static int look_left(const char *path, void *arg)
 
 	if (fd < 0)
 		return 0;
-	if (!session_look(fd, &session)) {
+	if (!goes_elsewhere(fd, look->folder) && !session_look(fd, &session)) {
 		struct session_header *head = session.head;
 
 		const uint32_t finisher = load_relaxed(&head->finisher);
