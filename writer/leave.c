@@ -17,8 +17,9 @@
 #include <unistd.h>
 
 /* How long the program's end is held up: a twentieth of a short run, a
- * hundredth of a long one; and of that, to see what an event takes here. */
-#define LEAST_NS	 UINT64_C(5000000)
+ * hundredth of a long one; and of that, to see what an event takes here.
+ * Below the least, lines that tell what took most time are worth more. */
+#define LEAST_NS	 UINT64_C(20000000)
 #define SHORT_NS	 UINT64_C(50000000)
 #define LONG_NS		 UINT64_C(1000000000)
 #define SHORT_SHARE	 20u
