@@ -16,13 +16,17 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* How long the program's end is held up: to see what an event takes here, and
- * where no more than this is left. */
-#define PART_NS		 UINT64_C(4000000)
-#define SEEN_LEAST	 64u
+/* How long the program's end is held up: a twentieth of a short run, a
+ * hundredth of a long one; and of that, to see what an event takes here.
+ * Below the least, lines that tell what took most time are worth more. */
+#define LEAST_NS	 UINT64_C(20000000)
 #define SHORT_NS	 UINT64_C(50000000)
 #define LONG_NS		 UINT64_C(1000000000)
-#define SHARE		 100u /* of the run */
+#define SHORT_SHARE	 20u
+#define SHARE		 100u
+#define PART_NS		 UINT64_C(4000000)
+#define PART_OF		 4u
+#define SEEN_LEAST	 64u
 /* What an event takes where none was seen. */
 #define EVENT_NS	 2000u
 #define SCAN_NS		 100u /* to read one, and no more */
@@ -74,6 +78,8 @@ static uint64_t allowed_ns(const struct writer_state *state)
 	const uint64_t ran = clock_monotonic_ns() -
 			     (uint64_t)state->session->head->clock.first_ns;
 
+	if (ran < SHORT_NS * SHORT_SHARE)
+		return max_u64(ran / SHORT_SHARE, LEAST_NS);
 	return min_u64(max_u64(ran / SHARE, SHORT_NS), LONG_NS);
 }
 
@@ -81,7 +87,8 @@ static uint64_t allowed_ns(const struct writer_state *state)
 static uint64_t estimate_ns(struct writer_state *state)
 {
 	const uint64_t start_ns = account_cpu_ns(state);
-	const uint64_t events = pass_part(state, PART_NS);
+	const uint64_t events =
+		pass_part(state, min_u64(allowed_ns(state) / PART_OF, PART_NS));
 
 	/* The search for the step, or other programs, may have taken nearly
 	 * all of the time. */

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* No event is believed to be later than this after the last clock anchor. */
@@ -280,13 +281,30 @@ static bool is_same_folder(const char *a, const char *b)
 	       here.st_dev == there.st_dev && here.st_ino == there.st_ino;
 }
 
+/* By that text alone: each start looks at all sessions of a machine, and a
+ * header is a hundred pages. */
+static bool goes_elsewhere(int fd, const char *folder)
+{
+	char text[SESSION_TEXT_BYTES];
+
+	if (!folder || pread(fd, text, sizeof(text),
+			     offsetof(struct session_header, folder)) !=
+			       (ssize_t)sizeof(text))
+		return false;
+	text[sizeof(text) - 1] = '\0';
+	return !is_same_folder(text, folder);
+}
+
 /* Takes the session, if its process is dead and its traces go to `folder`
  * (NULL: any).  -EXDEV: they don't. */
 static int claim(int fd, const char *folder)
 {
 	struct session session;
-	int rc = session_look(fd, &session);
+	int rc;
 
+	if (goes_elsewhere(fd, folder))
+		return -EXDEV;
+	rc = session_look(fd, &session);
 	if (rc)
 		return rc;
 	if (folder && !is_same_folder(session.head->folder, folder))
@@ -397,8 +415,21 @@ int recovery_run_folder(const char *folder,
 
 struct look_left {
 	const char *folder;
+	int record_pid;
 	struct recovery_left *left;
 };
+
+/* 0 where its number is not ours. */
+static uint64_t cpu_of(pid_t pid)
+{
+	struct timespec time;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &time))
+		return 0;
+	return (uint64_t)time.tv_sec * UINT64_C(1000000000) +
+	       (uint64_t)time.tv_nsec;
+}
 
 static int look_left(const char *path, void *arg)
 {
@@ -409,16 +440,19 @@ static int look_left(const char *path, void *arg)
 
 	if (fd < 0)
 		return 0;
-	if (!session_look(fd, &session)) {
+	if (!goes_elsewhere(fd, look->folder) && !session_look(fd, &session)) {
 		struct session_header *head = session.head;
 
-		if (load_relaxed(&head->finisher) &&
+		const uint32_t finisher = load_relaxed(&head->finisher);
+
+		if (finisher && head->record_pid == look->record_pid &&
 		    is_same_folder(head->folder, look->folder) &&
 		    session_claim(fd, head) == -EBUSY) {
 			last = &head->checkpoints[load_relaxed(
 							  &head->checkpoint) &
 						  1];
 			look->left->files++;
+			look->left->cpu_ns += cpu_of((pid_t)finisher);
 			look->left->events += head->left_events;
 			look->left->written += min_u64(
 				last->written + last->cut, head->left_events);
@@ -429,11 +463,13 @@ static int look_left(const char *path, void *arg)
 	return 0;
 }
 
-void recovery_look_left(const char *folder, struct recovery_left *left)
+void recovery_look_left(const char *folder, int record_pid,
+			struct recovery_left *left)
 {
 	char whole[SESSION_TEXT_BYTES];
 	struct look_left look = {
 		.folder = session_folder(folder, whole, sizeof(whole)),
+		.record_pid = record_pid,
 		.left = left};
 
 	memset(left, 0, sizeof(*left));

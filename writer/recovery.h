@@ -41,13 +41,15 @@ int recovery_run_folder(const char *folder,
 			void *arg);
 
 /* What processes of their own still write down of programs that have ended,
- * whose traces go to `folder`: how many files, events of them that are written
- * and events in all. */
+ * which `traceprof record` of that process id began and whose traces go to
+ * `folder`: how many files, events of them that are written and events in all,
+ * and the processor time of those who write. */
 struct recovery_left {
 	unsigned int files;
-	uint64_t written, events;
+	uint64_t written, events, cpu_ns;
 };
-void recovery_look_left(const char *folder, struct recovery_left *left);
+void recovery_look_left(const char *folder, int record_pid,
+			struct recovery_left *left);
 
 /* Makes recovery_run_folder() stop at the next session, in any thread: the
  * process is about to end.  False lets later calls work again. */

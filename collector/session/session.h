@@ -30,7 +30,7 @@
 #include "collector/control/window.h"
 
 #define SESSION_MAGIC	    "traceprf"
-#define SESSION_VERSION	    15u
+#define SESSION_VERSION	    16u
 #define SESSION_FIRST_BYTES (2u << 20)
 #define SESSION_TEXT_BYTES  512
 #define SESSION_NAMES_MAX   65536u
@@ -271,9 +271,10 @@ struct session_header {
 	char spool[SESSION_TEXT_BYTES]; /* packed events beyond memory, "" none:
 					   writer/state/spool.h */
 
-	_Atomic uint32_t finisher;   /* a process writes down what the program
+	_Atomic uint32_t finisher; /* a process writes down what the program
 				      left: its id; 0 none */
-	uint64_t left_events;	     /* then: recorded by the program in all */
+	int32_t record_pid;   /* `traceprof record` that began this, 0 none */
+	uint64_t left_events; /* then: recorded by the program in all */
 	_Atomic uint32_t checkpoint; /* which of the two is whole */
 	struct session_checkpoint checkpoints[2];
 };

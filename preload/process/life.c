@@ -310,6 +310,7 @@ static int begin(const char *reason)
 			    strerrordesc_np(-rc));
 		return rc;
 	}
+	life.session->head->record_pid = process.record_pid;
 	/* Of many ranks and workers one speaks, unless something is wrong. */
 	if (life.session->head->rank > 0 || life.forked)
 		log_start(true);

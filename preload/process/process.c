@@ -94,12 +94,19 @@ COLD bool process_kind_is_off(char *const *environment)
 	return getauxval(AT_SECURE) != 0;
 }
 
-COLD bool process_kind_is_direct(char *const *environment)
+static COLD int record_pid(char *const *environment)
 {
 	const char *value =
 		process_variable(environment, "TRACEPROF_RECORD_PID");
 
-	return value && strtol(value, NULL, 10) == (long)getppid();
+	return value ? (int)strtol(value, NULL, 10) : 0;
+}
+
+COLD bool process_kind_is_direct(char *const *environment)
+{
+	const int pid = record_pid(environment);
+
+	return pid && pid == getppid();
 }
 
 /* "gcc-12" and "clang-14.0" without the version. */
@@ -249,6 +256,7 @@ COLD bool process_read(void)
 
 	if (!process_matters())
 		return false;
+	process.record_pid = record_pid(environment);
 	process.direct = process_kind_is_direct(environment);
 	options_default(&process.options);
 	options_read(&process.options, environment, keep_complaint);

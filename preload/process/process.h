@@ -15,7 +15,8 @@
 
 struct process {
 	struct options options;
-	bool direct; /* `traceprof record` started exactly this process */
+	int record_pid; /* of `traceprof record` that began all this, 0 none */
+	bool direct;	/* that one started exactly this process */
 	unsigned int complaints;
 	long affinity_bytes; /* 0 or less: not known */
 	unsigned long affinity[PROCESS_AFFINITY_BYTES / sizeof(unsigned long)];

@@ -214,8 +214,9 @@ def ranks(program, *arguments, starter=(), count=3):
     running = [subprocess.Popen(line, env=env, stdout=subprocess.DEVNULL,
                                 stderr=subprocess.PIPE, text=True)
                for env, line in commands]
-    for process in running:
-        _, errors = process.communicate()
+    # All have ended before it is looked whether all is written: some spin for long.
+    said = [process.communicate()[1] for process in running]
+    for process, errors in zip(running, said):
         expect_equal(process.returncode, 0, errors)
         whole = harness.Run([], 0, "", errors, folder, pid=process.pid)
         for _ in range(600):

@@ -30,7 +30,8 @@ def test_what_took_most_time_is_named_however_long_its_name():
     """One that is cut tells more than the next smaller one in its place."""
     name = "a_function_of_a_library_of_templates_that_is_called_so"
     built = harness.compile_program("short_regions.c", "-fopenmp", f"-Dwork={name}", "-lm")
-    run = traced(built, 200, 40, 1, env=VERDICT, preload=library_beside(None))
+    run = traced(built, 200, 40, 1, env=VERDICT | {"TRACEPROF_ENCODE": "live"},
+                 preload=library_beside(None))
     said = [line for line in run.own_lines if "most time: " in line]
     expect(len(said) == 1 and f" {name[:37]}... " in said[0], run.stderr)
 
@@ -285,8 +286,9 @@ def test_events_outside_the_windows_are_as_asked():
 
 
 def test_events_past_the_limit_of_text():
-    run = traced("starts", "scopes", 2, 20000, env={"TRACEPROF_MAX_MB": "1",
-                                                  "TRACEPROF_MAX_PARTS": "1"})
+    run = traced("starts", "scopes", 2, 20000, env={
+        "TRACEPROF_MAX_MB": "1", "TRACEPROF_MAX_PARTS": "1",
+        "TRACEPROF_ENCODE": "live"})
     events = run.trace.meta["events"]
     cut = events["past_max"]
     expect(cut > 1000, events)

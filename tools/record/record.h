@@ -85,10 +85,12 @@ void record_memfds_poll(void (*done)(int error,
 				     const struct recovery_result *result));
 
 /*
- * unfinished.c waits for what was left to be written down when a program ended
- * (TRACEPROF_ENCODE), and shows how far it is where somebody looks.
+ * unfinished.c waits for what was left to be written down when a program of
+ * this run ended (TRACEPROF_ENCODE), and shows how far it is where somebody
+ * looks.  Who gets no further for ten seconds, stopped or before a disk that
+ * hangs, is told of and waited for no longer.
  */
-void unfinished_wait(const char *folder);
+void unfinished_wait(const char *folder, int record_pid);
 
 /*
  * target.c tells whether a program can be recorded.

@@ -199,7 +199,7 @@ static int run(const struct record_arguments *arguments, char **argv,
 	error = child_run(argv + arguments->first, end, look, files);
 	record_memfds_poll(say_memfd);
 	if (!error)
-		unfinished_wait(arguments->options.dir);
+		unfinished_wait(arguments->options.dir, getpid());
 	/* Killed, or ended by a bare system call, as a Go runtime does. */
 	if (!error)
 		recover(&arguments->options);

@@ -57,7 +57,7 @@ bool chunk_prefault_extend(struct chunk_prefault *prefault,
 	if (is_behind(session, in_rings(session)))
 		return false;
 	/* Not all: names and new threads need room that isn't in chunks. */
-	wanted = chunks_of(head->ceiling_bytes / (is_heavy ? 4 : 16));
+	wanted = chunks_of(head->ceiling_bytes / (is_heavy ? 4 : 64));
 	if (made >= wanted)
 		return false;
 	pool_reserve(session, load_relaxed(&head->free_chunk_count) +

@@ -7,7 +7,7 @@
  * kernel finds memory, clears it and maps it, 16 pages one by one.  The writer
  * does that ahead, here, in its own time:
  *
- *	at first	a sixteenth of the buffer; with TRACEPROF_MALLOC=all a
+ *	at first	a 64th of the buffer; with TRACEPROF_MALLOC=all a
  *			quarter
  *	then		a few free ones, and twice what the rings took since the
  *			last look: a burst that goes on finds more each time

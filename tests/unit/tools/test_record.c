@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "collector/session/session.h"
 #include "tests/unit/unit_folder.h"
 #include "tools/record/record.h"
 #include "tools/record/settings.h"
@@ -231,6 +232,73 @@ static void environment_is_cleaned(void **state)
 	unsetenv("TRACEPROF_MAX_MB");
 }
 
+/* Who writes down what a program of `record`'s left, and gets no further: its
+ * session's path goes through the pipe. */
+static _Noreturn void hang(int report, int record_pid)
+{
+	struct options options;
+	struct session *session;
+
+	options_default(&options);
+	snprintf(options.dir, sizeof(options.dir), "%s", folder);
+	if (session_create(&options, "unit test", &session))
+		_exit(1);
+	session->head->record_pid = record_pid;
+	session->head->left_events = 7;
+	store_relaxed(&session->head->finisher, (uint32_t)getpid());
+	if (write(report, session->path, sizeof(session->path)) !=
+	    (ssize_t)sizeof(session->path))
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+/* What unfinished_wait() says. */
+static const char *wait_for_it(int record_pid)
+{
+	static char said[512];
+	const int out = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	const int before = dup(STDERR_FILENO);
+
+	assert_true(out >= 0 && before >= 0);
+	dup2(out, STDERR_FILENO);
+	unfinished_wait(folder, record_pid);
+	dup2(before, STDERR_FILENO);
+	close(before);
+	memset(said, 0, sizeof(said));
+	assert_true(pread(out, said, sizeof(said) - 1, 0) >= 0);
+	close(out);
+	return said;
+}
+
+/* Another run's is not waited for, and its own until that is in vain. */
+static void the_wait_has_an_end(void **state)
+{
+	char session[SESSION_TEXT_BYTES] = "";
+	int report[2];
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(pipe(report), 0);
+	child = fork();
+	if (!child)
+		hang(report[1], getppid());
+	close(report[1]);
+	assert_int_equal(read(report[0], session, sizeof(session)),
+			 sizeof(session));
+	close(report[0]);
+	snprintf(path, sizeof(path), "%s/said", folder);
+	assert_string_equal(wait_for_it(getppid()), "");
+	assert_non_null(strstr(wait_for_it(getpid()),
+			       "1 trace is not finished: who writes gets no "
+			       "further"));
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	assert_string_equal(wait_for_it(getpid()), "");
+	unlink(path);
+	unlink(session);
+}
+
 static int make_folder(void **state)
 {
 	(void)state;
@@ -253,6 +321,7 @@ int main(void)
 		cmocka_unit_test(signals_are_passed_on),
 		cmocka_unit_test(settings_become_options),
 		cmocka_unit_test(environment_is_cleaned),
+		cmocka_unit_test(the_wait_has_an_end),
 	};
 
 	return cmocka_run_group_tests_name("tools_record", tests, make_folder,

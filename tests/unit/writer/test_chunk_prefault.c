@@ -9,8 +9,9 @@
 #include "writer/state/chunk_prefault.h"
 #include <sys/resource.h>
 
-#define BUFFER_MB 16
-#define PAGES	  (CHUNK_BYTES / PAGE_BYTES)
+#define BUFFER_MB    16
+#define PAGES	     (CHUNK_BYTES / PAGE_BYTES)
+#define STOCK_CHUNKS 4
 
 static struct session *begin_with(int mode, int buffer_mb)
 {
@@ -102,7 +103,9 @@ static void prepares(int mode, unsigned int part)
 
 	while (chunk_prefault_extend(&prefault, session))
 		;
-	assert_in_range(free_chunks(session), chunks, chunks + chunks / 2);
+	/* The stock that is always there may be more. */
+	assert_in_range(free_chunks(session), chunks,
+			chunks + chunks / 2 + STOCK_CHUNKS);
 	assert_int_equal(faults_of_a_chunk(session), 0);
 	fixture_end(session);
 }
@@ -110,7 +113,7 @@ static void prepares(int mode, unsigned int part)
 static void test_a_part_of_the_buffer_is_prepared_at_first(void **state)
 {
 	(void)state;
-	prepares(MALLOC_LARGE, 16);
+	prepares(MALLOC_LARGE, 64);
 	prepares(MALLOC_ALL, 4);
 }
 

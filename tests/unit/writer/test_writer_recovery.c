@@ -17,6 +17,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <cmocka.h>
@@ -331,6 +332,31 @@ static void a_hostile_session_does_no_harm(void **state)
 	sample_end(&sample);
 }
 
+static long faults(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_minflt;
+}
+
+/* Each start looks for dead sessions of its folder, and a machine may have many
+ * of others: their headers are a hundred pages each. */
+static void a_look_costs_little_of_others(void **state)
+{
+	struct sample sample;
+	long before;
+
+	(void)state;
+	killed(&sample, live_without_file);
+	recovery_count_folder("/elsewhere");
+	before = faults();
+	assert_int_equal(recovery_count_folder("/elsewhere"), 0);
+	assert_in_range(faults() - before, 0, 40);
+	recovered();
+	sample_end(&sample);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -342,6 +368,7 @@ int main(void)
 		cmocka_unit_test(what_the_rings_hold_outlives_a_deleted_file),
 		cmocka_unit_test(a_running_process_is_left_alone),
 		cmocka_unit_test(a_hostile_session_does_no_harm),
+		cmocka_unit_test(a_look_costs_little_of_others),
 	};
 
 	return cmocka_run_group_tests(tests, make_told, NULL);
