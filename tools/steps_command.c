@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * steps_command.c - `traceprof steps FILE`: the loops in a trace, by the same
- * search that the library makes (writer/steps/loop_nest.h), and how to set each
- * of them as the step.
+ * steps_command.c - `traceprof steps FILE...`: the loops in a trace, by the
+ * same search that the library makes (writer/steps/loop_nest.h), and how to set
+ * each of them as the step.
  *
  * Each thread's regions, its ranges, and its calls that put work on a GPU are a
  * stream of marks.  A mark's site is its name as the trace has it; a launch is
  * called after its kernel.
  */
 #include <ctype.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 
 #include "collector/control/search.h"
 #include "collector/steps/step_file.h"
+#include "tools/trace/trace_folder.h"
 #include "tools/trace/trace_reader.h"
 #include "tools/util/command.h"
 #include "tools/util/key_table.h"
@@ -48,6 +50,9 @@ struct steps_arguments {
 	int first;	    /* of the files in argv */
 	const char *write;  /* the setting goes there, NULL nowhere */
 	unsigned int level; /* whose, 0 the step's */
+	size_t traces;	    /* in the files and folders */
+	size_t shown;
+	int code; /* the highest of them */
 };
 
 /* What a call put on the GPU. */
@@ -557,6 +562,64 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	}
 }
 
+static void steps_reader_free(struct steps_reader *reader)
+{
+	for (size_t i = 0; i < reader->count; i++)
+		free(reader->streams[i].marks);
+	free(reader->streams);
+	key_table_free(&reader->names);
+	key_table_free(&reader->work);
+	text_buffer_free(&reader->told);
+	trace_lanes_free(&reader->lanes);
+}
+
+static int count_trace(void *arg, const char *path)
+{
+	struct steps_arguments *arguments = arg;
+
+	(void)path;
+	arguments->traces++;
+	return 0;
+}
+
+static int show_trace(void *arg, const char *path)
+{
+	struct steps_arguments *arguments = arg;
+	struct steps_reader reader = {.work.row_bytes = sizeof(struct work)};
+	const struct trace_sink sink = {
+		.event = take_event, .entry = take_entry, .arg = &reader};
+	struct trace_facts facts;
+	int code = EXIT_UNREADABLE;
+
+	if (trace_read(path, &sink, &facts)) {
+		fprintf(stderr, "traceprof steps: %s: %s\n", path, facts.error);
+	} else {
+		if (arguments->traces > 1)
+			printf("%s%s\n", arguments->shown++ ? "\n" : "", path);
+		code = show(&reader, arguments);
+	}
+	if (code > arguments->code)
+		arguments->code = code;
+	steps_reader_free(&reader);
+	return 0;
+}
+
+/* each() with all traces of the command line; a place that has none counts as
+ * one that can't be read, and is said if `says`. */
+static void each_trace(struct steps_arguments *arguments, char **paths,
+		       int (*each)(void *arg, const char *path), bool says)
+{
+	for (; *paths; paths++) {
+		const int error = trace_folder_each(*paths, each, arguments);
+
+		if (!error || !says)
+			continue;
+		fprintf(stderr, "traceprof steps: %s: %s\n", *paths,
+			error == -ENOENT ? "no trace in it" : strerror(-error));
+		arguments->code = EXIT_UNREADABLE;
+	}
+}
+
 int steps_command(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
@@ -571,26 +634,27 @@ int steps_command(int argc, char **argv)
 	static const struct argp argp = {
 		.options = options,
 		.parser = parse,
-		.args_doc = "FILE",
+		.args_doc = "FILE|FOLDER...",
 		.doc = "Show the loops that a trace tells of, the outermost "
 		       "first, and how to set each of them as the step.\vFILE "
-		       "is the trace of a whole run.  Ends with 1 when there "
-		       "is no step.",
+		       "is the trace of a whole run, FOLDER holds some.  "
+		       "--level and --output take one trace.  Ends with 1 "
+		       "when there is no step.",
 	};
-	struct steps_reader reader = {.work.row_bytes = sizeof(struct work)};
-	const struct trace_sink sink = {
-		.event = take_event, .entry = take_entry, .arg = &reader};
 	struct steps_arguments arguments = {0};
-	struct trace_facts facts;
 
 	if (command_parse(&argp, argc, argv, 0, &arguments))
 		return EXIT_USAGE;
 	if (!trace_reader_available())
 		return command_needs_yajl("steps");
-	if (trace_read(argv[arguments.first], &sink, &facts)) {
-		fprintf(stderr, "traceprof steps: %s: %s\n",
-			argv[arguments.first], facts.error);
-		return EXIT_UNREADABLE;
+	each_trace(&arguments, &argv[arguments.first], count_trace, false);
+	if (arguments.traces > 1 && (arguments.level || arguments.write)) {
+		fprintf(stderr,
+			"traceprof steps: --level and --output take one trace, "
+			"there are %zu\n",
+			arguments.traces);
+		return EXIT_USAGE;
 	}
-	return show(&reader, &arguments);
+	each_trace(&arguments, &argv[arguments.first], show_trace, true);
+	return arguments.code;
 }

@@ -250,6 +250,24 @@ def test_a_setting_from_a_file():
     expect_windows(window, [[3, 4]])
 
 
+def test_the_loops_of_each_trace_of_a_folder():
+    run = looped("epochs=2", "steps=30", "layers=2")
+    path, where = run.trace.path, os.path.dirname(run.trace.path)
+    alone = command("steps", path)
+    expect("step: 60 x update" in alone.stdout, alone.stdout)
+    expect_equal(command("steps", where).stdout, alone.stdout, "a folder of one")
+    two = command("steps", where, path)
+    expect_equal(two.stdout, f"{path}\n{alone.stdout}\n{path}\n{alone.stdout}", "two")
+    expect_equal(two.status, 0, two.stderr)
+    for option in (("-l", "1"), ("-o", os.path.join(harness.folder(), "no.step"))):
+        refused = command("steps", *option, where, path)
+        expect_equal((refused.status, refused.stdout), (2, ""), refused.stderr)
+        expect("take one trace, there are 2" in refused.stderr, refused.stderr)
+    some = command("steps", path + ".none", path)
+    expect_equal(some.status, 3, some.stderr)
+    expect("step: 60 x update" in some.stdout, some.stdout)
+
+
 def test_a_level_of_ranges_from_a_file():
     """Numbers in a range's name don't count."""
     run = looped("epochs=1", "steps=30", "layers=2", "range")
