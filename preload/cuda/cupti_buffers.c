@@ -7,6 +7,7 @@
 #include "collector/session/names.h"
 #include "collector/session/thread.h"
 #include "collector/steps/steps.h"
+#include "preload/cuda/cupti_clock.h"
 #include "preload/cuda/cupti_record.h"
 #include "writer/writer.h"
 #include <errno.h>
@@ -181,6 +182,7 @@ void CUPTIAPI cupti_buffers_complete(CUcontext context, uint32_t stream,
 	buffers.buffer[index].valid_bytes =
 		valid_bytes <= CUPTI_BUFFER_BYTES ? valid_bytes : 0;
 	buffers.buffer[index].at = NULL;
+	buffers.buffer[index].has_own_clock = cupti_clock_is_own();
 	push((uint32_t)index);
 	thread_unbusy(was);
 	errno = saved;

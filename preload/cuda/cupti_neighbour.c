@@ -9,6 +9,7 @@
 #include "collector/system/log.h"
 #include "collector/steps/steps.h"
 #include "preload/cuda/cupti_buffers.h"
+#include "preload/cuda/cupti_clock.h"
 #include "preload/cuda/cupti_share.h"
 #include "preload/cuda/cupti_source.h"
 #include "preload/process/quiet.h"
@@ -334,12 +335,18 @@ static void clear_the_way(void)
 		cupti_callbacks_unsubscribe();
 }
 
+static bool is_leaving(void)
+{
+	return load_relaxed(&other.holder) == LEAVING;
+}
+
 static void let_go(void)
 {
 	cupti_kinds_leave(clear_the_way);
 	/* What came meanwhile; later, it would be the other's. */
-	if (load_relaxed(&other.holder) == LEAVING)
+	if (is_leaving())
 		cupti.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+	cupti_clock_leave(is_leaving);
 	cupti_buffers_lose(clock_ticks());
 	cupti_attach_leave(true);
 	give_back();

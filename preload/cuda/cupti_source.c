@@ -301,6 +301,7 @@ static bool decode_buffer(struct session *session, uint32_t *budget)
 {
 	struct cupti_buffer *buffer = source.queue;
 
+	cupti_clock_of(buffer->has_own_clock);
 	while (buffer->valid_bytes) {
 		CUpti_Activity *record = buffer->at;
 
@@ -482,7 +483,7 @@ void cupti_source_poll(void *unused)
 	queue_completed();
 	/* All that is in them lies before this moment. */
 	if (source.queue)
-		cupti_clock_pair(cupti_is_ours());
+		cupti_clock_pair(cupti_is_ours);
 	while (source.queue) {
 		if (!decode_buffer(session, &budget))
 			return;
