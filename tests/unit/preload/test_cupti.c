@@ -463,6 +463,45 @@ static void a_buffer_of_another_goes_to_it(void **state)
 
 /* Kinds as they are, all else noise: no fault, and no event that names what
  * isn't there. */
+/* Its texts are numbers by then, and it is on the writer's list. */
+static void a_buffer_that_comes_twice_is_shown_once(void **state)
+{
+	struct session *session = fixture_begin(4);
+	const uint64_t before = cupti_buffers_refused();
+	CUpti_ActivityKernel10 *record;
+	struct cupti_buffer *taken;
+	size_t room, most;
+	uint8_t *bytes;
+
+	(void)state;
+	assert_int_equal(cupti_buffers_start(true), 0);
+	cupti_buffers_request(&bytes, &room, &most);
+	begin();
+	record = put(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, sizeof(*record));
+	record->name = "once";
+	memcpy(bytes, buffer, used);
+	cupti_buffers_complete(NULL, 0, bytes, room, used);
+	cupti_buffers_complete(NULL, 0, bytes, room, used);
+	taken = cupti_buffers_take();
+	assert_non_null(taken);
+	assert_null(cupti_buffers_next(taken));
+	assert_int_equal(load_relaxed(&session->head->note_count), 1);
+	cupti_buffers_release(taken);
+	cupti_buffers_complete(NULL, 0, bytes, room, used);
+	assert_null(cupti_buffers_take());
+
+	/* One that was given up comes after all. */
+	cupti_buffers_request(&bytes, &room, &most);
+	memcpy(bytes, buffer, used);
+	cupti_buffers_lose(UINT64_MAX);
+	assert_int_equal(cupti_buffers_refused(), before + 1);
+	cupti_buffers_complete(NULL, 0, bytes, room, used);
+	assert_int_equal(cupti_buffers_refused(), before);
+	assert_non_null(cupti_buffers_take());
+	cupti_buffers_forget();
+	fixture_end(session);
+}
+
 static void noise_does_no_harm(void **state)
 {
 	struct session *session = fixture_begin(4);
@@ -502,6 +541,7 @@ int main(void)
 		cmocka_unit_test(long_names_are_kept_whole),
 		cmocka_unit_test(without_room_a_buffer_is_refused_or_lost),
 		cmocka_unit_test(a_buffer_of_another_goes_to_it),
+		cmocka_unit_test(a_buffer_that_comes_twice_is_shown_once),
 		cmocka_unit_test(noise_does_no_harm),
 	};
 
