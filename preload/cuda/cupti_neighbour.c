@@ -21,6 +21,8 @@
 /* The other is done if it has nothing on and is silent for so long: of a
  * second. */
 #define IDLE_SHARE 2u
+/* CUPTI's calls for that have been seen to hang: then it is given up. */
+#define HANG_NS	   (UINT64_C(2000000) * CUPTI_TURN_MS)
 #define TIMES_MAX  64u
 #define INSIDE_MAX 32u
 
@@ -37,6 +39,8 @@ static struct {
 	_Atomic uint32_t inside[INSIDE_MAX];
 	_Atomic uint32_t more_inside;
 	_Atomic bool said;
+	/* Our thread is at it since then, monotonic; 0 it isn't. */
+	_Atomic uint64_t busy_ns;
 	/* What it registered last: CUPTI has room for one of each. */
 	CUpti_TimestampCallbackFunc _Atomic clock;
 	CUpti_BuffersCallbackRequestFunc _Atomic request;
@@ -394,14 +398,36 @@ static void take_up(void)
 
 void cupti_neighbour_look(void)
 {
+	store_relaxed(&other.busy_ns, clock_monotonic_ns());
 	switch (load_acquire(&other.holder)) {
 	case LEAVING: let_go(); break;
 	case THEIRS:
-		if (is_idle())
+		/* Not if it was given up meanwhile. */
+		if (is_idle() && cupti_is_alive())
 			take_up();
 		break;
 	default: break;
 	}
+	store_relaxed(&other.busy_ns, 0);
+}
+
+/* --- the writer's thread -------------------------------------------------- */
+
+void cupti_neighbour_watch(void)
+{
+	struct session *session = load_relaxed(&session_here);
+	const uint64_t since = load_relaxed(&other.busy_ns);
+
+	if (!since || !cupti_is_alive() ||
+	    clock_monotonic_ns() < since + HANG_NS)
+		return;
+	session_note(session, "CUPTI hangs since it was handed to another "
+			      "profiler or taken back: no records of the GPU "
+			      "from then on");
+	log_trouble("CUPTI hangs since another profiler in the program took "
+		    "it: the GPU is not recorded any more");
+	store_relaxed(&session->head->gpu.is_cut, 1);
+	cupti_kill();
 }
 
 void cupti_neighbour_took(unsigned int buffers, uint64_t since)
@@ -427,6 +453,7 @@ void cupti_neighbour_forget(void)
 	for (uint32_t i = 0; i < INSIDE_MAX; i++)
 		store_relaxed(&other.inside[i], 0);
 	store_relaxed(&other.more_inside, 0);
+	store_relaxed(&other.busy_ns, 0);
 	store_relaxed(&other.count, 0);
 	store_relaxed(&other.shown, 0);
 }

@@ -100,10 +100,16 @@ unsigned int cupti_pairs_add(const struct event *event,
 			     uint64_t *doubled)
 {
 	const uint64_t correlation = event->api.correlation;
+	struct session *session = load_relaxed(&session_here);
 	struct pair *pair = pair_of(event->extra);
 	unsigned int count = 0;
 
 	if (!pair || !correlation) {
+		if (!pair && !session->head->gpu.unpaired++)
+			session_note(session,
+				     "more threads than are followed call CUDA "
+				     "at once: calls of its driver may stand "
+				     "in those of its runtime");
 		out[0] = *event;
 		return 1;
 	}
@@ -477,6 +483,7 @@ void cupti_source_poll(void *unused)
 			return;
 		source.thread->ring.never_waits = 1;
 	}
+	cupti_neighbour_watch();
 	cupti_callbacks_follow(session);
 	cupti_kinds_follow(session);
 	ask_soon(session);

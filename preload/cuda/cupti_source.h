@@ -53,6 +53,9 @@ bool cupti_neighbour_is_first(void);
 /* Our thread of CUPTI, each round. */
 void cupti_neighbour_look(void);
 
+/* The writer's thread: gives CUPTI up where that hangs. */
+void cupti_neighbour_watch(void);
+
 /* The writer: a slice for each time that CUPTI was another's; false: none more.
  * `is_over`: also one that goes on. */
 bool cupti_neighbour_slice(bool is_over, uint64_t *start, uint64_t *end,

@@ -209,7 +209,7 @@ static void on_work(struct timeline *timeline, const struct trace_event *event,
 	struct timeline_name *row = timeline_name(timeline, number);
 	int64_t correlation = 0, bytes = 0;
 	struct gpu_work work = {.start_ns = event->ts_ns,
-				.dur = short_of(event->dur_ns),
+				.dur = event->dur_ns,
 				.name = number,
 				.kind = (uint8_t)row->gpu};
 
@@ -241,7 +241,7 @@ static void on_launch(struct timeline *timeline,
 				       sizeof(*thread->launches));
 	thread->launches[thread->launch_count++] = (struct launch){
 		.start_ns = event->ts_ns,
-		.dur = short_of(event->dur_ns),
+		.dur = event->dur_ns,
 		.correlation = (uint32_t)correlation,
 		.name = number,
 		.op = TIMELINE_NONE,

@@ -54,14 +54,16 @@ struct span {
 /* A call that put work on a GPU. */
 struct launch {
 	int64_t start_ns;
+	int64_t dur;
 	int64_t gpu_ns; /* of all that it launched */
-	uint32_t dur, correlation;
+	uint32_t correlation;
 	uint32_t name, op; /* op: what encloses it */
 };
 
 struct gpu_work {
 	int64_t start_ns;
-	uint32_t dur, correlation;
+	int64_t dur;
+	uint32_t correlation;
 	uint32_t name;
 	uint16_t stream; /* a number of timeline.streams */
 	uint8_t kind, device;

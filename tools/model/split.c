@@ -234,7 +234,7 @@ static void take_work(struct sweep *sweep, int64_t now_ns)
 	       timeline->work[sweep->next_work].start_ns <= now_ns) {
 		const struct gpu_work *work =
 			&timeline->work[sweep->next_work++];
-		const int64_t end_ns = work->start_ns + work->dur;
+		const int64_t end_ns = saturate_add(work->start_ns, work->dur);
 
 		if (end_ns > sweep->end_ns[work->kind])
 			sweep->end_ns[work->kind] = end_ns;

@@ -252,7 +252,8 @@ static double sum_streams(const struct verdict_facts *facts,
 
 	for (size_t at = 0; at < timeline->work_count; at++) {
 		const struct gpu_work *work = &timeline->work[at];
-		const int64_t work_end_ns = work->start_ns + work->dur;
+		const int64_t work_end_ns =
+			saturate_add(work->start_ns, work->dur);
 		struct stream_sum *stream = &streams[work->stream];
 
 		if (!is_judged(facts, work->start_ns))

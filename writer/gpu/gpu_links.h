@@ -54,7 +54,7 @@ struct gpu_link_thread {
 	uint32_t tid;
 	bool is_wanted; /* it has called CUDA or marked a range */
 	struct gpu_link open[OPEN_SLICES_MAX];
-	/* Starts of what was open as of the pass's look, the outermost first. */
+	/* Starts of what was open at the pass's look, the outermost first. */
 	uint64_t was_open[OPEN_SLICES_MAX];
 	uint32_t was_depth;
 	bool is_looked;	    /* there was such a look */
