@@ -337,6 +337,8 @@ static bool is_of_memory(const CUpti_CallbackData *data,
 		return false;
 	if (memory <= CUPTI_UNPINS)
 		cupti_pinned_call(memory, data);
+	else if (memory <= CUPTI_EVENT_DESTROYED)
+		cupti_events_call(memory, data);
 	else
 		cupti_graph_memory_call(memory, data);
 	return steps_source() != STEP_CUDA;
@@ -582,6 +584,7 @@ void cupti_callbacks_start(void)
 				  CUPTI_CBID_STATE_FATAL_ERROR);
 	cupti_pinned_start(subscriber);
 	cupti_graph_memory_start(subscriber);
+	cupti_events_start(subscriber);
 	if (steps_source() == STEP_KERNEL) {
 		for (size_t i = 0; i < LAUNCHES; i++)
 			cupti.cuptiEnableCallback(1, subscriber,
@@ -593,6 +596,12 @@ void cupti_callbacks_start(void)
 		cupti.cuptiEnableDomain(1, subscriber,
 					CUPTI_CB_DOMAIN_DRIVER_API);
 	}
+}
+
+void cupti_callbacks_events(void)
+{
+	if (cupti_is_ours() && load_relaxed(&is_subscribed))
+		cupti_events_start(subscriber);
 }
 
 void cupti_callbacks_forget(void)

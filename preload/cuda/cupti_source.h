@@ -152,6 +152,8 @@ bool cupti_callbacks_return(bool kept);
  * helper does it. */
 void cupti_callbacks_follow(const struct session *session);
 void cupti_callbacks_turn(void);
+/* An event has got a name. */
+void cupti_callbacks_events(void);
 void cupti_callbacks_forget(void);
 
 /* Call stacks of the program's calls (cupti_stacks.c): taken when one begins,

@@ -8,7 +8,9 @@
 #include "collector/session/names.h"
 #include "collector/system/cupti_versions.h"
 #include "preload/cuda/cupti_buffers.h"
+#include "preload/cuda/cupti_pinned.h"
 #include "preload/cuda/cupti_record.h"
+#include "preload/cuda/cupti_side.h"
 #include "preload/cuda/cupti_source.h"
 #include <string.h>
 #include <unistd.h>
@@ -117,6 +119,28 @@ static void nodes_that_are_forgotten_are_counted(void **state)
 	assert_int_equal(session->head->gpu.unknown_captures, 1);
 	assert_int_equal(load_relaxed(&session->head->note_count), 1);
 	cupti_callbacks_forget();
+	fixture_end(session);
+}
+
+/* Of those that are gone the places are free again. */
+static void events_without_room_are_said(void **state)
+{
+	struct session *session = fixture_begin(4);
+	uintptr_t event;
+	const CUpti_CallbackData gone = {.callbackSite = CUPTI_API_ENTER,
+					 .functionParams = &event};
+
+	(void)state;
+	cupti_events_forget();
+	for (event = 1; event <= 4096; event++) {
+		cupti_side_name_event((const void *)event, "named");
+		cupti_events_call(CUPTI_EVENT_DESTROYED, &gone);
+	}
+	assert_int_equal(load_relaxed(&session->head->note_count), 0);
+	for (event = 1; event <= 4096; event++)
+		cupti_side_name_event((const void *)event, "named");
+	assert_int_equal(load_relaxed(&session->head->note_count), 1);
+	cupti_events_forget();
 	fixture_end(session);
 }
 
@@ -598,6 +622,7 @@ int main(void)
 		cmocka_unit_test(only_the_outermost_call_is_shown),
 		cmocka_unit_test(more_callers_than_are_followed_are_counted),
 		cmocka_unit_test(nodes_that_are_forgotten_are_counted),
+		cmocka_unit_test(events_without_room_are_said),
 		cmocka_unit_test(a_driver_call_does_not_wait_for_ever),
 		cmocka_unit_test(records_become_events),
 		cmocka_unit_test(hidden_devices_are_left_out),
