@@ -326,6 +326,18 @@ static bool may_step(const CUpti_CallbackData *data,
 	}
 }
 
+/* Out of line: most calls are none of these, and save no registers for it. */
+static NOINLINE void memory_call(enum cupti_memory_call memory,
+				 const CUpti_CallbackData *data)
+{
+	if (memory <= CUPTI_UNPINS)
+		cupti_pinned_call(memory, data);
+	else if (memory <= CUPTI_EVENT_DESTROYED)
+		cupti_events_call(memory, data);
+	else
+		cupti_graph_memory_call(memory, data);
+}
+
 /* True: it is none that may begin a step. */
 static bool is_of_memory(const CUpti_CallbackData *data,
 			 CUpti_CallbackDomain domain, CUpti_CallbackId number)
@@ -335,12 +347,7 @@ static bool is_of_memory(const CUpti_CallbackData *data,
 
 	if (likely(memory == CUPTI_NO_MEMORY_CALL))
 		return false;
-	if (memory <= CUPTI_UNPINS)
-		cupti_pinned_call(memory, data);
-	else if (memory <= CUPTI_EVENT_DESTROYED)
-		cupti_events_call(memory, data);
-	else
-		cupti_graph_memory_call(memory, data);
+	memory_call(memory, data);
 	return steps_source() != STEP_CUDA;
 }
 

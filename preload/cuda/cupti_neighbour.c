@@ -23,6 +23,8 @@
 #define IDLE_SHARE 2u
 /* CUPTI's calls for that have been seen to hang: then it is given up. */
 #define HANG_NS	   (UINT64_C(2000000) * CUPTI_TURN_MS)
+/* Between two looks of the writer's. */
+#define PASS_NS	   UINT64_C(1000000000)
 #define TIMES_MAX  64u
 #define INSIDE_MAX 32u
 
@@ -413,13 +415,28 @@ void cupti_neighbour_look(void)
 
 /* --- the writer's thread -------------------------------------------------- */
 
+/* So long our thread has been at one round, as far as this one saw: a process
+ * that was stopped meanwhile hangs in nothing. */
+static uint64_t busy_for(void)
+{
+	static uint64_t round_ns, seen_ns, sum_ns;
+	const uint64_t since = load_relaxed(&other.busy_ns);
+	const uint64_t now = clock_monotonic_ns();
+
+	if (since != round_ns)
+		sum_ns = 0;
+	else if (since)
+		sum_ns += min_u64(now - seen_ns, PASS_NS);
+	round_ns = since;
+	seen_ns = now;
+	return sum_ns;
+}
+
 void cupti_neighbour_watch(void)
 {
 	struct session *session = load_relaxed(&session_here);
-	const uint64_t since = load_relaxed(&other.busy_ns);
 
-	if (!since || !cupti_is_alive() ||
-	    clock_monotonic_ns() < since + HANG_NS)
+	if (busy_for() < HANG_NS || !cupti_is_alive())
 		return;
 	session_note(session, "CUPTI hangs since it was handed to another "
 			      "profiler or taken back: no records of the GPU "
