@@ -96,6 +96,17 @@ static uint64_t stacks_ns(const struct writer_state *state,
 			  (double)timed * 1e9 / (double)second * (double)taken);
 }
 
+/* Of the handlers of samples, likewise. */
+static uint64_t samples_ns(const struct writer_state *state, uint64_t samples)
+{
+	struct sampling *sums = &state->session->head->sampling;
+	const uint64_t timed = load_relaxed(&sums->timed);
+
+	return timed ? (uint64_t)((double)load_relaxed(&sums->timed_ns) /
+				  (double)timed * (double)samples)
+		     : 0;
+}
+
 static uint64_t hooks_ns(const struct writer_state *state,
 			 const struct hook_counts *counts)
 {
@@ -113,7 +124,8 @@ static uint64_t hooks_ns(const struct writer_state *state,
 	for (int kind = 0; kind < EVENT_KIND_COUNT; kind++) {
 		if (kind != EVENT_HEAP_ALLOC && kind != EVENT_HEAP_FREE &&
 		    kind != EVENT_OMP_REGION && kind != EVENT_OMP_IMPLICIT &&
-		    kind != EVENT_TASK_COUNTS && !event_is_gpu((uint16_t)kind))
+		    kind != EVENT_TASK_COUNTS && kind != EVENT_CPU_SAMPLE &&
+		    !event_is_gpu((uint16_t)kind))
 			slices += written[kind];
 	}
 	events = written[EVENT_HEAP_ALLOC] + written[EVENT_HEAP_FREE];
@@ -126,6 +138,7 @@ static uint64_t hooks_ns(const struct writer_state *state,
 		slices += counts->cut;
 	events = min_u64(events, calls);
 	return stacks_ns(state, counts) +
+	       samples_ns(state, written[EVENT_CPU_SAMPLE]) +
 	       (events * head->cost.event_ps +
 		(calls - events) * head->cost.counted_ps +
 		slices * head->cost.slice_ps + regions * head->cost.region_ps +

@@ -6,6 +6,7 @@
 #include "collector/system/proc.h"
 #include "writer/account.h"
 #include "writer/events/meta_json.h"
+#include "writer/events/sample_json.h"
 #include "writer/events/stack_json.h"
 #include "writer/gpu/gpu_tail.h"
 #include "writer/steps/step_finder.h"
@@ -121,7 +122,7 @@ void trace_frame_note_scheduled(struct session_header *head, bool with_others)
 {
 	uint64_t numbers[2];
 
-	if (getpid() != head->pid)
+	if (getpid() != head->pid || !proc_is_aside())
 		return;
 	if (with_others)
 		note_others(head);
@@ -350,23 +351,6 @@ static void heap(struct json *json, const struct writer_state *state,
 		json_pair_u64(json, "bytes_before", before->alloc_bytes);
 		json_pair_u64(json, "asked_bytes_before", before->asked_bytes);
 	}
-	json_char(json, '}');
-}
-
-/* What became of the timers' expirations beside the events. */
-static void sampling(struct json *json, const struct writer_state *state)
-{
-	struct sampling *sums = &state->session->head->sampling;
-
-	if (!sums->period_ns)
-		return;
-	json_raw(json, ",\"sampling\":{\"source\":\"timer\"");
-	json_pair_u64(json, "hz", 1000000000u / sums->period_ns);
-	json_pair_u64(json, "in_own_code", load_relaxed(&sums->own));
-	json_pair_u64(json, "without_callers", load_relaxed(&sums->unrooted));
-	json_pair_u64(json, "cut_stacks", load_relaxed(&sums->cut));
-	json_pair_u64(json, "threads", load_relaxed(&sums->timers));
-	json_pair_u64(json, "threads_without", load_relaxed(&sums->without));
 	json_char(json, '}');
 }
 
@@ -680,7 +664,7 @@ void trace_frame_tail(struct writer_state *state, struct json *json,
 	dropped_by_thread(state, json);
 	by_kind(json, "written_by_kind", state->counts.written_by_kind);
 	heap(json, state, &account);
-	sampling(json, state);
+	sampling_json(json, state);
 	task_sums_json(state, json);
 	file_io(json, state);
 	window(json, state);

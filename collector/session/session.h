@@ -144,6 +144,9 @@ struct sampling {
 	_Atomic uint32_t timers;  /* threads that had one */
 	_Atomic uint32_t without; /* threads that could have none */
 	_Atomic uint32_t known;	  /* enum task_count: what can be read */
+	_Atomic uint64_t taken;	  /* handlers that began */
+	_Atomic uint64_t timed;	  /* those that were timed, and ... */
+	_Atomic uint64_t timed_ns; /* ... the processor time of those */
 };
 
 /* What the kernel counts of a thread, where it says so. */

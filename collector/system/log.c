@@ -8,6 +8,7 @@
  */
 #include "collector/system/log.h"
 
+#include "collector/system/descriptor.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -250,7 +251,7 @@ void log_keep(void)
 
 	if (!load_relaxed(&log_kept) && is_ours(STDERR_FILENO)) {
 		fd = syscall(SYS_fcntl, STDERR_FILENO, F_DUPFD_CLOEXEC,
-			     STDERR_FILENO + 1);
+			     descriptor_lowest());
 		if (fd > 0)
 			store_relaxed(&log_kept, (int)fd);
 	}

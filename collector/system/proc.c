@@ -35,6 +35,17 @@ long proc_read(const char *path, char *text, size_t bytes)
 	return got < 0 ? -EIO : (long)len;
 }
 
+bool proc_is_aside(void)
+{
+	const int saved = errno;
+	bool is_aside = true;
+
+	for (int fd = STDIN_FILENO; is_aside && fd <= STDERR_FILENO; fd++)
+		is_aside = syscall(SYS_fcntl, fd, F_GETFD) >= 0;
+	errno = saved;
+	return is_aside;
+}
+
 /* Of so many processes below this one is known what they take. */
 #define DESCENDANTS_MAX 256u
 /* And of so many threads of each, what they have started. */

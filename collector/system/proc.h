@@ -13,6 +13,11 @@
 /* Reads a small file whole, NUL-terminated.  Length or -errno. */
 long proc_read(const char *path, char *text, size_t bytes);
 
+/* False: what is opened now gets the number of stdin, stdout or stderr.  A
+ * program that has closed one counts on getting it with what it opens next, or
+ * asks whether it is there: who looks again and again asks this first. */
+bool proc_is_aside(void);
+
 /* The numbers at the begin of such a file; fewer where it has fewer. */
 unsigned int proc_numbers(const char *path, uint64_t *numbers,
 			  unsigned int most);

@@ -12,8 +12,8 @@
  * (life_end() compares pids).
  *
  * Python ends by a signal after Ctrl-C: it puts the default action back and
- * kills itself.  A signal from elsewhere, or to a handler, is none of our
- * business.
+ * kills itself; so do handlers that clean up, by kill() or raise().  A signal
+ * from elsewhere, or to a handler, is none of our business.
  *
  * libc's forms of exec call each other inside, past our hooks, so each is
  * wrapped; the forms with a list of arguments gather them here, on the stack,
@@ -90,6 +90,19 @@ EXPORT int kill(pid_t pid, int signal)
 	if (real_resolve() == REAL_READY && real.kill)
 		return real.kill(pid, signal);
 	return (int)syscall(SYS_kill, pid, signal);
+}
+
+EXPORT int raise(int signal)
+{
+	const int saved = errno;
+
+	if (ends_itself(getpid(), signal))
+		life_end();
+	errno = saved;
+	if (real.raise)
+		return real.raise(signal);
+	return (int)syscall(SYS_tgkill, getpid(), (int)syscall(SYS_gettid),
+			    signal);
 }
 
 void exit_hooks_start(void)

@@ -2,10 +2,13 @@
 /*
  * fork_hooks.c - tells a forked child that it is one.
  *
- *	fork, daemon	run our handler in the child, before anything else, and
- *			are wrapped: what begins the recording of a process at
+ *	fork		runs our handler in the child, before anything else, and
+ *			is wrapped: what begins the recording of a process at
  *			its start begins that of a child once all handlers have
  *			run, other libraries' too, whose locks we may need
+ *	forkpty		is wrapped, too: it calls fork() inside the C library
+ *	daemon		does so, and ends its parent by a call inside the C
+ *			library, so all of it is done here
  *	_Fork, clone	run no handler and are wrapped, to keep our threads out
  *			of the loader (collector/system/loader.h); so is
  *			syscall(), in call_hooks.c.  The gate's page is wiped,
@@ -23,16 +26,24 @@
  */
 #include "preload/process/life_parts.h"
 
+#include "collector/session/thread_self.h"
 #include "collector/system/loader.h"
 #include "preload/process/children.h"
 #include "preload/process/life.h"
 #include "preload/process/real.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
+
+/* /dev/null's. */
+#define NULL_MAJOR 1
+#define NULL_MINOR 3
 
 /* By which the C library knows whose a handler is.  The compiler's start files
  * have one too, where we are linked with them. */
@@ -53,8 +64,15 @@ static void before(void)
 static void in_child(void)
 {
 	loader_forget();
-	children_born();
 	life_forked();
+}
+
+/* Counted once it is recorded: its parent, should it end now, must not say that
+ * it isn't. */
+static void child_is_there(void)
+{
+	life_child_begins();
+	children_born();
 }
 
 EXPORT pid_t fork(void)
@@ -65,24 +83,68 @@ EXPORT pid_t fork(void)
 		return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 	pid = real.fork();
 	if (!pid)
-		life_child_begins();
+		child_is_there();
 	return pid;
 }
 
-EXPORT int daemon(int keep_folder, int keep_output)
+EXPORT pid_t forkpty(int *master, char *name, const struct termios *modes,
+		     const struct winsize *size)
 {
-	int rc;
+	pid_t pid;
 
-	if (!real.daemon)
-		real_look_late();
-	if (!real.daemon) {
+	if (!real.forkpty && !(real_look_late() && real.forkpty)) {
 		errno = ENOSYS;
 		return -1;
 	}
-	rc = real.daemon(keep_folder, keep_output);
-	if (!rc)
-		life_child_begins();
+	pid = real.forkpty(master, name, modes, size);
+	if (!pid)
+		child_is_there();
+	return pid;
+}
+
+/* As the C library: what isn't the null device is not taken for it. */
+static int drop_streams(void)
+{
+	const int null = open("/dev/null", O_RDWR);
+	struct stat status;
+	int rc;
+
+	if (null < 0)
+		return -1;
+	rc = fstat(null, &status);
+	if (!rc && (!S_ISCHR(status.st_mode) ||
+		    status.st_rdev != makedev(NULL_MAJOR, NULL_MINOR))) {
+		errno = ENODEV;
+		rc = -1;
+	}
+	for (int fd = STDIN_FILENO; !rc && fd <= STDERR_FILENO; fd++)
+		dup2(null, fd);
+	if (rc || null > STDERR_FILENO)
+		close(null);
 	return rc;
+}
+
+/* The C library's own ends the parent past our hooks, with all that it has
+ * recorded. */
+EXPORT int daemon(int keep_folder, int keep_output)
+{
+	pid_t pid;
+
+	if (real_resolve() != REAL_READY || !real.fork) {
+		errno = ENOSYS;
+		return -1;
+	}
+	pid = real.fork();
+	if (pid > 0)
+		_exit(0);
+	if (pid < 0 || setsid() < 0)
+		return -1;
+	if (!keep_folder)
+		(void)!chdir("/");
+	if (!keep_output && drop_streams())
+		return -1;
+	child_is_there();
+	return 0;
 }
 
 EXPORT pid_t _Fork(void)
@@ -124,7 +186,8 @@ int fork_clone(int (*function)(void *), void *stack, int flags, void *arg,
 	before();
 	pid = real.clone(function, stack, flags, arg, parent, tls, child);
 	loader_after_fork();
-	if (pid > 0)
+	/* The copy of the process that writes the rest down is none. */
+	if (pid > 0 && thread_self != THREAD_BUSY)
 		children_born();
 	return pid;
 }

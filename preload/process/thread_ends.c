@@ -121,6 +121,11 @@ static bool main_is_dead(int *status)
 	const char *state;
 	const char *at;
 
+	/* The dead have no program.  A link is read without a descriptor, whose
+	 * number the program may count on. */
+	log_format(path, sizeof(path), "/proc/self/task/%d/exe", (int)getpid());
+	if (readlink(path, text, sizeof(text)) > 0)
+		return false;
 	log_format(path, sizeof(path), "/proc/self/task/%d/stat",
 		   (int)getpid());
 	if (proc_read(path, text, sizeof(text)) <= 0)

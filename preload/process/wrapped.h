@@ -25,6 +25,7 @@
 #include <link.h>
 #include <malloc.h>
 #include <poll.h>
+#include <pty.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -89,9 +90,13 @@
 	X(libc, REST, _exit,          void,   (int status))		\
 	X(libc, NONE, _Exit,          void,   (int status))		\
 	X(libc, REST, kill,           int,    (pid_t pid, int signal))	\
+	X(libc, LATE, raise,          int,    (int signal))		\
 	X(libc, REST, fork,           pid_t,  (void))			\
 	X(libc, REST, _Fork,          pid_t,  (void))			\
-	X(libc, LATE, daemon,         int,    (int keep_folder, int keep_output)) \
+	X(libc, NONE, daemon,         int,    (int keep_folder, int keep_output)) \
+	X(libc, LATE, forkpty,        pid_t,  (int *master, char *name, \
+					       const struct termios *modes, \
+					       const struct winsize *size)) \
 	X(libc, REST, clone,          int,    (int (*function)(void *),	\
 					       void *stack, int flags,	\
 					       void *arg, void *parent,	\

@@ -131,7 +131,7 @@ void pool_note_poll(void)
 {
 	const uint64_t now = clock_monotonic_ns();
 
-	if (now < pool.next_ns || !enter())
+	if (now < pool.next_ns || !proc_is_aside() || !enter())
 		return;
 	look();
 	pool.next_ns =

@@ -267,6 +267,9 @@ bool task_counts_begin(struct session *session, bool is_open)
 
 	if (!has_changed && (!is_open || now - rounds.ended_ns < pause))
 		return false;
+	/* It isn't done now, but the last one must be. */
+	if ((is_open || !rounds.was_open) && !proc_is_aside())
+		return false;
 	rounds.session = session;
 	if (!rounds.thread) {
 		rounds.thread = thread_enter(session);

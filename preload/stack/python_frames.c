@@ -77,6 +77,7 @@ static struct python {
 	int pid;
 	char version[16];
 	bool is_there;
+	bool only_reads; /* the kernel, or who confines us, lets us not write */
 	_Atomic uint32_t good, bad; /* stacks whose frames were and weren't */
 	_Atomic bool is_noted;
 	_Atomic uint64_t cache[CACHE]; /* tag << 32 | name */
@@ -112,14 +113,30 @@ COLD void python_frames_start(struct session *session)
 			python.version);
 }
 
+/* Copies what may not be there; false: some of it isn't.  Asked to write, the
+ * kernel pins the pages of `mine`, which are few and at hand, and copies from
+ * the others as any call does; asked to read it would look up and pin each of
+ * theirs, in several times the time. */
+static bool copy(const struct iovec *mine, const struct iovec *theirs,
+		 uint32_t count)
+{
+	long copied;
+
+	if (unlikely(python.only_reads))
+		copied = syscall(SYS_process_vm_readv, python.pid, mine, 1,
+				 theirs, count, 0);
+	else
+		copied = syscall(SYS_process_vm_writev, python.pid, theirs,
+				 count, mine, 1, 0);
+	return copied == (long)mine->iov_len;
+}
+
 static bool peek(uint64_t address, void *to, size_t bytes)
 {
 	const struct iovec mine = {to, bytes};
 	const struct iovec theirs = {(void *)(uintptr_t)address, bytes};
 
-	return address > PAGE_BYTES &&
-	       syscall(SYS_process_vm_readv, python.pid, &mine, 1, &theirs, 1,
-		       0) == (long)bytes;
+	return address > PAGE_BYTES && copy(&mine, &theirs, 1);
 }
 
 static bool peek_word(uint64_t address, uint64_t *word)
@@ -185,6 +202,7 @@ COLD bool python_frames_find(void)
 	const char *(*version)(void);
 	void *loop = dlsym(RTLD_DEFAULT, "_PyEval_EvalFrameDefault");
 	ElfW(Sym) *symbol = NULL;
+	uint64_t word;
 	Dl_info info;
 
 	*(void **)&version = dlsym(RTLD_DEFAULT, "Py_GetVersion");
@@ -197,6 +215,8 @@ COLD bool python_frames_find(void)
 		return false;
 	python.is_there = true;
 	python.pid = (int)getpid();
+	python.only_reads = false;
+	python.only_reads = !peek_word(python.code_type, &word);
 	/* "3.14.0 (main, ..." */
 	log_format(python.version, sizeof(python.version), "%.*s",
 		   (int)min_u64(strcspn(version(), " "), 10), version());
@@ -217,20 +237,18 @@ COLD bool python_frames_find(void)
 /* A frame, by way of the window: a caller's lies shortly before. */
 static const unsigned char *look(struct frame_window *window, uint64_t address)
 {
-	const uint64_t low = address + FRAME_BYTES - WINDOW;
+	/* Where this page begins is as much there as the frame is. */
+	const uint64_t page = address & ~(uint64_t)(PAGE_BYTES - 1);
 
 	if (address - window->at < window->bytes &&
 	    window->bytes - (address - window->at) >= FRAME_BYTES)
 		return &window->data[address - window->at];
-	window->at = low;
-	window->bytes = WINDOW;
-	if (address < WINDOW || !peek(low, window->data, WINDOW)) {
-		window->at = address;
-		window->bytes = FRAME_BYTES;
-		if (!peek(address, window->data, FRAME_BYTES)) {
-			window->bytes = 0;
-			return NULL;
-		}
+	/* Where a sum wraps, nothing can be read either. */
+	window->at = max_u64(page, address + FRAME_BYTES - WINDOW);
+	window->bytes = address + FRAME_BYTES - window->at;
+	if (!peek(window->at, window->data, window->bytes)) {
+		window->bytes = 0;
+		return NULL;
 	}
 	return &window->data[address - window->at];
 }
@@ -307,8 +325,7 @@ static bool read_codes(const struct python_frame *frames, uint32_t count,
 	for (uint32_t i = 0; i < count; i++)
 		theirs[i] = (struct iovec){(void *)(uintptr_t)frames[i].code,
 					   CODE_BYTES};
-	return syscall(SYS_process_vm_readv, python.pid, &mine, 1, theirs,
-		       count, 0) == (long)mine.iov_len;
+	return copy(&mine, theirs, count);
 }
 
 /* Its state: interned, 2 bits or of late 16; kind, 3 bits and never 0; compact;

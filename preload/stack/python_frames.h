@@ -6,7 +6,7 @@
  * stand in its place, as "file.py(12): function".  They are read without the
  * GIL from the thread's own state, by a table of offsets for each version (3.10
  * to 3.12) or by those that the interpreter itself keeps (3.13, 3.14), and by
- * process_vm_readv() on ourselves: a wrong offset gives no frame and never a
+ * process_vm_writev() on ourselves: a wrong offset gives no frame and never a
  * fault.
  */
 #ifndef PRELOAD_PYTHON_FRAMES_H

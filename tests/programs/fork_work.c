@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fork_work.c - children that work, and call nothing that any hook stands for.
+ * fork_work.c - children that work, and call nothing that any hook stands for,
+ * but for one that allocates a lot.
  *
- *	fork_work fork|fork_exit|twice|_Fork|daemon|exec
+ *	fork_work fork|fork_exit|twice|_Fork|forkpty|daemon|exec|allocates|
+ *		  outlives
  *
  * Prints how each child ended, if it is waited for.
  */
+#include <pthread.h>
+#include <pty.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +26,16 @@ __attribute__((noinline)) static void child_work(void)
 			;
 		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
 	} while (!used.tv_sec && used.tv_nsec < 300000000);
+}
+
+static void allocate(void)
+{
+	static void *volatile block;
+
+	for (int i = 0; i < 100000; i++) {
+		block = malloc((size_t)i % 1000 + 1);
+		free(block);
+	}
 }
 
 static void await(pid_t child)
@@ -52,6 +66,40 @@ static void twice(void)
 	_exit(6);
 }
 
+static int told[2], gone[2];
+
+static void wait_for_parents_end(void)
+{
+	char byte = 0;
+
+	close(gone[1]);
+	if (write(told[1], &byte, 1) != 1 || read(gone[0], &byte, 1))
+		_exit(1);
+}
+
+/* Its parent ends while the child is still within fork(). */
+static void outlive(void)
+{
+	char byte;
+
+	if (pipe(told) || pipe(gone) ||
+	    pthread_atfork(NULL, NULL, wait_for_parents_end))
+		exit(1);
+	if (fork())
+		exit(read(told[0], &byte, 1) != 1);
+	child_work();
+	_exit(0);
+}
+
+static pid_t make_child(const char *way)
+{
+	int master;
+
+	if (!strcmp(way, "forkpty"))
+		return forkpty(&master, NULL, NULL, NULL);
+	return strcmp(way, "_Fork") ? fork() : _Fork();
+}
+
 /* The program that is waited for ends first: a pipe tells of the other. */
 static int turn_daemon(void)
 {
@@ -77,7 +125,9 @@ int main(int argc, char **argv)
 
 	if (!strcmp(way, "daemon"))
 		return turn_daemon();
-	child = strcmp(way, "_Fork") ? fork() : _Fork();
+	if (!strcmp(way, "outlives"))
+		outlive();
+	child = make_child(way);
 	if (child) {
 		await(child);
 		return 0;
@@ -86,6 +136,8 @@ int main(int argc, char **argv)
 		become();
 	if (!strcmp(way, "twice"))
 		twice();
+	if (!strcmp(way, "allocates"))
+		allocate();
 	child_work();
 	if (!strcmp(way, "fork"))
 		exit(3);

@@ -4,7 +4,8 @@
  * where in its objects things lie, which is nowhere where 3.14.0 has them.
  *
  * Its loop allocates, called by outer() in line 23 and inner() in line 15 of
- * /made/up.py.  FREE_THREADED: it says to be without a GIL.
+ * /made/up.py.  FREE_THREADED: it says to be without a GIL.  WILD: where the
+ * outermost frame's caller is said to lie.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -115,6 +116,9 @@ int main(void)
 				(uint64_t)(uintptr_t)code[i].instructions + 4};
 	}
 	frame[2].owner = 3;
+#ifdef WILD
+	frame[1].previous = WILD;
+#endif
 	free(_PyEval_EvalFrameDefault(5000));
 	puts("done");
 	return 0;

@@ -46,7 +46,7 @@ def lost(done):
 
 def test_a_child_is_sampled_from_its_fork_on():
     """It works for 300 ms, of which a start and a last period may be missing."""
-    for way in ("fork", "fork_exit"):
+    for way in ("fork", "fork_exit", "forkpty"):
         done = run(way, files=2)
         check_child(done, "child_work", 200)
         expect(not lost(done) and
@@ -59,12 +59,21 @@ def test_a_childs_child_is_sampled():
 
 
 def test_a_daemon_is_sampled():
-    """The process between ends past all hooks; what is left of it is recovered."""
-    program = compile_program("fork_work.c", "-O1", "-D_GNU_SOURCE", name="fork_work")
-    done = harness.traced(program, "daemon", env=ALL, check=False)
-    expect_equal(done.status, 0, done.stderr)
-    harness.command("recover", done.folder)
-    check_child(done, "child_work", 200)
+    """And the process that ends in daemon() has its trace, as the first one."""
+    check_child(run("daemon", files=3), "child_work", 200)
+
+
+def test_daemon_does_what_the_c_librarys_does():
+    """To folder, streams and session; but what its parent has recorded is kept."""
+    program = compile_program("turns_daemon.c", "-O1", "-fopenmp", name="turns_daemon")
+    for folder in "01":
+        for output in "01":
+            done = same(program, folder, output)
+            expect("leader 1" in done.stdout and "2 " in done.stdout, done.stdout)
+            found = sorted(name for trace in done.traces
+                           for name in ("work_before", "work_after")
+                           if trace.regions(name))
+            expect_equal(found, ["work_after", "work_before"], done.stderr)
 
 
 def test_children_without_a_trace_are_said():
@@ -77,6 +86,21 @@ def test_children_without_a_trace_are_said():
     expect("2 forked children left" in lost(run("twice", env=only))[0], "two")
     # Who asks for none has none, and needn't be told.
     expect(not lost(run("fork", env=only | {"TRACEPROF_CHILDREN": "none"})), "asked for")
+
+
+def test_a_child_whose_parent_ends_meanwhile_is_not_said_to_be_lost():
+    """It begins its recording at the end of fork(), when the parent has ended."""
+    done = run("outlives", files=2)
+    check_child(done, "child_work", 200)
+    expect(not lost(done), done.stderr)
+
+
+def test_what_writes_a_childs_rest_is_no_child():
+    done = run("allocates", files=2, env=ALL | {
+        "TRACEPROF_MALLOC": "all", "TRACEPROF_ENCODE": "late", "TRACEPROF_GZIP": "zlib:9"})
+    expect(not lost(done) and
+           any("1 forked child has a trace" in line for line in done.own_lines),
+           done.stderr)
 
 
 def test_a_child_past_the_forks_handlers_is_said():

@@ -83,6 +83,18 @@ def test_each_member_of_a_team_loses_by_it():
            str(cost))
 
 
+def test_the_handler_of_samples_is_in_it():
+    """By those that were timed on the thread's own clock: some microseconds each, and
+    no slice costs so much."""
+    ours = check(traced("shares", 1, 400, env={"TRACEPROF_SAMPLE": "997"}))
+    sampling, cost = ours["sampling"], ours["cost"]
+    samples = ours["written_by_kind"]["cpu_sample"]
+    expect(sampling["timed"] >= samples // 16, sampling)
+    each = sampling["timed_ns"] / sampling["timed"]
+    expect(500 < each < 1e6, sampling)
+    expect(cost["hooks_ns"] >= samples * each - 1e3, f"{samples} of {each} ns, {cost}")
+
+
 def test_report_shows_it():
     run = traced("step_loop", 5)
     shown = command("report", run.trace.path)

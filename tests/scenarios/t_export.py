@@ -331,6 +331,30 @@ def test_arrays_are_args_as_they_stand():
     database.close()
 
 
+def test_events_wherever_a_piece_of_the_file_ends():
+    """The reader takes 64 KiB at a time: each of these events lies across the end of a
+    piece, each at another of its bytes."""
+    event = slice_of("a name\nwith \"quotes\"", 12345.678, 9.5, cat="user_annotation",
+                     **{"a key": "a value", "k\"2": "v\\2\u00e9", "number": -12.25e3,
+                        "yes": True, "none": None, "array": [[1, 2], "b", []], "end": 7})
+    text = json.dumps(event, indent=0)
+    events, parts, length = 0, ['{"traceEvents": [\n'], len('{"traceEvents": [\n')
+    for at in range(len(text)):
+        filling = (events + 1) * (64 << 10) - at - length
+        parts.append(" " * filling + text + ",\n")
+        length += filling + len(text) + 2
+        events += 1
+    path = os.path.join(folder(), "pieces.pt.trace.json")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("".join(parts) + text + "]}")
+    with open(exported("csv", path), encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
+    expect_equal(len(lines), events + 1, "slices")
+    for line in lines:
+        expect_equal((line["name"], line["cat"], json.loads(line["args"])),
+                     (event["name"], event["cat"], event["args"]), line)
+
+
 def test_what_can_t_be_exported():
     path = os.path.join(folder(), "kept.txt")
     with open(path, "w", encoding="utf-8") as file:

@@ -213,6 +213,10 @@ time.sleep(2)
     expect_equal((events["dropped"], events["aged"] + events["in_file"]),
                  (0, 800000), "events")
     expect("find no room" in str(run.trace.meta["notes"]), run.trace.meta["notes"])
+    # Its span begins where its events do, not where they would with room enough.
+    span, = run.trace.slices("PyTorch Profiler*")
+    first = min(event["ts"] for event in run.trace.slices("scope"))
+    expect(first - span["ts"] < span["dur"] / 4, f"{first} in {span}")
 
 
 def test_a_failing_call_of_cuda():

@@ -165,6 +165,14 @@ def test_planted_shares_in_python():
         within_two_points(sys.executable, script, way, threads, found=totals_us)
 
 
+def test_the_number_of_a_closed_descriptor_is_the_programs():
+    """What is read ten times a second waits until stdin is open."""
+    for setting in ({"TRACEPROF_SAMPLE": "997"}, {"TRACEPROF_WAITS": "1"}):
+        run = traced("/bin/sh", "-c", 'exec "$0" <&-', harness.program("closed_stdin"),
+                     env=setting)
+        expect_equal((run.status, run.stdout), (0, "done\n"), f"{setting}: {run.stderr}")
+
+
 def test_only_in_windows():
     done = same("step_loop", env={**SAMPLED, "TRACEPROF_STEP": "api",
                                   "TRACEPROF_WAIT": "1", "TRACEPROF_ACTIVE": "1",

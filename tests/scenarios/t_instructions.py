@@ -14,7 +14,7 @@ import shutil
 import subprocess
 
 import harness
-from harness import Skip, clean_environment, expect, folder
+from harness import Skip, clean_environment, expect, expect_equal, folder
 
 FEW, MANY = 4096, 20480
 # Added per call of malloc or free, averaged; mode: its settings, its limit.
@@ -56,15 +56,15 @@ ORDERED = 330
 STACK_OF_LAUNCH = 3500
 
 
-def build(name):
+def build(name, *more, built=None):
     """One of tests/bench, without what could move it from call to call."""
     if not shutil.which("valgrind"):
         raise Skip("valgrind is not on this machine")
-    built = os.path.join(folder(), name)
+    built = built or os.path.join(folder(), name)
     done = subprocess.run(["gcc", "-O2", "-fno-builtin", "-fopenmp", "-pthread",
                            "-D_GNU_SOURCE", "-o", built,
-                           os.path.join(harness.ROOT, "tests", "bench", name + ".c")],
-                          capture_output=True, text=True)
+                           os.path.join(harness.ROOT, "tests", "bench", name + ".c"),
+                           *more], capture_output=True, text=True)
     expect(done.returncode == 0, done.stderr)
     return built
 
@@ -181,6 +181,19 @@ def test_calls_that_may_wait_where_it_is_recorded():
                                     "TRACEPROF_WAIT_MIN": "1000000"})
         expect(1 < more < most,
                f"{what}: {more:.2f} instructions added, the limit is {most}")
+
+
+def test_matrices_and_primitives_whose_shapes_nobody_wants():
+    """Nothing: the loader doesn't find us.  Where they are wanted it does."""
+    place = folder()
+    library = os.path.join(place, "libdoesnothing.so")
+    build("bench_blas", "-DLIBRARY", "-shared", "-fPIC", built=library)
+    program = build("bench_blas", library, f"-Wl,-rpath,{place}")
+    for what in ("gemm", "primitive"):
+        for settings in ({"TRACEPROF": "0"}, {"TRACEPROF_MALLOC": "all"}):
+            expect_equal(added([program, what, "{}"], settings, "run"), 0, f"{what} {settings}")
+    expect(added([program, "primitive", "{}"], {"TRACEPROF_SHAPES": "1"}, "run") > 100,
+           "none where they are")
 
 
 def event_with_stack():

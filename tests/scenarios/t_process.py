@@ -350,8 +350,10 @@ def test_kill():
     check_death("kill")
 
 
-def test_terminate():
-    check_death("terminate")
+def test_a_signal_that_the_program_raises():
+    """As a handler does that has cleaned up: the default action is its end."""
+    run = check_exit("terminate")
+    expect(any("wrote" in line for line in run.own_lines), run.stderr)
 
 
 def test_exit_group_by_hand():

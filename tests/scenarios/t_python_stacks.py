@@ -175,6 +175,12 @@ def test_an_interpreter_is_read_by_its_own_word():
     expect("CPython" not in notes, notes)
 
 
+def test_a_frame_that_is_nowhere_ends_the_stack():
+    for place in (8, 4096, 1 << 46, 0x7fffffffeff8, 1 << 60, (1 << 64) - 112, (1 << 64) - 8):
+        stack, _ = made_up(f"-DWILD={place}u")
+        expect("/made/up.py(15): inner;/made/up.py(23): outer;" in stack, place, stack)
+
+
 def test_an_interpreter_without_a_gil_is_left_alone():
     stack, notes = made_up("-DFREE_THREADED")
     expect("up.py" not in stack and "_PyEval_EvalFrameDefault" in stack, stack)

@@ -77,6 +77,23 @@ def numbers_of(events, ours=None):
     return json.loads(text_of(events, ours, "--json"))[0]
 
 
+def test_a_kernel_of_many_seconds():
+    """A duration is kept in 32 bits, a long one beside; and calls whose numbers don't
+    go up with time are found as well."""
+    events = []
+    for number, (start, dur) in enumerate(((1000, 6e6), (7e6, 5e6), (2e7, 10))):
+        correlation = (9, 4, 7)[number]
+        events += [slice_(f"aten::mm{number}", start, 20),
+                   slice_("cudaLaunchKernel", start + 1, 5, cat="cuda_runtime",
+                          correlation=correlation),
+                   slice_("sgemm", start + 30, dur, 7, "kernel", 0, device=0, stream=7,
+                          correlation=correlation)]
+    rows = {row["name"]: row.get("gpu_ns") for category in numbers_of(events)["categories"]
+            for row in category["names"]}
+    expect_equal([rows[f"aten::mm{number}"] for number in range(3)],
+                 [6000000000, 5000000000, 10000], "the GPU's time of each operator")
+
+
 def test_a_region_that_is_cut_is_not_judged():
     """One member worked 100 us and the other waited; the region's own slice, and
     how long the other worked, are not in the file."""

@@ -127,11 +127,21 @@ def test_time():
 
 
 def test_time_has_a_lane_of_its_own():
-    """The writer marks such steps in the midst of its passes, which are drawn."""
-    run = traced("churn", 400000,
+    """The writer marks such steps in the midst of its passes, which are drawn,
+    and on its own thread, which has slices of its own."""
+    source = """
+import time
+end = time.monotonic() + 1.5
+while time.monotonic() < end:
+    for _ in range(100):
+        bytearray(1000)
+    time.sleep(0.0005)
+"""
+    run = traced("python3", "-c", source,
                  env={"TRACEPROF_STEP": "time:20", "TRACEPROF_MALLOC": "all"})
     trace = run.trace
     steps = trace.slices("ProfilerStep#*")
+    expect(len(steps) >= 3, f"{len(steps)} steps in 1.5 s")
     lanes = {step["tid"] for step in steps}
     expect_equal(len(lanes), 1, f"lanes of the {len(steps)} steps")
     passes = {event["tid"] for event in trace.slices("traceprof writer")}

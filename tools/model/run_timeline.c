@@ -33,6 +33,7 @@ void timeline_begin(struct timeline *timeline)
 	*timeline = (struct timeline){
 		.names = {.row_bytes = sizeof(struct timeline_name)},
 		.lanes = {.table = {.row_bytes = sizeof(struct timeline_lane)}},
+		.work_rows = {.row_bytes = sizeof(struct gpu_row)},
 		.long_durs = {.row_bytes = sizeof(int64_t)},
 		.blocks = {.row_bytes = sizeof(struct large_block)},
 		.heap_stride = 1,
@@ -79,16 +80,36 @@ const struct timeline_name *timeline_find(const struct timeline *timeline,
 	return row;
 }
 
+static int64_t long_ns(const struct timeline *timeline, int64_t start_ns,
+		       uint32_t lane, uint32_t name)
+{
+	const struct long_key key = {start_ns, lane, name};
+	const int64_t *dur_ns =
+		key_table_find(&timeline->long_durs, &key, sizeof(key));
+
+	return dur_ns ? *dur_ns : UINT32_MAX;
+}
+
 int64_t timeline_dur_ns(const struct timeline *timeline, uint32_t lane,
 			const struct span *span)
 {
-	const struct long_key key = {span->start_ns, lane, span->name};
-	const int64_t *dur_ns;
+	return span->dur < UINT32_MAX
+		       ? span->dur
+		       : long_ns(timeline, span->start_ns, lane, span->name);
+}
 
-	if (span->dur < UINT32_MAX)
-		return span->dur;
-	dur_ns = key_table_find(&timeline->long_durs, &key, sizeof(key));
-	return dur_ns ? *dur_ns : UINT32_MAX;
+int64_t timeline_work_ns(const struct timeline *timeline,
+			 const struct gpu_work *work)
+{
+	return work->dur < UINT32_MAX ? work->dur
+				      : long_ns(timeline, work->start_ns,
+						TIMELINE_NONE, work->row);
+}
+
+const struct gpu_row *timeline_row(const struct timeline *timeline,
+				   const struct gpu_work *work)
+{
+	return key_table_row(&timeline->work_rows, work->row);
 }
 
 static const char *category_of(const struct trace_event *event)
@@ -180,6 +201,24 @@ static uint32_t short_of(int64_t number)
 	return number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
 }
 
+/* The duration as it is kept: a long one in a table beside. */
+static uint32_t dur_of(struct timeline *timeline,
+		       const struct trace_event *event, uint32_t lane,
+		       uint32_t name)
+{
+	const struct long_key key = {event->ts_ns, lane, name};
+	int64_t *dur_ns;
+
+	if (event->dur_ns < UINT32_MAX)
+		return (uint32_t)event->dur_ns;
+	dur_ns = key_table_row(
+		&timeline->long_durs,
+		key_table_number(&timeline->long_durs, &key, sizeof(key)));
+	if (event->dur_ns > *dur_ns)
+		*dur_ns = event->dur_ns;
+	return UINT32_MAX;
+}
+
 /* A share of the SMs that a kernel has nothing for, from 0 to 1. */
 static double lacking(const struct trace_event *event)
 {
@@ -191,16 +230,27 @@ static double lacking(const struct trace_event *event)
 	return share > 0 && share < 1 ? 1 - share : 0;
 }
 
-static uint16_t stream_of(struct timeline *timeline,
-			  const struct trace_event *event, uint8_t *device)
+/* Of work of that name, on the stream that the event is on. */
+static uint32_t work_row(struct timeline *timeline,
+			 const struct trace_event *event, uint32_t name)
 {
-	int64_t key[2] = {0, 0};
+	int64_t key[3] = {name, 0, 0};
+	const size_t before = timeline->work_rows.count;
+	struct gpu_row *row;
+	uint32_t number;
 
-	if (!trace_event_integer(event, "device", &key[0]))
-		trace_event_integer(event, "inDevice", &key[0]);
-	trace_event_integer(event, "stream", &key[1]);
-	*device = (uint8_t)key[0];
-	return (uint16_t)key_table_number(&timeline->streams, key, sizeof(key));
+	if (!trace_event_integer(event, "device", &key[1]))
+		trace_event_integer(event, "inDevice", &key[1]);
+	trace_event_integer(event, "stream", &key[2]);
+	number = key_table_number(&timeline->work_rows, key, sizeof(key));
+	if (timeline->work_rows.count == before)
+		return number;
+	row = key_table_row(&timeline->work_rows, number);
+	row->name = name;
+	row->stream = key_table_number(&timeline->streams, &key[1],
+				       2 * sizeof(key[1]));
+	row->kind = timeline_name(timeline, name)->gpu;
+	return number;
 }
 
 static void on_work(struct timeline *timeline, const struct trace_event *event,
@@ -209,17 +259,15 @@ static void on_work(struct timeline *timeline, const struct trace_event *event,
 	struct timeline_name *row = timeline_name(timeline, number);
 	int64_t correlation = 0, bytes = 0;
 	struct gpu_work work = {.start_ns = event->ts_ns,
-				.dur = event->dur_ns,
-				.name = number,
-				.kind = (uint8_t)row->gpu};
+				.row = work_row(timeline, event, number)};
 
 	trace_event_integer(event, "correlation", &correlation);
 	trace_event_integer(event, "bytes", &bytes);
 	saturate_into(&row->bytes, bytes);
 	row->idle_ns += lacking(event) * (double)event->dur_ns;
+	work.dur = dur_of(timeline, event, TIMELINE_NONE, work.row);
 	work.correlation = (uint32_t)correlation;
 	work.bytes = short_of(bytes);
-	work.stream = stream_of(timeline, event, &work.device);
 	timeline->work = memory_grow(timeline->work, timeline->work_count,
 				     &timeline->work_capacity, sizeof(work));
 	timeline->work[timeline->work_count++] = work;
@@ -241,7 +289,7 @@ static void on_launch(struct timeline *timeline,
 				       sizeof(*thread->launches));
 	thread->launches[thread->launch_count++] = (struct launch){
 		.start_ns = event->ts_ns,
-		.dur = event->dur_ns,
+		.dur = short_of(event->dur_ns),
 		.correlation = (uint32_t)correlation,
 		.name = number,
 		.op = TIMELINE_NONE,
@@ -269,18 +317,9 @@ static void add_span(struct timeline *timeline, const struct trace_event *event,
 		     uint32_t lane_number, uint32_t name)
 {
 	struct timeline_lane *lane = timeline_lane(timeline, lane_number);
-	const struct long_key key = {event->ts_ns, lane_number, name};
-	const struct span span = {event->ts_ns, short_of(event->dur_ns), name};
+	const struct span span = {
+		event->ts_ns, dur_of(timeline, event, lane_number, name), name};
 
-	if (span.dur == UINT32_MAX) {
-		int64_t *dur_ns =
-			key_table_row(&timeline->long_durs,
-				      key_table_number(&timeline->long_durs,
-						       &key, sizeof(key)));
-
-		if (event->dur_ns > *dur_ns)
-			*dur_ns = event->dur_ns;
-	}
 	lane->spans = memory_grow(lane->spans, lane->count, &lane->capacity,
 				  sizeof(span));
 	lane->spans[lane->count++] = span;
@@ -319,17 +358,39 @@ static void on_throttling(struct timeline *timeline,
 		 strncmp(name, "throttled: ", 11) ? name : name + 11);
 }
 
+/* Most categories are told apart by their length. */
+static bool is_beside(const struct trace_value *category)
+{
+	return trace_value_is(category, "Trace") ||
+	       trace_value_is(category, "overhead") ||
+	       trace_value_is(category, "gpu_user_annotation") ||
+	       trace_value_is(category, "cuda_sync") ||
+	       trace_value_is(category, "cuda_event") ||
+	       trace_value_is(category, "gpu_throttle") ||
+	       trace_value_is(category, "unified_memory");
+}
+
 bool timeline_is_beside(const char *category)
 {
-	static const char *const words[] = {
-		"Trace",	 "overhead",   "gpu_user_annotation",
-		"cuda_sync",	 "cuda_event", "gpu_throttle",
-		"unified_memory"};
+	const struct trace_value value = {TRACE_STRING, category,
+					  strlen(category)};
 
-	for (size_t at = 0; at < sizeof(words) / sizeof(words[0]); at++)
-		if (!strcmp(category, words[at]))
-			return true;
-	return false;
+	return is_beside(&value);
+}
+
+static void on_beside(struct timeline *timeline,
+		      const struct trace_event *event, int64_t end_ns)
+{
+	const struct trace_value *category = &event->field[FIELD_CAT];
+
+	if (trace_value_is(category, "gpu_throttle"))
+		on_throttling(timeline, event);
+	if (!trace_value_is(category, "Trace"))
+		return;
+	if (end_ns > timeline->recorded_ns)
+		timeline->recorded_ns = end_ns;
+	if (!timeline->began_ns || event->ts_ns < timeline->began_ns)
+		timeline->began_ns = event->ts_ns;
 }
 
 static void on_slice(struct timeline *timeline, const struct trace_event *event)
@@ -338,15 +399,10 @@ static void on_slice(struct timeline *timeline, const struct trace_event *event)
 	const int64_t end_ns = event->ts_ns + event->dur_ns;
 	uint32_t lane, name;
 
-	if (!strcmp(category, "gpu_throttle"))
-		on_throttling(timeline, event);
-	if (!strcmp(category, "Trace") && end_ns > timeline->recorded_ns)
-		timeline->recorded_ns = end_ns;
-	if (!strcmp(category, "Trace") &&
-	    (!timeline->began_ns || event->ts_ns < timeline->began_ns))
-		timeline->began_ns = event->ts_ns;
-	if (timeline_is_beside(category))
+	if (is_beside(&event->field[FIELD_CAT])) {
+		on_beside(timeline, event, end_ns);
 		return;
+	}
 	if (timeline->slices == TIMELINE_SLICES_MAX) {
 		timeline->left_out++;
 		return;
@@ -479,11 +535,12 @@ void timeline_free(struct timeline *timeline)
 	key_table_free(&timeline->names);
 	trace_lanes_free(&timeline->lanes);
 	key_table_free(&timeline->streams);
+	key_table_free(&timeline->work_rows);
 	key_table_free(&timeline->long_durs);
 	key_table_free(&timeline->blocks);
 	text_buffer_free(&timeline->key);
 	free(timeline->work);
-	free(timeline->launches);
+	free(timeline->places);
 	free(timeline->steps);
 	free(timeline->heap);
 	memset(timeline, 0, sizeof(*timeline));

@@ -5,9 +5,9 @@
  *
  * A step's slice may come after what lies in it and a call's after what it
  * holds, so neither nesting nor steps are known before the end.  16 bytes a
- * slice are kept, 32 for a piece of a GPU's work and for the call that asked
- * for it; TIMELINE_SLICES_MAX of them at most: what comes later is counted in
- * `left_out` and known to nobody here.
+ * slice are kept, 24 for a piece of a GPU's work and 32 more for the call that
+ * asked for it; TIMELINE_SLICES_MAX of them at most: what comes later is
+ * counted in `left_out` and known to nobody here.
  */
 #ifndef TOOLS_TIMELINE_H
 #define TOOLS_TIMELINE_H
@@ -15,12 +15,14 @@
 #include "tools/trace/heap_total.h"
 #include "tools/trace/trace_reader.h"
 
-#define TIMELINE_SLICES_MAX (12u << 20)
-#define TIMELINE_NONE	    UINT32_MAX
+#define TIMELINE_SLICES_MAX	(12u << 20)
+#define TIMELINE_NONE		UINT32_MAX
+/* Lanes whose launches are searched one after the other. */
+#define TIMELINE_LANES_SEARCHED 4u
 
 /* Slices of team members and waits of OpenMP have categories of their own. */
-#define TIMELINE_MEMBERS    "openmp members"
-#define TIMELINE_WAITS	    "openmp waits"
+#define TIMELINE_MEMBERS	"openmp members"
+#define TIMELINE_WAITS		"openmp waits"
 
 /* What a thread does while a slice of a name is the innermost one. */
 enum host_kind {
@@ -54,20 +56,24 @@ struct span {
 /* A call that put work on a GPU. */
 struct launch {
 	int64_t start_ns;
-	int64_t dur;
 	int64_t gpu_ns; /* of all that it launched */
-	uint32_t correlation;
+	uint32_t dur, correlation;
 	uint32_t name, op; /* op: what encloses it */
 };
 
 struct gpu_work {
 	int64_t start_ns;
-	int64_t dur;
+	uint32_t dur; /* in ns; UINT32_MAX: see timeline_work_ns() */
 	uint32_t correlation;
-	uint32_t name;
-	uint16_t stream; /* a number of timeline.streams */
-	uint8_t kind, device;
 	uint32_t bytes; /* UINT32_MAX: as many or more */
+	uint32_t row;	/* of timeline.work_rows */
+};
+
+/* What all work of one name on one stream has in common. */
+struct gpu_row {
+	uint32_t name;
+	uint32_t stream; /* a number of timeline.streams */
+	enum gpu_kind kind;
 };
 
 /* A name of one category: the row of timeline.names, whose key is category,
@@ -96,6 +102,7 @@ struct timeline_lane {
 	size_t count, capacity;
 	struct launch *launches; /* by start */
 	size_t launch_count, launch_capacity;
+	bool is_indexed; /* its launches are in timeline.places */
 	int64_t work_ns; /* as a member of OpenMP's teams */
 	int64_t parts;	 /* how often */
 	char *label;	 /* its name, NULL none */
@@ -115,9 +122,12 @@ struct heap_sample {
 struct timeline {
 	struct key_table names; /* struct timeline_name */
 	struct trace_lanes lanes;
-	struct key_table streams; /* by device and stream */
+	struct key_table streams;   /* by device and stream */
+	struct key_table work_rows; /* struct gpu_row, by name and stream */
 	struct gpu_work *work;
-	struct launch_place *launches; /* by correlation */
+	uint32_t searched[TIMELINE_LANES_SEARCHED];
+	unsigned int searched_count; /* lanes with launches in order */
+	struct launch_place *places; /* others' launches, by correlation */
 	struct timeline_step *steps;
 	struct heap_total heap_total;
 	struct heap_sample *heap;
@@ -125,7 +135,7 @@ struct timeline {
 	struct key_table blocks;    /* live large ones, by address */
 	struct text_buffer key;
 	size_t work_count, work_capacity;
-	size_t launch_count;
+	size_t launch_count, place_count;
 	size_t step_count, step_capacity;
 	size_t heap_count, heap_stride, heap_seen;
 	size_t slices, left_out;
@@ -159,6 +169,11 @@ const struct timeline_name *timeline_find(const struct timeline *timeline,
 					  const char *name);
 int64_t timeline_dur_ns(const struct timeline *timeline, uint32_t lane,
 			const struct span *span);
+
+const struct gpu_row *timeline_row(const struct timeline *timeline,
+				   const struct gpu_work *work);
+int64_t timeline_work_ns(const struct timeline *timeline,
+			 const struct gpu_work *work);
 
 /* Is it no content of the program, or a twin of what is? */
 bool timeline_is_beside(const char *category);

@@ -275,11 +275,30 @@ void timeline_walk(struct timeline *timeline, uint32_t lane,
 	walk_lane(&walk, lane);
 }
 
-struct launch *timeline_launch_of(const struct timeline *timeline,
-				  uint32_t correlation, uint32_t *lane)
+static struct launch *launch_in(const struct timeline_lane *lane,
+				uint32_t correlation)
 {
-	const struct launch_place *places = timeline->launches;
-	size_t low = 0, high = timeline->launch_count;
+	size_t low = 0, high = lane->launch_count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (lane->launches[middle].correlation < correlation)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < lane->launch_count &&
+			       lane->launches[low].correlation == correlation
+		       ? &lane->launches[low]
+		       : NULL;
+}
+
+static struct launch *launch_in_places(const struct timeline *timeline,
+				       uint32_t correlation, uint32_t *lane)
+{
+	const struct launch_place *places = timeline->places;
+	size_t low = 0, high = timeline->place_count;
 
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
@@ -289,31 +308,69 @@ struct launch *timeline_launch_of(const struct timeline *timeline,
 		else
 			high = middle;
 	}
-	if (low == timeline->launch_count ||
+	if (low == timeline->place_count ||
 	    places[low].correlation != correlation)
 		return NULL;
 	*lane = places[low].lane;
 	return &timeline_lane(timeline, *lane)->launches[places[low].place];
 }
 
+struct launch *timeline_launch_of(const struct timeline *timeline,
+				  uint32_t correlation, uint32_t *lane)
+{
+	for (unsigned int at = 0; at < timeline->searched_count; at++) {
+		const uint32_t number = timeline->searched[at];
+		struct launch *launch =
+			launch_in(timeline_lane(timeline, number), correlation);
+
+		if (launch) {
+			*lane = number;
+			return launch;
+		}
+	}
+	return launch_in_places(timeline, correlation, lane);
+}
+
+/* Do the numbers of its launches go up with time, as most do? */
+static bool is_in_order(const struct timeline_lane *lane)
+{
+	for (size_t at = 1; at < lane->launch_count; at++)
+		if (lane->launches[at].correlation <=
+		    lane->launches[at - 1].correlation)
+			return false;
+	return lane->launch_count;
+}
+
+/* A few lanes in order need no table. */
 static void index_launches(struct timeline *timeline, struct order *order)
 {
 	size_t count = 0;
 
-	for (uint32_t at = 0; at < timeline->lanes.table.count; at++)
-		count += timeline_lane(timeline, at)->launch_count;
-	timeline->launches = memory_zeroed(count, sizeof(*timeline->launches));
+	for (uint32_t at = 0; at < timeline->lanes.table.count; at++) {
+		struct timeline_lane *lane = timeline_lane(timeline, at);
+
+		timeline->launch_count += lane->launch_count;
+		lane->is_indexed =
+			timeline->searched_count == TIMELINE_LANES_SEARCHED ||
+			!is_in_order(lane);
+		if (lane->is_indexed)
+			count += lane->launch_count;
+		else
+			timeline->searched[timeline->searched_count++] = at;
+	}
+	timeline->places = memory_zeroed(count, sizeof(*timeline->places));
 	for (uint32_t at = 0; at < timeline->lanes.table.count; at++) {
 		const struct timeline_lane *lane = timeline_lane(timeline, at);
 
-		for (size_t i = 0; i < lane->launch_count; i++)
-			timeline->launches[timeline->launch_count++] =
+		for (size_t i = 0; lane->is_indexed && i < lane->launch_count;
+		     i++)
+			timeline->places[timeline->place_count++] =
 				(struct launch_place){
 					lane->launches[i].correlation, at,
 					(uint32_t)i};
 	}
 	order->compare = compare_places;
-	sort(timeline->launches, count, sizeof(*timeline->launches), order);
+	sort(timeline->places, count, sizeof(*timeline->places), order);
 }
 
 static void match_work(struct timeline *timeline)
@@ -325,7 +382,9 @@ static void match_work(struct timeline *timeline)
 			timeline, timeline->work[at].correlation, &lane);
 
 		if (launch)
-			saturate_into(&launch->gpu_ns, timeline->work[at].dur);
+			saturate_into(&launch->gpu_ns,
+				      timeline_work_ns(timeline,
+						       &timeline->work[at]));
 	}
 }
 

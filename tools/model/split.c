@@ -234,10 +234,12 @@ static void take_work(struct sweep *sweep, int64_t now_ns)
 	       timeline->work[sweep->next_work].start_ns <= now_ns) {
 		const struct gpu_work *work =
 			&timeline->work[sweep->next_work++];
-		const int64_t end_ns = saturate_add(work->start_ns, work->dur);
+		const int64_t end_ns =
+			work->start_ns + timeline_work_ns(timeline, work);
+		const enum gpu_kind kind = timeline_row(timeline, work)->kind;
 
-		if (end_ns > sweep->end_ns[work->kind])
-			sweep->end_ns[work->kind] = end_ns;
+		if (end_ns > sweep->end_ns[kind])
+			sweep->end_ns[kind] = end_ns;
 		if (end_ns > now_ns && sweep->is_idle)
 			end_gap(sweep, now_ns);
 		sweep->has_run = true;

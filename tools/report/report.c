@@ -54,18 +54,22 @@ static void add_work(struct report_device *device, enum report_work work,
 		saturate_into(&device->bytes, bytes);
 }
 
-static void on_gpu(struct report *report, const struct trace_event *event,
-		   const char *category)
+static enum report_work work_of(const struct trace_value *category)
 {
-	static const char *const works[] = {"kernel", "gpu_memcpy",
-					    "gpu_memset"};
-	enum report_work work = WORK_KERNEL;
+	if (trace_value_is(category, "kernel"))
+		return WORK_KERNEL;
+	if (trace_value_is(category, "gpu_memcpy"))
+		return WORK_COPY;
+	return trace_value_is(category, "gpu_memset") ? WORK_FILL : WORK_COUNT;
+}
+
+static void on_gpu(struct report *report, const struct trace_event *event)
+{
+	const enum report_work work = work_of(&event->field[FIELD_CAT]);
 	struct report_device *device, *stream;
 	int64_t key[2];
 	uint32_t number;
 
-	while (work < WORK_COUNT && strcmp(category, works[work]) != 0)
-		work++;
 	if (work == WORK_COUNT)
 		return;
 	device = device_of(report, event, "device");
@@ -149,7 +153,7 @@ static void on_slice(struct report *report, const struct trace_event *event)
 			on_step(report, event);
 		return;
 	}
-	on_gpu(report, event, category);
+	on_gpu(report, event);
 	report_side_slice(report, event, lane);
 	report_blas_slice(&report->blas, event);
 	trace_event_integer(event, "bytes", &bytes);

@@ -8,19 +8,14 @@
 #include "tools/util/numbers.h"
 #include "tools/util/text_buffer.h"
 
-struct trace_value trace_event_arg(const struct trace_event *event,
-				   const char *key)
+struct trace_value trace_event_find(const struct trace_event *event,
+				    const char *key, size_t key_len)
 {
-	static const struct trace_value absent = {.type = TRACE_ABSENT,
-						  .text = ""};
-
-	if (!(event->letters & trace_letter_bit(key)))
-		return absent;
 	for (size_t at = 0; at < event->pair_count; at++)
-		if (*event->pairs[at].key == *key &&
-		    strcmp(event->pairs[at].key, key) == 0)
+		if (event->pairs[at].key_len == key_len &&
+		    memcmp(event->pairs[at].key, key, key_len) == 0)
 			return event->pairs[at].value;
-	return absent;
+	return (struct trace_value){.type = TRACE_ABSENT, .text = ""};
 }
 
 bool trace_event_integer(const struct trace_event *event, const char *key,
@@ -39,12 +34,11 @@ bool trace_event_is_slice(const struct trace_event *event)
 	       event->dur_ns >= 0 && event->ts_ns <= INT64_MAX - event->dur_ns;
 }
 
-/* Most events are on the lane of the one before. */
-static bool is_last_lane(const struct trace_lanes *lanes,
-			 const struct trace_value *pid,
-			 const struct trace_value *tid)
+static bool is_lane(const struct trace_lane *lane,
+		    const struct trace_value *pid,
+		    const struct trace_value *tid)
 {
-	const struct text_buffer *text = &lanes->text;
+	const struct text_buffer *text = &lane->text;
 
 	return text->len == pid->len + tid->len + 1 &&
 	       !memcmp(text->data, pid->text, pid->len) &&
@@ -52,33 +46,41 @@ static bool is_last_lane(const struct trace_lanes *lanes,
 	       !memcmp(text->data + pid->len + 1, tid->text, tid->len);
 }
 
+/* Most events are on one of few lanes, whose numbers differ at their ends. */
+static struct trace_lane *recent_of(struct trace_lanes *lanes,
+				    const struct trace_value *pid,
+				    const struct trace_value *tid)
+{
+	const unsigned int ends =
+		(pid->len ? (unsigned char)pid->text[pid->len - 1] : 0u) +
+		(tid->len ? (unsigned char)tid->text[tid->len - 1] : 0u);
+
+	return &lanes->recent[ends % TRACE_LANES_RECENT];
+}
+
 uint32_t trace_lanes_number(struct trace_lanes *lanes,
 			    const struct trace_event *event)
 {
 	const struct trace_value *pid = &event->field[FIELD_PID];
 	const struct trace_value *tid = &event->field[FIELD_TID];
-	struct text_buffer *text = &lanes->text;
+	struct trace_lane *lane = recent_of(lanes, pid, tid);
+	struct text_buffer *text = &lane->text;
 
-	if (is_last_lane(lanes, pid, tid))
-		return lanes->last;
+	if (is_lane(lane, pid, tid))
+		return lane->number;
 	text_buffer_cut(text, 0);
 	text_buffer_add_printable(text, pid->text, pid->len, 60);
 	text_buffer_add(text, " ", 1);
 	text_buffer_add_printable(text, tid->text, tid->len, 60);
-	lanes->last = key_table_number(&lanes->table, text->data, text->len);
-	return lanes->last;
+	lane->number = key_table_number(&lanes->table, text->data, text->len);
+	return lane->number;
 }
 
 void trace_lanes_free(struct trace_lanes *lanes)
 {
+	for (unsigned int at = 0; at < TRACE_LANES_RECENT; at++)
+		text_buffer_free(&lanes->recent[at].text);
 	key_table_free(&lanes->table);
-	text_buffer_free(&lanes->text);
-}
-
-bool trace_value_is(const struct trace_value *value, const char *text)
-{
-	return value->type == TRACE_STRING && *value->text == *text &&
-	       strcmp(value->text, text) == 0;
 }
 
 struct trace_event trace_event_share(const struct trace_event *region,

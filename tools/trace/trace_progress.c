@@ -3,6 +3,7 @@
 #include "tools/trace/trace_progress.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "tools/util/numbers.h"
@@ -43,4 +44,18 @@ struct text_buffer trace_progress_text(const struct trace_progress *unfinished,
 		text_buffer_format(&text, ".");
 	text_buffer_format(&text, "` adds what memory holds");
 	return text;
+}
+
+void trace_progress_say(const struct trace_progress *unfinished,
+			const char *file)
+{
+	static char said[4096]; /* the caller's text may be gone */
+	struct text_buffer text;
+
+	if (!strcmp(said, file))
+		return;
+	snprintf(said, sizeof(said), "%s", file);
+	text = trace_progress_text(unfinished, file);
+	fprintf(stderr, "%s: %s\n", file, text.data);
+	text_buffer_free(&text);
 }

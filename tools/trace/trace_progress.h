@@ -27,4 +27,8 @@ void trace_progress_take(struct trace_progress *unfinished, const char *path,
 struct text_buffer trace_progress_text(const struct trace_progress *unfinished,
 				       const char *file);
 
+/* Says it on stderr, once of a file that is read twice. */
+void trace_progress_say(const struct trace_progress *unfinished,
+			const char *file);
+
 #endif

@@ -4,9 +4,10 @@
  *
  * The parser stands in one of two places: inside traceEvents, where it gathers
  * one event at a time, or outside, where each value is handed on with its path.
- * While an event is gathered its texts lie in one buffer and are known by their
- * offset there, since the buffer may move; they become pointers when the event
- * is whole.
+ * The texts of an event stay where they are, in the piece of the file that the
+ * parser has: the quote behind a string, and what follows a number, become its
+ * NUL once the parser has passed them.  What it had to put together itself, and
+ * what an event has that goes on in the next piece, is copied.
  */
 #include "tools/trace/trace_reader.h"
 
@@ -15,33 +16,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/trace/trace_pieces.h"
 #include "tools/util/numbers.h"
 #include "tools/util/memory.h"
 #include "tools/util/text_buffer.h"
+#include "tools/util/text_stash.h"
 
 #ifdef HAVE_YAJL
 
 #include <yajl/yajl_parse.h>
 
-#define PIECE_BYTES  (64u << 10)
 #define EVENTS_DEPTH 2u /* containers open around an event */
 #define PATH_KEY_MAX 256u
-
-/* While the event grows: key and text as offsets in the buffer. */
-struct loose_pair {
-	size_t key;
-	enum trace_type type;
-	size_t text, len;
-	bool is_cut; /* an array that is too long, or holds an object */
-};
 
 struct reader {
 	const struct trace_sink *sink;
 	struct trace_facts *facts;
 	yajl_handle parser;
-	struct text_scan scan;
-	uint64_t piece_offset; /* of the piece that yajl has now */
-	size_t next_flaw;      /* first one of the piece not yet given away */
+	struct trace_piece piece; /* that yajl has now */
+	uint64_t piece_offset;
+	size_t next_flaw; /* first one of the piece not yet given away */
 
 	unsigned int depth;
 	bool in_events, seen_events, ended;
@@ -50,14 +44,14 @@ struct reader {
 
 	/* Inside an event. */
 	struct trace_event event;
-	struct text_buffer texts, quoted;
-	size_t field_text[FIELD_COUNT];
-	int field; /* of the key last seen, -1 one that we do not know */
+	struct text_stash texts;
+	struct text_buffer array, quoted;
+	char *number_end; /* where its NUL belongs, NULL none */
+	bool is_cut;	  /* the array is too long, or holds an object */
+	int field;	  /* of the key last seen, -1 one that we do not know */
 	unsigned int fields_seen;
-	struct loose_pair *loose;
-	size_t loose_count, loose_capacity;
 	struct trace_pair *pairs;
-	size_t pair_capacity;
+	size_t pair_count, pair_capacity;
 
 	/* Outside. */
 	struct text_buffer path;
@@ -69,19 +63,23 @@ struct reader {
 /* The letters of a key of up to four, the first one lowest. */
 #define LETTERS(a, b, c, d) ((uint32_t)((a) | (b) << 8 | (c) << 16 | (d) << 24))
 
-/* -1: none that we know. */
-static int field_of(const char *key, size_t len)
+/* 0: none of ours. */
+static inline uint32_t letters_of(const char *key, size_t len)
 {
 	uint32_t letters = 0;
 
 	if (!len || len > 4)
-		return -1;
-	for (size_t at = 0; at < len; at++) {
-		if (!key[at])
-			return -1;
+		return 0;
+	for (size_t at = 0; at < len; at++)
 		letters |= (uint32_t)(unsigned char)key[at] << 8 * at;
-	}
-	switch (letters) {
+	/* "s" and a NUL, say, are not "s". */
+	return key[len - 1] ? letters : 0;
+}
+
+/* -1: none that we know. */
+static int field_of(const char *key, size_t len)
+{
+	switch (letters_of(key, len)) {
 	case LETTERS('p', 'h', 0, 0): return FIELD_PH;
 	case LETTERS('c', 'a', 't', 0): return FIELD_CAT;
 	case LETTERS('n', 'a', 'm', 'e'): return FIELD_NAME;
@@ -109,9 +107,9 @@ static unsigned int take_flaws(struct reader *reader)
 		reader->piece_offset + yajl_get_bytes_consumed(reader->parser);
 	unsigned int flaws = 0;
 
-	while (reader->next_flaw < reader->scan.flaw_count &&
-	       reader->scan.flaws[reader->next_flaw].offset < here)
-		flaws |= reader->scan.flaws[reader->next_flaw++].flaw;
+	while (reader->next_flaw < reader->piece.flaw_count &&
+	       reader->piece.flaws[reader->next_flaw].offset < here)
+		flaws |= reader->piece.flaws[reader->next_flaw++].flaw;
 	return flaws;
 }
 
@@ -130,11 +128,68 @@ static enum trace_time read_time(const struct trace_value *value, int64_t *ns)
 	return status < 0 ? TIME_BAD : status ? TIME_FINE : TIME_GOOD;
 }
 
+static bool is_in_piece(const struct reader *reader, const char *text)
+{
+	return (uintptr_t)text - (uintptr_t)reader->piece.text <
+	       reader->piece.len;
+}
+
+/* The parser is beyond the number that was kept last. */
+static inline void end_number(struct reader *reader)
+{
+	if (reader->number_end)
+		*reader->number_end = '\0';
+	reader->number_end = NULL;
+}
+
+static inline const char *keep(struct reader *reader, enum trace_type type,
+			       const char *text, size_t len)
+{
+	char *end;
+
+	if (!len)
+		return "";
+	if (!is_in_piece(reader, text))
+		return text_stash_add(&reader->texts, text, len);
+	end = reader->piece.text + (text - reader->piece.text) + len;
+	if (type == TRACE_NUMBER)
+		reader->number_end = end;
+	else
+		*end = '\0';
+	return text;
+}
+
+static void keep_from_piece(struct reader *reader, const char **text,
+			    size_t len)
+{
+	if (is_in_piece(reader, *text))
+		*text = text_stash_add(&reader->texts, *text, len);
+}
+
+/* The event goes on in the next piece, which takes this one's place. */
+static void leave_piece(struct reader *reader)
+{
+	for (unsigned int at = 0; at < FIELD_COUNT; at++)
+		keep_from_piece(reader, &reader->event.field[at].text,
+				reader->event.field[at].len);
+	for (size_t at = 0; at < reader->pair_count; at++) {
+		struct trace_pair *pair = &reader->pairs[at];
+
+		keep_from_piece(reader, &pair->key, pair->key_len);
+		keep_from_piece(reader, &pair->value.text, pair->value.len);
+	}
+	reader->number_end = NULL;
+}
+
 static void event_begin(struct reader *reader)
 {
-	memset(&reader->event, 0, sizeof(reader->event));
-	text_buffer_cut(&reader->texts, 0);
-	reader->loose_count = 0;
+	static const struct trace_event blank = {
+		.field = {[0 ... FIELD_COUNT - 1] = {.text = ""}}};
+
+	reader->event = blank;
+	text_stash_drop(&reader->texts);
+	reader->number_end = NULL;
+	reader->pair_count = 0;
 	reader->fields_seen = 0;
 	reader->field = -1;
 	reader->has_share = false;
@@ -153,28 +208,10 @@ static void give_share(const struct reader *reader)
 static void event_end(struct reader *reader)
 {
 	struct trace_event *event = &reader->event;
-	const char *texts = reader->texts.data;
 
-	for (unsigned int at = 0; at < FIELD_COUNT; at++)
-		event->field[at].text = event->field[at].len
-						? texts + reader->field_text[at]
-						: "";
-	while (reader->pair_capacity < reader->loose_count)
-		reader->pairs = memory_grow(
-			reader->pairs, reader->pair_capacity,
-			&reader->pair_capacity, sizeof(*reader->pairs));
-	for (size_t at = 0; at < reader->loose_count; at++) {
-		const struct loose_pair *loose = &reader->loose[at];
-
-		reader->pairs[at].key = texts + loose->key;
-		event->letters |= trace_letter_bit(texts + loose->key);
-		reader->pairs[at].value.type = loose->type;
-		reader->pairs[at].value.text =
-			loose->len && !loose->is_cut ? texts + loose->text : "";
-		reader->pairs[at].value.len = loose->is_cut ? 0 : loose->len;
-	}
+	end_number(reader);
 	event->pairs = reader->pairs;
-	event->pair_count = reader->loose_count;
+	event->pair_count = reader->pair_count;
 	event->index = reader->facts->events++;
 	event->ts_state = read_time(&event->field[FIELD_TS], &event->ts_ns);
 	event->dur_state = read_time(&event->field[FIELD_DUR], &event->dur_ns);
@@ -185,49 +222,46 @@ static void event_end(struct reader *reader)
 }
 
 /* The pair whose array is being read, NULL none. */
-static struct loose_pair *array_of(const struct reader *reader)
+static struct trace_pair *array_of(const struct reader *reader)
 {
-	struct loose_pair *pair;
+	struct trace_pair *pair;
 
-	if (reader->field != FIELD_ARGS || !reader->loose_count)
+	if (reader->field != FIELD_ARGS || !reader->pair_count)
 		return NULL;
-	pair = &reader->loose[reader->loose_count - 1];
-	return pair->type == TRACE_ARRAY ? pair : NULL;
+	pair = &reader->pairs[reader->pair_count - 1];
+	return pair->value.type == TRACE_ARRAY ? pair : NULL;
 }
 
-/* What is in an array of args lies behind what was gathered before. */
 static void array_add(struct reader *reader, const char *text, size_t len)
 {
-	struct loose_pair *pair = array_of(reader);
-	struct text_buffer *texts = &reader->texts;
+	struct text_buffer *array = &reader->array;
 	bool between;
 
-	if (!pair)
+	if (reader->is_cut || !array_of(reader))
 		return;
-	if (pair->len + len > TRACE_ARRAY_MAX) {
-		pair->is_cut = true;
+	if (array->len + len > TRACE_ARRAY_MAX) {
+		reader->is_cut = true;
 		return;
 	}
-	between =
-		pair->len && texts->data[texts->len - 1] != '[' && *text != ']';
+	between = array->len && array->data[array->len - 1] != '[' &&
+		  *text != ']';
 	if (between)
-		text_buffer_add(texts, ",", 1);
-	text_buffer_add(texts, text, len);
-	pair->len += len + between;
+		text_buffer_add(array, ",", 1);
+	text_buffer_add(array, text, len);
 }
 
 /* A value below the first level of args. */
 static void in_array(struct reader *reader, enum trace_type type,
 		     const char *text, size_t len)
 {
-	struct loose_pair *pair = array_of(reader);
+	const struct trace_pair *pair = array_of(reader);
 
 	if (type == TRACE_STRING && pair) {
 		text_buffer_cut(&reader->quoted, 0);
 		text_buffer_add_quoted(&reader->quoted, text, len);
 		array_add(reader, reader->quoted.data, reader->quoted.len);
 	} else if (type == TRACE_OBJECT && pair) {
-		pair->is_cut = true;
+		reader->is_cut = true;
 	} else if (len) {
 		array_add(reader, text, len);
 	}
@@ -237,6 +271,7 @@ static void event_value(struct reader *reader, enum trace_type type,
 			const char *text, size_t len)
 {
 	const unsigned int inside = reader->depth - EVENTS_DEPTH;
+	struct trace_value *value;
 
 	if (inside > 2) {
 		in_array(reader, type, text, len);
@@ -246,39 +281,41 @@ static void event_value(struct reader *reader, enum trace_type type,
 		event_begin(reader);
 		reader->event.flaws |= TRACE_FLAW_NOT_OBJECT;
 		event_end(reader);
-	} else if (inside == 1 && reader->field >= 0) {
-		reader->event.field[reader->field].type = type;
-		reader->event.field[reader->field].len = len;
-		reader->field_text[reader->field] =
-			text_buffer_keep(&reader->texts, text, len);
-	} else if (inside == 2 && reader->field == FIELD_ARGS &&
-		   reader->event.field[FIELD_ARGS].type == TRACE_OBJECT &&
-		   reader->loose_count) {
-		struct loose_pair *pair =
-			&reader->loose[reader->loose_count - 1];
-
-		pair->type = type;
-		pair->len = len;
-		pair->text = text_buffer_keep(&reader->texts, text, len);
+		return;
 	}
+	if (reader->field < 0)
+		return;
+	value = &reader->event.field[reader->field];
+	if (inside == 2) {
+		if (reader->field != FIELD_ARGS || !reader->pair_count ||
+		    value->type != TRACE_OBJECT)
+			return;
+		value = &reader->pairs[reader->pair_count - 1].value;
+	}
+	value->type = type;
+	value->len = len;
+	value->text = keep(reader, type, text, len);
 }
 
 static void array_begin(struct reader *reader)
 {
-	struct loose_pair *pair = array_of(reader);
-
-	if (pair && reader->depth == EVENTS_DEPTH + 3) {
-		pair->text = reader->texts.len;
-		pair->len = 0;
+	if (reader->depth == EVENTS_DEPTH + 3) {
+		text_buffer_cut(&reader->array, 0);
+		reader->is_cut = false;
 	}
 	array_add(reader, "[", 1);
 }
 
 static void array_end(struct reader *reader)
 {
+	struct trace_pair *pair = array_of(reader);
+
 	array_add(reader, "]", 1);
-	if (array_of(reader) && reader->depth == EVENTS_DEPTH + 3)
-		text_buffer_add(&reader->texts, "", 1);
+	if (!pair || reader->depth != EVENTS_DEPTH + 3 || reader->is_cut)
+		return;
+	pair->value.len = reader->array.len;
+	pair->value.text = text_stash_add(&reader->texts, reader->array.data,
+					  reader->array.len);
 }
 
 /* The path of a value that begins now, inside its container. */
@@ -303,12 +340,10 @@ static void entry_value(struct reader *reader, enum trace_type type,
 	};
 
 	path_enter(reader);
-	event_begin(reader);
+	text_stash_drop(&reader->texts);
 	entry.path = reader->path.data;
-	if (len) { /* the buffer was empty */
-		text_buffer_keep(&reader->texts, text, len);
-		entry.value.text = reader->texts.data;
-	}
+	if (len)
+		entry.value.text = text_stash_add(&reader->texts, text, len);
 	entry.flaws = take_flaws(reader);
 	trace_progress_take(&reader->facts->unfinished, entry.path,
 			    entry.value.text);
@@ -362,6 +397,22 @@ static void event_key(struct reader *reader, const char *key, size_t len)
 	reader->fields_seen |= 1u << field;
 }
 
+static void pair_key(struct reader *reader, const char *key, size_t len)
+{
+	struct trace_pair *pair;
+
+	if (reader->pair_count == reader->pair_capacity)
+		reader->pairs = memory_grow(reader->pairs, reader->pair_count,
+					    &reader->pair_capacity,
+					    sizeof(*reader->pairs));
+	pair = &reader->pairs[reader->pair_count++];
+	pair->key = keep(reader, TRACE_STRING, key, len);
+	pair->key_len = len;
+	pair->value = (struct trace_value){.text = ""};
+	reader->event.letters |= trace_letter_bit(pair->key);
+	reader->has_share |= len == 8 && !memcmp(key, "share_us", 8);
+}
+
 static int on_key(void *arg, const unsigned char *key, size_t len)
 {
 	struct reader *reader = arg;
@@ -376,14 +427,11 @@ static int on_key(void *arg, const unsigned char *key, size_t len)
 		text_buffer_add_printable(&reader->path, text, len,
 					  PATH_KEY_MAX);
 	} else if (inside == 1) {
+		end_number(reader);
 		event_key(reader, text, len);
 	} else if (inside == 2 && reader->field == FIELD_ARGS) {
-		reader->has_share |= len == 8 && !memcmp(text, "share_us", 8);
-		reader->loose = memory_grow(reader->loose, reader->loose_count,
-					    &reader->loose_capacity,
-					    sizeof(*reader->loose));
-		reader->loose[reader->loose_count++] = (struct loose_pair){
-			.key = text_buffer_keep(&reader->texts, text, len)};
+		end_number(reader);
+		pair_key(reader, text, len);
 	}
 	return 1;
 }
@@ -468,8 +516,10 @@ static const yajl_callbacks callbacks = {
 };
 
 /* Says where the text stops being JSON, and why if it is a known trap. */
-static void describe(struct reader *reader, const char *text, size_t len)
+static void describe(struct reader *reader)
 {
+	const char *text = reader->piece.text;
+	const size_t len = reader->piece.len;
 	char *error = reader->facts->error;
 	const size_t bytes = sizeof(reader->facts->error);
 	size_t at = yajl_get_bytes_consumed(reader->parser);
@@ -501,36 +551,49 @@ static void describe(struct reader *reader, const char *text, size_t len)
 			 (unsigned long long)(reader->piece_offset + at), trap);
 }
 
+/* 0 at the end; -errno, and the facts say why. */
+static int parse_pieces(struct reader *reader, struct trace_pieces *pieces)
+{
+	struct trace_facts *facts = reader->facts;
+	const char *refusal = NULL;
+	int got;
+
+	while ((got = trace_pieces_next(pieces, &reader->piece, &refusal)) >
+	       0) {
+		reader->next_flaw = 0;
+		if (yajl_parse(reader->parser,
+			       (unsigned char *)reader->piece.text,
+			       reader->piece.len) != yajl_status_ok) {
+			describe(reader);
+			return -EBADMSG;
+		}
+		if (reader->in_events && reader->depth > EVENTS_DEPTH)
+			leave_piece(reader);
+		reader->piece_offset += reader->piece.len;
+	}
+	if (!refusal)
+		return got;
+	snprintf(facts->error, sizeof(facts->error), "%s", refusal);
+	return -EBADMSG;
+}
+
 static int read_pieces(struct reader *reader, struct trace_input *input)
 {
 	struct trace_facts *facts = reader->facts;
-	static char piece[PIECE_BYTES];
-	long got;
+	struct trace_pieces *pieces = trace_pieces_begin(input);
+	const int error = parse_pieces(reader, pieces);
 
-	while ((got = trace_input_read(input, piece, sizeof(piece))) > 0) {
-		const size_t len = (size_t)got;
-
-		reader->next_flaw = 0;
-		if (text_scan_piece(&reader->scan, piece, len) < 0) {
-			snprintf(facts->error, sizeof(facts->error), "%s",
-				 reader->scan.error);
-			return -EBADMSG;
-		}
-		if (yajl_parse(reader->parser, (unsigned char *)piece, len) !=
-		    yajl_status_ok) {
-			describe(reader, piece, len);
-			return -EBADMSG;
-		}
-		reader->piece_offset += len;
-	}
-	if (got < 0) {
+	trace_pieces_end(pieces);
+	if (error && facts->error[0])
+		return error;
+	if (error) {
 		snprintf(facts->error, sizeof(facts->error),
 			 "%s after %llu "
 			 "bytes of text, %llu events",
 			 trace_input_error(input),
 			 (unsigned long long)reader->piece_offset,
 			 (unsigned long long)facts->events);
-		return (int)got;
+		return error;
 	}
 	if (reader->piece_offset &&
 	    yajl_complete_parse(reader->parser) == yajl_status_ok)
@@ -565,11 +628,10 @@ static int read_opened(const struct trace_sink *sink, struct trace_facts *facts,
 		error = -EBADMSG;
 	}
 	yajl_free(reader->parser);
-	text_scan_free(&reader->scan);
-	text_buffer_free(&reader->texts);
+	text_stash_free(&reader->texts);
+	text_buffer_free(&reader->array);
 	text_buffer_free(&reader->quoted);
 	text_buffer_free(&reader->path);
-	free(reader->loose);
 	free(reader->pairs);
 	free(reader);
 	return error;
@@ -615,26 +677,12 @@ int trace_read_quietly(const char *path, const struct trace_sink *sink,
 
 #endif
 
-/* Once, of a file that is read twice. */
-static void say_unfinished(const char *path, const struct trace_facts *facts)
-{
-	static char said[4096]; /* the caller's text may be gone */
-	struct text_buffer text;
-
-	if (!strcmp(said, path))
-		return;
-	snprintf(said, sizeof(said), "%s", path);
-	text = trace_progress_text(&facts->unfinished, path);
-	fprintf(stderr, "%s: %s\n", path, text.data);
-	text_buffer_free(&text);
-}
-
 int trace_read(const char *path, const struct trace_sink *sink,
 	       struct trace_facts *facts)
 {
 	const int error = trace_read_quietly(path, sink, facts);
 
 	if (!error && facts->unfinished.is_so)
-		say_unfinished(path, facts);
+		trace_progress_say(&facts->unfinished, path);
 	return error;
 }

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "tools/trace/text_scan.h"
 #include "tools/trace/trace_input.h"
@@ -62,6 +63,7 @@ enum trace_field {
 
 struct trace_pair {
 	const char *key;
+	size_t key_len;
 	struct trace_value value;
 };
 
@@ -112,19 +114,27 @@ int trace_read(const char *path, const struct trace_sink *sink,
 int trace_read_quietly(const char *path, const struct trace_sink *sink,
 		       struct trace_facts *facts);
 
-/* The value of one of the event's args; type TRACE_ABSENT when it has none. */
-struct trace_value trace_event_arg(const struct trace_event *event,
-				   const char *key);
-
-/* The same as an integer.  False when absent or none. */
-bool trace_event_integer(const struct trace_event *event, const char *key,
-			 int64_t *value);
-
 /* The bit of a key in an event's letters. */
 static inline uint64_t trace_letter_bit(const char *key)
 {
 	return UINT64_C(1) << (*key & 63);
 }
+
+/* The value of one of the event's args; type TRACE_ABSENT when it has none. */
+struct trace_value trace_event_find(const struct trace_event *event,
+				    const char *key, size_t key_len);
+
+static inline struct trace_value
+trace_event_arg(const struct trace_event *event, const char *key)
+{
+	if (!(event->letters & trace_letter_bit(key)))
+		return (struct trace_value){.type = TRACE_ABSENT, .text = ""};
+	return trace_event_find(event, key, strlen(key));
+}
+
+/* The same as an integer.  False when absent or none. */
+bool trace_event_integer(const struct trace_event *event, const char *key,
+			 int64_t *value);
 
 /* The master's share of an OpenMP region, that has it in its args: in its place
  * and with its name.  pairs: room for TRACE_SHARE_PAIRS. */
@@ -137,18 +147,28 @@ struct trace_event trace_event_share(const struct trace_event *region,
 bool trace_event_is_slice(const struct trace_event *event);
 
 /* The lanes of a trace by number; a lane's key is "pid tid". */
+#define TRACE_LANES_RECENT 8u
+
 struct trace_lanes {
 	struct key_table table;
-	struct text_buffer
-		text; /* pid and tid of the last one, as they stand */
-	uint32_t last;
+	struct trace_lane {
+		struct text_buffer text; /* pid and tid as they stand */
+		uint32_t number;
+	} recent[TRACE_LANES_RECENT];
 };
 
 uint32_t trace_lanes_number(struct trace_lanes *lanes,
 			    const struct trace_event *event);
 void trace_lanes_free(struct trace_lanes *lanes);
 
-bool trace_value_is(const struct trace_value *value, const char *text);
+static inline bool trace_value_is(const struct trace_value *value,
+				  const char *text)
+{
+	const size_t len = strlen(text);
+
+	return value->type == TRACE_STRING && value->len == len &&
+	       memcmp(value->text, text, len) == 0;
+}
 
 /* False without yajl: then trace_read() fails with -ENOSYS and says which
  * package is missing. */

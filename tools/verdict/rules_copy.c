@@ -19,6 +19,18 @@ struct copies {
 	uint32_t lane, name;
 };
 
+static const char *name_of(const struct timeline *timeline,
+			   const struct gpu_work *work)
+{
+	return timeline_name_text(timeline, timeline_row(timeline, work)->name);
+}
+
+static bool is_copy(const struct timeline *timeline,
+		    const struct gpu_work *work)
+{
+	return timeline_row(timeline, work)->kind == GPU_COPY;
+}
+
 static bool is_blocking(const struct verdict_facts *facts,
 			const struct launch *launch,
 			const struct gpu_work *work)
@@ -26,12 +38,12 @@ static bool is_blocking(const struct verdict_facts *facts,
 	const char *call = timeline_name_text(facts->timeline, launch->name);
 
 	return !strstr(call, "Async") ||
-	       strstr(timeline_name_text(facts->timeline, work->name),
-		      "Pageable");
+	       strstr(name_of(facts->timeline, work), "Pageable");
 }
 
-static void add(struct copies *copies, const struct launch *launch,
-		const struct gpu_work *work, uint32_t lane)
+static void add(struct copies *copies, const struct verdict_facts *facts,
+		const struct launch *launch, const struct gpu_work *work,
+		uint32_t lane)
 {
 	copies->count++;
 	saturate_into(&copies->ns, launch->dur);
@@ -41,7 +53,7 @@ static void add(struct copies *copies, const struct launch *launch,
 	copies->worst_ns = launch->dur;
 	copies->worst_at_ns = launch->start_ns;
 	copies->lane = lane;
-	copies->name = work->name;
+	copies->name = timeline_row(facts->timeline, work)->name;
 }
 
 /* The copies of all steps: those that block, and small ones, each sort apart;
@@ -60,20 +72,19 @@ static void count_copies(const struct verdict_facts *facts,
 		const struct gpu_work *work = &timeline->work[at];
 		const struct launch *launch;
 
-		if (work->kind != GPU_COPY)
+		if (!is_copy(timeline, work))
 			continue;
 		launch = timeline_launch_of(timeline, work->correlation, &lane);
 		if (!launch || !is_judged(facts, launch->start_ns))
 			continue;
 		if (work->bytes > SMALL_COPY_BYTES) {
 			if (is_blocking(facts, launch, work))
-				add(blocking, launch, work, lane);
-		} else if (strstr(timeline_name_text(timeline, work->name),
-				  "DtoH") &&
+				add(blocking, facts, launch, work, lane);
+		} else if (strstr(name_of(timeline, work), "DtoH") &&
 			   is_blocking(facts, launch, work)) {
-			add(results, launch, work, lane);
+			add(results, facts, launch, work, lane);
 		} else {
-			add(small, launch, work, lane);
+			add(small, facts, launch, work, lane);
 		}
 	}
 }
@@ -170,8 +181,9 @@ static int64_t *result_times(const struct verdict_facts *facts, size_t *count)
 		const struct gpu_work *work = &timeline->work[at];
 		const struct launch *launch;
 
-		if (work->kind != GPU_COPY || work->bytes > SMALL_COPY_BYTES ||
-		    !strstr(timeline_name_text(timeline, work->name), "DtoH"))
+		if (!is_copy(timeline, work) ||
+		    work->bytes > SMALL_COPY_BYTES ||
+		    !strstr(name_of(timeline, work), "DtoH"))
 			continue;
 		launch = timeline_launch_of(timeline, work->correlation, &lane);
 		if (!launch || lane != facts->split.lane ||

@@ -20,14 +20,15 @@ struct kernels {
 static void add(const struct verdict_facts *facts, struct kernels *kernels,
 		const struct gpu_work *work)
 {
-	(void)facts;
+	const double ns = (double)timeline_work_ns(facts->timeline, work);
+
 	kernels->count++;
-	kernels->ns += work->dur;
-	if ((double)work->dur < kernels->worst_ns)
+	kernels->ns += ns;
+	if (ns < kernels->worst_ns)
 		return;
-	kernels->worst_ns = work->dur;
+	kernels->worst_ns = ns;
 	kernels->worst_at_ns = work->start_ns;
-	kernels->worst = work->name;
+	kernels->worst = timeline_row(facts->timeline, work)->name;
 }
 
 static struct kernels count_kernels(const struct verdict_facts *facts,
@@ -41,13 +42,15 @@ static struct kernels count_kernels(const struct verdict_facts *facts,
 	for (size_t at = 0; at < timeline->work_count; at++) {
 		const struct gpu_work *work = &timeline->work[at];
 
-		if (work->kind != GPU_KERNEL)
+		const struct gpu_row *row = timeline_row(timeline, work);
+
+		if (row->kind != GPU_KERNEL)
 			continue;
-		if (!taken[work->name])
-			taken[work->name] =
+		if (!taken[row->name])
+			taken[row->name] =
 				1 + (!takes || takes(timeline_name_text(
-						       timeline, work->name)));
-		if (taken[work->name] > 1 && is_judged(facts, work->start_ns))
+						       timeline, row->name)));
+		if (taken[row->name] > 1 && is_judged(facts, work->start_ns))
 			add(facts, &kernels, work);
 	}
 	free(taken);
@@ -106,15 +109,18 @@ bool rule_low_occupancy(const struct verdict_facts *facts,
 	const struct timeline *timeline = facts->timeline;
 	const struct gpu_work *worst = NULL;
 	double most = 0;
+	uint32_t name;
 
 	for (size_t at = 0; at < timeline->work_count; at++) {
 		const struct gpu_work *work = &timeline->work[at];
+		const struct gpu_row *row = timeline_row(timeline, work);
 		double idle;
 
-		if (work->kind != GPU_KERNEL ||
+		if (row->kind != GPU_KERNEL ||
 		    !is_judged(facts, work->start_ns))
 			continue;
-		idle = work->dur * lack_of(timeline_name(timeline, work->name));
+		idle = (double)timeline_work_ns(timeline, work) *
+		       lack_of(timeline_name(timeline, row->name));
 		finding->saved_ns += idle;
 		if (idle > most) {
 			most = idle;
@@ -128,14 +134,14 @@ bool rule_low_occupancy(const struct verdict_facts *facts,
 	say(&finding->figure,
 	    "kernels have fewer blocks than the GPU has multiprocessors; the "
 	    "worst one fills %.0f %% of them",
-	    100 - 100 * most / worst->dur);
+	    100 - 100 * most / (double)timeline_work_ns(timeline, worst));
 	say(&finding->threshold, "%.0f %% of the step, kernels of %s and more",
 	    100 * SHARE_HIGH_MIN, quantity_time(SHORT_KERNEL_NS).text);
 	say(&finding->next, "make the batch larger, launch more blocks, or run "
 			    "such kernels side by side on several streams.");
+	name = timeline_row(timeline, worst)->name;
 	say_place(facts, finding, worst->start_ns,
-		  timeline_name(timeline, worst->name)->longest_lane,
-		  worst->name);
+		  timeline_name(timeline, name)->longest_lane, name);
 	return true;
 }
 
@@ -163,12 +169,14 @@ bool rule_memory_bound(const struct verdict_facts *facts,
 	for (size_t at = 0; at < timeline->work_count; at++) {
 		const struct gpu_work *work = &timeline->work[at];
 
-		if (work->kind != GPU_KERNEL ||
+		const struct gpu_row *row = timeline_row(timeline, work);
+
+		if (row->kind != GPU_KERNEL ||
 		    !is_judged(facts, work->start_ns))
 			continue;
-		if (is_bound[work->name]) {
+		if (is_bound[row->name]) {
 			add(facts, &kernels, work);
-			row_ns += work->dur;
+			row_ns += (double)timeline_work_ns(timeline, work);
 			row_count++;
 			continue;
 		}
@@ -252,17 +260,18 @@ static double sum_streams(const struct verdict_facts *facts,
 
 	for (size_t at = 0; at < timeline->work_count; at++) {
 		const struct gpu_work *work = &timeline->work[at];
-		const int64_t work_end_ns =
-			saturate_add(work->start_ns, work->dur);
-		struct stream_sum *stream = &streams[work->stream];
+		const struct gpu_row *row = timeline_row(timeline, work);
+		const int64_t dur_ns = timeline_work_ns(timeline, work);
+		const int64_t work_end_ns = work->start_ns + dur_ns;
+		struct stream_sum *stream = &streams[row->stream];
 
 		if (!is_judged(facts, work->start_ns))
 			continue;
-		stream->ns += work->dur;
+		stream->ns += (double)dur_ns;
 		if (!stream->is_seen) {
 			stream->is_seen = true;
 			stream->first_ns = work->start_ns;
-			stream->name = work->name;
+			stream->name = row->name;
 		}
 		*begin_ns = work->start_ns > end_ns ? work->start_ns : end_ns;
 		if (work_end_ns > *begin_ns) {

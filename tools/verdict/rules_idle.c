@@ -202,9 +202,12 @@ bool rule_exposed_comm(const struct verdict_facts *facts,
 	    "overlap it with the backward pass (smaller buckets, "
 	    "bucket_cap_mb), accumulate gradients, or send bf16.");
 	for (size_t at = 0; at < timeline->work_count; at++)
-		if (timeline->work[at].kind == GPU_COMM &&
+		if (timeline_row(timeline, &timeline->work[at])->kind ==
+			    GPU_COMM &&
 		    is_judged(facts, timeline->work[at].start_ns)) {
-			const uint32_t name = timeline->work[at].name;
+			const uint32_t name =
+				timeline_row(timeline, &timeline->work[at])
+					->name;
 			const struct timeline_name *row =
 				timeline_name(timeline, name);
 

@@ -68,11 +68,17 @@ bool is_worth_of_all(const struct verdict_facts *facts, double saved_ns)
 	       saved_ns >= SHARE_MIN * (double)facts->split.all_ns;
 }
 
-bool is_judged(const struct verdict_facts *facts, int64_t ns)
+/* The last step that began by then, counted from 1; 0 none. */
+static size_t begun_by(const struct split *split, int64_t ns)
 {
-	const struct split *split = &facts->split;
+	/* A guess: most questions come in the order of time. */
+	static size_t near;
 	size_t low = 0, high = split->count;
 
+	if (near && near <= high && split->steps[near - 1].start_ns <= ns)
+		low = near;
+	if (low < high && split->steps[low].start_ns > ns)
+		high = low;
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
 
@@ -81,9 +87,17 @@ bool is_judged(const struct verdict_facts *facts, int64_t ns)
 		else
 			high = middle;
 	}
-	return low && !split->steps[low - 1].is_slow &&
-	       ns < split->steps[low - 1].start_ns +
-			       split->steps[low - 1].dur_ns;
+	near = low;
+	return low;
+}
+
+bool is_judged(const struct verdict_facts *facts, int64_t ns)
+{
+	const struct split *split = &facts->split;
+	const size_t at = begun_by(split, ns);
+
+	return at && !split->steps[at - 1].is_slow &&
+	       ns < split->steps[at - 1].start_ns + split->steps[at - 1].dur_ns;
 }
 
 double steps_of(const struct verdict_facts *facts)

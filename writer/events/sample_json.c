@@ -98,3 +98,21 @@ void sample_json(struct writer_state *state, struct ring_reader *reader,
 	if (json->failed)
 		json_back(json, mark);
 }
+
+void sampling_json(struct json *json, const struct writer_state *state)
+{
+	struct sampling *sums = &state->session->head->sampling;
+
+	if (!sums->period_ns)
+		return;
+	json_raw(json, ",\"sampling\":{\"source\":\"timer\"");
+	json_pair_u64(json, "hz", 1000000000u / sums->period_ns);
+	json_pair_u64(json, "in_own_code", load_relaxed(&sums->own));
+	json_pair_u64(json, "without_callers", load_relaxed(&sums->unrooted));
+	json_pair_u64(json, "cut_stacks", load_relaxed(&sums->cut));
+	json_pair_u64(json, "threads", load_relaxed(&sums->timers));
+	json_pair_u64(json, "threads_without", load_relaxed(&sums->without));
+	json_pair_u64(json, "timed", load_relaxed(&sums->timed));
+	json_pair_u64(json, "timed_ns", load_relaxed(&sums->timed_ns));
+	json_char(json, '}');
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sample_json.h - a slice of consecutive samples.
+ * sample_json.h - a slice of consecutive samples; what became of the others.
  */
 #ifndef WRITER_SAMPLE_JSON_H
 #define WRITER_SAMPLE_JSON_H
@@ -24,5 +24,9 @@ struct sample_frame {
 
 void sample_json(struct writer_state *state, struct ring_reader *reader,
 		 const struct sample_frame *frame, struct event_span span);
+
+/* "sampling" of the file's metadata: the timers' expirations beside the events.
+ * Nothing without samples. */
+void sampling_json(struct json *json, const struct writer_state *state);
 
 #endif

@@ -4,17 +4,17 @@
  * program.
  */
 #include "writer/file/output.h"
+
+#include "collector/system/descriptor.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <sys/single_threaded.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FD_HIGH	    700 /* above what programs count on, below usual limits */
 #define FOLDER_MODE 0700
 #define FILE_MODE   0600
 
@@ -55,12 +55,8 @@ static bool is_planted(char *folder)
 /* Out of the way of the program's own descriptors. */
 static int move_high(int fd)
 {
-	struct rlimit limit;
-	int low = FD_HIGH, moved;
+	const int moved = fcntl(fd, F_DUPFD_CLOEXEC, descriptor_lowest());
 
-	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur <= FD_HIGH)
-		low = (int)(limit.rlim_cur - limit.rlim_cur / 4);
-	moved = fcntl(fd, F_DUPFD_CLOEXEC, low);
 	if (moved < 0)
 		return fd;
 	close(fd);

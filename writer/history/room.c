@@ -79,6 +79,8 @@ static bool look(struct room *room, uint64_t now_ns)
 
 	if (room->looked_ns && past_ns < LOOK_NS)
 		return room->is_there;
+	if (!proc_is_aside())
+		return room->is_there;
 	now.looked_ns = now_ns;
 	now.process_ns = clock_now_ns(CLOCK_PROCESS_CPUTIME_ID);
 	now.own_ns = clock_now_ns(CLOCK_THREAD_CPUTIME_ID);

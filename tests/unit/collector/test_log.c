@@ -177,6 +177,24 @@ static void test_a_stderr_that_the_end_closes_is_kept(void **state)
 			    "traceprof: open\ntraceprof: closed\n");
 }
 
+static void keep_and_open(void)
+{
+	const int next = dup(STDERR_FILENO);
+
+	close(next);
+	log_start(false);
+	log_keep();
+	if (dup(STDERR_FILENO) == next)
+		log_trouble("the same number");
+}
+
+static void test_the_kept_copy_takes_no_low_number(void **state)
+{
+	(void)state;
+	assert_string_equal(stderr_of(keep_and_open),
+			    "traceprof: the same number\n");
+}
+
 static void print_before_start(void)
 {
 	log_trouble("nothing is known of fd 2");
@@ -252,6 +270,7 @@ int main(void)
 		cmocka_unit_test(test_long_text_is_cut_and_terminated),
 		cmocka_unit_test(test_at_most_five_lines),
 		cmocka_unit_test(test_quiet_keeps_trouble),
+		cmocka_unit_test(test_the_kept_copy_takes_no_low_number),
 		cmocka_unit_test(test_a_replaced_stderr_is_left_alone),
 		cmocka_unit_test(test_a_stderr_that_the_end_closes_is_kept),
 		cmocka_unit_test(test_a_full_pipe_costs_the_line),

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * text_stash.h - copies of texts that stay where they are until all of them are
+ * dropped at once.
+ */
+#ifndef TOOLS_TEXT_STASH_H
+#define TOOLS_TEXT_STASH_H
+
+#include <stddef.h>
+
+struct text_stash {
+	struct text_stash_block *newest; /* texts lie in this and older ones */
+};
+
+/* A copy with a NUL behind it. */
+const char *text_stash_add(struct text_stash *stash, const char *text,
+			   size_t len);
+
+/* All copies; the memory of most is kept for the next ones. */
+void text_stash_drop(struct text_stash *stash);
+void text_stash_free(struct text_stash *stash);
+
+#endif
