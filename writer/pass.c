@@ -153,6 +153,7 @@ static void count_retired(struct writer_state *state)
 
 static int look(struct writer_state *state)
 {
+	gpu_look(state);
 	for (struct ring_reader *t = state->readers; t; t = t->older)
 		t->first_limit = ring_published(&t->thread->ring);
 	if (writer_state_find_readers(state) || gpu_start(state))

@@ -77,11 +77,13 @@ struct gpu_state {
 	uint64_t kernels;
 	/* Launched in a window, and in no file. */
 	_Atomic uint64_t missing_kernels;
-	uint64_t without_time;	/* records whose times are 0, left out */
-	uint64_t unknown;	/* records of kinds that aren't decoded */
-	uint64_t doubled;	/* driver calls made by a runtime call */
-	uint64_t with_stack;	/* calls that have one */
-	uint64_t without_stack; /* calls that should have had one */
+	uint64_t without_time;	   /* records whose times are 0, left out */
+	uint64_t unknown;	   /* records of kinds that aren't decoded */
+	uint64_t doubled;	   /* driver calls made by a runtime call */
+	uint64_t unpaired;	   /* calls that may be such, and are drawn */
+	uint64_t unknown_captures; /* launches that may be a node's */
+	uint64_t with_stack;	   /* calls that have one */
+	uint64_t without_stack;	   /* calls that should have had one */
 	_Atomic uint32_t has_allocator; /* that reports what it hands out */
 	_Atomic uint64_t lost;		/* buffers that we had no room for */
 	_Atomic uint64_t dropped;	/* records that CUPTI had no room for */

@@ -72,11 +72,18 @@ enum nvtx_core2 {
 	NVTX_INITIALISE,
 };
 
-enum nvtx_cuda { NVTX_NAME_STREAM_A = 5, NVTX_NAME_STREAM_W = 6 };
+enum nvtx_cuda {
+	NVTX_NAME_STREAM_A = 5,
+	NVTX_NAME_STREAM_W = 6,
+	NVTX_NAME_EVENT_A = 7,
+	NVTX_NAME_EVENT_W = 8,
+};
 
 enum nvtx_cuda_runtime {
 	NVTX_NAME_RUNTIME_STREAM_A = 3,
 	NVTX_NAME_RUNTIME_STREAM_W = 4,
+	NVTX_NAME_RUNTIME_EVENT_A = 5,
+	NVTX_NAME_RUNTIME_EVENT_W = 6,
 };
 
 enum nvtx_message { NVTX_ASCII = 1, NVTX_UNICODE = 2, NVTX_REGISTERED = 3 };

@@ -131,26 +131,33 @@ static void thread_w(uint32_t tid, const wchar_t *name)
 	nvtx_name_thread(tid, text);
 }
 
-/* --- CUDA's streams ------------------------------------------------------- */
+/* --- CUDA's streams and events -------------------------------------------- */
 
-static void (*_Atomic tell_stream)(const void *stream, const char *name);
+typedef void nvtx_tell(const void *handle, const char *name);
 
-void nvtx_on_stream_name(void (*tell)(const void *stream, const char *name))
+static nvtx_tell *_Atomic tell_stream;
+static nvtx_tell *_Atomic tell_event;
+
+void nvtx_on_names(nvtx_tell *stream, nvtx_tell *event)
 {
-	store_relaxed(&tell_stream, tell);
+	store_relaxed(&tell_stream, stream);
+	store_relaxed(&tell_event, event);
 }
 
-static void stream_a(const void *stream, const char *name)
+static void name_handle(nvtx_tell *tell, const void *handle, const char *name)
 {
-	void (*tell)(const void *stream, const char *name) =
-		load_relaxed(&tell_stream);
 	struct quiet quiet;
 
 	if (!tell || !name)
 		return;
 	quiet = quiet_begin();
-	tell(stream, name);
+	tell(handle, name);
 	quiet_end(&quiet);
+}
+
+static void stream_a(const void *stream, const char *name)
+{
+	name_handle(load_relaxed(&tell_stream), stream, name);
 }
 
 static void stream_w(const void *stream, const wchar_t *name)
@@ -159,6 +166,19 @@ static void stream_w(const void *stream, const wchar_t *name)
 
 	nvtx_text_narrow(name, text, sizeof(text));
 	stream_a(stream, text);
+}
+
+static void event_a(const void *event, const char *name)
+{
+	name_handle(load_relaxed(&tell_event), event, name);
+}
+
+static void event_w(const void *event, const wchar_t *name)
+{
+	char text[NAME_BYTES_MAX];
+
+	nvtx_text_narrow(name, text, sizeof(text));
+	event_a(event, text);
 }
 
 /* --- domains, strings, categories ----------------------------------------- */
@@ -270,11 +290,15 @@ static const struct entry core2[] = {
 static const struct entry cuda[] = {
 	ENTRY(NVTX_NAME_STREAM_A, stream_a),
 	ENTRY(NVTX_NAME_STREAM_W, stream_w),
+	ENTRY(NVTX_NAME_EVENT_A, event_a),
+	ENTRY(NVTX_NAME_EVENT_W, event_w),
 };
 
 static const struct entry cuda_runtime[] = {
 	ENTRY(NVTX_NAME_RUNTIME_STREAM_A, stream_a),
 	ENTRY(NVTX_NAME_RUNTIME_STREAM_W, stream_w),
+	ENTRY(NVTX_NAME_RUNTIME_EVENT_A, event_a),
+	ENTRY(NVTX_NAME_RUNTIME_EVENT_W, event_w),
 };
 
 static void fill(const struct nvtx_callbacks *callbacks, unsigned int module,

@@ -17,7 +17,9 @@ void nvtx_injection_announce(void);
 /* Says if another tool is named there: NVTX ranges are its, then. */
 void nvtx_injection_say(struct session *session);
 
-/* Whom to tell of a CUDA stream's name, on the thread that gives it. */
-void nvtx_on_stream_name(void (*tell)(const void *stream, const char *name));
+/* Whom to tell of the name of a CUDA stream or event, on the thread that gives
+ * it. */
+void nvtx_on_names(void (*stream)(const void *stream, const char *name),
+		   void (*event)(const void *event, const char *name));
 
 #endif

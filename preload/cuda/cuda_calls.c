@@ -28,6 +28,7 @@
 #include <errno.h>
 #include <link.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* cudaErrorInsufficientDriver: there is no CUDA here. */
 #define NO_CUDA	    35
@@ -50,6 +51,13 @@ static struct caller {
 	_Atomic bool is_known;
 } callers[CALLERS_MAX];
 static _Atomic uint32_t caller_count;
+
+/* Files past those; the newest first. */
+struct more_callers {
+	struct caller caller;
+	struct more_callers *older;
+};
+static struct more_callers *_Atomic more_callers;
 
 /* Code outside all files, looked up each time. */
 static struct caller unknown_caller;
@@ -131,14 +139,36 @@ static bool find_functions(const struct file *file, struct cuda_functions *real)
 	return any;
 }
 
+/* Where a file's functions are kept; NULL: there is no memory. */
+static struct caller *new_caller(void)
+{
+	const uint32_t index = load_relaxed(&caller_count) < CALLERS_MAX
+				       ? add_relaxed(&caller_count, 1)
+				       : CALLERS_MAX;
+	struct more_callers *more;
+
+	if (index < CALLERS_MAX)
+		return &callers[index];
+	more = mmap(NULL, sizeof(*more), PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (more == MAP_FAILED)
+		return NULL;
+	more->older = load_relaxed(&more_callers);
+	/* RELEASE pairs with ACQUIRE in find_more(): those before it. */
+	while (!atomic_compare_exchange_weak_explicit(
+		&more_callers, &more->older, more, memory_order_release,
+		memory_order_relaxed))
+		;
+	return &more->caller;
+}
+
 /* Two threads may both find the same file: one entry stays unused. */
 static struct caller *make_caller(uintptr_t address)
 {
 	static struct caller without;
 	struct file file = {.address = address};
-	struct caller *caller = &unknown_caller;
+	struct caller *caller;
 	struct cuda_functions real;
-	uint32_t index = CALLERS_MAX;
 	bool is_file;
 
 	is_file = dl_iterate_phdr(file_holds, &file);
@@ -147,10 +177,9 @@ static struct caller *make_caller(uintptr_t address)
 		without.real = real;
 		return &without;
 	}
-	if (is_file && load_relaxed(&caller_count) < CALLERS_MAX)
-		index = add_relaxed(&caller_count, 1);
-	if (index < CALLERS_MAX)
-		caller = &callers[index];
+	caller = is_file ? new_caller() : NULL;
+	if (!caller)
+		caller = &unknown_caller;
 	caller->start = file.start;
 	caller->end = file.end;
 	caller->real = real;
@@ -171,18 +200,35 @@ static COLD const struct caller *find_caller(uintptr_t address)
 	return caller;
 }
 
+static inline bool is_of(struct caller *caller, uintptr_t address)
+{
+	/* ACQUIRE pairs with RELEASE in make_caller(): functions. */
+	return load_acquire(&caller->is_known) &&
+	       address - caller->start < caller->end - caller->start;
+}
+
+static COLD const struct caller *find_more(uintptr_t address)
+{
+	/* ACQUIRE pairs with RELEASE in new_caller(). */
+	struct more_callers *more = load_acquire(&more_callers);
+
+	for (; more; more = more->older) {
+		if (is_of(&more->caller, address))
+			return &more->caller;
+	}
+	return find_caller(address);
+}
+
 static inline const struct caller *caller_of(uintptr_t address)
 {
 	const uint32_t count =
 		(uint32_t)min_u64(load_relaxed(&caller_count), CALLERS_MAX);
 
-	for (uint32_t i = 0; i < count; i++)
-		/* ACQUIRE pairs with RELEASE in make_caller(): functions. */
-		if (load_acquire(&callers[i].is_known) &&
-		    address - callers[i].start <
-			    callers[i].end - callers[i].start)
+	for (uint32_t i = 0; i < count; i++) {
+		if (is_of(&callers[i], address))
 			return &callers[i];
-	return find_caller(address);
+	}
+	return find_more(address);
 }
 
 /* Nothing is to be done, for the file that called first, as a rule the only
@@ -191,10 +237,8 @@ static inline bool is_idle(uintptr_t address)
 {
 	const uint32_t open = gate_bits();
 
-	/* ACQUIRE pairs with RELEASE in make_caller(): functions. */
 	return open && !(open & (GATE_CUDA | GATE_CUDA_WATCH)) &&
-	       load_acquire(&callers[0].is_known) &&
-	       address - callers[0].start < callers[0].end - callers[0].start;
+	       is_of(&callers[0], address);
 }
 
 /* First call of the process.  Where libcuda calls us by itself, it does so

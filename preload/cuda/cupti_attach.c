@@ -19,6 +19,7 @@ EXPORT int InitializeInjection(void);
 #include "preload/cuda/cuda_calls.h"
 #include "preload/cuda/cupti_buffers.h"
 #include "preload/cuda/cupti_clock.h"
+#include "preload/cuda/cupti_pinned.h"
 #include "preload/cuda/cupti_record.h"
 #include "preload/cuda/cupti_share.h"
 #include "preload/cuda/cupti_side.h"
@@ -262,7 +263,7 @@ static bool attach(struct session *session, bool late)
 		cupti_kinds_want(steps_want_gpu(session));
 		cupti_kinds_turn();
 	}
-	nvtx_on_stream_name(cupti_side_name_stream);
+	nvtx_on_names(cupti_side_name_stream, cupti_side_name_event);
 	if (late)
 		session_note(session,
 			     "CUPTI came late, after the first call: " INJECTION
@@ -369,7 +370,7 @@ void cupti_forget(void)
 	if (was_here)
 		store_relaxed(&state, ATTACH_FAILED);
 	gate_on_change(GATE_CUPTI, NULL);
-	nvtx_on_stream_name(NULL);
+	nvtx_on_names(NULL, NULL);
 	cupti_buffers_forget();
 	cupti_flush_forget();
 	cupti_kinds_forget();
@@ -384,6 +385,7 @@ void cupti_forget(void)
 		cupti_stacks_forget();
 		cupti_graph_memory_forget();
 		cupti_record_forget();
+		cupti_events_forget();
 	}
 }
 

@@ -7,6 +7,7 @@
 #include "collector/session/names.h"
 #include "collector/session/thread.h"
 #include "collector/steps/steps.h"
+#include "preload/cuda/cupti_clock.h"
 #include "preload/cuda/cupti_record.h"
 #include "writer/writer.h"
 #include <errno.h>
@@ -15,7 +16,13 @@
 /* Nobody else's buffers are as large. */
 #define SPARE_BYTES (68u << 10)
 
-enum buffer_state { BUFFER_FREE, BUFFER_LENT, BUFFER_FULL, BUFFER_LOST };
+enum buffer_state {
+	BUFFER_FREE,
+	BUFFER_LENT,
+	BUFFER_COMING,
+	BUFFER_FULL,
+	BUFFER_LOST
+};
 
 /* One region of address space holds all of them. */
 static struct buffers {
@@ -153,6 +160,30 @@ static void strange(CUcontext context, uint32_t stream, uint8_t *bytes,
 		complete(context, stream, bytes, size, valid_bytes);
 }
 
+/* It was lent, and nobody else gives it back.  One that was given up is no
+ * loss any more. */
+static bool takes_back(struct session *session, struct cupti_buffer *buffer)
+{
+	uint32_t was = BUFFER_LENT;
+
+	if (atomic_compare_exchange_strong_explicit(
+		    &buffer->state, &was, BUFFER_COMING, memory_order_relaxed,
+		    memory_order_relaxed))
+		return true;
+	if (was == BUFFER_LOST &&
+	    atomic_compare_exchange_strong_explicit(
+		    &buffer->state, &was, BUFFER_COMING, memory_order_relaxed,
+		    memory_order_relaxed)) {
+		atomic_fetch_sub_explicit(&buffers.refused, 1,
+					  memory_order_relaxed);
+		return true;
+	}
+	if (session)
+		session_note(session, "CUPTI gave a buffer back twice: what is "
+				      "in it is shown once");
+	return false;
+}
+
 void CUPTIAPI cupti_buffers_complete(CUcontext context, uint32_t stream,
 				     uint8_t *bytes, size_t size,
 				     size_t valid_bytes)
@@ -176,11 +207,17 @@ void CUPTIAPI cupti_buffers_complete(CUcontext context, uint32_t stream,
 	}
 	store_relaxed(&buffers.touched, clock_ticks());
 	was = thread_busy();
+	if (!takes_back(session, &buffers.buffer[index])) {
+		thread_unbusy(was);
+		errno = saved;
+		return;
+	}
 	if (session && valid_bytes && valid_bytes <= CUPTI_BUFFER_BYTES)
 		intern_names(session, bytes, valid_bytes);
 	buffers.buffer[index].valid_bytes =
 		valid_bytes <= CUPTI_BUFFER_BYTES ? valid_bytes : 0;
 	buffers.buffer[index].at = NULL;
+	buffers.buffer[index].has_own_clock = cupti_clock_is_own();
 	push((uint32_t)index);
 	thread_unbusy(was);
 	errno = saved;

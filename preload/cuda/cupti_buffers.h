@@ -34,6 +34,7 @@ struct cupti_buffer {
 	size_t valid_bytes;
 	uint8_t *bytes;
 	CUpti_Activity *at; /* last record decoded, NULL none yet */
+	bool has_own_clock; /* CUPTI's: see cupti_clock.h */
 };
 
 /* Reserves the address space.  `may_refuse`: this CUPTI survives a NULL.

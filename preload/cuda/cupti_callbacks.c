@@ -95,17 +95,9 @@ static bool is_launch(CUpti_CallbackDomain domain, CUpti_CallbackId number)
 	return false;
 }
 
-/* A call that may begin a step, and goes on: its thread and its number, and in
- * bit 0 whether it only went into a graph.  One place for each thread; two that
- * share one lose a step. */
-#define CALLS	    1024u
+/* What a thread's gpu_call holds of a call that may begin a step, and goes on:
+ * its thread and its number, and in bit 0 whether it only went into a graph. */
 #define STEPS_AHEAD UINT64_C(100000000) /* of a second: 10 ns */
-static _Atomic uint64_t calls[CALLS];
-
-static _Atomic uint64_t *place_of(const struct thread *thread)
-{
-	return &calls[thread->tid % CALLS];
-}
 
 static uint64_t call_of(const struct thread *thread, uint32_t correlation)
 {
@@ -273,9 +265,9 @@ static void call_begins(const CUpti_CallbackData *data)
 		return;
 	call = call_of(thread, data->correlationId);
 	/* A driver call inside a runtime call has its number. */
-	if ((load_relaxed(place_of(thread)) & ~UINT64_C(1)) == call)
+	if ((thread->gpu_call & ~UINT64_C(1)) == call)
 		return;
-	store_relaxed(place_of(thread), call);
+	thread->gpu_call = call;
 	*data->correlationData = clock_ticks();
 	if (steps_source() == STEP_CUDA)
 		mark(thread, *data->correlationData);
@@ -293,8 +285,8 @@ static void call_ends(const CUpti_CallbackData *data,
 
 	if (!start || !thread_records(thread))
 		return;
-	call = atomic_exchange_explicit(place_of(thread), 0,
-					memory_order_relaxed);
+	call = thread->gpu_call;
+	thread->gpu_call = 0;
 	if (!result || *result ||
 	    (call & ~UINT64_C(1)) != call_of(thread, data->correlationId))
 		return;
@@ -334,6 +326,18 @@ static bool may_step(const CUpti_CallbackData *data,
 	}
 }
 
+/* Out of line: most calls are none of these, and save no registers for it. */
+static NOINLINE void memory_call(enum cupti_memory_call memory,
+				 const CUpti_CallbackData *data)
+{
+	if (memory <= CUPTI_UNPINS)
+		cupti_pinned_call(memory, data);
+	else if (memory <= CUPTI_EVENT_DESTROYED)
+		cupti_events_call(memory, data);
+	else
+		cupti_graph_memory_call(memory, data);
+}
+
 /* True: it is none that may begin a step. */
 static bool is_of_memory(const CUpti_CallbackData *data,
 			 CUpti_CallbackDomain domain, CUpti_CallbackId number)
@@ -343,10 +347,7 @@ static bool is_of_memory(const CUpti_CallbackData *data,
 
 	if (likely(memory == CUPTI_NO_MEMORY_CALL))
 		return false;
-	if (memory <= CUPTI_UNPINS)
-		cupti_pinned_call(memory, data);
-	else
-		cupti_graph_memory_call(memory, data);
+	memory_call(memory, data);
 	return steps_source() != STEP_CUDA;
 }
 
@@ -411,11 +412,23 @@ static struct {
 } nodes[NODES];
 static _Atomic uint64_t node_count;
 
+/* Whether a launch made one is not known any more: it counts as one without a
+ * kernel. */
+static void nodes_missed(struct session *session)
+{
+	if (!session->head->gpu.unknown_captures++)
+		session_note(session,
+			     "more than %u nodes of graphs were made before "
+			     "their calls were known: launches that a capture "
+			     "took count as missing kernels",
+			     NODES);
+}
+
 bool cupti_callbacks_captured(uint32_t tid, uint64_t start, uint64_t end)
 {
 	const uint64_t count = load_relaxed(&node_count);
 	const uint64_t first = count > NODES ? count - NODES : 0;
-	uint64_t apart;
+	uint64_t apart, oldest = UINT64_MAX;
 
 	if (!count)
 		return false;
@@ -424,11 +437,14 @@ bool cupti_callbacks_captured(uint32_t tid, uint64_t start, uint64_t end)
 		const uint64_t time = load_relaxed(&nodes[i % NODES].time);
 
 		if (time + apart < start)
-			break;
+			return false;
+		oldest = time;
 		if (time >= start && time <= end &&
 		    load_relaxed(&nodes[i % NODES].tid) == tid)
 			return true;
 	}
+	if (first && start < oldest)
+		nodes_missed(load_relaxed(&session_here));
 	return false;
 }
 
@@ -437,17 +453,13 @@ static void note_node(void)
 {
 	struct thread *thread = thread_self;
 	const uint64_t at = add_relaxed(&node_count, 1) % NODES;
-	uint64_t call;
 
 	store_relaxed(&nodes[at].tid, thread_records(thread)
 					      ? thread->tid
 					      : (uint64_t)syscall(SYS_gettid));
 	store_relaxed(&nodes[at].time, cupti_clock_now());
-	if (!thread_records(thread))
-		return;
-	call = load_relaxed(place_of(thread));
-	if (call >> 32 == thread->tid)
-		store_relaxed(place_of(thread), call | 1);
+	if (thread_records(thread) && thread->gpu_call >> 32 == thread->tid)
+		thread->gpu_call |= 1;
 }
 
 /* What is done once allocates, in atexit() and in CUPTI. */
@@ -579,6 +591,7 @@ void cupti_callbacks_start(void)
 				  CUPTI_CBID_STATE_FATAL_ERROR);
 	cupti_pinned_start(subscriber);
 	cupti_graph_memory_start(subscriber);
+	cupti_events_start(subscriber);
 	if (steps_source() == STEP_KERNEL) {
 		for (size_t i = 0; i < LAUNCHES; i++)
 			cupti.cuptiEnableCallback(1, subscriber,
@@ -590,6 +603,12 @@ void cupti_callbacks_start(void)
 		cupti.cuptiEnableDomain(1, subscriber,
 					CUPTI_CB_DOMAIN_DRIVER_API);
 	}
+}
+
+void cupti_callbacks_events(void)
+{
+	if (cupti_is_ours() && load_relaxed(&is_subscribed))
+		cupti_events_start(subscriber);
 }
 
 void cupti_callbacks_forget(void)

@@ -23,15 +23,24 @@ int cupti_clock_start(void);
  * take its own again, so that it gets ours, whatever that spoils. */
 int cupti_clock_again(void);
 
-/* The writer's thread alone from here on: reads both clocks, unless another
- * client's is in use. */
-void cupti_clock_pair(bool is_ours);
+/* The writer's thread alone: reads both clocks, unless another client's is in
+ * use. */
+void cupti_clock_pair(bool (*is_ours)(void));
+
+/* The helper's thread, once CUPTI's last records before another takes it are
+ * there: reads them for the writer. */
+void cupti_clock_leave(bool (*is_ours)(void));
+
+/* Whether what CUPTI hands over now has its own clock; any thread.  And what
+ * was found so of the records that follow; the writer's. */
+bool cupti_clock_is_own(void);
+void cupti_clock_of(bool is_own);
 
 /* Now, by the clock that records have, and a second of that; any thread. */
 uint64_t cupti_clock_now(void);
 uint64_t cupti_clock_second(void);
 
-/* Of a record, 0 stays 0. */
+/* Of a record, 0 stays 0.  The writer's thread alone. */
 uint64_t cupti_clock_ticks(uint64_t time);
 
 /* So many ticks a record's time may be off; any thread. */

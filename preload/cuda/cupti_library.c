@@ -23,6 +23,7 @@
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PATH_BYTES 4096
@@ -75,9 +76,18 @@ static int look_at_object(struct dl_phdr_info *info, size_t bytes, void *arg)
 	return 0;
 }
 
+/* Who opens a pipe waits for its other end. */
+static bool is_file(const char *path)
+{
+	struct stat about;
+
+	return !stat(path, &about) && S_ISREG(about.st_mode) &&
+	       !access(path, R_OK);
+}
+
 static void *open_path(char *path, int flags)
 {
-	if (path[0] == '/' && access(path, R_OK))
+	if (strchr(path, '/') && !is_file(path))
 		return NULL;
 	return dlopen(path, RTLD_NOW | RTLD_LOCAL | flags);
 }
@@ -203,6 +213,14 @@ static void name_file(void *handle, char *path, size_t bytes)
 		log_format(path, bytes, "%s", map->l_name);
 }
 
+static void say_unopened(const char *wanted, char *path, size_t bytes)
+{
+	const char *why = dlerror();
+
+	log_format(path, bytes, "TRACEPROF_CUPTI=%s: %s", wanted,
+		   why ? why : "no file that can be read");
+}
+
 static int open_library(const char *wanted, char *path, size_t bytes)
 {
 	/* In the order of `cupti`, without pointers: those would be relocated
@@ -222,8 +240,7 @@ static int open_library(const char *wanted, char *path, size_t bytes)
 		log_format(path, bytes, "%s", wanted);
 		handle = open_path(path, 0);
 		if (!handle)
-			log_format(path, bytes, "TRACEPROF_CUPTI=%s: %s",
-				   wanted, dlerror());
+			say_unopened(wanted, path, bytes);
 	} else {
 		handle = find(path, bytes);
 		if (!handle)

@@ -9,6 +9,7 @@
 #include "collector/system/log.h"
 #include "collector/steps/steps.h"
 #include "preload/cuda/cupti_buffers.h"
+#include "preload/cuda/cupti_clock.h"
 #include "preload/cuda/cupti_share.h"
 #include "preload/cuda/cupti_source.h"
 #include "preload/process/quiet.h"
@@ -20,6 +21,10 @@
 /* The other is done if it has nothing on and is silent for so long: of a
  * second. */
 #define IDLE_SHARE 2u
+/* CUPTI's calls for that have been seen to hang: then it is given up. */
+#define HANG_NS	   (UINT64_C(2000000) * CUPTI_TURN_MS)
+/* Between two looks of the writer's. */
+#define PASS_NS	   UINT64_C(1000000000)
 #define TIMES_MAX  64u
 #define INSIDE_MAX 32u
 
@@ -36,6 +41,8 @@ static struct {
 	_Atomic uint32_t inside[INSIDE_MAX];
 	_Atomic uint32_t more_inside;
 	_Atomic bool said;
+	/* Our thread is at it since then, monotonic; 0 it isn't. */
+	_Atomic uint64_t busy_ns;
 	/* What it registered last: CUPTI has room for one of each. */
 	CUpti_TimestampCallbackFunc _Atomic clock;
 	CUpti_BuffersCallbackRequestFunc _Atomic request;
@@ -334,12 +341,18 @@ static void clear_the_way(void)
 		cupti_callbacks_unsubscribe();
 }
 
+static bool is_leaving(void)
+{
+	return load_relaxed(&other.holder) == LEAVING;
+}
+
 static void let_go(void)
 {
 	cupti_kinds_leave(clear_the_way);
 	/* What came meanwhile; later, it would be the other's. */
-	if (load_relaxed(&other.holder) == LEAVING)
+	if (is_leaving())
 		cupti.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+	cupti_clock_leave(is_leaving);
 	cupti_buffers_lose(clock_ticks());
 	cupti_attach_leave(true);
 	give_back();
@@ -387,14 +400,51 @@ static void take_up(void)
 
 void cupti_neighbour_look(void)
 {
+	store_relaxed(&other.busy_ns, clock_monotonic_ns());
 	switch (load_acquire(&other.holder)) {
 	case LEAVING: let_go(); break;
 	case THEIRS:
-		if (is_idle())
+		/* Not if it was given up meanwhile. */
+		if (is_idle() && cupti_is_alive())
 			take_up();
 		break;
 	default: break;
 	}
+	store_relaxed(&other.busy_ns, 0);
+}
+
+/* --- the writer's thread -------------------------------------------------- */
+
+/* So long our thread has been at one round, as far as this one saw: a process
+ * that was stopped meanwhile hangs in nothing. */
+static uint64_t busy_for(void)
+{
+	static uint64_t round_ns, seen_ns, sum_ns;
+	const uint64_t since = load_relaxed(&other.busy_ns);
+	const uint64_t now = clock_monotonic_ns();
+
+	if (since != round_ns)
+		sum_ns = 0;
+	else if (since)
+		sum_ns += min_u64(now - seen_ns, PASS_NS);
+	round_ns = since;
+	seen_ns = now;
+	return sum_ns;
+}
+
+void cupti_neighbour_watch(void)
+{
+	struct session *session = load_relaxed(&session_here);
+
+	if (busy_for() < HANG_NS || !cupti_is_alive())
+		return;
+	session_note(session, "CUPTI hangs since it was handed to another "
+			      "profiler or taken back: no records of the GPU "
+			      "from then on");
+	log_trouble("CUPTI hangs since another profiler in the program took "
+		    "it: the GPU is not recorded any more");
+	store_relaxed(&session->head->gpu.is_cut, 1);
+	cupti_kill();
 }
 
 void cupti_neighbour_took(unsigned int buffers, uint64_t since)
@@ -420,6 +470,7 @@ void cupti_neighbour_forget(void)
 	for (uint32_t i = 0; i < INSIDE_MAX; i++)
 		store_relaxed(&other.inside[i], 0);
 	store_relaxed(&other.more_inside, 0);
+	store_relaxed(&other.busy_ns, 0);
 	store_relaxed(&other.count, 0);
 	store_relaxed(&other.shown, 0);
 }

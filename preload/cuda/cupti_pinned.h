@@ -17,6 +17,9 @@ enum cupti_memory_call {
 	CUPTI_NO_MEMORY_CALL,
 	CUPTI_PINS,
 	CUPTI_UNPINS,
+	/* See cupti_events.c. */
+	CUPTI_EVENT_RECORDED,
+	CUPTI_EVENT_DESTROYED,
 	/* May make a node of a graph; see cupti_graph_memory.h. */
 	CUPTI_ALLOC_NODE,
 	CUPTI_FREE_NODE,
@@ -45,5 +48,11 @@ void cupti_memory_call_on(void *subscriber, CUpti_CallbackDomain domain,
 
 /* Such a call begins or ends; data: of its callback. */
 void cupti_pinned_call(enum cupti_memory_call call, const void *data);
+
+/* cupti_events.c: calls that record or destroy a named event, of a subscriber;
+ * and one of them. */
+void cupti_events_start(void *subscriber);
+void cupti_events_call(enum cupti_memory_call call, const void *data);
+void cupti_events_forget(void);
 
 #endif

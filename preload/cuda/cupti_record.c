@@ -406,6 +406,24 @@ static void synchronisation(const struct session *session,
 			recording_of(record->cudaEventSyncId);
 }
 
+/* By the call's number: that above the name; 0 none. */
+#define RECORDED_MOST 16384u
+static _Atomic uint64_t recorded[RECORDED_MOST];
+
+void cupti_record_named(uint32_t correlation, uint32_t name)
+{
+	store_relaxed(&recorded[correlation % RECORDED_MOST],
+		      (uint64_t)correlation << 32 | name);
+}
+
+static uint32_t name_recorded(uint32_t correlation)
+{
+	const uint64_t found =
+		load_relaxed(&recorded[correlation % RECORDED_MOST]);
+
+	return found >> 32 == correlation ? (uint32_t)found : 0;
+}
+
 /* Where the GPU has not measured the moment the writer takes that of the
  * call; until then it counts as now.  A time that lies ahead is none of our
  * clock's. */
@@ -422,6 +440,7 @@ static void mark(const struct session *session,
 	made->event = (struct event){
 		.kind = EVENT_GPU_EVENT,
 		.extra = is_timed,
+		.name = name_recorded(record->correlationId),
 		.gpu = {.correlation = cupti_record_wide(record->correlationId),
 			.device = is_long ? record->deviceId
 					  : device_of(record->contextId),

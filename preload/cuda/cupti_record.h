@@ -55,6 +55,9 @@ uint64_t cupti_record_wide(uint32_t correlation);
 void cupti_record_start(void);
 
 /* Ids of another session mean nothing in a new one. */
+/* That call recorded a CUDA event with a name; any thread. */
+void cupti_record_named(uint32_t correlation, uint32_t name);
+
 void cupti_record_forget(void);
 
 #endif

@@ -40,8 +40,10 @@ void cupti_side_pool(const CUpti_ActivityMemory4 *record, size_t room,
 /* There is no room for what is to be known of a stream: said. */
 void cupti_side_refuse_stream(struct session *session);
 
-/* A stream got a name, on the thread of the program that gives it. */
+/* A stream or an event got a name, on the thread of the program that gives
+ * it. */
 void cupti_side_name_stream(const void *stream, const char *name);
+void cupti_side_name_event(const void *event, const char *name);
 
 #endif
 #endif

@@ -100,10 +100,16 @@ unsigned int cupti_pairs_add(const struct event *event,
 			     uint64_t *doubled)
 {
 	const uint64_t correlation = event->api.correlation;
+	struct session *session = load_relaxed(&session_here);
 	struct pair *pair = pair_of(event->extra);
 	unsigned int count = 0;
 
 	if (!pair || !correlation) {
+		if (!pair && !session->head->gpu.unpaired++)
+			session_note(session,
+				     "more threads than are followed call CUDA "
+				     "at once: calls of its driver may stand "
+				     "in those of its runtime");
 		out[0] = *event;
 		return 1;
 	}
@@ -301,6 +307,7 @@ static bool decode_buffer(struct session *session, uint32_t *budget)
 {
 	struct cupti_buffer *buffer = source.queue;
 
+	cupti_clock_of(buffer->has_own_clock);
 	while (buffer->valid_bytes) {
 		CUpti_Activity *record = buffer->at;
 
@@ -476,13 +483,14 @@ void cupti_source_poll(void *unused)
 			return;
 		source.thread->ring.never_waits = 1;
 	}
+	cupti_neighbour_watch();
 	cupti_callbacks_follow(session);
 	cupti_kinds_follow(session);
 	ask_soon(session);
 	queue_completed();
 	/* All that is in them lies before this moment. */
 	if (source.queue)
-		cupti_clock_pair(cupti_is_ours());
+		cupti_clock_pair(cupti_is_ours);
 	while (source.queue) {
 		if (!decode_buffer(session, &budget))
 			return;

@@ -53,6 +53,9 @@ bool cupti_neighbour_is_first(void);
 /* Our thread of CUPTI, each round. */
 void cupti_neighbour_look(void);
 
+/* The writer's thread: gives CUPTI up where that hangs. */
+void cupti_neighbour_watch(void);
+
 /* The writer: a slice for each time that CUPTI was another's; false: none more.
  * `is_over`: also one that goes on. */
 bool cupti_neighbour_slice(bool is_over, uint64_t *start, uint64_t *end,
@@ -149,6 +152,8 @@ bool cupti_callbacks_return(bool kept);
  * helper does it. */
 void cupti_callbacks_follow(const struct session *session);
 void cupti_callbacks_turn(void);
+/* An event has got a name. */
+void cupti_callbacks_events(void);
 void cupti_callbacks_forget(void);
 
 /* Call stacks of the program's calls (cupti_stacks.c): taken when one begins,

@@ -90,6 +90,8 @@ static int in_flight(int cut)
 	return count;
 }
 
+static int disabled;
+
 void activity_disable(CUpti_ActivityKind kind)
 {
 	const struct sim_knobs *knobs = sim_knobs();
@@ -98,6 +100,9 @@ void activity_disable(CUpti_ActivityKind kind)
 	if (is_kernel_kind(kind) && wanted[kind] && !shared_wants(kind)) {
 		if (hangs == BY_VERSION)
 			hangs = knobs->version < VERSION_NEWEST && in_flight(0);
+		if (hangs == FIRST_HANGS)
+			hangs = !__atomic_fetch_add(&disabled, 1,
+						    __ATOMIC_RELAXED);
 		while (hangs)
 			pause();
 		clock_sleep_until(clock_device_now() + knobs->disable_ns);

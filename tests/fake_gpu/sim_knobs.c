@@ -122,7 +122,6 @@ static int read_number(const char *name, const char *value)
 		{"WITHHOLD", &knobs.withhold},
 		{"MIG", &knobs.mig},
 		{"CAPTURED_MEMORY", &knobs.captured_memory},
-		{"HANG_DISABLE", &knobs.hang_disable},
 		{"GRAPH_IDS", &knobs.graph_ids},
 		{"THREAD_RACE", &knobs.thread_race},
 		{"CARRY_OVER", &knobs.carry_over},
@@ -169,6 +168,8 @@ static void read_knob(const char *name, const char *value)
 		knobs.version = (uint32_t)number(name, value);
 	else if (strcmp(name, "HANG_FLUSH") == 0)
 		knobs.hang_flush = choice(name, value, "0 1 forced");
+	else if (strcmp(name, "HANG_DISABLE") == 0)
+		knobs.hang_disable = choice(name, value, "0 1 first");
 	else if (strcmp(name, "NVML_HANG") == 0)
 		knobs.nvml_hang = choice(name, value, "no load start");
 	else if (strcmp(name, "COMPLETE_ON") == 0)

@@ -22,7 +22,7 @@ enum {
 };
 
 /* As the version has it. */
-enum { BY_VERSION = -1 };
+enum { BY_VERSION = -1, FIRST_HANGS = 2 };
 
 /* Who calls the client's completed-callback. */
 enum complete_on { COMPLETE_ON_WORKER, COMPLETE_ON_FLUSHER, COMPLETE_ON_APP };

@@ -138,11 +138,25 @@ static void peer(void)
 
 static void names(void)
 {
+	cudaEvent_t events[3];
 	cudaStream_t other;
 
 	check(cudaStreamCreate(&other), "stream");
 	nvtxNameCudaStreamA(stream, "decoder");
 	nvtxNameCudaStreamW(other, L"encoder");
+	check(cudaEventCreate(&events[0]), "event");
+	check(cudaEventCreate(&events[1]), "event");
+	check(cudaEventCreate(&events[2]), "event");
+	nvtxNameCudaEventA(events[0], "loaded");
+	nvtxNameCudaEventW(events[1], L"read");
+	for (int i = 0; i < 3; i++)
+		check(cudaEventRecord(events[i], stream), "record");
+	/* Another one may get its handle. */
+	check(cudaEventDestroy(events[0]), "destroy");
+	for (int i = 0; i < 20; i++) {
+		check(cudaEventCreate(&events[0]), "event");
+		check(cudaEventRecord(events[0], stream), "record");
+	}
 	touch<<<1, 32, 0, stream>>>(NULL);
 	touch<<<1, 32, 0, other>>>(NULL);
 	check(cudaDeviceSynchronize(), "wait");

@@ -5,6 +5,7 @@ import collections
 import itertools
 import os
 import re
+import shutil
 import subprocess
 
 import harness
@@ -58,7 +59,49 @@ int main(int argc, char **argv)
 """
 
 
-def build_two_runtimes():
+# Many modules; of the last two each runs on a thread of its own.
+MANY = """
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+
+static int (*of[2])(void);
+static void *run(void *arg)
+{
+	int (*module)(void) = arg;
+	const int first = module();
+
+	for (int i = 0; i < 3000; i++)
+		if (module() != first)
+			return "another's";
+	return "its own";
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t thread[2];
+	void *said;
+
+	for (int i = 2; i < argc; i++) {
+		void *module = dlopen(argv[i], RTLD_NOW);
+
+		if (!module)
+			return puts(dlerror());
+		of[i % 2] = (int (*)(void))dlsym(module, "run");
+		of[i % 2]();
+	}
+	for (int i = 0; i < 2; i++)
+		pthread_create(&thread[i], 0, run, (void *)of[i]);
+	for (int i = 0; i < 2; i++) {
+		pthread_join(thread[i], &said);
+		puts(said);
+	}
+	return 0;
+}
+"""
+
+
+def build_two_runtimes(source=HOST):
     """A host, and two modules with a runtime each, as two wheels bring them."""
     place = harness.folder()
 
@@ -83,7 +126,18 @@ def build_two_runtimes():
                         f"-Wl,--version-script={script}")
         modules.append(build(f"module{version}.so", MODULE, *shared, runtime,
                              "-Wl,-rpath,$ORIGIN", "-Wl,-z,now"))
-    return build("host", HOST, "-ldl"), modules
+    return build("host", source, "-ldl", "-pthread"), modules
+
+
+def test_more_modules_than_are_remembered():
+    """Two threads call from files past the 256th: each finds its own runtime."""
+    host, modules = build_two_runtimes(MANY)
+    copies = []
+    for i in range(300):
+        copies.append(os.path.join(os.path.dirname(host), f"copy{i}.so"))
+        shutil.copy(modules[i % 2], copies[-1])
+    run = traced(host, "many", *copies)
+    expect_equal((run.status, run.stdout), (0, "its own\nits own\n"), run.stderr)
 
 
 def test_each_module_has_the_runtime_that_it_was_linked_with():

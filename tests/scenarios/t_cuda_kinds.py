@@ -165,8 +165,16 @@ def test_peer_copies_have_both_ends():
 def test_names_of_streams():
     rows = {event["args"]["name"] for event in kinds("names").events
             if event["name"] == "thread_name" and event["pid"] == 0}
-    expect_equal({row for row in rows if "coder" in row},
+    expect_equal({row for row in rows if "coder" in row and "(events)" not in row},
                  {"stream 13 decoder ", "stream 14 encoder "})
+
+
+def test_names_of_events():
+    """As long as they live: another one gets the handle of one that is gone."""
+    trace = kinds("names")
+    marks = sorted(trace.slices(cat="cuda_event"), key=lambda mark: mark["args"]["correlation"])
+    expect_equal([mark["args"].get("event_name") for mark in marks],
+                 ["loaded", "read"] + 21 * [None])
 
 
 def test_host_functions():

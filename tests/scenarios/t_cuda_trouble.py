@@ -109,8 +109,19 @@ def test_where_libcupti_is():
         run = launched(**{variable: value})
         expect(f"CUPTI: {wanted}" in notes(run.trace), notes(run.trace))
         expect_equal(len(run.trace.slices(cat="kernel")), 3, "kernels")
-    run = launched(TRACEPROF_CUPTI="/nowhere/libcupti.so")
-    expect("TRACEPROF_CUPTI=/nowhere/libcupti.so" in run.stderr, run.stderr)
+    # A pipe would never be opened.
+    pipe, text = os.path.join(home, "pipe"), os.path.join(home, "text")
+    os.mkfifo(pipe)
+    with open(text, "w", encoding="ascii") as file:
+        file.write("no library")
+    for wrong in ("/nowhere/libcupti.so", home, pipe, text, "/dev/zero", "nonsense", "/"):
+        run = launched(TRACEPROF_CUPTI=wrong)
+        expect(f"TRACEPROF_CUPTI={wrong}: " in run.stderr, run.stderr)
+        expect("(null)" not in run.stderr, run.stderr)
+        expect_equal(work(run.trace), [])
+    # One that lacks CUPTI's functions.
+    run = launched(TRACEPROF_CUPTI=os.path.join(double, "libcuda.so.1"))
+    expect("libcupti lacks " in run.stderr, run.stderr)
     expect_equal(work(run.trace), [])
 
 

@@ -81,6 +81,19 @@ def test_a_profiler_that_waits_in_vain_for_us():
                run.trace.meta["notes"])
 
 
+def test_a_hand_over_that_never_ends():
+    """Our kinds are never off: the profiler has what it has without us, and that
+    CUPTI doesn't come back is said while the program runs."""
+    run = profiled("new", "after", SIMGPU_HANG_DISABLE="first", STALL_MS=3000)
+    seen = names(run.trace)
+    expect_equal((seen["before"], seen["profiled"], seen["after"]), (LAUNCHES, 0, 0))
+    expect(any("CUPTI hangs since" in line for line in run.own_lines), run.stderr)
+    expect(any("CUPTI hangs since" in note for note in run.trace.meta["notes"]),
+           run.trace.meta["notes"])
+    expect(not any("last records" in line for line in run.own_lines), run.stderr)
+    expect(run.trace.meta["gpu"]["unsettled_ns"] > 10**9, run.trace.meta["gpu"])
+
+
 def test_a_profiler_that_is_there_first():
     for kind in ("old", "new"):
         expect_handed_over(profiled(kind, "first"), 0)
@@ -88,7 +101,7 @@ def test_a_profiler_that_is_there_first():
 
 def test_a_thread_that_is_cancelled_in_cupti():
     """Its call is over: CUPTI is ours again."""
-    run = on_gpu(program="kineto_cancelled", SIMGPU_VERSION=130101, SIMGPU_CALL_NS=2000000)
+    run = on_gpu(program="kineto_cancelled", SIMGPU_ZERO_TIMES=0, SIMGPU_CALL_NS=2000000)
     expect_equal((run.status, run.stdout), (0, "cancelled\n"), run.stderr)
     seen = names(run.trace)
     expect_equal(seen["before"], 20)

@@ -254,6 +254,17 @@ def test_odd_names_stay_on_their_line():
 
 
 
+def test_work_of_seconds_counts_as_that_long():
+    """32 bits of nanoseconds end at 4.29 s."""
+    events = [slice_("train", 0, 100),
+              slice_("cudaLaunchKernel", 10, 5, cat="cuda_runtime", correlation=7),
+              slice_("long", 20, 6000000, tid=7, cat="kernel", pid=0, correlation=7,
+                     device=0, stream=7)]
+    rows = {row["name"]: row for category in numbers_of(events)["categories"]
+            for row in category["names"]}
+    expect_equal(rows["train"].get("gpu_ns"), 6000000000, rows)
+
+
 def test_calls_that_come_newest_first_are_counted_once():
     """Ranges on a GPU do, some thousand at a time; each tenth holds one of its
     name, and may come before or behind it."""

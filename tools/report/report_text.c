@@ -454,6 +454,17 @@ static void print_missing_kernels(const struct trace_metadata *account,
 
 static void print_missing_links(const struct trace_metadata *account, FILE *out)
 {
+	if (account->unpaired_calls > 0)
+		fprintf(out,
+			"\nNot known: whether %" PRId64 " calls of CUDA's "
+			"driver were made by calls of its runtime, which are "
+			"here too\n",
+			account->unpaired_calls);
+	if (account->unknown_captures > 0)
+		fprintf(out,
+			"\nNot known: whether %" PRId64 " launches went into "
+			"a graph: they count as launches without a kernel\n",
+			account->unknown_captures);
 	if (account->cut_annotations > 0)
 		fprintf(out,
 			"\nLosses: of %" PRId64 " ranges the GPU's part is "

@@ -52,6 +52,8 @@ static const struct {
 	{"gpu.calls_without_operation", FIELD(calls_without_operation),
 	 ENTRY_INTEGER},
 	{"gpu.unsized_graphs", FIELD(unsized_graphs), ENTRY_INTEGER},
+	{"gpu.unpaired_calls", FIELD(unpaired_calls), ENTRY_INTEGER},
+	{"gpu.unknown_captures", FIELD(unknown_captures), ENTRY_INTEGER},
 	{"gpu.unsettled_ns", FIELD(unsettled_ns), ENTRY_INTEGER},
 	{"heap.calls", FIELD(heap_calls), ENTRY_INTEGER},
 	{"heap.frees", FIELD(heap_frees), ENTRY_INTEGER},

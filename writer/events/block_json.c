@@ -79,7 +79,8 @@ static inline void put_total(struct cursor *cursor, uint64_t total)
 	memcpy(cursor->at, number, NUMBER_BYTES);
 	cursor->at += len;
 	end_field(cursor);
-	PUT(cursor, ",");
+	/* TensorBoard looks up each device that has a total. */
+	PUT(cursor, THEN(SCHEMA_DEVICE_ID) "-1,");
 }
 
 /* What a sample stands for. */

@@ -67,6 +67,21 @@ void gpu_scan(struct writer_state *state, const struct event *event)
 		scan_mark(state, event);
 }
 
+void gpu_look(struct writer_state *state)
+{
+	const struct ring_reader *gpu = state->readers;
+
+	while (gpu && !gpu_is_reader(gpu))
+		gpu = gpu->older;
+	/* Only the writer's thread puts anything there. */
+	if (!state->gpu || !state->is_live || !gpu ||
+	    drain_at(&gpu->drain) == ring_published(&gpu->thread->ring))
+		return;
+	for (struct gpu_link_thread *t = state->gpu->links.newest; t;
+	     t = t->older)
+		gpu_links_look(t, gpu_thread_of(state, t->tid));
+}
+
 static uint64_t seconds_to_ticks(const struct writer_state *state,
 				 unsigned int seconds)
 {
@@ -172,6 +187,18 @@ static bool lacks_device(const struct writer_state *state,
 		*until = clock_ticks() +
 			 seconds_to_ticks(state, PATIENCE_SECONDS);
 	return clock_ticks() < *until;
+}
+
+/* What is open around a call of that thread was not noted in this pass: its
+ * first call. */
+static bool lacks_look(struct writer_state *state, uint32_t tid)
+{
+	const struct gpu_link_thread *thread;
+
+	if (!may_wait(state))
+		return false;
+	thread = gpu_links_thread(&state->gpu->links, tid);
+	return thread && !thread->is_looked;
 }
 
 /* Its launch may still come. */
@@ -305,6 +332,9 @@ bool gpu_take(struct writer_state *state, struct ring_reader *reader,
 	    is_young(state, event) && hold(state, reader, event, launch))
 		return true;
 	if (lacks_device(state, event) && hold(state, reader, event, launch))
+		return true;
+	if (launch && lacks_look(state, launch->tid) &&
+	    hold(state, reader, event, launch))
 		return true;
 	place = place_of(state, event, launch);
 	if (place == PLACE_DEFER) {

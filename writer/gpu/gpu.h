@@ -20,6 +20,9 @@
 int gpu_start(struct writer_state *state);
 void gpu_end(struct writer_state *state);
 
+/* Before a pass looks how far rings go: notes which slices are open. */
+void gpu_look(struct writer_state *state);
+
 /* An event met by the scan ahead of the drain. */
 void gpu_scan(struct writer_state *state, const struct event *event);
 

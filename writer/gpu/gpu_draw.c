@@ -80,8 +80,8 @@ struct ring_reader *gpu_reader_of(const struct writer_state *state,
 	return reader && is_of_program(reader) ? reader : NULL;
 }
 
-static const struct thread *live_thread(const struct writer_state *state,
-					uint32_t tid)
+const struct thread *gpu_thread_of(const struct writer_state *state,
+				   uint32_t tid)
 {
 	const struct ring_reader *reader = gpu_reader_of(state, tid);
 
@@ -129,7 +129,7 @@ static void know_launch(struct writer_state *state, struct gpu_launch *launch)
 			: 0;
 	if (links && !launch->external_id)
 		launch->external_id =
-			gpu_links_find(links, live_thread(state, launch->tid),
+			gpu_links_find(links, gpu_thread_of(state, launch->tid),
 				       launch->start_ticks, &state->next_index);
 }
 
@@ -337,7 +337,7 @@ static bool draw_work(struct writer_state *state, struct gpu_slice *slice,
 	links = is_sync ? NULL : gpu_links_known(&gpu->links, launch->tid);
 	if (links)
 		gpu_links_work(&gpu->links, links,
-			       live_thread(state, launch->tid),
+			       gpu_thread_of(state, launch->tid),
 			       launch->start_ticks, event->gpu.device,
 			       (uint32_t)row->tid, slice->span);
 	return true;

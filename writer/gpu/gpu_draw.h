@@ -17,5 +17,7 @@ bool gpu_draw(struct writer_state *state, const struct event *event,
 /* The record of a thread, for its open slices and its name; NULL none. */
 struct ring_reader *gpu_reader_of(const struct writer_state *state,
 				  uint32_t tid);
+const struct thread *gpu_thread_of(const struct writer_state *state,
+				   uint32_t tid);
 
 #endif

@@ -6,6 +6,7 @@
 #include "writer/gpu/gpu_error.h"
 #include "writer/gpu/gpu_occupancy.h"
 #include "writer/gpu/gpu_side.h"
+#include "collector/session/names.h"
 #include "writer/events/meta_json.h"
 #include "writer/events/stack_json.h"
 #include "writer/text/schema.h"
@@ -307,15 +308,20 @@ static void sync_args(struct writer_state *state, const struct event *event)
 }
 
 /* Without the stream, which would make it work in the eyes of readers. */
-static void mark_args(struct json *json, const struct gpu_slice *slice)
+static void mark_args(struct writer_state *state, const struct gpu_slice *slice)
 {
 	const struct event *event = slice->event;
+	struct json *json = &state->json;
+	size_t len;
+	const char *name = names_text(state->session, event->name, &len);
 
 	json_raw(json, "\"event_id\":");
 	json_u64(json, event->gpu.event);
 	json_pair_u64(json, SCHEMA_CORRELATION, event->gpu.correlation);
 	json_pair_u64(json, SCHEMA_DEVICE, event->gpu.device);
 	json_pair_u64(json, "context", event->gpu.context);
+	if (event->name)
+		json_pair_text(json, "event_name", name, len);
 	if (slice->is_of_call)
 		json_raw(json, ",\"time\":\"of the call\"");
 }
@@ -336,7 +342,7 @@ void gpu_json_work(struct writer_state *state, const struct gpu_slice *slice)
 	case EVENT_GPU_KERNEL: kernel_args(state, slice); break;
 	case EVENT_GPU_COPY: copy_args(json, slice); break;
 	case EVENT_GPU_SYNC: sync_args(state, slice->event); break;
-	case EVENT_GPU_EVENT: mark_args(json, slice); break;
+	case EVENT_GPU_EVENT: mark_args(state, slice); break;
 	default: fill_args(json, slice); break;
 	}
 	if (slice->moved_ns)

@@ -142,24 +142,6 @@ uint64_t gpu_links_reserved(struct gpu_link_thread *thread,
 	return link ? link->id : 0;
 }
 
-/* Innermost open slice that began by `ticks`: its start, 0 none. */
-static uint64_t open_around(const struct thread *live, uint64_t ticks,
-			    uint32_t *depth)
-{
-	uint32_t at = *depth;
-
-	while (at--) {
-		const uint64_t start = live->open[at].start_ticks;
-
-		if (start && start <= ticks) {
-			*depth = at;
-			return start;
-		}
-	}
-	*depth = 0;
-	return 0;
-}
-
 static uint32_t depth_of(const struct thread *live)
 {
 	uint32_t depth;
@@ -169,6 +151,26 @@ static uint32_t depth_of(const struct thread *live)
 	/* ACQUIRE pairs with RELEASE in thread_open(). */
 	depth = load_acquire(&((struct thread *)live)->depth);
 	return depth < OPEN_SLICES_MAX ? depth : OPEN_SLICES_MAX;
+}
+
+/* 0: it has ended already, while others around it go on. */
+static uint64_t open_start(const struct open_slice *slice)
+{
+	return slice->kind == EVENT_NONE ? 0 : slice->start_ticks;
+}
+
+void gpu_links_look(struct gpu_link_thread *thread, const struct thread *live)
+{
+	const uint32_t depth = depth_of(live);
+
+	thread->was_depth = 0;
+	for (uint32_t at = 0; at < depth; at++) {
+		const uint64_t start = open_start(&live->open[at]);
+
+		if (start)
+			thread->was_open[thread->was_depth++] = start;
+	}
+	thread->is_looked = true;
 }
 
 /* --- slices that have ended ----------------------------------------------- */
@@ -297,22 +299,74 @@ void gpu_links_shed(struct gpu_links *links, struct gpu_link_thread *thread,
 		forget(thread, min_u64(thread->done, count));
 }
 
+/* The slices that are open or were as of the look, from the innermost out. */
+struct around {
+	const struct gpu_link_thread *thread;
+	const struct thread *live;
+	uint32_t depth, was_depth;
+};
+
+static struct around open_from(const struct gpu_link_thread *thread,
+			       const struct thread *live)
+{
+	return (struct around){.thread = thread,
+			       .live = live,
+			       .depth = depth_of(live),
+			       .was_depth = thread->was_depth};
+}
+
+/* The next one that began by `ticks`: its start, 0 none. */
+static uint64_t open_around(struct around *at, uint64_t ticks)
+{
+	uint64_t start = 0, was = 0;
+
+	while (at->depth) {
+		start = open_start(&at->live->open[at->depth - 1]);
+		if (start && start <= ticks)
+			break;
+		start = 0;
+		at->depth--;
+	}
+	while (at->was_depth) {
+		was = at->thread->was_open[at->was_depth - 1];
+		if (was <= ticks)
+			break;
+		was = 0;
+		at->was_depth--;
+	}
+	at->depth -= start && start >= was;
+	at->was_depth -= was && was >= start;
+	return max_u64(start, was);
+}
+
+/* It was open as of the look, and has been written in this pass. */
+static bool is_ended(const struct gpu_link_thread *thread, uint64_t start,
+		     uint64_t ticks)
+{
+	for (size_t i = next_around(thread, first_after(thread, ticks), ticks);
+	     i < thread->count; i = next_around(thread, i + 1, ticks)) {
+		if (ended_at(thread, i)->start_ticks == start)
+			return true;
+	}
+	return false;
+}
+
 uint64_t gpu_links_find(struct gpu_link_thread *thread,
 			const struct thread *live, uint64_t ticks,
 			uint64_t *next_id)
 {
-	uint32_t depth = depth_of(live);
+	struct around at = open_from(thread, live);
 	struct gpu_link *link;
 	uint64_t start;
-	size_t at;
+	size_t ended;
 
 	thread->is_wanted = true;
 	if (ticks <= thread->forgotten_ticks)
 		return 0;
-	at = next_around(thread, first_after(thread, ticks), ticks);
-	if (at < thread->count)
-		return ended_at(thread, at)->id;
-	start = open_around(live, ticks, &depth);
+	ended = next_around(thread, first_after(thread, ticks), ticks);
+	if (ended < thread->count)
+		return ended_at(thread, ended)->id;
+	start = open_around(&at, ticks);
 	if (!start)
 		return 0;
 	link = make_open(thread, start);
@@ -331,7 +385,7 @@ void gpu_links_work(struct gpu_links *links, struct gpu_link_thread *thread,
 		    const struct thread *live, uint64_t ticks, uint32_t device,
 		    uint32_t stream, struct lane_span span)
 {
-	uint32_t depth = depth_of(live);
+	struct around at = open_from(thread, live);
 	uint64_t start;
 
 	for (size_t i = next_around(thread, first_after(thread, ticks), ticks);
@@ -345,8 +399,11 @@ void gpu_links_work(struct gpu_links *links, struct gpu_link_thread *thread,
 		else
 			widen(links, link, device, stream, span);
 	}
-	while ((start = open_around(live, ticks, &depth)))
-		widen(links, make_open(thread, start), device, stream, span);
+	while ((start = open_around(&at, ticks))) {
+		if (!is_ended(thread, start, ticks))
+			widen(links, make_open(thread, start), device, stream,
+			      span);
+	}
 }
 
 void gpu_links_flush(struct gpu_links *links, uint64_t ticks,

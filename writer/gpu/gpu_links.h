@@ -12,6 +12,10 @@
  * The GPU may also be seconds behind.  So a thread's slices are kept until all
  * that was launched in them has arrived, up to a limit; what is lost to that is
  * counted.
+ *
+ * A slice may also end after this pass looked how far the thread's ring goes:
+ * then it is neither open any more nor among those that were written.  So what
+ * was open is noted before that look, and counts as open.
  */
 #ifndef WRITER_GPU_LINKS_H
 #define WRITER_GPU_LINKS_H
@@ -50,6 +54,10 @@ struct gpu_link_thread {
 	uint32_t tid;
 	bool is_wanted; /* it has called CUDA or marked a range */
 	struct gpu_link open[OPEN_SLICES_MAX];
+	/* Starts of what was open at the pass's look, the outermost first. */
+	uint64_t was_open[OPEN_SLICES_MAX];
+	uint32_t was_depth;
+	bool is_looked;	    /* there was such a look */
 	struct array ended; /* of struct gpu_link, by their ends */
 	struct array lows;  /* the earliest start of each few of them */
 	size_t count;
@@ -76,6 +84,10 @@ struct gpu_links {
 struct gpu_link_thread *gpu_links_known(const struct gpu_links *links,
 					uint32_t tid);
 struct gpu_link_thread *gpu_links_thread(struct gpu_links *links, uint32_t tid);
+
+/* Before a pass looks how far rings go: what is open there.  `live` is the
+ * thread's record, NULL none. */
+void gpu_links_look(struct gpu_link_thread *thread, const struct thread *live);
 
 /* The id that was reserved for a slice about to be written, 0 none. */
 uint64_t gpu_links_reserved(struct gpu_link_thread *thread,

@@ -116,6 +116,8 @@ void gpu_tail_account(const struct writer_state *state, struct json *json)
 	json_pair_u64(json, "without_time", gpu_state->without_time);
 	json_pair_u64(json, "unknown_records", gpu_state->unknown);
 	json_pair_u64(json, "doubled_calls", gpu_state->doubled);
+	json_pair_u64(json, "unpaired_calls", gpu_state->unpaired);
+	json_pair_u64(json, "unknown_captures", gpu_state->unknown_captures);
 	json_pair_u64(json, "lost_buffers", load_relaxed(&gpu_state->lost));
 	json_pair_u64(json, "dropped_records",
 		      load_relaxed(&gpu_state->dropped));

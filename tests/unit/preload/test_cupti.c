@@ -8,9 +8,12 @@
 #include "collector/session/names.h"
 #include "collector/system/cupti_versions.h"
 #include "preload/cuda/cupti_buffers.h"
+#include "preload/cuda/cupti_pinned.h"
 #include "preload/cuda/cupti_record.h"
+#include "preload/cuda/cupti_side.h"
 #include "preload/cuda/cupti_source.h"
 #include <string.h>
+#include <unistd.h>
 
 #ifdef HAVE_CUPTI
 
@@ -51,6 +54,94 @@ static void only_the_outermost_call_is_shown(void **state)
 	assert_int_equal(out[0].api.correlation, 2);
 	assert_int_equal(out[1].api.correlation, 3);
 	assert_int_equal(doubled, 3);
+}
+
+/* Sixteen threads have a place together; more of them are in a call at once. */
+static void more_callers_than_are_followed_are_counted(void **state)
+{
+	struct session *session = fixture_begin(4);
+	struct event out[CUPTI_PAIRS_OUT];
+	uint64_t doubled = 0;
+
+	(void)state;
+	cupti_pairs_forget();
+	for (uint32_t i = 0; i < 18; i++) {
+		struct event inner = call_of(1 + i, true, 12, 18);
+
+		inner.extra = 1 + 128 * i;
+		assert_int_equal(cupti_pairs_add(&inner, out, &doubled),
+				 i < 16 ? 0 : 1);
+	}
+	assert_int_equal(session->head->gpu.unpaired, 2);
+	assert_int_equal(load_relaxed(&session->head->note_count), 1);
+	cupti_pairs_forget();
+	fixture_end(session);
+}
+
+static CUpti_CallbackFunc called_back;
+
+static CUptiResult CUPTIAPI subscribe(CUpti_SubscriberHandle *handle,
+				      CUpti_CallbackFunc callback, void *unused)
+{
+	(void)unused;
+	*handle = NULL;
+	called_back = callback;
+	return CUPTI_SUCCESS;
+}
+
+/* A call that made the first of them is decoded after the last. */
+static void nodes_that_are_forgotten_are_counted(void **state)
+{
+	struct session *session = fixture_begin(4);
+	const uint32_t tid = (uint32_t)gettid();
+	const CUpti_ResourceData node = {0};
+	uint64_t start, end;
+	char holder[CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN];
+
+	(void)state;
+	cupti.cuptiSubscribe_v2 = NULL;
+	cupti.cuptiSubscribe = subscribe;
+	cupti_callbacks_forget();
+	assert_int_equal(cupti_callbacks_subscribe(holder, sizeof(holder)), 0);
+	start = clock_ticks();
+	for (int i = 0; i < 65536; i++) {
+		called_back(NULL, CUPTI_CB_DOMAIN_RESOURCE,
+			    CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, &node);
+		if (!i)
+			end = clock_ticks();
+	}
+	assert_true(cupti_callbacks_captured(tid, start, end));
+	assert_false(cupti_callbacks_captured(tid + 1, start, end));
+	assert_int_equal(session->head->gpu.unknown_captures, 0);
+	called_back(NULL, CUPTI_CB_DOMAIN_RESOURCE,
+		    CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, &node);
+	cupti_callbacks_captured(tid + 1, start, end);
+	assert_int_equal(session->head->gpu.unknown_captures, 1);
+	assert_int_equal(load_relaxed(&session->head->note_count), 1);
+	cupti_callbacks_forget();
+	fixture_end(session);
+}
+
+/* Of those that are gone the places are free again. */
+static void events_without_room_are_said(void **state)
+{
+	struct session *session = fixture_begin(4);
+	uintptr_t event;
+	const CUpti_CallbackData gone = {.callbackSite = CUPTI_API_ENTER,
+					 .functionParams = &event};
+
+	(void)state;
+	cupti_events_forget();
+	for (event = 1; event <= 4096; event++) {
+		cupti_side_name_event((const void *)event, "named");
+		cupti_events_call(CUPTI_EVENT_DESTROYED, &gone);
+	}
+	assert_int_equal(load_relaxed(&session->head->note_count), 0);
+	for (event = 1; event <= 4096; event++)
+		cupti_side_name_event((const void *)event, "named");
+	assert_int_equal(load_relaxed(&session->head->note_count), 1);
+	cupti_events_forget();
+	fixture_end(session);
 }
 
 static void a_driver_call_does_not_wait_for_ever(void **state)
@@ -463,6 +554,45 @@ static void a_buffer_of_another_goes_to_it(void **state)
 
 /* Kinds as they are, all else noise: no fault, and no event that names what
  * isn't there. */
+/* Its texts are numbers by then, and it is on the writer's list. */
+static void a_buffer_that_comes_twice_is_shown_once(void **state)
+{
+	struct session *session = fixture_begin(4);
+	const uint64_t before = cupti_buffers_refused();
+	CUpti_ActivityKernel10 *record;
+	struct cupti_buffer *taken;
+	size_t room, most;
+	uint8_t *bytes;
+
+	(void)state;
+	assert_int_equal(cupti_buffers_start(true), 0);
+	cupti_buffers_request(&bytes, &room, &most);
+	begin();
+	record = put(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, sizeof(*record));
+	record->name = "once";
+	memcpy(bytes, buffer, used);
+	cupti_buffers_complete(NULL, 0, bytes, room, used);
+	cupti_buffers_complete(NULL, 0, bytes, room, used);
+	taken = cupti_buffers_take();
+	assert_non_null(taken);
+	assert_null(cupti_buffers_next(taken));
+	assert_int_equal(load_relaxed(&session->head->note_count), 1);
+	cupti_buffers_release(taken);
+	cupti_buffers_complete(NULL, 0, bytes, room, used);
+	assert_null(cupti_buffers_take());
+
+	/* One that was given up comes after all. */
+	cupti_buffers_request(&bytes, &room, &most);
+	memcpy(bytes, buffer, used);
+	cupti_buffers_lose(UINT64_MAX);
+	assert_int_equal(cupti_buffers_refused(), before + 1);
+	cupti_buffers_complete(NULL, 0, bytes, room, used);
+	assert_int_equal(cupti_buffers_refused(), before);
+	assert_non_null(cupti_buffers_take());
+	cupti_buffers_forget();
+	fixture_end(session);
+}
+
 static void noise_does_no_harm(void **state)
 {
 	struct session *session = fixture_begin(4);
@@ -490,6 +620,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_the_outermost_call_is_shown),
+		cmocka_unit_test(more_callers_than_are_followed_are_counted),
+		cmocka_unit_test(nodes_that_are_forgotten_are_counted),
+		cmocka_unit_test(events_without_room_are_said),
 		cmocka_unit_test(a_driver_call_does_not_wait_for_ever),
 		cmocka_unit_test(records_become_events),
 		cmocka_unit_test(hidden_devices_are_left_out),
@@ -502,6 +635,7 @@ int main(void)
 		cmocka_unit_test(long_names_are_kept_whole),
 		cmocka_unit_test(without_room_a_buffer_is_refused_or_lost),
 		cmocka_unit_test(a_buffer_of_another_goes_to_it),
+		cmocka_unit_test(a_buffer_that_comes_twice_is_shown_once),
 		cmocka_unit_test(noise_does_no_harm),
 	};
 

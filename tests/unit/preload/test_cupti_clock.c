@@ -33,6 +33,11 @@ static CUptiResult CUPTIAPI timestamp(uint64_t *time)
 	return CUPTI_SUCCESS;
 }
 
+static bool is_ours(void)
+{
+	return true;
+}
+
 static struct session *begin(double its_rate)
 {
 	struct session *session = fixture_begin(4);
@@ -68,7 +73,7 @@ static void between_two_readings(void **state)
 		ticks[i] = clock_ticks();
 		time[i] = time_at(ticks[i]);
 		usleep(3000);
-		cupti_clock_pair(true);
+		cupti_clock_pair(is_ours);
 	}
 	for (int i = 2; i >= 0; i--)
 		assert_is(time[i], ticks[i]);
@@ -85,17 +90,102 @@ static void across_a_setting(int64_t by)
 	usleep(2000);
 	before = clock_ticks();
 	time_before = time_at(before);
-	cupti_clock_pair(true);
+	cupti_clock_pair(is_ours);
 	offset = by;
 	usleep(2000);
-	cupti_clock_pair(true);
+	cupti_clock_pair(is_ours);
 	usleep(2000);
 	after = clock_ticks();
 	time_after = time_at(after);
-	cupti_clock_pair(true);
+	cupti_clock_pair(is_ours);
 	assert_is(time_after, after);
 	assert_is(time_before, before);
 	assert_int_equal(load_relaxed(&session->head->note_count), 1);
+	fixture_end(session);
+}
+
+/* Two calls, one after the other, whose buffers are decoded one after the
+ * other: the second doesn't begin inside the first. */
+static void told_without_a_reading(void **state)
+{
+	struct session *session = begin(1);
+	struct clock_segments *clock = &session->head->clock;
+	uint64_t first, time;
+
+	(void)state;
+	clock->uses_counter = 1;
+	usleep(20000);
+	time = time_at(clock_ticks());
+	first = cupti_clock_ticks(time);
+	/* Our own clock is known better in between. */
+	clock->segment[load_relaxed(&clock->count) - 1].ns_per_tick *= 1.001;
+	assert_true(cupti_clock_ticks(time + 1) >= first);
+	fixture_end(session);
+}
+
+static void a_reading_later_on(void **state)
+{
+	struct session *session = begin(1);
+	uint64_t first, time, last;
+
+	(void)state;
+	usleep(2000);
+	cupti_clock_pair(is_ours);
+	usleep(2000);
+	time = time_at(clock_ticks());
+	first = cupti_clock_ticks(time);
+	/* It went faster, as far as a clock does that is set right. */
+	offset = 50000;
+	usleep(1000);
+	cupti_clock_pair(is_ours);
+	last = cupti_clock_ticks(time + 1);
+	assert_true(last >= first);
+	usleep(1000);
+	cupti_clock_pair(is_ours);
+	assert_true(cupti_clock_ticks(time + 2) >= last);
+	assert_is(time, first);
+	fixture_end(session);
+}
+
+/* What lies ahead is another's: no reading would come after it. */
+static void a_time_that_lies_ahead(void **state)
+{
+	struct session *session = begin(1.0005);
+	uint64_t ticks, time;
+
+	(void)state;
+	cupti_clock_ticks(time_at(clock_ticks()) + 1000 * HOUR_NS);
+	usleep(100000);
+	ticks = clock_ticks();
+	time = time_at(ticks);
+	cupti_clock_pair(is_ours);
+	assert_is(time, ticks);
+	fixture_end(session);
+}
+
+/* What was recorded before another took CUPTI is decoded after that. */
+static bool is_anothers(void)
+{
+	return false;
+}
+
+static void the_last_reading_before_another(void **state)
+{
+	struct session *session = begin(1.0005);
+	uint64_t ticks, time;
+
+	(void)state;
+	usleep(100000);
+	ticks = clock_ticks();
+	time = time_at(ticks);
+	cupti_clock_leave(is_ours);
+	offset = 40 * HOUR_NS;
+	cupti_clock_pair(is_anothers);
+	/* It came before we had left. */
+	cupti_clock_leave(is_anothers);
+	cupti_clock_pair(is_anothers);
+	assert_is(time, ticks);
+	assert_int_equal(load_relaxed(&session->head->note_count), 0);
 	fixture_end(session);
 }
 
@@ -115,6 +205,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(between_two_readings),
+		cmocka_unit_test(told_without_a_reading),
+		cmocka_unit_test(a_reading_later_on),
+		cmocka_unit_test(a_time_that_lies_ahead),
+		cmocka_unit_test(the_last_reading_before_another),
 		cmocka_unit_test(set_forwards),
 		cmocka_unit_test(set_back),
 	};

@@ -346,7 +346,8 @@ static void a_call_belongs_to_the_innermost_slice(void **state)
 	closed(&links, thread, 20, 30, 1, NULL);
 	closed(&links, thread, 10, 50, 2, NULL);
 	live.depth = 1;
-	live.open[0].start_ticks = 5;
+	live.open[0] =
+		(struct open_slice){.start_ticks = 5, .kind = EVENT_SCOPE};
 	assert_int_equal(gpu_links_find(thread, &live, 25, &next_id), 1);
 	assert_int_equal(gpu_links_find(thread, &live, 15, &next_id), 2);
 	assert_int_equal(gpu_links_find(thread, &live, 40, &next_id), 2);
@@ -362,6 +363,12 @@ static void a_call_belongs_to_the_innermost_slice(void **state)
 	gpu_links_free(&links);
 }
 
+static void open_is(struct thread *live, uint32_t at, uint64_t start)
+{
+	live->open[at] =
+		(struct open_slice){.start_ticks = start, .kind = EVENT_SCOPE};
+}
+
 static void annotations_span_their_work(void **state)
 {
 	const struct lane_span first = {1000, 1100}, second = {1300, 1400};
@@ -373,7 +380,7 @@ static void annotations_span_their_work(void **state)
 	handed_out = 0;
 	/* Work comes while the annotation is open, and after its end. */
 	live.depth = 1;
-	live.open[0].start_ticks = 10;
+	open_is(&live, 0, 10);
 	gpu_links_work(&links, thread, &live, 20, 0, 7, second);
 	closed(&links, thread, 10, 50, 9, "step");
 	live.depth = 0;

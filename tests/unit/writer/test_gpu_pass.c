@@ -2,6 +2,7 @@
 /* test_gpu_pass.c - records of a GPU that come in any order, over passes. */
 #include "tests/unit/sample_session.h"
 #include "collector/session/gpu_state.h"
+#include "writer/gpu/gpu_known.h"
 #include "writer/pass.h"
 
 #include <setjmp.h>
@@ -141,10 +142,33 @@ static void what_waits_is_drawn_with_its_window(void **state)
 	sample_end(&sample);
 }
 
+/* Which slices are open around it is noted at the beginning of a pass. */
+static void a_threads_first_call_waits_for_a_look(void **state)
+{
+	struct sample sample;
+	struct writer_state writer_state;
+	struct thread *thread = gpu_begin(&sample, &writer_state);
+	struct gpu_link_thread *links;
+
+	(void)state;
+	push_call(&sample, thread, 1);
+	pass_run(&writer_state);
+	links = gpu_links_known(&writer_state.gpu->links, 100);
+	assert_non_null(links);
+	assert_false(links->is_looked);
+	pass_run(&writer_state);
+	assert_true(links->is_looked);
+	end_window(&sample, &writer_state);
+	assert_all_written(sample_text(&sample), 1);
+	pass_end(&writer_state);
+	sample_end(&sample);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_kernel_waits_for_its_device),
+		cmocka_unit_test(a_threads_first_call_waits_for_a_look),
 		cmocka_unit_test(what_waits_is_drawn_with_its_window),
 	};
 

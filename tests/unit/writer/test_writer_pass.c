@@ -417,12 +417,15 @@ static void heap_events_carry_the_processs_total(void **state)
 	sample_assert_json(text);
 	assert_int_equal(sample_count(text, "\"name\":\"[memory]\",\"pid\""),
 			 4);
-	assert_non_null(
-		strstr(text, "\"Total Allocated\":1100,\"Bytes\":100,"));
-	assert_non_null(
-		strstr(text, "\"Total Allocated\":1300,\"Bytes\":200,"));
-	assert_non_null(
-		strstr(text, "\"Total Allocated\":1600,\"Bytes\":300,"));
+	assert_non_null(strstr(
+		text,
+		"\"Total Allocated\":1100,\"Device Id\":-1,\"Bytes\":100,"));
+	assert_non_null(strstr(
+		text,
+		"\"Total Allocated\":1300,\"Device Id\":-1,\"Bytes\":200,"));
+	assert_non_null(strstr(
+		text,
+		"\"Total Allocated\":1600,\"Device Id\":-1,\"Bytes\":300,"));
 	assert_non_null(strstr(text, "\"args\":{\"Bytes\":-200,"));
 	assert_non_null(strstr(text, "\"args\":{\"live_bytes\":1600}"));
 	assert_account(text, 4, 0, 0);
