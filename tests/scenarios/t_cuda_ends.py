@@ -14,9 +14,9 @@ STEPS, LAUNCHES = 10, 10
 GPU = {"LD_LIBRARY_PATH": FAKE, "SIMGPU_KERNEL_NS": "300000000"}
 WINDOWS = {"TRACEPROF_WAIT": "1", "TRACEPROF_ACTIVE": "2", "TRACEPROF_REPEAT": "2"}
 SEEN = {"return": 0, "exit": 3, "_exit": 3, "quick_exit": 3, "exec": 0, "thread": 5,
-        "pthread_exit": 0, "term": -signal.SIGTERM}
+        "pthread_exit": 0, "term": -signal.SIGTERM, "raise": -signal.SIGTERM}
 UNSEEN = {"throw": -signal.SIGABRT, "abort": -signal.SIGABRT, "segv": -signal.SIGSEGV,
-          "raise": -signal.SIGTERM, "kill": -signal.SIGKILL}
+          "kill": -signal.SIGKILL}
 
 
 def ended(ways, check=True, **env):

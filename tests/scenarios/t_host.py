@@ -42,18 +42,21 @@ def within_two_points(*command, found):
     is all that is left to chance: a turn of 80 ms or more, looked at each 4 ms,
     makes it a fifth of a point in all.  Where threads want more processors than
     there are, the kernel's ticks fall on them at random, and so do samples: the
-    fewer, the busier the machine is.
+    fewer, the busier the machine is.  Each then stands for another time, and so
+    many of different weight tell as much as (sum of w)^2 / (sum of w^2) equal
+    ones.
     """
-    sums, all_samples, sampled_us = collections.Counter(), 0, 0
+    sums, squares, sampled_us = collections.Counter(), 0, 0
     for _ in range(RUNS):
         done = traced(*command, env=SAMPLED)
         expect_equal((done.status, done.stdout), (0, "done\n"), done.stderr)
         sums.update(found(done))
         for one in slices(done.trace):
-            all_samples += one["args"]["samples"]
+            if one["args"]["samples"]:
+                squares += one["args"]["self_us"] ** 2 / one["args"]["samples"]
             sampled_us += one["args"]["self_us"]
     all_us = sum(sums[name] for name in SHARES)
-    samples = all_samples * all_us / sampled_us
+    samples = sampled_us * all_us / squares
     for name, share in SHARES.items():
         by_chance = math.sqrt(share * (100 - share) / samples)
         expect(abs(100 * sums[name] / all_us - share) <= max(2, 3.5 * by_chance),
