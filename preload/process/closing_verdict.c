@@ -23,11 +23,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* To read one event takes so long, at most; the end is held up so long, or for
- * so small a share of the run. */
+/* To read one event takes so long, at most; the end is held up for a hundredth
+ * of the run, a tenth of a second if that is more, but no more than a tenth of
+ * a short run. */
 #define EVENT_NS      2000u
+#define LEAST_NS      UINT64_C(30000000)
 #define SHORT_NS      UINT64_C(100000000)
 #define LONG_NS	      UINT64_C(2000000000)
+#define SHORT_SHARE   10u
 #define SHARE	      100u
 /* On a machine with more to do. */
 #define PATIENCE      4u
@@ -50,7 +53,9 @@ static uint64_t time_allowed(const struct session *session,
 	const uint64_t ran =
 		clock_monotonic_ns() - (uint64_t)session->head->clock.first_ns;
 	const uint64_t allowed =
-		min_u64(max_u64(ran / SHARE, SHORT_NS), LONG_NS);
+		ran < SHORT_NS * SHORT_SHARE
+			? max_u64(ran / SHORT_SHARE, LEAST_NS)
+			: min_u64(max_u64(ran / SHARE, SHORT_NS), LONG_NS);
 
 	return done->judged_events * EVENT_NS <= allowed ? allowed : 0;
 }
@@ -237,7 +242,9 @@ bool closing_verdict(const struct session *session,
 
 		memcpy(judge->arguments, arguments, sizeof(arguments));
 		choose_environment(judge);
-		is_said = ask(judge, min_u64(allowed * PATIENCE, LONG_NS));
+		is_said = ask(judge,
+			      min_u64(max_u64(allowed, SHORT_NS) * PATIENCE,
+				      LONG_NS));
 		*hints = is_said && strstr(judge->text, "--sample");
 		if (is_said && strcmp(done->judged, done->path) != 0)
 			log_say("the newest with the most steps is %s:",

@@ -162,12 +162,25 @@ def test_a_judge_that_fails_costs_its_words_alone():
 
 def test_nobody_waits_for_the_verdict_of_a_large_file():
     """It is told how to have it."""
-    run = traced("short_regions", 30000, 0, 2, env=VERDICT | {"TRACEPROF_STEP": "off",
+    run = traced("short_regions", 30000, 0, 2, env=VERDICT | {"TRACEPROF_STEP": "api",
                                                              "TRACEPROF_ENCODE": "live"},
                  preload=library_beside("echo asked"))
     said = verdict_of(run)
     expect(len(said) == 1 and said[0].startswith("traceprof: most time: "), run.stderr)
     expect(run.own_lines[-1].endswith(f"{run.trace.path}, for the verdict"), run.stderr)
+
+
+def test_a_short_run_waits_less_for_its_verdict():
+    """Of as many events the one that ran on for 1.2 s is judged, the short one not."""
+    env = VERDICT | {"TRACEPROF_STEP": "api", "TRACEPROF_ENCODE": "live",
+                     "TRACEPROF_MAX_OVERHEAD": "0"}
+    preload = library_beside("echo asked")
+    for more in (["spin"], []):
+        run = traced("short_regions", 10000, 0, 2, *more, env=env, preload=preload)
+        expect(15000 < run.trace.meta["events"]["written"] < 50000, run.stderr)
+        span, = run.trace.slices("PyTorch Profiler*")
+        if more or span["dur"] < 0.5e6:     # else the machine was busy
+            expect_equal("asked" in run.stderr, bool(more), run.stderr)
 
 
 def test_of_several_files_the_fullest_is_judged():

@@ -96,7 +96,7 @@ def test_a_hundredth_of_a_full_core_is_used():
         [harness.program("spins"), str(2 * os.cpu_count()), "1000000", "300"],
         env=harness.clean_environment() | {
             "LD_PRELOAD": harness.LIBRARY, "TRACEPROF_DIR": target,
-            "TRACEPROF_STEP": "off", "OMP_WAIT_POLICY": "active"},
+            "TRACEPROF_STEP": "api", "OMP_WAIT_POLICY": "active"},
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     run = harness.Run([], 0, "", "", target)
     for _ in range(600):
