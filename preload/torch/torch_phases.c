@@ -4,7 +4,9 @@
  *
  * The main thread's operators tell it, and those that run backward wherever
  * they do: meanwhile the main thread waits for them.  A phase reaches from its
- * first operator to the end of its last; what lies between two is other.
+ * first operator to the end of its last; what lies between two is other.  So is
+ * what runs without gradients (an optimizer written by hand) before a forward
+ * has begun; within one it belongs to that.
  */
 #include "preload/torch/torch_phases.h"
 
@@ -26,7 +28,7 @@ static struct {
 	enum phase phase;
 	uint64_t start_ticks;
 	uint64_t end_ticks;
-	bool is_later; /* not the process's first one */
+	bool is_later; /* than the set-up */
 } now;
 
 static bool begins_with(const char *name, const char *start)
@@ -103,16 +105,20 @@ static void record(struct thread *thread, enum phase next)
 	if (now.phase && now.end_ticks > now.start_ticks &&
 	    (phase != PHASE_OTHER || now.is_later))
 		thread_record(thread, &event);
-	now.is_later |= now.phase != PHASE_NONE;
+	now.is_later |= phase != PHASE_NONE && phase != PHASE_OTHER;
 	now.phase = PHASE_NONE;
 }
 
-void torch_phase_begins(struct thread *thread, uint32_t scope, const char *name)
+void torch_phase_begins(struct thread *thread, uint32_t scope, const char *name,
+			bool has_gradient)
 {
-	const enum phase phase = phase_of(scope, name);
+	enum phase phase = phase_of(scope, name);
 
 	if ((phase != PHASE_BACKWARD && !is_main(thread)) || !take())
 		return;
+	if (phase == PHASE_FORWARD && !has_gradient &&
+	    now.phase != PHASE_FORWARD)
+		phase = PHASE_OTHER;
 	if (phase != now.phase) {
 		record(thread, phase);
 		now.phase = phase;

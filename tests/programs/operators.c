@@ -2,7 +2,7 @@
 /*
  * operators.c - a program of PyTorch's kind, on torch_double.c.
  *
- *	operators LIBRARY [steps N | set-up]
+ *	operators LIBRARY [steps N | set-up | by-hand]
  *
  * Where it is recorded it waits for its observer, unless NO_OBSERVER is set.
  */
@@ -63,6 +63,18 @@ static void step(int64_t number)
 	optimizer = begin("Optimizer.step#SGD.step", &user);
 	end(begin("aten::add_", &plain));
 	end(optimizer);
+}
+
+/* An optimizer of the program's own. */
+static void step_by_hand(int64_t number)
+{
+	end(begin("aten::randn", &plain));
+	forward(number);
+	end(begin("aten::arange", &plain));
+	forward(number);
+	backward(number);
+	end(begin("aten::mul_", &plain));
+	end(begin("aten::add_", &plain));
 }
 
 static void *end_there(void *record)
@@ -131,6 +143,9 @@ int main(int argc, char **argv)
 			traceprof_stop();
 			between_windows();
 		}
+	} else if (argc > 2 && !strcmp(argv[2], "by-hand")) {
+		for (int i = 0; i < 3; i++)
+			step_by_hand(i);
 	} else if (argc > 2) {
 		end(begin("aten::uniform_", &plain));
 		step(0);
