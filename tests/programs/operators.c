@@ -2,7 +2,7 @@
 /*
  * operators.c - a program of PyTorch's kind, on torch_double.c.
  *
- *	operators LIBRARY [steps N | set-up | by-hand]
+ *	operators LIBRARY [steps N | set-up | by-hand | late]
  *
  * Where it is recorded it waits for its observer, unless NO_OBSERVER is set.
  */
@@ -77,6 +77,16 @@ static void step_by_hand(int64_t number)
 	end(begin("aten::add_", &plain));
 }
 
+/* Gradients are set to zero right before backward. */
+static void step_late(int64_t number)
+{
+	forward(number);
+	end(begin("Optimizer.zero_grad#SGD.zero_grad", &user));
+	end(begin("aten::ones_like", &plain));
+	backward(number);
+	end(begin("Optimizer.step#SGD.step", &user));
+}
+
 static void *end_there(void *record)
 {
 	end(record);
@@ -146,6 +156,9 @@ int main(int argc, char **argv)
 	} else if (argc > 2 && !strcmp(argv[2], "by-hand")) {
 		for (int i = 0; i < 3; i++)
 			step_by_hand(i);
+	} else if (argc > 2 && !strcmp(argv[2], "late")) {
+		for (int i = 0; i < 3; i++)
+			step_late(i);
 	} else if (argc > 2) {
 		end(begin("aten::uniform_", &plain));
 		step(0);

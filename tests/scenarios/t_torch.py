@@ -104,6 +104,15 @@ def test_an_optimizer_by_hand_is_no_forward():
                    <= around["ts"] + around["dur"] + 0.001, operator, around)
 
 
+def test_gradients_may_be_zeroed_between_forward_and_backward():
+    """From the second step on; what the first one's was is known too late."""
+    trace = same(program(), library(), "late").trace
+    phases = [one["name"] for one in trace.slices("phase: *", cat="user_annotation")]
+    expect_equal(phases[-10:], (["phase: forward", "phase: optimizer", "phase: other",
+                                 "phase: backward", "phase: optimizer"] * 2),
+                 "phases in their order")
+
+
 def test_shapes_on_request():
     expect("Input Dims" not in one(recorded().trace, "aten::copy_")["args"], "not asked")
     args = one(recorded(TRACEPROF_SHAPES="1").trace, "aten::copy_")["args"]
