@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The four reasons of torch_slow.py in other shapes, and a copy for a shape: what the
-rules were not made on."""
+"""The four reasons of torch_slow.py in other shapes, and a copy for a shape.  All but
+the slow collation were missed or misnamed by the rules until they were widened."""
 
 import sys
 
