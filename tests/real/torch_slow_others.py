@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The four reasons of torch_slow.py in other shapes, and a copy for a shape.  All but
-the slow collation were missed or misnamed by the rules until they were widened."""
+"""The four reasons of torch_slow.py in other shapes, and a copy for a shape.  The
+parameters were misnamed, layout and shape missed until the rules were widened."""
 
 import sys
 
