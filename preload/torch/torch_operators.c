@@ -129,12 +129,13 @@ static void *async_begins(const char *name)
 /* User scopes that say nothing of a phase are not counted as around what
  * does. */
 static void *open_scope(struct thread *thread, const char *name,
-			const struct scope_details *details)
+			const struct scope_details *details, bool has_gradient)
 {
 	const bool is_free = torch_phase_is_none(details->category, name);
 
 	if (!is_free && !scope_depth(thread, OPEN_OPERATOR))
-		torch_phase_begins(thread, details->category, name);
+		torch_phase_begins(thread, details->category, name,
+				   has_gradient);
 	scope_push(thread, is_free ? SCOPE_USER : OPEN_OPERATOR, true,
 		   scope_intern(name), details);
 	if (details->category == TORCH_SCOPE_USER)
@@ -164,7 +165,8 @@ static void *begins(void **context, const void *record)
 			steps_scope(load_relaxed(&session_here), thread, NULL,
 				    name);
 		if (gate_bits() & GATE_SCOPE)
-			*context = open_scope(thread, name, &details);
+			*context = open_scope(thread, name, &details,
+					      details.payload != 0);
 	}
 	errno = saved;
 	return context;
@@ -222,7 +224,7 @@ void torch_told_begins(const char *name)
 	if (thread && details.category == TORCH_SCOPE_USER)
 		steps_scope(load_relaxed(&session_here), thread, NULL, name);
 	if (thread && gate_bits() & GATE_SCOPE)
-		open_scope(thread, name, &details);
+		open_scope(thread, name, &details, true);
 	else if (thread)
 		scope_push(thread, OPEN_OPERATOR, false, 0, NULL);
 	errno = saved;

@@ -4,7 +4,10 @@
  *
  * The main thread's operators tell it, and those that run backward wherever
  * they do: meanwhile the main thread waits for them.  A phase reaches from its
- * first operator to the end of its last; what lies between two is other.
+ * first operator to the end of its last; what lies between two is other.  So is
+ * what runs without gradients (an optimizer written by hand) before a forward
+ * has begun; within one it belongs to that.  Where gradients are zeroed between
+ * forward and backward is learnt in the first step.
  */
 #include "preload/torch/torch_phases.h"
 
@@ -26,7 +29,9 @@ static struct {
 	enum phase phase;
 	uint64_t start_ticks;
 	uint64_t end_ticks;
-	bool is_later; /* not the process's first one */
+	bool is_later;	  /* than the set-up */
+	bool is_zeroed;	  /* no forward since zero_grad() */
+	bool zeroes_late; /* the loop does so between forward and backward */
 } now;
 
 static bool begins_with(const char *name, const char *start)
@@ -88,10 +93,11 @@ static void record(struct thread *thread, enum phase next)
 					 "phase: backward",
 					 "phase: optimizer",
 					 "phase: other"};
-	const enum phase phase =
-		now.phase == PHASE_FORWARD && next != PHASE_BACKWARD
-			? PHASE_OTHER
-			: now.phase;
+	const bool leads_back =
+		next == PHASE_BACKWARD || (now.is_zeroed && now.zeroes_late);
+	const enum phase phase = now.phase == PHASE_FORWARD && !leads_back
+					 ? PHASE_OTHER
+					 : now.phase;
 	const struct event event = {
 		.kind = EVENT_RANGE,
 		.flags = EVENT_OPERATOR,
@@ -103,16 +109,26 @@ static void record(struct thread *thread, enum phase next)
 	if (now.phase && now.end_ticks > now.start_ticks &&
 	    (phase != PHASE_OTHER || now.is_later))
 		thread_record(thread, &event);
-	now.is_later |= now.phase != PHASE_NONE;
+	now.is_later |= phase != PHASE_NONE && phase != PHASE_OTHER;
 	now.phase = PHASE_NONE;
 }
 
-void torch_phase_begins(struct thread *thread, uint32_t scope, const char *name)
+void torch_phase_begins(struct thread *thread, uint32_t scope, const char *name,
+			bool has_gradient)
 {
-	const enum phase phase = phase_of(scope, name);
+	enum phase phase = phase_of(scope, name);
 
 	if ((phase != PHASE_BACKWARD && !is_main(thread)) || !take())
 		return;
+	if (phase == PHASE_FORWARD && !has_gradient &&
+	    now.phase != PHASE_FORWARD)
+		phase = PHASE_OTHER;
+	if (begins_with(name, "Optimizer.zero_grad"))
+		now.is_zeroed = true;
+	else if (phase == PHASE_FORWARD)
+		now.is_zeroed = false;
+	else if (phase == PHASE_BACKWARD && phase != now.phase)
+		now.zeroes_late = now.is_zeroed;
 	if (phase != now.phase) {
 		record(thread, phase);
 		now.phase = phase;

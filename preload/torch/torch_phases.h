@@ -11,9 +11,10 @@
 /* True of a user scope that says nothing of a phase: what lies inside does. */
 bool torch_phase_is_none(uint32_t scope, const char *name);
 
-/* An outermost operator begins, or has ended, on this thread. */
-void torch_phase_begins(struct thread *thread, uint32_t scope,
-			const char *name);
+/* An outermost operator begins, or has ended, on this thread.  Can anything be
+ * run backward of it, as far as is known? */
+void torch_phase_begins(struct thread *thread, uint32_t scope, const char *name,
+			bool has_gradient);
 void torch_phase_ends(struct thread *thread);
 
 /* The window or the recording ends: so does the phase. */

@@ -2,7 +2,7 @@
 /*
  * operators.c - a program of PyTorch's kind, on torch_double.c.
  *
- *	operators LIBRARY [steps N | set-up]
+ *	operators LIBRARY [steps N | set-up | by-hand | late]
  *
  * Where it is recorded it waits for its observer, unless NO_OBSERVER is set.
  */
@@ -63,6 +63,28 @@ static void step(int64_t number)
 	optimizer = begin("Optimizer.step#SGD.step", &user);
 	end(begin("aten::add_", &plain));
 	end(optimizer);
+}
+
+/* An optimizer of the program's own. */
+static void step_by_hand(int64_t number)
+{
+	end(begin("aten::randn", &plain));
+	forward(number);
+	end(begin("aten::arange", &plain));
+	forward(number);
+	backward(number);
+	end(begin("aten::mul_", &plain));
+	end(begin("aten::add_", &plain));
+}
+
+/* Gradients are set to zero right before backward. */
+static void step_late(int64_t number)
+{
+	forward(number);
+	end(begin("Optimizer.zero_grad#SGD.zero_grad", &user));
+	end(begin("aten::ones_like", &plain));
+	backward(number);
+	end(begin("Optimizer.step#SGD.step", &user));
 }
 
 static void *end_there(void *record)
@@ -131,6 +153,12 @@ int main(int argc, char **argv)
 			traceprof_stop();
 			between_windows();
 		}
+	} else if (argc > 2 && !strcmp(argv[2], "by-hand")) {
+		for (int i = 0; i < 3; i++)
+			step_by_hand(i);
+	} else if (argc > 2 && !strcmp(argv[2], "late")) {
+		for (int i = 0; i < 3; i++)
+			step_late(i);
 	} else if (argc > 2) {
 		end(begin("aten::uniform_", &plain));
 		step(0);

@@ -89,6 +89,30 @@ def test_what_sets_the_program_up_is_no_phase():
                   "phase: other", "phase: optimizer"], "phases in their order")
 
 
+def test_an_optimizer_by_hand_is_no_forward():
+    """Nothing is run backward of its operators; of what makes a forward's indices
+    neither, but that lies within it."""
+    trace = same(program(), library(), "by-hand").trace
+    phases = trace.slices("phase: *", cat="user_annotation")
+    expect_equal([one["name"] for one in phases],
+                 (["phase: forward", "phase: backward", "phase: other"] * 3),
+                 "phases in their order")
+    for name, phase in (("aten::mul_", 2), ("aten::arange", 0)):
+        for at, operator in enumerate(trace.slices(name, cat="cpu_op")):
+            around = phases[3 * at + phase]
+            expect(around["ts"] <= operator["ts"] and operator["ts"] + operator["dur"]
+                   <= around["ts"] + around["dur"] + 0.001, operator, around)
+
+
+def test_gradients_may_be_zeroed_between_forward_and_backward():
+    """From the second step on; what the first one's was is known too late."""
+    trace = same(program(), library(), "late").trace
+    phases = [one["name"] for one in trace.slices("phase: *", cat="user_annotation")]
+    expect_equal(phases[-10:], (["phase: forward", "phase: optimizer", "phase: other",
+                                 "phase: backward", "phase: optimizer"] * 2),
+                 "phases in their order")
+
+
 def test_shapes_on_request():
     expect("Input Dims" not in one(recorded().trace, "aten::copy_")["args"], "not asked")
     args = one(recorded(TRACEPROF_SHAPES="1").trace, "aten::copy_")["args"]

@@ -111,6 +111,40 @@ def test_values_that_are_read_one_by_one():
     is_found(first(fill), "short-operators", "150 calls of .item() a step")
 
 
+def test_a_value_read_beside_other_work_is_no_cause():
+    """A loop over parameters that divides by float(norm) in each round."""
+    def fill(start):
+        return [slices(name, start + 9 * number + at + 1, 0.9)
+                for number in range(105)
+                for at, name in enumerate(("aten::item", "aten::div", "aten::mul_", "aten::add_",
+                                           "aten::mul_", "aten::sub_", "aten::copy_"))]
+    is_found(first(fill), "short-operators", "210 calls of aten::mul_ a step")
+
+
+def test_to_pick_a_value_may_take_two_operators():
+    """logits[i].argmax().item() == labels[i].item()"""
+    def fill(start):
+        return [slices(name, start + 8 * number + at + 1, 0.9)
+                for number in range(110)
+                for at, name in enumerate(("aten::select", "aten::argmax", "aten::item",
+                                           "aten::select", "aten::item"))]
+    is_found(first(fill), "short-operators", "220 calls of .item() a step")
+
+
+def test_an_operator_s_function_is_named_or_asked_for():
+    def fill(start):
+        return [slices("train.py(3): step", start, 999, "python_function"),
+                slices("train.py(9): slow", start + 0.5, 950, "python_function"),
+                slices("torch/nn/modules/module.py(7): _call", start + 0.6, 940, "python_function"),
+                *many("aten::mul")(start)]
+    found = first(fill)
+    is_found(found, "short-operators", "most in train.py(9): slow")
+    expect("TRACEPROF_PYTHON" not in found["next"], found)
+    found = first(many("aten::mul"))
+    expect("In which function: TRACEPROF_PYTHON=1 python" in found["next"], found)
+    expect("most in" not in found["figure"], found)
+
+
 def test_few_or_long_operators_are_no_loop():
     def fill(start):
         return [slices("aten::mm", start + 90 * number + 1, 80) for number in range(11)]
@@ -123,6 +157,38 @@ def test_copies_to_another_layout():
         return [slices("aten::contiguous", start + 100, 400),
                 slices("aten::clone", start + 110, 380)]
     is_found(first(fill), "copied-layout", "400.0 us a step", "aten::contiguous, 1 calls")
+
+
+def test_copies_for_a_shape():
+    def fill(start):
+        return [slices("aten::reshape", start + 100, 400),
+                slices("aten::clone", start + 110, 380),
+                slices("aten::copy_", start + 111, 370)]
+    is_found(first(fill), "copied-layout", "380.0 us a step", "aten::reshape, 1 calls")
+
+
+def test_copies_for_onednn_s_layout():
+    def fill(start):
+        return [one for at in (100, 500) for one in (
+            slices("aten::mkldnn_convolution", start + at, 390),
+            slices("dnnl::primitive::execute: reorder", start + at + 1, 150, "user_annotation"))]
+    is_found(first(fill), "copied-layout", "300.0 us a step", "execute: reorder, 2 calls")
+
+
+def test_a_copy_in_a_copy_counts_once():
+    def fill(start):
+        return [slices("aten::contiguous", start + 100, 300),
+                slices("aten::reshape", start + 101, 290),
+                slices("aten::clone", start + 102, 280)]
+    is_found(first(fill), "copied-layout", "300.0 us a step")
+
+
+def test_a_clone_that_is_asked_for_is_no_layout():
+    def fill(start):
+        return [slices("aten::reshape", start + 100, 2),
+                slices("aten::clone", start + 110, 380)]
+    found = first(fill)
+    expect(not found or found["rule"] != "copied-layout", found)
 
 
 def test_a_function_of_python_that_takes_most():

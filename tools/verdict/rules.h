@@ -59,6 +59,7 @@
 #define SAMPLES_MIN	   50  /* of a thread, to say that none worked */
 #define OPERATORS_MIN	   100 /* of one name, a step */
 #define SHORT_OPERATOR_NS  50000
+#define OPERATORS_AN_ITEM  4	/* that the program calls, to read a value */
 #define FUNCTION_MIN	   0.20 /* of the step, in one function of Python */
 
 #define SLOW_STEP_MIN	   2.0 /* medians */

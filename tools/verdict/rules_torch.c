@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tools/util/numbers.h"
+#include "tools/verdict/python_lines.h"
 
 /* What the critical thread is innermost in, in typical steps, by name. */
 struct self_time {
@@ -75,17 +76,22 @@ static bool is_operator(const struct timeline *timeline, uint32_t name)
 	       strstr(text, "::") && !strstr(text, " [omp ");
 }
 
-/* What the critical thread's operators take that lie in no other, by name:
- * those the program calls itself.  To be freed. */
-static double *outer_times(const struct verdict_facts *facts)
+/* Operators that lie in no other: those the program calls itself. */
+struct outer {
+	double ns;
+	double calls; /* a typical step */
+};
+
+/* The critical thread's, by name; to be freed. */
+static struct outer *outer_calls(const struct verdict_facts *facts)
 {
 	const struct timeline *timeline = facts->timeline;
-	double *ns = calloc(timeline->names.count + 1, sizeof(*ns));
+	struct outer *outer = calloc(timeline->names.count + 1, sizeof(*outer));
 	const struct timeline_lane *lane =
 		timeline_lane(timeline, facts->split.lane);
 	int64_t end_ns = INT64_MIN;
 
-	for (size_t i = 0; ns && lane && i < lane->count; i++) {
+	for (size_t i = 0; outer && lane && i < lane->count; i++) {
 		const struct span *span = &lane->spans[i];
 
 		if (span->start_ns < end_ns ||
@@ -93,21 +99,25 @@ static double *outer_times(const struct verdict_facts *facts)
 			continue;
 		end_ns = span->start_ns +
 			 timeline_dur_ns(timeline, facts->split.lane, span);
-		ns[span->name] += (double)(end_ns - span->start_ns);
+		outer[span->name].ns += (double)(end_ns - span->start_ns);
+		if (is_judged(facts, span->start_ns))
+			outer[span->name].calls += 1 / steps_of(facts);
 	}
-	return ns;
+	return outer;
 }
 
 /* Operators that are called so often that the calls are what they take: their
- * time in all, and of those that the program calls the one that takes most. */
+ * time in all, how often the program calls one of them in a step, and of those
+ * it calls the one that takes most. */
 static double short_operators(const struct verdict_facts *facts,
 			      const double *self, const double *calls,
-			      uint32_t *most)
+			      uint32_t *most, double *called)
 {
 	const struct timeline *timeline = facts->timeline;
-	double *outer = outer_times(facts);
+	struct outer *outer = outer_calls(facts);
 	double sum = 0;
 
+	*called = 0;
 	*most = TIMELINE_NONE;
 	for (uint32_t at = 0; at < timeline->names.count; at++) {
 		const struct timeline_name *row = timeline_name(timeline, at);
@@ -117,21 +127,25 @@ static double short_operators(const struct verdict_facts *facts,
 		    calls[at] < OPERATORS_MIN)
 			continue;
 		sum += self[at];
+		if (outer)
+			*called += outer[at].calls;
 		if (outer &&
-		    (*most == TIMELINE_NONE || outer[at] > outer[*most]))
+		    (*most == TIMELINE_NONE || outer[at].ns > outer[*most].ns))
 			*most = at;
 	}
 	free(outer);
 	return sum;
 }
 
-/* Do most of them serve to read single values? */
+/* Do most of those that the program calls serve to read single values?  To pick
+ * one takes two or three; a loop that reads one beside its work takes more. */
 static bool is_item(const struct verdict_facts *facts, const double *calls,
-		    uint32_t most)
+		    double called)
 {
 	const uint32_t item = find(facts->timeline, "aten::item");
 
-	return item != TIMELINE_NONE && calls[item] >= 0.4 * calls[most];
+	return item != TIMELINE_NONE &&
+	       calls[item] * OPERATORS_AN_ITEM >= called;
 }
 
 static void say_item(const struct verdict_facts *facts, struct finding *finding,
@@ -142,10 +156,12 @@ static void say_item(const struct verdict_facts *facts, struct finding *finding,
 
 	say(&finding->figure,
 	    "%.0f calls of .item() a step (aten::item) and of what picks "
-	    "their elements",
-	    calls[name]);
-	say(&finding->next, "keep the values in a tensor and read them at once "
-			    "(tolist()); on a GPU each call waits for it.");
+	    "their elements%s",
+	    calls[name], in_line(facts, name).text);
+	say(&finding->next,
+	    "keep the values in a tensor and read them at once "
+	    "(tolist()); on a GPU each call waits for it.%s",
+	    ask_for_lines(facts));
 	say_place(facts, finding, row->longest_at_ns, row->longest_lane, name);
 }
 
@@ -156,13 +172,16 @@ static void say_loop(const struct verdict_facts *facts, struct finding *finding,
 
 	say(&finding->figure,
 	    "%.0f calls of %s a step, %s each: a loop of Python over small "
-	    "tensors",
+	    "tensors%s",
 	    calls[name],
 	    short_name(timeline_name_text(facts->timeline, name)).text,
-	    quantity_time((double)row->sum_ns / (double)row->calls).text);
-	say(&finding->next, "do them at once: one larger tensor, "
-			    "torch._foreach_*, an optimizer with foreach=True, "
-			    "torch.compile.");
+	    quantity_time((double)row->sum_ns / (double)row->calls).text,
+	    in_line(facts, name).text);
+	say(&finding->next,
+	    "do them at once: one larger tensor, "
+	    "torch._foreach_*, an optimizer with foreach=True, "
+	    "torch.compile.%s",
+	    ask_for_lines(facts));
 	say_place(facts, finding, row->longest_at_ns, row->longest_lane, name);
 }
 
@@ -172,13 +191,15 @@ bool rule_short_operators(const struct verdict_facts *facts,
 	double *self = self_times(facts, false);
 	double *calls = calls_a_step(facts);
 	uint32_t most = TIMELINE_NONE;
+	double called = 0;
 	bool is_found;
 
-	finding->saved_ns =
-		self && calls ? short_operators(facts, self, calls, &most) : 0;
+	finding->saved_ns = self && calls ? short_operators(facts, self, calls,
+							    &most, &called)
+					  : 0;
 	is_found = most != TIMELINE_NONE &&
 		   is_worth(facts, finding->saved_ns, SHARE_HIGH_MIN);
-	if (is_found && is_item(facts, calls, most))
+	if (is_found && is_item(facts, calls, called))
 		say_item(facts, finding, calls);
 	else if (is_found)
 		say_loop(facts, finding, most, calls);
@@ -189,53 +210,6 @@ bool rule_short_operators(const struct verdict_facts *facts,
 	free(calls);
 	free(self);
 	return is_found;
-}
-
-/* In typical steps of the critical thread.  The copies lie in it. */
-static double time_of(const struct verdict_facts *facts, uint32_t name,
-		      double *calls)
-{
-	const struct timeline *timeline = facts->timeline;
-	const struct timeline_lane *lane =
-		timeline_lane(timeline, facts->split.lane);
-	double ns = 0;
-
-	for (size_t i = 0; lane && i < lane->count; i++) {
-		const struct span *span = &lane->spans[i];
-
-		if (span->name != name || !is_judged(facts, span->start_ns))
-			continue;
-		*calls += 1;
-		ns += (double)timeline_dur_ns(timeline, facts->split.lane,
-					      span);
-	}
-	return ns;
-}
-
-bool rule_copied_layout(const struct verdict_facts *facts,
-			struct finding *finding)
-{
-	const uint32_t name = find(facts->timeline, "aten::contiguous");
-	const struct timeline_name *row;
-	double calls = 0;
-
-	if (name == TIMELINE_NONE)
-		return false;
-	row = timeline_name(facts->timeline, name);
-	finding->saved_ns = time_of(facts, name, &calls);
-	if (!is_worth(facts, finding->saved_ns, SHARE_HIGH_MIN))
-		return false;
-	say(&finding->figure,
-	    "%s a step to copy tensors to another layout "
-	    "(aten::contiguous, %.0f calls)",
-	    quantity_time(finding->saved_ns / steps_of(facts)).text,
-	    calls / steps_of(facts));
-	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_HIGH_MIN);
-	say(&finding->next, "keep one layout from the input on "
-			    "(memory_format=torch.channels_last), or use "
-			    "operators that take strides.");
-	say_place(facts, finding, row->longest_at_ns, row->longest_lane, name);
-	return true;
 }
 
 bool is_own_function(const struct timeline *timeline, uint32_t name)

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rules_layout.c - what the host takes to copy tensors to another layout.
+ *
+ * PyTorch does so where it is asked to (contiguous), where a shape can't be had
+ * without (reshape and flatten, which then clone), and oneDNN, within an
+ * operator, for the layout that its primitives want.  A clone that the program
+ * asks for is no copy to another layout.
+ */
+#include "tools/verdict/rules.h"
+
+#include <string.h>
+
+#include "tools/util/numbers.h"
+#include "tools/verdict/python_lines.h"
+
+enum copier { COPIER_CONTIGUOUS, COPIER_SHAPE, COPIER_ONEDNN, COPIER_COUNT };
+
+struct copier_sum {
+	double ns, calls;
+	int64_t longest_ns, longest_at_ns;
+	uint32_t name;
+};
+
+struct copiers {
+	struct copier_sum sums[COPIER_COUNT];
+	int64_t shape_end_ns; /* of the reshape that is open */
+	uint32_t shape;
+	int64_t counted_ns; /* up to here it is counted */
+};
+
+/* What makes this copy; COPIER_COUNT none. */
+static enum copier copier_of(const struct timeline *timeline,
+			     struct copiers *copiers, const struct span *span,
+			     int64_t end_ns)
+{
+	const char *name = timeline_name_text(timeline, span->name);
+
+	if (!strcmp(name, "dnnl::primitive::execute: reorder"))
+		return COPIER_ONEDNN;
+	if (strncmp(name, "aten::", 6) != 0)
+		return COPIER_COUNT;
+	if (!strcmp(name, "aten::contiguous"))
+		return COPIER_CONTIGUOUS;
+	if (!strcmp(name, "aten::clone") &&
+	    span->start_ns < copiers->shape_end_ns)
+		return COPIER_SHAPE;
+	if ((!strcmp(name, "aten::reshape") ||
+	     !strcmp(name, "aten::flatten")) &&
+	    span->start_ns >= copiers->shape_end_ns) {
+		copiers->shape_end_ns = end_ns;
+		copiers->shape = span->name;
+	}
+	return COPIER_COUNT;
+}
+
+static void count(struct copier_sum *sum, uint32_t name,
+		  const struct span *span, int64_t dur_ns)
+{
+	sum->name = name;
+	sum->calls++;
+	sum->ns += (double)dur_ns;
+	if (dur_ns <= sum->longest_ns)
+		return;
+	sum->longest_ns = dur_ns;
+	sum->longest_at_ns = span->start_ns;
+}
+
+/* In typical steps of the critical thread. */
+static void count_copiers(const struct verdict_facts *facts,
+			  struct copiers *copiers)
+{
+	const struct timeline *timeline = facts->timeline;
+	const struct timeline_lane *lane =
+		timeline_lane(timeline, facts->split.lane);
+
+	for (size_t i = 0; lane && i < lane->count; i++) {
+		const struct span *span = &lane->spans[i];
+		const int64_t dur_ns =
+			timeline_dur_ns(timeline, facts->split.lane, span);
+		enum copier copier;
+
+		if (span->start_ns < copiers->counted_ns ||
+		    !is_judged(facts, span->start_ns))
+			continue;
+		copier = copier_of(timeline, copiers, span,
+				   span->start_ns + dur_ns);
+		if (copier == COPIER_COUNT)
+			continue;
+		copiers->counted_ns = span->start_ns + dur_ns;
+		count(&copiers->sums[copier],
+		      copier == COPIER_SHAPE ? copiers->shape : span->name,
+		      span, dur_ns);
+	}
+}
+
+bool rule_copied_layout(const struct verdict_facts *facts,
+			struct finding *finding)
+{
+	struct copiers copiers = {.shape_end_ns = INT64_MIN,
+				  .counted_ns = INT64_MIN};
+	const struct copier_sum *most = &copiers.sums[0];
+
+	count_copiers(facts, &copiers);
+	for (size_t at = 0; at < COPIER_COUNT; at++) {
+		finding->saved_ns += copiers.sums[at].ns;
+		if (copiers.sums[at].ns > most->ns)
+			most = &copiers.sums[at];
+	}
+	if (!most->calls || !is_worth(facts, finding->saved_ns, SHARE_HIGH_MIN))
+		return false;
+	say(&finding->figure,
+	    "%s a step to copy tensors to another layout (%s, %.0f calls%s)",
+	    quantity_time(finding->saved_ns / steps_of(facts)).text,
+	    short_name(timeline_name_text(facts->timeline, most->name)).text,
+	    most->calls / steps_of(facts), in_line(facts, most->name).text);
+	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_HIGH_MIN);
+	say(&finding->next,
+	    "keep one layout from the input on (model and input to "
+	    "memory_format=torch.channels_last), or use operators that take "
+	    "strides.%s",
+	    ask_for_lines(facts));
+	say_place(facts, finding, most->longest_at_ns, TIMELINE_NONE,
+		  most->name);
+	return true;
+}
