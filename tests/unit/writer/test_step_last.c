@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_step_last.c - the last regions of a run were thinned: their marks wait in
- * their thread's record, and the search for the step sees them once, whenever
- * the writer comes by.
+ * test_step_last.c - the last regions of a run were thinned, and their marks
+ * wait in their thread's record: the search for the step sees them once,
+ * whenever the writer comes by.
  */
 #include "tests/unit/sample_session.h"
 
