@@ -62,19 +62,26 @@ void pass_end(struct writer_state *state)
 	writer_state_end(state);
 }
 
-/* The search for the step sees each region, drawn or not. */
+/* The search for the step sees each region, drawn or not, and once: those that
+ * waited in their thread's record when a window ended come by in its ring. */
 static void see_thinned(struct writer_state *state, struct ring_reader *reader,
 			const struct event *event)
 {
 	struct event call;
 
 	for (unsigned int at = 0; at < thinned_marks(event); at++) {
+		const uint32_t number = event->extra + at;
+
+		if (reader->marks_seen &&
+		    (int32_t)(number - reader->marks_seen) < 0)
+			continue;
+		reader->marks_seen = number + 1;
 		if (thinned_call(state, reader, event, at, &call))
 			step_finder_see(state, reader, &call);
 	}
 }
 
-/* Nothing more comes: marks that wait for others in their threads' records. */
+/* A window has ended: marks that wait for others in their threads' records. */
 static void see_last(struct writer_state *state)
 {
 	if (!state->finder || state->session->head->flight.is_on)
@@ -428,7 +435,8 @@ static int finish_window(struct writer_state *state, bool is_last)
 	int rc;
 
 	thinned_take_last(state);
-	if (is_last && state->session->head->search.is_whole)
+	/* The writer may come by before it is told that this is the last. */
+	if (state->session->head->search.is_whole)
 		see_last(state);
 	step_finder_draw(state, end);
 	draw_open(state);

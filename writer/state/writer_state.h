@@ -73,6 +73,7 @@ struct ring_reader {
 	uint64_t loss_drawn;
 	int64_t heap_live;
 	uint64_t marks_taken;	/* of calls that were thinned */
+	uint32_t marks_seen;	/* by the search for the step, modulo 2^32 */
 	uint64_t heap_taken[2]; /* of those of the heap */
 	uint64_t heap_last;	/* block, if its last call made one */
 	struct step_content step;
