@@ -19,6 +19,7 @@
 #include "collector/steps/step_file.h"
 #include "tools/trace/trace_folder.h"
 #include "tools/trace/trace_reader.h"
+#include "tools/trace/trace_sampled.h"
 #include "tools/util/command.h"
 #include "tools/util/key_table.h"
 #include "tools/util/memory.h"
@@ -68,6 +69,7 @@ struct steps_reader {
 	struct key_table names;
 	struct key_table work;	 /* struct work by correlation */
 	struct text_buffer told; /* what the run said of its step */
+	struct trace_sampled sampled;
 };
 
 /* --- from events to marks ------------------------------------------------- */
@@ -212,6 +214,7 @@ static void take_entry(void *arg, const struct trace_entry *entry)
 	struct steps_reader *reader = arg;
 	const struct trace_value *value = &entry->value;
 
+	trace_sampled_entry(&reader->sampled, entry);
 	if (!strncmp(entry->path, "traceprof.notes.", 16) &&
 	    value->type == TRACE_STRING && !strncmp(value->text, "step = ", 7))
 		text_buffer_add_printable(&reader->told, value->text,
@@ -304,8 +307,22 @@ static void look_at(struct steps_reader *reader, struct stream *stream)
 	stream->is_called_so =
 		stream->family == SEARCH_RANGES && find_range(reader, stream);
 	stream->has_step |= stream->is_called_so;
-	stream->is_looked_at = true;
 	free(room);
+}
+
+/* Regions that were thinned (TRACEPROF_MAX_OVERHEAD): what is drawn is every
+ * Nth of some, in whose order there are loops that the program doesn't have. */
+static int64_t thinned_regions(const struct steps_reader *reader)
+{
+	int64_t thinned = 0;
+
+	for (size_t i = 0; i < reader->sampled.count; i++) {
+		const struct trace_sampled_row *row = &reader->sampled.rows[i];
+
+		if (row->part && !strcmp(row->part, "parallel"))
+			saturate_into(&thinned, row->thinned);
+	}
+	return thinned;
 }
 
 /* As the library does: the main thread's first, then larger ones. */
@@ -338,6 +355,9 @@ static struct stream *choose(struct steps_reader *reader)
 			       ? reader->streams[i].count
 			       : most;
 	while ((next = next_stream(reader))) {
+		next->is_looked_at = true;
+		if (next->family == SEARCH_REGIONS && thinned_regions(reader))
+			continue;
 		look_at(reader, next);
 		if (next->has_step &&
 		    (chosen ? next->is_called_so && !chosen->is_called_so
@@ -525,15 +545,19 @@ static int show(struct steps_reader *reader,
 	for (size_t i = 0; i < reader->count; i++)
 		number = print_stream(reader, &reader->streams[i], chosen,
 				      number, arguments->level, &wanted);
-	if (!number)
+	if (thinned_regions(reader))
+		printf("%lld regions were thinned: those in the file don't "
+		       "tell the loops; TRACEPROF_MAX_OVERHEAD=0 records all\n",
+		       (long long)thinned_regions(reader));
+	else if (!number)
 		puts("no loop: there are too few regions, ranges and CUDA "
 		     "calls, or they come in no order");
 	if (reader->told.len && !(chosen && is_told(reader, chosen)))
 		printf("the run, which read the program's code, too: %s\n",
 		       reader->told.data);
 	else if (!chosen)
-		puts("no step: traceprof_step() in the loop marks one, or set "
-		     "one of the above");
+		printf("no step: traceprof_step() in the loop marks one%s\n",
+		       number ? ", or set one of the above" : "");
 	if (arguments->level > number) {
 		fprintf(stderr, "traceprof steps: there is no level %u\n",
 			arguments->level);
@@ -570,6 +594,7 @@ static void steps_reader_free(struct steps_reader *reader)
 	key_table_free(&reader->names);
 	key_table_free(&reader->work);
 	text_buffer_free(&reader->told);
+	trace_sampled_free(&reader->sampled);
 	trace_lanes_free(&reader->lanes);
 }
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """TRACEPROF_STEP=auto: the step is found, numbered, and used by the schedule."""
 
+import gzip
+import json
 import os
 import re
 import subprocess
@@ -266,6 +268,24 @@ def test_the_loops_of_each_trace_of_a_folder():
     some = command("steps", path + ".none", path)
     expect_equal(some.status, 3, some.stderr)
     expect("step: 60 x update" in some.stdout, some.stdout)
+
+
+def test_no_loops_of_regions_that_were_thinned():
+    """What is drawn of them comes in an order that the program doesn't have."""
+    run = looped("epochs=2", "steps=30", "layers=2")
+    with gzip.open(run.trace.path, "rt") as file:
+        trace = json.load(file)
+    trace["traceprof"]["notes"] = []
+    trace["traceprof"]["sampled"] = [{
+        "name": "update [omp parallel #1]", "omp": "parallel", "sampled": "1/2",
+        "seen": 120, "drawn": 60, "thinned": 60}]
+    path = os.path.join(harness.folder(), "thinned_1.1.pt.trace.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(trace, file)
+    done = command("steps", path)
+    expect_equal(done.status, 1, done.stdout)
+    expect(done.stdout.startswith("60 regions were thinned: ") and
+           "regions of" not in done.stdout, done.stdout)
 
 
 def test_a_level_of_ranges_from_a_file():
