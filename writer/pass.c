@@ -421,8 +421,8 @@ static uint64_t drain_window(struct writer_state *state, bool has_ended)
 		if (look(state))
 			break;
 		events += drain_kept(state);
-	} while (has_ended && !state->error && is_behind(state) &&
-		 ++looks < LAST_LOOKS);
+	} while (has_ended && !state->error && !late_waits_for_end(state) &&
+		 is_behind(state) && ++looks < LAST_LOOKS);
 	return events;
 }
 
@@ -499,7 +499,7 @@ static uint64_t run(struct writer_state *state, bool may_finish)
 			let_hooks_end(state);
 		events += drain_window(state, has_ended);
 		if (state->error || !has_ended || !may_finish ||
-		    !is_complete(state))
+		    late_waits_for_end(state) || !is_complete(state))
 			return events;
 		gpu_close(state, true);
 		events += drain_window(state, has_ended);

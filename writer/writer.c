@@ -525,6 +525,11 @@ static int result(void)
 	}
 }
 
+void writer_ends_soon(void)
+{
+	store_relaxed(&writer.state.is_ending, true);
+}
+
 int writer_stop(unsigned int wait_ms)
 {
 	if (load_relaxed(&writer.phase) != WRITER_RUNS ||

@@ -17,6 +17,10 @@
 int writer_start(struct session *session, const void *affinity,
 		 size_t affinity_bytes);
 
+/* The program ends, writer_stop() comes: what waits for a free core waits for
+ * that, though the last window is closed before.  Idempotent. */
+void writer_ends_soon(void);
+
 /* Asks the writer to drain everything, finish the file and end; waits for it
  * at most `wait_ms`.  0 done; -ETIMEDOUT (the file on disk is that of the last
  * checkpoint; `traceprof recover` has the rest); -ECANCELED the writer gave up

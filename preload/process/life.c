@@ -496,6 +496,7 @@ static void finish(bool ends)
 		thread_drop_left(thread, __builtin_frame_address(0));
 		families_finish(thread);
 	}
+	writer_ends_soon();
 	steps_end(session, thread_records(thread) ? thread : NULL,
 		  clock_ticks());
 	close_gate();

@@ -22,6 +22,11 @@ int late_start(struct writer_state *state)
 	return state->room ? 0 : -ENOMEM;
 }
 
+bool late_waits_for_end(struct writer_state *state)
+{
+	return state->late_since_ns && load_relaxed(&state->is_ending);
+}
+
 /* Nobody needs them now, and there is a place for them. */
 static bool can_wait(struct writer_state *state)
 {
@@ -32,9 +37,11 @@ static bool can_wait(struct writer_state *state)
 	    step_finder_waits(state) || !window)
 		return false;
 	/* ACQUIRE pairs with RELEASE in window_close(). */
-	if (load_acquire(&((struct window *)window)->end_ticks) ||
-	    load_relaxed(&((struct gpu_state *)gpu)->source) ==
-		    GPU_SOURCE_CUPTI)
+	if (load_acquire(&((struct window *)window)->end_ticks) &&
+	    !late_waits_for_end(state))
+		return false;
+	if (load_relaxed(&((struct gpu_state *)gpu)->source) ==
+	    GPU_SOURCE_CUPTI)
 		return false;
 	return state->retired <= RETIRED_MOST && pack_has_room(state) &&
 	       (!state->late_since_ns ||
@@ -46,7 +53,7 @@ bool late_is_now(struct writer_state *state)
 	if (!state->room || !can_wait(state))
 		return false;
 	return state->session->head->options.encode == ENCODE_LATE ||
-	       !room_look(state->room);
+	       late_waits_for_end(state) || !room_look(state->room);
 }
 
 void late_begin(struct writer_state *state)

@@ -16,6 +16,10 @@ int late_start(struct writer_state *state);
 
 bool late_is_now(struct writer_state *state);
 
+/* The program ends: what waits goes on waiting, closed window or not, until
+ * writer_stop() decides who writes it. */
+bool late_waits_for_end(struct writer_state *state);
+
 /* Events wait from now on; all were written down. */
 void late_begin(struct writer_state *state);
 void late_is_over(struct writer_state *state);

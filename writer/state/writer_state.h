@@ -119,12 +119,13 @@ struct heap_totals {
 struct writer_state {
 	/* Whose session, and who writes it. */
 	struct session *session;
-	bool is_live;	   /* this is the traced process */
-	bool is_recovered; /* a file or a run was taken over */
-	bool keeps;	   /* events, for windows that lie in the past */
-	bool is_finishing; /* nothing more comes */
-	int error;	   /* -errno that ended the writing */
-	uint64_t pid;	   /* as the file shows it */
+	bool is_live;		/* this is the traced process */
+	bool is_recovered;	/* a file or a run was taken over */
+	bool keeps;		/* events, for windows that lie in the past */
+	_Atomic bool is_ending; /* the program, soon */
+	bool is_finishing;	/* nothing more comes */
+	int error;		/* -errno that ended the writing */
+	uint64_t pid;		/* as the file shows it */
 	uint32_t writer_tid;
 	uint64_t cpu_before_ns; /* of the writer, in the traced process */
 	struct arena arena;	/* of readers, and of the parts below */

@@ -555,6 +555,36 @@ static void a_small_pid_is_moved(void **state)
 	sample_end(&sample);
 }
 
+/* Between the last window's close and writer_stop() the writer may come by. */
+static void what_waits_waits_for_the_end(void **state)
+{
+	struct sample sample;
+	struct writer_state writer_state;
+	struct thread *thread;
+
+	(void)state;
+	for (int ends = 0; ends <= 1; ends++) {
+		sample_begin(&sample);
+		sample.options.encode = ENCODE_LATE;
+		sample_session(&sample);
+		sample_window(&sample, 0);
+		thread = sample_thread(&sample, 4711);
+		assert_int_equal(
+			pass_start(&writer_state, sample.session, true), 0);
+		sample_scope(&sample, thread, "early", 1 * MS, 3 * MS);
+		pass_run(&writer_state);
+		assert_true(writer_state.late_since_ns);
+		atomic_store(&writer_state.is_ending, ends);
+		sample_window_end(&sample, 10 * MS);
+		pass_run(&writer_state);
+		assert_int_equal(writer_state.counts.written, !ends);
+		assert_int_equal(!writer_state.late_since_ns, !ends);
+		finish(&sample, &writer_state, 20 * MS);
+		assert_account(sample_text(&sample), 1, 0, 0);
+		sample_end(&sample);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -571,6 +601,7 @@ int main(void)
 		cmocka_unit_test(records_of_ended_threads_are_given_back),
 		cmocka_unit_test(no_event_is_written_before_its_file),
 		cmocka_unit_test(a_small_pid_is_moved),
+		cmocka_unit_test(what_waits_waits_for_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
