@@ -156,9 +156,23 @@ def test_two_optimizers_of_one_class_are_in_doubt():
     program = compile_program("../steps/optimizer.c", "-fopenmp", "-lm", name="optimizer")
     run = same(program, "twins")
     expect_equal(run.trace.steps(), [], "steps")
-    expect("no step found" in run.stderr, run.stderr)
+    line = next(line for line in run.own_lines if "no step found" in line)
+    expect("or TRACEPROF_STEP=nvtx:Optimizer.step#SGD.step/2 (60 steps)" in line, line)
     run = same(program, "twins", env={"TRACEPROF_STEP": "nvtx:Optimizer.step*/2"})
     expect_equal(len(run.trace.steps()), 60, "steps that a pattern of ranges tells")
+
+
+def test_where_no_step_is_found_the_optimizer_is_likeliest():
+    program = compile_program("../steps/ways.c", "-fopenmp", "-lm", "-DTOLD",
+                              "-fno-asynchronous-unwind-tables", name="ways_told")
+    for env in ({}, SCHEDULE):
+        run = same(program, "sampled", env=env)
+        expect_equal(run.trace.steps(), [], "steps")
+        line = next(line for line in run.own_lines if "no step found" in line)
+        setting, count = re.search(r"TRACEPROF_STEP=(\S+) \((\d+) steps\)", line).groups()
+        expect_equal((setting, count), ("nvtx:Optimizer.step#GOSS.step", "50"), line)
+    run = same(program, "sampled", env={"TRACEPROF_STEP": setting})
+    expect_equal(len(run.trace.steps()), 50, "steps by that setting")
 
 
 def test_places_of_a_long_run():

@@ -4,9 +4,13 @@
  * a round, as LightGBM's GOSS does; two loops of one function end a round:
  *
  *	ways sampled [ROUNDS]
+ *
+ * -DTOLD: each round ends with a range as PyTorch's optimizers make one.
  */
 #define N 4096
 #include "programs.h"
+
+#include "traceprof.h"
 
 static double x[N], y[N], v[N], w[N];
 
@@ -40,6 +44,10 @@ static int sampled(void)
 			move_rows();
 		}
 		predict();
+#ifdef TOLD
+		traceprof_push("Optimizer.step#GOSS.step");
+		traceprof_pop();
+#endif
 	}
 	return size;
 }

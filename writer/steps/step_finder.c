@@ -301,9 +301,14 @@ static struct step_marks *largest(struct step_finder *finder)
 
 static void say_none(struct writer_state *state, const char *what)
 {
-	if (!step_search_of(state)->is_whole ||
-	    step_most_marks(state->finder) >= MARKS_SPOKEN)
-		step_say_none(state, largest(state->finder), what);
+	struct step_marks *stream = largest(state->finder);
+	char setting[400];
+
+	if (step_search_of(state)->is_whole &&
+	    step_most_marks(state->finder) < MARKS_SPOKEN)
+		return;
+	step_look_for_setting(state, stream, setting, sizeof(setting));
+	step_say_none(state, stream, setting, what);
 }
 
 /* What the schedule asked for. */

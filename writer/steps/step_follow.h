@@ -87,6 +87,12 @@ static inline size_t step_most_marks(const struct step_finder *finder)
 void step_look_on(struct writer_state *state);
 void step_look_now(struct writer_state *state);
 
+/* Where they found none: the setting that most likely begins a step, "" not
+ * known. */
+void step_look_for_setting(struct writer_state *state,
+			   const struct step_marks *stream, char *text,
+			   size_t bytes);
+
 /* The next look at a stream, if it is due. */
 bool step_next_look(const struct writer_state *state,
 		    const struct step_marks *stream, struct step_look *look);

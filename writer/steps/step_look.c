@@ -127,3 +127,10 @@ void step_look_now(struct writer_state *state)
 		return;
 	}
 }
+
+void step_look_for_setting(struct writer_state *state,
+			   const struct step_marks *stream, char *text,
+			   size_t bytes)
+{
+	step_optimizer_setting(state, stream, text, bytes);
+}

@@ -3,6 +3,7 @@
 #include "writer/steps/step_optimizer.h"
 
 #include "collector/session/names.h"
+#include "collector/system/log.h"
 #include <string.h>
 
 #define PREFIX	     "Optimizer.step#"
@@ -152,4 +153,42 @@ enum step_optimizer step_optimizer_find(struct writer_state *state,
 	step_marks_find_site(ranges, most.first, &nest->level[0]);
 	*stream = ranges;
 	return OPTIMIZER_FOUND;
+}
+
+void step_optimizer_setting(struct writer_state *state,
+			    const struct step_marks *stream, char *text,
+			    size_t bytes)
+{
+	const struct step_finder *finder = state->finder;
+	const char *name = "";
+	size_t steps = 0, turns = 1, len;
+
+	for (size_t i = 0; i < finder->stream_count; i++) {
+		const struct step_marks *ranges = &finder->streams[i];
+		struct kind most;
+
+		if (ranges->family != SEARCH_RANGES)
+			continue;
+		count_steps(state->session, ranges, UINT64_MAX, &most);
+		if (most.steps < STEPS_LEAST || most.steps <= steps)
+			continue;
+		steps = most.steps;
+		name = names_text(state->session,
+				  (uint32_t)step_marks(ranges)[most.first].note,
+				  &len);
+		turns = stream && stream != ranges
+				? count_turns(ranges, &most, stream, UINT64_MAX)
+				: 1;
+	}
+	text[0] = '\0';
+	if (!steps)
+		return;
+	log_format(text, bytes, "TRACEPROF_STEP=nvtx:%s (%lu steps)", name,
+		   (unsigned long)steps);
+	len = strlen(text);
+	if (turns > 1)
+		log_format(text + len, bytes - len,
+			   " or TRACEPROF_STEP=nvtx:%s/%lu (%lu steps)", name,
+			   (unsigned long)turns,
+			   (unsigned long)(steps / turns));
 }

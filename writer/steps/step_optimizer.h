@@ -27,4 +27,11 @@ enum step_optimizer step_optimizer_find(struct writer_state *state,
 					struct step_marks **stream,
 					uint64_t ticks, struct loop_nest *nest);
 
+/* The setting that counts the steps of the class that stepped most, a few times
+ * at least, and in turns if they may be such by what lies between in `stream`.  "":
+ * there is none.  Of a training in PyTorch nothing is likelier. */
+void step_optimizer_setting(struct writer_state *state,
+			    const struct step_marks *stream, char *text,
+			    size_t bytes);
+
 #endif

@@ -178,11 +178,14 @@ static void add_likeliest(struct writer_state *state, struct step_marks *stream,
 }
 
 void step_say_none(struct writer_state *state, struct step_marks *stream,
-		   const char *what)
+		   const char *setting, const char *what)
 {
 	char likely[400];
 
-	add_likeliest(state, stream, likely, sizeof(likely));
+	if (setting[0])
+		log_format(likely, sizeof(likely), "%s", setting);
+	else
+		add_likeliest(state, stream, likely, sizeof(likely));
 	if (state->is_live)
 		log_say("no step found%s; %s sets one, or traceprof_step() in "
 			"the loop",

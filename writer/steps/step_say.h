@@ -16,9 +16,9 @@ void step_say_passed(struct writer_state *state, uint64_t steps);
 /* What was found begins no more steps. */
 void step_say_own(struct writer_state *state, bool is_counted_on);
 
-/* `what` follows: what becomes of the run. */
-/* ... and what would decide it, of the stream that tells most; NULL none. */
+/* `what` follows: what becomes of the run.  `setting` would decide it, with how
+ * many steps there are by it; "": what the stream that tells most has, if any. */
 void step_say_none(struct writer_state *state, struct step_marks *stream,
-		   const char *what);
+		   const char *setting, const char *what);
 
 #endif
