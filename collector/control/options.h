@@ -90,7 +90,7 @@
 	  "record calls of Python in windows, with builtins, imports, garbage " \
 	  "collections and waits for the GIL")				\
 	X(TEXT,   step,       "STEP", 0, 0, "auto", "", "SOURCE",	\
-	  "what begins a step: auto, api, time:MS, omp:GLOB, nvtx:GLOB, " \
+	  "what begins a step: auto, api, time:MS, omp:GLOB, range:GLOB, " \
 	  "kernel:GLOB or cuda:GLOB, each with /N (every Nth), or @FILE; " \
 	  "manual: only traceprof_start() records")			\
 	X(INT,    skip_first, "SKIP_FIRST", 0, INT32_MAX, "0", "", "N",	\

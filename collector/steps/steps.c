@@ -80,7 +80,8 @@ static bool parse_glob(const char *text, size_t len, struct step_marker *made)
 		const char *word;
 		enum step_source source;
 	} known[] = {{"omp:", STEP_OMP},
-		     {"nvtx:", STEP_NVTX},
+		     {"range:", STEP_NVTX},
+		     {"nvtx:", STEP_NVTX}, /* as it was called at first */
 		     {"kernel:", STEP_KERNEL},
 		     {"cuda:", STEP_CUDA}};
 
@@ -125,7 +126,7 @@ static int parse(const char *text, struct step_marker *made, char *why,
 		return 0;
 	log_format(why, why_bytes,
 		   "TRACEPROF_STEP=%.*s is not valid: it takes auto, api, "
-		   "manual, time:MS, omp:GLOB, nvtx:GLOB, kernel:GLOB or "
+		   "manual, time:MS, omp:GLOB, range:GLOB, kernel:GLOB or "
 		   "cuda:GLOB, each with /N, or @FILE; using auto",
 		   64, text);
 	made->source = STEP_AUTO;

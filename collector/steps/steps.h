@@ -87,7 +87,7 @@ void steps_region(struct session *session, struct thread *thread, uint64_t code,
 void steps_range(struct session *session, struct thread *thread,
 		 const char *prefix, const char *name);
 
-/* The same for one that TRACEPROF_STEP=nvtx: may name. */
+/* The same for one that TRACEPROF_STEP=range: may name. */
 void steps_scope(struct session *session, struct thread *thread,
 		 const char *prefix, const char *name);
 

@@ -157,8 +157,8 @@ def test_two_optimizers_of_one_class_are_in_doubt():
     run = same(program, "twins")
     expect_equal(run.trace.steps(), [], "steps")
     line = next(line for line in run.own_lines if "no step found" in line)
-    expect("or TRACEPROF_STEP=nvtx:Optimizer.step#SGD.step/2 (60 steps)" in line, line)
-    run = same(program, "twins", env={"TRACEPROF_STEP": "nvtx:Optimizer.step*/2"})
+    expect("or TRACEPROF_STEP=range:Optimizer.step#SGD.step/2 (60 steps)" in line, line)
+    run = same(program, "twins", env={"TRACEPROF_STEP": "range:Optimizer.step*/2"})
     expect_equal(len(run.trace.steps()), 60, "steps that a pattern of ranges tells")
 
 
@@ -170,7 +170,7 @@ def test_where_no_step_is_found_the_optimizer_is_likeliest():
         expect_equal(run.trace.steps(), [], "steps")
         line = next(line for line in run.own_lines if "no step found" in line)
         setting, count = re.search(r"TRACEPROF_STEP=(\S+) \((\d+) steps\)", line).groups()
-        expect_equal((setting, count), ("nvtx:Optimizer.step#GOSS.step", "50"), line)
+        expect_equal((setting, count), ("range:Optimizer.step#GOSS.step", "50"), line)
     run = same(program, "sampled", env={"TRACEPROF_STEP": setting})
     expect_equal(len(run.trace.steps()), 50, "steps by that setting")
 

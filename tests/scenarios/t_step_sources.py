@@ -92,7 +92,7 @@ def test_steps_of_the_program():
 
 
 def test_ranges():
-    drive("nvtx:bat*")
+    drive("range:bat*")
 
 
 def test_regions():

@@ -521,7 +521,7 @@ void step_marks_setting(const struct step_marks *marks,
 			const struct loop_level *level, struct naming *naming,
 			char *text, size_t bytes)
 {
-	static const char *const words[] = {"omp:", "nvtx:", "kernel:"};
+	static const char *const words[] = {"omp:", "range:", "kernel:"};
 	const bool is_call =
 		marks->family == SEARCH_CALLS &&
 		!search_is_kernel(step_marks(marks)[level->first].id);

@@ -183,12 +183,12 @@ void step_optimizer_setting(struct writer_state *state,
 	text[0] = '\0';
 	if (!steps)
 		return;
-	log_format(text, bytes, "TRACEPROF_STEP=nvtx:%s (%lu steps)", name,
+	log_format(text, bytes, "TRACEPROF_STEP=range:%s (%lu steps)", name,
 		   (unsigned long)steps);
 	len = strlen(text);
 	if (turns > 1)
 		log_format(text + len, bytes - len,
-			   " or TRACEPROF_STEP=nvtx:%s/%lu (%lu steps)", name,
+			   " or TRACEPROF_STEP=range:%s/%lu (%lu steps)", name,
 			   (unsigned long)turns,
 			   (unsigned long)(steps / turns));
 }

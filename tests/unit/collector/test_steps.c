@@ -436,6 +436,7 @@ static const struct {
 	{"omp:a/b/7", STEP_OMP, 7, 0, "a/b"},
 	{"omp:a/b", STEP_OMP, 1, 0, "a/b"},
 	{"nvtx:epoch*/2", STEP_NVTX, 2, 0, "epoch*"},
+	{"range:epoch*/2", STEP_NVTX, 2, 0, "epoch*"},
 	{"", -1, 0, 0, NULL},
 	{"api/0", -1, 0, 0, NULL},
 	{"api/-1", -1, 0, 0, NULL},
