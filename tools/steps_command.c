@@ -24,7 +24,9 @@
 #include "tools/util/key_table.h"
 #include "tools/util/memory.h"
 #include "tools/util/numbers.h"
+#include "tools/util/short_name.h"
 #include "tools/util/text_buffer.h"
+#include "tools/util/text_wrap.h"
 #include "writer/steps/loop_nest.h"
 
 /* Turns of a range that is called like a step. */
@@ -467,11 +469,15 @@ static void print_level(const struct steps_reader *reader,
 				     marks[level->begin].ticks);
 	const int depth = depth_of(&stream->nest, at);
 
-	printf("%3u  %*s%s%zu x %s, %s, %s of the time, %zu marks each\n",
-	       number, depth, "", is_step ? "step: " : "", level->turns,
-	       name_of(reader, &marks[level->first]),
-	       quantity_time((double)level->ticks).text,
-	       quantity_share(span, whole).text, level->length);
+	text_buffer_cut(text, 0);
+	short_name_add(text, name_of(reader, &marks[level->first]));
+	text_wrap_print(
+		stdout, (unsigned int)depth + 7,
+		"%3u  %*s%s%zu x %s, %s, %s of the time, %zu mark%s each\n",
+		number, depth, "", is_step ? "step: " : "", level->turns,
+		text->data, quantity_time((double)level->ticks).text,
+		quantity_share(span, whole).text, level->length,
+		level->length == 1 ? "" : "s");
 	if (setting(reader, stream, level, text))
 		printf("     %*s  TRACEPROF_STEP=%s\n", depth, "", text->data);
 	else if (level->context)
@@ -546,18 +552,25 @@ static int show(struct steps_reader *reader,
 		number = print_stream(reader, &reader->streams[i], chosen,
 				      number, arguments->level, &wanted);
 	if (thinned_regions(reader))
-		printf("%lld regions were thinned: those in the file don't "
-		       "tell the loops; TRACEPROF_MAX_OVERHEAD=0 records all\n",
-		       (long long)thinned_regions(reader));
+		text_wrap_print(stdout, 2,
+				"%lld regions were thinned: those in the file "
+				"don't tell the loops; "
+				"TRACEPROF_MAX_OVERHEAD=0 records all\n",
+				(long long)thinned_regions(reader));
 	else if (!number)
-		puts("no loop: there are too few regions, ranges and CUDA "
-		     "calls, or they come in no order");
+		text_wrap_print(stdout, 2,
+				"no loop: there are too few regions, ranges "
+				"and CUDA calls, or they come in no order\n");
 	if (reader->told.len && !(chosen && is_told(reader, chosen)))
-		printf("the run, which read the program's code, too: %s\n",
-		       reader->told.data);
+		text_wrap_print(stdout, 2,
+				"the run, which read the program's code, too: "
+				"%s\n",
+				reader->told.data);
 	else if (!chosen)
-		printf("no step: traceprof_step() in the loop marks one%s\n",
-		       number ? ", or set one of the above" : "");
+		text_wrap_print(stdout, 2,
+				"no step: traceprof_step() in the loop marks "
+				"one%s\n",
+				number ? ", or set one of the above" : "");
 	if (arguments->level > number) {
 		fprintf(stderr, "traceprof steps: there is no level %u\n",
 			arguments->level);
