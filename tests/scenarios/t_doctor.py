@@ -46,6 +46,18 @@ def test_a_folder_that_was_deleted():
     expect("this folder was deleted" in done.stdout, done.stdout, done.stderr)
 
 
+def test_a_recording_in_a_folder_that_was_deleted():
+    """Says so; the kernel's word is "Invalid argument"."""
+    gone = os.path.join(folder(), "gone")
+    os.mkdir(gone)
+    env = harness.clean_environment() | {"LD_PRELOAD": harness.LIBRARY}
+    done = subprocess.run(
+        [program("mesh"), "3"], env=env, capture_output=True, text=True, check=False,
+        cwd=gone, preexec_fn=lambda: os.rmdir(gone))
+    expect_equal(done.returncode, 0, done.stderr)
+    expect("the working directory was deleted" in done.stderr, done.stderr)
+
+
 def test_the_page_for_people():
     done = command("doctor", "--", program("gomp"))
     expect_equal(done.status, 0, done.stderr)
