@@ -24,7 +24,9 @@
 #include "tools/util/key_table.h"
 #include "tools/util/memory.h"
 #include "tools/util/numbers.h"
+#include "tools/util/short_name.h"
 #include "tools/util/text_buffer.h"
+#include "tools/util/text_wrap.h"
 #include "writer/steps/loop_nest.h"
 
 /* Turns of a range that is called like a step. */
@@ -67,7 +69,8 @@ struct steps_reader {
 	size_t count;
 	size_t capacity;
 	struct key_table names;
-	struct key_table work;	 /* struct work by correlation */
+	struct key_table work; /* struct work by correlation */
+	uint64_t first, last;  /* from the first mark to the end of the last */
 	struct text_buffer told; /* what the run said of its step */
 	struct trace_sampled sampled;
 };
@@ -205,6 +208,8 @@ static void take_event(void *arg, const struct trace_event *event)
 		.id = number_of(reader, event),
 		.ticks = (uint64_t)event->ts_ns,
 		.end_ticks = (uint64_t)(event->ts_ns + event->dur_ns)};
+	reader->first = min_u64(reader->first, mark->ticks);
+	reader->last = max_u64(reader->last, mark->end_ticks);
 	if (family == SEARCH_CALLS && work_of(reader, event, &row))
 		mark->note = row + UINT64_C(1);
 }
@@ -438,6 +443,9 @@ static int write_setting(const struct steps_reader *reader,
 	return fclose(file) ? EXIT_UNREADABLE : EXIT_GOOD;
 }
 
+/* One line. */
+#define say(...) text_wrap_print(stdout, 2, __VA_ARGS__)
+
 /* --- words ---------------------------------------------------------------- */
 
 static const char *kind_of(uint32_t family)
@@ -461,17 +469,20 @@ static void print_level(const struct steps_reader *reader,
 {
 	const struct loop_level *level = &stream->nest.level[at];
 	const struct loop_mark *marks = stream->marks;
-	const double whole =
-		(double)(marks[stream->count - 1].end_ticks - marks[0].ticks);
+	const double whole = (double)(reader->last - reader->first);
 	const double span = (double)(marks[level->last].end_ticks -
 				     marks[level->begin].ticks);
 	const int depth = depth_of(&stream->nest, at);
 
-	printf("%3u  %*s%s%zu x %s, %s, %s of the time, %zu marks each\n",
-	       number, depth, "", is_step ? "step: " : "", level->turns,
-	       name_of(reader, &marks[level->first]),
-	       quantity_time((double)level->ticks).text,
-	       quantity_share(span, whole).text, level->length);
+	text_buffer_cut(text, 0);
+	short_name_add(text, name_of(reader, &marks[level->first]));
+	text_wrap_print(
+		stdout, (unsigned int)depth + 7,
+		"%3u  %*s%s%zu x %s, %s, %s of the time, %zu mark%s each\n",
+		number, depth, "", is_step ? "step: " : "", level->turns,
+		text->data, quantity_time((double)level->ticks).text,
+		quantity_share(span, whole).text, level->length,
+		level->length == 1 ? "" : "s");
 	if (setting(reader, stream, level, text))
 		printf("     %*s  TRACEPROF_STEP=%s\n", depth, "", text->data);
 	else if (level->context)
@@ -546,18 +557,21 @@ static int show(struct steps_reader *reader,
 		number = print_stream(reader, &reader->streams[i], chosen,
 				      number, arguments->level, &wanted);
 	if (thinned_regions(reader))
-		printf("%lld regions were thinned: those in the file don't "
-		       "tell the loops; TRACEPROF_MAX_OVERHEAD=0 records all\n",
-		       (long long)thinned_regions(reader));
+		say("%lld regions were thinned: those in the file "
+		    "don't tell the loops; "
+		    "TRACEPROF_MAX_OVERHEAD=0 records all\n",
+		    (long long)thinned_regions(reader));
 	else if (!number)
-		puts("no loop: there are too few regions, ranges and CUDA "
-		     "calls, or they come in no order");
+		say("no loop: there are too few regions, ranges "
+		    "and CUDA calls, or they come in no order\n");
 	if (reader->told.len && !(chosen && is_told(reader, chosen)))
-		printf("the run, which read the program's code, too: %s\n",
-		       reader->told.data);
+		say("the run, which read the program's code, too: "
+		    "%s\n",
+		    reader->told.data);
 	else if (!chosen)
-		printf("no step: traceprof_step() in the loop marks one%s\n",
-		       number ? ", or set one of the above" : "");
+		say("no step: traceprof_step() in the loop marks "
+		    "one%s\n",
+		    number ? ", or set one of the above" : "");
 	if (arguments->level > number) {
 		fprintf(stderr, "traceprof steps: there is no level %u\n",
 			arguments->level);
@@ -610,7 +624,8 @@ static int count_trace(void *arg, const char *path)
 static int show_trace(void *arg, const char *path)
 {
 	struct steps_arguments *arguments = arg;
-	struct steps_reader reader = {.work.row_bytes = sizeof(struct work)};
+	struct steps_reader reader = {.work.row_bytes = sizeof(struct work),
+				      .first = UINT64_MAX};
 	const struct trace_sink sink = {
 		.event = take_event, .entry = take_entry, .arg = &reader};
 	struct trace_facts facts;

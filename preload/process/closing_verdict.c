@@ -227,8 +227,8 @@ bool closing_verdict(const struct session *session,
 	struct judge *judge;
 	bool is_said = false;
 
-	/* `traceprof record` judges itself. */
-	if (!session->head->options.verdict || process.direct || !allowed ||
+	/* `traceprof record` judges one of all that it began. */
+	if (!session->head->options.verdict || process.record_pid || !allowed ||
 	    !done->judged[0] || !log_is_heard() || is_heard())
 		return false;
 	judge = mmap(NULL, sizeof(*judge), PROT_READ | PROT_WRITE,

@@ -4,6 +4,7 @@
 import gzip
 import json
 import os
+import re
 import shutil
 
 import harness
@@ -72,6 +73,20 @@ def test_record_names_the_traces_of_children():
            in done.stderr, done.stderr)
     expect(f"next: traceprof report {done.folder}/" in done.stderr.splitlines()[-1],
            done.stderr)
+
+
+def test_of_a_pipeline_one_verdict_is_said():
+    """Of the process of most events, in the end; each says how to get its own."""
+    little, much = f"{program('mesh')} 2 >/dev/null", f"{program('mesh')} 400 >/dev/null"
+    done = record("--verdict=1", "--exit-ms=60000", "--", "sh", "-c",
+                  f"{little}; {much}; {little}; true")
+    expect_equal((done.status, len(done.files)), (0, 3), done.stderr)
+    expect_equal(done.stderr.count("Verdict: "), 1, done.stderr)
+    expect("Verdict: 400 steps" in done.stderr, done.stderr)
+    largest = re.search(r"record: of 3 traces, the one with most events is (\S+):",
+                        done.stderr)
+    expect(largest, done.stderr)
+    expect_equal(len(harness.Trace(largest.group(1)).steps()), 400)
 
 
 def test_record_says_nothing_of_the_program_s_own_trace():

@@ -3,6 +3,7 @@
 
 import json
 import os
+import subprocess
 
 import harness
 from harness import (BUILD, Skip, command, compile_program, expect, expect_equal,
@@ -32,6 +33,29 @@ def test_an_ordinary_openmp_program():
     for subject in ("library", "settings", "program", "heap", "OpenMP"):
         expect_equal(one(subjects, subject)["level"], "ok", subjects)
     expect("libgomp.so.1" in one(subjects, "OpenMP")["text"], subjects)
+
+
+def test_a_folder_that_was_deleted():
+    """Of which the file system still tells what is free."""
+    gone = os.path.join(folder(), "gone")
+    os.mkdir(gone)
+    done = subprocess.run(
+        ["sh", "-c", 'cd "$1" && rmdir "$1" && exec "$2" doctor', "sh", gone, harness.COMMAND],
+        env=harness.clean_environment(), capture_output=True, text=True, check=False)
+    expect_equal(done.returncode, 1, done.stdout)
+    expect("this folder was deleted" in done.stdout, done.stdout, done.stderr)
+
+
+def test_a_recording_in_a_folder_that_was_deleted():
+    """Says so; the kernel's word is "Invalid argument"."""
+    gone = os.path.join(folder(), "gone")
+    os.mkdir(gone)
+    env = harness.clean_environment() | {"LD_PRELOAD": harness.LIBRARY}
+    done = subprocess.run(
+        [program("mesh"), "3"], env=env, capture_output=True, text=True, check=False,
+        cwd=gone, preexec_fn=lambda: os.rmdir(gone))
+    expect_equal(done.returncode, 0, done.stderr)
+    expect("the working directory was deleted" in done.stderr, done.stderr)
 
 
 def test_the_page_for_people():

@@ -13,6 +13,7 @@
 #include "tools/util/numbers.h"
 #include "tools/util/table.h"
 #include "tools/util/text_buffer.h"
+#include "tools/util/text_wrap.h"
 
 #ifdef HAVE_YAJL
 #include "tools/util/json_print.h"
@@ -30,36 +31,43 @@ static void print_run(const struct diff *diff, const char *const *titles,
 		      int side, FILE *out)
 {
 	const struct run *run = &diff->run[side];
+	struct text_buffer text = {0};
 
-	fprintf(out, "%c  %s: ", 'A' + side, titles[side]);
+	text_buffer_format(&text, "%c  %s: ", 'A' + side, titles[side]);
 	if (run->runs > 1)
-		fprintf(out, "%u runs, ", run->runs);
+		text_buffer_format(&text, "%u runs, ", run->runs);
 	else if (run->files > 1)
-		fprintf(out, "%u files, ", run->files);
+		text_buffer_format(&text, "%u files, ", run->files);
 	if (!run->step_count)
-		fputs("no steps", out);
+		text_buffer_format(&text, "no steps");
 	else
-		fprintf(out, "%zu step%s, median %s", run->step_count,
-			run->step_count == 1 ? "" : "s",
-			quantity_time(side ? diff->steps.median_b
-					   : diff->steps.median_a)
-				.text);
+		text_buffer_format(&text, "%zu step%s, median %s",
+				   run->step_count,
+				   run->step_count == 1 ? "" : "s",
+				   quantity_time(side ? diff->steps.median_b
+						      : diff->steps.median_a)
+					   .text);
 	if (run->peak_bytes >= 0)
-		fprintf(out, ", heap peak %s",
+		text_buffer_format(
+			&text, ", heap peak %s",
 			quantity_bytes((double)run->peak_bytes).text);
-	fputc('\n', out);
+	text_wrap_print(out, 2, "%s\n", text.data);
+	text_buffer_free(&text);
 	if (run_disturbed(run) > DISTURBED_SAID)
-		fprintf(out,
+		text_wrap_print(
+			out, 2,
 			"   for %.0f %% of its time it found no processor "
 			"free\n",
 			100 * run_disturbed(run));
 	if (run_others(run) > DISTURBED_SAID)
-		fprintf(out,
+		text_wrap_print(
+			out, 2,
 			"   other programs had %.0f %% of the processors: "
 			"several runs of each tell more\n",
 			100 * run_others(run));
 	if (run->lost > 0)
-		fprintf(out,
+		text_wrap_print(
+			out, 2,
 			"   %lld events of it were lost: its sums are too "
 			"small\n",
 			(long long)run->lost);
@@ -70,13 +78,14 @@ static void print_steps(const struct diff *diff, FILE *out)
 	const struct comparison *steps = &diff->steps;
 
 	if (!diff->has_steps) {
-		fputs("Without steps in both runs nothing tells a change from "
-		      "noise; these are sums.\n",
-		      out);
+		text_wrap_print(out, 2,
+				"Without steps in both runs nothing tells a "
+				"change from noise; these are sums.\n");
 		return;
 	}
 	if (diff->steps_differ)
-		fprintf(out,
+		text_wrap_print(
+			out, 2,
 			"The step is %s%s%s in B: %+.1f %% (%+.1f to %+.1f %%, "
 			"p %s %.2g).\n",
 			color_begin(out,
@@ -87,7 +96,8 @@ static void print_steps(const struct diff *diff, FILE *out)
 			100 * steps->high / steps->median_a,
 			steps->p < 1e-4 ? "<" : "=", fmax(steps->p, 1e-4));
 	else
-		fprintf(out,
+		text_wrap_print(
+			out, 2,
 			"The step is the same within noise: %+.1f %% (%+.1f to "
 			"%+.1f %%, p = %.2g); equal runs may differ by %.1f "
 			"%%.\n",
@@ -97,7 +107,8 @@ static void print_steps(const struct diff *diff, FILE *out)
 			100 * steps->noise / steps->median_a);
 	for (int side = 0; side < 2; side++)
 		if (diff->growth_bytes[side] > 0)
-			fprintf(out, "In %c the heap grows by %s a step.\n",
+			text_wrap_print(
+				out, 2, "In %c the heap grows by %s a step.\n",
 				'A' + side,
 				quantity_bytes(diff->growth_bytes[side]).text);
 }
@@ -158,15 +169,16 @@ static void print_names(const struct diff *diff, size_t top, FILE *out)
 			shown++, name_row(table, name);
 	}
 	if (shown)
-		fprintf(out, "\nBy name, %s:\n",
-			diff->has_steps ? "time in a step on average"
-					: "time in all");
+		text_wrap_print(out, 2, "\nBy name, %s:\n",
+				diff->has_steps ? "time in a step on average"
+						: "time in all");
 	table_print(table, out);
 	if (more)
-		fprintf(out, "%zu more; --top 0 shows all.\n", more);
+		text_wrap_print(out, 2, "%zu more; --top 0 shows all.\n", more);
 	if (diff->has_steps && same)
-		fprintf(out, "%s%zu name%s the same within noise.\n",
-			shown ? "" : "\n", same, same == 1 ? " is" : "s are");
+		text_wrap_print(out, 2, "%s%zu name%s the same within noise.\n",
+				shown ? "" : "\n", same,
+				same == 1 ? " is" : "s are");
 }
 
 void diff_print_text(const struct diff *diff, const char *const *titles,

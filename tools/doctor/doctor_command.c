@@ -13,6 +13,8 @@
 #include "tools/util/color.h"
 #include "tools/util/command.h"
 #include "tools/util/memory.h"
+#include "tools/util/text_wrap.h"
+#include "tools/util/text_wrap.h"
 
 #ifdef HAVE_YAJL
 #include "tools/util/json_print.h"
@@ -70,29 +72,36 @@ static enum doctor_level worst(const struct doctor *doctor)
 	return level;
 }
 
-static void print_text(const struct doctor *doctor)
+/* Where the text of a finding begins, and where it goes on. */
+#define TEXT_AT 19
+
+static void print_finding(const struct doctor_finding *finding)
 {
 	static const enum color colors[] = {
 		[DOCTOR_GOOD] = COLOR_GOOD,
 		[DOCTOR_NOTE] = COLOR_NOTE,
 		[DOCTOR_STOP] = COLOR_BAD,
 	};
+
+	text_wrap_print(stdout, TEXT_AT, "%s%-4s%s  %-11s  %s\n",
+			color_begin(stdout, colors[finding->level]),
+			level_names[finding->level], color_end(stdout),
+			finding->subject, finding->text);
+	if (finding->advice)
+		text_wrap_print(stdout, TEXT_AT + 3, "%*s-> %s\n", TEXT_AT, "",
+				finding->advice);
+}
+
+static void print_text(const struct doctor *doctor)
+{
 	static const char *const verdicts[] = {
 		[DOCTOR_GOOD] = "All would be recorded.",
 		[DOCTOR_NOTE] = "It would be recorded; see the notes.",
 		[DOCTOR_STOP] = "Nothing would be recorded.",
 	};
 
-	for (size_t i = 0; i < doctor->count; i++) {
-		const struct doctor_finding *finding = &doctor->findings[i];
-
-		printf("%s%-4s%s  %-11s  %s\n",
-		       color_begin(stdout, colors[finding->level]),
-		       level_names[finding->level], color_end(stdout),
-		       finding->subject, finding->text);
-		if (finding->advice)
-			printf("%*s-> %s\n", 19, "", finding->advice);
-	}
+	for (size_t i = 0; i < doctor->count; i++)
+		print_finding(&doctor->findings[i]);
 	printf("\n%s\n", verdicts[worst(doctor)]);
 }
 

@@ -140,12 +140,18 @@ static void nearest_folder(const char *wanted, char *path, size_t bytes)
 static void look_at_folder(struct doctor *doctor)
 {
 	const double wanted = MIB * (double)doctor->options.max_mb / 8;
-	char path[PATH_MAX];
+	char path[PATH_MAX], here[PATH_MAX];
 	double room;
 
 	nearest_folder(doctor->options.dir, path, sizeof(path));
 	room = free_bytes(path);
-	if (access(path, W_OK | X_OK))
+	/* The file system's answers to "." are those of one that is there. */
+	if (doctor->options.dir[0] != '/' && !getcwd(here, sizeof(here)))
+		doctor_say(doctor, DOCTOR_STOP, "traces",
+			   "change to a folder that exists, or set "
+			   "TRACEPROF_DIR to a path from the root",
+			   "%s: this folder was deleted", doctor->options.dir);
+	else if (access(path, W_OK | X_OK))
 		doctor_say(doctor, DOCTOR_STOP, "traces",
 			   "set TRACEPROF_DIR to a folder that can be written",
 			   "%s: %s: %s", doctor->options.dir, path,

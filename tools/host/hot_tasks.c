@@ -151,8 +151,8 @@ static void put_row(struct table *table, const struct hot_task *row)
 void hot_tasks_print(const struct hot_tasks *tasks, size_t top, FILE *out)
 {
 	static const char *const headers[] = {
-		"ran",	    "ready, no core", "minor faults", "major",
-		"gave way", "preempted",      "migrations",   "thread"};
+		"ran",	    "no core",	 "faults",     "major",
+		"gave way", "preempted", "migrations", "thread"};
 	struct hot_task *sorted;
 	struct hot_task rest;
 	struct table *table;

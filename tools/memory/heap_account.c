@@ -198,7 +198,9 @@ static void free_block(struct replay *replay, const struct heap_event *event)
 	site->live_blocks -= block->blocks;
 	sum->live -= block->bytes;
 	sum->live_blocks -= block->blocks;
-	if (replay->last[event->thread] == event->address) {
+	/* Somebody else may have had the address since. */
+	if (replay->last[event->thread] == event->address &&
+	    block->thread == event->thread) {
 		site->temporary += block->blocks;
 		sum->temporary += block->blocks;
 	}
@@ -350,6 +352,7 @@ static void make_block(struct replay *replay, const struct heap_event *event)
 		struct heap_event gone = *event;
 
 		gone.thread = block->thread;
+		replay->last[block->thread] = 0;
 		free_block(replay, &gone);
 	}
 	block = find(&replay->blocks, event->address, event->space);

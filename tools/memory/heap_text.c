@@ -8,6 +8,7 @@
 #include "tools/memory/heap_branches.h"
 #include "tools/util/numbers.h"
 #include "tools/util/table.h"
+#include "tools/util/text_wrap.h"
 
 #define SHARE_OF_GROWTH 0.97
 
@@ -42,6 +43,17 @@ static struct quantity amount(enum heap_cost cost, int64_t value)
 	    cost != HEAP_COST_FOREIGN)
 		return quantity_bytes((double)value);
 	snprintf(plain.text, sizeof(plain.text), "%" PRId64, value);
+	return plain;
+}
+
+/* In a second; "6250", not "6.25e+03". */
+static struct quantity rate(int64_t count, double ns)
+{
+	const double rate = ns > 0 ? (double)count * 1e9 / ns : 0;
+	struct quantity plain;
+
+	snprintf(plain.text, sizeof(plain.text), rate < 100 ? "%.3g" : "%.0f",
+		 rate);
 	return plain;
 }
 
@@ -166,7 +178,7 @@ static void print_table(struct heap_view *view, uint32_t space,
 
 	if (!count)
 		return;
-	fprintf(out, "\n%s\n", title);
+	text_wrap_print(out, 2, "\n%s\n", title);
 	print.table = table_new(TABLE_NUMBERS, headers, 4);
 	for (size_t i = 0; i < most; i++) {
 		print.row = heap_rows_at(view->rows, i);
@@ -174,8 +186,8 @@ static void print_table(struct heap_view *view, uint32_t space,
 	}
 	table_print(print.table, out);
 	if (most < count)
-		fprintf(out, "and %zu more place%s\n", count - most,
-			count - most == 1 ? "" : "s");
+		text_wrap_print(out, 2, "and %zu more place%s\n", count - most,
+				count - most == 1 ? "" : "s");
 }
 
 static void print_suppressed(const struct heap_view *view, uint32_t space,
@@ -185,7 +197,8 @@ static void print_suppressed(const struct heap_view *view, uint32_t space,
 	const size_t places = heap_rows_suppressed(view->rows, space, &bytes);
 
 	if (places)
-		fprintf(out,
+		text_wrap_print(
+			out, 2,
 			"\nleft out by --suppressions: %s live at the end, of "
 			"%zu place%s\n",
 			quantity_bytes((double)bytes).text, places,
@@ -264,6 +277,22 @@ static size_t explain(struct heap_view *view, size_t count, double *sum)
 	return needed;
 }
 
+static void print_no_growth(const struct heap_view *view, uint32_t space,
+			    FILE *out)
+{
+	char least[100] = "";
+
+	if (view->log->sample_bytes && !view->log->spaces[space].type)
+		snprintf(least, sizeof(least),
+			 ", that samples show: from about %s a %s on they do",
+			 quantity_bytes(per_unit(view, heap_growth_least(
+							       view->account)))
+				 .text,
+			 unit(view));
+	text_wrap_print(out, 2, "\ngrowth: none, from %s to %s%s\n", unit(view),
+			unit(view), least);
+}
+
 static void print_growth(struct heap_view *view, uint32_t space, FILE *out)
 {
 	const struct heap_growth growth =
@@ -271,17 +300,20 @@ static void print_growth(struct heap_view *view, uint32_t space, FILE *out)
 	const size_t warmup = heap_growth_warmup(view->account->points);
 	const size_t count =
 		heap_rows_sort(view->rows, space, HEAP_COST_GROWTH);
+	char left[80] = "";
 	size_t needed;
 	double sum;
 
 	if (!growth.is_known) {
 		if (view->account->points_are_steps)
-			fprintf(out,
+			text_wrap_print(
+				out, 2,
 				"\ngrowth: not known, there are too few steps "
 				"(%zu)\n",
 				view->account->points);
 		else
-			fprintf(out,
+			text_wrap_print(
+				out, 2,
 				"\ngrowth: not known, there are no steps, and "
 				"the run took less than %d s\n",
 				HEAP_SECONDS_MIN);
@@ -289,27 +321,17 @@ static void print_growth(struct heap_view *view, uint32_t space, FILE *out)
 	}
 	needed = explain(view, count, &sum);
 	if (!count) {
-		fprintf(out, "\ngrowth: none, from %s to %s", unit(view),
-			unit(view));
-		if (view->log->sample_bytes && !view->log->spaces[space].type)
-			fprintf(out,
-				", that samples show: from about %s a %s on "
-				"they do",
-				quantity_bytes(
-					per_unit(view, heap_growth_least(
-							       view->account)))
-					.text,
-				unit(view));
-		fputs("\n", out);
+		print_no_growth(view, space, out);
 		return;
 	}
-	fprintf(out, "\ngrowth: +%s a %s, %zu %s %.0f %% of it",
-		quantity_bytes(per_unit(view, sum)).text, unit(view), needed,
-		needed == 1 ? "place explains" : "places explain",
-		SHARE_OF_GROWTH * 100);
 	if (view->account->points_are_steps)
-		fprintf(out, " (the first %zu steps are left out)", warmup);
-	fputs("\n", out);
+		snprintf(left, sizeof(left),
+			 " (the first %zu steps are left out)", warmup);
+	text_wrap_print(out, 2, "\ngrowth: +%s a %s, %zu %s %.0f %% of it%s\n",
+			quantity_bytes(per_unit(view, sum)).text, unit(view),
+			needed,
+			needed == 1 ? "place explains" : "places explain",
+			SHARE_OF_GROWTH * 100, left);
 	print_growing(view, count, sum, out);
 }
 
@@ -337,7 +359,8 @@ static void print_sizes(const struct heap_sum *sum, FILE *out)
 static void print_reserved(const struct heap_space *space, FILE *out)
 {
 	if (space->reserved_peak > space->used_then)
-		fprintf(out,
+		text_wrap_print(
+			out, 2,
 			"its allocator held %s at most, of which %s were in "
 			"use then\n",
 			quantity_bytes((double)space->reserved_peak).text,
@@ -362,27 +385,29 @@ static void print_space(struct heap_view *view, uint32_t space, FILE *out)
 
 	heap_space_name(log, space, name, sizeof(name));
 	if (!sum->calls && !sum->peak && !sum->strange_frees) {
-		fprintf(out, "\n%s: nothing was allocated or freed%s\n", name,
-			is_part(view) ? " then" : "");
+		text_wrap_print(out, 2,
+				"\n%s: nothing was allocated or freed%s\n",
+				name, is_part(view) ? " then" : "");
 		return;
 	}
-	fprintf(out,
+	text_wrap_print(
+		out, 2,
 		"\n%s: peak %s after %s of %s; %" PRId64
-		" allocation%s of %s (%.3g a second), %" PRId64
+		" allocation%s of %s (%s a second), %" PRId64
 		" temporary (%s); at the end %s in %" PRId64 " block%s\n",
 		name, quantity_bytes((double)sum->peak).text,
 		quantity_time((double)(sum->peak_ns - log->start_ns)).text,
 		quantity_time(run_ns).text, sum->calls,
 		sum->calls == 1 ? "" : "s",
 		quantity_bytes((double)sum->bytes).text,
-		asked_ns > 0 ? (double)sum->calls / asked_ns * 1e9 : 0,
-		sum->temporary,
+		rate(sum->calls, asked_ns).text, sum->temporary,
 		quantity_share((double)sum->temporary, (double)sum->calls).text,
 		quantity_bytes((double)sum->live).text, sum->live_blocks,
 		sum->live_blocks == 1 ? "" : "s");
 	print_reserved(&log->spaces[space], out);
 	if (sum->strange_frees)
-		fprintf(out,
+		text_wrap_print(
+			out, 2,
 			"%" PRId64 " %s of blocks that this trace doesn't "
 			"know\n",
 			sum->strange_frees,
@@ -404,6 +429,22 @@ static void print_space(struct heap_view *view, uint32_t space, FILE *out)
 	print_sizes(sum, out);
 }
 
+static void print_without_stack(const struct heap_log *log, FILE *out)
+{
+	if (log->stacks_refused > 0)
+		text_wrap_print(
+			out, 2,
+			"without a stack, since there was no room for more: "
+			"%" PRId64 " (TRACEPROF_BUFFER_MB)\n",
+			log->stacks_refused);
+	if (log->stacks_untaken > 0)
+		text_wrap_print(
+			out, 2,
+			"without a stack, mostly of libraries that began "
+			"before ours: %" PRId64 "\n",
+			log->stacks_untaken);
+}
+
 /* What the tables can't know. */
 static void print_limits(const struct heap_view *view, FILE *out)
 {
@@ -412,50 +453,46 @@ static void print_limits(const struct heap_view *view, FILE *out)
 	size_t missing;
 
 	if (log->metadata.is_unfinished)
-		fputs("not finished: this is of the part that is in "
-		      "the file\n",
-		      out);
+		text_wrap_print(out, 2,
+				"not finished: this is of the part that "
+				"is in the file\n");
 	else if (!log->has_stacks && (log->count || log->row_count))
-		fputs("no call stacks in this trace: record with "
-		      "TRACEPROF_STACK=heap\n",
-		      out);
+		text_wrap_print(out, 2,
+				"no call stacks in this trace: record "
+				"with TRACEPROF_STACK=heap\n");
 	if (log->sample_bytes)
-		fprintf(out,
+		text_wrap_print(
+			out, 2,
 			"sampled, one block in %s on average: amounts are "
 			"estimates\n",
 			quantity_bytes((double)log->sample_bytes).text);
 	if (heap_log_has_python(log))
-		fputs("Python keeps objects of up to 512 bytes in pools of its "
-		      "own, which are in no sum here unless it ran with "
-		      "PYTHONMALLOC=malloc\n",
-		      out);
+		text_wrap_print(
+			out, 2,
+			"Python keeps objects of up to 512 bytes in pools "
+			"of its own, which are in no sum here unless it "
+			"ran with PYTHONMALLOC=malloc\n");
 	if (log->lost > 0)
-		fprintf(out,
-			"%" PRId64 " calls are in no sum: the writer had no "
-			"memory for them\n",
-			log->lost);
+		text_wrap_print(out, 2,
+				"%" PRId64
+				" calls are in no sum: the writer had no "
+				"memory for them\n",
+				log->lost);
 	if (log->thinned_mask)
-		fprintf(out,
+		text_wrap_print(
+			out, 2,
 			"thinned by TRACEPROF_MAX_OVERHEAD, one block in "
 			"%" PRId64
 			" of those below %s: amounts are estimates\n",
 			log->thinned_mask + 1,
 			quantity_bytes((double)log->thinned_below).text);
-	if (log->stacks_refused > 0)
-		fprintf(out,
-			"without a stack, since there was no room for more: "
-			"%" PRId64 " (TRACEPROF_BUFFER_MB)\n",
-			log->stacks_refused);
-	if (log->stacks_untaken > 0)
-		fprintf(out,
-			"without a stack, mostly of libraries that began "
-			"before ours: %" PRId64 "\n",
-			log->stacks_untaken);
+	print_without_stack(log, out);
 	if (log->metadata.dropped > 0)
-		fprintf(out, "%" PRId64 " events were lost\n",
-			log->metadata.dropped);
+		text_wrap_print(out, 2, "%" PRId64 " events were lost\n",
+				log->metadata.dropped);
 	if (log->metadata.detail_ended_ns >= 0)
-		fprintf(out,
+		text_wrap_print(
+			out, 2,
 			"the file's detail ended %s after its start "
 			"(TRACEPROF_MAX_MB): so does this account\n",
 			quantity_time((double)(log->metadata.detail_ended_ns -
@@ -463,7 +500,8 @@ static void print_limits(const struct heap_view *view, FILE *out)
 				.text);
 	missing = source_finder_missing(log->finder, &path);
 	if (missing)
-		fprintf(out,
+		text_wrap_print(
+			out, 2,
 			"%zu modules are not here as they were recorded, so "
 			"their lines are not known: %s%s\n",
 			missing, path, missing > 1 ? " and others" : "");
@@ -478,7 +516,8 @@ static void print_all(const struct heap_log *log, FILE *out)
 
 	if (!log->has_large_alone || all->heap_calls < 0)
 		return;
-	fprintf(out,
+	text_wrap_print(
+		out, 2,
 		"in all the program made %" PRId64
 		" allocations, had %s at most, and %s at the end; below, "
 		"blocks of %s and more (TRACEPROF_MALLOC=sites has all)\n",
@@ -495,13 +534,13 @@ void heap_print_text(struct heap_view *view, FILE *out)
 		fputs("no memory events in this trace\n", out);
 	print_all(view->log, out);
 	if (is_part(view))
-		fprintf(out, "from %s to %s after the start alone\n",
-			quantity_time(
-				(double)(view->from_ns - view->log->start_ns))
-				.text,
-			quantity_time(
-				(double)(view->to_ns - view->log->start_ns))
-				.text);
+		text_wrap_print(out, 2, "from %s to %s after the start alone\n",
+				quantity_time((double)(view->from_ns -
+						       view->log->start_ns))
+					.text,
+				quantity_time((double)(view->to_ns -
+						       view->log->start_ns))
+					.text);
 	for (uint32_t i = 0; i < view->log->space_count; i++)
 		print_space(view, i, out);
 	fputs("\n", out);

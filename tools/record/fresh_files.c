@@ -24,6 +24,7 @@
 
 /* Of more files nobody waits for what they say. */
 #define FULLEST_OF 4u
+#define LARGEST_OF 100u
 
 struct fresh_file {
 	bool is_old;  /* was there before the run */
@@ -224,16 +225,18 @@ bool fresh_files_last(const struct fresh_files *files, pid_t pid,
 	return before(files, pid, LLONG_MAX, path) >= 0;
 }
 
-/* As the file's account says it. */
-static long steps_of(const char *path)
+/* As the file's account says it: a number of that name in this object; 0
+ * without. */
+static long long account_of(const char *path, const char *object,
+			    const char *name)
 {
 	char *tail = trace_input_tail(path);
-	const char *at = tail ? strstr(tail, "\"step\":{") : NULL;
-	const char *drawn = at ? strstr(at, "\"drawn\":") : NULL;
-	const long steps = drawn ? atol(drawn + strlen("\"drawn\":")) : 0;
+	const char *at = tail ? strstr(tail, object) : NULL;
+	const char *found = at ? strstr(at, name) : NULL;
+	const long long value = found ? atoll(found + strlen(name)) : 0;
 
 	free(tail);
-	return steps;
+	return value;
 }
 
 bool fresh_files_fullest(const struct fresh_files *files, pid_t pid, off_t most,
@@ -241,18 +244,18 @@ bool fresh_files_fullest(const struct fresh_files *files, pid_t pid, off_t most,
 {
 	char candidate[PATH_MAX];
 	long long time = LLONG_MAX;
-	long fullest = -1;
+	long long fullest = -1;
 
 	for (unsigned int looked = 0; looked < FULLEST_OF; looked++) {
 		struct stat status;
-		long steps;
+		long long steps;
 
 		time = before(files, pid, time, candidate);
 		if (time < 0)
 			break;
 		if (stat(candidate, &status) || status.st_size > most)
 			continue;
-		steps = steps_of(candidate);
+		steps = account_of(candidate, "\"step\":{", "\"drawn\":");
 		if (steps <= fullest)
 			continue;
 		fullest = steps;
@@ -260,6 +263,35 @@ bool fresh_files_fullest(const struct fresh_files *files, pid_t pid, off_t most,
 		memcpy(path, candidate, PATH_MAX);
 	}
 	return fullest >= 0;
+}
+
+unsigned int fresh_files_largest(const struct fresh_files *files, off_t most,
+				 char path[PATH_MAX])
+{
+	char candidate[PATH_MAX];
+	unsigned int looked = 0;
+	long long most_events = -1;
+
+	for (size_t at = 0; at < files->files.count && looked < LARGEST_OF;
+	     at++) {
+		const struct fresh_file *file =
+			key_table_row(&files->files, at);
+		struct stat status;
+		long long events;
+
+		snprintf(candidate, PATH_MAX, "%s/%s", files->folder,
+			 key_table_key(&files->files, at, NULL));
+		if (file->is_old || stat(candidate, &status) ||
+		    status.st_size > most)
+			continue;
+		looked++;
+		events = account_of(candidate, "\"events\":{", "\"seen\":");
+		if (events <= most_events)
+			continue;
+		most_events = events;
+		memcpy(path, candidate, PATH_MAX);
+	}
+	return looked;
 }
 
 void fresh_files_end(struct fresh_files *files)

@@ -61,6 +61,12 @@ bool fresh_files_last(const struct fresh_files *files, pid_t pid,
 bool fresh_files_fullest(const struct fresh_files *files, pid_t pid, off_t most,
 			 char path[PATH_MAX], bool *is_last);
 
+/* Of some that other processes have left, of up to `most` bytes, the one of
+ * most events; how many were compared, 0 none.  (Processor time isn't known of
+ * what was written after a program's end.) */
+unsigned int fresh_files_largest(const struct fresh_files *files, off_t most,
+				 char path[PATH_MAX]);
+
 /* Waits for the commands and frees. */
 void fresh_files_end(struct fresh_files *files);
 

@@ -160,10 +160,20 @@ static void say_memfd(int error, const struct recovery_result *result)
 static void say_verdict(struct fresh_files *files, pid_t pid)
 {
 	char path[PATH_MAX];
+	unsigned int others;
 	bool is_last;
 
-	if (!fresh_files_last(files, pid, path))
+	if (!fresh_files_last(files, pid, path)) {
+		others = fresh_files_largest(files, VERDICT_BYTES_MAX, path);
+		if (others > 1)
+			fprintf(stderr,
+				"traceprof record: of %u traces, the one with "
+				"most events is %s:\n",
+				others, path);
+		if (others)
+			verdict_file(path, 80, stderr);
 		return;
+	}
 	if (!fresh_files_fullest(files, pid, VERDICT_BYTES_MAX, path,
 				 &is_last)) {
 		fprintf(stderr,

@@ -195,6 +195,8 @@ void report_scale(struct report *report);
 void report_remark(struct report *report);
 
 void report_print_text(const struct report *report, FILE *out);
+/* report_losses.c */
+void report_print_losses(const struct report *report, FILE *out);
 void report_print_json(const struct report *report, FILE *out);
 void report_print_csv(const struct report *report, bool is_first, FILE *out);
 

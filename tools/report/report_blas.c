@@ -9,6 +9,7 @@
 #include "tools/util/memory.h"
 #include "tools/util/numbers.h"
 #include "tools/util/table.h"
+#include "tools/util/text_wrap.h"
 
 /* By its name: dgemm_, cblas_dgemm, scipy_cblas_dgemm64_. */
 static bool is_double(const char *name)
@@ -150,9 +151,10 @@ void report_blas_print(const struct report_blas *blas, size_t top, FILE *out)
 			print_row(table, &list[i]);
 	table_print(table, out);
 	if (top && count > top)
-		fprintf(out, "and %zu more\n", count - top);
+		text_wrap_print(out, 2, "and %zu more\n", count - top);
 	if (has_peak)
-		fprintf(out,
+		text_wrap_print(
+			out, 2,
 			"The roof is what all %" PRId64
 			" processors of %s do at most with that many FLOP a "
 			"byte: %.3g GFLOP/s (double), %.3g (float), %.3g GB/s "
@@ -160,7 +162,8 @@ void report_blas_print(const struct report_blas *blas, size_t top, FILE *out)
 			peak.cores, peak.host, peak.double_flops / 1e9,
 			peak.float_flops / 1e9, peak.memory_bytes / 1e9);
 	else
-		fprintf(out,
+		text_wrap_print(
+			out, 2,
 			"How far that is from the roof isn't known: run "
 			"traceprof peak on %s\n",
 			blas->host[0] ? blas->host : "the machine");

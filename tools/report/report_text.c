@@ -10,13 +10,16 @@
 #include "tools/report/report.h"
 #include "tools/util/short_name.h"
 #include "tools/util/table.h"
+#include "tools/util/text_wrap.h"
 
 /* Of the report that is printed: --long, and a terminal where all of a name has
  * no room. */
-static bool shows_whole, is_narrow;
+static bool shows_whole, is_narrow, is_very_narrow;
 
-#define NARROW 120u
-#define REGION " [omp parallel "
+#define NARROW	    120u
+/* Below this a name has more to tell than a percentile. */
+#define VERY_NARROW 100u
+#define REGION	    " [omp parallel "
 
 static void name_cell(struct table *table, const char *name,
 		      unsigned int indent)
@@ -55,13 +58,16 @@ static void print_head(const struct report *report, FILE *out)
 {
 	fprintf(out, "%s\n", report->file);
 	if (report->warning)
-		fprintf(out, "%s\n", report->warning);
-	fprintf(out, "%" PRIu64 " events, %s\n", report->facts.events,
-		quantity_time((double)report_wall_ns(report)).text);
+		text_wrap_print(out, 2, "%s\n", report->warning);
+	text_wrap_print(out, 2, "%" PRIu64 " events, %s\n",
+			report->facts.events,
+			quantity_time((double)report_wall_ns(report)).text);
 	for (size_t at = 0; at < report->note_count; at++)
-		fprintf(out, "note: %s\n", report->notes[at]);
+		text_wrap_print(out, 2, "note: %s\n", report->notes[at]);
 	if (report->metadata.is_recovered)
-		fputs("note: recovered after the program's death\n", out);
+		text_wrap_print(out, 2,
+				"note: recovered after the program's "
+				"death\n");
 }
 
 static void print_steps(const struct report *report, FILE *out)
@@ -70,7 +76,8 @@ static void print_steps(const struct report *report, FILE *out)
 
 	if (!steps->count)
 		return;
-	fprintf(out,
+	text_wrap_print(
+		out, 2,
 		"\nSteps: %" PRId64 ", mean %s, min %s, max %s (step %" PRId64
 		")\n",
 		steps->count,
@@ -129,14 +136,14 @@ static void print_regions(const struct report *report, FILE *out)
 			region_row(table, &report->region_list[at]);
 	table_print(table, out);
 	if (top && report->region_count > top)
-		fprintf(out, "and %zu more regions\n",
-			report->region_count - top);
+		text_wrap_print(out, 2, "and %zu more regions\n",
+				report->region_count - top);
 	if (report->metadata.thinned > 0)
-		fprintf(out,
-			"~ estimated: %" PRId64
-			" calls were counted and timed, but not drawn "
-			"(TRACEPROF_MAX_OVERHEAD)\n",
-			report->metadata.thinned);
+		text_wrap_print(out, 2,
+				"~ estimated: %" PRId64
+				" calls were counted and timed, but not drawn "
+				"(TRACEPROF_MAX_OVERHEAD)\n",
+				report->metadata.thinned);
 }
 
 static bool is_gpu(const char *category)
@@ -147,7 +154,7 @@ static bool is_gpu(const char *category)
 
 /* Which columns a table has. */
 struct columns {
-	bool bytes, self, gpu, wide;
+	bool bytes, self, gpu, each, p95, wide;
 	const char *headers[16];
 	size_t count;
 };
@@ -162,12 +169,12 @@ static void set_headers(struct columns *columns, bool on_gpu, const char *title)
 		{true, "total"},
 		{columns->self, "self"},
 		{columns->gpu, "GPU"},
-		{true, "avg"},
+		{columns->each, "avg"},
 		{columns->wide, "median"},
-		{columns->wide || !columns->bytes, "p95"},
+		{columns->p95, "p95"},
 		{columns->wide, "p99"},
 		{columns->wide, "min"},
-		{true, "max"},
+		{columns->each, "max"},
 		{columns->wide, "stddev"},
 		{true, on_gpu ? "% GPU" : "% wall"},
 		{columns->bytes, "bytes"},
@@ -198,15 +205,16 @@ static void total_row(struct table *table, const struct total *row,
 	else
 		optional_cell(table, columns->self, (double)row->self_ns);
 	optional_cell(table, columns->gpu, (double)row->gpu_ns);
-	time_cell(table, (double)row->sum_ns / (double)row->calls);
+	optional_cell(table, columns->each,
+		      (double)row->sum_ns / (double)row->calls);
 	optional_cell(table, columns->wide,
 		      (double)total_quantile_ns(row, 0.5));
-	optional_cell(table, columns->wide || !columns->bytes,
+	optional_cell(table, columns->p95,
 		      (double)total_quantile_ns(row, 0.95));
 	optional_cell(table, columns->wide,
 		      (double)total_quantile_ns(row, 0.99));
 	optional_cell(table, columns->wide, (double)row->min_ns);
-	time_cell(table, (double)row->max_ns);
+	optional_cell(table, columns->each, (double)row->max_ns);
 	optional_cell(table, columns->wide, total_deviation_ns(row));
 	table_cell(table, "%s",
 		   quantity_share((double)row->total_ns, whole).text);
@@ -238,6 +246,9 @@ static void choose_columns(struct columns *columns,
 	columns->bytes =
 		(is_gpu(category) && strcmp(category, "kernel") != 0) ||
 		!strcmp(category, REPORT_PEERS);
+	/* From where to where a copy goes stands in its name. */
+	columns->each = columns->wide || !columns->bytes || !is_very_narrow;
+	columns->p95 = columns->wide || (!columns->bytes && !is_very_narrow);
 	for (size_t at = 0; at < count; at++) {
 		columns->self |= is_tally && rows[at].self_ns >= 0;
 		columns->gpu |= rows[at].gpu_ns > 0;
@@ -271,7 +282,8 @@ static void print_category(void *arg, const char *category)
 			total_row(table, &rows[at], whole, &columns);
 	table_print(table, print->out);
 	if (top && count > top)
-		fprintf(print->out, "and %zu more names\n", count - top);
+		text_wrap_print(print->out, 2, "and %zu more names\n",
+				count - top);
 	free(rows);
 }
 
@@ -282,13 +294,33 @@ static void print_exact(const struct report *report, FILE *out)
 
 	if (report->metadata.detail_ended_ns < 0)
 		return;
-	fprintf(out,
+	text_wrap_print(
+		out, 2,
 		"\nThe events end %s after the start, where the file had "
 		"reached its size limit.  Sums of the whole window:\n",
 		quantity_time((double)(report->metadata.detail_ended_ns -
 				       report_start_ns(report)))
 			.text);
 	tally_categories(&report->exact, print_category, &print);
+}
+
+/* Of blocks that were thinned. */
+static void print_sampled(const struct report *report, FILE *out)
+{
+	for (size_t at = 0; at < report->sampled.count; at++) {
+		const struct trace_sampled_row *row = &report->sampled.rows[at];
+
+		if (row->part && row->share && trace_sampled_is_heap(row))
+			text_wrap_print(out, 2,
+					"  %" PRId64 " of %" PRId64
+					" %s are events: of small blocks %s "
+					"(TRACEPROF_MAX_OVERHEAD)\n",
+					row->drawn, row->seen,
+					strcmp(row->part, "free")
+						? "allocations"
+						: "frees",
+					row->share);
+	}
 }
 
 static void print_heap(const struct report *report, FILE *out)
@@ -298,7 +330,8 @@ static void print_heap(const struct report *report, FILE *out)
 	const bool knows_before = heap->heap_calls_before >= 0;
 
 	if (heap->heap_calls >= 0)
-		fprintf(out,
+		text_wrap_print(
+			out, 2,
 			"\nHeap: %" PRId64 " allocations of %s %s, %" PRId64
 			" frees,\n  peak %s, live at the end %s\n",
 			heap->heap_calls +
@@ -314,21 +347,24 @@ static void print_heap(const struct report *report, FILE *out)
 			quantity_bytes((double)heap->heap_peak_bytes).text,
 			quantity_bytes((double)heap->heap_live_bytes).text);
 	if (heap->heap_asked_bytes >= 0)
-		fprintf(out, "  sizes of blocks; asked for were %s\n",
+		text_wrap_print(
+			out, 2, "  sizes of blocks; asked for were %s\n",
 			quantity_bytes(
 				(double)heap->heap_asked_bytes +
 				(knows_before ? (double)heap->heap_asked_before
 					      : 0))
 				.text);
 	if (heap->heap_calls_before > 0)
-		fprintf(out,
+		text_wrap_print(
+			out, 2,
 			"  before the recording: %" PRId64
 			" allocations of %s, %" PRId64 " frees\n",
 			heap->heap_calls_before,
 			quantity_bytes((double)heap->heap_bytes_before).text,
 			heap->heap_frees_before);
 	if (events->allocs || events->frees)
-		fprintf(out,
+		text_wrap_print(
+			out, 2,
 			"%sHeap events: %" PRId64 " allocations of %s, %" PRId64
 			" frees of %s,\n  highest total %s\n",
 			heap->heap_calls >= 0 ? "" : "\n", events->allocs,
@@ -336,25 +372,14 @@ static void print_heap(const struct report *report, FILE *out)
 			events->frees,
 			quantity_bytes((double)events->free_bytes).text,
 			quantity_bytes((double)events->peak_bytes).text);
-	for (size_t at = 0; at < report->sampled.count; at++) {
-		const struct trace_sampled_row *row = &report->sampled.rows[at];
-
-		if (row->part && row->share && trace_sampled_is_heap(row))
-			fprintf(out,
-				"  %" PRId64 " of %" PRId64
-				" %s are events: of small blocks %s "
-				"(TRACEPROF_MAX_OVERHEAD)\n",
-				row->drawn, row->seen,
-				strcmp(row->part, "free") ? "allocations"
-							  : "frees",
-				row->share);
-	}
+	print_sampled(report, out);
 }
 
 static void print_pinned(const struct report_memory *pinned, FILE *out)
 {
 	if (pinned->allocs || pinned->frees)
-		fprintf(out,
+		text_wrap_print(
+			out, 2,
 			"\nPinned host memory: %" PRId64
 			" blocks of %s, %" PRId64
 			" frees of %s, highest total %s\n",
@@ -416,126 +441,6 @@ static void print_tree(const struct report *report, FILE *out)
 	table_print(table, out);
 }
 
-static void print_missing_kernels(const struct trace_metadata *account,
-				  FILE *out)
-{
-	const int64_t without =
-		account->missing_kernels - account->partial_graphs;
-
-	if (account->launched_kernels > 0 &&
-	    without >= account->launched_kernels)
-		fprintf(out,
-			"\nError: none of the kernels of %" PRId64
-			" launches is in this trace: it says nothing about "
-			"the GPU\n",
-			account->launched_kernels);
-	else if (without > 0)
-		fprintf(out,
-			"\nLosses: of %" PRId64 " launches of kernels %" PRId64
-			" have no kernel in this trace\n",
-			account->launched_kernels, without);
-	if (account->partial_graphs > 0)
-		fprintf(out,
-			"\nLosses: of %" PRId64 " launches of graphs some "
-			"kernels are not in this trace\n",
-			account->partial_graphs);
-	if (account->unsized_graphs > 0)
-		fprintf(out,
-			"\nNot known: whether all kernels are here of %" PRId64
-			" launches of graphs whose size CUPTI does not tell\n",
-			account->unsized_graphs);
-	if (account->unsettled_ns > 0)
-		fprintf(out,
-			"\nLosses: of the last %s, and of what came after, "
-			"records of the GPU may be missing: CUPTI had not "
-			"handed them over\n",
-			quantity_time((double)account->unsettled_ns).text);
-}
-
-static void print_missing_links(const struct trace_metadata *account, FILE *out)
-{
-	if (account->unpaired_calls > 0)
-		fprintf(out,
-			"\nNot known: whether %" PRId64 " calls of CUDA's "
-			"driver were made by calls of its runtime, which are "
-			"here too\n",
-			account->unpaired_calls);
-	if (account->unknown_captures > 0)
-		fprintf(out,
-			"\nNot known: whether %" PRId64 " launches went into "
-			"a graph: they count as launches without a kernel\n",
-			account->unknown_captures);
-	if (account->cut_annotations > 0)
-		fprintf(out,
-			"\nLosses: of %" PRId64 " ranges the GPU's part is "
-			"missing or too short: too many waited for it\n",
-			account->cut_annotations);
-	if (account->calls_without_operation > 0)
-		fprintf(out,
-			"\nLosses: of %" PRId64 " calls of CUDA it is not "
-			"known in which range or operator they lie\n",
-			account->calls_without_operation);
-}
-
-static void print_cut(const struct trace_metadata *account, FILE *out)
-{
-	/* Older files don't say why. */
-	if (account->outside < 0 && (account->dropped > 0 || account->cut > 0))
-		fprintf(out,
-			"\nLosses: of %" PRId64 " events %" PRId64
-			" were dropped and %" PRId64 " cut\n",
-			account->seen, account->dropped, account->cut);
-	if (account->outside < 0)
-		return;
-	if (account->dropped > 0 || account->past_max > 0)
-		fprintf(out,
-			"\nLosses: of %" PRId64 " events %" PRId64
-			" were dropped and %" PRId64
-			" came past TRACEPROF_MAX_MB\n",
-			account->seen, account->dropped, account->past_max);
-	if (account->outside > 0)
-		fprintf(out,
-			"\nNot recorded: %" PRId64 " events lay outside the "
-			"windows\n",
-			account->outside);
-	if (account->unwritable > 0)
-		fprintf(out,
-			"\nNot recorded: %" PRId64 " events had no finite "
-			"value, or no memory was left to write them\n",
-			account->unwritable);
-}
-
-static void print_losses(const struct report *report, FILE *out)
-{
-	const struct trace_metadata *account = &report->metadata;
-
-	print_cut(account, out);
-	if (account->waits_lost > 0)
-		fprintf(out,
-			"\nLosses: %" PRId64 " of %" PRId64 " waits at the "
-			"ends of regions are not drawn: too many regions ended "
-			"in between\n",
-			account->waits_lost, account->waits_begun);
-	if (account->unnamed > 0)
-		fprintf(out,
-			"\nLosses: %" PRId64 " events lost their names: there "
-			"were too many different ones\n",
-			account->unnamed);
-	print_missing_kernels(account, out);
-	print_missing_links(account, out);
-	if (account->unrecorded_calls > 0)
-		fprintf(out,
-			"\nLosses: %" PRId64 " calls left no event: of "
-			"threads without room, or nested too deep\n",
-			account->unrecorded_calls);
-	if (account->missed_calls > 0)
-		fprintf(out,
-			"\nNot recorded: %" PRId64 " calls that came inside of "
-			"others, of signal handlers or the loader, or of "
-			"threads at their end\n",
-			account->missed_calls);
-}
-
 static void print_device(const struct report *report, unsigned int number,
 			 FILE *out)
 {
@@ -545,7 +450,8 @@ static void print_device(const struct report *report, unsigned int number,
 	const double busy = (double)busy_time_sum(&device->busy);
 
 	if (report_is_used(device))
-		fprintf(out,
+		text_wrap_print(
+			out, 2,
 			"\nGPU %u: busy %s of the time; kernels %s, copies %s "
 			"and memsets %s, summed over streams\n",
 			number, quantity_share(busy, wall).text,
@@ -553,18 +459,21 @@ static void print_device(const struct report *report, unsigned int number,
 			quantity_time((double)device->sum_ns[WORK_COPY]).text,
 			quantity_time((double)device->sum_ns[WORK_FILL]).text);
 	if (device->throttled_ns)
-		fprintf(out, "GPU %u was throttled %s of the time: %s\n",
+		text_wrap_print(
+			out, 2, "GPU %u was throttled %s of the time: %s\n",
 			number,
 			quantity_share((double)device->throttled_ns, wall).text,
 			device->throttling);
 	if (memory->allocs)
-		fprintf(out,
+		text_wrap_print(
+			out, 2,
 			"GPU %u memory: %" PRId64 " allocations, %" PRId64
 			" frees, peak %s\n",
 			number, memory->allocs, memory->frees,
 			quantity_bytes((double)memory->peak_bytes).text);
 	if (memory->reserved_bytes > memory->peak_bytes)
-		fprintf(out,
+		text_wrap_print(
+			out, 2,
 			"GPU %u: the program's allocator held %s at most\n",
 			number,
 			quantity_bytes((double)memory->reserved_bytes).text);
@@ -577,7 +486,8 @@ static void stream_row(struct table *table, const struct report_device *row,
 	const int64_t moving = row->sum_ns[WORK_COPY];
 
 	table_cell(table, "%s", quantity_time(busy).text);
-	table_cell(table, "%s", quantity_share(busy, wall).text);
+	if (!is_very_narrow)
+		table_cell(table, "%s", quantity_share(busy, wall).text);
 	for (int work = 0; work < WORK_COUNT; work++)
 		table_cell(table, "%" PRId64, row->calls[work]);
 	table_cell(table, "%s",
@@ -590,9 +500,12 @@ static void stream_row(struct table *table, const struct report_device *row,
 
 static void print_streams(const struct report *report, FILE *out)
 {
-	static const char *const headers[] = {
-		"busy",	       "% wall",    "kernels", "copies", "memsets",
-		"kernel time", "copy time", "bytes",   "stream"};
+	static const char *const all[] = {"busy",      "% wall",  "kernels",
+					  "copies",    "memsets", "kernel time",
+					  "copy time", "bytes",	  "stream"};
+	static const char *const few[] = {"busy",    "kernels",	    "copies",
+					  "memsets", "kernel time", "copy time",
+					  "bytes",   "stream"};
 	const double wall = (double)report_wall_ns(report);
 	const size_t count = report->streams.count;
 	const struct report_device **streams;
@@ -603,13 +516,13 @@ static void print_streams(const struct report *report, FILE *out)
 		return;
 	streams = report_streams(report);
 	fputc('\n', out);
-	table = new_table(headers, 9);
+	table = is_very_narrow ? new_table(few, 8) : new_table(all, 9);
 	for (size_t at = 0; at < count; at++)
 		if (!top || at < top)
 			stream_row(table, streams[at], wall);
 	table_print(table, out);
 	if (top && count > top)
-		fprintf(out, "and %zu more streams\n", count - top);
+		text_wrap_print(out, 2, "and %zu more streams\n", count - top);
 	free(streams);
 }
 
@@ -626,9 +539,11 @@ static void print_cost(const struct report *report, FILE *out)
 
 	if (cost->hooks_ns <= 0 && cost->writer_ns <= 0)
 		return;
-	fprintf(out, "\nRecording took %s in the program's threads, ",
-		quantity_time((double)cost->hooks_ns).text);
-	fprintf(out, "%s in the writer's\n",
+	text_wrap_print(
+		out, 2,
+		"\nRecording took %s in the program's threads, %s in the "
+		"writer's\n",
+		quantity_time((double)cost->hooks_ns).text,
 		quantity_time((double)cost->writer_ns).text);
 }
 
@@ -645,6 +560,7 @@ void report_print_text(const struct report *report, FILE *out)
 	print_steps(report, out);
 	shows_whole = report->choice.whole;
 	is_narrow = !shows_whole && columns && columns < NARROW;
+	is_very_narrow = is_narrow && columns < VERY_NARROW;
 	if (report->choice.tree) {
 		print_tree(report, out);
 	} else {
@@ -658,10 +574,10 @@ void report_print_text(const struct report *report, FILE *out)
 	print_gpus(report, out);
 	print_heap(report, out);
 	print_pinned(&report->pinned, out);
-	print_losses(report, out);
+	report_print_losses(report, out);
 	print_cost(report, out);
 	if (report->remark_count)
 		fputc('\n', out);
 	for (size_t at = 0; at < report->remark_count; at++)
-		fprintf(out, "%s\n", report->remarks[at]);
+		text_wrap_print(out, 2, "%s\n", report->remarks[at]);
 }

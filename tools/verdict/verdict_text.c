@@ -9,6 +9,7 @@
 
 #include "tools/util/numbers.h"
 #include "tools/util/text_buffer.h"
+#include "tools/util/text_wrap.h"
 #include "tools/verdict/rules.h"
 
 /* What is less of the step is not named. */
@@ -16,33 +17,6 @@
 /* Names that are said, and what each takes of the time at least. */
 #define NAMES	  3u
 #define NAME_MIN  0.02
-
-/* Adds a text, broken at blanks; where it goes on it is indented. */
-static unsigned int add_wrapped(struct text_buffer *lines, const char *text,
-				unsigned int indent, unsigned int columns)
-{
-	unsigned int count = 1;
-	size_t column = 0;
-
-	while (*text) {
-		const size_t word = strcspn(text, " ");
-
-		if (column && column + 1 + word > columns) {
-			text_buffer_format(lines, "\n%*s", (int)indent, "");
-			column = indent;
-			count++;
-		} else if (column) {
-			text_buffer_add(lines, " ", 1);
-			column++;
-		}
-		text_buffer_add(lines, text, word);
-		column += word;
-		text += word;
-		text += *text == ' ';
-	}
-	text_buffer_add(lines, "\n", 1);
-	return count;
-}
 
 static unsigned int add_line(struct text_buffer *lines, unsigned int indent,
 			     unsigned int columns, const char *format, ...)
@@ -57,7 +31,7 @@ static unsigned int add_line(struct text_buffer *lines, unsigned int indent,
 
 	va_start(args, format);
 	if (vasprintf(&text, format, args) >= 0) {
-		count = add_wrapped(lines, text, indent, columns);
+		count = text_wrap_add(lines, text, indent, columns);
 		free(text);
 	}
 	va_end(args);
@@ -97,13 +71,13 @@ static unsigned int add_split(struct text_buffer *lines,
 	for (unsigned int at = 0; at < SHARE_COUNT; at++)
 		if (parts[at].ns >= NAMED_MIN * total)
 			text_buffer_format(
-				&text, "%s%s%.1f %% %s", at ? ", " : "  ",
+				&text, "%s%s%.1f %% %s", at ? ", " : "",
 				split->is_estimated ? "~" : "",
 				100 * parts[at].ns / total,
 				split->uses_gpu && parts[at].share == SHARE_HOST
 					? "host-bound"
 					: split_share_text(parts[at].share));
-	count = add_wrapped(lines, text.data, 2, columns);
+	count = text_wrap_add(lines, text.data, 2, columns);
 	text_buffer_free(&text);
 	return count;
 }
@@ -261,7 +235,7 @@ static unsigned int add_names(struct text_buffer *lines,
 				   quantity_time((double)below).text);
 	}
 	if (text.len)
-		count = add_wrapped(lines, text.data, 2, columns);
+		count = text_wrap_add(lines, text.data, 2, columns);
 	text_buffer_free(&text);
 	return count;
 }

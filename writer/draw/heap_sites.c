@@ -204,7 +204,9 @@ static void went(struct heap_sites *sites, struct block *block,
 
 	change(sites, site, -(int64_t)block->bytes, -1);
 	site->sums.frees++;
-	if (reader && reader->heap_last == address) {
+	/* Somebody else may have had the address since. */
+	if (reader && reader->heap_last == address &&
+	    reader->thread->tid == block->tid) {
 		site->sums.temporary++;
 		sites->all.sums.temporary++;
 	}

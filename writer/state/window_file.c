@@ -6,14 +6,21 @@
 #include "collector/system/log.h"
 #include "writer/state/writer_state.h"
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 void window_file_fail(struct writer_state *state, int error, const char *doing)
 {
-	const char *what = error == -ELOOP
-				   ? "its folder is a link of another user"
-				   : strerrordesc_np(-error);
+	const char *what = strerrordesc_np(-error);
+	char here[PATH_MAX];
 
+	if (error == -ELOOP)
+		what = "its folder is a link of another user";
+	else if (state->file.path[0] != '/' &&
+		 syscall(SYS_getcwd, here, sizeof(here)) == -1)
+		what = "the working directory was deleted";
 	if (state->error)
 		return;
 	state->error = error;

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report_losses.c - what the trace doesn't have, and why.
+ */
+#include <inttypes.h>
+
+#include "tools/report/report.h"
+#include "tools/util/numbers.h"
+#include "tools/util/text_wrap.h"
+
+static void print_missing_kernels(const struct trace_metadata *account,
+				  FILE *out)
+{
+	const int64_t without =
+		account->missing_kernels - account->partial_graphs;
+
+	if (account->launched_kernels > 0 &&
+	    without >= account->launched_kernels)
+		text_wrap_print(
+			out, 2,
+			"\nError: none of the kernels of %" PRId64
+			" launches is in this trace: it says nothing about "
+			"the GPU\n",
+			account->launched_kernels);
+	else if (without > 0)
+		text_wrap_print(out, 2,
+				"\nLosses: of %" PRId64
+				" launches of kernels %" PRId64
+				" have no kernel in this trace\n",
+				account->launched_kernels, without);
+	if (account->partial_graphs > 0)
+		text_wrap_print(out, 2,
+				"\nLosses: of %" PRId64
+				" launches of graphs some "
+				"kernels are not in this trace\n",
+				account->partial_graphs);
+	if (account->unsized_graphs > 0)
+		text_wrap_print(
+			out, 2,
+			"\nNot known: whether all kernels are here of %" PRId64
+			" launches of graphs whose size CUPTI does not tell\n",
+			account->unsized_graphs);
+	if (account->unsettled_ns > 0)
+		text_wrap_print(
+			out, 2,
+			"\nLosses: of the last %s, and of what came after, "
+			"records of the GPU may be missing: CUPTI had not "
+			"handed them over\n",
+			quantity_time((double)account->unsettled_ns).text);
+}
+
+static void print_missing_links(const struct trace_metadata *account, FILE *out)
+{
+	if (account->unpaired_calls > 0)
+		text_wrap_print(
+			out, 2,
+			"\nNot known: whether %" PRId64 " calls of CUDA's "
+			"driver were made by calls of its runtime, which are "
+			"here too\n",
+			account->unpaired_calls);
+	if (account->unknown_captures > 0)
+		text_wrap_print(
+			out, 2,
+			"\nNot known: whether %" PRId64 " launches went into "
+			"a graph: they count as launches without a kernel\n",
+			account->unknown_captures);
+	if (account->cut_annotations > 0)
+		text_wrap_print(
+			out, 2,
+			"\nLosses: of %" PRId64 " ranges the GPU's part is "
+			"missing or too short: too many waited for it\n",
+			account->cut_annotations);
+	if (account->calls_without_operation > 0)
+		text_wrap_print(out, 2,
+				"\nLosses: of %" PRId64
+				" calls of CUDA it is not "
+				"known in which range or operator they lie\n",
+				account->calls_without_operation);
+}
+
+static void print_cut(const struct trace_metadata *account, FILE *out)
+{
+	/* Older files don't say why. */
+	if (account->outside < 0 && (account->dropped > 0 || account->cut > 0))
+		text_wrap_print(out, 2,
+				"\nLosses: of %" PRId64 " events %" PRId64
+				" were dropped and %" PRId64 " cut\n",
+				account->seen, account->dropped, account->cut);
+	if (account->outside < 0)
+		return;
+	if (account->dropped > 0 || account->past_max > 0)
+		text_wrap_print(out, 2,
+				"\nLosses: of %" PRId64 " events %" PRId64
+				" were dropped and %" PRId64
+				" came past TRACEPROF_MAX_MB\n",
+				account->seen, account->dropped,
+				account->past_max);
+	if (account->outside > 0)
+		text_wrap_print(out, 2,
+				"\nNot recorded: %" PRId64
+				" events lay outside the "
+				"windows\n",
+				account->outside);
+	if (account->unwritable > 0)
+		text_wrap_print(out, 2,
+				"\nNot recorded: %" PRId64
+				" events had no finite "
+				"value, or no memory was left to write them\n",
+				account->unwritable);
+}
+
+void report_print_losses(const struct report *report, FILE *out)
+{
+	const struct trace_metadata *account = &report->metadata;
+
+	print_cut(account, out);
+	if (account->waits_lost > 0)
+		text_wrap_print(
+			out, 2,
+			"\nLosses: %" PRId64 " of %" PRId64 " waits at the "
+			"ends of regions are not drawn: too many regions ended "
+			"in between\n",
+			account->waits_lost, account->waits_begun);
+	if (account->unnamed > 0)
+		text_wrap_print(out, 2,
+				"\nLosses: %" PRId64
+				" events lost their names: there "
+				"were too many different ones\n",
+				account->unnamed);
+	print_missing_kernels(account, out);
+	print_missing_links(account, out);
+	if (account->unrecorded_calls > 0)
+		text_wrap_print(out, 2,
+				"\nLosses: %" PRId64 " calls left no event: of "
+				"threads without room, or nested too deep\n",
+				account->unrecorded_calls);
+	if (account->missed_calls > 0)
+		text_wrap_print(
+			out, 2,
+			"\nNot recorded: %" PRId64 " calls that came inside of "
+			"others, of signal handlers or the loader, or of "
+			"threads at their end\n",
+			account->missed_calls);
+}
