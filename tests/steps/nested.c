@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nested.c - loops within loops that turn as often as they need, and others that
- * the corpus had not, with the steps that a person would name written down
+ * nested.c - loops within loops that turn as often as they need, and others
+ * that the corpus had not, with the steps that a person would name written down
  * before the first run:
  *
- *	newton		60	time steps of Newton steps of conjugate gradients
+ *	newton		60	time steps of Newton's with conjugate gradients
  *	fluid		200	time steps of a lattice Boltzmann method
  *	graph		100	batches of a network on a graph
- *	policy		50	episodes, each as long as it takes, and an update
- *	neighbours	300	time steps of molecules, lists made now and then
+ *	policy		50	episodes as long as they take, each an update
+ *	neighbours	300	time steps of molecules, new lists at times
  *	shallow		250	time steps, two stages each, of shallow water
- *	damped		40	Levenberg-Marquardt iterations, some tried again
- *	pressure	120	iterations of SIMPLE, pressure until it converges
+ *	damped		40	Levenberg-Marquardt iterations, several tries
+ *	pressure	120	iterations of SIMPLE, pressure until it is right
  *
  *	nested NAME
  */
@@ -213,10 +213,10 @@ static int pressure(void)
 int main(int argc, char **argv)
 {
 	static const struct program programs[] = {
-		{"newton", newton, 60},		{"fluid", fluid, 200},
-		{"graph", graph, 100},		{"policy", policy, 50},
+		{"newton", newton, 60},		 {"fluid", fluid, 200},
+		{"graph", graph, 100},		 {"policy", policy, 50},
 		{"neighbours", neighbours, 300}, {"shallow", shallow, 250},
-		{"damped", damped, 40},		{"pressure", pressure, 120},
+		{"damped", damped, 40},		 {"pressure", pressure, 120},
 	};
 
 	return run_named(argc, argv, programs,

@@ -52,8 +52,8 @@ static bool is_uneven(const struct loop_groups *groups,
 		       MOST_WITHIN * (around.hits - 1);
 }
 
-/* By the code it lies in fewer loops than the marker.  It comes seldom, and only
- * the run's first thousand marks are asked. */
+/* By the code it lies in fewer loops than the marker.  It comes seldom, and
+ * only the run's first thousand marks are asked. */
 static bool is_further_out(const struct loop_groups *groups, uint32_t site,
 			   uint32_t marker)
 {
