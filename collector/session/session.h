@@ -380,6 +380,10 @@ int session_share(int fd, struct session *session);
  * made here keeps it; nothing needs to be there.  `text`. */
 const char *session_folder(const char *dir, char *text, size_t bytes);
 
+/* This process's number among those of an MPI job or of torchrun, -1 none, by
+ * the environment; how many there are, 0 not known. */
+int32_t session_rank(int32_t *world_size);
+
 /* Unlinks the backing file, if any. */
 void session_unlink(const struct session *session);
 

@@ -243,7 +243,7 @@ static uint64_t ceiling_bytes(const struct options *options)
 			PAGE_BYTES);
 }
 
-static void fill_rank(struct session_header *head)
+int32_t session_rank(int32_t *world_size)
 {
 	static const char *const ranks[] = {"RANK", "OMPI_COMM_WORLD_RANK",
 					    "PMI_RANK", "SLURM_PROCID"};
@@ -251,7 +251,7 @@ static void fill_rank(struct session_header *head)
 					    "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
 					    "SLURM_NTASKS"};
 
-	head->rank = -1;
+	*world_size = 0;
 	for (size_t i = 0; i < sizeof(ranks) / sizeof(ranks[0]); i++) {
 		const char *rank = getenv(ranks[i]);
 		const char *size = getenv(sizes[i]);
@@ -263,12 +263,14 @@ static void fill_rank(struct session_header *head)
 		number = strtol(rank, &end, 10);
 		if (*end || number < 0 || number > INT32_MAX)
 			continue;
-		head->rank = (int32_t)number;
+		const int32_t found = (int32_t)number;
+
 		number = size ? strtol(size, NULL, 10) : 0;
-		head->world_size =
-			number > 0 && number <= INT32_MAX ? (int32_t)number : 0;
-		return;
+		if (number > 0 && number <= INT32_MAX)
+			*world_size = (int32_t)number;
+		return found;
 	}
+	return -1;
 }
 
 const char *session_folder(const char *dir, char *text, size_t bytes)
@@ -312,7 +314,7 @@ static void fill_header(struct session *session, const struct options *options,
 	head->options = *options;
 	log_format(head->reason, sizeof(head->reason), "%s", reason);
 	session_folder(options->dir, head->folder, sizeof(head->folder));
-	fill_rank(head);
+	head->rank = session_rank(&head->world_size);
 	clock_start(&head->clock);
 	/* The magic last: a file without it is no session yet. */
 	memcpy(head->magic, SESSION_MAGIC, sizeof(head->magic));

@@ -310,10 +310,23 @@ void closing_report(const struct session *session,
 	}
 }
 
+/* Somebody waits for a trace: of a shell's commands, a build's or a start
+ * script's nobody does, and of many ranks one speaks. */
+static bool is_asked_for(void)
+{
+	int32_t size;
+
+	return process.direct ||
+	       (processor_seconds() >= HINT_SECONDS &&
+		session_rank(&size) <= 0 && process_kind_is_pointed_at());
+}
+
 void closing_explain(const struct options *options, uint64_t heap_calls)
 {
 	const char *object;
 
+	if (!is_asked_for())
+		return;
 	if (process_kind_is_tool())
 		log_say("no trace of this process: it did nothing that is "
 			"recorded; programs that it started write their own if "
@@ -329,7 +342,7 @@ void closing_explain(const struct options *options, uint64_t heap_calls)
 		log_say("no trace: no OpenMP region or annotation was seen, "
 			"%.1f s of processor time and some %lu allocations "
 			"are too few; TRACEPROF_MALLOC=large records them "
-			"from the start, and --sample shows where the time "
-			"went",
-			processor_seconds(), (unsigned long)heap_calls);
+			"from the start, and %s shows where the time went",
+			processor_seconds(), (unsigned long)heap_calls,
+			process.direct ? "--sample" : "TRACEPROF_SAMPLE=499");
 }

@@ -537,9 +537,7 @@ COLD void life_end(void)
 		finish(true);
 	} else if (move(LIFE_WATCHING, LIFE_ENDED)) {
 		close_gate();
-		if (process.direct)
-			closing_explain(&process.options,
-					families_calls_watched());
+		closing_explain(&process.options, families_calls_watched());
 	}
 	errno = saved;
 }

@@ -63,8 +63,9 @@ void closing_report(const struct session *session,
 		    const struct writer_summary *done, int rc, uint64_t missed,
 		    bool ends);
 
-/* Of the process that `traceprof record` started nothing was recorded: what was
- * seen of it, and why there is no file. */
+/* Nothing was recorded: what was seen of the process, and why there is no file,
+ * if `traceprof record` started it, or somebody else put the library before it
+ * and it worked for a second. */
 void closing_explain(const struct options *options, uint64_t heap_calls);
 
 /* The path as the user would write it: relative if that is shorter. */

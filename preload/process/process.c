@@ -192,36 +192,55 @@ COLD bool process_kind_is_tool(void)
 	return process_kind_names_tool(path);
 }
 
-/*
- * The parent's environment as it was at its start: a process that set the
- * variable for its children alone isn't one of them.  No mark is left in the
- * environment, where the program would see it.
- */
-bool process_kind_is_child(void)
+/* Has the parent's environment, as it was at its start, an entry that begins
+ * with `wanted`, which begins with a NUL?  -1: that can't be read. */
+static COLD int parent_has(const char *wanted, size_t bytes)
 {
-	static const char wanted[] = "\0TRACEPROF_CHILDREN=none";
-	const size_t overlap = sizeof(wanted);
 	char text[4096];
 	size_t kept = 1;
-	bool found = false;
+	int found = 0;
 	ssize_t got;
 	int fd;
 
 	log_format(text, sizeof(text), "/proc/%d/environ", (int)getppid());
 	fd = open(text, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return false;
+		return -1;
 	text[0] = '\0';
 	while (!found &&
 	       (got = read(fd, text + kept, sizeof(text) - kept)) > 0) {
 		const size_t len = kept + (size_t)got;
 
-		found = memmem(text, len, wanted, sizeof(wanted));
-		kept = len < overlap ? len : overlap;
+		found = memmem(text, len, wanted, bytes) != NULL;
+		kept = len < bytes ? len : bytes;
 		memmove(text, text + len - kept, kept);
 	}
 	close(fd);
 	return found;
+}
+
+/*
+ * A process that set the variable for its children alone isn't one of them.  No
+ * mark is left in the environment, where the program would see it.
+ */
+bool process_kind_is_child(void)
+{
+	static const char wanted[] = "\0TRACEPROF_CHILDREN=none";
+
+	return parent_has(wanted, sizeof(wanted)) > 0;
+}
+
+bool process_kind_is_pointed_at(void)
+{
+	const char *value = process_variable(environ, "LD_PRELOAD");
+	char wanted[2048] = "";
+	size_t len;
+
+	if (process.record_pid || !value)
+		return false;
+	log_format(wanted + 1, sizeof(wanted) - 1, "LD_PRELOAD=%s", value);
+	len = strlen(wanted + 1);
+	return len + 2 < sizeof(wanted) && !parent_has(wanted, len + 2);
 }
 
 /* --- what was read -------------------------------------------------------- */

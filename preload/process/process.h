@@ -55,6 +55,10 @@ bool process_kind_names_tool(const char *path);
 /* The parent was itself started with TRACEPROF_CHILDREN=none. */
 bool process_kind_is_child(void);
 
+/* Its parent has not the same LD_PRELOAD: somebody wants to see this one.
+ * False where that isn't known. */
+bool process_kind_is_pointed_at(void);
+
 /* The value of a variable, NULL if it isn't there.  Not getenv(): a program
  * may have a function of that name. */
 const char *process_variable(char *const *environment, const char *name);

@@ -18,6 +18,7 @@
 #include "tests/fake_gpu/sim_knobs.h"
 #include "tests/fake_gpu/sim_record.h"
 #include "tests/fake_gpu/sim_stream.h"
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -29,7 +30,8 @@ static const CUpti_ActivityKind kinds[] = {
 	CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_RUNTIME};
 
 static _Atomic uint64_t calls;
-static _Atomic int is_there;
+static _Atomic int is_there, has_come;
+static __thread int is_coming;
 static int is_subscribed;
 static uint8_t *_Atomic lent[MOST_BUFFERS];
 static _Atomic size_t kernels, foreign;
@@ -132,10 +134,20 @@ void second_look(void)
 	if (!knobs->second_client)
 		return;
 	call = ++calls;
-	if (call == knobs->second_from)
+	if (call < knobs->second_from)
+		return;
+	if (call == knobs->second_from) {
+		is_coming = 1;
 		come();
-	/* The thread that lets it come may be slower than the others' calls. */
-	else if (call >= knobs->second_from + knobs->second_calls &&
-		 __atomic_exchange_n(&is_there, 0, __ATOMIC_ACQ_REL))
+		is_coming = 0;
+		has_come = 1;
+		return;
+	}
+	/* The thread that lets it come may be slower than the others' calls,
+	 * and then there would be none for it. */
+	while (!has_come && !is_coming)
+		sched_yield();
+	if (call >= knobs->second_from + knobs->second_calls &&
+	    __atomic_exchange_n(&is_there, 0, __ATOMIC_ACQ_REL))
 		go();
 }

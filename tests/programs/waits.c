@@ -45,6 +45,9 @@ static void *run(void *unused)
 		burn();
 		interrupted += nanosleep(&pause, NULL) < 0;
 		burn();
+		interrupted +=
+			clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL) != 0;
+		burn();
 		interrupted += epoll_wait(epoll, &event, 1, 1) < 0;
 		burn();
 		short_time = (struct timeval){0, 100};

@@ -9,6 +9,7 @@ import shutil
 import stat
 import struct
 import subprocess
+import sys
 import termios
 
 import harness
@@ -50,6 +51,27 @@ def test_the_arguments_of_templates_are_folded():
                  preload=library_beside(None))
     said = [line for line in run.own_lines if "most time: " in line]
     expect(len(said) == 1 and " of_many<>::operator<< [omp" in said[0], run.stderr)
+
+
+WORKS = "import time\nwhile time.process_time() < 1.2: pass"
+
+
+def test_who_waits_for_a_trace_hears_that_there_is_none():
+    """The program that the library was put before, if it has worked for a second;
+    neither its children nor a shell's commands, and of many ranks the first."""
+    def said(*arguments, **environment):
+        run = traced(*arguments, env=environment)
+        expect_equal((run.status, run.files), (0, []), run.stderr)
+        return [line for line in run.own_lines if "no trace: " in line]
+
+    lines = said(sys.executable, "-c", WORKS)
+    expect(len(lines) == 1 and "TRACEPROF_SAMPLE=499 shows" in lines[0], lines)
+    expect_equal(said(sys.executable, "-c", "pass"), [], "a short one")
+    expect_equal(said(shutil.which("sh"), "-c", f"'{sys.executable}' -c '{WORKS}'; true"),
+                 [], "a command of a shell")
+    expect_equal(said(sys.executable, "-c", WORKS, RANK="1"), [], "another rank")
+    expect_equal(len(said(sys.executable, "-c", WORKS, RANK="0")), 1, "the first rank")
+    expect_equal(said(sys.executable, "-c", WORKS, TRACEPROF_QUIET="1"), [], "quiet")
 
 
 # --- the verdict --------------------------------------------------------------

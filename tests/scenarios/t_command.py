@@ -110,6 +110,20 @@ def checked(slices, **ours):
     return command("check", path).stdout
 
 
+def test_check_of_what_is_read_while_it_grows():
+    """What is written between the last two reads is no fault of the file."""
+    for is_final in (True, False):
+        path = os.path.join(folder(), "made_700.1.pt.trace.json.gz")
+        with gzip.open(path, "wt", encoding="utf-8") as file:
+            json.dump({"schemaVersion": 1, "traceEvents": [],
+                       "traceprof": {"final": is_final, "waiting": 3}}, file)
+        with open(path, "ab") as file:
+            file.write(bytes(1000))
+        said = command("check", path).stdout
+        expect_equal("1000 bytes after the end of the gzip member [rule 1]" in said,
+                     is_final, said)
+
+
 def test_check_keeps_the_books_by_kind():
     books = {"seen": 12, "written": 10, "cut": 1, "dropped": 1}
     right = checked([], events=books, written_by_kind={"alloc": 4, "free": 6})

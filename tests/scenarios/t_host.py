@@ -194,7 +194,7 @@ def test_waits_are_drawn_and_short_ones_not():
     done = same("waits", 20, env=SAMPLED)
     names = collections.Counter(one["name"] for one in done.trace.events
                                 if one.get("cat") == "wait")
-    for call in ("poll", "nanosleep", "epoll_wait", "select", "sem_timedwait"):
+    for call in ("poll", "nanosleep", "clock_nanosleep", "epoll_wait", "select", "sem_timedwait"):
         expect(names[f"wait: {call}"] >= 60, names)
     long = same("waits", 20, env={**SAMPLED, "TRACEPROF_WAIT_MIN": "100000000"})
     expect(not [one for one in long.trace.events if one.get("cat") == "wait"], "short")
