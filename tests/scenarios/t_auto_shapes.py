@@ -91,6 +91,24 @@ def test_one_region_and_what_the_code_tells():
                      bool(said), f"what `traceprof steps` says of {name}")
 
 
+def test_a_loop_around_what_turns_as_often_as_it_needs():
+    """An episode, a time step: its turns are of any length, but the code has it."""
+    program = compile_program("../steps/nested.c", "-fopenmp", "-lm", name="nested")
+    for name, steps, marker in (("policy", 50, "improve"), ("pressure", 120, "correct_flow")):
+        run = same(program, name)
+        expect_equal(len(run.trace.steps()), steps, f"steps of {name}")
+        expect(f'step = omp region "{marker}"' in run.stderr, run.stderr)
+        window = same(program, name, env=SCHEDULE)
+        expect_equal([trace.steps() for trace in window.traces], [[3, 4]], "window")
+        expect_equal(len(window.trace.regions(marker)), 2, "turns of it")
+
+
+def test_a_loop_around_that_adds_little_is_in_doubt():
+    run = same(compile_program("../steps/nested.c", "-fopenmp", "-lm", name="nested"), "newton")
+    expect_equal(run.trace.steps(), [], "steps")
+    expect("no step found" in run.stderr, run.stderr)
+
+
 def expect_hidden(compiler, plus, *flags):
     built = compile_program("hidden_loops.c", "-fopenmp", *flags, compiler=compiler)
     run = same(built, "around")

@@ -54,6 +54,10 @@ PLACES_KERNELS = {              # and once more
     "inference": 64, "factors": 45, "codec": 70, "waves": 220, "filter": 90,
     "subspace": 36}
 
+NESTED_KERNELS = {              # and again; a rule was set on newton
+    "newton": 60, "fluid": 200, "graph": 100, "policy": 50, "neighbours": 300,
+    "shallow": 250, "damped": 40, "pressure": 120}
+
 DATA = """
 from sklearn.datasets import make_classification
 x, y = make_classification(4000, 20, random_state=0, n_informative=12, n_classes={classes})
@@ -524,7 +528,8 @@ OTHERS = {
 
 def kernels(name, folder, source="kernels"):
     path = os.path.join(folder, source)
-    subprocess.run(["gcc", "-O2", "-fopenmp", os.path.join(HERE, source + ".c"),
+    subprocess.run(["gcc", "-O2", "-fopenmp", f"-I{ROOT}/include",
+                    os.path.join(HERE, source + ".c"),
                     "-o", path, "-lm"], check=True)
     return [path, name]
 
@@ -539,7 +544,8 @@ def programs(python):
     for name, steps in KERNELS.items():
         yield name, lambda: True, steps, lambda folder, name=name: kernels(name, folder)
     for source, known in (("unseen", UNSEEN_KERNELS), ("later", LATER_KERNELS),
-                          ("places", PLACES_KERNELS), ("ways", {"sampled": 50})):
+                          ("places", PLACES_KERNELS), ("ways", {"sampled": 50}),
+                          ("nested", NESTED_KERNELS)):
         for name, steps in known.items():
             yield (name, lambda: True, steps,
                    lambda folder, name=name, source=source:

@@ -324,6 +324,7 @@ static bool is_proved(const struct loop_groups *groups, const uint32_t *hits,
 		return level->mass >= MASS_LEAST &&
 		       level->held > 1 + !!level->context;
 	case LOOP_BY_CONTENT: return is_by_content(groups, hits, candidate);
+	case LOOP_AROUND: return true;
 	default: return is_alone(groups, groups->site[hits[0]]);
 	}
 }

@@ -36,7 +36,8 @@ static inline bool loop_holds(const struct loop_candidate *candidate,
 enum loop_told {
 	LOOP_BY_LENGTH,	 /* they are as long as each other */
 	LOOP_BY_CONTENT, /* they hold the same */
-	LOOP_BY_CODE	 /* nothing else comes, and the code has one loop */
+	LOOP_BY_CODE,	 /* nothing else comes, and the code has one loop */
+	LOOP_AROUND	 /* by the code it is around another level */
 };
 
 #define LOOP_TOLD 3u

@@ -9,6 +9,7 @@
  */
 #include "writer/steps/loop_nest.h"
 
+#include "writer/steps/loop_around.h"
 #include "writer/steps/loop_doubt.h"
 #include "writer/steps/loop_ways.h"
 #include <errno.h>
@@ -149,6 +150,10 @@ static void drop_other_phases(struct finder *finder)
 	finder->dropped = finder->count - kept;
 	finder->count = kept;
 }
+
+struct choice {
+	const struct loop_candidate *step, *within, *maybe; /* NULL none */
+};
 
 /* --- from one level to the next ------------------------------------------- */
 
@@ -532,6 +537,32 @@ around_elsewhere(const struct finder *finder, const struct loop_candidate *step)
 	return NULL;
 }
 
+/* Outward by the code, past loops that turn as often as they need; whether one
+ * is left of which it isn't known. */
+static bool go_around(struct finder *finder, struct choice *choice)
+{
+	enum loop_around answer = AROUND_FOUND;
+
+	while (answer == AROUND_FOUND &&
+	       finder->count + finder->dropped < CANDIDATES_MAX) {
+		struct loop_candidate *end =
+			&finder->candidates[finder->count + finder->dropped];
+		struct loop_candidate around;
+
+		answer = loop_around_find(&finder->groups, &finder->scratch,
+					  best_marker(finder, choice->step),
+					  &around);
+		if (answer != AROUND_FOUND)
+			break;
+		*end = finder->candidates[finder->count];
+		finder->candidates[finder->count] = around;
+		choice->within = choice->step;
+		choice->step = &finder->candidates[finder->count++];
+		choice->maybe = NULL;
+	}
+	return answer == AROUND_DOUBT;
+}
+
 /* How often the step turns in the next loop around it, if always as often. */
 static size_t outer_period(struct finder *finder,
 			   const struct loop_candidate *step)
@@ -548,10 +579,6 @@ static size_t outer_period(struct finder *finder,
 }
 
 /* --- all of it ------------------------------------------------------------ */
-
-struct choice {
-	const struct loop_candidate *step, *within, *maybe; /* NULL none */
-};
 
 static bool is_among(const struct loop_candidate *const *taken, size_t count,
 		     const struct loop_candidate *candidate)
@@ -638,6 +665,7 @@ int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
 	choice.step = walk(finder, &choice.maybe, &choice.within);
 	if (!is_near(finder->doubt, choice.step))
 		choice.step = beside(finder, choice.step);
+	is_vague = go_around(finder, &choice);
 	other = around_elsewhere(finder, choice.step);
 	if (!other)
 		other = all_ways(finder, choice.step);
@@ -646,9 +674,9 @@ int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
 	tell(finder, &choice, nest);
 	nest->is_open = is_near(finder->open, choice.step);
 	nest->outer = outer_period(finder, choice.step);
-	is_vague = loop_is_doubtful(&finder->groups,
-				    best_marker(finder, choice.step),
-				    &nest->seldom);
+	is_vague |= loop_is_doubtful(&finder->groups,
+				     best_marker(finder, choice.step),
+				     &nest->seldom);
 	is_vague |= loop_is_elsewhere(&finder->groups,
 				      best_marker(finder, choice.step));
 	return is_vague || other || is_near(finder->doubt, choice.step)
