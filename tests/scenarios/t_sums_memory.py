@@ -141,16 +141,6 @@ def test_a_block_that_another_thread_got_is_not_temporary():
         expect(memory["temporary"] < 20, mode, memory["temporary"])
 
 
-def test_the_heap_is_one_row_of_the_totals():
-    """Blocks and frees have one name."""
-    for path in traces():
-        totals = load(path)["traceprof"]["totals"]
-        found = [row for row in totals if row["name"] == "[memory]"]
-        blocks = [event for event in load(path)["traceEvents"] if event["name"] == "[memory]"
-                  and event["args"].get("Device Type") == 0]
-        expect_equal([row["calls"] for row in found], [len(blocks)], path)
-
-
 LOOP = re.compile(r" *(\d+) +(step: )?(\d+) x (.*), ([\d.]+) (ns|us|ms|s), "
                   r"([\d.]+) % of the time, (\d+) marks? each")
 

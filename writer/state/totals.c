@@ -66,8 +66,6 @@ static struct label key_of(const struct event *event)
 		key.sync = event->omp.sync;
 		key.name = event->name;
 		break;
-	/* Of one name. */
-	case EVENT_HEAP_FREE: key.kind = EVENT_HEAP_ALLOC; break;
 	case EVENT_SCOPE:
 		key.sync = event_is_operator(event);
 		key.name = event->name;
