@@ -632,6 +632,14 @@ def test_a_file_that_is_not_finished_is_said_to_be():
     expect("not finished" not in text(os.path.join(place, os.listdir(place)[0])))
 
 
+def test_all_traces_of_a_folder():
+    run = traced("alloc_sites", "clean", 20, env={"TRACEPROF_MALLOC": "all",
+                                                  "TRACEPROF_STACK": "heap"})
+    expect_equal(text(os.path.dirname(run.files[0])), text(run.files[0]))
+    empty = command("memory", folder())
+    expect("no trace in it" in empty.stderr and empty.status == 3, empty.stderr)
+
+
 def test_wrong_arguments():
     path = record("alloc_sites", "clean", 3)
     for options in (["--top", "x"], ["--cost", "money"], ["--steps", "5"],

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "tools/memory/heap_view.h"
+#include "tools/trace/trace_folder.h"
 #include "tools/util/command.h"
 #include "tools/util/numbers.h"
 
@@ -268,6 +269,34 @@ static int print_file(const char *path,
 	return code;
 }
 
+/* Of one command. */
+struct memory_files {
+	const struct memory_arguments *arguments;
+	int printed, code;
+};
+
+static int print_one(void *arg, const char *path)
+{
+	struct memory_files *files = arg;
+
+	if (print_file(path, files->arguments, !files->printed))
+		files->code = EXIT_UNREADABLE;
+	else
+		files->printed++;
+	return 0;
+}
+
+static void print_path(struct memory_files *files, const char *path)
+{
+	const int error = trace_folder_each(path, print_one, files);
+
+	if (!error)
+		return;
+	fprintf(stderr, "traceprof memory: %s: %s\n", path,
+		error == -ENOENT ? "no trace in it" : strerror(-error));
+	files->code = EXIT_UNREADABLE;
+}
+
 static int print_diff(char *const paths[2],
 		      const struct memory_arguments *arguments)
 {
@@ -322,7 +351,7 @@ int memory_command(int argc, char **argv)
 	static const struct argp argp = {
 		.options = choices,
 		.parser = parse,
-		.args_doc = "FILE...",
+		.args_doc = "FILE|FOLDER...",
 		.doc = "Who held the memory at its peak and holds it at the "
 		       "end, what grows from step to step, and who allocates "
 		       "most, by call stack: record with TRACEPROF_STACK=heap "
@@ -332,7 +361,8 @@ int memory_command(int argc, char **argv)
 	};
 	struct memory_arguments arguments = {
 		.top = 10, .frames = 4, .first_step = -1, .from_s = -1};
-	int code = EXIT_GOOD, printed = 0;
+	struct memory_files files = {.arguments = &arguments};
+	int code = EXIT_GOOD;
 
 	if (command_parse(&argp, argc, argv, 0, &arguments))
 		return EXIT_USAGE;
@@ -350,12 +380,9 @@ int memory_command(int argc, char **argv)
 	} else {
 		if (arguments.form == FORM_JSON)
 			fputs("[\n", stdout);
-		for (int at = arguments.first; at < argc; at++) {
-			if (print_file(argv[at], &arguments, !printed))
-				code = EXIT_UNREADABLE;
-			else
-				printed++;
-		}
+		for (int at = arguments.first; at < argc; at++)
+			print_path(&files, argv[at]);
+		code = files.code;
 		if (arguments.form == FORM_JSON)
 			fputs("]\n", stdout);
 	}

@@ -608,7 +608,9 @@ bool event_json_write(struct writer_state *state, struct ring_reader *reader,
 	bool is_written;
 
 	meta_json_see(reader, event);
-	meta_json_lane(state, reader, LANE_MAIN);
+	/* A step on a lane of its own names what it needs. */
+	if (event->kind != EVENT_STEP || event_json_step_nests(event))
+		meta_json_lane(state, reader, LANE_MAIN);
 	mark = json_mark(json);
 	is_written = write_kind(state, reader, event, label, span);
 	state->reserved_id = 0;

@@ -215,18 +215,23 @@ void meta_json_lane(struct writer_state *state, struct ring_reader *reader,
 
 	if (reader->named_in_file != state->file.file_index) {
 		reader->named_in_file = state->file.file_index;
-		reader->lanes_named = 0;
+		reader->lanes_named = UINT32_C(1) << LANE_MAIN;
 		reader->place.len = 0; /* of another thread, maybe */
 		look_up_name(state, reader);
 		thread_words(state, reader, "", text, sizeof(text));
+		/* It may have nothing there but steps by time, on theirs. */
 		if (is_writer(state, reader))
-			meta_json_writer(state);
+			reader->lanes_named = 0;
 		else
 			lane_events(state, tid, tid, text);
 	}
-	if (lane == LANE_MAIN || reader->lanes_named >> lane & 1)
+	if (reader->lanes_named >> lane & 1)
 		return;
 	reader->lanes_named |= UINT32_C(1) << lane;
+	if (lane == LANE_MAIN) {
+		meta_json_writer(state);
+		return;
+	}
 	lane_words(lane, words, sizeof(words));
 	thread_words(state, reader, words, text, sizeof(text));
 	lane_events(state, meta_json_tid(state, reader, lane),

@@ -80,6 +80,7 @@ static struct ring_reader *make_reader(struct writer_state *state,
 	reader->seen = reader->drain;
 	reader->pending = progress->pending;
 	reader->named_in_file = progress->named_in_file;
+	reader->lanes_named = UINT32_C(1) << LANE_MAIN;
 	reader->loss_drawn = progress->loss_drawn;
 	reader->heap_live = progress->heap_live;
 	reader->marks_taken = progress->marks_taken;

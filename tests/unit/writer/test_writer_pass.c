@@ -585,6 +585,40 @@ static void what_waits_waits_for_the_end(void **state)
 	}
 }
 
+/* Steps by time are the writer's thread's, on a lane of their own. */
+static void a_writer_that_only_begins_steps_has_no_other_lane(void **state)
+{
+	struct sample sample;
+	struct writer_state writer_state;
+	struct thread *thread;
+
+	(void)state;
+	for (int draws = 0; draws <= 1; draws++) {
+		sample_begin(&sample);
+		sample_session(&sample);
+		sample_window(&sample, 0);
+		thread = sample_thread(&sample, 4711);
+		assert_int_equal(
+			pass_start(&writer_state, sample.session, true), 0);
+		writer_state.writer_tid = thread->tid;
+		sample_push(&sample, thread,
+			    (struct event){.kind = EVENT_STEP,
+					   .start_ticks = 1 * MS,
+					   .end_ticks = 3 * MS,
+					   .step = {.outer_at_start = 5,
+						    .outer_at_end = 6}});
+		if (draws)
+			sample_scope(&sample, thread, "own", 4 * MS, 5 * MS);
+		finish(&sample, &writer_state, 10 * MS);
+		sample_text(&sample);
+		assert_int_equal(sample_count(sample.text, " steps\"}"), 1);
+		assert_int_equal(
+			sample_count(sample.text, "\"traceprof writer ("),
+			draws);
+		sample_end(&sample);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -602,6 +636,8 @@ int main(void)
 		cmocka_unit_test(no_event_is_written_before_its_file),
 		cmocka_unit_test(a_small_pid_is_moved),
 		cmocka_unit_test(what_waits_waits_for_the_end),
+		cmocka_unit_test(
+			a_writer_that_only_begins_steps_has_no_other_lane),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
