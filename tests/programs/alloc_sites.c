@@ -332,8 +332,8 @@ static NOINLINE void maps(void)
 	pthread_t thread;
 
 	munmap(first + 40 * 4096, 10 * 4096);
-	mmap(first + 60 * 4096, 20 * 4096, PROT_NONE,
-	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	mmap64(first + 60 * 4096, 20 * 4096, PROT_NONE,
+	       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 	grown = mremap(grown, 7 * 4096, 70 * 4096, MREMAP_MAYMOVE);
 	grown[69 * 4096] = 1;
 	if (mmap(NULL, 0, 0, 0, -1, 0) != MAP_FAILED || munmap(first, 0) == 0)

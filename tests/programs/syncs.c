@@ -23,6 +23,8 @@ int main(int argc, char **argv)
 	}
 	for (int at = 0; at < times; at++) {
 		bytes += (int)pread(file, line, sizeof(line), 0);
+		bytes += (int)pread64(file, line, sizeof(line), 0);
+		bytes += (int)pwrite64(file, line, sizeof(line), 0);
 		bytes += (int)write(ends[1], line, sizeof(line));
 		bytes += (int)read(ends[0], line, sizeof(line));
 	}

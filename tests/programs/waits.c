@@ -43,6 +43,8 @@ static void *run(void *unused)
 		burn();
 		interrupted += poll(NULL, 0, 1) < 0;
 		burn();
+		interrupted += ppoll(NULL, 0, &pause, NULL) < 0;
+		burn();
 		interrupted += nanosleep(&pause, NULL) < 0;
 		burn();
 		interrupted +=

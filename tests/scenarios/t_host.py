@@ -194,7 +194,8 @@ def test_waits_are_drawn_and_short_ones_not():
     done = same("waits", 20, env=SAMPLED)
     names = collections.Counter(one["name"] for one in done.trace.events
                                 if one.get("cat") == "wait")
-    for call in ("poll", "nanosleep", "clock_nanosleep", "epoll_wait", "select", "sem_timedwait"):
+    for call in ("poll", "ppoll", "nanosleep", "clock_nanosleep", "epoll_wait", "select",
+                 "sem_timedwait"):
         expect(names[f"wait: {call}"] >= 60, names)
     long = same("waits", 20, env={**SAMPLED, "TRACEPROF_WAIT_MIN": "100000000"})
     expect(not [one for one in long.trace.events if one.get("cat") == "wait"], "short")
@@ -208,9 +209,9 @@ def test_disks_and_pipes_are_told_apart():
     names = collections.Counter(one["name"].removeprefix("wait: ")
                                 for one in done.trace.events if one.get("cat") == "wait")
     other = " (pipe or socket)"
-    expect_equal([names[name] for name in ("fsync", "fdatasync", "write", "pread", "read",
-                                           "write" + other, "read" + other)],
-                 [6, 6, 10, 10, 0, 10, 10], names)
+    expect_equal([names[name] for name in ("fsync", "fdatasync", "write", "pread", "pwrite",
+                                           "read", "write" + other, "read" + other)],
+                 [6, 6, 10, 20, 10, 0, 10, 10], names)
 
 
 def test_report_names_what_took_the_processor():
