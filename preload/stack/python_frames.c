@@ -304,8 +304,8 @@ static uint64_t first_frame(struct frame_window *window, uint64_t state)
 		{(void *)(uintptr_t)word, sizeof(word)},
 		{(void *)(uintptr_t)second, sizeof(word)},
 		{(void *)(uintptr_t)low, high - low}};
-	const uint64_t got = copy_some(is_sound ? &mine : &first, theirs,
-				       is_sound ? 3 : 1);
+	const uint64_t got =
+		copy_some(is_sound ? &mine : &first, theirs, is_sound ? 3 : 1);
 
 	if (got > sizeof(window->head)) {
 		window->at = low;
