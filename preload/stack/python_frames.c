@@ -123,9 +123,10 @@ COLD void python_frames_start(struct session *session)
 			python.version);
 }
 
-/* Copies what may not be there, up to the first that isn't.  Asked to write, the
- * kernel pins the pages of `mine`, which are few and at hand, and copies from
- * the others as any call does; asked to read it would look up and pin each of
+/* Copies what may not be there, up to the first that isn't.  Asked to
+ * write, the kernel pins the pages of `mine`, which are few and at hand, and
+ * copies from the others as any call does; asked to read it would look up and
+ * pin each of
  * theirs, in several times the time. */
 static uint64_t copy_some(const struct iovec *mine, const struct iovec *theirs,
 			  uint32_t count)
@@ -284,8 +285,8 @@ static struct guess *guess_of(uint64_t state)
 }
 
 /* The thread's innermost frame: one word leads to it, or two.  One call of the
- * kernel takes these and the frames from where they lay the last time; what lies
- * elsewhere by now is read again. */
+ * kernel takes these and the frames from where they lay the last time; what
+ * lies elsewhere by now is read again. */
 static uint64_t first_frame(struct frame_window *window, uint64_t state)
 {
 	const struct python_layout *layout = python.layout;
