@@ -56,7 +56,9 @@ struct unwind {
 	void (*flush)(unw_addr_space_t space, unw_word_t low, unw_word_t high);
 	unw_addr_space_t *space;
 #endif
-	uintptr_t library, library_bytes; /* where libunwind lies */
+	uintptr_t library, library_bytes;  /* where libunwind lies */
+	size_t tls_module;		   /* of its memory for each thread */
+	void *(*tls_address)(void *index); /* NULL: it has none */
 	/* Files of CUDA: of its calls a stack begins outside of these. */
 	struct {
 		_Atomic uintptr_t low, high;

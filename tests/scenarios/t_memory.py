@@ -131,7 +131,7 @@ def test_blocks_without_a_stack_are_told():
     said = text(record("template_leak", 5))
     expect(re.search(r"\n *71\.\d+ KiB +[\d.]+ % +\d+ \(no stack\)", said), said)
     expect(re.search(r"\nwithout a stack, mostly of libraries that began before "
-                     r"ours: \d+\n", said), said)
+                     r"ours and of threads as they begin: \d+\n", said), said)
 
 
 def test_the_library_of_cplusplus_takes_no_frame():
@@ -461,6 +461,17 @@ def test_blocks_that_another_thread_frees():
     expect("freed by another thread" not in text(record("alloc_sites", "leak", 10)))
     lines = text(path, "--flame", "--cost", "foreign").splitlines()
     expect_equal(sum(int(line.rsplit(" ", 1)[1]) for line in lines), found["foreign"])
+
+
+def test_what_a_threads_stacks_need_is_freed_as_it_came():
+    """The loader frees libunwind's memory of a thread after its end."""
+    for mode in ("all", "sites"):
+        found = account(record("alloc_sites", "born", 50, TRACEPROF_MALLOC=mode))
+        expect_equal(found["strange_frees"], 0, mode)
+        mine = [place for place in found["places"] if "make_block" in names(place)]
+        expect_equal(sum(place["calls"] for place in mine), 50, mode)
+        # The loader frees it when it has a new use for the stack.
+        expect(found["live_blocks"] < 10, mode, found["live_blocks"])
 
 
 def test_memory_that_is_mapped():

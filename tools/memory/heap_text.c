@@ -441,7 +441,8 @@ static void print_without_stack(const struct heap_log *log, FILE *out)
 		text_wrap_print(
 			out, 2,
 			"without a stack, mostly of libraries that began "
-			"before ours: %" PRId64 "\n",
+			"before ours and of threads as they begin: %" PRId64
+			"\n",
 			log->stacks_untaken);
 }
 
