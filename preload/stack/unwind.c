@@ -204,6 +204,7 @@ COLD void unwind_prepare(void)
 			    "(Fedora)");
 	}
 	quiet_end(&quiet);
+	store_relaxed(&unwind.was_looked_for, true);
 	/* Another library's constructor allocated, or the loader for us, and
 	 * began the recording. */
 	session = load_relaxed(&session_here);

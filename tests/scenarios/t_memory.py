@@ -126,11 +126,14 @@ def test_what_threads_free_at_their_end_is_not_held():
     expect("the heap grows" not in run.stderr, run.stderr)
 
 
-def test_blocks_without_a_stack_are_told():
-    """libstdc++ has a block before our constructor runs."""
-    said = text(record("template_leak", 5))
-    expect(re.search(r"\n *71\.\d+ KiB +[\d.]+ % +\d+ \(no stack\)", said), said)
-    expect(re.search(r"\nwithout a stack, mostly of libraries that began before "
+def test_blocks_of_constructors_have_who_allocated_them():
+    """libstdc++ has a block before our constructor runs, and thus libunwind's."""
+    for mode in ("all", "sites"):
+        said = text(record("template_leak", 5, TRACEPROF_MALLOC=mode))
+        expect(re.search(r"\n *71\.\d+ KiB +[\d.]+ % +1 .*(libstdc\+\+|eh_alloc)", said),
+               mode, said)
+        expect("(no stack)" not in said, mode, said)
+    expect(re.search(r"\nwithout callers, mostly of libraries that began before "
                      r"ours and of threads as they begin: \d+\n", said), said)
 
 

@@ -440,7 +440,7 @@ static void print_without_stack(const struct heap_log *log, FILE *out)
 	if (log->stacks_untaken > 0)
 		text_wrap_print(
 			out, 2,
-			"without a stack, mostly of libraries that began "
+			"without callers, mostly of libraries that began "
 			"before ours and of threads as they begin: %" PRId64
 			"\n",
 			log->stacks_untaken);
