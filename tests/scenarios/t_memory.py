@@ -439,6 +439,23 @@ def test_pprof_profile():
     expect_equal(command("memory", "--pprof", path, path).status, 2)
 
 
+def test_stacks_are_cut_on_a_terminal_alone():
+    path = record("template_leak", 20)
+    def rows(*options, **env):
+        done = command("memory", "--frames", 0, *options, path, env=env)
+        return [line for line in done.stdout.splitlines() if "remember" in line
+                or " ... " not in line and "..." in line]
+    whole = rows()
+    expect(any(len(line) > 80 for line in whole), whole)
+    cut = rows(COLUMNS="80")
+    expect(cut and all(len(line) <= 80 for line in cut), cut)
+    expect_equal(rows("--long", COLUMNS="80"), whole)
+    # So are those of what changed.
+    differ = command("memory", "--diff", "--long", "--frames", 0, path,
+                     record("template_leak", 40), env={"COLUMNS": "60"})
+    expect("..." not in differ.stdout.replace(" ... <", ""), differ.stdout)
+
+
 def test_one_module_alone():
     path = record("alloc_sites", "leak", 30)
     whole, own, libc = (account(path, *options) for options in
@@ -594,6 +611,22 @@ def test_symbolized_trace_is_read_anywhere():
     after = growing(account(path))[0]["stack"]
     expect_equal([(one["function"], one.get("line")) for one in after[:5]],
                  [(one["function"], one.get("line")) for one in before[:5]])
+
+
+def test_symbolize_takes_a_folder():
+    paths = [record("alloc_sites", "leak", steps) for steps in (10, 20)]
+    place = folder()
+    for path in paths:
+        os.rename(path, os.path.join(place, os.path.basename(path)))
+    expect_equal(command("symbolize", place, "-o", "x").status, 2)
+    done = command("symbolize", place)
+    expect_equal((done.status, done.stdout.count("with file and line")), (0, 2))
+    with gzip.open(os.path.join(place, os.path.basename(paths[0])), "rt") as file:
+        expect("alloc_sites.c(" in file.read(), "no lines")
+    with open(os.path.join(place, "broken.pt.trace.json"), "w", encoding="utf-8") as file:
+        file.write('{"traceEvents": [')
+    expect_equal(command("symbolize", place).status, 3)
+    expect_equal(command("symbolize", folder()).status, 3)
 
 
 def test_symbolize_leaves_a_file_that_it_cannot_read():

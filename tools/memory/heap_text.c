@@ -30,6 +30,13 @@ void heap_space_name(const struct heap_log *log, uint32_t space, char *text,
 		snprintf(text, bytes, "GPU %" PRId64, of->device);
 }
 
+struct table *heap_table_new(const struct heap_view *view,
+			     const char *const *headers, size_t columns)
+{
+	return table_new(view->is_long ? TABLE_WHOLE : TABLE_NUMBERS, headers,
+			 columns);
+}
+
 static size_t shown(const struct heap_view *view, size_t count)
 {
 	return view->top && view->top < count ? view->top : count;
@@ -179,7 +186,7 @@ static void print_table(struct heap_view *view, uint32_t space,
 	if (!count)
 		return;
 	text_wrap_print(out, 2, "\n%s\n", title);
-	print.table = table_new(TABLE_NUMBERS, headers, 4);
+	print.table = heap_table_new(view, headers, 4);
 	for (size_t i = 0; i < most; i++) {
 		print.row = heap_rows_at(view->rows, i);
 		print_place(&print);
@@ -247,12 +254,11 @@ static void print_growing(struct heap_view *view, size_t count, double sum,
 			  FILE *out)
 {
 	static const char *const headers[] = {"growth", "interval", "where"};
-	struct place_print print = {
-		.view = view,
-		.cost = HEAP_COST_GROWTH,
-		.whole = sum,
-		.numbers = growth_numbers,
-		.table = table_new(TABLE_NUMBERS, headers, 3)};
+	struct place_print print = {.view = view,
+				    .cost = HEAP_COST_GROWTH,
+				    .whole = sum,
+				    .numbers = growth_numbers,
+				    .table = heap_table_new(view, headers, 3)};
 
 	for (size_t i = 0; i < shown(view, count); i++) {
 		print.row = heap_rows_at(view->rows, i);
