@@ -640,6 +640,7 @@ def test_symbolize_leaves_a_file_that_it_cannot_read():
 def test_blocks_that_are_too_small_are_spoken_of():
     """By default small ones are in the sums alone: the peak isn't the heap's."""
     for options, said in (({}, True), ({"TRACEPROF_MALLOC_MIN": "1G"}, True),
+                          ({"TRACEPROF_MALLOC": "sampled"}, True),
                           ({"TRACEPROF_MALLOC": "all"}, False)):
         run = same("alloc_sites", "leak", 30, env=options)
         heap = run.trace.meta["heap"]

@@ -514,24 +514,30 @@ static void print_limits(const struct heap_view *view, FILE *out)
 			missing, path, missing > 1 ? " and others" : "");
 }
 
-/* Small blocks are in the program's sums alone. */
+/* Small blocks are in the program's sums alone, and of samples these are what
+ * is exact: the largest of many estimates lies above the true peak. */
 static void print_all(const struct heap_log *log, FILE *out)
 {
 	const struct trace_metadata *all = &log->metadata;
 	const int64_t before =
 		all->heap_calls_before > 0 ? all->heap_calls_before : 0;
+	const bool is_estimate = log->sample_bytes || log->thinned_mask;
+	char below[100] = "estimates";
 
-	if (!log->has_large_alone || all->heap_calls < 0)
+	if (!(log->has_large_alone || is_estimate) || all->heap_calls < 0)
 		return;
+	if (log->has_large_alone)
+		snprintf(below, sizeof(below),
+			 "blocks of %s and more (TRACEPROF_MALLOC=sites has "
+			 "all)",
+			 quantity_bytes((double)log->large_bytes).text);
 	text_wrap_print(
 		out, 2,
 		"in all the program made %" PRId64
-		" allocations, had %s at most, and %s at the end; below, "
-		"blocks of %s and more (TRACEPROF_MALLOC=sites has all)\n",
+		" allocations, had %s at most, and %s at the end; below, %s\n",
 		all->heap_calls + before,
 		quantity_bytes((double)all->heap_peak_bytes).text,
-		quantity_bytes((double)all->heap_live_bytes).text,
-		quantity_bytes((double)log->large_bytes).text);
+		quantity_bytes((double)all->heap_live_bytes).text, below);
 }
 
 void heap_print_text(struct heap_view *view, FILE *out)
