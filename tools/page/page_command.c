@@ -113,39 +113,6 @@ static int write_page(struct page *pages, size_t count, const char *path)
 	return error;
 }
 
-/* Paths of traces, of folders too. */
-struct page_paths {
-	char **path;
-	size_t count;
-	int code;
-};
-
-static int add_path(void *arg, const char *path)
-{
-	struct page_paths *paths = arg;
-	char **more =
-		reallocarray(paths->path, paths->count + 1, sizeof(*more));
-
-	if (!more || !(more[paths->count] = strdup(path)))
-		memory_exhausted();
-	paths->path = more;
-	paths->count++;
-	return 0;
-}
-
-static void find_paths(struct page_paths *paths, char **given, int count)
-{
-	for (int at = 0; at < count; at++) {
-		const int error = trace_folder_each(given[at], add_path, paths);
-
-		if (!error)
-			continue;
-		fprintf(stderr, "traceprof html: %s: %s\n", given[at],
-			error == -ENOENT ? "no trace in it" : strerror(-error));
-		paths->code = EXIT_UNREADABLE;
-	}
-}
-
 static int read_pages(struct page *pages, char **files, size_t *count)
 {
 	const size_t given = *count;
@@ -183,20 +150,23 @@ int html_command(int argc, char **argv)
 		       "cannot be read.",
 	};
 	struct page_arguments arguments = {.output = "page.html"};
-	struct page_paths paths = {.code = EXIT_GOOD};
+	struct trace_list list;
 	struct page *pages;
 	size_t count;
+	bool is_whole;
 	int code, error = 0;
 
 	if (command_parse(&argp, argc, argv, 0, &arguments))
 		return EXIT_USAGE;
 	if (!trace_reader_available())
 		return command_needs_yajl("html");
-	find_paths(&paths, argv + arguments.first, argc - arguments.first);
-	count = paths.count;
+	is_whole = !trace_list_make(&list, "html", argv + arguments.first,
+				    argc - arguments.first);
+	count = list.count;
 	pages = memory_zeroed(count + 1, sizeof(*pages));
-	code = read_pages(pages, paths.path, &count);
-	code = code ? code : paths.code;
+	code = read_pages(pages, list.files, &count);
+	if (!code && !is_whole)
+		code = EXIT_UNREADABLE;
 	if (count)
 		error = write_page(pages, count, arguments.output);
 	if (error) {
@@ -207,8 +177,6 @@ int html_command(int argc, char **argv)
 	for (size_t at = 0; at < count; at++)
 		page_free(&pages[at]);
 	free(pages);
-	for (size_t at = 0; at < paths.count; at++)
-		free(paths.path[at]);
-	free(paths.path);
+	trace_list_free(&list);
 	return code;
 }
