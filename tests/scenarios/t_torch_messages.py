@@ -4,7 +4,7 @@ library: what they are made of."""
 
 import harness
 from harness import ROOT, expect, expect_equal, same
-from t_torch import library, one, program
+from t_torch import library, one, program, recorded
 
 
 def sent(count, strings=1, **env):
@@ -30,6 +30,12 @@ def test_what_a_message_is_made_of():
             expect_equal([{key: value for key, value in args.items() if key not in ours}
                           for args in found], wanted, f"strings {strings}")
             one(trace, "record_param_comms", cat="user_annotation")
+
+
+def test_ranges_have_shapes_too():
+    trace = recorded(TRACEPROF_SHAPES="1").trace
+    for name in ("gloo:all_reduce", "Optimizer.step#SGD.step"):
+        expect("Input Dims" in one(trace, name, cat="user_annotation")["args"], name)
 
 
 def test_messages_of_ever_new_sizes_are_counted():
