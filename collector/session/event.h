@@ -233,14 +233,16 @@ struct event {
 			};
 		} omp;
 		struct {
-			uint32_t colour;   /* 0xAARRGGBB, 0 none */
+			uint32_t colour;   /* 0xAARRGGBB, 0 none; OPERATOR: a
+					      message's number and one */
 			uint32_t category; /* OPERATOR: enum operator_scope */
 			uint32_t domain;   /* OPERATOR: its thread */
 			uint32_t payload_type;
 			uint64_t payload; /* OPERATOR: its sequence number
 						  and one, 0 none */
 			uint64_t range;	  /* OPERATOR: the thread that ran it
-					     forward, 0 it runs forward */
+					     forward, 0 it runs forward; of
+					     a message its id, 0 none */
 		} scope;
 		struct {
 			double value;

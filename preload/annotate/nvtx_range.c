@@ -205,8 +205,9 @@ static struct nvtx_range *take(uint64_t count)
 	return NULL;
 }
 
-uint64_t nvtx_start(const struct nvtx_string *domain,
-		    const struct nvtx_event *event)
+static uint64_t start_range(const struct nvtx_string *domain,
+			    const struct nvtx_event *event,
+			    const struct scope_details *details)
 {
 	const uint64_t count = add_relaxed(&range_count, 1) + 1;
 	const int saved = errno;
@@ -216,6 +217,8 @@ uint64_t nvtx_start(const struct nvtx_string *domain,
 
 	if (call_begin(&call, domain, event) && call.name)
 		range = take(count);
+	if (details)
+		call.details = *details;
 	if (range) {
 		number = load_relaxed(&range->number);
 		range->name = call.name;
@@ -224,6 +227,26 @@ uint64_t nvtx_start(const struct nvtx_string *domain,
 	}
 	errno = saved;
 	return number;
+}
+
+uint64_t nvtx_start(const struct nvtx_string *domain,
+		    const struct nvtx_event *event)
+{
+	return start_range(domain, event, NULL);
+}
+
+uint64_t nvtx_start_operator(const char *name, uint32_t shapes)
+{
+	const struct nvtx_event event = {.size = sizeof(event),
+					 .message_type = NVTX_ASCII,
+					 .message.ascii = name};
+	const struct scope_details details = {
+		.is_operator = true,
+		.category = OPERATOR_USER,
+		.category_name = shapes,
+	};
+
+	return start_range(NULL, &event, &details);
 }
 
 void nvtx_end(uint64_t number)

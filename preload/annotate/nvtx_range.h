@@ -21,6 +21,9 @@ uint64_t nvtx_start(const struct nvtx_string *domain,
 		    const struct nvtx_event *event);
 void nvtx_end(uint64_t number);
 
+/* One that PyTorch tells of, with the id of its shapes or 0. */
+uint64_t nvtx_start_operator(const char *name, uint32_t shapes);
+
 /* The run ends, and with it the ranges that were never ended: on this thread,
  * which is and stays busy. */
 void nvtx_finish(struct thread *thread);

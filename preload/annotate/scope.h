@@ -20,7 +20,7 @@
 
 /* What an event says beyond its name; all zero: nothing. */
 struct scope_details {
-	uint32_t colour;   /* 0xAARRGGBB */
+	uint32_t colour;   /* 0xAARRGGBB; of an operator, see event.h */
 	uint32_t category; /* its number */
 	uint32_t category_name;
 	uint32_t payload_type;
@@ -28,8 +28,9 @@ struct scope_details {
 	/* An operator of PyTorch: the category is its scope, its name the
 	 * shapes, the payload its sequence number and one, 0 none. */
 	bool is_operator;
-	bool is_looked_up;	  /* EVENT_LOOKED_UP */
-	uint32_t thread, forward; /* as PyTorch counts threads */
+	bool is_looked_up; /* EVENT_LOOKED_UP */
+	uint32_t thread;   /* as PyTorch counts threads */
+	uint64_t forward;  /* another one; of a message its id */
 };
 
 /* The gate, decided; a first caller makes the process interesting and is named

@@ -55,6 +55,12 @@ static const struct {
 	 "_ZN5torch8profiler4impl10inputTypesB5cxx11ERKN2at14RecordFunctionE"},
 	{AT(old_types), false,
 	 "_ZN5torch8profiler4impl10inputTypesERKN2at14RecordFunctionE"},
+	{AT(collective), false,
+	 "_ZN5torch8profiler4impl12saveNcclMetaB5cxx11ERKN2at14"
+	 "RecordFunctionERKNS1_18SaveNcclMetaConfigE"},
+	{AT(old_collective), false,
+	 "_ZN5torch8profiler4impl12saveNcclMetaERKN2at14RecordFunctionERKNS1_"
+	 "18SaveNcclMetaConfigE"},
 #undef AT
 };
 

@@ -30,6 +30,12 @@ struct torch_library {
 	void (*old_types)(struct torch_vector *result, const void *record);
 	void (*release)(void *memory);
 
+	/* For messages between processes; NULL as above. */
+	void (*collective)(void *result, const void *record,
+			   const void *config);
+	void (*old_collective)(void *result, const void *record,
+			       const void *config);
+
 	/* Where a record has its members. */
 	uint32_t scope_at, thread_at, sequence_at, forward_at;
 };

@@ -18,6 +18,7 @@
 #include "preload/annotate/scope.h"
 #include "preload/process/process.h"
 #include "preload/python/python_api.h"
+#include "preload/torch/torch_collective.h"
 #include "preload/torch/torch_compile.h"
 #include "preload/torch/torch_library.h"
 #include "preload/torch/torch_loader.h"
@@ -84,7 +85,38 @@ static uint64_t word_at(const void *record, uint32_t offset)
 	return word;
 }
 
-static void details_of(const void *record, struct scope_details *details)
+/* 0 they weren't asked for. */
+static uint32_t shapes_of(const void *record)
+{
+	struct thread *was;
+	uint32_t shapes;
+
+	if (likely(!torch.has_shapes))
+		return 0;
+	was = thread_busy();
+	shapes = torch_shapes(&torch.library, record);
+	thread_unbusy(was);
+	return shapes;
+}
+
+/* Messages have no sequence number of operators, so its place and that of the
+ * thread that ran it forward are theirs. */
+static void message_of(const void *record, struct scope_details *details)
+{
+	struct torch_message message = {.text = details->category_name};
+	struct thread *was = thread_busy();
+
+	torch_collective(&torch.library, record, &message);
+	thread_unbusy(was);
+	details->category_name = message.text;
+	if (details->payload)
+		return;
+	details->colour = message.sequence;
+	details->forward = message.id;
+}
+
+static void details_of(const void *record, const char *name,
+		       struct scope_details *details)
 {
 	const struct torch_library *library = &torch.library;
 	const int64_t sequence = (int64_t)word_at(record, library->sequence_at);
@@ -95,21 +127,14 @@ static void details_of(const void *record, struct scope_details *details)
 	details->payload = sequence < 0 ? 0 : (uint64_t)sequence + 1;
 	details->thread = (uint32_t)word_at(record, library->thread_at);
 	details->forward = (uint32_t)word_at(record, library->forward_at);
-	if (unlikely(torch.has_shapes)) {
-		struct thread *was = thread_busy();
-
-		details->category_name = torch_shapes(library, record);
-		thread_unbusy(was);
-	}
+	details->category_name = shapes_of(record);
+	if (!details->category && torch_collective_is(library, name))
+		message_of(record, details);
 }
 
 /* It will end on another thread, as a range does. */
-static void *async_begins(const char *name)
+static void *async_begins(const void *record, const char *name)
 {
-	const struct nvtx_event event = {.size = sizeof(event),
-					 .message_type = NVTX_ASCII,
-					 .message.ascii = name};
-
 	for (unsigned int i = 0; i < ASYNC_MAX; i++) {
 		uint64_t free = 0;
 
@@ -119,7 +144,7 @@ static void *async_begins(const char *name)
 			    memory_order_acquire, memory_order_relaxed))
 			continue;
 		async[i].table = async_table;
-		async[i].range = nvtx_start(NULL, &event);
+		async[i].range = nvtx_start_operator(name, shapes_of(record));
 		return &async[i];
 	}
 	hook_unfollowed();
@@ -158,9 +183,9 @@ static void *begins(void **context, const void *record)
 	if (!name)
 		return context;
 	if (unlikely(torch.library.is_async(record))) {
-		*context = async_begins(name);
+		*context = async_begins(record, name);
 	} else {
-		details_of(record, &details);
+		details_of(record, name, &details);
 		if (details.category == TORCH_SCOPE_USER)
 			steps_scope(load_relaxed(&session_here), thread, NULL,
 				    name);

@@ -13,6 +13,13 @@
 
 enum { NO_DRIVER = 77 };
 
+/* CUlaunchConfig. */
+struct driver_launch {
+	unsigned int grid[3], block[3], shared;
+	void *stream, *attributes;
+	unsigned int attribute_count;
+};
+
 /*        name                      parameters */
 #define DRIVER_FUNCTIONS(X)                                                    \
 	X(cuInit, (unsigned int))                                              \
@@ -30,7 +37,9 @@ enum { NO_DRIVER = 77 };
 	X(cuMemcpyDtoH_v2, (void *, uint64_t, size_t))                         \
 	X(cuLaunchKernel, (void *, unsigned int, unsigned int, unsigned int,   \
 			   unsigned int, unsigned int, unsigned int,           \
-			   unsigned int, void *, void **, void **))
+			   unsigned int, void *, void **, void **))            \
+	X(cuLaunchKernelEx,                                                    \
+	  (const struct driver_launch *, void *, void **, void **))
 
 static struct {
 #define X(name, parameters) int(*name) parameters;

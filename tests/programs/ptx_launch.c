@@ -4,7 +4,9 @@
  * kernels use it: libcuda.so.1 by dlopen(), a module from PTX text, copies,
  * cuLaunchKernel.
  *
- *	ptx_launch [launches]
+ *	ptx_launch [launches [KERNEL]]
+ *
+ * A kernel of that name is launched by cuLaunchKernelEx, as Triton's are.
  *
  * It needs no header of CUDA's.  Exit status 77 where there is no driver.
  */
@@ -26,6 +28,23 @@ static const char module_text[] =
 	"	ret;\n"
 	"}\n";
 
+static void launch(void *kernel, void *stream, void **arguments,
+		   int is_extended)
+{
+	const struct driver_launch how = {
+		{COUNT / BLOCK, 1, 1}, {BLOCK, 1, 1}, 0, stream, NULL, 0};
+
+	if (is_extended)
+		driver_check(
+			driver.cuLaunchKernelEx(&how, kernel, arguments, NULL),
+			"cuLaunchKernelEx");
+	else
+		driver_check(driver.cuLaunchKernel(kernel, COUNT / BLOCK, 1, 1,
+						   BLOCK, 1, 1, 0, stream,
+						   arguments, NULL),
+			     "cuLaunchKernel");
+}
+
 int main(int argc, char **argv)
 {
 	static uint32_t sent[COUNT], back[COUNT];
@@ -38,8 +57,10 @@ int main(int argc, char **argv)
 		return NO_DRIVER;
 	}
 	module = driver_load(module_text);
-	driver_check(driver.cuModuleGetFunction(&kernel, module, "ptx_kernel"),
-		     "cuModuleGetFunction");
+	driver_check(
+		driver.cuModuleGetFunction(&kernel, module,
+					   argc > 2 ? argv[2] : "ptx_kernel"),
+		"cuModuleGetFunction");
 	driver_check(driver.cuMemAlloc_v2(&memory, sizeof(sent)), "cuMemAlloc");
 	driver_check(driver.cuStreamCreate(&stream, 1), "cuStreamCreate");
 	for (uint32_t i = 0; i < COUNT; i++)
@@ -50,10 +71,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < launches; i++) {
 		void *arguments[] = {&memory};
 
-		driver_check(driver.cuLaunchKernel(kernel, COUNT / BLOCK, 1, 1,
-						   BLOCK, 1, 1, 0, stream,
-						   arguments, NULL),
-			     "cuLaunchKernel");
+		launch(kernel, stream, arguments, argc > 2);
 	}
 	driver_check(driver.cuStreamSynchronize(stream), "cuStreamSynchronize");
 	driver_check(driver.cuMemcpyDtoH_v2(back, memory, sizeof(back)),

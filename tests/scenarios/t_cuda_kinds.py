@@ -2,10 +2,11 @@
 """What a GPU does beside plain kernels and copies, on the simulated one."""
 
 import collections
+import json
 
 import harness
 from harness import command, expect, expect_equal
-from t_cuda import on_gpu
+from t_cuda import FAKE, on_gpu
 
 MIB = 1 << 20
 
@@ -209,6 +210,24 @@ def test_devices_have_an_identity():
     part = kinds("names", SIMGPU_MIG=1).top["deviceProperties"][0]
     expect(part["migUuid"].startswith("MIG-73696d75-"), part)
     expect_equal((part["gpuInstanceId"], part["computeInstanceId"]), (3, 1))
+
+
+def test_kernels_of_triton_by_name():
+    """torch.compile puts the operators that a kernel was made of into its name."""
+    name = "triton_poi_fused_add_relu_0"
+    run = on_gpu(5, name, program="ptx_launch", LD_LIBRARY_PATH=FAKE + "-12",
+                 SIMGPU_VERSION=28, TRACEPROF_STEP=f"kernel:{name}")
+    kernels = run.trace.slices(name, cat="kernel")
+    calls = run.trace.slices("cuLaunchKernelEx", cat="cuda_driver")
+    expect_equal(len(kernels), 5, "kernels")
+    expect_equal([one["args"]["correlation"] for one in kernels],
+                 [one["args"]["correlation"] for one in calls], "calls")
+    rows = {row["name"]: row["calls"]
+            for category in json.loads(command("report", "--json",
+                                               run.trace.path).stdout)[0]["categories"]
+            if category["category"] == "kernel" for row in category["names"]}
+    expect_equal(rows, {name: 5}, "report")
+    expect_equal(len(run.trace.slices("ProfilerStep#*")), 5, "steps")
 
 
 if __name__ == "__main__":

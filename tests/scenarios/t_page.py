@@ -61,6 +61,17 @@ def lane(data, name):
     return next(one for one in data["time"]["lanes"] if one["name"] == name)
 
 
+def test_messages_are_known_by_the_names_of_who_sends():
+    """As the verdict knows them, and whatever words a program's own names have."""
+    kinds = [("record_param_comms", "cpu_op"), ("c10d::allreduce_", "cpu_op"),
+             ("MPI_Bcast", "user_annotation"), ("ncclDevKernel_Broadcast", "kernel"),
+             ("to_nccl_layout", "cpu_op"), ("nccl_buffer_fill(float*)", "kernel")]
+    _, (data,) = page_of(trace_of([slice_of(name, 100 * number, 90, tid=number, cat=cat)
+                                   for number, (name, cat) in enumerate(kinds, 1)]))
+    found = [sorted(lane(data, f"thread {number}")["shares"]) for number in range(1, 7)]
+    expect_equal(found, 4 * [["COMM"]] + [["WORK"], ["KERNEL"]], "kinds")
+
+
 def test_shares_of_nested_slices():
     """Work with a wait in its second half, children before their parents as our
     files have them and after them as torch's have them."""

@@ -10,9 +10,9 @@ import harness
 from harness import (LIBRARY, ROOT, compile_program, expect, expect_equal, same, traced)
 
 
-def library(version="2.15.0+cpu"):
+def library(version="2.15.0+cpu", *more):
     """The double where PyTorch's library would lie."""
-    made = compile_program("lib/torch_double.c", "-fPIC", "-shared", "-I", ROOT,
+    made = compile_program("lib/torch_double.c", "-fPIC", "-shared", "-I", ROOT, *more,
                            name="libtorch_cpu.so")
     base = os.path.join(harness.folder(), "torch")
     os.makedirs(os.path.join(base, "lib"), exist_ok=True)

@@ -2,9 +2,9 @@
 /*
  * run_timeline_kinds.c - what a slice stands for, by its category and name.
  */
+#include "tools/model/communication.h"
 #include "tools/model/run_timeline.h"
 
-#include <ctype.h>
 #include <strings.h>
 #include <string.h>
 
@@ -19,17 +19,6 @@ static bool has(const char *text, const char *const *words)
 static bool begins(const char *text, const char *with)
 {
 	return !strncmp(text, with, strlen(with));
-}
-
-/* nccl's kernels and calls, MPI's, c10d's and gloo's operators. */
-static bool is_communication(const char *name)
-{
-	static const char *const words[] = {
-		"nccl",		 "c10d::",     "gloo:",	     "allreduce",
-		"all_reduce",	 "allgather",  "all_gather", "reduce_scatter",
-		"ReduceScatter", "all_to_all", NULL};
-
-	return begins(name, "MPI_") || has(name, words);
 }
 
 static bool is_loading(const char *name)
@@ -130,7 +119,7 @@ enum host_kind timeline_host_kind(const struct trace_event *event,
 		return kind_of_cuda(name);
 	if (begins(name, "wait: "))
 		return kind_of_wait(name + 6);
-	if (is_communication(name))
+	if (is_communication(category, name))
 		return HOST_COMM;
 	return is_loading(name) ? HOST_DATA : HOST_PLAIN;
 }
@@ -139,7 +128,8 @@ bool timeline_gpu_kind(const struct trace_event *event, const char *category,
 		       enum gpu_kind *kind)
 {
 	if (!strcmp(category, "kernel"))
-		*kind = is_communication(event->field[FIELD_NAME].text)
+		*kind = is_communication(category,
+					 event->field[FIELD_NAME].text)
 				? GPU_COMM
 				: GPU_KERNEL;
 	else if (!strcmp(category, "gpu_memcpy"))

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/model/communication.h"
 #include "tools/util/memory.h"
 #include "tools/util/numbers.h"
 
@@ -40,16 +41,17 @@ static enum page_class class_of(const struct trace_event *event)
 		return CLASS_NOTHING;
 	if (!strcmp(category, "overhead"))
 		return CLASS_OURS;
-	if (strcasestr(name, "nccl") || begins(name, "record_param_comms"))
-		return CLASS_COMM;
 	if (!strcmp(category, "kernel"))
-		return CLASS_KERNEL;
+		return is_communication(category, name) ? CLASS_COMM
+							: CLASS_KERNEL;
 	if (begins(category, "gpu_mem") || !strcmp(category, "unified_memory"))
 		return CLASS_COPY;
 	if (begins(category, "cuda_"))
 		return class_of_call(name);
 	if (trace_event_arg(event, "samples").type == TRACE_NUMBER)
 		return CLASS_SAMPLED;
+	if (is_communication(category, name))
+		return CLASS_COMM;
 	if (!strcmp(category, "user_annotation") ||
 	    !strcmp(category, "python_function"))
 		return CLASS_MARKED;

@@ -156,6 +156,7 @@ static void on_slice(struct report *report, const struct trace_event *event)
 	on_gpu(report, event);
 	report_side_slice(report, event, lane);
 	report_blas_slice(&report->blas, event);
+	report_buckets_slice(&report->buckets, &report->timeline, event);
 	trace_event_integer(event, "bytes", &bytes);
 	report_group(report, event, category,
 		     (struct tally_call){lane, event->ts_ns, event->dur_ns,
@@ -429,6 +430,7 @@ void report_free(struct report *report)
 		lane_spans_free(&lane->own);
 		free(lane->label);
 	}
+	report_buckets_free(&report->buckets);
 	key_table_free(&report->streams);
 	report_free_sites(report);
 	trace_lanes_free(&report->lanes);

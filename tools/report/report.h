@@ -13,6 +13,7 @@
 #include "tools/report/busy_time.h"
 #include "tools/model/region_totals.h"
 #include "tools/report/report_blas.h"
+#include "tools/report/report_buckets.h"
 #include "tools/report/scope_tree.h"
 #include "tools/report/tally.h"
 #include "tools/trace/trace_metadata.h"
@@ -127,6 +128,7 @@ struct report {
 	struct verdict judged; /* after report_read() */
 	struct report_steps steps;
 	struct report_blas blas;
+	struct report_buckets buckets;
 	struct report_memory heap_events;
 	struct report_memory pinned; /* host memory, for GPUs */
 	struct report_device devices[REPORT_DEVICES_MAX];

@@ -76,6 +76,12 @@ static void judge_file(struct report *report)
 
 void report_remark(struct report *report)
 {
+	char *buckets;
+
 	judge_file(report);
 	judge_side(report);
+	buckets = report_buckets_text(&report->buckets, &report->timeline);
+	if (buckets)
+		say(report, "%s", buckets);
+	free(buckets);
 }

@@ -258,23 +258,37 @@ static void scope_args(struct writer_state *state, const struct event *event)
 		scope_payload(json, event);
 }
 
-/* An operator of PyTorch's, as torch.profiler writes it. */
-static void operator_args(struct writer_state *state, const struct event *event)
+static void operator_shapes(struct writer_state *state,
+			    const struct event *event)
 {
 	struct json *json = &state->json;
 	const char *shapes;
 	size_t len;
 
-	if (event->scope.payload) {
-		json_pair_u64(json, SCHEMA_FORWARD_THREAD, event->scope.range);
-		json_pair_u64(json, SCHEMA_SEQUENCE, event->scope.payload - 1);
-	}
 	if (!event->extra || event->extra == NAME_REFUSED)
 		return;
 	shapes = names_text(state->session, event->extra, &len);
 	json_char(json, ',');
 	json_bytes(json, shapes, len);
 	json_field(json);
+}
+
+/* An operator of PyTorch's, as torch.profiler writes it. */
+static void operator_args(struct writer_state *state, const struct event *event)
+{
+	struct json *json = &state->json;
+
+	if (event->scope.payload) {
+		json_pair_u64(json, SCHEMA_FORWARD_THREAD, event->scope.range);
+		json_pair_u64(json, SCHEMA_SEQUENCE, event->scope.payload - 1);
+	}
+	if (event->scope.colour) {
+		json_pair_u64(json, SCHEMA_MESSAGE, event->scope.colour - 1);
+		if (event->scope.range)
+			json_pair_u64(json, SCHEMA_MESSAGE_ID,
+				      event->scope.range);
+	}
+	operator_shapes(state, event);
 }
 
 static void write_operator(struct writer_state *state,
@@ -306,7 +320,9 @@ static void write_annotation(struct writer_state *state,
 	put_name(json, label);
 	slice_place(state, reader, lane, span);
 	ids(state);
-	if (!(event->flags & EVENT_OPERATOR))
+	if (event->flags & EVENT_OPERATOR)
+		operator_shapes(state, event);
+	else
 		scope_args(state, event);
 	close_slice(json, span);
 }
