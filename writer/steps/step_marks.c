@@ -27,6 +27,8 @@ static bool read_region(const struct session *session,
 	mark->caller = event->omp.sync;
 	mark->loop = loops.loop;
 	mark->depth = loops.depth;
+	/* One that was thinned doesn't tell. */
+	mark->team = (uint8_t)min_u32(event->omp.team, 2);
 	mark->note = (uint64_t)event->outlined_offset << 32 | event->extra;
 	return mark->id != 0;
 }
