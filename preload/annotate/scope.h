@@ -30,6 +30,7 @@ struct scope_details {
 	bool is_operator;
 	bool is_looked_up;	  /* EVENT_LOOKED_UP */
 	uint32_t thread, forward; /* as PyTorch counts threads */
+	uint32_t place;		  /* python_frames_place() */
 };
 
 /* The gate, decided; a first caller makes the process interesting and is named

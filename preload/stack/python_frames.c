@@ -234,6 +234,12 @@ COLD bool python_frames_find(void)
 	return python.layout != NULL;
 }
 
+COLD void python_frames_look(void)
+{
+	if (!python.is_there)
+		python_frames_find();
+}
+
 /* A frame, by way of the window: a caller's lies shortly before. */
 static const unsigned char *look(struct frame_window *window, uint64_t address)
 {
@@ -617,4 +623,26 @@ uint32_t python_frames_splice(struct session *session, uint64_t *frames,
 		prefer_python(session, &to);
 	memcpy(frames, out, to.made * sizeof(out[0]));
 	return to.made;
+}
+
+uint32_t python_frames_place(void)
+{
+	struct python_frame found[FRAMES_MAX];
+	uint64_t hash = 0;
+	uint64_t type;
+	uint32_t count;
+
+	if (!python.layout)
+		return 0;
+	/* In a child it is another. */
+	if (python.pid != (int)getpid())
+		python.pid = (int)getpid();
+	count = walk(found);
+	if (!count || !peek_word(found[0].code + 8, &type) ||
+	    type != python.code_type)
+		return 0;
+	for (uint32_t i = 0; i < count; i++)
+		hash = (hash ^ found[i].code ^ found[i].instruction << 20) *
+		       UINT64_C(0x9e3779b97f4a7c15);
+	return (uint32_t)(hash >> 32) | 1;
 }

@@ -5,15 +5,15 @@
 #include <string.h>
 
 /* Turns without their marker, of a step. */
-#define MISSED_MOST 1u
+#define MISSED_MOST  1u
 /* Of so many turns all but one have what isn't in each: branches. */
-#define BRANCHED_OF 20u
+#define BRANCHED_OF  20u
 /* Fewer turns than these prove less: such a share of their marks must be at
  * sites that come in each. */
-#define FEW_TURNS   24u
-#define MASS_OF_FEW 0.9
+#define FEW_TURNS    24u
+#define MASS_OF_FEW  0.9
 /* So many turns are a part of the run. */
-#define PART_TURNS  5u
+#define PART_TURNS   5u
 /* Loops around a region by its code, and one: the step's alone. */
 #define DEPTH_OF_ONE 2u
 

@@ -55,7 +55,7 @@ bool step_marks_read(const struct session *session, const struct event *event,
 		*family = SEARCH_RANGES;
 		mark->id = search_name(NULL,
 				       names_text(session, event->name, &len));
-		mark->note = event->name;
+		mark->note = (uint64_t)event->place << 32 | event->name;
 		return event->name && mark->id;
 	default: return false;
 	}
