@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fresh.c - programs that no rule was set on, with the steps that a person would
- * name written down before the first run:
+ * fresh.c - programs with the steps that a person would name written down before
+ * the first run; a rule was set on index, none on the others:
  *
- *	waves		200	time steps of the wave equation, its energy each 20
+ *	waves		200	time steps of waves, their energy each 20
  *	runge		150	time steps of four stages each
  *	redblack	90	iterations of two colours and a residual
- *	labels		40	rounds of labels on a graph, as many passes as needed
+ *	labels		40	rounds on a graph, of any number of passes
  *	logistic	100	batches in 4 epochs, each tested
- *	align		40	pairs of texts, of as many diagonals as they have
- *	poisson		120	time steps, each three passes one way and back
- *	baum		20	iterations of 50 steps forward and 50 backward
- *	index		30	additions to an index of 15 levels, large and small
+ *	align		40	pairs of texts, of any number of diagonals
+ *	poisson		120	time steps, three passes there and back
+ *	baum		20	iterations, 50 steps forward, 50 back
+ *	index		30	additions to 15 levels, large and small
  *
  *	fresh NAME
  */
