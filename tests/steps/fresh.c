@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fresh.c - programs with the steps that a person would name written down before
- * the first run; a rule was set on index, none on the others:
+ * fresh.c - programs with the steps that a person would name written down
+ * before the first run; a rule was set on index, none on the others:
  *
  *	waves		200	time steps of waves, their energy each 20
  *	runge		150	time steps of four stages each

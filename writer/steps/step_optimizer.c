@@ -13,7 +13,7 @@
 #define MISSING_MOST 2u
 /* Optimizers that step in turn. */
 #define TURNS_MOST   4u
-/* Of a stream's marks so many percent lie between the first step and the last. */
+/* Of a stream's marks so many percent lie between its first and last step. */
 #define COVERS_LEAST 40u
 
 /* One class of optimizers. */
@@ -108,8 +108,8 @@ static size_t turns_of(const struct between *between)
 	return 1;
 }
 
-/* One line, and some work before each step: it is one optimizer, or several that
- * each have their turn in a loop.  All but one of the turns are alike then: the
+/* One line, and some work before each step: it is one optimizer, or several
+ * that each have their turn in a loop.  All but one of the turns are alike then: the
  * epochs of what was played before them. */
 static bool is_one_of_many(const struct between *between, size_t turns)
 {

@@ -7,8 +7,8 @@
  * what turns more often than the optimizer steps is a part of a batch.
  *
  * Two optimizers of one class have one name (a GAN's).  They step from two
- * lines of Python; where those aren't known, what lies between their steps comes
- * by turns: it is the work of one and of the other.
+ * lines of Python; where those aren't known, what lies between their steps
+ * comes by turns: it is the work of one and of the other.
  */
 #ifndef WRITER_STEP_OPTIMIZER_H
 #define WRITER_STEP_OPTIMIZER_H
