@@ -109,8 +109,8 @@ static size_t turns_of(const struct between *between)
 }
 
 /* One line, and some work before each step: it is one optimizer, or several
- * that each have their turn in a loop.  All but one of the turns are alike then: the
- * epochs of what was played before them. */
+ * that each have their turn in a loop.  Of one, all turns but one are alike:
+ * the epochs of what was played before them. */
 static bool is_one_of_many(const struct between *between, size_t turns)
 {
 	size_t least = SIZE_MAX, most = 0, usual = 0;
