@@ -15,16 +15,16 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define FRAMES_MAX  32u	 /* of Python in one stack */
-#define FRAME_BYTES 112u /* as much of a frame as any version needs */
-#define CODE_BYTES  144u /* ... and of a code object */
-#define WINDOW	    2048u
-#define WINDOW_MOST 4096u
-#define ABOVE	    512u /* of calls that were made since the last stack */
-#define GUESSES	    256u
-#define TEXT_BYTES  200u
-#define CACHE	    4096u
-#define TRIES_MAX   64u
+#define FRAMES_MAX     32u  /* of Python in one stack */
+#define FRAME_BYTES    112u /* as much of a frame as any version needs */
+#define CODE_BYTES     144u /* ... and of a code object */
+#define WINDOW	       2048u
+#define WINDOW_MOST    4096u
+#define ABOVE	       512u /* of calls that were made since the last stack */
+#define GUESSES	       256u
+#define TEXT_BYTES     200u
+#define CACHE	       4096u
+#define TRIES_MAX      64u
 
 #define RUNTIME_COOKIE "xdebugpy"
 #define RUNTIME_WORDS  64
