@@ -28,6 +28,7 @@
  */
 #include "preload/cost.h"
 
+#include "preload/cost_least.h"
 #include "preload/gomp/gomp_region.h"
 #include "preload/heap/heap.h"
 #include <string.h>
@@ -437,8 +438,9 @@ static void set_kinds(void)
 }
 
 /* Ticks that a batch takes. */
-static uint64_t batch_of(struct thread *thread, enum timed what)
+static uint64_t batch_of(void *record, int what)
 {
+	struct thread *thread = record;
 	void (*hook)(struct thread * thread) = kinds[what].hook;
 	/* With the stand-in's work. */
 	const bool is_at_once =
@@ -460,18 +462,6 @@ static uint64_t batch_of(struct thread *thread, enum timed what)
 		hook(thread);
 	}
 	return clock_ticks() - start;
-}
-
-/* The least that a batch of each kind took. */
-static void time_all(struct thread *thread, uint64_t *least)
-{
-	memset(least, 0xff, TIMED * sizeof(*least));
-	for (int round = 0; round < ROUNDS; round++) {
-		for (int what = 0; what < TIMED; what++)
-			least[what] =
-				min_u64(least[what],
-					batch_of(thread, (enum timed)what));
-	}
 }
 
 /* Picoseconds of one call of `what` beyond those of `frame`. */
@@ -496,7 +486,7 @@ static void measure(struct session *session, struct thread *thread)
 	thread_self = thread;
 	thin_all(thread);
 	set_kinds();
-	time_all(thread, least);
+	cost_least(least, TIMED, ROUNDS, batch_of, thread);
 	thread_self = was;
 	/* A pair is two calls. */
 	cost->counted_ps = beyond(least, COUNTED, PASSED, tick_ps) / 2 + 1;

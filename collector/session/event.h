@@ -195,6 +195,7 @@ struct event {
 		uint32_t shapes; /* BLAS_PRIMITIVE: a name, of JSON, 0 none */
 		uint32_t device; /* ALLOCATOR: its type, and << 8 its number */
 		uint32_t caller; /* GPU_API, GPU_MEMORY: its stack */
+		uint32_t place;	 /* SCOPE: of its call in Python, 0 unknown */
 	};
 	union {
 		uint32_t extra; /* OpenMP: from code to what names it; scope:

@@ -68,6 +68,7 @@ void scope_record_now(struct thread *thread, enum event_kind kind,
 		event.scope.payload = details->payload;
 		event.scope.domain = details->thread;
 		event.scope.range = details->forward;
+		event.place = details->place;
 		if (details->is_operator)
 			event.flags |= EVENT_OPERATOR;
 		if (details->is_looked_up)

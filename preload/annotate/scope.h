@@ -31,6 +31,7 @@ struct scope_details {
 	bool is_looked_up; /* EVENT_LOOKED_UP */
 	uint32_t thread;   /* as PyTorch counts threads */
 	uint64_t forward;  /* another one; of a message its id */
+	uint32_t place;	   /* python_frames_place() */
 };
 
 /* The gate, decided; a first caller makes the process interesting and is named

@@ -6,6 +6,7 @@
 #include "collector/session/names.h"
 #include "collector/session/stacks.h"
 #include "collector/system/log.h"
+#include "preload/stack/python_layout.h"
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
@@ -14,46 +15,16 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define FRAMES_MAX  32u	 /* of Python in one stack */
-#define FRAME_BYTES 112u /* as much of a frame as any version needs */
-#define CODE_BYTES  144u /* ... and of a code object */
-#define WINDOW	    2048u
-#define WINDOW_MOST 4096u
-#define ABOVE	    512u /* of calls that were made since the last stack */
-#define GUESSES	    256u
-#define TEXT_BYTES  200u
-#define CACHE	    4096u
-#define TRIES_MAX   64u
-#define NONE	    0xffffu
-
-/* Where things lie; NONE: this version has none. */
-struct python_layout {
-	uint16_t minor;
-	uint16_t state_frame, cframe_frame; /* the first may lead to a second */
-	uint16_t code, previous, instruction;
-	uint16_t entry, owner;
-	uint16_t first_line, file, name, lines, start;
-	uint16_t ascii_text, utf8;
-};
-
-/* clang-format off */
-static const struct python_layout layouts[] = {
-	{10, 24, NONE, 32, 24, 96, NONE, NONE, 40, 104, 112, 120, NONE, 48, 56},
-	{11, 56, 8,    32, 48, 56, 68,   NONE, 72, 112, 128, 136, 184,  48, 56},
-	{12, 56, 0,    0,  8,  56, NONE, 70,   68, 112, 128, 136, 192,  40, 48},
-};
-
-/* Since 3.13 _PyRuntime begins with them: the words at which each object's
- * begin. */
-static const struct python_words {
-	uint16_t minor;
-	uint16_t state, frame, code, object;
-} words[] = {
-	{13, 19, 28, 34, 44},
-	{14, 22, 31, 39, 50},
-	{14, 21, 30, 38, 49},
-};
-/* clang-format on */
+#define FRAMES_MAX     32u  /* of Python in one stack */
+#define FRAME_BYTES    112u /* as much of a frame as any version needs */
+#define CODE_BYTES     144u /* ... and of a code object */
+#define WINDOW	       2048u
+#define WINDOW_MOST    4096u
+#define ABOVE	       512u /* of calls that were made since the last stack */
+#define GUESSES	       256u
+#define TEXT_BYTES     200u
+#define CACHE	       4096u
+#define TRIES_MAX      64u
 
 #define RUNTIME_COOKIE "xdebugpy"
 #define RUNTIME_WORDS  64
@@ -249,6 +220,12 @@ COLD bool python_frames_find(void)
 	python.loop_low = (uint64_t)(uintptr_t)loop;
 	python.loop_high = python.loop_low + symbol->st_size;
 	return python.layout != NULL;
+}
+
+COLD void python_frames_look(void)
+{
+	if (!python.is_there)
+		python_frames_find();
 }
 
 /* A frame, by way of the window: a caller's lies shortly before. */
@@ -686,4 +663,26 @@ uint32_t python_frames_splice(struct session *session, uint64_t *frames,
 		prefer_python(session, &to);
 	memcpy(frames, out, to.made * sizeof(out[0]));
 	return to.made;
+}
+
+uint32_t python_frames_place(void)
+{
+	struct python_frame found[FRAMES_MAX];
+	uint64_t hash = 0;
+	uint64_t type;
+	uint32_t count;
+
+	if (!python.layout)
+		return 0;
+	/* In a child it is another. */
+	if (python.pid != (int)getpid())
+		python.pid = (int)getpid();
+	count = walk(found);
+	if (!count || !peek_word(found[0].code + 8, &type) ||
+	    type != python.code_type)
+		return 0;
+	for (uint32_t i = 0; i < count; i++)
+		hash = (hash ^ found[i].code ^ found[i].instruction << 20) *
+		       UINT64_C(0x9e3779b97f4a7c15);
+	return (uint32_t)(hash >> 32) | 1;
 }

@@ -18,6 +18,9 @@
  * frames can be read. */
 bool python_frames_find(void);
 
+/* The same, if nobody has: where no stacks are asked for. */
+void python_frames_look(void);
+
 /* A recording begins: notes why there are none of an interpreter's. */
 void python_frames_start(struct session *session);
 
@@ -30,5 +33,9 @@ uint32_t python_frames_append(struct session *session, uint64_t *frames,
  * Python's get the outer half where not all have room. */
 uint32_t python_frames_splice(struct session *session, uint64_t *frames,
 			      uint32_t count, uint32_t most);
+
+/* The lines of Python in which this thread is, those of its callers too, as a
+ * number; 0 not known.  For who asks seldom. */
+uint32_t python_frames_place(void);
 
 #endif

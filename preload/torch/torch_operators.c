@@ -18,6 +18,7 @@
 #include "preload/annotate/scope.h"
 #include "preload/process/process.h"
 #include "preload/python/python_api.h"
+#include "preload/stack/python_frames.h"
 #include "preload/torch/torch_collective.h"
 #include "preload/torch/torch_compile.h"
 #include "preload/torch/torch_library.h"
@@ -33,6 +34,7 @@
 #define LIBRARY_NAME "/libtorch_cpu.so"
 #define STACK_BYTES  (256u << 10)
 #define SCOPE_USER   3u /* owner of what isn't an operator */
+#define OPTIMIZER    "Optimizer.step#"
 #define ASYNC_MAX    256u
 #define END_MS	     500u
 #define LOOK_NS	     UINT64_C(50000000)
@@ -168,6 +170,16 @@ static void *open_scope(struct thread *thread, const char *name,
 	return is_free ? &user : &plain;
 }
 
+/* Two optimizers of one class have one name: the line tells them apart. */
+static void begins_by_user(struct thread *thread, const char *name,
+			   struct scope_details *details)
+{
+	steps_scope(load_relaxed(&session_here), thread, NULL, name);
+	if (gate_bits() & GATE_SCOPE &&
+	    !strncmp(name, OPTIMIZER, sizeof(OPTIMIZER) - 1))
+		details->place = python_frames_place();
+}
+
 static void *begins(void **context, const void *record)
 {
 	const int saved = errno;
@@ -187,8 +199,7 @@ static void *begins(void **context, const void *record)
 	} else {
 		details_of(record, name, &details);
 		if (details.category == TORCH_SCOPE_USER)
-			steps_scope(load_relaxed(&session_here), thread, NULL,
-				    name);
+			begins_by_user(thread, name, &details);
 		if (gate_bits() & GATE_SCOPE)
 			*context = open_scope(thread, name, &details,
 					      details.payload != 0);
@@ -371,6 +382,7 @@ static void *run(void *unused)
 	if (session && loader_enter()) {
 		has_python = may_ask_python();
 		if (has_python) {
+			python_frames_look();
 			torch_compile_prepare();
 			torch_loader_prepare();
 		}

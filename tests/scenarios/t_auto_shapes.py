@@ -109,6 +109,22 @@ def test_a_loop_around_that_adds_little_is_in_doubt():
     expect("no step found" in run.stderr, run.stderr)
 
 
+def test_programs_that_no_rule_was_set_on():
+    program = compile_program("../steps/fresh.c", "-fopenmp", "-lm", name="fresh")
+    for name, steps in (("waves", 200), ("runge", 150), ("redblack", 90), ("labels", 40),
+                        ("logistic", 100), ("align", 40), ("poisson", 120), ("baum", 20)):
+        run = same(program, name)
+        expect_equal(len(run.trace.steps()), steps, f"steps of {name}")
+
+
+def test_turns_of_large_and_small_are_in_doubt():
+    """Levels of few nodes have a team of one: 450 turns in 30 additions."""
+    program = compile_program("../steps/fresh.c", "-fopenmp", "-lm", name="fresh")
+    run = same(program, "index", env={"OMP_NUM_THREADS": "2"})
+    expect_equal(run.trace.steps(), [], "steps")
+    expect("TRACEPROF_STEP=omp:nodes/2 (450 steps)" in run.stderr, run.stderr)
+
+
 def expect_hidden(compiler, plus, *flags):
     built = compile_program("hidden_loops.c", "-fopenmp", *flags, compiler=compiler)
     run = same(built, "around")

@@ -57,6 +57,9 @@ PLACES_KERNELS = {              # and once more
 NESTED_KERNELS = {              # and again; a rule was set on newton
     "newton": 60, "fluid": 200, "graph": 100, "policy": 50, "neighbours": 300,
     "shallow": 250, "damped": 40, "pressure": 120}
+FRESH_KERNELS = {               # and again; none was set on them but on index
+    "waves": 200, "runge": 150, "redblack": 90, "labels": 40, "logistic": 100,
+    "align": 40, "poisson": 120, "baum": 20, "index": 30}
 
 DATA = """
 from sklearn.datasets import make_classification
@@ -545,7 +548,7 @@ def programs(python):
         yield name, lambda: True, steps, lambda folder, name=name: kernels(name, folder)
     for source, known in (("unseen", UNSEEN_KERNELS), ("later", LATER_KERNELS),
                           ("places", PLACES_KERNELS), ("ways", {"sampled": 50}),
-                          ("nested", NESTED_KERNELS)):
+                          ("nested", NESTED_KERNELS), ("fresh", FRESH_KERNELS)):
         for name, steps in known.items():
             yield (name, lambda: True, steps,
                    lambda folder, name=name, source=source:

@@ -16,7 +16,8 @@ struct loop_mark {
 	uint64_t ticks; /* when it was hit; never less than the one before */
 	uint64_t end_ticks;
 	uint64_t note;	 /* for those who keep marks, not for the search */
-	uint32_t caller; /* where a region was called from, 0 unknown; */
+	uint8_t team;	 /* a region's: 1, or 2 and more; 0 unknown */
+	uint16_t caller; /* where a region was called from, 0 unknown; */
 	uint16_t loop;	 /* ... the innermost loop around that, 0 unknown, */
 	uint16_t depth;	 /* ... how many there are, and 1; 0 unknown */
 };

@@ -5,15 +5,17 @@
 #include <string.h>
 
 /* Turns without their marker, of a step. */
-#define MISSED_MOST 1u
+#define MISSED_MOST  1u
 /* Of so many turns all but one have what isn't in each: branches. */
-#define BRANCHED_OF 20u
+#define BRANCHED_OF  20u
 /* Fewer turns than these prove less: such a share of their marks must be at
  * sites that come in each. */
-#define FEW_TURNS   24u
-#define MASS_OF_FEW 0.9
+#define FEW_TURNS    24u
+#define MASS_OF_FEW  0.9
 /* So many turns are a part of the run. */
-#define PART_TURNS  5u
+#define PART_TURNS   5u
+/* Loops around a region by its code, and one: the step's alone. */
+#define DEPTH_OF_ONE 2u
 
 /* By the code it comes in some turns of the marker's loop, not around it. */
 static bool is_in_turns(const struct loop_groups *groups, uint32_t site,
@@ -101,4 +103,30 @@ bool loop_is_doubtful(struct loop_groups *groups,
 		others) ||
 	       (step->mass < LOOP_POOR_MASS && others >= step->held &&
 		branched * BRANCHED_OF < (step->turns - 1) * (BRANCHED_OF - 1));
+}
+
+bool loop_is_of_sizes(const struct loop_groups *groups,
+		      const struct loop_candidate *candidate)
+{
+	const struct loop_level *step = &candidate->level;
+	const struct loop_mark *marks = groups->marks;
+	size_t alone = 0, before = 0, turns = 0, changes = 0;
+	bool is_known = true;
+
+	if (step->held != groups->sites || step->length != step->held ||
+	    groups->code[groups->site[step->first]].depth == DEPTH_OF_ONE)
+		return false;
+	for (size_t i = step->first + 1; i <= step->last; i++) {
+		is_known &= marks[i].team != 0;
+		alone += marks[i].team == 1;
+		if (!loop_level_is_hit(step, marks, i))
+			continue;
+		if (is_known) {
+			changes += turns++ && alone != before;
+			before = alone;
+		}
+		alone = 0;
+		is_known = true;
+	}
+	return changes >= 2 * LOOP_HITS_LEAST;
 }

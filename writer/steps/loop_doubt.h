@@ -19,4 +19,11 @@ bool loop_is_doubtful(struct loop_groups *groups,
 bool loop_is_elsewhere(const struct loop_groups *groups,
 		       const struct loop_candidate *candidate);
 
+/* Whether the run is nothing but turns that are one region of each site, some
+ * of which again and again have a team of one member: a loop over what is large
+ * and small, levels of an index, with an outer one that has no region of its
+ * own. */
+bool loop_is_of_sizes(const struct loop_groups *groups,
+		      const struct loop_candidate *candidate);
+
 #endif

@@ -126,6 +126,9 @@ void step_look_now(struct writer_state *state)
 		step_found(state, next, &nest, is_final(state));
 		return;
 	}
+	next = is_final(state) ? step_optimizer_alone(state, &nest) : NULL;
+	if (next)
+		step_found(state, next, &nest, true);
 }
 
 void step_look_for_setting(struct writer_state *state,

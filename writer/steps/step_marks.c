@@ -27,6 +27,8 @@ static bool read_region(const struct session *session,
 	mark->caller = event->omp.sync;
 	mark->loop = loops.loop;
 	mark->depth = loops.depth;
+	/* One that was thinned doesn't tell. */
+	mark->team = (uint8_t)min_u32(event->omp.team, 2);
 	mark->note = (uint64_t)event->outlined_offset << 32 | event->extra;
 	return mark->id != 0;
 }
@@ -53,7 +55,7 @@ bool step_marks_read(const struct session *session, const struct event *event,
 		*family = SEARCH_RANGES;
 		mark->id = search_name(NULL,
 				       names_text(session, event->name, &len));
-		mark->note = event->name;
+		mark->note = (uint64_t)event->place << 32 | event->name;
 		return event->name && mark->id;
 	default: return false;
 	}

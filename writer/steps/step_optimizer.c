@@ -13,6 +13,8 @@
 #define MISSING_MOST 2u
 /* Optimizers that step in turn. */
 #define TURNS_MOST   4u
+/* Of a stream's marks so many percent lie between its first and last step. */
+#define COVERS_LEAST 40u
 
 /* One class of optimizers. */
 struct kind {
@@ -106,18 +108,44 @@ static size_t turns_of(const struct between *between)
 	return 1;
 }
 
-/* How many optimizers of one name step in turn, by what lies between. */
-static size_t count_turns(const struct step_marks *ranges,
-			  const struct kind *kind,
-			  const struct step_marks *stream, uint64_t ticks)
+/* One line, and some work before each step: it is one optimizer, or several
+ * that each have their turn in a loop.  Of one, all turns but one are alike:
+ * the epochs of what was played before them. */
+static bool is_one_of_many(const struct between *between, size_t turns)
+{
+	size_t least = SIZE_MAX, most = 0, usual = 0;
+
+	for (size_t i = 0; i < turns; i++) {
+		least = min_u64(least, between->count[i]);
+		most = max_u64(most, between->count[i]);
+	}
+	for (size_t i = 0; i < turns; i++)
+		usual += between->count[i] == least;
+	return turns > 2 && least && most > least && usual + 1 == turns;
+}
+
+struct turns {
+	size_t between; /* by what lies between the steps */
+	size_t lines;	/* by the lines of Python; 1 each is from one, 0 they
+			   aren't known, or don't tell */
+	size_t count;	/* by both */
+};
+
+/* How many optimizers of one name step in turn. */
+static struct turns count_turns(const struct step_marks *ranges,
+				const struct kind *kind,
+				const struct step_marks *stream, uint64_t ticks)
 {
 	const struct loop_mark *steps = step_marks(ranges);
 	const struct loop_mark *marks = step_marks(stream);
-	struct between between = {.seen = 0};
+	struct between between = {.seen = 0}, lines = {.seen = 0};
+	struct turns turns = {.between = 1};
+	bool is_known = true, is_one = true;
 	size_t at = 0;
 
 	for (size_t i = kind->first; i < ranges->count; i++) {
 		const size_t before = at;
+		const size_t line = steps[i].note >> 32;
 
 		if (steps[i].id != kind->id || steps[i].end_ticks > ticks)
 			continue;
@@ -126,8 +154,20 @@ static size_t count_turns(const struct step_marks *ranges,
 		/* What lies before the first isn't known. */
 		if (i > kind->first)
 			add_between(&between, at - before);
+		add_between(&lines, line);
+		is_known &= line != 0;
+		is_one &= line == lines.count[1] || lines.seen == 1;
 	}
-	return turns_of(&between);
+	if (stream != ranges)
+		turns.between = turns_of(&between);
+	if (is_known)
+		turns.lines = turns_of(&lines) > 1 ? turns_of(&lines) : is_one;
+	turns.count =
+		turns.lines > 1 ? turns.lines
+		: turns.lines == 1 && is_one_of_many(&between, turns.between)
+			? 1
+			: turns.between;
+	return turns;
 }
 
 enum step_optimizer step_optimizer_find(struct writer_state *state,
@@ -139,20 +179,74 @@ enum step_optimizer step_optimizer_find(struct writer_state *state,
 	struct kind most;
 	size_t steps;
 
-	if (!ranges || ranges == *stream)
+	if (!ranges)
 		return OPTIMIZER_NONE;
 	steps = count_steps(state->session, ranges, ticks, &most);
 	if (steps < STEPS_LEAST)
 		return OPTIMIZER_NONE;
 	if (turns + turns / 20 + MISSING_MOST >= most.steps &&
-	    count_turns(ranges, &most, *stream, ticks) > 1)
+	    count_turns(ranges, &most, *stream, ticks).count > 1)
 		return OPTIMIZER_DOUBT;
+	if (ranges == *stream)
+		return OPTIMIZER_NONE;
 	if (turns <= steps + steps / 20 + MISSING_MOST)
 		return OPTIMIZER_NONE;
 	*nest = (struct loop_nest){.count = 1, .runner_up = 1};
 	step_marks_find_site(ranges, most.first, &nest->level[0]);
 	*stream = ranges;
 	return OPTIMIZER_FOUND;
+}
+
+/* The stream of a thread's regions, or else its ranges. */
+static struct step_marks *work_of(struct step_finder *finder,
+				  struct step_marks *ranges)
+{
+	for (size_t i = 0; i < finder->stream_count; i++) {
+		struct step_marks *stream = &finder->streams[i];
+
+		if (stream->tid == ranges->tid &&
+		    stream->family == SEARCH_REGIONS && stream->count)
+			return stream;
+	}
+	return ranges;
+}
+
+/* Most of the work lies between a class's first step and its last. */
+static bool covers(const struct step_marks *ranges, const struct kind *kind,
+		   const struct step_marks *stream)
+{
+	const struct loop_mark *steps = step_marks(ranges);
+	size_t last = kind->first;
+
+	for (size_t i = kind->first; i < ranges->count; i++)
+		if (steps[i].id == kind->id)
+			last = i;
+	return (step_marks_before(stream, steps[last].ticks) -
+		step_marks_before(stream, steps[kind->first].ticks)) *
+		       100 >=
+	       stream->count * COVERS_LEAST;
+}
+
+struct step_marks *step_optimizer_alone(struct writer_state *state,
+					struct loop_nest *nest)
+{
+	struct step_finder *finder = state->finder;
+	struct step_marks *ranges = ranges_of(finder, step_main_tid(state));
+	struct step_marks *work;
+	struct turns turns;
+	struct kind most;
+
+	if (!ranges || count_steps(state->session, ranges, UINT64_MAX, &most) !=
+			       most.steps)
+		return NULL;
+	work = work_of(finder, ranges);
+	turns = count_turns(ranges, &most, work, UINT64_MAX);
+	if (most.steps < STEPS_LEAST || turns.lines != 1 || turns.count != 1 ||
+	    !covers(ranges, &most, work))
+		return NULL;
+	*nest = (struct loop_nest){.count = 1, .runner_up = 1};
+	step_marks_find_site(ranges, most.first, &nest->level[0]);
+	return ranges;
 }
 
 void step_optimizer_setting(struct writer_state *state,
@@ -176,9 +270,9 @@ void step_optimizer_setting(struct writer_state *state,
 		name = names_text(state->session,
 				  (uint32_t)step_marks(ranges)[most.first].note,
 				  &len);
-		turns = stream && stream != ranges
-				? count_turns(ranges, &most, stream, UINT64_MAX)
-				: 1;
+		turns = stream ? count_turns(ranges, &most, stream, UINT64_MAX)
+					 .count
+			       : 1;
 	}
 	text[0] = '\0';
 	if (!steps)

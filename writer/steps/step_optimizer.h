@@ -6,8 +6,9 @@
  * The regions of a training and of its validation are nearly the same, and few:
  * what turns more often than the optimizer steps is a part of a batch.
  *
- * Two optimizers of one class have one name (a GAN's).  Where what lies between
- * their steps comes by turns, it is as often the work of one and of the other.
+ * Two optimizers of one class have one name (a GAN's).  They step from two
+ * lines of Python; where those aren't known, what lies between their steps
+ * comes by turns: it is the work of one and of the other.
  */
 #ifndef WRITER_STEP_OPTIMIZER_H
 #define WRITER_STEP_OPTIMIZER_H
@@ -26,6 +27,12 @@ enum step_optimizer {
 enum step_optimizer step_optimizer_find(struct writer_state *state,
 					struct step_marks **stream,
 					uint64_t ticks, struct loop_nest *nest);
+
+/* Where no loop was found that is a step: the stream and the level of the one
+ * optimizer that the main thread calls, from one line of Python; NULL: there is
+ * none, or several, or most of the run is something else. */
+struct step_marks *step_optimizer_alone(struct writer_state *state,
+					struct loop_nest *nest);
 
 /* The setting that counts the steps of the class that stepped most, a few times
  * at least, and in turns if they may be such by what lies between in `stream`.  "":

@@ -22,7 +22,7 @@ static void hit(uint64_t id, uint16_t loop, uint16_t loops)
 	marks[count] = (struct loop_mark){.id = id,
 					  .ticks = count * 1000,
 					  .end_ticks = count * 1000 + 900,
-					  .caller = (uint32_t)id,
+					  .caller = (uint16_t)id,
 					  .loop = loop,
 					  .depth = (uint16_t)(loops + 1)};
 	count++;
@@ -92,7 +92,7 @@ static void test_one_region_from_two_places(void **unused)
 	(void)unused;
 	for (unsigned int i = 0; i < 180; i++) {
 		hit(2, 1, 1);
-		marks[count - 1].caller = 1 + i % 2;
+		marks[count - 1].caller = (uint16_t)(1 + i % 2);
 	}
 	expect_none();
 }

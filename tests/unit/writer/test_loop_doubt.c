@@ -143,6 +143,69 @@ static void test_few_turns_and_small_pieces(void **unused)
 	assert_int_equal(steps(), 18);
 }
 
+/* --- teams of one --------------------------------------------------------- */
+
+/* An index's layers: those with few nodes are one member's work. */
+static void additions(unsigned int turns, unsigned int layers)
+{
+	for (unsigned int i = 0; i < turns; i++) {
+		for (unsigned int layer = 0; layer < layers; layer++) {
+			hit(1);
+			marks[count - 1].team = 1;
+			hit(2);
+			marks[count - 1].team =
+				layer + 2 + random_below(3) < layers ? 1 : 2;
+		}
+	}
+}
+
+static void test_layers_of_one_and_of_many(void **unused)
+{
+	(void)unused;
+	additions(30, 15);
+	assert_int_equal(steps(), 0);
+}
+
+static void test_each_turn_with_a_team_of_one(void **unused)
+{
+	(void)unused;
+	additions(450, 1);
+	assert_int_equal(steps(), 450);
+}
+
+/* The last batch of each epoch is short. */
+static void test_a_few_turns_with_a_team_of_one(void **unused)
+{
+	(void)unused;
+	additions(450, 1);
+	for (size_t i = 101; i < count; i += 200)
+		marks[i].team = 2;
+	assert_int_equal(steps(), 450);
+}
+
+/* Regions that were thinned. */
+static void test_many_turns_of_which_the_team_is_unknown(void **unused)
+{
+	(void)unused;
+	additions(450, 1);
+	for (size_t i = 1; i < count; i += 3)
+		marks[i].team = 0;
+	assert_int_equal(steps(), 450);
+}
+
+/* One loop alone by its code. */
+static void test_code_that_knows_better_than_teams(void **unused)
+{
+	(void)unused;
+	additions(30, 15);
+	for (size_t i = 0; i < count; i++) {
+		marks[i].caller = (uint16_t)marks[i].id;
+		marks[i].loop = 1;
+		marks[i].depth = 2;
+	}
+	assert_int_equal(steps(), 450);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -152,6 +215,15 @@ int main(void)
 		cmocka_unit_test_setup(test_another_phase_before, set_up),
 		cmocka_unit_test_setup(test_few_turns_and_large_pieces, set_up),
 		cmocka_unit_test_setup(test_few_turns_and_small_pieces, set_up),
+		cmocka_unit_test_setup(test_layers_of_one_and_of_many, set_up),
+		cmocka_unit_test_setup(test_each_turn_with_a_team_of_one,
+				       set_up),
+		cmocka_unit_test_setup(test_a_few_turns_with_a_team_of_one,
+				       set_up),
+		cmocka_unit_test_setup(
+			test_many_turns_of_which_the_team_is_unknown, set_up),
+		cmocka_unit_test_setup(test_code_that_knows_better_than_teams,
+				       set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
