@@ -176,6 +176,14 @@ def test_the_number_of_a_closed_descriptor_is_the_programs():
         expect_equal((run.status, run.stdout), (0, "done\n"), f"{setting}: {run.stderr}")
 
 
+def test_who_begins_without_a_stdin_finds_nothing_in_its_place():
+    """What the writer opens at its start waits for the program to open one."""
+    for setting in ({"TRACEPROF_SAMPLE": "997"}, {"TRACEPROF_MALLOC": "all"}) * 10:
+        run = traced("/bin/sh", "-c", 'exec "$0" nothing <&-', harness.program("closed_stdin"),
+                     env={**setting, "TRACEPROF_CHILDREN": "all"})
+        expect_equal((run.status, run.stdout), (0, "nothing\n"), f"{setting}: {run.stderr}")
+
+
 def test_only_in_windows():
     done = same("step_loop", env={**SAMPLED, "TRACEPROF_STEP": "api",
                                   "TRACEPROF_WAIT": "1", "TRACEPROF_ACTIVE": "1",
