@@ -3,7 +3,7 @@
 
 import re
 
-from harness import expect, expect_equal, main, traced
+from harness import expect, expect_equal, main, program, traced
 
 SCOPES = """
 import ctypes
@@ -44,7 +44,8 @@ def check_parts(run):
     for trace in traces:
         expect(trace.meta["final"], trace.path)
     last = traces[-1].meta["events"]
-    expect_equal(last["seen"], last["written"] + last["cut"] + last["dropped"], last)
+    expect_equal(last["seen"], last["written"] + last["cut"] + last["dropped"]
+                 + last.get("thinned", 0), last)
     return traces, last
 
 
@@ -109,6 +110,26 @@ def test_what_is_left_to_write_is_not_promised_to_be_in_the_file():
     run = python(BLOCKS % 4000, malloc="all", step="api", encode="late",
                  gzip="zlib:9")
     expect("may leave out" not in run.stderr, run.stderr)
+
+
+def test_what_was_thinned_is_not_left_to_write():
+    """Nor does the first part tell of what the whole window counted."""
+    run = traced(program("many_blocks"), "30000000",
+                 env={"TRACEPROF_MALLOC": "all", "TRACEPROF_ENCODE": "late",
+                      "TRACEPROF_MAX_OVERHEAD": "1",
+                      "TRACEPROF_MAX_MB": "4", "TRACEPROF_GZIP": "zlib:9"})
+    expect_equal(run.status, 0, run.stderr)
+    expect("left to be" in run.stderr, run.stderr)
+    (seen, left, wait), = re.findall(
+        r"recorded (\d+) events, .*; (\d+) of them are left .* in ([\d.]+) s at least",
+        run.stderr)
+    _, last = check_parts(run)
+    expect(last["thinned"] > last["seen"] // 2, last)
+    expect(int(left) <= int(seen) - last["thinned"], left, last)
+    # A second; were all 60 million written, 400.
+    expect(float(wait) < 60, wait)
+    expect(len(run.traces) > 1, run.files)
+    expect("window" not in run.traces[0].meta, run.traces[0].meta.get("window"))
 
 
 main()
