@@ -275,6 +275,13 @@ def test_report_says_that_there_are_no_samples():
     expect("--sample" in said.stderr, said.stderr)
 
 
+def test_a_run_too_short_for_a_sample_is_not_told_to_take_them():
+    done = same("region", "plain_parallel", env={"TRACEPROF_SAMPLE": "1"})
+    said = harness.command("report", "--hot", done.files[0])
+    expect_equal(said.status, 3, said.stdout)
+    expect("--sample" not in said.stderr and "1 sample a second" in said.stderr, said.stderr)
+
+
 def test_who_records_nothing_is_told_of_samples():
     out = harness.folder()
     said = harness.command("record", "--dir", out, harness.program("phases"), "1", "1")
