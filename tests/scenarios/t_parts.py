@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """A run that outgrows its file: what goes first, and where it goes on."""
 
+import json
+import os
 import re
 
-from harness import expect, expect_equal, main, program, traced
+from harness import command, expect, expect_equal, folder, main, program, traced
 
 SCOPES = """
 import ctypes
@@ -97,6 +99,30 @@ def test_small_blocks_take_half_and_what_follows_has_room():
     expect(f"{last['past_heap']} calls for small blocks" in run.stderr, run.stderr)
     text = sum(len(str(event)) for event in traces[0].memory())
     expect(text < 2.2e6, f"blocks in the first part: {text}")
+
+
+def test_the_account_of_memory_ends_with_the_small_blocks():
+    """What is freed after that would seem to stay."""
+    source = BLOCKS % 20000 + """
+blocks = [library.malloc(1000) for i in range(1000)]
+for block in blocks:
+    library.free(block)
+"""
+    run = python(source, max_mb=2, malloc="all", stack="heap", step="api", max_parts=1)
+    trace = run.trace
+    ended = trace.meta["heap"]["small_blocks_ended"]
+    expect(all(block["ts"] < ended or abs(block["args"]["Bytes"]) >= 65536
+               for block in trace.memory()), ended)
+    said = command("memory", trace.path)
+    expect_equal(said.status, 0, said.stderr)
+    expect("small blocks ended" in said.stdout and "so does this account" in said.stdout,
+           said.stdout)
+    (found,) = json.loads(command("memory", "--json", trace.path).stdout)
+    expect(0 < found["ended_ns"] == found["run_ns"], found["ended_ns"], found["run_ns"])
+    page = os.path.join(folder(), "page.html")
+    expect_equal(command("html", trace.path, "-o", page).status, 0)
+    with open(page, encoding="utf-8") as file:
+        expect(f'"ended_ns":{found["ended_ns"]}' in file.read(), "not on the page")
 
 
 def test_what_is_left_to_write_is_not_promised_to_be_in_the_file():
