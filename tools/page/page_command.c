@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tools/page/page.h"
+#include "tools/trace/trace_folder.h"
 #include "tools/util/command.h"
 #include "tools/util/memory.h"
 #include "writer/text/schema.h"
@@ -112,6 +113,39 @@ static int write_page(struct page *pages, size_t count, const char *path)
 	return error;
 }
 
+/* Paths of traces, of folders too. */
+struct page_paths {
+	char **path;
+	size_t count;
+	int code;
+};
+
+static int add_path(void *arg, const char *path)
+{
+	struct page_paths *paths = arg;
+	char **more =
+		reallocarray(paths->path, paths->count + 1, sizeof(*more));
+
+	if (!more || !(more[paths->count] = strdup(path)))
+		memory_exhausted();
+	paths->path = more;
+	paths->count++;
+	return 0;
+}
+
+static void find_paths(struct page_paths *paths, char **given, int count)
+{
+	for (int at = 0; at < count; at++) {
+		const int error = trace_folder_each(given[at], add_path, paths);
+
+		if (!error)
+			continue;
+		fprintf(stderr, "traceprof html: %s: %s\n", given[at],
+			error == -ENOENT ? "no trace in it" : strerror(-error));
+		paths->code = EXIT_UNREADABLE;
+	}
+}
+
 static int read_pages(struct page *pages, char **files, size_t *count)
 {
 	const size_t given = *count;
@@ -141,7 +175,7 @@ int html_command(int argc, char **argv)
 	static const struct argp argp = {
 		.options = choices,
 		.parser = parse,
-		.args_doc = "FILE...",
+		.args_doc = "FILE|FOLDER...",
 		.doc = "Makes one page of HTML of traces, ours or "
 		       "torch.profiler's: steps, use of threads and GPUs over "
 		       "time, tables, memory, settings.  It holds all that it "
@@ -149,6 +183,7 @@ int html_command(int argc, char **argv)
 		       "cannot be read.",
 	};
 	struct page_arguments arguments = {.output = "page.html"};
+	struct page_paths paths = {.code = EXIT_GOOD};
 	struct page *pages;
 	size_t count;
 	int code, error = 0;
@@ -157,9 +192,11 @@ int html_command(int argc, char **argv)
 		return EXIT_USAGE;
 	if (!trace_reader_available())
 		return command_needs_yajl("html");
-	count = (size_t)(argc - arguments.first);
-	pages = memory_zeroed(count, sizeof(*pages));
-	code = read_pages(pages, argv + arguments.first, &count);
+	find_paths(&paths, argv + arguments.first, argc - arguments.first);
+	count = paths.count;
+	pages = memory_zeroed(count + 1, sizeof(*pages));
+	code = read_pages(pages, paths.path, &count);
+	code = code ? code : paths.code;
 	if (count)
 		error = write_page(pages, count, arguments.output);
 	if (error) {
@@ -170,5 +207,8 @@ int html_command(int argc, char **argv)
 	for (size_t at = 0; at < count; at++)
 		page_free(&pages[at]);
 	free(pages);
+	for (size_t at = 0; at < paths.count; at++)
+		free(paths.path[at]);
+	free(paths.path);
 	return code;
 }
