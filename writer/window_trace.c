@@ -246,8 +246,10 @@ int window_trace_resume(struct writer_state *state,
 
 	if (!window)
 		return -EBADMSG;
-	log_format(file->temporary, sizeof(file->temporary), "%s.%d.tmp",
-		   checkpoint->path, (int)getpid());
+	/* What a recovery left that was killed itself: we hold its lock. */
+	log_format(file->temporary, sizeof(file->temporary), "%s.tmp",
+		   checkpoint->path);
+	unlink(file->temporary);
 	rc = trace_file_resume(
 		&file->trace, checkpoint->path, file->temporary,
 		checkpoint->tail_at, checkpoint->text_bytes, checkpoint->crc32,

@@ -11,6 +11,7 @@
 #include "collector/system/futex.h"
 #include "collector/system/loader.h"
 #include "collector/system/log.h"
+#include "collector/system/proc.h"
 #include "collector/steps/manual_window.h"
 #include "collector/session/modules.h"
 #include "collector/session/pool.h"
@@ -43,6 +44,9 @@
 #define SHOWN_PASS_NS	 UINT64_C(1000000)
 #define TIMER_NS	 UINT64_C(5000000) /* longest sleep, steps by time */
 #define SOURCES_MAX	 8u
+/* A program that began without stdin, stdout or stderr opens it by then. */
+#define ASIDE_NS	 (2 * SECOND_NS)
+#define ASIDE_LOOK_NS	 UINT64_C(2000000)
 
 enum writer_phase {
 	WRITER_NONE,
@@ -443,6 +447,23 @@ static void prefault_all(void)
 		;
 }
 
+/* While a number of stdin, stdout or stderr is free, what is opened here would
+ * take it, and the program may be about to: nothing is, for a moment.  Somebody
+ * who wants something of the writer wakes it. */
+static void wait_aside(void)
+{
+	struct clock_segments *clock = &writer.session->head->clock;
+	const uint64_t end = clock_monotonic_ns() + ASIDE_NS;
+
+	while (!proc_is_aside() && clock_monotonic_ns() < end &&
+	       !load_relaxed(&writer.pace.wake) &&
+	       !pace_is_behind(&writer.pace, writer.session)) {
+		if (!clock_due_in(clock))
+			clock_anchor(clock);
+		futex_wait(&writer.pace.wake, 0, ASIDE_LOOK_NS);
+	}
+}
+
 static void *run(void *arg)
 {
 	bool is_first = true, has_looked = false;
@@ -455,6 +476,7 @@ static void *run(void *arg)
 		sched_setaffinity(0, writer.affinity_bytes,
 				  (const cpu_set_t *)writer.affinity);
 	writer.state.writer_tid = (uint32_t)syscall(SYS_gettid);
+	wait_aside();
 	refresh_modules();
 	/* ACQUIRE pairs with RELEASE in writer_stop(): stop_ticks. */
 	while (!load_acquire(&writer.stop)) {

@@ -42,6 +42,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum life_state {
@@ -70,6 +71,7 @@ static START_DATA struct life {
 	_Atomic uint32_t state;	 /* enum life_state; futex word */
 	_Atomic int pid;	 /* whose state this is */
 	_Atomic uint32_t writer; /* enum writer_start; futex word */
+	_Atomic uint32_t ender;	 /* thread that ends it, 0 none; futex word */
 	_Atomic bool is_held_up; /* BEGINNING for longer than anyone waits */
 	_Atomic uint64_t missed; /* calls that were forwarded meanwhile, */
 	_Atomic uint64_t missed_from_ns; /* the first of them, 0 none, */
@@ -190,6 +192,7 @@ static void start_over(void)
 
 	store_relaxed(&life.pid, (int)getpid());
 	store_relaxed(&life.writer, WRITER_UNWANTED);
+	store_relaxed(&life.ender, 0);
 	store_relaxed(&life.is_held_up, false);
 	store_relaxed(&life.missed, 0);
 	store_relaxed(&life.missed_from_ns, 0);
@@ -515,6 +518,43 @@ static void finish(bool ends)
 	quiet_end(&quiet);
 }
 
+/* While another thread ends the recording: an end of the process meanwhile
+ * would leave the session behind.  A handler on that very thread can't wait. */
+static COLD void wait_for_ender(void)
+{
+	/* ACQUIRE pairs with ACQ_REL in end_running(). */
+	const uint32_t ender = load_acquire(&life.ender);
+
+	if (ender && ender != (uint32_t)syscall(SYS_gettid) && life_is_owner())
+		wait_while(&life.ender, ender,
+			   (uint64_t)process.options.exit_ms * 1000000u);
+}
+
+/* False: another thread does, or did; what it does has been waited for.  The
+ * session's note is by whom, NULL for none. */
+static COLD bool end_running(bool ends, const char *by)
+{
+	const uint32_t self = (uint32_t)syscall(SYS_gettid);
+	uint32_t none = 0;
+	bool is_moved;
+
+	/* Before the state: who finds it ended finds who ends it.  ACQ_REL
+	 * pairs with ACQUIRE in wait_for_ender(). */
+	if (!atomic_compare_exchange_strong_explicit(&life.ender, &none, self,
+						     memory_order_acq_rel,
+						     memory_order_relaxed)) {
+		wait_for_ender();
+		return false;
+	}
+	is_moved = move(LIFE_RUNNING, LIFE_ENDED);
+	if (is_moved && by)
+		session_note(life.session, "%s ended the recording", by);
+	if (is_moved)
+		finish(ends);
+	change(&life.ender, 0);
+	return is_moved;
+}
+
 /* Known without a system call, which may be fatal to a child in a sandbox.  An
  * undecided child holds a copy of its parent's state. */
 static COLD bool has_an_end(void)
@@ -530,11 +570,16 @@ COLD void life_end(void)
 {
 	const int saved = errno;
 
-	if (!has_an_end() || !life_is_owner())
+	if (!has_an_end()) {
+		wait_for_ender();
+		errno = saved;
+		return;
+	}
+	if (!life_is_owner())
 		return;
 	life_settled();
-	if (move(LIFE_RUNNING, LIFE_ENDED)) {
-		finish(true);
+	if (load_relaxed(&life.state) == LIFE_RUNNING) {
+		end_running(true, NULL);
 	} else if (move(LIFE_WATCHING, LIFE_ENDED)) {
 		close_gate();
 		closing_explain(&process.options, families_calls_watched());
@@ -553,9 +598,8 @@ void life_confine(const char *by)
 	if (!life_is_owner())
 		return;
 	life_settled();
-	if (move(LIFE_RUNNING, LIFE_ENDED)) {
-		session_note(life.session, "%s ended the recording", by);
-		finish(false);
+	if (load_relaxed(&life.state) == LIFE_RUNNING &&
+	    end_running(false, by)) {
 		writer_summarise(&summary);
 		last_thread_wait_gone(summary.tid);
 	} else if (move(LIFE_WATCHING, LIFE_CLOSED)) {
@@ -569,10 +613,12 @@ void life_confine(const char *by)
 bool life_exec(void)
 {
 	const int saved = errno;
-	const bool ends = life_is_running() && move(LIFE_RUNNING, LIFE_ENDED);
+	bool ends = false;
 
-	if (ends)
-		finish(false);
+	if (life_is_running())
+		ends = end_running(false, NULL);
+	else
+		wait_for_ender();
 	errno = saved;
 	return ends;
 }

@@ -68,6 +68,25 @@ static void *exit_elsewhere(void *unused)
 	exit(6);
 }
 
+static pthread_barrier_t all_there;
+
+static void *leave_at_once(void *unused)
+{
+	(void)unused;
+	pthread_barrier_wait(&all_there);
+	_exit(10);
+}
+
+/* Two threads, neither of which knows of the other's end. */
+static void leave_together(void)
+{
+	pthread_t thread;
+
+	pthread_barrier_init(&all_there, NULL, 2);
+	pthread_create(&thread, NULL, leave_at_once, NULL);
+	leave_at_once(NULL);
+}
+
 /* In a task that a worker runs while it waits for the region's end. */
 static void exit_in_task(void)
 {
@@ -219,6 +238,8 @@ static void leave(const char *way)
 		pthread_create(&thread, NULL, exit_elsewhere, NULL);
 		pthread_join(thread, NULL);
 	}
+	if (strcmp(way, "together") == 0)
+		leave_together();
 	if (strcmp(way, "task") == 0)
 		exit_in_task();
 	if (strcmp(way, "pthread_exit") == 0) {

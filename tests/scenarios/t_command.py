@@ -89,6 +89,14 @@ def test_of_a_pipeline_one_verdict_is_said():
     expect_equal(len(harness.Trace(largest.group(1)).steps()), 400)
 
 
+def test_a_shell_that_waits_is_not_judged():
+    """Sampled, it leaves a trace too; the verdict is on what it waited for."""
+    done = record("--sample", "--verdict=1", "--exit-ms=60000", "--", "sh", "-c",
+                  f"{program('mesh')} 400 >/dev/null; true")
+    expect_equal((done.status, len(done.files)), (0, 2), done.stderr)
+    expect("Verdict: 400 steps" in done.stderr, done.stderr)
+
+
 def test_record_says_nothing_of_the_program_s_own_trace():
     done = record("--", program("exits"), "return")
     expect("traceprof record" not in done.stderr, done.stderr)

@@ -176,6 +176,14 @@ def test_the_number_of_a_closed_descriptor_is_the_programs():
         expect_equal((run.status, run.stdout), (0, "done\n"), f"{setting}: {run.stderr}")
 
 
+def test_who_begins_without_a_stdin_finds_nothing_in_its_place():
+    """What the writer opens at its start waits for the program to open one."""
+    for setting in ({"TRACEPROF_SAMPLE": "997"}, {"TRACEPROF_MALLOC": "all"}) * 10:
+        run = traced("/bin/sh", "-c", 'exec "$0" nothing <&-', harness.program("closed_stdin"),
+                     env={**setting, "TRACEPROF_CHILDREN": "all"})
+        expect_equal((run.status, run.stdout), (0, "nothing\n"), f"{setting}: {run.stderr}")
+
+
 def test_only_in_windows():
     done = same("step_loop", env={**SAMPLED, "TRACEPROF_STEP": "api",
                                   "TRACEPROF_WAIT": "1", "TRACEPROF_ACTIVE": "1",
@@ -272,6 +280,13 @@ def test_report_says_that_there_are_no_samples():
     said = harness.command("report", "--hot", done.files[0])
     expect_equal(said.status, 3, "status")
     expect("--sample" in said.stderr, said.stderr)
+
+
+def test_a_run_too_short_for_a_sample_is_not_told_to_take_them():
+    done = same("region", "plain_parallel", env={"TRACEPROF_SAMPLE": "1"})
+    said = harness.command("report", "--hot", done.files[0])
+    expect_equal(said.status, 3, said.stdout)
+    expect("--sample" not in said.stderr and "1 sample a second" in said.stderr, said.stderr)
 
 
 def test_who_records_nothing_is_told_of_samples():

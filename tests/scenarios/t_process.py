@@ -228,6 +228,12 @@ def test_exit_of_another_thread():
     check_exit("thread")
 
 
+def test_two_threads_that_exit_at_once():
+    """The second waits for what the first one writes."""
+    for _ in range(5):
+        check_exit("together")
+
+
 def test_exit_in_a_task():
     """Its thread's wait ends where the task begins, not at a call in it."""
     trace = same("exits", "task", env={"TRACEPROF_WAITS": "1"}).trace

@@ -37,8 +37,11 @@ def sessions(target):
     return found
 
 
-def killed(seconds=1.5, program="endless", **options):
-    """(folder, session) of a program that was killed so long after its folder came."""
+def killed(seconds=1.5, program="endless", is_written=False, **options):
+    """(folder, session) of a program that was killed so long after its folder came.
+
+    `is_written`: its file has something by then.
+    """
     target = os.path.join(folder(), "out")
     process = subprocess.Popen(
         [harness.program(program)], stdout=subprocess.PIPE,
@@ -48,6 +51,8 @@ def killed(seconds=1.5, program="endless", **options):
     process.stdout.readline()
     while process.poll() is None and not os.path.isdir(target):
         time.sleep(0.01)
+    if is_written:
+        harness.wait_for_file(target, process)
     time.sleep(seconds)
     process.kill()
     process.wait()
@@ -57,6 +62,18 @@ def killed(seconds=1.5, program="endless", **options):
         raise Skip("no shared memory that outlives a process")
     expect_equal(len(found), 1, "sessions")
     return target, found[0]
+
+
+def test_what_a_killed_recovery_left_is_taken_over():
+    """Its copy beside the trace, which the next recovery makes anew."""
+    target, _ = killed(is_written=True)
+    trace, = os.listdir(target)
+    left = os.path.join(target, trace + ".tmp")
+    with open(left, "wb") as file:
+        file.write(b"half a copy")
+    expect_equal(command("recover", target).status, 0, "recover")
+    expect_equal(os.listdir(target), [trace], "files")
+    expect_equal(command("check", os.path.join(target, trace)).status, 0, "check")
 
 
 def interrupted(*program):

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tools/host/hot_lines.h"
+#include "tools/trace/trace_metadata.h"
 #include "tools/trace/trace_reader.h"
 #include "tools/util/memory.h"
 #include "tools/util/module_name.h"
@@ -27,6 +28,7 @@ struct hot_slice {
 struct hot_reading {
 	struct hot *hot;
 	struct trace_lanes lanes;
+	struct trace_metadata metadata; /* of the last file */
 	struct hot_slice *slices;
 	size_t count, capacity;
 	struct hot_lines *lines; /* NULL: functions as a whole */
@@ -107,6 +109,7 @@ static void on_entry(void *arg, const struct trace_entry *entry)
 	struct hot_reading *reading = arg;
 
 	hot_tasks_entry(&reading->hot->tasks, entry);
+	trace_metadata_entry(&reading->metadata, entry);
 	if (reading->lines)
 		hot_lines_entry(reading->lines, entry);
 }
@@ -251,6 +254,23 @@ static void add_up(struct hot *hot)
 	}
 }
 
+/* Of samples that were asked for a short run may have none. */
+static int find_nothing(struct hot *hot, const struct trace_metadata *metadata,
+			const char *file)
+{
+	if (metadata->sample)
+		snprintf(
+			hot->error, sizeof(hot->error),
+			"no samples in %s: its threads hardly ran while it was "
+			"recorded, at %ld sample%s a second",
+			file, (long)metadata->sample,
+			metadata->sample == 1 ? "" : "s");
+	else
+		snprintf(hot->error, sizeof(hot->error),
+			 "no samples in %s; record with --sample", file);
+	return -ENODATA;
+}
+
 int hot_read(struct hot *hot, char *const *files, int count, bool by_line)
 {
 	struct hot_reading reading = {.hot = hot};
@@ -263,6 +283,7 @@ int hot_read(struct hot *hot, char *const *files, int count, bool by_line)
 	child_of(hot, HOT_NONE, key_table_number(&hot->names, "all", 3));
 	for (int i = 0; i < count && !rc; i++) {
 		reading.count = 0;
+		trace_metadata_begin(&reading.metadata);
 		reading.lines = by_line ? hot_lines_new() : NULL;
 		hot_tasks_file(&hot->tasks);
 		rc = trace_read(files[i], &sink, &facts);
@@ -277,11 +298,8 @@ int hot_read(struct hot *hot, char *const *files, int count, bool by_line)
 	key_table_free(&reading.places);
 	trace_lanes_free(&reading.lanes);
 	add_up(hot);
-	if (!rc && !hot->nodes[0].total_ns) {
-		snprintf(hot->error, sizeof(hot->error),
-			 "no samples in %s; record with --sample", files[0]);
-		rc = -ENODATA;
-	}
+	if (!rc && !hot->nodes[0].total_ns)
+		rc = find_nothing(hot, &reading.metadata, files[0]);
 	return rc;
 }
 

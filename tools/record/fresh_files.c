@@ -25,6 +25,8 @@
 /* Of more files nobody waits for what they say. */
 #define FULLEST_OF 4u
 #define LARGEST_OF 100u
+/* Who waits for others has fewer events than that part of theirs. */
+#define LITTLE	   10
 
 struct fresh_file {
 	bool is_old;  /* was there before the run */
@@ -292,6 +294,18 @@ unsigned int fresh_files_largest(const struct fresh_files *files, off_t most,
 		memcpy(path, candidate, PATH_MAX);
 	}
 	return looked;
+}
+
+bool fresh_files_did_little(const struct fresh_files *files, pid_t pid,
+			    off_t most)
+{
+	char own[PATH_MAX], largest[PATH_MAX];
+
+	return fresh_files_last(files, pid, own) &&
+	       !account_of(own, "\"step\":{", "\"drawn\":") &&
+	       fresh_files_largest(files, most, largest) &&
+	       account_of(own, "\"events\":{", "\"seen\":") * LITTLE <
+		       account_of(largest, "\"events\":{", "\"seen\":");
 }
 
 void fresh_files_end(struct fresh_files *files)

@@ -67,6 +67,11 @@ bool fresh_files_fullest(const struct fresh_files *files, pid_t pid, off_t most,
 unsigned int fresh_files_largest(const struct fresh_files *files, off_t most,
 				 char path[PATH_MAX]);
 
+/* Did this process leave a trace without steps, of hardly an event beside that
+ * one's?  So does a shell that is sampled while it waits. */
+bool fresh_files_did_little(const struct fresh_files *files, pid_t pid,
+			    off_t most);
+
 /* Waits for the commands and frees. */
 void fresh_files_end(struct fresh_files *files);
 

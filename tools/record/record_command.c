@@ -163,7 +163,8 @@ static void say_verdict(struct fresh_files *files, pid_t pid)
 	unsigned int others;
 	bool is_last;
 
-	if (!fresh_files_last(files, pid, path)) {
+	if (!fresh_files_last(files, pid, path) ||
+	    fresh_files_did_little(files, pid, VERDICT_BYTES_MAX)) {
 		others = fresh_files_largest(files, VERDICT_BYTES_MAX, path);
 		if (others > 1)
 			fprintf(stderr,
