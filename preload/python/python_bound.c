@@ -23,6 +23,7 @@ void python_bound_start(long percent)
 {
 	python_bound.left = percent ? PYTHON_BOUND_CALLS : 0;
 	python_bound.batches = BATCHES;
+	python_bound.imports = PYTHON_BOUND_IMPORTS;
 	bound.percent = percent;
 	bound.timed = 0;
 	bound.ticks = 0;

@@ -5,7 +5,9 @@
  * A call can't be left out as a region can, since others lie in it.  So when
  * calls have cost more than their share all of them end, until another window
  * opens.  They may run ahead of the share by a second's worth, as heap calls
- * may: short programs and windows of a few steps have all of theirs.
+ * may: short programs and windows of a few steps have all of theirs.  Calls that
+ * imports make come once, and PyTorch's would leave a training none: so many of
+ * them are not counted.
  *
  * What a call costs is measured by the first ones of a recording: the time in
  * our hooks, the least of many batches, and what the interpreter does for its
@@ -20,11 +22,14 @@
 #include "collector/system/clock.h"
 
 /* Calls from one look to the next. */
-#define PYTHON_BOUND_CALLS 512u
+#define PYTHON_BOUND_CALLS   512u
+/* Calls of imports that are not counted, some 0.4 s. */
+#define PYTHON_BOUND_IMPORTS 3000000u
 
 struct python_bound {
 	uint32_t left;	  /* calls until the next look; 0: there is no bound */
 	uint32_t batches; /* that are still timed */
+	uint32_t imports; /* calls of theirs that are still not counted */
 };
 
 extern struct python_bound python_bound __attribute__((visibility("hidden")));
@@ -37,8 +42,13 @@ bool python_bound_look(struct session *session);
 void python_bound_time(struct session *session, uint64_t ticks);
 
 /* A call begins.  True: calls have cost too much. */
-static inline bool python_bound_is_passed(struct session *session)
+static inline bool python_bound_is_passed(struct session *session,
+					  bool is_of_import)
 {
+	if (unlikely(is_of_import && python_bound.imports)) {
+		python_bound.imports--;
+		return false;
+	}
 	return unlikely(python_bound.left && !--python_bound.left) &&
 	       python_bound_look(session);
 }

@@ -150,7 +150,8 @@ static struct python_stack *stack_for(struct thread **thread, bool *is_new)
 	struct python_stack *stack = stack_here(thread, is_new);
 
 	if (likely(stack) &&
-	    !python_bound_is_passed(load_relaxed(&session_here)))
+	    !python_bound_is_passed(load_relaxed(&session_here),
+				    stack->imports))
 		return stack;
 	if (stack)
 		pass_bound(*thread);

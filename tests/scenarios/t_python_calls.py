@@ -516,6 +516,21 @@ def test_calls_within_the_bound_are_all_there():
             expect_equal((seen["before"], seen["fib"]), (20, 3540), version)
 
 
+def test_what_imports_call_leaves_the_program_its_part():
+    """`import torch` alone calls more than a second's worth."""
+    text = MANY + ("import os\n"
+                   "with open(os.path.join(os.path.dirname(__file__), 'large.py'), 'w') as"
+                   " file:\n"
+                   "    file.write(open(__file__).read().partition('import os')[0]"
+                   " + 'fib(26)')\n"
+                   "import large\n"
+                   "after()\n")
+    for version, path in some().items():
+        run = record(path, text, TRACEPROF_MAX_OVERHEAD="1")
+        expect_equal(ends(run), (0, 0, 0, None), (version, run.stderr))
+        expect_equal(counts(run.trace)["after"], 1, version)
+
+
 def test_another_window_tries_again():
     text = MANY + ("import traceprof, time\n"
                    "def is_told():\n"
@@ -543,7 +558,7 @@ def test_another_window_tries_again():
 def test_calls_that_other_threads_are_in_when_they_end():
     """From 3.12 on nobody tells when they are over; before, each thread is told
     once more."""
-    text = MANY + ("import threading\n"
+    text = MANY + ("import threading, traceprof\n"
                    "begun, done = threading.Event(), threading.Event()\n"
                    "def held():\n"
                    "    begun.set()\n"
@@ -558,6 +573,7 @@ def test_calls_that_other_threads_are_in_when_they_end():
                    "fib(26)\n"
                    "done.set()\n"
                    "other.join()\n"
+                   "traceprof.mark('joined')\n"
                    "after()\n"
                    "print('done')\n")
     for version, path in pythons().items():
@@ -569,6 +585,9 @@ def test_calls_that_other_threads_are_in_when_they_end():
                      (not is_forgotten, 0, 0), version)
         expect_equal(any("that other threads were in" in note
                          for note in run.trace.meta["notes"]), is_forgotten, version)
+        joined = next(one["ts"] for one in run.trace.events if one["name"] == "joined")
+        expect(all(one["ts"] + one["dur"] <= joined for one in calls(run.trace)
+                   if one["name"].endswith((": held", ": work"))), version)
 
 
 def test_what_was_recorded_up_to_the_end_is_not_denied():
