@@ -5,9 +5,9 @@
  * A call can't be left out as a region can, since others lie in it.  So when
  * calls have cost more than their share all of them end, until another window
  * opens.  They may run ahead of the share by a second's worth, as heap calls
- * may: short programs and windows of a few steps have all of theirs.  Calls that
- * imports make come once, and PyTorch's would leave a training none: so many of
- * them are not counted.
+ * may: short programs and windows of a few steps have all of theirs.  So many
+ * calls of imports are not counted: they come once, and PyTorch's would leave a
+ * training none.
  *
  * What a call costs is measured by the first ones of a recording: the time in
  * our hooks, the least of many batches, and what the interpreter does for its
