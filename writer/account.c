@@ -50,6 +50,17 @@ uint64_t account_unread(struct writer_state *state)
 	return unread(state, sums.committed);
 }
 
+uint64_t account_left(struct writer_state *state)
+{
+	struct thread_sums sums;
+	uint64_t thinned, left;
+
+	thread_sum(state->session, &sums);
+	left = unread(state, sums.committed);
+	thinned = sums.thinned - min_u64(sums.thinned, state->counts.thinned);
+	return left - min_u64(left, thinned);
+}
+
 uint64_t account_waiting(const struct writer_state *state)
 {
 	struct thread_sums sums;

@@ -34,7 +34,10 @@ void account_take(struct writer_state *state, bool is_last,
  * committed is what the last account goes by. */
 uint64_t account_unread(struct writer_state *state);
 
-/* The same at this moment, of a run that goes on. */
+/* Of these, those that are more than a number: not what was thinned. */
+uint64_t account_left(struct writer_state *state);
+
+/* All of them at this moment, of a run that goes on. */
 uint64_t account_waiting(const struct writer_state *state);
 
 /* What the hooks took of the program's threads' time, by what one of each kind

@@ -31,6 +31,7 @@
 #define EVENT_NS	 2000u
 #define SCAN_NS		 100u /* to read one, and no more */
 #define BYTES_MOST	 128u /* in the file: several times as many */
+#define TEXT_LEAST	 64u  /* of one, before it is compressed */
 #define RESIDENT_MOST	 (UINT64_C(8) << 30)
 #define DESCRIPTORS_MOST 65536u
 
@@ -69,7 +70,7 @@ static bool has_space(struct writer_state *state)
 
 	return !statvfs(state->session->head->folder, &space) &&
 	       (uint64_t)space.f_bavail * space.f_frsize >
-		       account_unread(state) * BYTES_MOST;
+		       account_left(state) * BYTES_MOST;
 }
 
 /* How long the end may be held up. */
@@ -83,6 +84,24 @@ static uint64_t allowed_ns(const struct writer_state *state)
 	return min_u64(max_u64(ran / SHARE, SHORT_NS), LONG_NS);
 }
 
+/* Of so many events those that TRACEPROF_MAX_MB lets into the files, at most;
+ * the others are only read. */
+static uint64_t fitting(const struct writer_state *state, uint64_t events)
+{
+	const struct options *options = &state->session->head->options;
+	uint64_t files = 1;
+
+	if (!options->max_mb)
+		return events;
+	if (state->file.may_go_on) {
+		if (options->parts_keep == PARTS_KEEP_LAST)
+			return events;
+		files += (uint64_t)options->max_parts - state->file.file_index;
+	}
+	return min_u64(events,
+		       files * ((uint64_t)options->max_mb << 20) / TEXT_LEAST);
+}
+
 /* By its own processor time: who else wants the core now is gone then. */
 static uint64_t estimate_ns(struct writer_state *state)
 {
@@ -90,12 +109,15 @@ static uint64_t estimate_ns(struct writer_state *state)
 	const uint64_t events =
 		pass_part(state, min_u64(allowed_ns(state) / PART_OF, PART_NS));
 
+	const uint64_t left = account_left(state);
+	const uint64_t drawn = fitting(state, left);
+	uint64_t each_ns = EVENT_NS;
+
 	/* The search for the step, or other programs, may have taken nearly
 	 * all of the time. */
-	if (events < SEEN_LEAST)
-		return account_unread(state) * EVENT_NS;
-	return account_unread(state) * (account_cpu_ns(state) - start_ns) /
-	       events;
+	if (events >= SEEN_LEAST)
+		each_ns = (account_cpu_ns(state) - start_ns) / events;
+	return drawn * each_ns + (left - drawn) * SCAN_NS;
 }
 
 bool leave_is_worth_while(struct writer_state *state, uint64_t *left_ns)
@@ -104,17 +126,17 @@ bool leave_is_worth_while(struct writer_state *state, uint64_t *left_ns)
 	    state->session->head->place != SESSION_IN_FILE || is_alone())
 		return false;
 	*left_ns = estimate_ns(state) +
-		   step_finder_takes_ns(state, account_unread(state));
+		   step_finder_takes_ns(state, account_left(state));
 	return !state->error && *left_ns > allowed_ns(state) &&
 	       has_space(state) && resident_bytes() <= RESIDENT_MOST;
 }
 
 void leave_find_step(struct writer_state *state, uint64_t *left_ns)
 {
-	const uint64_t unread = account_unread(state);
-	const uint64_t takes_ns = step_finder_takes_ns(state, unread);
+	const uint64_t left = account_left(state);
+	const uint64_t takes_ns = step_finder_takes_ns(state, left);
 
-	if (!takes_ns || takes_ns + unread * SCAN_NS > allowed_ns(state))
+	if (!takes_ns || takes_ns + left * SCAN_NS > allowed_ns(state))
 		return;
 	state->is_finishing = true;
 	pass_find_step(state);

@@ -346,6 +346,9 @@ static void heap(struct json *json, const struct writer_state *state,
 		json_pair_i64(json, "thinned_below",
 			      state->session->head->options.malloc_min);
 	}
+	if (state->file.heap_is_over)
+		json_pair_micros(json, "small_blocks_ended",
+				 state->file.heap_ended_ns);
 	if (before->is_known) {
 		json_pair_u64(json, "calls_before", before->allocs);
 		json_pair_u64(json, "frees_before", before->frees);

@@ -398,6 +398,8 @@ int window_trace_next(struct writer_state *state)
 		.is_recovered = state->is_recovered};
 	int rc;
 
+	/* The window may be over by now, where the writer is late. */
+	state->file.begun.is_known = false;
 	rc = finish(state, end);
 	if (rc)
 		return rc;

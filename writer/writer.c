@@ -383,7 +383,7 @@ static bool leave(void)
 	/* Before the program can end: who waits for it looks for this. */
 	head->left_events = writer.summary.seen - writer.summary.dropped;
 	store_relaxed(&head->finisher, (uint32_t)getpid());
-	writer.summary.left = account_unread(state);
+	writer.summary.left = account_left(state);
 	writer.summary.left_ns = left_ns;
 	state->cpu_before_ns = account_cpu_ns(state);
 	if (!leave_start(state, finish_alone, NULL))

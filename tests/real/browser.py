@@ -13,6 +13,7 @@ import json
 import os
 import shutil
 import signal
+import ssl
 import subprocess
 import sysconfig
 import tempfile
@@ -53,14 +54,21 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 
 
 class Server:
-    """Serves a folder, and extra {"/name": path}, on 127.0.0.1."""
+    """Serves a folder, and extra {"/name": path}, on 127.0.0.1; by TLS with a
+    certificate, a file that has its key too."""
 
-    def __init__(self, folder, extra):
+    def __init__(self, folder, extra, certificate=None):
         handler = type("Extra", (Handler,), {"extra": extra})
         self.http = http.server.ThreadingHTTPServer(
             ("127.0.0.1", 0), functools.partial(handler, directory=folder))
         self.http.daemon_threads = True
-        self.address = f"http://127.0.0.1:{self.http.server_address[1]}"
+        self.port = self.http.server_address[1]
+        self.address = f"http://127.0.0.1:{self.port}"
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            self.http.socket = context.wrap_socket(
+                self.http.socket, server_side=True, do_handshake_on_connect=False)
 
     def __enter__(self):
         threading.Thread(target=self.http.serve_forever, daemon=True).start()
@@ -74,7 +82,7 @@ class Server:
 class Page:
     """One page in a browser of its own."""
 
-    def __init__(self, width=1600, height=900):
+    def __init__(self, width=1600, height=900, flags=()):
         program = chromium()
         self.profile = tempfile.mkdtemp(prefix="page.")
         our_end, self.output = os.pipe(), os.pipe()
@@ -82,7 +90,7 @@ class Page:
                    "--remote-debugging-pipe", "--disable-gpu", "--no-first-run",
                    "--disable-dev-shm-usage", "--hide-scrollbars",
                    f"--user-data-dir={self.profile}",
-                   f"--window-size={width},{height}", "about:blank"]
+                   f"--window-size={width},{height}", *flags, "about:blank"]
         # The browser reads from descriptor 3 and writes to 4.
         wrapper = f'exec "$@" 3<&{our_end[0]} 4>&{self.output[1]}'
         self.browser = subprocess.Popen(
@@ -117,16 +125,20 @@ class Page:
             self.browser.wait()
         shutil.rmtree(self.profile, ignore_errors=True)
 
-    def call(self, method, **parameters):
-        """One command; its result."""
+    def send(self, method, **parameters):
         self.calls += 1
         message = {"id": self.calls, "method": method, "params": parameters}
         if self.session:
             message["sessionId"] = self.session
         os.write(self.input, json.dumps(message).encode() + b"\0")
+        return self.calls
+
+    def call(self, method, **parameters):
+        """One command; its result."""
+        number = self.send(method, **parameters)
         while True:
             answer = self.receive()
-            if answer.get("id") == self.calls:
+            if answer.get("id") == number:
                 if "error" in answer:
                     raise RuntimeError(f"{method}: {answer['error']['message']}")
                 return answer["result"]
@@ -147,6 +159,9 @@ class Page:
             details = values["exceptionDetails"]
             self.said.append(details.get("exception", {}).get("description")
                              or details["text"])
+        elif event.get("method") == "Page.javascriptDialogOpening":
+            self.said.append(values["message"])
+            self.send("Page.handleJavaScriptDialog", accept=False)
         elif event.get("method") == "Runtime.consoleAPICalled":
             if values["type"] in ("error", "warning", "assert"):
                 self.said.append(values["type"] + ": " + " ".join(

@@ -31,11 +31,14 @@ class Perfetto(browser.Page):
             raise
         return self
 
+    def address(self):
+        return f"{self.server.address}/#!/?url={self.server.address}{self.name}"
+
     def load(self):
-        self.open(f"{self.server.address}/#!/?url={self.server.address}{self.name}")
+        self.open(self.address())
         dialog = "document.querySelector('[class*=modal-dialog]')"
         if not self.wait_for(f"window.app && (app.trace || {dialog})", SECONDS):
-            raise Refused(f"not loaded in {SECONDS} s")
+            raise Refused(f"not loaded in {SECONDS} s {self.said}")
         if not self.value("!!app.trace"):
             text = " ".join(self.value(dialog + ".innerText").split())
             raise Refused(text.split(" Trace: ")[0][-200:])

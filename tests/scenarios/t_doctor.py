@@ -132,6 +132,43 @@ def test_what_is_linked_in_is_not_seen():
     expect("statically" in one(subjects, "OpenMP")["text"], subjects)
 
 
+OWN_HEAP = """
+    #include <stdlib.h>
+    static char room[1 << 20];
+    static size_t used;
+    void *malloc(size_t size) {
+        void *block = room + used;
+        used += (size + 15) & ~15ul;
+        return block;
+    }
+    void free(void *block) { (void)block; }
+    void *calloc(size_t n, size_t size) { return malloc(n * size); }
+    void *realloc(void *old, size_t size) { (void)old; return malloc(size); }
+    int main(void) { for (int i = 0; i < 100; i++) free(malloc(1000)); return 0; }
+    """
+
+
+def test_what_it_says_is_what_is_recorded():
+    """Of an OpenMP program, one without, and one with a heap of its own."""
+    source = os.path.join(folder(), "own_heap.c")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write(OWN_HEAP)
+    for path, heap, regions in ((program("mesh"), True, True),
+                                (program("many_blocks"), True, False),
+                                (compile_program(source, "-rdynamic", name="own_heap"),
+                                 False, False)):
+        subjects, status = doctor("--", path)
+        expect_equal(status, 0, subjects)
+        expect_equal(one(subjects, "heap")["level"] == "ok", heap, subjects)
+        expect_equal("no runtime is linked" not in one(subjects, "OpenMP")["text"],
+                     regions, subjects)
+        run = harness.traced(path, "3", env={"TRACEPROF_MALLOC": "all"})
+        expect_equal(run.status, 0, run.stderr)
+        expect_equal(any(trace.memory() for trace in run.traces), heap, path)
+        expect_equal(any(trace.slices(omp="parallel") for trace in run.traces), regions,
+                     path)
+
+
 def test_settings_that_are_wrong():
     subjects, status = doctor(env={"TRACEPROF_WIAT": "3", "TRACEPROF_MAX_MB": "x"})
     texts = [found["text"] for found in subjects["settings"]]

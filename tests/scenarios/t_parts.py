@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """A run that outgrows its file: what goes first, and where it goes on."""
 
+import json
+import os
 import re
 
-from harness import expect, expect_equal, main, traced
+from harness import command, expect, expect_equal, folder, main, program, traced
 
 SCOPES = """
 import ctypes
@@ -44,7 +46,8 @@ def check_parts(run):
     for trace in traces:
         expect(trace.meta["final"], trace.path)
     last = traces[-1].meta["events"]
-    expect_equal(last["seen"], last["written"] + last["cut"] + last["dropped"], last)
+    expect_equal(last["seen"], last["written"] + last["cut"] + last["dropped"]
+                 + last.get("thinned", 0), last)
     return traces, last
 
 
@@ -98,6 +101,30 @@ def test_small_blocks_take_half_and_what_follows_has_room():
     expect(text < 2.2e6, f"blocks in the first part: {text}")
 
 
+def test_the_account_of_memory_ends_with_the_small_blocks():
+    """What is freed after that would seem to stay."""
+    source = BLOCKS % 20000 + """
+blocks = [library.malloc(1000) for i in range(1000)]
+for block in blocks:
+    library.free(block)
+"""
+    run = python(source, max_mb=2, malloc="all", stack="heap", step="api", max_parts=1)
+    trace = run.trace
+    ended = trace.meta["heap"]["small_blocks_ended"]
+    expect(all(block["ts"] < ended or abs(block["args"]["Bytes"]) >= 65536
+               for block in trace.memory()), ended)
+    said = command("memory", trace.path)
+    expect_equal(said.status, 0, said.stderr)
+    expect("small blocks ended" in said.stdout and "so does this account" in said.stdout,
+           said.stdout)
+    (found,) = json.loads(command("memory", "--json", trace.path).stdout)
+    expect(0 < found["ended_ns"] == found["run_ns"], found["ended_ns"], found["run_ns"])
+    page = os.path.join(folder(), "page.html")
+    expect_equal(command("html", trace.path, "-o", page).status, 0)
+    with open(page, encoding="utf-8") as file:
+        expect(f'"ended_ns":{found["ended_ns"]}' in file.read(), "not on the page")
+
+
 def test_what_is_left_to_write_is_not_promised_to_be_in_the_file():
     """What isn't is known after the program's end: the file says it."""
     run = python(BLOCKS % 100000, max_mb=16, malloc="all", step="api", encode="late",
@@ -109,6 +136,26 @@ def test_what_is_left_to_write_is_not_promised_to_be_in_the_file():
     run = python(BLOCKS % 4000, malloc="all", step="api", encode="late",
                  gzip="zlib:9")
     expect("may leave out" not in run.stderr, run.stderr)
+
+
+def test_what_was_thinned_is_not_left_to_write():
+    """Nor does the first part tell of what the whole window counted."""
+    run = traced(program("many_blocks"), "30000000",
+                 env={"TRACEPROF_MALLOC": "all", "TRACEPROF_ENCODE": "late",
+                      "TRACEPROF_MAX_OVERHEAD": "1",
+                      "TRACEPROF_MAX_MB": "4", "TRACEPROF_GZIP": "zlib:9"})
+    expect_equal(run.status, 0, run.stderr)
+    expect("left to be" in run.stderr, run.stderr)
+    (seen, left, wait), = re.findall(
+        r"recorded (\d+) events, .*; (\d+) of them are left .* in ([\d.]+) s at least",
+        run.stderr)
+    _, last = check_parts(run)
+    expect(last["thinned"] > last["seen"] // 2, last)
+    expect(int(left) <= int(seen) - last["thinned"], left, last)
+    # A second; were all 60 million written, 400.
+    expect(float(wait) < 60, wait)
+    expect(len(run.traces) > 1, run.files)
+    expect("window" not in run.traces[0].meta, run.traces[0].meta.get("window"))
 
 
 main()

@@ -96,6 +96,42 @@ def test_a_stopped_program_is_seen_as_it_is():
     expect(0 <= first["steps"]["begun"] - len(trace.steps()) <= 1, first["steps"])
 
 
+def test_its_sums_are_those_of_the_trace():
+    """The heap's, and those of each thread, beside a reader that isn't ours."""
+    process, out = training(TRACEPROF_MALLOC="all")
+    stop(process)
+    seen = look(process)
+    trace = recovered(process, out)
+    heap = trace.meta["heap"]
+    expect_equal(seen["heap"]["calls"], heap["calls"] + heap["frees"], "calls")
+    blocks = trace.memory()
+    expect_equal(seen["heap"]["calls"], len(blocks), "blocks")
+    expect_equal(seen["heap"]["live_bytes"], heap["live_bytes"], "live")
+    expect_equal(seen["heap"]["live_bytes"] - heap["base_bytes"],
+                 sum(block["args"]["Bytes"] for block in blocks), "sum of the blocks")
+    expect_equal(seen["events"]["dropped"], trace.meta["events"]["dropped"])
+    regions = {event["args"]["region"] for event in trace.slices(omp="parallel")}
+    expect(0 <= sum(thread["regions"] for thread in seen["threads"]) - len(regions) <= 1,
+           seen["threads"], len(regions))
+
+
+def test_what_is_lost_is_shown():
+    """Before anything is written: the program was never told of it."""
+    process, out = start("many_blocks", "100000000", TRACEPROF_MALLOC="all",
+                         TRACEPROF_BUFFER_MB="4", TRACEPROF_MAX_OVERHEAD="0", TRACEPROF_ON_FULL="drop",
+                         TRACEPROF_GZIP="zlib:9")
+    wait_for(lambda: (look(process) or {}).get("events", {}).get("dropped", 0))
+    stop(process)
+    seen = look(process)
+    said = command("top", "--once", process.pid).stdout
+    lost = seen["events"]["dropped"]
+    expect(f"LOST     {lost} events without room" in said, said)
+    trace = recovered(process, out)
+    expect_equal(seen["events"]["dropped"], trace.meta["events"]["dropped"])
+    expect_equal(sum(thread["dropped"] for thread in seen["threads"]),
+                 seen["events"]["dropped"], seen["threads"])
+
+
 def test_rates_of_a_running_one():
     process, out = training()
     wait_for(lambda: look(process)["steps"]["per_s"] > 0)

@@ -126,6 +126,9 @@ void heap_print_json(struct heap_view *view, FILE *out)
 	if (view->log->thinned_mask)
 		json_print_integer(gen, "thinned_one_in",
 				   view->log->thinned_mask + 1);
+	if (view->log->ended_ns >= 0)
+		json_print_integer(gen, "ended_ns",
+				   view->log->ended_ns - view->log->start_ns);
 	json_print_integer(gen, "stacks_refused", view->log->stacks_refused);
 	json_print_integer(gen, "stacks_untaken", view->log->stacks_untaken);
 	json_print_integer(gen, "events_lost",

@@ -362,6 +362,25 @@ static void take_thinned(struct heap_log *log)
 	log->count = kept;
 }
 
+/* Past TRACEPROF_MAX_MB no frees are there, past half of it none of small
+ * blocks: all that is live would seem to stay. */
+static void end_early(struct heap_log *log)
+{
+	const int64_t detail = log->metadata.detail_ended_ns;
+	const int64_t small = log->metadata.small_blocks_ended_ns;
+	size_t kept = 0;
+
+	log->ended_ns =
+		small >= 0 && (detail < 0 || small < detail) ? small : detail;
+	if (log->ended_ns < 0)
+		return;
+	while (kept < log->count && log->events[kept].ts_ns < log->ended_ns)
+		kept++;
+	log->count = kept;
+	if (log->end_ns > log->ended_ns)
+		log->end_ns = log->ended_ns;
+}
+
 int heap_log_read(struct heap_log *log, const char *path, const char *debug_dir)
 {
 	const struct trace_sink sink = {on_event, on_entry, log};
@@ -380,6 +399,7 @@ int heap_log_read(struct heap_log *log, const char *path, const char *debug_dir)
 		take_thinned(log);
 	if (log->count)
 		qsort(log->events, log->count, sizeof(log->events[0]), by_time);
+	end_early(log);
 	if (log->row_count)
 		qsort(log->rows, log->row_count, sizeof(log->rows[0]), by_row);
 	if (log->step_count)

@@ -490,13 +490,15 @@ static void print_limits(const struct heap_view *view, FILE *out)
 	if (log->metadata.dropped > 0)
 		text_wrap_print(out, 2, "%" PRId64 " events were lost\n",
 				log->metadata.dropped);
-	if (log->metadata.detail_ended_ns >= 0)
+	if (log->ended_ns >= 0)
 		text_wrap_print(
 			out, 2,
-			"the file's detail ended %s after its start "
+			"%s ended %s after the file's start "
 			"(TRACEPROF_MAX_MB): so does this account\n",
-			quantity_time((double)(log->metadata.detail_ended_ns -
-					       log->start_ns))
+			log->ended_ns == log->metadata.small_blocks_ended_ns
+				? "small blocks"
+				: "detail",
+			quantity_time((double)(log->ended_ns - log->start_ns))
 				.text);
 	missing = source_finder_missing(log->finder, &path);
 	if (missing)

@@ -48,22 +48,9 @@ struct timeline_lane *timeline_lane(const struct timeline *timeline,
 	return key_table_row(&timeline->lanes.table, lane);
 }
 
-struct timeline_name *timeline_name(const struct timeline *timeline,
-				    uint32_t name)
-{
-	return key_table_row(&timeline->names, name);
-}
-
 const char *timeline_category(const struct timeline *timeline, uint32_t name)
 {
 	return key_table_key(&timeline->names, name, NULL);
-}
-
-const char *timeline_name_text(const struct timeline *timeline, uint32_t name)
-{
-	const char *category = timeline_category(timeline, name);
-
-	return category + strlen(category) + 1;
 }
 
 const struct timeline_name *timeline_find(const struct timeline *timeline,
@@ -184,6 +171,9 @@ static uint32_t name_of(struct timeline *timeline,
 	number = key_table_number(&timeline->names, key->data, key->len);
 	row = timeline_name(timeline, number);
 	if (timeline->names.count > before) {
+		row->text = key_table_key(&timeline->names, number, NULL) +
+			    strlen(category) + 1;
+		row->is_lock = timeline_is_lock(row->text);
 		row->is_gpu = timeline_gpu_kind(event, category, &row->gpu);
 		row->host = timeline_host_kind(event, category);
 	}
@@ -224,10 +214,12 @@ static double lacking(const struct trace_event *event)
 {
 	const struct trace_value blocks =
 		trace_event_arg(event, "blocks per SM");
-	const double share =
-		blocks.type == TRACE_NUMBER ? strtod(blocks.text, NULL) : 1;
+	int64_t share; /* in thousandths */
 
-	return share > 0 && share < 1 ? 1 - share : 0;
+	if (blocks.type != TRACE_NUMBER ||
+	    decimal_to_ns(blocks.text, blocks.len, &share) < 0)
+		return 0;
+	return share > 0 && share < 1000 ? 1 - (double)share / 1000 : 0;
 }
 
 /* Of work of that name, on the stream that the event is on. */
@@ -420,7 +412,8 @@ static void on_slice(struct timeline *timeline, const struct trace_event *event)
 		on_work(timeline, event, name);
 		return;
 	}
-	if (!strncmp(event->field[FIELD_NAME].text, STEP, STEP_CHARS)) {
+	if (timeline_name(timeline, name)->host == HOST_STEP &&
+	    !strncmp(event->field[FIELD_NAME].text, STEP, STEP_CHARS)) {
 		on_step(timeline, event, lane);
 		return;
 	}

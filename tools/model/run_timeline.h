@@ -79,9 +79,11 @@ struct gpu_row {
 /* A name of one category: the row of timeline.names, whose key is category,
  * NUL, name; of calls of CUDA with a stack NUL and its innermost frame, too. */
 struct timeline_name {
+	const char *text; /* in its key */
 	enum host_kind host;
 	enum gpu_kind gpu;
 	bool is_gpu, is_open_ended;
+	bool is_lock;	/* a wait for one */
 	bool is_python; /* of samples: the interpreter's own code */
 	int64_t calls, sum_ns, self_ns;
 	int64_t longest_ns, longest_at_ns;
@@ -158,9 +160,18 @@ void timeline_free(struct timeline *timeline);
 
 struct timeline_lane *timeline_lane(const struct timeline *timeline,
 				    uint32_t lane);
-struct timeline_name *timeline_name(const struct timeline *timeline,
-				    uint32_t name);
-const char *timeline_name_text(const struct timeline *timeline, uint32_t name);
+static inline struct timeline_name *
+timeline_name(const struct timeline *timeline, uint32_t name)
+{
+	return key_table_row(&timeline->names, name);
+}
+
+static inline const char *timeline_name_text(const struct timeline *timeline,
+					     uint32_t name)
+{
+	return timeline_name(timeline, name)->text;
+}
+
 const char *timeline_category(const struct timeline *timeline, uint32_t name);
 
 /* The row of a name that is there, or NULL. */
@@ -178,7 +189,7 @@ int64_t timeline_work_ns(const struct timeline *timeline,
 /* Is it no content of the program, or a twin of what is? */
 bool timeline_is_beside(const char *category);
 
-/* Is it a wait for a lock? */
+/* Is that a wait for a lock? */
 bool timeline_is_lock(const char *name);
 
 /* The launch of a piece of work, NULL not in the file; *lane: where. */

@@ -174,7 +174,7 @@ static bool is_waited_for(const struct sweep *sweep, uint32_t name)
 {
 	return sweep->split->has_steps ||
 	       (sweep->has_contention && name != TIMELINE_NONE &&
-		timeline_is_lock(timeline_name_text(sweep->timeline, name)));
+		timeline_name(sweep->timeline, name)->is_lock);
 }
 
 /* [start, end) in one step or in none, with the GPU in one state. */
@@ -509,8 +509,7 @@ static size_t lock_waits(const struct timeline *timeline, uint32_t lane)
 	size_t count = 0;
 
 	for (size_t at = 0; at < of->count; at++)
-		count += timeline_is_lock(
-			timeline_name_text(timeline, of->spans[at].name));
+		count += timeline_name(timeline, of->spans[at].name)->is_lock;
 	return count;
 }
 

@@ -188,9 +188,12 @@ function holders(file) {
 	if (!file.holders)
 		return html("p", {class: "faint"}, "Who holds it is known with " +
 			"TRACEPROF_STACK=heap.");
-	return file.holders.memories.filter(one => one.places.length).map(one => [
+	const ended = file.holders.ended_ns === undefined ? null
+		: html("p", {class: "faint"}, `Of the first ${time(file.holders.ended_ns)} ` +
+			"alone: after that blocks are missing (TRACEPROF_MAX_MB).");
+	return [ended, ...file.holders.memories.filter(one => one.places.length).map(one => [
 		html("h3", {}, `Who held ${bytes(one.peak_bytes)} of ${one.memory} at its peak`),
-		sortedTable(`Holders of ${one.memory}`, one.places)]);
+		sortedTable(`Holders of ${one.memory}`, one.places)])];
 }
 
 function sections(file) {
@@ -219,7 +222,9 @@ function sections(file) {
 		list.push(section("openmp", "OpenMP: balance",
 			legend(new Set(["WORK", "WAIT"])), regionChart(report.regions),
 			sortedTable("OpenMP regions", report.regions)));
-	list.push(section("names", "By name", tables(report)));
+	const named = tables(report);
+	if (named.length)
+		list.push(section("names", "By name", named));
 	const blas = (report.blas || []).filter(one => one.flops > 0 && one.bytes > 0 &&
 		one.total_ns > 0 && !one.uncounted);
 

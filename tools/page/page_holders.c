@@ -66,6 +66,9 @@ char *page_holders(const char *file)
 	if (out) {
 		yajl_gen gen = json_print_begin(out, false);
 
+		if (log.ended_ns >= 0)
+			json_print_integer(gen, "ended_ns",
+					   log.ended_ns - log.start_ns);
 		json_print_list(gen, "memories");
 		for (uint32_t at = 0; at < log.space_count; at++)
 			add_memory(gen, &log, &rows, &account, at);

@@ -10,7 +10,7 @@
 
 #include <errno.h>
 #ifdef __SSE2__
-#include <emmintrin.h>
+#include <immintrin.h>
 #endif
 #include <stdlib.h>
 #include <string.h>
@@ -216,15 +216,18 @@ static uint64_t equal(__m128i bytes, char wanted)
 		_mm_cmpeq_epi8(bytes, _mm_set1_epi8(wanted)));
 }
 
-static struct block look_at(const char *text)
+/* '[' and '{' differ by one bit, so do ']' and '}'. */
+#define BRACE_BIT 0x20
+
+static inline struct block look_at(const char *text)
 {
 	struct block block = {0};
 
 	for (unsigned int at = 0; at < BLOCK; at += 16) {
 		const __m128i bytes =
 			_mm_loadu_si128((const __m128i *)(text + at));
-		/* '[' and '{' differ by one bit, so do ']' and '}'. */
-		const __m128i braces = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
+		const __m128i braces =
+			_mm_or_si128(bytes, _mm_set1_epi8(BRACE_BIT));
 
 		block.quotes |= equal(bytes, '"') << at;
 		block.opens |= equal(braces, '{') << at;
@@ -238,6 +241,41 @@ static struct block look_at(const char *text)
 	}
 	return block;
 }
+
+/* The same, where the processor takes 32 bytes at once. */
+#define WIDE __attribute__((target("avx2")))
+
+static WIDE inline uint64_t wide_equal(__m256i bytes, char wanted)
+{
+	return (uint32_t)_mm256_movemask_epi8(
+		_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(wanted)));
+}
+
+static WIDE inline struct block look_wide(const char *text)
+{
+	struct block block = {0};
+
+	for (unsigned int at = 0; at < BLOCK; at += 32) {
+		const __m256i bytes =
+			_mm256_loadu_si256((const __m256i *)(text + at));
+		const __m256i braces =
+			_mm256_or_si256(bytes, _mm256_set1_epi8(BRACE_BIT));
+		const __m256i strange =
+			_mm256_cmpgt_epi8(_mm256_set1_epi8(0x20), bytes);
+
+		block.quotes |= wide_equal(bytes, '"') << at;
+		block.opens |= wide_equal(braces, '{') << at;
+		block.closes |= wide_equal(braces, '}') << at;
+		block.backslashes |= wide_equal(bytes, '\\') << at;
+		block.ns |= wide_equal(bytes, 'n') << at;
+		block.ks |= wide_equal(bytes, 'k') << at;
+		block.strange |=
+			(uint64_t)(uint32_t)_mm256_movemask_epi8(strange) << at;
+	}
+	return block;
+}
+
+typedef struct block block_look(const char *text);
 
 /* Each bit tells whether so many bits up to it are odd in number. */
 static uint64_t parity(uint64_t bits)
@@ -267,9 +305,10 @@ static bool may_be_rank(const struct block *block)
 
 /* Passes over a block in which nothing is to be mended or noted.  False: each
  * of its bytes has to be looked at. */
-static bool skip_block(struct text_scan *scan, const char *text)
+static inline __attribute__((always_inline)) bool
+skip_block(struct text_scan *scan, const char *text, block_look *look)
 {
-	const struct block block = look_at(text);
+	const struct block block = look(text);
 	const uint64_t inside =
 		parity(block.quotes) ^ (scan->in_string ? UINT64_MAX : 0);
 	const unsigned int opens = count(block.opens & ~inside);
@@ -299,10 +338,14 @@ static bool skip_block(struct text_scan *scan, const char *text)
 #else
 #define BLOCK SIZE_MAX
 
-static bool skip_block(struct text_scan *scan, const char *text)
+typedef void block_look(void);
+
+static bool skip_block(struct text_scan *scan, const char *text,
+		       block_look *look)
 {
 	(void)scan;
 	(void)text;
+	(void)look;
 	return false;
 }
 #endif
@@ -316,22 +359,23 @@ static bool is_within(struct text_scan *scan)
 	return !scan->error;
 }
 
-int text_scan_piece(struct text_scan *scan, char *text, size_t len)
+static inline __attribute__((always_inline)) int
+scan_piece(struct text_scan *scan, char *text, size_t len, block_look *look)
 {
 	bool begun = false;
-	size_t at = 0, look = 0; /* from there on by blocks again */
+	size_t at = 0, next = 0; /* from there on by blocks again */
 
 	scan->flaw_count = 0;
 	while (at < len) {
-		if (at >= look && len - at >= BLOCK) {
-			if (skip_block(scan, text + at)) {
+		if (at >= next && len - at >= BLOCK) {
+			if (skip_block(scan, text + at, look)) {
 				at += BLOCK;
 				begun = false;
 				if (is_within(scan))
 					continue;
 				return -EMSGSIZE;
 			}
-			look = at + BLOCK;
+			next = at + BLOCK;
 		}
 		at += skip(scan, text + at, len - at, begun);
 		if (at < len) {
@@ -350,6 +394,25 @@ int text_scan_piece(struct text_scan *scan, char *text, size_t len)
 	}
 	return 0;
 }
+
+#ifdef __SSE2__
+static WIDE int scan_wide(struct text_scan *scan, char *text, size_t len)
+{
+	return scan_piece(scan, text, len, look_wide);
+}
+
+int text_scan_piece(struct text_scan *scan, char *text, size_t len)
+{
+	return __builtin_cpu_supports("avx2")
+		       ? scan_wide(scan, text, len)
+		       : scan_piece(scan, text, len, look_at);
+}
+#else
+int text_scan_piece(struct text_scan *scan, char *text, size_t len)
+{
+	return scan_piece(scan, text, len, NULL);
+}
+#endif
 
 void text_scan_free(struct text_scan *scan)
 {

@@ -11,17 +11,19 @@
 struct trace_value trace_event_find(const struct trace_event *event,
 				    const char *key, size_t key_len)
 {
+	/* Keys of one length, as "device" and "stream", mostly end differently. */
 	for (size_t at = 0; at < event->pair_count; at++)
 		if (event->pairs[at].key_len == key_len &&
+		    event->pairs[at].key[key_len - 1] == key[key_len - 1] &&
 		    memcmp(event->pairs[at].key, key, key_len) == 0)
 			return event->pairs[at].value;
 	return (struct trace_value){.type = TRACE_ABSENT, .text = ""};
 }
 
-bool trace_event_integer(const struct trace_event *event, const char *key,
-			 int64_t *value)
+bool trace_event_find_integer(const struct trace_event *event, const char *key,
+			      size_t key_len, int64_t *value)
 {
-	const struct trace_value found = trace_event_arg(event, key);
+	const struct trace_value found = trace_event_find(event, key, key_len);
 
 	return found.type == TRACE_NUMBER &&
 	       decimal_to_integer(found.text, found.len, value) == 0;

@@ -68,6 +68,23 @@ static void draw_bar(struct trace_input *input)
 	fflush(stderr);
 }
 
+/* Bytes of the file: how many, 0 at its end, or what fail() returns. */
+static long read_file(struct trace_input *input, void *bytes, size_t len)
+{
+	ssize_t got;
+
+	do {
+		got = read(input->fd, bytes, len);
+	} while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return fail(input, errno, strerror(errno));
+	if (!got)
+		input->at_end = true;
+	input->facts.file_bytes += (uint64_t)got;
+	draw_bar(input);
+	return got;
+}
+
 /* Tops the piece up to at least two bytes, or to the end of the file. */
 static int fill(struct trace_input *input)
 {
@@ -77,18 +94,12 @@ static int fill(struct trace_input *input)
 		memmove(input->piece, in->next_in, in->avail_in);
 	in->next_in = input->piece;
 	while (!input->at_end && in->avail_in < 2) {
-		const ssize_t got = read(input->fd, input->piece + in->avail_in,
-					 PIECE_BYTES - in->avail_in);
+		const long got = read_file(input, input->piece + in->avail_in,
+					   PIECE_BYTES - in->avail_in);
 
-		if (got < 0 && errno == EINTR)
-			continue;
 		if (got < 0)
-			return (int)fail(input, errno, strerror(errno));
-		if (!got)
-			input->at_end = true;
+			return (int)got;
 		in->avail_in += (unsigned int)got;
-		input->facts.file_bytes += (uint64_t)got;
-		draw_bar(input);
 	}
 	return 0;
 }
@@ -138,11 +149,11 @@ int trace_input_open(const char *path, struct trace_input **opened)
 static long read_plain(struct trace_input *input, char *text, size_t len)
 {
 	z_stream *in = &input->inflater;
-	const int error = in->avail_in ? 0 : fill(input);
 	const size_t count = in->avail_in < len ? in->avail_in : len;
 
-	if (error)
-		return error;
+	/* What was read to know the file's kind comes first. */
+	if (!count)
+		return input->at_end ? 0 : read_file(input, text, len);
 	memcpy(text, in->next_in, count);
 	in->next_in += count;
 	in->avail_in -= (unsigned int)count;

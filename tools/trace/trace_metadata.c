@@ -95,6 +95,7 @@ static const struct {
 	{"gpu.lost_buffers", FIELD(gpu_missing), ENTRY_SUM},
 	{"detail_ended", FIELD(detail_ended_ns), ENTRY_TIME},
 	{"python.ended", FIELD(python_ended_ns), ENTRY_TIME},
+	{"heap.small_blocks_ended", FIELD(small_blocks_ended_ns), ENTRY_TIME},
 };
 
 void trace_metadata_begin(struct trace_metadata *metadata)

@@ -16,7 +16,8 @@
 #include "tools/util/memory.h"
 
 #define PIECE_BYTES (64u << 10)
-#define PIECES	    4u
+#define PIECES	    16u
+#define PIECES_FEW  4u /* left, when who reads is woken */
 
 struct slot {
 	char text[PIECE_BYTES];
@@ -119,7 +120,9 @@ static const struct slot *next_slot(struct trace_pieces *pieces)
 	while (pieces->has_thread && pieces->filled == pieces->taken)
 		pthread_cond_wait(&pieces->changed, &pieces->lock);
 	slot = &pieces->slot[pieces->taken++ % PIECES];
-	pthread_cond_signal(&pieces->changed);
+	/* Not for each: both would be woken up as often as there are pieces. */
+	if (pieces->filled - pieces->taken == PIECES_FEW)
+		pthread_cond_signal(&pieces->changed);
 	pthread_mutex_unlock(&pieces->lock);
 	/* There may be no more threads to be had. */
 	if (!pieces->has_thread)

@@ -45,7 +45,9 @@ struct reader {
 	/* Inside an event. */
 	struct trace_event event;
 	struct text_stash texts;
-	struct text_buffer array, quoted;
+	struct text_buffer quoted;
+	char array[TRACE_ARRAY_MAX + 1]; /* and a comma */
+	size_t array_len;
 	char *number_end; /* where its NUL belongs, NULL none */
 	bool is_cut;	  /* the array is too long, or holds an object */
 	int field;	  /* of the key last seen, -1 one that we do not know */
@@ -234,20 +236,18 @@ static struct trace_pair *array_of(const struct reader *reader)
 
 static void array_add(struct reader *reader, const char *text, size_t len)
 {
-	struct text_buffer *array = &reader->array;
-	bool between;
+	char *end = reader->array + reader->array_len;
 
 	if (reader->is_cut || !array_of(reader))
 		return;
-	if (array->len + len > TRACE_ARRAY_MAX) {
+	if (reader->array_len + len > TRACE_ARRAY_MAX) {
 		reader->is_cut = true;
 		return;
 	}
-	between = array->len && array->data[array->len - 1] != '[' &&
-		  *text != ']';
-	if (between)
-		text_buffer_add(array, ",", 1);
-	text_buffer_add(array, text, len);
+	if (reader->array_len && end[-1] != '[' && *text != ']')
+		*end++ = ',';
+	memcpy(end, text, len);
+	reader->array_len = (size_t)(end - reader->array) + len;
 }
 
 /* A value below the first level of args. */
@@ -300,7 +300,7 @@ static void event_value(struct reader *reader, enum trace_type type,
 static void array_begin(struct reader *reader)
 {
 	if (reader->depth == EVENTS_DEPTH + 3) {
-		text_buffer_cut(&reader->array, 0);
+		reader->array_len = 0;
 		reader->is_cut = false;
 	}
 	array_add(reader, "[", 1);
@@ -313,9 +313,9 @@ static void array_end(struct reader *reader)
 	array_add(reader, "]", 1);
 	if (!pair || reader->depth != EVENTS_DEPTH + 3 || reader->is_cut)
 		return;
-	pair->value.len = reader->array.len;
-	pair->value.text = text_stash_add(&reader->texts, reader->array.data,
-					  reader->array.len);
+	pair->value.len = reader->array_len;
+	pair->value.text = text_stash_add(&reader->texts, reader->array,
+					  reader->array_len);
 }
 
 /* The path of a value that begins now, inside its container. */
@@ -629,7 +629,6 @@ static int read_opened(const struct trace_sink *sink, struct trace_facts *facts,
 	}
 	yajl_free(reader->parser);
 	text_stash_free(&reader->texts);
-	text_buffer_free(&reader->array);
 	text_buffer_free(&reader->quoted);
 	text_buffer_free(&reader->path);
 	free(reader->pairs);

@@ -120,7 +120,8 @@ static inline uint64_t trace_letter_bit(const char *key)
 	return UINT64_C(1) << (*key & 63);
 }
 
-/* The value of one of the event's args; type TRACE_ABSENT when it has none. */
+/* The value of one of the event's args; type TRACE_ABSENT when it has none.
+ * key: not empty. */
 struct trace_value trace_event_find(const struct trace_event *event,
 				    const char *key, size_t key_len);
 
@@ -133,8 +134,15 @@ trace_event_arg(const struct trace_event *event, const char *key)
 }
 
 /* The same as an integer.  False when absent or none. */
-bool trace_event_integer(const struct trace_event *event, const char *key,
-			 int64_t *value);
+bool trace_event_find_integer(const struct trace_event *event, const char *key,
+			      size_t key_len, int64_t *value);
+
+static inline bool trace_event_integer(const struct trace_event *event,
+				       const char *key, int64_t *value)
+{
+	return event->letters & trace_letter_bit(key) &&
+	       trace_event_find_integer(event, key, strlen(key), value);
+}
 
 /* The master's share of an OpenMP region, that has it in its args: in its place
  * and with its name.  pairs: room for TRACE_SHARE_PAIRS. */

@@ -15,19 +15,35 @@ struct key_entry {
 	uint64_t hash;
 };
 
+static uint64_t word_at(const char *key)
+{
+	uint64_t word;
+
+	memcpy(&word, key, sizeof(word));
+	return word;
+}
+
+/* Both halves of the product. */
+static uint64_t fold(uint64_t left, uint64_t right)
+{
+	const unsigned __int128 product = (unsigned __int128)left * right;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* By words; the last one overlaps the one before it. */
 static uint64_t hash_of(const char *key, size_t len)
 {
-	uint64_t hash = 0xcbf29ce484222325u ^ len, word; /* as FNV-1a */
+	const uint64_t odd = 0x9e3779b97f4a7c15u;
+	uint64_t hash = 0xcbf29ce484222325u ^ len, word = 0;
 
-	for (; len >= sizeof(word); len -= sizeof(word)) {
-		memcpy(&word, key, sizeof(word));
-		hash = (hash ^ word) * 0x100000001b3u;
-		hash ^= hash >> 32;
-		key += sizeof(word);
+	if (len < sizeof(word)) {
+		memcpy(&word, key, len);
+		return fold(hash ^ word, odd);
 	}
-	for (size_t at = 0; at < len; at++)
-		hash = (hash ^ (unsigned char)key[at]) * 0x100000001b3u;
-	return hash ^ hash >> 32;
+	for (size_t at = 0; at + sizeof(word) < len; at += sizeof(word))
+		hash = fold(hash ^ word_at(key + at), odd);
+	return fold(hash ^ word_at(key + len - sizeof(word)), odd);
 }
 
 static void place(struct key_table *table, uint32_t number)
@@ -108,11 +124,6 @@ const char *key_table_key(const struct key_table *table, size_t number,
 	if (len)
 		*len = table->entries[number].len;
 	return table->entries[number].key;
-}
-
-void *key_table_row(const struct key_table *table, size_t number)
-{
-	return table->rows + number * table->row_bytes;
 }
 
 void key_table_free(struct key_table *table)

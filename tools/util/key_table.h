@@ -36,7 +36,10 @@ const char *key_table_key(const struct key_table *table, size_t number,
 			  size_t *len);
 
 /* The row of a number, zeroed at first.  Valid until the next new key. */
-void *key_table_row(const struct key_table *table, size_t number);
+static inline void *key_table_row(const struct key_table *table, size_t number)
+{
+	return table->rows + number * table->row_bytes;
+}
 
 void key_table_free(struct key_table *table);
 

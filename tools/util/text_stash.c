@@ -59,15 +59,11 @@ static void free_from(struct text_stash_block *block)
 	}
 }
 
-void text_stash_drop(struct text_stash *stash)
+void text_stash_drop_all(struct text_stash *stash)
 {
-	struct text_stash_block *block = stash->newest;
-
-	if (!block)
-		return;
-	free_from(block->older);
-	block->older = NULL;
-	block->used = 0;
+	free_from(stash->newest->older);
+	stash->newest->older = NULL;
+	stash->newest->used = 0;
 }
 
 void text_stash_free(struct text_stash *stash)

@@ -17,7 +17,14 @@ const char *text_stash_add(struct text_stash *stash, const char *text,
 			   size_t len);
 
 /* All copies; the memory of most is kept for the next ones. */
-void text_stash_drop(struct text_stash *stash);
+void text_stash_drop_all(struct text_stash *stash);
+
+static inline void text_stash_drop(struct text_stash *stash)
+{
+	if (stash->newest)
+		text_stash_drop_all(stash);
+}
+
 void text_stash_free(struct text_stash *stash);
 
 #endif

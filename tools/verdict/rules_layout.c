@@ -9,8 +9,10 @@
  */
 #include "tools/verdict/rules.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "tools/util/memory.h"
 #include "tools/util/numbers.h"
 #include "tools/verdict/python_lines.h"
 
@@ -22,34 +24,53 @@ struct copier_sum {
 	uint32_t name;
 };
 
+/* What an operator of a name does in it. */
+enum part { PART_NONE, PART_ONEDNN, PART_CONTIGUOUS, PART_CLONE, PART_SHAPE };
+
 struct copiers {
+	unsigned char *parts; /* by name */
 	struct copier_sum sums[COPIER_COUNT];
 	int64_t shape_end_ns; /* of the reshape that is open */
 	uint32_t shape;
 	int64_t counted_ns; /* up to here it is counted */
 };
 
+static enum part part_of(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum part part;
+	} parts[] = {
+		{"dnnl::primitive::execute: reorder", PART_ONEDNN},
+		{"aten::contiguous", PART_CONTIGUOUS},
+		{"aten::clone", PART_CLONE},
+		{"aten::reshape", PART_SHAPE},
+		{"aten::flatten", PART_SHAPE},
+	};
+
+	for (size_t at = 0; at < sizeof(parts) / sizeof(parts[0]); at++)
+		if (!strcmp(name, parts[at].name))
+			return parts[at].part;
+	return PART_NONE;
+}
+
 /* What makes this copy; COPIER_COUNT none. */
-static enum copier copier_of(const struct timeline *timeline,
-			     struct copiers *copiers, const struct span *span,
+static enum copier copier_of(struct copiers *copiers, const struct span *span,
 			     int64_t end_ns)
 {
-	const char *name = timeline_name_text(timeline, span->name);
-
-	if (!strcmp(name, "dnnl::primitive::execute: reorder"))
-		return COPIER_ONEDNN;
-	if (strncmp(name, "aten::", 6) != 0)
-		return COPIER_COUNT;
-	if (!strcmp(name, "aten::contiguous"))
-		return COPIER_CONTIGUOUS;
-	if (!strcmp(name, "aten::clone") &&
-	    span->start_ns < copiers->shape_end_ns)
-		return COPIER_SHAPE;
-	if ((!strcmp(name, "aten::reshape") ||
-	     !strcmp(name, "aten::flatten")) &&
-	    span->start_ns >= copiers->shape_end_ns) {
+	switch ((enum part)copiers->parts[span->name]) {
+	case PART_ONEDNN: return COPIER_ONEDNN;
+	case PART_CONTIGUOUS: return COPIER_CONTIGUOUS;
+	case PART_CLONE:
+		return span->start_ns < copiers->shape_end_ns ? COPIER_SHAPE
+							      : COPIER_COUNT;
+	case PART_SHAPE:
+		if (span->start_ns < copiers->shape_end_ns)
+			return COPIER_COUNT;
 		copiers->shape_end_ns = end_ns;
 		copiers->shape = span->name;
+		return COPIER_COUNT;
+	case PART_NONE: break;
 	}
 	return COPIER_COUNT;
 }
@@ -74,17 +95,21 @@ static void count_copiers(const struct verdict_facts *facts,
 	const struct timeline_lane *lane =
 		timeline_lane(timeline, facts->split.lane);
 
+	copiers->parts = memory_zeroed(timeline->names.count + 1, 1);
+	for (uint32_t at = 0; at < timeline->names.count; at++)
+		copiers->parts[at] = (unsigned char)part_of(
+			timeline_name_text(timeline, at));
 	for (size_t i = 0; lane && i < lane->count; i++) {
 		const struct span *span = &lane->spans[i];
-		const int64_t dur_ns =
-			timeline_dur_ns(timeline, facts->split.lane, span);
+		int64_t dur_ns;
 		enum copier copier;
 
-		if (span->start_ns < copiers->counted_ns ||
+		if (!copiers->parts[span->name] ||
+		    span->start_ns < copiers->counted_ns ||
 		    !is_judged(facts, span->start_ns))
 			continue;
-		copier = copier_of(timeline, copiers, span,
-				   span->start_ns + dur_ns);
+		dur_ns = timeline_dur_ns(timeline, facts->split.lane, span);
+		copier = copier_of(copiers, span, span->start_ns + dur_ns);
 		if (copier == COPIER_COUNT)
 			continue;
 		copiers->counted_ns = span->start_ns + dur_ns;
@@ -92,6 +117,7 @@ static void count_copiers(const struct verdict_facts *facts,
 		      copier == COPIER_SHAPE ? copiers->shape : span->name,
 		      span, dur_ns);
 	}
+	free(copiers->parts);
 }
 
 bool rule_copied_layout(const struct verdict_facts *facts,

@@ -68,24 +68,27 @@ bool rule_first_step(const struct verdict_facts *facts, struct finding *finding)
 	return true;
 }
 
+static bool is_slow(const struct split *split, size_t step)
+{
+	return (double)split->steps[step].dur_ns >=
+	       NTH_STEP_MIN * split->median_ns;
+}
+
 /* Are all steps of this phase slow, and most of what is slow in it? */
 static double excess_of_phase(const struct split *split, size_t phase,
 			      size_t period)
 {
+	const size_t first = is_first(split);
 	double in = 0, all = 0;
 
-	for (size_t at = is_first(split); at < split->count; at++) {
-		const bool is_slow = (double)split->steps[at].dur_ns >=
-				     NTH_STEP_MIN * split->median_ns;
-
-		if (at % period == phase && !is_slow)
+	for (size_t at = phase < first ? phase + period : phase;
+	     at < split->count; at += period) {
+		if (!is_slow(split, at))
 			return 0;
-		if (!is_slow)
-			continue;
-		all += excess_ns(split, at);
-		if (at % period == phase)
-			in += excess_ns(split, at);
+		in += excess_ns(split, at);
 	}
+	for (size_t at = first; at < split->count; at++)
+		all += is_slow(split, at) ? excess_ns(split, at) : 0;
 	return in >= NTH_EXCESS_MIN * all ? in : 0;
 }
 

@@ -81,7 +81,10 @@ bool clip_has_room(struct writer_state *state, const struct event *event,
 	if (options->max_mb <= 0 || !is_detail(event->kind))
 		return true;
 	if (clip_is_small_block(state, event)) {
-		file->heap_is_over |= file->heap_bytes >= most / 2;
+		if (!file->heap_is_over && file->heap_bytes >= most / 2) {
+			file->heap_is_over = true;
+			file->heap_ended_ns = ts_ns;
+		}
 		if (file->heap_is_over)
 			return false;
 	} else if (file->heap_is_over && file->file_index == 1 && may_go_on) {

@@ -50,9 +50,10 @@ struct window_file {
 	struct window_begun begun;
 	int64_t steps_before; /* drawn when it began; -1 not known */
 	struct window_fullest fullest;
-	bool may_go_on;	     /* in a next part, when this is full */
-	bool part_is_due;    /* it is */
-	bool heap_is_over;   /* of small blocks no more is in it */
+	bool may_go_on;	   /* in a next part, when this is full */
+	bool part_is_due;  /* it is */
+	bool heap_is_over; /* of small blocks no more is in it */
+	uint64_t heap_ended_ns;
 	uint64_t heap_bytes; /* their text */
 	int64_t heap_live;   /* as its reader knows it, and the most of it */
 	int64_t heap_top;
