@@ -97,9 +97,23 @@ static inline void tell_skipped(struct event *event,
 			.heap_skipped[event->kind == EVENT_HEAP_FREE];
 }
 
+/* Before our constructor, and while a thread gets libunwind's memory, there is
+ * no walk: who called the hook is known all the same, where that left by jumps.
+ */
+static COLD uint32_t caller_alone(const struct thread *thread,
+				  const void *caller)
+{
+	const uint64_t frame = (uint64_t)(uintptr_t)caller;
+	struct session *session = load_relaxed(&session_here);
+
+	return frame && !unwind_is_ours(frame) && unwind_is_early(thread)
+		       ? stacks_put(session, &frame, 1)
+		       : 0;
+}
+
 static __attribute__((noinline)) void
 record(struct thread *thread, unsigned int kind, unsigned int flags, void *ptr,
-       uint64_t bytes, uint64_t ticks, uint64_t dur_ticks)
+       uint64_t bytes, uint64_t ticks, uint64_t dur_ticks, const void *caller)
 {
 	struct event *event;
 	uint32_t stack = 0;
@@ -108,6 +122,8 @@ record(struct thread *thread, unsigned int kind, unsigned int flags, void *ptr,
 	thread_fill();
 	if (heap.stacks && kind == EVENT_HEAP_ALLOC)
 		stack = unwind_take(thread, UNWIND_OURS_MAX);
+	if (unlikely(!stack && caller))
+		stack = caller_alone(thread, caller);
 	event = ring_reserve(&thread->ring, 1);
 	if (unlikely(thread->ring.chunk != chunk) && heap.thin_bytes)
 		thin_heap_look(thread, load_relaxed(&session_here));
@@ -164,7 +180,7 @@ void *heap_alloc_large(struct thread *thread, void *ptr, uint64_t bytes)
 	    (open & GATE_HEAP_THIN &&
 	     !is_skipped(thread, EVENT_HEAP_ALLOC, ptr, bytes)))
 		record(thread, EVENT_HEAP_ALLOC, 0, ptr, bytes, clock_ticks(),
-		       0);
+		       0, NULL);
 	return ptr;
 }
 
@@ -175,8 +191,8 @@ void heap_free_large(struct thread *thread, void *ptr, uint64_t bytes)
 	if (open & GATE_HEAP_LARGE ||
 	    (open & GATE_HEAP_THIN &&
 	     !is_skipped(thread, EVENT_HEAP_FREE, ptr, bytes)))
-		record(thread, EVENT_HEAP_FREE, 0, ptr, bytes, clock_ticks(),
-		       0);
+		record(thread, EVENT_HEAP_FREE, 0, ptr, bytes, clock_ticks(), 0,
+		       NULL);
 }
 
 /* Is a block of this size an event now?  Those that are thinned are. */
@@ -257,7 +273,7 @@ void *heap_alloc_hit(struct thread *thread, void *ptr, uint64_t bytes)
 {
 	if (sample_is_wanted(thread, ptr, bytes))
 		record(thread, EVENT_HEAP_ALLOC, 0, ptr, bytes, clock_ticks(),
-		       0);
+		       0, NULL);
 	return ptr;
 }
 
@@ -276,6 +292,8 @@ void *heap_alloc_stacked(void *ptr, uint64_t asked)
 	if (unlikely(!heap_claim(thread)))
 		return heap_alloc_ring_full(thread, ptr, asked);
 	stack = unwind_take(thread, 1);
+	if (unlikely(!stack))
+		stack = caller_alone(thread, __builtin_return_address(0));
 	bytes = heap_size_plain(ptr);
 	heap_count_alloc(thread, bytes, asked);
 	event = ring_slot(&thread->ring, thread->ring.next);
@@ -302,7 +320,8 @@ void *heap_alloc_slow(void *ptr, uint64_t asked, uint64_t start_ticks)
 		return ptr;
 	ticks = clock_ticks();
 	record(thread, EVENT_HEAP_ALLOC, 0, ptr, bytes, ticks,
-	       start_ticks ? ticks - start_ticks : 0);
+	       start_ticks ? ticks - start_ticks : 0,
+	       heap.stacks ? __builtin_return_address(0) : NULL);
 	return ptr;
 }
 
@@ -321,8 +340,8 @@ void heap_free_slow(void *ptr)
 	if (unlikely(is_thinned(ptr, bytes)))
 		count_skipped(thread, EVENT_HEAP_FREE);
 	else if (free_is_wanted(ptr, bytes))
-		record(thread, EVENT_HEAP_FREE, 0, ptr, bytes, clock_ticks(),
-		       0);
+		record(thread, EVENT_HEAP_FREE, 0, ptr, bytes, clock_ticks(), 0,
+		       NULL);
 }
 
 void *heap_alloc_ring_full(struct thread *thread, void *ptr, uint64_t asked)
@@ -424,8 +443,8 @@ void heap_move_end(const struct heap_move *move, void *made, size_t size)
 		record_move(thread, move, made, bytes);
 	else if (wanted)
 		record(thread, EVENT_HEAP_ALLOC, freed ? EVENT_REALLOC : 0,
-		       made, bytes, clock_ticks(), 0);
+		       made, bytes, clock_ticks(), 0, NULL);
 	else if (freed && move->start_ticks)
 		record(thread, EVENT_HEAP_FREE, made ? EVENT_REALLOC : 0,
-		       move->old, move->old_bytes, move->start_ticks, 0);
+		       move->old, move->old_bytes, move->start_ticks, 0, NULL);
 }

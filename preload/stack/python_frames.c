@@ -18,6 +18,9 @@
 #define FRAME_BYTES 112u /* as much of a frame as any version needs */
 #define CODE_BYTES  144u /* ... and of a code object */
 #define WINDOW	    2048u
+#define WINDOW_MOST 4096u
+#define ABOVE	    512u /* of calls that were made since the last stack */
+#define GUESSES	    256u
 #define TEXT_BYTES  200u
 #define CACHE	    4096u
 #define TRIES_MAX   64u
@@ -68,6 +71,11 @@ enum { OBJECT_SIZE, OBJECT_TYPE };
 /* A code object is marked there by whom it is counted. */
 #define CODE_MARKS UINT64_C(3)
 
+/* Where a thread's frames lay when its last stack was taken. */
+struct guess {
+	_Atomic uint64_t link, low, high;
+};
+
 static struct python {
 	const struct python_layout *layout;
 	struct python_layout said; /* by the interpreter itself */
@@ -81,6 +89,7 @@ static struct python {
 	_Atomic uint32_t good, bad; /* stacks whose frames were and weren't */
 	_Atomic bool is_noted;
 	_Atomic uint64_t cache[CACHE]; /* tag << 32 | name */
+	struct guess guess[GUESSES];   /* by the thread's state */
 } python;
 
 /* One frame: its code object, and how far it is. */
@@ -93,7 +102,8 @@ struct python_frame {
 struct frame_window {
 	uint64_t at;
 	uint64_t bytes;
-	unsigned char data[WINDOW];
+	uint64_t head[2]; /* read with what follows */
+	unsigned char data[WINDOW_MOST];
 };
 
 COLD void python_frames_start(struct session *session)
@@ -113,12 +123,13 @@ COLD void python_frames_start(struct session *session)
 			python.version);
 }
 
-/* Copies what may not be there; false: some of it isn't.  Asked to write, the
- * kernel pins the pages of `mine`, which are few and at hand, and copies from
- * the others as any call does; asked to read it would look up and pin each of
+/* Copies what may not be there, up to the first that isn't.  Asked to
+ * write, the kernel pins the pages of `mine`, which are few and at hand, and
+ * copies from the others as any call does; asked to read it would look up and
+ * pin each of
  * theirs, in several times the time. */
-static bool copy(const struct iovec *mine, const struct iovec *theirs,
-		 uint32_t count)
+static uint64_t copy_some(const struct iovec *mine, const struct iovec *theirs,
+			  uint32_t count)
 {
 	long copied;
 
@@ -128,7 +139,13 @@ static bool copy(const struct iovec *mine, const struct iovec *theirs,
 	else
 		copied = syscall(SYS_process_vm_writev, python.pid, theirs,
 				 count, mine, 1, 0);
-	return copied == (long)mine->iov_len;
+	return copied > 0 ? (uint64_t)copied : 0;
+}
+
+static bool copy(const struct iovec *mine, const struct iovec *theirs,
+		 uint32_t count)
+{
+	return copy_some(mine, theirs, count) == mine->iov_len;
 }
 
 static bool peek(uint64_t address, void *to, size_t bytes)
@@ -261,27 +278,74 @@ static uint64_t word_of(const unsigned char *data, uint16_t at)
 	return word;
 }
 
-static uint64_t first_frame(void)
+static struct guess *guess_of(uint64_t state)
+{
+	return &python.guess[(state * UINT64_C(0x9e3779b97f4a7c15) >> 32) %
+			     GUESSES];
+}
+
+/* The thread's innermost frame: one word leads to it, or two.  One call of the
+ * kernel takes these and the frames from where they lay the last time; what
+ * lies elsewhere by now is read again. */
+static uint64_t first_frame(struct frame_window *window, uint64_t state)
 {
 	const struct python_layout *layout = python.layout;
-	uint64_t state = (uint64_t)(uintptr_t)python.this_state();
-	uint64_t frame = 0;
+	const bool has_link = layout->cframe_frame != NONE;
+	const struct guess *guess = guess_of(state);
+	const uint64_t link = load_relaxed(&guess->link);
+	const uint64_t low = load_relaxed(&guess->low);
+	const uint64_t high = load_relaxed(&guess->high);
+	const uint64_t word = state + layout->state_frame;
+	const uint64_t second = has_link ? link + layout->cframe_frame : word;
+	const bool is_sound = link && low < high && high - low <= WINDOW_MOST;
+	const struct iovec mine = {window->head,
+				   sizeof(window->head) + (high - low)};
+	const struct iovec first = {window->head, sizeof(word)};
+	const struct iovec theirs[] = {
+		{(void *)(uintptr_t)word, sizeof(word)},
+		{(void *)(uintptr_t)second, sizeof(word)},
+		{(void *)(uintptr_t)low, high - low}};
+	const uint64_t got =
+		copy_some(is_sound ? &mine : &first, theirs, is_sound ? 3 : 1);
 
-	if (!state || !peek_word(state + layout->state_frame, &frame))
+	if (got > sizeof(window->head)) {
+		window->at = low;
+		window->bytes = got - sizeof(window->head);
+	}
+	if (got < sizeof(word))
 		return 0;
-	if (layout->cframe_frame != NONE &&
-	    !peek_word(frame + layout->cframe_frame, &frame))
+	if (!has_link || (window->head[0] == link && got >= 2 * sizeof(word)))
+		return window->head[has_link];
+	if (!peek_word(window->head[0] + layout->cframe_frame,
+		       &window->head[1]))
 		return 0;
-	return frame;
+	return window->head[1];
+}
+
+/* `low` is the lowest of the frames that lie near the innermost. */
+static void guess_next(uint64_t state, uint64_t link, uint64_t innermost,
+		       uint64_t low)
+{
+	struct guess *guess = guess_of(state);
+	const uint64_t high = innermost + ABOVE;
+
+	store_relaxed(&guess->link, link);
+	store_relaxed(&guess->low, max_u64(low, high - WINDOW_MOST));
+	store_relaxed(&guess->high, high);
 }
 
 /* All of the thread's frames, innermost first. */
 static uint32_t walk(struct python_frame *found)
 {
 	const struct python_layout *layout = python.layout;
-	struct frame_window window = {.bytes = 0};
-	uint64_t address = first_frame();
+	const uint64_t state = (uint64_t)(uintptr_t)python.this_state();
+	struct frame_window window;
+	uint64_t address, innermost, low;
 	uint32_t count = 0;
+
+	window.at = window.bytes = 0;
+	address = state ? first_frame(&window, state) : 0;
+	innermost = low = address;
 
 	while (address && count < FRAMES_MAX) {
 		const unsigned char *frame = look(&window, address);
@@ -289,6 +353,9 @@ static uint32_t walk(struct python_frame *found)
 
 		if (!frame)
 			break;
+		/* Others lie in another piece of memory. */
+		if (address < low && innermost - address < WINDOW_MOST)
+			low = address;
 		address = word_of(frame, layout->previous);
 		if (layout->owner != NONE &&
 		    frame[layout->owner] >= OWNED_BY_C) {
@@ -312,6 +379,8 @@ static uint32_t walk(struct python_frame *found)
 		}
 		count++;
 	}
+	if (count)
+		guess_next(state, window.head[0], innermost, low);
 	return count;
 }
 

@@ -190,6 +190,10 @@ COLD void unwind_prepare(void)
 				      : NULL;
 	if (library && find(library)) {
 		walk_first();
+		if (!dlinfo(library, RTLD_DI_TLS_MODID, &unwind.tls_module) &&
+		    unwind.tls_module)
+			*(void **)&unwind.tls_address =
+				dlsym(RTLD_DEFAULT, "__tls_get_addr");
 		unwind.has_python = python_frames_find();
 		/* RELEASE pairs with ACQUIRE in unwind_is_ready(): what
 		 * was found. */
@@ -200,6 +204,7 @@ COLD void unwind_prepare(void)
 			    "(Fedora)");
 	}
 	quiet_end(&quiet);
+	store_relaxed(&unwind.was_looked_for, true);
 	/* Another library's constructor allocated, or the loader for us, and
 	 * began the recording. */
 	session = load_relaxed(&session_here);
@@ -330,6 +335,26 @@ COLD uint32_t unwind_start(struct session *session)
 	return unwind.choice.families;
 }
 
+/* As the loader calls it. */
+struct tls_index {
+	size_t module, offset;
+};
+
+/* The loader gives a thread its libunwind's memory at the first use, and frees
+ * it after the thread's end, which is counted as any free is: so that it comes
+ * is counted, too.  Without a stack, which would need what isn't there yet. */
+static void count_tls(struct thread *thread)
+{
+	struct tls_index first = {unwind.tls_module, 0};
+
+	if (!unwind.tls_address || thread_self != thread ||
+	    !load_relaxed(&unwind.is_loaded) ||
+	    thread->tid == (uint32_t)getpid())
+		return;
+	thread->stack_low = thread->stack_high = UINT64_MAX;
+	unwind.tls_address(&first);
+}
+
 /* By the C library's own figures; the main thread's stack grows to its limit.
  */
 COLD void unwind_thread_entered(struct thread *thread)
@@ -345,6 +370,7 @@ COLD void unwind_thread_entered(struct thread *thread)
 	if (!unwind.choice.families)
 		return;
 	add_relaxed(&unwind.threads, 1);
+	count_tls(thread);
 	was = thread_busy();
 	if (thread->tid == (uint32_t)getpid()) {
 		if (!getrlimit(RLIMIT_STACK, &limit))

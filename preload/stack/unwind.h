@@ -36,9 +36,10 @@
 
 struct unwind {
 	struct stack_choice choice;
-	_Atomic bool is_loaded;	  /* before our constructor it isn't, nor where
+	_Atomic bool is_loaded; /* before our constructor it isn't, nor where
 				     a fork may have left it locked */
-	bool has_python;	  /* whose frames can be read */
+	_Atomic bool was_looked_for; /* by our constructor */
+	bool has_python;	     /* whose frames can be read */
 	bool had_threads;	  /* in the parent, which forked: see below */
 	_Atomic uint32_t threads; /* that may be taking a stack */
 	_Atomic bool
@@ -56,7 +57,9 @@ struct unwind {
 	void (*flush)(unw_addr_space_t space, unw_word_t low, unw_word_t high);
 	unw_addr_space_t *space;
 #endif
-	uintptr_t library, library_bytes; /* where libunwind lies */
+	uintptr_t library, library_bytes;  /* where libunwind lies */
+	size_t tls_module;		   /* of its memory for each thread */
+	void *(*tls_address)(void *index); /* NULL: it has none */
 	/* Files of CUDA: of its calls a stack begins outside of these. */
 	struct {
 		_Atomic uintptr_t low, high;
@@ -130,6 +133,13 @@ static inline bool unwind_is_cudas(uint64_t code)
 			return true;
 	}
 	return false;
+}
+
+/* Our constructor is still to run, or this thread has no memory of its. */
+static inline bool unwind_is_early(const struct thread *thread)
+{
+	return !load_relaxed(&unwind.was_looked_for) ||
+	       thread->stack_low == UINT64_MAX;
 }
 
 /* libunwind is there, and the stack is the thread's own, with room on it. */

@@ -13,6 +13,7 @@
  *	alloc_sites churn BLOCKS	three sizes, known sums
  *	alloc_sites maps		mmap() and its family
  *	alloc_sites handed BLOCKS	another thread frees half of them
+ *	alloc_sites born THREADS	one after the other, each with a block
  *	alloc_sites crowd BLOCKS	four threads free what others made
  *	alloc_sites sizes		1 byte to 100 MB, at least 24 MB each
  */
@@ -288,6 +289,22 @@ static NOINLINE void handed(int blocks)
 		free(kept[i]);
 }
 
+static void *one_block(void *arg)
+{
+	free(make_block(5000));
+	return arg;
+}
+
+static NOINLINE void born(int threads)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < threads; i++) {
+		pthread_create(&thread, NULL, one_block, NULL);
+		pthread_join(thread, NULL);
+	}
+}
+
 #define CROWD 4
 static void *_Atomic shared[64];
 
@@ -365,6 +382,8 @@ int main(int argc, char **argv)
 		maps();
 	else if (!strcmp(mode, "handed"))
 		handed(count);
+	else if (!strcmp(mode, "born"))
+		born(count);
 	else if (!strcmp(mode, "crowd"))
 		crowd(count);
 	else if (!strcmp(mode, "churn"))

@@ -258,6 +258,13 @@ def test_flame_is_one_picture_of_it():
     same_file = harness.command("report", "--hot", "--diff", done.files[0],
                                 done.files[0]).stdout
     expect("+0.0" in same_file, same_file)
+    run = os.path.dirname(done.files[0])
+    expect_equal(harness.command("report", "--hot", run).stdout,
+                 harness.command("report", "--hot", done.files[0]).stdout, "of a folder")
+    expect_equal(harness.command("report", "--hot", "--diff", run, run).stdout, same_file)
+    nowhere = harness.command("report", "--hot", os.path.join(run, "none"))
+    expect_equal(nowhere.status, 3, nowhere.stderr)
+    expect("No such file" in nowhere.stderr, nowhere.stderr)
 
 
 def test_report_says_that_there_are_no_samples():

@@ -54,6 +54,9 @@ ORDERED = 330
 # In CUPTI's callbacks and libunwind, for each launch that tells who made it: a few
 # frames of the program, and those of CUDA below them.
 STACK_OF_LAUNCH = 3500
+# A sample, below 16 functions of C and so many of Python: instructions of ours and of
+# libunwind, and calls that ask the kernel for the interpreter's memory.
+SAMPLES = {0: (5700, 0), 17: (9700, 2), 30: (12000, 2)}
 
 
 def build(name, *more, built=None):
@@ -93,10 +96,22 @@ def count(command, settings, preload=None, within=None, read=in_all):
     return read(first[0])
 
 
-def each(command, settings=None, preload=None, within=None):
+def calls_of(function):
+    """Reads how often it was called."""
+    def read(path):
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        ids = set(re.findall(rf"fn=\((\d+)\) {function}$", text, re.M))
+        # Ours and the one that it calls have the same name.
+        return max((sum(map(int, re.findall(
+            rf"^cfn=\({one}\).*\ncalls=(\d+)", text, re.M))) for one in ids), default=0)
+    return read
+
+
+def each(command, settings=None, preload=None, within=None, read=in_all):
     """Instructions for one more turn; command's {} is how many turns."""
     few, many = (count([str(part).format(turns) for part in command],
-                       settings or {}, preload, within)
+                       settings or {}, preload, within, read)
                  for turns in (FEW, MANY))
     return (many - few) / (MANY - FEW)
 
@@ -213,6 +228,23 @@ def test_call_stack_of_an_event():
     expect(alone < whole < 1.35 * alone,
            f"{whole:.1f} instructions for an event with its stack, {alone:.1f} for "
            f"the walk alone: {whole / alone:.2f}")
+
+
+def test_a_sample_with_its_stack():
+    """The handler, called as the kernel would, once more often each time."""
+    program = build(os.path.join("..", "programs", "made_up_python"), "-O1", "-DSIGNALS",
+                    "-rdynamic", built=os.path.join(folder(), "sampled"))
+    settings = {"TRACEPROF_SAMPLE": "1"}
+    for deep, (instructions, calls) in SAMPLES.items():
+        command = [program, "{}", deep, 16]
+        more = each(command, settings, harness.LIBRARY, "turn")
+        expect(instructions / 2 < more < instructions,
+               f"{more:.0f} instructions for a sample below {deep} functions of Python, "
+               f"the limit is {instructions}")
+        asked = each(command, settings, harness.LIBRARY, "turn", calls_of("syscall"))
+        # The file of the session grows, too.
+        expect(calls - 0.05 < asked < calls + 0.05,
+               f"{asked:.2f} questions to the kernel, {calls} are needed")
 
 
 def added_to_region(settings):

@@ -126,12 +126,15 @@ def test_what_threads_free_at_their_end_is_not_held():
     expect("the heap grows" not in run.stderr, run.stderr)
 
 
-def test_blocks_without_a_stack_are_told():
-    """libstdc++ has a block before our constructor runs."""
-    said = text(record("template_leak", 5))
-    expect(re.search(r"\n *71\.\d+ KiB +[\d.]+ % +\d+ \(no stack\)", said), said)
-    expect(re.search(r"\nwithout a stack, mostly of libraries that began before "
-                     r"ours: \d+\n", said), said)
+def test_blocks_of_constructors_have_who_allocated_them():
+    """libstdc++ has a block before our constructor runs, and thus libunwind's."""
+    for mode in ("all", "sites"):
+        said = text(record("template_leak", 5, TRACEPROF_MALLOC=mode))
+        expect(re.search(r"\n *71\.\d+ KiB +[\d.]+ % +1 .*(libstdc\+\+|eh_alloc)", said),
+               mode, said)
+        expect("(no stack)" not in said, mode, said)
+    expect(re.search(r"\nwithout callers, mostly of libraries that began before "
+                     r"ours and of threads as they begin: \d+\n", said), said)
 
 
 def test_the_library_of_cplusplus_takes_no_frame():
@@ -436,6 +439,23 @@ def test_pprof_profile():
     expect_equal(command("memory", "--pprof", path, path).status, 2)
 
 
+def test_stacks_are_cut_on_a_terminal_alone():
+    path = record("template_leak", 20)
+    def rows(*options, **env):
+        done = command("memory", "--frames", 0, *options, path, env=env)
+        return [line for line in done.stdout.splitlines() if "remember" in line
+                or " ... " not in line and "..." in line]
+    whole = rows()
+    expect(any(len(line) > 80 for line in whole), whole)
+    cut = rows(COLUMNS="80")
+    expect(cut and all(len(line) <= 80 for line in cut), cut)
+    expect_equal(rows("--long", COLUMNS="80"), whole)
+    # So are those of what changed.
+    differ = command("memory", "--diff", "--long", "--frames", 0, path,
+                     record("template_leak", 40), env={"COLUMNS": "60"})
+    expect("..." not in differ.stdout.replace(" ... <", ""), differ.stdout)
+
+
 def test_one_module_alone():
     path = record("alloc_sites", "leak", 30)
     whole, own, libc = (account(path, *options) for options in
@@ -461,6 +481,17 @@ def test_blocks_that_another_thread_frees():
     expect("freed by another thread" not in text(record("alloc_sites", "leak", 10)))
     lines = text(path, "--flame", "--cost", "foreign").splitlines()
     expect_equal(sum(int(line.rsplit(" ", 1)[1]) for line in lines), found["foreign"])
+
+
+def test_what_a_threads_stacks_need_is_freed_as_it_came():
+    """The loader frees libunwind's memory of a thread after its end."""
+    for mode in ("all", "sites"):
+        found = account(record("alloc_sites", "born", 50, TRACEPROF_MALLOC=mode))
+        expect_equal(found["strange_frees"], 0, mode)
+        mine = [place for place in found["places"] if "make_block" in names(place)]
+        expect_equal(sum(place["calls"] for place in mine), 50, mode)
+        # The loader frees it when it has a new use for the stack.
+        expect(found["live_blocks"] < 10, mode, found["live_blocks"])
 
 
 def test_memory_that_is_mapped():
@@ -582,6 +613,22 @@ def test_symbolized_trace_is_read_anywhere():
                  [(one["function"], one.get("line")) for one in before[:5]])
 
 
+def test_symbolize_takes_a_folder():
+    paths = [record("alloc_sites", "leak", steps) for steps in (10, 20)]
+    place = folder()
+    for path in paths:
+        os.rename(path, os.path.join(place, os.path.basename(path)))
+    expect_equal(command("symbolize", place, "-o", "x").status, 2)
+    done = command("symbolize", place)
+    expect_equal((done.status, done.stdout.count("with file and line")), (0, 2))
+    with gzip.open(os.path.join(place, os.path.basename(paths[0])), "rt") as file:
+        expect("alloc_sites.c(" in file.read(), "no lines")
+    with open(os.path.join(place, "broken.pt.trace.json"), "w", encoding="utf-8") as file:
+        file.write('{"traceEvents": [')
+    expect_equal(command("symbolize", place).status, 3)
+    expect_equal(command("symbolize", folder()).status, 3)
+
+
 def test_symbolize_leaves_a_file_that_it_cannot_read():
     path = os.path.join(folder(), "broken.pt.trace.json")
     with open(path, "w", encoding="utf-8") as file:
@@ -593,6 +640,7 @@ def test_symbolize_leaves_a_file_that_it_cannot_read():
 def test_blocks_that_are_too_small_are_spoken_of():
     """By default small ones are in the sums alone: the peak isn't the heap's."""
     for options, said in (({}, True), ({"TRACEPROF_MALLOC_MIN": "1G"}, True),
+                          ({"TRACEPROF_MALLOC": "sampled"}, True),
                           ({"TRACEPROF_MALLOC": "all"}, False)):
         run = same("alloc_sites", "leak", 30, env=options)
         heap = run.trace.meta["heap"]

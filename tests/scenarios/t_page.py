@@ -76,6 +76,20 @@ def test_shares_of_nested_slices():
                                         for at in range(bins)], kind)
 
 
+def test_a_folder_is_its_traces():
+    place = folder()
+    for name in ("one", "two"):
+        os.rename(trace_of([slice_of(name, 1000, 5)]),
+                  os.path.join(place, name + ".pt.trace.json"))
+    _, found = page_of(place)
+    expect_equal(found, page_of(*sorted(os.path.join(place, name)
+                                        for name in os.listdir(place)))[1])
+    expect_equal(len(found), 2)
+    done = command("html", folder(), "-o", os.path.join(place, "page.html"))
+    expect_equal((done.status, "no trace in it" in done.stderr), (3, True), done.stderr)
+    expect(not os.path.exists(os.path.join(place, "page.html")), "a page of nothing")
+
+
 def test_the_verdict_is_in_it():
     """Where the step goes, summing to it, and each finding with what to do."""
     run = traced("train", "-e", "2", env={"OMP_NUM_THREADS": "3"})

@@ -8,6 +8,7 @@
 
 #include "tools/host/file_report.h"
 #include "tools/host/hot.h"
+#include "tools/trace/trace_folder.h"
 #include "tools/util/command.h"
 
 bool hot_take(struct hot_choice *choice, int key, char *text)
@@ -62,33 +63,64 @@ static int complain(const struct hot *hot)
 	return EXIT_UNREADABLE;
 }
 
-int hot_report(const struct hot_choice *choice, char **files, int count)
+/* Of all traces of the paths together. */
+static int read(const struct hot_choice *choice, struct hot *hot,
+		struct trace_list *list, char *const *paths, int count)
 {
-	struct hot hot, before = {0};
+	if (trace_list_make(list, "report", paths, count))
+		return EXIT_UNREADABLE;
+	if (!hot_read(hot, list->files, (int)list->count, choice->by_line))
+		return EXIT_GOOD;
+	return complain(hot);
+}
+
+/* Those that were called so: a folder is a run. */
+static const char *title_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static int report_files(const struct hot_choice *choice, char *const *paths,
+			int count)
+{
+	struct trace_list list;
+	int code = trace_list_make(&list, "report", paths, count)
+			   ? EXIT_UNREADABLE
+			   : EXIT_GOOD;
+
+	if (!code)
+		code = file_report(list.files, (int)list.count, choice->top);
+	trace_list_free(&list);
+	return code;
+}
+
+int hot_report(const struct hot_choice *choice, char **paths, int count)
+{
+	struct hot hot = {0}, before = {0};
+	struct trace_list list = {0}, list_before = {0};
 	const int last = choice->diff ? count - 1 : 0;
-	const char *slash;
-	int code;
+	int code = EXIT_GOOD;
 
 	if (choice->io)
-		return file_report(files, count, choice->top);
+		return report_files(choice, paths, count);
 	if (choice->diff && count != 2) {
-		fputs("traceprof report: --diff takes two files\n", stderr);
+		fputs("traceprof report: --diff takes two files or folders\n",
+		      stderr);
 		return EXIT_USAGE;
 	}
-	if (choice->diff && hot_read(&before, files, 1, choice->by_line)) {
-		code = complain(&before);
-		hot_free(&before);
-		return code;
-	}
-	slash = strrchr(files[last], '/');
-	if (hot_read(&hot, &files[last], count - last, choice->by_line)) {
-		code = complain(&hot);
-	} else {
-		if (choice->diff)
-			hot_compare(&hot, &before);
-		code = show(choice, &hot, slash ? slash + 1 : files[last]);
-	}
+	if (choice->diff)
+		code = read(choice, &before, &list_before, paths, 1);
+	if (!code)
+		code = read(choice, &hot, &list, &paths[last], count - last);
+	if (!code && choice->diff)
+		hot_compare(&hot, &before);
+	if (!code)
+		code = show(choice, &hot, title_of(paths[last]));
 	hot_free(&hot);
 	hot_free(&before);
+	trace_list_free(&list);
+	trace_list_free(&list_before);
 	return code;
 }

@@ -65,6 +65,6 @@ struct hot_choice {
 bool hot_take(struct hot_choice *choice, int key, char *text);
 
 /* The command's status. */
-int hot_report(const struct hot_choice *choice, char **files, int count);
+int hot_report(const struct hot_choice *choice, char **paths, int count);
 
 #endif

@@ -67,7 +67,7 @@ void heap_print_diff(struct heap_view *before, struct heap_view *after,
 	static const char *const headers[] = {"peak", "allocated", "calls",
 					      "where"};
 	struct key_table places = {.row_bytes = sizeof(struct diff_row)};
-	struct table *table = table_new(TABLE_NUMBERS, headers, 4);
+	struct table *table = heap_table_new(after, headers, 4);
 	size_t *order, shown = 0;
 
 	add_side(&places, before, 0);

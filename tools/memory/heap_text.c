@@ -30,6 +30,13 @@ void heap_space_name(const struct heap_log *log, uint32_t space, char *text,
 		snprintf(text, bytes, "GPU %" PRId64, of->device);
 }
 
+struct table *heap_table_new(const struct heap_view *view,
+			     const char *const *headers, size_t columns)
+{
+	return table_new(view->is_long ? TABLE_WHOLE : TABLE_NUMBERS, headers,
+			 columns);
+}
+
 static size_t shown(const struct heap_view *view, size_t count)
 {
 	return view->top && view->top < count ? view->top : count;
@@ -179,7 +186,7 @@ static void print_table(struct heap_view *view, uint32_t space,
 	if (!count)
 		return;
 	text_wrap_print(out, 2, "\n%s\n", title);
-	print.table = table_new(TABLE_NUMBERS, headers, 4);
+	print.table = heap_table_new(view, headers, 4);
 	for (size_t i = 0; i < most; i++) {
 		print.row = heap_rows_at(view->rows, i);
 		print_place(&print);
@@ -247,12 +254,11 @@ static void print_growing(struct heap_view *view, size_t count, double sum,
 			  FILE *out)
 {
 	static const char *const headers[] = {"growth", "interval", "where"};
-	struct place_print print = {
-		.view = view,
-		.cost = HEAP_COST_GROWTH,
-		.whole = sum,
-		.numbers = growth_numbers,
-		.table = table_new(TABLE_NUMBERS, headers, 3)};
+	struct place_print print = {.view = view,
+				    .cost = HEAP_COST_GROWTH,
+				    .whole = sum,
+				    .numbers = growth_numbers,
+				    .table = heap_table_new(view, headers, 3)};
 
 	for (size_t i = 0; i < shown(view, count); i++) {
 		print.row = heap_rows_at(view->rows, i);
@@ -440,8 +446,9 @@ static void print_without_stack(const struct heap_log *log, FILE *out)
 	if (log->stacks_untaken > 0)
 		text_wrap_print(
 			out, 2,
-			"without a stack, mostly of libraries that began "
-			"before ours: %" PRId64 "\n",
+			"without callers, mostly of libraries that began "
+			"before ours and of threads as they begin: %" PRId64
+			"\n",
 			log->stacks_untaken);
 }
 
@@ -509,24 +516,30 @@ static void print_limits(const struct heap_view *view, FILE *out)
 			missing, path, missing > 1 ? " and others" : "");
 }
 
-/* Small blocks are in the program's sums alone. */
+/* Small blocks are in the program's sums alone, and of samples these are what
+ * is exact: the largest of many estimates lies above the true peak. */
 static void print_all(const struct heap_log *log, FILE *out)
 {
 	const struct trace_metadata *all = &log->metadata;
 	const int64_t before =
 		all->heap_calls_before > 0 ? all->heap_calls_before : 0;
+	const bool is_estimate = log->sample_bytes || log->thinned_mask;
+	char below[100] = "estimates";
 
-	if (!log->has_large_alone || all->heap_calls < 0)
+	if (!(log->has_large_alone || is_estimate) || all->heap_calls < 0)
 		return;
+	if (log->has_large_alone)
+		snprintf(below, sizeof(below),
+			 "blocks of %s and more (TRACEPROF_MALLOC=sites has "
+			 "all)",
+			 quantity_bytes((double)log->large_bytes).text);
 	text_wrap_print(
 		out, 2,
 		"in all the program made %" PRId64
-		" allocations, had %s at most, and %s at the end; below, "
-		"blocks of %s and more (TRACEPROF_MALLOC=sites has all)\n",
+		" allocations, had %s at most, and %s at the end; below, %s\n",
 		all->heap_calls + before,
 		quantity_bytes((double)all->heap_peak_bytes).text,
-		quantity_bytes((double)all->heap_live_bytes).text,
-		quantity_bytes((double)log->large_bytes).text);
+		quantity_bytes((double)all->heap_live_bytes).text, below);
 }
 
 void heap_print_text(struct heap_view *view, FILE *out)

@@ -6,6 +6,7 @@
 #define TOOLS_HEAP_VIEW_H
 
 #include "tools/memory/heap_rows.h"
+#include "tools/util/table.h"
 #include <stdio.h>
 
 struct heap_view {
@@ -15,12 +16,16 @@ struct heap_view {
 	struct heap_rows *rows;
 	size_t top;		/* rows of a table, 0 all */
 	size_t frames;		/* of a stack */
+	bool is_long;		/* nothing is cut */
 	int64_t from_ns, to_ns; /* what was asked for, within the recording */
 };
 
 /* "host memory", "GPU 0". */
 void heap_space_name(const struct heap_log *log, uint32_t space, char *text,
 		     size_t bytes);
+
+struct table *heap_table_new(const struct heap_view *view,
+			     const char *const *headers, size_t columns);
 
 void heap_print_text(struct heap_view *view, FILE *out);
 void heap_print_json(struct heap_view *view, FILE *out);

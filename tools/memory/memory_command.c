@@ -42,7 +42,7 @@ struct memory_arguments {
 	int first; /* of the files in argv */
 	enum memory_form form;
 	enum heap_cost cost;
-	bool is_inverted, is_diff;
+	bool is_inverted, is_diff, is_long;
 	size_t top, frames;
 	int64_t first_step, last_step; /* -1 all */
 	double from_s, to_s;	       /* negative: all */
@@ -115,6 +115,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		if (!arguments->frames)
 			arguments->frames = SIZE_MAX;
 		return 0;
+	case 'l': arguments->is_long = true; return 0;
 	case 'j': arguments->form = FORM_JSON; return 0;
 	case KEY_FLAME: arguments->form = FORM_FOLDED; return 0;
 	case KEY_INVERTED: arguments->is_inverted = true; return 0;
@@ -218,6 +219,7 @@ static int open_file(struct memory_file *file, const char *path,
 		.rows = &file->rows,
 		.top = arguments->top,
 		.frames = arguments->frames,
+		.is_long = arguments->is_long,
 		.from_ns = clamp(from_ns, &file->log),
 		.to_ns = clamp(to_ns, &file->log),
 	};
@@ -317,6 +319,8 @@ static int print_diff(char *const paths[2],
 static const struct argp_option choices[] = {
 	{"top", 'n', "N", 0, "the first N rows of each table; 0: all (10)", 0},
 	{"frames", KEY_FRAMES, "N", 0, "frames of each stack; 0: all (4)", 0},
+	{"long", 'l', NULL, 0,
+	 "stacks as they are, however narrow the terminal", 0},
 	{"json", 'j', NULL, 0, "print JSON, in bytes and nanoseconds", 0},
 	{"flame", KEY_FLAME, NULL, 0, "print folded stacks for flame graphs",
 	 0},

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tools/page/page.h"
+#include "tools/trace/trace_folder.h"
 #include "tools/util/command.h"
 #include "tools/util/memory.h"
 #include "writer/text/schema.h"
@@ -141,7 +142,7 @@ int html_command(int argc, char **argv)
 	static const struct argp argp = {
 		.options = choices,
 		.parser = parse,
-		.args_doc = "FILE...",
+		.args_doc = "FILE|FOLDER...",
 		.doc = "Makes one page of HTML of traces, ours or "
 		       "torch.profiler's: steps, use of threads and GPUs over "
 		       "time, tables, memory, settings.  It holds all that it "
@@ -149,17 +150,23 @@ int html_command(int argc, char **argv)
 		       "cannot be read.",
 	};
 	struct page_arguments arguments = {.output = "page.html"};
+	struct trace_list list;
 	struct page *pages;
 	size_t count;
+	bool is_whole;
 	int code, error = 0;
 
 	if (command_parse(&argp, argc, argv, 0, &arguments))
 		return EXIT_USAGE;
 	if (!trace_reader_available())
 		return command_needs_yajl("html");
-	count = (size_t)(argc - arguments.first);
-	pages = memory_zeroed(count, sizeof(*pages));
-	code = read_pages(pages, argv + arguments.first, &count);
+	is_whole = !trace_list_make(&list, "html", argv + arguments.first,
+				    argc - arguments.first);
+	count = list.count;
+	pages = memory_zeroed(count + 1, sizeof(*pages));
+	code = read_pages(pages, list.files, &count);
+	if (!code && !is_whole)
+		code = EXIT_UNREADABLE;
 	if (count)
 		error = write_page(pages, count, arguments.output);
 	if (error) {
@@ -170,5 +177,6 @@ int html_command(int argc, char **argv)
 	for (size_t at = 0; at < count; at++)
 		page_free(&pages[at]);
 	free(pages);
+	trace_list_free(&list);
 	return code;
 }

@@ -17,6 +17,7 @@
 #include <zlib.h>
 
 #include "tools/symbols/source_lines.h"
+#include "tools/trace/trace_folder.h"
 #include "tools/trace/trace_reader.h"
 #include "tools/util/command.h"
 #include "tools/util/numbers.h"
@@ -28,6 +29,7 @@ static const char STACK_KEY[] = "\"Call stack\":\"";
 
 struct symbolize_arguments {
 	int first; /* of the files in argv */
+	bool has_failed;
 	const char *debug_dir, *output;
 };
 
@@ -270,6 +272,22 @@ static int symbolize_file(const char *path,
 	return symbolize.why ? EXIT_UNREADABLE : EXIT_GOOD;
 }
 
+static bool is_folder(const char *path)
+{
+	struct stat status;
+
+	return !stat(path, &status) && S_ISDIR(status.st_mode);
+}
+
+static int symbolize_one(void *arg, const char *path)
+{
+	struct symbolize_arguments *arguments = arg;
+
+	if (symbolize_file(path, arguments))
+		arguments->has_failed = true;
+	return 0;
+}
+
 static error_t parse(int key, char *text, struct argp_state *state)
 {
 	struct symbolize_arguments *arguments = state->input;
@@ -293,7 +311,7 @@ int symbolize_command(int argc, char **argv)
 	static const struct argp argp = {
 		.options = choices,
 		.parser = parse,
-		.args_doc = "FILE...",
+		.args_doc = "FILE|FOLDER...",
 		.doc = "Writes functions, files and lines into the call stacks "
 		       "of traces.\vEnds with 3 when a file cannot be read or "
 		       "written.",
@@ -311,13 +329,23 @@ int symbolize_command(int argc, char **argv)
 		      stderr);
 		return EXIT_UNREADABLE;
 	}
-	if (arguments.output && argc - arguments.first != 1) {
+	if (arguments.output &&
+	    (argc - arguments.first != 1 || is_folder(argv[arguments.first]))) {
 		fputs("traceprof symbolize: --output takes one file\n", stderr);
 		return EXIT_USAGE;
 	}
 	setlocale(LC_CTYPE, "");
-	for (int at = arguments.first; at < argc; at++)
-		if (symbolize_file(argv[at], &arguments))
+	for (int at = arguments.first; at < argc; at++) {
+		const int error =
+			trace_folder_each(argv[at], symbolize_one, &arguments);
+
+		if (error)
+			fprintf(stderr, "traceprof symbolize: %s: %s\n",
+				argv[at],
+				error == -ENOENT ? "no trace in it"
+						 : strerror(-error));
+		if (error || arguments.has_failed)
 			code = EXIT_UNREADABLE;
+	}
 	return code;
 }

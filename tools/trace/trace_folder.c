@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tools/util/memory.h"
+
 static int is_trace(const struct dirent *entry)
 {
 	const char *name = entry->d_name, *end = strstr(name, ".json");
@@ -41,4 +43,42 @@ int trace_folder_each(const char *path,
 	}
 	free(names);
 	return rc;
+}
+
+static int add(void *arg, const char *path)
+{
+	struct trace_list *list = arg;
+
+	list->files = memory_resize(list->files, list->count + 2,
+				    sizeof(*list->files));
+	list->files[list->count] = strdup(path);
+	if (!list->files[list->count])
+		memory_exhausted();
+	list->files[++list->count] = NULL;
+	return 0;
+}
+
+int trace_list_make(struct trace_list *list, const char *command,
+		    char *const *paths, int count)
+{
+	int code = 0;
+
+	*list = (struct trace_list){0};
+	for (int at = 0; at < count; at++) {
+		const int error = trace_folder_each(paths[at], add, list);
+
+		if (!error)
+			continue;
+		fprintf(stderr, "traceprof %s: %s: %s\n", command, paths[at],
+			error == -ENOENT ? "no trace in it" : strerror(-error));
+		code = -1;
+	}
+	return code;
+}
+
+void trace_list_free(struct trace_list *list)
+{
+	for (size_t at = 0; at < list->count; at++)
+		free(list->files[at]);
+	free(list->files);
 }
