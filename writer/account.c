@@ -136,7 +136,7 @@ static uint64_t hooks_ns(const struct writer_state *state,
 		if (kind != EVENT_HEAP_ALLOC && kind != EVENT_HEAP_FREE &&
 		    kind != EVENT_OMP_REGION && kind != EVENT_OMP_IMPLICIT &&
 		    kind != EVENT_TASK_COUNTS && kind != EVENT_CPU_SAMPLE &&
-		    !event_is_gpu((uint16_t)kind))
+		    kind != EVENT_PYTHON && !event_is_gpu((uint16_t)kind))
 			slices += written[kind];
 	}
 	events = written[EVENT_HEAP_ALLOC] + written[EVENT_HEAP_FREE];
@@ -152,6 +152,7 @@ static uint64_t hooks_ns(const struct writer_state *state,
 	       samples_ns(state, written[EVENT_CPU_SAMPLE]) +
 	       (events * head->cost.event_ps +
 		(calls - events) * head->cost.counted_ps +
+		written[EVENT_PYTHON] * head->cost.python_ps +
 		slices * head->cost.slice_ps + regions * head->cost.region_ps +
 		members * head->cost.member_ps + counts->marked_ps) /
 		       1000;

@@ -6,6 +6,7 @@
 #include "collector/system/proc.h"
 #include "writer/account.h"
 #include "writer/events/meta_json.h"
+#include "writer/events/python_json.h"
 #include "writer/events/sample_json.h"
 #include "writer/events/stack_json.h"
 #include "writer/gpu/gpu_tail.h"
@@ -609,6 +610,7 @@ static void ourselves(struct json *json, struct writer_state *state,
 	json_pair_u64(json, "member_ps", cost->member_ps);
 	json_pair_u64(json, "thinned_ps", cost->thinned_ps);
 	json_pair_u64(json, "marked_ps", cost->marked_ps);
+	json_pair_u64(json, "python_call_ps", cost->python_ps);
 	json_pair_u64(json, "teams", state->counts.teams);
 	json_raw(json, "},\"detail_ended\":");
 	if (state->file.detail_is_over)
@@ -680,6 +682,7 @@ void trace_frame_tail(struct writer_state *state, struct json *json,
 	notes(json, state);
 	stack_json_modules(state, json);
 	ourselves(json, state, &account.sums);
+	python_json(state, json, end.end_ns);
 	counted(json, state, end.end_ns);
 	totals(json, state);
 	json_char(json, '}');

@@ -50,6 +50,30 @@ static inline struct python_stack *python_stack(const struct thread *thread)
 				 : NULL;
 }
 
+/* Calls have cost too much: none is recorded until another window opens.  Under
+ * the GIL. */
+static inline void python_ends(struct session_header *head, uint64_t now)
+{
+	const uint32_t at = load_relaxed(&head->python_ends);
+	struct python_end *end = &head->python_end[at % WINDOWS_MAX];
+
+	store_relaxed(&end->to_ticks, 0);
+	store_relaxed(&end->from_ticks, now);
+	/* RELEASE pairs with ACQUIRE in python_json.c: the times. */
+	store_release(&head->python_ends, at + 1);
+}
+
+/* Another window opens.  Any thread. */
+static inline void python_goes_on(struct session_header *head, uint64_t now)
+{
+	const uint32_t count = load_relaxed(&head->python_ends);
+	struct python_end *end =
+		&head->python_end[(count + WINDOWS_MAX - 1) % WINDOWS_MAX];
+
+	if (count && !load_relaxed(&end->to_ticks))
+		store_relaxed(&end->to_ticks, now);
+}
+
 /* As thread_outer(), with the calls of Python that it is in. */
 static inline uint64_t python_outer(const struct thread *thread)
 {

@@ -30,7 +30,7 @@
 #include "collector/control/window.h"
 
 #define SESSION_MAGIC	    "traceprf"
-#define SESSION_VERSION	    16u
+#define SESSION_VERSION	    17u
 #define SESSION_FIRST_BYTES (2u << 20)
 #define SESSION_TEXT_BYTES  512
 #define SESSION_NAMES_MAX   65536u
@@ -100,8 +100,14 @@ struct session_cost {
 				its own part or waiting for others' */
 	uint32_t thinned_ps; /* a call that is thinned and added to a sum */
 	uint32_t marked_ps;  /* one that leaves a mark */
+	uint32_t python_ps;  /* a call of Python, the interpreter's part too */
 	uint32_t locks_ps;   /* in region_ps: what is not the hook's but
 				glibc's, where a process has two threads */
+};
+
+/* From when to when calls of Python aren't recorded; 0: to the end. */
+struct python_end {
+	_Atomic uint64_t from_ticks, to_ticks;
 };
 
 /* What wakes the writer, beside a request and its own time. */
@@ -257,6 +263,9 @@ struct session_header {
 	_Atomic uint64_t heap_since; /* a smaller one last was too small */
 	uint32_t heap_has_stacks;    /* each new one of them has one */
 	struct session_cost cost;    /* the writer's first pass measures it */
+	_Atomic uint32_t python_ends; /* how often calls of Python cost too
+					 much; each at % WINDOWS_MAX */
+	struct python_end python_end[WINDOWS_MAX];
 
 	struct stack_table stacks;
 	_Atomic uint64_t samples_refused; /* sampled blocks without a place */

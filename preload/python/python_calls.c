@@ -5,19 +5,11 @@
 
 /* All calls are counted together, under the GIL. */
 static _Atomic uint64_t calls;
-static uint64_t calls_before; /* this session */
-
 static uint64_t least; /* that is drawn inside of an import */
 
 void python_calls_start(uint64_t least_ticks)
 {
 	least = least_ticks;
-	calls_before = load_relaxed(&calls);
-}
-
-uint64_t python_calls_count(void)
-{
-	return load_relaxed(&calls) - calls_before;
 }
 
 /* What another window left open and its writer had no time to draw. */
@@ -151,4 +143,22 @@ void python_calls_end(struct thread *thread)
 
 	if (stack)
 		end_down_to(thread, stack, 0, EVENT_UNFINISHED);
+}
+
+unsigned int python_calls_leave(struct session *session)
+{
+	unsigned int left = 0;
+	struct thread *thread = NULL;
+
+	while ((thread = thread_each(session, thread))) {
+		struct python_stack *stack = python_stack_of(session, thread);
+		const uint32_t depth = stack ? load_relaxed(&stack->depth) : 0;
+
+		if (!depth || thread == thread_self)
+			continue;
+		left += depth;
+		/* RELEASE pairs with ACQUIRE in draw.c: the calls are gone. */
+		store_release(&stack->depth, 0);
+	}
+	return left;
 }

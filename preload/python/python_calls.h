@@ -19,15 +19,16 @@ void python_call_begins(struct python_stack *stack, uint32_t code,
 			uint32_t name, bool is_import);
 void python_calls_start(uint64_t least_ticks);
 
-/* How many began since then. */
-uint64_t python_calls_count(void);
-
 /* The innermost call of `code` ends, and what was called inside. */
 void python_call_ends(struct thread *thread, struct python_stack *stack,
 		      uint32_t code);
 
 /* The thread's record was another's. */
 void python_calls_thread_entered(struct thread *thread);
+
+/* Calls that other threads are in are forgotten: nobody tells of their ends.
+ * Returns how many they were.  Under the GIL. */
+unsigned int python_calls_leave(struct session *session);
 
 /* All that are open end now: the window does, or nobody tells us more. */
 void python_calls_end(struct thread *thread);

@@ -8,11 +8,13 @@
 #include "preload/python/python_hook.h"
 
 #include "collector/session/gate.h"
+#include "collector/session/names.h"
 #include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include "preload/process/life.h"
 #include "preload/process/process.h"
 #include "preload/python/python_api.h"
+#include "preload/python/python_bound.h"
 #include "preload/python/python_calls.h"
 #include "preload/python/python_errors.h"
 #include "preload/python/python_monitor.h"
@@ -23,19 +25,20 @@
 #include <time.h>
 
 #define WALK_MAX    512u /* frames that a thread is in when a window opens */
+#define NOTES_MAX   8u	 /* windows whose calls end early: one each */
+#define PYTHON_ENDS "calls of Python end here (TRACEPROF_MAX_OVERHEAD)"
 #define STACK_BYTES (128u << 10)
 #define AWAIT_NS    200000
 #define IMPORTED_EACH                                                          \
 	10000u /* of a second: calls of imports so long are drawn */
-#define AWAITS	     20000u
-/* One call costs at least (docs/frameworks.md). */
-#define CALL_SECONDS 200e-9
+#define AWAITS 20000u
 
 static struct {
 	const char *why; /* it can't be used */
 	bool is_there;
 	bool is_proved;
 	_Atomic uint32_t window;  /* that opened last, by number */
+	_Atomic uint32_t over;	  /* in which calls cost too much; 0 none */
 	_Atomic bool is_wanted;	  /* one is open */
 	_Atomic bool is_asked;	  /* a pending call is under way */
 	_Atomic bool is_set;	  /* the interpreter tells us */
@@ -44,7 +47,20 @@ static struct {
 	_Atomic bool collects;	  /* gc tells us too */
 	void *collector;	  /* what gc calls; NULL: not made yet */
 	bool is_noted;
+	unsigned int ends; /* windows in which they cost too much */
+	double ended_s;	   /* in the first of them */
 } hook;
+
+/* Calls of this window have cost too much: the next one tries again. */
+static bool is_over(void)
+{
+	return load_relaxed(&hook.over) == load_relaxed(&hook.window);
+}
+
+bool python_tells(void)
+{
+	return gate_bits() & GATE_PYTHON && !is_over();
+}
 
 /* --- what the interpreter tells ------------------------------------------- */
 
@@ -87,8 +103,10 @@ static void begin_code(struct python_stack *stack, void *code, void *frame)
 		    load_relaxed(&hook.is_wanted))
 			follow_garbage(true);
 	}
-	python_call_begins(stack, name.id, shown ? shown : name.id,
-			   name.is_import);
+	/* Another thread had the GIL meanwhile. */
+	if (likely(!is_over()))
+		python_call_begins(stack, name.id, shown ? shown : name.id,
+				   name.is_import);
 }
 
 /* What the thread is in when the first thing is heard of it.  A name may need
@@ -111,7 +129,7 @@ static struct python_stack *stack_here(struct thread **thread, bool *is_new)
 {
 	struct python_stack *stack;
 
-	if (unlikely(!(gate_bits() & GATE_PYTHON))) {
+	if (unlikely(!python_tells())) {
 		python_hook_rest();
 		return NULL;
 	}
@@ -124,41 +142,66 @@ static struct python_stack *stack_here(struct thread **thread, bool *is_new)
 	return stack;
 }
 
+static void pass_bound(struct thread *thread);
+
+/* The same for a call that begins, if it may cost something. */
+static struct python_stack *stack_for(struct thread **thread, bool *is_new)
+{
+	struct python_stack *stack = stack_here(thread, is_new);
+
+	if (likely(stack) &&
+	    !python_bound_is_passed(load_relaxed(&session_here),
+				    stack->imports))
+		return stack;
+	if (stack)
+		pass_bound(*thread);
+	return NULL;
+}
+
 void python_hook_begins(void *code, void *frame)
 {
+	const uint64_t begun = python_bound_begin();
 	struct thread *thread;
 	bool is_new = false;
-	struct python_stack *stack = stack_here(&thread, &is_new);
+	struct python_stack *stack = stack_for(&thread, &is_new);
 
 	if (likely(stack && !is_new))
 		begin_code(stack, code, frame);
+	python_bound_end(load_relaxed(&session_here), begun);
 }
 
 void python_hook_ends(void *code)
 {
+	const uint64_t begun = python_bound_begin();
 	struct thread *thread;
 	bool is_new = false;
 	struct python_stack *stack = stack_here(&thread, &is_new);
 
 	if (likely(stack))
 		python_call_ends(thread, stack, python_name_of_code(code).id);
+	python_bound_end(load_relaxed(&session_here), begun);
 }
 
 void python_hook_function_begins(void *function)
 {
+	const uint64_t begun = python_bound_begin();
 	struct thread *thread;
 	bool is_new = false;
-	struct python_stack *stack = stack_here(&thread, &is_new);
+	struct python_stack *stack = stack_for(&thread, &is_new);
 
 	if (likely(stack)) {
 		const uint32_t name = python_name_of_function(function).id;
 
-		python_call_begins(stack, name, name, false);
+		/* Another thread had the GIL meanwhile. */
+		if (likely(!is_over()))
+			python_call_begins(stack, name, name, false);
 	}
+	python_bound_end(load_relaxed(&session_here), begun);
 }
 
 void python_hook_function_ends(void *function)
 {
+	const uint64_t begun = python_bound_begin();
 	struct thread *thread;
 	bool is_new = false;
 	struct python_stack *stack = stack_here(&thread, &is_new);
@@ -166,6 +209,7 @@ void python_hook_function_ends(void *function)
 	if (likely(stack && !is_new))
 		python_call_ends(thread, stack,
 				 python_name_of_function(function).id);
+	python_bound_end(load_relaxed(&session_here), begun);
 }
 
 void python_hook_left(void)
@@ -301,8 +345,76 @@ static void turn(bool on)
 /* The first that is told something while nothing is recorded. */
 COLD void python_hook_rest(void)
 {
-	if (load_relaxed(&hook.is_wanted) && gate_bits() != GATE_UNDECIDED)
+	struct thread *thread = thread_self;
+
+	if (load_relaxed(&hook.is_wanted) && gate_bits() != GATE_UNDECIDED) {
+		if (!is_over())
+			return;
+		/* Before 3.12 each thread is told until it is here. */
+		if (thread_records(thread))
+			python_calls_end(thread);
+	}
+	turn(false);
+	store_relaxed(&hook.is_set, false);
+}
+
+/* Seconds of the window that opened last, and its number. */
+static double into_window(const struct session *session, uint64_t now,
+			  unsigned long *number)
+{
+	struct session_header *head = session->head;
+	const uint64_t opened = load_relaxed(&head->windows.opened);
+	const struct window *window =
+		&head->windows.window[(opened + WINDOWS_MAX - 1) % WINDOWS_MAX];
+
+	*number = opened - 1;
+	return (double)(now - window->start_ticks) /
+	       (double)(clock_ticks_per_second(&head->clock) + 1);
+}
+
+/* A mark where calls end, and when and why in words. */
+static void say_end(struct session *session, struct thread *thread,
+		    unsigned int left_open)
+{
+	const uint64_t now = clock_ticks();
+	const struct event mark = {
+		.kind = EVENT_MARK,
+		.name = names_intern_string(session, PYTHON_ENDS),
+		.start_ticks = now,
+		.end_ticks = now,
+	};
+	unsigned long number;
+	const double into = into_window(session, now, &number);
+	char others[64] = "";
+
+	thread_record(thread, &mark);
+	python_ends(session->head, now);
+	if (!hook.ends++)
+		hook.ended_s = into;
+	if (hook.ends > NOTES_MAX)
 		return;
+	if (left_open)
+		log_format(others, sizeof(others),
+			   ", nor are %u that other threads were in",
+			   left_open);
+	session_note(session,
+		     "calls of Python end %.3f s into window %lu, where they "
+		     "cost more than TRACEPROF_MAX_OVERHEAD=%ld: those after "
+		     "that aren't recorded%s",
+		     into, number, (long)process.options.max_overhead, others);
+}
+
+/* No call more of this window. */
+COLD static void pass_bound(struct thread *thread)
+{
+	struct session *session = load_relaxed(&session_here);
+	unsigned int left_open = 0;
+
+	store_relaxed(&hook.over, load_relaxed(&hook.window));
+	python_calls_end(thread);
+	if (python_api.minor >= PYTHON_MONITORS)
+		left_open = python_calls_leave(session);
+	say_end(session, thread, left_open);
 	turn(false);
 	store_relaxed(&hook.is_set, false);
 }
@@ -340,7 +452,7 @@ static int set(void *unused)
 {
 	(void)unused;
 	store_relaxed(&hook.is_asked, false);
-	if (!load_relaxed(&hook.is_wanted))
+	if (!load_relaxed(&hook.is_wanted) || is_over())
 		return 0;
 	if (!import_collector())
 		return -1;
@@ -381,6 +493,8 @@ static void follow(bool open)
 	struct thread *thread = thread_self;
 
 	if (open) {
+		python_goes_on(load_relaxed(&session_here)->head,
+			       clock_ticks());
 		add_relaxed(&hook.window, 1);
 		store_relaxed(&hook.was_set, load_relaxed(&hook.is_set));
 		store_relaxed(&hook.is_wanted, true);
@@ -399,7 +513,7 @@ static void follow(bool open)
 void python_poll(struct session *session)
 {
 	(void)session;
-	if (load_relaxed(&hook.is_wanted) &&
+	if (load_relaxed(&hook.is_wanted) && !is_over() &&
 	    !(load_relaxed(&hook.is_set) && load_relaxed(&hook.collects)))
 		ask();
 }
@@ -456,34 +570,29 @@ bool python_start(struct session *session)
 	}
 	/* Names are the session's. */
 	python_names_clear(false);
+	python_bound_start(process.options.max_overhead);
+	hook.ends = 0;
 	python_calls_start(clock_ticks_per_second(&session->head->clock) /
 			   IMPORTED_EACH);
 	gate_on_change(GATE_INTERPRETER, follow);
 	return true;
 }
 
-/* The hooks' part is the least: the interpreter calls them, too. */
-static void say_cost(void)
+/* Where calls ended, and what to do. */
+static void say_ends(void)
 {
-	struct session *session = load_relaxed(&session_here);
-	const long share = process.options.max_overhead;
-	const double took = (double)python_calls_count() * CALL_SECONDS;
-	struct timespec time = {0, 0};
-	double used;
-	char line[256];
+	char more[32] = "";
 
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-	used = (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-	if (!session || !share || took * 100 <= used * (double)share)
+	if (!hook.ends)
 		return;
-	log_format(line, sizeof(line),
-		   "recording %lu calls of Python took at least %.2f s of %.2f "
-		   "s processor time, which TRACEPROF_MAX_OVERHEAD=%ld doesn't "
-		   "bound: record fewer steps (TRACEPROF_ACTIVE), or samples "
-		   "(TRACEPROF_SAMPLE=499) in the calls' place",
-		   (unsigned long)python_calls_count(), took, used, share);
-	session_note(session, "%s", line);
-	log_say("%s", line);
+	if (hook.ends > 1)
+		log_format(more, sizeof(more), ", and early in %u more",
+			   hook.ends - 1);
+	log_say("calls of Python end %.3f s into their window%s, where they "
+		"cost more than TRACEPROF_MAX_OVERHEAD=%ld: raise it, or "
+		"record fewer steps (TRACEPROF_ACTIVE=5), or samples "
+		"(TRACEPROF_SAMPLE=499)",
+		hook.ended_s, more, (long)process.options.max_overhead);
 }
 
 void python_finish(struct thread *thread)
@@ -493,7 +602,7 @@ void python_finish(struct thread *thread)
 				"loaded while the program ran");
 	if (load_relaxed(&hook.is_wanted))
 		python_calls_end(thread);
-	say_cost();
+	say_ends();
 }
 
 /* The interpreter's own tables are in the child's memory too. */

@@ -5,7 +5,8 @@
  * From 3.12 on by sys.monitoring, as a tool of our own; before by the profile
  * function of each thread.  Either is set when a window opens, by a call that
  * the main thread makes between two instructions of Python, and taken back by
- * the first call after the window: outside of windows there is none.
+ * the first call after the window: outside of windows there is none.  So they
+ * are where calls have cost too much (python_bound.h).
  *
  * A profile function of the program's own is left alone.
  */
@@ -25,6 +26,9 @@ bool python_start(struct session *session);
 
 /* Writer, each pass: the interpreter may have started. */
 void python_poll(struct session *session);
+
+/* They are recorded at present. */
+bool python_tells(void);
 
 /* The recording ends: what is open on this thread. */
 void python_finish(struct thread *thread);

@@ -15,6 +15,7 @@
 #include "collector/system/log.h"
 #include "preload/annotate/scope.h"
 #include "preload/python/python_api.h"
+#include "preload/python/python_hook.h"
 #include "preload/python/python_names.h"
 #include <string.h>
 
@@ -171,7 +172,7 @@ static void stand_before(void *fetcher)
 	void *ours = NULL;
 
 	*(void *(**)(void *, void *, void *)) & method.function = collate;
-	if (function && !is_ours(function) && !(gate_bits() & GATE_PYTHON))
+	if (function && !is_ours(function) && !python_tells())
 		ours = python_api.make_function(&method, function, NULL);
 	if (ours && !python_api.set_attribute(fetcher, "collate_fn", ours))
 		loader.fetch = name_of_fetch(fetcher);

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""A training step of many small operators: bench_operators.py [torch | torch-stack].
+"""A training step of many small operators: bench_operators.py [torch | torch-shapes |
+torch-stack].
 
 Prints milliseconds of the fastest step, of the median step, and of processor time a
-step, all threads together.  With a word torch.profiler observes the steps, without or
-with Python's calls; ours does by LD_PRELOAD and TRACEPROF_PYTHON=1.
+step, all threads together.  With a word torch.profiler observes the steps, with shapes
+or Python's calls; ours does by LD_PRELOAD, TRACEPROF_SHAPES=1 and TRACEPROF_PYTHON=1.
 """
 
 import statistics
@@ -34,6 +35,7 @@ def main(observer):
     while time.process_time() < until:
         step()
     profile = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU],
+                                     record_shapes=observer == "torch-shapes",
                                      with_stack=observer == "torch-stack")
     if observer:
         profile.start()

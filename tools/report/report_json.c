@@ -378,6 +378,11 @@ static void put_report(const struct report *report, yajl_gen gen)
 		tally_categories(&report->exact, put_category, &print);
 		yajl_gen_array_close(gen);
 	}
+	if (report->metadata.python_ended_ns >= 0)
+		json_print_integer(
+			gen, "python_ended_ns",
+			saturate_subtract(report->metadata.python_ended_ns,
+					  report_start_ns(report)));
 	if (report->choice.tree)
 		put_tree(report, gen);
 	put_devices(report, gen);

@@ -94,6 +94,7 @@ static const struct {
 	{"gpu.dropped_records", FIELD(gpu_missing), ENTRY_SUM},
 	{"gpu.lost_buffers", FIELD(gpu_missing), ENTRY_SUM},
 	{"detail_ended", FIELD(detail_ended_ns), ENTRY_TIME},
+	{"python.ended", FIELD(python_ended_ns), ENTRY_TIME},
 	{"heap.small_blocks_ended", FIELD(small_blocks_ended_ns), ENTRY_TIME},
 };
 

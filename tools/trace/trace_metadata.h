@@ -47,6 +47,7 @@ struct trace_metadata {
 	int64_t stacks_refused, stacks_untaken; /* events without a stack */
 	int64_t hooks_ns, writer_ns;
 	int64_t detail_ended_ns; /* events end here, sums go on */
+	int64_t python_ended_ns; /* calls of Python do: they cost too much */
 	int64_t small_blocks_ended_ns;
 	int64_t schedule; /* sum of its options: 0 none was set */
 	int64_t sample;	  /* samples a second that were asked for */

@@ -10,6 +10,9 @@
 #include "tools/util/numbers.h"
 #include "tools/verdict/python_lines.h"
 
+/* Calls of Python are recorded in so much of what they are to stand for. */
+#define TOLD_MIN 0.1
+
 /* What the critical thread is innermost in, in typical steps, by name. */
 struct self_time {
 	const struct verdict_facts *facts;
@@ -221,14 +224,38 @@ bool is_own_function(const struct timeline *timeline, uint32_t name)
 	       !strstr(text, "<module>");
 }
 
+/* Of the steps that are judged, the part in which calls of Python are recorded:
+ * they end where they cost too much.  0: too little to judge by. */
+static double told_share(const struct verdict_facts *facts)
+{
+	const struct split *split = &facts->split;
+	const int64_t ended_ns = facts->metadata->python_ended_ns;
+	double told = 0;
+
+	if (ended_ns < 0)
+		return 1;
+	for (size_t at = 0; at < split->count; at++) {
+		const struct split_step *step = &split->steps[at];
+		const int64_t until_ns = ended_ns - step->start_ns;
+
+		if (!step->is_slow && until_ns > 0)
+			told += (double)(until_ns < step->dur_ns
+						 ? until_ns
+						 : step->dur_ns);
+	}
+	told = split->total_ns > 0 ? told / (double)split->total_ns : 0;
+	return told >= TOLD_MIN ? told : 0;
+}
+
 /* The function of Python whose own code takes most. */
 bool rule_python(const struct verdict_facts *facts, struct finding *finding)
 {
 	const struct timeline *timeline = facts->timeline;
+	const double told = told_share(facts);
 	double *self = NULL;
 	uint32_t name = TIMELINE_NONE;
 
-	for (uint32_t at = 0; at < timeline->names.count; at++) {
+	for (uint32_t at = 0; told > 0 && at < timeline->names.count; at++) {
 		if (!is_own_function(timeline, at))
 			continue;
 		if (!self)
@@ -236,13 +263,14 @@ bool rule_python(const struct verdict_facts *facts, struct finding *finding)
 		if (self && (name == TIMELINE_NONE || self[at] > self[name]))
 			name = at;
 	}
-	finding->saved_ns = name != TIMELINE_NONE ? self[name] : 0;
+	finding->saved_ns = name != TIMELINE_NONE ? self[name] / told : 0;
 	free(self);
 	if (!is_worth(facts, finding->saved_ns, FUNCTION_MIN))
 		return false;
-	say(&finding->figure, "%s a step in the code of %s",
+	say(&finding->figure, "%s a step in the code of %s%s",
 	    quantity_time(finding->saved_ns / steps_of(facts)).text,
-	    short_name(timeline_name_text(timeline, name)).text);
+	    short_name(timeline_name_text(timeline, name)).text,
+	    told < 1 ? ", by the part of which calls are recorded" : "");
 	say(&finding->threshold, "%.0f %% of the step", 100 * FUNCTION_MIN);
 	say(&finding->next, "take its loop out of Python: whole arrays, or a "
 			    "function that is compiled.");
