@@ -208,14 +208,20 @@ static void events(struct json *json, const struct writer_state *state,
 	json_char(json, '}');
 }
 
-/* All of them have found their end by now. */
-static void waits(struct json *json, const struct wait_counts *counts)
+/* All of them have found their end by now, but for those that a region's end in
+ * a next part will end. */
+static void waits(struct json *json, const struct wait_counts *counts,
+		  bool is_last)
 {
+	const uint64_t ended = counts->drawn + counts->outside + counts->lost;
+
 	json_raw(json, ",\"waits\":{\"begun\":");
 	json_u64(json, counts->begun);
 	json_pair_u64(json, "drawn", counts->drawn);
 	json_pair_u64(json, "outside", counts->outside);
 	json_pair_u64(json, "lost", counts->lost);
+	if (!is_last && counts->begun > ended)
+		json_pair_u64(json, "later", counts->begun - ended);
 	json_char(json, '}');
 }
 
@@ -664,7 +670,7 @@ void trace_frame_tail(struct writer_state *state, struct json *json,
 	flag(json, "final", true);
 	flag(json, "recovered", end.is_recovered);
 	events(json, state, &account);
-	waits(json, &state->counts.waits);
+	waits(json, &state->counts.waits, end.is_last);
 	by_kind(json, "dropped_by_kind", account.sums.dropped_by_kind);
 	dropped_by_thread(state, json);
 	by_kind(json, "written_by_kind", state->counts.written_by_kind);

@@ -77,6 +77,11 @@ struct frame_window {
 	unsigned char data[WINDOW_MOST];
 };
 
+COLD void python_frames_forget(void)
+{
+	python.pid = (int)getpid();
+}
+
 COLD void python_frames_start(struct session *session)
 {
 	python.pid = (int)getpid();
@@ -674,7 +679,7 @@ uint32_t python_frames_place(void)
 
 	if (!python.layout)
 		return 0;
-	/* In a child it is another. */
+	/* No recording may have begun in this child. */
 	if (python.pid != (int)getpid())
 		python.pid = (int)getpid();
 	count = walk(found);

@@ -38,4 +38,9 @@ uint32_t python_frames_splice(struct session *session, uint64_t *frames,
  * number; 0 not known.  For who asks seldom. */
 uint32_t python_frames_place(void);
 
+/* In a forked child, before anything else: memory is copied from and to a
+ * process by its number, and that of the parent is another's.  A handler may
+ * have forked while its thread read frames. */
+void python_frames_forget(void);
+
 #endif

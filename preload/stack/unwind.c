@@ -301,6 +301,7 @@ COLD void unwind_skip(uintptr_t low, uintptr_t high)
 
 void unwind_forget(void)
 {
+	python_frames_forget();
 	unwind.had_threads |= load_relaxed(&unwind.threads) > 1;
 	store_relaxed(&unwind.threads, 0);
 	if (unwind.had_threads)

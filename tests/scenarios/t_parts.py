@@ -101,6 +101,22 @@ def test_small_blocks_take_half_and_what_follows_has_room():
     expect(text < 2.2e6, f"blocks in the first part: {text}")
 
 
+def test_a_region_that_goes_on_in_a_next_part():
+    """Its members wait in the one, and their waits end in the other."""
+    run = traced(program("task_nest"), "untied", "40000",
+                 env={"OMP_NUM_THREADS": "3", "TRACEPROF_ENCODE": "live",
+                      "TRACEPROF_MAX_OVERHEAD": "0", "TRACEPROF_MAX_MB": "1",
+                      "TRACEPROF_MAX_PARTS": "64"})
+    traces, last = check_parts(run)
+    expect(len(traces) > 2, run.files)
+    done = command("check", *run.files)
+    expect_equal(done.status, 0, done.stdout)
+    waits = traces[-1].meta["waits"]
+    expect("later" not in waits, waits)
+    expect_equal(waits["begun"], waits["drawn"] + waits["outside"] + waits["lost"], waits)
+    expect_equal(last["dropped"], 0, last)
+
+
 def test_the_account_of_memory_ends_with_the_small_blocks():
     """What is freed after that would seem to stay."""
     source = BLOCKS % 20000 + """

@@ -40,6 +40,7 @@ static const struct {
 	{"waits.begun", FIELD(waits_begun), ENTRY_INTEGER},
 	{"waits.drawn", FIELD(waits_ended), ENTRY_SUM},
 	{"waits.outside", FIELD(waits_ended), ENTRY_SUM},
+	{"waits.later", FIELD(waits_ended), ENTRY_SUM},
 	{"waits.lost", FIELD(waits_lost), ENTRY_INTEGER},
 	{"events.missed_calls", FIELD(missed_calls), ENTRY_INTEGER},
 	{"dropped_by_kind.", FIELD(dropped_by_kind), ENTRY_SUM},
