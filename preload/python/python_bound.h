@@ -9,9 +9,11 @@
  * calls of imports are not counted: they come once, and PyTorch's would leave a
  * training none.
  *
- * What a call costs is measured by the first ones of a recording: the time in
- * our hooks, the least of many batches, and what the interpreter does for its
- * observers, which is in proportion to it.
+ * What a call costs is measured: the time in our hooks, the least of some
+ * batches, since others may have the processor meanwhile, and what the
+ * interpreter does for its observers, which is in proportion to it.  At first
+ * all hooks are timed, later one in some: what they cost changes with what the
+ * program leaves in the caches.
  *
  * All of it under the GIL, which is the only lock.
  */
@@ -28,7 +30,7 @@
 
 struct python_bound {
 	uint32_t left;	  /* calls until the next look; 0: there is no bound */
-	uint32_t batches; /* that are still timed */
+	uint32_t until;	  /* a hook is timed: so many from now */
 	uint32_t imports; /* calls of theirs that are still not counted */
 };
 
@@ -56,7 +58,7 @@ static inline bool python_bound_is_passed(struct session *session,
 /* Around what a hook does. */
 static inline uint64_t python_bound_begin(void)
 {
-	return unlikely(python_bound.batches) ? clock_ticks() : 0;
+	return unlikely(!--python_bound.until) ? clock_ticks() : 0;
 }
 
 static inline void python_bound_end(struct session *session, uint64_t begun)
