@@ -73,6 +73,7 @@ struct steps_reader {
 	uint64_t first, last;  /* from the first mark to the end of the last */
 	struct text_buffer told; /* what the run said of its step */
 	struct trace_sampled sampled;
+	bool is_cut; /* TRACEPROF_MAX_MB ended the file's detail */
 };
 
 /* --- from events to marks ------------------------------------------------- */
@@ -220,6 +221,8 @@ static void take_entry(void *arg, const struct trace_entry *entry)
 	const struct trace_value *value = &entry->value;
 
 	trace_sampled_entry(&reader->sampled, entry);
+	if (!strcmp(entry->path, "traceprof.detail_ended"))
+		reader->is_cut = value->type == TRACE_NUMBER;
 	if (!strncmp(entry->path, "traceprof.notes.", 16) &&
 	    value->type == TRACE_STRING && !strncmp(value->text, "step = ", 7))
 		text_buffer_add_printable(&reader->told, value->text,
@@ -556,6 +559,9 @@ static int show(struct steps_reader *reader,
 	for (size_t i = 0; i < reader->count; i++)
 		number = print_stream(reader, &reader->streams[i], chosen,
 				      number, arguments->level, &wanted);
+	if (reader->is_cut)
+		say("the file's detail ended before the run "
+		    "(TRACEPROF_MAX_MB): loops are of the part before that\n");
 	if (thinned_regions(reader))
 		say("%lld regions were thinned: those in the file "
 		    "don't tell the loops; "
@@ -612,18 +618,8 @@ static void steps_reader_free(struct steps_reader *reader)
 	trace_lanes_free(&reader->lanes);
 }
 
-static int count_trace(void *arg, const char *path)
+static void show_trace(struct steps_arguments *arguments, const char *path)
 {
-	struct steps_arguments *arguments = arg;
-
-	(void)path;
-	arguments->traces++;
-	return 0;
-}
-
-static int show_trace(void *arg, const char *path)
-{
-	struct steps_arguments *arguments = arg;
 	struct steps_reader reader = {.work.row_bytes = sizeof(struct work),
 				      .first = UINT64_MAX};
 	const struct trace_sink sink = {
@@ -641,23 +637,6 @@ static int show_trace(void *arg, const char *path)
 	if (code > arguments->code)
 		arguments->code = code;
 	steps_reader_free(&reader);
-	return 0;
-}
-
-/* each() with all traces of the command line; a place that has none counts as
- * one that can't be read, and is said if `says`. */
-static void each_trace(struct steps_arguments *arguments, char **paths,
-		       int (*each)(void *arg, const char *path), bool says)
-{
-	for (; *paths; paths++) {
-		const int error = trace_folder_each(*paths, each, arguments);
-
-		if (!error || !says)
-			continue;
-		fprintf(stderr, "traceprof steps: %s: %s\n", *paths,
-			error == -ENOENT ? "no trace in it" : strerror(-error));
-		arguments->code = EXIT_UNREADABLE;
-	}
 }
 
 int steps_command(int argc, char **argv)
@@ -682,19 +661,26 @@ int steps_command(int argc, char **argv)
 		       "when there is no step.",
 	};
 	struct steps_arguments arguments = {0};
+	struct trace_list list;
 
 	if (command_parse(&argp, argc, argv, 0, &arguments))
 		return EXIT_USAGE;
 	if (!trace_reader_available())
 		return command_needs_yajl("steps");
-	each_trace(&arguments, &argv[arguments.first], count_trace, false);
-	if (arguments.traces > 1 && (arguments.level || arguments.write)) {
+	if (trace_list_make(&list, "steps", &argv[arguments.first],
+			    argc - arguments.first))
+		arguments.code = EXIT_UNREADABLE;
+	arguments.traces = list.count;
+	if (list.count > 1 && (arguments.level || arguments.write)) {
 		fprintf(stderr,
 			"traceprof steps: --level and --output take one trace, "
 			"there are %zu\n",
-			arguments.traces);
-		return EXIT_USAGE;
+			list.count);
+		arguments.code = EXIT_USAGE;
+	} else {
+		for (size_t at = 0; at < list.count; at++)
+			show_trace(&arguments, list.files[at]);
 	}
-	each_trace(&arguments, &argv[arguments.first], show_trace, true);
+	trace_list_free(&list);
 	return arguments.code;
 }

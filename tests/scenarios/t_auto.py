@@ -270,6 +270,22 @@ def test_the_loops_of_each_trace_of_a_folder():
     expect("step: 60 x update" in some.stdout, some.stdout)
 
 
+def test_loops_of_a_part_are_said_to_be():
+    run = looped("epochs=2", "steps=30", "layers=2")
+    with gzip.open(run.trace.path, "rt") as file:
+        trace = json.load(file)
+    expect("detail ended" not in command("steps", run.trace.path).stdout)
+    trace["traceprof"]["detail_ended"] = max(
+        event["ts"] for event in trace["traceEvents"] if event["ph"] == "X")
+    path = os.path.join(harness.folder(), "cut_1.1.pt.trace.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(trace, file)
+    done = command("steps", path)
+    expect_equal(done.status, 0, done.stderr)
+    expect("step: 60 x update" in done.stdout, done.stdout)
+    expect("the file's detail ended before the run" in done.stdout, done.stdout)
+
+
 def test_no_loops_of_regions_that_were_thinned():
     """What is drawn of them comes in an order that the program doesn't have."""
     run = looped("epochs=2", "steps=30", "layers=2")
