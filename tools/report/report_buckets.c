@@ -114,21 +114,21 @@ void report_buckets_slice(struct report_buckets *buckets,
 			  struct timeline *timeline,
 			  const struct trace_event *event)
 {
-	const char *name = event->field[FIELD_NAME].text;
+	const struct trace_value *name = &event->field[FIELD_NAME];
 
-	if (!strcmp(name, "DistributedDataParallel.forward"))
+	if (trace_value_is(name, "DistributedDataParallel.forward"))
 		buckets->has_model = true;
-	else if (!strcmp(name, "c10d::allreduce_"))
+	else if (trace_value_is(name, "c10d::allreduce_"))
 		add(buckets, event,
 		    (struct bucket){
 			    .lane = trace_lanes_number(&timeline->lanes, event),
 			    .elements = elements_of(event),
 			    .bytes = -1});
-	else if (!strcmp(name, "record_param_comms"))
+	else if (trace_value_is(name, "record_param_comms"))
 		on_message(buckets, trace_lanes_number(&timeline->lanes, event),
 			   event);
-	else if (!strcmp(name, "gloo:all_reduce") ||
-		 !strcmp(name, "nccl:all_reduce"))
+	else if (trace_value_is(name, "gloo:all_reduce") ||
+		 trace_value_is(name, "nccl:all_reduce"))
 		on_range(buckets, event);
 }
 
