@@ -85,7 +85,9 @@ def count(command, settings, preload=None, within=None, read=in_all):
         # The writer is slow there, and nothing is to be left after the end.
         env |= {"LD_PRELOAD": preload, "TRACEPROF_DIR": os.path.join(place, "out"),
                 "TRACEPROF_EXIT_MS": "100000", "TRACEPROF_ENCODE": "live"}
+    # Who gives way to the writer gets there at once, instead of a thousand times.
     done = subprocess.run(["valgrind", "--tool=callgrind", "--separate-threads=yes",
+                           "--fair-sched=yes",
                            f"--callgrind-out-file={place}/counts",
                            *([f"--toggle-collect={within}"] if within else []),
                            *map(str, command)],
