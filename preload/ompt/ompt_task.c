@@ -157,12 +157,29 @@ static void run_begin(struct ompt_task *task, const union ompt_word *before)
 		ompt_open(slice, 0, slice->start_ticks);
 }
 
+/* The part of a task that ends on this thread, while the part that began last
+ * is another's: a part that goes on may be taken up by another thread before
+ * the first one has returned from it, and who returns last ends the task. */
+static struct gomp_slice part_here(const struct ompt_task *task)
+{
+	struct thread *thread = ompt_open_thread();
+	const uint32_t depth = thread ? load_relaxed(&thread->depth) : 0;
+
+	if (!depth || depth > OPEN_SLICES_MAX || thread == task->slice.thread ||
+	    thread->open[depth - 1].kind != EVENT_OMP_EXPLICIT)
+		return task->slice;
+	return ompt_slice_at(thread, depth - 1);
+}
+
 static void run_end(struct ompt_task *task)
 {
 	const struct gomp_detail detail = {.task = load_relaxed(&task->number)};
+	struct gomp_slice slice;
 
-	if (task->runs && task->slice.thread)
-		gomp_slice_close(&task->slice, clock_ticks(), &detail);
+	if (task->runs && task->slice.thread) {
+		slice = part_here(task);
+		gomp_slice_close(&slice, clock_ticks(), &detail);
+	}
 	give(task);
 }
 

@@ -126,6 +126,12 @@ def test_untied_tasks_are_all_there():
     expect_all_tasks("untied", 10000)
 
 
+def test_untied_tasks_whose_first_part_ends_last():
+    run = same(build("clang", "untied_late.c", "-fopenmp", "-ldl"), 50)
+    expect_equal(len(explicit(run.trace)), 50, "tasks")
+    expect_equal(run.trace.meta["events"]["unrecorded_calls"], 0, "not followed")
+
+
 def test_more_tasks_than_can_be_followed_at_once():
     """libomp queues 256, unless it is told otherwise."""
     run = same(build("clang", "task_nest.c", "-fopenmp"), "queue", 70000,
