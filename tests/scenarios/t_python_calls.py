@@ -216,6 +216,10 @@ def test_only_in_windows():
             check_parents(trace, version)
 
 
+def last_end(events):
+    return max(one["ts"] + one["dur"] for one in events)
+
+
 def test_scopes_cross_no_calls():
     text = ("import traceprof\n"
             "def work():\n"
@@ -229,6 +233,12 @@ def test_scopes_cross_no_calls():
         expect_equal(len(trace.slices("outer")), 5, version)
         lanes = {one["tid"] for one in trace.slices("inner") + calls(trace)}
         expect_equal(len(lanes), 1, f"{version}: on the thread's own lane")
+        steps = trace.slices("ProfilerStep#*")
+        expect_equal(len({one["tid"] for one in steps}), 1, f"{version}: lanes of steps")
+        # Ends are moved by some ns, so that none cross.
+        expect(last_end(steps) + 0.05 >= last_end(
+            one for one in calls(trace) if one["name"].endswith(": work")),
+               f"{version}: the last call goes beyond its step")
 
 
 COUNTS = '''\

@@ -164,5 +164,23 @@ def test_the_last_step_ends():
            "doesn't end with its last region", last, region)
 
 
+def test_the_last_step_crosses_nothing():
+    """It begins in a scope that ends before it does, as those before it."""
+    run = traced("python3", "-c",
+                 "import traceprof as tp\n"
+                 "with tp.scope('all'):\n"
+                 "    for _ in range(5):\n"
+                 "        with tp.scope('first'):\n"
+                 "            tp.step()\n"
+                 "        with tp.scope('second'): pass\n",
+                 env={"PYTHONPATH": os.path.join(harness.ROOT, "tools/python")})
+    steps = run.trace.slices("ProfilerStep#*")
+    expect_equal([step["name"] for step in steps],
+                 [f"ProfilerStep#{number}" for number in range(5)])
+    expect_equal(len({step["tid"] for step in steps}), 1, "steps on one lane")
+    last, own = steps[-1], run.trace.slices("second")[-1]
+    expect(abs(last["ts"] + last["dur"] - own["ts"] - own["dur"]) < 1, last, own)
+
+
 if __name__ == "__main__":
     harness.main()

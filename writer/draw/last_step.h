@@ -9,6 +9,9 @@
  * GPU (steps_work()): the last step ends with the last of them, or with as many
  * as any step before it had.  Where steps have none, nothing tells, and it
  * lasts to the end.
+ *
+ * That end was chosen here, so it may lie within other slices: the step lies on
+ * its thread's lane only where it crosses none of them.
  */
 #ifndef WRITER_LAST_STEP_H
 #define WRITER_LAST_STEP_H

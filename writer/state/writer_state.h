@@ -45,6 +45,9 @@ struct step_content {
 	uint64_t count, most;
 	uint64_t begin_ticks; /* of the first of them */
 	uint64_t end_ticks;   /* of the first `most` of them */
+	uint64_t from_ticks;  /* where the step before it ended */
+	uint64_t limit_ticks; /* it would cross another slice there, 0 none */
+	bool is_left;	      /* a slice that it began in has ended */
 };
 
 struct ring_reader {
