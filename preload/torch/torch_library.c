@@ -41,6 +41,7 @@ static const struct {
 	{AT(enable), true, "_ZN2at16reenableCallbackEm"},
 	{AT(disable), true, "_ZN2at15disableCallbackEm"},
 	{AT(name), true, "_ZNK2at14RecordFunction4nameEv"},
+	{AT(overload), false, "_ZNK2at14RecordFunction13overload_nameEv"},
 	{AT(is_async), true, "_ZNK2at14RecordFunction7isAsyncEv"},
 	{AT(thread_id), true, "_ZN2at14RecordFunction15currentThreadIdEv"},
 	{AT(construct), true, "_ZN2at14RecordFunctionC1ENS_11RecordScopeE"},

@@ -24,6 +24,7 @@ struct torch_library {
 			    int64_t sequence);
 
 	/* For shapes; NULL: this version has none that we know. */
+	const char *(*overload)(const void *record);
 	void (*sizes)(struct torch_vector *result, const void *record,
 		      bool flat);
 	void (*types)(struct torch_vector *result, const void *record);

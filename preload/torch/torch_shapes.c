@@ -6,7 +6,9 @@
 #include "collector/system/log.h"
 #include <string.h>
 
-#define LIST "GenericList" /* of tensors, or of numbers */
+#define LIST	  "GenericList" /* of tensors, or of numbers */
+#define LISTS_MAX 8u
+#define FOREACH	  "aten::_foreach_"
 
 struct text {
 	char bytes[NAME_BYTES_MAX];
@@ -57,26 +59,37 @@ static bool put_size(const struct torch_library *library, struct text *text,
 	return fits && put(text, "]", 1);
 }
 
-/* Where a list of tensors stands among the inputs, and how many it has. */
-struct tensor_list {
-	size_t at, count; /* at SIZE_MAX: there is none that is known */
+/* The inputs that are lists.  Those of tensors come first. */
+struct lists {
+	size_t at[LISTS_MAX]; /* which inputs they are */
+	size_t count;
+	size_t tensors; /* how many are of tensors; 0 isn't known */
+	size_t length;	/* of each of them */
 };
 
 /* Vectors of numbers in one, freed on the way. */
 static bool put_sizes(const struct torch_library *library, struct text *text,
 		      const struct torch_vector *sizes,
-		      const struct tensor_list *list)
+		      const struct lists *lists)
 {
 	struct torch_vector *one = (struct torch_vector *)(void *)sizes->begin;
+	const size_t total = count(sizes, sizeof(*one));
 	bool fits = put(text, "\"Input Dims\":[", 14);
+	size_t input = 0, list = 0, in_list = 0;
 
-	for (size_t i = 0; i < count(sizes, sizeof(*one)); i++) {
+	for (size_t i = 0; i < total; i++) {
+		const bool is_listed =
+			list < lists->tensors && lists->at[list] == input;
+
 		fits = fits && put(text, ",", i > 0) &&
-		       put(text, "[", i == list->at);
-		fits = put_size(library, text, &one[i]) && fits &&
-		       put(text, "]",
-			   list->at != SIZE_MAX &&
-				   i + 1 == list->at + list->count);
+		       put(text, "[", is_listed && !in_list);
+		fits = put_size(library, text, &one[i]) && fits;
+		if (is_listed && ++in_list < lists->length)
+			continue;
+		fits = put(text, "]", is_listed) && fits;
+		list += is_listed;
+		in_list = 0;
+		input++;
 	}
 	release(library, sizes->begin);
 	return put(text, "]", 1) && fits;
@@ -105,20 +118,21 @@ static bool put_type(struct text *text, bool is_first, const char *type,
 	       put(text, type, len) && put(text, "\"", 1);
 }
 
-/* Of two lists it isn't known where the first one ends. */
-static void see_type(struct tensor_list *list, size_t at, const char *type,
+static void see_type(struct lists *lists, size_t at, const char *type,
 		     size_t len)
 {
 	if (len != sizeof(LIST) - 1 || memcmp(type, LIST, len) != 0)
 		return;
-	list->at = list->count++ ? SIZE_MAX : at;
+	if (lists->count < LISTS_MAX)
+		lists->at[lists->count] = at;
+	lists->count++;
 }
 
 /* Before C++11's strings: a pointer to the characters, with a length and a
  * count in front; the empty one is shared. */
 static bool put_old_types(const struct torch_library *library,
 			  struct text *text, const struct torch_vector *types,
-			  struct tensor_list *list)
+			  struct lists *lists)
 {
 	char **one = (char **)(void *)types->begin;
 	bool fits = true;
@@ -127,7 +141,7 @@ static bool put_old_types(const struct torch_library *library,
 		size_t len;
 
 		memcpy(&len, one[i] - 24, sizeof(len));
-		see_type(list, i, one[i], len);
+		see_type(lists, i, one[i], len);
 		fits = fits && put_type(text, !i, one[i], len);
 		if (len && *(int *)(void *)(one[i] - 8) <= 0)
 			release(library, one[i] - 24);
@@ -137,13 +151,13 @@ static bool put_old_types(const struct torch_library *library,
 
 static bool put_new_types(const struct torch_library *library,
 			  struct text *text, const struct torch_vector *types,
-			  struct tensor_list *list)
+			  struct lists *lists)
 {
 	struct torch_string *one = (struct torch_string *)(void *)types->begin;
 	bool fits = true;
 
 	for (size_t i = 0; i < count(types, sizeof(*one)); i++) {
-		see_type(list, i, one[i].text, one[i].len);
+		see_type(lists, i, one[i].text, one[i].len);
 		fits = fits && put_type(text, !i, one[i].text, one[i].len);
 		if (one[i].text != one[i].small)
 			release(library, one[i].text);
@@ -152,17 +166,17 @@ static bool put_new_types(const struct torch_library *library,
 }
 
 static bool put_types(const struct torch_library *library, struct text *text,
-		      const void *record, struct tensor_list *list)
+		      const void *record, struct lists *lists)
 {
 	struct torch_vector types = {0};
 	bool fits = put(text, ",\"Input type\":[", 15);
 
 	if (library->types) {
 		library->types(&types, record);
-		fits = fits && put_new_types(library, text, &types, list);
+		fits = fits && put_new_types(library, text, &types, lists);
 	} else {
 		library->old_types(&types, record);
-		fits = fits && put_old_types(library, text, &types, list);
+		fits = fits && put_old_types(library, text, &types, lists);
 	}
 	release(library, types.begin);
 	return put(text, "]", 1) && fits;
@@ -174,58 +188,100 @@ bool torch_shapes_are_known(const struct torch_library *library)
 	       (library->types || library->old_types);
 }
 
-/* A list's tensors have sizes of their own where all are asked for in a row. */
-static void read_sizes(const struct torch_library *library, const void *record,
-		       struct torch_vector *sizes, struct tensor_list *list)
+/* How many tensors each list has, by how many more sizes than inputs there are
+ * in a row; 0 nothing tells.  All lists of a _foreach operator are of one
+ * length, and a list of numbers, the last one, has one size without numbers. */
+static size_t length_of(const struct torch_library *library, const void *record,
+			struct lists *lists, size_t more)
 {
-	struct torch_vector *one;
-	size_t inputs;
+	const char *overload;
 
-	library->sizes(sizes, record, false);
-	if (list->at == SIZE_MAX)
-		return;
-	one = (struct torch_vector *)(void *)sizes->begin;
-	inputs = count(sizes, sizeof(*one));
-	for (size_t i = 0; i < inputs; i++)
+	if (lists->count == 1) {
+		lists->tensors = 1;
+		return more + 1;
+	}
+	if (lists->count > LISTS_MAX || !library->overload ||
+	    strncmp(library->name(record), FOREACH, sizeof(FOREACH) - 1) != 0)
+		return 0;
+	overload = library->overload(record);
+	if (strstr(overload, "_out"))
+		return 0;
+	lists->tensors = lists->count - !strcmp(overload, "ScalarList");
+	return more % lists->tensors ? 0 : more / lists->tensors + 1;
+}
+
+static size_t ask(const struct torch_library *library, const void *record,
+		  struct torch_vector *sizes, bool in_a_row)
+{
+	struct torch_vector *one = (struct torch_vector *)(void *)sizes->begin;
+
+	for (size_t i = 0; i < count(sizes, sizeof(*one)); i++)
 		release(library, one[i].begin);
 	release(library, sizes->begin);
 	*sizes = (struct torch_vector){0};
-	library->sizes(sizes, record, true);
-	one = (struct torch_vector *)(void *)sizes->begin;
-	list->count = count(sizes, sizeof(*one)) - inputs + 1;
-	/* An empty list, or one of numbers. */
-	if (count(sizes, sizeof(*one)) < inputs ||
-	    (list->count == 1 && !count(&one[list->at], 8)))
-		list->at = SIZE_MAX;
+	library->sizes(sizes, record, in_a_row);
+	return count(sizes, sizeof(*one));
 }
 
-/* As torch.profiler calls it. */
-static bool put_renamed(struct text *text, const struct text *types,
-			const struct tensor_list *list)
+/* A list's tensors have sizes of their own where all are asked for in a row. */
+static void read_sizes(const struct torch_library *library, const void *record,
+		       struct torch_vector *sizes, struct lists *lists)
 {
-	const char *at = list->at == SIZE_MAX
-				 ? NULL
-				 : memmem(types->bytes, types->used, LIST,
-					  sizeof(LIST) - 1);
-	const size_t before = at ? (size_t)(at - types->bytes) : types->used;
-	const size_t behind = at ? before + sizeof(LIST) - 1 : before;
+	const size_t inputs = ask(library, record, sizes, false);
+	const struct torch_vector *first;
+	size_t total;
 
-	return put(text, types->bytes, before) &&
-	       (!at || put(text, "TensorList", 10)) &&
-	       put(text, types->bytes + behind, types->used - behind);
+	if (!lists->count)
+		return;
+	total = ask(library, record, sizes, true);
+	if (total >= inputs)
+		lists->length =
+			length_of(library, record, lists, total - inputs);
+	first = (struct torch_vector *)(void *)sizes->begin + lists->at[0];
+	/* An empty list, or one of numbers. */
+	if (lists->count == 1 && lists->length == 1 && !count(first, 8))
+		lists->length = 0;
+	if (lists->length)
+		return;
+	lists->tensors = 0;
+	ask(library, record, sizes, false);
+}
+
+/* As torch.profiler calls them. */
+static bool put_renamed(struct text *text, const struct text *types,
+			const struct lists *lists)
+{
+	const char *from = types->bytes;
+	const char *const end = from + types->used;
+	bool fits = true;
+
+	for (size_t i = 0; lists->tensors && i < lists->count; i++) {
+		const char *at = memmem(from, (size_t)(end - from), LIST,
+					sizeof(LIST) - 1);
+
+		/* It was cut off. */
+		if (!at)
+			return false;
+		fits = fits && put(text, from, (size_t)(at - from)) &&
+		       put(text,
+			   i < lists->tensors ? "TensorList" : "ScalarList",
+			   10);
+		from = at + sizeof(LIST) - 1;
+	}
+	return fits && put(text, from, (size_t)(end - from));
 }
 
 uint32_t torch_shapes(const struct torch_library *library, const void *record)
 {
-	struct tensor_list list = {SIZE_MAX, 0};
+	struct lists lists = {.count = 0};
 	struct torch_vector sizes = {0};
 	struct text text = {.used = 0};
 	struct text types = {.used = 0};
-	bool fits = put_types(library, &types, record, &list);
+	bool fits = put_types(library, &types, record, &lists);
 
-	read_sizes(library, record, &sizes, &list);
-	fits = put_sizes(library, &text, &sizes, &list) && fits &&
-	       put_renamed(&text, &types, &list);
+	read_sizes(library, record, &sizes, &lists);
+	fits = put_sizes(library, &text, &sizes, &lists) && fits &&
+	       put_renamed(&text, &types, &lists);
 	/* Half a list would be no JSON. */
 	return fits ? names_intern(load_relaxed(&session_here), text.bytes,
 				   text.used)

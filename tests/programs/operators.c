@@ -2,7 +2,7 @@
 /*
  * operators.c - a program of PyTorch's kind, on torch_double.c.
  *
- *	operators LIBRARY [steps N | set-up | by-hand | late |
+ *	operators LIBRARY [steps N | set-up | by-hand | late | lists |
  *			     messages N]
  *
  * Where it is recorded it waits for its observer, unless NO_OBSERVER is set.
@@ -86,6 +86,15 @@ static void step_late(int64_t number)
 	end(begin("aten::ones_like", &plain));
 	backward(number);
 	end(begin("Optimizer.step#SGD.step", &user));
+}
+
+static void with_lists(void)
+{
+	const struct torch_operator one = {.sequence = -1, .inputs = 4};
+
+	end(begin("aten::_foreach_lerp_", &one));
+	end(begin("aten::_foreach_addcdiv_", &one));
+	end(begin("aten::_fused_adam_", &one));
 }
 
 static void *end_there(void *record)
@@ -176,6 +185,8 @@ int main(int argc, char **argv)
 	} else if (argc > 2 && !strcmp(argv[2], "late")) {
 		for (int i = 0; i < 3; i++)
 			step_late(i);
+	} else if (argc > 2 && !strcmp(argv[2], "lists")) {
+		with_lists();
 	} else if (argc > 2) {
 		end(begin("aten::uniform_", &plain));
 		step(0);

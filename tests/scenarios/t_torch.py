@@ -113,21 +113,6 @@ def test_gradients_may_be_zeroed_between_forward_and_backward():
                  "phases in their order")
 
 
-def test_shapes_on_request():
-    expect("Input Dims" not in one(recorded().trace, "aten::copy_")["args"], "not asked")
-    args = one(recorded(TRACEPROF_SHAPES="1").trace, "aten::copy_")["args"]
-    expect_equal(args["Input Dims"], [[2, 0], [2, 1], []], "dimensions")
-    expect_equal(args["Input type"], ["float", "a type with a long name", "Scalar"],
-                 "types")
-
-
-def test_sizes_of_a_list_of_tensors():
-    args = one(recorded(TRACEPROF_SHAPES="1").trace, "c10d::allreduce_")["args"]
-    expect_equal(args["Input Dims"], [[[2, 0], [2, 1]], [2, 2], []], "dimensions")
-    expect_equal(args["Input type"], ["TensorList", "a type with a long name", "Scalar"],
-                 "types")
-
-
 def test_one_that_ends_on_another_thread_and_one_that_never_does():
     trace = recorded().trace
     one(trace, "gloo:all_reduce", cat="user_annotation")

@@ -230,19 +230,42 @@ static struct vector room_for(size_t bytes)
 	return vector;
 }
 
-/* The first input of c10d's is a list of two matrices. */
-static bool has_list(const struct record *record)
+/* Which operators have lists for their first inputs: so many of tensors, of one
+ * length, and perhaps one of numbers behind. */
+static const struct lists {
+	const char *name, *overload;
+	uint64_t tensors, length, numbers;
+} lists[] = {
+	{"c10d::allreduce_", "", 1, 2, 0},
+	{"aten::_foreach_lerp_", "List", 2, 2, 0},
+	{"aten::_foreach_addcdiv_", "ScalarList", 2, 3, 1},
+	{"aten::_fused_adam_", "", 2, 2, 0},
+	{"", "", 0, 1, 0},
+};
+
+static const struct lists *lists_of(const struct record *record)
 {
-	return !strncmp(record->name, "c10d::", 6);
+	const struct lists *one = lists;
+
+	while (*one->name && strcmp(one->name, record->name) != 0)
+		one++;
+	return one;
 }
 
-/* Input number i is a matrix of 2 by i, the last one a number.  A list has no
- * size, or in a row those of what it holds. */
+const char *
+_ZNK2at14RecordFunction13overload_nameEv(const struct record *record)
+{
+	return lists_of(record)->overload;
+}
+
+/* Size number i is 2 by i, the last one a number's.  A list has no size, or in
+ * a row those of what it holds. */
 void *_ZN5torch8profiler4impl10inputSizesERKN2at14RecordFunctionEb(
 	struct vector *result, const struct record *record, bool flat)
 {
-	const bool has = has_list(record);
-	const uint64_t total = record->input_count + (flat && has);
+	const struct lists *has = lists_of(record);
+	const uint64_t listed = has->tensors * (flat ? has->length : 1);
+	const uint64_t total = record->input_count - has->tensors + listed;
 
 	*result = room_for(total * sizeof(struct vector));
 	for (uint64_t i = 0; i < total; i++) {
@@ -250,7 +273,8 @@ void *_ZN5torch8profiler4impl10inputSizesERKN2at14RecordFunctionEb(
 		const int64_t sizes[2] = {2, (int64_t)i};
 
 		*one = (struct vector){0};
-		if (i + 1 == total || (has && !flat && !i))
+		if (i + 1 == total || (!flat && i < listed) ||
+		    (i >= listed && i < listed + has->numbers))
 			continue;
 		*one = room_for(sizeof(sizes));
 		memcpy(one->begin, sizes, sizeof(sizes));
@@ -262,13 +286,15 @@ void *_ZN5torch8profiler4impl10inputTypesB5cxx11ERKN2at14RecordFunctionE(
 	struct vector *result, const struct record *record)
 {
 	static const char *const types[] = {"float", "a type with a long name"};
+	const struct lists *has = lists_of(record);
 
 	*result = room_for(record->input_count * sizeof(struct string));
 	for (uint64_t i = 0; i < record->input_count; i++) {
 		struct string *one = (struct string *)(void *)result->begin + i;
 		const char *type = i + 1 == record->input_count ? "Int"
-				   : !i && has_list(record)	? "GenericList"
-								: types[i % 2];
+				   : i < has->tensors + has->numbers
+					   ? "GenericList"
+					   : types[i % 2];
 
 		one->len = strlen(type);
 		one->text = one->len < 16 ? one->small : malloc(one->len + 1);
