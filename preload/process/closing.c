@@ -247,6 +247,37 @@ static void say_hint(const struct session *session,
 		100 * (1 - known / used), used);
 }
 
+/* Of a script's hundred short commands nobody reads a hundred verdicts. */
+static bool is_in_brief(const struct session *session)
+{
+	const uint64_t ran =
+		clock_monotonic_ns() - (uint64_t)session->head->clock.first_ns;
+
+	return (double)ran < HINT_SECONDS * 1e9 &&
+	       process_kind_is_one_of_many();
+}
+
+/* What is in the file, and where its time went. */
+static void say_written(const struct session *session,
+			const struct writer_summary *done, bool ends)
+{
+	bool hints = false, is_judged;
+
+	say_files(session, done);
+	if (is_in_brief(session))
+		return;
+	is_judged = ends && closing_verdict(session, done, &hints);
+	if (!is_judged && done->most[0])
+		log_say("most time: %s", done->most);
+	if (!hints)
+		say_hint(session, done);
+	say_next(session, done,
+		 !is_judged && session->head->options.verdict &&
+				 !process.direct && done->judged_events
+			 ? ", for the verdict"
+			 : "");
+}
+
 void closing_report(const struct session *session,
 		    const struct writer_summary *done, int rc, uint64_t missed,
 		    bool ends)
@@ -289,22 +320,12 @@ void closing_report(const struct session *session,
 		say_gave_up(session, done);
 	} else if (done->files && rc == -EINPROGRESS) {
 		say_left(session, done);
-		say_next(session, done, ", for the verdict, when that is done");
+		if (!is_in_brief(session))
+			say_next(session, done,
+				 ", for the verdict, when that is done");
 	} else if (done->files && rc != -ETIMEDOUT) {
 		/* Of a file that is not whole yet there are no totals. */
-		bool hints = false, is_judged;
-
-		say_files(session, done);
-		is_judged = ends && closing_verdict(session, done, &hints);
-		if (!is_judged && done->most[0])
-			log_say("most time: %s", done->most);
-		if (!hints)
-			say_hint(session, done);
-		say_next(session, done,
-			 !is_judged && options->verdict && !process.direct &&
-					 done->judged_events
-				 ? ", for the verdict"
-				 : "");
+		say_written(session, done, ends);
 	} else if (session->head->flight.is_on) {
 		log_say("no trace: nothing triggered the flight recorder");
 	}

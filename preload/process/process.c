@@ -230,17 +230,28 @@ bool process_kind_is_child(void)
 	return parent_has(wanted, sizeof(wanted)) > 0;
 }
 
-bool process_kind_is_pointed_at(void)
+/* Has the parent the same LD_PRELOAD?  -1: not known. */
+static COLD int parent_is_preloaded(void)
 {
 	const char *value = process_variable(environ, "LD_PRELOAD");
 	char wanted[2048] = "";
 	size_t len;
 
-	if (process.record_pid || !value)
-		return false;
+	if (!value)
+		return -1;
 	log_format(wanted + 1, sizeof(wanted) - 1, "LD_PRELOAD=%s", value);
 	len = strlen(wanted + 1);
-	return len + 2 < sizeof(wanted) && !parent_has(wanted, len + 2);
+	return len + 2 < sizeof(wanted) ? parent_has(wanted, len + 2) : -1;
+}
+
+COLD bool process_kind_is_pointed_at(void)
+{
+	return !process.record_pid && !parent_is_preloaded();
+}
+
+COLD bool process_kind_is_one_of_many(void)
+{
+	return process.record_pid ? !process.direct : parent_is_preloaded() > 0;
 }
 
 /* --- what was read -------------------------------------------------------- */

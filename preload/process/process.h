@@ -59,6 +59,10 @@ bool process_kind_is_child(void);
  * False where that isn't known. */
 bool process_kind_is_pointed_at(void);
 
+/* Its parent is recorded, too: one of a script's commands, say.  False where
+ * that isn't known. */
+bool process_kind_is_one_of_many(void);
+
 /* The value of a variable, NULL if it isn't there.  Not getenv(): a program
  * may have a function of that name. */
 const char *process_variable(char *const *environment, const char *name);

@@ -109,6 +109,23 @@ def test_a_program_ends_with_its_verdict():
     expect_equal(verdict_of(none), [])
 
 
+def test_a_scripts_short_commands_say_where_their_traces_are():
+    """And no more; one that takes a second is judged."""
+    env = VERDICT | {"TRACEPROF_STEP": "api"}
+    run = traced("sh", "-c", '"$0" 5; "$0" 5; true', program("step_loop"), env=env)
+    expect_equal(len(run.traces), 2)
+    for trace in run.traces:
+        span, = trace.slices("PyTorch Profiler*")
+        said = [line for line in run.own_lines if trace.path in line]
+        if span["dur"] < 0.5e6:     # else the machine was busy
+            expect_equal(len(said), 1, run.stderr)
+    long = traced("sh", "-c", '"$@"; true', "sh", program("short_regions"),
+                  10, 1, 2, "spin", env=env)
+    expect("traceprof: Verdict: " in long.stderr, long.stderr)
+    alone = traced("sh", "-c", 'exec "$0" 5', program("step_loop"), env=env)
+    expect("traceprof: Verdict: " in alone.stderr, alone.stderr)
+
+
 def test_samples_are_advised_once():
     """By the verdict; with none, by the processor's time."""
     for env in (VERDICT, {}):
