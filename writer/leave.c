@@ -102,21 +102,29 @@ static uint64_t fitting(const struct writer_state *state, uint64_t events)
 		       files * ((uint64_t)options->max_mb << 20) / TEXT_LEAST);
 }
 
-/* By its own processor time: who else wants the core now is gone then. */
-static uint64_t estimate_ns(struct writer_state *state)
+/* What an event takes in a part, by our own processor time: who else wants the
+ * core now is gone then.  The search for the step, or other programs, may have
+ * taken nearly all of the part. */
+static uint64_t part_price_ns(struct writer_state *state)
 {
 	const uint64_t start_ns = account_cpu_ns(state);
 	const uint64_t events =
 		pass_part(state, min_u64(allowed_ns(state) / PART_OF, PART_NS));
 
-	const uint64_t left = account_left(state);
-	const uint64_t drawn = fitting(state, left);
-	uint64_t each_ns = EVENT_NS;
+	return events >= SEEN_LEAST
+		       ? (account_cpu_ns(state) - start_ns) / events
+		       : EVENT_NS;
+}
 
-	/* The search for the step, or other programs, may have taken nearly
-	 * all of the time. */
-	if (events >= SEEN_LEAST)
-		each_ns = (account_cpu_ns(state) - start_ns) / events;
+static uint64_t estimate_ns(struct writer_state *state)
+{
+	uint64_t each_ns = part_price_ns(state), left, drawn;
+
+	/* The first part may have read a large program's symbols. */
+	if (each_ns > EVENT_NS)
+		each_ns = min_u64(each_ns, part_price_ns(state));
+	left = account_left(state);
+	drawn = fitting(state, left);
 	return drawn * each_ns + (left - drawn) * SCAN_NS;
 }
 

@@ -158,7 +158,7 @@ static void say_left(const struct session *session,
 		 done->dropped +
 			 load_relaxed(&session->head->unrecorded_calls));
 	log_say("recorded %lu events, %s; %lu of them are left to be written "
-		"to %s after the program's end, in %.2f s at least (if that is "
+		"to %s after the program's end, in about %.2f s (if that is "
 		"killed: traceprof recover %s)",
 		(unsigned long)done->seen, loss, (unsigned long)done->left,
 		closing_short_path(session, done->path),
