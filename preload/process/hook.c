@@ -28,6 +28,9 @@ COLD struct thread *hook_thread_enter(void)
 	struct thread *thread;
 	int cancels;
 
+	/* As in each block that the profiler itself allocates. */
+	if (thread_self == THREAD_BUSY)
+		return NULL;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancels);
 	thread = enter(families_thread_entered);
 	pthread_setcancelstate(cancels, &cancels);
