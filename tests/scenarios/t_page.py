@@ -121,6 +121,22 @@ def test_the_verdict_is_in_it():
                 expect(share in said and share in shown, share, said, shown)
 
 
+def test_the_phases_of_a_step_are_told():
+    """Forward, backward and what else PyTorch's operators tell."""
+    events = [slice_of(f"ProfilerStep#{at}", at * 1000, 1000, cat="user_annotation")
+              for at in range(5)]
+    events += [slice_of(f"phase: {name}", at * 1000 + start, dur, cat="user_annotation",
+                        tid=10000007)
+               for at in range(5)
+               for name, start, dur in (("forward", 0, 250), ("backward", 250, 600),
+                                        ("optimizer", 990, 2))]
+    path, _ = page_of(trace_of(events))
+    with opened(path) as page:
+        shown = page.value("document.querySelector('#split').innerText")
+    expect("By phase: 60.0 % backward, 25.0 % forward" in shown and "optimizer" not in shown,
+           shown)
+
+
 def test_steps_and_peak():
     events = [slice_of(f"ProfilerStep#{at}", at * 1000, 100 + at,
                        cat="user_annotation") for at in range(3000)]

@@ -56,5 +56,37 @@ def expect_part(path, part):
     return text
 
 
+def phase_(name, start_us, dur_us, pid=700):
+    """On the lane beside the thread, of which it is a side lane."""
+    return slice_("phase: " + name, start_us, dur_us, 10000000 + pid,
+                  "user_annotation", pid)
+
+
+def test_phases_of_typical_steps():
+    """Cut at the steps; what a slow step, no step and another process have is out."""
+    events = [step_(number, 1000 * number, 1000) for number in range(5)]
+    events += [step_(5, 5000, 4000), slice_("outer", 0, 9000)]
+    for number in range(6):
+        events += [phase_("forward", 1000 * number + 100, 300),
+                   phase_("backward", 1000 * number + 400, 500)]
+    events += [phase_("optimizer", 4950, 100), phase_("forward", 9500, 300),
+               phase_("data", 0, 900, 701)]
+    path = made(events)
+    expect_equal(judged(path)["step"]["phases_ns"],
+                 {"data": 0, "forward": 1500000, "backward": 2500000,
+                  "optimizer": 50000, "other": 0})
+    text = command("report", path).stdout
+    expect("\nby phase: 50.0 % backward, 30.0 % forward, 1.0 % optimizer\n" in text, text)
+
+
+def test_phases_in_doubt_are_not_said():
+    """Those that overlap are the program's own; so is what has another name."""
+    for more in ([phase_("forward", 0, 900), phase_("backward", 100, 900)],
+                 [phase_("two", 0, 500), slice_("phase: forward", 0, 900)]):
+        path = made([step_(0, 0, 1000), slice_("outer", 0, 900)] + more)
+        expect("phases_ns" not in judged(path)["step"], judged(path)["step"])
+        expect("by phase" not in command("report", path).stdout)
+
+
 if __name__ == "__main__":
     harness.main()

@@ -196,6 +196,17 @@ function holders(file) {
 		sortedTable(`Holders of ${one.memory}`, one.places)])];
 }
 
+// What each phase of training takes of the typical steps, largest first.
+function phases(step) {
+	const named = Object.entries((step && step.phases_ns) || {})
+		.filter(([, ns]) => ns >= 0.005 * step.total_ns)
+		.sort((a, b) => b[1] - a[1]);
+
+	return named.length ? html("p", {}, (step.split_ns.gpu > 0 ? "Phases of the host: "
+		: "By phase: ") + named.map(([name, ns]) =>
+		`${percent(ns / step.total_ns)} ${name}`).join(", ")) : null;
+}
+
 function sections(file) {
 	const {report, time: time_} = file;
 	const list = [findings(file)];
@@ -208,7 +219,8 @@ function sections(file) {
 		: html("p", {}, "No steps are marked in this trace.")));
 	if (time_.split.length)
 		list.push(section("split", time_.steps.count ? "Where the step goes"
-			: "Where the time goes", splitBar(time_.split, time_.estimated)));
+			: "Where the time goes", splitBar(time_.split, time_.estimated),
+			phases(report.step)));
 	if (lanes.length)
 		list.push(section("use", "Threads and GPUs over time", legend(kinds),
 			laneChart(time_, lanes), time_.lanes_left_out

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/model/step_phases.h"
 #include "tools/util/json_print.h"
 #include "tools/util/numbers.h"
 #include "tools/util/text_buffer.h"
@@ -272,6 +273,19 @@ static void put_lines(yajl_gen gen, const char *key, char *const *lines,
 	yajl_gen_array_close(gen);
 }
 
+static void put_phases(yajl_gen gen, const struct verdict *verdict)
+{
+	int64_t ns[STEP_PHASES];
+
+	if (!phases_sum(verdict->facts.timeline, &verdict->facts.split, ns))
+		return;
+	json_print_object(gen, "phases_ns");
+	for (unsigned int at = 0; at < STEP_PHASES; at++)
+		json_print_integer(gen, phases_text((enum step_phase)at),
+				   ns[at]);
+	yajl_gen_map_close(gen);
+}
+
 /* The step, where its time went, and what was found. */
 static void put_judged(const struct report *report, yajl_gen gen)
 {
@@ -292,6 +306,7 @@ static void put_judged(const struct report *report, yajl_gen gen)
 		json_print_integer(gen, split_share_key((enum share)at),
 				   split->ns[at]);
 	yajl_gen_map_close(gen);
+	put_phases(gen, verdict);
 	put_estimated(gen, split->is_estimated);
 	yajl_gen_map_close(gen);
 	json_print_list(gen, "findings");

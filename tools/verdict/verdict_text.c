@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/model/step_phases.h"
 #include "tools/util/numbers.h"
 #include "tools/util/text_buffer.h"
 #include "tools/util/text_wrap.h"
@@ -78,6 +79,43 @@ static unsigned int add_split(struct text_buffer *lines,
 					? "host-bound"
 					: split_share_text(parts[at].share));
 	count = text_wrap_add(lines, text.data, 2, columns);
+	text_buffer_free(&text);
+	return count;
+}
+
+/* "by phase: 61.0 % backward, 27.0 % forward, ..."; what is in none is not
+ * named. */
+static unsigned int add_phases(struct text_buffer *lines,
+			       const struct verdict *verdict,
+			       unsigned int columns)
+{
+	const struct split *split = &verdict->facts.split;
+	const double total = (double)split->total_ns;
+	struct text_buffer text = {0};
+	int64_t ns[STEP_PHASES];
+	unsigned int count = 0;
+
+	if (!phases_sum(verdict->facts.timeline, split, ns))
+		return 0;
+	text_buffer_cut(&text, 0);
+	for (unsigned int named = 0; named < STEP_PHASES; named++) {
+		unsigned int most = 0;
+
+		for (unsigned int at = 1; at < STEP_PHASES; at++)
+			if (ns[at] > ns[most])
+				most = at;
+		if ((double)ns[most] < NAMED_MIN * total)
+			break;
+		text_buffer_format(&text, "%s%.1f %% %s",
+				   named	     ? ", "
+				   : split->uses_gpu ? "phases of the host: "
+						     : "by phase: ",
+				   100 * (double)ns[most] / total,
+				   phases_text((enum step_phase)most));
+		ns[most] = 0;
+	}
+	if (text.len)
+		count = text_wrap_add(lines, text.data, 2, columns);
 	text_buffer_free(&text);
 	return count;
 }
@@ -271,6 +309,7 @@ void verdict_print(const struct verdict *verdict, unsigned int lines,
 	text_buffer_cut(&text, 0);
 	used += add_step(&text, verdict, columns);
 	used += add_split(&text, verdict, columns);
+	used += add_phases(&text, verdict, columns);
 	sampled = names_of_samples(verdict->facts.timeline);
 	used += add_names(&text, verdict, sampled ? NAMES_OTHERS : NAMES_ALL,
 			  columns);

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * step_phases.c - each phase's slices, cut at the steps; see step_phases.h.
+ */
+#include "tools/model/step_phases.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/util/numbers.h"
+
+#define PREFIX "phase: "
+
+static const char *const texts[STEP_PHASES] = {
+	[STEP_DATA] = "data",	      [STEP_FORWARD] = "forward",
+	[STEP_BACKWARD] = "backward", [STEP_OPTIMIZER] = "optimizer",
+	[STEP_OTHER] = "other",
+};
+
+const char *phases_text(enum step_phase phase)
+{
+	return texts[phase];
+}
+
+static long long process_of(const struct timeline *timeline, uint32_t lane)
+{
+	long long pid;
+
+	return sscanf(key_table_key(&timeline->lanes.table, lane, NULL), "%lld",
+		      &pid) == 1
+		       ? pid
+		       : -1;
+}
+
+/* STEP_PHASES: none. */
+static enum step_phase phase_of(const struct timeline *timeline, uint32_t name)
+{
+	const char *text = timeline_name_text(timeline, name);
+	unsigned int at = 0;
+
+	if (strncmp(text, PREFIX, sizeof(PREFIX) - 1) != 0 ||
+	    strcmp(timeline_category(timeline, name), "user_annotation") != 0)
+		return STEP_PHASES;
+	while (at < STEP_PHASES &&
+	       strcmp(text + sizeof(PREFIX) - 1, texts[at]) != 0)
+		at++;
+	return (enum step_phase)at;
+}
+
+/* What of [start, end) lies in typical steps. */
+static int64_t typical_ns(const struct split *split, int64_t start_ns,
+			  int64_t end_ns)
+{
+	size_t low = 0, high = split->count;
+	int64_t sum_ns = 0;
+
+	/* The first step that ends later. */
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		const struct split_step *step = &split->steps[middle];
+
+		if (step->start_ns + step->dur_ns <= start_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < split->count && split->steps[low].start_ns < end_ns;
+	     low++) {
+		const struct split_step *step = &split->steps[low];
+		const int64_t step_end_ns = step->start_ns + step->dur_ns;
+		const int64_t from_ns =
+			step->start_ns > start_ns ? step->start_ns : start_ns;
+
+		if (!step->is_slow)
+			sum_ns +=
+				(step_end_ns < end_ns ? step_end_ns : end_ns) -
+				from_ns;
+	}
+	return sum_ns;
+}
+
+static void add_lane(const struct timeline *timeline, const struct split *split,
+		     uint32_t at, int64_t ns[STEP_PHASES])
+{
+	const struct timeline_lane *lane = timeline_lane(timeline, at);
+
+	for (size_t i = 0; i < lane->count; i++) {
+		const struct span *span = &lane->spans[i];
+		const enum step_phase phase = phase_of(timeline, span->name);
+
+		if (phase != STEP_PHASES)
+			saturate_into(
+				&ns[phase],
+				typical_ns(split, span->start_ns,
+					   span->start_ns +
+						   timeline_dur_ns(timeline, at,
+								   span)));
+	}
+}
+
+bool phases_sum(const struct timeline *timeline, const struct split *split,
+		int64_t ns[STEP_PHASES])
+{
+	const uint32_t lanes = timeline->lanes.table.count;
+	int64_t sum_ns = 0;
+	long long process;
+
+	memset(ns, 0, STEP_PHASES * sizeof(*ns));
+	if (split->lane >= lanes)
+		return false;
+	process = process_of(timeline, split->lane);
+	for (uint32_t at = 0; at < lanes; at++)
+		if (process_of(timeline, at) == process)
+			add_lane(timeline, split, at, ns);
+	for (unsigned int at = 0; at < STEP_PHASES; at++)
+		saturate_into(&sum_ns, ns[at]);
+	return sum_ns > 0 && sum_ns <= split->total_ns;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * step_phases.h - how long a training step goes forward, backward and so on.
+ *
+ * By the slices of its phases, which the library draws from what PyTorch's
+ * operators tell.  They are the host's: a GPU may be behind.
+ */
+#ifndef TOOLS_STEP_PHASES_H
+#define TOOLS_STEP_PHASES_H
+
+#include "tools/model/split.h"
+
+enum step_phase {
+	STEP_DATA,
+	STEP_FORWARD,
+	STEP_BACKWARD,
+	STEP_OPTIMIZER,
+	STEP_OTHER,
+	STEP_PHASES
+};
+
+/* Of the process of the critical thread, what lies in typical steps; at most
+ * split->total_ns in all.  false: there are none, or they overlap. */
+bool phases_sum(const struct timeline *timeline, const struct split *split,
+		int64_t ns[STEP_PHASES]);
+
+const char *phases_text(enum step_phase phase); /* "forward" */
+
+#endif
