@@ -17,6 +17,7 @@
 #include "preload/heap/heap.h"
 #include "preload/heap/maps.h"
 #include "preload/heap/watch.h"
+#include "preload/jax/jax_compile.h"
 #include "preload/python/python_api.h"
 #include "preload/python/python_calls.h"
 #include "preload/python/python_hook.h"
@@ -208,6 +209,7 @@ void families_forget(void)
 {
 	cupti_forget();
 	torch_forget();
+	jax_compile_forget();
 	pool_note_forget();
 	python_forget();
 	cuda_calls_forget();
@@ -248,6 +250,7 @@ void families_poll(void *unused)
 	sampler_poll();
 	cost_measure(session);
 	torch_poll(session);
+	jax_compile_poll(session);
 	pool_note_poll();
 	python_poll(session);
 }

@@ -72,6 +72,7 @@ typedef int python_profile(void *object, void *frame, int what, void *arg);
 	X(1, void *, error_now, PyErr_Occurred, (void))		\
 	X(1, const char *, utf8, PyUnicode_AsUTF8, (void *text))	\
 	X(1, long, number, PyLong_AsLong, (void *object))		\
+	X(1, double, real, PyFloat_AsDouble, (void *object))		\
 	X(1, void *, list_at, PyList_GetItem, (void *list, long at))	\
 	X(1, void *, tuple_at, PyTuple_GetItem, (void *tuple, long at))	\
 	X(1, int, dict_next, PyDict_Next,				\

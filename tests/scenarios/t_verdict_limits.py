@@ -189,6 +189,7 @@ LIMITS = {
     "copied-layout": (host("aten::contiguous"), 99, 101),
     "short-operators": (host("aten::add", 100), 0.99, 1.01),
     "python": (host("train.py(3): f", cat="python_function"), 199, 201),
+    "compiled-again": (host("jax.jit: compile f, train.py(3)", cat="user_annotation"), 55, 56),
     "small-copies": (small_copies, 5.5, 5.6),
     "small-kernels": (kernels, 19, 20),
     "idle-alloc": (host("cudaMalloc", cat="cuda_runtime"), 49, 51),

@@ -88,5 +88,14 @@ def test_phases_in_doubt_are_not_said():
         expect("by phase" not in command("report", path).stdout)
 
 
+def test_compilations_are_recorded():
+    """Beside the thread, on whose lane nothing is."""
+    events = [slice_("first", 0, 1), slice_("last", 1999999, 1)]
+    line = slice_("jax.jit: compile f, a.py(7)", 1000, 1.2e6, 10000700, "user_annotation")
+    for more, found in (([], True), ([line], False), ([line | {"name": "other"}], True)):
+        said = command("report", made(events + more, {"options": {"SAMPLE": "0"}})).stdout
+        expect_equal("nothing happens" in " ".join(said.split()), found, said)
+
+
 if __name__ == "__main__":
     harness.main()

@@ -54,6 +54,48 @@ def test_a_loop_is_named_by_what_the_program_calls():
     is_found(first(fill), "short-operators", "150 calls of aten::mul_ a step")
 
 
+def compiled(name, start, took, times=1):
+    """Beside the thread, as ranges are; times: on so many lanes at once."""
+    return [slices(name, start, took, "user_annotation") | {"tid": 10000007 + lane}
+            for lane in range(times)]
+
+
+def test_a_function_that_is_compiled_again_and_again():
+    """By each line and function, whatever of it JAX tells; what is compiled within
+    another or beside it counts once."""
+    def fill(start):
+        line = "jax.jit: %s <lambda>, train.py(7)"
+        return [*compiled(line % "trace", start, 100), *compiled(line % "lower", start + 100, 50),
+                *compiled("jax.jit: trace inner, train.py(3)", start + 20, 60),
+                *compiled("jax.jit: compile inner, train.py(3)", start + 150, 10),
+                *compiled(line % "compile", start + 150, 250, 2),
+                *compiled(f"jax.jit: compile f{start // 4000}, a.py(1)", start + 500, 90)]
+    found = first(fill)
+    is_found(found, "compiled-again", "<lambda>, train.py(7) is compiled 20 times",
+             "and 1 more")
+    # Two of 30 compilations are each function's first.
+    expect_equal(round(found["saved_ns"] / 1000), round(10 * 400 * 28 / 30), found)
+    found = first(lambda start: compiled(
+        f"torch.compile: train.py(6): f [0/{start // 1000}]", start, 300))
+    is_found(found, "compiled-again", "train.py(6): f is compiled 10 times, 300.0 us")
+    expect("TORCH_LOGS=recompiles" in found["next"], found)
+
+
+def test_what_is_compiled_once_is_not_said():
+    """Each step's own function or line, backward passes, which have no names, and
+    those of versions that tell no function; and what takes next to nothing."""
+    for name in ("jax.jit: compile f%d, train.py(7)", "jax.jit: compile f, train.py(%d)",
+                 "jax.jit: compile, train.py(7)", "torch.compile: backward [0/%d]",
+                 "torch.compile: train.py(%d): f [0/0]", "torch.compile", "jax.jit: compile"):
+        expect_equal(first(lambda start: compiled(
+            name % start if "%" in name else name, start, 300)), None, name)
+    expect_equal(first(lambda start: compiled("jax.jit: compile f, a.py(7)", start, 50)),
+                 None, "little")
+    few = lambda start: compiled("jax.jit: compile f, a.py(7)", start,
+                                 500 if start < 5000 else 0.1) if start < 5000 else []
+    expect_equal(first(few), None, "four times")
+
+
 def test_places_are_counted_from_the_recording_s_start():
     """Not from the first slice, which may come much later; and not from the first
     of a part of it."""

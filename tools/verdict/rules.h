@@ -61,6 +61,7 @@
 #define SHORT_OPERATOR_NS  50000
 #define OPERATORS_AN_ITEM  4	/* that the program calls, to read a value */
 #define FUNCTION_MIN	   0.20 /* of the step, in one function of Python */
+#define COMPILED_MIN	   5	/* times, one function at one line */
 
 #define SLOW_STEP_MIN	   2.0 /* medians */
 #define OUTLIERS_OF	   4   /* at most one step in so many */
@@ -98,6 +99,7 @@ bool rule_off_cpu(const struct verdict_facts *, struct finding *);
 bool rule_short_operators(const struct verdict_facts *, struct finding *);
 bool rule_copied_layout(const struct verdict_facts *, struct finding *);
 bool rule_python(const struct verdict_facts *, struct finding *);
+bool rule_compiled_again(const struct verdict_facts *, struct finding *);
 bool rule_imbalance(const struct verdict_facts *, struct finding *);
 bool rule_barrier(const struct verdict_facts *, struct finding *);
 bool rule_critical(const struct verdict_facts *, struct finding *);
@@ -125,6 +127,9 @@ bool is_worth_of_all(const struct verdict_facts *facts, double saved_ns);
 /* Does it lie in one of the typical steps? */
 bool is_judged(const struct verdict_facts *facts, int64_t ns);
 
+/* Does it lie in a step, typical or not? */
+bool is_in_step(const struct verdict_facts *facts, int64_t ns);
+
 /* Are most times in which a GPU waits for the host as short as a launch? */
 bool is_launch_bound(const struct verdict_facts *facts);
 
@@ -138,6 +143,9 @@ bool is_own_function(const struct timeline *timeline, uint32_t name);
 /* The program's function of Python that takes most while data are loaded;
  * TIMELINE_NONE not known. */
 uint32_t function_of_data(const struct verdict_facts *facts);
+
+/* How long functions are compiled in all steps, by what frameworks tell. */
+double compiling_ns(const struct verdict_facts *facts);
 
 /* Calls that wait for a GPU, results that are read included, a step. */
 double syncs_of(const struct verdict_facts *facts);

@@ -24,6 +24,7 @@ const struct rule verdict_rules[] = {
 	{"copied-layout", rule_copied_layout, false, false},
 	{"short-operators", rule_short_operators, false, false},
 	{"python", rule_python, false, false},
+	{"compiled-again", rule_compiled_again, false, true},
 	{"small-copies", rule_small_copies, false, false},
 	{"small-kernels", rule_small_kernels, false, false},
 	{"idle-alloc", rule_idle_alloc, false, false},
@@ -91,13 +92,25 @@ static size_t begun_by(const struct split *split, int64_t ns)
 	return low;
 }
 
+/* The step in which it lies, or NULL. */
+static const struct split_step *step_with(const struct split *split, int64_t ns)
+{
+	const size_t at = begun_by(split, ns);
+	const struct split_step *step = at ? &split->steps[at - 1] : NULL;
+
+	return step && ns < step->start_ns + step->dur_ns ? step : NULL;
+}
+
+bool is_in_step(const struct verdict_facts *facts, int64_t ns)
+{
+	return step_with(&facts->split, ns) != NULL;
+}
+
 bool is_judged(const struct verdict_facts *facts, int64_t ns)
 {
-	const struct split *split = &facts->split;
-	const size_t at = begun_by(split, ns);
+	const struct split_step *step = step_with(&facts->split, ns);
 
-	return at && !split->steps[at - 1].is_slow &&
-	       ns < split->steps[at - 1].start_ns + split->steps[at - 1].dur_ns;
+	return step && !step->is_slow;
 }
 
 double steps_of(const struct verdict_facts *facts)
@@ -399,7 +412,8 @@ double verdict_unseen(const struct verdict *verdict)
 	if (facts->metadata->sample || facts->split.all_ns < UNSEEN_LEAST_NS ||
 	    verdict_covered(verdict) > 0)
 		return 0;
-	share = (double)facts->split.unseen_ns / total;
+	/* Drawn beside the thread, on whose own lane nothing is. */
+	share = ((double)facts->split.unseen_ns - compiling_ns(facts)) / total;
 	return share > UNSEEN_MIN ? share : 0;
 }
 

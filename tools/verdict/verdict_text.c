@@ -172,7 +172,7 @@ static unsigned int add_finding(struct text_buffer *lines,
 
 /* Whose names are said: of the trace's slices, with or without those of Python
  * functions, or of functions that samples met.  What is below a Python function
- * counts for that one. */
+ * counts for that one; in a pool's threads functions stand for themselves. */
 enum names { NAMES_ALL, NAMES_OTHERS, NAMES_PYTHON, NAMES_NATIVE };
 
 static bool is_python(const struct timeline *timeline, uint32_t name)
@@ -205,6 +205,9 @@ static int64_t work_of(const struct verdict *verdict, uint32_t name,
 
 	if (names == NAMES_NATIVE)
 		return timeline_is_sample(row->host) ? row->self_ns : 0;
+	/* A module alone says nothing beside functions that have names. */
+	if (names == NAMES_PYTHON && timeline_is_sample(row->host))
+		return row->text[0] == '[' ? 0 : row->native_ns;
 	if (names == NAMES_PYTHON ||
 	    (names == NAMES_OTHERS && is_python(timeline, name)))
 		return names == NAMES_PYTHON && is_python(timeline, name)

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rules_compile.c - functions that are compiled again and again.
+ *
+ * JAX tells three parts of each compilation, PyTorch one; by the function and
+ * the line that called for it they are one function's.
+ */
+#include "tools/verdict/rules.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/util/memory.h"
+#include "tools/util/numbers.h"
+
+#define JAX   "jax.jit: "
+#define TORCH "torch.compile: "
+
+/* What was compiled, the row of its key. */
+struct compiled {
+	int64_t count, ns;
+	int64_t longest_ns, longest_at_ns;
+	uint32_t longest; /* its name */
+	bool is_jax;
+};
+
+struct period {
+	int64_t start_ns, end_ns;
+};
+
+struct compilations {
+	const struct verdict_facts *facts;
+	struct key_table functions; /* struct compiled */
+	struct period *periods;	    /* of those that come again */
+	size_t count, capacity;
+	int64_t least; /* so many times they come at least */
+};
+
+/* Where the name of a function begins and how long it is; 0 it says none. */
+static size_t function_in(const char **name, bool *is_jax, bool *is_whole)
+{
+	static const char *const parts[] = {"compile ", "lower ", "trace "};
+	const char *end;
+
+	*is_jax = !strncmp(*name, JAX, sizeof(JAX) - 1);
+	if (!*is_jax && strncmp(*name, TORCH, sizeof(TORCH) - 1) != 0)
+		return 0;
+	*name += *is_jax ? sizeof(JAX) - 1 : sizeof(TORCH) - 1;
+	*is_whole = !*is_jax || !strncmp(*name, parts[0], strlen(parts[0]));
+	if (!*is_jax) {
+		end = strstr(*name, " [");
+		/* Backward passes have no names. */
+		return end && strchr(*name, '(') ? (size_t)(end - *name) : 0;
+	}
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		if (!strncmp(*name, parts[i], strlen(parts[i]))) {
+			*name += strlen(parts[i]);
+			return strstr(*name, ", ") ? strlen(*name) : 0;
+		}
+	return 0;
+}
+
+typedef void each_part(struct compilations *all, struct compiled *function,
+		       bool is_whole, uint32_t name, struct period period);
+
+static void count(struct compilations *all, struct compiled *function,
+		  bool is_whole, uint32_t name, struct period period)
+{
+	const int64_t dur_ns = period.end_ns - period.start_ns;
+
+	(void)all;
+	function->count += is_whole;
+	saturate_into(&function->ns, dur_ns);
+	if (dur_ns <= function->longest_ns)
+		return;
+	function->longest_ns = dur_ns;
+	function->longest_at_ns = period.start_ns;
+	function->longest = name;
+}
+
+static void collect(struct compilations *all, struct compiled *function,
+		    bool is_whole, uint32_t name, struct period period)
+{
+	(void)is_whole;
+	(void)name;
+	if (function->count < all->least)
+		return;
+	all->periods = memory_grow(all->periods, all->count, &all->capacity,
+				   sizeof(*all->periods));
+	all->periods[all->count++] = period;
+}
+
+/* All parts of compilations that begin in steps. */
+static void each(struct compilations *all, each_part *part)
+{
+	const struct timeline *timeline = all->facts->timeline;
+
+	for (uint32_t at = 0; at < timeline->lanes.table.count; at++) {
+		const struct timeline_lane *lane = timeline_lane(timeline, at);
+
+		for (size_t i = 0; i < lane->count; i++) {
+			const struct span *span = &lane->spans[i];
+			const char *name =
+				timeline_name_text(timeline, span->name);
+			struct compiled *function;
+			bool is_jax, is_whole;
+			const size_t len =
+				function_in(&name, &is_jax, &is_whole);
+
+			if (!len || !is_in_step(all->facts, span->start_ns))
+				continue;
+			function = key_table_row(
+				&all->functions,
+				key_table_number(&all->functions, name, len));
+			function->is_jax = is_jax;
+			part(all, function, is_whole, span->name,
+			     (struct period){span->start_ns,
+					     span->start_ns +
+						     timeline_dur_ns(timeline,
+								     at,
+								     span)});
+		}
+	}
+}
+
+static int compare_periods(const void *left, const void *right)
+{
+	const struct period *a = left, *b = right;
+
+	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
+/* One may be part of another, or run beside it. */
+static int64_t covered_ns(struct compilations *all)
+{
+	int64_t sum_ns = 0, end_ns = INT64_MIN;
+
+	qsort(all->periods, all->count, sizeof(*all->periods), compare_periods);
+	for (size_t at = 0; at < all->count; at++) {
+		const struct period *one = &all->periods[at];
+		const int64_t from_ns =
+			one->start_ns > end_ns ? one->start_ns : end_ns;
+
+		if (one->end_ns <= from_ns)
+			continue;
+		saturate_into(&sum_ns, one->end_ns - from_ns);
+		end_ns = one->end_ns;
+	}
+	return sum_ns;
+}
+
+/* The function that took most, of those that come again; in all of them how
+ * many compilations there were, and of how many functions. */
+static size_t most_of(const struct compilations *all, int64_t *times,
+		      size_t *functions)
+{
+	size_t most = 0;
+	int64_t most_ns = -1;
+
+	*times = 0;
+	*functions = 0;
+	for (size_t at = 0; at < all->functions.count; at++) {
+		const struct compiled *one = key_table_row(&all->functions, at);
+
+		if (one->count < COMPILED_MIN)
+			continue;
+		*times += one->count;
+		(*functions)++;
+		if (one->ns > most_ns) {
+			most_ns = one->ns;
+			most = at;
+		}
+	}
+	return most;
+}
+
+static void tell(const struct compilations *all, size_t most, size_t functions,
+		 struct finding *finding)
+{
+	const struct compiled *one = key_table_row(&all->functions, most);
+	char others[40] = "";
+
+	if (functions > 1)
+		snprintf(others, sizeof(others), ", and %zu more",
+			 functions - 1);
+	say(&finding->figure, "%s is compiled %" PRId64 " times, %s each%s",
+	    short_name(key_table_key(&all->functions, most, NULL)).text,
+	    one->count,
+	    quantity_time((double)one->ns / (double)one->count).text, others);
+	say(&finding->threshold, "%d times, and %.0f %% of %s", COMPILED_MIN,
+	    100 * SHARE_MIN,
+	    all->facts->split.has_steps ? "all steps" : "the time");
+	if (one->is_jax)
+		say(&finding->next,
+		    "call jax.jit once, outside of the loop, and keep shapes, "
+		    "dtypes and static arguments the same; "
+		    "JAX_EXPLAIN_CACHE_MISSES=1 says what differs.");
+	else
+		say(&finding->next,
+		    "keep shapes and Python's values the same, or compile with "
+		    "dynamic=True; TORCH_LOGS=recompiles says what differs.");
+	say_place(all->facts, finding, one->longest_at_ns, TIMELINE_NONE,
+		  one->longest);
+}
+
+double compiling_ns(const struct verdict_facts *facts)
+{
+	struct compilations all = {
+		.facts = facts,
+		.functions.row_bytes = sizeof(struct compiled),
+	};
+	double sum_ns;
+
+	each(&all, collect);
+	sum_ns = (double)covered_ns(&all);
+	free(all.periods);
+	key_table_free(&all.functions);
+	return sum_ns;
+}
+
+bool rule_compiled_again(const struct verdict_facts *facts,
+			 struct finding *finding)
+{
+	struct compilations all = {
+		.facts = facts,
+		.functions.row_bytes = sizeof(struct compiled),
+		.least = COMPILED_MIN,
+	};
+	size_t functions, most;
+	int64_t times;
+
+	each(&all, count);
+	most = most_of(&all, &times, &functions);
+	if (functions) {
+		each(&all, collect);
+		/* Each has to be compiled once. */
+		finding->saved_ns = (double)covered_ns(&all) *
+				    (double)(times - (int64_t)functions) /
+				    (double)times;
+	}
+	if (functions && is_worth_of_all(facts, finding->saved_ns))
+		tell(&all, most, functions, finding);
+	else
+		functions = 0;
+	free(all.periods);
+	key_table_free(&all.functions);
+	return functions > 0;
+}
