@@ -560,7 +560,7 @@ def test_parts_of_a_step_are_those_that_were_planted():
     near(shares["off_cpu"], wall - used, whole, 5, "sleep and lock")
     expect_equal(shares["host"], 0, "host code of no kind")
     text = harness.command("report", done.files[0]).stdout
-    expect("most processor time, by samples: work" in text, text)
+    expect("most processor time in these steps, by samples: work" in text, text)
 
 
 def test_python_and_native_code_come_apart():

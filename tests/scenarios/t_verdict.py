@@ -374,19 +374,6 @@ def test_samples_tell_what_allocations_take():
     expect_equal(found["step"]["split_ns"]["alloc"], 600000)
 
 
-def test_native_threads_of_a_python_program_have_their_functions_named():
-    """What is below a function of Python counts for that one, and a module's name
-    alone says nothing."""
-    main = SAMPLES + 700
-    said = command("report", made(threads_(700, 701, 702) + [
-        sampled(700, 0, 5000, "_start"), sampled(700, 100, 4000, "dot"),
-        slice_("train.py(7): step", 100, 4500, main, "python_function"),
-        sampled(701, 0, 3000, "pool"), sampled(701, 100, 2000, "dot"),
-        sampled(702, 0, 3000, "[libc.so.6]")])).stdout
-    expect("by samples: train.py(7): step 4.500 ms, dot 2.000 ms, pool 1.000 ms Nothing"
-           in " ".join(said.split()), said)
-
-
 def test_a_team_allocates_at_once():
     team = [slice_("f", 0, 10000, omp="parallel", region=1, team=2)] + [
         slice_("f", 0, 10000, tid, omp="task", region=1, team=2) for tid in (700, 701)]

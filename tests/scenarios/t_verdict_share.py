@@ -3,7 +3,7 @@
 
 import harness
 from harness import command, expect, expect_equal
-from t_verdict import judged, made, slice_, step_, threads_
+from t_verdict import SAMPLES, judged, made, sampled, slice_, step_, threads_
 
 
 def test_a_first_thread_that_does_next_to_nothing_is_not_judged():
@@ -95,6 +95,55 @@ def test_compilations_are_recorded():
     for more, found in (([], True), ([line], False), ([line | {"name": "other"}], True)):
         said = command("report", made(events + more, {"options": {"SAMPLE": "0"}})).stdout
         expect_equal("nothing happens" in " ".join(said.split()), found, said)
+
+
+def frame_(name, start_us, dur_us, tid=700):
+    return slice_(name, start_us, dur_us, SAMPLES + tid, "python_function")
+
+
+def by_samples(*events):
+    said = " ".join(command("report", made(threads_(700, 701, 702) + list(events))
+                            ).stdout.split())
+    return said.split("most processor time")[1].split(" Nothing stands")[0].split(" 1. ")[0]
+
+
+def test_samples_name_the_program_s_lines():
+    """The innermost one has what it calls in packages and in native code."""
+    package = "/opt/lib/python3.11/site-packages/torch/graph.py(9): run"
+    expect_equal(by_samples(
+        sampled(700, 0, 10000, "_start"), frame_("/home/me/train.py(7): <module>", 0, 9000),
+        frame_(package, 1000, 3000), sampled(700, 2000, 1000, "dot"),
+        frame_("/home/me/model.py(3): forward", 4000, 2500),
+        frame_("/usr/lib/python3.11/copy.py(1): deepcopy", 4000, 500),
+        frame_("<frozen importlib._bootstrap>(2): load", 5000, 100)),
+        ", by samples: /home/me/train.py(7): <module> 6.500 ms, "
+        "/home/me/model.py(3): forward 2.500 ms, _start 1.000 ms")
+    expect_equal(by_samples(
+        frame_("/home/me/train.py(7): <module>", 0, 9000), frame_(package, 1000, 7000),
+        sampled(700, 2000, 1000, "dot")),
+        ", by samples: /home/me/train.py(7): <module> 9.000 ms "
+        "(most in torch/graph.py(9): run)")
+    # A thread of a package's own.
+    expect_equal(by_samples(frame_(package, 0, 9000), sampled(700, 2000, 1000, "dot"),
+                            frame_("/usr/lib/python3.11/queue.py(5): get", 4000, 3000)),
+                 ", by samples: torch/graph.py(9): run 6.000 ms, queue.py(5): get 3.000 ms")
+
+
+def test_samples_of_native_threads_beside_python():
+    """They stand for themselves, but a module's name alone says nothing."""
+    expect_equal(by_samples(
+        frame_("train.py(7): step", 100, 4500), sampled(701, 0, 3000, "pool"),
+        sampled(701, 100, 2000, "dot"), sampled(702, 0, 3000, "[libc.so.6]")),
+        ", by samples: train.py(7): step 4.500 ms, dot 2.000 ms, pool 1.000 ms")
+
+
+def test_samples_are_of_typical_steps():
+    """Imports take longer, and are no step."""
+    steps = [step_(at, 20000 + 1000 * at, 1000) for at in range(5)]
+    expect_equal(by_samples(
+        *steps, step_(5, 25000, 9000), frame_("/a/train.py(1): <module>", 0, 20000),
+        frame_("/a/train.py(7): step", 20000, 2500), sampled(701, 24500, 5000, "dot")),
+        " in these steps, by samples: /a/train.py(7): step 2.500 ms, dot 500.0 us")
 
 
 if __name__ == "__main__":

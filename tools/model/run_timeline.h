@@ -86,7 +86,6 @@ struct timeline_name {
 	bool is_lock;	/* a wait for one */
 	bool is_python; /* of samples: the interpreter's own code */
 	int64_t calls, sum_ns, self_ns;
-	int64_t native_ns; /* of samples: the self time below no Python */
 	int64_t longest_ns, longest_at_ns;
 	uint32_t longest_lane;
 	int64_t gpu_ns, gpu_self_ns; /* of what was launched in it */

@@ -113,7 +113,6 @@ struct open_span {
 	int64_t end_ns, inside_ns;
 	uint32_t name;
 	enum host_kind kind;
-	bool is_all_native; /* and all around it */
 };
 
 struct walk {
@@ -220,12 +219,6 @@ static void take_from_outer(struct walk *walk, const struct timeline_name *row,
 {
 	bool is_first = true;
 
-	if (walk->depth && walk->open[walk->depth - 1].is_all_native) {
-		struct timeline_name *outer = timeline_name(
-			walk->timeline, walk->open[walk->depth - 1].name);
-
-		outer->native_ns = saturate_subtract(outer->native_ns, dur_ns);
-	}
 	for (size_t at = walk->depth; at-- > 0; is_first = false) {
 		struct timeline_name *outer =
 			timeline_name(walk->timeline, walk->open[at].name);
@@ -241,27 +234,16 @@ static void take_from_outer(struct walk *walk, const struct timeline_name *row,
 	}
 }
 
-/* Is there none but native code that samples met, from the first frame on? */
-static bool is_all_native(const struct walk *walk,
-			  const struct timeline_name *row)
-{
-	return timeline_is_sample(row->host) &&
-	       (!walk->depth || walk->open[walk->depth - 1].is_all_native);
-}
-
 static void enter(struct walk *walk, const struct span *span, uint32_t lane)
 {
 	struct timeline_name *row = timeline_name(walk->timeline, span->name);
 	const int64_t dur_ns = timeline_dur_ns(walk->timeline, lane, span);
 	struct open_span open = {span->start_ns + dur_ns, 0, span->name,
-				 kind_inside(walk, row->host),
-				 is_all_native(walk, row)};
+				 kind_inside(walk, row->host)};
 
 	if (walk->lane) {
 		saturate_into(&row->self_ns, dur_ns);
 		take_from_outer(walk, row, dur_ns);
-		if (open.is_all_native)
-			saturate_into(&row->native_ns, dur_ns);
 		match_launch(walk, span);
 	}
 	if (walk->depth && open.end_ns > walk->open[walk->depth - 1].end_ns)

@@ -585,6 +585,37 @@ void split_adjust(struct split *split, double uneven, int64_t undrawn_ns)
 	add_up(split);
 }
 
+int64_t split_typical_ns(const struct split *split, int64_t start_ns,
+			 int64_t end_ns)
+{
+	size_t low = 0, high = split->count;
+	int64_t sum_ns = 0;
+
+	/* The first step that ends later. */
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		const struct split_step *step = &split->steps[middle];
+
+		if (step->start_ns + step->dur_ns <= start_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < split->count && split->steps[low].start_ns < end_ns;
+	     low++) {
+		const struct split_step *step = &split->steps[low];
+		const int64_t step_end_ns = step->start_ns + step->dur_ns;
+		const int64_t from_ns =
+			step->start_ns > start_ns ? step->start_ns : start_ns;
+
+		if (!step->is_slow)
+			sum_ns +=
+				(step_end_ns < end_ns ? step_end_ns : end_ns) -
+				from_ns;
+	}
+	return sum_ns;
+}
+
 void split_free(struct split *split)
 {
 	free(split->steps);

@@ -96,6 +96,10 @@ void split_make(struct split *split, struct timeline *timeline,
 void split_adjust(struct split *split, double uneven, int64_t undrawn_ns);
 void split_free(struct split *split);
 
+/* What of [start_ns, end_ns) lies in typical steps. */
+int64_t split_typical_ns(const struct split *split, int64_t start_ns,
+			 int64_t end_ns);
+
 const char *split_share_text(enum share share); /* "host-bound" */
 const char *split_share_key(enum share share);	/* "host" */
 

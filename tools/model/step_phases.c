@@ -47,38 +47,6 @@ static enum step_phase phase_of(const struct timeline *timeline, uint32_t name)
 	return (enum step_phase)at;
 }
 
-/* What of [start, end) lies in typical steps. */
-static int64_t typical_ns(const struct split *split, int64_t start_ns,
-			  int64_t end_ns)
-{
-	size_t low = 0, high = split->count;
-	int64_t sum_ns = 0;
-
-	/* The first step that ends later. */
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		const struct split_step *step = &split->steps[middle];
-
-		if (step->start_ns + step->dur_ns <= start_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < split->count && split->steps[low].start_ns < end_ns;
-	     low++) {
-		const struct split_step *step = &split->steps[low];
-		const int64_t step_end_ns = step->start_ns + step->dur_ns;
-		const int64_t from_ns =
-			step->start_ns > start_ns ? step->start_ns : start_ns;
-
-		if (!step->is_slow)
-			sum_ns +=
-				(step_end_ns < end_ns ? step_end_ns : end_ns) -
-				from_ns;
-	}
-	return sum_ns;
-}
-
 static void add_lane(const struct timeline *timeline, const struct split *split,
 		     uint32_t at, int64_t ns[STEP_PHASES])
 {
@@ -91,10 +59,11 @@ static void add_lane(const struct timeline *timeline, const struct split *split,
 		if (phase != STEP_PHASES)
 			saturate_into(
 				&ns[phase],
-				typical_ns(split, span->start_ns,
-					   span->start_ns +
-						   timeline_dur_ns(timeline, at,
-								   span)));
+				split_typical_ns(
+					split, span->start_ns,
+					span->start_ns +
+						timeline_dur_ns(timeline, at,
+								span)));
 	}
 }
 

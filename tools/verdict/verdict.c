@@ -129,6 +129,23 @@ void say(char **text, const char *format, ...)
 	va_end(args);
 }
 
+/* Of a package's file the path begins with the package. */
+static const char *from_package(const char *name)
+{
+	static const char *const before[] = {"/site-packages/",
+					     "/dist-packages/", "/lib/python"};
+
+	for (size_t i = 0; *name == '/' && i < sizeof(before) / sizeof(*before);
+	     i++) {
+		const char *at = strstr(name, before[i]);
+
+		at = at ? strchr(at + strlen(before[i]) - 1, '/') : NULL;
+		if (at)
+			return at + 1;
+	}
+	return name;
+}
+
 /* The middle is cut out: what tells names apart stands at their ends. */
 struct short_name short_name(const char *name)
 {
@@ -137,7 +154,7 @@ struct short_name short_name(const char *name)
 	const size_t room = sizeof(short_text.text) - 1, half = (room - 3) / 2;
 
 	text_buffer_cut(&whole, 0);
-	short_name_add_from(&whole, name, room);
+	short_name_add_from(&whole, from_package(name), room);
 	if (whole.len <= room)
 		snprintf(short_text.text, room + 1, "%s", whole.data);
 	else

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/model/sample_time.h"
 #include "tools/model/step_phases.h"
 #include "tools/util/numbers.h"
 #include "tools/util/text_buffer.h"
@@ -171,8 +172,7 @@ static unsigned int add_finding(struct text_buffer *lines,
 }
 
 /* Whose names are said: of the trace's slices, with or without those of Python
- * functions, or of functions that samples met.  What is below a Python function
- * counts for that one; in a pool's threads functions stand for themselves. */
+ * functions, or of functions that samples met. */
 enum names { NAMES_ALL, NAMES_OTHERS, NAMES_PYTHON, NAMES_NATIVE };
 
 static bool is_python(const struct timeline *timeline, uint32_t name)
@@ -195,24 +195,23 @@ static enum names names_of_samples(const struct timeline *timeline)
 	return has_python ? NAMES_PYTHON : NAMES_NATIVE;
 }
 
-/* Is it work, of the kind that most of the time goes to? */
+/* Is it work, of the kind that most of the time goes to?  sampled: how long
+ * each had the processor by samples, NULL where slices are asked for. */
 static int64_t work_of(const struct verdict *verdict, uint32_t name,
-		       enum names names)
+		       enum names names, const struct sample_time *sampled)
 {
 	const struct timeline *timeline = verdict->facts.timeline;
 	const struct split *split = &verdict->facts.split;
 	const struct timeline_name *row = timeline_name(timeline, name);
 
-	if (names == NAMES_NATIVE)
-		return timeline_is_sample(row->host) ? row->self_ns : 0;
 	/* A module alone says nothing beside functions that have names. */
-	if (names == NAMES_PYTHON && timeline_is_sample(row->host))
-		return row->text[0] == '[' ? 0 : row->native_ns;
-	if (names == NAMES_PYTHON ||
-	    (names == NAMES_OTHERS && is_python(timeline, name)))
-		return names == NAMES_PYTHON && is_python(timeline, name)
-			       ? row->self_ns
-			       : 0;
+	if (sampled)
+		return names == NAMES_PYTHON && row->text[0] == '[' &&
+				       timeline_is_sample(row->host)
+			       ? 0
+			       : sampled[name].ns;
+	if (names == NAMES_OTHERS && is_python(timeline, name))
+		return 0;
 	if (split->ns[SHARE_GPU] * 2 > split->total_ns)
 		return row->is_gpu ? row->sum_ns : 0;
 	return !row->is_gpu && (row->host == HOST_PLAIN ||
@@ -223,14 +222,15 @@ static int64_t work_of(const struct verdict *verdict, uint32_t name,
 
 /* The name of most work below so much, and how much that is. */
 static uint32_t next_name(const struct verdict *verdict, enum names names,
-			  int64_t below, int64_t *most_ns)
+			  const struct sample_time *sampled, int64_t *most_ns)
 {
 	const struct timeline *timeline = verdict->facts.timeline;
+	const int64_t below = *most_ns;
 	uint32_t most = TIMELINE_NONE;
 
 	*most_ns = 0;
 	for (uint32_t at = 0; at < timeline->names.count; at++) {
-		const int64_t ns = work_of(verdict, at, names);
+		const int64_t ns = work_of(verdict, at, names, sampled);
 
 		/* Phases say no more than the step does. */
 		if (ns > *most_ns && ns < below &&
@@ -242,6 +242,26 @@ static uint32_t next_name(const struct verdict *verdict, enum names names,
 	return most;
 }
 
+static const char *names_head(const struct verdict *verdict, enum names names)
+{
+	if (names < NAMES_PYTHON)
+		return "most work in all: ";
+	return verdict->facts.split.has_steps
+		       ? "most processor time in these steps, by samples: "
+		       : "most processor time, by samples: ";
+}
+
+/* Of a line the function in which most of it is spent, where there is one. */
+static void add_most(struct text_buffer *text, const struct timeline *timeline,
+		     const struct sample_time *time, uint32_t line)
+{
+	if (time->most != line && time->most_ns * 2 > time->ns)
+		text_buffer_format(
+			text, " (most in %s)",
+			short_name(timeline_name_text(timeline, time->most))
+				.text);
+}
+
 /* The names that took most, by what they did themselves. */
 static unsigned int add_names(struct text_buffer *lines,
 			      const struct verdict *verdict, enum names names,
@@ -249,6 +269,10 @@ static unsigned int add_names(struct text_buffer *lines,
 {
 	const struct timeline *timeline = verdict->facts.timeline;
 	const double total = (double)verdict->facts.split.total_ns;
+	struct sample_time *sampled =
+		names >= NAMES_PYTHON
+			? sample_times(timeline, &verdict->facts.split)
+			: NULL;
 	struct text_buffer text = {0};
 	const char *last = "";
 	int64_t below = INT64_MAX;
@@ -256,7 +280,8 @@ static unsigned int add_names(struct text_buffer *lines,
 
 	text_buffer_cut(&text, 0);
 	for (unsigned int named = 0; named < NAMES;) {
-		const uint32_t most = next_name(verdict, names, below, &below);
+		const uint32_t most =
+			next_name(verdict, names, sampled, &below);
 
 		if ((double)below < NAME_MIN * total)
 			break;
@@ -264,20 +289,17 @@ static unsigned int add_names(struct text_buffer *lines,
 		if (!strcmp(last, timeline_name_text(timeline, most)))
 			continue;
 		last = timeline_name_text(timeline, most);
-		if (!named++)
-			text_buffer_format(&text, "%s",
-					   names >= NAMES_PYTHON
-						   ? "most processor time, by "
-						     "samples: "
-						   : "most work in all: ");
-		else
-			text_buffer_format(&text, ", ");
-		text_buffer_format(&text, "%s %s", short_name(last).text,
+		text_buffer_format(&text, "%s%s %s",
+				   named++ ? ", " : names_head(verdict, names),
+				   short_name(last).text,
 				   quantity_time((double)below).text);
+		if (sampled)
+			add_most(&text, timeline, &sampled[most], most);
 	}
 	if (text.len)
 		count = text_wrap_add(lines, text.data, 2, columns);
 	text_buffer_free(&text);
+	free(sampled);
 	return count;
 }
 
