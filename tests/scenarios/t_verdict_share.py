@@ -137,6 +137,21 @@ def test_samples_of_native_threads_beside_python():
         ", by samples: train.py(7): step 4.500 ms, dot 2.000 ms, pool 1.000 ms")
 
 
+def test_samples_of_runtimes_count_for_who_calls_them():
+    """In a thread of OpenMP's own there is nobody who does."""
+    innermost = {"at": "libc.so.6 0x1234:1"}
+    expect_equal(by_samples(
+        sampled(700, 0, 9000, "_start"), sampled(700, 0, 9000, "__libc_start_main"),
+        sampled(700, 100, 8800, "main"), sampled(700, 200, 2000, "operator new"),
+        sampled(700, 300, 1800, "malloc"), sampled(700, 3000, 500, "solve"),
+        slice_("odd", 4000, 3000, SAMPLES + 700, "cpu_sample", **innermost),
+        sampled(701, 0, 2500, "libgomp.so.1+0x1cd9a")),
+        ", by samples: main 8.300 ms, [libgomp.so.1] 2.500 ms, solve 500.0 us")
+    expect_equal(by_samples(
+        sampled(700, 100, 3000, "solve"), sampled(700, 200, 2800, "fread")),
+        ", by samples: solve 3.000 ms (most in fread)")
+
+
 def test_samples_are_of_typical_steps():
     """Imports take longer, and are no step."""
     steps = [step_(at, 20000 + 1000 * at, 1000) for at in range(5)]

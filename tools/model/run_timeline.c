@@ -133,9 +133,11 @@ static void take_file(struct timeline_name *row,
 	if (!timeline_is_sample(row->host) || row->is_python)
 		return;
 	at = trace_event_arg(event, "at");
-	row->is_python =
-		at.type == TRACE_STRING && (!strncmp(at.text, "python3", 7) ||
-					    !strncmp(at.text, "libpython", 9));
+	if (at.type != TRACE_STRING)
+		return;
+	row->is_python = !strncmp(at.text, "python3", 7) ||
+			 !strncmp(at.text, "libpython", 9);
+	row->is_runtime |= timeline_is_runtime(at.text);
 }
 
 /* Calls of CUDA are told apart by where they are made, too. */
@@ -176,6 +178,7 @@ static uint32_t name_of(struct timeline *timeline,
 		row->is_lock = timeline_is_lock(row->text);
 		row->is_gpu = timeline_gpu_kind(event, category, &row->gpu);
 		row->host = timeline_host_kind(event, category);
+		row->is_runtime = timeline_is_runtime(row->text);
 	}
 	row->calls++;
 	saturate_into(&row->sum_ns, event->dur_ns);

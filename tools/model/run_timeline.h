@@ -83,8 +83,9 @@ struct timeline_name {
 	enum host_kind host;
 	enum gpu_kind gpu;
 	bool is_gpu, is_open_ended;
-	bool is_lock;	/* a wait for one */
-	bool is_python; /* of samples: the interpreter's own code */
+	bool is_lock;	 /* a wait for one */
+	bool is_python;	 /* of samples: the interpreter's own code */
+	bool is_runtime; /* of samples: of libraries of C, C++ and OpenMP */
 	int64_t calls, sum_ns, self_ns;
 	int64_t longest_ns, longest_at_ns;
 	uint32_t longest_lane;
@@ -211,6 +212,9 @@ void timeline_walk(struct timeline *timeline, uint32_t lane,
 		   timeline_piece *piece, void *arg);
 
 /* run_timeline_kinds.c: by category and name. */
+
+/* Is it a library of C's, C++'s or OpenMP's runtime, or a function of one? */
+bool timeline_is_runtime(const char *name);
 enum host_kind timeline_host_kind(const struct trace_event *event,
 				  const char *category);
 bool timeline_gpu_kind(const struct trace_event *event, const char *category,

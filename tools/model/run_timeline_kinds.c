@@ -171,3 +171,33 @@ bool timeline_is_full_precision(const char *kernel)
 
 	return has(kernel, words);
 }
+
+static bool is_of(const char *const *names, size_t count, const char *name,
+		  bool is_whole)
+{
+	for (size_t i = 0; i < count; i++)
+		if (is_whole ? !strcmp(name, names[i])
+			     : !strncmp(name, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+/* What is called there was asked for by who calls.  A trace has the file of the
+ * innermost functions alone: others are known by their names. */
+bool timeline_is_runtime(const char *name)
+{
+	static const char *const begins[] = {
+		"libc.so",	"libm.so",	  "libmvec.so", "libpthread",
+		"ld-linux",	"linux-vdso",	  "libstdc++",	"libgcc_s",
+		"libgomp",	"libomp.so",	  "libiomp5",	"__libc_",
+		"start_thread", "_IO_",		  "GOMP_",	"gomp_",
+		"operator new", "operator delete"};
+	static const char *const whole[] = {
+		"_start", "clone", "clone3", "malloc",	"calloc", "realloc",
+		"free",	  "fread", "fwrite", "fseek",	"fopen",  "fclose",
+		"fgets",  "fputs", "printf", "fprintf", "qsort",  "memcpy"};
+
+	name += *name == '[';
+	return is_of(begins, sizeof(begins) / sizeof(*begins), name, false) ||
+	       is_of(whole, sizeof(whole) / sizeof(*whole), name, true);
+}

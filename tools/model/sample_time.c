@@ -22,16 +22,20 @@ struct walk {
 	struct open_function *open;
 	size_t depth, capacity;
 	int64_t now_ns;
-	bool *is_own;		/* the program's, by name */
+	bool *is_own;		/* the program's line or function, by name */
 	struct key_table pairs; /* int64_t, by line and function */
 	struct sample_time *times;
 };
 
-/* Neither a package's function of Python nor the interpreter's. */
+/* Neither a package's function of Python nor the interpreter's, and in native
+ * code no runtime's. */
 static bool is_program(const struct timeline *timeline, uint32_t name)
 {
-	const char *text = timeline_name_text(timeline, name);
+	const struct timeline_name *row = timeline_name(timeline, name);
+	const char *text = row->text;
 
+	if (timeline_is_sample(row->host))
+		return !row->is_runtime;
 	return !strcmp(timeline_category(timeline, name), "python_function") &&
 	       *text != '<' && !strstr(text, "/site-packages/") &&
 	       !strstr(text, "/dist-packages/") &&
@@ -84,11 +88,13 @@ static void enter(struct walk *walk, const struct span *span, int64_t end_ns)
 	struct open_function open = {end_ns, span->name, span->name,
 				     !is_native || is_below};
 
-	if (is_below && is_native)
+	if (is_below && is_native) {
 		open.function = outer->function;
-	if (is_below && !walk->is_own[span->name] &&
-	    (is_native || walk->is_own[outer->line]))
 		open.line = outer->line;
+	} else if (outer && is_below == !is_native &&
+		   !walk->is_own[span->name] && walk->is_own[outer->line]) {
+		open.line = outer->line;
+	}
 	if (outer && open.end_ns > outer->end_ns)
 		open.end_ns = outer->end_ns;
 	walk->open = memory_grow(walk->open, walk->depth, &walk->capacity,

@@ -5,7 +5,8 @@
  *
  * In Python it is the innermost line of the program, whatever that calls in
  * packages and in native code; where there is none, the function of Python.  In
- * threads without Python, as those of a pool, functions stand for themselves.
+ * native code it is the function; what a runtime's functions take (C's, C++'s,
+ * OpenMP's) counts for who calls them.
  */
 #ifndef TOOLS_SAMPLE_TIME_H
 #define TOOLS_SAMPLE_TIME_H
