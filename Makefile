@@ -59,7 +59,9 @@ NO_PROBE := plain clean help demo test probe sanitize bench bench-quick
 GOALS    := $(or $(MAKECMDGOALS),plain)
 ifneq ($(filter-out $(NO_PROBE),$(GOALS)),)
 include $(O)/config.mk
-ifneq ($(CONFIG_FOR),$(CC) $(SAN) $(CUDA))
+# Asked again for another compiler, and as long as something is left out: it may
+# have been installed since.
+ifneq ($(CONFIG_FOR)$(OMITTED),$(CC) $(SAN) $(CUDA))
 $(O)/config.mk: FORCE
 endif
 endif
@@ -98,16 +100,20 @@ else lack 'GPU activity (cupti.h)'; fi; \
 echo "OMITTED := $$without"
 endef
 
-$(O)/config.mk: Makefile
-	@mkdir -p $(O)
-	@{ $(PROBES); } > $@
+# The file's date is left alone when nothing has changed.
+define probe
+@mkdir -p $(O)
+@{ $(PROBES); } > $(O)/config.new.$$$$ && \
+ if cmp -s $(O)/config.new.$$$$ $(O)/config.mk; then rm $(O)/config.new.$$$$; \
+ else mv $(O)/config.new.$$$$ $(O)/config.mk; fi
+endef
 
-# The same again, leaving the file's date alone when nothing has changed.
+$(O)/config.mk: Makefile
+	$(probe)
+	@[ ! Makefile -nt $@ ] || touch $@
+
 probe:
-	@mkdir -p $(O)
-	@{ $(PROBES); } > $(O)/config.new
-	@if cmp -s $(O)/config.new $(O)/config.mk; then rm $(O)/config.new; \
-	 else mv $(O)/config.new $(O)/config.mk; fi
+	$(probe)
 
 need_zlib = $(if $(ZLIB),,$(error traceprof needs zlib, header and libz.a: \
 	install zlib1g-dev (Debian, Ubuntu) or zlib-devel zlib-static (Fedora)))

@@ -3,6 +3,7 @@
 
 import os
 import re
+import tempfile
 
 import tree
 from harness import LIBRARY
@@ -136,3 +137,24 @@ def test_stays_loaded_and_is_bound_at_once():
 
 if __name__ == "__main__":
     tree.main()
+
+
+def test_a_library_that_is_installed_later_is_found():
+    """Whoever reads "install libyajl-dev and make again" does just that."""
+    with tempfile.TemporaryDirectory() as work:
+        lacks, compiler = os.path.join(work, "lacks"), os.path.join(work, "cc")
+        with open(compiler, "w", encoding="utf-8") as file:
+            file.write(f"#!/bin/sh\n[ -e {lacks} ] && case \" $* \" in\n"
+                       "*' -lyajl '*) exit 1 ;;\nesac\nexec gcc \"$@\"\n")
+        os.chmod(compiler, 0o755)
+        config = os.path.join(work, "config.mk")
+
+        def omitted():
+            tree.output("make", "-C", tree.ROOT, f"O={work}", f"CC={compiler}", config)
+            with open(config, encoding="utf-8") as file:
+                return "yajl" in re.search("^OMITTED.*", file.read(), re.M).group()
+
+        open(lacks, "w", encoding="utf-8").close()
+        tree.expect(omitted(), "what lacks is not said")
+        os.remove(lacks)
+        tree.expect(not omitted(), "what was installed since is not found")
