@@ -36,6 +36,14 @@
 /* All heap calls so far were seen. */
 static START_DATA bool watches_heap;
 
+static bool wants_waits(void)
+{
+	const struct options *options = &process.options;
+
+	return options_is_set(options, OPTION_AT_waits) ? options->waits
+							: options->sample > 0;
+}
+
 void families_prepare(void)
 {
 	nvtx_injection_announce();
@@ -49,6 +57,12 @@ void families_prepare(void)
 		gate_mark(GATE_OMP_CALLER, true);
 	sampler_prepare();
 	python_prepare();
+	/* Here and not when the recording begins, which may be while the loader
+	 * is locked. */
+	if (wants_waits() || process.options.python) {
+		python_api_find_runtime();
+		waits_know_gil(python_api.runtime, python_api.runtime_bytes);
+	}
 	if (life_is_watching() && families_reason_at_start())
 		life_begin(families_reason_at_start());
 	python_await();
@@ -108,14 +122,6 @@ const char *families_reason(uint64_t used_ns)
 		       : NULL;
 }
 
-static bool wants_waits(void)
-{
-	const struct options *options = &process.options;
-
-	return options_is_set(options, OPTION_AT_waits) ? options->waits
-							: options->sample > 0;
-}
-
 bool families_are_asking(const void *code)
 {
 	return unwind_is_its_own(code);
@@ -150,10 +156,8 @@ uint32_t families_begin(struct session *session, uint32_t *record)
 		*record |= GATE_BLAS;
 	if (process.options.cuda != CUDA_OFF)
 		*record |= GATE_ALLOCATOR;
-	if (python_start(session)) {
+	if (python_start(session))
 		*record |= GATE_PYTHON;
-		waits_know_gil(python_api.runtime, python_api.runtime_bytes);
-	}
 	/* Even if no annotation is the marker: pushes and pops must pair up
 	 * across windows. */
 	return heap_base | GATE_SCOPE_MARK |

@@ -57,7 +57,7 @@ static bool find_symbols(void)
 		python_api.next_interpreter);
 }
 
-static void find_runtime(void)
+void python_api_find_runtime(void)
 {
 	ElfW(Sym) *symbol = NULL;
 	Dl_info info;
@@ -92,7 +92,6 @@ const char *python_api_look(void)
 		return "it runs without the GIL";
 	if (!find_symbols())
 		return "it lacks functions that its version has";
-	find_runtime();
 	return NULL;
 }
 

@@ -193,6 +193,27 @@ def test_waits_for_the_gil():
         expect(trace.slices("wait: GIL"), f"{version}: no waits for the GIL")
 
 
+def test_samples_alone_name_waits_for_the_gil():
+    """And the verdict says who had it."""
+    text = ("import threading\n"
+            "def work():\n"
+            "    for _ in range(60): sum([i % 7 for i in range(20000)])\n"
+            "both = [threading.Thread(target=work) for _ in range(2)]\n"
+            "[one.start() for one in both]\n"
+            "[one.join() for one in both]\n")
+    for version, path in some().items():
+        run = traced(path, write(text), env={"TRACEPROF_SAMPLE": "499"})
+        waits = run.trace.slices("wait: GIL")
+        expect(len({one["tid"] for one in waits}) >= 2, f"{version}: {len(waits)} waits")
+        if os.sched_getaffinity(0) == {min(os.sched_getaffinity(0))}:
+            continue        # with one processor nobody is to blame
+        said = json.loads(command("report", "--json", run.files[0]).stdout)[0]["findings"]
+        found = [one["figure"] for one in said if one["rule"] == "gil"]
+        # Its frames are known from 3.10 on.
+        line = "script.py(3): " if int(version[2:]) >= 10 else ""
+        expect(found and line in found[0], version, str(said))
+
+
 def test_only_in_windows():
     text = ("import traceprof\n"
             "def inside(): pass\n"

@@ -209,6 +209,7 @@ LIMITS = {
     "critical": (critical, 49, 51),
     "barrier": (barrier, 99, 101),
     "short-regions": (short_regions, 28.5, 27.5),
+    "gil": (host("wait: GIL"), 99, 101),
     "off-cpu": (host("wait: pthread_cond_wait"), 99, 101),
     "churn": (lambda calls: ours(heap={"calls": calls, "bytes": 99}), 19800, 20200),
     "large-blocks": (large_blocks, 85, 82),

@@ -122,6 +122,15 @@ static void walk_lane(struct walk *walk, uint32_t at)
 struct sample_time *sample_times(const struct timeline *timeline,
 				 const struct split *split)
 {
+	return sample_times_but(timeline, split, TIMELINE_NONE);
+}
+
+struct sample_time *sample_times_but(const struct timeline *timeline,
+				     const struct split *split, uint32_t lane)
+{
+	const uint32_t left_out = lane == TIMELINE_NONE
+					  ? TIMELINE_NONE
+					  : host_cover_lane(timeline, lane);
 	const size_t names = timeline->names.count + 1;
 	struct walk walk = {
 		.timeline = timeline,
@@ -134,7 +143,7 @@ struct sample_time *sample_times(const struct timeline *timeline,
 	for (uint32_t at = 0; at < timeline->names.count; at++)
 		walk.is_own[at] = is_program(timeline, at);
 	for (uint32_t at = 0; at < timeline->lanes.table.count; at++)
-		if (host_cover_is_lane(timeline, at))
+		if (at != left_out && host_cover_is_lane(timeline, at))
 			walk_lane(&walk, at);
 	free(walk.open);
 	free(walk.is_own);

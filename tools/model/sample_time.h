@@ -23,4 +23,8 @@ struct sample_time {
 struct sample_time *sample_times(const struct timeline *timeline,
 				 const struct split *split);
 
+/* The same without the samples of the thread whose lane this is. */
+struct sample_time *sample_times_but(const struct timeline *timeline,
+				     const struct split *split, uint32_t lane);
+
 #endif

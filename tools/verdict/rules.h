@@ -95,6 +95,7 @@ bool rule_idle_openmp(const struct verdict_facts *, struct finding *);
 bool rule_idle_alloc(const struct verdict_facts *, struct finding *);
 bool rule_data_starved(const struct verdict_facts *, struct finding *);
 bool rule_exposed_comm(const struct verdict_facts *, struct finding *);
+bool rule_gil(const struct verdict_facts *, struct finding *);
 bool rule_off_cpu(const struct verdict_facts *, struct finding *);
 bool rule_short_operators(const struct verdict_facts *, struct finding *);
 bool rule_copied_layout(const struct verdict_facts *, struct finding *);

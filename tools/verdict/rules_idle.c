@@ -244,8 +244,9 @@ static enum wait_for wait_for(const char *name)
 /* The waits of the thread that steps. */
 struct known_waits {
 	double ns[FOR_COUNT], all_ns;
-	double processes_ns; /* for other processes: these do the work, a
-				compiler's for its driver */
+	double others_ns; /* for other processes: these do the work, a
+			     compiler's for its driver; and for the GIL, of
+			     which another rule tells */
 	const struct span *worst;
 };
 
@@ -265,8 +266,9 @@ static struct known_waits known_waits(const struct verdict_facts *facts)
 		if (timeline_name(timeline, span->name)->host != HOST_OFF ||
 		    !is_judged(facts, span->start_ns))
 			continue;
-		if (!strcmp(name, "wait: waitpid") || strstr(name, "(pipe")) {
-			known.processes_ns += ns;
+		if (!strcmp(name, "wait: waitpid") || strstr(name, "(pipe") ||
+		    !strcmp(name, "wait: GIL")) {
+			known.others_ns += ns;
 			continue;
 		}
 		known.all_ns += ns;
@@ -323,7 +325,7 @@ bool rule_off_cpu(const struct verdict_facts *facts, struct finding *finding)
 	/* What samples alone tell of may be anything. */
 	known = known_waits(facts);
 	finding->saved_ns = (double)split->ns[SHARE_OFF] - split->beside_ns -
-			    known.processes_ns - elsewhere(facts);
+			    known.others_ns - elsewhere(facts);
 	if (known.all_ns < finding->saved_ns)
 		finding->saved_ns = known.all_ns;
 	if (!is_worth(facts, finding->saved_ns, SHARE_HIGH_MIN) || !known.worst)

@@ -44,6 +44,7 @@ const struct rule verdict_rules[] = {
 	{"critical", rule_critical, false, false},
 	{"barrier", rule_barrier, false, false},
 	{"short-regions", rule_short_regions, false, false},
+	{"gil", rule_gil, false, false},
 	{"off-cpu", rule_off_cpu, false, false},
 	{"churn", rule_churn, true, false},
 	{"large-blocks", rule_large_blocks, false, false},
