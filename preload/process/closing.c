@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Bytes of text of an event that is drawn. */
 #define EVENT_TEXT_LEAST 100u
@@ -247,26 +248,46 @@ static void say_hint(const struct session *session,
 		100 * (1 - known / used), used);
 }
 
-/* Of a script's hundred short commands nobody reads a hundred verdicts. */
-static bool is_in_brief(const struct session *session)
+/* Of a script's hundred short commands nobody reads a hundred verdicts, and of
+ * what a wrapper did before it became the program none. */
+static bool is_in_brief(const struct session *session, enum program_then then)
 {
 	const uint64_t ran =
 		clock_monotonic_ns() - (uint64_t)session->head->clock.first_ns;
 
 	return (double)ran < HINT_SECONDS * 1e9 &&
-	       process_kind_is_one_of_many();
+	       (then == PROGRAM_BECOMES_ANOTHER ||
+		process_kind_is_one_of_many());
+}
+
+/* Recorded from its start on, it did nothing of what is drawn: it leaves
+ * nothing, as where only a region begins a recording. */
+static bool is_empty(const struct session *session,
+		     const struct writer_summary *done, enum program_then then)
+{
+	const struct session_header *head = session->head;
+
+	return then == PROGRAM_BECOMES_ANOTHER && done->files == 1 &&
+	       !done->seen && !done->written && !done->dropped &&
+	       !done->thinned && done->path[0] &&
+	       !load_relaxed(&head->missed_calls) &&
+	       !load_relaxed(&head->unrecorded_calls) &&
+	       !load_relaxed(&head->unfollowed_calls) &&
+	       is_in_brief(session, then);
 }
 
 /* What is in the file, and where its time went. */
 static void say_written(const struct session *session,
-			const struct writer_summary *done, bool ends)
+			const struct writer_summary *done,
+			enum program_then then)
 {
 	bool hints = false, is_judged;
 
 	say_files(session, done);
-	if (is_in_brief(session))
+	if (is_in_brief(session, then))
 		return;
-	is_judged = ends && closing_verdict(session, done, &hints);
+	is_judged =
+		then == PROGRAM_ENDS && closing_verdict(session, done, &hints);
 	if (!is_judged && done->most[0])
 		log_say("most time: %s", done->most);
 	if (!hints)
@@ -280,7 +301,7 @@ static void say_written(const struct session *session,
 
 void closing_report(const struct session *session,
 		    const struct writer_summary *done, int rc, uint64_t missed,
-		    bool ends)
+		    enum program_then then)
 {
 	const struct options *options = &session->head->options;
 	const uint64_t unrecorded =
@@ -315,17 +336,21 @@ void closing_report(const struct session *session,
 			    (unsigned long)load_relaxed(
 				    &session->head->gpu.missing_kernels),
 			    (long)options->gpu_wait_ms);
+	if (!rc && is_empty(session, done, then)) {
+		unlink(done->path);
+		return;
+	}
 	say_steps(session);
 	if (rc == -ECANCELED) {
 		say_gave_up(session, done);
 	} else if (done->files && rc == -EINPROGRESS) {
 		say_left(session, done);
-		if (!is_in_brief(session))
+		if (!is_in_brief(session, then))
 			say_next(session, done,
 				 ", for the verdict, when that is done");
 	} else if (done->files && rc != -ETIMEDOUT) {
 		/* Of a file that is not whole yet there are no totals. */
-		say_written(session, done, ends);
+		say_written(session, done, then);
 	} else if (session->head->flight.is_on) {
 		log_say("no trace: nothing triggered the flight recorder");
 	}

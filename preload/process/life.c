@@ -79,6 +79,7 @@ static START_DATA struct life {
 	uint64_t missed_said;
 	bool constructed; /* our constructor has run */
 	bool forked;	  /* without exec */
+	bool execs;	  /* and so ends the recording */
 	bool wipes;	  /* the kernel clears the gate on fork */
 	struct session *session;
 } life;
@@ -473,9 +474,13 @@ bool life_is_watching(void)
 static void report(int rc, bool ends)
 {
 	struct writer_summary summary;
+	enum program_then then = ends ? PROGRAM_ENDS : PROGRAM_GOES_ON;
 
+	/* A forked child's trace has been told of. */
+	if (life.execs && !life.forked)
+		then = PROGRAM_BECOMES_ANOTHER;
 	writer_summarise(&summary);
-	closing_report(life.session, &summary, rc, life.missed_said, ends);
+	closing_report(life.session, &summary, rc, life.missed_said, then);
 }
 
 /* Another thread may be starting the writer; not so if this is a signal handler
@@ -615,10 +620,12 @@ bool life_exec(void)
 	const int saved = errno;
 	bool ends = false;
 
-	if (life_is_running())
+	if (life_is_running()) {
+		life.execs = true;
 		ends = end_running(false, NULL);
-	else
+	} else {
 		wait_for_ender();
+	}
 	errno = saved;
 	return ends;
 }

@@ -57,11 +57,15 @@ void user_signal_poll(void *unused);
 
 /* --- closing.c ------------------------------------------------------------ */
 
+/* With the recording the program ends, or it goes on, or it becomes another one
+ * by exec, which decides for itself. */
+enum program_then { PROGRAM_ENDS, PROGRAM_GOES_ON, PROGRAM_BECOMES_ANOTHER };
+
 /* The last lines on stderr.  `rc` is writer_stop()'s; `missed` calls came while
- * the start was held up, which has been said.  `ends`: the program does. */
+ * the start was held up, which has been said. */
 void closing_report(const struct session *session,
 		    const struct writer_summary *done, int rc, uint64_t missed,
-		    bool ends);
+		    enum program_then then);
 
 /* Nothing was recorded: what was seen of the process, and why there is no file,
  * if `traceprof record` started it, or somebody else put the library before it

@@ -97,6 +97,14 @@ def test_a_shell_that_waits_is_not_judged():
     expect("Verdict: 400 steps" in done.stderr, done.stderr)
 
 
+def test_what_a_wrapper_did_before_the_program_leaves_nothing():
+    """Each shell is recorded from its start on, waits for nothing, and becomes the next."""
+    done = record("--waits", "--", "/bin/sh", "-c", 'exec sh -c "exec $0 20"',
+                  program("waits"))
+    expect_equal(done.status, 0, done.stderr)
+    expect_equal((len(done.files), done.stderr.count("wrote ")), (1, 1), done.stderr)
+
+
 def test_record_says_nothing_of_the_program_s_own_trace():
     done = record("--", program("exits"), "return")
     expect("traceprof record" not in done.stderr, done.stderr)
