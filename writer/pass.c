@@ -103,13 +103,24 @@ static inline void look_if_cancelled(struct writer_state *state,
 		state->error = -ECANCELED;
 }
 
+/* Nobody waits for a team of one. */
+static inline void join_region(struct writer_state *state,
+			       const struct event *event, bool is_drained)
+{
+	if (event->kind == EVENT_OMP_REGION && !(event->flags & EVENT_SERIAL))
+		region_join_add(&state->regions, event->omp.region,
+				event->end_ticks, is_drained);
+}
+
 /* Follows one ring ahead of the drain, as far as events that ended by
- * `until_ticks`, for the ends of regions. */
+ * `until_ticks`. */
 static void scan_ahead(struct writer_state *state, struct ring_reader *reader,
-		       uint64_t until_ticks)
+		       uint64_t until_ticks, bool with_regions)
 {
 	struct ring *ring = &reader->thread->ring;
 	const uint64_t limit = ring_published(ring);
+	const bool joins = with_regions &&
+			   drain_at(&reader->ends) == drain_at(&reader->scan);
 	const struct event *event;
 	uint64_t events = 0;
 
@@ -117,9 +128,8 @@ static void scan_ahead(struct writer_state *state, struct ring_reader *reader,
 	       (event = drain_peek(state->session, ring, &reader->scan, limit,
 				   NULL, &state->budget)) &&
 	       event->end_ticks <= until_ticks) {
-		if (event->kind == EVENT_OMP_REGION)
-			region_join_add(&state->regions, event->omp.region,
-					event->end_ticks, false);
+		if (joins)
+			join_region(state, event, false);
 		gpu_scan(state, event);
 		if (event->kind == EVENT_OMP_THINNED)
 			see_thinned(state, reader, event);
@@ -128,21 +138,56 @@ static void scan_ahead(struct writer_state *state, struct ring_reader *reader,
 		drain_skip(&reader->scan, event);
 		look_if_cancelled(state, ++events);
 	}
+	if (joins)
+		reader->ends = reader->scan;
 }
 
-/* The scan goes as far as it can, or just ahead of each slice of the drain: so
- * a large backlog finds its regions' ends in a small table. */
+/* The same for the ends of regions alone, where the scan is far ahead. */
+static void scan_ends(struct writer_state *state, struct ring_reader *reader,
+		      uint64_t until_ticks)
+{
+	const struct event *event;
+	uint64_t events = 0;
+
+	while (!state->error &&
+	       drain_at(&reader->ends) != drain_at(&reader->scan) &&
+	       (event = drain_peek(state->session, &reader->thread->ring,
+				   &reader->ends, reader->limit, NULL,
+				   &state->budget)) &&
+	       event->end_ticks <= until_ticks) {
+		join_region(state, event, false);
+		drain_skip(&reader->ends, event);
+		look_if_cancelled(state, ++events);
+	}
+}
+
+/* The scan goes as far as it can, or just ahead of each slice of the drain. */
 static bool scans_all(const struct writer_state *state)
 {
 	return state->history || !state->file.is_open ||
 	       step_finder_waits(state);
 }
 
-static void scan(struct writer_state *state, uint64_t until_ticks)
+static void scan_all(struct writer_state *state)
 {
 	for (struct ring_reader *t = state->readers; t; t = t->older) {
 		if (t->limit && !gpu_is_reader(t))
-			scan_ahead(state, t, until_ticks);
+			scan_ahead(state, t, UINT64_MAX, false);
+	}
+}
+
+/* Just ahead of a slice of the drain in any case: so a large backlog finds its
+ * regions' ends in a small table. */
+static void scan_slice(struct writer_state *state, uint64_t until_ticks)
+{
+	const bool with_scan = !scans_all(state);
+
+	for (struct ring_reader *t = state->readers; t; t = t->older) {
+		if (!t->limit || gpu_is_reader(t))
+			continue;
+		if (with_scan)
+			scan_ahead(state, t, until_ticks, true);
+		scan_ends(state, t, until_ticks);
 	}
 }
 
@@ -170,10 +215,10 @@ static int look(struct writer_state *state)
 	count_retired(state);
 	history_poll(state);
 	if (scans_all(state))
-		scan(state, UINT64_MAX);
+		scan_all(state);
 	for (struct ring_reader *t = state->readers; t; t = t->older) {
 		if (t->limit && gpu_is_reader(t))
-			scan_ahead(state, t, UINT64_MAX);
+			scan_ahead(state, t, UINT64_MAX, false);
 	}
 	if (state->is_live)
 		pack_relieve(state);
@@ -187,10 +232,7 @@ static void note(struct writer_state *state, struct ring_reader *reader,
 	switch (event->kind) {
 	case EVENT_HEAP_ALLOC:
 	case EVENT_HEAP_FREE: heap_counter_event(state, reader, event); break;
-	case EVENT_OMP_REGION:
-		region_join_add(&state->regions, event->omp.region,
-				event->end_ticks, true);
-		break;
+	case EVENT_OMP_REGION: join_region(state, event, true); break;
 	case EVENT_LOSS: reader->loss_drawn += event->loss.count; break;
 	default: break;
 	}
@@ -347,8 +389,7 @@ static uint64_t drain_all(struct writer_state *state, uint64_t keep_ticks)
 					       : min_u64(slice, keep_ticks - 1);
 		uint64_t drained = 0;
 
-		if (!scans_all(state))
-			scan(state, until);
+		scan_slice(state, until);
 		for (struct ring_reader *t = state->readers; t; t = t->older) {
 			if (t->limit && !t->is_stopped && !gpu_is_reader(t))
 				drained += drain_ring(state, t, until);
@@ -566,7 +607,7 @@ void pass_find_step(struct writer_state *state)
 {
 	if (look(state))
 		return;
-	scan(state, UINT64_MAX);
+	scan_all(state);
 	see_last(state);
 	step_finder_find(state);
 }

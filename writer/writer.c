@@ -171,6 +171,7 @@ static void note_summary(void)
 				   ? sums.thinned
 				   : state->counts.thinned;
 	summary->dropped = sums.dropped;
+	summary->lost_waits = state->counts.waits.lost;
 	summary->seen = sums.committed + sums.dropped;
 	summary->bytes = state->file.bytes_done;
 	if (state->file.is_open)

@@ -64,6 +64,7 @@ struct writer_summary {
 	uint64_t left, left_ns; /* for a process that finishes the file, about
 				   how long that takes */
 	uint64_t thinned;	/* by TRACEPROF_MAX_OVERHEAD */
+	uint64_t lost_waits;	/* of members at regions' ends, not drawn */
 	char path[SESSION_TEXT_BYTES]; /* newest file, "" none */
 	uint64_t judged_events;
 	char judged[SESSION_TEXT_BYTES];  /* of the whole ones the newest with

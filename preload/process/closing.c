@@ -51,12 +51,17 @@ static void say_size(char *text, size_t bytes, uint64_t size)
 
 /* "none lost", or how many: never left out. */
 static void say_loss(char *text, size_t bytes, const struct session *session,
-		     uint64_t dropped)
+		     const struct writer_summary *done)
 {
 	const uint64_t missed = load_relaxed(&session->head->missed_calls);
+	const uint64_t dropped =
+		done->dropped + load_relaxed(&session->head->unrecorded_calls);
 
 	if (dropped)
 		log_format(text, bytes, "%lu LOST", (unsigned long)dropped);
+	else if (done->lost_waits)
+		log_format(text, bytes, "%lu waits at regions' ends LOST",
+			   (unsigned long)done->lost_waits);
 	else if (missed)
 		log_format(text, bytes,
 			   "%lu calls missed that came inside of others, of "
@@ -104,9 +109,7 @@ static void say_files(const struct session *session,
 
 	say_cost(cost, sizeof(cost), done);
 	say_size(size, sizeof(size), done->bytes);
-	say_loss(loss, sizeof(loss), session,
-		 done->dropped +
-			 load_relaxed(&session->head->unrecorded_calls));
+	say_loss(loss, sizeof(loss), session, done);
 	if (done->files == 1)
 		log_say("wrote %s (%lu events, %s, %s; %s)", path,
 			(unsigned long)done->written, loss, size, cost);
@@ -155,9 +158,7 @@ static void say_left(const struct session *session,
 	const uint64_t most = (uint64_t)session->head->options.max_mb << 20;
 	char loss[LOSS_BYTES];
 
-	say_loss(loss, sizeof(loss), session,
-		 done->dropped +
-			 load_relaxed(&session->head->unrecorded_calls));
+	say_loss(loss, sizeof(loss), session, done);
 	log_say("recorded %lu events, %s; %lu of them are left to be written "
 		"to %s after the program's end, in about %.2f s (if that is "
 		"killed: traceprof recover %s)",

@@ -310,5 +310,18 @@ def test_step_of_an_inlined_function():
     expect_equal(run.trace.steps(), [2, 3], "steps")
 
 
+def test_each_member_s_wait_is_there_however_much_comes_at_once():
+    """A schedule's search keeps more regions than the table of their ends holds."""
+    turns = 45000
+    done = same("short_regions", turns, 1, 2,
+                env={"TRACEPROF_WAIT": "3", "TRACEPROF_ACTIVE": "1000000",
+                     "TRACEPROF_MAX_OVERHEAD": "0", "TRACEPROF_EXIT_MS": "60000",
+                     "OMP_WAIT_POLICY": "passive"})
+    waits = done.trace.meta["waits"]
+    expect(waits["begun"] > 2 * turns - 100, waits)
+    expect_equal((waits["drawn"], waits["lost"]), (waits["begun"], 0), done.stderr)
+    expect("none lost" in done.stderr, done.stderr)
+
+
 if __name__ == "__main__":
     harness.main()

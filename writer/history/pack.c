@@ -25,8 +25,8 @@ static bool lies_in(uint64_t at, uint64_t chunk)
 bool pack_is_held(const struct ring_reader *reader, uint64_t at)
 {
 	return reader->drain.chunk == at || reader->scan.chunk == at ||
-	       reader->seen.chunk == at || lies_in(reader->limit, at) ||
-	       lies_in(reader->first_limit, at);
+	       reader->ends.chunk == at || reader->seen.chunk == at ||
+	       lies_in(reader->limit, at) || lies_in(reader->first_limit, at);
 }
 
 void pack_link(struct chunk *chunk, uint64_t used, uint64_t next)

@@ -77,6 +77,7 @@ static struct ring_reader *make_reader(struct writer_state *state,
 		return NULL;
 	reader->drain.unpack->spool = &state->spool;
 	reader->scan = reader->drain;
+	reader->ends = reader->drain;
 	reader->seen = reader->drain;
 	reader->pending = progress->pending;
 	reader->named_in_file = progress->named_in_file;

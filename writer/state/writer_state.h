@@ -57,6 +57,8 @@ struct ring_reader {
 	/* How far the ring was read, for each of those who read it. */
 	struct drain drain;   /* next event to write down */
 	struct drain scan;    /* next event to look at ahead */
+	struct drain ends;    /* next one that may end a region for which
+				 members wait: between those two */
 	struct drain seen;    /* next event that triggers have not seen */
 	uint64_t first_limit; /* published at the pass's first look, */
 	uint64_t limit;	      /* and at its second */
