@@ -4,7 +4,7 @@
 import re
 
 import harness
-from harness import expect, expect_equal, same
+from harness import command, expect, expect_equal, same
 
 CANCEL = {"OMP_CANCELLATION": "true"}
 
@@ -321,6 +321,20 @@ def test_each_member_s_wait_is_there_however_much_comes_at_once():
     expect(waits["begun"] > 2 * turns - 100, waits)
     expect_equal((waits["drawn"], waits["lost"]), (waits["begun"], 0), done.stderr)
     expect("none lost" in done.stderr, done.stderr)
+
+
+def test_names_of_templates_are_folded():
+    """In lanes and totals; all of it in the region's args, and in the report on demand."""
+    done = same("folded", 20)
+    outer = [one for one in done.trace.slices(cat="cpu_op") if "parallel" in one["name"]]
+    name = "of_many<>::operator<< [omp parallel #%d]"
+    expect_equal({one["name"] for one in outer}, {name % 1, name % 2}, "names")
+    whole, = {one["args"]["function"] for one in outer if one["name"] == name % 1}
+    expect(whole.startswith("of_many<std::map<std::__cxx11::basic_string<char"), whole)
+    expect("function" not in done.trace.slices(cat="openmp")[0]["args"], "shares")
+    for option, shown in (("--top=9", "of_many<>::operator<< ["), ("--long", whole + " [")):
+        text = command("report", option, done.files[0]).stdout
+        expect(shown in text, option, text)
 
 
 if __name__ == "__main__":

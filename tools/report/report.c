@@ -90,6 +90,27 @@ static void on_gpu(struct report *report, const struct trace_event *event)
 	add_work(stream, work, event);
 }
 
+/* The library folds long ones, and says once a region what they are. */
+static void note_function(struct report *report,
+			  const struct trace_event *event)
+{
+	const struct trace_value function = trace_event_arg(event, "function");
+	const char *name = event->field[FIELD_NAME].text;
+	const char *number = strstr(name, " [omp parallel ");
+	struct text_buffer text = {0};
+	char **whole;
+
+	if (function.type != TRACE_STRING)
+		return;
+	whole = key_table_row(
+		&report->functions,
+		key_table_number(&report->functions, name, strlen(name)));
+	if (*whole)
+		return;
+	text_buffer_format(&text, "%s%s", function.text, number ? number : "");
+	*whole = text.data;
+}
+
 static const char *category_of(struct report *report,
 			       const struct trace_event *event, uint32_t lane)
 {
@@ -98,6 +119,7 @@ static const char *category_of(struct report *report,
 	if (part.type == TRACE_ABSENT)
 		return event->field[FIELD_CAT].text;
 	region_totals_event(&report->regions, event, part.text, lane);
+	note_function(report, event);
 	if (trace_value_is(&part, "task"))
 		return REPORT_MEMBERS;
 	if (trace_value_is(&part, "wait"))
@@ -320,6 +342,7 @@ int report_read(struct report *report, const char *file,
 		.start_ns = INT64_MAX,
 		.end_ns = INT64_MIN,
 		.streams = {.row_bytes = sizeof(struct report_device)},
+		.functions = {.row_bytes = sizeof(char *)},
 		.lanes = {.table = {.row_bytes = sizeof(struct report_lane)}},
 	};
 	trace_metadata_begin(&report->metadata);
@@ -433,6 +456,9 @@ void report_free(struct report *report)
 	report_buckets_free(&report->buckets);
 	key_table_free(&report->streams);
 	report_free_sites(report);
+	for (size_t at = 0; at < report->functions.count; at++)
+		free(*(char **)key_table_row(&report->functions, at));
+	key_table_free(&report->functions);
 	trace_lanes_free(&report->lanes);
 	scope_tree_free(&report->tree);
 	for (size_t at = 0; at < report->note_count; at++)

@@ -132,9 +132,10 @@ struct report {
 	struct report_memory heap_events;
 	struct report_memory pinned; /* host memory, for GPUs */
 	struct report_device devices[REPORT_DEVICES_MAX];
-	struct key_table streams; /* struct report_device */
-	struct key_table sites;	  /* by a stack's number: its first frame */
-	struct trace_lanes lanes; /* their rows: struct report_lane */
+	struct key_table streams;   /* struct report_device */
+	struct key_table sites;	    /* by a stack's number: its first frame */
+	struct key_table functions; /* char *: all of a region's name, by it */
+	struct trace_lanes lanes;   /* their rows: struct report_lane */
 	struct scope_tree tree;
 	char *notes[REPORT_NOTES_MAX];
 	size_t note_count;

@@ -15,11 +15,19 @@
 /* Of the report that is printed: --long, and a terminal where all of a name has
  * no room. */
 static bool shows_whole, is_narrow, is_very_narrow;
+static const struct key_table *functions;
 
 #define NARROW	    120u
 /* Below this a name has more to tell than a percentile. */
 #define VERY_NARROW 100u
 #define REGION	    " [omp parallel "
+
+static const char *whole_name(const char *name)
+{
+	char *const *whole = key_table_find(functions, name, strlen(name));
+
+	return whole ? *whole : name;
+}
 
 static void name_cell(struct table *table, const char *name,
 		      unsigned int indent)
@@ -30,6 +38,8 @@ static void name_cell(struct table *table, const char *name,
 	text_buffer_cut(&text, 0);
 	if (!*name)
 		name = "(no name)";
+	if (shows_whole)
+		name = whole_name(name);
 	/* Of one without templates table_print() cuts the middle. */
 	if (shows_whole || (is_narrow && !strchr(name, '<')))
 		text_buffer_add_printable(&text, name, strlen(name), SIZE_MAX);
@@ -576,6 +586,7 @@ void report_print_text(const struct report *report, FILE *out)
 		      columns && columns < 80 ? columns : 80, out);
 	print_steps(report, out);
 	shows_whole = report->choice.whole;
+	functions = &report->functions;
 	is_narrow = !shows_whole && columns && columns < NARROW;
 	is_very_narrow = is_narrow && columns < VERY_NARROW;
 	if (report->choice.tree) {

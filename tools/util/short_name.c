@@ -1,99 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* short_name.c - folds template arguments; see short_name.h. */
+/* short_name.c - folded names, printable; see short_name.h. */
 #include "tools/util/short_name.h"
-
-#include <stdbool.h>
-#include <string.h>
-
-#define DOTS "..."
-
-/* The < or > at `at` belongs to an operator's name or to an arrow. */
-static bool is_operator(const char *name, size_t at)
-{
-	static const char word[] = "operator";
-	const size_t len = sizeof(word) - 1;
-	size_t start = at;
-
-	if (at && name[at] == '>' && name[at - 1] == '-')
-		return true;
-	while (start && strchr("<>-=", name[start - 1]))
-		start--;
-	return start >= len && !strncmp(name + start - len, word, len);
-}
-
-/* Back over what stands in brackets before `end`; `end` if nothing does. */
-static size_t before_brackets(const char *name, size_t end, char open,
-			      char close)
-{
-	size_t depth = 0;
-
-	if (!end || name[end - 1] != close)
-		return end;
-	for (size_t at = end; at > 0; at--) {
-		if (name[at - 1] == close && !is_operator(name, at - 1))
-			depth++;
-		else if (name[at - 1] == open && --depth == 0)
-			return at - 1;
-	}
-	return end;
-}
-
-/* What is run in parallel, or by a template of loops, is a lambda of the
- * function that people know: of all the arguments that name is kept. */
-static void keep_function(struct text_buffer *folded, const char *arguments)
-{
-	const char *lambda = strstr(arguments, "::{lambda");
-	size_t end, start;
-
-	if (!lambda)
-		return;
-	end = before_brackets(arguments, (size_t)(lambda - arguments), '(',
-			      ')');
-	end = before_brackets(arguments, end, '<', '>');
-	for (start = end; start && !strchr(":<, ()", arguments[start - 1]);)
-		start--;
-	text_buffer_add(folded, arguments + start, end - start);
-}
-
-static void fold(struct text_buffer *folded, const char *name)
-{
-	const char *mark = strrchr(name, '[');
-	size_t depth = 0;
-
-	for (size_t at = 0; name[at]; at++) {
-		const bool is_bracket = (name[at] == '<' || name[at] == '>') &&
-					!is_operator(name, at);
-
-		if (is_bracket && name[at] == '>' && depth)
-			depth--;
-		if (!depth)
-			text_buffer_add(folded, name + at, 1);
-		if (is_bracket && name[at] == '<' && !depth++)
-			keep_function(folded, name + at + 1);
-	}
-	if (!depth)
-		return;
-	/* The name was cut inside of them; what was added behind it wasn't. */
-	text_buffer_add(folded, "> ", mark ? 2 : 1);
-	if (mark)
-		text_buffer_add(folded, mark, strlen(mark));
-}
-
-/* Where a name of too many bytes is cut: behind a part of it, unless that
- * would leave little. */
-static size_t cut_at(const char *name, size_t most)
-{
-	size_t at = most;
-
-	while (at > most / 2 && !strchr(":, <>()&*", name[at - 1]))
-		at--;
-	if (at > most / 2)
-		return at;
-	at = most;
-	while (at && ((unsigned char)name[at] & 0xc0) == 0x80)
-		at--;
-	return at;
-}
 
 void short_name_add(struct text_buffer *buffer, const char *name)
 {
@@ -103,21 +10,8 @@ void short_name_add(struct text_buffer *buffer, const char *name)
 void short_name_add_from(struct text_buffer *buffer, const char *name,
 			 size_t whole)
 {
-	struct text_buffer folded = {0};
-	size_t len = strlen(name);
+	const struct folded_name folded = folded_name(name, whole);
 
-	text_buffer_cut(&folded, 0);
-	if (len > whole && strchr(name, '<')) {
-		fold(&folded, name);
-		name = folded.data;
-		len = strlen(name);
-	}
-	if (len <= SHORT_NAME_MAX) {
-		text_buffer_add_printable(buffer, name, len, SHORT_NAME_MAX);
-	} else {
-		len = cut_at(name, SHORT_NAME_MAX - (sizeof(DOTS) - 1));
-		text_buffer_add_printable(buffer, name, len, SHORT_NAME_MAX);
-		text_buffer_add(buffer, DOTS, sizeof(DOTS) - 1);
-	}
-	text_buffer_free(&folded);
+	text_buffer_add_printable(buffer, folded.text, folded.len,
+				  SHORT_NAME_MAX);
 }

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * short_name.h - names of C++ functions, short enough to be read.
- *
- * Template arguments are folded to <>, or to the function whose lambda is among
- * them, and what is still too long is cut where a part of it ends.  Short names
- * stay whole.
+ * short_name.h - names of C++ functions as tables show them: folded, as in
+ * folded_name.h, and printable.
  */
 #ifndef TOOLS_SHORT_NAME_H
 #define TOOLS_SHORT_NAME_H
 
+#include "collector/system/folded_name.h"
 #include "tools/util/text_buffer.h"
 
-#define SHORT_NAME_WHOLE 80u  /* bytes that are never folded */
-#define SHORT_NAME_MAX	 160u /* bytes of what comes out, at most */
+#define SHORT_NAME_WHOLE FOLDED_NAME_WHOLE
+#define SHORT_NAME_MAX	 FOLDED_NAME_MAX
 
 /* Appends it; printable. */
 void short_name_add(struct text_buffer *buffer, const char *name);

@@ -203,6 +203,11 @@ static void write_omp(struct writer_state *state, struct ring_reader *reader,
 		json_char(json, ',');
 	}
 	omp_args(state, event);
+	if (label->function) {
+		json_raw(json, THEN("function") "\"");
+		json_bytes(json, label->function, strlen(label->function));
+		json_char(json, '"');
+	}
 	if (event->kind == EVENT_OMP_REGION)
 		share_args(state, event, span);
 	close_slice(json, span);

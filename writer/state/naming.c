@@ -2,6 +2,7 @@
 /* naming.c - call sites to names; see naming.h. */
 #include "writer/state/naming.h"
 
+#include "collector/system/folded_name.h"
 #include "collector/system/log.h"
 #include "collector/session/modules.h"
 #include "collector/session/names.h"
@@ -164,16 +165,16 @@ static bool same_ordinal(const void *item, const void *key)
 	const struct code_name *name = item;
 	const struct ordinal_key *want = key;
 
-	return name->ordinal == want->ordinal && name->len == want->len &&
-	       memcmp(name->function, want->function, want->len) == 0;
+	return name->ordinal == want->ordinal && name->shown_len == want->len &&
+	       memcmp(name->shown, want->function, want->len) == 0;
 }
 
 unsigned int naming_ordinal(struct naming *naming, struct code_name *name)
 {
-	struct ordinal_key key = {.function = name->function,
-				  .len = name->len,
+	struct ordinal_key key = {.function = name->shown,
+				  .len = name->shown_len,
 				  .ordinal = name->wanted ? name->wanted : 1};
-	const uint64_t hash = hash_text(name->function, name->len);
+	const uint64_t hash = hash_text(name->shown, name->shown_len);
 
 	if (name->origin)
 		return naming_ordinal(naming, name->origin);
@@ -216,6 +217,25 @@ static void name_symbol(struct naming *naming, const struct module *module,
 			     "through");
 }
 
+/* What lanes and tables have room for. */
+static void show(struct naming *naming, struct code_name *name)
+{
+	struct folded_name folded;
+	const char *text = NULL;
+
+	name->shown = name->function;
+	name->shown_len = name->len;
+	if (name->len <= FOLDED_NAME_WHOLE)
+		return;
+	folded = folded_name(name->function, FOLDED_NAME_WHOLE);
+	if (strcmp(folded.text, name->function))
+		text = arena_text(&naming->arena, folded.text, folded.len);
+	if (!text)
+		return;
+	name->shown = text;
+	name->shown_len = folded.len;
+}
+
 static void set_function(struct naming *naming, struct code_name *name,
 			 const char *text)
 {
@@ -225,6 +245,7 @@ static void set_function(struct naming *naming, struct code_name *name,
 		name->function = "";
 		name->len = 0;
 	}
+	show(naming, name);
 }
 
 static void resolve(struct naming *naming, struct code_name *name)
@@ -296,6 +317,14 @@ static struct code_name *add(struct naming *naming, uint64_t key)
 	return name;
 }
 
+static void take_function(struct code_name *name, const struct code_name *other)
+{
+	name->function = other->function;
+	name->len = other->len;
+	name->shown = other->shown;
+	name->shown_len = other->shown_len;
+}
+
 /* Where the call was inlined, the construct's own function names it, the same
  * wherever that was. */
 static void name_inlined(struct naming *naming, struct code_name *name,
@@ -314,8 +343,7 @@ static void name_inlined(struct naming *naming, struct code_name *name,
 			return;
 		set_function(naming, origin, text);
 	}
-	name->function = origin->function;
-	name->len = origin->len;
+	take_function(name, origin);
 	name->origin = origin;
 }
 
@@ -323,17 +351,17 @@ static void name_inlined(struct naming *naming, struct code_name *name,
 static void borrow(struct naming *naming, struct code_name *name,
 		   uint64_t named)
 {
-	const struct code_name *other = naming_find(naming, named, named, 0);
-
-	name->function = other->function;
-	name->len = other->len;
+	take_function(name, naming_find(naming, named, named, 0));
 }
 
 struct code_name *naming_find(struct naming *naming, uint64_t code,
 			      uint64_t named, uint64_t outlined)
 {
-	static struct code_name nowhere = {
-		.function = "unknown code", .len = 12, .ordinal = 1};
+	static struct code_name nowhere = {.function = "unknown code",
+					   .len = 12,
+					   .shown = "unknown code",
+					   .shown_len = 12,
+					   .ordinal = 1};
 	struct code_name *name;
 
 	if (!code)

@@ -31,6 +31,8 @@ struct code_name {
 	uint64_t code;
 	const char *function; /* NUL-terminated */
 	size_t len;
+	const char *shown; /* the same, or folded where that is long */
+	size_t shown_len;
 	unsigned int ordinal;	  /* from 1; 0 not asked for yet */
 	unsigned int wanted;	  /* what the code says, 0 nothing */
 	struct code_name *origin; /* whose number it shares, NULL none */
@@ -46,8 +48,8 @@ void naming_start(struct naming *naming, const struct session *session);
 struct code_name *naming_find(struct naming *naming, uint64_t code,
 			      uint64_t named, uint64_t outlined);
 
-/* The number of a region among those of its function, given when it is first
- * asked for. */
+/* The number of a region among those of its function, as that is shown, given
+ * when it is first asked for. */
 unsigned int naming_ordinal(struct naming *naming, struct code_name *name);
 void naming_end(struct naming *naming);
 

@@ -102,7 +102,7 @@ static void plain_omp(struct totals *totals, const struct label *key,
 	code = naming_find(totals->naming, key->code, key->named,
 			   key->outlined);
 	if (!key->name)
-		name = code->function;
+		name = code->shown;
 	switch (key->kind) {
 	case EVENT_OMP_EXPLICIT:
 		log_format(text, bytes, "%s [omp task]", name);
@@ -186,6 +186,24 @@ static bool looks_like_step(const char *text)
 	return strncmp(text, SCHEMA_STEP_PREFIX, len) == 0;
 }
 
+/* Of a region whose name is folded the whole of it, as it stands in JSON; NULL:
+ * the label says it, or there is no memory. */
+static const char *whole_function(struct totals *totals,
+				  const struct label *key, struct json *json)
+{
+	const struct code_name *code;
+
+	if (key->kind != EVENT_OMP_REGION || key->name)
+		return NULL;
+	code = naming_find(totals->naming, key->code, key->named,
+			   key->outlined);
+	if (code->shown == code->function)
+		return NULL;
+	json->used = 0;
+	json_text(json, code->function, code->len);
+	return arena_text(&totals->arena, json->data, json->used);
+}
+
 static struct label *make_label(struct totals *totals, const struct label *key)
 {
 	struct label *label = arena_alloc(&totals->arena, sizeof(*label));
@@ -205,6 +223,7 @@ static struct label *make_label(struct totals *totals, const struct label *key)
 	label->text_len = json.used;
 	label->plain = arena_text(&totals->arena, plain, strlen(plain));
 	label->category = category_of(key);
+	label->function = whole_function(totals, key, &json);
 	json_close(&json);
 	return label->text && label->plain ? label : NULL;
 }

@@ -32,6 +32,8 @@ struct label {
 	size_t text_len;
 	const char *plain; /* the same unescaped, NUL-terminated */
 	const char *category;
+	const char *function; /* where the text has it folded: the whole of it,
+				 as in JSON; else NULL */
 	struct total run;
 	struct total file;
 };

@@ -330,7 +330,7 @@ static void site_name(const struct step_marks *marks, size_t at,
 		break;
 	default:
 		code = region_of(marks, at, naming);
-		log_format(text, bytes, "%s [omp parallel #%u]", code->function,
+		log_format(text, bytes, "%s [omp parallel #%u]", code->shown,
 			   naming_ordinal(naming, code));
 	}
 }
@@ -486,7 +486,7 @@ void step_marks_describe(const struct step_marks *marks, size_t at,
 		step_calls_describe(naming->session, mark, text, bytes);
 	else
 		log_format(text, bytes, "omp region \"%s\"",
-			   region_of(marks, at, naming)->function);
+			   region_of(marks, at, naming)->shown);
 }
 
 /* As a pattern of fnmatch() that no shell takes apart. */
@@ -499,6 +499,18 @@ static void quote(char *name, const char **mark)
 		if (strchr(" ?()<>&;|$`\"!#~", *c))
 			*mark = "'";
 	}
+}
+
+/* Hooks compare with the symbol as they read it, and can't fold that. */
+static bool is_folded(const struct step_marks *marks, size_t at,
+		      struct naming *naming)
+{
+	const struct code_name *code;
+
+	if (marks->family != SEARCH_REGIONS)
+		return false;
+	code = region_of(marks, at, naming);
+	return code->shown != code->function;
 }
 
 /* As a setting is compared with: of a kernel the symbol, which is no more
@@ -515,7 +527,7 @@ static void setting_name(const struct step_marks *marks, size_t at,
 				      (uint32_t)(mark->note >> 32), &len));
 	else
 		step_marks_describe(marks, at, naming, name, bytes);
-	if (strlen(name) + 1 >= bytes)
+	if (strlen(name) + 1 >= bytes || is_folded(marks, at, naming))
 		name[0] = '\0';
 }
 

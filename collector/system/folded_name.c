@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* folded_name.c - folds template arguments; see folded_name.h. */
+#include "collector/system/folded_name.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* What is folded is much shorter; of what isn't, more is cut anyway. */
+#define FOLDING_BYTES 1024u
+
+struct folding {
+	char text[FOLDING_BYTES];
+	size_t len;
+};
+
+static void add(struct folding *folded, const char *text, size_t len)
+{
+	const size_t room = sizeof(folded->text) - 1 - folded->len;
+
+	if (len > room)
+		len = room;
+	memcpy(folded->text + folded->len, text, len);
+	folded->len += len;
+	folded->text[folded->len] = '\0';
+}
+
+#define DOTS "..."
+
+/* The < or > at `at` belongs to an operator's name or to an arrow. */
+static bool is_operator(const char *name, size_t at)
+{
+	static const char word[] = "operator";
+	const size_t len = sizeof(word) - 1;
+	size_t start = at;
+
+	if (at && name[at] == '>' && name[at - 1] == '-')
+		return true;
+	while (start && strchr("<>-=", name[start - 1]))
+		start--;
+	return start >= len && !strncmp(name + start - len, word, len);
+}
+
+/* Back over what stands in brackets before `end`; `end` if nothing does. */
+static size_t before_brackets(const char *name, size_t end, char open,
+			      char close)
+{
+	size_t depth = 0;
+
+	if (!end || name[end - 1] != close)
+		return end;
+	for (size_t at = end; at > 0; at--) {
+		if (name[at - 1] == close && !is_operator(name, at - 1))
+			depth++;
+		else if (name[at - 1] == open && --depth == 0)
+			return at - 1;
+	}
+	return end;
+}
+
+/* What is run in parallel, or by a template of loops, is a lambda of the
+ * function that people know: of all the arguments that name is kept. */
+static void keep_function(struct folding *folded, const char *arguments)
+{
+	const char *lambda = strstr(arguments, "::{lambda");
+	size_t end, start;
+
+	if (!lambda)
+		return;
+	end = before_brackets(arguments, (size_t)(lambda - arguments), '(',
+			      ')');
+	end = before_brackets(arguments, end, '<', '>');
+	for (start = end; start && !strchr(":<, ()", arguments[start - 1]);)
+		start--;
+	add(folded, arguments + start, end - start);
+}
+
+static void fold(struct folding *folded, const char *name)
+{
+	const char *mark = strrchr(name, '[');
+	size_t depth = 0;
+
+	for (size_t at = 0; name[at]; at++) {
+		const bool is_bracket = (name[at] == '<' || name[at] == '>') &&
+					!is_operator(name, at);
+
+		if (is_bracket && name[at] == '>' && depth)
+			depth--;
+		if (!depth)
+			add(folded, name + at, 1);
+		if (is_bracket && name[at] == '<' && !depth++)
+			keep_function(folded, name + at + 1);
+	}
+	if (!depth)
+		return;
+	/* The name was cut inside of them; what was added behind it wasn't. */
+	add(folded, "> ", mark ? 2 : 1);
+	if (mark)
+		add(folded, mark, strlen(mark));
+}
+
+/* Where a name of too many bytes is cut: behind a part of it, unless that
+ * would leave little. */
+static size_t cut_at(const char *name, size_t most)
+{
+	size_t at = most;
+
+	while (at > most / 2 && !strchr(":, <>()&*", name[at - 1]))
+		at--;
+	if (at > most / 2)
+		return at;
+	at = most;
+	while (at && ((unsigned char)name[at] & 0xc0) == 0x80)
+		at--;
+	return at;
+}
+
+struct folded_name folded_name(const char *name, size_t whole)
+{
+	struct folding folded = {.len = 0};
+	struct folded_name out = {.len = strlen(name)};
+
+	if (out.len > whole && strchr(name, '<')) {
+		fold(&folded, name);
+		name = folded.text;
+		out.len = folded.len;
+	}
+	if (out.len <= FOLDED_NAME_MAX) {
+		memcpy(out.text, name, out.len + 1);
+		return out;
+	}
+	out.len = cut_at(name, FOLDED_NAME_MAX - (sizeof(DOTS) - 1));
+	memcpy(out.text, name, out.len);
+	memcpy(out.text + out.len, DOTS, sizeof(DOTS));
+	out.len += sizeof(DOTS) - 1;
+	return out;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * folded_name.h - names of C++ functions, short enough to be read.
+ *
+ * Template arguments are folded to <>, or to the function whose lambda is among
+ * them, and what is still too long is cut where a part of it ends.  Short names
+ * stay whole.
+ */
+#ifndef COLLECTOR_FOLDED_NAME_H
+#define COLLECTOR_FOLDED_NAME_H
+
+#include <stddef.h>
+
+#define FOLDED_NAME_WHOLE 80u  /* bytes that are never folded */
+#define FOLDED_NAME_MAX	  160u /* bytes of what comes out, at most */
+
+struct folded_name {
+	char text[FOLDED_NAME_MAX + 1];
+	size_t len;
+};
+
+/* The name, where no more than `whole` bytes are never folded. */
+struct folded_name folded_name(const char *name, size_t whole);
+
+#endif
