@@ -334,6 +334,8 @@ static NOINLINE void memory_call(enum cupti_memory_call memory,
 		cupti_pinned_call(memory, data);
 	else if (memory <= CUPTI_EVENT_DESTROYED)
 		cupti_events_call(memory, data);
+	else if (memory == CUPTI_NODE_SWITCHED)
+		cupti_graphs_call(data);
 	else
 		cupti_graph_memory_call(memory, data);
 }
@@ -590,6 +592,7 @@ void cupti_callbacks_start(void)
 	cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_STATE,
 				  CUPTI_CBID_STATE_FATAL_ERROR);
 	cupti_pinned_start(subscriber);
+	cupti_graphs_start(subscriber);
 	cupti_graph_memory_start(subscriber);
 	cupti_events_start(subscriber);
 	if (steps_source() == STEP_KERNEL) {
