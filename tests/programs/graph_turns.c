@@ -7,14 +7,15 @@
  * Each thread launches its graph some times a step, and kernels beside it.  The
  * graph gets other parameters by an update, or is made anew with another number
  * of nodes while its last launch runs; in some steps a node is off for some of
- * the launches.
+ * the launches, and in some a graph of no kernel is launched.
  */
 #include "runtime_client.h"
 
-enum { KERNELS, GRAPHS, PLAIN };
+enum { KERNELS, SETS, GRAPHS, PLAIN };
+enum { BYTES = 4096 };
 
 static struct own {
-	void *stream, *graph, *executable, *first;
+	void *stream, *graph, *executable, *first, *memory, *fills;
 	int nodes;
 } own[THREADS_MOST];
 static int most = 3;
@@ -55,6 +56,18 @@ static void update(struct own *self, int step)
 	CUDA(cudaGraphDestroy, graph);
 }
 
+static void make_fills(struct own *self)
+{
+	void *graph;
+
+	CUDA(cudaMallocAsync, &self->memory, BYTES, self->stream);
+	CUDA(cudaStreamBeginCapture, self->stream, 0);
+	CUDA(cudaMemsetAsync, self->memory, 0, BYTES, self->stream);
+	CUDA(cudaMemsetAsync, self->memory, 1, BYTES, self->stream);
+	CUDA(cudaStreamEndCapture, self->stream, &graph);
+	CUDA(cudaGraphInstantiate, &self->fills, graph, 0);
+}
+
 static void run(struct own *self, int step, int kernels)
 {
 	CUDA(cudaGraphLaunch, self->executable, self->stream);
@@ -66,8 +79,10 @@ static void work(int thread, int step)
 {
 	struct own *self = &own[thread];
 
-	if (!self->stream)
+	if (!self->stream) {
 		CUDA(cudaStreamCreate, &self->stream);
+		make_fills(self);
+	}
 	if (step % 4 == 0)
 		make_anew(self, 2 + (step / 4 + thread) % most);
 	else if (step % 2)
@@ -78,6 +93,11 @@ static void work(int thread, int step)
 		run(self, step, self->nodes - 1);
 		CUDA(cudaGraphNodeSetEnabled, self->executable, self->first, 1);
 	}
+	if (step % 4 == 1) {
+		CUDA(cudaGraphLaunch, self->fills, self->stream);
+		done[step][SETS] += 2;
+		done[step][GRAPHS]++;
+	}
 	launch(self->stream, 1);
 	done[step][KERNELS]++;
 	done[step][PLAIN]++;
@@ -86,8 +106,8 @@ static void work(int thread, int step)
 
 int main(int argc, char **argv)
 {
-	static const char *const sorts[] = {"kernel", "cudaGraphLaunch",
-					    "cudaLaunchKernel"};
+	static const char *const sorts[] = {
+		"kernel", "gpu_memset", "cudaGraphLaunch", "cudaLaunchKernel"};
 	const int steps = argc > 1 ? atoi(argv[1]) : 12;
 	const int threads = argc > 2 ? atoi(argv[2]) : 4;
 
@@ -95,6 +115,6 @@ int main(int argc, char **argv)
 	runtime_find();
 	turns_run(steps, threads, work, NULL);
 	CUDA(cudaDeviceSynchronize);
-	turns_tell(sorts, 3);
+	turns_tell(sorts, 4);
 	return 0;
 }

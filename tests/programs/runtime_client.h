@@ -49,6 +49,8 @@ struct kernel_node {
 	X(cudaStreamSynchronize, int, (void *))                                \
 	X(cudaDeviceSynchronize, int, (void))                                  \
 	X(cudaDeviceReset, int, (void))                                        \
+	X(cudaStreamBeginCapture, int, (void *, int))                          \
+	X(cudaStreamEndCapture, int, (void *, void **))                        \
 	X(cudaGraphCreate, int, (void **, unsigned int))                       \
 	X(cudaGraphAddKernelNode, int,                                         \
 	  (void **, void *, const void *, size_t, const struct kernel_node *)) \
