@@ -5,8 +5,9 @@
  *
  *	cuda_each KIND COUNT
  *
- * KIND is kernel, memcpy, memset, sync, event, call or node; of the last, a
- * graph of ten kernels is launched for each ten.  The runtime is loaded by name
+ * KIND is kernel, memcpy, memset, sync, event, call, node or graph; of node, a
+ * graph of ten kernels is launched for each ten; of graph, kernels are launched
+ * into the capture of one.  The runtime is loaded by name
  * and the kernel registered by hand, so that this builds everywhere.
  */
 #include <dlfcn.h>
@@ -44,6 +45,8 @@ struct kernel_node {
 	X(cudaEventRecord, int, (void *, void *))                              \
 	X(cudaMalloc, int, (void **, size_t))                                  \
 	X(cudaMallocHost, int, (void **, size_t))                              \
+	X(cudaStreamBeginCapture, int, (void *, int))                          \
+	X(cudaStreamEndCapture, int, (void *, void **))                        \
 	X(cudaGraphCreate, int, (void **, unsigned int))                       \
 	X(cudaGraphAddKernelNode, int,                                         \
 	  (void **, void *, const void *, size_t, const struct kernel_node *)) \
@@ -85,6 +88,7 @@ static int turn(const char *kind)
 	int priority;
 
 	switch (kind[0]) {
+	case 'g':
 	case 'k':
 		return cuda.cudaLaunchKernel((const void *)kernel, one, one,
 					     NULL, 0, stream);
@@ -123,8 +127,12 @@ int main(int argc, char **argv)
 	    cuda.cudaMallocHost(&host, BYTES))
 		return 1;
 	graph = make_graph();
+	if (kind[0] == 'g' && cuda.cudaStreamBeginCapture(stream, 0))
+		return 1;
 	for (int i = 0; i < count; i += each)
 		if (turn(kind))
 			return 1;
+	if (kind[0] == 'g' && cuda.cudaStreamEndCapture(stream, &graph))
+		return 1;
 	return 0;
 }
