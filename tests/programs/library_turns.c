@@ -39,9 +39,15 @@ static void *contexts[THREADS_MOST];
 #define DRIVER(name, ...)  driver_check(driver.name(__VA_ARGS__), #name)
 #define LIBRARY(name, ...) driver_check(library.name(__VA_ARGS__), #name)
 
-static const char code[] = ".version 7.0\n.target sm_50\n.address_size 64\n"
-			   ".visible .entry turn(.param .u64 data)\n{\n"
-			   "\tret;\n}\n";
+/* PTX with a kernel of that name. */
+static const char *code_of(const char *name, char *text, size_t bytes)
+{
+	snprintf(text, bytes,
+		 ".version 7.0\n.target sm_75\n.address_size 64\n"
+		 ".visible .entry %s(.param .u64 data)\n{\n\tret;\n}\n",
+		 name);
+	return text;
+}
 
 static void library_find(void)
 {
@@ -76,10 +82,11 @@ static void in_context(int thread, int step)
 	static const char sent[BYTES];
 	void *loaded, *turn, *stream;
 	uint64_t memory;
-	char name[32];
+	char name[32], text[256];
 
 	snprintf(name, sizeof(name), "turn_%d_%d", thread, step);
-	LIBRARY(cuLibraryLoadData, &loaded, code, NULL, NULL, 0, NULL, NULL, 0);
+	LIBRARY(cuLibraryLoadData, &loaded, code_of(name, text, sizeof(text)),
+		NULL, NULL, 0, NULL, NULL, 0);
 	LIBRARY(cuLibraryGetKernel, &turn, loaded, name);
 	DRIVER(cuStreamCreate, &stream, 1);
 	DRIVER(cuMemAlloc_v2, &memory, BYTES);
@@ -92,7 +99,7 @@ static void in_context(int thread, int step)
 	done[step][SETS]++;
 	DRIVER(cuStreamDestroy_v2, stream);
 	DRIVER(cuMemFree_v2, memory);
-	/* While they run. */
+	/* While they run, if the driver lets them. */
 	LIBRARY(cuLibraryUnload, loaded);
 }
 
