@@ -135,6 +135,16 @@ def test_disabling_that_hangs():
                   first.meta["gpu"]["missing_kernels"]), (4, 0), run.stderr)
 
 
+def test_kinds_are_left_on_where_disabling_them_hangs():
+    """After the last window too, where kernels go on: those versions hang then."""
+    for version in (28, 130000):
+        run = on_gpu(120, 40, 0, 20000, 0, program="cuda_behind", SIMGPU_VERSION=version,
+                     SIMGPU_KERNEL_NS=1000000, TRACEPROF_WAIT=5, TRACEPROF_ACTIVE=2,
+                     TRACEPROF_REPEAT=1)
+        expect("did not" not in run.stderr, version, run.stderr)
+        expect_equal(run.trace.meta["gpu"]["missing_kernels"], 0, version)
+
+
 def test_disabling_takes_its_time_elsewhere():
     """Half a second of it, in a run of a tenth: windows are whole."""
     for version in (130001, 130101):
