@@ -5,10 +5,11 @@
  *
  *	cuda_each KIND COUNT
  *
- * KIND is kernel, memcpy, memset, sync, event, call, node or graph; of node, a
- * graph of ten kernels is launched for each ten; of graph, kernels are launched
- * into the capture of one.  The runtime is loaded by name
- * and the kernel registered by hand, so that this builds everywhere.
+ * KIND is kernel, memcpy, memset, sync, event, call, node, graph or fills; of
+ * node, a graph of ten kernels is launched for each ten; of graph, kernels are
+ * launched into the capture of one; of fills, a graph of a memset is launched.
+ * The runtime is loaded by name and the kernel registered by hand, so that this
+ * builds everywhere.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -83,6 +84,18 @@ static void *make_graph(void)
 	return executable;
 }
 
+static void *make_fills(void)
+{
+	void *built, *executable;
+
+	if (cuda.cudaStreamBeginCapture(stream, 0) ||
+	    cuda.cudaMemsetAsync(memory, 1, BYTES, stream) ||
+	    cuda.cudaStreamEndCapture(stream, &built) ||
+	    cuda.cudaGraphInstantiate(&executable, built, 0))
+		exit(3);
+	return executable;
+}
+
 static int turn(const char *kind)
 {
 	int priority;
@@ -99,6 +112,7 @@ static int turn(const char *kind)
 			       : cuda.cudaMemsetAsync(memory, 1, BYTES, stream);
 	case 's': return cuda.cudaStreamSynchronize(stream);
 	case 'e': return cuda.cudaEventRecord(event, stream);
+	case 'f':
 	case 'n': return cuda.cudaGraphLaunch(graph, stream);
 	default: return cuda.cudaStreamGetPriority(stream, &priority);
 	}
@@ -126,7 +140,7 @@ int main(int argc, char **argv)
 	    cuda.cudaMalloc(&memory, BYTES) ||
 	    cuda.cudaMallocHost(&host, BYTES))
 		return 1;
-	graph = make_graph();
+	graph = kind[0] == 'f' ? make_fills() : make_graph();
 	if (kind[0] == 'g' && cuda.cudaStreamBeginCapture(stream, 0))
 		return 1;
 	for (int i = 0; i < count; i += each)

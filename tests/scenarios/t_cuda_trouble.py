@@ -52,6 +52,16 @@ def test_copies_alone_are_no_trouble():
     expect("no record" not in run.stderr + notes(run.trace), run.stderr)
 
 
+def test_graphs_of_memsets_alone_are_no_trouble():
+    """Nobody launched a kernel; said would it be after two seconds, or at the end."""
+    run = on_gpu("fills", 1500, program="cuda_each")
+    gpu = run.trace.meta["gpu"]
+    # One was captured.
+    expect_equal((gpu["launches"], gpu["launched_kernels"], gpu["missing_kernels"]),
+                 (1501, 0, 0), gpu)
+    expect("no record" not in run.stderr + notes(run.trace), run.stderr)
+
+
 def refused(function, code, **env):
     run = on_gpu(STEPS, THREADS, SIMGPU_FAIL=f"{function}:{code}", **env)
     expect_equal(run.status, 0, run.stderr)
