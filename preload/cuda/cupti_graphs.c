@@ -9,7 +9,9 @@
  * by the graph's handle; a launch's records have the id of the executable.
  *
  * A graph with another graph inside, or with a condition, is not counted: it
- * runs as much as it happens to.
+ * runs as much as it happens to.  Nor is one any more of which the program has
+ * switched a node off: that takes the executable and a node, and says not of
+ * what type that is.
  */
 #ifdef HAVE_CUPTI
 
@@ -17,6 +19,7 @@
 
 #include "preload/cuda/cupti_graph_memory.h"
 #include "preload/cuda/cupti_library.h"
+#include "preload/cuda/cupti_pinned.h"
 
 #define GRAPHS	  16384u
 #define UNCOUNTED 0x40000000u
@@ -110,6 +113,38 @@ static void executable_ends(const CUpti_GraphData *data)
 	if (cupti.cuptiGetGraphExecId &&
 	    cupti.cuptiGetGraphExecId(data->graphExec, &id) == CUPTI_SUCCESS)
 		cupti_graph_memory_ends(id);
+}
+
+void cupti_graphs_start(void *subscriber)
+{
+	cupti_memory_call_on(
+		subscriber, CUPTI_CB_DOMAIN_RUNTIME_API,
+		CUPTI_RUNTIME_TRACE_CBID_cudaGraphNodeSetEnabled_v11060,
+		CUPTI_NODE_SWITCHED);
+	cupti_memory_call_on(subscriber, CUPTI_CB_DOMAIN_DRIVER_API,
+			     CUPTI_DRIVER_TRACE_CBID_cuGraphNodeSetEnabled,
+			     CUPTI_NODE_SWITCHED);
+}
+
+/* From its next launch on it has another number of kernels. */
+void cupti_graphs_call(const void *data)
+{
+	const CUpti_CallbackData *about = data;
+	struct session *session = load_relaxed(&session_here);
+	/* How the parameters of both begin. */
+	const CUgraphExec *executable = about->functionParams;
+	struct gpu_graph *known;
+	uint32_t id = 0;
+
+	if (about->callbackSite != CUPTI_API_ENTER || !executable || !session ||
+	    !cupti.cuptiGetGraphExecId ||
+	    cupti.cuptiGetGraphExecId(*executable, &id) != CUPTI_SUCCESS)
+		return;
+	known = &session->head->gpu.graph[id % GPU_GRAPHS_MAX];
+	if (load_relaxed(&known->id) != id)
+		return;
+	store_relaxed(&known->kernels, 0);
+	store_relaxed(&known->work, 0);
 }
 
 void cupti_graphs_called(uint32_t number, const void *arg)

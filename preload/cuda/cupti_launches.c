@@ -47,7 +47,8 @@ struct graph_size {
 static struct {
 	uint64_t launches;
 	uint64_t kernels_launched;
-	uint64_t missed_ticks; /* when so many were, without a record */
+	uint64_t without_kernel; /* of these: graphs of other work */
+	uint64_t missed_ticks;	 /* when so many were, without a record */
 	bool said_no_kernels;
 	uint64_t lag_ticks; /* longest from a launch to its work's end */
 	struct graph_size graph_size[GRAPHS_KNOWN];
@@ -57,6 +58,12 @@ static struct {
 static struct launch *launch_of(uint64_t correlation)
 {
 	return &known.launch[correlation % LAUNCHES];
+}
+
+static uint64_t kernels_missed(void)
+{
+	return cupti_has(CUPTI_DEFECT_NO_KERNELS) ? KERNELS_MISSED_KNOWN
+						  : KERNELS_MISSED;
 }
 
 void cupti_launches_call(const struct event *event)
@@ -72,9 +79,7 @@ void cupti_launches_call(const struct event *event)
 	if (kind == GPU_LAUNCH_CAPTURED)
 		return;
 	if (kind != GPU_LAUNCH_COPY &&
-	    ++known.kernels_launched == (cupti_has(CUPTI_DEFECT_NO_KERNELS)
-						 ? KERNELS_MISSED_KNOWN
-						 : KERNELS_MISSED))
+	    ++known.kernels_launched == kernels_missed())
 		known.missed_ticks = clock_ticks();
 	if (!has_worked)
 		*launch =
@@ -137,6 +142,9 @@ void cupti_launches_work(struct session *session, const struct event *event)
 	     launch->nodes == told_work(session, launch->graph)))
 		launch->state = LAUNCH_NONE;
 	told = told_work(session, launch->graph);
+	known.without_kernel +=
+		launch->nodes == 1 && told && event->kind != EVENT_GPU_GRAPH &&
+		!gpu_state_kernels(&session->head->gpu, launch->graph);
 	cupti_graph_memory_work(event, event->kind == EVENT_GPU_GRAPH ||
 					       !told || launch->nodes == told);
 }
@@ -257,6 +265,7 @@ void cupti_launches_look(struct session *session, bool is_over)
 
 	if (known.said_no_kernels || !known.missed_ticks ||
 	    session->head->gpu.kernels ||
+	    known.kernels_launched < kernels_missed() + known.without_kernel ||
 	    (!is_over &&
 	     clock_ticks() - known.missed_ticks < PATIENCE_SECONDS * second))
 		return;

@@ -20,6 +20,8 @@ enum cupti_memory_call {
 	/* See cupti_events.c. */
 	CUPTI_EVENT_RECORDED,
 	CUPTI_EVENT_DESTROYED,
+	/* See cupti_graphs.c. */
+	CUPTI_NODE_SWITCHED,
 	/* May make a node of a graph; see cupti_graph_memory.h. */
 	CUPTI_ALLOC_NODE,
 	CUPTI_FREE_NODE,
@@ -54,5 +56,9 @@ void cupti_pinned_call(enum cupti_memory_call call, const void *data);
 void cupti_events_start(void *subscriber);
 void cupti_events_call(enum cupti_memory_call call, const void *data);
 void cupti_events_forget(void);
+
+/* cupti_graphs.c: calls that switch nodes of graphs off and on. */
+void cupti_graphs_start(void *subscriber);
+void cupti_graphs_call(const void *data);
 
 #endif

@@ -300,6 +300,30 @@ static void say_written(const struct session *session,
 			 : "");
 }
 
+/* What is not known for sure of launches and calls. */
+static void say_gpu(const struct session *session)
+{
+	const struct gpu_state *gpu = &session->head->gpu;
+	const uint64_t missing = load_relaxed(&gpu->missing_kernels);
+
+	if (missing)
+		log_trouble("%lu launches lack kernels in the "
+			    "trace: these were missing when the program ended, "
+			    "or TRACEPROF_GPU_WAIT_MS (%ld) after the window",
+			    (unsigned long)missing,
+			    (long)session->head->options.gpu_wait_ms);
+	if (gpu->unknown_captures)
+		log_trouble("%lu launches may have gone into a graph: too many "
+			    "nodes were made at once; they count as lacking "
+			    "kernels",
+			    (unsigned long)gpu->unknown_captures);
+	if (gpu->unpaired)
+		log_trouble("%lu calls of CUDA's driver may be drawn beside "
+			    "those of its runtime that made them: too many "
+			    "threads called at once",
+			    (unsigned long)gpu->unpaired);
+}
+
 void closing_report(const struct session *session,
 		    const struct writer_summary *done, int rc, uint64_t missed,
 		    enum program_then then)
@@ -330,13 +354,7 @@ void closing_report(const struct session *session,
 		log_trouble("%lu calls could not be followed: nested too deep, "
 			    "too many at once, or inside the profiler",
 			    (unsigned long)unfollowed);
-	if (load_relaxed(&session->head->gpu.missing_kernels))
-		log_trouble("%lu launches lack kernels in the "
-			    "trace: these were missing when the program ended, "
-			    "or TRACEPROF_GPU_WAIT_MS (%ld) after the window",
-			    (unsigned long)load_relaxed(
-				    &session->head->gpu.missing_kernels),
-			    (long)options->gpu_wait_ms);
+	say_gpu(session);
 	if (!rc && is_empty(session, done, then)) {
 		unlink(done->path);
 		return;

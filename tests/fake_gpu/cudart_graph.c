@@ -39,6 +39,16 @@ CALL(cudaGraphInstantiateWithFlags, v11040,
 CALL(cudaGraphCreate, v10000, (cudaGraph_t *graph, unsigned int flags),
      (graph, flags), (*graph = (cudaGraph_t)graph_new(), 0))
 
+CALL(cudaGraphExecUpdate, v10020,
+     (cudaGraphExec_t executable, cudaGraph_t graph,
+      cudaGraphExecUpdateResultInfo *info), (executable, graph, info),
+     graph_update((struct sim_graph *)executable, (struct sim_graph *)graph))
+
+CALL(cudaGraphNodeSetEnabled, v11060,
+     (cudaGraphExec_t executable, cudaGraphNode_t node, unsigned int on),
+     (executable, node, on),
+     graph_enable((struct sim_graph *)executable, (uintptr_t)node, (int)on))
+
 CALL(cudaGraphUpload, v10000, (cudaGraphExec_t executable, cudaStream_t stream),
      (executable, stream), 0)
 

@@ -10,6 +10,7 @@
 #include "tests/fake_gpu/sim_clock.h"
 #include "tests/fake_gpu/sim_life.h"
 #include "tests/fake_gpu/sim_memory.h"
+#include <driver_types.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,6 +120,39 @@ struct sim_graph *graph_instantiate(struct sim_graph *graph)
 	return executable;
 }
 
+/* As a program that captures its step anew does it: the same nodes, with other
+ * parameters. */
+int graph_update(struct sim_graph *executable, const struct sim_graph *graph)
+{
+	if (!executable || !graph || executable->count != graph->count)
+		return cudaErrorGraphExecUpdateFailure;
+	for (size_t i = 0; i < graph->count; i++)
+		if (executable->nodes[i].kind != graph->nodes[i].kind)
+			return cudaErrorGraphExecUpdateFailure;
+	for (size_t i = 0; i < graph->count; i++) {
+		struct sim_work *node = &executable->nodes[i];
+		const struct sim_work was = *node;
+
+		*node = graph->nodes[i];
+		node->graph = was.graph;
+		node->graph_node = was.graph_node;
+		node->disabled = was.disabled;
+	}
+	return 0;
+}
+
+/* The node is named by that of the graph it was made from. */
+int graph_enable(struct sim_graph *executable, uint64_t node, int on)
+{
+	const uint64_t at = (uint32_t)node - UINT64_C(1);
+
+	if (!executable || at >= executable->count ||
+	    executable->nodes[at].kind > WORK_SET)
+		return CUDA_ERROR_INVALID_VALUE;
+	executable->nodes[at].disabled = !on;
+	return 0;
+}
+
 static void record_graph(const struct sim_graph *graph, uint32_t stream,
 			 int64_t start, int64_t end)
 {
@@ -149,9 +183,11 @@ int graph_launch(struct sim_graph *executable, struct sim_stream *stream)
 	for (size_t i = 0; i < executable->count; i++) {
 		struct sim_work node = executable->nodes[i];
 
+		if (node.disabled)
+			continue;
 		node.silent = whole;
 		work_run(stream, &node, &start, &end);
-		if (i == 0)
+		if (!first)
 			first = start;
 	}
 	if (whole && executable->count)

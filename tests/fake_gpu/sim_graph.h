@@ -27,6 +27,10 @@ size_t graph_size(const struct sim_graph *graph);
 
 /* A copy that can be launched; it outlives the original. */
 struct sim_graph *graph_instantiate(struct sim_graph *graph);
+/* The graph's parameters in its place; nodes go off and on again.  0 or an
+ * error */
+int graph_update(struct sim_graph *executable, const struct sim_graph *graph);
+int graph_enable(struct sim_graph *executable, uint64_t node, int on);
 int graph_launch(struct sim_graph *executable, struct sim_stream *stream);
 
 /* 0 or a CUDA error */

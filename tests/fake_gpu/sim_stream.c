@@ -17,13 +17,17 @@
 #include <stdlib.h>
 
 /* The numbers that real streams have: 7 is the null stream's, others follow. */
-enum { NULL_STREAM_ID = 7, FIRST_STREAM_ID = 13 };
+enum { NULL_STREAM_ID = 7, FIRST_STREAM_ID = 13, CONTEXTS = 256 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sim_stream null_stream = {
 	.id = NULL_STREAM_ID, .is_null = 1, .blocking = 1};
 static struct sim_stream *streams = &null_stream;
-static uint32_t last_id = FIRST_STREAM_ID - 1;
+/* By the context, the primary ones together. */
+static struct {
+	uint32_t streams;  /* that there have been */
+	int64_t gone_tail; /* of work in streams that are destroyed */
+} contexts[CONTEXTS];
 static int64_t device_tail;
 static __thread struct sim_stream *own;
 
@@ -51,17 +55,10 @@ static void record_stream(const struct sim_stream *stream)
 	activity_emit(&record);
 }
 
-/* `lock` is held.  Each context counts its own. */
+/* `lock` is held.  Each context counts its own, those that are gone too. */
 static uint32_t next_id(uint32_t context)
 {
-	uint32_t newest = FIRST_STREAM_ID - 1;
-
-	if (!context)
-		return ++last_id;
-	for (const struct sim_stream *s = streams; s; s = s->next)
-		if (s->context == context && s->id > newest)
-			newest = s->id;
-	return newest + 1;
+	return FIRST_STREAM_ID + contexts[context % CONTEXTS].streams++;
 }
 
 struct sim_stream *stream_new(int blocking, int priority)
@@ -85,6 +82,7 @@ struct sim_stream *stream_new(int blocking, int priority)
 int stream_free(struct sim_stream *stream)
 {
 	struct sim_stream **place;
+	int64_t *gone;
 
 	if (stream->is_null)
 		return CUDA_ERROR_INVALID_HANDLE;
@@ -96,6 +94,9 @@ int stream_free(struct sim_stream *stream)
 			*place = stream->next;
 			break;
 		}
+	gone = &contexts[stream->context % CONTEXTS].gone_tail;
+	if (*gone < stream->tail)
+		*gone = stream->tail;
 	pthread_mutex_unlock(&lock);
 	free(stream);
 	return 0;
@@ -261,9 +262,10 @@ int stream_synchronize(struct sim_stream *stream)
 void stream_synchronize_all(void)
 {
 	const uint64_t start = clock_client_now();
-	int64_t end = 0;
+	int64_t end;
 
 	pthread_mutex_lock(&lock);
+	end = contexts[life_own_context() % CONTEXTS].gone_tail;
 	for (const struct sim_stream *s = streams; s; s = s->next)
 		if (s->context == life_own_context() && s->tail > end)
 			end = s->tail;

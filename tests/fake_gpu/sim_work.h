@@ -47,7 +47,8 @@ struct sim_work {
 	void *argument;
 	uint64_t graph_node; /* 0 outside graphs */
 	uint32_t graph;
-	int silent; /* the graph has a record of its own */
+	int silent;   /* the graph has a record of its own */
+	int disabled; /* a node that is passed over */
 };
 
 /* Into the stream, or into the graph that it captures.  0 or an error. */

@@ -23,6 +23,7 @@ PARTS = (
     ("trainer", "first", gpu_build.trainer, 10, 60),
     ("windows", "first", gpu_training.windows, 30, 150),
     ("second", "first", gpu_experiments.second, 15, 90),
+    ("turns", "first", gpu_experiments.turns, 10, 60),
     ("zeros", "first", gpu_experiments.zeros, 10, 60),
     ("ends_c", "first", gpu_experiments.ends_c, 10, 60),
     ("cost", "first", gpu_experiments.windows_cost, 10, 40),

@@ -5,9 +5,11 @@
  *
  *	cuda_each KIND COUNT
  *
- * KIND is kernel, memcpy, memset, sync, event, call or node; of the last, a
- * graph of ten kernels is launched for each ten.  The runtime is loaded by name
- * and the kernel registered by hand, so that this builds everywhere.
+ * KIND is kernel, memcpy, memset, sync, event, call, node, graph or fills; of
+ * node, a graph of ten kernels is launched for each ten; of graph, kernels are
+ * launched into the capture of one; of fills, a graph of a memset is launched.
+ * The runtime is loaded by name and the kernel registered by hand, so that this
+ * builds everywhere.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -44,6 +46,8 @@ struct kernel_node {
 	X(cudaEventRecord, int, (void *, void *))                              \
 	X(cudaMalloc, int, (void **, size_t))                                  \
 	X(cudaMallocHost, int, (void **, size_t))                              \
+	X(cudaStreamBeginCapture, int, (void *, int))                          \
+	X(cudaStreamEndCapture, int, (void *, void **))                        \
 	X(cudaGraphCreate, int, (void **, unsigned int))                       \
 	X(cudaGraphAddKernelNode, int,                                         \
 	  (void **, void *, const void *, size_t, const struct kernel_node *)) \
@@ -80,11 +84,24 @@ static void *make_graph(void)
 	return executable;
 }
 
+static void *make_fills(void)
+{
+	void *built, *executable;
+
+	if (cuda.cudaStreamBeginCapture(stream, 0) ||
+	    cuda.cudaMemsetAsync(memory, 1, BYTES, stream) ||
+	    cuda.cudaStreamEndCapture(stream, &built) ||
+	    cuda.cudaGraphInstantiate(&executable, built, 0))
+		exit(3);
+	return executable;
+}
+
 static int turn(const char *kind)
 {
 	int priority;
 
 	switch (kind[0]) {
+	case 'g':
 	case 'k':
 		return cuda.cudaLaunchKernel((const void *)kernel, one, one,
 					     NULL, 0, stream);
@@ -95,6 +112,7 @@ static int turn(const char *kind)
 			       : cuda.cudaMemsetAsync(memory, 1, BYTES, stream);
 	case 's': return cuda.cudaStreamSynchronize(stream);
 	case 'e': return cuda.cudaEventRecord(event, stream);
+	case 'f':
 	case 'n': return cuda.cudaGraphLaunch(graph, stream);
 	default: return cuda.cudaStreamGetPriority(stream, &priority);
 	}
@@ -122,9 +140,13 @@ int main(int argc, char **argv)
 	    cuda.cudaMalloc(&memory, BYTES) ||
 	    cuda.cudaMallocHost(&host, BYTES))
 		return 1;
-	graph = make_graph();
+	graph = kind[0] == 'f' ? make_fills() : make_graph();
+	if (kind[0] == 'g' && cuda.cudaStreamBeginCapture(stream, 0))
+		return 1;
 	for (int i = 0; i < count; i += each)
 		if (turn(kind))
 			return 1;
+	if (kind[0] == 'g' && cuda.cudaStreamEndCapture(stream, &graph))
+		return 1;
 	return 0;
 }

@@ -331,10 +331,12 @@ def command(*arguments, env=None, timeout=60, cwd=None):
 def masked(trace):
     """The trace as text without what differs from run to run: times, process
     and thread ids, addresses, running totals.  Each thread's events in order,
-    threads in the order of their first event, nesting by indentation."""
+    threads in the order of their first event, nesting by indentation.  A master's
+    share is a slice here whether it lies in its region's or, of a region of more
+    than 2^32 ticks, beside it."""
     regions = {}
     threads = {}
-    kept = [event for event in trace.events
+    kept = [event for event in trace.shares() + trace.events
             if event["ph"] in "XiC" and isinstance(event.get("tid"), int)
             and event.get("cat") not in ("overhead", "Trace")
             and event["name"] != "[memory]" and event["ph"] != "C"]
@@ -349,14 +351,13 @@ def masked(trace):
         open_ends = []
         for event in events:
             start_ns = round(event["ts"] * 1000)
-            while open_ends and start_ns >= open_ends[-1]:
+            # A share's place is a sum, which is rounded.
+            while open_ends and start_ns > open_ends[-1] - 3:
                 open_ends.pop()
             args = dict(event.get("args", {}))
-            for key in ("External id", "Record function id", "Ev Idx"):
+            for key in ("External id", "Record function id", "Ev Idx", "share_us",
+                        "share_after_us"):
                 args.pop(key, None)
-            for key in ("share_after_us", "share_us"):
-                if key in args:
-                    args[key] = "..."
             if "region" in args:
                 args["region"] = regions[args["region"]]
             name = event["name"] if len(event["name"]) < 60 else event["name"][:57] + "..."

@@ -210,6 +210,30 @@ def test_check_misses_the_kernels_of_launches():
         expect("[rule 28]" not in right, right)
 
 
+def test_check_counts_the_launches_that_have_a_kernel():
+    """As many as the writer says, which are those that it doesn't call missing."""
+    def call(correlation, name="cudaLaunchKernel"):
+        return {"ph": "X", "cat": "cuda_runtime", "name": name, "pid": 700, "tid": 700,
+                "ts": correlation, "dur": 0.5, "args": {"correlation": correlation}}
+
+    def told(launched, missing, partial, **more):
+        return checked(events, final=True, recovered=False, gpu={
+            "source": "cupti", "launched_kernels": launched, "missing_kernels": missing,
+            "partial_graphs": partial} | more)
+
+    kernel = call(1, "gemm") | {"cat": "kernel", "pid": 0, "tid": 7}
+    events = [call(1), call(2), call(3, "cudaGraphLaunch"), kernel]
+    for right in ((3, 2, 0), (3, 3, 1)):
+        expect("[rule 20]" not in told(*right), right)
+    for counts, number in (((3, 1, 0), 2), ((3, 3, 0), 0), ((3, 2, 1), 2)):
+        expect(f"{number} launches with a kernel counted, but 1 are in the file [rule 20]"
+               in told(*counts), counts, told(*counts))
+    said = told(3, 2, 0, unknown_captures=5, unpaired_calls=6)
+    for what in ("5 launches may have gone into a graph", "6 calls of CUDA's driver"):
+        expect(what in said, what, said)
+    expect("2 warnings" in said or "warning" in said, said)
+
+
 def test_report():
     done = command("report", "--top", "100", sample())
     expect_equal(done.status, 0, done.stderr)

@@ -48,6 +48,10 @@ def test_memory_pools():
         blocks = [event["args"] for event in trace.memory() if "pool" in event["args"]]
         expect_equal(collections.Counter(block["pool"] == pool for block in blocks),
                      {True: 4, False: 2}, "blocks of pools")
+        expect_equal([(block["pool size"] // MIB, block["pool used"] // MIB,
+                       block["release threshold"] // MIB)
+                      for block in blocks if block["pool"] == pool],
+                     [(1, 1, 3), (2, 2, 3), (2, 1, 3), (2, 0, 3)], "the pool then")
 
 
 def graph_blocks(**env):

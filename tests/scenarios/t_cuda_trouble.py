@@ -37,8 +37,28 @@ def test_kernels_that_never_come():
     expect("no record" not in run.stderr + notes(run.trace), "all is well")
 
 
+def test_captures_of_thousands_lack_no_kernel():
+    """Fewer than are remembered, however seldom the writer comes by."""
+    run = on_gpu("graph", 60000, program="cuda_each", SIMGPU_KERNEL_NS=1,
+                 TRACEPROF_STEP="api", TRACEPROF_BUFFER_MB=512)
+    expect_equal(run.status, 0, run.stderr)
+    gpu = run.trace.meta["gpu"]
+    expect_equal((gpu["launches"], gpu["launched_kernels"], gpu["unknown_captures"]),
+                 (60000, 0, 0), gpu)
+
+
 def test_copies_alone_are_no_trouble():
     run = on_gpu(1200, program="cuda_scopes")
+    expect("no record" not in run.stderr + notes(run.trace), run.stderr)
+
+
+def test_graphs_of_memsets_alone_are_no_trouble():
+    """Nobody launched a kernel; said would it be after two seconds, or at the end."""
+    run = on_gpu("fills", 1500, program="cuda_each")
+    gpu = run.trace.meta["gpu"]
+    # One was captured.
+    expect_equal((gpu["launches"], gpu["launched_kernels"], gpu["missing_kernels"]),
+                 (1501, 0, 0), gpu)
     expect("no record" not in run.stderr + notes(run.trace), run.stderr)
 
 

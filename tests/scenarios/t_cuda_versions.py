@@ -66,8 +66,16 @@ def test_captured_launches_lack_no_kernel_whatever_the_clock():
 
 
 def test_threads_share_a_buffer_where_theirs_race():
+    """Each step is a window, at whose end we ask CUPTI for what it has while the next
+    one's launches go on."""
     for version in (21, 24):
-        expect_whole(train(SIMGPU_VERSION=version, SIMGPU_COMPLETE_ON="flusher"))
+        run = on_gpu(40, 5, 0, 3000, 500, program="cuda_behind", SIMGPU_VERSION=version,
+                     SIMGPU_COMPLETE_ON="flusher", TRACEPROF_ACTIVE=1)
+        expect_equal(len(run.files), 40, run.stderr)
+        for trace in run.traces:
+            gpu = trace.meta["gpu"]
+            expect_equal((gpu["launched_kernels"], gpu["missing_kernels"],
+                          gpu["unlinked"]), (5, 0, 0), (version, gpu))
 
 
 def test_kernels_that_some_versions_do_not_record():
@@ -125,6 +133,16 @@ def test_disabling_that_hangs():
     first = min(run.traces, key=lambda trace: trace.path)
     expect_equal((len(first.slices(cat="kernel")),
                   first.meta["gpu"]["missing_kernels"]), (4, 0), run.stderr)
+
+
+def test_kinds_are_left_on_where_disabling_them_hangs():
+    """After the last window too, where kernels go on: those versions hang then."""
+    for version in (28, 130000):
+        run = on_gpu(120, 40, 0, 20000, 0, program="cuda_behind", SIMGPU_VERSION=version,
+                     SIMGPU_KERNEL_NS=1000000, TRACEPROF_WAIT=5, TRACEPROF_ACTIVE=2,
+                     TRACEPROF_REPEAT=1)
+        expect("did not" not in run.stderr, version, run.stderr)
+        expect_equal(run.trace.meta["gpu"]["missing_kernels"], 0, version)
 
 
 def test_disabling_takes_its_time_elsewhere():

@@ -19,7 +19,7 @@ from t_cuda import FAKE, on_gpu
 RUN = os.path.join(ROOT, "tests", "gpu", "run")
 sys.path.insert(0, os.path.dirname(RUN))
 ON_THE_DOUBLE = {
-    "first": "trainer,second,zeros,ends_c,cost,withheld,devices,events,switching,"
+    "first": "trainer,second,turns,zeros,ends_c,cost,withheld,devices,events,switching,"
              "late_clock,scale,capture",
     "second": "launches,long",
 }
@@ -125,7 +125,7 @@ def test_without_nvcc_each_part_says_what_it_lacks():
     report = gpu_machine.Report(folder(), {"fake": True})
     with contextlib.redirect_stdout(io.StringIO()):
         for name, command, function, least, most in gpu_main.PARTS:
-            # These two are compiled by gcc; Python's need no compiler.
+            # These are compiled by gcc; Python's need no compiler.
             if not command or name in ("trainer", "zeros", "ends_c", "cost",
                                        "withheld", "devices", "events", "switching",
                                        "late_clock", "capture", "launches", "long"):

@@ -247,5 +247,16 @@ def test_silent_below_and_first_above():
     expect(not wrong, *map(str, wrong))
 
 
+def test_calls_of_seconds_count_as_that_long():
+    """32 bits of nanoseconds end at 4.29 s."""
+    long = 6e6
+    found, = [finding for finding in judged(made(steps(lambda at, number: kernel(
+        "Memcpy HtoD (Pageable -> Device)", at, long, cat="gpu_memcpy", call="cudaMemcpy",
+        call_us=long, bytes=10**6) + kernel("gemm", at + long, long), (2 * long,) * 10)))
+        ["findings"] if finding["rule"] == "blocking-copies"]
+    expect("6.000 s each" in found["figure"], found)
+    expect(found["saved_ns"] == 6 * 10**10, found)
+
+
 if __name__ == "__main__":
     harness.main()

@@ -61,6 +61,29 @@ static void check_kernels(struct check *check)
 			  check->launches);
 }
 
+/* Of the launches that the writer counts, those that it doesn't call missing
+ * have a kernel, as have graphs that are missing in part. */
+static void check_launches(struct check *check)
+{
+	const struct trace_metadata *metadata = &check->head.metadata;
+	const uint64_t drawn = check_flows_kernels(&check->flows);
+	int64_t told;
+
+	if (metadata->launched_kernels < 0 || metadata->missing_kernels < 0 ||
+	    metadata->partial_graphs < 0 || metadata->is_unfinished ||
+	    metadata->is_recovered || metadata->detail_ended_ns >= 0 ||
+	    metadata->past_max > 0)
+		return;
+	told = saturate_add(saturate_subtract(metadata->launched_kernels,
+					      metadata->missing_kernels),
+			    metadata->partial_graphs);
+	if (told != (int64_t)drawn)
+		fault_add(&check->faults, RULE_ACCOUNT, NULL,
+			  "%" PRId64 " launches with a kernel counted, but "
+			  "%" PRIu64 " are in the file",
+			  told, drawn);
+}
+
 static void count_block(struct check *check, const struct trace_event *event)
 {
 	int64_t bytes = 0, type = 0;
@@ -251,6 +274,7 @@ int check_trace(const char *path, FILE *out, struct check_result *result)
 		check_flows_end(&check.flows, &check.faults);
 		check_nesting(&check);
 		check_kernels(&check);
+		check_launches(&check);
 		check_stacks(&check);
 		check_file(&check, &facts);
 	}

@@ -46,6 +46,7 @@
 	X(PID,      "19", 0, "a process has a pid above 15, which GPUs do not use") \
 	X(ACCOUNT,  "20", 0, "traceprof's own counts add up")		\
 	X(KERNELS,  "28", 0, "where kernels were launched there are some") \
+	X(KNOWN,    "29", 1, "of each call of CUDA it is known what it was") \
 	X(INSTANT,  "21", 0, "an instant's s is g, p or t")		\
 	X(FILE,     "22", 1, "the file is called <worker>.<digits>.pt.trace.json.gz") \
 	X(HEAD,     "23", 1, "distributedInfo comes before traceEvents") \
@@ -131,6 +132,8 @@ void check_flows_slice(struct key_table *flows, const struct trace_event *event,
 void check_flows_arrow(struct key_table *flows, struct fault_list *faults,
 		       const struct trace_event *event, uint32_t lane);
 void check_flows_end(const struct key_table *flows, struct fault_list *faults);
+/* How many launches have a kernel here. */
+uint64_t check_flows_kernels(const struct key_table *flows);
 
 struct check_result {
 	uint64_t events;

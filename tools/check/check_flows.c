@@ -33,6 +33,7 @@ struct flow {
 	struct sightings start, end;   /* s and f */
 	struct sightings launch, work; /* host and GPU slices */
 	bool work_needs_flow;	       /* a kernel, copy or set, not a wait */
+	bool has_kernel;
 };
 
 static uint64_t mix(uint64_t value)
@@ -84,6 +85,8 @@ void check_flows_slice(struct key_table *flows, const struct trace_event *event,
 		if (!trace_value_is(&event->field[FIELD_CAT], "cuda_sync") &&
 		    !trace_value_is(&event->field[FIELD_CAT], "cuda_event"))
 			flow->work_needs_flow = true;
+		flow->has_kernel |=
+			trace_value_is(&event->field[FIELD_CAT], "kernel");
 	}
 }
 
@@ -114,6 +117,18 @@ void check_flows_arrow(struct key_table *flows, struct fault_list *faults,
 		fault_add(faults, RULE_FLOW, event,
 			  "flow %" PRId64 " starts a second time", id);
 	see(is_start ? &flow->start : &flow->end, event, lane);
+}
+
+uint64_t check_flows_kernels(const struct key_table *flows)
+{
+	uint64_t count = 0;
+
+	for (size_t at = 0; at < flows->count; at++) {
+		const struct flow *flow = key_table_row(flows, at);
+
+		count += flow->launch.count && flow->has_kernel;
+	}
+	return count;
 }
 
 static void check_pair(const struct flow *flow, struct fault_list *faults)

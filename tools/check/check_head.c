@@ -256,6 +256,23 @@ static void check_kernels(const struct trace_metadata *account,
 			  account->launched_kernels);
 }
 
+/* The writer says so itself, and nothing in the file shows it. */
+static void check_known(const struct trace_metadata *account,
+			struct fault_list *faults)
+{
+	if (account->unpaired_calls > 0)
+		fault_add(faults, RULE_KNOWN, NULL,
+			  "%" PRId64 " calls of CUDA's driver may be those of "
+			  "its runtime's, which are here too",
+			  account->unpaired_calls);
+	if (account->unknown_captures > 0)
+		fault_add(faults, RULE_KNOWN, NULL,
+			  "%" PRId64
+			  " launches may have gone into a graph, and "
+			  "count as launches without a kernel",
+			  account->unknown_captures);
+}
+
 void check_head_end(struct check_head *head, struct fault_list *faults)
 {
 	faults->is_torchs =
@@ -270,6 +287,7 @@ void check_head_end(struct check_head *head, struct fault_list *faults)
 	check_account(&head->metadata, faults);
 	check_sampled(head, faults);
 	check_kernels(&head->metadata, faults);
+	check_known(&head->metadata, faults);
 	key_table_free(&head->keys);
 	key_table_free(&head->drawn);
 	trace_sampled_free(&head->sampled);

@@ -93,6 +93,15 @@ int64_t timeline_work_ns(const struct timeline *timeline,
 						TIMELINE_NONE, work->row);
 }
 
+/* Its slice is a span of the lane, by the same name. */
+int64_t timeline_launch_ns(const struct timeline *timeline, uint32_t lane,
+			   const struct launch *launch)
+{
+	return launch->dur < UINT32_MAX ? launch->dur
+					: long_ns(timeline, launch->start_ns,
+						  lane, launch->name);
+}
+
 const struct gpu_row *timeline_row(const struct timeline *timeline,
 				   const struct gpu_work *work)
 {

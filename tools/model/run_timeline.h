@@ -57,7 +57,8 @@ struct span {
 struct launch {
 	int64_t start_ns;
 	int64_t gpu_ns; /* of all that it launched */
-	uint32_t dur, correlation;
+	uint32_t dur;	/* in ns; UINT32_MAX: see timeline_launch_ns() */
+	uint32_t correlation;
 	uint32_t name, op; /* op: what encloses it */
 };
 
@@ -181,6 +182,9 @@ const struct timeline_name *timeline_find(const struct timeline *timeline,
 					  const char *name);
 int64_t timeline_dur_ns(const struct timeline *timeline, uint32_t lane,
 			const struct span *span);
+
+int64_t timeline_launch_ns(const struct timeline *timeline, uint32_t lane,
+			   const struct launch *launch);
 
 const struct gpu_row *timeline_row(const struct timeline *timeline,
 				   const struct gpu_work *work);

@@ -45,12 +45,14 @@ static void add(struct copies *copies, const struct verdict_facts *facts,
 		const struct launch *launch, const struct gpu_work *work,
 		uint32_t lane)
 {
+	const int64_t ns = timeline_launch_ns(facts->timeline, lane, launch);
+
 	copies->count++;
-	saturate_into(&copies->ns, launch->dur);
+	saturate_into(&copies->ns, ns);
 	saturate_into(&copies->bytes, work->bytes);
-	if (launch->dur < copies->worst_ns)
+	if (ns < copies->worst_ns)
 		return;
-	copies->worst_ns = launch->dur;
+	copies->worst_ns = ns;
 	copies->worst_at_ns = launch->start_ns;
 	copies->lane = lane;
 	copies->name = timeline_row(facts->timeline, work)->name;

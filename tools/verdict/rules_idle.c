@@ -16,6 +16,7 @@ static bool say_longest(const struct verdict_facts *facts,
 	const struct timeline *timeline = facts->timeline;
 	const struct timeline_lane *lane;
 	const struct span *worst = NULL;
+	int64_t worst_ns = -1;
 
 	if (!timeline->lanes.table.count)
 		return false;
@@ -23,10 +24,14 @@ static bool say_longest(const struct verdict_facts *facts,
 	for (size_t at = 0; at < lane->count; at++) {
 		const struct span *span = &lane->spans[at];
 
-		if (timeline_name(timeline, span->name)->host == kind &&
-		    is_judged(facts, span->start_ns) &&
-		    (!worst || span->dur > worst->dur))
-			worst = span;
+		const int64_t ns =
+			timeline_dur_ns(timeline, facts->split.lane, span);
+
+		if (timeline_name(timeline, span->name)->host != kind ||
+		    !is_judged(facts, span->start_ns) || ns <= worst_ns)
+			continue;
+		worst = span;
+		worst_ns = ns;
 	}
 	if (worst)
 		say_place(facts, finding, worst->start_ns, TIMELINE_NONE,
@@ -248,6 +253,7 @@ struct known_waits {
 			     compiler's for its driver; and for the GIL, of
 			     which another rule tells */
 	const struct span *worst;
+	double worst_ns;
 };
 
 static struct known_waits known_waits(const struct verdict_facts *facts)
@@ -273,8 +279,10 @@ static struct known_waits known_waits(const struct verdict_facts *facts)
 		}
 		known.all_ns += ns;
 		known.ns[wait_for(name)] += ns;
-		if (!known.worst || span->dur > known.worst->dur)
-			known.worst = span;
+		if (ns <= known.worst_ns)
+			continue;
+		known.worst = span;
+		known.worst_ns = ns;
 	}
 	return known;
 }

@@ -51,12 +51,14 @@ static double *parts_in_steps(const struct verdict_facts *facts)
 		for (size_t i = 0; i < lane->count; i++) {
 			const struct span *span = &lane->spans[i];
 			const uint32_t region = regions[span->name];
+			double ns;
 
 			if (region == TIMELINE_NONE)
 				continue;
-			all[region] += span->dur;
+			ns = (double)timeline_dur_ns(timeline, at, span);
+			all[region] += ns;
 			if (is_judged(facts, span->start_ns))
-				parts[region] += span->dur;
+				parts[region] += ns;
 		}
 	}
 	for (size_t at = 0; at < facts->region_count; at++)
@@ -219,7 +221,8 @@ static double usual_part(const struct timeline *timeline,
 		for (size_t i = 0; i < lane->count; i++)
 			if (lane->spans[i].name == name &&
 			    count < (size_t)row->calls)
-				waits[count++] = lane->spans[i].dur;
+				waits[count++] = (double)timeline_dur_ns(
+					timeline, at, &lane->spans[i]);
 	}
 	most = 2 * statistics_quantile(waits, count, 0.75);
 	for (size_t at = 0; at < count; at++) {

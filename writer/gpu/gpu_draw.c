@@ -402,6 +402,20 @@ static uint32_t kernels_in(struct writer_state *state,
 		       : 1;
 }
 
+/* A piece of a graph in which CUPTI saw no kernel. */
+static bool is_of_no_kernel(struct writer_state *state,
+			    const struct event *event)
+{
+	const uint32_t id = event->gpu.graph;
+	struct gpu_graph *graph =
+		&state->session->head->gpu.graph[id % GPU_GRAPHS_MAX];
+
+	return (event->kind == EVENT_GPU_COPY ||
+		event->kind == EVENT_GPU_FILL) &&
+	       id && load_relaxed(&graph->id) == id &&
+	       load_relaxed(&graph->work) && !load_relaxed(&graph->kernels);
+}
+
 /* Of each launch in the file it is known whether its work is there too. */
 static void count_launch(struct writer_state *state, const struct event *event,
 			 struct gpu_launch *launch)
@@ -418,6 +432,8 @@ static void count_launch(struct writer_state *state, const struct event *event,
 		 (event->api.is_launch == GPU_LAUNCH_KERNEL ||
 		  event->api.is_launch == GPU_LAUNCH_GRAPH))
 		gpu_launches_await(launches, launch, file);
+	else if (is_of_no_kernel(state, event))
+		gpu_launches_excuse(launches, launch, file);
 }
 
 bool gpu_draw(struct writer_state *state, const struct event *event,

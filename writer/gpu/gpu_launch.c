@@ -71,6 +71,8 @@ void gpu_launches_await(struct gpu_launches *launches,
 			struct gpu_launch *launch, uint64_t file)
 {
 	count_in(launches, file);
+	if (launch->has_none)
+		return;
 	launches->launched++;
 	launch->awaited_in = file;
 	if (launch->arrived_in == file)
@@ -95,6 +97,21 @@ void gpu_launches_arrive(struct gpu_launches *launches,
 	launches->missing -= is_missed;
 	launches->partial -= is_missed && launch->kernels > 1;
 	launch->arrived_in = file;
+}
+
+void gpu_launches_excuse(struct gpu_launches *launches,
+			 struct gpu_launch *launch, uint64_t file)
+{
+	if (launch->has_none)
+		return;
+	launch->has_none = true;
+	if (launches->file != file || launch->awaited_in != file ||
+	    launch->arrived_in == file)
+		return;
+	launch->awaited_in = 0;
+	launches->launched--;
+	launches->missing--;
+	launches->partial -= launch->kernels > 0;
 }
 
 void gpu_launches_stray(struct gpu_launches *launches, uint64_t file)

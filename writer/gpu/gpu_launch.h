@@ -24,6 +24,7 @@ struct gpu_launch {
 	uint64_t arrived_in; /* ... and its work */
 	uint32_t tid;
 	uint32_t kernels; /* of it, so far */
+	bool has_none;	  /* a graph of copies and memsets */
 };
 
 struct gpu_launches {
@@ -52,6 +53,10 @@ void gpu_launches_await(struct gpu_launches *launches,
 void gpu_launches_arrive(struct gpu_launches *launches,
 			 struct gpu_launch *launch, uint32_t wanted,
 			 uint64_t file);
+
+/* It is known by now that it launches no kernel. */
+void gpu_launches_excuse(struct gpu_launches *launches,
+			 struct gpu_launch *launch, uint64_t file);
 
 /* A kernel of no graph whose call has no place any more. */
 void gpu_launches_stray(struct gpu_launches *launches, uint64_t file);

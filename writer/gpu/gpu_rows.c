@@ -7,7 +7,7 @@
 #include "writer/state/nest.h"
 
 #define SPANS_KEPT  4096u
-#define SIDES_MOST  16u
+#define SIDES_MOST  64u
 #define NESTED_KEPT 512u
 #define NEST_SIDES  2u
 /* More only a damaged session has. */

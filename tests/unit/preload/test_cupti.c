@@ -401,6 +401,33 @@ static void work_without_times_is_left_out(void **state)
 	fixture_end(session);
 }
 
+/* Another's clock: an hour before we came, or to come. */
+static void times_that_cannot_be_are_left_out(void **state)
+{
+	struct session *session = fixture_begin(4);
+	const uint64_t second = clock_ticks_per_second(&session->head->clock);
+	struct cupti_event made;
+
+	(void)state;
+	cupti_record_start();
+	for (int hours = -1; hours <= 1; hours++) {
+		const uint64_t at =
+			clock_ticks() + (uint64_t)(hours * 3600) * second;
+		CUpti_ActivityKernel10 kernel = {
+			.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+			.correlationId = 5,
+			.start = at,
+			.end = at + 100};
+
+		assert_int_equal(
+			cupti_record_decode(session, (CUpti_Activity *)&kernel,
+					    sizeof(kernel), &made),
+			hours ? CUPTI_RECORD_NO_TIME : CUPTI_RECORD_EVENT);
+	}
+	cupti_record_forget();
+	fixture_end(session);
+}
+
 static void short_and_strange_records_are_unknown(void **state)
 {
 	struct session *session = fixture_begin(4);
@@ -630,6 +657,7 @@ int main(void)
 		cmocka_unit_test(devices_and_streams_without_room_are_said),
 		cmocka_unit_test(each_context_keeps_its_device),
 		cmocka_unit_test(work_without_times_is_left_out),
+		cmocka_unit_test(times_that_cannot_be_are_left_out),
 		cmocka_unit_test(short_and_strange_records_are_unknown),
 		cmocka_unit_test(numbers_go_on_where_cupti_wraps),
 		cmocka_unit_test(long_names_are_kept_whole),
