@@ -286,6 +286,15 @@ def expect_the_same(traces, count):
     expect_equal(len(said), 1, f"ranks disagree: {said}")
 
 
+def test_what_some_time_steps_do_besides():
+    """A list made anew now and then, in a loop with a dynamic schedule: the hook of that
+    aligns its stack, and what called it was not known."""
+    expect_equal(same(compile_program("../steps/guests.f90", "-O2", "-fopenmp",
+                                      f"-J{harness.folder()}", compiler="gfortran",
+                                      name="guests"), "argon").trace.steps(),
+                 list(range(250)), "steps")
+
+
 def teams(compiler):
     return compile_program("../steps/teams.c", "-fopenmp", "-lm", compiler=compiler,
                            name=f"teams_{compiler}")
