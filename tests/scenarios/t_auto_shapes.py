@@ -296,7 +296,7 @@ def test_what_some_time_steps_do_besides():
 
 
 def teams(compiler):
-    return compile_program("../steps/teams.c", "-fopenmp", "-lm", compiler=compiler,
+    return compile_program("../steps/teams.c", "-O2", "-fopenmp", "-lm", compiler=compiler,
                            name=f"teams_{compiler}")
 
 
@@ -304,6 +304,10 @@ def expect_those_around(program):
     for chance in "0", "4":
         run = same(program, "electrons", "40", chance)
         expect_equal(run.trace.steps(), list(range(40)), f"chance {chance}")
+        expect(all(region["args"].get("nested") for region in run.trace.regions("hamilton")),
+               run.trace.regions("hamilton"))
+        expect(not any(region["args"].get("nested") for region in run.trace.regions("energy")),
+               run.trace.regions("energy"))
         expect(step_line(run).startswith('step = omp region "energy"'), step_line(run))
         # The writer's steps, then the thread's.
         late = same(program, "electrons", "6000", chance,

@@ -581,8 +581,7 @@ def programs(python):
                                         | guests.PYTHON).items():
         yield (name, lambda module=module: has_module(python, module), steps,
                lambda _, text=text: [python, "-c", text])
-    for name, (command, steps, prepare) in (OTHERS | UNSEEN_OTHERS | strangers.OTHERS
-                                           | guests.OTHERS).items():
+    for name, (command, steps, prepare) in (OTHERS | UNSEEN_OTHERS | strangers.OTHERS).items():
         yield name, lambda command=command: shutil.which(command), steps, prepare
 
 

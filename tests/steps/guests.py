@@ -3,7 +3,6 @@
 their first run; for corpus.py.
 
 Python packages: networkit, healpy, numba, pyscf, pykdtree, torch, lightgbm, xgboost.
-Debian package: lammps.
 """
 
 ROWS = """import numpy
@@ -15,7 +14,7 @@ PYTHON = {
     "NetworKit, PageRank": ("networkit", 25, """
 import networkit as nk
 nk.setNumberOfThreads(2)
-g = nk.generators.BarabasiAlbertGenerator(4, 3000).run()
+g = nk.generators.BarabasiAlbertGenerator(4, 3000).generate()
 for k in range(25):
     g.addEdge(k, 2000 + k)
     ranks = nk.centrality.PageRank(g, 0.85, tol=1e-9).run().scores()
@@ -25,7 +24,7 @@ import networkit as nk
 nk.setNumberOfThreads(2)
 for k in range(20):
     nk.setSeed(k, True)
-    g = nk.generators.ErdosRenyiGenerator(1500, 0.01).run()
+    g = nk.generators.ErdosRenyiGenerator(1500, 0.01).generate()
     found = nk.community.PLM(g, refine=True).run().getPartition()
     quality = nk.community.Modularity().getQuality(found, g)
 """),
@@ -122,7 +121,8 @@ class Block(nn.Module):
         x = x + self.out(y.transpose(1, 2).flatten(2))
         return x + self.down(nn.functional.gelu(self.up(self.b(x)))), (k, v)
 d = 512
-tokens, blocks, head = nn.Embedding(8000, d), nn.ModuleList(Block(d) for _ in range(4)), nn.Linear(d, 8000)
+tokens, head = nn.Embedding(8000, d), nn.Linear(d, 8000)
+blocks = nn.ModuleList(Block(d) for _ in range(4))
 with torch.no_grad():
     now = torch.randint(0, 8000, (8, 64))
     kept = [None] * 4
@@ -143,29 +143,3 @@ xgboost.train({"tree_method": "hist", "multi_strategy": "multi_output_tree",
                "nthread": 2, "max_depth": 4}, xgboost.DMatrix(x, x[:, :3] ** 2), 30)
 """),
 }
-
-LAMMPS = """units lj
-atom_style atomic
-lattice fcc 0.8442
-region box block 0 6 0 6 0 6
-create_box 1 box
-create_atoms 1 box
-mass 1 1.0
-velocity all create 3.0 87287
-pair_style lj/cut 2.5
-pair_coeff 1 1 1.0 1.0 2.5
-neighbor 0.3 bin
-neigh_modify every 20 delay 0 check no
-fix 1 all nve
-thermo 50
-run 200
-"""
-
-
-def melt(folder):
-    with open(folder + "/in.melt", "w", encoding="utf-8") as file:
-        file.write(LAMMPS)
-    return ["lmp", "-pk", "omp", "2", "-sf", "omp", "-in", "in.melt"]
-
-
-OTHERS = {"LAMMPS, melt": ("lmp", 200, melt)}

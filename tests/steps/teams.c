@@ -9,7 +9,6 @@
  *
  *	teams NAME [SIZE [CHANCE]]
  */
-#define _GNU_SOURCE
 #define N 4096
 #include "programs.h"
 #include <omp.h>
