@@ -5,7 +5,7 @@
                                   [NAME...]
 
 Each program is run under the library; how many steps it truly made was written
-down here before.  Prints the table of docs/steps.md, and with --out keeps each
+down here before.  Prints the tables of docs/steps-found.md, and with --out keeps each
 program's stream of regions, one line each: its name, its steps, and the sites in
 the order in which the regions of its busiest thread began.  By hand: what isn't
 installed is left out.
