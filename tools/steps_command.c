@@ -43,6 +43,7 @@ struct stream {
 	uint32_t family;
 	uint32_t lane;
 	bool is_main;
+	size_t outer; /* regions that lie in no team's */
 	bool is_looked_at;
 	struct loop_nest nest;
 	bool has_step;
@@ -73,7 +74,8 @@ struct steps_reader {
 	uint64_t first, last;  /* from the first mark to the end of the last */
 	struct text_buffer told; /* what the run said of its step */
 	struct trace_sampled sampled;
-	bool is_cut; /* TRACEPROF_MAX_MB ended the file's detail */
+	bool is_cut;	   /* TRACEPROF_MAX_MB ended the file's detail */
+	bool leaves_teams; /* as step_finder.c does */
 };
 
 /* --- from events to marks ------------------------------------------------- */
@@ -209,6 +211,12 @@ static void take_event(void *arg, const struct trace_event *event)
 		.id = number_of(reader, event),
 		.ticks = (uint64_t)event->ts_ns,
 		.end_ticks = (uint64_t)(event->ts_ns + event->dur_ns)};
+	if (family == SEARCH_REGIONS) {
+		mark->is_in_team =
+			trace_event_arg(event, "nested").type == TRACE_BOOLEAN;
+		stream->outer += !mark->is_in_team;
+		reader->leaves_teams |= stream->outer >= LOOP_HITS_LEAST;
+	}
 	reader->first = min_u64(reader->first, mark->ticks);
 	reader->last = max_u64(reader->last, mark->end_ticks);
 	if (family == SEARCH_CALLS && work_of(reader, event, &row))
@@ -358,10 +366,13 @@ static struct stream *choose(struct steps_reader *reader)
 	struct stream *next;
 	size_t most = 0;
 
-	for (size_t i = 0; i < reader->count; i++)
-		most = reader->streams[i].count > most
-			       ? reader->streams[i].count
-			       : most;
+	for (size_t i = 0; i < reader->count; i++) {
+		next = &reader->streams[i];
+		if (reader->leaves_teams)
+			next->count =
+				loop_leave_teams(next->marks, next->count);
+		most = max_u64(most, next->count);
+	}
 	while ((next = next_stream(reader))) {
 		next->is_looked_at = true;
 		if (next->family == SEARCH_REGIONS && thinned_regions(reader))

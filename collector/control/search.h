@@ -34,6 +34,10 @@
 /* Places from which a region may be called, where those tell sites apart. */
 #define SEARCH_CALLERS_MAX 32u
 
+/* With a region's place: a member of a team of several begins it, and chance
+ * may say which member. */
+#define SEARCH_IN_TEAM	   0x8000u
+
 /* Regions and their places of which it is known in what loops they lie. */
 #define SEARCH_LOOPS_MAX   64u
 
@@ -89,6 +93,8 @@ struct step_search {
 			      next begins with whatever comes next */
 	uint64_t id;
 	uint64_t key;
+	uint32_t leaves_teams; /* SEARCH_IN_TEAM are no sites, */
+	uint32_t keeps_teams;  /* or they are */
 
 	/* The stepping thread's own, but for joined_ticks. */
 	uint64_t history[SEARCH_CONTEXT_MAX + 1]; /* newest last */

@@ -466,8 +466,11 @@ void steps_region(struct session *session, struct thread *thread, uint64_t code,
 {
 	struct step_search *search = &session->head->search;
 
-	if (is_searched(search, thread, SEARCH_REGIONS) &&
-	    search_step(search,
+	if (!is_searched(search, thread, SEARCH_REGIONS) ||
+	    (search->leaves_teams && caller & SEARCH_IN_TEAM))
+		return;
+	caller &= ~SEARCH_IN_TEAM;
+	if (search_step(search,
 			search_region(code, search_is_by_caller(search) ? caller
 									: 0)))
 		found_mark(session, thread, clock_ticks(), 0);

@@ -63,7 +63,7 @@ uint32_t gomp_region_ask(uint32_t bits, struct gomp_site *site,
 		bits = life_decide();
 	if (bits & GATE_OMP_WATCH)
 		bits = life_begin("OpenMP region");
-	if (bits & GATE_OMP_CALLER && steps_source() == STEP_AUTO) {
+	if (bits & GATE_OMP_CALLER && !*caller && steps_source() == STEP_AUTO) {
 		/* What can't be recorded is counted below. */
 		thread = hook_thread_of_any();
 		if (thread)

@@ -22,6 +22,7 @@
 #ifndef PRELOAD_GOMP_REGION_H
 #define PRELOAD_GOMP_REGION_H
 
+#include "collector/control/search.h"
 #include "preload/gomp/gomp_slice.h"
 
 struct gomp_region {
@@ -106,7 +107,7 @@ static inline bool gomp_region_wanted(const struct gomp_site *site)
 }
 
 /* The gate isn't simply open: decides, begins, marks.  Its bits then; and the
- * number of the place that calls, if it is known. */
+ * number of the place that calls, if it is known and no team's member does. */
 uint32_t gomp_region_ask(uint32_t bits, struct gomp_site *site,
 			 gomp_function *function, uint32_t *caller);
 
@@ -134,6 +135,12 @@ void gomp_region_close_team(const struct gomp_slice *slice,
 
 /* What was thinned has returned, and is perhaps to be an event. */
 void gomp_region_close_thinned(struct gomp_region *region, uint64_t end_ticks);
+
+/* SEARCH_IN_TEAM where a member of a team of several calls, else 0. */
+static inline uint32_t gomp_in_team(const struct gomp_site *site)
+{
+	return gomp_library(site)->omp_in_parallel() ? SEARCH_IN_TEAM : 0;
+}
 
 /* From a call to the function that it hands over: both lie in one file.  0
  * where that isn't so. */
@@ -211,7 +218,8 @@ static inline bool gomp_region_open(struct gomp_region *region,
 {
 	uint32_t bits = gate_bits();
 	struct thread *thread;
-	uint32_t stack = 0, caller = 0;
+	uint32_t stack = 0;
+	uint32_t caller = gomp_in_team(site);
 
 	/* The members of the last team have it. */
 	prefetch_to_write(region);

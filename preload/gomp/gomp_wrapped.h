@@ -149,6 +149,7 @@ typedef void gomp_copy(void *to, void *from);
 #define GOMP_ASKED(X)							\
 	X(int, omp_get_num_threads, one, (void), NONE)			\
 	X(int, omp_get_thread_num, nothing, (void), NONE)		\
+	X(int, omp_in_parallel, nothing, (void), NONE)			\
 	X(int, omp_get_num_teams, one, (void), NONE)			\
 	X(int, omp_get_team_num, nothing, (void), NONE)
 /* clang-format on */

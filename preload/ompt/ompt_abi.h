@@ -22,6 +22,9 @@ struct ompt_frame; /* of no use to us */
 typedef void ompt_entry(void);
 typedef ompt_entry *ompt_lookup(const char *name);
 typedef int ompt_set_callback(int callback, ompt_entry *function);
+/* 2: of that many regions further out the team's size is known. */
+typedef int ompt_get_parallel_info(int outer, union ompt_word **parallel,
+				   int *team);
 
 struct ompt_tool {
 	int (*initialise)(ompt_lookup *lookup, int device,

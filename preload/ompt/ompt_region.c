@@ -38,6 +38,7 @@ struct ompt_region {
 	struct gomp_detail detail;
 };
 
+ompt_get_parallel_info *ompt_parallel_info;
 static struct ompt_region regions[REGIONS_MAX];
 
 static struct ompt_region *take(uint64_t number)
@@ -83,6 +84,21 @@ const void *ompt_region_code(const union ompt_word *parallel)
 	return region ? (const void *)region->code : NULL;
 }
 
+/* SEARCH_IN_TEAM where a member of a team of several begins it, else 0. */
+static uint32_t in_team(void)
+{
+	union ompt_word *parallel;
+	int team = 0;
+
+	for (int outer = 0; ompt_parallel_info &&
+			    ompt_parallel_info(outer, &parallel, &team) == 2;
+	     outer++) {
+		if (team > 1)
+			return SEARCH_IN_TEAM;
+	}
+	return 0;
+}
+
 /* The gate isn't simply open: decide, begin, see who calls, mark.  Returns its
  * bits. */
 static COLD uint32_t region_cold(uint32_t bits, const void *code,
@@ -94,7 +110,8 @@ static COLD uint32_t region_cold(uint32_t bits, const void *code,
 		bits = life_decide();
 	if (bits & GATE_OMP_WATCH)
 		bits = life_begin("OpenMP region");
-	if (bits & GATE_OMP_CALLER && code && steps_source() == STEP_AUTO) {
+	if (bits & GATE_OMP_CALLER && code && !*caller &&
+	    steps_source() == STEP_AUTO) {
 		thread = hook_thread_of_any();
 		if (thread)
 			*caller = callers_number(thread,
@@ -135,7 +152,7 @@ void ompt_parallel_begin(union ompt_word *task, const struct ompt_frame *frame,
 			 union ompt_word *parallel, unsigned int threads,
 			 int flags, const void *code)
 {
-	uint32_t bits = gate_bits(), caller = 0;
+	uint32_t bits = gate_bits(), caller = in_team();
 	const struct open_slice *outer;
 	struct ompt_region *region;
 	struct thread *thread;

@@ -20,6 +20,9 @@
 #include "preload/gomp/gomp_slice.h"
 #include "preload/ompt/ompt_abi.h"
 
+/* The runtime's own; NULL: it has none. */
+extern ompt_get_parallel_info *ompt_parallel_info;
+
 /* The callbacks of ompt_region.c, ompt_task.c and ompt_sync.c. */
 void ompt_parallel_begin(union ompt_word *task, const struct ompt_frame *frame,
 			 union ompt_word *parallel, unsigned int threads,

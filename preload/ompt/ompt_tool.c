@@ -41,6 +41,8 @@ static int initialise(ompt_lookup *lookup, int device, union ompt_word *word)
 	(void)word;
 	if (!set)
 		return 0;
+	ompt_parallel_info =
+		(ompt_get_parallel_info *)lookup("ompt_get_parallel_info");
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
 		set(wanted[i].callback, wanted[i].function);
 	return 1;

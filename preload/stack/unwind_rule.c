@@ -45,11 +45,13 @@ static void restore(struct machine *machine, uint64_t number)
 		     shared->back_at);
 }
 
+/* In a prologue that aligns the stack another register says it for a while. */
 static void set_base(struct machine *machine, uint64_t number)
 {
 	machine->rule.is_by_pointer = number == FRAME_POINTER;
 	machine->rule.is_there = false;
-	machine->is_lost |= number != FRAME_POINTER && number != STACK_POINTER;
+	machine->rule.is_elsewhere =
+		number != FRAME_POINTER && number != STACK_POINTER;
 }
 
 static void set_distance(struct machine *machine, int64_t distance)
@@ -202,6 +204,6 @@ bool unwind_table_rule(const struct dl_phdr_info *info, uint64_t code,
 	machine.code = begin;
 	run_program(&machine, entry.program, code);
 	*rule = machine.rule;
-	return !machine.is_lost && rule->back == UNWIND_AT_FRAME &&
-	       rule->pointer != UNWIND_LOST;
+	return !machine.is_lost && !rule->is_elsewhere &&
+	       rule->back == UNWIND_AT_FRAME && rule->pointer != UNWIND_LOST;
 }

@@ -30,6 +30,7 @@ enum unwind_saved {
  * stack pointer, or of the frame pointer, and a distance, or lies there. */
 struct unwind_rule {
 	bool is_by_pointer, is_there;
+	bool is_elsewhere;     /* by a register that isn't followed */
 	uint8_t pointer, back; /* enum unwind_saved: of the frame pointer, of
 				  the return address */
 	int32_t distance, pointer_at, back_at;

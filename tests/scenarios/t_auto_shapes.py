@@ -286,6 +286,60 @@ def expect_the_same(traces, count):
     expect_equal(len(said), 1, f"ranks disagree: {said}")
 
 
+def test_what_some_time_steps_do_besides():
+    """A list made anew now and then, in a loop with a dynamic schedule: the hook of that
+    aligns its stack, and what called it was not known."""
+    expect_equal(same(compile_program("../steps/guests.f90", "-O2", "-fopenmp",
+                                      f"-J{harness.folder()}", compiler="gfortran",
+                                      name="guests"), "argon").trace.steps(),
+                 list(range(250)), "steps")
+
+
+def teams(compiler):
+    return compile_program("../steps/teams.c", "-O2", "-fopenmp", "-lm", compiler=compiler,
+                           name=f"teams_{compiler}")
+
+
+def expect_those_around(program):
+    for chance in "0", "4":
+        run = same(program, "electrons", "40", chance)
+        expect_equal(run.trace.steps(), list(range(40)), f"chance {chance}")
+        expect(all(region["args"].get("nested") for region in run.trace.regions("hamilton")),
+               run.trace.regions("hamilton"))
+        expect(not any(region["args"].get("nested") for region in run.trace.regions("energy")),
+               run.trace.regions("energy"))
+        expect(step_line(run).startswith('step = omp region "energy"'), step_line(run))
+        # The writer's steps, then the thread's.
+        late = same(program, "electrons", "6000", chance,
+                    env={"TRACEPROF_WAIT": "1998", "TRACEPROF_ACTIVE": "2"})
+        expect_equal([trace.steps() for trace in late.traces],
+                     [[1998, 1999], [3998, 3999], [5998, 5999]], f"chance {chance}")
+
+
+def step_line(run):
+    return next(note for note in run.trace.meta["notes"] if note.startswith("step = "))
+
+
+def test_regions_within_a_teams_tell_nothing():
+    """Chance says which member begins them: those around them alone are the order."""
+    expect_those_around(teams("gcc"))
+
+
+def test_regions_within_a_teams_of_libomp_tell_nothing():
+    program = teams("clang")
+    expect_those_around(program)
+
+
+def test_a_loop_that_lies_in_a_teams_region():
+    expect_equal(same(teams("gcc"), "whole").trace.steps(), list(range(60)), "steps")
+
+
+def test_the_loops_of_a_trace_are_told_by_those_around():
+    run = same(teams("gcc"), "electrons", "40", "0")
+    told = command("steps", run.trace.path).stdout
+    expect("step: 40 x energy" in told, told)
+
+
 def test_ranks_agree():
     program = kernels()
     for name, size in (("validated_transformer", "20"), ("hydro", "60"), ("trees", "12")):

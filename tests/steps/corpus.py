@@ -5,7 +5,7 @@
                                   [NAME...]
 
 Each program is run under the library; how many steps it truly made was written
-down here before.  Prints the table of docs/steps.md, and with --out keeps each
+down here before.  Prints the tables of docs/steps-found.md, and with --out keeps each
 program's stream of regions, one line each: its name, its steps, and the sites in
 the order in which the regions of its busiest thread began.  By hand: what isn't
 installed is left out.
@@ -13,7 +13,8 @@ installed is left out.
 Python packages: scikit-learn, lightgbm, xgboost-cpu, faiss-cpu, implicit, pyscf,
 qiskit-aer, openTSNE, pennylane-lightning, qulacs, devito, brian2,
 quippy-ase, finufft, cornac, umap-learn.  Debian packages: gromacs, graphicsmagick,
-kalign, clustalo, xtb, cp2k, elk-lapw, yade, gmic, cd-hit.  strangers.py names more.
+kalign, clustalo, xtb, cp2k, elk-lapw, yade, gmic, cd-hit.  strangers.py and
+guests.py name more.
 """
 
 import argparse
@@ -28,6 +29,7 @@ import sys
 import tempfile
 import time
 
+import guests
 import strangers
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -60,6 +62,13 @@ NESTED_KERNELS = {              # and again; a rule was set on newton
 FRESH_KERNELS = {               # and again; none was set on them but on index
     "waves": 200, "runge": 150, "redblack": 90, "labels": 40, "logistic": 100,
     "align": 40, "poisson": 120, "baum": 20, "index": 30}
+
+GUESTS = {                      # and again, in the languages that people write in
+    "guests.c": {"lenet": 90, "quasi": 60, "leapfrog": 500, "sph": 120, "implicit": 30,
+                 "routes": 16, "ising": 600, "blocks": 24, "radix": 20,
+                 "recurrent": 50, "fdtd": 300, "gibbs": 200},
+    "guests.f90": {"wave": 400, "argon": 250, "cavity": 80},
+    "guests.cpp": {"server": 30, "agent": 200, "colony": 45}}
 
 DATA = """
 from sklearn.datasets import make_classification
@@ -537,6 +546,17 @@ def kernels(name, folder, source="kernels"):
     return [path, name]
 
 
+COMPILERS = {".c": "gcc", ".cpp": "g++", ".f90": "gfortran"}
+
+
+def guest(name, folder, source):
+    path = os.path.join(folder, name)
+    subprocess.run([COMPILERS[os.path.splitext(source)[1]], "-O2", "-fopenmp",
+                    os.path.join(HERE, source), "-o", path, "-lm"],
+                   cwd=folder, check=True)
+    return [path, name]
+
+
 def has_module(python, name):
     return subprocess.run([python, "-c", f"import {name}"],
                           capture_output=True).returncode == 0
@@ -553,7 +573,12 @@ def programs(python):
             yield (name, lambda: True, steps,
                    lambda folder, name=name, source=source:
                    kernels(name, folder, source))
-    for name, (module, steps, text) in (PYTHON | UNSEEN | strangers.PYTHON).items():
+    for source, known in GUESTS.items():
+        for name, steps in known.items():
+            yield (f"{source} {name}", lambda: True, steps,
+                   lambda folder, name=name, source=source: guest(name, folder, source))
+    for name, (module, steps, text) in (PYTHON | UNSEEN | strangers.PYTHON
+                                        | guests.PYTHON).items():
         yield (name, lambda module=module: has_module(python, module), steps,
                lambda _, text=text: [python, "-c", text])
     for name, (command, steps, prepare) in (OTHERS | UNSEEN_OTHERS | strangers.OTHERS).items():
@@ -585,11 +610,11 @@ def stream(path):
     return sites, sum(event["name"].startswith("ProfilerStep#") for event in events)
 
 
-def run(command, folder, library):
+def run(command, folder, library, **settings):
     env = os.environ | {"LD_PRELOAD": library, "OMP_NUM_THREADS": "2",
                         "OMP_WAIT_POLICY": "passive", "TRACEPROF_RECOVER": "0",
                         "TRACEPROF_EXIT_MS": "100000",
-                        "TRACEPROF_DIR": os.path.join(folder, "traces")}
+                        "TRACEPROF_DIR": os.path.join(folder, "traces"), **settings}
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"{command}: {done.returncode}\n{done.stderr[-2000:]}")

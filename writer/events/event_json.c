@@ -2,6 +2,7 @@
 /* event_json.c - one event, one line; see event_json.h. */
 #include "writer/events/event_json.h"
 
+#include "collector/control/search.h"
 #include "collector/system/log.h"
 #include "collector/session/names.h"
 #include "writer/events/allocator_json.h"
@@ -140,6 +141,8 @@ static void omp_args(struct writer_state *state, const struct event *event)
 		json_pair_u64(json, "team", event->omp.team);
 		json_pair_u64(json, "thread", event->omp.thread);
 	}
+	if (event->kind == EVENT_OMP_REGION && event->omp.sync & SEARCH_IN_TEAM)
+		json_raw(json, ",\"nested\":true");
 	if (event->omp.schedule && event->omp.schedule < OMP_SCHEDULE_COUNT) {
 		const char *word = omp_schedule_word(event->omp.schedule);
 

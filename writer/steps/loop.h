@@ -17,10 +17,23 @@ struct loop_mark {
 	uint64_t end_ticks;
 	uint64_t note;	 /* for those who keep marks, not for the search */
 	uint8_t team;	 /* a region's: 1, or 2 and more; 0 unknown */
+	bool is_in_team; /* begun by a member of a team of several */
 	uint16_t caller; /* where a region was called from, 0 unknown; */
 	uint16_t loop;	 /* ... the innermost loop around that, 0 unknown, */
 	uint16_t depth;	 /* ... how many there are, and 1; 0 unknown */
 };
+
+/* What lies in a team is forgotten; how many are left. */
+static inline size_t loop_leave_teams(struct loop_mark *marks, size_t count)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!marks[i].is_in_team)
+			marks[kept++] = marks[i];
+	}
+	return kept;
+}
 
 struct loop_level {
 	uint64_t id;	      /* the marker's site, */

@@ -6,7 +6,9 @@
 
 /* Of a site's marks so many at least tell where it was called from: none is
  * asked after the run's first thousand. */
-#define ASKED_LEAST 16u
+#define ASKED_LEAST   16u
+/* As marks have it. */
+#define DEPTH_OF_NONE 1u
 
 static size_t slots_for(size_t count)
 {
@@ -38,8 +40,12 @@ static void lay_out(struct loop_groups *groups, void *room)
 	groups->code = (struct loop_code *)(groups->table + groups->slots);
 }
 
+/* A call in no loop is one before all of them, or behind: it tells nothing of
+ * the others. */
 static void add_code(struct loop_code *code, const struct loop_mark *mark)
 {
+	if (mark->depth == DEPTH_OF_NONE)
+		return;
 	code->hits++;
 	if (!mark->caller)
 		return;

@@ -127,6 +127,40 @@ static bool was_seen(const struct event *event)
 	return was && event->kind == EVENT_GPU_API;
 }
 
+/* Regions within a team's are begun by whichever member comes first.  Where any
+ * thread has others, enough for a loop, those are passed over: so the same
+ * program tells the same each time.  A step that was found before stays. */
+static bool is_left_out(struct writer_state *state, struct step_marks *stream,
+			const struct loop_mark *mark)
+{
+	struct step_finder *finder = state->finder;
+
+	if (stream->family != SEARCH_REGIONS || finder->leaves_teams ||
+	    mark->is_in_team)
+		return mark->is_in_team && finder->leaves_teams;
+	if (++stream->outer < LOOP_HITS_LEAST || finder->of ||
+	    step_search_of(state)->keeps_teams)
+		return false;
+	finder->leaves_teams = true;
+	for (size_t i = 0; i < finder->stream_count; i++)
+		step_marks_leave_teams(&finder->streams[i]);
+	return false;
+}
+
+bool step_finder_take(struct writer_state *state, struct step_marks *stream,
+		      const struct loop_mark *mark)
+{
+	struct step_finder *finder = state->finder;
+	size_t at;
+
+	if (is_left_out(state, stream, mark))
+		return false;
+	at = step_marks_add(stream, mark);
+	if (stream == finder->of)
+		move_places(finder, at);
+	return true;
+}
+
 void step_finder_see(struct writer_state *state, struct ring_reader *reader,
 		     const struct event *event)
 {
@@ -134,10 +168,10 @@ void step_finder_see(struct writer_state *state, struct ring_reader *reader,
 	struct step_marks *stream;
 	struct loop_mark mark;
 	uint32_t family;
-	size_t at;
 
 	if (likely(!finder) || finder->is_over || was_seen(event) ||
-	    !read_mark(state, event, &family, &mark))
+	    !read_mark(state, event, &family, &mark) ||
+	    (finder->leaves_teams && mark.is_in_team))
 		return;
 	stream = step_marks_of(finder->streams, &finder->stream_count, reader,
 			       family == SEARCH_CALLS ? event->extra
@@ -146,10 +180,8 @@ void step_finder_see(struct writer_state *state, struct ring_reader *reader,
 	if (!stream || (finder->of && stream != finder->of) ||
 	    (!state->is_live && step_marks_has(stream, &mark)))
 		return;
-	note(state, stream->tid, family, &mark);
-	at = step_marks_add(stream, &mark);
-	if (stream == finder->of)
-		move_places(finder, at);
+	if (step_finder_take(state, stream, &mark))
+		note(state, stream->tid, family, &mark);
 }
 
 /* --- the search ----------------------------------------------------------- */
@@ -164,6 +196,8 @@ static void hand_marker(struct writer_state *state)
 	search->family = finder->of->family;
 	search->context = finder->level.context;
 	search->is_begin = finder->level.is_begin;
+	search->leaves_teams = finder->leaves_teams;
+	search->keeps_teams = !finder->leaves_teams;
 	search->id = finder->level.id;
 	search->key = finder->level.key;
 	search->begin_ticks = step_marks(finder->of)[finder->level.begin].ticks;

@@ -26,6 +26,8 @@ struct step_finder {
 	unsigned int room_at_start; /* chunks */
 	struct step_calls calls;
 
+	bool leaves_teams; /* regions within a team's are no marks */
+
 	struct step_marks *of; /* whose loop it is, NULL not known yet */
 	struct loop_nest nest; /* ... and what is said of it */
 	struct loop_level level;
@@ -64,6 +66,10 @@ static inline size_t step_ready(const struct writer_state *state,
 
 /* The finder of a run, on or dead. */
 void step_finder_make(struct writer_state *state);
+
+/* A mark that came; false: it is left out. */
+bool step_finder_take(struct writer_state *state, struct step_marks *stream,
+		      const struct loop_mark *mark);
 
 /* `stream` has the step that `nest` tells of. */
 void step_found(struct writer_state *state, struct step_marks *stream,

@@ -20,11 +20,13 @@
 static bool read_region(const struct session *session,
 			const struct event *event, struct loop_mark *mark)
 {
+	const uint16_t caller = event->omp.sync & ~SEARCH_IN_TEAM;
 	const struct search_loops loops = search_loops_of(
-		&session->head->search, event->omp.code, event->omp.sync);
+		&session->head->search, event->omp.code, caller);
 
 	mark->id = event->omp.code;
-	mark->caller = event->omp.sync;
+	mark->caller = caller;
+	mark->is_in_team = event->omp.sync & SEARCH_IN_TEAM;
 	mark->loop = loops.loop;
 	mark->depth = loops.depth;
 	/* One that was thinned doesn't tell. */
@@ -88,6 +90,13 @@ size_t step_marks_add(struct step_marks *marks, const struct loop_mark *mark)
 	marks->count++;
 	note_look(marks, mark->end_ticks);
 	return at;
+}
+
+void step_marks_leave_teams(struct step_marks *marks)
+{
+	marks->count = loop_leave_teams(step_marks(marks), marks->count);
+	marks->next_look = max_u64(LOOK_LEAST, marks->count);
+	marks->looks = 0;
 }
 
 void step_marks_drop(struct step_marks *marks, size_t count)

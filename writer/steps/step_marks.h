@@ -30,6 +30,7 @@ struct step_marks {
 	uint32_t family; /* enum search_family */
 	struct array marks;
 	size_t count;
+	size_t outer;	  /* regions in no team, as far as they are counted */
 	size_t next_look; /* count from which on to look again */
 	struct step_look look[STEP_LOOKS_MAX]; /* those that are due, */
 	size_t looks;			       /* ... oldest first */
@@ -50,6 +51,9 @@ bool step_marks_read(const struct session *session, const struct event *event,
 /* Puts a mark in its place: events come by their ends, what was around others
  * after them.  The place, or the count where there is no memory. */
 size_t step_marks_add(struct step_marks *marks, const struct loop_mark *mark);
+
+/* Forgets those that are in a team. */
+void step_marks_leave_teams(struct step_marks *marks);
 
 /* Forgets the oldest. */
 void step_marks_drop(struct step_marks *marks, size_t count);

@@ -4,6 +4,9 @@
 
 #include <errno.h>
 
+/* Turns from one place to the same again: at most. */
+#define PLACES_IN_TURN 64u
+
 static int find(const struct loop_mark *marks, size_t count,
 		struct loop_nest *nest)
 {
@@ -26,6 +29,43 @@ void step_marks_tell_callers(struct step_marks *marks)
 	marks->is_by_caller = !marks->is_by_caller;
 }
 
+static bool are_places_known(const struct step_marks *marks, size_t count)
+{
+	const struct loop_mark *all = step_marks(marks);
+
+	for (size_t i = 0; i < count; i++) {
+		if (!all[i].caller)
+			return false;
+	}
+	return marks->family == SEARCH_REGIONS && count;
+}
+
+/* The marker comes from several places in turn: its turns are not alike. */
+static bool comes_by_turns(const struct step_marks *marks,
+			   const struct loop_level *level)
+{
+	const struct loop_mark *all = step_marks(marks);
+	uint16_t place[PLACES_IN_TURN];
+	size_t hits = 0, period = 0;
+	bool is_one = true;
+
+	for (size_t i = level->first; i <= level->last; i++) {
+		if (!loop_level_is_hit(level, all, i))
+			continue;
+		is_one &= !hits || all[i].caller == place[0];
+		/* The first is back after another one. */
+		if (!period && !is_one && all[i].caller == place[0])
+			period = hits;
+		if (period ? all[i].caller != place[hits % period]
+			   : hits == PLACES_IN_TURN)
+			return false;
+		if (!period)
+			place[hits] = all[i].caller;
+		hits++;
+	}
+	return period && hits >= LOOP_HITS_LEAST * period;
+}
+
 /* Each call's place is known, and most follow one of the same site. */
 static bool may_tell_callers(const struct step_marks *marks, size_t count)
 {
@@ -33,11 +73,9 @@ static bool may_tell_callers(const struct step_marks *marks, size_t count)
 	bool has_several = false;
 	size_t again = 0;
 
-	if (marks->family != SEARCH_REGIONS || !count || !all[0].caller)
+	if (!are_places_known(marks, count))
 		return false;
 	for (size_t i = 1; i < count; i++) {
-		if (!all[i].caller)
-			return false;
 		again += all[i].id == all[i - 1].id;
 		has_several |= all[i].caller != all[i - 1].caller;
 	}
@@ -89,21 +127,25 @@ static int find_either(struct step_marks *marks, size_t count,
 		       const struct step_look *look, struct loop_nest *nest)
 {
 	struct loop_nest other;
-	int rc;
+	int rc, by_places;
 
 	if (marks->is_by_caller)
 		step_marks_tell_callers(marks);
 	rc = look ? find_at(marks, look, nest)
 		  : find(step_marks(marks), count, nest);
-	if (rc != -ENOENT || !may_tell_callers(marks, count))
+	if (rc ? rc != -ENOENT || !may_tell_callers(marks, count)
+	       : !are_places_known(marks, count) ||
+			    !comes_by_turns(marks, &nest->level[nest->step]))
 		return rc;
 	step_marks_tell_callers(marks);
-	rc = look ? find_at(marks, look, &other)
-		  : find(step_marks(marks), count, &other);
-	if (rc)
-		step_marks_tell_callers(marks);
-	else
+	by_places = look ? find_at(marks, look, &other)
+			 : find(step_marks(marks), count, &other);
+	if (!by_places && (rc || other.level[other.step].turns <
+					 nest->level[nest->step].turns)) {
 		*nest = other;
+		return 0;
+	}
+	step_marks_tell_callers(marks);
 	return rc;
 }
 

@@ -44,7 +44,7 @@ static void recall(struct writer_state *state,
 			       entry->tid, entry->family,
 			       (uint32_t)state->session->head->pid);
 	if (stream)
-		step_marks_add(stream, &entry->mark);
+		step_finder_take(state, stream, &entry->mark);
 }
 
 void step_finder_recover(struct writer_state *state)

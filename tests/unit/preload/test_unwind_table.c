@@ -148,6 +148,12 @@ static void how_a_frame_is_left(void **state)
 	assert_true(rule.is_by_pointer && rule.is_there);
 	assert_int_equal(rule.distance, -8);
 	assert_int_equal(rule.pointer, UNWIND_AT_POINTER);
+	/* With arguments on it another register says it first. */
+	INSTRUCTIONS("\x41\x0c\x0a\0\x44\x10" FRAME "\2" BFRAME
+		     "\0\x44\x0f\3" BFRAME "\x78\x06");
+	rule = rule_at(9, true);
+	assert_true(rule.is_by_pointer && rule.is_there);
+	rule_at(3, false);
 	/* What it doesn't know: another register, another expression. */
 	INSTRUCTIONS("\x0d\3");
 	rule_at(9, false);

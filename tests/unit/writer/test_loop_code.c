@@ -118,6 +118,23 @@ static void test_a_report_in_the_same_loop(void **unused)
 	expect_steps(180);
 }
 
+/* A list that is made before the first time step, too. */
+static void test_what_is_called_before_the_loop(void **unused)
+{
+	(void)unused;
+	hit(2, 0, 0);
+	marks[0].caller = 9;
+	for (unsigned int i = 0; i < 250; i++) {
+		hit(1, 1, 1);
+		hit(3, 1, 1);
+		if (i * i % 17 < 2)
+			hit(2, 1, 1);
+		hit(4, 1, 1);
+		hit(5, 1, 1);
+	}
+	expect_steps(250);
+}
+
 /* A sum over spins after each tenth sweep. */
 static void test_reports_after_round_numbers(void **unused)
 {
@@ -207,6 +224,8 @@ int main(void)
 		cmocka_unit_test_setup(test_one_region_beside_another_loop,
 				       set_up),
 		cmocka_unit_test_setup(test_a_report_in_the_same_loop, set_up),
+		cmocka_unit_test_setup(test_what_is_called_before_the_loop,
+				       set_up),
 		cmocka_unit_test_setup(test_reports_after_round_numbers,
 				       set_up),
 		cmocka_unit_test_setup(test_two_ways_through_a_turn, set_up),

@@ -131,6 +131,45 @@ static void test_regions_go_first(void **unused)
 	assert_int_equal(nest.level[nest.step].id, SITE + 1);
 }
 
+/* Regions of two sites in turn, of which a library's own loop calls one and its
+ * user the other: each fourth pair is another one. */
+static void test_turns_from_several_places(void **unused)
+{
+	struct loop_nest nest;
+
+	(void)unused;
+	for (int i = 0; i < 20; i++) {
+		for (uint64_t k = 0; k < 4; k++) {
+			hit(SITE, k ? 2 : 1);
+			hit(SITE + 16, k < 3 ? 3 : 4);
+		}
+	}
+	assert_int_equal(step_marks_find(&stream, stream.count, &nest), 0);
+	assert_int_equal(nest.level[nest.step].turns, 20);
+	/* Of one whose place isn't known nothing is said. */
+	step_marks_tell_callers(&stream);
+	step_marks(&stream)[100].caller = 0;
+	assert_int_equal(step_marks_find(&stream, stream.count, &nest), 0);
+	assert_int_equal(nest.level[nest.step].turns, 80);
+}
+
+/* The same number of turns in which no place comes by turns. */
+static void test_turns_from_places_by_chance(void **unused)
+{
+	unsigned int chance = 1;
+	struct loop_nest nest;
+
+	(void)unused;
+	for (unsigned int i = 0; i < 80; i++) {
+		hit(SITE, 1);
+		chance = chance * 1103515245u + 12345u;
+		hit(SITE + 16, 2 + (chance >> 16) % 3);
+	}
+	assert_int_equal(step_marks_find(&stream, stream.count, &nest), 0);
+	assert_int_equal(nest.level[nest.step].turns, 80);
+	assert_false(stream.is_by_caller);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -144,6 +183,10 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_regions_go_first, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(test_turns_from_several_places,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			test_turns_from_places_by_chance, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
