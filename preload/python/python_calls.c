@@ -31,22 +31,21 @@ static void leave_old(struct python_stack *stack)
 	stack->imports = 0;
 }
 
-struct python_stack *python_calls_here(struct thread *thread, uint32_t window,
-				       bool *is_new)
+COLD struct python_stack *python_calls_prepare(struct thread *thread,
+					       uint32_t window)
 {
 	struct session *session = load_relaxed(&session_here);
 	struct python_stack *stack;
 
-	if (unlikely(!thread->python_at))
+	if (!thread->python_at)
 		thread->python_at =
 			session_alloc(session, sizeof(struct python_stack));
-	if (unlikely(!thread->python_at)) {
+	if (!thread->python_at) {
 		hook_unfollowed();
 		return NULL;
 	}
 	stack = session_at(session, thread->python_at);
-	*is_new = stack->window != window;
-	if (unlikely(*is_new)) {
+	if (stack->window != window) {
 		leave_old(stack);
 		stack->window = window;
 	}
@@ -114,24 +113,30 @@ static void record(struct thread *thread, struct python_stack *stack,
 	thread_record(thread, &event);
 }
 
+/* The innermost that is open. */
+static inline void end_one(struct thread *thread, struct python_stack *stack,
+			   uint32_t at, uint64_t now, unsigned int flags)
+{
+	const struct python_call *call = &stack->call[at];
+
+	/* The event first: between the two the writer finds the call open, and
+	 * strikes it. */
+	stack->imports -= call->is_import;
+	if (likely(!stack->imports) || now - call->start_ticks >= least)
+		record(thread, stack, at, now, flags);
+	/* RELEASE pairs with ACQUIRE in draw.c: the call is gone. */
+	store_release(&stack->depth, at);
+}
+
 static void end_down_to(struct thread *thread, struct python_stack *stack,
 			uint32_t depth, unsigned int flags)
 {
 	const uint64_t now = clock_ticks();
 	uint32_t at = load_relaxed(&stack->depth);
 
-	while (at-- > depth) {
-		const struct python_call *call = &stack->call[at];
-
-		/* The event first: between the two the writer finds the call
-		 * open, and strikes it. */
-		stack->imports -= call->is_import;
-		if (!stack->imports || now - call->start_ticks >= least)
-			record(thread, stack, at, now,
-			       at > depth ? EVENT_UNFINISHED : flags);
-		/* RELEASE pairs with ACQUIRE in draw.c: the call is gone. */
-		store_release(&stack->depth, at);
-	}
+	while (at-- > depth)
+		end_one(thread, stack, at, now,
+			at > depth ? EVENT_UNFINISHED : flags);
 }
 
 void python_call_ends(struct thread *thread, struct python_stack *stack,
@@ -141,6 +146,10 @@ void python_call_ends(struct thread *thread, struct python_stack *stack,
 
 	if (unlikely(stack->beyond)) {
 		stack->beyond--;
+		return;
+	}
+	if (likely(at && stack->call[at - 1].code == code)) {
+		end_one(thread, stack, at - 1, clock_ticks(), 0);
 		return;
 	}
 	while (at && stack->call[at - 1].code != code)
