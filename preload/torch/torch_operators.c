@@ -372,7 +372,8 @@ static void fall_back(struct session *session, const char *why)
 {
 	session_note(session,
 		     "PyTorch's operators come by their names alone, from its "
-		     "own observer: %s",
+		     "own observer, those of the first interpreter's main "
+		     "thread: %s",
 		     why);
 	torch_observer_start();
 	move(TORCH_OBSERVED);

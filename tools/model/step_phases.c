@@ -98,9 +98,8 @@ bool phases_span(const struct timeline *timeline, int64_t *start_ns,
 
 		for (size_t i = 0; i < lane->count; i++) {
 			const struct span *span = &lane->spans[i];
-			const int64_t end =
-				span->start_ns +
-				timeline_dur_ns(timeline, at, span);
+			const int64_t end = span->start_ns +
+					    timeline_dur_ns(timeline, at, span);
 			const enum step_phase phase =
 				phase_of(timeline, span->name);
 
