@@ -29,6 +29,8 @@ struct python_stack {
 	uint32_t imports;	/* of the calls, those that import a module */
 	uint32_t window;	/* in which it was begun, as its owner counts */
 	_Atomic uint32_t drawn; /* the last such whose end the writer drew */
+	uint32_t cuts;		/* calls that were ended where that began: */
+	uint64_t cut_ticks;	/* a slice which was opened in them */
 	struct python_call call[PYTHON_DEPTH_MAX];
 };
 

@@ -6,10 +6,16 @@
 /* All calls are counted together, under the GIL. */
 static _Atomic uint64_t calls;
 static uint64_t least; /* that is drawn inside of an import */
+static uint64_t gap;   /* between ends, so that the writer moves none */
+
+/* So many calls that a slice was opened in have ends of their own before it. */
+#define CUTS_MAX  8u
+#define GAPS_EACH 25000u /* of what is drawn inside of an import: 4 ns */
 
 void python_calls_start(uint64_t least_ticks)
 {
 	least = least_ticks;
+	gap = least_ticks / GAPS_EACH + 1;
 }
 
 /* What another window left open and its writer had no time to draw. */
@@ -25,22 +31,21 @@ static void leave_old(struct python_stack *stack)
 	stack->imports = 0;
 }
 
-struct python_stack *python_calls_here(struct thread *thread, uint32_t window,
-				       bool *is_new)
+COLD struct python_stack *python_calls_prepare(struct thread *thread,
+					       uint32_t window)
 {
 	struct session *session = load_relaxed(&session_here);
 	struct python_stack *stack;
 
-	if (unlikely(!thread->python_at))
+	if (!thread->python_at)
 		thread->python_at =
 			session_alloc(session, sizeof(struct python_stack));
-	if (unlikely(!thread->python_at)) {
+	if (!thread->python_at) {
 		hook_unfollowed();
 		return NULL;
 	}
 	stack = session_at(session, thread->python_at);
-	*is_new = stack->window != window;
-	if (unlikely(*is_new)) {
+	if (stack->window != window) {
 		leave_old(stack);
 		stack->window = window;
 	}
@@ -79,26 +84,48 @@ void python_call_begins(struct python_stack *stack, uint32_t code,
 }
 
 /* A slice that was opened in it and goes on, by __enter__ say, would cross it:
- * it ends where that begins. */
-static uint64_t end_of(const struct thread *thread,
+ * it ends before that begins, and before its caller does. */
+static uint64_t end_of(const struct thread *thread, struct python_stack *stack,
 		       const struct python_call *call, uint64_t now)
 {
 	uint32_t depth = min_u32(load_relaxed(&thread->depth), OPEN_SLICES_MAX);
+	uint64_t cut = now, room;
 
 	while (depth && thread->open[depth - 1].start_ticks > call->start_ticks)
-		now = thread->open[--depth].start_ticks;
-	return now;
+		cut = thread->open[--depth].start_ticks;
+	if (likely(cut == now))
+		return now;
+	if (stack->cut_ticks != cut)
+		stack->cuts = 0;
+	stack->cut_ticks = cut;
+	room = stack->cuts < CUTS_MAX ? (CUTS_MAX - stack->cuts++) * gap : 0;
+	return cut - room > call->start_ticks ? cut - room : call->start_ticks;
 }
 
-static void record(struct thread *thread, const struct python_stack *stack,
+static void record(struct thread *thread, struct python_stack *stack,
 		   uint32_t at, uint64_t now, unsigned int flags)
 {
 	const struct python_call *call = &stack->call[at];
-	struct event event = python_call_event(call, at ? call - 1 : NULL,
-					       end_of(thread, call, now));
+	struct event event = python_call_event(
+		call, at ? call - 1 : NULL, end_of(thread, stack, call, now));
 
 	event.flags = (uint16_t)flags;
 	thread_record(thread, &event);
+}
+
+/* The innermost that is open. */
+static inline void end_one(struct thread *thread, struct python_stack *stack,
+			   uint32_t at, uint64_t now, unsigned int flags)
+{
+	const struct python_call *call = &stack->call[at];
+
+	/* The event first: between the two the writer finds the call open, and
+	 * strikes it. */
+	stack->imports -= call->is_import;
+	if (likely(!stack->imports) || now - call->start_ticks >= least)
+		record(thread, stack, at, now, flags);
+	/* RELEASE pairs with ACQUIRE in draw.c: the call is gone. */
+	store_release(&stack->depth, at);
 }
 
 static void end_down_to(struct thread *thread, struct python_stack *stack,
@@ -107,18 +134,9 @@ static void end_down_to(struct thread *thread, struct python_stack *stack,
 	const uint64_t now = clock_ticks();
 	uint32_t at = load_relaxed(&stack->depth);
 
-	while (at-- > depth) {
-		const struct python_call *call = &stack->call[at];
-
-		/* The event first: between the two the writer finds the call
-		 * open, and strikes it. */
-		stack->imports -= call->is_import;
-		if (!stack->imports || now - call->start_ticks >= least)
-			record(thread, stack, at, now,
-			       at > depth ? EVENT_UNFINISHED : flags);
-		/* RELEASE pairs with ACQUIRE in draw.c: the call is gone. */
-		store_release(&stack->depth, at);
-	}
+	while (at-- > depth)
+		end_one(thread, stack, at, now,
+			at > depth ? EVENT_UNFINISHED : flags);
 }
 
 void python_call_ends(struct thread *thread, struct python_stack *stack,
@@ -128,6 +146,10 @@ void python_call_ends(struct thread *thread, struct python_stack *stack,
 
 	if (unlikely(stack->beyond)) {
 		stack->beyond--;
+		return;
+	}
+	if (likely(at && stack->call[at - 1].code == code)) {
+		end_one(thread, stack, at - 1, clock_ticks(), 0);
 		return;
 	}
 	while (at && stack->call[at - 1].code != code)

@@ -8,10 +8,23 @@
 #include "collector/session/python_stack.h"
 #include "preload/process/hook.h"
 
+/* The cold half of what follows. */
+struct python_stack *python_calls_prepare(struct thread *thread,
+					  uint32_t window);
+
 /* The thread's stack for this window, made or emptied where it isn't yet.  NULL
  * there is none; *is_new: what the thread is in should be put on it. */
-struct python_stack *python_calls_here(struct thread *thread, uint32_t window,
-				       bool *is_new);
+static inline struct python_stack *
+python_calls_here(struct thread *thread, uint32_t window, bool *is_new)
+{
+	struct python_stack *stack = NULL;
+
+	if (likely(thread->python_at))
+		stack = session_at(load_relaxed(&session_here),
+				   thread->python_at);
+	*is_new = !stack || stack->window != window;
+	return likely(!*is_new) ? stack : python_calls_prepare(thread, window);
+}
 
 /* A call of `code`, drawn as `name`.  What an import calls is drawn if it takes
  * as long as python_calls_start() was told. */

@@ -10,6 +10,7 @@
 
 #include "collector/session/names.h"
 #include "collector/session/session.h"
+#include "collector/system/base.h"
 #include "collector/system/log.h"
 #include "preload/python/python_api.h"
 #include <string.h>
@@ -201,20 +202,26 @@ static struct known make(void *object, const void *key, bool is_code)
 	return one;
 }
 
+/* Apart, so that what is known costs no more than to look. */
+static COLD struct python_name learn_code(void *code, struct known *place)
+{
+	const struct known made = make(code, code, true);
+
+	if (place) {
+		python_api.take(code);
+		*place = made;
+		place->is_kept = true;
+	}
+	return (struct python_name){made.id, made.is_import};
+}
+
 struct python_name python_name_of_code(void *code)
 {
 	struct known *place = place_of(code);
-	struct known made;
 
-	if (place && place->key)
-		return (struct python_name){place->id, place->is_import};
-	made = make(code, code, true);
-	if (place) {
-		python_api.take(code);
-		made.is_kept = true;
-		*place = made;
-	}
-	return (struct python_name){made.id, made.is_import};
+	return likely(place && place->key)
+		       ? (struct python_name){place->id, place->is_import}
+		       : learn_code(code, place);
 }
 
 bool python_is_function(const void *callable)
@@ -226,6 +233,18 @@ bool python_is_function(const void *callable)
 	       (type == python_api.method_type && type);
 }
 
+static COLD struct python_name
+learn_function(void *function, const struct python_method *method,
+	       struct known *place)
+{
+	struct known made = make(function, method, false);
+
+	made.check = method->name;
+	if (place)
+		*place = made;
+	return (struct python_name){made.id, false};
+}
+
 struct python_name python_name_of_function(void *function)
 {
 	const bool is_descriptor = python_word(function, PYTHON_TYPE_AT) ==
@@ -234,15 +253,10 @@ struct python_name python_name_of_function(void *function)
 		python_word(function, is_descriptor ? PYTHON_DESCRIPTOR_METHOD
 						    : PYTHON_FUNCTION_METHOD);
 	struct known *place = place_of(method);
-	struct known made;
 
-	if (place && place->key && place->check == method->name)
-		return (struct python_name){place->id, false};
-	made = make(function, method, false);
-	made.check = method->name;
-	if (place)
-		*place = made;
-	return (struct python_name){made.id, false};
+	return likely(place && place->key && place->check == method->name)
+		       ? (struct python_name){place->id, false}
+		       : learn_function(function, method, place);
 }
 
 uint32_t python_name_of_import(void *frame)

@@ -28,6 +28,7 @@
 #include "preload/torch/torch_shapes.h"
 #include <errno.h>
 #include <link.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 
@@ -44,7 +45,8 @@ enum {
 	TORCH_BEGUN,
 	TORCH_ALIVE,
 	TORCH_OBSERVED, /* its own observer tells */
-	TORCH_FAILED
+	TORCH_FAILED,
+	TORCH_GONE, /* what holds callbacks */
 };
 
 static struct {
@@ -319,6 +321,16 @@ static void move(uint32_t state)
 	futex_wake(&torch.state);
 }
 
+/* Of the program's handlers at its end, before the one that takes apart what
+ * holds PyTorch's callbacks: that was made by our first.  To switch ours off
+ * after it would be to write to memory that was freed. */
+static void leave_library(void)
+{
+	uint32_t alive = TORCH_ALIVE;
+
+	atomic_compare_exchange_strong(&torch.state, &alive, TORCH_GONE);
+}
+
 static const char *attach(struct session *session)
 {
 	struct torch_callback callback = {
@@ -337,6 +349,10 @@ static const char *attach(struct session *session)
 	memset(callback.scopes, true, sizeof(callback.scopes));
 	callback.needs_inputs = torch.has_shapes;
 	torch.handle = torch.library.add_global(callback);
+	if (atexit(leave_library)) {
+		torch.library.remove(torch.handle);
+		return "its end can't be followed";
+	}
 	/* Whatever window opened or closed meanwhile. */
 	move(TORCH_ALIVE);
 	turn();
@@ -356,7 +372,8 @@ static void fall_back(struct session *session, const char *why)
 {
 	session_note(session,
 		     "PyTorch's operators come by their names alone, from its "
-		     "own observer: %s",
+		     "own observer, those of the first interpreter's main "
+		     "thread: %s",
 		     why);
 	torch_observer_start();
 	move(TORCH_OBSERVED);

@@ -262,6 +262,18 @@ def test_scopes_cross_no_calls():
                f"{version}: the last call goes beyond its step")
 
 
+def test_a_scope_of_many_calls_begins_behind_the_one_that_opens_it():
+    """However many lie in it: each trace is checked for slices that cross."""
+    text = ("import traceprof\n"
+            "def work(): pass\n"
+            "with traceprof.scope('outer'):\n"
+            "    for _ in range(200): work()\n")
+    for version, path in some().items():
+        trace = record(path, text).trace
+        expect_equal(len(trace.slices("outer")), 1, version)
+        expect_equal(counts(trace)["work"], 200, version)
+
+
 COUNTS = '''\
 import sys
 seen = []

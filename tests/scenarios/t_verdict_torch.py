@@ -21,6 +21,10 @@ def first(fill):
         start = 1000 + number * 1000
         events.append(slices(f"ProfilerStep#{number}", start, 1000, "user_annotation"))
         events += fill(start)
+    return first_of(events)
+
+
+def first_of(events):
     path = os.path.join(harness.folder(), "made_7.1.pt.trace.json")
     with open(path, "w", encoding="utf-8") as file:
         json.dump({"schemaVersion": 1, "traceEvents": events}, file)
@@ -199,6 +203,23 @@ def test_copies_to_another_layout():
         return [slices("aten::contiguous", start + 100, 400),
                 slices("aten::clone", start + 110, 380)]
     is_found(first(fill), "copied-layout", "400.0 us a step", "aten::contiguous, 1 calls")
+
+
+def test_a_training_without_steps_is_judged_without_what_comes_before():
+    """What is imported and loaded takes ten times as long here."""
+    events = [slices("import torch", 1000, 100000, "python_function")]
+    for number in range(10):
+        start = 101000 + number * 1000
+        events += [slices("phase: forward", start, 600, "user_annotation") | {"tid": 1000007},
+                   slices("phase: backward", start + 600, 300, "user_annotation")
+                   | {"tid": 1000007}, slices("aten::contiguous", start + 10, 400)]
+    found = first_of(events)
+    is_found(found, "copied-layout", "aten::contiguous, 10 calls")
+    expect_equal(round(100 * found["share"]), 40, found)
+    # Without anything that goes backward it is no training.
+    for event in events:
+        event["name"] = event["name"].replace("backward", "other")
+    expect_equal(first_of(events), None)
 
 
 def test_copies_for_a_shape():

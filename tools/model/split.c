@@ -11,6 +11,7 @@
 
 #include "tools/model/host_cover.h"
 #include "tools/model/statistics.h"
+#include "tools/model/step_phases.h"
 #include "tools/model/work_beside.h"
 #include "tools/util/memory.h"
 #include "tools/util/numbers.h"
@@ -428,12 +429,35 @@ static void choose_lane(struct split *split, struct timeline *timeline)
 		prefer_worker(split, timeline);
 }
 
+/* Without steps.  What was imported and loaded before a training isn't it. */
+static void take_whole(struct split *split, const struct timeline *timeline,
+		       int64_t until_ns)
+{
+	int64_t start_ns, end_ns;
+
+	split->is_training = phases_span(timeline, &start_ns, &end_ns);
+	if (!split->is_training) {
+		start_ns = timeline->start_ns;
+		end_ns = timeline->end_ns;
+	}
+	/* The run goes on after the last slice. */
+	if (!split->is_training && timeline->recorded_ns > end_ns &&
+	    timeline->recorded_ns <= until_ns)
+		end_ns = timeline->recorded_ns;
+	split->count = 1;
+	split->steps[0] = (struct split_step){
+		.number = -1,
+		.start_ns = start_ns,
+		.dur_ns = saturate_subtract(end_ns, start_ns),
+		.live_bytes = -1};
+}
+
 /* Those of one thread that don't overlap; one that crosses the thread's slices,
  * often the last, is on the lane beside it. */
 static void take_steps(struct split *split, const struct timeline *timeline,
 		       int64_t until_ns)
 {
-	int64_t last_ns = INT64_MIN, whole_end_ns = timeline->end_ns;
+	int64_t last_ns = INT64_MIN;
 	const uint32_t thread =
 		timeline->step_count
 			? thread_of(timeline, timeline->steps[0].lane)
@@ -458,18 +482,8 @@ static void take_steps(struct split *split, const struct timeline *timeline,
 					    .live_bytes = step->live_bytes};
 	}
 	split->has_steps = split->count > 0;
-	if (split->has_steps || timeline->end_ns <= timeline->start_ns)
-		return;
-	/* The run goes on after the last slice. */
-	if (timeline->recorded_ns > whole_end_ns &&
-	    timeline->recorded_ns <= until_ns)
-		whole_end_ns = timeline->recorded_ns;
-	split->count = 1;
-	split->steps[0] = (struct split_step){
-		.number = -1,
-		.start_ns = timeline->start_ns,
-		.dur_ns = saturate_subtract(whole_end_ns, timeline->start_ns),
-		.live_bytes = -1};
+	if (!split->has_steps && timeline->end_ns > timeline->start_ns)
+		take_whole(split, timeline, until_ns);
 }
 
 static void add_up(struct split *split)

@@ -5,7 +5,8 @@
  * At each moment the GPU comes first: while a kernel runs the step is busy with
  * it; else, while only communication or a copy runs, with that; else it is what
  * the critical thread, the one that takes the steps, does then.  A run without
- * steps is one step from its first event to its last.
+ * steps is one step from its first event to its last; if it trains a model,
+ * from the first of the training's phases to the last.
  *
  * Steps that are much longer than the others have causes of their own: the sums
  * are those of the typical ones.
@@ -67,6 +68,7 @@ struct split_step {
 struct split {
 	uint32_t lane; /* the critical thread's */
 	bool has_steps, is_estimated;
+	bool is_training;	  /* without steps: what trains a model */
 	struct split_step *steps; /* at least one, unless the file is empty */
 	size_t count;
 	size_t typical;		      /* of them */

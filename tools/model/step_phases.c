@@ -85,3 +85,32 @@ bool phases_sum(const struct timeline *timeline, const struct split *split,
 		saturate_into(&sum_ns, ns[at]);
 	return sum_ns > 0 && sum_ns <= split->total_ns;
 }
+
+bool phases_span(const struct timeline *timeline, int64_t *start_ns,
+		 int64_t *end_ns)
+{
+	size_t backward = 0;
+
+	*start_ns = INT64_MAX;
+	*end_ns = INT64_MIN;
+	for (uint32_t at = 0; at < timeline->lanes.table.count; at++) {
+		const struct timeline_lane *lane = timeline_lane(timeline, at);
+
+		for (size_t i = 0; i < lane->count; i++) {
+			const struct span *span = &lane->spans[i];
+			const int64_t end = span->start_ns +
+					    timeline_dur_ns(timeline, at, span);
+			const enum step_phase phase =
+				phase_of(timeline, span->name);
+
+			if (phase == STEP_PHASES)
+				continue;
+			backward += phase == STEP_BACKWARD;
+			if (span->start_ns < *start_ns)
+				*start_ns = span->start_ns;
+			if (end > *end_ns)
+				*end_ns = end;
+		}
+	}
+	return backward >= SPLIT_STEPS_MIN;
+}

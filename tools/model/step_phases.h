@@ -24,6 +24,11 @@ enum step_phase {
 bool phases_sum(const struct timeline *timeline, const struct split *split,
 		int64_t ns[STEP_PHASES]);
 
+/* From the first phase to the end of the last, where a model is trained: some
+ * of the phases go backward.  false: none is. */
+bool phases_span(const struct timeline *timeline, int64_t *start_ns,
+		 int64_t *end_ns);
+
 const char *phases_text(enum step_phase phase); /* "forward" */
 
 #endif

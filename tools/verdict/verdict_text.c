@@ -132,11 +132,15 @@ static unsigned int add_step(struct text_buffer *lines,
 	if (split->is_busiest)
 		say_lane(&verdict->facts, thread, sizeof(thread),
 			 TIMELINE_NONE);
+	if (split->is_training)
+		snprintf(part, sizeof(part), "training, of %s recorded, ",
+			 quantity_time((double)verdict->facts.wall_ns).text);
 	if (!split->has_steps)
 		return add_line(lines, 2, columns,
 				"Verdict: no steps were found (TRACEPROF_STEP, "
 				"traceprof_step() and prof.step() mark them); "
-				"the recording took %s%s%s:",
+				"the %stook %s%s%s:",
+				part[0] ? part : "recording ",
 				quantity_time((double)split->total_ns).text,
 				thread, thread[0] ? " (works most)" : "");
 	if (covered > 0)

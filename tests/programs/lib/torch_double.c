@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,9 +78,26 @@ uint64_t _ZN2at14RecordFunction15currentThreadIdEv(void)
 	return own_thread;
 }
 
+/* What holds the callbacks is made with the first of them, and is gone before
+ * any library's destructor runs. */
+static bool is_gone;
+
+static void go(void)
+{
+	is_gone = true;
+}
+
+static struct slot *slot_of(uint64_t handle)
+{
+	if (handle == 1 && is_gone)
+		fputs("Requested callback is not found\n", stderr);
+	return handle == 1 ? &global : &local;
+}
+
 uint64_t
 _ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE(struct callback c)
 {
+	atexit(go);
 	global = (struct slot){c, true, true};
 	return 1;
 }
@@ -93,17 +111,17 @@ _ZN2at22addThreadLocalCallbackENS_22RecordFunctionCallbackE(struct callback c)
 
 void _ZN2at14removeCallbackEm(uint64_t handle)
 {
-	(handle == 1 ? &global : &local)->is_used = false;
+	slot_of(handle)->is_used = false;
 }
 
 void _ZN2at16reenableCallbackEm(uint64_t handle)
 {
-	(handle == 1 ? &global : &local)->is_enabled = true;
+	slot_of(handle)->is_enabled = true;
 }
 
 void _ZN2at15disableCallbackEm(uint64_t handle)
 {
-	(handle == 1 ? &global : &local)->is_enabled = false;
+	slot_of(handle)->is_enabled = false;
 }
 
 const char *_ZNK2at14RecordFunction4nameEv(const struct record *record)
