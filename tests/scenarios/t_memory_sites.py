@@ -63,6 +63,19 @@ def test_leak_grows_by_step():
     expect_equal(place["stack"][0]["function"], "make_block", "who leaks")
 
 
+def test_leak_grows_by_a_step_that_nobody_marked():
+    # It is found when the run is over, and all calls of the heap were taken.
+    found = account(record("unmarked_leak", 60, 1).files[0])
+    growth = found["growth"]
+    expect_equal((growth["for_each"], growth["grows"]), ("step", True), growth)
+    place, = [place for place in found["places"] if place.get("growth")]
+    expect(1000000 <= place["growth"] <= 1100000, place["growth"])
+    expect_equal(place["stack"][0]["function"], "make_activation", "who leaks")
+    found = account(record("unmarked_leak", 60, 0).files[0])
+    expect_equal((found["growth"]["known"], found["growth"]["grows"]),
+                 (True, False), found["growth"])
+
+
 def test_noise_is_no_leak():
     done = command("memory", record("alloc_sites", "clean", 100, "noise").files[0])
     expect("growth: none" in done.stdout, done.stdout)
