@@ -7,9 +7,9 @@
  * account here, by the order of time over all rings: calls, bytes, what is live
  * and what was at the peak.  What changed of a stack since its last line is a
  * line of its own, at each checkpoint, so that a kill loses none, and for what
- * grows where a step ends: or, as steps that nobody marked are found when all is
- * over, where any mark does by which they may be; of a GPU's calls, which come
- * to us too late, at any time.
+ * grows where a step ends.  Steps that nobody marked are found when all is
+ * over, so where any mark ends by which they may be, too; and at any time where
+ * that may be a GPU's calls, which come to us too late.
  *
  * What is live lies here alone: after a kill, the frees of what was allocated
  * before the last checkpoint are known by their number only.
