@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """TRACEPROF_MALLOC=sites: the account of each call stack without the blocks."""
 
+import gzip
 import json
 import os
 import re
@@ -74,6 +75,19 @@ def test_leak_grows_by_a_step_that_nobody_marked():
     found = account(record("unmarked_leak", 60, 0).files[0])
     expect_equal((found["growth"]["known"], found["growth"]["grows"]),
                  (True, False), found["growth"])
+
+
+def test_growth_that_few_lines_tell_is_not_known():
+    path = record("alloc_sites", "leak", 60).files[0]
+    with gzip.open(path, "rt") as file:
+        lines = file.read().splitlines(True)
+    rows = [line for line in lines if '"[memory] site' in line]
+    stamp = re.search(r'"ts":([\d.]+)', rows[-1]).group(1)
+    with open(os.path.join(harness.folder(), "few.pt.trace.json"), "w") as file:
+        file.writelines(line for line in lines
+                        if line not in rows or f'"ts":{stamp},' in line)
+    done = command("memory", file.name)
+    expect("growth: not known, the file says too seldom" in done.stdout, done.stdout)
 
 
 def test_noise_is_no_leak():

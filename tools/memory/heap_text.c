@@ -316,7 +316,11 @@ static void print_growth(struct heap_view *view, uint32_t space, FILE *out)
 	double sum;
 
 	if (!growth.is_known) {
-		if (view->account->points_are_steps)
+		if (heap_growth_is_seldom(view->account, space))
+			text_wrap_print(out, 2,
+					"\ngrowth: not known, the file says "
+					"too seldom what was live\n");
+		else if (view->account->points_are_steps)
 			text_wrap_print(
 				out, 2,
 				"\ngrowth: not known, there are too few steps "
