@@ -134,6 +134,7 @@ struct stack_table {
 	_Atomic uint64_t bytes;	      /* of them */
 	_Atomic uint64_t space;	      /* session_take() */
 	_Atomic uint64_t refused;     /* events without one: no room for it */
+	_Atomic uint64_t shortened;   /* ... with less of it than there was */
 	_Atomic uint64_t untaken;     /* ... or it could not be taken */
 	_Atomic uint64_t timed;	      /* takings that were timed, and ... */
 	_Atomic uint64_t timed_ticks; /* ... how long they took in all */

@@ -5,6 +5,10 @@
  * As the table of names: slots go from 0 to an id once and never change, and an
  * id is the stack's offset / 8.  Table and stacks take a quarter of the session
  * at most, so that events keep the rest.
+ *
+ * A program that loads PyTorch allocates under more different stacks than any
+ * bound, most of them once, while it loads: without the shortened ones there
+ * would be none left for what it does afterwards.
  */
 #include "collector/session/stacks.h"
 
@@ -12,7 +16,7 @@
 #include <string.h>
 
 #define SLOTS_MIN  1024u
-#define SLOTS_MAX  (128u * 1024)
+#define SLOTS_MAX  (512u * 1024)
 #define SLOT_BYTES 256u /* of the session, for each slot */
 #define PROBES_MAX 64
 #define PART	   4u
@@ -83,16 +87,21 @@ static inline bool is_same(const struct stack *stack, uint32_t hash,
 	       !memcmp(stack->frame, frames, count * sizeof(frames[0]));
 }
 
-/* Where it isn't in its first slot. */
-static COLD uint32_t look_further(struct session *session, uint32_t hash,
-				  const uint64_t *frames, uint32_t count)
+static bool is_filling(const struct stack_table *table)
+{
+	return load_relaxed(&table->count) >= table->slots / 4 * 3 ||
+	       load_relaxed(&table->bytes) >= table->limit_bytes / 4 * 3;
+}
+
+/* Its id; 0 where it isn't there, and no room for it. */
+static uint32_t look(struct session *session, const uint64_t *frames,
+		     uint32_t count, bool may_store)
 {
 	struct stack_table *table = &session->head->stacks;
+	const uint32_t hash = hash_frames(frames, count);
 	_Atomic uint32_t *slots = session_at(session, table->at);
 	uint32_t made = 0;
 
-	if (!table->slots)
-		return refuse(session);
 	for (uint32_t i = 0; i < PROBES_MAX; i++) {
 		_Atomic uint32_t *slot =
 			&slots[(hash + i) & (table->slots - 1)];
@@ -100,10 +109,10 @@ static COLD uint32_t look_further(struct session *session, uint32_t hash,
 		uint32_t id = load_acquire(slot);
 
 		if (!id) {
-			if (!made)
+			if (!made && may_store)
 				made = store(session, hash, frames, count);
 			if (!made)
-				return refuse(session);
+				return 0;
 			/* RELEASE pairs with ACQUIRE above, on failure and in
 			 * stacks_put(). */
 			if (atomic_compare_exchange_strong_explicit(
@@ -117,7 +126,41 @@ static COLD uint32_t look_further(struct session *session, uint32_t hash,
 			    frames, count))
 			return id;
 	}
-	return refuse(session);
+	return 0;
+}
+
+static uint32_t shorten(const uint64_t *frames, uint32_t count, uint64_t *kept)
+{
+	uint32_t found = min_u32(count, STACK_SHORT);
+	uint32_t named = found;
+
+	memcpy(kept, frames, found * sizeof(*kept));
+	while (named < count && !(frames[named] & STACK_NAMED))
+		named++;
+	for (uint32_t i = named; i < count && i < named + STACK_SHORT; i++)
+		kept[found++] = frames[i];
+	return found;
+}
+
+/* Where it isn't in its first slot. */
+static COLD uint32_t look_further(struct session *session,
+				  const uint64_t *frames, uint32_t count)
+{
+	struct stack_table *table = &session->head->stacks;
+	uint64_t kept[2 * STACK_SHORT];
+	const bool is_short = is_filling(table);
+	uint32_t id = look(session, frames, count, !is_short);
+	uint32_t left;
+
+	if (id)
+		return id;
+	left = shorten(frames, count, kept);
+	id = look(session, kept, left, true);
+	if (!id)
+		return refuse(session);
+	if (left < count)
+		add_relaxed(&table->shortened, 1);
+	return id;
 }
 
 uint32_t stacks_put(struct session *session, const uint64_t *frames,
@@ -130,12 +173,12 @@ uint32_t stacks_put(struct session *session, const uint64_t *frames,
 
 	if (unlikely(!table->slots))
 		return refuse(session);
-	/* ACQUIRE pairs with RELEASE in look_further(): the stack. */
+	/* ACQUIRE pairs with RELEASE in look(): the stack. */
 	id = load_acquire(&slots[hash & (table->slots - 1)]);
 	if (likely(id && is_same(session_at(session, (uint64_t)id << 3), hash,
 				 frames, count)))
 		return id;
-	return look_further(session, hash, frames, count);
+	return look_further(session, frames, count);
 }
 
 const struct stack *stacks_find(const struct session *session, uint32_t id)

@@ -4,7 +4,9 @@
  *
  * A stack is the return addresses of its frames, innermost first; the module
  * list says later what they are.  The table is filled by compare-and-swap and
- * bounded: what doesn't fit is refused and counted.  Any thread;
+ * bounded.  Of stacks that come when three quarters are full only who they are
+ * of is kept (STACK_SHORT), so that a few places for each are enough; what
+ * doesn't fit even so is refused.  Both are counted.  Any thread;
  * async-signal-safe; no malloc.
  */
 #ifndef COLLECTOR_STACKS_H
@@ -15,6 +17,10 @@
 /* A frame with this bit is no address but a name: its id (names.h) has the
  * text "file(line): function" of an interpreter's function. */
 #define STACK_NAMED (UINT64_C(1) << 63)
+
+/* Of a stack that is shortened: so many frames from the innermost on, and as
+ * many from the innermost that has a name on. */
+#define STACK_SHORT 3u
 
 struct stack {
 	uint32_t hash;

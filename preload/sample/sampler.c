@@ -24,6 +24,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <ucontext.h>
@@ -40,6 +41,8 @@
 #define TIMED_EACH   16u
 #define TIMED_FIRST  4u
 #define FOLDER_BYTES 4096
+/* The kernel's frame of a signal, where it doesn't say how large it is. */
+#define FRAME_BYTES  2048u
 
 struct sample_slot {
 	_Atomic uint32_t tid; /* 0 free, BUSY held */
@@ -48,6 +51,7 @@ struct sample_slot {
 	_Atomic uint64_t cpu_ns; /* of its thread at the last sample, 0 none */
 	uint32_t seen;		 /* by the look that counts so; writer */
 	_Atomic uintptr_t room;	 /* the handler's stack, never freed; 0 none */
+	_Atomic bool is_spared; /* its thread has a stack for one frame alone */
 };
 
 /* As the kernel has it. */
@@ -66,7 +70,10 @@ static struct sampler {
 	struct kernel_action before;
 	uint64_t looked_ns; /* writer */
 	uint32_t looks;
-	_Atomic uint32_t used; /* slots up to here were ever taken */
+	_Atomic uint32_t used;	    /* slots up to here were ever taken */
+	_Atomic uint32_t small_tid; /* had a small stack before its timer */
+	_Atomic bool spares;
+	bool has_said;
 } sampler;
 
 static struct sample_slot slots[SLOTS];
@@ -90,12 +97,32 @@ static bool set_timer(struct sample_slot *slot, bool on)
 	const struct itimerspec off = {.it_value = {0, 0}};
 	const struct itimerspec every = {period, period};
 
+	const bool ticks = on && !load_relaxed(&slot->is_spared);
+
 	store_relaxed(&slot->cpu_ns, 0);
-	if (syscall(SYS_timer_settime, slot->timer, 0, on ? &every : &off,
+	if (syscall(SYS_timer_settime, slot->timer, 0, ticks ? &every : &off,
 		    NULL))
 		return false;
 	store_relaxed(&slot->is_armed, on);
 	return true;
+}
+
+/* A thread is in the program's handler on a stack that has no room for a second
+ * frame of the kernel's: the kernel would end the program by our signal. */
+static bool is_small(const stack_t *stack)
+{
+	const size_t frame = getauxval(AT_MINSIGSTKSZ);
+
+	return !(stack->ss_flags & SS_DISABLE) &&
+	       stack->ss_size < 2 * (frame ? frame : FRAME_BYTES);
+}
+
+static void spare(struct sample_slot *slot, bool is_spared)
+{
+	store_relaxed(&slot->is_spared, is_spared);
+	if (is_spared)
+		store_relaxed(&sampler.spares, true);
+	set_timer(slot, load_relaxed(&slot->is_armed));
 }
 
 /* In the handler: the return from it gives the thread its stack. */
@@ -240,6 +267,9 @@ static void handle(int number, siginfo_t *info, void *context)
 	    slot < slots + SLOTS) {
 		take(slot, info, context);
 		leave_room(slot, context);
+		/* It came before the timer. */
+		if (unlikely(is_small(&((ucontext_t *)context)->uc_stack)))
+			spare(slot, true);
 	} else {
 		hand_on(number, info, context);
 	}
@@ -350,6 +380,8 @@ static void add_timer(uint32_t tid)
 	if (!load_relaxed(&slot->room))
 		store_relaxed(&slot->room, sample_room_make());
 	slot->seen = sampler.looks;
+	store_relaxed(&slot->is_spared,
+		      load_relaxed(&sampler.small_tid) == tid);
 	set_timer(slot, gate_wants());
 	let_go(slot, tid);
 	/* Each of two shows its own first: one of them sees both. */
@@ -364,6 +396,7 @@ void sampler_thread_begins(void)
 
 	/* The writer was faster, or a thread before had this number. */
 	if (old && hold(old, tid)) {
+		store_relaxed(&old->is_spared, false);
 		if (set_timer(old, gate_wants()))
 			let_go(old, tid);
 		else
@@ -374,6 +407,25 @@ void sampler_thread_begins(void)
 	old = find(tid);
 	if (old)
 		sample_room_enter(load_relaxed(&old->room));
+}
+
+void sampler_stack_set(const stack_t *stack)
+{
+	const bool spares = is_small(stack);
+	struct sample_slot *slot;
+	uint32_t tid;
+
+	if (!process.options.sample)
+		return;
+	tid = (uint32_t)syscall(SYS_gettid);
+	if (spares || load_relaxed(&sampler.small_tid) == tid)
+		store_relaxed(&sampler.small_tid, spares ? tid : 0);
+	slot = find(tid);
+	if (!slot || load_relaxed(&slot->is_spared) == spares ||
+	    !hold(slot, tid))
+		return;
+	spare(slot, spares);
+	let_go(slot, tid);
 }
 
 uintptr_t sampler_room(void)
@@ -509,6 +561,12 @@ void sampler_poll(void)
 	}
 	turn_all(gate_wants());
 	count_all();
+	if (load_relaxed(&sampler.spares) && !sampler.has_said) {
+		sampler.has_said = true;
+		session_note(sampler.session,
+			     "no samples of a thread whose stack for signals "
+			     "has no room for two");
+	}
 }
 
 void sampler_end(void)

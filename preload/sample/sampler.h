@@ -15,6 +15,7 @@
 #define PRELOAD_SAMPLER_H
 
 #include "collector/session/session.h"
+#include <signal.h>
 
 /* In our constructor, after libunwind was loaded: of a process that is to be
  * sampled. */
@@ -33,6 +34,10 @@ void sampler_poll(void);
 /* A thread that the program made begins; on that thread. */
 void sampler_thread_begins(void);
 bool sampler_is_on(void);
+
+/* The thread has this stack for signals now, or none.  No signal of ours comes
+ * while it has room for one frame of the kernel's alone. */
+void sampler_stack_set(const stack_t *stack);
 
 /* Where the handler runs on this thread; 0: nowhere yet. */
 uintptr_t sampler_room(void);

@@ -175,6 +175,8 @@ EXPORT int sigaltstack(const stack_t *wanted, stack_t *before)
 		*before = (stack_t){.ss_flags = SS_DISABLE};
 	if (wanted && wanted->ss_flags & SS_DISABLE && sampler_is_on())
 		sample_room_enter(sampler_room());
+	if (wanted)
+		sampler_stack_set(wanted);
 	errno = saved;
 	return rc;
 }

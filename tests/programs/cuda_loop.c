@@ -6,10 +6,11 @@
  *
  *	cuda_loop [epochs=N] [steps=N] [layers=N] [evaluate=N] [warm=N]
  *		  [own=N] [regions=N] [ms=N] [tail=N]
+ *		  [keep=N]
  *
  * warm: launches of other kernels in no order before it all; own: launches of
  * the loop's; regions: of OpenMP, in each step; ms: length of a step; tail: of
- * what follows without a call.
+ * what follows without a call; keep: kB of the heap that each step leaves.
  */
 #include "driver_client.h"
 
@@ -35,7 +36,7 @@ static const char *const names[KERNELS] = {"forward", "loss",	  "backward",
 					   "shuffle", "init"};
 
 static int epochs = 1, steps = 40, layers = 3, evaluations, warm, own, regions,
-	   ms = 10, tail;
+	   ms = 10, tail, keep;
 static void *kernels[KERNELS];
 static void *stream;
 static uint64_t memory;
@@ -92,8 +93,19 @@ __attribute__((noinline)) static int adjust(void)
 	return sum;
 }
 
+__attribute__((noinline)) static void keep_some(void)
+{
+	static char **last;
+	char **kept = malloc((size_t)keep * 1000);
+
+	*kept = (char *)last;
+	last = kept;
+}
+
 static void train(void)
 {
+	if (keep)
+		keep_some();
 	for (int i = 1; i < regions; i++)
 		prepare();
 	copy();
@@ -149,7 +161,8 @@ int main(int argc, char **argv)
 		    !set(argv[i], "warm", &warm) &&
 		    !set(argv[i], "own", &own) &&
 		    !set(argv[i], "regions", &regions) &&
-		    !set(argv[i], "ms", &ms) && !set(argv[i], "tail", &tail))
+		    !set(argv[i], "ms", &ms) && !set(argv[i], "tail", &tail) &&
+		    !set(argv[i], "keep", &keep))
 			return 2;
 	}
 	if (!driver_find())

@@ -145,6 +145,18 @@ def test_leak_in_a_pool_is_named():
     planted("pool", "GPU 0", "make_pooled", "keep_pooled")
 
 
+def test_heap_that_grows_by_a_step_of_kernels():
+    """The step is found when the heap's calls were put to their accounts."""
+    run = on_gpu("steps=60", "keep=500", "ms=5", program="cuda_loop",
+                 TRACEPROF_STACK="heap", TRACEPROF_MALLOC="sites")
+    done = command("memory", "--json", "--top", "0", run.files[0])
+    heap = json.loads(done.stdout)[0]["memories"][0]
+    growth = heap["growth"]
+    expect_equal((growth["for_each"], growth["grows"]), ("step", True), growth)
+    place, = [place for place in heap["places"] if place.get("growth", 0) > 100000]
+    expect("keep_some" in [frame["function"] for frame in place["stack"]], place)
+
+
 def test_pinned_leak_is_named():
     planted("pinned", "pinned memory", "make_batch", "keep_batch")
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """TRACEPROF_MALLOC=sites: the account of each call stack without the blocks."""
 
+import gzip
 import json
 import os
 import re
@@ -61,6 +62,32 @@ def test_leak_grows_by_step():
     place, = [place for place in found["places"] if place.get("growth")]
     expect(1000000 <= place["growth"] <= 1010000, place["growth"])
     expect_equal(place["stack"][0]["function"], "make_block", "who leaks")
+
+
+def test_leak_grows_by_a_step_that_nobody_marked():
+    # It is found when the run is over, and all calls of the heap were taken.
+    found = account(record("unmarked_leak", 60, 1).files[0])
+    growth = found["growth"]
+    expect_equal((growth["for_each"], growth["grows"]), ("step", True), growth)
+    place, = [place for place in found["places"] if place.get("growth")]
+    expect(1000000 <= place["growth"] <= 1100000, place["growth"])
+    expect_equal(place["stack"][0]["function"], "make_activation", "who leaks")
+    found = account(record("unmarked_leak", 60, 0).files[0])
+    expect_equal((found["growth"]["known"], found["growth"]["grows"]),
+                 (True, False), found["growth"])
+
+
+def test_growth_that_few_lines_tell_is_not_known():
+    path = record("alloc_sites", "leak", 60).files[0]
+    with gzip.open(path, "rt") as file:
+        lines = file.read().splitlines(True)
+    rows = [line for line in lines if '"[memory] site' in line]
+    stamp = re.search(r'"ts":([\d.]+)', rows[-1]).group(1)
+    with open(os.path.join(harness.folder(), "few.pt.trace.json"), "w") as file:
+        file.writelines(line for line in lines
+                        if line not in rows or f'"ts":{stamp},' in line)
+    done = command("memory", file.name)
+    expect("growth: not known, the file says too seldom" in done.stdout, done.stdout)
 
 
 def test_noise_is_no_leak():

@@ -40,6 +40,15 @@ def test_a_program_is_told_of_its_own_stacks_alone():
     expect(run.trace.meta["written_by_kind"]["cpu_sample"] > 10, "samples")
 
 
+def test_no_sample_comes_where_its_frame_has_no_room():
+    """The kernel would end the program; the thread works for 0.4 s on such a stack."""
+    run = same("small_room", env={"TRACEPROF_SAMPLE": "997",
+                                  "TRACEPROF_MALLOC": "counters"})
+    expect_equal(run.stdout, "200 signals\n", "all were handled")
+    expect([note for note in run.trace.meta["notes"]
+            if "stack for signals has no room for two" in note], "it is said")
+
+
 def test_a_pool_that_names_its_threads_is_named():
     program = compile_program("named_pool.c", "-O1", "-D_GNU_SOURCE", "-I", ROOT,
                               "-pthread", name="named_pool")

@@ -10,6 +10,8 @@
 
 #define POINTS_MAX 240	/* more are thinned evenly: pairs are their square */
 #define NORMAL	   3.29 /* of the normal distribution: 99.9 % */
+#define LINES_MIN  3	/* of sites, after the warm-up: one for each third */
+#define RISE_LEAST 65536
 #define LEAST	   1024 /* bytes in all: less is nobody's concern */
 
 size_t heap_growth_warmup(size_t count)
@@ -152,12 +154,41 @@ struct heap_growth heap_growth_site(const struct heap_account *account,
 	return growth;
 }
 
+/* Where nothing changes there are no lines, either. */
+static bool rose(const struct heap_account *account, uint32_t space,
+		 size_t first)
+{
+	const struct heap_sum *sum = &account->sums[space];
+	const int64_t before = sum->live_at[first];
+	const int64_t least = before + before / 20 + RISE_LEAST;
+
+	return sum->live > least ||
+	       (sum->peak > least && sum->peak_ns > account->point_ns[first]);
+}
+
+bool heap_growth_is_seldom(const struct heap_account *account, uint32_t space)
+{
+	const struct heap_log *log = account->log;
+	const size_t first = heap_growth_warmup(account->points);
+	size_t lines = 0;
+
+	if (!log->row_count || space != log->row_space || !account->points ||
+	    !rose(account, space, first))
+		return false;
+	for (size_t i = 0; i < log->row_count && lines < LINES_MIN; i++)
+		lines += log->rows[i].is_all &&
+			 log->rows[i].ts_ns > account->point_ns[first];
+	return lines < LINES_MIN;
+}
+
 struct heap_growth heap_growth_space(const struct heap_account *account,
 				     uint32_t space)
 {
 	struct heap_growth growth =
 		heap_growth_of(account->sums[space].live_at, account->points);
 
+	growth.is_known =
+		growth.is_known && !heap_growth_is_seldom(account, space);
 	widen(&growth, sampling_error(account, space, growth.slope, 0));
 	return growth;
 }

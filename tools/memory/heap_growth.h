@@ -33,6 +33,9 @@ size_t heap_growth_warmup(size_t count);
  * their noise. */
 double heap_growth_least(const struct heap_account *account);
 
+/* TRACEPROF_MALLOC=sites: too few lines say what was live after the warm-up. */
+bool heap_growth_is_seldom(const struct heap_account *account, uint32_t space);
+
 /* Of one site, or of a memory. */
 struct heap_growth heap_growth_site(const struct heap_account *account,
 				    const struct heap_site *site);

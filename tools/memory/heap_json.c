@@ -130,6 +130,8 @@ void heap_print_json(struct heap_view *view, FILE *out)
 		json_print_integer(gen, "ended_ns",
 				   view->log->ended_ns - view->log->start_ns);
 	json_print_integer(gen, "stacks_refused", view->log->stacks_refused);
+	json_print_integer(gen, "stacks_shortened",
+			   view->log->stacks_shortened);
 	json_print_integer(gen, "stacks_untaken", view->log->stacks_untaken);
 	json_print_integer(gen, "events_lost",
 			   view->log->metadata.dropped > 0

@@ -288,6 +288,8 @@ static void on_entry(void *arg, const struct trace_entry *entry)
 	trace_metadata_entry(&log->metadata, entry);
 	if (!strcmp(path, "traceprof.stacks.refused"))
 		number = &log->stacks_refused;
+	if (!strcmp(path, "traceprof.stacks.shortened"))
+		number = &log->stacks_shortened;
 	if (!strcmp(path, "traceprof.stacks.untaken"))
 		number = &log->stacks_untaken;
 	if (!strcmp(path, "traceprof.heap.sample_bytes"))

@@ -99,7 +99,7 @@ struct heap_log {
 	int64_t thinned_below; /* one in mask + 1 is there; 0 every one */
 	int64_t large_bytes;   /* TRACEPROF_MALLOC_MIN */
 	bool has_large_alone;  /* smaller blocks aren't there */
-	int64_t stacks_refused, stacks_untaken;
+	int64_t stacks_refused, stacks_untaken, stacks_shortened;
 	double left_over; /* of the blocks that samples stand for */
 	bool has_stacks;
 	bool *is_left_out; /* by stack, NULL none is: heap_log_only() */

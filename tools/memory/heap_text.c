@@ -286,6 +286,8 @@ static size_t explain(struct heap_view *view, size_t count, double *sum)
 static void print_no_growth(const struct heap_view *view, uint32_t space,
 			    FILE *out)
 {
+	const bool has_pools = !view->log->spaces[space].type &&
+			       heap_log_has_python(view->log);
 	char least[100] = "";
 
 	if (view->log->sample_bytes && !view->log->spaces[space].type)
@@ -295,8 +297,11 @@ static void print_no_growth(const struct heap_view *view, uint32_t space,
 							       view->account)))
 				 .text,
 			 unit(view));
-	text_wrap_print(out, 2, "\ngrowth: none, from %s to %s%s\n", unit(view),
-			unit(view), least);
+	text_wrap_print(out, 2, "\ngrowth: none, from %s to %s%s%s\n",
+			unit(view), unit(view), least,
+			has_pools ? " (Python's objects of up to 512 bytes are "
+				    "seen with PYTHONMALLOC=malloc alone)"
+				  : "");
 }
 
 static void print_growth(struct heap_view *view, uint32_t space, FILE *out)
@@ -311,7 +316,11 @@ static void print_growth(struct heap_view *view, uint32_t space, FILE *out)
 	double sum;
 
 	if (!growth.is_known) {
-		if (view->account->points_are_steps)
+		if (heap_growth_is_seldom(view->account, space))
+			text_wrap_print(out, 2,
+					"\ngrowth: not known, the file says "
+					"too seldom what was live\n");
+		else if (view->account->points_are_steps)
 			text_wrap_print(
 				out, 2,
 				"\ngrowth: not known, there are too few steps "
@@ -443,6 +452,13 @@ static void print_without_stack(const struct heap_log *log, FILE *out)
 			"without a stack, since there was no room for more: "
 			"%" PRId64 " (TRACEPROF_BUFFER_MB)\n",
 			log->stacks_refused);
+	if (log->stacks_shortened > 0)
+		text_wrap_print(
+			out, 2,
+			"with the innermost frames of their stack alone, since "
+			"there was little room left: %" PRId64
+			" (TRACEPROF_BUFFER_MB)\n",
+			log->stacks_shortened);
 	if (log->stacks_untaken > 0)
 		text_wrap_print(
 			out, 2,

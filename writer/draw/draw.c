@@ -188,6 +188,17 @@ void draw_share(struct writer_state *state, struct ring_reader *reader,
 	draw_late(state, reader, &wait);
 }
 
+/* What the search for the step, which has the whole run for it, may cut the run
+ * by at its end. */
+static bool may_mark(const struct writer_state *state,
+		     const struct event *event)
+{
+	return state->finder &&
+	       (event->kind == EVENT_OMP_REGION || event->kind == EVENT_MARK ||
+		event->kind == EVENT_RANGE ||
+		(event->kind == EVENT_SCOPE && !event_is_operator(event)));
+}
+
 bool draw_event(struct writer_state *state, struct ring_reader *reader,
 		const struct event *event)
 {
@@ -204,7 +215,7 @@ bool draw_event(struct writer_state *state, struct ring_reader *reader,
 	is_written = write(state, reader, event, &span);
 	if (event->kind == EVENT_HEAP_ALLOC || event->kind == EVENT_HEAP_FREE)
 		heap_counter_draw(state, span.start_ns);
-	if (event->kind == EVENT_STEP)
+	if (event->kind == EVENT_STEP || may_mark(state, event))
 		heap_sites_step(state, event->end_ticks);
 	begin_wait(state, reader, event);
 	return is_written;

@@ -3,12 +3,13 @@
 #include "writer/draw/heap_sites.h"
 
 #include "writer/events/site_json.h"
+#include "writer/gpu/gpu_known.h"
 #include <errno.h>
 
 #define BLOCKS_AT_FIRST 4096u
 /* Each of the first steps has lines, then those so far from another's. */
 #define STEPS_AT_FIRST	200u
-#define PAUSE_NS	20000000u
+#define PAUSE_NS	5000000u
 #define PAUSE_PART	100u
 
 /* One call, or (without a reader) the end of a step. */
@@ -53,6 +54,7 @@ struct heap_sites {
 	uint64_t written_ns, begun_ns, steps;
 	bool is_changed;
 	bool is_whole; /* what was live at first is known */
+	bool is_timed; /* lines where no mark is, too */
 };
 
 static struct heap_sites *sites_of(struct writer_state *state)
@@ -283,12 +285,16 @@ static void take_alloc(struct writer_state *state, struct heap_sites *sites,
 	born(state, sites, site, call);
 }
 
+static bool is_past_pause(const struct heap_sites *sites, uint64_t ns)
+{
+	return ns >=
+	       sites->written_ns +
+		       max_u64(PAUSE_NS, (ns - sites->begun_ns) / PAUSE_PART);
+}
+
 static bool is_due(struct heap_sites *sites, uint64_t ns)
 {
-	return sites->steps++ < STEPS_AT_FIRST ||
-	       ns >= sites->written_ns +
-			       max_u64(PAUSE_NS,
-				       (ns - sites->begun_ns) / PAUSE_PART);
+	return sites->steps++ < STEPS_AT_FIRST || is_past_pause(sites, ns);
 }
 
 static void write_site(struct writer_state *state, struct site *site,
@@ -338,6 +344,12 @@ static void account(struct writer_state *state, const struct call *call)
 		if (is_due(sites, ns))
 			write_all(state, ns);
 		return;
+	}
+	if (sites->is_timed) {
+		const uint64_t ns = timeline_ns(&state->timeline, call->ticks);
+
+		if (is_past_pause(sites, ns))
+			write_all(state, ns);
 	}
 	sites->is_changed = true;
 	if (call->is_free)
@@ -395,12 +407,25 @@ void heap_sites_step(struct writer_state *state, uint64_t ticks)
 		add(state, &call);
 }
 
+/* The step may be a GPU's call, which comes when the heap's were taken. */
+static bool may_be_gpus(const struct writer_state *state)
+{
+	const struct ring_reader *reader =
+		state->finder ? state->readers : NULL;
+
+	while (reader && !gpu_is_reader(reader))
+		reader = reader->older;
+	return reader;
+}
+
 void heap_sites_settle(struct writer_state *state)
 {
 	struct heap_sites *sites = state->heap_sites;
 	const struct call *calls = sites ? sites->calls.base : NULL;
 	struct calls_run *runs = sites ? sites->runs.base : NULL;
 
+	if (sites)
+		sites->is_timed = may_be_gpus(state);
 	while (sites && sites->run_count) {
 		struct calls_run *first = &runs[0];
 		uint64_t until = UINT64_MAX;

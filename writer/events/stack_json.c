@@ -146,6 +146,7 @@ void stack_json_modules(const struct writer_state *state, struct json *json)
 	json_raw(json, ",\n\"stacks\":{\"distinct\":");
 	json_u64(json, load_relaxed(&table->count));
 	json_pair_u64(json, "refused", load_relaxed(&table->refused));
+	json_pair_u64(json, "shortened", load_relaxed(&table->shortened));
 	json_pair_u64(json, "untaken", load_relaxed(&table->untaken));
 	json_raw(json, "},\n\"" SCHEMA_MODULES "\":[");
 	while ((module = modules_each(state->session, module))) {

@@ -69,6 +69,38 @@ static void test_full_table_refuses_and_leaves_room_for_events(void **state)
 	assert_int_not_equal(stacks_put(session, frames, STACK_DEPTH_MAX), 0);
 }
 
+/* As where PyTorch is loaded: many stacks once, then what the program does. */
+static void test_who_it_is_of_is_known_where_the_table_fills(void **state)
+{
+	struct stack_table *table = &session->head->stacks;
+	uint64_t frames[16];
+	const struct stack *stack;
+	uint32_t one, other;
+
+	(void)state;
+	stacks_start(session);
+	for (uint64_t i = 0; i < 16; i++)
+		frames[i] = 100 + i;
+	for (uint64_t i = 1; i <= 200000; i++) {
+		frames[12] = i;
+		assert_int_not_equal(stacks_put(session, frames, 16), 0);
+	}
+	assert_true(load_relaxed(&table->shortened) > 0);
+	frames[9] = STACK_NAMED | 7;
+	frames[10] = STACK_NAMED | 8;
+	one = stacks_put(session, frames, 16);
+	frames[9] = STACK_NAMED | 9;
+	other = stacks_put(session, frames, 16);
+	assert_int_not_equal(one, other);
+	stack = stacks_find(session, other);
+	assert_non_null(stack);
+	assert_int_equal(stack->count, 2 * STACK_SHORT);
+	assert_true(stack->frame[0] == 100 && stack->frame[2] == 102);
+	assert_true(stack->frame[3] == (STACK_NAMED | 9));
+	assert_true(stack->frame[4] == (STACK_NAMED | 8));
+	assert_int_equal(load_relaxed(&table->refused), 0);
+}
+
 static void *put_shared(void *arg)
 {
 	uint32_t *ids = arg;
@@ -158,6 +190,7 @@ int main(void)
 		STACKS_TEST(test_same_stack_same_id),
 		STACKS_TEST(test_without_a_table_is_counted),
 		STACKS_TEST(test_full_table_refuses_and_leaves_room_for_events),
+		STACKS_TEST(test_who_it_is_of_is_known_where_the_table_fills),
 		STACKS_TEST(test_many_threads_get_the_same_ids),
 		STACKS_TEST(test_damaged_stacks_are_none),
 		STACKS_TEST(test_choices),
