@@ -84,32 +84,47 @@ static void drop_unknown(const struct writer_state *state)
 		unlink(path);
 }
 
+/* From its first moment on the file has the tail of one that goes on: its
+ * program may be killed before the first checkpoint. */
+static int create_named(struct writer_state *state, const struct json *head,
+			struct json *tail)
+{
+	struct window_file *file = &state->file;
+
+	json_clear(tail);
+	trace_frame_short_tail(state, tail);
+	if (head->failed || tail->failed)
+		return -ENOMEM;
+	return trace_file_create(&file->trace, file->path,
+				 state->session->head->options.gzip, head->data,
+				 head->used, tail->data, tail->used);
+}
+
 static int create(struct writer_state *state, uint64_t unix_ns)
 {
 	struct window_file *file = &state->file;
-	struct json head = {0};
+	struct json head = {0}, tail = {0};
 	int rc;
 
 	/* What goes wrong is said of this file. */
 	file_name(state, unix_ns, file->path, sizeof(file->path));
 	rc = json_open(&head, HEAD_BYTES);
-	if (rc)
-		return rc;
-	trace_frame_head(state, &head);
-	rc = head.failed ? -ENOMEM : 0;
+	if (!rc)
+		rc = json_open(&tail, TAIL_BYTES);
+	if (!rc)
+		trace_frame_head(state, &head);
 	for (int i = 0; !rc && i < NAME_TRIES; i++) {
 		file_name(state, unix_ns + (uint64_t)i, file->path,
 			  sizeof(file->path));
 		if (!i)
 			drop_unknown(state);
-		rc = trace_file_create(&file->trace, file->path,
-				       state->session->head->options.gzip,
-				       head.data, head.used);
+		rc = create_named(state, &head, &tail);
 		if (rc != -EEXIST)
 			break;
 		rc = i + 1 < NAME_TRIES ? 0 : -EEXIST;
 	}
 	json_close(&head);
+	json_close(&tail);
 	return rc;
 }
 
@@ -181,6 +196,7 @@ static int begin(struct writer_state *state, uint64_t start_ticks)
 	file->heap_live = -1;
 	file->heap_top = -1;
 	file->steps_before = (int64_t)state->counts.written_by_kind[EVENT_STEP];
+	state->counts.file_events = 0;
 	rc = create(state, timeline_unix_ns(&state->timeline, start_ticks));
 	if (rc) {
 		window_file_fail(state, rc, "make");
@@ -192,7 +208,6 @@ static int begin(struct writer_state *state, uint64_t start_ticks)
 	file->file_index++;
 	file->may_go_on = may_go_on(state);
 	state->writer_is_named = false;
-	state->counts.file_events = 0;
 	state->totals_are_whole = true;
 	heap_counter_begin(state, start_ticks);
 	heap_sites_next_file(state);

@@ -49,8 +49,9 @@ class Trace:
     def slices(self, name="*", cat=None, **args):
         """Complete events by name pattern, category and args, in time order."""
         events = self.shares() + self.events if args.get("omp") == "task" else self.events
+        fits = re.compile(fnmatch.translate(name)).match
         found = [event for event in events
-                 if event["ph"] == "X" and fnmatch.fnmatchcase(event["name"], name)
+                 if event["ph"] == "X" and (name == "*" or fits(event["name"]))
                  and (cat is None or event["cat"] == cat)
                  and all(event.get("args", {}).get(key) == value
                          for key, value in args.items())]
@@ -125,6 +126,7 @@ class Run:
         self.killed = killed
         self.pid = pid
         self.began = began          # time.time()
+        self.finished = {}          # {path: (what file it was, Trace)}
 
     @property
     def files(self):
@@ -133,16 +135,28 @@ class Run:
         return sorted((entry.path for entry in os.scandir(self.folder)),
                       key=lambda path: re.findall(r"\.(\d+)\.pt", path) or path)
 
+    def read(self, path):
+        """Once, if it is finished and stays the file that it is."""
+        status = os.stat(path)
+        which = (status.st_ino, status.st_size, status.st_mtime_ns)
+        known = self.finished.get(path)
+        if known and known[0] == which:
+            return known[1]
+        trace = Trace(path)
+        if trace.meta.get("final"):
+            self.finished[path] = (which, trace)
+        return trace
+
     @property
     def traces(self):
-        return [Trace(path) for path in self.files]
+        return [self.read(path) for path in self.files]
 
     @property
     def trace(self):
         """The one trace; anything else is a failure."""
         expect(len(self.files) == 1, f"one trace expected, found {self.files}",
                self.stderr)
-        return Trace(self.files[0])
+        return self.read(self.files[0])
 
     @property
     def own_lines(self):

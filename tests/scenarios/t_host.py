@@ -59,8 +59,11 @@ def within_two_points(*command, found):
     samples = sampled_us * all_us / squares
     for name, share in SHARES.items():
         by_chance = math.sqrt(share * (100 - share) / samples)
-        expect(abs(100 * sums[name] / all_us - share) <= max(2, 3.5 * by_chance),
+        # By chance one of this file's 24 comparisons is off by 3.5 of these in one
+        # of 90 runs, by 4.5 in one of 6,000.
+        expect(abs(100 * sums[name] / all_us - share) <= max(2, 4.5 * by_chance),
                f"{command}: {sums}, {samples:.0f} samples")
+    return done
 
 
 def test_planted_shares_in_one_thread():
@@ -69,10 +72,10 @@ def test_planted_shares_in_one_thread():
 
 
 def test_planted_shares_in_four_threads():
-    within_two_points(harness.program("shares"), 4, 1600,
-                      found=lambda done: self_us(done.trace))
-    done = same("shares", 4, 400, env=SAMPLED)
-    lanes = {one["tid"] for one in slices(done.trace) if one["name"] == "half"}
+    last = within_two_points(harness.program("shares"), 4, 1600,
+                             found=lambda done: self_us(done.trace))
+    # In 200 ms: of 50 each the kernel's ticks may miss all on a busy machine.
+    lanes = {one["tid"] for one in slices(last.trace) if one["name"] == "half"}
     expect_equal(len(lanes), 4, "lanes with samples")
 
 

@@ -539,10 +539,10 @@ def test_calls_that_cost_too_much_end_and_it_is_said():
         last = max(one["ts"] + one["dur"] for one in calls(run.trace))
         # 10 ms of calls at least: they may run ahead by a second's worth.
         expect(last <= ended and ended > run.trace.slices()[0]["ts"], version)
-        report = command("report", run.trace.path)
-        expect("Calls of Python end " in report.stdout, version, report.stdout)
-        told = json.loads(command("report", "--json", run.trace.path).stdout)[0]
-        expect(told["python_ended_ns"] > 0, version)
+    report = command("report", run.trace.path)
+    expect("Calls of Python end " in report.stdout, version, report.stdout)
+    told = json.loads(command("report", "--json", run.trace.path).stdout)[0]
+    expect(told["python_ended_ns"] > 0, version)
 
 
 def test_calls_within_the_bound_are_all_there():

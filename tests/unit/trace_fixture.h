@@ -73,7 +73,7 @@ static inline void want(const char *text, size_t len)
 static inline void create(const char *coder)
 {
 	assert_int_equal(trace_file_create(&file, path, coder, head_text,
-					   strlen(head_text)),
+					   strlen(head_text), NULL, 0),
 			 0);
 	want(head_text, strlen(head_text));
 }

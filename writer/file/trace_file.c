@@ -323,18 +323,23 @@ static int prepare(struct trace_file *file, const char *path, const char *coder)
 	return rc;
 }
 
-/* Everything up to `at` is written; adds the pieces and a first tail, and
- * gives the file its name. */
-static int publish(struct trace_file *file, uint64_t at)
+/* Everything up to `at` is written; adds the pieces and a first tail (NULL:
+ * TRACE_FILE_SHORT_TAIL), and gives the file its name. */
+static int publish(struct trace_file *file, uint64_t at, const char *tail,
+		   size_t tail_len)
 {
-	static const char tail[] = TRACE_FILE_SHORT_TAIL;
 	size_t tail_offset, len;
-	int rc = tail_lay(file, at, tail, sizeof(tail) - 1, &tail_offset, &len);
+	int rc;
 
+	if (!tail) {
+		tail = TRACE_FILE_SHORT_TAIL;
+		tail_len = strlen(tail);
+	}
+	rc = tail_lay(file, at, tail, tail_len, &tail_offset, &len);
 	if (!rc)
 		rc = output_write(&file->output, at, tail_piece(file, 0), len);
 	if (!rc)
-		rc = tail_keep(file, tail, sizeof(tail) - 1);
+		rc = tail_keep(file, tail, tail_len);
 	if (!rc)
 		rc = output_publish(&file->output);
 	if (rc)
@@ -356,7 +361,8 @@ static int give_up(struct trace_file *file, int rc)
 }
 
 int trace_file_create(struct trace_file *file, const char *path,
-		      const char *coder, const char *head, size_t head_len)
+		      const char *coder, const char *head, size_t head_len,
+		      const char *tail, size_t tail_len)
 {
 	char header[GZIP_HEADER_BYTES];
 	uint64_t at = 0;
@@ -372,7 +378,7 @@ int trace_file_create(struct trace_file *file, const char *path,
 	if (!rc)
 		rc = code(file, head, head_len, NULL);
 	if (!rc)
-		rc = publish(file, at);
+		rc = publish(file, at, tail, tail_len);
 	return give_up(file, rc);
 }
 
@@ -562,6 +568,6 @@ int trace_file_resume(struct trace_file *file, const char *old_path,
 	file->text_bytes = text_bytes;
 	file->crc32 = crc;
 	if (!rc)
-		rc = publish(file, tail_at);
+		rc = publish(file, tail_at, NULL, 0);
 	return give_up(file, rc);
 }

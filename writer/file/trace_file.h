@@ -79,12 +79,13 @@ struct trace_file {
 };
 
 /* Makes the folder (0700, with what is missing above it) and the file (0600),
- * which must not exist; head and TRACE_FILE_SHORT_TAIL are in it before it has
- * its name, where the file system knows O_TMPFILE.  `coder` is TRACEPROF_GZIP's
- * text.  0; -EEXIST; -EINVAL bad coder; -ENAMETOOLONG; other -errno.  On error
- * nothing is left open, and no file. */
+ * which must not exist; head and tail (NULL: TRACE_FILE_SHORT_TAIL) are in it
+ * before it has its name, where the file system knows O_TMPFILE.  `coder` is
+ * the text of TRACEPROF_GZIP.  0; -EEXIST; -EINVAL bad coder; -ENAMETOOLONG;
+ * other -errno.  On error nothing is left open, and no file. */
 int trace_file_create(struct trace_file *file, const char *path,
-		      const char *coder, const char *head, size_t head_len);
+		      const char *coder, const char *head, size_t head_len,
+		      const char *tail, size_t tail_len);
 
 /* Adds event texts, each whole and beginning with ",\n".  `fields` has notes on
  * them, NULL none.  A good deal of text at once is coded where it lies. */

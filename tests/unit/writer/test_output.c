@@ -124,7 +124,7 @@ static void refuses_what_is_not_its_file(void **state)
 static int create_at(const char *name)
 {
 	return trace_file_create(&file, name, "zlib:1", head_text,
-				 strlen(head_text));
+				 strlen(head_text), NULL, 0);
 }
 
 static void makes_the_folder_and_nothing_else(void **state)
@@ -153,9 +153,9 @@ static void makes_the_folder_and_nothing_else(void **state)
 	name[0] = '/';
 	name[sizeof(name) - 1] = '\0';
 	assert_int_equal(create_at(name), -ENAMETOOLONG);
-	assert_int_equal(
-		trace_file_create(&file, new_path, "zlib:0", head_text, 1),
-		-EINVAL);
+	assert_int_equal(trace_file_create(&file, new_path, "zlib:0", head_text,
+					   1, NULL, 0),
+			 -EINVAL);
 	assert_int_not_equal(access(new_path, F_OK), 0);
 }
 
@@ -185,7 +185,7 @@ static void makes_do_with_less(void **state)
 		assert_int_equal(unlink(path), 0);
 		/* More than a page before it has a name. */
 		assert_int_equal(trace_file_create(&file, path, "off", wanted,
-						   wanted_len),
+						   wanted_len, NULL, 0),
 				 0);
 		trace_file_abandon(&file);
 		holds_at(path, wanted_len, TRACE_FILE_SHORT_TAIL, true);

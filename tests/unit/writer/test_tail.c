@@ -186,7 +186,7 @@ static void leaves_no_file_where_none_fits(void **state)
 	fail_at = 1;
 	fail_with = ENOSPC;
 	assert_int_equal(trace_file_create(&file, path, "zlib:1", head_text,
-					   strlen(head_text)),
+					   strlen(head_text), NULL, 0),
 			 -ENOSPC);
 	assert_int_not_equal(access(path, F_OK), 0);
 }

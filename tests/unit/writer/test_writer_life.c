@@ -105,6 +105,31 @@ static void names_a_file_without_memory(void **state)
 	sample_end(&sample);
 }
 
+/* Its program may be killed before the first checkpoint: what there is by then
+ * says that it goes on, and has all that a trace must have. */
+static void a_file_that_just_began_is_whole(void **state)
+{
+	struct writer_state writer_state;
+	struct sample sample;
+	const char *text;
+
+	(void)state;
+	sample_begin(&sample);
+	sample_session(&sample);
+	sample_window(&sample, 0);
+	assert_int_equal(pass_start(&writer_state, sample.session, true), 0);
+	assert_int_equal(window_trace_open(&writer_state), 0);
+	text = sample_text(&sample);
+	sample_assert_json(text);
+	assert_non_null(strstr(text, "\"final\":false"));
+	assert_non_null(strstr(text, "\"deviceProperties\":[]"));
+	assert_non_null(strstr(text, "\"traceName\":"));
+	assert_int_equal(sample_number(text, "in_file"), 0);
+	assert_int_equal(pass_finish(&writer_state, sample.zero + 1), 0);
+	pass_end(&writer_state);
+	sample_end(&sample);
+}
+
 /* The thread itself: starts, answers, stops, and the session is gone. */
 static void add_total(const struct writer_total *total, void *arg)
 {
@@ -261,6 +286,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_folder_that_cant_be_made_ends_the_recording),
 		cmocka_unit_test(names_a_file_without_memory),
+		cmocka_unit_test(a_file_that_just_began_is_whole),
 		cmocka_unit_test(a_full_disk_keeps_what_was_written),
 		cmocka_unit_test(the_thread_answers_and_stops),
 		cmocka_unit_test(windows_come_and_go_under_load),
