@@ -6,10 +6,13 @@ import json
 import math
 import os
 import re
+import shutil
+import subprocess
 import sys
 import xml.etree.ElementTree
 
 import harness
+import protobuf
 from harness import expect, expect_equal, same, traced
 
 SAMPLED = {"TRACEPROF_SAMPLE": "997"}
@@ -244,6 +247,36 @@ def test_report_names_what_took_the_processor():
         expect(abs(sums[name] - by_name[name]["self_ns"] / 1000) < 20, name)
     scope = json.loads(harness.command("report", "--speedscope", file).stdout)
     expect_equal(sum(scope["profiles"][0]["weights"]), rows["cpu_ns"], "weights")
+
+
+def test_pprof_reads_call_paths():
+    done = same("phases", 1, 300, env=SAMPLED)
+    file = done.files[0]
+    profile = os.path.join(harness.folder(), "cpu.pb.gz")
+    for options in ((), ("--lines",)):
+        rows = json.loads(harness.command("report", "--hot", "--json", *options, file).stdout)
+        with open(profile, "wb") as out:
+            subprocess.run([harness.COMMAND, "report", "--pprof", *options, file],
+                           stdout=out, check=True)
+        kinds, samples = protobuf.profile(profile)
+        expect_equal(kinds, ["samples", "cpu"])
+        expect_equal(sum(values[1] for _, values in samples), rows["cpu_ns"])
+        wanted = {row["name"]: row["self_ns"] for row in rows["functions"]}
+        found = collections.Counter()
+        for stack, values in samples:
+            function, source, line = stack[0]
+            found[f"{function} ({source}:{line})" if line else function] += values[1]
+        for name in wanted:
+            expect_equal(found[name], wanted[name], name)
+        outer = [frame[0] for stack, _ in samples for frame in stack
+                 if stack[0][0] == "half"]
+        expect(outer and "work" in outer, outer)
+        if shutil.which("go"):
+            shown = subprocess.run(["go", "tool", "pprof", "-top", profile],
+                                   capture_output=True, text=True)
+            expect(shown.returncode == 0 and "half" in shown.stdout, shown)
+    expect(any(line for stack, _ in samples for _, source, line in stack
+               if source == "phases.c"), samples)
 
 
 def test_flame_is_one_picture_of_it():

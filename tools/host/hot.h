@@ -55,6 +55,9 @@ void hot_print_json(const struct hot *hot, FILE *out);
 void hot_print_folded(const struct hot *hot, FILE *out);
 void hot_print_speedscope(const struct hot *hot, const char *title, FILE *out);
 
+/* Gzipped.  0 or -errno. */
+int hot_print_pprof(const struct hot *hot, FILE *out);
+
 /* One file that zooms and searches by itself; colours say what grew where it is
  * compared. */
 void flame_svg(const struct hot *hot, const char *title, bool is_compared,

@@ -21,6 +21,7 @@ bool hot_take(struct hot_choice *choice, int key, char *text)
 	case 0x205: choice->speedscope = true; break;
 	case 0x206: choice->diff = true; break;
 	case 0x207: choice->io = true; break;
+	case 0x208: choice->pprof = true; break;
 	default: return false;
 	}
 	choice->is_wanted = true;
@@ -43,9 +44,21 @@ static int write_flame(const struct hot_choice *choice, const struct hot *hot,
 	return EXIT_GOOD;
 }
 
+static int write_pprof(const struct hot *hot)
+{
+	const int rc = hot_print_pprof(hot, stdout);
+
+	if (rc)
+		fprintf(stderr, "traceprof report: --pprof: %s\n",
+			strerror(-rc));
+	return rc ? EXIT_UNREADABLE : EXIT_GOOD;
+}
+
 static int show(const struct hot_choice *choice, const struct hot *hot,
 		const char *title)
 {
+	if (choice->pprof)
+		return write_pprof(hot);
 	if (choice->folded)
 		hot_print_folded(hot, stdout);
 	else if (choice->speedscope)

@@ -11,7 +11,7 @@
 
 struct hot_choice {
 	bool io; /* files instead */
-	bool is_wanted, folded, speedscope, by_line, diff, json;
+	bool is_wanted, folded, speedscope, pprof, by_line, diff, json;
 	size_t top;
 	const char *flame; /* the SVG to write */
 };
@@ -47,6 +47,12 @@ struct hot_choice {
 		 NULL,                                                         \
 		 0,                                                            \
 		 "call paths as speedscope reads them",                        \
+		 1},                                                           \
+		{"pprof",                                                      \
+		 0x208,                                                        \
+		 NULL,                                                         \
+		 0,                                                            \
+		 "call paths as pprof reads them, gzipped",                    \
 		 1},                                                           \
 		{"io",                                                         \
 		 0x207,                                                        \
