@@ -29,6 +29,7 @@
 #include "preload/stack/unwind.h"
 #include "preload/wait/file_io.h"
 #include "preload/wait/waits.h"
+#include "preload/process/hook_hide.h"
 #include "preload/process/life.h"
 #include "preload/process/process.h"
 #include "preload/torch/torch_operators.h"
@@ -52,11 +53,6 @@ void families_prepare(void)
 	if (life_is_watching() && families_reason_at_start())
 		life_begin(families_reason_at_start());
 	python_await();
-}
-
-void families_hide(bool is_recorded)
-{
-	blas_hide(is_recorded && process.options.shapes);
 }
 
 COLD uint32_t families_watch(bool is_forked)
@@ -114,6 +110,20 @@ static bool wants_waits(void)
 
 	return options_is_set(options, OPTION_AT_waits) ? options->waits
 							: options->sample > 0;
+}
+
+void families_hide(bool is_recorded)
+{
+	const struct options *options = &process.options;
+	const struct hook_range ranges[] = {
+		{blas_hooks_low, blas_hooks_high,
+		 !is_recorded || !options->shapes},
+		{__start_wait_hooks, __stop_wait_hooks,
+		 !is_recorded || !(wants_waits() || options->sample ||
+				   options->io || options->python)},
+	};
+
+	hook_hide(ranges, 2);
 }
 
 bool families_are_asking(const void *code)

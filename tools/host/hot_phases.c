@@ -136,10 +136,10 @@ static bool is_runtime(const char *name)
 static bool is_library(const char *name)
 {
 	static const char *const names[] = {
-		"[libc.so",    "libc.so",  "[libpthread", "libpthread",
-		"sched_yield", "syscall",  "pthread_",	  "nanosleep",
-		"clock_nano",  "usleep",   "malloc",	  "calloc",
-		"realloc",     "free",	   "libc_",	  "lll_",
+		"[libc.so",    "libc.so", "[libpthread", "libpthread",
+		"sched_yield", "syscall", "pthread_",	 "nanosleep",
+		"clock_nano",  "usleep",  "malloc",	 "calloc",
+		"realloc",     "free",	  "libc_",	 "lll_",
 	};
 
 	while (*name == '_')
@@ -165,9 +165,9 @@ void hot_phases_mark(struct hot *hot)
 			(parent->is_below_runtime && is_library(name));
 
 		node->is_below_runtime = parent->is_below_runtime || is_theirs;
-		node->is_in_region =
-			parent->is_in_region || is_region_call(name) ||
-			(parent->is_below_runtime && !is_theirs);
+		node->is_in_region = parent->is_in_region ||
+				     is_region_call(name) ||
+				     (parent->is_below_runtime && !is_theirs);
 		hot->has_regions |= node->is_in_region;
 	}
 }
@@ -175,9 +175,9 @@ void hot_phases_mark(struct hot *hot)
 static double part_of(const struct hot_node *node, enum hot_phase phase)
 {
 	if (phase == HOT_PHASE_GPU_IDLE)
-		return node->self_ns ? (double)node->idle_ns /
-					       (double)node->self_ns
-				     : 0;
+		return node->self_ns
+			       ? (double)node->idle_ns / (double)node->self_ns
+			       : 0;
 	return node->is_in_region == (phase == HOT_PHASE_REGIONS);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hot_phases.h - what was going on while a function had the processor: an OpenMP
- * region, the time between two, a GPU that had nothing to do.
+ * hot_phases.h - what was going on while a function had the processor: an
+ * OpenMP region, the time between two, a GPU that had nothing to do.
  *
  * A region is told by the call path, so those count that are not drawn, too.  A
  * GPU's idle time is told by the clock: a slice of samples stands for the time
@@ -29,7 +29,7 @@ struct hot_gpu {
 	struct hot_gpu_work {
 		int64_t start_ns, end_ns;
 		int64_t before_ns; /* work that ended before */
-	} *work;
+	} * work;
 	size_t count, capacity;
 };
 

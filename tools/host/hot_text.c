@@ -99,7 +99,8 @@ static void print_phases(const struct hot *hot, FILE *out)
 		idle_ns += function_of(hot, (uint32_t)i)->idle_ns;
 	}
 	if (hot->has_regions)
-		fprintf(out, "in OpenMP regions %.1f %%, between them %.1f %%\n",
+		fprintf(out,
+			"in OpenMP regions %.1f %%, between them %.1f %%\n",
 			share(region_ns, hot->nodes[0].total_ns),
 			100 - share(region_ns, hot->nodes[0].total_ns));
 	if (hot->has_gpu)
@@ -127,7 +128,8 @@ void hot_print(const struct hot *hot, size_t top, bool is_compared, FILE *out)
 		fputs(" self %  before  change   samples  function\n", out);
 	else
 		fprintf(out,
-			" self %% total %%        self   samples  %s%sfunction\n",
+			" self %% total %%        self   samples  "
+			"%s%sfunction\n",
 			hot->has_regions ? "in region  " : "",
 			hot->has_gpu ? "GPU idle  " : "");
 	for (size_t i = 0; i < hot->names.count && (!top || shown < top); i++) {
