@@ -53,6 +53,8 @@ struct tables {
 /* A word that the loader bound to us. */
 struct slot {
 	uintptr_t *at;
+	uintptr_t hook; /* what it holds */
+	void *found;	/* behind us, NULL nobody */
 	const char *name;
 	bool is_weak, is_sealed, is_hidden;
 };
@@ -183,7 +185,10 @@ static void look_at(uintptr_t base, const struct tables *tables,
 				continue;
 			symbol = &tables->symbols[ELF64_R_SYM(one->r_info)];
 			search->slots[search->count++] = (struct slot){
-				at, tables->strings + symbol->st_name,
+				at,
+				*at,
+				NULL,
+				tables->strings + symbol->st_name,
 				ELF64_ST_BIND(symbol->st_info) == STB_WEAK,
 				(uintptr_t)at - sealed_low <
 					sealed_high - sealed_low,
@@ -220,20 +225,32 @@ static int look_at_file(struct dl_phdr_info *info, size_t size, void *arg)
 	return ((struct search *)arg)->count == SLOTS_AT_ONCE;
 }
 
-/* True: it is no longer bound to us. */
-static bool rebind(const struct slot *slot)
+/* Many files call the same few functions. */
+static void *behind(const struct search *search, const struct slot *slot)
 {
-	void *found = dlsym(RTLD_NEXT, slot->name);
+	void *found;
 
+	for (const struct slot *other = search->slots; other < slot; other++) {
+		if (other->hook == slot->hook)
+			return other->found;
+	}
+	found = dlsym(RTLD_NEXT, slot->name);
 	dlerror();
+	return found;
+}
+
+/* True: it is no longer bound to us. */
+static bool rebind(const struct search *search, struct slot *slot)
+{
+	slot->found = behind(search, slot);
 	/* One that isn't weak and nobody's is not to crash before it is
 	 * called. */
-	if (found ? !slot->is_hidden : !slot->is_weak)
+	if (slot->found ? !slot->is_hidden : !slot->is_weak)
 		return false;
 	if (slot->is_sealed &&
 	    !allow(slot->at, slot->at + 1, PROT_READ | PROT_WRITE))
 		return false;
-	*slot->at = (uintptr_t)found;
+	*slot->at = (uintptr_t)slot->found;
 	return !slot->is_sealed || allow(slot->at, slot->at + 1, PROT_READ);
 }
 
@@ -249,15 +266,17 @@ static bool is_any_hidden(const struct hook_range *ranges, uint32_t count)
 COLD void hook_hide(const struct hook_range *ranges, uint32_t count)
 {
 	struct thread *was = thread_busy();
-	struct search search = {.ranges = ranges, .range_count = count};
+	struct search search;
 	uint32_t gone;
 
+	search.ranges = ranges;
+	search.range_count = count;
 	if (!is_any_hidden(ranges, count) || hide_names(ranges, count))
 		do {
 			search.count = gone = 0;
 			dl_iterate_phdr(look_at_file, &search);
 			for (uint32_t i = 0; i < search.count; i++)
-				gone += rebind(&search.slots[i]);
+				gone += rebind(&search, &search.slots[i]);
 		} while (gone && search.count == SLOTS_AT_ONCE);
 	thread_unbusy(was);
 }
