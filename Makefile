@@ -38,7 +38,7 @@ LIBFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec -fexceptions \
 # it costs every process that inherits it.
 LIBLINK := -shared -Wl,-soname,libtraceprof.so -Wl,-z,nodelete -Wl,-z,now \
            $(if $(SAN),,-Wl$(comma)-z$(comma)defs -nostartfiles) \
-           -Wl,-z,noseparate-code \
+           -Wl,-z,noseparate-code -Wl,-z,start-stop-visibility=hidden \
            -Wl,--as-needed -Wl,--exclude-libs,ALL
 
 .DELETE_ON_ERROR:

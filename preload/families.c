@@ -29,6 +29,7 @@
 #include "preload/stack/unwind.h"
 #include "preload/wait/file_io.h"
 #include "preload/wait/waits.h"
+#include "preload/process/hook_hide.h"
 #include "preload/process/life.h"
 #include "preload/process/process.h"
 #include "preload/torch/torch_operators.h"
@@ -66,11 +67,6 @@ void families_prepare(void)
 	if (life_is_watching() && families_reason_at_start())
 		life_begin(families_reason_at_start());
 	python_await();
-}
-
-void families_hide(bool is_recorded)
-{
-	blas_hide(is_recorded && process.options.shapes);
 }
 
 COLD uint32_t families_watch(bool is_forked)
@@ -120,6 +116,20 @@ const char *families_reason(uint64_t used_ns)
 	return process.options.torch != TORCH_OFF && torch_is_loaded(used_ns)
 		       ? "PyTorch or JAX is loaded"
 		       : NULL;
+}
+
+void families_hide(bool is_recorded)
+{
+	const struct options *options = &process.options;
+	const struct hook_range ranges[] = {
+		{blas_hooks_low, blas_hooks_high,
+		 !is_recorded || !options->shapes},
+		{__start_wait_hooks, __stop_wait_hooks,
+		 !is_recorded || !(wants_waits() || options->sample ||
+				   options->io || options->python)},
+	};
+
+	hook_hide(ranges, 2);
 }
 
 bool families_are_asking(const void *code)

@@ -33,10 +33,10 @@ struct blas_frame {
 uint64_t blas_run(const struct blas_frame *frame)
 	__attribute__((visibility("hidden")));
 
-/* In our constructor: a program that asks whether there is a BLAS is to find
- * what it would find without us.  Unless shapes are wanted, no name of ours is
- * found from now on; see blas_hide.c. */
-void blas_hide(bool are_wanted);
+/* Where the hooks lie: a program that asks whether there is a BLAS is to find
+ * what it would find without us. */
+extern const char blas_hooks_low[] __attribute__((visibility("hidden")));
+extern const char blas_hooks_high[] __attribute__((visibility("hidden")));
 
 /* In a forked child. */
 void blas_forget(void);

@@ -64,7 +64,7 @@ static COLD int lock_mutex(pthread_mutex_t *mutex)
 	return rc;
 }
 
-EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
+WAIT_HOOK int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
 	return is_watched() ? lock_mutex(mutex)
 			    : real.pthread_mutex_lock(mutex);
@@ -95,7 +95,7 @@ static COLD int lock_c11(mtx_t *mutex)
 	return rc;
 }
 
-EXPORT int mtx_lock(mtx_t *mutex)
+WAIT_HOOK int mtx_lock(mtx_t *mutex)
 {
 	return is_watched() || unlikely(!real.mtx_lock) ? lock_c11(mutex)
 							: real.mtx_lock(mutex);
@@ -120,7 +120,7 @@ static COLD int lock_to_read(pthread_rwlock_t *lock)
 	return rc;
 }
 
-EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
+WAIT_HOOK int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 {
 	return is_watched() ? lock_to_read(lock)
 			    : real.pthread_rwlock_rdlock(lock);
@@ -146,7 +146,7 @@ static COLD int lock_to_write(pthread_rwlock_t *lock)
 	return rc;
 }
 
-EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
+WAIT_HOOK int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 {
 	return is_watched() ? lock_to_write(lock)
 			    : real.pthread_rwlock_wrlock(lock);
@@ -170,7 +170,7 @@ static COLD void note(const void *object)
 	errno = saved;
 }
 
-EXPORT int pthread_cond_signal(pthread_cond_t *condition)
+WAIT_HOOK int pthread_cond_signal(pthread_cond_t *condition)
 {
 	if (is_watched()) {
 		note(condition);
@@ -180,7 +180,7 @@ EXPORT int pthread_cond_signal(pthread_cond_t *condition)
 	return real.pthread_cond_signal(condition);
 }
 
-EXPORT int pthread_cond_broadcast(pthread_cond_t *condition)
+WAIT_HOOK int pthread_cond_broadcast(pthread_cond_t *condition)
 {
 	if (is_watched()) {
 		note(condition);
@@ -190,7 +190,7 @@ EXPORT int pthread_cond_broadcast(pthread_cond_t *condition)
 	return real.pthread_cond_broadcast(condition);
 }
 
-EXPORT int cnd_signal(cnd_t *condition)
+WAIT_HOOK int cnd_signal(cnd_t *condition)
 {
 	if (is_watched() || unlikely(!real.cnd_signal)) {
 		note(condition);
@@ -200,7 +200,7 @@ EXPORT int cnd_signal(cnd_t *condition)
 	return real.cnd_signal ? real.cnd_signal(condition) : thrd_error;
 }
 
-EXPORT int cnd_broadcast(cnd_t *condition)
+WAIT_HOOK int cnd_broadcast(cnd_t *condition)
 {
 	if (is_watched() || unlikely(!real.cnd_broadcast)) {
 		note(condition);
@@ -210,7 +210,7 @@ EXPORT int cnd_broadcast(cnd_t *condition)
 	return real.cnd_broadcast ? real.cnd_broadcast(condition) : thrd_error;
 }
 
-EXPORT int sem_post(sem_t *semaphore)
+WAIT_HOOK int sem_post(sem_t *semaphore)
 {
 	if (is_watched()) {
 		note(semaphore);

@@ -293,7 +293,7 @@ static COLD void end_woken(enum wait_call call, uint64_t start,
 	} while (0)
 
 #define X(returns, name, parameters, arguments)                                \
-	EXPORT returns name parameters                                         \
+	WAIT_HOOK returns name parameters                                      \
 	{                                                                      \
 		const uint64_t start = begin();                                \
 		returns result;                                                \
@@ -319,7 +319,7 @@ WAITING_CALLS(X)
 #define SYS_pwrite SYS_pwrite64
 #define LIST(...)  __VA_ARGS__
 #define X(verb, name, parameters, arguments)                                   \
-	EXPORT ssize_t name parameters                                         \
+	WAIT_HOOK ssize_t name parameters                                      \
 	{                                                                      \
 		const uint64_t start = begin_file();                           \
 		ssize_t result;                                                \
@@ -341,7 +341,7 @@ FILE_CALLS(X)
 #undef X
 
 #define X(fails, name, parameters, arguments)                                  \
-	EXPORT int name parameters                                             \
+	WAIT_HOOK int name parameters                                          \
 	{                                                                      \
 		const uint64_t start = begin();                                \
 		int result;                                                    \
@@ -362,7 +362,7 @@ RETURNING_CALLS(X)
 #define FAIL_C11     return thrd_error
 #define FAIL_ERRNO   return (errno = EAGAIN, -1)
 #define X(fails, name, parameters, arguments, object)                          \
-	EXPORT int name parameters                                             \
+	WAIT_HOOK int name parameters                                          \
 	{                                                                      \
 		const uint64_t start = begin_woken();                          \
 		const uint64_t before = start ? wakers_look(object) : 0;       \
@@ -424,7 +424,7 @@ static COLD void join_ends(enum wait_call call, const void *handle,
 		record(call, join->start, &join->other);
 }
 
-EXPORT int pthread_join(pthread_t thread, void **value)
+WAIT_HOOK int pthread_join(pthread_t thread, void **value)
 {
 	struct join join = join_begins((const void *)thread);
 	int rc;
@@ -439,7 +439,7 @@ EXPORT int pthread_join(pthread_t thread, void **value)
 	return rc;
 }
 
-EXPORT int thrd_join(thrd_t thread, int *value)
+WAIT_HOOK int thrd_join(thrd_t thread, int *value)
 {
 	struct join join = join_begins((const void *)thread);
 	int rc;
@@ -461,9 +461,9 @@ void waits_thread_entered(const struct thread *thread)
 }
 
 /* Another name for it where files have 64 bits. */
-EXPORT ssize_t pread64(int fd, void *data, size_t bytes, off64_t at)
+WAIT_HOOK ssize_t pread64(int fd, void *data, size_t bytes, off64_t at)
 	__attribute__((alias("pread")));
-EXPORT ssize_t pwrite64(int fd, const void *data, size_t bytes, off64_t at)
+WAIT_HOOK ssize_t pwrite64(int fd, const void *data, size_t bytes, off64_t at)
 	__attribute__((alias("pwrite")));
 
 /* Small ones come out of the stream's own buffer: what it reads for them is
@@ -484,7 +484,7 @@ static COLD size_t read_stream(void *data, size_t size, size_t count,
 	return result;
 }
 
-EXPORT size_t fread(void *data, size_t size, size_t count, FILE *stream)
+WAIT_HOOK size_t fread(void *data, size_t size, size_t count, FILE *stream)
 {
 	LOOK_UP(fread);
 	if (unlikely(!real.fread))

@@ -10,6 +10,12 @@
 #include "collector/session/session.h"
 #include "collector/session/thread_self.h"
 
+/* The hooks lie together, by the linker: where nobody wants them, the loader
+ * doesn't find them. */
+#define WAIT_HOOK EXPORT __attribute__((section("wait_hooks")))
+extern const char __start_wait_hooks[] __attribute__((visibility("hidden")));
+extern const char __stop_wait_hooks[] __attribute__((visibility("hidden")));
+
 /* A recording begins in which waits of `least_ns` and longer are drawn. */
 void waits_start(struct session *session, uint64_t least_ns);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * bench_lock.c - a lock that nobody else wants, locked and unlocked so many
- * times, or a condition signalled that nobody waits for: bench_lock
- * lock|signal|read TURNS.
+ * times, or a condition signalled that nobody waits for, or another call that
+ * may wait and doesn't: bench_lock lock|signal|read|write|poll TURNS.
  */
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +17,9 @@ static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 __attribute__((noinline)) void run(const char *what, long turns)
 {
 	void *volatile block = malloc(64); /* the gate is decided now */
-	const int file = open("/dev/null", O_RDONLY);
-	char byte;
+	const int file = open("/dev/null", O_RDWR);
+	struct pollfd one = {file, POLLIN, 0};
+	char byte = 0;
 
 	for (long i = 0; i < turns; i++) {
 		if (*what == 'l') {
@@ -25,6 +27,12 @@ __attribute__((noinline)) void run(const char *what, long turns)
 			pthread_mutex_unlock(&mutex);
 		} else if (*what == 's') {
 			pthread_cond_signal(&condition);
+		} else if (*what == 'w') {
+			if (write(file, &byte, 1) != 1)
+				abort();
+		} else if (*what == 'p') {
+			if (poll(&one, 1, 0) != 1)
+				abort();
 		} else if (read(file, &byte, 1)) {
 			abort();
 		}

@@ -28,14 +28,15 @@ HEAP = {
     "sampled": ({"TRACEPROF_MALLOC": "sampled", "TRACEPROF_MALLOC_SAMPLE": "100G"}, 41),
     "flight": ({"TRACEPROF_MALLOC": "all", "TRACEPROF_FLIGHT": "10s"}, 60),
 }
-# Added per call of a lock that is free, of a signal, of a read: with the gate
-# closed, and where waits are recorded.
+# Added per call of a lock that is free, of a signal, of a read, of a poll and of a write,
+# where waits are recorded: at most.  Where they aren't,
+# nothing: the loader doesn't find us.
 # 30 of a read's are glibc's own as soon as there is a second thread: it might be
 # cancelled.
-CALLS = {"lock": (6, 55), "signal": (6, 82), "read": (20, 126)}
-# The same where waits and files are off while the heap is recorded: there is a
-# second thread then, and glibc takes 2 more for a lock and 45 for a read.
-OTHERS = {"lock": 8, "signal": 6, "read": 65}
+CALLS = {"lock": 55, "signal": 82, "read": 126, "poll": 126, "write": 126}
+# The same while the heap is recorded: there is a second thread then, and glibc itself
+# takes more for a lock and a call that might be cancelled.
+OTHERS = {"lock": 2, "signal": 0, "read": 45, "poll": 45, "write": 45}
 # For each region of one thread, 32 of them glibc's locks.
 REGION = 420
 # In the hook, for one that is thinned to a sum.
@@ -174,11 +175,10 @@ def added_to_call(what, settings):
 
 
 def test_calls_that_may_wait():
-    for what, (closed, _) in CALLS.items():
+    for what in CALLS:
         for settings in ({"TRACEPROF": "0"}, {}):
             more = added_to_call(what, settings)
-            expect(more < closed + 0.05,
-                   f"{what}: {more:.2f} instructions added, the limit is {closed}")
+            expect_equal(more, 0, f"{what} {settings}: instructions added")
 
 
 def test_calls_that_may_wait_while_others_are_recorded():
@@ -192,7 +192,7 @@ def test_calls_that_may_wait_while_others_are_recorded():
 def test_calls_that_may_wait_where_it_is_recorded():
     if not reads_counter():
         raise Skip("this machine does not keep time by the processor's counter")
-    for what, (_, most) in CALLS.items():
+    for what, most in CALLS.items():
         # None is so long that it is drawn, on a busy machine either.
         more = added_to_call(what, {"TRACEPROF_WAITS": "1", "TRACEPROF_MALLOC": "all",
                                     "TRACEPROF_WAIT_MIN": "1000000"})

@@ -17,7 +17,7 @@
 #include <zlib.h>
 
 #include "tools/export/perfetto_words.h"
-#include "tools/export/proto.h"
+#include "tools/util/proto.h"
 #include "tools/util/lane_spans.h"
 #include "tools/util/memory.h"
 #include "tools/util/numbers.h"

@@ -22,6 +22,7 @@ struct hot_slice {
 	uint32_t lane, name;
 	int64_t start_ns, end_ns;
 	int64_t self_ns, samples;
+	double idle;	 /* of self_ns, while the GPU was idle: 0 to 1 */
 	uint32_t places; /* in reading->places, HOT_NONE: none */
 };
 
@@ -30,6 +31,7 @@ struct hot_reading {
 	struct trace_lanes lanes;
 	struct trace_metadata metadata; /* of the last file */
 	struct hot_slice *slices;
+	struct hot_gpu gpu; /* of the last file */
 	size_t count, capacity;
 	struct hot_lines *lines; /* NULL: functions as a whole */
 	struct key_table places; /* "libx.so 0x1234:5" */
@@ -83,7 +85,10 @@ static void on_event(void *arg, const struct trace_event *event)
 	const struct trace_value places = trace_event_arg(event, "at");
 	struct hot_slice slice;
 
-	if (!trace_event_is_slice(event) || self.type != TRACE_NUMBER ||
+	if (!trace_event_is_slice(event))
+		return;
+	hot_gpu_event(&reading->gpu, event);
+	if (self.type != TRACE_NUMBER ||
 	    (!trace_value_is(category, "cpu_sample") &&
 	     !trace_value_is(category, "python_function")))
 		return;
@@ -93,6 +98,7 @@ static void on_event(void *arg, const struct trace_event *event)
 	slice.end_ns = event->ts_ns + event->dur_ns;
 	slice.samples = 0;
 	slice.self_ns = 0;
+	slice.idle = 0;
 	slice.places = HOT_NONE;
 	if (reading->lines && places.type == TRACE_STRING)
 		slice.places = key_table_number(&reading->places, places.text,
@@ -155,7 +161,16 @@ struct own {
 	struct hot *hot;
 	uint32_t parent;
 	int64_t samples, self_ns;
+	double idle;
 };
+
+static void add_time(struct hot_node *node, int64_t self_ns, int64_t samples,
+		     double idle)
+{
+	node->self_ns += self_ns;
+	node->samples += samples;
+	node->idle_ns += (int64_t)(idle * (double)self_ns);
+}
 
 static void on_line(void *arg, const uint32_t *functions, uint32_t count,
 		    int64_t samples)
@@ -170,8 +185,7 @@ static void on_line(void *arg, const uint32_t *functions, uint32_t count,
 			    (double)own->samples);
 	for (uint32_t i = 0; i < count; i++)
 		node = child_of(own->hot, node, functions[i]);
-	own->hot->nodes[node].samples += samples;
-	own->hot->nodes[node].self_ns += self_ns;
+	add_time(&own->hot->nodes[node], self_ns, samples, own->idle);
 	own->samples -= samples;
 	own->self_ns -= self_ns;
 }
@@ -180,15 +194,57 @@ static void add_self(struct hot_reading *reading, const struct hot_slice *slice,
 		     uint32_t parent, uint32_t node)
 {
 	struct hot *hot = reading->hot;
-	struct own own = {hot, parent, slice->samples, slice->self_ns};
+	struct own own = {hot, parent, slice->samples, slice->self_ns,
+			  slice->idle};
 
 	if (slice->places != HOT_NONE)
 		hot_lines_each(
 			reading->lines, &hot->names, slice->name,
 			key_table_key(&reading->places, slice->places, NULL),
 			on_line, &own);
-	hot->nodes[node].self_ns += own.self_ns;
-	hot->nodes[node].samples += own.samples;
+	add_time(&hot->nodes[node], own.self_ns, own.samples, own.idle);
+}
+
+/* The time of a slice in which none lies within it. */
+struct own_time {
+	struct hot_slice *slice;
+	int64_t own_ns, idle_ns;
+};
+
+static void leave(const struct own_time *own)
+{
+	if (own->own_ns > 0)
+		own->slice->idle = (double)own->idle_ns / (double)own->own_ns;
+}
+
+/* Slices are in order. */
+static void find_idle(struct hot_reading *reading)
+{
+	struct own_time stack[DEPTH_MAX];
+	size_t depth = 0;
+
+	hot_gpu_ready(&reading->gpu);
+	reading->hot->has_gpu |= reading->gpu.count;
+	for (size_t i = 0; i < reading->count && reading->gpu.count; i++) {
+		struct hot_slice *slice = &reading->slices[i];
+		const struct own_time own = {
+			slice, slice->end_ns - slice->start_ns,
+			hot_gpu_idle_ns(&reading->gpu, slice->start_ns,
+					slice->end_ns)};
+
+		while (depth &&
+		       (stack[depth - 1].slice->lane != slice->lane ||
+			stack[depth - 1].slice->end_ns <= slice->start_ns))
+			leave(&stack[--depth]);
+		if (depth) {
+			stack[depth - 1].own_ns -= own.own_ns;
+			stack[depth - 1].idle_ns -= own.idle_ns;
+		}
+		if (depth < DEPTH_MAX)
+			stack[depth++] = own;
+	}
+	while (depth)
+		leave(&stack[--depth]);
 }
 
 /* Slices of one lane nest: what encloses a slice called it. */
@@ -201,6 +257,7 @@ static void add_slices(struct hot_reading *reading)
 
 	qsort(reading->slices, reading->count, sizeof(reading->slices[0]),
 	      by_start);
+	find_idle(reading);
 	for (size_t i = 0; i < reading->count; i++) {
 		const struct hot_slice *slice = &reading->slices[i];
 		uint32_t parent, node;
@@ -248,6 +305,9 @@ static void add_up(struct hot *hot)
 			key_table_row(&hot->names, node->name);
 
 		function->self_ns += node->self_ns;
+		function->idle_ns += node->idle_ns;
+		if (node->is_in_region)
+			function->region_ns += node->self_ns;
 		function->samples += node->samples;
 		if (!is_recursive(hot, i))
 			function->total_ns += node->total_ns;
@@ -271,7 +331,21 @@ static int find_nothing(struct hot *hot, const struct trace_metadata *metadata,
 	return -ENODATA;
 }
 
-int hot_read(struct hot *hot, char *const *files, int count, bool by_line)
+/* There are samples, but none in the phase. */
+static int find_no_phase(struct hot *hot, enum hot_phase phase)
+{
+	static const char *const why[] = {
+		[HOT_PHASE_REGIONS] = "in OpenMP regions",
+		[HOT_PHASE_BETWEEN] = "outside of OpenMP regions",
+		[HOT_PHASE_GPU_IDLE] = "while a GPU that works was idle",
+	};
+
+	snprintf(hot->error, sizeof(hot->error), "no samples %s", why[phase]);
+	return -ENODATA;
+}
+
+int hot_read(struct hot *hot, char *const *files, int count, bool by_line,
+	     enum hot_phase phase)
 {
 	struct hot_reading reading = {.hot = hot};
 	const struct trace_sink sink = {on_event, on_entry, &reading};
@@ -283,6 +357,7 @@ int hot_read(struct hot *hot, char *const *files, int count, bool by_line)
 	child_of(hot, HOT_NONE, key_table_number(&hot->names, "all", 3));
 	for (int i = 0; i < count && !rc; i++) {
 		reading.count = 0;
+		reading.gpu.count = 0;
 		trace_metadata_begin(&reading.metadata);
 		reading.lines = by_line ? hot_lines_new() : NULL;
 		hot_tasks_file(&hot->tasks);
@@ -295,11 +370,17 @@ int hot_read(struct hot *hot, char *const *files, int count, bool by_line)
 		hot_lines_free(reading.lines);
 	}
 	free(reading.slices);
+	free(reading.gpu.work);
 	key_table_free(&reading.places);
 	trace_lanes_free(&reading.lanes);
+	if (!rc && hot->count == 1)
+		rc = find_nothing(hot, &reading.metadata, files[0]);
+	hot_phases_mark(hot);
+	hot_phases_keep(hot, phase);
 	add_up(hot);
 	if (!rc && !hot->nodes[0].total_ns)
-		rc = find_nothing(hot, &reading.metadata, files[0]);
+		rc = phase ? find_no_phase(hot, phase)
+			   : find_nothing(hot, &reading.metadata, files[0]);
 	return rc;
 }
 

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "tools/host/hot_phases.h"
 #include "tools/host/hot_tasks.h"
 #include "tools/util/key_table.h"
 
@@ -22,8 +23,10 @@ struct hot_node {
 	uint32_t name; /* in hot->names */
 	uint32_t parent, child, sibling;
 	int64_t self_ns, total_ns;
+	int64_t idle_ns;   /* of self_ns, while the GPU was idle */
 	int64_t samples;   /* of its own */
 	int64_t before_ns; /* total in the run that is compared with */
+	bool is_below_runtime, is_in_region; /* of OpenMP */
 };
 
 struct hot {
@@ -32,18 +35,22 @@ struct hot {
 	struct key_table names; /* struct hot_function */
 	struct hot_tasks tasks;
 	bool by_line; /* functions apart by line */
+	bool has_regions, has_gpu;
 	char error[512];
 };
 
 /* A function in whatever call path; a recursive one counts once. */
 struct hot_function {
 	int64_t self_ns, total_ns;
+	int64_t region_ns, idle_ns; /* of self_ns */
 	int64_t samples;
 	int64_t before_self_ns, before_total_ns;
 };
 
-/* 0; -errno with hot->error: -ENODATA where no file has samples. */
-int hot_read(struct hot *hot, char *const *files, int count, bool by_line);
+/* What had the processor in that phase.  0; -errno with hot->error: -ENODATA
+ * where no file has samples. */
+int hot_read(struct hot *hot, char *const *files, int count, bool by_line,
+	     enum hot_phase phase);
 void hot_free(struct hot *hot);
 
 /* Sets what each path and function had before.  `before` grows by paths that it
@@ -54,6 +61,9 @@ void hot_print(const struct hot *hot, size_t top, bool is_compared, FILE *out);
 void hot_print_json(const struct hot *hot, FILE *out);
 void hot_print_folded(const struct hot *hot, FILE *out);
 void hot_print_speedscope(const struct hot *hot, const char *title, FILE *out);
+
+/* Gzipped.  0 or -errno. */
+int hot_print_pprof(const struct hot *hot, FILE *out);
 
 /* One file that zooms and searches by itself; colours say what grew where it is
  * compared. */

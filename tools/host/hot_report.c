@@ -21,6 +21,10 @@ bool hot_take(struct hot_choice *choice, int key, char *text)
 	case 0x205: choice->speedscope = true; break;
 	case 0x206: choice->diff = true; break;
 	case 0x207: choice->io = true; break;
+	case 0x208: choice->pprof = true; break;
+	case 0x209:
+		choice->is_wrong = !hot_phase_parse(text, &choice->phase);
+		break;
 	default: return false;
 	}
 	choice->is_wanted = true;
@@ -43,9 +47,21 @@ static int write_flame(const struct hot_choice *choice, const struct hot *hot,
 	return EXIT_GOOD;
 }
 
+static int write_pprof(const struct hot *hot)
+{
+	const int rc = hot_print_pprof(hot, stdout);
+
+	if (rc)
+		fprintf(stderr, "traceprof report: --pprof: %s\n",
+			strerror(-rc));
+	return rc ? EXIT_UNREADABLE : EXIT_GOOD;
+}
+
 static int show(const struct hot_choice *choice, const struct hot *hot,
 		const char *title)
 {
+	if (choice->pprof)
+		return write_pprof(hot);
 	if (choice->folded)
 		hot_print_folded(hot, stdout);
 	else if (choice->speedscope)
@@ -69,7 +85,8 @@ static int read(const struct hot_choice *choice, struct hot *hot,
 {
 	if (trace_list_make(list, "report", paths, count))
 		return EXIT_UNREADABLE;
-	if (!hot_read(hot, list->files, (int)list->count, choice->by_line))
+	if (!hot_read(hot, list->files, (int)list->count, choice->by_line,
+		      choice->phase))
 		return EXIT_GOOD;
 	return complain(hot);
 }
@@ -103,6 +120,12 @@ int hot_report(const struct hot_choice *choice, char **paths, int count)
 	const int last = choice->diff ? count - 1 : 0;
 	int code = EXIT_GOOD;
 
+	if (choice->is_wrong) {
+		fputs("traceprof report: --phase is regions, between or "
+		      "gpu-idle\n",
+		      stderr);
+		return EXIT_USAGE;
+	}
 	if (choice->io)
 		return report_files(choice, paths, count);
 	if (choice->diff && count != 2) {

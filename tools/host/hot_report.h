@@ -9,9 +9,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "tools/host/hot_phases.h"
+
 struct hot_choice {
 	bool io; /* files instead */
-	bool is_wanted, folded, speedscope, by_line, diff, json;
+	bool is_wanted, folded, speedscope, pprof, by_line, diff, json;
+	bool is_wrong; /* one could not be taken, which was said */
+	enum hot_phase phase;
 	size_t top;
 	const char *flame; /* the SVG to write */
 };
@@ -47,6 +51,19 @@ struct hot_choice {
 		 NULL,                                                         \
 		 0,                                                            \
 		 "call paths as speedscope reads them",                        \
+		 1},                                                           \
+		{"pprof",                                                      \
+		 0x208,                                                        \
+		 NULL,                                                         \
+		 0,                                                            \
+		 "call paths as pprof reads them, gzipped",                    \
+		 1},                                                           \
+		{"phase",                                                      \
+		 0x209,                                                        \
+		 "WHAT",                                                       \
+		 0,                                                            \
+		 "with these: regions (in OpenMP's), between (them), or "      \
+		 "gpu-idle",                                                   \
 		 1},                                                           \
 		{"io",                                                         \
 		 0x207,                                                        \

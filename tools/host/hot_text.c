@@ -76,9 +76,38 @@ static void print_row(const struct hot *hot, uint32_t name, bool is_compared,
 			self - share(function->before_self_ns, all->before_ns),
 			(long long)function->samples, text);
 	else
-		fprintf(out, "%7.1f %7.1f  %10s  %8lld  %s\n", self, total,
+		fprintf(out, "%7.1f %7.1f  %10s  %8lld  ", self, total,
 			quantity_time((double)function->self_ns).text,
-			(long long)function->samples, text);
+			(long long)function->samples);
+	if (!is_compared && hot->has_regions)
+		fprintf(out, "%9.1f  ",
+			share(function->region_ns, function->self_ns));
+	if (!is_compared && hot->has_gpu)
+		fprintf(out, "%8.1f  ",
+			share(function->idle_ns, function->self_ns));
+	if (!is_compared)
+		fprintf(out, "%s\n", text);
+}
+
+/* What was going on meanwhile. */
+static void print_phases(const struct hot *hot, FILE *out)
+{
+	int64_t region_ns = 0, idle_ns = 0;
+
+	for (size_t i = 0; i < hot->names.count; i++) {
+		region_ns += function_of(hot, (uint32_t)i)->region_ns;
+		idle_ns += function_of(hot, (uint32_t)i)->idle_ns;
+	}
+	if (hot->has_regions)
+		fprintf(out,
+			"in OpenMP regions %.1f %%, between them %.1f %%\n",
+			share(region_ns, hot->nodes[0].total_ns),
+			100 - share(region_ns, hot->nodes[0].total_ns));
+	if (hot->has_gpu)
+		fprintf(out,
+			"while the GPU was idle, between its first work and "
+			"its last, %.1f %%\n",
+			share(idle_ns, hot->nodes[0].total_ns));
 }
 
 void hot_print(const struct hot *hot, size_t top, bool is_compared, FILE *out)
@@ -89,13 +118,20 @@ void hot_print(const struct hot *hot, size_t top, bool is_compared, FILE *out)
 
 	for (size_t i = 0; i < hot->count; i++)
 		samples += hot->nodes[i].samples;
-	fprintf(out, "%s of processor time in %lld samples\n\n",
+	fprintf(out, "%s of processor time in %lld samples\n",
 		quantity_time((double)hot->nodes[0].total_ns).text,
 		(long long)samples);
+	if (!is_compared)
+		print_phases(hot, out);
+	fputc('\n', out);
 	if (is_compared)
 		fputs(" self %  before  change   samples  function\n", out);
 	else
-		fputs(" self % total %        self   samples  function\n", out);
+		fprintf(out,
+			" self %% total %%        self   samples  "
+			"%s%sfunction\n",
+			hot->has_regions ? "in region  " : "",
+			hot->has_gpu ? "GPU idle  " : "");
 	for (size_t i = 0; i < hot->names.count && (!top || shown < top); i++) {
 		/* The root is no function. */
 		if (list[i] == hot->nodes[0].name)
@@ -124,10 +160,17 @@ void hot_print_json(const struct hot *hot, FILE *out)
 		any = true;
 		hot_put_json(key_table_key(&hot->names, list[i], NULL), out);
 		fprintf(out,
-			",\"self_ns\":%lld,\"total_ns\":%lld,\"samples\":%lld}",
+			",\"self_ns\":%lld,\"total_ns\":%lld,\"samples\":%lld",
 			(long long)function->self_ns,
 			(long long)function->total_ns,
 			(long long)function->samples);
+		if (hot->has_regions)
+			fprintf(out, ",\"in_regions_ns\":%lld",
+				(long long)function->region_ns);
+		if (hot->has_gpu)
+			fprintf(out, ",\"gpu_idle_ns\":%lld",
+				(long long)function->idle_ns);
+		fputc('}', out);
 	}
 	fputs("],\n", out);
 	hot_tasks_print_json(&hot->tasks, out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* proto.c - protobuf's wire format, little endian. */
-#include "tools/export/proto.h"
+#include "tools/util/proto.h"
 
 enum { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2 };
 

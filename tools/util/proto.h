@@ -2,9 +2,9 @@
 /*
  * proto.h - fields of protobuf messages, as bytes.
  *
- * Six kinds of fields are all that a trace of Perfetto's needs; a library would
- * be more code than this.  A message in a message is made in a buffer of its
- * own and put in as bytes.
+ * Six kinds of fields are all that Perfetto's traces and pprof's profiles
+ * need; a library would be more code than this.  A message in a message is made
+ * in a buffer of its own and put in as bytes.
  */
 #ifndef TOOLS_PROTO_H
 #define TOOLS_PROTO_H

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * blas_hide.c - takes our functions of BLAS out of the loader's sight.
+ * hook_hide.c - takes hooks out of the loader's sight.
  *
  * A preloaded library has its names for everybody: dlsym() and a weak symbol
- * find them though no BLAS is loaded.  So where shapes aren't wanted, our own
- * table of symbols says from the constructor on that they aren't defined here,
- * and the loader looks on behind us.  What it had bound to us before is bound
- * to what it would have found.  With shapes that is done where it would have
- * found nothing; a library that is loaded later and dlsym() still find us.
+ * find them though no library of the program has such a function, and who calls
+ * one calls us, wanted or not.  So for a family that isn't wanted our own table
+ * of symbols says from the constructor on that they aren't defined here, and
+ * the loader looks on behind us.  What it had bound to us before is bound to
+ * what it would have found.  Of BLAS that is wanted this is done where it would
+ * have found nothing; a library that is loaded later and dlsym() still find us.
  *
  * It keeps what was bound by other libraries' constructors before ours, and in
  * files with relocations in their code; who calls such a pointer is handed on
  * by the hook.
  */
-#include "preload/blas/blas.h"
+#include "preload/process/hook_hide.h"
 
 #include "collector/session/thread.h"
 #include <dlfcn.h>
@@ -33,12 +34,10 @@
 #endif
 
 /* Looked up together; then again, until there are no more. */
-#define SLOTS_AT_ONCE 64u
+#define SLOTS_AT_ONCE 256u
 
-/* Where the linker put this library and its functions of BLAS. */
+/* Where the linker put this library. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
-extern const char blas_hooks_low[] __attribute__((visibility("hidden")));
-extern const char blas_hooks_high[] __attribute__((visibility("hidden")));
 /* <link.h> has _DYNAMIC, the table that says where the others are. */
 
 struct tables {
@@ -54,19 +53,28 @@ struct tables {
 /* A word that the loader bound to us. */
 struct slot {
 	uintptr_t *at;
+	uintptr_t hook; /* what it holds */
+	void *found;	/* behind us, NULL nobody */
 	const char *name;
-	bool is_weak, is_sealed;
+	bool is_weak, is_sealed, is_hidden;
 };
 
 struct search {
-	struct slot slots[SLOTS_AT_ONCE];
+	const struct hook_range *ranges;
+	uint32_t range_count;
 	uint32_t count;
+	struct slot slots[SLOTS_AT_ONCE];
 };
 
-static bool is_hook(uintptr_t address)
+static const struct hook_range *range_of(const struct hook_range *ranges,
+					 uint32_t count, uintptr_t address)
 {
-	return address - (uintptr_t)blas_hooks_low <
-	       (uintptr_t)(blas_hooks_high - blas_hooks_low);
+	for (uint32_t i = 0; i < count; i++) {
+		if (address - (uintptr_t)ranges[i].low <
+		    (uintptr_t)(ranges[i].high - ranges[i].low))
+			return &ranges[i];
+	}
+	return NULL;
 }
 
 /* The loader has turned most of these into addresses, but not all. */
@@ -128,7 +136,7 @@ static bool allow(const void *low, const void *high, int protection)
 }
 
 /* A symbol without a value is passed over by the loader. */
-static bool hide_names(void)
+static bool hide_names(const struct hook_range *ranges, uint32_t count)
 {
 	const uintptr_t base = (uintptr_t)__ehdr_start;
 	struct tables own = {0};
@@ -141,9 +149,13 @@ static bool hide_names(void)
 	end = symbol + count_symbols(own.hash);
 	if (!allow(symbol, end, PROT_READ | PROT_WRITE))
 		return false;
-	for (; symbol < end; symbol++)
-		if (is_hook(base + symbol->st_value))
+	for (; symbol < end; symbol++) {
+		const struct hook_range *range =
+			range_of(ranges, count, base + symbol->st_value);
+
+		if (range && range->is_hidden)
 			symbol->st_value = 0;
+	}
 	return allow(own.symbols, end, PROT_READ);
 }
 
@@ -161,18 +173,26 @@ static void look_at(uintptr_t base, const struct tables *tables,
 		for (; one < end && search->count < SLOTS_AT_ONCE; one++) {
 			const uint64_t kind = ELF64_R_TYPE(one->r_info);
 			uintptr_t *at = (uintptr_t *)(base + one->r_offset);
+			const struct hook_range *range;
 			const ElfW(Sym) * symbol;
 
-			if ((kind != TO_SYMBOL && kind != TO_FUNCTION &&
-			     kind != TO_DATA) ||
-			    !is_hook(*at))
+			if (kind != TO_SYMBOL && kind != TO_FUNCTION &&
+			    kind != TO_DATA)
+				continue;
+			range = range_of(search->ranges, search->range_count,
+					 *at);
+			if (!range)
 				continue;
 			symbol = &tables->symbols[ELF64_R_SYM(one->r_info)];
 			search->slots[search->count++] = (struct slot){
-				at, tables->strings + symbol->st_name,
+				at,
+				*at,
+				NULL,
+				tables->strings + symbol->st_name,
 				ELF64_ST_BIND(symbol->st_info) == STB_WEAK,
 				(uintptr_t)at - sealed_low <
-					sealed_high - sealed_low};
+					sealed_high - sealed_low,
+				range->is_hidden};
 		}
 	}
 }
@@ -205,35 +225,58 @@ static int look_at_file(struct dl_phdr_info *info, size_t size, void *arg)
 	return ((struct search *)arg)->count == SLOTS_AT_ONCE;
 }
 
-/* True: it is no longer bound to us. */
-static bool rebind(const struct slot *slot, bool are_wanted)
+/* Many files call the same few functions. */
+static void *behind(const struct search *search, const struct slot *slot)
 {
-	void *found = dlsym(RTLD_NEXT, slot->name);
+	void *found;
 
+	for (const struct slot *other = search->slots; other < slot; other++) {
+		if (other->hook == slot->hook)
+			return other->found;
+	}
+	found = dlsym(RTLD_NEXT, slot->name);
 	dlerror();
+	return found;
+}
+
+/* True: it is no longer bound to us. */
+static bool rebind(const struct search *search, struct slot *slot)
+{
+	slot->found = behind(search, slot);
 	/* One that isn't weak and nobody's is not to crash before it is
 	 * called. */
-	if (found ? are_wanted : !slot->is_weak)
+	if (slot->found ? !slot->is_hidden : !slot->is_weak)
 		return false;
 	if (slot->is_sealed &&
 	    !allow(slot->at, slot->at + 1, PROT_READ | PROT_WRITE))
 		return false;
-	*slot->at = (uintptr_t)found;
+	*slot->at = (uintptr_t)slot->found;
 	return !slot->is_sealed || allow(slot->at, slot->at + 1, PROT_READ);
 }
 
-COLD void blas_hide(bool are_wanted)
+static bool is_any_hidden(const struct hook_range *ranges, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (ranges[i].is_hidden)
+			return true;
+	}
+	return false;
+}
+
+COLD void hook_hide(const struct hook_range *ranges, uint32_t count)
 {
 	struct thread *was = thread_busy();
 	struct search search;
-	uint32_t gone = 0;
+	uint32_t gone;
 
-	if (are_wanted || hide_names())
+	search.ranges = ranges;
+	search.range_count = count;
+	if (!is_any_hidden(ranges, count) || hide_names(ranges, count))
 		do {
 			search.count = gone = 0;
 			dl_iterate_phdr(look_at_file, &search);
 			for (uint32_t i = 0; i < search.count; i++)
-				gone += rebind(&search.slots[i], are_wanted);
+				gone += rebind(&search, &search.slots[i]);
 		} while (gone && search.count == SLOTS_AT_ONCE);
 	thread_unbusy(was);
 }

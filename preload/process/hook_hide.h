@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hook_hide.h - takes hooks that nobody wants out of the loader's sight: then
+ * they cost the program nothing.
+ */
+#ifndef PRELOAD_HOOK_HIDE_H
+#define PRELOAD_HOOK_HIDE_H
+
+#include "collector/system/base.h"
+
+/* Where the functions of a family lie. */
+struct hook_range {
+	const char *low, *high;
+	/* No name of theirs is found from now on.  Else only what nobody else
+	 * has is taken back, where it is asked for by a weak name. */
+	bool is_hidden;
+};
+
+/* In our constructor. */
+void hook_hide(const struct hook_range *ranges, uint32_t count);
+
+#endif
