@@ -83,17 +83,6 @@ def test_more_than_memory_holds():
            run.trace.meta["writer"])
 
 
-def test_who_waits_for_what_is_written_live_is_not_packed():
-    """It gets there no sooner, and each event would be handled three times."""
-    run = traced("many_blocks", "120000", env={
-        "TRACEPROF_ENCODE": "live", "TRACEPROF_ON_FULL": "wait",
-        "TRACEPROF_MALLOC": "all", "TRACEPROF_BUFFER_MB": "4",
-        "TRACEPROF_MAX_MB": "0", "TRACEPROF_EXIT_MS": "100000"})
-    events = run.trace.meta["events"]
-    expect(events["written"] > 120000 and not events["dropped"], events)
-    expect_equal(run.trace.meta["writer"]["spooled_bytes"], 0, "spooled")
-
-
 def test_live_leaves_nothing():
     run = traced("spins", 2, 30000, 0, env={"TRACEPROF_ENCODE": "live"})
     expect(not any(LEFT in line for line in run.own_lines), run.stderr)
