@@ -9,6 +9,7 @@ import statistics
 from bench_rounds import Variant, ratio, rounds
 
 KERNELS = ("cg", "sor", "lu", "floyd", "align")
+QUICK = ("cg", "sor")   # also with sleeping threads, in two minutes
 SPIN = {"OMP_WAIT_POLICY": "active", "GOMP_SPINCOUNT": "infinite"}
 SLEEP = {"OMP_WAIT_POLICY": "passive"}
 RUN_NS = 60e6       # of each run, without recording
@@ -50,6 +51,8 @@ def kernels(bench):
     threads = os.cpu_count() or 2
     for name in KERNELS:
         for how, settings in (("spinning", SPIN), ("passive", SLEEP)):
+            if how == "passive" and not bench.full and name not in QUICK:
+                continue
             whole = {"whole": Variant(bench.library, TRACEPROF_MAX_OVERHEAD="0",
                                       **settings)}
             runs, region_ns = measure(bench, name, threads, settings,

@@ -3,6 +3,7 @@
 
 import glob
 import os
+import pty
 import re
 import shutil
 import signal
@@ -190,6 +191,38 @@ def test_record_waits_for_it():
     harness.check_files(run)
     harness.expect_no_session(run)
     check_whole(run.trace, 90000)
+
+
+def test_record_shows_how_far_it_is():
+    """On a terminal: a bar that grows and is gone in the end."""
+    target = os.path.join(folder(), "out")
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [harness.COMMAND, "record", "--dir", target, "--encode", "late",
+         "--gzip", "zlib:9", "--", harness.program("spins"), "2", "90000", "0"],
+        env=harness.clean_environment(), stdout=subprocess.DEVNULL, stderr=theirs)
+    os.close(theirs)
+    seen = b""
+    while piece := read_terminal(ours):
+        seen += piece
+    expect_equal(process.wait(), 0, seen)
+    bars = re.findall(rb"\rtraceprof record: writing the trace \[(#*)(\.*)\] +(\d+) %",
+                      seen)
+    expect(bars, seen)
+    shares = [int(share) for _, _, share in bars]
+    expect_equal(shares, sorted(shares), "it goes back")
+    expect(all(len(done) + len(rest) == 30 and len(done) * 100 // 30 == share
+               for (done, rest, _), share in zip(bars, shares)), bars)
+    expect(shares[-1] > shares[0], shares)
+    expect(seen.rindex(b"\r\x1b[K") > seen.rindex(b"writing the trace"), seen)
+
+
+def read_terminal(terminal):
+    try:
+        return os.read(terminal, 65536)
+    except OSError:         # nobody has its other side
+        os.close(terminal)
+        return b""
 
 
 def test_the_first_process_of_a_container_waits():

@@ -171,6 +171,12 @@ void pack_relieve(struct writer_state *state)
 {
 	const struct session_header *head = state->session->head;
 
+	/* A program that waits for what is written down live gets there no
+	 * sooner, and each event would be handled three times. */
+	if (head->options.on_full == ON_FULL_WAIT &&
+	    head->options.encode == ENCODE_LIVE && !state->keeps &&
+	    !state->history)
+		return;
 	if (pool_room(state->session) <
 	    head->ceiling_bytes / CHUNK_BYTES * QUARTERS / 4)
 		pack_rings(state);
