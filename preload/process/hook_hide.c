@@ -280,3 +280,75 @@ COLD void hook_hide(const struct hook_range *ranges, uint32_t count)
 		} while (gone && search.count == SLOTS_AT_ONCE);
 	thread_unbusy(was);
 }
+
+/* --- one file's calls ------------------------------------------------------*/
+
+struct redirection {
+	uintptr_t base;
+	const char *name;
+	void *to;
+	bool is_done;
+};
+
+static bool put(uintptr_t *at, void *to)
+{
+	if (!allow(at, at + 1, PROT_READ | PROT_WRITE))
+		return false;
+	*at = (uintptr_t)to;
+	return true;
+}
+
+static void redirect_in(const struct tables *tables, struct redirection *wanted)
+{
+	for (int part = 0; part < 2; part++) {
+		const ElfW(Rela) *one = tables->relocations[part];
+		const ElfW(Rela) *end =
+			one ? one + tables->bytes[part] / sizeof(*one) : one;
+
+		for (; one < end; one++) {
+			const uint64_t kind = ELF64_R_TYPE(one->r_info);
+			const ElfW(Sym) *symbol =
+				&tables->symbols[ELF64_R_SYM(one->r_info)];
+
+			if ((kind == TO_FUNCTION || kind == TO_DATA) &&
+			    !strcmp(tables->strings + symbol->st_name,
+				    wanted->name))
+				wanted->is_done |=
+					put((uintptr_t *)(wanted->base +
+							  one->r_offset),
+					    wanted->to);
+		}
+	}
+}
+
+static int redirect_file(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct redirection *wanted = arg;
+	struct tables tables = {0};
+
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+
+		/* A file begins where its first segment does. */
+		if (part->p_type == PT_LOAD && !part->p_offset &&
+		    info->dlpi_addr + part->p_vaddr != wanted->base)
+			return 0;
+		if (part->p_type == PT_DYNAMIC)
+			read_tables(info->dlpi_addr,
+				    (const ElfW(Dyn) *)(info->dlpi_addr +
+							part->p_vaddr),
+				    &tables);
+	}
+	if (tables.symbols && tables.strings && !tables.is_in_code)
+		redirect_in(&tables, wanted);
+	return 1;
+}
+
+COLD bool hook_redirect(uintptr_t base, const char *name, void *to)
+{
+	struct redirection wanted = {.base = base, .name = name, .to = to};
+
+	dl_iterate_phdr(redirect_file, &wanted);
+	return wanted.is_done;
+}

@@ -19,4 +19,8 @@ struct hook_range {
 /* In our constructor. */
 void hook_hide(const struct hook_range *ranges, uint32_t count);
 
+/* Where the file that begins at `base` calls that function of others, it calls
+ * `to`.  False: it doesn't, or can't be changed. */
+bool hook_redirect(uintptr_t base, const char *name, void *to);
+
 #endif

@@ -4,6 +4,7 @@
 
 #include "collector/session/modules.h"
 #include "collector/system/log.h"
+#include "preload/process/hook_hide.h"
 #include "preload/process/process.h"
 #include "preload/process/quiet.h"
 #include "preload/process/real.h"
@@ -42,6 +43,34 @@ static bool choose(void)
 	if (process.options.sample)
 		unwind.choice.families |= STACK_SAMPLES;
 	return unwind.choice.families;
+}
+
+/* As the loader calls it. */
+struct tls_index {
+	size_t module, offset;
+};
+
+/* This thread's memory of libunwind's, once it has it. */
+static _Thread_local char *its_memory
+	__attribute__((tls_model("initial-exec")));
+
+/*
+ * libunwind asks the loader for its thread's memory at each walk.  Where files
+ * were loaded since, the loader first makes room for theirs, by malloc() and
+ * free(): in the handler of a sample that interrupted one of them it would wait
+ * for itself.  That memory stays where it is, so libunwind asks us.
+ */
+static void *its_memory_at(const struct tls_index *index)
+{
+	char *found;
+
+	if (index->module != unwind.tls_module)
+		return unwind.tls_address((void *)(uintptr_t)index);
+	if (unlikely(!its_memory)) {
+		found = unwind.tls_address((void *)(uintptr_t)index);
+		its_memory = found - index->offset;
+	}
+	return its_memory + index->offset;
 }
 
 #ifdef HAVE_LIBUNWIND
@@ -194,6 +223,12 @@ COLD void unwind_prepare(void)
 		    unwind.tls_module)
 			*(void **)&unwind.tls_address =
 				dlsym(RTLD_DEFAULT, "__tls_get_addr");
+		if (unwind.tls_address)
+			hook_redirect(unwind.library, "__tls_get_addr",
+				      *(void **)&(struct {
+					      void *(*at)(
+						      const struct tls_index *);
+				      }){its_memory_at});
 		unwind.has_python = python_frames_find();
 		/* RELEASE pairs with ACQUIRE in unwind_is_ready(): what
 		 * was found. */
@@ -335,11 +370,6 @@ COLD uint32_t unwind_start(struct session *session)
 	python_frames_start(session);
 	return unwind.choice.families;
 }
-
-/* As the loader calls it. */
-struct tls_index {
-	size_t module, offset;
-};
 
 /* The loader gives a thread its libunwind's memory at the first use, and frees
  * it after the thread's end, which is counted as any free is: so that it comes

@@ -101,3 +101,7 @@ def test_what_ran_while_the_gpu_was_idle():
            " 75.0  inner" in text, text)
     folded = harness.command("report", "--folded", "--phase", "gpu-idle", path).stdout
     expect_equal(sorted(folded.split("\n")), ["", "main 1000", "main;inner 3000"])
+
+
+if __name__ == "__main__":
+    harness.main()

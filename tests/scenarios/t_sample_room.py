@@ -2,7 +2,10 @@
 """Samples of code that uses the stack pointer for something else; and
 what a program's own threads took."""
 
+import os
 import re
+import shutil
+import subprocess
 
 import harness
 from harness import ROOT, compile_program, expect, expect_equal, same
@@ -66,6 +69,24 @@ def test_threads_that_are_not_counted_are_said():
              if note.startswith("processor time of threads: ")]
     expect("crunch (2 threads)" in note, note)
     expect(note.endswith("; of more than 512 threads the others are left out"), note)
+
+
+def test_the_loader_makes_no_room_in_a_samples_handler():
+    """It does so by malloc(), which the sample may have interrupted."""
+    place = harness.folder()
+    source = os.path.join(place, "one.c")
+    with open(source, "w", encoding="ascii") as file:
+        file.write("_Thread_local char of_thread[64];\n"
+                   "char *first(void) { return of_thread; }\n")
+    first = os.path.join(place, "0.so")
+    made = subprocess.run(["gcc", "-shared", "-fPIC", "-o", first, source],
+                          capture_output=True, text=True)
+    expect_equal(made.returncode, 0, made.stderr)
+    files = [first]
+    for number in range(1, 60):
+        files.append(os.path.join(place, f"{number}.so"))
+        shutil.copy(first, files[-1])
+    same("loads_many", *files, env={"TRACEPROF_SAMPLE": "997"})
 
 
 if __name__ == "__main__":
