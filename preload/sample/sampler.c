@@ -380,6 +380,8 @@ static void add_timer(uint32_t tid)
 	if (!load_relaxed(&slot->room))
 		store_relaxed(&slot->room, sample_room_make());
 	slot->seen = sampler.looks;
+	if (load_relaxed(&sampler.small_tid) == tid)
+		store_relaxed(&sampler.spares, true);
 	store_relaxed(&slot->is_spared,
 		      load_relaxed(&sampler.small_tid) == tid);
 	set_timer(slot, gate_wants());
