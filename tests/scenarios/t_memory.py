@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """traceprof memory: who held the peak, what leaks, what grows, who allocates."""
 
+import gzip
 import json
 import os
 import re
