@@ -2,8 +2,6 @@
 """Programs that are none of our business: same output, and no litter."""
 
 import os
-import re
-import subprocess
 import sys
 
 import harness
@@ -52,61 +50,6 @@ def test_a_tool_touches_few_pages():
         os.fsync(file)          # pages that wait for the disk are not mapped ahead
     added = faults(True) - faults(False)
     expect(added <= 13.5, f"{added:.1f} page faults more")
-
-
-MAIN = """#include <pthread.h>
-#include <stdlib.h>
-#include <unistd.h>
-static void *take(void *size) { free(malloc((size_t)size)); return NULL; }
-int main(void)
-{
-	pthread_t thread;
-	write(2, "main begins\\n", 12);
-	for (size_t size = 1; size < 1000000; size *= 2)
-		free(realloc(malloc(size), 2 * size));
-	pthread_create(&thread, NULL, take, (void *)1000);
-	pthread_join(thread, NULL);
-	return 0;
-}
-"""
-
-
-def bindings(program, **settings):
-    """Names of functions that the loader bound for our library, before main() begins
-    and from then on."""
-    env = harness.clean_environment() | settings | {
-        "LD_PRELOAD": harness.LIBRARY, "LD_DEBUG": "bindings",
-        "TRACEPROF_DIR": os.path.join(folder(), "out")}
-    done = subprocess.run([program], env=env, capture_output=True, text=True)
-    expect(done.returncode == 0, done.stderr[-2000:])
-    ours = re.compile(r"binding file \S*libtraceprof\.so \[0\] to .* symbol `(\w+)'")
-    return [set(ours.findall(part)) for part in done.stderr.split("main begins\n")]
-
-
-def test_calls_are_bound_before_anything_is_recorded():
-    """Hooks run on small stacks, where binding one takes kilobytes."""
-    place = folder()
-    source, program = (os.path.join(place, name) for name in ("a.c", "a"))
-    with open(source, "w", encoding="utf-8") as file:
-        file.write(MAIN)
-    subprocess.run(["gcc", "-O1", "-fno-builtin", "-pthread", source, "-o", program],
-                   check=True)
-    for settings in {"TRACEPROF_MALLOC": "all"}, {"TRACEPROF": "0"}:
-        before, after = bindings(program, **settings)
-        expect(len(before) > 140, f"only {len(before)} were bound")
-        # What is only looked up, for a hook or since it may be missing, may come.
-        late = after & slots()
-        expect(not late, f"bound late: {late}")
-    # A tool's are bound as they are called.
-    left, = bindings("/bin/true")
-    expect(len(left) < 40, f"{len(left)} were bound")
-
-
-def slots():
-    """What our library calls by way of a word that the loader fills in."""
-    done = subprocess.run(["readelf", "-rW", harness.LIBRARY], capture_output=True,
-                          text=True, check=True)
-    return set(re.findall(r"_JUMP_SLOT? +\w+ (\w+)", done.stdout))
 
 
 def test_shell():
