@@ -22,16 +22,16 @@
 /* How often the last drain looks again for what hooks were just committing. */
 #define LAST_LOOKS	  50
 #define LAST_LOOK_NS	  200000
-
 #define GRACE_NS	  500000
 
 /* A slice of time is made longer or shorter until it holds so many events. */
 #define SLICE_EVENTS_LOW  2000u
 #define SLICE_EVENTS_HIGH 20000u
+/* ... and holds so many regions of one thread at most. */
+#define SLICE_REGIONS	  8192u
 
 /* One that is to end soon is cut into so many. */
 #define PART_SLICES	  16u
-
 /* So many events between two looks at the free chunks; a power of two. */
 #define PREFAULT_EVENTS	  1024u
 
@@ -103,33 +103,38 @@ static inline void look_if_cancelled(struct writer_state *state,
 		state->error = -ECANCELED;
 }
 
-/* Nobody waits for a team of one. */
-static inline void join_region(struct writer_state *state,
-			       const struct event *event, bool is_drained)
+/* Nobody waits for a team of one.  last_ticks: of the scan, else NULL. */
+static inline bool join_region(struct writer_state *state,
+			       const struct event *event, uint64_t *last_ticks)
 {
-	if (event->kind == EVENT_OMP_REGION && !(event->flags & EVENT_SERIAL))
-		region_join_add(&state->regions, event->omp.region,
-				event->end_ticks, is_drained);
+	if (event->kind != EVENT_OMP_REGION || event->flags & EVENT_SERIAL)
+		return false;
+	region_join_add(&state->regions, event->omp.region, event->end_ticks,
+			!last_ticks);
+	if (last_ticks)
+		*last_ticks = event->end_ticks;
+	return true;
 }
 
 /* Follows one ring ahead of the drain, as far as events that ended by
- * `until_ticks`. */
-static void scan_ahead(struct writer_state *state, struct ring_reader *reader,
-		       uint64_t until_ticks, bool with_regions)
+ * `until_ticks`.  With the ends of regions it goes no further than their table
+ * has room for: how far is returned. */
+static uint64_t scan_ahead(struct writer_state *state,
+			   struct ring_reader *reader, uint64_t until_ticks,
+			   bool with_regions)
 {
 	struct ring *ring = &reader->thread->ring;
 	const uint64_t limit = ring_published(ring);
 	const bool joins = with_regions &&
 			   drain_at(&reader->ends) == drain_at(&reader->scan);
 	const struct event *event;
-	uint64_t events = 0;
+	uint64_t events = 0, regions = 0, last_ticks = 0;
 
-	while (!state->error &&
+	while (!state->error && regions < SLICE_REGIONS &&
 	       (event = drain_peek(state->session, ring, &reader->scan, limit,
 				   NULL, &state->budget)) &&
 	       event->end_ticks <= until_ticks) {
-		if (joins)
-			join_region(state, event, false);
+		regions += joins && join_region(state, event, &last_ticks);
 		gpu_scan(state, event);
 		if (event->kind == EVENT_OMP_THINNED)
 			see_thinned(state, reader, event);
@@ -140,25 +145,27 @@ static void scan_ahead(struct writer_state *state, struct ring_reader *reader,
 	}
 	if (joins)
 		reader->ends = reader->scan;
+	return regions < SLICE_REGIONS ? until_ticks : last_ticks;
 }
 
-/* The same for the ends of regions alone, where the scan is far ahead. */
-static void scan_ends(struct writer_state *state, struct ring_reader *reader,
-		      uint64_t until_ticks)
+/* The same for the ends of regions alone, where the scan is elsewhere. */
+static uint64_t scan_ends(struct writer_state *state,
+			  struct ring_reader *reader, uint64_t until_ticks)
 {
+	struct ring *ring = &reader->thread->ring;
+	const uint64_t limit = ring_published(ring);
 	const struct event *event;
-	uint64_t events = 0;
+	uint64_t events = 0, regions = 0, last_ticks = 0;
 
-	while (!state->error &&
-	       drain_at(&reader->ends) != drain_at(&reader->scan) &&
-	       (event = drain_peek(state->session, &reader->thread->ring,
-				   &reader->ends, reader->limit, NULL,
-				   &state->budget)) &&
+	while (!state->error && regions < SLICE_REGIONS &&
+	       (event = drain_peek(state->session, ring, &reader->ends, limit,
+				   NULL, &state->budget)) &&
 	       event->end_ticks <= until_ticks) {
-		join_region(state, event, false);
+		regions += join_region(state, event, &last_ticks);
 		drain_skip(&reader->ends, event);
 		look_if_cancelled(state, ++events);
 	}
+	return regions < SLICE_REGIONS ? until_ticks : last_ticks;
 }
 
 /* The scan goes as far as it can, or just ahead of each slice of the drain. */
@@ -177,8 +184,8 @@ static void scan_all(struct writer_state *state)
 }
 
 /* Just ahead of a slice of the drain in any case: so a large backlog finds its
- * regions' ends in a small table. */
-static void scan_slice(struct writer_state *state, uint64_t until_ticks)
+ * regions' ends in a small table.  Returns where the slice is to end. */
+static uint64_t scan_slice(struct writer_state *state, uint64_t until_ticks)
 {
 	const bool with_scan = !scans_all(state);
 
@@ -186,9 +193,10 @@ static void scan_slice(struct writer_state *state, uint64_t until_ticks)
 		if (!t->limit || gpu_is_reader(t))
 			continue;
 		if (with_scan)
-			scan_ahead(state, t, until_ticks, true);
-		scan_ends(state, t, until_ticks);
+			until_ticks = scan_ahead(state, t, until_ticks, true);
+		until_ticks = scan_ends(state, t, until_ticks);
 	}
+	return until_ticks;
 }
 
 static void count_retired(struct writer_state *state)
@@ -232,7 +240,7 @@ static void note(struct writer_state *state, struct ring_reader *reader,
 	switch (event->kind) {
 	case EVENT_HEAP_ALLOC:
 	case EVENT_HEAP_FREE: heap_counter_event(state, reader, event); break;
-	case EVENT_OMP_REGION: join_region(state, event, true); break;
+	case EVENT_OMP_REGION: join_region(state, event, NULL); break;
 	case EVENT_LOSS: reader->loss_drawn += event->loss.count; break;
 	default: break;
 	}
@@ -384,12 +392,12 @@ static uint64_t drain_all(struct writer_state *state, uint64_t keep_ticks)
 		const uint64_t slice = oldest < UINT64_MAX - state->slice_ticks
 					       ? oldest + state->slice_ticks
 					       : UINT64_MAX;
-		const uint64_t until = keep_ticks == UINT64_MAX
-					       ? slice
-					       : min_u64(slice, keep_ticks - 1);
+		const uint64_t until = scan_slice(
+			state, keep_ticks == UINT64_MAX
+				       ? slice
+				       : min_u64(slice, keep_ticks - 1));
 		uint64_t drained = 0;
 
-		scan_slice(state, until);
 		for (struct ring_reader *t = state->readers; t; t = t->older) {
 			if (t->limit && !t->is_stopped && !gpu_is_reader(t))
 				drained += drain_ring(state, t, until);
