@@ -179,6 +179,36 @@ static void a_wait_without_its_regions_end_is_counted(void **state)
 	sample_end(&sample);
 }
 
+/* A slice of time grows while nothing comes: what comes then is no less. */
+static void each_wait_of_a_large_backlog_is_drawn(void **state)
+{
+	enum { REGIONS = 100000 };
+	struct sample sample;
+	struct writer_state writer_state;
+	struct thread *master;
+	struct thread *worker;
+
+	(void)state;
+	sample_begin(&sample);
+	sample_session(&sample);
+	sample_window(&sample, 0);
+	master = sample_thread(&sample, 100);
+	worker = sample_thread(&sample, 101);
+	assert_int_equal(pass_start(&writer_state, sample.session, true), 0);
+	pass_run(&writer_state);
+	writer_state.slice_ticks = UINT64_MAX / 8;
+	for (uint64_t i = 1; i <= REGIONS; i++) {
+		push_omp(&sample, worker, EVENT_OMP_IMPLICIT, i, 1, i * 100,
+			 i * 100 + 10);
+		push_omp(&sample, master, EVENT_OMP_REGION, i, 0, i * 100,
+			 i * 100 + 20);
+	}
+	finish(&sample, &writer_state, REGIONS * 100 + 200);
+	assert_int_equal(sample_number(sample_text(&sample), "begun"), REGIONS);
+	assert_int_equal(sample_number(sample.text, "lost"), 0);
+	sample_end(&sample);
+}
+
 /* It is open at the end, and what it did in it was seen. */
 static void a_workers_wait_ends_with_an_open_task(void **state)
 {
@@ -624,6 +654,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_scope_makes_a_whole_file),
 		cmocka_unit_test(a_workers_wait_ends_with_the_region),
+		cmocka_unit_test(each_wait_of_a_large_backlog_is_drawn),
 		cmocka_unit_test(a_workers_wait_ends_with_an_open_task),
 		cmocka_unit_test(a_region_brings_its_masters_share),
 		cmocka_unit_test(a_wait_without_its_regions_end_is_counted),
