@@ -157,15 +157,15 @@ unsigned int scope_depth(const struct thread *thread, uint64_t owner)
 	return count;
 }
 
-uint64_t scope_innermost(const struct thread *thread, uint64_t owner,
-			 uint64_t other)
+uint64_t scope_innermost(const struct thread *thread, const uint64_t owners[],
+			 unsigned int count)
 {
 	uint32_t at = min_u32(load_relaxed(&thread->depth), OPEN_SLICES_MAX);
 
 	while (at--)
-		if (is_scope_of(&thread->open[at], owner) ||
-		    is_scope_of(&thread->open[at], other))
-			return thread->open[at].code;
+		for (unsigned int i = 0; i < count; i++)
+			if (is_scope_of(&thread->open[at], owners[i]))
+				return owners[i];
 	return 0;
 }
 

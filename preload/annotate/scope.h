@@ -59,9 +59,9 @@ void scope_record_now(struct thread *thread, enum event_kind kind,
 /* How many scopes of an owner's are open on a thread. */
 unsigned int scope_depth(const struct thread *thread, uint64_t owner);
 
-/* Which of two owners the innermost scope of theirs is of; 0 there is none. */
-uint64_t scope_innermost(const struct thread *thread, uint64_t owner,
-			 uint64_t other);
+/* Which of some owners the innermost scope of theirs is of; 0 there is none. */
+uint64_t scope_innermost(const struct thread *thread, const uint64_t owners[],
+			 unsigned int count);
 
 /* `details` may be NULL.  Not shown: the push is only remembered. */
 void scope_push(struct thread *thread, uint64_t owner, bool is_shown,

@@ -35,6 +35,7 @@
 #define LIBRARY_NAME "/libtorch_cpu.so"
 #define STACK_BYTES  (256u << 10)
 #define SCOPE_USER   3u /* owner of what isn't an operator */
+#define SCOPE_STEP   4u /* owner of an optimizer's step */
 #define OPTIMIZER    "Optimizer.step#"
 #define ASYNC_MAX    256u
 #define END_MS	     500u
@@ -77,6 +78,7 @@ static void (*const plain_table[])(void *) = {leave, leave};
 static void (*const async_table[])(void *) = {free_async, free_async};
 static struct torch_context plain = {plain_table, 0};
 static struct torch_context user = {plain_table, 0};
+static struct torch_context step = {plain_table, 0};
 static struct torch_context async[ASYNC_MAX];
 
 /* --- operators ------------------------------------------------------------ */
@@ -155,21 +157,30 @@ static void *async_begins(const void *record, const char *name)
 	return NULL;
 }
 
-/* User scopes that say nothing of a phase are not counted as around what
- * does. */
+static void *const contexts[] = {[TORCH_PHASE_INSIDE] = &user,
+				 [TORCH_PHASE_STEP] = &step,
+				 [TORCH_PHASE_ITS_OWN] = &plain};
+
+enum { OWNERS = TORCH_PHASE_ITS_OWN + 1 };
+static const uint64_t owners[OWNERS] = {[TORCH_PHASE_INSIDE] = SCOPE_USER,
+					[TORCH_PHASE_STEP] = SCOPE_STEP,
+					[TORCH_PHASE_ITS_OWN] = OPEN_OPERATOR};
+
+/* User scopes that say nothing of a phase, and steps of optimizers, are not
+ * counted as around what does. */
 static void *open_scope(struct thread *thread, const char *name,
 			const struct scope_details *details, bool has_gradient)
 {
-	const bool is_free = torch_phase_is_none(details->category, name);
+	const enum torch_phase_of of = torch_phase_of(details->category, name);
 
-	if (!is_free && !scope_depth(thread, OPEN_OPERATOR))
+	if (of != TORCH_PHASE_INSIDE && !scope_depth(thread, OPEN_OPERATOR))
 		torch_phase_begins(thread, details->category, name,
-				   has_gradient);
-	scope_push(thread, is_free ? SCOPE_USER : OPEN_OPERATOR, true,
-		   scope_intern(name), details);
+				   has_gradient,
+				   scope_depth(thread, SCOPE_STEP) > 0);
+	scope_push(thread, owners[of], true, scope_intern(name), details);
 	if (details->category == TORCH_SCOPE_USER)
 		torch_loader_scope(thread, name);
-	return is_free ? &user : &plain;
+	return contexts[of];
 }
 
 /* Two optimizers of one class have one name: the line tells them apart. */
@@ -213,8 +224,15 @@ static void *begins(void **context, const void *record)
 static void close_scope(struct thread *thread, uint64_t owner)
 {
 	scope_pop(thread, owner);
-	if (owner == OPEN_OPERATOR && !scope_depth(thread, owner))
+	if (owner != SCOPE_USER && !scope_depth(thread, OPEN_OPERATOR))
 		torch_phase_ends(thread);
+}
+
+static uint64_t owner_of(const void *context)
+{
+	if (context == &step)
+		return SCOPE_STEP;
+	return context == &user ? SCOPE_USER : OPEN_OPERATOR;
 }
 
 static void ends(const void *record, void *context)
@@ -223,12 +241,12 @@ static void ends(const void *record, void *context)
 	const int saved = errno;
 
 	(void)record;
-	if (context && context != &plain && context != &user)
+	if (context && context != &plain && context != &user &&
+	    context != &step)
 		nvtx_end(((struct torch_context *)context)->range);
 	else if (context && thread_records(thread) &&
 		 gate_bits() != GATE_UNDECIDED)
-		close_scope(thread,
-			    context == &user ? SCOPE_USER : OPEN_OPERATOR);
+		close_scope(thread, owner_of(context));
 	errno = saved;
 }
 
@@ -274,8 +292,7 @@ void torch_told_ends(void)
 	const int saved = errno;
 
 	if (thread_records(thread) && gate_bits() != GATE_UNDECIDED)
-		close_scope(thread,
-			    scope_innermost(thread, OPEN_OPERATOR, SCOPE_USER));
+		close_scope(thread, scope_innermost(thread, owners, OWNERS));
 	errno = saved;
 }
 

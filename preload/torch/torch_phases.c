@@ -8,6 +8,10 @@
  * what runs without gradients (an optimizer written by hand) before a forward
  * has begun; within one it belongs to that.  Where gradients are zeroed between
  * forward and backward is learnt in the first step.
+ *
+ * An optimizer's step that is given a closure (Lightning's always is, LBFGS's
+ * time and again) runs the model inside: there, what something is run backward
+ * of is forward, and what runs without gradients is the optimizer's.
  */
 #include "preload/torch/torch_phases.h"
 
@@ -29,6 +33,7 @@ static struct {
 	enum phase phase;
 	uint64_t start_ticks;
 	uint64_t end_ticks;
+	bool is_in_step;  /* of an optimizer, when the phase began */
 	bool is_later;	  /* than the set-up */
 	bool is_zeroed;	  /* no forward since zero_grad() */
 	bool zeroes_late; /* the loop does so between forward and backward */
@@ -61,9 +66,13 @@ static enum phase phase_of(uint32_t scope, const char *name)
 	return PHASE_FORWARD;
 }
 
-bool torch_phase_is_none(uint32_t scope, const char *name)
+enum torch_phase_of torch_phase_of(uint32_t scope, const char *name)
 {
-	return phase_of(scope, name) == PHASE_NONE;
+	if (phase_of(scope, name) == PHASE_NONE)
+		return TORCH_PHASE_INSIDE;
+	return scope == TORCH_SCOPE_USER && begins_with(name, "Optimizer.step#")
+		       ? TORCH_PHASE_STEP
+		       : TORCH_PHASE_ITS_OWN;
 }
 
 static bool take(void)
@@ -95,9 +104,9 @@ static void record(struct thread *thread, enum phase next)
 					 "phase: other"};
 	const bool leads_back =
 		next == PHASE_BACKWARD || (now.is_zeroed && now.zeroes_late);
-	const enum phase phase = now.phase == PHASE_FORWARD && !leads_back
-					 ? PHASE_OTHER
-					 : now.phase;
+	const enum phase without = now.is_in_step ? PHASE_STEP : PHASE_OTHER;
+	const enum phase phase =
+		now.phase == PHASE_FORWARD && !leads_back ? without : now.phase;
 	const struct event event = {
 		.kind = EVENT_RANGE,
 		.flags = EVENT_OPERATOR,
@@ -113,25 +122,42 @@ static void record(struct thread *thread, enum phase next)
 	now.phase = PHASE_NONE;
 }
 
-void torch_phase_begins(struct thread *thread, uint32_t scope, const char *name,
-			bool has_gradient)
+/* Gradients that a closure zeroes are no end of its forward. */
+static enum phase next_phase(enum phase phase, bool has_gradient, bool in_step)
 {
-	enum phase phase = phase_of(scope, name);
+	if (phase == PHASE_STEP && in_step)
+		return now.phase;
+	if (phase != PHASE_FORWARD || has_gradient ||
+	    now.phase == PHASE_FORWARD)
+		return phase;
+	return in_step ? PHASE_STEP : PHASE_OTHER;
+}
 
-	if ((phase != PHASE_BACKWARD && !is_main(thread)) || !take())
-		return;
-	if (phase == PHASE_FORWARD && !has_gradient &&
-	    now.phase != PHASE_FORWARD)
-		phase = PHASE_OTHER;
+static void learn(enum phase phase, const char *name)
+{
 	if (begins_with(name, "Optimizer.zero_grad"))
 		now.is_zeroed = true;
 	else if (phase == PHASE_FORWARD)
 		now.is_zeroed = false;
 	else if (phase == PHASE_BACKWARD && phase != now.phase)
 		now.zeroes_late = now.is_zeroed;
-	if (phase != now.phase) {
+}
+
+void torch_phase_begins(struct thread *thread, uint32_t scope, const char *name,
+			bool has_gradient, bool in_step)
+{
+	enum phase phase = phase_of(scope, name);
+
+	if ((phase != PHASE_BACKWARD && !is_main(thread)) || !take())
+		return;
+	phase = next_phase(phase, has_gradient, in_step);
+	if (!in_step)
+		learn(phase, name);
+	if (phase != now.phase ||
+	    (phase == PHASE_FORWARD && in_step != now.is_in_step)) {
 		record(thread, phase);
 		now.phase = phase;
+		now.is_in_step = in_step;
 		now.start_ticks = now.end_ticks = clock_ticks();
 	}
 	give();

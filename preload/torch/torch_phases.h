@@ -8,13 +8,18 @@
 
 #include "preload/process/hook.h"
 
-/* True of a user scope that says nothing of a phase: what lies inside does. */
-bool torch_phase_is_none(uint32_t scope, const char *name);
+enum torch_phase_of {
+	TORCH_PHASE_INSIDE, /* a user scope: what lies inside tells the phase */
+	TORCH_PHASE_STEP,   /* of an optimizer, which may call the model */
+	TORCH_PHASE_ITS_OWN
+};
+
+enum torch_phase_of torch_phase_of(uint32_t scope, const char *name);
 
 /* An outermost operator begins, or has ended, on this thread.  Can anything be
- * run backward of it, as far as is known? */
+ * run backward of it, as far as is known?  Is it in an optimizer's step? */
 void torch_phase_begins(struct thread *thread, uint32_t scope, const char *name,
-			bool has_gradient);
+			bool has_gradient, bool in_step);
 void torch_phase_ends(struct thread *thread);
 
 /* The window or the recording ends: so does the phase. */

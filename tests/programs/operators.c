@@ -2,8 +2,8 @@
 /*
  * operators.c - a program of PyTorch's kind, on torch_double.c.
  *
- *	operators LIBRARY [steps N | set-up | by-hand | late | lists |
- *			     messages N]
+ *	operators LIBRARY [steps N | set-up | by-hand | late | closure |
+ *			     old-closure | lists | messages N]
  *
  * Where it is recorded it waits for its observer, unless NO_OBSERVER is set.
  */
@@ -86,6 +86,35 @@ static void step_late(int64_t number)
 	end(begin("aten::ones_like", &plain));
 	backward(number);
 	end(begin("Optimizer.step#SGD.step", &user));
+}
+
+/* As Lightning does: the optimizer runs the model, which zeroes gradients after
+ * its forward. */
+static void step_of_closure(int64_t number)
+{
+	void *optimizer = begin("Optimizer.step#AdamW.step", &user);
+
+	forward(number);
+	end(begin("Optimizer.zero_grad#AdamW.zero_grad", &user));
+	end(begin("aten::zeros_like", &plain));
+	backward(number);
+	end(begin("aten::item", &plain));
+	end(begin("aten::_fused_adamw_", &plain));
+	end(optimizer);
+}
+
+/* One whose update forgets to do without gradients. */
+static void step_of_old_closure(int64_t number)
+{
+	const struct torch_operator one = {.sequence = 1000, .inputs = 2};
+	void *optimizer = begin("Optimizer.step#Old.step", &user);
+
+	for (int i = 0; i < 2; i++) {
+		forward(number);
+		backward(number);
+		end(begin("aten::add_", &one));
+	}
+	end(optimizer);
 }
 
 static void with_lists(void)
@@ -185,6 +214,10 @@ int main(int argc, char **argv)
 	} else if (argc > 2 && !strcmp(argv[2], "late")) {
 		for (int i = 0; i < 3; i++)
 			step_late(i);
+	} else if (argc > 2 && strstr(argv[2], "closure")) {
+		for (int i = 0; i < 3; i++)
+			(argv[2][0] == 'o' ? step_of_old_closure
+					   : step_of_closure)(i);
 	} else if (argc > 2 && !strcmp(argv[2], "lists")) {
 		with_lists();
 	} else if (argc > 2) {

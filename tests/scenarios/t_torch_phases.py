@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""What a training step of PyTorch is at: data, forward, backward, optimizer, told
+from its operators on a double of its library."""
+
+import harness
+from harness import expect, expect_equal, same
+from t_torch import library, one, program
+
+
+def test_phases_follow_the_outermost_operators():
+    run = same(program(), library(), "steps", "2", env={"TRACEPROF_STEP": "manual"})
+    for trace in run.traces:
+        phases = trace.slices("phase: *", cat="user_annotation")
+        expect_equal([one["name"] for one in phases],
+                     ["phase: data", "phase: forward", "phase: backward",
+                      "phase: other", "phase: optimizer"], "phases in their order")
+        linear, forward = one(trace, "aten::linear"), phases[1]
+        expect(forward["ts"] <= linear["ts"] and linear["ts"] + linear["dur"]
+               <= forward["ts"] + forward["dur"] + 0.001, forward, linear)
+        expect(forward["tid"] != linear["tid"], "on the thread's own lane")
+
+
+def test_what_sets_the_program_up_is_no_phase():
+    """Else the first step would begin with it."""
+    trace = same(program(), library(), "set-up").trace
+    expect_equal([one["name"] for one in trace.slices("phase: *", cat="user_annotation")],
+                 ["phase: data", "phase: forward", "phase: backward",
+                  "phase: other", "phase: optimizer"], "phases in their order")
+
+
+def test_an_optimizer_by_hand_is_no_forward():
+    """Nothing is run backward of its operators; of what makes a forward's indices
+    neither, but that lies within it."""
+    trace = same(program(), library(), "by-hand").trace
+    phases = trace.slices("phase: *", cat="user_annotation")
+    expect_equal([one["name"] for one in phases],
+                 (["phase: forward", "phase: backward", "phase: other"] * 3),
+                 "phases in their order")
+    for name, phase in (("aten::mul_", 2), ("aten::arange", 0)):
+        for at, operator in enumerate(trace.slices(name, cat="cpu_op")):
+            around = phases[3 * at + phase]
+            expect(around["ts"] <= operator["ts"] and operator["ts"] + operator["dur"]
+                   <= around["ts"] + around["dur"] + 0.001, operator, around)
+
+
+def test_gradients_may_be_zeroed_between_forward_and_backward():
+    """From the second step on; what the first one's was is known too late."""
+    trace = same(program(), library(), "late").trace
+    phases = [one["name"] for one in trace.slices("phase: *", cat="user_annotation")]
+    expect_equal(phases[-10:], (["phase: forward", "phase: optimizer", "phase: other",
+                                 "phase: backward", "phase: optimizer"] * 2),
+                 "phases in their order")
+
+
+def phases_of(*arguments):
+    trace = same(program(), library(), *arguments).trace
+    return [one["name"].removeprefix("phase: ")
+            for one in trace.slices("phase: *", cat="user_annotation")]
+
+
+def test_a_model_that_the_optimizer_runs():
+    """Lightning's steps are all closures: the model isn't the optimizer's time."""
+    expect_equal(phases_of("closure"), ["forward", "backward", "optimizer"] * 3,
+                 "phases in their order")
+
+
+def test_an_optimizer_with_a_closure_that_minds_no_gradients():
+    """What it updates looks like the next forward, which backward tells apart; so
+    the first of two updates is taken for a forward."""
+    expect_equal(phases_of("old-closure"),
+                 ["forward", "backward", "forward", "backward", "optimizer"] * 3,
+                 "phases in their order")
+
+
+if __name__ == "__main__":
+    harness.main()
