@@ -35,6 +35,14 @@ def test_record_takes_the_options():
     expect(done.trace.memory(), "no heap events")
 
 
+def test_the_folder_as_other_profilers_call_it():
+    for words in (["-o"], ["--output"]):
+        target = os.path.join(folder(), f"as {words[0]}")
+        done = command("record", *words, target, program("heap_calls"), "malloc", 5,
+                       1234, env={"TRACEPROF_MALLOC": "all"}, timeout=60)
+        expect(os.listdir(target), f"no trace in {target}", done.stderr)
+
+
 def test_a_number_behind_an_option_is_its_value():
     """Where the value may be left out: nobody's program is called 250."""
     for words in (["--sample", "250"], ["--sample", "250", "--"], ["--sample=250"]):

@@ -134,6 +134,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 
 	switch (key) {
 	case ON_FILE: arguments->on_file = text; return 0;
+	case 'o':
+		return settings_parse(&arguments->options, true,
+				      settings_key("DIR"), text, state);
 	case ARGP_KEY_ARG:
 		if (settings_take_number(&arguments->options, text, state))
 			return 0;
@@ -231,6 +234,10 @@ int record_command(int argc, char **argv)
 		 .arg = "CMD",
 		 .doc = "run CMD, with the path after it, for each trace "
 			"that is complete"},
+		{.name = "output",
+		 .key = 'o',
+		 .arg = "FOLDER",
+		 .doc = "--dir, as other profilers call it"},
 		{0}};
 	const struct argp argp = {
 		.options = settings_options(own, NULL),

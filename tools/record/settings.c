@@ -95,6 +95,15 @@ struct argp_option *settings_options(const struct argp_option *own,
 	return options;
 }
 
+int settings_key(const char *name)
+{
+	unsigned int row = 0;
+
+	while (strcmp(option_rows[row].name, name) != 0)
+		row++;
+	return SETTINGS_KEY + (int)row;
+}
+
 error_t settings_parse(struct options *options, bool environment, int key,
 		       const char *value, struct argp_state *state)
 {

@@ -26,6 +26,9 @@ struct argp_option *settings_options(const struct argp_option *own,
 error_t settings_parse(struct options *options, bool environment, int key,
 		       const char *value, struct argp_state *state);
 
+/* The key of the option that sets TRACEPROF_`name`, which there is. */
+int settings_key(const char *name);
+
 /* A word that is no option: true where it is a number right behind an option
  * whose value may be left out, as in "--sample 500", and was taken for it. */
 bool settings_take_number(struct options *options, const char *word,
