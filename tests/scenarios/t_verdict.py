@@ -465,7 +465,11 @@ def test_a_machine_that_is_busy_is_said():
     steps[0] = step_(0, -9000, 10000)           # takes more than half of the time
     for waited, first, ns in ((20, "first-step", 19 * 10**4), (30, "no-processor", 19 * 10**4)):
         ours = {"scheduled": {"ran_ns": (100 - waited) * ns, "waited_ns": waited * ns}}
-        expect_equal(rules(made(steps, ours), causes=False)[0], first, waited)
+        path = made(steps, ours)
+        expect_equal(rules(path, causes=False)[0], first, waited)
+        said = " ".join(command("report", path).stdout.split())
+        expect_equal(("Busy machine: for 30 % of the time" in said,
+                      "1. up to 47.4 %: step 0" in said), (waited == 30, True), said)
 
 
 def few_threads(team, cpus=16, others=0, used=1, **more):

@@ -268,6 +268,11 @@ static bool goes_first(const struct finding *finding)
 	       finding->share >= SPOILT_MIN;
 }
 
+bool verdict_is_spoilt(const struct verdict *verdict)
+{
+	return verdict->count > 1 && goes_first(&verdict->findings[0]);
+}
+
 static int compare(const void *left, const void *right)
 {
 	const struct finding *a = left, *b = right;

@@ -78,6 +78,10 @@ double verdict_unseen(const struct verdict *verdict);
  * that is less than half; else 0. */
 double verdict_covered(const struct verdict *verdict);
 
+/* Its first finding, that no processor was free, is no cause beside others but
+ * a word on all figures: it stands before them, without a number. */
+bool verdict_is_spoilt(const struct verdict *verdict);
+
 /* At most so many lines, each of at most `columns` columns. */
 void verdict_print(const struct verdict *verdict, unsigned int lines,
 		   unsigned int columns, FILE *out);

@@ -167,8 +167,8 @@ static unsigned int add_finding(struct text_buffer *lines,
 		snprintf(saved, sizeof(saved), "up to %.1f %%: ", share);
 	return add_line(
 		lines, 3, columns, "%zu. %s%s [%s; from %s].%s%s%s Next: %s",
-		number + 1, saved, finding->figure ? finding->figure : "",
-		finding->rule->name,
+		number + !verdict_is_spoilt(verdict), saved,
+		finding->figure ? finding->figure : "", finding->rule->name,
 		finding->threshold ? finding->threshold : "",
 		finding->place ? " Worst: " : "",
 		finding->place ? finding->place : "", finding->place ? "." : "",
@@ -307,6 +307,20 @@ static unsigned int add_names(struct text_buffer *lines,
 	return count;
 }
 
+static unsigned int add_spoilt(struct text_buffer *lines,
+			       const struct verdict *verdict,
+			       unsigned int columns)
+{
+	if (!verdict_is_spoilt(verdict))
+		return 0;
+	return add_line(lines, 2, columns,
+			"Busy machine: for %.0f %% of the time the first "
+			"thread found no processor free [%s]: steps and waits "
+			"are longer than the program makes them.",
+			100 * verdict->findings[0].share,
+			verdict->findings[0].rule->name);
+}
+
 static unsigned int add_unseen(struct text_buffer *lines,
 			       const struct verdict *verdict,
 			       unsigned int columns)
@@ -344,7 +358,8 @@ void verdict_print(const struct verdict *verdict, unsigned int lines,
 			  columns);
 	if (sampled)
 		used += add_names(&text, verdict, sampled, columns);
-	for (; at < verdict->count; at++) {
+	used += add_spoilt(&text, verdict, columns);
+	for (at = verdict_is_spoilt(verdict); at < verdict->count; at++) {
 		const size_t before = text.len;
 		const unsigned int more =
 			add_finding(&text, verdict, at, columns);
