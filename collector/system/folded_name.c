@@ -114,12 +114,82 @@ static size_t cut_at(const char *name, size_t most)
 	return at;
 }
 
+/* --- Cython's ------------------------------------------------------------- */
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* A name with its length before it and a _ behind, such as 7sklearn_: what is
+ * behind that, or NULL where `at` isn't one. */
+static const char *after_part(const char *at, const char **part, size_t *len)
+{
+	*len = 0;
+	while (is_digit(*at) && *len < FOLDING_BYTES)
+		*len = *len * 10 + (size_t)(*at++ - '0');
+	*part = at;
+	if (!*len || strnlen(at, *len + 1) <= *len || at[*len] != '_')
+		return NULL;
+	return at + *len + 1;
+}
+
+/* Behind __pyx_, the kind of function and, of one of several types, its number:
+ * __pyx_fuse_0__pyx_f_.  NULL: it is none of Cython's. */
+static const char *after_kind(const char *name)
+{
+	static const char *const kinds[] = {"pf_", "pw_", "f_"};
+	static const char prefix[] = "__pyx_";
+	const size_t len = sizeof(prefix) - 1;
+
+	if (!strncmp(name, "__pyx_fuse_", 11) && strstr(name + 1, prefix))
+		name = strstr(name + 1, prefix);
+	if (strncmp(name, prefix, len) != 0)
+		return NULL;
+	for (size_t at = 0; at < sizeof(kinds) / sizeof(*kinds); at++) {
+		const size_t kind = strlen(kinds[at]);
+
+		if (!strncmp(name + len, kinds[at], kind))
+			return name + len + kind;
+	}
+	return NULL;
+}
+
+/* False: the name is none of Cython's. */
+static bool fold_cython(struct folding *folded, const char *name)
+{
+	const char *at = after_kind(name), *part = NULL, *last = NULL, *next;
+	size_t len, last_len = 0;
+
+	if (!at)
+		return false;
+	/* Behind a class stands its function, whose number may be as long as
+	 * the first word of its name: 4loss_gradient. */
+	while (!(last && *last >= 'A' && *last <= 'Z') &&
+	       (next = after_part(at, &part, &len))) {
+		last = part;
+		last_len = len;
+		at = next;
+	}
+	while (last && is_digit(*at)) /* a number that tells them apart */
+		at++;
+	if (!last || !*at || *at == ' ')
+		return false;
+	add(folded, last, last_len);
+	add(folded, ".", 1);
+	add(folded, at, strlen(at));
+	return true;
+}
+
 struct folded_name folded_name(const char *name, size_t whole)
 {
 	struct folding folded = {.len = 0};
 	struct folded_name out = {.len = strlen(name)};
 
-	if (out.len > whole && strchr(name, '<')) {
+	if (fold_cython(&folded, name)) {
+		name = folded.text;
+		out.len = folded.len;
+	} else if (out.len > whole && strchr(name, '<')) {
 		fold(&folded, name);
 		name = folded.text;
 		out.len = folded.len;

@@ -225,8 +225,6 @@ static void show(struct naming *naming, struct code_name *name)
 
 	name->shown = name->function;
 	name->shown_len = name->len;
-	if (name->len <= FOLDED_NAME_WHOLE)
-		return;
 	folded = folded_name(name->function, FOLDED_NAME_WHOLE);
 	if (strcmp(folded.text, name->function))
 		text = arena_text(&naming->arena, folded.text, folded.len);

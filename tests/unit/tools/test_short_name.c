@@ -58,6 +58,30 @@ static void the_function_of_a_lambda_is_kept(void **state)
 		"a_template_of_long_arguments<>");
 }
 
+static void cythons_names_are_those_of_the_source(void **state)
+{
+	(void)state;
+	expect_short("__pyx_pf_7sklearn_8ensemble_23_hist_gradient_boosting_"
+		     "9histogram_16HistogramBuilder_2compute_histograms_brute "
+		     "[omp parallel #1]",
+		     "HistogramBuilder.compute_histograms_brute "
+		     "[omp parallel #1]");
+	expect_short("__pyx_fuse_0__pyx_f_7sklearn_7cluster_15_k_means_common__"
+		     "inertia_dense",
+		     "_k_means_common._inertia_dense");
+	expect_short(
+		"__pyx_pw_7sklearn_5_loss_5_loss_9CySquared_4loss_gradient",
+		"CySquared.loss_gradient");
+	/* Not quite. */
+	expect_short("__pyx_pf_", "__pyx_pf_");
+	expect_short("__pyx_pf_4main", "__pyx_pf_4main");
+	expect_short("__pyx_pf_4main_", "__pyx_pf_4main_");
+	expect_short("__pyx_pf_99999999999999999999main_f",
+		     "__pyx_pf_99999999999999999999main_f");
+	expect_short("__pyx_fuse_", "__pyx_fuse_");
+	expect_short("__pyx_tp_dealloc_4main_f", "__pyx_tp_dealloc_4main_f");
+}
+
 static void what_is_too_long_is_cut_at_a_part(void **state)
 {
 	struct text_buffer text = {0};
@@ -87,6 +111,7 @@ int main(void)
 		cmocka_unit_test(short_names_stay_whole),
 		cmocka_unit_test(template_arguments_are_folded),
 		cmocka_unit_test(the_function_of_a_lambda_is_kept),
+		cmocka_unit_test(cythons_names_are_those_of_the_source),
 		cmocka_unit_test(what_is_too_long_is_cut_at_a_part),
 	};
 
