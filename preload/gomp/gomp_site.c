@@ -9,6 +9,7 @@
 #include "preload/gomp/gomp_site.h"
 
 #include "collector/steps/steps.h"
+#include "collector/system/folded_name.h"
 #include "collector/system/symbols.h"
 #include "preload/gomp/gomp_name.h"
 #include "preload/process/quiet.h"
@@ -244,7 +245,8 @@ static bool code_steps(uint64_t code)
 	if (!symbol_of(code, &symbol))
 		return false;
 	gomp_name_read(symbol.name, symbol.name_len, readable);
-	return steps_matches(readable) || steps_matches(symbol.name);
+	return steps_matches(readable) || steps_matches(symbol.name) ||
+	       steps_matches(folded_name(readable, sizeof(readable)).text);
 }
 
 static bool code_is_outlined(uint64_t code)

@@ -337,5 +337,14 @@ def test_names_of_templates_are_folded():
         expect(shown in text, option, text)
 
 
+def test_cythons_names_are_folded_and_set_the_step():
+    run = same("cython_names", 20, env={"TRACEPROF_STEP": "omp:Model.fit_one"})
+    names = {one["name"]: one["args"]["function"] for one in run.trace.slices(cat="cpu_op")
+             if "parallel" in one["name"]}
+    expect_equal(names, {"Model.fit_one [omp parallel #1]": "__pyx_pf_4mine_5Model_4fit_one"},
+                 "regions")
+    expect_equal(run.trace.meta["step"]["seen"], 20, "steps")
+
+
 if __name__ == "__main__":
     harness.main()

@@ -510,7 +510,7 @@ static void quote(char *name, const char **mark)
 	}
 }
 
-/* Hooks compare with the symbol as they read it, and can't fold that. */
+/* Hooks compare with the symbol as they read it, and can't fold templates. */
 static bool is_folded(const struct step_marks *marks, size_t at,
 		      struct naming *naming)
 {
@@ -519,7 +519,7 @@ static bool is_folded(const struct step_marks *marks, size_t at,
 	if (marks->family != SEARCH_REGIONS)
 		return false;
 	code = region_of(marks, at, naming);
-	return code->shown != code->function;
+	return code->shown != code->function && strchr(code->function, '<');
 }
 
 /* As a setting is compared with: of a kernel the symbol, which is no more
