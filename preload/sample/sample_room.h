@@ -13,7 +13,7 @@
 #include "collector/system/base.h"
 #include <signal.h>
 
-/* On a smaller one of the program's the handler walks no stack. */
+/* On a smaller one of the program's the handler does nothing but leave it. */
 #define SAMPLE_ROOM_MIN (32u << 10)
 
 /* Never freed; 0: there is no memory. */
@@ -21,6 +21,9 @@ uintptr_t sample_room_make(void);
 
 stack_t sample_room_stack(uintptr_t room);
 bool sample_room_is(const stack_t *stack);
+
+/* Calls a function on that stack, which nobody is on. */
+void sample_room_run(uintptr_t room, void (*run)(void *), void *arg);
 
 /* The real sigaltstack(). */
 int sample_room_set(const stack_t *wanted, stack_t *before);

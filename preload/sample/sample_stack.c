@@ -315,7 +315,7 @@ static bool has_room(const struct thread *thread, const ucontext_t *context,
 
 struct sample_place sample_stack_take(struct session *session,
 				      struct thread *thread,
-				      const void *context)
+				      const ucontext_t *context, bool is_beside)
 {
 	struct sampling *sums = &session->head->sampling;
 	struct sample_place place = {0};
@@ -326,9 +326,12 @@ struct sample_place sample_stack_take(struct session *session,
 
 	/* Where the register points elsewhere, there is no stack to walk. */
 	if (unwind_is_ready(thread, stack) &&
-	    has_room(thread, context, (uint64_t)(uintptr_t)frames) &&
+	    (is_beside ||
+	     has_room(thread, context, (uint64_t)(uintptr_t)frames)) &&
 	    !is_unwinding(thread, code, stack) && !may_need_room(thread, code))
-		count = walk(code, frames);
+		count = is_beside
+				? unwind_from(context, frames, STACK_DEPTH_MAX)
+				: walk(code, frames);
 	if (count < 2) {
 		add_relaxed(&sums->unrooted, 1);
 		count = 1;

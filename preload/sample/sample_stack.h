@@ -21,6 +21,7 @@
 #define PRELOAD_SAMPLE_STACK_H
 
 #include "collector/session/thread.h"
+#include <ucontext.h>
 
 /* Once, in our constructor. */
 void sample_stack_prepare(void);
@@ -32,13 +33,15 @@ void sample_stack_thread_begins(void);
 void sample_stack_poll(struct session *session);
 
 /* What `context` interrupted, as an event's code and stack.  The thread is
- * THREAD_SAMPLING. */
+ * THREAD_SAMPLING; beside: the handler has left for another stack, from which
+ * no frame leads back. */
 struct sample_place {
 	uint64_t code;
 	uint32_t stack;
 };
 struct sample_place sample_stack_take(struct session *session,
 				      struct thread *thread,
-				      const void *context);
+				      const ucontext_t *context,
+				      bool is_beside);
 
 #endif

@@ -30,19 +30,23 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#define SLOTS	     TASK_COUNTS_MAX
-#define BUSY	     UINT32_MAX
+#define SLOTS	      TASK_COUNTS_MAX
+#define BUSY	      UINT32_MAX
 /* The C library's for setuid(), which a thread may not block. */
-#define SIGNAL	     33
-#define MASK_BYTES   8
-#define LOOK_EACH_NS UINT64_C(100000000)
+#define SIGNAL	      33
+#define MASK_BYTES    8
+#define LOOK_EACH_NS  UINT64_C(100000000)
 /* Of so many samples one is timed: to ask costs as much as a small stack.  Not
  * the first, which loads pages. */
-#define TIMED_EACH   16u
-#define TIMED_FIRST  4u
-#define FOLDER_BYTES 4096
-/* The kernel's frame of a signal, where it doesn't say how large it is. */
-#define FRAME_BYTES  2048u
+#define TIMED_EACH    16u
+#define TIMED_FIRST   4u
+#define FOLDER_BYTES  4096
+/* The kernel's frame of a signal, where it doesn't say how large it is, and at
+ * most where AMX isn't used. */
+#define FRAME_BYTES   2048u
+#define FRAME_MOST    4096u
+#define ASK_PERMITTED 0x1022 /* ARCH_GET_XCOMP_PERM */
+#define PERMITS_AMX   (UINT64_C(1) << 18)
 
 struct sample_slot {
 	_Atomic uint32_t tid; /* 0 free, BUSY held */
@@ -107,14 +111,29 @@ static bool set_timer(struct sample_slot *slot, bool on)
 	return true;
 }
 
+/* AMX's tiles are 8 KiB of what the kernel says, on all machines that have
+ * them, but are only saved in a program that was permitted them. */
+static size_t frame_bytes(void)
+{
+	const size_t most = getauxval(AT_MINSIGSTKSZ);
+#ifdef __x86_64__
+	uint64_t permitted;
+
+	if (most > FRAME_MOST &&
+	    !syscall(SYS_arch_prctl, ASK_PERMITTED, &permitted) &&
+	    !(permitted & PERMITS_AMX))
+		return FRAME_MOST;
+#endif
+	return most ? most : FRAME_BYTES;
+}
+
 /* A thread is in the program's handler on a stack that has no room for a second
  * frame of the kernel's: the kernel would end the program by our signal. */
 static bool is_small(const stack_t *stack)
 {
-	const size_t frame = getauxval(AT_MINSIGSTKSZ);
-
 	return !(stack->ss_flags & SS_DISABLE) &&
-	       stack->ss_size < 2 * (frame ? frame : FRAME_BYTES);
+	       stack->ss_size < SAMPLE_ROOM_MIN &&
+	       stack->ss_size < 2 * frame_bytes();
 }
 
 static void spare(struct sample_slot *slot, bool is_spared)
@@ -204,7 +223,7 @@ static uint64_t took_ns(struct sample_slot *slot, uint64_t now,
 }
 
 static void record(struct session *session, struct thread *thread,
-		   uint64_t took, const void *context)
+		   uint64_t took, const ucontext_t *context, bool is_beside)
 {
 	const uint64_t now = clock_ticks();
 	struct sample_place place;
@@ -212,7 +231,7 @@ static void record(struct session *session, struct thread *thread,
 
 	thread_self = THREAD_SAMPLING;
 	atomic_signal_fence(memory_order_seq_cst);
-	place = sample_stack_take(session, thread, context);
+	place = sample_stack_take(session, thread, context, is_beside);
 	slot = ring_reserve(&thread->ring, 1);
 	if (likely(slot)) {
 		*slot = (struct event){.kind = EVENT_CPU_SAMPLE,
@@ -237,7 +256,7 @@ static void time_itself(struct sampling *sums, uint64_t began)
 }
 
 static void take(struct sample_slot *slot, const siginfo_t *info,
-		 const void *context)
+		 const ucontext_t *context, bool is_beside)
 {
 	struct session *session = load_relaxed(&session_here);
 	const uint64_t expired = (uint64_t)info->si_overrun + 1;
@@ -252,10 +271,50 @@ static void take(struct sample_slot *slot, const siginfo_t *info,
 	if (!thread)
 		thread = hook_thread_enter_lightly();
 	if (thread_records(thread))
-		record(session, thread, took, context);
+		record(session, thread, took, context, is_beside);
 	else
 		add_relaxed(&session->head->sampling.own, 1);
 	time_itself(&session->head->sampling, began);
+}
+
+/* A stack of the program's that is enough for the kernel's frame, as any thread
+ * of Rust's has, is not for all of ours. */
+static bool needs_room(const struct sample_slot *slot,
+		       const ucontext_t *context)
+{
+	return load_relaxed(&slot->room) &&
+	       !(context->uc_stack.ss_flags & SS_DISABLE) &&
+	       context->uc_stack.ss_size < SAMPLE_ROOM_MIN;
+}
+
+struct beside {
+	struct sample_slot *slot;
+	const siginfo_t *info;
+	const ucontext_t *context;
+};
+
+static void take_beside(void *arg)
+{
+	const struct beside *beside = arg;
+
+	take(beside->slot, beside->info, beside->context, true);
+}
+
+/* All signals are blocked: none finds the stack free that we have left. */
+static __attribute__((noinline)) void take_in_room(struct sample_slot *slot,
+						   const siginfo_t *info,
+						   const ucontext_t *context)
+{
+	struct beside beside = {slot, info, context};
+
+	sample_room_run(load_relaxed(&slot->room), take_beside, &beside);
+}
+
+static __attribute__((noinline)) void take_here(struct sample_slot *slot,
+						const siginfo_t *info,
+						const ucontext_t *context)
+{
+	take(slot, info, context, false);
 }
 
 static void handle(int number, siginfo_t *info, void *context)
@@ -265,7 +324,10 @@ static void handle(int number, siginfo_t *info, void *context)
 
 	if (info->si_code == SI_TIMER && slot >= slots &&
 	    slot < slots + SLOTS) {
-		take(slot, info, context);
+		if (unlikely(needs_room(slot, context)))
+			take_in_room(slot, info, context);
+		else
+			take_here(slot, info, context);
 		leave_room(slot, context);
 		/* It came before the timer. */
 		if (unlikely(is_small(&((ucontext_t *)context)->uc_stack)))

@@ -102,6 +102,7 @@ static bool find(void *library)
 	*(void **)&unwind.getcontext =
 		dlsym(library, TEXT(unw_tdep_getcontext));
 	*(void **)&unwind.init = dlsym(library, TEXT(unw_init_local));
+	*(void **)&unwind.init_from = dlsym(library, TEXT(unw_init_local2));
 	*(void **)&unwind.step = dlsym(library, TEXT(unw_step));
 	*(void **)&unwind.get_reg = dlsym(library, TEXT(unw_get_reg));
 	*(void **)&unwind.flush = dlsym(library, TEXT(unw_flush_cache));
@@ -265,6 +266,23 @@ COLD uint32_t unwind_slowly(uint64_t *frames, uint32_t count)
 	return found;
 }
 
+COLD uint32_t unwind_from(const ucontext_t *context, uint64_t *frames,
+			  uint32_t count)
+{
+	unw_cursor_t cursor;
+	uint32_t found = 0;
+
+	if (!unwind.init_from ||
+	    unwind.init_from(&cursor, (unw_context_t *)context,
+			     UNW_INIT_SIGNAL_FRAME) < 0)
+		return 0;
+	do {
+		if (unwind.get_reg(&cursor, UNW_REG_IP, &frames[found]))
+			break;
+	} while (++found < count && unwind.step(&cursor) > 0);
+	return found;
+}
+
 /* The fast trace never looks again at what it knows of an address.  Other code
  * may come to lie there, so from now on nobody goes by it.  What is there now
  * is noted, or nobody could name it later. */
@@ -309,6 +327,15 @@ void unwind_code_goes(void)
 
 uint32_t unwind_slowly(uint64_t *frames, uint32_t count)
 {
+	(void)frames;
+	(void)count;
+	return 0;
+}
+
+uint32_t unwind_from(const ucontext_t *context, uint64_t *frames,
+		     uint32_t count)
+{
+	(void)context;
 	(void)frames;
 	(void)count;
 	return 0;

@@ -21,6 +21,7 @@
 #include "preload/stack/python_frames.h"
 #include <errno.h>
 #include <pthread.h>
+#include <ucontext.h>
 #ifdef HAVE_LIBUNWIND
 #define UNW_LOCAL_ONLY
 #include <libunwind.h>
@@ -51,6 +52,9 @@ struct unwind {
 #ifdef HAVE_LIBUNWIND
 	int (*getcontext)(unw_context_t *context);
 	int (*init)(unw_cursor_t *cursor, unw_context_t *context);
+	/* Of a context that a signal interrupted; NULL: it can't. */
+	int (*init_from)(unw_cursor_t *cursor, unw_context_t *context,
+			 int flag);
 	int (*step)(unw_cursor_t *cursor);
 	int (*get_reg)(unw_cursor_t *cursor, unw_regnum_t number,
 		       unw_word_t *value);
@@ -96,6 +100,11 @@ void unwind_skip(uintptr_t low, uintptr_t high);
 
 /* The same as unwind.backtrace, without a table that may be out of date. */
 uint32_t unwind_slowly(uint64_t *frames, uint32_t count);
+
+/* The same of what a signal interrupted, from its code on, on whatever stack
+ * the caller is. */
+uint32_t unwind_from(const ucontext_t *context, uint64_t *frames,
+		     uint32_t count);
 
 /* Our own code lies in between. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));

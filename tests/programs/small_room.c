@@ -9,9 +9,11 @@
 #include <sys/auxv.h>
 #include <time.h>
 
-#define SIGNALS 200
-#define SPIN_NS 2000000
-#define LEFT	1500
+#define SIGNALS	   200
+#define SPIN_NS	   2000000
+#define LEFT	   1500
+/* Where AMX isn't used, whatever the kernel says of a machine that has it. */
+#define FRAME_MOST 4096
 
 static volatile long sum;
 
@@ -33,7 +35,8 @@ static void work(int number)
 
 int main(void)
 {
-	const size_t frame = getauxval(AT_MINSIGSTKSZ);
+	const size_t most = getauxval(AT_MINSIGSTKSZ);
+	const size_t frame = most < FRAME_MOST ? most : FRAME_MOST;
 	stack_t stack = {.ss_size = (frame ? frame : 2048) + LEFT};
 	struct sigaction action = {.sa_handler = work, .sa_flags = SA_ONSTACK};
 	int handled = 0;

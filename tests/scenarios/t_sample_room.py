@@ -2,13 +2,14 @@
 """Samples of code that uses the stack pointer for something else; and
 what a program's own threads took."""
 
+import json
 import os
 import re
 import shutil
 import subprocess
 
 import harness
-from harness import ROOT, compile_program, expect, expect_equal, same
+from harness import ROOT, command, compile_program, expect, expect_equal, same
 
 
 def test_what_lies_below_the_stack_pointer_stays():
@@ -50,6 +51,21 @@ def test_no_sample_comes_where_its_frame_has_no_room():
     expect_equal(run.stdout, "200 signals\n", "all were handled")
     expect([note for note in run.trace.meta["notes"]
             if "stack for signals has no room for two" in note], "it is said")
+
+
+def test_threads_with_a_small_stack_for_signals_are_sampled():
+    """All of Rust's have one: the handler leaves it for one of ours, and walks from
+    what it interrupted.  In a handler of the program's it walks nothing."""
+    for words in ((), ("handlers",)):
+        run = same("thread_stacks", *words, env={"TRACEPROF_SAMPLE": "499"})
+        expect_equal(run.stdout, "19900 19900 19900\n", "all worked")
+        expect_equal([note for note in run.trace.meta["notes"] if "no samples" in note], [],
+                     "notes")
+        hot = command("report", "--hot", "--json", run.trace.path)
+        rows = {row["name"]: row for row in json.loads(hot.stdout)["functions"]}
+        took = rows["work_hard"]["self_ns"]
+        expect(took > 3 * 0.2e9, rows)          # of 0.4 s each
+        expect(words or rows["train"]["total_ns"] > 0.9 * took, rows)
 
 
 def test_a_pool_that_names_its_threads_is_named():

@@ -322,7 +322,8 @@ static int find_nothing(struct hot *hot, const struct trace_metadata *metadata,
 		snprintf(
 			hot->error, sizeof(hot->error),
 			"no samples in %s: its threads hardly ran while it was "
-			"recorded, at %ld sample%s a second",
+			"recorded, at %ld sample%s a second, or a note of "
+			"traceprof report says why",
 			file, (long)metadata->sample,
 			metadata->sample == 1 ? "" : "s");
 	else
