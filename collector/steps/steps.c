@@ -32,6 +32,7 @@ static struct {
 	uint64_t end_ticks;
 } work;
 _Atomic uint32_t steps_tid;
+_Atomic uint32_t steps_ending;
 static int64_t missed_cycle; /* its window found no place; -1 none */
 static bool is_cut;	     /* the whole run, where the program has windows */
 
@@ -352,6 +353,16 @@ static bool is_first_live(struct session *session, uint64_t ticks)
 	return true;
 }
 
+/* Hits to a step: as it was asked for, and as it was found. */
+static uint64_t divisor_of(const struct session *session)
+{
+	const struct step_search *search = &session->head->search;
+
+	return steps_source() == STEP_AUTO && search->every
+		       ? marker.divisor * search->every
+		       : marker.divisor;
+}
+
 void steps_mark(struct session *session, struct thread *thread, uint64_t ticks)
 {
 	struct window_state *state = &session->head->windows;
@@ -370,7 +381,7 @@ void steps_mark(struct session *session, struct thread *thread, uint64_t ticks)
 		return;
 	marks = load_relaxed(&state->marks);
 	store_relaxed(&state->marks, marks + 1);
-	if (marks % marker.divisor)
+	if (marks % divisor_of(session))
 		return;
 	step = load_relaxed(&state->steps);
 	thread_drop_left(thread, __builtin_frame_address(0));
@@ -415,7 +426,8 @@ static bool go_live(struct session *session)
 	struct window_state *state = &session->head->windows;
 	struct step_search *search = &session->head->search;
 	const uint64_t hits = search->before + search->since;
-	const uint64_t steps = (hits + marker.divisor - 1) / marker.divisor;
+	const uint64_t divisor = divisor_of(session);
+	const uint64_t steps = (hits + divisor - 1) / divisor;
 
 	if (!may_take_over(session, (int64_t)steps)) {
 		search->since++;
@@ -489,6 +501,28 @@ void steps_range(struct session *session, struct thread *thread,
 		found_mark(session, thread, clock_ticks(), 0);
 }
 
+void steps_follow_range(uint32_t name)
+{
+	store_relaxed(&steps_ending, name);
+}
+
+void steps_range_ended(struct session *session, struct thread *thread,
+		       uint64_t ticks)
+{
+	if (is_searched(&session->head->search, thread, SEARCH_RANGES))
+		found_mark(session, thread, ticks, 0);
+}
+
+bool steps_want_ranges(const struct session *session)
+{
+	const struct step_search *search = &session->head->search;
+	const uint32_t state = search_state(search);
+
+	return steps_source() == STEP_NVTX ||
+	       (steps_source() == STEP_AUTO && state >= SEARCH_FOUND &&
+		state <= SEARCH_LIVE && search->family == SEARCH_RANGES);
+}
+
 void steps_scope(struct session *session, struct thread *thread,
 		 const char *prefix, const char *name)
 {
@@ -532,6 +566,7 @@ static void end_search(struct step_search *search)
 	if (!load_relaxed(&search->live_ticks))
 		search->passed = 0;
 	gate_mark(GATE_OMP_MARK | GATE_OMP_CALLER, false);
+	store_relaxed(&steps_ending, 0);
 }
 
 static bool becomes_own(uint32_t *was)
@@ -672,6 +707,7 @@ void steps_forget(void)
 	memset(&work, 0, sizeof(work));
 	marker.divisor = 1;
 	store_relaxed(&source, STEP_API);
+	store_relaxed(&steps_ending, 0);
 	timer_thread = NULL;
 	gate_keep(false);
 }
