@@ -200,8 +200,7 @@ void scope_push(struct thread *thread, uint64_t owner, bool is_shown,
 static void end_step(struct thread *thread, const struct open_slice *slice,
 		     uint64_t ticks)
 {
-	if (unlikely(slice->name &&
-		     slice->name == load_relaxed(&steps_ending)))
+	if (unlikely(slice->name && slice->name == load_relaxed(&steps_ending)))
 		steps_range_ended(load_relaxed(&session_here), thread, ticks);
 }
 

@@ -56,8 +56,8 @@ static struct {
 	_Atomic uint32_t state;
 	_Atomic uint32_t is_wanted;
 	struct torch_library library;
-	uint64_t handle; /* of operators; */
-	uint64_t user;	 /* ... of the program's own scopes */
+	uint64_t handle;	   /* of operators; */
+	uint64_t user;		   /* ... of the program's own scopes */
 	const struct module *seen; /* the newest, at the last look */
 	const char *path;
 	bool has_shapes;
@@ -310,9 +310,9 @@ static uint32_t wants(bool open)
 {
 	struct session *session = load_relaxed(&session_here);
 
-	return open				     ? WANTS_ALL
+	return open				       ? WANTS_ALL
 	       : session && steps_want_ranges(session) ? WANTS_USER
-						     : 0;
+						       : 0;
 }
 
 /* Whoever looks last finds what is wanted done. */

@@ -7,7 +7,7 @@ import re
 import sys
 
 import harness
-from harness import compile_program, expect, expect_equal, same
+from harness import command, compile_program, expect, expect_equal, same
 from t_torch import library
 
 TRAINING = '''
@@ -67,6 +67,11 @@ def expect_ends(trace, each):
 
 
 def expect_pairs(run, steps):
+    setting = os.path.join(harness.folder(), "step.txt")
+    said = command("steps", "-o", setting, run.trace.path)
+    expect(f"step: {steps} x Optimizer.step#Adam.step (one in 2)" in said.stdout, said.stdout)
+    with open(setting, encoding="utf-8") as file:
+        expect_equal(file.read(), "auto/2\nranges\nOptimizer.step#Adam.step\n", "setting")
     expect_equal(len(run.trace.steps()), steps, run.stderr)
     expect('step = range "Optimizer.step#Adam.step", one in 2' in run.stderr, run.stderr)
     expect_ends(run.trace, 2)
@@ -141,6 +146,21 @@ for i in range(60):
         step()
 ''')
         expect_equal(len(run.trace.steps()), steps, before)
+
+
+def test_a_training_so_long_that_its_thread_counts():
+    """Between windows nothing is recorded, and the optimizer's ends are told all the
+    same."""
+    run = training('''
+for i in range(9000):
+    work.region_one(); work.region_two()
+    step()
+''', TRACEPROF_WAIT="2000", TRACEPROF_ACTIVE="2")
+    expect_equal([trace.steps() for trace in run.traces],
+                 [[first, first + 1] for first in range(2000, 9000, 2002)], "windows")
+    for trace in run.traces:
+        expect_ends(trace, 1)
+        expect_equal(len(trace.regions()), 4, "regions of two steps")
 
 
 def test_a_range_that_was_asked_for_with_a_schedule():

@@ -53,7 +53,7 @@ struct loop_within loop_within(const struct loop_mark *marks,
 			continue;
 		within.every = hits;
 		within.usual = turns[hits];
-		within.last_ticks = last_ticks[hits];
+		within.last = last_ticks[hits];
 	}
 	return within;
 }

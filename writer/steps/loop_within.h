@@ -9,11 +9,11 @@
 #include "writer/steps/loop.h"
 
 struct loop_within {
-	size_t every;	     /* hits in most turns; 0: in no two as many */
-	size_t usual;	     /* turns with so many, */
-	size_t turns;	     /* ... of so many: from one hit to the next */
-	bool is_in_first;    /* the first of them has some */
-	uint64_t last_ticks; /* when the last hit of the first usual turn began */
+	size_t every;	  /* hits in most turns; 0: in no two as many */
+	size_t usual;	  /* turns with so many, */
+	size_t turns;	  /* ... of so many: from one hit to the next */
+	bool is_in_first; /* the first of them has some */
+	uint64_t last;	  /* ticks of the first usual turn's last hit */
 };
 
 /* Of the marks that had ended by `until`; the turns are those between the

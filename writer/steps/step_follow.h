@@ -34,10 +34,10 @@ struct step_finder {
 	struct loop_level level;
 	/* Of a level that is_end, else NULL: what is done in its turns. */
 	const struct step_marks *work;
-	size_t work_length; /* ... and the median of a turn in its marks */
+	size_t work_length;   /* ... and the median of a turn in its marks */
 	uint64_t torch_ticks; /* of PyTorch's first operator, 0 none yet */
-	bool is_sure;	    /* and isn't thought about again; it was said */
-	uint64_t forgotten; /* hits before the first mark that is there */
+	bool is_sure;	      /* and isn't thought about again; it was said */
+	uint64_t forgotten;   /* hits before the first mark that is there */
 	struct step_lane lane;
 	struct step_cut cut;
 	bool is_counted;     /* what came before the thread joined */

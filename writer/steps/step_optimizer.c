@@ -139,10 +139,10 @@ static bool is_one_of_many(const struct between *between, size_t turns)
 }
 
 struct turns {
-	size_t between; /* by what lies between the steps */
-	size_t lines;	/* by the lines of Python; 1 each is from one, 0 they
+	size_t between;	 /* by what lies between the steps */
+	size_t lines;	 /* by the lines of Python; 1 each is from one, 0 they
 			   aren't known, or don't tell */
-	size_t count;	/* by both */
+	size_t count;	 /* by both */
 	bool is_in_turn; /* each line once, and then all again, always */
 };
 
@@ -334,26 +334,23 @@ static bool may_lack_first(const struct step_finder *finder,
 
 /* Of the classes that step equally often in each turn of a level the one that
  * comes last in it; 0: there is none. */
-static size_t in_each_turn(const struct step_finder *finder,
-			   const struct step_marks *ranges,
-			   const struct kinds *kinds,
-			   const struct step_marks *stream,
-			   const struct loop_level *level, uint64_t ticks,
-			   struct kind *found)
+static size_t
+in_each_turn(const struct step_finder *finder, const struct step_marks *ranges,
+	     const struct kinds *kinds, const struct step_marks *stream,
+	     const struct loop_level *level, uint64_t ticks, struct kind *found)
 {
 	struct loop_within best = {0};
 
 	for (size_t i = 0; i < kinds->count; i++) {
-		const struct loop_within one =
-			loop_within(step_marks(stream), level,
-				    step_marks(ranges), ranges->count,
-				    kinds->kind[i].id, ticks);
+		const struct loop_within one = loop_within(
+			step_marks(stream), level, step_marks(ranges),
+			ranges->count, kinds->kind[i].id, ticks);
 
 		if (!loop_within_is_regular(&one) ||
 		    may_lack_first(finder, stream, level, &one) ||
 		    (best.every && (one.every > best.every ||
 				    (one.every == best.every &&
-				     one.last_ticks < best.last_ticks))))
+				     one.last < best.last))))
 			continue;
 		best = one;
 		*found = kinds->kind[i];
