@@ -152,15 +152,19 @@ def test_a_training_so_long_that_its_thread_counts():
     """Between windows nothing is recorded, and the optimizer's ends are told all the
     same."""
     run = training('''
-for i in range(9000):
+for i in range(14000):
     work.region_one(); work.region_two()
     step()
-''', TRACEPROF_WAIT="2000", TRACEPROF_ACTIVE="2")
+    time.sleep(0.0002)
+''', TRACEPROF_WAIT="4000", TRACEPROF_ACTIVE="2",
+                   TRACEPROF_MAX_OVERHEAD="0")
     expect_equal([trace.steps() for trace in run.traces],
-                 [[first, first + 1] for first in range(2000, 9000, 2002)], "windows")
+                 [[first, first + 1] for first in range(4000, 14000, 4002)], "windows")
     for trace in run.traces:
         expect_ends(trace, 1)
         expect_equal(len(trace.regions()), 4, "regions of two steps")
+    seen = run.traces[-1].meta["events"]["seen"]
+    expect(seen < 14000 * 4, f"{seen} events were recorded: the thread never counted")
 
 
 def test_a_range_that_was_asked_for_with_a_schedule():

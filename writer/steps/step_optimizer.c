@@ -348,9 +348,9 @@ in_each_turn(const struct step_finder *finder, const struct step_marks *ranges,
 
 		if (!loop_within_is_regular(&one) ||
 		    may_lack_first(finder, stream, level, &one) ||
-		    (best.every && (one.every > best.every ||
-				    (one.every == best.every &&
-				     one.last < best.last))))
+		    (best.every &&
+		     (one.every > best.every ||
+		      (one.every == best.every && one.last < best.last))))
 			continue;
 		best = one;
 		*found = kinds->kind[i];
