@@ -3,10 +3,6 @@
  * steps_command.c - `traceprof steps FILE...`: the loops in a trace, by the
  * same search that the library makes (writer/steps/loop_nest.h), and how to set
  * each of them as the step.
- *
- * Each thread's regions, its ranges, and its calls that put work on a GPU are a
- * stream of marks.  A mark's site is its name as the trace has it; a launch is
- * called after its kernel.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -17,9 +13,9 @@
 
 #include "collector/control/search.h"
 #include "collector/steps/step_file.h"
+#include "tools/steps_streams.h"
 #include "tools/trace/trace_folder.h"
 #include "tools/trace/trace_reader.h"
-#include "tools/trace/trace_sampled.h"
 #include "tools/util/command.h"
 #include "tools/util/key_table.h"
 #include "tools/util/memory.h"
@@ -31,24 +27,6 @@
 
 /* Turns of a range that is called like a step. */
 #define RANGE_TURNS 3u
-/* Of a note. */
-#define NOTE_BYTES  300u
-
-/* One thread's marks of one family.  A call's note is the row of its
- * correlation in `work`, plus 1. */
-struct stream {
-	struct loop_mark *marks;
-	size_t count;
-	size_t capacity;
-	uint32_t family;
-	uint32_t lane;
-	bool is_main;
-	size_t outer; /* regions that lie in no team's */
-	bool is_looked_at;
-	struct loop_nest nest;
-	bool has_step;
-	bool is_called_so; /* by its ranges' names */
-};
 
 struct steps_arguments {
 	int first;	    /* of the files in argv */
@@ -59,226 +37,6 @@ struct steps_arguments {
 	int code; /* the highest of them */
 };
 
-/* What a call put on the GPU. */
-struct work {
-	uint32_t kernel; /* its name's number, plus 1; 0 none yet */
-};
-
-struct steps_reader {
-	struct trace_lanes lanes;
-	struct stream *streams;
-	size_t count;
-	size_t capacity;
-	struct key_table names;
-	struct key_table work; /* struct work by correlation */
-	uint64_t first, last;  /* from the first mark to the end of the last */
-	struct text_buffer told; /* what the run said of its step */
-	struct trace_sampled sampled;
-	bool is_cut;	   /* TRACEPROF_MAX_MB ended the file's detail */
-	bool leaves_teams; /* as step_finder.c does */
-};
-
-/* --- from events to marks ------------------------------------------------- */
-
-static bool is_main(const struct trace_event *event)
-{
-	return !strcmp(event->field[FIELD_PID].text,
-		       event->field[FIELD_TID].text);
-}
-
-static struct stream *stream_of(struct steps_reader *reader,
-				const struct trace_event *event,
-				uint32_t family)
-{
-	const uint32_t lane = trace_lanes_number(&reader->lanes, event);
-	struct stream *stream;
-
-	for (size_t i = 0; i < reader->count; i++) {
-		stream = &reader->streams[i];
-		if (stream->lane == lane && stream->family == family)
-			return stream;
-	}
-	reader->streams =
-		memory_grow(reader->streams, reader->count, &reader->capacity,
-			    sizeof(*reader->streams));
-	stream = &reader->streams[reader->count++];
-	*stream = (struct stream){
-		.family = family, .lane = lane, .is_main = is_main(event)};
-	return stream;
-}
-
-static uint64_t number_of(struct steps_reader *reader,
-			  const struct trace_event *event)
-{
-	return 1 + key_table_number(&reader->names,
-				    event->field[FIELD_NAME].text,
-				    event->field[FIELD_NAME].len);
-}
-
-/* A call's correlation as a key; false: it has none. */
-static bool work_of(struct steps_reader *reader,
-		    const struct trace_event *event, uint32_t *row)
-{
-	const struct trace_value id = trace_event_arg(event, "correlation");
-
-	if (id.type != TRACE_NUMBER)
-		return false;
-	*row = key_table_number(&reader->work, id.text, id.len);
-	return true;
-}
-
-static bool has_category(const struct trace_event *event, const char *category)
-{
-	return trace_value_is(&event->field[FIELD_CAT], category);
-}
-
-/* Those that put work on a GPU, by their names. */
-static bool is_work(const struct trace_event *event)
-{
-	const char *name = event->field[FIELD_NAME].text;
-
-	return (has_category(event, "cuda_runtime") ||
-		has_category(event, "cuda_driver")) &&
-	       (strstr(name, "Launch") || strstr(name, "Memcpy") ||
-		strstr(name, "Memset"));
-}
-
-/* What is drawn of others, and begins no step in a run. */
-static bool is_drawn_of_others(const char *name)
-{
-	static const char *const starts[] = {"ProfilerStep#",
-					     "phase: ", "DataLoader fetch",
-					     "DataLoader collate"};
-
-	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
-		if (!strncmp(name, starts[i], strlen(starts[i])))
-			return true;
-	}
-	return false;
-}
-
-static bool family_of(const struct trace_event *event, uint32_t *family)
-{
-	const struct trace_value omp = trace_event_arg(event, "omp");
-
-	*family = SEARCH_REGIONS;
-	if (trace_value_is(&omp, "parallel"))
-		return true;
-	*family = SEARCH_CALLS;
-	if (is_work(event))
-		return true;
-	*family = SEARCH_RANGES;
-	return has_category(event, "user_annotation") &&
-	       !is_drawn_of_others(event->field[FIELD_NAME].text);
-}
-
-/* The kernel that a call launched; a graph's are not the call's. */
-static void take_kernel(struct steps_reader *reader,
-			const struct trace_event *event)
-{
-	const struct trace_value node = trace_event_arg(event, "graph node id");
-	struct work *work;
-	uint32_t row;
-
-	if (node.type == TRACE_NUMBER && strcmp(node.text, "0") != 0)
-		return;
-	if (!work_of(reader, event, &row))
-		return;
-	work = key_table_row(&reader->work, row);
-	work->kernel = (uint32_t)number_of(reader, event);
-}
-
-static void take_event(void *arg, const struct trace_event *event)
-{
-	struct steps_reader *reader = arg;
-	struct stream *stream;
-	struct loop_mark *mark;
-	uint32_t family, row;
-
-	if (!trace_event_is_slice(event))
-		return;
-	if (has_category(event, "kernel")) {
-		take_kernel(reader, event);
-		return;
-	}
-	if (!family_of(event, &family))
-		return;
-	stream = stream_of(reader, event, family);
-	stream->marks = memory_grow(stream->marks, stream->count,
-				    &stream->capacity, sizeof(*stream->marks));
-	mark = &stream->marks[stream->count++];
-	*mark = (struct loop_mark){
-		.id = number_of(reader, event),
-		.ticks = (uint64_t)event->ts_ns,
-		.end_ticks = (uint64_t)(event->ts_ns + event->dur_ns)};
-	if (family == SEARCH_REGIONS) {
-		mark->is_in_team =
-			trace_event_arg(event, "nested").type == TRACE_BOOLEAN;
-		stream->outer += !mark->is_in_team;
-		reader->leaves_teams |= stream->outer >= LOOP_HITS_LEAST;
-	}
-	reader->first = min_u64(reader->first, mark->ticks);
-	reader->last = max_u64(reader->last, mark->end_ticks);
-	if (family == SEARCH_CALLS && work_of(reader, event, &row))
-		mark->note = row + UINT64_C(1);
-}
-
-static void take_entry(void *arg, const struct trace_entry *entry)
-{
-	struct steps_reader *reader = arg;
-	const struct trace_value *value = &entry->value;
-
-	trace_sampled_entry(&reader->sampled, entry);
-	if (!strcmp(entry->path, "traceprof.detail_ended"))
-		reader->is_cut = value->type == TRACE_NUMBER;
-	if (!strncmp(entry->path, "traceprof.notes.", 16) &&
-	    value->type == TRACE_STRING && !strncmp(value->text, "step = ", 7))
-		text_buffer_add_printable(&reader->told, value->text,
-					  value->len, NOTE_BYTES);
-}
-
-static const char *name_of(const struct steps_reader *reader,
-			   const struct loop_mark *mark)
-{
-	return key_table_key(&reader->names, mark->note - 1, NULL);
-}
-
-/* Each mark's name into its note, and its site: a launch's is its kernel;
- * numbers in a range's name don't count. */
-static void resolve(struct steps_reader *reader, struct stream *stream)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < stream->count; i++) {
-		struct loop_mark *mark = &stream->marks[i];
-
-		if (mark->note) {
-			const struct work *work = key_table_row(
-				&reader->work, (size_t)mark->note - 1);
-
-			if (work->kernel)
-				mark->id = work->kernel;
-		}
-		mark->note = mark->id;
-		if (stream->family == SEARCH_RANGES)
-			mark->id = search_name(NULL, name_of(reader, mark));
-		if (mark->id)
-			stream->marks[kept++] = *mark;
-	}
-	stream->count = kept;
-}
-
-/* What is around others comes first. */
-static int compare(const void *left, const void *right)
-{
-	const struct loop_mark *a = left;
-	const struct loop_mark *b = right;
-
-	if (a->ticks != b->ticks)
-		return a->ticks < b->ticks ? -1 : 1;
-	return a->end_ticks > b->end_ticks ? -1 : a->end_ticks < b->end_ticks;
-}
-
 /* --- what is found -------------------------------------------------------- */
 
 /* A range that is called like a step is one, whatever else there is. */
@@ -288,7 +46,7 @@ static bool find_range(const struct steps_reader *reader, struct stream *stream)
 	struct loop_level *level = &stream->nest.level[0];
 
 	for (size_t at = 0; at < stream->count; at++) {
-		if (!search_is_step_like(name_of(reader, &marks[at])))
+		if (!search_is_step_like(steps_name_of(reader, &marks[at])))
 			continue;
 		*level = (struct loop_level){
 			.id = marks[at].id, .begin = at, .first = at};
@@ -313,8 +71,7 @@ static void look_at(struct steps_reader *reader, struct stream *stream)
 {
 	void *room;
 
-	resolve(reader, stream);
-	qsort(stream->marks, stream->count, sizeof(*stream->marks), compare);
+	steps_resolve(reader, stream);
 	room = aligned_alloc(64, align_up(loop_nest_room(stream->count), 64));
 	if (!room)
 		abort();
@@ -359,11 +116,68 @@ static struct stream *next_stream(struct steps_reader *reader)
 	return next;
 }
 
+/* All marks of a name as the one level of a stream, of which each `every`th
+ * ends a turn.  False: it has none. */
+static bool find_named(const struct steps_reader *reader, struct stream *stream,
+		       const char *name, size_t len, size_t every)
+{
+	const struct loop_mark *marks = stream->marks;
+	struct loop_level level = {.every = every};
+
+	for (size_t i = 0; i < stream->count; i++) {
+		const char *other = steps_name_of(reader, &marks[i]);
+
+		if (strncmp(other, name, len) != 0 || other[len])
+			continue;
+		if (!level.turns++)
+			level.first = level.begin = i;
+		level.id = marks[i].id;
+		level.last = i;
+	}
+	level.turns /= every;
+	if (level.turns < 2)
+		return false;
+	level.length = (level.last - level.first) / (level.turns - 1);
+	level.ticks = (marks[level.last].ticks - marks[level.first].ticks) /
+		      (level.turns - 1);
+	stream->nest = (struct loop_nest){.count = 1, .level = {level}};
+	stream->has_step = true;
+	return true;
+}
+
+/* The optimizer of PyTorch's whose range the run said is the step: its stream,
+ * NULL: it said something else. */
+static struct stream *told_optimizer(struct steps_reader *reader)
+{
+	static const char start[] = "step = range \"Optimizer.step#";
+	const char *told = reader->told.data;
+	const char *name, *end;
+	size_t every = 1;
+
+	if (!reader->told.len || strncmp(told, start, sizeof(start) - 1) != 0)
+		return NULL;
+	name = strchr(told, '"') + 1;
+	end = strchr(name, '"');
+	if (!end)
+		return NULL;
+	if (!strncmp(end, "\", one in ", 10))
+		every = strtoul(end + 10, NULL, 10);
+	for (size_t i = 0; i < reader->count && every; i++) {
+		struct stream *stream = &reader->streams[i];
+
+		if (stream->family == SEARCH_RANGES && stream->is_looked_at &&
+		    find_named(reader, stream, name, (size_t)(end - name),
+			       every))
+			return stream;
+	}
+	return NULL;
+}
+
 /* The stream that tells the step, NULL none. */
 static struct stream *choose(struct steps_reader *reader)
 {
 	struct stream *chosen = NULL;
-	struct stream *next;
+	struct stream *next, *told;
 	size_t most = 0;
 
 	for (size_t i = 0; i < reader->count; i++) {
@@ -383,7 +197,8 @@ static struct stream *choose(struct steps_reader *reader)
 			    : next->is_called_so || next->count * 4 >= most))
 			chosen = next;
 	}
-	return chosen;
+	told = told_optimizer(reader);
+	return told ? told : chosen;
 }
 
 /* --- how it is set -------------------------------------------------------- */
@@ -419,7 +234,7 @@ static bool setting(const struct steps_reader *reader,
 		    const struct stream *stream, const struct loop_level *level,
 		    struct text_buffer *text)
 {
-	const char *name = name_of(reader, &stream->marks[level->first]);
+	const char *name = steps_name_of(reader, &stream->marks[level->first]);
 	const bool is_call =
 		strncmp(name, "cuda", 4) == 0 || strncmp(name, "cu", 2) == 0;
 	size_t len = strlen(name);
@@ -449,11 +264,15 @@ static int write_setting(const struct steps_reader *reader,
 		perror(path);
 		return EXIT_UNREADABLE;
 	}
-	fprintf(file, "auto\n%s\n", step_file_family(stream->family));
+	fputs("auto", file);
+	if (level->every > 1)
+		fprintf(file, "/%zu", level->every);
+	fprintf(file, "\n%s\n", step_file_family(stream->family));
 	for (size_t i = 0; i <= level->context; i++)
 		fprintf(file, "%s\n",
-			name_of(reader, &stream->marks[level->first -
-						       level->context + i]));
+			steps_name_of(reader,
+				      &stream->marks[level->first -
+						     level->context + i]));
 	return fclose(file) ? EXIT_UNREADABLE : EXIT_GOOD;
 }
 
@@ -489,7 +308,9 @@ static void print_level(const struct steps_reader *reader,
 	const int depth = depth_of(&stream->nest, at);
 
 	text_buffer_cut(text, 0);
-	short_name_add(text, name_of(reader, &marks[level->first]));
+	short_name_add(text, steps_name_of(reader, &marks[level->first]));
+	if (level->every > 1)
+		text_buffer_format(text, " (one in %zu)", level->every);
 	text_wrap_print(
 		stdout, (unsigned int)depth + 7,
 		"%3u  %*s%s%zu x %s, %s, %s of the time, %zu mark%s each\n",
@@ -546,7 +367,7 @@ static bool is_told(const struct steps_reader *reader,
 		    const struct stream *chosen)
 {
 	const struct loop_level *step = &chosen->nest.level[chosen->nest.step];
-	const char *name = name_of(reader, &chosen->marks[step->first]);
+	const char *name = steps_name_of(reader, &chosen->marks[step->first]);
 	const char *end = strstr(name, " [");
 	struct text_buffer quoted = {0};
 	bool is_same;
@@ -617,24 +438,12 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	}
 }
 
-static void steps_reader_free(struct steps_reader *reader)
-{
-	for (size_t i = 0; i < reader->count; i++)
-		free(reader->streams[i].marks);
-	free(reader->streams);
-	key_table_free(&reader->names);
-	key_table_free(&reader->work);
-	text_buffer_free(&reader->told);
-	trace_sampled_free(&reader->sampled);
-	trace_lanes_free(&reader->lanes);
-}
-
 static void show_trace(struct steps_arguments *arguments, const char *path)
 {
-	struct steps_reader reader = {.work.row_bytes = sizeof(struct work),
-				      .first = UINT64_MAX};
-	const struct trace_sink sink = {
-		.event = take_event, .entry = take_entry, .arg = &reader};
+	struct steps_reader reader = steps_reader_new();
+	const struct trace_sink sink = {.event = steps_take_event,
+					.entry = steps_take_entry,
+					.arg = &reader};
 	struct trace_facts facts;
 	int code = EXIT_UNREADABLE;
 

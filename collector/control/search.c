@@ -49,6 +49,8 @@ bool search_step(struct step_search *search, uint64_t id)
 {
 	const bool was_hit = search->was_hit;
 
+	if (search->is_end)
+		return false;
 	search->was_hit = is_hit(search, id);
 	return search->is_begin ? search->was_hit : was_hit;
 }

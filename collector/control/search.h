@@ -93,6 +93,10 @@ struct step_search {
 			      next begins with whatever comes next */
 	uint64_t id;
 	uint64_t key;
+	uint32_t is_end; /* a range: the step is over when it is, and the next
+			    begins then */
+	uint32_t every;	 /* hits to a step; 0 as 1 */
+	uint32_t name;	 /* is_end: the range's, as it is interned */
 	uint32_t leaves_teams; /* SEARCH_IN_TEAM are no sites, */
 	uint32_t keeps_teams;  /* or they are */
 

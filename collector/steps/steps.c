@@ -11,7 +11,6 @@
 #include "collector/session/python_stack.h"
 #include "collector/system/log.h"
 #include "collector/steps/manual_window.h"
-#include "collector/steps/step_file.h"
 #include <errno.h>
 #include <fnmatch.h>
 #include <string.h>
@@ -32,127 +31,9 @@ static struct {
 	uint64_t end_ticks;
 } work;
 _Atomic uint32_t steps_tid;
+_Atomic uint32_t steps_ending;
 static int64_t missed_cycle; /* its window found no place; -1 none */
 static bool is_cut;	     /* the whole run, where the program has windows */
-
-/* "text/N": the divisor, and the length of what stands before it. */
-static size_t split_divisor(const char *text, uint64_t *divisor)
-{
-	const char *slash = strrchr(text, '/');
-	uint64_t value = 0;
-
-	*divisor = 1;
-	if (!slash || !slash[1])
-		return strlen(text);
-	for (const char *c = slash + 1; *c; c++) {
-		if (*c < '0' || *c > '9' || value > UINT32_MAX)
-			return strlen(text);
-		value = value * 10 + (uint64_t)(*c - '0');
-	}
-	if (!value)
-		return strlen(text);
-	*divisor = value;
-	return (size_t)(slash - text);
-}
-
-static int parse_period(const char *text, size_t len, uint64_t *period_ns)
-{
-	uint64_t ms = 0;
-
-	for (size_t i = 0; i < len; i++) {
-		if (text[i] < '0' || text[i] > '9' || ms > 1000000000)
-			return -EINVAL;
-		ms = ms * 10 + (uint64_t)(text[i] - '0');
-	}
-	*period_ns = ms * 1000000;
-	return ms ? 0 : -EINVAL;
-}
-
-static bool is_word(const char *text, size_t len, const char *word)
-{
-	return len == strlen(word) && !strncmp(text, word, len);
-}
-
-/* "omp:GLOB" and its like. */
-static bool parse_glob(const char *text, size_t len, struct step_marker *made)
-{
-	static const struct {
-		const char *word;
-		enum step_source source;
-	} known[] = {{"omp:", STEP_OMP},
-		     {"range:", STEP_NVTX},
-		     {"nvtx:", STEP_NVTX}, /* as it was called at first */
-		     {"kernel:", STEP_KERNEL},
-		     {"cuda:", STEP_CUDA}};
-
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		const size_t begin = strlen(known[i].word);
-
-		if (len <= begin || len >= sizeof(made->glob) ||
-		    strncmp(text, known[i].word, begin))
-			continue;
-		made->source = known[i].source;
-		memcpy(made->glob, text + begin, len - begin);
-		return true;
-	}
-	return false;
-}
-
-static int parse(const char *text, struct step_marker *made, char *why,
-		 size_t why_bytes)
-{
-	size_t len;
-
-	memset(made, 0, sizeof(*made));
-	len = split_divisor(text, &made->divisor);
-	if (is_word(text, len, "auto")) {
-		made->source = STEP_AUTO;
-		return 0;
-	}
-	if (is_word(text, len, "api")) {
-		made->source = STEP_API;
-		return 0;
-	}
-	if (is_word(text, len, "manual")) {
-		made->source = STEP_MANUAL;
-		return 0;
-	}
-	if (len > 5 && !strncmp(text, "time:", 5) &&
-	    !parse_period(text + 5, len - 5, &made->period_ns)) {
-		made->source = STEP_TIME;
-		return 0;
-	}
-	if (parse_glob(text, len, made))
-		return 0;
-	log_format(why, why_bytes,
-		   "TRACEPROF_STEP=%.*s is not valid: it takes auto, api, "
-		   "manual, time:MS, omp:GLOB, range:GLOB, kernel:GLOB or "
-		   "cuda:GLOB, each with /N, or @FILE; using auto",
-		   64, text);
-	made->source = STEP_AUTO;
-	made->divisor = 1;
-	return -EINVAL;
-}
-
-int steps_parse(const char *text, struct step_marker *made, char *why,
-		size_t why_bytes)
-{
-	char line[OPTION_TEXT_BYTES];
-	struct search_wanted wanted;
-	int rc;
-
-	if (text[0] != '@')
-		return parse(text, made, why, why_bytes);
-	if (!step_file_read(text + 1, line, sizeof(line), &wanted)) {
-		rc = parse(line, made, why, why_bytes);
-		made->wanted = wanted;
-		return rc;
-	}
-	log_format(why, why_bytes,
-		   "TRACEPROF_STEP=%.*s can't be read; using auto", 64, text);
-	*made = (struct step_marker){.source = STEP_AUTO, .divisor = 1};
-	return -ENOENT;
-}
 
 enum step_source steps_source(void)
 {
@@ -352,6 +233,16 @@ static bool is_first_live(struct session *session, uint64_t ticks)
 	return true;
 }
 
+/* Hits to a step: as it was asked for, and as it was found. */
+static uint64_t divisor_of(const struct session *session)
+{
+	const struct step_search *search = &session->head->search;
+
+	return steps_source() == STEP_AUTO && search->every
+		       ? marker.divisor * search->every
+		       : marker.divisor;
+}
+
 void steps_mark(struct session *session, struct thread *thread, uint64_t ticks)
 {
 	struct window_state *state = &session->head->windows;
@@ -370,7 +261,7 @@ void steps_mark(struct session *session, struct thread *thread, uint64_t ticks)
 		return;
 	marks = load_relaxed(&state->marks);
 	store_relaxed(&state->marks, marks + 1);
-	if (marks % marker.divisor)
+	if (marks % divisor_of(session))
 		return;
 	step = load_relaxed(&state->steps);
 	thread_drop_left(thread, __builtin_frame_address(0));
@@ -415,7 +306,8 @@ static bool go_live(struct session *session)
 	struct window_state *state = &session->head->windows;
 	struct step_search *search = &session->head->search;
 	const uint64_t hits = search->before + search->since;
-	const uint64_t steps = (hits + marker.divisor - 1) / marker.divisor;
+	const uint64_t divisor = divisor_of(session);
+	const uint64_t steps = (hits + divisor - 1) / divisor;
 
 	if (!may_take_over(session, (int64_t)steps)) {
 		search->since++;
@@ -489,6 +381,28 @@ void steps_range(struct session *session, struct thread *thread,
 		found_mark(session, thread, clock_ticks(), 0);
 }
 
+void steps_follow_range(uint32_t name)
+{
+	store_relaxed(&steps_ending, name);
+}
+
+void steps_range_ended(struct session *session, struct thread *thread,
+		       uint64_t ticks)
+{
+	if (is_searched(&session->head->search, thread, SEARCH_RANGES))
+		found_mark(session, thread, ticks, 0);
+}
+
+bool steps_want_ranges(const struct session *session)
+{
+	const struct step_search *search = &session->head->search;
+	const uint32_t state = search_state(search);
+
+	return steps_source() == STEP_NVTX ||
+	       (steps_source() == STEP_AUTO && state >= SEARCH_FOUND &&
+		state <= SEARCH_LIVE && search->family == SEARCH_RANGES);
+}
+
 void steps_scope(struct session *session, struct thread *thread,
 		 const char *prefix, const char *name)
 {
@@ -532,6 +446,7 @@ static void end_search(struct step_search *search)
 	if (!load_relaxed(&search->live_ticks))
 		search->passed = 0;
 	gate_mark(GATE_OMP_MARK | GATE_OMP_CALLER, false);
+	store_relaxed(&steps_ending, 0);
 }
 
 static bool becomes_own(uint32_t *was)
@@ -672,6 +587,7 @@ void steps_forget(void)
 	memset(&work, 0, sizeof(work));
 	marker.divisor = 1;
 	store_relaxed(&source, STEP_API);
+	store_relaxed(&steps_ending, 0);
 	timer_thread = NULL;
 	gate_keep(false);
 }

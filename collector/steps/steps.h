@@ -91,6 +91,16 @@ void steps_range(struct session *session, struct thread *thread,
 void steps_scope(struct session *session, struct thread *thread,
 		 const char *prefix, const char *name);
 
+/* From now on the end of a range of this name may be the marker's; 0: none's.
+ * Whoever ends one calls steps_range_ended(), the step begins at `ticks`. */
+extern _Atomic uint32_t steps_ending __attribute__((visibility("hidden")));
+void steps_follow_range(uint32_t name);
+void steps_range_ended(struct session *session, struct thread *thread,
+		       uint64_t ticks);
+
+/* Ranges are asked for between windows, too: one may be the marker. */
+bool steps_want_ranges(const struct session *session);
+
 /* The same for a call of CUDA's that put work on a GPU, which began at `ticks`;
  * and whether this thread's are asked for. */
 bool steps_follow_calls(const struct session *session,

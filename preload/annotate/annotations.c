@@ -50,7 +50,10 @@ EXPORT void traceprof_push_(const char *name)
 	}
 	is_shown = open & GATE_SCOPE && name;
 	scope_push(thread, SCOPE_OWN, is_shown,
-		   is_shown ? scope_intern(name) : 0, NULL);
+		   is_shown ? scope_intern(name)
+		   : name   ? scope_intern_hidden(name)
+			    : 0,
+		   NULL);
 	errno = saved;
 }
 

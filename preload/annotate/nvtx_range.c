@@ -41,6 +41,7 @@ struct call {
 	struct thread *thread;
 	uint32_t gate;
 	uint32_t name;
+	uint32_t hidden; /* where it has none, since it isn't recorded */
 	struct scope_details details;
 };
 
@@ -131,8 +132,11 @@ static bool call_begin(struct call *call, const struct nvtx_string *domain,
 	steps_scope(load_relaxed(&session_here), call->thread,
 		    domain ? domain->text : NULL, message);
 	call->gate = gate_bits();
-	if (!(call->gate & GATE_SCOPE))
+	if (!(call->gate & GATE_SCOPE)) {
+		if (unlikely(load_relaxed(&steps_ending)))
+			call->hidden = name_of(domain, message);
 		return true;
+	}
 	call->name = name_of(domain, message);
 	details_of(domain, event, &call->details);
 	return true;
@@ -166,8 +170,8 @@ int nvtx_push(const struct nvtx_string *domain, const struct nvtx_event *event)
 
 	if (call_begin(&call, domain, event)) {
 		level = (int)scope_depth(call.thread, owner_of(domain));
-		scope_push(call.thread, owner_of(domain), call.name, call.name,
-			   &call.details);
+		scope_push(call.thread, owner_of(domain), call.name,
+			   call.name ? call.name : call.hidden, &call.details);
 	}
 	errno = saved;
 	return level;

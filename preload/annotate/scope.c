@@ -48,16 +48,15 @@ uint32_t scope_intern(const char *name)
 	return names_intern(load_relaxed(&session_here), name, len);
 }
 
-void scope_record_now(struct thread *thread, enum event_kind kind,
-		      uint32_t name, uint64_t start_ticks,
-		      const struct scope_details *details)
+static void record(struct thread *thread, enum event_kind kind, uint32_t name,
+		   uint64_t start_ticks, uint64_t end_ticks,
+		   const struct scope_details *details)
 {
-	const uint64_t now = clock_ticks();
 	struct event event = {
 		.kind = (uint16_t)kind,
 		.name = name,
-		.start_ticks = start_ticks ? start_ticks : now,
-		.end_ticks = now,
+		.start_ticks = start_ticks,
+		.end_ticks = end_ticks,
 	};
 
 	if (details) {
@@ -75,6 +74,16 @@ void scope_record_now(struct thread *thread, enum event_kind kind,
 			event.flags |= EVENT_LOOKED_UP;
 	}
 	thread_record(thread, &event);
+}
+
+void scope_record_now(struct thread *thread, enum event_kind kind,
+		      uint32_t name, uint64_t start_ticks,
+		      const struct scope_details *details)
+{
+	const uint64_t now = clock_ticks();
+
+	record(thread, kind, name, start_ticks ? start_ticks : now, now,
+	       details);
 }
 
 /* --- details of what is open ---------------------------------------------- */
@@ -184,12 +193,21 @@ void scope_push(struct thread *thread, uint64_t owner, bool is_shown,
 		thread_open(thread, EVENT_SCOPE, clock_ticks(), name, owner, 0,
 			    keep(thread, depth, details));
 	else
-		thread_open(thread, EVENT_NONE, 0, 0, owner, 0, HIDDEN);
+		thread_open(thread, EVENT_NONE, 0, name, owner, 0, HIDDEN);
+}
+
+/* What was popped ended then, and with it perhaps a step. */
+static void end_step(struct thread *thread, const struct open_slice *slice,
+		     uint64_t ticks)
+{
+	if (unlikely(slice->name && slice->name == load_relaxed(&steps_ending)))
+		steps_range_ended(load_relaxed(&session_here), thread, ticks);
 }
 
 bool scope_pop(struct thread *thread, uint64_t owner)
 {
 	struct scope_details details;
+	uint64_t now;
 	struct open_slice slice;
 	uint32_t depth;
 	uint32_t at;
@@ -211,13 +229,17 @@ bool scope_pop(struct thread *thread, uint64_t owner)
 	thread->open[at - 1].sync = HOLE;
 	/* RELEASE pairs with ACQUIRE in the writer's look at open slices. */
 	store_release(&thread->depth, without_holes(thread, depth));
-	if (slice.kind != EVENT_SCOPE)
+	now = clock_ticks();
+	if (slice.kind != EVENT_SCOPE) {
+		end_step(thread, &slice, now);
 		return true;
+	}
 	details = fetch(slice.sync);
 	if (at == depth)
-		python_scope_ended(thread, slice.start_ticks, clock_ticks());
+		python_scope_ended(thread, slice.start_ticks, now);
 	/* Also behind the end of its window: it is clipped there. */
-	scope_record_now(thread, at == depth ? EVENT_SCOPE : EVENT_RANGE,
-			 slice.name, slice.start_ticks, &details);
+	record(thread, at == depth ? EVENT_SCOPE : EVENT_RANGE, slice.name,
+	       slice.start_ticks, now, &details);
+	end_step(thread, &slice, now);
 	return true;
 }

@@ -14,6 +14,7 @@
 #define PRELOAD_SCOPE_H
 
 #include "collector/session/gate.h"
+#include "collector/steps/steps.h"
 #include "preload/process/hook.h"
 
 #define SCOPE_OWN 1u /* the owner that traceprof.h is; others are addresses */
@@ -56,6 +57,12 @@ void scope_record_now(struct thread *thread, enum event_kind kind,
 		      uint32_t name, uint64_t start_ticks,
 		      const struct scope_details *details);
 
+/* The same for one that isn't shown: 0 where no range's end may be a step's. */
+static inline uint32_t scope_intern_hidden(const char *name)
+{
+	return unlikely(load_relaxed(&steps_ending)) ? scope_intern(name) : 0;
+}
+
 /* How many scopes of an owner's are open on a thread. */
 unsigned int scope_depth(const struct thread *thread, uint64_t owner);
 
@@ -63,7 +70,8 @@ unsigned int scope_depth(const struct thread *thread, uint64_t owner);
 uint64_t scope_innermost(const struct thread *thread, const uint64_t owners[],
 			 unsigned int count);
 
-/* `details` may be NULL.  Not shown: the push is only remembered. */
+/* `details` may be NULL.  Not shown: the push is only remembered; where its end
+ * may be a step's, with its name. */
 void scope_push(struct thread *thread, uint64_t owner, bool is_shown,
 		uint32_t name, const struct scope_details *details);
 

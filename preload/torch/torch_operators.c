@@ -50,11 +50,15 @@ enum {
 	TORCH_GONE, /* what holds callbacks */
 };
 
+/* What is asked of PyTorch: nothing, the program's own scopes, or all. */
+enum { WANTS_USER = 1, WANTS_ALL };
+
 static struct {
 	_Atomic uint32_t state;
 	_Atomic uint32_t is_wanted;
 	struct torch_library library;
-	uint64_t handle;
+	uint64_t handle;	   /* of operators; */
+	uint64_t user;		   /* ... of the program's own scopes */
 	const struct module *seen; /* the newest, at the last look */
 	const char *path;
 	bool has_shapes;
@@ -183,14 +187,25 @@ static void *open_scope(struct thread *thread, const char *name,
 	return contexts[of];
 }
 
-/* Two optimizers of one class have one name: the line tells them apart. */
-static void begins_by_user(struct thread *thread, const char *name,
-			   struct scope_details *details)
+/* Two optimizers of one class have one name: the line tells them apart.  In a
+ * closed gate only one whose end may be a step's is kept. */
+static void *begins_by_user(struct thread *thread, const char *name,
+			    struct scope_details *details)
 {
+	uint32_t hidden;
+
 	steps_scope(load_relaxed(&session_here), thread, NULL, name);
-	if (gate_bits() & GATE_SCOPE &&
-	    !strncmp(name, OPTIMIZER, sizeof(OPTIMIZER) - 1))
+	if (strncmp(name, OPTIMIZER, sizeof(OPTIMIZER) - 1))
+		return NULL;
+	if (gate_bits() & GATE_SCOPE) {
 		details->place = python_frames_place();
+		return NULL;
+	}
+	hidden = scope_intern_hidden(name);
+	if (!hidden)
+		return NULL;
+	scope_push(thread, SCOPE_USER, false, hidden, NULL);
+	return &user;
 }
 
 static void *begins(void **context, const void *record)
@@ -212,8 +227,8 @@ static void *begins(void **context, const void *record)
 	} else {
 		details_of(record, name, &details);
 		if (details.category == TORCH_SCOPE_USER)
-			begins_by_user(thread, name, &details);
-		if (gate_bits() & GATE_SCOPE)
+			*context = begins_by_user(thread, name, &details);
+		if (!*context && gate_bits() & GATE_SCOPE)
 			*context = open_scope(thread, name, &details,
 					      details.payload != 0);
 	}
@@ -282,7 +297,8 @@ void torch_told_begins(const char *name)
 	if (thread && gate_bits() & GATE_SCOPE)
 		open_scope(thread, name, &details, true);
 	else if (thread)
-		scope_push(thread, OPEN_OPERATOR, false, 0, NULL);
+		scope_push(thread, OPEN_OPERATOR, false,
+			   scope_intern_hidden(name), NULL);
 	errno = saved;
 }
 
@@ -298,6 +314,24 @@ void torch_told_ends(void)
 
 /* --- on and off ----------------------------------------------------------- */
 
+static void turn_one(uint64_t handle, bool on)
+{
+	if (on)
+		torch.library.enable(handle);
+	else
+		torch.library.disable(handle);
+}
+
+/* A range of the program's may begin a step between windows, too. */
+static uint32_t wants(bool open)
+{
+	struct session *session = load_relaxed(&session_here);
+
+	return open				       ? WANTS_ALL
+	       : session && steps_want_ranges(session) ? WANTS_USER
+						       : 0;
+}
+
 /* Whoever looks last finds what is wanted done. */
 static void turn(void)
 {
@@ -305,10 +339,8 @@ static void turn(void)
 
 	do {
 		wanted = atomic_load(&torch.is_wanted);
-		if (wanted)
-			torch.library.enable(torch.handle);
-		else
-			torch.library.disable(torch.handle);
+		turn_one(torch.handle, wanted == WANTS_ALL);
+		turn_one(torch.user, wanted);
 	} while (wanted != atomic_load(&torch.is_wanted));
 }
 
@@ -317,18 +349,27 @@ void torch_follow(bool open)
 	struct thread *was;
 	uint32_t state;
 
-	atomic_store(&torch.is_wanted, open);
+	atomic_store(&torch.is_wanted, wants(open));
 	if (!open)
 		torch_phase_finish(thread_self);
 	/* ACQUIRE pairs with RELEASE in move(). */
 	state = load_acquire(&torch.state);
 	if (state == TORCH_OBSERVED)
-		torch_observer_follow(open);
+		torch_observer_follow(wants(open));
 	if (state != TORCH_ALIVE)
 		return;
 	was = thread_busy();
 	turn();
 	thread_unbusy(was);
+}
+
+/* Nobody may have asked for anything yet. */
+static void ask_early(void)
+{
+	uint32_t nothing = 0;
+
+	atomic_compare_exchange_strong(&torch.is_wanted, &nothing,
+				       wants(false));
 }
 
 static void move(uint32_t state)
@@ -363,14 +404,19 @@ static const char *attach(struct session *session)
 	if (process.options.shapes && !torch.has_shapes)
 		session_note(session, "PyTorch: this version's shapes are "
 				      "unknown here");
-	memset(callback.scopes, true, sizeof(callback.scopes));
 	callback.needs_inputs = torch.has_shapes;
+	callback.scopes[TORCH_SCOPE_USER] = true;
+	torch.user = torch.library.add_global(callback);
+	memset(callback.scopes, true, sizeof(callback.scopes));
+	callback.scopes[TORCH_SCOPE_USER] = false;
 	torch.handle = torch.library.add_global(callback);
 	if (atexit(leave_library)) {
+		torch.library.remove(torch.user);
 		torch.library.remove(torch.handle);
 		return "its end can't be followed";
 	}
-	/* Whatever window opened or closed meanwhile. */
+	/* Whatever window opened or closed meanwhile; none has, maybe. */
+	ask_early();
 	move(TORCH_ALIVE);
 	turn();
 	session_note(session, "PyTorch's operators come from %s", torch.path);
@@ -394,6 +440,7 @@ static void fall_back(struct session *session, const char *why)
 		     why);
 	torch_observer_start();
 	move(TORCH_OBSERVED);
+	ask_early();
 	torch_observer_follow(atomic_load(&torch.is_wanted));
 }
 

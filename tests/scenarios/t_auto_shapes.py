@@ -171,18 +171,42 @@ def test_a_loop_of_two_ways_is_in_doubt_and_the_settings_are_named():
                 expect_equal(len(again.trace.steps()), int(count), setting)
 
 
+def expect_ends(trace, marker, count, regions):
+    """Each step ends with the marker, and holds all that a batch does and no
+    validation."""
+    steps, ends = trace.slices("ProfilerStep#*"), trace.slices(marker)
+    expect_equal((len(steps), len(ends)), (count, count), "steps and their ends")
+    for step, end in zip(steps, ends):
+        expect(abs(step["ts"] + step["dur"] - end["ts"] - end["dur"]) < 0.01, step, end)
+        inside = [region for region in trace.regions()
+                  if step["ts"] <= region["ts"] < step["ts"] + step["dur"]]
+        expect_equal(len(inside), regions, f"regions of {step['name']}")
+
+
 def test_a_training_whose_optimizer_tells():
     """The regions turn twice as often as the optimizer steps: they are batches."""
     program = compile_program("../steps/optimizer.c", "-fopenmp", "-lm", name="optimizer")
-    for arguments, steps, marker in (((), 100, "region \"backward"),
-                                     ((2,), 100, "region \"backward"),
-                                     ((1, 0), 50, "range \"Optimizer.step#SGD.step\"")):
+    for arguments, steps, marker, regions in (((), 100, "SGD", 6), ((2,), 100, "Adam", 6),
+                                              ((1, 0), 50, "SGD", 12)):
         run = same(program, *map(str, arguments))
-        expect_equal(len(run.trace.steps()), steps, f"steps of {arguments}")
-        expect(f"step = {marker}" in run.stderr.replace("omp ", ""), run.stderr)
-    window = same(program, "1", "0", env=SCHEDULE)
-    expect_equal([trace.steps() for trace in window.traces], [[3, 4]], "window")
-    expect_equal(len(window.trace.regions("forward")), 12, "four batches")
+        expect(f'step = range "Optimizer.step#{marker}.step"' in run.stderr, run.stderr)
+        expect_ends(run.trace, f"Optimizer.step#{marker}.step", steps, regions)
+        window = same(program, *map(str, arguments), env=SCHEDULE)
+        expect_equal([trace.steps() for trace in window.traces], [[3, 4]], "window")
+        expect_ends(window.trace, f"Optimizer.step#{marker}.step", 2, regions)
+
+
+def test_a_training_so_long_that_its_thread_counts():
+    """Between windows nothing is recorded, and the ends of ranges count all the same."""
+    program = compile_program("../steps/optimizer.c", "-fopenmp", "-lm", name="optimizer")
+    env = {"TRACEPROF_WAIT": "2000", "TRACEPROF_ACTIVE": "2"}
+    for arguments in (("1", "1", "700"), ("2", "1", "700"), ("1", "0", "1400")):
+        run = same(program, *arguments, env=env, timeout=100)
+        expect_equal([trace.steps() for trace in run.traces],
+                     [[first, first + 1] for first in range(2000, 14000, 2002)], arguments)
+        for trace in run.traces:
+            expect_ends(trace, f"Optimizer.step#{'Adam' if arguments[0] == '2' else 'SGD'}.step",
+                        2, 12 if arguments[1] == "0" else 6)
 
 
 def test_two_optimizers_of_one_class_are_in_doubt():

@@ -7,7 +7,7 @@ import re
 import sys
 
 import harness
-from harness import compile_program, expect, expect_equal, same
+from harness import command, compile_program, expect, expect_equal, same
 from t_torch import library
 
 TRAINING = '''
@@ -24,11 +24,15 @@ class Operator(ctypes.Structure):
                 ("is_async", ctypes.c_bool)]
 
 user = Operator(-1, 0, 0, 7, False)
+plain = Operator(-1, 0, 0, 0, False)
 
 def step(inside=lambda: None):
     scope = torch.torch_double_begin(b"Optimizer.step#Adam.step", ctypes.byref(user))
     inside()
     torch.torch_double_end(scope)
+
+def operator():
+    torch.torch_double_end(torch.torch_double_begin(b"aten::add", ctypes.byref(plain)))
 
 work.region_one()
 while hasattr(ctypes.CDLL(None), "traceprof_mark_") and not torch.torch_double_is_observed():
@@ -53,13 +57,34 @@ def training(body, **env):
     return same(sys.executable, script, library(), regions, env=env)
 
 
+def expect_ends(trace, each):
+    """A step ends when the last optimizer that steps in it has."""
+    ends = [one["ts"] + one["dur"] for one in trace.slices("Optimizer.step#*")]
+    steps = trace.slices("ProfilerStep#*")
+    expect_equal(len(ends), len(steps) * each, "optimizers' steps")
+    for step, end in zip(steps, ends[each - 1::each]):
+        expect(abs(step["ts"] + step["dur"] - end) < 0.01, step, end)
+
+
+def expect_pairs(run, steps):
+    setting = os.path.join(harness.folder(), "step.txt")
+    said = command("steps", "-o", setting, run.trace.path)
+    expect(f"step: {steps} x Optimizer.step#Adam.step (one in 2)" in said.stdout, said.stdout)
+    with open(setting, encoding="utf-8") as file:
+        expect_equal(file.read(), "auto/2\nranges\nOptimizer.step#Adam.step\n", "setting")
+    expect_equal(len(run.trace.steps()), steps, run.stderr)
+    expect('step = range "Optimizer.step#Adam.step", one in 2' in run.stderr, run.stderr)
+    expect_ends(run.trace, 2)
+
+
 def settings(run):
     line = next(line for line in run.own_lines if "no step found" in line)
     return dict(re.findall(r"TRACEPROF_STEP=(\S+) \((\d+) steps\)", line))
 
 
 def test_two_optimizers_with_as_much_work():
-    """240 steps of one name, with the same between each two: 120 of both."""
+    """240 steps of one name, with the same between each two: 120 of both, since two
+    lines have their turn."""
     for work in ("work.region_one(); work.region_two()", "pass"):
         run = training(f'''
 for i in range(120):
@@ -68,9 +93,89 @@ for i in range(120):
     {work}
     step()
 ''')
-        expect_equal(run.trace.steps(), [], "steps")
-        expect_equal(settings(run), {"range:Optimizer.step#Adam.step": "240",
-                                     "range:Optimizer.step#Adam.step/2": "120"}, work)
+        expect_pairs(run, 120)
+
+
+def test_two_optimizers_one_of_which_steps_less_often():
+    """The one that steps twice may be what a step is, or both."""
+    run = training('''
+for i in range(90):
+    work.region_one(); work.region_two()
+    step()
+    if i % 2:
+        work.region_one(); work.region_two()
+        step()
+''')
+    expect_equal(run.trace.steps(), [], "steps")
+    expect_equal(settings(run)["range:Optimizer.step#Adam.step"], "135", "settings")
+
+
+def test_two_optimizers_that_step_from_one_line():
+    """A loop over both, with nothing between them."""
+    run = training('''
+for i in range(60):
+    work.region_one(); work.region_two(); work.region_three()
+    for optimizer in range(2):
+        step()
+''')
+    expect_pairs(run, 60)
+
+
+def test_an_optimizer_with_a_schedule():
+    """Each window is whole steps, also of gradients of 4 batches added up."""
+    for batches in (1, 4):
+        run = training(f'''
+for i in range(60):
+    for batch in range({batches}):
+        work.region_one(); work.region_two(); work.region_three()
+    step(work.region_one)
+''', TRACEPROF_WAIT="3", TRACEPROF_ACTIVE="2", TRACEPROF_REPEAT="2")
+        expect_equal([trace.steps() for trace in run.traces], [[3, 4], [8, 9]], "windows")
+        for trace in run.traces:
+            expect_ends(trace, 1)
+            expect_equal(len(trace.regions()), 2 * (3 * batches + 1), "regions")
+
+
+def test_the_first_steps_are_no_optimizers():
+    """They were not observed yet, or there are none: then operators come before."""
+    for before, steps in (("", 60), ("operator()\n", 56)):
+        run = training(before + '''
+for i in range(60):
+    work.region_one(); work.region_two(); work.region_three()
+    if i > 3:
+        step()
+''')
+        expect_equal(len(run.trace.steps()), steps, before)
+
+
+def test_a_training_so_long_that_its_thread_counts():
+    """Between windows nothing is recorded, and the optimizer's ends are told all the
+    same."""
+    run = training('''
+for i in range(14000):
+    work.region_one(); work.region_two()
+    step()
+    time.sleep(0.0002)
+''', TRACEPROF_WAIT="4000", TRACEPROF_ACTIVE="2",
+                   TRACEPROF_MAX_OVERHEAD="0")
+    expect_equal([trace.steps() for trace in run.traces],
+                 [[first, first + 1] for first in range(4000, 14000, 4002)], "windows")
+    for trace in run.traces:
+        expect_ends(trace, 1)
+        expect_equal(len(trace.regions()), 4, "regions of two steps")
+    seen = run.traces[-1].meta["events"]["seen"]
+    expect(seen < 14000 * 4, f"{seen} events were recorded: the thread never counted")
+
+
+def test_a_range_that_was_asked_for_with_a_schedule():
+    """Its windows are counted where nothing is recorded."""
+    run = training('''
+for i in range(60):
+    work.region_one(); work.region_two()
+    step()
+''', TRACEPROF_STEP="range:Optimizer.step*", TRACEPROF_WAIT="3", TRACEPROF_ACTIVE="2",
+                   TRACEPROF_REPEAT="2")
+    expect_equal([trace.steps() for trace in run.traces], [[3, 4], [8, 9]], "windows")
 
 
 def test_one_optimizer_whose_work_tells_nothing():
@@ -101,9 +206,7 @@ for i in range(20):
     step(lambda: some(40))
     step(lambda: some(40))
 ''')
-    expect_equal(run.trace.steps(), [], "steps")
-    expect_equal(settings(run), {"range:Optimizer.step#Adam.step": "40",
-                                 "range:Optimizer.step#Adam.step/2": "20"}, "settings")
+    expect_pairs(run, 20)
 
 
 def test_epochs_of_what_was_played():

@@ -3,7 +3,7 @@
  * optimizer.c - a training of 5 epochs of 20 batches with a validation after
  * each, with the ranges that PyTorch's optimizers make:
  *
- *	optimizer [KINDS [OFTEN]]
+ *	optimizer [KINDS [OFTEN [EPOCHS]]]
  *	optimizer twins
  *
  * KINDS: optimizers that step in each batch, 1 unless it is given.  OFTEN: 0
@@ -57,7 +57,9 @@ int main(int argc, char **argv)
 	const int kinds = argc > 1 ? atoi(argv[1]) : 1;
 	const int often = argc > 2 ? atoi(argv[2]) : 1;
 
-	for (int epoch = 0; epoch < 5; epoch++) {
+	const int epochs = argc > 3 ? atoi(argv[3]) : 5;
+
+	for (int epoch = 0; epoch < epochs; epoch++) {
 		for (int batch = 0; batch < 20; batch++) {
 			pass();
 			if (often || batch % 2)

@@ -48,6 +48,9 @@ struct loop_level {
 	uint64_t ticks;	      /* ... and in time */
 	size_t marks;	      /* in all turns */
 	bool is_begin;	      /* a hit begins its turn, it doesn't end it */
+	bool is_end;	      /* its turn is over when the hit is, no later */
+	uint64_t begin_ticks; /* then: when the first turn began */
+	size_t every;	      /* hits to a turn; 0 as 1 */
 	size_t held;	      /* sites that it holds */
 	size_t missing;	      /* turns without one of those, added up */
 	size_t missed;	      /* turns that are two: the marker fell out */

@@ -34,7 +34,7 @@ void step_cut_start(struct step_cut *cut, const struct step_marks *of,
 				 .cycle = -1};
 	schedule_from_options(options, &cut->schedule);
 	while (step_turns_next(of, level, of->count, &turns, &begin) &&
-	       step_marks(of)[begin].ticks < kept_ticks)
+	       turns.ticks < kept_ticks)
 		gone++;
 	gone -= first_recorded(&cut->schedule);
 	cut->passed = gone > 0 ? (uint64_t)gone : 0;
@@ -66,7 +66,7 @@ bool step_cut_run(struct step_cut *cut, struct window_state *windows,
 
 	while (step_turns_next(cut->of, cut->level, count, &cut->turns,
 			       &begin)) {
-		const uint64_t ticks = step_marks(cut->of)[begin].ticks;
+		const uint64_t ticks = cut->turns.ticks;
 		const int64_t cycle = cycle_of(cut, cut->step + 1);
 
 		if (cut->cycle >= 0 && cycle != cut->cycle &&

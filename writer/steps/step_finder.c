@@ -37,7 +37,7 @@ void step_finder_make(struct writer_state *state)
 	if (!finder)
 		return;
 	steps_parse(options->step, &marker, why, sizeof(why));
-	finder->divisor = marker.divisor;
+	finder->divisor = finder->asked = marker.divisor;
 	finder->keeps = !search->is_whole;
 	finder->is_drawn =
 		search->is_whole && !state->session->head->flight.is_on;
@@ -169,6 +169,9 @@ void step_finder_see(struct writer_state *state, struct ring_reader *reader,
 	struct loop_mark mark;
 	uint32_t family;
 
+	if (finder && !finder->torch_ticks && event->kind == EVENT_SCOPE &&
+	    event_is_operator(event))
+		finder->torch_ticks = event->start_ticks;
 	if (likely(!finder) || finder->is_over || was_seen(event) ||
 	    !read_mark(state, event, &family, &mark) ||
 	    (finder->leaves_teams && mark.is_in_team))
@@ -186,6 +189,12 @@ void step_finder_see(struct writer_state *state, struct ring_reader *reader,
 
 /* --- the search ----------------------------------------------------------- */
 
+/* Of the range that a level's hits are. */
+static uint32_t name_of(const struct step_finder *finder)
+{
+	return (uint32_t)step_marks(finder->of)[finder->level.first].note;
+}
+
 /* The thread is told. */
 static void hand_marker(struct writer_state *state)
 {
@@ -196,17 +205,24 @@ static void hand_marker(struct writer_state *state)
 	search->family = finder->of->family;
 	search->context = finder->level.context;
 	search->is_begin = finder->level.is_begin;
+	search->is_end = finder->level.is_end;
+	search->every = (uint32_t)finder->level.every;
+	search->name = finder->level.is_end ? name_of(finder) : 0;
 	search->leaves_teams = finder->leaves_teams;
 	search->keeps_teams = !finder->leaves_teams;
 	search->id = finder->level.id;
 	search->key = finder->level.key;
-	search->begin_ticks = step_marks(finder->of)[finder->level.begin].ticks;
+	search->begin_ticks =
+		finder->level.is_end
+			? finder->level.begin_ticks
+			: step_marks(finder->of)[finder->level.begin].ticks;
 	search->first_ticks = step_marks(finder->of)[finder->level.first].ticks;
 	store_relaxed(&state->session->head->windows.step_tid, search->tid);
 	if (!search_move(search, SEARCH_ON, SEARCH_FOUND))
 		search->passed = 0; /* the program's own count from 0 */
 	else if (search->family == SEARCH_REGIONS)
 		gate_mark(GATE_OMP_MARK, true);
+	steps_follow_range(search->name);
 	gate_mark(GATE_OMP_CALLER, search_is_by_caller(search));
 }
 
@@ -219,9 +235,14 @@ void step_found(struct writer_state *state, struct step_marks *stream,
 	finder->of = stream;
 	finder->nest = *nest;
 	finder->level = nest->level[nest->step];
+	finder->divisor = finder->asked * step_level_every(&finder->level);
+	if (!finder->level.is_end)
+		finder->work = NULL;
 	finder->lane = (struct step_lane){
 		.of = stream,
 		.level = &finder->level,
+		.work = finder->work,
+		.work_length = finder->work_length,
 		.turns = {.divisor = finder->divisor},
 	};
 	if (!search->is_whole) {
@@ -576,7 +597,8 @@ static void draw_last(struct writer_state *state, uint64_t end_ticks)
 		finder->forgotten +
 		step_marks_hits(finder->of, &finder->level, UINT64_MAX, &last);
 
-	step_lane_draw(state, lane, last + 1, end_ticks);
+	/* Where a hit's end is a turn's none begins with the last one's. */
+	step_lane_draw(state, lane, last + !finder->level.is_end, end_ticks);
 	store_relaxed(&state->session->head->windows.steps, lane->number + 1);
 	if (lane->number + 1 < (int64_t)(hits / finder->divisor))
 		return;

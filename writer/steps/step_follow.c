@@ -3,6 +3,7 @@
 #include "writer/steps/step_follow.h"
 
 #include "collector/session/gate.h"
+#include "collector/steps/steps.h"
 #include <string.h>
 
 /* After so long a call's record isn't waited for. */
@@ -62,6 +63,7 @@ static void take_back(struct writer_state *state)
 	    !search_move(search, SEARCH_JOINED, SEARCH_ON))
 		return;
 	gate_mark(GATE_OMP_MARK, false);
+	steps_follow_range(0);
 	/* The thread's, which counts nothing now. */
 	search->was_hit = false;
 	memset(search->history, 0, sizeof(search->history));

@@ -18,7 +18,8 @@ struct step_finder {
 	struct step_marks streams[STEP_STREAMS_MAX];
 	size_t stream_count;
 	unsigned int drops;
-	uint64_t divisor;
+	uint64_t divisor; /* hits to a step: as it was asked for, */
+	uint64_t asked;
 	bool keeps;		    /* events, while the step isn't known */
 	bool is_drawn;		    /* in the one file that there is */
 	bool is_over;		    /* that run was searched */
@@ -31,8 +32,12 @@ struct step_finder {
 	struct step_marks *of; /* whose loop it is, NULL not known yet */
 	struct loop_nest nest; /* ... and what is said of it */
 	struct loop_level level;
-	bool is_sure;	    /* and isn't thought about again; it was said */
-	uint64_t forgotten; /* hits before the first mark that is there */
+	/* Of a level that is_end, else NULL: what is done in its turns. */
+	const struct step_marks *work;
+	size_t work_length;   /* ... and the median of a turn in its marks */
+	uint64_t torch_ticks; /* of PyTorch's first operator, 0 none yet */
+	bool is_sure;	      /* and isn't thought about again; it was said */
+	uint64_t forgotten;   /* hits before the first mark that is there */
 	struct step_lane lane;
 	struct step_cut cut;
 	bool is_counted;     /* what came before the thread joined */

@@ -25,6 +25,20 @@ void step_lane_end(struct writer_state *state, struct step_lane *lane,
 	lane->drawn++;
 }
 
+/* The same by the marks of the stream that tells how long a turn is. */
+static void begin_by_work(struct step_lane *lane)
+{
+	size_t first, last;
+
+	if (!lane->work || !lane->number)
+		return;
+	first = step_marks_before(lane->work, lane->ticks);
+	last = step_marks_before(lane->work, lane->turns.ticks);
+	if ((last - first) * 2 > lane->work_length * 3)
+		lane->ticks =
+			step_marks(lane->work)[last - lane->work_length].ticks;
+}
+
 /* A turn that is much longer than others has something else before it, an
  * evaluation, say: the step begins where a usual one would. */
 static void begin_late(struct step_lane *lane, size_t end)
@@ -32,6 +46,10 @@ static void begin_late(struct step_lane *lane, size_t end)
 	const struct loop_level *level = lane->level;
 	const struct loop_mark *marks = step_marks(lane->of);
 
+	if (level->is_end) {
+		begin_by_work(lane);
+		return;
+	}
 	if (level->is_begin || lane->turns.divisor > 1 || !lane->number ||
 	    (end - lane->begin) * 2 <= level->length * 3)
 		return;
@@ -48,7 +66,7 @@ void step_lane_draw(struct writer_state *state, struct step_lane *lane,
 
 	while (step_turns_next(lane->of, lane->level, count, &lane->turns,
 			       &begin)) {
-		const uint64_t ticks = step_marks(lane->of)[begin].ticks;
+		const uint64_t ticks = lane->turns.ticks;
 
 		if (ticks > until) {
 			lane->turns = before;

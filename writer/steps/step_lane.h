@@ -11,6 +11,9 @@
 struct step_lane {
 	const struct step_marks *of;
 	const struct loop_level *level;
+	const struct step_marks *work; /* where a hit's end is a turn's: what
+					  tells how long one is, else NULL, */
+	size_t work_length;	       /* ... its median in marks of that */
 	struct step_turns turns;
 	size_t begin;	/* the running step's first mark, */
 	uint64_t ticks; /* when that began, 0 none runs, */

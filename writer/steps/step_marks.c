@@ -111,11 +111,17 @@ void step_marks_drop(struct step_marks *marks, size_t count)
 size_t step_marks_before(const struct step_marks *marks, uint64_t ticks)
 {
 	const struct loop_mark *all = step_marks(marks);
-	size_t count = marks->count;
+	size_t low = 0, high = marks->count;
 
-	while (count && all[count - 1].ticks >= ticks)
-		count--;
-	return count;
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (all[middle].ticks < ticks)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 /* What a thread's ring has by then: events come by their ends. */
@@ -413,10 +419,15 @@ bool step_marks_find_told(struct step_marks *marks,
 	*found = (struct loop_level){.id = told->id,
 				     .context = told->context,
 				     .key = told->key,
-				     .is_begin = told->is_begin};
+				     .is_begin = told->is_begin,
+				     .is_end = told->is_end,
+				     .every = told->every,
+				     .begin_ticks = told->begin_ticks};
 	gather(marks, found);
 	if (found->turns < 2)
 		return false;
+	if (found->is_end)
+		return true;
 	found->begin = step_marks_before(marks, told->begin_ticks);
 	found->first = step_marks_before(marks, told->first_ticks);
 	found->next = loop_level_next(all, found);
@@ -439,10 +450,21 @@ bool step_marks_has(const struct step_marks *marks,
 	return false;
 }
 
-/* The mark that a hit's turn is followed by. */
+/* The mark that a hit's turn is followed by, or its own. */
 static size_t after(const struct loop_level *level, size_t hit)
 {
-	return level->is_begin ? hit : hit + 1;
+	return level->is_begin || level->is_end ? hit : hit + 1;
+}
+
+static uint64_t begins_at(const struct step_marks *marks,
+			  const struct loop_level *level,
+			  const struct step_turns *turns, size_t begin)
+{
+	const struct loop_mark *mark = step_marks(marks) + begin;
+
+	if (!level->is_end)
+		return mark->ticks;
+	return turns->begun == 1 ? level->begin_ticks : mark->end_ticks;
 }
 
 bool step_turns_next(const struct step_marks *marks,
@@ -453,7 +475,10 @@ bool step_turns_next(const struct step_marks *marks,
 		*begin = level->begin;
 		turns->at = level->first + level->is_begin;
 		turns->begun = 1;
-		return *begin < count;
+		if (*begin >= count)
+			return false;
+		turns->ticks = begins_at(marks, level, turns, *begin);
+		return true;
 	}
 	for (; after(level, turns->at) < count; turns->at++) {
 		if (!loop_level_is_hit(level, step_marks(marks), turns->at) ||
@@ -461,6 +486,7 @@ bool step_turns_next(const struct step_marks *marks,
 			continue;
 		*begin = after(level, turns->at++);
 		turns->begun++;
+		turns->ticks = begins_at(marks, level, turns, *begin);
 		return true;
 	}
 	return false;
@@ -471,11 +497,13 @@ uint64_t step_marks_end(const struct step_marks *marks,
 {
 	const struct loop_mark *all = step_marks(marks);
 	const size_t last = level->is_begin ? hit + level->length - 1 : hit;
-	const size_t first = level->is_begin ? hit
-					     : loop_level_begin(level, all, hit,
-								level->begin);
+	size_t first = hit;
 	uint64_t end = 0;
 
+	if (level->is_end)
+		return all[hit].end_ticks;
+	if (!level->is_begin)
+		first = loop_level_begin(level, all, hit, level->begin);
 	for (size_t i = first; i <= last && i < marks->count; i++)
 		end = max_u64(end, all[i].end_ticks);
 	return end;

@@ -133,6 +133,7 @@ bool step_marks_has(const struct step_marks *marks,
 struct step_turns {
 	size_t at;	  /* the next mark to look at */
 	uint64_t begun;	  /* steps */
+	uint64_t ticks;	  /* when the last of them begins */
 	uint64_t divisor; /* hits to a step */
 	uint64_t hits;
 };
@@ -142,6 +143,12 @@ struct step_turns {
 bool step_turns_next(const struct step_marks *marks,
 		     const struct loop_level *level, size_t count,
 		     struct step_turns *turns, size_t *begin);
+
+/* Hits to a turn. */
+static inline uint64_t step_level_every(const struct loop_level *level)
+{
+	return level->every ? level->every : 1;
+}
 
 /* When the turn that ends with a hit is over. */
 uint64_t step_marks_end(const struct step_marks *marks,

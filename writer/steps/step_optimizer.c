@@ -4,6 +4,8 @@
 
 #include "collector/session/names.h"
 #include "collector/system/log.h"
+#include "writer/steps/loop_within.h"
+#include <stdlib.h>
 #include <string.h>
 
 #define PREFIX	     "Optimizer.step#"
@@ -19,7 +21,15 @@
 /* One class of optimizers. */
 struct kind {
 	uint64_t id;
+	uint32_t name;
 	size_t first, steps;
+};
+
+struct kinds {
+	struct kind kind[KINDS_MOST];
+	size_t count;
+	size_t steps;  /* of all, */
+	bool is_alike; /* ... of which two differ in a number alone */
 };
 
 static struct step_marks *ranges_of(struct step_finder *finder, uint32_t tid)
@@ -33,28 +43,32 @@ static struct step_marks *ranges_of(struct step_finder *finder, uint32_t tid)
 	return NULL;
 }
 
-static struct kind *kind_of(struct kind *kinds, size_t *count, uint64_t id)
+static struct kind *kind_of(struct kinds *kinds, const struct loop_mark *mark)
 {
-	for (size_t i = 0; i < *count; i++) {
-		if (kinds[i].id == id)
-			return &kinds[i];
+	const uint32_t name = (uint32_t)mark->note;
+
+	for (size_t i = 0; i < kinds->count; i++) {
+		if (kinds->kind[i].id != mark->id)
+			continue;
+		kinds->is_alike |= kinds->kind[i].name != name;
+		return &kinds->kind[i];
 	}
-	if (*count == KINDS_MOST)
+	if (kinds->count == KINDS_MOST)
 		return NULL;
-	kinds[*count] = (struct kind){.id = id};
-	return &kinds[(*count)++];
+	kinds->kind[kinds->count] = (struct kind){.id = mark->id, .name = name};
+	return &kinds->kind[kinds->count++];
 }
 
 /* All steps that had ended by then, and the class that stepped most. */
-static size_t count_steps(const struct session *session,
-			  const struct step_marks *ranges, uint64_t ticks,
-			  struct kind *most)
+static struct kind count_steps(const struct session *session,
+			       const struct step_marks *ranges, uint64_t ticks,
+			       struct kinds *kinds)
 {
 	const struct loop_mark *marks = step_marks(ranges);
-	struct kind kinds[KINDS_MOST];
-	size_t count = 0, steps = 0, len;
+	struct kind most = {0};
+	size_t len;
 
-	*most = (struct kind){0};
+	*kinds = (struct kinds){.count = 0};
 	for (size_t i = 0; i < ranges->count; i++) {
 		const char *name =
 			names_text(session, (uint32_t)marks[i].note, &len);
@@ -63,16 +77,16 @@ static size_t count_steps(const struct session *session,
 		if (marks[i].end_ticks > ticks ||
 		    strncmp(name, PREFIX, strlen(PREFIX)))
 			continue;
-		steps++;
-		kind = kind_of(kinds, &count, marks[i].id);
+		kinds->steps++;
+		kind = kind_of(kinds, &marks[i]);
 		if (!kind)
 			continue;
 		if (!kind->steps++)
 			kind->first = i;
-		if (kind->steps > most->steps)
-			*most = *kind;
+		if (kind->steps > most.steps)
+			most = *kind;
 	}
-	return steps;
+	return most;
 }
 
 /* Marks between a class's steps, as those come. */
@@ -125,11 +139,26 @@ static bool is_one_of_many(const struct between *between, size_t turns)
 }
 
 struct turns {
-	size_t between; /* by what lies between the steps */
-	size_t lines;	/* by the lines of Python; 1 each is from one, 0 they
+	size_t between;	 /* by what lies between the steps */
+	size_t lines;	 /* by the lines of Python; 1 each is from one, 0 they
 			   aren't known, or don't tell */
-	size_t count;	/* by both */
+	size_t count;	 /* by both */
+	bool is_in_turn; /* each line once, and then all again, always */
 };
+
+/* Each of so many lines steps once before the first is back. */
+static bool is_in_turn(const struct between *lines, size_t turns)
+{
+	if (turns < 2 || lines->same[turns] != lines->seen - turns)
+		return false;
+	for (size_t i = 0; i < turns; i++) {
+		for (size_t j = 0; j < i; j++) {
+			if (lines->count[i] == lines->count[j])
+				return false;
+		}
+	}
+	return true;
+}
 
 /* How many optimizers of one name step in turn. */
 static struct turns count_turns(const struct step_marks *ranges,
@@ -162,6 +191,7 @@ static struct turns count_turns(const struct step_marks *ranges,
 		turns.between = turns_of(&between);
 	if (is_known)
 		turns.lines = turns_of(&lines) > 1 ? turns_of(&lines) : is_one;
+	turns.is_in_turn = is_known && is_in_turn(&lines, turns.lines);
 	turns.count =
 		turns.lines > 1 ? turns.lines
 		: turns.lines == 1 && is_one_of_many(&between, turns.between)
@@ -170,34 +200,8 @@ static struct turns count_turns(const struct step_marks *ranges,
 	return turns;
 }
 
-enum step_optimizer step_optimizer_find(struct writer_state *state,
-					struct step_marks **stream,
-					uint64_t ticks, struct loop_nest *nest)
-{
-	struct step_marks *ranges = ranges_of(state->finder, (*stream)->tid);
-	const size_t turns = nest->level[nest->step].turns;
-	struct kind most;
-	size_t steps;
-
-	if (!ranges)
-		return OPTIMIZER_NONE;
-	steps = count_steps(state->session, ranges, ticks, &most);
-	if (steps < STEPS_LEAST)
-		return OPTIMIZER_NONE;
-	if (turns + turns / 20 + MISSING_MOST >= most.steps &&
-	    count_turns(ranges, &most, *stream, ticks).count > 1)
-		return OPTIMIZER_DOUBT;
-	if (ranges == *stream)
-		return OPTIMIZER_NONE;
-	if (turns <= steps + steps / 20 + MISSING_MOST)
-		return OPTIMIZER_NONE;
-	*nest = (struct loop_nest){.count = 1, .runner_up = 1};
-	step_marks_find_site(ranges, most.first, &nest->level[0]);
-	*stream = ranges;
-	return OPTIMIZER_FOUND;
-}
-
-/* The stream of a thread's regions, or else its ranges. */
+/* The stream of a thread's regions, or else, if there are hardly any, its
+ * ranges. */
 static struct step_marks *work_of(struct step_finder *finder,
 				  struct step_marks *ranges)
 {
@@ -205,7 +209,8 @@ static struct step_marks *work_of(struct step_finder *finder,
 		struct step_marks *stream = &finder->streams[i];
 
 		if (stream->tid == ranges->tid &&
-		    stream->family == SEARCH_REGIONS && stream->count)
+		    stream->family == SEARCH_REGIONS &&
+		    stream->count >= STEPS_LEAST)
 			return stream;
 	}
 	return ranges;
@@ -227,25 +232,202 @@ static bool covers(const struct step_marks *ranges, const struct kind *kind,
 	       stream->count * COVERS_LEAST;
 }
 
+/* --- the level that ends with an optimizer's step ------------------------- */
+
+static int compare(const void *left, const void *right)
+{
+	const size_t a = *(const size_t *)left;
+	const size_t b = *(const size_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+/* The median of the work in a turn, in marks, by the hits that had ended by
+ * `ticks`; 0 not known. */
+static size_t work_in_turn(const struct step_marks *ranges,
+			   const struct loop_level *level,
+			   const struct step_marks *work, uint64_t ticks)
+{
+	const struct loop_mark *marks = step_marks(ranges);
+	struct array room = {0};
+	size_t count = 0, hits = 0, before = 0, median = 0;
+	size_t *turns;
+
+	if (array_reserve(&room, (level->turns + 1) * sizeof(*turns)))
+		return 0;
+	turns = room.base;
+	for (size_t i = level->first; i < ranges->count; i++) {
+		size_t now;
+
+		if (!loop_level_is_hit(level, marks, i) ||
+		    marks[i].end_ticks > ticks ||
+		    ++hits % step_level_every(level))
+			continue;
+		now = step_marks_before(work, marks[i].end_ticks);
+		if (hits > step_level_every(level))
+			turns[count++] = now - before;
+		before = now;
+	}
+	if (count) {
+		qsort(turns, count, sizeof(*turns), compare);
+		median = turns[count / 2];
+	}
+	array_free(&room);
+	return median;
+}
+
+/* The first turn is as long as others: what lies before is none. */
+static uint64_t first_begins(const struct step_marks *ranges,
+			     const struct loop_level *level,
+			     const struct step_marks *work, size_t length)
+{
+	const struct loop_mark *marks = step_marks(ranges);
+	size_t hits = 0, at = level->first, end;
+
+	for (size_t i = level->first; i < ranges->count; i++) {
+		if (!loop_level_is_hit(level, marks, i))
+			continue;
+		at = i;
+		if (++hits == step_level_every(level))
+			break;
+	}
+	end = step_marks_before(work, marks[at].end_ticks);
+	if (!end || !length)
+		return marks[level->first].ticks;
+	return min_u64(marks[level->first].ticks,
+		       step_marks(work)[end - min_u64(end, length)].ticks);
+}
+
+/* Each `every`th step of a class ends a step of the training's. */
+static void take(struct step_finder *finder, struct step_marks *ranges,
+		 const struct kind *kind, size_t every,
+		 const struct step_marks *work, uint64_t ticks,
+		 struct loop_nest *nest)
+{
+	struct loop_level *level = &nest->level[0];
+	size_t length;
+
+	*nest = (struct loop_nest){.count = 1, .runner_up = 1};
+	step_marks_find_site(ranges, kind->first, level);
+	level->is_end = true;
+	level->every = every;
+	level->begin = level->first;
+	level->turns /= every;
+	level->ticks *= every;
+	length = work_in_turn(ranges, level, work, ticks);
+	level->begin_ticks = first_begins(ranges, level, work, length);
+	finder->work = length ? work : NULL;
+	finder->work_length = length;
+}
+
+/* Its first steps may have been missed: PyTorch was not asked by then. */
+static bool may_lack_first(const struct step_finder *finder,
+			   const struct step_marks *stream,
+			   const struct loop_level *level,
+			   const struct loop_within *within)
+{
+	const uint64_t first = step_marks(stream)[level->first].ticks;
+
+	return !within->is_in_first &&
+	       (!finder->torch_ticks || finder->torch_ticks > first);
+}
+
+/* Of the classes that step equally often in each turn of a level the one that
+ * comes last in it; 0: there is none. */
+static size_t
+in_each_turn(const struct step_finder *finder, const struct step_marks *ranges,
+	     const struct kinds *kinds, const struct step_marks *stream,
+	     const struct loop_level *level, uint64_t ticks, struct kind *found)
+{
+	struct loop_within best = {0};
+
+	for (size_t i = 0; i < kinds->count; i++) {
+		const struct loop_within one = loop_within(
+			step_marks(stream), level, step_marks(ranges),
+			ranges->count, kinds->kind[i].id, ticks);
+
+		if (!loop_within_is_regular(&one) ||
+		    may_lack_first(finder, stream, level, &one) ||
+		    (best.every &&
+		     (one.every > best.every ||
+		      (one.every == best.every && one.last < best.last))))
+			continue;
+		best = one;
+		*found = kinds->kind[i];
+	}
+	/* One that lacks a step would move all that come after it. */
+	if (best.every > 1 &&
+	    (best.usual != best.turns ||
+	     count_turns(ranges, found, stream, ticks).count != best.every))
+		return 0;
+	return best.every;
+}
+
+enum step_optimizer step_optimizer_find(struct writer_state *state,
+					struct step_marks **stream,
+					uint64_t ticks, struct loop_nest *nest)
+{
+	struct step_finder *finder = state->finder;
+	struct step_marks *ranges = ranges_of(finder, (*stream)->tid);
+	const struct loop_level *level = &nest->level[nest->step];
+	const size_t turns = level->turns;
+	const struct step_marks *work = *stream;
+	struct kinds kinds;
+	struct turns of_most;
+	struct kind most, found;
+	size_t every;
+
+	if (!ranges)
+		return OPTIMIZER_NONE;
+	if (work == ranges)
+		work = work_of(finder, ranges);
+	most = count_steps(state->session, ranges, ticks, &kinds);
+	if (kinds.steps < STEPS_LEAST || kinds.is_alike)
+		return OPTIMIZER_NONE;
+	of_most = count_turns(ranges, &most, *stream, ticks);
+	if (turns + turns / 20 + MISSING_MOST >= most.steps &&
+	    of_most.count > 1) {
+		if (!of_most.is_in_turn)
+			return OPTIMIZER_DOUBT;
+		found = most;
+		every = of_most.lines;
+	} else if (ranges != *stream &&
+		   turns > kinds.steps + kinds.steps / 20 + MISSING_MOST) {
+		found = most;
+		every = 1;
+	} else {
+		every = in_each_turn(finder, ranges, &kinds, *stream, level,
+				     ticks, &found);
+	}
+	if (!every)
+		return OPTIMIZER_NONE;
+	take(finder, ranges, &found, every, work, ticks, nest);
+	*stream = ranges;
+	return OPTIMIZER_FOUND;
+}
+
 struct step_marks *step_optimizer_alone(struct writer_state *state,
 					struct loop_nest *nest)
 {
 	struct step_finder *finder = state->finder;
 	struct step_marks *ranges = ranges_of(finder, step_main_tid(state));
 	struct step_marks *work;
+	struct kinds kinds;
 	struct turns turns;
 	struct kind most;
 
-	if (!ranges || count_steps(state->session, ranges, UINT64_MAX, &most) !=
-			       most.steps)
+	if (!ranges)
+		return NULL;
+	most = count_steps(state->session, ranges, UINT64_MAX, &kinds);
+	if (kinds.steps != most.steps || most.steps < STEPS_LEAST)
 		return NULL;
 	work = work_of(finder, ranges);
 	turns = count_turns(ranges, &most, work, UINT64_MAX);
-	if (most.steps < STEPS_LEAST || turns.lines != 1 || turns.count != 1 ||
+	if ((!turns.is_in_turn && (turns.lines != 1 || turns.count != 1)) ||
 	    !covers(ranges, &most, work))
 		return NULL;
-	*nest = (struct loop_nest){.count = 1, .runner_up = 1};
-	step_marks_find_site(ranges, most.first, &nest->level[0]);
+	take(finder, ranges, &most, turns.is_in_turn ? turns.lines : 1, work,
+	     UINT64_MAX, nest);
 	return ranges;
 }
 
@@ -259,11 +441,12 @@ void step_optimizer_setting(struct writer_state *state,
 
 	for (size_t i = 0; i < finder->stream_count; i++) {
 		const struct step_marks *ranges = &finder->streams[i];
+		struct kinds kinds;
 		struct kind most;
 
 		if (ranges->family != SEARCH_RANGES)
 			continue;
-		count_steps(state->session, ranges, UINT64_MAX, &most);
+		most = count_steps(state->session, ranges, UINT64_MAX, &kinds);
 		if (most.steps < STEPS_LEAST || most.steps <= steps)
 			continue;
 		steps = most.steps;

@@ -60,6 +60,7 @@ void step_say_found(struct writer_state *state, const struct step_marks *stream,
 {
 	const struct loop_level *step = &nest->level[nest->step];
 	char name[128];
+	char each[32] = "";
 	char time[32];
 	char outer[48] = "";
 	char other[192];
@@ -67,15 +68,19 @@ void step_say_found(struct writer_state *state, const struct step_marks *stream,
 	step_marks_describe(stream, step->first, &state->naming, name,
 			    sizeof(name));
 	close_name(name, sizeof(name));
+	if (step->every > 1)
+		log_format(each, sizeof(each), ", one in %lu",
+			   (unsigned long)step->every);
 	if (nest->outer)
 		log_format(outer, sizeof(outer), "; outer period %lu",
 			   (unsigned long)nest->outer);
 	add_runner_up(state, stream, nest, other, sizeof(other));
 	period_text(state, step, time, sizeof(time));
 	if (state->is_live)
-		log_say("step = %s, every %s%s%s", name, time, outer, other);
-	session_note(state->session, "step = %s, every %s%s%s", name, time,
-		     outer, other);
+		log_say("step = %s%s, every %s%s%s", name, each, time, outer,
+			other);
+	session_note(state->session, "step = %s%s, every %s%s%s", name, each,
+		     time, outer, other);
 }
 
 void step_say_passed(struct writer_state *state, uint64_t steps)

@@ -47,15 +47,15 @@ struct record {
 	uint64_t handle;
 	bool is_async;
 	int64_t debug, moved;
-	struct callback observed[2];
-	void *context[2];
+	struct callback observed[3];
+	void *context[3];
 	unsigned int count;
 };
 
 static struct slot {
 	struct callback callback;
 	bool is_used, is_enabled;
-} global;
+} globals[2];
 static __thread struct slot local;
 static unsigned long calls;
 static _Atomic uint64_t threads, handles;
@@ -68,7 +68,7 @@ unsigned long torch_double_calls(void)
 
 bool torch_double_is_observed(void)
 {
-	return global.is_used;
+	return globals[1].is_used;
 }
 
 uint64_t _ZN2at14RecordFunction15currentThreadIdEv(void)
@@ -89,24 +89,27 @@ static void go(void)
 
 static struct slot *slot_of(uint64_t handle)
 {
-	if (handle == 1 && is_gone)
+	if (handle < 3 && is_gone)
 		fputs("Requested callback is not found\n", stderr);
-	return handle == 1 ? &global : &local;
+	return handle < 3 ? &globals[handle - 1] : &local;
 }
 
 uint64_t
 _ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE(struct callback c)
 {
-	atexit(go);
-	global = (struct slot){c, true, true};
-	return 1;
+	const unsigned int at = globals[0].is_used;
+
+	if (!at)
+		atexit(go);
+	globals[at] = (struct slot){c, true, true};
+	return at + 1;
 }
 
 uint64_t
 _ZN2at22addThreadLocalCallbackENS_22RecordFunctionCallbackE(struct callback c)
 {
 	local = (struct slot){c, true, true};
-	return 2;
+	return 3;
 }
 
 void _ZN2at14removeCallbackEm(uint64_t handle)
@@ -154,7 +157,8 @@ void _ZN2at14RecordFunctionC1ENS_11RecordScopeE(struct record *record,
 	record->sequence = -1;
 	record->map[0] = (uint64_t)(uintptr_t)&record->map[6];
 	record->map[1] = 1;
-	observe(record, &global);
+	observe(record, &globals[0]);
+	observe(record, &globals[1]);
 	observe(record, &local);
 }
 
