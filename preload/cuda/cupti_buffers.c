@@ -85,9 +85,9 @@ void CUPTIAPI cupti_buffers_request(uint8_t **bytes, size_t *size,
 	struct cupti_buffer *buffer = claim();
 
 	*most_records = 0;
+	store_relaxed(&buffers.touched, clock_ticks());
 	if (likely(buffer)) {
 		store_relaxed(&buffer->lent_ticks, clock_ticks());
-		store_relaxed(&buffers.touched, clock_ticks());
 		*bytes = buffer->bytes;
 		*size = add_relaxed(&buffers.out, 1) < CUPTI_SMALL_MOST &&
 					session && steps_want_events(session)

@@ -455,11 +455,15 @@ void cupti_neighbour_took(unsigned int buffers, uint64_t since)
 	time_begins(since, true);
 	time_ends();
 	time_begins(clock_ticks(), false);
-	session_note(
-		load_relaxed(&session_here),
-		"%u buffers did not come back from CUPTI: another profiler "
-		"in the program has taken it",
-		buffers);
+	if (buffers)
+		session_note(load_relaxed(&session_here),
+			     "%u buffers did not come back from CUPTI: another "
+			     "profiler in the program has taken it",
+			     buffers);
+	else
+		session_note(load_relaxed(&session_here),
+			     "CUPTI asks for no buffer any more: another "
+			     "profiler in the program has taken it");
 	log_trouble("another profiler in the program has taken CUPTI: the GPU "
 		    "is not recorded any more");
 }
