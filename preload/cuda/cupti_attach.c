@@ -157,16 +157,12 @@ bool cupti_attach_has_thread_buffers(void)
 	return load_relaxed(&has_thread_buffers);
 }
 
-void cupti_attach_leave(bool all)
+void cupti_attach_leave(void)
 {
-	const uint32_t zeroed = CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER;
-
 	for (uint32_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
-		if (flags[i].is_known && (all || i == zeroed))
+		if (flags[i].is_known)
 			set_flag(i, flags[i].value);
 	}
-	if (!all)
-		return;
 	cupti.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT);
 }
 
@@ -183,8 +179,8 @@ static CUptiResult set_up(struct session *session, uint32_t version,
 			set_flag(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER,
 				 !cupti_has(CUPTI_DEFECT_THREAD_BUFFERS)) &&
 			!cupti_has(CUPTI_DEFECT_THREAD_BUFFERS));
-	/* Our buffers are zero; clearing them is a thread's time. */
-	set_flag(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, 1);
+	/* That our buffers are zero is not told: it would hold for those of one
+	 * that comes unseen, too. */
 	rc = (CUptiResult)start_clock();
 	if (rc == CUPTI_SUCCESS)
 		rc = cupti.cuptiActivityRegisterCallbacks(

@@ -257,7 +257,7 @@ struct cupti_buffer *cupti_buffers_take(void)
 
 void cupti_buffers_release(struct cupti_buffer *buffer)
 {
-	/* Zero pages, as CUPTI was told that it gets. */
+	/* Zero pages: see is_empty(). */
 	madvise(buffer->bytes, CUPTI_BUFFER_BYTES, MADV_DONTNEED);
 	atomic_fetch_sub_explicit(&buffers.out, 1, memory_order_relaxed);
 	/* RELEASE pairs with ACQUIRE in claim(). */

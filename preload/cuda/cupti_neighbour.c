@@ -336,7 +336,6 @@ static void turn_on_again(void)
 static void clear_the_way(void)
 {
 	cupti.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-	cupti_attach_leave(false);
 	if (load_relaxed(&other.wants_subscription))
 		cupti_callbacks_unsubscribe();
 }
@@ -354,7 +353,7 @@ static void let_go(void)
 		cupti.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 	cupti_clock_leave(is_leaving);
 	cupti_buffers_lose(clock_ticks());
-	cupti_attach_leave(true);
+	cupti_attach_leave();
 	give_back();
 	if (!move(LEAVING, THEIRS))
 		turn_on_again();

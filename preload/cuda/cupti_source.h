@@ -67,9 +67,9 @@ void cupti_neighbour_took(unsigned int buffers, uint64_t since);
 
 void cupti_neighbour_forget(void);
 
-/* For another client: CUPTI's settings as they were, all or those that its
- * buffers depend on.  After it: clock, buffers and what is always on. */
-void cupti_attach_leave(bool all);
+/* For another client: CUPTI's settings as they were.  After it: clock, buffers
+ * and what is always on. */
+void cupti_attach_leave(void);
 bool cupti_attach_again(void);
 /* Each thread has buffers of its own. */
 bool cupti_attach_has_thread_buffers(void);

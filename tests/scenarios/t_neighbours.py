@@ -179,6 +179,16 @@ def test_one_that_is_not_seen_is_noticed_while_the_program_runs():
     expect(last - taken["ts"] > 3 * 10**6, (last, taken))
 
 
+def test_one_that_is_not_seen_gets_on():
+    """What it finds in our buffers isn't its own; after that it has all."""
+    run = on_gpu("new", "after", 2, program="kineto_like", UNSEEN=1,
+                 **{"SIMGPU_ZERO_TIMES": 0})
+    expect_equal(run.status, 0, run.stderr)
+    lines = run.stdout.splitlines()
+    expect(lines[1].startswith(f"profiled {LAUNCHES} kernels, 0 of another name, 0 of "
+                               "another time"), run.stdout)
+
+
 def test_what_one_that_is_not_seen_costs():
     """What came since CUPTI was asked last, a fifth of a second before: ten launches;
     under load that is late."""
