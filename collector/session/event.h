@@ -436,7 +436,7 @@ enum gpu_launch_kind {
 	GPU_LAUNCH_COPY,
 	GPU_LAUNCH_KERNEL,
 	GPU_LAUNCH_GRAPH,
-	GPU_LAUNCH_CAPTURED, /* a node of a graph: nothing runs yet */
+	GPU_LAUNCH_CAPTURED, /* nothing runs: a new node, an empty graph */
 };
 
 /* What a GPU_SYNC waited for, as CUPTI counts. */

@@ -134,7 +134,8 @@ static struct {
 	bool is_known;
 } flags[CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER + 1];
 
-static void set_flag(uint32_t attribute, uint8_t value)
+/* False: it doesn't take it. */
+static bool set_flag(uint32_t attribute, uint8_t value)
 {
 	size_t bytes = sizeof(value);
 
@@ -144,20 +145,24 @@ static void set_flag(uint32_t attribute, uint8_t value)
 				(CUpti_ActivityAttribute)attribute, &bytes,
 				&flags[attribute].value) == CUPTI_SUCCESS;
 	bytes = sizeof(value);
-	cupti.cuptiActivitySetAttribute((CUpti_ActivityAttribute)attribute,
-					&bytes, &value);
+	return cupti.cuptiActivitySetAttribute(
+		       (CUpti_ActivityAttribute)attribute, &bytes, &value) ==
+	       CUPTI_SUCCESS;
 }
 
-void cupti_attach_leave(bool all)
-{
-	const uint32_t zeroed = CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER;
+static _Atomic bool has_thread_buffers;
 
+bool cupti_attach_has_thread_buffers(void)
+{
+	return load_relaxed(&has_thread_buffers);
+}
+
+void cupti_attach_leave(void)
+{
 	for (uint32_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
-		if (flags[i].is_known && (all || i == zeroed))
+		if (flags[i].is_known)
 			set_flag(i, flags[i].value);
 	}
-	if (!all)
-		return;
 	cupti.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT);
 }
 
@@ -168,11 +173,14 @@ static CUptiResult set_up(struct session *session, uint32_t version,
 	CUptiResult rc;
 
 	cupti.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
-	if (version >= PER_THREAD_FROM)
-		set_flag(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER,
-			 !cupti_has(CUPTI_DEFECT_THREAD_BUFFERS));
-	/* Our buffers are zero; clearing them is a thread's time. */
-	set_flag(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, 1);
+	store_relaxed(
+		&has_thread_buffers,
+		version >= PER_THREAD_FROM &&
+			set_flag(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER,
+				 !cupti_has(CUPTI_DEFECT_THREAD_BUFFERS)) &&
+			!cupti_has(CUPTI_DEFECT_THREAD_BUFFERS));
+	/* That our buffers are zero is not told: it would hold for those of one
+	 * that comes unseen, too. */
 	rc = (CUptiResult)start_clock();
 	if (rc == CUPTI_SUCCESS)
 		rc = cupti.cuptiActivityRegisterCallbacks(
@@ -376,6 +384,7 @@ void cupti_forget(void)
 	cupti_kinds_forget();
 	cupti_neighbour_forget();
 	cupti_callbacks_forget();
+	cupti_graphs_forget();
 	cupti_clock_forget();
 	nvml_forget();
 	/* Tables that only CUPTI fills: to clear them takes a forked child a

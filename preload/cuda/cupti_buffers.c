@@ -85,9 +85,9 @@ void CUPTIAPI cupti_buffers_request(uint8_t **bytes, size_t *size,
 	struct cupti_buffer *buffer = claim();
 
 	*most_records = 0;
+	store_relaxed(&buffers.touched, clock_ticks());
 	if (likely(buffer)) {
 		store_relaxed(&buffer->lent_ticks, clock_ticks());
-		store_relaxed(&buffers.touched, clock_ticks());
 		*bytes = buffer->bytes;
 		*size = add_relaxed(&buffers.out, 1) < CUPTI_SMALL_MOST &&
 					session && steps_want_events(session)
@@ -257,7 +257,7 @@ struct cupti_buffer *cupti_buffers_take(void)
 
 void cupti_buffers_release(struct cupti_buffer *buffer)
 {
-	/* Zero pages, as CUPTI was told that it gets. */
+	/* Zero pages: see is_empty(). */
 	madvise(buffer->bytes, CUPTI_BUFFER_BYTES, MADV_DONTNEED);
 	atomic_fetch_sub_explicit(&buffers.out, 1, memory_order_relaxed);
 	/* RELEASE pairs with ACQUIRE in claim(). */

@@ -203,9 +203,12 @@ void cupti_callbacks_follow(const struct session *session)
 
 void cupti_callbacks_turn(void)
 {
-	if (cupti_is_ours())
-		turn_calls_for(CALLS_FOR_STEPS,
-			       steps_want_calls(load_relaxed(&session_here)));
+	if (!cupti_is_ours())
+		return;
+	turn_calls_for(CALLS_FOR_STEPS,
+		       steps_want_calls(load_relaxed(&session_here)));
+	if (load_relaxed(&is_subscribed))
+		cupti_graphs_turn(subscriber);
 }
 
 void cupti_callbacks_stacks(bool on)
@@ -334,8 +337,8 @@ static NOINLINE void memory_call(enum cupti_memory_call memory,
 		cupti_pinned_call(memory, data);
 	else if (memory <= CUPTI_EVENT_DESTROYED)
 		cupti_events_call(memory, data);
-	else if (memory == CUPTI_NODE_SWITCHED)
-		cupti_graphs_call(data);
+	else if (memory <= CUPTI_GRAPH_LAUNCHED)
+		cupti_graphs_call(memory, data);
 	else
 		cupti_graph_memory_call(memory, data);
 }
@@ -350,6 +353,8 @@ static bool is_of_memory(const CUpti_CallbackData *data,
 	if (likely(memory == CUPTI_NO_MEMORY_CALL))
 		return false;
 	memory_call(memory, data);
+	if (memory == CUPTI_GRAPH_LAUNCHED && steps_source() == STEP_AUTO)
+		return false;
 	return steps_source() != STEP_CUDA;
 }
 
@@ -403,122 +408,6 @@ static bool is_dull_end(const CUpti_CallbackData *data,
 	       cupti_memory_call_of(domain, number) == CUPTI_NO_MEMORY_CALL;
 }
 
-/* Nodes of graphs, by who made them and when, as records have it: between two
- * clocks a call may seem to be over before its node is made.  A launch that
- * made one ran nothing.  In the order of time, nearly. */
-#define NODES	    65536u
-#define NODES_APART 100u /* of a second: two threads may swap places */
-#define NODES_AHEAD 64u
-static struct {
-	_Atomic uint64_t number; /* from 1 on, once the rest is there */
-	_Atomic uint64_t time;
-	_Atomic uint64_t tid;
-} nodes[NODES];
-static _Atomic uint64_t node_count;
-static _Atomic uint64_t nodes_before; /* of a session that is over */
-/* The writer's thread: calls come nearly in order, too. */
-static uint64_t node_found;
-
-enum node_is { NODE_IS_THERE, NODE_IS_TO_COME, NODE_IS_GONE };
-
-static enum node_is node_at(uint64_t at, uint64_t *time, uint64_t *tid)
-{
-	/* ACQUIRE pairs with RELEASE in note_node(): the node. */
-	const uint64_t number = load_acquire(&nodes[at % NODES].number);
-
-	*time = load_relaxed(&nodes[at % NODES].time);
-	*tid = load_relaxed(&nodes[at % NODES].tid);
-	/* Pairs with the fence in note_node(): it isn't another by now. */
-	atomic_thread_fence(memory_order_acquire);
-	if (load_relaxed(&nodes[at % NODES].number) != number ||
-	    number > at + 1)
-		return NODE_IS_GONE;
-	return number == at + 1 ? NODE_IS_THERE : NODE_IS_TO_COME;
-}
-
-/* Whether a launch made one is not known any more: it counts as one without a
- * kernel. */
-static void nodes_missed(struct session *session)
-{
-	if (!session->head->gpu.unknown_captures++)
-		session_note(session,
-			     "more than %u nodes of graphs were made before "
-			     "their calls were known: launches that a capture "
-			     "took count as missing kernels",
-			     NODES);
-}
-
-/* Behind the one that was found last. */
-static bool is_next_node(uint32_t wanted, uint64_t start, uint64_t end,
-			 uint64_t count)
-{
-	uint64_t time, tid;
-
-	for (uint64_t at = node_found;
-	     at < count && at < node_found + NODES_AHEAD; at++) {
-		if (node_at(at, &time, &tid) == NODE_IS_THERE &&
-		    time >= start && time <= end && tid == wanted) {
-			node_found = at + 1;
-			return true;
-		}
-	}
-	return false;
-}
-
-bool cupti_callbacks_captured(uint32_t wanted, uint64_t start, uint64_t end)
-{
-	const uint64_t before = load_relaxed(&nodes_before);
-	const uint64_t count = load_relaxed(&node_count);
-	const uint64_t apart = cupti_clock_second() / NODES_APART;
-	uint64_t time, tid, oldest = UINT64_MAX;
-
-	if (count == before)
-		return false;
-	if (is_next_node(wanted, start, end, count))
-		return true;
-	for (uint64_t at = count; at-- > before;) {
-		/* Who makes it is not out of its call. */
-		const enum node_is is = node_at(at, &time, &tid);
-
-		if (is == NODE_IS_TO_COME)
-			continue;
-		if (is == NODE_IS_GONE) {
-			if (start < oldest)
-				nodes_missed(load_relaxed(&session_here));
-			return false;
-		}
-		if (time + apart < start)
-			return false;
-		oldest = time;
-		if (time >= start && time <= end && tid == wanted) {
-			node_found = at + 1;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* A node of a graph was made, perhaps by a launch of this thread. */
-static void note_node(void)
-{
-	struct thread *thread = thread_self;
-	const uint64_t number = add_relaxed(&node_count, 1);
-	const uint64_t at = number % NODES;
-
-	store_relaxed(&nodes[at].number, 0);
-	/* Pairs with the fence in node_at(): who reads any of this doesn't take
-	 * it for the node that was here. */
-	atomic_thread_fence(memory_order_release);
-	store_relaxed(&nodes[at].tid, thread_records(thread)
-					      ? thread->tid
-					      : (uint64_t)syscall(SYS_gettid));
-	store_relaxed(&nodes[at].time, cupti_clock_now());
-	/* RELEASE pairs with ACQUIRE in node_at(): the node. */
-	store_release(&nodes[at].number, number + 1);
-	if (thread_records(thread) && thread->gpu_call >> 32 == thread->tid)
-		thread->gpu_call |= 1;
-}
-
 /* What is done once allocates, in atexit() and in CUPTI. */
 static void cuda_starts(enum cupti_moment moment)
 {
@@ -540,7 +429,7 @@ static void look_at_resource(CUpti_CallbackId number, const void *data)
 		cuda_starts(CUPTI_INITIALISED);
 		break;
 	case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:
-		note_node();
+		cupti_nodes_note();
 		/* fallthrough */
 	default: cupti_graphs_called(number, data); break;
 	}
@@ -641,6 +530,7 @@ void cupti_callbacks_start(void)
 		CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING,
 	};
 
+	cupti_nodes_start();
 	for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]); i++)
 		cupti.cuptiEnableCallback(
 			1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, resources[i]);
@@ -671,7 +561,7 @@ void cupti_callbacks_events(void)
 
 void cupti_callbacks_forget(void)
 {
-	store_relaxed(&nodes_before, load_relaxed(&node_count));
+	cupti_nodes_forget();
 	store_relaxed(&calls_are_on, 0);
 }
 

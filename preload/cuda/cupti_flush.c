@@ -3,10 +3,11 @@
  * cupti_flush.c - asks CUPTI for what it has, on a thread that may wait.
  *
  * CUPTI hands a buffer over when it is full; a slow program would show nothing.
- * So it is asked each second, and when the writer's thread wants to finish a
- * window.  The call takes CUPTI's locks and has been seen to hang, as the one
- * has that disables a kind: both are made here and nowhere else, and whoever
- * waits for them does so for a limited time.
+ * So it is asked each second, five times as often while something is recorded
+ * (what it holds is lost to a kill), and when the writer's thread wants to
+ * finish a window.  The call takes CUPTI's locks and has been seen to hang, as
+ * the one has that disables a kind: both are made here and nowhere else, and
+ * whoever waits for them does so for a limited time.
  *
  * At the end of the program libcuda tears itself down in an exit handler that
  * it registers in cuInit().  Handlers run in reverse order, so ours is
@@ -21,6 +22,7 @@
 #include "collector/system/loader.h"
 #include "collector/system/log.h"
 #include "collector/session/thread.h"
+#include "collector/steps/steps.h"
 #include "preload/cuda/cupti_buffers.h"
 #include "preload/cuda/cupti_share.h"
 #include "preload/process/life.h"
@@ -34,6 +36,8 @@
 #include <unistd.h>
 
 #define PERIOD_NS     UINT64_C(1000000000)
+#define OPEN_NS	      (PERIOD_NS / 5) /* while something is recorded */
+#define UNANSWERED    3u /* calls of ours until another is looked for */
 #define END_PERIOD_NS UINT64_C(20000000)
 #define STACK_BYTES   (256u << 10)
 
@@ -52,7 +56,15 @@ static struct {
 	_Atomic uint32_t tid;
 	_Atomic uint32_t end_ms; /* longest end */
 	uint64_t missed_ticks;	 /* of a forced flush that left buffers out */
+	uint64_t flushed_ns;
 	bool runs;
+	/* Calls of our own, and what is known of them; see look_for_another().
+	 */
+	enum { CALLS_UNKNOWN, CALLS_COME, CALLS_SAY_NOTHING } calls;
+	_Atomic uint32_t answered; /* the writer counts */
+	uint32_t answered_seen, unanswered;
+	bool is_in_doubt;
+	uint64_t touched_seen, looked_ns;
 } flush;
 
 uint64_t cupti_flush_ticks(bool forced)
@@ -96,13 +108,15 @@ static void look_for_buffers(uint64_t before)
 	const unsigned int count = cupti_buffers_unreturned(before, &since);
 	const bool is_last = load_relaxed(&flush.stage) != FLUSH_RUNS;
 
-	if (!count) {
+	if (!count && (!flush.is_in_doubt || is_last)) {
 		flush.missed_ticks = 0;
 	} else if (flush.missed_ticks || is_last) {
 		if (cupti_buffers_touched() < before &&
 		    (is_last || cupti_buffers_touched() < flush.missed_ticks))
-			cupti_neighbour_took(count, since);
+			cupti_neighbour_took(
+				count, count ? since : cupti_buffers_touched());
 		flush.missed_ticks = 0;
+		flush.is_in_doubt = false;
 	} else {
 		flush.missed_ticks = before;
 	}
@@ -155,6 +169,61 @@ static void flush_all(uint32_t flag)
 	writer_wake();
 }
 
+void cupti_flush_answered(void)
+{
+	add_relaxed(&flush.answered, 1);
+}
+
+static bool may_be_called(void)
+{
+	return cupti_is_ours() && !cupti_share_is_on() &&
+	       cupti_kinds_are_on() && cupti_attach_has_thread_buffers();
+}
+
+/* A second without a sign of CUPTI's, which is not known to be the program's
+ * own silence. */
+static bool was_silent(void)
+{
+	const uint32_t answered = load_relaxed(&flush.answered);
+	const uint64_t touched = cupti_buffers_touched();
+	const bool is_silent = touched == flush.touched_seen &&
+			       answered == flush.answered_seen;
+
+	if (answered != flush.answered_seen && flush.calls == CALLS_UNKNOWN)
+		flush.calls = CALLS_COME;
+	flush.answered_seen = answered;
+	flush.touched_seen = touched;
+	return is_silent;
+}
+
+/* Another client may register its buffers over ours, and nothing says so; but
+ * then CUPTI asks us for none any more.  If it hasn't for a second a call of
+ * our own must make it: that is relied on where the record of such a call has
+ * come once, and no buffer waits for another thread's work.  What is then in
+ * doubt a forced flush shows, which costs the work under way its times; so it
+ * is done once. */
+static void look_for_another(void)
+{
+	const uint64_t now = clock_monotonic_ns();
+
+	if (flush.is_in_doubt)
+		cupti_library_ask_driver();
+	if (now - flush.looked_ns < PERIOD_NS)
+		return;
+	flush.looked_ns = now;
+	if (!may_be_called() || !was_silent())
+		flush.unanswered = 0;
+	else if (flush.calls == CALLS_COME && flush.unanswered >= UNANSWERED) {
+		flush.calls = CALLS_SAY_NOTHING;
+		flush.is_in_doubt = true;
+		cupti_flush_force();
+	}
+	if (may_be_called() && flush.calls != CALLS_SAY_NOTHING) {
+		cupti_library_ask_driver();
+		flush.unanswered++;
+	}
+}
+
 bool cupti_flush_is_ending(void)
 {
 	return load_relaxed(&flush.stage) != FLUSH_RUNS;
@@ -191,6 +260,19 @@ static void wait_for_work(void)
 	}
 }
 
+static uint64_t period(void)
+{
+	return steps_want_events(load_relaxed(&session_here)) ? OPEN_NS
+							      : PERIOD_NS;
+}
+
+/* Nobody has asked for it. */
+static bool is_time(void)
+{
+	return clock_monotonic_ns() - flush.flushed_ns >= PERIOD_NS ||
+	       (period() == OPEN_NS && cupti_buffers_oldest() != UINT64_MAX);
+}
+
 static void *run(void *unused)
 {
 	uint32_t seen = 0;
@@ -207,8 +289,8 @@ static void *run(void *unused)
 	/* ACQUIRE pairs with RELEASE in cupti_flush_end(). */
 	while (load_acquire(&flush.stage) == FLUSH_RUNS) {
 		if (load_relaxed(&flush.asked) == seen) {
-			futex_wait(&flush.asked, seen, PERIOD_NS);
-			if (load_relaxed(&flush.asked) == seen)
+			futex_wait(&flush.asked, seen, period());
+			if (load_relaxed(&flush.asked) == seen && is_time())
 				store_relaxed(&flush.is_due, 1);
 		}
 		seen = load_relaxed(&flush.asked);
@@ -217,9 +299,11 @@ static void *run(void *unused)
 		cupti_neighbour_look();
 		cupti_kinds_turn();
 		cupti_callbacks_turn();
+		look_for_another();
 		if (!atomic_exchange_explicit(&flush.is_due, 0,
 					      memory_order_relaxed))
 			continue;
+		flush.flushed_ns = clock_monotonic_ns();
 		flush_all(0);
 		/* Another's unfinished records would lose their times. */
 		if ((atomic_exchange_explicit(&flush.force, 0,

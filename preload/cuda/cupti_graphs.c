@@ -12,6 +12,10 @@
  * runs as much as it happens to.  Nor is one any more of which the program has
  * switched a node off: that takes the executable and a node, and says not of
  * what type that is.
+ *
+ * Of a graph without any work for the GPU no record tells, so that its launches
+ * would be waited for.  From the first such graph on launches of graphs are
+ * called back for, and those of it are known by their correlation.
  */
 #ifdef HAVE_CUPTI
 
@@ -30,6 +34,25 @@ static struct {
 	_Atomic uint32_t kernels;
 	_Atomic uint32_t work;
 } graphs[GRAPHS];
+
+/* Executables without work, by id; and their launches whose records are to
+ * come, by correlation: its 32 bits above a 1. */
+#define LAUNCHED 16384u
+static _Atomic uint32_t empty[GPU_GRAPHS_MAX];
+static _Atomic uint64_t launched[LAUNCHED];
+static _Atomic uint32_t are_launches_wanted, are_launches_on;
+
+static const struct {
+	CUpti_CallbackDomain domain;
+	CUpti_CallbackId number;
+} launches[] = {
+	/* clang-format off */
+	{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000},
+	{CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_ptsz_v10000},
+	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch},
+	{CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz},
+	/* clang-format on */
+};
 
 static size_t place_of(CUgraph graph)
 {
@@ -86,6 +109,32 @@ static uint32_t work_of(CUgraph graph, uint32_t *kernels)
 	return work < UNCOUNTED ? work : 0;
 }
 
+/* What it holds is known, and is nothing for the GPU. */
+static bool is_empty(CUgraph graph)
+{
+	const size_t at = place_of(graph);
+
+	return graph && load_relaxed(&graphs[at].graph) == (uintptr_t)graph &&
+	       !load_relaxed(&graphs[at].work);
+}
+
+static void tell_of_empty(const CUpti_GraphData *data, uint32_t id)
+{
+	const struct session *session = load_relaxed(&session_here);
+
+	/* Whole, it may have a record all the same. */
+	if (session->head->options.graphs == GRAPHS_GRAPH ||
+	    !is_empty(data->graph) ||
+	    (data->originalGraph && data->originalGraph != data->graph &&
+	     !is_empty(data->originalGraph)))
+		return;
+	store_relaxed(&empty[id % GPU_GRAPHS_MAX], id);
+	/* CUPTI's settings are not touched inside of a callback. */
+	if (!atomic_exchange_explicit(&are_launches_wanted, 1,
+				      memory_order_relaxed))
+		cupti_flush_wake();
+}
+
 static void tell(const CUpti_GraphData *data)
 {
 	struct session *session = load_relaxed(&session_here);
@@ -101,6 +150,7 @@ static void tell(const CUpti_GraphData *data)
 	store_relaxed(&known->kernels, work ? kernels : 0);
 	store_relaxed(&known->work, work);
 	store_relaxed(&known->id, id);
+	tell_of_empty(data, id);
 	cupti_graph_memory_tell(data->graph, id);
 	if (data->originalGraph != data->graph)
 		cupti_graph_memory_tell(data->originalGraph, id);
@@ -124,27 +174,67 @@ void cupti_graphs_start(void *subscriber)
 	cupti_memory_call_on(subscriber, CUPTI_CB_DOMAIN_DRIVER_API,
 			     CUPTI_DRIVER_TRACE_CBID_cuGraphNodeSetEnabled,
 			     CUPTI_NODE_SWITCHED);
+	store_relaxed(&are_launches_on, 0);
+	cupti_graphs_turn(subscriber);
+}
+
+void cupti_graphs_turn(void *subscriber)
+{
+	if (load_relaxed(&are_launches_wanted) ==
+	    load_relaxed(&are_launches_on))
+		return;
+	for (size_t i = 0; i < sizeof(launches) / sizeof(launches[0]); i++)
+		cupti_memory_call_on(subscriber, launches[i].domain,
+				     launches[i].number, CUPTI_GRAPH_LAUNCHED);
+	store_relaxed(&are_launches_on, 1);
 }
 
 /* From its next launch on it has another number of kernels. */
-void cupti_graphs_call(const void *data)
+static void node_switched(struct session *session, uint32_t id)
+{
+	struct gpu_graph *known =
+		&session->head->gpu.graph[id % GPU_GRAPHS_MAX];
+
+	if (load_relaxed(&known->id) != id)
+		return;
+	store_relaxed(&known->kernels, 0);
+	store_relaxed(&known->work, 0);
+}
+
+void cupti_graphs_call(enum cupti_memory_call call, const void *data)
 {
 	const CUpti_CallbackData *about = data;
 	struct session *session = load_relaxed(&session_here);
-	/* How the parameters of both begin. */
+	/* How the parameters of all of them begin. */
 	const CUgraphExec *executable = about->functionParams;
-	struct gpu_graph *known;
 	uint32_t id = 0;
 
 	if (about->callbackSite != CUPTI_API_ENTER || !executable || !session ||
 	    !cupti.cuptiGetGraphExecId ||
 	    cupti.cuptiGetGraphExecId(*executable, &id) != CUPTI_SUCCESS)
 		return;
-	known = &session->head->gpu.graph[id % GPU_GRAPHS_MAX];
-	if (load_relaxed(&known->id) != id)
+	if (call == CUPTI_NODE_SWITCHED)
+		node_switched(session, id);
+	else if (id && load_relaxed(&empty[id % GPU_GRAPHS_MAX]) == id)
+		store_relaxed(&launched[about->correlationId % LAUNCHED],
+			      (uint64_t)about->correlationId << 32 | 1);
+}
+
+bool cupti_graphs_ran_nothing(uint64_t correlation)
+{
+	const uint32_t number = (uint32_t)correlation;
+
+	return load_relaxed(&launched[number % LAUNCHED]) ==
+	       ((uint64_t)number << 32 | 1);
+}
+
+void cupti_graphs_forget(void)
+{
+	if (!load_relaxed(&are_launches_wanted))
 		return;
-	store_relaxed(&known->kernels, 0);
-	store_relaxed(&known->work, 0);
+	store_relaxed(&are_launches_wanted, 0);
+	for (uint32_t i = 0; i < LAUNCHED; i++)
+		store_relaxed(&launched[i], 0);
 }
 
 void cupti_graphs_called(uint32_t number, const void *arg)

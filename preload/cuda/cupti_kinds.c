@@ -180,6 +180,11 @@ void cupti_kinds_turn(void)
 	}
 }
 
+bool cupti_kinds_are_on(void)
+{
+	return load_relaxed(&are_on);
+}
+
 /* False: somebody wished something since `seen`. */
 static bool wish(uint32_t seen, bool on)
 {

@@ -163,6 +163,19 @@ static int ask_version(const char *path, const char *name)
 	return ask && !ask(&version) ? version : 0;
 }
 
+void cupti_library_ask_driver(void)
+{
+	static int (*ask)(int *);
+	void *handle =
+		ask ? NULL : dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	int devices;
+
+	if (handle)
+		*(void **)(void *)&ask = dlsym(handle, "cuDeviceGetCount");
+	if (ask)
+		ask(&devices);
+}
+
 int cupti_library_driver_version(void)
 {
 	return ask_version("libcuda.so.1", "cuDriverGetVersion");

@@ -76,5 +76,10 @@ int cupti_library_driver_version(void);
  * goes on: not to be called inside of CUDA. */
 int cupti_library_runtime_version(void);
 
+/* Calls the driver, so that CUPTI has something to record: how many devices
+ * there are, which it knows.  Not to be called inside of cuInit(); one thread
+ * at a time. */
+void cupti_library_ask_driver(void);
+
 #endif
 #endif

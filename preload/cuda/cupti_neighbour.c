@@ -336,7 +336,6 @@ static void turn_on_again(void)
 static void clear_the_way(void)
 {
 	cupti.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-	cupti_attach_leave(false);
 	if (load_relaxed(&other.wants_subscription))
 		cupti_callbacks_unsubscribe();
 }
@@ -354,7 +353,7 @@ static void let_go(void)
 		cupti.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 	cupti_clock_leave(is_leaving);
 	cupti_buffers_lose(clock_ticks());
-	cupti_attach_leave(true);
+	cupti_attach_leave();
 	give_back();
 	if (!move(LEAVING, THEIRS))
 		turn_on_again();
@@ -455,11 +454,15 @@ void cupti_neighbour_took(unsigned int buffers, uint64_t since)
 	time_begins(since, true);
 	time_ends();
 	time_begins(clock_ticks(), false);
-	session_note(
-		load_relaxed(&session_here),
-		"%u buffers did not come back from CUPTI: another profiler "
-		"in the program has taken it",
-		buffers);
+	if (buffers)
+		session_note(load_relaxed(&session_here),
+			     "%u buffers did not come back from CUPTI: another "
+			     "profiler in the program has taken it",
+			     buffers);
+	else
+		session_note(load_relaxed(&session_here),
+			     "CUPTI asks for no buffer any more: another "
+			     "profiler in the program has taken it");
 	log_trouble("another profiler in the program has taken CUPTI: the GPU "
 		    "is not recorded any more");
 }

@@ -21,7 +21,8 @@
  * need none; what callbacks tell is missing from then on.
  *
  * Who finds CUPTI's functions by dlopen() is not seen.  It is noticed by
- * buffers that a forced flush doesn't bring back; then they are its for good.
+ * CUPTI's silence (cupti_flush.c) and by buffers that a forced flush doesn't
+ * bring back; then they are its for good.
  *
  * What the rest of preload/cuda/ asks is in cupti_source.h; here are its calls.
  */

@@ -22,6 +22,7 @@ enum cupti_memory_call {
 	CUPTI_EVENT_DESTROYED,
 	/* See cupti_graphs.c. */
 	CUPTI_NODE_SWITCHED,
+	CUPTI_GRAPH_LAUNCHED,
 	/* May make a node of a graph; see cupti_graph_memory.h. */
 	CUPTI_ALLOC_NODE,
 	CUPTI_FREE_NODE,
@@ -57,8 +58,9 @@ void cupti_events_start(void *subscriber);
 void cupti_events_call(enum cupti_memory_call call, const void *data);
 void cupti_events_forget(void);
 
-/* cupti_graphs.c: calls that switch nodes of graphs off and on. */
+/* cupti_graphs.c: calls that switch nodes of graphs off and on, and launches of
+ * graphs. */
 void cupti_graphs_start(void *subscriber);
-void cupti_graphs_call(const void *data);
+void cupti_graphs_call(enum cupti_memory_call call, const void *data);
 
 #endif

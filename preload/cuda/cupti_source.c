@@ -214,15 +214,29 @@ static void push_shown(struct session *session, struct event *call)
 	push(call, 1);
 }
 
+static bool ran_nothing(const struct event *call,
+			const struct cupti_event *made)
+{
+	switch (call->api.is_launch) {
+	case GPU_LAUNCH_KERNEL:
+		return cupti_nodes_captured(call->extra, made->start,
+					    made->end);
+	case GPU_LAUNCH_GRAPH:
+		return cupti_graphs_ran_nothing(call->api.correlation);
+	default: return false;
+	}
+}
+
 static void push_call(struct session *session, const struct cupti_event *made)
 {
 	struct event event = made->event, out[CUPTI_PAIRS_OUT];
 	unsigned int count;
 
-	if (event.extra == cupti_flush_tid())
+	if (event.extra == cupti_flush_tid()) {
+		cupti_flush_answered();
 		return;
-	if (event.api.is_launch == GPU_LAUNCH_KERNEL &&
-	    cupti_callbacks_captured(event.extra, made->start, made->end))
+	}
+	if (ran_nothing(&event, made))
 		event.api.is_launch = GPU_LAUNCH_CAPTURED;
 	count = cupti_pairs_add(&event, out, &session->head->gpu.doubled);
 	for (unsigned int i = 0; i < count; i++)
@@ -440,6 +454,7 @@ static void settle(struct session *session, uint64_t flushed, uint64_t forced,
 	settled = settled_until(session, flushed, forced);
 	if (settled > load_relaxed(&gpu->settled_ticks))
 		store_relaxed(&gpu->settled_ticks, settled);
+	cupti_nodes_settled(settled);
 	if (is_over)
 		return;
 	/* One that closes just now still waits. */

@@ -61,15 +61,18 @@ void cupti_neighbour_watch(void);
 bool cupti_neighbour_slice(bool is_over, uint64_t *start, uint64_t *end,
 			   uint32_t *tid, bool *is_loss);
 
-/* A forced flush has not brought back so many buffers, lent since then. */
+/* A forced flush has not brought back so many buffers, lent since then; 0:
+ * none was out, and CUPTI has asked for none since then. */
 void cupti_neighbour_took(unsigned int buffers, uint64_t since);
 
 void cupti_neighbour_forget(void);
 
-/* For another client: CUPTI's settings as they were, all or those that its
- * buffers depend on.  After it: clock, buffers and what is always on. */
-void cupti_attach_leave(bool all);
+/* For another client: CUPTI's settings as they were.  After it: clock, buffers
+ * and what is always on. */
+void cupti_attach_leave(void);
 bool cupti_attach_again(void);
+/* Each thread has buffers of its own. */
+bool cupti_attach_has_thread_buffers(void);
 void cupti_kill(void);
 
 /* The same, or we attach just now. */
@@ -170,8 +173,23 @@ void cupti_callbacks_stacks(bool on);
 /* Of graphs, while they are made (cupti_graphs.c). */
 void cupti_graphs_called(uint32_t number, const void *data);
 
-/* Writer: the call launched nothing, it made a node of a graph. */
-bool cupti_callbacks_captured(uint32_t tid, uint64_t start, uint64_t end);
+/* Of graphs that launch nothing: their launches are called back for. */
+void cupti_graphs_turn(void *subscriber);
+
+/* Writer: it was a launch of such a graph. */
+bool cupti_graphs_ran_nothing(uint64_t correlation);
+void cupti_graphs_forget(void);
+
+/* Nodes of graphs (cupti_nodes.c).  A node was made, perhaps by a launch of
+ * this thread. */
+void cupti_nodes_start(void);
+void cupti_nodes_note(void);
+
+/* Writer: the call launched nothing, it made a node of a graph; and all calls
+ * from before `ticks` have been looked at. */
+bool cupti_nodes_captured(uint32_t tid, uint64_t start, uint64_t end);
+void cupti_nodes_settled(uint64_t ticks);
+void cupti_nodes_forget(void);
 
 /* A step is being marked inside a call of CUDA's: CUPTI's settings must not be
  * touched. */
@@ -195,6 +213,9 @@ enum cupti_moment { CUPTI_ATTACHED, CUPTI_INITIALISED, CUPTI_FIRST_CONTEXT };
 void cupti_flush_at_exit(enum cupti_moment moment);
 void cupti_flush_forget(void);
 
+/* The writer: a call of the helper's own has come. */
+void cupti_flush_answered(void);
+
 /* The program ends. */
 bool cupti_flush_is_ending(void);
 
@@ -211,6 +232,7 @@ uint64_t cupti_flush_ticks(bool forced);
 void cupti_kinds_start(const struct options *options, bool late);
 void cupti_kinds_want(bool on);
 void cupti_kinds_turn(void);
+bool cupti_kinds_are_on(void);
 
 /* Until they are on; false: not within CUPTI_TURN_MS, or the last time. */
 bool cupti_kinds_await(void);

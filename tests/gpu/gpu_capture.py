@@ -173,8 +173,12 @@ def capture(m, report):
                         [m.programs[kind], 6, 2, *gpu_build.cublas(m)])
     if "shared" in m.programs:
         capture_one(m, report, "trainer_graphs", [m.programs["shared"], 6, 2], GRAPHS)
+
+
+def captures(m, report):
+    """The same of the Python programs."""
     if m.fake:
-        return
+        raise Lacking("a simulated GPU carries none of them")
     for mode, module in (("eager", "torch"), ("graph", "torch"), ("jax", "jax")):
         if importlib.util.find_spec(module):
             capture_training(m, report, mode)

@@ -234,6 +234,26 @@ def second(m, report):
                         f"{trace.gpu.get('without_time')} without time")
             report.expect(f"{title}: taken up again", names.count("after"),
                           "; ".join(trace.notes)[:160])
+    unseen(m, report, output, env)
+
+
+def unseen(m, report, output, env):
+    """One that takes CUPTI without our seeing it; is it noticed, and when?"""
+    traced = m.run("kineto-unseen", [output, "new", "after", 2], traced=True,
+                   env=env | {"UNSEEN": "1"}, limit=40)
+    report.expect("unseen: ends well", traced.status == 0, gpu_machine.last_words(traced))
+    for path in traced.traces[:1]:
+        trace = gpu_compare.Trace(path)
+        known = [event for event in trace.slices
+                 if event["name"] == "CUPTI is another profiler's"]
+        loss = [event for event in trace.slices
+                if event["name"] == "records of the GPU are missing"]
+        report.tell("unseen: noticed", (
+            f"{loss[0]['dur'] / 1e6:.1f} s after the oldest lost record, "
+            f"{known[0]['dur'] / 1e6:.1f} s before the end") if known and loss else "no")
+        names = [event["name"] for event in trace.kernels]
+        report.tell("unseen: ours", f"{names.count('before')} before, lost buffers "
+                    f"{trace.gpu.get('lost_buffers')}; {'; '.join(trace.notes)[:160]}")
 
 
 def turns(m, report):

@@ -34,7 +34,7 @@ class Lacking(Exception):
 
 
 class Report:
-    """Rows of the table, written anew after each part."""
+    """Rows of the table, written anew with each: a run may be cut off."""
 
     def __init__(self, folder, details):
         self.folder = folder
@@ -47,6 +47,7 @@ class Report:
         row = {"part": self.part, "check": check, "verdict": verdict,
                "said": " ".join(words(said).split())}
         self.rows.append(row)
+        self.save()
         print(self.line(row), flush=True)
 
     def expect(self, check, condition, said=""):
@@ -99,8 +100,9 @@ def words(said):
 
 
 def write(path, text):
-    with open(path, "w", encoding="utf-8") as file:
+    with open(path + ".new", "w", encoding="utf-8") as file:
         file.write(text)
+    os.replace(path + ".new", path)
 
 
 class Machine:
@@ -127,6 +129,7 @@ class Machine:
         self.runtime_path = ""  # where the toolkit's shared runtime is
         self.kept = []          # traces that go back
         self.buffers = []       # captured buffers that go back
+        self.packed = {}        # how many of each are in their archive
 
     def toolkit(self):
         """(folder, nvcc), either None"""
@@ -217,12 +220,16 @@ class Machine:
             self.kept.append(path)
 
     def pack(self):
-        """What goes back, the first ones first, as far as there is room."""
+        """What goes back, the first ones first, as far as there is room; after each
+        part that has more of it."""
         for name, paths in (("traces.tar.gz", self.kept),
                             ("buffers.tar.gz", self.buffers)):
+            output = os.path.join(self.out, name)
+            if self.packed.get(name) == len(paths):
+                continue
+            self.packed[name] = len(paths)
             room = ARCHIVE_BYTES
-            with tarfile.open(os.path.join(self.out, name), "w:gz",
-                              compresslevel=1) as archive:
+            with tarfile.open(output + ".new", "w:gz", compresslevel=1) as archive:
                 for path in paths:
                     size = os.path.getsize(path)
                     if size > room:
@@ -230,6 +237,7 @@ class Machine:
                         continue
                     room -= size
                     archive.add(path, os.path.relpath(path, self.work))
+            os.replace(output + ".new", output)
 
 
 def own_lines(result):

@@ -211,6 +211,7 @@ def windows_mode(m, report, mode):
         report.expect_of_gpu(f"{title}: each product",
                              products == EACH * told["products"],
                              gpu_machine.rate(products, EACH * told["products"]))
+        report.tell(f"{title}: graphs of unknown size", trace.gpu.get("unsized_graphs"))
         missing = trace.gpu.get("missing_kernels")
         report.expect_of_gpu(f"{title}: none missing", missing == 0, gpu_machine.rate(
             missing or 0, trace.gpu.get("launched_kernels") or 0))

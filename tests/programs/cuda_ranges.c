@@ -10,67 +10,10 @@
  * runtime is loaded by name and the kernel registered by hand, so that this
  * builds everywhere.
  */
+#include "runtime_client.h"
 #include "traceprof.h"
 
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #define STREAMS_MAX 64
-
-struct size3 {
-	unsigned int x, y, z;
-};
-
-static int (*launch)(const void *, struct size3, struct size3, void **, size_t,
-		     void *);
-static void *streams[STREAMS_MAX];
-
-static void kernel(void)
-{
-}
-
-static void *find(void *runtime, const char *name)
-{
-	void *found = dlsym(runtime, name);
-
-	if (!found) {
-		fprintf(stderr, "cuda_ranges: no %s\n", name);
-		exit(2);
-	}
-	return found;
-}
-
-static void load(int count)
-{
-	void **(*module)(void *);
-	void (*function)(void **, const void *, void *, const char *, int,
-			 void *, void *, void *, void *, void *);
-	int (*make_stream)(void **);
-	void *runtime = dlopen("libcudart.so.13", RTLD_NOW | RTLD_GLOBAL);
-
-	if (!runtime) {
-		fprintf(stderr, "cuda_ranges: %s\n", dlerror());
-		exit(77);
-	}
-	*(void **)&module = find(runtime, "__cudaRegisterFatBinary");
-	*(void **)&function = find(runtime, "__cudaRegisterFunction");
-	*(void **)&make_stream = find(runtime, "cudaStreamCreate");
-	*(void **)&launch = find(runtime, "cudaLaunchKernel");
-	function(module(NULL), (const void *)kernel, NULL, "_Z6kernelv", -1,
-		 NULL, NULL, NULL, NULL, NULL);
-	for (int i = 0; i < count; i++)
-		if (make_stream(&streams[i]))
-			exit(3);
-}
-
-static void launch_on(void *stream)
-{
-	const struct size3 one = {1, 1, 1};
-
-	if (launch((const void *)kernel, one, one, NULL, 0, stream))
-		exit(4);
-}
 
 int main(int argc, char **argv)
 {
@@ -78,18 +21,20 @@ int main(int argc, char **argv)
 	const int wanted = argc > 2 ? atoi(argv[2]) : 1;
 	const int count = wanted < STREAMS_MAX ? wanted : STREAMS_MAX;
 	const int inner = argc > 3 ? atoi(argv[3]) : 0;
-
 	const int empty = argc > 4 ? atoi(argv[4]) : 0;
+	void *streams[STREAMS_MAX];
 
-	load(count);
+	runtime_find();
+	for (int i = 0; i < count; i++)
+		CUDA(cudaStreamCreate, &streams[i]);
 	traceprof_push("all");
 	for (int i = 0; i < ranges; i++) {
 		traceprof_push("range");
 		for (int j = 0; j < count; j++)
-			launch_on(streams[j]);
+			launch(streams[j], 1);
 		for (int j = 0; j < inner; j++) {
 			traceprof_push("inner");
-			launch_on(streams[0]);
+			launch(streams[0], 1);
 			traceprof_pop();
 		}
 		traceprof_pop();

@@ -9,7 +9,7 @@
  * of nodes while its last launch runs; in some steps a node is off for some of
  * the launches, and in some a graph of no kernel is launched.
  */
-#include "runtime_client.h"
+#include "turns.h"
 
 enum { KERNELS, SETS, GRAPHS, PLAIN };
 enum { BYTES = 4096 };

@@ -10,7 +10,7 @@
  * their name's end.
  */
 #include "driver_client.h"
-#include "runtime_client.h"
+#include "turns.h"
 
 #include <string.h>
 

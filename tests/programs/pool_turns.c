@@ -6,7 +6,7 @@
  *
  *	pool_turns [STEPS [THREADS [RESET_EACH]]]
  */
-#include "runtime_client.h"
+#include "turns.h"
 
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * runtime_client.h - CUDA's runtime by dlopen(), for programs of many threads
- * that go through steps together; a kernel is registered by hand, as nvcc's
- * code does it.  No header of CUDA's is needed.
- *
- * A program says what it put on the GPU in each step, one line a step:
- *
- *	step 3 kernel 24 gpu_memset 2
+ * runtime_client.h - CUDA's runtime by dlopen(): its functions are called as
+ * cuda.NAME() or, where an error ends the program, CUDA(NAME, ...).  One kernel
+ * is registered by hand, as nvcc's code does it.  No header of CUDA's is
+ * needed, so that what uses this builds everywhere.
  */
 #ifndef RUNTIME_CLIENT_H
 #define RUNTIME_CLIENT_H
 
-#include "traceprof.h"
-
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { STEPS_MOST = 256, THREADS_MOST = 64, SORTS_MOST = 5, NO_RUNTIME = 77 };
+enum { NO_RUNTIME = 77 };
 
 struct size3 {
 	unsigned int x, y, z;
@@ -41,12 +35,18 @@ struct kernel_node {
 	  (const void *, struct size3, struct size3, void **, size_t, void *)) \
 	X(cudaMemcpyAsync, int, (void *, const void *, size_t, int, void *))   \
 	X(cudaMemsetAsync, int, (void *, int, size_t, void *))                 \
+	X(cudaMalloc, int, (void **, size_t))                                  \
+	X(cudaMallocHost, int, (void **, size_t))                              \
 	X(cudaMallocAsync, int, (void **, size_t, void *))                     \
 	X(cudaFreeAsync, int, (void *, void *))                                \
 	X(cudaLaunchHostFunc, int, (void *, void (*)(void *), void *))         \
 	X(cudaStreamCreate, int, (void **))                                    \
 	X(cudaStreamDestroy, int, (void *))                                    \
 	X(cudaStreamSynchronize, int, (void *))                                \
+	X(cudaStreamGetPriority, int, (void *, int *))                         \
+	X(cudaEventCreate, int, (void **))                                     \
+	X(cudaEventRecord, int, (void *, void *))                              \
+	X(cudaSetDevice, int, (int))                                           \
 	X(cudaDeviceSynchronize, int, (void))                                  \
 	X(cudaDeviceReset, int, (void))                                        \
 	X(cudaStreamBeginCapture, int, (void *, int))                          \
@@ -68,9 +68,6 @@ static struct {
 } cuda;
 
 static const struct size3 one = {1, 1, 1};
-
-/* What was put on the GPU in each step. */
-static _Atomic long done[STEPS_MOST][SORTS_MOST];
 
 /* Its address is what the runtime knows a kernel by. */
 static void kernel(void)
@@ -112,58 +109,18 @@ static inline void launch(void *stream, unsigned int blocks)
 	     stream);
 }
 
-/* --- steps of all threads together ---------------------------------------- */
-
-static struct {
-	pthread_barrier_t begins, ends;
-	void (*work)(int thread, int step);
-	int steps;
-} turns;
-
-static void *take_turns(void *number)
+/* An executable graph of so many such kernels. */
+static inline void *runtime_graph(int nodes)
 {
-	const int thread = (int)(long)number;
+	const struct kernel_node node = {(void *)kernel, one, one, 0,
+					 NULL,		 NULL};
+	void *graph, *made, *executable;
 
-	for (int step = 0; step < turns.steps; step++) {
-		pthread_barrier_wait(&turns.begins);
-		turns.work(thread, step);
-		pthread_barrier_wait(&turns.ends);
-	}
-	return NULL;
-}
-
-/* Each step the threads work, and when all have, the main thread does `after`.
- * What it does there is in the step too. */
-static inline void turns_run(int steps, int count, void (*work)(int, int),
-			     void (*after)(int))
-{
-	pthread_t threads[THREADS_MOST];
-
-	turns.steps = steps < STEPS_MOST ? steps : STEPS_MOST;
-	turns.work = work;
-	pthread_barrier_init(&turns.begins, NULL, (unsigned int)count + 1);
-	pthread_barrier_init(&turns.ends, NULL, (unsigned int)count + 1);
-	for (long i = 0; i < count; i++)
-		pthread_create(&threads[i], NULL, take_turns, (void *)i);
-	for (int step = 0; step < turns.steps; step++) {
-		traceprof_step();
-		pthread_barrier_wait(&turns.begins);
-		pthread_barrier_wait(&turns.ends);
-		if (after)
-			after(step);
-	}
-	for (int i = 0; i < count; i++)
-		pthread_join(threads[i], NULL);
-}
-
-static inline void turns_tell(const char *const *sorts, int count)
-{
-	for (int step = 0; step < turns.steps; step++) {
-		printf("step %d", step);
-		for (int i = 0; i < count; i++)
-			printf(" %s %ld", sorts[i], done[step][i]);
-		printf("\n");
-	}
+	CUDA(cudaGraphCreate, &graph, 0);
+	for (int i = 0; i < nodes; i++)
+		CUDA(cudaGraphAddKernelNode, &made, graph, NULL, 0, &node);
+	CUDA(cudaGraphInstantiate, &executable, graph, 0);
+	return executable;
 }
 
 #endif

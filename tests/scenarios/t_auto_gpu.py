@@ -97,6 +97,17 @@ def test_launches_of_a_graph():
         expect_equal(len(trace.slices("cudaGraphLaunch")), 3, "launches")
 
 
+def test_launches_of_a_graph_beside_an_empty_one():
+    """From that one on launches of graphs are called back for anyway."""
+    run = on_gpu("loop", 900, program="cuda_each", TRACEPROF_WAIT=9, TRACEPROF_ACTIVE=3,
+                 TRACEPROF_REPEAT=2)
+    expect_equal(said(run)[0], "CUDA call cudaGraphLaunch", run.stderr)
+    expect_equal([trace.steps() for trace in run.traces],
+                 [[9, 10, 11], [21, 22, 23]], "steps")
+    for trace in run.traces:
+        expect_equal(len(trace.slices("cudaGraphLaunch")), 3, "launches")
+
+
 def test_without_a_period():
     for schedule in ({}, {"wait": 2, "active": 1}):
         run = looped("epochs=0", "warm=300", **schedule)

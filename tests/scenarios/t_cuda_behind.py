@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A GPU that is seconds behind the host: each window has all of its kernels."""
 
+import time
+
 import harness
 from harness import command, expect, expect_equal, traced
 from t_cuda import FAKE, calls, killed, need, on_gpu
@@ -186,6 +188,23 @@ def test_what_a_kill_costs():
     found = len(trace.slices(cat="kernel"))
     # What the writer had not come to is lost with it: half a second of kernels.
     expect(done + 2 > found > done - 110 - 50, f"{found} kernels of {done}")
+
+
+def lost_to_a_kill(after, pause_us=10000):
+    """Launches, one a step, of which nothing is in the file, on a GPU that is idle
+    between them; `after` so many seconds from a look at the file on."""
+    trace = killed(lambda text: text.count(b"ProfilerStep") > 250
+                   and not time.sleep(after),
+                   "cuda_behind", 1000000, 1, 0, pause_us)
+    return len(trace.slices("ProfilerStep#*")) - len(trace.slices(cat="kernel"))
+
+
+def test_what_a_kill_costs_where_the_gpu_keeps_up():
+    """CUPTI is asked five times a second: 20 launches are lost at most, and another 30
+    where the machine is busy; asked each second it would be up to 100."""
+    for after in (0.25, 0.55, 0.85):
+        lost = lost_to_a_kill(after)
+        expect(0 <= lost < 50, f"{lost} launches")
 
 
 def test_a_kill_in_a_long_kernel_is_said():

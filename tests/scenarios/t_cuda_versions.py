@@ -38,6 +38,23 @@ def test_rows_are_told_by_record():
     expect("traceprof: CUPTI 13.0 U1 (130001)" in run.stderr, run.stderr)
 
 
+def test_a_refused_buffer_is_followed():
+    """Before 12.9, so that without room CUPTI gets one whose records are lost; later
+    it is refused, and CUPTI counts what it drops."""
+    def run(version):
+        # Nothing is done before all threads are there.
+        return on_gpu(2300, program="cuda_crowd", SIMGPU_VERSION=version,
+                      SIMGPU_LATENCY_NS=10 * 10**9, TRACEPROF_BUFFER_MB=1024)
+
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        runs = list(pool.map(run, (26, 27)))
+    for done, drops in zip(runs, (False, True)):
+        expect_equal((done.status, done.stdout), (0, "done\n"), done.stderr)
+        gpu = done.trace.meta["gpu"]
+        expect(gpu["lost_buffers"] > 0, gpu)
+        expect_equal(gpu["dropped_records"] > 0, drops, gpu)
+
+
 def test_no_time_is_lost_where_a_clock_of_ours_costs_some():
     """12.6 to 13.0: each 20th record would have none."""
     for version in (24, 25, 28, 130000, 130001):

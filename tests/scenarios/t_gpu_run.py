@@ -7,6 +7,7 @@ import io
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
@@ -85,6 +86,7 @@ def test_rehearsal_of_the_first():
     expect("calls are withheld too" in said["attribute 9 at 1"], said)
     expect(" after; moved" in said["new, after: ours"], said["new, after: ours"])
     expect("us after the launch" in said["late: times are ours"], said)
+    expect("before the end" in said["unseen: noticed"], said["unseen: noticed"])
 
 
 def test_rehearsal_of_the_second():
@@ -165,6 +167,48 @@ def test_records_that_are_lost_fail_and_the_rest_goes_on():
                           "shared: kernels of the graph"})
     expect(any(row["check"] == "shared: both host threads launch"
                and row["verdict"] == "ok" for row in rows(out)), done.stdout)
+
+
+def test_what_is_cut_off_is_saved():
+    """Killed in a part, with all that it runs: each row until then is there, and what
+    the parts before it keep."""
+    need_double()
+    out = folder()
+    process = subprocess.Popen(
+        [RUN, "first", "--fake", "--build", BUILD, "--only", "turns,scale"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        text=True, start_new_session=True,
+        env=harness.clean_environment() | {"OUT": out, "TMPDIR": folder()})
+    try:
+        for line in process.stdout:
+            if "threads" in line:       # the first row of the second
+                break
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    checks = [(row["part"], row["check"]) for row in rows(out)]
+    expect(("turns", "turns: windows") in checks, checks)
+    expect_equal(checks[-1], ("scale", "threads"))
+    with open(os.path.join(out, "table.txt"), encoding="utf-8") as file:
+        expect("turns: windows" in file.read(), "the table")
+    for name in ("traces.tar.gz", "buffers.tar.gz"):
+        with tarfile.open(os.path.join(out, name)) as archive:
+            archive.getnames()
+
+
+def test_two_commands_fit_into_the_time_for_which_a_gpu_is_lent():
+    """A quarter of an hour, of which its start takes minutes."""
+    import gpu_main
+    expect(gpu_main.SECONDS["first"] + gpu_main.SECONDS["second"] <= 780)
+    for seconds in gpu_main.SECONDS.values():
+        expect(seconds < 600, seconds)
+
+
+def test_words_that_are_none():
+    for words in (("third",), ("--only", "nothing"), ("--seconds", "x"), ("--what",)):
+        done, _ = gpu_run("--fake", *words)
+        expect_equal((done.returncode, done.stdout), (2, ""), (words, done.stderr))
+        expect("usage: tests/gpu/run" in done.stderr, done.stderr)
 
 
 def test_what_there_is_no_time_for_is_said():

@@ -160,6 +160,56 @@ def test_one_that_is_not_seen_takes_cupti():
                  loss)
 
 
+def unseen(launches, call, **env):
+    """Launches, 20 ms from one to the next; the other takes CUPTI at that call."""
+    run = on_gpu(launches, 1, 0, 20000, 0, program="cuda_behind", SIMGPU_VERSION=130101,
+                 SIMGPU_SECOND_CLIENT="takeover", SIMGPU_SECOND_FROM=call,
+                 SIMGPU_SECOND_CALLS=100000, **env)
+    expect_equal(run.status, 0, run.stderr)
+    expect("has taken CUPTI" in run.stderr, run.stderr)
+    return run.trace
+
+
+def test_one_that_is_not_seen_is_noticed_while_the_program_runs():
+    """CUPTI asks for no buffer any more: that is said of the rest of the run, ten
+    seconds."""
+    trace = unseen(700, 150)
+    taken, = trace.slices(SLICE, cat="overhead")
+    last = max(step["ts"] for step in trace.slices("ProfilerStep#*"))
+    expect(last - taken["ts"] > 3 * 10**6, (last, taken))
+
+
+def test_one_that_is_not_seen_gets_on():
+    """What it finds in our buffers isn't its own; after that it has all."""
+    run = on_gpu("new", "after", 2, program="kineto_like", UNSEEN=1,
+                 **{"SIMGPU_ZERO_TIMES": 0})
+    expect_equal(run.status, 0, run.stderr)
+    lines = run.stdout.splitlines()
+    expect(lines[1].startswith(f"profiled {LAUNCHES} kernels, 0 of another name, 0 of "
+                               "another time"), run.stdout)
+
+
+def test_what_one_that_is_not_seen_costs():
+    """What came since CUPTI was asked last, a fifth of a second before: ten launches;
+    under load that is late."""
+    for call in (120, 130, 140):
+        trace = unseen(200, call)
+        found = len(trace.slices(cat="kernel"))
+        expect(call - 3 >= found > call - 3 - 30, f"{found} of {call}")
+
+
+def test_a_gpu_that_is_long_at_work_is_nobody_elses():
+    """One kernel of ten seconds, and a program that only waits: CUPTI asks for no
+    buffer by itself, but it does by a call of ours."""
+    run = on_gpu(1, 1, 0, 1000, 12000, program="cuda_behind", SIMGPU_VERSION=130101,
+                 SIMGPU_KERNEL_NS=10 * 10**9)
+    gpu = run.trace.meta["gpu"]
+    expect_equal((gpu["missing_kernels"], gpu["without_time"], gpu["lost_buffers"]),
+                 (0, 0, 0), gpu)
+    expect("CUPTI" not in run.stderr, run.stderr)
+    expect_equal(run.trace.slices("cuDeviceGetCount"), [], "our own call")
+
+
 def test_one_that_is_refused_changes_nothing():
     run = on_gpu(STEPS, THREADS, SIMGPU_SECOND_CLIENT="subscribe",
                  SIMGPU_SECOND_FROM=10, SIMGPU_SECOND_CALLS=1000)

@@ -78,50 +78,6 @@ static void more_callers_than_are_followed_are_counted(void **state)
 	fixture_end(session);
 }
 
-static CUpti_CallbackFunc called_back;
-
-static CUptiResult CUPTIAPI subscribe(CUpti_SubscriberHandle *handle,
-				      CUpti_CallbackFunc callback, void *unused)
-{
-	(void)unused;
-	*handle = NULL;
-	called_back = callback;
-	return CUPTI_SUCCESS;
-}
-
-/* A call that made the first of them is decoded after the last. */
-static void nodes_that_are_forgotten_are_counted(void **state)
-{
-	struct session *session = fixture_begin(4);
-	const uint32_t tid = (uint32_t)gettid();
-	const CUpti_ResourceData node = {0};
-	uint64_t start, end;
-	char holder[CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN];
-
-	(void)state;
-	cupti.cuptiSubscribe_v2 = NULL;
-	cupti.cuptiSubscribe = subscribe;
-	cupti_callbacks_forget();
-	assert_int_equal(cupti_callbacks_subscribe(holder, sizeof(holder)), 0);
-	start = clock_ticks();
-	for (int i = 0; i < 65536; i++) {
-		called_back(NULL, CUPTI_CB_DOMAIN_RESOURCE,
-			    CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, &node);
-		if (!i)
-			end = clock_ticks();
-	}
-	assert_true(cupti_callbacks_captured(tid, start, end));
-	assert_false(cupti_callbacks_captured(tid + 1, start, end));
-	assert_int_equal(session->head->gpu.unknown_captures, 0);
-	called_back(NULL, CUPTI_CB_DOMAIN_RESOURCE,
-		    CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, &node);
-	cupti_callbacks_captured(tid + 1, start, end);
-	assert_int_equal(session->head->gpu.unknown_captures, 1);
-	assert_int_equal(load_relaxed(&session->head->note_count), 1);
-	cupti_callbacks_forget();
-	fixture_end(session);
-}
-
 /* Of those that are gone the places are free again. */
 static void events_without_room_are_said(void **state)
 {
@@ -648,7 +604,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_the_outermost_call_is_shown),
 		cmocka_unit_test(more_callers_than_are_followed_are_counted),
-		cmocka_unit_test(nodes_that_are_forgotten_are_counted),
 		cmocka_unit_test(events_without_room_are_said),
 		cmocka_unit_test(a_driver_call_does_not_wait_for_ever),
 		cmocka_unit_test(records_become_events),
