@@ -422,6 +422,7 @@ COLD uint32_t life_begin_in_allocation(const char *reason)
 		pthread_sigmask(SIG_SETMASK, &was, NULL);
 		return life_settled();
 	}
+	families_watch_ends();
 	last_thread_blocks(&was);
 	quiet = quiet_begin();
 	process_complain();
