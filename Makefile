@@ -36,7 +36,7 @@ LIBFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec -fexceptions \
 # library that a program needs on our account.  A library of two segments and
 # without the compiler's start files, whose work is none here, is mapped sooner:
 # it costs every process that inherits it.
-LIBLINK := -shared -Wl,-soname,libtraceprof.so -Wl,-z,nodelete -Wl,-z,now \
+LIBLINK := -shared -Wl,-soname,libtraceprof.so -Wl,-z,nodelete -Wl,-z,lazy \
            $(if $(SAN),,-Wl$(comma)-z$(comma)defs -nostartfiles) \
            -Wl,-z,noseparate-code -Wl,-z,start-stop-visibility=hidden \
            -Wl,--as-needed -Wl,--exclude-libs,ALL

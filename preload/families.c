@@ -88,6 +88,11 @@ COLD uint32_t families_watch(bool is_forked)
 	return bits;
 }
 
+void families_watch_ends(void)
+{
+	watch_stop();
+}
+
 const char *families_reason_at_start(void)
 {
 	const struct options *options = &process.options;

@@ -11,7 +11,9 @@
  *	gate closed	the real function, by a jump
  *	*_counted()	counts, or records: inline, mostly without a frame
  *	*_slow()	the rare cases: durations, foreign sizes, a new chunk
- *	*_undecided()	no heap bit: undecided, watching, or early blocks about
+ *	*_watched()	no heap bit, as a rule since what may begin a recording
+ *			is being waited for (preload/heap/watch.h)
+ *	*_undecided()	all else that has no heap bit: undecided, early blocks
  *
  * reallocarray(), strdup() and all others of libc's own come to us by libc's
  * calls of these; malloc_usable_size() needs no hook.
@@ -61,6 +63,19 @@ static NOINLINE void *malloc_undecided(size_t size)
 	return early_alloc(0, size);
 }
 
+static NOINLINE void *malloc_watched(size_t size)
+{
+	struct watch_line *line = watch_short(gate_bits());
+	void *ptr;
+
+	if (unlikely(!line || watch_is_due(line)))
+		return malloc_undecided(size);
+	ptr = real.malloc(size);
+	if (likely(ptr))
+		watch_add_made(line, heap_size_plain(ptr), size);
+	return ptr;
+}
+
 static NOINLINE void *malloc_sampled(size_t size)
 {
 	return heap_alloc_sampled(real.malloc(size), size);
@@ -71,7 +86,7 @@ static NOINLINE void *malloc_counted(size_t size)
 	const uint32_t open = gate_bits();
 
 	if (unlikely(!(open & GATE_HEAP)))
-		return malloc_undecided(size);
+		return malloc_watched(size);
 	if (unlikely(!heap.fast))
 		return heap.sampled_fast ? malloc_sampled(size)
 					 : malloc_slow(size);
@@ -120,6 +135,18 @@ static NOINLINE void free_undecided(void *ptr)
 	}
 }
 
+static NOINLINE void free_watched(void *ptr)
+{
+	struct watch_line *line = watch_short(gate_bits());
+
+	if (unlikely(!line || !ptr || early_owns(ptr))) {
+		free_undecided(ptr);
+		return;
+	}
+	watch_add_gone(line, heap_size_plain(ptr));
+	real.free(ptr);
+}
+
 static NOINLINE void free_sampled(void *ptr)
 {
 	heap_free_sampled(ptr);
@@ -131,7 +158,7 @@ static NOINLINE void free_counted(void *ptr)
 	const uint32_t open = gate_bits();
 
 	if (unlikely(!(open & GATE_HEAP))) {
-		free_undecided(ptr);
+		free_watched(ptr);
 		return;
 	}
 	if (unlikely(!ptr))
@@ -188,6 +215,19 @@ static NOINLINE void *calloc_undecided(size_t count, size_t size)
 	return early_alloc(0, bytes);
 }
 
+static NOINLINE void *calloc_watched(size_t count, size_t size)
+{
+	struct watch_line *line = watch_short(gate_bits());
+	void *ptr;
+
+	if (unlikely(!line || watch_is_due(line)))
+		return calloc_undecided(count, size);
+	ptr = real.calloc(count, size);
+	if (likely(ptr))
+		watch_add_made(line, heap_size_plain(ptr), count * size);
+	return ptr;
+}
+
 static NOINLINE void *calloc_sampled(size_t count, size_t size)
 {
 	return heap_alloc_sampled(real.calloc(count, size), count * size);
@@ -198,7 +238,7 @@ static NOINLINE void *calloc_counted(size_t count, size_t size)
 	const uint32_t open = gate_bits();
 
 	if (unlikely(!(open & GATE_HEAP)))
-		return calloc_undecided(count, size);
+		return calloc_watched(count, size);
 	if (unlikely(!heap.fast))
 		return heap.sampled_fast ? calloc_sampled(count, size)
 					 : calloc_slow(count, size);
@@ -262,11 +302,28 @@ static NOINLINE void *realloc_undecided(void *ptr, size_t size)
 	return watch_made(open, made, size);
 }
 
+static NOINLINE void *realloc_watched(void *ptr, size_t size)
+{
+	struct watch_line *line = watch_short(gate_bits());
+	uint64_t bytes;
+	void *made;
+
+	if (unlikely(!line || watch_is_due(line) || early_owns(ptr)))
+		return realloc_undecided(ptr, size);
+	bytes = ptr ? heap_size_plain(ptr) : 0;
+	made = real.realloc(ptr, size);
+	if (ptr && (made || !size))
+		watch_add_gone(line, bytes);
+	if (likely(made))
+		watch_add_made(line, heap_size_plain(made), size);
+	return made;
+}
+
 EXPORT void *realloc(void *ptr, size_t size)
 {
 	if (likely(heap_is_shut()))
 		return real.realloc(ptr, size);
 	if (unlikely(!(gate_bits() & GATE_HEAP)))
-		return realloc_undecided(ptr, size);
+		return realloc_watched(ptr, size);
 	return realloc_slow(ptr, size);
 }

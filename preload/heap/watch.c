@@ -2,8 +2,9 @@
 /*
  * watch.c - the heap calls of a process before it is recorded.
  *
- * Threads count in lines of their own, found by a hash of their thread pointer:
- * one common counter would go back and forth between processors.
+ * Threads count in lines of their own: one common counter would go back and
+ * forth between processors.  Those that come when all lines are taken share
+ * others, found by a hash of their thread pointer.
  */
 #include "preload/heap/watch.h"
 
@@ -13,33 +14,61 @@
 #include <string.h>
 #include <time.h>
 
-#define WATCH_LINES   32u
-#define WATCH_EACH    4096u
+#define OWN_LINES     64u
+#define SHARED_LINES  32u
 #define WATCH_SECONDS 2
 
-static struct watch {
+static struct watch_line own[OWN_LINES];
+static _Atomic uint32_t own_taken;
+
+static struct shared_line {
 	_Alignas(CACHE_LINE) _Atomic uint64_t allocs;
 	_Atomic uint64_t frees, alloc_bytes, free_bytes, asked_bytes;
-} lines[WATCH_LINES];
+} shared[SHARED_LINES];
 
+_Thread_local struct watch_line *watch_own;
+_Atomic bool watch_is_short;
 static bool begins_at_once;
 
 void watch_start(bool at_once, bool is_forked)
 {
 	begins_at_once = at_once;
 	/* What the parent did isn't this process's. */
-	if (is_forked)
-		memset(lines, 0, sizeof(lines));
+	if (is_forked) {
+		memset(own, 0, sizeof(own));
+		memset(shared, 0, sizeof(shared));
+	}
+	store_relaxed(&watch_is_short,
+		      !at_once && real_sizer() == REAL_SIZE_HEADER);
 }
 
-static struct watch *my_line(void)
+void watch_stop(void)
+{
+	store_relaxed(&watch_is_short, false);
+}
+
+/* NULL: it has to share one. */
+static struct watch_line *own_line(void)
+{
+	uint32_t taken = load_relaxed(&own_taken);
+
+	while (!watch_own && taken < OWN_LINES) {
+		if (atomic_compare_exchange_weak_explicit(
+			    &own_taken, &taken, taken + 1, memory_order_relaxed,
+			    memory_order_relaxed))
+			watch_own = &own[taken];
+	}
+	return watch_own;
+}
+
+static struct shared_line *shared_line(void)
 {
 	const uint64_t self = (uint64_t)(uintptr_t)__builtin_thread_pointer();
 
-	return &lines[(self * 0x9e3779b97f4a7c15u) >> 59];
+	return &shared[(self * 0x9e3779b97f4a7c15u) >> 59];
 }
 
-_Static_assert(WATCH_LINES == 1u << (64 - 59), "the hash gives a line");
+_Static_assert(SHARED_LINES == 1u << (64 - 59), "the hash gives a line");
 
 static COLD const char *reason_by_work(void)
 {
@@ -56,11 +85,13 @@ static COLD const char *reason_by_work(void)
 /* Why it is time to begin, NULL: it isn't. */
 static const char *reason_now(void)
 {
-	const uint64_t calls = load_relaxed(&my_line()->allocs) + 1;
+	const struct watch_line *line = own_line();
+	uint64_t calls;
 
 	if (unlikely(begins_at_once))
 		return "first allocation, as TRACEPROF_MALLOC asks";
-	return likely(calls % WATCH_EACH) ? NULL : reason_by_work();
+	calls = line ? line->allocs : load_relaxed(&shared_line()->allocs);
+	return likely((calls + 1) % WATCH_EACH) ? NULL : reason_by_work();
 }
 
 uint32_t watch_decide(void)
@@ -86,15 +117,25 @@ static inline bool is_counted(uint32_t open)
 	return (open & GATE_HEAP_WATCH) && thread_self != THREAD_BUSY;
 }
 
+static void add_made(uint64_t bytes, uint64_t asked)
+{
+	struct watch_line *line = own_line();
+	struct shared_line *other;
+
+	if (likely(line)) {
+		watch_add_made(line, bytes, asked);
+		return;
+	}
+	other = shared_line();
+	add_relaxed(&other->allocs, 1);
+	add_relaxed(&other->alloc_bytes, bytes);
+	add_relaxed(&other->asked_bytes, asked);
+}
+
 void *watch_made(uint32_t open, void *ptr, uint64_t asked)
 {
-	if (likely(ptr && is_counted(open))) {
-		struct watch *line = my_line();
-
-		add_relaxed(&line->allocs, 1);
-		add_relaxed(&line->alloc_bytes, heap_size_asked(ptr));
-		add_relaxed(&line->asked_bytes, asked);
-	}
+	if (likely(ptr && is_counted(open)))
+		add_made(heap_size_asked(ptr), asked);
 	return ptr;
 }
 
@@ -105,24 +146,42 @@ uint64_t watch_size(uint32_t open, void *ptr)
 
 void watch_gone(uint32_t open, uint64_t bytes)
 {
-	if (likely(is_counted(open))) {
-		struct watch *line = my_line();
+	struct watch_line *line;
 
-		add_relaxed(&line->frees, 1);
-		add_relaxed(&line->free_bytes, bytes);
+	if (unlikely(!is_counted(open)))
+		return;
+	line = own_line();
+	if (likely(line)) {
+		watch_add_gone(line, bytes);
+		return;
 	}
+	add_relaxed(&shared_line()->frees, 1);
+	add_relaxed(&shared_line()->free_bytes, bytes);
+}
+
+/* Another thread's words, which it may be changing. */
+static uint64_t seen(const uint64_t *word)
+{
+	return *(const volatile uint64_t *)word;
 }
 
 void watch_sum(struct heap_before *before)
 {
 	struct heap_before sum = {0};
 
-	for (unsigned int i = 0; i < WATCH_LINES; i++) {
-		sum.allocs += load_relaxed(&lines[i].allocs);
-		sum.frees += load_relaxed(&lines[i].frees);
-		sum.alloc_bytes += load_relaxed(&lines[i].alloc_bytes);
-		sum.free_bytes += load_relaxed(&lines[i].free_bytes);
-		sum.asked_bytes += load_relaxed(&lines[i].asked_bytes);
+	for (unsigned int i = 0; i < OWN_LINES; i++) {
+		sum.allocs += seen(&own[i].allocs);
+		sum.frees += seen(&own[i].frees);
+		sum.alloc_bytes += seen(&own[i].alloc_bytes);
+		sum.free_bytes += seen(&own[i].free_bytes);
+		sum.asked_bytes += seen(&own[i].asked_bytes);
+	}
+	for (unsigned int i = 0; i < SHARED_LINES; i++) {
+		sum.allocs += load_relaxed(&shared[i].allocs);
+		sum.frees += load_relaxed(&shared[i].frees);
+		sum.alloc_bytes += load_relaxed(&shared[i].alloc_bytes);
+		sum.free_bytes += load_relaxed(&shared[i].free_bytes);
+		sum.asked_bytes += load_relaxed(&shared[i].asked_bytes);
 	}
 	*before = sum;
 }

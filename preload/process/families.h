@@ -23,6 +23,9 @@ void families_hide(bool is_recorded);
  * families hear of what would begin a recording. */
 uint32_t families_watch(bool is_forked);
 
+/* A recording is being begun: calls wait for it. */
+void families_watch_ends(void);
+
 /* Why a process is recorded from its start, NULL: it isn't. */
 const char *families_reason_at_start(void);
 

@@ -17,21 +17,11 @@
 #include "preload/process/hook_hide.h"
 
 #include "collector/session/thread.h"
+#include "preload/process/object_tables.h"
 #include <dlfcn.h>
 #include <elf.h>
-#include <link.h>
 #include <string.h>
 #include <sys/mman.h>
-
-#if defined(__x86_64__)
-#define TO_SYMBOL   R_X86_64_64
-#define TO_FUNCTION R_X86_64_JUMP_SLOT
-#define TO_DATA	    R_X86_64_GLOB_DAT
-#else
-#define TO_SYMBOL   R_AARCH64_ABS64
-#define TO_FUNCTION R_AARCH64_JUMP_SLOT
-#define TO_DATA	    R_AARCH64_GLOB_DAT
-#endif
 
 /* Looked up together; then again, until there are no more. */
 #define SLOTS_AT_ONCE 256u
@@ -39,16 +29,6 @@
 /* Where the linker put this library. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 /* <link.h> has _DYNAMIC, the table that says where the others are. */
-
-struct tables {
-	const ElfW(Sym) * symbols;
-	const char *strings;
-	const uint32_t *hash;
-	const ElfW(Rela) * relocations[2];
-	size_t bytes[2];
-	size_t relative; /* so many of the second come first and name nobody */
-	bool is_in_code; /* some words lie where nobody may write */
-};
 
 /* A word that the loader bound to us. */
 struct slot {
@@ -75,39 +55,6 @@ static const struct hook_range *range_of(const struct hook_range *ranges,
 			return &ranges[i];
 	}
 	return NULL;
-}
-
-/* The loader has turned most of these into addresses, but not all. */
-static const void *table_at(uintptr_t base, const ElfW(Dyn) * entry)
-{
-	const uintptr_t at = entry->d_un.d_ptr;
-
-	return (const void *)(at < base ? at + base : at);
-}
-
-static void read_tables(uintptr_t base, const ElfW(Dyn) * entry,
-			struct tables *tables)
-{
-	for (; entry->d_tag != DT_NULL; entry++) {
-		const void *at = table_at(base, entry);
-
-		switch (entry->d_tag) {
-		case DT_SYMTAB: tables->symbols = at; break;
-		case DT_STRTAB: tables->strings = at; break;
-		case DT_GNU_HASH: tables->hash = at; break;
-		case DT_JMPREL: tables->relocations[0] = at; break;
-		case DT_PLTRELSZ: tables->bytes[0] = entry->d_un.d_val; break;
-		case DT_RELA: tables->relocations[1] = at; break;
-		case DT_RELASZ: tables->bytes[1] = entry->d_un.d_val; break;
-		case DT_RELACOUNT: tables->relative = entry->d_un.d_val; break;
-		case DT_TEXTREL: tables->is_in_code = true; break;
-		case DT_FLAGS:
-			tables->is_in_code |=
-				(entry->d_un.d_val & DF_TEXTREL) != 0;
-			break;
-		default: break;
-		}
-	}
 }
 
 /* How many symbols there are: the last one ends the last chain. */
@@ -139,10 +86,10 @@ static bool allow(const void *low, const void *high, int protection)
 static bool hide_names(const struct hook_range *ranges, uint32_t count)
 {
 	const uintptr_t base = (uintptr_t)__ehdr_start;
-	struct tables own = {0};
+	struct object_tables own = {0};
 	ElfW(Sym) * symbol, *end;
 
-	read_tables(base, _DYNAMIC, &own);
+	object_tables_read(base, _DYNAMIC, &own);
 	if (!own.symbols || !own.hash)
 		return false;
 	symbol = (ElfW(Sym) *)(uintptr_t)own.symbols;
@@ -159,7 +106,7 @@ static bool hide_names(const struct hook_range *ranges, uint32_t count)
 	return allow(own.symbols, end, PROT_READ);
 }
 
-static void look_at(uintptr_t base, const struct tables *tables,
+static void look_at(uintptr_t base, const struct object_tables *tables,
 		    uintptr_t sealed_low, uintptr_t sealed_high,
 		    struct search *search)
 {
@@ -202,7 +149,7 @@ static int look_at_file(struct dl_phdr_info *info, size_t size, void *arg)
 	const uintptr_t base = info->dlpi_addr;
 	const ElfW(Dyn) *dynamic = NULL;
 	uintptr_t low = 0, high = 0;
-	struct tables tables = {0};
+	struct object_tables tables = {0};
 
 	(void)size;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -218,7 +165,7 @@ static int look_at_file(struct dl_phdr_info *info, size_t size, void *arg)
 		}
 	}
 	if (dynamic && base != (uintptr_t)__ehdr_start) {
-		read_tables(base, dynamic, &tables);
+		object_tables_read(base, dynamic, &tables);
 		if (tables.symbols && tables.strings && !tables.is_in_code)
 			look_at(base, &tables, low, high, arg);
 	}
@@ -298,7 +245,8 @@ static bool put(uintptr_t *at, void *to)
 	return true;
 }
 
-static void redirect_in(const struct tables *tables, struct redirection *wanted)
+static void redirect_in(const struct object_tables *tables,
+			struct redirection *wanted)
 {
 	for (int part = 0; part < 2; part++) {
 		const ElfW(Rela) *one = tables->relocations[part];
@@ -324,7 +272,7 @@ static void redirect_in(const struct tables *tables, struct redirection *wanted)
 static int redirect_file(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct redirection *wanted = arg;
-	struct tables tables = {0};
+	struct object_tables tables = {0};
 
 	(void)size;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -335,10 +283,10 @@ static int redirect_file(struct dl_phdr_info *info, size_t size, void *arg)
 		    info->dlpi_addr + part->p_vaddr != wanted->base)
 			return 0;
 		if (part->p_type == PT_DYNAMIC)
-			read_tables(info->dlpi_addr,
-				    (const ElfW(Dyn) *)(info->dlpi_addr +
-							part->p_vaddr),
-				    &tables);
+			object_tables_read(info->dlpi_addr,
+					   (const ElfW(Dyn) *)(info->dlpi_addr +
+							       part->p_vaddr),
+					   &tables);
 	}
 	if (tables.symbols && tables.strings && !tables.is_in_code)
 		redirect_in(&tables, wanted);

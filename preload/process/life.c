@@ -30,6 +30,7 @@
 #include "collector/system/log.h"
 #include "collector/session/modules.h"
 #include "collector/steps/steps.h"
+#include "preload/process/binding.h"
 #include "preload/process/children.h"
 #include "preload/process/families.h"
 #include "preload/process/hook.h"
@@ -249,9 +250,12 @@ COLD uint32_t life_decide(void)
 			/* A child of a closed process is closed too, and may
 			 * as well inherit that. */
 			life.wipes = !gate_protect();
+			binding_complete();
 			real_look_closer();
 			watch();
 		} else {
+			if (!process_kind_is_tool())
+				binding_complete();
 			close_gate();
 			store_relaxed(&life.state, LIFE_CLOSED);
 		}
@@ -418,6 +422,7 @@ COLD uint32_t life_begin_in_allocation(const char *reason)
 		pthread_sigmask(SIG_SETMASK, &was, NULL);
 		return life_settled();
 	}
+	families_watch_ends();
 	last_thread_blocks(&was);
 	quiet = quiet_begin();
 	process_complain();
@@ -648,8 +653,10 @@ static COLD __attribute__((constructor)) void construct(void)
 	/* No page is touched, nothing looked up for what is none of our
 	 * business. */
 	if (first && !process_matters() && move(LIFE_UNDECIDED, LIFE_LEFT)) {
-		if (!process_kind_is_tool())
+		if (!process_kind_is_tool()) {
+			binding_complete();
 			families_hide(false);
+		}
 		return;
 	}
 	/* The gate's page is not read before it is written: that would be one

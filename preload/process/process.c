@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -308,13 +309,23 @@ void process_complain(void)
 }
 
 /* Later the program may be in another folder. */
+/* Where the linker put this library. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+
+static int take_own_path(struct dl_phdr_info *object, size_t bytes, void *path)
+{
+	(void)bytes;
+	if (object->dlpi_addr != (ElfW(Addr))__ehdr_start)
+		return 0;
+	return realpath(object->dlpi_name, path) ? 1 : -1;
+}
+
+/* dladdr() would go through all our symbols. */
 COLD const char *process_own_path(void)
 {
 	static char own_path[PATH_MAX];
-	Dl_info self;
 
-	if (!own_path[0] &&
-	    (!dladdr(own_path, &self) || !realpath(self.dli_fname, own_path)))
+	if (!own_path[0] && dl_iterate_phdr(take_own_path, own_path) != 1)
 		own_path[0] = '\0';
 	return own_path;
 }

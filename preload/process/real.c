@@ -19,6 +19,7 @@ START_DATA struct real_functions real;
 
 /* Where the linker put this library. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
 
 /* Atomic, since dlsym() is declared `leaf`: the compiler may believe that it
  * can't come back to this file, and drop a plain store before it. */
@@ -137,12 +138,15 @@ static void look_for_other_heap(void)
 	ElfW(Sym) *symbol = NULL;
 	Dl_info object;
 
-	if (!seen || !dladdr1(seen, &object, (void **)&symbol, RTLD_DL_SYMENT))
+	/* As a rule; dladdr1() would go through all our symbols. */
+	sees_heap = (uintptr_t)seen - (uintptr_t)__ehdr_start <
+		    (uintptr_t)(_end - __ehdr_start);
+	if (!seen || sees_heap ||
+	    !dladdr1(seen, &object, (void **)&symbol, RTLD_DL_SYMENT))
 		return;
 	/* An executable at a fixed address that takes malloc's has an entry of
 	 * that name, which jumps to whoever comes first: us. */
-	sees_heap = object.dli_fbase == __ehdr_start ||
-		    (symbol && symbol->st_shndx == SHN_UNDEF);
+	sees_heap = symbol && symbol->st_shndx == SHN_UNDEF;
 	heap_object = object.dli_fname;
 }
 

@@ -207,6 +207,9 @@ class Bench:
                          target=0.25, note="thread CPU")
         if "full" in times:
             lost = statistics.median(one.lost for one in runs["full"])
+        if "full" in times and not lost:
+            print("full ring / recording: no ring was full: left out")
+        elif "full" in times:
             self.add("full ring / recording, added", "x",
                      added_ratio(times["plain"], times["full"], times["all"]),
                      target=1, note=f"{lost:,.0f} of "

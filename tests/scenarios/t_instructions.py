@@ -21,6 +21,8 @@ FEW, MANY = 4096, 20480
 # Added per call of malloc or free, averaged; mode: its settings, its limit.
 HEAP = {
     "closed": ({"TRACEPROF": "0"}, 5),
+    # Not yet recorded: waiting for what may begin it.
+    "watched": ({}, 47),
     # Off, while something else is recorded.
     "off": ({"TRACEPROF_MALLOC": "off", "TRACEPROF_WAITS": "1"}, 5),
     "default": ({"TRACEPROF_MALLOC": "large"}, 45),
@@ -56,6 +58,10 @@ ORDERED = 330
 # In CUPTI's callbacks and libunwind, for each launch that tells who made it: a few
 # frames of the program, and those of CUDA below them.
 STACK_OF_LAUNCH = 3500
+# From the start to the end of a program that does nothing, more than with a library
+# that has nothing in it: one of the system's tools, one that may be recorded, a tool
+# that allocates.
+STARTS = {"true": 45000, "watched": 345000, "cat": 175000}
 # A sample, below 16 functions of C and so many of Python: instructions of ours and of
 # libunwind, and calls that ask the kernel for the interpreter's memory.
 SAMPLES = {0: (5700, 0), 17: (9700, 2), 30: (12000, 2)}
@@ -170,6 +176,10 @@ def test_heap_off_beside_others():
 
 def test_default_mode():
     within_limit("default")
+
+
+def test_before_anything_is_recorded():
+    within_limit("watched")
 
 
 def test_every_call_recorded():
@@ -415,6 +425,24 @@ def test_a_region_that_is_thinned():
 def test_flight_recorder():
     """Its history is the writer's business: a call costs what it always does."""
     within_limit("flight")
+
+
+
+def test_starts():
+    """Of what a tool's start takes most would be to bind our calls to the C library:
+    that is left until they are made, or something may be recorded."""
+    place = folder()
+    empty, watched = os.path.join(place, "empty.so"), os.path.join(place, "watched")
+    done = subprocess.run(["gcc", "-shared", "-o", empty, "-x", "c", os.devnull],
+                          capture_output=True, text=True)
+    expect(done.returncode == 0, done.stderr)
+    if not shutil.which("valgrind"):
+        raise Skip("valgrind is not on this machine")
+    shutil.copy("/bin/true", watched)
+    for name, command in (("true", ["/bin/true"]), ("watched", [watched]),
+                          ("cat", ["/bin/cat", os.devnull])):
+        added = count(command, {}, harness.LIBRARY) - count(command, {}, empty)
+        expect(added <= STARTS[name], f"{name}: {added} instructions more")
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ static bool has_id(unsigned int kind)
 /* Its line, and what links it to the work that it put on a GPU. */
 static bool write_line(struct writer_state *state, struct ring_reader *reader,
 		       const struct event *event, struct label *label,
-		       struct event_span span)
+		       const struct event_span *span)
 {
 	gpu_before_slice(state, reader, event);
 	if (!event_json_write(state, reader, event, label, span))
@@ -42,7 +42,7 @@ static bool write(struct writer_state *state, struct ring_reader *reader,
 	struct label *label;
 	size_t before;
 
-	*span = clip_event(state, reader, event);
+	clip_event(state, reader, event, span);
 	if (event->kind == EVENT_TASK_COUNTS)
 		return clip_has_room(state, event, span->end_ns) &&
 		       task_sums_take(state, event, *span);
@@ -58,7 +58,7 @@ static bool write(struct writer_state *state, struct ring_reader *reader,
 	if (event->kind == EVENT_CPU_SAMPLE)
 		return flame_take(state, reader, event, span->start_ns);
 	before = state->json.used;
-	if (!write_line(state, reader, event, label, *span))
+	if (!write_line(state, reader, event, label, span))
 		return false;
 	if (clip_is_small_block(state, event))
 		state->file.heap_bytes += state->json.used - before;

@@ -36,9 +36,8 @@ uint64_t clip_window_end(struct writer_state *state)
 	return window ? load_acquire(&((struct window *)window)->end_ticks) : 0;
 }
 
-struct event_span clip_event(struct writer_state *state,
-			     struct ring_reader *reader,
-			     const struct event *event)
+void clip_event(struct writer_state *state, struct ring_reader *reader,
+		const struct event *event, struct event_span *span)
 {
 	struct timeline *line = &state->timeline;
 	/* What a GPU does is not over when the program's window is. */
@@ -48,26 +47,25 @@ struct event_span clip_event(struct writer_state *state,
 			: clip_window_end(state);
 	const uint64_t begin = writer_state_begin(state, event);
 	uint64_t end = max_u64(begin, event->end_ticks);
-	struct event_span span = {.is_cut = event->flags & EVENT_UNFINISHED ||
-					    begin != event->start_ticks};
 
+	span->is_cut =
+		event->flags & EVENT_UNFINISHED || begin != event->start_ticks;
 	if (limit && end > limit) {
 		end = limit;
-		span.is_cut = true;
+		span->is_cut = true;
 	}
-	span.start_ns = timeline_ns(line, begin);
-	span.end_ns = span.start_ns;
+	span->start_ns = timeline_ns(line, begin);
+	span->end_ns = span->start_ns;
 	if (end != begin)
-		span.end_ns = max_u64(span.start_ns, timeline_ns(line, end));
+		span->end_ns = max_u64(span->start_ns, timeline_ns(line, end));
 	if (is_on_main_lane(event)) {
-		int64_t start_ns = (int64_t)span.start_ns;
-		int64_t end_ns = (int64_t)span.end_ns;
+		int64_t start_ns = (int64_t)span->start_ns;
+		int64_t end_ns = (int64_t)span->end_ns;
 
 		nest_place(&reader->nest, &start_ns, &end_ns);
-		span.start_ns = (uint64_t)start_ns;
-		span.end_ns = (uint64_t)end_ns;
+		span->start_ns = (uint64_t)start_ns;
+		span->end_ns = (uint64_t)end_ns;
 	}
-	return span;
 }
 
 bool clip_has_room(struct writer_state *state, const struct event *event,

@@ -23,10 +23,11 @@ static inline bool clip_is_on_lane(unsigned int kind)
 /* The end of the window that is written, 0 while it is open. */
 uint64_t clip_window_end(struct writer_state *state);
 
-/* The event's times.  `reader` is whose lane it lies on, NULL for a GPU's. */
-struct event_span clip_event(struct writer_state *state,
-			     struct ring_reader *reader,
-			     const struct event *event);
+/* The event's times, written word by word where they are read so: to copy what
+ * was just written in larger pieces takes a dozen cycles.  `reader` is whose
+ * lane it lies on, NULL for a GPU's. */
+void clip_event(struct writer_state *state, struct ring_reader *reader,
+		const struct event *event, struct event_span *span);
 
 /* A heap event of a block that TRACEPROF_MALLOC=large would pass over. */
 bool clip_is_small_block(const struct writer_state *state,

@@ -563,60 +563,60 @@ static void write_blas(struct writer_state *state, struct ring_reader *reader,
 
 static bool write_kind(struct writer_state *state, struct ring_reader *reader,
 		       const struct event *event, struct label *label,
-		       struct event_span span)
+		       const struct event_span *span)
 {
 	switch (event->kind) {
 	case EVENT_HEAP_ALLOC:
 	case EVENT_HEAP_FREE:
-		return write_memory(state, reader, event, span.start_ns);
+		return write_memory(state, reader, event, span->start_ns);
 	case EVENT_OMP_REGION:
 	case EVENT_OMP_IMPLICIT:
 	case EVENT_OMP_EXPLICIT:
 	case EVENT_OMP_CREATE:
 	case EVENT_OMP_WAIT:
 	case EVENT_OMP_ACQUIRED:
-		write_omp(state, reader, event, label, span);
+		write_omp(state, reader, event, label, *span);
 		return true;
 	case EVENT_SCOPE:
 		if (event_is_operator(event)) {
-			write_operator(state, reader, event, label, span);
+			write_operator(state, reader, event, label, *span);
 			return true;
 		}
-		write_annotation(state, reader, event, LANE_MAIN, label, span);
+		write_annotation(state, reader, event, LANE_MAIN, label, *span);
 		return true;
 	case EVENT_RANGE:
-		write_range(state, reader, event, label, span);
+		write_range(state, reader, event, label, *span);
 		return true;
 	case EVENT_MARK:
-		write_mark(state, reader, event, label, span.start_ns);
+		write_mark(state, reader, event, label, span->start_ns);
 		return true;
 	case EVENT_COUNTER:
 		return write_counter(state, reader, event, label,
-				     span.start_ns);
+				     span->start_ns);
 	case EVENT_STEP:
-		write_step(state, reader, event, label, span);
+		write_step(state, reader, event, label, *span);
 		return true;
-	case EVENT_LOSS: write_loss(state, reader, event, span); return true;
+	case EVENT_LOSS: write_loss(state, reader, event, *span); return true;
 	case EVENT_CALL:
-		write_call(state, reader, event, label, span);
+		write_call(state, reader, event, label, *span);
 		return true;
 	case EVENT_MAP:
 		instant_head(state, reader, event, SCHEMA_MAPPED,
-			     span.start_ns);
+			     span->start_ns);
 		map_json(state, event);
 		return true;
 	case EVENT_ALLOCATOR:
 		instant_head(state, reader, event, SCHEMA_MEMORY,
-			     span.start_ns);
+			     span->start_ns);
 		allocator_json(state, event);
 		return true;
 	case EVENT_FILE_IO:
 	case EVENT_HOST_WAIT:
 	case EVENT_PYTHON:
-		write_wait(state, reader, event, label, span);
+		write_wait(state, reader, event, label, *span);
 		return true;
 	case EVENT_BLAS:
-		write_blas(state, reader, event, label, span);
+		write_blas(state, reader, event, label, *span);
 		return true;
 	default: return false;
 	}
@@ -624,7 +624,7 @@ static bool write_kind(struct writer_state *state, struct ring_reader *reader,
 
 bool event_json_write(struct writer_state *state, struct ring_reader *reader,
 		      const struct event *event, struct label *label,
-		      struct event_span span)
+		      const struct event_span *span)
 {
 	struct json *json = &state->json;
 	const size_t begin = json_mark(json);

@@ -21,7 +21,7 @@ struct event_span {
  * hold, or a block of unknown size). */
 bool event_json_write(struct writer_state *state, struct ring_reader *reader,
 		      const struct event *event, struct label *label,
-		      struct event_span span);
+		      const struct event_span *span);
 
 /* Begins an instant event of the host, up to inside of its name's quotes. */
 void event_json_instant(struct json *json, const char *name);

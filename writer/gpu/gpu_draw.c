@@ -444,9 +444,10 @@ bool gpu_draw(struct writer_state *state, const struct event *event,
 	const size_t begin = json_mark(json);
 	struct gpu_slice slice = {
 		.event = event, .label = label, .launch = launch};
-	struct event_span span = clip_event(state, NULL, event);
+	struct event_span span;
 	bool is_drawn;
 
+	clip_event(state, NULL, event, &span);
 	/* Most say nothing but the counters. */
 	if (event->kind == EVENT_GPU_SAMPLE) {
 		gpu_side_sample(state, event, span.end_ns);

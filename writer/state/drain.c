@@ -5,6 +5,9 @@
 #include "writer/state/unpack.h"
 
 #define CHUNK_SLOTS (CHUNK_BYTES / sizeof(struct event))
+/* A line that its owner has just written comes from another core, in some 100
+ * ns. */
+#define LINES_AHEAD 8
 #define IS_PACKED   UINT64_C(1)
 
 uint64_t drain_pack(const struct drain *drain)
@@ -122,6 +125,7 @@ const struct event *drain_peek(const struct session *session, struct ring *ring,
 		if (drain->slot == CHUNK_SLOTS)
 			return damaged(drain);
 		event = (const struct event *)chunk + drain->slot;
+		__builtin_prefetch(event + LINES_AHEAD);
 		slots = event->flags & EVENT_TWO_SLOTS ? 2 : 1;
 		if (drain->slot + slots > CHUNK_SLOTS)
 			return damaged(drain);

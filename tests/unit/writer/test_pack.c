@@ -192,11 +192,53 @@ static void nothing_is_lost_or_moved(void **unused)
 	sample_end(&sample);
 }
 
+/* How many chunks are packed when nine tenths of the buffer are in use. */
+static size_t relieved(unsigned int on_full, unsigned int encode, bool keeps)
+{
+	struct sample sample;
+	struct writer_state state;
+	struct stream stream = {0};
+	size_t packed;
+
+	sample_begin(&sample);
+	sample.options.buffer_mb = 4;
+	sample.options.on_full = on_full;
+	sample.options.encode = encode;
+	sample_session(&sample);
+	assert_int_equal(pass_start(&state, sample.session, true), 0);
+	state.keeps = keeps;
+	stream.thread = sample_thread(&sample, 1);
+	assert_int_equal(writer_state_find_readers(&state), 0);
+	pack_relieve(&state);
+	assert_int_equal(state.packed_chunks, 0);
+	while (pool_room(state.session) > (4 << 20) / CHUNK_BYTES / 10)
+		push(&stream, 1000);
+	pack_relieve(&state);
+	packed = state.packed_chunks;
+	spool_end(&state.spool, true);
+	pass_end(&state);
+	sample_end(&sample);
+	return packed;
+}
+
+/* Each event would be handled three times, and the program waits for that. */
+static void who_waits_for_live_writing_is_not_packed(void **unused)
+{
+	(void)unused;
+	assert_int_equal(relieved(ON_FULL_WAIT, ENCODE_LIVE, false), 0);
+	assert_true(relieved(ON_FULL_DROP, ENCODE_LIVE, false) > 0);
+	assert_true(relieved(ON_FULL_WAIT, ENCODE_AUTO, false) > 0);
+	assert_true(relieved(ON_FULL_WAIT, ENCODE_LATE, false) > 0);
+	/* What a window in the past may want. */
+	assert_true(relieved(ON_FULL_WAIT, ENCODE_LIVE, true) > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(groups),
 		cmocka_unit_test(nothing_is_lost_or_moved),
+		cmocka_unit_test(who_waits_for_live_writing_is_not_packed),
 	};
 
 	return cmocka_run_group_tests_name("pack", tests, NULL, NULL);
