@@ -91,10 +91,11 @@ static inline bool is_same(const struct stack *stack, uint32_t hash,
 	       !memcmp(stack->frame, frames, count * sizeof(frames[0]));
 }
 
-/* Whether so many sixteenths of it are full. */
+/* Whether so many sixteenths of it are full; of the slots as of twenty, since
+ * in a full table nothing is found in time. */
 static bool is_filled(const struct stack_table *table, uint32_t parts)
 {
-	return load_relaxed(&table->count) >= table->slots / 16 * parts ||
+	return load_relaxed(&table->count) >= table->slots / 20 * parts ||
 	       load_relaxed(&table->bytes) >= table->limit_bytes / 16 * parts;
 }
 

@@ -117,6 +117,7 @@ static void test_lines_of_python_have_room_after_all_else(void **state)
 	frames[9] = stacks_named(7, 3);
 	for (uint64_t i = 1; i <= 600000; i++) {
 		frames[1] = 1000 + i;
+		frames[10] = stacks_named(9, (uint32_t)i);
 		assert_int_not_equal(stacks_put(session, frames, 16), 0);
 	}
 	frames[9] = stacks_named(8, 15);
