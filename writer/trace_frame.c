@@ -5,6 +5,7 @@
 #include "collector/session/names.h"
 #include "collector/system/proc.h"
 #include "writer/account.h"
+#include "writer/events/block_json.h"
 #include "writer/events/meta_json.h"
 #include "writer/events/python_json.h"
 #include "writer/events/sample_json.h"
@@ -247,7 +248,10 @@ void trace_frame_short_tail(struct writer_state *state, struct json *json)
 	/* How far behind the program the file is. */
 	json_pair_u64(json, "waiting", account_waiting(state));
 	events(json, state, &account);
-	json_char(json, '}');
+	json_raw(json, ",\"heap\":{\"base_bytes\":");
+	json_i64(json, state->session->head->heap_base_bytes);
+	block_json_drawn(json, state);
+	json_raw(json, "}}");
 	trace_name(state, json);
 }
 
@@ -339,22 +343,7 @@ static void heap(struct json *json, const struct writer_state *state,
 			      : account->heap_live);
 	json_pair_i64(json, "base_bytes",
 		      state->session->head->heap_base_bytes);
-	if (state->session->head->options.malloc == MALLOC_SAMPLED) {
-		json_pair_i64(json, "sample_bytes",
-			      state->session->head->options.malloc_sample);
-		json_pair_u64(
-			json, "samples_refused",
-			load_relaxed(&state->session->head->samples_refused));
-	}
-	if (load_relaxed(&state->session->head->heap_most)) {
-		json_pair_u64(json, "thinned_mask",
-			      load_relaxed(&state->session->head->heap_most));
-		json_pair_i64(json, "thinned_below",
-			      state->session->head->options.malloc_min);
-	}
-	if (state->file.heap_is_over)
-		json_pair_micros(json, "small_blocks_ended",
-				 state->file.heap_ended_ns);
+	block_json_drawn(json, state);
 	if (before->is_known) {
 		json_pair_u64(json, "calls_before", before->allocs);
 		json_pair_u64(json, "frees_before", before->frees);

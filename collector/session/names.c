@@ -81,7 +81,8 @@ static const struct name *name_at(const struct session *session, uint64_t at)
 	return name;
 }
 
-static uint32_t intern(struct session *session, const char *text, size_t len)
+static uint32_t intern(struct session *session, const char *text, size_t len,
+		       uint32_t most)
 {
 	struct session_header *head = session->head;
 	uint64_t made = 0;
@@ -93,7 +94,7 @@ static uint32_t intern(struct session *session, const char *text, size_t len)
 		uint64_t at = load_acquire(&head->names[slot]);
 
 		if (!at) {
-			if (!made)
+			if (!made && load_relaxed(&head->name_count) < most)
 				made = store_text(session, text, len);
 			if (!made)
 				return refuse(session);
@@ -117,7 +118,15 @@ static uint32_t intern(struct session *session, const char *text, size_t len)
 
 uint32_t names_intern(struct session *session, const char *text, size_t len)
 {
-	return intern(session, text, cut_length(text, len, NAME_BYTES_MAX));
+	return intern(session, text, cut_length(text, len, NAME_BYTES_MAX),
+		      SESSION_NAMES_MAX);
+}
+
+uint32_t names_intern_spare(struct session *session, const char *text,
+			    size_t len)
+{
+	return intern(session, text, cut_length(text, len, NAME_BYTES_MAX),
+		      SESSION_NAMES_MAX / 4 * 3);
 }
 
 uint32_t names_intern_string(struct session *session, const char *text)
@@ -129,7 +138,8 @@ uint32_t names_intern_symbol(struct session *session, const char *text)
 {
 	const size_t len = strnlen(text, NAME_SYMBOL_MAX + 1);
 
-	return intern(session, text, cut_length(text, len, NAME_SYMBOL_MAX));
+	return intern(session, text, cut_length(text, len, NAME_SYMBOL_MAX),
+		      SESSION_NAMES_MAX);
 }
 
 static const char *fixed_text(const char *text, size_t *len)

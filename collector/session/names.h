@@ -22,6 +22,11 @@
 uint32_t names_intern(struct session *session, const char *text, size_t len);
 uint32_t names_intern_string(struct session *session, const char *text);
 
+/* The same where there may be more texts than any bound: no new one is taken
+ * once three quarters of the table are full. */
+uint32_t names_intern_spare(struct session *session, const char *text,
+			    size_t len);
+
 /* The same for a symbol, cut at NAME_SYMBOL_MAX. */
 uint32_t names_intern_symbol(struct session *session, const char *text);
 

@@ -8,11 +8,15 @@
  *
  * A program that loads PyTorch allocates under more different stacks than any
  * bound, most of them once, while it loads: without the shortened ones there
- * would be none left for what it does afterwards.
+ * would be none left for what it does afterwards.  Most are of constructors of
+ * C++, hundreds of thousands of which one line of Python loads: the last of the
+ * table is left to the lines of Python alone.
  */
 #include "collector/session/stacks.h"
 
 #include "collector/control/stack_choice.h"
+#include "collector/session/names.h"
+#include "collector/system/log.h"
 #include <string.h>
 
 #define SLOTS_MIN  1024u
@@ -87,10 +91,12 @@ static inline bool is_same(const struct stack *stack, uint32_t hash,
 	       !memcmp(stack->frame, frames, count * sizeof(frames[0]));
 }
 
-static bool is_filling(const struct stack_table *table)
+/* Whether so many sixteenths of it are full; of the slots as of twenty, since
+ * in a full table nothing is found in time. */
+static bool is_filled(const struct stack_table *table, uint32_t parts)
 {
-	return load_relaxed(&table->count) >= table->slots / 4 * 3 ||
-	       load_relaxed(&table->bytes) >= table->limit_bytes / 4 * 3;
+	return load_relaxed(&table->count) >= table->slots / 20 * parts ||
+	       load_relaxed(&table->bytes) >= table->limit_bytes / 16 * parts;
 }
 
 /* Its id; 0 where it isn't there, and no room for it. */
@@ -142,20 +148,39 @@ static uint32_t shorten(const uint64_t *frames, uint32_t count, uint64_t *kept)
 	return found;
 }
 
+/* Of one with names so many of the innermost names alone. */
+static uint32_t shorten_more(const uint64_t *frames, uint32_t count,
+			     uint32_t names, uint64_t *kept)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < count && found < names; i++)
+		if (frames[i] & STACK_NAMED)
+			kept[found++] = frames[i];
+	return found ? found : shorten(frames, count, kept);
+}
+
 /* Where it isn't in its first slot. */
 static COLD uint32_t look_further(struct session *session,
 				  const uint64_t *frames, uint32_t count)
 {
 	struct stack_table *table = &session->head->stacks;
 	uint64_t kept[2 * STACK_SHORT];
-	const bool is_short = is_filling(table);
-	uint32_t id = look(session, frames, count, !is_short);
+	uint32_t id = look(session, frames, count, !is_filled(table, 11));
 	uint32_t left;
 
 	if (id)
 		return id;
 	left = shorten(frames, count, kept);
-	id = look(session, kept, left, true);
+	id = look(session, kept, left, !is_filled(table, 13));
+	if (!id) {
+		left = shorten_more(frames, count, STACK_SHORT, kept);
+		id = look(session, kept, left, !is_filled(table, 15));
+	}
+	if (!id) {
+		left = shorten_more(frames, count, 1, kept);
+		id = look(session, kept, left, true);
+	}
 	if (!id)
 		return refuse(session);
 	if (left < count)
@@ -179,6 +204,19 @@ uint32_t stacks_put(struct session *session, const uint64_t *frames,
 				 frames, count)))
 		return id;
 	return look_further(session, frames, count);
+}
+
+size_t stacks_name(const struct session *session, uint64_t frame, char *text)
+{
+	size_t len;
+	const char *file = names_text(session, (uint32_t)frame, &len);
+	const size_t part = strnlen(file, len);
+
+	if (part == len)
+		return log_format(text, STACK_NAME_BYTES, "%s", file);
+	return log_format(text, STACK_NAME_BYTES, "%s(%u): %s", file,
+			  (uint32_t)(frame >> STACK_LINE_AT) & STACK_LINE_MAX,
+			  file + part + 1);
 }
 
 const struct stack *stacks_find(const struct session *session, uint32_t id)

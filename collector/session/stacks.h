@@ -4,23 +4,28 @@
  *
  * A stack is the return addresses of its frames, innermost first; the module
  * list says later what they are.  The table is filled by compare-and-swap and
- * bounded.  Of stacks that come when three quarters are full only who they are
- * of is kept (STACK_SHORT), so that a few places for each are enough; what
- * doesn't fit even so is refused.  Both are counted.  Any thread;
- * async-signal-safe; no malloc.
+ * bounded.  Of stacks that come when eleven sixteenths are full only who they
+ * are of is kept (STACK_SHORT), so that a few places for each are enough; from
+ * thirteen on, of those with names their names alone, and from fifteen on the
+ * innermost one.  What doesn't fit even so is refused.  All are counted.  Any
+ * thread; async-signal-safe; no malloc.
  */
 #ifndef COLLECTOR_STACKS_H
 #define COLLECTOR_STACKS_H
 
 #include "collector/session/session.h"
 
-/* A frame with this bit is no address but a name: its id (names.h) has the
- * text "file(line): function" of an interpreter's function. */
-#define STACK_NAMED (UINT64_C(1) << 63)
+/* A frame with this bit is no address but an interpreter's function: the line
+ * in it, and the id (names.h) of "file\0function".  So one name does for all
+ * lines of a function. */
+#define STACK_NAMED	 (UINT64_C(1) << 63)
+#define STACK_LINE_AT	 32
+#define STACK_LINE_MAX	 0xffffffu
+#define STACK_NAME_BYTES 480u
 
 /* Of a stack that is shortened: so many frames from the innermost on, and as
  * many from the innermost that has a name on. */
-#define STACK_SHORT 3u
+#define STACK_SHORT	 3u
 
 struct stack {
 	uint32_t hash;
@@ -35,6 +40,16 @@ void stacks_start(struct session *session);
  * is no room for it. */
 uint32_t stacks_put(struct session *session, const uint64_t *frames,
 		    uint32_t count);
+
+static inline uint64_t stacks_named(uint32_t name, uint32_t line)
+{
+	return STACK_NAMED |
+	       (uint64_t)min_u32(line, STACK_LINE_MAX) << STACK_LINE_AT | name;
+}
+
+/* "file(line): function" of a frame with a name, cut to STACK_NAME_BYTES; its
+ * length. */
+size_t stacks_name(const struct session *session, uint64_t frame, char *text);
 
 /* The stack of an id; NULL none, or damaged. */
 const struct stack *stacks_find(const struct session *session, uint32_t id);

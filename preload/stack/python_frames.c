@@ -59,8 +59,9 @@ static struct python {
 	bool only_reads; /* the kernel, or who confines us, lets us not write */
 	_Atomic uint32_t good, bad; /* stacks whose frames were and weren't */
 	_Atomic bool is_noted;
-	_Atomic uint64_t cache[CACHE]; /* tag << 32 | name */
-	struct guess guess[GUESSES];   /* by the thread's state */
+	/* Half a hash and the name, the other half and the line. */
+	_Atomic uint64_t cache[CACHE][2];
+	struct guess guess[GUESSES]; /* by the thread's state */
 } python;
 
 /* One frame: its code object, and how far it is. */
@@ -90,7 +91,7 @@ COLD void python_frames_start(struct session *session)
 	store_relaxed(&python.is_noted, false);
 	/* Ids of names are the session's. */
 	for (uint32_t i = 0; i < CACHE; i++)
-		store_relaxed(&python.cache[i], 0);
+		store_relaxed(&python.cache[i][0], 0);
 	if (python.is_there && !python.layout)
 		session_note(
 			session,
@@ -530,28 +531,30 @@ static uint64_t name_of(struct session *session, const unsigned char *code,
 	const uint64_t name = word_of(code, layout->name);
 	uint64_t hash = (frame->code ^ frame->instruction << 20) *
 			UINT64_C(0x9e3779b97f4a7c15);
-	char path[TEXT_BYTES], function[TEXT_BYTES];
-	char text[2 * TEXT_BYTES + 32];
+	char text[2 * TEXT_BYTES];
 	_Atomic uint64_t *place;
-	uint64_t known;
-	uint32_t id;
+	uint64_t known, half;
+	uint32_t id, line;
+	size_t bytes;
 
 	if (word_of(code, 8) != python.code_type)
 		return 0;
 	hash = (hash ^ frame->instruction ^ file) *
 	       UINT64_C(0x9fb21c651e98df25);
 	hash = (hash ^ hash >> 29 ^ name) * UINT64_C(0xbf58476d1ce4e5b9);
-	place = &python.cache[hash % CACHE];
-	known = load_relaxed(place);
-	if (known && known >> 32 == hash >> 32)
-		return STACK_NAMED | (uint32_t)known;
-	read_text(file, path, sizeof(path));
-	read_text(name, function, sizeof(function));
-	log_format(text, sizeof(text), "%s(%d): %s", path, line_of(code, frame),
-		   function);
-	id = names_intern_string(session, text);
-	store_relaxed(place, hash >> 32 << 32 | id);
-	return STACK_NAMED | id;
+	place = python.cache[hash % CACHE];
+	known = load_relaxed(&place[0]);
+	half = load_relaxed(&place[1]);
+	if (known && known >> 32 == hash >> 32 && half << 32 == hash << 32)
+		return stacks_named((uint32_t)known, (uint32_t)(half >> 32));
+	read_text(file, text, TEXT_BYTES);
+	bytes = strlen(text) + 1;
+	read_text(name, text + bytes, TEXT_BYTES);
+	line = (uint32_t)line_of(code, frame);
+	id = names_intern_spare(session, text, bytes + strlen(text + bytes));
+	store_relaxed(&place[0], hash >> 32 << 32 | id);
+	store_relaxed(&place[1], (uint64_t)line << 32 | (uint32_t)hash);
+	return stacks_named(id, line);
 }
 
 static bool is_loop(uint64_t code)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A PyTorch training that keeps a tensor of 512 KiB each step, in a list."""
+"""A PyTorch training that keeps 512 KiB each step in a list: a tensor, or small
+objects of Python's."""
+import sys
 import torch
 
 torch.manual_seed(1)
@@ -21,7 +23,10 @@ def train():
 def main():
     for step in range(40):
         out, loss = train()
-        history.append(out.clone())
+        if sys.argv[1:] == ["list"]:
+            history.extend([bytes(400 + step % 2) for i in range(1170)])
+        else:
+            history.append(out.clone())
         print(step, loss)
 
 

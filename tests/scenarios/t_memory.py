@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import time
 
 import harness
@@ -633,6 +634,42 @@ def test_a_file_that_is_not_finished_is_said_to_be():
     expect("record with" not in done.stdout, done.stdout)
     expect_equal(command("recover", place).status, 0)
     expect("not finished" not in text(os.path.join(place, os.listdir(place)[0])))
+
+
+KEEPS = """
+import time
+kept = []
+while True:
+    kept.append(bytearray(1000000))
+    time.sleep(0.05)
+"""
+
+
+def test_a_file_that_is_written_has_its_times():
+    for mode in ("all", "sites", "sampled", "large"):
+        place = folder()
+        process = subprocess.Popen(
+            [sys.executable, "-c", KEEPS], stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, env=harness.clean_environment() | HEAP | {
+                "LD_PRELOAD": harness.LIBRARY, "TRACEPROF_DIR": place,
+                "TRACEPROF_MALLOC": mode})
+        harness.ends_with_test(process)
+        memory = {}
+        began = time.monotonic()
+        while not memory.get("live_bytes"):
+            time.sleep(0.1)
+            expect(process.poll() is None, f"{mode}: it has ended")
+            for name in os.listdir(place):
+                done = command("memory", "--json", os.path.join(place, name))
+                said = json.loads(done.stdout)[0] if done.status == 0 else {}
+                memory = (said.get("memories") or [{}])[0]
+        took = time.monotonic() - began
+        process.kill()
+        process.wait()
+        expect(0 <= memory["peak_ns"] <= said["run_ns"] <= took * 1e9 + 1e9,
+               mode, memory["peak_ns"], said["run_ns"], took)
+        expect_equal(bool(said["sample_bytes"]), mode == "sampled", mode)
+        expect_equal(command("recover", place).status, 0)
 
 
 def test_all_traces_of_a_folder():

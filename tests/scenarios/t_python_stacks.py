@@ -160,6 +160,66 @@ def test_leak_of_a_list_is_named():
         expect("keep train.py:6 < " in growth[2], version, growth[:4])
 
 
+GROWS = '''\
+import os, traceprof
+kept = []
+
+
+def keep(number):
+    kept.extend([bytes(400 + number % 2) for i in range(2300)])
+
+
+def main():
+    for number in range(60):
+        traceprof.step()
+        keep(number)
+    print(len(kept), os.environ.get("PYTHONMALLOC"))
+
+
+main()
+'''
+
+
+def record_for_memory(path, *options, **settings):
+    script = os.path.join(folder(), "grows.py")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write(GROWS)
+    place = os.path.join(folder(), "out")
+    run = command("record", *options, "--dir", place, "--", path, script,
+                  env={"PYTHONPATH": ENV["PYTHONPATH"]} | settings)
+    expect_equal(run.status, 0, run.stderr)
+    run.folder = place
+    return run
+
+
+def test_small_objects_of_a_list_are_named():
+    """One command records it, one names the line: 1 MB of floats a step."""
+    found = pythons()
+    for version, path in found.items():
+        for mode in ("sampled", "sites")[:2 if version == max(found) else 1]:
+            run = record_for_memory(path, "--memory", "--malloc", mode)
+            expect_equal(run.stdout, "138000 malloc\n", f"{version} {run.stderr}")
+            memory, = json.loads(command("memory", "--json", *run.files).stdout)[0]["memories"]
+            grows = [place for place in memory["places"] if place.get("growth")]
+            said = version, mode, memory["growth"], [place["growth"] for place in grows]
+            expect(grows and memory["growth"]["for_each"] == "step", *said)
+            expect(700000 <= sum(place["growth"] for place in grows) <= 1300000, *said)
+            for place in grows:
+                lines = [frame["line"] for frame in place["stack"]
+                         if frame.get("file", "").endswith("grows.py")]
+                expect_equal(lines[:1], [6], str(said))
+
+
+def test_memory_is_recorded_as_the_user_wants():
+    path = list(pythons().values())[-1]
+    run = record_for_memory(path, "--memory", PYTHONMALLOC="debug",
+                            TRACEPROF_MALLOC_SAMPLE="4M")
+    expect_equal(run.stdout, "138000 debug\n", run.stderr)
+    expect_equal(run.trace.meta["heap"]["sample_bytes"], 4 << 20, run.trace.meta)
+    run = record_for_memory(path)
+    expect_equal(run.stdout, "138000 None\n", run.stderr)
+
+
 def made_up(*flags):
     """An interpreter that says where its objects have what, as 3.14 does."""
     program = compile_program("made_up_python.c", "-O1", "-rdynamic", *flags, name="made_up")

@@ -25,7 +25,7 @@ def flag(name):
 def test_help_names_each_option_and_no_other():
     shown = tree.output(COMMAND, "record", "--help")
     flags = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", shown))
-    own = {"--help", "--usage", "--version", "--on-file", "--output",
+    own = {"--help", "--usage", "--version", "--on-file", "--output", "--memory",
            "--color"}
     wanted = {flag(name) for name in listed()}
     tree.no_faults([f"record --help lacks {name}" for name in sorted(wanted - flags)]

@@ -396,6 +396,8 @@ static void take_row(struct replay *replay, const struct heap_part *row)
 		take_site(replay, row);
 		return;
 	}
+	if (replay->point < replay->account->points)
+		replay->account->told[replay->point] = true;
 	replay->has_peak = row->peak_number > 0;
 	if (replay->has_peak) {
 		sum->peak = row->peak;
@@ -462,6 +464,7 @@ static void set_points(struct heap_account *account)
 				  ? 1
 				  : PARTS;
 	account->point_ns = memory_zeroed(account->points, sizeof(int64_t));
+	account->told = memory_zeroed(account->points, sizeof(bool));
 	for (size_t i = 0; i < account->points; i++)
 		account->point_ns[i] =
 			account->points_are_steps
@@ -539,5 +542,6 @@ void heap_account_free(struct heap_account *account)
 	for (uint32_t i = 0; i < account->log->space_count; i++)
 		free(account->sums[i].live_at);
 	free(account->point_ns);
+	free(account->told);
 	key_table_free(&account->table);
 }

@@ -46,6 +46,7 @@ struct heap_account {
 	struct key_table table; /* rows: struct heap_site */
 	struct heap_sum sums[HEAP_SPACES_MAX];
 	int64_t *point_ns; /* the ends of steps, or of equal parts */
+	bool *told;	   /* of sites: a row says what was live in it */
 	size_t points;
 	bool points_are_steps;
 };

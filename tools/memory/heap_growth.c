@@ -10,7 +10,6 @@
 
 #define POINTS_MAX 240	/* more are thinned evenly: pairs are their square */
 #define NORMAL	   3.29 /* of the normal distribution: 99.9 % */
-#define LINES_MIN  3	/* of sites, after the warm-up: one for each third */
 #define RISE_LEAST 65536
 #define LEAST	   1024 /* bytes in all: less is nobody's concern */
 
@@ -70,25 +69,40 @@ static void find_slope(struct heap_growth *growth, const double *x,
 	free(slopes);
 }
 
-struct heap_growth heap_growth_of(const int64_t *live, size_t count)
+/* Those after the warm-up; how many. */
+static size_t choose(const bool *told, size_t count, size_t *chosen)
 {
-	const size_t first = heap_growth_warmup(count);
-	const size_t left = count - first;
+	size_t left = 0;
+
+	for (size_t i = heap_growth_warmup(count); i < count; i++)
+		if (!told || told[i])
+			chosen[left++] = i;
+	return left;
+}
+
+struct heap_growth heap_growth_of(const int64_t *live, const bool *told,
+				  size_t count)
+{
+	size_t *chosen = memory_zeroed(count + 1, sizeof(*chosen));
+	const size_t left = choose(told, count, chosen);
 	const size_t kept = left < POINTS_MAX ? left : POINTS_MAX;
 	struct heap_growth growth = {.is_known = left >= GROWTH_POINTS_MIN};
 	double x[POINTS_MAX], y[POINTS_MAX];
 
-	if (!growth.is_known)
-		return growth;
-	for (size_t i = 0; i < kept; i++) {
-		const size_t at = first + i * (left - 1) / (kept - 1);
+	for (size_t i = 0; growth.is_known && i < kept; i++) {
+		const size_t at = chosen[i * (left - 1) / (kept - 1)];
 
 		x[i] = (double)at;
 		y[i] = (double)live[at];
 	}
+	free(chosen);
+	if (!growth.is_known)
+		return growth;
 	find_slope(&growth, x, y, kept);
-	growth.grows = growth.low > 0 && thirds_rise(y, kept) &&
-		       growth.slope * (double)left >= LEAST;
+	growth.grows =
+		growth.low > 0 && thirds_rise(y, kept) &&
+		growth.slope * (double)(count - heap_growth_warmup(count)) >=
+			LEAST;
 	return growth;
 }
 
@@ -131,6 +145,43 @@ double heap_growth_least(const struct heap_account *account)
 	       (double)left;
 }
 
+/* Where nothing changes there are no lines, either. */
+static bool rose(const struct heap_account *account, uint32_t space)
+{
+	const struct heap_sum *sum = &account->sums[space];
+	const size_t first = heap_growth_warmup(account->points);
+	const int64_t before = sum->live_at[first];
+	const int64_t least = before + before / 20 + RISE_LEAST;
+
+	return sum->live > least ||
+	       (sum->peak > least && sum->peak_ns > account->point_ns[first]);
+}
+
+/* Rows have no more to say of a point than the last before it; NULL where that
+ * is all there is to say. */
+static const bool *told_of(const struct heap_account *account, uint32_t space)
+{
+	return account->log->row_count && space == account->log->row_space &&
+			       account->points && rose(account, space)
+		       ? account->told
+		       : NULL;
+}
+
+bool heap_growth_is_seldom(const struct heap_account *account, uint32_t space)
+{
+	const bool *told = told_of(account, space);
+	size_t points = 0;
+
+	if (!told)
+		return false;
+	for (size_t i = heap_growth_warmup(account->points);
+	     i < account->points; i++)
+		points += told[i];
+	return points < GROWTH_POINTS_MIN &&
+	       account->points - heap_growth_warmup(account->points) >=
+		       GROWTH_POINTS_MIN;
+}
+
 struct heap_growth heap_growth_site(const struct heap_account *account,
 				    const struct heap_site *site)
 {
@@ -146,7 +197,8 @@ struct heap_growth heap_growth_site(const struct heap_account *account,
 	}
 	/* Most don't, and the slopes of many pairs take their time. */
 	if (now > live[heap_growth_warmup(account->points)])
-		growth = heap_growth_of(live, account->points);
+		growth = heap_growth_of(live, told_of(account, site->space),
+					account->points);
 	widen(&growth,
 	      sampling_error(account, site->space, growth.slope,
 			     (double)site->bytes / (double)site->calls));
@@ -154,41 +206,13 @@ struct heap_growth heap_growth_site(const struct heap_account *account,
 	return growth;
 }
 
-/* Where nothing changes there are no lines, either. */
-static bool rose(const struct heap_account *account, uint32_t space,
-		 size_t first)
-{
-	const struct heap_sum *sum = &account->sums[space];
-	const int64_t before = sum->live_at[first];
-	const int64_t least = before + before / 20 + RISE_LEAST;
-
-	return sum->live > least ||
-	       (sum->peak > least && sum->peak_ns > account->point_ns[first]);
-}
-
-bool heap_growth_is_seldom(const struct heap_account *account, uint32_t space)
-{
-	const struct heap_log *log = account->log;
-	const size_t first = heap_growth_warmup(account->points);
-	size_t lines = 0;
-
-	if (!log->row_count || space != log->row_space || !account->points ||
-	    !rose(account, space, first))
-		return false;
-	for (size_t i = 0; i < log->row_count && lines < LINES_MIN; i++)
-		lines += log->rows[i].is_all &&
-			 log->rows[i].ts_ns > account->point_ns[first];
-	return lines < LINES_MIN;
-}
-
 struct heap_growth heap_growth_space(const struct heap_account *account,
 				     uint32_t space)
 {
 	struct heap_growth growth =
-		heap_growth_of(account->sums[space].live_at, account->points);
+		heap_growth_of(account->sums[space].live_at,
+			       told_of(account, space), account->points);
 
-	growth.is_known =
-		growth.is_known && !heap_growth_is_seldom(account, space);
 	widen(&growth, sampling_error(account, space, growth.slope, 0));
 	return growth;
 }

@@ -23,8 +23,9 @@ struct heap_growth {
 	double slope, low, high; /* bytes for each point */
 };
 
-/* Of a series. */
-struct heap_growth heap_growth_of(const int64_t *live, size_t count);
+/* Of a series; where `told` isn't NULL, by those points of it alone. */
+struct heap_growth heap_growth_of(const int64_t *live, const bool *told,
+				  size_t count);
 
 /* The points that are left out. */
 size_t heap_growth_warmup(size_t count);
@@ -33,7 +34,8 @@ size_t heap_growth_warmup(size_t count);
  * their noise. */
 double heap_growth_least(const struct heap_account *account);
 
-/* TRACEPROF_MALLOC=sites: too few lines say what was live after the warm-up. */
+/* TRACEPROF_MALLOC=sites: more is live than was after the warm-up, and too few
+ * lines say when. */
 bool heap_growth_is_seldom(const struct heap_account *account, uint32_t space);
 
 /* Of one site, or of a memory. */

@@ -241,12 +241,28 @@ static void take_step(struct heap_log *log, const struct trace_event *event)
 		number, event->ts_ns, event->ts_ns + event->dur_ns};
 }
 
+/* Until the window's own slice says it, which comes last: metadata has the time
+ * of its start. */
+static void take_time(struct heap_log *log, const struct trace_event *event)
+{
+	const int64_t end_ns =
+		event->ts_ns +
+		(trace_event_is_slice(event) ? event->dur_ns : 0);
+
+	if (event->ts_ns > 0 &&
+	    (!log->first_ns || event->ts_ns < log->first_ns))
+		log->first_ns = event->ts_ns;
+	if (end_ns > log->last_ns)
+		log->last_ns = end_ns;
+}
+
 static void on_event(void *arg, const struct trace_event *event)
 {
 	struct heap_log *log = arg;
 
 	if (event->ts_state != TIME_GOOD && event->ts_state != TIME_FINE)
 		return;
+	take_time(log, event);
 	if (trace_value_is(&event->field[FIELD_NAME], "[memory] site") ||
 	    trace_value_is(&event->field[FIELD_NAME], "[memory] sites")) {
 		take_row(log, event);
@@ -401,16 +417,16 @@ int heap_log_read(struct heap_log *log, const char *path, const char *debug_dir)
 		take_thinned(log);
 	if (log->count)
 		qsort(log->events, log->count, sizeof(log->events[0]), by_time);
+	if (!log->end_ns) {
+		log->start_ns = log->first_ns;
+		log->end_ns = log->last_ns;
+	}
 	end_early(log);
 	if (log->row_count)
 		qsort(log->rows, log->row_count, sizeof(log->rows[0]), by_row);
 	if (log->step_count)
 		qsort(log->steps, log->step_count, sizeof(log->steps[0]),
 		      by_step);
-	if (log->count && !log->end_ns) {
-		log->start_ns = log->events[0].ts_ns;
-		log->end_ns = log->events[log->count - 1].ts_ns;
-	}
 	return 0;
 }
 

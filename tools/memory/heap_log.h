@@ -92,6 +92,7 @@ struct heap_log {
 	struct source_finder *finder;
 	struct text_buffer module_path; /* of the entry that is read */
 	int64_t start_ns, end_ns;	/* of the window, or of its events */
+	int64_t first_ns, last_ns;	/* of all events; 0 none */
 	int64_t ended_ns;      /* some blocks are missing from then on, so none
 			     is here; -1 not so */
 	int64_t sample_bytes;  /* mean between samples, 0 every block */

@@ -300,7 +300,8 @@ static void print_no_growth(const struct heap_view *view, uint32_t space,
 	text_wrap_print(out, 2, "\ngrowth: none, from %s to %s%s%s\n",
 			unit(view), unit(view), least,
 			has_pools ? " (Python's objects of up to 512 bytes are "
-				    "seen with PYTHONMALLOC=malloc alone)"
+				    "seen with PYTHONMALLOC=malloc alone, as "
+				    "traceprof record --memory sets it)"
 				  : "");
 }
 
@@ -494,7 +495,8 @@ static void print_limits(const struct heap_view *view, FILE *out)
 			out, 2,
 			"Python keeps objects of up to 512 bytes in pools "
 			"of its own, which are in no sum here unless it "
-			"ran with PYTHONMALLOC=malloc\n");
+			"ran with PYTHONMALLOC=malloc (traceprof record "
+			"--memory sets it)\n");
 	if (log->lost > 0)
 		text_wrap_print(out, 2,
 				"%" PRId64

@@ -20,7 +20,7 @@
 #include "tools/verdict/verdict.h"
 
 enum { EXIT_NOT_RUN = 126, EXIT_NOT_FOUND = 127 };
-enum { ON_FILE = 0x800 }; /* argp's key */
+enum { ON_FILE = 0x800, FOR_MEMORY }; /* argp's keys */
 
 /* A compressed trace of this size is read in some seconds. */
 #define VERDICT_BYTES_MAX (16 << 20)
@@ -28,7 +28,8 @@ enum { ON_FILE = 0x800 }; /* argp's key */
 struct record_arguments {
 	struct options options;
 	const char *on_file; /* a command; NULL none */
-	int first;	     /* of the command in argv */
+	bool is_for_memory;
+	int first; /* of the command in argv */
 };
 
 /* Ours first; what was preloaded already comes after it. */
@@ -128,6 +129,25 @@ static void recover(const struct options *options)
 		recovery_run_folder(options->dir, say_recovered, NULL);
 }
 
+static void choose(struct options *options, unsigned int row, const char *value,
+		   struct argp_state *state)
+{
+	if (!options_is_set(options, row))
+		settings_parse(options, true, SETTINGS_KEY + (int)row, value,
+			       state);
+}
+
+/* What `traceprof memory` needs to name who holds what, and little more.
+ * Python's small objects are blocks of the heap only where it takes each from
+ * malloc(): that is asked for by this option, never by the library. */
+static void choose_for_memory(struct options *options, struct argp_state *state)
+{
+	choose(options, OPTION_AT_malloc, "sampled", state);
+	choose(options, OPTION_AT_malloc_sample, "65536", state);
+	choose(options, OPTION_AT_stack, "heap", state);
+	setenv("PYTHONMALLOC", "malloc", 0);
+}
+
 static error_t parse(int key, char *text, struct argp_state *state)
 {
 	struct record_arguments *arguments = state->input;
@@ -137,6 +157,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case 'o':
 		return settings_parse(&arguments->options, true,
 				      settings_key("DIR"), text, state);
+	case FOR_MEMORY: arguments->is_for_memory = true; return 0;
 	case ARGP_KEY_ARG:
 		if (settings_take_number(&arguments->options, text, state))
 			return 0;
@@ -147,6 +168,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!arguments->first)
 			argp_error(state, "no COMMAND given");
+		if (arguments->is_for_memory)
+			choose_for_memory(&arguments->options, state);
 		return 0;
 	default:
 		return settings_parse(&arguments->options, true, key, text,
@@ -238,6 +261,12 @@ int record_command(int argc, char **argv)
 		 .key = 'o',
 		 .arg = "FOLDER",
 		 .doc = "--dir, as other profilers call it"},
+		{.name = "memory",
+		 .key = FOR_MEMORY,
+		 .doc = "for `traceprof memory`: --malloc=sampled "
+			"--malloc-sample=65536 --stack=heap, and in the "
+			"environment PYTHONMALLOC=malloc, unless they are "
+			"set"},
 		{0}};
 	const struct argp argp = {
 		.options = settings_options(own, NULL),

@@ -11,6 +11,8 @@
 #define STEPS_AT_FIRST	200u
 #define PAUSE_NS	5000000u
 #define PAUSE_PART	100u
+/* Without any: often enough for a run of ten seconds. */
+#define UNMARKED_NS	500000000u
 
 /* One call, or (without a reader) the end of a step. */
 struct call {
@@ -288,12 +290,18 @@ static void take_alloc(struct writer_state *state, struct heap_sites *sites,
 static bool is_past_pause(const struct heap_sites *sites, uint64_t ns)
 {
 	return ns >=
-	       sites->written_ns +
-		       max_u64(PAUSE_NS, (ns - sites->begun_ns) / PAUSE_PART);
+	       sites->written_ns + max_u64(sites->steps || sites->is_timed
+						   ? PAUSE_NS
+						   : UNMARKED_NS,
+					   (ns - sites->begun_ns) / PAUSE_PART);
 }
 
+/* How seldom is seen from the first mark on: what is loaded before it may take
+ * far longer than all steps. */
 static bool is_due(struct heap_sites *sites, uint64_t ns)
 {
+	if (!sites->steps)
+		sites->begun_ns = ns;
 	return sites->steps++ < STEPS_AT_FIRST || is_past_pause(sites, ns);
 }
 
@@ -345,7 +353,7 @@ static void account(struct writer_state *state, const struct call *call)
 			write_all(state, ns);
 		return;
 	}
-	if (sites->is_timed) {
+	if (sites->is_timed || !sites->steps) {
 		const uint64_t ns = timeline_ns(&state->timeline, call->ticks);
 
 		if (is_past_pause(sites, ns))

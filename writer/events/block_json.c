@@ -135,3 +135,23 @@ void block_json(struct writer_state *state, const struct event *event,
 		stack_json(state, event->stack);
 	json_raw(json, "}}");
 }
+
+void block_json_drawn(struct json *json, const struct writer_state *state)
+{
+	const struct session_header *head = state->session->head;
+
+	if (head->options.malloc == MALLOC_SAMPLED) {
+		json_pair_i64(json, "sample_bytes",
+			      head->options.malloc_sample);
+		json_pair_u64(json, "samples_refused",
+			      load_relaxed(&head->samples_refused));
+	}
+	if (load_relaxed(&head->heap_most)) {
+		json_pair_u64(json, "thinned_mask",
+			      load_relaxed(&head->heap_most));
+		json_pair_i64(json, "thinned_below", head->options.malloc_min);
+	}
+	if (state->file.heap_is_over)
+		json_pair_micros(json, "small_blocks_ended",
+				 state->file.heap_ended_ns);
+}

@@ -17,4 +17,7 @@ void block_json(struct writer_state *state, const struct event *event,
  * that draw what they are told.  To be asked once for each block. */
 bool block_has_total(struct writer_state *state, const struct event *event);
 
+/* Into an object of the metadata with some pair: which blocks are there. */
+void block_json_drawn(struct json *json, const struct writer_state *state);
+
 #endif

@@ -3,7 +3,6 @@
 #include "writer/events/sample_json.h"
 
 #include "collector/session/modules.h"
-#include "collector/session/names.h"
 #include "collector/session/stacks.h"
 #include "collector/system/log.h"
 #include "writer/events/meta_json.h"
@@ -13,13 +12,11 @@
 static void put_name(struct writer_state *state, uint64_t code)
 {
 	const struct code_name *name;
-	size_t len;
+	char text[STACK_NAME_BYTES];
 
 	if (code & STACK_NAMED) {
-		const char *text =
-			names_text(state->session, (uint32_t)code, &len);
-
-		json_text(&state->json, text, len);
+		json_text(&state->json, text,
+			  stacks_name(state->session, code, text));
 		return;
 	}
 	name = naming_find(&state->naming, code, code, 0);

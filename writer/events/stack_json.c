@@ -3,7 +3,6 @@
 #include "writer/events/stack_json.h"
 
 #include "collector/session/modules.h"
-#include "collector/session/names.h"
 #include "collector/session/stacks.h"
 #include "collector/system/log.h"
 #include "writer/text/schema.h"
@@ -47,8 +46,9 @@ static const char *last_part(const char *path)
 /* An interpreter's, which comes with its name. */
 static void put_named(struct writer_state *state, uint64_t frame)
 {
-	size_t len;
-	const char *text = names_text(state->session, (uint32_t)frame, &len);
+	char bytes[STACK_NAME_BYTES];
+	size_t len = stacks_name(state->session, frame, bytes);
+	const char *text = bytes;
 
 	/* A ";" would part it. */
 	for (; len; len--, text++) {

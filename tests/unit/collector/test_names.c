@@ -181,6 +181,26 @@ static void test_a_full_table_refuses_and_counts(void **state)
 	free(ids);
 }
 
+static void test_many_texts_leave_room_for_the_others(void **state)
+{
+	uint32_t first, taken = 0;
+	char text[32];
+
+	(void)state;
+	first = names_intern_spare(session, "s0", 2);
+	for (uint32_t i = 0; i < SESSION_NAMES_MAX; i++) {
+		snprintf(text, sizeof(text), "s%u", i);
+		taken += names_intern_spare(session, text, strlen(text)) !=
+			 NAME_REFUSED;
+	}
+	assert_int_equal(taken, SESSION_NAMES_MAX / 4 * 3);
+	assert_int_equal(load_relaxed(&session->head->names_refused),
+			 SESSION_NAMES_MAX - taken);
+	assert_int_equal(names_intern_spare(session, "s0", 2), first);
+	assert_int_not_equal(names_intern_string(session, "step"),
+			     NAME_REFUSED);
+}
+
 static void test_a_full_session_refuses(void **state)
 {
 	char text[NAME_BYTES_MAX];
@@ -257,6 +277,7 @@ int main(void)
 		NAMES_TEST(test_symbols_are_kept_longer),
 		NAMES_TEST(test_eight_threads_get_the_same_ids),
 		NAMES_TEST(test_a_full_table_refuses_and_counts),
+		NAMES_TEST(test_many_texts_leave_room_for_the_others),
 		NAMES_TEST(test_a_full_session_refuses),
 		NAMES_TEST(test_a_damaged_session_gives_texts_that_end),
 		NAMES_TEST(test_a_damaged_table_is_not_followed),

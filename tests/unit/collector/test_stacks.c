@@ -4,6 +4,7 @@
  * full, and in a session that is damaged; and the grammar of the setting.
  */
 #include "collector/control/stack_choice.h"
+#include "collector/session/names.h"
 #include "collector/session/stacks.h"
 #include <pthread.h>
 #include <string.h>
@@ -101,6 +102,50 @@ static void test_who_it_is_of_is_known_where_the_table_fills(void **state)
 	assert_int_equal(load_relaxed(&table->refused), 0);
 }
 
+/* Constructors of C++, hundreds of thousands of which one line of Python loads,
+ * and then each line of a program. */
+static void test_lines_of_python_have_room_after_all_else(void **state)
+{
+	uint64_t frames[16];
+	const struct stack *stack;
+	uint32_t one, other;
+
+	(void)state;
+	stacks_start(session);
+	for (uint64_t i = 0; i < 16; i++)
+		frames[i] = 100 + i;
+	frames[9] = stacks_named(7, 3);
+	for (uint64_t i = 1; i <= 600000; i++) {
+		frames[1] = 1000 + i;
+		frames[10] = stacks_named(9, (uint32_t)i);
+		assert_int_not_equal(stacks_put(session, frames, 16), 0);
+	}
+	frames[9] = stacks_named(8, 15);
+	one = stacks_put(session, frames, 16);
+	frames[9] = stacks_named(8, 16);
+	other = stacks_put(session, frames, 16);
+	assert_int_not_equal(one, other);
+	stack = stacks_find(session, other);
+	assert_non_null(stack);
+	assert_true(stack->frame[0] == stacks_named(8, 16));
+	assert_int_equal(load_relaxed(&session->head->stacks.refused), 0);
+}
+
+static void test_a_line_has_its_functions_name(void **state)
+{
+	const char text[] = "a b.py\0work";
+	const uint32_t id = names_intern(session, text, sizeof(text) - 1);
+	char name[STACK_NAME_BYTES];
+
+	(void)state;
+	assert_int_equal(stacks_name(session, stacks_named(id, 12), name), 16);
+	assert_string_equal(name, "a b.py(12): work");
+	stacks_name(session, stacks_named(NAME_REFUSED, 12), name);
+	assert_string_equal(name, "(name table full)");
+	stacks_name(session, stacks_named(77, UINT32_MAX), name);
+	assert_string_equal(name, "(unknown name)");
+}
+
 static void *put_shared(void *arg)
 {
 	uint32_t *ids = arg;
@@ -191,6 +236,8 @@ int main(void)
 		STACKS_TEST(test_without_a_table_is_counted),
 		STACKS_TEST(test_full_table_refuses_and_leaves_room_for_events),
 		STACKS_TEST(test_who_it_is_of_is_known_where_the_table_fills),
+		STACKS_TEST(test_lines_of_python_have_room_after_all_else),
+		STACKS_TEST(test_a_line_has_its_functions_name),
 		STACKS_TEST(test_many_threads_get_the_same_ids),
 		STACKS_TEST(test_damaged_stacks_are_none),
 		STACKS_TEST(test_choices),

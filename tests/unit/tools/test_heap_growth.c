@@ -53,6 +53,26 @@ static void all_blocks_leave_no_doubt(void **state)
 	assert_true(growth.slope == KEPT * KEPT_AT);
 }
 
+/* Every third step has a line; what is live stands still between them. */
+static void steps_without_a_line_say_nothing(void **state)
+{
+	int64_t live[POINTS];
+	bool told[POINTS];
+	struct heap_growth growth;
+
+	(void)state;
+	for (int64_t step = 0; step < POINTS; step++) {
+		told[step] = step % 3 == 0 && step < 70;
+		live[step] = (step < 70 ? step / 3 * 3 : 69) * KEPT;
+	}
+	growth = heap_growth_of(live, told, POINTS);
+	assert_true(growth.grows);
+	assert_true(growth.low == KEPT && growth.high == KEPT);
+	for (int step = 0; step < 46; step++)
+		told[step] = false;
+	assert_false(heap_growth_of(live, told, POINTS).is_known);
+}
+
 /* 1 - exp(-65536 / 524288): some 75 samples in the half that counts. */
 static void the_interval_of_samples_holds_what_is_true(void **state)
 {
@@ -75,6 +95,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_blocks_leave_no_doubt),
+		cmocka_unit_test(steps_without_a_line_say_nothing),
 		cmocka_unit_test(the_interval_of_samples_holds_what_is_true),
 	};
 

@@ -117,6 +117,32 @@ static void a_free_of_an_unknown_block_is_said(void **state)
 	sample_end(&heap.sample);
 }
 
+#define LOADED_NS UINT64_C(20000000000)
+#define MARK_NS	  3000000u
+
+/* What is loaded first takes far longer than all steps. */
+static void lines_come_by_the_time_of_the_steps(void **state)
+{
+	struct heap heap;
+	const char *text;
+
+	(void)state;
+	begin(&heap);
+	push(&heap, heap.one, EVENT_HEAP_ALLOC, 1, 4096, 100);
+	pass_run(&heap.state);
+	for (uint64_t i = 1; i <= 400; i++) {
+		push(&heap, heap.one, EVENT_HEAP_ALLOC, LOADED_NS + i * MARK_NS,
+		     4096 + 64 * i, 16);
+		push(&heap, heap.one, EVENT_STEP, LOADED_NS + i * MARK_NS + 9,
+		     0, 0);
+		pass_run(&heap.state);
+	}
+	text = end(&heap);
+	assert_in_range(sample_count(text, "\"name\":\"[memory] sites\""), 250,
+			400);
+	sample_end(&heap.sample);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -124,6 +150,7 @@ int main(void)
 		cmocka_unit_test(a_free_may_come_before_its_block),
 		cmocka_unit_test(a_free_may_come_after_the_next_block),
 		cmocka_unit_test(a_free_of_an_unknown_block_is_said),
+		cmocka_unit_test(lines_come_by_the_time_of_the_steps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
