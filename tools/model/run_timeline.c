@@ -433,6 +433,8 @@ static void on_slice(struct timeline *timeline, const struct trace_event *event)
 	take_file(timeline_name(timeline, name), event);
 	on_part(timeline, event, lane, category);
 	on_launch(timeline, event, lane, name);
+	if (trace_value_is(&event->field[FIELD_CAT], "cpu_op"))
+		called_lines_event(&timeline->called, event, lane, name);
 	add_span(timeline, event, lane, name);
 }
 
@@ -537,6 +539,7 @@ void timeline_free(struct timeline *timeline)
 	}
 	for (uint32_t at = 0; at < timeline->names.count; at++)
 		free(timeline_name(timeline, at)->site);
+	called_lines_free(&timeline->called);
 	key_table_free(&timeline->names);
 	trace_lanes_free(&timeline->lanes);
 	key_table_free(&timeline->streams);

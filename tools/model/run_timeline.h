@@ -12,6 +12,7 @@
 #ifndef TOOLS_TIMELINE_H
 #define TOOLS_TIMELINE_H
 
+#include "tools/model/called_lines.h"
 #include "tools/trace/heap_total.h"
 #include "tools/trace/trace_reader.h"
 
@@ -135,6 +136,7 @@ struct timeline {
 	struct timeline_step *steps;
 	struct heap_total heap_total;
 	struct heap_sample *heap;
+	struct called_lines called;
 	struct key_table long_durs; /* int64_t, by lane, start and name */
 	struct key_table blocks;    /* live large ones, by address */
 	struct text_buffer key;
