@@ -102,9 +102,17 @@ static inline bool timeline_is_sample(enum host_kind kind)
 	return kind == HOST_SAMPLE || kind == HOST_SAMPLE_ALLOC;
 }
 
+/* Of a function that samples met. */
+struct self_time_of {
+	int64_t start_ns;
+	int64_t self_ns; /* the processor time that it stands for */
+};
+
 struct timeline_lane {
 	struct span *spans;
 	size_t count, capacity;
+	struct self_time_of *selves; /* by start; of a lane of samples */
+	size_t self_count, self_capacity;
 	struct launch *launches; /* by start */
 	size_t launch_count, launch_capacity;
 	bool is_indexed; /* its launches are in timeline.places */

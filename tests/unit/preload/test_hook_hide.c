@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a file calls is redirected, and its memory stays as protected as it was. */
+/* test_hook_hide.c - what a file calls is redirected, and its memory stays as
+ * protected as it was. */
 #include "preload/process/hook_hide.h"
 
 #include <dlfcn.h>
