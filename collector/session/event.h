@@ -173,6 +173,10 @@ enum file_verb {
 		FILE_VERB_COUNT
 };
 
+/* Of an OPERATOR's line, beside the number of its name: packages lie between
+ * that line, which is the program's, and the call. */
+#define SCOPE_LINE_BELOW UINT32_C(0x80000000)
+
 /* Types of a scope's payload, as NVTX numbers them. */
 enum event_payload {
 	EVENT_PAYLOAD_NONE,
@@ -238,10 +242,11 @@ struct event {
 					      message's number and one */
 			uint32_t category; /* OPERATOR: enum operator_scope */
 			uint32_t domain;   /* OPERATOR: its thread */
-			uint32_t payload_type;
-			uint64_t payload; /* OPERATOR: its sequence number
+			uint32_t payload_type; /* OPERATOR: the line that calls
+				it, see SCOPE_LINE_BELOW; 0 not asked for */
+			uint64_t payload;      /* OPERATOR: its sequence number
 						  and one, 0 none */
-			uint64_t range;	  /* OPERATOR: the thread that ran it
+			uint64_t range; /* OPERATOR: the thread that ran it
 					     forward, 0 it runs forward; of
 					     a message its id, 0 none */
 		} scope;

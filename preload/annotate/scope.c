@@ -68,8 +68,10 @@ static void record(struct thread *thread, enum event_kind kind, uint32_t name,
 		event.scope.domain = details->thread;
 		event.scope.range = details->forward;
 		event.place = details->place;
-		if (details->is_operator)
+		if (details->is_operator) {
 			event.flags |= EVENT_OPERATOR;
+			event.scope.payload_type = details->line;
+		}
 		if (details->is_looked_up)
 			event.flags |= EVENT_LOOKED_UP;
 	}

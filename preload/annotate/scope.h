@@ -33,6 +33,7 @@ struct scope_details {
 	uint32_t thread;   /* as PyTorch counts threads */
 	uint64_t forward;  /* another one; of a message its id */
 	uint32_t place;	   /* python_frames_place() */
+	uint32_t line;	   /* of an operator: python_frames_line() */
 };
 
 /* The gate, decided; a first caller makes the process interesting and is named

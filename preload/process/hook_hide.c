@@ -144,6 +144,15 @@ static void look_at(uintptr_t base, const struct object_tables *tables,
 	}
 }
 
+/* What the loader has sealed, in whole pages. */
+static void sealed_by(uintptr_t base, const ElfW(Phdr) * part, uintptr_t *low,
+		      uintptr_t *high)
+{
+	*low = base + part->p_vaddr;
+	*high = (*low + part->p_memsz) & ~(uintptr_t)(PAGE_BYTES - 1);
+	*low &= ~(uintptr_t)(PAGE_BYTES - 1);
+}
+
 static int look_at_file(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	const uintptr_t base = info->dlpi_addr;
@@ -158,10 +167,7 @@ static int look_at_file(struct dl_phdr_info *info, size_t size, void *arg)
 		if (part->p_type == PT_DYNAMIC) {
 			dynamic = (const ElfW(Dyn) *)(base + part->p_vaddr);
 		} else if (part->p_type == PT_GNU_RELRO) {
-			low = base + part->p_vaddr;
-			high = (low + part->p_memsz) &
-			       ~(uintptr_t)(PAGE_BYTES - 1);
-			low &= ~(uintptr_t)(PAGE_BYTES - 1);
+			sealed_by(base, part, &low, &high);
 		}
 	}
 	if (dynamic && base != (uintptr_t)__ehdr_start) {
@@ -234,14 +240,20 @@ struct redirection {
 	uintptr_t base;
 	const char *name;
 	void *to;
+	uintptr_t sealed_low, sealed_high;
 	bool is_done;
 };
 
-static bool put(uintptr_t *at, void *to)
+static bool put(const struct redirection *wanted, uintptr_t *at)
 {
-	if (!allow(at, at + 1, PROT_READ | PROT_WRITE))
+	const bool is_sealed = (uintptr_t)at - wanted->sealed_low <
+			       wanted->sealed_high - wanted->sealed_low;
+
+	if (is_sealed && !allow(at, at + 1, PROT_READ | PROT_WRITE))
 		return false;
-	*at = (uintptr_t)to;
+	*at = (uintptr_t)wanted->to;
+	if (is_sealed)
+		allow(at, at + 1, PROT_READ);
 	return true;
 }
 
@@ -261,10 +273,9 @@ static void redirect_in(const struct object_tables *tables,
 			if ((kind == TO_FUNCTION || kind == TO_DATA) &&
 			    !strcmp(tables->strings + symbol->st_name,
 				    wanted->name))
-				wanted->is_done |=
-					put((uintptr_t *)(wanted->base +
-							  one->r_offset),
-					    wanted->to);
+				wanted->is_done |= put(
+					wanted, (uintptr_t *)(wanted->base +
+							      one->r_offset));
 		}
 	}
 }
@@ -282,6 +293,9 @@ static int redirect_file(struct dl_phdr_info *info, size_t size, void *arg)
 		if (part->p_type == PT_LOAD && !part->p_offset &&
 		    info->dlpi_addr + part->p_vaddr != wanted->base)
 			return 0;
+		if (part->p_type == PT_GNU_RELRO)
+			sealed_by(info->dlpi_addr, part, &wanted->sealed_low,
+				  &wanted->sealed_high);
 		if (part->p_type == PT_DYNAMIC)
 			object_tables_read(info->dlpi_addr,
 					   (const ElfW(Dyn) *)(info->dlpi_addr +

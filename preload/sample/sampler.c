@@ -270,10 +270,13 @@ static void take(struct sample_slot *slot, const siginfo_t *info,
 	took = took_ns(slot, began, expired);
 	if (!thread)
 		thread = hook_thread_enter_lightly();
-	if (thread_records(thread))
+	if (thread_records(thread)) {
 		record(session, thread, took, context, is_beside);
-	else
+	} else {
 		add_relaxed(&session->head->sampling.own, 1);
+		/* The next one stands for it. */
+		store_relaxed(&slot->cpu_ns, began - took);
+	}
 	time_itself(&session->head->sampling, began);
 }
 

@@ -6,6 +6,7 @@
 #include "collector/session/names.h"
 #include "collector/session/stacks.h"
 #include "collector/system/log.h"
+#include "preload/stack/line_table.h"
 #include "preload/stack/python_layout.h"
 #include <dlfcn.h>
 #include <elf.h>
@@ -56,6 +57,7 @@ static struct python {
 	int pid;
 	char version[16];
 	bool is_there;
+	_Atomic bool has_cache; /* ... which is of this session */
 	bool only_reads; /* the kernel, or who confines us, lets us not write */
 	_Atomic uint32_t good, bad; /* stacks whose frames were and weren't */
 	_Atomic bool is_noted;
@@ -81,6 +83,7 @@ struct frame_window {
 COLD void python_frames_forget(void)
 {
 	python.pid = (int)getpid();
+	store_relaxed(&python.has_cache, false);
 }
 
 COLD void python_frames_start(struct session *session)
@@ -92,6 +95,7 @@ COLD void python_frames_start(struct session *session)
 	/* Ids of names are the session's. */
 	for (uint32_t i = 0; i < CACHE; i++)
 		store_relaxed(&python.cache[i][0], 0);
+	store_relaxed(&python.has_cache, true);
 	if (python.is_there && !python.layout)
 		session_note(
 			session,
@@ -414,101 +418,12 @@ static void read_text(uint64_t object, char *text, size_t bytes)
 		log_format(text, bytes, "?");
 }
 
-/* A table of lines, read in pieces. */
-struct line_table {
-	uint64_t at, end;
-	uint32_t used, bytes;
-	unsigned char data[128];
-};
-
-static int next_byte(struct line_table *table)
-{
-	if (table->used == table->bytes) {
-		table->bytes = (uint32_t)min_u64(table->end - table->at,
-						 sizeof(table->data));
-		table->used = 0;
-		if (!table->bytes ||
-		    !peek(table->at, table->data, table->bytes)) {
-			table->bytes = 0;
-			return -1;
-		}
-		table->at += table->bytes;
-	}
-	return table->data[table->used++];
-}
-
-static int32_t next_number(struct line_table *table)
-{
-	uint32_t value = 0;
-	int byte;
-	int shift = 0;
-
-	do {
-		byte = next_byte(table);
-		if (byte < 0 || shift > 24)
-			return 0;
-		value |= (uint32_t)(byte & 63) << shift;
-		shift += 6;
-	} while (byte & 64);
-	/* The sign is the lowest bit. */
-	return value & 1 ? -(int32_t)(value >> 1) : (int32_t)(value >> 1);
-}
-
-/* CPython 3.11: Objects/locations.md. */
-static int32_t find_line(struct line_table *table, int32_t line,
-			 uint64_t offset)
-{
-	uint64_t end = 0;
-	int byte;
-
-	while ((byte = next_byte(table)) >= 0) {
-		const int kind = byte >> 3 & 15;
-
-		end += 2 * (uint64_t)((byte & 7) + 1);
-		if (kind == 13 || kind == 14)
-			line += next_number(table);
-		else if (kind >= 10 && kind <= 12)
-			line += kind - 10;
-		if (offset < end)
-			return line;
-		/* Columns end where the next entry begins. */
-		while (table->used < table->bytes || table->at < table->end) {
-			byte = next_byte(table);
-			if (byte < 0)
-				break;
-			if (byte & 128) {
-				table->used--;
-				break;
-			}
-		}
-	}
-	return line;
-}
-
-/* CPython 3.10: Objects/lnotab_notes.txt. */
-static int32_t find_line_10(struct line_table *table, int32_t line,
-			    uint64_t offset)
-{
-	uint64_t end = 0;
-	int bytes, delta;
-
-	while ((bytes = next_byte(table)) >= 0 &&
-	       (delta = next_byte(table)) >= 0) {
-		if (delta != 128)
-			line += (int8_t)delta;
-		end += (uint64_t)bytes;
-		if (offset < end)
-			break;
-	}
-	return line;
-}
-
 static int32_t line_of(const unsigned char *code,
 		       const struct python_frame *frame)
 {
 	const struct python_layout *layout = python.layout;
 	const uint64_t bytes = word_of(code, layout->lines);
-	struct line_table table = {.at = bytes + 32};
+	struct line_table table = {.at = bytes + 32, .peek = peek};
 	uint64_t length;
 	int32_t first;
 
@@ -517,9 +432,10 @@ static int32_t line_of(const unsigned char *code,
 		return first;
 	table.end = table.at + length;
 	if (layout->start == NONE)
-		return find_line_10(&table, first, frame->instruction);
-	return find_line(&table, first,
-			 frame->instruction - frame->code - layout->start);
+		return line_table_find_10(&table, first, frame->instruction);
+	return line_table_find(&table, first,
+			       frame->instruction - frame->code -
+				       layout->start);
 }
 
 /* A frame's own word for its function, or 0: this is no code object. */
@@ -693,4 +609,33 @@ uint32_t python_frames_place(void)
 		hash = (hash ^ found[i].code ^ found[i].instruction << 20) *
 		       UINT64_C(0x9e3779b97f4a7c15);
 	return (uint32_t)(hash >> 32) | 1;
+}
+
+/* A package's, the interpreter's, or generated. */
+static bool is_packaged(const char *text)
+{
+	return *text == '<' || strstr(text, "/site-packages/") ||
+	       strstr(text, "/dist-packages/") || strstr(text, "/lib/python");
+}
+
+uint32_t python_frames_line(struct session *session)
+{
+	struct spliced all = {.made = 0};
+
+	if (!python.layout || load_relaxed(&python.is_noted))
+		return 0;
+	if (unlikely(!load_relaxed(&python.has_cache)))
+		python_frames_start(session);
+	if (!read_all(session, &all, false))
+		return 0;
+	for (uint32_t i = 0; i < all.there; i++) {
+		const uint32_t name =
+			(uint32_t)name_of(session, all.codes[i], &all.found[i]);
+		size_t len;
+
+		if (name && name != NAME_REFUSED &&
+		    !is_packaged(names_text(session, name, &len)))
+			return name | (i ? SCOPE_LINE_BELOW : 0);
+	}
+	return 0;
 }

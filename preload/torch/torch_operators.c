@@ -32,14 +32,15 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#define LIBRARY_NAME "/libtorch_cpu.so"
-#define STACK_BYTES  (256u << 10)
-#define SCOPE_USER   3u /* owner of what isn't an operator */
-#define SCOPE_STEP   4u /* owner of an optimizer's step */
-#define OPTIMIZER    "Optimizer.step#"
-#define ASYNC_MAX    256u
-#define END_MS	     500u
-#define LOOK_NS	     UINT64_C(50000000)
+#define LIBRARY_NAME   "/libtorch_cpu.so"
+#define STACK_BYTES    (256u << 10)
+#define SCOPE_USER     3u /* owner of what isn't an operator */
+#define SCOPE_STEP     4u /* owner of an optimizer's step */
+#define OPTIMIZER      "Optimizer.step#"
+#define ASYNC_MAX      256u
+#define END_MS	       500u
+#define LOOK_NS	       UINT64_C(50000000)
+#define LINES_A_SECOND 1000u
 
 enum {
 	TORCH_NONE,
@@ -161,6 +162,27 @@ static void *async_begins(const void *record, const char *name)
 	return NULL;
 }
 
+/* Of operators that lie in no other one a millisecond is asked which line of
+ * the program it comes from: so lines get as many as they take time. */
+static uint32_t line_of_call(void)
+{
+	static _Atomic uint64_t next_ticks;
+	struct session *session = load_relaxed(&session_here);
+	const uint64_t now = clock_ticks();
+	struct thread *was;
+	uint32_t line;
+
+	if (likely(now < load_relaxed(&next_ticks)) || !session)
+		return 0;
+	store_relaxed(&next_ticks,
+		      now + clock_ticks_per_second(&session->head->clock) /
+				      LINES_A_SECOND);
+	was = thread_busy();
+	line = python_frames_line(session);
+	thread_unbusy(was);
+	return line;
+}
+
 static void *const contexts[] = {[TORCH_PHASE_INSIDE] = &user,
 				 [TORCH_PHASE_STEP] = &step,
 				 [TORCH_PHASE_ITS_OWN] = &plain};
@@ -173,14 +195,17 @@ static const uint64_t owners[OWNERS] = {[TORCH_PHASE_INSIDE] = SCOPE_USER,
 /* User scopes that say nothing of a phase, and steps of optimizers, are not
  * counted as around what does. */
 static void *open_scope(struct thread *thread, const char *name,
-			const struct scope_details *details, bool has_gradient)
+			struct scope_details *details, bool has_gradient)
 {
 	const enum torch_phase_of of = torch_phase_of(details->category, name);
 
-	if (of != TORCH_PHASE_INSIDE && !scope_depth(thread, OPEN_OPERATOR))
+	if (of != TORCH_PHASE_INSIDE && !scope_depth(thread, OPEN_OPERATOR)) {
+		const bool in_step = scope_depth(thread, SCOPE_STEP) > 0;
+
 		torch_phase_begins(thread, details->category, name,
-				   has_gradient,
-				   scope_depth(thread, SCOPE_STEP) > 0);
+				   has_gradient, in_step);
+		details->line = in_step ? 0 : line_of_call();
+	}
 	scope_push(thread, owners[of], true, scope_intern(name), details);
 	if (details->category == TORCH_SCOPE_USER)
 		torch_loader_scope(thread, name);
@@ -284,8 +309,8 @@ static uint32_t scope_of(const char *name)
 
 void torch_told_begins(const char *name)
 {
-	const struct scope_details details = {.is_operator = true,
-					      .category = scope_of(name)};
+	struct scope_details details = {.is_operator = true,
+					.category = scope_of(name)};
 	const int saved = errno;
 	struct thread *thread;
 

@@ -566,6 +566,16 @@ def test_parts_of_a_step_are_those_that_were_planted():
     expect("most processor time in these steps, by samples: work" in text, text)
 
 
+def test_bursts_shorter_than_a_period_are_parts_by_their_processor_time():
+    out = os.path.join(harness.folder(), "parts")
+    done = same("bursts", out, env=SAMPLED)
+    with open(out, encoding="ascii") as file:
+        used = float(file.read())
+    shares, whole = judged(done.files[0])
+    near(shares["native"], used, whole, 5, "work")
+    near(shares["off_cpu"], whole - used, whole, 5, "sleep")
+
+
 def test_python_and_native_code_come_apart():
     script = os.path.join(harness.folder(), "mixed.py")
     out = os.path.join(harness.folder(), "parts")

@@ -161,5 +161,32 @@ def test_samples_are_of_typical_steps():
         " in these steps, by samples: /a/train.py(7): step 2.500 ms, dot 500.0 us")
 
 
+def test_bursts_between_waits_count_by_their_processor_time():
+    """400 us of work, 600 of waiting, again and again: a sample each 4 ms of work is
+    drawn so long, but stands for ten bursts."""
+    for cat, part in (("cpu_sample", "native"), ("python_function", "python")):
+        events = threads_(700) + [slice_("first", 0, 1)]
+        for number in range(40):
+            events.append(slice_("wait: poll", 1000 * number + 400, 600, cat="wait"))
+        for number in range(4):
+            events.append(slice_("busy", 10000 * number + 5400, 4000, SAMPLES + 700, cat,
+                                 samples=1, self_us=4000))
+        split = judged(made(events))["step"]["split_ns"]
+        expect_equal((split[part], split["off_cpu"]), (16000000, 24000000), split)
+    # What lacks most is not laid before the run of samples before it.
+    events[-1]["args"]["self_us"] = events[-4]["args"]["self_us"] = 40000
+    split = judged(made(events))["step"]["split_ns"]
+    expect_equal((split["python"], split["off_cpu"]), (16000000, 24000000), split)
+
+
+def test_what_no_sample_stands_for_was_off_the_processor():
+    """Pauses shorter than a period are drawn over, steps long and short."""
+    events = threads_(700) + [step_(number, 2000 * number, 2000) for number in range(10)]
+    events.append(slice_("busy", 0, 20000, SAMPLES + 700, "cpu_sample",
+                         samples=4, self_us=15000))
+    step = judged(made(events))["step"]["split_ns"]
+    expect_equal((step["native"], step["off_cpu"]), (15000000, 5000000), step)
+
+
 if __name__ == "__main__":
     harness.main()

@@ -9,6 +9,9 @@ import harness
 from harness import command, expect, expect_equal
 
 
+FILES = []  # of this test, oldest first
+
+
 def slices(name, start, dur, cat="cpu_op"):
     return {"ph": "X", "cat": cat, "name": name, "pid": 7, "tid": 7,
             "ts": start, "dur": dur, "args": {}}
@@ -26,6 +29,7 @@ def first(fill):
 
 def first_of(events):
     path = os.path.join(harness.folder(), "made_7.1.pt.trace.json")
+    FILES.append(path)
     with open(path, "w", encoding="utf-8") as file:
         json.dump({"schemaVersion": 1, "traceEvents": events}, file)
     done = command("report", "--json", path)
@@ -189,6 +193,43 @@ def test_an_operator_s_function_is_named_or_asked_for():
     found = first(many("aten::mul"))
     expect("In which function: TRACEPROF_PYTHON=1 python" in found["next"], found)
     expect("most in" not in found["figure"], found)
+
+
+def called(name, start, dur, line, below=False):
+    return slices(name, start, dur) | {
+        "args": {"called below" if below else "called from": line}}
+
+
+def test_the_line_of_a_loop_over_parameters():
+    """Where each millisecond one operator tells its line: not the model's, whose
+    layers take more, and not what runs backward, which no line calls."""
+    def fill(start):
+        engine = "autograd::engine::evaluate_function: MulBackward0"
+        return [one for number in range(110) for one in (
+            slices(engine, start + 9 * number, 4),
+            called("aten::linear", start + 9 * number + 4, 3, "train.py(9): step", True)
+            if number % 30 == 7 else slices("aten::linear", start + 9 * number + 4, 3),
+            called("aten::mul", start + 9 * number + 7.5, 1, "train.py(13): update")
+            if number % 40 == 3 else slices("aten::mul", start + 9 * number + 7.5, 1))]
+    found = first(fill)
+    is_found(found, "short-operators", "110 calls of aten::mul a step",
+             "most in train.py(13): update")
+    expect("TRACEPROF_PYTHON" not in found["next"], found)
+    text = command("report", FILES[-1]).stdout.split("Verdict: ")[1]
+    expect(text.splitlines()[2].startswith(
+        "by line that calls operators: train.py(9): step 57 %, train.py(13): update 43 %"),
+        "the third line", text)
+
+
+def test_a_model_s_layers_are_named_where_the_program_calls_little():
+    def fill(start):
+        return [one for number in range(110) for one in (
+            called("aten::linear", start + 9 * number, 3, "train.py(9): step", True)
+            if number % 5 == 2 else slices("aten::linear", start + 9 * number, 3),
+            called("aten::mul", start + 9 * number + 4, 1, "train.py(13): update")
+            if number == 99 else slices("aten::mul", start + 9 * number + 4, 1))]
+    is_found(first(fill), "short-operators", "110 calls of aten::linear a step",
+             "most in train.py(9): step")
 
 
 def test_few_or_long_operators_are_no_loop():

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/model/host_burst.h"
 #include "tools/util/memory.h"
 
 /* The lane of samples follows its thread's at this distance. */
@@ -85,8 +86,10 @@ void host_cover_make(struct host_cover *cover, struct timeline *timeline,
 	const uint32_t samples = host_cover_lane(timeline, lane);
 
 	*cover = (struct host_cover){.timeline = timeline};
-	if (samples != TIMELINE_NONE)
-		timeline_walk(timeline, samples, on_piece, cover);
+	if (samples == TIMELINE_NONE)
+		return;
+	timeline_walk(timeline, samples, on_piece, cover);
+	host_burst_fill(cover, lane, samples);
 }
 
 enum cover host_cover_at(struct host_cover *cover, int64_t ns,

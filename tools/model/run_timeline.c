@@ -317,6 +317,23 @@ static void on_step(struct timeline *timeline, const struct trace_event *event,
 	timeline->steps[timeline->step_count++] = step;
 }
 
+/* Samples alone tell it. */
+static void add_self(struct timeline *timeline, const struct trace_event *event,
+		     uint32_t lane_number)
+{
+	struct timeline_lane *lane = timeline_lane(timeline, lane_number);
+	const struct trace_value self = trace_event_arg(event, "self_us");
+	struct self_time_of of = {event->ts_ns, 0};
+
+	if (self.type != TRACE_NUMBER ||
+	    decimal_to_ns(self.text, self.len, &of.self_ns) < 0 ||
+	    of.self_ns <= 0)
+		return;
+	lane->selves = memory_grow(lane->selves, lane->self_count,
+				   &lane->self_capacity, sizeof(of));
+	lane->selves[lane->self_count++] = of;
+}
+
 static void add_span(struct timeline *timeline, const struct trace_event *event,
 		     uint32_t lane_number, uint32_t name)
 {
@@ -433,6 +450,9 @@ static void on_slice(struct timeline *timeline, const struct trace_event *event)
 	take_file(timeline_name(timeline, name), event);
 	on_part(timeline, event, lane, category);
 	on_launch(timeline, event, lane, name);
+	if (trace_value_is(&event->field[FIELD_CAT], "cpu_op"))
+		called_lines_event(&timeline->called, event, lane, name);
+	add_self(timeline, event, lane);
 	add_span(timeline, event, lane, name);
 }
 
@@ -533,10 +553,12 @@ void timeline_free(struct timeline *timeline)
 	for (uint32_t at = 0; at < timeline->lanes.table.count; at++) {
 		free(timeline_lane(timeline, at)->spans);
 		free(timeline_lane(timeline, at)->launches);
+		free(timeline_lane(timeline, at)->selves);
 		free(timeline_lane(timeline, at)->label);
 	}
 	for (uint32_t at = 0; at < timeline->names.count; at++)
 		free(timeline_name(timeline, at)->site);
+	called_lines_free(&timeline->called);
 	key_table_free(&timeline->names);
 	trace_lanes_free(&timeline->lanes);
 	key_table_free(&timeline->streams);

@@ -12,6 +12,7 @@
 #ifndef TOOLS_TIMELINE_H
 #define TOOLS_TIMELINE_H
 
+#include "tools/model/called_lines.h"
 #include "tools/trace/heap_total.h"
 #include "tools/trace/trace_reader.h"
 
@@ -101,9 +102,17 @@ static inline bool timeline_is_sample(enum host_kind kind)
 	return kind == HOST_SAMPLE || kind == HOST_SAMPLE_ALLOC;
 }
 
+/* Of a function that samples met. */
+struct self_time_of {
+	int64_t start_ns;
+	int64_t self_ns; /* the processor time that it stands for */
+};
+
 struct timeline_lane {
 	struct span *spans;
 	size_t count, capacity;
+	struct self_time_of *selves; /* by start; of a lane of samples */
+	size_t self_count, self_capacity;
 	struct launch *launches; /* by start */
 	size_t launch_count, launch_capacity;
 	bool is_indexed; /* its launches are in timeline.places */
@@ -135,6 +144,7 @@ struct timeline {
 	struct timeline_step *steps;
 	struct heap_total heap_total;
 	struct heap_sample *heap;
+	struct called_lines called;
 	struct key_table long_durs; /* int64_t, by lane, start and name */
 	struct key_table blocks;    /* live large ones, by address */
 	struct text_buffer key;

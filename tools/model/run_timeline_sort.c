@@ -435,10 +435,14 @@ void timeline_finish(struct timeline *timeline)
 	     &order);
 	sort(timeline->heap, timeline->heap_count, sizeof(*timeline->heap),
 	     &order);
-	for (uint32_t at = 0; at < timeline->lanes.table.count; at++)
-		sort(timeline_lane(timeline, at)->launches,
-		     timeline_lane(timeline, at)->launch_count,
-		     sizeof(struct launch), &order);
+	for (uint32_t at = 0; at < timeline->lanes.table.count; at++) {
+		struct timeline_lane *lane = timeline_lane(timeline, at);
+
+		sort(lane->launches, lane->launch_count, sizeof(struct launch),
+		     &order);
+		sort(lane->selves, lane->self_count,
+		     sizeof(struct self_time_of), &order);
+	}
 	index_launches(timeline, &order);
 	match_work(timeline);
 	for (uint32_t at = 0; at < timeline->lanes.table.count; at++) {

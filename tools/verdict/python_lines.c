@@ -56,11 +56,79 @@ static void count_functions(const struct verdict_facts *facts, uint32_t name,
 	free(open.list);
 }
 
+/* Of the calls of typical steps on the critical thread that tell it. */
+static bool counts(const struct verdict_facts *facts,
+		   const struct called_line *call)
+{
+	return call->lane == facts->split.lane && is_judged(facts, call->ns);
+}
+
+double *called_straight(const struct verdict_facts *facts, double *all)
+{
+	const struct timeline *timeline = facts->timeline;
+	double *calls = calloc(timeline->names.count + 1, sizeof(*calls));
+
+	*all = 0;
+	for (size_t at = 0; calls && at < timeline->called.count; at++) {
+		const struct called_line *call = &timeline->called.list[at];
+
+		if (!counts(facts, call))
+			continue;
+		++*all;
+		calls[call->name] += !call->is_below;
+	}
+	return calls;
+}
+
+/* name: TIMELINE_NONE of all names. */
+static double *count_lines(const struct verdict_facts *facts, uint32_t name,
+			   double *all)
+{
+	const struct called_lines *called = &facts->timeline->called;
+	double *calls = calloc(called->lines.count + 1, sizeof(*calls));
+
+	*all = 0;
+	for (size_t at = 0; calls && at < called->count; at++) {
+		const struct called_line *call = &called->list[at];
+
+		if (!counts(facts, call) ||
+		    (name != TIMELINE_NONE && call->name != name))
+			continue;
+		calls[call->line]++;
+		++*all;
+	}
+	return calls;
+}
+
+double *called_by_line(const struct verdict_facts *facts, double *all)
+{
+	return count_lines(facts, TIMELINE_NONE, all);
+}
+
+/* The line from which most calls of that name come. */
+static const char *line_of(const struct verdict_facts *facts, uint32_t name)
+{
+	const struct called_lines *called = &facts->timeline->called;
+	const char *text = NULL;
+	double all, most = 0;
+	double *calls = count_lines(facts, name, &all);
+
+	for (uint32_t at = 0; calls && at < called->lines.count; at++) {
+		if (calls[at] <= most)
+			continue;
+		most = calls[at];
+		text = called_lines_text(called, at);
+	}
+	free(calls);
+	return text;
+}
+
 struct in_line in_line(const struct verdict_facts *facts, uint32_t name)
 {
 	const struct timeline *timeline = facts->timeline;
 	double *ns = calloc(timeline->names.count + 1, sizeof(*ns));
 	struct in_line line = {""};
+	const char *text;
 	uint32_t most = TIMELINE_NONE;
 
 	if (ns)
@@ -68,9 +136,11 @@ struct in_line in_line(const struct verdict_facts *facts, uint32_t name)
 	for (uint32_t at = 0; ns && at < timeline->names.count; at++)
 		if (ns[at] > 0 && (most == TIMELINE_NONE || ns[at] > ns[most]))
 			most = at;
-	if (most != TIMELINE_NONE)
+	text = most != TIMELINE_NONE ? timeline_name_text(timeline, most)
+				     : line_of(facts, name);
+	if (text)
 		snprintf(line.text, sizeof(line.text), ", most in %s",
-			 short_name(timeline_name_text(timeline, most)).text);
+			 short_name(text).text);
 	free(ns);
 	return line;
 }
@@ -82,6 +152,8 @@ const char *ask_for_lines(const struct verdict_facts *facts)
 	for (uint32_t at = 0; at < timeline->names.count; at++)
 		if (!strcmp(timeline_category(timeline, at), "python_function"))
 			return "";
+	if (timeline->called.count)
+		return "";
 	return facts->split.has_steps && facts->split.count >= LINES_STEPS
 		       ? " In which function: TRACEPROF_PYTHON=1 "
 			 "TRACEPROF_WAIT=10 TRACEPROF_ACTIVE=5 python ..."

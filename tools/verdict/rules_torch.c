@@ -11,7 +11,9 @@
 #include "tools/verdict/python_lines.h"
 
 /* Calls of Python are recorded in so much of what they are to stand for. */
-#define TOLD_MIN 0.1
+#define TOLD_MIN     0.1
+/* Of the calls whose line is known so many are the program's own. */
+#define STRAIGHT_MIN 0.1
 
 /* What the critical thread is innermost in, in typical steps, by name. */
 struct self_time {
@@ -109,6 +111,43 @@ static struct outer *outer_calls(const struct verdict_facts *facts)
 	return outer;
 }
 
+/* What runs backward no line of the program calls. */
+static bool is_engine(const struct timeline *timeline, uint32_t name)
+{
+	return !strncmp(timeline_name_text(timeline, name), "autograd::engine",
+			16);
+}
+
+/* Of the names in `wanted` the one that takes most by `outer`; where lines are
+ * known and a tenth of what they tell is called straight from the program, the
+ * one that is called so most often: a package's loop isn't the program's. */
+static uint32_t most_of(const struct verdict_facts *facts, const bool *wanted,
+			const struct outer *outer)
+{
+	const struct timeline *timeline = facts->timeline;
+	uint32_t most = TIMELINE_NONE;
+	double all, sum = 0;
+	double *straight = called_straight(facts, &all);
+
+	for (uint32_t at = 0; straight && at < timeline->names.count; at++)
+		sum += wanted[at] ? straight[at] : 0;
+	for (uint32_t at = 0; at < timeline->names.count; at++) {
+		const bool is_better =
+			most == TIMELINE_NONE ||
+			(is_engine(timeline, most) && !is_engine(timeline, at));
+
+		if (!wanted[at] || (!is_better && is_engine(timeline, at)))
+			continue;
+		if (is_better ||
+		    (straight && sum > 0 && sum >= STRAIGHT_MIN * all
+			     ? straight[at] > straight[most]
+			     : outer[at].ns > outer[most].ns))
+			most = at;
+	}
+	free(straight);
+	return most;
+}
+
 /* Operators that are called so often that the calls are what they take: their
  * time in all, how often the program calls one of them in a step, and of those
  * it calls the one that takes most. */
@@ -118,6 +157,7 @@ static double short_operators(const struct verdict_facts *facts,
 {
 	const struct timeline *timeline = facts->timeline;
 	struct outer *outer = outer_calls(facts);
+	bool *wanted = calloc(timeline->names.count + 1, sizeof(*wanted));
 	double sum = 0;
 
 	*called = 0;
@@ -132,10 +172,12 @@ static double short_operators(const struct verdict_facts *facts,
 		sum += self[at];
 		if (outer)
 			*called += outer[at].calls;
-		if (outer &&
-		    (*most == TIMELINE_NONE || outer[at].ns > outer[*most].ns))
-			*most = at;
+		if (wanted)
+			wanted[at] = true;
 	}
+	if (outer && wanted)
+		*most = most_of(facts, wanted, outer);
+	free(wanted);
 	free(outer);
 	return sum;
 }

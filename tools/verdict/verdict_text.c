@@ -12,13 +12,16 @@
 #include "tools/util/numbers.h"
 #include "tools/util/text_buffer.h"
 #include "tools/util/text_wrap.h"
+#include "tools/verdict/python_lines.h"
 #include "tools/verdict/rules.h"
 
 /* What is less of the step is not named. */
-#define NAMED_MIN 0.005
+#define NAMED_MIN      0.005
 /* Names that are said, and what each takes of the time at least. */
-#define NAMES	  3u
-#define NAME_MIN  0.02
+#define NAMES	       3u
+#define NAME_MIN       0.02
+/* Calls that tell their line; of fewer nothing is said. */
+#define LINE_CALLS_MIN 20
 
 static unsigned int add_line(struct text_buffer *lines, unsigned int indent,
 			     unsigned int columns, const char *format, ...)
@@ -321,6 +324,41 @@ static unsigned int add_spoilt(struct text_buffer *lines,
 			verdict->findings[0].rule->name);
 }
 
+/* "by line that calls operators: train.py(20): step 52 %, ..." */
+static unsigned int add_lines(struct text_buffer *lines,
+			      const struct verdict *verdict,
+			      unsigned int columns)
+{
+	const struct called_lines *called = &verdict->facts.timeline->called;
+	struct text_buffer text = {0};
+	unsigned int count = 0;
+	double all;
+	double *calls = called_by_line(&verdict->facts, &all);
+
+	text_buffer_cut(&text, 0);
+	for (unsigned int named = 0;
+	     calls && all >= LINE_CALLS_MIN && named < NAMES; named++) {
+		uint32_t most = 0;
+
+		for (uint32_t at = 1; at < called->lines.count; at++)
+			if (calls[at] > calls[most])
+				most = at;
+		if (calls[most] < NAME_MIN * all)
+			break;
+		text_buffer_format(
+			&text, "%s%s %.0f %%",
+			named ? ", " : "by line that calls operators: ",
+			short_name(called_lines_text(called, most)).text,
+			100 * calls[most] / all);
+		calls[most] = 0;
+	}
+	if (text.len)
+		count = text_wrap_add(lines, text.data, 2, columns);
+	text_buffer_free(&text);
+	free(calls);
+	return count;
+}
+
 static unsigned int add_unseen(struct text_buffer *lines,
 			       const struct verdict *verdict,
 			       unsigned int columns)
@@ -352,12 +390,13 @@ void verdict_print(const struct verdict *verdict, unsigned int lines,
 	text_buffer_cut(&text, 0);
 	used += add_step(&text, verdict, columns);
 	used += add_split(&text, verdict, columns);
-	used += add_phases(&text, verdict, columns);
 	sampled = names_of_samples(verdict->facts.timeline);
+	/* The program's own lines first: they are what can be changed. */
+	used += sampled ? add_names(&text, verdict, sampled, columns)
+			: add_lines(&text, verdict, columns);
+	used += add_phases(&text, verdict, columns);
 	used += add_names(&text, verdict, sampled ? NAMES_OTHERS : NAMES_ALL,
 			  columns);
-	if (sampled)
-		used += add_names(&text, verdict, sampled, columns);
 	used += add_spoilt(&text, verdict, columns);
 	for (at = verdict_is_spoilt(verdict); at < verdict->count; at++) {
 		const size_t before = text.len;

@@ -281,6 +281,22 @@ static void operator_shapes(struct writer_state *state,
 	json_field(json);
 }
 
+/* Few are asked for it. */
+static void operator_line(struct writer_state *state, const struct event *event)
+{
+	const uint32_t line = event->scope.payload_type;
+	const char *text;
+	size_t len;
+
+	if (!line)
+		return;
+	text = names_text(state->session, line & ~SCOPE_LINE_BELOW, &len);
+	if (line & SCOPE_LINE_BELOW)
+		json_pair_text(&state->json, SCHEMA_CALLED_BELOW, text, len);
+	else
+		json_pair_text(&state->json, SCHEMA_CALLED_FROM, text, len);
+}
+
 /* An operator of PyTorch's, as torch.profiler writes it. */
 static void operator_args(struct writer_state *state, const struct event *event)
 {
@@ -296,6 +312,7 @@ static void operator_args(struct writer_state *state, const struct event *event)
 			json_pair_u64(json, SCHEMA_MESSAGE_ID,
 				      event->scope.range);
 	}
+	operator_line(state, event);
 	operator_shapes(state, event);
 }
 

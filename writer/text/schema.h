@@ -136,6 +136,8 @@
 #define SCHEMA_PYTHON_ID	    "Python id"
 #define SCHEMA_PYTHON_PARENT	    "Python parent id"
 #define SCHEMA_FORWARD_THREAD	    "Fwd thread id"
+#define SCHEMA_CALLED_FROM	    "called from"
+#define SCHEMA_CALLED_BELOW	    "called below"
 #define SCHEMA_MESSAGE		    "Seq"
 #define SCHEMA_MESSAGE_ID	    "Comms Id"
 #define SCHEMA_CORRELATION	    "correlation"

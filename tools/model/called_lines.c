@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* called_lines.c - collects them; see called_lines.h. */
+#include "tools/model/called_lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/util/memory.h"
+
+void called_lines_event(struct called_lines *called,
+			const struct trace_event *event, uint32_t lane,
+			uint32_t name)
+{
+	struct trace_value line = trace_event_arg(event, "called from");
+	struct called_line call = {event->ts_ns, lane, name, 0, false};
+
+	if (line.type != TRACE_STRING) {
+		line = trace_event_arg(event, "called below");
+		call.is_below = true;
+	}
+	if (line.type != TRACE_STRING || !line.len)
+		return;
+	call.line = key_table_number(&called->lines, line.text, line.len);
+	called->list = memory_grow(called->list, called->count,
+				   &called->capacity, sizeof(call));
+	called->list[called->count++] = call;
+}
+
+void called_lines_free(struct called_lines *called)
+{
+	free(called->list);
+	key_table_free(&called->lines);
+	*called = (struct called_lines){.list = NULL};
+}
