@@ -11,6 +11,7 @@
 #include "preload/process/hook.h"
 #include "preload/python/python_api.h"
 
+#define NAME	"torch.distributed.distributed_c10d"
 #define EACH_NS UINT64_C(100000000)
 
 static struct {
@@ -72,9 +73,7 @@ static int look(void *unused)
 	(void)unused;
 	python_api.error_fetch(&type, &value, &trace);
 	modules = python_api.system("modules");
-	module = modules ? python_api.item(modules, "torch.distributed."
-						    "distributed_c10d")
-			 : NULL;
+	module = modules ? python_api.item(modules, NAME) : NULL;
 	world = module ? python_api.attribute(module, "_world") : NULL;
 	group = world ? python_api.attribute(world, "_default_pg") : NULL;
 	python_api.error_clear();
