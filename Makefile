@@ -218,6 +218,9 @@ $(O)/tests/unit/%: $(O)/tests/unit/%.o $(UNIT_OBJECTS)
 	$(call say,LD,$@)
 	$(unit_link)
 
+# It is an interpreter, whose functions are looked for by name.
+$(O)/tests/unit/preload/test_python_frames: private LDFLAGS += -rdynamic
+
 # Those that play the rest of the folder themselves.
 $(O)/tests/unit/preload/test_cupti_kinds: $(O)/tests/unit/preload/test_cupti_kinds.o \
 		$(addprefix $(O)/preload/cuda/cupti_,clock.o kinds.o library.o record.o side.o) \

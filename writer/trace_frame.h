@@ -23,6 +23,11 @@ struct trace_end {
 /* From "{" to the first metadata events, as trace_file_create() wants it. */
 void trace_frame_head(struct writer_state *state, struct json *json);
 
+/* "distributedInfo" and a comma: in the head, or in tails where the rank is told
+ * late. */
+void trace_head_distributed(const struct session_header *head,
+			    struct json *json);
+
 /* In the program alone: how long its first thread has run, and how long it
  * could have but found no processor free; and what others had, for which the
  * kernel looks at each processor and each interrupt. */

@@ -59,8 +59,9 @@ static void file_name(struct writer_state *state, uint64_t unix_ns, char *path,
 	char part[24] = "";
 
 	tidy_host(head->host, host, sizeof(host));
-	if (head->rank >= 0)
-		log_format(rank, sizeof(rank), "_rank%d", head->rank);
+	if (load_relaxed(&head->rank) >= 0)
+		log_format(rank, sizeof(rank), "_rank%d",
+			   load_relaxed(&head->rank));
 	if (window && window->reason)
 		log_format(flight, sizeof(flight), "_flight%u", window->dump);
 	if (before && has_parts(state))

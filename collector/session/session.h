@@ -196,8 +196,12 @@ struct session_header {
 	char program[SESSION_TEXT_BYTES]; /* argv[0]'s last part */
 	char folder[SESSION_TEXT_BYTES];  /* absolute output folder */
 	char reason[SESSION_TEXT_BYTES];  /* what began the recording */
-	int32_t rank;			  /* -1 unknown */
-	int32_t world_size;		  /* 0 unknown */
+	/* Before the rank, the number of them; 0 unknown.  -1 unknown; where it
+	 * may come late, init_process_group() is still to tell it, and ... */
+	_Atomic int32_t world_size;
+	_Atomic int32_t rank;
+	_Atomic bool rank_is_late;
+	_Atomic bool rank_is_in_tail; /* ... the file's head hasn't got it */
 	struct options options;
 
 	struct clock_segments clock;

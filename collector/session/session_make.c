@@ -292,6 +292,7 @@ static void fill_header(struct session *session, const struct options *options,
 {
 	struct session_header *head = session->head;
 	struct proc_stat stat;
+	int32_t world_size;
 
 	head->version = SESSION_VERSION;
 	head->header_bytes = sizeof(*head);
@@ -314,7 +315,9 @@ static void fill_header(struct session *session, const struct options *options,
 	head->options = *options;
 	log_format(head->reason, sizeof(head->reason), "%s", reason);
 	session_folder(options->dir, head->folder, sizeof(head->folder));
-	head->rank = session_rank(&head->world_size);
+	store_relaxed(&head->rank, session_rank(&world_size));
+	store_relaxed(&head->world_size, world_size);
+	store_relaxed(&head->rank_is_late, getenv("LOCAL_RANK") != NULL);
 	clock_start(&head->clock);
 	/* The magic last: a file without it is no session yet. */
 	memcpy(head->magic, SESSION_MAGIC, sizeof(head->magic));

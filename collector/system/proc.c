@@ -263,6 +263,17 @@ void proc_program(char *text, size_t bytes)
 	log_format(text, bytes, "%s", last && last[1] ? last + 1 : line);
 }
 
+bool proc_has_argument(const char *word)
+{
+	char line[4096];
+	const long got = proc_read("/proc/self/cmdline", line, sizeof(line));
+
+	for (long at = 0; at < got; at += (long)strlen(line + at) + 1)
+		if (!strcmp(line + at, word))
+			return true;
+	return false;
+}
+
 void proc_thread_name(uint32_t tid, char *text, size_t bytes)
 {
 	char path[64];

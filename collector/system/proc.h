@@ -55,6 +55,10 @@ void proc_host(char *text, size_t bytes);
 /* Last part of argv[0]; for an interpreter still the interpreter's name. */
 void proc_program(char *text, size_t bytes);
 
+/* True if this word is among those that the program was started with, of which
+ * the first four KiB are looked at. */
+bool proc_has_argument(const char *word);
+
 /* The kernel's name of a thread of this process. */
 void proc_thread_name(uint32_t tid, char *text, size_t bytes);
 

@@ -181,14 +181,14 @@ static void say_next(const struct session *session,
 	const struct session_header *head = session->head;
 	const char *path = closing_short_path(
 		session, done->judged[0] ? done->judged : done->path);
+	const int32_t size = load_relaxed(&head->world_size);
 	char text[PATH_MAX + 32];
 	const char *command = closing_command(text, sizeof(text));
 
 	/* Only this one of the ranks says anything. */
-	if (head->rank == 0 && head->world_size > 1)
+	if (load_relaxed(&head->rank) == 0 && size > 1)
 		log_say("next: %s report %s (%d ranks write one each, in %s)%s",
-			command, path, (int)head->world_size, head->options.dir,
-			what);
+			command, path, (int)size, head->options.dir, what);
 	else
 		log_say("next: %s report %s%s", command, path, what);
 }

@@ -320,8 +320,10 @@ static int begin(const char *reason)
 	}
 	life.session->head->record_pid = process.record_pid;
 	/* Of many ranks and workers one speaks, unless something is wrong. */
-	if (life.session->head->rank > 0 || life.forked)
+	if (load_relaxed(&life.session->head->rank) > 0 || life.forked)
 		log_start(true);
+	if (life.forked)
+		store_relaxed(&life.session->head->rank_is_late, true);
 	if (!session_outlives(life.session))
 		say_mortal(life.session);
 	/* RELEASE pairs with the dependency of whoever loads the pointer: the

@@ -629,13 +629,19 @@ uint32_t python_frames_line(struct session *session)
 	if (!read_all(session, &all, false))
 		return 0;
 	for (uint32_t i = 0; i < all.there; i++) {
-		const uint32_t name =
-			(uint32_t)name_of(session, all.codes[i], &all.found[i]);
-		size_t len;
+		const uint64_t frame =
+			name_of(session, all.codes[i], &all.found[i]);
+		char text[STACK_NAME_BYTES];
+		uint32_t name;
 
-		if (name && name != NAME_REFUSED &&
-		    !is_packaged(names_text(session, name, &len)))
-			return name | (i ? SCOPE_LINE_BELOW : 0);
+		if (!frame || (uint32_t)frame == NAME_REFUSED)
+			continue;
+		stacks_name(session, frame, text);
+		if (is_packaged(text))
+			continue;
+		name = names_intern_string(session, text);
+		return name == NAME_REFUSED ? 0
+					    : name | (i ? SCOPE_LINE_BELOW : 0);
 	}
 	return 0;
 }

@@ -25,6 +25,7 @@
 #include "preload/torch/torch_loader.h"
 #include "preload/torch/torch_observer.h"
 #include "preload/torch/torch_phases.h"
+#include "preload/torch/torch_rank.h"
 #include "preload/torch/torch_shapes.h"
 #include <errno.h>
 #include <link.h>
@@ -146,6 +147,7 @@ static void details_of(const void *record, const char *name,
 /* It will end on another thread, as a range does. */
 static void *async_begins(const void *record, const char *name)
 {
+	torch_rank_heard();
 	for (unsigned int i = 0; i < ASYNC_MAX; i++) {
 		uint64_t free = 0;
 
@@ -491,6 +493,7 @@ static void *run(void *unused)
 			python_frames_look();
 			torch_compile_prepare();
 			torch_loader_prepare();
+			torch_rank_prepare();
 		}
 		why = attach(session);
 		loader_leave();
@@ -566,8 +569,10 @@ void torch_poll(struct session *session)
 	/* ACQUIRE pairs with RELEASE in move(): it was prepared. */
 	const uint32_t state = load_acquire(&torch.state);
 
-	if (state == TORCH_ALIVE || state == TORCH_OBSERVED)
+	if (state == TORCH_ALIVE || state == TORCH_OBSERVED) {
 		torch_compile_poll();
+		torch_rank_poll();
+	}
 	if (state == TORCH_OBSERVED)
 		torch_observer_poll();
 	if (load_relaxed(&torch.state) != TORCH_NONE ||
@@ -607,6 +612,7 @@ void torch_forget(void)
 
 	torch_compile_forget();
 	torch_loader_forget();
+	torch_rank_forget();
 	torch_observer_forget();
 	torch.seen = NULL;
 	atomic_store(&torch.is_wanted, 0);

@@ -149,6 +149,38 @@ class Windows(unittest.TestCase):
             pass
         self.check(window.result(), ["captured"], ["after"])
 
+    @unittest.skipUnless(MANUAL, "nothing is recorded")
+    def test_a_second_capture_is_refused_at_the_programs_line(self):
+        with traceprof.capture_async("first of two"):
+            with self.assertWarnsRegex(RuntimeWarning, "already active, 'first of two'") as said:
+                traceprof.capture_async("second of two").stop()
+            self.assertEqual(said.filename, __file__)
+            with self.assertWarnsRegex(RuntimeWarning, "already active") as said:
+                with traceprof.profile_trace(None, "third of two"):
+                    pass
+            self.assertEqual(said.filename, __file__)
+            self.assertTrue(traceprof.enabled())
+
+    def test_a_profiler_captures_the_next_steps(self):
+        profiler = traceprof.Profiler(self.folder.name, start_step=1, num_steps=1,
+                                      name="captures")
+        for number in range(6):
+            if number == 3:
+                self.assertTrue(profiler.capture_async(num_steps=2))
+            profiler.begin_step(number)
+            with traceprof.scope(f"work {number}"):
+                pass
+            if number == 4 and MANUAL:
+                with self.assertWarnsRegex(RuntimeWarning, "already active"):
+                    self.assertFalse(profiler.capture_async(num_steps=2))
+            profiler.end_step(number)
+        self.assertEqual(len(self.files()), 2 * MANUAL)
+        if MANUAL:
+            self.check(self.files()[0], ["work 1"], ["work 0", "work 2"])
+            self.check(self.files()[1], ["work 3", "work 4"], ["work 2", "work 5"])
+        with self.assertRaises(ValueError):
+            profiler.capture_async(num_steps=0)
+
     def test_profile_function(self):
         calls = []
 

@@ -26,7 +26,7 @@ def test_with_windows_by_hand():
     run = traced(sys.executable, TESTS, timeout=120,
                  env=PATH | {"EXPECT_PRELOADED": "1", "TRACEPROF_STEP": "manual"})
     expect_passed(run)
-    expect_equal(len(run.files), 11, f"windows {run.files}")
+    expect_equal(len(run.files), 14, f"windows {run.files}")
 
 
 def test_with_no_variable_set():
@@ -35,7 +35,7 @@ def test_with_no_variable_set():
                  env=PATH | {"EXPECT_PRELOADED": "1"})
     expect_passed(run)
     named = [trace for trace in run.traces if trace.meta["step"].get("name")]
-    expect_equal(len(named), 11, f"windows {run.files}")
+    expect_equal(len(named), 14, f"windows {run.files}")
 
 
 def test_in_a_run_that_is_recorded_whole():
@@ -46,7 +46,7 @@ def test_in_a_run_that_is_recorded_whole():
     for name in ("decorated", "raises", "inside", "one block", "step 3"):
         expect(trace.slices(name), f"no slice {name}")
     expect_equal(len(trace.slices("append")), 5, "benchmarked calls")
-    expect_equal(trace.steps(), list(range(23)), "steps of all classes")
+    expect_equal(trace.steps(), list(range(29)), "steps of all classes")
     expect(trace.counters("a counter"), "no counter")
 
 

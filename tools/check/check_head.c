@@ -53,7 +53,9 @@ static void check_key(struct check_head *head, struct fault_list *faults,
 	    !trace_value_is(&entry->value, "ns"))
 		fault_add(faults, RULE_KEYS, NULL,
 			  "displayTimeUnit is neither ms nor ns");
-	if (!strcmp(entry->path, "distributedInfo") && entry->after_events)
+	/* In ours it stands there where the rank was told late. */
+	if (!strcmp(entry->path, "distributedInfo") && entry->after_events &&
+	    !has_key(head, "traceprof_version"))
 		fault_add(faults, RULE_HEAD, NULL,
 			  "distributedInfo comes after traceEvents");
 }

@@ -43,6 +43,8 @@ static void on_entry(void *arg, const struct trace_entry *entry)
 		decimal_to_integer(value->text, value->len, &file->base_ns);
 	else if (!strcmp(entry->path, "distributedInfo.rank"))
 		decimal_to_integer(value->text, value->len, &file->rank);
+	else if (!strcmp(entry->path, "distributedInfo.world_size"))
+		decimal_to_integer(value->text, value->len, &file->ranks);
 	else if (!strcmp(entry->path, "host_name") && !file->host)
 		file->host = strdup(value->text);
 }

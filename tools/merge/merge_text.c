@@ -280,7 +280,8 @@ static void name_process(const struct reader *reader, const struct pid *pid,
 
 	snprintf(label, sizeof(label), "file %u%s%s", reader->number + 1,
 		 file->host ? ", " : "", file->host ? file->host : "");
-	if (file->rank >= 0)
+	/* One alone is no rank of a job's. */
+	if (file->rank >= 0 && file->ranks != 1)
 		snprintf(label, sizeof(label), "rank %" PRId64 "%s%s",
 			 file->rank, file->host ? ", " : "",
 			 file->host ? file->host : "");

@@ -22,6 +22,7 @@ struct merge_file {
 	const char *path;
 	int64_t base_ns; /* baseTimeNanoseconds, 0 none */
 	int64_t rank;	 /* -1 none */
+	int64_t ranks;	 /* as it says of itself; 0 it does not */
 	char *host;	 /* NULL none */
 };
 

@@ -135,7 +135,12 @@ def profile_trace(dir=None, name="trace", create_perfetto_link=False,
 def capture_async(name="capture", dir=None, *, num_steps=None):
     """Begins to record and returns at once: window.stop() ends it from wherever
     in the program, or the step after `num_steps` of them does.
-    window.result(timeout) waits for the file."""
+    window.result(timeout) waits for the file.
+
+    While a window is already active a second one is refused with a warning:
+    window.recorded is False, and the first goes on.  Nothing is raised, since the
+    program is to run as it does without the library.
+    """
     window = Window(name, dir)
     if num_steps is not None:
         follow_steps(num_steps, window.stop)
@@ -189,6 +194,19 @@ class Profiler:
         self._scope = None
         if (self._number if step is None else step) >= self._last:
             self.stop()
+
+    def capture_async(self, num_steps=1):
+        """Records the next `num_steps` steps, whatever was asked for at first, and
+        returns at once.  False, with a warning: one is already active."""
+        if num_steps < 1:
+            raise ValueError("num_steps must be at least 1")
+        if self._window and self._window.is_open:
+            self._window.refuse(self._name)
+            return False
+        self._window = None
+        self._first = 0 if self._number is None else self._number + 1
+        self._last = self._first + num_steps - 1
+        return True
 
     def stop(self):
         """Ends the window early; waits for the file if it has a folder."""

@@ -6,6 +6,7 @@ calls are short and never block, so they keep the interpreter's lock.
 """
 
 import ctypes
+import sys
 import warnings
 
 
@@ -70,11 +71,20 @@ def text(name):
 _said = set()
 
 
+def _level():
+    """How far up the program's own line is, as warnings count."""
+    frame, level = sys._getframe(2), 2
+    while frame.f_back and (frame.f_globals.get("__name__", "").partition(".")[0]
+                            in ("traceprof", "contextlib")):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
 def say_once(what):
     """A warning, the first time that it is true."""
     if what not in _said:
         _said.add(what)
-        warnings.warn("traceprof: " + what, RuntimeWarning, stacklevel=4)
+        warnings.warn("traceprof: " + what, RuntimeWarning, stacklevel=_level())
 
 
 def expect_preloaded():

@@ -77,10 +77,20 @@ class Window:
         elif _library.is_preloaded():
             self._refuse()
 
+    @property
+    def is_open(self):
+        """True while it records."""
+        return self._open
+
+    @staticmethod
+    def refuse(name):
+        """Says that another one is recording."""
+        _library.say_once(f"a window is already active, {Window.active._name!r}: "
+                          f"{name!r} is not recorded on its own")
+
     def _refuse(self):
         if Window.active:
-            _library.say_once(f"a window is already active, {Window.active._name!r}: "
-                              f"{self._name!r} is not recorded on its own")
+            self.refuse(self._name)
         else:
             _library.say_once("the run is recorded as a whole or by its schedule "
                               "already: windows are only marked in it; "
