@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * callers.c - the second set of programs with their steps written down before the
+ * called_from.c - the second set of programs with their steps written down before the
  * first run; callers.py has those on libraries:
  *
  *	mudball		80	time steps of gravity, the near ones 4 times each
@@ -19,7 +19,7 @@
  *	stencils	200	time steps, an image written every 25
  *	adaboost	60	rounds, 7 features tried in each
  *
- *	callers NAME
+ *	called_from NAME
  */
 #define N 4096
 #include "programs.h"

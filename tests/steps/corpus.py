@@ -579,7 +579,7 @@ def programs(python):
             yield (name, lambda: True, steps,
                    lambda folder, name=name, source=source:
                    kernels(name, folder, source))
-    for source, known in (GUESTS | {"callers.c": CALLERS}).items():
+    for source, known in (GUESTS | {"called_from.c": CALLERS}).items():
         for name, steps in known.items():
             yield (f"{source} {name}", lambda: True, steps,
                    lambda folder, name=name, source=source: guest(name, folder, source))
