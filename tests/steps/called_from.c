@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * called_from.c - the second set of programs with their steps written down before the
- * first run; callers.py has those on libraries:
+ * called_from.c - the second set of programs with their steps written down
+ * before the first run; callers.py has those on libraries:
  *
  *	mudball		80	time steps of gravity, the near ones 4 times each
  *	amr		60	time steps on 3 levels, regridded every 10
