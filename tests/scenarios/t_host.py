@@ -269,6 +269,11 @@ def test_flame_is_one_picture_of_it():
     same_file = harness.command("report", "--hot", "--diff", done.files[0],
                                 done.files[0]).stdout
     expect("+0.0" in same_file, same_file)
+    lines = same_file.splitlines()
+    expect(lines[0].startswith("before: ") and "; after: " in lines[0], same_file)
+    expect_equal(lines[2].split()[:6], ["before", "%", "after", "%", "change", "time"])
+    row = lines[3].split()
+    expect_equal((row[0], row[2:4]), (row[1], ["+0.0", "+0"]), same_file)
     run = os.path.dirname(done.files[0])
     expect_equal(harness.command("report", "--hot", run).stdout,
                  harness.command("report", "--hot", done.files[0]).stdout, "of a folder")

@@ -61,6 +61,21 @@ static double share(int64_t part, int64_t whole)
 	return whole ? 100 * (double)part / (double)whole : 0;
 }
 
+static void print_change(const struct hot_function *function,
+			 const struct hot_node *all, const char *text,
+			 FILE *out)
+{
+	const int64_t ns = function->self_ns - function->before_self_ns;
+	const double before = share(function->before_self_ns, all->before_ns);
+	const double after = share(function->self_ns, all->total_ns);
+	char time[40];
+
+	snprintf(time, sizeof(time), "%c%s", ns < 0 ? '-' : '+',
+		 quantity_time((double)llabs(ns)).text);
+	fprintf(out, "%8.1f %8.1f %+7.1f %10s  %8lld  %s\n", before, after,
+		after - before, time, (long long)function->samples, text);
+}
+
 static void print_row(const struct hot *hot, uint32_t name, bool is_compared,
 		      FILE *out)
 {
@@ -71,10 +86,7 @@ static void print_row(const struct hot *hot, uint32_t name, bool is_compared,
 	const char *text = key_table_key(&hot->names, name, NULL);
 
 	if (is_compared)
-		fprintf(out, "%7.1f %7.1f %+7.1f  %8lld  %s\n", self,
-			share(function->before_self_ns, all->before_ns),
-			self - share(function->before_self_ns, all->before_ns),
-			(long long)function->samples, text);
+		print_change(function, all, text, out);
 	else
 		fprintf(out, "%7.1f %7.1f  %10s  %8lld  ", self, total,
 			quantity_time((double)function->self_ns).text,
@@ -118,6 +130,9 @@ void hot_print(const struct hot *hot, size_t top, bool is_compared, FILE *out)
 
 	for (size_t i = 0; i < hot->count; i++)
 		samples += hot->nodes[i].samples;
+	if (is_compared)
+		fprintf(out, "before: %s; after: ",
+			quantity_time((double)hot->nodes[0].before_ns).text);
 	fprintf(out, "%s of processor time in %lld samples\n",
 		quantity_time((double)hot->nodes[0].total_ns).text,
 		(long long)samples);
@@ -125,7 +140,9 @@ void hot_print(const struct hot *hot, size_t top, bool is_compared, FILE *out)
 		print_phases(hot, out);
 	fputc('\n', out);
 	if (is_compared)
-		fputs(" self %  before  change   samples  function\n", out);
+		fputs("before %  after %  change       time   samples  "
+		      "function\n",
+		      out);
 	else
 		fprintf(out,
 			" self %% total %%        self   samples  "
