@@ -5,8 +5,10 @@
  *
  *	cuda_each KIND COUNT
  *
- * KIND is kernel, memcpy, memset, sync, event, call, node, graph, fills, hollow
- * or loop; of node, a graph of ten kernels is launched for each ten; of graph,
+ * KIND is kernel, memcpy, memset, sync, event, call, wrong (a call that fails),
+ * pool (memory of one, and free again), onhost (a host function), unified (a
+ * kernel where managed memory is, and a wait), node, graph, fills, hollow or
+ * loop; of node, a graph of ten kernels is launched for each ten; of graph,
  * kernels are launched into the capture of one; of fills, a graph of a memset
  * is launched; of hollow, one of nothing, a second after it was made; of loop,
  * one of ten kernels before two memsets each five milliseconds, where there is
@@ -19,7 +21,7 @@
 
 enum { NODES = 10, BYTES = 4096, HOST_TO_DEVICE = 1 };
 
-static void *stream, *event, *memory, *host, *graph;
+static void *stream, *event, *memory, *host, *managed, *graph;
 
 static void *make_fills(void)
 {
@@ -31,6 +33,19 @@ static void *make_fills(void)
 	    cuda.cudaGraphInstantiate(&executable, built, 0))
 		exit(3);
 	return executable;
+}
+
+static void nothing(void *unused)
+{
+	(void)unused;
+}
+
+static int pool(void)
+{
+	void *block;
+
+	return cuda.cudaMallocAsync(&block, BYTES, stream) ||
+	       cuda.cudaFreeAsync(block, stream);
 }
 
 static int turn(const char *kind)
@@ -52,6 +67,10 @@ static int turn(const char *kind)
 		return cuda.cudaGraphLaunch(graph, stream) ||
 		       cuda.cudaMemsetAsync(memory, 1, BYTES, stream) ||
 		       cuda.cudaMemsetAsync(memory, 2, BYTES, stream);
+	case 'o': return cuda.cudaLaunchHostFunc(stream, nothing, NULL);
+	case 'p': return pool();
+	case 'u': launch(stream, 1); return cuda.cudaDeviceSynchronize();
+	case 'w': return !cuda.cudaGraphLaunch(NULL, stream);
 	case 's': return cuda.cudaStreamSynchronize(stream);
 	case 'e': return cuda.cudaEventRecord(event, stream);
 	case 'f':
@@ -70,7 +89,8 @@ int main(int argc, char **argv)
 	runtime_find();
 	if (cuda.cudaStreamCreate(&stream) || cuda.cudaEventCreate(&event) ||
 	    cuda.cudaMalloc(&memory, BYTES) ||
-	    cuda.cudaMallocHost(&host, BYTES))
+	    cuda.cudaMallocHost(&host, BYTES) ||
+	    (kind[0] == 'u' && cuda.cudaMallocManaged(&managed, BYTES, 1)))
 		return 1;
 	graph = kind[0] == 'f'	 ? make_fills()
 		: kind[0] == 'h' ? runtime_graph(0)

@@ -37,6 +37,7 @@ struct kernel_node {
 	X(cudaMemsetAsync, int, (void *, int, size_t, void *))                 \
 	X(cudaMalloc, int, (void **, size_t))                                  \
 	X(cudaMallocHost, int, (void **, size_t))                              \
+	X(cudaMallocManaged, int, (void **, size_t, unsigned int))             \
 	X(cudaMallocAsync, int, (void **, size_t, void *))                     \
 	X(cudaFreeAsync, int, (void *, void *))                                \
 	X(cudaLaunchHostFunc, int, (void *, void (*)(void *), void *))         \

@@ -17,7 +17,13 @@ from t_instructions import count, of_library
 # On the program's thread, for each turn of cuda_each: what CUPTI asks of us there.
 # The writer's thread decodes and draws what came of it.
 PROGRAM = {"kernel": 240, "memcpy": 90, "memset": 90, "sync": 60, "event": 60,
-           "node": 200, "call": 30}
+           "node": 200, "call": 30, "wrong": 30, "pool": 560, "onhost": 130,
+           "unified": 330, "latency": 280}
+# Of some of them: the turn of cuda_each, and settings.
+TURNS = {"latency": "kernel"}
+SETTINGS = {"onhost": {"SIMGPU_VERSION": "130101"},
+            "latency": {"SIMGPU_VERSION": "130401", "TRACEPROF_GPU_LATENCY": "1"},
+            "unified": {"TRACEPROF_UNIFIED_MEMORY": "1"}}
 FEW, MANY = 500, 6500
 # In a name of CUDA's that is called through us and has nothing to do.
 JUMP = 20
@@ -38,18 +44,19 @@ def each_turn(kind, hands_over="app"):
     def both(path):
         return of_library(path), of_others(path)
 
-    few, many = (count([program("cuda_each"), kind, turns],
+    few, many = (count([program("cuda_each"), TURNS.get(kind, kind), turns],
                        {"LD_LIBRARY_PATH": FAKE, "SIMGPU_KERNEL_NS": "1",
                         "SIMGPU_NAME_REUSE": "0", "TRACEPROF_NVML": "0",
                         "SIMGPU_COMPLETE_ON": hands_over,
-                        "TRACEPROF_MALLOC": "off", "TRACEPROF_STEP": "api"},
+                        "TRACEPROF_MALLOC": "off", "TRACEPROF_STEP": "api"}
+                       | SETTINGS.get(kind, {}),
                        harness.LIBRARY, read=both) for turns in (FEW, MANY))
     return [(more - less) / (MANY - FEW) for less, more in zip(few, many)]
 
 
 def test_kinds_of_records():
     """Those that say most; tests/bench/bench_records.py counts all of them."""
-    for kind in ("kernel", "memcpy"):
+    for kind in ("kernel", "memcpy", "wrong", "latency"):
         limit = PROGRAM[kind]
         seen, _ = each_turn(kind)
         expect(seen < limit, f"{kind}: {seen:.1f} instructions on the program's "
