@@ -236,6 +236,16 @@ static void time_itself(struct sampling *sums, uint64_t began)
 	add_relaxed(&sums->timed, 1);
 }
 
+/* The thread is in the program's handler, whose stack has no room for ours. */
+static bool is_full(const ucontext_t *context)
+{
+	const char here = 0;
+
+	return sample_room_left(&context->uc_stack,
+				(uint64_t)(uintptr_t)&here) <
+	       SAMPLE_LEAST_BYTES;
+}
+
 static void take(struct sample_slot *slot, const siginfo_t *info,
 		 const void *context)
 {
@@ -247,6 +257,10 @@ static void take(struct sample_slot *slot, const siginfo_t *info,
 	if (!sampler_is_on() || !session || session != sampler.session ||
 	    !gate_wants())
 		return;
+	if (unlikely(is_full(context))) {
+		add_relaxed(&session->head->sampling.own, 1);
+		return;
+	}
 	began = thread_ns();
 	took = took_ns(slot, began, expired);
 	if (!thread)

@@ -52,6 +52,18 @@ def test_no_sample_comes_where_its_frame_has_no_room():
             if "stack for signals has no room for two" in note], "it is said")
 
 
+def test_a_handlers_full_stack_is_not_passed():
+    """By samples that come in it, on many threads; with less and with more left than
+    one without a stack needs."""
+    for left in (600, 1500, 5000):
+        run = same("full_room", left, env={"TRACEPROF_SAMPLE": "997"})
+        expect_equal(run.stdout, "0 bytes changed below the stacks\n", str(left))
+        sampling = run.trace.meta["sampling"]
+        taken = run.trace.meta["written_by_kind"].get("cpu_sample", 0)
+        expect(taken > 20 if left >= 5000 else sampling["in_own_code"] > 20,
+               left, taken, sampling)
+
+
 def test_a_pool_that_names_its_threads_is_named():
     program = compile_program("named_pool.c", "-O1", "-D_GNU_SOURCE", "-I", ROOT,
                               "-pthread", name="named_pool")
