@@ -18,7 +18,7 @@
 #define THREADS	    6
 #define STACK_BYTES (64u << 10)
 #define BELOW_BYTES (64u << 10)
-#define SPIN_NS	    300000000
+#define SPIN_NS	    80000000
 #define MARK	    0x5a
 
 static size_t left;
