@@ -144,7 +144,8 @@ struct stack_table {
  * no event, and who is not sampled.  Of expirations of timers. */
 struct sampling {
 	uint64_t period_ns;   /* of a thread's processor time; 0 off */
-	_Atomic uint64_t own; /* in our own code, or a thread's end */
+	_Atomic uint64_t own; /* in our own code, a thread's end, or a handler
+				 whose stack is full */
 	_Atomic uint64_t
 		unrooted;	  /* whose stack is the innermost frame alone */
 	_Atomic uint64_t cut;	  /* whose stack is deeper than is kept */

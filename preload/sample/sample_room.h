@@ -13,8 +13,24 @@
 #include "collector/system/base.h"
 #include <signal.h>
 
-/* On a smaller one of the program's the handler does nothing but leave it. */
-#define SAMPLE_ROOM_MIN (32u << 10)
+/* With less left of one of the program's the handler goes on to ours; where
+ * there is none it walks no stack and reads nothing of Python's. */
+#define SAMPLE_WALK_BYTES  (32u << 10)
+/* What it takes to leave for ours, and a sample without a walk: with less there
+ * is none, since below the stack may lie anything of the program's. */
+#define SAMPLE_LEAVE_BYTES 640u
+#define SAMPLE_LEAST_BYTES (3u << 10)
+
+/* What is left, from `here` down, of the stack for signals that a handler runs
+ * on; UINT64_MAX: it runs on none. */
+static inline uint64_t sample_room_left(const stack_t *stack, uint64_t here)
+{
+	const uint64_t left = here - (uint64_t)(uintptr_t)stack->ss_sp;
+
+	return stack->ss_flags & SS_DISABLE || left >= stack->ss_size
+		       ? UINT64_MAX
+		       : left;
+}
 
 /* Never freed; 0: there is no memory. */
 uintptr_t sample_room_make(void);

@@ -308,9 +308,12 @@ static __attribute__((noinline)) uint32_t walk(uint64_t code, uint64_t *frames)
 static bool has_room(const struct thread *thread, const ucontext_t *context,
 		     uint64_t here)
 {
-	return unwind_is_ready(thread, here) ||
-	       (!(context->uc_stack.ss_flags & SS_DISABLE) &&
-		context->uc_stack.ss_size >= SAMPLE_ROOM_MIN);
+	const uint64_t left = sample_room_left(&context->uc_stack, here);
+
+	if (left != UINT64_MAX)
+		return left >= SAMPLE_WALK_BYTES;
+	return !thread->stack_high ||
+	       (here >= thread->stack_low && here < thread->stack_high);
 }
 
 struct sample_place sample_stack_take(struct session *session,
@@ -322,12 +325,13 @@ struct sample_place sample_stack_take(struct session *session,
 	uint64_t frames[STACK_DEPTH_MAX];
 	uint64_t stack;
 	const uint64_t code = interrupted(context, &stack);
+	const bool can_walk =
+		is_beside ||
+		has_room(thread, context, (uint64_t)(uintptr_t)frames);
 	uint32_t count = 0;
 
 	/* Where the register points elsewhere, there is no stack to walk. */
-	if (unwind_is_ready(thread, stack) &&
-	    (is_beside ||
-	     has_room(thread, context, (uint64_t)(uintptr_t)frames)) &&
+	if (can_walk && unwind_is_ready(thread, stack) &&
 	    !is_unwinding(thread, code, stack) && !may_need_room(thread, code))
 		count = is_beside
 				? unwind_from(context, frames, STACK_DEPTH_MAX)
@@ -341,9 +345,9 @@ struct sample_place sample_stack_take(struct session *session,
 	/* All others are return addresses, one past what runs. */
 	frames[0] = code + 1;
 	count = leave_out_ours(frames, count);
-	if (unwind.has_python && !load_relaxed(&unwind.is_loaded))
+	if (can_walk && unwind.has_python && !load_relaxed(&unwind.is_loaded))
 		count = python_frames_append(session, frames, STACK_DEPTH_MAX);
-	else if (unwind.has_python)
+	else if (can_walk && unwind.has_python)
 		count = python_frames_splice(session, frames, count,
 					     STACK_DEPTH_MAX);
 	place.code = frames[0];

@@ -132,7 +132,7 @@ static size_t frame_bytes(void)
 static bool is_small(const stack_t *stack)
 {
 	return !(stack->ss_flags & SS_DISABLE) &&
-	       stack->ss_size < SAMPLE_ROOM_MIN &&
+	       stack->ss_size < SAMPLE_WALK_BYTES &&
 	       stack->ss_size < 2 * frame_bytes();
 }
 
@@ -255,6 +255,16 @@ static void time_itself(struct sampling *sums, uint64_t began)
 	add_relaxed(&sums->timed, 1);
 }
 
+/* The thread is in the program's handler, whose stack has no room for ours. */
+static bool is_full(const ucontext_t *context)
+{
+	const char here = 0;
+
+	return sample_room_left(&context->uc_stack,
+				(uint64_t)(uintptr_t)&here) <
+	       SAMPLE_LEAST_BYTES;
+}
+
 static void take(struct sample_slot *slot, const siginfo_t *info,
 		 const ucontext_t *context, bool is_beside)
 {
@@ -266,6 +276,10 @@ static void take(struct sample_slot *slot, const siginfo_t *info,
 	if (!sampler_is_on() || !session || session != sampler.session ||
 	    !gate_wants())
 		return;
+	if (unlikely(is_full(context))) {
+		add_relaxed(&session->head->sampling.own, 1);
+		return;
+	}
 	began = thread_ns();
 	took = took_ns(slot, began, expired);
 	if (!thread)
@@ -281,13 +295,16 @@ static void take(struct sample_slot *slot, const siginfo_t *info,
 }
 
 /* A stack of the program's that is enough for the kernel's frame, as any thread
- * of Rust's has, is not for all of ours. */
+ * of Rust's has, is not for all of ours; nor is one that its handler fills. */
 static bool needs_room(const struct sample_slot *slot,
 		       const ucontext_t *context)
 {
-	return load_relaxed(&slot->room) &&
-	       !(context->uc_stack.ss_flags & SS_DISABLE) &&
-	       context->uc_stack.ss_size < SAMPLE_ROOM_MIN;
+	const char here = 0;
+	const uint64_t left = sample_room_left(&context->uc_stack,
+					       (uint64_t)(uintptr_t)&here);
+
+	return unlikely(left < SAMPLE_WALK_BYTES) &&
+	       left >= SAMPLE_LEAVE_BYTES && load_relaxed(&slot->room);
 }
 
 struct beside {
@@ -327,7 +344,7 @@ static void handle(int number, siginfo_t *info, void *context)
 
 	if (info->si_code == SI_TIMER && slot >= slots &&
 	    slot < slots + SLOTS) {
-		if (unlikely(needs_room(slot, context)))
+		if (needs_room(slot, context))
 			take_in_room(slot, info, context);
 		else
 			take_here(slot, info, context);
