@@ -28,12 +28,15 @@ struct task {
 	char name[NAME_BYTES];
 	uint64_t ran_ns;
 	uint64_t before_ns; /* of threads of this number that have ended */
+	uint64_t wanted_ns; /* it ran, or could have */
+	uint64_t seen_ns;   /* when */
+	uint64_t idle_ns;   /* between looks it wanted no processor */
 };
 
 struct sum {
 	char name[NAME_BYTES];
 	uint32_t count;
-	uint64_t ran_ns;
+	uint64_t ran_ns, idle_ns;
 };
 
 struct sums {
@@ -78,15 +81,23 @@ static struct task *task_of(uint32_t tid)
 static void look_at(uint32_t tid)
 {
 	struct task *task = task_of(tid);
-	uint64_t numbers[2];
+	uint64_t numbers[2], now, wanted;
 	char path[64];
 
 	log_format(path, sizeof(path), "/proc/self/task/%u/schedstat", tid);
 	if (!task || proc_numbers(path, numbers, 2) != 2)
 		return;
+	now = clock_monotonic_ns();
+	wanted = numbers[0] + numbers[1];
 	if (numbers[0] < task->ran_ns)
 		task->before_ns += task->ran_ns;
+	else if (task->seen_ns && wanted >= task->wanted_ns)
+		task->idle_ns +=
+			now - task->seen_ns -
+			min_u64(now - task->seen_ns, wanted - task->wanted_ns);
 	task->ran_ns = numbers[0];
+	task->wanted_ns = wanted;
+	task->seen_ns = now;
 	proc_thread_name(tid, task->name, sizeof(task->name));
 }
 
@@ -102,6 +113,7 @@ static void add(struct sums *sums, const struct task *task)
 		memcpy(sums->sum[sums->count++].name, task->name, NAME_BYTES);
 	sums->sum[at].count++;
 	sums->sum[at].ran_ns += task->ran_ns + task->before_ns;
+	sums->sum[at].idle_ns += task->idle_ns;
 }
 
 /* Without opendir(), which allocates. */
@@ -183,10 +195,10 @@ void pool_note(struct session *session)
 		if (most->ran_ns < LEAST_NS)
 			break;
 		len += log_format(text + len, sizeof(text) - len,
-				  "%s%s (%u thread%s) %lu ms", len ? ", " : "",
-				  most->name, most->count,
+				  "%s%s (%u thread%s) %lu ms (idle %lu ms)",
+				  len ? ", " : "", most->name, most->count,
 				  most->count == 1 ? "" : "s",
-				  most->ran_ns / MS_NS);
+				  most->ran_ns / MS_NS, most->idle_ns / MS_NS);
 		most->ran_ns = 0;
 	}
 	if (len)

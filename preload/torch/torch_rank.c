@@ -60,7 +60,8 @@ static void note(struct session *session, void *group)
 	if (number < 0 || size <= number)
 		return;
 	store_relaxed(&session->head->world_size, size);
-	/* RELEASE pairs with ACQUIRE in trace_head_distributed(): with size. */
+	/* RELEASE pairs with ACQUIRE in trace_head_distributed(): with the
+	 * size. */
 	store_release(&session->head->rank, number);
 }
 

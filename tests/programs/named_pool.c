@@ -2,9 +2,9 @@
 /*
  * named_pool.c - two threads that name themselves "crunch" and work.
  *
- *	named_pool [plain|many]
+ *	named_pool [plain|many|waits]
  *
- * many: and 600 threads wait meanwhile.
+ * many: and 600 threads wait meanwhile.  waits: the two wait for two seconds.
  */
 #include "traceprof.h"
 #include <pthread.h>
@@ -64,6 +64,8 @@ int main(int count, char **words)
 	if (!strcmp(how, "many"))
 		make_many();
 	pthread_barrier_wait(&done);
+	if (!strcmp(how, "waits"))
+		sleep(2);
 	printf("done\n");
 	return 0;
 }

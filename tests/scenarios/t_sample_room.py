@@ -86,6 +86,11 @@ def test_a_pool_that_names_its_threads_is_named():
     note, = [note for note in same(program).trace.meta["notes"]
              if note.startswith("processor time of threads: ")]
     expect(re.search(r": crunch \(2 threads\) [3-9]\d\d ms", note), note)
+    idle = re.search(r"crunch .*? ms \(idle (\d+) ms\)", note).group(1)
+    note, = [note for note in same(program, "waits").trace.meta["notes"]
+             if note.startswith("processor time of threads: ")]
+    longer = int(re.search(r"crunch .*? ms \(idle (\d+) ms\)", note).group(1))
+    expect(longer > int(idle) + 500, "two threads wait for two seconds", idle, note)
     for note in same(program, "plain").trace.meta["notes"]:
         expect(not note.startswith("processor time"), note)
 

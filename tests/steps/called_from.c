@@ -3,7 +3,7 @@
  * called_from.c - the second set of programs with their steps written down
  * before the first run; callers.py has those on libraries:
  *
- *	mudball		80	time steps of gravity, the near ones 4 times each
+ *	mudball		80	time steps of gravity, near ones 4 times each
  *	amr		60	time steps on 3 levels, regridded every 10
  *	spectral	120	time steps, 3 transforms of 8 passes each
  *	restarts	90	k-means iterations, 6 restarts of 15
