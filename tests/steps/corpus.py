@@ -14,7 +14,7 @@ Python packages: scikit-learn, lightgbm, xgboost-cpu, faiss-cpu, implicit, pyscf
 qiskit-aer, openTSNE, pennylane-lightning, qulacs, devito, brian2,
 quippy-ase, finufft, cornac, umap-learn.  Debian packages: gromacs, graphicsmagick,
 kalign, clustalo, xtb, cp2k, elk-lapw, yade, gmic, cd-hit.  strangers.py and
-guests.py and callers.py name more.
+guests.py and visitors.py name more.
 """
 
 import argparse
@@ -29,9 +29,9 @@ import sys
 import tempfile
 import time
 
-import callers
 import guests
 import strangers
+import visitors
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -71,7 +71,7 @@ GUESTS = {                      # and again, in the languages that people write 
     "guests.f90": {"wave": 400, "argon": 250, "cavity": 80},
     "guests.cpp": {"server": 30, "agent": 200, "colony": 45}}
 
-CALLERS = {                     # and again; 600 moves of walkers are steps, too
+VISITORS = {                     # and again; 600 moves of walkers are steps, too
     "mudball": 80, "amr": 60, "spectral": 120, "restarts": 90, "evolve": 70, "walkers": 150,
     "vcycle": 35, "components": 40, "gmres": 25, "lulesh": 110, "minife": 50,
     "quicksilver": 45, "auction": 30, "stencils": 200, "adaboost": 60}
@@ -579,13 +579,13 @@ def programs(python):
             yield (name, lambda: True, steps,
                    lambda folder, name=name, source=source:
                    kernels(name, folder, source))
-    for source, known in (GUESTS | {"called_from.c": CALLERS}).items():
+    for source, known in (GUESTS | {"visitors.c": VISITORS}).items():
         for name, steps in known.items():
             yield (f"{source} {name}", lambda: True, steps,
                    lambda folder, name=name, source=source: guest(name, folder, source))
     for name, (module, steps, text) in (PYTHON | UNSEEN | strangers.PYTHON
                                         | guests.PYTHON
-                                        | callers.PYTHON).items():
+                                        | visitors.PYTHON).items():
         yield (name, lambda module=module: has_module(python, module), steps,
                lambda _, text=text: [python, "-c", text])
     for name, (command, steps, prepare) in (OTHERS | UNSEEN_OTHERS | strangers.OTHERS).items():

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * called_from.c - the second set of programs with their steps written down
- * before the first run; callers.py has those on libraries:
+ * visitors.c - programs with their steps written down before the
+ * first run; visitors.py has those on libraries:
  *
- *	mudball		80	time steps of gravity, near ones 4 times each
+ *	mudball		80	time steps of gravity, the near 4 times each
  *	amr		60	time steps on 3 levels, regridded every 10
  *	spectral	120	time steps, 3 transforms of 8 passes each
  *	restarts	90	k-means iterations, 6 restarts of 15
@@ -19,7 +19,7 @@
  *	stencils	200	time steps, an image written every 25
  *	adaboost	60	rounds, 7 features tried in each
  *
- *	called_from NAME
+ *	visitors NAME
  */
 #define N 4096
 #include "programs.h"
