@@ -109,16 +109,19 @@ def test_the_verdict_is_in_it():
            data["time"]["split"])
     said = " ".join(command("report", run.trace.path).stdout.split())
     found = data["time"]["findings"]
-    for finding in found:
+    told = [finding for finding in found
+            if finding["rule"] != "no-processor" or "Busy machine: " not in said]
+    for finding in told:
         expect(" ".join(finding["next"].split()) in said, finding, said)
-    expect_equal(len(re.findall(r"Next: ", said)), len(found), said)
+    expect_equal(len(re.findall(r"Next: ", said)), len(told), said)
     with opened(path) as page:
         shown = page.value("document.querySelector('#findings').innerText")
         for finding in found:
             expect(finding["next"] in shown, finding, shown)
             if finding["share"] > 0:
                 share = f"up to {100 * finding['share']:.1f} %"
-                expect(share in said and share in shown, share, said, shown)
+                expect(share in shown and (share in said or finding not in told), share,
+                       said, shown)
 
 
 def test_the_phases_of_a_step_are_told():
