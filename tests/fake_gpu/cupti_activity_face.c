@@ -116,6 +116,7 @@ CUptiResult cuptiActivityFlushAll(uint32_t flag)
 	if (error)
 		return error;
 	replay_play();
+	life_dump_late();
 	buffers_flush(flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 	activity_overhead(CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH, start,
 			  clock_client_now(), 0);

@@ -184,7 +184,7 @@ static void read_knob(const char *name, const char *value)
 	else if (strcmp(name, "HIDDEN_DEVICES") == 0)
 		knobs.hidden_devices = choice(name, value, "0 1 2 3 4");
 	else if (strcmp(name, "DEVICE_RECORDS") == 0)
-		knobs.no_device_records = choice(name, value, "1 0");
+		knobs.no_device_records = choice(name, value, "1 0 late");
 	else if (strcmp(name, "REPLAY") == 0)
 		knobs.replay = value;
 	else if (strcmp(name, "FAIL") == 0)

@@ -61,7 +61,7 @@ struct sim_knobs {
 	int64_t wobble_ns;  /* of the system's time */
 	int devices;
 	int hidden_devices;    /* by CUDA_VISIBLE_DEVICES */
-	int no_device_records; /* DEVICE_RECORDS=0 */
+	int no_device_records; /* DEVICE_RECORDS: 1 none, 2 late */
 	int captured_memory;   /* records of calls that make a node */
 	int withhold;	   /* buffers with unfinished records stay with CUPTI */
 	int driver_absent; /* DRIVER=absent */

@@ -18,6 +18,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { NULL_STREAM_ID = 7, COMPUTE_API_CUDA = 1 };
@@ -227,6 +228,20 @@ static void dump_devices(void)
 	}
 }
 
+/* DEVICE_RECORDS=late: when they come; 0 not, or they came. */
+#define LATE	2
+#define LATE_NS UINT64_C(500000000)
+
+static uint64_t late_from_ns;
+
+static uint64_t host_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 void life_dump(CUpti_ActivityKind kind)
 {
 	const CUpti_ActivityContext3 record = {
@@ -239,8 +254,21 @@ void life_dump(CUpti_ActivityKind kind)
 	};
 
 	if (kind == CUPTI_ACTIVITY_KIND_DEVICE && state == LIFE_READY &&
-	    !sim_knobs()->no_device_records)
+	    sim_knobs()->no_device_records == LATE)
+		late_from_ns = host_ns() + LATE_NS;
+	else if (kind == CUPTI_ACTIVITY_KIND_DEVICE && state == LIFE_READY &&
+		 !sim_knobs()->no_device_records)
 		dump_devices();
 	else if (kind == CUPTI_ACTIVITY_KIND_CONTEXT && life_context())
 		activity_emit(&record);
+}
+
+void life_dump_late(void)
+{
+	uint64_t due = __atomic_load_n(&late_from_ns, __ATOMIC_RELAXED);
+
+	if (due && host_ns() >= due &&
+	    __atomic_compare_exchange_n(&late_from_ns, &due, 0, 0,
+					__ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		dump_devices();
 }

@@ -53,4 +53,7 @@ int life_driver_alive(void);
 /* DEVICE and CONTEXT records of what there is already. */
 void life_dump(CUpti_ActivityKind kind);
 
+/* Devices that DEVICE_RECORDS=late holds back, once it is time. */
+void life_dump_late(void);
+
 #endif

@@ -55,5 +55,15 @@ def test_devices_that_are_never_described():
     expect_equal(len(trace.slices(cat="kernel")), 3 * STEPS * THREADS)
 
 
+def test_a_device_that_is_described_late():
+    """The kernels before that wait for what a multiprocessor can hold of them."""
+    run = on_gpu(60, 1, 0, 20000, 0, program="cuda_behind", SIMGPU_DEVICE_RECORDS="late")
+    expect_equal(run.status, 0, run.stderr)
+    kernels = run.trace.slices(cat="kernel")
+    expect_equal(len(kernels), 60, run.stderr)
+    bare = [kernel for kernel in kernels if "blocks per SM" not in kernel["args"]]
+    expect_equal(bare, [], "without limits")
+
+
 if __name__ == "__main__":
     harness.main()
