@@ -26,6 +26,7 @@
 #define SHARE		 100u
 #define PART_NS		 UINT64_C(4000000)
 #define PART_OF		 4u
+#define PARTS_TRIED	 4u
 #define SEEN_LEAST	 64u
 /* What an event takes where none was seen. */
 #define EVENT_NS	 2000u
@@ -103,8 +104,8 @@ static uint64_t fitting(const struct writer_state *state, uint64_t events)
 }
 
 /* What an event takes in a part, by our own processor time: who else wants the
- * core now is gone then.  The search for the step, or other programs, may have
- * taken nearly all of the part. */
+ * core now is gone then.  0: the search for the step, or other programs, took
+ * nearly all of the part. */
 static uint64_t part_price_ns(struct writer_state *state)
 {
 	const uint64_t start_ns = account_cpu_ns(state);
@@ -112,19 +113,32 @@ static uint64_t part_price_ns(struct writer_state *state)
 		pass_part(state, min_u64(allowed_ns(state) / PART_OF, PART_NS));
 
 	return events >= SEEN_LEAST
-		       ? (account_cpu_ns(state) - start_ns) / events
-		       : EVENT_NS;
+		       ? max_u64((account_cpu_ns(state) - start_ns) / events, 1)
+		       : 0;
+}
+
+/* The first part may have read a large program's symbols. */
+static uint64_t price_ns(struct writer_state *state)
+{
+	uint64_t least = 0;
+
+	for (unsigned int part = 0;
+	     part < PARTS_TRIED && (!least || (part == 1 && least > EVENT_NS));
+	     part++) {
+		const uint64_t price = part_price_ns(state);
+
+		if (price)
+			least = least ? min_u64(least, price) : price;
+	}
+	return least ? least : EVENT_NS;
 }
 
 static uint64_t estimate_ns(struct writer_state *state)
 {
-	uint64_t each_ns = part_price_ns(state), left, drawn;
+	const uint64_t each_ns = price_ns(state);
+	const uint64_t left = account_left(state);
+	const uint64_t drawn = fitting(state, left);
 
-	/* The first part may have read a large program's symbols. */
-	if (each_ns > EVENT_NS)
-		each_ns = min_u64(each_ns, part_price_ns(state));
-	left = account_left(state);
-	drawn = fitting(state, left);
 	return drawn * each_ns + (left - drawn) * SCAN_NS;
 }
 
