@@ -202,11 +202,10 @@ static void *open_scope(struct thread *thread, const char *name,
 	const enum torch_phase_of of = torch_phase_of(details->category, name);
 
 	if (of != TORCH_PHASE_INSIDE && !scope_depth(thread, OPEN_OPERATOR)) {
-		const bool in_step = scope_depth(thread, SCOPE_STEP) > 0;
-
 		torch_phase_begins(thread, details->category, name,
-				   has_gradient, in_step);
-		details->line = in_step ? 0 : line_of_call();
+				   has_gradient,
+				   scope_depth(thread, SCOPE_STEP) > 0);
+		details->line = line_of_call();
 	}
 	scope_push(thread, owners[of], true, scope_intern(name), details);
 	if (details->category == TORCH_SCOPE_USER)
