@@ -38,12 +38,6 @@ static struct {
 	uint64_t next_ns;      /* the writer's */
 } jax;
 
-static void give(void *object)
-{
-	if (object)
-		python_api.give(object);
-}
-
 static void *attribute(void *object, const char *name)
 {
 	void *value = object ? python_api.attribute(object, name) : NULL;
@@ -88,18 +82,18 @@ static void write_line(char *text, size_t bytes)
 				   slash ? slash + 1 : path,
 				   python_api.number(line));
 		python_api.error_clear();
-		give(line);
-		give(file);
-		give(code);
-		give(frame);
+		python_give(line);
+		python_give(file);
+		python_give(code);
+		python_give(frame);
 		frame = back;
 		/* Its caller has none. */
 		if (frame == python_api.none) {
-			give(frame);
+			python_give(frame);
 			frame = NULL;
 		}
 	}
-	give(frame);
+	python_give(frame);
 }
 
 /* NULL: nothing of a compilation. */
@@ -135,7 +129,7 @@ static uint32_t name_of(const char *part, void *named)
 	log_format(text, sizeof(text), "jax.jit: %s%s%.*s%s%s", part,
 		   len ? " " : "", (int)(len < TEXT_BYTES ? len : TEXT_BYTES),
 		   found ? found : "", *line ? ", " : "", line);
-	give(function);
+	python_give(function);
 	return scope_intern(text);
 }
 
@@ -191,8 +185,8 @@ static bool listen(void *list)
 	listener = python_api.make_function(&method, NULL, NULL);
 	if (listener)
 		done = python_api.method(list, "append", "O", listener);
-	give(listener);
-	give(done);
+	python_give(listener);
+	python_give(done);
 	return done != NULL;
 }
 
@@ -222,8 +216,8 @@ static int arrange(void *unused)
 	else if (list && !listen(list))
 		session_note(session, "JAX's compilations are not drawn: this "
 				      "version tells nobody");
-	give(list);
-	give(module);
+	python_give(list);
+	python_give(module);
 	python_api.error_clear();
 	python_api.error_restore(type, value, trace);
 	store_relaxed(&jax.is_asked, false);

@@ -126,6 +126,13 @@ struct python_api {
 
 extern struct python_api python_api __attribute__((visibility("hidden")));
 
+/* Under the GIL: one reference less; NULL is nothing. */
+static inline void python_give(void *object)
+{
+	if (object)
+		python_api.give(object);
+}
+
 /* An interpreter is in this process from its start. */
 bool python_api_is_there(void);
 

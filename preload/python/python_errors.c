@@ -6,12 +6,6 @@
 #include "preload/python/python_names.h"
 #include <stddef.h>
 
-static void give(void *object)
-{
-	if (object)
-		python_api.give(object);
-}
-
 void python_errors_begin(struct python_errors *errors)
 {
 	void *modules = python_api.system("modules");
@@ -23,7 +17,7 @@ void python_errors_begin(struct python_errors *errors)
 			python_api.method(module, "getsignal", "i", i);
 		python_api.error_clear();
 	}
-	give(module);
+	python_give(module);
 	python_api.error_clear();
 }
 
@@ -39,13 +33,13 @@ static bool is_in_trace(const void *code, void *trace)
 		void *next = python_api.attribute(trace, "tb_next");
 
 		is = ran && ran == code;
-		give(ran);
-		give(frame);
-		give(trace);
+		python_give(ran);
+		python_give(frame);
+		python_give(trace);
 		trace = next;
 		python_api.error_clear();
 	}
-	give(trace);
+	python_give(trace);
 	return is;
 }
 
@@ -58,7 +52,7 @@ static bool is_handlers(const struct python_errors *errors, void *trace)
 		void *code = handler ? python_code_behind(handler) : NULL;
 
 		is = code && is_in_trace(code, trace);
-		give(code);
+		python_give(code);
 	}
 	return is;
 }
@@ -75,16 +69,16 @@ bool python_errors_take(struct python_errors *errors)
 	is = is || is_handlers(errors, trace);
 	if (is) {
 		/* The later one, as if Python had called. */
-		give(errors->type);
-		give(errors->value);
-		give(errors->trace);
+		python_give(errors->type);
+		python_give(errors->value);
+		python_give(errors->trace);
 		errors->type = type;
 		errors->value = value;
 		errors->trace = trace;
 	} else {
-		give(type);
-		give(value);
-		give(trace);
+		python_give(type);
+		python_give(value);
+		python_give(trace);
 	}
 	return is;
 }
@@ -92,7 +86,7 @@ bool python_errors_take(struct python_errors *errors)
 bool python_errors_end(struct python_errors *errors)
 {
 	for (int i = 1; i < PYTHON_SIGNALS; i++)
-		give(errors->handlers[i]);
+		python_give(errors->handlers[i]);
 	if (!errors->type)
 		return false;
 	python_api.error_restore(errors->type, errors->value, errors->trace);

@@ -133,12 +133,6 @@ static void *member(void *object, const char *name)
 	return value;
 }
 
-static void give(void *object)
-{
-	if (object)
-		python_api.give(object);
-}
-
 void *python_code_behind(void *function)
 {
 	void *code = NULL, *inner = function;
@@ -151,13 +145,13 @@ void *python_code_behind(void *function)
 		code = makes_up ? NULL : member(inner, "__code__");
 		if (!code && !next)
 			next = member(type, "__call__");
-		give(makes_up);
+		python_give(makes_up);
 		if (inner != function)
-			give(inner);
+			python_give(inner);
 		inner = next;
 	}
 	if (inner != function)
-		give(inner);
+		python_give(inner);
 	return code;
 }
 

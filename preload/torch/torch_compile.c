@@ -43,12 +43,6 @@ static void *none(void)
 	return (void *)(uintptr_t)python_api.none;
 }
 
-static void give(void *object)
-{
-	if (object)
-		python_api.give(object);
-}
-
 /* An attribute that is text; false: it isn't. */
 static bool read_text(void *object, const char *name, char *text, size_t bytes)
 {
@@ -56,7 +50,7 @@ static bool read_text(void *object, const char *name, char *text, size_t bytes)
 	const char *found = value ? python_api.utf8(value) : NULL;
 
 	log_format(text, bytes, "%s", found ? found : "");
-	give(value);
+	python_give(value);
 	python_api.error_clear();
 	return found != NULL;
 }
@@ -69,7 +63,7 @@ static bool is_compiling(void *frame)
 			read_text(code, "co_name", name, sizeof(name)) &&
 			!strcmp(name, "_compile");
 
-	give(code);
+	python_give(code);
 	return is;
 }
 
@@ -90,14 +84,14 @@ static void name_function(char *text, size_t bytes)
 			break;
 		}
 		back = python_api.attribute(frame, "f_back");
-		give(frame);
+		python_give(frame);
 		frame = back;
 	}
 	if (code)
 		python_name_write(code, text, bytes);
-	give(code);
-	give(locals);
-	give(frame);
+	python_give(code);
+	python_give(locals);
+	python_give(frame);
 	python_api.error_clear();
 }
 
@@ -122,7 +116,7 @@ static void *begins(void *self, void *args)
 		trigger = python_api.attribute(told, "callback_trigger");
 		read_text(told, "compile_id", number, sizeof(number));
 		read_text(trigger, "_name_", what, sizeof(what));
-		give(trigger);
+		python_give(trigger);
 	}
 	if (!strcmp(what, "LAZY_BACKWARD"))
 		log_format(what, sizeof(what), "backward");
@@ -198,9 +192,9 @@ static void mark_breaks(void)
 
 	while (breaks && python_api.dict_next(breaks, &at, &reason, &count))
 		mark_break(reason, count);
-	give(breaks);
-	give(counters);
-	give(utils);
+	python_give(breaks);
+	python_give(counters);
+	python_give(utils);
 	python_api.error_clear();
 }
 
@@ -229,9 +223,9 @@ static bool register_one(void *handler, const char *list_name,
 	callback = python_api.make_function(method, NULL, NULL);
 	if (list && callback)
 		done = python_api.method(list, "append", "O", callback);
-	give(callback);
-	give(done);
-	give(list);
+	python_give(callback);
+	python_give(done);
+	python_give(list);
 	return done != NULL;
 }
 
@@ -269,8 +263,8 @@ static int arrange(void *unused)
 		  !register_one(handler, "end_callbacks", ends, &methods[1])))
 		session_note(session, "compilations of torch.compile are not "
 				      "drawn: this version tells nobody");
-	give(handler);
-	give(module);
+	python_give(handler);
+	python_give(module);
 	python_api.error_clear();
 	python_api.error_restore(type, value, trace);
 	store_relaxed(&compile.is_asked, false);

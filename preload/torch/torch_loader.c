@@ -37,12 +37,6 @@ static struct {
 	void *type, *value, *trace;
 } loader;
 
-static void give(void *object)
-{
-	if (object)
-		python_api.give(object);
-}
-
 /* What isn't an Exception is no answer to us: the main thread gets it once the
  * look is over. */
 static void clear_error(void)
@@ -52,9 +46,9 @@ static void clear_error(void)
 		python_api.error_clear();
 		return;
 	}
-	give(loader.type);
-	give(loader.value);
-	give(loader.trace);
+	python_give(loader.type);
+	python_give(loader.value);
+	python_give(loader.trace);
 	python_api.error_fetch(&loader.type, &loader.value, &loader.trace);
 }
 
@@ -72,7 +66,7 @@ static long number(void *object, const char *name)
 	void *value = attribute(object, name);
 	const long found = value ? python_api.number(value) : -1;
 
-	give(value);
+	python_give(value);
 	clear_error();
 	return found;
 }
@@ -83,7 +77,7 @@ static long ask(void *object, const char *method)
 	void *value = object ? python_api.method(object, method, NULL) : NULL;
 	const long found = value ? python_api.number(value) : -1;
 
-	give(value);
+	python_give(value);
 	clear_error();
 	return found;
 }
@@ -99,7 +93,7 @@ static uint32_t name_of(const char *what, void *function)
 		python_name_write(code, text, sizeof(text));
 	log_format(name, sizeof(name), "DataLoader %s%s%s", what,
 		   code ? ": " : "", code ? text : "");
-	give(code);
+	python_give(code);
 	clear_error();
 	return scope_intern(name);
 }
@@ -112,9 +106,9 @@ static uint32_t name_of_fetch(void *fetcher)
 	void *function = attribute(type, iterated ? "__iter__" : "__getitem__");
 	const uint32_t name = name_of("fetch", function);
 
-	give(function);
-	give(dataset);
-	give(iterated);
+	python_give(function);
+	python_give(dataset);
+	python_give(iterated);
 	return name;
 }
 
@@ -176,8 +170,8 @@ static void stand_before(void *fetcher)
 		ours = python_api.make_function(&method, function, NULL);
 	if (ours && !python_api.set_attribute(fetcher, "collate_fn", ours))
 		loader.fetch = name_of_fetch(fetcher);
-	give(ours);
-	give(function);
+	python_give(ours);
+	python_give(function);
 	clear_error();
 }
 
@@ -196,9 +190,9 @@ static long length_of(void *queue)
 			    : most >= 0 && left >= 0 ? most - left
 						     : -1;
 
-	give(inner);
-	give(outer);
-	give(list);
+	python_give(inner);
+	python_give(outer);
+	python_give(list);
 	return length;
 }
 
@@ -228,7 +222,7 @@ static void tell_queue(void *iterator)
 	const long outstanding = number(iterator, "_tasks_outstanding");
 	const long queued = length_of(queue);
 
-	give(queue);
+	python_give(queue);
 	if (queued < 0 || outstanding < queued || sent - handed < outstanding)
 		return;
 	tell("DataLoader: batches ready",
@@ -251,9 +245,9 @@ static bool is_next(void *frame)
 		len >= sizeof(FILE_NAME) - 1 &&
 		!strcmp(path_text + len - (sizeof(FILE_NAME) - 1), FILE_NAME);
 
-	give(path);
-	give(name);
-	give(code);
+	python_give(path);
+	python_give(name);
+	python_give(code);
 	return is;
 }
 
@@ -270,13 +264,13 @@ static void *find_iterator(void)
 
 		if (is_next(frame))
 			locals = attribute(frame, "f_locals");
-		give(frame);
+		python_give(frame);
 		frame = back;
 	}
 	if (locals)
 		iterator = python_api.item(locals, "self");
-	give(locals);
-	give(frame);
+	python_give(locals);
+	python_give(frame);
 	return iterator;
 }
 
@@ -296,13 +290,13 @@ static int look(void *unused)
 		stand_before(fetcher);
 	else if (iterator)
 		tell_queue(iterator);
-	give(fetcher);
-	give(iterator);
+	python_give(fetcher);
+	python_give(iterator);
 	clear_error();
 	if (loader.type) {
-		give(type);
-		give(value);
-		give(trace);
+		python_give(type);
+		python_give(value);
+		python_give(trace);
 		python_api.error_restore(loader.type, loader.value,
 					 loader.trace);
 		loader.type = loader.value = loader.trace = NULL;

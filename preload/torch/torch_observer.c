@@ -33,12 +33,6 @@ static struct {
 	bool is_busy;
 } observer;
 
-static void give(void *object)
-{
-	if (object)
-		python_api.give(object);
-}
-
 static void *loaded(const char *name)
 {
 	void *modules = python_api.system("modules");
@@ -53,7 +47,7 @@ static void *call_named(void *object, const char *name)
 	void *function = object ? python_api.attribute(object, name) : NULL;
 	void *result = function ? python_api.call(function, NULL) : NULL;
 
-	give(function);
+	python_give(function);
 	return result;
 }
 
@@ -64,8 +58,8 @@ static bool is_on(void)
 	void *answer = call_named(module, "_profiler_enabled");
 	const bool is = answer && python_api.number(answer) == 1;
 
-	give(answer);
-	give(module);
+	python_give(answer);
+	python_give(module);
 	python_api.error_clear();
 	return is;
 }
@@ -76,7 +70,7 @@ static void stand_aside(void *module)
 {
 	if (observer.original)
 		python_api.set_attribute(module, SWITCH, observer.original);
-	give(observer.original);
+	python_give(observer.original);
 	observer.original = NULL;
 	python_api.error_clear();
 }
@@ -91,13 +85,13 @@ static void leave(void *module, struct python_errors *errors)
 		return;
 	/* Again, where a handler's error has cut it short. */
 	for (unsigned int i = 0; i < LEAVES_MAX; i++) {
-		give(python_api.method(entered, "__exit__", "OOO",
-				       python_api.none, python_api.none,
-				       python_api.none));
+		python_give(python_api.method(entered, "__exit__", "OOO",
+					      python_api.none, python_api.none,
+					      python_api.none));
 		if (!python_errors_take(errors) || !is_on())
 			break;
 	}
-	give(entered);
+	python_give(entered);
 }
 
 /* Of the program's call: what it has begun with is true again. */
@@ -113,14 +107,14 @@ static void *make_way(void *self, void *args, void *named)
 	if (module)
 		leave(module, &errors);
 	if (module && !errors.type) {
-		give(call_named(module, "_run_on_profiler_start"));
+		python_give(call_named(module, "_run_on_profiler_start"));
 		python_errors_take(&errors);
 	}
 	observer.is_busy = false;
-	give(module);
+	python_give(module);
 	if (!python_errors_end(&errors))
 		result = python_api.call_with(self, args, named);
-	give(self);
+	python_give(self);
 	return result;
 }
 
@@ -136,7 +130,7 @@ static void *at_exit(void *self, void *args)
 	python_errors_begin(&errors);
 	if (module)
 		leave(module, &errors);
-	give(module);
+	python_give(module);
 	if (python_errors_end(&errors))
 		return NULL;
 	python_api.take((void *)(uintptr_t)python_api.none);
@@ -168,9 +162,9 @@ static bool follow_exit(void)
 	if (function && !python_api.at_end(ended))
 		done = python_api.method(module, "register", "O", function);
 	observer.follows_exit = done != NULL;
-	give(done);
-	give(function);
-	give(module);
+	python_give(done);
+	python_give(function);
+	python_give(module);
 	return observer.follows_exit;
 }
 
@@ -189,8 +183,8 @@ static bool stand_before(void *module)
 	if (is_done)
 		observer.original = original;
 	else
-		give(original);
-	give(ours);
+		python_give(original);
+	python_give(ours);
 	return is_done;
 }
 
@@ -213,8 +207,8 @@ static void enter(void *module, struct python_errors *errors)
 		entered ? python_api.method(entered, "__enter__", NULL) : NULL;
 	const bool is_entered = done != NULL;
 
-	give(done);
-	give(class);
+	python_give(done);
+	python_give(class);
 	python_errors_take(errors);
 	if (is_entered && stand_before(module) && is_on()) {
 		observer.entered = entered;
@@ -225,7 +219,7 @@ static void enter(void *module, struct python_errors *errors)
 		observer.entered = entered;
 		leave(module, errors);
 	} else {
-		give(entered);
+		python_give(entered);
 	}
 	if (!errors->type)
 		give_up();
@@ -239,9 +233,9 @@ static bool is_being_imported(void)
 	void *value = spec ? python_api.attribute(spec, "_initializing") : NULL;
 	const bool is = value && python_api.number(value) == 1;
 
-	give(value);
-	give(spec);
-	give(module);
+	python_give(value);
+	python_give(spec);
+	python_give(module);
 	python_api.error_clear();
 	return is;
 }
@@ -278,7 +272,7 @@ static int settle(void *unused)
 		    : observer.entered || observer.original;
 	if (module && is_due)
 		is_done = change(module, on);
-	give(module);
+	python_give(module);
 	if (!is_done)
 		return -1;
 	python_api.error_clear();

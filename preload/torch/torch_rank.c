@@ -20,18 +20,12 @@ static struct {
 	uint64_t next_ns;      /* the writer's */
 } rank;
 
-static void give(void *object)
-{
-	if (object)
-		python_api.give(object);
-}
-
 static bool is_of_python(void *function)
 {
 	void *code = python_api.attribute(function, "__code__");
 
 	python_api.error_clear();
-	give(code);
+	python_give(code);
 	return code != NULL;
 }
 
@@ -47,8 +41,8 @@ static int32_t ask(void *group, const char *method)
 		value = python_api.method(group, method, NULL);
 	if (value)
 		found = python_api.number(value);
-	give(value);
-	give(function);
+	python_give(value);
+	python_give(function);
 	python_api.error_clear();
 	return found >= 0 && found <= INT32_MAX ? (int32_t)found : -1;
 }
@@ -80,9 +74,9 @@ static int look(void *unused)
 	python_api.error_clear();
 	if (group && group != python_api.none && session)
 		note(session, group);
-	give(group);
-	give(world);
-	give(module);
+	python_give(group);
+	python_give(world);
+	python_give(module);
 	python_api.error_restore(type, value, trace);
 	store_relaxed(&rank.is_asked, false);
 	return 0;

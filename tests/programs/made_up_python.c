@@ -11,6 +11,7 @@
  * would (t_instructions.py): so often, below so many functions of Python and of
  * C.
  */
+#include "made_up_objects.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,41 +31,6 @@
 #endif
 
 enum { DEEPEST = 30 };
-enum { STATE = 22, FRAME = 31, CODE = 39, OBJECT = 50 };
-
-struct text {
-	uint64_t count, type, length, hash;
-	uint16_t interned, kind;
-	uint32_t unused;
-	char data[32];
-};
-
-struct bytes {
-	uint64_t count, type, length, hash;
-	unsigned char data[8];
-};
-
-struct code {
-	uint64_t count;
-	void *type;
-	uint64_t unused[2];
-	uint64_t name, file, lines;
-	int32_t first_line;
-	uint64_t instructions[16];
-};
-
-struct frame {
-	uint64_t unused, previous, executable, more[2], instruction;
-	char owner;
-};
-
-struct state {
-	uint64_t unused[11];
-	struct frame *frame;
-};
-
-#define AT(type, field) __builtin_offsetof(struct type, field)
-
 /* NOLINTBEGIN: these are CPython's names. */
 char PyCode_Type[8];
 
@@ -76,18 +42,7 @@ const uint64_t _PyRuntime[64] = {
 #else
 	0,
 #endif
-	[STATE + 4] = AT(state, frame),
-	[FRAME + 1] = AT(frame, previous),
-	[FRAME + 2] = AT(frame, executable),
-	[FRAME + 3] = AT(frame, instruction),
-	[FRAME + 5] = AT(frame, owner),
-	[CODE + 1] = AT(code, file),
-	[CODE + 3] = AT(code, name),
-	[CODE + 4] = AT(code, lines),
-	[CODE + 5] = AT(code, first_line),
-	[CODE + 9] = AT(code, instructions),
-	[OBJECT] = 16,
-	[OBJECT + 1] = 8,
+	MADE_UP_OFFSETS,
 };
 
 static struct text file = {1, 0, 11, 0, 3, 0x19, 0, "/made/up.py"};

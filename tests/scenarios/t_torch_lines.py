@@ -19,6 +19,7 @@ class Operator(ctypes.Structure):
 torch.torch_double_begin.restype = ctypes.c_void_p
 torch.torch_double_end.argtypes = [ctypes.c_void_p]
 record = ctypes.byref(Operator(-1, 0, 0, 0))
+user = ctypes.byref(Operator(-1, 0, 0, 7))
 wait_for(torch.torch_double_is_observed)
 exec(compile("""def layer(name, inner=None):
     outer = torch.torch_double_begin(name, record)
@@ -42,9 +43,19 @@ def forward(until):
         layer(b"aten::linear", b"aten::addmm")
 
 
+def fit(until):
+    """The optimizer runs the model."""
+    step = torch.torch_double_begin(b"Optimizer.step#SGD.step", user)
+    while time.time() < until:
+        torch.torch_double_end(torch.torch_double_begin(b"aten::relu", record))
+    torch.torch_double_end(step)
+
+
 def work():
     update(time.time() + 0.2)
     forward(time.time() + 0.1)
+    if len(sys.argv) > 2:
+        fit(time.time() + 0.1)
 
 
 work()
@@ -80,6 +91,19 @@ def test_the_line_of_the_program_that_calls_an_operator():
         expect(below[1].endswith(f"lines.py({line_with('aten::linear')}): forward"), below)
         told = [event for event in trace.slices("aten::mul") if "called from" in event["args"]]
         expect(10 <= len(told) <= 250, "of 200 ms", len(told))
+
+
+def test_the_lines_of_what_an_optimizer_runs():
+    """As all of Lightning's model: they are asked for as others are."""
+    script = os.path.join(harness.folder(), "fits.py")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write(LINES)
+    trace = same(sys.executable, script, library(), "fit",
+                 env={"TRACEPROF_MALLOC": "counters"}).trace
+    told = [event["args"]["called from"] for event in trace.slices("aten::relu")
+            if "called from" in event["args"]]
+    expect(10 <= len(told) <= 150, "of 100 ms", len(told))
+    expect(told[0].endswith(f"fits.py({line_with('aten::relu')}): fit"), told[0])
 
 
 if __name__ == "__main__":

@@ -8,44 +8,10 @@
 #include "tests/unit/session_fixture.h"
 
 #include "preload/stack/python_frames.h"
+#include "tests/programs/made_up_objects.h"
 #include <sys/wait.h>
 
 enum { DEEPEST = 8, PARENTS = 2, CHILDS = 5 };
-enum { STATE = 22, FRAME = 31, CODE = 39, OBJECT = 50 };
-
-struct text {
-	uint64_t count, type, length, hash;
-	uint16_t interned, kind;
-	uint32_t unused;
-	char data[32];
-};
-
-struct bytes {
-	uint64_t count, type, length, hash;
-	unsigned char data[8];
-};
-
-struct code {
-	uint64_t count;
-	void *type;
-	uint64_t unused[2];
-	uint64_t name, file, lines;
-	int32_t first_line;
-	uint64_t instructions[16];
-};
-
-struct frame {
-	uint64_t unused, previous, executable, more[2], instruction;
-	char owner;
-};
-
-struct state {
-	uint64_t unused[11];
-	struct frame *frame;
-};
-
-#define AT(type, field) __builtin_offsetof(struct type, field)
-
 static struct text file = {1, 0, 11, 0, 3, 0x19, 0, "/made/up.py"};
 static struct text name = {1, 0, 5, 0, 1, 0x19, 0, "inner"};
 static struct bytes lines = {1, 0, 2, 0, {0x80 | 13 << 3 | 7, 6}};
@@ -65,18 +31,7 @@ char PyCode_Type[8];
 const uint64_t _PyRuntime[64] = {
 	0x7970677562656478, /* xdebugpy */
 	0x030e00f0,
-	[STATE + 4] = AT(state, frame),
-	[FRAME + 1] = AT(frame, previous),
-	[FRAME + 2] = AT(frame, executable),
-	[FRAME + 3] = AT(frame, instruction),
-	[FRAME + 5] = AT(frame, owner),
-	[CODE + 1] = AT(code, file),
-	[CODE + 3] = AT(code, name),
-	[CODE + 4] = AT(code, lines),
-	[CODE + 5] = AT(code, first_line),
-	[CODE + 9] = AT(code, instructions),
-	[OBJECT] = 16,
-	[OBJECT + 1] = 8,
+	MADE_UP_OFFSETS,
 };
 
 const char *Py_GetVersion(void)
