@@ -12,14 +12,18 @@ ALONE = re.compile(r"^(?:#|/\*|//) runs alone: ", re.M)
 OF_THE_PROGRAM = re.compile(r"did not end within|ended with status|ran no test")
 TEST = re.compile(r"^def (test_\w+)\(", re.M)
 # Long ones go first, and in parts that run side by side.
-PARTS = {"scenarios/t_host": 2, "scenarios/t_instructions": 2,
-         "scenarios/t_python_calls": 2, "scenarios/t_late": 2, "scenarios/t_thin": 2,
-         "scenarios/t_ring_orders": 1, "scenarios/t_gpu_run": 1,
-         "scenarios/t_auto_shapes": 1, "scenarios/t_recover": 2, "scenarios/t_crash": 2,
-         "scenarios/t_process": 2,
+PARTS = {"scenarios/t_neighbours": 4, "scenarios/t_host": 2,
+         "scenarios/t_instructions": 2, "scenarios/t_cuda_behind": 2,
+         "scenarios/t_python_calls": 2, "scenarios/t_cuda_versions": 2,
+         "scenarios/t_gpu_run": 1, "scenarios/t_auto_shapes": 1,
          "scenarios/t_hostile": 2, "scenarios/t_flight": 2, "scenarios/t_auto": 2,
-         "scenarios/t_auto_gpu": 2, "scenarios/t_control": 2,
-         "scenarios/t_step_sources": 2, "scenarios/t_unusual_programs": 1}
+         "scenarios/t_auto_gpu": 2, "scenarios/t_late": 2, "scenarios/t_closing": 1,
+         "scenarios/t_children": 1, "scenarios/t_sample_room": 1,
+         "scenarios/t_thin": 2, "scenarios/t_unusual_programs": 1,
+         "scenarios/t_recover": 2, "scenarios/t_cuda_trouble": 1,
+         "scenarios/t_control": 2, "scenarios/t_ring_orders": 1,
+         "scenarios/t_step_sources": 2, "scenarios/t_process": 2,
+         "scenarios/t_crash": 2}
 # What enables skipped tests: (part of the reason, what to do).
 REMEDIES = (
     (r"no CUDA headers|no headers of NVTX",
