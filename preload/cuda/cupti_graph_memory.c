@@ -15,6 +15,7 @@
 
 #include "collector/system/log.h"
 #include <string.h>
+#include <time.h>
 
 #define NODES  4096u
 #define GRAPHS 1024u
@@ -23,6 +24,9 @@
 #define OF_ID  (UINT64_C(1) << 63)
 #define GONE   (UINT64_C(1) << 62)
 #define BUSY   (GONE - 1)
+
+/* So long a call may take to return, once its record is there. */
+enum { RETURN_MOST_MS = 1000 };
 
 struct op {
 	uint64_t order, address, bytes; /* 0 bytes: it frees */
@@ -43,7 +47,8 @@ static struct {
 } known[GRAPHS];
 /* The graph that this thread's call has just given a node. */
 static _Thread_local CUgraph adding;
-/* By number: calls that made a node. */
+/* By number: calls that have not returned, and calls that made a node. */
+static _Atomic uint32_t under_way[CALLS];
 static _Atomic uint32_t made_node[CALLS];
 
 static const struct {
@@ -238,20 +243,24 @@ void cupti_graph_memory_call(enum cupti_memory_call call,
 {
 	const union parameters of = {.all = data->functionParams};
 	const int *result = data->functionReturnValue;
+	const uint32_t number = data->correlationId;
 	const CUgraph graph = adding;
 	struct op op;
 
-	if (data->callbackSite != CUPTI_API_EXIT || !of.all || !result)
+	if (data->callbackSite != CUPTI_API_EXIT) {
+		store_relaxed(&under_way[number % CALLS], number);
 		return;
+	}
 	/* The runtime's call around the driver's finds it done. */
 	adding = NULL;
-	if (!graph || *result)
-		return;
-	op = op_of(call, of);
-	op.order = add_relaxed(&orders, 1);
-	store_relaxed(&made_node[data->correlationId % CALLS],
-		      data->correlationId);
-	add((uintptr_t)graph, op);
+	if (graph && of.all && result && !*result) {
+		op = op_of(call, of);
+		op.order = add_relaxed(&orders, 1);
+		store_relaxed(&made_node[number % CALLS], number);
+		add((uintptr_t)graph, op);
+	}
+	/* RELEASE pairs with ACQUIRE in has_made_node(): that it made one. */
+	store_release(&under_way[number % CALLS], 0);
 }
 
 /* --- launches, on the writer's thread ------------------------------------- */
@@ -395,12 +404,26 @@ void cupti_graph_memory_work(const struct event *work, bool is_last)
 	run_ops(work, work->end_ticks, true);
 }
 
+/* Only at its end a call is known to have made one, and its record may be here
+ * before: the program's thread waits for a processor. */
+static bool has_made_node(uint32_t number)
+{
+	const struct timespec ms = {.tv_nsec = 1000000};
+
+	/* ACQUIRE pairs with RELEASE in cupti_graph_memory_call(). */
+	for (int i = 0; i < RETURN_MOST_MS &&
+			load_acquire(&under_way[number % CALLS]) == number;
+	     i++)
+		nanosleep(&ms, NULL);
+	return load_relaxed(&made_node[number % CALLS]) == number;
+}
+
 bool cupti_graph_memory_counts(const struct event *event)
 {
 	const uint32_t number = (uint32_t)event->memory.correlation;
 	struct block dropped;
 
-	if (number && load_relaxed(&made_node[number % CALLS]) == number)
+	if (number && has_made_node(number))
 		return false;
 	/* The program frees outside what a graph has allocated. */
 	if (event->memory.is_free)

@@ -10,6 +10,7 @@
 #include "preload/cuda/cupti_source.h"
 #include "tests/unit/session_fixture.h"
 #include <pthread.h>
+#include <semaphore.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -43,7 +44,8 @@ static void call_begins(CUgraph graph)
 		.graph = graph, .nodeType = CU_GRAPH_NODE_TYPE_MEM_ALLOC});
 }
 
-static void call_ends(CUdeviceptr address)
+static void call_at(CUpti_ApiCallbackSite site, CUdeviceptr address,
+		    uint32_t number)
 {
 	int result = 0;
 	cuMemAllocAsync_params params = {.dptr = &address,
@@ -51,9 +53,15 @@ static void call_ends(CUdeviceptr address)
 
 	cupti_graph_memory_call(
 		CUPTI_ALLOC,
-		&(CUpti_CallbackData){.callbackSite = CUPTI_API_EXIT,
+		&(CUpti_CallbackData){.callbackSite = site,
 				      .functionParams = &params,
-				      .functionReturnValue = &result});
+				      .functionReturnValue = &result,
+				      .correlationId = number});
+}
+
+static void call_ends(CUdeviceptr address)
+{
+	call_at(CUPTI_API_EXIT, address, 0);
 }
 
 /* A thread makes a graph with so many blocks, makes it executable and destroys
@@ -219,9 +227,43 @@ static void two_calls_at_once(void **state)
 	fixture_end(session);
 }
 
+enum { CALL = 7, ITS_ADDRESS = 3000 };
+
+static void *a_call_that_takes_long(void *entered)
+{
+	call_at(CUPTI_API_ENTER, ITS_ADDRESS, CALL);
+	call_begins(handle_of(0x1000));
+	sem_post(entered);
+	usleep(50000);
+	call_at(CUPTI_API_EXIT, ITS_ADDRESS, CALL);
+	return NULL;
+}
+
+/* Whoever reads must not take it for an allocation. */
+static void a_record_before_its_call_returns(void **state)
+{
+	struct session *session = begin();
+	const struct event record = {
+		.kind = EVENT_GPU_MEMORY,
+		.memory = {.correlation = CALL, .address = ITS_ADDRESS}};
+	pthread_t maker;
+	sem_t entered;
+
+	(void)state;
+	assert_true(cupti_graph_memory_counts(&record));
+	sem_init(&entered, 0, 0);
+	pthread_create(&maker, NULL, a_call_that_takes_long, &entered);
+	sem_wait(&entered);
+	assert_false(cupti_graph_memory_counts(&record));
+	pthread_join(maker, NULL);
+	sem_destroy(&entered);
+	fixture_end(session);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_record_before_its_call_returns),
 		cmocka_unit_test(a_place_that_is_taken_again_is_said),
 		cmocka_unit_test(too_many_graphs_are_said),
 		cmocka_unit_test(no_block_is_half_of_another),
