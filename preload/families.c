@@ -199,6 +199,7 @@ void families_thread_seen(void)
 
 void families_thread_leaves(void)
 {
+	sampler_thread_ends();
 	maps_thread_leaves(thread_self);
 	unwind_thread_leaves(thread_self);
 }

@@ -113,9 +113,10 @@ static uint64_t samples_ns(const struct writer_state *state, uint64_t samples)
 	struct sampling *sums = &state->session->head->sampling;
 	const uint64_t timed = load_relaxed(&sums->timed);
 
-	return timed ? (uint64_t)((double)load_relaxed(&sums->timed_ns) /
-				  (double)timed * (double)samples)
-		     : 0;
+	return load_relaxed(&sums->begun_ns) +
+	       (timed ? (uint64_t)((double)load_relaxed(&sums->timed_ns) /
+				   (double)timed * (double)samples)
+		      : 0);
 }
 
 static uint64_t hooks_ns(const struct writer_state *state,

@@ -30,7 +30,7 @@
 #include "collector/control/window.h"
 
 #define SESSION_MAGIC	    "traceprf"
-#define SESSION_VERSION	    18u
+#define SESSION_VERSION	    19u
 #define SESSION_FIRST_BYTES (2u << 20)
 #define SESSION_TEXT_BYTES  512
 #define SESSION_NAMES_MAX   65536u
@@ -155,6 +155,7 @@ struct sampling {
 	_Atomic uint64_t taken;	  /* handlers that began */
 	_Atomic uint64_t timed;	  /* those that were timed, and ... */
 	_Atomic uint64_t timed_ns; /* ... the processor time of those */
+	_Atomic uint64_t begun_ns; /* until threads began the program's work */
 };
 
 /* What the kernel counts of a thread, where it says so. */

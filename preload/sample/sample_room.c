@@ -9,15 +9,23 @@
 
 #include "preload/process/real.h"
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define ROOM_BYTES  (256u << 10)
-#define GUARD_BYTES 4096u
+#define ROOM_BYTES    (256u << 10)
+#define GUARD_BYTES   4096u
 /* What says that it is ours lies above it, and is no size of anybody's. */
-#define MARK_BYTES  64u
-#define STACK_BYTES (ROOM_BYTES - MARK_BYTES)
+#define MARK_BYTES    64u
+#define STACK_BYTES   (ROOM_BYTES - MARK_BYTES)
+
+/* The kernel's frame of a signal, where it doesn't say how large it is, and at
+ * most where AMX isn't used. */
+#define FRAME_BYTES   2048u
+#define FRAME_MOST    4096u
+#define ASK_PERMITTED 0x1022 /* ARCH_GET_XCOMP_PERM */
+#define PERMITS_AMX   (UINT64_C(1) << 18)
 
 static const char mark[MARK_BYTES] = "traceprof: the stack of its samples";
 
@@ -44,6 +52,29 @@ bool sample_room_is(const stack_t *stack)
 	       !(stack->ss_flags & SS_DISABLE) &&
 	       !memcmp((const char *)stack->ss_sp + STACK_BYTES, mark,
 		       MARK_BYTES);
+}
+
+/* AMX's tiles are 8 KiB of what the kernel says, on all machines that have
+ * them, but are only saved in a program that was permitted them. */
+static size_t frame_bytes(void)
+{
+	const size_t most = getauxval(AT_MINSIGSTKSZ);
+#ifdef __x86_64__
+	uint64_t permitted;
+
+	if (most > FRAME_MOST &&
+	    !syscall(SYS_arch_prctl, ASK_PERMITTED, &permitted) &&
+	    !(permitted & PERMITS_AMX))
+		return FRAME_MOST;
+#endif
+	return most ? most : FRAME_BYTES;
+}
+
+bool sample_room_is_small(const stack_t *stack)
+{
+	return !(stack->ss_flags & SS_DISABLE) &&
+	       stack->ss_size < SAMPLE_WALK_BYTES &&
+	       stack->ss_size < 2 * frame_bytes();
 }
 
 #if defined __x86_64__

@@ -38,6 +38,10 @@ uintptr_t sample_room_make(void);
 stack_t sample_room_stack(uintptr_t room);
 bool sample_room_is(const stack_t *stack);
 
+/* A thread is in the program's handler on a stack that has no room for a second
+ * frame of the kernel's: the kernel would end the program by our signal. */
+bool sample_room_is_small(const stack_t *stack);
+
 /* Calls a function on that stack, which nobody is on. */
 void sample_room_run(uintptr_t room, void (*run)(void *), void *arg);
 

@@ -14,7 +14,9 @@
 #include "preload/process/hook.h"
 #include "preload/process/life.h"
 #include "preload/process/process.h"
+#include "preload/sample/sample_clock.h"
 #include "preload/sample/sample_room.h"
+#include "preload/sample/sample_signal.h"
 #include "preload/sample/sample_stack.h"
 #include "preload/sample/task_counts.h"
 #include <dirent.h>
@@ -24,59 +26,49 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
-#define SLOTS	      TASK_COUNTS_MAX
-#define BUSY	      UINT32_MAX
+#define SLOTS	     TASK_COUNTS_MAX
+#define BUSY	     UINT32_MAX
 /* The C library's for setuid(), which a thread may not block. */
-#define SIGNAL	      33
-#define MASK_BYTES    8
-#define LOOK_EACH_NS  UINT64_C(100000000)
+#define SIGNAL	     33
+#define MASK_BYTES   8
+#define LOOK_EACH_NS UINT64_C(100000000)
 /* Of so many samples one is timed: to ask costs as much as a small stack.  Not
  * the first, which loads pages. */
-#define TIMED_EACH    16u
-#define TIMED_FIRST   4u
-#define FOLDER_BYTES  4096
-/* The kernel's frame of a signal, where it doesn't say how large it is, and at
- * most where AMX isn't used. */
-#define FRAME_BYTES   2048u
-#define FRAME_MOST    4096u
-#define ASK_PERMITTED 0x1022 /* ARCH_GET_XCOMP_PERM */
-#define PERMITS_AMX   (UINT64_C(1) << 18)
+#define TIMED_EACH   16u
+#define TIMED_FIRST  4u
+#define FOLDER_BYTES 4096
 
 struct sample_slot {
 	_Atomic uint32_t tid; /* 0 free, BUSY held */
 	int timer;	      /* the kernel's number of it */
+	uint32_t owner;	      /* whose clock it goes by */
 	_Atomic uint32_t is_armed;
-	_Atomic uint64_t cpu_ns; /* of its thread at the last sample, 0 none */
-	uint32_t seen;		 /* by the look that counts so; writer */
-	_Atomic uintptr_t room;	 /* the handler's stack, never freed; 0 none */
+	_Atomic uint64_t cpu_ns; /* of its thread at the last sample, or when
+				    the timer was set; 0 none */
+	/* Of the last sample; before the first a place in the thread's
+	 * function alone. */
+	_Atomic uint64_t code;
+	_Atomic uint32_t stack;
+	uint32_t seen;		/* by the look that counts so; writer */
+	_Atomic uintptr_t room; /* the handler's stack, never freed; 0 none */
 	_Atomic bool is_spared; /* its thread has a stack for one frame alone */
-};
-
-/* As the kernel has it. */
-struct kernel_action {
-	void (*handler)(int, siginfo_t *, void *);
-	unsigned long flags;
-	void (*restorer)(void);
-	uint64_t mask;
 };
 
 static struct sampler {
 	_Atomic bool is_on;
-	bool is_installed;
 	struct session *session;
 	uint64_t period_ns;
-	struct kernel_action before;
 	uint64_t looked_ns; /* writer */
 	uint32_t looks;
 	_Atomic uint32_t used;	    /* slots up to here were ever taken */
 	_Atomic uint32_t small_tid; /* had a small stack before its timer */
 	_Atomic bool spares;
+	_Atomic uint64_t rest_ns; /* that ended threads ran unsampled */
 	bool has_said;
 } sampler;
 
@@ -100,40 +92,18 @@ static bool set_timer(struct sample_slot *slot, bool on)
 		.tv_nsec = (long)(sampler.period_ns % 1000000000u)};
 	const struct itimerspec off = {.it_value = {0, 0}};
 	const struct itimerspec every = {period, period};
-
 	const bool ticks = on && !load_relaxed(&slot->is_spared);
 
-	store_relaxed(&slot->cpu_ns, 0);
+	store_relaxed(&slot->code, 0);
+	store_relaxed(&slot->stack, 0);
+	store_relaxed(&slot->cpu_ns,
+		      ticks ? sample_clock_ns(sample_clock_of(slot->owner))
+			    : 0);
 	if (syscall(SYS_timer_settime, slot->timer, 0, ticks ? &every : &off,
 		    NULL))
 		return false;
 	store_relaxed(&slot->is_armed, on);
 	return true;
-}
-
-/* AMX's tiles are 8 KiB of what the kernel says, on all machines that have
- * them, but are only saved in a program that was permitted them. */
-static size_t frame_bytes(void)
-{
-	const size_t most = getauxval(AT_MINSIGSTKSZ);
-#ifdef __x86_64__
-	uint64_t permitted;
-
-	if (most > FRAME_MOST &&
-	    !syscall(SYS_arch_prctl, ASK_PERMITTED, &permitted) &&
-	    !(permitted & PERMITS_AMX))
-		return FRAME_MOST;
-#endif
-	return most ? most : FRAME_BYTES;
-}
-
-/* A thread is in the program's handler on a stack that has no room for a second
- * frame of the kernel's: the kernel would end the program by our signal. */
-static bool is_small(const stack_t *stack)
-{
-	return !(stack->ss_flags & SS_DISABLE) &&
-	       stack->ss_size < SAMPLE_WALK_BYTES &&
-	       stack->ss_size < 2 * frame_bytes();
 }
 
 static void spare(struct sample_slot *slot, bool is_spared)
@@ -197,22 +167,6 @@ static void gate_changed(bool open)
 
 /* --- a sample --------------------------------------------------------------*/
 
-static void hand_on(int number, siginfo_t *info, void *context)
-{
-	void (*const theirs)(int, siginfo_t *, void *) = sampler.before.handler;
-
-	if (theirs != (void *)SIG_DFL && theirs != (void *)SIG_IGN)
-		theirs(number, info, context);
-}
-
-static uint64_t thread_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static uint64_t took_ns(struct sample_slot *slot, uint64_t now,
 			uint64_t expired)
 {
@@ -222,17 +176,11 @@ static uint64_t took_ns(struct sample_slot *slot, uint64_t now,
 	return before ? now - before : sampler.period_ns * expired;
 }
 
-static void record(struct session *session, struct thread *thread,
-		   uint64_t took, const ucontext_t *context, bool is_beside)
+static void push(struct thread *thread, struct sample_place place, uint64_t now,
+		 uint64_t took)
 {
-	const uint64_t now = clock_ticks();
-	struct sample_place place;
-	struct event *slot;
+	struct event *slot = ring_reserve(&thread->ring, 1);
 
-	thread_self = THREAD_SAMPLING;
-	atomic_signal_fence(memory_order_seq_cst);
-	place = sample_stack_take(session, thread, context, is_beside);
-	slot = ring_reserve(&thread->ring, 1);
 	if (likely(slot)) {
 		*slot = (struct event){.kind = EVENT_CPU_SAMPLE,
 				       .stack = place.stack,
@@ -243,6 +191,20 @@ static void record(struct session *session, struct thread *thread,
 	} else {
 		ring_refuse(&thread->ring, EVENT_CPU_SAMPLE, now);
 	}
+}
+
+static void record(struct sample_slot *slot, struct thread *thread,
+		   uint64_t took, const ucontext_t *context, bool is_beside)
+{
+	const uint64_t now = clock_ticks();
+	struct sample_place place;
+
+	thread_self = THREAD_SAMPLING;
+	atomic_signal_fence(memory_order_seq_cst);
+	place = sample_stack_take(sampler.session, thread, context, is_beside);
+	push(thread, place, now, took);
+	store_relaxed(&slot->code, place.code);
+	store_relaxed(&slot->stack, place.stack);
 	thread_unbusy(thread);
 }
 
@@ -251,7 +213,8 @@ static void time_itself(struct sampling *sums, uint64_t began)
 {
 	if (add_relaxed(&sums->taken, 1) % TIMED_EACH != TIMED_FIRST)
 		return;
-	add_relaxed(&sums->timed_ns, thread_ns() - began);
+	add_relaxed(&sums->timed_ns,
+		    sample_clock_ns(CLOCK_THREAD_CPUTIME_ID) - began);
 	add_relaxed(&sums->timed, 1);
 }
 
@@ -280,12 +243,12 @@ static void take(struct sample_slot *slot, const siginfo_t *info,
 		add_relaxed(&session->head->sampling.own, 1);
 		return;
 	}
-	began = thread_ns();
+	began = sample_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	took = took_ns(slot, began, expired);
 	if (!thread)
 		thread = hook_thread_enter_lightly();
 	if (thread_records(thread)) {
-		record(session, thread, took, context, is_beside);
+		record(slot, thread, took, context, is_beside);
 	} else {
 		add_relaxed(&session->head->sampling.own, 1);
 		/* The next one stands for it. */
@@ -350,46 +313,25 @@ static void handle(int number, siginfo_t *info, void *context)
 			take_here(slot, info, context);
 		leave_room(slot, context);
 		/* It came before the timer. */
-		if (unlikely(is_small(&((ucontext_t *)context)->uc_stack)))
+		if (unlikely(sample_room_is_small(
+			    &((ucontext_t *)context)->uc_stack)))
 			spare(slot, true);
 	} else {
-		hand_on(number, info, context);
+		sample_signal_hand_on(number, info, context);
 	}
 	errno = saved;
-}
-
-/* Past the C library, which lets nobody have that signal.  Its own handler is
- * there since it made the first thread. */
-static bool install(void)
-{
-	struct kernel_action ours;
-
-	if (sampler.is_installed)
-		return true;
-	if (syscall(SYS_rt_sigaction, SIGNAL, NULL, &sampler.before,
-		    MASK_BYTES) ||
-	    sampler.before.handler == (void *)SIG_DFL)
-		return false;
-	ours = sampler.before;
-	ours.handler = handle;
-	ours.flags |= SA_SIGINFO | SA_RESTART | SA_ONSTACK;
-	ours.mask = ~UINT64_C(0);
-	sampler.is_installed =
-		!syscall(SYS_rt_sigaction, SIGNAL, &ours, NULL, MASK_BYTES);
-	return sampler.is_installed;
 }
 
 /* --- timers ----------------------------------------------------------------*/
 
 static int make_timer(struct sample_slot *slot, uint32_t tid)
 {
-	/* The kernel's number of a thread's clock: CPUCLOCK_PERTHREAD and
-	 * CPUCLOCK_SCHED. */
-	const clockid_t clock = (clockid_t)(~tid << 3 | 4 | 2);
+	const clockid_t clock = sample_clock_of(tid);
 	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID,
-				 .sigev_signo = SIGNAL,
+				 .sigev_signo = SAMPLE_SIGNAL,
 				 .sigev_value.sival_ptr = slot};
 
+	slot->owner = tid;
 	event._sigev_un._tid = (pid_t)tid;
 	return (int)syscall(SYS_timer_create, clock, &event, &slot->timer);
 }
@@ -403,6 +345,11 @@ static struct sample_slot *find(uint32_t tid)
 			return &slots[i];
 	}
 	return NULL;
+}
+
+static struct sample_slot *find_own(void)
+{
+	return find((uint32_t)syscall(SYS_gettid));
 }
 
 static struct sample_slot *hold_free(void)
@@ -473,7 +420,18 @@ static void add_timer(uint32_t tid)
 	drop_second(tid);
 }
 
-void sampler_thread_begins(void)
+/* What it ran so far was ours. */
+static void begun(struct sample_slot *slot, uintptr_t function)
+{
+	const uint64_t now = sample_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	add_relaxed(&sampler.session->head->sampling.begun_ns, now);
+	store_relaxed(&slot->code, function + 1);
+	if (load_relaxed(&slot->cpu_ns))
+		store_relaxed(&slot->cpu_ns, now);
+}
+
+void sampler_thread_begins(uintptr_t function)
 {
 	const uint32_t tid = (uint32_t)syscall(SYS_gettid);
 	struct sample_slot *old = find(tid);
@@ -489,13 +447,44 @@ void sampler_thread_begins(void)
 	if (!find(tid))
 		add_timer(tid);
 	old = find(tid);
-	if (old)
-		sample_room_enter(load_relaxed(&old->room));
+	if (!old)
+		return;
+	sample_room_enter(load_relaxed(&old->room));
+	if (function)
+		begun(old, function);
+}
+
+/* What short threads ran after their last sample is put together: whoever
+ * completes a period has it in one more, at the place of its last. */
+void sampler_thread_ends(void)
+{
+	struct sample_slot *slot = sampler_is_on() ? find_own() : NULL;
+	struct thread *thread = thread_self;
+	struct sample_place place;
+	uint64_t rest;
+
+	if (!slot || !load_relaxed(&slot->cpu_ns) || !gate_wants() ||
+	    load_relaxed(&session_here) != sampler.session ||
+	    !thread_records(thread))
+		return;
+	thread_self = THREAD_SAMPLING;
+	atomic_signal_fence(memory_order_seq_cst);
+	place.code = load_relaxed(&slot->code);
+	place.stack = load_relaxed(&slot->stack);
+	rest = sample_clock_ns(CLOCK_THREAD_CPUTIME_ID) -
+	       load_relaxed(&slot->cpu_ns);
+	rest += add_relaxed(&sampler.rest_ns, rest);
+	if (rest >= sampler.period_ns && (place.code || place.stack)) {
+		rest = atomic_exchange_explicit(&sampler.rest_ns, 0,
+						memory_order_relaxed);
+		push(thread, place, clock_ticks(), rest);
+	}
+	thread_unbusy(thread);
 }
 
 void sampler_stack_set(const stack_t *stack)
 {
-	const bool spares = is_small(stack);
+	const bool spares = sample_room_is_small(stack);
 	struct sample_slot *slot;
 	uint32_t tid;
 
@@ -514,7 +503,7 @@ void sampler_stack_set(const stack_t *stack)
 
 uintptr_t sampler_room(void)
 {
-	struct sample_slot *slot = find((uint32_t)syscall(SYS_gettid));
+	struct sample_slot *slot = find_own();
 
 	return slot ? load_relaxed(&slot->room) : 0;
 }
@@ -605,8 +594,8 @@ void sampler_child_begun(void)
 	if (!sampler_is_on())
 		return;
 	hook_thread();
-	if (sampler.is_installed)
-		sampler_thread_begins();
+	if (sample_signal_is_installed())
+		sampler_thread_begins(0);
 }
 
 bool sampler_start(struct session *session)
@@ -631,7 +620,7 @@ void sampler_poll(void)
 			count_all();
 		return;
 	}
-	if (!install()) {
+	if (!sample_signal_install(handle)) {
 		session_note(sampler.session,
 			     "no samples: the C library has no handler for "
 			     "signal 33");

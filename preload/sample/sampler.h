@@ -31,8 +31,10 @@ bool sampler_start(struct session *session);
  * and turns them as the gate says. */
 void sampler_poll(void);
 
-/* A thread that the program made begins; on that thread. */
-void sampler_thread_begins(void);
+/* A thread that the program made begins in a function, or ends; on that
+ * thread. */
+void sampler_thread_begins(uintptr_t function);
+void sampler_thread_ends(void);
 bool sampler_is_on(void);
 
 /* The thread has this stack for signals now, or none.  No signal of ours comes

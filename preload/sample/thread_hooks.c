@@ -29,22 +29,22 @@ static struct thread_begin {
 	void *arg;
 } places[PLACES];
 
-static void arrive_sampled(void)
+static void arrive_sampled(uintptr_t function)
 {
 	hook_thread();
 	if (sampler_is_on()) {
 		sample_stack_thread_begins();
-		sampler_thread_begins();
+		sampler_thread_begins(function);
 	}
 }
 
-static void arrive(struct thread_begin *mine)
+static void arrive(struct thread_begin *mine, uintptr_t function)
 {
 	const int saved = errno;
 
 	/* RELEASE pairs with ACQUIRE in take_place(): what was here is read. */
 	store_release(&mine->is_taken, false);
-	arrive_sampled();
+	arrive_sampled(function);
 	errno = saved;
 }
 
@@ -54,7 +54,7 @@ static void *begin(void *place)
 	void *(*const run)(void *) = mine->run;
 	void *const arg = mine->arg;
 
-	arrive(place);
+	arrive(place, (uintptr_t)run);
 	return run(arg);
 }
 
@@ -77,7 +77,7 @@ static int begin_c11(void *place)
 	const thrd_start_t run = mine->run_c11;
 	void *const arg = mine->arg;
 
-	arrive(place);
+	arrive(place, (uintptr_t)run);
 	return run(arg);
 }
 
@@ -200,7 +200,7 @@ static void notify(union sigval row)
 	const struct notice *notice = row.sival_ptr;
 	const int saved = errno;
 
-	arrive_sampled();
+	arrive_sampled((uintptr_t)notice->run);
 	errno = saved;
 	notice->run(notice->value);
 }

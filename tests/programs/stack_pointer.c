@@ -32,7 +32,7 @@ static void *run(void *unused)
 	spend();
 #endif
 	memset(buffer, 0x5a, BYTES);
-	for (int i = 0; i < 50; i++) {
+	for (int i = 0; i < 150; i++) {
 		uint64_t turns = 4000000;
 
 		__asm__ volatile("mov %%rsp, %%r12\n\t"

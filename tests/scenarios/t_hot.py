@@ -10,6 +10,7 @@ import subprocess
 import harness
 import protobuf
 from harness import expect, expect_equal, same
+from t_verdict import SAMPLES, made, slice_, threads_
 
 SAMPLED = {"TRACEPROF_SAMPLE": "997"}
 
@@ -42,6 +43,31 @@ def test_pprof_reads_call_paths():
             expect(shown.returncode == 0 and "half" in shown.stdout, shown)
     expect(any(line for stack, _ in samples for _, source, line in stack
                if source == "phases.c"), samples)
+
+
+def test_threads_shorter_than_a_period_count_in_full():
+    """What each ran after its last sample, or without one, is put together."""
+    for milliseconds, batches in ((3, 100), (1, 300)):
+        done = same("batch_threads", 4, batches, milliseconds,
+                    env={"TRACEPROF_SAMPLE": "499"})
+        hot = json.loads(harness.command("report", "--hot", "--json",
+                                         done.files[0]).stdout)
+        wanted = 4 * batches * milliseconds * 1e6
+        work = {row["name"]: row for row in hot["functions"]}["its_share"]
+        expect(0.95 * wanted < work["total_ns"] < 1.1 * wanted, wanted, work,
+               hot["cpu_ns"])
+
+
+def test_time_without_a_sample_is_said():
+    for ran_us, is_said in ((200000, True), (110000, False), (100000, False)):
+        tasks = [{"tid": 0, "name": "", "ran_us": ran_us},
+                 {"tid": 700, "name": "main", "ran_us": 100000}]
+        path = made(threads_(700) + [
+            slice_("busy", 0, 100000, SAMPLES + 700, "cpu_sample", self_us=100000,
+                   samples=50)], {"tasks": tasks})
+        said = harness.command("report", "--hot", path).stdout
+        expect_equal("the processes had 200.0 ms: the rest has no samples" in said,
+                     is_said, said)
 
 
 def test_phases_of_openmp_by_the_call_path():

@@ -19,6 +19,28 @@ def test_a_first_thread_that_does_next_to_nothing_is_not_judged():
         expect_equal("thread 701 (works most):" in said, judges == 701, said)
 
 
+def test_threads_of_a_batch_are_what_their_joiner_does():
+    """None of them tells of the run; of one that lives through most of it its own
+    time does."""
+    ours = {"cpus": 4, "options": {"SAMPLE": "9999"}}
+    for of_batch in ((701, 702), (703, 704)), ((701, 702), (701, 703)):
+        events = threads_(700, 701, 702, 703, 704) + [sampled(700, 10000, 10)]
+        for start_us, tids in zip((0, 5000), of_batch):
+            events.append(slice_("wait: pthread_join", start_us, 5000))
+            events += [sampled(tid, start_us + 100, 4500 - 1000 * (tid % 2))
+                       for tid in tids]
+        found = judged(made(events, ours))
+        parts = found["step"]["split_ns"]
+        lives = of_batch[1][0] == 701
+        said = command("report", made(events, ours)).stdout
+        expect_equal("thread 701 (works most):" in said, lives, said)
+        expect_equal(parts.get("joined", 0), 0 if lives else 9000000, parts)
+        if not lives:
+            expect_equal(parts["off_cpu"], 1000000, parts)
+            expect("89.9 % work of threads it joins, 10.0 % off the CPU" in said, said)
+            expect_equal(found["findings"], [], found)
+
+
 def test_a_thread_that_sleeps_all_the_time_needs_no_sample():
     """Samples were asked for, and it ran too little to have one: it is off the CPU."""
     for asked, ran_us, part in ((499, 1000, "off_cpu"), (0, 1000, "host"),

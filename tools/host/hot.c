@@ -354,7 +354,8 @@ int hot_read(struct hot *hot, char *const *files, int count, bool by_line,
 	int rc = 0;
 
 	*hot = (struct hot){.names = {.row_bytes = sizeof(struct hot_function)},
-			    .by_line = by_line};
+			    .by_line = by_line,
+			    .is_part = phase != HOT_PHASE_ALL};
 	child_of(hot, HOT_NONE, key_table_number(&hot->names, "all", 3));
 	for (int i = 0; i < count && !rc; i++) {
 		reading.count = 0;

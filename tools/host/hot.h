@@ -35,6 +35,7 @@ struct hot {
 	struct key_table names; /* struct hot_function */
 	struct hot_tasks tasks;
 	bool by_line; /* functions apart by line */
+	bool is_part; /* of one phase */
 	bool has_regions, has_gpu;
 	char error[512];
 };

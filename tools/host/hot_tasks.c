@@ -117,6 +117,16 @@ static struct hot_task ended(const struct hot_tasks *tasks)
 	return rest;
 }
 
+int64_t hot_tasks_all_ns(const struct hot_tasks *tasks)
+{
+	int64_t all_ns = 0;
+
+	for (size_t i = 0; i < tasks->count; i++)
+		if (!tasks->rows[i].tid && tasks->rows[i].ran_ns > 0)
+			saturate_into(&all_ns, tasks->rows[i].ran_ns);
+	return all_ns;
+}
+
 static void put_count(struct table *table, int64_t value)
 {
 	if (value < 0)

@@ -34,6 +34,10 @@ void hot_tasks_free(struct hot_tasks *tasks);
 /* A string of JSON. */
 void hot_put_json(const char *text, FILE *out);
 
+/* What the processes had of the processors, threads that ended included; 0 not
+ * known. */
+int64_t hot_tasks_all_ns(const struct hot_tasks *tasks);
+
 /* Nothing where there are none. */
 void hot_tasks_print(const struct hot_tasks *tasks, size_t top, FILE *out);
 void hot_tasks_print_json(const struct hot_tasks *tasks, FILE *out);

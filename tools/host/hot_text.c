@@ -7,6 +7,10 @@
 #include "tools/util/memory.h"
 #include "tools/util/numbers.h"
 
+/* So much of the processes' time without a sample is said. */
+#define UNSAMPLED_MIN	 0.1
+#define UNSAMPLED_MIN_NS 50e6
+
 static const struct hot *sorted; /* for the comparison alone */
 
 static const struct hot_function *function_of(const struct hot *hot,
@@ -122,6 +126,20 @@ static void print_phases(const struct hot *hot, FILE *out)
 			share(idle_ns, hot->nodes[0].total_ns));
 }
 
+/* The processes had much more of the processors than samples tell of. */
+static void print_unsampled(const struct hot *hot, FILE *out)
+{
+	const int64_t all_ns = hot_tasks_all_ns(&hot->tasks);
+	const int64_t sampled_ns = hot->nodes[0].total_ns;
+
+	if (!hot->is_part && (double)(all_ns - sampled_ns) > UNSAMPLED_MIN_NS &&
+	    (double)sampled_ns < (1 - UNSAMPLED_MIN) * (double)all_ns)
+		fprintf(out,
+			"the processes had %s: the rest has no samples "
+			"(threads that had none, traceprof's own)\n",
+			quantity_time((double)all_ns).text);
+}
+
 void hot_print(const struct hot *hot, size_t top, bool is_compared, FILE *out)
 {
 	uint32_t *list = order(hot, is_compared);
@@ -136,8 +154,10 @@ void hot_print(const struct hot *hot, size_t top, bool is_compared, FILE *out)
 	fprintf(out, "%s of processor time in %lld samples\n",
 		quantity_time((double)hot->nodes[0].total_ns).text,
 		(long long)samples);
-	if (!is_compared)
+	if (!is_compared) {
+		print_unsampled(hot, out);
 		print_phases(hot, out);
+	}
 	fputc('\n', out);
 	if (is_compared)
 		fputs("before %  after %  change       time   samples  "

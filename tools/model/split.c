@@ -42,6 +42,7 @@ static const struct {
 	[SHARE_COMM] = {"comm", "communication"},
 	[SHARE_DATA] = {"data", "I/O and data loading"},
 	[SHARE_OFF] = {"off_cpu", "off the CPU"},
+	[SHARE_JOINED] = {"joined", "work of threads it joins"},
 	[SHARE_PYTHON] = {"python", "Python"},
 	[SHARE_NATIVE] = {"native", "native code elsewhere"},
 };
@@ -178,6 +179,29 @@ static bool is_waited_for(const struct sweep *sweep, uint32_t name)
 		timeline_name(sweep->timeline, name)->is_lock);
 }
 
+/* Does that wait end with a thread? */
+static bool is_join(const struct timeline *timeline, uint32_t name)
+{
+	return name != TIMELINE_NONE &&
+	       strstr(timeline_name_text(timeline, name), "_join");
+}
+
+/* Off the processor; how long of it the threads worked that it joins. */
+static int64_t count_beside(struct sweep *sweep, int64_t start_ns,
+			    int64_t end_ns, uint32_t name, bool is_typical)
+{
+	const bool is_beside = is_before_or_after(sweep, start_ns, end_ns);
+	int64_t some_ns;
+	const double ns = work_beside_ns(
+		&sweep->beside, start_ns, end_ns,
+		is_waited_for(sweep, name) ? sweep->processors : 1, &some_ns);
+
+	if (is_typical)
+		sweep->split->beside_ns +=
+			is_beside ? (double)(end_ns - start_ns) : ns;
+	return !is_beside && is_join(sweep->timeline, name) ? some_ns : 0;
+}
+
 /* [start, end) in one step or in none, with the GPU in one state. */
 static void count(struct sweep *sweep, int64_t start_ns, int64_t end_ns,
 		  enum host_kind kind, uint32_t name)
@@ -185,6 +209,7 @@ static void count(struct sweep *sweep, int64_t start_ns, int64_t end_ns,
 	struct split *split = sweep->split;
 	struct split_step *step = NULL;
 	const int64_t dur_ns = end_ns - start_ns;
+	int64_t joined_ns = 0;
 	enum share share = of_host[kind].share;
 	const enum gap gap = of_host[kind].gap;
 
@@ -211,20 +236,20 @@ static void count(struct sweep *sweep, int64_t start_ns, int64_t end_ns,
 		sweep->longest_ns[gap] = dur_ns;
 		sweep->longest[gap] = name;
 	}
-	if (step)
-		step->ns[share] += dur_ns;
-	if (step && !step->is_slow && share == SHARE_OFF &&
-	    is_before_or_after(sweep, start_ns, end_ns))
-		split->beside_ns += (double)dur_ns;
-	else if (step && !step->is_slow && share == SHARE_OFF)
-		split->beside_ns += work_beside_ns(
-			&sweep->beside, start_ns, end_ns,
-			is_waited_for(sweep, name) ? sweep->processors : 1);
+	if (share == SHARE_OFF)
+		joined_ns = count_beside(sweep, start_ns, end_ns, name,
+					 step && !step->is_slow);
+	if (step) {
+		step->ns[share] += dur_ns - joined_ns;
+		step->ns[SHARE_JOINED] += joined_ns;
+	}
 	if (step && share == SHARE_HOST &&
 	    (name == TIMELINE_NONE || kind == HOST_STEP))
 		step->unseen_ns += dur_ns;
-	if (!step || step->is_slow)
-		split->outside[share] += dur_ns;
+	if (!step || step->is_slow) {
+		split->outside[share] += dur_ns - joined_ns;
+		split->outside[SHARE_JOINED] += joined_ns;
+	}
 }
 
 static void take_work(struct sweep *sweep, int64_t now_ns)
@@ -388,15 +413,31 @@ static bool has_samples(const struct timeline *timeline)
 	return false;
 }
 
+/* Does the thread wait for others to end? */
+static bool joins(const struct timeline *timeline, uint32_t lane)
+{
+	const struct timeline_lane *of = timeline_lane(timeline, lane);
+
+	for (size_t at = 0; at < of->count; at++)
+		if (is_join(timeline, of->spans[at].name))
+			return true;
+	return false;
+}
+
 /* The first thread may do nothing but wait for those that work.  A team's
- * regions are on its lane, whoever works. */
+ * regions are on its lane, whoever works.  Of threads that are made anew for
+ * each batch none tells of the run: who joins them does. */
 static void prefer_worker(struct split *split, struct timeline *timeline)
 {
 	const uint32_t chosen = split->lane;
 	const bool is_sampled = has_samples(timeline);
+	const int64_t life_min_ns =
+		is_sampled && joins(timeline, chosen) ? split->all_ns / 2 : 0;
+	int64_t life_ns = 0;
 	int64_t most_ns =
 		is_sampled
-			? WORKER_MIN * work_of_thread(timeline, chosen)
+			? WORKER_MIN *
+				  work_of_thread(timeline, chosen, &life_ns)
 			: RECORDED_MIN * recorded_of_thread(timeline, chosen);
 
 	if (timeline->launch_count || timeline_lane(timeline, chosen)->parts)
@@ -406,9 +447,9 @@ static void prefer_worker(struct split *split, struct timeline *timeline)
 
 		if (at == chosen || host_cover_is_lane(timeline, at))
 			continue;
-		ns = is_sampled ? work_of_thread(timeline, at)
+		ns = is_sampled ? work_of_thread(timeline, at, &life_ns)
 				: recorded_of_thread(timeline, at);
-		if (ns > most_ns) {
+		if (ns > most_ns && (!is_sampled || life_ns >= life_min_ns)) {
 			most_ns = ns;
 			split->lane = at;
 			split->is_busiest = true;

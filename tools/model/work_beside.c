@@ -70,11 +70,12 @@ void work_beside_free(struct work_beside *beside)
 }
 
 double work_beside_ns(struct work_beside *beside, int64_t start_ns,
-		      int64_t end_ns, int64_t processors)
+		      int64_t end_ns, int64_t processors, int64_t *some_ns)
 {
 	double sum = 0;
 
-	while (processors > 0 && start_ns < end_ns) {
+	*some_ns = 0;
+	while (start_ns < end_ns) {
 		int64_t until_ns = end_ns, threads = 0;
 
 		while (beside->next < beside->count &&
@@ -85,16 +86,20 @@ double work_beside_ns(struct work_beside *beside, int64_t start_ns,
 		if (beside->next < beside->count &&
 		    beside->changes[beside->next].ns < until_ns)
 			until_ns = beside->changes[beside->next].ns;
+		if (threads > 0)
+			*some_ns += until_ns - start_ns;
 		if (threads > processors)
 			threads = processors;
-		sum += (double)(until_ns - start_ns) * (double)threads /
-		       (double)processors;
+		if (processors > 0)
+			sum += (double)(until_ns - start_ns) * (double)threads /
+			       (double)processors;
 		start_ns = until_ns;
 	}
 	return sum;
 }
 
-int64_t work_of_thread(struct timeline *timeline, uint32_t lane)
+int64_t work_of_thread(struct timeline *timeline, uint32_t lane,
+		       int64_t *life_ns)
 {
 	struct host_cover cover;
 	int64_t sum = 0;
@@ -102,6 +107,9 @@ int64_t work_of_thread(struct timeline *timeline, uint32_t lane)
 	host_cover_make(&cover, timeline, lane);
 	for (size_t at = 0; at < cover.count; at++)
 		sum += cover.pieces[at].end_ns - cover.pieces[at].start_ns;
+	*life_ns = cover.count ? cover.pieces[cover.count - 1].end_ns -
+					 cover.pieces[0].start_ns
+			       : 0;
 	host_cover_free(&cover);
 	return sum;
 }

@@ -29,11 +29,13 @@ void work_beside_make(struct work_beside *beside, struct timeline *timeline,
 void work_beside_free(struct work_beside *beside);
 
 /* How much of so many processors they had in [start, end), in ns of one of
- * them all: at most the time itself.  Times must not go back. */
+ * them all: at most the time itself; in *some_ns how long any of them worked.
+ * Times must not go back. */
 double work_beside_ns(struct work_beside *beside, int64_t start_ns,
-		      int64_t end_ns, int64_t processors);
+		      int64_t end_ns, int64_t processors, int64_t *some_ns);
 
-/* How long a thread was at work. */
-int64_t work_of_thread(struct timeline *timeline, uint32_t lane);
+/* How long a thread was at work; in *life_ns from when to when. */
+int64_t work_of_thread(struct timeline *timeline, uint32_t lane,
+		       int64_t *life_ns);
 
 #endif

@@ -327,13 +327,15 @@ bool rule_off_cpu(const struct verdict_facts *facts, struct finding *finding)
 {
 	const struct split *split = &facts->split;
 	struct known_waits known;
+	double off_ns;
 
 	if (!facts->timeline->lanes.table.count || has_few_samples(facts))
 		return false;
 	/* What samples alone tell of may be anything. */
 	known = known_waits(facts);
-	finding->saved_ns = (double)split->ns[SHARE_OFF] - split->beside_ns -
-			    known.others_ns - elsewhere(facts);
+	off_ns = (double)split->ns[SHARE_OFF] + (double)split->ns[SHARE_JOINED];
+	finding->saved_ns =
+		off_ns - split->beside_ns - known.others_ns - elsewhere(facts);
 	if (known.all_ns < finding->saved_ns)
 		finding->saved_ns = known.all_ns;
 	if (!is_worth(facts, finding->saved_ns, SHARE_HIGH_MIN) || !known.worst)
@@ -342,7 +344,7 @@ bool rule_off_cpu(const struct verdict_facts *facts, struct finding *finding)
 		  known.worst->name);
 	say(&finding->figure,
 	    "for %s a step its thread sleeps or waits for another one",
-	    quantity_time((double)split->ns[SHARE_OFF] / steps_of(facts)).text);
+	    quantity_time(off_ns / steps_of(facts)).text);
 	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_HIGH_MIN);
 	say(&finding->next, "%s", help_of(&known));
 	return true;
