@@ -19,7 +19,7 @@ def test_a_first_thread_that_does_next_to_nothing_is_not_judged():
         expect_equal("thread 701 (works most):" in said, judges == 701, said)
 
 
-def test_threads_of_a_batch_are_what_their_joiner_does():
+def test_threads_of_a_batch_are_what_their_joiner_waits_for():
     """None of them tells of the run; of one that lives through most of it its own
     time does."""
     ours = {"cpus": 4, "options": {"SAMPLE": "9999"}}
@@ -34,10 +34,10 @@ def test_threads_of_a_batch_are_what_their_joiner_does():
         lives = of_batch[1][0] == 701
         said = command("report", made(events, ours)).stdout
         expect_equal("thread 701 (works most):" in said, lives, said)
-        expect_equal(parts.get("joined", 0), 0 if lives else 9000000, parts)
+        expect_equal(parts.get("others", 0), 0 if lives else 9000000, parts)
         if not lives:
             expect_equal(parts["off_cpu"], 1000000, parts)
-            expect("89.9 % work of threads it joins, 10.0 % off the CPU" in said, said)
+            expect("89.9 % waits while others work, 10.0 % off the CPU" in said, said)
             expect_equal(found["findings"], [], found)
 
 

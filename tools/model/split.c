@@ -42,7 +42,7 @@ static const struct {
 	[SHARE_COMM] = {"comm", "communication"},
 	[SHARE_DATA] = {"data", "I/O and data loading"},
 	[SHARE_OFF] = {"off_cpu", "off the CPU"},
-	[SHARE_JOINED] = {"joined", "work of threads it joins"},
+	[SHARE_OTHERS] = {"others", "waits while others work"},
 	[SHARE_PYTHON] = {"python", "Python"},
 	[SHARE_NATIVE] = {"native", "native code elsewhere"},
 };
@@ -186,7 +186,15 @@ static bool is_join(const struct timeline *timeline, uint32_t name)
 	       strstr(timeline_name_text(timeline, name), "_join");
 }
 
-/* Off the processor; how long of it the threads worked that it joins. */
+/* Is it a wait for somebody, and no sleep? */
+static bool is_wait(const struct timeline *timeline, uint32_t name)
+{
+	return name != TIMELINE_NONE &&
+	       !strncmp(timeline_name_text(timeline, name), "wait: ", 6) &&
+	       !strstr(timeline_name_text(timeline, name), "sleep");
+}
+
+/* Off the processor; how long it waited while other threads worked. */
 static int64_t count_beside(struct sweep *sweep, int64_t start_ns,
 			    int64_t end_ns, uint32_t name, bool is_typical)
 {
@@ -199,7 +207,7 @@ static int64_t count_beside(struct sweep *sweep, int64_t start_ns,
 	if (is_typical)
 		sweep->split->beside_ns +=
 			is_beside ? (double)(end_ns - start_ns) : ns;
-	return !is_beside && is_join(sweep->timeline, name) ? some_ns : 0;
+	return !is_beside && is_wait(sweep->timeline, name) ? some_ns : 0;
 }
 
 /* [start, end) in one step or in none, with the GPU in one state. */
@@ -209,7 +217,7 @@ static void count(struct sweep *sweep, int64_t start_ns, int64_t end_ns,
 	struct split *split = sweep->split;
 	struct split_step *step = NULL;
 	const int64_t dur_ns = end_ns - start_ns;
-	int64_t joined_ns = 0;
+	int64_t others_ns = 0;
 	enum share share = of_host[kind].share;
 	const enum gap gap = of_host[kind].gap;
 
@@ -237,18 +245,18 @@ static void count(struct sweep *sweep, int64_t start_ns, int64_t end_ns,
 		sweep->longest[gap] = name;
 	}
 	if (share == SHARE_OFF)
-		joined_ns = count_beside(sweep, start_ns, end_ns, name,
+		others_ns = count_beside(sweep, start_ns, end_ns, name,
 					 step && !step->is_slow);
 	if (step) {
-		step->ns[share] += dur_ns - joined_ns;
-		step->ns[SHARE_JOINED] += joined_ns;
+		step->ns[share] += dur_ns - others_ns;
+		step->ns[SHARE_OTHERS] += others_ns;
 	}
 	if (step && share == SHARE_HOST &&
 	    (name == TIMELINE_NONE || kind == HOST_STEP))
 		step->unseen_ns += dur_ns;
 	if (!step || step->is_slow) {
-		split->outside[share] += dur_ns - joined_ns;
-		split->outside[SHARE_JOINED] += joined_ns;
+		split->outside[share] += dur_ns - others_ns;
+		split->outside[SHARE_OTHERS] += others_ns;
 	}
 }
 

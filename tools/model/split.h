@@ -28,7 +28,7 @@ enum share {
 	SHARE_COMM,
 	SHARE_DATA,
 	SHARE_OFF,
-	SHARE_JOINED, /* waits for threads to end, which work meanwhile */
+	SHARE_OTHERS, /* waits, and other threads work meanwhile */
 	SHARE_PYTHON, /* of the host's code, where samples tell */
 	SHARE_NATIVE,
 	SHARE_COUNT
@@ -78,7 +78,7 @@ struct split {
 	int64_t unseen_ns;	      /* of the host's code in them */
 	int64_t ns[SHARE_COUNT];      /* sums to it */
 	int64_t outside[SHARE_COUNT]; /* what lies in none of them */
-	/* Of SHARE_OFF and SHARE_JOINED in them: what other threads had of
+	/* Of SHARE_OFF and SHARE_OTHERS in them: what other threads had of
 	 * all processors. */
 	double beside_ns;
 	int64_t sampled_ns; /* of all threads, 0 none */

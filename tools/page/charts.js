@@ -470,7 +470,7 @@ function roofline(calls) {
 // Which colour a part of the step has.
 const SHARES = {gpu: "KERNEL", host: "CALL", copy: "COPY", sync: "WAIT",
 	omp_work: "WORK", omp_wait: "WAIT", omp_uneven: "UNEVEN", alloc: "OURS",
-	comm: "COMM", data: "DATA", off_cpu: "OFF", joined: "WORK", python: "PYTHON",
+	comm: "COMM", data: "DATA", off_cpu: "OFF", others: "WORK", python: "PYTHON",
 	native: "NATIVE"};
 
 function splitBar(parts, isEstimated) {

@@ -333,7 +333,7 @@ bool rule_off_cpu(const struct verdict_facts *facts, struct finding *finding)
 		return false;
 	/* What samples alone tell of may be anything. */
 	known = known_waits(facts);
-	off_ns = (double)split->ns[SHARE_OFF] + (double)split->ns[SHARE_JOINED];
+	off_ns = (double)split->ns[SHARE_OFF] + (double)split->ns[SHARE_OTHERS];
 	finding->saved_ns =
 		off_ns - split->beside_ns - known.others_ns - elsewhere(facts);
 	if (known.all_ns < finding->saved_ns)
