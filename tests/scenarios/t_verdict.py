@@ -303,11 +303,15 @@ def test_who_waits_for_threads_that_work_is_no_bottleneck():
     queue = [event | {"name": event["name"].replace("mutex_lock", "cond_wait")}
              for event in turns]
     expect_equal(rules(made(queue, ours)), [])
-    # Processes that it started work, or none of its threads found a processor.
+    # Processes that it started work, or none of its threads found a processor, or
+    # other programs have most of all, and none is free.
+    busy = {"processors_ns": 4 * 10**10, "others_ns": 39 * 10**9, "program_ns": 10**7}
     for scheduled in ({"processors_ns": 40 * 10**6, "others_ns": 0, "program_ns": 2 * 10**7},
-                      {"ran_ns": 10**7, "waited_ns": 10**7}):
+                      {"ran_ns": 10**7, "waited_ns": 10**7}, busy):
         found = rules(made(turns, ours | {"scheduled": scheduled}))
         expect("off-cpu" not in found, found)
+    one_free = {**busy, "others_ns": 25 * 10**9}
+    expect_equal(rules(made(turns, ours | {"scheduled": one_free})), ["off-cpu"])
     # One that begins late, and ends early.
     late = threads_(700, 701) + [slice_("wait: sem_wait", 0, 5000, 701),
                                  sampled(701, 5000, 2000)]

@@ -56,8 +56,9 @@
 #define GROWTH_MIN	   0.05 /* of the heap, over all steps */
 #define GROWTH_BYTES_MIN   (1 << 20)
 
-#define SAMPLES_MIN	   50  /* of a thread, to say that none worked */
-#define OPERATORS_MIN	   100 /* of one name, a step */
+#define FREE_MIN	   0.05 /* of the processors: some were free */
+#define SAMPLES_MIN	   50	/* of a thread, to say that none worked */
+#define OPERATORS_MIN	   100	/* of one name, a step */
 #define SHORT_OPERATOR_NS  50000
 #define OPERATORS_AN_ITEM  4	/* that the program calls, to read a value */
 #define FUNCTION_MIN	   0.20 /* of the step, in one function of Python */

@@ -307,6 +307,23 @@ static bool has_few_samples(const struct verdict_facts *facts)
 	       samples < SAMPLES_MIN;
 }
 
+/* For how much of the time the program's threads had to wait for a processor:
+ * the first one as the kernel tells, or others, where other programs left none
+ * free. */
+static double without_processor(const struct verdict_facts *facts)
+{
+	const struct trace_metadata *metadata = facts->metadata;
+	const struct trace_sums all = {.processors_ns = metadata->processors_ns,
+				       .others_ns = metadata->others_ns,
+				       .program_ns = metadata->program_ns};
+	const double others = trace_metadata_idle(&all) < FREE_MIN
+				      ? trace_metadata_others(metadata)
+				      : 0;
+	const double first = unscheduled(facts);
+
+	return others > first ? others : first;
+}
+
 /* A run without steps may wait for what processes do that it started, and for a
  * processor. */
 static double elsewhere(const struct verdict_facts *facts)
@@ -317,7 +334,7 @@ static double elsewhere(const struct verdict_facts *facts)
 
 	if (split->has_steps || facts->metadata->sample <= 0)
 		return 0;
-	return unscheduled(facts) * (double)split->total_ns +
+	return without_processor(facts) * (double)split->total_ns +
 	       (children > 0 ? children : 0);
 }
 
