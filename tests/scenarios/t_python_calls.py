@@ -194,10 +194,11 @@ def test_waits_for_the_gil():
 
 
 def test_samples_alone_name_waits_for_the_gil():
-    """And the verdict says who had it."""
+    """And the verdict says who had it: most of the run is in the two threads, also
+    where the interpreter's start takes long."""
     text = ("import threading\n"
             "def work():\n"
-            "    for _ in range(60): sum([i % 7 for i in range(20000)])\n"
+            "    for _ in range(250): sum([i % 7 for i in range(20000)])\n"
             "both = [threading.Thread(target=work) for _ in range(2)]\n"
             "[one.start() for one in both]\n"
             "[one.join() for one in both]\n")
