@@ -78,6 +78,18 @@ def test_nothing_is_withheld():
                  run.stderr)
 
 
+def test_the_last_call_of_the_driver_is_awaited():
+    """It may be a part of a call of the runtime's: that is known when its thread goes
+    on, or after a second; so long its window is not finished."""
+    run = on_gpu(3, 3, 3000, program="driver_steps", SIMGPU_VERSION=130101,
+                 TRACEPROF_WAIT=1, TRACEPROF_ACTIVE=1, TRACEPROF_REPEAT=1)
+    expect_equal(run.status, 0, run.stderr)
+    gpu = run.trace.meta["gpu"]
+    expect_equal((len(run.trace.slices("cuLaunchKernel", cat="cuda_driver")),
+                  len(kernels(run.trace)), gpu["launched_kernels"], gpu["unlinked"]),
+                 (3, 3, 3, 0), gpu)
+
+
 def test_the_wait_is_as_long_as_a_step():
     """Kernels that end half a second after their step of 0.8 s."""
     run = behind(4, 3, 0, 800000, 1500, SIMGPU_LATENCY_NS=1300 * MS, TRACEPROF_WAIT=1,
