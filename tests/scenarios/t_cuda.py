@@ -369,7 +369,8 @@ def written(folder):
 
 
 def killed(until, *words, **env):
-    """The trace of a program that was killed once its file held that."""
+    """The trace of a program that was killed once its file held that, before it had
+    ended by itself."""
     need(program=words[0])
     output = os.path.join(harness.folder(), "out")
     process = subprocess.Popen(
@@ -378,7 +379,8 @@ def killed(until, *words, **env):
             "LD_PRELOAD": harness.LIBRARY, "LD_LIBRARY_PATH": FAKE,
             "TRACEPROF_DIR": output} | env, stderr=subprocess.DEVNULL)
     try:
-        wait_for(lambda: until(written(output)))
+        wait_for(lambda: process.poll() is not None or until(written(output)))
+        expect(process.poll() is None, "it has ended, and until then that was not there")
     finally:
         process.kill()
         process.wait()

@@ -98,6 +98,15 @@ def test_the_wait_is_as_long_as_a_step():
     expect_equal([len(kernels(trace)) for trace in run.traces], [3], run.stderr)
 
 
+def test_a_window_is_finished_while_the_program_goes_on():
+    """Its kernels take an hour, and are waited for for a second."""
+    trace = killed(lambda text: b"kernels are missing" in text, "cuda_behind", 3, 2, 0,
+                   1000, 20000, SIMGPU_KERNEL_NS=str(3600 * 1000 * MS),
+                   TRACEPROF_WAIT="1", TRACEPROF_ACTIVE="1", TRACEPROF_REPEAT="1",
+                   TRACEPROF_GPU_WAIT_MS="1000")
+    expect_equal(trace.meta["gpu"]["missing_kernels"], 2)
+
+
 def test_what_does_not_come_in_time_is_said():
     """An hour of kernel: nothing of the window is there, and everybody says so."""
     need("cuda_behind")

@@ -19,7 +19,7 @@ def profiled(kind, order, sessions=1, **env):
     wanted = plain(*command, env={"LD_LIBRARY_PATH": FAKE})
     expect_equal(wanted.stdout, sessions * (
         f"profiled {LAUNCHES} kernels, 0 of another name, 0 of another time, "
-        "0 buffers of another\n")
+        "0 buffers and 0 settings of another\n")
         + "done\n", "without us")
     run = on_gpu(*command[1:], program="kineto_like",
                  **{"SIMGPU_ZERO_TIMES": 0} | env)
@@ -59,6 +59,11 @@ def test_a_profiler_that_subscribes():
 
 def test_a_profiler_that_does_not_ask():
     expect_handed_over(profiled("new", "after", 2), LAUNCHES, 2)
+
+
+def test_settings_are_as_they_were():
+    """Buffers for each thread, which CUPTI has by itself from 13.0 on alone."""
+    profiled("new", "after", SIMGPU_VERSION=28)
 
 
 def test_a_profiler_that_takes_its_time():
