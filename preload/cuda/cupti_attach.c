@@ -305,6 +305,8 @@ static void follow(bool open)
 	cupti_kinds_want(true);
 	if (cupti_kinds_await())
 		return;
+	session_note(session, "CUPTI was not switched on when a window began: "
+			      "kernels at its start may be missing");
 	if (!add_relaxed(&session->head->gpu.late_windows, 1))
 		log_trouble(
 			"CUPTI was not switched on within %u ms: kernels at "

@@ -119,6 +119,8 @@ def test_what_does_not_come_in_time_is_said():
                   run.trace.meta["gpu"]["missing_kernels"]), (10, 10))
     expect("10 launches lack kernels in the trace" in run.stderr,
            run.stderr)
+    expect("TRACEPROF_GPU_WAIT_MS (1000) after" in run.stderr, run.stderr)
+    expect("none lost" not in run.stderr, run.stderr)
     said = command("check", run.trace.path)
     expect_equal(said.status, 1)
     expect("10 launches of kernels, and no kernel [rule 28]"

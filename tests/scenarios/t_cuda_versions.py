@@ -164,6 +164,8 @@ def test_enabling_that_hangs():
     expect("CUPTI was not switched on within 5000 ms" in run.stderr, run.stderr)
     expect_equal([len(trace.slices("ProfilerStep#*")) for trace in run.traces], [2, 2],
                  run.stderr)
+    expect(any("CUPTI was not switched on" in note
+               for note in run.traces[0].meta["notes"]), run.traces[0].meta["notes"])
 
 
 def test_kinds_are_left_on_where_disabling_them_hangs():

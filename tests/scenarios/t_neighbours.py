@@ -153,7 +153,11 @@ def test_one_that_is_not_seen_takes_cupti():
     lines = [line for line in run.own_lines if "has taken CUPTI" in line]
     expect_equal(len(lines), 1, run.stderr)
     trace = run.trace
-    expect(trace.meta["gpu"]["lost_buffers"] > 0, trace.meta["gpu"])
+    lost = trace.meta["gpu"]["lost_buffers"]
+    expect(lost > 0, trace.meta["gpu"])
+    expect(f"{lost} buffers of the GPU's records LOST" in run.stderr, run.stderr)
+    expect(any("another profiler in the program has taken it" in note
+               for note in trace.meta["notes"]), trace.meta["notes"])
     loss, = trace.slices("records of the GPU are missing", cat="overhead")
     taken, = trace.slices(SLICE, cat="overhead")
     expect(abs(loss["ts"] + loss["dur"] - taken["ts"]) < 10000, (loss, taken))

@@ -215,6 +215,31 @@ def test_where_the_detail_ends():
     expect("The events end 2.000 s after the start" in text, text)
 
 
+def test_losses_of_a_gpu_are_said():
+    """Each that is counted, with its number, and no other."""
+    said = {"missing_kernels": "of 50 launches of kernels 7 have no kernel in this trace",
+            "partial_graphs": "of 7 launches of graphs some kernels are not in this trace",
+            "unsized_graphs": "whether all kernels are here of 7 launches of graphs",
+            "unsettled_ns": "of the last 7 ns, and of what came after, records of the GPU",
+            "dropped_records": "CUPTI had no room for 7 records of the GPU",
+            "lost_buffers": "7 buffers with records of the GPU",
+            "without_time": "7 records of the GPU had no time and are left out",
+            "unpaired_calls": "whether 7 calls of CUDA's driver were made by calls",
+            "unknown_captures": "whether 7 launches went into a graph",
+            "cut_annotations": "of 7 ranges the GPU's part is missing or too short",
+            "calls_without_operation": "of 7 calls of CUDA it is not known in which range"}
+    for counter in (None, *said):
+        gpu = {"launched_kernels": 50} | {name: 7 * (name == counter) for name in said}
+        if counter == "partial_graphs":
+            gpu["missing_kernels"] = 7
+        text = " ".join(text_of([slice_("work", 0, 100)], {"gpu": gpu}).split())
+        expect_equal([name for name, words in said.items() if words in text],
+                     [counter] if counter else [], text)
+    text = text_of([slice_("work", 0, 100)],
+                   {"gpu": {"launched_kernels": 7, "missing_kernels": 7}})
+    expect("Error: none of the kernels of 7 launches" in text, text)
+
+
 def test_a_schedule_without_a_step_is_said_first():
     def second_line(step, **options):
         ours = {"final": True, "step": step, "options": {"WAIT": "0", "ACTIVE": "0"} | options}
