@@ -107,6 +107,15 @@ def test_a_window_is_finished_while_the_program_goes_on():
     expect_equal(trace.meta["gpu"]["missing_kernels"], 2)
 
 
+def test_a_window_is_finished_where_cupti_hangs():
+    """It never answers, which is waited for for some seconds more."""
+    trace = killed(lambda text: b'"final":true' in text, "cuda_behind", 3, 2, 0, 1000,
+                   20000, SIMGPU_HANG_FLUSH="1", TRACEPROF_WAIT="1",
+                   TRACEPROF_ACTIVE="1", TRACEPROF_REPEAT="1",
+                   TRACEPROF_GPU_WAIT_MS="1000")
+    expect_equal(len(trace.slices("ProfilerStep#*")), 1)
+
+
 def test_what_does_not_come_in_time_is_said():
     """An hour of kernel: nothing of the window is there, and everybody says so."""
     need("cuda_behind")
