@@ -213,6 +213,28 @@ def test_where_the_detail_ends():
                         "min_us": 10, "max_us": 10}]}
     text = text_of([slice_("work", 4454495000100.5, 100)], ours)
     expect("The events end 2.000 s after the start" in text, text)
+    text = text_of([slice_("work", 4454495000100.5, 100)],
+                   {"python": {"ended": 4454497000100.5}})
+    expect("Calls of Python end 2.000 s after the start" in text, text)
+
+
+def test_losses_are_said():
+    """Each that is counted, with its number, and no other."""
+    said = {"dropped": "of 900 events 7 were dropped and 0 came past TRACEPROF_MAX_MB",
+            "past_max": "of 900 events 0 were dropped and 7 came past TRACEPROF_MAX_MB",
+            "outside": "Not recorded: 7 events lay outside the windows",
+            "unwritable": "7 events had no finite value, or no memory was left",
+            "unnamed": "7 events lost their names",
+            "unrecorded_calls": "7 calls left no event",
+            "missed_calls": "7 calls that came inside of others, of signal handlers",
+            "lost": "7 of 50 waits at the ends of regions are not drawn"}
+    for counter in (None, *said):
+        events = {name: 7 * (name == counter) for name in said if name != "lost"}
+        text = " ".join(text_of([slice_("work", 0, 100)], {
+            "events": {"seen": 900, "written": 893, "cut": 0} | events,
+            "waits": {"begun": 50, "lost": 7 * (counter == "lost")}}).split())
+        expect_equal([name for name, words in said.items() if words in text],
+                     [counter] if counter else [], text)
 
 
 def test_losses_of_a_gpu_are_said():
