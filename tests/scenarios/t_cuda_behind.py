@@ -116,6 +116,16 @@ def test_a_window_is_finished_where_cupti_hangs():
     expect_equal(len(trace.slices("ProfilerStep#*")), 1)
 
 
+def test_work_without_times_is_not_awaited():
+    """Its records have come, without times: the file waits for nothing."""
+    trace = killed(lambda text: b'"final":true' in text, "cuda_behind", 3, 2, 0, 1000,
+                   20000, SIMGPU_ZERO_TIMES="1", TRACEPROF_WAIT="1",
+                   TRACEPROF_ACTIVE="1", TRACEPROF_REPEAT="1")
+    gpu = trace.meta["gpu"]
+    expect_equal((gpu["launched_kernels"], gpu["missing_kernels"]), (2, 2), gpu)
+    expect(gpu["without_time"] >= 2, gpu)
+
+
 def test_what_does_not_come_in_time_is_said():
     """An hour of kernel: nothing of the window is there, and everybody says so."""
     need("cuda_behind")

@@ -153,6 +153,16 @@ def test_recursion_is_counted_once():
         expect_equal(names["leaf"]["total_ns"], 5000)
 
 
+def test_recursion_has_its_gpus_time_once():
+    """A kernel that is launched in a call inside of another of the same name."""
+    names = {row["name"]: row for category in numbers_of([
+        slice_("fib", 0, 100), slice_("fib", 10, 50),
+        slice_("cudaLaunchKernel", 20, 5, cat="cuda_runtime", correlation=3),
+        slice_("sgemm", 200, 40, 7, "kernel", 0, device=0, stream=7, correlation=3)])
+        ["categories"] for row in category["names"]}
+    expect_equal(names["fib"]["gpu_ns"], 40000)
+
+
 def test_recursion_deeper_and_wider_than_what_is_kept():
     """Each call holds a thousand of the same name, which hold two."""
     events = []
