@@ -163,7 +163,6 @@ void cupti_attach_leave(void)
 		if (flags[i].is_known)
 			set_flag(i, flags[i].value);
 	}
-	cupti.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT);
 }
 
 /* Clock and buffers, before any kind is enabled. */
