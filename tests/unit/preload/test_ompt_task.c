@@ -163,6 +163,22 @@ static void parts_with_nothing_between(void **state)
 	end(session);
 }
 
+/* A signal's handler that interrupts the library: what it does is counted. */
+static void inside_of_the_library(void **state)
+{
+	struct session *session = begin();
+	struct thread *was = thread_busy();
+
+	(void)state;
+	for (int i = 0; i < 7; i++)
+		created();
+	thread_unbusy(was);
+	assert_int_equal(load_relaxed(&session->head->missed_calls), 7);
+	created();
+	assert_int_equal(load_relaxed(&session->head->missed_calls), 7);
+	end(session);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +187,7 @@ int main(void)
 		cmocka_unit_test(one_inside_the_other),
 		cmocka_unit_test(parts_in_turn),
 		cmocka_unit_test(parts_with_nothing_between),
+		cmocka_unit_test(inside_of_the_library),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
