@@ -207,6 +207,15 @@ size_t log_format(char *text, size_t bytes, const char *format, ...)
 	return len;
 }
 
+size_t log_time(char *text, size_t bytes, double us)
+{
+	if (us < 1e3)
+		return log_format(text, bytes, "%.1f us", us);
+	if (us < 1e6)
+		return log_format(text, bytes, "%.1f ms", us / 1e3);
+	return log_format(text, bytes, "%.1f s", us / 1e6);
+}
+
 void log_start(bool quiet)
 {
 	struct stat status;

@@ -39,6 +39,8 @@ void log_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * written, always terminated. */
 size_t log_format(char *text, size_t bytes, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/* A time that is so many us, in a unit that leaves it readable: "455.3 ms". */
+size_t log_time(char *text, size_t bytes, double us);
 size_t log_format_list(char *text, size_t bytes, const char *format,
 		       va_list args);
 

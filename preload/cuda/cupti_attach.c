@@ -163,7 +163,6 @@ void cupti_attach_leave(void)
 		if (flags[i].is_known)
 			set_flag(i, flags[i].value);
 	}
-	cupti.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT);
 }
 
 /* Clock and buffers, before any kind is enabled. */
@@ -305,6 +304,8 @@ static void follow(bool open)
 	cupti_kinds_want(true);
 	if (cupti_kinds_await())
 		return;
+	session_note(session, "CUPTI was not switched on when a window began: "
+			      "kernels at its start may be missing");
 	if (!add_relaxed(&session->head->gpu.late_windows, 1))
 		log_trouble(
 			"CUPTI was not switched on within %u ms: kernels at "

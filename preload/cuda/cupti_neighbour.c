@@ -332,10 +332,11 @@ static void turn_on_again(void)
 }
 
 /* Kernels may take longer than it waits: what would be in its way goes before
- * them, buffers and subscription. */
+ * them, buffers, threads' numbers and subscription. */
 static void clear_the_way(void)
 {
 	cupti.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+	cupti.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT);
 	if (load_relaxed(&other.wants_subscription))
 		cupti_callbacks_unsubscribe();
 }

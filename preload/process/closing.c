@@ -49,6 +49,29 @@ static void say_size(char *text, size_t bytes, uint64_t size)
 		log_format(text, bytes, "%.1f MB", (double)size / 1e6);
 }
 
+/* What CUPTI or its buffers had of the GPU, and the trace has not.  False:
+ * nothing. */
+static bool say_gpu_loss(char *text, size_t bytes, const struct gpu_state *gpu)
+{
+	const uint64_t buffers = load_relaxed(&gpu->lost);
+	const uint64_t records =
+		load_relaxed(&gpu->dropped) + gpu->without_time;
+	const uint64_t launches = load_relaxed(&gpu->missing_kernels);
+
+	if (buffers)
+		log_format(text, bytes, "%lu buffers of the GPU's records LOST",
+			   (unsigned long)buffers);
+	else if (records)
+		log_format(text, bytes, "%lu records of the GPU LOST",
+			   (unsigned long)records);
+	else if (load_relaxed(&gpu->is_cut))
+		log_format(text, bytes, "the GPU's last records LOST");
+	else if (launches)
+		log_format(text, bytes, "kernels of %lu launches LOST",
+			   (unsigned long)launches);
+	return buffers || records || launches || load_relaxed(&gpu->is_cut);
+}
+
 /* "none lost", or how many: never left out. */
 static void say_loss(char *text, size_t bytes, const struct session *session,
 		     const struct writer_summary *done)
@@ -67,7 +90,7 @@ static void say_loss(char *text, size_t bytes, const struct session *session,
 			   "%lu calls missed that came inside of others, of "
 			   "handlers or the loader",
 			   (unsigned long)missed);
-	else
+	else if (!say_gpu_loss(text, bytes, &session->head->gpu))
 		log_format(text, bytes, "none lost");
 }
 

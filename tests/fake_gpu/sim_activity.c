@@ -67,6 +67,9 @@ void activity_enable(CUpti_ActivityKind kind, int on)
 {
 	if (on)
 		clock_anchor();
+	while (on && is_kernel_kind(kind) && enablings &&
+	       sim_knobs()->hang_enable)
+		pause();
 	if (on && is_kernel_kind(kind) && !wanted[kind]) {
 		enablings++;
 		end_carried();

@@ -10,6 +10,7 @@
 #include <cupti.h>
 #include <stdint.h>
 
+/* Enabling kernels a second time may never return (HANG_ENABLE). */
 void activity_enable(CUpti_ActivityKind kind, int on);
 int activity_enabled(CUpti_ActivityKind kind);
 

@@ -125,6 +125,7 @@ static int read_number(const char *name, const char *value)
 		{"GRAPH_IDS", &knobs.graph_ids},
 		{"THREAD_RACE", &knobs.thread_race},
 		{"CARRY_OVER", &knobs.carry_over},
+		{"HANG_ENABLE", &knobs.hang_enable},
 	};
 	const struct {
 		const char *name;

@@ -48,6 +48,7 @@ struct sim_knobs {
 	int no_kernels;
 	int init_silent;
 	int old_driver;
+	int hang_enable;
 	int hang_disable; /* HANG_DISABLE, or BY_VERSION */
 	int graph_ids;	  /* wrong from the second enabling on, or BY_VERSION */
 	int thread_race;  /* of a flush with other threads, or BY_VERSION */

@@ -21,6 +21,7 @@
 
 #include <stddef.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,11 +31,14 @@ enum {
 	ROUNDS = 200,
 	BUFFER = 1 << 20,
 	KERNEL = 10,
+	DRIVER_CALL = 4,
 	RESOURCE = 3,
 	CONTEXT_CREATED = 1,
 	FORCED = 1,
 	START_AT = 16,
-	NAME_AT = 104
+	NAME_AT = 104,
+	THREAD_AT = 28,
+	THREADS_BUFFERS = 9 /* an attribute */
 };
 
 static const char module_text[] =
@@ -58,6 +62,7 @@ static const char module_text[] =
 	X(cuptiActivityEnable, (int))                                          \
 	X(cuptiActivityDisable, (int))                                         \
 	X(cuptiActivityFlushAll, (uint32_t))                                   \
+	X(cuptiActivityGetAttribute, (int, size_t *, void *))                  \
 	X(cuptiActivityGetNextRecord, (uint8_t *, size_t, uint8_t **))
 
 static struct {
@@ -71,6 +76,11 @@ static const int kinds[] = {1, 2, KERNEL, 5, 4, 17};
 
 static uint8_t *lent[256];
 static size_t kernels, other_names, other_times, foreign;
+/* Others than before CUDA's start: whether each thread has a buffer, and whose
+ * numbers threads have. */
+static size_t settings;
+static uint8_t threads_buffers;
+static uint32_t tid;
 
 static uint64_t its_clock(void)
 {
@@ -123,6 +133,9 @@ static void take(void *context, uint32_t stream, uint8_t *buffer, size_t size,
 		uint32_t kind;
 
 		memcpy(&kind, record, sizeof(kind));
+		if (kind == DRIVER_CALL)
+			settings +=
+				!memcmp(record + THREAD_AT, &tid, sizeof(tid));
 		if (kind != KERNEL)
 			continue;
 		memcpy(&name, record + NAME_AT, sizeof(name));
@@ -156,6 +169,17 @@ static int find_cupti(void)
 	return !missing;
 }
 
+static uint8_t has_threads_buffers(void)
+{
+	uint8_t value = 0;
+	size_t bytes = sizeof(value);
+
+	driver_check(cupti.cuptiActivityGetAttribute(THREADS_BUFFERS, &bytes,
+						     &value),
+		     "a buffer for each thread");
+	return value;
+}
+
 static int subscribe(void)
 {
 	static void *subscriber;
@@ -178,7 +202,7 @@ static void stall(void)
 static void start(void)
 {
 	uint32_t version;
-
+	tid = (uint32_t)syscall(SYS_gettid);
 	driver_check(cupti.cuptiActivityRegisterTimestampCallback(its_clock),
 		     "its clock");
 	stall();
@@ -186,6 +210,7 @@ static void start(void)
 	driver_check(cupti.cuptiActivityRegisterCallbacks(lend, take),
 		     "its buffers");
 	stall();
+	settings += has_threads_buffers() != threads_buffers;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		driver_check(cupti.cuptiActivityEnable(kinds[i]), "its kinds");
 	stall();
@@ -200,10 +225,10 @@ static void stop(void)
 	driver_check(cupti.cuptiActivityFlushAll(FORCED), "flush");
 	printf("profiled %zu kernels, %zu of another name, %zu of another "
 	       "time, "
-	       "%zu buffers of another\n",
-	       kernels, other_names, other_times, foreign);
+	       "%zu buffers and %zu settings of another\n",
+	       kernels, other_names, other_times, foreign, settings);
 	fflush(stdout);
-	kernels = other_names = other_times = foreign = 0;
+	kernels = other_names = other_times = foreign = settings = 0;
 }
 
 static void *module;
@@ -244,6 +269,8 @@ int main(int argc, char **argv)
 
 	if (works && !find_cupti())
 		return NO_DRIVER;
+	if (works)
+		threads_buffers = has_threads_buffers();
 	if (!is_first) {
 		start_cuda();
 		launch("before", LAUNCHES);

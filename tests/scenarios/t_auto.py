@@ -66,6 +66,17 @@ def expect_steps_of(trace, function, count):
                "steps cross", step, following)
 
 
+def expect_period(run):
+    """What is said to come every so often does: no more often than nine of ten of the
+    steps, which sleep, and no more seldom than the longest one."""
+    number, unit = re.search(r"every (\d+\.\d) (us|ms|s)",
+                             run.stderr + str(run.trace.meta["notes"])).groups()
+    period = float(number) * {"us": 1, "ms": 1e3, "s": 1e6}[unit]
+    took = sorted(step["dur"] for step in run.trace.slices("ProfilerStep#*"))
+    expect(took[len(took) // 10] * 0.9 <= period <= took[-1] * 1.1, f"{number} {unit}", took)
+    expect(period < 1000 or unit != "us", f"{number} {unit}")
+
+
 def test_steps_back_to_the_first():
     run = looped("epochs=3", "steps=100", "layers=6", "evaluate=3")
     expect_equal(said(run)[0], 'omp region "update"', run.stderr)
@@ -125,6 +136,7 @@ def test_a_marker_whose_name_has_no_room():
 def test_warm_up_and_irregular_regions():
     run = looped("epochs=1", "steps=60", "layers=3", "warm=40", "odd=7", "ms=20")
     expect_equal(said(run)[0], 'omp region "update"', run.stderr)
+    expect_period(run)
     expect_steps_of(run.trace, "update", 60)
 
 

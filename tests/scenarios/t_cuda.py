@@ -202,15 +202,20 @@ def test_overlap_goes_to_a_side_lane():
 
 
 def test_dropped_records_are_counted():
-    trace = train(SIMGPU_DROP=3)
+    run = on_gpu(STEPS, THREADS, SIMGPU_DROP=3)
+    trace = run.trace
     missing = 3 * STEPS * THREADS - len(trace.slices(cat="kernel"))
     expect(missing > 0, "none dropped")
-    expect(trace.meta["gpu"]["dropped_records"] >= missing, trace.meta["gpu"])
+    dropped = trace.meta["gpu"]["dropped_records"]
+    expect(dropped >= missing, trace.meta["gpu"])
+    expect(f"{dropped} records of the GPU LOST" in run.stderr, run.stderr)
     expect_equal(train().meta["gpu"]["dropped_records"], 0, "otherwise")
 
 
 def test_records_without_time():
-    trace = train(SIMGPU_FORCED_INCOMPLETE=1)
+    run = on_gpu(STEPS, THREADS, SIMGPU_FORCED_INCOMPLETE=1)
+    expect(f"{THREADS} records of the GPU LOST" in run.stderr, run.stderr)
+    trace = run.trace
     expect_equal(trace.meta["gpu"]["without_time"], THREADS)
     expect_equal(len(trace.slices(cat="kernel")), 3 * STEPS * THREADS - THREADS)
 
@@ -219,6 +224,7 @@ def test_flush_that_hangs():
     run = on_gpu(STEPS, THREADS, SIMGPU_HANG_FLUSH=1, TRACEPROF_EXIT_MS=1000)
     expect_equal(run.status, 0, run.stderr)
     expect("CUPTI did not hand over" in run.stderr, run.stderr)
+    expect("the GPU's last records LOST" in run.stderr, run.stderr)
     expect(run.trace.slices(cat="cuda_runtime"), "nothing at all")
 
 
@@ -369,7 +375,8 @@ def written(folder):
 
 
 def killed(until, *words, **env):
-    """The trace of a program that was killed once its file held that."""
+    """The trace of a program that was killed once its file held that, before it had
+    ended by itself."""
     need(program=words[0])
     output = os.path.join(harness.folder(), "out")
     process = subprocess.Popen(
@@ -378,7 +385,8 @@ def killed(until, *words, **env):
             "LD_PRELOAD": harness.LIBRARY, "LD_LIBRARY_PATH": FAKE,
             "TRACEPROF_DIR": output} | env, stderr=subprocess.DEVNULL)
     try:
-        wait_for(lambda: until(written(output)))
+        wait_for(lambda: process.poll() is not None or until(written(output)))
+        expect(process.poll() is None, "it has ended, and until then that was not there")
     finally:
         process.kill()
         process.wait()

@@ -29,6 +29,8 @@ def test_kernels_that_never_come():
     run = without(180)
     lines = [line for line in run.own_lines if "no record of the kernels" in line]
     expect_equal(len(lines), 0, "few launches say nothing yet")
+    missing = run.trace.meta["gpu"]["missing_kernels"]
+    expect(f"kernels of {missing} launches LOST" in run.stderr, run.stderr)
     run = without(600)
     lines = [line for line in run.own_lines if "no record of the kernels" in line]
     expect_equal(len(lines), 1, run.stderr)

@@ -152,6 +152,22 @@ def test_disabling_that_hangs():
                   first.meta["gpu"]["missing_kernels"]), (4, 0), run.stderr)
 
 
+def test_enabling_that_hangs():
+    """Nor is it a thread of the program's that hangs there, nor the writer."""
+    need("cuda_behind")
+    run = traced("cuda_behind", "100", "2", "0", "10000", "0", check=False, env={
+        "LD_LIBRARY_PATH": FAKE, "SIMGPU_VERSION": "130101",
+        "SIMGPU_HANG_ENABLE": "1", "TRACEPROF_WAIT": "40",
+        "TRACEPROF_ACTIVE": "2", "TRACEPROF_REPEAT": "2",
+        "TRACEPROF_EXIT_MS": "2000"})
+    expect_equal(run.status, 0, run.stderr)
+    expect("CUPTI was not switched on within 5000 ms" in run.stderr, run.stderr)
+    expect_equal([len(trace.slices("ProfilerStep#*")) for trace in run.traces], [2, 2],
+                 run.stderr)
+    expect(any("CUPTI was not switched on" in note
+               for note in run.traces[0].meta["notes"]), run.traces[0].meta["notes"])
+
+
 def test_kinds_are_left_on_where_disabling_them_hangs():
     """After the last window too, where kernels go on: those versions hang then."""
     for version in (28, 130000):

@@ -39,7 +39,7 @@ def test_a_slow_step_and_the_steps_before_it():
     expect("_flight1." in trace.path, trace.path)
     expect_equal({key: trace.meta["trigger"][key] for key in ("reason", "number")},
                  {"reason": "slow", "number": 1}, "trigger")
-    expect(re.match(r"step 100 took \d+ us, the median is \d+ us",
+    expect(re.match(r"step 100 took \d\.\d s, the median is \d+\.\d [mu]s",
                     trace.meta["trigger"]["detail"]), trace.meta["trigger"])
     steps = trace.steps()
     expect_equal(steps[0], 81, f"the first of 20 steps, the slow one the last {steps}")

@@ -150,5 +150,30 @@ def test_options_say_it():
     expect(re.search(r"MALLOC.*sites", done.stdout), done.stdout)
 
 
+def test_limits_are_said():
+    """Each that is counted, with its number, and no other."""
+    said = {("heap", "samples_refused"): "7 of the sampled blocks found no place",
+            ("stacks", "refused"): "since there was no room for more: 7",
+            ("stacks", "shortened"): "the innermost frames of their stack alone, since "
+                                     "there was little room left: 7",
+            ("stacks", "untaken"): "threads as they begin: 7",
+            ("events", "dropped"): "7 events were lost"}
+    block = {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "s": "t", "ts": 1,
+             "pid": 1, "tid": 1, "args": {"Addr": 4096, "Bytes": 100, "Device Type": 0,
+                                          "Device Id": -1, "Total Allocated": 100}}
+    path = os.path.join(harness.folder(), "limits_1.1.pt.trace.json")
+    for chosen in (None, *said):
+        ours = {"heap": {"sample_bytes": 512}, "stacks": {}, "events": {"seen": 9}}
+        for place, name in said:
+            ours[place][name] = 7 * ((place, name) == chosen)
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"schemaVersion": 1, "traceEvents": [block], "traceprof": ours}, file)
+        done = command("memory", path)
+        expect_equal(done.status, 0, done.stderr)
+        text = " ".join(done.stdout.split())
+        expect_equal([key for key, words in said.items() if words in text],
+                     [chosen] if chosen else [], text)
+
+
 if __name__ == "__main__":
     harness.main()

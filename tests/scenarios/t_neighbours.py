@@ -19,7 +19,7 @@ def profiled(kind, order, sessions=1, **env):
     wanted = plain(*command, env={"LD_LIBRARY_PATH": FAKE})
     expect_equal(wanted.stdout, sessions * (
         f"profiled {LAUNCHES} kernels, 0 of another name, 0 of another time, "
-        "0 buffers of another\n")
+        "0 buffers and 0 settings of another\n")
         + "done\n", "without us")
     run = on_gpu(*command[1:], program="kineto_like",
                  **{"SIMGPU_ZERO_TIMES": 0} | env)
@@ -61,6 +61,11 @@ def test_a_profiler_that_does_not_ask():
     expect_handed_over(profiled("new", "after", 2), LAUNCHES, 2)
 
 
+def test_settings_are_as_they_were():
+    """Buffers for each thread, which CUPTI has by itself from 13.0 on alone."""
+    profiled("new", "after", SIMGPU_VERSION=28)
+
+
 def test_a_profiler_that_takes_its_time():
     """Between any two of its calls it may wait for longer than the half second
     after which we take it for idle."""
@@ -90,7 +95,7 @@ def test_a_hand_over_that_never_ends():
     expect(any("CUPTI hangs since" in line for line in run.own_lines), run.stderr)
     expect(any("CUPTI hangs since" in note for note in run.trace.meta["notes"]),
            run.trace.meta["notes"])
-    expect(not any("last records" in line for line in run.own_lines), run.stderr)
+    expect(not any("did not hand over" in line for line in run.own_lines), run.stderr)
     expect(run.trace.meta["gpu"]["unsettled_ns"] > 10**9, run.trace.meta["gpu"])
 
 
@@ -148,7 +153,11 @@ def test_one_that_is_not_seen_takes_cupti():
     lines = [line for line in run.own_lines if "has taken CUPTI" in line]
     expect_equal(len(lines), 1, run.stderr)
     trace = run.trace
-    expect(trace.meta["gpu"]["lost_buffers"] > 0, trace.meta["gpu"])
+    lost = trace.meta["gpu"]["lost_buffers"]
+    expect(lost > 0, trace.meta["gpu"])
+    expect(f"{lost} buffers of the GPU's records LOST" in run.stderr, run.stderr)
+    expect(any("another profiler in the program has taken it" in note
+               for note in trace.meta["notes"]), trace.meta["notes"])
     loss, = trace.slices("records of the GPU are missing", cat="overhead")
     taken, = trace.slices(SLICE, cat="overhead")
     expect(abs(loss["ts"] + loss["dur"] - taken["ts"]) < 10000, (loss, taken))

@@ -153,6 +153,16 @@ def test_recursion_is_counted_once():
         expect_equal(names["leaf"]["total_ns"], 5000)
 
 
+def test_recursion_has_its_gpus_time_once():
+    """A kernel that is launched in a call inside of another of the same name."""
+    names = {row["name"]: row for category in numbers_of([
+        slice_("fib", 0, 100), slice_("fib", 10, 50),
+        slice_("cudaLaunchKernel", 20, 5, cat="cuda_runtime", correlation=3),
+        slice_("sgemm", 200, 40, 7, "kernel", 0, device=0, stream=7, correlation=3)])
+        ["categories"] for row in category["names"]}
+    expect_equal(names["fib"]["gpu_ns"], 40000)
+
+
 def test_recursion_deeper_and_wider_than_what_is_kept():
     """Each call holds a thousand of the same name, which hold two."""
     events = []
@@ -213,6 +223,53 @@ def test_where_the_detail_ends():
                         "min_us": 10, "max_us": 10}]}
     text = text_of([slice_("work", 4454495000100.5, 100)], ours)
     expect("The events end 2.000 s after the start" in text, text)
+    text = text_of([slice_("work", 4454495000100.5, 100)],
+                   {"python": {"ended": 4454497000100.5}})
+    expect("Calls of Python end 2.000 s after the start" in text, text)
+
+
+def test_losses_are_said():
+    """Each that is counted, with its number, and no other."""
+    said = {"dropped": "of 900 events 7 were dropped and 0 came past TRACEPROF_MAX_MB",
+            "past_max": "of 900 events 0 were dropped and 7 came past TRACEPROF_MAX_MB",
+            "outside": "Not recorded: 7 events lay outside the windows",
+            "unwritable": "7 events had no finite value, or no memory was left",
+            "unnamed": "7 events lost their names",
+            "unrecorded_calls": "7 calls left no event",
+            "missed_calls": "7 calls that came inside of others, of signal handlers",
+            "lost": "7 of 50 waits at the ends of regions are not drawn"}
+    for counter in (None, *said):
+        events = {name: 7 * (name == counter) for name in said if name != "lost"}
+        text = " ".join(text_of([slice_("work", 0, 100)], {
+            "events": {"seen": 900, "written": 893, "cut": 0} | events,
+            "waits": {"begun": 50, "lost": 7 * (counter == "lost")}}).split())
+        expect_equal([name for name, words in said.items() if words in text],
+                     [counter] if counter else [], text)
+
+
+def test_losses_of_a_gpu_are_said():
+    """Each that is counted, with its number, and no other."""
+    said = {"missing_kernels": "of 50 launches of kernels 7 have no kernel in this trace",
+            "partial_graphs": "of 7 launches of graphs some kernels are not in this trace",
+            "unsized_graphs": "whether all kernels are here of 7 launches of graphs",
+            "unsettled_ns": "of the last 7 ns, and of what came after, records of the GPU",
+            "dropped_records": "CUPTI had no room for 7 records of the GPU",
+            "lost_buffers": "7 buffers with records of the GPU",
+            "without_time": "7 records of the GPU had no time and are left out",
+            "unpaired_calls": "whether 7 calls of CUDA's driver were made by calls",
+            "unknown_captures": "whether 7 launches went into a graph",
+            "cut_annotations": "of 7 ranges the GPU's part is missing or too short",
+            "calls_without_operation": "of 7 calls of CUDA it is not known in which range"}
+    for counter in (None, *said):
+        gpu = {"launched_kernels": 50} | {name: 7 * (name == counter) for name in said}
+        if counter == "partial_graphs":
+            gpu["missing_kernels"] = 7
+        text = " ".join(text_of([slice_("work", 0, 100)], {"gpu": gpu}).split())
+        expect_equal([name for name, words in said.items() if words in text],
+                     [counter] if counter else [], text)
+    text = text_of([slice_("work", 0, 100)],
+                   {"gpu": {"launched_kernels": 7, "missing_kernels": 7}})
+    expect("Error: none of the kernels of 7 launches" in text, text)
 
 
 def test_a_schedule_without_a_step_is_said_first():

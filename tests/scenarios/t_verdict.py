@@ -211,11 +211,21 @@ def test_the_call_site_that_waits():
 
 def test_lost_events_make_no_finding():
     """Kernels that are missing look like a GPU that has nothing to do."""
-    for ours in ({"events": {"seen": 1000, "dropped": 400}},
-                 {"events": {"seen": 1000, "unrecorded_calls": 30}},
-                 {"gpu": {"launched_kernels": 20, "missing_kernels": 10}},
-                 {"gpu": {"dropped_records": 3}}):
-        expect_equal(rules(made(idle_gpu(), ours)), ["losses"], ours)
+    kernels = "kernels are missing: what is said of the GPU is too little"
+    for ours, words in (
+            ({"events": {"seen": 1000, "dropped": 400}}, "400 events are missing"),
+            ({"events": {"seen": 1000, "unrecorded_calls": 30}}, "30 events are missing"),
+            ({"gpu": {"launched_kernels": 20, "missing_kernels": 10}}, kernels),
+            # Graphs of which one kernel has come, and thousands have not.
+            ({"gpu": {"launched_kernels": 20, "missing_kernels": 10,
+                      "partial_graphs": 10}}, kernels),
+            ({"gpu": {"dropped_records": 3}}, kernels),
+            ({"gpu": {"lost_buffers": 3}}, kernels),
+            ({"gpu": {"without_time": 3}}, kernels)):
+        path = made(idle_gpu(), ours)
+        expect_equal(rules(path), ["losses"], ours)
+        figure = judged(path)["findings"][0]["figure"]
+        expect(words in figure, f"{ours}: {figure}")
 
 
 def test_waits_that_were_lost_are_counted():

@@ -123,6 +123,9 @@ void heap_print_json(struct heap_view *view, FILE *out)
 	json_print_integer(gen, "run_ns",
 			   view->log->end_ns - view->log->start_ns);
 	json_print_integer(gen, "sample_bytes", view->log->sample_bytes);
+	if (view->log->samples_refused > 0)
+		json_print_integer(gen, "samples_refused",
+				   view->log->samples_refused);
 	if (view->log->thinned_mask)
 		json_print_integer(gen, "thinned_one_in",
 				   view->log->thinned_mask + 1);

@@ -310,6 +310,8 @@ static void on_entry(void *arg, const struct trace_entry *entry)
 		number = &log->stacks_untaken;
 	if (!strcmp(path, "traceprof.heap.sample_bytes"))
 		number = &log->sample_bytes;
+	if (!strcmp(path, "traceprof.heap.samples_refused"))
+		number = &log->samples_refused;
 	if (!strcmp(path, "traceprof.heap.thinned_mask"))
 		number = &log->thinned_mask;
 	if (!strcmp(path, "traceprof.heap.thinned_below"))

@@ -490,6 +490,12 @@ static void print_limits(const struct heap_view *view, FILE *out)
 			"sampled, one block in %s on average: amounts are "
 			"estimates\n",
 			quantity_bytes((double)log->sample_bytes).text);
+	if (log->samples_refused > 0)
+		text_wrap_print(out, 2,
+				"%" PRId64
+				" of the sampled blocks found no place and "
+				"are in no estimate: too many lived at once\n",
+				log->samples_refused);
 	if (heap_log_has_python(log))
 		text_wrap_print(
 			out, 2,

@@ -49,6 +49,31 @@ static void print_missing_kernels(const struct trace_metadata *account,
 			quantity_time((double)account->unsettled_ns).text);
 }
 
+/* Of records that are no kernel's nobody else would know. */
+static void print_missing_records(const struct trace_metadata *account,
+				  FILE *out)
+{
+	if (account->dropped_records > 0)
+		text_wrap_print(out, 2,
+				"\nLosses: CUPTI had no room for %" PRId64
+				" records of the GPU\n",
+				account->dropped_records);
+	if (account->lost_buffers > 0)
+		text_wrap_print(
+			out, 2,
+			"\nLosses: %" PRId64
+			" buffers with records of the GPU: "
+			"there was no room for them, or another profiler in "
+			"the program got them\n",
+			account->lost_buffers);
+	if (account->without_time > 0)
+		text_wrap_print(out, 2,
+				"\nLosses: %" PRId64
+				" records of the GPU had no "
+				"time and are left out\n",
+				account->without_time);
+}
+
 static void print_missing_links(const struct trace_metadata *account, FILE *out)
 {
 	if (account->unpaired_calls > 0)
@@ -128,6 +153,7 @@ void report_print_losses(const struct report *report, FILE *out)
 				"were too many different ones\n",
 				account->unnamed);
 	print_missing_kernels(account, out);
+	print_missing_records(account, out);
 	print_missing_links(account, out);
 	if (account->unrecorded_calls > 0)
 		text_wrap_print(out, 2,

@@ -59,7 +59,8 @@ struct trace_metadata {
 	int64_t cpu_limit_percent;	  /* by a cgroup, -1 none */
 	struct trace_sums window;	  /* of this file's window alone */
 	int64_t gpu_missing; /* records of a GPU that came to nothing */
-	bool is_cupti;	     /* a GPU's work is recorded */
+	int64_t without_time, dropped_records, lost_buffers; /* its parts */
+	bool is_cupti; /* a GPU's work is recorded */
 	bool is_unfinished, is_recovered;
 	bool is_by_hand; /* a window with a name, or of a trigger */
 };

@@ -246,8 +246,6 @@ static bool is_lossy(const struct verdict_facts *facts)
 {
 	const struct trace_metadata *account = facts->metadata;
 	const double seen = account->seen > 0 ? (double)account->seen : 1;
-	const int64_t without =
-		account->missing_kernels - account->partial_graphs;
 
 	return (double)account->dropped > LOST_MIN * seen ||
 	       (double)account->unrecorded_calls > LOST_MIN * seen ||
@@ -255,7 +253,7 @@ static bool is_lossy(const struct verdict_facts *facts)
 	       (account->waits_lost > 0 &&
 		(double)account->waits_lost >
 			LOST_WAITS_MIN * (double)account->waits_begun) ||
-	       without > 0 || account->gpu_missing > 0 ||
+	       account->missing_kernels > 0 || account->gpu_missing > 0 ||
 	       (double)account->unsettled_ns >
 		       UNSETTLED_MIN * (double)facts->wall_ns ||
 	       facts->timeline->left_out;

@@ -29,9 +29,9 @@ static uint64_t median(const struct trigger *trigger)
 	return sorted[count / 2];
 }
 
-static uint64_t micros(uint64_t ticks, uint64_t ticks_per_second)
+static double micros(uint64_t ticks, uint64_t ticks_per_second)
 {
-	return (uint64_t)((double)ticks * 1e6 / (double)ticks_per_second);
+	return (double)ticks * 1e6 / (double)ticks_per_second;
 }
 
 static void see_step(struct trigger *trigger, const struct event *event,
@@ -40,6 +40,7 @@ static void see_step(struct trigger *trigger, const struct event *event,
 	const uint64_t took = event->end_ticks > event->start_ticks
 				      ? event->end_ticks - event->start_ticks
 				      : 0;
+	char took_text[32], usual_text[32];
 	uint64_t usual;
 
 	trigger->step_ticks = max_u64(trigger->step_ticks, event->end_ticks);
@@ -49,12 +50,14 @@ static void see_step(struct trigger *trigger, const struct event *event,
 		if ((double)took * 100 >
 		    (double)usual * trigger->flight->slow_percent) {
 			trigger->reason = FLIGHT_SLOW;
-			log_format(
-				trigger->text, sizeof(trigger->text),
-				"step %ld took %lu us, the median is %lu us",
-				(long)event->step.number,
-				(unsigned long)micros(took, ticks_per_second),
-				(unsigned long)micros(usual, ticks_per_second));
+			log_time(took_text, sizeof(took_text),
+				 micros(took, ticks_per_second));
+			log_time(usual_text, sizeof(usual_text),
+				 micros(usual, ticks_per_second));
+			log_format(trigger->text, sizeof(trigger->text),
+				   "step %ld took %s, the median is %s",
+				   (long)event->step.number, took_text,
+				   usual_text);
 		}
 	}
 	trigger->duration[trigger->steps++ % TRIGGER_STEPS] = took;
@@ -101,7 +104,8 @@ void trigger_poll(struct trigger *trigger, uint64_t now,
 		return;
 	trigger->stalled_at = last;
 	trigger->reason = FLIGHT_STALL;
-	log_format(trigger->text, sizeof(trigger->text), "no %s for %lu ms",
-		   trigger->step_ticks ? "step" : "event",
-		   (unsigned long)micros(now - last, ticks_per_second) / 1000);
+	log_format(
+		trigger->text, sizeof(trigger->text), "no %s for %lu ms",
+		trigger->step_ticks ? "step" : "event",
+		(unsigned long)(micros(now - last, ticks_per_second) / 1000));
 }

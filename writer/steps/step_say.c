@@ -29,7 +29,7 @@ static void add_runner_up(struct writer_state *state,
 			   (unsigned long)level->turns, setting);
 }
 
-/* The median, in a unit that leaves it readable. */
+/* The median. */
 static void period_text(const struct writer_state *state,
 			const struct loop_level *step, char *text, size_t bytes)
 {
@@ -37,12 +37,7 @@ static void period_text(const struct writer_state *state,
 		(double)step->ticks * 1e6 /
 		(double)clock_ticks_per_second(&state->session->head->clock);
 
-	if (us < 1e3)
-		log_format(text, bytes, "%.1f us", us);
-	else if (us < 1e6)
-		log_format(text, bytes, "%.1f ms", us / 1e3);
-	else
-		log_format(text, bytes, "%.1f s", us / 1e6);
+	log_time(text, bytes, us);
 }
 
 /* A name that had no room for all of it has its end all the same. */

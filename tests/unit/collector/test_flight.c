@@ -296,7 +296,42 @@ static void each_slow_step_is_in_its_own_dump(void **state)
 			sample_count(sample_read(&sample, paths[1]), name),
 			i >= 31 && i <= 33);
 	}
-	assert_non_null(strstr(sample.text, "step 33 took 100000 us"));
+	assert_non_null(strstr(sample.text, "step 33 took 100.0 ms, the median "
+					    "is 10.0 ms"));
+	pass_end(&writer_state);
+	sample_end(&sample);
+}
+
+/* A call that fails ends the dump that it causes, also one that took no time
+ * that the clock could tell. */
+static void a_call_that_fails_is_in_its_dump(void **state)
+{
+	struct sample sample;
+	struct writer_state writer_state;
+	struct thread *thread;
+	char paths[16][512];
+
+	(void)state;
+	sample_begin(&sample);
+	strcpy(sample.options.flight, "5s");
+	strcpy(sample.options.trigger, "cuda-error");
+	sample_session(&sample)->head->flight.is_on = 1;
+	assert_int_equal(pass_start(&writer_state, sample.session, true), 0);
+	thread = sample_thread(&sample, 1);
+	sample.zero -= 100 * SECOND;
+	writer_state.history->from = sample.zero;
+	sample_push(&sample, thread,
+		    (struct event){.kind = EVENT_CALL,
+				   .name = names_intern_string(sample.session,
+							       "fails"),
+				   .start_ticks = MS,
+				   .end_ticks = MS,
+				   .call.result = 700});
+	pass_run(&writer_state);
+	assert_int_equal(sample_files(&sample, paths), 1);
+	assert_int_equal(sample_count(sample_read(&sample, paths[0]),
+				      "{\"ph\":\"X\",\"cat\":\"cuda_runtime\""),
+			 1);
 	pass_end(&writer_state);
 	sample_end(&sample);
 }
@@ -342,6 +377,7 @@ int main(void)
 		cmocka_unit_test(a_call_fails),
 		cmocka_unit_test(an_event_grows_old_or_is_in_one_file),
 		cmocka_unit_test(each_slow_step_is_in_its_own_dump),
+		cmocka_unit_test(a_call_that_fails_is_in_its_dump),
 		cmocka_unit_test(
 			a_history_is_shortened_before_events_are_dropped),
 	};

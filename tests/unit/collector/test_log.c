@@ -51,6 +51,24 @@ static void test_texts_as_printf(void **state)
 	assert_string_equal(given, "(none)");
 }
 
+static void test_times_have_a_unit(void **state)
+{
+	static const struct {
+		double us;
+		const char *text;
+	} rows[] = {{0.4, "0.4 us"},
+		    {999.4, "999.4 us"},
+		    {1000, "1.0 ms"},
+		    {455334, "455.3 ms"},
+		    {2.5e6, "2.5 s"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		log_time(given, sizeof(given), rows[i].us);
+		assert_string_equal(given, rows[i].text);
+	}
+}
+
 static void test_decimals_as_printf(void **state)
 {
 	(void)state;
@@ -266,6 +284,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_integers_as_printf),
 		cmocka_unit_test(test_texts_as_printf),
+		cmocka_unit_test(test_times_have_a_unit),
 		cmocka_unit_test(test_decimals_as_printf),
 		cmocka_unit_test(test_long_text_is_cut_and_terminated),
 		cmocka_unit_test(test_at_most_five_lines),

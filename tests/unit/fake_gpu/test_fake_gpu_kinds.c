@@ -99,6 +99,14 @@ static void disabled_at_rest(void)
 	CHECK(gpu.cuptiActivityDisable(KERNELS) == 0);
 }
 
+static void enabled_again(void)
+{
+	start();
+	CHECK(gpu.cuptiActivityDisable(KERNELS) == 0);
+	alarm(2);
+	CHECK(gpu.cuptiActivityEnable(KERNELS) == 0);
+}
+
 /* Whether a graph's kernel has the correlation of the graph's launch. */
 static int is_correlated(int which)
 {
@@ -203,6 +211,8 @@ static void test_newest_disabled_at_work(void **state)
 	need_double();
 	assert_int_equal(in_child(disabled_at_work, LONG_KERNEL), 0);
 	assert_int_equal(in_child(disabled_at_rest, "SIMGPU_HANG_DISABLE=1"),
+			 -SIGALRM);
+	assert_int_equal(in_child(enabled_again, "SIMGPU_HANG_ENABLE=1"),
 			 -SIGALRM);
 }
 

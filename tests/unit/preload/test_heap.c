@@ -152,6 +152,43 @@ static void refused_calls_wake_the_writer(void **state)
 	end_full(session);
 }
 
+/* --- samples -------------------------------------------------------------- */
+
+/* More blocks live than the table has places: each such sample is counted, and
+ * none once a place is free. */
+static void samples_without_a_place_are_counted(void **state)
+{
+	struct session *session = fixture_begin(4);
+	uintptr_t other = 16;
+	struct ring *ring;
+
+	(void)state;
+	assert_true(samples_start());
+	heap = (struct heap_settings){.large_bytes = UINT64_MAX,
+				      .plain = true,
+				      .sampled = true,
+				      .sampled_fast = true,
+				      .sample_mean = 1};
+	gate_set(GATE_CLOSED | GATE_HEAP | GATE_HEAP_ALL);
+	ring = &thread_here()->ring;
+	heap_alloc_sampled(a_block(), 17);
+	assert_int_equal(load_relaxed(&session->head->samples_refused), 0);
+	assert_true(samples_take(a_block()));
+	/* Its neighbours take its place, and all where it might go. */
+	while (samples_add((void *)other))
+		other += 16;
+	for (uintptr_t end = other + (1 << 24); other < end; other += 16)
+		samples_add((void *)other);
+	for (int i = 0; i < 7; i++) {
+		thread_self->sample_at = 1;
+		heap_alloc_sampled(a_block(), 17);
+	}
+	assert_int_equal(load_relaxed(&session->head->samples_refused), 7);
+	assert_int_equal(ring->heap_allocs, 8);
+	assert_true(samples_start());
+	end_full(session);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -160,6 +197,7 @@ int main(void)
 		cmocka_unit_test(refused_calls_are_timed_now_and_then),
 		cmocka_unit_test(recording_resumes_at_once),
 		cmocka_unit_test(refused_calls_wake_the_writer),
+		cmocka_unit_test(samples_without_a_place_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -208,6 +208,8 @@ static void annotations_nest_or_lie_apart(void **state)
 	assert_int_equal(nest_of(&rows, 300, 400), 7);
 	assert_int_equal(nest_of(&rows, 150, 250), 7 + GPU_ROW_NEST);
 	assert_int_equal(nest_of(&rows, 160, 170), 7);
+	nest_of(&rows, 170, 260);
+	assert_int_equal(rows.crossing, 1);
 	gpu_rows_free(&rows);
 }
 

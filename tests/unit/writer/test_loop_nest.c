@@ -79,6 +79,24 @@ static void expect_none(void)
 	assert_int_equal(find(&nest), -ENOENT);
 }
 
+/* A step's time is its median, whatever a few of them take. */
+static void test_a_step_takes_its_median(void **unused)
+{
+	struct loop_nest nest;
+	uint64_t now = 1000;
+
+	(void)unused;
+	for (uint64_t i = 0; i < 120; i++) {
+		hit(1 + i % 3);
+		marks[i].ticks = now;
+		now += i / 3 % 10 == 9 ? 700000 : 1000;
+		marks[i].end_ticks = now - 1;
+	}
+	assert_int_equal(find(&nest), 0);
+	assert_int_equal(nest.level[nest.step].turns, 40);
+	assert_int_equal(nest.level[nest.step].ticks, 3000);
+}
+
 static int set_up(void **unused)
 {
 	(void)unused;
@@ -630,6 +648,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_where_turns_begin_and_end, set_up),
 		cmocka_unit_test_setup(test_too_few_turns, set_up),
+		cmocka_unit_test_setup(test_a_step_takes_its_median, set_up),
 		cmocka_unit_test_setup(test_layers_are_no_steps, set_up),
 		cmocka_unit_test_setup(
 			test_evaluations_are_no_steps_and_epochs_neither,
