@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * travellers.c - small programs, written as people write them, for the third set that
- * no rule was set on; the number behind each is its steps, written down before
- * its first run:
+ * travellers.c - small programs, written as people write them, for the third
+ * set that no rule was set on; the number behind each is its steps, written
+ * down before its first run:
  *
- *	darknet		64	batches of 4 images, one product for all layers
+ *	darknet		64	batches of 4 images, one product for all
  *	lattice3	180	time steps, an output each 30
- *	euler		140	time steps of three stages, the largest speed first
- *	minimd		300	time steps, neighbors each 20, energies each 50
+ *	euler		140	time steps of three stages, a largest speed
+ *	minimd		300	time steps, neighbors each 20
  *	amg		30	conjugate gradients, each with a cycle of 4 levels
  *	tree		60	time steps of bodies in a tree
  *	strata		20	epochs of 4 strata and an error

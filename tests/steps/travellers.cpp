@@ -1,10 +1,12 @@
-// SPDX-License-Identifier: MIT
-// travellers.cpp - programs in C++, for the third set that no rule was set on; the
-// number behind each is its steps:
-//
-//	decode	80	tokens after a prompt, 4 layers of 5 regions each
-//	boost	36	trees of 5 levels, each split scanned, then leaves
-//	image	55	frames: blurred in 3 passes, edges, a histogram
+/* SPDX-License-Identifier: MIT */
+/*
+ * travellers.cpp - programs in C++, for the third set that no rule was set on;
+ * the number behind each is its steps:
+ *
+ *	decode	80	tokens after a prompt, 4 layers of 5 regions each
+ *	boost	36	trees of 5 levels, each split scanned, then leaves
+ *	image	55	frames: blurred in 3 passes, edges, a histogram
+ */
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -20,7 +22,9 @@ template <class F> static void parallel(int n, F &&f)
 
 struct Layer {
 	std::vector<float> q, k, v, out;
-	explicit Layer(int n) : q(n, 1.f), k(n, 1.f), v(n, 1.f), out(n) {}
+	explicit Layer(int n) : q(n, 1.f), k(n, 1.f), v(n, 1.f), out(n)
+	{
+	}
 	void run(std::vector<float> &x)
 	{
 		const int n = (int)x.size();
@@ -57,8 +61,11 @@ static int boost()
 		std::fill(node.begin(), node.end(), 0);
 		for (int depth = 0; depth < 5; depth++) {
 			for (int feature = 0; feature < 1 << depth; feature++)
-				parallel(n, [&](int i) { h[i] += 1e-6f * g[i]; });
-			parallel(n, [&](int i) { node[i] = 2 * node[i] + (i >> depth & 1); });
+				parallel(n,
+					 [&](int i) { h[i] += 1e-6f * g[i]; });
+			parallel(n, [&](int i) {
+				node[i] = 2 * node[i] + (i >> depth & 1);
+			});
 		}
 		parallel(n, [&](int i) { f[i] -= 0.1f * g[i]; });
 	}
@@ -71,7 +78,9 @@ static int image()
 	std::vector<float> in(n, 1.f), out(n);
 	for (int frame = 0; frame < 55; frame++) {
 		for (int pass = 0; pass < 3; pass++) {
-			parallel(n - 2, [&](int i) { out[i] = in[i] + in[i + 1] + in[i + 2]; });
+			parallel(n - 2, [&](int i) {
+				out[i] = in[i] + in[i + 1] + in[i + 2];
+			});
 			std::swap(in, out);
 		}
 		parallel(n - 1, [&](int i) { out[i] = in[i + 1] - in[i]; });

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: MIT
-! travellers.f90 - programs in Fortran, for the third set that no rule was set on; the
-! number behind each is its steps:
+! travellers.f90 - programs in Fortran, for the third set that no rule was set on;
+! the number behind each is its steps:
 !
 !   filtered   220   time steps of shallow water, filtered, a sum each 40
 !   splitstep  150   time steps, half a kick, two sweeps, half a kick
