@@ -8,7 +8,7 @@
  *	lattice3	180	time steps, an output each 30
  *	euler		140	time steps of three stages, a largest speed
  *	minimd		300	time steps, neighbors each 20
- *	amg		30	conjugate gradients, each with a cycle of 4 levels
+ *	amg		30	conjugate gradients with cycles of 4 levels
  *	tree		60	time steps of bodies in a tree
  *	strata		20	epochs of 4 strata and an error
  *	kinetic		250	events: rates, one picked, what it changes
