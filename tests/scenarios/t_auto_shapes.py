@@ -220,6 +220,17 @@ def test_two_optimizers_of_one_class_are_in_doubt():
     expect_equal(len(run.trace.steps()), 60, "steps that a pattern of ranges tells")
 
 
+def test_loops_that_no_name_tells():
+    """Restarts or the iterations in them: all regions are one function's."""
+    program = compile_program("../steps/visitors.c", "-O2", "-fopenmp", "-lm",
+                              name="visitors")
+    run = same(program, "restarts")
+    line = next(line for line in run.own_lines if "no step found" in line)
+    expect("`traceprof steps` (a loop of 90 turns)" in line, line)
+    said = command("steps", run.trace.path).stdout
+    expect("90 x restarts" in said, said)
+
+
 def test_where_no_step_is_found_the_optimizer_is_likeliest():
     program = compile_program("../steps/ways.c", "-fopenmp", "-lm", "-DTOLD",
                               "-fno-asynchronous-unwind-tables", name="ways_told")

@@ -110,6 +110,33 @@ for i in range(90):
     expect_equal(settings(run)["range:Optimizer.step#Adam.step"], "135", "settings")
 
 
+def test_two_optimizers_one_of_which_steps_seldom():
+    """A critic's 100 steps and the 20 of whom it judges: 120 are none."""
+    for often in (5, 9):
+        run = training(f'''
+for i in range(100):
+    work.region_one(); work.region_two()
+    step()
+    if i % {often} == 0:
+        work.region_one(); work.region_two()
+        step()
+''')
+        expect_equal(run.trace.steps(), [], "steps")
+
+
+def test_a_training_in_two_stages():
+    """First the head alone, then all: two lines, but one after the other."""
+    run = training('''
+for i in range(40):
+    work.region_one(); work.region_two()
+    step()
+for i in range(50):
+    work.region_one(); work.region_two()
+    step()
+''')
+    expect_equal(len(run.trace.steps()), 90, "steps")
+
+
 def test_two_optimizers_that_step_from_one_line():
     """A loop over both, with nothing between them."""
     run = training('''

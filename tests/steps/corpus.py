@@ -14,7 +14,7 @@ Python packages: scikit-learn, lightgbm, xgboost-cpu, faiss-cpu, implicit, pyscf
 qiskit-aer, openTSNE, pennylane-lightning, qulacs, devito, brian2,
 quippy-ase, finufft, cornac, umap-learn.  Debian packages: gromacs, graphicsmagick,
 kalign, clustalo, xtb, cp2k, elk-lapw, yade, gmic, cd-hit.  strangers.py and
-guests.py and visitors.py name more.
+guests.py, visitors.py and travellers.py name more.
 """
 
 import argparse
@@ -31,6 +31,7 @@ import time
 
 import guests
 import strangers
+import travellers
 import visitors
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -75,6 +76,13 @@ VISITORS = {                     # and again; 600 moves of walkers are steps, to
     "mudball": 80, "amr": 60, "spectral": 120, "restarts": 90, "evolve": 70, "walkers": 150,
     "vcycle": 35, "components": 40, "gmres": 25, "lulesh": 110, "minife": 50,
     "quicksilver": 45, "auction": 30, "stencils": 200, "adaboost": 60}
+
+TRAVELLERS = {                  # the third set
+    "travellers.c": {"darknet": 64, "lattice3": 180, "euler": 140, "minimd": 300, "amg": 30,
+                     "tree": 60, "strata": 20, "kinetic": 250, "gru": 45, "samples": 32,
+                     "delta": 50, "embed": 12, "flip": 70, "swarm": 120},
+    "travellers.f90": {"filtered": 220, "splitstep": 150},
+    "travellers.cpp": {"decode": 80, "boost": 36, "image": 55}}
 
 DATA = """
 from sklearn.datasets import make_classification
@@ -579,16 +587,17 @@ def programs(python):
             yield (name, lambda: True, steps,
                    lambda folder, name=name, source=source:
                    kernels(name, folder, source))
-    for source, known in (GUESTS | {"visitors.c": VISITORS}).items():
+    for source, known in (GUESTS | TRAVELLERS | {"visitors.c": VISITORS}).items():
         for name, steps in known.items():
             yield (f"{source} {name}", lambda: True, steps,
                    lambda folder, name=name, source=source: guest(name, folder, source))
     for name, (module, steps, text) in (PYTHON | UNSEEN | strangers.PYTHON
                                         | guests.PYTHON
-                                        | visitors.PYTHON).items():
+                                        | visitors.PYTHON | travellers.PYTHON).items():
         yield (name, lambda module=module: has_module(python, module), steps,
                lambda _, text=text: [python, "-c", text])
-    for name, (command, steps, prepare) in (OTHERS | UNSEEN_OTHERS | strangers.OTHERS).items():
+    for name, (command, steps, prepare) in (OTHERS | UNSEEN_OTHERS | strangers.OTHERS
+                                         | travellers.OTHERS).items():
         yield name, lambda command=command: shutil.which(command), steps, prepare
 
 

@@ -12,6 +12,11 @@
 #define ONCE	      2u
 #define PASS_SITES    2u
 #define SHORTER	      7u
+/* A step that is rich holds so many sites. */
+#define MANY_HELD     12u
+/* Turns from one report to the next: at most, and a multiple of these. */
+#define MOST_BETWEEN  25u
+#define DECIMAL	      5u
 /* Outer turns to compare the end of the marks with. */
 #define TURNS_LOOKED  4u
 
@@ -126,6 +131,35 @@ static bool ends_within(const struct loop_groups *groups,
 	return was_seen;
 }
 
+/* A loop's body begins with one thing and ends with another. */
+static bool is_bracketed(const struct loop_groups *groups,
+			 struct loop_scratch *scratch,
+			 const struct loop_candidate *inner,
+			 const struct loop_candidate *outer)
+{
+	const size_t sites = min_u64(groups->sites, LOOP_SITES_MAX);
+	size_t begin = inner->level.first, end = inner->level.last + 1;
+	bool has_begin = false, has_end = false;
+
+	memset(scratch->inside, 0, sites * sizeof(scratch->inside[0]));
+	memset(scratch->turns, 0, sites * sizeof(scratch->turns[0]));
+	for (size_t i = 0; i < begin; i++) {
+		if (groups->site[i] < sites)
+			scratch->inside[groups->site[i]]++;
+	}
+	for (size_t i = end; i < groups->count; i++) {
+		if (groups->site[i] < sites)
+			scratch->turns[groups->site[i]]++;
+	}
+	for (uint32_t s = 0; s < sites; s++) {
+		if (!loop_holds(outer, s) || loop_holds(inner, s))
+			continue;
+		has_begin |= scratch->inside[s] && !scratch->turns[s];
+		has_end |= scratch->turns[s] && !scratch->inside[s];
+	}
+	return has_begin && has_end;
+}
+
 struct gain loop_gain(const struct loop_groups *groups,
 		      struct loop_scratch *scratch,
 		      const struct loop_candidate *inner,
@@ -160,9 +194,34 @@ struct gain loop_gain(const struct loop_groups *groups,
 	gain.is_constant = turns.same * 10 >= (turns.hits - 1) * 9;
 	gain.is_whole = turns.head + turns.within == turns.usual &&
 			(!turns.head || !turns.within);
+	gain.is_bracketed = is_bracketed(groups, scratch, inner, outer);
 	gain.is_cut = !gain.is_whole &&
 		      (!turns.head || turns.head == turns.usual) &&
 		      turns.within <= turns.usual &&
 		      ends_within(groups, inner, outer);
 	return gain;
+}
+
+bool gain_is_undecided(const struct gain *gain, const struct loop_level *inner,
+		       const struct loop_level *outer)
+{
+	return gain->is_constant && gain->is_whole && gain->ratio >= 1.5 &&
+	       gain->ratio <= GAIN_FEW_WITHIN && gain->sites > GAIN_FEW_SITES &&
+	       gain->sites * 3 < outer->held && inner->held >= MANY_HELD;
+}
+
+bool gain_may_be_report(const struct gain *gain, const struct loop_level *inner,
+			const struct loop_level *outer)
+{
+	return gain->is_constant && gain->is_whole && gain->ratio >= 1.5 &&
+	       gain->usual <= MOST_BETWEEN && gain->sites <= inner->held &&
+	       !(gain->usual % DECIMAL) &&
+	       outer->length >= gain->usual * inner->length + gain->sites &&
+	       outer->length <= gain->usual * inner->length + 2 * gain->sites;
+}
+
+bool gain_is_uneven(const struct gain *gain, const struct loop_level *outer)
+{
+	return !gain->is_constant && !outer->missing &&
+	       outer->turns < GAIN_MANY_TURNS && outer->mass >= GAIN_RICH_MASS;
 }

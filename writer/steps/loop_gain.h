@@ -8,22 +8,32 @@
 
 #include "writer/steps/loop_level.h"
 
+/* What a step has more than a report: turns, and of all marks so many at sites
+ * of each turn. */
+#define GAIN_MANY_TURNS 15u
+#define GAIN_RICH_MASS	0.98
+/* Few: sites, and inner turns to an outer one. */
+#define GAIN_FEW_SITES	2u
+#define GAIN_FEW_WITHIN 12.5
+
 /* What tells whether a level is more of a step than the one within. */
 struct gain {
-	size_t sites;	  /* that it holds and the inner one doesn't */
-	size_t lost;	  /* that only the inner one holds */
-	size_t again;	  /* sites of the inner one that come more often where
+	size_t sites;	   /* that it holds and the inner one doesn't */
+	size_t lost;	   /* that only the inner one holds */
+	size_t again;	   /* sites of the inner one that come more often where
 			     the outer one's marker does */
-	double ratio;	  /* inner turns to an outer one, on average */
-	size_t usual;	  /* ... of whole outer ones */
-	bool is_constant; /* nearly always as many */
-	bool is_single;	  /* mostly one; at times many more: an evaluation, */
-	bool is_once;	  /* ... but hardly ever */
-	bool is_pass;	  /* inner turns without an outer one are shorter: an
+	double ratio;	   /* inner turns to an outer one, on average */
+	size_t usual;	   /* ... of whole outer ones */
+	bool is_constant;  /* nearly always as many */
+	bool is_single;	   /* mostly one; at times many more: an evaluation, */
+	bool is_once;	   /* ... but hardly ever */
+	bool is_pass;	   /* inner turns without an outer one are shorter: an
 			     evaluation's, a validation's */
-	bool is_late;	  /* inner turns without an outer one all come first */
-	bool is_whole;	  /* from the first turn to the last */
-	bool is_cut;	  /* the marks end within an inner turn: the last outer
+	bool is_late;	   /* inner turns without an outer one all come first */
+	bool is_whole;	   /* from the first turn to the last */
+	bool is_bracketed; /* some of those sites come before the first inner
+			      turn alone, and some behind the last alone */
+	bool is_cut;	   /* the marks end within an inner turn: the last outer
 			     one may be whole but for that */
 };
 
@@ -31,5 +41,19 @@ struct gain loop_gain(const struct loop_groups *groups,
 		      struct loop_scratch *scratch,
 		      const struct loop_candidate *inner,
 		      const struct loop_candidate *outer);
+
+/* Nothing tells classes of a step from steps between two reports, where the
+ * steps are rich and a little comes between them. */
+bool gain_is_undecided(const struct gain *gain, const struct loop_level *inner,
+		       const struct loop_level *outer);
+
+/* Where each turn is as long as the others, nothing tells a report after so
+ * many of them from what a step does once, unless it is much, or after a number
+ * that few would choose. */
+bool gain_may_be_report(const struct gain *gain, const struct loop_level *inner,
+			const struct loop_level *outer);
+
+/* A few turns around an inner loop that turns as often as it needs. */
+bool gain_is_uneven(const struct gain *gain, const struct loop_level *outer);
 
 #endif

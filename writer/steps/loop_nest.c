@@ -18,23 +18,15 @@
 #define CANDIDATES_MAX 192u
 /* Of all marks a loop must span so many percent to be the run's. */
 #define COVERS_LEAST   40u
-#define RICH_MASS      0.98
 /* Of 9 sites two must be new in a loop that has so many turns. */
 #define SITES	       9u
 #define NEW_SITES      2u
 #define MOST_SITES     4u
-#define FEW_SITES      2u
 #define SELDOM	       3
-#define MANY_HELD      12u
-#define MANY_TURNS     15u
-/* A loop that adds less: it turns the inner one so often at most, or that one
- * is so short. */
-#define FEW_WITHIN     12.5
+/* A loop that adds less turns the inner one a few times, or that one is so
+ * short. */
 #define MANY_WITHIN    64.0
 #define SHORT_LENGTH   5u
-/* Turns from one report to the next: at most, and a multiple of these. */
-#define MOST_BETWEEN   25u
-#define DECIMAL	       5u
 /* Two loops side by side are of one kind if one isn't so many times smaller. */
 #define LESS_WORK      4u
 #define SAME_MASS      0.005
@@ -173,42 +165,17 @@ static bool lacks_less(const struct loop_level *a, const struct loop_level *b)
 
 enum answer { ANSWER_NO, ANSWER_MAYBE, ANSWER_YES };
 
-/* Nothing tells classes of a step from steps between two reports, where the
- * steps are rich and a little comes between them. */
-static bool is_undecided(const struct gain *gain,
-			 const struct loop_level *inner,
-			 const struct loop_level *outer)
-{
-	return gain->is_constant && gain->is_whole && gain->ratio >= 1.5 &&
-	       gain->ratio <= FEW_WITHIN && gain->sites > FEW_SITES &&
-	       gain->sites * 3 < outer->held && inner->held >= MANY_HELD;
-}
-
-/* Where each turn is as long as the others, nothing tells a report after so
- * many of them from what a step does once, unless it is much, or after a number
- * that few would choose. */
-static bool may_be_report(const struct gain *gain,
-			  const struct loop_level *inner,
-			  const struct loop_level *outer)
-{
-	return gain->is_constant && gain->is_whole && gain->ratio >= 1.5 &&
-	       gain->usual <= MOST_BETWEEN && gain->sites <= inner->held &&
-	       !(gain->usual % DECIMAL) &&
-	       outer->length >= gain->usual * inner->length + gain->sites &&
-	       outer->length <= gain->usual * inner->length + 2 * gain->sites;
-}
-
 /* A report that brings much may be a loop that was cut off. */
 static enum answer answer_report(struct finder *finder, const struct gain *gain,
 				 const struct loop_candidate *outer)
 {
 	finder->open = finder->inner;
-	if (gain->is_cut && outer->level.turns >= MANY_TURNS) {
+	if (gain->is_cut && outer->level.turns >= GAIN_MANY_TURNS) {
 		finder->doubt = finder->inner;
 		return ANSWER_MAYBE;
 	}
 	if (gain->sites * SITES < outer->level.held * NEW_SITES ||
-	    (gain->sites <= FEW_SITES && gain->ratio > SELDOM))
+	    (gain->sites <= GAIN_FEW_SITES && gain->ratio > SELDOM))
 		return ANSWER_NO;
 	finder->doubt = finder->inner;
 	return ANSWER_MAYBE;
@@ -222,7 +189,7 @@ static enum answer answer_single(struct finder *finder, const struct gain *gain,
 {
 	if (gain->is_pass ||
 	    outer->level.length * 2 >= inner->level.length * 3 ||
-	    (outer->level.mass >= RICH_MASS &&
+	    (outer->level.mass >= GAIN_RICH_MASS &&
 	     (!gain->is_once || outer->level.length > inner->level.length)))
 		return ANSWER_YES;
 	finder->doubt = finder->inner;
@@ -237,19 +204,33 @@ static bool is_near(const struct loop_candidate *from,
 	return from && step->level.turns * 3 > from->level.turns * 2;
 }
 
+/* It is a loop's body, and not what the inner one does now and then, if it
+ * begins with one thing and ends with another, and much of it. */
+static enum answer answer_uneven(struct finder *finder, const struct gain *gain,
+				 const struct loop_candidate *outer)
+{
+	if (gain->is_bracketed &&
+	    gain->sites * SITES >= outer->level.held * MOST_SITES)
+		return ANSWER_YES;
+	finder->doubt = finder->inner;
+	return ANSWER_MAYBE;
+}
+
 /* Is `outer` more of a step than `inner`, if it is no report? */
 static enum answer compare(struct finder *finder,
 			   const struct loop_candidate *inner,
 			   const struct loop_candidate *outer,
 			   const struct gain *gain)
 {
+	bool is_step;
+
 	if (gain->lost)
 		return ANSWER_NO;
 	if (gain->ratio < 1.5 && lacks_less(&outer->level, &inner->level))
 		return ANSWER_YES;
 	if (!gain->sites)
 		return ANSWER_NO;
-	if (is_undecided(gain, &inner->level, &outer->level)) {
+	if (gain_is_undecided(gain, &inner->level, &outer->level)) {
 		finder->doubt = finder->inner;
 		return ANSWER_MAYBE;
 	}
@@ -265,17 +246,22 @@ static enum answer compare(struct finder *finder,
 		return answer_report(finder, gain, outer);
 	if (finder->is_tried)
 		return ANSWER_MAYBE;
-	if (gain->sites * SITES >= outer->level.held * NEW_SITES &&
-	    (outer->level.turns >= MANY_TURNS ||
-	     (gain->is_whole && gain->again * 3 < inner->level.held) ||
-	     (gain->is_whole && gain->is_constant && !gain->is_single &&
-	      inner->level.mass < LOOP_POOR_MASS)))
+	is_step = gain->sites * SITES >= outer->level.held * NEW_SITES &&
+		  (outer->level.turns >= GAIN_MANY_TURNS ||
+		   (gain->is_whole && gain->again * 3 < inner->level.held) ||
+		   (gain->is_whole && gain->is_constant && !gain->is_single &&
+		    inner->level.mass < LOOP_POOR_MASS));
+	if (gain_is_uneven(gain, &outer->level) &&
+	    (is_step || gain->is_bracketed))
+		return answer_uneven(finder, gain, outer);
+	if (is_step)
 		return ANSWER_YES;
 	if (!gain->is_constant || !gain->is_whole ||
 	    gain->ratio > MANY_WITHIN || gain->again * 3 >= inner->level.held ||
 	    (gain->sites == 1 && outer->level.context > 1))
 		return ANSWER_NO;
-	return gain->ratio <= FEW_WITHIN || inner->level.length <= SHORT_LENGTH
+	return gain->ratio <= GAIN_FEW_WITHIN ||
+			       inner->level.length <= SHORT_LENGTH
 		       ? ANSWER_YES
 		       : ANSWER_MAYBE;
 }
@@ -289,7 +275,7 @@ static enum answer is_better(struct finder *finder,
 	const enum answer answer = compare(finder, inner, outer, &gain);
 
 	if (answer != ANSWER_YES ||
-	    !may_be_report(&gain, &inner->level, &outer->level))
+	    !gain_may_be_report(&gain, &inner->level, &outer->level))
 		return answer;
 	finder->doubt = finder->inner;
 	return ANSWER_MAYBE;

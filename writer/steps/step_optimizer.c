@@ -15,6 +15,8 @@
 #define MISSING_MOST 2u
 /* Optimizers that step in turn. */
 #define TURNS_MOST   4u
+/* Of so many steps one comes from another line than the one before it. */
+#define MIXED_OF     10u
 /* Of a stream's marks so many percent lie between its first and last step. */
 #define COVERS_LEAST 40u
 
@@ -144,6 +146,7 @@ struct turns {
 			   aren't known, or don't tell */
 	size_t count;	 /* by both */
 	bool is_in_turn; /* each line once, and then all again, always */
+	bool is_mixed;	 /* now the one and now the other, in no such order */
 };
 
 /* Each of so many lines steps once before the first is back. */
@@ -169,8 +172,8 @@ static struct turns count_turns(const struct step_marks *ranges,
 	const struct loop_mark *marks = step_marks(stream);
 	struct between between = {.seen = 0}, lines = {.seen = 0};
 	struct turns turns = {.between = 1};
-	bool is_known = true, is_one = true;
-	size_t at = 0;
+	bool is_known = true, is_one;
+	size_t at = 0, changes = 0;
 
 	for (size_t i = kind->first; i < ranges->count; i++) {
 		const size_t before = at;
@@ -185,13 +188,16 @@ static struct turns count_turns(const struct step_marks *ranges,
 			add_between(&between, at - before);
 		add_between(&lines, line);
 		is_known &= line != 0;
-		is_one &= line == lines.count[1] || lines.seen == 1;
+		changes += lines.seen > 1 && line != lines.count[1];
 	}
+	is_one = !changes;
 	if (stream != ranges)
 		turns.between = turns_of(&between);
 	if (is_known)
 		turns.lines = turns_of(&lines) > 1 ? turns_of(&lines) : is_one;
 	turns.is_in_turn = is_known && is_in_turn(&lines, turns.lines);
+	turns.is_mixed = is_known && !turns.is_in_turn &&
+			 changes * MIXED_OF >= lines.seen;
 	turns.count =
 		turns.lines > 1 ? turns.lines
 		: turns.lines == 1 && is_one_of_many(&between, turns.between)
@@ -401,6 +407,8 @@ enum step_optimizer step_optimizer_find(struct writer_state *state,
 	}
 	if (!every)
 		return OPTIMIZER_NONE;
+	if (count_turns(ranges, &found, *stream, ticks).is_mixed)
+		return OPTIMIZER_DOUBT;
 	take(finder, ranges, &found, every, work, ticks, nest);
 	*stream = ranges;
 	return OPTIMIZER_FOUND;

@@ -105,18 +105,36 @@ void step_say_own(struct writer_state *state, bool is_counted_on)
 
 /* Levels that may be the step: those that were weighed, or what came most. */
 static size_t likeliest(struct step_marks *stream, struct loop_level *found,
-			size_t most)
+			size_t most, bool *are_levels)
 {
 	struct loop_nest nest;
 	size_t count = 0;
 
 	step_marks_find(stream, stream->count, &nest);
-	if (nest.count && !nest.level[nest.step].context)
+	if (nest.count)
 		found[count++] = nest.level[nest.step];
-	if (nest.runner_up < nest.count && nest.runner_up != nest.step &&
-	    !nest.level[nest.runner_up].context)
+	if (nest.runner_up < nest.count && nest.runner_up != nest.step)
 		found[count++] = nest.level[nest.runner_up];
+	*are_levels = count;
 	return count ? count : step_marks_frequent(stream, found, most);
+}
+
+/* What no name tells, the command takes over by its number. */
+static void add_unnamed(const size_t *turns, size_t count, char *text,
+			size_t bytes)
+{
+	const size_t len = strlen(text);
+	const char * or = len ? " or " : "";
+
+	if (count > 1)
+		log_format(text + len, bytes - len,
+			   "%s`traceprof steps` (loops of %lu and %lu turns)",
+			   or, (unsigned long)turns[0],
+			   (unsigned long)turns[1]);
+	else if (count)
+		log_format(text + len, bytes - len,
+			   "%s`traceprof steps` (a loop of %lu turns)", or,
+			   (unsigned long)turns[0]);
 }
 
 /* As often as a setting would begin a step: it means each region of the name,
@@ -144,10 +162,13 @@ static void add_likeliest(struct writer_state *state, struct step_marks *stream,
 			  char *text, size_t bytes)
 {
 	struct loop_level found[LIKELIEST_LOOKED];
+	bool are_levels = false;
 	const size_t count =
-		stream ? likeliest(stream, found, LIKELIEST_LOOKED) : 0;
+		stream ? likeliest(stream, found, LIKELIEST_LOOKED, &are_levels)
+		       : 0;
 	char setting[2][SETTING_MAX] = {"", ""};
-	size_t said = 0;
+	size_t unnamed[2];
+	size_t said = 0, others = 0;
 	size_t len = 0;
 	size_t steps, each;
 
@@ -155,11 +176,16 @@ static void add_likeliest(struct writer_state *state, struct step_marks *stream,
 	for (size_t i = 0; i < count && said < 2 && len + 1 < bytes; i++) {
 		step_marks_setting(stream, &found[i], &state->naming,
 				   setting[said], sizeof(setting[said]));
-		if (!setting[said][0] ||
-		    (said && !strcmp(setting[0], setting[1])))
+		steps = setting[said][0]
+				? count_steps(state, stream, setting[said],
+					      found[i].turns)
+				: 0;
+		if (are_levels && (!steps || steps % found[i].turns)) {
+			unnamed[others++] = found[i].turns;
 			continue;
-		steps = count_steps(state, stream, setting[said],
-				    found[i].turns);
+		}
+		if (!steps || (said && !strcmp(setting[0], setting[1])))
+			continue;
 		each = steps % found[i].turns ? 1 : steps / found[i].turns;
 		log_format(text + len, bytes - len, "%s%s", len ? " or " : "",
 			   setting[said]);
@@ -173,6 +199,8 @@ static void add_likeliest(struct writer_state *state, struct step_marks *stream,
 		len = strlen(text);
 		said++;
 	}
+	add_unnamed(unnamed, others, text, bytes);
+	len = strlen(text);
 	if (!len)
 		log_format(text, bytes, "TRACEPROF_STEP=omp:NAME");
 }

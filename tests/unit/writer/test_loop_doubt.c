@@ -206,6 +206,61 @@ static void test_code_that_knows_better_than_teams(void **unused)
 	assert_int_equal(steps(), 450);
 }
 
+/* --- a few turns around a loop that turns as often as it needs ------------ */
+
+static void solve(unsigned int first, unsigned int sites)
+{
+	for (unsigned int i = 0; i < first; i++) {
+		for (unsigned int s = 0; s < sites; s++)
+			hit(1 + s);
+	}
+}
+
+/* Geometries, each solved in 9 to 12 iterations; `more` sites before those and
+ * behind them. */
+static void geometries(unsigned int turns, unsigned int more)
+{
+	for (unsigned int i = 0; i < turns; i++) {
+		for (unsigned int s = 0; s < more; s++)
+			hit(20 + s);
+		solve(9 + random_below(4), 4);
+		for (unsigned int s = 0; s < more; s++)
+			hit(30 + s);
+	}
+}
+
+static void test_a_few_turns_around_as_many_as_are_needed(void **unused)
+{
+	(void)unused;
+	geometries(9, 2);
+	assert_int_equal(steps(), 9);
+}
+
+/* It may be an epoch. */
+static void test_little_around_as_many_as_are_needed(void **unused)
+{
+	(void)unused;
+	for (unsigned int i = 0; i < 9; i++) {
+		hit(20);
+		solve(9 + random_below(4), 9);
+		hit(30);
+	}
+	assert_int_equal(steps(), 0);
+}
+
+/* A mesh that is made anew when the flow asks for it, and at the end: as an
+ * iteration's end, but that nothing begins one. */
+static void test_much_now_and_then(void **unused)
+{
+	(void)unused;
+	for (unsigned int i = 0; i < 8; i++) {
+		solve(i % 3 ? 12 : 9, 4);
+		for (unsigned int s = 0; s < 4; s++)
+			hit(30 + s);
+	}
+	assert_int_equal(steps(), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -224,6 +279,11 @@ int main(void)
 			test_many_turns_of_which_the_team_is_unknown, set_up),
 		cmocka_unit_test_setup(test_code_that_knows_better_than_teams,
 				       set_up),
+		cmocka_unit_test_setup(
+			test_a_few_turns_around_as_many_as_are_needed, set_up),
+		cmocka_unit_test_setup(test_little_around_as_many_as_are_needed,
+				       set_up),
+		cmocka_unit_test_setup(test_much_now_and_then, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
