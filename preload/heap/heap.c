@@ -113,7 +113,8 @@ static COLD uint32_t caller_alone(const struct thread *thread,
 
 static __attribute__((noinline)) void
 record(struct thread *thread, unsigned int kind, unsigned int flags, void *ptr,
-       uint64_t bytes, uint64_t ticks, uint64_t dur_ticks, const void *caller)
+       uint64_t bytes, uint64_t spare, uint64_t ticks, uint64_t dur_ticks,
+       const void *caller)
 {
 	struct event *event;
 	uint32_t stack = 0;
@@ -128,8 +129,9 @@ record(struct thread *thread, unsigned int kind, unsigned int flags, void *ptr,
 	if (unlikely(thread->ring.chunk != chunk) && heap.thin_bytes)
 		thin_heap_look(thread, load_relaxed(&session_here));
 	if (likely(event)) {
-		heap_fill(event, thread, kind, flags, ptr, bytes, ticks,
-			  dur_ticks);
+		heap_fill(event, thread, kind, flags, ptr, bytes, spare, ticks);
+		if (heap.timed)
+			event->heap.spare_bytes = event_timed(spare, dur_ticks);
 		event->stack = stack;
 		tell_skipped(event, thread);
 		ring_commit(&thread->ring, 1, 1);
@@ -172,15 +174,16 @@ static inline bool is_skipped(struct thread *thread, unsigned int kind,
 	return true;
 }
 
-void *heap_alloc_large(struct thread *thread, void *ptr, uint64_t bytes)
+void *heap_alloc_large(struct thread *thread, void *ptr, uint64_t bytes,
+		       uint64_t asked)
 {
 	const uint32_t open = gate_bits();
 
 	if (open & GATE_HEAP_LARGE ||
 	    (open & GATE_HEAP_THIN &&
 	     !is_skipped(thread, EVENT_HEAP_ALLOC, ptr, bytes)))
-		record(thread, EVENT_HEAP_ALLOC, 0, ptr, bytes, clock_ticks(),
-		       0, NULL);
+		record(thread, EVENT_HEAP_ALLOC, 0, ptr, bytes,
+		       heap_spare(bytes, asked), clock_ticks(), 0, NULL);
 	return ptr;
 }
 
@@ -191,8 +194,8 @@ void heap_free_large(struct thread *thread, void *ptr, uint64_t bytes)
 	if (open & GATE_HEAP_LARGE ||
 	    (open & GATE_HEAP_THIN &&
 	     !is_skipped(thread, EVENT_HEAP_FREE, ptr, bytes)))
-		record(thread, EVENT_HEAP_FREE, 0, ptr, bytes, clock_ticks(), 0,
-		       NULL);
+		record(thread, EVENT_HEAP_FREE, 0, ptr, bytes, 0, clock_ticks(),
+		       0, NULL);
 }
 
 /* Is a block of this size an event now?  Those that are thinned are. */
@@ -269,11 +272,12 @@ static inline bool free_is_wanted(void *ptr, uint64_t bytes)
 	       (gate_bits() & GATE_HEAP_ALL);
 }
 
-void *heap_alloc_hit(struct thread *thread, void *ptr, uint64_t bytes)
+void *heap_alloc_hit(struct thread *thread, void *ptr, uint64_t bytes,
+		     uint64_t asked)
 {
 	if (sample_is_wanted(thread, ptr, bytes))
-		record(thread, EVENT_HEAP_ALLOC, 0, ptr, bytes, clock_ticks(),
-		       0, NULL);
+		record(thread, EVENT_HEAP_ALLOC, 0, ptr, bytes,
+		       heap_spare(bytes, asked), clock_ticks(), 0, NULL);
 	return ptr;
 }
 
@@ -297,7 +301,8 @@ void *heap_alloc_stacked(void *ptr, uint64_t asked)
 	bytes = heap_size_plain(ptr);
 	heap_count_alloc(thread, bytes, asked);
 	event = ring_slot(&thread->ring, thread->ring.next);
-	heap_fill(event, thread, EVENT_HEAP_ALLOC, 0, ptr, bytes, ticks, 0);
+	heap_fill(event, thread, EVENT_HEAP_ALLOC, 0, ptr, bytes, bytes - asked,
+		  ticks);
 	event->stack = stack;
 	ring_commit(&thread->ring, 1, 1);
 	thread_unbusy(thread);
@@ -319,7 +324,8 @@ void *heap_alloc_slow(void *ptr, uint64_t asked, uint64_t start_ticks)
 	if (!alloc_is_wanted(thread, ptr, bytes))
 		return ptr;
 	ticks = clock_ticks();
-	record(thread, EVENT_HEAP_ALLOC, 0, ptr, bytes, ticks,
+	record(thread, EVENT_HEAP_ALLOC, 0, ptr, bytes,
+	       heap_spare(bytes, asked), ticks,
 	       start_ticks ? ticks - start_ticks : 0,
 	       heap.stacks ? __builtin_return_address(0) : NULL);
 	return ptr;
@@ -340,8 +346,8 @@ void heap_free_slow(void *ptr)
 	if (unlikely(is_thinned(ptr, bytes)))
 		count_skipped(thread, EVENT_HEAP_FREE);
 	else if (free_is_wanted(ptr, bytes))
-		record(thread, EVENT_HEAP_FREE, 0, ptr, bytes, clock_ticks(), 0,
-		       NULL);
+		record(thread, EVENT_HEAP_FREE, 0, ptr, bytes, 0, clock_ticks(),
+		       0, NULL);
 }
 
 void *heap_alloc_ring_full(struct thread *thread, void *ptr, uint64_t asked)
@@ -389,7 +395,7 @@ void heap_move_begin(struct heap_move *move, void *old)
 }
 
 static void record_move(struct thread *thread, const struct heap_move *move,
-			void *made, uint64_t bytes)
+			void *made, uint64_t bytes, uint64_t spare)
 {
 	const int64_t live = heap_thread_live(thread);
 	const uint64_t ticks = clock_ticks();
@@ -401,11 +407,13 @@ static void record_move(struct thread *thread, const struct heap_move *move,
 	event = ring_reserve(&thread->ring, 2);
 	if (likely(event)) {
 		heap_fill(&event[0], thread, EVENT_HEAP_FREE, EVENT_REALLOC,
-			  move->old, move->old_bytes, move->start_ticks, 0);
+			  move->old, move->old_bytes, 0, move->start_ticks);
 		event[0].heap.thread_live = live - (int64_t)bytes;
 		heap_fill(&event[1], thread, EVENT_HEAP_ALLOC, EVENT_REALLOC,
-			  made, bytes, ticks,
-			  heap.timed ? ticks - move->start_ticks : 0);
+			  made, bytes, spare, ticks);
+		if (heap.timed)
+			event[1].heap.spare_bytes =
+				event_timed(spare, ticks - move->start_ticks);
 		event[1].stack = stack;
 		tell_skipped(&event[0], thread);
 		tell_skipped(&event[1], thread);
@@ -421,7 +429,7 @@ void heap_move_end(const struct heap_move *move, void *made, size_t size)
 {
 	const bool freed = move->old && (made || !size);
 	struct thread *thread = hook_thread_of_any();
-	uint64_t bytes = 0;
+	uint64_t bytes = 0, spare = 0;
 	bool wanted;
 
 	if (unlikely(move->was_sample && !freed))
@@ -430,6 +438,7 @@ void heap_move_end(const struct heap_move *move, void *made, size_t size)
 		return;
 	if (made) {
 		bytes = size_of(made);
+		spare = heap_spare(bytes, size);
 		heap_count_alloc(thread, bytes, size);
 	}
 	if (freed) {
@@ -440,11 +449,12 @@ void heap_move_end(const struct heap_move *move, void *made, size_t size)
 	}
 	wanted = made && alloc_is_wanted(thread, made, bytes);
 	if (freed && wanted && move->start_ticks)
-		record_move(thread, move, made, bytes);
+		record_move(thread, move, made, bytes, spare);
 	else if (wanted)
 		record(thread, EVENT_HEAP_ALLOC, freed ? EVENT_REALLOC : 0,
-		       made, bytes, clock_ticks(), 0, NULL);
+		       made, bytes, spare, clock_ticks(), 0, NULL);
 	else if (freed && move->start_ticks)
 		record(thread, EVENT_HEAP_FREE, made ? EVENT_REALLOC : 0,
-		       move->old, move->old_bytes, move->start_ticks, 0, NULL);
+		       move->old, move->old_bytes, 0, move->start_ticks, 0,
+		       NULL);
 }

@@ -7,7 +7,7 @@
  * are what the block holds, on both sides: glibc's own header is read in
  * place, another allocator is asked.  Of one that can't be asked, as Electric
  * Fence, nothing is counted, and the trace says so.  What the calls asked for
- * is summed up beside it.
+ * is summed up beside it, and stands in the events of new blocks.
  *
  * While a slot is being filled the thread is THREAD_FILLING: what a signal
  * handler allocates meanwhile is forwarded, and counted as missed.
@@ -55,7 +55,8 @@ uint64_t heap_size_asked(void *ptr);
 
 /* A large block was allocated, or is about to be freed.  The first returns
  * `ptr`: so the hook can leave by a jump and needs to keep nothing. */
-void *heap_alloc_large(struct thread *thread, void *ptr, uint64_t bytes);
+void *heap_alloc_large(struct thread *thread, void *ptr, uint64_t bytes,
+		       uint64_t asked);
 void heap_free_large(struct thread *thread, void *ptr, uint64_t bytes);
 
 /* Around the real call, in the full way: another allocator may call, inside,
@@ -97,10 +98,17 @@ static inline int64_t heap_thread_live(const struct thread *thread)
 			 thread->ring.heap_free_bytes);
 }
 
+/* What a block holds beyond what was asked for, where its size may be one that
+ * isn't known. */
+static inline uint64_t heap_spare(uint64_t bytes, uint64_t asked)
+{
+	return bytes > asked ? bytes - asked : 0;
+}
+
 static inline void heap_fill(struct event *event, const struct thread *thread,
 			     unsigned int kind, unsigned int flags,
-			     const void *ptr, uint64_t bytes, uint64_t ticks,
-			     uint64_t dur_ticks)
+			     const void *ptr, uint64_t bytes, uint64_t spare,
+			     uint64_t ticks)
 {
 	event->kind = (uint16_t)kind;
 	event->flags = (uint16_t)flags;
@@ -112,7 +120,7 @@ static inline void heap_fill(struct event *event, const struct thread *thread,
 	event->heap.address = (uint64_t)(uintptr_t)ptr;
 	event->heap.size_bytes = bytes;
 	event->heap.thread_live = heap_thread_live(thread);
-	event->heap.dur_ticks = dur_ticks;
+	event->heap.spare_bytes = spare;
 }
 
 /* The same in mode all, under heap.fast, when heap_claim() found no room: the
@@ -138,12 +146,12 @@ static inline bool heap_claim(struct thread *thread)
 
 /* The event for which heap_claim() found room. */
 static inline void heap_commit(struct thread *thread, unsigned int kind,
-			       const void *ptr, uint64_t bytes)
+			       const void *ptr, uint64_t bytes, uint64_t spare)
 {
 	struct event *event = ring_slot(&thread->ring, thread->ring.next);
 
 	prefetch_to_write(event + HEAP_LINES_AHEAD);
-	heap_fill(event, thread, kind, 0, ptr, bytes, clock_counter(), 0);
+	heap_fill(event, thread, kind, 0, ptr, bytes, spare, clock_counter());
 	ring_commit(&thread->ring, 1, 1);
 	thread_unbusy(thread);
 }
@@ -170,7 +178,7 @@ static inline void *heap_alloc(void *ptr, uint64_t asked)
 
 	heap_count_alloc(thread, bytes, asked);
 	if (unlikely(bytes >= heap.large_bytes))
-		return heap_alloc_large(thread, ptr, bytes);
+		return heap_alloc_large(thread, ptr, bytes, asked);
 	return ptr;
 }
 
@@ -206,7 +214,7 @@ static inline void *heap_alloc_all(void *ptr, uint64_t asked)
 	const uint64_t bytes = heap_size_plain(ptr);
 
 	heap_count_alloc(thread, bytes, asked);
-	heap_commit(thread, EVENT_HEAP_ALLOC, ptr, bytes);
+	heap_commit(thread, EVENT_HEAP_ALLOC, ptr, bytes, bytes - asked);
 	return ptr;
 }
 
@@ -227,14 +235,15 @@ static inline void heap_free_all(void *ptr)
 
 	thread->ring.heap_frees++;
 	thread->ring.heap_free_bytes += bytes;
-	heap_commit(thread, EVENT_HEAP_FREE, ptr, bytes);
+	heap_commit(thread, EVENT_HEAP_FREE, ptr, bytes, 0);
 }
 
 /* Mode all with stacks, under heap.stacked_fast. */
 void *heap_alloc_stacked(void *ptr, uint64_t asked);
 
 /* Mode sampled, under heap.sampled_fast: the next sample lies in this block. */
-void *heap_alloc_hit(struct thread *thread, void *ptr, uint64_t bytes);
+void *heap_alloc_hit(struct thread *thread, void *ptr, uint64_t bytes,
+		     uint64_t asked);
 
 static inline void *heap_alloc_sampled(void *ptr, uint64_t asked)
 {
@@ -249,7 +258,7 @@ static inline void *heap_alloc_sampled(void *ptr, uint64_t asked)
 
 	heap_count_alloc(thread, bytes, asked);
 	if (unlikely(thread->ring.heap_alloc_bytes >= thread->sample_at))
-		return heap_alloc_hit(thread, ptr, bytes);
+		return heap_alloc_hit(thread, ptr, bytes, asked);
 	return ptr;
 }
 

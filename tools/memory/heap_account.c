@@ -16,6 +16,7 @@ struct block {
 	uint32_t space;
 	uint32_t site; /* UINT32_MAX it is left out */
 	uint32_t thread;
+	int64_t other; /* in the log's other measure */
 };
 
 /* By address; open addressing, a power of two of them. */
@@ -198,6 +199,7 @@ static void free_block(struct replay *replay, const struct heap_event *event)
 	site->live_blocks -= block->blocks;
 	sum->live -= block->bytes;
 	sum->live_blocks -= block->blocks;
+	sum->other.live -= block->other;
 	/* Somebody else may have had the address since. */
 	if (replay->last[event->thread] == event->address &&
 	    block->thread == event->thread) {
@@ -292,10 +294,19 @@ static void unmap(struct replay *replay, const struct heap_event *event)
 		sum->strange_frees++;
 }
 
+/* From bytes that are held to those that were asked for, or back. */
+static int64_t in_other(const struct heap_log *log, int64_t bytes,
+			int64_t spare)
+{
+	return log->is_asked ? bytes + spare : bytes - spare;
+}
+
 static void born(struct replay *replay, struct heap_site *site,
 		 const struct heap_event *event)
 {
 	struct heap_sum *sum = &replay->account->sums[event->space];
+	const int64_t other =
+		in_other(replay->account->log, event->bytes, event->spare);
 
 	site->calls += event->blocks;
 	site->bytes += event->bytes;
@@ -312,6 +323,10 @@ static void born(struct replay *replay, struct heap_site *site,
 		sum->peak_ns = event->ts_ns;
 		sum->peak_number++;
 	}
+	sum->other.bytes += other;
+	sum->other.live += other;
+	if (sum->other.live > sum->other.peak)
+		sum->other.peak = sum->other.live;
 }
 
 /* A new mapping takes the place of what it lies over. */
@@ -356,8 +371,14 @@ static void make_block(struct replay *replay, const struct heap_event *event)
 		free_block(replay, &gone);
 	}
 	block = find(&replay->blocks, event->address, event->space);
-	*block = (struct block){event->address, event->bytes, event->blocks,
-				event->space,	number,	      event->thread};
+	*block = (struct block){
+		.address = event->address,
+		.bytes = event->bytes,
+		.blocks = event->blocks,
+		.space = event->space,
+		.site = number,
+		.thread = event->thread,
+		.other = in_other(account->log, event->bytes, event->spare)};
 	replay->blocks.count++;
 	if (is_left_out)
 		return;
@@ -387,6 +408,15 @@ static void take_site(struct replay *replay, const struct heap_part *row)
 	site->foreign += row->foreign;
 }
 
+static void take_other(struct heap_sum *sum, const struct heap_log *log,
+		       const struct heap_part *row)
+{
+	sum->other.bytes += in_other(log, row->bytes, row->spare);
+	sum->other.live += in_other(log, row->live, row->spare_live);
+	if (row->other_number)
+		sum->other.peak = in_other(log, row->peak, row->spare_peak);
+}
+
 static void take_row(struct replay *replay, const struct heap_part *row)
 {
 	struct heap_sum *sum =
@@ -412,6 +442,7 @@ static void take_row(struct replay *replay, const struct heap_part *row)
 	sum->temporary += row->temporary;
 	sum->foreign += row->foreign;
 	sum->strange_frees += row->strange;
+	take_other(sum, replay->account->log, row);
 	for (int i = 0; i < HEAP_SIZES; i++)
 		sum->sizes[i] += row->sizes[i];
 }

@@ -31,9 +31,15 @@ struct heap_site {
 /* Shorter runs without steps grow by nature: nothing is said of them. */
 #define HEAP_SECONDS_MIN 10
 
+/* What was asked for, or (heap_log_count_asked()) is held. */
+struct heap_measure {
+	int64_t bytes, live, peak;
+};
+
 struct heap_sum {
 	int64_t calls, bytes, frees, live, live_blocks;
 	int64_t peak, peak_ns;
+	struct heap_measure other; /* in the log's other measure */
 	int64_t temporary, foreign;
 	int64_t strange_frees; /* of blocks that are older than the trace */
 	uint64_t peak_number;

@@ -98,6 +98,18 @@ static void add_space(struct heap_view *view, yajl_gen gen, uint32_t space)
 				   of->reserved_peak);
 		json_print_integer(gen, "used_then_bytes", of->used_then);
 	}
+	if (heap_knows_other(view, space)) {
+		const bool is_asked = view->log->is_asked;
+
+		json_print_integer(
+			gen, is_asked ? "held_peak_bytes" : "asked_peak_bytes",
+			sum->other.peak);
+		json_print_integer(gen, is_asked ? "held_bytes" : "asked_bytes",
+				   sum->other.bytes);
+		json_print_integer(
+			gen, is_asked ? "held_live_bytes" : "asked_live_bytes",
+			sum->other.live);
+	}
 	json_print_integer(gen, "allocations", sum->calls);
 	json_print_integer(gen, "bytes", sum->bytes);
 	json_print_integer(gen, "frees", sum->frees);
@@ -122,6 +134,7 @@ void heap_print_json(struct heap_view *view, FILE *out)
 	json_print_text(gen, "file", view->file);
 	json_print_integer(gen, "run_ns",
 			   view->log->end_ns - view->log->start_ns);
+	json_print_text(gen, "measure", view->log->is_asked ? "asked" : "held");
 	json_print_integer(gen, "sample_bytes", view->log->sample_bytes);
 	if (view->log->samples_refused > 0)
 		json_print_integer(gen, "samples_refused",

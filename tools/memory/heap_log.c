@@ -131,13 +131,18 @@ static uint32_t take_stack(struct heap_log *log,
 static void take_block(struct heap_log *log, const struct trace_event *event)
 {
 	struct heap_event *block;
-	int64_t bytes, address, weighed, blocks = 1;
+	int64_t bytes, address, weighed, spare = 0, blocks = 1;
 
 	if (!trace_event_integer(event, "Bytes", &bytes) ||
 	    !trace_event_integer(event, "Addr", &address))
 		return;
+	if (!trace_event_integer(event, "Spare", &spare) || spare < 0 ||
+	    spare > bytes)
+		spare = 0;
 	/* A sample stands for more than itself. */
 	if (trace_event_integer(event, "Weighed", &weighed) && bytes) {
+		spare = (int64_t)((double)spare * (double)weighed /
+				  (double)bytes);
 		/* Whole ones, and what is left over goes to the next. */
 		log->left_over += (double)weighed / (double)bytes;
 		blocks = (int64_t)log->left_over;
@@ -153,6 +158,7 @@ static void take_block(struct heap_log *log, const struct trace_event *event)
 		.address = (uint64_t)address,
 		.bytes = bytes,
 		.blocks = blocks,
+		.spare = spare,
 		.stack = take_stack(log, event),
 		.order = (uint32_t)log->count++,
 		.thread = trace_lanes_number(&log->lanes, event),
@@ -168,19 +174,33 @@ static int64_t number_of(const struct trace_event *event, const char *key)
 	return trace_event_integer(event, key, &number) ? number : 0;
 }
 
-/* As site_json.c writes them. */
+/* As site_json.c writes them: those at the end that are zero aren't there. */
+static void take_numbers(const struct trace_event *event, const char *key,
+			 int64_t *const *into, size_t count)
+{
+	const struct trace_value text = trace_event_arg(event, key);
+	char *at = text.type == TRACE_STRING ? (char *)text.text : "";
+
+	for (size_t i = 0; *at && i < count; i++)
+		*into[i] = strtoll(at, &at, 10);
+}
+
 static void take_sums(struct heap_part *row, const struct trace_event *event)
 {
-	const struct trace_value sums = trace_event_arg(event, "sums");
 	int64_t *const into[] = {
 		&row->calls,   &row->bytes,  &row->frees,
 		&row->live,    &row->blocks, &row->temporary,
 		&row->foreign, &row->peak,   &row->peak_blocks,
 	};
-	char *at = sums.type == TRACE_STRING ? (char *)sums.text : "";
+	int64_t *const spare[] = {
+		&row->spare,
+		&row->spare_live,
+		&row->spare_peak,
+		&row->spare_peak_blocks,
+	};
 
-	for (size_t i = 0; *at && i < sizeof(into) / sizeof(into[0]); i++)
-		*into[i] = strtoll(at, &at, 10);
+	take_numbers(event, "sums", into, sizeof(into) / sizeof(into[0]));
+	take_numbers(event, "spare", spare, sizeof(spare) / sizeof(spare[0]));
 }
 
 /* "5:12 6:1" */
@@ -199,9 +219,17 @@ static void take_sizes(struct heap_part *row, const struct trace_event *event)
 	}
 }
 
+static int64_t time_of(const struct trace_event *event, const char *key)
+{
+	const struct trace_value time = trace_event_arg(event, key);
+
+	return time.type == TRACE_NUMBER
+		       ? (int64_t)(strtod(time.text, NULL) * 1e3)
+		       : 0;
+}
+
 static void take_row(struct heap_log *log, const struct trace_event *event)
 {
-	const struct trace_value peak_ts = trace_event_arg(event, "peak_ts");
 	struct heap_part row = {
 		.ts_ns = event->ts_ns,
 		.order = (uint32_t)log->row_count,
@@ -209,12 +237,13 @@ static void take_row(struct heap_log *log, const struct trace_event *event)
 					 "[memory] sites"),
 		.stack = take_stack(log, event),
 		.peak_number = number_of(event, "peak_number"),
+		.peak_ns = time_of(event, "peak_ts"),
+		.other_number = number_of(event, "asked_peak_number"),
+		.other_ns = time_of(event, "asked_peak_ts"),
 		.strange = number_of(event, "unknown_frees"),
 		.lost = number_of(event, "lost"),
 	};
 
-	if (peak_ts.type == TRACE_NUMBER)
-		row.peak_ns = (int64_t)(strtod(peak_ts.text, NULL) * 1e3);
 	take_sums(&row, event);
 	take_sizes(&row, event);
 	log->has_stacks |= row.stack != 0;
@@ -316,6 +345,8 @@ static void on_entry(void *arg, const struct trace_entry *entry)
 		number = &log->thinned_mask;
 	if (!strcmp(path, "traceprof.heap.thinned_below"))
 		number = &log->thinned_below;
+	if (!strcmp(path, "traceprof.heap.has_spare"))
+		log->has_spare = true;
 	if (!strcmp(path, "traceprof.options.MALLOC"))
 		log->has_large_alone = !strcmp(entry->value.text, "large");
 	if (!strcmp(path, "traceprof.options.MALLOC_MIN"))
@@ -376,6 +407,7 @@ static void take_thinned(struct heap_log *log)
 				continue;
 			event.bytes *= log->thinned_mask + 1;
 			event.blocks *= log->thinned_mask + 1;
+			event.spare *= log->thinned_mask + 1;
 		}
 		log->events[kept++] = event;
 	}
@@ -430,6 +462,32 @@ int heap_log_read(struct heap_log *log, const char *path, const char *debug_dir)
 		qsort(log->steps, log->step_count, sizeof(log->steps[0]),
 		      by_step);
 	return 0;
+}
+
+static void swap(int64_t *one, int64_t *other)
+{
+	const int64_t kept = *one;
+
+	*one = *other;
+	*other = kept;
+}
+
+bool heap_log_count_asked(struct heap_log *log)
+{
+	for (size_t i = 0; i < log->count && log->has_spare; i++)
+		log->events[i].bytes -= log->events[i].spare;
+	for (size_t i = 0; i < log->row_count && log->has_spare; i++) {
+		struct heap_part *row = &log->rows[i];
+
+		row->bytes -= row->spare;
+		row->live -= row->spare_live;
+		row->peak -= row->spare_peak;
+		row->peak_blocks -= row->spare_peak_blocks;
+		swap(&row->peak_number, &row->other_number);
+		swap(&row->peak_ns, &row->other_ns);
+	}
+	log->is_asked = log->has_spare;
+	return log->has_spare;
 }
 
 const struct heap_stack *heap_log_stack(const struct heap_log *log,

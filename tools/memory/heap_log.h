@@ -4,7 +4,10 @@
  * the order of time, who called, and the steps.
  *
  * A file holds its events in the order in which threads were drained, so all of
- * them are kept (48 bytes each) and sorted.
+ * them are kept (56 bytes each) and sorted.
+ *
+ * Bytes are those that blocks hold; after heap_log_count_asked() those that
+ * were asked for.
  */
 #ifndef TOOLS_HEAP_LOG_H
 #define TOOLS_HEAP_LOG_H
@@ -39,6 +42,7 @@ struct heap_event {
 	uint32_t thread;
 	uint32_t space;
 	int64_t blocks; /* that it stands for: more than one of a sample */
+	int64_t spare;	/* of a new one: held, and not asked for */
 };
 
 /* What changed of a stack since its row before, or (without one) what there is
@@ -49,6 +53,10 @@ struct heap_part {
 	bool is_all;
 	int64_t calls, bytes, frees, live, blocks, temporary, foreign;
 	int64_t peak, peak_blocks, peak_number, peak_ns, strange, lost;
+	/* Held and not asked for, of bytes, live and the peak's two; and of all
+	 * the peak in the other of these measures. */
+	int64_t spare, spare_live, spare_peak, spare_peak_blocks;
+	int64_t other_number, other_ns;
 	int64_t sizes[HEAP_SIZES]; /* of all */
 };
 
@@ -100,6 +108,8 @@ struct heap_log {
 	int64_t thinned_below; /* one in mask + 1 is there; 0 every one */
 	int64_t large_bytes;   /* TRACEPROF_MALLOC_MIN */
 	bool has_large_alone;  /* smaller blocks aren't there */
+	bool has_spare;	       /* it is known what was asked for */
+	bool is_asked;	       /* ... and that is what counts here */
 	int64_t stacks_refused, stacks_untaken, stacks_shortened;
 	int64_t samples_refused; /* sampled blocks that found no place */
 	double left_over; /* of the blocks that samples stand for */
@@ -112,6 +122,9 @@ struct heap_log {
 int heap_log_read(struct heap_log *log, const char *path,
 		  const char *debug_dir);
 void heap_log_free(struct heap_log *log);
+
+/* From now on what was asked for counts.  False: the trace doesn't say it. */
+bool heap_log_count_asked(struct heap_log *log);
 
 const struct heap_stack *heap_log_stack(const struct heap_log *log,
 					uint32_t stack);

@@ -30,6 +30,15 @@ void heap_space_name(const struct heap_log *log, uint32_t space, char *text,
 		snprintf(text, bytes, "GPU %" PRId64, of->device);
 }
 
+bool heap_knows_other(const struct heap_view *view, uint32_t space)
+{
+	const struct heap_log *log = view->log;
+
+	/* Of some stacks of sums alone it isn't. */
+	return log->has_spare && !log->spaces[space].type &&
+	       !(log->row_count && log->is_left_out);
+}
+
 struct table *heap_table_new(const struct heap_view *view,
 			     const char *const *headers, size_t columns)
 {
@@ -351,12 +360,14 @@ static void print_growth(struct heap_view *view, uint32_t space, FILE *out)
 	print_growing(view, count, sum, out);
 }
 
-static void print_sizes(const struct heap_sum *sum, FILE *out)
+static void print_sizes(const struct heap_view *view,
+			const struct heap_sum *sum, FILE *out)
 {
 	static const char *const headers[] = {"up to", "blocks", "share"};
 	struct table *table = table_new(TABLE_NUMBERS, headers, 3);
 
-	fputs("\nsizes of blocks\n", out);
+	fprintf(out, "\nsizes of blocks%s\n",
+		view->log->is_asked && view->log->row_count ? " (held)" : "");
 	for (int i = 0; i < HEAP_SIZES; i++) {
 		if (!sum->sizes[i])
 			continue;
@@ -391,34 +402,43 @@ static bool is_part(const struct heap_view *view)
 	       view->to_ns < view->log->end_ns;
 }
 
-static void print_space(struct heap_view *view, uint32_t space, FILE *out)
+/* " (1.46 MiB asked for)", behind what blocks hold. */
+static void in_other_measure(const struct heap_view *view, uint32_t space,
+			     int64_t bytes, char *text, size_t size)
+{
+	text[0] = '\0';
+	if (heap_knows_other(view, space))
+		snprintf(text, size,
+			 view->log->is_asked ? " (held: %s)"
+					     : " (asked for: %s)",
+			 quantity_bytes((double)bytes).text);
+}
+
+/* What all of it comes to, in a sentence. */
+static void print_sums(const struct heap_view *view, uint32_t space,
+		       const char *name, FILE *out)
 {
 	const struct heap_log *log = view->log;
 	const struct heap_sum *sum = &view->account->sums[space];
 	const double run_ns = (double)(log->end_ns - log->start_ns);
-	const double asked_ns = (double)(view->to_ns - view->from_ns);
-	char name[64];
+	const double chosen_ns = (double)(view->to_ns - view->from_ns);
+	char peak[64], live[64];
 
-	heap_space_name(log, space, name, sizeof(name));
-	if (!sum->calls && !sum->peak && !sum->strange_frees) {
-		text_wrap_print(out, 2,
-				"\n%s: nothing was allocated or freed%s\n",
-				name, is_part(view) ? " then" : "");
-		return;
-	}
+	in_other_measure(view, space, sum->other.peak, peak, sizeof(peak));
+	in_other_measure(view, space, sum->other.live, live, sizeof(live));
 	text_wrap_print(
 		out, 2,
-		"\n%s: peak %s after %s of %s; %" PRId64
+		"\n%s: peak %s%s after %s of %s; %" PRId64
 		" allocation%s of %s (%s a second), %" PRId64
-		" temporary (%s); at the end %s in %" PRId64 " block%s\n",
-		name, quantity_bytes((double)sum->peak).text,
+		" temporary (%s); at the end %s%s in %" PRId64 " block%s\n",
+		name, quantity_bytes((double)sum->peak).text, peak,
 		quantity_time((double)(sum->peak_ns - log->start_ns)).text,
 		quantity_time(run_ns).text, sum->calls,
 		sum->calls == 1 ? "" : "s",
 		quantity_bytes((double)sum->bytes).text,
-		rate(sum->calls, asked_ns).text, sum->temporary,
+		rate(sum->calls, chosen_ns).text, sum->temporary,
 		quantity_share((double)sum->temporary, (double)sum->calls).text,
-		quantity_bytes((double)sum->live).text, sum->live_blocks,
+		quantity_bytes((double)sum->live).text, live, sum->live_blocks,
 		sum->live_blocks == 1 ? "" : "s");
 	print_reserved(&log->spaces[space], out);
 	if (sum->strange_frees)
@@ -428,6 +448,22 @@ static void print_space(struct heap_view *view, uint32_t space, FILE *out)
 			"know\n",
 			sum->strange_frees,
 			sum->strange_frees == 1 ? "free was" : "frees were");
+}
+
+static void print_space(struct heap_view *view, uint32_t space, FILE *out)
+{
+	const struct heap_log *log = view->log;
+	const struct heap_sum *sum = &view->account->sums[space];
+	char name[64];
+
+	heap_space_name(log, space, name, sizeof(name));
+	if (!sum->calls && !sum->peak && !sum->strange_frees) {
+		text_wrap_print(out, 2,
+				"\n%s: nothing was allocated or freed%s\n",
+				name, is_part(view) ? " then" : "");
+		return;
+	}
+	print_sums(view, space, name, out);
 	print_table(view, space, HEAP_COST_PEAK, sum->peak, "who held the peak",
 		    out);
 	print_table(view, space, HEAP_COST_LIVE, sum->live, "live at the end",
@@ -442,7 +478,7 @@ static void print_space(struct heap_view *view, uint32_t space, FILE *out)
 	print_table(view, space, HEAP_COST_FOREIGN, sum->calls,
 		    "freed by another thread than the one that allocated them",
 		    out);
-	print_sizes(sum, out);
+	print_sizes(view, sum, out);
 }
 
 static void print_without_stack(const struct heap_log *log, FILE *out)
@@ -572,6 +608,10 @@ void heap_print_text(struct heap_view *view, FILE *out)
 	if (!view->log->count && !view->log->row_count)
 		fputs("no memory events in this trace\n", out);
 	print_all(view->log, out);
+	if (view->log->is_asked)
+		text_wrap_print(out, 2,
+				"--asked: bytes of the heap are those that "
+				"were asked for, not what blocks hold\n");
 	if (is_part(view))
 		text_wrap_print(out, 2, "from %s to %s after the start alone\n",
 				quantity_time((double)(view->from_ns -

@@ -24,6 +24,9 @@ struct heap_view {
 void heap_space_name(const struct heap_log *log, uint32_t space, char *text,
 		     size_t bytes);
 
+/* Is it known what the heap comes to in the log's other measure? */
+bool heap_knows_other(const struct heap_view *view, uint32_t space);
+
 struct table *heap_table_new(const struct heap_view *view,
 			     const char *const *headers, size_t columns);
 

@@ -36,13 +36,14 @@ enum {
 	KEY_STEPS,
 	KEY_TIME,
 	KEY_FRAMES,
+	KEY_ASKED,
 };
 
 struct memory_arguments {
 	int first; /* of the files in argv */
 	enum memory_form form;
 	enum heap_cost cost;
-	bool is_inverted, is_diff, is_long;
+	bool is_inverted, is_diff, is_long, is_asked;
 	size_t top, frames;
 	int64_t first_step, last_step; /* -1 all */
 	double from_s, to_s;	       /* negative: all */
@@ -122,6 +123,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case KEY_SPEEDSCOPE: arguments->form = FORM_SPEEDSCOPE; return 0;
 	case KEY_PPROF: arguments->form = FORM_PPROF; return 0;
 	case KEY_MODULE: arguments->module = text; return 0;
+	case KEY_ASKED: arguments->is_asked = true; return 0;
 	case KEY_DIFF: arguments->is_diff = true; return 0;
 	case KEY_COST: parse_cost(arguments, state, text); return 0;
 	case KEY_DEBUG_DIR: arguments->debug_dir = text; return 0;
@@ -195,6 +197,14 @@ static int open_file(struct memory_file *file, const char *path,
 			"traceprof memory: %s: its heap is sums alone "
 			"(TRACEPROF_MALLOC=sites): --steps and --time need "
 			"TRACEPROF_MALLOC=all\n",
+			path);
+		heap_log_free(&file->log);
+		return EXIT_UNREADABLE;
+	}
+	if (arguments->is_asked && !heap_log_count_asked(&file->log)) {
+		fprintf(stderr,
+			"traceprof memory: %s: says what blocks hold, not "
+			"what was asked for: it is older than --asked\n",
 			path);
 		heap_log_free(&file->log);
 		return EXIT_UNREADABLE;
@@ -330,6 +340,11 @@ static const struct argp_option choices[] = {
 	 "print a file for speedscope.app", 0},
 	{"pprof", KEY_PPROF, NULL, 0,
 	 "print a profile for pprof, of one file, with all costs", 0},
+	{"asked", KEY_ASKED, NULL, 0,
+	 "count the bytes that were asked for, as other profilers do, not "
+	 "those "
+	 "that blocks hold",
+	 0},
 	{"cost", KEY_COST, "WHAT", 0,
 	 "of --flame and --speedscope: peak (default), live, bytes, calls, "
 	 "temporary or foreign",

@@ -19,7 +19,8 @@ struct call {
 	uint64_t ticks, address, bytes;
 	struct ring_reader *reader;
 	uint32_t stack;
-	bool is_free;
+	uint32_t spare : 31; /* bytes not asked for, or most that fits */
+	uint32_t is_free : 1;
 };
 
 /* Calls of one ring that lie side by side. */
@@ -31,8 +32,8 @@ struct site {
 	uint32_t stack;
 	bool is_changed;
 	struct site_sums sums; /* since its last line */
-	int64_t live, blocks;
-	struct site_peak peak;
+	int64_t live, blocks, spare;
+	struct site_peaks peaks;
 };
 
 /* A block that is live; without a site one whose free came, and whose call may
@@ -41,7 +42,7 @@ struct block {
 	uint64_t address; /* 0 empty */
 	uint64_t bytes, ticks;
 	struct site *site;
-	uint32_t tid;
+	uint32_t tid, spare;
 };
 
 struct heap_sites {
@@ -50,8 +51,8 @@ struct heap_sites {
 	size_t slots;		 /* of blocks, a power of two */
 	struct hash_index index; /* struct site, by stack */
 	struct heap_sums all;	 /* since its last line */
-	int64_t live, blocks_live;
-	struct site_peak peak;
+	int64_t live, blocks_live, spare;
+	struct site_peaks peaks;
 	uint64_t last_ticks;
 	uint64_t written_ns, begun_ns, steps;
 	bool is_changed;
@@ -168,26 +169,36 @@ static struct site *site_of(struct writer_state *state, uint32_t stack)
 	return site;
 }
 
-/* Before what is live changes: what it was at the last peak. */
+/* Before what is live changes: what it was at the last peaks. */
 static void touch(const struct heap_sites *sites, struct site *site)
 {
-	if (site->peak.number != sites->peak.number)
-		site->peak = (struct site_peak){site->live, site->blocks,
-						sites->peak.number};
+	const struct site_peaks *all = &sites->peaks;
+
+	if (site->peaks.held.number != all->held.number)
+		site->peaks.held = (struct site_peak){site->live, site->blocks,
+						      all->held.number};
+	if (site->peaks.asked.number != all->asked.number)
+		site->peaks.asked =
+			(struct site_peak){site->live - site->spare,
+					   site->blocks, all->asked.number};
 	site->is_changed = true;
 }
 
 static void change(struct heap_sites *sites, struct site *site, int64_t bytes,
-		   int64_t blocks)
+		   int64_t spare, int64_t blocks)
 {
 	touch(sites, site);
 	site->live += bytes;
 	site->blocks += blocks;
+	site->spare += spare;
 	site->sums.live += bytes;
+	site->sums.spare_live += spare;
 	site->sums.blocks += blocks;
 	sites->live += bytes;
 	sites->blocks_live += blocks;
+	sites->spare += spare;
 	sites->all.sums.live += bytes;
+	sites->all.sums.spare_live += spare;
 	sites->all.sums.blocks += blocks;
 }
 
@@ -206,7 +217,7 @@ static void went(struct heap_sites *sites, struct block *block,
 {
 	struct site *site = block->site;
 
-	change(sites, site, -(int64_t)block->bytes, -1);
+	change(sites, site, -(int64_t)block->bytes, -(int64_t)block->spare, -1);
 	site->sums.frees++;
 	/* Somebody else may have had the address since. */
 	if (reader && reader->heap_last == address &&
@@ -243,15 +254,24 @@ static void take_free(struct heap_sites *sites, const struct call *call)
 	*block = (struct block){.address = call->address, .ticks = call->ticks};
 }
 
+static bool is_peak(const struct heap_sites *sites, struct site_peak *peak,
+		    int64_t live)
+{
+	if (live <= peak->bytes)
+		return false;
+	*peak = (struct site_peak){live, sites->blocks_live, peak->number + 1};
+	return true;
+}
+
 static void born(struct writer_state *state, struct heap_sites *sites,
 		 struct site *site, const struct call *call)
 {
-	change(sites, site, (int64_t)call->bytes, 1);
-	if (sites->live <= sites->peak.bytes)
-		return;
-	sites->peak = (struct site_peak){sites->live, sites->blocks_live,
-					 sites->peak.number + 1};
-	sites->all.peak_ns = timeline_ns(&state->timeline, call->ticks);
+	change(sites, site, (int64_t)call->bytes, (int64_t)call->spare, 1);
+	if (is_peak(sites, &sites->peaks.held, sites->live))
+		sites->all.peak_ns = timeline_ns(&state->timeline, call->ticks);
+	if (is_peak(sites, &sites->peaks.asked, sites->live - sites->spare))
+		sites->all.asked_peak_ns =
+			timeline_ns(&state->timeline, call->ticks);
 }
 
 static void take_alloc(struct writer_state *state, struct heap_sites *sites,
@@ -262,6 +282,7 @@ static void take_alloc(struct writer_state *state, struct heap_sites *sites,
 
 	sites->all.sums.calls++;
 	sites->all.sums.bytes += call->bytes;
+	sites->all.sums.spare += call->spare;
 	sites->all.sizes[size_class(call->bytes)]++;
 	if (!site || !make_room(sites)) {
 		sites->all.lost++;
@@ -270,6 +291,7 @@ static void take_alloc(struct writer_state *state, struct heap_sites *sites,
 	touch(sites, site);
 	site->sums.calls++;
 	site->sums.bytes += call->bytes;
+	site->sums.spare += call->spare;
 	block = find(sites, call->address);
 	if (block->address && !block->site && block->ticks >= call->ticks) {
 		/* It came and went. */
@@ -282,8 +304,12 @@ static void take_alloc(struct writer_state *state, struct heap_sites *sites,
 	if (block->address && block->site)
 		went(sites, block, NULL, 0);
 	sites->block_count += !block->address;
-	*block = (struct block){call->address, call->bytes, call->ticks, site,
-				call->reader->thread->tid};
+	*block = (struct block){call->address,
+				call->bytes,
+				call->ticks,
+				site,
+				call->reader->thread->tid,
+				call->spare};
 	born(state, sites, site, call);
 }
 
@@ -313,7 +339,7 @@ static void write_site(struct writer_state *state, struct site *site,
 	/* As of the peak that stands in the line before. */
 	touch(sites, site);
 	site_json(state, ns, site->stack, &site->sums,
-		  sites->is_whole ? &site->peak : &(struct site_peak){0});
+		  sites->is_whole ? &site->peaks : &(struct site_peaks){0});
 	site->sums = (struct site_sums){0};
 	site->is_changed = false;
 	if (window_file_is_due(state))
@@ -328,12 +354,15 @@ static void write_all(struct writer_state *state, uint64_t ns)
 	if (!sites->is_changed || !state->file.is_open)
 		return;
 	site_json_all(state, ns, &sites->all,
-		      sites->is_whole ? &sites->peak : &(struct site_peak){0});
+		      sites->is_whole ? &sites->peaks
+				      : &(struct site_peaks){0});
 	for (size_t i = 0; i < sites->site_count && !state->error; i++) {
 		if (list[i]->is_changed)
 			write_site(state, list[i], ns);
 	}
-	sites->all = (struct heap_sums){.peak_ns = sites->all.peak_ns};
+	sites->all =
+		(struct heap_sums){.peak_ns = sites->all.peak_ns,
+				   .asked_peak_ns = sites->all.asked_peak_ns};
 	sites->is_changed = false;
 	sites->written_ns = ns;
 }
@@ -397,12 +426,14 @@ static bool add(struct writer_state *state, const struct call *call)
 bool heap_sites_take(struct writer_state *state, struct ring_reader *reader,
 		     const struct event *event)
 {
-	const struct call call = {.ticks = event->start_ticks,
-				  .address = event->heap.address,
-				  .bytes = event->heap.size_bytes,
-				  .reader = reader,
-				  .stack = event->stack,
-				  .is_free = event->kind == EVENT_HEAP_FREE};
+	const struct call call = {
+		.ticks = event->start_ticks,
+		.address = event->heap.address,
+		.bytes = event->heap.size_bytes,
+		.reader = reader,
+		.stack = event->stack,
+		.spare = (uint32_t)min_u64(event->heap.spare_bytes, INT32_MAX),
+		.is_free = event->kind == EVENT_HEAP_FREE};
 
 	return add(state, &call);
 }
@@ -483,10 +514,13 @@ void heap_sites_next_file(struct writer_state *state)
 
 		site->sums.live = site->live;
 		site->sums.blocks = site->blocks;
-		site->is_changed |= site->live || site->peak.bytes;
+		site->sums.spare_live = site->spare;
+		site->is_changed |= site->live || site->peaks.held.bytes ||
+				    site->peaks.asked.bytes;
 	}
 	sites->all.sums.live = sites->live;
 	sites->all.sums.blocks = sites->blocks_live;
+	sites->all.sums.spare_live = sites->spare;
 	sites->is_changed = true;
 }
 
@@ -504,8 +538,8 @@ void heap_sites_next_window(struct writer_state *state)
 	array_free(&sites->blocks);
 	sites->block_count = sites->slots = 0;
 	sites->all = (struct heap_sums){0};
-	sites->live = sites->blocks_live = 0;
-	sites->peak = (struct site_peak){0};
+	sites->live = sites->blocks_live = sites->spare = 0;
+	sites->peaks = (struct site_peaks){0};
 	sites->begun_ns = sites->written_ns = 0;
 }
 

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #define THEN(key)	"," SCHEMA_KEY(key)
-/* Keys and seven numbers of a heap event, each of its greatest width. */
-#define MEMORY_ARGS_MAX (256u + 7 * DIGITS_U64_MAX)
+/* Keys and eight numbers of a heap event, each of its greatest width. */
+#define MEMORY_ARGS_MAX (256u + 8 * DIGITS_U64_MAX)
 /* Of the total at most; less than what lies between its two places. */
 #define NUMBER_BYTES	19u
 #define UNTOLD_MOST	16u
@@ -103,6 +103,9 @@ void block_json(struct writer_state *state, const struct event *event,
 {
 	struct json *json = &state->json;
 	struct timeline *line = &state->timeline;
+	const bool is_timed = blocks_are_timed(state);
+	const uint64_t spare = event_spare(event, is_timed);
+	const uint64_t dur = event_dur(event, is_timed);
 	struct cursor cursor;
 
 	if (!json_fits(json, MEMORY_ARGS_MAX))
@@ -116,12 +119,16 @@ void block_json(struct writer_state *state, const struct event *event,
 	*cursor.at = '-';
 	cursor.at += event->kind == EVENT_HEAP_FREE;
 	put_number(&cursor, event->heap.size_bytes);
+	if (spare) {
+		PUT(&cursor, THEN(SCHEMA_SPARE));
+		put_number(&cursor, spare);
+	}
 	PUT(&cursor, THEN(SCHEMA_DEVICE_TYPE) "0" THEN(SCHEMA_ADDRESS));
 	put_number(&cursor, event->heap.address);
 	if (cursor.fields)
 		fields_recurs(cursor.fields);
-	if (event->heap.dur_ticks) {
-		const uint64_t end = event->start_ticks + event->heap.dur_ticks;
+	if (dur) {
+		const uint64_t end = event->start_ticks + dur;
 
 		PUT(&cursor, ",\"dur_ns\":");
 		put_number(&cursor,
@@ -140,6 +147,7 @@ void block_json_drawn(struct json *json, const struct writer_state *state)
 {
 	const struct session_header *head = state->session->head;
 
+	json_raw(json, ",\"has_spare\":true");
 	if (head->options.malloc == MALLOC_SAMPLED) {
 		json_pair_i64(json, "sample_bytes",
 			      head->options.malloc_sample);

@@ -8,6 +8,14 @@
 #include "collector/session/event.h"
 #include "writer/state/writer_state.h"
 
+/* Do events of blocks say how long the call took? */
+static inline bool blocks_are_timed(const struct writer_state *state)
+{
+	const struct options *options = &state->session->head->options;
+
+	return options->malloc == MALLOC_ALL && options->malloc_duration;
+}
+
 /* The args, to the end of the line. */
 void block_json(struct writer_state *state, const struct event *event,
 		bool has_total);

@@ -502,9 +502,12 @@ static bool write_memory(struct writer_state *state, struct ring_reader *reader,
 {
 	struct json *json = &state->json;
 	const bool has_total = block_has_total(state, event);
+	const unsigned int keys =
+		(has_total ? 1u : 0u) |
+		(event_spare(event, blocks_are_timed(state)) ? 2u : 0u);
 
-	json_line(json, (uintptr_t)reader + has_total,
-		  event->kind + (has_total ? EVENT_KIND_COUNT : 0u));
+	json_line(json, (uintptr_t)reader + keys,
+		  event->kind + keys * EVENT_KIND_COUNT);
 	json_raw(json, ",\n{" SCHEMA_PAIR(SCHEMA_PHASE, SCHEMA_PHASE_INSTANT)
 			       THEN(SCHEMA_NAME) "\"" SCHEMA_MEMORY);
 	place_on(state, reader, LANE_MAIN, ts_ns);

@@ -145,6 +145,7 @@
 #define SCHEMA_DEVICE		    "device"
 #define SCHEMA_BYTES		    "Bytes"
 #define SCHEMA_ADDRESS		    "Addr"
+#define SCHEMA_SPARE		    "Spare"
 #define SCHEMA_TOTAL_ALLOCATED	    "Total Allocated"
 #define SCHEMA_TOTAL_RESERVED	    "Total Reserved"
 #define SCHEMA_DEVICE_TYPE	    "Device Type"
@@ -155,8 +156,13 @@
 /* "calls bytes frees live blocks temporary foreign peak peak_blocks", zeros at
  * the end left out. */
 #define SCHEMA_SUMS		    "sums"
+/* What of these was not asked for: "bytes live", and by how much the peak of
+ * what was asked for lies below: "peak peak_blocks".  Likewise. */
+#define SCHEMA_SITE_SPARE	    "spare"
 #define SCHEMA_SITE_PEAK_NUMBER	    "peak_number"
 #define SCHEMA_SITE_PEAK_TIME	    "peak_ts"
+#define SCHEMA_SITE_ASKED_NUMBER    "asked_peak_number"
+#define SCHEMA_SITE_ASKED_TIME	    "asked_peak_ts"
 #define SCHEMA_SITE_STRANGE	    "unknown_frees"
 #define SCHEMA_SITE_LOST	    "lost"
 #define SCHEMA_SITE_SIZES	    "sizes"

@@ -46,8 +46,23 @@ static void test_payloads_share_the_last_words(void **state)
 	event.heap.address = 1;
 	event.words[3] = 4;
 	assert_int_equal(event.words[0], 1);
-	assert_int_equal(event.heap.dur_ticks, 4);
+	assert_int_equal(event.heap.spare_bytes, 4);
 	assert_int_equal(offsetof(struct event, words), 32);
+}
+
+static void test_what_a_timed_block_has_spare(void **state)
+{
+	struct event event = {.heap.spare_bytes = event_timed(8, 5000)};
+
+	(void)state;
+	assert_int_equal(event_spare(&event, true), 8);
+	assert_int_equal(event_dur(&event, true), 5000);
+	event.heap.spare_bytes = event_timed(UINT64_MAX, UINT64_MAX);
+	assert_int_equal(event_spare(&event, true), EVENT_SPARE_MAX);
+	assert_int_equal(event_dur(&event, true), EVENT_DUR_MAX);
+	event.heap.spare_bytes = EVENT_SPARE_MAX + 1;
+	assert_int_equal(event_spare(&event, false), EVENT_SPARE_MAX + 1);
+	assert_int_equal(event_dur(&event, false), 0);
 }
 
 int main(void)
@@ -57,6 +72,7 @@ int main(void)
 		cmocka_unit_test(test_words_of_waits_and_schedules),
 		cmocka_unit_test(test_numbers_out_of_range_are_unknown),
 		cmocka_unit_test(test_payloads_share_the_last_words),
+		cmocka_unit_test(test_what_a_timed_block_has_spare),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,6 +27,15 @@ static void header_says_what_libc_says(void **state)
 	}
 }
 
+static void a_size_that_is_not_known_has_nothing_spare(void **state)
+{
+	(void)state;
+	assert_int_equal(heap_spare(24, 20), 4);
+	assert_int_equal(heap_spare(24, 24), 0);
+	assert_int_equal(heap_spare(24, 0), 24);
+	assert_int_equal(heap_spare(0, 20), 0);
+}
+
 /* --- a full buffer -------------------------------------------------------- */
 
 /* A block of 24 bytes, as glibc would have it. */
@@ -193,6 +202,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(header_says_what_libc_says),
+		cmocka_unit_test(a_size_that_is_not_known_has_nothing_spare),
 		cmocka_unit_test(refused_calls_are_counted),
 		cmocka_unit_test(refused_calls_are_timed_now_and_then),
 		cmocka_unit_test(recording_resumes_at_once),

@@ -25,15 +25,23 @@ static void begin(struct heap *heap)
 			 0);
 }
 
+static void push_spare(struct heap *heap, struct thread *thread,
+		       unsigned int kind, uint64_t ticks, uint64_t address,
+		       uint64_t bytes, uint64_t spare)
+{
+	sample_push(&heap->sample, thread,
+		    (struct event){.kind = (uint16_t)kind,
+				   .start_ticks = ticks,
+				   .end_ticks = ticks,
+				   .heap = {.address = address,
+					    .size_bytes = bytes,
+					    .spare_bytes = spare}});
+}
+
 static void push(struct heap *heap, struct thread *thread, unsigned int kind,
 		 uint64_t ticks, uint64_t address, uint64_t bytes)
 {
-	sample_push(&heap->sample, thread,
-		    (struct event){
-			    .kind = (uint16_t)kind,
-			    .start_ticks = ticks,
-			    .end_ticks = ticks,
-			    .heap = {.address = address, .size_bytes = bytes}});
+	push_spare(heap, thread, kind, ticks, address, bytes, 0);
 }
 
 static const char *end(struct heap *heap)
@@ -117,6 +125,29 @@ static void a_free_of_an_unknown_block_is_said(void **state)
 	sample_end(&heap.sample);
 }
 
+/* "bytes live peak peak_blocks": of the peak, by how much that of what was asked
+ * for lies below the one of what is held. */
+static void what_was_asked_for_has_its_own_peak(void **state)
+{
+	struct heap heap;
+	const char *text;
+
+	(void)state;
+	begin(&heap);
+	push_spare(&heap, heap.one, EVENT_HEAP_ALLOC, 100, 4096, 24, 20);
+	push_spare(&heap, heap.one, EVENT_HEAP_ALLOC, 200, 8192, 24, 20);
+	push_spare(&heap, heap.one, EVENT_HEAP_FREE, 300, 4096, 24, 0);
+	push_spare(&heap, heap.one, EVENT_HEAP_FREE, 400, 8192, 24, 0);
+	push_spare(&heap, heap.one, EVENT_HEAP_ALLOC, 500, 4096, 40, 1);
+	text = end(&heap);
+	assert_int_equal(sample_count(text, "\"sums\":\"3 88 2 40 1 0 0 48 2\","
+					    "\"spare\":\"41 1 9 1\""),
+			 2);
+	assert_non_null(strstr(text, "\"peak_number\":2,"));
+	assert_non_null(strstr(text, "\"asked_peak_number\":3,"));
+	sample_end(&heap.sample);
+}
+
 #define LOADED_NS UINT64_C(20000000000)
 #define MARK_NS	  3000000u
 
@@ -150,6 +181,7 @@ int main(void)
 		cmocka_unit_test(a_free_may_come_before_its_block),
 		cmocka_unit_test(a_free_may_come_after_the_next_block),
 		cmocka_unit_test(a_free_of_an_unknown_block_is_said),
+		cmocka_unit_test(what_was_asked_for_has_its_own_peak),
 		cmocka_unit_test(lines_come_by_the_time_of_the_steps),
 	};
 
