@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -329,17 +330,52 @@ static void make_harmless(char *text, size_t len)
 	}
 }
 
-/* A reader that has stopped costs the line, not the program.  The functions
- * write() and poll() themselves would be points of cancellation. */
+/* What write() sends to its caller on top of an error: nobody reads the pipe
+ * (./train 2>&1 | head), the file may not grow (ulimit -f), and a terminal is
+ * not to be written on by jobs in the background (stty tostop). */
+static void signals_of_write(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGPIPE);
+	sigaddset(set, SIGXFSZ);
+	sigaddset(set, SIGTTOU);
+}
+
+/* Takes those that came of our own write from this thread again; the program
+ * may wait for others of them, which it blocked itself.  The function
+ * sigtimedwait() itself would be a point of cancellation. */
+static void take_back_signals(sigset_t *ours, const sigset_t *before)
+{
+	const struct timespec at_once = {0};
+
+	for (int signal = 1; signal < NSIG; signal++)
+		if (sigismember(before, signal) == 1)
+			sigdelset(ours, signal);
+	syscall(SYS_rt_sigtimedwait, ours, NULL, &at_once, NSIG / 8);
+}
+
+/* A reader that has stopped costs the line, not the program, and so does one
+ * that is gone.  The functions write() and poll() themselves would be points of
+ * cancellation. */
 static void write_line(int to, const char *line, size_t len)
 {
 	struct pollfd ready = {.fd = to, .events = POLLOUT};
 	const struct timespec limit = {.tv_nsec = PATIENCE_NS};
+	sigset_t ours, was, before;
+	long written;
 
 	if (syscall(SYS_ppoll, &ready, 1, &limit, NULL, 0) == 0)
 		return;
-	while (syscall(SYS_write, to, line, len) < 0 && errno == EINTR)
-		;
+	signals_of_write(&ours);
+	if (pthread_sigmask(SIG_BLOCK, &ours, &was))
+		return;
+	sigpending(&before);
+	do
+		written = syscall(SYS_write, to, line, len);
+	while (written < 0 && errno == EINTR);
+	if (written < 0)
+		take_back_signals(&ours, &before);
+	pthread_sigmask(SIG_SETMASK, &was, NULL);
 }
 
 static void log_line(const char *format, va_list args, bool is_counted)

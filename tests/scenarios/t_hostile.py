@@ -187,6 +187,30 @@ def test_a_limit_of_file_size():
         expect(done.own_lines, "not a word")
 
 
+def status_without_reader(*command):
+    """Of a command whose stderr is a pipe that nobody holds the other end of."""
+    reads, writes = os.pipe()
+    os.close(reads)
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=writes, timeout=60,
+                          env=harness.clean_environment(), check=False)
+    os.close(writes)
+    expect_equal(done.stdout.decode(), CALM, "output")
+    return done.returncode
+
+
+def test_nobody_reads_stderr_any_more():
+    words = [harness.program("hostile"), "calm", "100"]
+    place = os.path.join(folder(), "out")
+    status = status_without_reader(
+        "env", f"TRACEPROF_DIR={place}", f"LD_PRELOAD={harness.LIBRARY}", *words)
+    expect_equal(status, 7, "status")
+    status = status_without_reader(harness.COMMAND, "record", "-o", place, "--", *words)
+    expect_equal(status, 7, "record's status")
+    files = harness.Run([], 0, "", "", place).files
+    expect_equal(len(files), 2, "traces")
+    expect_equal(command("check", *files).status, 0, "check")
+
+
 def test_a_limit_of_descriptors():
     run(prefix=limited("-n", 4))
     done = run("fds", prefix=limited("-n", 64))

@@ -7,6 +7,7 @@
  * program was killed, what was still in memory is put into its trace here.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -217,6 +218,27 @@ static void say_verdict(struct fresh_files *files, pid_t pid)
 	verdict_file(path, 80, stderr);
 }
 
+static void go_on(int number)
+{
+	(void)number;
+}
+
+/* Nobody reads what is said here (2>&1 | head), or its file may not grow: the
+ * program's traces and its status are wanted all the same.  A handler, since
+ * what is ignored would stay so in the program. */
+static void outlive_readers(void)
+{
+	const int ends[] = {SIGPIPE, SIGXFSZ};
+	const struct sigaction ours = {.sa_handler = go_on,
+				       .sa_flags = SA_RESTART};
+	struct sigaction before;
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (!sigaction(ends[i], NULL, &before) &&
+		    before.sa_handler == SIG_DFL)
+			sigaction(ends[i], &ours, NULL);
+}
+
 static void look(void *files)
 {
 	record_memfds_poll(say_memfd);
@@ -294,6 +316,7 @@ int record_command(int argc, char **argv)
 		return EXIT_UNREADABLE;
 	warn_if_off();
 	set_own_pid();
+	outlive_readers();
 	error = run(&arguments, argv, preload, &end);
 	free(preload);
 	if (error) {

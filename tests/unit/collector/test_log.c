@@ -8,8 +8,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -268,6 +270,72 @@ static void test_a_full_pipe_costs_the_line(void **state)
 	close(ends[1]);
 }
 
+/* The status of a child that says a line on `to`, all signals as they are
+ * unless `blocked` is blocked and pending already; then it is to stay so. */
+static int status_of_line(int to, int blocked)
+{
+	sigset_t set;
+	int status;
+	pid_t child;
+
+	child = fork();
+	if (!child) {
+		alarm(10);
+		signal(SIGPIPE, SIG_DFL);
+		signal(SIGXFSZ, SIG_DFL);
+		sigemptyset(&set);
+		if (blocked) {
+			sigaddset(&set, blocked);
+			pthread_sigmask(SIG_BLOCK, &set, NULL);
+			raise(blocked);
+		}
+		dup2(to, STDERR_FILENO);
+		log_start(false);
+		log_trouble("nobody reads this");
+		sigpending(&set);
+		for (int signal = 1; signal < SIGRTMIN; signal++)
+			if (sigismember(&set, signal) != (signal == blocked))
+				_exit(signal);
+		pthread_sigmask(SIG_BLOCK, NULL, &set);
+		_exit(sigismember(&set, SIGPIPE) != (blocked == SIGPIPE));
+	}
+	waitpid(child, &status, 0);
+	return status;
+}
+
+/* ./train 2>&1 | head */
+static void test_a_pipe_without_readers_costs_the_line(void **state)
+{
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	close(ends[0]);
+	assert_int_equal(status_of_line(ends[1], 0), 0);
+	assert_int_equal(status_of_line(ends[1], SIGPIPE), 0);
+	assert_int_equal(status_of_line(ends[1], SIGXFSZ), 0);
+	close(ends[1]);
+}
+
+/* ulimit -f */
+static void test_a_file_that_may_not_grow_costs_the_line(void **state)
+{
+	struct rlimit was, none;
+	FILE *file = tmpfile();
+
+	(void)state;
+	assert_non_null(file);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+	none = was;
+	none.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+	const int status = status_of_line(fileno(file), 0);
+
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+	assert_int_equal(status, 0);
+	fclose(file);
+}
+
 static void test_a_long_line_ends_in_a_newline_and_errno_stays(void **state)
 {
 	char *text = stderr_of(print_wide);
@@ -293,6 +361,8 @@ int main(void)
 		cmocka_unit_test(test_a_replaced_stderr_is_left_alone),
 		cmocka_unit_test(test_a_stderr_that_the_end_closes_is_kept),
 		cmocka_unit_test(test_a_full_pipe_costs_the_line),
+		cmocka_unit_test(test_a_pipe_without_readers_costs_the_line),
+		cmocka_unit_test(test_a_file_that_may_not_grow_costs_the_line),
 		cmocka_unit_test(
 			test_nothing_before_the_start_or_without_stderr),
 		cmocka_unit_test(
