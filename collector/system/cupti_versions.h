@@ -10,8 +10,8 @@
  *
  * Where a number is shared by a version that has a defect and one that hasn't,
  * the row holds for both.  Nobody asks cupti_has() for LATE_ATTACH and
- * STALE_NAMES, which are there to be printed: what is done for them is done with
- * each version, since it is right where it isn't needed, too.
+ * STALE_NAMES, which are there to be printed: what is done for them is done
+ * with each version, since it is right where it isn't needed, too.
  */
 #ifndef COLLECTOR_CUPTI_VERSIONS_H
 #define COLLECTOR_CUPTI_VERSIONS_H

@@ -67,8 +67,8 @@ void cupti_neighbour_took(unsigned int buffers, uint64_t since);
 
 void cupti_neighbour_forget(void);
 
-/* For another client: CUPTI's attributes as they were.  After it: clock, buffers
- * and what is always on. */
+/* For another client: CUPTI's attributes as they were.  After it: clock,
+ * buffers and what is always on. */
 void cupti_attach_leave(void);
 bool cupti_attach_again(void);
 /* Each thread has buffers of its own. */

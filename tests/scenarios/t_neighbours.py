@@ -57,6 +57,15 @@ def test_a_profiler_that_subscribes():
            run.trace.meta["notes"])
 
 
+def test_calls_without_callbacks_lack_their_stacks():
+    """The subscription is the other's for good; that the stacks are missing is counted."""
+    trace = profiled("old", "after", TRACEPROF_STACK="cuda").trace
+    launches = trace.slices("cuLaunchKernel", cat="cuda_driver")
+    bare = [call for call in launches if "stack" not in call["args"]]
+    expect(len(launches) - len(bare) >= LAUNCHES and len(bare) > ROUNDS / 4, len(bare))
+    expect(trace.meta["gpu"]["calls_without_stack"] >= len(bare), trace.meta["gpu"])
+
+
 def test_a_profiler_that_does_not_ask():
     expect_handed_over(profiled("new", "after", 2), LAUNCHES, 2)
 

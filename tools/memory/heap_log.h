@@ -112,7 +112,7 @@ struct heap_log {
 	bool is_asked;	       /* ... and that is what counts here */
 	int64_t stacks_refused, stacks_untaken, stacks_shortened;
 	int64_t samples_refused; /* sampled blocks that found no place */
-	double left_over; /* of the blocks that samples stand for */
+	double left_over;	 /* of the blocks that samples stand for */
 	bool has_stacks;
 	bool *is_left_out; /* by stack, NULL none is: heap_log_only() */
 	const char *debug_dir;

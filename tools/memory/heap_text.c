@@ -505,6 +505,22 @@ static void print_without_stack(const struct heap_log *log, FILE *out)
 			log->stacks_untaken);
 }
 
+static void print_sampling(const struct heap_log *log, FILE *out)
+{
+	if (log->sample_bytes)
+		text_wrap_print(
+			out, 2,
+			"sampled, one block in %s on average: amounts are "
+			"estimates\n",
+			quantity_bytes((double)log->sample_bytes).text);
+	if (log->samples_refused > 0)
+		text_wrap_print(out, 2,
+				"%" PRId64
+				" of the sampled blocks found no place and "
+				"are in no estimate: too many lived at once\n",
+				log->samples_refused);
+}
+
 /* What the tables can't know. */
 static void print_limits(const struct heap_view *view, FILE *out)
 {
@@ -520,18 +536,7 @@ static void print_limits(const struct heap_view *view, FILE *out)
 		text_wrap_print(out, 2,
 				"no call stacks in this trace: record "
 				"with TRACEPROF_STACK=heap\n");
-	if (log->sample_bytes)
-		text_wrap_print(
-			out, 2,
-			"sampled, one block in %s on average: amounts are "
-			"estimates\n",
-			quantity_bytes((double)log->sample_bytes).text);
-	if (log->samples_refused > 0)
-		text_wrap_print(out, 2,
-				"%" PRId64
-				" of the sampled blocks found no place and "
-				"are in no estimate: too many lived at once\n",
-				log->samples_refused);
+	print_sampling(log, out);
 	if (heap_log_has_python(log))
 		text_wrap_print(
 			out, 2,

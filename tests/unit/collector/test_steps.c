@@ -356,6 +356,31 @@ static void test_by_hand_is_refused_while_one_records(void **state)
 	assert_int_equal(windows_opened(), 1);
 }
 
+/* The run goes on being recorded where its file can't be cut, and each window
+ * that was asked for is missed. */
+static void test_a_window_by_hand_without_a_place_is_missed(void **state)
+{
+	struct window_state *windows = &session->head->windows;
+	unsigned int made = 0;
+
+	(void)state;
+	/* Nobody has set anything. */
+	options_default(&session->head->options);
+	steps_start(session, clock_ticks());
+	while (!steps_start_window(session, "mine")) {
+		assert_int_equal(steps_stop_window(session), 0);
+		assert_true(++made < WINDOWS_MAX);
+	}
+	assert_true(made > 0);
+	assert_int_equal(load_relaxed(&windows->missed), 1);
+	assert_int_equal(steps_start_window(session, "mine"), -EAGAIN);
+	assert_int_equal(load_relaxed(&windows->missed), 2);
+	assert_true(gate_is_recording());
+	store_relaxed(&windows->written, windows_opened() - 1);
+	assert_int_equal(steps_start_window(session, "mine"), 0);
+	assert_int_equal(load_relaxed(&windows->missed), 2);
+}
+
 static void test_a_schedule_waits_for_a_window_by_hand(void **state)
 {
 	const struct window_state *windows = &session->head->windows;
@@ -494,6 +519,7 @@ int main(void)
 		STEPS_TEST(test_a_full_ring_loses_steps_and_counts_them),
 		STEPS_TEST(test_windows_by_hand),
 		STEPS_TEST(test_by_hand_is_refused_while_one_records),
+		STEPS_TEST(test_a_window_by_hand_without_a_place_is_missed),
 		STEPS_TEST(test_a_schedule_waits_for_a_window_by_hand),
 		STEPS_TEST(test_time_begins_steps),
 		STEPS_TEST(test_no_time_steps_unless_asked),

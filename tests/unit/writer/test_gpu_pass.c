@@ -134,6 +134,7 @@ static void what_waits_is_drawn_with_its_window(void **state)
 	end_window(&sample, &writer_state);
 	text = sample_text(&sample);
 	sample_assert_json(text);
+	assert_non_null(strstr(text, "\"waits_without_recording\":1,"));
 	assert_int_equal(sample_count(text, "\"name\":\"Stream Wait Event\""),
 			 1 + 1);
 	assert_int_equal(sample_count(text, "\"name\":\"work\""), 1 + 1);

@@ -403,6 +403,8 @@ static void detail_ends_at_max_mb(void **state)
 			       "\",\"calls\":20000,"));
 	assert_int_equal(sample_number(text, "seen"), events + 1);
 	assert_true(sample_number(text, "cut") > 0);
+	assert_int_equal(sample_number(text, "past_max"),
+			 sample_number(text, "cut"));
 	sample_end(&sample);
 }
 
