@@ -46,6 +46,7 @@ REMEDIES = (
      "root's rights: docker run --privileged"),
     (r"fuse", "apt-get install libfuse3-dev fuse3"),
     (r"\bgo is not", "apt-get install golang-go"),
+    (r"flamegraph\.pl", "apt-get install libdevel-nytprof-perl"),
     (r"(\w+) is not on this machine", r"install \1"),
 )
 

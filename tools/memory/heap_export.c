@@ -3,6 +3,7 @@
 #include "tools/memory/heap_view.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,13 +35,17 @@ static bool add_name(void *arg, const struct heap_place *place)
 {
 	struct frame_names *names = arg;
 	struct text_buffer text = {0};
+	const char *where;
 
 	text_buffer_add_printable(&text, place->function,
 				  strlen(place->function), 200);
+	text_buffer_format(&text, place->file ? " (" : " [");
+	where = place->file ? place->file : place->module;
+	text_buffer_add_printable(&text, where, strlen(where), PATH_MAX);
 	if (place->file)
-		text_buffer_format(&text, " (%s:%d)", place->file, place->line);
+		text_buffer_format(&text, ":%d)", place->line);
 	else
-		text_buffer_format(&text, " [%s]", place->module);
+		text_buffer_format(&text, "]");
 	names->numbers = memory_grow(names->numbers, names->count,
 				     &names->capacity, sizeof(uint32_t));
 	names->numbers[names->count++] =
@@ -54,6 +59,14 @@ static void take_names(struct heap_view *view, const struct heap_site *site,
 {
 	names->count = 0;
 	heap_stack_walk(view->log, site->stack, add_name, names);
+}
+
+/* A ";" parts frames there. */
+static void put_frame(const char *name, FILE *out)
+{
+	fputc(';', out);
+	for (; *name; name++)
+		fputc(*name == ';' ? ',' : *name, out);
 }
 
 void heap_print_folded(struct heap_view *view, enum heap_cost cost,
@@ -77,9 +90,9 @@ void heap_print_folded(struct heap_view *view, enum heap_cost cost,
 			const size_t place =
 				is_inverted ? at : names.count - 1 - at;
 
-			fprintf(out, ";%s",
-				key_table_key(&table, names.numbers[place],
-					      NULL));
+			put_frame(key_table_key(&table, names.numbers[place],
+						NULL),
+				  out);
 		}
 		fprintf(out, " %" PRId64 "\n", value);
 	}
