@@ -30,7 +30,7 @@
 #include "collector/control/window.h"
 
 #define SESSION_MAGIC	    "traceprf"
-#define SESSION_VERSION	    18u
+#define SESSION_VERSION	    19u
 #define SESSION_FIRST_BYTES (2u << 20)
 #define SESSION_TEXT_BYTES  512
 #define SESSION_NAMES_MAX   65536u
@@ -81,6 +81,7 @@ struct session_checkpoint {
 	uint64_t unwritable; /* neither: no number, damaged, no memory */
 	uint64_t thinned;    /* calls that are in totals alone */
 	uint64_t unnamed;    /* of those written */
+	uint64_t arrows;     /* from operators: the last one's id */
 	struct wait_counts waits;
 	uint64_t file_events; /* events in this file */
 	uint64_t last_ticks;  /* latest time that was seen */
