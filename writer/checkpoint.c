@@ -120,6 +120,7 @@ static void note_file(struct writer_state *state,
 	checkpoint->past_heap = counts->past_heap;
 	checkpoint->unwritable = counts->unwritable;
 	checkpoint->unnamed = counts->unnamed;
+	checkpoint->arrows = counts->arrows;
 	checkpoint->waits = counts->waits;
 	checkpoint->file_events = counts->file_events;
 	checkpoint->last_ticks = counts->last_ticks;

@@ -147,6 +147,7 @@ static int load(struct writer_state *state, uint64_t *gone)
 	state->counts.outside =
 		whole->cut - whole->past_max - whole->unwritable;
 	state->counts.unnamed = whole->unnamed;
+	state->counts.arrows = whole->arrows;
 	state->counts.waits = whole->waits;
 	state->counts.file_events = whole->file_events;
 	state->counts.last_ticks = whole->last_ticks;

@@ -81,6 +81,7 @@ struct session_checkpoint {
 	uint64_t unwritable; /* neither: no number, damaged, no memory */
 	uint64_t thinned;    /* calls that are in totals alone */
 	uint64_t unnamed;    /* of those written */
+	uint64_t arrows;     /* from operators: the last one's id */
 	struct wait_counts waits;
 	uint64_t file_events; /* events in this file */
 	uint64_t last_ticks;  /* latest time that was seen */

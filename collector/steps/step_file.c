@@ -5,21 +5,29 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define NAME_BYTES 1024u /* what is longer is told by its beginning */
 
+#define FILE_BYTES (1u << 20) /* no setting is as long */
+
 struct line_reader {
 	int fd;
 	size_t at, end;
+	size_t left; /* of FILE_BYTES */
 	char buffer[512];
 };
 
 static bool refill(struct line_reader *reader)
 {
-	const ssize_t got =
-		read(reader->fd, reader->buffer, sizeof(reader->buffer));
+	const size_t room = sizeof(reader->buffer);
+	ssize_t got = 0;
 
+	if (reader->left >= room) {
+		reader->left -= room;
+		got = read(reader->fd, reader->buffer, room);
+	}
 	reader->at = 0;
 	reader->end = got > 0 ? (size_t)got : 0;
 	return got > 0;
@@ -74,11 +82,23 @@ static bool read_level(struct line_reader *reader, struct search_wanted *wanted)
 	return word && wanted->count;
 }
 
+/* A pipe would wait for its writer, and a device may never end.  -1: none. */
+static int open_file(const char *path)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat status;
+
+	if (fd >= 0 && !fstat(fd, &status) && S_ISREG(status.st_mode))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
 int step_file_read(const char *path, char *first, size_t bytes,
 		   struct search_wanted *wanted)
 {
-	struct line_reader reader = {
-		.fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)};
+	struct line_reader reader = {.fd = open_file(path), .left = FILE_BYTES};
 	bool is_good;
 
 	*wanted = (struct search_wanted){0};

@@ -15,21 +15,35 @@ struct children_page {
 	_Atomic uint32_t born, traced, gone;
 };
 
+/* Of a process that is not recorded from its start they are said if children
+ * took so much processor time, and so much of its own. */
+#define WORK_SECONDS 1.0
+#define WORK_SHARE   0.5
+
 static START_DATA struct children {
 	struct children_page *page;
 	int root;	 /* who counts */
 	int self;	 /* the child that this is; 0 none */
 	bool is_settled; /* it is traced or gone */
+	bool is_from_start;
 } children;
 
-void children_watch(void)
+void children_watch(bool is_from_start)
 {
-	void *page = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE,
-			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void *page;
 
+	/* It counts already, from another constructor on, or is a child that
+	 * its root counts. */
+	if (children.page) {
+		children.is_from_start |= is_from_start;
+		return;
+	}
+	page = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (page == MAP_FAILED)
 		return;
 	children.root = (int)getpid();
+	children.is_from_start = is_from_start;
 	children.page = page;
 }
 
@@ -79,30 +93,48 @@ void children_stay(void)
 		add_relaxed(&children.page->gone, -1);
 }
 
-/* What of theirs is known: of those that were waited for. */
-static double seconds(void)
+/* Of children it is known of those that were waited for. */
+static double seconds(int whose)
 {
 	struct rusage used;
 
-	if (getrusage(RUSAGE_CHILDREN, &used))
+	if (getrusage(whose, &used))
 		return 0;
 	return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
 	       (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
 }
 
+static bool worked(void)
+{
+	const double theirs = seconds(RUSAGE_CHILDREN);
+
+	return theirs >= WORK_SECONDS &&
+	       theirs >= WORK_SHARE * seconds(RUSAGE_SELF);
+}
+
+/* What would record them. */
+static const char *remedy(void)
+{
+	const bool all = process.options.children == CHILDREN_ALL;
+
+	if (children.is_from_start)
+		return all ? ": not by fork(), or before the fork was done"
+			   : "; --children=all (TRACEPROF_CHILDREN=all) "
+			     "records them, too";
+	return all ? "; --sample=499 (TRACEPROF_SAMPLE=499) records them, too"
+		   : "; --children=all --sample=499 (TRACEPROF_CHILDREN=all "
+		     "TRACEPROF_SAMPLE=499) records them, too";
+}
+
 static void say_lost(struct session *session, unsigned int count)
 {
-	const char *s = count == 1 ? "" : "ren";
-	const bool all = process.options.children == CHILDREN_ALL;
 	char line[256];
 
 	log_format(line, sizeof(line),
 		   "%u forked child%s left no trace (all children that have "
 		   "ended took %.2f s processor time)%s",
-		   count, s, seconds(),
-		   all ? ": not by fork(), or before the fork was done"
-		       : "; --children=all (TRACEPROF_CHILDREN=all) records "
-			 "them, too");
+		   count, count == 1 ? "" : "ren", seconds(RUSAGE_CHILDREN),
+		   remedy());
 	session_note(session, "%s", line);
 	log_say("%s", line);
 }
@@ -117,6 +149,8 @@ void children_say(struct session *session)
 	traced = load_relaxed(&page->traced);
 	settled = traced + load_relaxed(&page->gone);
 	born = load_relaxed(&page->born);
+	if (!children.is_from_start && !worked())
+		return;
 	if (traced)
 		log_say("%u forked child%s, in %s", traced,
 			traced == 1 ? " has a trace" : "ren have traces",

@@ -7,14 +7,18 @@
  * those that were forked, those that are recorded themselves, and those that
  * became another program, which decides for itself.  Who is left of them has no
  * trace, and the parent's end says so.
+ *
+ * Of any other process they are counted from the begin of its recording on,
+ * and said where much of the work may have been theirs, as a Python pool's is.
  */
 #ifndef PRELOAD_CHILDREN_H
 #define PRELOAD_CHILDREN_H
 
 #include "collector/session/session.h"
 
-/* In the constructor of a process that is recorded from its start. */
-void children_watch(void);
+/* In the constructor of a process that is recorded from its start; where
+ * another's recording begins. */
+void children_watch(bool is_from_start);
 
 /* A child was forked: in that, or in its parent.  No system call. */
 void children_born(void);

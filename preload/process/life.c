@@ -330,6 +330,7 @@ static int begin(const char *reason)
 	 * session is whole. */
 	store_release(&session_here, life.session);
 	children_traced();
+	children_watch(false);
 	bits = wanted_bits(life.session, ticks, &record);
 	store_relaxed(&life.writer, WRITER_WAITS);
 	gate_set(bits | (steps_want_events(life.session) ? record : 0));
@@ -673,7 +674,7 @@ static COLD __attribute__((constructor)) void construct(void)
 	user_signal_start();
 	families_prepare();
 	if (families_reason_at_start())
-		children_watch();
+		children_watch(true);
 	/* Another library's constructor, or the loader, came first. */
 	if (load_relaxed(&life.writer) == WRITER_WAITS) {
 		const struct quiet quiet = quiet_begin();

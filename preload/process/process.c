@@ -266,6 +266,25 @@ static void keep_complaint(const char *line)
 			   sizeof(process.complaint[0]), "%s", line);
 }
 
+/* TRACEPROF=no, say: it is no setting, so options_read() doesn't know it. */
+static void check_switch(char *const *environment)
+{
+	static const char *const on[] = {"", "1", "on"};
+	const char *value = process_variable(environment, "TRACEPROF");
+	char line[128];
+
+	for (size_t i = 0; value && i < sizeof(on) / sizeof(on[0]); i++)
+		if (!strcmp(value, on[i]))
+			return;
+	if (!value)
+		return;
+	log_format(line, sizeof(line),
+		   "TRACEPROF=%.64s is not valid: it takes 0 or off, or 1; "
+		   "using 1",
+		   value);
+	keep_complaint(line);
+}
+
 COLD bool process_matters(void)
 {
 	static START_DATA _Atomic int known; /* 1 it does, -1 it doesn't */
@@ -291,6 +310,7 @@ COLD bool process_read(void)
 	process.direct = process_kind_is_direct(environment);
 	options_default(&process.options);
 	options_read(&process.options, environment, keep_complaint);
+	check_switch(environment);
 	if (process.options.children == CHILDREN_NONE && !process.direct &&
 	    process_kind_is_child())
 		return false;

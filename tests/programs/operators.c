@@ -218,6 +218,15 @@ int main(int argc, char **argv)
 		for (int i = 0; i < 3; i++)
 			(argv[2][0] == 'o' ? step_of_old_closure
 					   : step_of_closure)(i);
+	} else if (argc > 2 && !strcmp(argv[2], "twice")) {
+		everything();
+		puts("once");
+		fflush(stdout);
+		getchar();
+		everything();
+		puts("twice");
+		fflush(stdout);
+		getchar();
 	} else if (argc > 2 && !strcmp(argv[2], "lists")) {
 		with_lists();
 	} else if (argc > 2) {

@@ -88,6 +88,29 @@ def test_children_without_a_trace_are_said():
     expect(not lost(run("fork", env=only | {"TRACEPROF_CHILDREN": "none"})), "asked for")
 
 
+def late(children, ms, files=1, **env):
+    """Children of a program whose recording began with a region."""
+    done = same("fork_late", children, ms, env=env)
+    expect_equal(len(done.files), files, done.stderr)
+    return done
+
+
+def test_children_that_did_the_work_are_said_of_any_program():
+    done = late(2, 600)
+    line, = lost(done)
+    expect("2 forked children left no trace" in line, line)
+    expect("TRACEPROF_CHILDREN=all TRACEPROF_SAMPLE=499" in line, line)
+    expect(any("left no trace" in note for note in done.trace.meta["notes"]), "a note")
+    line, = lost(late(2, 600, TRACEPROF_CHILDREN="all"))
+    expect("TRACEPROF_SAMPLE=499" in line and "--children" not in line, line)
+    expect(not lost(late(2, 600, files=3, **ALL)), "what the line advises")
+
+
+def test_children_that_did_little_are_not_said():
+    expect(not lost(late(3, 20)), "little")
+    expect(not lost(late(2, 600, TRACEPROF_CHILDREN="none")), "asked for")
+
+
 def test_a_child_whose_parent_ends_meanwhile_is_not_said_to_be_lost():
     """It begins its recording at the end of fork(), when the parent has ended."""
     done = run("outlives", files=2)

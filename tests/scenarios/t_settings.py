@@ -142,6 +142,20 @@ def test_bad_step_marker():
     one_line(run(step="omq:f"), "TRACEPROF_STEP")
 
 
+def test_a_step_file_that_never_ends():
+    pipe = os.path.join(folder(), "pipe")
+    os.mkfifo(pipe)
+    for bad in ("/dev/zero", pipe):
+        one_line(run(step=f"@{bad}"), f"TRACEPROF_STEP=@{bad} can't be read")
+
+
+def test_a_word_that_is_neither_on_nor_off():
+    one_line(traced("region", "plain_parallel", env={"TRACEPROF": "no"}), "TRACEPROF=no")
+    for word in ("1", "on", ""):
+        done = traced("region", "plain_parallel", env={"TRACEPROF": word})
+        expect("not valid" not in done.stderr, done.stderr)
+
+
 def test_folder_that_cannot_be_made():
     place = os.path.join(folder(), "file")
     open(place, "w", encoding="utf-8").close()

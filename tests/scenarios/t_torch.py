@@ -4,7 +4,9 @@ sequence numbers, windows, and libraries that are not what they seem."""
 
 import glob
 import os
+import subprocess
 import sys
+import time
 
 import harness
 from harness import (LIBRARY, ROOT, compile_program, expect, expect_equal, same, traced)
@@ -66,6 +68,35 @@ def test_sequence_numbers_and_arrows():
     expect_equal(ends[0]["ts"], one(trace, "aten::addmm")["ts"],
                  "from the operator that began last")
     expect_equal(ends[1]["ts"], one(trace, "AddmmBackward0")["ts"], "to the node")
+
+
+def arrows_of(trace):
+    return [(event["ph"], event["id"]) for event in trace.events
+            if event.get("cat") == "fwdbwd"]
+
+
+def test_arrows_of_a_killed_program_go_on_counting():
+    """The second one is in memory alone when the program is killed."""
+    target = os.path.join(harness.folder(), "out")
+    env = harness.clean_environment() | {
+        "LD_PRELOAD": LIBRARY, "TRACEPROF_DIR": target, "TRACEPROF_ENCODE": "live"}
+    with subprocess.Popen([program(), library(), "twice"], env=env, text=True,
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        harness.ends_with_test(process)
+        expect_equal(process.stdout.readline(), "once\n", "output")
+        run = harness.Run([], 0, "", "", target)
+        while not (run.files and arrows_of(run.trace)):
+            expect(process.poll() is None, "it ended")
+            time.sleep(0.05)
+            run = harness.Run([], 0, "", "", target)
+        process.stdin.write("\n")
+        process.stdin.flush()
+        expect_equal(process.stdout.readline(), "twice\n", "output")
+        process.kill()
+    expect_equal(harness.command("recover", target).status, 0, "recover")
+    run = harness.Run([], 0, "", "", target)
+    harness.check_files(run)
+    expect_equal(arrows_of(run.trace), [("s", 1), ("f", 1), ("s", 2), ("f", 2)], "arrows")
 
 
 def test_one_that_ends_on_another_thread_and_one_that_never_does():

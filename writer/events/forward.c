@@ -18,7 +18,6 @@ struct forward {
 };
 
 struct forward_table {
-	uint64_t arrows;
 	struct forward operators[KEPT];
 };
 
@@ -80,9 +79,8 @@ void forward_meet(struct writer_state *state, struct ring_reader *reader,
 	    known->number != number || known->file_index != file_index ||
 	    known->thread != event->scope.range || known->start_ns > start_ns)
 		return;
-	state->forward->arrows++;
-	end(state, SCHEMA_PHASE_FLOW_START, state->forward->arrows, known->tid,
+	state->counts.arrows++;
+	end(state, SCHEMA_PHASE_FLOW_START, state->counts.arrows, known->tid,
 	    known->start_ns);
-	end(state, SCHEMA_PHASE_FLOW_END, state->forward->arrows, tid,
-	    start_ns);
+	end(state, SCHEMA_PHASE_FLOW_END, state->counts.arrows, tid, start_ns);
 }

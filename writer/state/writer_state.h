@@ -105,6 +105,7 @@ struct writer_counts {
 	uint64_t deleted;    /* written, in parts that made room for others */
 	uint64_t unwritable; /* no number, damaged, or no memory */
 	uint64_t unnamed;    /* of those written: no room for the name */
+	uint64_t arrows;     /* from operators to what runs them backward */
 	struct wait_counts waits;
 	uint64_t committed; /* by hooks, when account_unread() looked */
 	uint64_t file_events;
