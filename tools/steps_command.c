@@ -380,6 +380,60 @@ static bool is_told(const struct steps_reader *reader,
 	return is_same;
 }
 
+static int compare_ids(const void *left, const void *right)
+{
+	const uint64_t a = *(const uint64_t *)left;
+	const uint64_t b = *(const uint64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+/* What comes most of all marks, as a level of so many turns. */
+static struct loop_level most_frequent(const struct stream *stream)
+{
+	uint64_t *ids = memory_resize(NULL, stream->count, sizeof(*ids));
+	struct loop_level most = {0};
+
+	for (size_t i = 0; i < stream->count; i++)
+		ids[i] = stream->marks[i].id;
+	qsort(ids, stream->count, sizeof(*ids), compare_ids);
+	for (size_t i = 0, run = 0; i < stream->count; i++) {
+		run = i && ids[i] == ids[i - 1] ? run + 1 : 1;
+		if (run > most.turns)
+			most = (struct loop_level){.id = ids[i], .turns = run};
+	}
+	while (stream->marks[most.first].id != most.id)
+		most.first++;
+	free(ids);
+	return most;
+}
+
+/* One site over and over is none by itself, but may be the step. */
+static void say_no_loop(const struct steps_reader *reader)
+{
+	const struct stream *largest = NULL;
+	struct text_buffer text = {0};
+	struct loop_level most;
+	bool is_set;
+
+	for (size_t i = 0; i < reader->count; i++) {
+		if (!largest || reader->streams[i].count > largest->count)
+			largest = &reader->streams[i];
+	}
+	if (!largest || largest->count < LOOP_HITS_LEAST) {
+		say("no loop: there are too few regions, ranges "
+		    "and CUDA calls\n");
+		return;
+	}
+	most = most_frequent(largest);
+	is_set = setting(reader, largest, &most, &text);
+	say("no loop of several %s; what comes most is %zu x %s%s%s\n",
+	    kind_of(largest->family), most.turns,
+	    steps_name_of(reader, &largest->marks[most.first]),
+	    is_set ? ": TRACEPROF_STEP=" : "", is_set ? text.data : "");
+	text_buffer_free(&text);
+}
+
 static int show(struct steps_reader *reader,
 		const struct steps_arguments *arguments)
 {
@@ -400,8 +454,7 @@ static int show(struct steps_reader *reader,
 		    "TRACEPROF_MAX_OVERHEAD=0 records all\n",
 		    (long long)thinned_regions(reader));
 	else if (!number)
-		say("no loop: there are too few regions, ranges "
-		    "and CUDA calls, or they come in no order\n");
+		say_no_loop(reader);
 	if (reader->told.len && !(chosen && is_told(reader, chosen)))
 		say("the run, which read the program's code, too: "
 		    "%s\n",

@@ -334,6 +334,10 @@ def test_levels_of_a_run_without_a_step():
     shown = command("steps", none.trace.path)
     expect_equal(shown.status, 1, shown.stdout)
     expect("no step" in shown.stdout, shown.stdout)
+    most = re.search(r"what comes most is (\d+) x .*TRACEPROF_STEP=(\S+)", shown.stdout)
+    expect(most, "nothing is named", shown.stdout)
+    again = looped("epochs=0", "warm=300", step=most.group(2))
+    expect_equal(len(again.trace.steps()), int(most.group(1)), "steps")
 
 
 def test_schedule_without_a_period_records_the_whole_run():

@@ -135,6 +135,13 @@ for i in range(50):
     step()
 ''')
     expect_equal(len(run.trace.steps()), 90, "steps")
+    run = training('''
+for i in range(20):
+    step(lambda: some(40))
+for i in range(30):
+    step(lambda: some(40))
+''')
+    expect_equal(len(run.trace.steps()), 50, "steps whose work tells nothing")
 
 
 def test_two_optimizers_that_step_from_one_line():

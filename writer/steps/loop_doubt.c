@@ -14,6 +14,9 @@
 #define MASS_OF_FEW  0.9
 /* So many turns are a part of the run. */
 #define PART_TURNS   5u
+/* Of 9 sites so many come a few times, as often as each other. */
+#define FEW_SITES    4u
+#define FEW_SITES_OF 9u
 /* Loops around a region by its code, and one: the step's alone. */
 #define DEPTH_OF_ONE 2u
 
@@ -103,6 +106,48 @@ bool loop_is_doubtful(struct loop_groups *groups,
 		others) ||
 	       (step->mass < LOOP_POOR_MASS && others >= step->held &&
 		branched * BRANCHED_OF < (step->turns - 1) * (BRANCHED_OF - 1));
+}
+
+/* Of the sites that come so often those that come in the step's turns, too;
+ * whether some come before them and others behind. */
+static size_t come_around(const struct loop_candidate *candidate,
+			  const uint32_t *before, const uint32_t *within,
+			  const uint32_t *behind, uint32_t times)
+{
+	bool begins = false, ends = false;
+	size_t count = 0;
+
+	for (uint32_t s = 0; s < LOOP_SITES_MAX; s++) {
+		if (loop_holds(candidate, s) || !within[s] ||
+		    before[s] + within[s] + behind[s] != times)
+			continue;
+		begins |= before[s] && !behind[s];
+		ends |= behind[s] && !before[s];
+		count++;
+	}
+	return begins && ends ? count : 0;
+}
+
+bool loop_is_in_few(const struct loop_groups *groups,
+		    const struct loop_candidate *candidate)
+{
+	const struct loop_level *step = &candidate->level;
+	uint32_t before[LOOP_SITES_MAX];
+	uint32_t within[LOOP_SITES_MAX];
+	uint32_t behind[LOOP_SITES_MAX];
+
+	count_part(groups, 0, step->first, before);
+	count_part(groups, step->first, step->last, within);
+	count_part(groups, step->last, groups->count, behind);
+	for (uint32_t times = 2; times < LOOP_HITS_LEAST; times++) {
+		const size_t sites =
+			come_around(candidate, before, within, behind, times);
+
+		if (sites &&
+		    sites * FEW_SITES_OF >= (sites + step->held) * FEW_SITES)
+			return true;
+	}
+	return false;
 }
 
 bool loop_is_of_sizes(const struct loop_groups *groups,

@@ -26,4 +26,10 @@ bool loop_is_elsewhere(const struct loop_groups *groups,
 bool loop_is_of_sizes(const struct loop_groups *groups,
 		      const struct loop_candidate *candidate);
 
+/* Whether a loop of less than five turns is around it: nearly as many sites as
+ * it holds come so often, some from before its first turn on, others until
+ * behind its last. */
+bool loop_is_in_few(const struct loop_groups *groups,
+		    const struct loop_candidate *candidate);
+
 #endif

@@ -147,6 +147,7 @@ struct turns {
 	size_t count;	 /* by both */
 	bool is_in_turn; /* each line once, and then all again, always */
 	bool is_mixed;	 /* now the one and now the other, in no such order */
+	bool is_staged;	 /* the one for long, and then the other: one each */
 };
 
 /* Each of so many lines steps once before the first is back. */
@@ -198,6 +199,7 @@ static struct turns count_turns(const struct step_marks *ranges,
 	turns.is_in_turn = is_known && is_in_turn(&lines, turns.lines);
 	turns.is_mixed = is_known && !turns.is_in_turn &&
 			 changes * MIXED_OF >= lines.seen;
+	turns.is_staged = is_known && !turns.is_mixed && turns.lines < 2;
 	turns.count =
 		turns.lines > 1 ? turns.lines
 		: turns.lines == 1 && is_one_of_many(&between, turns.between)
@@ -431,7 +433,7 @@ struct step_marks *step_optimizer_alone(struct writer_state *state,
 		return NULL;
 	work = work_of(finder, ranges);
 	turns = count_turns(ranges, &most, work, UINT64_MAX);
-	if ((!turns.is_in_turn && (turns.lines != 1 || turns.count != 1)) ||
+	if ((!turns.is_in_turn && (!turns.is_staged || turns.count != 1)) ||
 	    !covers(ranges, &most, work))
 		return NULL;
 	take(finder, ranges, &most, turns.is_in_turn ? turns.lines : 1, work,

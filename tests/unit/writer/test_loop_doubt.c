@@ -261,6 +261,35 @@ static void test_much_now_and_then(void **unused)
 	assert_int_equal(steps(), 0);
 }
 
+/* Four trees of many splits: the trees are too few, and a split is no step. */
+static void test_less_than_five_turns_around(void **unused)
+{
+	(void)unused;
+	for (unsigned int i = 0; i < 4; i++) {
+		for (unsigned int s = 0; s < 3; s++)
+			hit(20 + s);
+		solve(25 + random_below(10), 6);
+		for (unsigned int s = 0; s < 2; s++)
+			hit(30 + s);
+	}
+	assert_int_equal(steps(), 0);
+}
+
+/* Epochs that do a little of their own. */
+static void test_a_few_epochs(void **unused)
+{
+	unsigned int turns = 0;
+
+	(void)unused;
+	for (unsigned int i = 0; i < 4; i++) {
+		hit(20);
+		solve(30, 6);
+		turns += 30;
+		hit(30);
+	}
+	assert_int_equal(steps(), turns);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -284,6 +313,9 @@ int main(void)
 		cmocka_unit_test_setup(test_little_around_as_many_as_are_needed,
 				       set_up),
 		cmocka_unit_test_setup(test_much_now_and_then, set_up),
+		cmocka_unit_test_setup(test_less_than_five_turns_around,
+				       set_up),
+		cmocka_unit_test_setup(test_a_few_epochs, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
