@@ -104,8 +104,10 @@ def test_each_part_of_a_compilation_is_a_range():
                  [f"jax.jit: {part} loss, {line_of('its line')}"
                   for part in ("trace", "lower", "compile")]
                  + [f"jax.jit: compile, {line_of('no function')}"])
+    # JAX's seconds become ticks and these the trace's time, each by a clock that may
+    # run 0.1 % fast or slow (SLOPE_RANGE) to catch up with the system's.
     for one in found[:3]:
-        expect(abs(one["dur"] - 10000) < 1, one)
+        expect(abs(one["dur"] - 10000) < 20, one)
     for before, after in zip(found, found[1:3]):
         expect(after["ts"] >= before["ts"] + before["dur"] - 0.002, before, after)
 
