@@ -52,6 +52,16 @@ def test_a_thread_that_sleeps_all_the_time_needs_no_sample():
         expect_equal(split[part], 10**7, (asked, ran_us))
 
 
+def test_what_is_compiled_in_the_beginning_alone_is_not_compiled_again():
+    """Without steps: JAX compiles functions of its own for each shape that it meets."""
+    for apart_us, wanted in ((700, []), (2000, ["compiled-again"])):
+        events = threads_(700) + [slice_("first", 0, 1), slice_("last", 19999, 1)] + [
+            slice_("jax.jit: compile _multi_slice, train.py(9)", 100 + number * apart_us,
+                   600, 10000700, "user_annotation") for number in range(6)]
+        found = judged(made(events))["findings"]
+        expect_equal([one["rule"] for one in found], wanted, apart_us)
+
+
 def test_steps_that_are_little_of_the_run_are_said_to_be():
     """Typical ones, less than half of a recording of 0.1 s and more."""
     ours = {"options": {"SAMPLE": "0"}}

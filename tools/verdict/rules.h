@@ -62,6 +62,7 @@
 #define SHORT_OPERATOR_NS  50000
 #define OPERATORS_AN_ITEM  4	/* that the program calls, to read a value */
 #define FUNCTION_MIN	   0.20 /* of the step, in one function of Python */
+#define COMPILED_SPREAD	   0.25 /* of a run without steps, first to last */
 #define COMPILED_MIN	   5	/* times, one function at one line */
 
 #define SLOW_STEP_MIN	   2.0 /* medians */

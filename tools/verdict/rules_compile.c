@@ -20,6 +20,7 @@
 /* What was compiled, the row of its key. */
 struct compiled {
 	int64_t count, ns;
+	int64_t first_ns, last_ns; /* when they began */
 	int64_t longest_ns, longest_at_ns;
 	uint32_t longest; /* its name */
 	bool is_jax;
@@ -70,6 +71,10 @@ static void count(struct compilations *all, struct compiled *function,
 	const int64_t dur_ns = period.end_ns - period.start_ns;
 
 	(void)all;
+	if (!function->ns || period.start_ns < function->first_ns)
+		function->first_ns = period.start_ns;
+	if (!function->ns || period.start_ns > function->last_ns)
+		function->last_ns = period.start_ns;
 	function->count += is_whole;
 	saturate_into(&function->ns, dur_ns);
 	if (dur_ns <= function->longest_ns)
@@ -79,12 +84,25 @@ static void count(struct compilations *all, struct compiled *function,
 	function->longest = name;
 }
 
+/* Where there are no steps what comes in the beginning alone may be one
+ * function that JAX makes of several arrays' shapes. */
+static bool comes_again(const struct compilations *all,
+			const struct compiled *one)
+{
+	const struct split *split = &all->facts->split;
+
+	return one->count >= all->least &&
+	       (!all->least || split->has_steps ||
+		(double)(one->last_ns - one->first_ns) >=
+			COMPILED_SPREAD * (double)split->total_ns);
+}
+
 static void collect(struct compilations *all, struct compiled *function,
 		    bool is_whole, uint32_t name, struct period period)
 {
 	(void)is_whole;
 	(void)name;
-	if (function->count < all->least)
+	if (!comes_again(all, function))
 		return;
 	all->periods = memory_grow(all->periods, all->count, &all->capacity,
 				   sizeof(*all->periods));
@@ -163,7 +181,7 @@ static size_t most_of(const struct compilations *all, int64_t *times,
 	for (size_t at = 0; at < all->functions.count; at++) {
 		const struct compiled *one = key_table_row(&all->functions, at);
 
-		if (one->count < COMPILED_MIN)
+		if (!comes_again(all, one))
 			continue;
 		*times += one->count;
 		(*functions)++;
