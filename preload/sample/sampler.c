@@ -33,9 +33,6 @@
 
 #define SLOTS	     TASK_COUNTS_MAX
 #define BUSY	     UINT32_MAX
-/* The C library's for setuid(), which a thread may not block. */
-#define SIGNAL	     33
-#define MASK_BYTES   8
 #define LOOK_EACH_NS UINT64_C(100000000)
 /* Of so many samples one is timed: to ask costs as much as a small stack.  Not
  * the first, which loads pages. */
@@ -603,6 +600,8 @@ bool sampler_start(struct session *session)
 	if (!process.options.sample)
 		return false;
 	sampler.session = session;
+	/* In a forked child it is the parent's. */
+	store_relaxed(&sampler.rest_ns, 0);
 	sampler.period_ns = 1000000000u / (uint64_t)process.options.sample;
 	session->head->sampling.period_ns = sampler.period_ns;
 	store_relaxed(&sampler.is_on, true);

@@ -135,17 +135,22 @@ def test_graphs_of_the_second_window():
             expect_equal(trace.meta["gpu"]["missing_kernels"], 0, version)
 
 
-def test_disabling_that_hangs():
-    """On a thread of the library's own: the program goes on and ends, what there
-    is of its first window is whole, and the rest is said."""
+def hung(knob, step_us):
+    """Two windows of two steps of a program that goes on and ends."""
     need("cuda_behind")
-    run = traced("cuda_behind", "100", "2", "0", "40000", "0", check=False, env={
-        "LD_LIBRARY_PATH": FAKE, "SIMGPU_VERSION": "130101",
-        "SIMGPU_HANG_DISABLE": "1", "TRACEPROF_WAIT": "40",
-        "TRACEPROF_ACTIVE": "2", "TRACEPROF_REPEAT": "2",
+    run = traced("cuda_behind", 100, 2, 0, step_us, 0, check=False, env={
+        "LD_LIBRARY_PATH": FAKE, "SIMGPU_VERSION": "130101", knob: "1",
+        "TRACEPROF_WAIT": "40", "TRACEPROF_ACTIVE": "2", "TRACEPROF_REPEAT": "2",
         "TRACEPROF_EXIT_MS": "2000"})
     expect_equal(run.status, 0, run.stderr)
     expect("CUPTI was not switched on within 5000 ms" in run.stderr, run.stderr)
+    return run
+
+
+def test_disabling_that_hangs():
+    """On a thread of the library's own: what there is of the first window is whole,
+    and the rest is said."""
+    run = hung("SIMGPU_HANG_DISABLE", 40000)
     expect("CUPTI did not hand over its last records" in run.stderr, run.stderr)
     first = min(run.traces, key=lambda trace: trace.path)
     expect_equal((len(first.slices(cat="kernel")),
@@ -154,14 +159,7 @@ def test_disabling_that_hangs():
 
 def test_enabling_that_hangs():
     """Nor is it a thread of the program's that hangs there, nor the writer."""
-    need("cuda_behind")
-    run = traced("cuda_behind", "100", "2", "0", "10000", "0", check=False, env={
-        "LD_LIBRARY_PATH": FAKE, "SIMGPU_VERSION": "130101",
-        "SIMGPU_HANG_ENABLE": "1", "TRACEPROF_WAIT": "40",
-        "TRACEPROF_ACTIVE": "2", "TRACEPROF_REPEAT": "2",
-        "TRACEPROF_EXIT_MS": "2000"})
-    expect_equal(run.status, 0, run.stderr)
-    expect("CUPTI was not switched on within 5000 ms" in run.stderr, run.stderr)
+    run = hung("SIMGPU_HANG_ENABLE", 10000)
     expect_equal([len(trace.slices("ProfilerStep#*")) for trace in run.traces], [2, 2],
                  run.stderr)
     expect(any("CUPTI was not switched on" in note
