@@ -76,8 +76,12 @@ def test_the_lines_name_the_step_before_the_rest_is_written():
 
 
 def test_more_than_memory_holds():
-    """A file takes what the buffer can't, and is gone at the end."""
-    run = late(2, 60000, 0, buffer_mb=4, max_mb=0, on_full="wait")
+    """A file takes what the buffer can't, and is gone at the end.  Its threads wait
+    asleep: two that spin at 60,000 barriers took 15 s beside eight busy programs,
+    without us too."""
+    run = traced("spins", 2, 60000, 0, env={
+        "TRACEPROF_ENCODE": "late", "TRACEPROF_BUFFER_MB": "4", "TRACEPROF_MAX_MB": "0",
+        "TRACEPROF_ON_FULL": "wait", "OMP_WAIT_POLICY": "passive"})
     check_whole(run.trace, 60000)
     expect(run.trace.meta["writer"]["spooled_bytes"] > 500000,
            run.trace.meta["writer"])
