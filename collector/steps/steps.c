@@ -269,8 +269,10 @@ void steps_mark(struct session *session, struct thread *thread, uint64_t ticks)
 	if (!is_first_live(session, ticks) && step &&
 	    steps_are_recorded(session))
 		record_step(state, thread, step - 1, ticks, outer, 0);
-	if (step && ticks - state->step_start_ticks >
-			    load_relaxed(&state->longest_step_ticks))
+	/* 0: the writer knew of the steps before. */
+	if (step && state->step_start_ticks &&
+	    ticks - state->step_start_ticks >
+		    load_relaxed(&state->longest_step_ticks))
 		store_relaxed(&state->longest_step_ticks,
 			      ticks - state->step_start_ticks);
 	state->step_start_ticks = ticks;
@@ -319,6 +321,7 @@ static bool go_live(struct session *session)
 		gate_record(false);
 	store_relaxed(&state->marks, hits);
 	store_relaxed(&state->steps, (int64_t)steps);
+	state->step_start_ticks = 0;
 	return true;
 }
 

@@ -5,14 +5,15 @@
  * from it.
  *
  *	cuda_behind STEPS LAUNCHES [NODES [PAUSE_US [END_MS [DEVICES
- *		    [GRAPHS]]]]]
+ *		    [GRAPHS [RANGES]]]]]]
  *
  * Each step launches LAUNCHES kernels, or with NODES a graph of so many, and
  * then sleeps for PAUSE_US.  After the last one it goes on for END_MS without
  * a call of CUDA's.  With DEVICES, steps go to these in turn, and each device
  * is reset after half of them.  With GRAPHS so many more graphs are made, and
- * never launched.  The runtime is loaded by name and the kernel
- * registered by hand, as nvcc's code does it, so that this builds everywhere.
+ * never launched.  With RANGES a step is a range, and is not marked.  The
+ * runtime is loaded by name and the kernel registered by hand, as nvcc's code
+ * does it, so that this builds everywhere.
  */
 #include "runtime_client.h"
 #include "traceprof.h"
@@ -44,6 +45,7 @@ int main(int argc, char **argv)
 	const int end_ms = argc > 5 ? atoi(argv[5]) : 0;
 	const int devices = argc > 6 ? atoi(argv[6]) : 0;
 	const int graphs = argc > 7 ? atoi(argv[7]) : 0;
+	const int ranges = argc > 8 ? atoi(argv[8]) : 0;
 	void *stream, *executable;
 
 	runtime_find();
@@ -52,7 +54,10 @@ int main(int argc, char **argv)
 	for (int i = 0; i < graphs; i++)
 		runtime_graph(1);
 	for (int i = 0; i < steps; i++) {
-		traceprof_step();
+		if (ranges)
+			traceprof_push("train_step");
+		else
+			traceprof_step();
 		if (devices)
 			stream = on_device(i, steps, devices);
 		for (int j = 0; j < launches; j++)
@@ -60,6 +65,8 @@ int main(int argc, char **argv)
 				CUDA(cudaGraphLaunch, executable, stream);
 			else
 				launch(stream, 1);
+		if (ranges)
+			traceprof_pop();
 		usleep((unsigned int)pause_us);
 	}
 	usleep((unsigned int)end_ms * 1000);

@@ -36,6 +36,15 @@ def test_windows_of_an_asynchronous_loop():
                  run.stderr)
 
 
+def test_windows_of_a_loop_whose_step_is_found():
+    """The step is known when the first windows are long over; the GPU isn't."""
+    run = behind(30, 60, 0, 100000, 15000, 0, 0, 1, SIMGPU_KERNEL_NS=5 * MS,
+                 TRACEPROF_SKIP_FIRST=2, TRACEPROF_WAIT=2, TRACEPROF_ACTIVE=2,
+                 TRACEPROF_REPEAT=3)
+    expect_equal([len(kernels(trace)) for trace in run.traces], [120, 120, 120],
+                 run.stderr)
+
+
 def test_graph_of_many_nodes():
     run = behind(40, 1, 400, 20000, 2500, SIMGPU_KERNEL_NS=MS // 4,
                  TRACEPROF_WAIT=2, TRACEPROF_ACTIVE=2, TRACEPROF_REPEAT=1)
