@@ -35,7 +35,8 @@ struct launch {
 	uint32_t nodes;	  /* records so far */
 	uint32_t kernels; /* of these */
 	uint8_t state;
-	uint8_t kind; /* enum gpu_launch_kind */
+	uint8_t kind;	  /* enum gpu_launch_kind */
+	uint8_t is_whole; /* a record of the whole graph came */
 };
 
 struct graph_size {
@@ -66,7 +67,34 @@ static uint64_t kernels_missed(void)
 						  : KERNELS_MISSED;
 }
 
-void cupti_launches_call(const struct event *event)
+/* Pieces of work in a graph, by its id; known once one launch was over. */
+static uint32_t *size_of_graph(uint32_t graph)
+{
+	struct graph_size *size = &known.graph_size[graph % GRAPHS_KNOWN];
+
+	if (size->graph != graph)
+		*size = (struct graph_size){.graph = graph};
+	return &size->nodes;
+}
+
+/* The same as CUPTI told it when the graph was made; 0 unknown. */
+static uint32_t told_work(struct session *session, uint32_t graph)
+{
+	struct gpu_graph *told =
+		&session->head->gpu.graph[graph % GPU_GRAPHS_MAX];
+
+	return load_relaxed(&told->id) == graph ? load_relaxed(&told->work) : 0;
+}
+
+/* All of a graph's work is there. */
+static bool is_complete(struct session *session, const struct launch *launch)
+{
+	return launch->is_whole ||
+	       launch->nodes == *size_of_graph(launch->graph) ||
+	       launch->nodes == told_work(session, launch->graph);
+}
+
+void cupti_launches_call(struct session *session, const struct event *event)
 {
 	const uint32_t kind = event->api.is_launch;
 	struct launch *launch = launch_of(event->api.correlation);
@@ -89,27 +117,10 @@ void cupti_launches_call(const struct event *event)
 	if (!has_worked)
 		launch->state = LAUNCH_CALLED;
 	else
-		launch->state =
-			kind == GPU_LAUNCH_GRAPH ? LAUNCH_GRAPH : LAUNCH_NONE;
-}
-
-/* Pieces of work in a graph, by its id; known once one launch was over. */
-static uint32_t *size_of_graph(uint32_t graph)
-{
-	struct graph_size *size = &known.graph_size[graph % GRAPHS_KNOWN];
-
-	if (size->graph != graph)
-		*size = (struct graph_size){.graph = graph};
-	return &size->nodes;
-}
-
-/* The same as CUPTI told it when the graph was made; 0 unknown. */
-static uint32_t told_work(struct session *session, uint32_t graph)
-{
-	struct gpu_graph *told =
-		&session->head->gpu.graph[graph % GPU_GRAPHS_MAX];
-
-	return load_relaxed(&told->id) == graph ? load_relaxed(&told->work) : 0;
+		launch->state = kind == GPU_LAUNCH_GRAPH &&
+						!is_complete(session, launch)
+					? LAUNCH_GRAPH
+					: LAUNCH_NONE;
 }
 
 /* One piece of work has arrived, with times or without. */
@@ -125,6 +136,7 @@ void cupti_launches_work(struct session *session, const struct event *event)
 	launch->graph = event->gpu.graph;
 	launch->nodes++;
 	launch->kernels += event->kind == EVENT_GPU_KERNEL;
+	launch->is_whole |= event->kind == EVENT_GPU_GRAPH;
 	launch->last_ticks = clock_ticks();
 	if (launch->state == LAUNCH_CALLED || launch->state == LAUNCH_GRAPH) {
 		known.lag_ticks =
@@ -132,14 +144,10 @@ void cupti_launches_work(struct session *session, const struct event *event)
 				event->end_ticks > launch->ticks
 					? event->end_ticks - launch->ticks
 					: 0);
-		launch->state = launch->kind == GPU_LAUNCH_GRAPH &&
-						event->kind != EVENT_GPU_GRAPH
-					? LAUNCH_GRAPH
-					: LAUNCH_NONE;
+		launch->state = launch->kind == GPU_LAUNCH_GRAPH ? LAUNCH_GRAPH
+								 : LAUNCH_NONE;
 	}
-	if (launch->state == LAUNCH_GRAPH &&
-	    (launch->nodes == *size_of_graph(launch->graph) ||
-	     launch->nodes == told_work(session, launch->graph)))
+	if (launch->state == LAUNCH_GRAPH && is_complete(session, launch))
 		launch->state = LAUNCH_NONE;
 	told = told_work(session, launch->graph);
 	known.without_kernel +=

@@ -210,7 +210,7 @@ static void push_shown(struct session *session, struct event *call)
 	call->api.lacks_caller =
 		!call->caller && unwind_wants(STACK_CUDA) &&
 		cupti_stacks_want(names_text(session, call->name, NULL));
-	cupti_launches_call(call);
+	cupti_launches_call(session, call);
 	push(call, 1);
 }
 
