@@ -191,14 +191,14 @@ void cupti_graph_memory_tell(CUgraph graph, uint32_t id)
 	}
 }
 
-void cupti_graph_memory_node(const CUpti_GraphData *data)
+void cupti_graph_memory_node(CUgraph graph, CUgraphNodeType type)
 {
-	if (data->nodeType != CU_GRAPH_NODE_TYPE_MEM_ALLOC &&
-	    data->nodeType != CU_GRAPH_NODE_TYPE_MEM_FREE)
+	if (type != CU_GRAPH_NODE_TYPE_MEM_ALLOC &&
+	    type != CU_GRAPH_NODE_TYPE_MEM_FREE)
 		return;
 	if (adding)
 		say_short();
-	adding = data->graph;
+	adding = graph;
 }
 
 /* The parameters of all calls of a sort begin alike, the runtime's and the

@@ -27,7 +27,7 @@ void cupti_graph_memory_call(enum cupti_memory_call call,
 
 /* A graph's life, in callbacks on the thread that makes it. */
 void cupti_graph_memory_begins(CUgraph graph);
-void cupti_graph_memory_node(const CUpti_GraphData *data);
+void cupti_graph_memory_node(CUgraph graph, CUgraphNodeType type);
 void cupti_graph_memory_tell(CUgraph graph, uint32_t id);
 void cupti_graph_memory_ends(uint32_t id);
 

@@ -8,10 +8,12 @@
  * that makes it, and for each graph that becomes executable.  Nodes are counted
  * by the graph's handle; a launch's records have the id of the executable.
  *
+ * A node's type is told when it begins to be made, and is 0, which is a
+ * kernel's, once it is there and when it goes (13.0 on an H100, 580.159).
+ *
  * A graph with another graph inside, or with a condition, is not counted: it
  * runs as much as it happens to.  Nor is one any more of which the program has
- * switched a node off: that takes the executable and a node, and says not of
- * what type that is.
+ * taken a node away, or switched one off: neither says of what type that was.
  *
  * Of a graph without any work for the GPU no record tells, so that its launches
  * would be waited for.  From the first such graph on launches of graphs are
@@ -34,6 +36,12 @@ static struct {
 	_Atomic uint32_t kernels;
 	_Atomic uint32_t work;
 } graphs[GRAPHS];
+
+/* The node that this thread begins to make. */
+static _Thread_local struct {
+	CUgraphNode node;
+	CUgraphNodeType type;
+} beginning;
 
 /* Executables without work, by id; and their launches whose records are to
  * come, by correlation: its 32 bits above a 1. */
@@ -70,21 +78,41 @@ static void begin(CUgraph graph)
 	cupti_graph_memory_begins(graph);
 }
 
-static void count(const CUpti_GraphData *data, uint32_t one)
+static void node_begins(const CUpti_GraphData *data)
+{
+	beginning.node = data->node;
+	beginning.type = data->nodeType;
+}
+
+static CUgraphNodeType type_of(const CUpti_GraphData *data)
+{
+	return !data->nodeType && beginning.node == data->node ? beginning.type
+							       : data->nodeType;
+}
+
+/* What it holds is not known. */
+static void uncount(const CUpti_GraphData *data)
+{
+	const size_t at = place_of(data->graph);
+
+	if (load_relaxed(&graphs[at].graph) == (uintptr_t)data->graph &&
+	    load_relaxed(&graphs[at].work) < UNCOUNTED)
+		add_relaxed(&graphs[at].work, UNCOUNTED);
+}
+
+static void count(const CUpti_GraphData *data)
 {
 	const size_t at = place_of(data->graph);
 
 	if (load_relaxed(&graphs[at].graph) != (uintptr_t)data->graph)
 		return;
-	switch (data->nodeType) {
+	switch (type_of(data)) {
 	case CU_GRAPH_NODE_TYPE_KERNEL:
-		add_relaxed(&graphs[at].kernels, one);
-		add_relaxed(&graphs[at].work, one);
+		add_relaxed(&graphs[at].kernels, 1);
+		add_relaxed(&graphs[at].work, 1);
 		break;
 	case CU_GRAPH_NODE_TYPE_MEMCPY:
-	case CU_GRAPH_NODE_TYPE_MEMSET:
-		add_relaxed(&graphs[at].work, one);
-		break;
+	case CU_GRAPH_NODE_TYPE_MEMSET: add_relaxed(&graphs[at].work, 1); break;
 	case CU_GRAPH_NODE_TYPE_HOST:
 	case CU_GRAPH_NODE_TYPE_EMPTY:
 	case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
@@ -93,7 +121,7 @@ static void count(const CUpti_GraphData *data, uint32_t one)
 	case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
 	case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
 	case CU_GRAPH_NODE_TYPE_MEM_FREE: break;
-	default: add_relaxed(&graphs[at].work, UNCOUNTED); break;
+	default: uncount(data); break;
 	}
 }
 
@@ -253,12 +281,15 @@ void cupti_graphs_called(uint32_t number, const void *arg)
 	case CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING:
 		executable_ends(data);
 		break;
+	case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATE_STARTING:
+		node_begins(data);
+		break;
 	case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:
-		cupti_graph_memory_node(data);
+		cupti_graph_memory_node(data->graph, type_of(data));
 		/* fallthrough */
-	case CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED: count(data, 1); break;
+	case CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED: count(data); break;
 	case CUPTI_CBID_RESOURCE_GRAPHNODE_DESTROY_STARTING:
-		count(data, (uint32_t)-1);
+		uncount(data);
 		break;
 	case CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED: tell(data); break;
 	default: break;

@@ -49,6 +49,8 @@ static const CUpti_CallbackId quiet_runtime[] = {
 
 static const CUpti_CallbackId quiet_driver[] = {
 	CUPTI_DRIVER_TRACE_CBID_cuKernelGetAttribute,
+	/* The runtime calls it before each launch while CUPTI has a client. */
+	CUPTI_DRIVER_TRACE_CBID_cuKernelGetName,
 	CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxGetState,
 	CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent,
 	CUPTI_DRIVER_TRACE_CBID_cuCtxSetCurrent,

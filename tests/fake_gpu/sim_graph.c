@@ -11,6 +11,7 @@
 #include "tests/fake_gpu/sim_life.h"
 #include "tests/fake_gpu/sim_memory.h"
 #include <driver_types.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,7 +80,10 @@ static uint64_t append(struct sim_graph *graph, const struct sim_work *work)
 	return node->graph_node;
 }
 
-uint64_t graph_add(struct sim_graph *graph, const struct sim_work *work)
+/* As 13.0 was seen to do it: the type is told when a node begins to be made,
+ * and is 0 once it is there. */
+static void tell_node(struct sim_graph *graph, uint64_t node,
+		      enum work_kind kind, bool is_copy)
 {
 	static const CUgraphNodeType types[] = {
 		[WORK_KERNEL] = CU_GRAPH_NODE_TYPE_KERNEL,
@@ -89,10 +93,19 @@ uint64_t graph_add(struct sim_graph *graph, const struct sim_work *work)
 		[WORK_ALLOC] = CU_GRAPH_NODE_TYPE_MEM_ALLOC,
 		[WORK_FREE] = CU_GRAPH_NODE_TYPE_MEM_FREE,
 	};
+
+	callbacks_graph_node(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATE_STARTING,
+			     graph, node, types[kind]);
+	if (!is_copy || (kind != WORK_ALLOC && kind != WORK_FREE))
+		callbacks_graph_node(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
+				     graph, node, 0);
+}
+
+uint64_t graph_add(struct sim_graph *graph, const struct sim_work *work)
+{
 	const uint64_t node = append(graph, work);
 
-	callbacks_graph_node(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, graph, node,
-			     types[work->kind]);
+	tell_node(graph, node, work->kind, false);
 	return node;
 }
 
@@ -113,8 +126,11 @@ struct sim_graph *graph_instantiate(struct sim_graph *graph)
 {
 	struct sim_graph *executable = make();
 
+	/* Its nodes are copies, and made like others. */
+	callbacks_graph(CUPTI_CBID_RESOURCE_GRAPH_CREATED, executable, NULL);
 	for (size_t i = 0; i < graph->count; i++)
-		append(executable, &graph->nodes[i]);
+		tell_node(executable, append(executable, &graph->nodes[i]),
+			  graph->nodes[i].kind, true);
 	callbacks_graph(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, graph,
 			executable);
 	return executable;

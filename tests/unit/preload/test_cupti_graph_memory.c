@@ -40,8 +40,7 @@ static CUgraph handle_of(uintptr_t number)
 /* As CUPTI calls back in a call that gives a graph an allocation. */
 static void call_begins(CUgraph graph)
 {
-	cupti_graph_memory_node(&(CUpti_GraphData){
-		.graph = graph, .nodeType = CU_GRAPH_NODE_TYPE_MEM_ALLOC});
+	cupti_graph_memory_node(graph, CU_GRAPH_NODE_TYPE_MEM_ALLOC);
 }
 
 static void call_at(CUpti_ApiCallbackSite site, CUdeviceptr address,
