@@ -47,7 +47,10 @@
 	  "they are asked for, and a note says that the start is missing") \
 	X(STALE_NAMES, CUPTI_FROM_START, 130401,			\
 	  "names of kernels go with their module",			\
-	  "they are copied when a buffer is handed over")
+	  "they are copied when a buffer is handed over")		\
+	X(OLD_NAMES, CUPTI_FROM_START, CUPTI_TO_NOW,			\
+	  "kernels loaded where others were have those names",		\
+	  "from the first unloading on they are those of launches")
 /* clang-format on */
 
 enum cupti_defect {

@@ -395,6 +395,7 @@ void cupti_forget(void)
 		cupti_stacks_forget();
 		cupti_graph_memory_forget();
 		cupti_record_forget();
+		cupti_launch_names_forget();
 		cupti_events_forget();
 	}
 }

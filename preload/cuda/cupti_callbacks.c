@@ -7,6 +7,8 @@
 #include "preload/cuda/cupti_source.h"
 
 #include "collector/session/gate.h"
+#include "collector/system/clock.h"
+#include "collector/system/futex.h"
 #include "collector/system/log.h"
 #include "collector/steps/steps.h"
 #include "preload/cuda/cupti_clock.h"
@@ -124,7 +126,13 @@ static struct {
 } kernels[VERDICTS];
 
 /* Why calls are called back for; the helper turns them. */
-enum calls_for { CALLS_FOR_STEPS = 1, CALLS_FOR_STACKS = 2 };
+enum calls_for {
+	CALLS_FOR_STEPS = 1,
+	CALLS_FOR_STACKS = 2,
+	CALLS_FOR_NAMES = 4,
+	/* which can begin no step: */
+	CALLS_FOR_OTHERS = CALLS_FOR_STACKS | CALLS_FOR_NAMES,
+};
 static _Atomic uint32_t calls_are_on;
 
 static uint64_t kernel_id(const char *text)
@@ -161,7 +169,9 @@ static bool is_always_on(CUpti_CallbackDomain domain, CUpti_CallbackId number)
 static bool is_for(const char *name, uint32_t why)
 {
 	return (why & CALLS_FOR_STEPS && cupti_launch_kind(name)) ||
-	       (why & CALLS_FOR_STACKS && cupti_stacks_want(name));
+	       (why & CALLS_FOR_STACKS && cupti_stacks_want(name)) ||
+	       (why & CALLS_FOR_NAMES &&
+		cupti_launch_kind(name) == GPU_LAUNCH_KERNEL);
 }
 
 static void turn_calls(CUpti_CallbackDomain domain, uint32_t was, uint32_t now)
@@ -188,6 +198,25 @@ static void turn_calls_for(enum calls_for why, bool on)
 	turn_calls(CUPTI_CB_DOMAIN_RUNTIME_API, was, now);
 	turn_calls(CUPTI_CB_DOMAIN_DRIVER_API, was, now);
 	store_relaxed(&calls_are_on, now);
+	futex_wake(&calls_are_on);
+}
+
+bool cupti_callbacks_await_names(unsigned int ms)
+{
+	const uint64_t end = clock_monotonic_ns() + UINT64_C(1000000) * ms;
+
+	for (;;) {
+		const uint32_t seen = load_relaxed(&calls_are_on);
+		const uint64_t now = clock_monotonic_ns();
+
+		/* Who ends or goes needs none. */
+		if (seen & CALLS_FOR_NAMES || !cupti_is_ours() ||
+		    cupti_flush_is_ending())
+			return true;
+		if (now >= end)
+			return false;
+		futex_wait(&calls_are_on, seen, end - now);
+	}
 }
 
 static bool are_followed(void)
@@ -207,6 +236,8 @@ void cupti_callbacks_turn(void)
 		return;
 	turn_calls_for(CALLS_FOR_STEPS,
 		       steps_want_calls(load_relaxed(&session_here)));
+	cupti_side_initialised();
+	turn_calls_for(CALLS_FOR_NAMES, cupti_launch_names_are_wanted());
 	if (load_relaxed(&is_subscribed))
 		cupti_graphs_turn(subscriber);
 }
@@ -300,6 +331,11 @@ static void call_ends(const CUpti_CallbackData *data,
 			   data->correlationId);
 }
 
+static bool has_others(void)
+{
+	return load_relaxed(&calls_are_on) & CALLS_FOR_OTHERS;
+}
+
 /* Steps that begin with a kernel or a call hold such calls, and nobody marks
  * where the last one ends. */
 static void see_work(const CUpti_CallbackData *data,
@@ -312,7 +348,7 @@ static void see_work(const CUpti_CallbackData *data,
 		return;
 	/* Of kernels only launches are called back for, but for stacks. */
 	if ((source == STEP_KERNEL &&
-	     (!unwind_wants(STACK_CUDA) || is_launch(domain, number))) ||
+	     (!has_others() || is_launch(domain, number))) ||
 	    (source == STEP_CUDA && cupti_launch_kind(data->functionName)))
 		steps_work(clock_ticks());
 }
@@ -339,6 +375,11 @@ static NOINLINE void memory_call(enum cupti_memory_call memory,
 		cupti_events_call(memory, data);
 	else if (memory <= CUPTI_GRAPH_LAUNCHED)
 		cupti_graphs_call(memory, data);
+	else if (memory == CUPTI_UNLOADED &&
+		 data->callbackSite == CUPTI_API_ENTER)
+		cupti_launch_names_unloaded();
+	else if (memory == CUPTI_UNLOADED)
+		return;
 	else
 		cupti_graph_memory_call(memory, data);
 }
@@ -362,16 +403,20 @@ static NOINLINE void call_came(const CUpti_CallbackData *data,
 			       CUpti_CallbackDomain domain,
 			       CUpti_CallbackId number)
 {
-	const bool has_stacks = unwind_wants(STACK_CUDA);
+	const uint32_t others = load_relaxed(&calls_are_on) & CALLS_FOR_OTHERS;
 	const int saved = errno;
 
 	if (!cupti_is_attached())
 		return;
 	/* Where the kinds stay on between windows these callbacks do too. */
-	if (unlikely(has_stacks) && gate_bits() & GATE_RECORD_BITS)
+	if (unlikely(others & CALLS_FOR_STACKS) &&
+	    gate_bits() & GATE_RECORD_BITS)
 		cupti_stacks_take(data);
+	/* For other calls `symbolName` points anywhere. */
+	if (unlikely(others & CALLS_FOR_NAMES) && is_launch(domain, number))
+		cupti_launch_names_note(data->correlationId, data->symbolName);
 	if (!is_of_memory(data, domain, number) &&
-	    (likely(!has_stacks) || may_step(data, domain, number))) {
+	    (likely(!others) || may_step(data, domain, number))) {
 		*data->correlationData = 0;
 		if ((steps_source() == STEP_AUTO ? is_followed()
 						 : is_marker(data)) &&
@@ -390,8 +435,7 @@ static NOINLINE void call_left(const CUpti_CallbackData *data,
 	if (!cupti_is_attached())
 		return;
 	if (!is_of_memory(data, domain, number)) {
-		if (likely(!unwind_wants(STACK_CUDA)) ||
-		    may_step(data, domain, number))
+		if (likely(!has_others()) || may_step(data, domain, number))
 			call_ends(data, domain, number);
 		if (unlikely(load_relaxed(&steps_tid)))
 			see_work(data, domain, number);
@@ -413,8 +457,7 @@ static void cuda_starts(enum cupti_moment moment)
 {
 	const struct quiet quiet = quiet_begin();
 
-	if (moment == CUPTI_INITIALISED)
-		cupti_side_initialised();
+	cupti_side_initialised();
 	cupti_flush_at_exit(moment);
 	quiet_end(&quiet);
 }
@@ -541,6 +584,7 @@ void cupti_callbacks_start(void)
 	cupti_graphs_start(subscriber);
 	cupti_graph_memory_start(subscriber);
 	cupti_events_start(subscriber);
+	cupti_launch_names_start(subscriber);
 	if (steps_source() == STEP_KERNEL) {
 		for (size_t i = 0; i < LAUNCHES; i++)
 			cupti.cuptiEnableCallback(1, subscriber,

@@ -23,6 +23,8 @@ enum cupti_memory_call {
 	/* See cupti_graphs.c. */
 	CUPTI_NODE_SWITCHED,
 	CUPTI_GRAPH_LAUNCHED,
+	/* See cupti_launch_names.c. */
+	CUPTI_UNLOADED,
 	/* May make a node of a graph; see cupti_graph_memory.h. */
 	CUPTI_ALLOC_NODE,
 	CUPTI_FREE_NODE,

@@ -285,7 +285,9 @@ static void kernel(const CUpti_ActivityKernel10 *record,
 
 	*event = WORK(EVENT_GPU_KERNEL, record);
 	event->flags = EVENT_TWO_SLOTS;
-	event->name = text_id(record->name);
+	event->name = cupti_launch_names_of(record->correlationId);
+	if (!event->name)
+		event->name = text_id(record->name);
 	event->gpu.graph_node = record->graphNodeId;
 	made->kernel = (struct gpu_kernel){
 		.grid = {(uint32_t)record->gridX, (uint32_t)record->gridY,

@@ -60,5 +60,19 @@ void cupti_record_named(uint32_t correlation, uint32_t name);
 
 void cupti_record_forget(void);
 
+/* cupti_launch_names.c.  Calls that unload kernels, of a subscriber, and one of
+ * them; whether launches are called back for; a launch, by its number; the name
+ * that it had, 0 if that isn't known.  Any thread. */
+extern _Atomic bool cupti_launch_names_wanted;
+void cupti_launch_names_start(void *subscriber);
+void cupti_launch_names_unloaded(void);
+static inline bool cupti_launch_names_are_wanted(void)
+{
+	return load_relaxed(&cupti_launch_names_wanted);
+}
+void cupti_launch_names_note(uint32_t correlation, const char *symbol);
+uint32_t cupti_launch_names_of(uint32_t correlation);
+void cupti_launch_names_forget(void);
+
 #endif
 #endif

@@ -55,14 +55,13 @@ AT(Stream, priority, 12);
 
 /* --- which kinds ---------------------------------------------------------- */
 
-/* It was to be enabled inside of cuInit(). */
+/* It was to be enabled inside of cuInit(), where CUPTI is not ready for it. */
 static _Atomic bool unified_waits;
 
-/* Managed memory is told of when it was asked for, before its kind and after
- * cuInit(): there CUPTI answers that it is too early.  True: it is or was. */
+/* Managed memory is told of when it was asked for, before its kind.  False: it
+ * isn't. */
 static bool configure_unified(struct session *session)
 {
-	static _Atomic bool is_done;
 	static const CUpti_ActivityUnifiedMemoryCounterKind kinds[] = {
 		COUNTER(BYTES_TRANSFER_HTOD),
 		COUNTER(BYTES_TRANSFER_DTOH),
@@ -77,32 +76,40 @@ static bool configure_unified(struct session *session)
 	const uint32_t count = sizeof(kinds) / sizeof(kinds[0]);
 	CUptiResult rc = CUPTI_ERROR_NOT_SUPPORTED;
 
-	if (load_relaxed(&is_done))
-		return true;
 	for (uint32_t i = 0; i < count; i++)
 		config[i] = (CUpti_ActivityUnifiedMemoryCounterConfig){
 			.scope = ONE_PROCESS, .kind = kinds[i], .enable = 1};
 	if (cupti.cuptiActivityConfigureUnifiedMemoryCounter)
 		rc = cupti.cuptiActivityConfigureUnifiedMemoryCounter(config,
 								      count);
-	if (rc == CUPTI_ERROR_NOT_INITIALIZED)
-		return false;
-	store_relaxed(&is_done, true);
 	if (rc != CUPTI_SUCCESS)
 		session_note(session,
 			     "managed memory is not recorded: CUPTI error %d",
 			     (int)rc);
-	return true;
+	return rc == CUPTI_SUCCESS;
+}
+
+static void enable_unified(struct session *session)
+{
+	CUptiResult rc;
+
+	if (!configure_unified(session))
+		return;
+	rc = cupti.cuptiActivityEnable(
+		CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
+	store_relaxed(&unified_waits, rc == CUPTI_ERROR_NOT_READY);
+	if (rc != CUPTI_SUCCESS && rc != CUPTI_ERROR_NOT_READY)
+		session_note(session,
+			     "managed memory is not recorded: CUPTI error %d",
+			     (int)rc);
 }
 
 void cupti_side_initialised(void)
 {
 	struct session *session = load_relaxed(&session_here);
 
-	if (session && session->head->options.unified_memory &&
-	    load_relaxed(&unified_waits) && configure_unified(session))
-		cupti.cuptiActivityEnable(
-			CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
+	if (session && load_relaxed(&unified_waits))
+		enable_unified(session);
 }
 
 void cupti_side_start(const struct options *options, bool late)
@@ -143,9 +150,8 @@ void cupti_side_turn(const struct options *options, bool on,
 			cupti.cuptiActivityDisable(kinds[i]);
 			continue;
 		}
-		if (kinds[i] == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER &&
-		    !configure_unified(session))
-			store_relaxed(&unified_waits, true);
+		if (kinds[i] == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER)
+			enable_unified(session);
 		else
 			enable(kinds[i]);
 	}

@@ -170,6 +170,10 @@ void cupti_stacks_forget(void);
 /* The calls that get one are called back for; with the kinds. */
 void cupti_callbacks_stacks(bool on);
 
+/* Waits until launches are called back for, for their names.  False: in vain.
+ */
+bool cupti_callbacks_await_names(unsigned int ms);
+
 /* Of graphs, while they are made (cupti_graphs.c). */
 void cupti_graphs_called(uint32_t number, const void *data);
 

@@ -24,6 +24,10 @@ static CUptiResult enable(CUpti_ActivityKind kind, int on, const char *function)
 		return error;
 	if (!record_kind_valid(kind))
 		return CUPTI_ERROR_INVALID_KIND;
+	/* As the real one, inside of cuInit(). */
+	if (on && kind == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER &&
+	    life_state() != LIFE_READY)
+		return CUPTI_ERROR_NOT_READY;
 	if (on)
 		activity_enable(kind, 1);
 	else

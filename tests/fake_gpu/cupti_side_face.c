@@ -25,9 +25,6 @@ CUptiResult cuptiActivityConfigureUnifiedMemoryCounter(
 		return error;
 	if (!config || !count)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	/* As the real one, which asks the driver. */
-	if (life_state() != LIFE_READY)
-		return CUPTI_ERROR_NOT_INITIALIZED;
 	for (uint32_t i = 0; i < count; i++)
 		sim_cupti.unified_memory = (int)config[i].enable;
 	return CUPTI_SUCCESS;

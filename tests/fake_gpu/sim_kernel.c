@@ -4,9 +4,13 @@
  *
  * A name is kept when its module goes, as long as no record has been given
  * back that points to it: with NAME_REUSE the records have copies.
+ *
+ * With OLD_NAMES a kernel that comes where one has gone has that one's name in
+ * its records, as in 13.0: CUPTI keeps names by the place of the code.
  */
 #include "tests/fake_gpu/sim_kernel.h"
 
+#include "tests/fake_gpu/sim_knobs.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +18,21 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sim_kernel *kernels;
 
+/* The newest that has gone, and whose place is still free. */
+static struct sim_kernel *free_place(void)
+{
+	struct sim_kernel *kernel = kernels;
+
+	while (kernel && (kernel->image || kernel->is_taken))
+		kernel = kernel->next;
+	return kernel;
+}
+
 struct sim_kernel *kernel_register(const void *image, const void *host,
 				   const char *name)
 {
 	struct sim_kernel *kernel = calloc(1, sizeof(*kernel));
+	struct sim_kernel *gone;
 	unsigned int sum = 0;
 
 	for (const char *c = name; *c; c++)
@@ -25,8 +40,14 @@ struct sim_kernel *kernel_register(const void *image, const void *host,
 	kernel->image = image;
 	kernel->host = host;
 	kernel->name = strdup(name);
+	kernel->record_name = kernel->name;
 	kernel->registers = 16 + (int)(sum % 12) * 8;
 	pthread_mutex_lock(&lock);
+	gone = free_place();
+	if (gone && sim_knobs()->old_names) {
+		kernel->record_name = gone->record_name;
+		gone->is_taken = 1;
+	}
 	kernel->next = kernels;
 	kernels = kernel;
 	pthread_mutex_unlock(&lock);

@@ -12,6 +12,8 @@ struct sim_kernel {
 	const void *host;  /* the function that stands for it on the host */
 	const void *image; /* its module */
 	char *name;	   /* mangled */
+	const char *record_name; /* in CUPTI's records */
+	int is_taken;		 /* it has gone, and another has its place */
 	int registers;
 	_Atomic int loaded; /* launched before: the code is on the device */
 };

@@ -39,6 +39,7 @@ struct sim_knobs {
 	int per_thread;	  /* 0, 1 or PER_THREAD_BY_CLIENT */
 	int out_of_order; /* OOO */
 	int name_reuse;	  /* NAME_REUSE, or BY_VERSION */
+	int old_names;	  /* OLD_NAMES */
 	int subscriber_taken;
 	int forced_incomplete;
 	int dup_driver;
