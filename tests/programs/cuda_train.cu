@@ -131,22 +131,36 @@ static void enqueue_step(struct trainer *me)
 	check(me, cudaGetLastError(), "launch");
 }
 
+/* On a stream that doesn't wait for the legacy one: other threads may use that
+ * meanwhile, and a real driver ends the capture then. */
 static void capture_step(struct trainer *me)
 {
+	const cudaStream_t compute = me->compute;
 	cudaGraph_t graph = NULL;
 
 	if (!check(me,
-		   cudaStreamBeginCapture(me->compute,
-					  cudaStreamCaptureModeThreadLocal),
-		   "cudaStreamBeginCapture"))
+		   cudaStreamCreateWithFlags(&me->compute,
+					     cudaStreamNonBlocking),
+		   "cudaStreamCreateWithFlags"))
 		return;
-	enqueue_step(me);
-	if (check(me, cudaStreamEndCapture(me->compute, &graph),
-		  "cudaStreamEndCapture"))
-		check(me, cudaGraphInstantiate(&me->graph, graph, 0),
-		      "cudaGraphInstantiate");
+	if (me->blas)
+		blas.set_stream(me->blas, me->compute);
+	if (check(me,
+		  cudaStreamBeginCapture(me->compute,
+					 cudaStreamCaptureModeThreadLocal),
+		  "cudaStreamBeginCapture")) {
+		enqueue_step(me);
+		if (check(me, cudaStreamEndCapture(me->compute, &graph),
+			  "cudaStreamEndCapture"))
+			check(me, cudaGraphInstantiate(&me->graph, graph, 0),
+			      "cudaGraphInstantiate");
+	}
 	if (graph)
 		check(me, cudaGraphDestroy(graph), "cudaGraphDestroy");
+	check(me, cudaStreamDestroy(me->compute), "cudaStreamDestroy");
+	me->compute = compute;
+	if (me->blas)
+		blas.set_stream(me->blas, compute);
 }
 
 static void set_up(struct trainer *me)
