@@ -32,8 +32,9 @@ struct launch {
 	uint64_t ticks;	     /* of the call */
 	uint64_t last_ticks; /* when a record of work came */
 	uint32_t graph;
-	uint32_t nodes;	  /* records so far */
-	uint32_t kernels; /* of these */
+	uint32_t nodes;	   /* records so far */
+	uint32_t kernels;  /* of these */
+	uint32_t timeless; /* of these, as long as the call is to come */
 	uint8_t state;
 	uint8_t kind;	  /* enum gpu_launch_kind */
 	uint8_t is_whole; /* a record of the whole graph came */
@@ -94,6 +95,33 @@ static bool is_complete(struct session *session, const struct launch *launch)
 	       launch->nodes == told_work(session, launch->graph);
 }
 
+/* False: what was launched then is in no file, whatever becomes of it. */
+static bool is_in_a_window(struct session *session, uint64_t ticks)
+{
+	struct window_state *windows = &session->head->windows;
+	/* ACQUIRE pairs with RELEASE in window_open(). */
+	const uint64_t opened = load_acquire(&windows->opened);
+
+	/* It may be cut from what is kept. */
+	if (search_is_on(&session->head->search) || opened > WINDOWS_MAX)
+		return true;
+	for (uint64_t i = 0; i < opened; i++) {
+		const struct window *window = &windows->window[i];
+		const uint64_t end = load_relaxed(&window->end_ticks);
+
+		if (ticks >= window->start_ticks && (!end || ticks < end))
+			return true;
+	}
+	return false;
+}
+
+static void count_timeless(struct session *session, uint64_t ticks,
+			   uint32_t count)
+{
+	if (count && is_in_a_window(session, ticks))
+		session->head->gpu.without_time += count;
+}
+
 void cupti_launches_call(struct session *session, const struct event *event)
 {
 	const uint32_t kind = event->api.is_launch;
@@ -114,6 +142,8 @@ void cupti_launches_call(struct session *session, const struct event *event)
 			(struct launch){.correlation = event->api.correlation};
 	launch->ticks = event->start_ticks;
 	launch->kind = kind;
+	count_timeless(session, launch->ticks, launch->timeless);
+	launch->timeless = 0;
 	if (!has_worked)
 		launch->state = LAUNCH_CALLED;
 	else
@@ -124,7 +154,8 @@ void cupti_launches_call(struct session *session, const struct event *event)
 }
 
 /* One piece of work has arrived, with times or without. */
-void cupti_launches_work(struct session *session, const struct event *event)
+void cupti_launches_work(struct session *session, const struct event *event,
+			 bool is_timeless)
 {
 	const uint64_t correlation = event->gpu.correlation;
 	struct launch *launch = launch_of(correlation);
@@ -133,6 +164,10 @@ void cupti_launches_work(struct session *session, const struct event *event)
 	if (launch->correlation != correlation)
 		*launch = (struct launch){.correlation = correlation,
 					  .state = LAUNCH_WORKED};
+	if (is_timeless && launch->state == LAUNCH_WORKED)
+		launch->timeless++;
+	else if (is_timeless)
+		count_timeless(session, launch->ticks, 1);
 	launch->graph = event->gpu.graph;
 	launch->nodes++;
 	launch->kernels += event->kind == EVENT_GPU_KERNEL;

@@ -262,7 +262,7 @@ static void push_event(struct session *session, const struct cupti_event *made)
 	default: break;
 	}
 	if (is_work(event))
-		cupti_launches_work(session, event);
+		cupti_launches_work(session, event, false);
 	if (event->kind == EVENT_GPU_MEMORY &&
 	    !cupti_graph_memory_counts(event))
 		return;
@@ -306,9 +306,10 @@ static bool decode_record(struct session *session,
 	switch (cupti_record_decode(session, record, room, &made)) {
 	case CUPTI_RECORD_EVENT: push_event(session, &made); break;
 	case CUPTI_RECORD_NO_TIME:
-		gpu->without_time++;
 		if (is_work(&made.event))
-			cupti_launches_work(session, &made.event);
+			cupti_launches_work(session, &made.event, true);
+		else
+			gpu->without_time++;
 		break;
 	case CUPTI_RECORD_UNKNOWN: gpu->unknown++; break;
 	default: break;

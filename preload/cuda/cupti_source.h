@@ -107,7 +107,8 @@ void cupti_pairs_forget(void);
 /* Launches without their work so far; the writer's thread alone. */
 #define CUPTI_PATIENCE_SECONDS 2u
 void cupti_launches_call(struct session *session, const struct event *call);
-void cupti_launches_work(struct session *session, const struct event *work);
+void cupti_launches_work(struct session *session, const struct event *event,
+			 bool is_timeless);
 
 /* When the oldest was made whose work is still to come, as of a flush. */
 uint64_t cupti_launches_oldest(const struct session *session, uint64_t flushed);

@@ -39,7 +39,7 @@ static void work(struct session *session, uint16_t kind, uint64_t correlation)
 		.gpu = {.correlation = correlation, .graph = GRAPH},
 	};
 
-	cupti_launches_work(session, &event);
+	cupti_launches_work(session, &event, false);
 }
 
 static void call(struct session *session, uint64_t correlation)
@@ -119,6 +119,42 @@ static void a_record_of_the_whole_is_all(void **state)
 	end(session);
 }
 
+/* A kernel that a forced flush cut short is a loss in a window alone. */
+static void what_has_no_time_counts_in_windows(void **state)
+{
+	struct session *session = begin();
+	struct window_state *windows = &session->head->windows;
+	struct event event = {.kind = EVENT_GPU_KERNEL};
+	uint64_t start;
+
+	(void)state;
+	for (uint64_t i = 1; i <= 2; i++) {
+		event.gpu.correlation = i;
+		call(session, i);
+		cupti_launches_work(session, &event, true);
+	}
+	assert_int_equal(session->head->gpu.without_time, 0);
+	start = clock_ticks();
+	windows->window[0].start_ticks = start;
+	store_relaxed(&windows->opened, 1);
+	event.gpu.correlation = 3;
+	call(session, 3);
+	cupti_launches_work(session, &event, true);
+	assert_int_equal(session->head->gpu.without_time, 1);
+	/* The call's record comes last, as CUPTI has it. */
+	event.gpu.correlation = 4;
+	cupti_launches_work(session, &event, true);
+	assert_int_equal(session->head->gpu.without_time, 1);
+	call(session, 4);
+	assert_int_equal(session->head->gpu.without_time, 2);
+	store_relaxed(&windows->window[0].end_ticks, clock_ticks());
+	event.gpu.correlation = 5;
+	cupti_launches_work(session, &event, true);
+	call(session, 5);
+	assert_int_equal(session->head->gpu.without_time, 2);
+	end(session);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -126,6 +162,7 @@ int main(void)
 		cmocka_unit_test(a_call_that_comes_first_waits_for_all),
 		cmocka_unit_test(a_part_is_not_all),
 		cmocka_unit_test(a_record_of_the_whole_is_all),
+		cmocka_unit_test(what_has_no_time_counts_in_windows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
