@@ -9,15 +9,15 @@
 #include <string.h>
 
 /* As NVIDIA's release notes have them: each number that cuptiGetVersion() has
- * given around a change. */
+ * given around a change.  OLD_NAMES was seen in 13.0 and is in no notes. */
 static const struct {
 	uint32_t version;
 	char name[12];
 	uint32_t defects;
 } releases[] = {
-#define HAS(name) (1u << CUPTI_DEFECT_##name)
-#define UP_TO_13_4                                                             \
-	(HAS(STALE_NAMES) | HAS(LATE_ATTACH) | HAS(GRAPH_IDS) | HAS(DISABLING))
+#define HAS(name)  (1u << CUPTI_DEFECT_##name)
+#define UP_TO_13_3 (HAS(STALE_NAMES) | HAS(OLD_NAMES) | HAS(LATE_ATTACH))
+#define UP_TO_13_4 (UP_TO_13_3 | HAS(GRAPH_IDS) | HAS(DISABLING))
 #define UP_TO_12_8 (UP_TO_13_4 | HAS(NULL_BUFFER))
 	{19, "12.0", UP_TO_12_8},
 	{20, "12.2", UP_TO_12_8},
@@ -33,13 +33,13 @@ static const struct {
 	{130001, "13.0 U1",
 	 (UP_TO_13_4 | HAS(CLOCK_CALLBACK)) & ~HAS(DISABLING)},
 	{130100, "13.1", UP_TO_13_4 & ~HAS(DISABLING)},
-	{130101, "13.1 U1", HAS(STALE_NAMES) | HAS(LATE_ATTACH)},
-	{130200, "13.2", HAS(STALE_NAMES) | HAS(LATE_ATTACH)},
-	{130299, "13.2 U99", HAS(STALE_NAMES) | HAS(LATE_ATTACH)},
-	{130300, "13.3", HAS(STALE_NAMES)},
-	{130400, "13.4", HAS(STALE_NAMES)},
-	{130401, "13.4 U1", 0},
-	{140000, "14.0", 0},
+	{130101, "13.1 U1", UP_TO_13_3},
+	{130200, "13.2", UP_TO_13_3},
+	{130299, "13.2 U99", UP_TO_13_3},
+	{130300, "13.3", HAS(STALE_NAMES) | HAS(OLD_NAMES)},
+	{130400, "13.4", HAS(STALE_NAMES) | HAS(OLD_NAMES)},
+	{130401, "13.4 U1", HAS(OLD_NAMES)},
+	{140000, "14.0", HAS(OLD_NAMES)},
 };
 
 static void each_release_has_its_defects(void **state)

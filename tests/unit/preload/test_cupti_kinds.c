@@ -49,6 +49,11 @@ void cupti_flush_wake(void)
 {
 }
 
+uint32_t cupti_launch_names_of(uint32_t correlation)
+{
+	return correlation * 0;
+}
+
 static void pass(void)
 {
 	void (*const happens)(void) = meanwhile;
