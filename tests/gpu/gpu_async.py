@@ -19,7 +19,8 @@ import torch
 
 import train_marks
 
-SIZE, EACH, STEP_MS = 4096, 8, 300
+# A driver queues a thousand launches: these are seconds of work.
+SIZE, EACH, STEP_MS = 5120, 8, 300
 
 
 class Work:

@@ -22,6 +22,7 @@ USERS = {
     "static": {"trainer", "capture"},
     "launches": {"launches", "long", "cost", "ends_c", "late_clock", "devices"},
     "probe": {"withheld", "zeros", "devices", "events", "switching"},
+    "kinds": {"kinds"}, "graphs": {"kinds"}, "contexts": {"kinds"},
 }
 
 
@@ -115,7 +116,10 @@ def compile_programs(m, report):
     """With nvcc; on the simulated GPU the static runtime does not run."""
     sources = os.path.join(ROOT, "tests", "programs")
     wanted = [("shared", os.path.join(sources, "cuda_train.cu"), ["-cudart", "shared"]),
-              ("launches", os.path.join(HERE, "gpu_launches.cu"), ["-cudart", "shared"])]
+              ("launches", os.path.join(HERE, "gpu_launches.cu"), ["-cudart", "shared"]),
+              ("graphs", os.path.join(HERE, "gpu_graphs.cu"), ["-cudart", "shared"])]
+    wanted += [(name, os.path.join(sources, f"cuda_{name}.cu"), ["-cudart", "shared"])
+               for name in ("kinds", "contexts")]
     headers = cuda_with_headers(m)
     includes = [word for place in ("include", "extras/CUPTI/include")
                 for word in ("-I", os.path.join(headers, place))]
@@ -123,13 +127,18 @@ def compile_programs(m, report):
                    ["-cudart", "shared", *includes]))
     if not m.fake:
         wanted.append(("static", wanted[0][1], ["-cudart", "static"]))
-    if not m.nvcc:
-        report.add("programs in C", "skip", "no nvcc here")
-        return
     for name, source, flags in wanted:
         if not m.wanted & USERS[name]:
             continue
         output = os.path.join(m.work, f"{name}.program")
+        ready = os.path.join(os.path.dirname(m.library), "gpu-programs", name)
+        if os.path.exists(ready) and not m.fake:    # brought along
+            m.programs[name] = ready
+            report.tell(f"nvcc, {name}", "built elsewhere")
+            continue
+        if not m.nvcc:
+            report.add(f"nvcc, {name}", "skip", "no nvcc here")
+            continue
         for architecture in (["-arch=native"], ["-arch=sm_90"], []):
             if m.fake and architecture == ["-arch=native"]:
                 continue

@@ -169,3 +169,63 @@ def libraries(m, report):
     for pattern in ("GOMP_", "cupti", "cblas_", "sgemm_", "nccl"):
         found = sorted(set(re.findall(rf"\b(\w*{pattern}\w*)", symbols)))
         report.tell(f"libtorch_cpu calls {pattern}", f"{len(found)}: {found[:4]}")
+
+
+# --- what a stranger reads ------------------------------------------------------
+
+# How the program is slow, and a word that must come early in what is said of it.
+SLOW = (("none", "own", {}, None), ("none", "hf", {}, None),
+        ("collate", "own", {}, "collate"), ("item", "own", {}, "item"),
+        ("loop", "own", {"TRACEPROF_SAMPLE": "499"}, "clip"),
+        ("batch", "own", {}, None), ("none", "lightning", {}, None),
+        ("memory", "own", {"TRACEPROF_MALLOC": "sampled", "TRACEPROF_STACK": "all"},
+         None))
+EARLY = 12
+
+
+def told(m, report):
+    """A training as people write it, with the settings that nobody changes: is the
+    output the same, and what do the closing words and the report say?"""
+    need(m, "torch")
+    wanted = os.environ.get("GPU_TOLD", "").split()     # "item:own", some of them
+    for slow, model, env, word in SLOW:
+        if m.left() > 15 and (not wanted or f"{slow}:{model}" in wanted):
+            told_of(m, report, slow, model, env, word)
+
+
+def told_of(m, report, slow, model, env, word):
+    title = f"{slow}, {model}"
+    command = [m.python, os.path.join(HERE, "gpu_gpt.py"), "--slow",
+               "none" if slow == "memory" else slow, "--model", model, "--device",
+               m.device, "--steps", 2 if m.fake else 60]
+    name = f"told-{slow}-{model}"
+    plain = m.run(f"{name}-plain", command, limit=60)
+    if plain.status:
+        report.add(title, "skip", gpu_machine.last_words(plain))
+        return
+    ran = m.run(name, command, traced=True, limit=60,
+                env=env | {"TRACEPROF_VERDICT": "1"})
+    report.expect(f"{title}: ends and prints as without us",
+                  (ran.status, ran.stdout) == (plain.status, plain.stdout),
+                  gpu_machine.last_words(ran))
+    report.tell(f"{title}: seconds", f"{plain.seconds:.1f}, {ran.seconds:.1f} with us")
+    trace = gpu_traces.load(m, report, title, ran, alone=False)
+    if trace:
+        gpu_traces.records(m, report, title, trace)
+        steps = [event for event in trace.slices
+                 if event["name"].startswith("ProfilerStep#")]
+        report.tell(f"{title}: steps", len(steps))
+    words = list(gpu_machine.own_lines(ran))
+    if m.command and ran.traces:
+        path = max(ran.traces, key=os.path.getsize)
+        words += m.run("report", [m.command, "report", path], limit=60) \
+            .stdout.splitlines()
+        if slow == "memory":
+            words += m.run("memory", [m.command, "memory", path], limit=60) \
+                .stdout.splitlines()
+    words = [line for line in words if ".pt.trace.json" not in line]
+    with open(os.path.join(m.out, "told.txt"), "a", encoding="utf-8") as file:
+        file.write(f"=== {title}\n{ran.stderr}\n" + "\n".join(words) + "\n\n")
+    if word:
+        early = [line for line in words[:EARLY] if word in line]
+        report.expect_of_gpu(f"{title}: {word} is said early", early, early[:1])

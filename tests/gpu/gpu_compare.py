@@ -75,8 +75,9 @@ class Trace:
                 starts.add(event["id"])
             elif event.get("cat") == "ac2g" and event["ph"] == "f":
                 ends.add(event["id"])
+        both = starts & ends
         missing = [event for event in self.work
-                   if event["args"]["correlation"] not in starts & ends]
+                   if event["args"]["correlation"] not in both]
         share = 1 - len(missing) / len(self.work) if self.work else 0
         return share, missing
 

@@ -12,6 +12,7 @@ import gpu_build
 import gpu_capture
 import gpu_checklist
 import gpu_experiments
+import gpu_kinds
 import gpu_machine
 import gpu_training
 
@@ -22,6 +23,7 @@ PARTS = (
     ("build", "", gpu_build.build, 10, 170),
     ("trainer", "first", gpu_build.trainer, 10, 60),
     ("windows", "first", gpu_training.windows, 30, 120),
+    ("kinds", "first", gpu_kinds.kinds, 10, 60),
     ("capture", "first", gpu_capture.capture, 10, 40),
     ("zeros", "first", gpu_experiments.zeros, 10, 60),
     ("second", "first", gpu_experiments.second, 15, 90),
@@ -36,6 +38,7 @@ PARTS = (
     ("captures", "first", gpu_capture.captures, 15, 60),
     ("ends", "first", gpu_checklist.ends, 30, 90),
     ("scale", "first", gpu_experiments.scale, 20, 100),
+    ("told", "second", gpu_checklist.told, 30, 120),
     ("eager", "second", gpu_training.eager, 40, 150),
     ("graph", "second", gpu_training.graph, 40, 150),
     ("launches", "second", gpu_build.launches, 10, 60),

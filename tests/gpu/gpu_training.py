@@ -187,7 +187,7 @@ def windows_mode(m, report, mode):
     # As many products as there: what takes so long elsewhere has others.
     more = ("--products", told["products"])
     result, told = async_run(m, mode, "traced", *more, traced=True, env={
-        "TRACEPROF_STEP": "scope:train_step", "TRACEPROF_SKIP_FIRST": "2",
+        "TRACEPROF_STEP": "range:train_step", "TRACEPROF_SKIP_FIRST": "2",
         "TRACEPROF_WAIT": "2", "TRACEPROF_ACTIVE": str(EACH),
         "TRACEPROF_REPEAT": str(WINDOWS)})
     if not report.expect(f"{mode}: traced finishes", told and result.status == 0,
