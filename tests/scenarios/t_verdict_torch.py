@@ -232,6 +232,31 @@ def test_a_model_s_layers_are_named_where_the_program_calls_little():
              "most in train.py(9): step")
 
 
+def test_the_line_of_a_wait_for_the_gpu():
+    """By the operator around it that was asked where it is called from, as few are;
+    another's, called elsewhere, is not what waits."""
+    def fill(start):
+        events = []
+        for number in range(3):
+            at = start + 333 * number
+            line = "train.py(9): watch" if number == 1 else "train.py(5): print"
+            asked = number == 1 or start == 5000
+            item = slices("aten::item", at + 20, 110)
+            events += [
+                slices("cudaLaunchKernel", at, 5, "cuda_runtime") | {
+                    "args": {"correlation": start + number}},
+                slices("gemm", at + 10, 100, "kernel") | {
+                    "pid": 0, "args": {"device": 0, "stream": 7,
+                                       "correlation": start + number}},
+                called("aten::mul", at + 6, 1, "train.py(20): update"),
+                item | {"args": {"called from": line}} if asked else item,
+                slices("aten::_local_scalar_dense", at + 21, 108),
+                slices("cudaStreamSynchronize", at + 22, 100, "cuda_runtime")]
+        return events
+    is_found(first(fill), "needless-sync", "in aten::_local_scalar_dense, most from "
+             "train.py(9): watch")
+
+
 def test_few_or_long_operators_are_no_loop():
     def fill(start):
         return [slices("aten::mm", start + 90 * number + 1, 80) for number in range(11)]

@@ -227,6 +227,11 @@ static void say_site(const struct verdict_facts *facts, struct finding *finding,
 				short_name(timeline_name_text(timeline, name))
 					.text);
 		}
+		if (most.line == TIMELINE_NONE && most.asked > 0 && len < bytes)
+			snprintf(text + len, bytes - len, ", most from %s",
+				 short_name(called_lines_text(&timeline->called,
+							      most.from))
+					 .text);
 		say_place(facts, finding, most.longest_at_ns, TIMELINE_NONE,
 			  most.call);
 	}

@@ -14,7 +14,7 @@
 #include "tools/verdict/rules.h"
 
 struct open_slice {
-	int64_t end_ns;
+	int64_t start_ns, end_ns;
 	uint32_t name;
 };
 
@@ -28,6 +28,33 @@ static int compare_times(const void *left, const void *right)
 	const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
 
 	return a < b ? -1 : a > b;
+}
+
+static int compare_called(const void *left, const void *right)
+{
+	const struct called_line *a = left, *b = right;
+
+	if (a->ns != b->ns)
+		return a->ns < b->ns ? -1 : 1;
+	return a->name < b->name ? -1 : a->name > b->name;
+}
+
+/* Calls of this thread's operators whose line is known, in the order of time;
+ * to be freed. */
+static struct called_line *asked_of(const struct verdict_facts *facts,
+				    size_t *count)
+{
+	const struct called_lines *called = &facts->timeline->called;
+	struct called_line *asked = calloc(called->count + 1, sizeof(*asked));
+
+	*count = 0;
+	for (size_t at = 0; asked && at < called->count; at++) {
+		if (called->list[at].lane == facts->split.lane)
+			asked[(*count)++] = called->list[at];
+	}
+	if (asked)
+		qsort(asked, *count, sizeof(*asked), compare_called);
+	return asked;
 }
 
 /* The innermost slice that isn't CUDA's, of Python's functions or of others. */
@@ -47,8 +74,38 @@ static uint32_t around(const struct timeline *timeline,
 	return TIMELINE_NONE;
 }
 
+/* What one of the operators around it was asked for, the outermost first: its
+ * line.  `called` is in the order of time. */
+static uint32_t asked_line(const struct open_slices *open,
+			   const struct called_line *called, size_t count)
+{
+	for (size_t at = 0; at < open->count; at++) {
+		const struct called_line wanted = {
+			.ns = open->list[at].start_ns,
+			.name = open->list[at].name};
+		const struct called_line *found =
+			count ? bsearch(&wanted, called, count, sizeof(*called),
+					compare_called)
+			      : NULL;
+
+		if (found)
+			return found->line;
+	}
+	return TIMELINE_NONE;
+}
+
+/* The most frequent, if one is more frequent than all others are. */
+static void vote(struct sync_site *site, uint32_t from)
+{
+	if (from == TIMELINE_NONE)
+		return;
+	if (!site->asked)
+		site->from = from;
+	site->asked += site->from == from ? 1 : -1;
+}
+
 static void count_call(struct key_table *sites, struct sync_site place,
-		       const struct span *span, int64_t dur_ns)
+		       const struct span *span, int64_t dur_ns, uint32_t from)
 {
 	const uint32_t key[3] = {place.call, place.op, place.line};
 	struct sync_site *site =
@@ -57,17 +114,19 @@ static void count_call(struct key_table *sites, struct sync_site place,
 	if (!site->calls)
 		*site = place;
 	site->calls++;
+	vote(site, from);
 	if (dur_ns <= site->longest_ns)
 		return;
 	site->longest_ns = dur_ns;
 	site->longest_at_ns = span->start_ns;
 }
 
-static void enter(struct open_slices *open, int64_t end_ns, uint32_t name)
+static void enter(struct open_slices *open, int64_t start_ns, int64_t end_ns,
+		  uint32_t name)
 {
 	open->list = memory_grow(open->list, open->count, &open->capacity,
 				 sizeof(*open->list));
-	open->list[open->count++] = (struct open_slice){end_ns, name};
+	open->list[open->count++] = (struct open_slice){start_ns, end_ns, name};
 }
 
 static void count_all(const struct verdict_facts *facts, const int64_t *copies,
@@ -77,6 +136,8 @@ static void count_all(const struct verdict_facts *facts, const int64_t *copies,
 	const struct timeline_lane *lane =
 		timeline_lane(timeline, facts->split.lane);
 	struct open_slices open = {0};
+	size_t asked;
+	struct called_line *called = asked_of(facts, &asked);
 
 	for (size_t at = 0; at < lane->count; at++) {
 		const struct span *span = &lane->spans[at];
@@ -99,10 +160,12 @@ static void count_all(const struct verdict_facts *facts, const int64_t *copies,
 					.call = span->name,
 					.op = around(timeline, &open, false),
 					.line = around(timeline, &open, true)},
-				span, dur_ns);
-		enter(&open, span->start_ns + dur_ns, span->name);
+				span, dur_ns, asked_line(&open, called, asked));
+		enter(&open, span->start_ns, span->start_ns + dur_ns,
+		      span->name);
 	}
 	free(open.list);
+	free(called);
 }
 
 bool sync_sites_most(const struct verdict_facts *facts, int64_t *copies,

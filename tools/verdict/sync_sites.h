@@ -12,6 +12,10 @@ struct sync_site {
 	uint32_t call; /* that waits */
 	uint32_t op;   /* the operator, range or scope right around it */
 	uint32_t line; /* the program's function of Python around both */
+	/* The line, one of facts->timeline->called.lines, from which most calls
+	 * come where an operator around them was asked for its own. */
+	uint32_t from;
+	int64_t asked; /* more calls than from any other line */
 	int64_t calls, all_calls;
 	int64_t longest_ns, longest_at_ns;
 };
