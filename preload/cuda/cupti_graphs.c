@@ -17,12 +17,15 @@
  *
  * Of a graph without any work for the GPU no record tells, so that its launches
  * would be waited for.  From the first such graph on launches of graphs are
- * called back for, and those of it are known by their correlation.
+ * called back for, and those of it are known by their correlation.  The helper
+ * turns that on while the first one's making waits a little.
  */
 #ifdef HAVE_CUPTI
 
 #include "preload/cuda/cupti_source.h"
 
+#include "collector/system/clock.h"
+#include "collector/system/futex.h"
 #include "preload/cuda/cupti_graph_memory.h"
 #include "preload/cuda/cupti_library.h"
 #include "preload/cuda/cupti_pinned.h"
@@ -46,6 +49,7 @@ static _Thread_local struct {
 /* Executables without work, by id; and their launches whose records are to
  * come, by correlation: its 32 bits above a 1. */
 #define LAUNCHED 16384u
+enum { WAIT_MS = 100 };
 static _Atomic uint32_t empty[GPU_GRAPHS_MAX];
 static _Atomic uint64_t launched[LAUNCHED];
 static _Atomic uint32_t are_launches_wanted, are_launches_on;
@@ -146,6 +150,17 @@ static bool is_empty(CUgraph graph)
 	       !load_relaxed(&graphs[at].work);
 }
 
+/* What is launched before they are on counts as missing. */
+static void await_launches(void)
+{
+	const uint64_t end = clock_monotonic_ns() + UINT64_C(1000000) * WAIT_MS;
+	uint64_t now;
+
+	while (!load_relaxed(&are_launches_on) && cupti_is_ours() &&
+	       !cupti_flush_is_ending() && (now = clock_monotonic_ns()) < end)
+		futex_wait(&are_launches_on, 0, end - now);
+}
+
 static void tell_of_empty(const CUpti_GraphData *data, uint32_t id)
 {
 	const struct session *session = load_relaxed(&session_here);
@@ -158,9 +173,11 @@ static void tell_of_empty(const CUpti_GraphData *data, uint32_t id)
 		return;
 	store_relaxed(&empty[id % GPU_GRAPHS_MAX], id);
 	/* CUPTI's settings are not touched inside of a callback. */
-	if (!atomic_exchange_explicit(&are_launches_wanted, 1,
-				      memory_order_relaxed))
-		cupti_flush_wake();
+	if (atomic_exchange_explicit(&are_launches_wanted, 1,
+				     memory_order_relaxed))
+		return;
+	cupti_flush_wake();
+	await_launches();
 }
 
 static void tell(const CUpti_GraphData *data)
@@ -215,6 +232,7 @@ void cupti_graphs_turn(void *subscriber)
 		cupti_memory_call_on(subscriber, launches[i].domain,
 				     launches[i].number, CUPTI_GRAPH_LAUNCHED);
 	store_relaxed(&are_launches_on, 1);
+	futex_wake(&are_launches_on);
 }
 
 /* From its next launch on it has another number of kernels. */
