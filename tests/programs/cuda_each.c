@@ -10,9 +10,8 @@
  * kernel where managed memory is, and a wait), node, graph, fills, hollow or
  * loop; of node, a graph of ten kernels is launched for each ten; of graph,
  * kernels are launched into the capture of one; of fills, a graph of a memset
- * is launched; of hollow, one of nothing, a second after it was made; of loop,
- * one of ten kernels before two memsets each five milliseconds, where there is
- * one of nothing.
+ * is launched; of hollow, one of nothing; of loop, one of ten kernels before two
+ * memsets each five milliseconds, where there is one of nothing.
  */
 #include "runtime_client.h"
 
@@ -95,8 +94,6 @@ int main(int argc, char **argv)
 	graph = kind[0] == 'f'	 ? make_fills()
 		: kind[0] == 'h' ? runtime_graph(0)
 				 : runtime_graph(NODES);
-	if (kind[0] == 'h')
-		sleep(1);
 	if (kind[0] == 'l')
 		runtime_graph(0);
 	if (kind[0] == 'g' && cuda.cudaStreamBeginCapture(stream, 0))
