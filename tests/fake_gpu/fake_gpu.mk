@@ -17,7 +17,7 @@ NVCC_FLAGS := -O1 -gencode arch=compute_80,code=compute_80 \
 # real GPU, with a default stream for each thread, and with OpenMP.
 GPU_PROGRAMS := $(addprefix $(O)/tests/programs/cuda_train,_static _per_thread \
              _openmp) $(O)/tests/programs/cuda_train
-CUDA_KINDS := $(O)/tests/programs/cuda_kinds
+CUDA_KINDS := $(addprefix $(O)/tests/programs/cuda_,kinds graphs)
 # Those that mark steps.
 CUDA_STEPS := $(addprefix $(O)/tests/programs/cuda_,planted contexts)
 
@@ -119,7 +119,7 @@ $(CUDA_STEPS): $(O)/tests/programs/%: tests/programs/%.cu
 	$(Q)$(NVCC) $(NVCC_FLAGS) -Iinclude -Xcompiler -fopenmp \
 		-cudart shared -o $@ $< -ldl
 
-$(CUDA_KINDS): tests/programs/cuda_kinds.cu
+$(CUDA_KINDS): $(O)/tests/programs/%: tests/programs/%.cu
 	$(call say,NVCC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) $(NVCC_FLAGS) -cudart shared -o $@ $< -ldl

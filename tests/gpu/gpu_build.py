@@ -116,10 +116,9 @@ def compile_programs(m, report):
     """With nvcc; on the simulated GPU the static runtime does not run."""
     sources = os.path.join(ROOT, "tests", "programs")
     wanted = [("shared", os.path.join(sources, "cuda_train.cu"), ["-cudart", "shared"]),
-              ("launches", os.path.join(HERE, "gpu_launches.cu"), ["-cudart", "shared"]),
-              ("graphs", os.path.join(HERE, "gpu_graphs.cu"), ["-cudart", "shared"])]
+              ("launches", os.path.join(HERE, "gpu_launches.cu"), ["-cudart", "shared"])]
     wanted += [(name, os.path.join(sources, f"cuda_{name}.cu"), ["-cudart", "shared"])
-               for name in ("kinds", "contexts")]
+               for name in ("kinds", "graphs", "contexts")]
     headers = cuda_with_headers(m)
     includes = [word for place in ("include", "extras/CUPTI/include")
                 for word in ("-I", os.path.join(headers, place))]

@@ -10,8 +10,8 @@
  * kernel where managed memory is, and a wait), node, graph, fills, hollow or
  * loop; of node, a graph of ten kernels is launched for each ten; of graph,
  * kernels are launched into the capture of one; of fills, a graph of a memset
- * is launched; of hollow, one of nothing; of loop, one of ten kernels before two
- * memsets each five milliseconds, where there is one of nothing.
+ * is launched; of hollow, one of nothing; of loop, one of ten kernels before
+ * two memsets each five milliseconds, where there is one of nothing.
  */
 #include "runtime_client.h"
 

@@ -60,6 +60,18 @@ def test_graphs_of_nothing_lack_no_kernel():
         expect_equal(len(run.trace.slices("cudaGraphLaunch")), 50, source)
 
 
+def test_graphs_lack_no_kernel_whatever_is_in_them():
+    """Without a node, as soon as it is made; with copies, memory and nodes that are off:
+    what ran is there, and nothing is missing."""
+    for way in ("empty", "captured", "off", "updated"):
+        run = on_gpu(way, 20, program="cuda_graphs", SIMGPU_CALL_NS=2000000)
+        expect("lack kernels" not in run.stderr, (way, run.stderr))
+        words = run.stdout.split()
+        for category, count in zip(words[::2], words[1::2]):
+            expect_equal(len(run.trace.slices(cat=category)), int(count), (way, category))
+        expect_equal(run.trace.meta["gpu"]["missing_kernels"], 0, way)
+
+
 def test_copies_alone_are_no_trouble():
     run = on_gpu(1200, program="cuda_scopes")
     expect("no record" not in run.stderr + notes(run.trace), run.stderr)

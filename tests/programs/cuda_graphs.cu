@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gpu_graphs.cu - graphs whose launches run other kernels than they have nodes.
+ * cuda_graphs.cu - graphs whose launches run other kernels than they have nodes.
  *
- *	gpu_graphs off|empty|fills|captured|updated|child|inside TIMES
+ *	cuda_graphs off|empty|fills|captured|updated|child|inside TIMES
  *
  * off		a graph of three kernels, one of which is switched off
  * empty	a graph without a node
@@ -29,7 +29,7 @@ static void check(cudaError_t error, const char *what)
 {
 	if (error == cudaSuccess)
 		return;
-	fprintf(stderr, "gpu_graphs: %s: %s\n", what, cudaGetErrorName(error));
+	fprintf(stderr, "cuda_graphs: %s: %s\n", what, cudaGetErrorName(error));
 	exit(1);
 }
 
@@ -131,7 +131,8 @@ static void captured(int times)
 	for (int i = 0; i < 3; i++)
 		node_kernel<<<1, 32, 0, stream>>>((char *)memory);
 	check(cudaMemcpyAsync(kept, memory, BYTES, cudaMemcpyDeviceToHost,
-			      stream), "captured copy");
+			      stream),
+	      "captured copy");
 	check(cudaFreeAsync(memory, stream), "captured free");
 	check(cudaStreamEndCapture(stream, &graph), "capture");
 	launch(instantiate(graph), times);
@@ -146,7 +147,8 @@ static void updated(int times)
 
 	for (int i = 0; i < times; i++) {
 		check(cudaGraphExecUpdate(executable, with_kernels(2, 2 + i),
-					  &info), "update");
+					  &info),
+		      "update");
 		check(cudaGraphLaunch(executable, stream), "launch");
 	}
 	check(cudaStreamSynchronize(stream), "wait");
@@ -159,7 +161,8 @@ static void child(int times)
 	cudaGraphNode_t node;
 
 	check(cudaGraphAddChildGraphNode(&node, graph, NULL, 0,
-					 with_kernels(2, 3)), "child");
+					 with_kernels(2, 3)),
+	      "child");
 	launch(instantiate(graph), times);
 	kernels += 4 * times;
 }
@@ -173,7 +176,8 @@ static void inside(int times)
 	check(cudaMalloc((void **)&data, 2 * BYTES), "memory");
 	check(cudaGraphAddMemcpyNode1D(&node, graph, NULL, 0, data,
 				       data + BYTES, BYTES,
-				       cudaMemcpyDeviceToDevice), "copy node");
+				       cudaMemcpyDeviceToDevice),
+	      "copy node");
 	launch(instantiate(graph), times);
 	kernels += times;
 	copies += times;
@@ -184,9 +188,9 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *word;
 		void (*run)(int times);
-	} parts[] = {{"off", off},	     {"empty", empty},
-		     {"fills", of_fills},    {"captured", captured},
-		     {"updated", updated},   {"child", child},
+	} parts[] = {{"off", off},	   {"empty", empty},
+		     {"fills", of_fills},  {"captured", captured},
+		     {"updated", updated}, {"child", child},
 		     {"inside", inside}};
 
 	if (argc != 3)
