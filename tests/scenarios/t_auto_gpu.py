@@ -43,6 +43,13 @@ def test_kernels_with_a_warm_up_and_evaluations():
         expect_steps_of_updates(run.trace, 210)
 
 
+def test_the_thread_of_the_steps_has_ended():
+    """When the step is found, at the end of the run."""
+    run = on_gpu(50, 2)
+    expect_equal(said(run)[0], 'kernel "update(float*, float const*, float)"', run.stderr)
+    expect_equal(run.trace.steps(), list(range(50)), "numbers")
+
+
 def test_a_warm_up_with_the_loops_own_kernels():
     """Launches in no order are no steps; where they end is not sharp."""
     run = looped("steps=300", "own=120", "ms=4")

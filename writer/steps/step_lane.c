@@ -5,10 +5,28 @@
 #include "writer/draw/draw.h"
 #include "writer/gpu/gpu_draw.h"
 
+/* Of the thread, also when it has ended: its place keeps its number until
+ * another thread has it. */
+static struct ring_reader *reader_of(const struct writer_state *state,
+				     const struct step_lane *lane)
+{
+	struct ring_reader *reader = lane->of->reader;
+
+	if (!reader || !gpu_is_reader(reader))
+		return reader;
+	reader = gpu_reader_of(state, lane->of->tid);
+	for (struct ring_reader *r = state->readers; r && !reader;
+	     r = r->older) {
+		if (!gpu_is_reader(r) && r->thread->tid == lane->of->tid)
+			reader = r;
+	}
+	return reader;
+}
+
 void step_lane_end(struct writer_state *state, struct step_lane *lane,
 		   uint64_t end_ticks)
 {
-	struct ring_reader *reader = lane->of->reader;
+	struct ring_reader *reader = reader_of(state, lane);
 	const struct event event = {
 		.kind = EVENT_STEP,
 		.extra = lane->of->tid,
@@ -17,10 +35,14 @@ void step_lane_end(struct writer_state *state, struct step_lane *lane,
 		.step = {.number = lane->number, .outer_at_start = UINT64_MAX},
 	};
 
-	if (reader && gpu_is_reader(reader))
-		reader = gpu_reader_of(state, event.extra);
-	if (!lane->ticks || !reader || reader->thread->tid != event.extra)
+	if (!lane->ticks)
 		return;
+	if (!reader || reader->thread->tid != event.extra) {
+		session_note(state->session,
+			     "steps are not drawn: another thread has the place "
+			     "of the one that made them");
+		return;
+	}
 	draw_late(state, reader, &event);
 	lane->drawn++;
 }
