@@ -52,6 +52,34 @@ def test_a_thread_that_sleeps_all_the_time_needs_no_sample():
         expect_equal(split[part], 10**7, (asked, ran_us))
 
 
+def test_workers_that_found_no_processor_are_said():
+    """The first thread waits for them, so the kernel tells nothing of it; but what the
+    program's own threads took from each other is no busy machine."""
+    def said(ready_us, others, first_us=100, idle=0):
+        tasks = [{"tid": 0, "ran_us": 2000, "wall_us": 10000},
+                 {"tid": 700, "ran_us": first_us, "ready_us": 0, "wall_us": 10000}]
+        tasks += [{"tid": 701 + at, "ran_us": 500, "ready_us": ready_us,
+                   "wall_us": wall_us} for at, wall_us in enumerate([5000] * 4 +
+                                                                    [10000] * idle)]
+        ours = {"cpus": 2, "options": {"SAMPLE": "9999"}, "tasks": tasks,
+                "scheduled": {"ran_ns": first_us * 1000, "waited_ns": 0,
+                              "processors_ns": 10**9, "others_ns": others * 10**7,
+                              "program_ns": 10**6}}
+        return judged(made(threads_(700) + [slice_("wait: pthread_join", 0, 10000)],
+                           ours))["findings"]
+
+    # Two at a time: 40 % of their time is 40 % of the program's.
+    for found, share in ((said(2000, 90), 0.4), (said(2000, 22), 0.2),
+                         (said(2000, 0), 0), (said(100, 90), 0),
+                         (said(2000, 90, first_us=6000), 0),
+                         (said(4000, 90, idle=2), 0.6)):
+        expect_equal("no-processor" in [one["rule"] for one in found], share > 0)
+        if share:
+            found = [one for one in found if one["rule"] == "no-processor"]
+            expect(abs(found[0]["saved_ns"] / 1e7 - share) < 0.01, found)
+            expect("other threads than the first one" in found[0]["figure"], found)
+
+
 def test_what_is_compiled_in_the_beginning_alone_is_not_compiled_again():
     """Without steps: JAX compiles functions of its own for each shape that it meets."""
     for apart_us, wanted in ((700, []), (2000, ["compiled-again"])):

@@ -319,9 +319,11 @@ static double without_processor(const struct verdict_facts *facts)
 	const double others = trace_metadata_idle(&all) < FREE_MIN
 				      ? trace_metadata_others(metadata)
 				      : 0;
+	const double workers = unscheduled_workers(facts);
 	const double first = unscheduled(facts);
+	const double own = workers > first ? workers : first;
 
-	return others > first ? others : first;
+	return others > own ? others : own;
 }
 
 /* A run without steps may wait for what processes do that it started, and for a

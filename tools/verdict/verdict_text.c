@@ -314,13 +314,18 @@ static unsigned int add_spoilt(struct text_buffer *lines,
 			       const struct verdict *verdict,
 			       unsigned int columns)
 {
+	const struct verdict_facts *facts = &verdict->facts;
+
 	if (!verdict_is_spoilt(verdict))
 		return 0;
 	return add_line(lines, 2, columns,
-			"Busy machine: for %.0f %% of the time the first "
-			"thread found no processor free [%s]: steps and waits "
-			"are longer than the program makes them.",
+			"Busy machine: for %.0f %% of the time %s found no "
+			"processor free [%s]: steps and waits are longer than "
+			"the program makes them.",
 			100 * verdict->findings[0].share,
+			unscheduled_workers(facts) > unscheduled(facts)
+				? "the other threads"
+				: "the first thread",
 			verdict->findings[0].rule->name);
 }
 
