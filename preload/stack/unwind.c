@@ -213,6 +213,12 @@ COLD void unwind_prepare(void)
 
 	if (!choose())
 		return;
+	if (process.is_checked) {
+		log_trouble("no call stacks: valgrind's memcheck would take "
+			    "what finds them for errors");
+		store_relaxed(&unwind.was_looked_for, true);
+		return;
+	}
 	quiet = quiet_begin();
 	library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
 	*(void **)&unwind.find_object =
