@@ -197,6 +197,12 @@ void families_thread_seen(void)
 	waits_thread_entered(thread_self);
 }
 
+void families_thread_asked(void)
+{
+	unwind_thread_entered(thread_self);
+	maps_thread_entered(thread_self);
+}
+
 void families_thread_leaves(void)
 {
 	sampler_thread_ends();

@@ -55,7 +55,8 @@ def test_memcheck_finds_no_fault_of_ours():
     massif = ("valgrind", "-q", "--tool=massif", "--massif-out-file=" + out, *check[3:])
     verdict = {"TRACEPROF_VERDICT": "1", "TRACEPROF_STEP": "api"}
     for words, env in ((check, {}), (massif, {}), (check, {"SAMPLE": "997"}),
-                       (check, {"MALLOC": "all", "STACK": "all", "WAITS": "1", "IO": "1"})):
+                       (check, {"MALLOC": "all", "STACK": "all", "WAITS": "1", "IO": "1",
+                                 "MMAP": "1"})):
         run = traced(*words, env=verdict | {"TRACEPROF_" + key: value
                                             for key, value in env.items()}, timeout=200)
         expect_equal((run.status, run.stdout, run.foreign_stderr), (0, "20 steps, 120\n", ""), env)
