@@ -80,6 +80,19 @@ def test_workers_that_found_no_processor_are_said():
             expect("other threads than the first one" in found[0]["figure"], found)
 
 
+def test_the_first_finding_has_room():
+    """Names before it give way, the least of them first."""
+    busy = {"scheduled": {"ran_ns": 6 * 10**6, "waited_ns": 4 * 10**6}}
+    events = [step_(at, at * 1000, 1000) for at in range(10)] + [
+        slice_(f"aten::{at}{60 * 'a'}", at * 300, 290) for at in range(3)]
+    for columns, has_names in ((70, True), (32, False)):
+        lines = command("report", "--verdict", made(events, busy),
+                        env={"COLUMNS": str(columns)}).stdout.splitlines()
+        expect(len(lines) <= 15, lines)
+        expect(any(line.startswith("1. ") for line in lines), lines)
+        expect_equal(any(line.startswith("most work") for line in lines), has_names, lines)
+
+
 def test_what_is_compiled_in_the_beginning_alone_is_not_compiled_again():
     """Without steps: JAX compiles functions of its own for each shape that it meets."""
     for apart_us, wanted in ((700, []), (2000, ["compiled-again"])):

@@ -379,30 +379,61 @@ static unsigned int add_unseen(struct text_buffer *lines,
 			100 * share);
 }
 
+/* What stands before the findings, without so many of its last parts. */
+static unsigned int add_head(struct text_buffer *text,
+			     const struct verdict *verdict,
+			     unsigned int columns, unsigned int left_out)
+{
+	const enum names sampled = names_of_samples(verdict->facts.timeline);
+	unsigned int used;
+
+	text_buffer_cut(text, 0);
+	/* It comes last, but has its room. */
+	used = add_unseen(text, verdict, columns);
+	text_buffer_cut(text, 0);
+	used += add_step(text, verdict, columns);
+	used += add_split(text, verdict, columns);
+	/* The program's own lines first: they are what can be changed. */
+	if (left_out < 3)
+		used += sampled ? add_names(text, verdict, sampled, columns)
+				: add_lines(text, verdict, columns);
+	if (left_out < 2)
+		used += add_phases(text, verdict, columns);
+	if (left_out < 1)
+		used += add_names(text, verdict,
+				  sampled ? NAMES_OTHERS : NAMES_ALL, columns);
+	return used + add_spoilt(text, verdict, columns);
+}
+
+/* The first finding is worth more than names. */
+static unsigned int add_fitting_head(struct text_buffer *text,
+				     const struct verdict *verdict,
+				     unsigned int lines, unsigned int columns)
+{
+	const size_t first = verdict_is_spoilt(verdict);
+	unsigned int left_out = 0, least, used;
+
+	text_buffer_cut(text, 0);
+	least = first < verdict->count
+			? add_finding(text, verdict, first, columns) +
+				  (first + 1 < verdict->count)
+			: 0;
+	do
+		used = add_head(text, verdict, columns, left_out);
+	while (used + least > lines && left_out++ < 3);
+	return used;
+}
+
 void verdict_print(const struct verdict *verdict, unsigned int lines,
 		   unsigned int columns, FILE *out)
 {
 	struct text_buffer text = {0};
-	enum names sampled;
 	unsigned int used;
-	size_t at = 0;
+	size_t at;
 
 	if (verdict->facts.split.total_ns <= 0)
 		return;
-	text_buffer_cut(&text, 0);
-	/* It comes last, but has its room. */
-	used = add_unseen(&text, verdict, columns);
-	text_buffer_cut(&text, 0);
-	used += add_step(&text, verdict, columns);
-	used += add_split(&text, verdict, columns);
-	sampled = names_of_samples(verdict->facts.timeline);
-	/* The program's own lines first: they are what can be changed. */
-	used += sampled ? add_names(&text, verdict, sampled, columns)
-			: add_lines(&text, verdict, columns);
-	used += add_phases(&text, verdict, columns);
-	used += add_names(&text, verdict, sampled ? NAMES_OTHERS : NAMES_ALL,
-			  columns);
-	used += add_spoilt(&text, verdict, columns);
+	used = add_fitting_head(&text, verdict, lines, columns);
 	for (at = verdict_is_spoilt(verdict); at < verdict->count; at++) {
 		const size_t before = text.len;
 		const unsigned int more =
