@@ -274,13 +274,13 @@ static void say_hint(const struct session *session,
 }
 
 /* multiprocessing, or joblib, began it to do its parent's work: a DataLoader's
- * worker.  Not one that trains, of which the parent does nothing: a rank, or
+ * worker, or what looks after shared memory.  Not one that trains, of which the parent does nothing: a rank, or
  * one that has steps of its own or a GPU's work. */
 static bool is_worker(const struct session *session)
 {
 	static const char *const words[] = {
-		"--multiprocessing-fork",
-		"joblib.externals.loky.backend.popen_loky_posix"};
+		"--multiprocessing-fork", "from multiprocessing.",
+		"joblib.externals.loky.", "from joblib.externals.loky."};
 	const struct session_header *head = session->head;
 	const enum search_state found = search_state(&head->search);
 	const bool is_found = found == SEARCH_FOUND || found == SEARCH_JOINED ||
@@ -294,7 +294,7 @@ static bool is_worker(const struct session *session)
 	     load_relaxed(&head->rank) >= 0))
 		return false;
 	for (size_t at = 0; at < sizeof(words) / sizeof(words[0]); at++)
-		if (proc_has_argument(words[at]))
+		if (proc_has_argument_from(words[at]))
 			return true;
 	return false;
 }

@@ -133,6 +133,7 @@ def test_a_programs_workers_say_where_their_traces_are():
     steps = work + "\nfor at in range(20): traceprof.step(); sum(range(10000))"
     env = VERDICT | {"TRACEPROF_MALLOC": "all"}
     for script, words, wanted in ((work, ["--multiprocessing-fork"], False), (work, [], True),
+                                  (work, ["from multiprocessing.resource_tracker"], False),
                                   (steps, ["--multiprocessing-fork"], True)):
         run = traced(sys.executable, "-c", script, *words, env=env,
                      preload=library_beside("echo Verdict: none"))
