@@ -274,8 +274,9 @@ static void say_hint(const struct session *session,
 }
 
 /* multiprocessing, or joblib, began it to do its parent's work: a DataLoader's
- * worker, or what looks after shared memory.  Not one that trains, of which the parent does nothing: a rank, or
- * one that has steps of its own or a GPU's work. */
+ * worker, or what looks after shared memory.  Not one that trains, of which the
+ * parent does nothing: a rank, or one that has steps of its own or a GPU's
+ * work. */
 static bool is_worker(const struct session *session)
 {
 	static const char *const words[] = {

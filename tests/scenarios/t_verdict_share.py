@@ -9,12 +9,13 @@ from t_verdict import SAMPLES, judged, made, sampled, slice_, step_, threads_
 def test_a_first_thread_that_does_next_to_nothing_is_not_judged():
     """Without steps and samples, where all regions are another thread's; but where
     something is recorded of the first one, too, nobody knows what else it does."""
-    for own_us, judges in ((10, 701), (2000, 700)):
+    for own_us, all_us, judges in ((10, 9900, 701), (2000, 9900, 700), (10, 4000, 700)):
         events = threads_(700, 701) + [
             slice_("few", 0, own_us, omp="parallel", region=1, team=1, thread=0),
-            slice_("all", 10, 9900, 701, omp="parallel", region=2, team=1, thread=0)]
+            slice_("all", 10, all_us, 701, omp="parallel", region=2, team=1, thread=0),
+            slice_("last", 9909, 1, 701)]
         work = judged(made(events))["step"]["split_ns"]["omp_work"]
-        expect_equal(work, 9900000 if judges == 701 else 2000000)
+        expect_equal(work, 1000 * (all_us if judges == 701 else own_us))
         said = command("report", made(events)).stdout
         expect_equal("thread 701 (works most):" in said, judges == 701, said)
 
@@ -78,6 +79,18 @@ def test_workers_that_found_no_processor_are_said():
             found = [one for one in found if one["rule"] == "no-processor"]
             expect(abs(found[0]["saved_ns"] / 1e7 - share) < 0.01, found)
             expect("other threads than the first one" in found[0]["figure"], found)
+
+
+def test_who_waits_for_a_message_may_train_nothing():
+    """A socket's other end may be anybody; MPI's collectives are begun earlier."""
+    for name, cat, advice in (("wait: recv", "wait", "who is to send"),
+                              ("MPI_Allreduce", "cpu_op", "MPI_Iallreduce"),
+                              ("c10d::allreduce_", "cpu_op", "backward pass")):
+        events = [step_(at, at * 1000, 1000) for at in range(10)] + [
+            slice_(name, at * 1000 + 100, 400, cat=cat) for at in range(10)]
+        found = judged(made(events))["findings"]
+        expect_equal([one["rule"] for one in found], ["exposed-comm"], name)
+        expect(advice in found[0]["next"], found)
 
 
 def test_the_first_finding_has_room():
