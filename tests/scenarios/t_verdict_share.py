@@ -93,6 +93,16 @@ def test_who_waits_for_a_message_may_train_nothing():
         expect(advice in found[0]["next"], found)
 
 
+def test_a_program_that_sleeps_after_its_last_slice_wants_no_processor():
+    """nginx's first process: 4 ms without one in 3 s were "35 % of its time"."""
+    end = slice_("PyTorch Profiler (0)", 0, 3000000, "PyTorch Profiler", "Trace", "Spans")
+    for waited_ms, found in ((4, []), (400, ["no-processor"])):
+        ours = {"options": {"SAMPLE": "499"},
+                "scheduled": {"ran_ns": 8 * 10**6, "waited_ns": waited_ms * 10**6}}
+        events = threads_(700) + [sampled(700, 1000, 3000), end]
+        expect_equal([one["rule"] for one in judged(made(events, ours))["findings"]], found)
+
+
 def test_the_first_finding_has_room():
     """Names before it give way, the least of them first."""
     busy = {"scheduled": {"ran_ns": 6 * 10**6, "waited_ns": 4 * 10**6}}

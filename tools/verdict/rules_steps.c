@@ -286,13 +286,20 @@ bool rule_growth(const struct verdict_facts *facts, struct finding *finding)
 	return true;
 }
 
+/* A run without steps goes on after its last slice. */
+static int64_t whole_ns(const struct verdict_facts *facts)
+{
+	return facts->wall_ns > facts->split.all_ns ? facts->wall_ns
+						    : facts->split.all_ns;
+}
+
 /* Of the time, not of what it wanted to run: it may have slept for most. */
 double unscheduled(const struct verdict_facts *facts)
 {
 	const double share = trace_metadata_unscheduled(facts->metadata);
 	const double wanted = (double)facts->metadata->ran_ns +
 			      (double)facts->metadata->unscheduled_ns;
-	const double wall = (double)facts->wall_ns;
+	const double wall = (double)whole_ns(facts);
 
 	return wall > wanted ? share * wanted / wall : share;
 }
@@ -307,7 +314,7 @@ double unscheduled_workers(const struct verdict_facts *facts)
 	const double others = trace_metadata_others(metadata);
 
 	if (metadata->ran_ns <= 0 ||
-	    metadata->ran_ns + metadata->unscheduled_ns > facts->wall_ns / 2)
+	    metadata->ran_ns + metadata->unscheduled_ns > whole_ns(facts) / 2)
 		return 0;
 	return workers < others ? workers : others;
 }
