@@ -322,8 +322,8 @@ static bool is_empty(const struct session *session,
 	const struct session_header *head = session->head;
 
 	return then == PROGRAM_BECOMES_ANOTHER && done->files == 1 &&
-	       !done->seen && !done->written && !done->dropped &&
-	       !done->thinned && done->path[0] &&
+	       done->seen == done->counts && done->written <= done->counts &&
+	       !done->dropped && !done->thinned && done->path[0] &&
 	       !load_relaxed(&head->missed_calls) &&
 	       !load_relaxed(&head->unrecorded_calls) &&
 	       !load_relaxed(&head->unfollowed_calls) &&
