@@ -103,6 +103,19 @@ def test_a_program_that_sleeps_after_its_last_slice_wants_no_processor():
         expect_equal([one["rule"] for one in judged(made(events, ours))["findings"]], found)
 
 
+def test_what_waits_in_python_is_no_work():
+    """As drawn by TRACEPROF_PYTHON=1."""
+    events = [step_(at, at * 1000, 1000) for at in range(10)]
+    for at, name in enumerate(("<built-in method acquire of _thread.lock object>",
+                               "<built-in method poll of select.poll object>",
+                               "<built-in function waitpid>", "train.py(3): work",
+                               "<built-in method sort of list object>")):
+        events.append(slice_(name, at * 1900, 1900 - 100 * at, cat="python_function"))
+    said = " ".join(command("report", "--verdict", made(events)).stdout.split())
+    expect("most work in all: train.py(3): work 1.600 ms, "
+           "<built-in method sort of list object> 1.500 ms" in said, said)
+
+
 def test_the_first_finding_has_room():
     """Names before it give way, the least of them first."""
     busy = {"scheduled": {"ran_ns": 6 * 10**6, "waited_ns": 4 * 10**6}}

@@ -202,6 +202,29 @@ static enum names names_of_samples(const struct timeline *timeline)
 	return has_python ? NAMES_PYTHON : NAMES_NATIVE;
 }
 
+/* "<built-in method acquire of _thread.lock object>": what of Python's own
+ * does nothing but wait. */
+static bool waits_in_python(const char *name)
+{
+	static const char *const waits[] = {"method acquire of _thread.",
+					    "method __enter__ of _thread.",
+					    " of select.",
+					    "function select>",
+					    "function sleep>",
+					    "function waitpid>",
+					    "function wait4>",
+					    "method accept of _socket.",
+					    "method recv of _socket.",
+					    "method get of _queue."};
+
+	if (strncmp(name, "<built-in ", 10))
+		return false;
+	for (size_t at = 0; at < sizeof(waits) / sizeof(waits[0]); at++)
+		if (strstr(name, waits[at]))
+			return true;
+	return false;
+}
+
 /* Is it work, of the kind that most of the time goes to?  sampled: how long
  * each had the processor by samples, NULL where slices are asked for. */
 static int64_t work_of(const struct verdict *verdict, uint32_t name,
@@ -217,7 +240,8 @@ static int64_t work_of(const struct verdict *verdict, uint32_t name,
 				       timeline_is_sample(row->host)
 			       ? 0
 			       : sampled[name].ns;
-	if (names == NAMES_OTHERS && is_python(timeline, name))
+	if (is_python(timeline, name) &&
+	    (names == NAMES_OTHERS || waits_in_python(row->text)))
 		return 0;
 	if (split->ns[SHARE_GPU] * 2 > split->total_ns)
 		return row->is_gpu ? row->sum_ns : 0;
