@@ -31,6 +31,7 @@
 #include "preload/wait/waits.h"
 #include "preload/process/hook_hide.h"
 #include "preload/process/life.h"
+#include "preload/process/own_stack.h"
 #include "preload/process/process.h"
 #include "preload/torch/torch_operators.h"
 
@@ -240,6 +241,7 @@ void families_forget(void)
 	python_forget();
 	cuda_calls_forget();
 	blas_forget();
+	own_stack_forget();
 	unwind_forget();
 	callers_forget();
 	sampler_forget();

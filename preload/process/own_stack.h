@@ -10,4 +10,7 @@
  * (families_thread_asked() tells when it can), or there was no memory. */
 bool own_stack_find(void **low, size_t *bytes);
 
+/* In a forked child: other threads are gone. */
+void own_stack_forget(void);
+
 #endif
