@@ -31,6 +31,7 @@
 #include "preload/wait/waits.h"
 #include "preload/process/hook_hide.h"
 #include "preload/process/life.h"
+#include "preload/process/own_stack.h"
 #include "preload/process/process.h"
 #include "preload/torch/torch_operators.h"
 
@@ -197,6 +198,12 @@ void families_thread_seen(void)
 	waits_thread_entered(thread_self);
 }
 
+void families_thread_asked(void)
+{
+	unwind_thread_entered(thread_self);
+	maps_thread_entered(thread_self);
+}
+
 void families_thread_leaves(void)
 {
 	sampler_thread_ends();
@@ -234,6 +241,7 @@ void families_forget(void)
 	python_forget();
 	cuda_calls_forget();
 	blas_forget();
+	own_stack_forget();
 	unwind_forget();
 	callers_forget();
 	sampler_forget();

@@ -149,6 +149,21 @@ static void correct_summary(struct writer_summary *summary)
 	memcpy(summary->path, last->path, sizeof(summary->path));
 }
 
+/* What one of its sources leaves there (preload/sample/task_counts.h). */
+static uint64_t own_events(const struct writer_state *state)
+{
+	struct thread *t = NULL;
+	uint64_t events = 0;
+
+	/* A GPU's are another one's. */
+	if (load_relaxed(&writer.session->head->gpu.source))
+		return 0;
+	while ((t = thread_each(writer.session, t)))
+		if (t->tid == state->writer_tid)
+			events += t->ring.committed;
+	return events;
+}
+
 static void note_summary(void)
 {
 	const struct writer_state *state = &writer.state;
@@ -173,6 +188,7 @@ static void note_summary(void)
 	summary->dropped = sums.dropped;
 	summary->lost_waits = state->counts.waits.lost;
 	summary->seen = sums.committed + sums.dropped;
+	summary->counts = own_events(state);
 	summary->bytes = state->file.bytes_done;
 	if (state->file.is_open)
 		summary->bytes += trace_file_size(&state->file.trace);

@@ -61,6 +61,8 @@ struct writer_summary {
 					parts that were deleted */
 	uint64_t past_max;	     /* of `cut`: past TRACEPROF_MAX_MB */
 	uint64_t seen;		     /* whatever became of them */
+	uint64_t counts; /* of these what the writer's thread has counted of
+			    the others, and nothing else */
 	uint64_t left, left_ns; /* for a process that finishes the file, about
 				   how long that takes */
 	uint64_t thinned;	/* by TRACEPROF_MAX_OVERHEAD */

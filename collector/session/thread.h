@@ -158,6 +158,7 @@ struct thread {
 	uint64_t sample_state;	/* of random numbers, 0 none yet */
 	uint64_t stack_low;	/* where its stack may be walked, to ... */
 	uint64_t stack_high;	/* ... here; 0: nowhere */
+	uint64_t has_stack;	/* an event says where it lies */
 	uint64_t python_at;	/* its python_stack in the session, 0 none */
 	uint64_t gpu_call;	/* that may begin a step: cupti_callbacks.c */
 	char name[THREAD_NAME_BYTES]; /* as of the last look */

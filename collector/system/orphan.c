@@ -24,7 +24,8 @@ struct orphan {
 
 /* Between the program and the new process, in the program's memory, or in a
  * copy of it under valgrind and qemu, for which this is a fork.  Its end makes
- * the other one init's. */
+ * the other one init's.  Some of valgrind's tools then write out what the copy
+ * holds of the program's output, so it must have no descriptors. */
 static int step_out(void *arg)
 {
 	struct orphan *orphan = arg;
@@ -34,6 +35,7 @@ static int step_out(void *arg)
 			    orphan->arg);
 	if (orphan->pid < 0)
 		orphan->pid = -errno;
+	syscall(SYS_close_range, 0, ~0u, 0);
 	return 0;
 }
 

@@ -263,15 +263,25 @@ void proc_program(char *text, size_t bytes)
 	log_format(text, bytes, "%s", last && last[1] ? last + 1 : line);
 }
 
-bool proc_has_argument(const char *word)
+static bool find_argument(const char *word, size_t len)
 {
 	char line[4096];
 	const long got = proc_read("/proc/self/cmdline", line, sizeof(line));
 
 	for (long at = 0; at < got; at += (long)strlen(line + at) + 1)
-		if (!strcmp(line + at, word))
+		if (!strncmp(line + at, word, len))
 			return true;
 	return false;
+}
+
+bool proc_has_argument(const char *word)
+{
+	return find_argument(word, strlen(word) + 1);
+}
+
+bool proc_has_argument_from(const char *begin)
+{
+	return find_argument(begin, strlen(begin));
 }
 
 void proc_thread_name(uint32_t tid, char *text, size_t bytes)

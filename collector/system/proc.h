@@ -59,6 +59,9 @@ void proc_program(char *text, size_t bytes);
  * the first four KiB are looked at. */
 bool proc_has_argument(const char *word);
 
+/* The same for a word that begins so. */
+bool proc_has_argument_from(const char *begin);
+
 /* The kernel's name of a thread of this process. */
 void proc_thread_name(uint32_t tid, char *text, size_t bytes);
 

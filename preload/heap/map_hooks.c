@@ -3,6 +3,7 @@
 #include "collector/session/gate.h"
 #include "preload/heap/maps.h"
 #include "preload/process/hook.h"
+#include "preload/process/own_stack.h"
 #include "preload/process/real.h"
 #include "preload/stack/unwind.h"
 #include "preload/wait/file_io.h"
@@ -208,17 +209,13 @@ EXPORT void *sbrk(intptr_t bytes)
 /* False: of the main thread, whose stack the kernel made. */
 static bool find_stack(const struct thread *thread, void **low, size_t *bytes)
 {
-	pthread_attr_t attributes;
 	struct thread *was;
-	bool is_found = false;
+	bool is_found;
 
 	if (thread->tid == (uint32_t)getpid())
 		return false;
 	was = thread_busy();
-	if (!pthread_getattr_np(pthread_self(), &attributes)) {
-		is_found = !pthread_attr_getstack(&attributes, low, bytes);
-		pthread_attr_destroy(&attributes);
-	}
+	is_found = own_stack_find(low, bytes);
 	thread_unbusy(was);
 	return is_found;
 }
@@ -228,7 +225,8 @@ COLD void maps_thread_entered(struct thread *thread)
 	size_t bytes;
 	void *low;
 
-	if (is_wanted() && find_stack(thread, &low, &bytes))
+	thread->has_stack = is_wanted() && find_stack(thread, &low, &bytes);
+	if (thread->has_stack)
 		record(low, bytes, MAP_KIND_STACK, NULL);
 }
 
@@ -237,7 +235,7 @@ COLD void maps_thread_leaves(struct thread *thread)
 	size_t bytes;
 	void *low;
 
-	if (is_wanted() && thread_records(thread) &&
+	if (is_wanted() && thread_records(thread) && thread->has_stack &&
 	    find_stack(thread, &low, &bytes))
 		record_gone(low, bytes, clock_ticks(), NULL);
 }

@@ -3,6 +3,7 @@
 #include "preload/process/life_parts.h"
 
 #include "collector/system/log.h"
+#include "collector/system/proc.h"
 #include "preload/process/life.h"
 #include "preload/process/real.h"
 #include "preload/process/process.h"
@@ -272,16 +273,45 @@ static void say_hint(const struct session *session,
 		100 * (1 - known / used), used);
 }
 
-/* Of a script's hundred short commands nobody reads a hundred verdicts, and of
- * what a wrapper did before it became the program none. */
+/* multiprocessing, or joblib, began it to do its parent's work: a DataLoader's
+ * worker, or what looks after shared memory.  Not one that trains, of which the
+ * parent does nothing: a rank, or one that has steps of its own or a GPU's
+ * work. */
+static bool is_worker(const struct session *session)
+{
+	static const char *const words[] = {
+		"--multiprocessing-fork", "from multiprocessing.",
+		"joblib.externals.loky.", "from joblib.externals.loky."};
+	const struct session_header *head = session->head;
+	const enum search_state found = search_state(&head->search);
+	const bool is_found = found == SEARCH_FOUND || found == SEARCH_JOINED ||
+			      found == SEARCH_LIVE;
+
+	/* A loop of regions may be what makes a batch. */
+	if (head->gpu.launches ||
+	    (is_found ? head->search.family != SEARCH_REGIONS
+		      : load_relaxed(&head->windows.steps) > 0) ||
+	    (load_relaxed(&head->rank_is_late) &&
+	     load_relaxed(&head->rank) >= 0))
+		return false;
+	for (size_t at = 0; at < sizeof(words) / sizeof(words[0]); at++)
+		if (proc_has_argument_from(words[at]))
+			return true;
+	return false;
+}
+
+/* Of a script's hundred short commands nobody reads a hundred verdicts, nor of
+ * a program's workers, and of what a wrapper did before it became the program
+ * none. */
 static bool is_in_brief(const struct session *session, enum program_then then)
 {
 	const uint64_t ran =
 		clock_monotonic_ns() - (uint64_t)session->head->clock.first_ns;
 
-	return (double)ran < HINT_SECONDS * 1e9 &&
-	       (then == PROGRAM_BECOMES_ANOTHER ||
-		process_kind_is_one_of_many());
+	if ((double)ran >= HINT_SECONDS * 1e9)
+		return is_worker(session);
+	return then == PROGRAM_BECOMES_ANOTHER ||
+	       process_kind_is_one_of_many() || is_worker(session);
 }
 
 /* Recorded from its start on, it did nothing of what is drawn: it leaves
@@ -292,8 +322,8 @@ static bool is_empty(const struct session *session,
 	const struct session_header *head = session->head;
 
 	return then == PROGRAM_BECOMES_ANOTHER && done->files == 1 &&
-	       !done->seen && !done->written && !done->dropped &&
-	       !done->thinned && done->path[0] &&
+	       done->seen == done->counts && done->written <= done->counts &&
+	       !done->dropped && !done->thinned && done->path[0] &&
 	       !load_relaxed(&head->missed_calls) &&
 	       !load_relaxed(&head->unrecorded_calls) &&
 	       !load_relaxed(&head->unfollowed_calls) &&

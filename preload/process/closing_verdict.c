@@ -227,9 +227,11 @@ bool closing_verdict(const struct session *session,
 	struct judge *judge;
 	bool is_said = false;
 
-	/* `traceprof record` judges one of all that it began. */
-	if (!session->head->options.verdict || process.record_pid || !allowed ||
-	    !done->judged[0] || !log_is_heard() || is_heard())
+	/* `traceprof record` judges one of all that it began.  For memcheck
+	 * the process that asks is another one of the program's. */
+	if (process.is_checked || !session->head->options.verdict ||
+	    process.record_pid || !allowed || !done->judged[0] ||
+	    !log_is_heard() || is_heard())
 		return false;
 	judge = mmap(NULL, sizeof(*judge), PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

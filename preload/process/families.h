@@ -52,6 +52,10 @@ void families_thread_entered(void);
 /* The same where nothing may be asked of the C library. */
 void families_thread_seen(void);
 
+/* It was entered while the C library told it where its stack lies, and may ask
+ * that now. */
+void families_thread_asked(void);
+
 /* It is about to give it back. */
 void families_thread_leaves(void);
 

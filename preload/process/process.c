@@ -8,6 +8,7 @@
 #include "preload/process/process.h"
 
 #include "collector/system/log.h"
+#include "collector/system/valgrind.h"
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -314,6 +315,12 @@ COLD bool process_read(void)
 	if (process.options.children == CHILDREN_NONE && !process.direct &&
 	    process_kind_is_child())
 		return false;
+	process.is_checked = valgrind_checks_memory();
+	if (process.is_checked && process.options.sample) {
+		process.options.sample = 0;
+		keep_complaint("no samples: valgrind's memcheck would take "
+			       "them for errors");
+	}
 	log_start(process.options.quiet);
 	process.affinity_bytes =
 		syscall(SYS_sched_getaffinity, 0, PROCESS_AFFINITY_BYTES,

@@ -15,8 +15,9 @@
 
 struct process {
 	struct options options;
-	int record_pid; /* of `traceprof record` that began all this, 0 none */
-	bool direct;	/* that one started exactly this process */
+	int record_pid;	 /* of `traceprof record` that began all this, 0 none */
+	bool direct;	 /* that one started exactly this process */
+	bool is_checked; /* by valgrind's memcheck: no stacks, no samples */
 	unsigned int complaints;
 	long affinity_bytes; /* 0 or less: not known */
 	unsigned long affinity[PROCESS_AFFINITY_BYTES / sizeof(unsigned long)];

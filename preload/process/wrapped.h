@@ -170,6 +170,8 @@
 	X(libc, REST, pthread_cond_signal, int, (pthread_cond_t *condition)) \
 	X(libc, REST, pthread_cond_broadcast, int, (pthread_cond_t *condition)) \
 	X(libc, REST, sem_post,       int,    (sem_t *semaphore))	\
+	X(libc, REST, pthread_getattr_np, int, (pthread_t thread,	\
+						pthread_attr_t *attributes)) \
 	X(libc, REST, pthread_create, int,    (pthread_t *thread,	\
 					       const pthread_attr_t *attributes, \
 					       void *(*run)(void *), void *arg)) \

@@ -57,6 +57,19 @@ static bool find_symbols(void)
 		python_api.next_interpreter);
 }
 
+/* New ones are put before the others. */
+void *python_api_main(void)
+{
+	void *last = NULL, *next;
+
+	if (!python_api.first_interpreter || !python_api.next_interpreter)
+		return NULL;
+	for (next = python_api.first_interpreter(); next;
+	     next = python_api.next_interpreter(next))
+		last = next;
+	return last;
+}
+
 void python_api_find_runtime(void)
 {
 	ElfW(Sym) *symbol = NULL;

@@ -139,6 +139,9 @@ bool python_api_is_there(void);
 /* NULL: it can be used; or why not, in words. */
 const char *python_api_look(void);
 
+/* Under the GIL: the interpreter that all others came after; NULL not known. */
+void *python_api_main(void);
+
 /* Where the GIL lies: `runtime` of python_api, which is NULL without an
  * interpreter, or with one of before 3.7. */
 void python_api_find_runtime(void);

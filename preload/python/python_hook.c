@@ -37,15 +37,17 @@ static struct {
 	const char *why; /* it can't be used */
 	bool is_there;
 	bool is_proved;
-	_Atomic uint32_t window;  /* that opened last, by number */
-	_Atomic uint32_t over;	  /* in which calls cost too much; 0 none */
-	_Atomic bool is_wanted;	  /* one is open */
-	_Atomic bool is_asked;	  /* a pending call is under way */
-	_Atomic bool is_set;	  /* the interpreter tells us */
-	_Atomic bool was_set;	  /* it did at some time of this window */
-	_Atomic uint32_t session; /* names are of this one */
-	_Atomic bool collects;	  /* gc tells us too */
-	void *collector;	  /* what gc calls; NULL: not made yet */
+	_Atomic uint32_t window;   /* that opened last, by number */
+	_Atomic uint32_t over;	   /* in which calls cost too much; 0 none */
+	_Atomic bool is_wanted;	   /* one is open */
+	_Atomic bool is_asked;	   /* a pending call is under way */
+	_Atomic bool is_set;	   /* the interpreter tells us */
+	_Atomic bool was_set;	   /* it did at some time of this window */
+	_Atomic uint32_t session;  /* names are of this one */
+	_Atomic bool collects;	   /* gc tells us too */
+	void *collector;	   /* what gc calls; NULL: not made yet */
+	void *_Atomic interpreter; /* that tells us */
+	bool has_others;	   /* it was said; the writer's */
 	bool is_noted;
 	unsigned int ends; /* windows in which they cost too much */
 	double ended_s;	   /* in the first of them */
@@ -443,6 +445,7 @@ static void ended(void)
 	store_relaxed(&hook.is_asked, false);
 	hook.is_proved = false;
 	hook.collector = NULL;
+	store_relaxed(&hook.interpreter, NULL);
 	python_monitor_forget();
 	python_names_clear(false);
 }
@@ -473,6 +476,7 @@ static int set(void *unused)
 		return 0;
 	}
 	hook.is_proved = true;
+	store_relaxed(&hook.interpreter, python_api_main());
 	turn(true);
 	store_relaxed(&hook.is_set, true);
 	store_relaxed(&hook.was_set, true);
@@ -510,9 +514,27 @@ static void follow(bool open)
 				"in the window");
 }
 
+/* Of other interpreters no calls are told: they have observers of their own.
+ * The newest one comes first, and without the GIL no more can be asked. */
+static void look_for_others(struct session *session)
+{
+	void *own = load_relaxed(&hook.interpreter);
+	void *newest = own && load_relaxed(&hook.is_set)
+			       ? python_api.first_interpreter()
+			       : NULL;
+
+	if (!newest || newest == own || hook.has_others)
+		return;
+	hook.has_others = true;
+	session_note(session, "calls of Python are those of its first "
+			      "interpreter: others that it made are left out");
+	log_say("calls of Python are those of its first interpreter: others "
+		"that it made are left out");
+}
+
 void python_poll(struct session *session)
 {
-	(void)session;
+	look_for_others(session);
 	if (load_relaxed(&hook.is_wanted) && !is_over() &&
 	    !(load_relaxed(&hook.is_set) && load_relaxed(&hook.collects)))
 		ask();
@@ -611,6 +633,6 @@ void python_forget(void)
 	store_relaxed(&hook.is_wanted, false);
 	store_relaxed(&hook.is_asked, false);
 	store_relaxed(&hook.is_set, false);
-	hook.is_noted = false;
+	hook.is_noted = hook.has_others = false;
 	gate_on_change(GATE_INTERPRETER, NULL);
 }

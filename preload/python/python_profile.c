@@ -21,7 +21,8 @@ static struct python_method method = {"traceprof", NULL, PYTHON_VARARGS, NULL};
 
 static struct {
 	bool is_on;
-	void *newest; /* thread of the first interpreter */
+	void *main;   /* interpreter */
+	void *newest; /* thread of it */
 } profile;
 
 static void set_all(void);
@@ -52,8 +53,7 @@ static int told(void *object, void *frame, int what, void *arg)
 	/* A thread began meanwhile: new ones come first.  To look costs as much
 	 * as half of the rest. */
 	if (unlikely(what == PYTHON_CALL && profile.is_on &&
-		     python_api.first_thread(python_api.first_interpreter()) !=
-			     profile.newest))
+		     python_api.first_thread(profile.main) != profile.newest))
 		set_all();
 	return 0;
 }
@@ -142,17 +142,15 @@ static void set_one(void)
 
 static void set_all(void)
 {
-	void *first = python_api.first_interpreter();
 	void *own = python_api.thread_now();
+	void *thread;
 
-	profile.newest = python_api.first_thread(first);
-	for (void *one = first; one; one = python_api.next_interpreter(one)) {
-		void *thread = python_api.first_thread(one);
-
-		for (; thread; thread = python_api.thread_next(thread)) {
-			python_api.thread_swap(thread);
-			set_one();
-		}
+	profile.main = python_api_main();
+	profile.newest = python_api.first_thread(profile.main);
+	for (thread = profile.newest; thread;
+	     thread = python_api.thread_next(thread)) {
+		python_api.thread_swap(thread);
+		set_one();
 	}
 	python_api.thread_swap(own);
 }

@@ -6,6 +6,7 @@
 #include "collector/system/log.h"
 #include "preload/process/hook_hide.h"
 #include "preload/process/process.h"
+#include "preload/process/own_stack.h"
 #include "preload/process/quiet.h"
 #include "preload/process/real.h"
 #include "preload/stack/unwind_table.h"
@@ -213,6 +214,12 @@ COLD void unwind_prepare(void)
 
 	if (!choose())
 		return;
+	if (process.is_checked) {
+		log_trouble("no call stacks: valgrind's memcheck would take "
+			    "what finds them for errors");
+		store_relaxed(&unwind.was_looked_for, true);
+		return;
+	}
 	quiet = quiet_begin();
 	library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
 	*(void **)&unwind.find_object =
@@ -417,7 +424,6 @@ static void count_tls(struct thread *thread)
  */
 COLD void unwind_thread_entered(struct thread *thread)
 {
-	pthread_attr_t attributes;
 	struct rlimit limit;
 	struct thread *was;
 	void *first[1];
@@ -425,19 +431,22 @@ COLD void unwind_thread_entered(struct thread *thread)
 	size_t bytes = 0;
 
 	thread->stack_low = thread->stack_high = 0;
-	if (!unwind.choice.families)
+	if (!unwind.choice.families || process.is_checked)
 		return;
-	add_relaxed(&unwind.threads, 1);
-	count_tls(thread);
 	was = thread_busy();
 	if (thread->tid == (uint32_t)getpid()) {
 		if (!getrlimit(RLIMIT_STACK, &limit))
 			bytes = min_u64(limit.rlim_cur, MAIN_BYTES_MAX);
 		low = (void *)(unwind.main_high - bytes);
-	} else if (!pthread_getattr_np(pthread_self(), &attributes)) {
-		pthread_attr_getstack(&attributes, &low, &bytes);
-		pthread_attr_destroy(&attributes);
+	} else if (!own_stack_find(&low, &bytes)) {
+		/* At its first stack it is asked again. */
+		thread_unbusy(was);
+		return;
 	}
+	thread_unbusy(was);
+	add_relaxed(&unwind.threads, 1);
+	count_tls(thread);
+	was = thread_busy();
 	thread->stack_low = (uint64_t)(uintptr_t)low + ROOM_BYTES;
 	thread->stack_high = (uint64_t)(uintptr_t)low + bytes;
 	/* What libunwind allocates for a thread it does at its first stack:

@@ -126,6 +126,26 @@ def test_a_scripts_short_commands_say_where_their_traces_are():
     expect("traceprof: Verdict: " in alone.stderr, alone.stderr)
 
 
+def test_a_programs_workers_say_where_their_traces_are():
+    """As multiprocessing starts them; but one of those that trains is judged."""
+    module = os.path.join(harness.ROOT, "tools", "python")
+    work = f"import sys; sys.path.append({module!r}); import traceprof\n" + WORKS
+    steps = work + "\nfor at in range(20): traceprof.step(); sum(range(10000))"
+    env = VERDICT | {"TRACEPROF_MALLOC": "all"}
+    for script, words, wanted in ((work, ["--multiprocessing-fork"], False), (work, [], True),
+                                  (work, ["from multiprocessing.resource_tracker"], False),
+                                  (steps, ["--multiprocessing-fork"], True)):
+        run = traced(sys.executable, "-c", script, *words, env=env,
+                     preload=library_beside("echo Verdict: none"))
+        expect_equal((run.status, len(run.files)), (0, 1), run.stderr)
+        said = [line for line in run.own_lines if "step = " not in line]
+        expect_equal(len(said) > 1, wanted, run.stderr)
+        expect("traceprof: wrote " in said[0], run.stderr)
+    rank = traced(sys.executable, "-c", work, "--multiprocessing-fork", env=env |
+                  {"RANK": "0", "WORLD_SIZE": "2"}, preload=library_beside("echo Verdict"))
+    expect_equal(len(rank.own_lines), 1, "a worker of a rank: " + rank.stderr)
+
+
 def test_samples_are_advised_once():
     """By the verdict; with none, by the processor's time."""
     for env in (VERDICT, {}):

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import sys
 
 import harness
 from harness import (command, compile_program, expect, expect_equal, folder,
@@ -105,12 +106,28 @@ def test_a_shell_that_waits_is_not_judged():
     expect("Verdict: 400 steps" in done.stderr, done.stderr)
 
 
+def test_a_launcher_that_waits_often_is_not_judged():
+    """It has as many events as what it began, and works a quarter of it at most."""
+    work = "import time\nwhile time.process_time() < 3: pass"
+    wait = ("import subprocess, sys, time\n"
+            f"child = subprocess.Popen([sys.executable, '-c', {work!r}])\n"
+            "for _ in range(300): time.sleep(0.001)\n"
+            "child.wait()")
+    done = record("--sample=99", "--verdict=1", "--exit-ms=60000", "--", sys.executable,
+                  "-S", "-E", "-c", wait)
+    expect_equal((done.status, len(done.files)), (0, 2), done.stderr)
+    expect("of 2 traces, the one with most events is" in done.stderr, done.stderr)
+
+
 def test_what_a_wrapper_did_before_the_program_leaves_nothing():
     """Each shell is recorded from its start on, waits for nothing, and becomes the next."""
-    done = record("--waits", "--", "/bin/sh", "-c", 'exec sh -c "exec $0 20"',
-                  program("waits"))
-    expect_equal(done.status, 0, done.stderr)
-    expect_equal((len(done.files), done.stderr.count("wrote ")), (1, 1), done.stderr)
+    for what in ("--waits", "--sample=1"):      # that seldom, none is its
+        for _ in range(1 if what == "--waits" else 5):
+            done = record(what, "--", "/bin/sh", "-c", 'exec sh -c "exec $0 20"',
+                          program("waits"))
+            expect_equal(done.status, 0, done.stderr)
+            expect_equal((len(done.files), done.stderr.count("wrote ")), (1, 1),
+                         done.stderr)
 
 
 def test_record_says_nothing_of_the_program_s_own_trace():

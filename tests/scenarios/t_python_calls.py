@@ -423,6 +423,36 @@ def test_sub_interpreters_live_on():
         expect_equal(run.stdout, "done\n", run.stderr)
 
 
+def test_sub_interpreters_are_left_out_and_said_to_be():
+    """While one lives, threads that the first one begins are told of."""
+    said = os.path.join(harness.folder(), "said")
+    text = ("import sys, threading, time\n"
+            f"said = open({said!r})\n"
+            "try: import _xxsubinterpreters as sub\n"
+            "except ImportError: import _interpreters as sub\n"
+            "def own(): return len('a')\n"
+            "def begin(*_):\n"
+            "    for _ in range(5): own()\n"
+            "one = sub.create()\n"
+            "thread = threading.Thread(target=begin)\n"
+            "thread.start()\n"
+            "thread.join()\n"
+            "end = time.monotonic() + 60\n"
+            "while 'others' not in said.read() and time.monotonic() < end:\n"
+            "    sub.run_string(one, 'def work(): return 1\\n"
+            "for _ in range(9): work()')\n"
+            "    time.sleep(0.01)\n"
+            "sub.destroy(one)\n"
+            "print('done')\n")
+    for version, path in some().items():
+        run = traced("sh", "-c", 'exec "$0" "$1" 2>"$2"', path, write(READY + text), said,
+                     env=ENV, timeout=90)
+        seen = counts(run.trace)
+        expect_equal((run.stdout, seen["own"], seen["work"]), ("done\n", 5, 0), version)
+        with open(said, encoding="utf-8") as file:
+            expect_equal(file.read().count("first interpreter: others"), 1, version)
+
+
 # Since calls are told some milliseconds after an interpreter has begun.
 EMBEDDED = """
 def work():

@@ -44,6 +44,26 @@ def plugin_with_own_libgomp():
     return built
 
 
+def test_memcheck_finds_no_fault_of_ours():
+    """Where it finds one a program may end with another status.  Its output comes once,
+    though memcheck and massif write at the end of each copy of it what its stdout
+    still holds."""
+    if not shutil.which("valgrind"):
+        raise Skip("valgrind is not on this machine")
+    check = ("valgrind", "-q", "--error-exitcode=99", program("step_loop"), "20")
+    out = os.path.join(folder(), "massif")
+    massif = ("valgrind", "-q", "--tool=massif", "--massif-out-file=" + out, *check[3:])
+    verdict = {"TRACEPROF_VERDICT": "1", "TRACEPROF_STEP": "api"}
+    for words, env in ((check, {}), (massif, {}), (check, {"SAMPLE": "997"}),
+                       (check, {"MALLOC": "all", "STACK": "all", "WAITS": "1", "IO": "1",
+                                 "MMAP": "1"})):
+        run = traced(*words, env=verdict | {"TRACEPROF_" + key: value
+                                            for key, value in env.items()}, timeout=200)
+        expect_equal((run.status, run.stdout, run.foreign_stderr), (0, "20 steps, 120\n", ""), env)
+        expect_equal(any(" memcheck would take" in line for line in run.own_lines),
+                     "SAMPLE" in env or "STACK" in env, run.stderr)
+
+
 GO = """package main
 /*
 #cgo CFLAGS: -O1 -fopenmp

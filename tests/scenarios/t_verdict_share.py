@@ -9,12 +9,13 @@ from t_verdict import SAMPLES, judged, made, sampled, slice_, step_, threads_
 def test_a_first_thread_that_does_next_to_nothing_is_not_judged():
     """Without steps and samples, where all regions are another thread's; but where
     something is recorded of the first one, too, nobody knows what else it does."""
-    for own_us, judges in ((10, 701), (2000, 700)):
+    for own_us, all_us, judges in ((10, 9900, 701), (2000, 9900, 700), (10, 4000, 700)):
         events = threads_(700, 701) + [
             slice_("few", 0, own_us, omp="parallel", region=1, team=1, thread=0),
-            slice_("all", 10, 9900, 701, omp="parallel", region=2, team=1, thread=0)]
+            slice_("all", 10, all_us, 701, omp="parallel", region=2, team=1, thread=0),
+            slice_("last", 9909, 1, 701)]
         work = judged(made(events))["step"]["split_ns"]["omp_work"]
-        expect_equal(work, 9900000 if judges == 701 else 2000000)
+        expect_equal(work, 1000 * (all_us if judges == 701 else own_us))
         said = command("report", made(events)).stdout
         expect_equal("thread 701 (works most):" in said, judges == 701, said)
 
@@ -50,6 +51,82 @@ def test_a_thread_that_sleeps_all_the_time_needs_no_sample():
         events = threads_(700) + [slice_("first", 0, 1), slice_("last", 9999, 1)]
         split = judged(made(events, ours))["step"]["split_ns"]
         expect_equal(split[part], 10**7, (asked, ran_us))
+
+
+def test_workers_that_found_no_processor_are_said():
+    """The first thread waits for them, so the kernel tells nothing of it; but what the
+    program's own threads took from each other is no busy machine."""
+    def said(ready_us, others, first_us=100, idle=0):
+        tasks = [{"tid": 0, "ran_us": 2000, "wall_us": 10000},
+                 {"tid": 700, "ran_us": first_us, "ready_us": 0, "wall_us": 10000}]
+        tasks += [{"tid": 701 + at, "ran_us": 500, "ready_us": ready_us,
+                   "wall_us": wall_us} for at, wall_us in enumerate([5000] * 4 +
+                                                                    [10000] * idle)]
+        ours = {"cpus": 2, "options": {"SAMPLE": "9999"}, "tasks": tasks,
+                "scheduled": {"ran_ns": first_us * 1000, "waited_ns": 0,
+                              "processors_ns": 10**9, "others_ns": others * 10**7,
+                              "program_ns": 10**6}}
+        return judged(made(threads_(700) + [slice_("wait: pthread_join", 0, 10000)],
+                           ours))["findings"]
+
+    # Two at a time: 40 % of their time is 40 % of the program's.
+    for found, share in ((said(2000, 90), 0.4), (said(2000, 22), 0.2),
+                         (said(2000, 0), 0), (said(100, 90), 0),
+                         (said(2000, 90, first_us=6000), 0),
+                         (said(4000, 90, idle=2), 0.6)):
+        expect_equal("no-processor" in [one["rule"] for one in found], share > 0)
+        if share:
+            found = [one for one in found if one["rule"] == "no-processor"]
+            expect(abs(found[0]["saved_ns"] / 1e7 - share) < 0.01, found)
+            expect("other threads than the first one" in found[0]["figure"], found)
+
+
+def test_who_waits_for_a_message_may_train_nothing():
+    """A socket's other end may be anybody; MPI's collectives are begun earlier."""
+    for name, cat, advice in (("wait: recv", "wait", "who is to send"),
+                              ("MPI_Allreduce", "cpu_op", "MPI_Iallreduce"),
+                              ("c10d::allreduce_", "cpu_op", "backward pass")):
+        events = [step_(at, at * 1000, 1000) for at in range(10)] + [
+            slice_(name, at * 1000 + 100, 400, cat=cat) for at in range(10)]
+        found = judged(made(events))["findings"]
+        expect_equal([one["rule"] for one in found], ["exposed-comm"], name)
+        expect(advice in found[0]["next"], found)
+
+
+def test_a_program_that_sleeps_after_its_last_slice_wants_no_processor():
+    """nginx's first process: 4 ms without one in 3 s were "35 % of its time"."""
+    end = slice_("PyTorch Profiler (0)", 0, 3000000, "PyTorch Profiler", "Trace", "Spans")
+    for waited_ms, found in ((4, []), (400, ["no-processor"])):
+        ours = {"options": {"SAMPLE": "499"},
+                "scheduled": {"ran_ns": 8 * 10**6, "waited_ns": waited_ms * 10**6}}
+        events = threads_(700) + [sampled(700, 1000, 3000), end]
+        expect_equal([one["rule"] for one in judged(made(events, ours))["findings"]], found)
+
+
+def test_what_waits_in_python_is_no_work():
+    """As drawn by TRACEPROF_PYTHON=1."""
+    events = [step_(at, at * 1000, 1000) for at in range(10)]
+    for at, name in enumerate(("<built-in method acquire of _thread.lock object>",
+                               "<built-in method poll of select.poll object>",
+                               "<built-in function waitpid>", "train.py(3): work",
+                               "<built-in method sort of list object>")):
+        events.append(slice_(name, at * 1900, 1900 - 100 * at, cat="python_function"))
+    said = " ".join(command("report", "--verdict", made(events)).stdout.split())
+    expect("most work in all: train.py(3): work 1.600 ms, "
+           "<built-in method sort of list object> 1.500 ms" in said, said)
+
+
+def test_the_first_finding_has_room():
+    """Names before it give way, the least of them first."""
+    busy = {"scheduled": {"ran_ns": 6 * 10**6, "waited_ns": 4 * 10**6}}
+    events = [step_(at, at * 1000, 1000) for at in range(10)] + [
+        slice_(f"aten::{at}{60 * 'a'}", at * 300, 290) for at in range(3)]
+    for columns, has_names in ((70, True), (32, False)):
+        lines = command("report", "--verdict", made(events, busy),
+                        env={"COLUMNS": str(columns)}).stdout.splitlines()
+        expect(len(lines) <= 15, lines)
+        expect(any(line.startswith("1. ") for line in lines), lines)
+        expect_equal(any(line.startswith("most work") for line in lines), has_names, lines)
 
 
 def test_what_is_compiled_in_the_beginning_alone_is_not_compiled_again():

@@ -62,6 +62,14 @@ def test_a_loop_is_named_by_what_the_program_calls():
     is_found(first(fill), "short-operators", "150 calls of aten::mul_ a step")
 
 
+def test_an_operator_over_a_list_is_no_loop_of_pythons():
+    """It calls one for each tensor, as short; it is what the rule advises."""
+    def fill(start):
+        return [slices("aten::_foreach_sqrt", start, 900)] + [
+            slices("aten::sqrt", start + 6 * number + 1, 5) for number in range(145)]
+    expect_equal(first(fill), None)
+
+
 def compiled(name, start, took, times=1):
     """Beside the thread, as ranges are; times: on so many lanes at once."""
     return [slices(name, start, took, "user_annotation") | {"tid": 10000007 + lane}

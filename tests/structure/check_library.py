@@ -25,7 +25,7 @@ EXPORTS = re.compile(
     r"|pthread_mutex_lock|pthread_rwlock_(rd|wr)lock|epoll_pwait|accept|recvfrom"
     r"|recvmsg|pipe2|waitpid|readv|writev|pwrite|pwrite64|fread|dl_iterate_phdr"
     r"|mtx_lock|cnd_((timed)?wait|signal|broadcast)|thrd_(sleep|join)|timer_create"
-    r"|sigaltstack|pthread_create|thrd_create|dlclose|traceprof_\w+"
+    r"|sigaltstack|pthread_getattr_np|pthread_create|thrd_create|dlclose|traceprof_\w+"
     r"|InitializeInjection(Nvtx2?)?|ompt_start_tool|__itt_api_init"
     r"|_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE"
     r"|(__cuda|cuda|cu|nccl|cblas_)\w+|dnnl_primitive_execute"

@@ -448,6 +448,9 @@ static void prefer_worker(struct split *split, struct timeline *timeline)
 				  work_of_thread(timeline, chosen, &life_ns)
 			: RECORDED_MIN * recorded_of_thread(timeline, chosen);
 
+	/* Else nobody knows what the others did meanwhile. */
+	if (!is_sampled && most_ns < split->all_ns / 2)
+		most_ns = split->all_ns / 2;
 	if (timeline->launch_count || timeline_lane(timeline, chosen)->parts)
 		return;
 	for (uint32_t at = 0; at < timeline->lanes.table.count; at++) {

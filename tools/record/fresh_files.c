@@ -23,10 +23,11 @@
 #include "tools/util/memory.h"
 
 /* Of more files nobody waits for what they say. */
-#define FULLEST_OF 4u
-#define LARGEST_OF 100u
+#define FULLEST_OF  4u
+#define LARGEST_OF  100u
 /* Who waits for others has fewer events than that part of theirs. */
-#define LITTLE	   10
+#define LITTLE	    10
+#define LITTLE_WORK 4 /* and works less than that part */
 
 struct fresh_file {
 	bool is_old;  /* was there before the run */
@@ -296,6 +297,17 @@ unsigned int fresh_files_largest(const struct fresh_files *files, off_t most,
 	return looked;
 }
 
+/* Where samples were taken the file says what the process had of the
+ * processors; who waits for others may have as many events. */
+static bool worked_little(const char *own, const char *largest)
+{
+	static const char process[] = "{\"tid\":0,", ran[] = "\"ran_us\":";
+	const long long here = account_of(own, process, ran);
+
+	return here > 0 &&
+	       here * LITTLE_WORK < account_of(largest, process, ran);
+}
+
 bool fresh_files_did_little(const struct fresh_files *files, pid_t pid,
 			    off_t most)
 {
@@ -304,8 +316,9 @@ bool fresh_files_did_little(const struct fresh_files *files, pid_t pid,
 	return fresh_files_last(files, pid, own) &&
 	       !account_of(own, "\"step\":{", "\"drawn\":") &&
 	       fresh_files_largest(files, most, largest) &&
-	       account_of(own, "\"events\":{", "\"seen\":") * LITTLE <
-		       account_of(largest, "\"events\":{", "\"seen\":");
+	       (account_of(own, "\"events\":{", "\"seen\":") * LITTLE <
+			account_of(largest, "\"events\":{", "\"seen\":") ||
+		worked_little(own, largest));
 }
 
 void fresh_files_end(struct fresh_files *files)

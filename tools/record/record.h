@@ -68,7 +68,8 @@ unsigned int fresh_files_largest(const struct fresh_files *files, off_t most,
 				 char path[PATH_MAX]);
 
 /* Did this process leave a trace without steps, of hardly an event beside that
- * one's?  So does a shell that is sampled while it waits. */
+ * one's, or of hardly any work, by samples?  So does a shell that is sampled
+ * while it waits. */
 bool fresh_files_did_little(const struct fresh_files *files, pid_t pid,
 			    off_t most);
 

@@ -118,6 +118,7 @@ void trace_metadata_begin(struct trace_metadata *metadata)
 	metadata->is_recovered = false;
 	metadata->is_by_hand = false;
 	metadata->is_cupti = false;
+	metadata->tasks = (struct trace_tasks){0};
 }
 
 static void take(struct trace_metadata *metadata, size_t row,
@@ -147,6 +148,31 @@ static bool matches(const char *path, const char *wanted)
 				      : !strcmp(path, wanted);
 }
 
+/* Of a thread ready_us comes before wall_us; of the process there is none. */
+static void take_task(struct trace_tasks *tasks,
+		      const struct trace_entry *entry)
+{
+	const char *field = strrchr(entry->path, '.') + 1;
+	int64_t ns = 0;
+
+	if (entry->value.type != TRACE_NUMBER ||
+	    decimal_to_ns(entry->value.text, entry->value.len, &ns) < 0 ||
+	    ns < 0)
+		return;
+	if (!strcmp(field, "tid")) {
+		tasks->is_thread = false;
+	} else if (!strcmp(field, "ready_us")) {
+		tasks->is_thread = true;
+		saturate_into(&tasks->ready_ns, ns);
+		if (ns > tasks->ready_most_ns)
+			tasks->ready_most_ns = ns;
+	} else if (!strcmp(field, "wall_us")) {
+		saturate_into(tasks->is_thread ? &tasks->there_ns
+					       : &tasks->process_ns,
+			      ns);
+	}
+}
+
 void trace_metadata_entry(struct trace_metadata *metadata,
 			  const struct trace_entry *entry)
 {
@@ -155,6 +181,10 @@ void trace_metadata_entry(struct trace_metadata *metadata,
 	if (strncmp(path, "traceprof.", 10))
 		return;
 	path += 10;
+	if (!strncmp(path, "tasks.", 6)) {
+		take_task(&metadata->tasks, entry);
+		return;
+	}
 	if (!strcmp(path, "final"))
 		metadata->is_unfinished = !strcmp(entry->value.text, "false");
 	if (!strcmp(path, "recovered"))
@@ -175,6 +205,21 @@ double trace_metadata_unscheduled(const struct trace_metadata *metadata)
 	const double waited = (double)metadata->unscheduled_ns;
 
 	return ran > 0 && waited > 0 ? waited / (ran + waited) : 0;
+}
+
+double trace_metadata_unscheduled_tasks(const struct trace_metadata *metadata)
+{
+	const struct trace_tasks *tasks = &metadata->tasks;
+	const double wall = (double)tasks->process_ns;
+	/* Without the first one, which only waits for them. */
+	const double threads = (double)tasks->there_ns - wall;
+	const double mean =
+		(double)tasks->ready_ns / (threads > wall ? threads : wall);
+	const double most = (double)tasks->ready_most_ns / wall;
+
+	if (wall <= 0)
+		return 0;
+	return most > mean ? most : mean;
 }
 
 double trace_metadata_others(const struct trace_metadata *metadata)

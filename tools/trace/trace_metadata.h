@@ -19,6 +19,14 @@ struct trace_sums {
 	int64_t processors_ns, others_ns, program_ns;
 };
 
+/* What the kernel told of the threads, where samples were taken: how long they
+ * could run but found no processor free, in sum and the one that had it worst;
+ * how long they were there; how long the process was. */
+struct trace_tasks {
+	int64_t ready_ns, ready_most_ns, there_ns, process_ns;
+	bool is_thread; /* what is read now */
+};
+
 struct trace_metadata {
 	int64_t seen, written, cut, dropped;
 	int64_t in_file; /* of those written, in this one */
@@ -57,8 +65,9 @@ struct trace_metadata {
 	int64_t processors_ns, others_ns; /* of all; what others had */
 	int64_t program_ns;		  /* what the program had */
 	int64_t cpu_limit_percent;	  /* by a cgroup, -1 none */
-	struct trace_sums window;	  /* of this file's window alone */
-	int64_t gpu_missing; /* records of a GPU that came to nothing */
+	struct trace_tasks tasks;
+	struct trace_sums window; /* of this file's window alone */
+	int64_t gpu_missing;	  /* records of a GPU that came to nothing */
 	int64_t without_time, dropped_records, lost_buffers; /* its parts */
 	bool is_cupti; /* a GPU's work is recorded */
 	bool is_unfinished, is_recovered;
@@ -78,6 +87,10 @@ struct trace_sums trace_metadata_own(const struct trace_metadata *metadata);
 /* Of the time that the first thread wanted to run, how much it found no
  * processor free; 0 where that isn't known. */
 double trace_metadata_unscheduled(const struct trace_metadata *metadata);
+
+/* For how much of the time, of 1, threads found no processor free, on average
+ * or that one which had it worst, if that is more; 0 not known. */
+double trace_metadata_unscheduled_tasks(const struct trace_metadata *metadata);
 
 /* How much of the machine's processors other programs had; 0 not known. */
 double trace_metadata_others(const struct trace_metadata *metadata);

@@ -156,6 +156,10 @@ double syncs_of(const struct verdict_facts *facts);
 /* The part of its time in which the first thread found no processor. */
 double unscheduled(const struct verdict_facts *facts);
 
+/* The same for the threads that it waits for, if it does for most of the time;
+ * 0 where samples didn't tell. */
+double unscheduled_workers(const struct verdict_facts *facts);
+
 /* How many of those there are; 1 for a run without. */
 double steps_of(const struct verdict_facts *facts);
 

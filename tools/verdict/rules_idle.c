@@ -10,6 +10,17 @@
 
 /* The worst place of a kind of time on the critical thread: the longest slice
  * of that kind. */
+/* What a thread waits for decides what helps. */
+enum wait_for { FOR_LOCK, FOR_THREAD, FOR_TIME, FOR_MESSAGE, FOR_COUNT };
+
+static const char *const helps[] = {
+	[FOR_LOCK] = "look at who holds what it waits for: a lock, a queue.",
+	[FOR_THREAD] = "look at what the threads that it waits for do, and let "
+		       "it do a part of that.",
+	[FOR_TIME] = "see whether it has to sleep so long.",
+	[FOR_MESSAGE] = "look at who is to send what it waits for.",
+};
+
 static bool say_longest(const struct verdict_facts *facts,
 			struct finding *finding, enum host_kind kind)
 {
@@ -190,6 +201,44 @@ bool rule_data_starved(const struct verdict_facts *facts,
 	return true;
 }
 
+/* Is most of it calls of the C library that wait for a message, which may be
+ * anybody's? */
+static bool is_message(const struct verdict_facts *facts)
+{
+	const struct timeline *timeline = facts->timeline;
+	const struct timeline_lane *lane =
+		timeline_lane(timeline, facts->split.lane);
+	double messages = 0, all = 0;
+
+	for (size_t at = 0; at < lane->count; at++) {
+		const struct span *span = &lane->spans[at];
+		const double ns = (double)timeline_dur_ns(
+			timeline, facts->split.lane, span);
+
+		if (timeline_name(timeline, span->name)->host != HOST_COMM ||
+		    !is_judged(facts, span->start_ns))
+			continue;
+		all += ns;
+		if (!strncmp(timeline_name_text(timeline, span->name),
+			     "wait: ", 6))
+			messages += ns;
+	}
+	return messages > all / 2;
+}
+
+/* Gradients are sent by who trains. */
+static const char *help_of_comm(const struct verdict_facts *facts)
+{
+	if (is_message(facts))
+		return helps[FOR_MESSAGE];
+	return has_name(facts->timeline, "MPI_") &&
+			       !has_name(facts->timeline, "::")
+		       ? "begin it earlier and wait for it later "
+			 "(MPI_Isend, MPI_Iallreduce), or send less."
+		       : "overlap it with the backward pass (smaller buckets, "
+			 "bucket_cap_mb), accumulate gradients, or send bf16.";
+}
+
 bool rule_exposed_comm(const struct verdict_facts *facts,
 		       struct finding *finding)
 {
@@ -203,9 +252,7 @@ bool rule_exposed_comm(const struct verdict_facts *facts,
 	    "%s a step of communication with no computation beside it",
 	    quantity_time(finding->saved_ns / steps_of(facts)).text);
 	say(&finding->threshold, "%.0f %% of the step", 100 * SHARE_MIN);
-	say(&finding->next,
-	    "overlap it with the backward pass (smaller buckets, "
-	    "bucket_cap_mb), accumulate gradients, or send bf16.");
+	say(&finding->next, "%s", help_of_comm(facts));
 	for (size_t at = 0; at < timeline->work_count; at++)
 		if (timeline_row(timeline, &timeline->work[at])->kind ==
 			    GPU_COMM &&
@@ -222,17 +269,6 @@ bool rule_exposed_comm(const struct verdict_facts *facts,
 		}
 	return say_longest(facts, finding, HOST_COMM);
 }
-
-/* What a thread waits for decides what helps. */
-enum wait_for { FOR_LOCK, FOR_THREAD, FOR_TIME, FOR_MESSAGE, FOR_COUNT };
-
-static const char *const helps[] = {
-	[FOR_LOCK] = "look at who holds what it waits for: a lock, a queue.",
-	[FOR_THREAD] = "look at what the threads that it waits for do, and let "
-		       "it do a part of that.",
-	[FOR_TIME] = "see whether it has to sleep so long.",
-	[FOR_MESSAGE] = "look at who is to send what it waits for.",
-};
 
 static enum wait_for wait_for(const char *name)
 {
@@ -319,9 +355,11 @@ static double without_processor(const struct verdict_facts *facts)
 	const double others = trace_metadata_idle(&all) < FREE_MIN
 				      ? trace_metadata_others(metadata)
 				      : 0;
+	const double workers = unscheduled_workers(facts);
 	const double first = unscheduled(facts);
+	const double own = workers > first ? workers : first;
 
-	return others > first ? others : first;
+	return others > own ? others : own;
 }
 
 /* A run without steps may wait for what processes do that it started, and for a

@@ -286,30 +286,55 @@ bool rule_growth(const struct verdict_facts *facts, struct finding *finding)
 	return true;
 }
 
+/* A run without steps goes on after its last slice. */
+static int64_t whole_ns(const struct verdict_facts *facts)
+{
+	return facts->wall_ns > facts->split.all_ns ? facts->wall_ns
+						    : facts->split.all_ns;
+}
+
 /* Of the time, not of what it wanted to run: it may have slept for most. */
 double unscheduled(const struct verdict_facts *facts)
 {
 	const double share = trace_metadata_unscheduled(facts->metadata);
 	const double wanted = (double)facts->metadata->ran_ns +
 			      (double)facts->metadata->unscheduled_ns;
-	const double wall = (double)facts->wall_ns;
+	const double wall = (double)whole_ns(facts);
 
 	return wall > wanted ? share * wanted / wall : share;
+}
+
+/* The first thread sleeps for most of the time: it may wait for its workers.
+ * These may outnumber the processors by themselves, so what others had of them
+ * is the most that can be said. */
+double unscheduled_workers(const struct verdict_facts *facts)
+{
+	const struct trace_metadata *metadata = facts->metadata;
+	const double workers = trace_metadata_unscheduled_tasks(metadata);
+	const double others = trace_metadata_others(metadata);
+
+	if (metadata->ran_ns <= 0 ||
+	    metadata->ran_ns + metadata->unscheduled_ns > whole_ns(facts) / 2)
+		return 0;
+	return workers < others ? workers : others;
 }
 
 bool rule_no_processor(const struct verdict_facts *facts,
 		       struct finding *finding)
 {
-	const double share = unscheduled(facts);
+	const double first = unscheduled(facts);
+	const double workers = unscheduled_workers(facts);
+	const double share = workers > first ? workers : first;
 
 	finding->saved_ns = share * (double)facts->split.total_ns;
 	if (!is_worth(facts, finding->saved_ns, SHARE_MIN))
 		return false;
 	say(&finding->figure,
-	    "for %.0f %% of its time the first thread could run, but no "
-	    "processor was free: waits and steps are longer than the program "
-	    "makes them",
-	    100 * share);
+	    "for %.0f %% of %s could run, but no processor was free: waits "
+	    "and steps are longer than the program makes them",
+	    100 * share,
+	    workers > first ? "the time other threads than the first one"
+			    : "its time the first thread");
 	say(&finding->threshold, "%.0f %% of the time", 100 * SHARE_MIN);
 	say(&finding->next, "see what else runs (top), and that there are no "
 			    "more busy threads than processors; measure again "

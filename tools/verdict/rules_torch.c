@@ -87,6 +87,25 @@ struct outer {
 	double calls; /* a typical step */
 };
 
+/* A loop of C++'s over a list of tensors, which is what the rule advises. */
+static bool is_foreach(const struct timeline *timeline, uint32_t name)
+{
+	return strstr(timeline_name_text(timeline, name), "::_foreach_");
+}
+
+/* How much of the operators' time lies in those. */
+static double foreach_share(const struct timeline *timeline,
+			    const struct outer *outer)
+{
+	double all = 0, lists = 0;
+
+	for (uint32_t at = 0; outer && at < timeline->names.count; at++) {
+		all += outer[at].ns;
+		lists += is_foreach(timeline, at) ? outer[at].ns : 0;
+	}
+	return all > 0 ? lists / all : 0;
+}
+
 /* The critical thread's, by name; to be freed. */
 static struct outer *outer_calls(const struct verdict_facts *facts)
 {
@@ -166,6 +185,7 @@ static double short_operators(const struct verdict_facts *facts,
 		const struct timeline_name *row = timeline_name(timeline, at);
 
 		if (self[at] <= 0 || !is_operator(timeline, at) ||
+		    is_foreach(timeline, at) ||
 		    row->self_ns / row->calls >= SHORT_OPERATOR_NS ||
 		    calls[at] < OPERATORS_MIN)
 			continue;
@@ -177,6 +197,7 @@ static double short_operators(const struct verdict_facts *facts,
 	}
 	if (outer && wanted)
 		*most = most_of(facts, wanted, outer);
+	sum *= 1 - foreach_share(timeline, outer);
 	free(wanted);
 	free(outer);
 	return sum;

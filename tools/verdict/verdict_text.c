@@ -202,6 +202,29 @@ static enum names names_of_samples(const struct timeline *timeline)
 	return has_python ? NAMES_PYTHON : NAMES_NATIVE;
 }
 
+/* "<built-in method acquire of _thread.lock object>": what of Python's own
+ * does nothing but wait. */
+static bool waits_in_python(const char *name)
+{
+	static const char *const waits[] = {"method acquire of _thread.",
+					    "method __enter__ of _thread.",
+					    " of select.",
+					    "function select>",
+					    "function sleep>",
+					    "function waitpid>",
+					    "function wait4>",
+					    "method accept of _socket.",
+					    "method recv of _socket.",
+					    "method get of _queue."};
+
+	if (strncmp(name, "<built-in ", 10))
+		return false;
+	for (size_t at = 0; at < sizeof(waits) / sizeof(waits[0]); at++)
+		if (strstr(name, waits[at]))
+			return true;
+	return false;
+}
+
 /* Is it work, of the kind that most of the time goes to?  sampled: how long
  * each had the processor by samples, NULL where slices are asked for. */
 static int64_t work_of(const struct verdict *verdict, uint32_t name,
@@ -217,7 +240,8 @@ static int64_t work_of(const struct verdict *verdict, uint32_t name,
 				       timeline_is_sample(row->host)
 			       ? 0
 			       : sampled[name].ns;
-	if (names == NAMES_OTHERS && is_python(timeline, name))
+	if (is_python(timeline, name) &&
+	    (names == NAMES_OTHERS || waits_in_python(row->text)))
 		return 0;
 	if (split->ns[SHARE_GPU] * 2 > split->total_ns)
 		return row->is_gpu ? row->sum_ns : 0;
@@ -314,13 +338,18 @@ static unsigned int add_spoilt(struct text_buffer *lines,
 			       const struct verdict *verdict,
 			       unsigned int columns)
 {
+	const struct verdict_facts *facts = &verdict->facts;
+
 	if (!verdict_is_spoilt(verdict))
 		return 0;
 	return add_line(lines, 2, columns,
-			"Busy machine: for %.0f %% of the time the first "
-			"thread found no processor free [%s]: steps and waits "
-			"are longer than the program makes them.",
+			"Busy machine: for %.0f %% of the time %s found no "
+			"processor free [%s]: steps and waits are longer than "
+			"the program makes them.",
 			100 * verdict->findings[0].share,
+			unscheduled_workers(facts) > unscheduled(facts)
+				? "the other threads"
+				: "the first thread",
 			verdict->findings[0].rule->name);
 }
 
@@ -374,30 +403,61 @@ static unsigned int add_unseen(struct text_buffer *lines,
 			100 * share);
 }
 
+/* What stands before the findings, without so many of its last parts. */
+static unsigned int add_head(struct text_buffer *text,
+			     const struct verdict *verdict,
+			     unsigned int columns, unsigned int left_out)
+{
+	const enum names sampled = names_of_samples(verdict->facts.timeline);
+	unsigned int used;
+
+	text_buffer_cut(text, 0);
+	/* It comes last, but has its room. */
+	used = add_unseen(text, verdict, columns);
+	text_buffer_cut(text, 0);
+	used += add_step(text, verdict, columns);
+	used += add_split(text, verdict, columns);
+	/* The program's own lines first: they are what can be changed. */
+	if (left_out < 3)
+		used += sampled ? add_names(text, verdict, sampled, columns)
+				: add_lines(text, verdict, columns);
+	if (left_out < 2)
+		used += add_phases(text, verdict, columns);
+	if (left_out < 1)
+		used += add_names(text, verdict,
+				  sampled ? NAMES_OTHERS : NAMES_ALL, columns);
+	return used + add_spoilt(text, verdict, columns);
+}
+
+/* The first finding is worth more than names. */
+static unsigned int add_fitting_head(struct text_buffer *text,
+				     const struct verdict *verdict,
+				     unsigned int lines, unsigned int columns)
+{
+	const size_t first = verdict_is_spoilt(verdict);
+	unsigned int left_out = 0, least, used;
+
+	text_buffer_cut(text, 0);
+	least = first < verdict->count
+			? add_finding(text, verdict, first, columns) +
+				  (first + 1 < verdict->count)
+			: 0;
+	do
+		used = add_head(text, verdict, columns, left_out);
+	while (used + least > lines && left_out++ < 3);
+	return used;
+}
+
 void verdict_print(const struct verdict *verdict, unsigned int lines,
 		   unsigned int columns, FILE *out)
 {
 	struct text_buffer text = {0};
-	enum names sampled;
 	unsigned int used;
-	size_t at = 0;
+	size_t at;
 
 	if (verdict->facts.split.total_ns <= 0)
 		return;
-	text_buffer_cut(&text, 0);
-	/* It comes last, but has its room. */
-	used = add_unseen(&text, verdict, columns);
-	text_buffer_cut(&text, 0);
-	used += add_step(&text, verdict, columns);
-	used += add_split(&text, verdict, columns);
-	sampled = names_of_samples(verdict->facts.timeline);
-	/* The program's own lines first: they are what can be changed. */
-	used += sampled ? add_names(&text, verdict, sampled, columns)
-			: add_lines(&text, verdict, columns);
-	used += add_phases(&text, verdict, columns);
-	used += add_names(&text, verdict, sampled ? NAMES_OTHERS : NAMES_ALL,
-			  columns);
-	used += add_spoilt(&text, verdict, columns);
+	used = add_fitting_head(&text, verdict, lines, columns);
 	for (at = verdict_is_spoilt(verdict); at < verdict->count; at++) {
 		const size_t before = text.len;
 		const unsigned int more =

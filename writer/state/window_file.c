@@ -21,6 +21,9 @@ void window_file_fail(struct writer_state *state, int error, const char *doing)
 	else if (state->file.path[0] != '/' &&
 		 syscall(SYS_getcwd, here, sizeof(here)) == -1)
 		what = "the working directory was deleted";
+	else if (error == -EACCES)
+		what = "this user may not write there (TRACEPROF_DIR=FOLDER "
+		       "names another place)";
 	if (state->error)
 		return;
 	state->error = error;
