@@ -38,9 +38,10 @@ void step_lane_end(struct writer_state *state, struct step_lane *lane,
 	if (!lane->ticks)
 		return;
 	if (!reader || reader->thread->tid != event.extra) {
-		session_note(state->session,
-			     "steps are not drawn: another thread has the place "
-			     "of the one that made them");
+		session_note(
+			state->session,
+			"steps are not drawn: another thread has the place "
+			"of the one that made them");
 		return;
 	}
 	draw_late(state, reader, &event);
