@@ -13,8 +13,8 @@ installed is left out.
 Python packages: scikit-learn, lightgbm, xgboost-cpu, faiss-cpu, implicit, pyscf,
 qiskit-aer, openTSNE, pennylane-lightning, qulacs, devito, brian2,
 quippy-ase, finufft, cornac, umap-learn.  Debian packages: gromacs, graphicsmagick,
-kalign, clustalo, xtb, cp2k, elk-lapw, yade, gmic, cd-hit.  strangers.py and
-guests.py, visitors.py and travellers.py name more.
+kalign, clustalo, xtb, cp2k, elk-lapw, yade, gmic, cd-hit.  strangers.py,
+guests.py, visitors.py, travellers.py and wanderers.py name more.
 """
 
 import argparse
@@ -33,6 +33,7 @@ import guests
 import strangers
 import travellers
 import visitors
+import wanderers
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -593,11 +594,12 @@ def programs(python):
                    lambda folder, name=name, source=source: guest(name, folder, source))
     for name, (module, steps, text) in (PYTHON | UNSEEN | strangers.PYTHON
                                         | guests.PYTHON
-                                        | visitors.PYTHON | travellers.PYTHON).items():
+                                        | visitors.PYTHON | travellers.PYTHON
+                                        | wanderers.PYTHON).items():
         yield (name, lambda module=module: has_module(python, module), steps,
                lambda _, text=text: [python, "-c", text])
     for name, (command, steps, prepare) in (OTHERS | UNSEEN_OTHERS | strangers.OTHERS
-                                         | travellers.OTHERS).items():
+                                         | travellers.OTHERS | wanderers.OTHERS).items():
         yield name, lambda command=command: shutil.which(command), steps, prepare
 
 
