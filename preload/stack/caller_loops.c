@@ -110,6 +110,114 @@ static struct search_loops loops_of(const uint64_t *codes, unsigned int count,
 	return found;
 }
 
+/* --- through the interpreter -----------------------------------------------*/
+
+/* On the way up: the next return address, and the next function of Python. */
+struct way {
+	const uint64_t *codes;
+	unsigned int count, at;
+	const struct caller_python *python;
+	uint32_t next;
+	code_find_range *find;
+};
+
+/* A loop, by the calls that led to it, what the interpreter made of them left
+ * out: it does so in one way or another. */
+static uint64_t key_on_way(uint64_t innermost, const struct way *way)
+{
+	uint64_t sum = innermost;
+
+	for (unsigned int i = way->at + 1; i < way->count; i++) {
+		if (!caller_is_python(way->python, way->codes[i]))
+			sum = mix(sum, way->codes[i]);
+	}
+	for (uint32_t i = way->next; i < way->python->count; i++)
+		sum = mix(mix(sum, way->python->frames[i].code),
+			  way->python->frames[i].instruction);
+	return sum | 1;
+}
+
+/* The functions of one run of the interpreter's loop.  One that calls itself is
+ * at another place each time: all of them tell the place. */
+static bool leave_run(struct way *way, struct search_loops *found,
+		      uint32_t *depth)
+{
+	const struct caller_python *python = way->python;
+	bool is_last = false;
+
+	while (!is_last && way->next < python->count) {
+		const struct python_frame *frame = &python->frames[way->next];
+		struct code_loops loops;
+
+		if (!python_frames_loops(frame, &loops))
+			return false;
+		is_last = frame->ends_run;
+		way->next++;
+		if (loops.count && !found->key)
+			found->key = key_on_way(
+				mix(frame->code, loops.innermost), way);
+		*depth += loops.count;
+	}
+	return true;
+}
+
+static bool leave_native(struct way *way, struct search_loops *found,
+			 uint32_t *depth)
+{
+	const uint64_t code = way->codes[way->at];
+	const struct known_call call = *look(code, way->find);
+
+	if (!call.is_known || call.loops.may_be_more)
+		return false;
+	/* The interpreter's own functions call each other again and again. */
+	if (!caller_is_python(way->python, code) &&
+	    is_again(way->codes, way->at, call.begin, way->find))
+		return false;
+	if (call.loops.count && !found->key)
+		found->key = key_on_way(call.loops.innermost, way);
+	*depth += call.loops.count;
+	return true;
+}
+
+/* What is left of it is the interpreter's start. */
+static bool is_in_main(const struct way *way)
+{
+	struct code_range range;
+
+	if (!python_frames_main() || !way->find(python_frames_main(), &range))
+		return false;
+	for (unsigned int i = way->at; i < way->count; i++) {
+		if (look(way->codes[i], way->find)->begin == range.begin)
+			return true;
+	}
+	return false;
+}
+
+static struct search_loops loops_in_python(const uint64_t *codes,
+					   unsigned int count,
+					   const struct caller_python *python,
+					   code_find_range *find)
+{
+	struct way way = {codes, count, 0, python, 0, find};
+	struct search_loops found = {0};
+	uint32_t depth = 0;
+
+	for (; way.at < count && way.next < python->count; way.at++) {
+		const bool is_known =
+			python_frames_is_loop(codes[way.at])
+				? leave_run(&way, &found, &depth)
+				: leave_native(&way, &found, &depth);
+
+		if (!is_known)
+			return found;
+	}
+	if (way.next == python->count && is_in_main(&way))
+		found.depth = (uint16_t)min_u64(depth + 1, UINT16_MAX);
+	return found;
+}
+
+/* --- what is kept ----------------------------------------------------------*/
+
 static uint32_t find_place(const struct step_search *search, uint64_t id)
 {
 	uint32_t i = load_relaxed(&search->loop_count);
@@ -158,10 +266,12 @@ static uint16_t number_of(const struct step_search *search, uint32_t at)
 
 void caller_loops_note(struct step_search *search, uint64_t id,
 		       const uint64_t *codes, unsigned int count,
-		       unsigned int placed, code_find_range *find)
+		       unsigned int placed, const struct caller_python *python,
+		       code_find_range *find)
 {
-	const uint64_t code =
-		sum_of(codes, (unsigned int)min_u64(count, placed), find);
+	const uint64_t code = sum_of(
+		codes, min_u32(count, python->count ? python->below : placed),
+		find);
 	uint32_t at = find_place(search, id);
 
 	if (at != SEARCH_LOOPS_MAX) {
@@ -175,7 +285,9 @@ void caller_loops_note(struct step_search *search, uint64_t id,
 	if (at == SEARCH_LOOPS_MAX)
 		return;
 	places[at] = (struct read_place){code, now};
-	search->loops[at] = loops_of(codes, count, placed, find);
+	search->loops[at] =
+		python->count ? loops_in_python(codes, count, python, find)
+			      : loops_of(codes, count, placed, find);
 	search->loops[at].id = id;
 	search->loops[at].loop = number_of(search, at);
 	/* RELEASE pairs with ACQUIRE in search_loops_of(). */

@@ -71,6 +71,7 @@ COLD void callers_prepare(void)
 	thread_unbusy(was);
 	if (stack_end)
 		callers.stack_end = *(uint64_t *)stack_end;
+	python_frames_look();
 }
 
 void callers_code_goes(void)
@@ -228,6 +229,44 @@ static uint64_t place_of(const uint64_t *codes, unsigned int count)
 	return count > 1 ? sum | 1 : 0;
 }
 
+/* The functions of Python that led to the call, if the interpreter is among the
+ * frames that tell a place. */
+static void ask_python(const uint64_t *codes, unsigned int count,
+		       struct caller_python *python)
+{
+	struct dl_find_object found;
+
+	python->count = python->below = 0;
+	for (unsigned int i = 0; i < count; i++) {
+		if (!python_frames_is_loop(codes[i]))
+			continue;
+		if (callers.find_object((void *)(uintptr_t)codes[i], &found))
+			return;
+		python->below = i;
+		python->low = (uint64_t)(uintptr_t)found.dlfo_map_start;
+		python->high = (uint64_t)(uintptr_t)found.dlfo_map_end;
+		python->count = python_frames_all(python->frames);
+		return;
+	}
+}
+
+/* The interpreter calls the same in one way or another, as it learns. */
+static uint64_t place_in_python(const uint64_t *codes,
+				const struct caller_python *python)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < python->below; i++) {
+		if (!caller_is_python(python, codes[i]))
+			sum = (sum ^ codes[i]) * UINT64_C(0x9e3779b97f4a7c15);
+	}
+	for (uint32_t i = 0; i < python->count; i++)
+		sum = (sum ^ python->frames[i].code ^
+		       python->frames[i].instruction << 20) *
+		      UINT64_C(0x9e3779b97f4a7c15);
+	return sum | 1;
+}
+
 /* 0: there are too many. */
 static uint32_t number_of(uint64_t place)
 {
@@ -257,23 +296,62 @@ static void look(const struct step_search *search)
 	callers.changes = 0;
 }
 
-/* In which loops it lies, the first time. */
-static void note_loops(struct step_search *search, uint64_t id, uint64_t from)
+/* What calls once what Python gives it, and returns through a table. */
+static bool is_bridge(uint64_t code)
 {
-	uint64_t codes[CALLER_LOOPS_FRAMES];
+	static const char *const bridges[] = {"/libffi", "/_ctypes.",
+					      "/_cffi_backend."};
+	struct dl_find_object found;
 
-	if (!caller_loops_has(search, id))
-		caller_loops_note(search, id, codes,
-				  walk(from, codes, CALLER_LOOPS_FRAMES),
-				  1 + DEPTH, find_range);
+	if (callers.find_object((void *)(uintptr_t)code, &found))
+		return false;
+	for (size_t i = 0; i < sizeof(bridges) / sizeof(bridges[0]); i++) {
+		if (strstr(found.dlfo_link_map->l_name, bridges[i]))
+			return true;
+	}
+	return false;
+}
+
+static unsigned int leave_bridges(uint64_t *codes, unsigned int count,
+				  struct caller_python *python)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < count; i++) {
+		if (!is_bridge(codes[i]))
+			codes[kept++] = codes[i];
+		else if (i < python->below)
+			python->below--;
+	}
+	return kept;
+}
+
+/* In which loops it lies, the first time. */
+static void note_loops(struct step_search *search, uint64_t id, uint64_t from,
+		       struct caller_python *python)
+{
+	uint64_t codes[CALLER_PYTHON_FRAMES];
+	unsigned int count;
+
+	if (caller_loops_has(search, id))
+		return;
+	count = walk(from, codes,
+		     python->count ? CALLER_PYTHON_FRAMES
+				   : CALLER_LOOPS_FRAMES);
+	if (python->count)
+		count = leave_bridges(codes, count, python);
+	caller_loops_note(search, id, codes, count, 1 + DEPTH, python,
+			  find_range);
 }
 
 COLD uint32_t callers_number(const struct thread *thread, uint64_t site,
 			     uint64_t from)
 {
 	struct session *session = load_relaxed(&session_here);
+	struct caller_python python;
 	uint64_t codes[1 + DEPTH];
 	uint64_t place;
+	unsigned int count;
 	uint32_t number;
 
 	if (!session)
@@ -290,7 +368,10 @@ COLD uint32_t callers_number(const struct thread *thread, uint64_t site,
 		memset(callers.rules, 0, sizeof(callers.rules));
 		caller_loops_forget();
 	}
-	place = place_of(codes, walk(from, codes, 1 + DEPTH));
+	count = walk(from, codes, 1 + DEPTH);
+	ask_python(codes, count, &python);
+	place = python.count ? place_in_python(codes, &python)
+			     : place_of(codes, count);
 	callers.calls++;
 	callers.again += callers.site == site;
 	callers.changes += callers.site == site && callers.place != place;
@@ -300,6 +381,6 @@ COLD uint32_t callers_number(const struct thread *thread, uint64_t site,
 	number = place ? number_of(place) : 0;
 	if (number)
 		note_loops(&session->head->search, search_region(site, number),
-			   from);
+			   from, &python);
 	return number;
 }

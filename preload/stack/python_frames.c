@@ -16,7 +16,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define FRAMES_MAX     32u  /* of Python in one stack */
+#define FRAMES_MAX     PYTHON_FRAMES_MAX
 #define FRAME_BYTES    112u /* as much of a frame as any version needs */
 #define CODE_BYTES     144u /* ... and of a code object */
 #define WINDOW	       2048u
@@ -53,6 +53,7 @@ static struct python {
 	struct python_layout said; /* by the interpreter itself */
 	void *(*this_state)(void);
 	uint64_t loop_low, loop_high; /* _PyEval_EvalFrameDefault */
+	uint64_t run_main;	      /* Py_RunMain() */
 	uint64_t code_type;	      /* &PyCode_Type */
 	int pid;
 	char version[16];
@@ -65,12 +66,6 @@ static struct python {
 	_Atomic uint64_t cache[CACHE][2];
 	struct guess guess[GUESSES]; /* by the thread's state */
 } python;
-
-/* One frame: its code object, and how far it is. */
-struct python_frame {
-	uint64_t code, instruction;
-	bool ends_run; /* of the loop */
-};
 
 /* What was read of the frames' memory, which lies together. */
 struct frame_window {
@@ -208,6 +203,8 @@ COLD bool python_frames_find(void)
 		dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
 	python.code_type =
 		(uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "PyCode_Type");
+	python.run_main =
+		(uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "Py_RunMain");
 	if (!loop || !version || !python.this_state || !python.code_type ||
 	    !dladdr1(loop, &info, (void **)&symbol, RTLD_DL_SYMENT) || !symbol)
 		return false;
@@ -353,6 +350,8 @@ static uint32_t walk(struct python_frame *found)
 		found[count] = (struct python_frame){
 			.code = word_of(frame, layout->code) & ~CODE_MARKS,
 			.instruction = word_of(frame, layout->instruction),
+			.first = layout->locals ? word_of(frame, layout->locals)
+						: 0,
 			.ends_run =
 				layout->owner == NONE &&
 				(layout->entry == NONE || frame[layout->entry]),
@@ -473,7 +472,22 @@ static uint64_t name_of(struct session *session, const unsigned char *code,
 	return stacks_named(id, line);
 }
 
-static bool is_loop(uint64_t code)
+uint64_t python_frames_main(void)
+{
+	return python.run_main;
+}
+
+const struct python_layout *python_frames_layout(void)
+{
+	return python.layout;
+}
+
+bool python_frames_peek(uint64_t address, void *to, size_t bytes)
+{
+	return peek(address, to, bytes);
+}
+
+bool python_frames_is_loop(uint64_t code)
 {
 	return code > python.loop_low && code <= python.loop_high;
 }
@@ -546,9 +560,9 @@ uint32_t python_frames_append(struct session *session, uint64_t *frames,
 	struct spliced to = {.out = out, .made = 0, .most = most};
 
 	if (!python.layout || load_relaxed(&python.is_noted) ||
-	    !read_all(session, &to, is_loop(frames[0])))
+	    !read_all(session, &to, python_frames_is_loop(frames[0])))
 		return 1;
-	if (!is_loop(frames[0]))
+	if (!python_frames_is_loop(frames[0]))
 		out[to.made++] = frames[0];
 	while (to.next < to.there && to.made < most)
 		put_python(session, &to);
@@ -567,13 +581,14 @@ uint32_t python_frames_splice(struct session *session, uint64_t *frames,
 	uint32_t loops = 0;
 
 	for (uint32_t i = 0; i < count; i++)
-		loops += is_loop(frames[i]);
+		loops += python_frames_is_loop(frames[i]);
 	if ((!loops && !is_cut) || load_relaxed(&python.is_noted))
 		return min_u32(count, most);
 	if (!read_all(session, &to, loops))
 		return min_u32(count, most);
 	for (uint32_t i = 0; i < count && to.made < most; i++) {
-		bool goes_on = is_loop(frames[i]) && to.next < to.there;
+		bool goes_on =
+			python_frames_is_loop(frames[i]) && to.next < to.there;
 
 		if (!goes_on)
 			out[to.made++] = frames[i];
@@ -589,10 +604,8 @@ uint32_t python_frames_splice(struct session *session, uint64_t *frames,
 	return to.made;
 }
 
-uint32_t python_frames_place(void)
+uint32_t python_frames_take(struct python_frame *found)
 {
-	struct python_frame found[FRAMES_MAX];
-	uint64_t hash = 0;
 	uint64_t type;
 	uint32_t count;
 
@@ -602,13 +615,10 @@ uint32_t python_frames_place(void)
 	if (python.pid != (int)getpid())
 		python.pid = (int)getpid();
 	count = walk(found);
-	if (!count || !peek_word(found[0].code + 8, &type) ||
-	    type != python.code_type)
-		return 0;
-	for (uint32_t i = 0; i < count; i++)
-		hash = (hash ^ found[i].code ^ found[i].instruction << 20) *
-		       UINT64_C(0x9e3779b97f4a7c15);
-	return (uint32_t)(hash >> 32) | 1;
+	return count && peek_word(found[0].code + 8, &type) &&
+			       type == python.code_type
+		       ? count
+		       : 0;
 }
 
 /* A package's, the interpreter's, or generated. */

@@ -14,6 +14,8 @@
 
 #include "collector/session/session.h"
 
+struct code_loops;
+
 /* In our constructor: looks for an interpreter.  True: there is one whose
  * frames can be read. */
 bool python_frames_find(void);
@@ -35,8 +37,33 @@ uint32_t python_frames_splice(struct session *session, uint64_t *frames,
 			      uint32_t count, uint32_t most);
 
 /* The lines of Python in which this thread is, those of its callers too, as a
- * number; 0 not known.  For who asks seldom. */
+ * number of so many bits; 0 not known.  Above it, if it is known, which object
+ * the innermost function with `*args` is called for.  For who asks seldom. */
+#define PYTHON_PLACE_BITS 20u
 uint32_t python_frames_place(void);
+
+/* A function of Python that runs: its code object, and how far it is. */
+struct python_frame {
+	uint64_t code, instruction;
+	uint64_t first; /* of its variables; 0 unknown */
+	bool ends_run;	/* of the interpreter's loop: C called it */
+};
+
+#define PYTHON_FRAMES_MAX 32u /* in one stack */
+
+/* All that run in this thread, innermost first; 0: there are none, too many, or
+ * it can't be told. */
+uint32_t python_frames_all(struct python_frame *found);
+
+/* A return address in the interpreter's loop. */
+bool python_frames_is_loop(uint64_t code);
+
+/* What runs a program that is the interpreter; 0: there is none. */
+uint64_t python_frames_main(void);
+
+/* The loops of the function around what it has come to. */
+bool python_frames_loops(const struct python_frame *frame,
+			 struct code_loops *loops);
 
 /* The innermost line of the program's own code in which this thread is, as the
  * number of a name, "train.py(12): step", with SCOPE_LINE_BELOW where a

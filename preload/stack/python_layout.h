@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * python_layout.h - for python_frames.c: where things lie in CPython's frames,
- * by version.
+ * python_layout.h - where things lie in CPython's frames, by version; and what
+ * python_frames.c knows of the interpreter that runs, for python_place.c.
  */
 #ifndef PRELOAD_PYTHON_LAYOUT_H
 #define PRELOAD_PYTHON_LAYOUT_H
 
-#include <stdint.h>
+#include "collector/system/base.h"
 
 #define NONE 0xffffu
 
@@ -18,13 +18,14 @@ struct python_layout {
 	uint16_t entry, owner;
 	uint16_t first_line, file, name, lines, start;
 	uint16_t ascii_text, utf8;
+	uint16_t locals; /* the first variable; 0 not known */
 };
 
 /* clang-format off */
 static const struct python_layout layouts[] = {
-	{10, 24, NONE, 32, 24, 96, NONE, NONE, 40, 104, 112, 120, NONE, 48, 56},
-	{11, 56, 8,    32, 48, 56, 68,   NONE, 72, 112, 128, 136, 184,  48, 56},
-	{12, 56, 0,    0,  8,  56, NONE, 70,   68, 112, 128, 136, 192,  40, 48},
+	{10, 24, NONE, 32, 24, 96, NONE, NONE, 40, 104, 112, 120, NONE, 48, 56, 0},
+	{11, 56, 8,    32, 48, 56, 68,   NONE, 72, 112, 128, 136, 184,  48, 56, 72},
+	{12, 56, 0,    0,  8,  56, NONE, 70,   68, 112, 128, 136, 192,  40, 48, 72},
 };
 
 /* Since 3.13 _PyRuntime begins with them: the words at which each object's
@@ -38,5 +39,16 @@ static const struct python_words {
 	{14, 21, 30, 38, 49},
 };
 /* clang-format on */
+
+struct python_frame;
+
+/* NULL: none is known. */
+const struct python_layout *python_frames_layout(void);
+
+/* Copies what may not be there. */
+bool python_frames_peek(uint64_t address, void *to, size_t bytes);
+
+/* This thread's, as many of PYTHON_FRAMES_MAX as there are; 0 none. */
+uint32_t python_frames_take(struct python_frame *found);
 
 #endif

@@ -15,6 +15,9 @@
 #define MISSING_MOST 2u
 /* Optimizers that step in turn. */
 #define TURNS_MOST   4u
+/* A place's line, and above it the object. */
+#define LINE_BITS    20u
+#define LINES	     ((1u << LINE_BITS) - 1)
 /* Of so many steps one comes from another line than the one before it. */
 #define MIXED_OF     10u
 /* Of a stream's marks so many percent lie between its first and last step. */
@@ -148,6 +151,8 @@ struct turns {
 	bool is_in_turn; /* each line once, and then all again, always */
 	bool is_mixed;	 /* now the one and now the other, in no such order */
 	bool is_staged;	 /* the one for long, and then the other: one each */
+	bool has_others; /* of one line: by turns it steps for several objects,
+			    or for one that is made anew each time */
 };
 
 /* Each of so many lines steps once before the first is back. */
@@ -172,13 +177,14 @@ static struct turns count_turns(const struct step_marks *ranges,
 	const struct loop_mark *steps = step_marks(ranges);
 	const struct loop_mark *marks = step_marks(stream);
 	struct between between = {.seen = 0}, lines = {.seen = 0};
+	struct between objects = {.seen = 0};
 	struct turns turns = {.between = 1};
 	bool is_known = true, is_one;
 	size_t at = 0, changes = 0;
 
 	for (size_t i = kind->first; i < ranges->count; i++) {
 		const size_t before = at;
-		const size_t line = steps[i].note >> 32;
+		const size_t line = steps[i].note >> 32 & LINES;
 
 		if (steps[i].id != kind->id || steps[i].end_ticks > ticks)
 			continue;
@@ -188,6 +194,7 @@ static struct turns count_turns(const struct step_marks *ranges,
 		if (i > kind->first)
 			add_between(&between, at - before);
 		add_between(&lines, line);
+		add_between(&objects, steps[i].note >> (32 + LINE_BITS));
 		is_known &= line != 0;
 		changes += lines.seen > 1 && line != lines.count[1];
 	}
@@ -200,8 +207,10 @@ static struct turns count_turns(const struct step_marks *ranges,
 	turns.is_mixed = is_known && !turns.is_in_turn &&
 			 changes * MIXED_OF >= lines.seen;
 	turns.is_staged = is_known && !turns.is_mixed && turns.lines < 2;
+	turns.has_others = is_one && is_in_turn(&objects, turns_of(&objects));
 	turns.count =
-		turns.lines > 1 ? turns.lines
+		turns.lines > 1	   ? turns.lines
+		: turns.has_others ? turns_of(&objects)
 		: turns.lines == 1 && is_one_of_many(&between, turns.between)
 			? 1
 			: turns.between;
@@ -381,7 +390,7 @@ enum step_optimizer step_optimizer_find(struct writer_state *state,
 	const size_t turns = level->turns;
 	const struct step_marks *work = *stream;
 	struct kinds kinds;
-	struct turns of_most;
+	struct turns of_most, of_found;
 	struct kind most, found;
 	size_t every;
 
@@ -407,9 +416,14 @@ enum step_optimizer step_optimizer_find(struct writer_state *state,
 		every = in_each_turn(finder, ranges, &kinds, *stream, level,
 				     ticks, &found);
 	}
+	/* By places only the one that steps in each turn is told from the one
+	 * that steps in some. */
 	if (!every)
-		return OPTIMIZER_NONE;
-	if (count_turns(ranges, &found, *stream, ticks).is_mixed)
+		return (*stream)->is_by_caller && of_most.is_mixed
+			       ? OPTIMIZER_DOUBT
+			       : OPTIMIZER_NONE;
+	of_found = count_turns(ranges, &found, *stream, ticks);
+	if (of_found.is_mixed || (every == 1 && of_found.has_others))
 		return OPTIMIZER_DOUBT;
 	take(finder, ranges, &found, every, work, ticks, nest);
 	*stream = ranges;
@@ -434,7 +448,7 @@ struct step_marks *step_optimizer_alone(struct writer_state *state,
 	work = work_of(finder, ranges);
 	turns = count_turns(ranges, &most, work, UINT64_MAX);
 	if ((!turns.is_in_turn && (!turns.is_staged || turns.count != 1)) ||
-	    !covers(ranges, &most, work))
+	    turns.has_others || !covers(ranges, &most, work))
 		return NULL;
 	take(finder, ranges, &most, turns.is_in_turn ? turns.lines : 1, work,
 	     UINT64_MAX, nest);

@@ -24,3 +24,10 @@ void region_three(void)
 	for (int i = 0; i < N; i++)
 		x[i] -= 0.1;
 }
+
+void region_four(void)
+{
+#pragma omp parallel for
+	for (int i = 0; i < N; i++)
+		x[i] *= x[i];
+}

@@ -23,6 +23,7 @@ static const uint32_t line[] = {0x94000010, 0xd503201f, 0xd65f03c0};
 #endif
 
 static _Alignas(8) unsigned char code[sizeof(loop)];
+static const struct caller_python native; /* none of Python's */
 static struct step_search search;
 
 static bool find_range(uint64_t at, struct code_range *range)
@@ -40,7 +41,8 @@ static unsigned int come_by(void)
 	const uint64_t id = search_region(SITE, CALLER);
 
 	if (!caller_loops_has(&search, id))
-		caller_loops_note(&search, id, codes, 1, PLACED, find_range);
+		caller_loops_note(&search, id, codes, 1, PLACED, &native,
+				  find_range);
 	return search_loops_of(&search, SITE, CALLER).loop;
 }
 
