@@ -31,6 +31,10 @@ def step(inside=lambda: None):
     inside()
     torch.torch_double_end(scope)
 
+class Optimizer:
+    def step(*args):
+        step()
+
 def operator():
     torch.torch_double_end(torch.torch_double_begin(b"aten::add", ctypes.byref(plain)))
 
@@ -241,6 +245,55 @@ for i in range(20):
     step(lambda: some(40))
 ''')
     expect_pairs(run, 20)
+
+
+def optimizers(count, before=""):
+    return before + f'''
+several = [Optimizer() for i in range({count})]
+for i in range(60):
+    for optimizer in several:
+        work.region_one(); work.region_two()
+        optimizer.step()
+'''
+
+
+def knows_objects():
+    if sys.version_info[:2] not in ((3, 11), (3, 12)):
+        raise harness.Skip("needs CPython 3.11 or 3.12 as python3")
+
+
+def test_models_that_are_trained_beside_each_other():
+    """One line steps for two objects, or for one that is made anew each time; for three
+    in turn it can't be the latter."""
+    knows_objects()
+    run = training(optimizers(2))
+    expect_equal(run.trace.steps(), [], "steps")
+    expect_equal(settings(run), {"range:Optimizer.step#Adam.step": "120",
+                                 "range:Optimizer.step#Adam.step/2": "60"}, "settings")
+    run = training(optimizers(3))
+    expect_equal(len(run.trace.steps()), 60, run.stderr)
+    expect_ends(run.trace, 3)
+
+
+def test_one_object_that_steps_from_one_line():
+    run = training(optimizers(1))
+    expect_equal(len(run.trace.steps()), 60, run.stderr)
+
+
+def test_passes_before_the_first_step():
+    """A model that is tried before it is trained, by an optimizer for each of its parts."""
+    knows_objects()
+    run = training('''
+operator()
+several = [Optimizer() for i in range(4)]
+for i in range(62):
+    work.region_one(); work.region_two(); work.region_three()
+    if i > 1:
+        for optimizer in several:
+            optimizer.step()
+''')
+    expect_equal(len(run.trace.steps()), 60, run.stderr)
+    expect_ends(run.trace, 4)
 
 
 def test_epochs_of_what_was_played():

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-/* Turns without their marker, of a step. */
-#define MISSED_MOST  1u
 /* Of so many turns all but one have what isn't in each: branches. */
 #define BRANCHED_OF  20u
 /* Fewer turns than these prove less: such a share of their marks must be at
@@ -101,7 +99,7 @@ bool loop_is_doubtful(struct loop_groups *groups,
 		if (hits[s] && (!*seldom || hits[s] < *seldom))
 			*seldom = hits[s];
 	}
-	return step->missed > MISSED_MOST ||
+	return step->missed > LOOP_MISSED_MOST ||
 	       (step->turns < FEW_TURNS && step->mass < MASS_OF_FEW &&
 		others) ||
 	       (step->mass < LOOP_POOR_MASS && others >= step->held &&

@@ -10,7 +10,9 @@
 
 /* A loop of which a smaller share of the marks is at sites of each turn lacks
  * something. */
-#define LOOP_POOR_MASS 0.96
+#define LOOP_POOR_MASS	 0.96
+/* Turns without their marker, of a step. */
+#define LOOP_MISSED_MOST 1u
 
 struct loop_candidate {
 	struct loop_level level;

@@ -415,6 +415,7 @@ static bool is_too_far(struct finder *finder, const struct loop_candidate *c,
 		const struct loop_candidate *within = &finder->candidates[i];
 
 		is_far = within->level.turns > c->level.turns &&
+			 within->level.missed <= LOOP_MISSED_MOST &&
 			 is_beside(within, step) &&
 			 !loop_has_others(within, c) &&
 			 is_better(finder, within, c) == ANSWER_NO;
@@ -496,6 +497,23 @@ static const struct loop_candidate *beside(struct finder *finder,
 		if (is_beside(c, step) && is_richer(&c->level, &best->level) &&
 		    !is_too_far(finder, c, step))
 			best = c;
+	}
+	return best;
+}
+
+/* From one that is beside it goes on outward: a loop around both. */
+static const struct loop_candidate *
+walk_beside(struct finder *finder, const struct loop_candidate *step,
+	    struct choice *choice)
+{
+	const struct loop_candidate *best = beside(finder, step);
+	const struct loop_candidate *next;
+
+	if (best == best_marker(finder, step))
+		return best;
+	while ((next = next_step(finder, best, &choice->maybe))) {
+		choice->within = best;
+		best = next;
 	}
 	return best;
 }
@@ -650,7 +668,7 @@ int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
 	drop_other_phases(finder);
 	choice.step = walk(finder, &choice.maybe, &choice.within);
 	if (!is_near(finder->doubt, choice.step))
-		choice.step = beside(finder, choice.step);
+		choice.step = walk_beside(finder, choice.step, &choice);
 	is_vague = go_around(finder, &choice);
 	other = around_elsewhere(finder, choice.step);
 	if (!other)

@@ -12,6 +12,8 @@
 static void add_turn(struct loop_within *within, size_t *turns,
 		     uint64_t *last_ticks, size_t hits, uint64_t ticks)
 {
+	if (!hits && within->lead == within->turns)
+		within->lead++;
 	if (!within->turns++)
 		within->is_in_first = hits > 0;
 	if (hits > HITS_MOST)

@@ -12,6 +12,7 @@ struct loop_within {
 	size_t every;	  /* hits in most turns; 0: in no two as many */
 	size_t usual;	  /* turns with so many, */
 	size_t turns;	  /* ... of so many: from one hit to the next */
+	size_t lead;	  /* turns without it before the first that has it */
 	bool is_in_first; /* the first of them has some */
 	uint64_t last;	  /* ticks of the first usual turn's last hit */
 };

@@ -208,6 +208,12 @@ static struct turns count_turns(const struct step_marks *ranges,
 			 changes * MIXED_OF >= lines.seen;
 	turns.is_staged = is_known && !turns.is_mixed && turns.lines < 2;
 	turns.has_others = is_one && is_in_turn(&objects, turns_of(&objects));
+	/* One that is made anew has the place of the one before the last. */
+	if (turns.has_others && turns_of(&objects) > 2) {
+		turns.lines = turns_of(&objects);
+		turns.is_in_turn = true;
+		turns.has_others = false;
+	}
 	turns.count =
 		turns.lines > 1	   ? turns.lines
 		: turns.has_others ? turns_of(&objects)
@@ -372,9 +378,10 @@ in_each_turn(const struct step_finder *finder, const struct step_marks *ranges,
 		best = one;
 		*found = kinds->kind[i];
 	}
-	/* One that lacks a step would move all that come after it. */
+	/* One that lacks a step would move all that come after it, but not
+	 * those passes that a model makes before it is trained. */
 	if (best.every > 1 &&
-	    (best.usual != best.turns ||
+	    (best.usual + best.lead != best.turns ||
 	     count_turns(ranges, found, stream, ticks).count != best.every))
 		return 0;
 	return best.every;
