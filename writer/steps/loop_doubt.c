@@ -5,18 +5,22 @@
 #include <string.h>
 
 /* Of so many turns all but one have what isn't in each: branches. */
-#define BRANCHED_OF  20u
+#define BRANCHED_OF   20u
 /* Fewer turns than these prove less: such a share of their marks must be at
  * sites that come in each. */
-#define FEW_TURNS    24u
-#define MASS_OF_FEW  0.9
+#define FEW_TURNS     24u
+#define MASS_OF_FEW   0.9
 /* So many turns are a part of the run. */
-#define PART_TURNS   5u
+#define PART_TURNS    5u
 /* Of 9 sites so many come a few times, as often as each other. */
-#define FEW_SITES    4u
-#define FEW_SITES_OF 9u
+#define FEW_SITES     4u
+#define FEW_SITES_OF  9u
+/* Few turns may be less of the run than a loop elsewhere that turns twice as
+ * often, with a tenth of all marks. */
+#define MORE_TURNS    2u
+#define MORE_MARKS_OF 10u
 /* Loops around a region by its code, and one: the step's alone. */
-#define DEPTH_OF_ONE 2u
+#define DEPTH_OF_ONE  2u
 
 /* By the code it comes in some turns of the marker's loop, not around it. */
 static bool is_in_turns(const struct loop_groups *groups, uint32_t site,
@@ -172,4 +176,50 @@ bool loop_is_of_sizes(const struct loop_groups *groups,
 		is_known = true;
 	}
 	return changes >= 2 * LOOP_HITS_LEAST;
+}
+
+/* --- other phases ----------------------------------------------------------*/
+
+/* However short, it is a loop around what is the step of this phase: a training
+ * before or after much that only generates. */
+static bool is_around(const struct loop_candidate *c,
+		      const struct loop_candidate *step)
+{
+	size_t shared = 0;
+
+	for (size_t w = 0; w < LOOP_SITES_MAX / 64; w++)
+		shared += (size_t)__builtin_popcountll(c->held[w] &
+						       step->held[w]);
+	return c->level.mass >= LOOP_POOR_MASS &&
+	       ((shared == step->level.held && c->level.held > shared) ||
+		(shared * 2 >= step->level.held &&
+		 c->level.held * 2 >= step->level.held * 3 &&
+		 c->level.length * 2 >= step->level.length * 3));
+}
+
+/* A model is made in some rounds, and used. */
+static bool is_used_more(const struct loop_candidate *c, size_t marks,
+			 const struct loop_candidate *step)
+{
+	return step->level.turns < FEW_TURNS &&
+	       c->level.turns >= MORE_TURNS * step->level.turns &&
+	       c->level.mass >= LOOP_POOR_MASS &&
+	       (c->level.first > step->level.last ||
+		c->level.last < step->level.first) &&
+	       c->span * MORE_MARKS_OF >= marks;
+}
+
+const struct loop_candidate *loop_elsewhere(const struct loop_candidate *others,
+					    size_t count, size_t marks,
+					    const struct loop_candidate *step)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (is_around(&others[i], step))
+			return &others[i];
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (is_used_more(&others[i], marks, step))
+			return &others[i];
+	}
+	return NULL;
 }

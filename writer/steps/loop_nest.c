@@ -518,29 +518,6 @@ walk_beside(struct finder *finder, const struct loop_candidate *step,
 	return best;
 }
 
-/* In another phase, however short, there is a loop around what is the step of
- * this one: a training before or after much that only generates. */
-static const struct loop_candidate *
-around_elsewhere(const struct finder *finder, const struct loop_candidate *step)
-{
-	for (size_t i = 0; i < finder->dropped; i++) {
-		const struct loop_candidate *c =
-			&finder->candidates[finder->count + i];
-		size_t shared = 0;
-
-		for (size_t w = 0; w < LOOP_SITES_MAX / 64; w++)
-			shared += (size_t)__builtin_popcountll(c->held[w] &
-							       step->held[w]);
-		if (c->level.mass >= LOOP_POOR_MASS &&
-		    ((shared == step->level.held && c->level.held > shared) ||
-		     (shared * 2 >= step->level.held &&
-		      c->level.held * 2 >= step->level.held * 3 &&
-		      c->level.length * 2 >= step->level.length * 3)))
-			return c;
-	}
-	return NULL;
-}
-
 /* Outward by the code, past loops that turn as often as they need; whether one
  * is left of which it isn't known. */
 static bool go_around(struct finder *finder, struct choice *choice)
@@ -670,7 +647,8 @@ int loop_nest_find(const struct loop_mark *marks, size_t count, void *room,
 	if (!is_near(finder->doubt, choice.step))
 		choice.step = walk_beside(finder, choice.step, &choice);
 	is_vague = go_around(finder, &choice);
-	other = around_elsewhere(finder, choice.step);
+	other = loop_elsewhere(&finder->candidates[finder->count],
+			       finder->dropped, count, choice.step);
 	if (!other)
 		other = all_ways(finder, choice.step);
 	if (other)

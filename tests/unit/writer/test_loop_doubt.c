@@ -290,6 +290,38 @@ static void test_a_few_epochs(void **unused)
 	assert_int_equal(steps(), turns);
 }
 
+/* --- another phase -------------------------------------------------------- */
+
+/* Rounds that make a model, and requests that use it, of other sites. */
+static size_t made_and_used(unsigned int rounds, unsigned int requests)
+{
+	count = 0;
+	for (unsigned int i = 0; i < rounds; i++) {
+		for (unsigned int split = 0; split < 6; split++) {
+			for (uint64_t site = 1; site <= 6; site++)
+				hit(site);
+		}
+		for (uint64_t site = 7; site <= 10; site++)
+			hit(site);
+	}
+	for (unsigned int i = 0; i < requests; i++) {
+		hit(11);
+		hit(12);
+		hit(13);
+	}
+	return steps();
+}
+
+static void test_few_rounds_and_more_requests(void **unused)
+{
+	(void)unused;
+	assert_int_equal(made_and_used(12, 60), 0);
+	/* Hardly more, hardly any work, or not that few. */
+	assert_int_equal(made_and_used(12, 20), 12);
+	assert_int_equal(made_and_used(23, 30), 23);
+	assert_int_equal(made_and_used(40, 100), 40);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -316,6 +348,8 @@ int main(void)
 		cmocka_unit_test_setup(test_less_than_five_turns_around,
 				       set_up),
 		cmocka_unit_test_setup(test_a_few_epochs, set_up),
+		cmocka_unit_test_setup(test_few_rounds_and_more_requests,
+				       set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
