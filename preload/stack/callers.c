@@ -11,8 +11,10 @@
 #include <elf.h>
 #include <string.h>
 
-/* Frames above the one that calls. */
+/* Frames above the one that calls; and those above which the interpreter is
+ * looked for. */
 #define DEPTH	     8u
+#define PYTHON_DEPTH 24u
 #define OURS_MOST    16u /* and a runtime's */
 /* So that all lie in the file's first page. */
 #define HEADERS_MOST ((4096u - sizeof(ElfW(Ehdr))) / sizeof(ElfW(Phdr)))
@@ -349,7 +351,7 @@ COLD uint32_t callers_number(const struct thread *thread, uint64_t site,
 {
 	struct session *session = load_relaxed(&session_here);
 	struct caller_python python;
-	uint64_t codes[1 + DEPTH];
+	uint64_t codes[1 + PYTHON_DEPTH];
 	uint64_t place;
 	unsigned int count;
 	uint32_t number;
@@ -368,10 +370,11 @@ COLD uint32_t callers_number(const struct thread *thread, uint64_t site,
 		memset(callers.rules, 0, sizeof(callers.rules));
 		caller_loops_forget();
 	}
-	count = walk(from, codes, 1 + DEPTH);
+	count = walk(from, codes,
+		     1 + (python_frames_main() ? PYTHON_DEPTH : DEPTH));
 	ask_python(codes, count, &python);
 	place = python.count ? place_in_python(codes, &python)
-			     : place_of(codes, count);
+			     : place_of(codes, min_u32(count, 1 + DEPTH));
 	callers.calls++;
 	callers.again += callers.site == site;
 	callers.changes += callers.site == site && callers.place != place;

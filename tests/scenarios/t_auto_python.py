@@ -76,6 +76,14 @@ for i in range(50):
 ''', 50, ("3.10", "3.11", "3.12", "3.13"))
 
 
+def test_two_lines_some_frames_further_up():
+    expect_steps('''
+for i in range(50):
+    work.region_deep(12)
+    work.region_deep(12)
+''', 50)
+
+
 def test_a_loop_around_turns_of_any_length():
     """Each has what it begins and ends with, and sweeps until something converged."""
     expect_steps('''

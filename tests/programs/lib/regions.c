@@ -31,3 +31,12 @@ void region_four(void)
 	for (int i = 0; i < N; i++)
 		x[i] *= x[i];
 }
+
+void region_deep(int depth)
+{
+	if (depth)
+		region_deep(depth - 1);
+	else
+		region_one();
+	x[0] += 1.0;
+}
