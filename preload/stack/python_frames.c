@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -26,6 +27,9 @@
 #define TEXT_BYTES     200u
 #define CACHE	       4096u
 #define TRIES_MAX      64u
+
+/* From 3.13 on it describes itself. */
+#define SAID_SINCE     13
 
 #define RUNTIME_COOKIE "xdebugpy"
 #define RUNTIME_WORDS  64
@@ -203,8 +207,6 @@ COLD bool python_frames_find(void)
 		dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
 	python.code_type =
 		(uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "PyCode_Type");
-	python.run_main =
-		(uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "Py_RunMain");
 	if (!loop || !version || !python.this_state || !python.code_type ||
 	    !dladdr1(loop, &info, (void **)&symbol, RTLD_DL_SYMENT) || !symbol)
 		return false;
@@ -222,8 +224,13 @@ COLD bool python_frames_find(void)
 		if (!strncmp(python.version, wanted, strlen(wanted)))
 			python.layout = &layouts[i];
 	}
-	if (!python.layout && is_said(dlsym(RTLD_DEFAULT, "_PyRuntime")))
+	/* What older ones lack isn't looked for: the loader would allocate. */
+	if (!python.layout && atoi(python.version + 2) >= SAID_SINCE &&
+	    is_said(dlsym(RTLD_DEFAULT, "_PyRuntime")))
 		python.layout = &python.said;
+	if (python.layout)
+		python.run_main =
+			(uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "Py_RunMain");
 	python.loop_low = (uint64_t)(uintptr_t)loop;
 	python.loop_high = python.loop_low + symbol->st_size;
 	return python.layout != NULL;

@@ -178,6 +178,26 @@ bool loop_is_of_sizes(const struct loop_groups *groups,
 	return changes >= 2 * LOOP_HITS_LEAST;
 }
 
+/* Few turns, and behind the last of them one site that comes more often: a loop
+ * of it alone is no level, but a model is used in it. */
+bool loop_is_used(const struct loop_groups *groups,
+		  const struct loop_candidate *candidate)
+{
+	const struct loop_level *step = &candidate->level;
+	uint32_t hits[LOOP_SITES_MAX];
+
+	if (step->turns >= FEW_TURNS)
+		return false;
+	count_part(groups, step->last + 1, groups->count, hits);
+	for (uint32_t s = 0; s < LOOP_SITES_MAX; s++) {
+		if (!loop_holds(candidate, s) &&
+		    hits[s] >= MORE_TURNS * step->turns &&
+		    hits[s] * MORE_MARKS_OF >= groups->count)
+			return true;
+	}
+	return false;
+}
+
 /* --- other phases ----------------------------------------------------------*/
 
 /* However short, it is a loop around what is the step of this phase: a training

@@ -32,6 +32,10 @@ bool loop_is_of_sizes(const struct loop_groups *groups,
 bool loop_is_in_few(const struct loop_groups *groups,
 		    const struct loop_candidate *candidate);
 
+/* Whether one site comes more often behind its few turns. */
+bool loop_is_used(const struct loop_groups *groups,
+		  const struct loop_candidate *candidate);
+
 /* Of `count` levels of other phases, in a run of so many marks, the one that is
  * around what is the step of this one, or that turns more often than its few
  * times; NULL none. */

@@ -292,8 +292,10 @@ static void test_a_few_epochs(void **unused)
 
 /* --- another phase -------------------------------------------------------- */
 
-/* Rounds that make a model, and requests that use it, of other sites. */
-static size_t made_and_used(unsigned int rounds, unsigned int requests)
+/* Rounds that make a model, and requests that use it, of so many other sites.
+ */
+static size_t made_and_used(unsigned int rounds, unsigned int requests,
+			    uint64_t sites)
 {
 	count = 0;
 	for (unsigned int i = 0; i < rounds; i++) {
@@ -305,9 +307,8 @@ static size_t made_and_used(unsigned int rounds, unsigned int requests)
 			hit(site);
 	}
 	for (unsigned int i = 0; i < requests; i++) {
-		hit(11);
-		hit(12);
-		hit(13);
+		for (uint64_t site = 0; site < sites; site++)
+			hit(11 + site);
 	}
 	return steps();
 }
@@ -315,11 +316,12 @@ static size_t made_and_used(unsigned int rounds, unsigned int requests)
 static void test_few_rounds_and_more_requests(void **unused)
 {
 	(void)unused;
-	assert_int_equal(made_and_used(12, 60), 0);
+	assert_int_equal(made_and_used(12, 60, 3), 0);
+	assert_int_equal(made_and_used(12, 60, 1), 0);
 	/* Hardly more, hardly any work, or not that few. */
-	assert_int_equal(made_and_used(12, 20), 12);
-	assert_int_equal(made_and_used(23, 30), 23);
-	assert_int_equal(made_and_used(40, 100), 40);
+	assert_int_equal(made_and_used(12, 20, 3), 12);
+	assert_int_equal(made_and_used(23, 30, 1), 23);
+	assert_int_equal(made_and_used(40, 100, 3), 40);
 }
 
 int main(void)
