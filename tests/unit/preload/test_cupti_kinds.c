@@ -9,6 +9,7 @@
 
 #ifdef HAVE_CUPTI
 #include "preload/cuda/cupti_library.h"
+#include "preload/cuda/cupti_record.h"
 #include "preload/cuda/cupti_share.h"
 #include "preload/cuda/cupti_source.h"
 #include "collector/system/cupti_versions.h"
