@@ -23,9 +23,6 @@
 
 #define EVENTS_PER_PASS	 40000u
 #define SLOTS_PER_RECORD 4u
-/* A launch without work (an empty copy, say) is waited for so long, and so is
- * another node of a graph. */
-#define PATIENCE_SECONDS 2u
 /* A call may have begun so long before its record was the first of a buffer. */
 #define CALL_MS		 20u
 /* A driver call waits for the end of the runtime call around it. */
@@ -420,14 +417,12 @@ static enum newest_window newest_window(struct session *session)
 	return WINDOW_WAITS;
 }
 
-/* Up to when all that was launched has arrived, or is given up. */
+/* Up to when all that was launched has arrived, or is given up.  A buffer that
+ * CUPTI keeps for longer is neither, and its window's file says so. */
 static uint64_t settled_until(const struct session *session, uint64_t flushed,
 			      uint64_t forced)
 {
 	const uint64_t second = clock_ticks_per_second(&session->head->clock);
-	const uint64_t given_up =
-		session_gpu_wait_ticks(session) + PATIENCE_SECONDS * second;
-	const uint64_t now = clock_ticks();
 	const uint64_t lent = cupti_buffers_oldest();
 	uint64_t settled = flushed;
 
@@ -435,8 +430,7 @@ static uint64_t settled_until(const struct session *session, uint64_t flushed,
 	settled = min_u64(settled, cupti_pairs_oldest());
 	if (lent != UINT64_MAX)
 		settled = min_u64(settled, lent - CALL_MS * second / 1000);
-	settled = max_u64(settled, forced);
-	return max_u64(settled, min_u64(flushed, now - given_up));
+	return max_u64(settled, forced);
 }
 
 /* Everything that was handed over by `flushed` is decoded. */

@@ -6,7 +6,7 @@ import os
 
 import harness
 from harness import expect, expect_equal, plain, same
-from t_cuda import FAKE, STEPS, THREADS, expect_whole, need, on_gpu
+from t_cuda import FAKE, STEPS, THREADS, expect_whole, killed, need, on_gpu
 
 LAUNCHES, ROUNDS = 20, 200      # of kineto_like
 SLICE = "CUPTI is another profiler's"
@@ -287,6 +287,20 @@ def test_shared_with_nobody_nothing_is_missing():
         if "TRACEPROF_STEP" not in more:
             expect_whole(run.trace)
         expect_equal(run.trace.meta["gpu"]["missing_kernels"], 0)
+
+
+def test_what_is_shared_is_never_forced():
+    """An hour of kernel, whose buffer CUPTI keeps with the calls in it: the window's
+    file says of which time records may be missing."""
+    trace = killed(lambda text: b'"final":true' in text, "cuda_behind", 3, 2, 0, 1000,
+                   20000, SIMGPU_VERSION="130300", SIMGPU_KERNEL_NS=str(3600 * 10**9),
+                   TRACEPROF_CUPTI_SHARE="on", TRACEPROF_WAIT="1", TRACEPROF_ACTIVE="1",
+                   TRACEPROF_REPEAT="1", TRACEPROF_GPU_WAIT_MS="1000")
+    gpu = trace.meta["gpu"]
+    expect_equal((gpu["launched_kernels"], trace.slices(cat="kernel")), (0, []), gpu)
+    expect(gpu.get("unsettled_ns", 0) > 0, gpu)
+    expect(any("records of the GPU may be missing" in note
+               for note in trace.meta["notes"]), trace.meta["notes"])
 
 
 def test_who_does_not_share_is_told_so():

@@ -12,13 +12,21 @@
 #define STREAM_WAIT                                                            \
 	2 /* CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT */
 
-static struct thread *gpu_begin(struct sample *sample,
-				struct writer_state *writer_state)
+static uint64_t seconds(const struct sample *sample, unsigned int count)
+{
+	return count * clock_ticks_per_second(&sample->session->head->clock);
+}
+
+/* The sample's zero lies so many seconds back. */
+static struct thread *gpu_begin_ago(struct sample *sample,
+				    struct writer_state *writer_state,
+				    unsigned int ago)
 {
 	struct thread *thread;
 
 	sample_begin(sample);
 	sample_session(sample);
+	sample->zero -= seconds(sample, ago);
 	sample->session->head->gpu.source = GPU_SOURCE_CUPTI;
 	sample->session->head->gpu.is_live = 1;
 	sample_window(sample, 0);
@@ -26,6 +34,12 @@ static struct thread *gpu_begin(struct sample *sample,
 	thread->ring.never_waits = 1;
 	assert_int_equal(pass_start(writer_state, sample->session, true), 0);
 	return thread;
+}
+
+static struct thread *gpu_begin(struct sample *sample,
+				struct writer_state *writer_state)
+{
+	return gpu_begin_ago(sample, writer_state, 0);
 }
 
 static void push_call(struct sample *sample, struct thread *thread,
@@ -165,10 +179,82 @@ static void a_threads_first_call_waits_for_a_look(void **state)
 	sample_end(&sample);
 }
 
+/* CUPTI hands buffers over in any order. */
+static void a_kernel_waits_for_its_call(void **state)
+{
+	struct sample sample;
+	struct writer_state writer_state;
+	struct thread *thread = gpu_begin(&sample, &writer_state);
+	const char *text;
+
+	(void)state;
+	sample.session->head->gpu.device[0].is_known = 1;
+	push_kernel(&sample, thread, 1);
+	pass_run(&writer_state);
+	push_call(&sample, thread, 1);
+	pass_run(&writer_state);
+	pass_run(&writer_state);
+	assert_int_equal(writer_state.gpu->unlinked, 0);
+	end_window(&sample, &writer_state);
+	text = sample_text(&sample);
+	assert_int_equal(sample_count(text, "\"cat\":\"ac2g\""), 2);
+	assert_all_written(text, 2);
+	pass_end(&writer_state);
+	sample_end(&sample);
+}
+
+/* All that was launched till some seconds later has come: it is drawn without
+ * one, while the window goes on. */
+static void a_kernel_whose_call_never_comes(void **state)
+{
+	struct sample sample;
+	struct writer_state writer_state;
+	struct thread *thread = gpu_begin(&sample, &writer_state);
+
+	(void)state;
+	sample.session->head->gpu.device[0].is_known = 1;
+	push_kernel(&sample, thread, 1);
+	pass_run(&writer_state);
+	assert_int_equal(writer_state.gpu->unlinked, 0);
+	sample.session->head->gpu.settled_ticks =
+		sample.zero + seconds(&sample, 4);
+	pass_run(&writer_state);
+	assert_int_equal(writer_state.gpu->unlinked, 1);
+	end_window(&sample, &writer_state);
+	assert_all_written(sample_text(&sample), 1);
+	pass_end(&writer_state);
+	sample_end(&sample);
+}
+
+/* So it is where CUPTI never says how far it is. */
+static void a_kernel_that_has_waited_for_long(void **state)
+{
+	struct sample sample;
+	struct writer_state writer_state;
+	struct thread *thread = gpu_begin_ago(&sample, &writer_state, 4);
+
+	(void)state;
+	sample.session->head->gpu.device[0].is_known = 1;
+	sample.session->head->options.gpu_wait_ms = 10000;
+	push_kernel(&sample, thread, 1);
+	pass_run(&writer_state);
+	assert_int_equal(writer_state.gpu->unlinked, 0);
+	sample.session->head->options.gpu_wait_ms = 0;
+	pass_run(&writer_state);
+	assert_int_equal(writer_state.gpu->unlinked, 1);
+	end_window(&sample, &writer_state);
+	assert_all_written(sample_text(&sample), 1);
+	pass_end(&writer_state);
+	sample_end(&sample);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_kernel_waits_for_its_device),
+		cmocka_unit_test(a_kernel_waits_for_its_call),
+		cmocka_unit_test(a_kernel_whose_call_never_comes),
+		cmocka_unit_test(a_kernel_that_has_waited_for_long),
 		cmocka_unit_test(a_threads_first_call_waits_for_a_look),
 		cmocka_unit_test(what_waits_is_drawn_with_its_window),
 	};
