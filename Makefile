@@ -222,10 +222,11 @@ $(O)/tests/unit/%: $(O)/tests/unit/%.o $(UNIT_OBJECTS)
 $(O)/tests/unit/preload/test_python_frames: private LDFLAGS += -rdynamic
 
 # Those that play the rest of the folder themselves: what of it is real.
-PLAYED := kinds graph_memory source neighbour
+PLAYED := kinds graph_memory source neighbour fields
 OF_kinds := clock kinds library record side
 OF_graph_memory := graph_memory
 OF_source := buffers clock launches library record side source
+OF_fields := clock library record side
 OF_neighbour := buffers clock library neighbour record side
 
 .SECONDEXPANSION:
@@ -233,6 +234,13 @@ $(PLAYED:%=$(O)/tests/unit/preload/test_cupti_%): \
 $(O)/tests/unit/preload/test_cupti_%: $(O)/tests/unit/preload/test_cupti_%.o \
 		$$(addprefix $(O)/preload/cuda/cupti_,$$(addsuffix .o,$$(OF_$$*))) \
 		$(UNIT_OBJECTS)
+	$(call say,LD,$@)
+	$(unit_link)
+
+$(O)/tests/unit/preload/test_nvml: private LDFLAGS += -Wl,--wrap=dlopen \
+	-Wl,--wrap=dlsym
+$(O)/tests/unit/preload/test_nvml: $(O)/tests/unit/preload/test_nvml.o \
+		$(O)/preload/cuda/nvml.o $(UNIT_OBJECTS)
 	$(call say,LD,$@)
 	$(unit_link)
 
