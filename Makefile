@@ -222,9 +222,10 @@ $(O)/tests/unit/%: $(O)/tests/unit/%.o $(UNIT_OBJECTS)
 $(O)/tests/unit/preload/test_python_frames: private LDFLAGS += -rdynamic
 
 # Those that play the rest of the folder themselves: what of it is real.
-PLAYED := kinds graph_memory source neighbour fields
+PLAYED := kinds graph_memory source neighbour fields share
 OF_kinds := clock kinds library record side
 OF_graph_memory := graph_memory
+OF_share := share
 OF_source := buffers clock launches library record side source
 OF_fields := clock library record side
 OF_neighbour := buffers clock library neighbour record side
