@@ -1,59 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_gpu_pass.c - records of a GPU that come in any order, over passes. */
-#include "tests/unit/sample_session.h"
-#include "collector/session/gpu_state.h"
+#include "tests/unit/gpu_sample.h"
 #include "writer/gpu/gpu_known.h"
-#include "writer/pass.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
 
 #define STREAM_WAIT                                                            \
 	2 /* CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT */
-
-static uint64_t seconds(const struct sample *sample, unsigned int count)
-{
-	return count * clock_ticks_per_second(&sample->session->head->clock);
-}
-
-/* The sample's zero lies so many seconds back. */
-static struct thread *gpu_begin_ago(struct sample *sample,
-				    struct writer_state *writer_state,
-				    unsigned int ago)
-{
-	struct thread *thread;
-
-	sample_begin(sample);
-	sample_session(sample);
-	sample->zero -= seconds(sample, ago);
-	sample->session->head->gpu.source = GPU_SOURCE_CUPTI;
-	sample->session->head->gpu.is_live = 1;
-	sample_window(sample, 0);
-	thread = sample_thread(sample, 7);
-	thread->ring.never_waits = 1;
-	assert_int_equal(pass_start(writer_state, sample->session, true), 0);
-	return thread;
-}
-
-static struct thread *gpu_begin(struct sample *sample,
-				struct writer_state *writer_state)
-{
-	return gpu_begin_ago(sample, writer_state, 0);
-}
-
-static void push_call(struct sample *sample, struct thread *thread,
-		      uint64_t correlation)
-{
-	sample_push(sample, thread,
-		    (struct event){.kind = EVENT_GPU_API,
-				   .name = names_intern_string(
-					   sample->session, "cudaLaunchKernel"),
-				   .extra = 100,
-				   .start_ticks = 100,
-				   .end_ticks = 200,
-				   .api = {.correlation = correlation}});
-}
 
 static void push_kernel(struct sample *sample, struct thread *thread,
 			uint64_t correlation)
@@ -73,22 +24,6 @@ static void push_kernel(struct sample *sample, struct thread *thread,
 	memset(slot + 1, 0, sizeof(*slot));
 	memcpy(slot + 1, &kernel, sizeof(kernel));
 	ring_commit(&thread->ring, 2, 1);
-}
-
-static void assert_all_written(const char *text, unsigned long count)
-{
-	assert_int_equal(sample_number(text, "seen"), count);
-	assert_int_equal(sample_number(text, "written"), count);
-	assert_int_equal(sample_number(text, "cut"), 0);
-	assert_int_equal(sample_number(text, "in_file"), count);
-}
-
-/* The window ends, and all of it was handed over. */
-static void end_window(struct sample *sample, struct writer_state *writer_state)
-{
-	sample_window_end(sample, 5000);
-	sample->session->head->gpu.settled_ticks = UINT64_MAX;
-	pass_run(writer_state);
 }
 
 static void a_kernel_waits_for_its_device(void **state)
