@@ -26,7 +26,7 @@ enum { WAIT, LAUNCH }; /* numbers of calls */
 struct unwind unwind;
 
 static uint64_t flushed, forced;
-static unsigned int forces;
+static unsigned int forces, asks;
 
 uint64_t cupti_flush_ticks(bool is_forced)
 {
@@ -43,7 +43,7 @@ void cupti_flush_force(void)
 bool cupti_is_alive(void) { return true; }
 bool cupti_is_ours(void) { return true; }
 bool cupti_share_is_on(void) { return false; }
-void cupti_flush_ask(void) {}
+void cupti_flush_ask(void) { asks++; }
 void cupti_flush_answered(void) {}
 uint32_t cupti_flush_tid(void) { return 0; }
 bool cupti_flush_is_ending(void) { return false; }
@@ -244,6 +244,24 @@ static void unfinished_work_is_forced_in_time(void **state)
 	end(session);
 }
 
+/* Each answer wakes the writer, which would ask again. */
+static void a_window_that_waits_asks_now_and_then(void **state)
+{
+	struct session *session = begin();
+	const uint64_t begun = clock_ticks();
+	uint8_t *bytes;
+	uint64_t over;
+
+	(void)state;
+	over = lend(&bytes) + ms(session, 1);
+	window_is(session, over - ms(session, 50), over);
+	asks = 0;
+	for (int i = 0; i < 300; i++)
+		assert_false(is_settled(session, over));
+	assert_in_range(asks, 1, 1 + (clock_ticks() - begun) / ms(session, 20));
+	end(session);
+}
+
 static void what_nobody_knows_is_counted(void **state)
 {
 	struct session *session = begin();
@@ -266,6 +284,7 @@ int main(void)
 		cmocka_unit_test(a_call_across_a_windows_end_is_awaited),
 		cmocka_unit_test(what_is_lent_later_is_not_awaited),
 		cmocka_unit_test(unfinished_work_is_forced_in_time),
+		cmocka_unit_test(a_window_that_waits_asks_now_and_then),
 		cmocka_unit_test(what_nobody_knows_is_counted),
 	};
 
